@@ -1,0 +1,224 @@
+# goheap in GDB: gives stripped Go programs their symbols, once goheap.so is loaded:
+#
+#	(gdb) jit-reader-load goheap.so
+#
+# Read this file in every GDB or in none: until goheap.so is loaded it does nothing. $goheap_stale is
+# void then; afterwards it is 1 while GDB may have a program that goheap has not seen, else 0.
+#
+# This has to work whatever language GDB is set to, the program's or the user's choice, so there are
+# no operators in it: `if' knows numbers and function calls in all of them, but `not' and `equals' are
+# spelled differently.
+
+# Where this is read a second time, GDB is not to ask about each command.
+set $goheap_confirm = $_gdb_setting("confirm")
+set confirm off
+
+define _goheap_look
+  if $_isvoid($goheap_stale)
+  else
+    set $goheap_stale = 0
+    pipe info files | "$GOHEAP_PROGRAM" session || exit 1
+    if $_shell_exitcode
+    else
+      # The session's directory, which goheap.so holds open here.
+      source /proc/self/fd/1000/boot.gdb
+    end
+  end
+end
+document _goheap_look
+Give GDB's program its symbols if it is a stripped Go program (internal).
+end
+
+define _goheap_stale
+  if $_isvoid($goheap_stale)
+  else
+    set $goheap_stale = 1
+  end
+end
+document _goheap_stale
+Note that GDB may come to have another program (internal).
+end
+
+define _goheap_look_if_stale
+  if $_isvoid($goheap_stale)
+  else
+    if $goheap_stale
+      _goheap_look
+    end
+  end
+end
+document _goheap_look_if_stale
+Give GDB's program its symbols if it may be another than before (internal).
+end
+
+# The reader that was loaded need not be goheap.so, nor have got a session.
+define hookpost-jit-reader-load
+  shell test -n "$GOHEAP_SESSION"
+  if $_shell_exitcode
+  else
+    set $goheap_stale = 1
+    _goheap_look
+  end
+end
+
+define hookpost-jit-reader-unload
+  set $goheap_stale = $goheap_void
+end
+
+# Commands after which GDB may have another program.
+
+define hookpost-file
+  _goheap_look
+end
+
+define hookpost-exec-file
+  _goheap_look
+end
+
+define hookpost-attach
+  _goheap_look
+end
+
+define hookpost-core-file
+  _goheap_look
+end
+
+define target hookpost-core
+  _goheap_look
+end
+
+define target hookpost-remote
+  _goheap_look
+end
+
+define target hookpost-extended-remote
+  _goheap_look
+end
+
+# A program that was built again is read before its breakpoints are set again.
+
+define hook-run
+  _goheap_look
+end
+
+define hook-start
+  _goheap_look
+end
+
+define hook-starti
+  _goheap_look
+end
+
+# Those hooks are not enough. GDB 13.1 forgets the hooks after a command that cannot be repeated with
+# an empty line, if it was typed; `attach', typed, is done before GDB knows the program; and GDB tells
+# nobody when it opens the files on its command line. So the program is looked at too, when there
+# may be another, before the first command that needs symbols.
+
+define hook-file
+  _goheap_stale
+end
+
+define hook-attach
+  _goheap_stale
+end
+
+define hook-core-file
+  _goheap_stale
+end
+
+define target hook-core
+  _goheap_stale
+end
+
+define target hook-remote
+  _goheap_stale
+end
+
+define target hook-extended-remote
+  _goheap_stale
+end
+
+define hook-break
+  _goheap_look_if_stale
+end
+
+define hook-tbreak
+  _goheap_look_if_stale
+end
+
+define hook-list
+  _goheap_look_if_stale
+end
+
+define hook-backtrace
+  _goheap_look_if_stale
+end
+
+define hook-frame
+  _goheap_look_if_stale
+end
+
+define hook-disassemble
+  _goheap_look_if_stale
+end
+
+define hook-step
+  _goheap_look_if_stale
+end
+
+define hook-next
+  _goheap_look_if_stale
+end
+
+define thread hook-apply
+  _goheap_look_if_stale
+end
+
+define thread apply hook-all
+  _goheap_look_if_stale
+end
+
+define info hook-functions
+  _goheap_look_if_stale
+end
+
+define info hook-line
+  _goheap_look_if_stale
+end
+
+define info hook-symbol
+  _goheap_look_if_stale
+end
+
+define info hook-threads
+  _goheap_look_if_stale
+end
+
+define-prefix goheap
+document goheap
+Commands for stripped Go programs.
+They need the plugin: jit-reader-load goheap.so
+end
+
+define goheap info
+  if $_isvoid($goheap_stale)
+    echo goheap.so is not loaded: jit-reader-load goheap.so\n
+  else
+    _goheap_look
+    shell if p=$(readlink "$GOHEAP_SESSION/program"); then "$GOHEAP_PROGRAM" info "$p"; else echo 'No program: name one with the file command.'; fi
+  end
+end
+document goheap info
+Tell what the current program is and how it was built.
+end
+
+if $goheap_confirm
+  set confirm on
+end
+
+# --- build tree only ---
+# What follows is not installed. GDB takes one reader only, so this one is loaded once.
+
+if $_isvoid($goheap_stale)
+  source plugin/load.gdb
+end

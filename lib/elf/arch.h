@@ -1,0 +1,24 @@
+/* What differs between the machines that Go runs on. */
+#ifndef GH_ELF_ARCH_H
+#define GH_ELF_ARCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gh_arch {
+	const char *goarch;   /* as GOARCH spells it */
+	uint16_t machine;     /* ELF e_machine */
+	uint8_t pointer_size; /* in bytes */
+	uint8_t quantum;      /* pc quantum: the least length of an instruction, in bytes */
+	uint8_t dwarf_sp;     /* DWARF number of the stack pointer */
+	uint8_t
+	    dwarf_ra; /* DWARF number of the return address column (the link register, if any) */
+	bool big_endian;
+	bool link_register; /* a call leaves the return address in a register, not on the stack */
+};
+
+/* The architecture of an ELF file of this e_machine, class (4 or 8 byte pointers) and byte
+ * order; NULL if it is not one that Go is ported to. */
+const struct gh_arch *gh_arch_find(uint16_t machine, uint8_t pointer_size, bool big_endian);
+
+#endif

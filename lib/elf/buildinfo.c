@@ -1,0 +1,194 @@
+#include "lib/elf/buildinfo.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The header of .go.buildinfo: this magic, pointer size, flags, and (Go 1.13 to 1.17) pointers to
+ * two Go strings at offset 16, or (flag 2, Go 1.18 and later) the two strings themselves at
+ * offset 32. */
+static const char magic[14] = "\xff Go buildinf:";
+
+enum {
+	FLAG_BIG_ENDIAN = 1,
+	FLAG_INLINE_STRINGS = 2,
+	BUILDINFO_ALIGN = 16,
+	SENTINEL = 16, /* bytes before and after the module information's text */
+	MAX_NOTE_SEGMENTS = 16,
+};
+
+/* A copy of the SIZE bytes at DATA as a string; NULL if there are none. */
+static char *copy_text(const uint8_t *data, uint64_t size)
+{
+	return data != NULL && size > 0 ? strndup((const char *)data, size) : NULL;
+}
+
+/* A string of the inline form: its length as a uvarint, then its bytes. */
+static const uint8_t *inline_string(struct gh_cursor *cur, uint64_t *size)
+{
+	*size = gh_cursor_uvarint(cur);
+	return gh_cursor_bytes(cur, *size);
+}
+
+/* A string of the pointer form: a pointer, at CUR, to a pointer and a length. */
+static const uint8_t *pointed_string(const struct gh_image *image, struct gh_cursor *cur,
+				     uint64_t *size)
+{
+	unsigned word = image->arch->pointer_size;
+	struct gh_cursor header;
+	struct gh_cursor text;
+	if (!gh_image_at(image, gh_cursor_uint(cur, word), &header))
+		return NULL;
+	uint64_t address = gh_cursor_uint(&header, word);
+	*size = gh_cursor_uint(&header, word);
+	if (header.failed || !gh_image_at(image, address, &text))
+		return NULL;
+	return gh_cursor_bytes(&text, *size);
+}
+
+/* A copy of the field called KEY (with its tab) of the SIZE bytes of module information at TEXT, up
+ * to the next tab or the end of its line; NULL if there is none. */
+static char *module_field(const char *text, size_t size, const char *key)
+{
+	const char *end = text + size;
+	size_t key_size = strlen(key);
+	while (text < end) {
+		const char *line_end = memchr(text, '\n', (size_t)(end - text));
+		if (line_end == NULL)
+			line_end = end;
+		size_t length = (size_t)(line_end - text);
+		if (length > key_size && memcmp(text, key, key_size) == 0) {
+			const char *value = text + key_size;
+			const char *tab = memchr(value, '\t', length - key_size);
+			return strndup(value, (size_t)((tab != NULL ? tab : line_end) - value));
+		}
+		text = line_end + 1;
+	}
+	return NULL;
+}
+
+/* Reads the structure that CUR starts with. */
+static void read_buildinfo(struct gh_buildinfo *info, const struct gh_image *image,
+			   struct gh_cursor cur)
+{
+	gh_cursor_bytes(&cur, sizeof(magic) + 1);
+	uint8_t flags = gh_cursor_u8(&cur);
+	uint64_t version_size = 0;
+	uint64_t module_size = 0;
+	const uint8_t *version;
+	const uint8_t *module;
+	if (flags & FLAG_INLINE_STRINGS) {
+		gh_cursor_bytes(&cur, 16);
+		version = inline_string(&cur, &version_size);
+		module = inline_string(&cur, &module_size);
+	} else {
+		version = pointed_string(image, &cur, &version_size);
+		module = pointed_string(image, &cur, &module_size);
+	}
+	info->go_version = copy_text(version, version_size);
+	if (module != NULL && module_size > 2 * SENTINEL) {
+		const char *text = (const char *)module + SENTINEL;
+		info->path = module_field(text, module_size - 2 * SENTINEL, "path\t");
+		info->module = module_field(text, module_size - 2 * SENTINEL, "mod\t");
+	}
+}
+
+static bool is_buildinfo(const struct gh_cursor *cur)
+{
+	return gh_cursor_left(cur) >= 32 && memcmp(cur->pos, magic, sizeof(magic)) == 0;
+}
+
+/* Finds the structure: in its section, or at the start of a data segment, where the linker puts it.
+ */
+static bool find_buildinfo(const struct gh_image *image, struct gh_cursor *cur)
+{
+	const struct gh_section *section = gh_image_section(image, ".go.buildinfo");
+	if (section != NULL && gh_image_section_cursor(image, section, cur, NULL) &&
+	    is_buildinfo(cur))
+		return true;
+	for (size_t i = 0; i < image->nloads; i++) {
+		if ((image->loads[i]->p_flags & PF_X) != 0 ||
+		    !gh_image_at(image, image->loads[i]->p_vaddr, cur))
+			continue;
+		uint64_t skew = image->loads[i]->p_vaddr % BUILDINFO_ALIGN;
+		gh_cursor_bytes(cur, skew == 0 ? 0 : BUILDINFO_ALIGN - skew);
+		for (; gh_cursor_left(cur) >= BUILDINFO_ALIGN;
+		     gh_cursor_bytes(cur, BUILDINFO_ALIGN))
+			if (is_buildinfo(cur))
+				return true;
+	}
+	return false;
+}
+
+/* A copy of SIZE bytes as hexadecimal digits. */
+static char *copy_hex(const uint8_t *data, size_t size)
+{
+	char *text = malloc(2 * size + 1);
+	for (size_t i = 0; text != NULL && i < size; i++)
+		snprintf(text + 2 * i, 3, "%02x", data[i]);
+	return text;
+}
+
+/* Takes the build ids from the notes in CUR. */
+static void read_notes(struct gh_buildinfo *info, struct gh_cursor cur)
+{
+	while (gh_cursor_left(&cur) > 0) {
+		uint32_t name_size = gh_cursor_u32(&cur);
+		uint32_t size = gh_cursor_u32(&cur);
+		uint32_t type = gh_cursor_u32(&cur);
+		const uint8_t *name = gh_cursor_bytes(&cur, ((uint64_t)name_size + 3) & ~3ULL);
+		const uint8_t *data = gh_cursor_bytes(&cur, size);
+		if (cur.failed)
+			return;
+		if (size > 0 && name_size == 4 && memcmp(name, "Go\0", 4) == 0 && type == 4 &&
+		    info->go_build_id == NULL)
+			info->go_build_id = copy_text(data, size);
+		else if (size > 0 && name_size == 4 && memcmp(name, ELF_NOTE_GNU, 4) == 0 &&
+			 type == NT_GNU_BUILD_ID && info->gnu_build_id == NULL)
+			info->gnu_build_id = copy_hex(data, size);
+		uint32_t padding = -size & 3;
+		gh_cursor_bytes(&cur,
+				padding < gh_cursor_left(&cur) ? padding : gh_cursor_left(&cur));
+	}
+}
+
+void gh_buildinfo_read(struct gh_buildinfo *info, const struct gh_image *image)
+{
+	*info = (struct gh_buildinfo){0};
+	struct gh_cursor cur;
+	if (find_buildinfo(image, &cur))
+		read_buildinfo(
+		    info, image,
+		    gh_cursor_slice(&cur, (uint64_t)(cur.pos - cur.start), gh_cursor_left(&cur)));
+	unsigned notes_left = MAX_NOTE_SEGMENTS;
+	for (size_t i = 0; i < image->nsegments && notes_left > 0; i++) {
+		const GElf_Phdr *segment = &image->segments[i];
+		if (segment->p_type != PT_NOTE)
+			continue;
+		notes_left--;
+		struct gh_cursor all = gh_cursor_make(image->data, image->size, image->path, 0,
+						      image->arch->big_endian);
+		struct gh_cursor notes =
+		    gh_cursor_slice(&all, segment->p_offset, segment->p_filesz);
+		if (!notes.failed)
+			read_notes(info, notes);
+	}
+}
+
+void gh_buildinfo_free(struct gh_buildinfo *info)
+{
+	free(info->go_version);
+	free(info->path);
+	free(info->module);
+	free(info->go_build_id);
+	free(info->gnu_build_id);
+	*info = (struct gh_buildinfo){0};
+}
+
+int gh_go_minor(const char *version)
+{
+	int minor;
+	if (version == NULL || sscanf(version, "go1.%3d", &minor) != 1)
+		return -1;
+	return minor;
+}

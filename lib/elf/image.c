@@ -1,0 +1,249 @@
+#include "lib/elf/image.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/elf/relocate.h"
+
+static int compare_loads(const void *a, const void *b)
+{
+	const GElf_Phdr *first = *(const GElf_Phdr *const *)a;
+	const GElf_Phdr *second = *(const GElf_Phdr *const *)b;
+	return (first->p_vaddr > second->p_vaddr) - (first->p_vaddr < second->p_vaddr);
+}
+
+/* Picks the segments that have contents in the file, so that an address is found by binary search.
+ */
+static bool sort_loads(struct gh_image *image, struct gh_error *err)
+{
+	image->loads = calloc(image->nsegments, sizeof(*image->loads));
+	if (image->loads == NULL)
+		return gh_fail_errno(err, image->path, "read program headers");
+	uint64_t total = 0;
+	for (size_t i = 0; i < image->nsegments; i++) {
+		const GElf_Phdr *segment = &image->segments[i];
+		if (segment->p_type != PT_LOAD || segment->p_offset >= image->size)
+			continue;
+		uint64_t size = image->size - segment->p_offset;
+		total += segment->p_filesz < size ? segment->p_filesz : size;
+		if (total > 2 * (uint64_t)image->size)
+			return gh_fail(err, image->path, image->header.e_phoff,
+				       "segments with bytes of their own", "overlapping ones");
+		image->loads[image->nloads++] = segment;
+	}
+	qsort(image->loads, image->nloads, sizeof(*image->loads), compare_loads);
+	return true;
+}
+
+/* Reads the program headers. False (ERR filled) if they are not all in the file. */
+static bool read_segments(struct gh_image *image, struct gh_error *err)
+{
+	size_t count;
+	if (elf_getphdrnum(image->elf, &count) != 0)
+		return gh_fail(err, image->path, image->header.e_phoff, "program headers", "%s",
+			       elf_errmsg(-1));
+	if (count == 0)
+		return true;
+	image->segments = calloc(count, sizeof(*image->segments));
+	if (image->segments == NULL)
+		return gh_fail_errno(err, image->path, "read program headers");
+	for (size_t i = 0; i < count; i++) {
+		if (gelf_getphdr(image->elf, (int)i, &image->segments[i]) == NULL)
+			return gh_fail(err, image->path, image->header.e_phoff, "program headers",
+				       "%s", elf_errmsg(-1));
+	}
+	image->nsegments = count;
+	return sort_loads(image, err);
+}
+
+static const char *section_name(const GElf_Shdr *header, const struct gh_cursor *names)
+{
+	struct gh_cursor cur = *names;
+	gh_cursor_seek(&cur, header->sh_name);
+	const char *name = gh_cursor_string(&cur);
+	return name != NULL ? name : "";
+}
+
+/* Reads the section headers. Damaged ones count as none: a program runs without them, and
+ * everything can be found without them. */
+static bool read_sections(struct gh_image *image, struct gh_error *err)
+{
+	size_t count;
+	size_t names_index;
+	if (elf_getshdrnum(image->elf, &count) != 0 || count == 0)
+		return true;
+	image->sections = calloc(count, sizeof(*image->sections));
+	if (image->sections == NULL)
+		return gh_fail_errno(err, image->path, "read section headers");
+	for (size_t i = 0; i < count; i++) {
+		Elf_Scn *scn = elf_getscn(image->elf, i);
+		if (scn == NULL || gelf_getshdr(scn, &image->sections[i].header) == NULL)
+			return true;
+		image->sections[i].name = "";
+	}
+	image->nsections = count;
+	struct gh_cursor names;
+	if (elf_getshdrstrndx(image->elf, &names_index) != 0 || names_index >= count ||
+	    !gh_image_section_cursor(image, &image->sections[names_index], &names, NULL))
+		return true;
+	for (size_t i = 0; i < count; i++)
+		image->sections[i].name = section_name(&image->sections[i].header, &names);
+	return true;
+}
+
+/* Checks the ELF header and fills the image from it. */
+static bool read_header(struct gh_image *image, struct gh_error *err)
+{
+	if (image->size < EI_NIDENT || memcmp(image->data, ELFMAG, SELFMAG) != 0)
+		return gh_fail(err, image->path, 0, "an ELF file", "another format");
+	if (elf_version(EV_CURRENT) == EV_NONE)
+		return gh_fail(err, image->path, GH_NO_OFFSET, "libelf", "an older one");
+	image->elf = elf_memory((char *)image->data, image->size);
+	if (image->elf == NULL || elf_kind(image->elf) != ELF_K_ELF ||
+	    gelf_getehdr(image->elf, &image->header) == NULL)
+		return gh_fail(err, image->path, 0, "an ELF header", "%s", elf_errmsg(-1));
+	const GElf_Ehdr *header = &image->header;
+	if (header->e_type != ET_EXEC && header->e_type != ET_DYN)
+		return gh_fail(err, image->path, EI_NIDENT, "an executable or a shared object",
+			       "ELF type %u", header->e_type);
+	uint8_t pointer_size = header->e_ident[EI_CLASS] == ELFCLASS64 ? 8 : 4;
+	bool big_endian = header->e_ident[EI_DATA] == ELFDATA2MSB;
+	image->arch = gh_arch_find(header->e_machine, pointer_size, big_endian);
+	if (image->arch == NULL)
+		return gh_fail(err, image->path, EI_NIDENT + 2, "a machine that Go runs on",
+			       "ELF machine %u, %u-bit, %s-endian", header->e_machine,
+			       pointer_size * 8U, big_endian ? "big" : "little");
+	return true;
+}
+
+static bool read_image(struct gh_image *image, struct gh_error *err)
+{
+	if (!read_header(image, err) || !read_segments(image, err) || !read_sections(image, err))
+		return false;
+	gh_relocate(image);
+	return true;
+}
+
+/* Maps PATH privately, so that relocations can be applied without copying the file. */
+static bool map_file(struct gh_image *image, const char *path, struct gh_error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return gh_fail_errno(err, path, "open");
+	struct stat st;
+	bool ok = fstat(fd, &st) == 0 || gh_fail_errno(err, path, "read");
+	if (ok && !S_ISREG(st.st_mode))
+		ok = gh_fail(err, path, GH_NO_OFFSET, "a regular file", "another kind of file");
+	if (ok && st.st_size == 0)
+		ok = gh_fail(err, path, 0, "an ELF file", "an empty file");
+	if (ok) {
+		void *data =
+		    mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+		ok = data != MAP_FAILED || gh_fail_errno(err, path, "map");
+		if (ok) {
+			image->data = data;
+			image->size = (size_t)st.st_size;
+			image->mapped = true;
+		}
+	}
+	close(fd);
+	return ok;
+}
+
+bool gh_image_open(struct gh_image *image, const char *path, struct gh_error *err)
+{
+	*image = (struct gh_image){.path = strdup(path)};
+	if (image->path == NULL)
+		return gh_fail_errno(err, path, "open");
+	if (map_file(image, path, err) && read_image(image, err))
+		return true;
+	gh_image_close(image);
+	return false;
+}
+
+bool gh_image_open_memory(struct gh_image *image, void *data, size_t size, const char *name,
+			  struct gh_error *err)
+{
+	*image = (struct gh_image){.path = strdup(name), .data = data, .size = size};
+	if (image->path == NULL)
+		return gh_fail_errno(err, name, "open");
+	if (read_image(image, err))
+		return true;
+	gh_image_close(image);
+	return false;
+}
+
+void gh_image_close(struct gh_image *image)
+{
+	if (image->elf != NULL)
+		elf_end(image->elf);
+	if (image->mapped)
+		munmap(image->data, image->size);
+	free(image->loads);
+	free(image->segments);
+	free(image->sections);
+	free(image->path);
+	*image = (struct gh_image){0};
+}
+
+const struct gh_section *gh_image_section(const struct gh_image *image, const char *name)
+{
+	for (size_t i = 0; i < image->nsections; i++)
+		if (strcmp(image->sections[i].name, name) == 0)
+			return &image->sections[i];
+	return NULL;
+}
+
+/* A cursor over the SIZE bytes at OFFSET in the file. */
+static struct gh_cursor file_cursor(const struct gh_image *image, uint64_t offset, uint64_t size)
+{
+	struct gh_cursor all = gh_cursor_make(image->data, image->size, image->path, 0,
+					      image->header.e_ident[EI_DATA] == ELFDATA2MSB);
+	return gh_cursor_slice(&all, offset, size);
+}
+
+bool gh_image_section_cursor(const struct gh_image *image, const struct gh_section *section,
+			     struct gh_cursor *cur, struct gh_error *err)
+{
+	const GElf_Shdr *header = &section->header;
+	if (header->sh_type == SHT_NOBITS)
+		return gh_fail(err, image->path, header->sh_offset, "a section with contents",
+			       "section %s without", section->name);
+	*cur = file_cursor(image, header->sh_offset, header->sh_size);
+	if (cur->failed)
+		return gh_cursor_fail(cur, err, "the contents of a section");
+	return true;
+}
+
+bool gh_image_at(const struct gh_image *image, uint64_t vaddr, struct gh_cursor *cur)
+{
+	size_t low = 0;
+	size_t high = image->nloads;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (image->loads[middle]->p_vaddr <= vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0)
+		return false;
+	const GElf_Phdr *segment = image->loads[low - 1];
+	uint64_t size = image->size - segment->p_offset;
+	if (size > segment->p_filesz)
+		size = segment->p_filesz;
+	uint64_t skip = vaddr - segment->p_vaddr;
+	if (skip >= size)
+		return false;
+	*cur = file_cursor(image, segment->p_offset + skip, size - skip);
+	return true;
+}
+
+bool gh_image_is_pie(const struct gh_image *image)
+{
+	return image->header.e_type == ET_DYN;
+}

@@ -1,0 +1,456 @@
+#include "lib/pclntab/pclntab.h"
+
+#include <inttypes.h>
+
+#include "lib/pclntab/pcvalue.h"
+
+/* The longest name that is believed. Names are C strings anywhere in their table, so that a crafted
+ * table could make one long string stand for many names, each a suffix of it. */
+#define MAX_NAME 32768
+
+/* The most headers that are tried where the section headers are gone, so that a file full of them
+ * is not searched once for each. */
+#define MAX_CANDIDATES 64
+
+/* Bytes before the fields of pointer size: magic, two zeros, pc quantum, pointer size. */
+#define HEADER_START 8
+
+static bool format_of_magic(uint32_t magic, enum gh_pclntab_format *format)
+{
+	switch (magic) {
+	case 0xfffffffb:
+		*format = GH_PCLNTAB_1_2;
+		return true;
+	case 0xfffffffa:
+		*format = GH_PCLNTAB_1_16;
+		return true;
+	case 0xfffffff0:
+		*format = GH_PCLNTAB_1_18;
+		return true;
+	case 0xfffffff1:
+		*format = GH_PCLNTAB_1_20;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Reads the fixed part of the header from CUR, whose start is the table's. */
+static bool read_start(struct gh_pclntab *tab, struct gh_cursor *cur, struct gh_error *err)
+{
+	uint64_t offset = cur->offset;
+	uint32_t magic = gh_cursor_u32(cur);
+	uint16_t zeros = gh_cursor_u16(cur);
+	tab->quantum = gh_cursor_u8(cur);
+	tab->pointer_size = gh_cursor_u8(cur);
+	if (cur->failed)
+		return gh_cursor_fail(cur, err, "a pclntab header");
+	if (!format_of_magic(magic, &tab->format))
+		return gh_fail(err, cur->file, offset, "a pclntab magic number", "0x%" PRIx32,
+			       magic);
+	if (zeros != 0)
+		return gh_fail(err, cur->file, offset + 4, "two zero bytes", "0x%04x", zeros);
+	if (tab->quantum != 1 && tab->quantum != 2 && tab->quantum != 4)
+		return gh_fail(err, cur->file, offset + 6, "a pc quantum of 1, 2 or 4", "%u",
+			       tab->quantum);
+	if (tab->pointer_size != tab->image->arch->pointer_size)
+		return gh_fail(err, cur->file, offset + 7, "the machine's pointer size", "%u",
+			       tab->pointer_size);
+	return true;
+}
+
+/* Reads a count whose items take at least SIZE bytes each of what TABLE holds. */
+static bool read_count(struct gh_cursor *cur, unsigned word, const struct gh_cursor *table,
+		       unsigned size, const char *expected, uint64_t *count, struct gh_error *err)
+{
+	uint64_t offset = gh_cursor_offset(cur);
+	*count = gh_cursor_uint(cur, word);
+	if (cur->failed)
+		return gh_cursor_fail(cur, err, expected);
+	if (*count > gh_cursor_size(table) / size)
+		return gh_fail(err, cur->file, offset, expected,
+			       "%" PRIu64 ", too many for %zu bytes", *count,
+			       gh_cursor_size(table));
+	return true;
+}
+
+/* The format of Go 1.2: everything is in one table, offsets are relative to its start. */
+static bool read_header_1_2(struct gh_pclntab *tab, struct gh_cursor *cur, struct gh_error *err)
+{
+	struct gh_cursor all = *cur;
+	unsigned word = tab->pointer_size;
+	uint64_t nfunc;
+	if (!read_count(cur, word, &all, 2 * word, "a number of functions", &nfunc, err))
+		return false;
+	tab->nfunc = (size_t)nfunc;
+	tab->functab = tab->names = tab->pctab = all;
+	tab->pairs = HEADER_START + word;
+	gh_cursor_seek(cur, tab->pairs + (2 * nfunc + 1) * word);
+	uint64_t offset = gh_cursor_offset(cur);
+	uint32_t filetab = gh_cursor_u32(cur);
+	if (cur->failed)
+		return gh_cursor_fail(cur, err, "the function table");
+	gh_cursor_seek(cur, filetab);
+	if (cur->failed)
+		return gh_fail(err, cur->file, offset, "a file table inside the pclntab",
+			       "offset 0x%" PRIx32, filetab);
+	/* The first entry of the table is its length, that entry included. */
+	uint64_t nfiles;
+	if (!read_count(cur, 4, &all, 4, "a number of files", &nfiles, err))
+		return false;
+	tab->nfiles = (uint32_t)nfiles;
+	tab->files = gh_cursor_slice(&all, filetab, nfiles * 4);
+	if (tab->files.failed)
+		return gh_cursor_fail(&tab->files, err, "the file table");
+	return true;
+}
+
+/* The formats of Go 1.16 and later: the header has the offset of each table. A table's end is not
+ * told; each is taken to reach to the end of the whole. */
+static bool read_header_1_16(struct gh_pclntab *tab, struct gh_cursor *cur, struct gh_error *err)
+{
+	struct gh_cursor all = *cur;
+	unsigned word = tab->pointer_size;
+	uint64_t nfunc;
+	uint64_t nfiles;
+	if (!read_count(cur, word, &all, 2 * tab->pair_half, "a number of functions", &nfunc,
+			err) ||
+	    !read_count(cur, word, &all, 1, "a number of files", &nfiles, err))
+		return false;
+	tab->nfunc = (size_t)nfunc;
+	tab->nfiles = (uint32_t)nfiles;
+	if (tab->format >= GH_PCLNTAB_1_18)
+		tab->text = gh_cursor_uint(cur, word);
+	struct gh_cursor *tables[] = {&tab->names, &tab->cutab, &tab->files, &tab->pctab,
+				      &tab->functab};
+	static const char *const names[] = {
+	    "the function names inside the pclntab", "the cutab inside the pclntab",
+	    "the file names inside the pclntab", "the pctab inside the pclntab",
+	    "the functab inside the pclntab"};
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		uint64_t place = gh_cursor_offset(cur);
+		uint64_t offset = gh_cursor_uint(cur, word);
+		if (cur->failed)
+			return gh_cursor_fail(cur, err, "a pclntab header");
+		if (offset > gh_cursor_size(&all))
+			return gh_fail(err, cur->file, place, names[i], "offset 0x%" PRIx64,
+				       offset);
+		*tables[i] = gh_cursor_slice(&all, offset, gh_cursor_size(&all) - offset);
+	}
+	tab->pairs = 0;
+	return true;
+}
+
+/* The address of an entry that is stored as OFFSET from the text. Programs whose text is in several
+ * sections have a map of how those were placed (moduledata.textAddr in src/runtime/symtab.go). */
+static uint64_t text_address(const struct gh_pclntab *tab, uint64_t offset)
+{
+	unsigned word = tab->pointer_size;
+	struct gh_cursor cur;
+	if (tab->module.ntextsectmap > 1 &&
+	    gh_image_at(tab->image, tab->module.textsectmap, &cur)) {
+		for (uint64_t i = 0; i < tab->module.ntextsectmap && !cur.failed; i++) {
+			uint64_t vaddr = gh_cursor_uint(&cur, word);
+			uint64_t end = gh_cursor_uint(&cur, word);
+			uint64_t base = gh_cursor_uint(&cur, word);
+			bool last = i + 1 == tab->module.ntextsectmap;
+			if (offset >= vaddr && (offset < end || (last && offset == end)))
+				return base + offset - vaddr;
+		}
+	}
+	return tab->text + offset;
+}
+
+/* The address in pair INDEX of the functab; pair nfunc holds the end of the text. */
+static uint64_t pair_address(const struct gh_pclntab *tab, size_t index)
+{
+	struct gh_cursor cur = tab->functab;
+	gh_cursor_seek(&cur, tab->pairs + (uint64_t)index * 2 * tab->pair_half);
+	uint64_t pc = gh_cursor_uint(&cur, tab->pair_half);
+	return tab->format >= GH_PCLNTAB_1_18 ? text_address(tab, pc) : pc;
+}
+
+/* Checks that the functab is in order, and in one segment's bytes: so the sum of all functions is
+ * no longer than the file. */
+static bool check_functab(struct gh_pclntab *tab, struct gh_error *err)
+{
+	struct gh_cursor cur = tab->functab;
+	gh_cursor_seek(&cur, tab->pairs);
+	uint64_t offset = gh_cursor_offset(&cur);
+	gh_cursor_bytes(&cur, ((uint64_t)tab->nfunc * 2 + 1) * tab->pair_half);
+	if (cur.failed)
+		return gh_cursor_fail(&cur, err, "the function table");
+	if (tab->nfunc == 0)
+		return gh_fail(err, cur.file, offset, "at least one function", "none");
+	uint64_t first = pair_address(tab, 0);
+	uint64_t last = first;
+	for (size_t i = 1; i <= tab->nfunc; i++) {
+		uint64_t pc = pair_address(tab, i);
+		if (pc < last || (pc == last && i < tab->nfunc))
+			return gh_fail(err, cur.file, offset + i * 2 * tab->pair_half,
+				       "functions in ascending order",
+				       "0x%" PRIx64 " after 0x%" PRIx64, pc, last);
+		last = pc;
+	}
+	tab->end = last;
+	struct gh_cursor text;
+	if (!gh_image_at(tab->image, first, &text) || last - first > gh_cursor_left(&text))
+		return gh_fail(err, cur.file, offset, "functions inside one loadable segment",
+			       "0x%" PRIx64 " to 0x%" PRIx64, first, last);
+	return true;
+}
+
+static uint64_t record_offset(const struct gh_pclntab *tab, size_t index)
+{
+	struct gh_cursor cur = tab->functab;
+	gh_cursor_seek(&cur, tab->pairs + (2 * (uint64_t)index + 1) * tab->pair_half);
+	return gh_cursor_uint(&cur, tab->pair_half);
+}
+
+/* Goes from a cursor at the start of a _func record to its field npcdata. */
+static void skip_to_npcdata(const struct gh_pclntab *tab, struct gh_cursor *cur)
+{
+	unsigned entry_size = tab->format >= GH_PCLNTAB_1_18 ? 4 : tab->pointer_size;
+	gh_cursor_bytes(cur, entry_size + 6 * 4);
+}
+
+/* Before Go 1.12 nfuncdata was a 32-bit integer; since then it is the last of four bytes, whose
+ * first is funcID. In a big-endian table that is one and the same; in a little-endian one the last
+ * byte of an old record is 0 in every function. */
+static bool records_have_func_id(const struct gh_pclntab *tab)
+{
+	if (tab->format > GH_PCLNTAB_1_2)
+		return true;
+	for (size_t i = 0; i < tab->nfunc; i++) {
+		struct gh_cursor cur = tab->functab;
+		gh_cursor_seek(&cur, record_offset(tab, i));
+		skip_to_npcdata(tab, &cur);
+		gh_cursor_bytes(&cur, 4);
+		const uint8_t *last = gh_cursor_bytes(&cur, 4);
+		if (last != NULL && (cur.big_endian ? last[0] : last[3]) != 0)
+			return true;
+	}
+	return false;
+}
+
+/* Opens the table that CUR is over, at ADDRESS. */
+static bool open_at(struct gh_pclntab *tab, const struct gh_image *image, struct gh_cursor cur,
+		    uint64_t address, struct gh_error *err)
+{
+	*tab = (struct gh_pclntab){.image = image, .address = address, .header_offset = cur.offset};
+	if (!read_start(tab, &cur, err))
+		return false;
+	tab->pair_half = tab->format >= GH_PCLNTAB_1_18 ? 4 : tab->pointer_size;
+	if (tab->format == GH_PCLNTAB_1_2 ? !read_header_1_2(tab, &cur, err)
+					  : !read_header_1_16(tab, &cur, err))
+		return false;
+	bool found = gh_moduledata_find(&tab->module, tab);
+	if (tab->format >= GH_PCLNTAB_1_18 && tab->text == 0) {
+		if (!found)
+			return gh_fail(err, cur.file, cur.offset,
+				       "a moduledata that points to the pclntab", "none");
+		tab->text = tab->module.text;
+	}
+	if (!check_functab(tab, err))
+		return false;
+	tab->has_func_id = records_have_func_id(tab);
+	return true;
+}
+
+/* Looks for the table by its header, in SEGMENT's contents. FIRST_ERR is filled by the first
+ * candidate that looks like a header and is none. */
+static bool search_segment(struct gh_pclntab *tab, const struct gh_image *image,
+			   const GElf_Phdr *segment, unsigned *tries, struct gh_error *err)
+{
+	unsigned word = image->arch->pointer_size;
+	struct gh_cursor cur;
+	if (!gh_image_at(image, segment->p_vaddr, &cur))
+		return false;
+	uint64_t skew = segment->p_vaddr % word;
+	gh_cursor_bytes(&cur, skew == 0 ? 0 : word - skew);
+	for (; gh_cursor_left(&cur) >= HEADER_START && *tries > 0; gh_cursor_bytes(&cur, word)) {
+		struct gh_cursor start = cur;
+		enum gh_pclntab_format format;
+		if (!format_of_magic(gh_cursor_u32(&start), &format) || gh_cursor_u16(&start) != 0)
+			continue;
+		--*tries;
+		uint64_t skipped = (uint64_t)(cur.pos - cur.start);
+		start = gh_cursor_slice(&cur, skipped, gh_cursor_left(&cur));
+		if (open_at(tab, image, start, segment->p_vaddr + skipped, err))
+			return true;
+	}
+	return false;
+}
+
+static bool search_segments(struct gh_pclntab *tab, const struct gh_image *image,
+			    struct gh_error *err)
+{
+	unsigned tries = MAX_CANDIDATES;
+	for (size_t i = 0; i < image->nloads && tries > 0; i++)
+		if (search_segment(tab, image, image->loads[i], &tries, err))
+			return true;
+	if (tries == MAX_CANDIDATES)
+		gh_fail(err, image->path, GH_NO_OFFSET, "a Go program", "no pclntab");
+	return false;
+}
+
+bool gh_pclntab_open(struct gh_pclntab *tab, const struct gh_image *image, struct gh_error *err)
+{
+	static const char *const names[] = {".gopclntab", ".data.rel.ro.gopclntab"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const struct gh_section *section = gh_image_section(image, names[i]);
+		struct gh_cursor cur;
+		if (section != NULL && section->header.sh_type != SHT_NOBITS)
+			return gh_image_section_cursor(image, section, &cur, err) &&
+			       open_at(tab, image, cur, section->header.sh_addr, err);
+	}
+	return search_segments(tab, image, err);
+}
+
+/* Reads the _func record that CUR is at into FUNC; returns its entry as stored. */
+static uint64_t read_record(const struct gh_pclntab *tab, struct gh_cursor *cur,
+			    struct gh_func *func)
+{
+	uint64_t entry = tab->format >= GH_PCLNTAB_1_18 ? text_address(tab, gh_cursor_u32(cur))
+							: gh_cursor_uint(cur, tab->pointer_size);
+	func->name = gh_cursor_u32(cur);
+	func->args = (int32_t)gh_cursor_u32(cur);
+	gh_cursor_bytes(cur, 4); /* frame size (1.2), offset of the deferreturn call (later) */
+	func->pcsp = gh_cursor_u32(cur);
+	func->pcfile = gh_cursor_u32(cur);
+	func->pcln = gh_cursor_u32(cur);
+	func->npcdata = gh_cursor_u32(cur);
+	if (tab->format >= GH_PCLNTAB_1_16)
+		func->cu = gh_cursor_u32(cur);
+	if (tab->format >= GH_PCLNTAB_1_20)
+		func->start_line = (int32_t)gh_cursor_u32(cur);
+	if (tab->has_func_id) {
+		func->func_id = gh_cursor_u8(cur);
+		func->flag = gh_cursor_u8(cur);
+		gh_cursor_u8(cur);
+		func->nfuncdata = gh_cursor_u8(cur);
+	} else {
+		func->nfuncdata = gh_cursor_u32(cur);
+	}
+	func->record = (uint64_t)(cur->pos - cur->start);
+	return entry;
+}
+
+/* The end of FUNC, whose padding reaches to NEXT: each pc-value table of a function ends where the
+ * function does. The stack delta's is the shortest. */
+static uint64_t find_end(const struct gh_pclntab *tab, const struct gh_func *func, uint64_t next)
+{
+	uint32_t offset = func->pcsp != 0 ? func->pcsp : func->pcln;
+	struct gh_pcvalue walk;
+	gh_pcvalue_start(&walk, tab, func, offset);
+	while (walk.end < next && gh_pcvalue_next(&walk))
+		;
+	return walk.end > func->entry && walk.end < next ? walk.end : next;
+}
+
+bool gh_pclntab_func(const struct gh_pclntab *tab, size_t index, struct gh_func *func,
+		     struct gh_error *err)
+{
+	*func = (struct gh_func){0};
+	if (index >= tab->nfunc)
+		return gh_fail(err, tab->image->path, GH_NO_OFFSET, "a function's number",
+			       "%zu of %zu", index, tab->nfunc);
+	struct gh_cursor cur = tab->functab;
+	gh_cursor_seek(&cur, record_offset(tab, index));
+	uint64_t place = gh_cursor_offset(&cur);
+	uint64_t entry = read_record(tab, &cur, func);
+	if (cur.failed)
+		return gh_fail(err, cur.file, place, "a function's record", "the end of the data");
+	func->entry = pair_address(tab, index);
+	if (entry != func->entry)
+		return gh_fail(err, cur.file, place, "the record of the function in the functab",
+			       "entry 0x%" PRIx64 " instead of 0x%" PRIx64, entry, func->entry);
+	func->end = find_end(tab, func, pair_address(tab, index + 1));
+	return true;
+}
+
+size_t gh_pclntab_find(const struct gh_pclntab *tab, uint64_t pc)
+{
+	if (pc < pair_address(tab, 0) || pc >= tab->end)
+		return SIZE_MAX;
+	size_t low = 0;
+	size_t high = tab->nfunc;
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+		if (pair_address(tab, middle) <= pc)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The string at OFFSET in TABLE; "" if it is not one. */
+static const char *string_at(const struct gh_cursor *table, uint64_t offset)
+{
+	struct gh_cursor cur = *table;
+	gh_cursor_seek(&cur, offset);
+	if (gh_cursor_left(&cur) > MAX_NAME)
+		cur.end = cur.pos + MAX_NAME;
+	const char *text = gh_cursor_string(&cur);
+	return text != NULL ? text : "";
+}
+
+const char *gh_pclntab_name(const struct gh_pclntab *tab, uint32_t name)
+{
+	return string_at(&tab->names, name);
+}
+
+const char *gh_pclntab_file(const struct gh_pclntab *tab, uint32_t file)
+{
+	if (file == GH_NO_FILE)
+		return "";
+	if (tab->format > GH_PCLNTAB_1_2)
+		return string_at(&tab->files, file);
+	struct gh_cursor cur = tab->files;
+	gh_cursor_seek(&cur, (uint64_t)file * 4);
+	uint32_t offset = gh_cursor_u32(&cur);
+	return cur.failed ? "" : string_at(&tab->names, offset);
+}
+
+uint32_t gh_pclntab_cu_file(const struct gh_pclntab *tab, const struct gh_func *func, int32_t n)
+{
+	if (n < 0)
+		return GH_NO_FILE;
+	if (tab->format == GH_PCLNTAB_1_2)
+		return n > 0 && (uint32_t)n < tab->nfiles ? (uint32_t)n : GH_NO_FILE;
+	struct gh_cursor cur = tab->cutab;
+	gh_cursor_seek(&cur, ((uint64_t)func->cu + (uint32_t)n) * 4);
+	uint32_t file = gh_cursor_u32(&cur);
+	return cur.failed ? GH_NO_FILE : file;
+}
+
+uint32_t gh_pclntab_pcdata(const struct gh_pclntab *tab, const struct gh_func *func, unsigned n)
+{
+	if (n >= func->npcdata)
+		return 0;
+	struct gh_cursor cur = tab->functab;
+	gh_cursor_seek(&cur, func->record + (uint64_t)n * 4);
+	return gh_cursor_u32(&cur);
+}
+
+uint64_t gh_pclntab_funcdata(const struct gh_pclntab *tab, const struct gh_func *func, unsigned n)
+{
+	if (n >= func->nfuncdata)
+		return 0;
+	struct gh_cursor cur = tab->functab;
+	uint64_t start = func->record + (uint64_t)func->npcdata * 4;
+	if (tab->format >= GH_PCLNTAB_1_18) {
+		gh_cursor_seek(&cur, start + (uint64_t)n * 4);
+		uint32_t offset = gh_cursor_u32(&cur);
+		if (cur.failed || offset == UINT32_MAX || tab->module.gofunc == 0)
+			return 0;
+		return tab->module.gofunc + offset;
+	}
+	/* The pointers are aligned in memory, whatever comes before them; the table itself is. */
+	unsigned word = tab->pointer_size;
+	uint64_t skew = (cur.offset - tab->header_offset + start) % word;
+	start += skew == 0 ? 0 : word - skew;
+	gh_cursor_seek(&cur, start + (uint64_t)n * word);
+	return gh_cursor_uint(&cur, word);
+}

@@ -1,0 +1,49 @@
+#include "lib/pclntab/pcvalue.h"
+
+void gh_pcvalue_start(struct gh_pcvalue *walk, const struct gh_pclntab *tab,
+		      const struct gh_func *func, uint32_t offset)
+{
+	*walk = (struct gh_pcvalue){
+	    .cur = tab->pctab,
+	    .start = func->entry,
+	    .end = func->entry,
+	    .value = -1,
+	    .quantum = tab->quantum,
+	    .first = true,
+	};
+	gh_cursor_seek(&walk->cur, offset);
+	if (offset == 0)
+		walk->cur.failed = true;
+}
+
+bool gh_pcvalue_next(struct gh_pcvalue *walk)
+{
+	struct gh_cursor *cur = &walk->cur;
+	uint64_t pc = walk->end;
+	do {
+		uint32_t delta = (uint32_t)gh_cursor_uvarint(cur);
+		uint64_t length = (uint32_t)gh_cursor_uvarint(cur) * (uint64_t)walk->quantum;
+		bool last = delta == 0 && !walk->first;
+		if (cur->failed || last || length > UINT64_MAX - pc) {
+			cur->failed = true;
+			return false;
+		}
+		walk->first = false;
+		/* Zig-zag: the lowest bit is the sign. The sum wraps as the runtime's does. */
+		walk->value = (int32_t)((uint32_t)walk->value + (delta >> 1 ^ -(delta & 1)));
+		walk->start = pc;
+		walk->end = pc + length;
+	} while (walk->start == walk->end);
+	return true;
+}
+
+int32_t gh_pcvalue_at(const struct gh_pclntab *tab, const struct gh_func *func, uint32_t offset,
+		      uint64_t pc)
+{
+	struct gh_pcvalue walk;
+	gh_pcvalue_start(&walk, tab, func, offset);
+	while (gh_pcvalue_next(&walk))
+		if (pc < walk.end)
+			return pc >= walk.start ? walk.value : -1;
+	return -1;
+}

@@ -1,0 +1,89 @@
+/* The bounds-checked cursor through which every byte of an input is read.
+ *
+ * A read past the end gives 0 and marks the cursor as failed, for good: a caller may read a whole
+ * structure and ask once, afterwards, whether all of it was there. */
+#ifndef GH_UTIL_CURSOR_H
+#define GH_UTIL_CURSOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gh_error;
+
+struct gh_cursor {
+	const uint8_t *pos;   /* the next byte to read */
+	const uint8_t *end;   /* one past the last byte that may be read */
+	const uint8_t *start; /* the first byte */
+	const char *file;     /* name of the input, for errors; not owned */
+	uint64_t offset;      /* of start, in the input, in bytes */
+	bool big_endian;      /* the byte order of integers */
+	bool failed;          /* a read went past the end, or a varint did not end */
+};
+
+/* A cursor over SIZE bytes at DATA, which lie at OFFSET in the input called FILE. */
+struct gh_cursor gh_cursor_make(const void *data, size_t size, const char *file, uint64_t offset,
+				bool big_endian);
+
+/* Fixed-size integers, in the cursor's byte order. */
+uint16_t gh_cursor_u16(struct gh_cursor *cur);
+uint32_t gh_cursor_u32(struct gh_cursor *cur);
+uint64_t gh_cursor_u64(struct gh_cursor *cur);
+
+static inline uint8_t gh_cursor_u8(struct gh_cursor *cur)
+{
+	if (cur->pos == cur->end) {
+		cur->failed = true;
+		return 0;
+	}
+	return *cur->pos++;
+}
+
+/* An unsigned integer of SIZE bytes: 1, 2, 4 or 8. */
+uint64_t gh_cursor_uint(struct gh_cursor *cur, unsigned size);
+
+/* The rest of an unsigned LEB128 integer whose first byte was FIRST, with its high bit set. */
+uint64_t gh_cursor_uvarint_rest(struct gh_cursor *cur, uint8_t first);
+
+/* An unsigned LEB128 integer (Go's uvarint) of at most 64 bits. */
+static inline uint64_t gh_cursor_uvarint(struct gh_cursor *cur)
+{
+	uint8_t first = gh_cursor_u8(cur);
+	return first < 0x80 ? first : gh_cursor_uvarint_rest(cur, first);
+}
+
+/* The bytes up to a NUL, which is passed over. NULL, and the cursor failed, if there is none. */
+const char *gh_cursor_string(struct gh_cursor *cur);
+
+/* SIZE bytes, which stay in the input. NULL, and the cursor failed, if there are fewer. */
+const uint8_t *gh_cursor_bytes(struct gh_cursor *cur, uint64_t size);
+
+/* Moves to OFFSET bytes from the start of the cursor; at most to its end, else it fails. */
+void gh_cursor_seek(struct gh_cursor *cur, uint64_t offset);
+
+/* A cursor over the SIZE bytes at OFFSET from the start of CUR; one that has failed if they
+ * are not all there. */
+struct gh_cursor gh_cursor_slice(const struct gh_cursor *cur, uint64_t offset, uint64_t size);
+
+/* The bytes from its start to its end, wherever it stands. */
+static inline size_t gh_cursor_size(const struct gh_cursor *cur)
+{
+	return (size_t)(cur->end - cur->start);
+}
+
+/* The bytes left. */
+static inline size_t gh_cursor_left(const struct gh_cursor *cur)
+{
+	return (size_t)(cur->end - cur->pos);
+}
+
+/* The offset of the next byte in the input. */
+static inline uint64_t gh_cursor_offset(const struct gh_cursor *cur)
+{
+	return cur->offset + (uint64_t)(cur->pos - cur->start);
+}
+
+/* Fills ERR with "expected EXPECTED, found the end of ..." at the cursor's place. Returns false. */
+bool gh_cursor_fail(const struct gh_cursor *cur, struct gh_error *err, const char *expected);
+
+#endif

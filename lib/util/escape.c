@@ -1,0 +1,177 @@
+#include "lib/util/escape.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* One character of a text. */
+struct character {
+	uint32_t code; /* the code point; the byte itself if it is not UTF-8 */
+	size_t size;   /* in bytes, at least 1 */
+	bool valid;    /* it is UTF-8 */
+};
+
+/* Room for the escaped form of one character of four bytes, "\xNN" each. */
+#define MAX_ESCAPED 16
+
+/* The number of bytes after a lead byte, and the bits of the code point in it. */
+static size_t lead_byte(uint8_t byte, uint32_t *bits)
+{
+	if (byte >= 0xc2 && byte <= 0xdf) {
+		*bits = byte & 0x1f;
+		return 1;
+	}
+	if (byte >= 0xe0 && byte <= 0xef) {
+		*bits = byte & 0x0f;
+		return 2;
+	}
+	if (byte >= 0xf0 && byte <= 0xf4) {
+		*bits = byte & 0x07;
+		return 3;
+	}
+	return 0;
+}
+
+/* The character at TEXT, which is not at its end. Overlong forms and surrogates are not UTF-8. */
+static struct character next_character(const char *text)
+{
+	static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
+	const uint8_t *bytes = (const uint8_t *)text;
+	struct character bad = {bytes[0], 1, false};
+	if (bytes[0] < 0x80)
+		return (struct character){bytes[0], 1, true};
+
+	uint32_t code = 0;
+	size_t more = lead_byte(bytes[0], &code);
+	if (more == 0)
+		return bad;
+	for (size_t i = 1; i <= more; i++) {
+		if ((bytes[i] & 0xc0) != 0x80)
+			return bad;
+		code = code << 6 | (bytes[i] & 0x3f);
+	}
+	if (code < least[more] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+		return bad;
+	return (struct character){code, more + 1, true};
+}
+
+/* A terminal would act on it: the control characters, and those that turn the direction of
+ * writing, which can make a line read as another. */
+static bool is_control(uint32_t code)
+{
+	return code < 0x20 || (code >= 0x7f && code <= 0x9f) || code == 0x061c ||
+	       (code >= 0x200e && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
+	       (code >= 0x2066 && code <= 0x2069);
+}
+
+/* How many bytes at the start of TEXT can go out as they are: in most names, all. */
+static size_t plain_prefix(const char *text)
+{
+	size_t n = 0;
+	while (text[n] >= ' ' && text[n] <= '~' && text[n] != '\\' && text[n] != '"')
+		n++;
+	return n;
+}
+
+/* Writes the form for a person of character C, which is at TEXT, to OUT. Returns its length. */
+static size_t escape_character(char out[MAX_ESCAPED], const char *text, struct character c)
+{
+	static const char hex[] = "0123456789abcdef";
+	const char *letter = c.code == '\n'   ? "\\n"
+			     : c.code == '\t' ? "\\t"
+			     : c.code == '\\' ? "\\\\"
+					      : NULL;
+	if (letter != NULL) {
+		memcpy(out, letter, 2);
+		return 2;
+	}
+	if (c.valid && !is_control(c.code)) {
+		memcpy(out, text, c.size);
+		return c.size;
+	}
+	for (size_t i = 0; i < c.size; i++) {
+		uint8_t byte = (uint8_t)text[i];
+		char escape[4] = {'\\', 'x', hex[byte >> 4], hex[byte & 15]};
+		memcpy(out + 4 * i, escape, sizeof(escape));
+	}
+	return 4 * c.size;
+}
+
+void gh_escape_print(FILE *out, const char *text)
+{
+	while (*text != '\0') {
+		size_t plain = plain_prefix(text);
+		if (plain > 0) {
+			fwrite(text, 1, plain, out);
+			text += plain;
+			continue;
+		}
+		char escaped[MAX_ESCAPED];
+		struct character c = next_character(text);
+		fwrite(escaped, 1, escape_character(escaped, text, c), out);
+		text += c.size;
+	}
+}
+
+char *gh_escape_text(char *buf, size_t size, const char *text)
+{
+	size_t used = 0;
+	while (*text != '\0') {
+		char escaped[MAX_ESCAPED];
+		struct character c = next_character(text);
+		size_t length = escape_character(escaped, text, c);
+		if (used + length >= size)
+			break;
+		memcpy(buf + used, escaped, length);
+		used += length;
+		text += c.size;
+	}
+	if (size > 0)
+		buf[used] = '\0';
+	return buf;
+}
+
+static void json_character(FILE *out, const char *text, struct character c)
+{
+	if (!c.valid)
+		fputs("\xef\xbf\xbd", out);
+	else if (c.code == '"' || c.code == '\\')
+		fprintf(out, "\\%c", (char)c.code);
+	else if (c.code == '\n')
+		fputs("\\n", out);
+	else if (c.code == '\t')
+		fputs("\\t", out);
+	else if (is_control(c.code))
+		fprintf(out, "\\u%04x", c.code);
+	else
+		fwrite(text, 1, c.size, out);
+}
+
+void gh_escape_json(FILE *out, const char *text)
+{
+	putc('"', out);
+	while (*text != '\0') {
+		size_t plain = plain_prefix(text);
+		if (plain > 0) {
+			fwrite(text, 1, plain, out);
+			text += plain;
+			continue;
+		}
+		struct character c = next_character(text);
+		json_character(out, text, c);
+		text += c.size;
+	}
+	putc('"', out);
+}
+
+void gh_escape_gdb(FILE *out, const char *text)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789/._-+";
+	for (; *text != '\0'; text++) {
+		if (strchr(plain, *text) == NULL)
+			putc('\\', out);
+		putc(*text, out);
+	}
+}

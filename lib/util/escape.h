@@ -1,0 +1,22 @@
+/* Text from an input, made safe for where it goes. */
+#ifndef GH_UTIL_ESCAPE_H
+#define GH_UTIL_ESCAPE_H
+
+#include <stdio.h>
+
+/* Prints TEXT to OUT for a person: control characters, bytes that are not UTF-8, and backslashes as
+ * \xNN, \n, \t or \\. Nothing that a terminal would act on gets through. */
+void gh_escape_print(FILE *out, const char *text);
+
+/* The same into the SIZE bytes at BUF, cut to fit and always ended by a NUL. Returns BUF. */
+char *gh_escape_text(char *buf, size_t size, const char *text);
+
+/* Prints TEXT to OUT as a JSON string, with its quotes. Bytes that are not UTF-8 become U+FFFD. */
+void gh_escape_json(FILE *out, const char *text);
+
+/* Prints TEXT to OUT as one argument of a GDB command (as gdb_buildargv splits them): every byte
+ * that is not a letter, a digit or one of "/._-+" with a backslash before it. TEXT must hold no
+ * newline and no NUL: a GDB command is a line. */
+void gh_escape_gdb(FILE *out, const char *text);
+
+#endif

@@ -1,0 +1,29 @@
+/* An output file that is there whole or not at all: written under a temporary name beside its own,
+ * then renamed. */
+#ifndef GH_UTIL_OUTPUT_H
+#define GH_UTIL_OUTPUT_H
+
+#include <stdbool.h>
+
+#include "lib/util/error.h"
+
+struct gh_output {
+	int fd;     /* open for reading and writing; to write into */
+	char *path; /* the file's name; owned */
+	char *temp; /* its name until it is whole; owned */
+};
+
+/* Creates the temporary file for PATH, with the permissions that the umask leaves. False (ERR
+ * filled) if it cannot be created, or if PATH is something else than a regular file (a device, say)
+ * that a rename would put an end to. On success the output is to be ended with either of the
+ * functions below. */
+bool gh_output_open(struct gh_output *out, const char *path, struct gh_error *err);
+
+/* Gives the file its name, in place of a file that had it, and closes the output. False (ERR
+ * filled), and the temporary file removed, if that cannot be done. */
+bool gh_output_commit(struct gh_output *out, struct gh_error *err);
+
+/* Removes the temporary file and closes the output. */
+void gh_output_discard(struct gh_output *out);
+
+#endif

@@ -1,0 +1,162 @@
+#include "lib/write/debugfile.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "lib/util/output.h"
+#include "lib/write/dwarf_frame.h"
+#include "lib/write/dwarf_info.h"
+#include "lib/write/elffile.h"
+#include "lib/write/package.h"
+#include "lib/write/skeleton.h"
+#include "lib/write/strings.h"
+#include "lib/write/symtab.h"
+
+/* What the file is made of. */
+struct parts {
+	struct gh_elf elf;
+	struct gh_skeleton skeleton;
+	struct gh_packages packages;
+	struct gh_strings strings;
+	struct gh_info info;
+	struct gh_buffer frame;
+	struct gh_symtab symtab;
+};
+
+static void free_parts(struct parts *parts)
+{
+	gh_elf_free(&parts->elf);
+	gh_skeleton_free(&parts->skeleton);
+	gh_packages_free(&parts->packages);
+	gh_info_free(&parts->info);
+	gh_buffer_free(&parts->frame);
+	gh_symtab_free(&parts->symtab);
+}
+
+static bool make_parts(struct parts *parts, const struct gh_pclntab *tab, struct gh_error *err)
+{
+	return gh_skeleton_make(&parts->skeleton, &parts->elf, tab->image, err) &&
+	       gh_strings_find(&parts->strings, tab, err) &&
+	       gh_packages_find(&parts->packages, tab, err) &&
+	       gh_info_make(&parts->info, tab, &parts->packages, &parts->strings, err) &&
+	       gh_frame_make(&parts->frame, tab, err) &&
+	       gh_symtab_make(&parts->symtab, tab, &parts->elf, &parts->skeleton, &parts->strings,
+			      err);
+}
+
+/* Adds the string table SECTION's contents. */
+static void add_strings(struct gh_elf_section *section, const struct gh_strings *strings)
+{
+	gh_elf_add_piece(section, strings->header, strings->header_size);
+	gh_elf_add_piece(section, strings->names, strings->names_size);
+}
+
+static bool add_dwarf(struct parts *parts)
+{
+	const struct {
+		const char *name;
+		const struct gh_buffer *contents;
+	} sections[] = {
+	    {".debug_abbrev", &parts->info.abbrev}, {".debug_info", &parts->info.info},
+	    {".debug_line", &parts->info.line},     {".debug_ranges", &parts->info.ranges},
+	    {".debug_aranges", &parts->info.aranges}, {".debug_frame", &parts->frame},
+	};
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+		const struct gh_buffer *contents = sections[i].contents;
+		if (contents->size == 0)
+			continue;
+		struct gh_elf_section *section =
+		    gh_elf_add(&parts->elf, sections[i].name, SHT_PROGBITS, 0);
+		if (section == NULL)
+			return false;
+		gh_elf_add_piece(section, contents->data, contents->size);
+	}
+	struct gh_elf_section *section =
+	    gh_elf_add(&parts->elf, ".debug_str", SHT_PROGBITS, SHF_MERGE | SHF_STRINGS);
+	if (section == NULL)
+		return false;
+	section->header.sh_entsize = 1;
+	add_strings(section, &parts->strings);
+	return true;
+}
+
+static bool add_symtab(struct parts *parts)
+{
+	const struct gh_symtab *symtab = &parts->symtab;
+	struct gh_elf_section *section = gh_elf_add(&parts->elf, ".symtab", SHT_SYMTAB, 0);
+	if (section == NULL)
+		return false;
+	section->header.sh_link = (uint32_t)parts->elf.nsections;
+	section->header.sh_info = symtab->nlocals;
+	section->header.sh_entsize = symtab->symbol_size;
+	section->header.sh_addralign = symtab->symbol_size == sizeof(Elf64_Sym) ? 8 : 4;
+	gh_elf_add_piece(section, symtab->symbols.data, symtab->symbols.size);
+	section = gh_elf_add(&parts->elf, ".strtab", SHT_STRTAB, 0);
+	if (section == NULL)
+		return false;
+	add_strings(section, &parts->strings);
+	if (gh_cursor_size(&symtab->names) > 0) {
+		gh_elf_add_piece(section, symtab->names.start, gh_cursor_size(&symtab->names));
+		gh_elf_add_piece(section, "", 1);
+	}
+	return true;
+}
+
+/* Writes the debug file to FD, which is empty. PATH is its name, for errors. */
+static bool write_to(const struct gh_pclntab *tab, int fd, const char *path, struct gh_error *err)
+{
+	struct parts parts = {0};
+	bool written = make_parts(&parts, tab, err);
+	if (written && !(add_dwarf(&parts) && add_symtab(&parts)))
+		written = gh_fail_errno(err, path, "write");
+	written = written && gh_elf_write(&parts.elf, fd, path, err);
+	free_parts(&parts);
+	return written;
+}
+
+bool gh_debugfile_write(const struct gh_pclntab *tab, const char *path, struct gh_error *err)
+{
+	struct gh_output out;
+	if (!gh_output_open(&out, path, err))
+		return false;
+	if (write_to(tab, out.fd, path, err))
+		return gh_output_commit(&out, err);
+	gh_output_discard(&out);
+	return false;
+}
+
+/* Reads all of FD into memory. */
+static bool read_back(int fd, uint8_t **data, size_t *size)
+{
+	off_t end = lseek(fd, 0, SEEK_END);
+	if (end < 0)
+		return false;
+	*size = (size_t)end;
+	*data = malloc(*size);
+	size_t done = 0;
+	while (*data != NULL && done < *size) {
+		ssize_t count = pread(fd, *data + done, *size - done, (off_t)done);
+		if (count <= 0) {
+			free(*data);
+			*data = NULL;
+		} else {
+			done += (size_t)count;
+		}
+	}
+	return *data != NULL;
+}
+
+bool gh_debugfile_make(const struct gh_pclntab *tab, uint8_t **data, size_t *size,
+		       struct gh_error *err)
+{
+	/* libelf writes to files only. */
+	int fd = memfd_create("goheap", MFD_CLOEXEC);
+	if (fd < 0)
+		return gh_fail_errno(err, tab->image->path, "make the debug file");
+	bool made = write_to(tab, fd, tab->image->path, err);
+	if (made && !read_back(fd, data, size))
+		made = gh_fail_errno(err, tab->image->path, "make the debug file");
+	close(fd);
+	return made;
+}

@@ -1,0 +1,72 @@
+/* The numbers of DWARF 4 (dwarfstd.org) that goheap writes. */
+#ifndef GH_WRITE_DWARF_H
+#define GH_WRITE_DWARF_H
+
+enum {
+	DW_TAG_compile_unit = 0x11,
+	DW_TAG_subprogram = 0x2e,
+};
+
+enum {
+	DW_AT_name = 0x03,
+	DW_AT_stmt_list = 0x10,
+	DW_AT_low_pc = 0x11,
+	DW_AT_high_pc = 0x12,
+	DW_AT_language = 0x13,
+	DW_AT_comp_dir = 0x1b,
+	DW_AT_producer = 0x25,
+	DW_AT_decl_file = 0x3a,
+	DW_AT_decl_line = 0x3b,
+	DW_AT_external = 0x3f,
+	DW_AT_frame_base = 0x40,
+	DW_AT_ranges = 0x55,
+};
+
+enum {
+	DW_FORM_addr = 0x01,
+	DW_FORM_data4 = 0x06,
+	DW_FORM_string = 0x08,
+	DW_FORM_data1 = 0x0b,
+	DW_FORM_strp = 0x0e,
+	DW_FORM_udata = 0x0f,
+	DW_FORM_sec_offset = 0x17,
+	DW_FORM_exprloc = 0x18,
+	DW_FORM_flag_present = 0x19,
+};
+
+enum {
+	DW_LANG_Go = 0x16,
+};
+
+enum {
+	DW_OP_call_frame_cfa = 0x9c,
+};
+
+enum {
+	DW_LNS_advance_pc = 2,
+	DW_LNS_advance_line = 3,
+	DW_LNS_set_file = 4,
+	DW_LNS_const_add_pc = 8,
+	DW_LNS_set_prologue_end = 10,
+	DW_LNE_end_sequence = 1,
+	DW_LNE_set_address = 2,
+};
+
+enum {
+	DW_CFA_nop = 0x00,
+	DW_CFA_advance_loc = 0x40, /* and a delta of 6 bits */
+	DW_CFA_offset = 0x80,      /* and a register of 6 bits */
+	DW_CFA_restore = 0xc0,     /* and a register of 6 bits */
+	DW_CFA_advance_loc1 = 0x02,
+	DW_CFA_advance_loc2 = 0x03,
+	DW_CFA_advance_loc4 = 0x04,
+	DW_CFA_offset_extended = 0x05,
+	DW_CFA_restore_extended = 0x06,
+	DW_CFA_undefined = 0x07,
+	DW_CFA_same_value = 0x08,
+	DW_CFA_def_cfa = 0x0c,
+	DW_CFA_def_cfa_offset = 0x0e,
+	DW_CFA_val_offset = 0x14,
+};
+
+#endif

@@ -1,0 +1,295 @@
+#include "lib/write/dwarf_line.h"
+
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/write/dwarf.h"
+#include "lib/write/prologue.h"
+
+/* A special opcode is a row in one byte: it adds LINE_BASE to LINE_BASE + LINE_RANGE - 1 to the line
+ * and up to MAX_SPECIAL instructions to the address. These make the smallest tables of Go code. */
+#define OPCODE_BASE 11
+#ifndef LINE_BASE
+#define LINE_BASE  (-3)
+#define LINE_RANGE 12
+#endif
+#define MAX_SPECIAL ((255 - OPCODE_BASE) / LINE_RANGE)
+
+/* The file table's first number. */
+#define FIRST_FILE 1
+
+/* A file of the pclntab and its number in the unit. */
+struct unit_file {
+	uint32_t file;
+	uint32_t number;
+};
+
+static int compare_files(const void *a, const void *b)
+{
+	const struct unit_file *first = a;
+	const struct unit_file *second = b;
+	return (first->file > second->file) - (first->file < second->file);
+}
+
+/* The unit's state, before its first function. */
+static void reset(struct gh_line_table *lines)
+{
+	tdestroy(lines->numbers, free);
+	lines->numbers = NULL;
+	gh_intern_free(&lines->dirs);
+	lines->program.size = 0;
+	lines->files.size = 0;
+	lines->nfiles = 0;
+	lines->last_file = GH_NO_FILE;
+	lines->last_number = 0;
+	lines->in_sequence = false;
+}
+
+void gh_line_init(struct gh_line_table *lines, const struct gh_pclntab *tab)
+{
+	bool big_endian = tab->image->arch->big_endian;
+	*lines = (struct gh_line_table){
+	    .tab = tab,
+	    .program = {.big_endian = big_endian},
+	    .files = {.big_endian = big_endian},
+	    /* In a real program a file is in one unit, or in few. Where names overlap, a crafted
+	       table could have them written as often as it has functions. */
+	    .name_bytes = tab->image->size,
+	};
+	reset(lines);
+}
+
+/* Adds the file NAME to the unit's file table, and its directory to the directories. */
+static uint32_t add_file(struct gh_line_table *lines, const char *name)
+{
+	size_t size = strlen(name) + 1;
+	if (size == 1 || size > lines->name_bytes)
+		return 0;
+	lines->name_bytes -= size;
+	uint32_t dir = 0;
+	const char *base = name;
+	const char *slash = strrchr(name, '/');
+	if (slash != NULL && slash[1] != '\0') {
+		base = slash + 1;
+		size_t length = slash == name ? 1 : (size_t)(slash - name);
+		/* Directory 0 is the unit's own. */
+		dir = gh_intern_add(&lines->dirs, name, length) + 1;
+		lines->failed |= dir == GH_INTERN_NONE + 1;
+	}
+	gh_buffer_string(&lines->files, base);
+	gh_buffer_uleb128(&lines->files, dir);
+	gh_buffer_uleb128(&lines->files, 0); /* time of modification: unknown */
+	gh_buffer_uleb128(&lines->files, 0); /* size: unknown */
+	return FIRST_FILE + lines->nfiles++;
+}
+
+/* The number in the unit of FILE, a file of the pclntab; 0 if it has no name. */
+static uint32_t find_file(struct gh_line_table *lines, uint32_t file)
+{
+	struct unit_file key = {.file = file};
+	struct unit_file **node = tfind(&key, &lines->numbers, compare_files);
+	if (node != NULL)
+		return (*node)->number;
+	struct unit_file *added = malloc(sizeof(*added));
+	if (added == NULL) {
+		lines->failed = true;
+		return 0;
+	}
+	*added = key;
+	added->number = add_file(lines, gh_pclntab_file(lines->tab, file));
+	uint32_t number = added->number;
+	if (tsearch(added, &lines->numbers, compare_files) == NULL) {
+		free(added);
+		lines->failed = true;
+	}
+	return number;
+}
+
+/* The same, most often for the file of the row before. */
+static uint32_t file_number(struct gh_line_table *lines, uint32_t file)
+{
+	if (file == GH_NO_FILE)
+		return 0;
+	if (file != lines->last_file) {
+		lines->last_number = find_file(lines, file);
+		lines->last_file = file;
+	}
+	return lines->last_number;
+}
+
+static void extended(struct gh_buffer *program, uint8_t opcode, size_t size)
+{
+	gh_buffer_u8(program, 0);
+	gh_buffer_uleb128(program, 1 + size);
+	gh_buffer_u8(program, opcode);
+}
+
+static void set_address(struct gh_line_table *lines, uint64_t address)
+{
+	uint8_t size = lines->tab->pointer_size;
+	extended(&lines->program, DW_LNE_set_address, size);
+	gh_buffer_uint(&lines->program, address, size);
+	lines->address = address;
+}
+
+static void end_sequence(struct gh_line_table *lines)
+{
+	extended(&lines->program, DW_LNE_end_sequence, 0);
+	lines->in_sequence = false;
+}
+
+static void begin_sequence(struct gh_line_table *lines, uint64_t address)
+{
+	lines->file = FIRST_FILE;
+	lines->line = 1;
+	lines->in_sequence = true;
+	set_address(lines, address);
+}
+
+/* Ends the sequence after the function that ends at ADDRESS. */
+static void close_sequence(struct gh_line_table *lines, uint64_t address)
+{
+	uint64_t distance = address - lines->address;
+	if (distance % lines->tab->quantum != 0) {
+		set_address(lines, address);
+	} else {
+		gh_buffer_u8(&lines->program, DW_LNS_advance_pc);
+		gh_buffer_uleb128(&lines->program, distance / lines->tab->quantum);
+	}
+	end_sequence(lines);
+}
+
+/* Adds a row for ADDRESS, which is a multiple of the quantum after the row before. */
+static void add_row(struct gh_line_table *lines, uint64_t address, struct gh_decl at,
+		    bool prologue_end)
+{
+	struct gh_buffer *program = &lines->program;
+	uint32_t file = at.file;
+	int64_t line = at.line;
+	if (file == 0)
+		line = 0;
+	else if (file != lines->file) {
+		gh_buffer_u8(program, DW_LNS_set_file);
+		gh_buffer_uleb128(program, file);
+		lines->file = file;
+	}
+	if (prologue_end)
+		gh_buffer_u8(program, DW_LNS_set_prologue_end);
+	int64_t lines_on = line - lines->line;
+	if (lines_on < LINE_BASE || lines_on >= LINE_BASE + LINE_RANGE) {
+		gh_buffer_u8(program, DW_LNS_advance_line);
+		gh_buffer_sleb128(program, lines_on);
+		lines_on = 0;
+	}
+	uint64_t steps = (address - lines->address) / lines->tab->quantum;
+	uint64_t special = (uint64_t)(lines_on - LINE_BASE + OPCODE_BASE);
+	if (steps >= MAX_SPECIAL && special + (steps - MAX_SPECIAL) * LINE_RANGE <= 255 &&
+	    special + steps * LINE_RANGE > 255) {
+		gh_buffer_u8(program, DW_LNS_const_add_pc);
+		steps -= MAX_SPECIAL;
+	} else if (steps > MAX_SPECIAL || special + steps * LINE_RANGE > 255) {
+		gh_buffer_u8(program, DW_LNS_advance_pc);
+		gh_buffer_uleb128(program, steps);
+		steps = 0;
+	}
+	gh_buffer_u8(program, (uint8_t)(special + steps * LINE_RANGE));
+	lines->address = address;
+	lines->line = line;
+}
+
+/* The place in the source of RANGE's outermost frame. */
+static struct gh_decl range_place(struct gh_line_table *lines, const struct gh_range *range)
+{
+	const struct gh_frame *frame = &range->frames[range->nframes - 1];
+	struct gh_decl at = {.file = file_number(lines, frame->file), .line = frame->line};
+	if (at.file == 0 || at.line == 0)
+		at = (struct gh_decl){0};
+	return at;
+}
+
+static void add_rows(struct gh_line_table *lines, const struct gh_func *func, struct gh_decl *decl)
+{
+	uint64_t prologue_end = gh_prologue_end(lines->tab, func);
+	struct gh_decl last = {0};
+	struct gh_range range;
+	while (gh_sourcemap_next(&lines->map, &range)) {
+		struct gh_decl at = range_place(lines, &range);
+		bool first = range.start == func->entry;
+		bool ends_prologue = range.start == prologue_end;
+		if (first)
+			*decl = at;
+		if (first || ends_prologue || at.file != last.file || at.line != last.line)
+			add_row(lines, range.start, at, ends_prologue);
+		if (range.start < prologue_end && prologue_end < range.end)
+			add_row(lines, prologue_end, at, true);
+		last = at;
+	}
+}
+
+void gh_line_function(struct gh_line_table *lines, const struct gh_func *func, bool joined,
+		      struct gh_decl *decl)
+{
+	*decl = (struct gh_decl){0};
+	if (!gh_sourcemap_start(&lines->map, lines->tab, func)) {
+		lines->failed = true;
+		return;
+	}
+	bool aligned = (func->entry - lines->address) % lines->tab->quantum == 0;
+	if (lines->in_sequence && !(joined && aligned))
+		close_sequence(lines, lines->end);
+	if (!lines->in_sequence)
+		begin_sequence(lines, func->entry);
+	add_rows(lines, func, decl);
+	lines->end = func->end;
+	if (func->start_line > 0)
+		decl->line = func->start_line;
+}
+
+/* The header up to its end, as its length counts. */
+static void add_tables(const struct gh_line_table *lines, struct gh_buffer *out)
+{
+	/* Numbers of operands of the standard opcodes. */
+	static const uint8_t operands[OPCODE_BASE - 1] = {0, 1, 1, 1, 1, 0, 0, 0, 1, 0};
+	gh_buffer_u8(out, lines->tab->quantum);
+	gh_buffer_u8(out, 1); /* operations of an instruction: no VLIW machines */
+	gh_buffer_u8(out, 1); /* rows are statements until told otherwise */
+	gh_buffer_u8(out, (uint8_t)LINE_BASE);
+	gh_buffer_u8(out, LINE_RANGE);
+	gh_buffer_u8(out, OPCODE_BASE);
+	gh_buffer_bytes(out, operands, sizeof(operands));
+	for (uint32_t i = 0; i < lines->dirs.count; i++) {
+		gh_buffer_bytes(out, lines->dirs.items[i]->text, lines->dirs.items[i]->length);
+		gh_buffer_u8(out, 0);
+	}
+	gh_buffer_u8(out, 0);
+	gh_buffer_bytes(out, lines->files.data, lines->files.size);
+	gh_buffer_u8(out, 0);
+}
+
+size_t gh_line_finish(struct gh_line_table *lines, struct gh_buffer *out)
+{
+	if (lines->in_sequence)
+		close_sequence(lines, lines->end);
+	size_t unit = out->size;
+	gh_buffer_u32(out, 0); /* length of the unit, from here */
+	gh_buffer_u16(out, 4); /* version */
+	gh_buffer_u32(out, 0); /* length of the header, from here */
+	size_t tables = out->size;
+	add_tables(lines, out);
+	gh_buffer_patch(out, tables - 4, out->size - tables, 4);
+	gh_buffer_bytes(out, lines->program.data, lines->program.size);
+	gh_buffer_patch(out, unit, out->size - unit - 4, 4);
+	reset(lines);
+	return unit;
+}
+
+bool gh_line_free(struct gh_line_table *lines)
+{
+	bool whole = !lines->failed && !lines->program.failed && !lines->files.failed;
+	reset(lines);
+	gh_buffer_free(&lines->program);
+	gh_buffer_free(&lines->files);
+	gh_sourcemap_free(&lines->map);
+	return whole;
+}

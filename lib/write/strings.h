@@ -1,0 +1,26 @@
+/* The string table that the symbols and the DWARF share: the function names as the pclntab has them,
+ * all of its bytes from the first name to the last. So it is not copied, and however the names
+ * overlap it is no longer than the pclntab. */
+#ifndef GH_WRITE_STRINGS_H
+#define GH_WRITE_STRINGS_H
+
+#include "lib/pclntab/pclntab.h"
+
+struct gh_strings {
+	const char *names;  /* from the first name; in the image */
+	size_t names_size;  /* to the end of the last, its NUL included */
+	const char *header; /* what comes before them: the empty string, then the producer's name */
+	size_t header_size; /* with the last NUL */
+};
+
+/* Finds the extent of the names of TAB. False (ERR filled) if a function cannot be read. */
+bool gh_strings_find(struct gh_strings *strings, const struct gh_pclntab *tab,
+		     struct gh_error *err);
+
+/* The offset of NAME, which gh_pclntab_name gave for a function, in the table. 0 if it is empty. */
+uint32_t gh_strings_offset(const struct gh_strings *strings, const char *name);
+
+/* The offset of the producer's name. */
+#define GH_STRINGS_PRODUCER 1
+
+#endif

@@ -1,0 +1,220 @@
+#include "lib/write/symtab.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A section in memory. */
+struct extent {
+	uint64_t start;  /* address */
+	uint64_t end;    /* one past it */
+	uint16_t number; /* of the section */
+};
+
+/* The symbols as they are written. */
+struct writer {
+	struct gh_symtab *symtab;
+	const struct gh_pclntab *tab;
+	const struct gh_strings *strings;
+	const struct gh_skeleton *skeleton;
+	struct extent *extents; /* of the sections, by address; owned */
+	size_t nextents;
+	struct gh_cursor own; /* the image's own symbols; empty if it has none */
+};
+
+static int compare_extents(const void *a, const void *b)
+{
+	const struct extent *first = a;
+	const struct extent *second = b;
+	return (first->start > second->start) - (first->start < second->start);
+}
+
+static bool find_extents(struct writer *writer, const struct gh_elf *elf)
+{
+	writer->extents = calloc(elf->nsections, sizeof(*writer->extents));
+	if (writer->extents == NULL)
+		return false;
+	for (size_t i = 1; i < elf->nsections && i < SHN_LORESERVE; i++) {
+		const GElf_Shdr *header = &elf->sections[i].header;
+		/* Thread-local sections have addresses, but not in memory. */
+		if (!(header->sh_flags & SHF_ALLOC) || header->sh_flags & SHF_TLS ||
+		    header->sh_size == 0)
+			continue;
+		writer->extents[writer->nextents++] =
+		    (struct extent){.start = header->sh_addr,
+				    .end = header->sh_addr + header->sh_size,
+				    .number = (uint16_t)i};
+	}
+	qsort(writer->extents, writer->nextents, sizeof(*writer->extents), compare_extents);
+	return true;
+}
+
+/* The number of the section that ADDRESS is in; SHN_ABS if it is in none. */
+static uint16_t section_at(const struct writer *writer, uint64_t address)
+{
+	size_t low = 0;
+	size_t high = writer->nextents;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (writer->extents[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0 || address >= writer->extents[low - 1].end)
+		return SHN_ABS;
+	return writer->extents[low - 1].number;
+}
+
+static void add_symbol(struct writer *writer, const GElf_Sym *symbol)
+{
+	struct gh_buffer *out = &writer->symtab->symbols;
+	bool is_64 = writer->tab->pointer_size == 8;
+	gh_buffer_u32(out, symbol->st_name);
+	if (!is_64) {
+		gh_buffer_u32(out, (uint32_t)symbol->st_value);
+		gh_buffer_u32(out, (uint32_t)symbol->st_size);
+	}
+	gh_buffer_u8(out, symbol->st_info);
+	gh_buffer_u8(out, symbol->st_other);
+	gh_buffer_u16(out, symbol->st_shndx);
+	if (is_64) {
+		gh_buffer_u64(out, symbol->st_value);
+		gh_buffer_u64(out, symbol->st_size);
+	}
+}
+
+static bool add_functions(struct writer *writer, struct gh_error *err)
+{
+	const struct gh_pclntab *tab = writer->tab;
+	for (size_t i = 0; i < tab->nfunc; i++) {
+		struct gh_func func;
+		if (!gh_pclntab_func(tab, i, &func, err))
+			return false;
+		const char *name = gh_pclntab_name(tab, func.name);
+		GElf_Sym symbol = {.st_name = gh_strings_offset(writer->strings, name),
+				   .st_info = GELF_ST_INFO(STB_GLOBAL, STT_FUNC),
+				   .st_shndx = section_at(writer, func.entry),
+				   .st_value = func.entry,
+				   .st_size = func.end - func.entry};
+		add_symbol(writer, &symbol);
+	}
+	return true;
+}
+
+/* Reads the next of the image's own symbols. False after the last. */
+static bool read_symbol(struct writer *writer, struct gh_cursor *cur, GElf_Sym *symbol)
+{
+	bool is_64 = writer->tab->pointer_size == 8;
+	symbol->st_name = gh_cursor_u32(cur);
+	if (!is_64) {
+		symbol->st_value = gh_cursor_u32(cur);
+		symbol->st_size = gh_cursor_u32(cur);
+	}
+	symbol->st_info = gh_cursor_u8(cur);
+	symbol->st_other = gh_cursor_u8(cur);
+	symbol->st_shndx = gh_cursor_u16(cur);
+	if (is_64) {
+		symbol->st_value = gh_cursor_u64(cur);
+		symbol->st_size = gh_cursor_u64(cur);
+	}
+	return !cur->failed;
+}
+
+/* SYMBOL is a function that the pclntab has as well. */
+static bool is_go_function(const struct writer *writer, const GElf_Sym *symbol)
+{
+	const struct gh_pclntab *tab = writer->tab;
+	size_t number = gh_pclntab_find(tab, symbol->st_value);
+	struct gh_func func;
+	if (number == SIZE_MAX || !gh_pclntab_func(tab, number, &func, NULL) ||
+	    func.entry != symbol->st_value)
+		return false;
+	struct gh_cursor name = writer->symtab->names;
+	gh_cursor_seek(&name, symbol->st_name);
+	const char *go_name = gh_pclntab_name(tab, func.name);
+	size_t size = strlen(go_name) + 1;
+	return size <= gh_cursor_left(&name) && memcmp(name.pos, go_name, size) == 0;
+}
+
+/* Changes a symbol of the image to one of the debug file. False if it is not to be in it. */
+static bool take_over(const struct writer *writer, GElf_Sym *symbol)
+{
+	const struct gh_image *image = writer->tab->image;
+	const struct gh_strings *strings = writer->strings;
+	if (symbol->st_shndx == SHN_UNDEF || symbol->st_name == 0 ||
+	    symbol->st_name >= gh_cursor_size(&writer->symtab->names) ||
+	    is_go_function(writer, symbol))
+		return false;
+	symbol->st_name += (uint32_t)(strings->header_size + strings->names_size);
+	if (symbol->st_shndx >= SHN_LORESERVE)
+		return symbol->st_shndx == SHN_ABS;
+	if (symbol->st_shndx >= image->nsections)
+		return false;
+	uint32_t number = writer->skeleton->numbers[symbol->st_shndx];
+	symbol->st_shndx = (uint16_t)number;
+	return number != 0 && number < SHN_LORESERVE;
+}
+
+/* Adds the image's own symbols that are LOCAL, or those that are not. */
+static void add_own(struct writer *writer, bool local)
+{
+	struct gh_cursor cur = writer->own;
+	GElf_Sym symbol = {0};
+	while (gh_cursor_left(&cur) > 0 && read_symbol(writer, &cur, &symbol))
+		if ((GELF_ST_BIND(symbol.st_info) == STB_LOCAL) == local &&
+		    take_over(writer, &symbol))
+			add_symbol(writer, &symbol);
+}
+
+/* Finds the image's own symbols of section type TYPE, and their names. */
+static bool find_own(struct writer *writer, uint32_t type)
+{
+	const struct gh_image *image = writer->tab->image;
+	for (size_t i = 0; i < image->nsections; i++) {
+		const struct gh_section *section = &image->sections[i];
+		if (section->header.sh_type == type && section->header.sh_link < image->nsections &&
+		    gh_image_section_cursor(image, section, &writer->own, NULL) &&
+		    gh_image_section_cursor(image, &image->sections[section->header.sh_link],
+					    &writer->symtab->names, NULL))
+			return true;
+	}
+	return false;
+}
+
+static bool add_symbols(struct writer *writer, struct gh_error *err)
+{
+	struct gh_symtab *symtab = writer->symtab;
+	add_symbol(writer, &(GElf_Sym){0});
+	add_own(writer, true);
+	symtab->nlocals = (uint32_t)(symtab->symbols.size / symtab->symbol_size);
+	if (!add_functions(writer, err))
+		return false;
+	add_own(writer, false);
+	return !symtab->symbols.failed ||
+	       gh_fail_errno(err, writer->tab->image->path, "make symbols");
+}
+
+bool gh_symtab_make(struct gh_symtab *symtab, const struct gh_pclntab *tab,
+		    const struct gh_elf *elf, const struct gh_skeleton *skeleton,
+		    const struct gh_strings *strings, struct gh_error *err)
+{
+	const struct gh_arch *arch = tab->image->arch;
+	*symtab = (struct gh_symtab){
+	    .symbols = {.big_endian = arch->big_endian},
+	    .symbol_size = arch->pointer_size == 8 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym)};
+	struct writer writer = {
+	    .symtab = symtab, .tab = tab, .strings = strings, .skeleton = skeleton};
+	if (!find_extents(&writer, elf))
+		return gh_fail_errno(err, tab->image->path, "make symbols");
+	if (!find_own(&writer, SHT_SYMTAB) && !find_own(&writer, SHT_DYNSYM))
+		symtab->names = writer.own =
+		    gh_cursor_make("", 0, tab->image->path, 0, arch->big_endian);
+	bool made = add_symbols(&writer, err);
+	free(writer.extents);
+	return made;
+}
+
+void gh_symtab_free(struct gh_symtab *symtab)
+{
+	gh_buffer_free(&symtab->symbols);
+}

@@ -1,0 +1,29 @@
+/* .symtab: the ELF symbols of the functions, and of what the program itself still names. */
+#ifndef GH_WRITE_SYMTAB_H
+#define GH_WRITE_SYMTAB_H
+
+#include "lib/pclntab/pclntab.h"
+#include "lib/util/buffer.h"
+#include "lib/write/elffile.h"
+#include "lib/write/skeleton.h"
+#include "lib/write/strings.h"
+
+struct gh_symtab {
+	struct gh_buffer symbols; /* the section's contents */
+	uint32_t nlocals;         /* local symbols, which come first; its sh_info */
+	uint8_t symbol_size;      /* size of a symbol, in bytes */
+	struct gh_cursor names;   /* string table of the image's own symbols; it follows STRINGS in
+				     .strtab */
+};
+
+/* Fills SYMTAB with each function of TAB and with the defined symbols of the image's own .symtab,
+ * else .dynsym, that are not a function of the same name and address. Symbols are in the sections of
+ * ELF; SKELETON has their numbers. False (ERR filled) if a function cannot be read or memory ran
+ * out; in any case SYMTAB is to be freed. */
+bool gh_symtab_make(struct gh_symtab *symtab, const struct gh_pclntab *tab,
+		    const struct gh_elf *elf, const struct gh_skeleton *skeleton,
+		    const struct gh_strings *strings, struct gh_error *err);
+
+void gh_symtab_free(struct gh_symtab *symtab);
+
+#endif

@@ -1,0 +1,364 @@
+/* goheap session: what gdbinit runs whenever GDB's program may be another than before. Reads what
+ * `info files' prints and writes the session's boot.gdb, which GDB then runs. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/util/escape.h"
+#include "lib/write/debugfile.h"
+#include "plugin/cache.h"
+#include "plugin/command.h"
+#include "plugin/infofiles.h"
+#include "plugin/program.h"
+#include "plugin/session.h"
+
+struct job {
+	const char *directory;     /* of the session */
+	char *cache;               /* directory of the cache; NULL if there is none */
+	struct gh_infofiles files; /* what GDB has */
+	char *identity;            /* tells the program from any other, and from itself rebuilt */
+	FILE *boot;                /* the script that is being written */
+	struct timespec start;     /* when the work began, monotonic */
+};
+
+static char *format(const char *text, ...) __attribute__((format(printf, 1, 2)));
+
+/* The text, to be freed; memory that ran out ends the program, which is this small. */
+static char *format(const char *text, ...)
+{
+	char *out;
+	va_list args;
+	va_start(args, text);
+	int length = vasprintf(&out, text, args);
+	va_end(args);
+	if (length < 0) {
+		fputs("goheap: out of memory\n", stderr);
+		exit(GH_EXIT_INPUT);
+	}
+	return out;
+}
+
+/* Has GDB print "goheap: TEXT", a line. TEXT is fit for a terminal. GDB's echo reads backslashes,
+ * and loses a byte that is not ASCII after one. */
+static void say(struct job *job, const char *text)
+{
+	fputs("echo goheap: ", job->boot);
+	for (; *text != '\0'; text++) {
+		if (*text >= ' ' && *text <= '~' && *text != '\\')
+			fputc(*text, job->boot);
+		else
+			fprintf(job->boot, "\\%03o", (unsigned char)*text);
+	}
+	fputs("\\n\n", job->boot);
+}
+
+/* The same with the program's name before it. */
+static void say_of_program(struct job *job, const char *text)
+{
+	char name[512];
+	char *line = format("%s: %s", gh_escape_text(name, sizeof(name), job->files.program), text);
+	say(job, line);
+	free(line);
+}
+
+/* The program's name and what tells one file of that name from another. */
+static char *identify(const char *program)
+{
+	struct stat st;
+	if (stat(program, &st) != 0)
+		return format("- %s", program);
+	return format("%jx.%jx.%jx.%jx.%lx %s", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino,
+		      (uintmax_t)st.st_size, (uintmax_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec,
+		      program);
+}
+
+/* What the session last saw: the program's identity, and the debug file that was found for it, ""
+ * if none is to be. Both end with a NUL. */
+struct state {
+	char *identity; /* owned; NULL if there is no state yet */
+	char *debug;    /* owned */
+};
+
+static char *read_field(FILE *file)
+{
+	char *text = NULL;
+	size_t size = 0;
+	if (getdelim(&text, &size, '\0', file) >= 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static struct state read_state(const struct job *job)
+{
+	struct state state = {0};
+	char *path = format("%s/state", job->directory);
+	FILE *file = fopen(path, "re");
+	free(path);
+	if (file == NULL)
+		return state;
+	state.identity = read_field(file);
+	state.debug = read_field(file);
+	fclose(file);
+	return state;
+}
+
+/* If it fails, the next hook does the work again. */
+static void write_state(const struct job *job, const char *debug)
+{
+	char *path = format("%s/state", job->directory);
+	FILE *file = fopen(path, "we");
+	free(path);
+	if (file == NULL)
+		return;
+	fprintf(file, "%s%c%s%c", job->identity, '\0', debug, '\0');
+	fclose(file);
+}
+
+/* Leaves a link to the program, if there is one, for `goheap info' in GDB. */
+static void link_program(const struct job *job)
+{
+	char *link = format("%s/program", job->directory);
+	unlink(link);
+	if (job->files.program != NULL && symlink(job->files.program, link) != 0)
+		perror("goheap: cannot make a link to the program");
+	free(link);
+}
+
+static bool same_file(const char *a, const char *b)
+{
+	struct stat first;
+	struct stat second;
+	if (strcmp(a, b) == 0)
+		return true;
+	return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+	       first.st_ino == second.st_ino;
+}
+
+static bool is_below(const char *path, const char *directory)
+{
+	size_t length = strlen(directory);
+	return strncmp(path, directory, length) == 0 && path[length] == '/';
+}
+
+/* The symbols that GDB has are what the program had of its own, or of our making. Others are of the
+ * user's choosing, and stay. */
+static bool may_replace_symbols(const struct job *job)
+{
+	const char *symbols = job->files.symbols;
+	return symbols == NULL || same_file(symbols, job->files.program) ||
+	       is_below(symbols, job->directory) ||
+	       (job->cache != NULL && is_below(symbols, job->cache));
+}
+
+/* The program is the one last seen, and nothing is left to do for it. Where GDB has dropped the
+ * symbols altogether, the user has told it to. */
+static bool is_done(const struct job *job)
+{
+	const char *symbols = job->files.symbols;
+	struct state state = read_state(job);
+	bool done =
+	    state.identity != NULL && state.debug != NULL &&
+	    strcmp(state.identity, job->identity) == 0 &&
+	    (state.debug[0] == '\0' || symbols == NULL || strcmp(symbols, state.debug) == 0);
+	free(state.identity);
+	free(state.debug);
+	return done;
+}
+
+/* Writes the debug file below DIRECTORY unless it is there. Returns its path, to be freed, or NULL
+ * with ERR filled. */
+static char *write_below(const char *directory, const char *name, const struct gh_pclntab *tab,
+			 struct gh_error *err)
+{
+	char *path = format("%s/%s", directory, name);
+	if (gh_cache_has(path) || gh_debugfile_write(tab, path, err))
+		return path;
+	free(path);
+	return NULL;
+}
+
+/* The same where debug files are kept; failing that, in the session. */
+static char *write_debug_file(const struct job *job, const struct gh_program *program,
+			      const struct gh_buildinfo *info, struct gh_error *err)
+{
+	char *path = NULL;
+	char *name = gh_cache_name(info, program->image.size);
+	if (name != NULL && job->cache != NULL)
+		path = write_below(job->cache, name, &program->tab, err);
+	free(name);
+	if (path != NULL)
+		return path;
+
+	/* The file's identity, up to its name, has GDB take a rebuilt program's for another. */
+	name = format("%.*s.debug", (int)strcspn(job->identity, " "), job->identity);
+	path = write_below(job->directory, name, &program->tab, err);
+	free(name);
+	return path;
+}
+
+/* GDB may have found debug information of the program's own in another file. Nothing but the
+ * presence of lines tells, so GDB is asked for that of a function, before it does what follows up
+ * to the end of the condition. */
+static void begin_unless_lines(struct job *job, const struct gh_program *program)
+{
+	const struct gh_image *image = &program->image;
+	uint64_t bias = 0;
+	if (gh_image_is_pie(image) && job->files.entry != 0)
+		bias = job->files.entry - image->header.e_entry;
+	struct gh_func func;
+	struct gh_error err;
+	uint64_t address = image->header.e_entry;
+	if (gh_pclntab_func(&program->tab, program->tab.nfunc / 2, &func, &err))
+		address = func.entry;
+	/* Decimal is the same in every language that GDB may be set to. */
+	fprintf(job->boot, "pipe info line *%" PRIu64 " | grep -q ^Line\n", address + bias);
+	fputs("if $_shell_exitcode\n", job->boot);
+}
+
+static long milliseconds_since(const struct timespec *start)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (now.tv_sec - start->tv_sec) * 1000 + (now.tv_nsec - start->tv_nsec) / 1000000;
+}
+
+/* Has GDB read the symbols in DEBUG, and say so. */
+static void load_symbols(struct job *job, const struct gh_program *program,
+			 const struct gh_buildinfo *info, const char *debug)
+{
+	bool separate = info->gnu_build_id != NULL ||
+			gh_image_section(&program->image, ".gnu_debuglink") != NULL;
+	if (separate)
+		begin_unless_lines(job, program);
+
+	fputs("with print symbol-loading off -- symbol-file ", job->boot);
+	gh_escape_gdb(job->boot, debug);
+	fputc('\n', job->boot);
+
+	char version[64];
+	gh_escape_text(version, sizeof(version),
+		       info->go_version != NULL ? info->go_version : "Go");
+	char *line = format("%s program, %zu functions, %ld ms", version, program->tab.nfunc,
+			    milliseconds_since(&job->start));
+	say(job, line);
+	free(line);
+	if (separate)
+		fputs("end\n", job->boot);
+}
+
+static bool has_dwarf(const struct gh_image *image)
+{
+	return gh_image_section(image, ".debug_info") != NULL ||
+	       gh_image_section(image, ".zdebug_info") != NULL;
+}
+
+/* The Go program's debug file, made and loaded; to be freed. NULL, after saying why, if there is
+ * none. */
+static char *add_symbols(struct job *job, struct gh_program *program)
+{
+	struct gh_error err;
+	if (has_dwarf(&program->image)) {
+		say_of_program(job, "not stripped: nothing to add");
+		return NULL;
+	}
+	if (!gh_pclntab_open(&program->tab, &program->image, &err)) {
+		say(job, err.text);
+		return NULL;
+	}
+	struct gh_buildinfo info;
+	gh_buildinfo_read(&info, &program->image);
+	char *debug = write_debug_file(job, program, &info, &err);
+	if (debug != NULL)
+		load_symbols(job, program, &info, debug);
+	else
+		say(job, err.text);
+	gh_buildinfo_free(&info);
+	return debug;
+}
+
+static char *look_at_program(struct job *job)
+{
+	if (strncmp(job->files.program, "target:", 7) == 0) {
+		say_of_program(job, "on the target only: name a copy here with the file command");
+		return NULL;
+	}
+	struct gh_program program;
+	struct gh_error err;
+	if (!gh_image_open(&program.image, job->files.program, &err)) {
+		say(job, err.text);
+		return NULL;
+	}
+	char *debug = add_symbols(job, &program);
+	gh_image_close(&program.image);
+	return debug;
+}
+
+/* Writes the commands for what GDB has now. */
+static void write_commands(struct job *job)
+{
+	link_program(job);
+	if (job->files.program == NULL) {
+		/* GDB learns of a program in other ways than those that are hooked. */
+		fputs("set $goheap_stale = 1\n", job->boot);
+		return;
+	}
+	job->identity = identify(job->files.program);
+	job->cache = gh_cache_directory();
+	if (!is_done(job) && may_replace_symbols(job)) {
+		char *debug = look_at_program(job);
+		write_state(job, debug != NULL ? debug : "");
+		free(debug);
+	}
+	free(job->identity);
+	free(job->cache);
+}
+
+/* Writes the script. False, after printing why, if it cannot be written. */
+static bool write_boot(struct job *job)
+{
+	char *path = format("%s/boot.gdb", job->directory);
+	char *part = format("%s/boot.part", job->directory);
+	bool written = false;
+	job->boot = fopen(part, "we");
+	if (job->boot != NULL) {
+		write_commands(job);
+		bool failed = ferror(job->boot) != 0;
+		written = fclose(job->boot) == 0 && !failed && rename(part, path) == 0;
+	}
+	if (!written)
+		perror("goheap: cannot write the session's script");
+	free(part);
+	free(path);
+	return written;
+}
+
+static bool read_files(struct gh_infofiles *files)
+{
+	char *text = read_field(stdin);
+	bool parsed = gh_infofiles_parse(files, text != NULL ? text : "");
+	free(text);
+	return parsed;
+}
+
+int gh_cmd_session(int argc, char **argv)
+{
+	struct job job = {.directory = getenv(GH_SESSION_VARIABLE)};
+	if (argc != 1 || job.directory == NULL) {
+		fprintf(stderr, "%s: only for goheap.so to run\n", argv[0]);
+		return GH_EXIT_USAGE;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &job.start);
+	if (!read_files(&job.files)) {
+		fputs("goheap: out of memory\n", stderr);
+		return GH_EXIT_INPUT;
+	}
+	bool written = write_boot(&job);
+	gh_infofiles_free(&job.files);
+	return written ? GH_EXIT_OK : GH_EXIT_INPUT;
+}

@@ -1,0 +1,21 @@
+/* The commands of the goheap program. */
+#ifndef GH_PLUGIN_COMMAND_H
+#define GH_PLUGIN_COMMAND_H
+
+/* The exit statuses of every command. */
+enum {
+	GH_EXIT_OK = 0,
+	GH_EXIT_INPUT = 1, /* an input is bad, or an output cannot be written */
+	GH_EXIT_USAGE = 2, /* the command line is */
+};
+
+/* Each takes its own name as argv[0], prints to standard output and (errors, one line)
+ * to standard error, and returns an exit status. */
+int gh_cmd_info(int argc, char **argv);
+int gh_cmd_funcs(int argc, char **argv);
+int gh_cmd_lines(int argc, char **argv);
+int gh_cmd_addr2line(int argc, char **argv);
+int gh_cmd_debug(int argc, char **argv);
+int gh_cmd_session(int argc, char **argv);
+
+#endif

@@ -1,0 +1,23 @@
+# bash completion for goheap(1)
+# shellcheck shell=bash
+
+_goheap()
+{
+	local cur prev words cword
+	_init_completion || return
+
+	case ${words[1]-} in
+	addr2line) local options='-a -C -e -f -i -p -s --addresses --exe --functions --inlines --pretty-print --basenames' ;;
+	debug) local options='-o --output' ;;
+	info | funcs | lines) local options='--json' ;;
+	*) local options='--version' ;;
+	esac
+
+	if [[ $cur == -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$options --help" -- "$cur")
+	elif ((cword == 1)); then
+		mapfile -t COMPREPLY < <(compgen -W 'info funcs lines addr2line debug' -- "$cur")
+	elif [[ ${words[1]} != addr2line || $prev == -*e ]]; then
+		_filedir
+	fi
+} && complete -F _goheap goheap

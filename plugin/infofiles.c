@@ -1,0 +1,62 @@
+#include "plugin/infofiles.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Finds what is between BEFORE and AFTER in TEXT; *END is where AFTER is. File names may hold
+ * anything, newlines too, and GDB prints them as they are. NULL if it is not there. */
+static const char *find_between(const char *text, const char *before, const char *after,
+				const char **end)
+{
+	const char *start = strstr(text, before);
+	if (start == NULL)
+		return NULL;
+	start += strlen(before);
+	*end = strstr(start, after);
+	return *end != NULL ? start : NULL;
+}
+
+static bool parse_symbols(struct gh_infofiles *files, const char *text)
+{
+	static const char before[] = "Symbols from \"";
+	const char *end;
+	/* It is the first thing printed, if at all. */
+	if (strncmp(text, before, sizeof(before) - 1) != 0)
+		return true;
+	const char *start = find_between(text, before, "\".\n", &end);
+	if (start == NULL)
+		return true;
+	files->symbols = strndup(start, (size_t)(end - start));
+	return files->symbols != NULL;
+}
+
+static bool parse_program(struct gh_infofiles *files, const char *text)
+{
+	static const char entry[] = "\tEntry point: ";
+	const char *end;
+	/* A core file and a remote target are described in the same words, before the program. */
+	const char *start = find_between(text, "Local exec file:\n\t`", "', file type ", &end);
+	if (start == NULL)
+		return true;
+	files->program = strndup(start, (size_t)(end - start));
+	const char *line = strchr(end, '\n');
+	if (line != NULL && strncmp(line + 1, entry, sizeof(entry) - 1) == 0)
+		files->entry = strtoull(line + 1 + sizeof(entry) - 1, NULL, 16);
+	return files->program != NULL;
+}
+
+bool gh_infofiles_parse(struct gh_infofiles *files, const char *text)
+{
+	*files = (struct gh_infofiles){0};
+	if (parse_symbols(files, text) && parse_program(files, text))
+		return true;
+	gh_infofiles_free(files);
+	return false;
+}
+
+void gh_infofiles_free(struct gh_infofiles *files)
+{
+	free(files->program);
+	free(files->symbols);
+	*files = (struct gh_infofiles){0};
+}

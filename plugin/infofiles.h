@@ -1,0 +1,20 @@
+/* What GDB's `info files' prints. */
+#ifndef GH_PLUGIN_INFOFILES_H
+#define GH_PLUGIN_INFOFILES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The strings are owned. */
+struct gh_infofiles {
+	char *program;  /* the exec file; NULL if GDB has none */
+	char *symbols;  /* the file that the program's symbols are from; NULL if there are none */
+	uint64_t entry; /* address of the program's entry point, where it is loaded; 0 if unknown */
+};
+
+/* Reads TEXT, which GDB printed; it may end early. False if memory ran out. */
+bool gh_infofiles_parse(struct gh_infofiles *files, const char *text);
+
+void gh_infofiles_free(struct gh_infofiles *files);
+
+#endif

@@ -1,0 +1,108 @@
+/* The goheap program: finds the command that the command line names and runs it. */
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugin/command.h"
+
+static const struct command {
+	const char *name;
+	const char *summary; /* for --help; NULL for one that only the GDB plugin runs */
+	int (*run)(int argc, char **argv);
+} commands[] = {
+    {"info", "Tell what a Go program is and how it was built", gh_cmd_info},
+    {"funcs", "List its functions", gh_cmd_funcs},
+    {"lines", "List the source line of every address", gh_cmd_lines},
+    {"addr2line", "Find the source lines of addresses", gh_cmd_addr2line},
+    {"debug", "Write a debug file for GDB and other tools", gh_cmd_debug},
+    {"session", NULL, gh_cmd_session},
+};
+
+const char *argp_program_version = PACKAGE_STRING;
+
+/* What the command line of goheap itself says. */
+struct arguments {
+	const struct command *command;
+	int index; /* of the command's name in argv */
+};
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	}
+	return NULL;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *arguments = state->input;
+	switch (key) {
+	case ARGP_KEY_ARG:
+		arguments->command = find_command(arg);
+		if (arguments->command == NULL)
+			argp_error(state, "no such command: %s", arg);
+		arguments->index = state->next - 1;
+		/* What follows is the command's to parse. */
+		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_usage(state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* The list of commands, in place of the empty text after the options. */
+static char *filter_help(int key, const char *text, void *input)
+{
+	(void)input;
+	if (key != ARGP_KEY_HELP_POST_DOC)
+		return (char *)text;
+	char *list = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&list, &size);
+	if (out == NULL)
+		return (char *)text;
+	fputs("Commands:\n", out);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		if (commands[i].summary != NULL)
+			fprintf(out, "  %-11s%s\n", commands[i].name, commands[i].summary);
+	}
+	fputs("\n`goheap COMMAND --help' tells more of each.", out);
+	fclose(out);
+	return list;
+}
+
+/* Runs the command as a program of its own name, so that its usage errors name it. */
+static int run_command(const struct command *command, int argc, char **argv)
+{
+	char name[32];
+	snprintf(name, sizeof(name), "goheap %s", command->name);
+	argv[0] = name;
+	return command->run(argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct argp argp = {
+	    .parser = parse_option,
+	    .args_doc = "COMMAND [ARG...]",
+	    .doc = "Read the symbols that are left in stripped Go programs.\v",
+	    .help_filter = filter_help,
+	};
+	argp_err_exit_status = GH_EXIT_USAGE;
+	struct arguments arguments = {0};
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
+
+	int status = run_command(arguments.command, argc - arguments.index, argv + arguments.index);
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		fprintf(stderr, "goheap: cannot write the output: %s\n", strerror(errno));
+		return GH_EXIT_INPUT;
+	}
+	return status;
+}

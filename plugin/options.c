@@ -1,0 +1,40 @@
+#include "plugin/options.h"
+
+#include <argp.h>
+#include <stddef.h>
+
+enum {
+	KEY_JSON = 0x100, /* past the letters: there is no short option */
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct gh_options *options = state->input;
+	switch (key) {
+	case KEY_JSON:
+		options->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (options->file != NULL)
+			argp_usage(state);
+		options->file = arg;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_usage(state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+struct gh_options gh_options_parse(int argc, char **argv, const char *doc)
+{
+	static const struct argp_option known[] = {
+	    {.name = "json", .key = KEY_JSON, .doc = "Print JSON instead of text"},
+	    {0},
+	};
+	struct argp argp = {known, parse_option, "FILE", doc, NULL, NULL, NULL};
+	struct gh_options options = {0};
+	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	return options;
+}

@@ -1,0 +1,29 @@
+/* A Go program that a command reads, and the printing that commands share. */
+#ifndef GH_PLUGIN_PROGRAM_H
+#define GH_PLUGIN_PROGRAM_H
+
+#include "lib/pclntab/sourcemap.h"
+
+struct gh_program {
+	struct gh_image image; /* owned */
+	struct gh_pclntab tab; /* of the image */
+};
+
+/* Opens the Go program at PATH, to be closed with gh_program_close. On failure prints the error and
+ * returns false. */
+bool gh_program_open(struct gh_program *program, const char *path);
+
+void gh_program_close(struct gh_program *program);
+
+/* Reads function number INDEX and starts the walk MAP over it. On failure prints the error and
+ * returns false. */
+bool gh_program_walk(const struct gh_program *program, size_t index, struct gh_func *func,
+		     struct gh_sourcemap *map);
+
+/* Prints ERR to standard error as the one line it is. */
+void gh_print_error(const struct gh_error *err);
+
+/* Prints the name of a source file: escaped, or as JSON. An empty one is not known: "?" or null. */
+void gh_print_file(const char *file, bool json);
+
+#endif

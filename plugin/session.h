@@ -1,0 +1,33 @@
+/* The session: the private directory of one GDB process, through which goheap.so, gdbinit and the
+ * goheap program work together. */
+#ifndef GH_PLUGIN_SESSION_H
+#define GH_PLUGIN_SESSION_H
+
+#include <stdbool.h>
+
+/* The descriptor that holds the directory open in GDB; gdbinit names it too. It is far above those
+ * that GDB comes to use and below the usual limit of 1024. */
+#define GH_SESSION_FD 1000
+
+/* The variables in GDB's environment, which only programs that GDB starts with `shell' and `pipe'
+ * see: the directory's path, and the path of the goheap program. */
+#define GH_SESSION_VARIABLE "GOHEAP_SESSION"
+#define GH_PROGRAM_VARIABLE "GOHEAP_PROGRAM"
+
+struct gh_session {
+	char *path;    /* of the directory; owned, NULL while there is no session */
+	int pid;       /* of the process that made it */
+	bool in_place; /* GH_SESSION_FD is the directory */
+};
+
+/* Makes the directory (mode 0700, below $XDG_RUNTIME_DIR, $TMPDIR or /tmp), opens it close-on-exec
+ * at GH_SESSION_FD, and puts its path and PROGRAM's into the environment. Directories that killed
+ * GDBs of the same user left behind are removed. On failure returns a static text that says why,
+ * and nothing is left behind; NULL on success. */
+const char *gh_session_open(struct gh_session *session, const char *program);
+
+/* Removes the directory and the variables. Does nothing if there is no session or the calling
+ * process did not make it. */
+void gh_session_close(struct gh_session *session);
+
+#endif

@@ -1,0 +1,211 @@
+#!/usr/bin/env bash
+# shellcheck disable=SC2317 # some functions are called by name
+# The debug file: what the checkers of ELF and DWARF say of it, and what it holds against the DWARF of
+# the unstripped twin, both read with libdwarf.
+set -u
+export LC_ALL=C
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# quiet NAME COMMAND...: the command succeeds, and prints nothing but what is expected of it.
+quiet() {
+	local name=$1
+	shift
+	if "$@" >"$work/output" 2>&1 && ! [ -s "$work/output" ]; then
+		ok "$name"
+	else
+		fail "$name" "$(head -n 20 "$work/output")"
+	fi
+}
+
+# complaints COMMAND...: what a tool that always has much to say says on standard error.
+complaints() {
+	{ "$@" >/dev/null; } 2>&1
+}
+
+# The checkers find fault with what Go's linker and the C compiler wrote as well, and that is copied:
+# headers, notes, .eh_frame. So each prints what it says of a file, to be compared with what it says
+# of the program.
+
+dwarfdump_errors() {
+	dwarfdump -ka "$1" 2>&1 | grep -E '^\*\*\* (DWARF CHECK|ERROR)|ERROR' |
+		grep -v -e 'ERROR COUNT' -e 'TOTAL ERRORS'
+}
+
+llvm_errors() {
+	llvm-dwarfdump --verify "$1" 2>&1 | grep -E '^(error|warning)|Errors detected'
+}
+
+lint_errors() {
+	eu-elflint --gnu-ld "$@" 2>&1 | grep -v '^No errors$' | sed 's/^section \[[ 0-9]*\]/section/'
+}
+
+lint_debug_errors() {
+	lint_errors --debug "$1"
+}
+
+# no_more NAME CHECKER CHECKER_OF_PROGRAM PROGRAM DEBUGFILE
+no_more() {
+	"$3" "$4" | sort >"$work/before"
+	"$2" "$5" | sort | comm -13 "$work/before" - >"$work/errors"
+	same "$1" /dev/null "$work/errors"
+}
+
+# valid NAME PROGRAM DEBUGFILE: every checker is content.
+valid() {
+	quiet "$1: readelf has no warning" complaints readelf --wide --all --debug-dump "$3"
+	no_more "$1: eu-elflint finds nothing" lint_debug_errors lint_errors "$2" "$3"
+	no_more "$1: dwarfdump finds nothing" dwarfdump_errors dwarfdump_errors "$2" "$3"
+	no_more "$1: llvm-dwarfdump --verify finds nothing" llvm_errors llvm_errors "$2" "$3"
+}
+
+# apart THEIRS OURS: the rows of OURS that are not part of a row of THEIRS with the same rules. Both are
+# in the order of their addresses.
+apart() {
+	awk -F'\t' '
+		BEGIN { n = i = 0 }
+		function address(text) { return sprintf("%16s", substr(text, 3)) }
+		NR == FNR { start[n] = address($1); end[n] = address($2); rules[n++] = $3 "\t" $4; next }
+		{
+			while (i < n && end[i] <= address($1))
+				i++
+			if (i == n || start[i] > address($1) || address($2) > end[i] || rules[i] != $3 "\t" $4)
+				print
+		}' "$@"
+}
+
+# unwound_otherwise TWIN: the functions, with start and end, in which ours unwinds otherwise than the twin
+# does. The first three pop what the stack delta of a machine with a link register cannot tell; the second returns to the
+# kernel's signal frame, which leads on. The rest have no DWARF: marks around the code of the FIPS module, and the
+# linker's trampolines.
+unwound_otherwise() {
+	"$work/twin" funcs "$1" | awk -F'\t' '$3 ~ /^runtime\.(asyncPreempt|clone|debugCall.*|sigtramp)$/'
+	readelf --wide --syms "$1" | awk '$8 ~ /^go:textfips|-tramp[0-9]+(\.abi0)?$/ { print $2 }' |
+		while read -r start; do
+			printf '0x%x\t0x%x\n' $((16#$start)) $((16#$start + 16))
+		done
+}
+
+# without FUNCTIONS ROWS: the rows that do not start in one of the functions. Both are in the order of
+# their addresses.
+without() {
+	awk -F'\t' '
+		BEGIN { n = i = 0 }
+		function address(text) { return sprintf("%16s", substr(text, 3)) }
+		NR == FNR { start[n] = address($1); end[n++] = address($2); next }
+		{
+			while (i < n && end[i] <= address($1))
+				i++
+			if (i == n || start[i] > address($1))
+				print
+		}' "$@"
+}
+
+# frames NAME TWIN DEBUGFILE: where both say how to unwind they say the same. The twin's goes on where
+# ours ends a backtrace, and leaves out the last byte of each function.
+frames() {
+	"$work/twin" frames "$2" >"$work/theirs"
+	"$work/twin" frames "$3" >"$work/all"
+	grep -v 'undef$' "$work/all" >"$work/ours"
+	apart "$work/theirs" "$work/ours" >"$work/apart"
+	unwound_otherwise "$2" | awk -F'\t' '{ printf "%16s\t%s\n", substr($1, 3), $0 }' | sort |
+		cut -f 2- >"$work/otherwise"
+	without "$work/otherwise" "$work/apart" >"$work/wrong"
+	same "$1: the call frame of every pc ($(wc -l <"$work/ours") rows) is the twin's" /dev/null \
+		"$work/wrong"
+	grep 'undef$' "$work/all" >"$work/ends"
+	at_most "$1: rows where backtraces end" "$work/ends" 60
+}
+
+# at_most NAME FILE COUNT: FILE has no more lines than that.
+at_most() {
+	if [ "$(wc -l <"$2")" -le "$3" ]; then
+		ok "$1: $(wc -l <"$2")"
+	else
+		fail "$1: $(wc -l <"$2")" "$(head "$2")"
+	fi
+}
+
+# functions NAME TWIN DEBUGFILE: the same functions, as in gosym.sh.
+functions() {
+	"$work/twin" funcs "$2" | cut -f 1-2 >"$work/theirs"
+	"$work/twin" funcs "$3" | cut -f 1-2 >"$work/ours"
+	awk -F'\t' 'NR == FNR { row[$0] = 1; next } !($0 in row)' "$work/ours" "$work/theirs" \
+		>"$work/missing"
+	same "$1: every function of the twin ($(wc -l <"$work/theirs")) is there" /dev/null \
+		"$work/missing"
+}
+
+# symbols NAME TWIN DEBUGFILE: .symtab has the functions of the twin's, with their addresses and sizes.
+symbols() {
+	functions_of "$2" >"$work/theirs"
+	functions_of "$3" >"$work/ours"
+	comm -23 "$work/theirs" "$work/ours" >"$work/missing"
+	same "$1: .symtab has every function of the twin's ($(wc -l <"$work/theirs"))" /dev/null \
+		"$work/missing"
+}
+
+# functions_of FILE
+functions_of() {
+	readelf --wide --syms "$1" | grep -v -e ' go:textfips' -e '-tramp[0-9]' |
+		awk '$4 == "FUNC" && $3 + 0 > 0 && $7 != "UND" { print $2, $3 }' | sort -u
+}
+
+# check NAME TWIN STRIPPED
+check() {
+	local debug=$work/program.debug
+	if ! "$GOHEAP" debug "$3" -o "$debug" >"$work/output" 2>&1; then
+		fail "$1: goheap debug" "$(cat "$work/output")"
+		return
+	fi
+	valid "$1" "$3" "$debug"
+	[ -n "$2" ] || return
+	functions "$1" "$2" "$debug"
+	frames "$1" "$2" "$debug"
+	# The C functions of a cgo program are gone for good.
+	[ "${2##*/}" = cgo ] || symbols "$1" "$2" "$debug"
+}
+
+# check_release RELEASE
+check_release() {
+	local spec name directory arch
+	for spec in "sample" "sample -buildmode=pie" "cgo"; do
+		name=${spec%% *}
+		# shellcheck disable=SC2086 # the words of a specification are arguments
+		if ! directory=$("$tests/build-sample" "$1" $spec 2>"$work/why"); then
+			skip "Go $1 $spec" "$(tail -n 1 "$work/why")"
+			continue
+		fi
+		check "Go $1 $spec" "$directory/$name" "$directory/$name.stripped"
+	done
+}
+
+# check_machine RELEASE GOARCH
+check_machine() {
+	local directory
+	if ! directory=$(GOARCH=$2 "$tests/build-sample" "$1" sample 2>"$work/why"); then
+		skip "Go $1 $2" "$(tail -n 1 "$work/why")"
+		return
+	fi
+	check "Go $1 $2" "$directory/sample" "$directory/sample.sw"
+}
+
+"$CC" -std=gnu11 -O2 "$tests/oracle/twin.c" -ldwarf -lelf -lz -o "$work/twin" || exit 1
+for release in $("$tests/toolchain" list); do
+	check_release "$release"
+done
+for arch in 386 arm arm64 loong64 mips64le ppc64 ppc64le riscv64 s390x; do
+	check_machine 1.19 "$arch"
+done
+while IFS=$'\t' read -r package path _ _ set; do
+	case $set in
+	core | bench) ;;
+	*) continue ;;
+	esac
+	if program=$("$tests/npm-program" "$package" "$path" 2>"$work/why"); then
+		check "$package" "" "$program"
+	else
+		skip "$package" "$(tail -n 1 "$work/why")"
+	fi
+done < <(grep -v '^#' "$tests/programs")
+finish

@@ -1,0 +1,109 @@
+/* Runs a fuzz target without libFuzzer: on synthetic programs, on damaged copies of them, always
+ * the same ones, and on the files named on the command line. With -w DIRECTORY it writes the
+ * synthetic programs there instead, as seeds. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/fuzz/target.h"
+#include "tests/unit/synthetic.h"
+
+enum {
+	VARIANTS = SYNTHETIC_FORMATS * 8,
+	ROUNDS = 2000, /* damaged copies of each program */
+	DAMAGES = 4,   /* at most, in one copy */
+};
+
+static uint8_t *make_variant(int number, size_t *size)
+{
+	struct synthetic what = {
+	    .format = (enum synthetic_format)(number / 8),
+	    .word = number & 1 ? 4 : 8,
+	    .big_endian = number & 2,
+	    .sections = number & 4,
+	};
+	return synthetic_make(&what, size, NULL);
+}
+
+/* Numbers that look random and are the same in every run. */
+static uint32_t next_random(void)
+{
+	static uint32_t state = 1;
+	state ^= state << 13;
+	state ^= state >> 17;
+	state ^= state << 5;
+	return state;
+}
+
+static void damage(uint8_t *data, size_t size)
+{
+	static const uint8_t values[] = {0, 1, 0x7f, 0x80, 0xff};
+	for (uint32_t n = 1 + next_random() % DAMAGES; n > 0; n--) {
+		size_t offset = next_random() % size;
+		size_t length = 1 + next_random() % 8;
+		uint8_t value = values[next_random() % sizeof(values)];
+		for (size_t i = 0; i < length && offset + i < size; i++)
+			data[offset + i] = next_random() % 2 ? value : (uint8_t)next_random();
+	}
+}
+
+static void run_synthetic(void)
+{
+	for (int number = 0; number < VARIANTS; number++) {
+		size_t size;
+		uint8_t *data = make_variant(number, &size);
+		uint8_t *copy = malloc(size);
+		LLVMFuzzerTestOneInput(data, size);
+		for (unsigned round = 0; round < ROUNDS; round++) {
+			memcpy(copy, data, size);
+			damage(copy, size);
+			LLVMFuzzerTestOneInput(copy, size);
+		}
+		free(copy);
+		free(data);
+	}
+}
+
+static int write_seeds(const char *directory)
+{
+	for (int number = 0; number < VARIANTS; number++) {
+		size_t size;
+		uint8_t *data = make_variant(number, &size);
+		char path[4096];
+		snprintf(path, sizeof(path), "%s/synthetic-%02d", directory, number);
+		FILE *out = fopen(path, "wb");
+		bool ok = out != NULL && fwrite(data, 1, size, out) == size && fclose(out) == 0;
+		free(data);
+		if (!ok) {
+			perror(path);
+			return EXIT_FAILURE;
+		}
+	}
+	return EXIT_SUCCESS;
+}
+
+static int run_file(const char *path)
+{
+	static uint8_t data[1 << 20];
+	FILE *in = fopen(path, "rb");
+	if (in == NULL) {
+		perror(path);
+		return EXIT_FAILURE;
+	}
+	size_t size = fread(data, 1, sizeof(data), in);
+	fclose(in);
+	LLVMFuzzerTestOneInput(data, size);
+	return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 3 && strcmp(argv[1], "-w") == 0)
+		return write_seeds(argv[2]);
+	run_synthetic();
+	int status = EXIT_SUCCESS;
+	for (int i = 1; i < argc; i++)
+		if (run_file(argv[i]) != EXIT_SUCCESS)
+			status = EXIT_FAILURE;
+	return status;
+}

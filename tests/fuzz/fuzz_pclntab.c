@@ -1,0 +1,50 @@
+/* Fuzz target: everything that reads a program. */
+#include "lib/elf/buildinfo.h"
+#include "lib/pclntab/sourcemap.h"
+#include "tests/fuzz/target.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void walk(const struct gh_pclntab *tab)
+{
+	struct gh_sourcemap map = {0};
+	struct gh_func func;
+	struct gh_range range;
+	for (size_t i = 0; i < tab->nfunc; i++) {
+		if (!gh_pclntab_func(tab, i, &func, NULL))
+			continue;
+		gh_pclntab_name(tab, func.name);
+		gh_pcvalue_at(tab, &func, func.pcsp, func.end - 1);
+		/* Only the last function may be empty. */
+		if (func.entry < tab->end && gh_pclntab_find(tab, func.entry) != i)
+			abort();
+		gh_sourcemap_start(&map, tab, &func);
+		while (gh_sourcemap_next(&map, &range))
+			for (unsigned f = 0; f < range.nframes; f++)
+				gh_pclntab_file(tab, range.frames[f].file);
+	}
+	gh_sourcemap_free(&map);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint8_t *copy = malloc(size + 1);
+	if (copy == NULL)
+		return 0;
+	memcpy(copy, data, size);
+	struct gh_image image;
+	struct gh_pclntab tab;
+	struct gh_error err;
+	if (gh_image_open_memory(&image, copy, size, "input", &err)) {
+		struct gh_buildinfo info;
+		gh_buildinfo_read(&info, &image);
+		gh_go_minor(info.go_version);
+		gh_buildinfo_free(&info);
+		if (gh_pclntab_open(&tab, &image, &err))
+			walk(&tab);
+		gh_image_close(&image);
+	}
+	free(copy);
+	return 0;
+}

@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# The functions, files and lines that goheap decodes, at every pc, against Go's own debug/gosym, and
+# against the DWARF of the unstripped twin, read with libdwarf.
+set -u
+export LC_ALL=C
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# rows: of either side, those that name a file or a line. gosym has rows for the padding after a
+# function as well.
+rows() {
+	awk -F'\t' '!($3 == "?" && $4 <= 0)'
+}
+
+# gosym takes a table's offset of 0 for a table; to the runtime it means there is none. The linker's
+# trampolines on riscv64 are the functions without tables.
+without_trampolines() {
+	grep -v -e '-tramp[0-9]*$'
+}
+
+# goheap escapes backslashes so that its output can be read back.
+escape() {
+	sed 's/\\/\\\\/g'
+}
+
+# compare_lines NAME ORACLE FILE
+compare_lines() {
+	"$GOHEAP" lines "$3" | rows | without_trampolines >"$work/ours"
+	"$2" -lines "$3" | escape | rows | without_trampolines >"$work/gosym"
+	if [ -s "$work/gosym" ]; then
+		same "$1: the line of every pc ($(wc -l <"$work/gosym") rows) is gosym's" \
+			"$work/gosym" "$work/ours"
+	else
+		fail "$1: gosym reads it"
+	fi
+}
+
+# What the pclntab does not tell as the DWARF does: the linker writes an array type's length as ...
+# in the names of the functions that compare it, and a package's init function has no place of
+# its own but that of the first variable it sets.
+explained() {
+	awk -F'\t' '$3 !~ /^type\.\.eq\.\[([0-9]+|\.\.\.)\]/ && $3 !~ /\.init$/'
+}
+
+# compare_functions NAME STRIPPED TWIN: entry, end, name and file of every function.
+compare_functions() {
+	"$GOHEAP" funcs "$2" | cut -f 1-4 >"$work/ours"
+	"$work/twin" funcs "$3" 2>"$work/errors" | cut -f 1-4 | escape >"$work/dwarf"
+	if ! [ -s "$work/dwarf" ]; then
+		fail "$1: libdwarf reads the twin" "$(cat "$work/errors")"
+		return
+	fi
+	# The same entry, end and name, whatever the file.
+	cut -f 1-3 "$work/dwarf" | explained >"$work/expected"
+	cut -f 1-3 "$work/ours" | explained | grep -v -e 'go:textfips\(start\|end\)$' >"$work/found"
+	same "$1: entry, end, name of every function ($(wc -l <"$work/expected")) are the DWARF's" \
+		"$work/expected" "$work/found"
+	# The file, wherever the DWARF names one.
+	grep -v '?$' "$work/dwarf" | explained >"$work/expected"
+	awk -F'\t' 'NR == FNR { file[$1] = 1; next } $1 in file' "$work/expected" "$work/ours" |
+		explained >"$work/found"
+	same "$1: the file of every function that has one there ($(wc -l <"$work/expected"))" \
+		"$work/expected" "$work/found"
+	explained <"$work/dwarf" >"$work/kept"
+	others=$(($(wc -l <"$work/dwarf") - $(wc -l <"$work/kept")))
+	if [ "$others" -le $(($(wc -l <"$work/dwarf") / 20)) ]; then
+		ok "$1: few functions ($others) are told apart by name"
+	else
+		fail "$1: $others functions are left out"
+	fi
+}
+
+# compare_release RELEASE
+compare_release() {
+	local release=$1 oracle directory spec name suffix
+	if ! oracle=$("$tests/build-sample" "$release" gosym 2>"$work/why"); then
+		skip "Go $release" "$(tail -n 1 "$work/why")"
+		[ "$release" = 1.19 ] && fail "Go 1.19 is part of the core set"
+		return
+	fi
+	for spec in "sample" "sample -buildmode=pie" "cgo" "cgo -buildmode=pie"; do
+		name=${spec%% *}
+		# shellcheck disable=SC2086 # the words of a specification are arguments
+		if ! directory=$("$tests/build-sample" "$release" $spec 2>"$work/why"); then
+			skip "Go $release $spec" "$(tail -n 1 "$work/why")"
+			continue
+		fi
+		for suffix in "" .stripped .sw; do
+			compare_lines "Go $release $spec$suffix" "$oracle/gosym" "$directory/$name$suffix"
+		done
+		compare_functions "Go $release $spec" "$directory/$name.stripped" "$directory/$name"
+	done
+}
+
+# compare_program PACKAGE PATH SET
+compare_program() {
+	local program
+	if ! program=$("$tests/npm-program" "$1" "$2" 2>"$work/why"); then
+		skip "$1" "$(tail -n 1 "$work/why")"
+		[ "$3" = core ] && fail "$1 is part of the core set"
+		return
+	fi
+	if [ -z "$newest" ]; then
+		skip "$1" "no toolchain whose debug/gosym reads it"
+		return
+	fi
+	compare_lines "$1" "$newest/gosym" "$program"
+}
+
+"$CC" -std=gnu11 -O2 "$tests/oracle/twin.c" -ldwarf -lelf -lz -o "$work/twin" || exit 1
+newest=
+for release in $("$tests/toolchain" list); do
+	compare_release "$release"
+	newest=$("$tests/build-sample" "$release" gosym 2>/dev/null || echo "$newest")
+done
+while IFS=$'\t' read -r package path _ _ set; do
+	[ "$set" = bench ] || compare_program "$package" "$path" "$set"
+done < <(grep -v '^#' "$tests/programs")
+finish

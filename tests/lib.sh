@@ -1,0 +1,67 @@
+# shellcheck shell=bash
+# What the shell tests share: counting, and the closing line.
+#
+# The environment gives GOHEAP (the program), GOHEAP_SO (the plugin) and CC; tests/*.sh are run from
+# anywhere.
+
+tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+: "${GOHEAP:=$tests/../plugin/goheap}" "${GOHEAP_SO:=$tests/../plugin/goheap.so}" "${CC:=cc}"
+passed=0 failed=0 skipped=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# ok NAME: the check called NAME held.
+ok() {
+	passed=$((passed + 1))
+	echo "ok - $1"
+}
+
+# fail NAME [DETAIL]: it did not.
+fail() {
+	failed=$((failed + 1))
+	echo "FAILED - $1"
+	if [ $# -gt 1 ]; then
+		printf '%s\n' "$2" | sed 's/^/    /'
+	fi
+}
+
+# skip NAME REASON: it could not be made.
+skip() {
+	skipped=$((skipped + 1))
+	echo "SKIP - $1: $2"
+}
+
+# same NAME EXPECTED FOUND: two files are equal.
+same() {
+	if diff "$2" "$3" >"$work/diff" 2>&1; then
+		ok "$1"
+	else
+		fail "$1" "$(head -n 20 "$work/diff")"
+	fi
+}
+
+# has NAME TEXT PATTERN: TEXT has a line that matches the extended regular expression PATTERN.
+has() {
+	if printf '%s\n' "$2" | grep -Eq -- "$3"; then
+		ok "$1"
+	else
+		fail "$1" "no line matches: $3
+$2"
+	fi
+}
+
+# lacks NAME TEXT PATTERN: it has none.
+lacks() {
+	if printf '%s\n' "$2" | grep -Eq -- "$3"; then
+		fail "$1" "$(printf '%s\n' "$2" | grep -E -- "$3" | head -n 20)"
+	else
+		ok "$1"
+	fi
+}
+
+# finish: prints the counts and ends the test.
+finish() {
+	echo "$passed passed, $failed failed, $skipped skipped"
+	[ "$failed" -eq 0 ]
+	exit
+}

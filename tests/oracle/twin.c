@@ -1,0 +1,389 @@
+/*
+ * Twin prints what libdwarf reads from an unstripped program: the answers that goheap's must equal
+ *for the stripped one.
+ *
+ *	twin funcs FILE    low, high, name, file and line of the declaration
+ *	twin lines FILE    start, end, file, line, flags (s is_stmt, p prologue_end, e end of
+ *sequence follows) twin frames FILE   start, end, rule of the CFA, rule of the return address
+ *
+ * Addresses are hexadecimal, columns are separated by tabs, rows are in address order. Functions
+ *and lines are those of Go's units alone. An unknown file is ?, an unknown line 0. Rules are rN+M
+ *(register and offset), cfa+M (saved there), rN (in that register), val(cfa+M), expr, undef, same.
+ */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libdwarf/dwarf.h>
+#include <libdwarf/libdwarf.h>
+
+static const char *input;
+
+static _Noreturn void die(const char *doing, int result, Dwarf_Error error)
+{
+	fprintf(stderr, "twin: %s: %s: %s\n", input, doing,
+		result == DW_DLV_ERROR ? dwarf_errmsg(error) : "there is none");
+	exit(1);
+}
+
+struct row {
+	uint64_t start, end;
+	char *text;
+	size_t order;
+};
+
+static struct row *rows;
+static size_t count, room;
+
+static void add(uint64_t start, uint64_t end, char *text)
+{
+	if (count == room) {
+		room = room ? 2 * room : 1 << 16;
+		rows = realloc(rows, room * sizeof(*rows));
+	}
+	if (!rows || !text)
+		die("out of memory", DW_DLV_NO_ENTRY, NULL);
+	rows[count] = (struct row){start, end, text, count};
+	count++;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static void print_rows(void)
+{
+	if (count)
+		qsort(rows, count, sizeof(*rows), by_address);
+	for (size_t i = 0; i < count; i++)
+		printf("0x%" PRIx64 "\t0x%" PRIx64 "\t%s\n", rows[i].start, rows[i].end,
+		       rows[i].text);
+}
+
+static char *format(const char *file, uint64_t line, const char *before, const char *after)
+{
+	char *text = NULL;
+
+	/* libdwarf joins names to the unit's directory, and Go says "." where a name is not of a
+	 * file. */
+	while (!strncmp(file, "./", 2))
+		file += 2;
+	if (asprintf(&text, "%s%s\t%" PRIu64 "%s", before, file, line, after) < 0)
+		return NULL;
+	return text;
+}
+
+static Dwarf_Unsigned number(Dwarf_Die entry, Dwarf_Half name)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Unsigned value = 0;
+	Dwarf_Signed negative = 0;
+	Dwarf_Error error = NULL;
+
+	if (dwarf_attr(entry, name, &attribute, &error) != DW_DLV_OK)
+		return 0;
+	if (dwarf_formudata(attribute, &value, &error) != DW_DLV_OK &&
+	    dwarf_formsdata(attribute, &negative, &error) == DW_DLV_OK)
+		value = (Dwarf_Unsigned)negative;
+	return value;
+}
+
+struct unit {
+	Dwarf_Half version;
+	Dwarf_Die entry;
+	char **files;
+	Dwarf_Signed file_count;
+};
+
+static const char *file_name(const struct unit *unit, Dwarf_Unsigned n)
+{
+	/*
+	 * From version 5 file numbers start at 0, which Go never uses. libdwarf 20210528 answers
+	 * it where a line program sets no file, for which the standard says 1.
+	 */
+	if (unit->version >= 5 && n == 0)
+		n = 1;
+	if (unit->version < 5 && n-- == 0)
+		return "?";
+	return n < (Dwarf_Unsigned)unit->file_count ? unit->files[n] : "?";
+}
+
+static void add_function(Dwarf_Debug dbg, const struct unit *unit, Dwarf_Die entry)
+{
+	Dwarf_Addr low, high;
+	Dwarf_Half form;
+	enum Dwarf_Form_Class class;
+	Dwarf_Attribute origin;
+	Dwarf_Off offset;
+	Dwarf_Die named = entry;
+	Dwarf_Error error = NULL;
+	Dwarf_Bool present = 0;
+	char *name, *before;
+
+	if (dwarf_lowpc(entry, &low, &error) != DW_DLV_OK ||
+	    dwarf_highpc_b(entry, &high, &form, &class, &error) != DW_DLV_OK)
+		return;
+	if (class == DW_FORM_CLASS_CONSTANT)
+		high += low;
+
+	/* A function that is inlined somewhere has its name in the entry that the copies share. */
+	if (dwarf_attr(entry, DW_AT_abstract_origin, &origin, &error) == DW_DLV_OK) {
+		int result = dwarf_global_formref(origin, &offset, &error);
+
+		if (result == DW_DLV_OK)
+			result = dwarf_offdie_b(dbg, offset, 1, &named, &error);
+		if (result != DW_DLV_OK)
+			die("abstract origin", result, error);
+	}
+	if (dwarf_diename(named, &name, &error) != DW_DLV_OK)
+		return;
+
+	Dwarf_Die declared = named;
+
+	if (dwarf_hasattr(entry, DW_AT_decl_file, &present, &error) == DW_DLV_OK && present)
+		declared = entry;
+	else if (dwarf_hasattr(named, DW_AT_decl_file, &present, &error) != DW_DLV_OK)
+		present = 0;
+	if (asprintf(&before, "%s\t", name) < 0)
+		before = NULL;
+	add(low, high,
+	    !before ? NULL
+		    : format(present ? file_name(unit, number(declared, DW_AT_decl_file)) : "?",
+			     number(declared, DW_AT_decl_line), before, ""));
+	free(before);
+}
+
+static void add_functions(Dwarf_Debug dbg, const struct unit *unit)
+{
+	Dwarf_Die child, next;
+	Dwarf_Error error = NULL;
+	Dwarf_Half tag;
+	int result = dwarf_child(unit->entry, &child, &error);
+
+	/* Go has no functions within functions: a closure is one of the unit's too. */
+	while (result == DW_DLV_OK) {
+		if (dwarf_tag(child, &tag, &error) == DW_DLV_OK && tag == DW_TAG_subprogram)
+			add_function(dbg, unit, child);
+		result = dwarf_siblingof_b(dbg, child, 1, &next, &error);
+		dwarf_dealloc(dbg, child, DW_DLA_DIE);
+		child = next;
+	}
+	if (result == DW_DLV_ERROR)
+		die(".debug_info", result, error);
+}
+
+struct line {
+	Dwarf_Addr address;
+	Dwarf_Unsigned number, file;
+	Dwarf_Bool statement, prologue_end, sequence_end;
+};
+
+static struct line line_of(Dwarf_Line from)
+{
+	struct line line;
+	Dwarf_Bool epilogue;
+	Dwarf_Unsigned isa, discriminator;
+	Dwarf_Error error = NULL;
+
+	if (dwarf_lineaddr(from, &line.address, &error) != DW_DLV_OK ||
+	    dwarf_lineno(from, &line.number, &error) != DW_DLV_OK ||
+	    dwarf_line_srcfileno(from, &line.file, &error) != DW_DLV_OK ||
+	    dwarf_linebeginstatement(from, &line.statement, &error) != DW_DLV_OK ||
+	    dwarf_lineendsequence(from, &line.sequence_end, &error) != DW_DLV_OK ||
+	    dwarf_prologue_end_etc(from, &line.prologue_end, &epilogue, &isa, &discriminator,
+				   &error) != DW_DLV_OK)
+		die("line", DW_DLV_ERROR, error);
+	return line;
+}
+
+static void add_lines(const struct unit *unit)
+{
+	Dwarf_Unsigned version;
+	Dwarf_Small tables;
+	Dwarf_Line_Context context;
+	Dwarf_Line *lines;
+	Dwarf_Signed n;
+	Dwarf_Error error = NULL;
+	int result = dwarf_srclines_b(unit->entry, &version, &tables, &context, &error);
+
+	if (result == DW_DLV_NO_ENTRY)
+		return;
+	if (result == DW_DLV_OK)
+		result = dwarf_srclines_from_linecontext(context, &lines, &n, &error);
+	if (result != DW_DLV_OK)
+		die(".debug_line", result, error);
+	for (Dwarf_Signed i = 0; i + 1 < n; i++) {
+		struct line line = line_of(lines[i]), next = line_of(lines[i + 1]);
+		char flags[8] = "\t", *end = flags + 1;
+
+		if (line.sequence_end)
+			continue;
+		if (line.statement)
+			*end++ = 's';
+		if (line.prologue_end)
+			*end++ = 'p';
+		if (next.sequence_end)
+			*end++ = 'e';
+		if (end == flags + 1)
+			*end++ = '-';
+		*end = '\0';
+		add(line.address, next.address,
+		    format(file_name(unit, line.file), line.number, "", flags));
+	}
+	dwarf_srclines_dealloc_b(context);
+}
+
+static void walk_units(Dwarf_Debug dbg, int want_functions)
+{
+	Dwarf_Error error = NULL;
+
+	for (;;) {
+		Dwarf_Unsigned length, type_offset, next;
+		Dwarf_Off abbreviations;
+		Dwarf_Half address_size, length_size, extension, type;
+		Dwarf_Sig8 signature;
+		struct unit unit = {0};
+		int result = dwarf_next_cu_header_d(dbg, 1, &length, &unit.version, &abbreviations,
+						    &address_size, &length_size, &extension,
+						    &signature, &type_offset, &next, &type, &error);
+
+		if (result == DW_DLV_NO_ENTRY)
+			return;
+		if (result == DW_DLV_OK)
+			result = dwarf_siblingof_b(dbg, NULL, 1, &unit.entry, &error);
+		if (result != DW_DLV_OK)
+			die(".debug_info", result, error);
+		if (number(unit.entry, DW_AT_language) == DW_LANG_Go) {
+			result = dwarf_srcfiles(unit.entry, &unit.files, &unit.file_count, &error);
+			if (result == DW_DLV_ERROR)
+				die("file names", result, error);
+			if (want_functions)
+				add_functions(dbg, &unit);
+			else
+				add_lines(&unit);
+		}
+		dwarf_dealloc(dbg, unit.entry, DW_DLA_DIE);
+	}
+}
+
+static void rule(char *to, size_t size, int cfa, Dwarf_Small type, Dwarf_Signed relevant,
+		 Dwarf_Signed reg, Dwarf_Signed offset)
+{
+	if (type == DW_EXPR_EXPRESSION || type == DW_EXPR_VAL_EXPRESSION)
+		snprintf(to, size, "expr");
+	else if (reg == DW_FRAME_UNDEFINED_VAL)
+		snprintf(to, size, "undef");
+	else if (reg == DW_FRAME_SAME_VAL)
+		snprintf(to, size, "same");
+	else if (reg == DW_FRAME_CFA_COL3)
+		snprintf(to, size, type == DW_EXPR_VAL_OFFSET ? "val(cfa%+lld)" : "cfa%+lld",
+			 offset);
+	else if (cfa || relevant)
+		snprintf(to, size, "r%lld%+lld", reg, relevant ? offset : 0);
+	else
+		snprintf(to, size, "r%lld", reg);
+}
+
+static void add_frames(Dwarf_Debug dbg)
+{
+	Dwarf_Cie *cies;
+	Dwarf_Fde *fdes;
+	Dwarf_Signed cie_count, fde_count;
+	Dwarf_Error error = NULL;
+	int result;
+
+	dwarf_set_frame_cfa_value(dbg, DW_FRAME_CFA_COL3);
+	dwarf_set_frame_same_value(dbg, DW_FRAME_SAME_VAL);
+	dwarf_set_frame_undefined_value(dbg, DW_FRAME_UNDEFINED_VAL);
+	dwarf_set_frame_rule_initial_value(dbg, DW_FRAME_SAME_VAL);
+	result = dwarf_get_fde_list(dbg, &cies, &cie_count, &fdes, &fde_count, &error);
+	if (result != DW_DLV_OK)
+		die(".debug_frame", result, error);
+	for (Dwarf_Signed i = 0; i < fde_count; i++) {
+		Dwarf_Addr low, pc, from = 0;
+		Dwarf_Unsigned length, size;
+		Dwarf_Ptr bytes;
+		Dwarf_Off cie_offset, fde_offset;
+		Dwarf_Signed cie_index, data_alignment;
+		Dwarf_Cie cie;
+		Dwarf_Small version;
+		Dwarf_Unsigned code_alignment;
+		Dwarf_Half return_column, offset_size;
+		char *augmentation, last[128] = "";
+
+		if ((result = dwarf_get_fde_range(fdes[i], &low, &length, &bytes, &size,
+						  &cie_offset, &cie_index, &fde_offset, &error)) !=
+			DW_DLV_OK ||
+		    (result = dwarf_get_cie_of_fde(fdes[i], &cie, &error)) != DW_DLV_OK ||
+		    (result = dwarf_get_cie_info_b(
+			 cie, &size, &version, &augmentation, &code_alignment, &data_alignment,
+			 &return_column, &bytes, &size, &offset_size, &error)) != DW_DLV_OK)
+			die("frame entry", result, error);
+		for (pc = low; pc < low + length;) {
+			Dwarf_Small type;
+			Dwarf_Signed relevant, reg, offset;
+			Dwarf_Addr row, next = 0;
+			Dwarf_Bool more = 0;
+			char cfa[48], back[48], text[128];
+
+			result = dwarf_get_fde_info_for_cfa_reg3_b(fdes[i], pc, &type, &relevant,
+								   &reg, &offset, &bytes, &row,
+								   &more, &next, &error);
+			if (result != DW_DLV_OK)
+				die("rule of the CFA", result, error);
+			rule(cfa, sizeof(cfa), 1, type, relevant, reg, offset);
+			result = dwarf_get_fde_info_for_reg3_b(fdes[i], return_column, pc, &type,
+							       &relevant, &reg, &offset, &bytes,
+							       &row, NULL, NULL, &error);
+			if (result != DW_DLV_OK)
+				die("rule of the return address", result, error);
+			rule(back, sizeof(back), 0, type, relevant, reg, offset);
+			snprintf(text, sizeof(text), "%s\t%s", cfa, back);
+			if (strcmp(text, last) != 0) {
+				if (pc > low)
+					add(from, pc, strdup(last));
+				memcpy(last, text, sizeof(last));
+				from = pc;
+			}
+			pc = more && next > pc ? next : low + length;
+		}
+		if (length)
+			add(from, low + length, strdup(last));
+	}
+	dwarf_fde_cie_list_dealloc(dbg, cies, cie_count, fdes, fde_count);
+}
+
+int main(int argc, char **argv)
+{
+	Dwarf_Debug dbg;
+	Dwarf_Error error = NULL;
+	int result;
+
+	if (argc != 3 || (strcmp(argv[1], "funcs") != 0 && strcmp(argv[1], "lines") != 0 &&
+			  strcmp(argv[1], "frames") != 0)) {
+		fprintf(stderr, "usage: twin funcs|lines|frames FILE\n");
+		return 2;
+	}
+	input = argv[2];
+	result = dwarf_init_path(input, NULL, 0, DW_DLC_READ, DW_GROUPNUMBER_ANY, NULL, NULL, &dbg,
+				 NULL, 0, NULL, &error);
+	if (result != DW_DLV_OK)
+		die("DWARF", result, error);
+	if (!strcmp(argv[1], "frames"))
+		add_frames(dbg);
+	else
+		walk_units(dbg, !strcmp(argv[1], "funcs"));
+	print_rows();
+	for (size_t i = 0; i < count; i++)
+		free(rows[i].text);
+	free(rows);
+	dwarf_finish(dbg, &error);
+	return fflush(stdout) || ferror(stdout) ? 1 : 0;
+}

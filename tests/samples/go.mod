@@ -1,0 +1,3 @@
+module example.org/goheap/samples
+
+go 1.15

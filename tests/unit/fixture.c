@@ -1,0 +1,31 @@
+#include "tests/unit/fixture.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+struct synthetic fixture_variant(int number)
+{
+	return (struct synthetic){
+	    .format = (enum synthetic_format)(number / 8),
+	    .word = number & 1 ? 4 : 8,
+	    .big_endian = number & 2,
+	    .sections = number & 4,
+	};
+}
+
+void fixture_open(struct fixture *fixture, int number)
+{
+	struct synthetic what = fixture_variant(number);
+	struct gh_error err;
+	fixture->data = synthetic_make(&what, &fixture->size, &fixture->places);
+	if (!gh_image_open_memory(&fixture->image, fixture->data, fixture->size, "synthetic",
+				  &err) ||
+	    !gh_pclntab_open(&fixture->tab, &fixture->image, &err))
+		ck_abort_msg("variant %d: %s", number, err.text);
+}
+
+void fixture_close(struct fixture *fixture)
+{
+	gh_image_close(&fixture->image);
+	free(fixture->data);
+}

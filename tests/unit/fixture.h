@@ -1,0 +1,26 @@
+/* A synthetic program, opened. */
+#ifndef TESTS_UNIT_FIXTURE_H
+#define TESTS_UNIT_FIXTURE_H
+
+#include "lib/pclntab/sourcemap.h"
+#include "tests/unit/synthetic.h"
+
+/* Number of programs that fixture_variant makes: every format, word size and byte order, with
+ * section headers and without. */
+#define FIXTURE_VARIANTS (SYNTHETIC_FORMATS * 8)
+
+struct synthetic fixture_variant(int number);
+
+struct fixture {
+	uint8_t *data; /* the file; owned */
+	size_t size;   /* in bytes */
+	struct synthetic_places places;
+	struct gh_image image;
+	struct gh_pclntab tab;
+};
+
+/* Makes and opens variant NUMBER; fails the test if it cannot be opened. */
+void fixture_open(struct fixture *fixture, int number);
+void fixture_close(struct fixture *fixture);
+
+#endif

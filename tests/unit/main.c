@@ -1,0 +1,18 @@
+#include <stdlib.h>
+
+#include "tests/unit/suites.h"
+
+int main(void)
+{
+	SRunner *runner = srunner_create(cursor_suite());
+	srunner_add_suite(runner, escape_suite());
+	srunner_add_suite(runner, image_suite());
+	srunner_add_suite(runner, pcvalue_suite());
+	srunner_add_suite(runner, pclntab_suite());
+	srunner_add_suite(runner, damage_suite());
+	srunner_add_suite(runner, debugfile_suite());
+	srunner_run_all(runner, CK_NORMAL);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,15 @@
+/* The suites of the unit tests; each file makes one. */
+#ifndef TESTS_UNIT_SUITES_H
+#define TESTS_UNIT_SUITES_H
+
+#include <check.h>
+
+Suite *cursor_suite(void);
+Suite *pcvalue_suite(void);
+Suite *pclntab_suite(void);
+Suite *damage_suite(void);
+Suite *escape_suite(void);
+Suite *image_suite(void);
+Suite *debugfile_suite(void);
+
+#endif

@@ -1,0 +1,54 @@
+/* A tiny Go program made byte by byte: an ELF file with a pclntab of any format, for any word size
+ * and byte order. It shares no code with the reader. */
+#ifndef TESTS_UNIT_SYNTHETIC_H
+#define TESTS_UNIT_SYNTHETIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum synthetic_format {
+	SYNTHETIC_1_2,
+	SYNTHETIC_1_16,
+	SYNTHETIC_1_18,
+	SYNTHETIC_1_20,
+	SYNTHETIC_1_26, /* as 1.20, with no text address in the header */
+	SYNTHETIC_FORMATS,
+};
+
+/* What to make. */
+struct synthetic {
+	enum synthetic_format format;
+	unsigned word;   /* pointer size, 4 or 8 bytes */
+	bool big_endian; /* byte order */
+	bool sections;   /* with section headers */
+};
+
+/* Where things are in the file, for tests that damage them; offsets in bytes. */
+struct synthetic_places {
+	size_t pclntab; /* the table */
+	size_t functab; /* its first pair */
+	size_t records; /* the first _func record */
+	size_t pctab;   /* the first pc-value table */
+	size_t names;   /* the first name */
+	size_t moduledata;
+	size_t size; /* of the file */
+};
+
+#define SYNTHETIC_TEXT 0x401000 /* address of main.main */
+
+/* The program has three functions (addresses relative to SYNTHETIC_TEXT):
+ *
+ *   main.main       0x00-0x40 (padding to 0x50)  /src/main.go
+ *       0x00-0x0c line 10, 0x0c-0x14 line 11, 0x14-0x24 main.small inlined at line 11
+ *       (/src/leaf.go:3), 0x24-0x40 line 12; stack 0 to 0x08, 24 to 0x3c, 0 to the end
+ *   main.leaf       0x50-0x68 (padding to 0x70)  /src/leaf.go
+ *       0x50-0x58 line 20, 0x58-0x68 line 21; stack 0 to 0x58, 16 to the end
+ *   runtime.goexit  0x70-0x78                    /go/asm.s, line 5; stack 0
+ */
+
+/* Makes the file; the caller frees it. PLACES may be NULL. */
+uint8_t *synthetic_make(const struct synthetic *what, size_t *size,
+			struct synthetic_places *places);
+
+#endif

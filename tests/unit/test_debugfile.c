@@ -1,0 +1,95 @@
+/* The debug file of synthetic programs; its contents are compared with real twins elsewhere. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/write/debugfile.h"
+#include "tests/unit/fixture.h"
+#include "tests/unit/suites.h"
+
+/* The section called NAME of ELF, with its header; NULL if there is none. */
+static Elf_Scn *find_section(Elf *elf, const char *name, GElf_Shdr *header)
+{
+	size_t names;
+	ck_assert_int_eq(elf_getshdrstrndx(elf, &names), 0);
+	Elf_Scn *section = NULL;
+	while ((section = elf_nextscn(elf, section)) != NULL) {
+		gelf_getshdr(section, header);
+		if (strcmp(elf_strptr(elf, names, header->sh_name), name) == 0)
+			return section;
+	}
+	return NULL;
+}
+
+START_TEST(symbols_are_the_functions)
+{
+	static const struct {
+		const char *name;
+		uint64_t entry, size;
+	} expected[] = {
+	    {"main.main", 0, 0x40}, {"main.leaf", 0x50, 0x18}, {"runtime.goexit", 0x70, 8}};
+	struct fixture fixture;
+	fixture_open(&fixture, _i);
+	uint8_t *data;
+	size_t size;
+	struct gh_error err;
+	ck_assert_msg(gh_debugfile_make(&fixture.tab, &data, &size, &err), "%s", err.text);
+	Elf *elf = elf_memory((char *)data, size);
+	GElf_Shdr header;
+	Elf_Scn *section = find_section(elf, ".symtab", &header);
+	ck_assert_ptr_nonnull(section);
+	Elf_Data *symbols = elf_getdata(section, NULL);
+	ck_assert_uint_eq(header.sh_size / header.sh_entsize, 4);
+	for (int i = 0; i < 3; i++) {
+		GElf_Sym symbol;
+		gelf_getsym(symbols, i + 1, &symbol);
+		ck_assert_str_eq(elf_strptr(elf, header.sh_link, symbol.st_name), expected[i].name);
+		ck_assert_uint_eq(symbol.st_value, SYNTHETIC_TEXT + expected[i].entry);
+		ck_assert_uint_eq(symbol.st_size, expected[i].size);
+		ck_assert_uint_eq(GELF_ST_TYPE(symbol.st_info), STT_FUNC);
+		ck_assert_uint_ne(symbol.st_shndx, SHN_UNDEF);
+	}
+	static const char *const wanted[] = {".debug_info", ".debug_abbrev", ".debug_line",
+					     ".debug_aranges", ".debug_frame"};
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		ck_assert_msg(find_section(elf, wanted[i], &header) != NULL, "%s", wanted[i]);
+	elf_end(elf);
+	free(data);
+	fixture_close(&fixture);
+}
+END_TEST
+
+START_TEST(a_file_is_written_whole_or_not_at_all)
+{
+	struct fixture fixture;
+	fixture_open(&fixture, 0);
+	char directory[] = "/tmp/goheap-test-XXXXXX";
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	char path[64];
+	snprintf(path, sizeof(path), "%s/out.debug", directory);
+	struct gh_error err;
+	ck_assert_msg(gh_debugfile_write(&fixture.tab, path, &err), "%s", err.text);
+	struct stat st;
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_int_eq(unlink(path), 0);
+	/* A directory cannot be renamed over; nothing else may be left. */
+	ck_assert_int_eq(mkdir(path, 0700), 0);
+	ck_assert(!gh_debugfile_write(&fixture.tab, path, &err));
+	ck_assert_int_eq(rmdir(path), 0);
+	ck_assert_int_eq(rmdir(directory), 0);
+	ck_assert(!gh_debugfile_write(&fixture.tab, path, &err));
+	ck_assert_ptr_nonnull(strstr(err.text, "No such file or directory"));
+	fixture_close(&fixture);
+}
+END_TEST
+
+Suite *debugfile_suite(void)
+{
+	Suite *suite = suite_create("debug file");
+	TCase *tcase = tcase_create("debug file");
+	tcase_add_loop_test(tcase, symbols_are_the_functions, 0, FIXTURE_VARIANTS);
+	tcase_add_test(tcase, a_file_is_written_whole_or_not_at_all);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}

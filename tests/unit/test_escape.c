@@ -1,0 +1,64 @@
+#include <stdlib.h>
+
+#include "lib/util/escape.h"
+#include "tests/unit/suites.h"
+
+/* What FUNCTION prints for TEXT; in a buffer that the next call uses again. */
+static const char *printed(void (*function)(FILE *, const char *), const char *text)
+{
+	static char buf[256];
+	FILE *out = fmemopen(buf, sizeof(buf), "w");
+	function(out, text);
+	fclose(out);
+	return buf;
+}
+
+START_TEST(nothing_that_a_terminal_acts_on_gets_through)
+{
+	ck_assert_str_eq(printed(gh_escape_print, "main.f"), "main.f");
+	ck_assert_str_eq(printed(gh_escape_print, "a\nb\tc\\d"), "a\\nb\\tc\\\\d");
+	ck_assert_str_eq(printed(gh_escape_print, "\x1b[2J\x7f"), "\\x1b[2J\\x7f");
+	ck_assert_str_eq(printed(gh_escape_print, "caf\xc3\xa9"), "caf\xc3\xa9");
+	ck_assert_str_eq(printed(gh_escape_print, "\xff\xc3"), "\\xff\\xc3");
+	/* U+009B, the C1 control sequence introducer, is valid UTF-8 */
+	ck_assert_ptr_null(strstr(printed(gh_escape_print, "\xc2\x9b"
+							   "2J"),
+				  "\xc2\x9b"));
+}
+END_TEST
+
+START_TEST(text_is_cut_to_fit)
+{
+	char buf[8];
+	ck_assert_str_eq(gh_escape_text(buf, sizeof(buf), "abcdefghij"), "abcdefg");
+	ck_assert_str_eq(gh_escape_text(buf, sizeof(buf), "a\n"), "a\\n");
+	ck_assert_uint_lt(strlen(gh_escape_text(buf, sizeof(buf), "\x1b\x1b\x1b\x1b")),
+			  sizeof(buf));
+}
+END_TEST
+
+START_TEST(json_strings_are_json)
+{
+	ck_assert_str_eq(printed(gh_escape_json, "a\"b\\c\n\x01"), "\"a\\\"b\\\\c\\n\\u0001\"");
+	ck_assert_str_eq(printed(gh_escape_json, "\xff"), "\"\xef\xbf\xbd\"");
+}
+END_TEST
+
+START_TEST(gdb_arguments_are_one_word)
+{
+	ck_assert_str_eq(printed(gh_escape_gdb, "/tmp/a.b-c_d+e"), "/tmp/a.b-c_d+e");
+	ck_assert_str_eq(printed(gh_escape_gdb, "/a b'c\"d\\e$f"), "/a\\ b\\'c\\\"d\\\\e\\$f");
+}
+END_TEST
+
+Suite *escape_suite(void)
+{
+	Suite *suite = suite_create("escape");
+	TCase *tcase = tcase_create("escape");
+	tcase_add_test(tcase, nothing_that_a_terminal_acts_on_gets_through);
+	tcase_add_test(tcase, text_is_cut_to_fit);
+	tcase_add_test(tcase, json_strings_are_json);
+	tcase_add_test(tcase, gdb_arguments_are_one_word);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}

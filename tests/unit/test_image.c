@@ -1,0 +1,62 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/fixture.h"
+#include "tests/unit/suites.h"
+
+START_TEST(bytes_at_an_address)
+{
+	struct fixture fixture;
+	fixture_open(&fixture, _i);
+	struct gh_cursor cur;
+	ck_assert(gh_image_at(&fixture.image, fixture.tab.address, &cur));
+	ck_assert_uint_eq(cur.offset, fixture.places.pclntab);
+	ck_assert(gh_image_at(&fixture.image, SYNTHETIC_TEXT + 0x7f, &cur));
+	ck_assert_uint_eq(gh_cursor_left(&cur), 1);
+	ck_assert(!gh_image_at(&fixture.image, SYNTHETIC_TEXT + 0x80, &cur));
+	ck_assert(!gh_image_at(&fixture.image, SYNTHETIC_TEXT - 1, &cur));
+	ck_assert(!gh_image_at(&fixture.image, UINT64_MAX, &cur));
+	fixture_close(&fixture);
+}
+END_TEST
+
+START_TEST(sections_by_name)
+{
+	struct fixture fixture;
+	fixture_open(&fixture, _i);
+	const struct gh_section *section = gh_image_section(&fixture.image, ".gopclntab");
+	ck_assert_int_eq(section != NULL, fixture_variant(_i).sections);
+	ck_assert_ptr_null(gh_image_section(&fixture.image, ".nosuch"));
+	fixture_close(&fixture);
+}
+END_TEST
+
+START_TEST(what_is_no_go_program_is_told)
+{
+	struct gh_image image;
+	struct gh_pclntab tab;
+	struct gh_error err;
+	char text[] = "#!/bin/sh\nexit 0\n";
+	ck_assert(!gh_image_open_memory(&image, text, sizeof(text), "script", &err));
+	ck_assert_str_eq(err.text,
+			 "script: offset 0x0: expected an ELF file, found another format");
+	ck_assert(!gh_image_open(&image, "/nonexistent", &err));
+	ck_assert_str_eq(err.text, "/nonexistent: cannot open: No such file or directory");
+	ck_assert(!gh_image_open(&image, "/", &err));
+	ck_assert(gh_image_open(&image, "/bin/sh", &err));
+	ck_assert(!gh_pclntab_open(&tab, &image, &err));
+	ck_assert_ptr_nonnull(strstr(err.text, "expected a Go program, found no pclntab"));
+	gh_image_close(&image);
+}
+END_TEST
+
+Suite *image_suite(void)
+{
+	Suite *suite = suite_create("image");
+	TCase *tcase = tcase_create("image");
+	tcase_add_loop_test(tcase, bytes_at_an_address, 0, FIXTURE_VARIANTS);
+	tcase_add_loop_test(tcase, sections_by_name, 0, FIXTURE_VARIANTS);
+	tcase_add_test(tcase, what_is_no_go_program_is_told);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
