@@ -46,6 +46,7 @@ enum {
 	DW_LNS_advance_pc = 2,
 	DW_LNS_advance_line = 3,
 	DW_LNS_set_file = 4,
+	DW_LNS_negate_stmt = 6,
 	DW_LNS_const_add_pc = 8,
 	DW_LNS_set_prologue_end = 10,
 	DW_LNE_end_sequence = 1,

@@ -6,9 +6,11 @@
 
 #include "lib/write/dwarf.h"
 #include "lib/write/prologue.h"
+#include "lib/write/statement.h"
 
-/* A special opcode is a row in one byte: it adds LINE_BASE to LINE_BASE + LINE_RANGE - 1 to the line
- * and up to MAX_SPECIAL instructions to the address. These make the smallest tables of Go code. */
+/* A special opcode is a row in one byte: it adds LINE_BASE to LINE_BASE + LINE_RANGE - 1 to the
+ * line and up to MAX_SPECIAL instructions to the address. These make the smallest tables of Go
+ * code. */
 #define OPCODE_BASE 11
 #ifndef LINE_BASE
 #define LINE_BASE  (-3)
@@ -143,6 +145,7 @@ static void begin_sequence(struct gh_line_table *lines, uint64_t address)
 {
 	lines->file = FIRST_FILE;
 	lines->line = 1;
+	lines->in_statement = true;
 	lines->in_sequence = true;
 	set_address(lines, address);
 }
@@ -160,13 +163,13 @@ static void close_sequence(struct gh_line_table *lines, uint64_t address)
 	end_sequence(lines);
 }
 
-/* Adds a row for ADDRESS, which is a multiple of the quantum after the row before. */
-static void add_row(struct gh_line_table *lines, uint64_t address, struct gh_decl at,
-		    bool prologue_end)
+/* Adds ROW, whose address is a multiple of the quantum after the row before. */
+static void add_row(struct gh_line_table *lines, const struct gh_line_row *row)
 {
 	struct gh_buffer *program = &lines->program;
-	uint32_t file = at.file;
-	int64_t line = at.line;
+	uint64_t address = row->address;
+	uint32_t file = row->at.file;
+	int64_t line = row->at.line;
 	if (file == 0)
 		line = 0;
 	else if (file != lines->file) {
@@ -174,7 +177,11 @@ static void add_row(struct gh_line_table *lines, uint64_t address, struct gh_dec
 		gh_buffer_uleb128(program, file);
 		lines->file = file;
 	}
-	if (prologue_end)
+	if (lines->in_statement == row->only_moves) {
+		gh_buffer_u8(program, DW_LNS_negate_stmt);
+		lines->in_statement = !row->only_moves;
+	}
+	if (row->prologue_end)
 		gh_buffer_u8(program, DW_LNS_set_prologue_end);
 	int64_t lines_on = line - lines->line;
 	if (lines_on < LINE_BASE || lines_on >= LINE_BASE + LINE_RANGE) {
@@ -208,23 +215,87 @@ static struct gh_decl range_place(struct gh_line_table *lines, const struct gh_r
 	return at;
 }
 
-static void add_rows(struct gh_line_table *lines, const struct gh_func *func, struct gh_decl *decl)
+static void add_line_row(struct gh_line_table *lines, struct gh_line_row row)
+{
+	struct gh_line_row *added = gh_buffer_extend(&lines->rows, sizeof(row));
+	if (added != NULL)
+		*added = row;
+}
+
+/* Collects the rows of FUNC. */
+static void collect_rows(struct gh_line_table *lines, const struct gh_func *func)
 {
 	uint64_t prologue_end = gh_prologue_end(lines->tab, func);
 	struct gh_decl last = {0};
 	struct gh_range range;
+	lines->rows.size = 0;
 	while (gh_sourcemap_next(&lines->map, &range)) {
 		struct gh_decl at = range_place(lines, &range);
-		bool first = range.start == func->entry;
 		bool ends_prologue = range.start == prologue_end;
-		if (first)
-			*decl = at;
-		if (first || ends_prologue || at.file != last.file || at.line != last.line)
-			add_row(lines, range.start, at, ends_prologue);
+		if (range.start == func->entry || ends_prologue || at.file != last.file ||
+		    at.line != last.line)
+			add_line_row(lines, (struct gh_line_row){.address = range.start,
+								 .at = at,
+								 .prologue_end = ends_prologue});
 		if (range.start < prologue_end && prologue_end < range.end)
-			add_row(lines, prologue_end, at, true);
+			add_line_row(lines, (struct gh_line_row){.address = prologue_end,
+								 .at = at,
+								 .prologue_end = true});
 		last = at;
 	}
+}
+
+static uint64_t place_key(struct gh_decl at)
+{
+	return (uint64_t)at.file << 32 | (uint32_t)at.line;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	uint64_t first = *(const uint64_t *)a;
+	uint64_t second = *(const uint64_t *)b;
+	return (first > second) - (first < second);
+}
+
+/* Marks the rows of FUNC that only move data, where the line has others that do its work. */
+static void mark_statements(struct gh_line_table *lines, const struct gh_func *func)
+{
+	struct gh_line_row *rows = (void *)lines->rows.data;
+	size_t nrows = lines->rows.size / sizeof(*rows);
+	struct gh_cursor code;
+	lines->keys.size = 0;
+	if (!gh_image_at(lines->tab->image, func->entry, &code))
+		return;
+	for (size_t i = 0; i < nrows; i++) {
+		uint64_t end = i + 1 < nrows ? rows[i + 1].address : func->end;
+		size_t size = (size_t)(end - rows[i].address);
+		const uint8_t *bytes = gh_cursor_bytes(&code, size);
+		rows[i].only_moves = i > 0 && !rows[i].prologue_end && bytes != NULL &&
+				     gh_code_only_moves(lines->tab->image->arch, bytes, size);
+		uint64_t key = place_key(rows[i].at);
+		if (!rows[i].only_moves)
+			gh_buffer_bytes(&lines->keys, &key, sizeof(key));
+	}
+	size_t nkeys = lines->keys.size / sizeof(uint64_t);
+	qsort(lines->keys.data, nkeys, sizeof(uint64_t), compare_keys);
+	for (size_t i = 0; i < nrows; i++) {
+		uint64_t key = place_key(rows[i].at);
+		if (rows[i].only_moves &&
+		    bsearch(&key, lines->keys.data, nkeys, sizeof(key), compare_keys) == NULL)
+			rows[i].only_moves = false;
+	}
+}
+
+static void add_rows(struct gh_line_table *lines, const struct gh_func *func, struct gh_decl *decl)
+{
+	collect_rows(lines, func);
+	mark_statements(lines, func);
+	const struct gh_line_row *rows = (void *)lines->rows.data;
+	size_t nrows = lines->rows.size / sizeof(*rows);
+	if (nrows > 0)
+		*decl = rows[0].at;
+	for (size_t i = 0; i < nrows; i++)
+		add_row(lines, &rows[i]);
 }
 
 void gh_line_function(struct gh_line_table *lines, const struct gh_func *func, bool joined,
@@ -286,10 +357,13 @@ size_t gh_line_finish(struct gh_line_table *lines, struct gh_buffer *out)
 
 bool gh_line_free(struct gh_line_table *lines)
 {
-	bool whole = !lines->failed && !lines->program.failed && !lines->files.failed;
+	bool whole = !lines->failed && !lines->program.failed && !lines->files.failed &&
+		     !lines->rows.failed && !lines->keys.failed;
 	reset(lines);
 	gh_buffer_free(&lines->program);
 	gh_buffer_free(&lines->files);
+	gh_buffer_free(&lines->rows);
+	gh_buffer_free(&lines->keys);
 	gh_sourcemap_free(&lines->map);
 	return whole;
 }

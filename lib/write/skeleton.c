@@ -25,7 +25,11 @@ static void copy_contents(struct gh_elf_section *to, const struct gh_image *imag
 	    gh_cursor_left(&cur) <= *budget) {
 		*budget -= gh_cursor_left(&cur);
 		gh_elf_add_piece(to, cur.pos, gh_cursor_left(&cur));
-		to->keeps_offset = (section->header.sh_flags & SHF_ALLOC) != 0;
+		/* What is allocated and has contents must be in a segment that has them. Only the
+		   first segment, which starts with the headers, keeps some. */
+		if (strcmp(section->name, ".eh_frame") == 0)
+			to->header.sh_flags &= ~(uint64_t)SHF_ALLOC;
+		to->keeps_offset = (to->header.sh_flags & SHF_ALLOC) != 0;
 	} else {
 		to->header.sh_type = SHT_NOBITS;
 	}

@@ -4,6 +4,7 @@
 //
 //	gosym -funcs FILE   entry, end, name
 //	gosym -lines FILE   start, end, file, line, function
+//	gosym -at FILE      address, file, line, function, for each of the addresses on standard input
 //
 // Addresses are hexadecimal, columns are separated by tabs. debug/gosym answers for one pc at a time,
 // and it is asked for every pc that the pc quantum allows, so that a boundary it does not know
@@ -19,21 +20,29 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"strconv"
 )
 
 var (
 	funcsFlag = flag.Bool("funcs", false, "print functions")
 	linesFlag = flag.Bool("lines", false, "print lines")
+	atFlag    = flag.Bool("at", false, "print the lines of addresses from standard input")
 	textFlag  = flag.Uint64("text", 0, "the address of runtime.text, where the file does not tell")
 )
 
 func main() {
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: gosym -funcs|-lines [-text ADDR] FILE")
+		fmt.Fprintln(os.Stderr, "usage: gosym -funcs|-lines|-at [-text ADDR] FILE")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	if flag.NArg() != 1 || *funcsFlag == *linesFlag {
+	modes := 0
+	for _, mode := range []bool{*funcsFlag, *linesFlag, *atFlag} {
+		if mode {
+			modes++
+		}
+	}
+	if flag.NArg() != 1 || modes != 1 {
 		flag.Usage()
 		os.Exit(2)
 	}
@@ -220,6 +229,9 @@ func (in *input) print(out io.Writer) error {
 		}
 		return w.Flush()
 	}
+	if *atFlag {
+		return at(w, table)
+	}
 
 	// Functions are handed out in chunks, and the chunks are printed in order.
 	const chunk = 64
@@ -284,6 +296,26 @@ func (in *input) lines(rows []byte, table *gosym.Table, f *gosym.Func) []byte {
 		row(f.End)
 	}
 	return rows
+}
+
+// at is for benchmarks: it asks once for each row that there is to find.
+func at(w *bufio.Writer, table *gosym.Table) error {
+	addresses := bufio.NewScanner(os.Stdin)
+	for addresses.Scan() {
+		pc, err := strconv.ParseUint(addresses.Text(), 0, 64)
+		if err != nil {
+			return err
+		}
+		file, line, fn := table.PCToLine(pc)
+		if fn == nil {
+			return fmt.Errorf("no function at %#x", pc)
+		}
+		fmt.Fprintf(w, "%#x\t%s\t%d\t%s\n", pc, file, line, fn.Name)
+	}
+	if err := addresses.Err(); err != nil {
+		return err
+	}
+	return w.Flush()
 }
 
 // position makes one answer of the several by which debug/gosym says that it does not know: for a
