@@ -136,6 +136,44 @@ functions() {
 		"$work/missing"
 }
 
+# statements FUNCTIONS LINES: function, file, line, start and end of the row that a breakpoint on the line is
+# put on, for each line of each function.
+statements() {
+	awk -F'\t' -v OFS='\t' '{ printf "%16s\t%s\n", substr($1, 3), $0 }' "$2" | sort | awk -F'\t' -v OFS='\t' '
+		BEGIN { n = i = 0 }
+		function address(text) { return sprintf("%16s", substr(text, 3)) }
+		NR == FNR { start[n++] = address($1); next }
+		{
+			while (i + 1 < n && start[i + 1] <= $1)
+				i++
+			key = start[i] "|" $4 "|" $5
+			if ($6 ~ /s/ && !(key in seen)) {
+				seen[key] = 1
+				print key, $1, address($3)
+			}
+		}' "$1" - | sort
+}
+
+# breakpoints NAME TWIN DEBUGFILE LEAST: a breakpoint on a line is where the twin has it, for LEAST lines
+# in 100. The debug file marks its rows by what can be told from the code.
+breakpoints() {
+	"$work/twin" funcs "$2" >"$work/functions"
+	"$work/twin" lines "$2" >"$work/lines"
+	statements "$work/functions" "$work/lines" >"$work/theirs"
+	"$work/twin" lines "$3" >"$work/lines"
+	statements "$work/functions" "$work/lines" >"$work/ours"
+	join -t "$(printf '\t')" "$work/ours" "$work/theirs" |
+		awk -F'\t' -v least="$4" '
+			{ lines++; if ($2 <= $4 && $4 < $3) same++ }
+			END { printf "%.1f\n", 100 * same / lines; exit !(lines > 1000 && same * 100 >= lines * least) }' \
+			>"$work/share"
+	if [ "${PIPESTATUS[1]}" -eq 0 ]; then
+		ok "$1: breakpoints of $(cat "$work/share") lines in 100 are on the twin's statement"
+	else
+		fail "$1: breakpoints of $(cat "$work/share") lines in 100 are on the twin's statement, not $4"
+	fi
+}
+
 # symbols NAME TWIN DEBUGFILE: .symtab has the functions of the twin's, with their addresses and sizes.
 symbols() {
 	functions_of "$2" >"$work/theirs"
@@ -151,7 +189,7 @@ functions_of() {
 		awk '$4 == "FUNC" && $3 + 0 > 0 && $7 != "UND" { print $2, $3 }' | sort -u
 }
 
-# check NAME TWIN STRIPPED
+# check NAME TWIN STRIPPED GOARCH
 check() {
 	local debug=$work/program.debug
 	if ! "$GOHEAP" debug "$3" -o "$debug" >"$work/output" 2>&1; then
@@ -162,6 +200,10 @@ check() {
 	[ -n "$2" ] || return
 	functions "$1" "$2" "$debug"
 	frames "$1" "$2" "$debug"
+	case $4 in
+	amd64 | arm64) breakpoints "$1" "$2" "$debug" 92 ;;
+	*) breakpoints "$1" "$2" "$debug" 88 ;;
+	esac
 	# The C functions of a cgo program are gone for good.
 	[ "${2##*/}" = cgo ] || symbols "$1" "$2" "$debug"
 }
@@ -176,7 +218,7 @@ check_release() {
 			skip "Go $1 $spec" "$(tail -n 1 "$work/why")"
 			continue
 		fi
-		check "Go $1 $spec" "$directory/$name" "$directory/$name.stripped"
+		check "Go $1 $spec" "$directory/$name" "$directory/$name.stripped" amd64
 	done
 }
 
@@ -187,7 +229,7 @@ check_machine() {
 		skip "Go $1 $2" "$(tail -n 1 "$work/why")"
 		return
 	fi
-	check "Go $1 $2" "$directory/sample" "$directory/sample.sw"
+	check "Go $1 $2" "$directory/sample" "$directory/sample.sw" "$2"
 }
 
 "$CC" -std=gnu11 -O2 "$tests/oracle/twin.c" -ldwarf -lelf -lz -o "$work/twin" || exit 1
@@ -203,7 +245,7 @@ while IFS=$'\t' read -r package path _ _ set; do
 	*) continue ;;
 	esac
 	if program=$("$tests/npm-program" "$package" "$path" 2>"$work/why"); then
-		check "$package" "" "$program"
+		check "$package" "" "$program" amd64
 	else
 		skip "$package" "$(tail -n 1 "$work/why")"
 	fi
