@@ -98,6 +98,8 @@ static void put_number(struct printer *printer, uint64_t value, unsigned base)
 
 static void flush_rows(struct printer *printer)
 {
+	if (printer->rows.size == 0)
+		return;
 	fwrite(printer->rows.data, 1, printer->rows.size, stdout);
 	printer->rows.size = 0;
 }
@@ -167,9 +169,12 @@ static bool print_lines(const struct gh_program *program, bool json)
 	size_t i = 0;
 	for (; i < program->tab.nfunc && gh_program_walk(program, i, &func, &map); i++)
 		print_function(&program->tab, &func, &map, &printer, json ? print_json : print_row);
+	bool lost = printer.rows.failed;
+	if (lost)
+		fputs("goheap: out of memory\n", stderr);
 	free_printer(&printer);
 	gh_sourcemap_free(&map);
-	return i == program->tab.nfunc;
+	return i == program->tab.nfunc && !lost;
 }
 
 int gh_cmd_lines(int argc, char **argv)

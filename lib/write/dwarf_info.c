@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/write/dwarf.h"
+#include "lib/write/stackend.h"
 
 /* Code alignment leaves at most these many bytes between two functions. */
 #define MAX_PADDING 64
@@ -20,14 +21,14 @@ enum {
 struct unit {
 	struct gh_info *info;
 	const struct gh_pclntab *tab;
-	size_t start;     /* of the unit, in .debug_info */
-	size_t code;      /* of its abbreviation code, the same */
-	size_t extent;    /* of low_pc, the same; high_pc or ranges comes after it */
-	size_t ranges;    /* of its ranges, in .debug_ranges */
-	size_t aranges;   /* of its set, in .debug_aranges */
-	unsigned nruns;   /* runs of functions that have been written */
-	uint64_t low;     /* address of the run's first function */
-	uint64_t high;    /* one past its last one so far */
+	size_t start;   /* of the unit, in .debug_info */
+	size_t code;    /* of its abbreviation code, the same */
+	size_t extent;  /* of low_pc, the same; high_pc or ranges comes after it */
+	size_t ranges;  /* of its ranges, in .debug_ranges */
+	size_t aranges; /* of its set, in .debug_aranges */
+	unsigned nruns; /* runs of functions that have been written */
+	uint64_t low;   /* address of the run's first function */
+	uint64_t high;  /* one past its last one so far */
 };
 
 static void add_attribute(struct gh_buffer *abbrev, uint64_t attribute, uint64_t form)
@@ -204,6 +205,16 @@ static void end_unit(struct unit *unit)
 	gh_buffer_patch(&info->aranges, unit->aranges, info->aranges.size - unit->aranges - 4, 4);
 }
 
+/* The offset in .debug_str of what FUNC is called. */
+static uint32_t function_name(const struct gh_pclntab *tab, const struct gh_strings *strings,
+			      const struct gh_func *func)
+{
+	const char *name = gh_pclntab_name(tab, func->name);
+	if (gh_stack_end(func, name, true) == GH_STACK_SIGNAL_FRAME)
+		return GH_STRINGS_SIGNAL_FRAME;
+	return gh_strings_offset(strings, name);
+}
+
 /* Writes the unit of package number PACKAGE. */
 static bool add_unit(struct gh_info *info, const struct gh_pclntab *tab,
 		     const struct gh_packages *packages, uint32_t package,
@@ -215,16 +226,15 @@ static bool add_unit(struct gh_info *info, const struct gh_pclntab *tab,
 	begin_unit(&unit, named ? packages->names.items[package] : NULL);
 	for (uint32_t i = packages->first[package]; i < packages->first[package + 1]; i++) {
 		uint32_t number = packages->functions[i];
-		bool neighbour = i > packages->first[package] &&
-				 number == packages->functions[i - 1] + 1;
+		bool neighbour =
+		    i > packages->first[package] && number == packages->functions[i - 1] + 1;
 		struct gh_func func;
 		if (!gh_pclntab_func(tab, number, &func, err))
 			return false;
 		bool joined = add_to_run(&unit, &func, neighbour);
 		struct gh_decl decl;
 		gh_line_function(lines, &func, joined, &decl);
-		uint32_t name = gh_strings_offset(strings, gh_pclntab_name(tab, func.name));
-		add_function(&unit, &func, name, decl);
+		add_function(&unit, &func, function_name(tab, strings, &func), decl);
 	}
 	gh_line_finish(lines, &info->line);
 	end_unit(&unit);

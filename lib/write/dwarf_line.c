@@ -12,10 +12,8 @@
  * line and up to MAX_SPECIAL instructions to the address. These make the smallest tables of Go
  * code. */
 #define OPCODE_BASE 11
-#ifndef LINE_BASE
-#define LINE_BASE  (-3)
-#define LINE_RANGE 12
-#endif
+#define LINE_BASE   (-4)
+#define LINE_RANGE  10
 #define MAX_SPECIAL ((255 - OPCODE_BASE) / LINE_RANGE)
 
 /* The file table's first number. */
@@ -264,7 +262,7 @@ static void mark_statements(struct gh_line_table *lines, const struct gh_func *f
 	size_t nrows = lines->rows.size / sizeof(*rows);
 	struct gh_cursor code;
 	lines->keys.size = 0;
-	if (!gh_image_at(lines->tab->image, func->entry, &code))
+	if (nrows == 0 || !gh_image_at(lines->tab->image, func->entry, &code))
 		return;
 	for (size_t i = 0; i < nrows; i++) {
 		uint64_t end = i + 1 < nrows ? rows[i + 1].address : func->end;
@@ -276,6 +274,8 @@ static void mark_statements(struct gh_line_table *lines, const struct gh_func *f
 		if (!rows[i].only_moves)
 			gh_buffer_bytes(&lines->keys, &key, sizeof(key));
 	}
+	if (lines->keys.failed)
+		return;
 	size_t nkeys = lines->keys.size / sizeof(uint64_t);
 	qsort(lines->keys.data, nkeys, sizeof(uint64_t), compare_keys);
 	for (size_t i = 0; i < nrows; i++) {

@@ -1,5 +1,6 @@
 #include "lib/write/elffile.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,8 +81,8 @@ static int compare_offsets(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* Lets sections stay where they were, from offset END on, as far as they do not overlap. Returns the
- * end of the last. */
+/* Lets sections stay where they were, from offset END on, as far as they do not overlap. Returns
+ * the end of the last. */
 static uint64_t keep_offsets(struct gh_elf *elf, uint64_t end)
 {
 	struct gh_elf_section **kept = calloc(elf->nsections, sizeof(struct gh_elf_section *));
@@ -94,9 +95,9 @@ static uint64_t keep_offsets(struct gh_elf *elf, uint64_t end)
 	qsort(kept, nkept, sizeof(*kept), compare_offsets);
 	for (size_t i = 0; i < nkept; i++) {
 		const GElf_Shdr *header = &kept[i]->header;
-		kept[i]->keeps_offset =
-		    header->sh_offset >= end && header->sh_offset <= MAX_KEPT_OFFSET &&
-		    header->sh_offset % header->sh_addralign == 0;
+		kept[i]->keeps_offset = header->sh_offset >= end &&
+					header->sh_offset <= MAX_KEPT_OFFSET &&
+					header->sh_offset % header->sh_addralign == 0;
 		if (kept[i]->keeps_offset)
 			end = header->sh_offset + header->sh_size;
 	}
@@ -112,7 +113,8 @@ static uint64_t place_sections(struct gh_elf *elf, uint64_t offset)
 		GElf_Shdr *header = &section->header;
 		if (section->keeps_offset)
 			continue;
-		uint64_t align = header->sh_addralign < MAX_ALIGN ? header->sh_addralign : MAX_ALIGN;
+		uint64_t align =
+		    header->sh_addralign < MAX_ALIGN ? header->sh_addralign : MAX_ALIGN;
 		if (header->sh_type != SHT_NOBITS)
 			offset = align_up(offset, align);
 		header->sh_offset = offset;
@@ -128,8 +130,8 @@ static void cut_segments(struct gh_elf *elf, uint64_t headers, uint64_t kept)
 {
 	for (size_t i = 0; i < elf->nsegments; i++) {
 		GElf_Phdr *segment = &elf->segments[i];
-		bool whole = segment->p_offset <= kept &&
-			     segment->p_filesz <= kept - segment->p_offset;
+		bool whole =
+		    segment->p_offset <= kept && segment->p_filesz <= kept - segment->p_offset;
 		if (segment->p_type == PT_PHDR) {
 			segment->p_offset = headers;
 		} else if (segment->p_type == PT_LOAD && segment->p_offset == 0) {
@@ -140,8 +142,7 @@ static void cut_segments(struct gh_elf *elf, uint64_t headers, uint64_t kept)
 			bool aligned = segment->p_align > 1 &&
 				       (segment->p_align & (segment->p_align - 1)) == 0;
 			segment->p_filesz = 0;
-			segment->p_offset =
-			    aligned ? segment->p_vaddr & (segment->p_align - 1) : 0;
+			segment->p_offset = aligned ? segment->p_vaddr & (segment->p_align - 1) : 0;
 		}
 	}
 }
@@ -251,9 +252,13 @@ bool gh_elf_write(struct gh_elf *elf, int fd, const char *path, struct gh_error 
 	bool written = false;
 	if (add_names(elf, &names)) {
 		lay_out(elf);
+		errno = 0;
 		Elf *out = elf_begin(fd, ELF_C_WRITE, NULL);
 		written = out != NULL && put_all(elf, out);
-		if (!written)
+		/* libelf does not tell why a write failed; errno does. */
+		if (!written && errno != 0)
+			gh_fail_errno(err, path, "write");
+		else if (!written)
 			gh_fail(err, path, GH_NO_OFFSET, "an ELF file that can be written", "%s",
 				elf_errmsg(-1));
 		elf_end(out);

@@ -19,8 +19,8 @@ struct gh_elf_piece {
 
 struct gh_elf_section {
 	const char *name;  /* not owned */
-	GElf_Shdr header;  /* sh_name, and sh_size if there are pieces, are filled in on writing. So is
-			      sh_offset, but see keeps_offset */
+	GElf_Shdr header;  /* sh_name, and sh_size if there are pieces, are filled in on writing. So
+			      is  sh_offset, but see keeps_offset */
 	bool keeps_offset; /* sh_offset is the one to have, if the file's layout allows it */
 	unsigned npieces;
 	struct gh_elf_piece pieces[GH_ELF_MAX_PIECES];
@@ -43,9 +43,9 @@ struct gh_elf_section *gh_elf_add(struct gh_elf *elf, const char *name, uint32_t
 /* Adds SIZE bytes at DATA, which must outlive the ELF file, to the contents of SECTION. */
 void gh_elf_add_piece(struct gh_elf_section *section, const void *data, size_t size);
 
-/* Adds the section of section names, lays the file out and writes it to FD, which is empty. Segments
- * are cut down to what the file has of them, as `objcopy --only-keep-debug` does. PATH is for ERR,
- * which is filled if false is returned. */
+/* Adds the section of section names, lays the file out and writes it to FD, which is empty.
+ * Segments are cut down to what the file has of them, as `objcopy --only-keep-debug` does. PATH is
+ * for ERR, which is filled if false is returned. */
 bool gh_elf_write(struct gh_elf *elf, int fd, const char *path, struct gh_error *err);
 
 void gh_elf_free(struct gh_elf *elf);

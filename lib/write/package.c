@@ -14,8 +14,8 @@ static bool starts_with(const char *text, const char *prefix)
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* The linker's own prefixes, with a dot up to Go 1.19 and a colon since. No package is called "type",
- * and an import path cannot start with the element "go" alone. */
+/* The linker's own prefixes, with a dot up to Go 1.19 and a colon since. No package is called
+ * "type", and an import path cannot start with the element "go" alone. */
 static bool is_made(const char *name)
 {
 	return starts_with(name, "type.") || starts_with(name, "type:") ||
@@ -73,8 +73,8 @@ static bool find_places(struct gh_packages *packages, const struct gh_pclntab *t
 }
 
 /* A counting sort: stable, so that functions stay in address order. Those in assembly come last in
- * their package: debuggers of the GDB family take a file of unknown language for one in the language
- * of the file before it, and skip no prologues in assembly. */
+ * their package: debuggers of the GDB family take a file of unknown language for one in the
+ * language of the file before it, and skip no prologues in assembly. */
 static bool sort_functions(struct gh_packages *packages, const struct gh_pclntab *tab,
 			   const struct place *places, struct gh_error *err)
 {
@@ -110,8 +110,8 @@ bool gh_packages_find(struct gh_packages *packages, const struct gh_pclntab *tab
 	struct place *places = calloc(tab->nfunc, sizeof(*places));
 	if (places == NULL)
 		return gh_fail_errno(err, tab->image->path, "sort functions");
-	bool found = find_places(packages, tab, places, err) &&
-		     sort_functions(packages, tab, places, err);
+	bool found =
+	    find_places(packages, tab, places, err) && sort_functions(packages, tab, places, err);
 	free(places);
 	if (!found)
 		gh_packages_free(packages);

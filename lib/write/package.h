@@ -16,7 +16,7 @@ struct gh_packages {
 	uint32_t count;         /* packages; at least 1, even if none has a name */
 	uint32_t *functions;    /* numbers of the functions, package by package, in each those in
 				   Go and then those in assembly, both in address order; owned */
-	uint32_t *first;        /* count + 1 places in functions, where each package starts; owned */
+	uint32_t *first; /* count + 1 places in functions, where each package starts; owned */
 };
 
 /* Sorts the functions of TAB into packages. A function without one goes to the package of

@@ -7,8 +7,8 @@
  * seen is that of a huge frame on a machine whose constants take several instructions. */
 #define MAX_CHECK 128
 
-/* The frame is set up in one go or, on amd64 from Go 1.21 on, by a push of the frame pointer, a move
- * and a subtraction: at most these many bytes after the push. */
+/* The frame is set up in one go or, on amd64 from Go 1.21 on, by a push of the frame pointer, a
+ * move and a subtraction: at most these many bytes after the push. */
 #define MAX_SECOND_STEP 16
 
 uint64_t gh_prologue_end(const struct gh_pclntab *tab, const struct gh_func *func)

@@ -6,8 +6,8 @@
 #include "lib/write/elffile.h"
 
 struct gh_skeleton {
-	uint32_t *numbers; /* each section's number in the new file, by its number in the image; 0 if
-			      it is left out; owned */
+	uint32_t *numbers; /* each section's number in the new file, by its number in the image; 0
+			      if it is left out; owned */
 };
 
 /* Fills ELF with the header, the segments and the allocated sections of IMAGE: those without

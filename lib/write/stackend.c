@@ -53,8 +53,8 @@ static size_t base_length(const char *name)
 	return length;
 }
 
-/* The entry point that the kernel or the dynamic linker jumps to: _rt0_amd64_linux and its like. The
- * entry points of Go libraries, which end in _lib, are called by C. */
+/* The entry point that the kernel or the dynamic linker jumps to: _rt0_amd64_linux and its like.
+ * The entry points of Go libraries, which end in _lib, are called by C. */
 static bool is_entry_point(const char *name, size_t length)
 {
 	return strncmp(name, "_rt0_", 5) == 0 && strncmp(name + length - 4, "_lib", 4) != 0;

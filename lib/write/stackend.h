@@ -5,9 +5,9 @@
 #include "lib/pclntab/pclntab.h"
 
 enum gh_stack_end {
-	GH_STACK_GOES_ON,     /* the return address is where the frame says */
-	GH_STACK_ENDS,        /* nothing called it: a goroutine, a thread or the program starts here */
-	GH_STACK_SWITCHES,    /* it moves SP to another stack: its caller is known at its entry only */
+	GH_STACK_GOES_ON,  /* the return address is where the frame says */
+	GH_STACK_ENDS,     /* nothing called it: a goroutine, a thread or the program starts here */
+	GH_STACK_SWITCHES, /* it moves SP to another stack: its caller is known at its entry only */
 	GH_STACK_SIGNAL_FRAME /* the kernel's frame of a signal: debuggers know it by its code */
 };
 

@@ -78,7 +78,8 @@ bool gh_code_only_moves(const struct gh_arch *arch, const uint8_t *code, size_t 
 {
 	if (arch->machine == EM_AARCH64) {
 		for (size_t i = 0; i + 4 <= size; i += 4)
-			if (!arm64_is_move(code[i] | code[i + 1] << 8 | code[i + 2] << 16 |
+			if (!arm64_is_move(code[i] | (uint32_t)code[i + 1] << 8 |
+					   (uint32_t)code[i + 2] << 16 |
 					   (uint32_t)code[i + 3] << 24))
 				return false;
 		return true;

@@ -2,12 +2,14 @@
 
 #include <string.h>
 
-static const char header[] = "\0goheap";
+static const char header[] = "\0"
+			     "goheap\0"
+			     "runtime.sigreturn__sigaction";
 
-bool gh_strings_find(struct gh_strings *strings, const struct gh_pclntab *tab,
-		     struct gh_error *err)
+bool gh_strings_find(struct gh_strings *strings, const struct gh_pclntab *tab, struct gh_error *err)
 {
-	*strings = (struct gh_strings){.names = "", .header = header, .header_size = sizeof(header)};
+	*strings =
+	    (struct gh_strings){.names = "", .header = header, .header_size = sizeof(header)};
 	const char *start = NULL;
 	const char *end = NULL;
 	for (size_t i = 0; i < tab->nfunc; i++) {

@@ -1,6 +1,6 @@
-/* The string table that the symbols and the DWARF share: the function names as the pclntab has them,
- * all of its bytes from the first name to the last. So it is not copied, and however the names
- * overlap it is no longer than the pclntab. */
+/* The string table that the symbols and the DWARF share: the function names as the pclntab has
+ * them, all of its bytes from the first name to the last. So it is not copied, and however the
+ * names overlap it is no longer than the pclntab. */
 #ifndef GH_WRITE_STRINGS_H
 #define GH_WRITE_STRINGS_H
 
@@ -9,7 +9,7 @@
 struct gh_strings {
 	const char *names;  /* from the first name; in the image */
 	size_t names_size;  /* to the end of the last, its NUL included */
-	const char *header; /* what comes before them: the empty string, then the producer's name */
+	const char *header; /* what comes before them: the empty string and those named below */
 	size_t header_size; /* with the last NUL */
 };
 
@@ -20,7 +20,9 @@ bool gh_strings_find(struct gh_strings *strings, const struct gh_pclntab *tab,
 /* The offset of NAME, which gh_pclntab_name gave for a function, in the table. 0 if it is empty. */
 uint32_t gh_strings_offset(const struct gh_strings *strings, const char *name);
 
-/* The offset of the producer's name. */
-#define GH_STRINGS_PRODUCER 1
+/* The offsets of strings that are in every table: who made the file, and the name by which GDB
+ * knows that a function may be the kernel's return from a signal handler. Go 1.21 calls it so. */
+#define GH_STRINGS_PRODUCER     1
+#define GH_STRINGS_SIGNAL_FRAME 8
 
 #endif

@@ -199,9 +199,9 @@ bool gh_symtab_make(struct gh_symtab *symtab, const struct gh_pclntab *tab,
 		    const struct gh_strings *strings, struct gh_error *err)
 {
 	const struct gh_arch *arch = tab->image->arch;
-	*symtab = (struct gh_symtab){
-	    .symbols = {.big_endian = arch->big_endian},
-	    .symbol_size = arch->pointer_size == 8 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym)};
+	*symtab = (struct gh_symtab){.symbols = {.big_endian = arch->big_endian},
+				     .symbol_size = arch->pointer_size == 8 ? sizeof(Elf64_Sym)
+									    : sizeof(Elf32_Sym)};
 	struct writer writer = {
 	    .symtab = symtab, .tab = tab, .strings = strings, .skeleton = skeleton};
 	if (!find_extents(&writer, elf))

@@ -17,8 +17,8 @@ struct gh_symtab {
 };
 
 /* Fills SYMTAB with each function of TAB and with the defined symbols of the image's own .symtab,
- * else .dynsym, that are not a function of the same name and address. Symbols are in the sections of
- * ELF; SKELETON has their numbers. False (ERR filled) if a function cannot be read or memory ran
+ * else .dynsym, that are not a function of the same name and address. Symbols are in the sections
+ * of ELF; SKELETON has their numbers. False (ERR filled) if a function cannot be read or memory ran
  * out; in any case SYMTAB is to be freed. */
 bool gh_symtab_make(struct gh_symtab *symtab, const struct gh_pclntab *tab,
 		    const struct gh_elf *elf, const struct gh_skeleton *skeleton,
