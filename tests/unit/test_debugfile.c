@@ -1,4 +1,5 @@
 /* The debug file of synthetic programs; its contents are compared with real twins elsewhere. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
