@@ -2,7 +2,7 @@
 #
 #	(gdb) jit-reader-load goheap.so
 #
-# Read this file in every GDB or in none: until goheap.so is loaded it does nothing. $goheap_stale is
+# GDB can read this at every start: until goheap.so is loaded it does nothing. $goheap_stale is
 # void then; afterwards it is 1 while GDB may have a program that goheap has not seen, else 0.
 #
 # This has to work whatever language GDB is set to, the program's or the user's choice, so there are
@@ -17,8 +17,9 @@ define _goheap_look
   if $_isvoid($goheap_stale)
   else
     set $goheap_stale = 0
-    pipe info files | "$GOHEAP_PROGRAM" session || exit 1
+    pipe info files | "${GOHEAP_PROGRAM:-false}" session || exit 1
     if $_shell_exitcode
+      set $goheap_stale = $goheap_void
     else
       # The session's directory, which goheap.so holds open here.
       source /proc/self/fd/1000/boot.gdb
@@ -51,13 +52,14 @@ document _goheap_look_if_stale
 Give GDB's program its symbols if it may be another than before (internal).
 end
 
-# The reader that was loaded need not be goheap.so, nor have got a session.
+# The reader that was loaded need not be goheap.so, nor have got a session: looking fails then.
 define hookpost-jit-reader-load
-  shell test -n "$GOHEAP_SESSION"
-  if $_shell_exitcode
+  set $goheap_stale = 1
+  _goheap_look
+  if $_isvoid($goheap_stale)
   else
-    set $goheap_stale = 1
-    _goheap_look
+    # A Go program's stack does not begin with main.main, as its own tracebacks show.
+    set backtrace past-main on
   end
 end
 

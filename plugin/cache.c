@@ -2,14 +2,12 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* The format of the debug files. A change in what is written into them makes it another. */
-#define FORMAT 1
 
 /* The directory that holds all programs' caches. To be freed; NULL if the user has none. */
 static char *find_parent(void)
@@ -67,6 +65,15 @@ static bool is_empty(const char *id)
 	return id == NULL || id[0] == '\0';
 }
 
+/* Another goheap may write other debug files. Its size and the time it was made tell it apart. */
+static void print_writer(FILE *out)
+{
+	struct stat st;
+	if (stat("/proc/self/exe", &st) == 0)
+		fprintf(out, "%jx.%jx.%lx", (uintmax_t)st.st_size, (uintmax_t)st.st_mtim.tv_sec,
+			st.st_mtim.tv_nsec);
+}
+
 char *gh_cache_name(const struct gh_buildinfo *info, size_t size)
 {
 	if (is_empty(info->go_build_id) && is_empty(info->gnu_build_id))
@@ -79,7 +86,9 @@ char *gh_cache_name(const struct gh_buildinfo *info, size_t size)
 	print_id(out, info->go_build_id);
 	fputc('.', out);
 	print_id(out, info->gnu_build_id);
-	fprintf(out, ".%zu.%d.debug", size, FORMAT);
+	fprintf(out, ".%zu.", size);
+	print_writer(out);
+	fputs(".debug", out);
 	/* The writer adds to the name while the file is not whole. */
 	if (fclose(out) == 0 && length <= NAME_MAX - 16)
 		return name;

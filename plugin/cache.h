@@ -12,8 +12,8 @@
 char *gh_cache_directory(void);
 
 /* The name of the debug file of a program of SIZE bytes that was built as INFO says, without a
- * directory. It tells programs apart by their build ids, and debug files by the format in which
- * this goheap writes them. To be freed; NULL if the program has no build id to go by. */
+ * directory. It tells programs apart by their build ids, and debug files by the goheap that
+ * wrote them. To be freed; NULL if the program has no build id to go by. */
 char *gh_cache_name(const struct gh_buildinfo *info, size_t size);
 
 /* A debug file that may be given to GDB is at PATH: a whole one, and the user's own. */

@@ -18,7 +18,7 @@
 #include "plugin/session.h"
 
 struct job {
-	const char *directory;     /* of the session */
+	char *directory;           /* of the session, canonical as GDB prints paths */
 	char *cache;               /* directory of the cache; NULL if there is none */
 	struct gh_infofiles files; /* what GDB has */
 	char *identity;            /* tells the program from any other, and from itself rebuilt */
@@ -41,6 +41,13 @@ static char *format(const char *text, ...)
 		exit(GH_EXIT_INPUT);
 	}
 	return out;
+}
+
+static void print_errno(const char *file, const char *doing)
+{
+	struct gh_error err;
+	gh_fail_errno(&err, file, doing);
+	gh_print_error(&err);
 }
 
 /* Has GDB print "goheap: TEXT", a line. TEXT is fit for a terminal. GDB's echo reads backslashes,
@@ -126,7 +133,7 @@ static void link_program(const struct job *job)
 	char *link = format("%s/program", job->directory);
 	unlink(link);
 	if (job->files.program != NULL && symlink(job->files.program, link) != 0)
-		perror("goheap: cannot make a link to the program");
+		print_errno(link, "make the link");
 	free(link);
 }
 
@@ -146,14 +153,20 @@ static bool is_below(const char *path, const char *directory)
 	return strncmp(path, directory, length) == 0 && path[length] == '/';
 }
 
-/* The symbols that GDB has are what the program had of its own, or of our making. Others are of the
- * user's choosing, and stay. */
+/* The symbols that GDB has are of our making: of this program or of an earlier one. */
+static bool has_our_symbols(const struct job *job)
+{
+	const char *symbols = job->files.symbols;
+	return symbols != NULL && (is_below(symbols, job->directory) ||
+				   (job->cache != NULL && is_below(symbols, job->cache)));
+}
+
+/* What GDB has is what the program had of its own, or ours. Other symbols are of the user's
+ * choosing, and stay. */
 static bool may_replace_symbols(const struct job *job)
 {
 	const char *symbols = job->files.symbols;
-	return symbols == NULL || same_file(symbols, job->files.program) ||
-	       is_below(symbols, job->directory) ||
-	       (job->cache != NULL && is_below(symbols, job->cache));
+	return symbols == NULL || same_file(symbols, job->files.program) || has_our_symbols(job);
 }
 
 /* The program is the one last seen, and nothing is left to do for it. Where GDB has dropped the
@@ -202,6 +215,13 @@ static char *write_debug_file(const struct job *job, const struct gh_program *pr
 	return path;
 }
 
+/* There is something by which GDB looks for a file of debug information. */
+static bool names_debug_file(const struct gh_program *program, const struct gh_buildinfo *info)
+{
+	return info->gnu_build_id != NULL ||
+	       gh_image_section(&program->image, ".gnu_debuglink") != NULL;
+}
+
 /* GDB may have found debug information of the program's own in another file. Nothing but the
  * presence of lines tells, so GDB is asked for that of a function, before it does what follows up
  * to the end of the condition. */
@@ -221,6 +241,25 @@ static void begin_unless_lines(struct job *job, const struct gh_program *program
 	fputs("if $_shell_exitcode\n", job->boot);
 }
 
+/* GDB 13 looks for the program's main function once, when it opens the program, and would not find
+ * it for `start', nor know that the language is Go. The hook on exec-file is not to look now. */
+static void open_again(struct job *job)
+{
+	if (job->files.running || strchr(job->files.program, '\n') != NULL)
+		return;
+	fputs("set $goheap_stale = $goheap_void\nexec-file ", job->boot);
+	gh_escape_gdb(job->boot, job->files.program);
+	fputs("\nset $goheap_stale = 0\n", job->boot);
+}
+
+/* Has GDB take the program's symbols from FILE, in place of those it has. */
+static void read_symbols(struct job *job, const char *file)
+{
+	fputs("with print symbol-loading off -- symbol-file ", job->boot);
+	gh_escape_gdb(job->boot, file);
+	fputc('\n', job->boot);
+}
+
 static long milliseconds_since(const struct timespec *start)
 {
 	struct timespec now;
@@ -232,14 +271,12 @@ static long milliseconds_since(const struct timespec *start)
 static void load_symbols(struct job *job, const struct gh_program *program,
 			 const struct gh_buildinfo *info, const char *debug)
 {
-	bool separate = info->gnu_build_id != NULL ||
-			gh_image_section(&program->image, ".gnu_debuglink") != NULL;
-	if (separate)
+	bool may_have_lines = !has_our_symbols(job) && names_debug_file(program, info);
+	if (may_have_lines)
 		begin_unless_lines(job, program);
 
-	fputs("with print symbol-loading off -- symbol-file ", job->boot);
-	gh_escape_gdb(job->boot, debug);
-	fputc('\n', job->boot);
+	open_again(job);
+	read_symbols(job, debug);
 
 	char version[64];
 	gh_escape_text(version, sizeof(version),
@@ -248,7 +285,7 @@ static void load_symbols(struct job *job, const struct gh_program *program,
 			    milliseconds_since(&job->start));
 	say(job, line);
 	free(line);
-	if (separate)
+	if (may_have_lines)
 		fputs("end\n", job->boot);
 }
 
@@ -264,6 +301,9 @@ static char *add_symbols(struct job *job, struct gh_program *program)
 {
 	struct gh_error err;
 	if (has_dwarf(&program->image)) {
+		/* It was stripped before it was built again. */
+		if (has_our_symbols(job) && strchr(job->files.program, '\n') == NULL)
+			read_symbols(job, job->files.program);
 		say_of_program(job, "not stripped: nothing to add");
 		return NULL;
 	}
@@ -332,7 +372,7 @@ static bool write_boot(struct job *job)
 		written = fclose(job->boot) == 0 && !failed && rename(part, path) == 0;
 	}
 	if (!written)
-		perror("goheap: cannot write the session's script");
+		print_errno(path, "write");
 	free(part);
 	free(path);
 	return written;
@@ -348,17 +388,21 @@ static bool read_files(struct gh_infofiles *files)
 
 int gh_cmd_session(int argc, char **argv)
 {
-	struct job job = {.directory = getenv(GH_SESSION_VARIABLE)};
-	if (argc != 1 || job.directory == NULL) {
+	const char *directory = getenv(GH_SESSION_VARIABLE);
+	if (argc != 1 || directory == NULL) {
 		fprintf(stderr, "%s: only for goheap.so to run\n", argv[0]);
 		return GH_EXIT_USAGE;
 	}
+	struct job job = {.directory = realpath(directory, NULL)};
 	clock_gettime(CLOCK_MONOTONIC, &job.start);
-	if (!read_files(&job.files)) {
+	bool written = false;
+	if (job.directory == NULL)
+		print_errno(directory, "find the session's directory");
+	else if (!read_files(&job.files))
 		fputs("goheap: out of memory\n", stderr);
-		return GH_EXIT_INPUT;
-	}
-	bool written = write_boot(&job);
+	else
+		written = write_boot(&job);
 	gh_infofiles_free(&job.files);
+	free(job.directory);
 	return written ? GH_EXIT_OK : GH_EXIT_INPUT;
 }

@@ -16,39 +16,43 @@ static const char *find_between(const char *text, const char *before, const char
 	return *end != NULL ? start : NULL;
 }
 
-static bool parse_symbols(struct gh_infofiles *files, const char *text)
+/* Reads the line about symbols, the first if it is there, and has *TEXT point past it. */
+static bool parse_symbols(struct gh_infofiles *files, const char **text)
 {
 	static const char before[] = "Symbols from \"";
+	static const char after[] = "\".\n";
 	const char *end;
-	/* It is the first thing printed, if at all. */
-	if (strncmp(text, before, sizeof(before) - 1) != 0)
+	if (strncmp(*text, before, sizeof(before) - 1) != 0)
 		return true;
-	const char *start = find_between(text, before, "\".\n", &end);
+	const char *start = find_between(*text, before, after, &end);
 	if (start == NULL)
 		return true;
+	*text = end + sizeof(after) - 1;
 	files->symbols = strndup(start, (size_t)(end - start));
 	return files->symbols != NULL;
 }
 
 static bool parse_program(struct gh_infofiles *files, const char *text)
 {
+	static const char before[] = "Local exec file:\n\t`";
 	static const char entry[] = "\tEntry point: ";
 	const char *end;
-	/* A core file and a remote target are described in the same words, before the program. */
-	const char *start = find_between(text, "Local exec file:\n\t`", "', file type ", &end);
+	const char *start = find_between(text, before, "', file type ", &end);
 	if (start == NULL)
 		return true;
 	files->program = strndup(start, (size_t)(end - start));
 	const char *line = strchr(end, '\n');
 	if (line != NULL && strncmp(line + 1, entry, sizeof(entry) - 1) == 0)
 		files->entry = strtoull(line + 1 + sizeof(entry) - 1, NULL, 16);
+	/* What is more than a file comes before the program. */
+	files->running = start != text + sizeof(before) - 1;
 	return files->program != NULL;
 }
 
 bool gh_infofiles_parse(struct gh_infofiles *files, const char *text)
 {
 	*files = (struct gh_infofiles){0};
-	if (parse_symbols(files, text) && parse_program(files, text))
+	if (parse_symbols(files, &text) && parse_program(files, text))
 		return true;
 	gh_infofiles_free(files);
 	return false;
