@@ -58,8 +58,6 @@ define hookpost-jit-reader-load
   _goheap_look
   if $_isvoid($goheap_stale)
   else
-    # A Go program's stack does not begin with main.main, as its own tracebacks show.
-    set backtrace past-main on
   end
 end
 
@@ -148,6 +146,18 @@ define hook-tbreak
   _goheap_look_if_stale
 end
 
+define hook-hbreak
+  _goheap_look_if_stale
+end
+
+define hook-thbreak
+  _goheap_look_if_stale
+end
+
+define hook-rbreak
+  _goheap_look_if_stale
+end
+
 define hook-list
   _goheap_look_if_stale
 end
@@ -160,7 +170,23 @@ define hook-frame
   _goheap_look_if_stale
 end
 
-define hook-disassemble
+define hook-up
+  _goheap_look_if_stale
+end
+
+define hook-down
+  _goheap_look_if_stale
+end
+
+define hook-finish
+  _goheap_look_if_stale
+end
+
+define hook-until
+  _goheap_look_if_stale
+end
+
+define hook-advance
   _goheap_look_if_stale
 end
 
@@ -172,11 +198,75 @@ define hook-next
   _goheap_look_if_stale
 end
 
+define hook-stepi
+  _goheap_look_if_stale
+end
+
+define hook-nexti
+  _goheap_look_if_stale
+end
+
+define hook-continue
+  _goheap_look_if_stale
+end
+
+define hook-call
+  _goheap_look_if_stale
+end
+
+define hook-print
+  _goheap_look_if_stale
+end
+
+define hook-output
+  _goheap_look_if_stale
+end
+
+define hook-x
+  _goheap_look_if_stale
+end
+
+define hook-display
+  _goheap_look_if_stale
+end
+
+define hook-watch
+  _goheap_look_if_stale
+end
+
+define hook-ptype
+  _goheap_look_if_stale
+end
+
+define hook-jump
+  _goheap_look_if_stale
+end
+
+define hook-dprintf
+  _goheap_look_if_stale
+end
+
+define hook-disassemble
+  _goheap_look_if_stale
+end
+
+define hook-complete
+  _goheap_look_if_stale
+end
+
+define hook-thread
+  _goheap_look_if_stale
+end
+
 define thread hook-apply
   _goheap_look_if_stale
 end
 
 define thread apply hook-all
+  _goheap_look_if_stale
+end
+
+define frame hook-apply
   _goheap_look_if_stale
 end
 
@@ -196,6 +286,26 @@ define info hook-threads
   _goheap_look_if_stale
 end
 
+define info hook-scope
+  _goheap_look_if_stale
+end
+
+define info hook-frame
+  _goheap_look_if_stale
+end
+
+define info hook-address
+  _goheap_look_if_stale
+end
+
+define info hook-source
+  _goheap_look_if_stale
+end
+
+define info hook-types
+  _goheap_look_if_stale
+end
+
 define-prefix goheap
 document goheap
 Commands for stripped Go programs.
@@ -207,7 +317,8 @@ define goheap info
     echo goheap.so is not loaded: jit-reader-load goheap.so\n
   else
     _goheap_look
-    shell if p=$(readlink "$GOHEAP_SESSION/program"); then "$GOHEAP_PROGRAM" info "$p"; else echo 'No program: name one with the file command.'; fi
+    # Not by shell, which is the user's own and may be of another family.
+    pipe echo | if p=$(readlink "$GOHEAP_SESSION/program"); then "$GOHEAP_PROGRAM" info "$p"; else echo 'No program: name one with the file command.'; fi
   end
 end
 document goheap info

@@ -1,6 +1,7 @@
 #include "plugin/cache.h"
 
 #include <fcntl.h>
+#include <gelf.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -102,11 +103,17 @@ bool gh_cache_has(const char *path)
 	if (fd < 0)
 		return false;
 	struct stat st;
-	char magic[4];
-	/* A file whose blocks did not reach the disk before a crash is zeros. */
+	GElf_Ehdr header;
+	size_t count;
 	bool good = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
-		    read(fd, magic, sizeof(magic)) == sizeof(magic) &&
-		    memcmp(magic, "\177ELF", sizeof(magic)) == 0;
+		    elf_version(EV_CURRENT) != EV_NONE;
+	Elf *elf = good ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
+	/* The section headers come last: a file that was cut, or whose blocks did not reach the
+	   disk before a crash, does not end with them. */
+	good = elf != NULL && gelf_getehdr(elf, &header) != NULL &&
+	       elf_getshdrnum(elf, &count) == 0 && count > 0 &&
+	       header.e_shoff + count * header.e_shentsize == (uint64_t)st.st_size;
+	elf_end(elf);
 	close(fd);
 	return good;
 }

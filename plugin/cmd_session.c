@@ -255,6 +255,8 @@ static void open_again(struct job *job)
 /* Has GDB take the program's symbols from FILE, in place of those it has. */
 static void read_symbols(struct job *job, const char *file)
 {
+	/* A Go program's stack does not begin with main.main, as its own tracebacks show. */
+	fputs("set backtrace past-main on\n", job->boot);
 	fputs("with print symbol-loading off -- symbol-file ", job->boot);
 	gh_escape_gdb(job->boot, file);
 	fputc('\n', job->boot);

@@ -257,8 +257,8 @@ static bool open_at(struct gh_pclntab *tab, const struct gh_image *image, struct
 	return true;
 }
 
-/* Looks for the table by its header, in SEGMENT's contents. FIRST_ERR is filled by the first
- * candidate that looks like a header and is none. */
+/* Looks for the table by its header, in SEGMENT's contents. ERR is filled by each
+ * candidate that looks like a header and is none; *TRIES is how many more may be tried. */
 static bool search_segment(struct gh_pclntab *tab, const struct gh_image *image,
 			   const GElf_Phdr *segment, unsigned *tries, struct gh_error *err)
 {
@@ -348,8 +348,8 @@ static uint64_t find_end(const struct gh_pclntab *tab, const struct gh_func *fun
 	return walk.end > func->entry && walk.end < next ? walk.end : next;
 }
 
-bool gh_pclntab_func(const struct gh_pclntab *tab, size_t index, struct gh_func *func,
-		     struct gh_error *err)
+bool gh_pclntab_record(const struct gh_pclntab *tab, size_t index, struct gh_func *func,
+		       struct gh_error *err)
 {
 	*func = (struct gh_func){0};
 	if (index >= tab->nfunc)
@@ -365,7 +365,16 @@ bool gh_pclntab_func(const struct gh_pclntab *tab, size_t index, struct gh_func 
 	if (entry != func->entry)
 		return gh_fail(err, cur.file, place, "the record of the function in the functab",
 			       "entry 0x%" PRIx64 " instead of 0x%" PRIx64, entry, func->entry);
-	func->end = find_end(tab, func, pair_address(tab, index + 1));
+	func->end = pair_address(tab, index + 1);
+	return true;
+}
+
+bool gh_pclntab_func(const struct gh_pclntab *tab, size_t index, struct gh_func *func,
+		     struct gh_error *err)
+{
+	if (!gh_pclntab_record(tab, index, func, err))
+		return false;
+	func->end = find_end(tab, func, func->end);
 	return true;
 }
 

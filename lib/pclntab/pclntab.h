@@ -81,6 +81,10 @@ bool gh_pclntab_open(struct gh_pclntab *tab, const struct gh_image *image, struc
 bool gh_pclntab_func(const struct gh_pclntab *tab, size_t index, struct gh_func *func,
 		     struct gh_error *err);
 
+/* The same without a walk over a table: the function's end is where the next one starts. */
+bool gh_pclntab_record(const struct gh_pclntab *tab, size_t index, struct gh_func *func,
+		       struct gh_error *err);
+
 /* The number of the function that PC is in, padding after a function counted as its own;
  * SIZE_MAX if it is before the first or past the last. */
 size_t gh_pclntab_find(const struct gh_pclntab *tab, uint64_t pc);

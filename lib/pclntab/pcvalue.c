@@ -20,20 +20,18 @@ bool gh_pcvalue_next(struct gh_pcvalue *walk)
 {
 	struct gh_cursor *cur = &walk->cur;
 	uint64_t pc = walk->end;
-	do {
-		uint32_t delta = (uint32_t)gh_cursor_uvarint(cur);
-		uint64_t length = (uint32_t)gh_cursor_uvarint(cur) * (uint64_t)walk->quantum;
-		bool last = delta == 0 && !walk->first;
-		if (cur->failed || last || length > UINT64_MAX - pc) {
-			cur->failed = true;
-			return false;
-		}
-		walk->first = false;
-		/* Zig-zag: the lowest bit is the sign. The sum wraps as the runtime's does. */
-		walk->value = (int32_t)((uint32_t)walk->value + (delta >> 1 ^ -(delta & 1)));
-		walk->start = pc;
-		walk->end = pc + length;
-	} while (walk->start == walk->end);
+	uint32_t delta = (uint32_t)gh_cursor_uvarint(cur);
+	uint64_t length = (uint32_t)gh_cursor_uvarint(cur) * (uint64_t)walk->quantum;
+	bool last = delta == 0 && !walk->first;
+	if (cur->failed || last || length == 0 || length > UINT64_MAX - pc) {
+		cur->failed = true;
+		return false;
+	}
+	walk->first = false;
+	/* Zig-zag: the lowest bit is the sign. The sum wraps as the runtime's does. */
+	walk->value = (int32_t)((uint32_t)walk->value + (delta >> 1 ^ -(delta & 1)));
+	walk->start = pc;
+	walk->end = pc + length;
 	return true;
 }
 

@@ -8,6 +8,9 @@
 
 #include "lib/util/escape.h"
 
+/* The longest part of a file's name that is in an error. */
+#define MAX_FILE 200
+
 bool gh_fail(struct gh_error *err, const char *file, uint64_t offset, const char *expected,
 	     const char *format, ...)
 {
@@ -21,8 +24,12 @@ bool gh_fail(struct gh_error *err, const char *file, uint64_t offset, const char
 	va_start(args, format);
 	vsnprintf(found, sizeof(found), format, args);
 	va_end(args);
+	/* The end of a long name says more than its beginning. */
+	size_t length = strlen(file);
+	bool cut = length > MAX_FILE;
 	char line[sizeof(err->text)];
-	snprintf(line, sizeof(line), "%s: %sexpected %s, found %s", file, place, expected, found);
+	snprintf(line, sizeof(line), "%s%s: %sexpected %s, found %s", cut ? "..." : "",
+		 cut ? file + length - MAX_FILE : file, place, expected, found);
 	gh_escape_text(err->text, sizeof(err->text), line);
 	return false;
 }

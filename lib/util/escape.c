@@ -175,3 +175,27 @@ void gh_escape_gdb(FILE *out, const char *text)
 		putc(*text, out);
 	}
 }
+
+/* The control characters that are one byte, and those of two in UTF-8, U+0080 to U+009F. */
+static bool is_control_at(const char *text, size_t size)
+{
+	uint8_t byte = (uint8_t)text[0];
+	if (byte == 0xc2 && size > 1)
+		return (uint8_t)text[1] >= 0x80 && (uint8_t)text[1] <= 0x9f;
+	return byte < 0x20 || byte == 0x7f;
+}
+
+size_t gh_escape_find_control(const char *text, size_t size)
+{
+	size_t i = 0;
+	while (i < size && !is_control_at(text + i, size - i))
+		i++;
+	return i;
+}
+
+void gh_escape_overwrite(char *text, size_t size)
+{
+	size_t i = 0;
+	while ((i += gh_escape_find_control(text + i, size - i)) < size)
+		text[i] = '?';
+}

@@ -11,6 +11,15 @@ void gh_escape_print(FILE *out, const char *text);
 /* The same into the SIZE bytes at BUF, cut to fit and always ended by a NUL. Returns BUF. */
 char *gh_escape_text(char *buf, size_t size, const char *text);
 
+/* The first place in the SIZE bytes at TEXT that holds a control character, or SIZE if none does.
+ */
+size_t gh_escape_find_control(const char *text, size_t size);
+
+/* Puts question marks in place of the control characters in the SIZE bytes at TEXT, for output
+ * whose reader is known to pass text on to a terminal as it is, and in which lengths must not
+ * change. */
+void gh_escape_overwrite(char *text, size_t size);
+
 /* Prints TEXT to OUT as a JSON string, with its quotes. Bytes that are not UTF-8 become U+FFFD. */
 void gh_escape_json(FILE *out, const char *text);
 

@@ -29,6 +29,7 @@ static void free_parts(struct parts *parts)
 	gh_elf_free(&parts->elf);
 	gh_skeleton_free(&parts->skeleton);
 	gh_packages_free(&parts->packages);
+	gh_strings_free(&parts->strings);
 	gh_info_free(&parts->info);
 	gh_buffer_free(&parts->frame);
 	gh_symtab_free(&parts->symtab);

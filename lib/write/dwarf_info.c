@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "lib/util/escape.h"
 #include "lib/write/dwarf.h"
 #include "lib/write/stackend.h"
 
@@ -91,6 +92,7 @@ static int hex_digit(char c)
 static void add_package_path(struct gh_buffer *out, const struct gh_interned *name)
 {
 	const char *text = name->text;
+	size_t start = out->size;
 	for (size_t i = 0; i < name->length; i++) {
 		if (text[i] == '%' && name->length - i > 2) {
 			int high = hex_digit(text[i + 1]);
@@ -103,6 +105,8 @@ static void add_package_path(struct gh_buffer *out, const struct gh_interned *na
 		}
 		gh_buffer_u8(out, (uint8_t)text[i]);
 	}
+	if (!out->failed)
+		gh_escape_overwrite((char *)out->data + start, out->size - start);
 	gh_buffer_u8(out, 0);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/util/escape.h"
 #include "lib/write/dwarf.h"
 #include "lib/write/prologue.h"
 #include "lib/write/statement.h"
@@ -60,6 +61,16 @@ void gh_line_init(struct gh_line_table *lines, const struct gh_pclntab *tab)
 	reset(lines);
 }
 
+/* Adds a part of a file's name without control characters: GDB would send them to the terminal. */
+static void add_text(struct gh_buffer *out, const char *text, size_t length)
+{
+	char *copy = gh_buffer_extend(out, length);
+	if (copy == NULL)
+		return;
+	memcpy(copy, text, length);
+	gh_escape_overwrite(copy, length);
+}
+
 /* Adds the file NAME to the unit's file table, and its directory to the directories. */
 static uint32_t add_file(struct gh_line_table *lines, const char *name)
 {
@@ -77,7 +88,8 @@ static uint32_t add_file(struct gh_line_table *lines, const char *name)
 		dir = gh_intern_add(&lines->dirs, name, length) + 1;
 		lines->failed |= dir == GH_INTERN_NONE + 1;
 	}
-	gh_buffer_string(&lines->files, base);
+	add_text(&lines->files, base, strlen(base));
+	gh_buffer_u8(&lines->files, 0);
 	gh_buffer_uleb128(&lines->files, dir);
 	gh_buffer_uleb128(&lines->files, 0); /* time of modification: unknown */
 	gh_buffer_uleb128(&lines->files, 0); /* size: unknown */
@@ -330,7 +342,7 @@ static void add_tables(const struct gh_line_table *lines, struct gh_buffer *out)
 	gh_buffer_u8(out, OPCODE_BASE);
 	gh_buffer_bytes(out, operands, sizeof(operands));
 	for (uint32_t i = 0; i < lines->dirs.count; i++) {
-		gh_buffer_bytes(out, lines->dirs.items[i]->text, lines->dirs.items[i]->length);
+		add_text(out, lines->dirs.items[i]->text, lines->dirs.items[i]->length);
 		gh_buffer_u8(out, 0);
 	}
 	gh_buffer_u8(out, 0);

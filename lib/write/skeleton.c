@@ -75,7 +75,8 @@ static void renumber(const struct gh_skeleton *skeleton, struct gh_elf *elf, siz
 }
 
 /* Makes a section up from SEGMENT. */
-static bool add_segment(struct gh_elf *elf, const struct gh_image *image, const GElf_Phdr *segment)
+static bool add_segment(struct gh_elf *elf, const struct gh_image *image, const GElf_Phdr *segment,
+			size_t *budget)
 {
 	const char *name = ".rodata";
 	uint64_t flags = SHF_ALLOC;
@@ -96,7 +97,8 @@ static bool add_segment(struct gh_elf *elf, const struct gh_image *image, const 
 	to->header.sh_size = segment->p_memsz;
 	struct gh_cursor cur;
 	if (is_note && gh_image_at(image, segment->p_vaddr, &cur) &&
-	    gh_cursor_left(&cur) >= segment->p_filesz) {
+	    gh_cursor_left(&cur) >= segment->p_filesz && segment->p_filesz <= *budget) {
+		*budget -= (size_t)segment->p_filesz;
 		to->header.sh_type = SHT_NOTE;
 		to->header.sh_offset = segment->p_offset;
 		to->header.sh_addralign = segment->p_align;
@@ -108,10 +110,11 @@ static bool add_segment(struct gh_elf *elf, const struct gh_image *image, const 
 
 static bool add_segments(struct gh_elf *elf, const struct gh_image *image)
 {
+	size_t budget = image->size;
 	for (size_t i = 0; i < image->nsegments; i++) {
 		uint32_t type = image->segments[i].p_type;
 		if ((type == PT_LOAD || type == PT_NOTE) &&
-		    !add_segment(elf, image, &image->segments[i]))
+		    !add_segment(elf, image, &image->segments[i], &budget))
 			return false;
 	}
 	return true;

@@ -1,15 +1,37 @@
 #include "lib/write/strings.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "lib/util/escape.h"
 
 static const char header[] = "\0"
 			     "goheap\0"
 			     "runtime.sigreturn__sigaction";
 
+/* Copies the names, and rids the copy of control characters; the NULs that end names stay. */
+static bool make_clean(struct gh_strings *strings, const struct gh_pclntab *tab,
+		       struct gh_error *err)
+{
+	strings->clean = malloc(strings->names_size);
+	if (strings->clean == NULL)
+		return gh_fail_errno(err, tab->image->path, "copy its names");
+	memcpy(strings->clean, strings->start, strings->names_size);
+	char *end = strings->clean + strings->names_size;
+	for (char *name = strings->clean; name < end; name++) {
+		size_t length = strnlen(name, (size_t)(end - name));
+		gh_escape_overwrite(name, length);
+		name += length;
+	}
+	strings->names = strings->clean;
+	return true;
+}
+
 bool gh_strings_find(struct gh_strings *strings, const struct gh_pclntab *tab, struct gh_error *err)
 {
 	*strings =
 	    (struct gh_strings){.names = "", .header = header, .header_size = sizeof(header)};
+	bool clean = true;
 	const char *start = NULL;
 	const char *end = NULL;
 	for (size_t i = 0; i < tab->nfunc; i++) {
@@ -19,24 +41,31 @@ bool gh_strings_find(struct gh_strings *strings, const struct gh_pclntab *tab, s
 		const char *name = gh_pclntab_name(tab, func.name);
 		if (*name == '\0')
 			continue;
+		size_t length = strlen(name);
+		clean &= gh_escape_find_control(name, length) == length;
 		if (start == NULL || name < start)
 			start = name;
 		if (end == NULL || name >= end)
-			end = name + strlen(name) + 1;
+			end = name + length + 1;
 	}
 	if (start == NULL)
 		return true;
-	strings->names = start;
+	strings->start = strings->names = start;
 	strings->names_size = (size_t)(end - start);
 	if (strings->names_size > UINT32_MAX - strings->header_size)
 		return gh_fail(err, tab->image->path, GH_NO_OFFSET, "less than 4 GiB of names",
 			       "%zu bytes", strings->names_size);
-	return true;
+	return clean || make_clean(strings, tab, err);
+}
+
+void gh_strings_free(struct gh_strings *strings)
+{
+	free(strings->clean);
 }
 
 uint32_t gh_strings_offset(const struct gh_strings *strings, const char *name)
 {
 	if (*name == '\0')
 		return 0;
-	return (uint32_t)(strings->header_size + (size_t)(name - strings->names));
+	return (uint32_t)(strings->header_size + (size_t)(name - strings->start));
 }

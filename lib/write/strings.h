@@ -1,13 +1,16 @@
 /* The string table that the symbols and the DWARF share: the function names as the pclntab has
  * them, all of its bytes from the first name to the last. So it is not copied, and however the
- * names overlap it is no longer than the pclntab. */
+ * names overlap it is no longer than the pclntab. Only where a name has control characters, which
+ * GDB would send to the terminal, are there question marks instead. */
 #ifndef GH_WRITE_STRINGS_H
 #define GH_WRITE_STRINGS_H
 
 #include "lib/pclntab/pclntab.h"
 
 struct gh_strings {
-	const char *names;  /* from the first name; in the image */
+	const char *start;  /* the first name; in the image */
+	const char *names;  /* what is written for them: the same, or the copy below */
+	char *clean;        /* a copy without control characters, if there are any; owned */
 	size_t names_size;  /* to the end of the last, its NUL included */
 	const char *header; /* what comes before them: the empty string and those named below */
 	size_t header_size; /* with the last NUL */
@@ -16,6 +19,8 @@ struct gh_strings {
 /* Finds the extent of the names of TAB. False (ERR filled) if a function cannot be read. */
 bool gh_strings_find(struct gh_strings *strings, const struct gh_pclntab *tab,
 		     struct gh_error *err);
+
+void gh_strings_free(struct gh_strings *strings);
 
 /* The offset of NAME, which gh_pclntab_name gave for a function, in the table. 0 if it is empty. */
 uint32_t gh_strings_offset(const struct gh_strings *strings, const char *name);

@@ -126,7 +126,7 @@ static bool is_go_function(const struct writer *writer, const GElf_Sym *symbol)
 	const struct gh_pclntab *tab = writer->tab;
 	size_t number = gh_pclntab_find(tab, symbol->st_value);
 	struct gh_func func;
-	if (number == SIZE_MAX || !gh_pclntab_func(tab, number, &func, NULL) ||
+	if (number == SIZE_MAX || !gh_pclntab_record(tab, number, &func, NULL) ||
 	    func.entry != symbol->st_value)
 		return false;
 	struct gh_cursor name = writer->symtab->names;

@@ -51,12 +51,36 @@ START_TEST(gdb_arguments_are_one_word)
 }
 END_TEST
 
+START_TEST(control_characters_are_overwritten)
+{
+	static const struct {
+		const char *text, *expected;
+	} cases[] = {{"main.f", "main.f"},
+		     {"a\x1b[31mb\n", "a?[31mb?"},
+		     {"\x7f", "?"},
+		     {"caf\xc3\xa9", "caf\xc3\xa9"},
+		     {"", ""}};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[32];
+		strcpy(text, cases[i].text);
+		gh_escape_overwrite(text, strlen(text));
+		ck_assert_str_eq(text, cases[i].expected);
+	}
+	char c1[] = "\xc2\x9b"
+		    "2J";
+	gh_escape_overwrite(c1, strlen(c1));
+	ck_assert_uint_eq(gh_escape_find_control(c1, strlen(c1)), strlen(c1));
+	ck_assert_uint_eq(strlen(c1), 4);
+}
+END_TEST
+
 Suite *escape_suite(void)
 {
 	Suite *suite = suite_create("escape");
 	TCase *tcase = tcase_create("escape");
 	tcase_add_test(tcase, nothing_that_a_terminal_acts_on_gets_through);
 	tcase_add_test(tcase, text_is_cut_to_fit);
+	tcase_add_test(tcase, control_characters_are_overwritten);
 	tcase_add_test(tcase, json_strings_are_json);
 	tcase_add_test(tcase, gdb_arguments_are_one_word);
 	suite_add_tcase(suite, tcase);
