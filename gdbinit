@@ -325,6 +325,35 @@ document goheap info
 Tell what the current program is and how it was built.
 end
 
+define goheap load
+  if $_isvoid($goheap_stale)
+    echo goheap.so is not loaded: jit-reader-load goheap.so\n
+  else
+    if $argc
+      _goheap_look_if_stale
+      # As many arguments as there are; a command can have 2.
+      set $goheap_more = $argc - 1
+      if $goheap_more
+        pipe info files | "$GOHEAP_PROGRAM" load $arg0 $arg1 || exit 1
+      else
+        pipe info files | "$GOHEAP_PROGRAM" load $arg0 || exit 1
+      end
+      if $_shell_exitcode
+      else
+        source /proc/self/fd/1000/boot.gdb
+      end
+    else
+      echo usage: goheap load [-f] DUMP\n
+    end
+  end
+end
+document goheap load
+Open a heap dump: goheap load [-f] DUMP
+DUMP is a file that runtime/debug.WriteHeapDump wrote. Its goroutines become threads, named by
+why they wait, and its memory can be read. Name the program first, with the file command. A dump
+that another program wrote is refused, unless -f is given.
+end
+
 if $goheap_confirm
   set confirm on
 end

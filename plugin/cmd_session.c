@@ -50,18 +50,12 @@ static void print_errno(const char *file, const char *doing)
 	gh_print_error(&err);
 }
 
-/* Has GDB print "goheap: TEXT", a line. TEXT is fit for a terminal. GDB's echo reads backslashes,
- * and loses a byte that is not ASCII after one. */
+/* Has GDB print "goheap: TEXT", a line. TEXT is fit for a terminal. */
 static void say(struct job *job, const char *text)
 {
-	fputs("echo goheap: ", job->boot);
-	for (; *text != '\0'; text++) {
-		if (*text >= ' ' && *text <= '~' && *text != '\\')
-			fputc(*text, job->boot);
-		else
-			fprintf(job->boot, "\\%03o", (unsigned char)*text);
-	}
-	fputs("\\n\n", job->boot);
+	char *line = format("goheap: %s", text);
+	gh_escape_echo(job->boot, line);
+	free(line);
 }
 
 /* The same with the program's name before it. */
@@ -291,18 +285,12 @@ static void load_symbols(struct job *job, const struct gh_program *program,
 		fputs("end\n", job->boot);
 }
 
-static bool has_dwarf(const struct gh_image *image)
-{
-	return gh_image_section(image, ".debug_info") != NULL ||
-	       gh_image_section(image, ".zdebug_info") != NULL;
-}
-
 /* The Go program's debug file, made and loaded; to be freed. NULL, after saying why, if there is
  * none. */
 static char *add_symbols(struct job *job, struct gh_program *program)
 {
 	struct gh_error err;
-	if (has_dwarf(&program->image)) {
+	if (gh_image_has_dwarf(&program->image)) {
 		/* It was stripped before it was built again. */
 		if (has_our_symbols(job) && strchr(job->files.program, '\n') == NULL)
 			read_symbols(job, job->files.program);
@@ -380,14 +368,6 @@ static bool write_boot(struct job *job)
 	return written;
 }
 
-static bool read_files(struct gh_infofiles *files)
-{
-	char *text = read_field(stdin);
-	bool parsed = gh_infofiles_parse(files, text != NULL ? text : "");
-	free(text);
-	return parsed;
-}
-
 int gh_cmd_session(int argc, char **argv)
 {
 	const char *directory = getenv(GH_SESSION_VARIABLE);
@@ -400,7 +380,7 @@ int gh_cmd_session(int argc, char **argv)
 	bool written = false;
 	if (job.directory == NULL)
 		print_errno(directory, "find the session's directory");
-	else if (!read_files(&job.files))
+	else if (!gh_infofiles_read(&job.files, stdin))
 		fputs("goheap: out of memory\n", stderr);
 	else
 		written = write_boot(&job);

@@ -16,6 +16,19 @@ int gh_cmd_funcs(int argc, char **argv);
 int gh_cmd_lines(int argc, char **argv);
 int gh_cmd_addr2line(int argc, char **argv);
 int gh_cmd_debug(int argc, char **argv);
+int gh_cmd_goroutines(int argc, char **argv);
+int gh_cmd_frames(int argc, char **argv);
+int gh_cmd_types(int argc, char **argv);
+int gh_cmd_itabs(int argc, char **argv);
+int gh_cmd_roots(int argc, char **argv);
+int gh_cmd_finalizers(int argc, char **argv);
+int gh_cmd_defers(int argc, char **argv);
+int gh_cmd_panics(int argc, char **argv);
+int gh_cmd_threads(int argc, char **argv);
+int gh_cmd_memstats(int argc, char **argv);
+int gh_cmd_params(int argc, char **argv);
+int gh_cmd_core(int argc, char **argv);
+int gh_cmd_load(int argc, char **argv);
 int gh_cmd_session(int argc, char **argv);
 
 #endif

@@ -9,14 +9,21 @@ _goheap()
 	case ${words[1]-} in
 	addr2line) local options='-a -C -e -f -i -p -s --addresses --exe --functions --inlines --pretty-print --basenames' ;;
 	debug) local options='-o --output' ;;
-	info | funcs | lines) local options='--json' ;;
+	core) local options='-e -o --exe --output' ;;
+	goroutines) local options='-a -e -s --all --exe --grep --group --json --status' ;;
+	info | funcs | lines | frames | types | itabs | roots | finalizers | defers | panics | threads | memstats | params)
+		local options='--json'
+		;;
 	*) local options='--version' ;;
 	esac
 
 	if [[ $cur == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$options --help" -- "$cur")
 	elif ((cword == 1)); then
-		mapfile -t COMPREPLY < <(compgen -W 'info funcs lines addr2line debug' -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W 'info funcs lines addr2line debug core goroutines
+			frames types itabs roots finalizers defers panics threads memstats params' -- "$cur")
+	elif [[ ${words[1]} == goroutines && $prev == -*s ]]; then
+		COMPREPLY=()
 	elif [[ ${words[1]} != addr2line || $prev == -*e ]]; then
 		_filedir
 	fi

@@ -49,13 +49,23 @@ static bool parse_program(struct gh_infofiles *files, const char *text)
 	return files->program != NULL;
 }
 
-bool gh_infofiles_parse(struct gh_infofiles *files, const char *text)
+static bool parse(struct gh_infofiles *files, const char *text)
 {
 	*files = (struct gh_infofiles){0};
 	if (parse_symbols(files, &text) && parse_program(files, text))
 		return true;
 	gh_infofiles_free(files);
 	return false;
+}
+
+bool gh_infofiles_read(struct gh_infofiles *files, FILE *in)
+{
+	char *text = NULL;
+	size_t size = 0;
+	ssize_t length = getdelim(&text, &size, '\0', in);
+	bool parsed = parse(files, length > 0 ? text : "");
+	free(text);
+	return parsed;
 }
 
 void gh_infofiles_free(struct gh_infofiles *files)

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* The strings are owned. */
 struct gh_infofiles {
@@ -13,8 +14,8 @@ struct gh_infofiles {
 	bool running;   /* there is a process, a core file, or a connection to a target */
 };
 
-/* Reads TEXT, which GDB printed; it may end early. False if memory ran out. */
-bool gh_infofiles_parse(struct gh_infofiles *files, const char *text);
+/* Reads what GDB printed from IN; it may end early. False if memory ran out. */
+bool gh_infofiles_read(struct gh_infofiles *files, FILE *in);
 
 void gh_infofiles_free(struct gh_infofiles *files);
 

@@ -12,12 +12,27 @@ static const struct command {
 	const char *summary; /* for --help; NULL for one that only the GDB plugin runs */
 	int (*run)(int argc, char **argv);
 } commands[] = {
-    {"info", "Tell what a Go program is and how it was built", gh_cmd_info},
+    {"info", "Tell what a Go program is and how it was built, or what a heap dump has",
+     gh_cmd_info},
     {"funcs", "List its functions", gh_cmd_funcs},
     {"lines", "List the source line of every address", gh_cmd_lines},
     {"addr2line", "Find the source lines of addresses", gh_cmd_addr2line},
     {"debug", "Write a debug file for GDB and other tools", gh_cmd_debug},
+    {"goroutines", "Print the goroutines of a heap dump as Go prints tracebacks",
+     gh_cmd_goroutines},
+    {"frames", "List the stack frames of a heap dump", gh_cmd_frames},
+    {"types", "List its types", gh_cmd_types},
+    {"itabs", "List its itabs", gh_cmd_itabs},
+    {"roots", "List what its objects are reached from", gh_cmd_roots},
+    {"finalizers", "List its finalizers, registered and queued", gh_cmd_finalizers},
+    {"defers", "List its deferred calls", gh_cmd_defers},
+    {"panics", "List its panics", gh_cmd_panics},
+    {"threads", "List its threads", gh_cmd_threads},
+    {"memstats", "Print its memory statistics", gh_cmd_memstats},
+    {"params", "Print its parameters", gh_cmd_params},
+    {"core", "Write it as a core file for debuggers", gh_cmd_core},
     {"session", NULL, gh_cmd_session},
+    {"load", NULL, gh_cmd_load},
 };
 
 const char *argp_program_version = PACKAGE_STRING;
@@ -92,7 +107,8 @@ int main(int argc, char **argv)
 	static const struct argp argp = {
 	    .parser = parse_option,
 	    .args_doc = "COMMAND [ARG...]",
-	    .doc = "Read the symbols that are left in stripped Go programs.\v",
+	    .doc = "Read the symbols that are left in stripped Go programs, and heap dumps of Go "
+		   "programs.\v",
 	    .help_filter = filter_help,
 	};
 	argp_err_exit_status = GH_EXIT_USAGE;

@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <stddef.h>
+#include <string.h>
 
 #ifndef EM_LOONGARCH
 #define EM_LOONGARCH 258
@@ -33,5 +34,13 @@ const struct gh_arch *gh_arch_find(uint16_t machine, uint8_t pointer_size, bool 
 		    arch->big_endian == big_endian)
 			return arch;
 	}
+	return NULL;
+}
+
+const struct gh_arch *gh_arch_by_name(const char *name)
+{
+	for (size_t i = 0; i < sizeof(arches) / sizeof(arches[0]); i++)
+		if (strcmp(arches[i].goarch, name) == 0)
+			return &arches[i];
 	return NULL;
 }

@@ -21,4 +21,7 @@ struct gh_arch {
  * order; NULL if it is not one that Go is ported to. */
 const struct gh_arch *gh_arch_find(uint16_t machine, uint8_t pointer_size, bool big_endian);
 
+/* The architecture that GOARCH calls NAME; NULL if there is none. */
+const struct gh_arch *gh_arch_by_name(const char *name);
+
 #endif

@@ -248,3 +248,9 @@ bool gh_image_is_pie(const struct gh_image *image)
 {
 	return image->header.e_type == ET_DYN;
 }
+
+bool gh_image_has_dwarf(const struct gh_image *image)
+{
+	return gh_image_section(image, ".debug_info") != NULL ||
+	       gh_image_section(image, ".zdebug_info") != NULL;
+}

@@ -60,6 +60,9 @@ bool gh_image_section_cursor(const struct gh_image *image, const struct gh_secti
  * contents. False if no loadable segment's file contents hold VADDR. */
 bool gh_image_at(const struct gh_image *image, uint64_t vaddr, struct gh_cursor *cur);
 
+/* The file has DWARF of its own: it is not stripped of it. */
+bool gh_image_has_dwarf(const struct gh_image *image);
+
 /* The program is position-independent: its addresses are offsets from where it is loaded. */
 bool gh_image_is_pie(const struct gh_image *image);
 

@@ -52,6 +52,13 @@ static inline uint64_t gh_cursor_uvarint(struct gh_cursor *cur)
 	return first < 0x80 ? first : gh_cursor_uvarint_rest(cur, first);
 }
 
+/* Passes over one. */
+static inline void gh_cursor_skip_uvarint(struct gh_cursor *cur)
+{
+	while (gh_cursor_u8(cur) >= 0x80)
+		;
+}
+
 /* The bytes up to a NUL, which is passed over. NULL, and the cursor failed, if there is none. */
 const char *gh_cursor_string(struct gh_cursor *cur);
 

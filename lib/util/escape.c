@@ -199,3 +199,16 @@ void gh_escape_overwrite(char *text, size_t size)
 	while ((i += gh_escape_find_control(text + i, size - i)) < size)
 		text[i] = '?';
 }
+
+void gh_escape_echo(FILE *out, const char *text)
+{
+	fputs("echo ", out);
+	/* GDB's echo reads backslashes, and loses a byte that is not ASCII after one. */
+	for (; *text != '\0'; text++) {
+		if (*text >= ' ' && *text <= '~' && *text != '\\')
+			fputc(*text, out);
+		else
+			fprintf(out, "\\%03o", (unsigned char)*text);
+	}
+	fputs("\\n\n", out);
+}

@@ -23,6 +23,9 @@ void gh_escape_overwrite(char *text, size_t size);
 /* Prints TEXT to OUT as a JSON string, with its quotes. Bytes that are not UTF-8 become U+FFFD. */
 void gh_escape_json(FILE *out, const char *text);
 
+/* Prints to OUT the GDB command that prints TEXT, which is fit for a terminal, and a newline. */
+void gh_escape_echo(FILE *out, const char *text);
+
 /* Prints TEXT to OUT as one argument of a GDB command (as gdb_buildargv splits them): every byte
  * that is not a letter, a digit or one of "/._-+" with a backslash before it. TEXT must hold no
  * newline and no NUL: a GDB command is a line. */

@@ -1,29 +1,17 @@
-/* Runs a fuzz target without libFuzzer: on synthetic programs, on damaged copies of them, always
- * the same ones, and on the files named on the command line. With -w DIRECTORY it writes the
- * synthetic programs there instead, as seeds. */
+/* Runs a fuzz target without libFuzzer: on the target's seeds, on damaged copies of them, always
+ * the same ones, and on the files named on the command line. With -w DIRECTORY it writes the seeds
+ * there instead. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/fuzz/target.h"
-#include "tests/unit/synthetic.h"
 
 enum {
-	VARIANTS = SYNTHETIC_FORMATS * 8,
-	ROUNDS = 2000, /* damaged copies of each program */
+	ROUNDS = 2000, /* damaged copies of each seed */
 	DAMAGES = 4,   /* at most, in one copy */
 };
-
-static uint8_t *make_variant(int number, size_t *size)
-{
-	struct synthetic what = {
-	    .format = (enum synthetic_format)(number / 8),
-	    .word = number & 1 ? 4 : 8,
-	    .big_endian = number & 2,
-	    .sections = number & 4,
-	};
-	return synthetic_make(&what, size, NULL);
-}
 
 /* Numbers that look random and are the same in every run. */
 static uint32_t next_random(void)
@@ -47,11 +35,11 @@ static void damage(uint8_t *data, size_t size)
 	}
 }
 
-static void run_synthetic(void)
+static void run_seeds(void)
 {
-	for (int number = 0; number < VARIANTS; number++) {
-		size_t size;
-		uint8_t *data = make_variant(number, &size);
+	size_t size;
+	uint8_t *data;
+	for (int number = 0; (data = fuzz_seed(number, &size)) != NULL; number++) {
 		uint8_t *copy = malloc(size);
 		LLVMFuzzerTestOneInput(data, size);
 		for (unsigned round = 0; round < ROUNDS; round++) {
@@ -66,11 +54,11 @@ static void run_synthetic(void)
 
 static int write_seeds(const char *directory)
 {
-	for (int number = 0; number < VARIANTS; number++) {
-		size_t size;
-		uint8_t *data = make_variant(number, &size);
+	size_t size;
+	uint8_t *data;
+	for (int number = 0; (data = fuzz_seed(number, &size)) != NULL; number++) {
 		char path[4096];
-		snprintf(path, sizeof(path), "%s/synthetic-%02d", directory, number);
+		snprintf(path, sizeof(path), "%s/seed-%02d", directory, number);
 		FILE *out = fopen(path, "wb");
 		bool ok = out != NULL && fwrite(data, 1, size, out) == size && fclose(out) == 0;
 		free(data);
@@ -100,7 +88,7 @@ int main(int argc, char **argv)
 {
 	if (argc == 3 && strcmp(argv[1], "-w") == 0)
 		return write_seeds(argv[2]);
-	run_synthetic();
+	run_seeds();
 	int status = EXIT_SUCCESS;
 	for (int i = 1; i < argc; i++)
 		if (run_file(argv[i]) != EXIT_SUCCESS)

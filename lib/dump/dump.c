@@ -1,0 +1,300 @@
+#include "lib/dump/dump.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/dump/index.h"
+
+/* The first line, with the minor release's digit in between. */
+#define HEADER_START "go1."
+#define HEADER_END   " heap dump\n"
+#define HEADER_DIGIT (sizeof(HEADER_START) - 1)
+#define HEADER_SIZE  (HEADER_DIGIT + sizeof(HEADER_END))
+
+/* The first record's tag tells the prototype from what was released. */
+#define PROTOTYPE_PARAMS 10
+
+bool gh_dump_recognise(const void *data, size_t size)
+{
+	const char *text = data;
+	return size >= HEADER_SIZE && memcmp(text, HEADER_START, HEADER_DIGIT) == 0 &&
+	       text[HEADER_DIGIT] >= '3' && text[HEADER_DIGIT] <= '7' &&
+	       memcmp(text + HEADER_DIGIT + 1, HEADER_END, sizeof(HEADER_END) - 1) == 0;
+}
+
+const char *gh_dump_format_name(enum gh_dump_format format)
+{
+	static const char *const names[] = {"go1.3 prototype", "go1.3", "go1.4",
+					    "go1.5",           "go1.6", "go1.7"};
+	return names[format];
+}
+
+static bool read_header(struct gh_dump *dump, struct gh_cursor *cur, struct gh_error *err)
+{
+	const uint8_t *line = gh_cursor_bytes(cur, HEADER_SIZE);
+	if (line == NULL || !gh_dump_recognise(line, HEADER_SIZE))
+		return gh_fail(err, dump->path, 0, "the first line of a Go heap dump",
+			       "something else");
+	dump->format = (enum gh_dump_format)(GH_DUMP_1_3 + line[HEADER_DIGIT] - '3');
+	struct gh_cursor ahead = *cur;
+	if (dump->format == GH_DUMP_1_3 && gh_cursor_uvarint(&ahead) == PROTOTYPE_PARAMS)
+		dump->format = GH_DUMP_PROTOTYPE;
+	return true;
+}
+
+/* GOARCH of the compiler's letter. */
+static const char *letter_arch(uint64_t letter)
+{
+	switch (letter) {
+	case '0':
+		return "mips64";
+	case '5':
+		return "arm";
+	case '6':
+		return "amd64";
+	case '7':
+		return "arm64";
+	case '8':
+		return "386";
+	case '9':
+		return "ppc64";
+	case 'z':
+		return "s390x";
+	default:
+		return "";
+	}
+}
+
+static void set_goarch(struct gh_dump *dump)
+{
+	const char *name = letter_arch(dump->params.arch_char);
+	size_t size = strlen(name);
+	struct gh_cursor text = gh_dump_bytes(dump, dump->params.arch);
+	if (dump->format >= GH_DUMP_1_7) {
+		name = (const char *)text.start;
+		size = gh_cursor_size(&text);
+	}
+	if (size < sizeof(dump->goarch))
+		memcpy(dump->goarch, name, size);
+}
+
+static bool read_params(struct gh_dump *dump, struct gh_cursor *cur, struct gh_error *err)
+{
+	uint64_t offset = gh_cursor_offset(cur);
+	struct gh_dump_record record;
+	if (!gh_dump_record_read(cur, dump->format, &record) || record.kind != GH_DUMP_PARAMS)
+		return gh_fail(err, dump->path, offset, "the parameters of a heap dump",
+			       cur->failed ? "the end of the data" : "another record");
+	dump->params = record.params;
+	if (dump->params.pointer_size != 4 && dump->params.pointer_size != 8)
+		return gh_fail(err, dump->path, offset, "a pointer size of 4 or 8", "%" PRIu64,
+			       dump->params.pointer_size);
+	dump->word = (uint8_t)dump->params.pointer_size;
+	dump->file.big_endian = dump->params.big_endian;
+	set_goarch(dump);
+	return true;
+}
+
+static bool read_all(struct gh_dump *dump, struct gh_error *err)
+{
+	struct gh_cursor cur = dump->file;
+	if (!read_header(dump, &cur, err))
+		return false;
+	uint64_t first = gh_cursor_offset(&cur);
+	if (!read_params(dump, &cur, err))
+		return false;
+	return gh_dump_index(dump, first) ||
+	       gh_fail(err, dump->path, GH_NO_OFFSET, "memory for its index", "none");
+}
+
+bool gh_dump_open_memory(struct gh_dump *dump, const void *data, size_t size, const char *name,
+			 struct gh_error *err)
+{
+	*dump = (struct gh_dump){.path = strdup(name)};
+	if (dump->path == NULL)
+		return gh_fail_errno(err, name, "read");
+	dump->file = gh_cursor_make(data, size, dump->path, 0, false);
+	if (read_all(dump, err))
+		return true;
+	gh_dump_close(dump);
+	return false;
+}
+
+bool gh_dump_open(struct gh_dump *dump, const char *path, struct gh_error *err)
+{
+	*dump = (struct gh_dump){0};
+	struct gh_dump_input input;
+	if (!gh_dump_input_open(&input, path, err))
+		return false;
+	/* No bytes, yet a pointer that a cursor may be over. */
+	const void *data = input.data != NULL ? (const void *)input.data : "";
+	if (!gh_dump_open_memory(dump, data, input.size, path, err)) {
+		gh_dump_input_close(&input);
+		return false;
+	}
+	dump->input = input;
+	if (input.cut && dump->warning.text[0] == '\0')
+		gh_fail(&dump->warning, path, GH_NO_OFFSET, "a whole gzip file", "a damaged one");
+	return true;
+}
+
+void gh_dump_close(struct gh_dump *dump)
+{
+	gh_extents_free(&dump->objects);
+	gh_extents_free(&dump->frames);
+	gh_extents_free(&dump->segments);
+	gh_buffer_free(&dump->stacks);
+	for (unsigned kind = 0; kind < GH_DUMP_KINDS; kind++) {
+		gh_buffer_free(&dump->offsets[kind]);
+		free(dump->keys[kind]);
+	}
+	free(dump->frame_order);
+	free(dump->path);
+	gh_dump_input_close(&dump->input);
+	*dump = (struct gh_dump){0};
+}
+
+size_t gh_dump_count(const struct gh_dump *dump, enum gh_dump_kind kind)
+{
+	switch (kind) {
+	case GH_DUMP_OBJECT:
+		return dump->objects.count;
+	case GH_DUMP_FRAME:
+		return dump->frames.count;
+	case GH_DUMP_GOROUTINE:
+		return dump->nstacks;
+	default:
+		return dump->offsets[kind].size / sizeof(uint64_t);
+	}
+}
+
+const struct gh_dump_stack *gh_dump_stack(const struct gh_dump *dump, size_t number)
+{
+	return (const struct gh_dump_stack *)(const void *)dump->stacks.data + number;
+}
+
+/* Where record NUMBER of KIND is in the file. */
+static uint64_t record_offset(const struct gh_dump *dump, enum gh_dump_kind kind, size_t number)
+{
+	switch (kind) {
+	case GH_DUMP_OBJECT:
+		return gh_extents_get(&dump->objects, number).offset;
+	case GH_DUMP_FRAME:
+		if (dump->frame_order != NULL)
+			number = dump->frame_order[number];
+		return gh_extents_get(&dump->frames, number).offset;
+	case GH_DUMP_GOROUTINE:
+		return gh_dump_stack(dump, number)->offset;
+	default:
+		return ((const uint64_t *)(const void *)dump->offsets[kind].data)[number];
+	}
+}
+
+void gh_dump_get(const struct gh_dump *dump, enum gh_dump_kind kind, size_t number,
+		 struct gh_dump_record *record)
+{
+	struct gh_cursor cur = dump->file;
+	gh_cursor_seek(&cur, record_offset(dump, kind, number));
+	gh_dump_record_read(&cur, dump->format, record);
+}
+
+size_t gh_dump_find_object(const struct gh_dump *dump, uint64_t address)
+{
+	return gh_extents_find(&dump->objects, address);
+}
+
+size_t gh_dump_find(const struct gh_dump *dump, enum gh_dump_kind kind, uint64_t key)
+{
+	const struct gh_dump_key *keys = dump->keys[kind];
+	size_t low = 0, high = keys != NULL ? gh_dump_count(dump, kind) : 0, count = high;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (keys[middle].key < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < count && keys[low].key == key ? keys[low].number : GH_DUMP_NONE;
+}
+
+struct gh_cursor gh_dump_bytes(const struct gh_dump *dump, struct gh_dump_slice slice)
+{
+	return gh_cursor_slice(&dump->file, slice.offset, slice.size);
+}
+
+/* The fields of an object of a format where its type has them. */
+static void typed_fields(const struct gh_dump *dump, const struct gh_dump_object *object,
+			 struct gh_fields *walk)
+{
+	uint64_t size = object->contents.size;
+	size_t number =
+	    object->type != 0 ? gh_dump_find(dump, GH_DUMP_TYPE, object->type) : GH_DUMP_NONE;
+	struct gh_dump_record record = {.type = {0}};
+	if (number != GH_DUMP_NONE)
+		gh_dump_get(dump, GH_DUMP_TYPE, number, &record);
+	gh_fields_start(walk, &dump->file, dump->format, dump->word, record.type.fields, size);
+	walk->every_word = object->type_kind == GH_DUMP_CONSERVATIVE;
+	if (record.type.size == 0 || object->type_kind == GH_DUMP_REGULAR || walk->every_word)
+		return;
+
+	/* Elements hold no more pairs than words, so that a list which is longer than its type
+	 * would have it cannot be read over and over. */
+	walk->budget = size / dump->word + size / record.type.size + record.type.fields.count + 1;
+	walk->element = record.type.size;
+	walk->stride = record.type.size;
+	if (object->type_kind == GH_DUMP_CHANNEL)
+		walk->base = dump->params.channel_header;
+	if (walk->base > size || size - walk->base < walk->element)
+		walk->budget = 0;
+}
+
+void gh_dump_fields(const struct gh_dump *dump, const struct gh_dump_record *record,
+		    struct gh_fields *walk)
+{
+	struct gh_fieldlist list = {0};
+	uint64_t size = 0;
+	switch (record->kind) {
+	case GH_DUMP_OBJECT:
+		if (dump->format <= GH_DUMP_1_3) {
+			typed_fields(dump, &record->object, walk);
+			return;
+		}
+		list = record->object.fields;
+		size = record->object.contents.size;
+		break;
+	case GH_DUMP_FRAME:
+		list = record->frame.fields;
+		size = record->frame.contents.size;
+		break;
+	case GH_DUMP_DATA:
+	case GH_DUMP_BSS:
+		list = record->segment.fields;
+		size = record->segment.contents.size;
+		break;
+	case GH_DUMP_TYPE:
+		list = record->type.fields;
+		size = record->type.size;
+		break;
+	default:
+		break;
+	}
+	gh_fields_start(walk, &dump->file, dump->format, dump->word, list, size);
+}
+
+uint64_t gh_dump_waited(const struct gh_dump *dump, const struct gh_dump_goroutine *goroutine)
+{
+	if (goroutine->wait_start == 0 || goroutine->wait_start > dump->latest)
+		return 0;
+	return dump->latest - goroutine->wait_start;
+}
+
+struct gh_dump_slice gh_dump_go_version(const struct gh_dump *dump)
+{
+	struct gh_cursor text = gh_dump_bytes(dump, dump->params.experiment);
+	size_t size = gh_cursor_size(&text);
+	if ((size >= 3 && memcmp(text.start, "go1", 3) == 0) ||
+	    (size >= 5 && memcmp(text.start, "devel", 5) == 0))
+		return dump->params.experiment;
+	return (struct gh_dump_slice){0};
+}

@@ -1,0 +1,123 @@
+/* A Go heap dump: what runtime/debug.WriteHeapDump wrote, and an index of it.
+ *
+ * The file is mapped, and stays as it is: the index says where each record is, and a record is read
+ * again when it is asked for. Contents, texts and fieldlists are never copied. */
+#ifndef GH_DUMP_DUMP_H
+#define GH_DUMP_DUMP_H
+
+#include "lib/dump/extents.h"
+#include "lib/dump/input.h"
+#include "lib/dump/record.h"
+#include "lib/util/buffer.h"
+#include "lib/util/error.h"
+
+/* No record of this number, or none that was looked for. */
+#define GH_DUMP_NONE SIZE_MAX
+
+/* A goroutine and what follows it in the file. */
+struct gh_dump_stack {
+	uint64_t offset;    /* of the goroutine's record, in the file */
+	size_t first_frame; /* the number of its top frame; the others follow, callees first */
+	size_t nframes;
+	size_t first_defer; /* the number of its innermost defer */
+	size_t ndefers;
+	size_t first_panic; /* the number of its innermost panic */
+	size_t npanics;
+};
+
+/* A record's number by its address (a profile's: by its id). */
+struct gh_dump_key {
+	uint64_t key;
+	size_t number;
+};
+
+/* What is wrong with a dump that is read nonetheless. */
+struct gh_dump_damage {
+	size_t orphan_frames; /* before any goroutine */
+	size_t
+	    misplaced_frames; /* their depth is not the next, or their child not the frame before */
+	size_t duplicate_ids; /* goroutines whose id another had */
+	size_t strays; /* defers and panics that name another goroutine than the one before */
+	size_t overlapping_objects; /* that begin within another */
+	size_t overlapping_frames;  /* that begin within another */
+	size_t repeated_params;     /* params after the first */
+	uint64_t trailing;          /* bytes after the last record */
+};
+
+struct gh_dump {
+	char *path;                 /* as given; owned */
+	struct gh_dump_input input; /* owned; empty if the dump was opened in memory */
+	struct gh_cursor file;      /* over the whole dump, in its byte order */
+	enum gh_dump_format format;
+	uint8_t word;                 /* pointer size, in bytes: 4 or 8 */
+	char goarch[16];              /* as GOARCH spells it; "" if unknown. To be escaped. */
+	struct gh_dump_params params; /* as read */
+	struct gh_extents objects;
+	struct gh_extents frames;   /* in the file's order */
+	struct gh_extents segments; /* data and bss */
+	size_t *frame_order;     /* frame numbers to places in frames, where they differ; owned */
+	struct gh_buffer stacks; /* struct gh_dump_stack, by goroutine number */
+	size_t nstacks;
+	struct gh_buffer offsets[GH_DUMP_KINDS]; /* uint64_t, of the records of the other kinds */
+	struct gh_dump_key *keys[GH_DUMP_KINDS]; /* of types, itabs and profiles, sorted; owned */
+	uint64_t
+	    latest; /* the latest time that the dump knows on the clock of its wait starts; ns */
+	struct gh_dump_damage damage;
+	struct gh_error warning; /* why records are missing at the end; "" if none are */
+};
+
+/* Opens the dump PATH, compressed by gzip or not, in one pass over its records. Where a record is
+ * cut off or of an unknown kind, the dump ends before it, and dump->warning says so.
+ * Returns false and fills ERR if it cannot be read, is no heap dump, or has not even its first
+ * record, the params. On success the dump is to be closed with gh_dump_close. */
+bool gh_dump_open(struct gh_dump *dump, const char *path, struct gh_error *err);
+
+/* The same on SIZE bytes already in memory, not compressed, which stay the caller's and outlive the
+ * dump. NAME is for errors. */
+bool gh_dump_open_memory(struct gh_dump *dump, const void *data, size_t size, const char *name,
+			 struct gh_error *err);
+
+/* Frees everything. A zeroed dump may be closed too. */
+void gh_dump_close(struct gh_dump *dump);
+
+/* The SIZE first bytes of a file, at least 16, are those of a heap dump. */
+bool gh_dump_recognise(const void *data, size_t size);
+
+/* The format's name, "go1.7"; the prototype's is "go1.3 prototype". */
+const char *gh_dump_format_name(enum gh_dump_format format);
+
+/* How many records of KIND there are. They are numbered from 0 in the file's order; a goroutine's
+ * frames by depth. */
+size_t gh_dump_count(const struct gh_dump *dump, enum gh_dump_kind kind);
+
+/* Reads record NUMBER of KIND, which there is. */
+void gh_dump_get(const struct gh_dump *dump, enum gh_dump_kind kind, size_t number,
+		 struct gh_dump_record *record);
+
+/* Where goroutine NUMBER's frames, defers and panics are. */
+const struct gh_dump_stack *gh_dump_stack(const struct gh_dump *dump, size_t number);
+
+/* The number of the object that holds ADDRESS, not only where it begins; or GH_DUMP_NONE. */
+size_t gh_dump_find_object(const struct gh_dump *dump, uint64_t address);
+
+/* The number of the first type or itab at the address KEY, or profile with this id; or
+ * GH_DUMP_NONE. */
+size_t gh_dump_find(const struct gh_dump *dump, enum gh_dump_kind kind, uint64_t key);
+
+/* A cursor over a text or contents, in the dump's byte order. */
+struct gh_cursor gh_dump_bytes(const struct gh_dump *dump, struct gh_dump_slice slice);
+
+/* Starts a walk over the fields of an object, frame, data or bss segment, or type. */
+void gh_dump_fields(const struct gh_dump *dump, const struct gh_dump_record *record,
+		    struct gh_fields *walk);
+
+/* How long a goroutine has waited, in ns, or 0 if the dump does not say. A wait starts, for Go, at
+ * the first garbage collection that sees it; and a dump does not say when it was written: it is
+ * counted up to the latest such start of any goroutine. So this is a lower bound. */
+uint64_t gh_dump_waited(const struct gh_dump *dump, const struct gh_dump_goroutine *goroutine);
+
+/* The Go version that wrote the dump, where it says ("go1.22.5", Go 1.17 and later); else size 0.
+ */
+struct gh_dump_slice gh_dump_go_version(const struct gh_dump *dump);
+
+#endif

@@ -1,0 +1,266 @@
+#include "lib/dump/extents.h"
+
+#include <stdlib.h>
+
+/* Between two extents that do not touch, there may be others only where the first's page ends: a
+ * span is whole pages. Runs are cut there, so that they do not interleave. */
+#define PAGE_SIZE 8192
+
+static const struct gh_extent_item *items(const struct gh_extents *extents)
+{
+	return (const struct gh_extent_item *)(const void *)extents->items.data;
+}
+
+static struct gh_extent_run *runs(const struct gh_extents *extents)
+{
+	return (struct gh_extent_run *)(void *)extents->runs.data;
+}
+
+/* The extents in run number RUN. */
+static size_t run_length(const struct gh_extents *extents, size_t run)
+{
+	size_t end = run + 1 < extents->nruns ? runs(extents)[run + 1].first : extents->count;
+	return end - runs(extents)[run].first;
+}
+
+/* The extent at PLACE in run number RUN. */
+static struct gh_extent get(const struct gh_extents *extents, size_t run, size_t place)
+{
+	const struct gh_extent_run *in = &runs(extents)[run];
+	const struct gh_extent_item *item = &items(extents)[in->first + place];
+	return (struct gh_extent){
+	    .address = in->address + item->address,
+	    .size = in->size,
+	    .offset = in->offset + item->offset,
+	};
+}
+
+/* One past EXTENT, or the last address. */
+static uint64_t end_of(const struct gh_extent *extent)
+{
+	uint64_t end;
+	return __builtin_add_overflow(extent->address, extent->size, &end) ? UINT64_MAX : end;
+}
+
+static bool add_run(struct gh_extents *extents, const struct gh_extent *extent, size_t first)
+{
+	struct gh_extent_run *run = gh_buffer_extend(&extents->runs, sizeof(*run));
+	if (run == NULL)
+		return false;
+	*run = (struct gh_extent_run){extent->address, extent->offset, extent->size, first};
+	extents->nruns++;
+	return true;
+}
+
+/* EXTENT goes on with the last run. */
+static bool follows(const struct gh_extents *extents, const struct gh_extent *extent)
+{
+	if (extents->nruns == 0 || extent->address < extents->end)
+		return false;
+	const struct gh_extent_run *run = &runs(extents)[extents->nruns - 1];
+	if (extent->size != run->size || extent->address - run->address > UINT32_MAX ||
+	    extent->offset - run->offset > UINT32_MAX)
+		return false;
+	return extent->address == extents->end ||
+	       extent->address / PAGE_SIZE == (extents->end - 1) / PAGE_SIZE;
+}
+
+bool gh_extents_add(struct gh_extents *extents, const struct gh_extent *extent)
+{
+	if (!follows(extents, extent) && !add_run(extents, extent, extents->count))
+		return false;
+	const struct gh_extent_run *run = &runs(extents)[extents->nruns - 1];
+	struct gh_extent_item *item = gh_buffer_extend(&extents->items, sizeof(*item));
+	if (item == NULL)
+		return false;
+	item->address = (uint32_t)(extent->address - run->address);
+	item->offset = (uint32_t)(extent->offset - run->offset);
+	extents->count++;
+	extents->end = end_of(extent);
+	if (__builtin_add_overflow(extents->bytes, extent->size, &extents->bytes))
+		extents->bytes = UINT64_MAX;
+	return true;
+}
+
+/* By address, then in the order they came. */
+static bool before(const struct gh_extent_run *run, size_t a, size_t b)
+{
+	return run[a].address != run[b].address ? run[a].address < run[b].address : a < b;
+}
+
+/* Moves what is at PLACE down to where it belongs in the heap of COUNT runs. */
+static void sift(const struct gh_extent_run *run, size_t *heap, size_t place, size_t count)
+{
+	size_t moved = heap[place];
+	for (;;) {
+		size_t child = 2 * place + 1;
+		if (child >= count)
+			break;
+		if (child + 1 < count && before(run, heap[child], heap[child + 1]))
+			child++;
+		if (!before(run, moved, heap[child]))
+			break;
+		heap[place] = heap[child];
+		place = child;
+	}
+	heap[place] = moved;
+}
+
+/* Heap sort: qsort would want as much memory again. */
+static void sort(const struct gh_extent_run *run, size_t *order, size_t count)
+{
+	for (size_t i = count / 2; i > 0; i--)
+		sift(run, order, i - 1, count);
+	for (size_t i = count; i > 1; i--) {
+		size_t last = order[i - 1];
+		order[i - 1] = order[0];
+		order[0] = last;
+		sift(run, order, 0, i - 1);
+	}
+}
+
+static bool sort_runs(struct gh_extents *extents)
+{
+	const struct gh_extent_run *run = runs(extents);
+	free(extents->order);
+	extents->order = calloc(extents->nruns + 1, sizeof(*extents->order));
+	if (extents->order == NULL)
+		return false;
+	bool sorted = true;
+	for (size_t i = 0; i < extents->nruns; i++) {
+		extents->order[i] = i;
+		sorted = sorted && (i == 0 || before(run, i - 1, i));
+	}
+	if (!sorted)
+		sort(run, extents->order, extents->nruns);
+	return true;
+}
+
+/* The extents that begin within what came before them by address. */
+static size_t count_overlapping(const struct gh_extents *extents)
+{
+	struct gh_extent_walk walk = {0};
+	struct gh_extent extent;
+	uint64_t end = 0;
+	size_t overlapping = 0;
+	while (gh_extents_next(extents, &walk, &extent)) {
+		overlapping += extent.address < end;
+		if (end_of(&extent) > end)
+			end = end_of(&extent);
+	}
+	return overlapping;
+}
+
+/* Some run begins before the one before it ends. */
+static bool interleaved(const struct gh_extents *extents)
+{
+	for (size_t i = 1; i < extents->nruns; i++) {
+		size_t run = extents->order[i - 1];
+		struct gh_extent last = get(extents, run, run_length(extents, run) - 1);
+		if (runs(extents)[extents->order[i]].address < end_of(&last))
+			return true;
+	}
+	return false;
+}
+
+/* Makes each extent a run. */
+static bool split_runs(struct gh_extents *extents)
+{
+	struct gh_extents split = {0};
+	bool ok = true;
+	for (size_t i = 0; ok && i < extents->count; i++) {
+		struct gh_extent extent = gh_extents_get(extents, i);
+		ok = add_run(&split, &extent, i);
+	}
+	gh_buffer_free(&extents->runs);
+	extents->runs = split.runs;
+	extents->nruns = split.nruns;
+	struct gh_extent_item *item = (struct gh_extent_item *)(void *)extents->items.data;
+	for (size_t i = 0; i < extents->count; i++)
+		item[i] = (struct gh_extent_item){0};
+	return ok;
+}
+
+bool gh_extents_finish(struct gh_extents *extents)
+{
+	if (!sort_runs(extents))
+		return false;
+	if (!interleaved(extents))
+		return true;
+	/* Not as a heap is. */
+	if (!split_runs(extents) || !sort_runs(extents))
+		return false;
+	extents->overlapping = count_overlapping(extents);
+	return true;
+}
+
+struct gh_extent gh_extents_get(const struct gh_extents *extents, size_t number)
+{
+	const struct gh_extent_run *run = runs(extents);
+	size_t low = 0, high = extents->nruns;
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+		if (run[middle].first <= number)
+			low = middle;
+		else
+			high = middle;
+	}
+	return get(extents, low, number - run[low].first);
+}
+
+/* The place in the order of the last run that begins at ADDRESS or before; SIZE_MAX if there is
+ * none. */
+static size_t find_run(const struct gh_extents *extents, uint64_t address)
+{
+	const struct gh_extent_run *run = runs(extents);
+	size_t low = 0, high = extents->nruns;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (run[extents->order[middle]].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low - 1;
+}
+
+size_t gh_extents_find(const struct gh_extents *extents, uint64_t address)
+{
+	size_t place = find_run(extents, address);
+	if (place == SIZE_MAX)
+		return GH_NO_EXTENT;
+	const struct gh_extent_run *run = &runs(extents)[extents->order[place]];
+	const struct gh_extent_item *item = items(extents) + run->first;
+	size_t low = 0, high = run_length(extents, extents->order[place]);
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+		if (run->address + item[middle].address <= address)
+			low = middle;
+		else
+			high = middle;
+	}
+	return address - run->address - item[low].address < run->size ? run->first + low
+								      : GH_NO_EXTENT;
+}
+
+bool gh_extents_next(const struct gh_extents *extents, struct gh_extent_walk *walk,
+		     struct gh_extent *extent)
+{
+	if (walk->run == extents->nruns)
+		return false;
+	size_t run = extents->order[walk->run];
+	*extent = get(extents, run, walk->place);
+	if (++walk->place == run_length(extents, run)) {
+		walk->run++;
+		walk->place = 0;
+	}
+	return true;
+}
+
+void gh_extents_free(struct gh_extents *extents)
+{
+	gh_buffer_free(&extents->items);
+	gh_buffer_free(&extents->runs);
+	free(extents->order);
+	*extents = (struct gh_extents){0};
+}

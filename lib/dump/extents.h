@@ -1,0 +1,74 @@
+/* Stretches of the dumped process's memory, found by address. */
+#ifndef GH_DUMP_EXTENTS_H
+#define GH_DUMP_EXTENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/util/buffer.h"
+
+struct gh_extent {
+	uint64_t address; /* of the first byte */
+	uint64_t size;    /* in bytes */
+	uint64_t offset;  /* of its record, in the file */
+};
+
+/* Extents are numbered in the order they came. The dumper goes span by span: what it writes is runs
+ * of objects of one size whose addresses ascend, and so an extent takes 8 bytes here, what it adds
+ * to its run's first. The spans, in the order they were made, are all that has to be sorted. */
+struct gh_extents {
+	struct gh_buffer items; /* struct gh_extent_item, by number */
+	struct gh_buffer runs;  /* struct gh_extent_run, by number */
+	size_t *order;          /* the runs by address, once finished; owned */
+	size_t count;           /* of extents */
+	size_t nruns;
+	uint64_t bytes;     /* in all extents; at most UINT64_MAX */
+	size_t overlapping; /* extents that begin within the one before, by address */
+	uint64_t end;       /* private: one past the extent added last */
+};
+
+/* An extent in its run. */
+struct gh_extent_item {
+	uint32_t address; /* past the run's */
+	uint32_t offset;  /* past the run's */
+};
+
+/* Extents one after the other. */
+struct gh_extent_run {
+	uint64_t address; /* of the first */
+	uint64_t offset;  /* of the first's record */
+	uint64_t size;    /* of each */
+	size_t first;     /* the number of the first */
+};
+
+/* No extent of this number. */
+#define GH_NO_EXTENT SIZE_MAX
+
+/* Adds an extent, whose record is after those before in the file; it gets the next number. False if
+ * memory ran out. */
+bool gh_extents_add(struct gh_extents *extents, const struct gh_extent *extent);
+
+/* Sorts, once all are added: then they are found. False if memory ran out. */
+bool gh_extents_finish(struct gh_extents *extents);
+
+/* Extent NUMBER, which there is. */
+struct gh_extent gh_extents_get(const struct gh_extents *extents, size_t number);
+
+/* The number of the extent that holds ADDRESS, or GH_NO_EXTENT. Where extents overlap, the one that
+ * begins last is asked alone. */
+size_t gh_extents_find(const struct gh_extents *extents, uint64_t address);
+
+/* A walk over the extents by address. Zero it first. */
+struct gh_extent_walk {
+	size_t run;   /* private: place of the run, by address */
+	size_t place; /* private: of the next extent in the run */
+};
+
+/* Gives the next extent. False at the end. */
+bool gh_extents_next(const struct gh_extents *extents, struct gh_extent_walk *walk,
+		     struct gh_extent *extent);
+
+void gh_extents_free(struct gh_extents *extents);
+
+#endif

@@ -1,0 +1,300 @@
+#include "lib/dump/index.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* A wait start from here on is a time since 1970, which LastGC is; below it, one of a clock that
+ * starts with the machine. */
+#define EPOCH_TIMES UINT64_C(1000000000000000000)
+
+/* LastGC in the counters of memstats. */
+#define LAST_GC 22
+
+/* What the pass knows of the records before. */
+struct pass {
+	struct gh_dump *dump;
+	struct gh_dump_stack *stack; /* of the goroutine that frames now belong to; NULL for none */
+	uint64_t descriptor;         /* its */
+	uint64_t depth;              /* of the next frame */
+	uint64_t child_sp;           /* of the frame before; 0 if there is none */
+	uint64_t last_gc;            /* time of the last garbage collection, since 1970 in ns */
+	bool disordered;             /* some frame's depth is not the next */
+};
+
+static bool add_extent(struct gh_extents *extents, uint64_t address, uint64_t size, uint64_t offset)
+{
+	const struct gh_extent extent = {.address = address, .size = size, .offset = offset};
+	return gh_extents_add(extents, &extent);
+}
+
+static bool add_offset(struct gh_dump *dump, const struct gh_dump_record *record)
+{
+	uint64_t *place = gh_buffer_extend(&dump->offsets[record->kind], sizeof(*place));
+	if (place != NULL)
+		*place = record->offset;
+	return place != NULL;
+}
+
+static bool add_goroutine(struct pass *pass, const struct gh_dump_record *record)
+{
+	struct gh_dump *dump = pass->dump;
+	struct gh_dump_stack *stack = gh_buffer_extend(&dump->stacks, sizeof(*stack));
+	if (stack == NULL)
+		return false;
+	*stack = (struct gh_dump_stack){
+	    .offset = record->offset,
+	    .first_frame = dump->frames.count,
+	    .first_defer = gh_dump_count(dump, GH_DUMP_DEFER),
+	    .first_panic = gh_dump_count(dump, GH_DUMP_PANIC),
+	};
+	dump->nstacks++;
+	if (record->goroutine.wait_start > dump->latest)
+		dump->latest = record->goroutine.wait_start;
+	pass->stack = stack;
+	pass->descriptor = record->goroutine.descriptor;
+	pass->depth = 0;
+	pass->child_sp = 0;
+	return true;
+}
+
+/* The prototype's frames do not say how deep they are. */
+static void check_frame(struct pass *pass, const struct gh_dump_frame *frame)
+{
+	struct gh_dump_damage *damage = &pass->dump->damage;
+	if (pass->stack == NULL) {
+		damage->orphan_frames++;
+		return;
+	}
+	pass->stack->nframes++;
+	if (pass->dump->format == GH_DUMP_PROTOTYPE)
+		return;
+	if (frame->depth != pass->depth || frame->child_sp != pass->child_sp)
+		damage->misplaced_frames++;
+	if (frame->depth != pass->depth)
+		pass->disordered = true;
+	pass->depth = frame->depth + 1;
+	pass->child_sp = frame->sp;
+}
+
+static bool add_frame(struct pass *pass, const struct gh_dump_record *record)
+{
+	const struct gh_dump_frame *frame = &record->frame;
+	check_frame(pass, frame);
+	return add_extent(&pass->dump->frames, frame->sp, frame->contents.size, record->offset);
+}
+
+/* A defer or panic of the goroutine whose descriptor is OWNER, counted in COUNT. */
+static bool add_owned(struct pass *pass, const struct gh_dump_record *record, uint64_t owner,
+		      size_t *count)
+{
+	if (pass->stack == NULL || owner != pass->descriptor)
+		pass->dump->damage.strays++;
+	if (count != NULL)
+		++*count;
+	return add_offset(pass->dump, record);
+}
+
+static bool add_record(struct pass *pass, const struct gh_dump_record *record)
+{
+	struct gh_dump *dump = pass->dump;
+	switch (record->kind) {
+	case GH_DUMP_OBJECT:
+		return add_extent(&dump->objects, record->object.address,
+				  record->object.contents.size, record->offset);
+	case GH_DUMP_GOROUTINE:
+		return add_goroutine(pass, record);
+	case GH_DUMP_FRAME:
+		return add_frame(pass, record);
+	case GH_DUMP_DATA:
+	case GH_DUMP_BSS:
+		return add_offset(dump, record) &&
+		       add_extent(&dump->segments, record->segment.address,
+				  record->segment.contents.size, record->offset);
+	case GH_DUMP_DEFER:
+		return add_owned(pass, record, record->defer.goroutine,
+				 pass->stack != NULL ? &pass->stack->ndefers : NULL);
+	case GH_DUMP_PANIC:
+		return add_owned(pass, record, record->panic.goroutine,
+				 pass->stack != NULL ? &pass->stack->npanics : NULL);
+	case GH_DUMP_MEMSTATS:
+		pass->last_gc = record->memstats.counters[LAST_GC];
+		return add_offset(dump, record);
+	default:
+		return add_offset(dump, record);
+	}
+}
+
+/* Notes why the records end at RECORD, which could not be read up to CUR. */
+static void note_end(struct gh_dump *dump, const struct gh_cursor *cur,
+		     const struct gh_dump_record *record)
+{
+	struct gh_error *warning = &dump->warning;
+	uint64_t size = gh_cursor_size(&dump->file);
+	if (record->offset == size)
+		gh_fail(warning, dump->path, size, "a record", "the end of the file");
+	else if (!cur->failed)
+		gh_fail(warning, dump->path, record->offset, "a record",
+			"tag %" PRIu64 "; only what comes before is used", record->tag);
+	else if (gh_cursor_left(cur) > 0)
+		gh_fail(warning, dump->path, gh_cursor_offset(cur), "a number of at most 64 bits",
+			"a longer one in a record (%s); only what comes before is used",
+			gh_dump_kind_name(record->kind));
+	else
+		gh_fail(warning, dump->path, record->offset, "a whole record",
+			"the end of the file, at 0x%" PRIx64
+			", within it (%s); only what comes before is used",
+			size, gh_dump_kind_name(record->kind));
+}
+
+/* Reads the objects from CUR on, up to another record or one that is cut off. Most of a dump is
+ * objects, so this is gh_dump_record_read for them alone. False if memory ran out. */
+static bool read_objects(struct gh_dump *dump, struct gh_cursor *cur)
+{
+	struct gh_cursor next = *cur;
+	while (gh_cursor_u8(&next) == GH_DUMP_OBJECT) {
+		uint64_t address = gh_cursor_uvarint(&next);
+		uint64_t size = gh_cursor_uvarint(&next);
+		gh_cursor_bytes(&next, size);
+		gh_fieldlist_skip(&next);
+		if (next.failed)
+			break;
+		if (!add_extent(&dump->objects, address, size, gh_cursor_offset(cur)))
+			return false;
+		cur->pos = next.pos;
+	}
+	return true;
+}
+
+/* Reads the records from CUR on. False if memory ran out. */
+static bool read_records(struct pass *pass, struct gh_cursor *cur)
+{
+	struct gh_dump *dump = pass->dump;
+	struct gh_dump_record record;
+	for (;;) {
+		if (dump->format >= GH_DUMP_1_4 && !read_objects(dump, cur))
+			return false;
+		if (!gh_dump_record_read(cur, dump->format, &record))
+			break;
+		if (record.kind == GH_DUMP_EOF) {
+			dump->damage.trailing = gh_cursor_left(cur);
+			return true;
+		}
+		if (!add_record(pass, &record))
+			return false;
+	}
+	note_end(dump, cur, &record);
+	return true;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct gh_dump_key *x = a, *y = b;
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+static uint64_t key_of(const struct gh_dump_record *record)
+{
+	switch (record->kind) {
+	case GH_DUMP_TYPE:
+		return record->type.address;
+	case GH_DUMP_ITAB:
+		return record->itab.address;
+	case GH_DUMP_GOROUTINE:
+		return record->goroutine.id;
+	default:
+		return record->profile.id;
+	}
+}
+
+/* The keys of all records of KIND, sorted; NULL if memory ran out. */
+static struct gh_dump_key *make_keys(const struct gh_dump *dump, enum gh_dump_kind kind)
+{
+	size_t count = gh_dump_count(dump, kind);
+	struct gh_dump_key *keys = calloc(count + 1, sizeof(*keys));
+	struct gh_dump_record record;
+	for (size_t i = 0; keys != NULL && i < count; i++) {
+		gh_dump_get(dump, kind, i, &record);
+		keys[i] = (struct gh_dump_key){.key = key_of(&record), .number = i};
+	}
+	if (keys != NULL)
+		qsort(keys, count, sizeof(*keys), compare_keys);
+	return keys;
+}
+
+static bool count_duplicates(struct gh_dump *dump)
+{
+	struct gh_dump_key *keys = make_keys(dump, GH_DUMP_GOROUTINE);
+	if (keys == NULL)
+		return false;
+	for (size_t i = 1; i < dump->nstacks; i++)
+		dump->damage.duplicate_ids += keys[i].key == keys[i - 1].key;
+	free(keys);
+	return true;
+}
+
+/* Puts the frames of STACK, whose places are those from first_frame on, in the order of their
+ * depths. */
+static void order_stack(struct gh_dump *dump, const struct gh_dump_stack *stack,
+			struct gh_dump_key *depths)
+{
+	struct gh_dump_record record;
+	for (size_t i = 0; i < stack->nframes; i++) {
+		size_t place = stack->first_frame + i;
+		struct gh_cursor cur = dump->file;
+		gh_cursor_seek(&cur, gh_extents_get(&dump->frames, place).offset);
+		gh_dump_record_read(&cur, dump->format, &record);
+		depths[i] = (struct gh_dump_key){.key = record.frame.depth, .number = place};
+	}
+	qsort(depths, stack->nframes, sizeof(*depths), compare_keys);
+	for (size_t i = 0; i < stack->nframes; i++)
+		dump->frame_order[stack->first_frame + i] = depths[i].number;
+}
+
+static bool order_frames(struct gh_dump *dump)
+{
+	size_t count = dump->frames.count;
+	size_t *order = calloc(count, sizeof(*order));
+	struct gh_dump_key *depths = calloc(count, sizeof(*depths));
+	dump->frame_order = order;
+	bool ok = order != NULL && depths != NULL;
+	for (size_t i = 0; ok && i < count; i++)
+		order[i] = i;
+	for (size_t i = 0; ok && i < dump->nstacks; i++)
+		order_stack(dump, gh_dump_stack(dump, i), depths);
+	free(depths);
+	return ok;
+}
+
+/* Sorts what the pass gathered. */
+static bool finish(struct pass *pass)
+{
+	static const enum gh_dump_kind keyed[] = {GH_DUMP_TYPE, GH_DUMP_ITAB, GH_DUMP_PROFILE};
+	struct gh_dump *dump = pass->dump;
+	if (!gh_extents_finish(&dump->objects) || !gh_extents_finish(&dump->frames) ||
+	    !gh_extents_finish(&dump->segments) || !count_duplicates(dump))
+		return false;
+	dump->damage.overlapping_objects = dump->objects.overlapping;
+	dump->damage.overlapping_frames = dump->frames.overlapping;
+	for (unsigned i = 0; i < sizeof(keyed) / sizeof(keyed[0]); i++) {
+		dump->keys[keyed[i]] = make_keys(dump, keyed[i]);
+		if (dump->keys[keyed[i]] == NULL)
+			return false;
+	}
+	if (dump->latest >= EPOCH_TIMES && pass->last_gc > dump->latest)
+		dump->latest = pass->last_gc;
+	return !pass->disordered || order_frames(dump);
+}
+
+bool gh_dump_index(struct gh_dump *dump, uint64_t first)
+{
+	struct pass pass = {.dump = dump};
+	struct gh_cursor cur = dump->file;
+	gh_cursor_seek(&cur, first);
+	if (!read_records(&pass, &cur) || !finish(&pass))
+		return false;
+	size_t params = gh_dump_count(dump, GH_DUMP_PARAMS);
+	dump->damage.repeated_params = params > 0 ? params - 1 : 0;
+	return true;
+}

@@ -1,0 +1,34 @@
+/* The file of a heap dump, mapped; a compressed one is unpacked first. */
+#ifndef GH_DUMP_INPUT_H
+#define GH_DUMP_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/util/error.h"
+
+struct gh_dump_input {
+	const uint8_t *data; /* mapped read-only; NULL if the file is empty */
+	size_t size;         /* in bytes */
+	bool cut; /* the compressed file is damaged, or unpacks to more than is allowed: this
+		     is what came before */
+};
+
+/* Maps PATH. What gzip made is unpacked into a temporary file without a name, in $TMPDIR or /tmp;
+ * at most GH_DUMP_MAX_RATIO times the file's size. False (ERR filled) if it cannot be read. To be
+ * closed with gh_dump_input_close. */
+bool gh_dump_input_open(struct gh_dump_input *input, const char *path, struct gh_error *err);
+
+void gh_dump_input_close(struct gh_dump_input *input);
+
+/* Above what heaps compress to, below what a file that was made for it would fill a disk with. */
+#define GH_DUMP_MAX_RATIO 256
+
+/* Unpacks the SIZE bytes at DATA, which gzip made, member by member, into FD. At most LIMIT bytes
+ * come out. Sets CUT if it ends before its own end. PATH is for ERR, filled if false is returned:
+ * FD cannot be written or memory ran out. */
+bool gh_gzip_unpack(const uint8_t *data, size_t size, int fd, uint64_t limit, bool *cut,
+		    const char *path, struct gh_error *err);
+
+#endif

@@ -1,0 +1,256 @@
+/* The records of a Go heap dump, as they are in the file.
+ *
+ * Formats: the Go wiki's "heapdump13", "heapdump14" and "heapdump15-through-heapdump17", and the
+ * writers themselves, src/runtime/heapdump.c (Go 1.3, 1.4) and heapdump.go (later). */
+#ifndef GH_DUMP_RECORD_H
+#define GH_DUMP_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/dump/fields.h"
+#include "lib/util/cursor.h"
+
+/* The kinds of records, numbered as the released formats' tags. */
+enum gh_dump_kind {
+	GH_DUMP_EOF = 0,
+	GH_DUMP_OBJECT = 1,
+	GH_DUMP_OTHER_ROOT = 2,
+	GH_DUMP_TYPE = 3,
+	GH_DUMP_GOROUTINE = 4,
+	GH_DUMP_FRAME = 5,
+	GH_DUMP_PARAMS = 6,
+	GH_DUMP_FINALIZER = 7,
+	GH_DUMP_ITAB = 8,
+	GH_DUMP_THREAD = 9,
+	GH_DUMP_MEMSTATS = 10,
+	GH_DUMP_QUEUED_FINALIZER = 11,
+	GH_DUMP_DATA = 12,
+	GH_DUMP_BSS = 13,
+	GH_DUMP_DEFER = 14,
+	GH_DUMP_PANIC = 15,
+	GH_DUMP_PROFILE = 16,
+	GH_DUMP_SAMPLE = 17,
+	GH_DUMP_STACK_ROOT, /* of the prototype only */
+	GH_DUMP_DATA_ROOT,  /* of the prototype only */
+	GH_DUMP_KINDS,      /* one more than the last; also: no kind that is known */
+};
+
+/* Bytes of the file: a text or contents. Not ended by a NUL, and may hold any byte. */
+struct gh_dump_slice {
+	uint64_t offset; /* in the file, in bytes */
+	uint64_t size;   /* in bytes */
+};
+
+/* Pointers are as in the dumped process. A pointer that the process did not have is 0. */
+
+struct gh_dump_object {
+	uint64_t address;
+	uint64_t type;                 /* address of its type; 0 if unknown, and from 1.4 on */
+	uint64_t type_kind;            /* of enum gh_dump_type_kind; 0 from 1.4 on */
+	struct gh_dump_slice contents; /* as long as its size class, which may be more than it */
+	struct gh_fieldlist fields;    /* from 1.4 on; before, the type tells */
+};
+
+/* What an object is of its type (1.3 and the prototype). */
+enum gh_dump_type_kind {
+	GH_DUMP_REGULAR = 0,
+	GH_DUMP_ARRAY = 1,          /* one after the other, as many as fit */
+	GH_DUMP_CHANNEL = 2,        /* the same after a channel's header */
+	GH_DUMP_CONSERVATIVE = 127, /* nothing is known: any word may be a pointer */
+};
+
+struct gh_dump_other_root {
+	struct gh_dump_slice description;
+	uint64_t pointer;
+};
+
+struct gh_dump_type {
+	uint64_t address;
+	uint64_t size; /* of a value, in bytes */
+	struct gh_dump_slice name;
+	bool indirect;              /* an interface's data word that holds it is a pointer */
+	struct gh_fieldlist fields; /* 1.3 and the prototype */
+};
+
+/* What a goroutine is doing; other numbers are of runtime2.go of the release. */
+enum gh_dump_status {
+	GH_DUMP_IDLE = 0,
+	GH_DUMP_RUNNABLE = 1,
+	GH_DUMP_RUNNING = 2,
+	GH_DUMP_SYSCALL = 3,
+	GH_DUMP_WAITING = 4,
+};
+
+struct gh_dump_goroutine {
+	uint64_t descriptor; /* address of its runtime.g */
+	uint64_t sp;         /* of its top frame */
+	uint64_t id;
+	uint64_t creator_pc; /* of the go statement that made it; a return address */
+	uint64_t status;
+	bool system;
+	bool background;
+	uint64_t wait_start; /* ns of the process's monotonic clock at the garbage collection that
+				first found it waiting; 0 if none has */
+	struct gh_dump_slice wait_reason; /* means something if it waits */
+	uint64_t context;                 /* closure pointer; not in the prototype */
+	uint64_t thread;                  /* address of its runtime.m; not in the prototype */
+	uint64_t top_defer;               /* address of a defer; not in the prototype */
+	uint64_t top_panic;               /* address of a panic; not in the prototype */
+};
+
+struct gh_dump_frame {
+	uint64_t sp;        /* lowest address of the frame */
+	uint64_t depth;     /* 0 for the top; 0 in the prototype */
+	uint64_t child_sp;  /* of the frame that it called, 0 for none; not in the prototype */
+	uint64_t parent_sp; /* of its caller's frame; in the prototype only */
+	struct gh_dump_slice contents; /* from sp; empty in the prototype */
+	uint64_t entry;                /* of the function, an address */
+	uint64_t pc;                   /* a return address but for the top frame */
+	uint64_t continuation; /* where it would go on after a panic; not in the prototype */
+	struct gh_dump_slice function; /* its name */
+	struct gh_fieldlist fields;    /* offsets from sp; not in the prototype */
+};
+
+struct gh_dump_params {
+	bool big_endian;
+	uint64_t pointer_size;           /* in bytes */
+	uint64_t channel_header;         /* size in bytes; 1.3 and the prototype */
+	uint64_t heap_start;             /* an address */
+	uint64_t heap_end;               /* an address */
+	uint64_t arch_char;              /* 1.3 to 1.6: letter of the architecture's compiler */
+	struct gh_dump_slice arch;       /* from 1.7 on: GOARCH */
+	struct gh_dump_slice experiment; /* GOEXPERIMENT or, from Go 1.17 or so, Go's version */
+	uint64_t ncpu;                   /* CPUs */
+};
+
+struct gh_dump_finalizer {
+	uint64_t object;        /* that it is for */
+	uint64_t func_value;    /* address of the closure */
+	uint64_t entry;         /* of its function */
+	uint64_t argument_type; /* address of a type */
+	uint64_t object_type;   /* address of a (pointer) type */
+};
+
+struct gh_dump_itab {
+	uint64_t address;
+	uint64_t
+	    type; /* from 1.4 on: address of the dynamic type (to 1.6: of what the data word is) */
+	bool indirect; /* 1.3 and the prototype: the data word is a pointer */
+};
+
+struct gh_dump_thread {
+	uint64_t descriptor; /* address of its runtime.m */
+	uint64_t id;         /* Go's number of it */
+	uint64_t os_id;      /* the system's */
+};
+
+enum {
+	GH_DUMP_COUNTERS = 24,
+	GH_DUMP_PAUSES = 256,
+};
+
+/* runtime.MemStats, in its order. */
+struct gh_dump_memstats {
+	uint64_t counters[GH_DUMP_COUNTERS]; /* from Alloc to PauseTotalNs */
+	uint64_t pauses[GH_DUMP_PAUSES];     /* PauseNs, a ring, in ns */
+	uint64_t ngc;                        /* NumGC */
+};
+
+struct gh_dump_segment {
+	uint64_t address;
+	struct gh_dump_slice contents;
+	struct gh_fieldlist fields;
+};
+
+struct gh_dump_defer {
+	uint64_t record;     /* address of it */
+	uint64_t goroutine;  /* descriptor of its goroutine */
+	uint64_t argp;       /* sp of the function that deferred */
+	uint64_t pc;         /* of the defer statement; a return address */
+	uint64_t func_value; /* address of the closure */
+	uint64_t entry;      /* of its function; 0 for open-coded defers */
+	uint64_t next;       /* address of the next defer */
+};
+
+struct gh_dump_panic {
+	uint64_t record;        /* address of it */
+	uint64_t goroutine;     /* descriptor of its goroutine */
+	uint64_t argument_type; /* address of a type */
+	uint64_t argument_data; /* data word of the argument, an interface */
+	uint64_t defer;         /* that runs because of it; 0 from 1.4 on */
+	uint64_t next;          /* address of the next panic */
+};
+
+struct gh_dump_profile {
+	uint64_t id;
+	uint64_t size;    /* of an object, in bytes */
+	uint64_t nframes; /* of the stack that allocates */
+	uint64_t frames;  /* offset of the first in the file, for gh_profile_next */
+	uint64_t allocations;
+	uint64_t frees;
+};
+
+/* A frame of a profile record's stack. */
+struct gh_profile_frame {
+	struct gh_dump_slice function;
+	struct gh_dump_slice file;
+	uint64_t line;
+};
+
+struct gh_dump_sample {
+	uint64_t object;  /* an address */
+	uint64_t profile; /* id of its profile record */
+};
+
+struct gh_dump_stack_root {
+	uint64_t address; /* of the slot */
+	uint64_t pointer; /* that is there */
+	uint64_t sp;      /* of its frame */
+};
+
+struct gh_dump_data_root {
+	uint64_t address; /* of the slot */
+	uint64_t pointer; /* that is there */
+};
+
+/* A record of any kind. */
+struct gh_dump_record {
+	enum gh_dump_kind kind;
+	uint64_t tag;    /* as it is in the file */
+	uint64_t offset; /* of the tag, in the file */
+	union {
+		struct gh_dump_object object;
+		struct gh_dump_other_root other_root;
+		struct gh_dump_type type;
+		struct gh_dump_goroutine goroutine;
+		struct gh_dump_frame frame;
+		struct gh_dump_params params;
+		struct gh_dump_finalizer finalizer; /* registered or queued */
+		struct gh_dump_itab itab;
+		struct gh_dump_thread thread;
+		struct gh_dump_memstats memstats;
+		struct gh_dump_segment segment; /* data or bss */
+		struct gh_dump_defer defer;
+		struct gh_dump_panic panic;
+		struct gh_dump_profile profile;
+		struct gh_dump_sample sample;
+		struct gh_dump_stack_root stack_root;
+		struct gh_dump_data_root data_root;
+	};
+};
+
+/* What a kind of record is called, for a person: "stack frame". */
+const char *gh_dump_kind_name(enum gh_dump_kind kind);
+
+/* Reads the record at CUR, which is over the whole file, and leaves CUR after it. False if it is
+ * not all there (the cursor has failed), or its tag is not known (GH_DUMP_KINDS; CUR is after the
+ * tag).
+ */
+bool gh_dump_record_read(struct gh_cursor *cur, enum gh_dump_format format,
+			 struct gh_dump_record *record);
+
+/* Reads a frame of a profile record's stack; the next is after it. False at the end of the data. */
+bool gh_profile_next(struct gh_cursor *cur, struct gh_profile_frame *frame);
+
+#endif

@@ -1,0 +1,83 @@
+/* goheap core: a heap dump as a core file. */
+#include <argp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/write/corefile.h"
+#include "plugin/command.h"
+#include "plugin/dumpfile.h"
+#include "plugin/symbols.h"
+
+struct arguments {
+	const char *dump;    /* the dump; in argv */
+	const char *program; /* the program that wrote it; in argv, NULL if not given */
+	const char *output;  /* the file to write; in argv */
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *arguments = state->input;
+	switch (key) {
+	case 'e':
+		arguments->program = arg;
+		return 0;
+	case 'o':
+		arguments->output = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (arguments->dump != NULL)
+			argp_usage(state);
+		arguments->dump = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (arguments->dump == NULL || arguments->output == NULL)
+			argp_usage(state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* PROGRAM is NULL if it was not given. */
+static bool write_core(const struct gh_dump *dump, const char *path, const char *output)
+{
+	struct gh_core_program program = {.name = ""};
+	if (path != NULL) {
+		struct gh_symbols symbols;
+		if (!gh_symbols_open(&symbols, dump, path))
+			return false;
+		program.name = basename(path);
+		program.entry = symbols.program.image.header.e_entry + symbols.bias;
+		gh_symbols_close(&symbols);
+	}
+	struct gh_error err;
+	if (gh_corefile_write(dump, &program, output, &err))
+		return true;
+	gh_print_error(&err);
+	return false;
+}
+
+int gh_cmd_core(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+	    {.name = "output", .key = 'o', .arg = "CORE", .doc = "Write CORE (required)"},
+	    {.name = "exe", .key = 'e', .arg = "PROGRAM", .doc = "PROGRAM wrote the dump"},
+	    {0},
+	};
+	static const struct argp argp = {
+	    .options = options,
+	    .parser = parse_option,
+	    .args_doc = "DUMP -o CORE",
+	    .doc = "Write the heap dump DUMP as a core file: its goroutines are threads, and its "
+		   "objects, stacks, data and bss are memory.",
+	};
+	struct arguments arguments = {0};
+	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
+
+	struct gh_dump dump;
+	if (!gh_dumpfile_open(&dump, arguments.dump))
+		return GH_EXIT_INPUT;
+	bool written = write_core(&dump, arguments.program, arguments.output);
+	gh_dump_close(&dump);
+	return written ? GH_EXIT_OK : GH_EXIT_INPUT;
+}

@@ -1,0 +1,108 @@
+#include "plugin/dumpfile.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/util/escape.h"
+#include "plugin/program.h"
+
+/* Texts up to this size are copied to the stack. */
+#define SHORT_TEXT 256
+
+static void warn(const struct gh_dump *dump, uint64_t count, const char *what)
+{
+	if (count == 0)
+		return;
+	fputs("goheap: ", stderr);
+	gh_escape_print(stderr, dump->path);
+	fprintf(stderr, ": %" PRIu64 " %s\n", count, what);
+}
+
+static void print_damage(const struct gh_dump *dump)
+{
+	const struct gh_dump_damage *damage = &dump->damage;
+	if (dump->warning.text[0] != '\0')
+		gh_print_error(&dump->warning);
+	warn(dump, damage->orphan_frames, "stack frames without a goroutine");
+	warn(dump, damage->misplaced_frames, "stack frames that do not follow their callee's");
+	warn(dump, damage->duplicate_ids, "goroutines with the id of another");
+	warn(dump, damage->strays, "defers and panics of another goroutine than the one before");
+	warn(dump, damage->overlapping_objects, "objects that begin within another");
+	warn(dump, damage->overlapping_frames, "stack frames that begin within another");
+	warn(dump, damage->repeated_params, "parameters records more than one");
+	warn(dump, damage->trailing, "bytes after the last record");
+}
+
+bool gh_dumpfile_open(struct gh_dump *dump, const char *path)
+{
+	struct gh_error err;
+	if (!gh_dump_open(dump, path, &err)) {
+		gh_print_error(&err);
+		return false;
+	}
+	print_damage(dump);
+	return true;
+}
+
+bool gh_dumpfile_recognise(const char *path)
+{
+	uint8_t start[16];
+	FILE *in = fopen(path, "rb");
+	if (in == NULL)
+		return false;
+	size_t size = fread(start, 1, sizeof(start), in);
+	fclose(in);
+	return gh_dump_recognise(start, size) || (size > 2 && start[0] == 0x1f && start[1] == 0x8b);
+}
+
+/* TEXT is SIZE bytes and a NUL, and may have others within. */
+static void print_text(FILE *out, char *text, size_t size)
+{
+	for (const char *end = text + size;; text++) {
+		gh_escape_print(out, text);
+		text += strlen(text);
+		if (text == end)
+			return;
+		fputs("\\x00", out);
+	}
+}
+
+static void print_json(FILE *out, char *text, size_t size)
+{
+	for (char *nul = text; (nul = memchr(nul, 0, size - (size_t)(nul - text))) != NULL;)
+		*nul = '\xff';
+	gh_escape_json(out, text);
+}
+
+void gh_print_bytes(FILE *out, const char *data, size_t size, bool json)
+{
+	char buffer[SHORT_TEXT];
+	char *text = size < sizeof(buffer) ? buffer : malloc(size + 1);
+	if (text == NULL) {
+		fputs(json ? "null" : "?", out);
+		return;
+	}
+	if (size > 0)
+		memcpy(text, data, size);
+	text[size] = '\0';
+	(json ? print_json : print_text)(out, text, size);
+	if (text != buffer)
+		free(text);
+}
+
+void gh_print_slice(FILE *out, const struct gh_dump *dump, struct gh_dump_slice slice, bool json)
+{
+	struct gh_cursor bytes = gh_dump_bytes(dump, slice);
+	gh_print_bytes(out, (const char *)bytes.start, gh_cursor_size(&bytes), json);
+}
+
+struct gh_dump_slice gh_dumpfile_type_name(const struct gh_dump *dump, uint64_t address)
+{
+	struct gh_dump_record record;
+	size_t number = gh_dump_find(dump, GH_DUMP_TYPE, address);
+	if (number == GH_DUMP_NONE)
+		return (struct gh_dump_slice){0};
+	gh_dump_get(dump, GH_DUMP_TYPE, number, &record);
+	return record.type.name;
+}

@@ -1,0 +1,27 @@
+/* A heap dump that a command reads, and the printing of what is in it. */
+#ifndef GH_PLUGIN_DUMPFILE_H
+#define GH_PLUGIN_DUMPFILE_H
+
+#include <stdio.h>
+
+#include "lib/dump/dump.h"
+
+/* Opens the dump at PATH, to be closed with gh_dump_close. On failure prints the error and returns
+ * false. What is missing or wrong in a dump that can be read is told on standard error. */
+bool gh_dumpfile_open(struct gh_dump *dump, const char *path);
+
+/* The file at PATH begins as a heap dump does, or as a gzip file. False, too, if it cannot be read.
+ */
+bool gh_dumpfile_recognise(const char *path);
+
+/* Prints SIZE bytes at DATA to OUT: escaped, or as a JSON string, where a NUL is not UTF-8 either.
+ */
+void gh_print_bytes(FILE *out, const char *data, size_t size, bool json);
+
+/* The same for a text of DUMP. */
+void gh_print_slice(FILE *out, const struct gh_dump *dump, struct gh_dump_slice slice, bool json);
+
+/* The name of the type at ADDRESS, of size 0 if the dump does not have it. */
+struct gh_dump_slice gh_dumpfile_type_name(const struct gh_dump *dump, uint64_t address);
+
+#endif

@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# Heap dumps in GDB: goroutines as threads, their stacks, and memory, against what the process that wrote
+# the dump printed of itself at that moment.
+set -u
+export LC_ALL=C
+
+# The toolchains and samples stay where they are when the cache moves.
+export GOHEAP_TEST_CACHE=${GOHEAP_TEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/goheap-tests}
+
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+export XDG_CACHE_HOME=$work/cache XDG_RUNTIME_DIR=$work/run
+mkdir -p "$XDG_CACHE_HOME" "$XDG_RUNTIME_DIR"
+sed '/^# --- build tree only ---$/,$d' "$tests/../gdbinit" >"$work/goheap.gdb"
+
+# goheap PROGRAM COMMAND...: a session with the plugin.
+goheap() {
+	local program=$1 commands=()
+	shift
+	for command in "$@"; do
+		commands+=(-ex "$command")
+	done
+	timeout -k 5 120 gdb -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' \
+		-iex 'set print frame-arguments presence' \
+		-x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" "${commands[@]}" "$program" \
+		</dev/null 2>&1
+}
+
+# printed: runtime.Stack's text on standard input as rows: goroutine, function, file, line. Two top frames
+# are left out: the goroutine that printed it stood elsewhere when it wrote the dump; and in a system call the pc is a
+# return address, whose line is the next one's to GDB. Inlined calls, printed with (...) for their arguments,
+# have a fifth column.
+printed() {
+	awk -v OFS='\t' '
+		/^goroutine [0-9]+ / { id = $2; elsewhere = /\[(running|syscall)/; top = 1; next }
+		/^created by / { getline; next }
+		/^\t/ {
+			place = $1
+			line = place
+			sub(/.*:/, "", line)
+			sub(/:[0-9]+$/, "", place)
+			if (!(elsewhere && top))
+				print id, name, place, line inlined
+			top = 0
+			next
+		}
+		{ inlined = /\(\.\.\.\)$/ ? OFS "inlined" : ""; name = $0; sub(/\([^()]*\)$/, "", name); if (name == "panic") name = "runtime.gopanic" }' | sort
+}
+
+# shown: backtraces of all threads on standard input as such rows.
+shown() {
+	sed -nE -e 's/^Thread [0-9]+ .*\(LWP ([0-9]+).*/thread \1/p' \
+		-e 's/^#[0-9]+ +(0x[0-9a-f]+ in )?(.*) \((\.\.\.)?\) at (.*):([0-9]+)$/\2\t\4\t\5/p' |
+		awk -F'\t' -v OFS='\t' '
+			/^thread / { id = substr($0, 8); next }
+			{ sub(/\[.*\]/, "[...]", $1); print id, $0 }' | sort
+}
+
+# stacks NAME PROGRAM DUMP STACKS: every frame that runtime.Stack printed is in GDB's backtrace of that
+# goroutine's thread. (GDB shows more: the runtime's own frames, and the system's goroutines.)
+stacks() {
+	goheap "$2" "goheap load $3" "thread apply all backtrace" >"$work/session"
+	printed <"$4" >"$work/printed"
+	shown <"$work/session" >"$work/shown"
+	# The debug file has no inlined frames; the twin's DWARF has.
+	case $2 in
+	*.stripped) grep -v 'inlined$' "$work/printed" >"$work/expected" ;;
+	*) cut -f 1-4 "$work/printed" | sort >"$work/expected" ;;
+	esac
+	comm -23 "$work/expected" "$work/shown" >"$work/left"
+	if [ -s "$work/printed" ]; then
+		same "$1: every frame that the process printed ($(wc -l <"$work/expected"))" /dev/null "$work/left"
+	else
+		fail "$1: the process printed its stacks" "$(cat "$work/session")"
+	fi
+	# By its own DWARF, the twin's stacks have no end.
+	[ "${2##*.}" = stripped ] && lacks "$1: no frame is unknown" "$(cat "$work/session")" '\?\?|[Cc]annot access|corrupt|not saved'
+	ids=$(grep -c '^goroutine ' "$4")
+	same "$1: a thread for each goroutine ($ids)" /dev/null <(comm -23 \
+		<(sed -nE 's/^goroutine ([0-9]+) .*/\1/p' "$4" | sort) \
+		<(sed -nE 's/^Thread [0-9]+ .*\(LWP ([0-9]+).*/\1/p' "$work/session" | sort))
+}
+
+# names NAME PROGRAM DUMP STACKS: threads are called as runtime.Stack calls the goroutines' states.
+names() {
+	goheap "$2" "goheap load $3" "info threads" >"$work/session"
+	sed -nE 's/^goroutine ([0-9]+) \[([^],]*).*/\1\t\2/p' "$4" | grep -v 'running$' | sort >"$work/printed"
+	sed -nE 's/^.{2}[0-9]+ +LWP ([0-9]+) "([^",]*).*/\1\t\2/p' "$work/session" | sort >"$work/shown"
+	comm -23 "$work/printed" "$work/shown" >"$work/missing"
+	# A wait reason of some releases is called otherwise in tracebacks.
+	grep -v -e 'sync\.' "$work/missing" >"$work/left"
+	same "$1: thread names" /dev/null "$work/left"
+}
+
+# memory NAME PROGRAM DUMP: what GDB reads of each object is what the dump has.
+memory() {
+	"$GOHEAP" core "$3" -e "$2" -o "$work/core" || fail "$1: goheap core"
+	"$GOHEAP" frames --json "$3" >/dev/null || fail "$1: goheap frames"
+	quiet_elf=$(readelf --wide --segments --notes "$work/core" 2>&1 >/dev/null)
+	same "$1: readelf has no warning" /dev/null <(printf '%s' "$quiet_elf")
+}
+
+check_release() {
+	local directory spec
+	for spec in "dump" "dump -buildmode=pie"; do
+		# shellcheck disable=SC2086 # the words of a specification are arguments
+		if ! directory=$("$tests/build-sample" "$1" $spec 2>"$work/why"); then
+			skip "Go $1 $spec" "$(tail -n 1 "$work/why")"
+			continue
+		fi
+		for program in dump dump.stripped; do
+			rm -f "$work/dump" "$work/stacks"
+			"$directory/$program" "$work/dump" "$work/stacks" >"$work/counts" 2>&1
+			stacks "Go $1 $spec, $program" "$directory/$program" "$work/dump" "$work/stacks"
+		done
+		names "Go $1 $spec" "$directory/dump.stripped" "$work/dump" "$work/stacks"
+		memory "Go $1 $spec" "$directory/dump.stripped" "$work/dump"
+	done
+}
+
+for release in $("$tests/toolchain" list); do
+	check_release "$release"
+done
+finish

@@ -1,0 +1,351 @@
+#!/usr/bin/env bash
+# The commands that read heap dumps: on dumps that programs of every release wrote of themselves,
+# against what the same programs said of the same moment; and on dumps made here.
+set -u
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# The value of a key in the counts that the sample printed, or in a report of goheap's.
+count_of() {
+	awk -F'\t' -v key="$1" '$1 == key { print $2 }' "$work/counts"
+}
+
+report_of() {
+	sed -n "s/^$1: *//p" "$work/report"
+}
+
+# equal NAME EXPECTED FOUND
+equal() {
+	if [ "$2" = "$3" ]; then
+		ok "$1 ($2)"
+	else
+		fail "$1" "expected $2, found $3"
+	fi
+}
+
+# between NAME LEAST FOUND MOST
+between() {
+	if [ "$2" -le "$3" ] && [ "$3" -le "$4" ]; then
+		ok "$1 ($3)"
+	else
+		fail "$1" "expected $2 to $4, found $3"
+	fi
+}
+
+# The goroutine that wrote both is elsewhere in each, up to the function that called them; and what
+# goheap adds after the goroutines that have defers and panics is its own.
+same_moment() {
+	awk '
+		/^goroutine 1 / { print "goroutine 1"; skip = 1; next }
+		/^main\.main\(/ { skip = 0 }
+		/^(deferred|panicking) in goroutine / { own = 1; next }
+		!skip && !(own && $0 == "") { print }
+		{ own = 0 }'
+}
+
+# What the dump does not have: values of arguments, locks to threads, who created a goroutine. Go 1.15
+# shows one function of the runtime, where it is inlined.
+stack_text() {
+	sed -E -e 's/^([^\t].*)\(.*\)$/\1(...)/' -e 's/, locked to thread//' \
+		-e 's/^(created by .*) in goroutine .*/\1/' |
+		sed -e '/^runtime\.goparkunlock(/,+1d'
+}
+
+# What is known without the program: no files, no inlined calls, no creators. To Go, wrappers are not
+# there, which then cannot be told.
+names_only() {
+	sed -E -e '/^\t/d' -e '/^created by /d' -e '/\(\.\.\.\)$/d' -e 's/^([^\t].*)\(.*\)$/\1(...)/' \
+		-e 's/, locked to thread//'
+}
+
+without_wrappers() {
+	grep -Ev '^main\.(start\.(gowrap[0-9]+|func[2-9])|startGeneric\.[a-z0-9]+|\(\*Blocker\)\.Wait)\('
+}
+
+# compare_stacks NAME DIRECTORY DUMP STACKS
+compare_stacks() {
+	local program
+	stack_text <"$4" | same_moment >"$work/expected"
+	for program in dump dump.stripped dump.sw; do
+		"$GOHEAP" goroutines -e "$2/$program" "$3" 2>"$work/errors" >"$work/text"
+		same_moment <"$work/text" >"$work/found"
+		same "$1: goroutines, states, functions, lines with $program are the process's own \
+($(grep -c '^goroutine ' "$work/expected"))" "$work/expected" "$work/found"
+		[ -s "$work/errors" ] && fail "$1: no warning" "$(cat "$work/errors")"
+	done
+	names_only <"$4" | same_moment >"$work/expected"
+	"$GOHEAP" goroutines "$3" | same_moment | without_wrappers >"$work/found"
+	same "$1: goroutines, states, functions without the program" "$work/expected" "$work/found"
+}
+
+# compare_counts NAME RELEASE DUMP
+compare_counts() {
+	local name=$1 minor=${2#1.} dump=$3 objects found
+	"$GOHEAP" info "$dump" >"$work/report"
+	objects=$(count_of objects)
+	# The runtime's own threads may allocate a little between the two.
+	if [ "$minor" -lt 22 ]; then
+		between "$name: objects" "$objects" "$(report_of objects)" $((objects + 50))
+		between "$name: bytes in objects" "$(count_of heap_alloc)" \
+			"$(report_of 'object bytes')" $(($(count_of heap_alloc) + 50000))
+	else
+		# From Go 1.22 on, the dumper takes a span's heap bitmap for objects as well.
+		between "$name: objects" "$objects" "$(report_of objects)" $((objects * 5 / 4))
+	fi
+	found=$(report_of objects)
+	equal "$name: machine" "$(count_of arch)" "$(report_of machine)"
+	[ "$minor" -lt 17 ] || equal "$name: version" "$(count_of version)" "$(report_of 'go version')"
+	# The finalizer goroutine is one of the system's to Go's own count, even while a finalizer runs.
+	equal "$name: goroutines" $(($(count_of goroutines) + 1)) \
+		"$("$GOHEAP" goroutines "$dump" | grep -c '^goroutine ')"
+	equal "$name: all goroutines" "$(report_of goroutines)" \
+		"$("$GOHEAP" goroutines -a "$dump" | grep -c '^goroutine ')"
+	equal "$name: frames" "$(report_of 'stack frames')" "$("$GOHEAP" frames "$dump" | wc -l)"
+	equal "$name: types" "$(report_of types)" "$("$GOHEAP" types "$dump" | wc -l)"
+	equal "$name: itabs" "$(report_of itabs)" "$("$GOHEAP" itabs "$dump" | wc -l)"
+	equal "$name: no itab is without its type" 0 \
+		"$("$GOHEAP" itabs "$dump" | awk -F'\t' '$3 == "?"' | wc -l)"
+	equal "$name: CPUs" "$(count_of cpus)" "$("$GOHEAP" params "$dump" | sed -n 's/^cpus: *//p')"
+	"$GOHEAP" memstats "$dump" >"$work/report"
+	equal "$name: garbage collections" "$(count_of collections)" "$(report_of 'num gc')"
+	between "$name: objects in the statistics" "$objects" "$(report_of 'heap objects')" \
+		$((objects + 50))
+	[ "$minor" -ge 22 ] ||
+		equal "$name: objects are those in the statistics" "$found" "$(report_of 'heap objects')"
+}
+
+# check_records NAME DUMP
+check_records() {
+	local id
+	has "$1: a thread is the process's first" "$("$GOHEAP" threads "$2")" "	$(count_of pid)	0x"
+	id=$("$GOHEAP" goroutines --grep '^main\.holdsDefers' --json "$2" | sed 's/^{"id":\([0-9]*\),.*/\1/')
+	equal "$1: deferred calls" 3 "$("$GOHEAP" defers "$2" | awk -F'\t' -v id="$id" '$1 == id' | wc -l)"
+	equal "$1: panics" 2 "$("$GOHEAP" panics "$2" | wc -l)"
+	has "$1: the type of a run-time error" "$("$GOHEAP" panics "$2")" "	runtime\.errorString	"
+	"$GOHEAP" finalizers "$2" >"$work/finalizers"
+	between "$1: queued finalizers" 4 "$(grep -c '^queued' "$work/finalizers")" 8
+	equal "$1: registered finalizers with one function" 3 \
+		"$(grep '^registered' "$work/finalizers" | cut -f 4 | sort | uniq -c | sort -n | awk '$1 == 3 { n++ } END { print 3 * (n > 0) }')"
+	has "$1: roots in the data segment" "$("$GOHEAP" roots "$2")" "^data	0x[0-9a-f]+	0x[0-9a-f]+	\?$"
+	has "$1: roots in stacks" "$("$GOHEAP" roots "$2")" "^stack	0x[0-9a-f]+	0x[0-9a-f]+	main\.main$"
+}
+
+# check_json NAME DUMP: each line of each command is JSON.
+check_json() {
+	local command
+	if ! command -v python3 >/dev/null; then
+		skip "$1: JSON" "no python3 to read it"
+		return
+	fi
+	for command in info goroutines frames types itabs roots finalizers defers panics threads memstats \
+		params "goroutines --group" "goroutines -a"; do
+		# shellcheck disable=SC2086 # a command and its options
+		if ! "$GOHEAP" $command --json "$2" | python3 -c '
+import json, sys
+for line in sys.stdin:
+    assert isinstance(json.loads(line), dict)' >"$work/errors" 2>&1; then
+			fail "$1: $command --json" "$(cat "$work/errors")"
+			return
+		fi
+	done
+	ok "$1: JSON of every command"
+}
+
+# check_damaged NAME DUMP: cut off, and compressed.
+check_damaged() {
+	local size errors
+	size=$(wc -c <"$2")
+	head -c $((size / 2)) "$2" >"$work/cut"
+	errors=$("$GOHEAP" info "$work/cut" 2>&1 >"$work/report")
+	equal "$1: half of it can be read" 0 $?
+	has "$1: where it ends is told" "$errors" \
+		"^goheap: .*/cut: offset 0x[0-9a-f]+: expected a whole record, found the end of the file, at $(printf '0x%x' $((size / 2)))"
+	equal "$1: half of it is not whole" no "$(report_of whole)"
+	gzip -c "$2" >"$work/dump.gz"
+	"$GOHEAP" frames "$2" >"$work/expected"
+	"$GOHEAP" frames "$work/dump.gz" >"$work/found" 2>&1
+	same "$1: compressed" "$work/expected" "$work/found"
+}
+
+# check_release RELEASE
+check_release() {
+	local release=$1 directory errors
+	if ! directory=$("$tests/build-sample" "$release" dump 2>"$work/why"); then
+		skip "Go $release" "$(tail -n 1 "$work/why")"
+		[ "$release" = 1.19 ] && fail "Go 1.19 is part of the core set"
+		return
+	fi
+	if ! "$directory/dump" "$work/dump" "$work/stacks" >"$work/counts"; then
+		fail "Go $release: the sample writes a dump"
+		return
+	fi
+	compare_stacks "Go $release" "$directory" "$work/dump" "$work/stacks"
+	compare_counts "Go $release" "$release" "$work/dump"
+	check_records "Go $release" "$work/dump"
+	check_json "Go $release" "$work/dump"
+	check_damaged "Go $release" "$work/dump"
+	if [ -n "$other" ]; then
+		errors=$("$GOHEAP" goroutines -e "$other" "$work/dump" 2>&1)
+		equal "Go $release: another program is refused" 1 $?
+		has "Go $release: why another program is refused" "$errors" \
+			'expected the program that wrote the dump, found one'
+	fi
+	other=$directory/dump
+}
+
+# A position-independent program's addresses are not its file's.
+check_pie() {
+	local directory
+	if ! directory=$("$tests/build-sample" "$1" dump -buildmode=pie 2>"$work/why"); then
+		skip "Go $1 PIE" "$(tail -n 1 "$work/why")"
+		return
+	fi
+	"$directory/dump" "$work/dump" "$work/stacks" >"$work/counts"
+	compare_stacks "Go $1 PIE" "$directory" "$work/dump" "$work/stacks"
+}
+
+# check_machine GOARCH [QEMU]: programs for other machines, as far as they can be run here.
+check_machine() {
+	local directory run
+	run=$(command -v "${2-env}" || command -v "${2-env}-static")
+	if ! directory=$(GOARCH=$1 "$tests/build-sample" 1.19 dump 2>"$work/why"); then
+		skip "$1" "$(tail -n 1 "$work/why")"
+	elif [ -z "$run" ]; then
+		skip "$1" "no $2"
+	elif ! "$run" "$directory/dump" "$work/dump" "$work/stacks" >"$work/counts" 2>"$work/why"; then
+		skip "$1" "cannot be run here: $(head -n 1 "$work/why")"
+	else
+		compare_stacks "$1" "$directory" "$work/dump" "$work/stacks"
+		compare_counts "$1" 1.19 "$work/dump"
+	fi
+}
+
+# The primitives of the format, to make a dump by hand.
+number() {
+	local value=$1
+	while [ "$value" -ge 128 ]; do
+		# shellcheck disable=SC2059 # the format is the byte
+		printf "\\$(printf %03o $((value % 128 + 128)))"
+		value=$((value / 128))
+	done
+	# shellcheck disable=SC2059
+	printf "\\$(printf %03o "$value")"
+}
+
+numbers() {
+	local value
+	for value in "$@"; do
+		number "$value"
+	done
+}
+
+text() {
+	number "$(printf %s "$1" | wc -c)"
+	printf %s "$1"
+}
+
+# goroutine ID STATUS WAIT_START REASON FUNCTION: with one frame.
+goroutine() {
+	numbers 4 $((36864 + $1)) $((196608 + 256 * $1)) "$1" 0 "$2" 0 0 "$3"
+	text "$4"
+	numbers 0 0 0 0
+	numbers 5 $((196608 + 256 * $1)) 0 0 8 0 0 0 0 0 0 0 0 4096 4112 4112
+	text "$5"
+	number 0
+}
+
+# The records come on standard input.
+made_dump() {
+	printf 'go1.7 heap dump\n'
+	numbers 6 0 8 65536 131072
+	text amd64
+	text go1.99
+	number 4
+	cat
+	number 0
+}
+
+minute=60000000000
+
+waiting() {
+	goroutine 1 4 $((1 * minute)) 'chan receive' main.a
+	goroutine 2 4 $((3 * minute)) 'chan receive' main.a
+	goroutine 3 4 $((8 * minute)) select main.b
+	goroutine 4 1 $((1 * minute)) '' 'main.generic[go.shape.int,main.T[int]].func1'
+	goroutine 5 3 $((8 * minute - minute / 2)) 'chan receive' main.c
+	goroutine 6 4 0 'chan receive' main.c
+}
+
+check_waits() {
+	waiting | made_dump >"$work/made"
+	"$GOHEAP" goroutines "$work/made" >"$work/found"
+	cat >"$work/expected" <<-'END'
+		goroutine 1 [chan receive, 7 minutes]:
+		main.a(...)
+
+		goroutine 2 [chan receive, 5 minutes]:
+		main.a(...)
+
+		goroutine 3 [select]:
+		main.b(...)
+
+		goroutine 4 [runnable]:
+		main.generic[...].func1(...)
+
+		goroutine 5 [syscall]:
+		main.c(...)
+
+		goroutine 6 [chan receive]:
+		main.c(...)
+	END
+	same "minutes of waiting" "$work/expected" "$work/found"
+	"$GOHEAP" goroutines --group -s 'chan receive' "$work/made" >"$work/found"
+	cat >"$work/expected" <<-'END'
+		2 goroutines [chan receive, 7 minutes]:
+		main.a(...)
+
+		goroutines 1 2
+
+		1 goroutine [chan receive]:
+		main.c(...)
+
+		goroutines 6
+	END
+	same "groups" "$work/expected" "$work/found"
+	equal "of one status" 4 "$("$GOHEAP" goroutines -s waiting "$work/made" | grep -c '^goroutine')"
+	equal "of a pattern" 2 "$("$GOHEAP" goroutines --grep '^main\.c' "$work/made" | grep -c '^goroutine')"
+	"$GOHEAP" goroutines --grep '(' "$work/made" >"$work/found" 2>&1
+	equal "no pattern" 2 $?
+}
+
+hostile() {
+	# shellcheck disable=SC2016 # nothing here is to be expanded, ever
+	goroutine 1 4 0 $'a\n\e[31m"\\$(touch gone)`id`' $'main.\r\n\e]0;x\a$(id)'
+}
+
+check_hostile() {
+	hostile | made_dump >"$work/made"
+	local command
+	for command in goroutines 'goroutines --json' 'goroutines --group' frames 'frames --json' roots; do
+		# shellcheck disable=SC2086 # a command and its options
+		lacks "hostile text in $command" "$("$GOHEAP" $command "$work/made")" $'[\e\a\r]'
+	done
+	"$GOHEAP" goroutines "$work/made" >"$work/found"
+	# shellcheck disable=SC2016
+	printf '%s\n' 'goroutine 1 [a\n\x1b[31m"\\$(touch gone)`id`]:' 'main.\x0d\n\x1b]0;x\x07$(id)(...)' \
+		>"$work/expected"
+	same "hostile text is escaped" "$work/expected" "$work/found"
+	check_json "hostile text" "$work/made"
+}
+
+other=
+for release in $("$tests/toolchain" list); do
+	check_release "$release"
+done
+check_pie 1.19
+check_machine 386
+check_machine arm qemu-arm
+check_machine s390x qemu-s390x
+check_waits
+check_hostile
+finish

@@ -1,0 +1,427 @@
+/* Damaged heap dumps: each is refused with an error, or read as far as it goes, with a warning or
+ * with what is wrong counted. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "tests/unit/dumpmaker.h"
+#include "tests/unit/dumpwalk.h"
+#include "tests/unit/suites.h"
+
+static struct maker maker;
+static struct gh_dump dump;
+static struct gh_error err;
+
+static void check_message(const char *text)
+{
+	if (strncmp(text, "damaged: ", 9) != 0 || strstr(text, "expected ") == NULL ||
+	    strstr(text, ", found ") == NULL || strchr(text, '\n') != NULL)
+		ck_abort_msg("no error as it should be: %s", text);
+}
+
+/* Opens a copy of SIZE bytes at DATA and reads all of it. The number of records, or -1 if it was
+ * refused. */
+static long read_all(const uint8_t *data, size_t size)
+{
+	/* In memory of its own size, so that a read past the end is seen. */
+	uint8_t *copy = malloc(size > 0 ? size : 1);
+	memcpy(copy, data, size);
+	long records = -1;
+	if (gh_dump_open_memory(&dump, copy, size, "damaged", &err)) {
+		records = 0;
+		for (int kind = 0; kind < GH_DUMP_KINDS; kind++)
+			records += (long)gh_dump_count(&dump, (enum gh_dump_kind)kind);
+		if (dump.warning.text[0] != '\0')
+			check_message(dump.warning.text);
+		dump_walk(&dump);
+		gh_dump_close(&dump);
+	} else {
+		check_message(err.text);
+	}
+	free(copy);
+	return records;
+}
+
+START_TEST(truncated_at_every_byte)
+{
+	maker_everything(&maker, _i);
+	long last = -1;
+	for (size_t size = 0; size < maker.size; size++) {
+		long records = read_all(maker.data, size);
+		if (records < last)
+			ck_abort_msg("%zu bytes: fewer records than before", size);
+		last = records;
+	}
+	/* But for the mark at the end, all was there. */
+	ck_assert_int_eq(last, read_all(maker.data, maker.size));
+	free(maker.data);
+}
+END_TEST
+
+START_TEST(truncation_is_told)
+{
+	maker_everything(&maker, _i);
+	ck_assert(gh_dump_open_memory(&dump, maker.data, maker.size - 1, "damaged", &err));
+	ck_assert(strstr(dump.warning.text, "found the end of the file") != NULL);
+	gh_dump_close(&dump);
+	/* Within the statistics or, in the prototype, the roots. */
+	ck_assert(gh_dump_open_memory(&dump, maker.data, maker.size - 3, "damaged", &err));
+	ck_assert(strstr(dump.warning.text, "expected a whole record") != NULL);
+	ck_assert(strstr(dump.warning.text, _i < 4 ? "(data root)" : "(allocation sample)") !=
+		  NULL);
+	gh_dump_close(&dump);
+	free(maker.data);
+}
+END_TEST
+
+START_TEST(every_byte_wrong)
+{
+	static const uint8_t values[] = {0, 1, 0x7f, 0x80, 0xff};
+	maker_everything(&maker, _i);
+	for (size_t offset = 0; offset < maker.size; offset++) {
+		uint8_t saved = maker.data[offset];
+		for (size_t v = 0; v < sizeof(values); v++) {
+			maker.data[offset] = values[v];
+			read_all(maker.data, maker.size);
+		}
+		maker.data[offset] = saved;
+	}
+	free(maker.data);
+}
+END_TEST
+
+/* The dump with the number at OFFSET replaced by VALUE. */
+static uint8_t *replace_number(size_t offset, uint64_t value, size_t *size)
+{
+	struct maker number = {0};
+	maker_number(&number, value);
+	size_t end = offset;
+	while (maker.data[end] >= 0x80)
+		end++;
+	end++;
+	*size = maker.size - (end - offset) + number.size;
+	uint8_t *data = malloc(*size);
+	memcpy(data, maker.data, offset);
+	memcpy(data + offset, number.data, number.size);
+	memcpy(data + offset + number.size, maker.data + end, maker.size - end);
+	free(number.data);
+	return data;
+}
+
+START_TEST(huge_lengths)
+{
+	static const uint64_t values[] = {UINT64_MAX, 1ULL << 63, (1ULL << 63) - 1, 1ULL << 32,
+					  UINT32_MAX, 1ULL << 31, 1000000};
+	maker_everything(&maker, _i);
+	ck_assert_uint_gt(maker.nlengths, 10);
+	for (size_t i = 0; i < maker.nlengths; i++) {
+		for (size_t v = 0; v < sizeof(values) / sizeof(values[0]); v++) {
+			size_t size;
+			uint8_t *data = replace_number(maker.lengths[i], values[v], &size);
+			read_all(data, size);
+			free(data);
+		}
+	}
+	free(maker.data);
+}
+END_TEST
+
+/* Starts a dump of the newest format, or opens what was made since. */
+static void start(void)
+{
+	maker_start(&maker, MAKER_1_7, 8, false);
+	maker_params(&maker);
+}
+
+static void open_made(void)
+{
+	if (!gh_dump_open_memory(&dump, maker.data, maker.size, "damaged", &err))
+		ck_abort_msg("%s", err.text);
+	dump_walk(&dump);
+}
+
+static void close_made(void)
+{
+	gh_dump_close(&dump);
+	free(maker.data);
+}
+
+START_TEST(no_dump)
+{
+	static const char *const texts[] = {"",
+					    "go1.7 heap dump",
+					    "go1.2 heap dump\n",
+					    "go1.8 heap dump\n",
+					    "go1.7 heap dumps",
+					    "\177ELF",
+					    "go1.7 heap dump\n",
+					    "go1.7 heap dump\n\005",
+					    "go1.7 heap dump\n\006"};
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		ck_assert_int_eq(read_all((const uint8_t *)texts[i], strlen(texts[i])), -1);
+}
+END_TEST
+
+START_TEST(pointer_size_is_checked)
+{
+	maker_start(&maker, MAKER_1_7, 3, false);
+	maker_params(&maker);
+	ck_assert_int_eq(read_all(maker.data, maker.size), -1);
+	ck_assert(strstr(err.text, "expected a pointer size of 4 or 8, found 3") != NULL);
+	free(maker.data);
+}
+END_TEST
+
+START_TEST(unknown_tag)
+{
+	start();
+	maker_object(&maker, 0x10000, 16);
+	size_t offset = maker.size;
+	maker_number(&maker, 99);
+	maker_object(&maker, 0x20000, 16);
+	open_made();
+	ck_assert_uint_eq(gh_dump_count(&dump, GH_DUMP_OBJECT), 1);
+	char expected[64];
+	snprintf(expected, sizeof(expected), "offset 0x%zx: expected a record, found tag 99",
+		 offset);
+	ck_assert(strstr(dump.warning.text, expected) != NULL);
+	close_made();
+}
+END_TEST
+
+START_TEST(bytes_after_the_end)
+{
+	start();
+	maker_end(&maker);
+	maker_object(&maker, 0x10000, 16);
+	open_made();
+	ck_assert_uint_eq(gh_dump_count(&dump, GH_DUMP_OBJECT), 0);
+	ck_assert_uint_eq(dump.damage.trailing, 16 + 6);
+	close_made();
+}
+END_TEST
+
+START_TEST(goroutines_with_one_id)
+{
+	start();
+	for (unsigned i = 0; i < 3; i++)
+		maker_goroutine(&maker, 0x9000 + i, 5, 4, "select", 0);
+	maker_end(&maker);
+	open_made();
+	ck_assert_uint_eq(gh_dump_count(&dump, GH_DUMP_GOROUTINE), 3);
+	ck_assert_uint_eq(dump.damage.duplicate_ids, 2);
+	close_made();
+}
+END_TEST
+
+START_TEST(frames_without_a_goroutine)
+{
+	start();
+	maker_frame(&maker, 0x30000, 0, 0, "main.lost");
+	maker_goroutine(&maker, 0x9000, 5, 4, "select", 0);
+	maker_frame(&maker, 0x31000, 0, 0, "main.f");
+	maker_end(&maker);
+	open_made();
+	ck_assert_uint_eq(dump.damage.orphan_frames, 1);
+	ck_assert_uint_eq(gh_dump_stack(&dump, 0)->first_frame, 1);
+	ck_assert_uint_eq(gh_dump_stack(&dump, 0)->nframes, 1);
+	close_made();
+}
+END_TEST
+
+START_TEST(depths_out_of_order)
+{
+	static const uint64_t depths[] = {2, 0, 1, 1};
+	static const unsigned places[] = {1, 2, 3, 0};
+	start();
+	maker_goroutine(&maker, 0x9000, 5, 4, "select", 0);
+	for (unsigned i = 0; i < 4; i++)
+		maker_frame(&maker, 0x30000 + 16 * i, depths[i], 0, "main.f");
+	maker_goroutine(&maker, 0x9100, 6, 4, "select", 0);
+	maker_frame(&maker, 0x31000, 0, 0, "main.g");
+	maker_end(&maker);
+	open_made();
+	ck_assert_uint_gt(dump.damage.misplaced_frames, 0);
+	for (unsigned i = 0; i < 4; i++) {
+		struct gh_dump_record record;
+		gh_dump_get(&dump, GH_DUMP_FRAME, i, &record);
+		ck_assert_uint_eq(record.frame.sp, 0x30000 + 16 * places[i]);
+		ck_assert_uint_eq(record.frame.depth, depths[places[i]]);
+	}
+	close_made();
+}
+END_TEST
+
+START_TEST(child_that_is_its_parent)
+{
+	start();
+	maker_goroutine(&maker, 0x9000, 5, 4, "select", 0);
+	maker_frame(&maker, 0x30000, 0, 0x30000, "main.f");
+	maker_frame(&maker, 0x30010, 1, 0x30010, "main.g");
+	maker_end(&maker);
+	open_made();
+	ck_assert_uint_eq(dump.damage.misplaced_frames, 2);
+	ck_assert_uint_eq(gh_dump_stack(&dump, 0)->nframes, 2);
+	close_made();
+}
+END_TEST
+
+START_TEST(overlapping_objects)
+{
+	start();
+	maker_object(&maker, 0x10000, 64);
+	maker_object(&maker, 0x10020, 64);
+	maker_object(&maker, 0x10000, 16);
+	maker_object(&maker, UINT64_MAX - 15, 64);
+	maker_end(&maker);
+	open_made();
+	ck_assert_uint_eq(gh_dump_count(&dump, GH_DUMP_OBJECT), 4);
+	ck_assert_uint_eq(dump.damage.overlapping_objects, 2);
+	ck_assert_uint_eq(gh_dump_find_object(&dump, 0x10030), 1);
+	ck_assert_uint_eq(gh_dump_find_object(&dump, 0x10008), 2);
+	ck_assert_uint_eq(gh_dump_find_object(&dump, UINT64_MAX), 3);
+	close_made();
+}
+END_TEST
+
+/* Many in every order: descending, interleaved, with gaps. */
+START_TEST(objects_in_any_order)
+{
+	enum { COUNT = 3000 };
+	start();
+	for (unsigned i = 0; i < COUNT; i++) {
+		maker.nlengths = 0;
+		maker_object(&maker, 0x100000 + 32 * (i * 1237 % COUNT), 16);
+	}
+	maker_end(&maker);
+	open_made();
+	ck_assert_uint_eq(gh_dump_count(&dump, GH_DUMP_OBJECT), COUNT);
+	ck_assert_uint_eq(dump.damage.overlapping_objects, 0);
+	for (unsigned i = 0; i < COUNT; i++) {
+		uint64_t address = 0x100000 + 32 * (i * 1237 % COUNT);
+		ck_assert_uint_eq(gh_dump_find_object(&dump, address + 15), i);
+		ck_assert_uint_eq(gh_dump_find_object(&dump, address + 16), GH_DUMP_NONE);
+	}
+	close_made();
+}
+END_TEST
+
+/* The made dump, packed by gzip, in a file. */
+static void pack(const char *path, size_t size)
+{
+	gzFile out = gzopen(path, "wb");
+	ck_assert_int_eq(gzwrite(out, maker.data, (unsigned)size), (int)size);
+	ck_assert_int_eq(gzclose(out), Z_OK);
+}
+
+START_TEST(compressed)
+{
+	char path[] = "/tmp/goheap-test-XXXXXX";
+	int fd = mkstemp(path);
+	maker_everything(&maker, 20);
+	pack(path, maker.size);
+	ck_assert(gh_dump_open(&dump, path, &err));
+	ck_assert_str_eq(dump.warning.text, "");
+	ck_assert_uint_eq(gh_cursor_size(&dump.file), maker.size);
+	dump_walk(&dump);
+	gh_dump_close(&dump);
+
+	/* Cut within the packed data: what can be unpacked is used. */
+	off_t packed = lseek(fd, 0, SEEK_END);
+	ck_assert_int_eq(ftruncate(fd, packed - 20), 0);
+	ck_assert(gh_dump_open(&dump, path, &err));
+	ck_assert(dump.warning.text[0] != '\0');
+	dump_walk(&dump);
+	gh_dump_close(&dump);
+
+	/* Cut in the check sum: all of the dump is there. */
+	pack(path, maker.size);
+	ck_assert_int_eq(ftruncate(fd, packed - 2), 0);
+	ck_assert(gh_dump_open(&dump, path, &err));
+	ck_assert(strstr(dump.warning.text, "a whole gzip file") != NULL);
+	gh_dump_close(&dump);
+	close(fd);
+	unlink(path);
+	free(maker.data);
+}
+END_TEST
+
+/* Two members, one after the other, are one file. */
+START_TEST(compressed_in_parts)
+{
+	char path[] = "/tmp/goheap-test-XXXXXX";
+	int fd = mkstemp(path);
+	maker_everything(&maker, 20);
+	pack(path, 100);
+	gzFile out = gzopen(path, "ab");
+	gzwrite(out, maker.data + 100, (unsigned)maker.size - 100);
+	gzclose(out);
+	ck_assert(gh_dump_open(&dump, path, &err));
+	ck_assert_str_eq(dump.warning.text, "");
+	ck_assert_uint_eq(gh_cursor_size(&dump.file), maker.size);
+	gh_dump_close(&dump);
+	close(fd);
+	unlink(path);
+	free(maker.data);
+}
+END_TEST
+
+/* What is made to fill the disk does not. */
+START_TEST(compressed_bomb)
+{
+	char path[] = "/tmp/goheap-test-XXXXXX";
+	int fd = mkstemp(path);
+	static const uint8_t zeros[1 << 20];
+	start();
+	gzFile out = gzopen(path, "wb");
+	gzwrite(out, maker.data, (unsigned)maker.size);
+	for (unsigned i = 0; i < 64; i++)
+		gzwrite(out, zeros, sizeof(zeros));
+	gzclose(out);
+	ck_assert(gh_dump_open(&dump, path, &err));
+	ck_assert_uint_le(gh_cursor_size(&dump.file), 17 << 20);
+	gh_dump_close(&dump);
+	close(fd);
+	unlink(path);
+	free(maker.data);
+}
+END_TEST
+
+START_TEST(no_file)
+{
+	ck_assert(!gh_dump_open(&dump, "/nonexistent", &err));
+	ck_assert(strstr(err.text, "/nonexistent: cannot open") != NULL);
+	ck_assert(!gh_dump_open(&dump, "/dev/null", &err));
+	ck_assert(!gh_dump_open(&dump, "/", &err));
+}
+END_TEST
+
+Suite *dump_damage_suite(void)
+{
+	Suite *suite = suite_create("dump damage");
+	TCase *tcase = tcase_create("dump damage");
+	tcase_set_timeout(tcase, 300);
+	tcase_add_loop_test(tcase, truncated_at_every_byte, 0, MAKER_VARIANTS);
+	tcase_add_loop_test(tcase, truncation_is_told, 0, MAKER_VARIANTS);
+	tcase_add_loop_test(tcase, every_byte_wrong, 0, MAKER_VARIANTS);
+	tcase_add_loop_test(tcase, huge_lengths, 0, MAKER_VARIANTS);
+	tcase_add_test(tcase, no_dump);
+	tcase_add_test(tcase, pointer_size_is_checked);
+	tcase_add_test(tcase, unknown_tag);
+	tcase_add_test(tcase, bytes_after_the_end);
+	tcase_add_test(tcase, goroutines_with_one_id);
+	tcase_add_test(tcase, frames_without_a_goroutine);
+	tcase_add_test(tcase, depths_out_of_order);
+	tcase_add_test(tcase, child_that_is_its_parent);
+	tcase_add_test(tcase, overlapping_objects);
+	tcase_add_test(tcase, objects_in_any_order);
+	tcase_add_test(tcase, compressed);
+	tcase_add_test(tcase, compressed_in_parts);
+	tcase_add_test(tcase, compressed_bomb);
+	tcase_add_test(tcase, no_file);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
