@@ -11,13 +11,14 @@ build=$(cd "$(dirname "$GOHEAP")/.." && pwd)
 alike() {
 	sed -E -e 's/0x[0-9a-f]+/0xN/g' -e 's/[0-9]+ ms$/N ms/' -e 's/LWP [0-9]+/LWP N/g' \
 		-e 's/[0-9]+ bytes in [0-9]+ objects/N bytes in N objects/' \
-		-e 's|( at )(/[^ ]*/\|\.\.\./)|\1|g' -e 's/^  ([0-9]+ +LWP)/  \1/' -e 's/ +/ /g' \
+		-e 's#( at |file )(/[^ ]*/|\.\.\./)#\1#g' -e 's/ +/ /g' -e 's/ $//' \
 		-e 's/, Go BuildID=[^,]*,/, ...,/'
 }
 
 # in_order EXPECTED FOUND: the lines of EXPECTED that are not in FOUND after the one before.
 in_order() {
 	awk '
+		BEGIN { n = i = 0 }
 		NR == FNR { line[n++] = $0; next }
 		{ if (i < n && $0 == line[i]) i++ }
 		END { if (i < n) print "not there, in this order: " line[i] }' "$1" "$2"
@@ -47,7 +48,6 @@ from_the_build_tree() {
 }
 
 installed() {
-	local program
 	make -C "$build" install DESTDIR="$work/root" >"$work/output" 2>&1 ||
 		fail "make install" "$(tail "$work/output")"
 	reader=$(find "$work/root" -name goheap.so)
@@ -55,10 +55,6 @@ installed() {
 		"$(gdb --configuration | sed -n 's/.*--with-jit-reader-dir=\([^ ]*\).*/\1/p')/goheap.so\$"
 	init=$(find "$work/root" -name goheap.gdb)
 	lacks "make install: nothing is loaded from the build tree" "$(cat "$init")" 'load\.gdb'
-	program=$("$tests/build-sample" 1.19 sample)/sample.stripped || return
-	has "the installed files work together" \
-		"$(PATH=$(dirname "$(find "$work/root" -name goheap -type f)"):$PATH XDG_CACHE_HOME=$work/cache \
-			gdb -nx -batch -x "$init" -ex "jit-reader-load $reader" "$program" 2>&1)" '^goheap: go1\.19'
 	make -C "$build" uninstall DESTDIR="$work/root" >"$work/output" 2>&1
 	same "make uninstall takes everything away" /dev/null <(find "$work/root" -type f)
 }

@@ -1,5 +1,9 @@
 #include "lib/pclntab/pcvalue.h"
 
+/* The most runs of no length that are passed over at one pc: the linker for s390x writes some, and
+ * a table full of them, shared by many functions, would be read again for each. */
+#define MAX_EMPTY_RUNS 16
+
 void gh_pcvalue_start(struct gh_pcvalue *walk, const struct gh_pclntab *tab,
 		      const struct gh_func *func, uint32_t offset)
 {
@@ -16,14 +20,15 @@ void gh_pcvalue_start(struct gh_pcvalue *walk, const struct gh_pclntab *tab,
 		walk->cur.failed = true;
 }
 
-bool gh_pcvalue_next(struct gh_pcvalue *walk)
+/* Reads the next run, which may be of no length. */
+static bool read_run(struct gh_pcvalue *walk)
 {
 	struct gh_cursor *cur = &walk->cur;
 	uint64_t pc = walk->end;
 	uint32_t delta = (uint32_t)gh_cursor_uvarint(cur);
 	uint64_t length = (uint32_t)gh_cursor_uvarint(cur) * (uint64_t)walk->quantum;
 	bool last = delta == 0 && !walk->first;
-	if (cur->failed || last || length == 0 || length > UINT64_MAX - pc) {
+	if (cur->failed || last || length > UINT64_MAX - pc) {
 		cur->failed = true;
 		return false;
 	}
@@ -33,6 +38,18 @@ bool gh_pcvalue_next(struct gh_pcvalue *walk)
 	walk->start = pc;
 	walk->end = pc + length;
 	return true;
+}
+
+bool gh_pcvalue_next(struct gh_pcvalue *walk)
+{
+	for (int i = 0; i <= MAX_EMPTY_RUNS; i++) {
+		if (!read_run(walk))
+			return false;
+		if (walk->start < walk->end)
+			return true;
+	}
+	walk->cur.failed = true;
+	return false;
 }
 
 int32_t gh_pcvalue_at(const struct gh_pclntab *tab, const struct gh_func *func, uint32_t offset,

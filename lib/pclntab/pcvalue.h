@@ -20,8 +20,8 @@ void gh_pcvalue_start(struct gh_pcvalue *walk, const struct gh_pclntab *tab,
 		      const struct gh_func *func, uint32_t offset);
 
 /* Goes to the next run. False at the end of the table, or where it leaves the table or the address
- * space, or at a run of no length, which no linker writes: so a function is never walked for longer
- * than its code is. */
+ * space. Runs of no length are passed over, a few at one pc: so a walk is never much longer than
+ * the function's code. */
 bool gh_pcvalue_next(struct gh_pcvalue *walk);
 
 /* The value for PC in the table at OFFSET; -1, as the runtime says, if the table has none. */

@@ -57,13 +57,21 @@ START_TEST(tables_that_never_end_do)
 	while (gh_pcvalue_next(&walk))
 		runs++;
 	ck_assert_uint_eq(runs, 3);
-	/* Nor is there anything after a run of no length. */
+	/* Runs of no length are passed over, but not for ever. */
 	static const uint8_t empty[] = {0xff, 2, 1, 2, 0, 2, 1, 0};
 	tab = (struct gh_pclntab)TABLE(empty, 1);
 	gh_pcvalue_start(&walk, &tab, &func, 1);
 	ck_assert(gh_pcvalue_next(&walk));
+	ck_assert(gh_pcvalue_next(&walk));
+	ck_assert_int_eq(walk.value, 2);
 	ck_assert(!gh_pcvalue_next(&walk));
+	uint8_t many[1000];
+	for (size_t i = 0; i < sizeof(many); i++)
+		many[i] = i % 2 ? 2 : 0;
+	tab = (struct gh_pclntab)TABLE(many, 1);
+	gh_pcvalue_start(&walk, &tab, &func, 1);
 	ck_assert(!gh_pcvalue_next(&walk));
+	ck_assert_uint_gt(gh_cursor_left(&walk.cur), 900);
 	/* An offset outside the table is no table. */
 	gh_pcvalue_start(&walk, &tab, &func, 1000);
 	ck_assert(!gh_pcvalue_next(&walk));
