@@ -15,85 +15,104 @@
 
 /* A run of addresses with the same source line. */
 struct row {
-	uint64_t start, end;  /* addresses; one past the run */
-	uint32_t file_number; /* for gh_pclntab_file */
-	const char *file;     /* of the innermost frame; in the image, "" if unknown */
-	int32_t line;         /* of the innermost frame; 0 if unknown */
+	uint64_t start, end; /* addresses; one past the run */
+	uint32_t file;       /* of the innermost frame, for gh_pclntab_file */
+	int32_t line;        /* of the innermost frame; 0 if unknown */
 };
 
-static struct row make_row(const struct gh_pclntab *tab, const struct gh_range *range)
+static struct row make_row(const struct gh_range *range)
 {
 	return (struct row){
 	    .start = range->start,
 	    .end = range->end,
-	    .file_number = range->frames[0].file,
-	    .file = gh_pclntab_file(tab, range->frames[0].file),
+	    .file = range->frames[0].file,
 	    .line = range->frames[0].line,
 	};
 }
 
 static bool same_place(const struct row *a, const struct row *b)
 {
-	return a->line == b->line &&
-	       (a->file_number == b->file_number || strcmp(a->file, b->file) == 0);
+	return a->line == b->line && a->file == b->file;
 }
+
+struct text {
+	char *bytes; /* owned; NULL if there is none */
+	size_t size; /* in bytes */
+};
+
+/* The longest address, with 0x, and the longest line. */
+#define MAX_ADDRESS 18
+#define MAX_LINE    10
 
 /* Rows are put together here, as there are millions of them: with printf and escaping each name
  * anew, printing takes five times as long as decoding. */
 struct printer {
+	const struct gh_pclntab *tab;
 	struct gh_buffer rows; /* to be written */
-	char *function;        /* the name of the current function, escaped; owned */
+	struct text function;  /* the name of the current function, escaped */
 	struct name {
-		uint32_t number; /* of the file */
-		char *text;      /* its name, escaped; owned, NULL if the place is free */
-	} files[512];            /* the last file seen for each number modulo the array's size */
+		uint32_t number;  /* of the file */
+		struct text text; /* its name, escaped */
+	} files[512];             /* the last file seen for each number modulo the array's size */
 };
 
-/* TEXT as it is printed; the caller frees it. */
-static char *escaped(const char *text)
+/* TEXT as it is printed, to be freed; nothing if memory ran out. */
+static struct text escaped(const char *text)
 {
-	char *copy = NULL;
-	size_t size;
-	FILE *out = open_memstream(&copy, &size);
+	struct text copy = {0};
+	FILE *out = open_memstream(&copy.bytes, &copy.size);
 	if (out == NULL)
-		return NULL;
+		return copy;
 	gh_escape_print(out, text);
 	fclose(out);
 	return copy;
 }
 
-static const char *file_name(struct printer *printer, const struct row *row)
+static const struct text *file_name(struct printer *printer, const struct row *row)
 {
-	struct name *name = &printer->files[row->file_number % 512];
-	if (name->text == NULL || name->number != row->file_number) {
-		free(name->text);
-		*name =
-		    (struct name){row->file_number, escaped(*row->file != '\0' ? row->file : "?")};
+	struct name *name = &printer->files[row->file % 512];
+	if (name->text.bytes == NULL || name->number != row->file) {
+		const char *file = gh_pclntab_file(printer->tab, row->file);
+		free(name->text.bytes);
+		*name = (struct name){row->file, escaped(*file != '\0' ? file : "?")};
 	}
-	return name->text != NULL ? name->text : "?";
+	return &name->text;
 }
 
-static void put_text(struct printer *printer, const char *text, char end)
+static char *put_text(char *out, const struct text *text, char end)
 {
-	gh_buffer_bytes(&printer->rows, text, strlen(text));
-	gh_buffer_u8(&printer->rows, (uint8_t)end);
+	if (text->size > 0)
+		memcpy(out, text->bytes, text->size);
+	out[text->size] = end;
+	return out + text->size + 1;
 }
 
-/* Puts VALUE in BASE, at most 16. */
-static void put_number(struct printer *printer, uint64_t value, unsigned base)
+static char *put_address(char *out, uint64_t value)
 {
-	char digits[24];
+	unsigned digits = 1;
+	while (digits < 16 && value >> 4 * digits != 0)
+		digits++;
+	*out++ = '0';
+	*out++ = 'x';
+	while (digits-- > 0)
+		*out++ = "0123456789abcdef"[value >> 4 * digits & 15];
+	*out++ = '\t';
+	return out;
+}
+
+static char *put_line(char *out, int32_t line)
+{
+	char digits[MAX_LINE];
 	char *digit = digits + sizeof(digits);
-	*--digit = '\0';
+	uint32_t value = (uint32_t)line;
 	do {
-		*--digit = "0123456789abcdef"[value % base];
-		value /= base;
+		*--digit = (char)('0' + value % 10);
+		value /= 10;
 	} while (value != 0);
-	if (base == 16) {
-		*--digit = 'x';
-		*--digit = '0';
-	}
-	put_text(printer, digit, '\t');
+	size_t size = (size_t)(digits + sizeof(digits) - digit);
+	memcpy(out, digit, size);
+	out[size] = '\t';
+	return out + size + 1;
 }
 
 static void flush_rows(struct printer *printer)
@@ -106,13 +125,19 @@ static void flush_rows(struct printer *printer)
 
 static void print_row(struct printer *printer, const struct row *row, const char *function)
 {
-	if (printer->function == NULL)
+	if (printer->function.bytes == NULL)
 		printer->function = escaped(function);
-	put_number(printer, row->start, 16);
-	put_number(printer, row->end, 16);
-	put_text(printer, file_name(printer, row), '\t');
-	put_number(printer, (uint64_t)row->line, 10);
-	put_text(printer, printer->function != NULL ? printer->function : "?", '\n');
+	const struct text *file = file_name(printer, row);
+	size_t most = 2 * MAX_ADDRESS + MAX_LINE + file->size + printer->function.size + 5;
+	char *out = gh_buffer_extend(&printer->rows, most);
+	if (out == NULL)
+		return;
+	out = put_address(out, row->start);
+	out = put_address(out, row->end);
+	out = put_text(out, file, '\t');
+	out = put_line(out, row->line);
+	out = put_text(out, &printer->function, '\n');
+	printer->rows.size = (size_t)((uint8_t *)out - printer->rows.data);
 	if (printer->rows.size >= OUTPUT_BUFFER)
 		flush_rows(printer);
 }
@@ -121,36 +146,35 @@ static void free_printer(struct printer *printer)
 {
 	flush_rows(printer);
 	gh_buffer_free(&printer->rows);
-	free(printer->function);
+	free(printer->function.bytes);
 	for (size_t i = 0; i < sizeof(printer->files) / sizeof(printer->files[0]); i++)
-		free(printer->files[i].text);
+		free(printer->files[i].text.bytes);
 }
 
 static void print_json(struct printer *printer, const struct row *row, const char *function)
 {
-	(void)printer;
 	printf("{\"start\":\"0x%" PRIx64 "\",\"end\":\"0x%" PRIx64 "\",\"file\":", row->start,
 	       row->end);
-	gh_print_file(row->file, true);
+	gh_print_file(gh_pclntab_file(printer->tab, row->file), true);
 	printf(",\"line\":%" PRId32 ",\"function\":", row->line);
 	gh_escape_json(stdout, function);
 	fputs("}\n", stdout);
 }
 
 /* MAP is at the start of FUNC. */
-static void print_function(const struct gh_pclntab *tab, const struct gh_func *func,
-			   struct gh_sourcemap *map, struct printer *printer,
+static void print_function(struct printer *printer, const struct gh_func *func,
+			   struct gh_sourcemap *map,
 			   void (*print)(struct printer *, const struct row *, const char *))
 {
-	free(printer->function);
-	printer->function = NULL;
-	const char *name = gh_pclntab_name(tab, func->name);
+	free(printer->function.bytes);
+	printer->function.bytes = NULL;
+	const char *name = gh_pclntab_name(printer->tab, func->name);
 	struct gh_range range;
 	if (!gh_sourcemap_next(map, &range))
 		return;
-	struct row row = make_row(tab, &range);
+	struct row row = make_row(&range);
 	while (gh_sourcemap_next(map, &range)) {
-		struct row next = make_row(tab, &range);
+		struct row next = make_row(&range);
 		if (same_place(&row, &next)) {
 			row.end = next.end;
 		} else {
@@ -164,11 +188,11 @@ static void print_function(const struct gh_pclntab *tab, const struct gh_func *f
 static bool print_lines(const struct gh_program *program, bool json)
 {
 	struct gh_sourcemap map = {0};
-	struct printer printer = {0};
+	struct printer printer = {.tab = &program->tab};
 	struct gh_func func;
 	size_t i = 0;
 	for (; i < program->tab.nfunc && gh_program_walk(program, i, &func, &map); i++)
-		print_function(&program->tab, &func, &map, &printer, json ? print_json : print_row);
+		print_function(&printer, &func, &map, json ? print_json : print_row);
 	bool lost = printer.rows.failed;
 	if (lost)
 		fputs("goheap: out of memory\n", stderr);

@@ -48,7 +48,15 @@ uint16_t gh_cursor_u16(struct gh_cursor *cur)
 
 uint32_t gh_cursor_u32(struct gh_cursor *cur)
 {
-	return (uint32_t)gh_cursor_uint(cur, 4);
+	const uint8_t *bytes = gh_cursor_bytes(cur, 4);
+	if (bytes == NULL)
+		return 0;
+	/* Compilers make one instruction of either: this is read for every row of a pclntab. */
+	if (cur->big_endian)
+		return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 |
+		       (uint32_t)bytes[2] << 8 | bytes[3];
+	return (uint32_t)bytes[3] << 24 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[1] << 8 |
+	       bytes[0];
 }
 
 uint64_t gh_cursor_u64(struct gh_cursor *cur)
