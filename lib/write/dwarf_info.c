@@ -219,15 +219,28 @@ static uint32_t function_name(const struct gh_pclntab *tab, const struct gh_stri
 	return gh_strings_offset(strings, name);
 }
 
-/* Writes the unit of package number PACKAGE. */
+/* The name of package number PACKAGE; NULL if it has none, or if *LEFT bytes are too few for it:
+ * where names overlap, a crafted table could have a long one for each of its functions. */
+static const struct gh_interned *package_name(const struct gh_packages *packages, uint32_t package,
+					      size_t *left)
+{
+	if (package >= packages->names.count)
+		return NULL;
+	const struct gh_interned *name = packages->names.items[package];
+	if (name->length > *left)
+		return NULL;
+	*left -= name->length;
+	return name;
+}
+
+/* Writes the unit of package number PACKAGE, called NAME unless that is NULL. */
 static bool add_unit(struct gh_info *info, const struct gh_pclntab *tab,
 		     const struct gh_packages *packages, uint32_t package,
-		     const struct gh_strings *strings, struct gh_line_table *lines,
-		     struct gh_error *err)
+		     const struct gh_interned *name, const struct gh_strings *strings,
+		     struct gh_line_table *lines, struct gh_error *err)
 {
 	struct unit unit = {.info = info, .tab = tab};
-	bool named = package < packages->names.count;
-	begin_unit(&unit, named ? packages->names.items[package] : NULL);
+	begin_unit(&unit, name);
 	for (uint32_t i = packages->first[package]; i < packages->first[package + 1]; i++) {
 		uint32_t number = packages->functions[i];
 		bool neighbour =
@@ -273,8 +286,10 @@ bool gh_info_make(struct gh_info *info, const struct gh_pclntab *tab,
 	struct gh_line_table lines;
 	gh_line_init(&lines, tab);
 	bool made = true;
+	size_t left = tab->image->size;
 	for (uint32_t i = 0; made && i < packages->count; i++)
-		made = add_unit(info, tab, packages, i, strings, &lines, err);
+		made = add_unit(info, tab, packages, i, package_name(packages, i, &left), strings,
+				&lines, err);
 	bool whole = gh_line_free(&lines);
 	return made && check_sections(info, tab->image->path, whole, err);
 }
