@@ -10,6 +10,7 @@
 
 #include "lib/util/escape.h"
 #include "lib/write/corefile.h"
+#include "lib/write/dumpsymbols.h"
 #include "plugin/command.h"
 #include "plugin/dumpfile.h"
 #include "plugin/infofiles.h"
@@ -121,13 +122,13 @@ static void say_what_is_loaded(FILE *script, const struct gh_dump *dump,
 	    "Not in a dump: variables without pointers (noptrdata, noptrbss), which show what the "
 	    "program starts with; registers, but for pc and sp.");
 	if (files->program == NULL)
-		say(script,
-		    "No program: for backtraces, name it with the file command and load again.");
+		say(script, "No program: function names are the dump's. For files and lines, name "
+			    "it with the file command and load again.");
 }
 
-/* Writes the script that has GDB open CORE. */
-static bool write_script(const char *directory, const char *core, const struct gh_dump *dump,
-			 const struct gh_infofiles *files)
+/* Writes the script that has GDB open CORE, and SYMBOLS unless that is NULL. */
+static bool write_script(const char *directory, const char *core, const char *symbols,
+			 const struct gh_dump *dump, const struct gh_infofiles *files)
 {
 	char path[4096];
 	snprintf(path, sizeof(path), "%s/boot.gdb", directory);
@@ -135,6 +136,12 @@ static bool write_script(const char *directory, const char *core, const struct g
 	if (script == NULL) {
 		perror(path);
 		return false;
+	}
+	if (symbols != NULL) {
+		fputs("with print symbol-loading off -- symbol-file ", script);
+		gh_escape_gdb(script, symbols);
+		/* Symbols that are all GDB has it takes for mangled names. */
+		fputs("\nset print demangle off\nset backtrace past-main on\n", script);
 	}
 	fputs("with print thread-events off -- core-file ", script);
 	gh_escape_gdb(script, core);
@@ -161,7 +168,14 @@ static bool load(const struct arguments *arguments, const char *directory,
 		gh_print_error(&err);
 		ok = false;
 	}
-	ok = ok && write_script(directory, core, &dump, files);
+	char symbols[4096];
+	snprintf(symbols, sizeof(symbols), "%s/dump.debug", directory);
+	bool alone = ok && files->program == NULL;
+	if (alone && !gh_dumpsymbols_write(&dump, symbols, &err)) {
+		gh_print_error(&err);
+		alone = false;
+	}
+	ok = ok && write_script(directory, core, alone ? symbols : NULL, &dump, files);
 	gh_dump_close(&dump);
 	return ok;
 }

@@ -13,7 +13,7 @@ export XDG_CACHE_HOME=$work/cache XDG_RUNTIME_DIR=$work/run
 mkdir -p "$XDG_CACHE_HOME" "$XDG_RUNTIME_DIR"
 sed '/^# --- build tree only ---$/,$d' "$tests/../gdbinit" >"$work/goheap.gdb"
 
-# goheap PROGRAM COMMAND...: a session with the plugin.
+# goheap PROGRAM COMMAND...: a session with the plugin; PROGRAM may be empty.
 goheap() {
 	local program=$1 commands=()
 	shift
@@ -22,7 +22,7 @@ goheap() {
 	done
 	timeout -k 5 120 gdb -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' \
 		-iex 'set print frame-arguments presence' \
-		-x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" "${commands[@]}" "$program" \
+		-x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" "${commands[@]}" ${program:+"$program"} \
 		</dev/null 2>&1
 }
 
@@ -81,6 +81,22 @@ stacks() {
 		<(sed -nE 's/^Thread [0-9]+ .*\(LWP ([0-9]+).*/\1/p' "$work/session" | sort))
 }
 
+# alone NAME DUMP STACKS: with no program, the functions of every stack.
+alone() {
+	goheap "" "goheap load $2" "thread apply all backtrace" >"$work/session"
+	printed <"$3" | grep -v 'inlined$' | cut -f 1-2 | sort -u >"$work/expected"
+	sed -nE -e 's/^Thread [0-9]+ .*\(LWP ([0-9]+).*/thread \1/p' \
+		-e 's/^#[0-9]+ +0x[0-9a-f]+ in (.*) \(\)$/\1/p' "$work/session" |
+		awk -v OFS='\t' '
+			/^thread / { id = substr($0, 8); next }
+			{ sub(/\[.*\]/, "[...]"); print id, $0 }' | sort -u >"$work/shown"
+	comm -23 "$work/expected" "$work/shown" >"$work/left"
+	same "$1: with no program, every function on a stack ($(wc -l <"$work/expected"))" /dev/null \
+		"$work/left"
+	lacks "$1: with no program, no frame is unknown" "$(cat "$work/session")" \
+		'\?\?|[Cc]annot access|corrupt|not saved'
+}
+
 # names NAME PROGRAM DUMP STACKS: threads are called as runtime.Stack calls the goroutines' states.
 names() {
 	goheap "$2" "goheap load $3" "info threads" >"$work/session"
@@ -113,6 +129,7 @@ check_release() {
 			"$directory/$program" "$work/dump" "$work/stacks" >"$work/counts" 2>&1
 			stacks "Go $1 $spec, $program" "$directory/$program" "$work/dump" "$work/stacks"
 		done
+		alone "Go $1 $spec" "$work/dump" "$work/stacks"
 		names "Go $1 $spec" "$directory/dump.stripped" "$work/dump" "$work/stacks"
 		memory "Go $1 $spec" "$directory/dump.stripped" "$work/dump"
 	done

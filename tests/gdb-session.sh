@@ -400,7 +400,7 @@ test_remote() {
 		return
 	fi
 	rm -f "$work/server"
-	gdbserver --once localhost:0 "$2" >"$work/server" 2>&1 &
+	gdbserver --once 127.0.0.1:0 "$2" >"$work/server" 2>&1 &
 	server=$!
 	children="$children $server"
 	for _ in {1..50}; do
@@ -411,7 +411,7 @@ test_remote() {
 	goheap "$2" >"$work/session" <<-END
 		set sysroot /
 		break main.leaf
-		target remote localhost:$port
+		target remote 127.0.0.1:$port
 		continue
 		backtrace
 		kill
