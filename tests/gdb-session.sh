@@ -240,10 +240,12 @@ test_breakpoints() {
 	# The first argument: in a register, in Go before 1.17 on the stack.
 	first=\$rax
 	[ "${4#1.}" -ge 17 ] || first="{int} (\$rsp+8)"
+	# A function whose stack has to grow first is entered a second time.
 	output=$(goheap "$3" <<-END
 		break *'main.countdown' if $first == 1
 		run >/dev/null
 		backtrace
+		continue
 		continue
 	END
 	)
