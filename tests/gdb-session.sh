@@ -37,7 +37,9 @@ debug() {
 	while IFS= read -r line; do
 		commands+=(-ex "$line")
 	done
-	timeout -k 5 120 gdb -batch "${options[@]}" "$@" "${commands[@]}" </dev/null 2>&1
+	# A sample in the cache may be older than a checkout of its source.
+	timeout -k 5 120 gdb -batch "${options[@]}" "$@" "${commands[@]}" </dev/null 2>&1 |
+		grep -v '^warning: Source file is more recent than executable\.$'
 }
 
 # goheap ARGUMENT...: the same with the plugin loaded.
