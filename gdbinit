@@ -56,9 +56,6 @@ end
 define hookpost-jit-reader-load
   set $goheap_stale = 1
   _goheap_look
-  if $_isvoid($goheap_stale)
-  else
-  end
 end
 
 define hookpost-jit-reader-unload

@@ -53,12 +53,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash != NULL ? slash + 1 : path;
-}
-
 static void print_or_unknown(const char *text)
 {
 	gh_escape_print(stdout, *text != '\0' ? text : "??");
@@ -72,7 +66,7 @@ static void print_frame(const struct arguments *how, const struct gh_pclntab *ta
 		fputs(how->pretty ? " at " : "\n", stdout);
 	}
 	const char *file = gh_pclntab_file(tab, frame->file);
-	print_or_unknown(how->base_names ? base_name(file) : file);
+	print_or_unknown(how->base_names ? basename(file) : file);
 	if (frame->line > 0)
 		printf(":%" PRId32 "\n", frame->line);
 	else

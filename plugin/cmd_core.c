@@ -42,14 +42,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static bool write_core(const struct gh_dump *dump, const char *path, const char *output)
 {
 	struct gh_core_program program = {.name = ""};
-	if (path != NULL) {
-		struct gh_symbols symbols;
-		if (!gh_symbols_open(&symbols, dump, path))
-			return false;
-		program.name = basename(path);
-		program.entry = symbols.program.image.header.e_entry + symbols.bias;
-		gh_symbols_close(&symbols);
-	}
+	if (path != NULL && !gh_symbols_program(&program, dump, path))
+		return false;
 	struct gh_error err;
 	if (gh_corefile_write(dump, &program, output, &err))
 		return true;

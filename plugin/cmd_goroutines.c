@@ -12,8 +12,6 @@
 
 #define OUTPUT_BUFFER (1 << 18)
 
-#define NS_PER_MINUTE UINT64_C(60000000000)
-
 enum {
 	KEY_GREP = 0x100, /* past the letters: there is no short option */
 	KEY_GROUP,
@@ -88,12 +86,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const char *status_name(uint64_t status)
-{
-	static const char *const names[] = {"idle", "runnable", "running", "syscall", "waiting"};
-	return status < sizeof(names) / sizeof(names[0]) ? names[status] : "???";
-}
-
 /* Prints why the goroutine waits or, if it does not, what it does. */
 static void print_status(FILE *out, const struct gh_dump *dump,
 			 const struct gh_dump_goroutine *goroutine, bool json)
@@ -101,15 +93,7 @@ static void print_status(FILE *out, const struct gh_dump *dump,
 	if (goroutine->status == GH_DUMP_WAITING && goroutine->wait_reason.size > 0)
 		gh_print_slice(out, dump, goroutine->wait_reason, json);
 	else
-		fprintf(out, json ? "\"%s\"" : "%s", status_name(goroutine->status));
-}
-
-static uint64_t minutes_waited(const struct gh_dump *dump,
-			       const struct gh_dump_goroutine *goroutine)
-{
-	if (goroutine->status != GH_DUMP_WAITING && goroutine->status != GH_DUMP_SYSCALL)
-		return 0;
-	return gh_dump_waited(dump, goroutine) / NS_PER_MINUTE;
+		fprintf(out, json ? "\"%s\"" : "%s", gh_dumpfile_status(goroutine->status));
 }
 
 static bool is_printed(const struct listing *listing, const struct gh_call *call)
@@ -295,7 +279,7 @@ static bool make_entry(struct listing *listing, size_t number, const struct gh_d
 	*entry = (struct entry){
 	    .number = number,
 	    .id = goroutine->id,
-	    .minutes = minutes_waited(&listing->dump, goroutine),
+	    .minutes = gh_dumpfile_minutes(&listing->dump, goroutine),
 	};
 	if (!gh_traceback_make(&listing->traceback, &listing->dump, listing->symbols, number))
 		return false;
@@ -332,7 +316,7 @@ static bool is_wanted(const struct listing *listing, const struct gh_dump_gorout
 {
 	const struct arguments *arguments = listing->arguments;
 	if (arguments->status != NULL && strcmp(arguments->status, entry->status) != 0 &&
-	    strcmp(arguments->status, status_name(goroutine->status)) != 0)
+	    strcmp(arguments->status, gh_dumpfile_status(goroutine->status)) != 0)
 		return false;
 	if (!arguments->has_grep)
 		return true;
@@ -348,7 +332,7 @@ static void print_json(struct listing *listing, const struct gh_dump_goroutine *
 {
 	const struct gh_dump *dump = &listing->dump;
 	printf("{\"id\":%" PRIu64 ",\"status\":\"%s\",\"wait_reason\":", goroutine->id,
-	       status_name(goroutine->status));
+	       gh_dumpfile_status(goroutine->status));
 	gh_print_slice(stdout, dump, goroutine->wait_reason, true);
 	printf(",\"wait_start\":%" PRIu64 ",\"waited_ns\":%" PRIu64
 	       ",\"system\":%s,\"background\":%s",

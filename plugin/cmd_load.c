@@ -62,35 +62,27 @@ static bool find_program(struct gh_core_program *program, const struct gh_dump *
 	*program = (struct gh_core_program){.name = ""};
 	if (files->program == NULL)
 		return true;
-	program->name = basename(files->program);
-	struct gh_symbols symbols;
-	if (!gh_symbols_open(&symbols, dump, files->program)) {
-		if (!force)
-			fputs("goheap: load -f loads it nonetheless\n", stderr);
-		return force;
-	}
-	program->entry = symbols.program.image.header.e_entry + symbols.bias;
-	gh_symbols_close(&symbols);
-	return true;
+	if (gh_symbols_program(program, dump, files->program))
+		return true;
+	if (!force)
+		fputs("goheap: load -f loads it nonetheless\n", stderr);
+	return force;
 }
 
 /* What a thread is called: why its goroutine waits and for how long, or its status. */
 static void name_thread(FILE *script, const struct gh_dump *dump, size_t number)
 {
-	static const char *const statuses[] = {"idle", "runnable", "running", "syscall", "waiting"};
 	struct gh_dump_record record;
 	gh_dump_get(dump, GH_DUMP_GOROUTINE, number, &record);
 	const struct gh_dump_goroutine *goroutine = &record.goroutine;
 	fprintf(script, "thread apply %zu -s thread name ", number + 1);
 	struct gh_cursor reason = gh_dump_bytes(dump, goroutine->wait_reason);
-	if (goroutine->status == 4 && gh_cursor_left(&reason) > 0)
+	if (goroutine->status == GH_DUMP_WAITING && gh_cursor_left(&reason) > 0)
 		gh_print_bytes(script, (const char *)reason.pos,
 			       gh_cursor_left(&reason) < 80 ? gh_cursor_left(&reason) : 80, false);
-	else if (goroutine->status < sizeof(statuses) / sizeof(statuses[0]))
-		fputs(statuses[goroutine->status], script);
 	else
-		fprintf(script, "status %" PRIu64, goroutine->status);
-	uint64_t minutes = gh_dump_waited(dump, goroutine) / (60ULL * 1000 * 1000 * 1000);
+		fputs(gh_dumpfile_status(goroutine->status), script);
+	uint64_t minutes = gh_dumpfile_minutes(dump, goroutine);
 	if (minutes > 0)
 		fprintf(script, ", %" PRIu64 " minute%s", minutes, minutes == 1 ? "" : "s");
 	fputc('\n', script);

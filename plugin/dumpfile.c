@@ -7,6 +7,8 @@
 #include "lib/util/escape.h"
 #include "plugin/program.h"
 
+#define NS_PER_MINUTE UINT64_C(60000000000)
+
 /* Texts up to this size are copied to the stack. */
 #define SHORT_TEXT 256
 
@@ -105,4 +107,17 @@ struct gh_dump_slice gh_dumpfile_type_name(const struct gh_dump *dump, uint64_t 
 		return (struct gh_dump_slice){0};
 	gh_dump_get(dump, GH_DUMP_TYPE, number, &record);
 	return record.type.name;
+}
+
+const char *gh_dumpfile_status(uint64_t status)
+{
+	static const char *const names[] = {"idle", "runnable", "running", "syscall", "waiting"};
+	return status < sizeof(names) / sizeof(names[0]) ? names[status] : "???";
+}
+
+uint64_t gh_dumpfile_minutes(const struct gh_dump *dump, const struct gh_dump_goroutine *goroutine)
+{
+	if (goroutine->status != GH_DUMP_WAITING && goroutine->status != GH_DUMP_SYSCALL)
+		return 0;
+	return gh_dump_waited(dump, goroutine) / NS_PER_MINUTE;
 }

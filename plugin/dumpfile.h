@@ -21,6 +21,12 @@ void gh_print_bytes(FILE *out, const char *data, size_t size, bool json);
 /* The same for a text of DUMP. */
 void gh_print_slice(FILE *out, const struct gh_dump *dump, struct gh_dump_slice slice, bool json);
 
+/* What Go calls the STATUS of a goroutine. */
+const char *gh_dumpfile_status(uint64_t status);
+
+/* How many whole minutes a goroutine has waited, or been in a system call. */
+uint64_t gh_dumpfile_minutes(const struct gh_dump *dump, const struct gh_dump_goroutine *goroutine);
+
 /* The name of the type at ADDRESS, of size 0 if the dump does not have it. */
 struct gh_dump_slice gh_dumpfile_type_name(const struct gh_dump *dump, uint64_t address);
 

@@ -168,3 +168,15 @@ const struct gh_place *gh_symbols_find(struct gh_symbols *symbols, uint64_t pc)
 	}
 	return entry->found ? &entry->place : NULL;
 }
+
+bool gh_symbols_program(struct gh_core_program *program, const struct gh_dump *dump,
+			const char *path)
+{
+	*program = (struct gh_core_program){.name = basename(path)};
+	struct gh_symbols symbols;
+	if (!gh_symbols_open(&symbols, dump, path))
+		return false;
+	program->entry = symbols.program.image.header.e_entry + symbols.bias;
+	gh_symbols_close(&symbols);
+	return true;
+}

@@ -3,6 +3,7 @@
 #define GH_PLUGIN_SYMBOLS_H
 
 #include "lib/dump/dump.h"
+#include "lib/write/corefile.h"
 #include "plugin/program.h"
 
 struct gh_symbols_entry;
@@ -26,6 +27,12 @@ struct gh_place {
 bool gh_symbols_open(struct gh_symbols *symbols, const struct gh_dump *dump, const char *path);
 
 void gh_symbols_close(struct gh_symbols *symbols);
+
+/* Fills PROGRAM with what a core file of DUMP has to say of the program at PATH, which wrote it;
+ * its name is in PATH. On failure prints the error and returns false: then the name alone is filled
+ * in. */
+bool gh_symbols_program(struct gh_core_program *program, const struct gh_dump *dump,
+			const char *path);
 
 /* What executes at PC, an address of the dump; good until the next call. NULL if it is in no
  * function. */

@@ -298,3 +298,13 @@ struct gh_dump_slice gh_dump_go_version(const struct gh_dump *dump)
 		return dump->params.experiment;
 	return (struct gh_dump_slice){0};
 }
+
+const struct gh_arch *gh_dump_arch(const struct gh_dump *dump, struct gh_error *err)
+{
+	const struct gh_arch *arch = gh_arch_by_name(dump->goarch);
+	if (arch != NULL && arch->pointer_size == dump->word)
+		return arch;
+	gh_fail(err, dump->path, GH_NO_OFFSET, "a dump of a machine that Go runs on",
+		"\"%s\" with pointers of %u bytes", dump->goarch, dump->word);
+	return NULL;
+}

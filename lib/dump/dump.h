@@ -8,6 +8,7 @@
 #include "lib/dump/extents.h"
 #include "lib/dump/input.h"
 #include "lib/dump/record.h"
+#include "lib/elf/arch.h"
 #include "lib/util/buffer.h"
 #include "lib/util/error.h"
 
@@ -85,6 +86,10 @@ bool gh_dump_recognise(const void *data, size_t size);
 
 /* The format's name, "go1.7"; the prototype's is "go1.3 prototype". */
 const char *gh_dump_format_name(enum gh_dump_format format);
+
+/* The machine that the dumped process ran on. NULL, and ERR filled, if the dump names none that is
+ * known. */
+const struct gh_arch *gh_dump_arch(const struct gh_dump *dump, struct gh_error *err);
 
 /* How many records of KIND there are. They are numbered from 0 in the file's order; a goroutine's
  * frames by depth. */

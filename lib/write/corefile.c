@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "lib/dump/memory.h"
-#include "lib/elf/arch.h"
 #include "lib/util/output.h"
 #include "lib/write/prstatus.h"
 
@@ -322,10 +321,9 @@ static bool write_core(struct core *core, const struct gh_core_program *program,
 bool gh_corefile_write(const struct gh_dump *dump, const struct gh_core_program *program,
 		       const char *path, struct gh_error *err)
 {
-	struct core core = {.dump = dump, .arch = gh_arch_by_name(dump->goarch), .path = path};
-	if (core.arch == NULL || core.arch->pointer_size != dump->word)
-		return gh_fail(err, dump->path, GH_NO_OFFSET, "a dump of a machine that Go runs on",
-			       "\"%s\" with pointers of %u bytes", dump->goarch, dump->word);
+	struct core core = {.dump = dump, .arch = gh_dump_arch(dump, err), .path = path};
+	if (core.arch == NULL)
+		return false;
 	core.notes.big_endian = core.headers.big_endian = core.arch->big_endian;
 	struct gh_output out;
 	if (!gh_output_open(&out, path, err))

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/elf/arch.h"
 #include "lib/util/escape.h"
 #include "lib/util/output.h"
 #include "lib/write/dwarf.h"
@@ -239,10 +238,9 @@ static bool make_parts(struct symbols *symbols, struct gh_error *err)
 
 bool gh_dumpsymbols_write(const struct gh_dump *dump, const char *path, struct gh_error *err)
 {
-	struct symbols symbols = {.dump = dump, .arch = gh_arch_by_name(dump->goarch)};
-	if (symbols.arch == NULL || symbols.arch->pointer_size != dump->word)
-		return gh_fail(err, dump->path, GH_NO_OFFSET, "a dump of a machine that Go runs on",
-			       "\"%s\" with pointers of %u bytes", dump->goarch, dump->word);
+	struct symbols symbols = {.dump = dump, .arch = gh_dump_arch(dump, err)};
+	if (symbols.arch == NULL)
+		return false;
 	symbols.symtab.big_endian = symbols.frames.big_endian = symbols.arch->big_endian;
 	struct gh_output out;
 	if (!gh_output_open(&out, path, err))
