@@ -247,8 +247,9 @@ static bool write_files(struct job *job, const struct gh_core_program *program)
 	static char debug[PATH_MAX];
 	char path[PATH_MAX];
 	struct gh_error err;
-	if (!gh_corefile_write(&job->dump, program, path_in(job, GH_SESSION_CORE, path), &err) ||
-	    !gh_frames_write(&job->dump, path_in(job, GH_SESSION_FRAMES, path), &err)) {
+	if (!gh_dumpfile_write_core(&job->dump, program, path_in(job, GH_SESSION_CORE, path)))
+		return false;
+	if (!gh_frames_write(&job->dump, path_in(job, GH_SESSION_FRAMES, path), &err)) {
 		gh_print_error(&err);
 		return false;
 	}

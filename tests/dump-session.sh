@@ -136,7 +136,7 @@ check_leaving() {
 	output=$(goheap "$directory/dump.stripped" "goheap load $work/dump" "break main.locals" \
 		"run $work/other $work/other.stacks >/dev/null" backtrace "$ls" "goheap types")
 	lacks "in a process they are gone" "$output" '^dump(\.frames)?$'
-	has "which is unwound" "$output" '^#1 .*runtime\.goexit'
+	has "which is unwound" "$output" '^#[0-9]+ .*runtime\.goexit'
 	has "and has no dump's records" "$output" '^No heap dump is loaded'
 	output=$(goheap "$directory/dump.stripped" "goheap load $work/dump" "goheap load $work/dump" "thread 5" \
 		backtrace "$ls")
