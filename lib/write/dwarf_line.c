@@ -1,6 +1,5 @@
 #include "lib/write/dwarf_line.h"
 
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,24 +19,10 @@
 /* The file table's first number. */
 #define FIRST_FILE 1
 
-/* A file of the pclntab and its number in the unit. */
-struct unit_file {
-	uint32_t file;
-	uint32_t number;
-};
-
-static int compare_files(const void *a, const void *b)
-{
-	const struct unit_file *first = a;
-	const struct unit_file *second = b;
-	return (first->file > second->file) - (first->file < second->file);
-}
-
 /* The unit's state, before its first function. */
 static void reset(struct gh_line_table *lines)
 {
-	tdestroy(lines->numbers, free);
-	lines->numbers = NULL;
+	gh_numbers_free(&lines->numbers);
 	gh_intern_free(&lines->dirs);
 	lines->program.size = 0;
 	lines->files.size = 0;
@@ -96,30 +81,18 @@ static uint32_t add_file(struct gh_line_table *lines, const char *name)
 	return FIRST_FILE + lines->nfiles++;
 }
 
-/* The number in the unit of FILE, a file of the pclntab; 0 if it has no name. */
 static uint32_t find_file(struct gh_line_table *lines, uint32_t file)
 {
-	struct unit_file key = {.file = file};
-	struct unit_file **node = tfind(&key, &lines->numbers, compare_files);
-	if (node != NULL)
-		return (*node)->number;
-	struct unit_file *added = malloc(sizeof(*added));
-	if (added == NULL) {
-		lines->failed = true;
-		return 0;
-	}
-	*added = key;
-	added->number = add_file(lines, gh_pclntab_file(lines->tab, file));
-	uint32_t number = added->number;
-	if (tsearch(added, &lines->numbers, compare_files) == NULL) {
-		free(added);
-		lines->failed = true;
-	}
+	const uint32_t *known = gh_numbers_get(&lines->numbers, file);
+	if (known != NULL)
+		return *known;
+	uint32_t number = add_file(lines, gh_pclntab_file(lines->tab, file));
+	lines->failed |= !gh_numbers_put(&lines->numbers, file, number);
 	return number;
 }
 
-/* The same, most often for the file of the row before. */
-static uint32_t file_number(struct gh_line_table *lines, uint32_t file)
+/* Most often it is the file of the row before. */
+uint32_t gh_line_file(struct gh_line_table *lines, uint32_t file)
 {
 	if (file == GH_NO_FILE)
 		return 0;
@@ -215,65 +188,84 @@ static void add_row(struct gh_line_table *lines, const struct gh_line_row *row)
 	lines->line = line;
 }
 
-/* The place in the source of RANGE's outermost frame. */
-static struct gh_decl range_place(struct gh_line_table *lines, const struct gh_range *range)
+static struct gh_decl frame_place(struct gh_line_table *lines, const struct gh_frame *frame)
 {
-	const struct gh_frame *frame = &range->frames[range->nframes - 1];
-	struct gh_decl at = {.file = file_number(lines, frame->file), .line = frame->line};
+	struct gh_decl at = {.file = gh_line_file(lines, frame->file), .line = frame->line};
 	if (at.file == 0 || at.line == 0)
 		at = (struct gh_decl){0};
 	return at;
 }
 
-static void add_line_row(struct gh_line_table *lines, struct gh_line_row row)
+void gh_line_begin(struct gh_line_table *lines, const struct gh_func *func, bool joined)
+{
+	bool aligned = (func->entry - lines->address) % lines->tab->quantum == 0;
+	if (lines->in_sequence && !(joined && aligned))
+		close_sequence(lines, lines->end);
+	if (!lines->in_sequence)
+		begin_sequence(lines, func->entry);
+	lines->func = func;
+	lines->prologue_end = gh_prologue_end(lines->tab, func);
+	lines->decl = (struct gh_decl){0};
+	lines->rows.size = 0;
+	lines->end = func->end;
+}
+
+static void collect_row(struct gh_line_table *lines, struct gh_line_row row)
 {
 	struct gh_line_row *added = gh_buffer_extend(&lines->rows, sizeof(row));
 	if (added != NULL)
 		*added = row;
 }
 
-/* Collects the rows of FUNC. */
-static void collect_rows(struct gh_line_table *lines, const struct gh_func *func)
+/* ROW says nothing that the row before does not. */
+static bool is_redundant(const struct gh_line_table *lines, const struct gh_line_row *row)
 {
-	uint64_t prologue_end = gh_prologue_end(lines->tab, func);
-	struct gh_decl last = {0};
-	struct gh_range range;
-	lines->rows.size = 0;
-	while (gh_sourcemap_next(&lines->map, &range)) {
-		struct gh_decl at = range_place(lines, &range);
-		bool ends_prologue = range.start == prologue_end;
-		if (range.start == func->entry || ends_prologue || at.file != last.file ||
-		    at.line != last.line)
-			add_line_row(lines, (struct gh_line_row){.address = range.start,
-								 .at = at,
-								 .prologue_end = ends_prologue});
-		if (range.start < prologue_end && prologue_end < range.end)
-			add_line_row(lines, (struct gh_line_row){.address = prologue_end,
-								 .at = at,
-								 .prologue_end = true});
-		last = at;
+	const struct gh_line_row *rows = (void *)lines->rows.data;
+	size_t nrows = lines->rows.size / sizeof(*rows);
+	if (nrows == 0 || row->prologue_end)
+		return false;
+	const struct gh_line_row *last = &rows[nrows - 1];
+	return row->at.file == last->at.file && row->at.line == last->at.line &&
+	       row->tree_index == last->tree_index;
+}
+
+void gh_line_range(struct gh_line_table *lines, const struct gh_range *range)
+{
+	if (range->start == lines->func->entry)
+		lines->decl = frame_place(lines, &range->frames[range->nframes - 1]);
+	struct gh_line_row row = {.address = range->start,
+				  .at = frame_place(lines, &range->frames[0]),
+				  .tree_index = range->frames[0].tree_index,
+				  .prologue_end = range->start == lines->prologue_end};
+	if (!is_redundant(lines, &row))
+		collect_row(lines, row);
+	if (range->start < lines->prologue_end && lines->prologue_end < range->end) {
+		row.address = lines->prologue_end;
+		row.prologue_end = true;
+		collect_row(lines, row);
 	}
 }
 
-static uint64_t place_key(struct gh_decl at)
+/* By place, and by call: each copy of inlined code has statements of its own. */
+static int compare_statements(const void *a, const void *b)
 {
-	return (uint64_t)at.file << 32 | (uint32_t)at.line;
+	const struct gh_line_row *first = a;
+	const struct gh_line_row *second = b;
+	if (first->at.line != second->at.line)
+		return first->at.line < second->at.line ? -1 : 1;
+	if (first->at.file != second->at.file)
+		return first->at.file < second->at.file ? -1 : 1;
+	return (first->tree_index > second->tree_index) - (first->tree_index < second->tree_index);
 }
 
-static int compare_keys(const void *a, const void *b)
+/* Marks the function's rows that only move data, where the line has others that do its work. */
+static void mark_statements(struct gh_line_table *lines)
 {
-	uint64_t first = *(const uint64_t *)a;
-	uint64_t second = *(const uint64_t *)b;
-	return (first > second) - (first < second);
-}
-
-/* Marks the rows of FUNC that only move data, where the line has others that do its work. */
-static void mark_statements(struct gh_line_table *lines, const struct gh_func *func)
-{
+	const struct gh_func *func = lines->func;
 	struct gh_line_row *rows = (void *)lines->rows.data;
 	size_t nrows = lines->rows.size / sizeof(*rows);
 	struct gh_cursor code;
-	lines->keys.size = 0;
+	lines->statements.size = 0;
 	if (nrows == 0 || !gh_image_at(lines->tab->image, func->entry, &code))
 		return;
 	for (size_t i = 0; i < nrows; i++) {
@@ -282,51 +274,30 @@ static void mark_statements(struct gh_line_table *lines, const struct gh_func *f
 		const uint8_t *bytes = gh_cursor_bytes(&code, size);
 		rows[i].only_moves = i > 0 && !rows[i].prologue_end && bytes != NULL &&
 				     gh_code_only_moves(lines->tab->image->arch, bytes, size);
-		uint64_t key = place_key(rows[i].at);
 		if (!rows[i].only_moves)
-			gh_buffer_bytes(&lines->keys, &key, sizeof(key));
+			gh_buffer_bytes(&lines->statements, &rows[i], sizeof(rows[i]));
 	}
-	if (lines->keys.failed)
+	if (lines->statements.failed)
 		return;
-	size_t nkeys = lines->keys.size / sizeof(uint64_t);
-	qsort(lines->keys.data, nkeys, sizeof(uint64_t), compare_keys);
-	for (size_t i = 0; i < nrows; i++) {
-		uint64_t key = place_key(rows[i].at);
-		if (rows[i].only_moves &&
-		    bsearch(&key, lines->keys.data, nkeys, sizeof(key), compare_keys) == NULL)
+	struct gh_line_row *statements = (void *)lines->statements.data;
+	size_t nstatements = lines->statements.size / sizeof(*statements);
+	qsort(statements, nstatements, sizeof(*statements), compare_statements);
+	for (size_t i = 0; i < nrows; i++)
+		if (rows[i].only_moves && bsearch(&rows[i], statements, nstatements, sizeof(*rows),
+						  compare_statements) == NULL)
 			rows[i].only_moves = false;
-	}
 }
 
-static void add_rows(struct gh_line_table *lines, const struct gh_func *func, struct gh_decl *decl)
+struct gh_decl gh_line_end(struct gh_line_table *lines)
 {
-	collect_rows(lines, func);
-	mark_statements(lines, func);
+	mark_statements(lines);
 	const struct gh_line_row *rows = (void *)lines->rows.data;
 	size_t nrows = lines->rows.size / sizeof(*rows);
-	if (nrows > 0)
-		*decl = rows[0].at;
 	for (size_t i = 0; i < nrows; i++)
 		add_row(lines, &rows[i]);
-}
-
-void gh_line_function(struct gh_line_table *lines, const struct gh_func *func, bool joined,
-		      struct gh_decl *decl)
-{
-	*decl = (struct gh_decl){0};
-	if (!gh_sourcemap_start(&lines->map, lines->tab, func)) {
-		lines->failed = true;
-		return;
-	}
-	bool aligned = (func->entry - lines->address) % lines->tab->quantum == 0;
-	if (lines->in_sequence && !(joined && aligned))
-		close_sequence(lines, lines->end);
-	if (!lines->in_sequence)
-		begin_sequence(lines, func->entry);
-	add_rows(lines, func, decl);
-	lines->end = func->end;
-	if (func->start_line > 0)
-		decl->line = func->start_line;
+	if (lines->func->start_line > 0)
+		lines->decl.line = lines->func->start_line;
+	return lines->decl;
 }
 
 /* The header up to its end, as its length counts. */
@@ -370,12 +341,11 @@ size_t gh_line_finish(struct gh_line_table *lines, struct gh_buffer *out)
 bool gh_line_free(struct gh_line_table *lines)
 {
 	bool whole = !lines->failed && !lines->program.failed && !lines->files.failed &&
-		     !lines->rows.failed && !lines->keys.failed;
+		     !lines->rows.failed && !lines->statements.failed;
 	reset(lines);
 	gh_buffer_free(&lines->program);
 	gh_buffer_free(&lines->files);
 	gh_buffer_free(&lines->rows);
-	gh_buffer_free(&lines->keys);
-	gh_sourcemap_free(&lines->map);
+	gh_buffer_free(&lines->statements);
 	return whole;
 }
