@@ -27,8 +27,8 @@ static void reset(struct gh_line_table *lines)
 	lines->program.size = 0;
 	lines->files.size = 0;
 	lines->nfiles = 0;
-	lines->last_file = GH_NO_FILE;
-	lines->last_number = 0;
+	for (size_t i = 0; i < GH_RECENT_FILES; i++)
+		lines->recent[i].file = GH_NO_FILE;
 	lines->in_sequence = false;
 }
 
@@ -91,16 +91,14 @@ static uint32_t find_file(struct gh_line_table *lines, uint32_t file)
 	return number;
 }
 
-/* Most often it is the file of the row before. */
 uint32_t gh_line_file(struct gh_line_table *lines, uint32_t file)
 {
 	if (file == GH_NO_FILE)
 		return 0;
-	if (file != lines->last_file) {
-		lines->last_number = find_file(lines, file);
-		lines->last_file = file;
-	}
-	return lines->last_number;
+	struct gh_line_file *recent = &lines->recent[file % GH_RECENT_FILES];
+	if (file != recent->file)
+		*recent = (struct gh_line_file){file, find_file(lines, file)};
+	return recent->number;
 }
 
 static void extended(struct gh_buffer *program, uint8_t opcode, size_t size)
@@ -246,26 +244,38 @@ void gh_line_range(struct gh_line_table *lines, const struct gh_range *range)
 	}
 }
 
-/* By place, and by call: each copy of inlined code has statements of its own. */
-static int compare_statements(const void *a, const void *b)
+static struct gh_line_move make_move(const struct gh_line_row *row)
 {
-	const struct gh_line_row *first = a;
-	const struct gh_line_row *second = b;
-	if (first->at.line != second->at.line)
-		return first->at.line < second->at.line ? -1 : 1;
-	if (first->at.file != second->at.file)
-		return first->at.file < second->at.file ? -1 : 1;
+	return (struct gh_line_move){.place = (uint64_t)row->at.file << 32 | (uint32_t)row->at.line,
+				     .tree_index = row->tree_index};
+}
+
+/* By place, and by call: each copy of inlined code has statements of its own. */
+static int compare_moves(const void *a, const void *b)
+{
+	const struct gh_line_move *first = a;
+	const struct gh_line_move *second = b;
+	if (first->place != second->place)
+		return first->place < second->place ? -1 : 1;
 	return (first->tree_index > second->tree_index) - (first->tree_index < second->tree_index);
 }
 
-/* Marks the function's rows that only move data, where the line has others that do its work. */
-static void mark_statements(struct gh_line_table *lines)
+/* The place of ROW among the function's rows that only move data; NULL if none is there. */
+static struct gh_line_move *find_move(struct gh_line_table *lines, const struct gh_line_row *row)
+{
+	struct gh_line_move wanted = make_move(row);
+	return bsearch(&wanted, lines->moves.data, lines->moves.size / sizeof(wanted),
+		       sizeof(wanted), compare_moves);
+}
+
+/* Finds the function's rows that only move data. */
+static void find_moves(struct gh_line_table *lines)
 {
 	const struct gh_func *func = lines->func;
 	struct gh_line_row *rows = (void *)lines->rows.data;
 	size_t nrows = lines->rows.size / sizeof(*rows);
 	struct gh_cursor code;
-	lines->statements.size = 0;
+	lines->moves.size = 0;
 	if (nrows == 0 || !gh_image_at(lines->tab->image, func->entry, &code))
 		return;
 	for (size_t i = 0; i < nrows; i++) {
@@ -274,18 +284,33 @@ static void mark_statements(struct gh_line_table *lines)
 		const uint8_t *bytes = gh_cursor_bytes(&code, size);
 		rows[i].only_moves = i > 0 && !rows[i].prologue_end && bytes != NULL &&
 				     gh_code_only_moves(lines->tab->image->arch, bytes, size);
-		if (!rows[i].only_moves)
-			gh_buffer_bytes(&lines->statements, &rows[i], sizeof(rows[i]));
+		struct gh_line_move move = make_move(&rows[i]);
+		if (rows[i].only_moves)
+			gh_buffer_bytes(&lines->moves, &move, sizeof(move));
 	}
-	if (lines->statements.failed)
+}
+
+/* Marks the function's rows that only move data, where the line has others that do its work. */
+static void mark_statements(struct gh_line_table *lines)
+{
+	find_moves(lines);
+	size_t nmoves = lines->moves.size / sizeof(struct gh_line_move);
+	if (nmoves == 0)
 		return;
-	struct gh_line_row *statements = (void *)lines->statements.data;
-	size_t nstatements = lines->statements.size / sizeof(*statements);
-	qsort(statements, nstatements, sizeof(*statements), compare_statements);
-	for (size_t i = 0; i < nrows; i++)
-		if (rows[i].only_moves && bsearch(&rows[i], statements, nstatements, sizeof(*rows),
-						  compare_statements) == NULL)
-			rows[i].only_moves = false;
+	qsort(lines->moves.data, nmoves, sizeof(struct gh_line_move), compare_moves);
+	struct gh_line_row *rows = (void *)lines->rows.data;
+	size_t nrows = lines->rows.size / sizeof(*rows);
+	for (size_t i = 0; i < nrows; i++) {
+		struct gh_line_move *move = rows[i].only_moves ? NULL : find_move(lines, &rows[i]);
+		if (move != NULL)
+			move->has_statement = true;
+	}
+	/* Of equal ones bsearch finds the same each time. */
+	for (size_t i = 0; i < nrows; i++) {
+		const struct gh_line_move *move =
+		    rows[i].only_moves ? find_move(lines, &rows[i]) : NULL;
+		rows[i].only_moves = move != NULL && move->has_statement;
+	}
 }
 
 struct gh_decl gh_line_end(struct gh_line_table *lines)
@@ -341,11 +366,11 @@ size_t gh_line_finish(struct gh_line_table *lines, struct gh_buffer *out)
 bool gh_line_free(struct gh_line_table *lines)
 {
 	bool whole = !lines->failed && !lines->program.failed && !lines->files.failed &&
-		     !lines->rows.failed && !lines->statements.failed;
+		     !lines->rows.failed && !lines->moves.failed;
 	reset(lines);
 	gh_buffer_free(&lines->program);
 	gh_buffer_free(&lines->files);
 	gh_buffer_free(&lines->rows);
-	gh_buffer_free(&lines->statements);
+	gh_buffer_free(&lines->moves);
 	return whole;
 }

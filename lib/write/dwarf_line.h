@@ -22,6 +22,21 @@ struct gh_line_row {
 	bool only_moves;    /* no statement starts here: see statement.h */
 };
 
+/* A place where rows of a function only move data. */
+struct gh_line_move {
+	uint64_t place;     /* the file, in the upper half, and the line */
+	int32_t tree_index; /* as in the rows */
+	bool has_statement; /* other rows of the place do its work */
+};
+
+#define GH_RECENT_FILES 64
+
+/* A file that was looked up. */
+struct gh_line_file {
+	uint32_t file;   /* of the pclntab; GH_NO_FILE if none */
+	uint32_t number; /* in the unit's file table */
+};
+
 /* The line number program of one unit after the other. The fields are private. */
 struct gh_line_table {
 	const struct gh_pclntab *tab;
@@ -30,14 +45,14 @@ struct gh_line_table {
 	struct gh_intern dirs;     /* the unit's directories; in the image */
 	struct gh_numbers numbers; /* of the unit's files, by file of the pclntab */
 	uint32_t nfiles;           /* in the unit's file table */
-	uint32_t last_file;   /* file of the pclntab that was looked up last; GH_NO_FILE if none */
-	uint32_t last_number; /* its number in the unit's file table */
-	size_t name_bytes;    /* bytes of file names that may still be written */
+	struct gh_line_file
+	    recent[GH_RECENT_FILES]; /* looked up last, by file modulo their number */
+	size_t name_bytes;           /* bytes of file names that may still be written */
 	const struct gh_func *func;  /* the function */
 	uint64_t prologue_end;       /* its, an address */
 	struct gh_decl decl;         /* where it starts */
 	struct gh_buffer rows;       /* its: struct gh_line_row */
-	struct gh_buffer statements; /* its rows at which statements start: the same, sorted */
+	struct gh_buffer moves;      /* its places with such rows: struct gh_line_move, sorted */
 	uint64_t address;            /* registers of the state machine */
 	uint32_t file;
 	int64_t line;
