@@ -67,11 +67,10 @@ without_elided() {
 		-e '^main\.(recovered\.func2|elsewhere\.func1|wait\.func1)	'
 }
 
-# points: the places where the sample's own code prints its stack, in the order in which it comes to them;
-# those in inlined calls are not the function's own.
+# points: the places where the sample's own code prints its stack.
 points() {
 	local mark file
-	for mark in leaf countdown closure square circle cleanup recover worker large; do
+	for mark in leaf countdown closure square circle near far cleanup recover worker large; do
 		for file in main.go server.go; do
 			grep -q "// BREAK $mark\$" "$source/$file" &&
 				echo "$mark $file:$(line_of "// BREAK $mark" "$file")"
@@ -84,32 +83,29 @@ stacks() {
 	sed -n '/^at$/p; /^#/p' | sed -E 's/^at$/#0 at () at :0/' | frames | sed 's/^at\t\t0$/at/'
 }
 
-# test_frames NAME PROGRAM: at each of the places the backtrace is the stack that the program prints.
+# test_frames NAME PROGRAM: at each of the places, and wherever else the program prints its stack, the
+# backtrace is that stack, inlined calls and all.
 test_frames() {
-	local stops count
-	"$2" | awk -F'\t' '$1 == "at" || $1 == "frame"' >"$work/stacks"
-
-	stops=$(points | cut -d ' ' -f 1 | paste -s -d '|')
-	awk -F'\t' -v stops="^($stops)\$" '$1 == "at" { on = $2 ~ stops } on' "$work/stacks" |
-		sed 's/^frame\t//; s/^at\t.*/at/' >"$work/expected"
+	local stops
+	"$2" | awk -F'\t' '$1 == "at" || $1 == "logical"' | sed 's/^logical\t//; s/^at\t.*/at/' >"$work/expected"
+	stops=$(grep -c '^at$' "$work/expected")
 	{
-		points | sed 's/^[a-z]* /tbreak /'
+		points | sed 's/^[a-z]* /break /'
 		echo "run >/dev/null"
-		points | sed 's/.*/echo at\\n\nbacktrace\ncontinue/'
+		yes 'echo at\n
+backtrace
+continue' | head -n $((3 * stops))
 	} | goheap "$2" | stacks | without_elided >"$work/found"
-	same "$1: backtraces at $(points | wc -l) lines, frame by frame" "$work/expected" "$work/found"
+	same "$1: backtraces at $stops stops, frame by frame" "$work/expected" "$work/found"
 
-	# All of them, inlined or not, from where they print.
-	sed 's/^frame\t//; s/^at\t.*/at/' "$work/stacks" >"$work/expected"
-	count=$(grep -c '^at$' "$work/expected")
 	{
 		echo "break frames.go:$(grep -n 'pcs := make' "$tests/samples/frames/frames.go" | cut -d : -f 1)"
 		echo "run >/dev/null"
-		for ((; count > 0; count--)); do
-			printf 'echo at\\n\nbacktrace\ncontinue\n'
-		done
+		yes 'echo at\n
+backtrace
+continue' | head -n $((3 * stops))
 	} | goheap "$2" | sed '/^#0 /d' | stacks | without_elided >"$work/found"
-	same "$1: backtraces of all calls of a function" "$work/expected" "$work/found"
+	same "$1: backtraces of $stops calls of a function" "$work/expected" "$work/found"
 }
 
 # test_message NAME PROGRAM GOROOT: the one line.
@@ -164,6 +160,66 @@ test_stepping() {
 	stepping | debug "$2" | places >"$work/expected"
 	stepping | goheap "$3" | places >"$work/found"
 	same "$1: step, next, up, down, finish, advance, until" "$work/expected" "$work/found"
+}
+
+# Breakpoints in inlined calls, and moving through them. The function that is stepped into is left before it
+# does anything.
+inlining() {
+	cat <<-END
+		tbreak main.go:$(line_of 'a := near(n)' main.go)
+		break main.near
+		break main.twice
+		break server.go:$(line_of '// BREAK far' server.go)
+		info breakpoints
+		run >/dev/null
+		step
+		backtrace 4
+		up
+		up
+		down
+		finish
+		next
+		step
+		backtrace 4
+		step
+		backtrace 4
+		finish
+		next
+		next
+		backtrace 5
+		up
+		up
+		next
+		next
+		delete
+		break main.far
+		tbreak main.go:$(line_of 'return 2 * far(n+1)' main.go)
+		info breakpoints
+		kill
+		run >/dev/null
+		finish
+		continue
+		step
+		backtrace 5
+		next
+		next
+	END
+}
+
+# stops: the same as places, and where breakpoints are and backtraces lead.
+stops() {
+	sed -nE -e 's/^([0-9.]+) .* (0x[0-9a-f]+) in (.*) at (.*):([0-9]+)$/\1\t\2\t\3\t\4\t\5/p;t' \
+		-e 's/^#[0-9]+ +(0x[0-9a-f]+ in )?(.*) \((\.\.\.)?\) at (.*):([0-9]+)$/&/;T places' \
+		-e 's/\(\.\.\.\)/()/p;b' -e ':places' \
+		-e '/^Run till/d' -e 's/^.*hit (Temporary b|B)reakpoint /hit /' -e 's/\(\.\.\.\)/()/' -e '/^hit|^[0-9]+\t| at /p'
+}
+
+# test_inlining NAME TWIN STRIPPED
+test_inlining() {
+	inlining | debug "$2" | stops >"$work/expected"
+	inlining | goheap "$3" | stops >"$work/found"
+	has "$1: inlined calls: a session" "$(wc -l <"$work/expected")" '^[5-9][0-9]$'
+	same "$1: inlined calls: breakpoints, step, finish, next, up, backtrace" "$work/expected" "$work/found"
 }
 
 # The addresses and names of a symbol table, whatever the linker calls an assembly function.
@@ -281,11 +337,11 @@ start_waiting() {
 	sleep 0.3
 }
 
-# main_goroutine: the stack of goroutine 1 as rows, from a traceback of Go's on standard input, inlined
-# calls left out, and syscall.Syscall, where the goroutine's stack ends but not the thread's.
+# main_goroutine: the stack of goroutine 1 as rows, from a traceback of Go's on standard input, but for
+# syscall.Syscall, where the goroutine's stack ends but not the thread's.
 main_goroutine() {
 	awk '/^goroutine 1 / { on = 1; next } on && /^$/ { exit } on' | sed 'N;s/\n//' |
-		sed -nE '/\(\.\.\.\)\t/d; /^syscall\.Syscall\(/d; s/^(.*)\([^()]*\)\t(.*):([0-9]+) .*/\1\t\2\t\3/p'
+		sed -nE '/^syscall\.Syscall\(/d; s/^(.*)\([^()]*\)\t(.*):([0-9]+) .*/\1\t\2\t\3/p'
 }
 
 # thread_of FUNCTION: of a `thread apply all backtrace`, the thread that is in FUNCTION.
@@ -519,6 +575,8 @@ test_release() {
 	test_frames "Go $1 strip" "$directory/sample.stripped"
 	test_frames "Go $1 -s -w" "$directory/sample.sw"
 	test_stepping "Go $1" "$directory/sample" "$directory/sample.stripped"
+	# The DWARF of Go 1.15 leaves the code of inlined calls out of that of the calls they are in.
+	[ "$1" = 1.15 ] || test_inlining "Go $1" "$directory/sample" "$directory/sample.stripped"
 	test_looking "Go $1" "$directory/sample" "$directory/sample.stripped"
 	test_breakpoints "Go $1" "$directory/sample" "$directory/sample.stripped" "$1"
 	test_attach "Go $1" "$directory/sample.stripped"
