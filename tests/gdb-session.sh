@@ -186,7 +186,7 @@ inlining() {
 		finish
 		next
 		next
-		backtrace 5
+		backtrace 3
 		up
 		up
 		next
@@ -200,18 +200,16 @@ inlining() {
 		finish
 		continue
 		step
-		backtrace 5
+		backtrace 3
 		next
 		next
 	END
 }
 
-# stops: the same as places, and where breakpoints are and backtraces lead.
+# stops: each line of a session that ends with a place in the source or shows one.
 stops() {
-	sed -nE -e 's/^([0-9.]+) .* (0x[0-9a-f]+) in (.*) at (.*):([0-9]+)$/\1\t\2\t\3\t\4\t\5/p;t' \
-		-e 's/^#[0-9]+ +(0x[0-9a-f]+ in )?(.*) \((\.\.\.)?\) at (.*):([0-9]+)$/&/;T places' \
-		-e 's/\(\.\.\.\)/()/p;b' -e ':places' \
-		-e '/^Run till/d' -e 's/^.*hit (Temporary b|B)reakpoint /hit /' -e 's/\(\.\.\.\)/()/' -e '/^hit|^[0-9]+\t| at /p'
+	sed -nE -e '/^Run till/d' -e 's/^.*hit (Temporary b|B)reakpoint /hit /' -e 's/ \(\.\.\.\) / () /' \
+		-e '/ at .*:[0-9]+$/p' -e '/^[0-9]+\t/p'
 }
 
 # test_inlining NAME TWIN STRIPPED
@@ -341,7 +339,7 @@ start_waiting() {
 # syscall.Syscall, where the goroutine's stack ends but not the thread's.
 main_goroutine() {
 	awk '/^goroutine 1 / { on = 1; next } on && /^$/ { exit } on' | sed 'N;s/\n//' |
-		sed -nE '/^syscall\.Syscall\(/d; s/^(.*)\([^()]*\)\t(.*):([0-9]+) .*/\1\t\2\t\3/p'
+		sed -nE '/^syscall\.Syscall\(/d; s/^(.*)\([^()]*\)\t(.*):([0-9]+)( .*)?$/\1\t\2\t\3/p'
 }
 
 # thread_of FUNCTION: of a `thread apply all backtrace`, the thread that is in FUNCTION.
@@ -478,7 +476,7 @@ test_remote() {
 	END
 	kill "$server" 2>/dev/null
 	wait "$server"
-	"$2" | awk -F'\t' '$1 == "at" && n++ { exit } $1 == "frame"' | sed 's/^frame\t//' >"$work/expected"
+	"$2" | awk -F'\t' '$1 == "at" && n++ { exit } $1 == "logical"' | sed 's/^logical\t//' >"$work/expected"
 	frames <"$work/session" >"$work/found"
 	sed -i 1d "$work/expected" "$work/found"
 	same "$1: target remote: the stack above the breakpoint" "$work/expected" "$work/found"
@@ -532,7 +530,7 @@ test_rebuilt() {
 # test_cgo NAME STRIPPED: C functions on the stack.
 test_cgo() {
 	local name
-	"$2" | awk -F'\t' '$1 == "at" && n++ { exit } $1 == "frame"' | sed 's/^frame\t//' >"$work/expected"
+	"$2" | awk -F'\t' '$1 == "at" && n++ { exit } $1 == "logical"' | sed 's/^logical\t//' >"$work/expected"
 	goheap "$2" >"$work/session" <<-END
 		break main.go:$(grep -n '// BREAK leaf' "$tests/samples/cgo/main.go" | cut -d : -f 1)
 		break main.go:$(grep -n '// BREAK callback' "$tests/samples/cgo/main.go" | cut -d : -f 1)
@@ -545,7 +543,7 @@ test_cgo() {
 	sed '/^callback$/,$d' "$work/session" | frames >"$work/found"
 	same "$1: leaf: the stack" "$work/expected" "$work/found"
 	lacks "$1: no warning" "$(cat "$work/session")" '^warning'
-	"$2" | sed -n '/^at\tcallback$/,$s/^frame\t//p' | sed '/^runtime\.cgocallback/,$d' >"$work/expected"
+	"$2" | sed -n '/^at\tcallback$/,$s/^logical\t//p' | sed '/^runtime\.cgocallback/,$d' >"$work/expected"
 	sed '1,/^callback$/d' "$work/session" | frames | sed -E '/^runtime\.(cgo)?call/,$d' >"$work/found"
 	same "$1: a callback from C: the stack up to it" "$work/expected" "$work/found"
 
@@ -721,7 +719,7 @@ test_typed() {
 		-ex 'jit-reader-load $GOHEAP_SO'" /dev/null <"$work/typed" | tr -d '\r' >"$work/session"
 	kill "$pid"
 	wait "$pid" 2>/dev/null
-	has "typed: attach, then a backtrace" "$(cat "$work/session")" '^#[0-9]+ .* in main\.wait \(\) at '
+	has "typed: attach, then a backtrace" "$(cat "$work/session")" '^#[0-9]+ .* main\.wait \(\) at '
 	has "typed: file, then a breakpoint" "$(cat "$work/session")" '^Breakpoint 1 at .*/main\.go'
 	has "typed: and a run" "$(cat "$work/session")" 'breakpoint already hit 1 time'
 }

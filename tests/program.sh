@@ -59,6 +59,8 @@ json() {
 		"$(json_lines "$GOHEAP" funcs --json "$stripped")"
 	equal "lines --json is JSON" "$("$GOHEAP" lines "$stripped" | wc -l)" \
 		"$(json_lines "$GOHEAP" lines --json "$stripped")"
+	equal "lines --inlines --json is JSON" "$("$GOHEAP" lines --inlines "$stripped" | wc -l)" \
+		"$(json_lines "$GOHEAP" lines --inlines --json "$stripped")"
 }
 
 # binutils names the directory that the DWARF of generated code does not.
@@ -71,7 +73,7 @@ addresses() {
 	# Entries of functions, and one row in ten.
 	"$GOHEAP" funcs "$stripped" | cut -f 1 >"$work/entries"
 	"$GOHEAP" lines "$stripped" | awk 'NR % 10 == 0 { print $1 }' >"$work/rows"
-	for option in "" -a -s -p; do
+	for option in "" -a -i -s -p -aip; do
 		# shellcheck disable=SC2086 # an option or none
 		"$GOHEAP" addr2line $option -e "$stripped" <"$work/rows" >"$work/ours"
 		# shellcheck disable=SC2086
