@@ -220,6 +220,29 @@ test_inlining() {
 	same "$1: inlined calls: breakpoints, step, finish, next, up, backtrace" "$work/expected" "$work/found"
 }
 
+# copies: a session's `info breakpoints` on standard input as rows of address and function.
+copies() {
+	sed -nE 's/^[0-9.]+ .* 0x0*([0-9a-f]+) in (.*) at .*:[0-9]+$/\1\t\2/p' | LC_ALL=C sort
+}
+
+# test_copies NAME TWIN STRIPPED: a breakpoint on a function that is inlined wherever it is called is in every
+# copy that GDB finds in the twin. (Of other packages' units it finds there only those that it has read.)
+test_copies() {
+	"$GOHEAP" lines --inlines "$3" | awk -F'\t' -v funcs="$("$GOHEAP" funcs "$3" | cut -f 3)" '
+		BEGIN { n = split(funcs, names, "\n"); for (i = 1; i <= n; i++) own[names[i]] = 1 }
+		NF > 5 && !($5 in own) && $5 !~ /\[/ { print $5 }' | sort -u | awk 'NR % 15 == 0' >"$work/names"
+	{
+		sed "s/.*/break '&'/" "$work/names"
+		echo "info breakpoints"
+	} >"$work/commands"
+	debug "$2" <"$work/commands" | copies >"$work/expected"
+	goheap "$3" <"$work/commands" | copies >"$work/found"
+	LC_ALL=C comm -23 "$work/expected" "$work/found" >"$work/missing"
+	has "$1: functions without code of their own" "$(wc -l <"$work/names")" '^[1-9][0-9]+$'
+	same "$1: breakpoints in their copies: the twin's $(wc -l <"$work/expected") are among $(wc -l <"$work/found")" \
+		/dev/null "$work/missing"
+}
+
 # The addresses and names of a symbol table, whatever the linker calls an assembly function.
 functions_of() {
 	nm "$1" | sed -nE 's/^0*([0-9a-f]+) [Tt] (main\..*)$/\2/p' | sed 's/\.abi0$//' | LC_ALL=C sort -u
@@ -574,7 +597,10 @@ test_release() {
 	test_frames "Go $1 -s -w" "$directory/sample.sw"
 	test_stepping "Go $1" "$directory/sample" "$directory/sample.stripped"
 	# The DWARF of Go 1.15 leaves the code of inlined calls out of that of the calls they are in.
-	[ "$1" = 1.15 ] || test_inlining "Go $1" "$directory/sample" "$directory/sample.stripped"
+	if [ "$1" != 1.15 ]; then
+		test_inlining "Go $1" "$directory/sample" "$directory/sample.stripped"
+		test_copies "Go $1" "$directory/sample" "$directory/sample.stripped"
+	fi
 	test_looking "Go $1" "$directory/sample" "$directory/sample.stripped"
 	test_breakpoints "Go $1" "$directory/sample" "$directory/sample.stripped" "$1"
 	test_attach "Go $1" "$directory/sample.stripped"
