@@ -26,13 +26,12 @@ goheap() {
 		</dev/null 2>&1
 }
 
-# printed: runtime.Stack's text on standard input as rows: goroutine, function, file, line. Two top frames
-# are left out: the goroutine that printed it stood elsewhere when it wrote the dump; and in a system call the pc is a
-# return address, whose line is the next one's to GDB. Inlined calls, printed with (...) for their arguments,
-# have a fifth column.
+# printed: runtime.Stack's text on standard input as rows: goroutine, function, file, line. One top frame is
+# left out: the goroutine that printed it stood elsewhere when it wrote the dump. Inlined calls, printed with (...) for
+# their arguments, have a fifth column.
 printed() {
 	awk -v OFS='\t' '
-		/^goroutine [0-9]+ / { id = $2; elsewhere = /\[(running|syscall)/; top = 1; next }
+		/^goroutine [0-9]+ / { id = $2; elsewhere = /\[running/; top = 1; next }
 		/^created by / { getline; next }
 		/^\t/ {
 			place = $1

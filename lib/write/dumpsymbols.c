@@ -6,6 +6,7 @@
 
 #include "lib/util/escape.h"
 #include "lib/util/output.h"
+#include "lib/write/corefile.h"
 #include "lib/write/dwarf.h"
 #include "lib/write/elffile.h"
 
@@ -51,7 +52,7 @@ static void add_stack(struct symbols *symbols, const struct gh_dump_stack *stack
 		if (frame->pc == 0 || frame->entry > frame->pc)
 			continue;
 		struct place place = {
-		    .address = i == 0 ? frame->pc : frame->pc - 1,
+		    .address = i == 0 ? gh_corefile_pc(symbols->arch, frame) : frame->pc - 1,
 		    .entry = frame->entry,
 		    .size = frame->contents.size,
 		    .name = frame->function,
