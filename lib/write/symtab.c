@@ -65,22 +65,25 @@ static uint16_t section_at(const struct writer *writer, uint64_t address)
 	return writer->extents[low - 1].number;
 }
 
-static void add_symbol(struct writer *writer, const GElf_Sym *symbol)
+void gh_symbol_put(struct gh_buffer *out, uint8_t word, const GElf_Sym *symbol)
 {
-	struct gh_buffer *out = &writer->symtab->symbols;
-	bool is_64 = writer->tab->pointer_size == 8;
 	gh_buffer_u32(out, symbol->st_name);
-	if (!is_64) {
+	if (word == 4) {
 		gh_buffer_u32(out, (uint32_t)symbol->st_value);
 		gh_buffer_u32(out, (uint32_t)symbol->st_size);
 	}
 	gh_buffer_u8(out, symbol->st_info);
 	gh_buffer_u8(out, symbol->st_other);
 	gh_buffer_u16(out, symbol->st_shndx);
-	if (is_64) {
+	if (word == 8) {
 		gh_buffer_u64(out, symbol->st_value);
 		gh_buffer_u64(out, symbol->st_size);
 	}
+}
+
+static void add_symbol(struct writer *writer, const GElf_Sym *symbol)
+{
+	gh_symbol_put(&writer->symtab->symbols, writer->tab->pointer_size, symbol);
 }
 
 static bool add_functions(struct writer *writer, struct gh_error *err)

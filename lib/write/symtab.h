@@ -24,6 +24,9 @@ bool gh_symtab_make(struct gh_symtab *symtab, const struct gh_pclntab *tab,
 		    const struct gh_elf *elf, const struct gh_skeleton *skeleton,
 		    const struct gh_strings *strings, struct gh_error *err);
 
+/* Appends SYMBOL to OUT, a symbol table of a machine with pointers of WORD bytes. */
+void gh_symbol_put(struct gh_buffer *out, uint8_t word, const GElf_Sym *symbol);
+
 void gh_symtab_free(struct gh_symtab *symtab);
 
 #endif
