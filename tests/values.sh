@@ -74,7 +74,7 @@ typed_answers() {
 		print sp_%4.array[1]	{f_%0 = {_type = 0x5100 <type:main.Pair>, data = 0x10200}}
 		print *sp_%4.array@2	{{f_%0 = {_type = 0x5000 <type:main.Node>, data = 0x10000}}, {f_%0 = {_type = 0x5100 <type:main.Pair>, data = 0x10200}}}
 		print *sp_%7.data	{f_%0 = 0x10100, f_%1 = 0x10400 "hello", f_%3 = {array = 0x10200, len = 2, cap = 3}, f_%6 = {tab = 0x7000, data = 0x10100}}
-		print *sp_%9.data.f_%0	{f_%0 = 0x0, f_%1 = 0x10407 "world", f_%3 = {array = 0x0, len = 0, cap = 0}, f_%6 = {tab = 0x0, data = 0x0}}
+		whatis 'main.Node'	main.Node
 		print *sp_%13	11
 		whatis sp_%11	uintptr *
 		whatis sp_%1	main.Node *
@@ -132,9 +132,9 @@ values() {
 	while IFS=$'\t' read -r question _; do
 		commands+=("$question")
 	done <"$work/answers"
-	session "$6" "$work/made" 'backtrace full' 'echo answers\n' "${commands[@]}" >"$work/session"
+	session "$6" "$work/made" 'echo stack\n' 'backtrace full' 'echo answers\n' "${commands[@]}" >"$work/session"
 	"$2" | words "$4" | by_frame | cat - <(cut -f 2 "$work/answers") >"$work/expected"
-	sed '/^answers$/,$d' "$work/session" | frames | by_frame >"$work/shown"
+	sed '1,/^stack$/d; /^answers$/,$d' "$work/session" | frames | by_frame >"$work/shown"
 	sed -E '1,/^answers$/d; s/^(type|\$[0-9]+) = //' "$work/session" >>"$work/shown"
 	same "$name" "$work/expected" "$work/shown"
 }
@@ -158,6 +158,16 @@ check_made() {
 	has "memory at a variable" "$(cat "$work/session")" '^0x10600:	0x000000000000000b	0x0000000000000016$'
 	# shellcheck disable=SC2016 # $1 is GDB's
 	has "a pointer" "$(cat "$work/session")" '^\$1 = \(uintptr \*\) 0x10000$'
+}
+
+check_types() {
+	"$work/makedump" values 1 8 little >"$work/made"
+	session gdb "$work/made" "ptype 'main.Node'" 'set language c' "print *('main.Node' *)0x10100" >"$work/session"
+	has "a type by its name" "$(cat "$work/session")" '^type = struct main\.Node \{$'
+	has "memory as a type" "$(cat "$work/session")" '^\$1 = \{f_0x0 = 0x0, f_0x8 = \{str = 0x10407 "world", len = 5\},'
+	# In the other goroutine that word points to an array of another type.
+	session gdb "$work/made" 'thread 2' 'print *sp_0x58' >"$work/session"
+	has "what has no one type" "$(cat "$work/session")" '^\$1 = 20480$'
 }
 
 check_hostile() {
@@ -236,6 +246,7 @@ check_machine() {
 }
 
 check_made
+check_types
 check_hostile
 if framewords=$("$tests/build-sample" 1.19 framewords 2>"$work/why"); then
 	framewords=$framewords/framewords

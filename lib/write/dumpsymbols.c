@@ -328,15 +328,21 @@ static void free_parts(struct symbols *symbols)
 	gh_elf_free(&symbols->elf);
 }
 
-bool gh_dumpsymbols_write(const struct gh_dump *dump, const char *path, struct gh_error *err)
+bool gh_dumpsymbols_write_to(const struct gh_dump *dump, int fd, const char *path,
+			     struct gh_error *err)
 {
 	struct symbols symbols = {.dump = dump};
+	bool ok = make_parts(&symbols, err) && gh_elf_write(&symbols.elf, fd, path, err);
+	free_parts(&symbols);
+	return ok;
+}
+
+bool gh_dumpsymbols_write(const struct gh_dump *dump, const char *path, struct gh_error *err)
+{
 	struct gh_output out;
 	if (!gh_output_open(&out, path, err))
 		return false;
-	bool ok = make_parts(&symbols, err) && gh_elf_write(&symbols.elf, out.fd, path, err);
-	free_parts(&symbols);
-	if (ok)
+	if (gh_dumpsymbols_write_to(dump, out.fd, path, err))
 		return gh_output_commit(&out, err);
 	gh_output_discard(&out);
 	return false;

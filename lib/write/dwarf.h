@@ -8,6 +8,7 @@ enum {
 	DW_TAG_pointer_type = 0x0f,
 	DW_TAG_compile_unit = 0x11,
 	DW_TAG_structure_type = 0x13,
+	DW_TAG_typedef = 0x16,
 	DW_TAG_base_type = 0x24,
 	DW_TAG_subprogram = 0x2e,
 	DW_TAG_variable = 0x34,

@@ -14,6 +14,7 @@ enum {
 	POINTER,
 	STRUCT,
 	MEMBER,
+	TYPEDEF,
 	BLOCK,
 	VARIABLE,
 };
@@ -34,6 +35,8 @@ void gh_slot_abbrevs(struct gh_buffer *abbrev)
 	    MEMBER, DW_TAG_member, 0,
 	    DW_AT_name, DW_FORM_string, DW_AT_data_member_location, DW_FORM_udata,
 	    DW_AT_type, DW_FORM_ref_addr, 0, 0,
+	    TYPEDEF, DW_TAG_typedef, 0,
+	    DW_AT_type, DW_FORM_ref_addr, DW_AT_name, DW_FORM_string, 0, 0,
 	    BLOCK, DW_TAG_lexical_block, 1,
 	    DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, DW_FORM_udata, 0, 0,
 	    VARIABLE, DW_TAG_variable, 0,
@@ -138,7 +141,8 @@ static uint32_t add_plain(struct gh_slot_types *types, struct gh_buffer *info, u
 	return length;
 }
 
-/* Adds the struct of type NUMBER. */
+/* Adds the struct of type NUMBER. As in what Go's linker writes a typedef is of the same name: in
+ * Go a struct's own name is not that of a type to GDB. */
 static uint32_t add_struct(const struct gh_slot_types *types, const struct gh_dump *dump,
 			   struct gh_buffer *info, size_t number)
 {
@@ -157,6 +161,9 @@ static uint32_t add_struct(const struct gh_slot_types *types, const struct gh_du
 		add_member(info, name, field.offset, types->plain[field.kind]);
 	}
 	gh_buffer_u8(info, 0);
+	gh_buffer_u8(info, TYPEDEF);
+	gh_buffer_u32(info, offset);
+	gh_dumptext_put(info, dump, record.type.name);
 	return offset;
 }
 

@@ -1,9 +1,25 @@
-/* Fuzz target: everything that reads a heap dump. */
+/* Fuzz target: everything that reads a heap dump, and what is written of its frames. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include "lib/write/dumpsymbols.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/dumpwalk.h"
+
+/* The symbols are to be within a small multiple of the dump's size. */
+static void make_symbols(const struct gh_dump *dump)
+{
+	int fd = memfd_create("symbols", MFD_CLOEXEC);
+	struct gh_error err;
+	if (fd < 0)
+		abort();
+	if (gh_dumpsymbols_write_to(dump, fd, "symbols", &err) &&
+	    (uint64_t)lseek(fd, 0, SEEK_END) > 4096 + 64 * (uint64_t)gh_cursor_size(&dump->file))
+		abort();
+	close(fd);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -16,6 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct gh_error err;
 	if (gh_dump_open_memory(&dump, copy, size, "input", &err)) {
 		dump_walk(&dump);
+		make_symbols(&dump);
 		gh_dump_close(&dump);
 	}
 	free(copy);

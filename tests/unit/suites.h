@@ -13,5 +13,6 @@ Suite *image_suite(void);
 Suite *debugfile_suite(void);
 Suite *dump_suite(void);
 Suite *dump_damage_suite(void);
+Suite *slots_suite(void);
 
 #endif
