@@ -163,7 +163,7 @@ static void see_frame(struct collector *collector, const struct gh_site *site, s
 static void find_types(struct collector *collector, const struct gh_site *site,
 		       const struct located *frames, size_t count)
 {
-	if (collector->fields.failed || collector->slots.failed)
+	if (site->count == 0 || collector->fields.failed || collector->slots.failed)
 		return;
 	if (collector->dump->format <= GH_DUMP_1_3)
 		for (size_t i = 0; i < count; i++)
