@@ -41,6 +41,7 @@ static bool make_parts(struct parts *parts, const struct gh_pclntab *tab, struct
 	       gh_strings_find(&parts->strings, tab, err) &&
 	       gh_packages_find(&parts->packages, tab, err) &&
 	       gh_info_make(&parts->info, tab, &parts->packages, &parts->strings, err) &&
+	       gh_strings_finish(&parts->strings, tab, err) &&
 	       gh_frame_make(&parts->frame, tab, err) &&
 	       gh_symtab_make(&parts->symtab, tab, &parts->elf, &parts->skeleton, &parts->strings,
 			      err);
