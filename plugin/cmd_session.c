@@ -184,7 +184,7 @@ static char *write_below(const char *directory, const char *name, const struct g
 			 struct gh_error *err)
 {
 	char *path = format("%s/%s", directory, name);
-	if (gh_cache_has(path) || gh_debugfile_write(tab, path, err))
+	if (gh_cache_has(path) || gh_debugfile_write(tab, NULL, path, err))
 		return path;
 	free(path);
 	return NULL;

@@ -163,7 +163,7 @@ static void put_function(struct symbols *symbols, size_t start, size_t end)
 	gh_buffer_uint(out, slots->sites[start].entry, word);
 	gh_buffer_uint(out, slots->sites[end - 1].end, word);
 	for (size_t i = start; i < end; i++) {
-		gh_slot_block_begin(out, &symbols->types, slots, &slots->sites[i], 0);
+		gh_slot_block_begin(out, &symbols->types, slots, &slots->sites[i]);
 		gh_buffer_u8(out, 0);
 	}
 	gh_buffer_u8(out, 0);

@@ -262,10 +262,10 @@ static void add_variable(struct gh_buffer *info, const struct gh_slot *slot, uin
 }
 
 void gh_slot_block_begin(struct gh_buffer *info, const struct gh_slot_types *types,
-			 const struct gh_slots *slots, const struct gh_site *site, uint64_t bias)
+			 const struct gh_slots *slots, const struct gh_site *site)
 {
 	gh_buffer_u8(info, BLOCK);
-	gh_buffer_uint(info, site->address - bias, slots->arch->pointer_size);
+	gh_buffer_uint(info, site->address - slots->bias, slots->arch->pointer_size);
 	gh_buffer_uleb128(info, site->end - site->address);
 	for (size_t i = 0; i < site->count; i++) {
 		const struct gh_slot *slot = &slots->slots[site->first + i];

@@ -27,10 +27,10 @@ bool gh_slot_types_put(struct gh_slot_types *types, const struct gh_slots *slots
 
 void gh_slot_types_free(struct gh_slot_types *types);
 
-/* Appends to INFO, within a function, a lexical block for SITE, at BIAS below its address, with the
- * site's variables, named by their offset from sp: "sp_0x18". The block's end mark, a zero byte, is
- * still to come, so that other entries can be added to it. */
+/* Appends to INFO, within a function, a lexical block for SITE, with the site's variables, named by
+ * their offset from sp: "sp_0x18". The block's end mark, a zero byte, is still to come, so that
+ * other entries can be added to it. */
 void gh_slot_block_begin(struct gh_buffer *info, const struct gh_slot_types *types,
-			 const struct gh_slots *slots, const struct gh_site *site, uint64_t bias);
+			 const struct gh_slots *slots, const struct gh_site *site);
 
 #endif

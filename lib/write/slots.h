@@ -29,6 +29,8 @@ struct gh_site {
 struct gh_slots {
 	const struct gh_dump *dump; /* not owned */
 	const struct gh_arch *arch; /* the dump's */
+	uint64_t bias;              /* how far above their addresses in the program's file the
+				       dumped process had things; 0 until set */
 	struct gh_site *sites;      /* by address, each address once; owned */
 	size_t nsites;
 	struct gh_slot *slots; /* site by site, by offset; no two at one offset; owned */
