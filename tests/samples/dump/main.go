@@ -154,6 +154,39 @@ func recurse(depth int) int {
 	return recurse(depth-1) + depth
 }
 
+// Point is what one of the variables of locals is. It has an array, or the compiler would break it up, and
+// Go's own DWARF of what is broken up is not right.
+type Point struct {
+	Place [2]int
+	Name  string
+}
+
+// What the variables of locals are, "local<tab>NAME<tab>VALUE" a line.
+var shown string
+
+//go:noinline
+func keep(node *Node, point Point, label string, square int) {
+	entered <- "keep"
+}
+
+// Its variables live while it is blocked.
+//
+//go:noinline
+func locals(n int, text string) {
+	node := list.next
+	point := Point{[2]int{n, 2 * n}, text + "!"}
+	label := "label of " + text
+	square := n * n
+	shown = fmt.Sprintf("local\tnode\t%p\nlocal\tpoint\t{Place = {%d, %d}, Name = \"%s\"}\n",
+		node, point.Place[0], point.Place[1], point.Name) +
+		fmt.Sprintf("local\tlabel\t\"%s\"\nlocal\tsquare\t%d\nlocal\tn\t%d\nlocal\ttext\t\"%s\"\n",
+			label, square, n, text)
+	entered <- "locals"
+	<-never
+	keep(node, point, label, square)
+	fmt.Println(n, text)
+}
+
 func deferred(ch chan int) {
 	<-ch
 }
@@ -238,6 +271,7 @@ func start() {
 	go read(in)
 	go systemCall(fds[0])
 	go recurse(20)
+	go locals(21, "locals")
 	go method.wait(2)
 	go methodValue(&Blocker{"methodValue", never})
 	go interfaceCall(&value)
@@ -245,7 +279,7 @@ func start() {
 		entered <- "closure"
 		<-never
 	}()
-	n := len(goroutines) + 7 + startGeneric()
+	n := len(goroutines) + 8 + startGeneric()
 	for i := 0; i < n; i++ {
 		<-entered
 	}
@@ -295,5 +329,6 @@ func write(dump, stacks *os.File) {
 	fmt.Printf("version\t%s\n", runtime.Version())
 	fmt.Printf("arch\t%s\n", runtime.GOARCH)
 	fmt.Printf("pid\t%d\n", os.Getpid())
+	fmt.Print(shown)
 	runtime.KeepAlive(list)
 }
