@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The fields of a heap dump's frames as variables in GDB, with no program at hand: in made dumps of every
-# format the values that were put there, in real ones the words that an independent reader finds.
+# The fields of a heap dump's frames as variables in GDB: in made dumps of every format the values that were
+# put there, in real ones, with their stripped program and with none, the words that an independent reader finds.
 set -u
 export LC_ALL=C
 
@@ -24,16 +24,17 @@ found:    $3"
 	fi
 }
 
-# session GDB DUMP COMMAND...: a session on a dump alone.
+# session GDB PROGRAM DUMP COMMAND...: a session on a dump; PROGRAM may be empty.
 session() {
-	local gdb=$1 dump=$2 commands=()
-	shift 2
+	local gdb=$1 program=$2 dump=$3 commands=()
+	shift 3
 	for command in "$@"; do
 		commands+=(-ex "$command")
 	done
 	# In the test's directory, so that what a dump could make the session do is seen.
 	(cd "$work" && timeout -k 5 120 "$gdb" -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' \
-		-x goheap.gdb -ex "jit-reader-load $GOHEAP_SO" -ex "goheap load $dump" "${commands[@]}" </dev/null 2>&1)
+		-x goheap.gdb -ex "jit-reader-load $GOHEAP_SO" -ex "goheap load $dump" "${commands[@]}" \
+		${program:+"$program"} </dev/null 2>&1)
 }
 
 # words WORD: standard input, in which %N stands for the offset of word number N, in hexadecimal.
@@ -132,7 +133,7 @@ values() {
 	while IFS=$'\t' read -r question _; do
 		commands+=("$question")
 	done <"$work/answers"
-	session "$6" "$work/made" 'echo stack\n' 'backtrace full' 'echo answers\n' "${commands[@]}" >"$work/session"
+	session "$6" "" "$work/made" 'echo stack\n' 'backtrace full' 'echo answers\n' "${commands[@]}" >"$work/session"
 	"$2" | words "$4" | by_frame | cat - <(cut -f 2 "$work/answers") >"$work/expected"
 	sed '1,/^stack$/d; /^answers$/,$d' "$work/session" | frames | by_frame >"$work/shown"
 	sed -E '1,/^answers$/d; s/^(type|\$[0-9]+) = //' "$work/session" >>"$work/shown"
@@ -151,7 +152,7 @@ check_made() {
 	values "1.7, big-endian" untyped 5 8 big gdb-multiarch
 	values "1.7, 32 bits" untyped 5 4 little gdb-multiarch
 	"$work/makedump" values 5 8 little >"$work/made"
-	session gdb "$work/made" 'thread 2' 'info symbol 0x5100' 'info symbol 0x5101' 'x/2gx sp_0x68' \
+	session gdb "" "$work/made" 'thread 2' 'info symbol 0x5100' 'info symbol 0x5101' 'x/2gx sp_0x68' \
 		'print sp_0x8' >"$work/session"
 	has "a type's descriptor is named" "$(cat "$work/session")" '^type:main\.Pair in section \.data'
 	has "what is beyond it is not" "$(cat "$work/session")" '^No symbol matches 0x5101'
@@ -162,11 +163,13 @@ check_made() {
 
 check_types() {
 	"$work/makedump" values 1 8 little >"$work/made"
-	session gdb "$work/made" "ptype 'main.Node'" 'set language c' "print *('main.Node' *)0x10100" >"$work/session"
+	session gdb "" "$work/made" "ptype 'main.Node'" 'set language c' "print *('main.Node' *)0x10100" >"$work/session"
 	has "a type by its name" "$(cat "$work/session")" '^type = struct main\.Node \{$'
+	# shellcheck disable=SC2016 # $1 is GDB's
 	has "memory as a type" "$(cat "$work/session")" '^\$1 = \{f_0x0 = 0x0, f_0x8 = \{str = 0x10407 "world", len = 5\},'
 	# In the other goroutine that word points to an array of another type.
-	session gdb "$work/made" 'thread 2' 'print *sp_0x58' >"$work/session"
+	session gdb "" "$work/made" 'thread 2' 'print *sp_0x58' >"$work/session"
+	# shellcheck disable=SC2016
 	has "what has no one type" "$(cat "$work/session")" '^\$1 = 20480$'
 }
 
@@ -175,7 +178,7 @@ check_hostile() {
 	for format in 1 5; do
 		"$work/makedump" hostile $format 8 little >"$work/made"
 		# shellcheck disable=SC2016 # $pc is GDB's
-		session gdb "$work/made" 'backtrace full' 'info locals' 'whatis *sp_0x8' 'ptype sp_0x8' 'print *sp_0x8' \
+		session gdb "" "$work/made" 'backtrace full' 'info locals' 'whatis *sp_0x8' 'ptype sp_0x8' 'print *sp_0x8' \
 			'info symbol 0x5000' 'info types .' 'info functions .' 'info scope *$pc' 'info address sp_0x8' \
 			'thread apply all -s frame apply all -s info locals' >"$work/session"
 		has "hostile names, format $format: variables are there" "$(cat "$work/session")" 'sp_0x8 = 0x10000$'
@@ -192,11 +195,21 @@ locals() {
 		/^[ \t]*sp_0x[0-9a-f]+ = 0x/ { print id, depth, substr($1, 4), $3 }' | sort
 }
 
-# real NAME GDB DUMP STACKS: the stacks and every field of a dump that a program wrote.
+# columns PROGRAM: of such rows; without the depth where inlined frames count as well.
+columns() {
+	if [ -n "$1" ]; then
+		cut -f 1,3- | sort -u
+	else
+		sort
+	fi
+}
+
+# real NAME GDB PROGRAM DUMP STACKS: the stacks and every field of a dump that a program wrote. PROGRAM may be
+# empty.
 real() {
-	session "$2" "$3" 'thread apply all backtrace full' >"$work/session"
-	"$framewords" "$3" | sort >"$work/expected"
-	locals <"$work/session" >"$work/shown"
+	session "$2" "$3" "$4" 'thread apply all backtrace full' >"$work/session"
+	"$framewords" "$4" | columns "$3" >"$work/expected"
+	locals <"$work/session" | columns "$3" >"$work/shown"
 	if [ "$(wc -l <"$work/expected")" -ge 50 ]; then
 		comm -23 "$work/expected" "$work/shown" >"$work/left"
 		same "$1: every field ($(wc -l <"$work/expected"))" /dev/null "$work/left"
@@ -204,15 +217,17 @@ real() {
 		fail "$1: the dump has fields" "$(cat "$work/expected")"
 	fi
 	# Frames at one pc have the variables of all of them.
-	"$framewords" -all "$3" | sort | comm -13 - "$work/shown" >"$work/left"
+	"$framewords" -all "$4" | columns "$3" | comm -13 - "$work/shown" >"$work/left"
 	same "$1: no other value" /dev/null "$work/left"
-	awk -v OFS='\t' '
+	# Without the program nothing tells of inlined calls.
+	awk -v OFS='\t' -v program="$3" '
 		/^goroutine [0-9]+ / { id = $2; next }
-		/^created by / || /^\t/ || /\(\.\.\.\)$/ || NF == 0 { next }
-		{ sub(/\([^()]*\)$/, ""); sub(/^panic$/, "runtime.gopanic"); print id, $0 }' "$4" | sort -u >"$work/expected"
+		/^created by / || /^\t/ || NF == 0 { next }
+		/\(\.\.\.\)$/ && program == "" { next }
+		{ sub(/\([^()]*\)$/, ""); sub(/^panic$/, "runtime.gopanic"); print id, $0 }' "$5" | sort -u >"$work/expected"
 	awk -v OFS='\t' '
 		/^Thread [0-9]+ / { id = $0; sub(/.*\(LWP /, "", id); sub(/[^0-9].*/, "", id) }
-		/^#[0-9]+ / { sub(/^#[0-9]+ +(0x[0-9a-f]+ in )?/, ""); sub(/ \(.*\)$/, ""); sub(/\[.*\]/, "[...]"); print id, $0 }' \
+		/^#[0-9]+ / { sub(/^#[0-9]+ +(0x[0-9a-f]+ in )?/, ""); sub(/ \(.*/, ""); sub(/\[.*\]/, "[...]"); print id, $0 }' \
 		"$work/session" | sort -u >"$work/shown"
 	comm -23 "$work/expected" "$work/shown" >"$work/left"
 	same "$1: every function on a stack ($(wc -l <"$work/expected"))" /dev/null "$work/left"
@@ -221,19 +236,25 @@ real() {
 
 # check_release RELEASE
 check_release() {
-	local directory
-	if ! directory=$("$tests/build-sample" "$1" dump 2>"$work/why"); then
-		skip "Go $1" "$(tail -n 1 "$work/why")"
-		return
-	fi
-	"$directory/dump" "$work/dump" "$work/stacks" >"$work/counts"
-	real "Go $1" gdb "$work/dump" "$work/stacks"
+	local directory spec
+	for spec in dump 'dump -buildmode=pie'; do
+		# shellcheck disable=SC2086 # the words of a specification are arguments
+		if ! directory=$("$tests/build-sample" "$1" $spec 2>"$work/why"); then
+			skip "Go $1 $spec" "$(tail -n 1 "$work/why")"
+			continue
+		fi
+		"$directory/dump.stripped" "$work/dump" "$work/stacks" >"$work/counts"
+		real "Go $1 $spec" gdb "$directory/dump.stripped" "$work/dump" "$work/stacks"
+		real "Go $1 $spec, no program" gdb "" "$work/dump" "$work/stacks"
+	done
 }
 
-# check_machine GOARCH [QEMU]: programs for other machines, as far as they can be run here.
+# check_machine GOARCH QEMU [alone]: programs for other machines, as far as they can be run here; and with no program,
+# if that is said: where it cannot read the code of a frame, GDB takes it for one without a frame of its own on arm and
+# arm64.
 check_machine() {
 	local directory run
-	run=$(command -v "${2-env}" || command -v "${2-env}-static")
+	run=$(command -v "$2" || command -v "$2-static")
 	if ! directory=$(GOARCH=$1 "$tests/build-sample" 1.19 dump 2>"$work/why"); then
 		skip "$1" "$(tail -n 1 "$work/why")"
 	elif [ -z "$run" ]; then
@@ -241,7 +262,8 @@ check_machine() {
 	elif ! "$run" "$directory/dump" "$work/dump" "$work/stacks" >"$work/counts" 2>"$work/why"; then
 		skip "$1" "cannot be run here: $(head -n 1 "$work/why")"
 	else
-		real "$1" gdb-multiarch "$work/dump" "$work/stacks"
+		real "$1" gdb-multiarch "$directory/dump.stripped" "$work/dump" "$work/stacks"
+		[ $# -eq 2 ] || real "$1, no program" gdb-multiarch "" "$work/dump" "$work/stacks"
 	fi
 }
 
@@ -253,10 +275,10 @@ if framewords=$("$tests/build-sample" 1.19 framewords 2>"$work/why"); then
 	for release in $("$tests/toolchain" list); do
 		check_release "$release"
 	done
-	check_machine 386
+	check_machine 386 env alone
 	check_machine arm qemu-arm
 	check_machine arm64 qemu-aarch64
-	check_machine s390x qemu-s390x
+	check_machine s390x qemu-s390x alone
 else
 	fail "the reader of dumps" "$(cat "$work/why")"
 fi

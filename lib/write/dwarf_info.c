@@ -234,9 +234,10 @@ static bool add_function(struct writer *writer, const struct gh_func *func, bool
 	size_t end_site = find_site(writer->slots, func->end);
 	bool has_children = has_calls || first_site < end_site;
 	write_function(writer, func, gh_line_end(&writer->lines), has_children);
+	/* Of two blocks that have an address GDB takes the first. */
+	write_sites(writer, func, first_site, end_site);
 	if (has_calls)
 		gh_inlines_write(&writer->inlines, &writer->info->ranges);
-	write_sites(writer, func, first_site, end_site);
 	if (has_children)
 		gh_buffer_u8(&writer->info->info, 0); /* no more of them */
 	return true;
