@@ -250,8 +250,7 @@ check_release() {
 }
 
 # check_machine GOARCH QEMU [alone]: programs for other machines, as far as they can be run here; and with no program,
-# if that is said: where it cannot read the code of a frame, GDB takes it for one without a frame of its own on arm and
-# arm64.
+# if that is said: where it cannot read the code of a frame, GDB takes it for one without a frame of its own on arm.
 check_machine() {
 	local directory run
 	run=$(command -v "$2" || command -v "$2-static")
@@ -277,7 +276,6 @@ if framewords=$("$tests/build-sample" 1.19 framewords 2>"$work/why"); then
 	done
 	check_machine 386 env alone
 	check_machine arm qemu-arm
-	check_machine arm64 qemu-aarch64
 	check_machine s390x qemu-s390x alone
 else
 	fail "the reader of dumps" "$(cat "$work/why")"
