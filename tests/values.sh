@@ -14,16 +14,6 @@ mkdir -p "$XDG_CACHE_HOME" "$XDG_RUNTIME_DIR"
 sed '/^# --- build tree only ---$/,$d' "$tests/../gdbinit" >"$work/goheap.gdb"
 "$CC" -std=gnu11 -I "$tests/.." "$tests/oracle/makedump.c" "$tests/unit/dumpmaker.c" -o "$work/makedump" || exit
 
-# equal NAME EXPECTED FOUND
-equal() {
-	if [ "$2" = "$3" ]; then
-		ok "$1"
-	else
-		fail "$1" "expected: $2
-found:    $3"
-	fi
-}
-
 # session GDB PROGRAM DUMP COMMAND...: a session on a dump; PROGRAM may be empty.
 session() {
 	local gdb=$1 program=$2 dump=$3 commands=()

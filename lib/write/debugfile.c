@@ -151,14 +151,14 @@ static bool read_back(int fd, uint8_t **data, size_t *size)
 	return *data != NULL;
 }
 
-bool gh_debugfile_make(const struct gh_pclntab *tab, uint8_t **data, size_t *size,
-		       struct gh_error *err)
+bool gh_debugfile_make(const struct gh_pclntab *tab, const struct gh_slots *slots, uint8_t **data,
+		       size_t *size, struct gh_error *err)
 {
 	/* libelf writes to files only. */
 	int fd = memfd_create("goheap", MFD_CLOEXEC);
 	if (fd < 0)
 		return gh_fail_errno(err, tab->image->path, "make the debug file");
-	bool made = write_to(tab, NULL, fd, tab->image->path, err);
+	bool made = write_to(tab, slots, fd, tab->image->path, err);
 	if (made && !read_back(fd, data, size))
 		made = gh_fail_errno(err, tab->image->path, "make the debug file");
 	close(fd);

@@ -16,9 +16,9 @@
 bool gh_debugfile_write(const struct gh_pclntab *tab, const struct gh_slots *slots,
 			const char *path, struct gh_error *err);
 
-/* The same, for no dump, into memory: on success *DATA is *SIZE bytes, to be freed by the caller.
+/* The same into memory: on success *DATA is *SIZE bytes, to be freed by the caller.
  */
-bool gh_debugfile_make(const struct gh_pclntab *tab, uint8_t **data, size_t *size,
-		       struct gh_error *err);
+bool gh_debugfile_make(const struct gh_pclntab *tab, const struct gh_slots *slots, uint8_t **data,
+		       size_t *size, struct gh_error *err);
 
 #endif

@@ -35,7 +35,7 @@ START_TEST(symbols_are_the_functions)
 	uint8_t *data;
 	size_t size;
 	struct gh_error err;
-	ck_assert_msg(gh_debugfile_make(&fixture.tab, &data, &size, &err), "%s", err.text);
+	ck_assert_msg(gh_debugfile_make(&fixture.tab, NULL, &data, &size, &err), "%s", err.text);
 	Elf *elf = elf_memory((char *)data, size);
 	GElf_Shdr header;
 	Elf_Scn *section = find_section(elf, ".symtab", &header);
