@@ -61,11 +61,7 @@ stacks() {
 	goheap "$2" "goheap load $3" "thread apply all backtrace" >"$work/session"
 	printed <"$4" >"$work/printed"
 	shown <"$work/session" >"$work/shown"
-	# The debug file has no inlined frames; the twin's DWARF has.
-	case $2 in
-	*.stripped) grep -v 'inlined$' "$work/printed" >"$work/expected" ;;
-	*) cut -f 1-4 "$work/printed" | sort >"$work/expected" ;;
-	esac
+	cut -f 1-4 "$work/printed" | sort >"$work/expected"
 	comm -23 "$work/expected" "$work/shown" >"$work/left"
 	if [ -s "$work/printed" ]; then
 		same "$1: every frame that the process printed ($(wc -l <"$work/expected"))" /dev/null "$work/left"

@@ -5,10 +5,11 @@
 #include "lib/write/dwarf.h"
 #include "lib/write/dwarf_abbrev.h"
 
-/* The most bytes that a call takes with its first span and its abstract subprogram, and another
- * span with its part of the list's end. */
-#define MAX_CALL_SIZE 48
-#define MAX_SPAN_SIZE 32
+/* The most bytes that an abstract subprogram takes, a call with its first span, and another span
+ * with its part of the list's end. */
+#define MAX_ABSTRACT_SIZE 16
+#define MAX_CALL_SIZE     40
+#define MAX_SPAN_SIZE     32
 
 void gh_inlines_init(struct gh_inlines *inlines, const struct gh_pclntab *tab,
 		     struct gh_strings *strings, struct gh_line_table *lines,
@@ -88,7 +89,7 @@ static uint32_t add_abstract(struct gh_inlines *inlines, const struct gh_frame *
 	uint32_t name =
 	    gh_strings_add(inlines->strings, gh_pclntab_name(inlines->tab, frame->name));
 	uint32_t file = gh_line_file(inlines->lines, frame->file);
-	if (name == 0 || file == 0)
+	if (name == 0 || file == 0 || !spend(inlines, MAX_ABSTRACT_SIZE))
 		return 0;
 	gh_buffer_u8(info, GH_ABBREV_ABSTRACT);
 	gh_buffer_u32(info, name);
@@ -127,8 +128,6 @@ static void link_call(struct gh_inlines *inlines, uint32_t number)
  * GH_INLINE_NONE if there is none to be shown. */
 static uint32_t add_call(struct gh_inlines *inlines, const struct gh_frame *frame, uint32_t parent)
 {
-	if (!spend(inlines, MAX_CALL_SIZE))
-		return GH_INLINE_NONE;
 	struct gh_inline_call call = {
 	    .origin = find_abstract(inlines, frame),
 	    .site = {gh_line_file(inlines->lines, frame[1].file), frame[1].line},
@@ -142,7 +141,8 @@ static uint32_t add_call(struct gh_inlines *inlines, const struct gh_frame *fram
 	};
 	uint32_t number = count_calls(inlines);
 	uint32_t *place = number_place(inlines, frame->tree_index);
-	if (call.origin == 0 || call.site.file == 0 || call.site.line == 0 || place == NULL)
+	if (call.origin == 0 || call.site.file == 0 || call.site.line == 0 || place == NULL ||
+	    !spend(inlines, MAX_CALL_SIZE))
 		return GH_INLINE_NONE;
 	gh_buffer_bytes(&inlines->calls, &call, sizeof(call));
 	if (inlines->calls.failed)
