@@ -172,7 +172,6 @@ static void open_symbols(FILE *script, const struct job *job)
 	if (job->symbols == job->program) {
 		/* GDB, which has no program, may have to know where it was loaded. */
 		gh_script_hold_hooks(script);
-		fputs("set backtrace past-main on\n", script);
 		gh_script_file(script, "with print symbol-loading off -- file", job->symbols);
 		gh_script_let_hooks(script);
 		return;
@@ -183,8 +182,35 @@ static void open_symbols(FILE *script, const struct job *job)
 		fputs("set print demangle off\n", script);
 }
 
-/* Writes the script that has GDB open CORE. */
-static bool write_script(const struct job *job, const char *core)
+/* NAME is a section's that can be given to GDB. */
+static bool is_plain(const char *name)
+{
+	return *name != '\0' && name[strspn(name, "._-0123456789abcdefghijklmnopqrstuvwxyz"
+						  "ABCDEFGHIJKLMNOPQRSTUVWXYZ")] == '\0';
+}
+
+/* Has GDB read what the dump lacks from the program's file, a position-independent one's too, which
+ * was loaded with its entry point at ENTRY: GDB moves the file that the symbols are from, no other.
+ * Decimal is the same in every language that GDB may be set to. */
+static void move_sections(FILE *script, const struct job *job, uint64_t entry)
+{
+	struct gh_image image;
+	if (entry == 0 || !gh_image_open(&image, job->program, NULL))
+		return;
+	uint64_t bias = entry - image.header.e_entry;
+	for (size_t i = 0; bias != 0 && i < image.nsections; i++) {
+		const struct gh_section *section = &image.sections[i];
+		uint64_t flags = section->header.sh_flags;
+		if ((flags & SHF_ALLOC) != 0 && (flags & SHF_TLS) == 0 && is_plain(section->name))
+			fprintf(script, "section %s %" PRIu64 "\n", section->name,
+				section->header.sh_addr + bias);
+	}
+	gh_image_close(&image);
+}
+
+/* Writes the script that has GDB open CORE, the core file of PROGRAM. */
+static bool write_script(const struct job *job, const struct gh_core_program *program,
+			 const char *core)
 {
 	FILE *script = gh_script_open(job->directory);
 	if (script == NULL)
@@ -195,7 +221,10 @@ static bool write_script(const struct job *job, const char *core)
 	gh_script_let_hooks(script);
 	gh_threadnames_define(script, &job->dump);
 	open_symbols(script, job);
+	/* A goroutine's stack does not begin with main.main. */
+	fputs("set backtrace past-main on\n", script);
 	gh_script_file(script, "with print thread-events off -- core-file", core);
+	move_sections(script, job, program->entry);
 	gh_threadnames_apply(script);
 	say_what_is_loaded(script, job);
 	return gh_script_close(script, job->directory);
@@ -258,8 +287,9 @@ static bool write_files(struct job *job, const struct gh_core_program *program)
 {
 	char path[PATH_MAX];
 	struct gh_error err;
-	if (!gh_corefile_write(&job->dump, program, path_in(job, GH_SESSION_CORE, path), &err) ||
-	    !gh_frames_write(&job->dump, path_in(job, GH_SESSION_FRAMES, path), &err)) {
+	if (!gh_dumpfile_write_core(&job->dump, program, path_in(job, GH_SESSION_CORE, path)))
+		return false;
+	if (!gh_frames_write(&job->dump, path_in(job, GH_SESSION_FRAMES, path), &err)) {
 		gh_print_error(&err);
 		return false;
 	}
@@ -275,7 +305,7 @@ static bool load(struct job *job)
 	if (!gh_dumpfile_open(&job->dump, job->arguments->dump))
 		return false;
 	bool ok = find_program(job, &program) && write_files(job, &program) &&
-		  write_script(job, path_in(job, GH_SESSION_CORE, core));
+		  write_script(job, &program, path_in(job, GH_SESSION_CORE, core));
 	gh_dump_close(&job->dump);
 	return ok;
 }

@@ -17,10 +17,23 @@ static uint8_t dwarf_pc(const struct gh_arch *arch)
 		return 16;
 	case EM_ARM:
 		return 15;
+	case EM_AARCH64:
+		return 32;
 	case EM_S390:
 		return 65;
 	default:
 		return 0;
+	}
+}
+
+/* Go's own DWARF has a caller for runtime.goexit too, at pc 0. GDB shows it and stops there, but
+ * looks two frames further, and other unwinders need registers for that. */
+static void add_end(struct gh_buffer *rows, const struct gh_dump_frame *last)
+{
+	uint64_t end = last->sp + last->contents.size;
+	for (uint64_t i = 0; i < 2; i++) {
+		struct gh_frames_row row = {.sp = end + i, .caller_sp = end + i + 1};
+		gh_buffer_bytes(rows, &row, sizeof(row));
 	}
 }
 
@@ -45,6 +58,7 @@ static void add_stack(struct gh_buffer *rows, const struct gh_dump *dump,
 		if (row.pc != 0 && row.caller_pc != 0 && row.caller_sp >= row.sp)
 			gh_buffer_bytes(rows, &row, sizeof(row));
 	}
+	add_end(rows, &record.frame);
 }
 
 static int compare_rows(const void *a, const void *b)

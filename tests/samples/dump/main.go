@@ -1,7 +1,8 @@
 // Dump blocks goroutines in every way there is, and writes what it knows of itself.
 //
-//	dump DUMP STACKS    write a heap dump to DUMP and, of the same moment, runtime.Stack's text to
-//	                    STACKS; print counts, "NAME<tab>NUMBER" a line
+//	dump DUMP STACKS [MORE]    write a heap dump to DUMP and, of the same moment, runtime.Stack's text
+//	                           to STACKS; print counts, "NAME<tab>NUMBER" a line. MORE goroutines are
+//	                           there than always.
 package main
 
 import (
@@ -9,6 +10,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -187,6 +189,11 @@ func locals(n int, text string) {
 	fmt.Println(n, text)
 }
 
+// What is passed on the stack to a goroutine's first function is not in a dump.
+func callLocals() {
+	locals(21, "locals")
+}
+
 func deferred(ch chan int) {
 	<-ch
 }
@@ -271,7 +278,7 @@ func start() {
 	go read(in)
 	go systemCall(fds[0])
 	go recurse(20)
-	go locals(21, "locals")
+	go callLocals()
 	go method.wait(2)
 	go methodValue(&Blocker{"methodValue", never})
 	go interfaceCall(&value)
@@ -285,9 +292,18 @@ func start() {
 	}
 }
 
+func startMore(number string) {
+	n, err := strconv.Atoi(number)
+	must(err)
+	for i := 0; i < n; i++ {
+		go [...]func(){receive, send, selects}[i%3]()
+		<-entered
+	}
+}
+
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: dump DUMP STACKS")
+	if len(os.Args) != 3 && len(os.Args) != 4 {
+		fmt.Fprintln(os.Stderr, "usage: dump DUMP STACKS [MORE]")
 		os.Exit(2)
 	}
 	dump, err := os.Create(os.Args[1])
@@ -298,6 +314,9 @@ func main() {
 		list = &Node{next: list, magic: uint64(999 - i)}
 	}
 	start()
+	if len(os.Args) == 4 {
+		startMore(os.Args[3])
+	}
 	finalizers()
 	runtime.GC()
 	<-finalize
@@ -312,7 +331,7 @@ func main() {
 
 func write(dump, stacks *os.File) {
 	// All that is needed is had before, so that nothing changes in between.
-	buf := make([]byte, 1<<20)
+	buf := make([]byte, 1<<22)
 	fd := dump.Fd()
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
