@@ -11,6 +11,7 @@
 
 #include "lib/util/escape.h"
 #include "lib/write/corefile.h"
+#include "lib/write/debugfile.h"
 #include "lib/write/dumpsymbols.h"
 #include "plugin/command.h"
 #include "plugin/dumpfile.h"
@@ -241,10 +242,49 @@ static bool put_link(const struct job *job, const char *name, const char *path)
 	return false;
 }
 
+/* Writes the debug file of the dump's program, with the variables of the dump's frames. False if it
+ * has no need of one, or after printing why there is none. */
+static bool write_debug_file(const struct job *job, const char *path)
+{
+	struct gh_symbols symbols;
+	struct gh_slots slots = {0};
+	struct gh_error err;
+	if (!job->belongs || !gh_symbols_open(&symbols, &job->dump, job->program))
+		return false;
+	bool written = false;
+	if (!gh_image_has_dwarf(&symbols.program.image)) {
+		bool found = gh_slots_find(&slots, &job->dump, &err);
+		slots.bias = symbols.bias;
+		written = found && gh_debugfile_write(&symbols.program.tab, &slots, path, &err);
+		if (!written)
+			gh_print_error(&err);
+		gh_slots_free(&slots);
+	}
+	gh_symbols_close(&symbols);
+	return written;
+}
+
+/* Finds symbols for what GDB has none for. */
+static void write_symbols(struct job *job)
+{
+	static char debug[PATH_MAX];
+	struct gh_error err;
+	if (job->symbols != NULL)
+		return;
+	path_in(job, GH_SESSION_DEBUG, debug);
+	if (job->program != NULL) {
+		if (write_debug_file(job, debug))
+			job->symbols = debug;
+	} else if (gh_dumpsymbols_write(&job->dump, debug, &err)) {
+		job->symbols = debug;
+	} else {
+		gh_print_error(&err);
+	}
+}
+
 /* Writes the files that GDB, goheap.so and the commands in GDB are to have. */
 static bool write_files(struct job *job, const struct gh_core_program *program)
 {
-	static char debug[PATH_MAX];
 	char path[PATH_MAX];
 	struct gh_error err;
 	if (!gh_dumpfile_write_core(&job->dump, program, path_in(job, GH_SESSION_CORE, path)))
@@ -253,13 +293,7 @@ static bool write_files(struct job *job, const struct gh_core_program *program)
 		gh_print_error(&err);
 		return false;
 	}
-	if (job->program == NULL) {
-		path_in(job, "dump.debug", debug);
-		if (gh_dumpsymbols_write(&job->dump, debug, &err))
-			job->symbols = debug;
-		else
-			gh_print_error(&err);
-	}
+	write_symbols(job);
 	return put_link(job, GH_SESSION_DUMP, job->arguments->dump) &&
 	       put_link(job, GH_SESSION_WRITER, job->belongs ? job->program : NULL);
 }

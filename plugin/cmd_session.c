@@ -22,6 +22,7 @@ struct job {
 	char *directory;           /* of the session, canonical as GDB prints paths */
 	char *cache;               /* directory of the cache; NULL if there is none */
 	struct gh_infofiles files; /* what GDB has */
+	bool has_dump;             /* the core file is that of a heap dump, of `goheap load' */
 	char *identity;            /* tells the program from any other, and from itself rebuilt */
 	FILE *boot;                /* the script that is being written */
 	struct timespec start;     /* when the work began, monotonic */
@@ -140,12 +141,12 @@ static bool remove_file(const struct job *job, const char *name)
 }
 
 /* A heap dump that GDB no longer has open is not to be taken for what it has now. */
-static void forget_dump(const struct job *job)
+static void forget_dump(struct job *job)
 {
 	char *core = format("%s/%s", job->directory, GH_SESSION_CORE);
-	bool open = job->files.core != NULL && same_file(job->files.core, core);
+	job->has_dump = job->files.core != NULL && same_file(job->files.core, core);
 	free(core);
-	if (open)
+	if (job->has_dump)
 		return;
 	remove_file(job, GH_SESSION_DUMP);
 	remove_file(job, GH_SESSION_WRITER);
@@ -176,16 +177,25 @@ static bool may_replace_symbols(const struct job *job)
 	return symbols == NULL || same_file(symbols, job->files.program) || has_our_symbols(job);
 }
 
+/* The symbols are those that `goheap load' made. */
+static bool has_dump_symbols(const struct job *job)
+{
+	char *debug = format("%s/%s", job->directory, GH_SESSION_DEBUG);
+	bool has = strcmp(job->files.symbols, debug) == 0;
+	free(debug);
+	return has && job->has_dump;
+}
+
 /* The program is the one last seen, and nothing is left to do for it. Where GDB has dropped the
  * symbols altogether, the user has told it to. */
 static bool is_done(const struct job *job)
 {
 	const char *symbols = job->files.symbols;
 	struct state state = read_state(job);
-	bool done =
-	    state.identity != NULL && state.debug != NULL &&
-	    strcmp(state.identity, job->identity) == 0 &&
-	    (state.debug[0] == '\0' || symbols == NULL || strcmp(symbols, state.debug) == 0);
+	bool done = state.identity != NULL && state.debug != NULL &&
+		    strcmp(state.identity, job->identity) == 0 &&
+		    (state.debug[0] == '\0' || symbols == NULL ||
+		     strcmp(symbols, state.debug) == 0 || has_dump_symbols(job));
 	free(state.identity);
 	free(state.debug);
 	return done;
@@ -197,7 +207,7 @@ static char *write_below(const char *directory, const char *name, const struct g
 			 struct gh_error *err)
 {
 	char *path = format("%s/%s", directory, name);
-	if (gh_cache_has(path) || gh_debugfile_write(tab, path, err))
+	if (gh_cache_has(path) || gh_debugfile_write(tab, NULL, path, err))
 		return path;
 	free(path);
 	return NULL;

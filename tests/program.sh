@@ -6,16 +6,6 @@ export LC_ALL=C
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# equal NAME EXPECTED FOUND
-equal() {
-	if [ "$2" = "$3" ]; then
-		ok "$1"
-	else
-		fail "$1" "expected: $2
-found:    $3"
-	fi
-}
-
 # field NAME: of goheap info on standard input.
 field() {
 	sed -n "s/^$1: *//p"

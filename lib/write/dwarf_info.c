@@ -6,6 +6,7 @@
 #include "lib/write/dwarf.h"
 #include "lib/write/dwarf_abbrev.h"
 #include "lib/write/dwarf_inline.h"
+#include "lib/write/slot_dwarf.h"
 #include "lib/write/stackend.h"
 
 /* Code alignment leaves at most these many bytes between two functions. */
@@ -19,6 +20,8 @@ struct writer {
 	struct gh_line_table lines;
 	struct gh_inlines inlines;
 	struct gh_sourcemap map;
+	const struct gh_slots *slots; /* of a dump of the program; no sites if there is none */
+	struct gh_slot_types types;
 	size_t name_bytes;     /* bytes of names that may still be written */
 	size_t unit;           /* where the unit starts in .debug_info */
 	size_t ranges;         /* the same of its reference to .debug_ranges */
@@ -161,10 +164,10 @@ static uint32_t function_name(const struct writer *writer, const struct gh_func 
 
 /* Writes the entry of FUNC without what is nested in it. */
 static void write_function(struct writer *writer, const struct gh_func *func, struct gh_decl decl,
-			   bool has_calls)
+			   bool has_children)
 {
 	struct gh_buffer *out = &writer->info->info;
-	if (has_calls)
+	if (has_children)
 		gh_buffer_u8(out, decl.file != 0 ? GH_ABBREV_CALLER : GH_ABBREV_CALLER_NO_FILE);
 	else
 		gh_buffer_u8(out, decl.file != 0 ? GH_ABBREV_FUNCTION : GH_ABBREV_FUNCTION_NO_FILE);
@@ -179,7 +182,42 @@ static void write_function(struct writer *writer, const struct gh_func *func, st
 	gh_buffer_uleb128(out, (uint64_t)decl.line);
 }
 
-/* Writes the rows and the entry of FUNC, with its inlined calls. False if memory ran out. */
+/* The number of the first site at ADDRESS of the program's file, or after it. */
+static size_t find_site(const struct gh_slots *slots, uint64_t address)
+{
+	size_t low = 0;
+	size_t high = slots->nsites;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (slots->sites[middle].address - slots->bias < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Writes the blocks of the sites from number START to before END, all in FUNC. A variable is the
+ * function's own; the calls that are inlined around it are nested in its block once more. */
+static void write_sites(struct writer *writer, const struct gh_func *func, size_t start, size_t end)
+{
+	struct gh_range range = {0};
+	bool more = gh_sourcemap_start(&writer->map, writer->tab, func);
+	for (size_t i = start; i < end; i++) {
+		const struct gh_site *site = &writer->slots->sites[i];
+		uint64_t address = site->address - writer->slots->bias;
+		while (more && range.end <= address)
+			more = gh_sourcemap_next(&writer->map, &range);
+		gh_slot_block_begin(&writer->info->info, &writer->types, writer->slots, site);
+		if (more && range.start <= address)
+			gh_inlines_write_at(&writer->inlines, &range, address,
+					    site->end - writer->slots->bias);
+		gh_buffer_u8(&writer->info->info, 0);
+	}
+}
+
+/* Writes the rows and the entry of FUNC, with its inlined calls and variables. False if memory ran
+ * out. */
 static bool add_function(struct writer *writer, const struct gh_func *func, bool joined)
 {
 	if (!gh_sourcemap_start(&writer->map, writer->tab, func))
@@ -192,11 +230,16 @@ static bool add_function(struct writer *writer, const struct gh_func *func, bool
 		gh_inlines_range(&writer->inlines, &range);
 	}
 	bool has_calls = gh_inlines_any(&writer->inlines);
-	write_function(writer, func, gh_line_end(&writer->lines), has_calls);
-	if (has_calls) {
+	size_t first_site = find_site(writer->slots, func->entry);
+	size_t end_site = find_site(writer->slots, func->end);
+	bool has_children = has_calls || first_site < end_site;
+	write_function(writer, func, gh_line_end(&writer->lines), has_children);
+	/* Of two blocks that have an address GDB takes the first. */
+	write_sites(writer, func, first_site, end_site);
+	if (has_calls)
 		gh_inlines_write(&writer->inlines, &writer->info->ranges);
-		gh_buffer_u8(&writer->info->info, 0); /* no more calls */
-	}
+	if (has_children)
+		gh_buffer_u8(&writer->info->info, 0); /* no more of them */
 	return true;
 }
 
@@ -236,16 +279,17 @@ static bool check_sections(const struct gh_info *info, const char *file, bool wh
 /* Frees all but the sections. Returns whether memory sufficed all along. */
 static bool free_writer(struct writer *writer)
 {
-	bool whole = !writer->runs.failed;
+	bool whole = !writer->runs.failed && !writer->types.typed.failed;
 	gh_buffer_free(&writer->runs);
 	gh_sourcemap_free(&writer->map);
+	gh_slot_types_free(&writer->types);
 	whole = gh_inlines_free(&writer->inlines) && whole;
 	return gh_line_free(&writer->lines) && whole;
 }
 
 bool gh_info_make(struct gh_info *info, const struct gh_pclntab *tab,
 		  const struct gh_packages *packages, struct gh_strings *strings,
-		  struct gh_error *err)
+		  const struct gh_slots *slots, struct gh_error *err)
 {
 	bool big_endian = tab->image->arch->big_endian;
 	*info = (struct gh_info){.abbrev = {.big_endian = big_endian},
@@ -253,14 +297,20 @@ bool gh_info_make(struct gh_info *info, const struct gh_pclntab *tab,
 				 .line = {.big_endian = big_endian},
 				 .ranges = {.big_endian = big_endian},
 				 .aranges = {.big_endian = big_endian}};
-	gh_abbrevs_make(&info->abbrev);
+	static const struct gh_slots none;
 	struct writer writer = {.info = info,
 				.tab = tab,
 				.strings = strings,
+				.slots = slots != NULL ? slots : &none,
 				.name_bytes = tab->image->size,
 				.runs = {.big_endian = big_endian}};
 	gh_line_init(&writer.lines, tab);
 	gh_inlines_init(&writer.inlines, tab, strings, &writer.lines, &info->info);
+	if (slots != NULL) {
+		gh_slot_abbrevs(&info->abbrev);
+		gh_slot_types_put(&writer.types, slots, &info->info);
+	}
+	gh_abbrevs_make(&info->abbrev);
 	bool made = true;
 	for (uint32_t i = 0; made && i < packages->count; i++)
 		made = add_unit(&writer, packages, i, err);

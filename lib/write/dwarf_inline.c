@@ -211,6 +211,13 @@ static void write_span(const struct gh_inlines *inlines, struct gh_buffer *out, 
 	gh_buffer_uint(out, end, inlines->tab->pointer_size);
 }
 
+static void write_origin(const struct gh_inlines *inlines, const struct gh_inline_call *call)
+{
+	gh_buffer_uleb128(inlines->info, call->origin);
+	gh_buffer_uleb128(inlines->info, call->site.file);
+	gh_buffer_uleb128(inlines->info, (uint64_t)call->site.line);
+}
+
 static void write_call(const struct gh_inlines *inlines, const struct gh_inline_call *call,
 		       struct gh_buffer *ranges)
 {
@@ -220,9 +227,7 @@ static void write_call(const struct gh_inlines *inlines, const struct gh_inline_
 		gh_buffer_u8(info, in_pieces ? GH_ABBREV_NESTED_RANGES : GH_ABBREV_NESTED);
 	else
 		gh_buffer_u8(info, in_pieces ? GH_ABBREV_CALL_RANGES : GH_ABBREV_CALL);
-	gh_buffer_uleb128(info, call->origin);
-	gh_buffer_uleb128(info, call->site.file);
-	gh_buffer_uleb128(info, (uint64_t)call->site.line);
+	write_origin(inlines, call);
 	const struct gh_inline_span *span = span_at(inlines, call->first_span);
 	if (!in_pieces) {
 		gh_buffer_uint(info, span->start, inlines->tab->pointer_size);
@@ -257,6 +262,29 @@ void gh_inlines_write(const struct gh_inlines *inlines, struct gh_buffer *ranges
 		if (number == GH_INLINE_NONE)
 			number = next_call(inlines, call);
 	}
+}
+
+void gh_inlines_write_at(struct gh_inlines *inlines, const struct gh_range *range, uint64_t start,
+			 uint64_t end)
+{
+	struct gh_buffer *info = inlines->info;
+	uint32_t parent = GH_INLINE_NONE;
+	unsigned depth = 0;
+	for (unsigned i = range->nframes - 1; i-- > 0; depth++) {
+		const uint32_t *place = number_place(inlines, range->frames[i].tree_index);
+		if (place == NULL || *place == 0)
+			break;
+		const struct gh_inline_call *call = call_at(inlines, *place - 1);
+		if (call->parent != parent || !spend(inlines, MAX_CALL_SIZE))
+			break;
+		gh_buffer_u8(info, GH_ABBREV_NESTED);
+		write_origin(inlines, call);
+		gh_buffer_uint(info, start, inlines->tab->pointer_size);
+		gh_buffer_uleb128(info, end - start);
+		parent = *place - 1;
+	}
+	while (depth-- > 0)
+		gh_buffer_u8(info, 0);
 }
 
 bool gh_inlines_free(struct gh_inlines *inlines)

@@ -72,6 +72,12 @@ bool gh_inlines_any(const struct gh_inlines *inlines);
  * The unit's low_pc must be 0. */
 void gh_inlines_write(const struct gh_inlines *inlines, struct gh_buffer *ranges);
 
+/* Writes the calls that are on the stack of RANGE, which was added, once more: as having the code
+ * from START to before END, each in the other, as the last children of the entry that is in the
+ * making. */
+void gh_inlines_write_at(struct gh_inlines *inlines, const struct gh_range *range, uint64_t start,
+			 uint64_t end);
+
 /* Frees everything. Returns whether memory sufficed all along. */
 bool gh_inlines_free(struct gh_inlines *inlines);
 

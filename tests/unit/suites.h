@@ -14,5 +14,6 @@ Suite *debugfile_suite(void);
 Suite *inline_suite(void);
 Suite *dump_suite(void);
 Suite *dump_damage_suite(void);
+Suite *slots_suite(void);
 
 #endif
