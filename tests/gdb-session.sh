@@ -230,15 +230,15 @@ copies() {
 test_copies() {
 	"$GOHEAP" lines --inlines "$3" | awk -F'\t' -v funcs="$("$GOHEAP" funcs "$3" | cut -f 3)" '
 		BEGIN { n = split(funcs, names, "\n"); for (i = 1; i <= n; i++) own[names[i]] = 1 }
-		NF > 5 && !($5 in own) && $5 !~ /\[/ { print $5 }' | sort -u | awk 'NR % 15 == 0' >"$work/names"
+		NF > 5 && !($5 in own) && $5 !~ /\[/ { print $5 }' | sort -u | awk 'NR % 15 == 0' >"$work/inlined"
 	{
-		sed "s/.*/break '&'/" "$work/names"
+		sed "s/.*/break '&'/" "$work/inlined"
 		echo "info breakpoints"
 	} >"$work/commands"
 	debug "$2" <"$work/commands" | copies >"$work/expected"
 	goheap "$3" <"$work/commands" | copies >"$work/found"
 	LC_ALL=C comm -23 "$work/expected" "$work/found" >"$work/missing"
-	has "$1: functions without code of their own" "$(wc -l <"$work/names")" '^[1-9][0-9]+$'
+	has "$1: functions without code of their own" "$(wc -l <"$work/inlined")" '^[1-9][0-9]+$'
 	same "$1: breakpoints in their copies: the twin's $(wc -l <"$work/expected") are among $(wc -l <"$work/found")" \
 		/dev/null "$work/missing"
 }

@@ -1,7 +1,5 @@
 #include "lib/write/dwarf_info.h"
 
-#include <string.h>
-
 #include "lib/util/escape.h"
 #include "lib/write/dwarf.h"
 #include "lib/write/dwarf_abbrev.h"

@@ -20,7 +20,7 @@ void gh_inlines_init(struct gh_inlines *inlines, const struct gh_pclntab *tab,
 	    .strings = strings,
 	    .lines = lines,
 	    .info = info,
-	    /* The inlined calls of real programs take a fifth of that. A crafted table could have
+	    /* The inlined calls of real programs take a quarter of that. A crafted table could have
 	       them nested everywhere, in pieces of a byte each. */
 	    .left = tab->image->size,
 	};
