@@ -30,7 +30,7 @@ static uint8_t dwarf_pc(const struct gh_arch *arch)
  * looks two frames further, and other unwinders need registers for that. */
 static void add_end(struct gh_buffer *rows, const struct gh_dump_frame *last)
 {
-	uint64_t end = last->sp + last->contents.size;
+	uint64_t end = last->sp + last->size;
 	for (uint64_t i = 0; i < 2; i++) {
 		struct gh_frames_row row = {.sp = end + i, .caller_sp = end + i + 1};
 		gh_buffer_bytes(rows, &row, sizeof(row));
