@@ -114,7 +114,7 @@ bool gh_frames_write(const struct gh_dump *dump, const char *path, struct gh_err
 	    .dwarf_sp = arch->dwarf_sp,
 	    .dwarf_pc = dwarf_pc(arch),
 	    .big_endian = arch->big_endian,
-	    .link_register = arch->link_register,
+	    .dwarf_lr = arch->link_register ? arch->dwarf_ra : 0,
 	};
 	if (header.count > 0)
 		qsort(rows.data, header.count, sizeof(struct gh_frames_row), compare_rows);
