@@ -34,7 +34,8 @@ static bool grow(struct gh_buffer *buf, size_t size)
 
 void *gh_buffer_extend(struct gh_buffer *buf, size_t size)
 {
-	if (size > buf->capacity - buf->size && !grow(buf, size)) {
+	bool fits = buf->data != NULL && size <= buf->capacity - buf->size;
+	if (!fits && !grow(buf, size)) {
 		buf->failed = true;
 		return NULL;
 	}
