@@ -20,7 +20,7 @@ goheap() {
 	for command in "$@"; do
 		commands+=(-ex "$command")
 	done
-	timeout -k 5 120 gdb -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' \
+	timeout -k 5 "${patience-120}" gdb -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' \
 		-iex 'set print frame-arguments presence' \
 		-x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" "${commands[@]}" ${program:+"$program"} \
 		</dev/null 2>&1
@@ -134,6 +134,23 @@ whole() {
 	same "$1: readelf has no warning" /dev/null <(printf '%s' "$quiet_elf")
 }
 
+# crowd RELEASE: 100,000 goroutines, and every frame of each.
+crowd() {
+	local directory patience=900
+	directory=$("$tests/build-sample" "$1" crowd) || return
+	"$directory/crowd" 100000 "$work/dump" "$work/stacks"
+	goheap "$directory/crowd.stripped" "goheap load $work/dump" "thread apply all backtrace" >"$work/session"
+	printed <"$work/stacks" | grep -v 'inlined$' >"$work/expected"
+	shown <"$work/session" >"$work/shown"
+	comm -23 "$work/expected" "$work/shown" >"$work/left"
+	same "Go $1, 100,000 goroutines: every frame that the process printed ($(wc -l <"$work/expected"))" \
+		/dev/null "$work/left"
+	has "Go $1, 100,000 goroutines: all are loaded" "$(grep '^go1' "$work/session")" ': 1000[0-9][0-9] goroutines,'
+	grep -E '\?\?|[Cc]annot access|corrupt|not saved' "$work/session" | head -n 20 >"$work/left"
+	same "Go $1, 100,000 goroutines: no frame is unknown" /dev/null "$work/left"
+	rm -f "$work/dump" "$work/stacks" "$work/session" "$work/shown" "$work/expected"
+}
+
 check_release() {
 	local directory spec
 	for spec in "dump" "dump -buildmode=pie"; do
@@ -161,4 +178,5 @@ fi
 for release in $("$tests/toolchain" list); do
 	check_release "$release"
 done
+crowd 1.19
 finish
