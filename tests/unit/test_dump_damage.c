@@ -335,6 +335,51 @@ START_TEST(objects_in_any_order)
 }
 END_TEST
 
+/* A large file is not read as a small one is: objects of all sizes, in one that is cut off
+ * anywhere. */
+START_TEST(large_file)
+{
+	enum { COUNT = 40000, CUTS = 40 };
+	static const size_t sizes[] = {16, 48, 8, 112, 80, 1000, 24, 64};
+	static size_t ends[COUNT];
+	char path[] = "/tmp/goheap-test-XXXXXX";
+	int fd = mkstemp(path);
+	start();
+	for (unsigned i = 0; i < COUNT; i++) {
+		size_t size = i % 5000 == 4999 ? 3 << 20 : i % 400 == 399 ? 70000 : sizes[i % 8];
+		maker.nlengths = 0;
+		maker_object(&maker, UINT64_C(0xc000000000) + i * UINT64_C(0x400000), size);
+		ends[i] = maker.size;
+		if (i % 9000 == 8999)
+			maker_goroutine(&maker, 0x9000, i, 4, "select", 0);
+	}
+	ck_assert_int_eq(write(fd, maker.data, maker.size), (ssize_t)maker.size);
+	size_t whole = COUNT;
+	for (size_t cut = CUTS; cut > 0; cut--) {
+		size_t size = maker.size / CUTS * cut + cut;
+		if (size < maker.size)
+			ck_assert_int_eq(ftruncate(fd, (off_t)size), 0);
+		while (whole > 0 && ends[whole - 1] > size)
+			whole--;
+		ck_assert(gh_dump_open(&dump, path, &err));
+		ck_assert_uint_eq(gh_dump_count(&dump, GH_DUMP_OBJECT), whole);
+		for (size_t i = 0; i < whole; i++) {
+			struct gh_dump_record record;
+			gh_dump_get(&dump, GH_DUMP_OBJECT, i, &record);
+			ck_assert_uint_eq(record.object.address,
+					  UINT64_C(0xc000000000) + i * UINT64_C(0x400000));
+			ck_assert_uint_eq(record.object.contents.offset +
+					      record.object.contents.size + 1,
+					  ends[i]);
+		}
+		gh_dump_close(&dump);
+	}
+	close(fd);
+	unlink(path);
+	free(maker.data);
+}
+END_TEST
+
 /* The made dump, packed by gzip, in a file. */
 static void pack(const char *path, size_t size)
 {
@@ -445,6 +490,7 @@ Suite *dump_damage_suite(void)
 	tcase_add_test(tcase, child_that_is_its_parent);
 	tcase_add_test(tcase, overlapping_objects);
 	tcase_add_test(tcase, objects_in_any_order);
+	tcase_add_test(tcase, large_file);
 	tcase_add_test(tcase, compressed);
 	tcase_add_test(tcase, compressed_in_parts);
 	tcase_add_test(tcase, compressed_bomb);
