@@ -3,23 +3,40 @@
 #define GH_WRITE_DWARF_H
 
 enum {
+	DW_TAG_lexical_block = 0x0b,
+	DW_TAG_member = 0x0d,
+	DW_TAG_pointer_type = 0x0f,
 	DW_TAG_compile_unit = 0x11,
+	DW_TAG_structure_type = 0x13,
+	DW_TAG_typedef = 0x16,
+	DW_TAG_inlined_subroutine = 0x1d,
+	DW_TAG_base_type = 0x24,
 	DW_TAG_subprogram = 0x2e,
+	DW_TAG_variable = 0x34,
 };
 
 enum {
+	DW_AT_location = 0x02,
 	DW_AT_name = 0x03,
+	DW_AT_byte_size = 0x0b,
 	DW_AT_stmt_list = 0x10,
 	DW_AT_low_pc = 0x11,
 	DW_AT_high_pc = 0x12,
 	DW_AT_language = 0x13,
 	DW_AT_comp_dir = 0x1b,
+	DW_AT_inline = 0x20,
 	DW_AT_producer = 0x25,
+	DW_AT_abstract_origin = 0x31,
+	DW_AT_data_member_location = 0x38,
 	DW_AT_decl_file = 0x3a,
 	DW_AT_decl_line = 0x3b,
+	DW_AT_encoding = 0x3e,
 	DW_AT_external = 0x3f,
 	DW_AT_frame_base = 0x40,
+	DW_AT_type = 0x49,
 	DW_AT_ranges = 0x55,
+	DW_AT_call_file = 0x58,
+	DW_AT_call_line = 0x59,
 };
 
 enum {
@@ -29,6 +46,8 @@ enum {
 	DW_FORM_data1 = 0x0b,
 	DW_FORM_strp = 0x0e,
 	DW_FORM_udata = 0x0f,
+	DW_FORM_ref_addr = 0x10,
+	DW_FORM_ref_udata = 0x15,
 	DW_FORM_sec_offset = 0x17,
 	DW_FORM_exprloc = 0x18,
 	DW_FORM_flag_present = 0x19,
@@ -39,6 +58,16 @@ enum {
 };
 
 enum {
+	DW_ATE_signed = 0x05,
+	DW_ATE_unsigned = 0x07,
+};
+
+enum {
+	DW_INL_inlined = 1,
+};
+
+enum {
+	DW_OP_breg0 = 0x70, /* and a register of 5 bits */
 	DW_OP_call_frame_cfa = 0x9c,
 };
 

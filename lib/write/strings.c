@@ -27,13 +27,20 @@ static bool make_clean(struct gh_strings *strings, const struct gh_pclntab *tab,
 	return true;
 }
 
+/* Extends the names to the end of NAME. */
+static void extend(struct gh_strings *strings, const char *name)
+{
+	size_t length = strlen(name);
+	size_t end = (size_t)(name - strings->start) + length + 1;
+	strings->dirty |= gh_escape_find_control(name, length) < length;
+	if (end > strings->names_size)
+		strings->names_size = end;
+}
+
 bool gh_strings_find(struct gh_strings *strings, const struct gh_pclntab *tab, struct gh_error *err)
 {
 	*strings =
 	    (struct gh_strings){.names = "", .header = header, .header_size = sizeof(header)};
-	bool clean = true;
-	const char *start = NULL;
-	const char *end = NULL;
 	for (size_t i = 0; i < tab->nfunc; i++) {
 		struct gh_func func;
 		if (!gh_pclntab_func(tab, i, &func, err))
@@ -41,21 +48,34 @@ bool gh_strings_find(struct gh_strings *strings, const struct gh_pclntab *tab, s
 		const char *name = gh_pclntab_name(tab, func.name);
 		if (*name == '\0')
 			continue;
-		size_t length = strlen(name);
-		clean &= gh_escape_find_control(name, length) == length;
-		if (start == NULL || name < start)
-			start = name;
-		if (end == NULL || name >= end)
-			end = name + length + 1;
+		if (strings->start == NULL) {
+			strings->start = name;
+		} else if (name < strings->start) {
+			strings->names_size += (size_t)(strings->start - name);
+			strings->start = name;
+		}
+		extend(strings, name);
 	}
-	if (start == NULL)
-		return true;
-	strings->start = strings->names = start;
-	strings->names_size = (size_t)(end - start);
+	return true;
+}
+
+uint32_t gh_strings_add(struct gh_strings *strings, const char *name)
+{
+	if (*name == '\0' || strings->start == NULL || name < strings->start)
+		return 0;
+	extend(strings, name);
+	return gh_strings_offset(strings, name);
+}
+
+bool gh_strings_finish(struct gh_strings *strings, const struct gh_pclntab *tab,
+		       struct gh_error *err)
+{
 	if (strings->names_size > UINT32_MAX - strings->header_size)
 		return gh_fail(err, tab->image->path, GH_NO_OFFSET, "less than 4 GiB of names",
 			       "%zu bytes", strings->names_size);
-	return clean || make_clean(strings, tab, err);
+	if (strings->start != NULL)
+		strings->names = strings->start;
+	return !strings->dirty || make_clean(strings, tab, err);
 }
 
 void gh_strings_free(struct gh_strings *strings)

@@ -11,14 +11,26 @@ struct gh_strings {
 	const char *start;  /* the first name; in the image */
 	const char *names;  /* what is written for them: the same, or the copy below */
 	char *clean;        /* a copy without control characters, if there are any; owned */
+	bool dirty;         /* there are */
 	size_t names_size;  /* to the end of the last, its NUL included */
 	const char *header; /* what comes before them: the empty string and those named below */
 	size_t header_size; /* with the last NUL */
 };
 
-/* Finds the extent of the names of TAB. False (ERR filled) if a function cannot be read. */
+/* Finds the extent of the names of TAB's functions. False (ERR filled) if a function cannot be
+ * read. */
 bool gh_strings_find(struct gh_strings *strings, const struct gh_pclntab *tab,
 		     struct gh_error *err);
+
+/* Takes NAME in, which gh_pclntab_name gave: that of a function that has no code but where it is
+ * inlined may come after all others. Returns its offset in the table; 0 if it is empty or comes
+ * before the first of a function, as no linker puts it. */
+uint32_t gh_strings_add(struct gh_strings *strings, const char *name);
+
+/* Makes the names ready to be written, once all are in. False (ERR filled) if they are too many for
+ * 32-bit offsets or memory ran out. */
+bool gh_strings_finish(struct gh_strings *strings, const struct gh_pclntab *tab,
+		       struct gh_error *err);
 
 void gh_strings_free(struct gh_strings *strings);
 

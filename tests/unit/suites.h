@@ -11,7 +11,9 @@ Suite *damage_suite(void);
 Suite *escape_suite(void);
 Suite *image_suite(void);
 Suite *debugfile_suite(void);
+Suite *inline_suite(void);
 Suite *dump_suite(void);
 Suite *dump_damage_suite(void);
+Suite *slots_suite(void);
 
 #endif
