@@ -95,8 +95,8 @@ memory() {
 	same "$1: words of them that GDB prints ($(wc -l <"$work/words.expected"))" \
 		"$work/words.expected" "$work/words.found"
 	"$oracle" count "$3" >"$work/expected"
-	sed -nE 's/^go1.*: ([0-9]+) goroutines, .* bytes in ([0-9]+) objects$/objects\t\2\ngoroutines\t\1/p' \
-		"$work/session" >"$work/found"
+	sed -nE 's/^go1.*: ([0-9,]+) goroutines, .* in ([0-9,]+) objects$/objects\t\2\ngoroutines\t\1/p' \
+		"$work/session" | tr -d , >"$work/found"
 	same "$1: objects and goroutines" "$work/expected" "$work/found"
 	same "$1: threads" <(sed -n 's/goroutines\t//p' "$work/expected") \
 		<(grep -cE '^.{2}[0-9]+ +LWP [0-9]+ ' "$work/session")
@@ -120,7 +120,7 @@ crowd() {
 	comm -23 "$work/expected" "$work/shown" >"$work/left"
 	same "Go $1, 100,000 goroutines: every frame that the process printed ($(wc -l <"$work/expected"))" \
 		/dev/null "$work/left"
-	has "Go $1, 100,000 goroutines: all are loaded" "$(grep '^go1' "$work/session")" ': 1000[0-9][0-9] goroutines,'
+	has "Go $1, 100,000 goroutines: all are loaded" "$(grep '^go1' "$work/session")" ': 100,0[0-9][0-9] goroutines,'
 	grep -E '\?\?|[Cc]annot access|corrupt|not saved' "$work/session" | head -n 20 >"$work/left"
 	same "Go $1, 100,000 goroutines: no frame is unknown" /dev/null "$work/left"
 	rm -f "$work/dump" "$work/stacks" "$work/session" "$work/shown" "$work/expected"
@@ -150,7 +150,7 @@ if ! oracle=$("$tests/build-sample" 1.19 dumpfile)/dumpfile; then
 	fail "Go 1.19 is part of the core set"
 	finish
 fi
-for release in $("$tests/toolchain" list); do
+for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	check_release "$release"
 done
 crowd 1.19
