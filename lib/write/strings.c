@@ -5,6 +5,9 @@
 
 #include "lib/util/escape.h"
 
+/* The strings that are added may be these many times as long as the image. */
+#define MAX_ADDED 4
+
 static const char header[] = "\0"
 			     "goheap\0"
 			     "runtime.sigreturn__sigaction";
@@ -31,6 +34,7 @@ bool gh_strings_find(struct gh_strings *strings, const struct gh_pclntab *tab, s
 {
 	*strings =
 	    (struct gh_strings){.names = "", .header = header, .header_size = sizeof(header)};
+	strings->added_limit = MAX_ADDED * tab->image->size;
 	bool clean = true;
 	const char *start = NULL;
 	const char *end = NULL;
@@ -61,6 +65,7 @@ bool gh_strings_find(struct gh_strings *strings, const struct gh_pclntab *tab, s
 void gh_strings_free(struct gh_strings *strings)
 {
 	free(strings->clean);
+	gh_buffer_free(&strings->added);
 }
 
 uint32_t gh_strings_offset(const struct gh_strings *strings, const char *name)
@@ -68,4 +73,23 @@ uint32_t gh_strings_offset(const struct gh_strings *strings, const char *name)
 	if (*name == '\0')
 		return 0;
 	return (uint32_t)(strings->header_size + (size_t)(name - strings->start));
+}
+
+size_t gh_strings_size(const struct gh_strings *strings)
+{
+	return strings->header_size + strings->names_size + strings->added.size;
+}
+
+uint32_t gh_strings_add(struct gh_strings *strings, const void *text, size_t length)
+{
+	size_t offset = gh_strings_size(strings);
+	if (length >= strings->added_limit - strings->added.size || length >= UINT32_MAX - offset)
+		return 0;
+	char *copy = gh_buffer_extend(&strings->added, length + 1);
+	if (copy == NULL)
+		return 0;
+	memcpy(copy, text, length);
+	gh_escape_overwrite(copy, length);
+	copy[length] = '\0';
+	return (uint32_t)offset;
 }

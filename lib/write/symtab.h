@@ -16,13 +16,14 @@ struct gh_symtab {
 				     .strtab */
 };
 
-/* Fills SYMTAB with each function of TAB and with the defined symbols of the image's own .symtab,
- * else .dynsym, that are not a function of the same name and address. Symbols are in the sections
- * of ELF; SKELETON has their numbers. False (ERR filled) if a function cannot be read or memory ran
- * out; in any case SYMTAB is to be freed. */
+/* Fills SYMTAB with each function of TAB, with DATA (struct gh_data_symbol), and with the defined
+ * symbols of the image's own .symtab, else .dynsym, that are not a function of the same name and
+ * address. Symbols are in the sections of ELF; SKELETON has their numbers. False (ERR filled) if a
+ * function cannot be read or memory ran out; in any case SYMTAB is to be freed. */
 bool gh_symtab_make(struct gh_symtab *symtab, const struct gh_pclntab *tab,
 		    const struct gh_elf *elf, const struct gh_skeleton *skeleton,
-		    const struct gh_strings *strings, struct gh_error *err);
+		    const struct gh_strings *strings, const struct gh_buffer *data,
+		    struct gh_error *err);
 
 void gh_symtab_free(struct gh_symtab *symtab);
 
