@@ -235,6 +235,10 @@ define hook-ptype
   _goheap_look_if_stale
 end
 
+define hook-whatis
+  _goheap_look_if_stale
+end
+
 define hook-jump
   _goheap_look_if_stale
 end
@@ -349,6 +353,27 @@ Open a heap dump: goheap load [-f] DUMP
 DUMP is a file that runtime/debug.WriteHeapDump wrote. Its goroutines become threads, named by
 why they wait, and its memory can be read. Name the program first, with the file command. A dump
 that another program wrote is refused, unless -f is given.
+end
+
+# GDB's own expressions in Go know no types but Go's predeclared ones. In C they know all, but then
+# values print as C's.
+define goheap print
+  set $goheap_more = $argc
+  if $argc
+    set $goheap_more = $argc - 1
+  end
+  if $goheap_more
+    _goheap_look_if_stale
+    # GDB would warn that the frame's language is another.
+    pipe -d @@ -- with language c -- set $goheap_pointer = ($arg0 *) ($arg1) @@ cat >/dev/null
+    print *$goheap_pointer
+  else
+    echo usage: goheap print TYPE ADDRESS\n
+  end
+end
+document goheap print
+Print a value of the program's memory: goheap print TYPE ADDRESS
+TYPE is a type's name in single quotes, as info types lists it: goheap print 'main.Node' 0xc000012345
 end
 
 if $goheap_confirm

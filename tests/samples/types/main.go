@@ -160,7 +160,7 @@ func main() {
 	fill()
 	fmt.Printf("main.Node\t%p\nmain.Key\t%p\n", &root, &Key{id: 5, tag: [3]byte{1, 2, 3}, n: 9})
 	fmt.Printf("main.Base\t%p\nmain.Event\t%p\n", root.Base.next, root.Event)
-	fmt.Printf("[]interface {}\t%p\nmain.Areaer\t%p\n", &boxes, &root.area)
+	fmt.Printf("main.Areaer\t%p\nmain.Index\t%p\n", &root.area, &root.index)
 	for _, box := range boxes {
 		fmt.Fprintf(os.Stderr, "%T\n", box)
 	}
