@@ -43,7 +43,7 @@ equal_types() {
 	same "$1: every type of the twin's ($(wc -l <"$work/theirs")) is there" /dev/null "$work/missing"
 	"$work/twintypes" "$2" | wc -l >"$work/all"
 	at_most "$1: types that are not compared" "$(($(cat "$work/all") - $(wc -l <"$work/theirs")))" 90
-	at_least "$1: types of the package" "$(cut -f 2 "$work/ours" | grep -c '^main\.')" 45
+	at_least "$1: types of the package" "$(cut -f 2 "$work/ours" | grep -c '^main\.')" 35
 }
 
 # at_most NAME COUNT LIMIT
@@ -92,7 +92,8 @@ prints() {
 # start PROGRAM: runs it until its values are what they stay. Its process is $child, and where they are is in
 # $work/places.
 start() {
-	"$1" >"$work/places" 2>"$work/names" &
+	: >"$work/places"
+	"$1" >>"$work/places" 2>"$work/names" &
 	child=$!
 	for _ in $(seq 100); do
 		if grep -q '^ready' "$work/places"; then
@@ -137,8 +138,9 @@ values() {
 	has "$1: goheap print prints a Go value" "$(cat "$work/ours")" '^\$1 = .* label = 0x[0-9a-f]+ "root"'
 	has "$1: an empty interface names its dynamic type" "$(cat "$work/ours")" \
 		'any = \{_type = 0x[0-9a-f]+ <type[.:]main.Grid]?>'
+	# GDB takes the spelling of Go before 1.20 for a method's name, and leaves the package out.
 	has "$1: another interface, by its itab" "$(cat "$work/ours")" \
-		'area = \{tab = 0x[0-9a-f]+ <go[.:]itab\.\*main\.Node,main\.Areaer>'
+		'area = \{tab = 0x[0-9a-f]+ <(go:itab\.\*main\.)?Node,main\.Areaer>'
 	stop
 }
 

@@ -12,7 +12,8 @@ struct maker {
 	struct gh_strings *strings;
 	struct gh_buffer text; /* of the name that is being made; owned */
 	bool full;             /* the string table takes no more */
-	bool *unequal;         /* types whose name has "noalg." before it, by number; owned */
+	uint32_t *maps; /* the map of each type that is a map's group, else GH_NO_RTYPE; owned */
+	bool *unequal;  /* types whose name has "noalg." before it, by number; owned */
 };
 
 static void begin(struct maker *maker, const char *new_prefix, const char *old_prefix)
@@ -32,19 +33,21 @@ static uint32_t add_symbol(struct maker *maker, uint64_t address, uint64_t size)
 	return symbol.name;
 }
 
-/* The types of a map's buckets or groups, and what those contain, have no equality of their own;
+/* The structs of a map's buckets or groups, and the arrays in them, have no equality of their own;
  * the compiler says so in their names. */
-static void find_unequal(struct maker *maker)
+static void find_groups(struct maker *maker)
 {
 	const struct gh_rtypes *types = maker->types;
 	for (uint32_t i = 0; i < types->count; i++) {
 		if (types->items[i].kind != GH_KIND_MAP)
 			continue;
 		uint32_t group = gh_rtype_group(types, &types->items[i]);
-		if (group == GH_NO_RTYPE || maker->unequal[group])
+		if (group == GH_NO_RTYPE || maker->maps[group] != GH_NO_RTYPE)
 			continue;
+		maker->maps[group] = i;
 		maker->unequal[group] = true;
-		for (uint32_t p = 0; p < types->items[group].nparts; p++) {
+		/* The first field says which entries are in use. */
+		for (uint32_t p = 1; p < types->items[group].nparts; p++) {
 			struct gh_rtype_part part;
 			gh_rtype_part(types, &types->items[group], p, &part);
 			if (part.type == GH_NO_RTYPE ||
@@ -58,6 +61,25 @@ static void find_unequal(struct maker *maker)
 	}
 }
 
+/* Adds the name of type NUMBER, the struct of MAP's entries: "map.group[K]V" for "map[K]V". */
+static void add_group_name(struct maker *maker, uint32_t number, const struct gh_rtype *map)
+{
+	const struct gh_rtypes *types = maker->types;
+	const struct gh_rtype_text *text = &types->items[number].text;
+	const char *bracket = memchr(text->start, '[', text->length);
+	uint32_t key = gh_rtype_key(types, map);
+	uint32_t elem = gh_rtype_elem(types, map);
+	if (bracket == NULL || key == GH_NO_RTYPE || elem == GH_NO_RTYPE) {
+		gh_rtype_name(&maker->text, types, number);
+		return;
+	}
+	gh_buffer_bytes(&maker->text, text->start, (size_t)(bracket - text->start));
+	gh_buffer_u8(&maker->text, '[');
+	gh_rtype_name(&maker->text, types, key);
+	gh_buffer_u8(&maker->text, ']');
+	gh_rtype_name(&maker->text, types, elem);
+}
+
 static void name_types(struct maker *maker)
 {
 	const struct gh_rtypes *types = maker->types;
@@ -65,7 +87,10 @@ static void name_types(struct maker *maker)
 		begin(maker, "type:", "type.");
 		if (maker->unequal[i] && !types->items[i].named)
 			gh_buffer_bytes(&maker->text, "noalg.", strlen("noalg."));
-		gh_rtype_name(&maker->text, types, i);
+		if (maker->maps[i] != GH_NO_RTYPE)
+			add_group_name(maker, i, &types->items[maker->maps[i]]);
+		else
+			gh_rtype_name(&maker->text, types, i);
 		if (maker->text.failed)
 			return;
 		maker->names->offsets[i] =
@@ -124,15 +149,18 @@ bool gh_typenames_make(struct gh_typenames *names, const struct gh_rtypes *types
 	struct maker maker = {.names = names, .types = types, .strings = strings};
 	names->offsets = calloc(types->count, sizeof(*names->offsets));
 	maker.unequal = calloc(types->count, sizeof(*maker.unequal));
-	bool made = names->offsets != NULL && maker.unequal != NULL;
+	maker.maps = malloc(types->count * sizeof(*maker.maps));
+	bool made = names->offsets != NULL && maker.unequal != NULL && maker.maps != NULL;
 	if (made) {
-		find_unequal(&maker);
+		memset(maker.maps, 0xff, types->count * sizeof(*maker.maps));
+		find_groups(&maker);
 		name_types(&maker);
 		name_itabs(&maker);
 		made = !maker.text.failed && !names->symbols.failed && !strings->added.failed;
 	}
 	gh_buffer_free(&maker.text);
 	free(maker.unequal);
+	free(maker.maps);
 	return made || gh_fail_errno(err, types->tab->image->path, "name its types");
 }
 
