@@ -92,18 +92,22 @@ define target hookpost-extended-remote
   _goheap_look
 end
 
-# A program that was built again is read before its breakpoints are set again.
+# A program that was built again is read before its breakpoints are set again. A heap dump that is
+# loaded still is so until then.
 
 define hook-run
   _goheap_look
+  _goheap_stale
 end
 
 define hook-start
   _goheap_look
+  _goheap_stale
 end
 
 define hook-starti
   _goheap_look
+  _goheap_stale
 end
 
 # Those hooks are not enough. GDB 13.1 forgets the hooks after a command that cannot be repeated with
@@ -309,50 +313,166 @@ end
 
 define-prefix goheap
 document goheap
-Commands for stripped Go programs.
+Commands for stripped Go programs and for heap dumps.
 They need the plugin: jit-reader-load goheap.so
+
+goheap info       -- Tell what the current program is and how it was built, or what the loaded heap dump has
+goheap load       -- Open a heap dump
+goheap print      -- Print a value of the program's memory
+goheap goroutines -- Print the goroutines of the loaded heap dump as Go prints tracebacks
+goheap frames     -- List the stack frames of the loaded heap dump
+goheap types      -- List the types of the loaded heap dump
+goheap itabs      -- List the itabs of the loaded heap dump
+goheap roots      -- List what the objects of the loaded heap dump are reached from
+goheap finalizers -- List the finalizers (registered and queued) of the loaded heap dump
+goheap defers     -- List the deferred calls of the loaded heap dump
+goheap panics     -- List the panics of the loaded heap dump
+goheap threads    -- List the OS threads of the loaded heap dump
+goheap memstats   -- Print the memory statistics of the loaded heap dump
+goheap params     -- Print the parameters of the loaded heap dump
 end
 
-define goheap info
+# The commands are one, with a first argument of its own for each: a command of the user's cannot pass
+# on as many arguments as it is given, but has to name them.
+
+define goheap _run
   if $_isvoid($goheap_stale)
     echo goheap.so is not loaded: jit-reader-load goheap.so\n
   else
-    _goheap_look
-    # Not by shell, which is the user's own and may be of another family.
-    pipe echo | if p=$(readlink "$GOHEAP_SESSION/program"); then "$GOHEAP_PROGRAM" info "$p"; else echo 'No program: name one with the file command.'; fi
-  end
-end
-document goheap info
-Tell what the current program is and how it was built.
-end
-
-define goheap load
-  if $_isvoid($goheap_stale)
-    echo goheap.so is not loaded: jit-reader-load goheap.so\n
-  else
-    if $argc
-      _goheap_look_if_stale
-      # As many arguments as there are; a command can have 2.
-      set $goheap_more = $argc - 1
+    _goheap_look_if_stale
+    # As many arguments as there are.
+    set $goheap_more = $argc - 1
+    if $goheap_more
+      set $goheap_more = $argc - 2
       if $goheap_more
-        pipe info files | "$GOHEAP_PROGRAM" load $arg0 $arg1 || exit 1
+        set $goheap_more = $argc - 3
+        if $goheap_more
+          set $goheap_more = $argc - 4
+          if $goheap_more
+            set $goheap_more = $argc - 5
+            if $goheap_more
+              set $goheap_more = $argc - 6
+              if $goheap_more
+                set $goheap_more = $argc - 7
+                if $goheap_more
+                  pipe info files | "$GOHEAP_PROGRAM" $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 || exit 1
+                else
+                  pipe info files | "$GOHEAP_PROGRAM" $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 || exit 1
+                end
+              else
+                pipe info files | "$GOHEAP_PROGRAM" $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 || exit 1
+              end
+            else
+              pipe info files | "$GOHEAP_PROGRAM" $arg0 $arg1 $arg2 $arg3 $arg4 || exit 1
+            end
+          else
+            pipe info files | "$GOHEAP_PROGRAM" $arg0 $arg1 $arg2 $arg3 || exit 1
+          end
+        else
+          pipe info files | "$GOHEAP_PROGRAM" $arg0 $arg1 $arg2 || exit 1
+        end
       else
-        pipe info files | "$GOHEAP_PROGRAM" load $arg0 || exit 1
-      end
-      if $_shell_exitcode
-      else
-        source /proc/self/fd/1000/boot.gdb
+        pipe info files | "$GOHEAP_PROGRAM" $arg0 $arg1 || exit 1
       end
     else
-      echo usage: goheap load [-f] DUMP\n
+      pipe info files | "$GOHEAP_PROGRAM" $arg0 || exit 1
+    end
+    if $_shell_exitcode
+    else
+      source /proc/self/fd/1000/boot.gdb
     end
   end
 end
+document goheap _run
+Run a command of the goheap program's (internal).
+end
+
+# GDB cannot be told an alias a second time.
+if $_isvoid($goheap_aliases)
+set $goheap_aliases = 1
+
+alias goheap info = goheap _run within info
+document goheap info
+Tell what the current program is and how it was built, or what the loaded heap dump has.
+Usage: goheap info [--json]
+end
+
+alias goheap load = goheap _run load
 document goheap load
-Open a heap dump: goheap load [-f] DUMP
+Open a heap dump.
+Usage: goheap load [-f] [--names PROGRAM] DUMP
 DUMP is a file that runtime/debug.WriteHeapDump wrote. Its goroutines become threads, named by
 why they wait, and its memory can be read. Name the program first, with the file command. A dump
-that another program wrote is refused, unless -f is given.
+that another program wrote is refused, unless -f is given. With --names, the source's variables
+and types are those of PROGRAM, which is the program before it was stripped.
+end
+
+alias goheap goroutines = goheap _run within goroutines
+document goheap goroutines
+Print the goroutines of the loaded heap dump as Go prints tracebacks.
+Usage: goheap goroutines [-s STATUS] [--grep RE] [--group] [--all] [--json]
+end
+
+alias goheap frames = goheap _run within frames
+document goheap frames
+List the stack frames of the loaded heap dump.
+Usage: goheap frames [--json]
+end
+
+alias goheap types = goheap _run within types
+document goheap types
+List the types of the loaded heap dump.
+Usage: goheap types [--json]
+end
+
+alias goheap itabs = goheap _run within itabs
+document goheap itabs
+List the itabs of the loaded heap dump.
+Usage: goheap itabs [--json]
+end
+
+alias goheap roots = goheap _run within roots
+document goheap roots
+List what the objects of the loaded heap dump are reached from.
+Usage: goheap roots [--json]
+end
+
+alias goheap finalizers = goheap _run within finalizers
+document goheap finalizers
+List the finalizers (registered and queued) of the loaded heap dump.
+Usage: goheap finalizers [--json]
+end
+
+alias goheap defers = goheap _run within defers
+document goheap defers
+List the deferred calls of the loaded heap dump.
+Usage: goheap defers [--json]
+end
+
+alias goheap panics = goheap _run within panics
+document goheap panics
+List the panics of the loaded heap dump.
+Usage: goheap panics [--json]
+end
+
+alias goheap threads = goheap _run within threads
+document goheap threads
+List the OS threads of the loaded heap dump.
+Usage: goheap threads [--json]
+end
+
+alias goheap memstats = goheap _run within memstats
+document goheap memstats
+Print the memory statistics of the loaded heap dump.
+Usage: goheap memstats [--json]
+end
+
+alias goheap params = goheap _run within params
+document goheap params
+Print the parameters of the loaded heap dump.
+Usage: goheap params [--json]
+end
+
 end
 
 # GDB's own expressions in Go know no types but Go's predeclared ones. In C they know all, but then

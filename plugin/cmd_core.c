@@ -44,11 +44,7 @@ static bool write_core(const struct gh_dump *dump, const char *path, const char 
 	struct gh_core_program program = {.name = ""};
 	if (path != NULL && !gh_symbols_program(&program, dump, path))
 		return false;
-	struct gh_error err;
-	if (gh_corefile_write(dump, &program, output, &err))
-		return true;
-	gh_print_error(&err);
-	return false;
+	return gh_dumpfile_write_core(dump, &program, output);
 }
 
 int gh_cmd_core(int argc, char **argv)

@@ -41,7 +41,8 @@ static bool write_debug_file(const struct gh_program *program, const char *outpu
 		return false;
 	}
 	struct gh_error err;
-	bool written = gh_debugfile_write(&program->tab, output != NULL ? output : path, &err);
+	bool written =
+	    gh_debugfile_write(&program->tab, NULL, output != NULL ? output : path, &err);
 	if (!written)
 		gh_print_error(&err);
 	free(path);

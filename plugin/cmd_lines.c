@@ -1,4 +1,5 @@
 /* goheap lines: the source line of every address of a Go program. */
+#include <argp.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,8 +8,17 @@
 #include "lib/util/buffer.h"
 #include "lib/util/escape.h"
 #include "plugin/command.h"
-#include "plugin/options.h"
 #include "plugin/program.h"
+
+enum {
+	KEY_JSON = 0x100, /* past the letters: there is no short option */
+};
+
+struct arguments {
+	const char *file; /* the program; in argv */
+	bool inlines;     /* print all frames */
+	bool json;        /* print JSON */
+};
 
 /* A program has millions of rows. */
 #define OUTPUT_BUFFER (1 << 18)
@@ -185,14 +195,53 @@ static void print_function(struct printer *printer, const struct gh_func *func,
 	print(printer, &row, name);
 }
 
-static bool print_lines(const struct gh_program *program, bool json)
+static void print_frame(const struct gh_pclntab *tab, const struct gh_frame *frame)
+{
+	putchar('\t');
+	gh_print_file(gh_pclntab_file(tab, frame->file), false);
+	printf("\t%" PRId32 "\t", frame->line);
+	gh_escape_print(stdout, gh_pclntab_name(tab, frame->name));
+}
+
+static void print_frame_json(const struct gh_pclntab *tab, const struct gh_frame *frame)
+{
+	fputs("{\"file\":", stdout);
+	gh_print_file(gh_pclntab_file(tab, frame->file), true);
+	printf(",\"line\":%" PRId32 ",\"function\":", frame->line);
+	gh_escape_json(stdout, gh_pclntab_name(tab, frame->name));
+	putchar('}');
+}
+
+/* Prints each range that is left of MAP with all of its frames. */
+static void print_stacks(const struct gh_pclntab *tab, struct gh_sourcemap *map, bool json)
+{
+	struct gh_range range;
+	while (gh_sourcemap_next(map, &range)) {
+		printf(json ? "{\"start\":\"0x%" PRIx64 "\",\"end\":\"0x%" PRIx64 "\",\"frames\":["
+			    : "0x%" PRIx64 "\t0x%" PRIx64,
+		       range.start, range.end);
+		for (unsigned i = 0; i < range.nframes; i++) {
+			if (json && i > 0)
+				putchar(',');
+			(json ? print_frame_json : print_frame)(tab, &range.frames[i]);
+		}
+		puts(json ? "]}" : "");
+	}
+}
+
+static bool print_lines(const struct gh_program *program, const struct arguments *arguments)
 {
 	struct gh_sourcemap map = {0};
 	struct printer printer = {.tab = &program->tab};
 	struct gh_func func;
 	size_t i = 0;
-	for (; i < program->tab.nfunc && gh_program_walk(program, i, &func, &map); i++)
-		print_function(&printer, &func, &map, json ? print_json : print_row);
+	for (; i < program->tab.nfunc && gh_program_walk(program, i, &func, &map); i++) {
+		if (arguments->inlines)
+			print_stacks(&program->tab, &map, arguments->json);
+		else
+			print_function(&printer, &func, &map,
+				       arguments->json ? print_json : print_row);
+	}
 	bool lost = printer.rows.failed;
 	if (lost)
 		fputs("goheap: out of memory\n", stderr);
@@ -201,17 +250,53 @@ static bool print_lines(const struct gh_program *program, bool json)
 	return i == program->tab.nfunc && !lost;
 }
 
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *arguments = state->input;
+	switch (key) {
+	case KEY_JSON:
+		arguments->json = true;
+		return 0;
+	case 'i':
+		arguments->inlines = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (arguments->file != NULL)
+			argp_usage(state);
+		arguments->file = arg;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_usage(state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
 int gh_cmd_lines(int argc, char **argv)
 {
-	struct gh_options options = gh_options_parse(
-	    argc, argv,
-	    "List the source lines of the Go program FILE, one run of addresses a line: start, "
-	    "end, file, line, and function.");
+	static const struct argp_option options[] = {
+	    {.name = "inlines",
+	     .key = 'i',
+	     .doc = "Print file, line and function of all inlined calls, innermost first, and of "
+		    "the function that they are in"},
+	    {.name = "json", .key = KEY_JSON, .doc = "Print JSON instead of text"},
+	    {0},
+	};
+	static const struct argp argp = {
+	    .options = options,
+	    .parser = parse_option,
+	    .args_doc = "FILE",
+	    .doc = "List the source lines of the Go program FILE, one run of addresses a line: "
+		   "start, end, file, line, and function.",
+	};
+	struct arguments arguments = {0};
+	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
 	struct gh_program program;
-	if (!gh_program_open(&program, options.file))
+	if (!gh_program_open(&program, arguments.file))
 		return GH_EXIT_INPUT;
 	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
-	bool whole = print_lines(&program, options.json);
+	bool whole = print_lines(&program, &arguments);
 	gh_program_close(&program);
 	return whole ? GH_EXIT_OK : GH_EXIT_INPUT;
 }

@@ -15,12 +15,14 @@
 #include "plugin/command.h"
 #include "plugin/infofiles.h"
 #include "plugin/program.h"
+#include "plugin/script.h"
 #include "plugin/session.h"
 
 struct job {
 	char *directory;           /* of the session, canonical as GDB prints paths */
 	char *cache;               /* directory of the cache; NULL if there is none */
 	struct gh_infofiles files; /* what GDB has */
+	bool has_dump;             /* the core file is that of a heap dump, of `goheap load' */
 	char *identity;            /* tells the program from any other, and from itself rebuilt */
 	FILE *boot;                /* the script that is being written */
 	struct timespec start;     /* when the work began, monotonic */
@@ -53,9 +55,7 @@ static void print_errno(const char *file, const char *doing)
 /* Has GDB print "goheap: TEXT", a line. TEXT is fit for a terminal. */
 static void say(struct job *job, const char *text)
 {
-	char *line = format("goheap: %s", text);
-	gh_escape_echo(job->boot, line);
-	free(line);
+	gh_script_say(job->boot, "goheap: %s", text);
 }
 
 /* The same with the program's name before it. */
@@ -121,16 +121,6 @@ static void write_state(const struct job *job, const char *debug)
 	fclose(file);
 }
 
-/* Leaves a link to the program, if there is one, for `goheap info' in GDB. */
-static void link_program(const struct job *job)
-{
-	char *link = format("%s/program", job->directory);
-	unlink(link);
-	if (job->files.program != NULL && symlink(job->files.program, link) != 0)
-		print_errno(link, "make the link");
-	free(link);
-}
-
 static bool same_file(const char *a, const char *b)
 {
 	struct stat first;
@@ -139,6 +129,30 @@ static bool same_file(const char *a, const char *b)
 		return true;
 	return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
 	       first.st_ino == second.st_ino;
+}
+
+/* Removes the file NAME from the session. False if there was none. */
+static bool remove_file(const struct job *job, const char *name)
+{
+	char *path = format("%s/%s", job->directory, name);
+	bool removed = unlink(path) == 0;
+	free(path);
+	return removed;
+}
+
+/* A heap dump that GDB no longer has open is not to be taken for what it has now. */
+static void forget_dump(struct job *job)
+{
+	char *core = format("%s/%s", job->directory, GH_SESSION_CORE);
+	job->has_dump = job->files.core != NULL && same_file(job->files.core, core);
+	free(core);
+	if (job->has_dump)
+		return;
+	remove_file(job, GH_SESSION_DUMP);
+	remove_file(job, GH_SESSION_WRITER);
+	/* GDB may have asked for its stack already. */
+	if (remove_file(job, GH_SESSION_FRAMES))
+		fputs("maint flush register-cache\n", job->boot);
 }
 
 static bool is_below(const char *path, const char *directory)
@@ -163,16 +177,25 @@ static bool may_replace_symbols(const struct job *job)
 	return symbols == NULL || same_file(symbols, job->files.program) || has_our_symbols(job);
 }
 
+/* The symbols are those that `goheap load' made. */
+static bool has_dump_symbols(const struct job *job)
+{
+	char *debug = format("%s/%s", job->directory, GH_SESSION_DEBUG);
+	bool has = strcmp(job->files.symbols, debug) == 0;
+	free(debug);
+	return has && job->has_dump;
+}
+
 /* The program is the one last seen, and nothing is left to do for it. Where GDB has dropped the
  * symbols altogether, the user has told it to. */
 static bool is_done(const struct job *job)
 {
 	const char *symbols = job->files.symbols;
 	struct state state = read_state(job);
-	bool done =
-	    state.identity != NULL && state.debug != NULL &&
-	    strcmp(state.identity, job->identity) == 0 &&
-	    (state.debug[0] == '\0' || symbols == NULL || strcmp(symbols, state.debug) == 0);
+	bool done = state.identity != NULL && state.debug != NULL &&
+		    strcmp(state.identity, job->identity) == 0 &&
+		    (state.debug[0] == '\0' || symbols == NULL ||
+		     strcmp(symbols, state.debug) == 0 || has_dump_symbols(job));
 	free(state.identity);
 	free(state.debug);
 	return done;
@@ -184,7 +207,7 @@ static char *write_below(const char *directory, const char *name, const struct g
 			 struct gh_error *err)
 {
 	char *path = format("%s/%s", directory, name);
-	if (gh_cache_has(path) || gh_debugfile_write(tab, path, err))
+	if (gh_cache_has(path) || gh_debugfile_write(tab, NULL, path, err))
 		return path;
 	free(path);
 	return NULL;
@@ -241,19 +264,9 @@ static void open_again(struct job *job)
 {
 	if (job->files.running || strchr(job->files.program, '\n') != NULL)
 		return;
-	fputs("set $goheap_stale = $goheap_void\nexec-file ", job->boot);
-	gh_escape_gdb(job->boot, job->files.program);
-	fputs("\nset $goheap_stale = 0\n", job->boot);
-}
-
-/* Has GDB take the program's symbols from FILE, in place of those it has. */
-static void read_symbols(struct job *job, const char *file)
-{
-	/* A Go program's stack does not begin with main.main, as its own tracebacks show. */
-	fputs("set backtrace past-main on\n", job->boot);
-	fputs("with print symbol-loading off -- symbol-file ", job->boot);
-	gh_escape_gdb(job->boot, file);
-	fputc('\n', job->boot);
+	gh_script_hold_hooks(job->boot);
+	gh_script_file(job->boot, "exec-file", job->files.program);
+	gh_script_let_hooks(job->boot);
 }
 
 static long milliseconds_since(const struct timespec *start)
@@ -272,7 +285,7 @@ static void load_symbols(struct job *job, const struct gh_program *program,
 		begin_unless_lines(job, program);
 
 	open_again(job);
-	read_symbols(job, debug);
+	gh_script_symbols(job->boot, debug);
 
 	char version[64];
 	gh_escape_text(version, sizeof(version),
@@ -293,7 +306,7 @@ static char *add_symbols(struct job *job, struct gh_program *program)
 	if (gh_image_has_dwarf(&program->image)) {
 		/* It was stripped before it was built again. */
 		if (has_our_symbols(job) && strchr(job->files.program, '\n') == NULL)
-			read_symbols(job, job->files.program);
+			gh_script_symbols(job->boot, job->files.program);
 		say_of_program(job, "not stripped: nothing to add");
 		return NULL;
 	}
@@ -332,7 +345,7 @@ static char *look_at_program(struct job *job)
 /* Writes the commands for what GDB has now. */
 static void write_commands(struct job *job)
 {
-	link_program(job);
+	forget_dump(job);
 	if (job->files.program == NULL) {
 		/* GDB learns of a program in other ways than those that are hooked. */
 		fputs("set $goheap_stale = 1\n", job->boot);
@@ -352,20 +365,11 @@ static void write_commands(struct job *job)
 /* Writes the script. False, after printing why, if it cannot be written. */
 static bool write_boot(struct job *job)
 {
-	char *path = format("%s/boot.gdb", job->directory);
-	char *part = format("%s/boot.part", job->directory);
-	bool written = false;
-	job->boot = fopen(part, "we");
-	if (job->boot != NULL) {
-		write_commands(job);
-		bool failed = ferror(job->boot) != 0;
-		written = fclose(job->boot) == 0 && !failed && rename(part, path) == 0;
-	}
-	if (!written)
-		print_errno(path, "write");
-	free(part);
-	free(path);
-	return written;
+	job->boot = gh_script_open(job->directory);
+	if (job->boot == NULL)
+		return false;
+	write_commands(job);
+	return gh_script_close(job->boot, job->directory);
 }
 
 int gh_cmd_session(int argc, char **argv)

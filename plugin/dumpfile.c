@@ -6,6 +6,7 @@
 
 #include "lib/util/escape.h"
 #include "plugin/program.h"
+#include "plugin/progress.h"
 
 #define NS_PER_MINUTE UINT64_C(60000000000)
 
@@ -39,12 +40,27 @@ static void print_damage(const struct gh_dump *dump)
 bool gh_dumpfile_open(struct gh_dump *dump, const char *path)
 {
 	struct gh_error err;
-	if (!gh_dump_open(dump, path, &err)) {
+	gh_progress_begin("goheap: reading", path);
+	bool opened = gh_dump_open(dump, path, &err);
+	gh_progress_end();
+	if (!opened) {
 		gh_print_error(&err);
 		return false;
 	}
 	print_damage(dump);
 	return true;
+}
+
+bool gh_dumpfile_write_core(const struct gh_dump *dump, const struct gh_core_program *program,
+			    const char *path)
+{
+	struct gh_error err;
+	gh_progress_begin("goheap: writing", path);
+	bool written = gh_corefile_write(dump, program, path, &err);
+	gh_progress_end();
+	if (!written)
+		gh_print_error(&err);
+	return written;
 }
 
 bool gh_dumpfile_recognise(const char *path)

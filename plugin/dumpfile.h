@@ -5,10 +5,16 @@
 #include <stdio.h>
 
 #include "lib/dump/dump.h"
+#include "lib/write/corefile.h"
 
 /* Opens the dump at PATH, to be closed with gh_dump_close. On failure prints the error and returns
  * false. What is missing or wrong in a dump that can be read is told on standard error. */
 bool gh_dumpfile_open(struct gh_dump *dump, const char *path);
+
+/* Writes a core file of DUMP, which PROGRAM wrote, to PATH. On failure prints the error and returns
+ * false. */
+bool gh_dumpfile_write_core(const struct gh_dump *dump, const struct gh_core_program *program,
+			    const char *path);
 
 /* The file at PATH begins as a heap dump does, or as a gzip file. False, too, if it cannot be read.
  */

@@ -11,7 +11,8 @@ _goheap()
 	debug) local options='-o --output' ;;
 	core) local options='-e -o --exe --output' ;;
 	goroutines) local options='-a -e -s --all --exe --grep --group --json --status' ;;
-	info | funcs | lines | frames | types | itabs | roots | finalizers | defers | panics | threads | memstats | params)
+	lines) local options='-i --inlines --json' ;;
+	info | funcs | frames | types | itabs | roots | finalizers | defers | panics | threads | memstats | params)
 		local options='--json'
 		;;
 	*) local options='--version' ;;

@@ -32,6 +32,20 @@ static bool parse_symbols(struct gh_infofiles *files, const char **text)
 	return files->symbols != NULL;
 }
 
+/* Reads the line about a core file, the next if it is there. */
+static bool parse_core(struct gh_infofiles *files, const char *text)
+{
+	static const char before[] = "Local core dump file:\n\t`";
+	const char *end;
+	if (strncmp(text, before, sizeof(before) - 1) != 0)
+		return true;
+	const char *start = find_between(text, before, "', file type ", &end);
+	if (start == NULL)
+		return true;
+	files->core = strndup(start, (size_t)(end - start));
+	return files->core != NULL;
+}
+
 static bool parse_program(struct gh_infofiles *files, const char *text)
 {
 	static const char before[] = "Local exec file:\n\t`";
@@ -52,7 +66,7 @@ static bool parse_program(struct gh_infofiles *files, const char *text)
 static bool parse(struct gh_infofiles *files, const char *text)
 {
 	*files = (struct gh_infofiles){0};
-	if (parse_symbols(files, &text) && parse_program(files, text))
+	if (parse_symbols(files, &text) && parse_core(files, text) && parse_program(files, text))
 		return true;
 	gh_infofiles_free(files);
 	return false;
@@ -72,5 +86,6 @@ void gh_infofiles_free(struct gh_infofiles *files)
 {
 	free(files->program);
 	free(files->symbols);
+	free(files->core);
 	*files = (struct gh_infofiles){0};
 }

@@ -9,6 +9,7 @@
 /* The strings are owned. */
 struct gh_infofiles {
 	char *program;  /* the exec file; NULL if GDB has none */
+	char *core;     /* the core file; NULL if GDB has none */
 	char *symbols;  /* the file that the program's symbols are from; NULL if there are none */
 	uint64_t entry; /* address of the program's entry point, where it is loaded; 0 if unknown */
 	bool running;   /* there is a process, a core file, or a connection to a target */

@@ -33,6 +33,7 @@ static const struct command {
     {"core", "Write it as a core file for debuggers", gh_cmd_core},
     {"session", NULL, gh_cmd_session},
     {"load", NULL, gh_cmd_load},
+    {"within", NULL, gh_cmd_within},
 };
 
 const char *argp_program_version = PACKAGE_STRING;

@@ -1,4 +1,4 @@
-/* The command line that info, funcs and lines share. */
+/* The command line that info and funcs share. */
 #ifndef GH_PLUGIN_OPTIONS_H
 #define GH_PLUGIN_OPTIONS_H
 

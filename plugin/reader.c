@@ -8,11 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "plugin/frames.h"
 #include "plugin/session.h"
 
 GDB_DECLARE_GPL_COMPATIBLE_READER;
 
 static struct gh_session session;
+static struct gh_frames frames; /* of the heap dump that is loaded */
+static char *frames_path;       /* NULL while there is no session */
 
 /* GDB registers code of the program's own just-in-time compilers here as well. Once declined, it
  * is tried as an ELF file in memory, which is what that code usually is. */
@@ -27,35 +30,125 @@ static enum gdb_status read_debug_info(struct gdb_reader_funcs *self,
 	return GDB_FAIL;
 }
 
-/* Declined, every frame goes to GDB's own unwinders: the debug file has unwind information for all
- * Go functions, and a frame taken here could not be the outermost. Only what such information
- * cannot express, a stack that continues on another stack, would have to be unwound here. */
+/* Number of SIZE bytes at BYTES. */
+static uint64_t get_number(const unsigned char *bytes, unsigned size, bool big_endian)
+{
+	uint64_t value = 0;
+	for (unsigned i = 0; i < size; i++)
+		value |= (uint64_t)bytes[i] << 8 * (big_endian ? size - 1 - i : i);
+	return value;
+}
+
+/* False if the register is unknown, or of another size than the dump's addresses: GDB has something
+ * else open. */
+static bool get_register(struct gdb_unwind_callbacks *callbacks, int dwarf_number, uint64_t *value)
+{
+	struct gdb_reg_value *reg = callbacks->reg_get(callbacks, dwarf_number);
+	unsigned size = frames.header->pointer_size;
+	bool known = reg->defined && reg->size == (int)size;
+	if (known)
+		*value = get_number(reg->value, size, frames.header->big_endian);
+	reg->free(reg);
+	return known;
+}
+
+static void free_register(struct gdb_reg_value *reg)
+{
+	free(reg);
+}
+
+static void set_register(struct gdb_unwind_callbacks *callbacks, int dwarf_number, uint64_t value)
+{
+	unsigned size = frames.header->pointer_size;
+	struct gdb_reg_value *reg = malloc(sizeof(*reg) + size);
+	if (reg == NULL)
+		return;
+	reg->size = (int)size;
+	reg->defined = 1;
+	reg->free = free_register;
+	for (unsigned i = 0; i < size; i++)
+		reg->value[frames.header->big_endian ? size - 1 - i : i] =
+		    (unsigned char)(value >> 8 * i);
+	callbacks->reg_set(callbacks, dwarf_number, reg);
+}
+
+/* The frame that GDB asks about, if the loaded dump has it and its caller. GDB aborts where it is
+ * asked for a register that the machine does not have, so the pc is asked for only when all else
+ * says that this is the dump's machine. */
+static const struct gh_frames_row *find_frame(struct gdb_unwind_callbacks *callbacks)
+{
+	uint64_t sp;
+	uint64_t pc;
+	if (frames.header == NULL || !get_register(callbacks, frames.header->dwarf_sp, &sp) ||
+	    !gh_frames_has_sp(&frames, sp) ||
+	    !get_register(callbacks, frames.header->dwarf_pc, &pc))
+		return NULL;
+	return gh_frames_find(&frames, sp, pc);
+}
+
+/* Where memory has another return address, this is another process. What the dump does not have of
+ * a stack cannot be read. */
+static bool is_called_so(struct gdb_unwind_callbacks *callbacks, const struct gh_frames_row *row)
+{
+	unsigned size = frames.header->pointer_size;
+	unsigned char bytes[8];
+	if (row->caller_sp - row->sp < size)
+		return true;
+	uint64_t address = frames.header->link_register ? row->sp : row->caller_sp - size;
+	return callbacks->target_read(address, bytes, (int)size) != GDB_SUCCESS ||
+	       get_number(bytes, size, frames.header->big_endian) == row->caller_pc;
+}
+
+/* Frames of a heap dump are unwound by what the dump says: a debugger finds the same caller, but
+ * would take it to have the registers of the frame that it called, and the dump has no registers.
+ * Those that are not set here GDB knows to be unknown.
+ *
+ * All others are declined and go to GDB's own unwinders: the debug file has unwind information for
+ * all Go functions, and a frame taken here could not be the outermost. */
 static enum gdb_status unwind(struct gdb_reader_funcs *self, struct gdb_unwind_callbacks *callbacks)
 {
 	(void)self;
-	(void)callbacks;
-	return GDB_FAIL;
+	if (frames_path == NULL)
+		return GDB_FAIL;
+	gh_frames_refresh(&frames, frames_path);
+	const struct gh_frames_row *row = find_frame(callbacks);
+	if (row == NULL || !is_called_so(callbacks, row))
+		return GDB_FAIL;
+	set_register(callbacks, frames.header->dwarf_sp, row->caller_sp);
+	set_register(callbacks, frames.header->dwarf_pc, row->caller_pc);
+	return GDB_SUCCESS;
 }
 
-/* Asked only for frames that unwind took. */
+/* Asked only for frames that unwind took. To DWARF the canonical frame address is the stack
+ * pointer's value in the caller. */
 static struct gdb_frame_id get_frame_id(struct gdb_reader_funcs *self,
 					struct gdb_unwind_callbacks *callbacks)
 {
 	(void)self;
-	(void)callbacks;
-	return (struct gdb_frame_id){0};
+	const struct gh_frames_row *row = find_frame(callbacks);
+	if (row == NULL)
+		return (struct gdb_frame_id){0};
+	return (struct gdb_frame_id){.code_address = row->entry, .stack_address = row->caller_sp};
+}
+
+static void close_session(void)
+{
+	gh_session_close(&session);
+	gh_frames_free(&frames);
+	free(frames_path);
+	frames_path = NULL;
 }
 
 static void destroy(struct gdb_reader_funcs *self)
 {
 	(void)self;
-	gh_session_close(&session);
+	close_session();
 }
 
 /* GDB does not unload the reader when it ends. */
 __attribute__((destructor)) static void end(void)
 {
-	gh_session_close(&session);
+	close_session();
 }
 
 /* Path of the goheap program: beside this file in the build tree, else where it was to be
@@ -93,6 +186,8 @@ struct gdb_reader_funcs *gdb_init_reader(void)
 	    program == NULL ? "out of memory" : gh_session_open(&session, program);
 	if (problem != NULL)
 		fprintf(stderr, "goheap: no session: %s\n", problem);
+	else if (asprintf(&frames_path, "%s/" GH_SESSION_FRAMES, session.path) < 0)
+		frames_path = NULL;
 	free(program);
 	return &funcs;
 }

@@ -26,13 +26,12 @@ goheap() {
 		</dev/null 2>&1
 }
 
-# printed: runtime.Stack's text on standard input as rows: goroutine, function, file, line. Two top frames
-# are left out: the goroutine that printed it stood elsewhere when it wrote the dump; and in a system call the pc is a
-# return address, whose line is the next one's to GDB. Inlined calls, printed with (...) for their arguments,
-# have a fifth column.
+# printed: runtime.Stack's text on standard input as rows: goroutine, function, file, line. One top frame is
+# left out: the goroutine that printed it stood elsewhere when it wrote the dump. Inlined calls, printed with (...) for
+# their arguments, have a fifth column.
 printed() {
 	awk -v OFS='\t' '
-		/^goroutine [0-9]+ / { id = $2; elsewhere = /\[(running|syscall)/; top = 1; next }
+		/^goroutine [0-9]+ / { id = $2; elsewhere = /\[running/; top = 1; next }
 		/^created by / { getline; next }
 		/^\t/ {
 			place = $1
@@ -62,11 +61,7 @@ stacks() {
 	goheap "$2" "goheap load $3" "thread apply all backtrace" >"$work/session"
 	printed <"$4" >"$work/printed"
 	shown <"$work/session" >"$work/shown"
-	# The debug file has no inlined frames; the twin's DWARF has.
-	case $2 in
-	*.stripped) grep -v 'inlined$' "$work/printed" >"$work/expected" ;;
-	*) cut -f 1-4 "$work/printed" | sort >"$work/expected" ;;
-	esac
+	cut -f 1-4 "$work/printed" | sort >"$work/expected"
 	comm -23 "$work/expected" "$work/shown" >"$work/left"
 	if [ -s "$work/printed" ]; then
 		same "$1: every frame that the process printed ($(wc -l <"$work/expected"))" /dev/null "$work/left"

@@ -67,11 +67,10 @@ without_elided() {
 		-e '^main\.(recovered\.func2|elsewhere\.func1|wait\.func1)	'
 }
 
-# points: the places where the sample's own code prints its stack, in the order in which it comes to them;
-# those in inlined calls are not the function's own.
+# points: the places where the sample's own code prints its stack.
 points() {
 	local mark file
-	for mark in leaf countdown closure square circle cleanup recover worker large; do
+	for mark in leaf countdown closure square circle near far cleanup recover worker large; do
 		for file in main.go server.go; do
 			grep -q "// BREAK $mark\$" "$source/$file" &&
 				echo "$mark $file:$(line_of "// BREAK $mark" "$file")"
@@ -84,32 +83,29 @@ stacks() {
 	sed -n '/^at$/p; /^#/p' | sed -E 's/^at$/#0 at () at :0/' | frames | sed 's/^at\t\t0$/at/'
 }
 
-# test_frames NAME PROGRAM: at each of the places the backtrace is the stack that the program prints.
+# test_frames NAME PROGRAM: at each of the places, and wherever else the program prints its stack, the
+# backtrace is that stack, inlined calls and all.
 test_frames() {
-	local stops count
-	"$2" | awk -F'\t' '$1 == "at" || $1 == "frame"' >"$work/stacks"
-
-	stops=$(points | cut -d ' ' -f 1 | paste -s -d '|')
-	awk -F'\t' -v stops="^($stops)\$" '$1 == "at" { on = $2 ~ stops } on' "$work/stacks" |
-		sed 's/^frame\t//; s/^at\t.*/at/' >"$work/expected"
+	local stops
+	"$2" | awk -F'\t' '$1 == "at" || $1 == "logical"' | sed 's/^logical\t//; s/^at\t.*/at/' >"$work/expected"
+	stops=$(grep -c '^at$' "$work/expected")
 	{
-		points | sed 's/^[a-z]* /tbreak /'
+		points | sed 's/^[a-z]* /break /'
 		echo "run >/dev/null"
-		points | sed 's/.*/echo at\\n\nbacktrace\ncontinue/'
+		yes 'echo at\n
+backtrace
+continue' | head -n $((3 * stops))
 	} | goheap "$2" | stacks | without_elided >"$work/found"
-	same "$1: backtraces at $(points | wc -l) lines, frame by frame" "$work/expected" "$work/found"
+	same "$1: backtraces at $stops stops, frame by frame" "$work/expected" "$work/found"
 
-	# All of them, inlined or not, from where they print.
-	sed 's/^frame\t//; s/^at\t.*/at/' "$work/stacks" >"$work/expected"
-	count=$(grep -c '^at$' "$work/expected")
 	{
 		echo "break frames.go:$(grep -n 'pcs := make' "$tests/samples/frames/frames.go" | cut -d : -f 1)"
 		echo "run >/dev/null"
-		for ((; count > 0; count--)); do
-			printf 'echo at\\n\nbacktrace\ncontinue\n'
-		done
+		yes 'echo at\n
+backtrace
+continue' | head -n $((3 * stops))
 	} | goheap "$2" | sed '/^#0 /d' | stacks | without_elided >"$work/found"
-	same "$1: backtraces of all calls of a function" "$work/expected" "$work/found"
+	same "$1: backtraces of $stops calls of a function" "$work/expected" "$work/found"
 }
 
 # test_message NAME PROGRAM GOROOT: the one line.
@@ -164,6 +160,87 @@ test_stepping() {
 	stepping | debug "$2" | places >"$work/expected"
 	stepping | goheap "$3" | places >"$work/found"
 	same "$1: step, next, up, down, finish, advance, until" "$work/expected" "$work/found"
+}
+
+# Breakpoints in inlined calls, and moving through them. The function that is stepped into is left before it
+# does anything.
+inlining() {
+	cat <<-END
+		tbreak main.go:$(line_of 'a := near(n)' main.go)
+		break main.near
+		break main.twice
+		break server.go:$(line_of '// BREAK far' server.go)
+		info breakpoints
+		run >/dev/null
+		step
+		backtrace 4
+		up
+		up
+		down
+		finish
+		next
+		step
+		backtrace 4
+		step
+		backtrace 4
+		finish
+		next
+		next
+		backtrace 3
+		up
+		up
+		next
+		next
+		delete
+		break main.far
+		tbreak main.go:$(line_of 'return 2 * far(n+1)' main.go)
+		info breakpoints
+		kill
+		run >/dev/null
+		finish
+		continue
+		step
+		backtrace 3
+		next
+		next
+	END
+}
+
+# stops: each line of a session that ends with a place in the source or shows one.
+stops() {
+	sed -nE -e '/^Run till/d' -e 's/^.*hit (Temporary b|B)reakpoint /hit /' -e 's/ \(\.\.\.\) / () /' \
+		-e '/ at .*:[0-9]+$/p' -e '/^[0-9]+\t/p'
+}
+
+# test_inlining NAME TWIN STRIPPED
+test_inlining() {
+	inlining | debug "$2" | stops >"$work/expected"
+	inlining | goheap "$3" | stops >"$work/found"
+	has "$1: inlined calls: a session" "$(wc -l <"$work/expected")" '^[5-9][0-9]$'
+	same "$1: inlined calls: breakpoints, step, finish, next, up, backtrace" "$work/expected" "$work/found"
+}
+
+# copies: a session's `info breakpoints` on standard input as rows of address and function.
+copies() {
+	sed -nE 's/^[0-9.]+ .* 0x0*([0-9a-f]+) in (.*) at .*:[0-9]+$/\1\t\2/p' | LC_ALL=C sort
+}
+
+# test_copies NAME TWIN STRIPPED: a breakpoint on a function that is inlined wherever it is called is in every
+# copy that GDB finds in the twin. (Of other packages' units it finds there only those that it has read.)
+test_copies() {
+	"$GOHEAP" lines --inlines "$3" | awk -F'\t' -v funcs="$("$GOHEAP" funcs "$3" | cut -f 3)" '
+		BEGIN { n = split(funcs, names, "\n"); for (i = 1; i <= n; i++) own[names[i]] = 1 }
+		NF > 5 && !($5 in own) && $5 !~ /\[/ { print $5 }' | sort -u | awk 'NR % 15 == 0' >"$work/inlined"
+	{
+		sed "s/.*/break '&'/" "$work/inlined"
+		echo "info breakpoints"
+	} >"$work/commands"
+	debug "$2" <"$work/commands" | copies >"$work/expected"
+	goheap "$3" <"$work/commands" | copies >"$work/found"
+	LC_ALL=C comm -23 "$work/expected" "$work/found" >"$work/missing"
+	has "$1: functions without code of their own" "$(wc -l <"$work/inlined")" '^[1-9][0-9]+$'
+	same "$1: breakpoints in their copies: the twin's $(wc -l <"$work/expected") are among $(wc -l <"$work/found")" \
+		/dev/null "$work/missing"
 }
 
 # The addresses and names of a symbol table, whatever the linker calls an assembly function.
@@ -281,11 +358,11 @@ start_waiting() {
 	sleep 0.3
 }
 
-# main_goroutine: the stack of goroutine 1 as rows, from a traceback of Go's on standard input, inlined
-# calls left out, and syscall.Syscall, where the goroutine's stack ends but not the thread's.
+# main_goroutine: the stack of goroutine 1 as rows, from a traceback of Go's on standard input, but for
+# syscall.Syscall, where the goroutine's stack ends but not the thread's.
 main_goroutine() {
 	awk '/^goroutine 1 / { on = 1; next } on && /^$/ { exit } on' | sed 'N;s/\n//' |
-		sed -nE '/\(\.\.\.\)\t/d; /^syscall\.Syscall\(/d; s/^(.*)\([^()]*\)\t(.*):([0-9]+) .*/\1\t\2\t\3/p'
+		sed -nE '/^syscall\.Syscall\(/d; s/^(.*)\([^()]*\)\t(.*):([0-9]+)( .*)?$/\1\t\2\t\3/p'
 }
 
 # thread_of FUNCTION: of a `thread apply all backtrace`, the thread that is in FUNCTION.
@@ -422,7 +499,7 @@ test_remote() {
 	END
 	kill "$server" 2>/dev/null
 	wait "$server"
-	"$2" | awk -F'\t' '$1 == "at" && n++ { exit } $1 == "frame"' | sed 's/^frame\t//' >"$work/expected"
+	"$2" | awk -F'\t' '$1 == "at" && n++ { exit } $1 == "logical"' | sed 's/^logical\t//' >"$work/expected"
 	frames <"$work/session" >"$work/found"
 	sed -i 1d "$work/expected" "$work/found"
 	same "$1: target remote: the stack above the breakpoint" "$work/expected" "$work/found"
@@ -476,7 +553,7 @@ test_rebuilt() {
 # test_cgo NAME STRIPPED: C functions on the stack.
 test_cgo() {
 	local name
-	"$2" | awk -F'\t' '$1 == "at" && n++ { exit } $1 == "frame"' | sed 's/^frame\t//' >"$work/expected"
+	"$2" | awk -F'\t' '$1 == "at" && n++ { exit } $1 == "logical"' | sed 's/^logical\t//' >"$work/expected"
 	goheap "$2" >"$work/session" <<-END
 		break main.go:$(grep -n '// BREAK leaf' "$tests/samples/cgo/main.go" | cut -d : -f 1)
 		break main.go:$(grep -n '// BREAK callback' "$tests/samples/cgo/main.go" | cut -d : -f 1)
@@ -489,7 +566,7 @@ test_cgo() {
 	sed '/^callback$/,$d' "$work/session" | frames >"$work/found"
 	same "$1: leaf: the stack" "$work/expected" "$work/found"
 	lacks "$1: no warning" "$(cat "$work/session")" '^warning'
-	"$2" | sed -n '/^at\tcallback$/,$s/^frame\t//p' | sed '/^runtime\.cgocallback/,$d' >"$work/expected"
+	"$2" | sed -n '/^at\tcallback$/,$s/^logical\t//p' | sed '/^runtime\.cgocallback/,$d' >"$work/expected"
 	sed '1,/^callback$/d' "$work/session" | frames | sed -E '/^runtime\.(cgo)?call/,$d' >"$work/found"
 	same "$1: a callback from C: the stack up to it" "$work/expected" "$work/found"
 
@@ -519,6 +596,11 @@ test_release() {
 	test_frames "Go $1 strip" "$directory/sample.stripped"
 	test_frames "Go $1 -s -w" "$directory/sample.sw"
 	test_stepping "Go $1" "$directory/sample" "$directory/sample.stripped"
+	# The DWARF of Go 1.15 leaves the code of inlined calls out of that of the calls they are in.
+	if [ "$1" != 1.15 ]; then
+		test_inlining "Go $1" "$directory/sample" "$directory/sample.stripped"
+		test_copies "Go $1" "$directory/sample" "$directory/sample.stripped"
+	fi
 	test_looking "Go $1" "$directory/sample" "$directory/sample.stripped"
 	test_breakpoints "Go $1" "$directory/sample" "$directory/sample.stripped" "$1"
 	test_attach "Go $1" "$directory/sample.stripped"
@@ -663,7 +745,7 @@ test_typed() {
 		-ex 'jit-reader-load $GOHEAP_SO'" /dev/null <"$work/typed" | tr -d '\r' >"$work/session"
 	kill "$pid"
 	wait "$pid" 2>/dev/null
-	has "typed: attach, then a backtrace" "$(cat "$work/session")" '^#[0-9]+ .* in main\.wait \(\) at '
+	has "typed: attach, then a backtrace" "$(cat "$work/session")" '^#[0-9]+ .* main\.wait \(\) at '
 	has "typed: file, then a breakpoint" "$(cat "$work/session")" '^Breakpoint 1 at .*/main\.go'
 	has "typed: and a run" "$(cat "$work/session")" 'breakpoint already hit 1 time'
 }

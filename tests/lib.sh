@@ -31,6 +31,16 @@ skip() {
 	echo "SKIP - $1: $2"
 }
 
+# equal NAME EXPECTED FOUND: two texts are equal.
+equal() {
+	if [ "$2" = "$3" ]; then
+		ok "$1"
+	else
+		fail "$1" "expected: $2
+found:    $3"
+	fi
+}
+
 # same NAME EXPECTED FOUND: two files are equal.
 same() {
 	if diff "$2" "$3" >"$work/diff" 2>&1; then

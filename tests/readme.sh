@@ -10,8 +10,8 @@ build=$(cd "$(dirname "$GOHEAP")/.." && pwd)
 # alike: what differs between two runs, or two machines, made the same.
 alike() {
 	sed -E -e 's/0x[0-9a-f]+/0xN/g' -e 's/[0-9]+ ms$/N ms/' -e 's/LWP [0-9]+/LWP N/g' \
-		-e 's/[0-9]+ bytes in [0-9]+ objects/N bytes in N objects/' \
-		-e 's#( at |file )(/[^ ]*/|\.\.\./)#\1#g' -e 's/ +/ /g' -e 's/ $//' \
+		-e 's/[0-9.]+ MB in [0-9,]+ objects/N MB in N objects/' -e 's/^goroutines [0-9]+/goroutines N/' \
+		-e 's#( at |file |^	)(/[^ ]*/|\.\.\./)#\1#g' -e 's/ +/ /g' -e 's/ $//' \
 		-e 's/, Go BuildID=[^,]*,/, ...,/'
 }
 

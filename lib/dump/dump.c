@@ -301,10 +301,15 @@ struct gh_dump_slice gh_dump_go_version(const struct gh_dump *dump)
 
 const struct gh_arch *gh_dump_arch(const struct gh_dump *dump, struct gh_error *err)
 {
-	const struct gh_arch *arch = gh_arch_by_name(dump->goarch);
-	if (arch != NULL && arch->pointer_size == dump->word)
+	const char *name = dump->goarch;
+	if (dump->format == GH_DUMP_PROTOTYPE)
+		name = dump->word == 8 ? "amd64" : "386";
+	const struct gh_arch *arch = gh_arch_by_name(name);
+	if (arch != NULL && arch->pointer_size == dump->word &&
+	    arch->big_endian == dump->file.big_endian)
 		return arch;
 	gh_fail(err, dump->path, GH_NO_OFFSET, "a dump of a machine that Go runs on",
-		"\"%s\" with pointers of %u bytes", dump->goarch, dump->word);
+		"\"%s\" with %s-endian pointers of %u bytes", name,
+		dump->file.big_endian ? "big" : "little", dump->word);
 	return NULL;
 }

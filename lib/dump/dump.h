@@ -87,8 +87,9 @@ bool gh_dump_recognise(const void *data, size_t size);
 /* The format's name, "go1.7"; the prototype's is "go1.3 prototype". */
 const char *gh_dump_format_name(enum gh_dump_format format);
 
-/* The machine that the dumped process ran on. NULL, and ERR filled, if the dump names none that is
- * known. */
+/* The machine that the dumped process ran on. The prototype does not name it: then it is the one of
+ * Go's at the time that has such pointers, and of 386 and arm the first. NULL, and ERR filled, if the
+ * dump names none that is known, or it does not fit its pointers. */
 const struct gh_arch *gh_dump_arch(const struct gh_dump *dump, struct gh_error *err);
 
 /* How many records of KIND there are. They are numbered from 0 in the file's order; a goroutine's

@@ -44,3 +44,8 @@ const struct gh_arch *gh_arch_by_name(const char *name)
 			return &arches[i];
 	return NULL;
 }
+
+uint64_t gh_arch_call_pc(const struct gh_arch *arch, uint64_t return_address)
+{
+	return return_address == 0 ? 0 : return_address - arch->quantum;
+}

@@ -24,4 +24,8 @@ const struct gh_arch *gh_arch_find(uint16_t machine, uint8_t pointer_size, bool 
 /* The architecture that GOARCH calls NAME; NULL if there is none. */
 const struct gh_arch *gh_arch_by_name(const char *name);
 
+/* An address within the call that returns to RETURN_ADDRESS, as the Go runtime looks calls up: in
+ * the instruction's last bytes, or, on mips, its delay slot. 0 stays 0. */
+uint64_t gh_arch_call_pc(const struct gh_arch *arch, uint64_t return_address);
+
 #endif

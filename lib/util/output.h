@@ -1,5 +1,5 @@
-/* An output file that is there whole or not at all: written under a temporary name beside its own,
- * then renamed. */
+/* An output file that is there whole or not at all: written without a name, or where that cannot be
+ * under a temporary one beside its own, then renamed. */
 #ifndef GH_UTIL_OUTPUT_H
 #define GH_UTIL_OUTPUT_H
 
@@ -10,7 +10,7 @@
 struct gh_output {
 	int fd;     /* open for reading and writing; to write into */
 	char *path; /* the file's name; owned */
-	char *temp; /* its name until it is whole; owned */
+	char *temp; /* its name until it is whole; owned, NULL while it has none */
 };
 
 /* Creates the temporary file for PATH, with the permissions that the umask leaves. False (ERR

@@ -107,6 +107,11 @@ static uint64_t frame_pointer(const struct gh_arch *arch, uint64_t sp, uint64_t 
 	return 0;
 }
 
+uint64_t gh_corefile_pc(const struct gh_arch *arch, const struct gh_dump_frame *top)
+{
+	return top->pc > top->entry ? gh_arch_call_pc(arch, top->pc) : top->pc;
+}
+
 static void make_notes(struct core *core, const struct gh_core_program *program)
 {
 	const int64_t *ids = (const void *)core->ids.data;
@@ -122,7 +127,7 @@ static void make_notes(struct core *core, const struct gh_core_program *program)
 		const struct gh_dump_stack *stack = gh_dump_stack(core->dump, i);
 		if (stack->nframes > 0) {
 			gh_dump_get(core->dump, GH_DUMP_FRAME, stack->first_frame, &record);
-			thread.pc = record.frame.pc;
+			thread.pc = gh_corefile_pc(core->arch, &record.frame);
 			thread.sp = record.frame.sp;
 			thread.fp =
 			    frame_pointer(core->arch, thread.sp, record.frame.contents.size);

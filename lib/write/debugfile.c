@@ -40,19 +40,21 @@ static void free_parts(struct parts *parts)
 	gh_symtab_free(&parts->symtab);
 }
 
-static bool make_parts(struct parts *parts, const struct gh_pclntab *tab, struct gh_error *err)
+static bool make_parts(struct parts *parts, const struct gh_pclntab *tab,
+		       const struct gh_slots *slots, struct gh_error *err)
 {
 	return gh_skeleton_make(&parts->skeleton, &parts->elf, tab->image, err) &&
 	       gh_strings_find(&parts->strings, tab, err) &&
 	       gh_packages_find(&parts->packages, tab, err) &&
-	       gh_info_make(&parts->info, tab, &parts->packages, &parts->strings, err) &&
+	       gh_info_make(&parts->info, tab, &parts->packages, &parts->strings, slots, err) &&
+	       gh_strings_finish(&parts->strings, tab, err) &&
 	       gh_rtypes_find(&parts->types, tab, err) &&
 	       gh_typenames_make(&parts->typenames, &parts->types, &parts->strings, err) &&
 	       gh_dwarf_types_add(&parts->info, &parts->types, &parts->typenames, &parts->strings,
 				  err) &&
 	       gh_frame_make(&parts->frame, tab, err) &&
 	       gh_symtab_make(&parts->symtab, tab, &parts->elf, &parts->skeleton, &parts->strings,
-			      &parts->typenames.symbols, err);
+			      &parts->typenames.symbols, slots, err);
 }
 
 /* Adds the string table SECTION's contents. */
@@ -60,8 +62,7 @@ static void add_strings(struct gh_elf_section *section, const struct gh_strings 
 {
 	gh_elf_add_piece(section, strings->header, strings->header_size);
 	gh_elf_add_piece(section, strings->names, strings->names_size);
-	if (strings->added.size > 0)
-		gh_elf_add_piece(section, strings->added.data, strings->added.size);
+	gh_elf_add_piece(section, strings->others.data, strings->others.size);
 }
 
 static bool add_dwarf(struct parts *parts)
@@ -108,18 +109,18 @@ static bool add_symtab(struct parts *parts)
 	if (section == NULL)
 		return false;
 	add_strings(section, &parts->strings);
-	if (gh_cursor_size(&symtab->names) > 0) {
-		gh_elf_add_piece(section, symtab->names.start, gh_cursor_size(&symtab->names));
-		gh_elf_add_piece(section, "", 1);
-	}
+	gh_elf_add_piece(section, symtab->names.start, gh_cursor_size(&symtab->names));
+	gh_elf_add_piece(section, "", 1);
+	gh_elf_add_piece(section, symtab->types.data, symtab->types.size);
 	return true;
 }
 
 /* Writes the debug file to FD, which is empty. PATH is its name, for errors. */
-static bool write_to(const struct gh_pclntab *tab, int fd, const char *path, struct gh_error *err)
+static bool write_to(const struct gh_pclntab *tab, const struct gh_slots *slots, int fd,
+		     const char *path, struct gh_error *err)
 {
 	struct parts parts = {0};
-	bool written = make_parts(&parts, tab, err);
+	bool written = make_parts(&parts, tab, slots, err);
 	if (written && !(add_dwarf(&parts) && add_symtab(&parts)))
 		written = gh_fail_errno(err, path, "write");
 	written = written && gh_elf_write(&parts.elf, fd, path, err);
@@ -127,12 +128,13 @@ static bool write_to(const struct gh_pclntab *tab, int fd, const char *path, str
 	return written;
 }
 
-bool gh_debugfile_write(const struct gh_pclntab *tab, const char *path, struct gh_error *err)
+bool gh_debugfile_write(const struct gh_pclntab *tab, const struct gh_slots *slots,
+			const char *path, struct gh_error *err)
 {
 	struct gh_output out;
 	if (!gh_output_open(&out, path, err))
 		return false;
-	if (write_to(tab, out.fd, path, err))
+	if (write_to(tab, slots, out.fd, path, err))
 		return gh_output_commit(&out, err);
 	gh_output_discard(&out);
 	return false;
@@ -159,14 +161,14 @@ static bool read_back(int fd, uint8_t **data, size_t *size)
 	return *data != NULL;
 }
 
-bool gh_debugfile_make(const struct gh_pclntab *tab, uint8_t **data, size_t *size,
-		       struct gh_error *err)
+bool gh_debugfile_make(const struct gh_pclntab *tab, const struct gh_slots *slots, uint8_t **data,
+		       size_t *size, struct gh_error *err)
 {
 	/* libelf writes to files only. */
 	int fd = memfd_create("goheap", MFD_CLOEXEC);
 	if (fd < 0)
 		return gh_fail_errno(err, tab->image->path, "make the debug file");
-	bool made = write_to(tab, fd, tab->image->path, err);
+	bool made = write_to(tab, slots, fd, tab->image->path, err);
 	if (made && !read_back(fd, data, size))
 		made = gh_fail_errno(err, tab->image->path, "make the debug file");
 	close(fd);

@@ -5,6 +5,7 @@
 enum {
 	DW_TAG_array_type = 0x01,
 	DW_TAG_formal_parameter = 0x05,
+	DW_TAG_lexical_block = 0x0b,
 	DW_TAG_member = 0x0d,
 	DW_TAG_pointer_type = 0x0f,
 	DW_TAG_compile_unit = 0x11,
@@ -12,13 +13,16 @@ enum {
 	DW_TAG_subroutine_type = 0x15,
 	DW_TAG_typedef = 0x16,
 	DW_TAG_unspecified_parameters = 0x18,
+	DW_TAG_inlined_subroutine = 0x1d,
 	DW_TAG_subrange_type = 0x21,
 	DW_TAG_base_type = 0x24,
 	DW_TAG_subprogram = 0x2e,
+	DW_TAG_variable = 0x34,
 	DW_TAG_unspecified_type = 0x3b,
 };
 
 enum {
+	DW_AT_location = 0x02,
 	DW_AT_name = 0x03,
 	DW_AT_byte_size = 0x0b,
 	DW_AT_stmt_list = 0x10,
@@ -26,7 +30,9 @@ enum {
 	DW_AT_high_pc = 0x12,
 	DW_AT_language = 0x13,
 	DW_AT_comp_dir = 0x1b,
+	DW_AT_inline = 0x20,
 	DW_AT_producer = 0x25,
+	DW_AT_abstract_origin = 0x31,
 	DW_AT_count = 0x37,
 	DW_AT_data_member_location = 0x38,
 	DW_AT_decl_file = 0x3a,
@@ -38,12 +44,33 @@ enum {
 	DW_AT_type = 0x49,
 	DW_AT_variable_parameter = 0x4b,
 	DW_AT_ranges = 0x55,
+	DW_AT_call_file = 0x58,
+	DW_AT_call_line = 0x59,
 	/* Go's own: src/cmd/internal/dwarf/dwarf.go. */
 	DW_AT_go_kind = 0x2900,
 	DW_AT_go_key = 0x2901,
 	DW_AT_go_elem = 0x2902,
 	DW_AT_go_embedded_field = 0x2903,
 	DW_AT_go_runtime_type = 0x2904,
+};
+
+enum {
+	DW_FORM_addr = 0x01,
+	DW_FORM_data4 = 0x06,
+	DW_FORM_string = 0x08,
+	DW_FORM_data1 = 0x0b,
+	DW_FORM_strp = 0x0e,
+	DW_FORM_udata = 0x0f,
+	DW_FORM_ref_addr = 0x10,
+	DW_FORM_ref4 = 0x13,
+	DW_FORM_ref_udata = 0x15,
+	DW_FORM_sec_offset = 0x17,
+	DW_FORM_exprloc = 0x18,
+	DW_FORM_flag_present = 0x19,
+};
+
+enum {
+	DW_LANG_Go = 0x16,
 };
 
 enum {
@@ -55,23 +82,11 @@ enum {
 };
 
 enum {
-	DW_FORM_addr = 0x01,
-	DW_FORM_data4 = 0x06,
-	DW_FORM_string = 0x08,
-	DW_FORM_data1 = 0x0b,
-	DW_FORM_strp = 0x0e,
-	DW_FORM_udata = 0x0f,
-	DW_FORM_ref4 = 0x13,
-	DW_FORM_sec_offset = 0x17,
-	DW_FORM_exprloc = 0x18,
-	DW_FORM_flag_present = 0x19,
+	DW_INL_inlined = 1,
 };
 
 enum {
-	DW_LANG_Go = 0x16,
-};
-
-enum {
+	DW_OP_breg0 = 0x70, /* and a register of 5 bits */
 	DW_OP_call_frame_cfa = 0x9c,
 };
 

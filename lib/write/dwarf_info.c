@@ -1,84 +1,33 @@
 #include "lib/write/dwarf_info.h"
 
-#include <string.h>
-
 #include "lib/util/escape.h"
 #include "lib/write/dwarf.h"
+#include "lib/write/dwarf_abbrev.h"
+#include "lib/write/dwarf_inline.h"
+#include "lib/write/slot_dwarf.h"
 #include "lib/write/stackend.h"
 
 /* Code alignment leaves at most these many bytes between two functions. */
 #define MAX_PADDING 64
 
-/* Codes of .debug_abbrev. Both kinds of units are laid out alike, so that the code can be told when
- * the unit is complete. */
-enum {
-	UNIT_RUN = 1,    /* a unit whose functions are together */
-	UNIT_RANGES,     /* a unit with others' functions in between */
-	FUNCTION,        /* a function */
-	FUNCTION_NO_FILE /* a function in an unknown file */
-};
-
-/* A unit as it is written. */
-struct unit {
+/* The units as they are written, one after the other. */
+struct writer {
 	struct gh_info *info;
 	const struct gh_pclntab *tab;
-	size_t start;   /* of the unit, in .debug_info */
-	size_t code;    /* of its abbreviation code, the same */
-	size_t extent;  /* of low_pc, the same; high_pc or ranges comes after it */
-	size_t ranges;  /* of its ranges, in .debug_ranges */
-	size_t aranges; /* of its set, in .debug_aranges */
-	unsigned nruns; /* runs of functions that have been written */
-	uint64_t low;   /* address of the run's first function */
-	uint64_t high;  /* one past its last one so far */
+	struct gh_strings *strings;
+	struct gh_line_table lines;
+	struct gh_inlines inlines;
+	struct gh_sourcemap map;
+	const struct gh_slots *slots; /* of a dump of the program; no sites if there is none */
+	struct gh_slot_types types;
+	size_t name_bytes;     /* bytes of names that may still be written */
+	size_t unit;           /* where the unit starts in .debug_info */
+	size_t ranges;         /* the same of its reference to .debug_ranges */
+	size_t aranges;        /* where its set starts in .debug_aranges */
+	struct gh_buffer runs; /* its runs of functions, as .debug_ranges has them */
+	uint64_t low;          /* address of the run's first function */
+	uint64_t high;         /* one past its last one so far; 0 before the first */
 };
-
-static void add_attribute(struct gh_buffer *abbrev, uint64_t attribute, uint64_t form)
-{
-	gh_buffer_uleb128(abbrev, attribute);
-	gh_buffer_uleb128(abbrev, form);
-}
-
-static void add_unit_abbrev(struct gh_buffer *abbrev, unsigned code, unsigned extent,
-			    unsigned extent_form)
-{
-	gh_buffer_uleb128(abbrev, code);
-	gh_buffer_uleb128(abbrev, DW_TAG_compile_unit);
-	gh_buffer_u8(abbrev, 1); /* has children */
-	add_attribute(abbrev, DW_AT_producer, DW_FORM_strp);
-	add_attribute(abbrev, DW_AT_language, DW_FORM_data1);
-	add_attribute(abbrev, DW_AT_stmt_list, DW_FORM_sec_offset);
-	add_attribute(abbrev, DW_AT_low_pc, DW_FORM_addr);
-	add_attribute(abbrev, extent, extent_form);
-	add_attribute(abbrev, DW_AT_name, DW_FORM_string);
-	add_attribute(abbrev, DW_AT_comp_dir, DW_FORM_string);
-	add_attribute(abbrev, 0, 0);
-}
-
-static void add_function_abbrev(struct gh_buffer *abbrev, unsigned code, bool has_file)
-{
-	gh_buffer_uleb128(abbrev, code);
-	gh_buffer_uleb128(abbrev, DW_TAG_subprogram);
-	gh_buffer_u8(abbrev, 0); /* has no children */
-	add_attribute(abbrev, DW_AT_external, DW_FORM_flag_present);
-	add_attribute(abbrev, DW_AT_name, DW_FORM_strp);
-	add_attribute(abbrev, DW_AT_low_pc, DW_FORM_addr);
-	add_attribute(abbrev, DW_AT_high_pc, DW_FORM_udata);
-	add_attribute(abbrev, DW_AT_frame_base, DW_FORM_exprloc);
-	if (has_file) {
-		add_attribute(abbrev, DW_AT_decl_file, DW_FORM_udata);
-		add_attribute(abbrev, DW_AT_decl_line, DW_FORM_udata);
-	}
-	add_attribute(abbrev, 0, 0);
-}
-
-static void add_abbrevs(struct gh_buffer *abbrev)
-{
-	add_unit_abbrev(abbrev, UNIT_RUN, DW_AT_high_pc, DW_FORM_data4);
-	add_unit_abbrev(abbrev, UNIT_RANGES, DW_AT_ranges, DW_FORM_sec_offset);
-	add_function_abbrev(abbrev, FUNCTION, true);
-	add_function_abbrev(abbrev, FUNCTION_NO_FILE, false);
-	gh_buffer_u8(abbrev, 0);
-}
 
 static int hex_digit(char c)
 {
@@ -110,22 +59,38 @@ static void add_package_path(struct gh_buffer *out, const struct gh_interned *na
 	gh_buffer_u8(out, 0);
 }
 
-static void begin_unit(struct unit *unit, const struct gh_interned *name)
+/* The name of package number PACKAGE; NULL if it has none, or if the bytes left are too few for it:
+ * where names overlap, a crafted table could have a long one for each of its functions. */
+static const struct gh_interned *package_name(struct writer *writer,
+					      const struct gh_packages *packages, uint32_t package)
 {
-	struct gh_buffer *out = &unit->info->info;
-	uint8_t word = unit->tab->pointer_size;
-	unit->start = out->size;
+	if (package >= packages->names.count)
+		return NULL;
+	const struct gh_interned *name = packages->names.items[package];
+	if (name->length > writer->name_bytes)
+		return NULL;
+	writer->name_bytes -= name->length;
+	return name;
+}
+
+/* NAME may be NULL. */
+static void begin_unit(struct writer *writer, const struct gh_interned *name)
+{
+	struct gh_buffer *out = &writer->info->info;
+	uint8_t word = writer->tab->pointer_size;
+	writer->unit = out->size;
+	writer->high = 0;
+	writer->runs.size = 0;
 	gh_buffer_u32(out, 0); /* length, from here */
 	gh_buffer_u16(out, 4); /* version */
 	gh_buffer_u32(out, 0); /* offset in .debug_abbrev */
 	gh_buffer_u8(out, word);
-	unit->code = out->size;
-	gh_buffer_u8(out, UNIT_RUN);
+	gh_buffer_u8(out, GH_ABBREV_UNIT);
 	gh_buffer_u32(out, GH_STRINGS_PRODUCER);
 	gh_buffer_u8(out, DW_LANG_Go);
-	gh_buffer_u32(out, (uint32_t)unit->info->line.size);
-	unit->extent = out->size;
-	gh_buffer_uint(out, 0, word);
+	gh_buffer_u32(out, (uint32_t)writer->info->line.size);
+	gh_buffer_uint(out, 0, word); /* what ranges are relative to */
+	writer->ranges = out->size;
 	gh_buffer_u32(out, 0);
 	if (name != NULL)
 		add_package_path(out, name);
@@ -133,49 +98,79 @@ static void begin_unit(struct unit *unit, const struct gh_interned *name)
 		gh_buffer_string(out, "");
 	gh_buffer_string(out, "."); /* directory of the compilation */
 
-	unit->ranges = unit->info->ranges.size;
-	out = &unit->info->aranges;
-	unit->aranges = out->size;
+	out = &writer->info->aranges;
+	writer->aranges = out->size;
 	gh_buffer_u32(out, 0); /* length, from here */
 	gh_buffer_u16(out, 2); /* version */
-	gh_buffer_u32(out, (uint32_t)unit->start);
+	gh_buffer_u32(out, (uint32_t)writer->unit);
 	gh_buffer_u8(out, word);
 	gh_buffer_u8(out, 0); /* size of a segment selector: none */
 	gh_buffer_align(out, 2U * word);
+	gh_inlines_begin_unit(&writer->inlines, writer->unit);
 }
 
 /* Writes the run of functions from low to high. */
-static void end_run(struct unit *unit)
+static void end_run(struct writer *writer)
 {
-	uint8_t word = unit->tab->pointer_size;
-	gh_buffer_uint(&unit->info->ranges, unit->low, word);
-	gh_buffer_uint(&unit->info->ranges, unit->high, word);
-	gh_buffer_uint(&unit->info->aranges, unit->low, word);
-	gh_buffer_uint(&unit->info->aranges, unit->high - unit->low, word);
-	unit->nruns++;
+	uint8_t word = writer->tab->pointer_size;
+	gh_buffer_uint(&writer->runs, writer->low, word);
+	gh_buffer_uint(&writer->runs, writer->high, word);
+	gh_buffer_uint(&writer->info->aranges, writer->low, word);
+	gh_buffer_uint(&writer->info->aranges, writer->high - writer->low, word);
 }
 
 /* Takes FUNC into the run, or begins a run with it. Returns whether it joins the function before
  * it. */
-static bool add_to_run(struct unit *unit, const struct gh_func *func, bool neighbour)
+static bool add_to_run(struct writer *writer, const struct gh_func *func, bool neighbour)
 {
-	bool joined = neighbour && func->entry - unit->high <= MAX_PADDING;
+	bool joined = neighbour && func->entry - writer->high <= MAX_PADDING;
 	if (!joined) {
-		if (unit->high != 0)
-			end_run(unit);
-		unit->low = func->entry;
+		if (writer->high != 0)
+			end_run(writer);
+		writer->low = func->entry;
 	}
-	unit->high = func->end;
+	writer->high = func->end;
 	return joined;
 }
 
-static void add_function(struct unit *unit, const struct gh_func *func, uint32_t name,
-			 struct gh_decl decl)
+static void end_unit(struct writer *writer)
 {
-	struct gh_buffer *out = &unit->info->info;
-	gh_buffer_u8(out, decl.file != 0 ? FUNCTION : FUNCTION_NO_FILE);
-	gh_buffer_u32(out, name);
-	gh_buffer_uint(out, func->entry, unit->tab->pointer_size);
+	struct gh_info *info = writer->info;
+	uint8_t word = writer->tab->pointer_size;
+	end_run(writer);
+	gh_buffer_patch(&info->info, writer->ranges, info->ranges.size, 4);
+	gh_buffer_bytes(&info->ranges, writer->runs.data, writer->runs.size);
+	gh_buffer_uint(&info->ranges, 0, word);
+	gh_buffer_uint(&info->ranges, 0, word);
+	gh_buffer_u8(&info->info, 0); /* no more functions */
+	gh_buffer_patch(&info->info, writer->unit, info->info.size - writer->unit - 4, 4);
+	gh_buffer_uint(&info->aranges, 0, word);
+	gh_buffer_uint(&info->aranges, 0, word);
+	gh_buffer_patch(&info->aranges, writer->aranges, info->aranges.size - writer->aranges - 4,
+			4);
+	gh_line_finish(&writer->lines, &info->line);
+}
+
+/* The offset in .debug_str of what FUNC is called. */
+static uint32_t function_name(const struct writer *writer, const struct gh_func *func)
+{
+	const char *name = gh_pclntab_name(writer->tab, func->name);
+	if (gh_stack_end(func, name, true) == GH_STACK_SIGNAL_FRAME)
+		return GH_STRINGS_SIGNAL_FRAME;
+	return gh_strings_offset(writer->strings, name);
+}
+
+/* Writes the entry of FUNC without what is nested in it. */
+static void write_function(struct writer *writer, const struct gh_func *func, struct gh_decl decl,
+			   bool has_children)
+{
+	struct gh_buffer *out = &writer->info->info;
+	if (has_children)
+		gh_buffer_u8(out, decl.file != 0 ? GH_ABBREV_CALLER : GH_ABBREV_CALLER_NO_FILE);
+	else
+		gh_buffer_u8(out, decl.file != 0 ? GH_ABBREV_FUNCTION : GH_ABBREV_FUNCTION_NO_FILE);
+	gh_buffer_u32(out, function_name(writer, func));
+	gh_buffer_uint(out, func->entry, writer->tab->pointer_size);
 	gh_buffer_uleb128(out, func->end - func->entry);
 	gh_buffer_u8(out, 1); /* length of the frame base's expression */
 	gh_buffer_u8(out, DW_OP_call_frame_cfa);
@@ -185,76 +180,83 @@ static void add_function(struct unit *unit, const struct gh_func *func, uint32_t
 	gh_buffer_uleb128(out, (uint64_t)decl.line);
 }
 
-static void end_unit(struct unit *unit)
+/* The number of the first site at ADDRESS of the program's file, or after it. */
+static size_t find_site(const struct gh_slots *slots, uint64_t address)
 {
-	struct gh_info *info = unit->info;
-	uint8_t word = unit->tab->pointer_size;
-	end_run(unit);
-	uint64_t size = unit->high - unit->low;
-	if (unit->nruns == 1 && size <= UINT32_MAX) {
-		info->ranges.size = unit->ranges;
-		gh_buffer_patch(&info->info, unit->extent, unit->low, word);
-		gh_buffer_patch(&info->info, unit->extent + word, size, 4);
-	} else {
-		/* A low_pc of 0 is what the ranges are relative to. */
-		gh_buffer_uint(&info->ranges, 0, word);
-		gh_buffer_uint(&info->ranges, 0, word);
-		gh_buffer_patch(&info->info, unit->code, UNIT_RANGES, 1);
-		gh_buffer_patch(&info->info, unit->extent + word, unit->ranges, 4);
+	size_t low = 0;
+	size_t high = slots->nsites;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (slots->sites[middle].address - slots->bias < address)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	gh_buffer_u8(&info->info, 0); /* no more functions */
-	gh_buffer_patch(&info->info, unit->start, info->info.size - unit->start - 4, 4);
-	gh_buffer_uint(&info->aranges, 0, word);
-	gh_buffer_uint(&info->aranges, 0, word);
-	gh_buffer_patch(&info->aranges, unit->aranges, info->aranges.size - unit->aranges - 4, 4);
+	return low;
 }
 
-/* The offset in .debug_str of what FUNC is called. */
-static uint32_t function_name(const struct gh_pclntab *tab, const struct gh_strings *strings,
-			      const struct gh_func *func)
+/* Writes the blocks of the sites from number START to before END, all in FUNC. A variable is the
+ * function's own; the calls that are inlined around it are nested in its block once more. */
+static void write_sites(struct writer *writer, const struct gh_func *func, size_t start, size_t end)
 {
-	const char *name = gh_pclntab_name(tab, func->name);
-	if (gh_stack_end(func, name, true) == GH_STACK_SIGNAL_FRAME)
-		return GH_STRINGS_SIGNAL_FRAME;
-	return gh_strings_offset(strings, name);
+	struct gh_range range = {0};
+	bool more = gh_sourcemap_start(&writer->map, writer->tab, func);
+	for (size_t i = start; i < end; i++) {
+		const struct gh_site *site = &writer->slots->sites[i];
+		uint64_t address = site->address - writer->slots->bias;
+		while (more && range.end <= address)
+			more = gh_sourcemap_next(&writer->map, &range);
+		gh_slot_block_begin(&writer->info->info, &writer->types, writer->slots, site);
+		if (more && range.start <= address)
+			gh_inlines_write_at(&writer->inlines, &range, address,
+					    site->end - writer->slots->bias);
+		gh_buffer_u8(&writer->info->info, 0);
+	}
 }
 
-/* The name of package number PACKAGE; NULL if it has none, or if *LEFT bytes are too few for it:
- * where names overlap, a crafted table could have a long one for each of its functions. */
-static const struct gh_interned *package_name(const struct gh_packages *packages, uint32_t package,
-					      size_t *left)
+/* Writes the rows and the entry of FUNC, with its inlined calls and variables. False if memory ran
+ * out. */
+static bool add_function(struct writer *writer, const struct gh_func *func, bool joined)
 {
-	if (package >= packages->names.count)
-		return NULL;
-	const struct gh_interned *name = packages->names.items[package];
-	if (name->length > *left)
-		return NULL;
-	*left -= name->length;
-	return name;
+	if (!gh_sourcemap_start(&writer->map, writer->tab, func))
+		return false;
+	gh_line_begin(&writer->lines, func, joined);
+	gh_inlines_begin(&writer->inlines);
+	struct gh_range range;
+	while (gh_sourcemap_next(&writer->map, &range)) {
+		gh_line_range(&writer->lines, &range);
+		gh_inlines_range(&writer->inlines, &range);
+	}
+	bool has_calls = gh_inlines_any(&writer->inlines);
+	size_t first_site = find_site(writer->slots, func->entry);
+	size_t end_site = find_site(writer->slots, func->end);
+	bool has_children = has_calls || first_site < end_site;
+	write_function(writer, func, gh_line_end(&writer->lines), has_children);
+	/* Of two blocks that have an address GDB takes the first. */
+	write_sites(writer, func, first_site, end_site);
+	if (has_calls)
+		gh_inlines_write(&writer->inlines, &writer->info->ranges);
+	if (has_children)
+		gh_buffer_u8(&writer->info->info, 0); /* no more of them */
+	return true;
 }
 
-/* Writes the unit of package number PACKAGE, called NAME unless that is NULL. */
-static bool add_unit(struct gh_info *info, const struct gh_pclntab *tab,
-		     const struct gh_packages *packages, uint32_t package,
-		     const struct gh_interned *name, const struct gh_strings *strings,
-		     struct gh_line_table *lines, struct gh_error *err)
+static bool add_unit(struct writer *writer, const struct gh_packages *packages, uint32_t package,
+		     struct gh_error *err)
 {
-	struct unit unit = {.info = info, .tab = tab};
-	begin_unit(&unit, name);
+	begin_unit(writer, package_name(writer, packages, package));
 	for (uint32_t i = packages->first[package]; i < packages->first[package + 1]; i++) {
 		uint32_t number = packages->functions[i];
 		bool neighbour =
 		    i > packages->first[package] && number == packages->functions[i - 1] + 1;
 		struct gh_func func;
-		if (!gh_pclntab_func(tab, number, &func, err))
+		if (!gh_pclntab_func(writer->tab, number, &func, err))
 			return false;
-		bool joined = add_to_run(&unit, &func, neighbour);
-		struct gh_decl decl;
-		gh_line_function(lines, &func, joined, &decl);
-		add_function(&unit, &func, function_name(tab, strings, &func), decl);
+		bool joined = add_to_run(writer, &func, neighbour);
+		if (!add_function(writer, &func, joined))
+			return gh_fail_errno(err, writer->tab->image->path, "make DWARF");
 	}
-	gh_line_finish(lines, &info->line);
-	end_unit(&unit);
+	end_unit(writer);
 	return true;
 }
 
@@ -272,9 +274,20 @@ static bool check_sections(const struct gh_info *info, const char *file, bool wh
 	return whole || gh_fail_errno(err, file, "make DWARF");
 }
 
+/* Frees all but the sections. Returns whether memory sufficed all along. */
+static bool free_writer(struct writer *writer)
+{
+	bool whole = !writer->runs.failed && !writer->types.typed.failed;
+	gh_buffer_free(&writer->runs);
+	gh_sourcemap_free(&writer->map);
+	gh_slot_types_free(&writer->types);
+	whole = gh_inlines_free(&writer->inlines) && whole;
+	return gh_line_free(&writer->lines) && whole;
+}
+
 bool gh_info_make(struct gh_info *info, const struct gh_pclntab *tab,
-		  const struct gh_packages *packages, const struct gh_strings *strings,
-		  struct gh_error *err)
+		  const struct gh_packages *packages, struct gh_strings *strings,
+		  const struct gh_slots *slots, struct gh_error *err)
 {
 	bool big_endian = tab->image->arch->big_endian;
 	*info = (struct gh_info){.abbrev = {.big_endian = big_endian},
@@ -282,15 +295,24 @@ bool gh_info_make(struct gh_info *info, const struct gh_pclntab *tab,
 				 .line = {.big_endian = big_endian},
 				 .ranges = {.big_endian = big_endian},
 				 .aranges = {.big_endian = big_endian}};
-	add_abbrevs(&info->abbrev);
-	struct gh_line_table lines;
-	gh_line_init(&lines, tab);
+	static const struct gh_slots none;
+	struct writer writer = {.info = info,
+				.tab = tab,
+				.strings = strings,
+				.slots = slots != NULL ? slots : &none,
+				.name_bytes = tab->image->size,
+				.runs = {.big_endian = big_endian}};
+	gh_line_init(&writer.lines, tab);
+	gh_inlines_init(&writer.inlines, tab, strings, &writer.lines, &info->info);
+	if (slots != NULL) {
+		gh_slot_abbrevs(&info->abbrev);
+		gh_slot_types_put(&writer.types, slots, &info->info);
+	}
+	gh_abbrevs_make(&info->abbrev);
 	bool made = true;
-	size_t left = tab->image->size;
 	for (uint32_t i = 0; made && i < packages->count; i++)
-		made = add_unit(info, tab, packages, i, package_name(packages, i, &left), strings,
-				&lines, err);
-	bool whole = gh_line_free(&lines);
+		made = add_unit(&writer, packages, i, err);
+	bool whole = free_writer(&writer);
 	return made && check_sections(info, tab->image->path, whole, err);
 }
 

@@ -1,6 +1,5 @@
 #include "lib/write/dwarf_line.h"
 
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,30 +19,16 @@
 /* The file table's first number. */
 #define FIRST_FILE 1
 
-/* A file of the pclntab and its number in the unit. */
-struct unit_file {
-	uint32_t file;
-	uint32_t number;
-};
-
-static int compare_files(const void *a, const void *b)
-{
-	const struct unit_file *first = a;
-	const struct unit_file *second = b;
-	return (first->file > second->file) - (first->file < second->file);
-}
-
 /* The unit's state, before its first function. */
 static void reset(struct gh_line_table *lines)
 {
-	tdestroy(lines->numbers, free);
-	lines->numbers = NULL;
+	gh_numbers_free(&lines->numbers);
 	gh_intern_free(&lines->dirs);
 	lines->program.size = 0;
 	lines->files.size = 0;
 	lines->nfiles = 0;
-	lines->last_file = GH_NO_FILE;
-	lines->last_number = 0;
+	for (size_t i = 0; i < GH_RECENT_FILES; i++)
+		lines->recent[i].file = GH_NO_FILE;
 	lines->in_sequence = false;
 }
 
@@ -96,38 +81,24 @@ static uint32_t add_file(struct gh_line_table *lines, const char *name)
 	return FIRST_FILE + lines->nfiles++;
 }
 
-/* The number in the unit of FILE, a file of the pclntab; 0 if it has no name. */
 static uint32_t find_file(struct gh_line_table *lines, uint32_t file)
 {
-	struct unit_file key = {.file = file};
-	struct unit_file **node = tfind(&key, &lines->numbers, compare_files);
-	if (node != NULL)
-		return (*node)->number;
-	struct unit_file *added = malloc(sizeof(*added));
-	if (added == NULL) {
-		lines->failed = true;
-		return 0;
-	}
-	*added = key;
-	added->number = add_file(lines, gh_pclntab_file(lines->tab, file));
-	uint32_t number = added->number;
-	if (tsearch(added, &lines->numbers, compare_files) == NULL) {
-		free(added);
-		lines->failed = true;
-	}
+	const uint32_t *known = gh_numbers_get(&lines->numbers, file);
+	if (known != NULL)
+		return *known;
+	uint32_t number = add_file(lines, gh_pclntab_file(lines->tab, file));
+	lines->failed |= !gh_numbers_put(&lines->numbers, file, number);
 	return number;
 }
 
-/* The same, most often for the file of the row before. */
-static uint32_t file_number(struct gh_line_table *lines, uint32_t file)
+uint32_t gh_line_file(struct gh_line_table *lines, uint32_t file)
 {
 	if (file == GH_NO_FILE)
 		return 0;
-	if (file != lines->last_file) {
-		lines->last_number = find_file(lines, file);
-		lines->last_file = file;
-	}
-	return lines->last_number;
+	struct gh_line_file *recent = &lines->recent[file % GH_RECENT_FILES];
+	if (file != recent->file)
+		*recent = (struct gh_line_file){file, find_file(lines, file)};
+	return recent->number;
 }
 
 static void extended(struct gh_buffer *program, uint8_t opcode, size_t size)
@@ -215,65 +186,96 @@ static void add_row(struct gh_line_table *lines, const struct gh_line_row *row)
 	lines->line = line;
 }
 
-/* The place in the source of RANGE's outermost frame. */
-static struct gh_decl range_place(struct gh_line_table *lines, const struct gh_range *range)
+static struct gh_decl frame_place(struct gh_line_table *lines, const struct gh_frame *frame)
 {
-	const struct gh_frame *frame = &range->frames[range->nframes - 1];
-	struct gh_decl at = {.file = file_number(lines, frame->file), .line = frame->line};
+	struct gh_decl at = {.file = gh_line_file(lines, frame->file), .line = frame->line};
 	if (at.file == 0 || at.line == 0)
 		at = (struct gh_decl){0};
 	return at;
 }
 
-static void add_line_row(struct gh_line_table *lines, struct gh_line_row row)
+void gh_line_begin(struct gh_line_table *lines, const struct gh_func *func, bool joined)
+{
+	bool aligned = (func->entry - lines->address) % lines->tab->quantum == 0;
+	if (lines->in_sequence && !(joined && aligned))
+		close_sequence(lines, lines->end);
+	if (!lines->in_sequence)
+		begin_sequence(lines, func->entry);
+	lines->func = func;
+	lines->prologue_end = gh_prologue_end(lines->tab, func);
+	lines->decl = (struct gh_decl){0};
+	lines->rows.size = 0;
+	lines->end = func->end;
+}
+
+static void collect_row(struct gh_line_table *lines, struct gh_line_row row)
 {
 	struct gh_line_row *added = gh_buffer_extend(&lines->rows, sizeof(row));
 	if (added != NULL)
 		*added = row;
 }
 
-/* Collects the rows of FUNC. */
-static void collect_rows(struct gh_line_table *lines, const struct gh_func *func)
+/* ROW says nothing that the row before does not. */
+static bool is_redundant(const struct gh_line_table *lines, const struct gh_line_row *row)
 {
-	uint64_t prologue_end = gh_prologue_end(lines->tab, func);
-	struct gh_decl last = {0};
-	struct gh_range range;
-	lines->rows.size = 0;
-	while (gh_sourcemap_next(&lines->map, &range)) {
-		struct gh_decl at = range_place(lines, &range);
-		bool ends_prologue = range.start == prologue_end;
-		if (range.start == func->entry || ends_prologue || at.file != last.file ||
-		    at.line != last.line)
-			add_line_row(lines, (struct gh_line_row){.address = range.start,
-								 .at = at,
-								 .prologue_end = ends_prologue});
-		if (range.start < prologue_end && prologue_end < range.end)
-			add_line_row(lines, (struct gh_line_row){.address = prologue_end,
-								 .at = at,
-								 .prologue_end = true});
-		last = at;
+	const struct gh_line_row *rows = (void *)lines->rows.data;
+	size_t nrows = lines->rows.size / sizeof(*rows);
+	if (nrows == 0 || row->prologue_end)
+		return false;
+	const struct gh_line_row *last = &rows[nrows - 1];
+	return row->at.file == last->at.file && row->at.line == last->at.line &&
+	       row->tree_index == last->tree_index;
+}
+
+void gh_line_range(struct gh_line_table *lines, const struct gh_range *range)
+{
+	if (range->start == lines->func->entry)
+		lines->decl = frame_place(lines, &range->frames[range->nframes - 1]);
+	struct gh_line_row row = {.address = range->start,
+				  .at = frame_place(lines, &range->frames[0]),
+				  .tree_index = range->frames[0].tree_index,
+				  .prologue_end = range->start == lines->prologue_end};
+	if (!is_redundant(lines, &row))
+		collect_row(lines, row);
+	if (range->start < lines->prologue_end && lines->prologue_end < range->end) {
+		row.address = lines->prologue_end;
+		row.prologue_end = true;
+		collect_row(lines, row);
 	}
 }
 
-static uint64_t place_key(struct gh_decl at)
+static struct gh_line_move make_move(const struct gh_line_row *row)
 {
-	return (uint64_t)at.file << 32 | (uint32_t)at.line;
+	return (struct gh_line_move){.place = (uint64_t)row->at.file << 32 | (uint32_t)row->at.line,
+				     .tree_index = row->tree_index};
 }
 
-static int compare_keys(const void *a, const void *b)
+/* By place, and by call: each copy of inlined code has statements of its own. */
+static int compare_moves(const void *a, const void *b)
 {
-	uint64_t first = *(const uint64_t *)a;
-	uint64_t second = *(const uint64_t *)b;
-	return (first > second) - (first < second);
+	const struct gh_line_move *first = a;
+	const struct gh_line_move *second = b;
+	if (first->place != second->place)
+		return first->place < second->place ? -1 : 1;
+	return (first->tree_index > second->tree_index) - (first->tree_index < second->tree_index);
 }
 
-/* Marks the rows of FUNC that only move data, where the line has others that do its work. */
-static void mark_statements(struct gh_line_table *lines, const struct gh_func *func)
+/* The place of ROW among the function's rows that only move data; NULL if none is there. */
+static struct gh_line_move *find_move(struct gh_line_table *lines, const struct gh_line_row *row)
 {
+	struct gh_line_move wanted = make_move(row);
+	return bsearch(&wanted, lines->moves.data, lines->moves.size / sizeof(wanted),
+		       sizeof(wanted), compare_moves);
+}
+
+/* Finds the function's rows that only move data. */
+static void find_moves(struct gh_line_table *lines)
+{
+	const struct gh_func *func = lines->func;
 	struct gh_line_row *rows = (void *)lines->rows.data;
 	size_t nrows = lines->rows.size / sizeof(*rows);
 	struct gh_cursor code;
-	lines->keys.size = 0;
+	lines->moves.size = 0;
 	if (nrows == 0 || !gh_image_at(lines->tab->image, func->entry, &code))
 		return;
 	for (size_t i = 0; i < nrows; i++) {
@@ -282,51 +284,45 @@ static void mark_statements(struct gh_line_table *lines, const struct gh_func *f
 		const uint8_t *bytes = gh_cursor_bytes(&code, size);
 		rows[i].only_moves = i > 0 && !rows[i].prologue_end && bytes != NULL &&
 				     gh_code_only_moves(lines->tab->image->arch, bytes, size);
-		uint64_t key = place_key(rows[i].at);
-		if (!rows[i].only_moves)
-			gh_buffer_bytes(&lines->keys, &key, sizeof(key));
-	}
-	if (lines->keys.failed)
-		return;
-	size_t nkeys = lines->keys.size / sizeof(uint64_t);
-	qsort(lines->keys.data, nkeys, sizeof(uint64_t), compare_keys);
-	for (size_t i = 0; i < nrows; i++) {
-		uint64_t key = place_key(rows[i].at);
-		if (rows[i].only_moves &&
-		    bsearch(&key, lines->keys.data, nkeys, sizeof(key), compare_keys) == NULL)
-			rows[i].only_moves = false;
+		struct gh_line_move move = make_move(&rows[i]);
+		if (rows[i].only_moves)
+			gh_buffer_bytes(&lines->moves, &move, sizeof(move));
 	}
 }
 
-static void add_rows(struct gh_line_table *lines, const struct gh_func *func, struct gh_decl *decl)
+/* Marks the function's rows that only move data, where the line has others that do its work. */
+static void mark_statements(struct gh_line_table *lines)
 {
-	collect_rows(lines, func);
-	mark_statements(lines, func);
+	find_moves(lines);
+	size_t nmoves = lines->moves.size / sizeof(struct gh_line_move);
+	if (nmoves == 0)
+		return;
+	qsort(lines->moves.data, nmoves, sizeof(struct gh_line_move), compare_moves);
+	struct gh_line_row *rows = (void *)lines->rows.data;
+	size_t nrows = lines->rows.size / sizeof(*rows);
+	for (size_t i = 0; i < nrows; i++) {
+		struct gh_line_move *move = rows[i].only_moves ? NULL : find_move(lines, &rows[i]);
+		if (move != NULL)
+			move->has_statement = true;
+	}
+	/* Of equal ones bsearch finds the same each time. */
+	for (size_t i = 0; i < nrows; i++) {
+		const struct gh_line_move *move =
+		    rows[i].only_moves ? find_move(lines, &rows[i]) : NULL;
+		rows[i].only_moves = move != NULL && move->has_statement;
+	}
+}
+
+struct gh_decl gh_line_end(struct gh_line_table *lines)
+{
+	mark_statements(lines);
 	const struct gh_line_row *rows = (void *)lines->rows.data;
 	size_t nrows = lines->rows.size / sizeof(*rows);
-	if (nrows > 0)
-		*decl = rows[0].at;
 	for (size_t i = 0; i < nrows; i++)
 		add_row(lines, &rows[i]);
-}
-
-void gh_line_function(struct gh_line_table *lines, const struct gh_func *func, bool joined,
-		      struct gh_decl *decl)
-{
-	*decl = (struct gh_decl){0};
-	if (!gh_sourcemap_start(&lines->map, lines->tab, func)) {
-		lines->failed = true;
-		return;
-	}
-	bool aligned = (func->entry - lines->address) % lines->tab->quantum == 0;
-	if (lines->in_sequence && !(joined && aligned))
-		close_sequence(lines, lines->end);
-	if (!lines->in_sequence)
-		begin_sequence(lines, func->entry);
-	add_rows(lines, func, decl);
-	lines->end = func->end;
-	if (func->start_line > 0)
-		decl->line = func->start_line;
+	if (lines->func->start_line > 0)
+		lines->decl.line = lines->func->start_line;
+	return lines->decl;
 }
 
 /* The header up to its end, as its length counts. */
@@ -370,12 +366,11 @@ size_t gh_line_finish(struct gh_line_table *lines, struct gh_buffer *out)
 bool gh_line_free(struct gh_line_table *lines)
 {
 	bool whole = !lines->failed && !lines->program.failed && !lines->files.failed &&
-		     !lines->rows.failed && !lines->keys.failed;
+		     !lines->rows.failed && !lines->moves.failed;
 	reset(lines);
 	gh_buffer_free(&lines->program);
 	gh_buffer_free(&lines->files);
 	gh_buffer_free(&lines->rows);
-	gh_buffer_free(&lines->keys);
-	gh_sourcemap_free(&lines->map);
+	gh_buffer_free(&lines->moves);
 	return whole;
 }

@@ -200,7 +200,7 @@ static id late_id(struct writer *writer, const struct late *late)
 
 static uint32_t add_string(struct writer *writer, const char *text)
 {
-	return gh_strings_add(writer->strings, text, strlen(text));
+	return gh_strings_append(writer->strings, text, strlen(text));
 }
 
 /* The entry of the predeclared type of KIND. */
@@ -245,7 +245,7 @@ static uint32_t finish_name(struct writer *writer)
 {
 	uint32_t name = 0;
 	if (!writer->text.failed)
-		name = gh_strings_add(writer->strings, writer->text.data, writer->text.size);
+		name = gh_strings_append(writer->strings, writer->text.data, writer->text.size);
 	writer->text.size = 0;
 	return name;
 }
@@ -940,7 +940,7 @@ bool gh_dwarf_types_add(struct gh_info *info, const struct gh_rtypes *types,
 				.unspecified = NONE};
 	uint32_t abbrev = (uint32_t)info->abbrev.size;
 	add_abbrevs(&info->abbrev);
-	bool made = write_unit(&writer, abbrev) && !strings->added.failed;
+	bool made = write_unit(&writer, abbrev) && !strings->others.failed;
 	gh_buffer_free(&writer.offsets);
 	gh_buffer_free(&writer.references);
 	gh_buffer_free(&writer.lates);

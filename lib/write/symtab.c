@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/write/typename.h"
+#include "lib/write/typesymbols.h"
 
 /* A section in memory. */
 struct extent {
@@ -67,22 +68,25 @@ static uint16_t section_at(const struct writer *writer, uint64_t address)
 	return writer->extents[low - 1].number;
 }
 
-static void add_symbol(struct writer *writer, const GElf_Sym *symbol)
+void gh_symbol_put(struct gh_buffer *out, uint8_t word, const GElf_Sym *symbol)
 {
-	struct gh_buffer *out = &writer->symtab->symbols;
-	bool is_64 = writer->tab->pointer_size == 8;
 	gh_buffer_u32(out, symbol->st_name);
-	if (!is_64) {
+	if (word == 4) {
 		gh_buffer_u32(out, (uint32_t)symbol->st_value);
 		gh_buffer_u32(out, (uint32_t)symbol->st_size);
 	}
 	gh_buffer_u8(out, symbol->st_info);
 	gh_buffer_u8(out, symbol->st_other);
 	gh_buffer_u16(out, symbol->st_shndx);
-	if (is_64) {
+	if (word == 8) {
 		gh_buffer_u64(out, symbol->st_value);
 		gh_buffer_u64(out, symbol->st_size);
 	}
+}
+
+static void add_symbol(struct writer *writer, const GElf_Sym *symbol)
+{
+	gh_symbol_put(&writer->symtab->symbols, writer->tab->pointer_size, symbol);
 }
 
 static bool add_functions(struct writer *writer, struct gh_error *err)
@@ -103,7 +107,6 @@ static bool add_functions(struct writer *writer, struct gh_error *err)
 	return true;
 }
 
-/* They are local: they come before the others, and the program's own win. */
 static void add_data(struct writer *writer, const struct gh_buffer *data)
 {
 	for (size_t i = 0; i < data->size / sizeof(struct gh_data_symbol); i++) {
@@ -198,7 +201,31 @@ static bool find_own(struct writer *writer, uint32_t type)
 	return false;
 }
 
-static bool add_symbols(struct writer *writer, const struct gh_buffer *data, struct gh_error *err)
+/* Adds the types and itabs of the dump that SLOTS are of. */
+static bool add_types(struct writer *writer, const struct gh_slots *slots)
+{
+	struct gh_symtab *symtab = writer->symtab;
+	struct gh_buffer types = {0};
+	gh_typesymbols_find(&types, slots->dump);
+	const struct gh_type_symbol *type = (const void *)types.data;
+	size_t before = gh_strings_size(writer->strings) + gh_cursor_size(&symtab->names) + 1;
+	for (size_t i = 0; i < types.size / sizeof(*type); i++) {
+		GElf_Sym symbol = {.st_name = (uint32_t)(before + symtab->types.size),
+				   .st_info = GELF_ST_INFO(STB_GLOBAL, STT_OBJECT),
+				   .st_value = type[i].address - slots->bias,
+				   .st_size = 1};
+		symbol.st_shndx = section_at(writer, symbol.st_value);
+		if (symbol.st_shndx == SHN_ABS)
+			continue;
+		gh_typesymbol_name(&symtab->types, slots->dump, &type[i]);
+		add_symbol(writer, &symbol);
+	}
+	gh_buffer_free(&types);
+	return !types.failed && !symtab->types.failed;
+}
+
+static bool add_symbols(struct writer *writer, const struct gh_buffer *data,
+			const struct gh_slots *slots, struct gh_error *err)
 {
 	struct gh_symtab *symtab = writer->symtab;
 	add_symbol(writer, &(GElf_Sym){0});
@@ -208,14 +235,15 @@ static bool add_symbols(struct writer *writer, const struct gh_buffer *data, str
 	if (!add_functions(writer, err))
 		return false;
 	add_own(writer, false);
-	return !symtab->symbols.failed ||
+	bool added = slots == NULL || data->size > 0 || add_types(writer, slots);
+	return (added && !symtab->symbols.failed) ||
 	       gh_fail_errno(err, writer->tab->image->path, "make symbols");
 }
 
 bool gh_symtab_make(struct gh_symtab *symtab, const struct gh_pclntab *tab,
 		    const struct gh_elf *elf, const struct gh_skeleton *skeleton,
 		    const struct gh_strings *strings, const struct gh_buffer *data,
-		    struct gh_error *err)
+		    const struct gh_slots *slots, struct gh_error *err)
 {
 	const struct gh_arch *arch = tab->image->arch;
 	*symtab = (struct gh_symtab){.symbols = {.big_endian = arch->big_endian},
@@ -228,7 +256,7 @@ bool gh_symtab_make(struct gh_symtab *symtab, const struct gh_pclntab *tab,
 	if (!find_own(&writer, SHT_SYMTAB) && !find_own(&writer, SHT_DYNSYM))
 		symtab->names = writer.own =
 		    gh_cursor_make("", 0, tab->image->path, 0, arch->big_endian);
-	bool made = add_symbols(&writer, data, err);
+	bool made = add_symbols(&writer, data, slots, err);
 	free(writer.extents);
 	return made;
 }
@@ -236,4 +264,5 @@ bool gh_symtab_make(struct gh_symtab *symtab, const struct gh_pclntab *tab,
 void gh_symtab_free(struct gh_symtab *symtab)
 {
 	gh_buffer_free(&symtab->symbols);
+	gh_buffer_free(&symtab->types);
 }

@@ -26,7 +26,7 @@ static void begin(struct maker *maker, const char *new_prefix, const char *old_p
 static uint32_t add_symbol(struct maker *maker, uint64_t address, uint64_t size)
 {
 	struct gh_data_symbol symbol = {.address = address, .size = size};
-	symbol.name = gh_strings_add(maker->strings, maker->text.data, maker->text.size);
+	symbol.name = gh_strings_append(maker->strings, maker->text.data, maker->text.size);
 	maker->full |= symbol.name == 0;
 	if (symbol.name != 0)
 		gh_buffer_bytes(&maker->names->symbols, &symbol, sizeof(symbol));
@@ -156,7 +156,7 @@ bool gh_typenames_make(struct gh_typenames *names, const struct gh_rtypes *types
 		find_groups(&maker);
 		name_types(&maker);
 		name_itabs(&maker);
-		made = !maker.text.failed && !names->symbols.failed && !strings->added.failed;
+		made = !maker.text.failed && !names->symbols.failed && !strings->others.failed;
 	}
 	gh_buffer_free(&maker.text);
 	free(maker.unequal);

@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		uint8_t *debug;
 		size_t debug_size;
 		if (gh_pclntab_open(&tab, &image, &err) &&
-		    gh_debugfile_make(&tab, &debug, &debug_size, &err))
+		    gh_debugfile_make(&tab, NULL, &debug, &debug_size, &err))
 			free(debug);
 		gh_image_close(&image);
 	}

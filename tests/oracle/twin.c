@@ -1,14 +1,16 @@
 /*
  * Twin prints what libdwarf reads from an unstripped program: the answers that goheap's must equal
- *for the stripped one.
+ * for the stripped one.
  *
  *	twin funcs FILE    low, high, name, file and line of the declaration
  *	twin lines FILE    start, end, file, line, flags (s is_stmt, p prologue_end, e end of
- *sequence follows) twin frames FILE   start, end, rule of the CFA, rule of the return address
+ *sequence follows) twin inlines FILE  start, end, number of an inlined call, the function, and
+ *file, line and name of each call on the way to it, outermost first twin frames FILE   start, end,
+ *rule of the CFA, rule of the return address
  *
  * Addresses are hexadecimal, columns are separated by tabs, rows are in address order. Functions
- *and lines are those of Go's units alone. An unknown file is ?, an unknown line 0. Rules are rN+M
- *(register and offset), cfa+M (saved there), rN (in that register), val(cfa+M), expr, undef, same.
+ * and lines are those of Go's units alone. An unknown file is ?, an unknown line 0. Rules are rN+M
+ * (register and offset), cfa+M (saved there), rN (in that register), val(cfa+M), expr, undef, same.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
@@ -115,14 +117,39 @@ static const char *file_name(const struct unit *unit, Dwarf_Unsigned n)
 	return n < (Dwarf_Unsigned)unit->file_count ? unit->files[n] : "?";
 }
 
+/* A function that is inlined somewhere has its name in the entry that the copies share. */
+static Dwarf_Die named_entry(Dwarf_Debug dbg, Dwarf_Die entry)
+{
+	Dwarf_Attribute origin;
+	Dwarf_Off offset;
+	Dwarf_Die named = entry;
+	Dwarf_Error error = NULL;
+
+	if (dwarf_attr(entry, DW_AT_abstract_origin, &origin, &error) == DW_DLV_OK) {
+		int result = dwarf_global_formref(origin, &offset, &error);
+
+		if (result == DW_DLV_OK)
+			result = dwarf_offdie_b(dbg, offset, 1, &named, &error);
+		if (result != DW_DLV_OK)
+			die("abstract origin", result, error);
+	}
+	return named;
+}
+
+static const char *name_of(Dwarf_Debug dbg, Dwarf_Die entry)
+{
+	char *name;
+	Dwarf_Error error = NULL;
+
+	return dwarf_diename(named_entry(dbg, entry), &name, &error) == DW_DLV_OK ? name : "?";
+}
+
 static void add_function(Dwarf_Debug dbg, const struct unit *unit, Dwarf_Die entry)
 {
 	Dwarf_Addr low, high;
 	Dwarf_Half form;
 	enum Dwarf_Form_Class class;
-	Dwarf_Attribute origin;
-	Dwarf_Off offset;
-	Dwarf_Die named = entry;
+	Dwarf_Die named;
 	Dwarf_Error error = NULL;
 	Dwarf_Bool present = 0;
 	char *name, *before;
@@ -133,15 +160,7 @@ static void add_function(Dwarf_Debug dbg, const struct unit *unit, Dwarf_Die ent
 	if (class == DW_FORM_CLASS_CONSTANT)
 		high += low;
 
-	/* A function that is inlined somewhere has its name in the entry that the copies share. */
-	if (dwarf_attr(entry, DW_AT_abstract_origin, &origin, &error) == DW_DLV_OK) {
-		int result = dwarf_global_formref(origin, &offset, &error);
-
-		if (result == DW_DLV_OK)
-			result = dwarf_offdie_b(dbg, offset, 1, &named, &error);
-		if (result != DW_DLV_OK)
-			die("abstract origin", result, error);
-	}
+	named = named_entry(dbg, entry);
 	if (dwarf_diename(named, &name, &error) != DW_DLV_OK)
 		return;
 
@@ -160,7 +179,127 @@ static void add_function(Dwarf_Debug dbg, const struct unit *unit, Dwarf_Die ent
 	free(before);
 }
 
-static void add_functions(Dwarf_Debug dbg, const struct unit *unit)
+/* The same from DWARF 5's .debug_rnglists. */
+static void add_rnglist(Dwarf_Attribute attribute, const char *text)
+{
+	Dwarf_Half form;
+	Dwarf_Unsigned value = 0, n, offset, raw1, raw2, low, high;
+	Dwarf_Off place = 0;
+	unsigned length;
+	Dwarf_Bool unavailable;
+	Dwarf_Rnglists_Head head;
+	Dwarf_Error error = NULL;
+	int result = dwarf_whatform(attribute, &form, &error);
+
+	if (result == DW_DLV_OK && form == DW_FORM_rnglistx)
+		result = dwarf_formudata(attribute, &value, &error);
+	else if (result == DW_DLV_OK) {
+		result = dwarf_global_formref(attribute, &place, &error);
+		value = place;
+	}
+	if (result == DW_DLV_OK)
+		result =
+		    dwarf_rnglists_get_rle_head(attribute, form, value, &head, &n, &offset, &error);
+	if (result != DW_DLV_OK)
+		die(".debug_rnglists", result, error);
+	for (Dwarf_Unsigned i = 0; i < n; i++) {
+		unsigned code;
+
+		result = dwarf_get_rnglists_entry_fields_a(head, i, &length, &code, &raw1, &raw2,
+							   &unavailable, &low, &high, &error);
+		if (result != DW_DLV_OK)
+			die(".debug_rnglists", result, error);
+		if (code == DW_RLE_offset_pair || code == DW_RLE_start_end ||
+		    code == DW_RLE_start_length || code == DW_RLE_startx_length)
+			add(low, high, strdup(text));
+	}
+	dwarf_dealloc_rnglists_head(head);
+}
+
+/* The ranges of ENTRY, each as a row with TEXT. BASE is what those in .debug_ranges are relative
+ * to. */
+static void add_ranges(Dwarf_Debug dbg, const struct unit *unit, Dwarf_Die entry, const char *text)
+{
+	Dwarf_Addr low, high, base = 0;
+	Dwarf_Half form;
+	enum Dwarf_Form_Class class;
+	Dwarf_Attribute attribute;
+	Dwarf_Off offset, real;
+	Dwarf_Ranges *ranges;
+	Dwarf_Signed n;
+	Dwarf_Unsigned size;
+	Dwarf_Error error = NULL;
+	int result;
+
+	if (dwarf_lowpc(entry, &low, &error) == DW_DLV_OK &&
+	    dwarf_highpc_b(entry, &high, &form, &class, &error) == DW_DLV_OK) {
+		add(low, class == DW_FORM_CLASS_CONSTANT ? low + high : high, strdup(text));
+		return;
+	}
+	if (dwarf_attr(entry, DW_AT_ranges, &attribute, &error) != DW_DLV_OK)
+		return;
+	if (dwarf_lowpc(unit->entry, &base, &error) != DW_DLV_OK)
+		base = 0;
+	if (unit->version >= 5) {
+		add_rnglist(attribute, text);
+		return;
+	}
+	result = dwarf_global_formref(attribute, &offset, &error);
+	if (result == DW_DLV_OK)
+		result = dwarf_get_ranges_b(dbg, offset, entry, &real, &ranges, &n, &size, &error);
+	if (result != DW_DLV_OK)
+		die(".debug_ranges", result, error);
+	for (Dwarf_Signed i = 0; i < n; i++) {
+		if (ranges[i].dwr_type == DW_RANGES_ADDRESS_SELECTION)
+			base = ranges[i].dwr_addr2;
+		else if (ranges[i].dwr_type == DW_RANGES_ENTRY)
+			add(base + ranges[i].dwr_addr1, base + ranges[i].dwr_addr2, strdup(text));
+	}
+	dwarf_ranges_dealloc(dbg, ranges, n);
+}
+
+static unsigned calls;
+
+/* The inlined calls in ENTRY, and those in them. OUTER is the function and the calls that ENTRY is
+ * in. */
+static void add_inlines(Dwarf_Debug dbg, const struct unit *unit, Dwarf_Die entry,
+			const char *outer)
+{
+	Dwarf_Die child, next;
+	Dwarf_Error error = NULL;
+	Dwarf_Half tag;
+	int result = dwarf_child(entry, &child, &error);
+
+	while (result == DW_DLV_OK) {
+		char *text = NULL, *row = NULL;
+
+		if (dwarf_tag(child, &tag, &error) != DW_DLV_OK)
+			tag = 0;
+		if (tag == DW_TAG_lexical_block)
+			add_inlines(dbg, unit, child, outer);
+		if (tag == DW_TAG_inlined_subroutine) {
+			char *place = format(file_name(unit, number(child, DW_AT_call_file)),
+					     number(child, DW_AT_call_line), "", "");
+
+			if (!place ||
+			    asprintf(&text, "%s\t%s\t%s", outer, place, name_of(dbg, child)) < 0 ||
+			    asprintf(&row, "%u\t%s", ++calls, text) < 0)
+				die("out of memory", DW_DLV_NO_ENTRY, NULL);
+			add_ranges(dbg, unit, child, row);
+			add_inlines(dbg, unit, child, text);
+			free(place);
+			free(text);
+			free(row);
+		}
+		result = dwarf_siblingof_b(dbg, child, 1, &next, &error);
+		dwarf_dealloc(dbg, child, DW_DLA_DIE);
+		child = next;
+	}
+	if (result == DW_DLV_ERROR)
+		die(".debug_info", result, error);
+}
+
+static void add_functions(Dwarf_Debug dbg, const struct unit *unit, int want_inlines)
 {
 	Dwarf_Die child, next;
 	Dwarf_Error error = NULL;
@@ -169,8 +308,12 @@ static void add_functions(Dwarf_Debug dbg, const struct unit *unit)
 
 	/* Go has no functions within functions: a closure is one of the unit's too. */
 	while (result == DW_DLV_OK) {
-		if (dwarf_tag(child, &tag, &error) == DW_DLV_OK && tag == DW_TAG_subprogram)
-			add_function(dbg, unit, child);
+		if (dwarf_tag(child, &tag, &error) == DW_DLV_OK && tag == DW_TAG_subprogram) {
+			if (want_inlines)
+				add_inlines(dbg, unit, child, name_of(dbg, child));
+			else
+				add_function(dbg, unit, child);
+		}
 		result = dwarf_siblingof_b(dbg, child, 1, &next, &error);
 		dwarf_dealloc(dbg, child, DW_DLA_DIE);
 		child = next;
@@ -240,7 +383,7 @@ static void add_lines(const struct unit *unit)
 	dwarf_srclines_dealloc_b(context);
 }
 
-static void walk_units(Dwarf_Debug dbg, int want_functions)
+static void walk_units(Dwarf_Debug dbg, const char *wanted)
 {
 	Dwarf_Error error = NULL;
 
@@ -264,10 +407,10 @@ static void walk_units(Dwarf_Debug dbg, int want_functions)
 			result = dwarf_srcfiles(unit.entry, &unit.files, &unit.file_count, &error);
 			if (result == DW_DLV_ERROR)
 				die("file names", result, error);
-			if (want_functions)
-				add_functions(dbg, &unit);
-			else
+			if (!strcmp(wanted, "lines"))
 				add_lines(&unit);
+			else
+				add_functions(dbg, &unit, !strcmp(wanted, "inlines"));
 		}
 		dwarf_dealloc(dbg, unit.entry, DW_DLA_DIE);
 	}
@@ -367,8 +510,8 @@ int main(int argc, char **argv)
 	int result;
 
 	if (argc != 3 || (strcmp(argv[1], "funcs") != 0 && strcmp(argv[1], "lines") != 0 &&
-			  strcmp(argv[1], "frames") != 0)) {
-		fprintf(stderr, "usage: twin funcs|lines|frames FILE\n");
+			  strcmp(argv[1], "inlines") != 0 && strcmp(argv[1], "frames") != 0)) {
+		fprintf(stderr, "usage: twin funcs|lines|inlines|frames FILE\n");
 		return 2;
 	}
 	input = argv[2];
@@ -379,7 +522,7 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "frames"))
 		add_frames(dbg);
 	else
-		walk_units(dbg, !strcmp(argv[1], "funcs"));
+		walk_units(dbg, argv[1]);
 	print_rows();
 	for (size_t i = 0; i < count; i++)
 		free(rows[i].text);

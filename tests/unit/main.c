@@ -12,8 +12,10 @@ int main(void)
 	srunner_add_suite(runner, damage_suite());
 	srunner_add_suite(runner, debugfile_suite());
 	srunner_add_suite(runner, rtype_suite());
+	srunner_add_suite(runner, inline_suite());
 	srunner_add_suite(runner, dump_suite());
 	srunner_add_suite(runner, dump_damage_suite());
+	srunner_add_suite(runner, slots_suite());
 	srunner_run_all(runner, CK_NORMAL);
 	int failed = srunner_ntests_failed(runner);
 	srunner_free(runner);

@@ -12,7 +12,9 @@ Suite *escape_suite(void);
 Suite *image_suite(void);
 Suite *debugfile_suite(void);
 Suite *rtype_suite(void);
+Suite *inline_suite(void);
 Suite *dump_suite(void);
 Suite *dump_damage_suite(void);
+Suite *slots_suite(void);
 
 #endif

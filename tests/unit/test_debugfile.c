@@ -35,7 +35,7 @@ START_TEST(symbols_are_the_functions)
 	uint8_t *data;
 	size_t size;
 	struct gh_error err;
-	ck_assert_msg(gh_debugfile_make(&fixture.tab, &data, &size, &err), "%s", err.text);
+	ck_assert_msg(gh_debugfile_make(&fixture.tab, NULL, &data, &size, &err), "%s", err.text);
 	Elf *elf = elf_memory((char *)data, size);
 	GElf_Shdr header;
 	Elf_Scn *section = find_section(elf, ".symtab", &header);
@@ -70,16 +70,16 @@ START_TEST(a_file_is_written_whole_or_not_at_all)
 	char path[64];
 	snprintf(path, sizeof(path), "%s/out.debug", directory);
 	struct gh_error err;
-	ck_assert_msg(gh_debugfile_write(&fixture.tab, path, &err), "%s", err.text);
+	ck_assert_msg(gh_debugfile_write(&fixture.tab, NULL, path, &err), "%s", err.text);
 	struct stat st;
 	ck_assert_int_eq(stat(path, &st), 0);
 	ck_assert_int_eq(unlink(path), 0);
 	/* A directory cannot be renamed over; nothing else may be left. */
 	ck_assert_int_eq(mkdir(path, 0700), 0);
-	ck_assert(!gh_debugfile_write(&fixture.tab, path, &err));
+	ck_assert(!gh_debugfile_write(&fixture.tab, NULL, path, &err));
 	ck_assert_int_eq(rmdir(path), 0);
 	ck_assert_int_eq(rmdir(directory), 0);
-	ck_assert(!gh_debugfile_write(&fixture.tab, path, &err));
+	ck_assert(!gh_debugfile_write(&fixture.tab, NULL, path, &err));
 	ck_assert_ptr_nonnull(strstr(err.text, "No such file or directory"));
 	fixture_close(&fixture);
 }

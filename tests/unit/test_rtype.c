@@ -206,7 +206,8 @@ static void read_damaged(const struct program *program, size_t offset, uint64_t 
 	uint8_t *debug;
 	size_t debug_size;
 	struct gh_error err;
-	ck_assert_msg(gh_debugfile_make(&damaged.tab, &debug, &debug_size, &err), "%s", err.text);
+	ck_assert_msg(gh_debugfile_make(&damaged.tab, NULL, &debug, &debug_size, &err), "%s",
+		      err.text);
 	ck_assert_uint_le(debug_size, 8 * program->size);
 	free(debug);
 	close_program(&damaged);

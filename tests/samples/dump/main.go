@@ -1,7 +1,8 @@
 // Dump blocks goroutines in every way there is, and writes what it knows of itself.
 //
-//	dump DUMP STACKS    write a heap dump to DUMP and, of the same moment, runtime.Stack's text to
-//	                    STACKS; print counts, "NAME<tab>NUMBER" a line
+//	dump DUMP STACKS [MORE]    write a heap dump to DUMP and, of the same moment, runtime.Stack's text
+//	                           to STACKS; print counts, "NAME<tab>NUMBER" a line. MORE goroutines are
+//	                           there than always.
 package main
 
 import (
@@ -9,6 +10,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -154,6 +156,44 @@ func recurse(depth int) int {
 	return recurse(depth-1) + depth
 }
 
+// Point is what one of the variables of locals is. It has an array, or the compiler would break it up, and
+// Go's own DWARF of what is broken up is not right.
+type Point struct {
+	Place [2]int
+	Name  string
+}
+
+// What the variables of locals are, "local<tab>NAME<tab>VALUE" a line.
+var shown string
+
+//go:noinline
+func keep(node *Node, point Point, label string, square int) {
+	entered <- "keep"
+}
+
+// Its variables live while it is blocked.
+//
+//go:noinline
+func locals(n int, text string) {
+	node := list.next
+	point := Point{[2]int{n, 2 * n}, text + "!"}
+	label := "label of " + text
+	square := n * n
+	shown = fmt.Sprintf("local\tnode\t%p\nlocal\tpoint\t{Place = {%d, %d}, Name = \"%s\"}\n",
+		node, point.Place[0], point.Place[1], point.Name) +
+		fmt.Sprintf("local\tlabel\t\"%s\"\nlocal\tsquare\t%d\nlocal\tn\t%d\nlocal\ttext\t\"%s\"\n",
+			label, square, n, text)
+	entered <- "locals"
+	<-never
+	keep(node, point, label, square)
+	fmt.Println(n, text)
+}
+
+// What is passed on the stack to a goroutine's first function is not in a dump.
+func callLocals() {
+	locals(21, "locals")
+}
+
 func deferred(ch chan int) {
 	<-ch
 }
@@ -238,6 +278,7 @@ func start() {
 	go read(in)
 	go systemCall(fds[0])
 	go recurse(20)
+	go callLocals()
 	go method.wait(2)
 	go methodValue(&Blocker{"methodValue", never})
 	go interfaceCall(&value)
@@ -245,15 +286,24 @@ func start() {
 		entered <- "closure"
 		<-never
 	}()
-	n := len(goroutines) + 7 + startGeneric()
+	n := len(goroutines) + 8 + startGeneric()
 	for i := 0; i < n; i++ {
 		<-entered
 	}
 }
 
+func startMore(number string) {
+	n, err := strconv.Atoi(number)
+	must(err)
+	for i := 0; i < n; i++ {
+		go [...]func(){receive, send, selects}[i%3]()
+		<-entered
+	}
+}
+
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: dump DUMP STACKS")
+	if len(os.Args) != 3 && len(os.Args) != 4 {
+		fmt.Fprintln(os.Stderr, "usage: dump DUMP STACKS [MORE]")
 		os.Exit(2)
 	}
 	dump, err := os.Create(os.Args[1])
@@ -264,6 +314,9 @@ func main() {
 		list = &Node{next: list, magic: uint64(999 - i)}
 	}
 	start()
+	if len(os.Args) == 4 {
+		startMore(os.Args[3])
+	}
 	finalizers()
 	runtime.GC()
 	<-finalize
@@ -278,7 +331,7 @@ func main() {
 
 func write(dump, stacks *os.File) {
 	// All that is needed is had before, so that nothing changes in between.
-	buf := make([]byte, 1<<20)
+	buf := make([]byte, 1<<22)
 	fd := dump.Fd()
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
@@ -295,5 +348,6 @@ func write(dump, stacks *os.File) {
 	fmt.Printf("version\t%s\n", runtime.Version())
 	fmt.Printf("arch\t%s\n", runtime.GOARCH)
 	fmt.Printf("pid\t%d\n", os.Getpid())
+	fmt.Print(shown)
 	runtime.KeepAlive(list)
 }

@@ -1,0 +1,274 @@
+#include "lib/write/slot_dwarf.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/write/dumptext.h"
+#include "lib/write/dwarf.h"
+
+/* Codes of .debug_abbrev. */
+enum {
+	UNIT = GH_SLOT_ABBREV,
+	BASE,
+	POINTER,
+	STRUCT,
+	MEMBER,
+	TYPEDEF,
+	BLOCK,
+	VARIABLE,
+};
+
+void gh_slot_abbrevs(struct gh_buffer *abbrev)
+{
+	static const uint8_t abbrevs[] = {
+	    /* clang-format off */
+	    UNIT, DW_TAG_compile_unit, 1,
+	    DW_AT_language, DW_FORM_data1, DW_AT_name, DW_FORM_string, 0, 0,
+	    BASE, DW_TAG_base_type, 0,
+	    DW_AT_encoding, DW_FORM_data1, DW_AT_byte_size, DW_FORM_data1,
+	    DW_AT_name, DW_FORM_string, 0, 0,
+	    POINTER, DW_TAG_pointer_type, 0,
+	    DW_AT_byte_size, DW_FORM_data1, DW_AT_type, DW_FORM_ref_addr, 0, 0,
+	    STRUCT, DW_TAG_structure_type, 1,
+	    DW_AT_byte_size, DW_FORM_udata, DW_AT_name, DW_FORM_string, 0, 0,
+	    MEMBER, DW_TAG_member, 0,
+	    DW_AT_name, DW_FORM_string, DW_AT_data_member_location, DW_FORM_udata,
+	    DW_AT_type, DW_FORM_ref_addr, 0, 0,
+	    TYPEDEF, DW_TAG_typedef, 0,
+	    DW_AT_type, DW_FORM_ref_addr, DW_AT_name, DW_FORM_string, 0, 0,
+	    BLOCK, DW_TAG_lexical_block, 1,
+	    DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, DW_FORM_udata, 0, 0,
+	    VARIABLE, DW_TAG_variable, 0,
+	    DW_AT_name, DW_FORM_string, DW_AT_type, DW_FORM_ref_addr,
+	    DW_AT_location, DW_FORM_exprloc, 0, 0,
+	    /* clang-format on */
+	};
+	gh_buffer_bytes(abbrev, abbrevs, sizeof(abbrevs));
+}
+
+/* The type of the slots of a kind that point to values of a type. */
+struct typed {
+	size_t type; /* its number */
+	enum gh_field_kind kind;
+	uint32_t offset; /* in .debug_info */
+};
+
+static int compare_typed(const void *a, const void *b)
+{
+	const struct typed *first = a;
+	const struct typed *second = b;
+	if (first->type != second->type)
+		return first->type > second->type ? 1 : -1;
+	return (first->kind > second->kind) - (first->kind < second->kind);
+}
+
+static uint32_t add_base(struct gh_buffer *info, const char *name, uint8_t encoding, uint8_t size)
+{
+	uint32_t offset = (uint32_t)info->size;
+	gh_buffer_u8(info, BASE);
+	gh_buffer_u8(info, encoding);
+	gh_buffer_u8(info, size);
+	gh_buffer_string(info, name);
+	return offset;
+}
+
+static uint32_t add_pointer(struct gh_buffer *info, uint8_t word, uint32_t to)
+{
+	uint32_t offset = (uint32_t)info->size;
+	gh_buffer_u8(info, POINTER);
+	gh_buffer_u8(info, word);
+	gh_buffer_u32(info, to);
+	return offset;
+}
+
+static void add_member(struct gh_buffer *info, const char *name, uint64_t offset, uint32_t type)
+{
+	gh_buffer_u8(info, MEMBER);
+	gh_buffer_string(info, name);
+	gh_buffer_uleb128(info, offset);
+	gh_buffer_u32(info, type);
+}
+
+/* A struct of words. */
+static uint32_t begin_words(struct gh_buffer *info, enum gh_field_kind kind, uint8_t word)
+{
+	static const char *const names[] = {"", "string", "slice", "iface", "eface"};
+	uint32_t offset = (uint32_t)info->size;
+	gh_buffer_u8(info, STRUCT);
+	gh_buffer_uleb128(info, gh_field_words(kind) * word);
+	gh_buffer_string(info, names[kind]);
+	return offset;
+}
+
+static uint32_t add_slice(struct gh_buffer *info, uint8_t word, uint32_t pointer, uint32_t length)
+{
+	uint32_t offset = begin_words(info, GH_FIELD_SLICE, word);
+	add_member(info, "array", 0, pointer);
+	add_member(info, "len", word, length);
+	add_member(info, "cap", 2 * word, length);
+	gh_buffer_u8(info, 0);
+	return offset;
+}
+
+static uint32_t add_interface(struct gh_buffer *info, enum gh_field_kind kind, uint8_t word,
+			      uint32_t type, uint32_t data)
+{
+	uint32_t offset = begin_words(info, kind, word);
+	add_member(info, kind == GH_FIELD_IFACE ? "tab" : "_type", 0, type);
+	add_member(info, "data", word, data);
+	gh_buffer_u8(info, 0);
+	return offset;
+}
+
+/* Types by which GDB knows Go's strings (sixg_string_p in its go-lang.c), and others that the Go
+ * runtime has for such words. What a pointer points to is a word at least. */
+static uint32_t add_plain(struct gh_slot_types *types, struct gh_buffer *info, uint8_t word)
+{
+	uint32_t byte = add_base(info, "uint8", DW_ATE_unsigned, 1);
+	uint32_t length = add_base(info, "int", DW_ATE_signed, word);
+	uint32_t any = add_base(info, "uintptr", DW_ATE_unsigned, word);
+	uint32_t text = add_pointer(info, word, byte);
+	uint32_t pointer = add_pointer(info, word, any);
+	types->plain[GH_FIELD_POINTER] = pointer;
+	types->plain[GH_FIELD_STRING] = begin_words(info, GH_FIELD_STRING, word);
+	add_member(info, "str", 0, text);
+	add_member(info, "len", word, length);
+	gh_buffer_u8(info, 0);
+	types->plain[GH_FIELD_SLICE] = add_slice(info, word, pointer, length);
+	types->plain[GH_FIELD_IFACE] = add_interface(info, GH_FIELD_IFACE, word, pointer, pointer);
+	types->plain[GH_FIELD_EFACE] = add_interface(info, GH_FIELD_EFACE, word, pointer, pointer);
+	return length;
+}
+
+/* Adds the struct of type NUMBER. As in what Go's linker writes a typedef is of the same name: in
+ * Go a struct's own name is not that of a type to GDB. */
+static uint32_t add_struct(const struct gh_slot_types *types, const struct gh_dump *dump,
+			   struct gh_buffer *info, size_t number)
+{
+	struct gh_dump_record record;
+	gh_dump_get(dump, GH_DUMP_TYPE, number, &record);
+	uint32_t offset = (uint32_t)info->size;
+	gh_buffer_u8(info, STRUCT);
+	gh_buffer_uleb128(info, record.type.size);
+	gh_dumptext_put(info, dump, record.type.name);
+	struct gh_fields walk;
+	struct gh_field field;
+	gh_dump_fields(dump, &record, &walk);
+	while (gh_fields_next(&walk, &field)) {
+		char name[32];
+		snprintf(name, sizeof(name), "f_0x%" PRIx64, field.offset);
+		add_member(info, name, field.offset, types->plain[field.kind]);
+	}
+	gh_buffer_u8(info, 0);
+	gh_buffer_u8(info, TYPEDEF);
+	gh_buffer_u32(info, offset);
+	gh_dumptext_put(info, dump, record.type.name);
+	return offset;
+}
+
+/* Lists what typed slots there are, each once. Returns how many. */
+static size_t list_typed(struct gh_slot_types *types, const struct gh_slots *slots)
+{
+	for (size_t i = 0; i < slots->nslots; i++) {
+		struct typed typed = {.type = slots->slots[i].type, .kind = slots->slots[i].kind};
+		if (typed.type != GH_DUMP_NONE)
+			gh_buffer_bytes(&types->typed, &typed, sizeof(typed));
+	}
+	struct typed *list = (void *)types->typed.data;
+	size_t count = types->typed.size / sizeof(*list);
+	if (count == 0)
+		return 0;
+	qsort(list, count, sizeof(*list), compare_typed);
+	size_t kept = 1;
+	for (size_t i = 1; i < count; i++)
+		if (compare_typed(&list[i], &list[kept - 1]) != 0)
+			list[kept++] = list[i];
+	types->typed.size = kept * sizeof(*list);
+	return kept;
+}
+
+static void add_typed(struct gh_slot_types *types, const struct gh_slots *slots,
+		      struct gh_buffer *info, uint32_t length)
+{
+	uint8_t word = slots->arch->pointer_size;
+	size_t count = list_typed(types, slots);
+	struct typed *list = (void *)types->typed.data;
+	uint32_t pointer = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (i == 0 || list[i].type != list[i - 1].type)
+			pointer = add_pointer(info, word,
+					      add_struct(types, slots->dump, info, list[i].type));
+		if (list[i].kind == GH_FIELD_POINTER)
+			list[i].offset = pointer;
+		else if (list[i].kind == GH_FIELD_SLICE)
+			list[i].offset = add_slice(info, word, pointer, length);
+		else
+			list[i].offset = add_interface(info, list[i].kind, word,
+						       types->plain[GH_FIELD_POINTER], pointer);
+	}
+}
+
+bool gh_slot_types_put(struct gh_slot_types *types, const struct gh_slots *slots,
+		       struct gh_buffer *info)
+{
+	*types = (struct gh_slot_types){0};
+	size_t start = info->size;
+	gh_buffer_u32(info, 0); /* length, from here */
+	gh_buffer_u16(info, 4); /* version */
+	gh_buffer_u32(info, 0); /* offset in .debug_abbrev */
+	gh_buffer_u8(info, slots->arch->pointer_size);
+	gh_buffer_u8(info, UNIT);
+	gh_buffer_u8(info, DW_LANG_Go);
+	gh_buffer_string(info, "types of the heap dump");
+	uint32_t length = add_plain(types, info, slots->arch->pointer_size);
+	add_typed(types, slots, info, length);
+	gh_buffer_u8(info, 0);
+	if (info->failed || types->typed.failed)
+		return false;
+	gh_buffer_patch(info, start, info->size - start - 4, 4);
+	return true;
+}
+
+void gh_slot_types_free(struct gh_slot_types *types)
+{
+	gh_buffer_free(&types->typed);
+}
+
+/* The offset of the type of SLOT. */
+static uint32_t type_of(const struct gh_slot_types *types, const struct gh_slot *slot)
+{
+	if (slot->type == GH_DUMP_NONE)
+		return types->plain[slot->kind];
+	struct typed key = {.type = slot->type, .kind = slot->kind};
+	const struct typed *found = bsearch(
+	    &key, types->typed.data, types->typed.size / sizeof(key), sizeof(key), compare_typed);
+	return found->offset;
+}
+
+static void add_variable(struct gh_buffer *info, const struct gh_slot *slot, uint32_t type,
+			 uint8_t sp)
+{
+	char name[32];
+	snprintf(name, sizeof(name), "sp_0x%" PRIx64, slot->offset);
+	gh_buffer_u8(info, VARIABLE);
+	gh_buffer_string(info, name);
+	gh_buffer_u32(info, type);
+	size_t length = info->size;
+	gh_buffer_u8(info, 0);
+	gh_buffer_u8(info, (uint8_t)(DW_OP_breg0 + sp));
+	gh_buffer_sleb128(info, (int64_t)slot->offset);
+	gh_buffer_patch(info, length, info->size - length - 1, 1);
+}
+
+void gh_slot_block_begin(struct gh_buffer *info, const struct gh_slot_types *types,
+			 const struct gh_slots *slots, const struct gh_site *site)
+{
+	gh_buffer_u8(info, BLOCK);
+	gh_buffer_uint(info, site->address - slots->bias, slots->arch->pointer_size);
+	gh_buffer_uleb128(info, site->end - site->address);
+	for (size_t i = 0; i < site->count; i++) {
+		const struct gh_slot *slot = &slots->slots[site->first + i];
+		add_variable(info, slot, type_of(types, slot), slots->arch->dwarf_sp);
+	}
+}

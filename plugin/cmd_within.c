@@ -1,0 +1,108 @@
+/* goheap within: what gdbinit runs for a command that the shell has too. Reads what GDB's `info
+ * files' prints, and runs the command on the heap dump that is loaded, or on GDB's program. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "plugin/command.h"
+#include "plugin/infofiles.h"
+#include "plugin/script.h"
+#include "plugin/session.h"
+
+/* Reads where the session's link NAME leads; in BUF. False if there is none. */
+static bool read_link(const char *directory, const char *name, char buf[PATH_MAX])
+{
+	char link[PATH_MAX];
+	snprintf(link, sizeof(link), "%s/%s", directory, name);
+	ssize_t length = readlink(link, buf, PATH_MAX - 1);
+	if (length < 0)
+		return false;
+	buf[length] = '\0';
+	return true;
+}
+
+/* GDB has the core file of the heap dump open. */
+static bool has_dump(const struct gh_infofiles *files, const char *directory)
+{
+	char core[PATH_MAX];
+	struct stat ours;
+	struct stat theirs;
+	snprintf(core, sizeof(core), "%s/" GH_SESSION_CORE, directory);
+	return files->core != NULL && stat(core, &ours) == 0 && stat(files->core, &theirs) == 0 &&
+	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+}
+
+/* Runs the command that is ARGV[0] with its arguments and those in FILES before them. */
+static int run(char **argv, int argc, const char *const *files)
+{
+	const char *program = getenv(GH_PROGRAM_VARIABLE);
+	const char **args = calloc((size_t)argc + 6, sizeof(*args));
+	size_t count = 0;
+	if (program == NULL || args == NULL)
+		return GH_EXIT_INPUT;
+	args[count++] = "goheap";
+	args[count++] = argv[0];
+	while (*files != NULL)
+		args[count++] = *files++;
+	memcpy(args + count, argv + 1, (size_t)(argc - 1) * sizeof(*args));
+	execv(program, (char *const *)args);
+	perror(program);
+	free(args);
+	return GH_EXIT_INPUT;
+}
+
+/* Runs it on what GDB has. */
+static int run_on_files(char **argv, int argc, const char *directory,
+			const struct gh_infofiles *files)
+{
+	char dump[PATH_MAX];
+	char program[PATH_MAX];
+	const char *args[4] = {NULL};
+	bool is_info = strcmp(argv[0], "info") == 0;
+	if (has_dump(files, directory) && read_link(directory, GH_SESSION_DUMP, dump)) {
+		args[0] = dump;
+		if (strcmp(argv[0], "goroutines") == 0 &&
+		    read_link(directory, GH_SESSION_WRITER, program)) {
+			args[1] = "-e";
+			args[2] = program;
+		}
+		return run(argv, argc, args);
+	}
+	if (is_info && files->program != NULL) {
+		args[0] = files->program;
+		return run(argv, argc, args);
+	}
+	fputs(is_info ? "No program: name one with the file command.\n"
+		      : "No heap dump is loaded: goheap load DUMP\n",
+	      stderr);
+	return GH_EXIT_INPUT;
+}
+
+/* After each command GDB runs a script. */
+static bool write_empty_script(const char *directory)
+{
+	FILE *script = gh_script_open(directory);
+	return script != NULL && gh_script_close(script, directory);
+}
+
+int gh_cmd_within(int argc, char **argv)
+{
+	const char *directory = getenv(GH_SESSION_VARIABLE);
+	if (argc < 2 || directory == NULL) {
+		fprintf(stderr, "%s: only for gdbinit to run\n", argv[0]);
+		return GH_EXIT_USAGE;
+	}
+	struct gh_infofiles files;
+	if (!gh_infofiles_read(&files, stdin)) {
+		fputs("goheap: out of memory\n", stderr);
+		return GH_EXIT_INPUT;
+	}
+	int status = GH_EXIT_INPUT;
+	if (write_empty_script(directory))
+		status = run_on_files(argv + 1, argc - 1, directory, &files);
+	gh_infofiles_free(&files);
+	return status;
+}

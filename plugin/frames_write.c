@@ -1,0 +1,124 @@
+#include <elf.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "lib/util/output.h"
+#include "lib/write/corefile.h"
+#include "plugin/frames.h"
+
+/* The DWARF number of the pc in GDB (<arch>_dwarf_reg_to_regnum). 0, which is no machine's, where
+ * it has none. */
+static uint8_t dwarf_pc(const struct gh_arch *arch)
+{
+	switch (arch->machine) {
+	case EM_386:
+		return 8;
+	case EM_X86_64:
+		return 16;
+	case EM_ARM:
+		return 15;
+	case EM_AARCH64:
+		return 32;
+	case EM_S390:
+		return 65;
+	default:
+		return 0;
+	}
+}
+
+/* Go's own DWARF has a caller for runtime.goexit too, at pc 0. GDB shows it and stops there, but
+ * looks two frames further, and other unwinders need registers for that. */
+static void add_end(struct gh_buffer *rows, const struct gh_dump_frame *last)
+{
+	uint64_t end = last->sp + last->contents.size;
+	for (uint64_t i = 0; i < 2; i++) {
+		struct gh_frames_row row = {.sp = end + i, .caller_sp = end + i + 1};
+		gh_buffer_bytes(rows, &row, sizeof(row));
+	}
+}
+
+static void add_stack(struct gh_buffer *rows, const struct gh_dump *dump,
+		      const struct gh_arch *arch, const struct gh_dump_stack *stack)
+{
+	struct gh_dump_record record;
+	struct gh_dump_record caller;
+	if (stack->nframes == 0)
+		return;
+	gh_dump_get(dump, GH_DUMP_FRAME, stack->first_frame, &record);
+	for (size_t i = 1; i < stack->nframes; i++, record = caller) {
+		gh_dump_get(dump, GH_DUMP_FRAME, stack->first_frame + i, &caller);
+		const struct gh_dump_frame *frame = &record.frame;
+		struct gh_frames_row row = {
+		    .sp = frame->sp,
+		    .pc = i == 1 ? gh_corefile_pc(arch, frame) : frame->pc,
+		    .caller_sp = caller.frame.sp,
+		    .caller_pc = caller.frame.pc,
+		    .entry = frame->entry,
+		};
+		if (row.pc != 0 && row.caller_pc != 0 && row.caller_sp >= row.sp)
+			gh_buffer_bytes(rows, &row, sizeof(row));
+	}
+	add_end(rows, &record.frame);
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct gh_frames_row *first = a;
+	const struct gh_frames_row *second = b;
+	if (first->sp != second->sp)
+		return first->sp > second->sp ? 1 : -1;
+	return (first->pc > second->pc) - (first->pc < second->pc);
+}
+
+static bool write_all(int fd, const void *data, size_t size)
+{
+	const uint8_t *bytes = data;
+	while (size > 0) {
+		ssize_t written = write(fd, bytes, size);
+		if (written < 0)
+			return false;
+		bytes += written;
+		size -= (size_t)written;
+	}
+	return true;
+}
+
+static bool write_file(const struct gh_frames_header *header, const struct gh_buffer *rows,
+		       const char *path, struct gh_error *err)
+{
+	struct gh_output out;
+	if (rows->failed)
+		return gh_fail_errno(err, path, "write");
+	if (!gh_output_open(&out, path, err))
+		return false;
+	if (write_all(out.fd, header, sizeof(*header)) && write_all(out.fd, rows->data, rows->size))
+		return gh_output_commit(&out, err);
+	gh_fail_errno(err, path, "write");
+	gh_output_discard(&out);
+	return false;
+}
+
+bool gh_frames_write(const struct gh_dump *dump, const char *path, struct gh_error *err)
+{
+	const struct gh_arch *arch = gh_dump_arch(dump, err);
+	if (arch == NULL)
+		return false;
+	if (dwarf_pc(arch) == 0)
+		return true;
+	struct gh_buffer rows = {0};
+	for (size_t i = 0; i < gh_dump_count(dump, GH_DUMP_GOROUTINE); i++)
+		add_stack(&rows, dump, arch, gh_dump_stack(dump, i));
+	struct gh_frames_header header = {
+	    .count = rows.size / sizeof(struct gh_frames_row),
+	    .pointer_size = arch->pointer_size,
+	    .dwarf_sp = arch->dwarf_sp,
+	    .dwarf_pc = dwarf_pc(arch),
+	    .big_endian = arch->big_endian,
+	    .link_register = arch->link_register,
+	};
+	if (header.count > 0)
+		qsort(rows.data, header.count, sizeof(struct gh_frames_row), compare_rows);
+	bool written = write_file(&header, &rows, path, err);
+	gh_buffer_free(&rows);
+	return written;
+}

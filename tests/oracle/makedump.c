@@ -1,0 +1,221 @@
+/* Makedump writes a heap dump whose values tests know: of one format (0 is the prototype, 1 is 1.3,
+ *5 is 1.7), pointer size in bytes and byte order. It shares no code with the reader.
+ *
+ *	makedump values|hostile FORMAT WORD little|big >DUMP
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/dumpmaker.h"
+
+static struct maker maker;
+
+static void numbers(unsigned count, const uint64_t *values)
+{
+	maker_numbers(&maker, count, values);
+}
+
+#define NUMBERS(...)                                                                               \
+	numbers(sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), (uint64_t[]){__VA_ARGS__})
+#define WORDS(...)                                                                                 \
+	maker_words(&maker, sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t),                  \
+		    (uint64_t[]){__VA_ARGS__})
+
+/* Kinds of fields, by the numbers of 1.3. */
+enum {
+	POINTER = 1,
+	STRING,
+	SLICE,
+	IFACE,
+	EFACE,
+};
+
+struct field {
+	unsigned kind; /* 0 ends a list */
+	unsigned word; /* where it is, in words */
+};
+
+/* From 1.4 on strings and slices are pointers. */
+static unsigned kind_number(unsigned kind)
+{
+	if (maker.format == MAKER_PROTOTYPE)
+		return kind - 1;
+	if (maker.format == MAKER_1_3)
+		return kind;
+	return kind == IFACE ? 2 : kind == EFACE ? 3 : 1;
+}
+
+static void put_fields(const struct field *fields)
+{
+	if (maker.format == MAKER_PROTOTYPE) {
+		unsigned count = 0;
+		while (fields[count].kind != 0)
+			count++;
+		maker_length(&maker, count);
+	}
+	for (; fields->kind != 0; fields++)
+		NUMBERS(kind_number(fields->kind), fields->word * maker.word);
+	if (maker.format != MAKER_PROTOTYPE)
+		maker_number(&maker, 0);
+}
+
+static void put_type(uint64_t address, unsigned words, const char *name, const struct field *fields)
+{
+	NUMBERS(maker.format == MAKER_PROTOTYPE ? 7 : 3, address, words * maker.word);
+	maker_text(&maker, name);
+	maker_number(&maker, 1);
+	if (maker.format <= MAKER_1_3)
+		put_fields(fields);
+}
+
+/* The start of an object, to which its contents and then end_object belong. */
+static void begin_object(uint64_t address, uint64_t type, unsigned kind)
+{
+	NUMBERS(1, address);
+	if (maker.format <= MAKER_1_3)
+		NUMBERS(type, kind);
+}
+
+static void end_object(void)
+{
+	if (maker.format >= MAKER_1_4)
+		maker_number(&maker, 0);
+}
+
+/* Kinds of objects. */
+enum {
+	REGULAR = 0,
+	ARRAY = 1,
+};
+
+/* Addresses. */
+enum {
+	NODE_TYPE = 0x5000,
+	PAIR_TYPE = 0x5100,
+	ITAB = 0x7000,
+	NODE = 0x10000,
+	OTHER_NODE = 0x10100,
+	PAIRS = 0x10200,
+	TEXT = 0x10400,
+	UNKNOWN = 0x10600,
+	STACK = 0x30000,
+	OTHER_STACK = 0x31000,
+	WORKER = 0x401000,
+	MAIN = 0x402000,
+	GOEXIT = 0x403000,
+};
+
+static void put_types(const char *node)
+{
+	NUMBERS(maker.format == MAKER_PROTOTYPE ? 12 : 8, ITAB,
+		maker.format <= MAKER_1_3 ? 1 : NODE_TYPE);
+	put_type(NODE_TYPE, 8, node,
+		 (struct field[]){{POINTER, 0}, {STRING, 1}, {SLICE, 3}, {IFACE, 6}, {0, 0}});
+	put_type(PAIR_TYPE, 2, "main.Pair", (struct field[]){{EFACE, 0}, {0, 0}});
+}
+
+static void put_objects(void)
+{
+	begin_object(NODE, NODE_TYPE, REGULAR);
+	WORDS(OTHER_NODE, TEXT, 5, PAIRS, 2, 3, ITAB, OTHER_NODE);
+	end_object();
+	begin_object(OTHER_NODE, NODE_TYPE, REGULAR);
+	WORDS(0, TEXT + 7, 5, 0, 0, 0, 0, 0);
+	end_object();
+	begin_object(PAIRS, PAIR_TYPE, ARRAY);
+	WORDS(NODE_TYPE, NODE, PAIR_TYPE, PAIRS, 0, 0);
+	end_object();
+	begin_object(TEXT, 0, REGULAR);
+	maker_bytes(&maker, "hello, world\0\0\0", 16);
+	end_object();
+	begin_object(UNKNOWN, 0, REGULAR);
+	WORDS(11, 22, 33, 44);
+	end_object();
+}
+
+static void begin_goroutine(uint64_t id, uint64_t sp)
+{
+	NUMBERS(maker.format == MAKER_PROTOTYPE ? 8 : 4, 0x9000 + 0x100 * id, sp, id, MAIN, 4, 0, 0,
+		0);
+	maker_text(&maker, "chan receive");
+	if (maker.format != MAKER_PROTOTYPE)
+		NUMBERS(0, 0, 0, 0);
+}
+
+/* A frame of WORDS words; its contents, in the formats that have them, come between this and
+ * end_frame. */
+static void begin_frame(uint64_t sp, unsigned words, uint64_t depth, uint64_t child)
+{
+	if (maker.format == MAKER_PROTOTYPE)
+		NUMBERS(9, sp, sp + words * maker.word);
+	else
+		NUMBERS(5, sp, depth, child);
+}
+
+static void end_frame(uint64_t entry, uint64_t pc, const char *function, const struct field *fields)
+{
+	NUMBERS(entry, pc);
+	if (maker.format != MAKER_PROTOTYPE)
+		maker_number(&maker, pc);
+	maker_text(&maker, function);
+	if (maker.format != MAKER_PROTOTYPE)
+		put_fields(fields);
+}
+
+/* Frames have the return address at both ends: some machines look for it here, some there. */
+static void put_stack(uint64_t id, uint64_t sp, uint64_t unlike, const struct field *fields,
+		      const char *worker)
+{
+	uint64_t main_sp = sp + 16 * maker.word;
+	begin_goroutine(id, sp);
+	begin_frame(sp, 16, 0, 0);
+	if (maker.format != MAKER_PROTOTYPE)
+		WORDS(MAIN + 0x20, NODE, TEXT, 12, PAIRS, 2, 3, ITAB, NODE, NODE_TYPE, NODE, unlike,
+		      0, UNKNOWN, 0x1234, MAIN + 0x20);
+	end_frame(WORKER, WORKER + 0x40, worker, fields);
+	begin_frame(main_sp, 4, 1, sp);
+	if (maker.format != MAKER_PROTOTYPE)
+		WORDS(GOEXIT + 4, NODE + 8, OTHER_NODE, GOEXIT + 4);
+	end_frame(MAIN, MAIN + 0x20, "main.main",
+		  (struct field[]){{POINTER, 1}, {POINTER, 2}, {0, 0}});
+	begin_frame(main_sp + 4 * maker.word, 1, 2, main_sp);
+	if (maker.format != MAKER_PROTOTYPE)
+		WORDS(0);
+	end_frame(GOEXIT, GOEXIT + 4, "runtime.goexit",
+		  (struct field[]){{POINTER, 1}, {POINTER, 5}, {0, 0}});
+	if (maker.format == MAKER_PROTOTYPE)
+		NUMBERS(4, sp + maker.word, NODE, sp);
+}
+
+static void put_goroutines(const char *worker)
+{
+	put_stack(1, STACK, NODE,
+		  (struct field[]){{POINTER, 1},
+				   {STRING, 2},
+				   {SLICE, 4},
+				   {IFACE, 7},
+				   {EFACE, 9},
+				   {POINTER, 11},
+				   {POINTER, 12},
+				   {0, 0}},
+		  worker);
+	put_stack(2, OTHER_STACK, PAIRS,
+		  (struct field[]){{POINTER, 1}, {POINTER, 11}, {POINTER, 13}, {0, 0}}, worker);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 5)
+		return 2;
+	bool hostile = strcmp(argv[1], "hostile") == 0;
+	maker_start(&maker, (enum maker_format)atoi(argv[2]), (unsigned)atoi(argv[3]),
+		    strcmp(argv[4], "big") == 0);
+	maker_params(&maker);
+	put_types(hostile ? "main.\x1b]0;x\a\r\n$(touch gone)`touch gone`\"'{;" : "main.Node");
+	put_objects();
+	put_goroutines(hostile ? "main.\n\x1b[31mshell touch gone\r$(touch gone)" : "main.worker");
+	maker_end(&maker);
+	return fwrite(maker.data, 1, maker.size, stdout) == maker.size && fclose(stdout) == 0 ? 0
+											      : 1;
+}
