@@ -64,7 +64,7 @@ static void print_frame(struct gh_row *row, size_t number)
 	const struct gh_dump_frame *frame = &record.frame;
 	gh_row_number(row, "depth", frame->depth);
 	gh_row_address(row, "sp", frame->sp);
-	gh_row_number(row, "size", frame->contents.size);
+	gh_row_number(row, "size", frame->size);
 	if (row->dump->format == GH_DUMP_PROTOTYPE)
 		gh_row_address(row, "parent_sp", frame->parent_sp);
 	else

@@ -63,6 +63,7 @@ struct job {
 	const char *directory;     /* of the session */
 	struct gh_infofiles files; /* what GDB has */
 	struct gh_dump dump;
+	const struct gh_arch *arch; /* the dump's; once its core file is written */
 	const char *program; /* the program that wrote the dump; NULL if there is none at hand */
 	const char *symbols; /* what GDB is to have the symbols from; NULL if it has them */
 	bool belongs;        /* the dump is the program's */
@@ -143,15 +144,14 @@ static void say_what_is_loaded(FILE *script, const struct job *job)
 {
 	const struct gh_dump *dump = &job->dump;
 	char version[128];
-	char goarch[64];
 	char goroutines[32];
 	char bytes[32];
 	char objects[32];
 	text_of(dump, gh_dump_go_version(dump), version, sizeof(version));
-	gh_script_say(script, "%s heap dump of %s linux/%s: %s goroutines, %s in %s objects",
+	gh_script_say(script, "%s heap dump of %s%s linux/%s: %s goroutines, %s in %s objects",
 		      gh_dump_format_name(dump->format),
 		      *version != '\0' ? version : "an unknown Go",
-		      gh_escape_text(goarch, sizeof(goarch), dump->goarch),
+		      *dump->goarch == '\0' ? ", taken for" : "", job->arch->goarch,
 		      with_commas(gh_dump_count(dump, GH_DUMP_GOROUTINE), goroutines),
 		      human_size(dump->objects.bytes, bytes),
 		      with_commas(gh_dump_count(dump, GH_DUMP_OBJECT), objects));
@@ -159,6 +159,9 @@ static void say_what_is_loaded(FILE *script, const struct job *job)
 	    script, "Not in a dump: variables without pointers (noptrdata, noptrbss), which show "
 		    "what the program starts with; registers, but for pc and sp; which goroutines "
 		    "were running: they are runnable.");
+	if (dump->format == GH_DUMP_PROTOTYPE)
+		gh_script_say(script, "Of stacks and data the prototype has only the words that "
+				      "are roots, and return addresses.");
 	if (job->program == NULL)
 		gh_script_say(script, "No program: function names are the dump's. For files and "
 				      "lines, name it with the file command and load again.");
@@ -289,6 +292,7 @@ static bool write_files(struct job *job, const struct gh_core_program *program)
 	struct gh_error err;
 	if (!gh_dumpfile_write_core(&job->dump, program, path_in(job, GH_SESSION_CORE, path)))
 		return false;
+	job->arch = gh_dump_arch(&job->dump, NULL);
 	if (!gh_frames_write(&job->dump, path_in(job, GH_SESSION_FRAMES, path), &err)) {
 		gh_print_error(&err);
 		return false;

@@ -18,7 +18,8 @@ struct gh_frames_header {
 	uint8_t dwarf_sp;     /* DWARF number of the stack pointer */
 	uint8_t dwarf_pc;     /* DWARF number that GDB has for the pc */
 	bool big_endian;
-	bool link_register; /* the return address is the frame's lowest word, else its highest */
+	uint8_t dwarf_lr; /* DWARF number of the link register, by which the return address is a
+			     frame's lowest word; 0 if there is none: then it is the highest */
 	uint8_t zero[3];
 };
 

@@ -30,7 +30,7 @@ static uint8_t dwarf_pc(const struct gh_arch *arch)
  * looks two frames further, and other unwinders need registers for that. */
 static void add_end(struct gh_buffer *rows, const struct gh_dump_frame *last)
 {
-	uint64_t end = last->sp + last->contents.size;
+	uint64_t end = last->sp + last->size;
 	for (uint64_t i = 0; i < 2; i++) {
 		struct gh_frames_row row = {.sp = end + i, .caller_sp = end + i + 1};
 		gh_buffer_bytes(rows, &row, sizeof(row));
@@ -114,7 +114,7 @@ bool gh_frames_write(const struct gh_dump *dump, const char *path, struct gh_err
 	    .dwarf_sp = arch->dwarf_sp,
 	    .dwarf_pc = dwarf_pc(arch),
 	    .big_endian = arch->big_endian,
-	    .link_register = arch->link_register,
+	    .dwarf_lr = arch->link_register ? arch->dwarf_ra : 0,
 	};
 	if (header.count > 0)
 		qsort(rows.data, header.count, sizeof(struct gh_frames_row), compare_rows);

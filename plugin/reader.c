@@ -94,7 +94,7 @@ static bool is_called_so(struct gdb_unwind_callbacks *callbacks, const struct gh
 	unsigned char bytes[8];
 	if (row->caller_sp - row->sp < size)
 		return true;
-	uint64_t address = frames.header->link_register ? row->sp : row->caller_sp - size;
+	uint64_t address = frames.header->dwarf_lr != 0 ? row->sp : row->caller_sp - size;
 	return callbacks->target_read(address, bytes, (int)size) != GDB_SUCCESS ||
 	       get_number(bytes, size, frames.header->big_endian) == row->caller_pc;
 }
@@ -116,6 +116,10 @@ static enum gdb_status unwind(struct gdb_reader_funcs *self, struct gdb_unwind_c
 		return GDB_FAIL;
 	set_register(callbacks, frames.header->dwarf_sp, row->caller_sp);
 	set_register(callbacks, frames.header->dwarf_pc, row->caller_pc);
+	/* What GDB unwinds itself, a stack's last frame, may be by this, if it cannot read the code
+	 * there: then nothing called it. */
+	if (frames.header->dwarf_lr != 0)
+		set_register(callbacks, frames.header->dwarf_lr, 0);
 	return GDB_SUCCESS;
 }
 

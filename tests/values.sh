@@ -105,6 +105,32 @@ untyped_answers() {
 	END
 }
 
+# prototype: the same of the prototype, which has stack roots for the fields.
+# shellcheck disable=SC2317
+prototype() {
+	cat <<-'END'
+		main.worker
+		sp_%11 = 0x10000
+		sp_%13 = 0x10600
+		sp_%1 = 0x10000
+		sp_%2 = 0x10400
+		main.main
+		sp_%1 = 0x10008
+		sp_%2 = 0x10100
+		runtime.goexit
+	END
+}
+
+# shellcheck disable=SC2317
+prototype_answers() {
+	cat <<-'END'
+		print *sp_%1	{f_%0 = 0x10100, f_%1 = 0x10400 "hello", f_%3 = {array = 0x10200, len = 2, cap = 3}, f_%6 = {tab = 0x7000, data = 0x10100}}
+		print *sp_%13	11
+		whatis sp_%1	main.Node *
+		whatis sp_%11	uintptr *
+	END
+}
+
 # by_frame: such a list, each frame's variables sorted.
 by_frame() {
 	awk '!/^sp_/ { frame++ } { printf "%03d\t%s\n", frame, $0 }' | sort | cut -f 2-
@@ -130,8 +156,9 @@ values() {
 	same "$name" "$work/expected" "$work/shown"
 }
 
-# The prototype has no contents of frames.
 check_made() {
+	values "the prototype" prototype 0 8 little gdb
+	values "the prototype, 32 bits" prototype 0 4 little gdb-multiarch
 	values "1.3" typed 1 8 little gdb
 	values "1.3, big-endian" typed 1 8 big gdb-multiarch
 	values "1.3, 32 bits" typed 1 4 little gdb-multiarch
@@ -149,6 +176,223 @@ check_made() {
 	has "memory at a variable" "$(cat "$work/session")" '^0x10600:	0x000000000000000b	0x0000000000000016$'
 	# shellcheck disable=SC2016 # $1 is GDB's
 	has "a pointer" "$(cat "$work/session")" '^\$1 = \(uintptr \*\) 0x10000$'
+}
+
+# What a session shows of the records of both the first formats.
+both() {
+	cat <<-'END'
+		(gdb) goheap types
+		0x5000	64	yes	main.Node
+		0x5100	16	yes	main.Pair
+		(gdb) goheap itabs
+		0x7000	yes
+		(gdb) x/8gx 0x10000
+		0x10000:	0x0000000000010100	0x0000000000010400
+		0x10010:	0x0000000000000005	0x0000000000010200
+		0x10020:	0x0000000000000002	0x0000000000000003
+		0x10030:	0x0000000000007000	0x0000000000010100
+		(gdb) x/s 0x10407
+		0x10407:	"world"
+		(gdb) x/4gx 0x10800
+		0x10800:	0x0000000000000001	0x0000000000000002
+		0x10810:	0x0000000000005000	0x0000000000010100
+		(gdb) x/2gx 0x10a00
+		0x10a00:	0x0000000000010000	0x0000000000000037
+		(gdb) x/gx 0x60000
+		0x60000:	0x0000000000010000
+		(gdb) x/gx 0x61010
+		0x61010:	0x0000000000010100
+		(gdb) x/2gx 0x30008
+		0x30008:	0x0000000000010000	0x0000000000010400
+		(gdb) x/gx 0x31058
+		0x31058:	0x0000000000010200
+		(gdb) x/gx 0x30078
+		0x30078:	0x0000000000402020
+		(gdb) x/gx 0x30098
+		0x30098:	0x0000000000403004
+	END
+}
+
+# What it shows of the others of the prototype.
+# shellcheck disable=SC2317 # records calls it
+prototype_records() {
+	cat <<-'END'
+		(gdb) goheap goroutines
+		goroutine 1 [chan receive]:
+		main.worker(...)
+		main.main(...)
+
+		goroutine 2 [chan receive]:
+		main.worker(...)
+		main.main(...)
+		(gdb) goheap frames
+		1	0	0x30000	128	0x30080	0x401000	0x401040	0x0	main.worker
+		1	0	0x30080	32	0x300a0	0x402000	0x402020	0x0	main.main
+		1	0	0x300a0	8	0x300a8	0x403000	0x403004	0x0	runtime.goexit
+		2	0	0x31000	128	0x31080	0x401000	0x401040	0x0	main.worker
+		2	0	0x31080	32	0x310a0	0x402000	0x402020	0x0	main.main
+		2	0	0x310a0	8	0x310a8	0x403000	0x403004	0x0	runtime.goexit
+		(gdb) goheap roots
+		other	0x0	0x10200	finalizer queue
+		data	0x60000	0x10000	?
+		data	0x61010	0x10100	?
+		stack	0x30008	0x10000	0x30000
+		stack	0x30010	0x10400	0x30000
+		stack	0x30058	0x10000	0x30000
+		stack	0x30068	0x10600	0x30000
+		stack	0x30088	0x10008	0x30080
+		stack	0x30090	0x10100	0x30080
+		stack	0x31008	0x10000	0x31000
+		stack	0x31010	0x10400	0x31000
+		stack	0x31058	0x10200	0x31000
+		stack	0x31068	0x10600	0x31000
+		stack	0x31088	0x10008	0x31080
+		stack	0x31090	0x10100	0x31080
+		(gdb) goheap finalizers
+		registered	0x10000	0x404800	0x404000	0x5000	main.Node	0x5100	main.Pair
+		(gdb) goheap params
+		format:           go1.3 prototype
+		big endian:       no
+		pointer size:     8
+		channel header:   16
+		heap start:       0x10000
+		heap end:         0x20000
+		(gdb) goheap memstats
+		(gdb) x/gx 0x60008
+		0x60008:	Cannot access memory at address 0x60008
+	END
+}
+
+# The same of 1.3.
+# shellcheck disable=SC2317
+typed_records() {
+	cat <<-'END'
+		(gdb) goheap goroutines
+		goroutine 1 [chan receive]:
+		main.worker(...)
+		main.main(...)
+
+		goroutine 2 [chan receive]:
+		main.worker(...)
+		main.main(...)
+
+		panicking in goroutine 2: main.Node, data 0x10000
+		deferred in goroutine 2: 0x404000 by 0x402030
+		(gdb) goheap frames
+		1	0	0x30000	128	0x0	0x401000	0x401040	0x401048	main.worker
+		1	1	0x30080	32	0x30000	0x402000	0x402020	0x402028	main.main
+		1	2	0x300a0	8	0x30080	0x403000	0x403004	0x40300c	runtime.goexit
+		2	0	0x31000	128	0x0	0x401000	0x401040	0x401048	main.worker
+		2	1	0x31080	32	0x31000	0x402000	0x402020	0x402028	main.main
+		2	2	0x310a0	8	0x31080	0x403000	0x403004	0x40300c	runtime.goexit
+		(gdb) goheap roots
+		other	0x0	0x10200	finalizer queue
+		data	0x60000	0x10000	?
+		data	0x60008	0x10400	?
+		data	0x60020	0x10200	?
+		bss	0x61010	0x10100	?
+		stack	0x30008	0x10000	main.worker
+		stack	0x30010	0x10400	main.worker
+		stack	0x30020	0x10200	main.worker
+		stack	0x30040	0x10000	main.worker
+		stack	0x30050	0x10000	main.worker
+		stack	0x30058	0x10000	main.worker
+		stack	0x30088	0x10008	main.main
+		stack	0x30090	0x10100	main.main
+		stack	0x31008	0x10000	main.worker
+		stack	0x31058	0x10200	main.worker
+		stack	0x31068	0x10600	main.worker
+		stack	0x31088	0x10008	main.main
+		stack	0x31090	0x10100	main.main
+		(gdb) goheap finalizers
+		registered	0x10000	0x404800	0x404000	0x5000	main.Node	0x5100	main.Pair
+		queued	0x10100	0x404900	0x404100	0x5100	main.Pair	0x5000	main.Node
+		(gdb) goheap defers
+		2	0xb000	0x31000	0x402030	0xb080	0x404000	0xb040
+		(gdb) goheap panics
+		2	0xc000	0x5000	main.Node	0x10000	0xb000	0xc040
+		(gdb) goheap threads
+		3	4242	0xa000
+		(gdb) goheap memstats
+		alloc:            1000
+		total alloc:      1001
+		sys:              1002
+		lookups:          1003
+		mallocs:          1004
+		frees:            1005
+		heap alloc:       1006
+		heap sys:         1007
+		heap idle:        1008
+		heap inuse:       1009
+		heap released:    1010
+		heap objects:     1011
+		stack inuse:      1012
+		stack sys:        1013
+		mspan inuse:      1014
+		mspan sys:        1015
+		mcache inuse:     1016
+		mcache sys:       1017
+		buckhash sys:     1018
+		gc sys:           1019
+		other sys:        1020
+		next gc:          1021
+		last gc:          1022
+		pause total ns:   1023
+		num gc:           2
+		pause ns:         501 500
+		(gdb) goheap params
+		format:           go1.3
+		big endian:       no
+		pointer size:     8
+		channel header:   16
+		heap start:       0x10000
+		heap end:         0x20000
+		machine:          amd64
+		experiment:       fieldtrack
+		cpus:             4
+		(gdb) x/5gx 0x60000
+		0x60000:	0x0000000000010000	0x0000000000010400
+		0x60010:	0x0000000000000005	0x0000000000005000
+		0x60020:	0x0000000000010200
+		(gdb) x/5gx 0x61000
+		0x61000:	0x0000000000000000	0x0000000000007000
+		0x61010:	0x0000000000010100	0x0000000000000042
+		0x61020:	0x000000000000004d
+		(gdb) x/16gx 0x30000
+		0x30000:	0x0000000000402020	0x0000000000010000
+		0x30010:	0x0000000000010400	0x000000000000000c
+		0x30020:	0x0000000000010200	0x0000000000000002
+		0x30030:	0x0000000000000003	0x0000000000007000
+		0x30040:	0x0000000000010000	0x0000000000005000
+		0x30050:	0x0000000000010000	0x0000000000010000
+		0x30060:	0x0000000000000000	0x0000000000010600
+		0x30070:	0x0000000000001234	0x0000000000402020
+	END
+}
+
+# records NAME EXPECTED FORMAT: such sessions, of a dump of 64 bits.
+records() {
+	local name=$1 commands=() line
+	"$work/makedump" values "$3" 8 little >"$work/made"
+	{ both && "$2"; } >"$work/expected"
+	while read -r line; do
+		commands+=("echo $line\n" "${line#(gdb) }")
+	done < <(grep '^(gdb) ' "$work/expected")
+	session gdb "" "$work/made" "${commands[@]}" | sed -n '/^(gdb) /,$p' >"$work/shown"
+	same "$1: every kind of record" "$work/expected" "$work/shown"
+	session gdb "" "$work/made" 'goheap info' 'info threads' >"$work/session"
+	has "$1: threads" "$(cat "$work/session")" '^  2    LWP 2 "chan receive" 0x000000000040103f in main\.worker \(\)'
+	shift 3
+	for line; do
+		has "$name: $line" "$(cat "$work/session")" "$line"
+	done
+}
+
+check_records() {
+	records "the prototype" prototype_records 0 \
+		'^go1\.3 prototype heap dump of an unknown Go, taken for linux/amd64: 2 goroutines, 272 bytes in 7 objects$'
+	records "1.3" typed_records 1 '^profile records:  1$' '^samples:          1$' \
+		'^go1\.3 heap dump of an unknown Go linux/amd64: 2 goroutines, 272 bytes in 7 objects$'
 }
 
 check_types() {
@@ -239,8 +483,7 @@ check_release() {
 	done
 }
 
-# check_machine GOARCH QEMU [alone]: programs for other machines, as far as they can be run here; and with no program,
-# if that is said: where it cannot read the code of a frame, GDB takes it for one without a frame of its own on arm.
+# check_machine GOARCH QEMU: programs for other machines, as far as they can be run here.
 check_machine() {
 	local directory run
 	run=$(command -v "$2" || command -v "$2-static")
@@ -252,11 +495,12 @@ check_machine() {
 		skip "$1" "cannot be run here: $(head -n 1 "$work/why")"
 	else
 		real "$1" gdb-multiarch "$directory/dump.stripped" "$work/dump" "$work/stacks"
-		[ $# -eq 2 ] || real "$1, no program" gdb-multiarch "" "$work/dump" "$work/stacks"
+		real "$1, no program" gdb-multiarch "" "$work/dump" "$work/stacks"
 	fi
 }
 
 check_made
+check_records
 check_types
 check_hostile
 if framewords=$("$tests/build-sample" 1.19 framewords 2>"$work/why"); then
@@ -264,9 +508,10 @@ if framewords=$("$tests/build-sample" 1.19 framewords 2>"$work/why"); then
 	for release in $("$tests/toolchain" list); do
 		check_release "$release"
 	done
-	check_machine 386 env alone
+	check_machine 386 env
 	check_machine arm qemu-arm
-	check_machine s390x qemu-s390x alone
+	check_machine arm64 qemu-aarch64
+	check_machine s390x qemu-s390x
 else
 	fail "the reader of dumps" "$(cat "$work/why")"
 fi

@@ -151,6 +151,9 @@ void gh_dump_close(struct gh_dump *dump)
 	gh_extents_free(&dump->objects);
 	gh_extents_free(&dump->frames);
 	gh_extents_free(&dump->segments);
+	gh_extents_free(&dump->stack_words);
+	gh_extents_free(&dump->data_words);
+	gh_buffer_free(&dump->words);
 	gh_buffer_free(&dump->stacks);
 	for (unsigned kind = 0; kind < GH_DUMP_KINDS; kind++) {
 		gh_buffer_free(&dump->offsets[kind]);

@@ -54,8 +54,11 @@ struct gh_dump {
 	char goarch[16];              /* as GOARCH spells it; "" if unknown. To be escaped. */
 	struct gh_dump_params params; /* as read */
 	struct gh_extents objects;
-	struct gh_extents frames;   /* in the file's order */
-	struct gh_extents segments; /* data and bss */
+	struct gh_extents frames;      /* in the file's order */
+	struct gh_extents segments;    /* data and bss */
+	struct gh_extents stack_words; /* the prototype's: of stack roots, and return addresses */
+	struct gh_extents data_words;  /* the prototype's: of data roots */
+	struct gh_buffer words;  /* theirs, in the dump's byte order; their offsets are here */
 	size_t *frame_order;     /* frame numbers to places in frames, where they differ; owned */
 	struct gh_buffer stacks; /* struct gh_dump_stack, by goroutine number */
 	size_t nstacks;
@@ -88,8 +91,8 @@ bool gh_dump_recognise(const void *data, size_t size);
 const char *gh_dump_format_name(enum gh_dump_format format);
 
 /* The machine that the dumped process ran on. The prototype does not name it: then it is the one of
- * Go's at the time that has such pointers, and of 386 and arm the first. NULL, and ERR filled, if the
- * dump names none that is known, or it does not fit its pointers. */
+ * Go's at the time that has such pointers, and of 386 and arm the first. NULL, and ERR filled, if
+ * the dump names none that is known, or it does not fit its pointers. */
 const struct gh_arch *gh_dump_arch(const struct gh_dump *dump, struct gh_error *err);
 
 /* How many records of KIND there are. They are numbered from 0 in the file's order; a goroutine's

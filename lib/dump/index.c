@@ -19,6 +19,8 @@ struct pass {
 	uint64_t descriptor;         /* its */
 	uint64_t depth;              /* of the next frame */
 	uint64_t child_sp;           /* of the frame before; 0 if there is none */
+	uint64_t return_slot;        /* where the prototype's frame before has its return address; 0
+					if there is none */
 	uint64_t last_gc;            /* time of the last garbage collection, since 1970 in ns */
 	bool disordered;             /* some frame's depth is not the next */
 };
@@ -27,6 +29,16 @@ static bool add_extent(struct gh_extents *extents, uint64_t address, uint64_t si
 {
 	const struct gh_extent extent = {.address = address, .size = size, .offset = offset};
 	return gh_extents_add(extents, &extent);
+}
+
+/* Adds a word to EXTENTS, which are the dump's. */
+static bool add_word(struct gh_dump *dump, struct gh_extents *extents, uint64_t address,
+		     uint64_t value)
+{
+	size_t offset = dump->words.size;
+	dump->words.big_endian = dump->file.big_endian;
+	gh_buffer_uint(&dump->words, value, dump->word);
+	return !dump->words.failed && add_extent(extents, address, dump->word, offset);
 }
 
 static bool add_offset(struct gh_dump *dump, const struct gh_dump_record *record)
@@ -56,6 +68,7 @@ static bool add_goroutine(struct pass *pass, const struct gh_dump_record *record
 	pass->descriptor = record->goroutine.descriptor;
 	pass->depth = 0;
 	pass->child_sp = 0;
+	pass->return_slot = 0;
 	return true;
 }
 
@@ -78,10 +91,24 @@ static void check_frame(struct pass *pass, const struct gh_dump_frame *frame)
 	pass->child_sp = frame->sp;
 }
 
+/* The prototype has no contents of frames, but by the next frame a return address is known: the
+ * machines that it was written on have it in a frame's last word. */
+static bool add_return_address(struct pass *pass, const struct gh_dump_frame *frame)
+{
+	struct gh_dump *dump = pass->dump;
+	uint64_t slot = pass->return_slot;
+	pass->return_slot = 0;
+	if (pass->stack != NULL && frame->size >= dump->word)
+		pass->return_slot = frame->parent_sp - dump->word;
+	return slot == 0 || add_word(dump, &dump->stack_words, slot, frame->pc);
+}
+
 static bool add_frame(struct pass *pass, const struct gh_dump_record *record)
 {
 	const struct gh_dump_frame *frame = &record->frame;
 	check_frame(pass, frame);
+	if (pass->dump->format == GH_DUMP_PROTOTYPE && !add_return_address(pass, frame))
+		return false;
 	return add_extent(&pass->dump->frames, frame->sp, frame->contents.size, record->offset);
 }
 
@@ -118,6 +145,14 @@ static bool add_record(struct pass *pass, const struct gh_dump_record *record)
 	case GH_DUMP_PANIC:
 		return add_owned(pass, record, record->panic.goroutine,
 				 pass->stack != NULL ? &pass->stack->npanics : NULL);
+	case GH_DUMP_STACK_ROOT:
+		return add_offset(dump, record) &&
+		       add_word(dump, &dump->stack_words, record->stack_root.address,
+				record->stack_root.pointer);
+	case GH_DUMP_DATA_ROOT:
+		return add_offset(dump, record) &&
+		       add_word(dump, &dump->data_words, record->data_root.address,
+				record->data_root.pointer);
 	case GH_DUMP_MEMSTATS:
 		pass->last_gc = record->memstats.counters[LAST_GC];
 		return add_offset(dump, record);
@@ -256,7 +291,8 @@ static bool finish(struct pass *pass)
 	static const enum gh_dump_kind keyed[] = {GH_DUMP_TYPE, GH_DUMP_ITAB, GH_DUMP_PROFILE};
 	struct gh_dump *dump = pass->dump;
 	if (!gh_extents_finish(&dump->objects) || !gh_extents_finish(&dump->frames) ||
-	    !gh_extents_finish(&dump->segments) || !count_duplicates(dump))
+	    !gh_extents_finish(&dump->segments) || !gh_extents_finish(&dump->stack_words) ||
+	    !gh_extents_finish(&dump->data_words) || !count_duplicates(dump))
 		return false;
 	dump->damage.overlapping_objects = dump->objects.overlapping;
 	dump->damage.overlapping_frames = dump->frames.overlapping;

@@ -1,32 +1,37 @@
 #include "lib/dump/memory.h"
 
-#define SOURCES 3
+#define SOURCES GH_MEMORY_SOURCES
 
-static const enum gh_dump_kind source_kinds[SOURCES] = {GH_DUMP_OBJECT, GH_DUMP_FRAME,
-							GH_DUMP_DATA};
+static const enum gh_dump_kind source_kinds[SOURCES] = {GH_DUMP_OBJECT, GH_DUMP_FRAME, GH_DUMP_DATA,
+							GH_DUMP_FRAME, GH_DUMP_DATA};
 
 static const struct gh_extents *source(const struct gh_dump *dump, unsigned number)
 {
-	switch (number) {
-	case 0:
-		return &dump->objects;
-	case 1:
-		return &dump->frames;
-	default:
-		return &dump->segments;
-	}
+	const struct gh_extents *const sources[SOURCES] = {
+	    &dump->objects, &dump->frames, &dump->segments, &dump->stack_words, &dump->data_words};
+	return sources[number];
 }
 
-/* The contents of EXTENT. */
-static struct gh_dump_slice contents_of(const struct gh_dump *dump, const struct gh_extent *extent)
+/* The contents of the word EXTENT. */
+static struct gh_cursor word_of(const struct gh_dump *dump, const struct gh_extent *extent)
+{
+	return gh_cursor_make(dump->words.data + extent->offset, (size_t)extent->size, dump->path,
+			      0, dump->file.big_endian);
+}
+
+/* The contents of EXTENT, of source NUMBER. */
+static struct gh_cursor contents_of(const struct gh_dump *dump, unsigned number,
+				    const struct gh_extent *extent)
 {
 	struct gh_dump_record record;
 	struct gh_cursor cur = dump->file;
+	if (number >= 3)
+		return word_of(dump, extent);
 	gh_cursor_seek(&cur, extent->offset);
 	gh_dump_record_read(&cur, dump->format, &record);
-	if (record.kind == GH_DUMP_OBJECT)
-		return record.object.contents;
-	return record.kind == GH_DUMP_FRAME ? record.frame.contents : record.segment.contents;
+	return gh_dump_bytes(dump, record.kind == GH_DUMP_OBJECT  ? record.object.contents
+				   : record.kind == GH_DUMP_FRAME ? record.frame.contents
+								  : record.segment.contents);
 }
 
 bool gh_dump_memory(const struct gh_dump *dump, uint64_t address, struct gh_cursor *cur)
@@ -36,10 +41,9 @@ bool gh_dump_memory(const struct gh_dump *dump, uint64_t address, struct gh_curs
 		if (number == GH_NO_EXTENT)
 			continue;
 		struct gh_extent extent = gh_extents_get(source(dump, i), number);
-		struct gh_dump_slice slice = contents_of(dump, &extent);
-		slice.offset += address - extent.address;
-		slice.size -= address - extent.address;
-		*cur = gh_dump_bytes(dump, slice);
+		uint64_t skip = address - extent.address;
+		*cur = contents_of(dump, i, &extent);
+		*cur = gh_cursor_slice(cur, skip, extent.size - skip);
 		return true;
 	}
 	return false;
@@ -63,23 +67,25 @@ static unsigned lowest(const struct gh_regions *walk)
 	return best;
 }
 
-/* What EXTENT has past the end of the regions before it. False if that is nothing. */
-static bool cut_out(const struct gh_dump *dump, struct gh_regions *walk,
+/* What EXTENT, of source NUMBER, has past the end of the regions before it. False if that is
+ * nothing. */
+static bool cut_out(const struct gh_dump *dump, struct gh_regions *walk, unsigned number,
 		    const struct gh_extent *extent, struct gh_region *region)
 {
 	uint64_t skip = extent->address < walk->end ? walk->end - extent->address : 0;
 	if (skip >= extent->size || walk->full)
 		return false;
+	uint64_t size = extent->size - skip;
 	region->address = extent->address + skip;
-	region->contents = contents_of(dump, extent);
-	region->contents.offset += skip;
-	region->contents.size -= skip;
-	if (__builtin_add_overflow(region->address, region->contents.size, &walk->end)) {
-		region->contents.size -= walk->end;
+	region->kind = source_kinds[number];
+	if (__builtin_add_overflow(region->address, size, &walk->end)) {
+		size -= walk->end;
 		walk->end = 0;
 		walk->full = true;
 	}
-	return region->contents.size > 0;
+	region->contents = contents_of(dump, number, extent);
+	region->contents = gh_cursor_slice(&region->contents, skip, size);
+	return size > 0;
 }
 
 bool gh_regions_next(const struct gh_dump *dump, struct gh_regions *walk, struct gh_region *region)
@@ -91,8 +97,7 @@ bool gh_regions_next(const struct gh_dump *dump, struct gh_regions *walk, struct
 	while ((number = lowest(walk)) < SOURCES) {
 		struct gh_extent extent = walk->heads[number];
 		advance(dump, walk, number);
-		region->kind = source_kinds[number];
-		if (cut_out(dump, walk, &extent, region))
+		if (cut_out(dump, walk, number, &extent, region))
 			return true;
 	}
 	return false;

@@ -108,11 +108,14 @@ static void read_frame(struct gh_cursor *cur, enum gh_dump_format format,
 		frame->entry = gh_cursor_uvarint(cur);
 		frame->pc = gh_cursor_uvarint(cur);
 		frame->function = read_slice(cur);
+		if (frame->parent_sp > frame->sp)
+			frame->size = frame->parent_sp - frame->sp;
 		return;
 	}
 	frame->depth = gh_cursor_uvarint(cur);
 	frame->child_sp = gh_cursor_uvarint(cur);
 	frame->contents = read_slice(cur);
+	frame->size = frame->contents.size;
 	frame->entry = gh_cursor_uvarint(cur);
 	frame->pc = gh_cursor_uvarint(cur);
 	frame->continuation = gh_cursor_uvarint(cur);

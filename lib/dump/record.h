@@ -104,6 +104,7 @@ struct gh_dump_frame {
 	uint64_t depth;     /* 0 for the top; 0 in the prototype */
 	uint64_t child_sp;  /* of the frame that it called, 0 for none; not in the prototype */
 	uint64_t parent_sp; /* of its caller's frame; in the prototype only */
+	uint64_t size;      /* from sp to its caller's sp, in bytes; 0 if it is not known */
 	struct gh_dump_slice contents; /* from sp; empty in the prototype */
 	uint64_t entry;                /* of the function, an address */
 	uint64_t pc;                   /* a return address but for the top frame */

@@ -44,17 +44,18 @@ static void plan_segments(struct core *core)
 	struct gh_region region;
 	struct segment *last = NULL;
 	while (gh_regions_next(core->dump, &walk, &region)) {
+		uint64_t size = gh_cursor_size(&region.contents);
 		uint64_t gap = last != NULL ? region.address - (last->address + last->size) : 0;
 		bool joins = last != NULL && region.kind == last->kind &&
 			     gap < (region.kind == GH_DUMP_DATA ? 1 : PAGE);
 		if (joins) {
-			last->size += gap + region.contents.size;
+			last->size += gap + size;
 			continue;
 		}
 		last = gh_buffer_extend(&core->segments, sizeof(*last));
 		if (last == NULL)
 			return;
-		*last = (struct segment){region.address, region.contents.size, region.kind};
+		*last = (struct segment){region.address, size, region.kind};
 	}
 }
 
@@ -129,8 +130,7 @@ static void make_notes(struct core *core, const struct gh_core_program *program)
 			gh_dump_get(core->dump, GH_DUMP_FRAME, stack->first_frame, &record);
 			thread.pc = gh_corefile_pc(core->arch, &record.frame);
 			thread.sp = record.frame.sp;
-			thread.fp =
-			    frame_pointer(core->arch, thread.sp, record.frame.contents.size);
+			thread.fp = frame_pointer(core->arch, thread.sp, record.frame.size);
 		}
 		gh_prstatus_append(&core->notes, core->arch, &thread);
 	}
@@ -299,8 +299,7 @@ static bool write_memory(struct core *core, uint64_t first, struct gh_error *err
 			segment++;
 			offset += (segment->address - offset) % PAGE;
 		}
-		struct gh_cursor cur = gh_dump_bytes(core->dump, region.contents);
-		if (!write_sparse(core, cur.pos, gh_cursor_left(&cur),
+		if (!write_sparse(core, region.contents.start, gh_cursor_size(&region.contents),
 				  offset + (region.address - segment->address), err))
 			return false;
 	}

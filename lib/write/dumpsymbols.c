@@ -254,6 +254,20 @@ static bool make_frames(struct symbols *symbols)
 	return !symbols->frames.failed;
 }
 
+/* The function that goroutines return to, which has no caller; 0 if it has no frame. */
+static uint64_t find_goexit(const struct symbols *symbols)
+{
+	static const char name[] = "runtime.goexit";
+	const struct gh_slots *slots = &symbols->slots;
+	for (size_t i = 0; i < slots->nsites; i++) {
+		struct gh_cursor text = gh_dump_bytes(symbols->dump, slots->sites[i].function);
+		if (gh_cursor_size(&text) == sizeof(name) - 1 &&
+		    memcmp(text.start, name, sizeof(name) - 1) == 0)
+			return slots->sites[i].entry;
+	}
+	return 0;
+}
+
 static void make_header(struct symbols *symbols)
 {
 	const struct gh_arch *arch = symbols->arch;
@@ -265,6 +279,9 @@ static void make_header(struct symbols *symbols)
 	header->e_type = ET_EXEC;
 	header->e_machine = arch->machine;
 	header->e_version = EV_CURRENT;
+	/* Where GDB cannot read a function's code it may not look for its call frame description;
+	 * but it knows that nothing called the entry point. */
+	header->e_entry = find_goexit(symbols);
 }
 
 /* Adds a section that is not in memory. */

@@ -14,6 +14,21 @@ struct located {
 	bool last;    /* of its stack */
 };
 
+/* A field of some frame at a site. */
+struct seen {
+	uint64_t offset; /* from the frame's sp, in bytes */
+	enum gh_field_kind kind;
+	uint64_t pointer; /* its pointer, where objects have types; else 0 */
+};
+
+/* A stack root of the prototype. */
+struct root {
+	uint64_t sp;      /* of its frame */
+	uint64_t offset;  /* from that, in bytes */
+	uint64_t pointer; /* that is there */
+	bool taken;       /* a frame at that sp has it and those after it; no other gets them */
+};
+
 /* The collection at work. */
 struct collector {
 	const struct gh_dump *dump;
@@ -21,7 +36,8 @@ struct collector {
 	struct gh_buffer frames; /* struct located */
 	struct gh_buffer sites;  /* struct gh_site */
 	struct gh_buffer slots;  /* struct gh_slot */
-	struct gh_buffer fields; /* of the site: uint64_t, offset and kind */
+	struct gh_buffer fields; /* of the site: struct seen */
+	struct gh_buffer roots;  /* struct root, by sp */
 };
 
 static struct gh_dump_record get_frame(const struct collector *collector, size_t number)
@@ -53,44 +69,98 @@ static int compare_located(const void *a, const void *b)
 	return (first->frame > second->frame) - (first->frame < second->frame);
 }
 
-static int compare_numbers(const void *a, const void *b)
+static int compare_roots(const void *a, const void *b)
 {
-	uint64_t first = *(const uint64_t *)a;
-	uint64_t second = *(const uint64_t *)b;
-	return (first > second) - (first < second);
+	const struct root *first = a;
+	const struct root *second = b;
+	return (first->sp > second->sp) - (first->sp < second->sp);
 }
 
-/* Adds the fields of all the COUNT frames to the site's. */
-static void collect_fields(struct collector *collector, const struct located *frames, size_t count)
+static void sort_roots(struct collector *collector)
 {
-	collector->fields.size = 0;
-	for (size_t i = 0; i < count; i++) {
-		struct gh_dump_record record = get_frame(collector, frames[i].frame);
-		struct gh_fields walk;
-		struct gh_field field;
-		gh_dump_fields(collector->dump, &record, &walk);
-		while (gh_fields_next(&walk, &field)) {
-			uint64_t packed = field.offset * GH_FIELD_KINDS + field.kind;
-			gh_buffer_bytes(&collector->fields, &packed, sizeof(packed));
-		}
+	struct gh_dump_record record;
+	struct gh_buffer *roots = &collector->roots;
+	for (size_t i = 0; i < gh_dump_count(collector->dump, GH_DUMP_STACK_ROOT); i++) {
+		gh_dump_get(collector->dump, GH_DUMP_STACK_ROOT, i, &record);
+		const struct gh_dump_stack_root *found = &record.stack_root;
+		struct root root = {found->sp, found->address - found->sp, found->pointer, false};
+		if (root.offset <= INT64_MAX)
+			gh_buffer_bytes(roots, &root, sizeof(root));
+	}
+	if (!roots->failed && roots->size > 0)
+		qsort(roots->data, roots->size / sizeof(struct root), sizeof(struct root),
+		      compare_roots);
+}
+
+/* The place of the first root whose frame's sp is SP or higher. */
+static size_t first_root(const struct root *roots, size_t count, uint64_t sp)
+{
+	size_t low = 0;
+	while (low < count) {
+		size_t middle = low + (count - low) / 2;
+		if (roots[middle].sp < sp)
+			low = middle + 1;
+		else
+			count = middle;
+	}
+	return low;
+}
+
+/* Adds the roots in the frame at SP to the site's fields. */
+static void collect_roots(struct collector *collector, uint64_t sp)
+{
+	struct root *roots = (void *)collector->roots.data;
+	size_t count = collector->roots.failed ? 0 : collector->roots.size / sizeof(*roots);
+	for (size_t i = first_root(roots, count, sp);
+	     i < count && roots[i].sp == sp && !roots[i].taken; i++) {
+		struct seen seen = {roots[i].offset, GH_FIELD_POINTER, roots[i].pointer};
+		gh_buffer_bytes(&collector->fields, &seen, sizeof(seen));
+		roots[i].taken = true;
 	}
 }
 
-/* Makes the site's slots of its fields; of two at one offset, the kind that is first. */
-static void make_slots(struct collector *collector, struct gh_site *site)
+/* Where in a field its pointer is, in words. */
+static unsigned pointer_word(enum gh_field_kind kind)
 {
-	uint64_t *fields = (void *)collector->fields.data;
-	size_t count = collector->fields.size / sizeof(*fields);
-	if (count > 0)
-		qsort(fields, count, sizeof(*fields), compare_numbers);
-	for (size_t i = 0; i < count; i++) {
-		uint64_t offset = fields[i] / GH_FIELD_KINDS;
-		if (i > 0 && fields[i - 1] / GH_FIELD_KINDS == offset)
-			continue;
-		struct gh_slot slot = {offset, fields[i] % GH_FIELD_KINDS, NOTHING_SEEN};
-		gh_buffer_bytes(&collector->slots, &slot, sizeof(slot));
-		site->count++;
+	return kind == GH_FIELD_IFACE || kind == GH_FIELD_EFACE ? 1 : 0;
+}
+
+/* The pointer in FIELD of a frame with these CONTENTS. */
+static uint64_t pointer_of(const struct gh_dump *dump, const struct gh_field *field,
+			   struct gh_cursor contents)
+{
+	gh_cursor_seek(&contents, field->offset + pointer_word(field->kind) * dump->word);
+	return gh_cursor_uint(&contents, dump->word);
+}
+
+/* Adds the fields of frame NUMBER to the site's. */
+static void collect_frame(struct collector *collector, size_t number)
+{
+	const struct gh_dump *dump = collector->dump;
+	struct gh_dump_record record = get_frame(collector, number);
+	if (dump->format == GH_DUMP_PROTOTYPE) {
+		collect_roots(collector, record.frame.sp);
+		return;
 	}
+	struct gh_cursor contents = gh_dump_bytes(dump, record.frame.contents);
+	struct gh_fields walk;
+	struct gh_field field;
+	gh_dump_fields(dump, &record, &walk);
+	while (gh_fields_next(&walk, &field)) {
+		struct seen seen = {field.offset, field.kind, 0};
+		if (dump->format <= GH_DUMP_1_3)
+			seen.pointer = pointer_of(dump, &field, contents);
+		gh_buffer_bytes(&collector->fields, &seen, sizeof(seen));
+	}
+}
+
+static int compare_seen(const void *a, const void *b)
+{
+	const struct seen *first = a;
+	const struct seen *second = b;
+	if (first->offset != second->offset)
+		return first->offset > second->offset ? 1 : -1;
+	return (first->kind > second->kind) - (first->kind < second->kind);
 }
 
 /* The number of the type of the object that begins at ADDRESS; GH_DUMP_NONE if none does, or it is
@@ -112,20 +182,10 @@ static size_t type_at(const struct gh_dump *dump, uint64_t address)
 	return record.type.size <= object.contents.size ? number : GH_DUMP_NONE;
 }
 
-/* Where in a slot its pointer is, in words. */
-static unsigned pointer_word(enum gh_field_kind kind)
+/* Notes that SLOT points to POINTER in some frame. */
+static void see_pointer(const struct gh_dump *dump, struct gh_slot *slot, uint64_t pointer)
 {
-	return kind == GH_FIELD_IFACE || kind == GH_FIELD_EFACE ? 1 : 0;
-}
-
-/* Notes what SLOT points to in a frame with these CONTENTS. */
-static void see_pointer(const struct gh_dump *dump, struct gh_slot *slot, struct gh_cursor contents)
-{
-	if (slot->type == GH_DUMP_NONE)
-		return;
-	gh_cursor_seek(&contents, slot->offset + pointer_word(slot->kind) * dump->word);
-	uint64_t pointer = gh_cursor_uint(&contents, dump->word);
-	if (pointer == 0)
+	if (pointer == 0 || slot->type == GH_DUMP_NONE)
 		return;
 	size_t type = type_at(dump, pointer);
 	if (slot->type == NOTHING_SEEN)
@@ -134,44 +194,33 @@ static void see_pointer(const struct gh_dump *dump, struct gh_slot *slot, struct
 		slot->type = GH_DUMP_NONE;
 }
 
-static int compare_slots(const void *a, const void *b)
+/* Makes one slot of the COUNT fields at one offset: of the kind that is first. */
+static void make_slot(struct collector *collector, const struct seen *fields, size_t count)
 {
-	const struct gh_slot *first = a;
-	const struct gh_slot *second = b;
-	return (first->offset > second->offset) - (first->offset < second->offset);
+	struct gh_slot slot = {fields->offset, fields->kind, NOTHING_SEEN};
+	for (size_t i = 0; i < count && fields[i].kind == slot.kind; i++)
+		if (slot.kind != GH_FIELD_STRING)
+			see_pointer(collector->dump, &slot, fields[i].pointer);
+	if (slot.type == NOTHING_SEEN)
+		slot.type = GH_DUMP_NONE;
+	gh_buffer_bytes(&collector->slots, &slot, sizeof(slot));
 }
 
-/* Looks at what the slots of SITE hold in the frame NUMBER. */
-static void see_frame(struct collector *collector, const struct gh_site *site, size_t number)
+/* Makes the site's slots of its fields. */
+static void make_slots(struct collector *collector, struct gh_site *site)
 {
-	struct gh_slot *slots = (struct gh_slot *)(void *)collector->slots.data + site->first;
-	struct gh_dump_record record = get_frame(collector, number);
-	struct gh_cursor contents = gh_dump_bytes(collector->dump, record.frame.contents);
-	struct gh_fields walk;
-	struct gh_field field;
-	gh_dump_fields(collector->dump, &record, &walk);
-	while (gh_fields_next(&walk, &field)) {
-		struct gh_slot key = {.offset = field.offset};
-		struct gh_slot *slot =
-		    bsearch(&key, slots, site->count, sizeof(*slots), compare_slots);
-		if (slot->kind == field.kind && field.kind != GH_FIELD_STRING)
-			see_pointer(collector->dump, slot, contents);
+	struct seen *fields = (void *)collector->fields.data;
+	size_t count = collector->fields.failed ? 0 : collector->fields.size / sizeof(*fields);
+	if (count > 0)
+		qsort(fields, count, sizeof(*fields), compare_seen);
+	size_t end;
+	for (size_t start = 0; start < count; start = end) {
+		end = start + 1;
+		while (end < count && fields[end].offset == fields[start].offset)
+			end++;
+		make_slot(collector, fields + start, end - start);
+		site->count++;
 	}
-}
-
-/* Finds the slots' types: only objects of the first formats have one. */
-static void find_types(struct collector *collector, const struct gh_site *site,
-		       const struct located *frames, size_t count)
-{
-	if (site->count == 0 || collector->fields.failed || collector->slots.failed)
-		return;
-	if (collector->dump->format <= GH_DUMP_1_3)
-		for (size_t i = 0; i < count; i++)
-			see_frame(collector, site, frames[i].frame);
-	struct gh_slot *slots = (struct gh_slot *)(void *)collector->slots.data;
-	for (size_t i = 0; i < site->count; i++)
-		if (slots[site->first + i].type == NOTHING_SEEN)
-			slots[site->first + i].type = GH_DUMP_NONE;
 }
 
 /* Has the site before one at ADDRESS end there, if not sooner. */
@@ -194,7 +243,7 @@ static void add_site(struct collector *collector, const struct located *frames, 
 	    .address = frames[0].address,
 	    .end = frame->pc > frame->entry ? frame->pc : frames[0].address + 1,
 	    .entry = frame->entry,
-	    .size = frame->contents.size,
+	    .size = frame->size,
 	    .function = frame->function,
 	    .last = true,
 	    .first = collector->slots.size / sizeof(struct gh_slot),
@@ -202,9 +251,10 @@ static void add_site(struct collector *collector, const struct located *frames, 
 	for (size_t i = 0; i < count; i++)
 		site.last = site.last && frames[i].last;
 	end_before(collector, site.address);
-	collect_fields(collector, frames, count);
+	collector->fields.size = 0;
+	for (size_t i = 0; i < count; i++)
+		collect_frame(collector, frames[i].frame);
 	make_slots(collector, &site);
-	find_types(collector, &site, frames, count);
 	gh_buffer_bytes(&collector->sites, &site, sizeof(site));
 }
 
@@ -231,6 +281,7 @@ bool gh_slots_find(struct gh_slots *slots, const struct gh_dump *dump, struct gh
 	if (slots->arch == NULL)
 		return false;
 	struct collector collector = {.dump = dump, .arch = slots->arch};
+	sort_roots(&collector);
 	collect(&collector);
 	slots->sites = (void *)collector.sites.data;
 	slots->nsites = collector.sites.size / sizeof(struct gh_site);
@@ -238,8 +289,9 @@ bool gh_slots_find(struct gh_slots *slots, const struct gh_dump *dump, struct gh
 	slots->nslots = collector.slots.size / sizeof(struct gh_slot);
 	gh_buffer_free(&collector.frames);
 	gh_buffer_free(&collector.fields);
-	if (collector.frames.failed || collector.fields.failed || collector.sites.failed ||
-	    collector.slots.failed)
+	gh_buffer_free(&collector.roots);
+	if (collector.frames.failed || collector.fields.failed || collector.roots.failed ||
+	    collector.sites.failed || collector.slots.failed)
 		return gh_fail_errno(err, dump->path, "find the variables of its frames");
 	return true;
 }

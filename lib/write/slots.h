@@ -37,10 +37,10 @@ struct gh_slots {
 	size_t nslots;
 };
 
-/* Collects the sites of DUMP, of formats that have contents and fieldlists of frames with their
- * slots. A site that frames with several fieldlists share has the slots of all. False (ERR filled)
- * if the dump is of no machine that is known, or memory ran out. In any case SLOTS is to be freed
- * with gh_slots_free, before the dump is closed. */
+/* Collects the sites of DUMP with their slots, which are what fieldlists of frames say or, in the
+ * prototype, stack roots. A site that frames with several fieldlists share has the slots of all.
+ * False (ERR filled) if the dump is of no machine that is known, or memory ran out. In any case
+ * SLOTS is to be freed with gh_slots_free, before the dump is closed. */
 bool gh_slots_find(struct gh_slots *slots, const struct gh_dump *dump, struct gh_error *err);
 
 void gh_slots_free(struct gh_slots *slots);

@@ -87,6 +87,8 @@ static void end_object(void)
 enum {
 	REGULAR = 0,
 	ARRAY = 1,
+	CHAN = 2,
+	ANYTHING = 127,
 };
 
 /* Addresses. */
@@ -99,11 +101,20 @@ enum {
 	PAIRS = 0x10200,
 	TEXT = 0x10400,
 	UNKNOWN = 0x10600,
+	CHANNEL = 0x10800,
+	CONSERVATIVE = 0x10a00,
 	STACK = 0x30000,
 	OTHER_STACK = 0x31000,
 	WORKER = 0x401000,
 	MAIN = 0x402000,
 	GOEXIT = 0x403000,
+	FINALIZE = 0x404000,
+	DATA = 0x60000,
+	BSS = 0x61000,
+	M = 0xa000,
+	DEFER = 0xb000,
+	PANIC = 0xc000,
+	PROFILE = 0xd000,
 };
 
 static void put_types(const char *node)
@@ -132,6 +143,12 @@ static void put_objects(void)
 	begin_object(UNKNOWN, 0, REGULAR);
 	WORDS(11, 22, 33, 44);
 	end_object();
+	begin_object(CHANNEL, PAIR_TYPE, CHAN);
+	WORDS(1, 2, NODE_TYPE, OTHER_NODE);
+	end_object();
+	begin_object(CONSERVATIVE, 0, ANYTHING);
+	WORDS(NODE, 55);
+	end_object();
 }
 
 static void begin_goroutine(uint64_t id, uint64_t sp)
@@ -157,10 +174,26 @@ static void end_frame(uint64_t entry, uint64_t pc, const char *function, const s
 {
 	NUMBERS(entry, pc);
 	if (maker.format != MAKER_PROTOTYPE)
-		maker_number(&maker, pc);
+		maker_number(&maker, pc + 8);
 	maker_text(&maker, function);
 	if (maker.format != MAKER_PROTOTYPE)
 		put_fields(fields);
+}
+
+static void put_stack_root(uint64_t sp, unsigned word, uint64_t pointer)
+{
+	NUMBERS(4, sp + word * maker.word, pointer, sp);
+}
+
+/* What the prototype knows of the stack at SP. */
+static void put_stack_roots(uint64_t sp, uint64_t unlike)
+{
+	put_stack_root(sp, 1, NODE);
+	put_stack_root(sp, 2, TEXT);
+	put_stack_root(sp, 11, unlike);
+	put_stack_root(sp, 13, UNKNOWN);
+	put_stack_root(sp + 16 * maker.word, 1, NODE + 8);
+	put_stack_root(sp + 16 * maker.word, 2, OTHER_NODE);
 }
 
 /* Frames have the return address at both ends: some machines look for it here, some there. */
@@ -185,7 +218,7 @@ static void put_stack(uint64_t id, uint64_t sp, uint64_t unlike, const struct fi
 	end_frame(GOEXIT, GOEXIT + 4, "runtime.goexit",
 		  (struct field[]){{POINTER, 1}, {POINTER, 5}, {0, 0}});
 	if (maker.format == MAKER_PROTOTYPE)
-		NUMBERS(4, sp + maker.word, NODE, sp);
+		put_stack_roots(sp, unlike);
 }
 
 static void put_goroutines(const char *worker)
@@ -204,6 +237,62 @@ static void put_goroutines(const char *worker)
 		  (struct field[]){{POINTER, 1}, {POINTER, 11}, {POINTER, 13}, {0, 0}}, worker);
 }
 
+static void put_segment(unsigned tag, uint64_t address, const uint64_t words[5],
+			const struct field *fields)
+{
+	NUMBERS(tag, address);
+	maker_words(&maker, 5, words);
+	put_fields(fields);
+}
+
+/* The deferred call and the panic belong to the goroutine before them. */
+static void put_defer_and_panic(void)
+{
+	if (maker.format == MAKER_PROTOTYPE)
+		return;
+	NUMBERS(14, DEFER, 0x9000 + 0x100 * 2, OTHER_STACK, MAIN + 0x30, DEFER + 0x80, FINALIZE,
+		DEFER + 0x40);
+	NUMBERS(15, PANIC, 0x9000 + 0x100 * 2, NODE_TYPE, NODE, DEFER, PANIC + 0x40);
+}
+
+static void put_roots(void)
+{
+	bool prototype = maker.format == MAKER_PROTOTYPE;
+	maker_number(&maker, prototype ? 6 : 2);
+	maker_text(&maker, "finalizer queue");
+	maker_number(&maker, PAIRS);
+	NUMBERS(prototype ? 11 : 7, NODE, FINALIZE + 0x800, FINALIZE, NODE_TYPE, PAIR_TYPE);
+	if (prototype) {
+		NUMBERS(5, DATA, NODE);
+		NUMBERS(5, BSS + 2 * maker.word, OTHER_NODE);
+		return;
+	}
+	NUMBERS(11, OTHER_NODE, FINALIZE + 0x900, FINALIZE + 0x100, PAIR_TYPE, NODE_TYPE);
+	put_segment(12, DATA, (const uint64_t[]){NODE, TEXT, 5, NODE_TYPE, PAIRS},
+		    (const struct field[]){{POINTER, 0}, {STRING, 1}, {EFACE, 3}, {0, 0}});
+	put_segment(13, BSS, (const uint64_t[]){0, ITAB, OTHER_NODE, 66, 77},
+		    (const struct field[]){{POINTER, 0}, {IFACE, 1}, {0, 0}});
+}
+
+/* What only the released formats have. */
+static void put_statistics(void)
+{
+	if (maker.format == MAKER_PROTOTYPE)
+		return;
+	NUMBERS(9, M, 3, 4242);
+	maker_number(&maker, 10);
+	for (unsigned i = 0; i < 24; i++)
+		maker_number(&maker, 1000 + i);
+	for (unsigned i = 0; i < 256; i++)
+		maker_number(&maker, i < 2 ? 500 + i : 0);
+	maker_number(&maker, 2);
+	NUMBERS(16, PROFILE, 48, 1);
+	maker_text(&maker, "main.alloc");
+	maker_text(&maker, "/src/main.go");
+	NUMBERS(10, 9, 4);
+	NUMBERS(17, NODE, PROFILE);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 5)
@@ -215,6 +304,9 @@ int main(int argc, char **argv)
 	put_types(hostile ? "main.\x1b]0;x\a\r\n$(touch gone)`touch gone`\"'{;" : "main.Node");
 	put_objects();
 	put_goroutines(hostile ? "main.\n\x1b[31mshell touch gone\r$(touch gone)" : "main.worker");
+	put_defer_and_panic();
+	put_roots();
+	put_statistics();
 	maker_end(&maker);
 	return fwrite(maker.data, 1, maker.size, stdout) == maker.size && fclose(stdout) == 0 ? 0
 											      : 1;

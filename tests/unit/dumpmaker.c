@@ -264,7 +264,7 @@ static void roots(struct maker *maker)
 	tag(maker, 7, 11);
 	maker_numbers(maker, 5, (const uint64_t[]){0x10000, 0x10100, 0x404000, 0x5000, 0x5100});
 	if (maker->format == MAKER_PROTOTYPE) {
-		maker_numbers(maker, 4, (const uint64_t[]){4, 0x30008, 0x10000, 0x30000});
+		maker_numbers(maker, 4, (const uint64_t[]){4, 0x30000, 0x10000, 0x30000});
 		maker_numbers(maker, 3, (const uint64_t[]){5, 0x60000, 0x10100});
 		return;
 	}

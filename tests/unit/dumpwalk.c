@@ -116,20 +116,23 @@ static void walk_regions(const struct gh_dump *dump)
 	uint64_t last = 0, total = 0;
 	bool first = true;
 	while (gh_regions_next(dump, &walk, &region)) {
-		must(region.contents.size > 0);
+		uint64_t size = gh_cursor_size(&region.contents);
+		must(size > 0);
 		must(first || region.address > last);
-		must(region.address + (region.contents.size - 1) >= region.address);
-		last = region.address + (region.contents.size - 1);
-		walk_slice(dump, region.contents);
-		total += region.contents.size;
+		must(region.address + (size - 1) >= region.address);
+		last = region.address + (size - 1);
+		must(gh_cursor_bytes(&region.contents, size) != NULL);
+		total += size;
 		struct gh_cursor cur;
 		bool found = gh_dump_memory(dump, region.address, &cur);
 		must(found || region.address == UINT64_MAX ||
 		     dump->damage.overlapping_objects > 0 || dump->damage.overlapping_frames > 0 ||
-		     dump->segments.overlapping > 0);
+		     dump->segments.overlapping > 0 || dump->stack_words.overlapping > 0 ||
+		     dump->data_words.overlapping > 0);
 		first = false;
 	}
-	must(total <= gh_cursor_size(&dump->file));
+	must(total <= gh_cursor_size(&dump->file) + dump->words.size);
+	must(dump->words.size <= 4 * gh_cursor_size(&dump->file));
 }
 
 /* Where no object overlaps another, or reaches the end of the address space, each is found. */

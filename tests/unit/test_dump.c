@@ -262,7 +262,7 @@ START_TEST(prototype_roots)
 {
 	open_variant(_i);
 	get(GH_DUMP_STACK_ROOT, 0, 1);
-	ck_assert_uint_eq(record.stack_root.address, 0x30008);
+	ck_assert_uint_eq(record.stack_root.address, 0x30000);
 	ck_assert_uint_eq(record.stack_root.pointer, 0x10000);
 	ck_assert_uint_eq(record.stack_root.sp, 0x30000);
 	get(GH_DUMP_DATA_ROOT, 0, 1);
@@ -376,6 +376,14 @@ START_TEST(memory)
 		ck_assert_uint_eq(word_at(0x30000 + 3 * word), 0x401020);
 		ck_assert_uint_eq(word_at(0x60000), 0x10000);
 		ck_assert_uint_eq(word_at(0x61000 + word), 0x10200);
+	} else {
+		/* A root, the frame's caller's pc, its caller's; a root. */
+		ck_assert_uint_eq(word_at(0x30000), 0x10000);
+		ck_assert_uint_eq(word_at(0x30000 + word), 0x401010);
+		ck_assert_uint_eq(word_at(0x30000 + 3 * word), 0x401010);
+		ck_assert(!gh_dump_memory(&dump, 0x30000 + 5 * word, &cur));
+		ck_assert_uint_eq(word_at(0x60000), 0x10100);
+		ck_assert(!gh_dump_memory(&dump, 0x60000 + word, &cur));
 	}
 	close_variant();
 }
@@ -383,21 +391,32 @@ END_TEST
 
 START_TEST(regions)
 {
-	static const uint64_t starts[] = {0xff00,  0x10000, 0x10100, 0x10200, 0x10300, 0x30000,
-					  0x30000, 0x30000, 0x31000, 0x60000, 0x61000};
 	open_variant(_i);
+	uint64_t word = dump.word;
+	const uint64_t released[] = {0xff00,
+				     0x10000,
+				     0x10100,
+				     0x10200,
+				     0x10300,
+				     0x30000,
+				     0x30000 + 2 * word,
+				     0x30000 + 4 * word,
+				     0x31000,
+				     0x60000,
+				     0x61000};
+	const uint64_t prototype[] = {0xff00,  0x10000, 0x10100,        0x10200,
+				      0x10300, 0x30000, 0x30000 + word, 0x30000 + 3 * word,
+				      0x60000};
+	const uint64_t *starts = is_prototype() ? prototype : released;
+	unsigned count = is_prototype() ? 9 : 11;
 	struct gh_regions walk = {0};
 	struct gh_region region;
-	unsigned count = is_prototype() ? 5 : 11;
 	for (unsigned i = 0; i < count; i++) {
-		uint64_t start = starts[i];
-		if (i == 6 || i == 7)
-			start += (i - 5) * 2 * dump.word;
 		ck_assert(gh_regions_next(&dump, &walk, &region));
-		ck_assert_uint_eq(region.address, start);
-		ck_assert_int_eq(region.kind, i < 5   ? GH_DUMP_OBJECT
-					      : i < 9 ? GH_DUMP_FRAME
-						      : GH_DUMP_DATA);
+		ck_assert_uint_eq(region.address, starts[i]);
+		ck_assert_int_eq(region.kind, starts[i] < 0x30000   ? GH_DUMP_OBJECT
+					      : starts[i] < 0x60000 ? GH_DUMP_FRAME
+								    : GH_DUMP_DATA);
 	}
 	ck_assert(!gh_regions_next(&dump, &walk, &region));
 	ck_assert(!gh_regions_next(&dump, &walk, &region));
