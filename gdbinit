@@ -239,6 +239,10 @@ define hook-ptype
   _goheap_look_if_stale
 end
 
+define hook-whatis
+  _goheap_look_if_stale
+end
+
 define hook-jump
   _goheap_look_if_stale
 end
@@ -314,6 +318,7 @@ They need the plugin: jit-reader-load goheap.so
 
 goheap info       -- Tell what the current program is and how it was built, or what the loaded heap dump has
 goheap load       -- Open a heap dump
+goheap print      -- Print a value of the program's memory
 goheap goroutines -- Print the goroutines of the loaded heap dump as Go prints tracebacks
 goheap frames     -- List the stack frames of the loaded heap dump
 goheap types      -- List the types of the loaded heap dump
@@ -468,6 +473,27 @@ Print the parameters of the loaded heap dump.
 Usage: goheap params [--json]
 end
 
+end
+
+# GDB's own expressions in Go know no types but Go's predeclared ones. In C they know all, but then
+# values print as C's.
+define goheap print
+  set $goheap_more = $argc
+  if $argc
+    set $goheap_more = $argc - 1
+  end
+  if $goheap_more
+    _goheap_look_if_stale
+    # GDB would warn that the frame's language is another.
+    pipe -d @@ -- with language c -- set $goheap_pointer = ($arg0 *) ($arg1) @@ cat >/dev/null
+    print *$goheap_pointer
+  else
+    echo usage: goheap print TYPE ADDRESS\n
+  end
+end
+document goheap print
+Print a value of the program's memory: goheap print TYPE ADDRESS
+TYPE is a type's name in single quotes, as info types lists it: goheap print 'main.Node' 0xc000012345
 end
 
 if $goheap_confirm

@@ -60,7 +60,7 @@ int gh_cmd_debug(int argc, char **argv)
 	    .parser = parse_option,
 	    .args_doc = "FILE",
 	    .doc = "Write the debug file of the stripped Go program FILE: its symbols, source "
-		   "lines and unwind information as ELF and DWARF.",
+		   "lines, types and unwind information as ELF and DWARF.",
 	};
 	struct arguments arguments = {0};
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);

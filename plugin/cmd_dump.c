@@ -10,18 +10,24 @@
 /* A dump has millions of frames and roots. */
 #define OUTPUT_BUFFER (1 << 18)
 
+/* Prints what PRINT does of the dump that OPTIONS name. */
+static int print_dump(const struct gh_options *options, void (*print)(struct gh_row *row))
+{
+	struct gh_dump dump;
+	if (!gh_dumpfile_open(&dump, options->file))
+		return GH_EXIT_INPUT;
+	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
+	struct gh_row row = {.dump = &dump, .json = options->json};
+	print(&row);
+	gh_dump_close(&dump);
+	return GH_EXIT_OK;
+}
+
 /* Runs the command line "[--json] DUMP" of a command that DOC describes and PRINT does. */
 static int run(int argc, char **argv, const char *doc, void (*print)(struct gh_row *row))
 {
 	struct gh_options options = gh_options_parse(argc, argv, doc);
-	struct gh_dump dump;
-	if (!gh_dumpfile_open(&dump, options.file))
-		return GH_EXIT_INPUT;
-	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
-	struct gh_row row = {.dump = &dump, .json = options.json};
-	print(&row);
-	gh_dump_close(&dump);
-	return GH_EXIT_OK;
+	return print_dump(&options, print);
 }
 
 /* Prints the records of KIND. */
@@ -111,12 +117,9 @@ static void print_types(struct gh_row *row)
 	print_records(row, GH_DUMP_TYPE, print_type_record);
 }
 
-int gh_cmd_types(int argc, char **argv)
+int gh_dump_types(const struct gh_options *options)
 {
-	return run(argc, argv,
-		   "List the types in a heap dump: address, size, whether an interface holds a "
-		   "pointer to it, name.",
-		   print_types);
+	return print_dump(options, print_types);
 }
 
 /* Formats to 1.3 have the one, later ones the other. */

@@ -32,4 +32,9 @@ int gh_cmd_load(int argc, char **argv);
 int gh_cmd_session(int argc, char **argv);
 int gh_cmd_within(int argc, char **argv);
 
+struct gh_options;
+
+/* `goheap types' on a heap dump. */
+int gh_dump_types(const struct gh_options *options);
+
 #endif

@@ -21,7 +21,7 @@ static const struct command {
     {"goroutines", "Print the goroutines of a heap dump as Go prints tracebacks",
      gh_cmd_goroutines},
     {"frames", "List the stack frames of a heap dump", gh_cmd_frames},
-    {"types", "List its types", gh_cmd_types},
+    {"types", "List its types, or those of a program", gh_cmd_types},
     {"itabs", "List its itabs", gh_cmd_itabs},
     {"roots", "List what its objects are reached from", gh_cmd_roots},
     {"finalizers", "List its finalizers, registered and queued", gh_cmd_finalizers},

@@ -20,30 +20,10 @@ goheap() {
 	for command in "$@"; do
 		commands+=(-ex "$command")
 	done
-	timeout -k 5 120 gdb -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' \
+	timeout -k 5 "${patience-120}" gdb -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' \
 		-iex 'set print frame-arguments presence' \
 		-x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" "${commands[@]}" ${program:+"$program"} \
 		</dev/null 2>&1
-}
-
-# printed: runtime.Stack's text on standard input as rows: goroutine, function, file, line. One top frame is
-# left out: the goroutine that printed it stood elsewhere when it wrote the dump. Inlined calls, printed with (...) for
-# their arguments, have a fifth column.
-printed() {
-	awk -v OFS='\t' '
-		/^goroutine [0-9]+ / { id = $2; elsewhere = /\[running/; top = 1; next }
-		/^created by / { getline; next }
-		/^\t/ {
-			place = $1
-			line = place
-			sub(/.*:/, "", line)
-			sub(/:[0-9]+$/, "", place)
-			if (!(elsewhere && top))
-				print id, name, place, line inlined
-			top = 0
-			next
-		}
-		{ inlined = /\(\.\.\.\)$/ ? OFS "inlined" : ""; name = $0; sub(/\([^()]*\)$/, "", name); if (name == "panic") name = "runtime.gopanic" }' | sort
 }
 
 # shown: backtraces of all threads on standard input as such rows.
@@ -103,12 +83,47 @@ names() {
 	same "$1: thread names" /dev/null "$work/left"
 }
 
-# memory NAME PROGRAM DUMP: what GDB reads of each object is what the dump has.
+# memory NAME PROGRAM DUMP: what GDB reads of each object, frame and segment is what the dump has, and it
+# counts as many.
 memory() {
+	rm -f "$work"/memory.*
+	"$oracle" memory "$3" "$work" || fail "$1: the dump can be read"
+	goheap "$2" "goheap load $3" "source $work/memory.gdb" "info threads" >"$work/session"
+	[ -s "$work/memory.expected" ] && same "$1: objects, frames and segments that GDB reads \
+($(wc -c <"$work/memory.expected") bytes)" "$work/memory.expected" "$work/memory.found"
+	sed -nE 's/^(0x[0-9a-f]+)( <[^>]*>)?:/\1/p' "$work/session" >"$work/words.found"
+	same "$1: words of them that GDB prints ($(wc -l <"$work/words.expected"))" \
+		"$work/words.expected" "$work/words.found"
+	"$oracle" count "$3" >"$work/expected"
+	sed -nE 's/^go1.*: ([0-9,]+) goroutines, .* in ([0-9,]+) objects$/objects\t\2\ngoroutines\t\1/p' \
+		"$work/session" | tr -d , >"$work/found"
+	same "$1: objects and goroutines" "$work/expected" "$work/found"
+	same "$1: threads" <(sed -n 's/goroutines\t//p' "$work/expected") \
+		<(grep -cE '^.{2}[0-9]+ +LWP [0-9]+ ' "$work/session")
+}
+
+# whole NAME PROGRAM DUMP: the core file is one to readelf.
+whole() {
 	"$GOHEAP" core "$3" -e "$2" -o "$work/core" || fail "$1: goheap core"
-	"$GOHEAP" frames --json "$3" >/dev/null || fail "$1: goheap frames"
 	quiet_elf=$(readelf --wide --segments --notes "$work/core" 2>&1 >/dev/null)
 	same "$1: readelf has no warning" /dev/null <(printf '%s' "$quiet_elf")
+}
+
+# crowd RELEASE: 100,000 goroutines, and every frame of each.
+crowd() {
+	local directory patience=900
+	directory=$("$tests/build-sample" "$1" crowd) || return
+	"$directory/crowd" 100000 "$work/dump" "$work/stacks"
+	goheap "$directory/crowd.stripped" "goheap load $work/dump" "thread apply all backtrace" >"$work/session"
+	printed <"$work/stacks" | cut -f 1-4 | sort >"$work/expected"
+	shown <"$work/session" >"$work/shown"
+	comm -23 "$work/expected" "$work/shown" >"$work/left"
+	same "Go $1, 100,000 goroutines: every frame that the process printed ($(wc -l <"$work/expected"))" \
+		/dev/null "$work/left"
+	has "Go $1, 100,000 goroutines: all are loaded" "$(grep '^go1' "$work/session")" ': 100,0[0-9][0-9] goroutines,'
+	grep -E '\?\?|[Cc]annot access|corrupt|not saved' "$work/session" | head -n 20 >"$work/left"
+	same "Go $1, 100,000 goroutines: no frame is unknown" /dev/null "$work/left"
+	rm -f "$work/dump" "$work/stacks" "$work/session" "$work/shown" "$work/expected"
 }
 
 check_release() {
@@ -123,14 +138,20 @@ check_release() {
 			rm -f "$work/dump" "$work/stacks"
 			"$directory/$program" "$work/dump" "$work/stacks" >"$work/counts" 2>&1
 			stacks "Go $1 $spec, $program" "$directory/$program" "$work/dump" "$work/stacks"
+			memory "Go $1 $spec, $program" "$directory/$program" "$work/dump"
 		done
 		alone "Go $1 $spec" "$work/dump" "$work/stacks"
 		names "Go $1 $spec" "$directory/dump.stripped" "$work/dump" "$work/stacks"
-		memory "Go $1 $spec" "$directory/dump.stripped" "$work/dump"
+		whole "Go $1 $spec" "$directory/dump.stripped" "$work/dump"
 	done
 }
 
-for release in $("$tests/toolchain" list); do
+if ! oracle=$("$tests/build-sample" 1.19 dumpfile)/dumpfile; then
+	fail "Go 1.19 is part of the core set"
+	finish
+fi
+for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	check_release "$release"
 done
+crowd 1.19
 finish

@@ -69,6 +69,26 @@ lacks() {
 	fi
 }
 
+# printed: runtime.Stack's text on standard input as rows: goroutine, function, file, line. One top frame is
+# left out: the goroutine that printed it stood elsewhere when it wrote the dump. Inlined calls, printed with (...) for
+# their arguments, have a fifth column.
+printed() {
+	awk -v OFS='\t' '
+		/^goroutine [0-9]+ / { id = $2; elsewhere = /\[running/; top = 1; next }
+		/^created by / { getline; next }
+		/^\t/ {
+			place = $1
+			line = place
+			sub(/.*:/, "", line)
+			sub(/:[0-9]+$/, "", place)
+			if (!(elsewhere && top))
+				print id, name, place, line inlined
+			top = 0
+			next
+		}
+		{ inlined = /\(\.\.\.\)$/ ? OFS "inlined" : ""; name = $0; sub(/\([^()]*\)$/, "", name); if (name == "panic") name = "runtime.gopanic" }' | sort
+}
+
 # finish: prints the counts and ends the test.
 finish() {
 	echo "$passed passed, $failed failed, $skipped skipped"

@@ -108,17 +108,27 @@ static bool read_all(struct gh_dump *dump, struct gh_error *err)
 	       gh_fail(err, dump->path, GH_NO_OFFSET, "memory for its index", "none");
 }
 
-bool gh_dump_open_memory(struct gh_dump *dump, const void *data, size_t size, const char *name,
-			 struct gh_error *err)
+/* Opens the SIZE bytes at DATA, which are INPUT's, if that is not NULL; then they are the dump's.
+ */
+static bool open_data(struct gh_dump *dump, const struct gh_dump_input *input, const void *data,
+		      size_t size, const char *name, struct gh_error *err)
 {
 	*dump = (struct gh_dump){.path = strdup(name)};
-	if (dump->path == NULL)
-		return gh_fail_errno(err, name, "read");
+	if (input != NULL)
+		dump->input = *input;
 	dump->file = gh_cursor_make(data, size, dump->path, 0, false);
-	if (read_all(dump, err))
+	if (dump->path == NULL)
+		gh_fail_errno(err, name, "read");
+	else if (read_all(dump, err))
 		return true;
 	gh_dump_close(dump);
 	return false;
+}
+
+bool gh_dump_open_memory(struct gh_dump *dump, const void *data, size_t size, const char *name,
+			 struct gh_error *err)
+{
+	return open_data(dump, NULL, data, size, name, err);
 }
 
 bool gh_dump_open(struct gh_dump *dump, const char *path, struct gh_error *err)
@@ -129,11 +139,8 @@ bool gh_dump_open(struct gh_dump *dump, const char *path, struct gh_error *err)
 		return false;
 	/* No bytes, yet a pointer that a cursor may be over. */
 	const void *data = input.data != NULL ? (const void *)input.data : "";
-	if (!gh_dump_open_memory(dump, data, input.size, path, err)) {
-		gh_dump_input_close(&input);
+	if (!open_data(dump, &input, data, input.size, path, err))
 		return false;
-	}
-	dump->input = input;
 	if (input.cut && dump->warning.text[0] == '\0')
 		gh_fail(&dump->warning, path, GH_NO_OFFSET, "a whole gzip file", "a damaged one");
 	return true;

@@ -48,6 +48,7 @@ static bool add_run(struct gh_extents *extents, const struct gh_extent *extent, 
 	if (run == NULL)
 		return false;
 	*run = (struct gh_extent_run){extent->address, extent->offset, extent->size, first};
+	extents->last = *run;
 	extents->nruns++;
 	return true;
 }
@@ -57,7 +58,7 @@ static bool follows(const struct gh_extents *extents, const struct gh_extent *ex
 {
 	if (extents->nruns == 0 || extent->address < extents->end)
 		return false;
-	const struct gh_extent_run *run = &runs(extents)[extents->nruns - 1];
+	const struct gh_extent_run *run = &extents->last;
 	if (extent->size != run->size || extent->address - run->address > UINT32_MAX ||
 	    extent->offset - run->offset > UINT32_MAX)
 		return false;
@@ -69,7 +70,7 @@ bool gh_extents_add(struct gh_extents *extents, const struct gh_extent *extent)
 {
 	if (!follows(extents, extent) && !add_run(extents, extent, extents->count))
 		return false;
-	const struct gh_extent_run *run = &runs(extents)[extents->nruns - 1];
+	const struct gh_extent_run *run = &extents->last;
 	struct gh_extent_item *item = gh_buffer_extend(&extents->items, sizeof(*item));
 	if (item == NULL)
 		return false;

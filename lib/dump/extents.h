@@ -14,20 +14,6 @@ struct gh_extent {
 	uint64_t offset;  /* of its record, in the file */
 };
 
-/* Extents are numbered in the order they came. The dumper goes span by span: what it writes is runs
- * of objects of one size whose addresses ascend, and so an extent takes 8 bytes here, what it adds
- * to its run's first. The spans, in the order they were made, are all that has to be sorted. */
-struct gh_extents {
-	struct gh_buffer items; /* struct gh_extent_item, by number */
-	struct gh_buffer runs;  /* struct gh_extent_run, by number */
-	size_t *order;          /* the runs by address, once finished; owned */
-	size_t count;           /* of extents */
-	size_t nruns;
-	uint64_t bytes;     /* in all extents; at most UINT64_MAX */
-	size_t overlapping; /* extents that begin within the one before, by address */
-	uint64_t end;       /* private: one past the extent added last */
-};
-
 /* An extent in its run. */
 struct gh_extent_item {
 	uint32_t address; /* past the run's */
@@ -40,6 +26,21 @@ struct gh_extent_run {
 	uint64_t offset;  /* of the first's record */
 	uint64_t size;    /* of each */
 	size_t first;     /* the number of the first */
+};
+
+/* Extents are numbered in the order they came. The dumper goes span by span: what it writes is runs
+ * of objects of one size whose addresses ascend, and so an extent takes 8 bytes here, what it adds
+ * to its run's first. The spans, in the order they were made, are all that has to be sorted. */
+struct gh_extents {
+	struct gh_buffer items; /* struct gh_extent_item, by number */
+	struct gh_buffer runs;  /* struct gh_extent_run, by number */
+	size_t *order;          /* the runs by address, once finished; owned */
+	size_t count;           /* of extents */
+	size_t nruns;
+	uint64_t bytes;            /* in all extents; at most UINT64_MAX */
+	size_t overlapping;        /* extents that begin within the one before, by address */
+	uint64_t end;              /* private: one past the extent added last */
+	struct gh_extent_run last; /* private: the run that it is in */
 };
 
 /* No extent of this number. */

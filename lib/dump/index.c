@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "lib/dump/objects.h"
+
 /* A wait start from here on is a time since 1970, which LastGC is; below it, one of a clock that
  * starts with the machine. */
 #define EPOCH_TIMES UINT64_C(1000000000000000000)
@@ -181,32 +183,13 @@ static void note_end(struct gh_dump *dump, const struct gh_cursor *cur,
 			size, gh_dump_kind_name(record->kind));
 }
 
-/* Reads the objects from CUR on, up to another record or one that is cut off. Most of a dump is
- * objects, so this is gh_dump_record_read for them alone. False if memory ran out. */
-static bool read_objects(struct gh_dump *dump, struct gh_cursor *cur)
-{
-	struct gh_cursor next = *cur;
-	while (gh_cursor_u8(&next) == GH_DUMP_OBJECT) {
-		uint64_t address = gh_cursor_uvarint(&next);
-		uint64_t size = gh_cursor_uvarint(&next);
-		gh_cursor_bytes(&next, size);
-		gh_fieldlist_skip(&next);
-		if (next.failed)
-			break;
-		if (!add_extent(&dump->objects, address, size, gh_cursor_offset(cur)))
-			return false;
-		cur->pos = next.pos;
-	}
-	return true;
-}
-
 /* Reads the records from CUR on. False if memory ran out. */
 static bool read_records(struct pass *pass, struct gh_cursor *cur)
 {
 	struct gh_dump *dump = pass->dump;
 	struct gh_dump_record record;
 	for (;;) {
-		if (dump->format >= GH_DUMP_1_4 && !read_objects(dump, cur))
+		if (!gh_objects_read(dump, cur))
 			return false;
 		if (!gh_dump_record_read(cur, dump->format, &record))
 			break;

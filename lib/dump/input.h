@@ -11,6 +11,7 @@
 struct gh_dump_input {
 	const uint8_t *data; /* mapped read-only; NULL if the file is empty */
 	size_t size;         /* in bytes */
+	int fd;              /* of the file, if that is not empty; owned */
 	bool cut; /* the compressed file is damaged, or unpacks to more than is allowed: this
 		     is what came before */
 };
@@ -21,6 +22,12 @@ struct gh_dump_input {
 bool gh_dump_input_open(struct gh_dump_input *input, const char *path, struct gh_error *err);
 
 void gh_dump_input_close(struct gh_dump_input *input);
+
+/* Copies bytes of the file, from OFFSET on, to the SIZE bytes at BUF. To go through a large file
+ * this is faster than to have all of it mapped. Returns how many bytes it were: 0 if there are
+ * none, or they cannot be read. */
+size_t gh_dump_input_copy(const struct gh_dump_input *input, void *buf, size_t size,
+			  uint64_t offset);
 
 /* Above what heaps compress to, below what a file that was made for it would fill a disk with. */
 #define GH_DUMP_MAX_RATIO 256

@@ -14,14 +14,15 @@ struct layout {
 	unsigned gofunc;      /* 0 before Go 1.18 */
 	unsigned epclntab;    /* 0 before Go 1.26 */
 	unsigned textsectmap; /* slice; 0 where it is not needed */
+	unsigned itablinks;   /* slice; 0 from Go 1.27 */
 };
 
-static const struct layout layout_1_2 = {3, 10, 25, 0, 0, 0, 0};
-static const struct layout layout_1_16 = {16, 20, 35, 0, 0, 0, 0};
-static const struct layout layout_1_18 = {16, 20, 35, 0, 38, 0, 39};
-static const struct layout layout_1_20 = {16, 20, 37, 0, 40, 0, 41};
-static const struct layout layout_1_26 = {16, 20, 37, 0, 40, 41, 42};
-static const struct layout layout_1_27 = {16, 20, 37, 1, 43, 44, 45};
+static const struct layout layout_1_2 = {3, 10, 25, 0, 0, 0, 0, 33};
+static const struct layout layout_1_16 = {16, 20, 35, 0, 0, 0, 0, 43};
+static const struct layout layout_1_18 = {16, 20, 35, 0, 38, 0, 39, 45};
+static const struct layout layout_1_20 = {16, 20, 37, 0, 40, 0, 41, 47};
+static const struct layout layout_1_26 = {16, 20, 37, 0, 40, 41, 42, 48};
+static const struct layout layout_1_27 = {16, 20, 37, 1, 43, 44, 45, 0};
 
 /* Word INDEX of the structure that CUR starts at; 0 past its segment's contents. */
 static uint64_t word_at(const struct gh_pclntab *tab, const struct gh_cursor *cur, unsigned index)
@@ -36,6 +37,21 @@ static void read_pair(const struct gh_pclntab *tab, const struct gh_cursor *cur,
 {
 	*start = word_at(tab, cur, index);
 	*end = word_at(tab, cur, index + 1);
+}
+
+/* Reads where the itabs are. From Go 1.27 they follow the types, and the two words after etypes
+ * say where. */
+static void read_itabs(struct gh_moduledata *module, const struct gh_pclntab *tab,
+		       const struct gh_cursor *cur, const struct layout *layout)
+{
+	if (layout->itablinks != 0) {
+		read_pair(tab, cur, layout->itablinks, &module->itablinks, &module->nitablinks);
+		return;
+	}
+	uint64_t offset;
+	unsigned etypes = layout->types + 1 + layout->types_gap;
+	read_pair(tab, cur, etypes + 1, &offset, &module->itabs_size);
+	module->itabs = module->types + offset;
 }
 
 /* Reads the structure that CUR starts at as LAYOUT says, and checks it against the table. */
@@ -64,6 +80,7 @@ static bool read_layout(struct gh_moduledata *module, const struct gh_pclntab *t
 	if (layout->textsectmap != 0)
 		read_pair(tab, cur, layout->textsectmap, &module->textsectmap,
 			  &module->ntextsectmap);
+	read_itabs(module, tab, cur, layout);
 	struct gh_cursor types;
 	if (layout->gofunc != 0 && module->ntextsectmap > MAX_TEXT_SECTIONS)
 		return false;

@@ -21,6 +21,10 @@ struct gh_moduledata {
 	uint64_t gofunc;       /* what FUNCDATA offsets count from (Go 1.18 and later) */
 	uint64_t textsectmap;  /* address of the text sections' records */
 	uint64_t ntextsectmap; /* number of them */
+	uint64_t itablinks;    /* address of pointers to the itabs (to Go 1.26) */
+	uint64_t nitablinks;   /* number of them */
+	uint64_t itabs;        /* address of the itabs, one after the other (Go 1.27) */
+	uint64_t itabs_size;   /* their size together, in bytes */
 };
 
 /* Finds the moduledata that points to TAB, whose format, address, and pointer size are known, by

@@ -32,15 +32,11 @@ static bool grow(struct gh_buffer *buf, size_t size)
 	return true;
 }
 
-void *gh_buffer_extend(struct gh_buffer *buf, size_t size)
+bool gh_buffer_grow(struct gh_buffer *buf, size_t size)
 {
-	if (size > buf->capacity - buf->size && !grow(buf, size)) {
+	if (!grow(buf, size))
 		buf->failed = true;
-		return NULL;
-	}
-	uint8_t *place = buf->data + buf->size;
-	buf->size += size;
-	return place;
+	return !buf->failed;
 }
 
 void gh_buffer_bytes(struct gh_buffer *buf, const void *data, size_t size)

@@ -17,9 +17,20 @@ struct gh_buffer {
 /* Frees the bytes and makes the buffer empty. */
 void gh_buffer_free(struct gh_buffer *buf);
 
+/* Makes room for SIZE more bytes, not in use yet. False, and the buffer failed, if memory ran out.
+ */
+bool gh_buffer_grow(struct gh_buffer *buf, size_t size);
+
 /* Makes room for SIZE more bytes and returns where they go, already counted as in use and not
  * initialised. NULL, and the buffer failed, if memory ran out. */
-void *gh_buffer_extend(struct gh_buffer *buf, size_t size);
+static inline void *gh_buffer_extend(struct gh_buffer *buf, size_t size)
+{
+	bool fits = buf->data != NULL && size <= buf->capacity - buf->size;
+	if (!fits && !gh_buffer_grow(buf, size))
+		return NULL;
+	buf->size += size;
+	return buf->data + buf->size - size;
+}
 
 void gh_buffer_bytes(struct gh_buffer *buf, const void *data, size_t size);
 void gh_buffer_string(struct gh_buffer *buf, const char *text); /* with its NUL */

@@ -63,7 +63,17 @@ static inline void gh_cursor_skip_uvarint(struct gh_cursor *cur)
 const char *gh_cursor_string(struct gh_cursor *cur);
 
 /* SIZE bytes, which stay in the input. NULL, and the cursor failed, if there are fewer. */
-const uint8_t *gh_cursor_bytes(struct gh_cursor *cur, uint64_t size);
+static inline const uint8_t *gh_cursor_bytes(struct gh_cursor *cur, uint64_t size)
+{
+	if (size > (size_t)(cur->end - cur->pos)) {
+		cur->pos = cur->end;
+		cur->failed = true;
+		return NULL;
+	}
+	const uint8_t *bytes = cur->pos;
+	cur->pos += size;
+	return bytes;
+}
 
 /* Moves to OFFSET bytes from the start of the cursor; at most to its end, else it fails. */
 void gh_cursor_seek(struct gh_cursor *cur, uint64_t offset);

@@ -194,6 +194,8 @@ static void put_elf_header(struct core *core, uint64_t nheaders)
 	ident[EI_CLASS] = word == 8 ? ELFCLASS64 : ELFCLASS32;
 	ident[EI_DATA] = core->arch->big_endian ? ELFDATA2MSB : ELFDATA2LSB;
 	ident[EI_VERSION] = EV_CURRENT;
+	/* LLDB wants to know the system. */
+	ident[EI_OSABI] = ELFOSABI_GNU;
 	uint16_t size = word == 8 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr);
 	uint16_t segment_size = word == 8 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
 	uint16_t section_size = word == 8 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);

@@ -7,6 +7,7 @@
 #include "lib/util/output.h"
 #include "lib/write/dwarf_frame.h"
 #include "lib/write/dwarf_info.h"
+#include "lib/write/dwarf_type.h"
 #include "lib/write/elffile.h"
 #include "lib/write/package.h"
 #include "lib/write/skeleton.h"
@@ -19,6 +20,8 @@ struct parts {
 	struct gh_skeleton skeleton;
 	struct gh_packages packages;
 	struct gh_strings strings;
+	struct gh_rtypes types;
+	struct gh_typenames typenames;
 	struct gh_info info;
 	struct gh_buffer frame;
 	struct gh_symtab symtab;
@@ -30,6 +33,8 @@ static void free_parts(struct parts *parts)
 	gh_skeleton_free(&parts->skeleton);
 	gh_packages_free(&parts->packages);
 	gh_strings_free(&parts->strings);
+	gh_rtypes_free(&parts->types);
+	gh_typenames_free(&parts->typenames);
 	gh_info_free(&parts->info);
 	gh_buffer_free(&parts->frame);
 	gh_symtab_free(&parts->symtab);
@@ -43,9 +48,13 @@ static bool make_parts(struct parts *parts, const struct gh_pclntab *tab,
 	       gh_packages_find(&parts->packages, tab, err) &&
 	       gh_info_make(&parts->info, tab, &parts->packages, &parts->strings, slots, err) &&
 	       gh_strings_finish(&parts->strings, tab, err) &&
+	       gh_rtypes_find(&parts->types, tab, err) &&
+	       gh_typenames_make(&parts->typenames, &parts->types, &parts->strings, err) &&
+	       gh_dwarf_types_add(&parts->info, &parts->types, &parts->typenames, &parts->strings,
+				  err) &&
 	       gh_frame_make(&parts->frame, tab, err) &&
 	       gh_symtab_make(&parts->symtab, tab, &parts->elf, &parts->skeleton, &parts->strings,
-			      slots, err);
+			      &parts->typenames.symbols, slots, err);
 }
 
 /* Adds the string table SECTION's contents. */
@@ -53,6 +62,7 @@ static void add_strings(struct gh_elf_section *section, const struct gh_strings 
 {
 	gh_elf_add_piece(section, strings->header, strings->header_size);
 	gh_elf_add_piece(section, strings->names, strings->names_size);
+	gh_elf_add_piece(section, strings->others.data, strings->others.size);
 }
 
 static bool add_dwarf(struct parts *parts)

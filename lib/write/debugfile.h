@@ -7,12 +7,12 @@
 #include "lib/write/slots.h"
 
 /* Writes the debug file of TAB's image to PATH: ELF and section headers as in the image, a
- * symbol table, DWARF 4 (.debug_info, .debug_abbrev, .debug_line, .debug_aranges, .debug_ranges,
- * .debug_frame), and the image's own .eh_frame for its C functions. Unless SLOTS is NULL it is for
- * a heap dump of the program: functions have its variables (see slot_dwarf.h), and its types and
- * itabs have symbols. The file is made under a
- * temporary name beside PATH and renamed when it is whole. Returns false and fills ERR if it cannot
- * be written or the tables are malformed beyond use; then nothing is left behind. */
+ * symbol table of functions, types and itabs, DWARF 4 (.debug_info, .debug_abbrev, .debug_line,
+ * .debug_aranges, .debug_ranges, .debug_frame), and the image's own .eh_frame for its C functions.
+ * Unless SLOTS is NULL it is for a heap dump of the program: functions have its variables (see
+ * slot_dwarf.h), and if the program's types cannot be read the dump's have symbols. The file is
+ * made under a temporary name beside PATH and renamed when it is whole. Returns false and fills ERR
+ * if it cannot be written or the tables are malformed beyond use; then nothing is left behind. */
 bool gh_debugfile_write(const struct gh_pclntab *tab, const struct gh_slots *slots,
 			const char *path, struct gh_error *err);
 

@@ -3,16 +3,22 @@
 #define GH_WRITE_DWARF_H
 
 enum {
+	DW_TAG_array_type = 0x01,
+	DW_TAG_formal_parameter = 0x05,
 	DW_TAG_lexical_block = 0x0b,
 	DW_TAG_member = 0x0d,
 	DW_TAG_pointer_type = 0x0f,
 	DW_TAG_compile_unit = 0x11,
 	DW_TAG_structure_type = 0x13,
+	DW_TAG_subroutine_type = 0x15,
 	DW_TAG_typedef = 0x16,
+	DW_TAG_unspecified_parameters = 0x18,
 	DW_TAG_inlined_subroutine = 0x1d,
+	DW_TAG_subrange_type = 0x21,
 	DW_TAG_base_type = 0x24,
 	DW_TAG_subprogram = 0x2e,
 	DW_TAG_variable = 0x34,
+	DW_TAG_unspecified_type = 0x3b,
 };
 
 enum {
@@ -27,16 +33,25 @@ enum {
 	DW_AT_inline = 0x20,
 	DW_AT_producer = 0x25,
 	DW_AT_abstract_origin = 0x31,
+	DW_AT_count = 0x37,
 	DW_AT_data_member_location = 0x38,
 	DW_AT_decl_file = 0x3a,
 	DW_AT_decl_line = 0x3b,
+	DW_AT_declaration = 0x3c,
 	DW_AT_encoding = 0x3e,
 	DW_AT_external = 0x3f,
 	DW_AT_frame_base = 0x40,
 	DW_AT_type = 0x49,
+	DW_AT_variable_parameter = 0x4b,
 	DW_AT_ranges = 0x55,
 	DW_AT_call_file = 0x58,
 	DW_AT_call_line = 0x59,
+	/* Go's own: src/cmd/internal/dwarf/dwarf.go. */
+	DW_AT_go_kind = 0x2900,
+	DW_AT_go_key = 0x2901,
+	DW_AT_go_elem = 0x2902,
+	DW_AT_go_embedded_field = 0x2903,
+	DW_AT_go_runtime_type = 0x2904,
 };
 
 enum {
@@ -47,6 +62,7 @@ enum {
 	DW_FORM_strp = 0x0e,
 	DW_FORM_udata = 0x0f,
 	DW_FORM_ref_addr = 0x10,
+	DW_FORM_ref4 = 0x13,
 	DW_FORM_ref_udata = 0x15,
 	DW_FORM_sec_offset = 0x17,
 	DW_FORM_exprloc = 0x18,
@@ -58,6 +74,9 @@ enum {
 };
 
 enum {
+	DW_ATE_boolean = 0x02,
+	DW_ATE_complex_float = 0x03,
+	DW_ATE_float = 0x04,
 	DW_ATE_signed = 0x05,
 	DW_ATE_unsigned = 0x07,
 };

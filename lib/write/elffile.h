@@ -10,7 +10,7 @@
 #include "lib/util/error.h"
 
 /* Contents of a section come in at most this many pieces. */
-#define GH_ELF_MAX_PIECES 5
+#define GH_ELF_MAX_PIECES 6
 
 struct gh_elf_piece {
 	const void *data; /* as it is to be in the file; not owned */

@@ -5,6 +5,9 @@
 
 #include "lib/util/escape.h"
 
+/* The strings after the names may be these many times as long as the image. */
+#define MAX_OTHERS 4
+
 static const char header[] = "\0"
 			     "goheap\0"
 			     "runtime.sigreturn__sigaction";
@@ -41,6 +44,7 @@ bool gh_strings_find(struct gh_strings *strings, const struct gh_pclntab *tab, s
 {
 	*strings =
 	    (struct gh_strings){.names = "", .header = header, .header_size = sizeof(header)};
+	strings->others_limit = MAX_OTHERS * tab->image->size;
 	for (size_t i = 0; i < tab->nfunc; i++) {
 		struct gh_func func;
 		if (!gh_pclntab_func(tab, i, &func, err))
@@ -81,6 +85,7 @@ bool gh_strings_finish(struct gh_strings *strings, const struct gh_pclntab *tab,
 void gh_strings_free(struct gh_strings *strings)
 {
 	free(strings->clean);
+	gh_buffer_free(&strings->others);
 }
 
 uint32_t gh_strings_offset(const struct gh_strings *strings, const char *name)
@@ -88,4 +93,23 @@ uint32_t gh_strings_offset(const struct gh_strings *strings, const char *name)
 	if (*name == '\0')
 		return 0;
 	return (uint32_t)(strings->header_size + (size_t)(name - strings->start));
+}
+
+size_t gh_strings_size(const struct gh_strings *strings)
+{
+	return strings->header_size + strings->names_size + strings->others.size;
+}
+
+uint32_t gh_strings_append(struct gh_strings *strings, const void *text, size_t length)
+{
+	size_t offset = gh_strings_size(strings);
+	if (length >= strings->others_limit - strings->others.size || length >= UINT32_MAX - offset)
+		return 0;
+	char *copy = gh_buffer_extend(&strings->others, length + 1);
+	if (copy == NULL)
+		return 0;
+	memcpy(copy, text, length);
+	gh_escape_overwrite(copy, length);
+	copy[length] = '\0';
+	return (uint32_t)offset;
 }

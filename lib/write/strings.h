@@ -6,6 +6,7 @@
 #define GH_WRITE_STRINGS_H
 
 #include "lib/pclntab/pclntab.h"
+#include "lib/util/buffer.h"
 
 struct gh_strings {
 	const char *start;  /* the first name; in the image */
@@ -15,6 +16,8 @@ struct gh_strings {
 	size_t names_size;  /* to the end of the last, its NUL included */
 	const char *header; /* what comes before them: the empty string and those named below */
 	size_t header_size; /* with the last NUL */
+	struct gh_buffer others; /* what gh_strings_append adds after the names */
+	size_t others_limit;     /* the most bytes of it */
 };
 
 /* Finds the extent of the names of TAB's functions. False (ERR filled) if a function cannot be
@@ -31,6 +34,14 @@ uint32_t gh_strings_add(struct gh_strings *strings, const char *name);
  * 32-bit offsets or memory ran out. */
 bool gh_strings_finish(struct gh_strings *strings, const struct gh_pclntab *tab,
 		       struct gh_error *err);
+
+/* Adds the LENGTH bytes at TEXT, which become a string without control characters, after the names,
+ * once those are finished. Returns its offset; that of the empty string if what is added would grow
+ * beyond a small multiple of the image. OTHERS has failed if memory ran out. */
+uint32_t gh_strings_append(struct gh_strings *strings, const void *text, size_t length);
+
+/* The size of the table, in bytes. */
+size_t gh_strings_size(const struct gh_strings *strings);
 
 void gh_strings_free(struct gh_strings *strings);
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/write/typename.h"
 #include "lib/write/typesymbols.h"
 
 /* A section in memory. */
@@ -106,6 +107,20 @@ static bool add_functions(struct writer *writer, struct gh_error *err)
 	return true;
 }
 
+static void add_data(struct writer *writer, const struct gh_buffer *data)
+{
+	for (size_t i = 0; i < data->size / sizeof(struct gh_data_symbol); i++) {
+		struct gh_data_symbol item;
+		memcpy(&item, data->data + i * sizeof(item), sizeof(item));
+		GElf_Sym symbol = {.st_name = item.name,
+				   .st_info = GELF_ST_INFO(STB_LOCAL, STT_OBJECT),
+				   .st_shndx = section_at(writer, item.address),
+				   .st_value = item.address,
+				   .st_size = item.size};
+		add_symbol(writer, &symbol);
+	}
+}
+
 /* Reads the next of the image's own symbols. False after the last. */
 static bool read_symbol(struct writer *writer, struct gh_cursor *cur, GElf_Sym *symbol)
 {
@@ -150,7 +165,7 @@ static bool take_over(const struct writer *writer, GElf_Sym *symbol)
 	    symbol->st_name >= gh_cursor_size(&writer->symtab->names) ||
 	    is_go_function(writer, symbol))
 		return false;
-	symbol->st_name += (uint32_t)(strings->header_size + strings->names_size);
+	symbol->st_name += (uint32_t)gh_strings_size(strings);
 	if (symbol->st_shndx >= SHN_LORESERVE)
 		return symbol->st_shndx == SHN_ABS;
 	if (symbol->st_shndx >= image->nsections)
@@ -193,8 +208,7 @@ static bool add_types(struct writer *writer, const struct gh_slots *slots)
 	struct gh_buffer types = {0};
 	gh_typesymbols_find(&types, slots->dump);
 	const struct gh_type_symbol *type = (const void *)types.data;
-	size_t before = writer->strings->header_size + writer->strings->names_size +
-			gh_cursor_size(&symtab->names) + 1;
+	size_t before = gh_strings_size(writer->strings) + gh_cursor_size(&symtab->names) + 1;
 	for (size_t i = 0; i < types.size / sizeof(*type); i++) {
 		GElf_Sym symbol = {.st_name = (uint32_t)(before + symtab->types.size),
 				   .st_info = GELF_ST_INFO(STB_GLOBAL, STT_OBJECT),
@@ -210,24 +224,26 @@ static bool add_types(struct writer *writer, const struct gh_slots *slots)
 	return !types.failed && !symtab->types.failed;
 }
 
-static bool add_symbols(struct writer *writer, const struct gh_slots *slots, struct gh_error *err)
+static bool add_symbols(struct writer *writer, const struct gh_buffer *data,
+			const struct gh_slots *slots, struct gh_error *err)
 {
 	struct gh_symtab *symtab = writer->symtab;
 	add_symbol(writer, &(GElf_Sym){0});
 	add_own(writer, true);
+	add_data(writer, data);
 	symtab->nlocals = (uint32_t)(symtab->symbols.size / symtab->symbol_size);
 	if (!add_functions(writer, err))
 		return false;
 	add_own(writer, false);
-	bool added = slots == NULL || add_types(writer, slots);
+	bool added = slots == NULL || data->size > 0 || add_types(writer, slots);
 	return (added && !symtab->symbols.failed) ||
 	       gh_fail_errno(err, writer->tab->image->path, "make symbols");
 }
 
 bool gh_symtab_make(struct gh_symtab *symtab, const struct gh_pclntab *tab,
 		    const struct gh_elf *elf, const struct gh_skeleton *skeleton,
-		    const struct gh_strings *strings, const struct gh_slots *slots,
-		    struct gh_error *err)
+		    const struct gh_strings *strings, const struct gh_buffer *data,
+		    const struct gh_slots *slots, struct gh_error *err)
 {
 	const struct gh_arch *arch = tab->image->arch;
 	*symtab = (struct gh_symtab){.symbols = {.big_endian = arch->big_endian},
@@ -240,7 +256,7 @@ bool gh_symtab_make(struct gh_symtab *symtab, const struct gh_pclntab *tab,
 	if (!find_own(&writer, SHT_SYMTAB) && !find_own(&writer, SHT_DYNSYM))
 		symtab->names = writer.own =
 		    gh_cursor_make("", 0, tab->image->path, 0, arch->big_endian);
-	bool made = add_symbols(&writer, slots, err);
+	bool made = add_symbols(&writer, data, slots, err);
 	free(writer.extents);
 	return made;
 }

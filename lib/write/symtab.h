@@ -18,15 +18,15 @@ struct gh_symtab {
 	struct gh_buffer types;   /* names of types and itabs, which follow that */
 };
 
-/* Fills SYMTAB with each function of TAB and with the defined symbols of the image's own .symtab,
- * else .dynsym, that are not a function of the same name and address, and unless
- * SLOTS is NULL with the types and itabs of its dump. Symbols are in the sections
- * of ELF; SKELETON has their numbers. False (ERR filled) if a function cannot be read or memory ran
- * out; in any case SYMTAB is to be freed. */
+/* Fills SYMTAB with each function of TAB, with DATA (struct gh_data_symbol), and with the defined
+ * symbols of the image's own .symtab, else .dynsym, that are not a function of the same name and
+ * address; and unless there are DATA or SLOTS is NULL with the types and itabs of its dump. Symbols
+ * are in the sections of ELF; SKELETON has their numbers. False (ERR filled) if a function cannot
+ * be read or memory ran out; in any case SYMTAB is to be freed. */
 bool gh_symtab_make(struct gh_symtab *symtab, const struct gh_pclntab *tab,
 		    const struct gh_elf *elf, const struct gh_skeleton *skeleton,
-		    const struct gh_strings *strings, const struct gh_slots *slots,
-		    struct gh_error *err);
+		    const struct gh_strings *strings, const struct gh_buffer *data,
+		    const struct gh_slots *slots, struct gh_error *err);
 
 /* Appends SYMBOL to OUT, a symbol table of a machine with pointers of WORD bytes. */
 void gh_symbol_put(struct gh_buffer *out, uint8_t word, const GElf_Sym *symbol);

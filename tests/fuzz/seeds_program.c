@@ -1,9 +1,12 @@
-/* Synthetic programs. */
+/* Synthetic programs, without types and with. */
 #include "tests/fuzz/target.h"
-#include "tests/unit/synthetic.h"
+#include "tests/unit/typemaker.h"
 
 uint8_t *fuzz_seed(int number, size_t *size)
 {
+	bool types = number >= SYNTHETIC_FORMATS * 8;
+	if (types)
+		number -= SYNTHETIC_FORMATS * 8;
 	if (number >= SYNTHETIC_FORMATS * 8)
 		return NULL;
 	struct synthetic what = {
@@ -12,5 +15,5 @@ uint8_t *fuzz_seed(int number, size_t *size)
 	    .big_endian = number & 2,
 	    .sections = number & 4,
 	};
-	return synthetic_make(&what, size, NULL);
+	return types ? typemaker_make(&what, size, NULL) : synthetic_make(&what, size, NULL);
 }

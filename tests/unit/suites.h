@@ -11,6 +11,7 @@ Suite *damage_suite(void);
 Suite *escape_suite(void);
 Suite *image_suite(void);
 Suite *debugfile_suite(void);
+Suite *rtype_suite(void);
 Suite *inline_suite(void);
 Suite *dump_suite(void);
 Suite *dump_damage_suite(void);

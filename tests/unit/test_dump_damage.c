@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "tests/unit/corewalk.h"
 #include "tests/unit/dumpmaker.h"
 #include "tests/unit/dumpwalk.h"
 #include "tests/unit/suites.h"
@@ -22,9 +23,20 @@ static void check_message(const char *text)
 		ck_abort_msg("no error as it should be: %s", text);
 }
 
-/* Opens a copy of SIZE bytes at DATA and reads all of it. The number of records, or -1 if it was
- * refused. */
-static long read_all(const uint8_t *data, size_t size)
+/* Makes a core file of the open dump. False if it is refused. */
+static bool make_core(void)
+{
+	static const struct gh_core_program program = {.name = "damaged"};
+	char path[] = "/tmp/goheap-test-XXXXXX";
+	close(mkstemp(path));
+	bool made = core_walk(&dump, &program, path);
+	unlink(path);
+	return made;
+}
+
+/* Opens a copy of SIZE bytes at DATA and reads all of it, and makes a core file of it if CORE. The
+ * number of records, or -1 if it was refused. */
+static long read_all(const uint8_t *data, size_t size, bool core)
 {
 	/* In memory of its own size, so that a read past the end is seen. */
 	uint8_t *copy = malloc(size > 0 ? size : 1);
@@ -37,6 +49,8 @@ static long read_all(const uint8_t *data, size_t size)
 		if (dump.warning.text[0] != '\0')
 			check_message(dump.warning.text);
 		dump_walk(&dump);
+		if (core)
+			make_core();
 		gh_dump_close(&dump);
 	} else {
 		check_message(err.text);
@@ -50,13 +64,13 @@ START_TEST(truncated_at_every_byte)
 	maker_everything(&maker, _i);
 	long last = -1;
 	for (size_t size = 0; size < maker.size; size++) {
-		long records = read_all(maker.data, size);
+		long records = read_all(maker.data, size, true);
 		if (records < last)
 			ck_abort_msg("%zu bytes: fewer records than before", size);
 		last = records;
 	}
 	/* But for the mark at the end, all was there. */
-	ck_assert_int_eq(last, read_all(maker.data, maker.size));
+	ck_assert_int_eq(last, read_all(maker.data, maker.size, true));
 	free(maker.data);
 }
 END_TEST
@@ -85,7 +99,7 @@ START_TEST(every_byte_wrong)
 		uint8_t saved = maker.data[offset];
 		for (size_t v = 0; v < sizeof(values); v++) {
 			maker.data[offset] = values[v];
-			read_all(maker.data, maker.size);
+			read_all(maker.data, maker.size, false);
 		}
 		maker.data[offset] = saved;
 	}
@@ -121,7 +135,7 @@ START_TEST(huge_lengths)
 		for (size_t v = 0; v < sizeof(values) / sizeof(values[0]); v++) {
 			size_t size;
 			uint8_t *data = replace_number(maker.lengths[i], values[v], &size);
-			read_all(data, size);
+			read_all(data, size, true);
 			free(data);
 		}
 	}
@@ -141,6 +155,7 @@ static void open_made(void)
 	if (!gh_dump_open_memory(&dump, maker.data, maker.size, "damaged", &err))
 		ck_abort_msg("%s", err.text);
 	dump_walk(&dump);
+	make_core();
 }
 
 static void close_made(void)
@@ -161,7 +176,7 @@ START_TEST(no_dump)
 					    "go1.7 heap dump\n\005",
 					    "go1.7 heap dump\n\006"};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		ck_assert_int_eq(read_all((const uint8_t *)texts[i], strlen(texts[i])), -1);
+		ck_assert_int_eq(read_all((const uint8_t *)texts[i], strlen(texts[i]), false), -1);
 }
 END_TEST
 
@@ -169,7 +184,7 @@ START_TEST(pointer_size_is_checked)
 {
 	maker_start(&maker, MAKER_1_7, 3, false);
 	maker_params(&maker);
-	ck_assert_int_eq(read_all(maker.data, maker.size), -1);
+	ck_assert_int_eq(read_all(maker.data, maker.size, false), -1);
 	ck_assert(strstr(err.text, "expected a pointer size of 4 or 8, found 3") != NULL);
 	free(maker.data);
 }
@@ -200,6 +215,17 @@ START_TEST(bytes_after_the_end)
 	open_made();
 	ck_assert_uint_eq(gh_dump_count(&dump, GH_DUMP_OBJECT), 0);
 	ck_assert_uint_eq(dump.damage.trailing, 16 + 6);
+	close_made();
+}
+END_TEST
+
+START_TEST(no_goroutine)
+{
+	start();
+	maker_object(&maker, 0x10000, 16);
+	maker_end(&maker);
+	open_made();
+	ck_assert(make_core());
 	close_made();
 }
 END_TEST
@@ -309,6 +335,51 @@ START_TEST(objects_in_any_order)
 }
 END_TEST
 
+/* A large file is not read as a small one is: objects of all sizes, in one that is cut off
+ * anywhere. */
+START_TEST(large_file)
+{
+	enum { COUNT = 40000, CUTS = 40 };
+	static const size_t sizes[] = {16, 48, 8, 112, 80, 1000, 24, 64};
+	static size_t ends[COUNT];
+	char path[] = "/tmp/goheap-test-XXXXXX";
+	int fd = mkstemp(path);
+	start();
+	for (unsigned i = 0; i < COUNT; i++) {
+		size_t size = i % 5000 == 4999 ? 3 << 20 : i % 400 == 399 ? 70000 : sizes[i % 8];
+		maker.nlengths = 0;
+		maker_object(&maker, UINT64_C(0xc000000000) + i * UINT64_C(0x400000), size);
+		ends[i] = maker.size;
+		if (i % 9000 == 8999)
+			maker_goroutine(&maker, 0x9000, i, 4, "select", 0);
+	}
+	ck_assert_int_eq(write(fd, maker.data, maker.size), (ssize_t)maker.size);
+	size_t whole = COUNT;
+	for (size_t cut = CUTS; cut > 0; cut--) {
+		size_t size = maker.size / CUTS * cut + cut;
+		if (size < maker.size)
+			ck_assert_int_eq(ftruncate(fd, (off_t)size), 0);
+		while (whole > 0 && ends[whole - 1] > size)
+			whole--;
+		ck_assert(gh_dump_open(&dump, path, &err));
+		ck_assert_uint_eq(gh_dump_count(&dump, GH_DUMP_OBJECT), whole);
+		for (size_t i = 0; i < whole; i++) {
+			struct gh_dump_record record;
+			gh_dump_get(&dump, GH_DUMP_OBJECT, i, &record);
+			ck_assert_uint_eq(record.object.address,
+					  UINT64_C(0xc000000000) + i * UINT64_C(0x400000));
+			ck_assert_uint_eq(record.object.contents.offset +
+					      record.object.contents.size + 1,
+					  ends[i]);
+		}
+		gh_dump_close(&dump);
+	}
+	close(fd);
+	unlink(path);
+	free(maker.data);
+}
+END_TEST
+
 /* The made dump, packed by gzip, in a file. */
 static void pack(const char *path, size_t size)
 {
@@ -412,12 +483,14 @@ Suite *dump_damage_suite(void)
 	tcase_add_test(tcase, pointer_size_is_checked);
 	tcase_add_test(tcase, unknown_tag);
 	tcase_add_test(tcase, bytes_after_the_end);
+	tcase_add_test(tcase, no_goroutine);
 	tcase_add_test(tcase, goroutines_with_one_id);
 	tcase_add_test(tcase, frames_without_a_goroutine);
 	tcase_add_test(tcase, depths_out_of_order);
 	tcase_add_test(tcase, child_that_is_its_parent);
 	tcase_add_test(tcase, overlapping_objects);
 	tcase_add_test(tcase, objects_in_any_order);
+	tcase_add_test(tcase, large_file);
 	tcase_add_test(tcase, compressed);
 	tcase_add_test(tcase, compressed_in_parts);
 	tcase_add_test(tcase, compressed_bomb);

@@ -1,0 +1,136 @@
+#include "lib/dump/objects.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+/* Going through a file's bytes is fastest where a processor has them in its cache, and another has
+ * just put them there: while the objects in one window are read, the next is copied. */
+#define WINDOW (2 << 20)
+
+/* Bytes that are in two windows, so that what is cut off in one is whole in the other. */
+#define OVERLAP (64 << 10)
+
+/* A copy of a part of the file. */
+struct window {
+	const struct gh_dump_input *input;
+	uint8_t *bytes;   /* WINDOW of them, of which size are in use; owned */
+	uint64_t offset;  /* of the first, in the file */
+	size_t size;      /* in bytes; 0 if it cannot be read */
+	pthread_t thread; /* that copies */
+	bool started;     /* there is one */
+};
+
+static void *copy(void *arg)
+{
+	struct window *window = arg;
+	window->size = gh_dump_input_copy(window->input, window->bytes, WINDOW, window->offset);
+	return NULL;
+}
+
+/* Starts to copy what is at OFFSET. */
+static void start(struct window *window, uint64_t offset)
+{
+	window->offset = offset;
+	window->started = pthread_create(&window->thread, NULL, copy, window) == 0;
+	if (!window->started)
+		copy(window);
+}
+
+/* Waits until it is copied. */
+static void finish(struct window *window)
+{
+	if (window->started)
+		pthread_join(window->thread, NULL);
+	window->started = false;
+}
+
+/* Adds the objects at CUR, up to another record or one that is not all there. This is
+ * gh_dump_record_read for them alone. False if memory ran out. */
+static bool read_whole(struct gh_dump *dump, struct gh_cursor *cur)
+{
+	struct gh_cursor next = *cur;
+	while (gh_cursor_u8(&next) == GH_DUMP_OBJECT) {
+		struct gh_extent object = {.offset = gh_cursor_offset(cur)};
+		object.address = gh_cursor_uvarint(&next);
+		object.size = gh_cursor_uvarint(&next);
+		gh_cursor_bytes(&next, object.size);
+		gh_fieldlist_skip(&next);
+		if (next.failed)
+			break;
+		if (!gh_extents_add(&dump->objects, &object))
+			return false;
+		cur->pos = next.pos;
+	}
+	return true;
+}
+
+/* The same with the bytes that WINDOW has. */
+static bool read_window(struct gh_dump *dump, const struct window *window, struct gh_cursor *cur)
+{
+	uint64_t at = gh_cursor_offset(cur);
+	size_t size = window->size;
+	if (size > gh_cursor_size(cur) - window->offset)
+		size = gh_cursor_size(cur) - window->offset;
+	struct gh_cursor copied =
+	    gh_cursor_make(window->bytes, size, cur->file, window->offset, cur->big_endian);
+	gh_cursor_seek(&copied, at - window->offset);
+	if (!read_whole(dump, &copied))
+		return false;
+	gh_cursor_seek(cur, gh_cursor_offset(&copied));
+	return true;
+}
+
+/* CUR is at an object which may be whole in WINDOW. */
+static bool is_in(const struct window *window, const struct gh_cursor *cur)
+{
+	uint64_t at = gh_cursor_offset(cur);
+	return at >= window->offset && at - window->offset < window->size &&
+	       window->bytes[at - window->offset] == GH_DUMP_OBJECT;
+}
+
+/* The same with copies, as long as they bring CUR on. */
+static bool read_windows(struct gh_dump *dump, struct window *windows, struct gh_cursor *cur)
+{
+	struct window *this = &windows[0], *next = &windows[1];
+	bool ok = true;
+	start(this, gh_cursor_offset(cur));
+	finish(this);
+	while (ok && is_in(this, cur)) {
+		start(next, this->offset + WINDOW - OVERLAP);
+		ok = read_window(dump, this, cur);
+		finish(next);
+		struct window *last = this;
+		this = next;
+		next = last;
+	}
+	return ok;
+}
+
+static bool read_copies(struct gh_dump *dump, struct gh_cursor *cur)
+{
+	struct window windows[2] = {{.input = &dump->input}, {.input = &dump->input}};
+	windows[0].bytes = malloc(WINDOW);
+	windows[1].bytes = malloc(WINDOW);
+	bool ok = windows[0].bytes != NULL && windows[1].bytes != NULL &&
+		  read_windows(dump, windows, cur);
+	free(windows[0].bytes);
+	free(windows[1].bytes);
+	return ok;
+}
+
+bool gh_objects_read(struct gh_dump *dump, struct gh_cursor *cur)
+{
+	if (dump->format < GH_DUMP_1_4)
+		return true;
+	if (dump->input.data == NULL || gh_cursor_left(cur) <= WINDOW)
+		return read_whole(dump, cur);
+	/* To start is worth it after as much as that costs. */
+	struct gh_cursor near = *cur;
+	near.end = near.pos + WINDOW;
+	if (!read_whole(dump, &near))
+		return false;
+	cur->pos = near.pos;
+	if (near.end - near.pos > OVERLAP || *cur->pos != GH_DUMP_OBJECT)
+		return true;
+	return read_copies(dump, cur);
+}

@@ -1,0 +1,137 @@
+/* The Go runtime's own type descriptors, as the linker laid them out in the program. They are there
+ * whether the program is stripped or not: reflection, type switches and the garbage collector read
+ * them.
+ *
+ * Formats: src/internal/abi/type.go (before Go 1.21 src/runtime/type.go and src/reflect/type.go)
+ * and src/runtime/symtab.go of each release from 1.7, whose names and types are offsets into one
+ * range. */
+#ifndef GH_RTYPE_RTYPE_H
+#define GH_RTYPE_RTYPE_H
+
+#include "lib/pclntab/pclntab.h"
+
+/* reflect.Kind. */
+enum gh_kind {
+	GH_KIND_BOOL = 1,
+	GH_KIND_INT,
+	GH_KIND_INT8,
+	GH_KIND_INT16,
+	GH_KIND_INT32,
+	GH_KIND_INT64,
+	GH_KIND_UINT,
+	GH_KIND_UINT8,
+	GH_KIND_UINT16,
+	GH_KIND_UINT32,
+	GH_KIND_UINT64,
+	GH_KIND_UINTPTR,
+	GH_KIND_FLOAT32,
+	GH_KIND_FLOAT64,
+	GH_KIND_COMPLEX64,
+	GH_KIND_COMPLEX128,
+	GH_KIND_ARRAY,
+	GH_KIND_CHAN,
+	GH_KIND_FUNC,
+	GH_KIND_INTERFACE,
+	GH_KIND_MAP,
+	GH_KIND_POINTER,
+	GH_KIND_SLICE,
+	GH_KIND_STRING,
+	GH_KIND_STRUCT,
+	GH_KIND_UNSAFE_POINTER,
+	GH_KINDS
+};
+
+/* No type: the number of none. */
+#define GH_NO_RTYPE UINT32_MAX
+
+/* Text in the image, without control characters and not ended by a NUL. */
+struct gh_rtype_text {
+	const char *start; /* not owned */
+	uint32_t length;   /* in bytes */
+};
+
+/* A type. */
+struct gh_rtype {
+	uint64_t address;          /* of its descriptor */
+	uint64_t size;             /* of a value, in bytes */
+	struct gh_rtype_text text; /* as reflect.Type.String gives it */
+	uint32_t nparts;           /* fields of a struct, methods of an interface, parameters and
+				      results of a function that can be read; else 0 */
+	uint8_t kind;              /* enum gh_kind */
+	uint8_t align;             /* of a value, in bytes */
+	bool named;                /* declared with a name, or predeclared */
+	bool uncommon;             /* has a record of its package and methods */
+};
+
+struct gh_rtypes {
+	const struct gh_pclntab *tab; /* not owned; outlives the types */
+	struct gh_rtype *items;       /* by address; owned */
+	uint32_t count;               /* types */
+	bool varint_names;            /* lengths of names are varints (Go 1.17), not two bytes */
+	bool shifted;                 /* offsets of fields are doubled (before Go 1.19) */
+	bool swiss_maps;              /* maps are Swiss tables (Go 1.24) */
+};
+
+/* Finds every type descriptor of TAB's program: what in the moduledata's range of types has the
+ * form of one. So those are found, too, that only code refers to. There are none if the moduledata
+ * was not found or is of Go before 1.7. Time and memory are bounded by the file's size; no struct
+ * or array contains itself. False (ERR filled) if memory ran out. To be freed with gh_rtypes_free.
+ */
+bool gh_rtypes_find(struct gh_rtypes *types, const struct gh_pclntab *tab, struct gh_error *err);
+
+void gh_rtypes_free(struct gh_rtypes *types);
+
+/* The number of the type whose descriptor is at ADDRESS, or GH_NO_RTYPE. */
+uint32_t gh_rtypes_at(const struct gh_rtypes *types, uint64_t address);
+
+/* What Go calls KIND: "struct", "ptr", ... */
+const char *gh_kind_name(enum gh_kind kind);
+
+/* The size in bytes of the descriptor of TYPE, up to what is stored out of line. */
+uint64_t gh_rtype_descriptor_size(const struct gh_rtypes *types, const struct gh_rtype *type);
+
+/* The import path of a type with a name: "" if it is predeclared, or not known. */
+struct gh_rtype_text gh_rtype_package(const struct gh_rtypes *types, const struct gh_rtype *type);
+
+/* The number of the element's type of an array, channel, map, pointer or slice; else GH_NO_RTYPE,
+ * which it also is where the descriptor points to none. */
+uint32_t gh_rtype_elem(const struct gh_rtypes *types, const struct gh_rtype *type);
+
+/* The same of a map's key, and of the struct that holds its entries: the bucket, or the group. */
+uint32_t gh_rtype_key(const struct gh_rtypes *types, const struct gh_rtype *type);
+uint32_t gh_rtype_group(const struct gh_rtypes *types, const struct gh_rtype *type);
+
+/* The number of elements of an array; 0 if the array's size is not that of so many. */
+uint64_t gh_rtype_length(const struct gh_rtypes *types, const struct gh_rtype *type);
+
+/* The directions of a channel. */
+#define GH_CHAN_RECV 1
+#define GH_CHAN_SEND 2
+unsigned gh_rtype_direction(const struct gh_rtypes *types, const struct gh_rtype *type);
+
+/* A part of a struct, an interface or a function. */
+struct gh_rtype_part {
+	struct gh_rtype_text name; /* of a field or a method */
+	struct gh_rtype_text tag;  /* of a field; empty if it has none */
+	uint32_t type;             /* its type's number, or GH_NO_RTYPE */
+	uint64_t offset;           /* of a field, in bytes */
+	bool exported;             /* the field or method is */
+	bool embedded;             /* the field is */
+};
+
+/* Reads part INDEX, which is less than nparts. False if it cannot be, or is a field that lies
+ * outside its struct. */
+bool gh_rtype_part(const struct gh_rtypes *types, const struct gh_rtype *type, uint32_t index,
+		   struct gh_rtype_part *part);
+
+/* The import path that an unnamed struct's or interface's unexported fields or methods are of; ""
+ * if it has none. */
+struct gh_rtype_text gh_rtype_part_package(const struct gh_rtypes *types,
+					   const struct gh_rtype *type);
+
+/* The number of parameters of a function: the parts after those are its results. VARIADIC is
+ * set to whether the last parameter is a "...". */
+uint32_t gh_rtype_parameters(const struct gh_rtypes *types, const struct gh_rtype *type,
+			     bool *variadic);
+
+#endif

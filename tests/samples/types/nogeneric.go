@@ -1,0 +1,8 @@
+//go:build !go1.18
+// +build !go1.18
+
+package main
+
+func generic() []interface{} {
+	return nil
+}

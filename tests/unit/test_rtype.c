@@ -1,0 +1,256 @@
+/* Type descriptors, whole and damaged. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/rtype/name.h"
+#include "lib/write/debugfile.h"
+#include "tests/unit/fixture.h"
+#include "tests/unit/suites.h"
+#include "tests/unit/typemaker.h"
+
+/* A program with types, opened. */
+struct program {
+	struct synthetic what;
+	uint8_t *data; /* owned */
+	size_t size;
+	struct typemaker_places places;
+	struct gh_image image;
+	struct gh_pclntab tab;
+	struct gh_rtypes types;
+};
+
+static void make(struct program *program, int number)
+{
+	program->what = fixture_variant(number);
+	program->data = typemaker_make(&program->what, &program->size, &program->places);
+}
+
+/* Opens the program as it stands. */
+static void open_program(struct program *program)
+{
+	struct gh_error err;
+	if (!gh_image_open_memory(&program->image, program->data, program->size, "types", &err) ||
+	    !gh_pclntab_open(&program->tab, &program->image, &err) ||
+	    !gh_rtypes_find(&program->types, &program->tab, &err))
+		ck_abort_msg("%s", err.text);
+}
+
+static void close_program(struct program *program)
+{
+	gh_rtypes_free(&program->types);
+	gh_image_close(&program->image);
+	free(program->data);
+}
+
+/* Writes VALUE as the word at OFFSET in the file. */
+static void set(struct program *program, size_t offset, uint64_t value, unsigned size)
+{
+	for (unsigned i = 0; i < size; i++)
+		program->data[offset + i] =
+		    (uint8_t)(value >> 8 * (program->what.big_endian ? size - 1 - i : i));
+}
+
+static uint64_t address(const struct program *program, int type)
+{
+	return TYPES_ADDRESS + program->places.types[type] - TYPES_OFFSET;
+}
+
+/* Offset in the file of word INDEX after the fields that all descriptors have. */
+static size_t extra(const struct program *program, int type, unsigned index)
+{
+	return program->places.types[type] + (4 + index) * program->what.word + 16;
+}
+
+static void check_name(const struct program *program, uint32_t number, const char *expected)
+{
+	struct gh_buffer name = {0};
+	gh_rtype_name(&name, &program->types, number);
+	gh_buffer_u8(&name, 0);
+	ck_assert_str_eq((const char *)name.data, expected);
+	gh_buffer_free(&name);
+}
+
+static bool equals(struct gh_rtype_text text, const char *expected)
+{
+	return text.length == strlen(expected) && memcmp(text.start, expected, text.length) == 0;
+}
+
+START_TEST(types_are_read)
+{
+	static const char *const names[TYPES] = {
+	    "int",
+	    "string",
+	    "example.org/x/main.Node",
+	    "*example.org/x/main.Node",
+	    "[]string",
+	    "[3]int",
+	    "func(int, ...string) *example.org/x/main.Node",
+	    "interface { Do(int, ...string) *example.org/x/main.Node }",
+	    "map[string]int",
+	    "chan int"};
+	static const unsigned words[TYPES] = {1, 2, 5, 1, 3, 3, 1, 2, 1, 1};
+	struct program program;
+	make(&program, _i);
+	open_program(&program);
+	ck_assert_uint_eq(program.types.count, TYPES);
+	for (int i = 0; i < TYPES; i++) {
+		uint32_t number = gh_rtypes_at(&program.types, address(&program, i));
+		ck_assert_int_eq((int)number, i);
+		ck_assert_uint_eq(program.types.items[i].size, words[i] * program.what.word);
+		check_name(&program, number, names[i]);
+	}
+	static const struct {
+		const char *name;
+		uint32_t type;
+		unsigned words;
+		bool embedded;
+	} fields[] = {{"value", TYPE_INT, 0, false},
+		      {"Node", TYPE_POINTER, 1, true},
+		      {"words", TYPE_SLICE, 2, false}};
+	const struct gh_rtype *node = &program.types.items[TYPE_NODE];
+	ck_assert_uint_eq(node->nparts, 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		struct gh_rtype_part part;
+		ck_assert(gh_rtype_part(&program.types, node, i, &part));
+		ck_assert(equals(part.name, fields[i].name));
+		ck_assert_uint_eq(part.type, fields[i].type);
+		ck_assert_uint_eq(part.offset, fields[i].words * program.what.word);
+		ck_assert(part.embedded == fields[i].embedded);
+	}
+	ck_assert_uint_eq(gh_rtype_length(&program.types, &program.types.items[TYPE_ARRAY]), 3);
+	ck_assert_uint_eq(gh_rtype_key(&program.types, &program.types.items[TYPE_MAP]),
+			  TYPE_STRING);
+	ck_assert_uint_eq(gh_rtype_elem(&program.types, &program.types.items[TYPE_MAP]), TYPE_INT);
+	close_program(&program);
+}
+END_TEST
+
+START_TEST(a_struct_in_itself_has_no_fields)
+{
+	struct program program;
+	make(&program, _i);
+	/* The first field becomes as large as the struct, and the struct itself. */
+	unsigned word = program.what.word;
+	set(&program, program.places.fields + word, address(&program, TYPE_NODE), word);
+	open_program(&program);
+	ck_assert_uint_eq(program.types.items[TYPE_NODE].nparts, 0);
+	close_program(&program);
+}
+END_TEST
+
+START_TEST(an_array_of_itself_is_a_struct)
+{
+	struct program program;
+	make(&program, _i);
+	set(&program, extra(&program, TYPE_ARRAY, 0), address(&program, TYPE_ARRAY),
+	    program.what.word);
+	open_program(&program);
+	ck_assert_uint_eq(program.types.items[TYPE_ARRAY].kind, GH_KIND_STRUCT);
+	close_program(&program);
+}
+END_TEST
+
+START_TEST(a_pointer_to_itself_points_to_nothing)
+{
+	struct program program;
+	make(&program, _i);
+	set(&program, extra(&program, TYPE_POINTER, 0), address(&program, TYPE_POINTER),
+	    program.what.word);
+	open_program(&program);
+	check_name(&program, TYPE_POINTER, "*?");
+	close_program(&program);
+}
+END_TEST
+
+START_TEST(too_many_fields_are_none)
+{
+	static const uint64_t counts[] = {1ULL << 63, UINT64_MAX, UINT32_MAX, 0x100000, 0x80};
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		struct program program;
+		make(&program, _i);
+		set(&program, program.places.field_count, counts[i], program.what.word);
+		open_program(&program);
+		const struct gh_rtype *node = &program.types.items[TYPE_NODE];
+		/* What is there is not believed to be a field of the struct either. */
+		struct gh_rtype_part part;
+		ck_assert_uint_le(node->nparts, 0x80);
+		for (uint32_t f = 4; f < node->nparts; f++)
+			if (gh_rtype_part(&program.types, node, f, &part))
+				ck_assert_uint_le(part.offset, node->size);
+		close_program(&program);
+	}
+}
+END_TEST
+
+START_TEST(a_size_that_is_not_the_kinds_is_no_type)
+{
+	struct program program;
+	make(&program, _i);
+	set(&program, program.places.types[TYPE_SLICE], 1, program.what.word);
+	open_program(&program);
+	ck_assert_uint_eq(program.types.count, TYPES - 1);
+	ck_assert_uint_eq(gh_rtypes_at(&program.types, address(&program, TYPE_SLICE)), GH_NO_RTYPE);
+	close_program(&program);
+}
+END_TEST
+
+/* Makes the debug file of the program with VALUE at OFFSET. */
+static void read_damaged(const struct program *program, size_t offset, uint64_t value,
+			 unsigned size)
+{
+	struct program damaged = *program;
+	damaged.data = malloc(program->size);
+	memcpy(damaged.data, program->data, program->size);
+	set(&damaged, offset, value, size);
+	open_program(&damaged);
+	uint8_t *debug;
+	size_t debug_size;
+	struct gh_error err;
+	ck_assert_msg(gh_debugfile_make(&damaged.tab, NULL, &debug, &debug_size, &err), "%s",
+		      err.text);
+	ck_assert_uint_le(debug_size, 8 * program->size);
+	free(debug);
+	close_program(&damaged);
+}
+
+START_TEST(every_field_wrong)
+{
+	struct program program;
+	make(&program, _i);
+	unsigned word = program.what.word;
+	const uint64_t values[] = {0,
+				   1,
+				   0x7fffffff,
+				   UINT64_MAX,
+				   1ULL << 63,
+				   address(&program, TYPE_NODE),
+				   address(&program, TYPE_ARRAY),
+				   address(&program, TYPE_FUNC)};
+	for (size_t offset = TYPES_OFFSET; offset < TYPES_OFFSET + TYPES_SIZE * 5 / 8;
+	     offset += 4) {
+		read_damaged(&program, offset, 0xff, 1);
+		for (size_t v = 0; v < sizeof(values) / sizeof(values[0]); v++)
+			read_damaged(&program, offset, values[v], offset % word == 0 ? word : 4);
+	}
+	free(program.data);
+}
+END_TEST
+
+Suite *rtype_suite(void)
+{
+	Suite *suite = suite_create("types");
+	TCase *tcase = tcase_create("types");
+	tcase_add_loop_test(tcase, types_are_read, 0, FIXTURE_VARIANTS);
+	tcase_add_loop_test(tcase, a_struct_in_itself_has_no_fields, 0, FIXTURE_VARIANTS);
+	tcase_add_loop_test(tcase, an_array_of_itself_is_a_struct, 0, FIXTURE_VARIANTS);
+	tcase_add_loop_test(tcase, a_pointer_to_itself_points_to_nothing, 0, FIXTURE_VARIANTS);
+	tcase_add_loop_test(tcase, too_many_fields_are_none, 0, FIXTURE_VARIANTS);
+	tcase_add_loop_test(tcase, a_size_that_is_not_the_kinds_is_no_type, 0, FIXTURE_VARIANTS);
+	suite_add_tcase(suite, tcase);
+	tcase = tcase_create("damaged types");
+	tcase_set_timeout(tcase, 300);
+	tcase_add_loop_test(tcase, every_field_wrong, 0, 4);
+	tcase_add_loop_test(tcase, every_field_wrong, 16, 20);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
