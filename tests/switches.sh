@@ -61,21 +61,21 @@ go_to() {
 	echo continue
 }
 
-# session: all of them. The backtrace of MODE is between "at MODE" and "end"; what the program printed when it
-# ended is in traceback.MODE.
+# session MODE PROGRAM: GDB's output, the backtrace between "at" and "end"; what the program printed when it ended is
+# in the file traceback. GDB ends with it: GDB 13 can lose track of a process whose last threads end together, and then
+# runs no other.
 session() {
-	local mode
-	for mode in $modes; do
-		printf '%s\n' "tbreak main.ready" "run ${mode/idle/yield} >/dev/null 2>$work/traceback.$mode"
-		go_to "$mode"
-		printf '%s\n' "echo at $mode\\n" backtrace 'echo end\n' delete
-		[ "$mode" != start ] || echo "generate-core-file $work/core"
-		if [ "$mode" = crash ]; then
+	{
+		printf '%s\n' "tbreak main.ready" "run ${1/idle/yield} >/dev/null 2>$work/traceback"
+		go_to "$1"
+		printf '%s\n' 'echo at\n' backtrace 'echo end\n' delete
+		[ "$1" != start ] || echo "generate-core-file $work/core"
+		if [ "$1" = crash ]; then
 			echo "signal SIGSEGV"
 		else
 			echo "signal SIGQUIT"
 		fi
-	done
+	} | goheap "$2"
 }
 
 # frames: a backtrace of GDB's on standard input as rows of function, file, line; those of C and of the vDSO as "?" and
@@ -100,10 +100,9 @@ block() {
 # expected MODE: the stack that the program printed: that of the thread and, if that is another, that of the goroutine
 # it runs.
 expected() {
-	local traceback=$work/traceback.$1
-	block 1 <"$traceback"
-	if grep -m 1 '^goroutine ' "$traceback" | grep -q '^goroutine 0 ' && [ "$1" != idle ]; then
-		block 2 <"$traceback" | sed '1{/^runtime\.systemstack_switch	/d}'
+	block 1 <"$work/traceback"
+	if grep -m 1 '^goroutine ' "$work/traceback" | grep -q '^goroutine 0 ' && [ "$1" != idle ]; then
+		block 2 <"$work/traceback" | sed '1{/^runtime\.systemstack_switch	/d}'
 	fi
 }
 
@@ -128,7 +127,7 @@ named() {
 			((address < 0x555555554000 || address >= 0x600000000000)) || address=$((address - 0x555555554000))
 			function=$(printf '0x%x' "$address" | addr2line -f -e "$1" | head -n 1)
 		fi
-		printf '%s\t%s\n' "$function" "$rest"
+		printf '%s%s\n' "$function" "${rest:+	$rest}"
 	done
 }
 
@@ -157,10 +156,12 @@ differences() {
 		}' "$1" "$2"
 }
 
-# test_mode NAME MODE TWIN
+# test_mode NAME MODE TWIN STRIPPED
 test_mode() {
 	local number=0 pattern
-	sed -n "/^at $2\$/,/^end\$/p" "$work/session" | frames | named "$3" >"$work/found"
+	rm -f "$work/traceback"
+	session "$2" "$4" >"$work/session"
+	sed -n '/^at$/,/^end$/p' "$work/session" | frames | named "$3" >"$work/found"
 	expected "$2" >"$work/expected"
 	while IFS= read -r pattern; do
 		number=$((number + 1))
@@ -172,7 +173,7 @@ test_mode() {
 	sed "1,${number}d" "$work/found" >"$work/rest"
 	[ "$number" -gt 0 ] || cp "$work/found" "$work/rest"
 	differences "$work/expected" "$work/rest" >"$work/differences"
-	if grep -q '^runtime: unknown pc ' "$work/traceback.$2"; then
+	if grep -q '^runtime: unknown pc ' "$work/traceback"; then
 		# Go 1.15 knows no vDSO.
 		printf '%s\n' time.now time.Now main.clock main.run main.main runtime.main runtime.goexit >"$work/expected"
 		cut -f 1 "$work/rest" | diff "$work/expected" - >"$work/differences"
@@ -186,18 +187,21 @@ test_mode() {
 	fi
 }
 
+# test_core NAME TWIN STRIPPED: the backtrace found last is that in a core file, too.
+test_core() {
+	goheap "$3" "$work/core" <<<'echo at\n
+backtrace' | sed -n '/^at$/,$p' | frames >"$work/from-core"
+	same "$1, in a core file" "$work/found" "$work/from-core"
+	rm -f "$work/core"
+}
+
 # test_program NAME TWIN STRIPPED
 test_program() {
 	local mode
-	session | goheap "$3" >"$work/session"
 	for mode in $modes; do
-		test_mode "$1, $mode" "$mode" "$2"
+		test_mode "$1, $mode" "$mode" "$2" "$3"
+		[ "$mode" != start ] || test_core "$1, $mode" "$2" "$3"
 	done
-
-	sed -n "/^at start\$/,/^end\$/p" "$work/session" | frames >"$work/found"
-	goheap "$3" "$work/core" <<<'echo at start\n
-backtrace' | sed -n '/^at start$/,$p' | frames >"$work/from-core"
-	same "$1: the same in a core file" "$work/found" "$work/from-core"
 }
 
 # RELEASES: the Go releases to test with, if not all.
