@@ -38,7 +38,7 @@ goheap() {
 	while IFS= read -r line; do
 		commands+=(-ex "$line")
 	done
-	timeout -k 5 120 gdb -batch "${options[@]}" -x "$work/goheap.gdb" \
+	timeout -k 5 120 "${gdb:-gdb}" -batch "${options[@]}" -x "$work/goheap.gdb" \
 		-ex "jit-reader-load $GOHEAP_SO" "$@" "${commands[@]}" </dev/null 2>&1
 }
 
@@ -204,6 +204,60 @@ test_program() {
 	done
 }
 
+# test_arm64 RELEASE: an emulated process that starts a goroutine, and waits for it. How it comes there is known from
+# the program.
+test_arm64() {
+	local name="Go $1, arm64" directory line try pid i
+	if ! command -v gdb-multiarch >/dev/null || ! command -v qemu-aarch64-static >/dev/null; then
+		skip "$name" "no gdb-multiarch, or no qemu-aarch64-static"
+		return
+	fi
+	if ! directory=$(GOARCH=arm64 CGO_ENABLED=0 "$tests/build-sample" "$1" sample 2>"$work/log"); then
+		skip "$name" "$(tail -n 1 "$work/log")"
+		return
+	fi
+	line=$(grep -n 'return <-results' "$tests/samples/sample/main.go" | cut -d : -f 1)
+	# QEMU 7.2 loses the connection now and then; or another goroutine waits.
+	for ((try = 0; try < 5; try++)); do
+		GOMAXPROCS=1 GODEBUG=asyncpreemptoff=1 qemu-aarch64-static -g "$work/socket" \
+			"$directory/sample.stripped" >/dev/null 2>&1 &
+		pid=$!
+		for ((i = 0; i < 100; i++)); do
+			[ ! -S "$work/socket" ] || break
+			sleep 0.1
+		done
+		gdb=gdb-multiarch goheap "$directory/sample.stripped" <<-END >"$work/session"
+			target remote $work/socket
+			tbreak main.elsewhere
+			continue
+			tbreak runtime.newproc1
+			continue
+			echo at\\n
+			backtrace
+			tbreak main.go:$line
+			continue
+			tbreak runtime.park_m
+			continue
+			backtrace
+			echo end\\n
+			kill
+		END
+		kill "$pid" 2>/dev/null
+		wait "$pid" 2>/dev/null
+		rm -f "$work/socket"
+		sed -n '/^at$/,/^end$/p' "$work/session" | frames | cut -f 1 >"$work/found"
+		! grep -qx runtime.chanrecv1 "$work/found" || break
+	done
+	{
+		printf '%s\n' runtime.newproc1 runtime.newproc.func1 runtime.systemstack runtime.newproc
+		printf '%s\n' main.elsewhere main.kinds main.run main.main runtime.main runtime.goexit
+		printf '%s\n' runtime.park_m runtime.mcall runtime.gopark runtime.chanrecv runtime.chanrecv1
+		printf '%s\n' main.elsewhere main.kinds main.run main.main runtime.main
+		echo runtime.goexit
+	} >"$work/expected"
+	same "$name: from the thread's own stack to the goroutine" "$work/expected" "$work/found"
+}
+
 # RELEASES: the Go releases to test with, if not all.
 for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	for flags in "" -buildmode=pie; do
@@ -215,5 +269,6 @@ for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 			skip "$name" "$(tail -n 1 "$work/log")"
 		fi
 	done
+	test_arm64 "$release"
 done
 finish

@@ -88,6 +88,7 @@ enum {
 enum {
 	DW_OP_addr = 0x03,
 	DW_OP_deref = 0x06,
+	DW_OP_const1u = 0x08,
 	DW_OP_dup = 0x12,
 	DW_OP_swap = 0x16,
 	DW_OP_and = 0x1a,
@@ -101,7 +102,6 @@ enum {
 	DW_OP_ne = 0x2e,
 	DW_OP_skip = 0x2f,
 	DW_OP_lit0 = 0x30,
-	DW_OP_lit8 = 0x38,
 	DW_OP_breg0 = 0x70, /* and a register of 5 bits */
 	DW_OP_call_frame_cfa = 0x9c,
 };

@@ -186,7 +186,7 @@ static void add_switch(struct frames *frames, uint64_t address, const struct gh_
 	}
 	if (code->kind >= GH_SWITCH_RUNNING) {
 		return_address_given(frames);
-		gh_switch_return(&expression, frames->arch, &frames->switches->runtime);
+		gh_switch_return(&expression, code, frames->arch, &frames->switches->runtime);
 		add_expression(frames, &expression);
 	} else if (!frames->has_return) {
 		return_address_as_at_entry(frames);

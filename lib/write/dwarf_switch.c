@@ -2,6 +2,9 @@
 
 #include "lib/write/dwarf.h"
 
+/* The DWARF number of the register that holds g, on the machine (arm64) where it is used. */
+#define REGISTER_G 28
+
 static void add_op(struct gh_buffer *out, uint8_t op)
 {
 	gh_buffer_u8(out, op);
@@ -71,10 +74,10 @@ static void add_is_on_stack(struct gh_buffer *out, const struct gh_arch *arch)
 }
 
 /* The m of the thread on whose own stack SP is. A register or the thread's storage would tell it as
- * well, but neither can be had in an expression after C code, or before Go 1.17. Returns the jump
- * that is taken if there is none. */
-static size_t add_thread(struct gh_buffer *out, const struct gh_arch *arch,
-			 const struct gh_runtime *runtime)
+ * well, but on amd64 neither can be had in an expression after C code, or before Go 1.17. Returns
+ * the jump that is taken if there is none. */
+static size_t add_listed_thread(struct gh_buffer *out, const struct gh_arch *arch,
+				const struct gh_runtime *runtime)
 {
 	add_address(out, arch, runtime->allm);
 	add_op(out, DW_OP_deref);
@@ -90,21 +93,41 @@ static size_t add_thread(struct gh_buffer *out, const struct gh_arch *arch,
 	return none;
 }
 
+/* The m of the g that is in a register. Returns the jump that is taken if that g is not the
+ * thread's own. */
+static size_t add_own_thread(struct gh_buffer *out, const struct gh_runtime *runtime)
+{
+	add_op(out, DW_OP_breg0 + REGISTER_G);
+	gh_buffer_sleb128(out, runtime->g_m);
+	add_op(out, DW_OP_deref);
+	add_op(out, DW_OP_dup);
+	add_field(out, GH_M_G0);
+	add_op(out, DW_OP_breg0 + REGISTER_G);
+	gh_buffer_sleb128(out, 0);
+	add_op(out, DW_OP_ne);
+	return add_jump(out, DW_OP_bra);
+}
+
+/* Jumps if the goroutine on the stack, which stays, has not called this code. */
+static size_t add_jump_if_not_caller(struct gh_buffer *out, const struct gh_switch *code,
+				     const struct gh_arch *arch)
+{
+	if (code->kind != GH_SWITCH_CALLED || arch->link_register)
+		return add_jump_if_nil(out);
+	add_op(out, DW_OP_dup);
+	add_sp(out, arch, 0);
+	add_op(out, DW_OP_deref);
+	add_op(out, DW_OP_ne);
+	return add_jump(out, DW_OP_bra);
+}
+
 static void add_running(struct gh_buffer *out, const struct gh_switch *code,
 			const struct gh_arch *arch, const struct gh_runtime *runtime)
 {
-	size_t no_thread = add_thread(out, arch, runtime);
+	size_t no_thread = runtime->g_m != 0 ? add_own_thread(out, runtime)
+					     : add_listed_thread(out, arch, runtime);
 	add_field(out, runtime->m_curg);
-	size_t none;
-	if (code->kind == GH_SWITCH_CALLED) {
-		add_op(out, DW_OP_dup);
-		add_sp(out, arch, 0);
-		add_op(out, DW_OP_deref);
-		add_op(out, DW_OP_ne);
-		none = add_jump(out, DW_OP_bra);
-	} else {
-		none = add_jump_if_nil(out);
-	}
+	size_t none = add_jump_if_not_caller(out, code, arch);
 	add_field(out, runtime->g_sched_sp);
 	add_plus(out, (uint64_t)code->frame);
 	size_t end = add_jump(out, DW_OP_skip);
@@ -142,33 +165,49 @@ void gh_switch_cfa(struct gh_buffer *out, const struct gh_switch *code, const st
 	}
 }
 
-/* The return address, given the CFA. */
-static void add_return(struct gh_buffer *out)
+/* What is at OFFSET bytes below the CFA, which is on the stack. */
+static void add_saved(struct gh_buffer *out, uint8_t offset)
 {
-	add_op(out, DW_OP_lit8);
+	add_op(out, DW_OP_const1u);
+	gh_buffer_u8(out, offset);
 	add_op(out, DW_OP_minus);
 	add_op(out, DW_OP_deref);
 }
 
-void gh_switch_return(struct gh_buffer *out, const struct gh_arch *arch,
-		      const struct gh_runtime *runtime)
+/* Where the goroutine that the thread runs goes on. */
+static void add_running_pc(struct gh_buffer *out, const struct gh_runtime *runtime)
+{
+	add_op(out, DW_OP_breg0 + REGISTER_G);
+	gh_buffer_sleb128(out, runtime->g_m);
+	add_op(out, DW_OP_deref);
+	add_field(out, runtime->m_curg);
+	add_field(out, runtime->g_sched_sp + 8);
+}
+
+void gh_switch_return(struct gh_buffer *out, const struct gh_switch *code,
+		      const struct gh_arch *arch, const struct gh_runtime *runtime)
 {
 	add_op(out, DW_OP_dup);
 	add_sp(out, arch, 0);
 	add_op(out, DW_OP_ne);
 	size_t found = add_jump(out, DW_OP_bra);
 	/* As after a call there. */
-	add_address(out, arch, runtime->mstart + 1);
+	add_address(out, arch, runtime->mstart + arch->quantum);
 	size_t end = add_jump(out, DW_OP_skip);
 	set_target(out, found, out->size);
-	add_return(out);
+	if (!arch->link_register)
+		add_saved(out, arch->pointer_size);
+	else if (code->kind == GH_SWITCH_RUNNING)
+		add_saved(out, (uint8_t)code->frame);
+	else
+		add_running_pc(out, runtime);
 	set_target(out, end, out->size);
 }
 
 void gh_switch_callback_return(struct gh_buffer *out, const struct gh_arch *arch,
 			       const struct gh_runtime *runtime)
 {
-	add_return(out);
+	add_saved(out, arch->pointer_size);
 	add_op(out, DW_OP_dup);
 	add_address(out, arch, runtime->systemstack_switch);
 	add_op(out, DW_OP_eq);

@@ -13,8 +13,8 @@ void gh_switch_cfa(struct gh_buffer *out, const struct gh_switch *code, const st
 
 /* Adds the expression of the return address there, given the CFA, for the last two kinds: where the
  * CFA is SP, it is in mstart, as a thread's own stack begins there. */
-void gh_switch_return(struct gh_buffer *out, const struct gh_arch *arch,
-		      const struct gh_runtime *runtime);
+void gh_switch_return(struct gh_buffer *out, const struct gh_switch *code,
+		      const struct gh_arch *arch, const struct gh_runtime *runtime);
 
 /* Adds the expression of the return address, given the CFA, in runtime.cgocallback. Up to Go 1.20
  * it can be the very entry of systemstack_switch: a debugger, which looks for what calls at the

@@ -5,6 +5,7 @@
 
 #include "lib/write/stackend.h"
 #include "lib/write/switch_amd64.h"
+#include "lib/write/switch_arm64.h"
 
 /* Learns what FUNC, called NAME, tells of the runtime. */
 static void learn(struct gh_runtime *runtime, const struct gh_pclntab *tab,
@@ -19,8 +20,10 @@ static void learn(struct gh_runtime *runtime, const struct gh_pclntab *tab,
 		runtime->systemstack_switch = func->entry;
 	else if (gh_stack_is_named(name, "runtime.mcommoninit"))
 		gh_switch_amd64_allm(runtime, tab, func);
-	else if (gh_stack_is_named(name, "runtime.systemstack"))
+	else if (gh_stack_is_named(name, "runtime.systemstack")) {
 		gh_switch_amd64_offsets(runtime, tab, func);
+		gh_switch_arm64_offsets(runtime, tab, func);
+	}
 }
 
 void gh_switches_add(struct gh_switches *switches, const struct gh_switch *code)
@@ -44,13 +47,18 @@ void gh_switches_add(struct gh_switches *switches, const struct gh_switch *code)
 static void add_function(struct gh_switches *switches, const struct gh_pclntab *tab,
 			 const struct gh_func *func)
 {
-	if (tab->image->arch->machine == EM_X86_64) {
+	switch (tab->image->arch->machine) {
+	case EM_X86_64:
 		gh_switch_amd64_add(switches, tab, func);
-		return;
+		break;
+	case EM_AARCH64:
+		gh_switch_arm64_add(switches, tab, func);
+		break;
+	default:
+		gh_switches_add(switches, &(struct gh_switch){.start = func->entry + tab->quantum,
+							      .end = func->end,
+							      .kind = GH_SWITCH_LOST});
 	}
-	gh_switches_add(switches, &(struct gh_switch){.start = func->entry + tab->quantum,
-						      .end = func->end,
-						      .kind = GH_SWITCH_LOST});
 }
 
 /* The runtime is not as it has to be: what it would tell is not known. */
@@ -63,8 +71,9 @@ static void forget_running(struct gh_switches *switches)
 
 static bool is_known(const struct gh_runtime *runtime)
 {
-	return runtime->allm != 0 && runtime->mstart != 0 && runtime->m_alllink != 0 &&
-	       runtime->m_curg != 0 && runtime->g_sched_sp != 0;
+	bool has_thread = runtime->g_m != 0 || (runtime->allm != 0 && runtime->m_alllink != 0);
+	return has_thread && runtime->mstart != 0 && runtime->m_curg != 0 &&
+	       runtime->g_sched_sp != 0;
 }
 
 bool gh_switches_find(struct gh_switches *switches, const struct gh_pclntab *tab,

@@ -11,7 +11,8 @@ enum gh_switch_kind {
 	GH_SWITCH_SAVED,    /* saved on the other stack */
 	GH_SWITCH_DEPTH,    /* saved there, as its distance from the top of a goroutine's stack */
 	GH_SWITCH_RUNNING,  /* in sched.sp of the goroutine that the thread runs (m.curg) */
-	GH_SWITCH_CALLED,   /* the same, as long as the thread runs the goroutine that is at SP */
+	GH_SWITCH_CALLED,   /* the same, and on amd64 if it is the goroutine that is at SP; with a
+			       link   register, in sched.pc is where it goes on */
 };
 
 struct gh_switch {
@@ -34,7 +35,9 @@ struct gh_runtime {
 					return: before Go 1.21 */
 	uint32_t m_alllink;          /* offset in m of the next one in the list, in bytes */
 	uint32_t m_curg;             /* in m: of the goroutine that it runs */
-	uint8_t g_sched_sp;          /* in g: of SP while other code than the goroutine's runs */
+	uint32_t g_m;                /* in g: of the m that runs it; where a register holds g */
+	uint32_t
+	    g_sched_sp; /* in g: of SP while other code than the goroutine's runs; pc is next */
 };
 
 /* The offsets that are the same in all releases that have g.stack (Go 1.4), on machines with
@@ -51,8 +54,9 @@ struct gh_switches {
 };
 
 /* Finds all such code of the program: in functions that move SP freely, by what the machine's
- * instructions do (amd64), else from a function's second instruction on, as GH_SWITCH_LOST. False
- * (ERR filled) if a function cannot be read or memory ran out; in any case SWITCHES is to be freed.
+ * instructions do (amd64, arm64), else from a function's second instruction on, as GH_SWITCH_LOST.
+ * False (ERR filled) if a function cannot be read or memory ran out; in any case SWITCHES is to be
+ * freed.
  */
 bool gh_switches_find(struct gh_switches *switches, const struct gh_pclntab *tab,
 		      struct gh_error *err);
