@@ -387,6 +387,15 @@ document goheap _run
 Run a command of the goheap program's (internal).
 end
 
+define _goheap_serve
+  shell : >"$GOHEAP_SESSION"/memory.wanted
+  maint flush register-cache
+  frame
+end
+document _goheap_serve
+Have goheap.so serve memory to the program that this is piped to (internal).
+end
+
 # GDB cannot be told an alias a second time.
 if $_isvoid($goheap_aliases)
 set $goheap_aliases = 1

@@ -8,6 +8,7 @@
 
 #include "plugin/command.h"
 #include "plugin/dumpfile.h"
+#include "plugin/snapshot.h"
 #include "plugin/traceback.h"
 
 #define OUTPUT_BUFFER (1 << 18)
@@ -32,7 +33,8 @@ struct arguments {
 /* What is read, and how it is printed. */
 struct listing {
 	const struct arguments *arguments;
-	struct gh_dump dump;
+	struct gh_snapshot snapshot;
+	const struct gh_dump *dump; /* in the snapshot */
 	struct gh_symbols *symbols; /* NULL if no program is given */
 	struct gh_traceback traceback;
 };
@@ -154,7 +156,7 @@ static void print_function(FILE *out, struct listing *listing, uint64_t pc, uint
 static void print_defer(FILE *out, struct listing *listing, uint64_t id, size_t number)
 {
 	struct gh_dump_record record;
-	gh_dump_get(&listing->dump, GH_DUMP_DEFER, number, &record);
+	gh_dump_get(listing->dump, GH_DUMP_DEFER, number, &record);
 	fprintf(out, "deferred in goroutine %" PRIu64 ": ", id);
 	if (record.defer.entry != 0)
 		print_function(out, listing, record.defer.entry, record.defer.entry, false);
@@ -169,12 +171,12 @@ static void print_defer(FILE *out, struct listing *listing, uint64_t id, size_t 
 static void print_panic(FILE *out, struct listing *listing, uint64_t id, size_t number)
 {
 	struct gh_dump_record record;
-	gh_dump_get(&listing->dump, GH_DUMP_PANIC, number, &record);
+	gh_dump_get(listing->dump, GH_DUMP_PANIC, number, &record);
 	uint64_t type = record.panic.argument_type;
-	struct gh_dump_slice name = gh_dumpfile_type_name(&listing->dump, type);
+	struct gh_dump_slice name = gh_dumpfile_type_name(listing->dump, type);
 	fprintf(out, "panicking in goroutine %" PRIu64 ": ", id);
 	if (name.size > 0)
-		gh_print_slice(out, &listing->dump, name, false);
+		gh_print_slice(out, listing->dump, name, false);
 	else
 		fprintf(out, "type 0x%" PRIx64, type);
 	fprintf(out, ", data 0x%" PRIx64 "\n", record.panic.argument_data);
@@ -182,7 +184,7 @@ static void print_panic(FILE *out, struct listing *listing, uint64_t id, size_t 
 
 static void print_extra(FILE *out, struct listing *listing, uint64_t id, size_t number)
 {
-	const struct gh_dump_stack *stack = gh_dump_stack(&listing->dump, number);
+	const struct gh_dump_stack *stack = gh_dump_stack(listing->dump, number);
 	for (size_t i = 0; i < stack->npanics; i++)
 		print_panic(out, listing, id, stack->first_panic + i);
 	for (size_t i = 0; i < stack->ndefers; i++)
@@ -232,11 +234,11 @@ static void print_json_creator(FILE *out, struct listing *listing,
 
 static void print_json_extra(FILE *out, struct listing *listing, size_t number)
 {
-	const struct gh_dump_stack *stack = gh_dump_stack(&listing->dump, number);
+	const struct gh_dump_stack *stack = gh_dump_stack(listing->dump, number);
 	struct gh_dump_record record;
 	fputs(",\"defers\":[", out);
 	for (size_t i = 0; i < stack->ndefers; i++) {
-		gh_dump_get(&listing->dump, GH_DUMP_DEFER, stack->first_defer + i, &record);
+		gh_dump_get(listing->dump, GH_DUMP_DEFER, stack->first_defer + i, &record);
 		fprintf(out, "%s{\"function\":", i > 0 ? "," : "");
 		print_function(out, listing, record.defer.entry, 0, true);
 		fprintf(out, ",\"entry\":\"0x%" PRIx64 "\",\"pc\":\"0x%" PRIx64 "\"}",
@@ -244,7 +246,7 @@ static void print_json_extra(FILE *out, struct listing *listing, size_t number)
 	}
 	fputs("],\"panics\":[", out);
 	for (size_t i = 0; i < stack->npanics; i++) {
-		gh_dump_get(&listing->dump, GH_DUMP_PANIC, stack->first_panic + i, &record);
+		gh_dump_get(listing->dump, GH_DUMP_PANIC, stack->first_panic + i, &record);
 		fprintf(out,
 			"%s{\"argument_type\":\"0x%" PRIx64 "\",\"argument_data\":\"0x%" PRIx64
 			"\"}",
@@ -279,11 +281,11 @@ static bool make_entry(struct listing *listing, size_t number, const struct gh_d
 	*entry = (struct entry){
 	    .number = number,
 	    .id = goroutine->id,
-	    .minutes = gh_dumpfile_minutes(&listing->dump, goroutine),
+	    .minutes = gh_dumpfile_minutes(listing->dump, goroutine),
 	};
-	if (!gh_traceback_make(&listing->traceback, &listing->dump, listing->symbols, number))
+	if (!gh_traceback_make(&listing->traceback, listing->dump, listing->symbols, number))
 		return false;
-	CAPTURE(entry->status, print_status(out, &listing->dump, goroutine, false));
+	CAPTURE(entry->status, print_status(out, listing->dump, goroutine, false));
 	CAPTURE(entry->body, print_body(out, listing, goroutine));
 	CAPTURE(entry->extra, print_extra(out, listing, goroutine->id, number));
 	if (entry->status != NULL && entry->body != NULL && entry->extra != NULL)
@@ -330,7 +332,7 @@ static bool is_wanted(const struct listing *listing, const struct gh_dump_gorout
 static void print_json(struct listing *listing, const struct gh_dump_goroutine *goroutine,
 		       size_t number)
 {
-	const struct gh_dump *dump = &listing->dump;
+	const struct gh_dump *dump = listing->dump;
 	printf("{\"id\":%" PRIu64 ",\"status\":\"%s\",\"wait_reason\":", goroutine->id,
 	       gh_dumpfile_status(goroutine->status));
 	gh_print_slice(stdout, dump, goroutine->wait_reason, true);
@@ -405,12 +407,12 @@ static void print_group(const struct group *group)
 static bool print_json_group(struct listing *listing, const struct group *group)
 {
 	struct gh_dump_record record;
-	gh_dump_get(&listing->dump, GH_DUMP_GOROUTINE, group->first->number, &record);
-	if (!gh_traceback_make(&listing->traceback, &listing->dump, listing->symbols,
+	gh_dump_get(listing->dump, GH_DUMP_GOROUTINE, group->first->number, &record);
+	if (!gh_traceback_make(&listing->traceback, listing->dump, listing->symbols,
 			       group->first->number))
 		return false;
 	printf("{\"count\":%zu,\"status\":", group->count);
-	print_status(stdout, &listing->dump, &record.goroutine, true);
+	print_status(stdout, listing->dump, &record.goroutine, true);
 	printf(",\"minutes\":%" PRIu64 ",\"goroutines\":[", longest_wait(group));
 	print_ids(group, ",");
 	putchar(']');
@@ -455,9 +457,9 @@ static bool walk(struct listing *listing, struct entry *entries, size_t *count)
 {
 	const struct arguments *arguments = listing->arguments;
 	struct gh_dump_record record;
-	for (size_t i = 0; i < listing->dump.nstacks; i++) {
+	for (size_t i = 0; i < listing->dump->nstacks; i++) {
 		struct entry entry;
-		gh_dump_get(&listing->dump, GH_DUMP_GOROUTINE, i, &record);
+		gh_dump_get(listing->dump, GH_DUMP_GOROUTINE, i, &record);
 		if (record.goroutine.system && !arguments->all)
 			continue;
 		if (!make_entry(listing, i, &record, &entry))
@@ -489,7 +491,7 @@ static int print_listing(struct listing *listing)
 	size_t count = 0;
 	bool ok = true;
 	if (listing->arguments->group) {
-		entries = calloc(listing->dump.nstacks + 1, sizeof(*entries));
+		entries = calloc(listing->dump->nstacks + 1, sizeof(*entries));
 		ok = entries != NULL;
 	}
 	ok = ok && walk(listing, entries, &count);
@@ -508,17 +510,18 @@ static int run(const struct arguments *arguments)
 {
 	struct listing listing = {.arguments = arguments};
 	struct gh_symbols symbols;
-	if (!gh_dumpfile_open(&listing.dump, arguments->dump))
+	if (!gh_snapshot_open(&listing.snapshot, arguments->dump, arguments->program))
 		return GH_EXIT_INPUT;
+	listing.dump = &listing.snapshot.dump;
 	int status = GH_EXIT_INPUT;
 	if (arguments->program == NULL) {
 		status = print_listing(&listing);
-	} else if (gh_symbols_open(&symbols, &listing.dump, arguments->program)) {
+	} else if (gh_symbols_open(&symbols, listing.dump, arguments->program)) {
 		listing.symbols = &symbols;
 		status = print_listing(&listing);
 		gh_symbols_close(&symbols);
 	}
-	gh_dump_close(&listing.dump);
+	gh_snapshot_close(&listing.snapshot);
 	return status;
 }
 

@@ -60,6 +60,8 @@ static bool parse_program(struct gh_infofiles *files, const char *text)
 		files->entry = strtoull(line + 1 + sizeof(entry) - 1, NULL, 16);
 	/* What is more than a file comes before the program. */
 	files->running = start != text + sizeof(before) - 1;
+	const char *native = strstr(text, "Using the running image of ");
+	files->native = native != NULL && native < start;
 	return files->program != NULL;
 }
 

@@ -13,6 +13,7 @@ struct gh_infofiles {
 	char *symbols;  /* the file that the program's symbols are from; NULL if there are none */
 	uint64_t entry; /* address of the program's entry point, where it is loaded; 0 if unknown */
 	bool running;   /* there is a process, a core file, or a connection to a target */
+	bool native;    /* there is a process of this machine */
 };
 
 /* Reads what GDB printed from IN; it may end early. False if memory ran out. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "plugin/frames.h"
+#include "plugin/serve.h"
 #include "plugin/session.h"
 
 GDB_DECLARE_GPL_COMPATIBLE_READER;
@@ -110,6 +111,7 @@ static enum gdb_status unwind(struct gdb_reader_funcs *self, struct gdb_unwind_c
 	(void)self;
 	if (frames_path == NULL)
 		return GDB_FAIL;
+	gh_serve(callbacks);
 	gh_frames_refresh(&frames, frames_path);
 	const struct gh_frames_row *row = find_frame(callbacks);
 	if (row == NULL || !is_called_so(callbacks, row))
@@ -192,6 +194,8 @@ struct gdb_reader_funcs *gdb_init_reader(void)
 		fprintf(stderr, "goheap: no session: %s\n", problem);
 	else if (asprintf(&frames_path, "%s/" GH_SESSION_FRAMES, session.path) < 0)
 		frames_path = NULL;
+	else
+		gh_serve_open();
 	free(program);
 	return &funcs;
 }

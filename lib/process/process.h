@@ -1,0 +1,23 @@
+/* A Go process, live or in a core file, with the program that it runs. */
+#ifndef GH_PROCESS_PROCESS_H
+#define GH_PROCESS_PROCESS_H
+
+#include "lib/pclntab/pclntab.h"
+#include "lib/process/memory.h"
+
+/* The registers of a thread of the system's. */
+struct gh_registers {
+	uint64_t pc;
+	uint64_t sp;
+};
+
+struct gh_process {
+	struct gh_memory memory;
+	const struct gh_pclntab *tab; /* of the program; not owned */
+	int minor;                    /* of the Go release that built it: 22 for Go 1.22 */
+	uint64_t bias;                /* of the process's addresses over the program file's */
+	const struct gh_registers *threads; /* not owned */
+	size_t nthreads;
+};
+
+#endif

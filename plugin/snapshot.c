@@ -1,0 +1,207 @@
+#include "plugin/snapshot.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/elf/buildinfo.h"
+#include "lib/process/snapshot.h"
+#include "plugin/dumpfile.h"
+#include "plugin/program.h"
+#include "plugin/serve.h"
+
+/* What GDB debugs, as it is described in the session's directory. */
+struct described {
+	uint64_t entry;            /* of the program, where it is loaded */
+	bool native;               /* a process of this machine, and its clock */
+	struct gh_buffer threads;  /* struct gh_registers; owned */
+};
+
+/* Reads the line at TEXT; a pc starts a thread. */
+static void read_line(struct described *process, const char *text)
+{
+	char name[8];
+	uint64_t value = 0;
+	int count = sscanf(text, "%7s %" SCNx64, name, &value);
+	if (count == 1 && strcmp(name, "native") == 0)
+		process->native = true;
+	if (count < 2)
+		return;
+	size_t size = process->threads.size;
+	if (strcmp(name, "entry") == 0) {
+		process->entry = value;
+	} else if (strcmp(name, "pc") == 0) {
+		struct gh_registers registers = {.pc = value};
+		gh_buffer_bytes(&process->threads, &registers, sizeof(registers));
+	} else if (strcmp(name, "sp") == 0 && size > 0) {
+		struct gh_registers *registers = (void *)(process->threads.data + size);
+		registers[-1].sp = value;
+	}
+}
+
+/* Reads the description, which is beside the socket, in DIRECTORY. */
+static bool read_description(struct described *process, int directory)
+{
+	*process = (struct described){0};
+	int fd = openat(directory, GH_SESSION_PROCESS, O_RDONLY | O_CLOEXEC);
+	FILE *in = fd >= 0 ? fdopen(fd, "r") : NULL;
+	if (in == NULL) {
+		perror(GH_SESSION_PROCESS);
+		return false;
+	}
+	char *line = NULL;
+	size_t size = 0;
+	while (getline(&line, &size, in) >= 0)
+		read_line(process, line);
+	free(line);
+	fclose(in);
+	return !process->threads.failed;
+}
+
+/* Waits for GDB, which may fail before it comes to serve: then it closes our standard input. */
+static bool is_served(int fd)
+{
+	char greeting;
+	for (;;) {
+		struct pollfd ready[] = {{.fd = fd, .events = POLLIN},
+					 {.fd = STDIN_FILENO, .events = POLLIN}};
+		if (poll(ready, 2, -1) < 0)
+			return false;
+		if (ready[0].revents != 0)
+			return read(fd, &greeting, 1) == 1;
+		char text[256];
+		if (ready[1].revents != 0 && read(STDIN_FILENO, text, sizeof(text)) <= 0)
+			return false;
+	}
+}
+
+/* Connects to the socket in DIRECTORY, whose own name may be too long. -1 if GDB does not serve. */
+static int connect_in(int directory)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/" GH_SESSION_MEMORY,
+		 directory);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0 &&
+	    is_served(fd))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* Reads memory over the connection that SOURCE points to. */
+static bool fetch(void *source, uint64_t address, void *buf, size_t size)
+{
+	int fd = *(const int *)source;
+	struct gh_serve_request request = {.address = address, .size = size};
+	char done;
+	return send(fd, &request, sizeof(request), MSG_NOSIGNAL) == sizeof(request) &&
+	       recv(fd, &done, 1, 0) == 1 && done == 1 &&
+	       recv(fd, buf, size, MSG_WAITALL) == (ssize_t)size;
+}
+
+static uint64_t monotonic_time(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Makes the dump of PROCESS, whose memory comes over FD, and which runs PROGRAM. */
+static bool make(struct gh_snapshot *snapshot, const struct described *described,
+		 const struct gh_program *program, int fd)
+{
+	const struct gh_image *image = &program->image;
+	struct gh_buildinfo info;
+	struct gh_error err;
+	gh_buildinfo_read(&info, image);
+	struct gh_process process = {
+	    .memory = {.fetch = fetch, .source = &fd, .big_endian = image->arch->big_endian},
+	    .tab = &program->tab,
+	    .minor = gh_go_minor(info.go_version),
+	    .bias = gh_image_is_pie(image) ? described->entry - image->header.e_entry : 0,
+	    .threads = (const void *)described->threads.data,
+	    .nthreads = described->threads.size / sizeof(struct gh_registers),
+	};
+	const char *version = info.go_version != NULL ? info.go_version : "";
+	bool made = gh_snapshot_make(&snapshot->bytes, &process, version, &err) &&
+		    gh_dump_open_memory(&snapshot->dump, snapshot->bytes.data, snapshot->bytes.size,
+					image->path, &err);
+	if (!made)
+		gh_print_error(&err);
+	gh_memory_free(&process.memory);
+	gh_buildinfo_free(&info);
+	if (made && described->native)
+		snapshot->dump.latest = monotonic_time();
+	return made;
+}
+
+/* The same for what GDB debugs; DIRECTORY is the session's. */
+static bool open_debugged(struct gh_snapshot *snapshot, int directory, const char *path)
+{
+	struct described process;
+	struct gh_program program;
+	if (!read_description(&process, directory))
+		return false;
+	bool made = false;
+	if (process.threads.size > 0)
+		snapshot->selected = *(const struct gh_registers *)process.threads.data;
+	int fd = connect_in(directory);
+	if (fd < 0) {
+		fputs("goheap: GDB has no process whose memory can be read\n", stderr);
+	} else if (gh_program_open(&program, path)) {
+		made = make(snapshot, &process, &program, fd);
+		gh_program_close(&program);
+	}
+	if (fd >= 0)
+		close(fd);
+	gh_buffer_free(&process.threads);
+	return made;
+}
+
+static bool is_socket(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISSOCK(st.st_mode);
+}
+
+/* The directory that the file at PATH is in; -1 if it cannot be opened. */
+static int open_directory(const char *path)
+{
+	char *copy = strdup(path);
+	int fd = copy != NULL ? open(dirname(copy), O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	if (fd < 0)
+		perror(path);
+	free(copy);
+	return fd;
+}
+
+bool gh_snapshot_open(struct gh_snapshot *snapshot, const char *path, const char *program)
+{
+	*snapshot = (struct gh_snapshot){0};
+	if (program == NULL || !is_socket(path))
+		return gh_dumpfile_open(&snapshot->dump, path);
+	int directory = open_directory(path);
+	bool opened = directory >= 0 && open_debugged(snapshot, directory, program);
+	if (directory >= 0)
+		close(directory);
+	if (!opened)
+		gh_buffer_free(&snapshot->bytes);
+	return opened;
+}
+
+void gh_snapshot_close(struct gh_snapshot *snapshot)
+{
+	gh_dump_close(&snapshot->dump);
+	gh_buffer_free(&snapshot->bytes);
+}
