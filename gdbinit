@@ -52,6 +52,31 @@ document _goheap_look_if_stale
 Give GDB's program its symbols if it may be another than before (internal).
 end
 
+define _goheap_leave
+  if $_isvoid($goheap_goroutine)
+  else
+    set $goheap_goroutine = $goheap_void
+    shell rm -f "$GOHEAP_SESSION"/dump.frames
+    pipe maint flush register-cache | cat >/dev/null
+  end
+end
+document _goheap_leave
+Show the selected thread's own stack again (internal).
+end
+
+define _goheap_move
+  _goheap_look_if_stale
+  _goheap_leave
+end
+document _goheap_move
+Prepare for a command that has the program go on (internal).
+end
+
+# The commands that have the program go on are hooked, too.
+define hook-stop
+  _goheap_leave
+end
+
 # The reader that was loaded need not be goheap.so, nor have got a session: looking fails then.
 define hookpost-jit-reader-load
   set $goheap_stale = 1
@@ -180,35 +205,35 @@ define hook-down
 end
 
 define hook-finish
-  _goheap_look_if_stale
+  _goheap_move
 end
 
 define hook-until
-  _goheap_look_if_stale
+  _goheap_move
 end
 
 define hook-advance
-  _goheap_look_if_stale
+  _goheap_move
 end
 
 define hook-step
-  _goheap_look_if_stale
+  _goheap_move
 end
 
 define hook-next
-  _goheap_look_if_stale
+  _goheap_move
 end
 
 define hook-stepi
-  _goheap_look_if_stale
+  _goheap_move
 end
 
 define hook-nexti
-  _goheap_look_if_stale
+  _goheap_move
 end
 
 define hook-continue
-  _goheap_look_if_stale
+  _goheap_move
 end
 
 define hook-call
@@ -244,7 +269,7 @@ define hook-whatis
 end
 
 define hook-jump
-  _goheap_look_if_stale
+  _goheap_move
 end
 
 define hook-dprintf
@@ -319,7 +344,8 @@ They need the plugin: jit-reader-load goheap.so
 goheap info       -- Tell what the current program is and how it was built, or what the loaded heap dump has
 goheap load       -- Open a heap dump
 goheap print      -- Print a value of the program's memory
-goheap goroutines -- Print the goroutines of the loaded heap dump as Go prints tracebacks
+goheap goroutine  -- Show a goroutine's stack in a process or core file
+goheap goroutines -- Print goroutines as Go prints tracebacks
 goheap frames     -- List the stack frames of the loaded heap dump
 goheap types      -- List the types of the loaded heap dump
 goheap itabs      -- List the itabs of the loaded heap dump
@@ -416,9 +442,17 @@ that another program wrote is refused, unless -f is given. With --names, the sou
 and types are those of PROGRAM, which is the program before it was stripped.
 end
 
+alias goheap goroutine = goheap _run within goroutine
+document goheap goroutine
+Show a goroutine's stack, or the selected thread's own again.
+Usage: goheap goroutine ID
+The stack is below the top frame of the selected thread, until the program goes on. Registers and
+memory stay as they are. An ID of 0 is for the thread's own stack.
+end
+
 alias goheap goroutines = goheap _run within goroutines
 document goheap goroutines
-Print the goroutines of the loaded heap dump as Go prints tracebacks.
+Print goroutines as Go prints tracebacks: of the loaded heap dump, process, or core file.
 Usage: goheap goroutines [-s STATUS] [--grep RE] [--group] [--all] [--json]
 end
 

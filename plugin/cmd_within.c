@@ -1,6 +1,5 @@
 /* goheap within: what gdbinit runs for a command that the shell has too. Reads what GDB's `info
  * files' prints, and runs the command on the heap dump that is loaded, or on GDB's program. */
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,11 +8,10 @@
 #include <unistd.h>
 
 #include "plugin/command.h"
+#include "plugin/debugged.h"
 #include "plugin/infofiles.h"
 #include "plugin/script.h"
-#include "plugin/serve.h"
 #include "plugin/session.h"
-#include "plugin/snapshot.h"
 
 /* Reads where the session's link NAME leads; in BUF. False if there is none. */
 static bool read_link(const char *directory, const char *name, char buf[PATH_MAX])
@@ -57,61 +55,6 @@ static int run(char **argv, int argc, const char *const *files)
 	return GH_EXIT_INPUT;
 }
 
-/* Describes what GDB debugs, as far as that is known before GDB is asked for more. */
-static bool describe(const char *directory, const struct gh_infofiles *files)
-{
-	char path[PATH_MAX];
-	snprintf(path, sizeof(path), "%s/" GH_SESSION_PROCESS, directory);
-	FILE *out = fopen(path, "we");
-	if (out == NULL) {
-		perror(path);
-		return false;
-	}
-	fprintf(out, "entry 0x%" PRIx64 "\n%s", files->entry, files->native ? "native\n" : "");
-	bool written = fclose(out) == 0;
-	/* A name can have what a line of GDB's cannot. */
-	snprintf(path, sizeof(path), "%s/" GH_SESSION_PROGRAM, directory);
-	unlink(path);
-	if (written && symlink(files->program, path) == 0)
-		return true;
-	perror(path);
-	return false;
-}
-
-/* Writes TEXT, which a line of GDB's holds, as one argument of a shell's. */
-static void write_argument(FILE *script, const char *text)
-{
-	fputs(" '", script);
-	for (; *text != '\0'; text++) {
-		if (*text == '\'')
-			fputs("'\\''", script);
-		else
-			fputc(*text, script);
-	}
-	fputc('\'', script);
-}
-
-/* Has GDB run the command on what it debugs, while it serves memory; then AFTER, if that did not
- * fail. */
-static int run_on_process(char **argv, int argc, const char *directory,
-			  const struct gh_infofiles *files, const char *after)
-{
-	static const char registers[] = "frame apply 1 -q -s info registers pc sp | cat "
-					">>\"$GOHEAP_SESSION\"/" GH_SESSION_PROCESS "\n";
-	FILE *script = describe(directory, files) ? gh_script_open(directory) : NULL;
-	if (script == NULL)
-		return GH_EXIT_INPUT;
-	fprintf(script, "pipe %spipe thread apply all -q -s %s", registers, registers);
-	fprintf(script,
-		"pipe _goheap_serve | \"$GOHEAP_PROGRAM\" %s \"$GOHEAP_SESSION\"/" GH_SESSION_MEMORY
-		" -e \"$GOHEAP_SESSION\"/" GH_SESSION_PROGRAM,
-		argv[0]);
-	for (int i = 1; i < argc; i++)
-		write_argument(script, argv[i]);
-	fprintf(script, "\nif $_shell_exitcode\nelse\n%send\n", after);
-	return gh_script_close(script, directory) ? GH_EXIT_OK : GH_EXIT_INPUT;
-}
-
 /* Runs it on what GDB has. */
 static int run_on_files(char **argv, int argc, const char *directory,
 			const struct gh_infofiles *files)
@@ -122,6 +65,10 @@ static int run_on_files(char **argv, int argc, const char *directory,
 	bool is_info = strcmp(argv[0], "info") == 0;
 	bool debugs = files->program != NULL && files->running;
 	if (has_dump(files, directory) && read_link(directory, GH_SESSION_DUMP, dump)) {
+		if (strcmp(argv[0], "goroutine") == 0) {
+			fputs("A heap dump's goroutines are threads: info threads\n", stderr);
+			return GH_EXIT_INPUT;
+		}
 		args[0] = dump;
 		if (strcmp(argv[0], "goroutines") == 0 &&
 		    read_link(directory, GH_SESSION_WRITER, program)) {
@@ -134,10 +81,12 @@ static int run_on_files(char **argv, int argc, const char *directory,
 		args[0] = files->program;
 		return run(argv, argc, args);
 	}
-	if (debugs && strcmp(argv[0], "goroutines") == 0)
-		return run_on_process(argv, argc, directory, files, "");
+	if (debugs && gh_debugged_has(argv[0]))
+		return gh_debugged_run(argv, argc, directory, files);
 	fputs(is_info ? "No program: name one with the file command.\n"
-		      : "No heap dump is loaded: goheap load DUMP\n",
+	      : gh_debugged_has(argv[0])
+		  ? "No process, core file or heap dump is loaded.\n"
+		  : "No heap dump is loaded: goheap load DUMP\n",
 	      stderr);
 	return GH_EXIT_INPUT;
 }

@@ -16,6 +16,7 @@ int gh_cmd_funcs(int argc, char **argv);
 int gh_cmd_lines(int argc, char **argv);
 int gh_cmd_addr2line(int argc, char **argv);
 int gh_cmd_debug(int argc, char **argv);
+int gh_cmd_goroutine(int argc, char **argv);
 int gh_cmd_goroutines(int argc, char **argv);
 int gh_cmd_frames(int argc, char **argv);
 int gh_cmd_types(int argc, char **argv);

@@ -14,6 +14,7 @@
  * session. */
 struct gh_frames_header {
 	uint64_t count;       /* of rows */
+	uint64_t marker_sp;   /* of the frame that a goroutine's stack is shown below; 0 if none */
 	uint8_t pointer_size; /* in bytes */
 	uint8_t dwarf_sp;     /* DWARF number of the stack pointer */
 	uint8_t dwarf_pc;     /* DWARF number that GDB has for the pc */
@@ -29,13 +30,18 @@ struct gh_frames_row {
 	uint64_t pc; /* as GDB has it: of a top frame, at the call */
 	uint64_t caller_sp;
 	uint64_t caller_pc;
-	uint64_t entry; /* of its function */
+	uint64_t entry; /* of its function; 0 if unknown */
 };
 
 /* Writes the callers of DUMP's frames to PATH: whole or not at all. A stack's last frame has none.
  * False, and ERR filled, if it cannot be written. Where GDB knows no DWARF number for the machine's
  * pc there can be no such file: then none is written, and that is no error. */
 bool gh_frames_write(const struct gh_dump *dump, const char *path, struct gh_error *err);
+
+/* The same for goroutine NUMBER alone, which has a stack, below the frame at SP and PC: a thread's
+ * top frame that has nothing to do with it. False where there can be no such file, too. */
+bool gh_frames_write_below(const struct gh_dump *dump, size_t number, uint64_t sp, uint64_t pc,
+			   const char *path, struct gh_error *err);
 
 /* The file, mapped. Zero it before the first use. */
 struct gh_frames {

@@ -37,20 +37,19 @@ static void add_end(struct gh_buffer *rows, const struct gh_dump_frame *last)
 	}
 }
 
+/* TOP is the stack's first frame; GDB has PC for it. */
 static void add_stack(struct gh_buffer *rows, const struct gh_dump *dump,
-		      const struct gh_arch *arch, const struct gh_dump_stack *stack)
+		      const struct gh_dump_stack *stack, const struct gh_dump_record *top,
+		      uint64_t pc)
 {
-	struct gh_dump_record record;
+	struct gh_dump_record record = *top;
 	struct gh_dump_record caller;
-	if (stack->nframes == 0)
-		return;
-	gh_dump_get(dump, GH_DUMP_FRAME, stack->first_frame, &record);
 	for (size_t i = 1; i < stack->nframes; i++, record = caller) {
 		gh_dump_get(dump, GH_DUMP_FRAME, stack->first_frame + i, &caller);
 		const struct gh_dump_frame *frame = &record.frame;
 		struct gh_frames_row row = {
 		    .sp = frame->sp,
-		    .pc = i == 1 ? gh_corefile_pc(arch, frame) : frame->pc,
+		    .pc = i == 1 ? pc : frame->pc,
 		    .caller_sp = caller.frame.sp,
 		    .caller_pc = caller.frame.pc,
 		    .entry = frame->entry,
@@ -98,6 +97,26 @@ static bool write_file(const struct gh_frames_header *header, const struct gh_bu
 	return false;
 }
 
+/* Writes the file, of a dump of ARCH's, and frees ROWS. */
+static bool write_rows(const struct gh_arch *arch, struct gh_buffer *rows, uint64_t marker_sp,
+		       const char *path, struct gh_error *err)
+{
+	struct gh_frames_header header = {
+	    .count = rows->size / sizeof(struct gh_frames_row),
+	    .marker_sp = marker_sp,
+	    .pointer_size = arch->pointer_size,
+	    .dwarf_sp = arch->dwarf_sp,
+	    .dwarf_pc = dwarf_pc(arch),
+	    .big_endian = arch->big_endian,
+	    .dwarf_lr = arch->link_register ? arch->dwarf_ra : 0,
+	};
+	if (header.count > 0)
+		qsort(rows->data, header.count, sizeof(struct gh_frames_row), compare_rows);
+	bool written = write_file(&header, rows, path, err);
+	gh_buffer_free(rows);
+	return written;
+}
+
 bool gh_frames_write(const struct gh_dump *dump, const char *path, struct gh_error *err)
 {
 	const struct gh_arch *arch = gh_dump_arch(dump, err);
@@ -106,19 +125,44 @@ bool gh_frames_write(const struct gh_dump *dump, const char *path, struct gh_err
 	if (dwarf_pc(arch) == 0)
 		return true;
 	struct gh_buffer rows = {0};
-	for (size_t i = 0; i < gh_dump_count(dump, GH_DUMP_GOROUTINE); i++)
-		add_stack(&rows, dump, arch, gh_dump_stack(dump, i));
-	struct gh_frames_header header = {
-	    .count = rows.size / sizeof(struct gh_frames_row),
-	    .pointer_size = arch->pointer_size,
-	    .dwarf_sp = arch->dwarf_sp,
-	    .dwarf_pc = dwarf_pc(arch),
-	    .big_endian = arch->big_endian,
-	    .dwarf_lr = arch->link_register ? arch->dwarf_ra : 0,
+	for (size_t i = 0; i < gh_dump_count(dump, GH_DUMP_GOROUTINE); i++) {
+		const struct gh_dump_stack *stack = gh_dump_stack(dump, i);
+		struct gh_dump_record top;
+		if (stack->nframes == 0)
+			continue;
+		gh_dump_get(dump, GH_DUMP_FRAME, stack->first_frame, &top);
+		add_stack(&rows, dump, stack, &top, gh_corefile_pc(arch, &top.frame));
+	}
+	return write_rows(arch, &rows, 0, path, err);
+}
+
+/* A frame's pc, which GDB takes for a return address, as all but a thread's top frame have: so one
+ * that has not begun has one that is past its entry. */
+static uint64_t return_address(const struct gh_dump_frame *frame)
+{
+	return frame->pc == frame->entry ? frame->pc + 1 : frame->pc;
+}
+
+bool gh_frames_write_below(const struct gh_dump *dump, size_t number, uint64_t sp, uint64_t pc,
+			   const char *path, struct gh_error *err)
+{
+	const struct gh_arch *arch = gh_dump_arch(dump, err);
+	const struct gh_dump_stack *stack = gh_dump_stack(dump, number);
+	if (arch == NULL)
+		return false;
+	if (dwarf_pc(arch) == 0)
+		return gh_fail(err, dump->path, GH_NO_OFFSET, "a machine whose pc GDB unwinds",
+			       "%s", arch->goarch);
+	struct gh_dump_record top;
+	struct gh_buffer rows = {0};
+	gh_dump_get(dump, GH_DUMP_FRAME, stack->first_frame, &top);
+	struct gh_frames_row marker = {
+	    .sp = sp,
+	    .pc = pc,
+	    .caller_sp = top.frame.sp,
+	    .caller_pc = return_address(&top.frame),
 	};
-	if (header.count > 0)
-		qsort(rows.data, header.count, sizeof(struct gh_frames_row), compare_rows);
-	bool written = write_file(&header, &rows, path, err);
-	gh_buffer_free(&rows);
-	return written;
+	gh_buffer_bytes(&rows, &marker, sizeof(marker));
+	add_stack(&rows, dump, stack, &top, marker.caller_pc);
+	return write_rows(arch, &rows, sp, path, err);
 }

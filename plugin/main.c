@@ -34,6 +34,7 @@ static const struct command {
     {"session", NULL, gh_cmd_session},
     {"load", NULL, gh_cmd_load},
     {"within", NULL, gh_cmd_within},
+    {"goroutine", NULL, gh_cmd_goroutine},
 };
 
 const char *argp_program_version = PACKAGE_STRING;

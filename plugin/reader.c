@@ -15,7 +15,7 @@
 GDB_DECLARE_GPL_COMPATIBLE_READER;
 
 static struct gh_session session;
-static struct gh_frames frames; /* of the heap dump that is loaded */
+static struct gh_frames frames; /* of the heap dump that is loaded, or the goroutine chosen */
 static char *frames_path;       /* NULL while there is no session */
 
 /* GDB registers code of the program's own just-in-time compilers here as well. Once declined, it
@@ -87,22 +87,29 @@ static const struct gh_frames_row *find_frame(struct gdb_unwind_callbacks *callb
 	return gh_frames_find(&frames, sp, pc);
 }
 
+/* ROW is of the frame that a goroutine's stack is shown below. */
+static bool is_marker(const struct gh_frames_row *row)
+{
+	return row->sp == frames.header->marker_sp;
+}
+
 /* Where memory has another return address, this is another process. What the dump does not have of
  * a stack cannot be read. */
 static bool is_called_so(struct gdb_unwind_callbacks *callbacks, const struct gh_frames_row *row)
 {
 	unsigned size = frames.header->pointer_size;
 	unsigned char bytes[8];
-	if (row->caller_sp - row->sp < size)
+	if (is_marker(row) || row->caller_sp - row->sp < size)
 		return true;
 	uint64_t address = frames.header->dwarf_lr != 0 ? row->sp : row->caller_sp - size;
 	return callbacks->target_read(address, bytes, (int)size) != GDB_SUCCESS ||
 	       get_number(bytes, size, frames.header->big_endian) == row->caller_pc;
 }
 
-/* Frames of a heap dump are unwound by what the dump says: a debugger finds the same caller, but
- * would take it to have the registers of the frame that it called, and the dump has no registers.
- * Those that are not set here GDB knows to be unknown.
+/* Frames of a heap dump are unwound by what the dump says, and those of the goroutine that the user
+ * has chosen by what its stack was seen to be: a debugger finds the same caller, but
+ * would take it to have the registers of the frame that it called, and a goroutine that does not
+ * run has none. Those that are not set here GDB knows to be unknown.
  *
  * All others are declined and go to GDB's own unwinders: the debug file has unwind information for
  * all Go functions, and a frame taken here could not be the outermost. */
@@ -126,7 +133,8 @@ static enum gdb_status unwind(struct gdb_reader_funcs *self, struct gdb_unwind_c
 }
 
 /* Asked only for frames that unwind took. To DWARF the canonical frame address is the stack
- * pointer's value in the caller. */
+ * pointer's value in the caller; GDB checks that it is no lower there than in what was called. That
+ * of the frame that a goroutine's stack is shown below is not known: at 0 nothing can be read. */
 static struct gdb_frame_id get_frame_id(struct gdb_reader_funcs *self,
 					struct gdb_unwind_callbacks *callbacks)
 {
@@ -134,6 +142,8 @@ static struct gdb_frame_id get_frame_id(struct gdb_reader_funcs *self,
 	const struct gh_frames_row *row = find_frame(callbacks);
 	if (row == NULL)
 		return (struct gdb_frame_id){0};
+	if (is_marker(row))
+		return (struct gdb_frame_id){.code_address = row->pc};
 	return (struct gdb_frame_id){.code_address = row->entry, .stack_address = row->caller_sp};
 }
 

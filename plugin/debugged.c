@@ -1,0 +1,109 @@
+#include "plugin/debugged.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "plugin/command.h"
+#include "plugin/script.h"
+#include "plugin/serve.h"
+#include "plugin/snapshot.h"
+
+/* What GDB does after a command, if that did not fail. */
+static const struct after {
+	const char *name;
+	const char *script;
+} commands[] = {
+    {"goroutine",
+     "set $goheap_goroutine = 1\npipe maint flush register-cache | cat >/dev/null\nframe 1\n"},
+    {"goroutines", ""},
+};
+
+static const struct after *find_command(const char *name)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	return NULL;
+}
+
+bool gh_debugged_has(const char *name)
+{
+	return find_command(name) != NULL;
+}
+
+/* Describes what GDB debugs, as far as that is known before GDB is asked for more. */
+static bool describe(const char *directory, const struct gh_infofiles *files)
+{
+	char path[PATH_MAX];
+	snprintf(path, sizeof(path), "%s/" GH_SESSION_PROCESS, directory);
+	FILE *out = fopen(path, "we");
+	if (out == NULL) {
+		perror(path);
+		return false;
+	}
+	fprintf(out, "entry 0x%" PRIx64 "\n%s", files->entry, files->native ? "native\n" : "");
+	bool written = fclose(out) == 0;
+	/* A name can have what a line of GDB's cannot. */
+	snprintf(path, sizeof(path), "%s/" GH_SESSION_PROGRAM, directory);
+	unlink(path);
+	if (written && symlink(files->program, path) == 0)
+		return true;
+	perror(path);
+	return false;
+}
+
+/* Writes TEXT, which a line of GDB's held, as one argument of a shell's. */
+static void write_argument(FILE *script, const char *text)
+{
+	fputs(" '", script);
+	for (; *text != '\0'; text++) {
+		if (*text == '\'')
+			fputs("'\\''", script);
+		else
+			fputc(*text, script);
+	}
+	fputc('\'', script);
+}
+
+/* The selected frame need not be the thread's top frame. */
+static void write_registers(FILE *script, const char *threads)
+{
+	fprintf(script,
+		"pipe %sframe apply 1 -q -s info registers pc sp | cat >>\"$GOHEAP_SESSION\"/"
+		GH_SESSION_PROCESS "\n",
+		threads);
+}
+
+/* The thread's own stack, for which nothing needs to be known of the goroutines. */
+static void write_leave(FILE *script)
+{
+	fputs("_goheap_leave\nframe 0\n", script);
+}
+
+static void write_command(FILE *script, char **argv, int argc)
+{
+	write_registers(script, "");
+	write_registers(script, "thread apply all -q -s ");
+	fprintf(script,
+		"pipe _goheap_serve | \"$GOHEAP_PROGRAM\" %s \"$GOHEAP_SESSION\"/" GH_SESSION_MEMORY
+		" -e \"$GOHEAP_SESSION\"/" GH_SESSION_PROGRAM,
+		argv[0]);
+	for (int i = 1; i < argc; i++)
+		write_argument(script, argv[i]);
+	fprintf(script, "\nif $_shell_exitcode\nelse\n%send\n", find_command(argv[0])->script);
+}
+
+int gh_debugged_run(char **argv, int argc, const char *directory, const struct gh_infofiles *files)
+{
+	FILE *script = describe(directory, files) ? gh_script_open(directory) : NULL;
+	if (script == NULL)
+		return GH_EXIT_INPUT;
+	if (argc == 2 && strcmp(argv[0], "goroutine") == 0 && strcmp(argv[1], "0") == 0)
+		write_leave(script);
+	else
+		write_command(script, argv, argc);
+	return gh_script_close(script, directory) ? GH_EXIT_OK : GH_EXIT_INPUT;
+}
