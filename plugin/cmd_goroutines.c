@@ -1,4 +1,4 @@
-/* goheap goroutines: the goroutines of a heap dump, as Go prints tracebacks. */
+/* goheap goroutines: the goroutines of a heap dump, or of what GDB debugs, as Go prints tracebacks. */
 #include <argp.h>
 #include <inttypes.h>
 #include <regex.h>
@@ -116,6 +116,14 @@ static void print_place(FILE *out, const struct gh_call *call)
 	fputs("\n", out);
 }
 
+/* Fills CALL with where the goroutine was created. False if that is not to be printed. */
+static bool find_creator(const struct listing *listing, const struct gh_dump_goroutine *goroutine,
+			 struct gh_call *call)
+{
+	return gh_traceback_creator(goroutine, listing->symbols, call) &&
+	       (!call->hidden || listing->arguments->all);
+}
+
 static void print_body(FILE *out, struct listing *listing,
 		       const struct gh_dump_goroutine *goroutine)
 {
@@ -128,7 +136,7 @@ static void print_body(FILE *out, struct listing *listing,
 		print_place(out, &traceback->calls[i]);
 	}
 	struct gh_call creator;
-	if (gh_traceback_creator(goroutine, listing->symbols, &creator)) {
+	if (find_creator(listing, goroutine, &creator)) {
 		fputs("created by ", out);
 		gh_traceback_print_name(out, &creator);
 		fputs("\n", out);
@@ -221,7 +229,7 @@ static void print_json_creator(FILE *out, struct listing *listing,
 {
 	struct gh_call creator;
 	fprintf(out, ",\"creator_pc\":\"0x%" PRIx64 "\",\"created_by\":", goroutine->creator_pc);
-	if (!gh_traceback_creator(goroutine, listing->symbols, &creator)) {
+	if (!find_creator(listing, goroutine, &creator)) {
 		fputs("null", out);
 		return;
 	}

@@ -85,6 +85,9 @@ static void write_leave(FILE *script)
 
 static void write_command(FILE *script, char **argv, int argc)
 {
+	/* GDB does not move the sections of a position-independent program whose symbols are from
+	 * another file, so the entry point among them may be the file's. */
+	fputs("pipe info auxv | cat >>\"$GOHEAP_SESSION\"/" GH_SESSION_PROCESS "\n", script);
 	write_registers(script, "");
 	write_registers(script, "thread apply all -q -s ");
 	fprintf(script,

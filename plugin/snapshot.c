@@ -31,6 +31,11 @@ static void read_line(struct described *process, const char *text)
 {
 	char name[8];
 	uint64_t value = 0;
+	const char *last = strrchr(text, ' ');
+	if (strstr(text, " AT_ENTRY ") != NULL && last != NULL) {
+		process->entry = strtoull(last, NULL, 16);
+		return;
+	}
 	int count = sscanf(text, "%7s %" SCNx64, name, &value);
 	if (count == 1 && strcmp(name, "native") == 0)
 		process->native = true;

@@ -166,7 +166,8 @@ bool gh_traceback_creator(const struct gh_dump_goroutine *goroutine, struct gh_s
 	call->name = gh_pclntab_name(&symbols->program.tab, place->func.name);
 	call->length = strlen(call->name);
 	call->inlined = false;
-	return is_shown(call, false) && !is_wrapper(symbols, place, call);
+	call->hidden = !is_shown(call, false) || is_wrapper(symbols, place, call);
+	return true;
 }
 
 /* Where the type arguments in CALL's name end: after the last bracket. NULL if it has none. */

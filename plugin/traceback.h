@@ -31,7 +31,7 @@ struct gh_traceback {
 bool gh_traceback_make(struct gh_traceback *traceback, const struct gh_dump *dump,
 		       struct gh_symbols *symbols, size_t number);
 
-/* Where goroutine RECORD was created. False if that is not known, or Go would not say. */
+/* Where GOROUTINE was created. False if that is not known, or it is the first. */
 bool gh_traceback_creator(const struct gh_dump_goroutine *goroutine, struct gh_symbols *symbols,
 			  struct gh_call *call);
 

@@ -3,6 +3,7 @@
 //	dump DUMP STACKS [MORE]    write a heap dump to DUMP and, of the same moment, runtime.Stack's text
 //	                           to STACKS; print counts, "NAME<tab>NUMBER" a line. MORE goroutines are
 //	                           there than always.
+//	dump wait [MORE]    write no dump: say "ready", and wait for standard input
 package main
 
 import (
@@ -11,6 +12,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -301,21 +303,13 @@ func startMore(number string) {
 	}
 }
 
-func main() {
-	if len(os.Args) != 3 && len(os.Args) != 4 {
-		fmt.Fprintln(os.Stderr, "usage: dump DUMP STACKS [MORE]")
-		os.Exit(2)
-	}
-	dump, err := os.Create(os.Args[1])
-	must(err)
-	stacks, err := os.Create(os.Args[2])
-	must(err)
+func blockAll(more string) {
 	for i := 0; i < 1000; i++ {
 		list = &Node{next: list, magic: uint64(999 - i)}
 	}
 	start()
-	if len(os.Args) == 4 {
-		startMore(os.Args[3])
+	if more != "" {
+		startMore(more)
 	}
 	finalizers()
 	runtime.GC()
@@ -324,6 +318,24 @@ func main() {
 	debug.SetGCPercent(-1)
 	runtime.GC()
 	runtime.GC()
+}
+
+func main() {
+	if len(os.Args) >= 2 && os.Args[1] == "wait" {
+		blockAll(strings.Join(os.Args[2:], ""))
+		fmt.Println("ready")
+		os.Stdin.Read(make([]byte, 1))
+		return
+	}
+	if len(os.Args) != 3 && len(os.Args) != 4 {
+		fmt.Fprintln(os.Stderr, "usage: dump DUMP STACKS [MORE]")
+		os.Exit(2)
+	}
+	dump, err := os.Create(os.Args[1])
+	must(err)
+	stacks, err := os.Create(os.Args[2])
+	must(err)
+	blockAll(strings.Join(os.Args[3:], ""))
 	write(dump, stacks)
 	must(dump.Close())
 	must(stacks.Close())

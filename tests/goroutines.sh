@@ -1,0 +1,192 @@
+#!/usr/bin/env bash
+# The goroutines of a live process and of a core file from gcore, stripped, against what GOTRACEBACK=all has the
+# same process print of itself afterwards.
+set -u
+export LC_ALL=C
+
+# The toolchains and samples stay where they are when the cache moves.
+export GOHEAP_TEST_CACHE=${GOHEAP_TEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/goheap-tests}
+
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+export XDG_CACHE_HOME=$work/cache XDG_RUNTIME_DIR=$work/run
+mkdir -p "$XDG_CACHE_HOME" "$XDG_RUNTIME_DIR"
+sed '/^# --- build tree only ---$/,$d' "$tests/../gdbinit" >"$work/goheap.gdb"
+
+# goheap PROGRAM COMMAND...: a session with the plugin.
+goheap() {
+	local program=$1 commands=()
+	shift
+	for command in "$@"; do
+		commands+=(-ex "$command")
+	done
+	timeout -k 5 300 gdb -nx -q -batch -iex 'set width 0' -iex 'set height 0' \
+		-iex 'set debuginfod enabled off' -iex 'set print frame-arguments presence' \
+		-x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" "${commands[@]}" "$program" \
+		</dev/null 2>&1
+}
+
+# start PROGRAM [MORE]: runs the sample until all its goroutines are blocked; $pid, and descriptor 7, which ends it.
+start() {
+	rm -f "$work/input"
+	mkfifo "$work/input"
+	GOTRACEBACK=all "$1" wait "${@:2}" <"$work/input" >"$work/output" 2>"$work/traceback" &
+	pid=$!
+	exec 7>"$work/input"
+	for ((i = 0; i < 600; i++)); do
+		grep -q ready "$work/output" && break
+		sleep 0.1
+	done
+	# Main has printed that before it reads.
+	sleep 0.3
+}
+
+# quit: has it print its goroutines, and ends it.
+quit() {
+	kill -QUIT "$pid"
+	wait "$pid" 2>"$work/ended"
+	exec 7>&-
+}
+
+# normal: a traceback on standard input as one line for each of the user's goroutines, sorted. Arguments, who
+# created it in which goroutine, and locks to threads are left out, as goheap does not tell them; and inlined calls of
+# the runtime's own, which older releases print.
+normal() {
+	sed -E -e '/^(rax|eax|trap|r0|R0) /,$d' -e '/^\[Inferior /d' -e 's/ fp=0x.*//' \
+		-e 's/^(goroutine [0-9]+) gp=.* \[/\1 [/' -e 's/ in goroutine [0-9]+$//' \
+		-e 's/, locked to thread\]/]/' -e 's/^goroutine /\n&/' \
+		-e '/^(goroutine |created by |\t|$)/!s/\([^()]*\)$/(...)/' |
+		sed -E -e '/^runtime\.[a-z].*\(\.\.\.\)$/ { N; /\n.* \+0x/!d }' |
+		awk 'BEGIN { RS = ""; FS = "\n"; OFS = "|" } { $1 = $1; print }' | grep -f "$work/ids" | sort
+}
+
+# rows: such lines as rows: goroutine, function, file, line. Inlined calls are left out, as the debug file need not
+# have them: they have no offset.
+rows() {
+	awk -F'|' -v OFS='\t' '{
+		split($1, words, " ")
+		for (i = 2; i < NF && $i !~ /^created by /; i += 2) {
+			name = $i
+			sub(/\(\.\.\.\)$/, "", name)
+			if (name == "panic")
+				name = "runtime.gopanic"
+			if ($(i + 1) !~ / \+0x/)
+				continue
+			place = $(i + 1)
+			gsub(/^\t| .*/, "", place)
+			line = place
+			sub(/.*:/, "", line)
+			sub(/:[0-9]+$/, "", place)
+			print words[2], name, place, line
+		}
+	}' | sort
+}
+
+# shown: the backtraces of a session as such rows; "goroutine ID" comes before each.
+shown() {
+	sed -nE -e 's/^goroutine ([0-9]+) \[.*\], from frame 1 on$/goroutine \1/p' \
+		-e 's/^#[1-9][0-9]* +(0x[0-9a-f]+ in )?(.*) \((\.\.\.)?\) at (.*):([0-9]+)$/\2\t\4\t\5/p' |
+		awk -F'\t' -v OFS='\t' '
+			/^goroutine / { id = substr($0, 11); next }
+			{ sub(/\[.*\]/, "[...]", $1); print id, $0 }' | sort
+}
+
+# listing NAME: the goroutines in the file expected are those of the session in the file users. Where a signal's
+# handler printed them, or some of them, with the runtime's own calls, they are as in the session in the file all.
+listing() {
+	normal <"$work/users" >"$work/found"
+	same "$1: which goroutines ($(wc -l <"$work/expected"))" <(sed 's/:|.*//' "$work/expected") <(sed 's/:|.*//' "$work/found")
+	normal <"$work/all" | sort - "$work/found" >"$work/either"
+	comm -23 "$work/expected" "$work/either" >"$work/left"
+	same "$1: their stacks" /dev/null "$work/left"
+}
+
+# backtraces NAME: so are the frames of each, of which GDB shows more: the runtime's.
+backtraces() {
+	rows <"$work/expected" >"$work/rows"
+	shown <"$work/session" >"$work/shown"
+	comm -23 "$work/rows" "$work/shown" >"$work/left"
+	same "$1: frames of each in a backtrace ($(wc -l <"$work/rows"))" /dev/null "$work/left"
+	lacks "$1: no backtrace fails" "$(cat "$work/session")" '\?\?|[Cc]annot access|corrupt|not saved|^goheap: there'
+}
+
+# state: has GDB run this to print what there is of the process: its threads' registers and a checksum of all its
+# writable memory, but for the kernel's own clock page.
+cat >"$work/state" <<-"END"
+	#!/bin/bash
+	while read -r range access _ _ _ name; do
+		[[ $access == rw* && $name != \[v* ]] || continue
+		start=$((16#${range%-*})) end=$((16#${range#*-}))
+		dd if="/proc/$1/mem" bs=4096 skip=$((start / 4096)) count=$(((end - start) / 4096)) 2>/dev/null | sha256sum
+	done <"/proc/$1/maps"
+END
+chmod +x "$work/state"
+
+# check_process NAME PROGRAM
+check_process() {
+	local ids commands=() id
+	start "$2"
+	goheap "$2" "attach $pid" "goheap goroutines" >"$work/users"
+	goheap "$2" "attach $pid" "goheap goroutines --all" >"$work/all"
+	ids=$(sed -nE 's/^goroutine ([0-9]+) .*/\1/p' "$work/users")
+	# shellcheck disable=SC2086 # a line for each
+	printf '^goroutine %s \n' $ids >"$work/ids"
+	for id in $ids; do
+		commands+=("goheap goroutine $id" "backtrace")
+	done
+	goheap "$2" "attach $pid" "thread apply all -q info registers" "shell $work/state $pid" "echo then\\n" \
+		"goheap goroutines" "${commands[@]}" "echo again\\n" "thread 2" "${commands[@]}" "goheap goroutine 0" \
+		"echo own\\n" "backtrace" "echo now\\n" "thread 1" "echo registers\\n" \
+		"thread apply all -q info registers" "shell $work/state $pid" >"$work/live-frames"
+	goheap "$2" "attach $pid" "generate-core-file $work/core" >"$work/gcore"
+	quit
+	normal <"$work/traceback" >"$work/expected"
+	if [ ! -s "$work/expected" ]; then
+		fail "$1: the process printed its goroutines" "$(head -n 20 "$work/traceback" "$work/users")"
+		return
+	fi
+	listing "$1, live"
+	sed '/^again$/,$d' "$work/live-frames" >"$work/session"
+	backtraces "$1, live"
+	sed -e '1,/^again$/d' -e '/^own$/,$d' "$work/live-frames" >"$work/session"
+	backtraces "$1, live, below another thread's frame"
+	cp "$work/live-frames" "$work/session"
+	lacks "$1, live: the thread's own stack is shown again" \
+		"$(sed -e '1,/^own$/d' -e '/^now$/,$d' "$work/session")" ' main\.'
+	sed -n '/^[a-z0-9]* *0x\|^[0-9a-f]\{64\}/p' <(sed '/^then$/,$d' "$work/session") >"$work/before"
+	sed -n '/^[a-z0-9]* *0x\|^[0-9a-f]\{64\}/p' <(sed '1,/^registers$/d' "$work/session") >"$work/after"
+	same "$1, live: registers and memory stay as they are ($(wc -l <"$work/before"))" "$work/before" "$work/after"
+	goheap "$2" "core-file $work/core" "goheap goroutines" >"$work/users"
+	goheap "$2" "core-file $work/core" "goheap goroutines --all" >"$work/all"
+	listing "$1, core file"
+	goheap "$2" "core-file $work/core" "${commands[@]}" >"$work/session"
+	backtraces "$1, core file"
+	rm "$work/core"
+}
+
+# check_many NAME PROGRAM: 100,000 goroutines.
+check_many() {
+	start "$2" 100000
+	goheap "$2" "attach $pid" "goheap goroutines" >"$work/session"
+	exec 7>&-
+	wait "$pid"
+	found=$(grep -cE '^goroutine [0-9]+ \[(chan receive|chan send|select)' "$work/session")
+	if [ "$found" -ge 100000 ]; then
+		ok "$1: 100,000 goroutines"
+	else
+		fail "$1: 100,000 goroutines" "$found; $(head -n 20 "$work/session")"
+	fi
+}
+
+for release in ${RELEASES:-$("$tests/toolchain" list)}; do
+	for spec in "dump" "dump -buildmode=pie"; do
+		# shellcheck disable=SC2086 # the words of a specification are arguments
+		if ! directory=$("$tests/build-sample" "$release" $spec 2>"$work/why"); then
+			skip "Go $release $spec" "$(tail -n 1 "$work/why")"
+			continue
+		fi
+		check_process "Go $release $spec" "$directory/dump.stripped"
+	done
+done
+[ -n "${directory:-}" ] && check_many "Go $release" "$directory/dump.stripped"
+finish
