@@ -1,4 +1,5 @@
-/* goheap goroutines: the goroutines of a heap dump, or of what GDB debugs, as Go prints tracebacks. */
+/* goheap goroutines: the goroutines of a heap dump, or of what GDB debugs, as Go prints tracebacks.
+ */
 #include <argp.h>
 #include <inttypes.h>
 #include <regex.h>

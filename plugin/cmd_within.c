@@ -83,10 +83,9 @@ static int run_on_files(char **argv, int argc, const char *directory,
 	}
 	if (debugs && gh_debugged_has(argv[0]))
 		return gh_debugged_run(argv, argc, directory, files);
-	fputs(is_info ? "No program: name one with the file command.\n"
-	      : gh_debugged_has(argv[0])
-		  ? "No process, core file or heap dump is loaded.\n"
-		  : "No heap dump is loaded: goheap load DUMP\n",
+	fputs(is_info                    ? "No program: name one with the file command.\n"
+	      : gh_debugged_has(argv[0]) ? "No process, core file or heap dump is loaded.\n"
+					 : "No heap dump is loaded: goheap load DUMP\n",
 	      stderr);
 	return GH_EXIT_INPUT;
 }

@@ -72,8 +72,8 @@ static void write_argument(FILE *script, const char *text)
 static void write_registers(FILE *script, const char *threads)
 {
 	fprintf(script,
-		"pipe %sframe apply 1 -q -s info registers pc sp | cat >>\"$GOHEAP_SESSION\"/"
-		GH_SESSION_PROCESS "\n",
+		"pipe %sframe apply 1 -q -s info registers pc sp | cat "
+		">>\"$GOHEAP_SESSION\"/" GH_SESSION_PROCESS "\n",
 		threads);
 }
 

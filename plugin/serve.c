@@ -53,8 +53,8 @@ static bool answer(struct gdb_unwind_callbacks *callbacks)
 	if (recv(client, &request, sizeof(request), MSG_WAITALL) != sizeof(request) ||
 	    request.size > GH_MEMORY_BLOCK)
 		return false;
-	bytes[0] = callbacks->target_read(request.address, bytes + 1, (int)request.size) ==
-		   GDB_SUCCESS;
+	bytes[0] =
+	    callbacks->target_read(request.address, bytes + 1, (int)request.size) == GDB_SUCCESS;
 	return send_all(bytes, bytes[0] ? 1 + request.size : 1);
 }
 

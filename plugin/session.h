@@ -15,11 +15,12 @@
 #define GH_PROGRAM_VARIABLE "GOHEAP_PROGRAM"
 
 /* What `goheap load' leaves in the directory for as long as GDB has its core file open. */
-#define GH_SESSION_CORE   "dump.core"   /* the core file */
-#define GH_SESSION_FRAMES "dump.frames" /* the callers of its frames, for goheap.so; or those of the goroutine
-				     that was chosen in a process */
-#define GH_SESSION_DEBUG  "dump.debug"  /* symbols, with the variables of its frames */
-#define GH_SESSION_DUMP   "dump"        /* a link to the heap dump */
+#define GH_SESSION_CORE "dump.core" /* the core file */
+#define GH_SESSION_FRAMES                                                                          \
+	"dump.frames" /* the callers of its frames, for goheap.so; or those of the goroutine       \
+		   that was chosen in a process */
+#define GH_SESSION_DEBUG "dump.debug" /* symbols, with the variables of its frames */
+#define GH_SESSION_DUMP  "dump"       /* a link to the heap dump */
 #define GH_SESSION_WRITER                                                                          \
 	"dump.program" /* a link to the program that wrote it, if that is known                    \
 			*/

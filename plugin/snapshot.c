@@ -21,9 +21,9 @@
 
 /* What GDB debugs, as it is described in the session's directory. */
 struct described {
-	uint64_t entry;            /* of the program, where it is loaded */
-	bool native;               /* a process of this machine, and its clock */
-	struct gh_buffer threads;  /* struct gh_registers; owned */
+	uint64_t entry;           /* of the program, where it is loaded */
+	bool native;              /* a process of this machine, and its clock */
+	struct gh_buffer threads; /* struct gh_registers; owned */
 };
 
 /* Reads the line at TEXT; a pc starts a thread. */

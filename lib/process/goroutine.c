@@ -141,8 +141,8 @@ static void search(struct gh_process *process, uint64_t start, uint64_t end,
 	for (uint64_t at = start - start % word; at < end && end - at >= 3 * word; at += word) {
 		struct gh_goroutines found = *all;
 		uint64_t capacity;
-		if (!gh_memory_uint(&process->memory, at, word, &found.list) ||
-		    found.list < 4096 || found.list % word != 0 ||
+		if (!gh_memory_uint(&process->memory, at, word, &found.list) || found.list < 4096 ||
+		    found.list % word != 0 ||
 		    !gh_memory_uint(&process->memory, at + word, word, &found.count) ||
 		    found.count <= all->count || found.count > MAX_GOROUTINES ||
 		    !gh_memory_uint(&process->memory, at + 2 * word, word, &capacity) ||

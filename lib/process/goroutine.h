@@ -14,11 +14,11 @@ enum {
 
 /* Where the fields are in runtime.g, in bytes. */
 struct gh_g_layout {
-	uint32_t lr;         /* sched.lr */
-	uint32_t syscall_sp; /* syscallpc follows */
-	uint32_t status;     /* atomicstatus, 4 bytes */
-	uint32_t id;         /* goid, 8 bytes */
-	uint32_t wait_since; /* 8 bytes */
+	uint32_t lr;          /* sched.lr */
+	uint32_t syscall_sp;  /* syscallpc follows */
+	uint32_t status;      /* atomicstatus, 4 bytes */
+	uint32_t id;          /* goid, 8 bytes */
+	uint32_t wait_since;  /* 8 bytes */
 	uint32_t wait_reason; /* 1 byte */
 	uint32_t creator;     /* gopc; startpc is two words on. 0 if it was not found */
 };
@@ -37,11 +37,11 @@ struct gh_goroutine {
 	uint64_t stack_high; /* one past its stack */
 	uint64_t top_panic;
 	uint64_t top_defer;
-	uint64_t thread;  /* its runtime.m; 0 if it is on none */
-	uint64_t sp;      /* sched: where it goes on when it runs again */
-	uint64_t pc;      /* the same */
-	uint64_t context; /* the same: the closure pointer */
-	uint64_t lr;      /* the same: the link register; 0 if it is on the stack */
+	uint64_t thread;     /* its runtime.m; 0 if it is on none */
+	uint64_t sp;         /* sched: where it goes on when it runs again */
+	uint64_t pc;         /* the same */
+	uint64_t context;    /* the same: the closure pointer */
+	uint64_t lr;         /* the same: the link register; 0 if it is on the stack */
 	uint64_t syscall_sp; /* of the call that entered the system call or C; 0 if it is in none */
 	uint64_t syscall_pc;
 	uint32_t status; /* without the bit that says that its stack is being scanned */

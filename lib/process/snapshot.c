@@ -46,8 +46,8 @@ static bool is_one_of(const char *text, size_t length, const char *const *list)
 }
 
 /* The runtime made the goroutine for itself (runtime.isSystemGoroutine). Those that run the user's
- * finalizers and cleanups are the user's but for when they wait for work. REASON is why it waits, of
- * LENGTH bytes. */
+ * finalizers and cleanups are the user's but for when they wait for work. REASON is why it waits,
+ * of LENGTH bytes. */
 static bool is_system(const struct gh_process *process, const struct gh_goroutine *g,
 		      const char *reason, size_t length)
 {

@@ -12,9 +12,9 @@
 
 /* What is known of a pc. */
 struct gh_stack_site {
-	uint64_t pc; /* 0 if nothing is kept here */
-	bool found;  /* it is in a function */
-	bool ends;   /* nothing called that function, or its caller cannot be found */
+	uint64_t pc;   /* 0 if nothing is kept here */
+	bool found;    /* it is in a function */
+	bool ends;     /* nothing called that function, or its caller cannot be found */
 	bool switches; /* that function moves SP freely: its caller cannot be found in its code */
 	bool injected; /* that function is called by signal handlers, at any instruction */
 	uint64_t entry;

@@ -18,19 +18,19 @@ struct gh_stack {
 	bool entering;    /* the next frame is of a function that entered a system call */
 	bool interrupted; /* the next frame is a thread's, anywhere in its code */
 	bool ended;
-	bool injected; /* the function before was called by a signal's handler */
-	uint64_t pc;   /* of the next frame */
-	uint64_t sp;   /* of the next frame */
-	uint64_t lr;   /* its return address; 0 if that is on the stack */
+	bool injected;  /* the function before was called by a signal's handler */
+	uint64_t pc;    /* of the next frame */
+	uint64_t sp;    /* of the next frame */
+	uint64_t lr;    /* its return address; 0 if that is on the stack */
 	bool has_flags; /* see gh_stack_end */
 };
 
 /* A frame, in the process's addresses. */
 struct gh_stack_frame {
-	uint64_t sp;        /* lowest address of the frame */
-	uint64_t pc;        /* a return address but for the top frame */
-	uint64_t entry;     /* of its function */
-	const char *name;   /* of the function, in the program */
+	uint64_t sp;      /* lowest address of the frame */
+	uint64_t pc;      /* a return address but for the top frame */
+	uint64_t entry;   /* of its function */
+	const char *name; /* of the function, in the program */
 };
 
 /* Prepares for walks. False if memory ran out. To be freed with gh_stack_free. */
