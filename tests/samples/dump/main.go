@@ -1,9 +1,8 @@
 // Dump blocks goroutines in every way there is, and writes what it knows of itself.
 //
 //	dump DUMP STACKS [MORE]    write a heap dump to DUMP and, of the same moment, runtime.Stack's text
-//	                           to STACKS; print counts, "NAME<tab>NUMBER" a line. MORE goroutines are
-//	                           there than always.
-//	dump wait [MORE]    write no dump: say "ready", and wait for standard input
+//	                           to STACKS; print counts, "NAME<tab>NUMBER" a line
+//	dump wait [MORE]           say "ready", and wait for input. MORE: goroutines there are than always
 package main
 
 import (
@@ -12,7 +11,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -303,13 +301,13 @@ func startMore(number string) {
 	}
 }
 
-func blockAll(more string) {
+func blockAll(more []string) {
 	for i := 0; i < 1000; i++ {
 		list = &Node{next: list, magic: uint64(999 - i)}
 	}
 	start()
-	if more != "" {
-		startMore(more)
+	for _, number := range more {
+		startMore(number)
 	}
 	finalizers()
 	runtime.GC()
@@ -322,7 +320,7 @@ func blockAll(more string) {
 
 func main() {
 	if len(os.Args) >= 2 && os.Args[1] == "wait" {
-		blockAll(strings.Join(os.Args[2:], ""))
+		blockAll(os.Args[2:])
 		fmt.Println("ready")
 		os.Stdin.Read(make([]byte, 1))
 		return
@@ -335,7 +333,7 @@ func main() {
 	must(err)
 	stacks, err := os.Create(os.Args[2])
 	must(err)
-	blockAll(strings.Join(os.Args[3:], ""))
+	blockAll(os.Args[3:])
 	write(dump, stacks)
 	must(dump.Close())
 	must(stacks.Close())
