@@ -3,6 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What the first page of a segment is at most, in bytes. */
+#define NOTES_PAGE 4096
+
+/* Program headers among which notes are looked for: no linker makes as many. */
+#define MAX_HEADERS 64
+
 /* A section whose contents the debug file must have. */
 static bool is_wanted(const struct gh_section *section)
 {
@@ -74,6 +80,22 @@ static void renumber(const struct gh_skeleton *skeleton, struct gh_elf *elf, siz
 	}
 }
 
+/* Where the contents of SEGMENT begin behind the notes that linkers put at its start: symbols are
+ * in one section only. */
+static uint64_t skip_notes(const struct gh_image *image, const GElf_Phdr *segment)
+{
+	uint64_t skip = 0;
+	for (size_t i = 0; i < image->nsegments && i < MAX_HEADERS; i++) {
+		const GElf_Phdr *note = &image->segments[i];
+		uint64_t at = note->p_vaddr - segment->p_vaddr;
+		if (note->p_type != PT_NOTE || at >= NOTES_PAGE || note->p_memsz > NOTES_PAGE)
+			continue;
+		if (at + note->p_memsz > skip)
+			skip = at + note->p_memsz;
+	}
+	return skip < segment->p_memsz ? skip : 0;
+}
+
 /* Makes a section up from SEGMENT. */
 static bool add_segment(struct gh_elf *elf, const struct gh_image *image, const GElf_Phdr *segment,
 			size_t *budget)
@@ -93,8 +115,9 @@ static bool add_segment(struct gh_elf *elf, const struct gh_image *image, const 
 	    gh_elf_add(elf, is_note ? ".note" : name, SHT_NOBITS, is_note ? SHF_ALLOC : flags);
 	if (to == NULL)
 		return false;
-	to->header.sh_addr = segment->p_vaddr;
-	to->header.sh_size = segment->p_memsz;
+	uint64_t skip = is_note ? 0 : skip_notes(image, segment);
+	to->header.sh_addr = segment->p_vaddr + skip;
+	to->header.sh_size = segment->p_memsz - skip;
 	struct gh_cursor cur;
 	if (is_note && gh_image_at(image, segment->p_vaddr, &cur) &&
 	    gh_cursor_left(&cur) >= segment->p_filesz && segment->p_filesz <= *budget) {
