@@ -89,15 +89,22 @@ static bool is_on_target(const char *path)
 	return strncmp(path, prefix, sizeof(prefix) - 1) == 0;
 }
 
+static bool has_copy(const char *directory, const struct gh_infofiles *files)
+{
+	char copy[PATH_MAX];
+	return files->program != NULL &&
+	       strcmp(files->program, gh_nofile_path(copy, directory, GH_SESSION_PROGRAM)) == 0;
+}
+
 bool gh_nofile_needed(const char *directory, const struct gh_infofiles *files)
 {
 	char copy[PATH_MAX];
 	char original[PATH_MAX];
 	if (files->program == NULL || is_on_target(files->program))
 		return true;
-	return files->pid != 0 &&
-	       strcmp(files->program, gh_nofile_path(copy, directory, GH_SESSION_PROGRAM)) == 0 &&
-	       !is_copy(copy, program_of(original, files->pid));
+	return files->pid != 0 && has_copy(directory, files) &&
+	       !is_copy(gh_nofile_path(copy, directory, GH_SESSION_PROGRAM),
+			program_of(original, files->pid));
 }
 
 void gh_nofile_take(const struct gh_nofile *job, const char *origin)
@@ -309,7 +316,7 @@ void gh_nofile_look(const struct gh_nofile *job, const struct gh_infofiles *file
 {
 	/* Symbols of the user's choosing stay. */
 	if (files->symbols != NULL && !is_on_target(files->symbols) &&
-	    !is_ours(job, files->symbols))
+	    !is_ours(job, files->symbols) && !has_copy(job->directory, files))
 		return;
 	if (files->core != NULL)
 		look_at_core(job, files);
