@@ -82,11 +82,16 @@ static bool is_copy(const char *copy, const char *original)
 	       first.st_mtim.tv_nsec == second.st_mtim.tv_nsec;
 }
 
-/* GDB reads a file by way of the target. */
-static bool is_on_target(const char *path)
+/* The file that GDB opened at PATH is there for no longer than its process. By way of the target
+ * GDB may be slow, too; and it takes /proc for that of this machine, where it has no other file of
+ * a process, even if that runs on another. */
+static bool is_passing(const char *path)
 {
-	static const char prefix[] = "target:";
-	return strncmp(path, prefix, sizeof(prefix) - 1) == 0;
+	static const char target[] = "target:";
+	int end = 0;
+	if (strncmp(path, target, sizeof(target) - 1) == 0)
+		return true;
+	return sscanf(path, "/proc/%*d/exe%n", &end) == 0 && end > 0 && path[end] == '\0';
 }
 
 static bool has_copy(const char *directory, const struct gh_infofiles *files)
@@ -100,7 +105,7 @@ bool gh_nofile_needed(const char *directory, const struct gh_infofiles *files)
 {
 	char copy[PATH_MAX];
 	char original[PATH_MAX];
-	if (files->program == NULL || is_on_target(files->program))
+	if (files->program == NULL || is_passing(files->program))
 		return true;
 	return files->pid != 0 && has_copy(directory, files) &&
 	       !is_copy(gh_nofile_path(copy, directory, GH_SESSION_PROGRAM),
@@ -315,7 +320,7 @@ void gh_nofile_note(const struct gh_nofile *job, const struct gh_infofiles *file
 void gh_nofile_look(const struct gh_nofile *job, const struct gh_infofiles *files)
 {
 	/* Symbols of the user's choosing stay. */
-	if (files->symbols != NULL && !is_on_target(files->symbols) &&
+	if (files->symbols != NULL && !is_passing(files->symbols) &&
 	    !is_ours(job, files->symbols) && !has_copy(job->directory, files))
 		return;
 	if (files->core != NULL)

@@ -15,9 +15,10 @@ struct gh_nofile {
 	bool drop;             /* GDB has a program, which it is to drop for one in memory */
 };
 
-/* GDB has no program file, or reads it from the target, or has the copy of another process's: looks
- * for the Go program of the process or core file that FILES tells of, and has GDB take what was
- * found. It is said in one line if there is something to be said; nothing is done a second time. */
+/* GDB has no program file, or one that is there for the process only, or the copy of another's:
+ * looks for the Go program of the process or core file that FILES tells of, and has GDB take what
+ * was found. It is said in one line if there is something to be said; nothing is done a second
+ * time. */
 void gh_nofile_look(const struct gh_nofile *job, const struct gh_infofiles *files);
 
 /* Notes that the process or core file that FILES tells of needs no look. */

@@ -328,7 +328,6 @@ test_others() {
 	sleep 0.5
 	rm "$work/program"
 	output=$(goheap -p "$first" <<-END
-		goheap info
 		backtrace
 		backtrace
 	END
