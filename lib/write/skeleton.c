@@ -21,13 +21,34 @@ static bool is_wanted(const struct gh_section *section)
 	return false;
 }
 
-/* Gives TO the contents of SECTION or, if they are not wanted, none. BUDGET is what may still be
- * copied, in bytes: sections of a crafted file may overlap. */
+static bool is_loaded(const struct gh_section *section)
+{
+	return (section->header.sh_flags & SHF_ALLOC) != 0 &&
+	       strcmp(section->name, ".eh_frame") != 0;
+}
+
+/* Where in the image the first contents are that the debug file is to be without: what is loaded
+ * from behind that has no place in it, as segments end there. */
+static uint64_t find_end(const struct gh_image *image)
+{
+	uint64_t end = UINT64_MAX;
+	for (size_t i = 1; i < image->nsections; i++) {
+		const struct gh_section *section = &image->sections[i];
+		if (is_loaded(section) && !is_wanted(section) && section->header.sh_offset < end)
+			end = section->header.sh_offset;
+	}
+	return end;
+}
+
+/* Gives TO the contents of SECTION or, if they are not wanted or loaded from behind END, none.
+ * BUDGET is what may still be copied, in bytes: sections of a crafted file may overlap. */
 static void copy_contents(struct gh_elf_section *to, const struct gh_image *image,
-			  const struct gh_section *section, size_t *budget)
+			  const struct gh_section *section, uint64_t end, size_t *budget)
 {
 	struct gh_cursor cur;
-	if (is_wanted(section) && gh_image_section_cursor(image, section, &cur, NULL) &&
+	bool has_place = !is_loaded(section) || section->header.sh_offset < end;
+	if (is_wanted(section) && has_place &&
+	    gh_image_section_cursor(image, section, &cur, NULL) &&
 	    gh_cursor_left(&cur) <= *budget) {
 		*budget -= gh_cursor_left(&cur);
 		gh_elf_add_piece(to, cur.pos, gh_cursor_left(&cur));
@@ -50,6 +71,7 @@ static bool add_sections(struct gh_skeleton *skeleton, struct gh_elf *elf,
 			 const struct gh_image *image)
 {
 	size_t budget = image->size;
+	uint64_t end = find_end(image);
 	skeleton->numbers = calloc(image->nsections, sizeof(uint32_t));
 	if (skeleton->numbers == NULL)
 		return false;
@@ -62,7 +84,7 @@ static bool add_sections(struct gh_skeleton *skeleton, struct gh_elf *elf,
 		if (to == NULL)
 			return false;
 		to->header = section->header;
-		copy_contents(to, image, section, &budget);
+		copy_contents(to, image, section, end, &budget);
 	}
 	return true;
 }
