@@ -325,8 +325,10 @@ static char *add_symbols(struct job *job, struct gh_program *program)
 	struct gh_error err;
 	if (gh_image_has_dwarf(&program->image)) {
 		/* It was stripped before it was built again. */
-		if (has_our_symbols(job) && strchr(job->files.program, '\n') == NULL)
+		if (has_our_symbols(job) && strchr(job->files.program, '\n') == NULL) {
+			open_again(job);
 			gh_script_symbols(job->boot, job->files.program);
+		}
 		say_of_program(job, "not stripped: nothing to add");
 		return NULL;
 	}
