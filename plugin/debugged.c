@@ -44,10 +44,10 @@ static bool describe(const char *directory, const struct gh_infofiles *files)
 		perror(path);
 		return false;
 	}
-	fprintf(out, "entry 0x%" PRIx64 "\n%s", files->entry, files->native ? "native\n" : "");
+	fprintf(out, "entry 0x%" PRIx64 "\n%s", files->entry, files->pid != 0 ? "native\n" : "");
 	bool written = fclose(out) == 0;
 	/* A name can have what a line of GDB's cannot. */
-	snprintf(path, sizeof(path), "%s/" GH_SESSION_PROGRAM, directory);
+	snprintf(path, sizeof(path), "%s/" GH_SESSION_RUN, directory);
 	unlink(path);
 	if (written && symlink(files->program, path) == 0)
 		return true;
@@ -92,7 +92,7 @@ static void write_command(FILE *script, char **argv, int argc)
 	write_registers(script, "thread apply all -q -s ");
 	fprintf(script,
 		"pipe _goheap_serve | \"$GOHEAP_PROGRAM\" %s \"$GOHEAP_SESSION\"/" GH_SESSION_MEMORY
-		" -e \"$GOHEAP_SESSION\"/" GH_SESSION_PROGRAM,
+		" -e \"$GOHEAP_SESSION\"/" GH_SESSION_RUN,
 		argv[0]);
 	for (int i = 1; i < argc; i++)
 		write_argument(script, argv[i]);

@@ -48,10 +48,10 @@ static bool send_all(const void *data, size_t size)
 /* False when the program is done. */
 static bool answer(struct gdb_unwind_callbacks *callbacks)
 {
-	static unsigned char bytes[1 + GH_MEMORY_BLOCK];
+	static unsigned char bytes[1 + GH_PROCESS_BLOCK];
 	struct gh_serve_request request;
 	if (recv(client, &request, sizeof(request), MSG_WAITALL) != sizeof(request) ||
-	    request.size > GH_MEMORY_BLOCK)
+	    request.size > GH_PROCESS_BLOCK)
 		return false;
 	bytes[0] =
 	    callbacks->target_read(request.address, bytes + 1, (int)request.size) == GDB_SUCCESS;

@@ -16,7 +16,7 @@ struct gdb_unwind_callbacks;
  * then followed by the bytes, else 0. Before the first request there comes a byte, too. */
 struct gh_serve_request {
 	uint64_t address;
-	uint64_t size; /* in bytes; at most GH_MEMORY_BLOCK */
+	uint64_t size; /* in bytes; at most GH_PROCESS_BLOCK */
 };
 
 /* Makes the socket in the session's directory, which is open at GH_SESSION_FD. On failure there is

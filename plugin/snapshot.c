@@ -104,10 +104,10 @@ static int connect_in(int directory)
 	return -1;
 }
 
-/* Reads memory over the connection that SOURCE points to. */
-static bool fetch(void *source, uint64_t address, void *buf, size_t size)
+/* Reads over a connection. */
+static bool fetch(const struct gh_memory *memory, uint64_t address, void *buf, size_t size)
 {
-	int fd = *(const int *)source;
+	int fd = *(const int *)memory->from;
 	struct gh_serve_request request = {.address = address, .size = size};
 	char done;
 	return send(fd, &request, sizeof(request), MSG_NOSIGNAL) == sizeof(request) &&
@@ -130,8 +130,9 @@ static bool make(struct gh_snapshot *snapshot, const struct described *described
 	struct gh_buildinfo info;
 	struct gh_error err;
 	gh_buildinfo_read(&info, image);
+	struct gh_memory memory = {.read = fetch, .from = &fd};
 	struct gh_process process = {
-	    .memory = {.fetch = fetch, .source = &fd, .big_endian = image->arch->big_endian},
+	    .memory = {.source = &memory, .big_endian = image->arch->big_endian},
 	    .tab = &program->tab,
 	    .minor = gh_go_minor(info.go_version),
 	    .bias = gh_image_is_pie(image) ? described->entry - image->header.e_entry : 0,
@@ -144,7 +145,7 @@ static bool make(struct gh_snapshot *snapshot, const struct described *described
 					image->path, &err);
 	if (!made)
 		gh_print_error(&err);
-	gh_memory_free(&process.memory);
+	gh_process_memory_free(&process.memory);
 	gh_buildinfo_free(&info);
 	if (made && described->native)
 		snapshot->dump.latest = monotonic_time();

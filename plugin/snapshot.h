@@ -12,7 +12,7 @@
 #define GH_SESSION_PROCESS "process"
 
 /* And a link to its program. */
-#define GH_SESSION_PROGRAM "process.program"
+#define GH_SESSION_RUN "process.program"
 
 struct gh_snapshot {
 	struct gh_dump dump;

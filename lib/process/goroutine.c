@@ -49,7 +49,7 @@ static bool read_bytes(struct gh_process *process, uint64_t address, struct byte
 {
 	bytes->cur = gh_cursor_make(bytes->data, sizeof(bytes->data), "runtime.g", address,
 				    process->memory.big_endian);
-	return gh_memory_read(&process->memory, address, bytes->data, sizeof(bytes->data));
+	return gh_process_read(&process->memory, address, bytes->data, sizeof(bytes->data));
 }
 
 static uint64_t field(const struct bytes *bytes, uint32_t offset, unsigned size)
@@ -122,7 +122,7 @@ static bool is_list(struct gh_process *process, const struct gh_goroutines *all)
 		struct bytes bytes;
 		uint64_t address;
 		uint64_t number = i * (all->count / sample);
-		if (!gh_memory_uint(&process->memory, all->list + number * word, word, &address) ||
+		if (!gh_process_uint(&process->memory, all->list + number * word, word, &address) ||
 		    address == 0 || address % word != 0 || !read_bytes(process, address, &bytes))
 			return false;
 		good += is_goroutine(process, &all->layout, &bytes);
@@ -141,11 +141,11 @@ static void search(struct gh_process *process, uint64_t start, uint64_t end,
 	for (uint64_t at = start - start % word; at < end && end - at >= 3 * word; at += word) {
 		struct gh_goroutines found = *all;
 		uint64_t capacity;
-		if (!gh_memory_uint(&process->memory, at, word, &found.list) || found.list < 4096 ||
+		if (!gh_process_uint(&process->memory, at, word, &found.list) || found.list < 4096 ||
 		    found.list % word != 0 ||
-		    !gh_memory_uint(&process->memory, at + word, word, &found.count) ||
+		    !gh_process_uint(&process->memory, at + word, word, &found.count) ||
 		    found.count <= all->count || found.count > MAX_GOROUTINES ||
-		    !gh_memory_uint(&process->memory, at + 2 * word, word, &capacity) ||
+		    !gh_process_uint(&process->memory, at + 2 * word, word, &capacity) ||
 		    capacity < found.count || capacity > 4 * found.count + SAMPLE)
 			continue;
 		if (is_list(process, &found))
@@ -164,7 +164,7 @@ static unsigned count_created(struct gh_process *process, const struct gh_gorout
 	for (uint64_t i = 0; i < sample; i++) {
 		struct bytes bytes;
 		uint64_t address;
-		if (!gh_memory_uint(&process->memory, all->list + i * word, word, &address) ||
+		if (!gh_process_uint(&process->memory, all->list + i * word, word, &address) ||
 		    !read_bytes(process, address, &bytes))
 			continue;
 		count += is_text(process, field(&bytes, offset, word)) &&
@@ -209,7 +209,7 @@ bool gh_goroutine_read(const struct gh_goroutines *all, struct gh_process *proce
 	unsigned word = word_size(process);
 	struct bytes bytes;
 	uint64_t address;
-	if (!gh_memory_uint(&process->memory, all->list + number * word, word, &address) ||
+	if (!gh_process_uint(&process->memory, all->list + number * word, word, &address) ||
 	    !read_bytes(process, address, &bytes))
 		return false;
 	parse(&all->layout, word, &bytes, g);

@@ -10,46 +10,47 @@
 #define BLOCKS 256
 
 /* Has BLOCK be the one at ADDRESS. */
-static void read_block(struct gh_memory *memory, struct gh_memory_block *block, uint64_t address)
+static void read_block(struct gh_process_memory *memory, struct gh_process_block *block,
+		       uint64_t address)
 {
 	block->address = address;
 	block->asked = true;
 	if (block->bytes == NULL)
-		block->bytes = malloc(GH_MEMORY_BLOCK);
+		block->bytes = malloc(GH_PROCESS_BLOCK);
 	if (block->bytes == NULL ||
-	    memory->fetch(memory->source, address, block->bytes, GH_MEMORY_BLOCK))
+	    memory->source->read(memory->source, address, block->bytes, GH_PROCESS_BLOCK))
 		return;
 	free(block->bytes);
 	block->bytes = NULL;
 }
 
 /* The bytes of the block at ADDRESS; NULL if it cannot be read as a whole. */
-static const uint8_t *find_block(struct gh_memory *memory, uint64_t address)
+static const uint8_t *find_block(struct gh_process_memory *memory, uint64_t address)
 {
 	if (memory->blocks == NULL)
 		memory->blocks = calloc(BLOCKS, sizeof(*memory->blocks));
 	if (memory->blocks == NULL)
 		return NULL;
-	struct gh_memory_block *block = &memory->blocks[address / GH_MEMORY_BLOCK % BLOCKS];
+	struct gh_process_block *block = &memory->blocks[address / GH_PROCESS_BLOCK % BLOCKS];
 	if (!block->asked || block->address != address)
 		read_block(memory, block, address);
 	return block->bytes;
 }
 
-bool gh_memory_read(struct gh_memory *memory, uint64_t address, void *buf, size_t size)
+bool gh_process_read(struct gh_process_memory *memory, uint64_t address, void *buf, size_t size)
 {
 	uint8_t *bytes = buf;
 	if (address + size < address)
 		return false;
 	while (size > 0) {
-		uint64_t offset = address % GH_MEMORY_BLOCK;
-		size_t part = GH_MEMORY_BLOCK - (size_t)offset;
+		uint64_t offset = address % GH_PROCESS_BLOCK;
+		size_t part = GH_PROCESS_BLOCK - (size_t)offset;
 		if (part > size)
 			part = size;
 		const uint8_t *block = find_block(memory, address - offset);
 		if (block != NULL)
 			memcpy(bytes, block + offset, part);
-		else if (!memory->fetch(memory->source, address, bytes, part))
+		else if (!memory->source->read(memory->source, address, bytes, part))
 			return false;
 		bytes += part;
 		address += part;
@@ -58,18 +59,19 @@ bool gh_memory_read(struct gh_memory *memory, uint64_t address, void *buf, size_
 	return true;
 }
 
-bool gh_memory_uint(struct gh_memory *memory, uint64_t address, unsigned size, uint64_t *value)
+bool gh_process_uint(struct gh_process_memory *memory, uint64_t address, unsigned size,
+		     uint64_t *value)
 {
 	uint8_t bytes[8];
 	*value = 0;
-	if (!gh_memory_read(memory, address, bytes, size))
+	if (!gh_process_read(memory, address, bytes, size))
 		return false;
 	struct gh_cursor cur = gh_cursor_make(bytes, size, "memory", address, memory->big_endian);
 	*value = gh_cursor_uint(&cur, size);
 	return true;
 }
 
-void gh_memory_free(struct gh_memory *memory)
+void gh_process_memory_free(struct gh_process_memory *memory)
 {
 	for (size_t i = 0; memory->blocks != NULL && i < BLOCKS; i++)
 		free(memory->blocks[i].bytes);

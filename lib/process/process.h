@@ -12,7 +12,7 @@ struct gh_registers {
 };
 
 struct gh_process {
-	struct gh_memory memory;
+	struct gh_process_memory memory;
 	const struct gh_pclntab *tab;       /* of the program; not owned */
 	int minor;                          /* of the Go release that built it: 22 for Go 1.22 */
 	uint64_t bias;                      /* of the process's addresses over the program file's */

@@ -96,7 +96,7 @@ static void add_frame(struct gh_buffer *out, struct gh_stack *stack,
 	gh_buffer_uleb128(out, frame->sp);
 	gh_buffer_uleb128(out, depth);
 	gh_buffer_uleb128(out, child_sp);
-	if (stack->ended && gh_memory_read(&stack->process->memory, frame->sp, word, size))
+	if (stack->ended && gh_process_read(&stack->process->memory, frame->sp, word, size))
 		add_text(out, (const char *)word, size);
 	else
 		gh_buffer_uleb128(out, 0);

@@ -135,7 +135,7 @@ static bool go_up(struct gh_stack *stack, const struct gh_stack_site *site)
 	uint64_t pc = stack->lr;
 	bool in_register = arch->link_register && pc != 0 && site->size == 0;
 	if (next_sp < stack->sp || next_sp > stack->high ||
-	    (!in_register && !gh_memory_uint(&stack->process->memory, slot, word, &pc)))
+	    (!in_register && !gh_process_uint(&stack->process->memory, slot, word, &pc)))
 		return false;
 	/* A frame of no size has its return address in the register, and only the top one can. */
 	if (next_sp == stack->sp && !stack->first && !stack->injected)
@@ -143,7 +143,7 @@ static bool go_up(struct gh_stack *stack, const struct gh_stack_site *site)
 	stack->lr = 0;
 	stack->injected = site->injected;
 	if (arch->link_register && site->injected) {
-		if (!gh_memory_uint(&stack->process->memory, next_sp, word, &stack->lr))
+		if (!gh_process_uint(&stack->process->memory, next_sp, word, &stack->lr))
 			return false;
 		next_sp += injected_size(arch);
 	}
