@@ -1,4 +1,5 @@
-/* goheap goroutines: the goroutines of a heap dump, or of what GDB debugs, as Go prints tracebacks.
+/* goheap goroutines: the goroutines of a heap dump, a core file, or what GDB debugs, as Go prints
+ * tracebacks.
  */
 #include <argp.h>
 #include <inttypes.h>
@@ -560,7 +561,8 @@ int gh_cmd_goroutines(int argc, char **argv)
 	    .options = options,
 	    .parser = parse_option,
 	    .args_doc = "DUMP",
-	    .doc = "Print the goroutines of a heap dump as Go prints tracebacks.",
+	    .doc = "Print the goroutines of a heap dump, or of a core file (with -e), as Go prints "
+		   "tracebacks.",
 	};
 	struct arguments arguments = {0};
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);

@@ -14,7 +14,9 @@
 #include <unistd.h>
 
 #include "lib/elf/buildinfo.h"
+#include "lib/elf/core.h"
 #include "lib/process/snapshot.h"
+#include "lib/write/prstatus.h"
 #include "plugin/dumpfile.h"
 #include "plugin/program.h"
 #include "plugin/serve.h"
@@ -122,17 +124,16 @@ static uint64_t monotonic_time(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Makes the dump of PROCESS, whose memory comes over FD, and which runs PROGRAM. */
+/* Makes the dump of what is DESCRIBED, whose memory is MEMORY, and which runs PROGRAM. */
 static bool make(struct gh_snapshot *snapshot, const struct described *described,
-		 const struct gh_program *program, int fd)
+		 const struct gh_program *program, const struct gh_memory *memory)
 {
 	const struct gh_image *image = &program->image;
 	struct gh_buildinfo info;
 	struct gh_error err;
 	gh_buildinfo_read(&info, image);
-	struct gh_memory memory = {.read = fetch, .from = &fd};
 	struct gh_process process = {
-	    .memory = {.source = &memory, .big_endian = image->arch->big_endian},
+	    .memory = {.source = memory, .big_endian = image->arch->big_endian},
 	    .tab = &program->tab,
 	    .minor = gh_go_minor(info.go_version),
 	    .bias = gh_image_is_pie(image) ? described->entry - image->header.e_entry : 0,
@@ -166,13 +167,82 @@ static bool open_debugged(struct gh_snapshot *snapshot, int directory, const cha
 	if (fd < 0) {
 		fputs("goheap: GDB has no process whose memory can be read\n", stderr);
 	} else if (gh_program_open(&program, path)) {
-		made = make(snapshot, &process, &program, fd);
+		struct gh_memory memory = {.read = fetch, .from = &fd};
+		made = make(snapshot, &process, &program, &memory);
 		gh_program_close(&program);
 	}
 	if (fd >= 0)
 		close(fd);
 	gh_buffer_free(&process.threads);
 	return made;
+}
+
+/* Describes the process that CORE is of. */
+static void describe_core(struct described *process, const struct gh_image *core)
+{
+	*process = (struct described){0};
+	struct gh_cursor note;
+	struct gh_thread thread;
+	for (uint64_t at = 0; gh_core_note(core, NT_PRSTATUS, &at, &note);) {
+		if (!gh_prstatus_read(note, core->arch, &thread))
+			continue;
+		struct gh_registers registers = {.pc = thread.pc, .sp = thread.sp};
+		gh_buffer_bytes(&process->threads, &registers, sizeof(registers));
+	}
+	if (!gh_core_auxv(core, AT_ENTRY, &process->entry))
+		process->entry = 0;
+}
+
+static bool make_of_core(struct gh_snapshot *snapshot, const struct gh_image *core,
+			 const struct gh_program *program)
+{
+	struct gh_error err;
+	struct described process;
+	if (core->arch != program->image.arch) {
+		gh_fail(&err, core->path, GH_NO_OFFSET, "a core file of the program", "one of %s",
+			core->arch->goarch);
+		gh_print_error(&err);
+		return false;
+	}
+	struct gh_memory memory = gh_core_memory(core);
+	describe_core(&process, core);
+	bool made = make(snapshot, &process, program, &memory);
+	gh_buffer_free(&process.threads);
+	return made;
+}
+
+/* The same for the core file at PATH. */
+static bool open_core(struct gh_snapshot *snapshot, const char *path, const char *program_path)
+{
+	struct gh_error err;
+	struct gh_image core;
+	struct gh_program program;
+	if (program_path == NULL) {
+		fputs("goheap: for a core file, name the program: -e PROGRAM\n", stderr);
+		return false;
+	}
+	if (!gh_image_open_core(&core, path, &err)) {
+		gh_print_error(&err);
+		return false;
+	}
+	bool made = false;
+	if (gh_program_open(&program, program_path)) {
+		made = make_of_core(snapshot, &core, &program);
+		gh_program_close(&program);
+	}
+	gh_image_close(&core);
+	return made;
+}
+
+static bool is_elf(const char *path)
+{
+	char magic[SELFMAG];
+	FILE *in = fopen(path, "rbe");
+	if (in == NULL)
+		return false;
+	bool is = fread(magic, sizeof(magic), 1, in) == 1 && memcmp(magic, ELFMAG, SELFMAG) == 0;
+	fclose(in);
+	return is;
 }
 
 static bool is_socket(const char *path)
@@ -192,15 +262,27 @@ static int open_directory(const char *path)
 	return fd;
 }
 
+/* The same for GDB's process; its socket is at PATH. */
+static bool open_socket(struct gh_snapshot *snapshot, const char *path, const char *program)
+{
+	int directory = open_directory(path);
+	if (directory < 0)
+		return false;
+	bool opened = open_debugged(snapshot, directory, program);
+	close(directory);
+	return opened;
+}
+
 bool gh_snapshot_open(struct gh_snapshot *snapshot, const char *path, const char *program)
 {
 	*snapshot = (struct gh_snapshot){0};
-	if (program == NULL || !is_socket(path))
-		return gh_dumpfile_open(&snapshot->dump, path);
-	int directory = open_directory(path);
-	bool opened = directory >= 0 && open_debugged(snapshot, directory, program);
-	if (directory >= 0)
-		close(directory);
+	bool opened;
+	if (is_elf(path))
+		opened = open_core(snapshot, path, program);
+	else if (program != NULL && is_socket(path))
+		opened = open_socket(snapshot, path, program);
+	else
+		opened = gh_dumpfile_open(&snapshot->dump, path);
 	if (!opened)
 		gh_buffer_free(&snapshot->bytes);
 	return opened;

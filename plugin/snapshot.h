@@ -20,9 +20,9 @@ struct gh_snapshot {
 	struct gh_registers selected; /* of GDB's selected thread; zeros if there is none */
 };
 
-/* Opens the goroutines of the heap dump at PATH; or of GDB's process or core file if PATH is the
- * session's socket, run by the program at PROGRAM. On failure prints the error and returns false.
- * To be closed with gh_snapshot_close. */
+/* Opens the goroutines of the heap dump or core file at PATH; or, if PATH is the session's socket,
+ * of GDB's process or core file. The last two run the program at PROGRAM. On failure prints the
+ * error and returns false. To be closed with gh_snapshot_close. */
 bool gh_snapshot_open(struct gh_snapshot *snapshot, const char *path, const char *program);
 
 void gh_snapshot_close(struct gh_snapshot *snapshot);

@@ -161,6 +161,9 @@ check_process() {
 	listing "$1, core file"
 	goheap "$2" "core-file $work/core" "${commands[@]}" >"$work/session"
 	backtraces "$1, core file"
+	"$GOHEAP" goroutines "$work/core" -e "$2" >"$work/users" 2>&1
+	"$GOHEAP" goroutines --all "$work/core" -e "$2" >"$work/all" 2>&1
+	listing "$1, core file, in the shell"
 	rm "$work/core"
 }
 

@@ -5,8 +5,13 @@
 #include "lib/elf/image.h"
 #include "lib/elf/loaded.h"
 
-/* Looks the entry of this TYPE (AT_*) up in the auxiliary vector, the note NT_AUXV, of CORE, which
- * gh_image_open_core opened. False if there is none. */
+/* Finds the next note of the kernel's of this TYPE (NT_*) in CORE, which gh_image_open_core opened,
+ * from *AT on, which is 0 at first and then where the next is looked for. NOTE is its contents.
+ * False if there are no more. */
+bool gh_core_note(const struct gh_image *core, uint32_t type, uint64_t *at, struct gh_cursor *note);
+
+/* Looks the entry of this TYPE (AT_*) up in the auxiliary vector, the note NT_AUXV, of CORE. False
+ * if there is none. */
 bool gh_core_auxv(const struct gh_image *core, uint64_t type, uint64_t *value);
 
 /* The process's memory, as far as CORE has it; good for as long as that is open. */

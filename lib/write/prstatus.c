@@ -81,6 +81,29 @@ void gh_prstatus_append(struct gh_buffer *out, const struct gh_arch *arch,
 	end_note(out, start);
 }
 
+/* Where the registers are in struct elf_prstatus, in bytes: after what gh_prstatus_append puts
+ * before them. */
+static uint64_t registers_offset(unsigned word)
+{
+	return 12 + 4 + 2 * word + 4 + 3 * 4 + 4 * 2 * word;
+}
+
+static uint64_t read_register(struct gh_cursor *note, unsigned word, uint8_t number)
+{
+	gh_cursor_seek(note, registers_offset(word) + (uint64_t)number * word);
+	return gh_cursor_uint(note, word);
+}
+
+bool gh_prstatus_read(struct gh_cursor note, const struct gh_arch *arch, struct gh_thread *thread)
+{
+	const struct registers *regs = find_registers(arch);
+	*thread = (struct gh_thread){
+	    .pc = read_register(&note, arch->pointer_size, regs->pc),
+	    .sp = read_register(&note, arch->pointer_size, regs->sp),
+	};
+	return !note.failed;
+}
+
 void gh_prpsinfo_append(struct gh_buffer *out, const struct gh_arch *arch, const char *program,
 			int32_t id)
 {

@@ -7,6 +7,7 @@
 
 #include "lib/elf/arch.h"
 #include "lib/util/buffer.h"
+#include "lib/util/cursor.h"
 
 /* What is known of a thread. */
 struct gh_thread {
@@ -20,6 +21,10 @@ struct gh_thread {
 /* Appends an NT_PRSTATUS note for THREAD. */
 void gh_prstatus_append(struct gh_buffer *out, const struct gh_arch *arch,
 			const struct gh_thread *thread);
+
+/* Reads the pc and sp of THREAD from the contents NOTE of an NT_PRSTATUS note. False if they are
+ * not there. */
+bool gh_prstatus_read(struct gh_cursor note, const struct gh_arch *arch, struct gh_thread *thread);
 
 /* Appends an NT_PRPSINFO note. PROGRAM, the name of the program, is cut to fit. */
 void gh_prpsinfo_append(struct gh_buffer *out, const struct gh_arch *arch, const char *program,
