@@ -330,6 +330,7 @@ goheap panics     -- List the panics of the loaded heap dump
 goheap threads    -- List the OS threads of the loaded heap dump
 goheap memstats   -- Print the memory statistics of the loaded heap dump
 goheap params     -- Print the parameters of the loaded heap dump
+goheap symbols    -- Give a Go program its symbols
 end
 
 # The commands are one, with a first argument of its own for each: a command of the user's cannot pass
@@ -385,6 +386,30 @@ define goheap _run
 end
 document goheap _run
 Run a command of the goheap program's (internal).
+end
+
+define-prefix goheap symbols
+document goheap symbols
+Give a Go program its symbols.
+
+goheap symbols memory -- Take them from the memory of the process, the target or the core file
+end
+
+define goheap symbols memory
+  if $_isvoid($goheap_stale)
+    echo goheap.so is not loaded: jit-reader-load goheap.so\n
+  else
+    pipe info auxv | "$GOHEAP_PROGRAM" fetch auxv --asked || exit 1
+    if $_shell_exitcode
+    else
+      source /proc/self/fd/1000/boot.gdb
+    end
+  end
+end
+document goheap symbols memory
+Take a Go program's symbols from the memory of the process, the target or the core file.
+Usage: goheap symbols memory
+This is for programs whose file GDB does not have. It is done by itself where it is cheap.
 end
 
 # GDB cannot be told an alias a second time.

@@ -1,6 +1,7 @@
 /* goheap session: what gdbinit runs whenever GDB's program may be another than before. Reads what
  * `info files' prints and writes the session's boot.gdb, which GDB then runs. */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "plugin/cache.h"
 #include "plugin/command.h"
 #include "plugin/infofiles.h"
+#include "plugin/nofile.h"
 #include "plugin/program.h"
 #include "plugin/script.h"
 #include "plugin/session.h"
@@ -276,6 +278,22 @@ static long milliseconds_since(const struct timespec *start)
 	return (now.tv_sec - start->tv_sec) * 1000 + (now.tv_nsec - start->tv_nsec) / 1000000;
 }
 
+/* Why GDB has a copy of the program, for a person: "" if it has the program itself. To be freed. */
+static char *read_origin(const struct job *job)
+{
+	char path[PATH_MAX];
+	char text[256] = "";
+	if (strcmp(job->files.program, gh_nofile_path(path, job->directory, GH_SESSION_PROGRAM)) !=
+	    0)
+		return format("%s", "");
+	FILE *file = fopen(gh_nofile_path(path, job->directory, GH_SESSION_ORIGIN), "re");
+	if (file != NULL) {
+		text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+		fclose(file);
+	}
+	return format(" (%s)", text);
+}
+
 /* Has GDB read the symbols in DEBUG, and say so. */
 static void load_symbols(struct job *job, const struct gh_program *program,
 			 const struct gh_buildinfo *info, const char *debug)
@@ -290,10 +308,12 @@ static void load_symbols(struct job *job, const struct gh_program *program,
 	char version[64];
 	gh_escape_text(version, sizeof(version),
 		       info->go_version != NULL ? info->go_version : "Go");
-	char *line = format("%s program, %zu functions, %ld ms", version, program->tab.nfunc,
-			    milliseconds_since(&job->start));
+	char *origin = read_origin(job);
+	char *line = format("%s program%s, %zu functions, %ld ms", version, origin,
+			    program->tab.nfunc, milliseconds_since(&job->start));
 	say(job, line);
 	free(line);
+	free(origin);
 	if (may_have_lines)
 		fputs("end\n", job->boot);
 }
@@ -305,8 +325,10 @@ static char *add_symbols(struct job *job, struct gh_program *program)
 	struct gh_error err;
 	if (gh_image_has_dwarf(&program->image)) {
 		/* It was stripped before it was built again. */
-		if (has_our_symbols(job) && strchr(job->files.program, '\n') == NULL)
+		if (has_our_symbols(job) && strchr(job->files.program, '\n') == NULL) {
+			open_again(job);
 			gh_script_symbols(job->boot, job->files.program);
+		}
 		say_of_program(job, "not stripped: nothing to add");
 		return NULL;
 	}
@@ -327,10 +349,6 @@ static char *add_symbols(struct job *job, struct gh_program *program)
 
 static char *look_at_program(struct job *job)
 {
-	if (strncmp(job->files.program, "target:", 7) == 0) {
-		say_of_program(job, "on the target only: name a copy here with the file command");
-		return NULL;
-	}
 	struct gh_program program;
 	struct gh_error err;
 	if (!gh_image_open(&program.image, job->files.program, &err)) {
@@ -346,9 +364,11 @@ static char *look_at_program(struct job *job)
 static void write_commands(struct job *job)
 {
 	forget_dump(job);
-	if (job->files.program == NULL) {
+	if (gh_nofile_needed(job->directory, &job->files)) {
+		struct gh_nofile nofile = {.script = job->boot, .directory = job->directory};
 		/* GDB learns of a program in other ways than those that are hooked. */
 		fputs("set $goheap_stale = 1\n", job->boot);
+		gh_nofile_look(&nofile, &job->files);
 		return;
 	}
 	job->identity = identify(job->files.program);

@@ -46,6 +46,24 @@ static bool parse_core(struct gh_infofiles *files, const char *text)
 	return files->core != NULL;
 }
 
+/* Reads the lines about a process, the next if they are there: in each form of its name the number
+ * that /proc knows it by is the last. */
+static void parse_process(struct gh_infofiles *files, const char *text)
+{
+	static const char native[] = "Native process:\n\tUsing the running image of ";
+	static const char remote[] = "emote target using gdb-specific protocol:\n";
+	size_t line = strcspn(text, "\n");
+	files->remote = line >= sizeof(remote) - 2 &&
+			strncmp(text + line + 2 - sizeof(remote), remote, sizeof(remote) - 1) == 0;
+	if (strncmp(text, native, sizeof(native) - 1) != 0)
+		return;
+	text += sizeof(native) - 1;
+	for (const char *end = text + strcspn(text, "\n"); text < end;
+	     text += strcspn(text, " \n") + 1)
+		if (*text >= '0' && *text <= '9')
+			files->pid = (int)strtol(text, NULL, 10);
+}
+
 static bool parse_program(struct gh_infofiles *files, const char *text)
 {
 	static const char before[] = "Local exec file:\n\t`";
@@ -63,10 +81,12 @@ static bool parse_program(struct gh_infofiles *files, const char *text)
 	return files->program != NULL;
 }
 
-static bool parse(struct gh_infofiles *files, const char *text)
+bool gh_infofiles_parse(struct gh_infofiles *files, const char *text)
 {
 	*files = (struct gh_infofiles){0};
-	if (parse_symbols(files, &text) && parse_core(files, text) && parse_program(files, text))
+	bool parsed = parse_symbols(files, &text);
+	parse_process(files, text);
+	if (parsed && parse_core(files, text) && parse_program(files, text))
 		return true;
 	gh_infofiles_free(files);
 	return false;
@@ -77,7 +97,7 @@ bool gh_infofiles_read(struct gh_infofiles *files, FILE *in)
 	char *text = NULL;
 	size_t size = 0;
 	ssize_t length = getdelim(&text, &size, '\0', in);
-	bool parsed = parse(files, length > 0 ? text : "");
+	bool parsed = gh_infofiles_parse(files, length > 0 ? text : "");
 	free(text);
 	return parsed;
 }

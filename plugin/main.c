@@ -31,6 +31,7 @@ static const struct command {
     {"memstats", "Print its memory statistics", gh_cmd_memstats},
     {"params", "Print its parameters", gh_cmd_params},
     {"core", "Write it as a core file for debuggers", gh_cmd_core},
+    {"fetch", NULL, gh_cmd_fetch},
     {"session", NULL, gh_cmd_session},
     {"load", NULL, gh_cmd_load},
     {"within", NULL, gh_cmd_within},

@@ -6,6 +6,7 @@
 #include "lib/util/error.h"
 #include "lib/util/escape.h"
 #include "plugin/program.h"
+#include "plugin/session.h"
 
 /* The name of the script or of the one that is being written, to be freed. NULL if memory ran out.
  */
@@ -72,6 +73,15 @@ void gh_script_symbols(FILE *script, const char *file)
 	/* A Go program's stack does not begin with main.main, as its own tracebacks show. */
 	fputs("set backtrace past-main on\n", script);
 	gh_script_file(script, "with print symbol-loading off -- symbol-file", file);
+}
+
+void gh_script_go_on(FILE *script, const char *command, const char *arguments)
+{
+	fprintf(script, "pipe %s | \"$" GH_PROGRAM_VARIABLE "\" %s || exit 1\n", command,
+		arguments);
+	/* If it failed, the script there is this one. */
+	fprintf(script, "if $_shell_exitcode\nelse\nsource /proc/self/fd/%d/boot.gdb\nend\n",
+		GH_SESSION_FD);
 }
 
 void gh_script_hold_hooks(FILE *script)

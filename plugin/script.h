@@ -21,6 +21,9 @@ void gh_script_file(FILE *script, const char *command, const char *file);
 /* Has GDB take its symbols, a Go program's, from FILE in place of those it has. */
 void gh_script_symbols(FILE *script, const char *file);
 
+/* Has GDB print by COMMAND into `goheap ARGUMENTS' and run the script that this writes. */
+void gh_script_go_on(FILE *script, const char *command, const char *arguments);
+
 /* Has GDB run the hooks after commands that open files no more, until they are let again. */
 void gh_script_hold_hooks(FILE *script);
 void gh_script_let_hooks(FILE *script);

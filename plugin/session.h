@@ -23,6 +23,12 @@
 	"dump.program" /* a link to the program that wrote it, if that is known                    \
 			*/
 
+/* What is there when the program's own file is out of GDB's reach. */
+#define GH_SESSION_PROGRAM "program" /* a copy of it */
+#define GH_SESSION_ORIGIN  "origin"  /* why there is a copy, as a text */
+#define GH_SESSION_FETCHED "fetched" /* what GDB has got from a remote target */
+#define GH_SESSION_NOFILE  "nofile"  /* for what process or core file that was last looked into */
+
 struct gh_session {
 	char *path;    /* of the directory; owned, NULL while there is no session */
 	int pid;       /* of the process that made it */

@@ -75,15 +75,21 @@ apart() {
 		}' "$@"
 }
 
-# unwound_otherwise TWIN: the functions, with start and end, in which ours unwinds otherwise than the twin
-# does. The first three pop what the stack delta of a machine with a link register cannot tell; the second returns to the
-# kernel's signal frame, which leads on. The rest have no DWARF: marks around the code of the FIPS module, and the
-# linker's trampolines.
+# unwound_otherwise TWIN DEBUGFILE: the functions, with start and end, in which ours unwinds otherwise than
+# the twin does. The first three pop what the stack delta of a machine with a link register cannot tell; the second returns to the
+# kernel's signal frame, which leads on; the next returns to the first byte of a function up to Go 1.20. Then come
+# marks around the code of the FIPS module, and the linker's trampolines, which have no DWARF; and the code that runs
+# on another stack, where the twin is wrong: see switches.sh.
 unwound_otherwise() {
-	"$work/twin" funcs "$1" | awk -F'\t' '$3 ~ /^runtime\.(asyncPreempt|clone|debugCall.*|sigtramp)$/'
+	"$work/twin" funcs "$1" |
+		awk -F'\t' '$3 ~ /^runtime\.(asyncPreempt|clone|debugCall.*|sigtramp|cgocallback)$/'
 	readelf --wide --syms "$1" | awk '$8 ~ /^go:textfips|-tramp[0-9]+(\.abi0)?$/ { print $2 }' |
 		while read -r start; do
 			printf '0x%x\t0x%x\n' $((16#$start)) $((16#$start + 16))
+		done
+	readelf --wide --syms "$2" | awk '$8 == "__morestack" { print $2, $3 }' |
+		while read -r start size; do
+			printf '0x%x\t0x%x\n' $((16#$start)) $((16#$start + size))
 		done
 }
 
@@ -109,7 +115,7 @@ frames() {
 	"$work/twin" frames "$3" >"$work/all"
 	grep -v 'undef$' "$work/all" >"$work/ours"
 	apart "$work/theirs" "$work/ours" >"$work/apart"
-	unwound_otherwise "$2" | awk -F'\t' '{ printf "%16s\t%s\n", substr($1, 3), $0 }' | sort |
+	unwound_otherwise "$2" "$3" | awk -F'\t' '{ printf "%16s\t%s\n", substr($1, 3), $0 }' | sort |
 		cut -f 2- >"$work/otherwise"
 	without "$work/otherwise" "$work/apart" >"$work/wrong"
 	same "$1: the call frame of every pc ($(wc -l <"$work/ours") rows) is the twin's" /dev/null \

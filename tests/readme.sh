@@ -65,7 +65,7 @@ commands() {
 	while read -r command; do
 		if "$GOHEAP" "$command" --help >/dev/null 2>&1 </dev/null; then
 			ok "goheap $command"
-		elif grep -q "^define goheap $command\$" "$top/gdbinit"; then
+		elif grep -Eq "^define(-prefix)? goheap $command\$" "$top/gdbinit"; then
 			ok "goheap $command, in GDB"
 		else
 			fail "goheap $command"

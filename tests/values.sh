@@ -438,10 +438,10 @@ columns() {
 	fi
 }
 
-# real NAME GDB PROGRAM DUMP STACKS: the stacks and every field of a dump that a program wrote. PROGRAM may be
-# empty.
+# real NAME GDB PROGRAM DUMP STACKS [SHOWN]: the stacks and every field of a dump that a program wrote. PROGRAM may be
+# empty. SHOWN is loaded instead, the same dump in another format.
 real() {
-	session "$2" "$3" "$4" 'thread apply all backtrace full' >"$work/session"
+	session "$2" "$3" "${6:-$4}" 'thread apply all backtrace full' >"$work/session"
 	"$framewords" "$4" | columns "$3" >"$work/expected"
 	locals <"$work/session" | columns "$3" >"$work/shown"
 	if [ "$(wc -l <"$work/expected")" -ge 50 ]; then
@@ -483,7 +483,23 @@ check_release() {
 	done
 }
 
-# check_machine GOARCH QEMU: programs for other machines, as far as they can be run here.
+# What the prototype would have of a dump, on the machines that it was for.
+check_prototype() {
+	local arch directory
+	for arch in amd64 386; do
+		if ! directory=$(GOARCH=$arch "$tests/build-sample" 1.19 dump 2>"$work/why"); then
+			skip "a prototype's dump, $arch" "$(tail -n 1 "$work/why")"
+			continue
+		fi
+		"$directory/dump.stripped" "$work/dump" "$work/stacks" >"$work/counts"
+		"$framewords" -prototype "$work/dump" >"$work/prototype"
+		real "a prototype's dump, $arch" gdb "$directory/dump.stripped" "$work/dump" "$work/stacks" "$work/prototype"
+		real "a prototype's dump, $arch, no program" gdb "" "$work/dump" "$work/stacks" "$work/prototype"
+	done
+}
+
+# check_machine GOARCH QEMU [alone]: programs for other machines, as far as they can be run here; with no program
+# only, if that is said: where goheap.so cannot unwind, the call frames of runtime.sigpanic's caller are lost.
 check_machine() {
 	local directory run
 	run=$(command -v "$2" || command -v "$2-static")
@@ -494,7 +510,7 @@ check_machine() {
 	elif ! "$run" "$directory/dump" "$work/dump" "$work/stacks" >"$work/counts" 2>"$work/why"; then
 		skip "$1" "cannot be run here: $(head -n 1 "$work/why")"
 	else
-		real "$1" gdb-multiarch "$directory/dump.stripped" "$work/dump" "$work/stacks"
+		[ $# -gt 2 ] || real "$1" gdb-multiarch "$directory/dump.stripped" "$work/dump" "$work/stacks"
 		real "$1, no program" gdb-multiarch "" "$work/dump" "$work/stacks"
 	fi
 }
@@ -508,10 +524,14 @@ if framewords=$("$tests/build-sample" 1.19 framewords 2>"$work/why"); then
 	for release in $("$tests/toolchain" list); do
 		check_release "$release"
 	done
+	check_prototype
 	check_machine 386 env
 	check_machine arm qemu-arm
 	check_machine arm64 qemu-aarch64
 	check_machine s390x qemu-s390x
+	check_machine mips64le qemu-mips64el alone
+	check_machine ppc64le qemu-ppc64le alone
+	check_machine riscv64 qemu-riscv64 alone
 else
 	fail "the reader of dumps" "$(cat "$work/why")"
 fi

@@ -107,9 +107,6 @@ static bool read_header(struct gh_image *image, struct gh_error *err)
 	    gelf_getehdr(image->elf, &image->header) == NULL)
 		return gh_fail(err, image->path, 0, "an ELF header", "%s", elf_errmsg(-1));
 	const GElf_Ehdr *header = &image->header;
-	if (header->e_type != ET_EXEC && header->e_type != ET_DYN)
-		return gh_fail(err, image->path, EI_NIDENT, "an executable or a shared object",
-			       "ELF type %u", header->e_type);
 	uint8_t pointer_size = header->e_ident[EI_CLASS] == ELFCLASS64 ? 8 : 4;
 	bool big_endian = header->e_ident[EI_DATA] == ELFDATA2MSB;
 	image->arch = gh_arch_find(header->e_machine, pointer_size, big_endian);
@@ -120,9 +117,17 @@ static bool read_header(struct gh_image *image, struct gh_error *err)
 	return true;
 }
 
-static bool read_image(struct gh_image *image, struct gh_error *err)
+static bool check_program(const struct gh_image *image, struct gh_error *err)
 {
-	if (!read_header(image, err) || !read_segments(image, err))
+	uint16_t type = image->header.e_type;
+	return type == ET_EXEC || type == ET_DYN ||
+	       gh_fail(err, image->path, EI_NIDENT, "an executable or a shared object",
+		       "ELF type %u", type);
+}
+
+static bool read_program(struct gh_image *image, struct gh_error *err)
+{
+	if (!read_header(image, err) || !check_program(image, err) || !read_segments(image, err))
 		return false;
 	/* Relocations write where a crafted file has them: what is checked is read after that. */
 	gh_relocate(image);
@@ -142,8 +147,9 @@ static bool map_file(struct gh_image *image, const char *path, struct gh_error *
 	if (ok && st.st_size == 0)
 		ok = gh_fail(err, path, 0, "an ELF file", "an empty file");
 	if (ok) {
-		void *data =
-		    mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+		void *data = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE,
+				  /* A core file may be larger than the memory there is. */
+				  MAP_PRIVATE | MAP_NORESERVE, fd, 0);
 		ok = data != MAP_FAILED || gh_fail_errno(err, path, "map");
 		if (ok) {
 			image->data = data;
@@ -160,7 +166,21 @@ bool gh_image_open(struct gh_image *image, const char *path, struct gh_error *er
 	*image = (struct gh_image){.path = strdup(path)};
 	if (image->path == NULL)
 		return gh_fail_errno(err, path, "open");
-	if (map_file(image, path, err) && read_image(image, err))
+	if (map_file(image, path, err) && read_program(image, err))
+		return true;
+	gh_image_close(image);
+	return false;
+}
+
+bool gh_image_open_core(struct gh_image *image, const char *path, struct gh_error *err)
+{
+	*image = (struct gh_image){.path = strdup(path)};
+	if (image->path == NULL)
+		return gh_fail_errno(err, path, "open");
+	if (map_file(image, path, err) && read_header(image, err) &&
+	    (image->header.e_type == ET_CORE ||
+	     gh_fail(err, path, EI_NIDENT, "a core file", "ELF type %u", image->header.e_type)) &&
+	    read_segments(image, err))
 		return true;
 	gh_image_close(image);
 	return false;
@@ -172,7 +192,7 @@ bool gh_image_open_memory(struct gh_image *image, void *data, size_t size, const
 	*image = (struct gh_image){.path = strdup(name), .data = data, .size = size};
 	if (image->path == NULL)
 		return gh_fail_errno(err, name, "open");
-	if (read_image(image, err))
+	if (read_program(image, err))
 		return true;
 	gh_image_close(image);
 	return false;

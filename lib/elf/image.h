@@ -41,8 +41,12 @@ struct gh_image {
  */
 bool gh_image_open(struct gh_image *image, const char *path, struct gh_error *err);
 
-/* The same on a file already in memory: SIZE bytes at DATA, which stay the caller's, and are
- * modified where relocations apply. NAME is for errors. */
+/* The same on a core file, whose segments are the memory of the process; what its notes hold is in
+ * lib/elf/core.h. */
+bool gh_image_open_core(struct gh_image *image, const char *path, struct gh_error *err);
+
+/* The same as gh_image_open on a file already in memory: SIZE bytes at DATA, which stay the
+ * caller's, and are modified where relocations apply. NAME is for errors. */
 bool gh_image_open_memory(struct gh_image *image, void *data, size_t size, const char *name,
 			  struct gh_error *err);
 

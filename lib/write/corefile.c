@@ -110,7 +110,26 @@ static uint64_t frame_pointer(const struct gh_arch *arch, uint64_t sp, uint64_t 
 
 uint64_t gh_corefile_pc(const struct gh_arch *arch, const struct gh_dump_frame *top)
 {
-	return top->pc > top->entry ? gh_arch_call_pc(arch, top->pc) : top->pc;
+	/* No call returns to where the instructions are that make the frame. */
+	bool returns = top->pc > top->entry && top->pc - top->entry > 2 * arch->quantum;
+	return returns ? gh_arch_call_pc(arch, top->pc) : top->pc;
+}
+
+/* Fills THREAD from the frames of STACK, which has some. */
+static void set_registers(const struct core *core, const struct gh_dump_stack *stack,
+			  struct gh_thread *thread)
+{
+	struct gh_dump_record record;
+	gh_dump_get(core->dump, GH_DUMP_FRAME, stack->first_frame, &record);
+	uint64_t size = record.frame.size;
+	thread->pc = gh_corefile_pc(core->arch, &record.frame);
+	thread->sp = record.frame.sp;
+	thread->fp = frame_pointer(core->arch, thread->sp, size);
+	/* It was stopped before it had made its frame. */
+	if (core->arch->link_register && size == 0 && stack->nframes > 1) {
+		gh_dump_get(core->dump, GH_DUMP_FRAME, stack->first_frame + 1, &record);
+		thread->lr = record.frame.pc;
+	}
 }
 
 static void make_notes(struct core *core, const struct gh_core_program *program)
@@ -126,12 +145,8 @@ static void make_notes(struct core *core, const struct gh_core_program *program)
 		gh_dump_get(core->dump, GH_DUMP_GOROUTINE, i, &record);
 		struct gh_thread thread = {.id = (int32_t)ids[i], .sp = record.goroutine.sp};
 		const struct gh_dump_stack *stack = gh_dump_stack(core->dump, i);
-		if (stack->nframes > 0) {
-			gh_dump_get(core->dump, GH_DUMP_FRAME, stack->first_frame, &record);
-			thread.pc = gh_corefile_pc(core->arch, &record.frame);
-			thread.sp = record.frame.sp;
-			thread.fp = frame_pointer(core->arch, thread.sp, record.frame.size);
-		}
+		if (stack->nframes > 0)
+			set_registers(core, stack, &thread);
 		gh_prstatus_append(&core->notes, core->arch, &thread);
 	}
 }

@@ -23,8 +23,9 @@ bool gh_corefile_write(const struct gh_dump *dump, const struct gh_core_program 
 		       const char *path, struct gh_error *err);
 
 /* The pc that the core file has for TOP, a stack's first frame. A goroutine that does not run has
- * saved the address that a call returns to, which may be another line's; or, before it starts, its
- * function's entry. */
+ * saved the address that a call returns to, which may be another line's; or, where nothing was
+ * called, its function's entry, before it starts, or the end of the prologue, in
+ * runtime.systemstack_switch. */
 uint64_t gh_corefile_pc(const struct gh_arch *arch, const struct gh_dump_frame *top);
 
 #endif

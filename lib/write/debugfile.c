@@ -11,6 +11,7 @@
 #include "lib/write/elffile.h"
 #include "lib/write/package.h"
 #include "lib/write/skeleton.h"
+#include "lib/write/stackswitch.h"
 #include "lib/write/strings.h"
 #include "lib/write/symtab.h"
 
@@ -23,6 +24,7 @@ struct parts {
 	struct gh_rtypes types;
 	struct gh_typenames typenames;
 	struct gh_info info;
+	struct gh_switches switches;
 	struct gh_buffer frame;
 	struct gh_symtab symtab;
 };
@@ -36,6 +38,7 @@ static void free_parts(struct parts *parts)
 	gh_rtypes_free(&parts->types);
 	gh_typenames_free(&parts->typenames);
 	gh_info_free(&parts->info);
+	gh_switches_free(&parts->switches);
 	gh_buffer_free(&parts->frame);
 	gh_symtab_free(&parts->symtab);
 }
@@ -52,9 +55,10 @@ static bool make_parts(struct parts *parts, const struct gh_pclntab *tab,
 	       gh_typenames_make(&parts->typenames, &parts->types, &parts->strings, err) &&
 	       gh_dwarf_types_add(&parts->info, &parts->types, &parts->typenames, &parts->strings,
 				  err) &&
-	       gh_frame_make(&parts->frame, tab, err) &&
+	       gh_switches_find(&parts->switches, tab, err) &&
+	       gh_frame_make(&parts->frame, tab, &parts->switches, err) &&
 	       gh_symtab_make(&parts->symtab, tab, &parts->elf, &parts->skeleton, &parts->strings,
-			      &parts->typenames.symbols, slots, err);
+			      &parts->typenames.symbols, slots, &parts->switches, err);
 }
 
 /* Adds the string table SECTION's contents. */

@@ -222,7 +222,7 @@ static void put_common_entry(struct symbols *symbols)
 }
 
 /* In a frame of SIZE bytes, from sp to its caller's: the return address is the highest word, or,
- * where calls leave it in a register, the lowest. */
+ * where calls leave it in a register, the lowest; or there, while the function has no frame. */
 static void put_site(struct symbols *symbols, const struct gh_site *site)
 {
 	const struct gh_arch *arch = symbols->arch;
@@ -235,8 +235,12 @@ static void put_site(struct symbols *symbols, const struct gh_site *site)
 	gh_buffer_u8(out, DW_CFA_def_cfa);
 	gh_buffer_uleb128(out, arch->dwarf_sp);
 	gh_buffer_uleb128(out, site->size);
-	if (site->last || site->size < arch->pointer_size) {
+	bool in_register = arch->link_register && site->size == 0;
+	if (site->last || (site->size < arch->pointer_size && !in_register)) {
 		gh_buffer_u8(out, DW_CFA_undefined);
+		gh_buffer_uleb128(out, arch->dwarf_ra);
+	} else if (in_register) {
+		gh_buffer_u8(out, DW_CFA_same_value);
 		gh_buffer_uleb128(out, arch->dwarf_ra);
 	} else {
 		gh_buffer_u8(out, DW_CFA_offset_extended);

@@ -86,6 +86,22 @@ enum {
 };
 
 enum {
+	DW_OP_addr = 0x03,
+	DW_OP_deref = 0x06,
+	DW_OP_const1u = 0x08,
+	DW_OP_dup = 0x12,
+	DW_OP_swap = 0x16,
+	DW_OP_and = 0x1a,
+	DW_OP_minus = 0x1c,
+	DW_OP_plus = 0x22,
+	DW_OP_plus_uconst = 0x23,
+	DW_OP_bra = 0x28,
+	DW_OP_eq = 0x29,
+	DW_OP_gt = 0x2b,
+	DW_OP_le = 0x2c,
+	DW_OP_ne = 0x2e,
+	DW_OP_skip = 0x2f,
+	DW_OP_lit0 = 0x30,
 	DW_OP_breg0 = 0x70, /* and a register of 5 bits */
 	DW_OP_call_frame_cfa = 0x9c,
 };
@@ -115,7 +131,9 @@ enum {
 	DW_CFA_same_value = 0x08,
 	DW_CFA_def_cfa = 0x0c,
 	DW_CFA_def_cfa_offset = 0x0e,
+	DW_CFA_def_cfa_expression = 0x0f,
 	DW_CFA_val_offset = 0x14,
+	DW_CFA_val_expression = 0x16,
 };
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "lib/pclntab/pcvalue.h"
 #include "lib/write/dwarf.h"
+#include "lib/write/dwarf_switch.h"
 #include "lib/write/stackend.h"
 
 /* The section as it is written. */
@@ -9,8 +10,13 @@ struct frames {
 	struct gh_buffer *out;
 	const struct gh_pclntab *tab;
 	const struct gh_arch *arch;
-	uint64_t address; /* of the rule that is being written */
-	bool has_return;  /* the function's caller can be found */
+	const struct gh_switches *switches;
+	size_t nswitches;             /* of those, how many have been passed */
+	uint64_t address;             /* of the rule that is being written */
+	int32_t delta;                /* the stack delta there */
+	const struct gh_switch *code; /* that the rule is for; NULL if it is other code */
+	bool elsewhere;               /* the CFA does not follow from SP */
+	bool has_return;              /* the function's caller can be found */
 };
 
 /* A rule with a register among its opcode's low bits, if it is small enough. */
@@ -116,8 +122,16 @@ static bool is_usable(const struct gh_arch *arch, int32_t delta)
 static void add_rules(struct frames *frames, uint64_t address, int32_t delta)
 {
 	advance(frames, address);
-	gh_buffer_u8(frames->out, DW_CFA_def_cfa_offset);
-	gh_buffer_uleb128(frames->out, (uint64_t)((int64_t)delta + call_size(frames->arch)));
+	struct gh_buffer *out = frames->out;
+	uint64_t offset = (uint64_t)((int64_t)delta + call_size(frames->arch));
+	if (frames->elsewhere) {
+		gh_buffer_u8(out, DW_CFA_def_cfa);
+		gh_buffer_uleb128(out, frames->arch->dwarf_sp);
+	} else {
+		gh_buffer_u8(out, DW_CFA_def_cfa_offset);
+	}
+	gh_buffer_uleb128(out, offset);
+	frames->elsewhere = false;
 	if (!frames->arch->link_register || !frames->has_return)
 		return;
 	/* A function that has a frame has saved the link register at its bottom. */
@@ -127,8 +141,103 @@ static void add_rules(struct frames *frames, uint64_t address, int32_t delta)
 		return_address_as_at_entry(frames);
 }
 
-/* Writes the description of FUNC, which is of the kind END. */
-static void add_function(struct frames *frames, const struct gh_func *func, enum gh_stack_end end)
+/* An expression, after its length. */
+static void add_expression(struct frames *frames, struct gh_buffer *expression)
+{
+	gh_buffer_uleb128(frames->out, expression->size);
+	gh_buffer_bytes(frames->out, expression->data, expression->size);
+	frames->out->failed |= expression->failed;
+	gh_buffer_free(expression);
+}
+
+/* Begins the rule that an expression gives the return address. */
+static void return_address_given(struct frames *frames)
+{
+	gh_buffer_u8(frames->out, DW_CFA_val_expression);
+	gh_buffer_uleb128(frames->out, frames->arch->dwarf_ra);
+}
+
+/* Also the address that runtime.cgocallback returns to may have to be another. */
+static void return_address_of_callback(struct frames *frames)
+{
+	if (frames->arch->link_register)
+		return;
+	struct gh_buffer expression = {.big_endian = frames->out->big_endian};
+	return_address_given(frames);
+	gh_switch_callback_return(&expression, frames->arch, &frames->switches->runtime);
+	add_expression(frames, &expression);
+}
+
+/* The rules where another stack is in use. */
+static void add_switch(struct frames *frames, uint64_t address, const struct gh_switch *code)
+{
+	struct gh_buffer *out = frames->out;
+	struct gh_buffer expression = {.big_endian = out->big_endian};
+	advance(frames, address);
+	frames->elsewhere = true;
+	if (code->kind == GH_SWITCH_REGISTER) {
+		gh_buffer_u8(out, DW_CFA_def_cfa);
+		gh_buffer_uleb128(out, code->reg);
+		gh_buffer_uleb128(out, (uint64_t)code->frame);
+	} else {
+		gh_buffer_u8(out, DW_CFA_def_cfa_expression);
+		gh_switch_cfa(&expression, code, frames->arch, &frames->switches->runtime);
+		add_expression(frames, &expression);
+	}
+	if (code->kind >= GH_SWITCH_RUNNING) {
+		return_address_given(frames);
+		gh_switch_return(&expression, code, frames->arch, &frames->switches->runtime);
+		add_expression(frames, &expression);
+	} else if (!frames->has_return) {
+		return_address_as_at_entry(frames);
+	}
+	frames->has_return = true;
+}
+
+/* The code with a switch that ADDRESS is in; NULL if there is none. NEXT, which is an end, becomes
+ * where that changes, if it is before. Addresses do not decrease from call to call. */
+static const struct gh_switch *switch_at(struct frames *frames, uint64_t address, uint64_t *next)
+{
+	const struct gh_switches *switches = frames->switches;
+	while (frames->nswitches < switches->count &&
+	       switches->list[frames->nswitches].end <= address)
+		frames->nswitches++;
+	if (frames->nswitches == switches->count)
+		return NULL;
+	const struct gh_switch *code = &switches->list[frames->nswitches];
+	bool inside = code->start <= address;
+	uint64_t change = inside ? code->end : code->start;
+	if (change < *next)
+		*next = change;
+	return inside ? code : NULL;
+}
+
+/* Writes the rules from ADDRESS to END, where the stack delta is DELTA. */
+static void add_run(struct frames *frames, uint64_t address, uint64_t end, int32_t delta)
+{
+	while (address < end) {
+		uint64_t next = end;
+		const struct gh_switch *code = switch_at(frames, address, &next);
+		if (code != NULL && code->kind != GH_SWITCH_LOST) {
+			if (code != frames->code)
+				add_switch(frames, address, code);
+		} else {
+			if (delta != frames->delta || frames->elsewhere)
+				add_rules(frames, address, delta);
+			if (code != NULL && frames->has_return) {
+				advance(frames, address);
+				return_address_undefined(frames);
+			}
+		}
+		frames->code = code;
+		frames->delta = delta;
+		address = next;
+	}
+}
+
+/* Writes the description of FUNC, called NAME, which is of the kind END. */
+static void add_function(struct frames *frames, const struct gh_func *func, const char *name,
+			 enum gh_stack_end end)
 {
 	struct gh_buffer *out = frames->out;
 	uint8_t word = frames->arch->pointer_size;
@@ -139,27 +248,34 @@ static void add_function(struct frames *frames, const struct gh_func *func, enum
 	gh_buffer_uint(out, func->end - func->entry, word);
 	frames->address = func->entry;
 	frames->has_return = true;
-	if (end == GH_STACK_SWITCHES)
-		advance(frames, func->entry + frames->tab->quantum);
-	if (end != GH_STACK_GOES_ON)
+	frames->elsewhere = false;
+	frames->delta = 0;
+	if (end == GH_STACK_ENDS)
 		return_address_undefined(frames);
+	else if (frames->switches->runtime.systemstack_switch != 0 &&
+		 gh_stack_is_named(name, "runtime.cgocallback"))
+		return_address_of_callback(frames);
 
 	struct gh_pcvalue walk;
 	gh_pcvalue_start(&walk, frames->tab, func, func->pcsp);
 	int32_t delta = 0;
-	while (gh_pcvalue_next(&walk) && walk.start < func->end) {
-		if (walk.value == delta || !is_usable(frames->arch, walk.value))
-			continue;
-		delta = walk.value;
-		add_rules(frames, walk.start, delta);
+	uint64_t done = func->entry;
+	while (done < func->end && gh_pcvalue_next(&walk)) {
+		if (is_usable(frames->arch, walk.value))
+			delta = walk.value;
+		done = walk.end < func->end ? walk.end : func->end;
+		add_run(frames, walk.start, done, delta);
 	}
+	add_run(frames, done, func->end, delta);
 	gh_buffer_align(out, word);
 	gh_buffer_patch(out, start, out->size - start - 4, 4);
 }
 
-bool gh_frame_make(struct gh_buffer *out, const struct gh_pclntab *tab, struct gh_error *err)
+bool gh_frame_make(struct gh_buffer *out, const struct gh_pclntab *tab,
+		   const struct gh_switches *switches, struct gh_error *err)
 {
-	struct frames frames = {.out = out, .tab = tab, .arch = tab->image->arch};
+	struct frames frames = {
+	    .out = out, .tab = tab, .arch = tab->image->arch, .switches = switches};
 	*out = (struct gh_buffer){.big_endian = frames.arch->big_endian};
 	add_common_entry(&frames);
 	bool has_flags = gh_stack_has_flags(tab);
@@ -167,10 +283,10 @@ bool gh_frame_make(struct gh_buffer *out, const struct gh_pclntab *tab, struct g
 		struct gh_func func;
 		if (!gh_pclntab_func(tab, i, &func, err))
 			return false;
-		enum gh_stack_end end =
-		    gh_stack_end(&func, gh_pclntab_name(tab, func.name), has_flags);
+		const char *name = gh_pclntab_name(tab, func.name);
+		enum gh_stack_end end = gh_stack_end(&func, name, has_flags);
 		if (end != GH_STACK_SIGNAL_FRAME)
-			add_function(&frames, &func, end);
+			add_function(&frames, &func, name, end);
 	}
 	return !out->failed || gh_fail_errno(err, tab->image->path, "make DWARF");
 }

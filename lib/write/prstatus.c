@@ -10,16 +10,19 @@ struct registers {
 	uint8_t pc;
 	uint8_t sp;
 	uint8_t fp; /* NONE if Go keeps no frame pointer there */
+	uint8_t lr; /* the link register; NONE if calls push the return address */
 };
 
 #define NONE UINT8_MAX
 
 static const struct registers registers[] = {
-    {"386", 17, 12, 15, NONE},    {"amd64", 27, 16, 19, 4},     {"arm", 18, 15, 13, NONE},
-    {"arm64", 34, 32, 31, 29},    {"loong64", 45, 33, 3, NONE}, {"mips", 45, 40, 35, NONE},
-    {"mipsle", 45, 40, 35, NONE}, {"mips64", 45, 34, 29, NONE}, {"mips64le", 45, 34, 29, NONE},
-    {"ppc64", 48, 32, 1, NONE},   {"ppc64le", 48, 32, 1, NONE}, {"riscv64", 32, 0, 2, NONE},
-    {"s390x", 27, 1, 17, NONE},
+    {"386", 17, 12, 15, NONE, NONE},    {"amd64", 27, 16, 19, 4, NONE},
+    {"arm", 18, 15, 13, NONE, 14},      {"arm64", 34, 32, 31, 29, 30},
+    {"loong64", 45, 33, 3, NONE, 1},    {"mips", 45, 40, 35, NONE, 37},
+    {"mipsle", 45, 40, 35, NONE, 37},   {"mips64", 45, 34, 29, NONE, 31},
+    {"mips64le", 45, 34, 29, NONE, 31}, {"ppc64", 48, 32, 1, NONE, 36},
+    {"ppc64le", 48, 32, 1, NONE, 36},   {"riscv64", 32, 0, 2, NONE, 1},
+    {"s390x", 27, 1, 17, NONE, 16},
 };
 
 static const struct registers *find_registers(const struct gh_arch *arch)
@@ -69,6 +72,7 @@ void gh_prstatus_append(struct gh_buffer *out, const struct gh_arch *arch,
 		uint64_t value = i == regs->pc   ? thread->pc
 				 : i == regs->sp ? thread->sp
 				 : i == regs->fp ? thread->fp
+				 : i == regs->lr ? thread->lr
 						 : 0;
 		gh_buffer_uint(out, value, word);
 	}

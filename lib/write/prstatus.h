@@ -14,6 +14,7 @@ struct gh_thread {
 	uint64_t pc;
 	uint64_t sp;
 	uint64_t fp; /* the frame pointer; 0 if it is unknown, or the machine has none */
+	uint64_t lr; /* the link register; likewise */
 };
 
 /* Appends an NT_PRSTATUS note for THREAD. */

@@ -3,6 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What the first page of a segment is at most, in bytes. */
+#define NOTES_PAGE 4096
+
+/* Program headers among which notes are looked for: no linker makes as many. */
+#define MAX_HEADERS 64
+
 /* A section whose contents the debug file must have. */
 static bool is_wanted(const struct gh_section *section)
 {
@@ -15,13 +21,34 @@ static bool is_wanted(const struct gh_section *section)
 	return false;
 }
 
-/* Gives TO the contents of SECTION or, if they are not wanted, none. BUDGET is what may still be
- * copied, in bytes: sections of a crafted file may overlap. */
+static bool is_loaded(const struct gh_section *section)
+{
+	return (section->header.sh_flags & SHF_ALLOC) != 0 &&
+	       strcmp(section->name, ".eh_frame") != 0;
+}
+
+/* Where in the image the first contents are that the debug file is to be without: what is loaded
+ * from behind that has no place in it, as segments end there. */
+static uint64_t find_end(const struct gh_image *image)
+{
+	uint64_t end = UINT64_MAX;
+	for (size_t i = 1; i < image->nsections; i++) {
+		const struct gh_section *section = &image->sections[i];
+		if (is_loaded(section) && !is_wanted(section) && section->header.sh_offset < end)
+			end = section->header.sh_offset;
+	}
+	return end;
+}
+
+/* Gives TO the contents of SECTION or, if they are not wanted or loaded from behind END, none.
+ * BUDGET is what may still be copied, in bytes: sections of a crafted file may overlap. */
 static void copy_contents(struct gh_elf_section *to, const struct gh_image *image,
-			  const struct gh_section *section, size_t *budget)
+			  const struct gh_section *section, uint64_t end, size_t *budget)
 {
 	struct gh_cursor cur;
-	if (is_wanted(section) && gh_image_section_cursor(image, section, &cur, NULL) &&
+	bool has_place = !is_loaded(section) || section->header.sh_offset < end;
+	if (is_wanted(section) && has_place &&
+	    gh_image_section_cursor(image, section, &cur, NULL) &&
 	    gh_cursor_left(&cur) <= *budget) {
 		*budget -= gh_cursor_left(&cur);
 		gh_elf_add_piece(to, cur.pos, gh_cursor_left(&cur));
@@ -44,6 +71,7 @@ static bool add_sections(struct gh_skeleton *skeleton, struct gh_elf *elf,
 			 const struct gh_image *image)
 {
 	size_t budget = image->size;
+	uint64_t end = find_end(image);
 	skeleton->numbers = calloc(image->nsections, sizeof(uint32_t));
 	if (skeleton->numbers == NULL)
 		return false;
@@ -56,7 +84,7 @@ static bool add_sections(struct gh_skeleton *skeleton, struct gh_elf *elf,
 		if (to == NULL)
 			return false;
 		to->header = section->header;
-		copy_contents(to, image, section, &budget);
+		copy_contents(to, image, section, end, &budget);
 	}
 	return true;
 }
@@ -72,6 +100,22 @@ static void renumber(const struct gh_skeleton *skeleton, struct gh_elf *elf, siz
 			header->sh_info =
 			    header->sh_info < nsections ? skeleton->numbers[header->sh_info] : 0;
 	}
+}
+
+/* Where the contents of SEGMENT begin behind the notes that linkers put at its start: symbols are
+ * in one section only. */
+static uint64_t skip_notes(const struct gh_image *image, const GElf_Phdr *segment)
+{
+	uint64_t skip = 0;
+	for (size_t i = 0; i < image->nsegments && i < MAX_HEADERS; i++) {
+		const GElf_Phdr *note = &image->segments[i];
+		uint64_t at = note->p_vaddr - segment->p_vaddr;
+		if (note->p_type != PT_NOTE || at >= NOTES_PAGE || note->p_memsz > NOTES_PAGE)
+			continue;
+		if (at + note->p_memsz > skip)
+			skip = at + note->p_memsz;
+	}
+	return skip < segment->p_memsz ? skip : 0;
 }
 
 /* Makes a section up from SEGMENT. */
@@ -93,8 +137,9 @@ static bool add_segment(struct gh_elf *elf, const struct gh_image *image, const 
 	    gh_elf_add(elf, is_note ? ".note" : name, SHT_NOBITS, is_note ? SHF_ALLOC : flags);
 	if (to == NULL)
 		return false;
-	to->header.sh_addr = segment->p_vaddr;
-	to->header.sh_size = segment->p_memsz;
+	uint64_t skip = is_note ? 0 : skip_notes(image, segment);
+	to->header.sh_addr = segment->p_vaddr + skip;
+	to->header.sh_size = segment->p_memsz - skip;
 	struct gh_cursor cur;
 	if (is_note && gh_image_at(image, segment->p_vaddr, &cur) &&
 	    gh_cursor_left(&cur) >= segment->p_filesz && segment->p_filesz <= *budget) {

@@ -47,6 +47,15 @@ static struct gh_dump_record get_frame(const struct collector *collector, size_t
 	return record;
 }
 
+/* The address by which FRAME's place in the code is looked up. */
+static uint64_t lookup_address(const struct gh_arch *arch, const struct gh_dump_frame *frame,
+			       bool top)
+{
+	if (top || frame->pc == frame->entry)
+		return gh_corefile_pc(arch, frame);
+	return gh_arch_call_pc(arch, frame->pc);
+}
+
 static void locate_stack(struct collector *collector, const struct gh_dump_stack *stack)
 {
 	for (size_t i = 0; i < stack->nframes; i++) {
@@ -54,8 +63,8 @@ static void locate_stack(struct collector *collector, const struct gh_dump_stack
 		struct gh_dump_record record = get_frame(collector, number);
 		if (record.frame.pc == 0 || record.frame.entry > record.frame.pc)
 			continue;
-		struct located located = {gh_corefile_pc(collector->arch, &record.frame), number,
-					  i + 1 == stack->nframes};
+		struct located located = {lookup_address(collector->arch, &record.frame, i == 0),
+					  number, i + 1 == stack->nframes};
 		gh_buffer_bytes(&collector->frames, &located, sizeof(located));
 	}
 }
@@ -223,6 +232,18 @@ static void make_slots(struct collector *collector, struct gh_site *site)
 	}
 }
 
+/* The size of the frame at FRAME, whose record is RECORD. What calls leave in a register is put
+ * below the frame of a function that is made to call runtime.sigpanic, beyond that one's. */
+static uint64_t frame_size(const struct collector *collector, const struct located *frame,
+			   const struct gh_dump_record *record)
+{
+	if (!collector->arch->link_register || frame->last)
+		return record->frame.size;
+	struct gh_dump_record caller = get_frame(collector, frame->frame + 1);
+	bool above = caller.frame.sp > record->frame.sp;
+	return above ? caller.frame.sp - record->frame.sp : record->frame.size;
+}
+
 /* Has the site before one at ADDRESS end there, if not sooner. */
 static void end_before(struct collector *collector, uint64_t address)
 {
@@ -241,9 +262,10 @@ static void add_site(struct collector *collector, const struct located *frames, 
 	const struct gh_dump_frame *frame = &record.frame;
 	struct gh_site site = {
 	    .address = frames[0].address,
-	    .end = frame->pc > frame->entry ? frame->pc : frames[0].address + 1,
+	    .end = frame->pc > frames[0].address ? frame->pc
+						 : frames[0].address + collector->arch->quantum,
 	    .entry = frame->entry,
-	    .size = frame->size,
+	    .size = frame_size(collector, frames, &record),
 	    .function = frame->function,
 	    .last = true,
 	    .first = collector->slots.size / sizeof(struct gh_slot),

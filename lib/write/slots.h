@@ -19,7 +19,7 @@ struct gh_site {
 	uint64_t address;              /* of the bytes that debuggers look such frames up by */
 	uint64_t end;                  /* one past them */
 	uint64_t entry;                /* address of the function */
-	uint64_t size;                 /* of the frame, in bytes */
+	uint64_t size;                 /* of the frame, from sp to its caller's, in bytes */
 	struct gh_dump_slice function; /* its name */
 	bool last;                     /* these frames have no caller */
 	size_t first;                  /* place of its first slot */

@@ -53,6 +53,12 @@ static size_t base_length(const char *name)
 	return length;
 }
 
+bool gh_stack_is_named(const char *name, const char *function)
+{
+	size_t length = base_length(name);
+	return strlen(function) == length && memcmp(function, name, length) == 0;
+}
+
 /* The entry point that the kernel or the dynamic linker jumps to: _rt0_amd64_linux and its like.
  * The entry points of Go libraries, which end in _lib, are called by C. */
 static bool is_entry_point(const char *name, size_t length)

@@ -14,6 +14,9 @@ enum gh_stack_end {
 /* Whether the functions of TAB have flags (Go 1.17 and later): some assembly function has one. */
 bool gh_stack_has_flags(const struct gh_pclntab *tab);
 
+/* NAME is that of the assembly function FUNCTION, which some linkers add the ABI to. */
+bool gh_stack_is_named(const char *name, const char *function);
+
 /* What kind of function FUNC, called NAME, is. If its table HAS_FLAGS they say so for most: a name
  * is then also that of the wrapper through which other Go code calls the assembly function. Without
  * them it is told by the name. */

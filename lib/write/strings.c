@@ -10,7 +10,8 @@
 
 static const char header[] = "\0"
 			     "goheap\0"
-			     "runtime.sigreturn__sigaction";
+			     "runtime.sigreturn__sigaction\0"
+			     "__morestack";
 
 /* Copies the names, and rids the copy of control characters; the NULs that end names stay. */
 static bool make_clean(struct gh_strings *strings, const struct gh_pclntab *tab,

@@ -48,9 +48,11 @@ void gh_strings_free(struct gh_strings *strings);
 /* The offset of NAME, which gh_pclntab_name gave for a function, in the table. 0 if it is empty. */
 uint32_t gh_strings_offset(const struct gh_strings *strings, const char *name);
 
-/* The offsets of strings that are in every table: who made the file, and the name by which GDB
- * knows that a function may be the kernel's return from a signal handler. Go 1.21 calls it so. */
+/* The offsets of strings that are in every table: who made the file, and the names by which GDB
+ * knows that a function may be the kernel's return from a signal handler (Go 1.21 calls it so),
+ * and that the stack may go on anywhere (GCC's split stacks do there). */
 #define GH_STRINGS_PRODUCER     1
 #define GH_STRINGS_SIGNAL_FRAME 8
+#define GH_STRINGS_MORESTACK    37
 
 #endif

@@ -19,6 +19,7 @@ struct writer {
 	const struct gh_pclntab *tab;
 	const struct gh_strings *strings;
 	const struct gh_skeleton *skeleton;
+	const struct gh_switches *switches;
 	struct extent *extents; /* of the sections, by address; owned */
 	size_t nextents;
 	struct gh_cursor own; /* the image's own symbols; empty if it has none */
@@ -117,6 +118,23 @@ static void add_data(struct writer *writer, const struct gh_buffer *data)
 				   .st_shndx = section_at(writer, item.address),
 				   .st_value = item.address,
 				   .st_size = item.size};
+		add_symbol(writer, &symbol);
+	}
+}
+
+/* The name by which GDB tells such code is no function's: the symbols are local and have no type.
+ */
+static void add_switches(struct writer *writer)
+{
+	for (size_t i = 0; i < writer->switches->count; i++) {
+		const struct gh_switch *code = &writer->switches->list[i];
+		if (code->kind == GH_SWITCH_LOST)
+			continue;
+		GElf_Sym symbol = {.st_name = GH_STRINGS_MORESTACK,
+				   .st_info = GELF_ST_INFO(STB_LOCAL, STT_NOTYPE),
+				   .st_shndx = section_at(writer, code->start),
+				   .st_value = code->start,
+				   .st_size = code->end - code->start};
 		add_symbol(writer, &symbol);
 	}
 }
@@ -229,6 +247,7 @@ static bool add_symbols(struct writer *writer, const struct gh_buffer *data,
 {
 	struct gh_symtab *symtab = writer->symtab;
 	add_symbol(writer, &(GElf_Sym){0});
+	add_switches(writer);
 	add_own(writer, true);
 	add_data(writer, data);
 	symtab->nlocals = (uint32_t)(symtab->symbols.size / symtab->symbol_size);
@@ -243,14 +262,18 @@ static bool add_symbols(struct writer *writer, const struct gh_buffer *data,
 bool gh_symtab_make(struct gh_symtab *symtab, const struct gh_pclntab *tab,
 		    const struct gh_elf *elf, const struct gh_skeleton *skeleton,
 		    const struct gh_strings *strings, const struct gh_buffer *data,
-		    const struct gh_slots *slots, struct gh_error *err)
+		    const struct gh_slots *slots, const struct gh_switches *switches,
+		    struct gh_error *err)
 {
 	const struct gh_arch *arch = tab->image->arch;
 	*symtab = (struct gh_symtab){.symbols = {.big_endian = arch->big_endian},
 				     .symbol_size = arch->pointer_size == 8 ? sizeof(Elf64_Sym)
 									    : sizeof(Elf32_Sym)};
-	struct writer writer = {
-	    .symtab = symtab, .tab = tab, .strings = strings, .skeleton = skeleton};
+	struct writer writer = {.symtab = symtab,
+				.tab = tab,
+				.strings = strings,
+				.skeleton = skeleton,
+				.switches = switches};
 	if (!find_extents(&writer, elf))
 		return gh_fail_errno(err, tab->image->path, "make symbols");
 	if (!find_own(&writer, SHT_SYMTAB) && !find_own(&writer, SHT_DYNSYM))

@@ -7,6 +7,7 @@
 #include "lib/write/elffile.h"
 #include "lib/write/skeleton.h"
 #include "lib/write/slots.h"
+#include "lib/write/stackswitch.h"
 #include "lib/write/strings.h"
 
 struct gh_symtab {
@@ -20,13 +21,15 @@ struct gh_symtab {
 
 /* Fills SYMTAB with each function of TAB, with DATA (struct gh_data_symbol), and with the defined
  * symbols of the image's own .symtab, else .dynsym, that are not a function of the same name and
- * address; and unless there are DATA or SLOTS is NULL with the types and itabs of its dump. Symbols
- * are in the sections of ELF; SKELETON has their numbers. False (ERR filled) if a function cannot
- * be read or memory ran out; in any case SYMTAB is to be freed. */
+ * address; and unless there are DATA or SLOTS is NULL with the types and itabs of its dump. It
+ * marks the code of SWITCHES, without which GDB takes a caller's stack at lower addresses for
+ * corrupt. Symbols are in the sections of ELF; SKELETON has their numbers. False (ERR filled) if a
+ * function cannot be read or memory ran out; in any case SYMTAB is to be freed. */
 bool gh_symtab_make(struct gh_symtab *symtab, const struct gh_pclntab *tab,
 		    const struct gh_elf *elf, const struct gh_skeleton *skeleton,
 		    const struct gh_strings *strings, const struct gh_buffer *data,
-		    const struct gh_slots *slots, struct gh_error *err);
+		    const struct gh_slots *slots, const struct gh_switches *switches,
+		    struct gh_error *err);
 
 /* Appends SYMBOL to OUT, a symbol table of a machine with pointers of WORD bytes. */
 void gh_symbol_put(struct gh_buffer *out, uint8_t word, const GElf_Sym *symbol);

@@ -33,8 +33,8 @@ static const struct gh_pclntab *program(void)
 	if (tab.image != NULL)
 		return &tab;
 	const struct synthetic what = {SYNTHETIC_1_20, 8, false, true};
-	if (!gh_image_open_memory(&image, synthetic_make(&what, &size, NULL), size, "program",
-				  &err) ||
+	uint8_t *data = synthetic_make(&what, &size, NULL);
+	if (!gh_image_open_memory(&image, data, size, "program", &err) ||
 	    !gh_pclntab_open(&tab, &image, &err))
 		abort();
 	return &tab;

@@ -7,6 +7,7 @@ int main(void)
 	SRunner *runner = srunner_create(cursor_suite());
 	srunner_add_suite(runner, escape_suite());
 	srunner_add_suite(runner, image_suite());
+	srunner_add_suite(runner, loaded_suite());
 	srunner_add_suite(runner, pcvalue_suite());
 	srunner_add_suite(runner, pclntab_suite());
 	srunner_add_suite(runner, damage_suite());

@@ -10,6 +10,7 @@ Suite *pclntab_suite(void);
 Suite *damage_suite(void);
 Suite *escape_suite(void);
 Suite *image_suite(void);
+Suite *loaded_suite(void);
 Suite *debugfile_suite(void);
 Suite *rtype_suite(void);
 Suite *inline_suite(void);

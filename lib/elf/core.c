@@ -1,0 +1,74 @@
+#include "lib/elf/core.h"
+
+#include <string.h>
+
+/* Finds the note NT_AUXV in NOTES. */
+static bool find_auxv(struct gh_cursor notes, struct gh_cursor *auxv)
+{
+	while (gh_cursor_left(&notes) > 0) {
+		uint32_t name_size = gh_cursor_u32(&notes);
+		uint32_t size = gh_cursor_u32(&notes);
+		uint32_t type = gh_cursor_u32(&notes);
+		const uint8_t *name = gh_cursor_bytes(&notes, ((uint64_t)name_size + 3) & ~3ULL);
+		uint64_t at = (uint64_t)(notes.pos - notes.start);
+		gh_cursor_bytes(&notes, ((uint64_t)size + 3) & ~3ULL);
+		if (notes.failed)
+			return false;
+		if (type == NT_AUXV && name_size == 5 && memcmp(name, "CORE", 5) == 0) {
+			*auxv = gh_cursor_slice(&notes, at, size);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool gh_core_auxv(const struct gh_image *core, uint64_t type, uint64_t *value)
+{
+	unsigned word = core->arch->pointer_size;
+	struct gh_cursor all =
+	    gh_cursor_make(core->data, core->size, core->path, 0, core->arch->big_endian);
+	struct gh_cursor auxv;
+	for (size_t i = 0; i < core->nsegments; i++) {
+		const GElf_Phdr *segment = &core->segments[i];
+		if (segment->p_type != PT_NOTE)
+			continue;
+		/* There is one segment of notes. */
+		struct gh_cursor notes =
+		    gh_cursor_slice(&all, segment->p_offset, segment->p_filesz);
+		if (notes.failed || !find_auxv(notes, &auxv))
+			return false;
+		while (gh_cursor_left(&auxv) >= 2 * word) {
+			uint64_t found = gh_cursor_uint(&auxv, word);
+			*value = gh_cursor_uint(&auxv, word);
+			if (found == type)
+				return true;
+		}
+		return false;
+	}
+	return false;
+}
+
+static bool read_core(const struct gh_memory *memory, uint64_t address, void *to, size_t size)
+{
+	uint8_t *bytes = to;
+	struct gh_cursor cur;
+	while (size > 0) {
+		if (!gh_image_at(memory->from, address, &cur))
+			return false;
+		size_t part = gh_cursor_left(&cur) < size ? gh_cursor_left(&cur) : size;
+		memcpy(bytes, cur.pos, part);
+		bytes += part;
+		address += part;
+		size -= part;
+	}
+	return true;
+}
+
+struct gh_memory gh_core_memory(const struct gh_image *core)
+{
+	return (struct gh_memory){
+	    .read = read_core,
+	    .from = core,
+	    .size = core->size,
+	};
+}

@@ -1,0 +1,175 @@
+/* Programs made again from the memory of a process. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/elf/loaded.h"
+#include "tests/unit/fixture.h"
+#include "tests/unit/suites.h"
+
+#define BIAS 0x200000
+
+/* What linkers do and the synthetic program does not: the text's segment begins with the headers.
+ */
+static void map_headers(struct fixture *fixture, int number)
+{
+	struct synthetic what = fixture_variant(number);
+	bool is64 = what.word == 8;
+	uint64_t skip = fixture->image.segments[0].p_offset;
+	uint64_t address = SYNTHETIC_TEXT - skip;
+	uint64_t size = fixture->image.segments[0].p_filesz + skip;
+	const struct {
+		unsigned at;
+		uint64_t value;
+	} fields[] = {
+	    {is64 ? 64 + 8 : 52 + 4, 0},
+	    {is64 ? 64 + 16 : 52 + 8, address},
+	    {is64 ? 64 + 32 : 52 + 16, size},
+	    {is64 ? 64 + 40 : 52 + 20, size},
+	};
+	for (unsigned i = 0; i < 4; i++)
+		for (unsigned n = 0; n < what.word; n++)
+			fixture->data[fields[i].at + n] =
+			    (uint8_t)(fields[i].value >>
+				      8 * (what.big_endian ? what.word - 1 - n : n));
+	struct gh_error err;
+	gh_image_close(&fixture->image);
+	ck_assert_msg(
+	    gh_image_open_memory(&fixture->image, fixture->data, fixture->size, "synthetic", &err),
+	    "%s", err.text);
+}
+
+static bool read_fixture(const struct gh_memory *memory, uint64_t address, void *to, size_t size)
+{
+	const struct fixture *fixture = memory->from;
+	struct gh_cursor cur;
+	if (!gh_image_at(&fixture->image, address - BIAS, &cur) || gh_cursor_left(&cur) < size)
+		return false;
+	memcpy(to, cur.pos, size);
+	return true;
+}
+
+static uint64_t start_of(const struct fixture *fixture)
+{
+	return fixture->image.segments[0].p_vaddr + BIAS;
+}
+
+/* The first bytes of the file. */
+static void copy_headers(const struct fixture *fixture, uint8_t bytes[GH_LOADED_HEADERS])
+{
+	memset(bytes, 0, GH_LOADED_HEADERS);
+	memcpy(bytes, fixture->data,
+	       fixture->size < GH_LOADED_HEADERS ? fixture->size : GH_LOADED_HEADERS);
+}
+
+START_TEST(the_same_program_at_its_addresses)
+{
+	struct fixture fixture;
+	uint8_t bytes[GH_LOADED_HEADERS];
+	struct gh_loaded loaded;
+	struct gh_error err;
+	uint8_t *data;
+	size_t size;
+	fixture_open(&fixture, _i);
+	map_headers(&fixture, _i);
+	copy_headers(&fixture, bytes);
+	struct gh_memory memory = {read_fixture, &fixture, fixture.size};
+	ck_assert_msg(gh_loaded_open(&loaded, bytes, start_of(&fixture), "memory", &err), "%s",
+		      err.text);
+	ck_assert_uint_eq(loaded.bias, BIAS);
+	ck_assert_msg(gh_loaded_make(&loaded, &memory, &data, &size, &err), "%s", err.text);
+
+	struct gh_image image;
+	ck_assert_msg(gh_image_open_memory(&image, data, size, "made", &err), "%s", err.text);
+	ck_assert_uint_eq(image.header.e_type, ET_EXEC);
+	ck_assert_uint_eq(image.header.e_entry, fixture.image.header.e_entry + BIAS);
+	ck_assert_uint_eq(image.nsections, 0);
+	ck_assert_uint_eq(image.nloads, fixture.image.nloads);
+	for (size_t i = 0; i < image.nloads; i++) {
+		const GElf_Phdr *load = fixture.image.loads[i];
+		struct gh_cursor cur;
+		ck_assert_uint_eq(image.loads[i]->p_vaddr, load->p_vaddr + BIAS);
+		ck_assert(gh_image_at(&image, load->p_vaddr + BIAS, &cur));
+		ck_assert_uint_eq(gh_cursor_left(&cur), load->p_filesz);
+		/* The headers have changed. */
+		uint64_t skip = load->p_offset == 0 ? GH_LOADED_HEADERS : 0;
+		if (skip < load->p_filesz)
+			ck_assert_mem_eq(cur.pos + skip, fixture.data + load->p_offset + skip,
+					 load->p_filesz - skip);
+	}
+	gh_image_close(&image);
+	free(data);
+	gh_loaded_close(&loaded);
+	fixture_close(&fixture);
+}
+END_TEST
+
+static bool read_nothing(const struct gh_memory *memory, uint64_t address, void *to, size_t size)
+{
+	(void)memory;
+	(void)address;
+	(void)to;
+	(void)size;
+	return false;
+}
+
+START_TEST(missing_memory_is_told)
+{
+	struct fixture fixture;
+	uint8_t bytes[GH_LOADED_HEADERS];
+	struct gh_loaded loaded;
+	struct gh_error err;
+	uint8_t *data;
+	size_t size;
+	fixture_open(&fixture, 0);
+	map_headers(&fixture, 0);
+	copy_headers(&fixture, bytes);
+	struct gh_memory memory = {read_nothing, NULL, fixture.size};
+	ck_assert(gh_loaded_open(&loaded, bytes, start_of(&fixture), "memory", &err));
+	ck_assert(!gh_loaded_make(&loaded, &memory, &data, &size, &err));
+	ck_assert_str_eq(err.text, "memory: expected the program's segments in memory, found none "
+				   "at 0x600000");
+	gh_loaded_close(&loaded);
+	fixture_close(&fixture);
+}
+END_TEST
+
+/* Headers with any byte changed: no file larger than the memory there is comes of them. */
+START_TEST(damaged_headers)
+{
+	struct fixture fixture;
+	uint8_t bytes[GH_LOADED_HEADERS];
+	struct gh_error err;
+	fixture_open(&fixture, _i);
+	map_headers(&fixture, _i);
+	struct gh_memory memory = {read_fixture, &fixture, fixture.size};
+	for (size_t i = 0; i < 64 + 3 * 56; i++) {
+		for (unsigned value = 0; value < 256; value += 51) {
+			struct gh_loaded loaded;
+			uint8_t *data;
+			size_t size;
+			copy_headers(&fixture, bytes);
+			bytes[i] = (uint8_t)value;
+			if (!gh_loaded_open(&loaded, bytes, start_of(&fixture), "memory", &err))
+				continue;
+			if (gh_loaded_make(&loaded, &memory, &data, &size, &err)) {
+				if (size > fixture.size + 3 * 0x10000)
+					ck_abort_msg("byte %zu: %zu bytes", i, size);
+				free(data);
+			}
+			gh_loaded_close(&loaded);
+		}
+	}
+	fixture_close(&fixture);
+}
+END_TEST
+
+Suite *loaded_suite(void)
+{
+	Suite *suite = suite_create("loaded");
+	TCase *tcase = tcase_create("loaded");
+	tcase_add_loop_test(tcase, the_same_program_at_its_addresses, 0, FIXTURE_VARIANTS);
+	tcase_add_test(tcase, missing_memory_is_told);
+	tcase_add_loop_test(tcase, damaged_headers, 0, 4);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
