@@ -64,7 +64,8 @@ void gh_script_file(FILE *script, const char *command, const char *file)
 {
 	fprintf(script, "%s ", command);
 	gh_escape_gdb(script, file);
-	fputc('\n', script);
+	/* A line that ends in a backslash, even an escaped one, would go on in the next. */
+	fputs(" \n", script);
 }
 
 void gh_script_symbols(FILE *script, const char *file)

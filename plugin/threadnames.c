@@ -37,7 +37,8 @@ static struct text text_of(const struct gh_dump *dump, const struct gh_dump_goro
 	return (struct text){status, strlen(status)};
 }
 
-/* The number of TEXT, which is added if it is new. That of the first if there are too many. */
+/* The number of TEXT, which is added if it is new. If there are too many, that of the first, which
+ * says no more than that a goroutine waits. */
 static size_t find_text(struct names *names, struct text text)
 {
 	for (size_t i = 0; i < names->ntexts; i++)
@@ -50,15 +51,25 @@ static size_t find_text(struct names *names, struct text text)
 	return names->ntexts++;
 }
 
-/* In a user-defined command $arg0 stands for an argument. */
+/* The first byte that gh_print_bytes may not print; NULL if there is none. In a user-defined
+ * command $arg0 stands for an argument; and a line that ends in a backslash, even an escaped one,
+ * goes on in the next. */
+static const char *find_special(struct text text)
+{
+	for (size_t i = 0; i < text.size; i++)
+		if (text.start[i] == '$' || text.start[i] == '\\')
+			return text.start + i;
+	return NULL;
+}
+
 static void print_text(FILE *script, struct text text)
 {
-	const char *dollar;
-	while ((dollar = memchr(text.start, '$', text.size)) != NULL) {
-		size_t size = (size_t)(dollar - text.start);
+	const char *special;
+	while ((special = find_special(text)) != NULL) {
+		size_t size = (size_t)(special - text.start);
 		gh_print_bytes(script, text.start, size, false);
-		fputs("\\x24", script);
-		text = (struct text){dollar + 1, text.size - size - 1};
+		fprintf(script, "\\x%02x", (unsigned)*special);
+		text = (struct text){special + 1, text.size - size - 1};
 	}
 	gh_print_bytes(script, text.start, text.size, false);
 }
@@ -104,7 +115,8 @@ static void put_array(FILE *script, struct names *names, const char *name, size_
 
 void gh_threadnames_define(FILE *script, const struct gh_dump *dump)
 {
-	struct names names = {.dump = dump};
+	const char *waiting = gh_dumpfile_status(GH_DUMP_WAITING);
+	struct names names = {.dump = dump, .texts = {{waiting, strlen(waiting)}}, .ntexts = 1};
 	size_t count = gh_dump_count(dump, GH_DUMP_GOROUTINE);
 	if (count == 0)
 		return;

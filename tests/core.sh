@@ -126,6 +126,33 @@ crowd() {
 	rm -f "$work/dump" "$work/stacks" "$work/session" "$work/shown" "$work/expected"
 }
 
+# crafted CASE THREADS: a dump as no program writes it loads, and nothing of it runs or reaches the terminal.
+crafted() {
+	"$work/crafted" "$1" >"$work/dump" || fail "crafted $1"
+	(cd "$work" && goheap "" "goheap load $work/dump" "info threads" "thread apply all backtrace 20" \
+		"thread apply 1 info locals" "goheap info") >"$work/session"
+	has "crafted $1: it is loaded" "$(cat "$work/session")" '^go1\.7 heap dump of .* goroutines, '
+	has "crafted $1: the session goes on" "$(cat "$work/session")" '^heap dump format: '
+	equal "crafted $1: threads" "$2" "$(grep -cE '^[* ] [0-9]+ +(LWP|process) [0-9]+ ' "$work/session")"
+	lacks "crafted $1: no control character, no error of GDB's own" "$(cat "$work/session")" \
+		$'[\x01-\x08\x0b-\x1f\x7f]|internal-error|Error in sourced'
+	equal "crafted $1: nothing ran" "" "$(find "$work" -name gone)"
+}
+
+check_crafted() {
+	"$CC" -std=gnu11 -I "$tests/.." "$tests/oracle/crafted.c" "$tests/unit/dumpmaker.c" -o "$work/crafted" ||
+		fail "crafted.c is compiled"
+	crafted names 7
+	# A waiting goroutine is called after why it waits.
+	has "crafted names: threads are named" "$(cat "$work/session")" '^  4 +LWP 4 "\\x5cn\\x5c"'
+	crafted ids 9
+	crafted deep 1
+	crafted overlap 2
+	crafted high 1
+	# To GDB, a core file has a thread.
+	crafted nothing 1
+}
+
 check_release() {
 	local directory spec
 	for spec in "dump" "dump -buildmode=pie"; do
@@ -154,4 +181,5 @@ for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	check_release "$release"
 done
 crowd 1.19
+check_crafted
 finish

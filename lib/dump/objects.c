@@ -5,7 +5,7 @@
 
 /* Going through a file's bytes is fastest where a processor has them in its cache, and another has
  * just put them there: while the objects in one window are read, the next is copied. */
-#define WINDOW (2 << 20)
+#define WINDOW (4 << 20)
 
 /* Bytes that are in two windows, so that what is cut off in one is whole in the other. */
 #define OVERLAP (64 << 10)
@@ -88,20 +88,30 @@ static bool is_in(const struct window *window, const struct gh_cursor *cur)
 	       window->bytes[at - window->offset] == GH_DUMP_OBJECT;
 }
 
+/* Copies what is at CUR, now. */
+static void copy_at(struct window *window, const struct gh_cursor *cur)
+{
+	start(window, gh_cursor_offset(cur));
+	finish(window);
+}
+
 /* The same with copies, as long as they bring CUR on. */
 static bool read_windows(struct gh_dump *dump, struct window *windows, struct gh_cursor *cur)
 {
 	struct window *this = &windows[0], *next = &windows[1];
 	bool ok = true;
-	start(this, gh_cursor_offset(cur));
-	finish(this);
+	copy_at(this, cur);
 	while (ok && is_in(this, cur)) {
+		uint64_t before = gh_cursor_offset(cur);
 		start(next, this->offset + WINDOW - OVERLAP);
 		ok = read_window(dump, this, cur);
 		finish(next);
 		struct window *last = this;
 		this = next;
 		next = last;
+		/* An object may be too large for both. */
+		if (!is_in(this, cur) && gh_cursor_offset(cur) > before)
+			copy_at(this, cur);
 	}
 	return ok;
 }

@@ -12,6 +12,9 @@
 
 #define PAGE 4096
 
+/* Memory is written so many bytes at a time: objects are small. A multiple of PAGE. */
+#define GATHERED (1 << 20)
+
 /* A loadable segment: regions of one kind, and the holes between them. */
 struct segment {
 	uint64_t address;
@@ -29,6 +32,9 @@ struct core {
 	struct gh_buffer ids;      /* int64_t, thread ids by goroutine number */
 	struct gh_buffer notes;
 	struct gh_buffer headers;
+	uint8_t *gathered; /* GATHERED bytes to be written, zero where there are none; owned */
+	uint64_t gathered_offset; /* where they go; a multiple of PAGE */
+	size_t gathered_size;     /* in bytes, from the first to the last that is not zero */
 };
 
 static uint64_t align_up(uint64_t value, uint64_t to)
@@ -268,32 +274,49 @@ static bool is_zero(const uint8_t *data, size_t size)
 	return data[0] == 0 && memcmp(data, data + 1, size - 1) == 0;
 }
 
-/* How many of the SIZE bytes that go to OFFSET are in the same block of the file. */
-static size_t block_size(uint64_t offset, size_t size)
+/* The first place from START on, in steps of PAGE, where the gathered bytes are a page of zeros, or
+ * are not if ZERO is false; or where they end. */
+static size_t find_page(const struct core *core, size_t start, bool zero)
 {
-	size_t left = PAGE - offset % PAGE;
-	return size < left ? size : left;
+	size_t place = start;
+	while (place < core->gathered_size && is_zero(core->gathered + place, PAGE) != zero)
+		place += PAGE;
+	return place < core->gathered_size ? place : core->gathered_size;
 }
 
-/* Writes the SIZE bytes at DATA, but leaves out blocks of zeros: the file has none there. */
-static bool write_sparse(struct core *core, const uint8_t *data, size_t size, uint64_t offset,
-			 struct gh_error *err)
+/* Writes what is gathered, but leaves out pages of zeros: the file has none there. */
+static bool flush(struct core *core, struct gh_error *err)
 {
-	size_t done = 0;
-	while (done < size) {
-		size_t start = done;
-		size_t length = 0;
-		while (done < size) {
-			length = block_size(offset + done, size - done);
-			if (is_zero(data + done, length))
-				break;
-			done += length;
-			length = 0;
-		}
-		if (done > start &&
-		    !write_at(core, data + start, done - start, offset + start, err))
+	size_t end;
+	for (size_t start = find_page(core, 0, false); start < core->gathered_size;
+	     start = find_page(core, end, false)) {
+		end = find_page(core, start, true);
+		if (!write_at(core, core->gathered + start, end - start,
+			      core->gathered_offset + start, err))
 			return false;
-		done += length; /* the block of zeros */
+	}
+	memset(core->gathered, 0, core->gathered_size);
+	core->gathered_size = 0;
+	return true;
+}
+
+/* Gathers the SIZE bytes at DATA, which go to OFFSET, past all that were before. */
+static bool gather(struct core *core, const uint8_t *data, size_t size, uint64_t offset,
+		   struct gh_error *err)
+{
+	while (size > 0) {
+		if (offset - core->gathered_offset >= GATHERED) {
+			if (!flush(core, err))
+				return false;
+			core->gathered_offset = offset / PAGE * PAGE;
+		}
+		size_t place = offset - core->gathered_offset;
+		size_t length = size < GATHERED - place ? size : GATHERED - place;
+		memcpy(core->gathered + place, data, length);
+		core->gathered_size = place + length;
+		data += length;
+		size -= length;
+		offset += length;
 	}
 	return true;
 }
@@ -314,10 +337,12 @@ static bool write_memory(struct core *core, uint64_t first, struct gh_error *err
 			segment++;
 			offset += (segment->address - offset) % PAGE;
 		}
-		if (!write_sparse(core, region.contents.start, gh_cursor_size(&region.contents),
-				  offset + (region.address - segment->address), err))
+		if (!gather(core, region.contents.start, gh_cursor_size(&region.contents),
+			    offset + (region.address - segment->address), err))
 			return false;
 	}
+	if (!flush(core, err))
+		return false;
 	if (ftruncate(core->fd, (off_t)(offset + segment->size)) != 0)
 		return gh_fail_errno(err, core->path, "write");
 	return true;
@@ -332,7 +357,8 @@ static bool write_core(struct core *core, const struct gh_core_program *program,
 		return gh_fail_errno(err, core->path, "write");
 	make_notes(core, program);
 	uint64_t first = make_headers(core);
-	if (core->notes.failed || core->headers.failed)
+	core->gathered = calloc(1, GATHERED);
+	if (core->notes.failed || core->headers.failed || core->gathered == NULL)
 		return gh_fail_errno(err, core->path, "write");
 	return write_at(core, core->headers.data, core->headers.size, 0, err) &&
 	       write_at(core, core->notes.data, core->notes.size, core->headers.size, err) &&
@@ -355,6 +381,7 @@ bool gh_corefile_write(const struct gh_dump *dump, const struct gh_core_program 
 	gh_buffer_free(&core.ids);
 	gh_buffer_free(&core.notes);
 	gh_buffer_free(&core.headers);
+	free(core.gathered);
 	if (ok)
 		return gh_output_commit(&out, err);
 	gh_output_discard(&out);
