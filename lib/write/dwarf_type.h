@@ -1,6 +1,4 @@
-/* The program's types as DWARF: a unit of .debug_info, with its abbreviations. DWARF 4, chapter 5,
- * as Go's linker writes it (src/cmd/link/internal/ld/dwarf.go of each release), Go's own attributes
- * included. */
+/* The program's types as DWARF: an entry for each descriptor, in a unit of their own. */
 #ifndef GH_WRITE_DWARF_TYPE_H
 #define GH_WRITE_DWARF_TYPE_H
 
