@@ -2,10 +2,6 @@
 
 #include <stdlib.h>
 
-/* Between two extents that do not touch, there may be others only where the first's page ends: a
- * span is whole pages. Runs are cut there, so that they do not interleave. */
-#define PAGE_SIZE 8192
-
 static const struct gh_extent_item *items(const struct gh_extents *extents)
 {
 	return (const struct gh_extent_item *)(const void *)extents->items.data;
@@ -53,34 +49,11 @@ static bool add_run(struct gh_extents *extents, const struct gh_extent *extent, 
 	return true;
 }
 
-/* EXTENT goes on with the last run. */
-static bool follows(const struct gh_extents *extents, const struct gh_extent *extent)
+bool gh_extents_add_slowly(struct gh_extents *extents, const struct gh_extent *extent)
 {
-	if (extents->nruns == 0 || extent->address < extents->end)
+	if (!add_run(extents, extent, extents->count))
 		return false;
-	const struct gh_extent_run *run = &extents->last;
-	if (extent->size != run->size || extent->address - run->address > UINT32_MAX ||
-	    extent->offset - run->offset > UINT32_MAX)
-		return false;
-	return extent->address == extents->end ||
-	       extent->address / PAGE_SIZE == (extents->end - 1) / PAGE_SIZE;
-}
-
-bool gh_extents_add(struct gh_extents *extents, const struct gh_extent *extent)
-{
-	if (!follows(extents, extent) && !add_run(extents, extent, extents->count))
-		return false;
-	const struct gh_extent_run *run = &extents->last;
-	struct gh_extent_item *item = gh_buffer_extend(&extents->items, sizeof(*item));
-	if (item == NULL)
-		return false;
-	item->address = (uint32_t)(extent->address - run->address);
-	item->offset = (uint32_t)(extent->offset - run->offset);
-	extents->count++;
-	extents->end = end_of(extent);
-	if (__builtin_add_overflow(extents->bytes, extent->size, &extents->bytes))
-		extents->bytes = UINT64_MAX;
-	return true;
+	return gh_extents_add_to_run(extents, extent);
 }
 
 /* By address, then in the order they came. */

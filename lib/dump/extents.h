@@ -46,9 +46,50 @@ struct gh_extents {
 /* No extent of this number. */
 #define GH_NO_EXTENT SIZE_MAX
 
+/* Between two extents that do not touch, there may be others only where the first's page ends: a
+ * span is whole pages. Runs are cut there, so that they do not interleave. */
+#define GH_EXTENT_PAGE 8192
+
+/* Private: EXTENT goes on with the last run. */
+static inline bool gh_extents_follows(const struct gh_extents *extents,
+				      const struct gh_extent *extent)
+{
+	const struct gh_extent_run *run = &extents->last;
+	if (extents->nruns == 0 || extent->address < extents->end || extent->size != run->size ||
+	    extent->address - run->address > UINT32_MAX ||
+	    extent->offset - run->offset > UINT32_MAX)
+		return false;
+	return extent->address == extents->end ||
+	       extent->address / GH_EXTENT_PAGE == (extents->end - 1) / GH_EXTENT_PAGE;
+}
+
+/* Private: adds EXTENT to the last run. */
+static inline bool gh_extents_add_to_run(struct gh_extents *extents, const struct gh_extent *extent)
+{
+	const struct gh_extent_run *run = &extents->last;
+	struct gh_extent_item *item = gh_buffer_extend(&extents->items, sizeof(*item));
+	if (item == NULL)
+		return false;
+	item->address = (uint32_t)(extent->address - run->address);
+	item->offset = (uint32_t)(extent->offset - run->offset);
+	extents->count++;
+	if (__builtin_add_overflow(extent->address, extent->size, &extents->end))
+		extents->end = UINT64_MAX;
+	if (__builtin_add_overflow(extents->bytes, extent->size, &extents->bytes))
+		extents->bytes = UINT64_MAX;
+	return true;
+}
+
+/* Private: adds EXTENT as a run. */
+bool gh_extents_add_slowly(struct gh_extents *extents, const struct gh_extent *extent);
+
 /* Adds an extent, whose record is after those before in the file; it gets the next number. False if
- * memory ran out. */
-bool gh_extents_add(struct gh_extents *extents, const struct gh_extent *extent);
+ * memory ran out. Most of the time that an index takes is spent here: it is inline. */
+static inline bool gh_extents_add(struct gh_extents *extents, const struct gh_extent *extent)
+{
+	return gh_extents_follows(extents, extent) ? gh_extents_add_to_run(extents, extent)
+						   : gh_extents_add_slowly(extents, extent);
+}
 
 /* Sorts, once all are added: then they are found. False if memory ran out. */
 bool gh_extents_finish(struct gh_extents *extents);
