@@ -19,13 +19,18 @@ static size_t run_length(const struct gh_extents *extents, size_t run)
 	return end - runs(extents)[run].first;
 }
 
+static uint64_t address_of(const struct gh_extent_run *run, const struct gh_extent_item *item)
+{
+	return run->address + item->address * (uint64_t)GH_EXTENT_UNIT;
+}
+
 /* The extent at PLACE in run number RUN. */
 static struct gh_extent get(const struct gh_extents *extents, size_t run, size_t place)
 {
 	const struct gh_extent_run *in = &runs(extents)[run];
 	const struct gh_extent_item *item = &items(extents)[in->first + place];
 	return (struct gh_extent){
-	    .address = in->address + item->address,
+	    .address = address_of(in, item),
 	    .size = in->size,
 	    .offset = in->offset + item->offset,
 	};
@@ -208,13 +213,12 @@ size_t gh_extents_find(const struct gh_extents *extents, uint64_t address)
 	size_t low = 0, high = run_length(extents, extents->order[place]);
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
-		if (run->address + item[middle].address <= address)
+		if (address_of(run, &item[middle]) <= address)
 			low = middle;
 		else
 			high = middle;
 	}
-	return address - run->address - item[low].address < run->size ? run->first + low
-								      : GH_NO_EXTENT;
+	return address - address_of(run, &item[low]) < run->size ? run->first + low : GH_NO_EXTENT;
 }
 
 bool gh_extents_next(const struct gh_extents *extents, struct gh_extent_walk *walk,

@@ -16,9 +16,12 @@ struct gh_extent {
 
 /* An extent in its run. */
 struct gh_extent_item {
-	uint32_t address; /* past the run's */
-	uint32_t offset;  /* past the run's */
+	uint16_t address; /* past the run's, in GH_EXTENT_UNIT bytes */
+	uint16_t offset;  /* past the run's */
 };
+
+/* The Go heap's alignment. */
+#define GH_EXTENT_UNIT 8
 
 /* Extents one after the other. */
 struct gh_extent_run {
@@ -29,7 +32,7 @@ struct gh_extent_run {
 };
 
 /* Extents are numbered in the order they came. The dumper goes span by span: what it writes is runs
- * of objects of one size whose addresses ascend, and so an extent takes 8 bytes here, what it adds
+ * of objects of one size whose addresses ascend, and so an extent takes 4 bytes here, what it adds
  * to its run's first. The spans, in the order they were made, are all that has to be sorted. */
 struct gh_extents {
 	struct gh_buffer items; /* struct gh_extent_item, by number */
@@ -55,9 +58,10 @@ static inline bool gh_extents_follows(const struct gh_extents *extents,
 				      const struct gh_extent *extent)
 {
 	const struct gh_extent_run *run = &extents->last;
+	uint64_t past = extent->address - run->address;
 	if (extents->nruns == 0 || extent->address < extents->end || extent->size != run->size ||
-	    extent->address - run->address > UINT32_MAX ||
-	    extent->offset - run->offset > UINT32_MAX)
+	    past > UINT16_MAX * GH_EXTENT_UNIT || past % GH_EXTENT_UNIT != 0 ||
+	    extent->offset - run->offset > UINT16_MAX)
 		return false;
 	return extent->address == extents->end ||
 	       extent->address / GH_EXTENT_PAGE == (extents->end - 1) / GH_EXTENT_PAGE;
@@ -70,8 +74,8 @@ static inline bool gh_extents_add_to_run(struct gh_extents *extents, const struc
 	struct gh_extent_item *item = gh_buffer_extend(&extents->items, sizeof(*item));
 	if (item == NULL)
 		return false;
-	item->address = (uint32_t)(extent->address - run->address);
-	item->offset = (uint32_t)(extent->offset - run->offset);
+	item->address = (uint16_t)((extent->address - run->address) / GH_EXTENT_UNIT);
+	item->offset = (uint16_t)(extent->offset - run->offset);
 	extents->count++;
 	if (__builtin_add_overflow(extent->address, extent->size, &extents->end))
 		extents->end = UINT64_MAX;
