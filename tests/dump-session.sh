@@ -141,6 +141,7 @@ check_leaving() {
 	output=$(goheap "$directory/dump.stripped" "goheap load $work/dump" "goheap load $work/dump" "thread 5" \
 		backtrace "$ls")
 	has "loaded twice" "$output" '^#[0-9]+ .*runtime\.goexit'
+	lacks "loaded twice: without a question" "$output" 'y or n'
 	has "loaded twice: the frames' callers are in the session" "$output" '^dump\.frames$'
 }
 
