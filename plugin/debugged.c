@@ -16,8 +16,8 @@ static const struct after {
 	const char *name;
 	const char *script;
 } commands[] = {
-    {"goroutine",
-     "set $goheap_goroutine = 1\npipe maint flush register-cache | cat >/dev/null\nframe 1\n"},
+    {"goroutine", "_goheap_set $goheap_goroutine 1\npipe maint flush register-cache | cat "
+		  ">/dev/null\nframe 1\n"},
     {"goroutines", ""},
 };
 
