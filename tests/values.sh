@@ -442,7 +442,7 @@ columns() {
 # empty. SHOWN is loaded instead, the same dump in another format.
 real() {
 	session "$2" "$3" "${6:-$4}" 'thread apply all backtrace full' >"$work/session"
-	"$framewords" "$4" | columns "$3" >"$work/expected"
+	"$dumpfile" fields "$4" | columns "$3" >"$work/expected"
 	locals <"$work/session" | columns "$3" >"$work/shown"
 	if [ "$(wc -l <"$work/expected")" -ge 50 ]; then
 		comm -23 "$work/expected" "$work/shown" >"$work/left"
@@ -451,7 +451,7 @@ real() {
 		fail "$1: the dump has fields" "$(cat "$work/expected")"
 	fi
 	# Frames at one pc have the variables of all of them.
-	"$framewords" -all "$4" | columns "$3" | comm -13 - "$work/shown" >"$work/left"
+	"$dumpfile" words "$4" | columns "$3" | comm -13 - "$work/shown" >"$work/left"
 	same "$1: no other value" /dev/null "$work/left"
 	# Without the program nothing tells of inlined calls.
 	awk -v OFS='\t' -v program="$3" '
@@ -492,7 +492,7 @@ check_prototype() {
 			continue
 		fi
 		"$directory/dump.stripped" "$work/dump" "$work/stacks" >"$work/counts"
-		"$framewords" -prototype "$work/dump" >"$work/prototype"
+		"$dumpfile" prototype "$work/dump" >"$work/prototype"
 		real "a prototype's dump, $arch" gdb "$directory/dump.stripped" "$work/dump" "$work/stacks" "$work/prototype"
 		real "a prototype's dump, $arch, no program" gdb "" "$work/dump" "$work/stacks" "$work/prototype"
 	done
@@ -519,8 +519,8 @@ check_made
 check_records
 check_types
 check_hostile
-if framewords=$("$tests/build-sample" 1.19 framewords 2>"$work/why"); then
-	framewords=$framewords/framewords
+if dumpfile=$("$tests/build-sample" 1.19 dumpfile 2>"$work/why"); then
+	dumpfile=$dumpfile/dumpfile
 	for release in $("$tests/toolchain" list); do
 		check_release "$release"
 	done

@@ -1,17 +1,22 @@
-// Dumpfile reads heap dumps of Go 1.7 and later, for tests: it shares no code with goheap.
+// Dumpfile reads heap dumps in the format of Go 1.7, for tests: it shares no code with goheap.
 //
 //	dumpfile count DUMP              how many objects and goroutines, "KIND<tab>NUMBER" a line
 //	dumpfile memory DUMP DIRECTORY   make in DIRECTORY memory.gdb, by which GDB appends all that the
 //	                                 dump has of memory to memory.found, and prints some words;
 //	                                 memory.expected, what it appends; and words.expected, what
 //	                                 it prints, "ADDRESS<tab>WORD<tab>WORD" a line
+//	dumpfile fields DUMP             a goroutine's id, depth, offset from sp and the word there, of
+//	                                 each field of a stack frame that lies within it
+//	dumpfile words DUMP              the same of each word of the frames
+//	dumpfile prototype DUMP          write what the prototype of the format has of such a dump,
+//	                                 fields as roots, to standard output
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"io/ioutil"
 	"os"
 	"path/filepath"
 	"sort"
@@ -20,17 +25,20 @@ import (
 // Every such region has its first words printed.
 const sampled = 25
 
-type region struct {
-	address uint64
-	data    []byte
+// What is read of a record.
+type record struct {
+	tag      uint64
+	numbers  []uint64 // in order, but for what follows
+	contents []byte   // of an object, frame or segment
+	text     []byte   // a frame's function, why a goroutine waits
+	fields   []uint64 // their offsets
 }
 
 type dump struct {
 	rest    []byte
 	order   binary.ByteOrder
-	word    int
-	counts  [18]int  // of records, by tag
-	regions []region // of objects, frames and segments, by address
+	word    uint64
+	records []record
 }
 
 func (d *dump) number() uint64 {
@@ -42,10 +50,11 @@ func (d *dump) number() uint64 {
 	return n
 }
 
-func (d *dump) numbers(count int) {
+func (d *dump) numbers(count int) (all []uint64) {
 	for i := 0; i < count; i++ {
-		d.number()
+		all = append(all, d.number())
 	}
+	return all
 }
 
 func (d *dump) bytes() []byte {
@@ -55,14 +64,11 @@ func (d *dump) bytes() []byte {
 	return data
 }
 
-func (d *dump) fields() {
+func (d *dump) fields() (offsets []uint64) {
 	for d.number() != 0 {
-		d.number()
+		offsets = append(offsets, d.number())
 	}
-}
-
-func (d *dump) region(address uint64) {
-	d.regions = append(d.regions, region{address, d.bytes()})
+	return offsets
 }
 
 func (d *dump) params() {
@@ -70,18 +76,20 @@ func (d *dump) params() {
 	if d.number() != 0 {
 		d.order = binary.BigEndian
 	}
-	d.word = int(d.number())
+	d.word = d.number()
 	d.numbers(2)
 	d.bytes()
 	d.bytes()
 	d.number()
 }
 
-func (d *dump) record(tag uint64) {
+func (d *dump) read(tag uint64) {
+	r := record{tag: tag}
 	switch tag {
-	case 1: // object
-		d.region(d.number())
-		d.fields()
+	case 1, 12, 13: // object, data, bss
+		r.numbers = d.numbers(1)
+		r.contents = d.bytes()
+		r.fields = d.fields()
 	case 2: // other root
 		d.bytes()
 		d.number()
@@ -90,16 +98,15 @@ func (d *dump) record(tag uint64) {
 		d.bytes()
 		d.number()
 	case 4: // goroutine
-		d.numbers(8)
-		d.bytes()
+		r.numbers = d.numbers(8)
+		r.text = d.bytes()
 		d.numbers(4)
 	case 5: // stack frame
-		sp := d.number()
-		d.numbers(2)
-		d.region(sp)
-		d.numbers(3)
-		d.bytes()
-		d.fields()
+		r.numbers = d.numbers(3)
+		r.contents = d.bytes()
+		r.numbers = append(r.numbers, d.numbers(3)...)
+		r.text = d.bytes()
+		r.fields = d.fields()
 	case 6:
 		d.params()
 	case 7, 11: // finalizers
@@ -110,9 +117,6 @@ func (d *dump) record(tag uint64) {
 		d.numbers(3)
 	case 10: // memstats
 		d.numbers(24 + 256 + 1)
-	case 12, 13: // data, bss
-		d.region(d.number())
-		d.fields()
 	case 14: // defer
 		d.numbers(7)
 	case 15: // panic
@@ -130,11 +134,11 @@ func (d *dump) record(tag uint64) {
 	default:
 		fail("unknown record %d", tag)
 	}
-	d.counts[tag]++
+	d.records = append(d.records, r)
 }
 
 func read(path string) *dump {
-	data, err := ioutil.ReadFile(path)
+	data, err := os.ReadFile(path)
 	must(err)
 	line := []byte("go1.7 heap dump\n")
 	if !bytes.HasPrefix(data, line) {
@@ -142,11 +146,8 @@ func read(path string) *dump {
 	}
 	d := &dump{rest: data[len(line):]}
 	for tag := d.number(); tag != 0; tag = d.number() {
-		d.record(tag)
+		d.read(tag)
 	}
-	sort.SliceStable(d.regions, func(i, j int) bool {
-		return d.regions[i].address < d.regions[j].address
-	})
 	return d
 }
 
@@ -157,29 +158,124 @@ func (d *dump) value(data []byte) uint64 {
 	return d.order.Uint64(data)
 }
 
+// The offsets of the fields that lie within the record's contents.
+func (d *dump) within(r record) (offsets []uint64) {
+	for _, offset := range r.fields {
+		if offset+d.word <= uint64(len(r.contents)) {
+			offsets = append(offsets, offset)
+		}
+	}
+	return offsets
+}
+
+func (d *dump) words(r record) (offsets []uint64) {
+	for offset := uint64(0); offset+d.word <= uint64(len(r.contents)); offset += d.word {
+		offsets = append(offsets, offset)
+	}
+	return offsets
+}
+
+// Prints the words of frames at the offsets that the function gives.
+func (d *dump) frames(offsets func(record) []uint64) {
+	out := bufio.NewWriter(os.Stdout)
+	defer out.Flush()
+	var id uint64
+	for _, r := range d.records {
+		switch r.tag {
+		case 4:
+			id = r.numbers[2]
+		case 5:
+			for _, offset := range offsets(r) {
+				fmt.Fprintf(out, "%d\t%d\t%#x\t%#x\n", id, r.numbers[1], offset,
+					d.value(r.contents[offset:]))
+			}
+		}
+	}
+}
+
+// What is not of the prototype is left out.
+func (d *dump) prototype() {
+	out := bufio.NewWriter(os.Stdout)
+	defer out.Flush()
+	put := func(values ...uint64) {
+		for _, value := range values {
+			var bytes [binary.MaxVarintLen64]byte
+			out.Write(bytes[:binary.PutUvarint(bytes[:], value)])
+		}
+	}
+	putText := func(text []byte) {
+		put(uint64(len(text)))
+		out.Write(text)
+	}
+	out.WriteString("go1.3 heap dump\n")
+	for _, r := range d.records {
+		switch r.tag {
+		case 1:
+			put(1, r.numbers[0], 0, 127)
+			putText(r.contents)
+		case 4:
+			put(8)
+			put(r.numbers...)
+			putText(r.text)
+		case 5:
+			sp := r.numbers[0]
+			put(9, sp, sp+uint64(len(r.contents)), r.numbers[3], r.numbers[4])
+			putText(r.text)
+			for _, offset := range d.within(r) {
+				put(4, sp+offset, d.value(r.contents[offset:]), sp)
+			}
+		case 6:
+			put(10, 0, d.word, 2*d.word, 0, 0)
+		case 12, 13:
+			for _, offset := range d.within(r) {
+				put(5, r.numbers[0]+offset, d.value(r.contents[offset:]))
+			}
+		}
+	}
+	put(3)
+}
+
+type region struct {
+	address uint64
+	data    []byte
+}
+
+// The objects, frames and segments by address.
+func (d *dump) regions() (all []region) {
+	for _, r := range d.records {
+		switch r.tag {
+		case 1, 5, 12, 13:
+			all = append(all, region{r.numbers[0], r.contents})
+		}
+	}
+	sort.SliceStable(all, func(i, j int) bool { return all[i].address < all[j].address })
+	return all
+}
+
 // Regions that touch make one command: GDB takes long for each.
 func (d *dump) memory(directory string) {
 	var script, words bytes.Buffer
 	var expected []byte
 	found := filepath.Join(directory, "memory.found")
-	size := map[int]string{4: "w", 8: "g"}[d.word]
-	for i := 0; i < len(d.regions); {
-		start := d.regions[i].address
+	size := map[uint64]string{4: "w", 8: "g"}[d.word]
+	regions := d.regions()
+	for i := 0; i < len(regions); {
+		start := regions[i].address
 		end := start
-		for ; i < len(d.regions) && d.regions[i].address == end; i++ {
-			expected = append(expected, d.regions[i].data...)
-			end += uint64(len(d.regions[i].data))
+		for ; i < len(regions) && regions[i].address == end; i++ {
+			expected = append(expected, regions[i].data...)
+			end += uint64(len(regions[i].data))
 		}
-		if i < len(d.regions) && d.regions[i].address < end {
-			fail("regions overlap at %#x", d.regions[i].address)
+		if i < len(regions) && regions[i].address < end {
+			fail("regions overlap at %#x", regions[i].address)
 		}
 		if end > start {
 			fmt.Fprintf(&script, "append binary memory %s %#x %#x\n", found, start, end)
 		}
 	}
-	for i := 0; i < len(d.regions); i += sampled {
-		r := d.regions[i]
-		if len(r.data) < 2*d.word {
+	for i := 0; i < len(regions); i += sampled {
+		r := regions[i]
+		if uint64(len(r.data)) < 2*d.word {
 			continue
 		}
 		fmt.Fprintf(&script, "x/2x%s %#x\n", size, r.address)
@@ -191,13 +287,17 @@ func (d *dump) memory(directory string) {
 		"memory.expected": expected,
 		"words.expected":  words.Bytes(),
 	} {
-		must(ioutil.WriteFile(filepath.Join(directory, name), data, 0666))
+		must(os.WriteFile(filepath.Join(directory, name), data, 0666))
 	}
 }
 
 func (d *dump) count() {
-	fmt.Printf("objects\t%d\n", d.counts[1])
-	fmt.Printf("goroutines\t%d\n", d.counts[4])
+	var counts [18]int
+	for _, r := range d.records {
+		counts[r.tag]++
+	}
+	fmt.Printf("objects\t%d\n", counts[1])
+	fmt.Printf("goroutines\t%d\n", counts[4])
 }
 
 func must(err error) {
@@ -211,14 +311,29 @@ func fail(format string, args ...interface{}) {
 	os.Exit(1)
 }
 
+func usage() {
+	fmt.Fprintln(os.Stderr, "usage: dumpfile count | fields | words | prototype DUMP\n"+
+		"       dumpfile memory DUMP DIRECTORY")
+	os.Exit(2)
+}
+
 func main() {
-	switch {
-	case len(os.Args) == 3 && os.Args[1] == "count":
-		read(os.Args[2]).count()
-	case len(os.Args) == 4 && os.Args[1] == "memory":
-		read(os.Args[2]).memory(os.Args[3])
+	if len(os.Args) < 3 || (len(os.Args) == 4) != (os.Args[1] == "memory") {
+		usage()
+	}
+	d := read(os.Args[2])
+	switch os.Args[1] {
+	case "count":
+		d.count()
+	case "memory":
+		d.memory(os.Args[3])
+	case "fields":
+		d.frames(d.within)
+	case "words":
+		d.frames(d.words)
+	case "prototype":
+		d.prototype()
 	default:
-		fmt.Fprintln(os.Stderr, "usage: dumpfile count DUMP | dumpfile memory DUMP DIRECTORY")
-		os.Exit(2)
+		usage()
 	}
 }
