@@ -10,6 +10,7 @@
 
 #include "plugin/command.h"
 #include "plugin/dumpfile.h"
+#include "plugin/options.h"
 #include "plugin/snapshot.h"
 #include "plugin/traceback.h"
 
@@ -77,16 +78,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_JSON:
 		arguments->json = true;
 		return 0;
-	case ARGP_KEY_ARG:
-		if (arguments->dump != NULL)
-			argp_usage(state);
-		arguments->dump = arg;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_usage(state);
-		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return gh_options_one(key, arg, state, &arguments->dump);
 	}
 }
 

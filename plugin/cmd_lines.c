@@ -8,6 +8,7 @@
 #include "lib/util/buffer.h"
 #include "lib/util/escape.h"
 #include "plugin/command.h"
+#include "plugin/options.h"
 #include "plugin/program.h"
 
 enum {
@@ -260,16 +261,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'i':
 		arguments->inlines = true;
 		return 0;
-	case ARGP_KEY_ARG:
-		if (arguments->file != NULL)
-			argp_usage(state);
-		arguments->file = arg;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_usage(state);
-		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return gh_options_one(key, arg, state, &arguments->file);
 	}
 }
 

@@ -17,6 +17,7 @@
 #include "plugin/dumpfile.h"
 #include "plugin/frames.h"
 #include "plugin/infofiles.h"
+#include "plugin/options.h"
 #include "plugin/script.h"
 #include "plugin/session.h"
 #include "plugin/symbols.h"
@@ -44,16 +45,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_NAMES:
 		arguments->names = arg;
 		return 0;
-	case ARGP_KEY_ARG:
-		if (arguments->dump != NULL)
-			argp_usage(state);
-		arguments->dump = arg;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_usage(state);
-		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return gh_options_one(key, arg, state, &arguments->dump);
 	}
 }
 

@@ -1,11 +1,26 @@
 #include "plugin/options.h"
 
-#include <argp.h>
 #include <stddef.h>
 
 enum {
 	KEY_JSON = 0x100, /* past the letters: there is no short option */
 };
+
+error_t gh_options_one(int key, char *arg, struct argp_state *state, const char **to)
+{
+	switch (key) {
+	case ARGP_KEY_ARG:
+		if (*to != NULL)
+			argp_usage(state);
+		*to = arg;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_usage(state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
@@ -14,16 +29,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_JSON:
 		options->json = true;
 		return 0;
-	case ARGP_KEY_ARG:
-		if (options->file != NULL)
-			argp_usage(state);
-		options->file = arg;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_usage(state);
-		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return gh_options_one(key, arg, state, &options->file);
 	}
 }
 

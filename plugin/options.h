@@ -1,9 +1,15 @@
-/* The command line that info and funcs share. */
+/* What command lines share. */
 #ifndef GH_PLUGIN_OPTIONS_H
 #define GH_PLUGIN_OPTIONS_H
 
+#include <argp.h>
 #include <stdbool.h>
 
+/* What an argp parser does with KEY if it is no option of its own, for a command that takes one
+ * argument: that goes to *TO, which is NULL before; in argv. */
+error_t gh_options_one(int key, char *arg, struct argp_state *state, const char **to);
+
+/* The command line that info and funcs share. */
 struct gh_options {
 	const char *file; /* the program to read; in argv */
 	bool json;        /* print JSON */

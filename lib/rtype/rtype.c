@@ -189,6 +189,11 @@ static bool plausible(const struct gh_rtypes *types, const struct descriptor *fo
 	       ((found->tflag & TFLAG_GC_MASK_ON_DEMAND) != 0 || is_pointer(types, found->gcdata));
 }
 
+bool gh_rtype_text_is(struct gh_rtype_text text, const char *expected)
+{
+	return text.length == strlen(expected) && memcmp(text.start, expected, text.length) == 0;
+}
+
 static bool starts(const struct gh_rtype_text *text, const char *prefix)
 {
 	size_t length = strlen(prefix);
@@ -374,7 +379,7 @@ static bool find_swiss_maps(const struct gh_rtypes *types)
 		struct gh_rtype_part part;
 		const struct gh_rtype *type = &types->items[group];
 		return type->nparts > 0 && gh_rtype_part(types, type, 0, &part) &&
-		       part.name.length == 4 && memcmp(part.name.start, "ctrl", 4) == 0;
+		       gh_rtype_text_is(part.name, "ctrl");
 	}
 	return false;
 }

@@ -50,6 +50,9 @@ struct gh_rtype_text {
 	uint32_t length;   /* in bytes */
 };
 
+/* TEXT is EXPECTED, all of it. */
+bool gh_rtype_text_is(struct gh_rtype_text text, const char *expected);
+
 /* A type. */
 struct gh_rtype {
 	uint64_t address;          /* of its descriptor */

@@ -1,7 +1,5 @@
 #include "lib/write/dwarf_generictype.h"
 
-#include <string.h>
-
 #include "lib/rtype/nesting.h"
 #include "lib/write/dwarf_runtimetype.h"
 
@@ -24,12 +22,6 @@ gh_entry gh_type_hchan(struct gh_type_unit *unit, uint32_t elem)
 	if (elem != GH_NO_RTYPE)
 		unit->queues[elem] = queue;
 	return queue;
-}
-
-static bool is_called(const struct gh_rtype_part *part, const char *name)
-{
-	return part->name.length == strlen(name) &&
-	       memcmp(part->name.start, name, part->name.length) == 0;
 }
 
 /* An array of a bucket, called BASE<ITEM>. */
@@ -64,15 +56,15 @@ static gh_entry add_bucket(struct gh_type_unit *unit, uint32_t key, uint32_t ele
 		struct gh_rtype_part part;
 		if (!gh_rtype_part(unit->types, type, i, &part))
 			continue;
-		if (is_called(&part, "topbits"))
+		if (gh_rtype_text_is(part.name, "topbits"))
 			gh_type_add_member(unit, "tophash", 7, part.offset, part.type, false);
-		else if (is_called(&part, "keys"))
+		else if (gh_rtype_text_is(part.name, "keys"))
 			gh_type_add_member(unit, "keys", 4, part.offset,
 					   bucket_array(unit, part.type, "[]key", key), false);
-		else if (is_called(&part, "elems"))
+		else if (gh_rtype_text_is(part.name, "elems"))
 			gh_type_add_member(unit, "values", 6, part.offset,
 					   bucket_array(unit, part.type, "[]val", elem), false);
-		else if (is_called(&part, "overflow"))
+		else if (gh_rtype_text_is(part.name, "overflow"))
 			gh_type_add_member(unit, "overflow", 8, part.offset, pointer, false);
 	}
 	gh_type_end_children(unit);

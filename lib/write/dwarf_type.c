@@ -203,11 +203,6 @@ static void add_others(struct gh_type_unit *unit)
 	gh_type_add_basics(unit);
 }
 
-static bool is_text(const struct gh_rtype_text *text, const char *expected)
-{
-	return text->length == strlen(expected) && memcmp(text->start, expected, text->length) == 0;
-}
-
 /* Finds the types that others are made with: pointers by what they point to, the predeclared ones,
  * and the runtime's. */
 static void find_types(struct gh_type_unit *unit)
@@ -219,9 +214,9 @@ static void find_types(struct gh_type_unit *unit)
 			uint32_t elem = gh_rtype_elem(types, type);
 			if (elem != GH_NO_RTYPE && unit->pointers[elem] == GH_NO_ENTRY)
 				unit->pointers[elem] = i;
-		} else if (type->named && is_text(&type->text, gh_kind_name(type->kind))) {
+		} else if (type->named && gh_rtype_text_is(type->text, gh_kind_name(type->kind))) {
 			unit->basics[type->kind] = i;
-		} else if (type->named && is_text(&type->text, "abi.Type") &&
+		} else if (type->named && gh_rtype_text_is(type->text, "abi.Type") &&
 			   type->kind == GH_KIND_STRUCT) {
 			unsigned index = 0;
 			gh_type_runtime(unit, "internal/abi.Type", &index);
