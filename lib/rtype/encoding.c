@@ -1,0 +1,54 @@
+#include "lib/rtype/encoding.h"
+
+/* More bits of the first byte of a name. */
+enum { NAME_TAG = 2, NAME_KNOWN = 15 };
+
+/* The longest string of a type that is believed. */
+#define MAX_TEXT 32768
+
+unsigned gh_rtype_base_size(const struct gh_rtypes *types)
+{
+	return 4U * types->tab->pointer_size + 16;
+}
+
+uint64_t gh_rtype_word(const struct gh_rtypes *types, struct gh_cursor *cur)
+{
+	return gh_cursor_uint(cur, types->tab->pointer_size);
+}
+
+/* Reads a length and as many bytes. */
+static bool read_text(const struct gh_rtypes *types, struct gh_cursor *cur,
+		      struct gh_rtype_text *text)
+{
+	uint64_t length;
+	if (types->varint_names) {
+		length = gh_cursor_uvarint(cur);
+	} else {
+		length = (uint64_t)gh_cursor_u8(cur) << 8;
+		length |= gh_cursor_u8(cur);
+	}
+	if (length > MAX_TEXT)
+		return false;
+	text->start = (const char *)gh_cursor_bytes(cur, length);
+	text->length = (uint32_t)length;
+	return !cur->failed;
+}
+
+bool gh_rtype_read_name(const struct gh_rtypes *types, uint64_t address,
+			struct gh_rtype_encoded_name *name)
+{
+	struct gh_cursor cur;
+	*name = (struct gh_rtype_encoded_name){.text.start = "", .tag.start = ""};
+	if (!gh_image_at(types->tab->image, address, &cur))
+		return false;
+	name->flags = gh_cursor_u8(&cur);
+	if ((name->flags & ~NAME_KNOWN) != 0 || !read_text(types, &cur, &name->text))
+		return false;
+	return (name->flags & NAME_TAG) == 0 || read_text(types, &cur, &name->tag);
+}
+
+bool gh_rtype_is_offset(const struct gh_rtypes *types, uint64_t offset)
+{
+	const struct gh_moduledata *module = &types->tab->module;
+	return offset < module->etypes - module->types;
+}

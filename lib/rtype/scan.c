@@ -1,0 +1,190 @@
+#include "lib/rtype/scan.h"
+
+#include <string.h>
+
+#include "lib/rtype/encoding.h"
+#include "lib/util/buffer.h"
+#include "lib/util/escape.h"
+
+/* Bits of a descriptor's tflag. */
+enum {
+	TFLAG_UNCOMMON = 1,
+	TFLAG_EXTRA_STAR = 2,
+	TFLAG_NAMED = 4,
+	TFLAG_GC_MASK_ON_DEMAND = 16,
+	TFLAG_KNOWN = 63,
+};
+
+#define KIND_MASK 31
+
+/* A descriptor, as it is read. */
+struct descriptor {
+	uint64_t size;
+	uint64_t pointers; /* bytes of a value up to its last pointer */
+	uint8_t tflag;
+	uint8_t align;
+	uint8_t field_align;
+	uint8_t kind;
+	uint64_t equal; /* address of the closure that compares values, or 0 */
+	uint64_t gcdata;
+	uint32_t text; /* offset of its name */
+};
+
+static void read_descriptor(const struct gh_rtypes *types, struct gh_cursor *cur,
+			    struct descriptor *found)
+{
+	found->size = gh_rtype_word(types, cur);
+	found->pointers = gh_rtype_word(types, cur);
+	gh_cursor_u32(cur); /* hash */
+	found->tflag = gh_cursor_u8(cur);
+	found->align = gh_cursor_u8(cur);
+	found->field_align = gh_cursor_u8(cur);
+	found->kind = gh_cursor_u8(cur) & KIND_MASK;
+	found->equal = gh_rtype_word(types, cur);
+	found->gcdata = gh_rtype_word(types, cur);
+	found->text = gh_cursor_u32(cur);
+	gh_cursor_u32(cur); /* ptrToThis: its type is found by itself */
+}
+
+/* The size in bytes of every type of KIND; 0 if they differ. */
+static uint64_t size_of_kind(unsigned kind, unsigned pointer_size)
+{
+	static const uint8_t bytes[GH_KINDS] = {
+	    [GH_KIND_BOOL] = 1,       [GH_KIND_INT8] = 1,    [GH_KIND_INT16] = 2,
+	    [GH_KIND_INT32] = 4,      [GH_KIND_INT64] = 8,   [GH_KIND_UINT8] = 1,
+	    [GH_KIND_UINT16] = 2,     [GH_KIND_UINT32] = 4,  [GH_KIND_UINT64] = 8,
+	    [GH_KIND_FLOAT32] = 4,    [GH_KIND_FLOAT64] = 8, [GH_KIND_COMPLEX64] = 8,
+	    [GH_KIND_COMPLEX128] = 16};
+	static const uint8_t words[GH_KINDS] = {
+	    [GH_KIND_INT] = 1,    [GH_KIND_UINT] = 1,          [GH_KIND_UINTPTR] = 1,
+	    [GH_KIND_CHAN] = 1,   [GH_KIND_FUNC] = 1,          [GH_KIND_INTERFACE] = 2,
+	    [GH_KIND_MAP] = 1,    [GH_KIND_POINTER] = 1,       [GH_KIND_SLICE] = 3,
+	    [GH_KIND_STRING] = 2, [GH_KIND_UNSAFE_POINTER] = 1};
+	return bytes[kind] != 0 ? bytes[kind] : (uint64_t)words[kind] * pointer_size;
+}
+
+static bool is_align(uint8_t align)
+{
+	return align != 0 && align <= 64 && (align & (align - 1)) == 0;
+}
+
+/* Zero, or the address of something in the program. */
+static bool is_pointer(const struct gh_rtypes *types, uint64_t address)
+{
+	struct gh_cursor cur;
+	return address == 0 || gh_image_at(types->tab->image, address, &cur);
+}
+
+/* The numbers in FOUND are those of a type. */
+static bool plausible(const struct gh_rtypes *types, const struct descriptor *found)
+{
+	if (found->kind == 0 || found->kind >= GH_KINDS || (found->tflag & ~TFLAG_KNOWN) != 0 ||
+	    !is_align(found->align) || !is_align(found->field_align) ||
+	    found->size % found->align != 0 || found->size > INT64_MAX ||
+	    found->pointers > found->size || found->pointers % types->tab->pointer_size != 0 ||
+	    found->text == 0 || !gh_rtype_is_offset(types, found->text))
+		return false;
+	uint64_t size = size_of_kind(found->kind, types->tab->pointer_size);
+	if (size != 0 && found->size != size)
+		return false;
+	return is_pointer(types, found->equal) &&
+	       ((found->tflag & TFLAG_GC_MASK_ON_DEMAND) != 0 || is_pointer(types, found->gcdata));
+}
+
+static bool starts(const struct gh_rtype_text *text, const char *prefix)
+{
+	size_t length = strlen(prefix);
+	return text->length >= length && memcmp(text->start, prefix, length) == 0;
+}
+
+/* The string of an unnamed type says of which kind it is. */
+static bool text_fits(const struct gh_rtype *type)
+{
+	const struct gh_rtype_text *text = &type->text;
+	if (text->length == 0 || gh_escape_find_control(text->start, text->length) != text->length)
+		return false;
+	if (type->named)
+		return true;
+	switch (type->kind) {
+	case GH_KIND_ARRAY:
+		return starts(text, "[") && !starts(text, "[]");
+	case GH_KIND_CHAN:
+		return starts(text, "chan") || starts(text, "<-chan ");
+	case GH_KIND_FUNC:
+		return starts(text, "func(");
+	case GH_KIND_INTERFACE:
+		return starts(text, "interface {");
+	case GH_KIND_MAP:
+		return starts(text, "map[");
+	case GH_KIND_POINTER:
+		return starts(text, "*");
+	case GH_KIND_SLICE:
+		return starts(text, "[]");
+	case GH_KIND_STRUCT:
+		return starts(text, "struct {") || starts(text, "map.");
+	default:
+		return false;
+	}
+}
+
+/* Reads the descriptor that CUR starts at, which lies at ADDRESS. False if it is none, or its text
+ * is longer than *TEXT_LEFT, which it is taken off. */
+static bool read_type(const struct gh_rtypes *types, struct gh_cursor cur, uint64_t address,
+		      struct gh_rtype *type, uint64_t *text_left)
+{
+	struct descriptor found;
+	struct gh_rtype_encoded_name name;
+	read_descriptor(types, &cur, &found);
+	if (cur.failed || !plausible(types, &found) ||
+	    !gh_rtype_read_name(types, types->tab->module.types + found.text, &name) ||
+	    name.text.length > *text_left)
+		return false;
+	*text_left -= name.text.length;
+	*type = (struct gh_rtype){.address = address,
+				  .size = found.size,
+				  .text = name.text,
+				  .kind = found.kind,
+				  .align = found.align,
+				  .named = (found.tflag & TFLAG_NAMED) != 0,
+				  .uncommon = (found.tflag & TFLAG_UNCOMMON) != 0};
+	if ((found.tflag & TFLAG_EXTRA_STAR) != 0) {
+		if (!starts(&name.text, "*"))
+			return false;
+		type->text.start++;
+		type->text.length--;
+	}
+	return text_fits(type);
+}
+
+bool gh_rtypes_scan(struct gh_rtypes *types)
+{
+	const struct gh_pclntab *tab = types->tab;
+	const struct gh_moduledata *module = &tab->module;
+	uint64_t text_left = tab->image->size;
+	struct gh_buffer found = {0};
+	struct gh_cursor cur;
+	types->count = 0;
+	types->items = NULL;
+	if (module->types >= module->etypes || !gh_image_at(tab->image, module->types, &cur))
+		return true;
+	uint64_t size = module->etypes - module->types;
+	if (size < gh_cursor_left(&cur))
+		cur.end = cur.start + size;
+	uint64_t skew = module->types % tab->pointer_size;
+	gh_cursor_bytes(&cur, skew == 0 ? 0 : tab->pointer_size - skew);
+	while (gh_cursor_left(&cur) >= gh_rtype_base_size(types) && types->count < GH_NO_RTYPE) {
+		uint64_t address = module->types + (uint64_t)(cur.pos - cur.start);
+		struct gh_rtype type;
+		if (!read_type(types, cur, address, &type, &text_left)) {
+			gh_cursor_bytes(&cur, tab->pointer_size);
+			continue;
+		}
+		gh_buffer_bytes(&found, &type, sizeof(type));
+		types->count++;
+		gh_cursor_bytes(&cur, gh_rtype_base_size(types));
+	}
+	types->items = (struct gh_rtype *)(void *)found.data;
+	if (found.failed)
+		gh_rtypes_free(types);
+	return !found.failed;
+}
