@@ -3,6 +3,7 @@
 #include "lib/pclntab/pcvalue.h"
 #include "lib/write/dwarf.h"
 #include "lib/write/dwarf_switch.h"
+#include "lib/write/injected.h"
 #include "lib/write/stackend.h"
 
 /* The section as it is written. */
@@ -17,12 +18,15 @@ struct frames {
 	const struct gh_switch *code; /* that the rule is for; NULL if it is other code */
 	bool elsewhere;               /* the CFA does not follow from SP */
 	bool has_return;              /* the function's caller can be found */
+	uint8_t column;               /* DWARF number of the return address */
+	uint8_t call_size; /* how far the CFA is above SP for a stack delta of 0, in bytes */
+	uint32_t injected; /* offset of the common entry of injected calls */
 };
 
-/* A rule with a register among its opcode's low bits, if it is small enough. */
-static void add_register_rule(struct frames *frames, uint8_t opcode, uint8_t extended)
+/* A rule with a register, COLUMN, among its opcode's low bits, if it is small enough. */
+static void add_register_rule(struct frames *frames, uint8_t opcode, uint8_t extended,
+			      uint8_t column)
 {
-	uint8_t column = frames->arch->dwarf_ra;
 	if (column < 0x40) {
 		gh_buffer_u8(frames->out, (uint8_t)(opcode | column));
 	} else {
@@ -31,38 +35,69 @@ static void add_register_rule(struct frames *frames, uint8_t opcode, uint8_t ext
 	}
 }
 
-/* The return address is DISTANCE bytes below the CFA. */
-static void return_address_saved(struct frames *frames, uint64_t distance)
+/* The register COLUMN is saved DISTANCE bytes below the CFA. */
+static void register_saved(struct frames *frames, uint8_t column, uint64_t distance)
 {
-	add_register_rule(frames, DW_CFA_offset, DW_CFA_offset_extended);
+	add_register_rule(frames, DW_CFA_offset, DW_CFA_offset_extended, column);
 	gh_buffer_uleb128(frames->out, distance / frames->arch->pointer_size);
 }
 
-/* The return address is where it was at the function's entry. */
-static void return_address_as_at_entry(struct frames *frames)
+/* It is where it was at the function's entry. */
+static void register_as_at_entry(struct frames *frames, uint8_t column)
 {
-	add_register_rule(frames, DW_CFA_restore, DW_CFA_restore_extended);
+	add_register_rule(frames, DW_CFA_restore, DW_CFA_restore_extended, column);
 }
 
 static void return_address_undefined(struct frames *frames)
 {
 	gh_buffer_u8(frames->out, DW_CFA_undefined);
-	gh_buffer_uleb128(frames->out, frames->arch->dwarf_ra);
+	gh_buffer_uleb128(frames->out, frames->column);
 	frames->has_return = false;
 }
 
-/* How far the CFA, the value of SP before the call, is above SP, for a stack delta of 0. */
-static uint8_t call_size(const struct gh_arch *arch)
+static void same_value(struct frames *frames, uint8_t column)
 {
-	return arch->link_register ? 0 : arch->pointer_size;
+	gh_buffer_u8(frames->out, DW_CFA_same_value);
+	gh_buffer_uleb128(frames->out, column);
 }
 
-/* The rules that hold at the entry of every function. */
-static void add_common_entry(struct frames *frames)
+/* Where the return address is at the entry of a function that is called as INJECTED says; as usual,
+ * if that is NULL. */
+static void add_return_address(struct frames *frames, const struct gh_injected *injected)
+{
+	const struct gh_arch *arch = frames->arch;
+	if (injected != NULL) {
+		gh_buffer_u8(frames->out, DW_CFA_register);
+		gh_buffer_uleb128(frames->out, injected->column);
+		gh_buffer_uleb128(frames->out, arch->dwarf_ra);
+		register_saved(frames, arch->dwarf_ra, injected->gap);
+	} else if (arch->link_register) {
+		same_value(frames, arch->dwarf_ra);
+	} else {
+		register_saved(frames, arch->dwarf_ra, arch->pointer_size);
+	}
+}
+
+/* Turns to functions that are called so. */
+static void set_call(struct frames *frames, const struct gh_injected *injected)
+{
+	const struct gh_arch *arch = frames->arch;
+	if (injected != NULL) {
+		frames->column = injected->column;
+		frames->call_size = injected->gap;
+	} else {
+		frames->column = arch->dwarf_ra;
+		frames->call_size = arch->link_register ? 0 : arch->pointer_size;
+	}
+}
+
+/* The rules that hold at the entry of every function that is called so. */
+static void add_common_entry(struct frames *frames, const struct gh_injected *injected)
 {
 	struct gh_buffer *out = frames->out;
 	const struct gh_arch *arch = frames->arch;
 	size_t start = out->size;
+	set_call(frames, injected);
 	gh_buffer_u32(out, 0); /* length, from here */
 	gh_buffer_u32(out, UINT32_MAX);
 	gh_buffer_u8(out, 4); /* version */
@@ -71,19 +106,16 @@ static void add_common_entry(struct frames *frames)
 	gh_buffer_u8(out, 0); /* size of a segment selector: none */
 	gh_buffer_uleb128(out, frames->tab->quantum);
 	gh_buffer_sleb128(out, -arch->pointer_size); /* unit of offsets from the CFA */
-	gh_buffer_uleb128(out, arch->dwarf_ra);
+	gh_buffer_uleb128(out, frames->column);
 	gh_buffer_u8(out, DW_CFA_def_cfa);
 	gh_buffer_uleb128(out, arch->dwarf_sp);
-	gh_buffer_uleb128(out, call_size(arch));
+	gh_buffer_uleb128(out, frames->call_size);
+	add_return_address(frames, injected);
 	if (arch->link_register) {
-		gh_buffer_u8(out, DW_CFA_same_value);
-		gh_buffer_uleb128(out, arch->dwarf_ra);
 		/* Some ABIs have it that SP is restored like any other register. */
 		gh_buffer_u8(out, DW_CFA_val_offset);
 		gh_buffer_uleb128(out, arch->dwarf_sp);
 		gh_buffer_uleb128(out, 0);
-	} else {
-		return_address_saved(frames, arch->pointer_size);
 	}
 	gh_buffer_align(out, arch->pointer_size);
 	gh_buffer_patch(out, start, out->size - start - 4, 4);
@@ -123,7 +155,7 @@ static void add_rules(struct frames *frames, uint64_t address, int32_t delta)
 {
 	advance(frames, address);
 	struct gh_buffer *out = frames->out;
-	uint64_t offset = (uint64_t)((int64_t)delta + call_size(frames->arch));
+	uint64_t offset = (uint64_t)((int64_t)delta + frames->call_size);
 	if (frames->elsewhere) {
 		gh_buffer_u8(out, DW_CFA_def_cfa);
 		gh_buffer_uleb128(out, frames->arch->dwarf_sp);
@@ -136,9 +168,9 @@ static void add_rules(struct frames *frames, uint64_t address, int32_t delta)
 		return;
 	/* A function that has a frame has saved the link register at its bottom. */
 	if (delta > 0)
-		return_address_saved(frames, (uint64_t)delta);
+		register_saved(frames, frames->column, (uint64_t)delta + frames->call_size);
 	else
-		return_address_as_at_entry(frames);
+		register_as_at_entry(frames, frames->column);
 }
 
 /* An expression, after its length. */
@@ -154,7 +186,7 @@ static void add_expression(struct frames *frames, struct gh_buffer *expression)
 static void return_address_given(struct frames *frames)
 {
 	gh_buffer_u8(frames->out, DW_CFA_val_expression);
-	gh_buffer_uleb128(frames->out, frames->arch->dwarf_ra);
+	gh_buffer_uleb128(frames->out, frames->column);
 }
 
 /* Also the address that runtime.cgocallback returns to may have to be another. */
@@ -189,7 +221,7 @@ static void add_switch(struct frames *frames, uint64_t address, const struct gh_
 		gh_switch_return(&expression, code, frames->arch, &frames->switches->runtime);
 		add_expression(frames, &expression);
 	} else if (!frames->has_return) {
-		return_address_as_at_entry(frames);
+		register_as_at_entry(frames, frames->column);
 	}
 	frames->has_return = true;
 }
@@ -242,8 +274,10 @@ static void add_function(struct frames *frames, const struct gh_func *func, cons
 	struct gh_buffer *out = frames->out;
 	uint8_t word = frames->arch->pointer_size;
 	size_t start = out->size;
+	const struct gh_injected *injected = gh_injected(frames->arch, name);
+	set_call(frames, injected);
 	gh_buffer_u32(out, 0); /* length, from here */
-	gh_buffer_u32(out, 0); /* offset of the common entry */
+	gh_buffer_u32(out, injected == NULL ? 0 : frames->injected);
 	gh_buffer_uint(out, func->entry, word);
 	gh_buffer_uint(out, func->end - func->entry, word);
 	frames->address = func->entry;
@@ -277,7 +311,10 @@ bool gh_frame_make(struct gh_buffer *out, const struct gh_pclntab *tab,
 	struct frames frames = {
 	    .out = out, .tab = tab, .arch = tab->image->arch, .switches = switches};
 	*out = (struct gh_buffer){.big_endian = frames.arch->big_endian};
-	add_common_entry(&frames);
+	add_common_entry(&frames, NULL);
+	frames.injected = (uint32_t)out->size;
+	if (frames.arch->link_register)
+		add_common_entry(&frames, gh_injected(frames.arch, "runtime.sigpanic"));
 	bool has_flags = gh_stack_has_flags(tab);
 	for (size_t i = 0; i < tab->nfunc; i++) {
 		struct gh_func func;
