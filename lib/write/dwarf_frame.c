@@ -3,6 +3,7 @@
 #include "lib/pclntab/pcvalue.h"
 #include "lib/write/dwarf.h"
 #include "lib/write/dwarf_switch.h"
+#include "lib/write/framepointer.h"
 #include "lib/write/injected.h"
 #include "lib/write/stackend.h"
 
@@ -20,6 +21,8 @@ struct frames {
 	bool has_return;              /* the function's caller can be found */
 	uint8_t column;               /* DWARF number of the return address */
 	uint8_t call_size; /* how far the CFA is above SP for a stack delta of 0, in bytes */
+	uint64_t fp_saved; /* from where on the frame pointer is saved; 0 if it never is */
+	uint64_t fp_place; /* how far below the CFA it is, in bytes; 0 in the register */
 	uint32_t injected; /* offset of the common entry of injected calls */
 };
 
@@ -117,6 +120,8 @@ static void add_common_entry(struct frames *frames, const struct gh_injected *in
 		gh_buffer_uleb128(out, arch->dwarf_sp);
 		gh_buffer_uleb128(out, 0);
 	}
+	if (gh_frame_pointer(arch) != 0)
+		same_value(frames, gh_frame_pointer(arch));
 	gh_buffer_align(out, arch->pointer_size);
 	gh_buffer_patch(out, start, out->size - start - 4, 4);
 }
@@ -171,6 +176,23 @@ static void add_rules(struct frames *frames, uint64_t address, int32_t delta)
 		register_saved(frames, frames->column, (uint64_t)delta + frames->call_size);
 	else
 		register_as_at_entry(frames, frames->column);
+}
+
+/* Where the frame pointer is at ADDRESS, where the stack delta is DELTA. */
+static void add_frame_pointer(struct frames *frames, uint64_t address, int32_t delta)
+{
+	bool saved = frames->fp_saved != 0 && address >= frames->fp_saved && delta > 0;
+	uint64_t place = saved ? gh_frame_pointer_place(frames->arch, delta) : 0;
+	if (saved && frames->arch->link_register)
+		place += frames->call_size;
+	if (place == frames->fp_place)
+		return;
+	advance(frames, address);
+	if (saved)
+		register_saved(frames, gh_frame_pointer(frames->arch), place);
+	else
+		register_as_at_entry(frames, gh_frame_pointer(frames->arch));
+	frames->fp_place = place;
 }
 
 /* An expression, after its length. */
@@ -250,6 +272,8 @@ static void add_run(struct frames *frames, uint64_t address, uint64_t end, int32
 	while (address < end) {
 		uint64_t next = end;
 		const struct gh_switch *code = switch_at(frames, address, &next);
+		if (address < frames->fp_saved && frames->fp_saved < next)
+			next = frames->fp_saved;
 		if (code != NULL && code->kind != GH_SWITCH_LOST) {
 			if (code != frames->code)
 				add_switch(frames, address, code);
@@ -261,6 +285,7 @@ static void add_run(struct frames *frames, uint64_t address, uint64_t end, int32
 				return_address_undefined(frames);
 			}
 		}
+		add_frame_pointer(frames, address, delta);
 		frames->code = code;
 		frames->delta = delta;
 		address = next;
@@ -284,6 +309,8 @@ static void add_function(struct frames *frames, const struct gh_func *func, cons
 	frames->has_return = true;
 	frames->elsewhere = false;
 	frames->delta = 0;
+	frames->fp_saved = 0;
+	frames->fp_place = 0;
 	if (end == GH_STACK_ENDS)
 		return_address_undefined(frames);
 	else if (frames->switches->runtime.systemstack_switch != 0 &&
@@ -293,10 +320,17 @@ static void add_function(struct frames *frames, const struct gh_func *func, cons
 	struct gh_pcvalue walk;
 	gh_pcvalue_start(&walk, frames->tab, func, func->pcsp);
 	int32_t delta = 0;
+	bool has_frame = false;
 	uint64_t done = func->entry;
 	while (done < func->end && gh_pcvalue_next(&walk)) {
-		if (is_usable(frames->arch, walk.value))
+		if (is_usable(frames->arch, walk.value)) {
+			if (!has_frame && walk.value > 0) {
+				frames->fp_saved = gh_frame_pointer_saved(frames->tab, func,
+									  walk.start, walk.value);
+				has_frame = true;
+			}
 			delta = walk.value;
+		}
 		done = walk.end < func->end ? walk.end : func->end;
 		add_run(frames, walk.start, done, delta);
 	}
