@@ -5,21 +5,34 @@
 # GDB can read this at every start: until goheap.so is loaded it does nothing. $goheap_stale is
 # void then; afterwards it is 1 while GDB may have a program that goheap has not seen, else 0.
 #
-# This has to work whatever language GDB is set to, the program's or the user's choice, so there are
-# no operators in it: `if' knows numbers and function calls in all of them, but `not' and `equals' are
-# spelled differently.
+# This has to work whatever language GDB is set to, the program's or the user's choice. `if' knows
+# numbers, function calls and `-' in all of them, but `not', `equals' and assignments are spelled
+# differently.
 
 # Where this is read a second time, GDB is not to ask about each command.
 set $goheap_confirm = $_gdb_setting("confirm")
 set confirm off
 
+# To change the language meanwhile would have GDB look for the main function, and remember what it found.
+define _goheap_set
+  pipe show language | grep -Eq '[ "](ada|modula-2|pascal)"'
+  if $_shell_exitcode
+    set $arg0 = $arg1
+  else
+    set $arg0 := $arg1
+  end
+end
+document _goheap_set
+Set a convenience variable in any language: _goheap_set VARIABLE VALUE (internal).
+end
+
 define _goheap_look
   if $_isvoid($goheap_stale)
   else
-    set $goheap_stale = 0
+    _goheap_set $goheap_stale 0
     pipe info files | "${GOHEAP_PROGRAM:-false}" session || exit 1
     if $_shell_exitcode
-      set $goheap_stale = $goheap_void
+      _goheap_set $goheap_stale $goheap_void
     else
       # The session's directory, which goheap.so holds open here.
       source /proc/self/fd/1000/boot.gdb
@@ -33,7 +46,7 @@ end
 define _goheap_stale
   if $_isvoid($goheap_stale)
   else
-    set $goheap_stale = 1
+    _goheap_set $goheap_stale 1
   end
 end
 document _goheap_stale
@@ -55,7 +68,7 @@ end
 define _goheap_leave
   if $_isvoid($goheap_goroutine)
   else
-    set $goheap_goroutine = $goheap_void
+    _goheap_set $goheap_goroutine $goheap_void
     shell rm -f "$GOHEAP_SESSION"/dump.frames
     pipe maint flush register-cache | cat >/dev/null
   end
@@ -79,12 +92,12 @@ end
 
 # The reader that was loaded need not be goheap.so, nor have got a session: looking fails then.
 define hookpost-jit-reader-load
-  set $goheap_stale = 1
+  _goheap_set $goheap_stale 1
   _goheap_look
 end
 
 define hookpost-jit-reader-unload
-  set $goheap_stale = $goheap_void
+  _goheap_set $goheap_stale $goheap_void
 end
 
 # Commands after which GDB may have another program.
@@ -368,21 +381,22 @@ define goheap _run
   else
     _goheap_look_if_stale
     # As many arguments as there are.
-    set $goheap_more = $argc - 1
-    if $goheap_more
-      set $goheap_more = $argc - 2
-      if $goheap_more
-        set $goheap_more = $argc - 3
-        if $goheap_more
-          set $goheap_more = $argc - 4
-          if $goheap_more
-            set $goheap_more = $argc - 5
-            if $goheap_more
-              set $goheap_more = $argc - 6
-              if $goheap_more
-                set $goheap_more = $argc - 7
-                if $goheap_more
-                  pipe info files | "$GOHEAP_PROGRAM" $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 || exit 1
+    if $argc - 1
+      if $argc - 2
+        if $argc - 3
+          if $argc - 4
+            if $argc - 5
+              if $argc - 6
+                if $argc - 7
+                  if $argc - 8
+                    if $argc - 9
+                      pipe info files | "$GOHEAP_PROGRAM" $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 || exit 1
+                    else
+                      pipe info files | "$GOHEAP_PROGRAM" $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 || exit 1
+                    end
+                  else
+                    pipe info files | "$GOHEAP_PROGRAM" $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 || exit 1
+                  end
                 else
                   pipe info files | "$GOHEAP_PROGRAM" $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 || exit 1
                 end
@@ -546,15 +560,16 @@ end
 # GDB's own expressions in Go know no types but Go's predeclared ones. In C they know all, but then
 # values print as C's.
 define goheap print
-  set $goheap_more = $argc
+  # Two arguments; none less one is no less true.
   if $argc
-    set $goheap_more = $argc - 1
-  end
-  if $goheap_more
-    _goheap_look_if_stale
-    # GDB would warn that the frame's language is another.
-    pipe -d @@ -- with language c -- set $goheap_pointer = ($arg0 *) ($arg1) @@ cat >/dev/null
-    print *$goheap_pointer
+    if $argc - 1
+      _goheap_look_if_stale
+      # GDB would warn that the frame's language is another.
+      pipe -d @@ -- with language c -- set $goheap_pointer = ($arg0 *) ($arg1) @@ cat >/dev/null
+      print *$goheap_pointer
+    else
+      echo usage: goheap print TYPE ADDRESS\n
+    end
   else
     echo usage: goheap print TYPE ADDRESS\n
   end

@@ -244,7 +244,7 @@ static bool run(struct step *step, const char *name)
 		return false;
 	}
 	/* `thread apply' takes no variable whose value GDB computes. */
-	fputs("set $goheap_thread = $_thread\n", step->nofile.script);
+	fputs("_goheap_set $goheap_thread $_thread\n", step->nofile.script);
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
 		if (strcmp(steps[i].name, name) == 0)
 			steps[i].run(step, text);

@@ -222,7 +222,7 @@ static bool write_script(const struct job *job, const struct gh_core_program *pr
 	gh_script_hold_hooks(script);
 	fputs("core-file\n", script);
 	/* The frames are the dump's from now on. */
-	fputs("set $goheap_goroutine = $goheap_void\n", script);
+	fputs("_goheap_set $goheap_goroutine $goheap_void\n", script);
 	gh_script_let_hooks(script);
 	gh_threadnames_define(script, &job->dump);
 	open_symbols(script, job);

@@ -367,7 +367,7 @@ static void write_commands(struct job *job)
 	if (gh_nofile_needed(job->directory, &job->files)) {
 		struct gh_nofile nofile = {.script = job->boot, .directory = job->directory};
 		/* GDB learns of a program in other ways than those that are hooked. */
-		fputs("set $goheap_stale = 1\n", job->boot);
+		fputs("_goheap_set $goheap_stale 1\n", job->boot);
 		gh_nofile_look(&nofile, &job->files);
 		return;
 	}

@@ -16,8 +16,9 @@ static const struct after {
 	const char *name;
 	const char *script;
 } commands[] = {
-    {"goroutine",
-     "set $goheap_goroutine = 1\npipe maint flush register-cache | cat >/dev/null\nframe 1\n"},
+    /* The selected thread's top frame may be main.main's. */
+    {"goroutine", "_goheap_set $goheap_goroutine 1\nset backtrace past-main on\n"
+		  "pipe maint flush register-cache | cat >/dev/null\nframe 1\n"},
     {"goroutines", ""},
 };
 

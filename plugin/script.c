@@ -86,10 +86,10 @@ void gh_script_go_on(FILE *script, const char *command, const char *arguments)
 
 void gh_script_hold_hooks(FILE *script)
 {
-	fputs("set $goheap_stale = $goheap_void\n", script);
+	fputs("_goheap_set $goheap_stale $goheap_void\n", script);
 }
 
 void gh_script_let_hooks(FILE *script)
 {
-	fputs("set $goheap_stale = 0\n", script);
+	fputs("_goheap_set $goheap_stale 0\n", script);
 }

@@ -74,6 +74,9 @@ static bool read_description(struct described *process, int directory)
 	return !process->threads.failed;
 }
 
+/* What is believed to be of a live process's memory, in bytes. */
+#define MEMORY (UINT64_C(1) << 30)
+
 /* Waits for GDB, which may fail before it comes to serve: then it closes our standard input. */
 static bool is_served(int fd)
 {
@@ -167,7 +170,7 @@ static bool open_debugged(struct gh_snapshot *snapshot, int directory, const cha
 	if (fd < 0) {
 		fputs("goheap: GDB has no process whose memory can be read\n", stderr);
 	} else if (gh_program_open(&program, path)) {
-		struct gh_memory memory = {.read = fetch, .from = &fd};
+		struct gh_memory memory = {.read = fetch, .from = &fd, .size = MEMORY};
 		made = make(snapshot, &process, &program, &memory);
 		gh_program_close(&program);
 	}

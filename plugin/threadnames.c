@@ -79,7 +79,8 @@ static void define_commands(FILE *script, struct text text, size_t number)
 {
 	static const char *const waits[] = {"", ", 1 minute", ", $arg0 minutes"};
 	for (size_t i = 0; i < 3; i++) {
-		fprintf(script, "define _goheap_name_%zu\nthread name ", 3 * number + i);
+		fprintf(script, "with confirm off -- define _goheap_name_%zu\nthread name ",
+			3 * number + i);
 		print_text(script, text);
 		fprintf(script, "%s\nend\n", waits[i]);
 	}
@@ -128,7 +129,7 @@ void gh_threadnames_define(FILE *script, const struct gh_dump *dump)
 	for (size_t i = 0; i < names.ntexts; i++)
 		define_commands(script, names.texts[i], i);
 	fprintf(script,
-		"define _goheap_name\n"
+		"with confirm off -- define _goheap_name\n"
 		"eval \"eval \\\"_goheap_name_%%%%d %%%%d\\\", $goheap_commands_%%d[%%d], "
 		"$goheap_minutes_%%d[%%d]\", $_thread / %d, $_thread %% %d, $_thread / %d, "
 		"$_thread %% %d\n"

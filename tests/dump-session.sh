@@ -141,6 +141,7 @@ check_leaving() {
 	output=$(goheap "$directory/dump.stripped" "goheap load $work/dump" "goheap load $work/dump" "thread 5" \
 		backtrace "$ls")
 	has "loaded twice" "$output" '^#[0-9]+ .*runtime\.goexit'
+	lacks "loaded twice: without a question" "$output" 'y or n'
 	has "loaded twice: the frames' callers are in the session" "$output" '^dump\.frames$'
 }
 
@@ -174,6 +175,21 @@ check_commands() {
 	has "with neither, one line says so" "$(goheap "" "goheap info")" '^No program: '
 }
 
+# The commands in languages that spell an assignment otherwise than C.
+check_languages() {
+	local directory output
+	directory=$("$tests/build-sample" 1.19 dump) || return
+	dump_of "$directory"
+	for language in ada modula-2 pascal; do
+		output=$(goheap "$directory/dump.stripped" "set language $language" "goheap load $work/dump" \
+			"goheap goroutines -s select --grep main --group --all --json" "break main.main" \
+			"run $work/other $work/other.stacks >/dev/null" "goheap goroutine 2" "backtrace")
+		has "language $language: ten arguments" "$output" '^\{"count":1,.*"runtime\.goexit"'
+		has "language $language: a goroutine's stack" "$output" '^#[1-9][0-9]* .* runtime\.forcegchelper'
+		lacks "language $language: no errors" "$output" 'warning|[Ii]nvalid|[Ss]yntax'
+	done
+}
+
 # Names of more threads than are told GDB at a time.
 check_many() {
 	local directory
@@ -197,5 +213,6 @@ check_machine s390x qemu-s390x-static
 check_refusal
 check_leaving
 check_commands
+check_languages
 check_many
 finish

@@ -167,6 +167,13 @@ check_process() {
 	rm "$work/core"
 }
 
+# check_main NAME PROGRAM: below main.main in a program that is not stripped, whose stacks GDB ends there by itself.
+check_main() {
+	goheap "$2" "break main.main" run "goheap goroutine 2" backtrace >"$work/session"
+	has "$1: a goroutine below main.main" "$(cat "$work/session")" '^#[1-9][0-9]* .* runtime\.forcegchelper '
+	lacks "$1: a goroutine below main.main: no errors" "$(cat "$work/session")" '^No frame|Error'
+}
+
 # check_many NAME PROGRAM: 100,000 goroutines.
 check_many() {
 	start "$2" 100000
@@ -191,5 +198,6 @@ for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 		check_process "Go $release $spec" "$directory/dump.stripped"
 	done
 done
+[ -n "${directory:-}" ] && check_main "Go $release" "$directory/dump"
 [ -n "${directory:-}" ] && check_many "Go $release" "$directory/dump.stripped"
 finish

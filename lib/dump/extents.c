@@ -2,10 +2,6 @@
 
 #include <stdlib.h>
 
-/* Between two extents that do not touch, there may be others only where the first's page ends: a
- * span is whole pages. Runs are cut there, so that they do not interleave. */
-#define PAGE_SIZE 8192
-
 static const struct gh_extent_item *items(const struct gh_extents *extents)
 {
 	return (const struct gh_extent_item *)(const void *)extents->items.data;
@@ -23,13 +19,18 @@ static size_t run_length(const struct gh_extents *extents, size_t run)
 	return end - runs(extents)[run].first;
 }
 
+static uint64_t address_of(const struct gh_extent_run *run, const struct gh_extent_item *item)
+{
+	return run->address + item->address * (uint64_t)GH_EXTENT_UNIT;
+}
+
 /* The extent at PLACE in run number RUN. */
 static struct gh_extent get(const struct gh_extents *extents, size_t run, size_t place)
 {
 	const struct gh_extent_run *in = &runs(extents)[run];
 	const struct gh_extent_item *item = &items(extents)[in->first + place];
 	return (struct gh_extent){
-	    .address = in->address + item->address,
+	    .address = address_of(in, item),
 	    .size = in->size,
 	    .offset = in->offset + item->offset,
 	};
@@ -53,34 +54,11 @@ static bool add_run(struct gh_extents *extents, const struct gh_extent *extent, 
 	return true;
 }
 
-/* EXTENT goes on with the last run. */
-static bool follows(const struct gh_extents *extents, const struct gh_extent *extent)
+bool gh_extents_add_slowly(struct gh_extents *extents, const struct gh_extent *extent)
 {
-	if (extents->nruns == 0 || extent->address < extents->end)
+	if (!add_run(extents, extent, extents->count))
 		return false;
-	const struct gh_extent_run *run = &extents->last;
-	if (extent->size != run->size || extent->address - run->address > UINT32_MAX ||
-	    extent->offset - run->offset > UINT32_MAX)
-		return false;
-	return extent->address == extents->end ||
-	       extent->address / PAGE_SIZE == (extents->end - 1) / PAGE_SIZE;
-}
-
-bool gh_extents_add(struct gh_extents *extents, const struct gh_extent *extent)
-{
-	if (!follows(extents, extent) && !add_run(extents, extent, extents->count))
-		return false;
-	const struct gh_extent_run *run = &extents->last;
-	struct gh_extent_item *item = gh_buffer_extend(&extents->items, sizeof(*item));
-	if (item == NULL)
-		return false;
-	item->address = (uint32_t)(extent->address - run->address);
-	item->offset = (uint32_t)(extent->offset - run->offset);
-	extents->count++;
-	extents->end = end_of(extent);
-	if (__builtin_add_overflow(extents->bytes, extent->size, &extents->bytes))
-		extents->bytes = UINT64_MAX;
-	return true;
+	return gh_extents_add_to_run(extents, extent);
 }
 
 /* By address, then in the order they came. */
@@ -235,13 +213,12 @@ size_t gh_extents_find(const struct gh_extents *extents, uint64_t address)
 	size_t low = 0, high = run_length(extents, extents->order[place]);
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
-		if (run->address + item[middle].address <= address)
+		if (address_of(run, &item[middle]) <= address)
 			low = middle;
 		else
 			high = middle;
 	}
-	return address - run->address - item[low].address < run->size ? run->first + low
-								      : GH_NO_EXTENT;
+	return address - address_of(run, &item[low]) < run->size ? run->first + low : GH_NO_EXTENT;
 }
 
 bool gh_extents_next(const struct gh_extents *extents, struct gh_extent_walk *walk,

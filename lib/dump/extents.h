@@ -16,9 +16,12 @@ struct gh_extent {
 
 /* An extent in its run. */
 struct gh_extent_item {
-	uint32_t address; /* past the run's */
-	uint32_t offset;  /* past the run's */
+	uint16_t address; /* past the run's, in GH_EXTENT_UNIT bytes */
+	uint16_t offset;  /* past the run's */
 };
+
+/* The Go heap's alignment. */
+#define GH_EXTENT_UNIT 8
 
 /* Extents one after the other. */
 struct gh_extent_run {
@@ -29,7 +32,7 @@ struct gh_extent_run {
 };
 
 /* Extents are numbered in the order they came. The dumper goes span by span: what it writes is runs
- * of objects of one size whose addresses ascend, and so an extent takes 8 bytes here, what it adds
+ * of objects of one size whose addresses ascend, and so an extent takes 4 bytes here, what it adds
  * to its run's first. The spans, in the order they were made, are all that has to be sorted. */
 struct gh_extents {
 	struct gh_buffer items; /* struct gh_extent_item, by number */
@@ -46,9 +49,51 @@ struct gh_extents {
 /* No extent of this number. */
 #define GH_NO_EXTENT SIZE_MAX
 
+/* Between two extents that do not touch, there may be others only where the first's page ends: a
+ * span is whole pages. Runs are cut there, so that they do not interleave. */
+#define GH_EXTENT_PAGE 8192
+
+/* Private: EXTENT goes on with the last run. */
+static inline bool gh_extents_follows(const struct gh_extents *extents,
+				      const struct gh_extent *extent)
+{
+	const struct gh_extent_run *run = &extents->last;
+	uint64_t past = extent->address - run->address;
+	if (extents->nruns == 0 || extent->address < extents->end || extent->size != run->size ||
+	    past > UINT16_MAX * GH_EXTENT_UNIT || past % GH_EXTENT_UNIT != 0 ||
+	    extent->offset - run->offset > UINT16_MAX)
+		return false;
+	return extent->address == extents->end ||
+	       extent->address / GH_EXTENT_PAGE == (extents->end - 1) / GH_EXTENT_PAGE;
+}
+
+/* Private: adds EXTENT to the last run. */
+static inline bool gh_extents_add_to_run(struct gh_extents *extents, const struct gh_extent *extent)
+{
+	const struct gh_extent_run *run = &extents->last;
+	struct gh_extent_item *item = gh_buffer_extend(&extents->items, sizeof(*item));
+	if (item == NULL)
+		return false;
+	item->address = (uint16_t)((extent->address - run->address) / GH_EXTENT_UNIT);
+	item->offset = (uint16_t)(extent->offset - run->offset);
+	extents->count++;
+	if (__builtin_add_overflow(extent->address, extent->size, &extents->end))
+		extents->end = UINT64_MAX;
+	if (__builtin_add_overflow(extents->bytes, extent->size, &extents->bytes))
+		extents->bytes = UINT64_MAX;
+	return true;
+}
+
+/* Private: adds EXTENT as a run. */
+bool gh_extents_add_slowly(struct gh_extents *extents, const struct gh_extent *extent);
+
 /* Adds an extent, whose record is after those before in the file; it gets the next number. False if
- * memory ran out. */
-bool gh_extents_add(struct gh_extents *extents, const struct gh_extent *extent);
+ * memory ran out. Most of the time that an index takes is spent here: it is inline. */
+static inline bool gh_extents_add(struct gh_extents *extents, const struct gh_extent *extent)
+{
+	return gh_extents_follows(extents, extent) ? gh_extents_add_to_run(extents, extent)
+						   : gh_extents_add_slowly(extents, extent);
+}
 
 /* Sorts, once all are added: then they are found. False if memory ran out. */
 bool gh_extents_finish(struct gh_extents *extents);

@@ -1,6 +1,7 @@
 #include "lib/dump/objects.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdlib.h>
 
 /* Going through a file's bytes is fastest where a processor has them in its cache, and another has
@@ -13,35 +14,77 @@
 /* A copy of a part of the file. */
 struct window {
 	const struct gh_dump_input *input;
-	uint8_t *bytes;   /* WINDOW of them, of which size are in use; owned */
-	uint64_t offset;  /* of the first, in the file */
-	size_t size;      /* in bytes; 0 if it cannot be read */
-	pthread_t thread; /* that copies */
-	bool started;     /* there is one */
+	uint8_t *bytes;  /* WINDOW of them, of which size are in use; owned */
+	uint64_t offset; /* of the first, in the file */
+	size_t size;     /* in bytes; 0 if it cannot be read */
 };
 
-static void *copy(void *arg)
+/* A thread that copies one window after the other. */
+struct copier {
+	struct window *window; /* to be copied; NULL to end */
+	sem_t wanted;          /* the thread has something to do */
+	sem_t copied;          /* it has done it */
+	pthread_t thread;
+	bool started; /* there is a thread; else windows are copied at once */
+};
+
+static void copy(struct window *window)
 {
-	struct window *window = arg;
 	window->size = gh_dump_input_copy(window->input, window->bytes, WINDOW, window->offset);
-	return NULL;
 }
 
-/* Starts to copy what is at OFFSET. */
-static void start(struct window *window, uint64_t offset)
+/* A signal's handler may interrupt it. */
+static void wait_for(sem_t *semaphore)
+{
+	while (sem_wait(semaphore) != 0)
+		;
+}
+
+static void *copy_windows(void *arg)
+{
+	struct copier *copier = arg;
+	for (;;) {
+		wait_for(&copier->wanted);
+		if (copier->window == NULL)
+			return NULL;
+		copy(copier->window);
+		sem_post(&copier->copied);
+	}
+}
+
+static void start_copier(struct copier *copier)
+{
+	sem_init(&copier->wanted, 0, 0);
+	sem_init(&copier->copied, 0, 0);
+	copier->started = pthread_create(&copier->thread, NULL, copy_windows, copier) == 0;
+}
+
+static void end_copier(struct copier *copier)
+{
+	copier->window = NULL;
+	sem_post(&copier->wanted);
+	if (copier->started)
+		pthread_join(copier->thread, NULL);
+	sem_destroy(&copier->wanted);
+	sem_destroy(&copier->copied);
+}
+
+/* Starts to copy into WINDOW what is at OFFSET. */
+static void start(struct copier *copier, struct window *window, uint64_t offset)
 {
 	window->offset = offset;
-	window->started = pthread_create(&window->thread, NULL, copy, window) == 0;
-	if (!window->started)
+	copier->window = window;
+	if (copier->started)
+		sem_post(&copier->wanted);
+	else
 		copy(window);
 }
 
 /* Waits until it is copied. */
-static void finish(struct window *window)
+static void finish(struct copier *copier)
 {
-	if (window->started)
-		pthread_join(window->thread, NULL);
-	window->started = false;
+	if (copier->started)
+		wait_for(&copier->copied);
 }
 
 /* Adds the objects at CUR, up to another record or one that is not all there. This is
@@ -89,29 +132,30 @@ static bool is_in(const struct window *window, const struct gh_cursor *cur)
 }
 
 /* Copies what is at CUR, now. */
-static void copy_at(struct window *window, const struct gh_cursor *cur)
+static void copy_at(struct copier *copier, struct window *window, const struct gh_cursor *cur)
 {
-	start(window, gh_cursor_offset(cur));
-	finish(window);
+	start(copier, window, gh_cursor_offset(cur));
+	finish(copier);
 }
 
 /* The same with copies, as long as they bring CUR on. */
-static bool read_windows(struct gh_dump *dump, struct window *windows, struct gh_cursor *cur)
+static bool read_windows(struct gh_dump *dump, struct copier *copier, struct window *windows,
+			 struct gh_cursor *cur)
 {
 	struct window *this = &windows[0], *next = &windows[1];
 	bool ok = true;
-	copy_at(this, cur);
+	copy_at(copier, this, cur);
 	while (ok && is_in(this, cur)) {
 		uint64_t before = gh_cursor_offset(cur);
-		start(next, this->offset + WINDOW - OVERLAP);
+		start(copier, next, this->offset + WINDOW - OVERLAP);
 		ok = read_window(dump, this, cur);
-		finish(next);
+		finish(copier);
 		struct window *last = this;
 		this = next;
 		next = last;
 		/* An object may be too large for both. */
 		if (!is_in(this, cur) && gh_cursor_offset(cur) > before)
-			copy_at(this, cur);
+			copy_at(copier, this, cur);
 	}
 	return ok;
 }
@@ -121,8 +165,13 @@ static bool read_copies(struct gh_dump *dump, struct gh_cursor *cur)
 	struct window windows[2] = {{.input = &dump->input}, {.input = &dump->input}};
 	windows[0].bytes = malloc(WINDOW);
 	windows[1].bytes = malloc(WINDOW);
-	bool ok = windows[0].bytes != NULL && windows[1].bytes != NULL &&
-		  read_windows(dump, windows, cur);
+	bool ok = windows[0].bytes != NULL && windows[1].bytes != NULL;
+	if (ok) {
+		struct copier copier = {0};
+		start_copier(&copier);
+		ok = read_windows(dump, &copier, windows, cur);
+		end_copier(&copier);
+	}
 	free(windows[0].bytes);
 	free(windows[1].bytes);
 	return ok;

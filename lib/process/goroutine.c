@@ -9,9 +9,6 @@
 /* Elements of a slice that are looked at to tell what it is a slice of. */
 #define SAMPLE 64
 
-/* Slices longer than that are not believed. */
-#define MAX_GOROUTINES (UINT64_C(1) << 32)
-
 /* The bit in the status that the garbage collector sets while it scans the stack. */
 #define SCANNED 0x1000
 
@@ -130,21 +127,23 @@ static bool is_list(struct gh_process *process, const struct gh_goroutines *all)
 	return good > sample - sample / 4 - 1;
 }
 
-/* Looks from START to END in the file's address space for a slice of goroutines that is longer than
- * ALL. */
+/* Looks from START to END in the file's address space, or to where nothing can be read, for a slice
+ * of goroutines that is longer than ALL. */
 static void search(struct gh_process *process, uint64_t start, uint64_t end,
 		   struct gh_goroutines *all)
 {
 	unsigned word = word_size(process);
+	uint64_t most = process->memory.source->size / word;
 	start += process->bias;
 	end += process->bias;
 	for (uint64_t at = start - start % word; at < end && end - at >= 3 * word; at += word) {
 		struct gh_goroutines found = *all;
 		uint64_t capacity;
-		if (!gh_process_uint(&process->memory, at, word, &found.list) || found.list < 4096 ||
-		    found.list % word != 0 ||
+		if (!gh_process_uint(&process->memory, at, word, &found.list))
+			break;
+		if (found.list < 4096 || found.list % word != 0 ||
 		    !gh_process_uint(&process->memory, at + word, word, &found.count) ||
-		    found.count <= all->count || found.count > MAX_GOROUTINES ||
+		    found.count <= all->count || found.count > most ||
 		    !gh_process_uint(&process->memory, at + 2 * word, word, &capacity) ||
 		    capacity < found.count || capacity > 4 * found.count + SAMPLE)
 			continue;

@@ -107,14 +107,17 @@ static void add_frame(struct gh_buffer *out, struct gh_stack *stack,
 	gh_buffer_uleb128(out, 0); /* the end of the fields */
 }
 
-static void add_stack(struct gh_buffer *out, struct gh_stack *stack, const struct gh_goroutine *g)
+/* Adds at most *LEFT frames, and takes them off. */
+static void add_stack(struct gh_buffer *out, struct gh_stack *stack, const struct gh_goroutine *g,
+		      uint64_t *left)
 {
 	struct gh_stack_frame frame;
 	uint64_t child_sp = 0;
 	gh_stack_start(stack, g);
-	for (uint64_t depth = 0; gh_stack_next(stack, &frame); depth++) {
+	for (uint64_t depth = 0; *left > 0 && gh_stack_next(stack, &frame); depth++) {
 		add_frame(out, stack, &frame, depth, child_sp);
 		child_sp = frame.sp;
+		--*left;
 	}
 }
 
@@ -122,13 +125,15 @@ static void add_all(struct gh_buffer *out, const struct gh_goroutines *all,
 		    struct gh_process *process, struct gh_stack *stack)
 {
 	struct gh_wait_reasons reasons = gh_wait_reasons_find(process->tab->image);
+	/* Stacks do not overlap, unless to make work. */
+	uint64_t frames = process->memory.source->size / process->tab->pointer_size;
 	for (uint64_t i = 0; i < all->count && !out->failed; i++) {
 		struct gh_goroutine g;
 		if (!gh_goroutine_read(all, process, i, &g) || g.status == GH_G_DEAD ||
 		    g.status == GH_G_DEAD_EXTRA || g.stack_high == 0)
 			continue;
 		add_goroutine(out, process, &reasons, &g);
-		add_stack(out, stack, &g);
+		add_stack(out, stack, &g, &frames);
 	}
 }
 

@@ -7,7 +7,8 @@
 
 /* Adds to OUT, which is empty, a heap dump in the format of Go 1.7: the parameters, each goroutine
  * that has not ended, in the runtime's order, and its frames, without contents but for the last.
- * Objects, roots, defers and the rest are left out. VERSION is Go's. False (ERR filled) if PROCESS
+ * Objects, roots, defers and the rest are left out, and frames once there are as many as the
+ * process's memory has words. VERSION is Go's. False (ERR filled) if PROCESS
  * has no goroutines, or memory ran out. */
 bool gh_snapshot_make(struct gh_buffer *out, struct gh_process *process, const char *version,
 		      struct gh_error *err);

@@ -56,39 +56,55 @@ static const struct gh_stack_site *find_site(const struct gh_stack *stack, uint6
 	return site->found ? site : NULL;
 }
 
+static int compare_sp(const void *left, const void *right)
+{
+	const struct gh_registers *a = left, *b = right;
+	return a->sp < b->sp ? -1 : a->sp > b->sp;
+}
+
 bool gh_stack_open(struct gh_stack *stack, struct gh_process *process)
 {
+	size_t nthreads = process->nthreads;
 	*stack = (struct gh_stack){
 	    .process = process,
 	    .sites = calloc(SITES, sizeof(*stack->sites)),
+	    .threads = malloc((nthreads + 1) * sizeof(*stack->threads)),
 	    .has_flags = gh_stack_has_flags(process->tab),
 	};
-	return stack->sites != NULL;
+	if (stack->sites == NULL || stack->threads == NULL)
+		return false;
+	for (size_t i = 0; i < nthreads; i++)
+		stack->threads[i] = process->threads[i];
+	qsort(stack->threads, nthreads, sizeof(*stack->threads), compare_sp);
+	return true;
 }
 
 void gh_stack_free(struct gh_stack *stack)
 {
 	free(stack->sites);
-}
-
-static bool is_within(const struct gh_goroutine *g, uint64_t sp)
-{
-	return sp >= g->stack_low && sp < g->stack_high;
+	free(stack->threads);
 }
 
 /* The thread that runs on the stack of G; NULL if none does. */
-static const struct gh_registers *find_thread(const struct gh_process *process,
+static const struct gh_registers *find_thread(const struct gh_stack *stack,
 					      const struct gh_goroutine *g)
 {
-	for (size_t i = 0; g->status == GH_DUMP_RUNNING && i < process->nthreads; i++)
-		if (is_within(g, process->threads[i].sp))
-			return &process->threads[i];
-	return NULL;
+	size_t low = 0;
+	size_t high = g->status == GH_DUMP_RUNNING ? stack->process->nthreads : 0;
+	size_t count = high;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (stack->threads[middle].sp < g->stack_low)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < count && stack->threads[low].sp < g->stack_high ? &stack->threads[low] : NULL;
 }
 
 void gh_stack_start(struct gh_stack *stack, const struct gh_goroutine *g)
 {
-	const struct gh_registers *thread = find_thread(stack->process, g);
+	const struct gh_registers *thread = find_thread(stack, g);
 	stack->first = true;
 	stack->ended = false;
 	stack->injected = false;
@@ -146,6 +162,8 @@ static bool go_up(struct gh_stack *stack, const struct gh_stack_site *site)
 		if (!gh_process_uint(&stack->process->memory, next_sp, word, &stack->lr))
 			return false;
 		next_sp += injected_size(arch);
+		if (next_sp < stack->sp)
+			return false;
 	}
 	stack->pc = pc;
 	stack->sp = next_sp;

@@ -10,9 +10,10 @@ struct gh_stack_site;
 
 /* A walk over the frames of one goroutine after the other. */
 struct gh_stack {
-	struct gh_process *process;  /* not owned */
-	struct gh_stack_site *sites; /* what was looked up; owned */
-	uint64_t low;                /* where the goroutine's stack is */
+	struct gh_process *process;   /* not owned */
+	struct gh_stack_site *sites;  /* what was looked up; owned */
+	struct gh_registers *threads; /* the process's, by their SP; owned */
+	uint64_t low;                 /* where the goroutine's stack is */
 	uint64_t high;
 	bool first;       /* nothing was walked over yet */
 	bool entering;    /* the next frame is of a function that entered a system call */

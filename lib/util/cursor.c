@@ -1,6 +1,5 @@
 #include "lib/util/cursor.h"
 
-#include <endian.h>
 #include <string.h>
 
 #include "lib/util/error.h"
@@ -53,27 +52,8 @@ uint64_t gh_cursor_u64(struct gh_cursor *cur)
 	return gh_cursor_uint(cur, 8);
 }
 
-/* The integer in the bytes of WORD, the first in the lowest. */
-static uint64_t join_groups(uint64_t word)
-{
-	word = (word & 0x007f007f007f007f) | (word & 0x7f007f007f007f00) >> 1;
-	word = (word & 0x00003fff00003fff) | (word & 0x3fff00003fff0000) >> 2;
-	return (word & 0x000000000fffffff) | (word & 0x0fffffff00000000) >> 4;
-}
-
 uint64_t gh_cursor_uvarint_rest(struct gh_cursor *cur, uint8_t first)
 {
-	/* Most are addresses: all bytes at once, if they are in the next 8. */
-	if (gh_cursor_left(cur) >= sizeof(uint64_t)) {
-		uint64_t word;
-		memcpy(&word, cur->pos - 1, sizeof(word));
-		word = le64toh(word);
-		uint64_t ends = ~word & 0x8080808080808080;
-		if (ends != 0) {
-			cur->pos += __builtin_ctzll(ends) / 8;
-			return join_groups(word & (ends ^ (ends - 1)));
-		}
-	}
 	uint64_t value = first & 0x7f;
 	for (unsigned shift = 7; shift < 64; shift += 7) {
 		uint8_t byte = gh_cursor_u8(cur);

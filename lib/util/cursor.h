@@ -5,9 +5,11 @@
 #ifndef GH_UTIL_CURSOR_H
 #define GH_UTIL_CURSOR_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct gh_error;
 
@@ -45,11 +47,32 @@ uint64_t gh_cursor_uint(struct gh_cursor *cur, unsigned size);
 /* The rest of an unsigned LEB128 integer whose first byte was FIRST, with its high bit set. */
 uint64_t gh_cursor_uvarint_rest(struct gh_cursor *cur, uint8_t first);
 
+/* Private: the integer in the bytes of WORD, the first in the lowest. */
+static inline uint64_t gh_cursor_join_groups(uint64_t word)
+{
+	word = (word & 0x007f007f007f007f) | (word & 0x7f007f007f007f00) >> 1;
+	word = (word & 0x00003fff00003fff) | (word & 0x3fff00003fff0000) >> 2;
+	return (word & 0x000000000fffffff) | (word & 0x0fffffff00000000) >> 4;
+}
+
 /* An unsigned LEB128 integer (Go's uvarint) of at most 64 bits. */
 static inline uint64_t gh_cursor_uvarint(struct gh_cursor *cur)
 {
 	uint8_t first = gh_cursor_u8(cur);
-	return first < 0x80 ? first : gh_cursor_uvarint_rest(cur, first);
+	if (first < 0x80)
+		return first;
+	/* Most are addresses: all bytes at once, if they are in the next 8. */
+	uint64_t word = 0;
+	if ((size_t)(cur->end - cur->pos) >= sizeof(word)) {
+		memcpy(&word, cur->pos - 1, sizeof(word));
+		word = le64toh(word);
+		uint64_t ends = ~word & 0x8080808080808080;
+		if (ends != 0) {
+			cur->pos += __builtin_ctzll(ends) / 8;
+			return gh_cursor_join_groups(word & (ends ^ (ends - 1)));
+		}
+	}
+	return gh_cursor_uvarint_rest(cur, first);
 }
 
 /* Passes over one. */

@@ -17,6 +17,18 @@
 #include <libdwarf/dwarf.h>
 #include <libdwarf/libdwarf.h>
 
+/* Since the header says so, these take fewer arguments. */
+#ifdef DW_LIBDWARF_VERSION_MAJOR
+#define open_dwarf(path, dbg, error)                                                               \
+	dwarf_init_path(path, NULL, 0, DW_GROUPNUMBER_ANY, NULL, NULL, dbg, error)
+#define close_dwarf(dbg) dwarf_finish(dbg)
+#else
+#define open_dwarf(path, dbg, error)                                                               \
+	dwarf_init_path(path, NULL, 0, DW_DLC_READ, DW_GROUPNUMBER_ANY, NULL, NULL, dbg, NULL, 0,  \
+			NULL, error)
+#define close_dwarf(dbg) dwarf_finish(dbg, &error)
+#endif
+
 enum { GO_EMBEDDED = 0x2903, GO_RUNTIME_TYPE = 0x2904 };
 
 static Dwarf_Debug dbg;
@@ -135,8 +147,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: twintypes FILE\n");
 		return 2;
 	}
-	if (dwarf_init_path(argv[1], NULL, 0, DW_DLC_READ, DW_GROUPNUMBER_ANY, NULL, NULL, &dbg,
-			    NULL, 0, NULL, &error) != DW_DLV_OK)
+	if (open_dwarf(argv[1], &dbg, &error) != DW_DLV_OK)
 		die("no DWARF");
 	for (;;) {
 		Dwarf_Unsigned length, type_offset, next;
@@ -156,6 +167,6 @@ int main(int argc, char **argv)
 		print_unit(unit);
 		dwarf_dealloc(dbg, unit, DW_DLA_DIE);
 	}
-	dwarf_finish(dbg, &error);
+	close_dwarf(dbg);
 	return fflush(stdout) || ferror(stdout) ? 1 : 0;
 }

@@ -17,5 +17,6 @@ Suite *inline_suite(void);
 Suite *dump_suite(void);
 Suite *dump_damage_suite(void);
 Suite *slots_suite(void);
+Suite *process_suite(void);
 
 #endif
