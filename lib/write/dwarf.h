@@ -102,6 +102,7 @@ enum {
 	DW_OP_ne = 0x2e,
 	DW_OP_skip = 0x2f,
 	DW_OP_lit0 = 0x30,
+	DW_OP_reg0 = 0x50,  /* and a register of 5 bits */
 	DW_OP_breg0 = 0x70, /* and a register of 5 bits */
 	DW_OP_call_frame_cfa = 0x9c,
 };
