@@ -102,6 +102,7 @@ enum {
 	DW_OP_ne = 0x2e,
 	DW_OP_skip = 0x2f,
 	DW_OP_lit0 = 0x30,
+	DW_OP_reg0 = 0x50,  /* and a register of 5 bits */
 	DW_OP_breg0 = 0x70, /* and a register of 5 bits */
 	DW_OP_call_frame_cfa = 0x9c,
 };
@@ -129,6 +130,7 @@ enum {
 	DW_CFA_restore_extended = 0x06,
 	DW_CFA_undefined = 0x07,
 	DW_CFA_same_value = 0x08,
+	DW_CFA_register = 0x09,
 	DW_CFA_def_cfa = 0x0c,
 	DW_CFA_def_cfa_offset = 0x0e,
 	DW_CFA_def_cfa_expression = 0x0f,

@@ -3,6 +3,7 @@
 #include "lib/util/escape.h"
 #include "lib/write/dwarf.h"
 #include "lib/write/dwarf_abbrev.h"
+#include "lib/write/dwarf_args.h"
 #include "lib/write/dwarf_inline.h"
 #include "lib/write/slot_dwarf.h"
 #include "lib/write/stackend.h"
@@ -17,6 +18,7 @@ struct writer {
 	struct gh_strings *strings;
 	struct gh_line_table lines;
 	struct gh_inlines inlines;
+	struct gh_arg_writer args;
 	struct gh_sourcemap map;
 	const struct gh_slots *slots; /* of a dump of the program; no sites if there is none */
 	struct gh_slot_types types;
@@ -214,8 +216,8 @@ static void write_sites(struct writer *writer, const struct gh_func *func, size_
 	}
 }
 
-/* Writes the rows and the entry of FUNC, with its inlined calls and variables. False if memory ran
- * out. */
+/* Writes the rows and the entry of FUNC, with its arguments, inlined calls and variables. False if
+ * memory ran out. */
 static bool add_function(struct writer *writer, const struct gh_func *func, bool joined)
 {
 	if (!gh_sourcemap_start(&writer->map, writer->tab, func))
@@ -223,15 +225,21 @@ static bool add_function(struct writer *writer, const struct gh_func *func, bool
 	gh_line_begin(&writer->lines, func, joined);
 	gh_inlines_begin(&writer->inlines);
 	struct gh_range range;
+	uint64_t inlined = UINT64_MAX; /* address of the first inlined call */
 	while (gh_sourcemap_next(&writer->map, &range)) {
+		if (range.nframes > 1 && range.start < inlined)
+			inlined = range.start;
 		gh_line_range(&writer->lines, &range);
 		gh_inlines_range(&writer->inlines, &range);
 	}
 	bool has_calls = gh_inlines_any(&writer->inlines);
 	size_t first_site = find_site(writer->slots, func->entry);
 	size_t end_site = find_site(writer->slots, func->end);
-	bool has_children = has_calls || first_site < end_site;
+	bool has_args = gh_args_begin(&writer->args, func, inlined);
+	bool has_children = has_calls || has_args || first_site < end_site;
 	write_function(writer, func, gh_line_end(&writer->lines), has_children);
+	if (has_args)
+		gh_args_write(&writer->args);
 	/* Of two blocks that have an address GDB takes the first. */
 	write_sites(writer, func, first_site, end_site);
 	if (has_calls)
@@ -304,6 +312,7 @@ bool gh_info_make(struct gh_info *info, const struct gh_pclntab *tab,
 				.runs = {.big_endian = big_endian}};
 	gh_line_init(&writer.lines, tab);
 	gh_inlines_init(&writer.inlines, tab, strings, &writer.lines, &info->info);
+	gh_args_init(&writer.args, tab, &info->info);
 	if (slots != NULL) {
 		gh_slot_abbrevs(&info->abbrev);
 		gh_slot_types_put(&writer.types, slots, &info->info);
