@@ -15,11 +15,12 @@ set confirm off
 
 # To change the language meanwhile would have GDB look for the main function, and remember what it found.
 define _goheap_set
-  pipe show language | grep -Eq '[ "](ada|modula-2|pascal)"'
+  pipe show language | ! grep -Eq '[ "](ada|modula-2|pascal)"'
+  # If that is interrupted there is no exit code.
   if $_shell_exitcode
-    set $arg0 = $arg1
-  else
     set $arg0 := $arg1
+  else
+    set $arg0 = $arg1
   end
 end
 document _goheap_set

@@ -1,5 +1,6 @@
 #include "plugin/debugged.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -56,6 +57,38 @@ static bool describe(const char *directory, const struct gh_infofiles *files)
 	return false;
 }
 
+/* The state of the thread whose directory in /proc this is, as `man 5 proc' has it. */
+static char state_of(int tasks, const char *name)
+{
+	char stat[512] = "";
+	char path[PATH_MAX];
+	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s/stat", tasks, name);
+	FILE *file = fopen(path, "re");
+	if (file == NULL)
+		return '?';
+	size_t size = fread(stat, 1, sizeof(stat) - 1, file);
+	fclose(file);
+	stat[size] = '\0';
+	const char *after_name = strrchr(stat, ')');
+	return after_name != NULL && after_name[1] == ' ' ? after_name[2] : '?';
+}
+
+/* GDB has let the process PID go on: none of its threads is stopped by a debugger. */
+static bool goes_on(int pid)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	DIR *tasks = pid != 0 ? opendir(path) : NULL;
+	if (tasks == NULL)
+		return false;
+	bool stopped = false;
+	const struct dirent *entry;
+	while (!stopped && (entry = readdir(tasks)) != NULL)
+		stopped = entry->d_name[0] != '.' && state_of(dirfd(tasks), entry->d_name) == 't';
+	closedir(tasks);
+	return !stopped;
+}
+
 /* Writes TEXT, which a line of GDB's held, as one argument of a shell's. */
 static void write_argument(FILE *script, const char *text)
 {
@@ -102,6 +135,10 @@ static void write_command(FILE *script, char **argv, int argc)
 
 int gh_debugged_run(char **argv, int argc, const char *directory, const struct gh_infofiles *files)
 {
+	if (goes_on(files->pid)) {
+		fputs("The process is running: interrupt it first.\n", stderr);
+		return GH_EXIT_INPUT;
+	}
 	FILE *script = describe(directory, files) ? gh_script_open(directory) : NULL;
 	if (script == NULL)
 		return GH_EXIT_INPUT;

@@ -164,18 +164,21 @@ static bool open_debugged(struct gh_snapshot *snapshot, int directory, const cha
 	if (!read_description(&process, directory))
 		return false;
 	bool made = false;
+	/* The session has a link to the program. Errors are to name the program. */
+	char *target = realpath(path, NULL);
 	if (process.threads.size > 0)
 		snapshot->selected = *(const struct gh_registers *)process.threads.data;
 	int fd = connect_in(directory);
 	if (fd < 0) {
 		fputs("goheap: GDB has no process whose memory can be read\n", stderr);
-	} else if (gh_program_open(&program, path)) {
+	} else if (gh_program_open(&program, target != NULL ? target : path)) {
 		struct gh_memory memory = {.read = fetch, .from = &fd, .size = MEMORY};
 		made = make(snapshot, &process, &program, &memory);
 		gh_program_close(&program);
 	}
 	if (fd >= 0)
 		close(fd);
+	free(target);
 	gh_buffer_free(&process.threads);
 	return made;
 }

@@ -75,14 +75,16 @@ apart() {
 		}' "$@"
 }
 
-# unwound_otherwise TWIN DEBUGFILE: the functions, with start and end, in which ours unwinds otherwise than
-# the twin does. The first three pop what the stack delta of a machine with a link register cannot tell; the second returns to the
-# kernel's signal frame, which leads on; the next returns to the first byte of a function up to Go 1.20. Then come
-# marks around the code of the FIPS module, and the linker's trampolines, which have no DWARF; and the code that runs
+# unwound_otherwise TWIN DEBUGFILE GOARCH: the functions, with start and end, in which ours unwinds otherwise than
+# the twin does. The first pop what the stack delta of a machine with a link register cannot tell; the second returns to the
+# kernel's signal frame, which leads on; the next returns to the first byte of a function up to Go 1.20. With a link
+# register the twin takes those that the runtime injects for called. Then come marks around the code of the FIPS module, and the linker's trampolines, which have no DWARF; and the code that runs
 # on another stack, where the twin is wrong: see switches.sh.
 unwound_otherwise() {
+	local injected='|sigpanic0?'
+	case $3 in amd64 | 386) injected= ;; esac
 	"$work/twin" funcs "$1" |
-		awk -F'\t' '$3 ~ /^runtime\.(asyncPreempt|clone|debugCall.*|sigtramp|cgocallback)$/'
+		awk -F'\t' -v name="^runtime\\.(asyncPreempt|clone|debugCall.*|sigtramp|cgocallback$injected)\$" '$3 ~ name'
 	readelf --wide --syms "$1" | awk '$8 ~ /^go:textfips|-tramp[0-9]+(\.abi0)?$/ { print $2 }' |
 		while read -r start; do
 			printf '0x%x\t0x%x\n' $((16#$start)) $((16#$start + 16))
@@ -108,14 +110,14 @@ without() {
 		}' "$@"
 }
 
-# frames NAME TWIN DEBUGFILE: where both say how to unwind they say the same. The twin's goes on where
+# frames NAME TWIN DEBUGFILE GOARCH: where both say how to unwind they say the same. The twin's goes on where
 # ours ends a backtrace, and leaves out the last byte of each function.
 frames() {
 	"$work/twin" frames "$2" >"$work/theirs"
 	"$work/twin" frames "$3" >"$work/all"
 	grep -v 'undef$' "$work/all" >"$work/ours"
 	apart "$work/theirs" "$work/ours" >"$work/apart"
-	unwound_otherwise "$2" "$3" | awk -F'\t' '{ printf "%16s\t%s\n", substr($1, 3), $0 }' | sort |
+	unwound_otherwise "$2" "$3" "$4" | awk -F'\t' '{ printf "%16s\t%s\n", substr($1, 3), $0 }' | sort |
 		cut -f 2- >"$work/otherwise"
 	without "$work/otherwise" "$work/apart" >"$work/wrong"
 	same "$1: the call frame of every pc ($(wc -l <"$work/ours") rows) is the twin's" /dev/null \
@@ -206,7 +208,7 @@ check() {
 	valid "$1" "$3" "$debug"
 	[ -n "$2" ] || return
 	functions "$1" "$2" "$debug"
-	frames "$1" "$2" "$debug"
+	frames "$1" "$2" "$debug" "$4"
 	case $4 in
 	amd64 | arm64) breakpoints "$1" "$2" "$debug" 92 ;;
 	*) breakpoints "$1" "$2" "$debug" 88 ;;

@@ -87,17 +87,11 @@ lldb_rows() {
 lldb_stacks() {
 	"$GOHEAP" debug "$directory/dump.stripped" -o "$work/dump.debug"
 	lldb_rows "$directory/dump.stripped" "$work/dump.debug" >"$work/rows"
-	# From Go 1.21 on, LLDB takes the first instructions of a function for a promise about the frame pointer, which
-	# neither Go's own frame descriptions nor ours keep. It then loses the rest of the stack, of the twin as well.
-	if [ "${1#1.}" -ge 21 ]; then
-		lldb_rows "$directory/dump" | sort >"$work/expected"
-	else
-		# A call that is inlined there is not printed.
-		outermost <"$work/stacks" | grep -v notifyListWait | awk -F'\t' -v OFS='\t' '
-			NR == FNR { shown[$0]; next }
-			{ inner = $1 OFS $2 OFS $3 OFS $4; print inner in shown ? inner : $1 OFS $2 OFS $5 OFS $6 }' \
-			"$work/rows" - | sort >"$work/expected"
-	fi
+	# A call that is inlined there is not printed.
+	outermost <"$work/stacks" | grep -v notifyListWait | awk -F'\t' -v OFS='\t' '
+		NR == FNR { shown[$0]; next }
+		{ inner = $1 OFS $2 OFS $3 OFS $4; print inner in shown ? inner : $1 OFS $2 OFS $5 OFS $6 }' \
+		"$work/rows" - | sort >"$work/expected"
 	compare "Go $1 in LLDB"
 }
 

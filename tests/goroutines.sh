@@ -174,6 +174,19 @@ check_main() {
 	lacks "$1: a goroutine below main.main: no errors" "$(cat "$work/session")" '^No frame|Error'
 }
 
+# check_errors NAME PROGRAM: one line says what is wrong.
+check_errors() {
+	local other
+	other=$(readlink -f "$(command -v sleep)")
+	has "a program that is not Go" "$(goheap "$other" starti "goheap goroutines")" \
+		"^goheap: $other: expected a Go program, found no pclntab\$"
+	start "$2"
+	goheap "$2" "attach $pid" "goheap info" "continue &" "goheap goroutines" "goheap goroutine 1" >"$work/session"
+	quit
+	equal "$1: a process that is running" 2 "$(grep -cx 'The process is running: interrupt it first\.' "$work/session")"
+	lacks "$1: a process that is running: nothing else" "$(cat "$work/session")" 'Error|Selected thread'
+}
+
 # check_many NAME PROGRAM: 100,000 goroutines.
 check_many() {
 	start "$2" 100000
@@ -199,5 +212,6 @@ for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	done
 done
 [ -n "${directory:-}" ] && check_main "Go $release" "$directory/dump"
+[ -n "${directory:-}" ] && check_errors "Go $release" "$directory/dump.stripped"
 [ -n "${directory:-}" ] && check_many "Go $release" "$directory/dump.stripped"
 finish

@@ -183,10 +183,45 @@ test_program() {
 	done
 }
 
+# walk_up REGISTER: the commands that show, from the caller of main.elsewhere, which has just begun, to where the
+# goroutine began, the word after the one that the frame pointer REGISTER points at, and the caller's pc.
+walk_up() {
+	local i
+	echo up
+	for ((i = 0; i < 4; i++)); do
+		# shellcheck disable=SC2016 # GDB's
+		printf '%s\n' "x/1gx $1 + 8" up 'p/z $pc'
+	done
+}
+
+# frame_pointers NAME: in that session, the one is the other: so the saved frame pointers are found.
+frame_pointers() {
+	sed -nE 's/^0x[0-9a-f]+.*:\s+(0x[0-9a-f]+)$/\1/p' "$work/session" >"$work/expected"
+	sed -nE 's/^\$[0-9]+ = (0x[0-9a-f]+)$/\1/p' "$work/session" >"$work/found"
+	equal "$1: every caller's frame pointer is looked at" 4 "$(wc -l <"$work/found")"
+	same "$1: callers' frame pointers" "$work/expected" "$work/found"
+}
+
+# test_frame_pointers RELEASE
+test_frame_pointers() {
+	local directory
+	if ! directory=$("$tests/build-sample" "$1" sample 2>"$work/log"); then
+		skip "Go $1" "$(tail -n 1 "$work/log")"
+		return
+	fi
+	{
+		printf '%s\n' 'tbreak main.elsewhere' 'run >/dev/null'
+		# shellcheck disable=SC2016 # GDB's
+		walk_up '$rbp'
+		echo kill
+	} | goheap "$directory/sample.stripped" >"$work/session"
+	frame_pointers "Go $1"
+}
+
 # test_arm64 RELEASE: an emulated process that starts a goroutine, and waits for it. How it comes there is known from
 # the program.
 test_arm64() {
-	local name="Go $1, arm64" directory line try pid i
+	local name="Go $1, arm64" directory line try pid i walk
 	if ! command -v gdb-multiarch >/dev/null || ! command -v qemu-aarch64-static >/dev/null; then
 		skip "$name" "no gdb-multiarch, or no qemu-aarch64-static"
 		return
@@ -195,6 +230,8 @@ test_arm64() {
 		skip "$name" "$(tail -n 1 "$work/log")"
 		return
 	fi
+	# shellcheck disable=SC2016 # GDB's
+	walk=$(walk_up '$x29')
 	line=$(grep -n 'return <-results' "$tests/samples/sample/main.go" | cut -d : -f 1)
 	# QEMU 7.2 loses the connection now and then; or another goroutine waits.
 	for ((try = 0; try < 5; try++)); do
@@ -209,6 +246,7 @@ test_arm64() {
 			target remote $work/socket
 			tbreak main.elsewhere
 			continue
+			$walk
 			tbreak runtime.newproc1
 			continue
 			echo at\\n
@@ -227,6 +265,7 @@ test_arm64() {
 		sed -n '/^at$/,/^end$/p' "$work/session" | frames | cut -f 1 >"$work/found"
 		! grep -qx runtime.chanrecv1 "$work/found" || break
 	done
+	frame_pointers "$name"
 	{
 		printf '%s\n' runtime.newproc1 runtime.newproc.func1 runtime.systemstack runtime.newproc
 		printf '%s\n' main.elsewhere main.kinds main.run main.main runtime.main runtime.goexit
@@ -234,6 +273,7 @@ test_arm64() {
 		printf '%s\n' main.elsewhere main.kinds main.run main.main runtime.main
 		echo runtime.goexit
 	} >"$work/expected"
+	sed -n '/^at$/,/^end$/p' "$work/session" | frames | cut -f 1 >"$work/found"
 	same "$name: from the thread's own stack to the goroutine" "$work/expected" "$work/found"
 }
 
@@ -248,6 +288,7 @@ for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 			skip "$name" "$(tail -n 1 "$work/log")"
 		fi
 	done
+	test_frame_pointers "$release"
 	test_arm64 "$release"
 done
 finish

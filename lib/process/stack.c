@@ -5,6 +5,7 @@
 
 #include "lib/dump/record.h"
 #include "lib/pclntab/pcvalue.h"
+#include "lib/write/injected.h"
 #include "lib/write/stackend.h"
 
 /* Looked-up pcs that are kept: goroutines of one program wait in few places. */
@@ -22,12 +23,6 @@ struct gh_stack_site {
 	uint64_t size; /* of the frame, without the return address of a call on the stack; bytes */
 };
 
-static bool is_injected(const char *name)
-{
-	return strcmp(name, "runtime.sigpanic") == 0 || strcmp(name, "runtime.asyncPreempt") == 0 ||
-	       strncmp(name, "runtime.debugCallV", 18) == 0;
-}
-
 static void look_up(const struct gh_stack *stack, uint64_t pc, struct gh_stack_site *site)
 {
 	const struct gh_process *process = stack->process;
@@ -41,7 +36,7 @@ static void look_up(const struct gh_stack *stack, uint64_t pc, struct gh_stack_s
 	site->found = true;
 	site->name = gh_pclntab_name(tab, func.name);
 	site->entry = func.entry + process->bias;
-	site->injected = is_injected(site->name);
+	site->injected = gh_is_injected(site->name);
 	site->size = size > 0 ? (uint64_t)size : 0;
 	enum gh_stack_end end = gh_stack_end(&func, site->name, stack->has_flags);
 	site->switches = end == GH_STACK_SWITCHES;

@@ -130,6 +130,7 @@ enum {
 	DW_CFA_restore_extended = 0x06,
 	DW_CFA_undefined = 0x07,
 	DW_CFA_same_value = 0x08,
+	DW_CFA_register = 0x09,
 	DW_CFA_def_cfa = 0x0c,
 	DW_CFA_def_cfa_offset = 0x0e,
 	DW_CFA_def_cfa_expression = 0x0f,

@@ -3,6 +3,8 @@
 #include "lib/pclntab/pcvalue.h"
 #include "lib/write/dwarf.h"
 #include "lib/write/dwarf_switch.h"
+#include "lib/write/framepointer.h"
+#include "lib/write/injected.h"
 #include "lib/write/stackend.h"
 
 /* The section as it is written. */
@@ -17,12 +19,17 @@ struct frames {
 	const struct gh_switch *code; /* that the rule is for; NULL if it is other code */
 	bool elsewhere;               /* the CFA does not follow from SP */
 	bool has_return;              /* the function's caller can be found */
+	uint8_t column;               /* DWARF number of the return address */
+	uint8_t call_size; /* how far the CFA is above SP for a stack delta of 0, in bytes */
+	uint64_t fp_saved; /* from where on the frame pointer is saved; 0 if it never is */
+	uint64_t fp_place; /* how far below the CFA it is, in bytes; 0 in the register */
+	uint32_t injected; /* offset of the common entry of injected calls */
 };
 
-/* A rule with a register among its opcode's low bits, if it is small enough. */
-static void add_register_rule(struct frames *frames, uint8_t opcode, uint8_t extended)
+/* A rule with a register, COLUMN, among its opcode's low bits, if it is small enough. */
+static void add_register_rule(struct frames *frames, uint8_t opcode, uint8_t extended,
+			      uint8_t column)
 {
-	uint8_t column = frames->arch->dwarf_ra;
 	if (column < 0x40) {
 		gh_buffer_u8(frames->out, (uint8_t)(opcode | column));
 	} else {
@@ -31,38 +38,69 @@ static void add_register_rule(struct frames *frames, uint8_t opcode, uint8_t ext
 	}
 }
 
-/* The return address is DISTANCE bytes below the CFA. */
-static void return_address_saved(struct frames *frames, uint64_t distance)
+/* The register COLUMN is saved DISTANCE bytes below the CFA. */
+static void register_saved(struct frames *frames, uint8_t column, uint64_t distance)
 {
-	add_register_rule(frames, DW_CFA_offset, DW_CFA_offset_extended);
+	add_register_rule(frames, DW_CFA_offset, DW_CFA_offset_extended, column);
 	gh_buffer_uleb128(frames->out, distance / frames->arch->pointer_size);
 }
 
-/* The return address is where it was at the function's entry. */
-static void return_address_as_at_entry(struct frames *frames)
+/* It is where it was at the function's entry. */
+static void register_as_at_entry(struct frames *frames, uint8_t column)
 {
-	add_register_rule(frames, DW_CFA_restore, DW_CFA_restore_extended);
+	add_register_rule(frames, DW_CFA_restore, DW_CFA_restore_extended, column);
 }
 
 static void return_address_undefined(struct frames *frames)
 {
 	gh_buffer_u8(frames->out, DW_CFA_undefined);
-	gh_buffer_uleb128(frames->out, frames->arch->dwarf_ra);
+	gh_buffer_uleb128(frames->out, frames->column);
 	frames->has_return = false;
 }
 
-/* How far the CFA, the value of SP before the call, is above SP, for a stack delta of 0. */
-static uint8_t call_size(const struct gh_arch *arch)
+static void same_value(struct frames *frames, uint8_t column)
 {
-	return arch->link_register ? 0 : arch->pointer_size;
+	gh_buffer_u8(frames->out, DW_CFA_same_value);
+	gh_buffer_uleb128(frames->out, column);
 }
 
-/* The rules that hold at the entry of every function. */
-static void add_common_entry(struct frames *frames)
+/* Where the return address is at the entry of a function that is called as INJECTED says; as usual,
+ * if that is NULL. */
+static void add_return_address(struct frames *frames, const struct gh_injected *injected)
+{
+	const struct gh_arch *arch = frames->arch;
+	if (injected != NULL) {
+		gh_buffer_u8(frames->out, DW_CFA_register);
+		gh_buffer_uleb128(frames->out, injected->column);
+		gh_buffer_uleb128(frames->out, arch->dwarf_ra);
+		register_saved(frames, arch->dwarf_ra, injected->gap);
+	} else if (arch->link_register) {
+		same_value(frames, arch->dwarf_ra);
+	} else {
+		register_saved(frames, arch->dwarf_ra, arch->pointer_size);
+	}
+}
+
+/* Turns to functions that are called so. */
+static void set_call(struct frames *frames, const struct gh_injected *injected)
+{
+	const struct gh_arch *arch = frames->arch;
+	if (injected != NULL) {
+		frames->column = injected->column;
+		frames->call_size = injected->gap;
+	} else {
+		frames->column = arch->dwarf_ra;
+		frames->call_size = arch->link_register ? 0 : arch->pointer_size;
+	}
+}
+
+/* The rules that hold at the entry of every function that is called so. */
+static void add_common_entry(struct frames *frames, const struct gh_injected *injected)
 {
 	struct gh_buffer *out = frames->out;
 	const struct gh_arch *arch = frames->arch;
 	size_t start = out->size;
+	set_call(frames, injected);
 	gh_buffer_u32(out, 0); /* length, from here */
 	gh_buffer_u32(out, UINT32_MAX);
 	gh_buffer_u8(out, 4); /* version */
@@ -71,20 +109,19 @@ static void add_common_entry(struct frames *frames)
 	gh_buffer_u8(out, 0); /* size of a segment selector: none */
 	gh_buffer_uleb128(out, frames->tab->quantum);
 	gh_buffer_sleb128(out, -arch->pointer_size); /* unit of offsets from the CFA */
-	gh_buffer_uleb128(out, arch->dwarf_ra);
+	gh_buffer_uleb128(out, frames->column);
 	gh_buffer_u8(out, DW_CFA_def_cfa);
 	gh_buffer_uleb128(out, arch->dwarf_sp);
-	gh_buffer_uleb128(out, call_size(arch));
+	gh_buffer_uleb128(out, frames->call_size);
+	add_return_address(frames, injected);
 	if (arch->link_register) {
-		gh_buffer_u8(out, DW_CFA_same_value);
-		gh_buffer_uleb128(out, arch->dwarf_ra);
 		/* Some ABIs have it that SP is restored like any other register. */
 		gh_buffer_u8(out, DW_CFA_val_offset);
 		gh_buffer_uleb128(out, arch->dwarf_sp);
 		gh_buffer_uleb128(out, 0);
-	} else {
-		return_address_saved(frames, arch->pointer_size);
 	}
+	if (gh_frame_pointer(arch) != 0)
+		same_value(frames, gh_frame_pointer(arch));
 	gh_buffer_align(out, arch->pointer_size);
 	gh_buffer_patch(out, start, out->size - start - 4, 4);
 }
@@ -123,7 +160,7 @@ static void add_rules(struct frames *frames, uint64_t address, int32_t delta)
 {
 	advance(frames, address);
 	struct gh_buffer *out = frames->out;
-	uint64_t offset = (uint64_t)((int64_t)delta + call_size(frames->arch));
+	uint64_t offset = (uint64_t)((int64_t)delta + frames->call_size);
 	if (frames->elsewhere) {
 		gh_buffer_u8(out, DW_CFA_def_cfa);
 		gh_buffer_uleb128(out, frames->arch->dwarf_sp);
@@ -136,9 +173,26 @@ static void add_rules(struct frames *frames, uint64_t address, int32_t delta)
 		return;
 	/* A function that has a frame has saved the link register at its bottom. */
 	if (delta > 0)
-		return_address_saved(frames, (uint64_t)delta);
+		register_saved(frames, frames->column, (uint64_t)delta + frames->call_size);
 	else
-		return_address_as_at_entry(frames);
+		register_as_at_entry(frames, frames->column);
+}
+
+/* Where the frame pointer is at ADDRESS, where the stack delta is DELTA. */
+static void add_frame_pointer(struct frames *frames, uint64_t address, int32_t delta)
+{
+	bool saved = frames->fp_saved != 0 && address >= frames->fp_saved && delta > 0;
+	uint64_t place = saved ? gh_frame_pointer_place(frames->arch, delta) : 0;
+	if (saved && frames->arch->link_register)
+		place += frames->call_size;
+	if (place == frames->fp_place)
+		return;
+	advance(frames, address);
+	if (saved)
+		register_saved(frames, gh_frame_pointer(frames->arch), place);
+	else
+		register_as_at_entry(frames, gh_frame_pointer(frames->arch));
+	frames->fp_place = place;
 }
 
 /* An expression, after its length. */
@@ -154,7 +208,7 @@ static void add_expression(struct frames *frames, struct gh_buffer *expression)
 static void return_address_given(struct frames *frames)
 {
 	gh_buffer_u8(frames->out, DW_CFA_val_expression);
-	gh_buffer_uleb128(frames->out, frames->arch->dwarf_ra);
+	gh_buffer_uleb128(frames->out, frames->column);
 }
 
 /* Also the address that runtime.cgocallback returns to may have to be another. */
@@ -189,7 +243,7 @@ static void add_switch(struct frames *frames, uint64_t address, const struct gh_
 		gh_switch_return(&expression, code, frames->arch, &frames->switches->runtime);
 		add_expression(frames, &expression);
 	} else if (!frames->has_return) {
-		return_address_as_at_entry(frames);
+		register_as_at_entry(frames, frames->column);
 	}
 	frames->has_return = true;
 }
@@ -218,6 +272,8 @@ static void add_run(struct frames *frames, uint64_t address, uint64_t end, int32
 	while (address < end) {
 		uint64_t next = end;
 		const struct gh_switch *code = switch_at(frames, address, &next);
+		if (address < frames->fp_saved && frames->fp_saved < next)
+			next = frames->fp_saved;
 		if (code != NULL && code->kind != GH_SWITCH_LOST) {
 			if (code != frames->code)
 				add_switch(frames, address, code);
@@ -229,6 +285,7 @@ static void add_run(struct frames *frames, uint64_t address, uint64_t end, int32
 				return_address_undefined(frames);
 			}
 		}
+		add_frame_pointer(frames, address, delta);
 		frames->code = code;
 		frames->delta = delta;
 		address = next;
@@ -242,14 +299,18 @@ static void add_function(struct frames *frames, const struct gh_func *func, cons
 	struct gh_buffer *out = frames->out;
 	uint8_t word = frames->arch->pointer_size;
 	size_t start = out->size;
+	const struct gh_injected *injected = gh_injected(frames->arch, name);
+	set_call(frames, injected);
 	gh_buffer_u32(out, 0); /* length, from here */
-	gh_buffer_u32(out, 0); /* offset of the common entry */
+	gh_buffer_u32(out, injected == NULL ? 0 : frames->injected);
 	gh_buffer_uint(out, func->entry, word);
 	gh_buffer_uint(out, func->end - func->entry, word);
 	frames->address = func->entry;
 	frames->has_return = true;
 	frames->elsewhere = false;
 	frames->delta = 0;
+	frames->fp_saved = 0;
+	frames->fp_place = 0;
 	if (end == GH_STACK_ENDS)
 		return_address_undefined(frames);
 	else if (frames->switches->runtime.systemstack_switch != 0 &&
@@ -259,10 +320,17 @@ static void add_function(struct frames *frames, const struct gh_func *func, cons
 	struct gh_pcvalue walk;
 	gh_pcvalue_start(&walk, frames->tab, func, func->pcsp);
 	int32_t delta = 0;
+	bool has_frame = false;
 	uint64_t done = func->entry;
 	while (done < func->end && gh_pcvalue_next(&walk)) {
-		if (is_usable(frames->arch, walk.value))
+		if (is_usable(frames->arch, walk.value)) {
+			if (!has_frame && walk.value > 0) {
+				frames->fp_saved = gh_frame_pointer_saved(frames->tab, func,
+									  walk.start, walk.value);
+				has_frame = true;
+			}
 			delta = walk.value;
+		}
 		done = walk.end < func->end ? walk.end : func->end;
 		add_run(frames, walk.start, done, delta);
 	}
@@ -277,7 +345,10 @@ bool gh_frame_make(struct gh_buffer *out, const struct gh_pclntab *tab,
 	struct frames frames = {
 	    .out = out, .tab = tab, .arch = tab->image->arch, .switches = switches};
 	*out = (struct gh_buffer){.big_endian = frames.arch->big_endian};
-	add_common_entry(&frames);
+	add_common_entry(&frames, NULL);
+	frames.injected = (uint32_t)out->size;
+	if (frames.arch->link_register)
+		add_common_entry(&frames, gh_injected(frames.arch, "runtime.sigpanic"));
 	bool has_flags = gh_stack_has_flags(tab);
 	for (size_t i = 0; i < tab->nfunc; i++) {
 		struct gh_func func;
