@@ -72,7 +72,11 @@ static inline uint64_t gh_cursor_uvarint(struct gh_cursor *cur)
 			return gh_cursor_join_groups(word & (ends ^ (ends - 1)));
 		}
 	}
-	return gh_cursor_uvarint_rest(cur, first);
+	/* A copy, so that CUR can be in registers where this is inline. */
+	struct gh_cursor copy = *cur;
+	uint64_t value = gh_cursor_uvarint_rest(&copy, first);
+	*cur = copy;
+	return value;
 }
 
 /* Passes over one. */
