@@ -6,7 +6,7 @@
 
 /* Going through a file's bytes is fastest where a processor has them in its cache, and another has
  * just put them there: while the objects in one window are read, the next is copied. */
-#define WINDOW (4 << 20)
+#define WINDOW (2 << 20)
 
 /* Bytes that are in two windows, so that what is cut off in one is whole in the other. */
 #define OVERLAP (64 << 10)
