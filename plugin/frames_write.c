@@ -1,6 +1,5 @@
 #include <elf.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "lib/util/output.h"
 #include "lib/write/corefile.h"
@@ -69,19 +68,6 @@ static int compare_rows(const void *a, const void *b)
 	return (first->pc > second->pc) - (first->pc < second->pc);
 }
 
-static bool write_all(int fd, const void *data, size_t size)
-{
-	const uint8_t *bytes = data;
-	while (size > 0) {
-		ssize_t written = write(fd, bytes, size);
-		if (written < 0)
-			return false;
-		bytes += written;
-		size -= (size_t)written;
-	}
-	return true;
-}
-
 static bool write_file(const struct gh_frames_header *header, const struct gh_buffer *rows,
 		       const char *path, struct gh_error *err)
 {
@@ -90,7 +76,8 @@ static bool write_file(const struct gh_frames_header *header, const struct gh_bu
 		return gh_fail_errno(err, path, "write");
 	if (!gh_output_open(&out, path, err))
 		return false;
-	if (write_all(out.fd, header, sizeof(*header)) && write_all(out.fd, rows->data, rows->size))
+	if (gh_write_all(out.fd, header, sizeof(*header)) &&
+	    gh_write_all(out.fd, rows->data, rows->size))
 		return gh_output_commit(&out, err);
 	gh_fail_errno(err, path, "write");
 	gh_output_discard(&out);

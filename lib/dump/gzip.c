@@ -1,25 +1,13 @@
 /* What gzip made: RFC 1952, and several members one after the other. */
-#include <unistd.h>
 #include <zlib.h>
 
 #include "lib/dump/input.h"
+#include "lib/util/output.h"
 
 /* A gzip header, and the largest window. */
 #define GZIP_WINDOW (16 + MAX_WBITS)
 
 #define CHUNK_SIZE (1 << 16)
-
-static bool write_all(int fd, const uint8_t *data, size_t size)
-{
-	while (size > 0) {
-		ssize_t written = write(fd, data, size);
-		if (written < 0)
-			return false;
-		data += written;
-		size -= (size_t)written;
-	}
-	return true;
-}
 
 /* The input is given to zlib in pieces that its counter can hold. */
 static void feed(z_stream *stream, const uint8_t **data, size_t *size)
@@ -68,7 +56,7 @@ bool gh_gzip_unpack(const uint8_t *data, size_t size, int fd, uint64_t limit, bo
 			status = Z_OK;
 		}
 		total += length;
-		written = write_all(fd, chunk, length);
+		written = gh_write_all(fd, chunk, length);
 	}
 	inflateEnd(&stream);
 	*cut = status != Z_STREAM_END;

@@ -124,3 +124,18 @@ void gh_output_discard(struct gh_output *out)
 		unlink(out->temp);
 	free_names(out);
 }
+
+bool gh_write_all(int fd, const void *data, size_t size)
+{
+	const char *bytes = data;
+	while (size > 0) {
+		ssize_t written = write(fd, bytes, size);
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return false;
+		bytes += written;
+		size -= (size_t)written;
+	}
+	return true;
+}

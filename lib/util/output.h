@@ -4,6 +4,7 @@
 #define GH_UTIL_OUTPUT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "lib/util/error.h"
 
@@ -25,5 +26,8 @@ bool gh_output_commit(struct gh_output *out, struct gh_error *err);
 
 /* Removes the temporary file and closes the output. */
 void gh_output_discard(struct gh_output *out);
+
+/* Writes the SIZE bytes at DATA to FD, where it is. False, and errno set, if it cannot. */
+bool gh_write_all(int fd, const void *data, size_t size);
 
 #endif
