@@ -16,34 +16,19 @@ static const char *find_between(const char *text, const char *before, const char
 	return *end != NULL ? start : NULL;
 }
 
-/* Reads the line about symbols, the first if it is there, and has *TEXT point past it. */
-static bool parse_symbols(struct gh_infofiles *files, const char **text)
+/* Reads the line that names a file between BEFORE and AFTER, the first of *TEXT if it is there, and
+ * has *TEXT point past the name. */
+static bool parse_file(char **name, const char **text, const char *before, const char *after)
 {
-	static const char before[] = "Symbols from \"";
-	static const char after[] = "\".\n";
 	const char *end;
-	if (strncmp(*text, before, sizeof(before) - 1) != 0)
+	if (strncmp(*text, before, strlen(before)) != 0)
 		return true;
 	const char *start = find_between(*text, before, after, &end);
 	if (start == NULL)
 		return true;
-	*text = end + sizeof(after) - 1;
-	files->symbols = strndup(start, (size_t)(end - start));
-	return files->symbols != NULL;
-}
-
-/* Reads the line about a core file, the next if it is there. */
-static bool parse_core(struct gh_infofiles *files, const char *text)
-{
-	static const char before[] = "Local core dump file:\n\t`";
-	const char *end;
-	if (strncmp(text, before, sizeof(before) - 1) != 0)
-		return true;
-	const char *start = find_between(text, before, "', file type ", &end);
-	if (start == NULL)
-		return true;
-	files->core = strndup(start, (size_t)(end - start));
-	return files->core != NULL;
+	*text = end + strlen(after);
+	*name = strndup(start, (size_t)(end - start));
+	return *name != NULL;
 }
 
 /* Reads the lines about a process, the next if they are there: in each form of its name the number
@@ -84,9 +69,12 @@ static bool parse_program(struct gh_infofiles *files, const char *text)
 bool gh_infofiles_parse(struct gh_infofiles *files, const char *text)
 {
 	*files = (struct gh_infofiles){0};
-	bool parsed = parse_symbols(files, &text);
+	bool parsed = parse_file(&files->symbols, &text, "Symbols from \"", "\".\n");
+	const char *next = text;
 	parse_process(files, text);
-	if (parsed && parse_core(files, text) && parse_program(files, text))
+	parsed = parsed &&
+		 parse_file(&files->core, &next, "Local core dump file:\n\t`", "', file type ");
+	if (parsed && parse_program(files, text))
 		return true;
 	gh_infofiles_free(files);
 	return false;
