@@ -5,7 +5,7 @@
 
 /* Codes of .debug_abbrev. */
 enum {
-	UNIT = GH_VARIABLE_ABBREV,
+	UNIT = 1,
 	BASE,
 	POINTER,
 	STRUCT,
@@ -14,6 +14,8 @@ enum {
 	BLOCK,
 	VARIABLE,
 };
+
+_Static_assert(VARIABLE + 1 == GH_VARIABLE_ABBREVS, "others follow the codes");
 
 void gh_variable_abbrevs(struct gh_buffer *abbrev)
 {

@@ -5,10 +5,10 @@
 
 #include "lib/util/buffer.h"
 
-/* The codes of the abbreviations are from this to 127. */
-#define GH_VARIABLE_ABBREV 112
+/* One past the codes of the abbreviations, which are from 1 on. */
+#define GH_VARIABLE_ABBREVS 9
 
-/* Appends abbreviations to those of .debug_abbrev, whose end mark is still to come. */
+/* Appends the abbreviations to .debug_abbrev, as its first. */
 void gh_variable_abbrevs(struct gh_buffer *abbrev);
 
 /* Appends a unit called NAME to INFO, .debug_info, whose addresses have WORD bytes, for types.
