@@ -370,6 +370,8 @@ goheap panics     -- List the panics of the loaded heap dump
 goheap threads    -- List the OS threads of the loaded heap dump
 goheap memstats   -- Print the memory statistics of the loaded heap dump
 goheap params     -- Print the parameters of the loaded heap dump
+goheap profile    -- Print the allocation profile of the loaded heap dump
+goheap pprof      -- Write the allocation profile of the loaded heap dump for `go tool pprof'
 goheap symbols    -- Give a Go program its symbols
 end
 
@@ -554,6 +556,19 @@ alias goheap params = goheap _run within params
 document goheap params
 Print the parameters of the loaded heap dump.
 Usage: goheap params [--json]
+end
+
+alias goheap profile = goheap _run within profile
+document goheap profile
+Print the allocation profile of the loaded heap dump as Go does (debug=1): what was sampled.
+Usage: goheap profile [--rate BYTES] [--json]
+end
+
+alias goheap pprof = goheap _run within pprof
+document goheap pprof
+Write the allocation profile of the loaded heap dump for `go tool pprof'.
+Usage: goheap pprof [--rate BYTES] [--raw] -o OUT
+What was sampled is scaled to what there was, by the program's MemProfileRate if not 524288.
 end
 
 end

@@ -55,6 +55,16 @@ static int run(char **argv, int argc, const char *const *files)
 	return GH_EXIT_INPUT;
 }
 
+/* COMMAND can be told the program that wrote a dump. */
+static bool takes_program(const char *command)
+{
+	static const char *const commands[] = {"goroutines", "profile", "pprof"};
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (strcmp(command, commands[i]) == 0)
+			return true;
+	return false;
+}
+
 /* Runs it on what GDB has. */
 static int run_on_files(char **argv, int argc, const char *directory,
 			const struct gh_infofiles *files)
@@ -70,8 +80,7 @@ static int run_on_files(char **argv, int argc, const char *directory,
 			return GH_EXIT_INPUT;
 		}
 		args[0] = dump;
-		if (strcmp(argv[0], "goroutines") == 0 &&
-		    read_link(directory, GH_SESSION_WRITER, program)) {
+		if (takes_program(argv[0]) && read_link(directory, GH_SESSION_WRITER, program)) {
 			args[1] = "-e";
 			args[2] = program;
 		}

@@ -10,6 +10,8 @@ _goheap()
 	addr2line) local options='-a -C -e -f -i -p -s --addresses --exe --functions --inlines --pretty-print --basenames' ;;
 	debug) local options='-o --output' ;;
 	core) local options='-e -o --exe --output' ;;
+	pprof) local options='-e -o --exe --output --rate --raw' ;;
+	profile) local options='-e --exe --json --rate' ;;
 	goroutines) local options='-a -e -s --all --exe --grep --group --json --status' ;;
 	lines) local options='-i --inlines --json' ;;
 	info | funcs | frames | types | itabs | roots | finalizers | defers | panics | threads | memstats | params)
@@ -22,7 +24,7 @@ _goheap()
 		mapfile -t COMPREPLY < <(compgen -W "$options --help" -- "$cur")
 	elif ((cword == 1)); then
 		mapfile -t COMPREPLY < <(compgen -W 'info funcs lines addr2line debug core goroutines
-			frames types itabs roots finalizers defers panics threads memstats params' -- "$cur")
+			frames types itabs roots finalizers defers panics threads memstats params profile pprof' -- "$cur")
 	elif [[ ${words[1]} == goroutines && $prev == -*s ]]; then
 		COMPREPLY=()
 	elif [[ ${words[1]} != addr2line || $prev == -*e ]]; then

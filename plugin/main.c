@@ -30,6 +30,8 @@ static const struct command {
     {"threads", "List its threads", gh_cmd_threads},
     {"memstats", "Print its memory statistics", gh_cmd_memstats},
     {"params", "Print its parameters", gh_cmd_params},
+    {"profile", "Print its allocation profile as Go does", gh_cmd_profile},
+    {"pprof", "Write its allocation profile for `go tool pprof'", gh_cmd_pprof},
     {"core", "Write it as a core file for debuggers", gh_cmd_core},
     {"fetch", NULL, gh_cmd_fetch},
     {"session", NULL, gh_cmd_session},
