@@ -16,10 +16,6 @@ enum {
 	GH_ABBREV_CALL_RANGES, /* one that is in pieces */
 	GH_ABBREV_NESTED,      /* the same two with inlined calls */
 	GH_ABBREV_NESTED_RANGES,
-	GH_ABBREV_TYPES, /* a unit of types */
-	GH_ABBREV_BASE,  /* a type of it */
-	GH_ABBREV_BLOCK, /* a block with variables */
-	GH_ABBREV_VARIABLE,
 };
 
 /* Adds the section's contents to ABBREV. */
