@@ -31,6 +31,7 @@ static const struct command {
     {"memstats", "Print its memory statistics", gh_cmd_memstats},
     {"params", "Print its parameters", gh_cmd_params},
     {"core", "Write it as a core file for debuggers", gh_cmd_core},
+    {"hprof", "Write it as a Java heap dump for Eclipse MAT, VisualVM and jhat", gh_cmd_hprof},
     {"fetch", NULL, gh_cmd_fetch},
     {"session", NULL, gh_cmd_session},
     {"load", NULL, gh_cmd_load},
