@@ -40,10 +40,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'o':
 		arguments->output = arg;
 		return 0;
+	case 'e':
+		arguments->program = arg;
+		return 0;
 	case ARGP_KEY_ARG:
-		if (arguments->program != NULL)
+		if (arguments->dump != NULL)
 			argp_usage(state);
-		*(arguments->dump == NULL ? &arguments->dump : &arguments->program) = arg;
+		arguments->dump = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (arguments->dump == NULL || arguments->output == NULL)
@@ -172,18 +175,20 @@ int gh_cmd_hprof(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
 	    {.name = "output", .key = 'o', .arg = "FILE", .doc = "Write FILE (required)"},
+	    {.name = "exe",
+	     .key = 'e',
+	     .arg = "PROGRAM",
+	     .doc = "The program that wrote the dump, for files, lines and inlined calls"},
 	    {0},
 	};
 	static const struct argp argp = {
 	    .options = options,
 	    .parser = parse_option,
-	    .args_doc = "DUMP [PROGRAM] -o FILE",
+	    .args_doc = "DUMP -o FILE",
 	    .doc =
 		"Write the heap dump DUMP as a Java heap dump (hprof), which Eclipse MAT, VisualVM "
 		"and jhat open: objects are instances and arrays, goroutines are threads, and "
-		"globals are static fields. With the PROGRAM that wrote the dump, stacks have "
-		"files "
-		"and lines.",
+		"globals are static fields.",
 	};
 	struct arguments arguments = {0};
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
