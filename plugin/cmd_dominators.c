@@ -97,9 +97,11 @@ static void print_holder(struct gh_question *question, uint32_t object)
 {
 	const struct gh_root *roots;
 	size_t count = gh_heap_roots(&question->heap, object, &roots);
-	if (count == 0)
-		return;
 	fputs("  <- ", stdout);
+	if (count == 0) {
+		fputs("in several ways", stdout);
+		return;
+	}
 	gh_names_print_root(stdout, &question->names, &roots[0]);
 	if (count > 1) {
 		fputs(", and ", stdout);
@@ -150,7 +152,7 @@ static void print_below(struct gh_question *question, struct gh_table *table,
 static bool print_tree(struct gh_question *question, const struct entries *entries)
 {
 	static const char *const titles[] = {"retained", "%", "objects", "object"};
-	struct gh_table table = {.row = {.dump = &question->dump}};
+	struct gh_table table = gh_table_start(&question->dump, false);
 	struct gh_top top = {.limit = question->options->limit};
 	const struct gh_dominators *dominators = &question->dominators;
 	size_t count;
@@ -193,7 +195,7 @@ static int print_json(struct gh_question *question)
 {
 	const struct gh_heap *heap = &question->heap;
 	const struct gh_dominators *dominators = &question->dominators;
-	struct gh_table table = {.row = {.dump = &question->dump, .json = true}};
+	struct gh_table table = gh_table_start(&question->dump, true);
 	struct gh_top top = {.limit = question->options->limit};
 	size_t count;
 	for (uint32_t i = 0; i < dominators->nreachable; i++)
