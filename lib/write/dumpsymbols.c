@@ -7,6 +7,8 @@
 #include "lib/util/output.h"
 #include "lib/write/dumptext.h"
 #include "lib/write/dwarf.h"
+#include "lib/write/dwarf_unit.h"
+#include "lib/write/dwarf_variable.h"
 #include "lib/write/elffile.h"
 #include "lib/write/slot_dwarf.h"
 #include "lib/write/symtab.h"
@@ -129,9 +131,9 @@ static bool make_symtab(struct symbols *symbols)
 	return !symbols->data.failed && !symbols->symtab.failed && !symbols->strtab.failed;
 }
 
-/* Abbreviations beside those of the slots. */
+/* Abbreviations beside those of the variables. */
 enum {
-	UNIT = 1,
+	UNIT = GH_VARIABLE_ABBREVS + 1,
 	FUNCTION,
 };
 
@@ -147,8 +149,8 @@ static void make_abbrevs(struct symbols *symbols)
 	    DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, DW_FORM_addr, 0, 0,
 	    /* clang-format on */
 	};
+	gh_variable_abbrevs(&symbols->abbrev);
 	gh_buffer_bytes(&symbols->abbrev, abbrevs, sizeof(abbrevs));
-	gh_slot_abbrevs(&symbols->abbrev);
 	gh_buffer_u8(&symbols->abbrev, 0);
 }
 
@@ -178,11 +180,7 @@ static bool make_info(struct symbols *symbols)
 	make_abbrevs(symbols);
 	if (!gh_slot_types_put(&symbols->types, slots, out))
 		return false;
-	size_t start = out->size;
-	gh_buffer_u32(out, 0); /* length, from here */
-	gh_buffer_u16(out, 4); /* version */
-	gh_buffer_u32(out, 0); /* offset in .debug_abbrev */
-	gh_buffer_u8(out, word);
+	size_t start = gh_unit_begin(out, 0, word);
 	gh_buffer_u8(out, UNIT);
 	gh_buffer_u8(out, DW_LANG_Go);
 	gh_buffer_string(out, "frames of the heap dump");
@@ -193,8 +191,7 @@ static bool make_info(struct symbols *symbols)
 		end = function_end(slots, i);
 		put_function(symbols, i, end);
 	}
-	gh_buffer_u8(out, 0);
-	gh_buffer_patch(out, start, out->size - start - 4, 4);
+	gh_unit_end(out, start);
 	return !symbols->abbrev.failed && !out->failed;
 }
 

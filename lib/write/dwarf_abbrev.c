@@ -74,28 +74,6 @@ static void add_call(struct gh_buffer *abbrev, unsigned code, bool has_calls, bo
 	end(abbrev);
 }
 
-static void add_variables(struct gh_buffer *abbrev)
-{
-	begin(abbrev, GH_ABBREV_TYPES, DW_TAG_compile_unit, true);
-	add(abbrev, DW_AT_language, DW_FORM_data1);
-	add(abbrev, DW_AT_name, DW_FORM_string);
-	end(abbrev);
-	begin(abbrev, GH_ABBREV_BASE, DW_TAG_base_type, false);
-	add(abbrev, DW_AT_encoding, DW_FORM_data1);
-	add(abbrev, DW_AT_byte_size, DW_FORM_data1);
-	add(abbrev, DW_AT_name, DW_FORM_string);
-	end(abbrev);
-	begin(abbrev, GH_ABBREV_BLOCK, DW_TAG_lexical_block, true);
-	add(abbrev, DW_AT_low_pc, DW_FORM_addr);
-	add(abbrev, DW_AT_high_pc, DW_FORM_udata);
-	end(abbrev);
-	begin(abbrev, GH_ABBREV_VARIABLE, DW_TAG_variable, false);
-	add(abbrev, DW_AT_name, DW_FORM_string);
-	add(abbrev, DW_AT_type, DW_FORM_ref_addr);
-	add(abbrev, DW_AT_location, DW_FORM_exprloc);
-	end(abbrev);
-}
-
 void gh_abbrevs_make(struct gh_buffer *abbrev)
 {
 	add_unit(abbrev);
@@ -108,6 +86,5 @@ void gh_abbrevs_make(struct gh_buffer *abbrev)
 	add_call(abbrev, GH_ABBREV_CALL_RANGES, false, true);
 	add_call(abbrev, GH_ABBREV_NESTED, true, false);
 	add_call(abbrev, GH_ABBREV_NESTED_RANGES, true, true);
-	add_variables(abbrev);
 	gh_buffer_u8(abbrev, 0);
 }

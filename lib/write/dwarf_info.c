@@ -5,6 +5,8 @@
 #include "lib/write/dwarf_abbrev.h"
 #include "lib/write/dwarf_args.h"
 #include "lib/write/dwarf_inline.h"
+#include "lib/write/dwarf_unit.h"
+#include "lib/write/dwarf_variable.h"
 #include "lib/write/slot_dwarf.h"
 #include "lib/write/stackend.h"
 
@@ -80,13 +82,9 @@ static void begin_unit(struct writer *writer, const struct gh_interned *name)
 {
 	struct gh_buffer *out = &writer->info->info;
 	uint8_t word = writer->tab->pointer_size;
-	writer->unit = out->size;
 	writer->high = 0;
 	writer->runs.size = 0;
-	gh_buffer_u32(out, 0); /* length, from here */
-	gh_buffer_u16(out, 4); /* version */
-	gh_buffer_u32(out, 0); /* offset in .debug_abbrev */
-	gh_buffer_u8(out, word);
+	writer->unit = gh_unit_begin(out, 0, word);
 	gh_buffer_u8(out, GH_ABBREV_UNIT);
 	gh_buffer_u32(out, GH_STRINGS_PRODUCER);
 	gh_buffer_u8(out, DW_LANG_Go);
@@ -144,8 +142,7 @@ static void end_unit(struct writer *writer)
 	gh_buffer_bytes(&info->ranges, writer->runs.data, writer->runs.size);
 	gh_buffer_uint(&info->ranges, 0, word);
 	gh_buffer_uint(&info->ranges, 0, word);
-	gh_buffer_u8(&info->info, 0); /* no more functions */
-	gh_buffer_patch(&info->info, writer->unit, info->info.size - writer->unit - 4, 4);
+	gh_unit_end(&info->info, writer->unit);
 	gh_buffer_uint(&info->aranges, 0, word);
 	gh_buffer_uint(&info->aranges, 0, word);
 	gh_buffer_patch(&info->aranges, writer->aranges, info->aranges.size - writer->aranges - 4,
@@ -313,10 +310,9 @@ bool gh_info_make(struct gh_info *info, const struct gh_pclntab *tab,
 	gh_line_init(&writer.lines, tab);
 	gh_inlines_init(&writer.inlines, tab, strings, &writer.lines, &info->info);
 	gh_args_init(&writer.args, tab, &info->info);
-	if (slots != NULL) {
-		gh_slot_abbrevs(&info->abbrev);
+	if (slots != NULL)
 		gh_slot_types_put(&writer.types, slots, &info->info);
-	}
+	gh_variable_abbrevs(&info->abbrev);
 	gh_abbrevs_make(&info->abbrev);
 	bool made = true;
 	for (uint32_t i = 0; made && i < packages->count; i++)

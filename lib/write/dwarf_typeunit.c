@@ -6,6 +6,7 @@
 #include "lib/rtype/name.h"
 #include "lib/util/escape.h"
 #include "lib/write/dwarf.h"
+#include "lib/write/dwarf_unit.h"
 
 /* The abbreviations in order: tag, whether it has children, pairs of attribute and form. */
 static const uint16_t abbrevs[][18] = {
@@ -291,11 +292,7 @@ bool gh_type_unit_begin(struct gh_type_unit *unit, struct gh_info *info)
 	if (!make_tables(unit))
 		return false;
 	add_abbrevs(&info->abbrev);
-	unit->start = out->size;
-	gh_buffer_u32(out, 0); /* length, from here */
-	gh_buffer_u16(out, 4); /* version */
-	gh_buffer_u32(out, abbrev);
-	gh_buffer_u8(out, unit->word);
+	unit->start = gh_unit_begin(out, abbrev, unit->word);
 	gh_type_begin_entry(unit, GH_ENTRY_UNIT, GH_NO_ENTRY);
 	gh_buffer_u32(out, GH_STRINGS_PRODUCER);
 	gh_buffer_u8(out, DW_LANG_Go);
@@ -318,12 +315,11 @@ static void fill_references(struct gh_type_unit *unit)
 
 bool gh_type_unit_end(struct gh_type_unit *unit)
 {
-	gh_type_end_children(unit);
+	gh_unit_end(unit->out, unit->start);
 	if (unit->out->failed || unit->references.failed || unit->offsets.failed ||
 	    unit->lates.failed || unit->text.failed)
 		return false;
 	fill_references(unit);
-	gh_buffer_patch(unit->out, unit->start, unit->out->size - unit->start - 4, 4);
 	return true;
 }
 

@@ -6,46 +6,8 @@
 
 #include "lib/write/dumptext.h"
 #include "lib/write/dwarf.h"
-
-/* Codes of .debug_abbrev. */
-enum {
-	UNIT = GH_SLOT_ABBREV,
-	BASE,
-	POINTER,
-	STRUCT,
-	MEMBER,
-	TYPEDEF,
-	BLOCK,
-	VARIABLE,
-};
-
-void gh_slot_abbrevs(struct gh_buffer *abbrev)
-{
-	static const uint8_t abbrevs[] = {
-	    /* clang-format off */
-	    UNIT, DW_TAG_compile_unit, 1,
-	    DW_AT_language, DW_FORM_data1, DW_AT_name, DW_FORM_string, 0, 0,
-	    BASE, DW_TAG_base_type, 0,
-	    DW_AT_encoding, DW_FORM_data1, DW_AT_byte_size, DW_FORM_data1,
-	    DW_AT_name, DW_FORM_string, 0, 0,
-	    POINTER, DW_TAG_pointer_type, 0,
-	    DW_AT_byte_size, DW_FORM_data1, DW_AT_type, DW_FORM_ref_addr, 0, 0,
-	    STRUCT, DW_TAG_structure_type, 1,
-	    DW_AT_byte_size, DW_FORM_udata, DW_AT_name, DW_FORM_string, 0, 0,
-	    MEMBER, DW_TAG_member, 0,
-	    DW_AT_name, DW_FORM_string, DW_AT_data_member_location, DW_FORM_udata,
-	    DW_AT_type, DW_FORM_ref_addr, 0, 0,
-	    TYPEDEF, DW_TAG_typedef, 0,
-	    DW_AT_type, DW_FORM_ref_addr, DW_AT_name, DW_FORM_string, 0, 0,
-	    BLOCK, DW_TAG_lexical_block, 1,
-	    DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, DW_FORM_udata, 0, 0,
-	    VARIABLE, DW_TAG_variable, 0,
-	    DW_AT_name, DW_FORM_string, DW_AT_type, DW_FORM_ref_addr,
-	    DW_AT_location, DW_FORM_exprloc, 0, 0,
-	    /* clang-format on */
-	};
-	gh_buffer_bytes(abbrev, abbrevs, sizeof(abbrevs));
-}
+#include "lib/write/dwarf_unit.h"
+#include "lib/write/dwarf_variable.h"
 
 /* The type of the slots of a kind that point to values of a type. */
 struct typed {
@@ -63,40 +25,11 @@ static int compare_typed(const void *a, const void *b)
 	return (first->kind > second->kind) - (first->kind < second->kind);
 }
 
-static uint32_t add_base(struct gh_buffer *info, const char *name, uint8_t encoding, uint8_t size)
-{
-	uint32_t offset = (uint32_t)info->size;
-	gh_buffer_u8(info, BASE);
-	gh_buffer_u8(info, encoding);
-	gh_buffer_u8(info, size);
-	gh_buffer_string(info, name);
-	return offset;
-}
-
-static uint32_t add_pointer(struct gh_buffer *info, uint8_t word, uint32_t to)
-{
-	uint32_t offset = (uint32_t)info->size;
-	gh_buffer_u8(info, POINTER);
-	gh_buffer_u8(info, word);
-	gh_buffer_u32(info, to);
-	return offset;
-}
-
-static void add_member(struct gh_buffer *info, const char *name, uint64_t offset, uint32_t type)
-{
-	gh_buffer_u8(info, MEMBER);
-	gh_buffer_string(info, name);
-	gh_buffer_uleb128(info, offset);
-	gh_buffer_u32(info, type);
-}
-
 /* A struct of words. */
 static uint32_t begin_words(struct gh_buffer *info, enum gh_field_kind kind, uint8_t word)
 {
 	static const char *const names[] = {"", "string", "slice", "iface", "eface"};
-	uint32_t offset = (uint32_t)info->size;
-	gh_buffer_u8(info, STRUCT);
-	gh_buffer_uleb128(info, gh_field_words(kind) * word);
+	uint32_t offset = gh_variable_struct_begin(info, gh_field_words(kind) * word);
 	gh_buffer_string(info, names[kind]);
 	return offset;
 }
@@ -104,9 +37,9 @@ static uint32_t begin_words(struct gh_buffer *info, enum gh_field_kind kind, uin
 static uint32_t add_slice(struct gh_buffer *info, uint8_t word, uint32_t pointer, uint32_t length)
 {
 	uint32_t offset = begin_words(info, GH_FIELD_SLICE, word);
-	add_member(info, "array", 0, pointer);
-	add_member(info, "len", word, length);
-	add_member(info, "cap", 2 * word, length);
+	gh_variable_member(info, "array", 0, pointer);
+	gh_variable_member(info, "len", word, length);
+	gh_variable_member(info, "cap", 2 * word, length);
 	gh_buffer_u8(info, 0);
 	return offset;
 }
@@ -115,8 +48,8 @@ static uint32_t add_interface(struct gh_buffer *info, enum gh_field_kind kind, u
 			      uint32_t type, uint32_t data)
 {
 	uint32_t offset = begin_words(info, kind, word);
-	add_member(info, kind == GH_FIELD_IFACE ? "tab" : "_type", 0, type);
-	add_member(info, "data", word, data);
+	gh_variable_member(info, kind == GH_FIELD_IFACE ? "tab" : "_type", 0, type);
+	gh_variable_member(info, "data", word, data);
 	gh_buffer_u8(info, 0);
 	return offset;
 }
@@ -125,15 +58,15 @@ static uint32_t add_interface(struct gh_buffer *info, enum gh_field_kind kind, u
  * runtime has for such words. What a pointer points to is a word at least. */
 static uint32_t add_plain(struct gh_slot_types *types, struct gh_buffer *info, uint8_t word)
 {
-	uint32_t byte = add_base(info, "uint8", DW_ATE_unsigned, 1);
-	uint32_t length = add_base(info, "int", DW_ATE_signed, word);
-	uint32_t any = add_base(info, "uintptr", DW_ATE_unsigned, word);
-	uint32_t text = add_pointer(info, word, byte);
-	uint32_t pointer = add_pointer(info, word, any);
+	uint32_t byte = gh_variable_base(info, "uint8", DW_ATE_unsigned, 1);
+	uint32_t length = gh_variable_base(info, "int", DW_ATE_signed, word);
+	uint32_t any = gh_variable_base(info, "uintptr", DW_ATE_unsigned, word);
+	uint32_t text = gh_variable_pointer(info, word, byte);
+	uint32_t pointer = gh_variable_pointer(info, word, any);
 	types->plain[GH_FIELD_POINTER] = pointer;
 	types->plain[GH_FIELD_STRING] = begin_words(info, GH_FIELD_STRING, word);
-	add_member(info, "str", 0, text);
-	add_member(info, "len", word, length);
+	gh_variable_member(info, "str", 0, text);
+	gh_variable_member(info, "len", word, length);
 	gh_buffer_u8(info, 0);
 	types->plain[GH_FIELD_SLICE] = add_slice(info, word, pointer, length);
 	types->plain[GH_FIELD_IFACE] = add_interface(info, GH_FIELD_IFACE, word, pointer, pointer);
@@ -148,9 +81,7 @@ static uint32_t add_struct(const struct gh_slot_types *types, const struct gh_du
 {
 	struct gh_dump_record record;
 	gh_dump_get(dump, GH_DUMP_TYPE, number, &record);
-	uint32_t offset = (uint32_t)info->size;
-	gh_buffer_u8(info, STRUCT);
-	gh_buffer_uleb128(info, record.type.size);
+	uint32_t offset = gh_variable_struct_begin(info, record.type.size);
 	gh_dumptext_put(info, dump, record.type.name);
 	struct gh_fields walk;
 	struct gh_field field;
@@ -158,11 +89,10 @@ static uint32_t add_struct(const struct gh_slot_types *types, const struct gh_du
 	while (gh_fields_next(&walk, &field)) {
 		char name[32];
 		snprintf(name, sizeof(name), "f_0x%" PRIx64, field.offset);
-		add_member(info, name, field.offset, types->plain[field.kind]);
+		gh_variable_member(info, name, field.offset, types->plain[field.kind]);
 	}
 	gh_buffer_u8(info, 0);
-	gh_buffer_u8(info, TYPEDEF);
-	gh_buffer_u32(info, offset);
+	gh_variable_typedef_begin(info, offset);
 	gh_dumptext_put(info, dump, record.type.name);
 	return offset;
 }
@@ -197,8 +127,8 @@ static void add_typed(struct gh_slot_types *types, const struct gh_slots *slots,
 	uint32_t pointer = 0;
 	for (size_t i = 0; i < count; i++) {
 		if (i == 0 || list[i].type != list[i - 1].type)
-			pointer = add_pointer(info, word,
-					      add_struct(types, slots->dump, info, list[i].type));
+			pointer = gh_variable_pointer(
+			    info, word, add_struct(types, slots->dump, info, list[i].type));
 		if (list[i].kind == GH_FIELD_POINTER)
 			list[i].offset = pointer;
 		else if (list[i].kind == GH_FIELD_SLICE)
@@ -213,21 +143,12 @@ bool gh_slot_types_put(struct gh_slot_types *types, const struct gh_slots *slots
 		       struct gh_buffer *info)
 {
 	*types = (struct gh_slot_types){0};
-	size_t start = info->size;
-	gh_buffer_u32(info, 0); /* length, from here */
-	gh_buffer_u16(info, 4); /* version */
-	gh_buffer_u32(info, 0); /* offset in .debug_abbrev */
-	gh_buffer_u8(info, slots->arch->pointer_size);
-	gh_buffer_u8(info, UNIT);
-	gh_buffer_u8(info, DW_LANG_Go);
-	gh_buffer_string(info, "types of the heap dump");
-	uint32_t length = add_plain(types, info, slots->arch->pointer_size);
+	uint8_t word = slots->arch->pointer_size;
+	size_t start = gh_variable_unit_begin(info, "types of the heap dump", word);
+	uint32_t length = add_plain(types, info, word);
 	add_typed(types, slots, info, length);
-	gh_buffer_u8(info, 0);
-	if (info->failed || types->typed.failed)
-		return false;
-	gh_buffer_patch(info, start, info->size - start - 4, 4);
-	return true;
+	gh_unit_end(info, start);
+	return !info->failed && !types->typed.failed;
 }
 
 void gh_slot_types_free(struct gh_slot_types *types)
@@ -251,22 +172,17 @@ static void add_variable(struct gh_buffer *info, const struct gh_slot *slot, uin
 {
 	char name[32];
 	snprintf(name, sizeof(name), "sp_0x%" PRIx64, slot->offset);
-	gh_buffer_u8(info, VARIABLE);
-	gh_buffer_string(info, name);
-	gh_buffer_u32(info, type);
-	size_t length = info->size;
-	gh_buffer_u8(info, 0);
+	size_t start = gh_variable_begin(info, name, type);
 	gh_buffer_u8(info, (uint8_t)(DW_OP_breg0 + sp));
 	gh_buffer_sleb128(info, (int64_t)slot->offset);
-	gh_buffer_patch(info, length, info->size - length - 1, 1);
+	gh_variable_end(info, start);
 }
 
 void gh_slot_block_begin(struct gh_buffer *info, const struct gh_slot_types *types,
 			 const struct gh_slots *slots, const struct gh_site *site)
 {
-	gh_buffer_u8(info, BLOCK);
-	gh_buffer_uint(info, site->address - slots->bias, slots->arch->pointer_size);
-	gh_buffer_uleb128(info, site->end - site->address);
+	gh_variable_block_begin(info, site->address - slots->bias, site->end - site->address,
+				slots->arch->pointer_size);
 	for (size_t i = 0; i < site->count; i++) {
 		const struct gh_slot *slot = &slots->slots[site->first + i];
 		add_variable(info, slot, type_of(types, slot), slots->arch->dwarf_sp);

@@ -1,5 +1,4 @@
-/* The variables of a heap dump's frames in DWARF, and their types. DWARF 4, sections 3.5, 4.1, 5.1,
- * 5.2, 5.5 and 7.5. */
+/* The variables of a heap dump's frames in DWARF, and their types. */
 #ifndef GH_WRITE_SLOT_DWARF_H
 #define GH_WRITE_SLOT_DWARF_H
 
@@ -11,12 +10,6 @@ struct gh_slot_types {
 	uint32_t plain[GH_FIELD_KINDS]; /* offset of the type of each kind of slot */
 	struct gh_buffer typed;         /* struct typed: those that point to a type of the dump */
 };
-
-/* Appends abbreviations to those of .debug_abbrev, whose end mark is still to come. Their codes are
- * from GH_SLOT_ABBREV to 127. */
-void gh_slot_abbrevs(struct gh_buffer *abbrev);
-
-#define GH_SLOT_ABBREV 112
 
 /* Appends a unit to INFO, .debug_info, with the types of SLOTS: pointers, and what Go calls string,
  * slice, iface and eface. Where a slot's pointer is to a type of the dump it is to a struct of the
