@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "lib/heap/dominators.h"
+#include "lib/heap/largest.h"
 #include "lib/heap/path.h"
+#include "lib/heap/pathtree.h"
 #include "tests/unit/dumpmaker.h"
 #include "tests/unit/suites.h"
 
@@ -192,6 +194,74 @@ static void check_paths(const struct graph *graph)
 	}
 }
 
+static bool points_to(const struct graph *graph, unsigned from, unsigned to)
+{
+	for (unsigned i = 0; i < graph->nedges[from]; i++)
+		if (graph->edges[from][i] == to)
+			return true;
+	return false;
+}
+
+static void check_path_tree(const struct graph *graph)
+{
+	struct gh_path_tree tree;
+	unsigned length[MAX_NODES];
+	measure(graph, MAX_NODES, length);
+	ck_assert(gh_path_tree_build(&tree, &heap, &err));
+	for (unsigned i = 0; i < graph->nodes; i++) {
+		unsigned steps = 1;
+		uint32_t at = i;
+		if (length[i] == 0) {
+			ck_assert_uint_eq(tree.parents[i], GH_HEAP_NONE);
+			continue;
+		}
+		for (; tree.parents[at] != at; at = tree.parents[at], steps++)
+			ck_assert(points_to(graph, tree.parents[at], at));
+		ck_assert(graph->root[at]);
+		ck_assert_uint_eq(steps, length[i]);
+	}
+	gh_path_tree_free(&tree);
+}
+
+/* How many objects dominate NODE, or more than there are if no root reaches it. */
+static unsigned depth_of(const struct gh_dominators *dominators, unsigned node)
+{
+	unsigned depth = 0;
+	for (; node < heap.count; depth++)
+		node = dominators->idom[node];
+	return node == heap.count ? depth - 1 : MAX_NODES + 1;
+}
+
+static int compare_down(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+	return (*x < *y) - (*x > *y);
+}
+
+static void check_largest(void)
+{
+	struct gh_dominators dominators;
+	struct gh_largest largest;
+	uint64_t sizes[MAX_NODES];
+	unsigned depth = next_random() % 4, limit = next_random() % (MAX_NODES + 2), count = 0;
+	bool seen[MAX_NODES] = {false};
+	ck_assert(gh_dominators_build(&dominators, &heap, &err));
+	for (unsigned i = 0; i < heap.count; i++)
+		if (depth_of(&dominators, i) <= depth)
+			sizes[count++] = dominators.retained[i];
+	qsort(sizes, count, sizeof(*sizes), compare_down);
+	ck_assert(gh_largest_find(&largest, &heap, &dominators, limit, (uint8_t)depth, &err));
+	ck_assert_uint_eq(largest.count, count < limit ? count : limit);
+	for (unsigned i = 0; i < largest.count; i++) {
+		uint32_t object = largest.objects[i], idom = dominators.idom[object];
+		ck_assert_uint_eq(dominators.retained[object], sizes[i]);
+		ck_assert(!seen[object] && (idom == heap.count || seen[idom]));
+		seen[object] = true;
+	}
+	gh_largest_free(&largest);
+	gh_dominators_free(&dominators);
+}
+
 START_TEST(random_graphs)
 {
 	for (unsigned i = 0; i < GRAPHS; i++) {
@@ -200,6 +270,8 @@ START_TEST(random_graphs)
 		open_graph(&graph);
 		check_dominators(&graph);
 		check_paths(&graph);
+		check_path_tree(&graph);
+		check_largest();
 		close_heap();
 	}
 }
