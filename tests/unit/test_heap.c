@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "lib/heap/dominators.h"
-#include "lib/heap/largest.h"
 #include "lib/heap/path.h"
 #include "lib/heap/pathtree.h"
+#include "lib/heap/remainder.h"
 #include "tests/unit/dumpmaker.h"
 #include "tests/unit/suites.h"
 
@@ -238,6 +238,39 @@ static int compare_down(const void *a, const void *b)
 	return (*x < *y) - (*x > *y);
 }
 
+/* The rows say of the classes, which are three, what going through the objects says. CHOSEN are the
+ * largest. */
+static void check_remainder(const struct gh_dominators *dominators,
+			    const struct gh_largest *largest, const bool *chosen)
+{
+	struct gh_buffer out = {0};
+	uint32_t classes[MAX_NODES];
+	for (uint32_t i = 0; i < heap.count; i++)
+		classes[i] = i % 3;
+	ck_assert(gh_remainder_find(&out, &heap, dominators, largest, classes, 3, &err));
+	const struct gh_remainder *rows = (const void *)out.data;
+	size_t count = out.size / sizeof(*rows), expected = 0, found = 0;
+	for (uint32_t parent = 0; parent <= largest->count; parent++) {
+		uint32_t idom = parent < largest->count ? largest->objects[parent] : heap.count;
+		for (uint32_t class = 0; class < 3; class ++) {
+			struct gh_remainder sum = {.parent = parent, .class = class};
+			for (uint32_t i = class; i < heap.count; i += 3) {
+				if (chosen[i] || dominators->idom[i] != idom)
+					continue;
+				sum.objects++;
+				sum.bytes += gh_heap_object(&heap, i).size;
+				sum.retained += dominators->retained[i];
+			}
+			expected += sum.objects > 0;
+			for (size_t i = 0; sum.objects > 0 && i < count; i++)
+				found += memcmp(&rows[i], &sum, sizeof(sum)) == 0;
+		}
+	}
+	ck_assert_uint_eq(found, expected);
+	ck_assert_uint_eq(count, expected);
+	gh_buffer_free(&out);
+}
+
 static void check_largest(void)
 {
 	struct gh_dominators dominators;
@@ -258,6 +291,7 @@ static void check_largest(void)
 		ck_assert(!seen[object] && (idom == heap.count || seen[idom]));
 		seen[object] = true;
 	}
+	check_remainder(&dominators, &largest, seen);
 	gh_largest_free(&largest);
 	gh_dominators_free(&dominators);
 }
