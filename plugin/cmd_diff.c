@@ -100,7 +100,7 @@ static void print_growths(const struct side *side, const struct growth *growths,
 	const struct gh_question_options *options = side->question.options;
 	const char *title = gh_groups_title(&side->groups);
 	const char *const titles[] = {"objects", "bytes", "objects now", "bytes now", title};
-	struct gh_table table = {.row = {.dump = &side->question.dump, .json = options->json}};
+	struct gh_table table = gh_table_start(&side->question.dump, options->json);
 	struct gh_top top = {.limit = options->limit};
 	struct growth all = {.name = "all"};
 	size_t count;

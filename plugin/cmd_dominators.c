@@ -12,9 +12,11 @@ static void print_holder(struct gh_question *question, uint32_t object)
 {
 	const struct gh_root *roots;
 	size_t count = gh_heap_roots(&question->heap, object, &roots);
-	if (count == 0)
-		return;
 	fputs("  <- ", stdout);
+	if (count == 0) {
+		fputs("in several ways", stdout);
+		return;
+	}
 	gh_names_print_root(stdout, &question->names, &roots[0]);
 	if (count > 1) {
 		fputs(", and ", stdout);
@@ -66,7 +68,7 @@ static void print_below(struct gh_question *question, struct gh_table *table,
 static void print_tree(struct gh_question *question, const struct gh_tree *tree)
 {
 	static const char *const titles[] = {"retained", "%", "objects", "object"};
-	struct gh_table table = {.row = {.dump = &question->dump}};
+	struct gh_table table = gh_table_start(&question->dump, false);
 	gh_table_titles(&table, titles, 4, 3);
 	for (size_t i = 0; i < tree->count; i++)
 		if (tree->lines[i].parent == GH_HEAP_NONE)
@@ -92,7 +94,7 @@ static int print_json(struct gh_question *question)
 {
 	const struct gh_heap *heap = &question->heap;
 	const struct gh_dominators *dominators = &question->dominators;
-	struct gh_table table = {.row = {.dump = &question->dump, .json = true}};
+	struct gh_table table = gh_table_start(&question->dump, true);
 	struct gh_top top = {.limit = question->options->limit};
 	size_t count;
 	for (uint32_t i = 0; i < dominators->nreachable; i++)

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lib/heap/path.h"
 #include "lib/util/output.h"
@@ -383,16 +382,15 @@ static bool draw_file(struct gh_question *question, uint32_t center, const char 
 	struct gh_output file;
 	if (!gh_output_open(&file, path, err))
 		return false;
-	int fd = dup(file.fd);
-	FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
+	FILE *out = gh_output_stream(&file, err);
 	bool drawn = out != NULL && draw(question, center, out);
-	if (out != NULL) {
-		drawn &= ferror(out) == 0;
-		drawn &= fclose(out) == 0;
-	}
-	if (drawn)
+	bool written = out != NULL && !ferror(out);
+	if (out != NULL && fclose(out) != 0)
+		written = false;
+	if (drawn && written)
 		return gh_output_commit(&file, err);
-	gh_fail_errno(err, path, "write");
+	if (out != NULL)
+		gh_fail_errno(err, path, "write");
 	gh_output_discard(&file);
 	return false;
 }

@@ -42,6 +42,8 @@ static const struct command {
     {"core", "Write it as a core file for debuggers", gh_cmd_core},
     {"dot", "Draw it for Graphviz, or what is around an address", gh_cmd_dot},
     {"hprof", "Write it as a Java heap dump for Eclipse MAT, VisualVM and jhat", gh_cmd_hprof},
+    {"report", "Write a page that shows what fills its heap and what keeps it there",
+     gh_cmd_report},
     {"fetch", NULL, gh_cmd_fetch},
     {"session", NULL, gh_cmd_session},
     {"load", NULL, gh_cmd_load},

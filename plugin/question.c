@@ -89,6 +89,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		parse_limit(options, arg, state);
 		return 0;
 	case KEY_JSON:
+		if (parse->kind == GH_ASKS_PICTURE)
+			argp_error(state, "a picture is not JSON");
 		options->json = true;
 		return 0;
 	case ARGP_KEY_ARG:

@@ -74,7 +74,7 @@ check_text() {
 	has "dominators: what a variable's object dominates is below it" \
 		"$(grep -A 1 " $(said root closure 6) " <<<"$output")" "^ .*   1    $(address closure 1) "
 	has "unreachable: the sum" "$("$GOHEAP" unreachable "$work/dump")" '^garbage: [0-9]+ objects of [0-9,]+ bytes'
-	has "strings: escaped" "$("$GOHEAP" strings "$work/dump")" ' 3 +48  0x[0-9a-f]+  so \\\\ it "goes", so'
+	has "strings: escaped" "$("$GOHEAP" strings "$work/dump")" ' 3 +48 +0x[0-9a-f]+  so \\\\ it "goes", so'
 	has "diff: growth" "$("$GOHEAP" diff --by size "$work/after" "$work/dump")" ' \+4 +\+320 .* 80 bytes$'
 }
 
@@ -151,7 +151,7 @@ check_gdb() {
 	has "GDB: objects" "$session" "^$last  "
 	has "GDB: referrers" "$session" "^  $(address list 3)  "
 	has "GDB: reachable" "$session" '^  leads to 1 object, '
-	has "GDB: histogram" "$session" '^ +objects +bytes +% +retained  size$'
+	has "GDB: histogram" "$session" '^ +objects +bytes +% +retained +largest  size$'
 	equal "GDB: dominators in JSON" 2 "$(grep -c '^{"retained":' <<<"$session")"
 	has "GDB: unreachable" "$session" '^garbage: '
 	has "GDB: strings" "$session" '^The most repeated:$'

@@ -65,7 +65,7 @@ def describe(root):
     """A root as the sample says it."""
     if root["kind"] == "bss":
         return "bss", root["address"]
-    if root["kind"] == "frame":
+    if root["kind"] == "stack":
         return "frame", root["function"], str(root["goroutine"])
     return root["kind"], root["function"], root["object"]
 
