@@ -86,7 +86,7 @@ check_text() {
 		"$(grep -A 1 " $(said root closure 6) " <<<"$output")" "^ .*   1    $(address closure 1) "
 	has "unreachable: the sum" "$("$GOHEAP" unreachable "$work/dump")" '^garbage: [0-9]+ objects of [0-9,]+ bytes'
 	has "strings: escaped" "$("$GOHEAP" strings "$work/dump")" ' 3 +48 +0x[0-9a-f]+  so \\\\ it "goes", so'
-	has "diff: growth" "$("$GOHEAP" diff --by size "$work/after" "$work/dump")" ' \+11 +\+1,056 .* 96 bytes$'
+	has "diff: growth" "$("$GOHEAP" diff --by size "$work/after" "$work/dump")" ' \+20 +\+2,240 .* 112 bytes$'
 }
 
 # How many rows a command prints with no more than so many asked for, and that there are more.
@@ -166,7 +166,7 @@ check_gdb() {
 	equal "GDB: dominators in JSON" 2 "$(grep -c '^{"retained":' <<<"$session")"
 	has "GDB: unreachable" "$session" '^garbage: '
 	has "GDB: strings" "$session" '^The most repeated:$'
-	has "GDB: diff" "$session" ' \+11 +\+1,056 .* 96 bytes$'
+	has "GDB: diff" "$session" ' \+20 +\+2,240 .* 112 bytes$'
 	session=$(goheap "$directory/graph" "goheap load $work/dump" "goheap path 'main.list'" "goheap path 'main.list'.next" \
 		"thread $(goheap "$directory/graph" "goheap load $work/dump" "thread find LWP $(said root held 5)" |
 			sed -n 's/^Thread \([0-9]*\) .*/\1/p')" "frame function main.hold" "goheap path first")
