@@ -31,6 +31,7 @@ int gh_cmd_params(int argc, char **argv);
 int gh_cmd_pprof(int argc, char **argv);
 int gh_cmd_profile(int argc, char **argv);
 int gh_cmd_core(int argc, char **argv);
+int gh_cmd_dot(int argc, char **argv);
 int gh_cmd_hprof(int argc, char **argv);
 int gh_cmd_load(int argc, char **argv);
 int gh_cmd_fetch(int argc, char **argv);

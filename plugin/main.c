@@ -42,6 +42,7 @@ static const struct command {
     {"profile", "Print its allocation profile as Go does", gh_cmd_profile},
     {"pprof", "Write its allocation profile for `go tool pprof'", gh_cmd_pprof},
     {"core", "Write it as a core file for debuggers", gh_cmd_core},
+    {"dot", "Draw it for Graphviz, or what is around an address", gh_cmd_dot},
     {"hprof", "Write it as a Java heap dump for Eclipse MAT, VisualVM and jhat", gh_cmd_hprof},
     {"report", "Write a page that shows what fills its heap and what keeps it there",
      gh_cmd_report},
