@@ -10,7 +10,7 @@
 
 #include "lib/dump/dump.h"
 #include "lib/pclntab/pclntab.h"
-#include "lib/write/intern.h"
+#include "lib/util/intern.h"
 
 /* A line of a place. */
 struct gh_allocation_line {

@@ -6,7 +6,7 @@
 
 #include "lib/pclntab/sourcemap.h"
 #include "lib/util/buffer.h"
-#include "lib/write/intern.h"
+#include "lib/util/intern.h"
 
 /* How lines belong to a range of code. A call's last byte may be the last of a range: then what it
  * returns to is the code of other lines. */
