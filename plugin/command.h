@@ -29,6 +29,7 @@ int gh_cmd_threads(int argc, char **argv);
 int gh_cmd_memstats(int argc, char **argv);
 int gh_cmd_params(int argc, char **argv);
 int gh_cmd_core(int argc, char **argv);
+int gh_cmd_dot(int argc, char **argv);
 int gh_cmd_hprof(int argc, char **argv);
 int gh_cmd_load(int argc, char **argv);
 int gh_cmd_fetch(int argc, char **argv);

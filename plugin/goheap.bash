@@ -18,6 +18,7 @@ _goheap()
 	objects | referrers | path | reachable | dominators | unreachable | strings)
 		local options='-e -n --exe --json --limit'
 		;;
+	dot) local options='-e -n -o --exe --limit --output' ;;
 	histogram | diff) local options='-e -n --by --exe --json --limit' ;;
 	*) local options='--version' ;;
 	esac
@@ -25,7 +26,7 @@ _goheap()
 	if [[ $cur == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$options --help" -- "$cur")
 	elif ((cword == 1)); then
-		mapfile -t COMPREPLY < <(compgen -W 'info funcs lines addr2line debug core hprof report goroutines
+		mapfile -t COMPREPLY < <(compgen -W 'info funcs lines addr2line debug core dot hprof report goroutines
 			frames types itabs roots finalizers defers panics threads memstats params
 			histogram dominators path objects referrers reachable unreachable strings diff' -- "$cur")
 	elif [[ $prev == --by ]]; then

@@ -40,6 +40,7 @@ static const struct command {
     {"strings", "List its longest and its most repeated strings", gh_cmd_strings},
     {"diff", "List what has grown from one to another", gh_cmd_diff},
     {"core", "Write it as a core file for debuggers", gh_cmd_core},
+    {"dot", "Draw it for Graphviz, or what is around an address", gh_cmd_dot},
     {"hprof", "Write it as a Java heap dump for Eclipse MAT, VisualVM and jhat", gh_cmd_hprof},
     {"report", "Write a page that shows what fills its heap and what keeps it there",
      gh_cmd_report},

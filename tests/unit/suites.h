@@ -7,6 +7,7 @@
 Suite *cursor_suite(void);
 Suite *pcvalue_suite(void);
 Suite *pclntab_suite(void);
+Suite *plan9_suite(void);
 Suite *damage_suite(void);
 Suite *escape_suite(void);
 Suite *image_suite(void);

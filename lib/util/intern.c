@@ -1,4 +1,4 @@
-#include "lib/write/intern.h"
+#include "lib/util/intern.h"
 
 #include <search.h>
 #include <stdlib.h>

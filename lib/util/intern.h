@@ -1,6 +1,6 @@
 /* A set of strings that numbers them in the order they came. */
-#ifndef GH_WRITE_INTERN_H
-#define GH_WRITE_INTERN_H
+#ifndef GH_UTIL_INTERN_H
+#define GH_UTIL_INTERN_H
 
 #include <stddef.h>
 #include <stdint.h>
