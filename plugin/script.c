@@ -72,6 +72,8 @@ void gh_script_symbols(FILE *script, const char *file)
 {
 	/* A Go program's stack does not begin with main.main, as its own tracebacks show. */
 	fputs("set backtrace past-main on\n", script);
+	/* Of its functions' arguments little is known. */
+	fputs("_goheap_set $goheap_arguments 0\n", script);
 	gh_script_file(script, "with print symbol-loading off -- symbol-file", file);
 }
 

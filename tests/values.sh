@@ -4,14 +4,9 @@
 set -u
 export LC_ALL=C
 
-# The toolchains and samples stay where they are when the cache moves.
-export GOHEAP_TEST_CACHE=${GOHEAP_TEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/goheap-tests}
-
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-export XDG_CACHE_HOME=$work/cache XDG_RUNTIME_DIR=$work/run
-mkdir -p "$XDG_CACHE_HOME" "$XDG_RUNTIME_DIR"
-sed '/^# --- build tree only ---$/,$d' "$tests/../gdbinit" >"$work/goheap.gdb"
+session_home
 "$CC" -std=gnu11 -I "$tests/.." "$tests/oracle/makedump.c" "$tests/unit/dumpmaker.c" -o "$work/makedump" || exit
 
 # session GDB PROGRAM DUMP COMMAND...: a session on a dump; PROGRAM may be empty.
@@ -248,6 +243,11 @@ prototype_records() {
 		stack	0x31068	0x10600	0x31000
 		stack	0x31088	0x10008	0x31080
 		stack	0x31090	0x10100	0x31080
+		finalizer	0x10000	0x404800	?
+		finalizer	0x10000	0x10100	?
+		finalizer	0x10008	0x10400	?
+		finalizer	0x10018	0x10200	?
+		finalizer	0x10038	0x10100	?
 		(gdb) goheap finalizers
 		registered	0x10000	0x404800	0x404000	0x5000	main.Node	0x5100	main.Pair
 		(gdb) goheap params
@@ -304,6 +304,15 @@ typed_records() {
 		stack	0x31068	0x10600	main.worker
 		stack	0x31088	0x10008	main.main
 		stack	0x31090	0x10100	main.main
+		defer	0xb000	0xb080	?
+		panic	0xc000	0x10000	?
+		finalizer	0x10000	0x404800	?
+		finalizer	0x10000	0x10100	?
+		finalizer	0x10008	0x10400	?
+		finalizer	0x10018	0x10200	?
+		finalizer	0x10038	0x10100	?
+		queued finalizer	0x0	0x10100	?
+		queued finalizer	0x0	0x404900	?
 		(gdb) goheap finalizers
 		registered	0x10000	0x404800	0x404000	0x5000	main.Node	0x5100	main.Pair
 		queued	0x10100	0x404900	0x404100	0x5100	main.Pair	0x5000	main.Node
@@ -498,17 +507,10 @@ check_prototype() {
 	done
 }
 
-# check_machine GOARCH QEMU: programs for other machines, as far as they can be run here.
+# check_machine GOARCH EMULATOR: programs for other machines, as far as they can be run here.
 check_machine() {
-	local directory run
-	run=$(command -v "$2" || command -v "$2-static")
-	if ! directory=$(GOARCH=$1 "$tests/build-sample" 1.19 dump 2>"$work/why"); then
-		skip "$1" "$(tail -n 1 "$work/why")"
-	elif [ -z "$run" ]; then
-		skip "$1" "no $2"
-	elif ! "$run" "$directory/dump" "$work/dump" "$work/stacks" >"$work/counts" 2>"$work/why"; then
-		skip "$1" "cannot be run here: $(head -n 1 "$work/why")"
-	else
+	local directory
+	if foreign_dump "$1" "$2"; then
 		real "$1" gdb-multiarch "$directory/dump.stripped" "$work/dump" "$work/stacks"
 		real "$1, no program" gdb-multiarch "" "$work/dump" "$work/stacks"
 	fi

@@ -2,7 +2,10 @@
 #ifndef GH_UTIL_ESCAPE_H
 #define GH_UTIL_ESCAPE_H
 
+#include <stdbool.h>
 #include <stdio.h>
+
+#include "lib/util/buffer.h"
 
 /* Prints TEXT to OUT for a person: control characters, bytes that are not UTF-8, and backslashes as
  * \xNN, \n, \t or \\. Nothing that a terminal would act on gets through. */
@@ -10,6 +13,10 @@ void gh_escape_print(FILE *out, const char *text);
 
 /* The same into the SIZE bytes at BUF, cut to fit and always ended by a NUL. Returns BUF. */
 char *gh_escape_text(char *buf, size_t size, const char *text);
+
+/* The SIZE bytes at TEXT are UTF-8 without control characters, but for those between lines and
+ * columns. */
+bool gh_escape_is_text(const char *text, size_t size);
 
 /* The first place in the SIZE bytes at TEXT that holds a control character, or SIZE if none does.
  */
@@ -22,6 +29,10 @@ void gh_escape_overwrite(char *text, size_t size);
 
 /* Prints TEXT to OUT as a JSON string, with its quotes. Bytes that are not UTF-8 become U+FFFD. */
 void gh_escape_json(FILE *out, const char *text);
+
+/* Appends the SIZE bytes at TEXT to OUT as UTF-8: U+FFFD in place of each control character and of
+ * each byte that is not UTF-8. */
+void gh_escape_utf8(struct gh_buffer *out, const char *text, size_t size);
 
 /* Prints to OUT the GDB command that prints TEXT, which is fit for a terminal, and a newline. */
 void gh_escape_echo(FILE *out, const char *text);

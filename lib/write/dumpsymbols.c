@@ -133,7 +133,7 @@ static bool make_symtab(struct symbols *symbols)
 
 /* Abbreviations beside those of the variables. */
 enum {
-	UNIT = GH_VARIABLE_ABBREVS,
+	UNIT = GH_VARIABLE_ABBREVS + 1,
 	FUNCTION,
 };
 

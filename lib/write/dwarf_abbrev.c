@@ -86,7 +86,6 @@ static void add_argument(struct gh_buffer *abbrev, unsigned code, bool is_known)
 
 void gh_abbrevs_make(struct gh_buffer *abbrev)
 {
-	gh_variable_abbrevs(abbrev);
 	add_unit(abbrev);
 	add_function(abbrev, GH_ABBREV_FUNCTION, false, true);
 	add_function(abbrev, GH_ABBREV_FUNCTION_NO_FILE, false, false);

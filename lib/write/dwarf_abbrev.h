@@ -7,7 +7,7 @@
 
 /* The codes. The attributes of each, in their order, are in the code of gh_abbrevs_make. */
 enum {
-	GH_ABBREV_UNIT = GH_VARIABLE_ABBREVS,
+	GH_ABBREV_UNIT = GH_VARIABLE_ABBREVS + 1,
 	GH_ABBREV_FUNCTION,         /* a function */
 	GH_ABBREV_FUNCTION_NO_FILE, /* a function in an unknown file */
 	GH_ABBREV_CALLER,           /* the same two with inlined calls */
@@ -21,7 +21,7 @@ enum {
 	GH_ABBREV_UNKNOWN_ARGUMENT, /* one that is nowhere */
 };
 
-/* Adds the section's contents, those of the variables among them, to ABBREV. */
+/* Adds the section's contents to ABBREV. */
 void gh_abbrevs_make(struct gh_buffer *abbrev);
 
 #endif

@@ -311,6 +311,7 @@ bool gh_info_make(struct gh_info *info, const struct gh_pclntab *tab,
 	gh_args_init(&writer.args, tab, &info->info, &info->loc);
 	if (slots != NULL)
 		gh_slot_types_put(&writer.types, slots, &info->info);
+	gh_variable_abbrevs(&info->abbrev);
 	gh_abbrevs_make(&info->abbrev);
 	bool made = true;
 	for (uint32_t i = 0; made && i < packages->count; i++)

@@ -12,10 +12,8 @@ enum {
 	MEMBER,
 	TYPEDEF,
 	BLOCK,
-	VARIABLE,
+	VARIABLE = GH_VARIABLE_ABBREVS,
 };
-
-_Static_assert(VARIABLE + 1 == GH_VARIABLE_ABBREVS, "others follow the codes");
 
 void gh_variable_abbrevs(struct gh_buffer *abbrev)
 {

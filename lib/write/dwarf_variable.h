@@ -5,10 +5,10 @@
 
 #include "lib/util/buffer.h"
 
-/* One past the codes of the abbreviations, which are from 1 on. */
-#define GH_VARIABLE_ABBREVS 9
+/* The codes of the abbreviations are from 1 to this. Checkers want codes to go up by one. */
+#define GH_VARIABLE_ABBREVS 8
 
-/* Appends the abbreviations to .debug_abbrev, as its first. */
+/* Begins .debug_abbrev with abbreviations; its end mark is still to come. */
 void gh_variable_abbrevs(struct gh_buffer *abbrev);
 
 /* Appends a unit called NAME to INFO, .debug_info, whose addresses have WORD bytes, for types.
