@@ -41,8 +41,10 @@ void gh_arg_types_init(struct gh_arg_types *types, struct gh_buffer *info, uint8
 {
 	*types = (struct gh_arg_types){.info = info};
 	size_t start = gh_variable_unit_begin(info, "types of arguments", word);
-	for (uint8_t size = 1; size <= 8; size = (uint8_t)(size * 2))
+	for (uint8_t size = 1; size <= 2; size = (uint8_t)(size * 2))
 		types->integers[size] = add_base(info, "uint", DW_ATE_unsigned, size);
+	for (uint8_t size = 4; size <= 8; size = (uint8_t)(size * 2))
+		types->integers[size] = add_base(info, "int", DW_ATE_signed, size);
 	for (uint8_t size = 4; size <= 8; size = (uint8_t)(size * 2))
 		types->floats[size] = add_base(info, "float", DW_ATE_float, size);
 	uint32_t any = gh_variable_base(info, "uintptr", DW_ATE_unsigned, word);

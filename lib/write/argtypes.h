@@ -1,5 +1,6 @@
-/* The types of arguments in DWARF, as far as they are known: unsigned integers, floating-point
- * numbers, pointers to uintptr, and structs of them, whose fields are called _0, _1 and so on. */
+/* The types of arguments in DWARF, as far as they are known: integers, floating-point numbers,
+ * pointers to uintptr, and structs of them, whose fields are called _0, _1 and so on. What has
+ * one or two bytes is more often unsigned in Go programs, what has more is more often int. */
 #ifndef GH_WRITE_ARGTYPES_H
 #define GH_WRITE_ARGTYPES_H
 
