@@ -45,6 +45,7 @@ static uint32_t add_layout(struct gh_typer *typer, const struct gh_view *view, c
 				   .kind = GH_LAYOUT_DATA,
 				   .elem = GH_NO_LAYOUT,
 				   .group = GH_NO_LAYOUT,
+				   .refines = GH_NO_LAYOUT,
 				   .opaque = true};
 	/* Those that package reflect makes are structs of its own. */
 	uint32_t type = strncmp(name, "reflect.", 8) == 0 ? GH_NO_LAYOUT : find_struct(typer, view);

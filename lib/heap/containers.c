@@ -34,7 +34,8 @@ bool gh_containers_find(struct gh_containers *containers, const struct gh_layout
 	struct gh_buffer items = {0};
 	uint32_t count = layouts->types != NULL ? layouts->types->count : 0;
 	for (uint32_t i = 0; i < count; i++)
-		if (gh_layout(layouts, i)->kind == GH_LAYOUT_STRUCT)
+		if (gh_layout(layouts, i)->kind == GH_LAYOUT_STRUCT &&
+		    !gh_layout(layouts, i)->inside)
 			add_parts(&items, layouts, i);
 	containers->items = (struct gh_container *)(void *)items.data;
 	containers->count = items.size / sizeof(*containers->items);

@@ -43,6 +43,7 @@ static uint32_t dumped_layout(struct gh_typer *typer, uint64_t address)
 				   .kind = GH_LAYOUT_DATA,
 				   .elem = GH_NO_LAYOUT,
 				   .group = GH_NO_LAYOUT,
+				   .refines = GH_NO_LAYOUT,
 				   .opaque = true,
 				   .direct = may_be_direct(typer, &record.type)};
 	struct gh_cursor name = gh_dump_bytes(dump, record.type.name);

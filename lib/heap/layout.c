@@ -60,6 +60,7 @@ static struct gh_layout layout_of(const struct gh_rtypes *types, const struct gh
 	    .kind = (uint8_t)layout_kind(type),
 	    .elem = GH_NO_LAYOUT,
 	    .group = GH_NO_LAYOUT,
+	    .refines = GH_NO_LAYOUT,
 	    .has_pointers = type->pointers > 0,
 	    .direct = type->direct,
 	};

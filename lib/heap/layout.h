@@ -48,6 +48,7 @@ struct gh_layout {
 	uint32_t elem;    /* as in struct gh_link; of a struct: the pointer that a field stands for
 			     whose type says nothing */
 	uint32_t group;   /* as in struct gh_link */
+	uint32_t refines; /* the descriptor's type that this one tells more of; or GH_NO_LAYOUT */
 	uint32_t name;    /* offset in the names; 0 for a descriptor's type */
 	uint32_t first;   /* place of its first field, or, of a descriptor's type, 0 */
 	uint32_t nfields; /* of a struct */
@@ -59,6 +60,7 @@ struct gh_layout {
 	bool opaque;       /* where its pointers are is not known */
 	bool direct;       /* an interface's data word is the value */
 	bool in_struct;    /* it is the element of an array that is a struct's field */
+	bool inside;       /* it is only in others: an entry of a Swiss map */
 	bool open; /* a channel: elements may follow, and the collector may not look into it */
 };
 

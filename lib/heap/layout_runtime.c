@@ -23,6 +23,7 @@ struct runtime {
 	uint32_t map;    /* of a Swiss map */
 	uint32_t table;  /* of a Swiss map */
 	uint32_t groups; /* what a table refers to its groups by */
+	uint32_t table_pointer;
 };
 
 /* A pointer of its own kind, which stands for a field of the runtime's. */
@@ -33,6 +34,7 @@ static uint32_t add_pointer(struct gh_layouts *layouts, enum gh_layout_kind kind
 				    .kind = (uint8_t)kind,
 				    .elem = elem,
 				    .group = group,
+				    .refines = GH_NO_LAYOUT,
 				    .has_pointers = true};
 	struct gh_buffer name = {0};
 	gh_layouts_name(layouts, elem, &name);
@@ -50,6 +52,7 @@ static uint32_t copy_struct(struct gh_layouts *layouts, uint32_t prototype, cons
 	struct gh_layout_field field;
 	struct gh_buffer name = {0};
 	uint32_t count = gh_layouts_nfields(layouts, prototype);
+	copy.refines = prototype;
 	copy.first = (uint32_t)(layouts->fields.size / sizeof(field));
 	copy.nfields = 0;
 	for (uint32_t i = 0; i < count; i++) {
@@ -98,6 +101,18 @@ static uint32_t add_hash(const struct runtime *runtime, uint32_t number, uint32_
 	return copy_struct(layouts, runtime->hash, "", number, fields, buckets);
 }
 
+/* A group's entries are the elements of an array, its last field. */
+static void mark_entries(struct gh_layouts *layouts, uint32_t group)
+{
+	struct gh_layout_field field;
+	uint32_t count = gh_layouts_nfields(layouts, group);
+	if (count == 0 || !gh_layouts_field(layouts, group, count - 1, &field))
+		return;
+	const struct gh_layout *slots = gh_layout(layouts, field.layout);
+	if (slots->kind == GH_LAYOUT_ARRAY && slots->elem != GH_NO_LAYOUT)
+		gh_layout(layouts, slots->elem)->inside = true;
+}
+
 static uint32_t add_swiss(const struct runtime *runtime, uint32_t number, uint32_t group)
 {
 	static const char *const data[2] = {"data", ""};
@@ -107,6 +122,7 @@ static uint32_t add_swiss(const struct runtime *runtime, uint32_t number, uint32
 	if (runtime->map == GH_NO_LAYOUT || runtime->table == GH_NO_LAYOUT ||
 	    runtime->groups == GH_NO_LAYOUT)
 		return GH_NO_LAYOUT;
+	mark_entries(layouts, group);
 	uint32_t type = add_pointer(layouts, GH_LAYOUT_ELEMENTS, group, GH_NO_LAYOUT);
 	if (type != GH_NO_LAYOUT)
 		type = copy_struct(layouts, runtime->groups, "groups of ", number, data, type);
@@ -114,8 +130,10 @@ static uint32_t add_swiss(const struct runtime *runtime, uint32_t number, uint32
 		type = copy_struct(layouts, runtime->table, "table of ", number, groups, type);
 	if (type != GH_NO_LAYOUT)
 		type = add_pointer(layouts, GH_LAYOUT_OBJECT, type, GH_NO_LAYOUT);
-	if (type != GH_NO_LAYOUT)
+	if (type != GH_NO_LAYOUT) {
+		gh_layout(layouts, type)->refines = runtime->table_pointer;
 		type = add_pointer(layouts, GH_LAYOUT_DIRECTORY, type, group);
+	}
 	if (type == GH_NO_LAYOUT)
 		return GH_NO_LAYOUT;
 	return copy_struct(layouts, runtime->map, "", number, directory, type);
@@ -148,6 +166,17 @@ static void find_atomic_pointer(struct gh_layouts *layouts, uint32_t number)
 		gh_layout(layouts, number)->elem = array->elem;
 }
 
+/* The number of the type that points to type ELEM; GH_NO_LAYOUT if there is none. */
+static uint32_t find_pointer(const struct gh_layouts *layouts, uint32_t elem)
+{
+	for (uint32_t i = 0; elem != GH_NO_LAYOUT && i < layouts->types->count; i++) {
+		const struct gh_layout *layout = gh_layout(layouts, i);
+		if (layout->kind == GH_LAYOUT_POINTER && layout->elem == elem)
+			return i;
+	}
+	return GH_NO_LAYOUT;
+}
+
 bool gh_layouts_add_runtime(struct gh_layouts *layouts)
 {
 	static const char maps[] = "internal/runtime/maps";
@@ -160,6 +189,7 @@ bool gh_layouts_add_runtime(struct gh_layouts *layouts)
 	    .table = gh_layouts_find(layouts, maps, "maps.table"),
 	    .groups = gh_layouts_find(layouts, maps, "maps.groupsReference"),
 	};
+	runtime.table_pointer = find_pointer(layouts, runtime.table);
 	for (uint32_t i = 0; i < types->count; i++) {
 		uint32_t elem = GH_NO_LAYOUT;
 		if (types->items[i].kind == GH_KIND_CHAN)

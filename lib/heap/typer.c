@@ -8,8 +8,11 @@
 
 static uint32_t add_bytes(struct gh_layouts *layouts, const char *name)
 {
-	struct gh_layout bytes = {
-	    .size = 1, .kind = GH_LAYOUT_DATA, .elem = GH_NO_LAYOUT, .group = GH_NO_LAYOUT};
+	struct gh_layout bytes = {.size = 1,
+				  .kind = GH_LAYOUT_DATA,
+				  .elem = GH_NO_LAYOUT,
+				  .group = GH_NO_LAYOUT,
+				  .refines = GH_NO_LAYOUT};
 	return gh_layouts_add_named(layouts, bytes, name, NULL, 0);
 }
 
@@ -142,12 +145,16 @@ void gh_typer_set(struct gh_typer *typer, const struct gh_view *view, uint32_t n
 			evidence->trust = trust & 7;
 		return;
 	}
-	if (evidence->trust <= GH_TRUST_STRING)
+	uint32_t known = finding->layout;
+	if (evidence->trust <= GH_TRUST_STRING ||
+	    gh_layout(typer->layouts, number)->refines == known)
 		assign(typer, object, number, many, trust);
-	else if (gh_layouts_begins_with(typer->layouts, finding->layout, number, 1))
+	else if (gh_layout(typer->layouts, known)->refines == number)
+		return;
+	else if (gh_layouts_begins_with(typer->layouts, known, number, 1))
 		return;
 	else if (evidence->trust < GH_TRUST_EXACT &&
-		 gh_layouts_begins_with(typer->layouts, number, finding->layout, 1))
+		 gh_layouts_begins_with(typer->layouts, number, known, 1))
 		assign(typer, object, number, many, trust);
 	else
 		dispute(typer, object, number, many, trust);
