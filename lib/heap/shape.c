@@ -77,24 +77,24 @@ void gh_shapes_name(const struct gh_shapes *shapes, const struct gh_dump *dump, 
 		    struct gh_buffer *out)
 {
 	const struct gh_shape *shape = shape_at(shapes, number);
+	struct gh_fieldlist list = {.offset = shape->list};
 	struct gh_fields walk;
 	struct gh_field field;
 	uint64_t count = 0;
 	put(out, "%" PRIu64 " bytes", shape->size);
 	if (shape->list == 0)
 		return;
-	struct gh_fieldlist list = {.offset = shape->list};
 	gh_fields_start(&walk, &dump->file, dump->format, dump->word, list, shape->size);
-	while (gh_fields_next(&walk, &field))
-		count++;
-	if (count == 0 || count > MAX_NAMED) {
-		put(out, count == 0 ? ", no pointers" : ", %" PRIu64 " pointers", count);
-		return;
+	while (gh_fields_next(&walk, &field)) {
+		bool interface = field.kind == GH_FIELD_IFACE || field.kind == GH_FIELD_EFACE;
+		if (count++ < MAX_NAMED)
+			put(out, count == 1 ? ", pointers at %" PRIu64 : " %" PRIu64,
+			    field.offset + (interface ? dump->word : 0));
 	}
-	put(out, count == 1 ? ", pointer at" : ", pointers at", 0);
-	gh_fields_start(&walk, &dump->file, dump->format, dump->word, list, shape->size);
-	while (gh_fields_next(&walk, &field))
-		put(out, " %" PRIu64, field.offset);
+	if (count == 0)
+		put(out, ", no pointers", 0);
+	if (count > MAX_NAMED)
+		put(out, " and %" PRIu64 " more", count - MAX_NAMED);
 }
 
 void gh_shapes_free(struct gh_shapes *shapes)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/heap/dominators.h"
+#include "lib/heap/histogram.h"
 #include "lib/heap/path.h"
 #include "tests/unit/dumpmaker.h"
 #include "tests/unit/suites.h"
@@ -11,6 +12,7 @@ enum {
 	MAX_NODES = 14,
 	MAX_EDGES = 6, /* of one node */
 	GRAPHS = 4000,
+	GROUPS = 3,
 };
 
 #define BASE   UINT64_C(0x10000)
@@ -121,6 +123,37 @@ static void measure(const struct graph *graph, unsigned without, unsigned *lengt
 			}
 }
 
+/* Of each group, the bytes that cannot be reached without one of its objects or another. */
+static void check_histogram(const struct graph *graph, const struct gh_dominators *dominators,
+			    bool dominates[MAX_NODES][MAX_NODES])
+{
+	struct gh_histogram_row rows[GROUPS] = {{0}};
+	uint32_t groups[MAX_NODES];
+	uint64_t objects[GROUPS] = {0}, bytes[GROUPS] = {0}, retained[GROUPS] = {0};
+	for (unsigned i = 0; i < graph->nodes; i++) {
+		groups[i] = next_random() % GROUPS;
+		objects[groups[i]]++;
+		bytes[groups[i]] += words_of(i) * maker.word;
+	}
+	for (unsigned i = 0; i < graph->nodes; i++) {
+		bool counted[GROUPS] = {false};
+		for (unsigned j = 0; j < graph->nodes; j++) {
+			if (dominates[j][i] && !counted[groups[j]])
+				retained[groups[j]] += words_of(i) * maker.word;
+			counted[groups[j]] |= dominates[j][i];
+		}
+	}
+	ck_assert(gh_histogram_make(rows, GROUPS, &heap, groups, dominators, &err));
+	for (unsigned i = 0; i < GROUPS; i++) {
+		ck_assert_uint_eq(rows[i].objects, objects[i]);
+		ck_assert_uint_eq(rows[i].bytes, bytes[i]);
+		ck_assert_uint_eq(rows[i].retained, retained[i]);
+	}
+	for (unsigned i = 0; i < graph->nodes; i++)
+		ck_assert_uint_le(dominators->retained[i],
+				  dominators->retained[rows[groups[i]].largest]);
+}
+
 /* What each node dominates: what cannot be reached without it. */
 static void check_dominators(const struct graph *graph)
 {
@@ -157,6 +190,7 @@ static void check_dominators(const struct graph *graph)
 		ck_assert(!seen[object] && (idom == graph->nodes || seen[idom]));
 		seen[object] = true;
 	}
+	check_histogram(graph, &dominators, dominates);
 	gh_dominators_free(&dominators);
 }
 

@@ -173,10 +173,11 @@ var (
 	ready   = make(chan bool)
 )
 
-// is says that at P there is an object of TYPE.
-func is(p unsafe.Pointer, of string) unsafe.Pointer {
-	fmt.Fprintf(&shown, "%#x\t%s\n", uintptr(p), of)
-	return p
+// is says that at P there is an object of type OF.
+func is(p unsafe.Pointer, of string) {
+	if p != nil {
+		fmt.Fprintf(&shown, "%#x\t%s\n", uintptr(p), of)
+	}
 }
 
 // object says what the pointer V points to.
@@ -200,6 +201,11 @@ func itself(v interface{}) {
 // boxed says what the interface at P holds a pointer to.
 func boxed(p *interface{}) {
 	is((*[2]unsafe.Pointer)(unsafe.Pointer(p))[1], reflect.TypeOf(*p).String())
+}
+
+// call says what closure the function F is.
+func call(f func() *Plain) {
+	is(*(*unsafe.Pointer)(unsafe.Pointer(&f)), "closure "+runtime.FuncForPC(reflect.ValueOf(f).Pointer()).Name())
 }
 
 func text(p *string) {
@@ -295,13 +301,13 @@ func buildArrays(h *Holder) {
 //go:noinline
 func buildInterfaces(h *Holder) {
 	pointed := &Pointed{name: "pointed", inner: new(Inner)}
-	h.namers = []Namer{Named{"named", new(Plain)}, pointed, &Named{"pointer", nil}}
+	h.namers = []Namer{Named{"named", new(Plain)}, pointed, &Named{os.Args[0], nil}}
 	elements(h.namers)
 	object(pointed)
 	object(pointed.inner)
 	n := 1000 + len(os.Args)
-	h.values = []interface{}{Plain{}, Named{"value", new(Plain)}, pointed, &Outer{}, strings.Repeat("a", n), n,
-		[3]*Plain{}, [1]*Plain{new(Plain)}, struct{ p *Plain }{new(Plain)}, map[string]int{}, Other{}, []*Plain{new(Plain)}}
+	h.values = []interface{}{Plain{b: uintptr(n)}, Named{"value", new(Plain)}, pointed, &Outer{}, strings.Repeat("a", n), n,
+		[1]*Plain{new(Plain)}, struct{ p *Plain }{new(Plain)}, map[string]int{}, Other{a: uintptr(n)}, []*Plain{new(Plain)}}
 	elements(h.values)
 	for i := range h.values {
 		switch v := h.values[i].(type) {
@@ -320,7 +326,7 @@ func buildInterfaces(h *Holder) {
 			boxed(&h.values[i])
 		}
 	}
-	object(h.values[11].([]*Plain)[0])
+	object(h.values[10].([]*Plain)[0])
 	h.value.Store(&Inner{})
 	object(h.value.Load())
 	pairs = Pair{Second: Named{"pair", new(Plain)}}
@@ -384,12 +390,14 @@ func buildMaps(h *Holder) {
 func buildCalls(h *Holder) {
 	h.call = closure(new(Plain), h.namers[1], h.text)
 	object(h.call())
+	call(h.call)
 	pointed := &Pointed{name: "method"}
 	h.method = pointed.Name
 	object(pointed)
 	for i := 0; i < 3; i++ {
 		h.calls = append(h.calls, closure(new(Plain), Named{"call", new(Plain)}, ""))
 		object(h.calls[i]())
+		call(h.calls[i])
 	}
 	elements(h.calls)
 }
@@ -417,7 +425,7 @@ func buildChannels(h *Holder) {
 	}
 }
 
-// Holds are what goroutines hold.
+// held is what a goroutine holds.
 type held struct {
 	plain *Plain
 	name  string
@@ -480,7 +488,7 @@ func main() {
 	object(resource)
 	object(resource.plain)
 	go hold(&held{plain: new(Plain), outer: Outer{inner: new(Inner)}}, []*Plain{new(Plain)},
-		map[string]*Outer{"name": new(Outer)}, Named{"held", nil})
+		map[string]*Outer{"name": new(Outer)}, Named{os.Args[0], nil})
 	<-ready
 	runtime.GC()
 	debug.WriteHeapDump(dump.Fd())
