@@ -32,6 +32,7 @@ int gh_cmd_core(int argc, char **argv);
 int gh_cmd_hprof(int argc, char **argv);
 int gh_cmd_load(int argc, char **argv);
 int gh_cmd_fetch(int argc, char **argv);
+int gh_cmd_report(int argc, char **argv);
 int gh_cmd_session(int argc, char **argv);
 int gh_cmd_objects(int argc, char **argv);
 int gh_cmd_referrers(int argc, char **argv);

@@ -41,6 +41,8 @@ static const struct command {
     {"diff", "List what has grown from one to another", gh_cmd_diff},
     {"core", "Write it as a core file for debuggers", gh_cmd_core},
     {"hprof", "Write it as a Java heap dump for Eclipse MAT, VisualVM and jhat", gh_cmd_hprof},
+    {"report", "Write a page that shows what fills its heap and what keeps it there",
+     gh_cmd_report},
     {"fetch", NULL, gh_cmd_fetch},
     {"session", NULL, gh_cmd_session},
     {"load", NULL, gh_cmd_load},
