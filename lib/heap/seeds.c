@@ -139,13 +139,12 @@ static void take_interfaces(struct gh_typer *typer, const struct gh_dump_record 
 	uint64_t end = 0; /* of the pointer before */
 	gh_dump_fields(typer->heap->dump, record, &walk);
 	while (gh_fields_next(&walk, &field)) {
-		uint64_t offset = field.offset;
-		if (field.kind == GH_FIELD_IFACE || field.kind == GH_FIELD_EFACE)
-			offset += word;
-		else if (field.kind != GH_FIELD_POINTER || offset < word ||
-			 (end != 0 && offset < end + word))
-			continue;
+		bool interface = field.kind == GH_FIELD_IFACE || field.kind == GH_FIELD_EFACE;
+		uint64_t offset = field.offset + (interface ? word : 0);
+		bool follows = !interface && end > 0 && offset - word < end;
 		end = offset + word;
+		if (offset < word || follows || (!interface && field.kind != GH_FIELD_POINTER))
+			continue;
 		struct gh_cursor cur = bytes;
 		gh_cursor_seek(&cur, offset - word);
 		uint64_t type = gh_cursor_uint(&cur, (unsigned)word);
