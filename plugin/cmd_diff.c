@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/write/intern.h"
+#include "lib/util/intern.h"
 #include "plugin/command.h"
 #include "plugin/dumpfile.h"
 #include "plugin/groups.h"

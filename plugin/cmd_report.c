@@ -1,7 +1,6 @@
 /* goheap report: a page for a browser that shows what fills a heap and what keeps it there. */
 #include <argp.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "lib/util/output.h"
 #include "plugin/command.h"
@@ -67,19 +66,18 @@ static bool put_stacks(FILE *page, struct gh_question *question, struct gh_error
 	return ok || gh_fail_errno(err, question->dump.path, "report on");
 }
 
-/* Writes the page to FD, where it is PATH. */
-static bool write_page(int fd, const char *path, struct gh_question *question, struct gh_error *err)
+static bool write_page(const struct gh_output *output, struct gh_question *question,
+		       struct gh_error *err)
 {
-	int copy = dup(fd);
-	FILE *page = copy < 0 ? NULL : fdopen(copy, "w");
+	FILE *page = gh_output_stream(output, err);
 	if (page == NULL)
-		return gh_fail_errno(err, path, "write");
+		return false;
 	fputs(gh_report_page, page);
 	bool ok = put_heap(page, question, err) && put_stacks(page, question, err);
 	fputs("</body>\n</html>\n", page);
 	bool written = !ferror(page);
 	if (fclose(page) != 0 || !written)
-		return gh_fail_errno(err, path, "write");
+		return gh_fail_errno(err, output->path, "write");
 	return ok;
 }
 
@@ -88,7 +86,7 @@ static bool write_report(const char *path, struct gh_question *question, struct 
 	struct gh_output output;
 	if (!gh_output_open(&output, path, err))
 		return false;
-	if (write_page(output.fd, path, question, err))
+	if (write_page(&output, question, err))
 		return gh_output_commit(&output, err);
 	gh_output_discard(&output);
 	return false;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/write/intern.h"
+#include "lib/util/intern.h"
 #include "plugin/numbering.h"
 
 /* Adds a group called TEXT, which is the groups' from now on. False if memory ran out. */

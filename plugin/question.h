@@ -16,6 +16,7 @@ enum gh_question_kind {
 	GH_ASKS_ADDRESSES, /* DUMP ADDR... */
 	GH_ASKS_GROUPS,    /* DUMP, and what to group by */
 	GH_ASKS_GROWTH,    /* OLD NEW, and what to group by */
+	GH_ASKS_PICTURE,   /* DUMP [ADDR], and where to write it */
 };
 
 struct gh_question_options {
@@ -23,6 +24,7 @@ struct gh_question_options {
 	const char *newer;          /* the second dump's; in argv */
 	const char *program;        /* the program's path; in argv, NULL if none is given */
 	const char *names;          /* its path before it was stripped; in argv, NULL likewise */
+	const char *output;         /* the path to write to; in argv, NULL if none is given */
 	struct gh_buffer addresses; /* uint64_t; owned */
 	enum gh_grouping grouping;
 	size_t limit; /* rows to print; 0: all */

@@ -56,8 +56,8 @@ def check_objects():
     compare("objects: pointers", lambda a: sorted(p[1:] for p in pointers if p[0] == a),
             lambda a: sorted((p["offset"], p["value"]) for p in found[a]["pointers"]
                              if p["value"] in known))
-    inside = [hex(int(a, 16) + 8) for a in addresses]
-    row("objects: addresses within them", [(a, 8) for a in addresses],
+    inside = [hex(int(a, 16) + 4) for a in addresses]
+    row("objects: addresses within them", [(a, 4) for a in addresses],
         [(o["object"], o["offset"]) for o in ask("objects", "--json", dump, *inside)])
 
 
