@@ -28,6 +28,8 @@ int gh_cmd_panics(int argc, char **argv);
 int gh_cmd_threads(int argc, char **argv);
 int gh_cmd_memstats(int argc, char **argv);
 int gh_cmd_params(int argc, char **argv);
+int gh_cmd_pprof(int argc, char **argv);
+int gh_cmd_profile(int argc, char **argv);
 int gh_cmd_core(int argc, char **argv);
 int gh_cmd_dot(int argc, char **argv);
 int gh_cmd_hprof(int argc, char **argv);

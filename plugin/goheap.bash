@@ -10,6 +10,8 @@ _goheap()
 	addr2line) local options='-a -C -e -f -i -p -s --addresses --exe --functions --inlines --pretty-print --basenames' ;;
 	debug) local options='-o --output' ;;
 	core | hprof | report) local options='-e -o --exe --output' ;;
+	pprof) local options='-e -o --exe --output --rate --raw' ;;
+	profile) local options='-e --exe --json --rate' ;;
 	goroutines) local options='-a -e -s --all --exe --grep --group --json --status' ;;
 	lines) local options='-i --inlines --json' ;;
 	info | funcs | frames | types | itabs | roots | finalizers | defers | panics | threads | memstats | params)
@@ -28,7 +30,7 @@ _goheap()
 	elif ((cword == 1)); then
 		mapfile -t COMPREPLY < <(compgen -W 'info funcs lines addr2line debug core dot hprof report goroutines
 			frames types itabs roots finalizers defers panics threads memstats params
-			histogram dominators path objects referrers reachable unreachable strings diff' -- "$cur")
+			histogram dominators path objects referrers reachable unreachable strings diff profile pprof' -- "$cur")
 	elif [[ $prev == --by ]]; then
 		mapfile -t COMPREPLY < <(compgen -W 'type size site' -- "$cur")
 	elif [[ ${words[1]} == goroutines && $prev == -*s ]]; then

@@ -39,6 +39,8 @@ static const struct command {
     {"unreachable", "List its garbage", gh_cmd_unreachable},
     {"strings", "List its longest and its most repeated strings", gh_cmd_strings},
     {"diff", "List what has grown from one to another", gh_cmd_diff},
+    {"profile", "Print its allocation profile as Go does", gh_cmd_profile},
+    {"pprof", "Write its allocation profile for `go tool pprof'", gh_cmd_pprof},
     {"core", "Write it as a core file for debuggers", gh_cmd_core},
     {"dot", "Draw it for Graphviz, or what is around an address", gh_cmd_dot},
     {"hprof", "Write it as a Java heap dump for Eclipse MAT, VisualVM and jhat", gh_cmd_hprof},

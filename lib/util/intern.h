@@ -26,6 +26,9 @@ struct gh_intern {
  * tree and no hash: no input makes it slow. */
 uint32_t gh_intern_add(struct gh_intern *set, const char *text, size_t length);
 
+/* The number of the LENGTH bytes at TEXT; GH_INTERN_NONE if they are not in the set. */
+uint32_t gh_intern_find(const struct gh_intern *set, const char *text, size_t length);
+
 /* Frees everything; the set is empty then, and may be used again. */
 void gh_intern_free(struct gh_intern *set);
 

@@ -174,7 +174,7 @@ def check_unreachable():
 
 
 def check_histogram():
-    sites = {f"{function} {file}:{line}": int(count)
+    sites = {f"{function} at {file}:{line}": int(count)
              for _, function, file, line, count in of_kind("site")}
     by_site = {h["site"]: h for h in ask("histogram", "--by", "site", "--json", dump)}
     row("histogram: objects of each place of allocation", sites,

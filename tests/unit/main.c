@@ -18,7 +18,9 @@ int main(void)
 	srunner_add_suite(runner, dump_suite());
 	srunner_add_suite(runner, dump_damage_suite());
 	srunner_add_suite(runner, heap_suite());
+	srunner_add_suite(runner, pprof_suite());
 	srunner_add_suite(runner, slots_suite());
+	srunner_add_suite(runner, typing_suite());
 	srunner_add_suite(runner, process_suite());
 	srunner_run_all(runner, CK_NORMAL);
 	int failed = srunner_ntests_failed(runner);

@@ -30,11 +30,7 @@ type Server struct {
 	queue    chan *Request
 }
 
-var server = &Server{
-	name:     "shop",
-	sessions: make(map[string]*Session),
-	queue:    make(chan *Request),
-}
+var server *Server
 
 // visit keeps the request in the visitor's session, for a history that nobody reads.
 //
@@ -45,7 +41,9 @@ func (s *Server) visit(user, path string) {
 		session = &Session{user: user}
 		s.sessions[user] = session
 	}
-	session.requests = append(session.requests, &Request{path, make([]byte, 1000)})
+	request := &Request{path: path}
+	request.body = make([]byte, 1000)
+	session.requests = append(session.requests, request)
 }
 
 // answer waits for a turn that does not come.
@@ -79,6 +77,7 @@ func main() {
 		os.Exit(2)
 	}
 	runtime.MemProfileRate = 1
+	server = &Server{"shop", make(map[string]*Session), make(chan *Request)}
 	server.visits(0, 10)
 	write(os.Args[1])
 	server.visits(10, 3000)
