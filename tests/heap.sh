@@ -195,6 +195,9 @@ for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	fi
 	compare "Go $release" "$directory"
 done
+if directory=$("$tests/build-sample" "$release" graph -buildmode=pie); then
+	compare "Go $release PIE" "$directory"
+fi
 check_machine 386 env
 check_machine s390x qemu-s390x-static
 if directory=$("$tests/build-sample" 1.19 graph); then
