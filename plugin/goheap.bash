@@ -10,7 +10,7 @@ _goheap()
 	addr2line) local options='-a -C -e -f -i -p -s --addresses --exe --functions --inlines --pretty-print --basenames' ;;
 	debug) local options='-o --output' ;;
 	core | hprof | report) local options='-e -o --exe --output' ;;
-	pprof) local options='-e -o --exe --output --rate --raw' ;;
+	pprof) local options='-e -o --exe --live --output --rate --raw' ;;
 	profile) local options='-e --exe --json --rate' ;;
 	goroutines) local options='-a -e -s --all --exe --grep --group --json --status' ;;
 	lines) local options='-i --inlines --json' ;;
