@@ -131,8 +131,9 @@ static int run_on_files(char **argv, int argc, const char *directory,
 		return gh_debugged_run(argv, argc, directory, files);
 	fputs(is_info                    ? "No program: name one with the file command.\n"
 	      : gh_debugged_has(argv[0]) ? "No process, core file or heap dump is loaded.\n"
-	      : debugs ? "Of a process the heap is not known, but of its dump: goheap load DUMP\n"
-		       : "No heap dump is loaded: goheap load DUMP\n",
+	      : debugs && asks_heap(argv[0])
+		  ? "Of a process the heap is not known, but of its dump: goheap load DUMP\n"
+		  : "No heap dump is loaded: goheap load DUMP\n",
 	      stderr);
 	return GH_EXIT_INPUT;
 }
