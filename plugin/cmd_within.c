@@ -44,14 +44,20 @@ static bool is_one_of(const char *name, const char *const *names)
 	return false;
 }
 
+/* The command takes what the program that wrote the dump was before it was stripped. */
+static bool takes_names(const char *name)
+{
+	static const char *const names[] = {"objects",   "referrers",  "path",        "reachable",
+					    "histogram", "dominators", "unreachable", "diff",
+					    "strings",   NULL};
+	return is_one_of(name, names);
+}
+
 /* The command takes the program that wrote the dump. */
 static bool takes_program(const char *name)
 {
-	static const char *const names[] = {"goroutines", "objects",   "referrers",  "path",
-					    "reachable",  "histogram", "dominators", "unreachable",
-					    "diff",       "strings",   "profile",    "pprof",
-					    NULL};
-	return is_one_of(name, names);
+	static const char *const names[] = {"goroutines", "profile", "pprof", NULL};
+	return is_one_of(name, names) || takes_names(name);
 }
 
 /* Runs the command that is ARGV[0] with its arguments and those in FILES before them; the dump that
@@ -59,7 +65,7 @@ static bool takes_program(const char *name)
 static int run(char **argv, int argc, const char *const *files)
 {
 	const char *program = getenv(GH_PROGRAM_VARIABLE);
-	const char **args = calloc((size_t)argc + 6, sizeof(*args));
+	const char **args = calloc((size_t)argc + 8, sizeof(*args));
 	size_t count = 0;
 	if (program == NULL || args == NULL)
 		return GH_EXIT_INPUT;
@@ -86,7 +92,8 @@ static int run_on_files(char **argv, int argc, const char *directory,
 {
 	char dump[PATH_MAX];
 	char program[PATH_MAX];
-	const char *args[4] = {NULL};
+	char names[PATH_MAX];
+	const char *args[6] = {NULL};
 	bool is_info = strcmp(argv[0], "info") == 0;
 	bool debugs = files->program != NULL && files->running;
 	if (has_dump(files, directory) && read_link(directory, GH_SESSION_DUMP, dump)) {
@@ -98,6 +105,10 @@ static int run_on_files(char **argv, int argc, const char *directory,
 		if (takes_program(argv[0]) && read_link(directory, GH_SESSION_WRITER, program)) {
 			args[1] = "-e";
 			args[2] = program;
+		}
+		if (takes_names(argv[0]) && read_link(directory, GH_SESSION_NAMES, names)) {
+			args[3] = "--names";
+			args[4] = names;
 		}
 		return run(argv, argc, args);
 	}
