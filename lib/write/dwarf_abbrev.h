@@ -17,6 +17,8 @@ enum {
 	GH_ABBREV_CALL_RANGES, /* one that is in pieces */
 	GH_ABBREV_NESTED,      /* the same two with inlined calls */
 	GH_ABBREV_NESTED_RANGES,
+	GH_ABBREV_ARGUMENT,         /* an argument */
+	GH_ABBREV_UNKNOWN_ARGUMENT, /* one that is nowhere */
 };
 
 /* Adds the section's contents to ABBREV. */
