@@ -32,6 +32,15 @@ int gh_cmd_core(int argc, char **argv);
 int gh_cmd_load(int argc, char **argv);
 int gh_cmd_fetch(int argc, char **argv);
 int gh_cmd_session(int argc, char **argv);
+int gh_cmd_objects(int argc, char **argv);
+int gh_cmd_referrers(int argc, char **argv);
+int gh_cmd_path(int argc, char **argv);
+int gh_cmd_reachable(int argc, char **argv);
+int gh_cmd_histogram(int argc, char **argv);
+int gh_cmd_dominators(int argc, char **argv);
+int gh_cmd_unreachable(int argc, char **argv);
+int gh_cmd_diff(int argc, char **argv);
+int gh_cmd_strings(int argc, char **argv);
 int gh_cmd_within(int argc, char **argv);
 
 struct gh_options;

@@ -15,6 +15,10 @@ _goheap()
 	info | funcs | frames | types | itabs | roots | finalizers | defers | panics | threads | memstats | params)
 		local options='--json'
 		;;
+	objects | referrers | path | reachable | dominators | unreachable | strings)
+		local options='-e -n --exe --json --limit'
+		;;
+	histogram | diff) local options='-e -n --by --exe --json --limit' ;;
 	*) local options='--version' ;;
 	esac
 
@@ -22,7 +26,10 @@ _goheap()
 		mapfile -t COMPREPLY < <(compgen -W "$options --help" -- "$cur")
 	elif ((cword == 1)); then
 		mapfile -t COMPREPLY < <(compgen -W 'info funcs lines addr2line debug core goroutines
-			frames types itabs roots finalizers defers panics threads memstats params' -- "$cur")
+			frames types itabs roots finalizers defers panics threads memstats params
+			histogram dominators path objects referrers reachable unreachable strings diff' -- "$cur")
+	elif [[ $prev == --by ]]; then
+		mapfile -t COMPREPLY < <(compgen -W 'type size site' -- "$cur")
 	elif [[ ${words[1]} == goroutines && $prev == -*s ]]; then
 		COMPREPLY=()
 	elif [[ ${words[1]} != addr2line || $prev == -*e ]]; then

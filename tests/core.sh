@@ -4,14 +4,9 @@
 set -u
 export LC_ALL=C
 
-# The toolchains and samples stay where they are when the cache moves.
-export GOHEAP_TEST_CACHE=${GOHEAP_TEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/goheap-tests}
-
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-export XDG_CACHE_HOME=$work/cache XDG_RUNTIME_DIR=$work/run
-mkdir -p "$XDG_CACHE_HOME" "$XDG_RUNTIME_DIR"
-sed '/^# --- build tree only ---$/,$d' "$tests/../gdbinit" >"$work/goheap.gdb"
+session_home
 
 # goheap PROGRAM COMMAND...: a session with the plugin; PROGRAM may be empty.
 goheap() {

@@ -5,14 +5,9 @@
 set -u
 export LC_ALL=C
 
-# The toolchains and samples stay where they are when the cache moves.
-export GOHEAP_TEST_CACHE=${GOHEAP_TEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/goheap-tests}
-
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-export XDG_CACHE_HOME=$work/cache XDG_RUNTIME_DIR=$work/run
-mkdir -p "$XDG_CACHE_HOME" "$XDG_RUNTIME_DIR"
-sed '/^# --- build tree only ---$/,$d' "$tests/../gdbinit" >"$work/goheap.gdb"
+session_home
 cat >"$work/locals.gdb" <<'END'
 define show_locals
   frame function main.locals
@@ -61,12 +56,10 @@ variables() {
 	done
 }
 
-# dump_of DIRECTORY [RUNNER]: the sample there writes a dump and its counts.
+# dump_of DIRECTORY: the sample there writes a dump and its counts.
 dump_of() {
-	local directory=$1
-	shift
 	rm -f "$work/dump" "$work/stacks"
-	timeout 60 "$@" "$directory/dump.stripped" "$work/dump" "$work/stacks" >"$work/counts" 2>&1
+	timeout 60 "$1/dump.stripped" "$work/dump" "$work/stacks" >"$work/counts" 2>&1
 }
 
 check_names() {
@@ -88,16 +81,13 @@ check_names() {
 	done
 }
 
-# check_machine ARCH RUNNER: the same of a program for another machine.
+# check_machine GOARCH EMULATOR: the same of a program for another machine.
 check_machine() {
 	local directory
 	GDB=gdb-multiarch
-	if ! command -v "$GDB" >/dev/null || ! command -v "$2" >/dev/null; then
-		skip "$1" "no $GDB or no $2"
-	elif ! directory=$(GOARCH=$1 "$tests/build-sample" 1.19 dump 2>"$work/why"); then
-		skip "$1" "$(tail -n 1 "$work/why")"
-	else
-		dump_of "$directory" "$2"
+	if ! command -v "$GDB" >/dev/null; then
+		skip "$1" "no $GDB"
+	elif foreign_dump "$1" "$2"; then
 		variables "$1, --names" "$directory/dump.stripped" "goheap load --names $directory/dump $work/dump"
 		goheap "$directory/dump" "goheap load $work/dump" "thread apply all backtrace" >"$work/session"
 		has "$1: every stack ends" "$(grep -c '^Thread ' "$work/session")" \
@@ -207,9 +197,9 @@ for release in ${RELEASES:-1.15 1.19 "$(tail -n 1 <<<"$releases")"}; do
 	check_names "$release"
 done
 check_machine 386 env
-check_machine arm qemu-arm-static
-check_machine arm64 qemu-aarch64-static
-check_machine s390x qemu-s390x-static
+check_machine arm qemu-arm
+check_machine arm64 qemu-aarch64
+check_machine s390x qemu-s390x
 check_refusal
 check_leaving
 check_commands

@@ -204,17 +204,10 @@ check_pie() {
 	compare_stacks "Go $1 PIE" "$directory" "$work/dump" "$work/stacks"
 }
 
-# check_machine GOARCH [QEMU]: programs for other machines, as far as they can be run here.
+# check_machine GOARCH EMULATOR: programs for other machines, as far as they can be run here.
 check_machine() {
-	local directory run
-	run=$(command -v "${2-env}" || command -v "${2-env}-static")
-	if ! directory=$(GOARCH=$1 "$tests/build-sample" 1.19 dump 2>"$work/why"); then
-		skip "$1" "$(tail -n 1 "$work/why")"
-	elif [ -z "$run" ]; then
-		skip "$1" "no $2"
-	elif ! "$run" "$directory/dump" "$work/dump" "$work/stacks" >"$work/counts" 2>"$work/why"; then
-		skip "$1" "cannot be run here: $(head -n 1 "$work/why")"
-	else
+	local directory
+	if foreign_dump "$1" "$2"; then
 		compare_stacks "$1" "$directory" "$work/dump" "$work/stacks"
 		compare_counts "$1" 1.19 "$work/dump"
 	fi
@@ -343,7 +336,7 @@ for release in $("$tests/toolchain" list); do
 	check_release "$release"
 done
 check_pie 1.19
-check_machine 386
+check_machine 386 env
 check_machine arm qemu-arm
 check_machine s390x qemu-s390x
 check_waits

@@ -4,14 +4,9 @@
 # own session, nm, and the Go command.
 set -u
 
-# The toolchains and samples stay where they are when the cache moves.
-export GOHEAP_TEST_CACHE=${GOHEAP_TEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/goheap-tests}
-
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-
-export XDG_CACHE_HOME=$work/cache XDG_RUNTIME_DIR=$work/run TMPDIR=$work/tmp
-mkdir -p "$XDG_CACHE_HOME" "$XDG_RUNTIME_DIR" "$TMPDIR"
+session_home
 children=
 trap 'kill $children 2>/dev/null; rm -rf "$work"' EXIT
 
@@ -21,8 +16,6 @@ if ! command -v gdb >/dev/null; then
 fi
 
 source=$tests/samples/sample
-# As it is installed.
-sed '/^# --- build tree only ---$/,$d' "$tests/../gdbinit" >"$work/goheap.gdb"
 
 # What the user of this machine has set is not to be seen here. A program whose threads and stacks
 # stay where they are can be stepped through twice with the same result.
@@ -480,15 +473,7 @@ test_remote() {
 		skip "$1: gdbserver" "not installed"
 		return
 	fi
-	rm -f "$work/server"
-	gdbserver --once 127.0.0.1:0 "$2" >"$work/server" 2>&1 &
-	server=$!
-	children="$children $server"
-	for _ in {1..50}; do
-		port=$(sed -n 's/^Listening on port //p' "$work/server" 2>/dev/null)
-		[ -n "$port" ] && break
-		sleep 0.1
-	done
+	serve "$2"
 	goheap "$2" >"$work/session" <<-END
 		set sysroot /
 		break main.leaf

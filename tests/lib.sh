@@ -89,6 +89,46 @@ printed() {
 		{ inlined = /\(\.\.\.\)$/ ? OFS "inlined" : ""; name = $0; sub(/\([^()]*\)$/, "", name); if (name == "panic") name = "runtime.gopanic" }' | sort
 }
 
+# session_home: sessions get a cache, a runtime directory and temporary files of their own, and gdbinit as it is
+# installed, $work/goheap.gdb. The toolchains and samples stay where they are when the cache moves.
+session_home() {
+	export GOHEAP_TEST_CACHE=${GOHEAP_TEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/goheap-tests}
+	export XDG_CACHE_HOME=$work/cache XDG_RUNTIME_DIR=$work/run TMPDIR=$work/tmp
+	mkdir -p "$XDG_CACHE_HOME" "$XDG_RUNTIME_DIR" "$TMPDIR"
+	sed '/^# --- build tree only ---$/,$d' "$tests/../gdbinit" >"$work/goheap.gdb"
+}
+
+# serve ARGUMENT...: gdbserver in the background; its process id in $server and among $children, its port in $port.
+serve() {
+	rm -f "$work/server"
+	gdbserver --once "${@:1:$#-1}" 127.0.0.1:0 "${@: -1}" >"$work/server" 2>&1 &
+	server=$!
+	children="$children $server"
+	for _ in {1..50}; do
+		port=$(sed -n 's/^Listening on port //p' "$work/server" 2>/dev/null)
+		[ -n "$port" ] && break
+		sleep 0.1
+	done
+}
+
+# foreign_dump GOARCH EMULATOR: has the sample for that machine, built with Go 1.19, write its dump to $work/dump, its stacks to
+# $work/stacks and its counts to $work/counts; its directory is in $directory. False, and the check skipped, where
+# it cannot be run. EMULATOR is "env" where none is needed.
+foreign_dump() {
+	local run
+	run=$(command -v "$2" || command -v "$2-static")
+	if ! directory=$(GOARCH=$1 "$tests/build-sample" 1.19 dump 2>"$work/why"); then
+		skip "$1" "$(tail -n 1 "$work/why")"
+	elif [ -z "$run" ]; then
+		skip "$1" "no $2"
+	elif ! "$run" "$directory/dump" "$work/dump" "$work/stacks" >"$work/counts" 2>"$work/why"; then
+		skip "$1" "cannot be run here: $(head -n 1 "$work/why")"
+	else
+		return 0
+	fi
+	return 1
+}
+
 # finish: prints the counts and ends the test.
 finish() {
 	echo "$passed passed, $failed failed, $skipped skipped"

@@ -5,14 +5,9 @@
 set -u
 export LC_ALL=C
 
-# The toolchains and samples stay where they are when the cache moves.
-export GOHEAP_TEST_CACHE=${GOHEAP_TEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/goheap-tests}
-
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-export XDG_CACHE_HOME=$work/cache XDG_RUNTIME_DIR=$work/run TMPDIR=$work/tmp
-mkdir -p "$XDG_CACHE_HOME" "$XDG_RUNTIME_DIR" "$TMPDIR"
-sed '/^# --- build tree only ---$/,$d' "$tests/../gdbinit" >"$work/goheap.gdb"
+session_home
 children=
 trap 'kill $children 2>/dev/null; rm -rf "$work"' EXIT
 
@@ -80,19 +75,6 @@ like() {
 	same "$1: main's stack as in the process's traceback" /dev/null "$work/apart"
 	has "$1: one line" "$(grep -c '^goheap: ' "$2")" '^1$'
 	lacks "$1: no ?? in any thread" "$(sed -n '/^Thread /,$p' "$2")" '\?\?|[Ee]rror'
-}
-
-# serve ARGUMENT...: gdbserver in the background; its process id in $server, its port in $port.
-serve() {
-	rm -f "$work/server"
-	gdbserver --once "${@:1:$#-1}" 127.0.0.1:0 "${@: -1}" >"$work/server" 2>&1 &
-	server=$!
-	children="$children $server"
-	for _ in {1..50}; do
-		port=$(sed -n 's/^Listening on port //p' "$work/server" 2>/dev/null)
-		[ -n "$port" ] && break
-		sleep 0.1
-	done
 }
 
 # test_waiting NAME STRIPPED: the stacks of a process.
@@ -173,16 +155,6 @@ test_damaged() {
 		lacks "$1: a core file cut to $size bytes" "$(cat "$work/session")" '^goheap: .*functions'
 	done
 	equal "$1: core files cut short: GDB goes on" 5 "$count"
-}
-
-# equal NAME EXPECTED FOUND
-equal() {
-	if [ "$2" = "$3" ]; then
-		ok "$1"
-	else
-		fail "$1" "expected: $2
-found: $3"
-	fi
 }
 
 # moving: what a user does with a process that runs.

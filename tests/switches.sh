@@ -4,14 +4,9 @@
 # ends it.
 set -u
 
-# The toolchains and samples stay where they are when the cache moves.
-export GOHEAP_TEST_CACHE=${GOHEAP_TEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/goheap-tests}
-
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-
-export XDG_CACHE_HOME=$work/cache XDG_RUNTIME_DIR=$work/run TMPDIR=$work/tmp
-mkdir -p "$XDG_CACHE_HOME" "$XDG_RUNTIME_DIR" "$TMPDIR"
+session_home
 
 if ! command -v gdb >/dev/null; then
 	skip "everything" "no gdb"
@@ -21,9 +16,6 @@ if [ "$(uname -m)" != x86_64 ]; then
 	skip "everything" "not amd64"
 	finish
 fi
-
-# As it is installed.
-sed '/^# --- build tree only ---$/,$d' "$tests/../gdbinit" >"$work/goheap.gdb"
 
 # What the user of this machine has set is not to be seen here.
 options=(-nx -q -iex 'set auto-load no' -iex 'set debuginfod enabled off' -iex 'set width 0'

@@ -4,16 +4,9 @@
 set -u
 export LC_ALL=C
 
-# The toolchains and samples stay where they are when the cache moves.
-export GOHEAP_TEST_CACHE=${GOHEAP_TEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/goheap-tests}
-
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-
-export XDG_CACHE_HOME=$work/cache XDG_RUNTIME_DIR=$work/run
-mkdir -p "$XDG_RUNTIME_DIR"
-# As it is installed.
-sed '/^# --- build tree only ---$/,$d' "$tests/../gdbinit" >"$work/goheap.gdb"
+session_home
 child=
 trap 'kill $child 2>/dev/null; rm -rf "$work"' EXIT
 

@@ -4,14 +4,9 @@
 set -u
 export LC_ALL=C
 
-# The toolchains and samples stay where they are when the cache moves.
-export GOHEAP_TEST_CACHE=${GOHEAP_TEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/goheap-tests}
-
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-export XDG_CACHE_HOME=$work/cache XDG_RUNTIME_DIR=$work/run
-mkdir -p "$XDG_CACHE_HOME" "$XDG_RUNTIME_DIR"
-sed '/^# --- build tree only ---$/,$d' "$tests/../gdbinit" >"$work/goheap.gdb"
+session_home
 "$CC" -std=gnu11 -I "$tests/.." "$tests/oracle/makedump.c" "$tests/unit/dumpmaker.c" -o "$work/makedump" || exit
 
 # session GDB PROGRAM DUMP COMMAND...: a session on a dump; PROGRAM may be empty.
@@ -498,17 +493,10 @@ check_prototype() {
 	done
 }
 
-# check_machine GOARCH QEMU: programs for other machines, as far as they can be run here.
+# check_machine GOARCH EMULATOR: programs for other machines, as far as they can be run here.
 check_machine() {
-	local directory run
-	run=$(command -v "$2" || command -v "$2-static")
-	if ! directory=$(GOARCH=$1 "$tests/build-sample" 1.19 dump 2>"$work/why"); then
-		skip "$1" "$(tail -n 1 "$work/why")"
-	elif [ -z "$run" ]; then
-		skip "$1" "no $2"
-	elif ! "$run" "$directory/dump" "$work/dump" "$work/stacks" >"$work/counts" 2>"$work/why"; then
-		skip "$1" "cannot be run here: $(head -n 1 "$work/why")"
-	else
+	local directory
+	if foreign_dump "$1" "$2"; then
 		real "$1" gdb-multiarch "$directory/dump.stripped" "$work/dump" "$work/stacks"
 		real "$1, no program" gdb-multiarch "" "$work/dump" "$work/stacks"
 	fi

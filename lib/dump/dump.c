@@ -245,12 +245,14 @@ static void typed_fields(const struct gh_dump *dump, const struct gh_dump_object
 		gh_dump_get(dump, GH_DUMP_TYPE, number, &record);
 	gh_fields_start(walk, &dump->file, dump->format, dump->word, record.type.fields, size);
 	walk->every_word = object->type_kind == GH_DUMP_CONSERVATIVE;
+	/* An object holds no more pairs than words, so that a list which is longer than its type
+	 * would have it cannot be read over and over. */
+	walk->budget = size / dump->word + 1;
 	if (record.type.size == 0 || object->type_kind == GH_DUMP_REGULAR || walk->every_word)
 		return;
 
-	/* Elements hold no more pairs than words, so that a list which is longer than its type
-	 * would have it cannot be read over and over. */
-	walk->budget = size / dump->word + size / record.type.size + record.type.fields.count + 1;
+	/* And as many ends of the list as elements. */
+	walk->budget += size / record.type.size;
 	walk->element = record.type.size;
 	walk->stride = record.type.size;
 	if (object->type_kind == GH_DUMP_CHANNEL)

@@ -12,8 +12,7 @@ static struct gh_extent_run *runs(const struct gh_extents *extents)
 	return (struct gh_extent_run *)(void *)extents->runs.data;
 }
 
-/* The extents in run number RUN. */
-static size_t run_length(const struct gh_extents *extents, size_t run)
+size_t gh_extents_run_length(const struct gh_extents *extents, size_t run)
 {
 	size_t end = run + 1 < extents->nruns ? runs(extents)[run + 1].first : extents->count;
 	return end - runs(extents)[run].first;
@@ -24,8 +23,7 @@ static uint64_t address_of(const struct gh_extent_run *run, const struct gh_exte
 	return run->address + item->address * (uint64_t)GH_EXTENT_UNIT;
 }
 
-/* The extent at PLACE in run number RUN. */
-static struct gh_extent get(const struct gh_extents *extents, size_t run, size_t place)
+struct gh_extent gh_extents_at(const struct gh_extents *extents, size_t run, size_t place)
 {
 	const struct gh_extent_run *in = &runs(extents)[run];
 	const struct gh_extent_item *item = &items(extents)[in->first + place];
@@ -135,7 +133,8 @@ static bool interleaved(const struct gh_extents *extents)
 {
 	for (size_t i = 1; i < extents->nruns; i++) {
 		size_t run = extents->order[i - 1];
-		struct gh_extent last = get(extents, run, run_length(extents, run) - 1);
+		struct gh_extent last =
+		    gh_extents_at(extents, run, gh_extents_run_length(extents, run) - 1);
 		if (runs(extents)[extents->order[i]].address < end_of(&last))
 			return true;
 	}
@@ -184,7 +183,7 @@ struct gh_extent gh_extents_get(const struct gh_extents *extents, size_t number)
 		else
 			high = middle;
 	}
-	return get(extents, low, number - run[low].first);
+	return gh_extents_at(extents, low, number - run[low].first);
 }
 
 /* The place in the order of the last run that begins at ADDRESS or before; SIZE_MAX if there is
@@ -210,7 +209,7 @@ size_t gh_extents_find(const struct gh_extents *extents, uint64_t address)
 		return GH_NO_EXTENT;
 	const struct gh_extent_run *run = &runs(extents)[extents->order[place]];
 	const struct gh_extent_item *item = items(extents) + run->first;
-	size_t low = 0, high = run_length(extents, extents->order[place]);
+	size_t low = 0, high = gh_extents_run_length(extents, extents->order[place]);
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 		if (address_of(run, &item[middle]) <= address)
@@ -227,8 +226,8 @@ bool gh_extents_next(const struct gh_extents *extents, struct gh_extent_walk *wa
 	if (walk->run == extents->nruns)
 		return false;
 	size_t run = extents->order[walk->run];
-	*extent = get(extents, run, walk->place);
-	if (++walk->place == run_length(extents, run)) {
+	*extent = gh_extents_at(extents, run, walk->place);
+	if (++walk->place == gh_extents_run_length(extents, run)) {
 		walk->run++;
 		walk->place = 0;
 	}

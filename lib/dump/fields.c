@@ -113,8 +113,10 @@ bool gh_fields_next(struct gh_fields *walk, struct gh_field *field)
 		return next_word(walk, field);
 	do {
 		while (next_pair(walk, field)) {
-			if (!fits(field, walk->element, walk->word))
+			if (!fits(field, walk->element, walk->word)) {
+				walk->beyond++;
 				continue;
+			}
 			field->offset += walk->base;
 			return true;
 		}

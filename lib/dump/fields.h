@@ -56,6 +56,7 @@ struct gh_fields {
 	uint64_t element;          /* size of an element, in bytes */
 	uint64_t size;             /* of the region, in bytes */
 	uint8_t word;              /* pointer size, in bytes */
+	uint64_t beyond;           /* fields passed over: beyond the region, or of unknown kinds */
 	bool every_word;           /* no list: each word may be a pointer */
 	enum gh_dump_format format;
 };

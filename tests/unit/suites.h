@@ -16,6 +16,7 @@ Suite *rtype_suite(void);
 Suite *inline_suite(void);
 Suite *dump_suite(void);
 Suite *dump_damage_suite(void);
+Suite *heap_suite(void);
 Suite *slots_suite(void);
 Suite *process_suite(void);
 

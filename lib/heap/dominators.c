@@ -1,0 +1,200 @@
+/* Semi-NCA: Georgiadis, Tarjan and Werneck, "Finding Dominators in Practice" (2006): semidominators
+ * as Lengauer and Tarjan have them, then each immediate dominator as the nearest common ancestor of
+ * the semidominator and the parent. Nothing is recursive. */
+#include "lib/heap/dominators.h"
+
+#include <stdlib.h>
+
+/* What is known of a vertex. Vertices are numbered by a depth-first search: 0 is the roots
+ * together, the objects follow in the order in which they are found. */
+struct vertex {
+	uint32_t parent; /* in the search's tree; later an ancestor */
+	uint32_t label;  /* the vertex of the smallest semidominator up to that ancestor */
+	uint32_t semi;   /* its semidominator */
+	uint32_t idom;   /* its immediate dominator */
+};
+
+struct search {
+	const struct gh_heap *heap;
+	struct gh_dominators *out;
+	uint32_t *numbers;      /* by object: its vertex; 0 if it was not found; owned */
+	struct vertex *vertex;  /* by number; owned */
+	struct gh_buffer stack; /* uint32_t: by depth, how many targets have been looked at */
+};
+
+/* Makes OBJECT the next vertex. */
+static uint32_t number_object(struct search *search, uint32_t object, uint32_t parent)
+{
+	uint32_t number = ++search->out->nreachable;
+	search->numbers[object] = number;
+	search->out->order[number - 1] = object;
+	search->vertex[number] = (struct vertex){parent, number, number, parent};
+	return number;
+}
+
+/* Numbers what can be reached from OBJECT, which is not numbered yet. False if memory ran out. */
+static bool search_from(struct search *search, uint32_t object)
+{
+	struct gh_buffer *stack = &search->stack;
+	uint32_t vertex = number_object(search, object, 0);
+	gh_buffer_bytes(stack, &(uint32_t){0}, sizeof(uint32_t));
+	while (stack->size > 0 && !stack->failed) {
+		uint32_t *looked = (uint32_t *)(void *)(stack->data + stack->size) - 1;
+		const uint32_t *targets;
+		size_t count =
+		    gh_heap_targets(search->heap, search->out->order[vertex - 1], &targets);
+		while (*looked < count && search->numbers[targets[*looked]] != 0)
+			++*looked;
+		if (*looked == count) {
+			stack->size -= sizeof(*looked);
+			vertex = search->vertex[vertex].parent;
+			continue;
+		}
+		vertex = number_object(search, targets[(*looked)++], vertex);
+		gh_buffer_bytes(stack, &(uint32_t){0}, sizeof(uint32_t));
+	}
+	return !stack->failed;
+}
+
+static bool number_all(struct search *search)
+{
+	const struct gh_heap *heap = search->heap;
+	for (size_t i = 0; i < heap->nroots; i++) {
+		uint32_t object = heap->roots[i].object;
+		if (search->numbers[object] == 0 && !search_from(search, object))
+			return false;
+	}
+	return true;
+}
+
+/* The vertex of the smallest semidominator among VERTEX and those of its ancestors that are linked,
+ * which are those above LAST. Compresses the way there: first up, turning the pointers round, then
+ * down. */
+static uint32_t evaluate(struct vertex *vertex, uint32_t number, uint32_t last)
+{
+	if (vertex[number].parent <= last)
+		return vertex[number].label;
+	uint32_t below = 0, at = number;
+	while (vertex[at].parent > last) {
+		uint32_t above = vertex[at].parent;
+		vertex[at].parent = below;
+		below = at;
+		at = above;
+	}
+	uint32_t top = vertex[at].parent, best = vertex[at].label;
+	while (below != 0) {
+		at = below;
+		below = vertex[at].parent;
+		if (vertex[best].semi < vertex[vertex[at].label].semi)
+			vertex[at].label = best;
+		best = vertex[at].label;
+		vertex[at].parent = top;
+	}
+	return vertex[number].label;
+}
+
+/* Makes the semidominator of NUMBER that of a way through the vertex FROM, if that is smaller. */
+static void go_through(struct vertex *vertex, uint32_t number, uint32_t from)
+{
+	uint32_t semi = from <= number ? from : vertex[evaluate(vertex, from, number)].semi;
+	if (semi < vertex[number].semi)
+		vertex[number].semi = semi;
+}
+
+static void find_semidominators(struct search *search)
+{
+	struct vertex *vertex = search->vertex;
+	const uint32_t *referrers;
+	for (uint32_t number = search->out->nreachable; number > 0; number--) {
+		uint32_t object = search->out->order[number - 1];
+		vertex[number].semi = vertex[number].idom;
+		size_t count = gh_heap_referrers(search->heap, object, &referrers);
+		for (size_t i = 0; i < count; i++)
+			if (search->numbers[referrers[i]] != 0)
+				go_through(vertex, number, search->numbers[referrers[i]]);
+	}
+}
+
+static void find_dominators(struct search *search)
+{
+	struct vertex *vertex = search->vertex;
+	const struct gh_heap *heap = search->heap;
+	for (size_t i = 0; i < heap->nroots; i++)
+		vertex[search->numbers[heap->roots[i].object]].idom = 0;
+	find_semidominators(search);
+	for (uint32_t number = 1; number <= search->out->nreachable; number++) {
+		uint32_t idom = vertex[number].idom;
+		while (idom > vertex[number].semi)
+			idom = vertex[idom].idom;
+		vertex[number].idom = idom;
+	}
+}
+
+/* Puts, for each object, its dominator in the place of its number. */
+static void name_dominators(struct search *search)
+{
+	uint32_t count = search->heap->count;
+	for (uint32_t object = 0; object < count; object++) {
+		uint32_t *place = &search->numbers[object];
+		uint32_t idom = search->vertex[*place].idom;
+		if (*place == 0)
+			*place = GH_HEAP_NONE;
+		else
+			*place = idom == 0 ? count : search->out->order[idom - 1];
+	}
+}
+
+static bool find_all(struct search *search)
+{
+	size_t count = search->heap->count;
+	search->numbers = search->out->idom = calloc(count + 1, sizeof(*search->numbers));
+	search->out->order = malloc((count + 1) * sizeof(*search->out->order));
+	search->vertex = malloc((count + 1) * sizeof(*search->vertex));
+	bool ok = search->numbers != NULL && search->out->order != NULL && search->vertex != NULL;
+	if (ok)
+		search->vertex[0] = (struct vertex){0};
+	ok = ok && number_all(search);
+	gh_buffer_free(&search->stack);
+	if (ok) {
+		find_dominators(search);
+		name_dominators(search);
+	}
+	free(search->vertex);
+	return ok;
+}
+
+static bool add_sizes(struct gh_dominators *dominators, const struct gh_heap *heap)
+{
+	uint64_t *retained = calloc((size_t)heap->count + 1, sizeof(*retained));
+	dominators->retained = retained;
+	if (retained == NULL)
+		return false;
+	for (uint32_t object = 0; object < heap->count; object++)
+		if (dominators->idom[object] != GH_HEAP_NONE)
+			retained[object] = gh_heap_object(heap, object).size;
+	for (uint32_t i = dominators->nreachable; i > 0; i--) {
+		uint32_t object = dominators->order[i - 1];
+		/* The last is that of the roots together. */
+		retained[dominators->idom[object]] += retained[object];
+	}
+	return true;
+}
+
+bool gh_dominators_build(struct gh_dominators *dominators, const struct gh_heap *heap,
+			 struct gh_error *err)
+{
+	*dominators = (struct gh_dominators){0};
+	struct search search = {.heap = heap, .out = dominators};
+	if (find_all(&search) && add_sizes(dominators, heap))
+		return true;
+	gh_dominators_free(dominators);
+	return gh_fail(err, heap->dump->path, GH_NO_OFFSET, "memory for its dominators", "none");
+}
+
+void gh_dominators_free(struct gh_dominators *dominators)
+{
+	free(dominators->idom);
+	free(dominators->retained);
+	free(dominators->order);
+	*dominators = (struct gh_dominators){0};
+}

@@ -1,0 +1,64 @@
+/* The heap of a dump as a graph: its objects, the pointers between them, the roots. */
+#ifndef GH_HEAP_HEAP_H
+#define GH_HEAP_HEAP_H
+
+#include "lib/dump/memory.h"
+#include "lib/heap/lists.h"
+#include "lib/heap/places.h"
+#include "lib/heap/pointers.h"
+#include "lib/heap/roots.h"
+
+/* What is wrong with a heap whose graph is made nonetheless. */
+struct gh_heap_damage {
+	uint64_t dangling; /* pointers in objects to where objects are, yet to none, nor to a
+			      stack or a global */
+	uint64_t outside;  /* fields of objects that do not lie in them */
+	uint64_t unknown;  /* interfaces whose type is not in the dump */
+	uint64_t empty;    /* objects without a byte: nothing points to them */
+	struct gh_roots_damage roots;
+};
+
+struct gh_heap {
+	const struct gh_dump *dump; /* the caller's */
+	uint32_t count;             /* of objects, numbered from 0 by ascending address */
+	struct gh_places places;
+	struct gh_lists targets;
+	struct gh_lists referrers;
+	struct gh_root *roots; /* sorted by object, kind, number and offset; owned */
+	size_t nroots;
+	struct gh_heap_damage damage;
+};
+
+/* Makes the graph of DUMP, which is the caller's and outlives it. Returns false and fills ERR if
+ * there are more objects than can be numbered, or memory ran out. On success the heap is to be
+ * freed with gh_heap_free.
+ *
+ * Pointers are those that Go's collector follows: into an object as well as to its start. One to
+ * where an object ends is of the next, if any: Go's compiler makes none, and pads what ends in a
+ * field of no size (cmd/compile/internal/types, size.go). */
+bool gh_heap_build(struct gh_heap *heap, const struct gh_dump *dump, struct gh_error *err);
+
+/* Frees everything. A zeroed heap may be freed too. */
+void gh_heap_free(struct gh_heap *heap);
+
+/* The object that holds ADDRESS, not only where it begins; or GH_HEAP_NONE. */
+uint32_t gh_heap_find(const struct gh_heap *heap, uint64_t address);
+
+/* OBJECT, which there is. */
+struct gh_heap_object gh_heap_object(const struct gh_heap *heap, uint32_t object);
+
+/* The objects that OBJECT points to, one for each of its pointers that points to an object, in the
+ * order of its fields. Gives how many; the list is the heap's. */
+size_t gh_heap_targets(const struct gh_heap *heap, uint32_t object, const uint32_t **targets);
+
+/* The objects that point to OBJECT, ascending, each once. Gives how many; the list is the heap's.
+ */
+size_t gh_heap_referrers(const struct gh_heap *heap, uint32_t object, const uint32_t **referrers);
+
+/* The roots that point to OBJECT. Gives how many; the list is the heap's. */
+size_t gh_heap_roots(const struct gh_heap *heap, uint32_t object, const struct gh_root **roots);
+
+/* Starts a walk over the pointers of OBJECT, for gh_pointers_next. */
+void gh_pointers_start(const struct gh_heap *heap, uint32_t object, struct gh_pointers *walk);
+
+#endif

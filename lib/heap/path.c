@@ -1,0 +1,125 @@
+#include "lib/heap/path.h"
+
+#include <stdlib.h>
+
+/* A walk from an object to those that point to it, the nearest first. */
+struct search {
+	const struct gh_heap *heap;
+	uint32_t *toward;       /* by object: one more than the next on the way; 0 if not seen */
+	struct gh_buffer queue; /* uint32_t, the objects seen */
+};
+
+static bool reach(struct search *search, uint32_t object, uint32_t toward)
+{
+	if (search->toward[object] != 0)
+		return true;
+	search->toward[object] = toward + 1;
+	uint32_t *place = gh_buffer_extend(&search->queue, sizeof(*place));
+	if (place != NULL)
+		*place = object;
+	return place != NULL;
+}
+
+/* Reaches what points to OBJECT. */
+static bool reach_referrers(struct search *search, uint32_t object)
+{
+	const uint32_t *referrers;
+	size_t count = gh_heap_referrers(search->heap, object, &referrers);
+	for (size_t i = 0; i < count; i++)
+		if (!reach(search, referrers[i], object))
+			return false;
+	return true;
+}
+
+/* Goes back from OBJECT until a root points to what is reached; that is FIRST, or GH_HEAP_NONE if
+ * there is no root. False if memory ran out. */
+static bool find_first(struct search *search, uint32_t object, uint32_t *first)
+{
+	const struct gh_root *roots;
+	*first = GH_HEAP_NONE;
+	if (!reach(search, object, object))
+		return false;
+	for (size_t at = 0; at < search->queue.size / sizeof(uint32_t); at++) {
+		uint32_t next = ((const uint32_t *)(void *)search->queue.data)[at];
+		if (gh_heap_roots(search->heap, next, &roots) > 0) {
+			*first = next;
+			return true;
+		}
+		if (!reach_referrers(search, next))
+			return false;
+	}
+	return true;
+}
+
+/* Where OBJECT has its first pointer to TARGET, which it points to. */
+static uint64_t offset_of(const struct gh_heap *heap, uint32_t object, uint32_t target)
+{
+	struct gh_pointers walk;
+	struct gh_pointer pointer;
+	gh_pointers_start(heap, object, &walk);
+	while (gh_pointers_next(&walk, &pointer))
+		if (pointer.target == target)
+			return pointer.offset;
+	return 0;
+}
+
+static bool add_step(struct gh_path *path, uint32_t object, uint64_t offset)
+{
+	struct gh_path_step *step = gh_buffer_extend(&path->steps, sizeof(*step));
+	if (step == NULL)
+		return false;
+	*step = (struct gh_path_step){.object = object, .offset = offset};
+	path->nsteps++;
+	return true;
+}
+
+/* Writes down the way from FIRST to LAST. */
+static bool make_steps(const struct search *search, uint32_t first, uint32_t last,
+		       struct gh_path *path)
+{
+	uint32_t object = first;
+	while (object != last) {
+		uint32_t next = search->toward[object] - 1;
+		if (!add_step(path, object, offset_of(search->heap, object, next)))
+			return false;
+		object = next;
+	}
+	return add_step(path, last, 0);
+}
+
+bool gh_path_find(const struct gh_heap *heap, uint32_t object, struct gh_path *path,
+		  struct gh_error *err)
+{
+	struct search search = {.heap = heap};
+	const struct gh_root *roots;
+	uint32_t first = GH_HEAP_NONE;
+	*path = (struct gh_path){0};
+	err->text[0] = '\0';
+	search.toward = calloc((size_t)heap->count + 1, sizeof(*search.toward));
+	bool ok = search.toward != NULL && find_first(&search, object, &first);
+	if (ok && first != GH_HEAP_NONE) {
+		gh_heap_roots(heap, first, &roots);
+		path->root = roots[0];
+		ok = make_steps(&search, first, object, path);
+	}
+	free(search.toward);
+	gh_buffer_free(&search.queue);
+	if (!ok)
+		gh_fail(err, heap->dump->path, GH_NO_OFFSET, "memory for a path", "none");
+	if (!ok || first == GH_HEAP_NONE) {
+		gh_path_free(path);
+		return false;
+	}
+	return true;
+}
+
+const struct gh_path_step *gh_path_steps(const struct gh_path *path)
+{
+	return (const struct gh_path_step *)(const void *)path->steps.data;
+}
+
+void gh_path_free(struct gh_path *path)
+{
+	gh_buffer_free(&path->steps);
+	*path = (struct gh_path){0};
+}

@@ -1,0 +1,30 @@
+/* The shortest way from a root to an object: what keeps it alive. */
+#ifndef GH_HEAP_PATH_H
+#define GH_HEAP_PATH_H
+
+#include "lib/heap/heap.h"
+
+struct gh_path_step {
+	uint32_t object;
+	uint64_t
+	    offset; /* of the pointer to the next object, in this one, in bytes; of the last 0 */
+};
+
+struct gh_path {
+	struct gh_root root;    /* points to the first step's object */
+	struct gh_buffer steps; /* struct gh_path_step, up to the object asked for; owned */
+	size_t nsteps;
+};
+
+/* Finds a shortest way from a root of HEAP to OBJECT. Of several roots of an object it is the first
+ * by kind. False if there is none, and ERR's text is empty, or if memory ran out, and ERR is
+ * filled. On success the path is to be freed with gh_path_free. */
+bool gh_path_find(const struct gh_heap *heap, uint32_t object, struct gh_path *path,
+		  struct gh_error *err);
+
+/* The steps of PATH. */
+const struct gh_path_step *gh_path_steps(const struct gh_path *path);
+
+void gh_path_free(struct gh_path *path);
+
+#endif

@@ -1,0 +1,71 @@
+#include "lib/heap/pointers.h"
+
+/* The contents of RECORD. */
+static struct gh_dump_slice contents_of(const struct gh_dump_record *record)
+{
+	switch (record->kind) {
+	case GH_DUMP_OBJECT:
+		return record->object.contents;
+	case GH_DUMP_FRAME:
+		return record->frame.contents;
+	default:
+		return record->segment.contents;
+	}
+}
+
+void gh_pointers_of(const struct gh_dump *dump, const struct gh_places *places,
+		    const struct gh_dump_record *record, struct gh_pointers *walk)
+{
+	*walk = (struct gh_pointers){
+	    .dump = dump,
+	    .places = places,
+	    .contents = gh_dump_bytes(dump, contents_of(record)),
+	};
+	gh_dump_fields(dump, record, &walk->fields);
+}
+
+static uint64_t word_at(const struct gh_pointers *walk, uint64_t offset)
+{
+	struct gh_cursor cur = walk->contents;
+	gh_cursor_seek(&cur, offset);
+	return gh_cursor_uint(&cur, walk->dump->word);
+}
+
+/* The data word of an interface is a pointer. From 1.4 on it always is; before, its type tells, and
+ * where that is not in the dump, it may be. */
+static bool is_pointer(struct gh_pointers *walk, const struct gh_field *field)
+{
+	const struct gh_dump *dump = walk->dump;
+	if (dump->format >= GH_DUMP_1_4)
+		return true;
+	uint64_t type = word_at(walk, field->offset);
+	if (type == 0)
+		return false;
+	enum gh_dump_kind kind = field->kind == GH_FIELD_IFACE ? GH_DUMP_ITAB : GH_DUMP_TYPE;
+	size_t number = gh_dump_find(dump, kind, type);
+	if (number == GH_DUMP_NONE) {
+		walk->unknown++;
+		return true;
+	}
+	struct gh_dump_record record;
+	gh_dump_get(dump, kind, number, &record);
+	return kind == GH_DUMP_ITAB ? record.itab.indirect : record.type.indirect;
+}
+
+bool gh_pointers_next(struct gh_pointers *walk, struct gh_pointer *pointer)
+{
+	struct gh_field field;
+	while (gh_fields_next(&walk->fields, &field)) {
+		pointer->offset = field.offset;
+		if (field.kind == GH_FIELD_IFACE || field.kind == GH_FIELD_EFACE) {
+			if (!is_pointer(walk, &field))
+				continue;
+			pointer->offset += walk->dump->word;
+		}
+		pointer->value = word_at(walk, pointer->offset);
+		pointer->target = pointer->value != 0 ? gh_places_find(walk->places, pointer->value)
+						      : GH_HEAP_NONE;
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,155 @@
+#include "lib/heap/roots.h"
+
+#include <stdlib.h>
+
+enum gh_dump_kind gh_root_record(const struct gh_dump *dump, enum gh_root_kind kind)
+{
+	static const enum gh_dump_kind kinds[] = {
+	    [GH_ROOT_DATA] = GH_DUMP_DATA,
+	    [GH_ROOT_BSS] = GH_DUMP_BSS,
+	    [GH_ROOT_FRAME] = GH_DUMP_FRAME,
+	    [GH_ROOT_GOROUTINE] = GH_DUMP_GOROUTINE,
+	    [GH_ROOT_DEFER] = GH_DUMP_DEFER,
+	    [GH_ROOT_PANIC] = GH_DUMP_PANIC,
+	    [GH_ROOT_FINALIZER] = GH_DUMP_FINALIZER,
+	    [GH_ROOT_QUEUED_FINALIZER] = GH_DUMP_QUEUED_FINALIZER,
+	    [GH_ROOT_OTHER] = GH_DUMP_OTHER_ROOT,
+	};
+	if (dump->format == GH_DUMP_PROTOTYPE && kind == GH_ROOT_DATA)
+		return GH_DUMP_DATA_ROOT;
+	if (dump->format == GH_DUMP_PROTOTYPE && kind == GH_ROOT_FRAME)
+		return GH_DUMP_STACK_ROOT;
+	return kinds[kind];
+}
+
+/* Where roots go to. */
+struct gathering {
+	const struct gh_dump *dump;
+	const struct gh_places *places;
+	struct gh_buffer *roots;
+	struct gh_roots_damage *damage;
+	uint8_t *finalized;     /* a bit for each object whose finalizer has been seen; owned */
+	enum gh_root_kind kind; /* of what is read now */
+	uint32_t number;        /* of its record */
+};
+
+/* Adds a root to the object that ADDRESS is in, if it is in one. */
+static void add(const struct gathering *to, uint64_t address, uint64_t offset)
+{
+	uint32_t object = address != 0 ? gh_places_find(to->places, address) : GH_HEAP_NONE;
+	if (object == GH_HEAP_NONE)
+		return;
+	struct gh_root *root = gh_buffer_extend(to->roots, sizeof(*root));
+	if (root != NULL)
+		*root = (struct gh_root){object, to->number, offset, to->kind};
+}
+
+/* Adds the pointers of RECORD. */
+static void add_pointers(const struct gathering *to, const struct gh_dump_record *record)
+{
+	struct gh_pointers walk;
+	struct gh_pointer pointer;
+	gh_pointers_of(to->dump, to->places, record, &walk);
+	while (gh_pointers_next(&walk, &pointer))
+		if (pointer.target != GH_HEAP_NONE)
+			add(to, pointer.value, pointer.offset);
+}
+
+static void add_goroutine(const struct gathering *to, const struct gh_dump_goroutine *goroutine)
+{
+	add(to, goroutine->context, GH_ROOT_CONTEXT);
+	add(to, goroutine->top_defer, GH_ROOT_TOP_DEFER);
+	add(to, goroutine->top_panic, GH_ROOT_TOP_PANIC);
+}
+
+/* What a registered finalizer will be called with is kept, but not the object itself, or it would
+ * never be: so do markrootSpans and gcScanFinalizer of Go's src/runtime/mgcmark.go. */
+static void add_finalizer(const struct gathering *to, const struct gh_dump_finalizer *finalizer)
+{
+	add(to, finalizer->func_value, GH_ROOT_CLOSURE);
+	uint32_t object = gh_places_find(to->places, finalizer->object);
+	if (object == GH_HEAP_NONE) {
+		to->damage->lost_finalizers++;
+		return;
+	}
+	/* Go has one for an object: no more are looked at, or they could be many of a large one. */
+	uint8_t bit = (uint8_t)(1U << object % 8);
+	if ((to->finalized[object / 8] & bit) != 0)
+		return;
+	to->finalized[object / 8] |= bit;
+	struct gh_dump_record record;
+	gh_dump_get(to->dump, GH_DUMP_OBJECT, gh_places_get(to->places, object).number, &record);
+	add_pointers(to, &record);
+}
+
+static void add_record(const struct gathering *to, const struct gh_dump_record *record)
+{
+	switch (record->kind) {
+	case GH_DUMP_GOROUTINE:
+		add_goroutine(to, &record->goroutine);
+		break;
+	case GH_DUMP_DEFER:
+		add(to, record->defer.func_value, 0);
+		break;
+	case GH_DUMP_PANIC:
+		add(to, record->panic.argument_data, 0);
+		break;
+	case GH_DUMP_FINALIZER:
+		add_finalizer(to, &record->finalizer);
+		break;
+	case GH_DUMP_QUEUED_FINALIZER:
+		add(to, record->finalizer.object, 0);
+		add(to, record->finalizer.func_value, GH_ROOT_CLOSURE);
+		break;
+	case GH_DUMP_OTHER_ROOT:
+		add(to, record->other_root.pointer, 0);
+		break;
+	case GH_DUMP_STACK_ROOT:
+		add(to, record->stack_root.pointer, 0);
+		break;
+	case GH_DUMP_DATA_ROOT:
+		add(to, record->data_root.pointer, 0);
+		break;
+	default:
+		add_pointers(to, record);
+	}
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct gh_root *x = a, *y = b;
+	if (x->object != y->object)
+		return x->object < y->object ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (x->number != y->number)
+		return x->number < y->number ? -1 : 1;
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+bool gh_roots_find(const struct gh_dump *dump, const struct gh_places *places,
+		   struct gh_buffer *roots, struct gh_roots_damage *damage)
+{
+	struct gathering to = {.dump = dump, .places = places, .roots = roots, .damage = damage};
+	to.finalized = calloc(places->count / 8 + 1, 1);
+	if (to.finalized == NULL)
+		return false;
+	for (unsigned i = 0; i < GH_ROOT_KINDS; i++) {
+		to.kind = (enum gh_root_kind)i;
+		enum gh_dump_kind record_kind = gh_root_record(dump, to.kind);
+		size_t count = gh_dump_count(dump, record_kind);
+		for (size_t number = 0; number < count && number < UINT32_MAX; number++) {
+			struct gh_dump_record record;
+			gh_dump_get(dump, record_kind, number, &record);
+			to.number = (uint32_t)number;
+			add_record(&to, &record);
+		}
+	}
+	free(to.finalized);
+	if (roots->failed)
+		return false;
+	if (roots->size > 0)
+		qsort(roots->data, roots->size / sizeof(struct gh_root), sizeof(struct gh_root),
+		      compare);
+	return true;
+}

@@ -1,0 +1,50 @@
+/* The roots of the heap: the pointers to its objects that are not in it. */
+#ifndef GH_HEAP_ROOTS_H
+#define GH_HEAP_ROOTS_H
+
+#include "lib/heap/pointers.h"
+
+enum gh_root_kind {
+	GH_ROOT_DATA, /* a slot of a data segment, or one of the prototype's data roots */
+	GH_ROOT_BSS,
+	GH_ROOT_FRAME,            /* a slot of a frame, or one of the prototype's stack roots */
+	GH_ROOT_GOROUTINE,        /* see enum gh_root_slot */
+	GH_ROOT_DEFER,            /* its closure */
+	GH_ROOT_PANIC,            /* its argument */
+	GH_ROOT_FINALIZER,        /* what its object points to, or its closure */
+	GH_ROOT_QUEUED_FINALIZER, /* its object, or its closure */
+	GH_ROOT_OTHER,
+	GH_ROOT_KINDS,
+};
+
+/* What the offset of a root is if it is not that of a slot. */
+enum gh_root_slot {
+	GH_ROOT_CONTEXT = 0,   /* of a goroutine */
+	GH_ROOT_TOP_DEFER = 1, /* of a goroutine: its record */
+	GH_ROOT_TOP_PANIC = 2, /* of a goroutine: its record */
+};
+/* The closure of a finalizer. */
+#define GH_ROOT_CLOSURE UINT64_MAX
+
+struct gh_root {
+	uint32_t object; /* that it points to */
+	uint32_t number; /* of its record in the dump, of the kind that gh_root_record gives */
+	uint64_t offset; /* of the slot in the frame's or segment's contents, or in the object with
+			    a finalizer, in bytes; of a goroutine, enum gh_root_slot; else 0 */
+	enum gh_root_kind kind;
+};
+
+/* The kind of the record that a root of KIND is in. */
+enum gh_dump_kind gh_root_record(const struct gh_dump *dump, enum gh_root_kind kind);
+
+/* What is wrong with the roots. */
+struct gh_roots_damage {
+	uint64_t lost_finalizers; /* for addresses that are in no object */
+};
+
+/* Adds the roots of DUMP, whose objects are numbered by PLACES, to ROOTS: struct gh_root, sorted
+ * by object, kind, number and offset. False if memory ran out. */
+bool gh_roots_find(const struct gh_dump *dump, const struct gh_places *places,
+		   struct gh_buffer *roots, struct gh_roots_damage *damage);
+
+#endif

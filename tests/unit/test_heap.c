@@ -1,0 +1,231 @@
+/* The graph of a heap: random ones, whose dominators and paths simple algorithms find as well. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/heap/dominators.h"
+#include "lib/heap/path.h"
+#include "tests/unit/dumpmaker.h"
+#include "tests/unit/suites.h"
+
+enum {
+	MAX_NODES = 14,
+	MAX_EDGES = 6, /* of one node */
+	GRAPHS = 4000,
+};
+
+#define BASE   UINT64_C(0x10000)
+#define STRIDE 128
+
+/* A graph as the test knows it. */
+struct graph {
+	unsigned nodes;
+	unsigned nedges[MAX_NODES];
+	unsigned edges[MAX_NODES][MAX_EDGES];
+	bool root[MAX_NODES];
+};
+
+static uint32_t next_random(void)
+{
+	static uint32_t state = 1;
+	state ^= state << 13;
+	state ^= state >> 17;
+	state ^= state << 5;
+	return state;
+}
+
+static void make_graph(struct graph *graph)
+{
+	memset(graph, 0, sizeof(*graph));
+	graph->nodes = 1 + next_random() % MAX_NODES;
+	unsigned density = 1 + next_random() % MAX_EDGES;
+	for (unsigned i = 0; i < graph->nodes; i++) {
+		graph->root[i] = next_random() % 5 == 0;
+		graph->nedges[i] = next_random() % (density + 1);
+		for (unsigned j = 0; j < graph->nedges[i]; j++)
+			graph->edges[i][j] = next_random() % graph->nodes;
+	}
+}
+
+/* The size of NODE: they differ, so that no two sums are the same by chance. */
+static unsigned words_of(unsigned node)
+{
+	return MAX_EDGES + node % 7;
+}
+
+/* An object with pointers at its first words, anywhere into others. */
+static void put_node(struct maker *maker, const struct graph *graph, unsigned node)
+{
+	uint64_t words[MAX_EDGES + 7] = {0};
+	for (unsigned i = 0; i < graph->nedges[node]; i++)
+		words[i] = BASE + STRIDE * graph->edges[node][i] + next_random() % 24;
+	maker_numbers(maker, 2, (const uint64_t[]){1, BASE + STRIDE * node});
+	maker_words(maker, words_of(node), words);
+	for (unsigned i = 0; i < MAX_EDGES; i++)
+		maker_numbers(maker, 2, (const uint64_t[]){1, i * maker->word});
+	maker_number(maker, 0);
+}
+
+static void put_root(struct maker *maker, uint64_t pointer)
+{
+	maker_number(maker, 2);
+	maker_text(maker, "root");
+	maker_number(maker, pointer);
+}
+
+static struct maker maker;
+static struct gh_dump dump;
+static struct gh_heap heap;
+static struct gh_error err;
+
+static void open_heap(void)
+{
+	if (!gh_dump_open_memory(&dump, maker.data, maker.size, "made", &err) ||
+	    !gh_heap_build(&heap, &dump, &err))
+		ck_abort_msg("%s", err.text);
+	ck_assert_str_eq(dump.warning.text, "");
+}
+
+static void close_heap(void)
+{
+	gh_heap_free(&heap);
+	gh_dump_close(&dump);
+	free(maker.data);
+}
+
+static void open_graph(const struct graph *graph)
+{
+	maker_start(&maker, MAKER_1_7, next_random() % 2 ? 4 : 8, next_random() % 2);
+	maker_params(&maker);
+	for (unsigned i = 0; i < graph->nodes; i++)
+		put_node(&maker, graph, i);
+	for (unsigned i = 0; i < graph->nodes; i++)
+		if (graph->root[i])
+			put_root(&maker, BASE + STRIDE * i);
+	maker_end(&maker);
+	open_heap();
+	ck_assert_uint_eq(heap.count, graph->nodes);
+}
+
+/* How many objects are on the shortest way to each node, if the node WITHOUT is not there; 0 if
+ * there is none. */
+static void measure(const struct graph *graph, unsigned without, unsigned *length)
+{
+	for (unsigned i = 0; i < graph->nodes; i++)
+		length[i] = graph->root[i] && i != without;
+	for (unsigned n = 1; n < graph->nodes; n++)
+		for (unsigned i = 0; i < graph->nodes; i++)
+			for (unsigned j = 0; length[i] == n && j < graph->nedges[i]; j++) {
+				unsigned to = graph->edges[i][j];
+				if (to != without && length[to] == 0)
+					length[to] = n + 1;
+			}
+}
+
+/* What each node dominates: what cannot be reached without it. */
+static void check_dominators(const struct graph *graph)
+{
+	struct gh_dominators dominators;
+	unsigned with[MAX_NODES], without[MAX_NODES], retained[MAX_NODES] = {0};
+	unsigned count[MAX_NODES] = {0}, nreachable = 0;
+	bool dominates[MAX_NODES][MAX_NODES] = {{false}};
+	ck_assert(gh_dominators_build(&dominators, &heap, &err));
+	measure(graph, MAX_NODES, with);
+	for (unsigned i = 0; i < graph->nodes; i++) {
+		measure(graph, i, without);
+		nreachable += with[i] != 0;
+		for (unsigned j = 0; j < graph->nodes; j++) {
+			dominates[i][j] = with[j] != 0 && without[j] == 0;
+			retained[i] += dominates[i][j] ? words_of(j) * maker.word : 0;
+			count[j] += dominates[i][j];
+		}
+	}
+	ck_assert_uint_eq(dominators.nreachable, nreachable);
+	for (unsigned i = 0; i < graph->nodes; i++) {
+		uint32_t idom = dominators.idom[i];
+		ck_assert_uint_eq(dominators.retained[i], retained[i]);
+		if (with[i] == 0)
+			ck_assert_uint_eq(idom, GH_HEAP_NONE);
+		else if (count[i] == 1)
+			ck_assert_uint_eq(idom, graph->nodes);
+		else
+			ck_assert(idom < graph->nodes && idom != i && dominates[idom][i] &&
+				  count[idom] == count[i] - 1);
+	}
+	bool seen[MAX_NODES] = {false};
+	for (unsigned i = 0; i < nreachable; i++) {
+		uint32_t object = dominators.order[i], idom = dominators.idom[object];
+		ck_assert(!seen[object] && (idom == graph->nodes || seen[idom]));
+		seen[object] = true;
+	}
+	gh_dominators_free(&dominators);
+}
+
+/* The pointer at the offset of STEP leads to OBJECT. */
+static void check_step(const struct gh_path_step *step, uint32_t object)
+{
+	struct gh_pointers walk;
+	struct gh_pointer pointer = {.offset = UINT64_MAX};
+	gh_pointers_start(&heap, step->object, &walk);
+	while (pointer.offset != step->offset)
+		ck_assert(gh_pointers_next(&walk, &pointer));
+	ck_assert_uint_eq(pointer.target, object);
+}
+
+static void check_paths(const struct graph *graph)
+{
+	unsigned length[MAX_NODES];
+	measure(graph, MAX_NODES, length);
+	for (unsigned i = 0; i < graph->nodes; i++) {
+		struct gh_path path;
+		ck_assert_int_eq(gh_path_find(&heap, i, &path, &err), length[i] != 0);
+		ck_assert_str_eq(err.text, "");
+		if (length[i] == 0)
+			continue;
+		const struct gh_path_step *steps = gh_path_steps(&path);
+		ck_assert_uint_eq(path.nsteps, length[i]);
+		ck_assert_uint_eq(path.root.object, steps[0].object);
+		ck_assert(graph->root[steps[0].object]);
+		for (size_t j = 0; j + 1 < path.nsteps; j++)
+			check_step(&steps[j], steps[j + 1].object);
+		ck_assert_uint_eq(steps[path.nsteps - 1].object, i);
+		gh_path_free(&path);
+	}
+}
+
+START_TEST(random_graphs)
+{
+	for (unsigned i = 0; i < GRAPHS; i++) {
+		struct graph graph;
+		make_graph(&graph);
+		open_graph(&graph);
+		check_dominators(&graph);
+		check_paths(&graph);
+		close_heap();
+	}
+}
+END_TEST
+
+START_TEST(everything)
+{
+	struct gh_dominators dominators;
+	struct gh_path path;
+	maker_everything(&maker, _i);
+	open_heap();
+	ck_assert(gh_dominators_build(&dominators, &heap, &err));
+	for (uint32_t i = 0; i < heap.count; i++)
+		if (gh_path_find(&heap, i, &path, &err))
+			gh_path_free(&path);
+	gh_dominators_free(&dominators);
+	close_heap();
+}
+END_TEST
+
+Suite *heap_suite(void)
+{
+	Suite *suite = suite_create("heap");
+	TCase *tcase = tcase_create("heap");
+	tcase_add_test(tcase, random_graphs);
+	tcase_add_loop_test(tcase, everything, 0, MAKER_VARIANTS);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
