@@ -8,8 +8,8 @@
 #define FUNCDATA_LOCALS_POINTER_MAPS 1
 #define PCDATA_STACK_MAP_INDEX       1
 
-/* The largest arguments that are believed, in bytes: with any frame's size that fits 32 bits. */
-#define MAX_ARGS (1 << 30)
+/* The largest arguments that are believed, in bytes: together with any frame that fits 32 bits. */
+#define MAX_ARGS (1U << 30)
 
 bool gh_stackmaps_told(const struct gh_pclntab *tab)
 {
@@ -51,9 +51,10 @@ bool gh_stackmaps_find(struct gh_stackmaps *maps, const struct gh_pclntab *tab,
 	/* The return address, or what the ABI reserves for callees: MinFrameSize. */
 	maps->below_args = arch->machine == EM_PPC64 ? 32 : word;
 	find_bitmaps(&maps->locals, tab, func, FUNCDATA_LOCALS_POINTER_MAPS, INT32_MAX / word);
-	bool known = func->args > 0 && func->args <= MAX_ARGS;
+	/* Maps of assembly functions have bits that stand for nothing. Of functions that do not say
+	   how large their arguments are the runtime asks their callers. */
 	find_bitmaps(&maps->args, tab, func, FUNCDATA_ARGS_POINTER_MAPS,
-		     known ? (uint32_t)func->args / word : 0);
+		     func->args > 0 ? MAX_ARGS / word : 0);
 	return maps->locals.nbits > 0 || maps->args.nbits > 0;
 }
 
