@@ -159,7 +159,7 @@ static struct instruction read_word(const struct gh_arch *arch, struct gh_cursor
 		break;
 	case EM_PPC64:
 		ins.is_direct = (code & 0xfc000003) == 0x48000001;                /* BL */
-		ins.is_call = ins.is_direct || (code & 0xfc000001) == 0x4c000001; /* BCTRL */
+		ins.is_call = ins.is_direct || (code & 0xfc000001) == 0x4c000001; /* BCLRL, BCCTRL */
 		ins.target = sign_extend(code & 0x03fffffc, 26);
 		break;
 	default:
