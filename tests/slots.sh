@@ -9,7 +9,7 @@ session_home
 
 cat >"$work/define.gdb" <<'END'
 define show_frame
-  printf "sp %lu\n", $sp
+  printf "sp %lu %lu\n", $sp, $pc
   info locals
 end
 END
@@ -30,7 +30,7 @@ shell $DUMPFILE fields $DUMP | cut -f 1 | uniq | sed 's/^/show /' >$DUMP.gdb
 END
 
 # shown FIRST: rows of a session on standard input: goroutine, depth, offset and word of every variable, from frame
-# FIRST on. Frames that are inlined have one sp. A dump has the arguments of a frame in its caller's.
+# FIRST on. Frames that are inlined have one sp and pc. A dump has the arguments of a frame in its caller's.
 shown() {
 	awk -v first="$1" '
 		function number(hex,   value, i) {
@@ -47,7 +47,10 @@ shown() {
 			variables = frames = seen = 0
 		}
 		/^goroutine [0-9]+$/ { flush_goroutine(); id = $2 }
-		/^sp [0-9]+$/ && ++seen > first && (frames == 0 || $2 != sp[frames - 1]) { sp[frames++] = $2 }
+		/^sp [0-9]+ [0-9]+$/ && ++seen > first && (frames == 0 || $2 != sp[frames - 1] || $3 != pc) {
+			sp[frames++] = $2
+			pc = $3
+		}
 		/^sp_0x/ && frames > 0 {
 			depth[variables] = frames - 1
 			offset[variables] = number(substr($1, 4))
@@ -120,19 +123,18 @@ blocks() {
 		}' | sort
 }
 
-# call_ends PROGRAM GOARCH: the address of each call's last byte, or on mips of its delay slot's, by a disassembler.
+# call_ends PROGRAM GOARCH: the address of each call's last byte, by a disassembler; on mips, of its delay slot's last two.
 call_ends() {
-	local options=() delay=0
+	local options=() delay=0 last=1
 	case $2 in
 	arm) options=(--triple=armv7) ;;
-	mips64le) delay=1 ;;
+	mips64le) delay=1 last=2 ;;
 	esac
-	llvm-objdump --disassemble --disassemble-zeroes --no-show-raw-insn "${options[@]}" "$1" | awk -v delay=$delay '
-		function before(hex) {
-			value = 0
+	llvm-objdump --disassemble --disassemble-zeroes --no-show-raw-insn "${options[@]}" "$1" | awk -v delay=$delay -v last=$last '
+		function before(hex,   i, value) {
 			for (i = 1; i <= length(hex); i++)
 				value = 16 * value + index("123456789abcdef", substr(hex, i, 1))
-			return sprintf("%08x", value - 1)
+			return sprintf("%08x", value - last)
 		}
 		!/^ *[0-9a-f]+: / { next }
 		{

@@ -158,8 +158,9 @@ static struct instruction read_word(const struct gh_arch *arch, struct gh_cursor
 		ins.target = 4 * sign_extend((code & 0x3ff) << 16 | (code >> 10 & 0xffff), 26);
 		break;
 	case EM_PPC64:
-		ins.is_direct = (code & 0xfc000003) == 0x48000001;                /* BL */
-		ins.is_call = ins.is_direct || (code & 0xfc000001) == 0x4c000001; /* BCLRL, BCCTRL */
+		ins.is_direct = (code & 0xfc000003) == 0x48000001; /* BL */
+		ins.is_call =
+		    ins.is_direct || (code & 0xfc000001) == 0x4c000001; /* BCLRL, BCCTRL */
 		ins.target = sign_extend(code & 0x03fffffc, 26);
 		break;
 	default:

@@ -1,5 +1,6 @@
 #include "lib/write/dwarf_live.h"
 
+#include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +38,7 @@ struct site {
 	uint32_t inlined; /* what it is within */
 	int32_t index;    /* of the maps */
 	int32_t delta;    /* of the stack */
-	uint32_t offset;  /* of its last byte from the function's entry */
+	uint32_t end;     /* where it returns to, from the function's entry */
 };
 
 /* Calls that have their words in common, and a block. */
@@ -111,12 +112,12 @@ static void start_words(const struct gh_live *live, const struct site *site,
 	gh_live_words_start(walk, &live->maps, site->index, site->delta);
 }
 
-/* Adds the call whose last byte is at OFFSET. */
-static void add_site(struct gh_live *live, uint32_t offset, uint32_t inlined)
+/* Adds the call that returns to the function's code at END. */
+static void add_site(struct gh_live *live, uint32_t end, uint32_t inlined)
 {
-	uint64_t address = live->entry + offset;
+	uint64_t address = live->entry + end - 1;
 	struct site site = {inlined, value_at(&live->index, address),
-			    value_at(&live->delta, address), offset};
+			    value_at(&live->delta, address), end};
 	struct gh_live_words walk;
 	uint32_t word;
 	start_words(live, &site, &walk);
@@ -155,7 +156,7 @@ static void find_sites(struct gh_live *live)
 		while (i + 1 < count && pieces[i + 1].start <= site.start)
 			i++;
 		if (is_safe(live, &walk, &site, pieces[i].start))
-			add_site(live, (uint32_t)site.end - 1, pieces[i].inlined);
+			add_site(live, (uint32_t)site.end, pieces[i].inlined);
 	}
 }
 
@@ -169,7 +170,7 @@ static int compare_sites(const void *a, const void *b)
 		return first->index > second->index ? 1 : -1;
 	if (first->delta != second->delta)
 		return first->delta > second->delta ? 1 : -1;
-	return (first->offset > second->offset) - (first->offset < second->offset);
+	return (first->end > second->end) - (first->end < second->end);
 }
 
 static const struct site *site_at(const struct gh_live *live, size_t number)
@@ -323,15 +324,17 @@ static void write_block(const struct gh_live *live, const struct block *block,
 			struct gh_buffer *ranges)
 {
 	uint8_t word = live->tab->pointer_size;
+	/* GDB takes the lowest bit from addresses of mips. */
+	uint8_t tail = live->tab->image->arch->machine == EM_MIPS ? 2 : 1;
 	const struct site *sites = site_at(live, block->first);
 	if (block->count == 1) {
-		gh_variable_block_begin(live->info, live->entry + sites->offset, 1, word);
+		gh_variable_block_begin(live->info, live->entry + sites->end - tail, tail, word);
 	} else {
 		gh_buffer_u8(live->info, GH_ABBREV_BLOCK_RANGES);
 		gh_buffer_u32(live->info, (uint32_t)ranges->size);
 		for (size_t i = 0; i < block->count; i++) {
-			gh_buffer_uint(ranges, live->entry + sites[i].offset, word);
-			gh_buffer_uint(ranges, live->entry + sites[i].offset + 1, word);
+			gh_buffer_uint(ranges, live->entry + sites[i].end - tail, word);
+			gh_buffer_uint(ranges, live->entry + sites[i].end, word);
 		}
 		gh_buffer_uint(ranges, 0, word);
 		gh_buffer_uint(ranges, 0, word);
