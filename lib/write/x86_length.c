@@ -17,7 +17,7 @@ static const char one_byte[] = "mmmmbi..mmmmbi.0" /* 00 */
 			       "mmmmbip.mmmmbip."
 			       "xxxxxxxxxxxxxxxx" /* 40 */
 			       "----------------"
-			       "..3mppppiIbB----"
+			       "--3mppppiIbB----"
 			       "bbbbbbbbbbbbbbbb"
 			       "BI.Bmmmmmmmmmmmm" /* 80 */
 			       "----------.-----"

@@ -18,6 +18,7 @@ Suite *dump_suite(void);
 Suite *dump_damage_suite(void);
 Suite *heap_suite(void);
 Suite *slots_suite(void);
+Suite *stackmap_suite(void);
 Suite *process_suite(void);
 
 #endif
