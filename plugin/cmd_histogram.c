@@ -9,6 +9,7 @@
 #include "plugin/table.h"
 #include "plugin/top.h"
 
+/* The largest object is where to go on from, with `goheap path'. */
 static void print_row(struct gh_table *table, const struct gh_histogram_row *row,
 		      const struct gh_groups *groups, uint32_t number, uint64_t bytes)
 {
@@ -16,6 +17,8 @@ static void print_row(struct gh_table *table, const struct gh_histogram_row *row
 	gh_table_number(table, "bytes", row->bytes);
 	gh_table_share(table, row->bytes, bytes);
 	gh_table_number(table, "retained", row->retained);
+	gh_table_address(table, "largest",
+			 gh_heap_object(groups->names->heap, row->largest).address);
 	gh_table_text(table, gh_groups_title(groups), gh_groups_name(groups, number));
 	gh_table_end(table);
 }
@@ -23,8 +26,9 @@ static void print_row(struct gh_table *table, const struct gh_histogram_row *row
 static void print_rows(const struct gh_question *question, const struct gh_groups *groups,
 		       const struct gh_histogram_row *rows)
 {
-	const char *const titles[] = {"objects", "bytes", "%", "retained", gh_groups_title(groups)};
-	struct gh_table table = {.row = {.dump = &question->dump, .json = question->options->json}};
+	const char *const titles[] = {"objects",  "bytes",    "%",
+				      "retained", "@largest", gh_groups_title(groups)};
+	struct gh_table table = gh_table_start(&question->dump, question->options->json);
 	struct gh_top top = {.limit = question->options->limit};
 	uint64_t groups_seen = 0;
 	size_t count;
@@ -35,7 +39,7 @@ static void print_rows(const struct gh_question *question, const struct gh_group
 		groups_seen++;
 	}
 	const struct gh_top_item *items = gh_top_finish(&top, &count);
-	gh_table_titles(&table, titles, 5, 4);
+	gh_table_titles(&table, titles, 6, 5);
 	for (size_t i = 0; i < count; i++)
 		print_row(&table, &rows[items[i].number], groups, items[i].number, top.total);
 	gh_table_finish(&table, groups_seen);
@@ -78,6 +82,7 @@ int gh_cmd_histogram(int argc, char **argv)
 	struct gh_question_options options = gh_question_parse(
 	    argc, argv, GH_ASKS_GROUPS,
 	    "Count the objects of a heap dump by type, the most bytes first: objects, bytes, and "
-	    "the bytes that would go with them, those of other types too.");
+	    "the bytes that would go with them, those of other types too; and the object of them "
+	    "that keeps most.");
 	return gh_question_run(&options, true, print_histogram);
 }

@@ -36,11 +36,7 @@ static void print_row(const struct gh_question *question, struct gh_table *table
 	gh_table_number(table, "bytes", text->bytes);
 	gh_table_number(table, "copies", text->copies);
 	gh_table_number(table, "length", text->length);
-	if (json)
-		gh_row_address(&table->row, "object",
-			       gh_heap_object(&question->heap, text->object).address);
-	else
-		printf("  0x%" PRIx64, gh_heap_object(&question->heap, text->object).address);
+	gh_table_address(table, "object", gh_heap_object(&question->heap, text->object).address);
 	gh_table_key(table, "text");
 	gh_print_bytes(stdout, text->data, length, json);
 	if (length < text->length)
@@ -68,8 +64,8 @@ static void print_table(const struct gh_question *question, const struct gh_text
 			size_t limit, uint64_t (*key_of)(const struct gh_text *text),
 			uint64_t least)
 {
-	static const char *const titles[] = {"bytes", "copies", "length", "object", "text"};
-	struct gh_table table = {.row = {.dump = &question->dump, .json = question->options->json}};
+	static const char *const titles[] = {"bytes", "copies", "length", "@object", "text"};
+	struct gh_table table = gh_table_start(&question->dump, question->options->json);
 	struct gh_top top = {.limit = limit};
 	size_t count;
 	for (uint32_t i = 0; i < texts->count; i++)
@@ -77,7 +73,7 @@ static void print_table(const struct gh_question *question, const struct gh_text
 			gh_top_add(&top, key_of(get(texts, i)), i);
 	const struct gh_top_item *items = gh_top_finish(&top, &count);
 	if (count > 0)
-		gh_table_titles(&table, titles, 5, 3);
+		gh_table_titles(&table, titles, 5, 4);
 	else if (!table.row.json)
 		puts("none");
 	for (size_t i = 0; i < count; i++)

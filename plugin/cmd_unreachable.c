@@ -23,7 +23,7 @@ static int print_unreachable(struct gh_question *question)
 {
 	static const char *const titles[] = {"bytes", "object"};
 	const struct gh_heap *heap = &question->heap;
-	struct gh_table table = {.row = {.dump = &question->dump, .json = question->options->json}};
+	struct gh_table table = gh_table_start(&question->dump, question->options->json);
 	struct gh_top top = {.limit = question->options->limit};
 	size_t count;
 	for (uint32_t i = 0; i < heap->count; i++)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/write/intern.h"
+#include "lib/util/intern.h"
 #include "plugin/numbering.h"
 
 /* Adds a group called TEXT, which is the groups' from now on. False if memory ran out. */
@@ -70,7 +70,7 @@ static char *make_site(const struct gh_dump *dump, size_t number)
 	struct gh_cursor function = gh_dump_bytes(dump, site.function);
 	struct gh_cursor file = gh_dump_bytes(dump, site.file);
 	char *text = NULL;
-	int length = asprintf(&text, "%.*s %.*s:%" PRIu64, (int)gh_cursor_size(&function),
+	int length = asprintf(&text, "%.*s at %.*s:%" PRIu64, (int)gh_cursor_size(&function),
 			      (const char *)function.start, (int)gh_cursor_size(&file),
 			      (const char *)file.start, site.line);
 	return length >= 0 ? text : NULL;

@@ -95,7 +95,7 @@ static void find_call(struct holder *holder, struct gh_names *names, size_t numb
 static void find_frame(struct holder *holder, struct gh_names *names, const struct gh_root *root,
 		       const struct gh_dump_record *record)
 {
-	holder->kind = "frame";
+	holder->kind = "stack";
 	if (record->kind != GH_DUMP_FRAME) {
 		holder->address = record->stack_root.address;
 		return;

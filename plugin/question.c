@@ -68,7 +68,8 @@ static void parse_argument(struct parse *parse, char *arg, struct argp_state *st
 	struct gh_question_options *options = &parse->options;
 	if (options->dump == NULL)
 		options->dump = arg;
-	else if (parse->kind == GH_ASKS_ADDRESSES)
+	else if (parse->kind == GH_ASKS_ADDRESSES ||
+		 (parse->kind == GH_ASKS_PICTURE && options->addresses.size == 0))
 		parse_address(options, arg, state);
 	else if (parse->kind == GH_ASKS_GROWTH && options->newer == NULL)
 		options->newer = arg;
@@ -88,6 +89,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		parse_limit(options, arg, state);
 		return 0;
 	case KEY_JSON:
+		if (parse->kind == GH_ASKS_PICTURE)
+			argp_error(state, "a picture is not JSON");
 		options->json = true;
 		return 0;
 	case ARGP_KEY_ARG:
@@ -104,17 +107,23 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static error_t parse_by(int key, char *arg, struct argp_state *state)
+/* The options that not all have. */
+static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
 	struct parse *parse = state->input;
-	if (key == ARGP_KEY_INIT) {
+	switch (key) {
+	case ARGP_KEY_INIT:
 		state->child_inputs[0] = parse;
 		return 0;
-	}
-	if (key != KEY_BY)
+	case KEY_BY:
+		parse_grouping(&parse->options, arg, state);
+		return 0;
+	case 'o':
+		parse->options.output = arg;
+		return 0;
+	default:
 		return ARGP_ERR_UNKNOWN;
-	parse_grouping(&parse->options, arg, state);
-	return 0;
+	}
 }
 
 struct gh_question_options gh_question_parse(int argc, char **argv, enum gh_question_kind kind,
@@ -140,13 +149,23 @@ struct gh_question_options gh_question_parse(int argc, char **argv, enum gh_ques
 		    "allocated them"},
 	    {0},
 	};
+	static const struct argp_option output[] = {
+	    {.name = "output",
+	     .key = 'o',
+	     .arg = "FILE",
+	     .doc = "Write FILE instead of standard output"},
+	    {0},
+	};
 	static const struct argp common = {.options = shared, .parser = parse_option};
 	static const struct argp_child children[] = {{.argp = &common}, {0}};
-	static const char *const arguments[] = {"DUMP", "DUMP ADDR...", "DUMP", "OLD NEW"};
+	static const char *const arguments[] = {"DUMP", "DUMP ADDR...", "DUMP", "OLD NEW",
+						"DUMP [ADDR]"};
 	bool groups = kind == GH_ASKS_GROUPS || kind == GH_ASKS_GROWTH;
 	struct argp argp = {
-	    .options = groups ? by : NULL,
-	    .parser = parse_by,
+	    .options = groups                    ? by
+		       : kind == GH_ASKS_PICTURE ? output
+						 : NULL,
+	    .parser = parse_own,
 	    .args_doc = arguments[kind],
 	    .doc = doc,
 	    .children = children,

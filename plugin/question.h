@@ -16,12 +16,14 @@ enum gh_question_kind {
 	GH_ASKS_ADDRESSES, /* DUMP ADDR... */
 	GH_ASKS_GROUPS,    /* DUMP, and what to group by */
 	GH_ASKS_GROWTH,    /* OLD NEW, and what to group by */
+	GH_ASKS_PICTURE,   /* DUMP [ADDR], and where to write it */
 };
 
 struct gh_question_options {
 	const char *dump;           /* the dump's path; in argv */
 	const char *newer;          /* the second dump's; in argv */
 	const char *program;        /* the program's path; in argv, NULL if none is given */
+	const char *output;         /* the path to write to; in argv, NULL if none is given */
 	struct gh_buffer addresses; /* uint64_t; owned */
 	enum gh_grouping grouping;
 	size_t limit; /* rows to print; 0: all */

@@ -6,23 +6,10 @@
 
 #include "plugin/dumpfile.h"
 
-/* Of a column of numbers, addresses or shares; those of a heap of a terabyte fit. */
-#define NUMBER_WIDTH 15
-#define SHARE_WIDTH  7
-
-void gh_table_titles(const struct gh_table *table, const char *const *titles, size_t count,
-		     size_t numbers)
-{
-	if (table->row.json)
-		return;
-	for (size_t i = 0; i < count; i++) {
-		if (i >= numbers)
-			printf("  %s", titles[i]);
-		else
-			printf("%*s", *titles[i] == '%' ? SHARE_WIDTH : NUMBER_WIDTH, titles[i]);
-	}
-	putchar('\n');
-}
+/* Of columns. The numbers' is wider if need be. */
+#define NUMBER_WIDTH  12
+#define ADDRESS_WIDTH 16
+#define SHARE_WIDTH   7
 
 /* VALUE with its commas, before END; gives where it begins. */
 static char *format_number(char *end, uint64_t value)
@@ -35,6 +22,33 @@ static char *format_number(char *end, uint64_t value)
 		digits++;
 	} while ((value /= 10) > 0);
 	return end;
+}
+
+struct gh_table gh_table_start(const struct gh_dump *dump, bool json)
+{
+	char text[32] = "";
+	char *end = text + sizeof(text) - 1;
+	int length = (int)(end - format_number(end, dump->objects.bytes));
+	return (struct gh_table){
+	    .row = {.dump = dump, .json = json},
+	    .width = length + 2 > NUMBER_WIDTH ? length + 2 : NUMBER_WIDTH,
+	};
+}
+
+void gh_table_titles(const struct gh_table *table, const char *const *titles, size_t count,
+		     size_t numbers)
+{
+	if (table->row.json)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		if (i >= numbers)
+			printf("  %s", titles[i]);
+		else if (*titles[i] == '@')
+			printf("%*s", ADDRESS_WIDTH, titles[i] + 1);
+		else
+			printf("%*s", *titles[i] == '%' ? SHARE_WIDTH : table->width, titles[i]);
+	}
+	putchar('\n');
 }
 
 void gh_print_number(uint64_t value, int width)
@@ -54,7 +68,7 @@ void gh_table_number(struct gh_table *table, const char *key, uint64_t value)
 	if (table->row.json)
 		gh_row_number(&table->row, key, value);
 	else
-		gh_print_number(value, NUMBER_WIDTH);
+		gh_print_number(value, table->width);
 }
 
 void gh_table_signed(struct gh_table *table, const char *key, int64_t value)
@@ -69,7 +83,28 @@ void gh_table_signed(struct gh_table *table, const char *key, int64_t value)
 	char *start = format_number(text + sizeof(text) - 1, magnitude);
 	if (value != 0)
 		*--start = value < 0 ? '-' : '+';
-	printf("%*s", NUMBER_WIDTH, start);
+	printf("%*s", table->width, start);
+}
+
+void gh_table_address(struct gh_table *table, const char *key, uint64_t value)
+{
+	char text[24];
+	if (table->row.json) {
+		gh_row_address(&table->row, key, value);
+		return;
+	}
+	snprintf(text, sizeof(text), "0x%" PRIx64, value);
+	printf("%*s", ADDRESS_WIDTH, text);
+}
+
+void gh_table_no_address(struct gh_table *table, const char *key)
+{
+	if (table->row.json) {
+		gh_row_key(&table->row, key);
+		fputs("null", stdout);
+	} else {
+		printf("%*s", ADDRESS_WIDTH, "");
+	}
 }
 
 void gh_table_share(struct gh_table *table, uint64_t part, uint64_t whole)

@@ -8,15 +8,23 @@
 struct gh_table {
 	struct gh_row row;
 	uint64_t rows; /* that have been printed */
+	int width;     /* of a number, in characters */
 };
 
-/* Prints the TITLES of columns, of which the last COUNT - NUMBERS are texts, unless it is JSON. */
+/* Begins a table of what is in DUMP: none of its numbers is larger than the bytes in all objects.
+ */
+struct gh_table gh_table_start(const struct gh_dump *dump, bool json);
+
+/* Prints the TITLES of columns, of which the last COUNT - NUMBERS are texts, unless it is JSON.
+ * That of addresses begins with an @, which is not printed. */
 void gh_table_titles(const struct gh_table *table, const char *const *titles, size_t count,
 		     size_t numbers);
 
 /* Prints a value; KEY is its name in JSON. */
 void gh_table_number(struct gh_table *table, const char *key, uint64_t value);
 void gh_table_signed(struct gh_table *table, const char *key, int64_t value);
+void gh_table_address(struct gh_table *table, const char *key, uint64_t value);
+void gh_table_no_address(struct gh_table *table, const char *key); /* there is none */
 
 /* Prints how many hundredths of WHOLE a PART is. Not in JSON. */
 void gh_table_share(struct gh_table *table, uint64_t part, uint64_t whole);

@@ -25,10 +25,10 @@ said() {
 		'$1 == kind && $2 == structure { print $column; exit }' "$work/said"
 }
 
-# compare NAME DIRECTORY: the sample there, stripped, writes its dumps, and all that it says is so.
+# compare NAME DIRECTORY [RUNNER]: the sample there, stripped, writes its dumps, and all that it says is so.
 compare() {
 	local name expected found
-	if ! "$2/graph.stripped" "$work/dump" "$work/after" >"$work/said"; then
+	if ! ${3-} "$2/graph.stripped" "$work/dump" "$work/after" >"$work/said"; then
 		fail "$1: the sample writes its dumps"
 		return
 	fi
@@ -43,6 +43,17 @@ compare() {
 	while IFS=$'\t' read -r name expected found; do
 		equal "$1: $name" "$expected" "$found"
 	done <"$work/rows"
+}
+
+# check_machine GOARCH RUNNER: the same of a program for another machine.
+check_machine() {
+	if ! command -v "$2" >/dev/null; then
+		skip "$1" "no $2"
+	elif ! directory=$(GOARCH=$1 "$tests/build-sample" 1.19 graph 2>"$work/why"); then
+		skip "$1" "$(tail -n 1 "$work/why")"
+	else
+		compare "$1" "$directory" "$2"
+	fi
 }
 
 # address STRUCTURE NUMBER: of that object.
@@ -74,8 +85,8 @@ check_text() {
 	has "dominators: what a variable's object dominates is below it" \
 		"$(grep -A 1 " $(said root closure 6) " <<<"$output")" "^ .*   1    $(address closure 1) "
 	has "unreachable: the sum" "$("$GOHEAP" unreachable "$work/dump")" '^garbage: [0-9]+ objects of [0-9,]+ bytes'
-	has "strings: escaped" "$("$GOHEAP" strings "$work/dump")" ' 3 +48  0x[0-9a-f]+  so \\\\ it "goes", so'
-	has "diff: growth" "$("$GOHEAP" diff --by size "$work/after" "$work/dump")" ' \+4 +\+320 .* 80 bytes$'
+	has "strings: escaped" "$("$GOHEAP" strings "$work/dump")" ' 3 +48 +0x[0-9a-f]+  so \\\\ it "goes", so'
+	has "diff: growth" "$("$GOHEAP" diff --by size "$work/after" "$work/dump")" ' \+20 +\+2,240 .* 112 bytes$'
 }
 
 # How many rows a command prints with no more than so many asked for, and that there are more.
@@ -151,11 +162,11 @@ check_gdb() {
 	has "GDB: objects" "$session" "^$last  "
 	has "GDB: referrers" "$session" "^  $(address list 3)  "
 	has "GDB: reachable" "$session" '^  leads to 1 object, '
-	has "GDB: histogram" "$session" '^ +objects +bytes +% +retained  size$'
+	has "GDB: histogram" "$session" '^ +objects +bytes +% +retained +largest  size$'
 	equal "GDB: dominators in JSON" 2 "$(grep -c '^{"retained":' <<<"$session")"
 	has "GDB: unreachable" "$session" '^garbage: '
 	has "GDB: strings" "$session" '^The most repeated:$'
-	has "GDB: diff" "$session" ' \+4 +\+320 .* 80 bytes$'
+	has "GDB: diff" "$session" ' \+20 +\+2,240 .* 112 bytes$'
 	session=$(goheap "$directory/graph" "goheap load $work/dump" "goheap path 'main.list'" "goheap path 'main.list'.next" \
 		"thread $(goheap "$directory/graph" "goheap load $work/dump" "thread find LWP $(said root held 5)" |
 			sed -n 's/^Thread \([0-9]*\) .*/\1/p')" "frame function main.hold" "goheap path first")
@@ -183,6 +194,8 @@ for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	fi
 	compare "Go $release" "$directory"
 done
+check_machine 386 env
+check_machine s390x qemu-s390x-static
 if directory=$("$tests/build-sample" 1.19 graph); then
 	"$directory/graph.stripped" "$work/dump" "$work/after" >"$work/said"
 	check_text

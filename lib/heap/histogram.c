@@ -65,8 +65,12 @@ bool gh_histogram_make(struct gh_histogram_row *rows, size_t ngroups, const stru
 		       struct gh_error *err)
 {
 	for (uint32_t i = 0; i < heap->count; i++) {
-		rows[groups[i]].objects++;
-		rows[groups[i]].bytes += gh_heap_object(heap, i).size;
+		struct gh_histogram_row *row = &rows[groups[i]];
+		if (row->objects++ == 0 ||
+		    (dominators != NULL &&
+		     dominators->retained[i] > dominators->retained[row->largest]))
+			row->largest = i;
+		row->bytes += gh_heap_object(heap, i).size;
 	}
 	if (dominators == NULL)
 		return true;

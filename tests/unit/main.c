@@ -10,6 +10,7 @@ int main(void)
 	srunner_add_suite(runner, loaded_suite());
 	srunner_add_suite(runner, pcvalue_suite());
 	srunner_add_suite(runner, pclntab_suite());
+	srunner_add_suite(runner, plan9_suite());
 	srunner_add_suite(runner, damage_suite());
 	srunner_add_suite(runner, debugfile_suite());
 	srunner_add_suite(runner, rtype_suite());
@@ -17,6 +18,7 @@ int main(void)
 	srunner_add_suite(runner, dump_suite());
 	srunner_add_suite(runner, dump_damage_suite());
 	srunner_add_suite(runner, heap_suite());
+	srunner_add_suite(runner, pprof_suite());
 	srunner_add_suite(runner, slots_suite());
 	srunner_add_suite(runner, stackmap_suite());
 	srunner_add_suite(runner, process_suite());
