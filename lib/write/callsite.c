@@ -3,7 +3,6 @@
 #include <elf.h>
 #include <string.h>
 
-#include "lib/util/cursor.h"
 #include "lib/write/x86_length.h"
 
 #ifndef EM_LOONGARCH
@@ -41,6 +40,18 @@ void gh_callsites_start(struct gh_callsites *walk, const struct gh_arch *arch, c
 		walk->direct = find_opcode(walk, 0, X86_CALL);
 		walk->indirect = find_opcode(walk, 0, X86_GROUP_5);
 	}
+}
+
+void gh_callsites_in(struct gh_callsites *walk, const struct gh_image *image, uint64_t start,
+		     uint64_t end)
+{
+	struct gh_cursor cur = {0};
+	size_t size = 0;
+	if (start < end && gh_image_at(image, start, &cur))
+		size = gh_cursor_left(&cur);
+	if (size > end - start)
+		size = (size_t)(end - start);
+	gh_callsites_start(walk, image->arch, cur.pos, size, start);
 }
 
 /* The number that the lowest BITS bits of VALUE are, with a sign. */

@@ -2,9 +2,7 @@
 #ifndef GH_WRITE_CALLSITE_H
 #define GH_WRITE_CALLSITE_H
 
-#include <stddef.h>
-
-#include "lib/elf/arch.h"
+#include "lib/elf/image.h"
 
 /* A call. */
 struct gh_callsite {
@@ -28,6 +26,10 @@ struct gh_callsites {
 /* Starts a walk over the SIZE bytes of CODE for ARCH, which are at ADDRESS, an instruction's. */
 void gh_callsites_start(struct gh_callsites *walk, const struct gh_arch *arch, const uint8_t *code,
 			size_t size, uint64_t address);
+
+/* The same over the code of IMAGE from START to before END, as far as the image has it. */
+void gh_callsites_in(struct gh_callsites *walk, const struct gh_image *image, uint64_t start,
+		     uint64_t end);
 
 /* Gives what may be the next call. False if there are no more. On x86, where it takes much longer
  * to read all instructions, it may be the middle of others: a direct call is one if there is a

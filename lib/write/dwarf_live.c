@@ -80,12 +80,11 @@ void gh_live_begin(struct gh_live *live, const struct gh_func *func)
 	const struct gh_pclntab *tab = live->tab;
 	live->sites.size = 0;
 	live->pieces.size = 0;
-	live->has_maps = live->type != 0 && gh_stackmaps_find(&live->maps, tab, func) &&
-			 gh_image_at(tab->image, func->entry, &live->code);
+	live->has_maps = live->type != 0 && gh_stackmaps_find(&live->maps, tab, func);
 	if (!live->has_maps)
 		return;
-	live->code = gh_cursor_slice(&live->code, 0, func->end - func->entry);
 	live->entry = func->entry;
+	live->end = func->end;
 	gh_pcvalue_start(&live->index, tab, func, gh_stackmaps_table(tab, func));
 	gh_pcvalue_start(&live->delta, tab, func, func->pcsp);
 }
@@ -150,8 +149,7 @@ static void find_sites(struct gh_live *live)
 	size_t i = 0;
 	struct gh_callsites walk;
 	struct gh_callsite site;
-	gh_callsites_start(&walk, live->tab->image->arch, live->code.pos,
-			   gh_cursor_left(&live->code), live->entry);
+	gh_callsites_in(&walk, live->tab->image, live->entry, live->end);
 	while (count > 0 && gh_callsites_next(&walk, &site)) {
 		while (i + 1 < count && pieces[i + 1].start <= site.start)
 			i++;

@@ -22,7 +22,7 @@ struct gh_live {
 	struct gh_stackmaps maps;  /* of the function */
 	bool has_maps;             /* it has any */
 	uint64_t entry;            /* its address */
-	struct gh_cursor code;     /* its code */
+	uint64_t end;              /* one past it */
 	struct gh_pcvalue index;   /* which of the maps */
 	struct gh_pcvalue delta;   /* of the stack */
 	struct gh_buffer pieces;   /* of the function: struct piece */
