@@ -10,6 +10,10 @@
 #include "plugin/reportdata.h"
 #include "plugin/reportpage.h"
 
+enum {
+	KEY_NAMES = 0x100, /* past the letters: there is no short option */
+};
+
 struct arguments {
 	struct gh_question_options question; /* the dump and the program */
 	const char *output;                  /* the page's path; in argv */
@@ -102,6 +106,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'o':
 		arguments->output = arg;
 		return 0;
+	case KEY_NAMES:
+		arguments->question.names = arg;
+		return 0;
 	case ARGP_KEY_END:
 		if (arguments->output == NULL)
 			argp_usage(state);
@@ -119,6 +126,11 @@ int gh_cmd_report(int argc, char **argv)
 	     .key = 'e',
 	     .arg = "PROGRAM",
 	     .doc = "The program that wrote the dump, for types, files and lines"},
+	    {.name = "names",
+	     .key = KEY_NAMES,
+	     .arg = "PROGRAM",
+	     .doc = "The same program before it was stripped, for variables, and types that they "
+		    "tell"},
 	    {0},
 	};
 	static const struct argp argp = {

@@ -9,7 +9,8 @@ _goheap()
 	case ${words[1]-} in
 	addr2line) local options='-a -C -e -f -i -p -s --addresses --exe --functions --inlines --pretty-print --basenames' ;;
 	debug) local options='-o --output' ;;
-	core | hprof | report) local options='-e -o --exe --output' ;;
+	core | hprof) local options='-e -o --exe --output' ;;
+	report) local options='-e -o --exe --names --output' ;;
 	pprof) local options='-e -o --exe --output --rate --raw' ;;
 	profile) local options='-e --exe --json --rate' ;;
 	goroutines) local options='-a -e -s --all --exe --grep --group --json --status' ;;
@@ -18,10 +19,10 @@ _goheap()
 		local options='--json'
 		;;
 	objects | referrers | path | reachable | dominators | unreachable | strings)
-		local options='-e -n --exe --json --limit'
+		local options='-e -n --exe --json --limit --names'
 		;;
-	dot) local options='-e -n -o --exe --limit --output' ;;
-	histogram | diff) local options='-e -n --by --exe --json --limit' ;;
+	dot) local options='-e -n -o --exe --limit --names --output' ;;
+	histogram | diff) local options='-e -n --by --exe --json --limit --names' ;;
 	*) local options='--version' ;;
 	esac
 

@@ -136,6 +136,10 @@ compare_old() {
 			"$GOHEAP" lines "$work/old" | grep -v 'main\.made$' >"$work/ours"
 			equal "$name: gosym finds lines" 7 "$(wc -l <"$work/gosym")"
 			same "$name: the line of every pc is gosym's" "$work/gosym" "$work/ours"
+			"$GOHEAP" debug "$work/old" -o "$work/old.debug"
+			equal "$name: no caller before goexit, which goroutines return to, and in it" \
+				"40106f 401070" "$(readelf --debug-dump=frames-interp "$work/old.debug" |
+					sed -nE 's/^0*([0-9a-f]+) .* u +$/\1/p' | paste -sd ' ')"
 		done
 	done
 }

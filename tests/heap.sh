@@ -123,7 +123,7 @@ check_refusals() {
 		"^goheap: $sp: expected an address in an object, found one in the stack of goroutine $(said root held 5), main\.hold\$" \
 		path "$work/dump" "$sp"
 	refused 1 "an address of a variable" 'found one in the bss segment$' referrers "$work/dump" "$(said root list 5)"
-	refused 1 "an address of nothing" '^goheap: 0x10: .*, found one that is not in the dump$' objects "$work/dump" 10
+	refused 1 "an address of nothing" '^goheap: 0x10: .*, found one outside of the dump$' objects "$work/dump" 10
 	refused 2 "no address" 'not an address: list' reachable "$work/dump" list
 	refused 2 "a bad limit" 'not a number: -1' histogram --limit=-1 "$work/dump"
 	refused 2 "a bad grouping" 'not type, size or site: name' histogram --by name "$work/dump"

@@ -2,6 +2,8 @@
  *with the reader.
  *
  *	crafted names|ids|nothing|deep|overlap|high|roots|chain >DUMP
+ *	crafted everything NUMBER >DUMP    every kind of record, in each format and for each
+ *machine; no output past the last
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,6 +122,13 @@ int main(int argc, char **argv)
 		void (*make)(void);
 	} cases[] = {{"names", names},     {"ids", ids},   {"nothing", nothing}, {"deep", deep},
 		     {"overlap", overlap}, {"high", high}, {"roots", roots},     {"chain", chain}};
+	if (argc == 3 && strcmp(argv[1], "everything") == 0) {
+		int number = atoi(argv[2]);
+		if (number < MAKER_VARIANTS)
+			maker_everything(&maker, number);
+		return fwrite(maker.data, 1, maker.size, stdout) == maker.size ? EXIT_SUCCESS
+									       : EXIT_FAILURE;
+	}
 	maker_start(&maker, MAKER_1_7, 8, false);
 	maker_params(&maker);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -130,6 +139,8 @@ int main(int argc, char **argv)
 		return fwrite(maker.data, 1, maker.size, stdout) == maker.size ? EXIT_SUCCESS
 									       : EXIT_FAILURE;
 	}
-	fputs("usage: crafted names|ids|nothing|deep|overlap|high|roots|chain >DUMP\n", stderr);
+	fputs("usage: crafted names|ids|nothing|deep|overlap|high|roots|chain|everything NUMBER "
+	      ">DUMP\n",
+	      stderr);
 	return 2;
 }

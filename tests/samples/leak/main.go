@@ -30,7 +30,13 @@ type Server struct {
 	queue    chan *Request
 }
 
-var server *Server
+// Handler is what visitors come to.
+type Handler interface {
+	visit(user, path string)
+	answer(request *Request)
+}
+
+var handler Handler
 
 // visit keeps the request in the visitor's session, for a history that nobody reads.
 //
@@ -54,9 +60,9 @@ func (s *Server) answer(request *Request) {
 	fmt.Println(len(request.body))
 }
 
-func (s *Server) visits(from, to int) {
+func visits(from, to int) {
 	for i := from; i < to; i++ {
-		s.visit(fmt.Sprintf("visitor %d", i%500), fmt.Sprintf("/articles/%d", i))
+		handler.visit(fmt.Sprintf("visitor %d", i%500), fmt.Sprintf("/articles/%d", i))
 	}
 }
 
@@ -77,11 +83,12 @@ func main() {
 		os.Exit(2)
 	}
 	runtime.MemProfileRate = 1
-	server = &Server{"shop", make(map[string]*Session), make(chan *Request)}
-	server.visits(0, 10)
+	runtime.GOMAXPROCS(1) // the collector's goroutines are as many everywhere
+	handler = &Server{"shop", make(map[string]*Session), make(chan *Request)}
+	visits(0, 10)
 	write(os.Args[1])
-	server.visits(10, 3000)
-	go server.answer(&Request{"/report", make([]byte, 200000)})
+	visits(10, 3000)
+	go handler.answer(&Request{"/report", make([]byte, 200000)})
 	time.Sleep(100 * time.Millisecond)
 	write(os.Args[2])
 }
