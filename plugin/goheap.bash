@@ -11,7 +11,7 @@ _goheap()
 	debug) local options='-o --output' ;;
 	core | hprof) local options='-e -o --exe --output' ;;
 	report) local options='-e -o --exe --names --output' ;;
-	pprof) local options='-e -o --exe --output --rate --raw' ;;
+	pprof) local options='-e -o --exe --live --output --rate --raw' ;;
 	profile) local options='-e --exe --json --rate' ;;
 	goroutines) local options='-a -e -s --all --exe --grep --group --json --status' ;;
 	lines) local options='-i --inlines --json' ;;

@@ -78,6 +78,7 @@ check_text() {
 		"^goroutine $(said root held 5), main\.hold at .*/main\.go:[0-9]+, sp_0x[0-9a-f]+\$"
 	has "path: garbage" "$("$GOHEAP" path "$work/dump" "$(address garbage 0)")" 'garbage: no root leads to it'
 	has "objects: of an address within one" "$("$GOHEAP" object "$work/dump" "${last%?}8")" "^$last  .*; ${last%?}8 is \+8\$"
+	has "objects: text" "$("$GOHEAP" objects "$work/dump" "$(said text names 3)")" '^  so \\\\ it "goes", so '
 	has "referrers: nothing" "$("$GOHEAP" referrers "$work/dump" "$(address garbage 0)")" 'nothing points to it'
 	output=$("$GOHEAP" dominators "$work/dump" --limit 0)
 	has "dominators: a tree of 7 objects is one line" "$output" \
@@ -194,6 +195,9 @@ for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	fi
 	compare "Go $release" "$directory"
 done
+if directory=$("$tests/build-sample" "$release" graph -buildmode=pie); then
+	compare "Go $release PIE" "$directory"
+fi
 check_machine 386 env
 check_machine s390x qemu-s390x-static
 if directory=$("$tests/build-sample" 1.19 graph); then
