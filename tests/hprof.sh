@@ -90,6 +90,17 @@ names() {
 	said object boxes 3,4 | sed -nE 's/^[12]\t(.*)/\1\tmain.Square/p' | sort >"$work/expected"
 	awk -F'\t' -v OFS='\t' '$3 == "main.Square" { print $2, $3 }' "$work/rows" | sort >"$work/found"
 	same "Go $1, with types: what interfaces hold is of its type" "$work/expected" "$work/found"
+	said object list 4 | sort >"$work/list"
+	awk -F'\t' 'NR == FNR { list[$1]; next } $1 == "class" && $2 in list { print $3 }' "$work/list" "$work/rows" |
+		uniq -c | sed 's/^ *//' >"$work/found"
+	equal "Go $1, with types: the list's objects are of its type" "$(wc -l <"$work/list") main.Link" "$(cat "$work/found")"
+	said pointer list 3,5 | sort >"$work/expected"
+	awk -F'\t' -v OFS='\t' '
+		NR == FNR { list[$1]; next }
+		$1 == "field" && $3 == "next" && $2 in list { print $2, $4 }' "$work/list" "$work/rows" | sort >"$work/found"
+	same "Go $1, with types: the list's fields" "$work/expected" "$work/found"
+	has "Go $1, with types: the list's variable" "$(cat "$work/rows")" \
+		"^static	main\.list	main\.list	$(said root list 6)\$"
 	visualvm "Go $1, with types" 8 little
 }
 

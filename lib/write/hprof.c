@@ -110,7 +110,8 @@ static uint8_t element_of(const struct writer *writer, const struct object *obje
 	    {"[]uintptr", 0},
 	    {"[]float64", GH_HPROF_DOUBLE},
 	};
-	if (!class->typed || (class->array && class->size == 1))
+	bool is_text = strcmp(class->name, "string data") == 0;
+	if (!class->typed || is_text || (class->array && class->size == 1))
 		return class->typed && strcmp(class->name, "[]bool") == 0 ? GH_HPROF_BOOLEAN
 									  : GH_HPROF_BYTE;
 	for (size_t i = 0; class->array && i < sizeof(types) / sizeof(types[0]); i++) {
