@@ -173,6 +173,8 @@ check_gdb() {
 			sed -n 's/^Thread \([0-9]*\) .*/\1/p')" "frame function main.hold" "goheap path first")
 	equal "GDB: path, of variables" 2 "$(grep -c "^main\.list (bss, $(said root list 5))\$" <<<"$session")"
 	has "GDB: path, of a local variable" "$session" "^  $(address held 0)  "
+	session=$(goheap "$directory/graph.stripped" "goheap load --names $directory/graph $work/dump" "goheap path $last")
+	has "GDB: path, with the names of another program" "$session" "^main\.list \(bss, $(said root list 5)\)\$"
 	session=$(goheap "$directory/graph.stripped" "goheap load $work/dump" "goheap path nothing" "goheap path 0x10" \
 		"goheap path")
 	has "GDB: what is no expression" "$session" '^No symbol "nothing" in current context\.$'
