@@ -76,6 +76,9 @@ check_text() {
 	output=$("$GOHEAP" path "$work/dump" "$(address held 1)" -e "$directory/graph.stripped")
 	has "path: the goroutine, its function and its line" "$output" \
 		"^goroutine $(said root held 5), main\.hold at .*/main\.go:[0-9]+, sp_0x[0-9a-f]+\$"
+	output=$("$GOHEAP" path "$work/dump" "$(address held 1)" -e "$directory/graph")
+	has "path: the local variable" "$output" "^goroutine $(said root held 5), main\.hold at .*, first \(sp_0x[0-9a-f]+\)\$"
+	has "path: the type that follows from it" "$output" "^  $(address held 0)  main\.Link, 64 bytes  \.next ->\$"
 	has "path: garbage" "$("$GOHEAP" path "$work/dump" "$(address garbage 0)")" 'garbage: no root leads to it'
 	has "objects: of an address within one" "$("$GOHEAP" object "$work/dump" "${last%?}8")" "^$last  .*; ${last%?}8 is \+8\$"
 	has "objects: text" "$("$GOHEAP" objects "$work/dump" "$(said text names 3)")" '^  so \\\\ it "goes", so '

@@ -157,6 +157,10 @@ static void add_places(struct reader *reader, Dwarf_Attribute attribute,
 			high = scope->high;
 		} else if (scope == NULL || missing || nops == 0) {
 			continue;
+		} else if (scope->whole) {
+			/* What an inlined call's variable was may stay there after the call. */
+			low = low > scope->low ? low : scope->low;
+			high = high < scope->high ? high : scope->high;
 		}
 		for (size_t j = first_pc(reader, low); j < reader->npcs && reader->pcs[j] < high;
 		     j++) {
