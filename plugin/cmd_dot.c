@@ -428,8 +428,7 @@ int gh_cmd_dot(int argc, char **argv)
 	    argc, argv, GH_ASKS_PICTURE,
 	    "Draw what keeps most of the heap alive, or what is around the object at ADDR: the "
 	    "shortest way to it from a root, what points to it, and what it points to. The picture "
-	    "is of 50 objects, if no limit is given, and in the language of Graphviz: dot -Tsvg "
-	    "makes an image of it.");
+	    "is in the language of Graphviz: dot -Tsvg makes an image of it.");
 	if (options.addresses.size == 0)
 		return gh_question_run(&options, true, answer_dump);
 	return gh_question_run_each(&options, true, answer_object);

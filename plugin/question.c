@@ -3,6 +3,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,6 +79,15 @@ static void parse_argument(struct parse *parse, char *arg, struct argp_state *st
 		argp_usage(state);
 }
 
+static bool is_whole(const struct parse *parse)
+{
+	const struct gh_question_options *options = &parse->options;
+	return options->dump != NULL &&
+	       (parse->kind != GH_ASKS_ADDRESSES || options->addresses.size > 0) &&
+	       (parse->kind != GH_ASKS_GROWTH || options->newer != NULL) &&
+	       (parse->kind != GH_ASKS_FILE || options->output != NULL);
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct parse *parse = state->input;
@@ -89,21 +99,23 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_NAMES:
 		options->names = arg;
 		return 0;
+	case 'o':
+		options->output = arg;
+		return 0;
+	case KEY_BY:
+		parse_grouping(options, arg, state);
+		return 0;
 	case 'n':
 		parse_limit(options, arg, state);
 		return 0;
 	case KEY_JSON:
-		if (parse->kind == GH_ASKS_PICTURE)
-			argp_error(state, "a picture is not JSON");
 		options->json = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		parse_argument(parse, arg, state);
 		return 0;
 	case ARGP_KEY_END:
-		if (options->dump == NULL ||
-		    (parse->kind == GH_ASKS_ADDRESSES && options->addresses.size == 0) ||
-		    (parse->kind == GH_ASKS_GROWTH && options->newer == NULL))
+		if (!is_whole(parse))
 			argp_usage(state);
 		return 0;
 	default:
@@ -111,74 +123,63 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* The options that not all have. */
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct parse *parse = state->input;
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = parse;
-		return 0;
-	case KEY_BY:
-		parse_grouping(&parse->options, arg, state);
-		return 0;
-	case 'o':
-		parse->options.output = arg;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
+/* Sets of kinds of command. */
+#define ONLY(kind) (1U << (kind))
+#define ALL        UINT_MAX
+#define GROUPING   (ONLY(GH_ASKS_GROUPS) | ONLY(GH_ASKS_GROWTH))
+#define PRINTING   (ALL & ~(ONLY(GH_ASKS_PICTURE) | ONLY(GH_ASKS_FILE)))
+
+static const struct {
+	unsigned kinds; /* those that take it */
+	struct argp_option option;
+} known[] = {
+    {ONLY(GH_ASKS_FILE),
+     {.name = "output", .key = 'o', .arg = "FILE", .doc = "Write FILE (required)"}},
+    {ONLY(GH_ASKS_PICTURE),
+     {.name = "output", .key = 'o', .arg = "FILE", .doc = "Write FILE instead of standard output"}},
+    {ALL,
+     {.name = "exe",
+      .key = 'e',
+      .arg = "PROGRAM",
+      .doc = "The program that wrote the dump, for types, files and lines"}},
+    {ALL,
+     {.name = "names",
+      .key = KEY_NAMES,
+      .arg = "PROGRAM",
+      .doc = "The same program before it was stripped, for variables, and types that they tell"}},
+    {GROUPING,
+     {.name = "by",
+      .key = KEY_BY,
+      .arg = "WHAT",
+      .doc = "What to put objects together by: type, size, or site, the place that allocated "
+	     "them"}},
+    {PRINTING,
+     {.name = "limit",
+      .key = 'n',
+      .arg = "N",
+      .doc = "Print no more than N rows; 0 for all (20, or all if it is JSON)"}},
+    {ONLY(GH_ASKS_PICTURE),
+     {.name = "limit",
+      .key = 'n',
+      .arg = "N",
+      .doc = "Draw no more than N objects; 0 for all (50)"}},
+    {PRINTING, {.name = "json", .key = KEY_JSON, .doc = "Print JSON instead of text"}},
+};
+
+#define NKNOWN (sizeof(known) / sizeof(known[0]))
 
 struct gh_question_options gh_question_parse(int argc, char **argv, enum gh_question_kind kind,
 					     const char *doc)
 {
-	static const struct argp_option shared[] = {
-	    {.name = "exe",
-	     .key = 'e',
-	     .arg = "PROGRAM",
-	     .doc = "The program that wrote the dump, for types, files and lines"},
-	    {.name = "names",
-	     .key = KEY_NAMES,
-	     .arg = "PROGRAM",
-	     .doc = "The same program before it was stripped, for variables, and types that they "
-		    "tell"},
-	    {.name = "limit",
-	     .key = 'n',
-	     .arg = "N",
-	     .doc = "Print no more than N rows; 0 for all (20, or all if it is JSON)"},
-	    {.name = "json", .key = KEY_JSON, .doc = "Print JSON instead of text"},
-	    {0},
-	};
-	static const struct argp_option by[] = {
-	    {.name = "by",
-	     .key = KEY_BY,
-	     .arg = "WHAT",
-	     .doc = "What to put objects together by: type, size, or site, the place that "
-		    "allocated them"},
-	    {0},
-	};
-	static const struct argp_option output[] = {
-	    {.name = "output",
-	     .key = 'o',
-	     .arg = "FILE",
-	     .doc = "Write FILE instead of standard output"},
-	    {0},
-	};
-	static const struct argp common = {.options = shared, .parser = parse_option};
-	static const struct argp_child children[] = {{.argp = &common}, {0}};
-	static const char *const arguments[] = {"DUMP", "DUMP ADDR...", "DUMP", "OLD NEW",
-						"DUMP [ADDR]"};
-	bool groups = kind == GH_ASKS_GROUPS || kind == GH_ASKS_GROWTH;
+	static const char *const arguments[] = {"DUMP",    "DUMP ADDR...", "DUMP",
+						"OLD NEW", "DUMP [ADDR]",  "DUMP -o FILE"};
+	struct argp_option options[NKNOWN + 1] = {0};
+	size_t count = 0;
+	for (size_t i = 0; i < NKNOWN; i++)
+		if (known[i].kinds & ONLY(kind))
+			options[count++] = known[i].option;
 	struct argp argp = {
-	    .options = groups                    ? by
-		       : kind == GH_ASKS_PICTURE ? output
-						 : NULL,
-	    .parser = parse_own,
-	    .args_doc = arguments[kind],
-	    .doc = doc,
-	    .children = children,
-	};
+	    .options = options, .parser = parse_option, .args_doc = arguments[kind], .doc = doc};
 	struct parse parse = {.kind = kind};
 	argp_parse(&argp, argc, argv, 0, NULL, &parse);
 	if (!parse.options.has_limit && !parse.options.json)

@@ -10,13 +10,14 @@
 /* What objects are put in groups by. */
 enum gh_grouping { GH_BY_TYPE, GH_BY_SIZE, GH_BY_SITE };
 
-/* What the command line of a command has besides options. */
+/* What the command line of a command has besides the programs' options. */
 enum gh_question_kind {
 	GH_ASKS_DUMP,      /* DUMP */
 	GH_ASKS_ADDRESSES, /* DUMP ADDR... */
 	GH_ASKS_GROUPS,    /* DUMP, and what to group by */
 	GH_ASKS_GROWTH,    /* OLD NEW, and what to group by */
 	GH_ASKS_PICTURE,   /* DUMP [ADDR], and where to write it */
+	GH_ASKS_FILE,      /* DUMP, and the file to write */
 };
 
 struct gh_question_options {
@@ -26,10 +27,10 @@ struct gh_question_options {
 	const char *names;          /* its path before it was stripped; in argv, NULL likewise */
 	const char *output;         /* the path to write to; in argv, NULL if none is given */
 	struct gh_buffer addresses; /* uint64_t; owned */
-	enum gh_grouping grouping;
-	size_t limit; /* rows to print; 0: all */
-	bool has_limit;
-	bool json;
+	enum gh_grouping grouping;  /* what to group by */
+	size_t limit;               /* rows to print; 0: all */
+	bool has_limit;             /* it is given */
+	bool json;                  /* print JSON */
 };
 
 struct gh_question {
