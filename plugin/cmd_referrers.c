@@ -6,15 +6,6 @@
 #include "plugin/question.h"
 #include "plugin/table.h"
 
-/* Gives the next pointer of WALK to OBJECT. */
-static bool next_pointer_to(struct gh_pointers *walk, uint32_t object, struct gh_pointer *pointer)
-{
-	while (gh_pointers_next(walk, pointer))
-		if (pointer->target == object)
-			return true;
-	return false;
-}
-
 /* An object that points to another more than once is in one line. */
 static void print_fields(const struct gh_question *question, uint32_t referrer, uint32_t object)
 {
@@ -23,7 +14,7 @@ static void print_fields(const struct gh_question *question, uint32_t referrer, 
 	size_t count = 0;
 	size_t limit = question->options->limit;
 	gh_pointers_start(&question->heap, referrer, &walk);
-	while (next_pointer_to(&walk, object, &pointer)) {
+	while (gh_pointers_next_to(&walk, object, &pointer)) {
 		if (limit != 0 && count++ == limit) {
 			fputs(" ...", stdout);
 			return;
@@ -74,7 +65,7 @@ static void print_referrer_json(const struct gh_question *question, uint32_t ref
 	gh_names_print(stdout, &question->names, referrer, true);
 	fputs(",\"pointers\":[", stdout);
 	gh_pointers_start(&question->heap, referrer, &walk);
-	while (next_pointer_to(&walk, object, &pointer)) {
+	while (gh_pointers_next_to(&walk, object, &pointer)) {
 		printf("%s{\"offset\":%" PRIu64 ",\"field\":", separator, pointer.offset);
 		gh_names_print_field_json(stdout, &question->names, referrer, pointer.offset);
 		putchar('}');

@@ -61,18 +61,6 @@ static void free_analysis(struct report *report)
 	free(report->classes);
 }
 
-/* Where OBJECT has its first pointer to TARGET, which it points to. */
-static uint64_t offset_of(const struct gh_heap *heap, uint32_t object, uint32_t target)
-{
-	struct gh_pointers walk;
-	struct gh_pointer pointer;
-	gh_pointers_start(heap, object, &walk);
-	while (gh_pointers_next(&walk, &pointer))
-		if (pointer.target == target)
-			return pointer.offset;
-	return 0;
-}
-
 /* Prints OBJECT of a path, and the field in it that leads to NEXT. */
 static void print_step(struct report *report, uint32_t object, uint32_t next)
 {
@@ -83,7 +71,7 @@ static void print_step(struct report *report, uint32_t object, uint32_t next)
 	fprintf(out, ",\"address\":\"0x%" PRIx64 "\"",
 		gh_heap_object(&question->heap, object).address);
 	if (next != object) {
-		uint64_t offset = offset_of(&question->heap, object, next);
+		uint64_t offset = gh_heap_offset(&question->heap, object, next);
 		fprintf(out, ",\"offset\":%" PRIu64 ",\"field\":", offset);
 		gh_names_print_field_json(out, &question->names, object, offset);
 	}

@@ -29,4 +29,7 @@ void gh_pointers_of(const struct gh_dump *dump, const struct gh_places *places,
  * False at the end. */
 bool gh_pointers_next(struct gh_pointers *walk, struct gh_pointer *pointer);
 
+/* The same of those that point to, or into, the object TARGET. */
+bool gh_pointers_next_to(struct gh_pointers *walk, uint32_t target, struct gh_pointer *pointer);
+
 #endif
