@@ -14,9 +14,6 @@
 #include "plugin/top.h"
 #include "plugin/tree.h"
 
-/* Objects in a picture, if no limit is given. */
-#define DEFAULT_LIMIT 50
-
 /* Roots of the object that was asked for. */
 #define MAX_ROOTS 8
 
@@ -24,7 +21,7 @@
 struct picture {
 	struct gh_question *question;
 	struct gh_dot dot;
-	size_t limit; /* of objects; SIZE_MAX for none */
+	size_t limit; /* of objects */
 };
 
 /* Of the picture around an object: what is drawn. */
@@ -142,8 +139,7 @@ static bool draw_dominators(struct picture *picture)
 	struct gh_question *question = picture->question;
 	struct gh_tree tree;
 	bool made = gh_tree_make(&tree, &question->heap, &question->dominators,
-				 gh_names_classes(&question->names),
-				 picture->limit == SIZE_MAX ? 0 : picture->limit);
+				 gh_names_classes(&question->names), picture->limit);
 	if (made)
 		draw_tree(picture, &tree);
 	gh_tree_free(&tree);
@@ -362,10 +358,7 @@ static bool draw_object_at(struct picture *picture, uint32_t center)
 /* Draws on OUT; CENTER may be GH_HEAP_NONE. False if memory ran out. */
 static bool draw(struct gh_question *question, uint32_t center, FILE *out)
 {
-	const struct gh_question_options *options = question->options;
-	struct picture picture = {.question = question, .limit = DEFAULT_LIMIT};
-	if (options->has_limit)
-		picture.limit = options->limit > 0 ? options->limit : SIZE_MAX;
+	struct picture picture = {.question = question, .limit = question->options->limit};
 	if (!gh_dot_open(&picture.dot, out))
 		return false;
 	picture.dot.whole = question->dump.objects.bytes;

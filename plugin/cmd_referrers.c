@@ -15,7 +15,7 @@ static void print_fields(const struct gh_question *question, uint32_t referrer, 
 	size_t limit = question->options->limit;
 	gh_pointers_start(&question->heap, referrer, &walk);
 	while (gh_pointers_next_to(&walk, object, &pointer)) {
-		if (limit != 0 && count++ == limit) {
+		if (count++ == limit) {
 			fputs(" ...", stdout);
 			return;
 		}
@@ -35,13 +35,12 @@ static int print_text(struct gh_question *question, uint32_t object, uint64_t ad
 	size_t nreferrers = gh_heap_referrers(&question->heap, object, &referrers);
 	gh_names_print_object(stdout, &question->names, object);
 	putchar('\n');
-	for (size_t i = 0; i < nroots && (limit == 0 || table.rows < limit); i++, table.rows++) {
+	for (size_t i = 0; i < nroots && table.rows < limit; i++, table.rows++) {
 		fputs("  ", stdout);
 		gh_names_print_root(stdout, &question->names, &roots[i]);
 		putchar('\n');
 	}
-	for (size_t i = 0; i < nreferrers && (limit == 0 || table.rows < limit);
-	     i++, table.rows++) {
+	for (size_t i = 0; i < nreferrers && table.rows < limit; i++, table.rows++) {
 		fputs("  ", stdout);
 		gh_names_print_object(stdout, &question->names, referrers[i]);
 		putchar(' ');
@@ -88,7 +87,7 @@ static int print_json(struct gh_question *question, uint32_t object, uint64_t ad
 	gh_names_print(stdout, &question->names, object, true);
 	gh_row_key(&row, "roots");
 	putchar('[');
-	for (size_t i = 0; i < nroots && (limit == 0 || i < limit); i++) {
+	for (size_t i = 0; i < nroots && i < limit; i++) {
 		if (i > 0)
 			putchar(',');
 		gh_names_print_root_json(stdout, &question->names, &roots[i]);
@@ -96,7 +95,7 @@ static int print_json(struct gh_question *question, uint32_t object, uint64_t ad
 	putchar(']');
 	gh_row_key(&row, "referrers");
 	putchar('[');
-	for (size_t i = 0; i < nreferrers && (limit == 0 || i < limit); i++) {
+	for (size_t i = 0; i < nreferrers && i < limit; i++) {
 		if (i > 0)
 			putchar(',');
 		print_referrer_json(question, referrers[i], object);

@@ -15,8 +15,9 @@
 
 #define OUTPUT_BUFFER (1 << 18)
 
-/* A screenful. */
-#define DEFAULT_LIMIT 20
+/* A screenful of rows, and objects that are still a picture. */
+#define ROWS_LIMIT    20
+#define PICTURE_LIMIT 50
 
 enum {
 	KEY_JSON = 0x100, /* past the letters: there is no short option */
@@ -36,9 +37,10 @@ static void parse_limit(struct gh_question_options *options, const char *arg,
 	char *end;
 	errno = 0;
 	options->limit = strtoull(arg, &end, 10);
-	options->has_limit = true;
 	if (*arg < '0' || *arg > '9' || *end != '\0' || errno != 0)
 		argp_error(state, "not a number: %s", arg);
+	if (options->limit == 0)
+		options->limit = SIZE_MAX;
 }
 
 static void parse_address(struct gh_question_options *options, const char *arg,
@@ -168,6 +170,14 @@ static const struct {
 
 #define NKNOWN (sizeof(known) / sizeof(known[0]))
 
+/* How much is printed if no limit is given. */
+static size_t default_limit(const struct parse *parse)
+{
+	if (parse->kind == GH_ASKS_PICTURE)
+		return PICTURE_LIMIT;
+	return parse->options.json ? SIZE_MAX : ROWS_LIMIT;
+}
+
 struct gh_question_options gh_question_parse(int argc, char **argv, enum gh_question_kind kind,
 					     const char *doc)
 {
@@ -182,8 +192,8 @@ struct gh_question_options gh_question_parse(int argc, char **argv, enum gh_ques
 	    .options = options, .parser = parse_option, .args_doc = arguments[kind], .doc = doc};
 	struct parse parse = {.kind = kind};
 	argp_parse(&argp, argc, argv, 0, NULL, &parse);
-	if (!parse.options.has_limit && !parse.options.json)
-		parse.options.limit = DEFAULT_LIMIT;
+	if (parse.options.limit == 0)
+		parse.options.limit = default_limit(&parse);
 	return parse.options;
 }
 

@@ -28,8 +28,7 @@ struct gh_question_options {
 	const char *output;         /* the path to write to; in argv, NULL if none is given */
 	struct gh_buffer addresses; /* uint64_t; owned */
 	enum gh_grouping grouping;  /* what to group by */
-	size_t limit;               /* rows to print; 0: all */
-	bool has_limit;             /* it is given */
+	size_t limit;               /* rows to print, or objects to draw; SIZE_MAX: all */
 	bool json;                  /* print JSON */
 };
 
