@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugin/options.h"
+
 /* A screenful of rows, and objects that are still a picture. */
 #define ROWS_LIMIT    20
 #define PICTURE_LIMIT 50
@@ -21,18 +23,6 @@ struct parse {
 	struct gh_question_options options;
 	enum gh_question_kind kind;
 };
-
-static void parse_limit(struct gh_question_options *options, const char *arg,
-			struct argp_state *state)
-{
-	char *end;
-	errno = 0;
-	options->limit = strtoull(arg, &end, 10);
-	if (*arg < '0' || *arg > '9' || *end != '\0' || errno != 0)
-		argp_error(state, "not a number: %s", arg);
-	if (options->limit == 0)
-		options->limit = SIZE_MAX;
-}
 
 static void parse_address(struct gh_question_options *options, const char *arg,
 			  struct argp_state *state)
@@ -99,7 +89,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		parse_grouping(options, arg, state);
 		return 0;
 	case 'n':
-		parse_limit(options, arg, state);
+		options->limit = gh_options_number(arg, SIZE_MAX, state);
+		if (options->limit == 0)
+			options->limit = SIZE_MAX;
 		return 0;
 	case KEY_JSON:
 		options->json = true;
