@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/heap/samples.h"
 #include "lib/util/intern.h"
 #include "lib/write/allocations.h"
 #include "plugin/numbering.h"
@@ -90,13 +91,11 @@ static bool group_by_site(struct gh_groups *groups, const struct gh_heap *heap)
 					symbols != NULL ? &symbols->program.tab : NULL, NULL) &&
 		    number_sites(groups, &allocations, sites);
 	gh_allocations_free(&allocations);
-	for (size_t i = 0; made && i < gh_dump_count(dump, GH_DUMP_SAMPLE); i++) {
-		struct gh_dump_record record;
-		gh_dump_get(dump, GH_DUMP_SAMPLE, i, &record);
-		uint32_t object = gh_heap_find(heap, record.sample.object);
-		size_t profile = gh_dump_find(dump, GH_DUMP_PROFILE, record.sample.profile);
-		if (object != GH_HEAP_NONE && profile != GH_DUMP_NONE)
-			groups->numbers[object] = sites[profile];
+	if (made)
+		gh_samples_find(groups->numbers, heap);
+	for (uint32_t i = 0; made && i < heap->count; i++) {
+		uint32_t record = groups->numbers[i];
+		groups->numbers[i] = record == GH_NOT_SAMPLED ? 0 : sites[record];
 	}
 	free(sites);
 	return made;
