@@ -20,6 +20,7 @@ Suite *dump_damage_suite(void);
 Suite *heap_suite(void);
 Suite *pprof_suite(void);
 Suite *slots_suite(void);
+Suite *stackmap_suite(void);
 Suite *typing_suite(void);
 Suite *process_suite(void);
 
