@@ -7,8 +7,8 @@
 
 #include "lib/heap/samples.h"
 #include "lib/util/intern.h"
+#include "lib/util/numbermap.h"
 #include "lib/write/allocations.h"
-#include "plugin/numbering.h"
 
 /* Adds a group called TEXT, which is the groups' from now on. False if memory ran out. */
 static bool add_text(struct gh_groups *groups, char *text)
@@ -23,20 +23,25 @@ static bool add_text(struct gh_groups *groups, char *text)
 	return true;
 }
 
+/* Adds the group of SIZE, in bytes. */
+static bool add_size(struct gh_groups *groups, struct gh_numbermap *sizes, uint64_t size)
+{
+	char *text = NULL;
+	return gh_numbermap_put(sizes, size, (uint32_t)groups->count) &&
+	       asprintf(&text, "%" PRIu64 " bytes", size) >= 0 && add_text(groups, text);
+}
+
 static bool group_by_size(struct gh_groups *groups, const struct gh_heap *heap)
 {
-	struct gh_numbering sizes = {0};
+	struct gh_numbermap sizes = {0};
 	bool made = true;
 	for (uint32_t i = 0; made && i < heap->count; i++) {
 		uint64_t size = gh_heap_object(heap, i).size;
-		char *text = NULL;
-		groups->numbers[i] = gh_numbering_add(&sizes, size);
-		if (sizes.count > groups->count)
-			made = asprintf(&text, "%" PRIu64 " bytes", size) >= 0 &&
-			       add_text(groups, text);
-		made = made && groups->numbers[i] != GH_NUMBERING_NONE;
+		uint32_t known = gh_numbermap_get(&sizes, size);
+		groups->numbers[i] = known != GH_NOT_MAPPED ? known : (uint32_t)groups->count;
+		made = known != GH_NOT_MAPPED || add_size(groups, &sizes, size);
 	}
-	gh_numbering_free(&sizes);
+	gh_numbermap_free(&sizes);
 	return made;
 }
 
