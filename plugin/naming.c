@@ -54,6 +54,18 @@ void gh_names_print_object(FILE *out, const struct gh_names *names, uint32_t obj
 		fprintf(out, ", %" PRIu64 " bytes", place.size);
 }
 
+void gh_names_print_command(FILE *out, const struct gh_names *names, uint32_t object)
+{
+	const struct gh_typing *typing = &names->typing;
+	const struct gh_class *class = gh_typing_class(typing, gh_typing_of(typing, object));
+	if (!class->typed || class->array || class->layout >= typing->types.count ||
+	    !typing->types.items[class->layout].named || strpbrk(class->name, "'\\") != NULL)
+		return;
+	fputs("  goheap print '", out);
+	gh_print_bytes(out, class->name, strlen(class->name), false);
+	fprintf(out, "' 0x%" PRIx64 "\n", gh_typing_value(typing, object));
+}
+
 /* Prints a text that was found, after BEFORE, or does what else there is to do. */
 static bool print_found(FILE *out, bool found, struct gh_buffer *text, const char *before,
 			bool json)
