@@ -137,6 +137,15 @@ const char *gh_groups_title(const struct gh_groups *groups)
 	return titles[groups->by];
 }
 
+void gh_groups_print(const struct gh_groups *groups, const char *name, struct gh_table *table)
+{
+	/* A size's name begins with its number. */
+	if (groups->by == GH_BY_SIZE && table->row.json)
+		gh_table_number(table, gh_groups_title(groups), strtoull(name, NULL, 10));
+	else
+		gh_table_text(table, gh_groups_title(groups), name);
+}
+
 void gh_groups_free(struct gh_groups *groups)
 {
 	for (size_t i = 0; i < groups->texts.size / sizeof(char *); i++)
