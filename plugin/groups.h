@@ -6,13 +6,13 @@
 #include "plugin/table.h"
 
 struct gh_groups {
-	const struct gh_names *names;
-	enum gh_grouping by;
-	const uint32_t *of; /* by object: its group's number */
-	uint32_t *numbers;  /* the same, if it is not the names'; owned */
+	const struct gh_names *names; /* the question's */
+	enum gh_grouping by;          /* what they have in common */
+	const uint32_t *of;           /* by object: its group's number */
+	uint32_t *numbers;            /* the same, if it is not the names'; owned */
 	struct gh_buffer
-	    texts; /* char *, by number: what they are called, unless that is by type; owned */
-	size_t count;
+	    texts;    /* char *, by number: what they are called, unless that is by type; owned */
+	size_t count; /* of groups */
 };
 
 /* Groups the objects of QUESTION by what its options say. False, and the error printed, if memory

@@ -8,12 +8,12 @@
 #include "plugin/symbols.h"
 
 struct gh_question {
-	const struct gh_question_options *options;
-	struct gh_dump dump;
-	struct gh_heap heap;
-	struct gh_dominators dominators; /* zeros unless they were asked for */
-	struct gh_names names;
-	struct gh_symbols symbols; /* if a program is given */
+	const struct gh_question_options *options; /* the caller's */
+	struct gh_dump dump;                       /* that it is about */
+	struct gh_heap heap;                       /* of the dump */
+	struct gh_dominators dominators;           /* zeros unless they were asked for */
+	struct gh_names names;                     /* of what is in the heap */
+	struct gh_symbols symbols;                 /* if a program is given */
 	const char *twin; /* path of that program with DWARF; NULL if there is none; not owned */
 };
 
