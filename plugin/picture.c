@@ -1,9 +1,8 @@
 #include "plugin/picture.h"
 
 #include <inttypes.h>
-#include <string.h>
 
-#include "plugin/dumpfile.h"
+#include "lib/util/escape.h"
 #include "plugin/size.h"
 
 uint64_t gh_picture_retained(const struct gh_picture *picture, uint32_t object)
@@ -52,7 +51,7 @@ void gh_picture_legend(struct gh_picture *picture, size_t shown)
 	const struct gh_question *question = picture->question;
 	FILE *label = picture->dot.label;
 	gh_dot_legend(&picture->dot);
-	gh_print_bytes(label, question->options->dump, strlen(question->options->dump), false);
+	gh_escape_print(label, question->options->dump);
 	char size[GH_SIZE_TEXT];
 	fprintf(label, "\n%s in %" PRIu32 " objects\n%zu shown",
 		gh_size_text(picture->dot.whole, size), question->heap.count, shown);

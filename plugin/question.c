@@ -2,8 +2,8 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "lib/util/escape.h"
 #include "plugin/command.h"
 #include "plugin/dumpfile.h"
 #include "plugin/progress.h"
@@ -38,7 +38,7 @@ static void print_damage(const struct gh_heap *heap)
 	fclose(line);
 	if (any) {
 		fputs("goheap: ", stderr);
-		gh_print_bytes(stderr, heap->dump->path, strlen(heap->dump->path), false);
+		gh_escape_print(stderr, heap->dump->path);
 		fprintf(stderr, ": %s\n", text);
 	}
 	free(text);

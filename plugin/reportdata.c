@@ -7,6 +7,7 @@
 #include "lib/heap/histogram.h"
 #include "lib/heap/pathtree.h"
 #include "lib/heap/remainder.h"
+#include "lib/util/escape.h"
 #include "plugin/dumpfile.h"
 
 /* Objects that are shown one by one, and how many others may dominate one. */
@@ -164,7 +165,7 @@ static void print_object(struct report *report, uint32_t object, uint32_t parent
 static void print_sum(struct report *report, const struct gh_remainder *sum, const char *name)
 {
 	begin_node(report, sum->parent);
-	gh_print_bytes(report->json, name, strlen(name), true);
+	gh_escape_json(report->json, name);
 	fprintf(report->json,
 		",\"count\":%" PRIu64 ",\"size\":%" PRIu64 ",\"retained\":%" PRIu64 "}",
 		sum->objects, sum->bytes, sum->retained);
@@ -242,7 +243,7 @@ static void print_classes(struct report *report)
 	for (size_t i = 0; order != NULL && i < count && i < MAX_CLASSES; i++) {
 		const char *name = gh_names_class(names, (uint32_t)order[i].number);
 		fputs(i > 0 ? ",\n{\"name\":" : "{\"name\":", report->json);
-		gh_print_bytes(report->json, name, strlen(name), true);
+		gh_escape_json(report->json, name);
 		fprintf(report->json,
 			",\"objects\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"retained\":%" PRIu64 "}",
 			order[i].row->objects, order[i].row->bytes, order[i].row->retained);
@@ -258,7 +259,7 @@ static void print_report(struct report *report)
 	const char *slash = strrchr(dump->path, '/');
 	const char *file = slash != NULL ? slash + 1 : dump->path;
 	fputs("{\"file\":", report->json);
-	gh_print_bytes(report->json, file, strlen(file), true);
+	gh_escape_json(report->json, file);
 	fputs(",\"version\":", report->json);
 	gh_print_slice(report->json, dump, gh_dump_go_version(dump), true);
 	fprintf(report->json,
