@@ -316,6 +316,11 @@ START_TEST(every_format_has_classes)
 		ck_assert_uint_lt(number, scene.typing.nclasses);
 		ck_assert(*gh_typing_class(&scene.typing, number)->name != '\0');
 	}
+	if (scene.maker.format <= MAKER_1_3) {
+		check_class(&scene, 0x10000, "main.T");
+		check_class(&scene, 0x10100, "[]main.E");
+		check_class(&scene, 0x10200, "chan main.E");
+	}
 	clean_up(&scene);
 }
 END_TEST
