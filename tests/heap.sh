@@ -65,11 +65,13 @@ address() {
 # check_names NAME DIRECTORY: variables have their names, and what they point to its type, by the unstripped program.
 check_names() {
 	local output
-	output=$("$GOHEAP" path "$work/dump" "$(address held 1)" "$(address tree 1)" -e "$2/graph")
+	output=$("$GOHEAP" path "$work/dump" "$(address held 1)" "$(address tree 1)" "$(address static 1)" -e "$2/graph")
 	has "$1: a local variable" "$output" "^goroutine $(said root held 5), main\.hold at .*, first \(sp_0x[0-9a-f]+\)\$"
 	has "$1: the type that follows from it" "$output" "^  $(address held 0)  main\.Link, 64 bytes  \.next ->\$"
 	has "$1: a global variable" "$output" "^main\.tree \(bss, $(said root tree 5)\)\$"
 	has "$1: the type that follows from it" "$output" "^  $(address tree 0)  main\.Tree, 96 bytes  \.left ->\$"
+	has "$1: the type that follows from what a variable points to in the data segment" "$output" \
+		"^  $(address static 0)  main\.Link, 64 bytes  \.next ->\$"
 }
 
 # What a person sees.

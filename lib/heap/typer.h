@@ -53,6 +53,8 @@ struct gh_typer {
 	struct gh_numbermap closures;   /* layouts of closures, by entry */
 	struct gh_numbermap dumped;     /* layouts of the dump's types, by address */
 	struct gh_buffer closure_types; /* uint32_t: the layouts that closures' structs may have */
+	struct gh_cursor segment;       /* over the segment that was looked into last */
+	size_t segment_number;          /* its number, if there was one */
 	uint64_t budget;                /* pointers that may still be followed in stretches */
 	uint64_t conflicts;             /* objects that two types were claimed of */
 	uint32_t string_data;           /* the layout of bytes that strings point to */

@@ -11,6 +11,7 @@ import sys
 
 goheap, program, dump, after, said = sys.argv[1:]
 GARBAGE = "garbage"
+SEGMENTS = "data", "bss"
 
 
 def ask(*arguments):
@@ -63,15 +64,15 @@ def check_objects():
 
 def describe(root):
     """A root as the sample says it."""
-    if root["kind"] == "bss":
-        return "bss", root["address"]
+    if root["kind"] in SEGMENTS:
+        return root["kind"], root["address"]
     if root["kind"] == "stack":
         return "frame", root["function"], str(root["goroutine"])
     return root["kind"], root["function"], root["object"]
 
 
 def said_roots(address):
-    return [("bss", where) if kind == "bss" else (kind, name, where)
+    return [(kind, where) if kind in SEGMENTS else (kind, name, where)
             for _, kind, name, where, to in roots if to == address]
 
 

@@ -8,7 +8,7 @@
 //
 //	object STRUCTURE NUMBER ADDRESS SIZE       an object, and the bytes that the allocator has for it; 0: not known
 //	pointer STRUCTURE FROM OFFSET TO           the object at FROM points to the one at TO
-//	root STRUCTURE KIND NAME WHERE TO          what alone holds a structure: a variable (bss) and its address, a
+//	root STRUCTURE KIND NAME WHERE TO          what alone holds a structure: a variable (bss, data) and its address, a
 //	                                           function (frame) and its goroutine's id, or a finalizer and its object
 //	text STRUCTURE ADDRESS COPIES TEXT         a string, and how many objects have it
 //	site STRUCTURE FUNCTION FILE LINE COUNT    where so many of its objects are allocated
@@ -95,6 +95,12 @@ type Settings struct {
 	count int
 }
 
+// Static is the type of what the linker makes, with a name, so that it is in the data segment.
+type Static struct {
+	name  string
+	first *Link
+}
+
 // Resource has a finalizer.
 type Resource struct {
 	number  int
@@ -114,6 +120,7 @@ var (
 	settings Settings
 	resource *Resource
 	names    []string
+	static   = &Static{name: "static"}
 
 	finalized = make(chan bool)
 )
@@ -333,6 +340,16 @@ func buildNames() {
 	variable("names", unsafe.Pointer(&names), from)
 }
 
+//go:noinline
+func buildStatic() {
+	static.first = newLinks()
+	first, second := address(unsafe.Pointer(static.first)), address(unsafe.Pointer(static.first.next))
+	object("static", 0, first, unsafe.Sizeof(Link{}))
+	object("static", 1, second, unsafe.Sizeof(Link{}))
+	pointer("static", first, 0, second)
+	fmt.Printf("root\tstatic\tdata\tmain.static.first\t%#x\t%#x\n", address(unsafe.Pointer(&static.first)), first)
+}
+
 // To the garbage collector a finalizer is a root: of what its object points to.
 //
 //go:noinline
@@ -416,6 +433,7 @@ var structures = []struct {
 	{"settings", func() { settings = Settings{} }},
 	{"resource", func() { resource = nil }},
 	{"names", func() { names = nil }},
+	{"static", func() { static.first = nil }},
 	{"held", func() { release <- true; <-release }},
 }
 
@@ -482,6 +500,7 @@ func main() {
 	buildSettings()
 	buildResource()
 	buildNames()
+	buildStatic()
 	buildHeld()
 	collect()
 	buildGarbage()
