@@ -2,7 +2,6 @@
 #ifndef GH_HEAP_HEAP_H
 #define GH_HEAP_HEAP_H
 
-#include "lib/dump/memory.h"
 #include "lib/heap/lists.h"
 #include "lib/heap/places.h"
 #include "lib/heap/pointers.h"
