@@ -34,6 +34,7 @@ void gh_heap_free(struct gh_heap *heap)
 	gh_places_free(&heap->places);
 	gh_lists_free(&heap->targets);
 	gh_lists_free(&heap->referrers);
+	free(heap->pointerful);
 	free(heap->roots);
 	*heap = (struct gh_heap){0};
 }

@@ -23,6 +23,7 @@ struct gh_heap {
 	struct gh_places places;
 	struct gh_lists targets;
 	struct gh_lists referrers;
+	uint8_t *pointerful;   /* a bit for each object that has pointers, be they nil; owned */
 	struct gh_root *roots; /* sorted by object, kind, number and offset; owned */
 	size_t nroots;
 	struct gh_heap_damage damage;

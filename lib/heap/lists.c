@@ -120,10 +120,11 @@ static void make_part(void *context, uint32_t number)
 bool gh_lists_reverse(struct gh_lists *reverse, const struct gh_lists *lists)
 {
 	struct part parts[GH_PARALLEL_MAX];
-	uint32_t nparts = gh_parallel_width();
 	if (!gh_lists_make(reverse, lists->count))
 		return false;
-	uint32_t nblocks = gh_lists_nblocks(reverse);
+	uint32_t nblocks = gh_lists_nblocks(reverse), nparts = gh_parallel_width();
+	if (nparts > nblocks)
+		nparts = nblocks;
 	for (uint32_t i = 0; i < nparts; i++) {
 		uint32_t first = (uint32_t)((uint64_t)nblocks * i / nparts);
 		uint32_t end = (uint32_t)((uint64_t)nblocks * (i + 1) / nparts);
@@ -137,7 +138,6 @@ bool gh_lists_reverse(struct gh_lists *reverse, const struct gh_lists *lists)
 	for (uint32_t i = 0; i < nparts; i++)
 		ok = ok && !parts[i].failed;
 	for (uint32_t block = 0; ok && block < nblocks; block++)
-		if (block_end(reverse, block) > 0)
-			reverse->entries += reverse->ends[block_end(reverse, block) - 1];
+		reverse->entries += reverse->ends[block_end(reverse, block) - 1];
 	return ok;
 }

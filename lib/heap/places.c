@@ -226,8 +226,7 @@ static uint32_t find_in(const struct gh_places *places, const struct gh_place_bl
 	return address - start < run->size ? number : GH_HEAP_NONE;
 }
 
-/* The same by the objects themselves. */
-static uint32_t search(const struct gh_places *places, uint64_t address)
+uint32_t gh_places_upto(const struct gh_places *places, uint64_t address)
 {
 	uint32_t low = 0, high = places->count;
 	while (low < high) {
@@ -237,10 +236,17 @@ static uint32_t search(const struct gh_places *places, uint64_t address)
 		else
 			high = middle;
 	}
-	if (low == 0)
+	return low;
+}
+
+/* The object that holds ADDRESS, by the objects themselves. */
+static uint32_t search(const struct gh_places *places, uint64_t address)
+{
+	uint32_t upto = gh_places_upto(places, address);
+	if (upto == 0)
 		return GH_HEAP_NONE;
-	struct gh_heap_object object = gh_places_get(places, low - 1);
-	return address - object.address < object.size ? low - 1 : GH_HEAP_NONE;
+	struct gh_heap_object object = gh_places_get(places, upto - 1);
+	return address - object.address < object.size ? upto - 1 : GH_HEAP_NONE;
 }
 
 uint32_t gh_places_find(const struct gh_places *places, uint64_t address)

@@ -64,6 +64,9 @@ void gh_places_free(struct gh_places *places);
 /* Object NUMBER, which there is. */
 struct gh_heap_object gh_places_get(const struct gh_places *places, uint32_t number);
 
+/* How many objects begin at ADDRESS or before. */
+uint32_t gh_places_upto(const struct gh_places *places, uint64_t address);
+
 /* The object that holds ADDRESS, not only where it begins; or GH_HEAP_NONE. Where objects overlap,
  * the one that begins last is asked alone. */
 uint32_t gh_places_find(const struct gh_places *places, uint64_t address);

@@ -17,6 +17,7 @@ int main(void)
 	srunner_add_suite(runner, dump_suite());
 	srunner_add_suite(runner, dump_damage_suite());
 	srunner_add_suite(runner, heap_suite());
+	srunner_add_suite(runner, heapscan_suite());
 	srunner_add_suite(runner, slots_suite());
 	srunner_add_suite(runner, process_suite());
 	srunner_run_all(runner, CK_NORMAL);

@@ -17,6 +17,7 @@ Suite *inline_suite(void);
 Suite *dump_suite(void);
 Suite *dump_damage_suite(void);
 Suite *heap_suite(void);
+Suite *heapscan_suite(void);
 Suite *slots_suite(void);
 Suite *process_suite(void);
 

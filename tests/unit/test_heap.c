@@ -5,6 +5,7 @@
 #include "lib/heap/dominators.h"
 #include "lib/heap/path.h"
 #include "tests/unit/dumpmaker.h"
+#include "tests/unit/heapwalk.h"
 #include "tests/unit/suites.h"
 
 enum {
@@ -65,8 +66,10 @@ static void put_node(struct maker *maker, const struct graph *graph, unsigned no
 	maker_number(maker, 0);
 }
 
+/* The maker notes no more lengths than there are in a small dump; here they are not wanted. */
 static void put_root(struct maker *maker, uint64_t pointer)
 {
+	maker->nlengths = 0;
 	maker_number(maker, 2);
 	maker_text(maker, "root");
 	maker_number(maker, pointer);
@@ -207,15 +210,101 @@ END_TEST
 
 START_TEST(everything)
 {
-	struct gh_dominators dominators;
-	struct gh_path path;
 	maker_everything(&maker, _i);
 	open_heap();
+	heap_walk(&heap);
+	close_heap();
+}
+END_TEST
+
+enum { CHAIN = 1000000 };
+
+/* An object of two words that points to what is at each of the addresses. */
+static void put_pair(uint64_t address, uint64_t first, uint64_t second)
+{
+	maker.nlengths = 0;
+	maker_numbers(&maker, 2, (const uint64_t[]){1, address});
+	maker_words(&maker, 2, (const uint64_t[]){first, second});
+	maker_numbers(&maker, 5, (const uint64_t[]){1, 0, 1, maker.word, 0});
+}
+
+/* Each object points to the next and to the first. */
+START_TEST(chain)
+{
+	struct gh_dominators dominators;
+	struct gh_path path;
+	maker_start(&maker, MAKER_1_7, 8, false);
+	maker_params(&maker);
+	for (unsigned i = 0; i < CHAIN; i++)
+		put_pair(BASE + 16 * i, BASE + 16 * (i + 1), BASE);
+	put_root(&maker, BASE + 1);
+	maker_end(&maker);
+	open_heap();
+	ck_assert_uint_eq(heap.count, CHAIN);
 	ck_assert(gh_dominators_build(&dominators, &heap, &err));
-	for (uint32_t i = 0; i < heap.count; i++)
-		if (gh_path_find(&heap, i, &path, &err))
-			gh_path_free(&path);
+	unsigned wrong = 0;
+	for (uint32_t i = 0; i < CHAIN; i++)
+		wrong += dominators.idom[i] != (i > 0 ? i - 1 : CHAIN) ||
+			 dominators.retained[i] != 16 * (CHAIN - i);
+	ck_assert(gh_path_find(&heap, CHAIN - 1, &path, &err));
+	ck_assert_uint_eq(path.nsteps, CHAIN);
+	for (uint32_t i = 0; i < CHAIN; i++)
+		wrong += gh_path_steps(&path)[i].object != i;
+	ck_assert_uint_eq(wrong, 0);
+	gh_path_free(&path);
 	gh_dominators_free(&dominators);
+	close_heap();
+}
+END_TEST
+
+/* All objects point to the last, which points to itself. */
+START_TEST(hub)
+{
+	struct gh_dominators dominators;
+	const uint32_t *referrers;
+	uint64_t last = BASE + 16 * (CHAIN - 1);
+	maker_start(&maker, MAKER_1_7, 4, true);
+	maker_params(&maker);
+	for (unsigned i = 0; i < CHAIN; i++)
+		put_pair(BASE + 16 * i, last, last);
+	for (unsigned i = 0; i < CHAIN; i++)
+		put_root(&maker, BASE + 16 * i);
+	maker_end(&maker);
+	open_heap();
+	ck_assert_uint_eq(gh_heap_referrers(&heap, CHAIN - 1, &referrers), CHAIN);
+	ck_assert(gh_dominators_build(&dominators, &heap, &err));
+	unsigned wrong = 0;
+	for (uint32_t i = 0; i < CHAIN; i++)
+		wrong += referrers[i] != i || dominators.idom[i] != CHAIN ||
+			 dominators.retained[i] != 8;
+	ck_assert_uint_eq(wrong, 0);
+	gh_dominators_free(&dominators);
+	close_heap();
+}
+END_TEST
+
+/* Between the first and the last object, but in none, nor on a stack; a field beyond its object; an
+ * object without a byte; a finalizer of no object. */
+START_TEST(damage)
+{
+	maker_start(&maker, MAKER_1_7, 8, false);
+	maker_params(&maker);
+	put_pair(BASE, BASE + 0x20, 0x30000);
+	maker_numbers(&maker, 2, (const uint64_t[]){1, BASE + 0x40});
+	maker_words(&maker, 1, (const uint64_t[]){1});
+	maker_numbers(&maker, 5, (const uint64_t[]){1, 8, 1, UINT64_MAX, 0});
+	maker_object(&maker, BASE + 0x80, 0);
+	maker_numbers(&maker, 6, (const uint64_t[]){7, BASE + 0x20, 0, 0, 0, 0});
+	maker_goroutine(&maker, 0x9000, 1, 4, "select", 0);
+	maker_frame(&maker, 0x30000, 0, 0, "main.main");
+	maker_end(&maker);
+	open_heap();
+	ck_assert_uint_eq(heap.damage.dangling, 1);
+	ck_assert_uint_eq(heap.damage.outside, 2);
+	ck_assert_uint_eq(heap.damage.empty, 1);
+	ck_assert_uint_eq(heap.damage.unknown, 0);
+	ck_assert_uint_eq(heap.damage.roots.lost_finalizers, 1);
+	heap_walk(&heap);
 	close_heap();
 }
 END_TEST
@@ -224,8 +313,12 @@ Suite *heap_suite(void)
 {
 	Suite *suite = suite_create("heap");
 	TCase *tcase = tcase_create("heap");
+	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, random_graphs);
 	tcase_add_loop_test(tcase, everything, 0, MAKER_VARIANTS);
+	tcase_add_test(tcase, chain);
+	tcase_add_test(tcase, hub);
+	tcase_add_test(tcase, damage);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
