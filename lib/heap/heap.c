@@ -76,7 +76,7 @@ static size_t first_root(const struct gh_heap *heap, uint64_t object)
 size_t gh_heap_roots(const struct gh_heap *heap, uint32_t object, const struct gh_root **roots)
 {
 	size_t first = first_root(heap, object);
-	*roots = heap->roots + first;
+	*roots = heap->roots != NULL ? heap->roots + first : NULL;
 	return first_root(heap, (uint64_t)object + 1) - first;
 }
 
