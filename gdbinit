@@ -370,6 +370,15 @@ goheap panics     -- List the panics of the loaded heap dump
 goheap threads    -- List the OS threads of the loaded heap dump
 goheap memstats   -- Print the memory statistics of the loaded heap dump
 goheap params     -- Print the parameters of the loaded heap dump
+goheap histogram  -- Count the objects of the loaded heap dump by type, size or place of allocation
+goheap dominators -- Print what keeps most of the loaded heap dump alive
+goheap path       -- Tell what keeps an object of the loaded heap dump alive
+goheap objects    -- Tell what is at an address of the loaded heap dump
+goheap referrers  -- List what points to an object of the loaded heap dump
+goheap reachable  -- Count what an object of the loaded heap dump leads to
+goheap unreachable -- List the garbage of the loaded heap dump
+goheap strings    -- List the longest and the most repeated strings of the loaded heap dump
+goheap diff       -- List what has grown from another heap dump to the loaded one
 goheap symbols    -- Give a Go program its symbols
 end
 
@@ -427,6 +436,39 @@ define goheap _run
 end
 document goheap _run
 Run a command of the goheap program's (internal).
+end
+
+# An address is any expression, evaluated in the language that GDB is set to.
+
+define goheap _at
+  if $argc - 1
+    if $argc - 2
+      if $argc - 3
+        if $argc - 4
+          if $argc - 5
+            if $argc - 6
+              echo goheap $arg0: an address of more than five words: leave out spaces\n
+            else
+              eval "goheap _run within $arg0 %#lx", $arg1 $arg2 $arg3 $arg4 $arg5
+            end
+          else
+            eval "goheap _run within $arg0 %#lx", $arg1 $arg2 $arg3 $arg4
+          end
+        else
+          eval "goheap _run within $arg0 %#lx", $arg1 $arg2 $arg3
+        end
+      else
+        eval "goheap _run within $arg0 %#lx", $arg1 $arg2
+      end
+    else
+      eval "goheap _run within $arg0 %#lx", $arg1
+    end
+  else
+    echo usage: goheap $arg0 ADDRESS\n
+  end
+end
+document goheap _at
+Run a command of the goheap program's on an address (internal).
 end
 
 define _goheap_serve
@@ -554,6 +596,65 @@ alias goheap params = goheap _run within params
 document goheap params
 Print the parameters of the loaded heap dump.
 Usage: goheap params [--json]
+end
+
+alias goheap histogram = goheap _run within histogram
+document goheap histogram
+Count the objects of the loaded heap dump, the most bytes first.
+Usage: goheap histogram [--by type|size|site] [--limit N] [--json]
+Retained are the bytes that would go with them, those of other types too.
+end
+
+alias goheap dominators = goheap _run within dominators
+document goheap dominators
+Print what keeps most of the loaded heap dump alive, as a tree.
+Usage: goheap dominators [--limit N] [--json]
+end
+
+alias goheap path = goheap _at path
+document goheap path
+Tell what keeps an object of the loaded heap dump alive: the shortest way to it from a root.
+Usage: goheap path ADDRESS
+ADDRESS is an expression: goheap path $rax
+end
+
+alias goheap objects = goheap _at objects
+document goheap objects
+Tell what is at an address of the loaded heap dump: the object, and what its pointers point to.
+Usage: goheap objects ADDRESS
+ADDRESS is an expression: goheap objects $rax
+end
+
+alias goheap referrers = goheap _at referrers
+document goheap referrers
+List what points to an object of the loaded heap dump: roots and objects.
+Usage: goheap referrers ADDRESS
+ADDRESS is an expression: goheap referrers $rax
+end
+
+alias goheap reachable = goheap _at reachable
+document goheap reachable
+Count what an object of the loaded heap dump leads to, and how much of it would go with it.
+Usage: goheap reachable ADDRESS
+ADDRESS is an expression: goheap reachable $rax
+end
+
+alias goheap unreachable = goheap _run within unreachable
+document goheap unreachable
+List the garbage of the loaded heap dump, the largest objects first.
+Usage: goheap unreachable [--limit N] [--json]
+end
+
+alias goheap strings = goheap _run within strings
+document goheap strings
+List the longest and the most repeated strings of the loaded heap dump.
+Usage: goheap strings [--limit N] [--json]
+end
+
+alias goheap diff = goheap _run within diff
+document goheap diff
+List what has grown from the heap dump OLD to the loaded one.
+Usage: goheap diff [--by type|size|site] [--limit N] [--json] OLD
 end
 
 end

@@ -10,6 +10,7 @@
 
 #include "plugin/command.h"
 #include "plugin/dumpfile.h"
+#include "plugin/goroutines.h"
 #include "plugin/options.h"
 #include "plugin/snapshot.h"
 #include "plugin/traceback.h"
@@ -36,6 +37,7 @@ struct arguments {
 /* What is read, and how it is printed. */
 struct listing {
 	const struct arguments *arguments;
+	FILE *out; /* the caller's */
 	struct gh_snapshot snapshot;
 	const struct gh_dump *dump; /* in the snapshot */
 	struct gh_symbols *symbols; /* NULL if no program is given */
@@ -336,20 +338,23 @@ static void print_json(struct listing *listing, const struct gh_dump_goroutine *
 		       size_t number)
 {
 	const struct gh_dump *dump = listing->dump;
-	printf("{\"id\":%" PRIu64 ",\"status\":\"%s\",\"wait_reason\":", goroutine->id,
-	       gh_dumpfile_status(goroutine->status));
-	gh_print_slice(stdout, dump, goroutine->wait_reason, true);
-	printf(",\"wait_start\":%" PRIu64 ",\"waited_ns\":%" PRIu64
-	       ",\"system\":%s,\"background\":%s",
-	       goroutine->wait_start, gh_dump_waited(dump, goroutine),
-	       goroutine->system ? "true" : "false", goroutine->background ? "true" : "false");
-	printf(",\"descriptor\":\"0x%" PRIx64 "\",\"sp\":\"0x%" PRIx64 "\",\"context\":\"0x%" PRIx64
-	       "\",\"thread\":\"0x%" PRIx64 "\"",
-	       goroutine->descriptor, goroutine->sp, goroutine->context, goroutine->thread);
-	print_json_creator(stdout, listing, goroutine);
-	print_json_calls(stdout, listing);
-	print_json_extra(stdout, listing, number);
-	puts("}");
+	FILE *out = listing->out;
+	fprintf(out, "{\"id\":%" PRIu64 ",\"status\":\"%s\",\"wait_reason\":", goroutine->id,
+		gh_dumpfile_status(goroutine->status));
+	gh_print_slice(out, dump, goroutine->wait_reason, true);
+	fprintf(out,
+		",\"wait_start\":%" PRIu64 ",\"waited_ns\":%" PRIu64
+		",\"system\":%s,\"background\":%s",
+		goroutine->wait_start, gh_dump_waited(dump, goroutine),
+		goroutine->system ? "true" : "false", goroutine->background ? "true" : "false");
+	fprintf(out,
+		",\"descriptor\":\"0x%" PRIx64 "\",\"sp\":\"0x%" PRIx64
+		"\",\"context\":\"0x%" PRIx64 "\",\"thread\":\"0x%" PRIx64 "\"",
+		goroutine->descriptor, goroutine->sp, goroutine->context, goroutine->thread);
+	print_json_creator(out, listing, goroutine);
+	print_json_calls(out, listing);
+	print_json_extra(out, listing, number);
+	fputs("}\n", out);
 }
 
 /* Goroutines with the same status and calls are neighbours, in the dump's order. */
@@ -389,22 +394,22 @@ static uint64_t longest_wait(const struct group *group)
 	return minutes;
 }
 
-static void print_ids(const struct group *group, const char *separator)
+static void print_ids(FILE *out, const struct group *group, const char *separator)
 {
 	for (size_t i = 0; i < group->count; i++)
-		printf("%s%" PRIu64, i > 0 ? separator : "", group->first[i].id);
+		fprintf(out, "%s%" PRIu64, i > 0 ? separator : "", group->first[i].id);
 }
 
-static void print_group(const struct group *group)
+static void print_group(FILE *out, const struct group *group)
 {
-	printf("%zu goroutine%s ", group->count, group->count > 1 ? "s" : "");
-	print_state(stdout, group->first->status, longest_wait(group));
-	fputs(group->first->body, stdout);
-	fputs("\ngoroutines ", stdout);
-	print_ids(group, " ");
-	putchar('\n');
+	fprintf(out, "%zu goroutine%s ", group->count, group->count > 1 ? "s" : "");
+	print_state(out, group->first->status, longest_wait(group));
+	fputs(group->first->body, out);
+	fputs("\ngoroutines ", out);
+	print_ids(out, group, " ");
+	fputs("\n", out);
 	for (size_t i = 0; i < group->count; i++)
-		fputs(group->first[i].extra, stdout);
+		fputs(group->first[i].extra, out);
 }
 
 static bool print_json_group(struct listing *listing, const struct group *group)
@@ -414,13 +419,14 @@ static bool print_json_group(struct listing *listing, const struct group *group)
 	if (!gh_traceback_make(&listing->traceback, listing->dump, listing->symbols,
 			       group->first->number))
 		return false;
-	printf("{\"count\":%zu,\"status\":", group->count);
-	print_status(stdout, listing->dump, &record.goroutine, true);
-	printf(",\"minutes\":%" PRIu64 ",\"goroutines\":[", longest_wait(group));
-	print_ids(group, ",");
-	putchar(']');
-	print_json_calls(stdout, listing);
-	puts("}");
+	FILE *out = listing->out;
+	fprintf(out, "{\"count\":%zu,\"status\":", group->count);
+	print_status(out, listing->dump, &record.goroutine, true);
+	fprintf(out, ",\"minutes\":%" PRIu64 ",\"goroutines\":[", longest_wait(group));
+	print_ids(out, group, ",");
+	fputs("]", out);
+	print_json_calls(out, listing);
+	fputs("}\n", out);
 	return true;
 }
 
@@ -447,8 +453,8 @@ static bool print_groups(struct listing *listing, struct entry *entries, size_t 
 			continue;
 		}
 		if (i > 0)
-			putchar('\n');
-		print_group(&groups[i]);
+			fputs("\n", listing->out);
+		print_group(listing->out, &groups[i]);
 	}
 	free(groups);
 	return ok;
@@ -479,8 +485,8 @@ static bool walk(struct listing *listing, struct entry *entries, size_t *count)
 			print_json(listing, &record.goroutine, i);
 		} else {
 			if (*count > 0)
-				putchar('\n');
-			print_text(stdout, &entry);
+				fputs("\n", listing->out);
+			print_text(listing->out, &entry);
 		}
 		++*count;
 		free_entry(&entry);
@@ -509,9 +515,17 @@ static int print_listing(struct listing *listing)
 	return ok ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 
+bool gh_goroutines_print_groups(FILE *out, const struct gh_dump *dump, struct gh_symbols *symbols)
+{
+	static const struct arguments arguments = {.group = true, .json = true};
+	struct listing listing = {
+	    .arguments = &arguments, .out = out, .dump = dump, .symbols = symbols};
+	return print_listing(&listing) == GH_EXIT_OK;
+}
+
 static int run(const struct arguments *arguments)
 {
-	struct listing listing = {.arguments = arguments};
+	struct listing listing = {.arguments = arguments, .out = stdout};
 	struct gh_symbols symbols;
 	if (!gh_snapshot_open(&listing.snapshot, arguments->dump, arguments->program))
 		return GH_EXIT_INPUT;

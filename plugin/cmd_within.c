@@ -36,7 +36,25 @@ static bool has_dump(const struct gh_infofiles *files, const char *directory)
 	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
 }
 
-/* Runs the command that is ARGV[0] with its arguments and those in FILES before them. */
+static bool is_one_of(const char *name, const char *const *names)
+{
+	for (; *names != NULL; names++)
+		if (strcmp(name, *names) == 0)
+			return true;
+	return false;
+}
+
+/* The command takes the program that wrote the dump. */
+static bool takes_program(const char *name)
+{
+	static const char *const names[] = {"goroutines", "objects",   "referrers",  "path",
+					    "reachable",  "histogram", "dominators", "unreachable",
+					    "diff",       "strings",   NULL};
+	return is_one_of(name, names);
+}
+
+/* Runs the command that is ARGV[0] with its arguments and those in FILES before them; the dump that
+ * `diff' compares with an older one comes last. */
 static int run(char **argv, int argc, const char *const *files)
 {
 	const char *program = getenv(GH_PROGRAM_VARIABLE);
@@ -46,9 +64,15 @@ static int run(char **argv, int argc, const char *const *files)
 		return GH_EXIT_INPUT;
 	args[count++] = "goheap";
 	args[count++] = argv[0];
+	bool is_diff = strcmp(argv[0], "diff") == 0;
+	if (is_diff) {
+		memcpy(args + count, argv + 1, (size_t)(argc - 1) * sizeof(*args));
+		count += (size_t)argc - 1;
+	}
 	while (*files != NULL)
 		args[count++] = *files++;
-	memcpy(args + count, argv + 1, (size_t)(argc - 1) * sizeof(*args));
+	if (!is_diff)
+		memcpy(args + count, argv + 1, (size_t)(argc - 1) * sizeof(*args));
 	execv(program, (char *const *)args);
 	perror(program);
 	free(args);
@@ -70,8 +94,7 @@ static int run_on_files(char **argv, int argc, const char *directory,
 			return GH_EXIT_INPUT;
 		}
 		args[0] = dump;
-		if (strcmp(argv[0], "goroutines") == 0 &&
-		    read_link(directory, GH_SESSION_WRITER, program)) {
+		if (takes_program(argv[0]) && read_link(directory, GH_SESSION_WRITER, program)) {
 			args[1] = "-e";
 			args[2] = program;
 		}
@@ -85,7 +108,8 @@ static int run_on_files(char **argv, int argc, const char *directory,
 		return gh_debugged_run(argv, argc, directory, files);
 	fputs(is_info                    ? "No program: name one with the file command.\n"
 	      : gh_debugged_has(argv[0]) ? "No process, core file or heap dump is loaded.\n"
-					 : "No heap dump is loaded: goheap load DUMP\n",
+	      : debugs ? "Of a process the heap is not known, but of its dump: goheap load DUMP\n"
+		       : "No heap dump is loaded: goheap load DUMP\n",
 	      stderr);
 	return GH_EXIT_INPUT;
 }

@@ -30,7 +30,19 @@ static const struct command {
     {"threads", "List its threads", gh_cmd_threads},
     {"memstats", "Print its memory statistics", gh_cmd_memstats},
     {"params", "Print its parameters", gh_cmd_params},
+    {"histogram", "Count its objects by type, size or place of allocation", gh_cmd_histogram},
+    {"dominators", "Print what keeps most of its heap alive", gh_cmd_dominators},
+    {"path", "Tell what keeps an object alive", gh_cmd_path},
+    {"objects", "Tell what is at an address of its heap", gh_cmd_objects},
+    {"referrers", "List what points to an object", gh_cmd_referrers},
+    {"reachable", "Count what an object leads to", gh_cmd_reachable},
+    {"unreachable", "List its garbage", gh_cmd_unreachable},
+    {"strings", "List its longest and its most repeated strings", gh_cmd_strings},
+    {"diff", "List what has grown from one to another", gh_cmd_diff},
     {"core", "Write it as a core file for debuggers", gh_cmd_core},
+    {"hprof", "Write it as a Java heap dump for Eclipse MAT, VisualVM and jhat", gh_cmd_hprof},
+    {"report", "Write a page that shows what fills its heap and what keeps it there",
+     gh_cmd_report},
     {"fetch", NULL, gh_cmd_fetch},
     {"session", NULL, gh_cmd_session},
     {"load", NULL, gh_cmd_load},
@@ -46,13 +58,21 @@ struct arguments {
 	int index; /* of the command's name in argv */
 };
 
+/* As in GDB, the beginning of a name will do if no other begins so. */
 static const struct command *find_command(const char *name)
 {
+	const struct command *found = NULL;
+	unsigned count = 0;
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (strcmp(commands[i].name, name) == 0)
 			return &commands[i];
+		if (commands[i].summary != NULL &&
+		    strncmp(commands[i].name, name, strlen(name)) == 0) {
+			found = &commands[i];
+			count++;
+		}
 	}
-	return NULL;
+	return count == 1 ? found : NULL;
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)

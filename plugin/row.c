@@ -6,7 +6,7 @@
 #include "lib/util/escape.h"
 #include "plugin/dumpfile.h"
 
-static void start(struct gh_row *row, const char *key)
+void gh_row_key(struct gh_row *row, const char *key)
 {
 	if (row->json)
 		printf("%s\"%s\":", row->started ? "," : "{", key);
@@ -17,19 +17,19 @@ static void start(struct gh_row *row, const char *key)
 
 void gh_row_number(struct gh_row *row, const char *key, uint64_t value)
 {
-	start(row, key);
+	gh_row_key(row, key);
 	printf("%" PRIu64, value);
 }
 
 void gh_row_address(struct gh_row *row, const char *key, uint64_t value)
 {
-	start(row, key);
+	gh_row_key(row, key);
 	printf(row->json ? "\"0x%" PRIx64 "\"" : "0x%" PRIx64, value);
 }
 
 void gh_row_bool(struct gh_row *row, const char *key, bool value)
 {
-	start(row, key);
+	gh_row_key(row, key);
 	if (row->json)
 		fputs(value ? "true" : "false", stdout);
 	else
@@ -38,7 +38,7 @@ void gh_row_bool(struct gh_row *row, const char *key, bool value)
 
 void gh_row_text(struct gh_row *row, const char *key, const char *value)
 {
-	start(row, key);
+	gh_row_key(row, key);
 	if (row->json)
 		gh_escape_json(stdout, value);
 	else
@@ -47,7 +47,7 @@ void gh_row_text(struct gh_row *row, const char *key, const char *value)
 
 void gh_row_slice(struct gh_row *row, const char *key, struct gh_dump_slice value)
 {
-	start(row, key);
+	gh_row_key(row, key);
 	if (value.offset == 0)
 		fputs(row->json ? "null" : "?", stdout);
 	else
@@ -59,7 +59,7 @@ void gh_row_fields(struct gh_row *row, const struct gh_dump_record *record)
 	static const char *const kinds[] = {"pointer", "string", "slice", "iface", "eface"};
 	if (!row->json)
 		return;
-	start(row, "fields");
+	gh_row_key(row, "fields");
 	struct gh_fields walk;
 	struct gh_field field;
 	const char *separator = "";

@@ -22,6 +22,9 @@ void gh_row_text(struct gh_row *row, const char *key, const char *value);
 /* The same for a text of the dump. None (offset 0) is not known: "?" or null. */
 void gh_row_slice(struct gh_row *row, const char *key, struct gh_dump_slice value);
 
+/* Begins a value that the caller prints. */
+void gh_row_key(struct gh_row *row, const char *key);
+
 /* The fields of RECORD, as pairs of kind and offset. In JSON only. */
 void gh_row_fields(struct gh_row *row, const struct gh_dump_record *record);
 

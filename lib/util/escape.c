@@ -185,6 +185,21 @@ static bool is_control_at(const char *text, size_t size)
 	return byte < 0x20 || byte == 0x7f;
 }
 
+bool gh_escape_is_text(const char *text, size_t size)
+{
+	for (size_t i = 0; i < size;) {
+		uint32_t bits;
+		if (lead_byte((uint8_t)text[i], &bits) >= size - i)
+			return false;
+		struct character c = next_character(text + i);
+		bool is_space = c.code == '\t' || c.code == '\n' || c.code == '\r';
+		if (!c.valid || (is_control(c.code) && !is_space))
+			return false;
+		i += c.size;
+	}
+	return true;
+}
+
 size_t gh_escape_find_control(const char *text, size_t size)
 {
 	size_t i = 0;

@@ -2,6 +2,7 @@
 #ifndef GH_UTIL_ESCAPE_H
 #define GH_UTIL_ESCAPE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /* Prints TEXT to OUT for a person: control characters, bytes that are not UTF-8, and backslashes as
@@ -10,6 +11,10 @@ void gh_escape_print(FILE *out, const char *text);
 
 /* The same into the SIZE bytes at BUF, cut to fit and always ended by a NUL. Returns BUF. */
 char *gh_escape_text(char *buf, size_t size, const char *text);
+
+/* The SIZE bytes at TEXT are UTF-8 without control characters, but for those between lines and
+ * columns. */
+bool gh_escape_is_text(const char *text, size_t size);
 
 /* The first place in the SIZE bytes at TEXT that holds a control character, or SIZE if none does.
  */

@@ -133,7 +133,7 @@ static bool make_symtab(struct symbols *symbols)
 
 /* Abbreviations beside those of the variables. */
 enum {
-	UNIT = 1,
+	UNIT = GH_VARIABLE_ABBREVS + 1,
 	FUNCTION,
 };
 
@@ -149,8 +149,8 @@ static void make_abbrevs(struct symbols *symbols)
 	    DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, DW_FORM_addr, 0, 0,
 	    /* clang-format on */
 	};
-	gh_buffer_bytes(&symbols->abbrev, abbrevs, sizeof(abbrevs));
 	gh_variable_abbrevs(&symbols->abbrev);
+	gh_buffer_bytes(&symbols->abbrev, abbrevs, sizeof(abbrevs));
 	gh_buffer_u8(&symbols->abbrev, 0);
 }
 

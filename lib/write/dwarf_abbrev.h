@@ -3,10 +3,11 @@
 #define GH_WRITE_DWARF_ABBREV_H
 
 #include "lib/util/buffer.h"
+#include "lib/write/dwarf_variable.h"
 
 /* The codes. The attributes of each, in their order, are in the code of gh_abbrevs_make. */
 enum {
-	GH_ABBREV_UNIT = 1,
+	GH_ABBREV_UNIT = GH_VARIABLE_ABBREVS + 1,
 	GH_ABBREV_FUNCTION,         /* a function */
 	GH_ABBREV_FUNCTION_NO_FILE, /* a function in an unknown file */
 	GH_ABBREV_CALLER,           /* the same two with inlined calls */

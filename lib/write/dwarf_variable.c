@@ -5,14 +5,14 @@
 
 /* Codes of .debug_abbrev. */
 enum {
-	UNIT = GH_VARIABLE_ABBREV,
+	UNIT = 1,
 	BASE,
 	POINTER,
 	STRUCT,
 	MEMBER,
 	TYPEDEF,
 	BLOCK,
-	VARIABLE,
+	VARIABLE = GH_VARIABLE_ABBREVS,
 };
 
 void gh_variable_abbrevs(struct gh_buffer *abbrev)

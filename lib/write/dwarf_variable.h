@@ -5,10 +5,10 @@
 
 #include "lib/util/buffer.h"
 
-/* The codes of the abbreviations are from this to 127. */
-#define GH_VARIABLE_ABBREV 112
+/* The codes of the abbreviations are from 1 to this. Checkers want codes to go up by one. */
+#define GH_VARIABLE_ABBREVS 8
 
-/* Appends abbreviations to those of .debug_abbrev, whose end mark is still to come. */
+/* Begins .debug_abbrev with abbreviations; its end mark is still to come. */
 void gh_variable_abbrevs(struct gh_buffer *abbrev);
 
 /* Appends a unit called NAME to INFO, .debug_info, whose addresses have WORD bytes, for types.

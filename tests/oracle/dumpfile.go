@@ -8,6 +8,8 @@
 //	dumpfile fields DUMP             a goroutine's id, depth, offset from sp and the word there, of
 //	                                 each field of a stack frame that lies within it
 //	dumpfile words DUMP              the same of each word of the frames
+//	dumpfile graph DUMP              its objects, the references between them, and its roots, as the
+//	                                 oracle hprof prints them
 //	dumpfile prototype DUMP          write what the prototype of the format has of such a dump,
 //	                                 fields as roots, to standard output
 package main
@@ -17,6 +19,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"sort"
@@ -30,7 +33,7 @@ type record struct {
 	tag      uint64
 	numbers  []uint64 // in order, but for what follows
 	contents []byte   // of an object, frame or segment
-	text     []byte   // a frame's function, why a goroutine waits
+	text     []byte   // a frame's function, why a goroutine waits, what another root is
 	fields   []uint64 // their offsets
 }
 
@@ -91,8 +94,8 @@ func (d *dump) read(tag uint64) {
 		r.contents = d.bytes()
 		r.fields = d.fields()
 	case 2: // other root
-		d.bytes()
-		d.number()
+		r.text = d.bytes()
+		r.numbers = d.numbers(1)
 	case 3: // type
 		d.numbers(2)
 		d.bytes()
@@ -100,7 +103,7 @@ func (d *dump) read(tag uint64) {
 	case 4: // goroutine
 		r.numbers = d.numbers(8)
 		r.text = d.bytes()
-		d.numbers(4)
+		r.numbers = append(r.numbers, d.numbers(4)...)
 	case 5: // stack frame
 		r.numbers = d.numbers(3)
 		r.contents = d.bytes()
@@ -110,7 +113,7 @@ func (d *dump) read(tag uint64) {
 	case 6:
 		d.params()
 	case 7, 11: // finalizers
-		d.numbers(5)
+		r.numbers = d.numbers(5)
 	case 8: // itab
 		d.numbers(2)
 	case 9: // thread
@@ -118,9 +121,9 @@ func (d *dump) read(tag uint64) {
 	case 10: // memstats
 		d.numbers(24 + 256 + 1)
 	case 14: // defer
-		d.numbers(7)
+		r.numbers = d.numbers(7)
 	case 15: // panic
-		d.numbers(6)
+		r.numbers = d.numbers(6)
 	case 16: // profile
 		d.numbers(2)
 		for n := d.number(); n > 0; n-- {
@@ -291,6 +294,117 @@ func (d *dump) memory(directory string) {
 	}
 }
 
+// The objects by address, and the one that holds an address.
+type objects []record
+
+func (d *dump) objects() (all objects) {
+	for _, r := range d.records {
+		if r.tag == 1 {
+			all = append(all, r)
+		}
+	}
+	sort.SliceStable(all, func(i, j int) bool { return all[i].numbers[0] < all[j].numbers[0] })
+	return all
+}
+
+func (all objects) find(address uint64) uint64 {
+	i := sort.Search(len(all), func(i int) bool { return all[i].numbers[0] > address })
+	if i == 0 || address-all[i-1].numbers[0] >= uint64(len(all[i-1].contents)) {
+		return 0
+	}
+	return all[i-1].numbers[0]
+}
+
+// Words of an object that is an instance in an hprof file, at most.
+const instanceWords = 64
+
+// What an hprof file has of an object's contents: pointers as the addresses of objects, words with the
+// highest byte first; of large objects with pointers these alone.
+func (d *dump) shown(r record, all objects) (form string, shown []byte, to []uint64) {
+	offsets := d.within(r)
+	if len(offsets) == 0 {
+		return "bytes", r.contents, nil
+	}
+	pointers := make(map[uint64]uint64)
+	for _, offset := range offsets {
+		pointers[offset] = all.find(d.value(r.contents[offset:]))
+		if pointers[offset] != 0 {
+			to = append(to, pointers[offset])
+		}
+	}
+	form = "instance"
+	if uint64(len(r.contents)) > instanceWords*d.word {
+		form = "words"
+	}
+	for _, offset := range d.words(r) {
+		value, isPointer := pointers[offset]
+		if !isPointer && form == "instance" {
+			value = d.value(r.contents[offset:])
+		}
+		var word [8]byte
+		binary.BigEndian.PutUint64(word[:], value)
+		shown = append(shown, word[8-d.word:]...)
+	}
+	return form, shown, to
+}
+
+func (d *dump) graph() {
+	out := bufio.NewWriter(os.Stdout)
+	defer out.Flush()
+	all := d.objects()
+	root := func(to uint64, format string, args ...interface{}) {
+		if to = all.find(to); to != 0 {
+			fmt.Fprintf(out, "root\t"+format+"\t%#x\n", append(args, to)...)
+		}
+	}
+	for _, r := range all {
+		form, shown, to := d.shown(r, all)
+		fmt.Fprintf(out, "object\t%#x\t%s\t%d\t%08x\n", r.numbers[0], form, len(r.contents),
+			crc32.ChecksumIEEE(shown))
+		for _, address := range to {
+			fmt.Fprintf(out, "reference\t%#x\t%#x\n", r.numbers[0], address)
+		}
+	}
+	var id uint64
+	for _, r := range d.records {
+		switch r.tag {
+		case 2:
+			root(r.numbers[0], "other root\t%s", r.text)
+		case 4:
+			id = r.numbers[2]
+			for _, pointer := range []uint64{r.numbers[8], r.numbers[10], r.numbers[11]} {
+				root(pointer, "native stack\t%d", id)
+			}
+		case 5:
+			for _, offset := range d.within(r) {
+				root(d.value(r.contents[offset:]), "frame\t%d\t%d", id, r.numbers[1])
+			}
+		case 7:
+			root(r.numbers[1], "finalizer\t%#x closure", r.numbers[0])
+			holder := sort.Search(len(all), func(i int) bool { return all[i].numbers[0] > all.find(r.numbers[0]) })
+			if all.find(r.numbers[0]) == 0 {
+				continue
+			}
+			object := all[holder-1]
+			for _, offset := range d.within(object) {
+				root(d.value(object.contents[offset:]), "finalizer\t%#x+%#x", r.numbers[0], offset)
+			}
+		case 11:
+			root(r.numbers[0], "queued finalizer\t%#x+0x0", r.numbers[0])
+			root(r.numbers[1], "queued finalizer\t%#x closure", r.numbers[0])
+		case 12, 13:
+			for _, offset := range d.within(r) {
+				root(d.value(r.contents[offset:]), "%s\t%#x",
+					map[uint64]string{12: "data", 13: "bss"}[r.tag], r.numbers[0]+offset)
+			}
+		case 14:
+			root(r.numbers[4], "local\t%d", id)
+		case 15:
+			root(r.numbers[3], "local\t%d", id)
+		}
+	}
+}
+
 func (d *dump) count() {
 	var counts [18]int
 	for _, r := range d.records {
@@ -312,7 +426,7 @@ func fail(format string, args ...interface{}) {
 }
 
 func usage() {
-	fmt.Fprintln(os.Stderr, "usage: dumpfile count | fields | words | prototype DUMP\n"+
+	fmt.Fprintln(os.Stderr, "usage: dumpfile count | fields | graph | words | prototype DUMP\n"+
 		"       dumpfile memory DUMP DIRECTORY")
 	os.Exit(2)
 }
@@ -329,6 +443,8 @@ func main() {
 		d.memory(os.Args[3])
 	case "fields":
 		d.frames(d.within)
+	case "graph":
+		d.graph()
 	case "words":
 		d.frames(d.words)
 	case "prototype":

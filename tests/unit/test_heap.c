@@ -3,7 +3,10 @@
 #include <string.h>
 
 #include "lib/heap/dominators.h"
+#include "lib/heap/histogram.h"
 #include "lib/heap/path.h"
+#include "lib/heap/pathtree.h"
+#include "lib/heap/remainder.h"
 #include "tests/unit/dumpmaker.h"
 #include "tests/unit/heapwalk.h"
 #include "tests/unit/suites.h"
@@ -12,6 +15,7 @@ enum {
 	MAX_NODES = 14,
 	MAX_EDGES = 6, /* of one node */
 	GRAPHS = 4000,
+	GROUPS = 3,
 };
 
 #define BASE   UINT64_C(0x10000)
@@ -124,6 +128,37 @@ static void measure(const struct graph *graph, unsigned without, unsigned *lengt
 			}
 }
 
+/* Of each group, the bytes that cannot be reached without one of its objects or another. */
+static void check_histogram(const struct graph *graph, const struct gh_dominators *dominators,
+			    bool dominates[MAX_NODES][MAX_NODES])
+{
+	struct gh_histogram_row rows[GROUPS] = {{0}};
+	uint32_t groups[MAX_NODES];
+	uint64_t objects[GROUPS] = {0}, bytes[GROUPS] = {0}, retained[GROUPS] = {0};
+	for (unsigned i = 0; i < graph->nodes; i++) {
+		groups[i] = next_random() % GROUPS;
+		objects[groups[i]]++;
+		bytes[groups[i]] += words_of(i) * maker.word;
+	}
+	for (unsigned i = 0; i < graph->nodes; i++) {
+		bool counted[GROUPS] = {false};
+		for (unsigned j = 0; j < graph->nodes; j++) {
+			if (dominates[j][i] && !counted[groups[j]])
+				retained[groups[j]] += words_of(i) * maker.word;
+			counted[groups[j]] |= dominates[j][i];
+		}
+	}
+	ck_assert(gh_histogram_make(rows, GROUPS, &heap, groups, dominators, &err));
+	for (unsigned i = 0; i < GROUPS; i++) {
+		ck_assert_uint_eq(rows[i].objects, objects[i]);
+		ck_assert_uint_eq(rows[i].bytes, bytes[i]);
+		ck_assert_uint_eq(rows[i].retained, retained[i]);
+	}
+	for (unsigned i = 0; i < graph->nodes; i++)
+		ck_assert_uint_le(dominators->retained[i],
+				  dominators->retained[rows[groups[i]].largest]);
+}
+
 /* What each node dominates: what cannot be reached without it. */
 static void check_dominators(const struct graph *graph)
 {
@@ -160,6 +195,7 @@ static void check_dominators(const struct graph *graph)
 		ck_assert(!seen[object] && (idom == graph->nodes || seen[idom]));
 		seen[object] = true;
 	}
+	check_histogram(graph, &dominators, dominates);
 	gh_dominators_free(&dominators);
 }
 
@@ -195,6 +231,108 @@ static void check_paths(const struct graph *graph)
 	}
 }
 
+static bool points_to(const struct graph *graph, unsigned from, unsigned to)
+{
+	for (unsigned i = 0; i < graph->nedges[from]; i++)
+		if (graph->edges[from][i] == to)
+			return true;
+	return false;
+}
+
+static void check_path_tree(const struct graph *graph)
+{
+	struct gh_path_tree tree;
+	unsigned length[MAX_NODES];
+	measure(graph, MAX_NODES, length);
+	ck_assert(gh_path_tree_build(&tree, &heap, &err));
+	for (unsigned i = 0; i < graph->nodes; i++) {
+		unsigned steps = 1;
+		uint32_t at = i;
+		if (length[i] == 0) {
+			ck_assert_uint_eq(tree.parents[i], GH_HEAP_NONE);
+			continue;
+		}
+		for (; tree.parents[at] != at; at = tree.parents[at], steps++)
+			ck_assert(points_to(graph, tree.parents[at], at));
+		ck_assert(graph->root[at]);
+		ck_assert_uint_eq(steps, length[i]);
+	}
+	gh_path_tree_free(&tree);
+}
+
+/* How many objects dominate NODE, or more than there are if no root reaches it. */
+static unsigned depth_of(const struct gh_dominators *dominators, unsigned node)
+{
+	unsigned depth = 0;
+	for (; node < heap.count; depth++)
+		node = dominators->idom[node];
+	return node == heap.count ? depth - 1 : MAX_NODES + 1;
+}
+
+static int compare_down(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+	return (*x < *y) - (*x > *y);
+}
+
+/* The rows say of the classes, which are three, what going through the objects says. CHOSEN are the
+ * largest. */
+static void check_remainder(const struct gh_dominators *dominators,
+			    const struct gh_largest *largest, const bool *chosen)
+{
+	struct gh_buffer out = {0};
+	uint32_t classes[MAX_NODES];
+	for (uint32_t i = 0; i < heap.count; i++)
+		classes[i] = i % 3;
+	ck_assert(gh_remainder_find(&out, &heap, dominators, largest, classes, 3, &err));
+	const struct gh_remainder *rows = (const void *)out.data;
+	size_t count = out.size / sizeof(*rows), expected = 0, found = 0;
+	for (uint32_t parent = 0; parent <= largest->count; parent++) {
+		uint32_t idom = parent < largest->count ? largest->objects[parent] : heap.count;
+		for (uint32_t class = 0; class < 3; class ++) {
+			struct gh_remainder sum = {.parent = parent, .class = class};
+			for (uint32_t i = class; i < heap.count; i += 3) {
+				if (chosen[i] || dominators->idom[i] != idom)
+					continue;
+				sum.objects++;
+				sum.bytes += gh_heap_object(&heap, i).size;
+				sum.retained += dominators->retained[i];
+			}
+			expected += sum.objects > 0;
+			for (size_t i = 0; sum.objects > 0 && i < count; i++)
+				found += memcmp(&rows[i], &sum, sizeof(sum)) == 0;
+		}
+	}
+	ck_assert_uint_eq(found, expected);
+	ck_assert_uint_eq(count, expected);
+	gh_buffer_free(&out);
+}
+
+static void check_largest(void)
+{
+	struct gh_dominators dominators;
+	struct gh_largest largest;
+	uint64_t sizes[MAX_NODES];
+	unsigned depth = next_random() % 4, limit = next_random() % (MAX_NODES + 2), count = 0;
+	bool seen[MAX_NODES] = {false};
+	ck_assert(gh_dominators_build(&dominators, &heap, &err));
+	for (unsigned i = 0; i < heap.count; i++)
+		if (depth_of(&dominators, i) <= depth)
+			sizes[count++] = dominators.retained[i];
+	qsort(sizes, count, sizeof(*sizes), compare_down);
+	ck_assert(gh_largest_find(&largest, &heap, &dominators, limit, (uint8_t)depth, &err));
+	ck_assert_uint_eq(largest.count, count < limit ? count : limit);
+	for (unsigned i = 0; i < largest.count; i++) {
+		uint32_t object = largest.objects[i], idom = dominators.idom[object];
+		ck_assert_uint_eq(dominators.retained[object], sizes[i]);
+		ck_assert(!seen[object] && (idom == heap.count || seen[idom]));
+		seen[object] = true;
+	}
+	check_remainder(&dominators, &largest, seen);
+	gh_largest_free(&largest);
+	gh_dominators_free(&dominators);
+}
+
 START_TEST(random_graphs)
 {
 	for (unsigned i = 0; i < GRAPHS; i++) {
@@ -203,6 +341,8 @@ START_TEST(random_graphs)
 		open_graph(&graph);
 		check_dominators(&graph);
 		check_paths(&graph);
+		check_path_tree(&graph);
+		check_largest();
 		close_heap();
 	}
 }

@@ -10,6 +10,7 @@
 //	pointer STRUCTURE FROM OFFSET TO           the object at FROM points to the one at TO
 //	root STRUCTURE KIND NAME WHERE TO          what alone holds a structure: a variable (bss) and its address, a
 //	                                           function (frame) and its goroutine's id, or a finalizer and its object
+//	text STRUCTURE ADDRESS COPIES TEXT         a string, and how many objects have it
 //	site STRUCTURE FUNCTION FILE LINE COUNT    where so many of its objects are allocated
 //	freed STRUCTURE BYTES OBJECTS              what the garbage collector freed when it was let go of
 //
@@ -22,6 +23,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"unsafe"
 )
 
@@ -111,6 +113,7 @@ var (
 	boxes    *Boxes
 	settings Settings
 	resource *Resource
+	names    []string
 
 	finalized = make(chan bool)
 )
@@ -209,9 +212,10 @@ func buildTree() {
 func buildTable() {
 	table = make(map[int][]byte)
 	for i := 0; i < entries; i++ {
-		table[i] = make([]byte, sliceSize)
+		value := make([]byte, sliceSize)
+		table[i] = value
 	}
-	site("table", entries, 2)
+	site("table", entries, 3)
 	for i := 0; i < entries; i++ {
 		object("table", i, address(unsafe.Pointer(&table[i][0])), sliceSize)
 	}
@@ -308,6 +312,27 @@ func buildSettings() {
 	variable("settings", unsafe.Pointer(&settings.block), address(unsafe.Pointer(settings.block)))
 }
 
+// Some of them are equal, and all are so long that the tiny allocator has no part in them.
+//
+//go:noinline
+func buildNames() {
+	names = make([]string, 4)
+	for i := range names {
+		names[i] = strings.Repeat("so \\ it \"goes\", ", 3+i/3)
+	}
+	site("names", 1, 4)
+	from := *(*uintptr)(unsafe.Pointer(&names))
+	object("names", 0, from, 4*2*word)
+	for i := range names {
+		data := *(*uintptr)(unsafe.Pointer(&names[i]))
+		object("names", i+1, data, 0)
+		pointer("names", from, uintptr(i)*2*word, data)
+	}
+	fmt.Printf("text\tnames\t%#x\t3\t%s\n", *(*uintptr)(unsafe.Pointer(&names[0])), names[0])
+	fmt.Printf("text\tnames\t%#x\t1\t%s\n", *(*uintptr)(unsafe.Pointer(&names[3])), names[3])
+	variable("names", unsafe.Pointer(&names), from)
+}
+
 // To the garbage collector a finalizer is a root: of what its object points to.
 //
 //go:noinline
@@ -390,6 +415,7 @@ var structures = []struct {
 	{"boxes", func() { boxes = nil }},
 	{"settings", func() { settings = Settings{} }},
 	{"resource", func() { resource = nil }},
+	{"names", func() { names = nil }},
 	{"held", func() { release <- true; <-release }},
 }
 
@@ -455,6 +481,7 @@ func main() {
 	buildBoxes()
 	buildSettings()
 	buildResource()
+	buildNames()
 	buildHeld()
 	collect()
 	buildGarbage()

@@ -1,0 +1,202 @@
+/* goheap hprof: a heap dump as a Java heap dump. */
+#include <argp.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "lib/util/escape.h"
+#include "lib/write/hprof.h"
+#include "plugin/command.h"
+#include "plugin/dumpfile.h"
+#include "plugin/progress.h"
+#include "plugin/traceback.h"
+
+/* Of a goroutine's name, in bytes. */
+#define MAX_NAME 128
+
+struct arguments {
+	const char *dump;    /* the dump; in argv */
+	const char *program; /* the program that wrote it; in argv, NULL if not given */
+	const char *output;  /* the file to write; in argv */
+};
+
+/* The goroutines of a dump, as their stacks are asked for. */
+struct goroutines {
+	const struct gh_dump *dump;
+	struct gh_symbols *symbols; /* NULL if there is no program */
+	struct gh_traceback traceback;
+	struct gh_hprof_call *calls; /* of the last stack; owned */
+	size_t capacity;             /* of calls */
+	char name[MAX_NAME];
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *arguments = state->input;
+	switch (key) {
+	case 'o':
+		arguments->output = arg;
+		return 0;
+	case 'e':
+		arguments->program = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (arguments->dump != NULL)
+			argp_usage(state);
+		arguments->dump = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (arguments->dump == NULL || arguments->output == NULL)
+			argp_usage(state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* "goroutine 1 [chan receive]", as Go prints it. */
+static void make_name(struct goroutines *goroutines, size_t number)
+{
+	struct gh_dump_record record;
+	gh_dump_get(goroutines->dump, GH_DUMP_GOROUTINE, number, &record);
+	const struct gh_dump_goroutine *goroutine = &record.goroutine;
+	struct gh_cursor reason = gh_dump_bytes(goroutines->dump, goroutine->wait_reason);
+	size_t size = gh_cursor_size(&reason);
+	char text[MAX_NAME];
+	if (goroutine->status == GH_DUMP_WAITING && size > 0)
+		snprintf(text, sizeof(text), "%.*s", (int)(size < MAX_NAME ? size : MAX_NAME),
+			 reason.start);
+	else
+		snprintf(text, sizeof(text), "%s", gh_dumpfile_status(goroutine->status));
+	char escaped[MAX_NAME - 40];
+	snprintf(goroutines->name, sizeof(goroutines->name), "goroutine %" PRIu64 " [%s]",
+		 goroutine->id, gh_escape_text(escaped, sizeof(escaped), text));
+}
+
+static bool grow(struct goroutines *goroutines, size_t count)
+{
+	if (count <= goroutines->capacity)
+		return true;
+	struct gh_hprof_call *calls =
+	    reallocarray(goroutines->calls, count, sizeof(*goroutines->calls));
+	if (calls == NULL)
+		return false;
+	goroutines->calls = calls;
+	goroutines->capacity = count;
+	return true;
+}
+
+static bool get_stack(void *context, size_t number, struct gh_hprof_stack *stack)
+{
+	struct goroutines *goroutines = context;
+	struct gh_traceback *traceback = &goroutines->traceback;
+	if (!gh_traceback_make(traceback, goroutines->dump, goroutines->symbols, number) ||
+	    !grow(goroutines, traceback->ncalls))
+		return false;
+	for (size_t i = 0; i < traceback->ncalls; i++) {
+		const struct gh_call *call = &traceback->calls[i];
+		goroutines->calls[i] = (struct gh_hprof_call){
+		    .function = call->name,
+		    .length = call->length,
+		    .file = call->file,
+		    .line = call->line,
+		    .frame = call->frame,
+		};
+	}
+	make_name(goroutines, number);
+	*stack = (struct gh_hprof_stack){goroutines->name, goroutines->calls, traceback->ncalls};
+	return true;
+}
+
+/* When the file at PATH was written, in ms since 1970: a dump itself does not say. The last digits
+ * are those of the clock: VisualVM takes files of one name and time for the same, and would go on
+ * with what it kept of the one before. */
+static uint64_t time_of(const char *path)
+{
+	struct stat info;
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (stat(path, &info) != 0 || info.st_mtime < 0)
+		return 0;
+	return (uint64_t)info.st_mtime * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void warn(const char *path, uint64_t count, const char *what)
+{
+	if (count == 0)
+		return;
+	fputs("goheap: ", stderr);
+	gh_escape_print(stderr, path);
+	fprintf(stderr, ": %" PRIu64 " %s\n", count, what);
+}
+
+static bool write_hprof(const struct gh_dump *dump, struct gh_symbols *symbols,
+			const struct arguments *arguments)
+{
+	struct gh_error err;
+	struct gh_heap heap = {0};
+	struct gh_hprof_damage damage = {0};
+	struct goroutines goroutines = {.dump = dump, .symbols = symbols};
+	const struct gh_hprof_stacks stacks = {get_stack, &goroutines};
+	gh_progress_begin("goheap: writing", arguments->output);
+	bool written = gh_heap_build(&heap, dump, &err) &&
+		       gh_hprof_write(&heap, &stacks, time_of(arguments->dump), arguments->output,
+				      &damage, &err);
+	gh_progress_end();
+	if (!written)
+		gh_print_error(&err);
+	warn(arguments->output, damage.left_out,
+	     "objects left out, that have no address of their own");
+	warn(arguments->output, damage.cut,
+	     "objects cut off, that are larger than an array can be");
+	warn(arguments->output, damage.unplaced, "pointers left out, that are not where words are");
+	gh_heap_free(&heap);
+	gh_traceback_free(&goroutines.traceback);
+	free(goroutines.calls);
+	return written;
+}
+
+static bool run(const struct gh_dump *dump, const struct arguments *arguments)
+{
+	struct gh_symbols symbols;
+	if (arguments->program == NULL)
+		return write_hprof(dump, NULL, arguments);
+	if (!gh_symbols_open(&symbols, dump, arguments->program))
+		return false;
+	bool written = write_hprof(dump, &symbols, arguments);
+	gh_symbols_close(&symbols);
+	return written;
+}
+
+int gh_cmd_hprof(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+	    {.name = "output", .key = 'o', .arg = "FILE", .doc = "Write FILE (required)"},
+	    {.name = "exe",
+	     .key = 'e',
+	     .arg = "PROGRAM",
+	     .doc = "The program that wrote the dump, for files, lines and inlined calls"},
+	    {0},
+	};
+	static const struct argp argp = {
+	    .options = options,
+	    .parser = parse_option,
+	    .args_doc = "DUMP -o FILE",
+	    .doc =
+		"Write the heap dump DUMP as a Java heap dump (hprof), which Eclipse MAT, VisualVM "
+		"and jhat open: objects are instances and arrays, goroutines are threads, and "
+		"globals are static fields.",
+	};
+	struct arguments arguments = {0};
+	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
+
+	struct gh_dump dump;
+	if (!gh_dumpfile_open(&dump, arguments.dump))
+		return GH_EXIT_INPUT;
+	bool written = run(&dump, &arguments);
+	gh_dump_close(&dump);
+	return written ? GH_EXIT_OK : GH_EXIT_INPUT;
+}

@@ -1,0 +1,147 @@
+/* goheap report: a page for a browser that shows what fills a heap and what keeps it there. */
+#include <argp.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "lib/util/output.h"
+#include "plugin/command.h"
+#include "plugin/goroutines.h"
+#include "plugin/options.h"
+#include "plugin/progress.h"
+#include "plugin/reportdata.h"
+#include "plugin/reportpage.h"
+
+struct arguments {
+	struct gh_question_options question; /* the dump and the program */
+	const char *output;                  /* the page's path; in argv */
+};
+
+/* A JSON text in memory, on its way to the page. */
+struct json {
+	FILE *out; /* NULL if memory ran out */
+	char *text;
+	size_t size;
+};
+
+static void begin_json(struct json *json)
+{
+	*json = (struct json){0};
+	json->out = open_memstream(&json->text, &json->size);
+}
+
+/* Puts the text on the PAGE as the element ID. A browser ends a script at "</script", wherever that
+ * is. False if memory ran out. */
+static bool end_json(struct json *json, FILE *page, const char *id)
+{
+	bool ok = fclose(json->out) == 0;
+	fprintf(page, "<script type=\"application/json\" id=\"%s\">", id);
+	for (size_t i = 0; ok && i < json->size; i++) {
+		if (json->text[i] == '<')
+			fputs("\\u003c", page);
+		else
+			putc(json->text[i], page);
+	}
+	fputs("</script>\n", page);
+	free(json->text);
+	return ok;
+}
+
+static bool put_heap(FILE *page, struct gh_question *question, struct gh_error *err)
+{
+	struct json json;
+	begin_json(&json);
+	bool ok = json.out != NULL && gh_reportdata_print(json.out, question, err);
+	if (json.out == NULL || !end_json(&json, page, "heap"))
+		return gh_fail_errno(err, question->dump.path, "report on");
+	return ok;
+}
+
+static bool put_stacks(FILE *page, struct gh_question *question, struct gh_error *err)
+{
+	struct json json;
+	begin_json(&json);
+	bool ok = json.out != NULL &&
+		  gh_goroutines_print_groups(json.out, &question->dump, question->names.symbols);
+	if (json.out != NULL && !end_json(&json, page, "stacks"))
+		ok = false;
+	return ok || gh_fail_errno(err, question->dump.path, "report on");
+}
+
+/* Writes the page to FD, where it is PATH. */
+static bool write_page(int fd, const char *path, struct gh_question *question, struct gh_error *err)
+{
+	int copy = dup(fd);
+	FILE *page = copy < 0 ? NULL : fdopen(copy, "w");
+	if (page == NULL)
+		return gh_fail_errno(err, path, "write");
+	fputs(gh_report_page, page);
+	bool ok = put_heap(page, question, err) && put_stacks(page, question, err);
+	fputs("</body>\n</html>\n", page);
+	bool written = !ferror(page);
+	if (fclose(page) != 0 || !written)
+		return gh_fail_errno(err, path, "write");
+	return ok;
+}
+
+static bool write_report(const char *path, struct gh_question *question, struct gh_error *err)
+{
+	struct gh_output output;
+	if (!gh_output_open(&output, path, err))
+		return false;
+	if (write_page(output.fd, path, question, err))
+		return gh_output_commit(&output, err);
+	gh_output_discard(&output);
+	return false;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *arguments = state->input;
+	switch (key) {
+	case 'e':
+		arguments->question.program = arg;
+		return 0;
+	case 'o':
+		arguments->output = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (arguments->output == NULL)
+			argp_usage(state);
+		return gh_options_one(key, arg, state, &arguments->question.dump);
+	default:
+		return gh_options_one(key, arg, state, &arguments->question.dump);
+	}
+}
+
+int gh_cmd_report(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+	    {.name = "output", .key = 'o', .arg = "PAGE", .doc = "Write PAGE (required)"},
+	    {.name = "exe",
+	     .key = 'e',
+	     .arg = "PROGRAM",
+	     .doc = "The program that wrote the dump, for types, files and lines"},
+	    {0},
+	};
+	static const struct argp argp = {
+	    .options = options,
+	    .parser = parse_option,
+	    .args_doc = "DUMP -o PAGE",
+	    .doc = "Write a page for a browser, in one file, that shows what fills the heap of a "
+		   "dump and what keeps it there.",
+	};
+	struct arguments arguments = {0};
+	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
+
+	struct gh_question question;
+	struct gh_error err;
+	if (!gh_question_open(&question, &arguments.question, arguments.question.dump, true))
+		return GH_EXIT_INPUT;
+	gh_progress_begin("goheap: writing", arguments.output);
+	bool ok = write_report(arguments.output, &question, &err);
+	gh_progress_end();
+	if (!ok)
+		gh_print_error(&err);
+	gh_question_close(&question);
+	return ok ? GH_EXIT_OK : GH_EXIT_INPUT;
+}

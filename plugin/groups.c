@@ -1,0 +1,154 @@
+#include "plugin/groups.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/write/intern.h"
+#include "plugin/numbering.h"
+
+/* Adds a group called TEXT, which is the groups' from now on. False if memory ran out. */
+static bool add_text(struct gh_groups *groups, char *text)
+{
+	if (text != NULL)
+		gh_buffer_bytes(&groups->texts, &text, sizeof(text));
+	if (text == NULL || groups->texts.failed) {
+		free(text);
+		return false;
+	}
+	groups->count++;
+	return true;
+}
+
+static bool group_by_size(struct gh_groups *groups, const struct gh_heap *heap)
+{
+	struct gh_numbering sizes = {0};
+	bool made = true;
+	for (uint32_t i = 0; made && i < heap->count; i++) {
+		uint64_t size = gh_heap_object(heap, i).size;
+		char *text = NULL;
+		groups->numbers[i] = gh_numbering_add(&sizes, size);
+		if (sizes.count > groups->count)
+			made = asprintf(&text, "%" PRIu64 " bytes", size) >= 0 &&
+			       add_text(groups, text);
+		made = made && groups->numbers[i] != GH_NUMBERING_NONE;
+	}
+	gh_numbering_free(&sizes);
+	return made;
+}
+
+static bool begins_with(const struct gh_cursor *text, const char *start)
+{
+	return gh_cursor_size(text) >= strlen(start) &&
+	       memcmp(text->start, start, strlen(start)) == 0;
+}
+
+/* As pprof has it: the runtime allocates for what called it (src/runtime/pprof/protomem.go). */
+static bool is_runtime(const struct gh_dump *dump, const struct gh_profile_frame *frame)
+{
+	struct gh_cursor name = gh_dump_bytes(dump, frame->function);
+	return begins_with(&name, "runtime.") || begins_with(&name, "internal/runtime/");
+}
+
+/* What profile record NUMBER calls its place, to be freed; NULL if memory ran out. */
+static char *make_site(const struct gh_dump *dump, size_t number)
+{
+	struct gh_dump_record record;
+	struct gh_profile_frame frame;
+	struct gh_profile_frame site = {0};
+	gh_dump_get(dump, GH_DUMP_PROFILE, number, &record);
+	struct gh_cursor cur = dump->file;
+	gh_cursor_seek(&cur, record.profile.frames);
+	for (uint64_t i = 0; i < record.profile.nframes && gh_profile_next(&cur, &frame); i++) {
+		bool runtime = is_runtime(dump, &frame);
+		if (i == 0 || !runtime)
+			site = frame;
+		if (!runtime)
+			break;
+	}
+	struct gh_cursor function = gh_dump_bytes(dump, site.function);
+	struct gh_cursor file = gh_dump_bytes(dump, site.file);
+	char *text = NULL;
+	int length = asprintf(&text, "%.*s %.*s:%" PRIu64, (int)gh_cursor_size(&function),
+			      (const char *)function.start, (int)gh_cursor_size(&file),
+			      (const char *)file.start, site.line);
+	return length >= 0 ? text : NULL;
+}
+
+/* Fills SITES, by profile record, with the number of its place's group. */
+static bool number_sites(struct gh_groups *groups, const struct gh_dump *dump, uint32_t *sites)
+{
+	struct gh_intern set = {0};
+	bool made = true;
+	for (size_t i = 0; made && i < gh_dump_count(dump, GH_DUMP_PROFILE); i++) {
+		char *text = make_site(dump, i);
+		uint32_t number =
+		    text != NULL ? gh_intern_add(&set, text, strlen(text)) : GH_INTERN_NONE;
+		/* The first group is of what was not sampled. */
+		bool is_new = number != GH_INTERN_NONE && number + 1 == groups->count;
+		sites[i] = number + 1;
+		made = number != GH_INTERN_NONE && (!is_new || add_text(groups, text));
+		if (!is_new)
+			free(text);
+	}
+	gh_intern_free(&set);
+	return made;
+}
+
+static bool group_by_site(struct gh_groups *groups, const struct gh_heap *heap)
+{
+	const struct gh_dump *dump = heap->dump;
+	uint32_t *sites = calloc(gh_dump_count(dump, GH_DUMP_PROFILE) + 1, sizeof(*sites));
+	bool made = sites != NULL && add_text(groups, strdup("(not sampled)")) &&
+		    number_sites(groups, dump, sites);
+	for (size_t i = 0; made && i < gh_dump_count(dump, GH_DUMP_SAMPLE); i++) {
+		struct gh_dump_record record;
+		gh_dump_get(dump, GH_DUMP_SAMPLE, i, &record);
+		uint32_t object = gh_heap_find(heap, record.sample.object);
+		size_t profile = gh_dump_find(dump, GH_DUMP_PROFILE, record.sample.profile);
+		if (object != GH_HEAP_NONE && profile != GH_DUMP_NONE)
+			groups->numbers[object] = sites[profile];
+	}
+	free(sites);
+	return made;
+}
+
+bool gh_groups_make(struct gh_groups *groups, const struct gh_question *question)
+{
+	const struct gh_heap *heap = &question->heap;
+	*groups = (struct gh_groups){.names = &question->names, .by = question->options->grouping};
+	if (groups->by == GH_BY_TYPE) {
+		groups->of = gh_names_classes(groups->names);
+		groups->count = gh_names_count(groups->names);
+		return true;
+	}
+	groups->numbers = calloc((size_t)heap->count + 1, sizeof(*groups->numbers));
+	groups->of = groups->numbers;
+	if (groups->numbers != NULL &&
+	    (groups->by == GH_BY_SIZE ? group_by_size : group_by_site)(groups, heap))
+		return true;
+	fputs("goheap: out of memory\n", stderr);
+	return false;
+}
+
+const char *gh_groups_name(const struct gh_groups *groups, uint32_t number)
+{
+	if (groups->by == GH_BY_TYPE)
+		return gh_names_class(groups->names, number);
+	return ((char *const *)(const void *)groups->texts.data)[number];
+}
+
+const char *gh_groups_title(const struct gh_groups *groups)
+{
+	static const char *const titles[] = {"type", "size", "site"};
+	return titles[groups->by];
+}
+
+void gh_groups_free(struct gh_groups *groups)
+{
+	for (size_t i = 0; i < groups->texts.size / sizeof(char *); i++)
+		free((char *)gh_groups_name(groups, (uint32_t)i));
+	gh_buffer_free(&groups->texts);
+	free(groups->numbers);
+}

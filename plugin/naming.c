@@ -1,0 +1,283 @@
+#include "plugin/naming.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "plugin/dumpfile.h"
+#include "plugin/where.h"
+
+bool gh_names_make(struct gh_names *names, const struct gh_heap *heap, struct gh_error *err)
+{
+	names->heap = heap;
+	return gh_shapes_make(&names->shapes, heap, err);
+}
+
+void gh_names_free(struct gh_names *names)
+{
+	gh_shapes_free(&names->shapes);
+	gh_traceback_free(&names->traceback);
+}
+
+const uint32_t *gh_names_classes(const struct gh_names *names)
+{
+	return names->shapes.of;
+}
+
+size_t gh_names_count(const struct gh_names *names)
+{
+	return names->shapes.count;
+}
+
+const char *gh_names_class(const struct gh_names *names, uint32_t number)
+{
+	return gh_shapes_name(&names->shapes, number);
+}
+
+void gh_names_print(FILE *out, const struct gh_names *names, uint32_t object, bool json)
+{
+	const char *name = gh_names_class(names, gh_names_classes(names)[object]);
+	gh_print_bytes(out, name, strlen(name), json);
+}
+
+void gh_names_print_object(FILE *out, const struct gh_names *names, uint32_t object)
+{
+	fprintf(out, "0x%" PRIx64 "  ", gh_heap_object(names->heap, object).address);
+	gh_names_print(out, names, object, false);
+}
+
+void gh_names_print_field(FILE *out, const struct gh_names *names, uint32_t object, uint64_t offset)
+{
+	(void)names;
+	(void)object;
+	fprintf(out, "+%" PRIu64, offset);
+}
+
+void gh_names_print_field_json(FILE *out, const struct gh_names *names, uint32_t object,
+			       uint64_t offset)
+{
+	(void)names;
+	(void)object;
+	(void)offset;
+	fputs("null", out);
+}
+
+/* What a root is of. */
+struct holder {
+	const char *kind; /* its name in JSON, and for a person the segment's */
+	uint64_t address; /* of the slot that points; 0 if there is none */
+	size_t goroutine; /* its number, or GH_DUMP_NONE */
+	const char *what; /* that it has, for a person; NULL for a slot */
+	bool has_call;    /* it is in a frame: */
+	struct gh_call call;
+	uint64_t depth; /* of the frame, 0 for the top */
+	uint64_t slot;  /* the offset from the frame's sp, in bytes */
+};
+
+/* Fills in the call that frame NUMBER is of, which calls that are inlined into it do not change. */
+static void find_call(struct holder *holder, struct gh_names *names, size_t number,
+		      const struct gh_dump_frame *frame)
+{
+	const struct gh_dump *dump = names->heap->dump;
+	struct gh_cursor name = gh_dump_bytes(dump, frame->function);
+	holder->goroutine = gh_where_goroutine_of_frame(dump, number);
+	holder->has_call = true;
+	holder->depth = frame->depth;
+	holder->call = (struct gh_call){
+	    .name = (const char *)name.start, .length = gh_cursor_size(&name), .file = ""};
+	if (names->symbols == NULL || holder->goroutine == GH_DUMP_NONE ||
+	    !gh_traceback_make(&names->traceback, dump, names->symbols, holder->goroutine))
+		return;
+	for (size_t i = 0; i < names->traceback.ncalls; i++)
+		if (names->traceback.calls[i].frame == number)
+			holder->call = names->traceback.calls[i];
+}
+
+static void find_frame(struct holder *holder, struct gh_names *names, const struct gh_root *root,
+		       const struct gh_dump_record *record)
+{
+	holder->kind = "stack";
+	if (record->kind != GH_DUMP_FRAME) {
+		holder->address = record->stack_root.address;
+		return;
+	}
+	holder->slot = root->offset;
+	holder->address = record->frame.sp + root->offset;
+	find_call(holder, names, root->number, &record->frame);
+}
+
+static void find_segment(struct holder *holder, const char *kind, const struct gh_root *root,
+			 const struct gh_dump_record *record)
+{
+	holder->kind = kind;
+	holder->address = record->kind == GH_DUMP_DATA_ROOT
+			      ? record->data_root.address
+			      : record->segment.address + root->offset;
+}
+
+static const char *goroutine_slot(uint64_t offset)
+{
+	switch (offset) {
+	case GH_ROOT_TOP_DEFER:
+		return "its innermost deferred call";
+	case GH_ROOT_TOP_PANIC:
+		return "its innermost panic";
+	default:
+		return "its context";
+	}
+}
+
+static void find_holder(struct holder *holder, struct gh_names *names, const struct gh_root *root,
+			struct gh_dump_record *record)
+{
+	const struct gh_dump *dump = names->heap->dump;
+	gh_dump_get(dump, gh_root_record(dump, root->kind), root->number, record);
+	*holder = (struct holder){.goroutine = GH_DUMP_NONE};
+	switch (root->kind) {
+	case GH_ROOT_DATA:
+		find_segment(holder, "data", root, record);
+		break;
+	case GH_ROOT_BSS:
+		find_segment(holder, "bss", root, record);
+		break;
+	case GH_ROOT_FRAME:
+		find_frame(holder, names, root, record);
+		break;
+	case GH_ROOT_GOROUTINE:
+		holder->kind = "goroutine";
+		holder->goroutine = root->number;
+		holder->what = goroutine_slot(root->offset);
+		break;
+	case GH_ROOT_DEFER:
+		holder->kind = "defer";
+		holder->goroutine = gh_where_goroutine_of_defer(dump, root->number);
+		holder->what = "a deferred call's closure";
+		break;
+	case GH_ROOT_PANIC:
+		holder->kind = "panic";
+		holder->goroutine = gh_where_goroutine_of_panic(dump, root->number);
+		holder->what = "a panic's argument";
+		break;
+	case GH_ROOT_FINALIZER:
+		holder->kind = "finalizer";
+		break;
+	case GH_ROOT_QUEUED_FINALIZER:
+		holder->kind = "queued finalizer";
+		break;
+	case GH_ROOT_OTHER:
+	case GH_ROOT_KINDS:
+		holder->kind = "other";
+		break;
+	}
+}
+
+/* Prints the name of the function that begins at ENTRY, if it is known. */
+static void print_function(FILE *out, const struct gh_names *names, uint64_t entry, bool json)
+{
+	const struct gh_place *place =
+	    names->symbols != NULL ? gh_symbols_find(names->symbols, entry) : NULL;
+	if (place == NULL) {
+		fprintf(out, json ? "null" : "0x%" PRIx64, entry);
+		return;
+	}
+	const char *name = gh_pclntab_name(&names->symbols->program.tab, place->func.name);
+	gh_print_bytes(out, name, strlen(name), json);
+}
+
+static void print_frame(FILE *out, const struct holder *holder)
+{
+	if (holder->goroutine == GH_DUMP_NONE)
+		fputs("a stack", out);
+	if (!holder->has_call) {
+		fprintf(out, ", 0x%" PRIx64, holder->address);
+		return;
+	}
+	fputs(", ", out);
+	gh_traceback_print_name(out, &holder->call);
+	if (*holder->call.file != '\0') {
+		fputs(" at ", out);
+		gh_print_bytes(out, holder->call.file, strlen(holder->call.file), false);
+		fprintf(out, ":%" PRId32, holder->call.line);
+	}
+	fprintf(out, ", sp_0x%" PRIx64, holder->slot);
+}
+
+static void print_finalizer(FILE *out, const struct gh_names *names, const struct gh_root *root,
+			    const struct gh_dump_record *record)
+{
+	const struct gh_dump_finalizer *finalizer = &record->finalizer;
+	fprintf(out, "%sfinalizer ", root->kind == GH_ROOT_FINALIZER ? "" : "queued ");
+	print_function(out, names, finalizer->entry, false);
+	fprintf(out, " of 0x%" PRIx64, finalizer->object);
+	if (root->offset == GH_ROOT_CLOSURE) {
+		fputs(", its closure", out);
+	} else if (root->kind == GH_ROOT_FINALIZER) {
+		uint32_t object = gh_heap_find(names->heap, finalizer->object);
+		fputs(", ", out);
+		gh_names_print_field(out, names, object, root->offset);
+	}
+}
+
+void gh_names_print_root(FILE *out, struct gh_names *names, const struct gh_root *root)
+{
+	const struct gh_dump *dump = names->heap->dump;
+	struct gh_dump_record record;
+	struct holder holder;
+	find_holder(&holder, names, root, &record);
+	if (holder.goroutine != GH_DUMP_NONE)
+		fprintf(out, "goroutine %" PRIu64, gh_where_goroutine_id(dump, holder.goroutine));
+	if (root->kind == GH_ROOT_FRAME) {
+		print_frame(out, &holder);
+	} else if (holder.what != NULL) {
+		fprintf(out, "%s%s", holder.goroutine != GH_DUMP_NONE ? ", " : "", holder.what);
+	} else if (root->kind == GH_ROOT_FINALIZER || root->kind == GH_ROOT_QUEUED_FINALIZER) {
+		print_finalizer(out, names, root, &record);
+	} else if (root->kind == GH_ROOT_OTHER) {
+		fputs("root: ", out);
+		gh_print_slice(out, dump, record.other_root.description, false);
+	} else {
+		fprintf(out, "%s 0x%" PRIx64, holder.kind, holder.address);
+	}
+}
+
+static void print_call_json(FILE *out, const struct holder *holder)
+{
+	fprintf(out, ",\"depth\":%" PRIu64 ",\"slot\":%" PRIu64 ",\"function\":", holder->depth,
+		holder->slot);
+	gh_print_bytes(out, holder->call.name, holder->call.length, true);
+	fputs(",\"file\":", out);
+	if (*holder->call.file == '\0') {
+		fputs("null,\"line\":null", out);
+		return;
+	}
+	gh_print_bytes(out, holder->call.file, strlen(holder->call.file), true);
+	fprintf(out, ",\"line\":%" PRId32, holder->call.line);
+}
+
+void gh_names_print_root_json(FILE *out, struct gh_names *names, const struct gh_root *root)
+{
+	const struct gh_dump *dump = names->heap->dump;
+	struct gh_dump_record record;
+	struct holder holder;
+	find_holder(&holder, names, root, &record);
+	fprintf(out, "{\"kind\":\"%s\"", holder.kind);
+	if (holder.address != 0)
+		fprintf(out, ",\"address\":\"0x%" PRIx64 "\"", holder.address);
+	if (holder.goroutine != GH_DUMP_NONE)
+		fprintf(out, ",\"goroutine\":%" PRIu64,
+			gh_where_goroutine_id(dump, holder.goroutine));
+	if (holder.has_call)
+		print_call_json(out, &holder);
+	if (holder.what != NULL)
+		fprintf(out, ",\"what\":\"%s\"", holder.what);
+	if (root->kind == GH_ROOT_FINALIZER || root->kind == GH_ROOT_QUEUED_FINALIZER) {
+		fprintf(out,
+			",\"object\":\"0x%" PRIx64 "\",\"function\":", record.finalizer.object);
+		print_function(out, names, record.finalizer.entry, true);
+		fprintf(out, ",\"closure\":%s", root->offset == GH_ROOT_CLOSURE ? "true" : "false");
+	}
+	if (root->kind == GH_ROOT_OTHER) {
+		fputs(",\"description\":", out);
+		gh_print_slice(out, dump, record.other_root.description, true);
+	}
+	fputs("}", out);
+}

@@ -1,0 +1,194 @@
+#!/usr/bin/env bash
+# What goheap says of the heap in a dump: on dumps of a program that builds structures it knows, and tells their
+# addresses, what holds them, and what the garbage collector freed when it let go of each; in the shell and in GDB.
+set -u
+export LC_ALL=C
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+session_home
+
+# goheap PROGRAM COMMAND...: a session with the plugin, in GDB; PROGRAM may be empty.
+goheap() {
+	local program=$1 commands=()
+	shift
+	for command in "$@"; do
+		commands+=(-ex "$command")
+	done
+	timeout -k 5 120 gdb -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' \
+		-iex 'set auto-load no' -x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" "${commands[@]}" \
+		${program:+"$program"} </dev/null 2>&1
+}
+
+# said KIND STRUCTURE COLUMN: what the program printed in the first such line.
+said() {
+	awk -F'\t' -v kind="$1" -v structure="$2" -v column="$3" \
+		'$1 == kind && $2 == structure { print $column; exit }' "$work/said"
+}
+
+# compare NAME DIRECTORY: the sample there, stripped, writes its dumps, and all that it says is so.
+compare() {
+	local name expected found
+	if ! "$2/graph.stripped" "$work/dump" "$work/after" >"$work/said"; then
+		fail "$1: the sample writes its dumps"
+		return
+	fi
+	if ! command -v python3 >/dev/null; then
+		skip "$1" "no python3"
+		return
+	fi
+	if ! python3 "$tests/oracle/heap.py" "$GOHEAP" "$2/graph.stripped" "$work/dump" "$work/after" "$work/said" \
+		>"$work/rows" 2>"$work/errors"; then
+		fail "$1: what goheap says can be read" "$(cat "$work/errors")"
+	fi
+	while IFS=$'\t' read -r name expected found; do
+		equal "$1: $name" "$expected" "$found"
+	done <"$work/rows"
+}
+
+# address STRUCTURE NUMBER: of that object.
+address() {
+	awk -F'\t' -v structure="$1" -v number="$2" \
+		'$1 == "object" && $2 == structure && $3 == number { print $4 }' "$work/said"
+}
+
+# What a person sees.
+check_text() {
+	local last output
+	last=$(address list 4)
+	output=$("$GOHEAP" path "$work/dump" "$last")
+	has "path: the variable" "$output" "^bss $(said root list 5)\$"
+	equal "path: a line for each object" 6 "$(wc -l <<<"$output")"
+	output=$("$GOHEAP" path --limit 2 "$work/dump" "$last")
+	equal "path --limit: both ends" "  $(address list 0)
+  ... 3 objects ...
+  $last" "$(sed -e 1d -e 's/\(0x[0-9a-f]*\)  .*/\1/' <<<"$output")"
+	output=$("$GOHEAP" path "$work/dump" "$(address held 1)" -e "$directory/graph.stripped")
+	has "path: the goroutine, its function and its line" "$output" \
+		"^goroutine $(said root held 5), main\.hold at .*/main\.go:[0-9]+, sp_0x[0-9a-f]+\$"
+	has "path: garbage" "$("$GOHEAP" path "$work/dump" "$(address garbage 0)")" 'garbage: no root leads to it'
+	has "objects: of an address within one" "$("$GOHEAP" object "$work/dump" "${last%?}8")" "^$last  .*; ${last%?}8 is \+8\$"
+	has "referrers: nothing" "$("$GOHEAP" referrers "$work/dump" "$(address garbage 0)")" 'nothing points to it'
+	output=$("$GOHEAP" dominators "$work/dump" --limit 0)
+	has "dominators: a tree of 7 objects is one line" "$output" \
+		" 7  $(address tree 0)  .*  <- bss $(said root tree 5)\$"
+	has "dominators: what a variable's object dominates is below it" \
+		"$(grep -A 1 " $(said root closure 6) " <<<"$output")" "^ .*   1    $(address closure 1) "
+	has "unreachable: the sum" "$("$GOHEAP" unreachable "$work/dump")" '^garbage: [0-9]+ objects of [0-9,]+ bytes'
+	has "strings: escaped" "$("$GOHEAP" strings "$work/dump")" ' 3 +48 +0x[0-9a-f]+  so \\\\ it "goes", so'
+	has "diff: growth" "$("$GOHEAP" diff --by size "$work/after" "$work/dump")" ' \+4 +\+320 .* 80 bytes$'
+}
+
+# How many rows a command prints with no more than so many asked for, and that there are more.
+check_limits() {
+	local command
+	for command in histogram dominators unreachable "histogram --by site"; do
+		# shellcheck disable=SC2086 # a command and its options
+		set -- "$("$GOHEAP" $command --limit 3 "$work/dump")" "$("$GOHEAP" $command --limit 0 "$work/dump")"
+		has "$command --limit: what is left out" "$1" '^and [0-9,]+ more: --limit 0 prints all$'
+		equal "$command --limit: rows" 3 "$(sed '1d; /^and /,$d' <<<"$1" | wc -l)"
+		lacks "$command --limit 0: nothing is left out" "$2" ' more: '
+		# In text a list is one entry.
+		[ "$command" = dominators ] && continue
+		# shellcheck disable=SC2086
+		equal "$command --json: rows" "$(grep -c '^ .*[0-9]' <<<"$2")" \
+			"$("$GOHEAP" $command --json "$work/dump" | wc -l)"
+	done
+}
+
+# refused STATUS NAME PATTERN ARGUMENT...: exits so, with one line of error.
+refused() {
+	local status=$1 name=$2 pattern=$3 output
+	shift 3
+	output=$("$GOHEAP" "$@" 2>&1 >"$work/output")
+	equal "$name: exit status" "$status" $?
+	has "$name: why" "$output" "$pattern"
+	[ "$status" = 1 ] && equal "$name: in one line" 1 "$(wc -l <<<"$output")"
+}
+
+check_refusals() {
+	local sp
+	sp=$("$GOHEAP" frames "$work/dump" | awk -F'\t' '$9 == "main.hold" { print $3 }')
+	refused 1 "an address of a stack" \
+		"^goheap: $sp: expected an address in an object, found one in the stack of goroutine $(said root held 5), main\.hold\$" \
+		path "$work/dump" "$sp"
+	refused 1 "an address of a variable" 'found one in the bss segment$' referrers "$work/dump" "$(said root list 5)"
+	refused 1 "an address of nothing" '^goheap: 0x10: .*, found one that is not in the dump$' objects "$work/dump" 10
+	refused 2 "no address" 'not an address: list' reachable "$work/dump" list
+	refused 2 "a bad limit" 'not a number: -1' histogram --limit=-1 "$work/dump"
+	refused 2 "a bad grouping" 'not type, size or site: name' histogram --by name "$work/dump"
+	refused 2 "one dump to compare" 'Usage:' diff "$work/dump"
+	refused 2 "the beginning of two commands" 'no such command: re' re "$work/dump"
+}
+
+# Names and texts that a terminal would act on; what is in no object, in itself, and cut off.
+check_hostile() {
+	local command address format
+	"$CC" -std=gnu11 -I "$tests/.." "$tests/oracle/makedump.c" "$tests/unit/dumpmaker.c" -o "$work/makedump" || exit
+	for format in 0 1 2 5; do
+		"$work/makedump" hostile $format 8 little >"$work/made"
+		address=$("$GOHEAP" dominators --json "$work/made" | sed -n 's/.*"object":"\(0x[0-9a-f]*\)".*/\1/p' | head -n 1)
+		for command in histogram "histogram --by site" dominators unreachable strings "diff $work/made" \
+			"path $address" "objects $address" "referrers $address" "reachable $address"; do
+			# shellcheck disable=SC2086 # a command and what it takes
+			set -- $command
+			"$GOHEAP" "$1" "$work/made" "${@:2}" >"$work/output" 2>&1
+			equal "format $format: $command of a hostile dump" 0 $?
+			lacks "format $format: $command of a hostile dump, escaped" "$(cat "$work/output")" $'[\e\a\r]'
+		done
+	done
+}
+
+check_gdb() {
+	local last session
+	last=$(address list 4)
+	session=$(goheap "$directory/graph.stripped" "goheap load $work/dump" "goheap path $last" "goheap path $last + 8" \
+		"goheap path $last + 9 - 1 + 0" "goheap path $last+9 -1" "goheap object $last" "goheap referrers $last" \
+		"goheap reachable $last" "set language c" "goheap path (char *) $last + 8" "echo that was in C\\n" \
+		"goheap histogram --by size --limit 1" "goheap dominators --json --limit 2" "goheap unreachable --limit 1" \
+		"goheap strings" "goheap diff --by size $work/after")
+	equal "GDB: path, of expressions" 4 "$(grep -c "^bss $(said root list 5)\$" <<<"$session")"
+	has "GDB: an expression of too many words" "$session" '^goheap path: .* leave out spaces$'
+	has "GDB: objects" "$session" "^$last  "
+	has "GDB: referrers" "$session" "^  $(address list 3)  "
+	has "GDB: reachable" "$session" '^  leads to 1 object, '
+	has "GDB: histogram" "$session" '^ +objects +bytes +% +retained +largest  size$'
+	equal "GDB: dominators in JSON" 2 "$(grep -c '^{"retained":' <<<"$session")"
+	has "GDB: unreachable" "$session" '^garbage: '
+	has "GDB: strings" "$session" '^The most repeated:$'
+	has "GDB: diff" "$session" ' \+4 +\+320 .* 80 bytes$'
+	session=$(goheap "$directory/graph" "goheap load $work/dump" "goheap path 'main.list'" "goheap path 'main.list'.next" \
+		"thread $(goheap "$directory/graph" "goheap load $work/dump" "thread find LWP $(said root held 5)" |
+			sed -n 's/^Thread \([0-9]*\) .*/\1/p')" "frame function main.hold" "goheap path first")
+	equal "GDB: path, of variables" 2 "$(grep -c "^bss $(said root list 5)\$" <<<"$session")"
+	has "GDB: path, of a local variable" "$session" "^  $(address held 0)  "
+	session=$(goheap "$directory/graph.stripped" "goheap load $work/dump" "goheap path nothing" "goheap path 0x10" \
+		"goheap path")
+	has "GDB: what is no expression" "$session" '^No symbol "nothing" in current context\.$'
+	has "GDB: what is no object" "$session" '^goheap: 0x10: expected an address in an object'
+	has "GDB: no address" "$session" '^usage: goheap path ADDRESS$'
+	has "GDB: no dump" "$(goheap "" "goheap histogram")" '^No heap dump is loaded: goheap load DUMP$'
+	has "GDB: of a process" "$(goheap "$directory/graph.stripped" "break main.main" "run $work/other" "goheap histogram")" \
+		'^Of a process the heap is not known'
+	for command in histogram dominators path objects referrers reachable unreachable strings diff; do
+		has "help goheap $command" "$(goheap "" "help goheap $command")" "^Usage: goheap $command "
+		has "help goheap: $command" "$(goheap "" "help goheap")" "^goheap $command +-- "
+	done
+}
+
+for release in ${RELEASES:-$("$tests/toolchain" list)}; do
+	if ! directory=$("$tests/build-sample" "$release" graph 2>"$work/why"); then
+		skip "Go $release" "$(tail -n 1 "$work/why")"
+		[ "$release" = 1.19 ] && fail "Go 1.19 is part of the core set"
+		continue
+	fi
+	compare "Go $release" "$directory"
+done
+if directory=$("$tests/build-sample" 1.19 graph); then
+	"$directory/graph.stripped" "$work/dump" "$work/after" >"$work/said"
+	check_text
+	check_limits
+	check_refusals
+	check_gdb
+fi
+check_hostile
+finish

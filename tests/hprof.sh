@@ -1,0 +1,151 @@
+#!/usr/bin/env bash
+# goheap hprof: what is in the file, to a strict reader of the format and to VisualVM's own, is what is in the dump, to a
+# reader that shares no code with goheap.
+set -u
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# graph NAME DUMP: objects with their contents, references and roots.
+graph() {
+	if ! "$GOHEAP" hprof "$2" -o "$work/hprof" 2>"$work/errors"; then
+		fail "$1: it is written" "$(cat "$work/errors")"
+		return
+	fi
+	same "$1: nothing is left out" /dev/null "$work/errors"
+	"$dumpfile" graph "$2" | sort >"$work/expected"
+	"$hprof" graph "$work/hprof" 2>"$work/errors" | sort >"$work/found"
+	same "$1: a strict reader has no objection" /dev/null "$work/errors"
+	same "$1: objects, references, roots ($(cut -f 1 "$work/expected" | uniq -c | awk '{ printf "%s%d %ss", (NR > 1 ? ", " : ""), $1, $2 }'))" \
+		"$work/expected" "$work/found"
+}
+
+# stacks NAME PROGRAM DUMP STACKS: every frame that runtime.Stack printed is in that goroutine's stack.
+stacks() {
+	"$GOHEAP" hprof "$3" -e "$2" -o "$work/hprof" 2>"$work/errors"
+	same "$1: written with the program" /dev/null "$work/errors"
+	"$hprof" stacks "$work/hprof" 2>"$work/errors" >"$work/rows"
+	same "$1: a strict reader has no objection with the program" /dev/null "$work/errors"
+	printed <"$4" | cut -f 1-4 | sort >"$work/expected"
+	cut -f 1,3- "$work/rows" | awk -F'\t' -v OFS='\t' '{ sub(/\[.*\]/, "[...]", $2); print }' | sort >"$work/found"
+	comm -23 "$work/expected" "$work/found" >"$work/left"
+	same "$1: every frame that the process printed ($(wc -l <"$work/expected"))" /dev/null "$work/left"
+}
+
+dotted() {
+	awk -F'\t' -v OFS='\t' '{ gsub("/", ".", $3); print }'
+}
+
+# visualvm NAME WORD: VisualVM reads the same from $work/hprof as the strict reader. It does not tell contents, nor of
+# what thread a native stack is.
+visualvm() {
+	if [ -z "$reader" ]; then
+		skip "$1: VisualVM" "$why"
+		return
+	fi
+	rm -rf "$work/hprof".*
+	if ! java -cp "$work:$reader" Visualvm "$2" "$work/hprof" >"$work/retains" 2>"$work/errors"; then
+		fail "$1: VisualVM opens it" "$(head -n 5 "$work/errors")"
+		return
+	fi
+	"$hprof" graph "$work/hprof" | awk -F'\t' -v OFS='\t' '
+		$1 == "object" { NF-- }
+		$2 == "native stack" { $3 = $4; NF-- }
+		$2 ~ /^(data|bss|finalizer|queued finalizer|other root)$/ { $2 = $3; $3 = $4; NF-- }
+		{ print }' | sort >"$work/expected"
+	sort "$work/hprof.rows" >"$work/found"
+	same "$1: VisualVM's objects, references, roots" "$work/expected" "$work/found"
+	# To Java, the separator in the names of packages is a dot.
+	"$hprof" stacks "$work/hprof" | dotted | sort >"$work/expected"
+	dotted <"$work/hprof.stacks" | sort >"$work/found"
+	same "$1: VisualVM's stacks" "$work/expected" "$work/found"
+	has "$1: VisualVM finds what retains most" "$(cat "$work/retains")" '^0x[0-9a-f]+$'
+}
+
+check_release() {
+	local directory
+	if ! directory=$("$tests/build-sample" "$1" dump 2>"$work/why"); then
+		skip "Go $1" "$(tail -n 1 "$work/why")"
+		return
+	fi
+	"$directory/dump" "$work/dump" "$work/stacks" >"$work/counts"
+	graph "Go $1" "$work/dump"
+	stacks "Go $1" "$directory/dump.stripped" "$work/dump" "$work/stacks"
+	visualvm "Go $1" 8
+}
+
+# Pointers of 4 bytes, and numbers with the highest byte first.
+check_machine() {
+	if foreign_dump "$1" "$2"; then
+		graph "$1" "$work/dump"
+		visualvm "$1" "$3"
+	fi
+}
+
+# What is left of a dump that is cut off refers to nothing that is not there.
+check_damaged() {
+	local size
+	size=$(wc -c <"$work/dump")
+	for part in 1 3 5 7; do
+		head -c $((size * part / 8)) "$work/dump" >"$work/cut"
+		"$GOHEAP" hprof "$work/cut" -o "$work/hprof" 2>"$work/errors"
+		equal "$part eighths of a dump are written" 0 $?
+		"$hprof" graph "$work/hprof" >"$work/found" 2>"$work/errors"
+		same "$part eighths: a strict reader has no objection" /dev/null "$work/errors"
+	done
+}
+
+# crafted CASE: a dump as no program writes it.
+crafted() {
+	"$work/crafted" "$1" >"$work/dump" || fail "crafted $1"
+	"$GOHEAP" hprof "$work/dump" -o "$work/hprof" 2>"$work/warnings"
+	equal "crafted $1: it is written" 0 $?
+	lacks "crafted $1: no control character in a message" "$(cat "$work/warnings")" $'[\x01-\x08\x0b-\x1f\x7f]'
+	"$hprof" stacks "$work/hprof" >"$work/found" 2>"$work/errors"
+	same "crafted $1: a strict reader has no objection" /dev/null "$work/errors"
+}
+
+check_crafted() {
+	"$CC" -std=gnu11 -I "$tests/.." "$tests/oracle/crafted.c" "$tests/unit/dumpmaker.c" -o "$work/crafted" ||
+		fail "crafted.c is compiled"
+	for name in names ids nothing deep overlap high; do
+		crafted "$name"
+	done
+	has "crafted high: what has no address is told" "$(cat "$work/warnings")" ': 1 objects left out'
+}
+
+# What cannot be written leaves nothing behind, and what is there stays.
+check_output() {
+	echo before >"$work/there"
+	"$GOHEAP" hprof "$work/there" -o "$work/there" >"$work/found" 2>&1
+	equal "no dump" 1 $?
+	equal "no dump: the file stays" before "$(cat "$work/there")"
+	"$GOHEAP" hprof "$work/dump" -o "$work/none/hprof" >"$work/found" 2>&1
+	equal "no such folder" 1 $?
+	"$GOHEAP" hprof "$work/dump" >"$work/found" 2>&1
+	equal "no output is named" 2 $?
+}
+
+if ! dumpfile=$("$tests/build-sample" 1.19 dumpfile)/dumpfile || ! hprof=$("$tests/build-sample" 1.19 hprof)/hprof; then
+	fail "Go 1.19 is part of the core set"
+	finish
+fi
+reader=
+why="no javac"
+if command -v javac >/dev/null; then
+	if ! reader=$("$tests/visualvm" 2>"$work/why"); then
+		reader=
+		why=$(tail -n 1 "$work/why")
+	elif ! javac -nowarn -cp "$reader" -d "$work" "$tests/oracle/Visualvm.java" >"$work/why" 2>&1; then
+		fail "VisualVM's reader can be compiled with" "$(cat "$work/why")"
+		reader=
+	fi
+fi
+for release in ${RELEASES:-$("$tests/toolchain" list)}; do
+	check_release "$release"
+done
+check_damaged
+check_machine 386 env 4
+check_machine s390x qemu-s390x 8
+check_crafted
+check_output
+finish

@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# The page that `goheap report' writes, in a browser: what it says of each structure of a sample, against what
+# the sample says itself and what Go's collector freed of it.
+set -u
+export LC_ALL=C
+
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+session_home
+
+if ! command -v chromium >/dev/null; then
+	skip "everything" "no chromium"
+	finish
+fi
+
+# browse PAGE SCRIPT: prints what SCRIPT gives to say(), a line each, once the browser has loaded PAGE.
+browse() {
+	{
+		sed '$d' "$1" | sed '$d'
+		cat <<-END
+			<pre id="said"></pre>
+			<script>
+			const say = line => document.getElementById('said').append(line + '\n');
+			addEventListener('error', event => say('error ' + event.message));
+			addEventListener('load', () => { $2
+			say('end'); });
+			</script>
+			</body>
+			</html>
+		END
+	} >"$work/page.html"
+	timeout -k 5 60 chromium --headless --no-sandbox --disable-gpu --virtual-time-budget=10000 --dump-dom \
+		"file://$work/page.html" 2>"$work/why" | sed -n '/<pre id="said">/,/<\/pre>/p' |
+		sed 's/.*<pre id="said">//; s/<\/pre>.*//; s/&gt;/>/g; s/&lt;/</g; s/&amp;/\&/g' | grep -v '^$'
+}
+
+# What a reader does to find what keeps an object alive: looks for it, and chooses it.
+# shellcheck disable=SC2016 # the script's own
+find_object='
+const find = text => {
+	const search = document.getElementById("search");
+	search.value = text;
+	search.dispatchEvent(new Event("input"));
+	document.querySelector("#dominators td button").click();
+	return document.getElementById("details").innerText.replaceAll("\n", " ");
+};'
+
+# check_release RELEASE
+check_release() {
+	local directory script=$find_object structure kind name where to bytes
+	if ! directory=$("$tests/build-sample" "$1" graph 2>"$work/why"); then
+		skip "Go $1" "$(tail -n 1 "$work/why")"
+		return
+	fi
+	"$directory/graph.stripped" "$work/dump" >"$work/said" || fail "Go $1: the sample runs"
+	"$GOHEAP" report -e "$directory/graph.stripped" "$work/dump" -o "$work/report.html" ||
+		fail "Go $1: the page is written"
+	lacks "Go $1: the page asks for nothing outside it" "$(cat "$work/report.html")" '(src|href)=|url\(|https?://|import'
+
+	while read -r _ structure kind name where to; do
+		[ "$kind" = finalizer ] && continue
+		bytes=$(awk -v structure="$structure" '$1 == "freed" && $2 == structure { print $3 }' "$work/said")
+		[ "$kind" = frame ] && where="goroutine $where, $name"
+		printf '%s\t%s bytes, held by %s\n' "$structure" "$bytes" "$where"
+		# What a resource holds its finalizer holds as well.
+		script+="
+			{
+				const text = find('$to'), node = nodes.find(one => one.address === '$to');
+				const held = text.includes('$where') ? '$where' : text;
+				say('$structure\\t' + node.retained + ' bytes, held by ' + held);
+			}"
+	done < <(grep '^root' "$work/said" | grep -v resource) >"$work/expected"
+	browse "$work/report.html" "$script" >"$work/found"
+	echo end >>"$work/expected"
+	same "Go $1: what each structure retains, and what holds it" "$work/expected" "$work/found"
+
+	# shellcheck disable=SC2016
+	browse "$work/report.html" '
+		say(`sum ${nodes.filter(one => one.parent === 0).reduce((sum, one) => sum + one.retained, 0)}`);
+		say(`whole ${nodes[0].retained}`);
+		say(`less ${nodes.every(one => one.children.reduce((sum, child) => sum + child.retained, 0) <= one.retained)}`);
+		say(`boxes ${document.querySelectorAll("#map .cell").length > 10}`);
+		say(`stacks ${data.goroutines.length > 0 && data.goroutines.some(one => one.frames.some(frame => frame.function === "main.hold"))}`);
+		say(`width ${document.documentElement.scrollWidth <= innerWidth}`);' >"$work/found"
+	equal "Go $1: the boxes of the map add up" "$(sed -n 's/^whole //p' "$work/found")" \
+		"$(sed -n 's/^sum //p' "$work/found")"
+	equal "Go $1: the rest of the page" "less true boxes true stacks true width true end" \
+		"$(grep -v '^sum\|^whole' "$work/found" | tr '\n' ' ' | sed 's/ $//')"
+}
+
+# A type's name, a function's and a root's that are parts of a page.
+check_hostile() {
+	"$CC" -std=gnu11 -I "$tests/.." "$tests/oracle/makedump.c" "$tests/unit/dumpmaker.c" -o "$work/makedump" || exit
+	for format in 1 5; do
+		"$work/makedump" hostile $format 8 little >"$work/made"
+		"$GOHEAP" report "$work/made" -o "$work/report.html" 2>/dev/null || fail "hostile names, format $format: a page"
+		equal "hostile names, format $format: the page is whole" "whole heap end" \
+			"$(browse "$work/report.html" 'say(nodes[0].name);' | tr '\n' ' ' | sed 's/ $//')"
+		equal "hostile names, format $format: scripts are the page's own" 3 "$(grep -c '</script' "$work/report.html")"
+	done
+}
+
+# check_errors: what is no dump, and where nothing can be written.
+check_errors() {
+	echo nothing >"$work/nothing"
+	"$GOHEAP" report "$work/nothing" -o "$work/none.html" 2>"$work/why"
+	equal "no dump: status" 1 $?
+	equal "no dump: no page" "" "$(ls "$work/none.html" 2>/dev/null)"
+	"$GOHEAP" report "$work/made" -o "$work/none/none.html" 2>"$work/why"
+	equal "no directory: status" 1 $?
+	has "no directory: the reason" "$(cat "$work/why")" '^goheap: .*/none/none\.html: '
+	"$GOHEAP" report "$work/made" 2>/dev/null
+	equal "no name: status" 2 $?
+}
+
+releases=$("$tests/toolchain" list)
+for release in ${RELEASES:-1.15 1.19 "$(tail -n 1 <<<"$releases")"}; do
+	check_release "$release"
+done
+check_hostile
+check_errors
+finish
