@@ -31,16 +31,14 @@ static bool is_dangling(const struct gh_dump *dump, const struct gh_pointer *poi
 	       !gh_dump_memory(dump, pointer->value, &memory);
 }
 
-/* Adds what OBJECT points to to BLOCK. Gives whether it has pointers. */
-static bool add_targets(struct block *block, uint32_t object)
+/* Adds what OBJECT points to to BLOCK. */
+static void add_targets(struct block *block, uint32_t object)
 {
 	struct gh_pointers walk;
 	struct gh_pointer pointer;
-	bool pointerful = false;
 	gh_pointers_start(block->heap, object, &walk);
 	block->damage.empty += gh_cursor_size(&walk.contents) == 0;
 	while (gh_pointers_next(&walk, &pointer)) {
-		pointerful = true;
 		if (pointer.target != GH_HEAP_NONE)
 			gh_buffer_bytes(&block->list, &pointer.target, sizeof(pointer.target));
 		else if (pointer.value != 0)
@@ -52,7 +50,6 @@ static bool add_targets(struct block *block, uint32_t object)
 		block->start = walk.contents.offset;
 	if (gh_cursor_offset(&walk.fields.cur) > block->end)
 		block->end = gh_cursor_offset(&walk.fields.cur);
-	return pointerful;
 }
 
 /* Puts BLOCK, which is NUMBER, into the heap. */
@@ -82,8 +79,7 @@ static void make_block(void *context, uint32_t number)
 	struct block block = {.heap = heap, .start = UINT64_MAX};
 	uint64_t first = (uint64_t)number * GH_LISTS_BLOCK;
 	for (uint64_t i = first; i < first + GH_LISTS_BLOCK && i < heap->count; i++) {
-		if (add_targets(&block, (uint32_t)i))
-			heap->pointerful[i / 8] |= (uint8_t)(1U << i % 8);
+		add_targets(&block, (uint32_t)i);
 		heap->targets.ends[i] = (uint32_t)(block.list.size / sizeof(uint32_t));
 	}
 	finish(making, &block, number);
@@ -94,8 +90,7 @@ static void make_block(void *context, uint32_t number)
 bool gh_edges_make(struct gh_heap *heap)
 {
 	struct making making = {.heap = heap, .lock = PTHREAD_MUTEX_INITIALIZER};
-	heap->pointerful = calloc(heap->count / 8 + 1, 1);
-	if (heap->pointerful == NULL || !gh_lists_make(&heap->targets, heap->count))
+	if (!gh_lists_make(&heap->targets, heap->count))
 		return false;
 	gh_parallel(gh_lists_nblocks(&heap->targets), make_block, &making);
 	pthread_mutex_destroy(&making.lock);

@@ -21,6 +21,7 @@ bool gh_heap_build(struct gh_heap *heap, const struct gh_dump *dump, struct gh_e
 	*heap = (struct gh_heap){.dump = dump};
 	bool ok = gh_places_make(&heap->places, dump, err);
 	heap->count = heap->places.count;
+	heap->bytes = heap->places.bytes;
 	if (ok && (!gh_edges_make(heap) || !gh_lists_reverse(&heap->referrers, &heap->targets) ||
 		   !find_roots(heap)))
 		ok = gh_fail(err, dump->path, GH_NO_OFFSET, "memory for its graph", "none");
@@ -34,7 +35,6 @@ void gh_heap_free(struct gh_heap *heap)
 	gh_places_free(&heap->places);
 	gh_lists_free(&heap->targets);
 	gh_lists_free(&heap->referrers);
-	free(heap->pointerful);
 	free(heap->roots);
 	*heap = (struct gh_heap){0};
 }

@@ -20,6 +20,7 @@ struct gh_heap_damage {
 struct gh_heap {
 	const struct gh_dump *dump; /* the caller's */
 	uint32_t count;             /* of objects, numbered from 0 by ascending address */
+	uint64_t bytes;             /* in them */
 	struct gh_places places;
 	struct gh_lists targets;
 	struct gh_lists referrers;

@@ -1,6 +1,5 @@
 #include "lib/heap/phantom.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Objects this small are in spans of one page. */
@@ -44,42 +43,45 @@ static bool has_marks(const struct gh_dump *dump, unsigned release)
 	return release >= 26 || (release == 25 && after(dump, "greenteagc", &left) != NULL);
 }
 
-static bool is_pointerful(const struct gh_heap *heap, uint32_t object)
+struct gh_phantoms gh_phantoms_start(const struct gh_dump *dump)
 {
-	return (heap->pointerful[object / 8] >> object % 8 & 1) != 0;
-}
-
-/* The objects from FIRST to LAST, all that begin in a span before what may be its end, have
- * pointers; or there are none, and nobody knows. */
-static bool may_have_pointers(const struct gh_heap *heap, uint32_t first, uint32_t last)
-{
-	for (uint32_t object = first; object < last; object++)
-		if (is_pointerful(heap, object))
-			return true;
-	return first == last;
-}
-
-bool gh_heap_is_phantom(const struct gh_heap *heap, uint32_t object)
-{
-	struct gh_heap_object it = gh_heap_object(heap, object);
-	uint64_t word = heap->dump->word, start = it.address % SPAN, end = start + it.size;
-	uint64_t bitmap = SPAN / word / 8;
+	struct gh_phantoms phantoms = {.dump = dump, .span = UINT64_MAX};
+	uint64_t word = dump->word;
+	unsigned release = minor_release(dump);
+	if (release < 22)
+		return phantoms;
 	/* Larger ones have their types in themselves: minSizeForMallocHeader. */
-	if (it.size > word * word * 8 || end > SPAN || end <= SPAN - bitmap - MARKS)
+	phantoms.max_size = word * word * 8;
+	phantoms.bitmap = SPAN / word / 8;
+	phantoms.marks = has_marks(dump, release) ? MARKS : 0;
+	return phantoms;
+}
+
+/* OBJECT has a fieldlist that is not empty. */
+static bool has_pointers(const struct gh_dump *dump, const struct gh_extent *object)
+{
+	struct gh_dump_record record;
+	struct gh_cursor cur = dump->file;
+	gh_cursor_seek(&cur, object->offset);
+	gh_dump_record_read(&cur, dump->format, &record);
+	gh_cursor_seek(&cur, record.object.fields.offset);
+	return gh_cursor_u8(&cur) != 0;
+}
+
+bool gh_phantoms_is(struct gh_phantoms *phantoms, const struct gh_extent *object)
+{
+	if (object->size > phantoms->max_size || object->size == 0)
 		return false;
-	unsigned release = minor_release(heap->dump);
-	const uint32_t *referrers;
-	const struct gh_root *roots;
-	if (release < 22 || gh_heap_referrers(heap, object, &referrers) > 0 ||
-	    gh_heap_roots(heap, object, &roots) > 0)
-		return false;
-	uint64_t marks = it.size >= MARKS_MIN && has_marks(heap->dump, release) ? MARKS : 0;
+	uint64_t end = object->address % SPAN + object->size;
+	uint64_t marks = object->size >= MARKS_MIN ? phantoms->marks : 0;
+	if (object->address / SPAN != phantoms->span) {
+		phantoms->span = object->address / SPAN;
+		phantoms->pointerful = false;
+	}
 	if (end > SPAN - marks)
-		return true;
-	if (end <= SPAN - marks - bitmap)
-		return false;
-	uint64_t span = it.address - start;
-	uint32_t first = span > 0 ? gh_places_upto(&heap->places, span - 1) : 0;
-	uint32_t last = gh_places_upto(&heap->places, span + SPAN - marks - bitmap - it.size);
-	return may_have_pointers(heap, first, last);
+		return end <= SPAN;
+	if (end > SPAN - marks - phantoms->bitmap)
+		return phantoms->pointerful;
+	phantoms->pointerful = phantoms->pointerful || has_pointers(phantoms->dump, object);
+	return false;
 }

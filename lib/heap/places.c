@@ -2,9 +2,16 @@
 
 #include <stdlib.h>
 
+#include "lib/heap/phantom.h"
+
 static struct gh_place_block *blocks(const struct gh_places *places)
 {
 	return (struct gh_place_block *)(void *)places->blocks.data;
+}
+
+static const struct gh_place_run *run_at(const struct gh_places *places, uint32_t run)
+{
+	return (const struct gh_place_run *)(const void *)places->runs.data + run;
 }
 
 static struct gh_place_segment *segments(const struct gh_places *places)
@@ -12,24 +19,67 @@ static struct gh_place_segment *segments(const struct gh_places *places)
 	return (struct gh_place_segment *)(void *)places->segments.data;
 }
 
-/* Copies the runs of EXTENTS in the order of their addresses. */
-static bool copy_runs(struct gh_places *places, const struct gh_extents *extents)
+/* Starts a run of objects, the first of which is record NUMBER; they are part of OF. */
+static bool add_run(struct gh_places *places, const struct gh_extent_run *of, size_t number)
 {
-	const struct gh_extent_run *from = (const struct gh_extent_run *)(void *)extents->runs.data;
-	struct gh_place_run *run = calloc(extents->nruns + 1, sizeof(*run));
-	places->runs = run;
-	places->items = (const struct gh_extent_item *)(void *)extents->items.data;
-	if (run == NULL)
-		return false;
-	uint32_t next = 0;
-	for (size_t i = 0; i < extents->nruns; i++, run++) {
-		const struct gh_extent_run *old = &from[extents->order[i]];
+	struct gh_place_run *run = gh_buffer_extend(&places->runs, sizeof(*run));
+	if (run != NULL)
 		*run =
-		    (struct gh_place_run){old->address, old->size, old->offset, old->first, next};
-		next += (uint32_t)gh_extents_run_length(extents, extents->order[i]);
+		    (struct gh_place_run){of->address, of->size, of->offset, number, places->count};
+	return run != NULL;
+}
+
+static void add_objects(struct gh_places *places, const struct gh_extent_run *of, size_t count)
+{
+	places->count += (uint32_t)count;
+	places->bytes += count * of->size;
+}
+
+/* Adds the COUNT objects of OF that are no phantoms. */
+static bool add_real(struct gh_places *places, const struct gh_extent_run *of, size_t count,
+		     struct gh_phantoms *phantoms)
+{
+	bool ended = true;
+	for (size_t number = of->first; number < of->first + count; number++) {
+		const struct gh_extent_item *item = &places->items[number];
+		const struct gh_extent object = {
+		    .address = of->address + item->address * (uint64_t)GH_EXTENT_UNIT,
+		    .size = of->size,
+		    .offset = of->offset + item->offset,
+		};
+		if (gh_phantoms_is(phantoms, &object)) {
+			places->phantoms++;
+			ended = true;
+			continue;
+		}
+		if (ended && !add_run(places, of, number))
+			return false;
+		ended = false;
+		add_objects(places, of, 1);
 	}
-	run->first = next;
 	return true;
+}
+
+/* Numbers the objects, in runs by address. */
+static bool number_objects(struct gh_places *places, const struct gh_dump *dump)
+{
+	const struct gh_extents *extents = &dump->objects;
+	const struct gh_extent_run *runs = (const struct gh_extent_run *)(void *)extents->runs.data;
+	struct gh_phantoms phantoms = gh_phantoms_start(dump);
+	places->items = (const struct gh_extent_item *)(void *)extents->items.data;
+	for (size_t i = 0; i < extents->nruns; i++) {
+		const struct gh_extent_run *run = &runs[extents->order[i]];
+		size_t count = gh_extents_run_length(extents, extents->order[i]);
+		if (run->size <= phantoms.max_size) {
+			if (!add_real(places, run, count, &phantoms))
+				return false;
+			continue;
+		}
+		if (!add_run(places, run, run->first))
+			return false;
+		add_objects(places, run, count);
+	}
+	return add_run(places, &(struct gh_extent_run){0}, 0);
 }
 
 /* Notes which run every so many objects are in. */
@@ -40,7 +90,7 @@ static bool make_hints(struct gh_places *places)
 		return false;
 	uint32_t run = 0;
 	for (uint64_t first = 0; first < places->count; first += GH_PLACES_HINT) {
-		while (places->runs[run + 1].first <= first)
+		while (run_at(places, run + 1)->first <= first)
 			run++;
 		places->hints[first / GH_PLACES_HINT] = run;
 	}
@@ -65,7 +115,7 @@ static struct gh_heap_object get_from(const struct gh_places *places, uint32_t n
 
 struct gh_heap_object gh_places_get(const struct gh_places *places, uint32_t number)
 {
-	return get_from(places, number, &places->runs[places->hints[number / GH_PLACES_HINT]]);
+	return get_from(places, number, run_at(places, places->hints[number / GH_PLACES_HINT]));
 }
 
 /* What is known when the blocks up to some object have been made. */
@@ -150,9 +200,9 @@ static bool make_blocks(struct gh_places *places)
 	struct making making = {.places = places};
 	uint32_t run = 0;
 	while (making.number < places->count && !places->irregular) {
-		while (places->runs[run + 1].first <= making.number)
+		while (run_at(places, run + 1)->first <= making.number)
 			run++;
-		struct gh_heap_object object = get_from(places, making.number, &places->runs[run]);
+		struct gh_heap_object object = get_from(places, making.number, run_at(places, run));
 		if (!mark(&making, &object, run))
 			return false;
 	}
@@ -171,14 +221,13 @@ bool gh_places_make(struct gh_places *places, const struct gh_dump *dump, struct
 	if (objects->count >= GH_HEAP_NONE)
 		return gh_fail(err, dump->path, GH_NO_OFFSET, "fewer than 2^32-1 objects", "%zu",
 			       objects->count);
-	places->count = (uint32_t)objects->count;
-	return (copy_runs(places, objects) && make_hints(places) && make_blocks(places)) ||
+	return (number_objects(places, dump) && make_hints(places) && make_blocks(places)) ||
 	       gh_fail(err, dump->path, GH_NO_OFFSET, "memory for its objects", "none");
 }
 
 void gh_places_free(struct gh_places *places)
 {
-	free(places->runs);
+	gh_buffer_free(&places->runs);
 	free(places->hints);
 	gh_buffer_free(&places->blocks);
 	gh_buffer_free(&places->segments);
@@ -214,7 +263,7 @@ static uint32_t find_in(const struct gh_places *places, const struct gh_place_bl
 	uint32_t number = block->before + (uint32_t)__builtin_popcountll(starts) - 1;
 	if (number == GH_HEAP_NONE)
 		return GH_HEAP_NONE;
-	const struct gh_place_run *run = &places->runs[block->run];
+	const struct gh_place_run *run = run_at(places, block->run);
 	while (run[1].first <= number)
 		run++;
 	/* Most begin in the block: then nothing else has to be looked at. */
@@ -226,7 +275,8 @@ static uint32_t find_in(const struct gh_places *places, const struct gh_place_bl
 	return address - start < run->size ? number : GH_HEAP_NONE;
 }
 
-uint32_t gh_places_upto(const struct gh_places *places, uint64_t address)
+/* The object that holds ADDRESS, by the objects themselves. */
+static uint32_t search(const struct gh_places *places, uint64_t address)
 {
 	uint32_t low = 0, high = places->count;
 	while (low < high) {
@@ -236,17 +286,10 @@ uint32_t gh_places_upto(const struct gh_places *places, uint64_t address)
 		else
 			high = middle;
 	}
-	return low;
-}
-
-/* The object that holds ADDRESS, by the objects themselves. */
-static uint32_t search(const struct gh_places *places, uint64_t address)
-{
-	uint32_t upto = gh_places_upto(places, address);
-	if (upto == 0)
+	if (low == 0)
 		return GH_HEAP_NONE;
-	struct gh_heap_object object = gh_places_get(places, upto - 1);
-	return address - object.address < object.size ? upto - 1 : GH_HEAP_NONE;
+	struct gh_heap_object object = gh_places_get(places, low - 1);
+	return address - object.address < object.size ? low - 1 : GH_HEAP_NONE;
 }
 
 uint32_t gh_places_find(const struct gh_places *places, uint64_t address)

@@ -1,4 +1,5 @@
-/* The objects of a dump, numbered from 0 by ascending address, and found by any address within. */
+/* The objects of a dump, but for what is listed as one and is none, numbered from 0 by ascending
+ * address, and found by any address within. */
 #ifndef GH_HEAP_PLACES_H
 #define GH_HEAP_PLACES_H
 
@@ -17,11 +18,11 @@ struct gh_heap_object {
 	size_t number;    /* of its record in the dump */
 };
 
-/* Objects of one size, as gh_extent_run has them, by address. */
+/* Objects of one size: those of a gh_extent_run, or of a part of one between phantoms. */
 struct gh_place_run {
-	uint64_t address; /* of the first */
-	uint64_t size;    /* of each, in bytes */
-	uint64_t offset;  /* of the first's record, in the file */
+	uint64_t address; /* that its items' addresses are past */
+	uint64_t size;    /* of each object, in bytes */
+	uint64_t offset;  /* that its items' offsets are past */
 	size_t number;    /* of the first's record in the dump */
 	uint32_t first;   /* the first's number here */
 };
@@ -44,8 +45,10 @@ struct gh_place_segment {
 
 struct gh_places {
 	uint32_t count;                     /* of objects */
+	uint64_t bytes;                     /* in them */
+	uint64_t phantoms;                  /* records of objects that are none: see phantom.h */
 	const struct gh_extent_item *items; /* of the dump's objects, by number of record */
-	struct gh_place_run *runs;          /* by address, and one past the last; owned */
+	struct gh_buffer runs;     /* struct gh_place_run, by address, and one past the last */
 	uint32_t *hints;           /* by object / GH_PLACES_HINT: the run of the first; owned */
 	bool irregular;            /* some overlap, or are not aligned: there are no blocks */
 	struct gh_buffer blocks;   /* struct gh_place_block */
@@ -63,9 +66,6 @@ void gh_places_free(struct gh_places *places);
 
 /* Object NUMBER, which there is. */
 struct gh_heap_object gh_places_get(const struct gh_places *places, uint32_t number);
-
-/* How many objects begin at ADDRESS or before. */
-uint32_t gh_places_upto(const struct gh_places *places, uint64_t address);
 
 /* The object that holds ADDRESS, not only where it begins; or GH_HEAP_NONE. Where objects overlap,
  * the one that begins last is asked alone. */

@@ -4,7 +4,6 @@
 
 #include "lib/heap/dominators.h"
 #include "lib/heap/path.h"
-#include "lib/heap/phantom.h"
 
 static void must(bool condition)
 {
@@ -56,7 +55,6 @@ static void walk_objects(const struct gh_heap *heap)
 			must(referrers[j] < heap->count &&
 			     (j == 0 || referrers[j - 1] < referrers[j]));
 		nreferrers += count;
-		gh_heap_is_phantom(heap, i);
 	}
 	must(nreferrers == heap->referrers.entries && nreferrers <= heap->targets.entries);
 }

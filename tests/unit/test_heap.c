@@ -373,7 +373,7 @@ START_TEST(chain)
 {
 	struct gh_dominators dominators;
 	struct gh_path path;
-	maker_start(&maker, MAKER_1_7, 8, false);
+	maker_start(&maker, MAKER_1_6, 8, false);
 	maker_params(&maker);
 	for (unsigned i = 0; i < CHAIN; i++)
 		put_pair(BASE + 16 * i, BASE + 16 * (i + 1), BASE);
@@ -403,7 +403,7 @@ START_TEST(hub)
 	struct gh_dominators dominators;
 	const uint32_t *referrers;
 	uint64_t last = BASE + 16 * (CHAIN - 1);
-	maker_start(&maker, MAKER_1_7, 4, true);
+	maker_start(&maker, MAKER_1_6, 4, true);
 	maker_params(&maker);
 	for (unsigned i = 0; i < CHAIN; i++)
 		put_pair(BASE + 16 * i, last, last);
@@ -415,8 +415,8 @@ START_TEST(hub)
 	ck_assert(gh_dominators_build(&dominators, &heap, &err));
 	unsigned wrong = 0;
 	for (uint32_t i = 0; i < CHAIN; i++)
-		wrong += referrers[i] != i || dominators.idom[i] != CHAIN ||
-			 dominators.retained[i] != 8;
+		wrong +=
+		    referrers[i] != i || dominators.idom[i] != CHAIN || dominators.retained[i] != 8;
 	ck_assert_uint_eq(wrong, 0);
 	gh_dominators_free(&dominators);
 	close_heap();
@@ -449,6 +449,66 @@ START_TEST(damage)
 }
 END_TEST
 
+/* What Go VERSION lists of a page of objects of SIZE bytes, with pointers or without; all of it, as
+ * dumpers do. */
+static void put_page(const char *version, bool pointerful, unsigned size)
+{
+	maker_start(&maker, MAKER_1_7, 8, false);
+	maker_numbers(&maker, 5, (const uint64_t[]){6, 0, 8, 0x10000, 0x20000});
+	maker_text(&maker, "amd64");
+	maker_text(&maker, version);
+	maker_number(&maker, 4);
+	uint8_t zeros[1024] = {0};
+	for (uint64_t i = 0; i < 8192 / size; i++) {
+		maker.nlengths = 0;
+		maker_numbers(&maker, 2, (const uint64_t[]){1, 0x10000 + i * size});
+		maker_bytes(&maker, zeros, size);
+		if (pointerful && i % 3 == 1)
+			maker_numbers(&maker, 2, (const uint64_t[]){1, 0});
+		maker_number(&maker, 0);
+	}
+	maker_end(&maker);
+}
+
+static const struct {
+	const char *version;
+	bool pointerful;
+	unsigned size;
+	unsigned nelems; /* of the span, as the runtime has it */
+} pages[] = {
+    {"go1.21.3", true, 16, 512},
+    {"go1.22.5", true, 16, (8192 - 128) / 16},
+    {"go1.22.5", false, 16, 512},
+    {"go1.24", true, 8, (8192 - 128) / 8},
+    {"go1.24", true, 48, (8192 - 128) / 48},
+    {"go1.24", true, 512, (8192 - 128) / 512},
+    {"go1.24", true, 1024, 8},
+    {"devel go1.24-abcdef", true, 24, (8192 - 128) / 24},
+    {"go1.25.1", false, 32, 256},
+    {"go1.25.1 X:greenteagc", false, 32, (8192 - 128) / 32},
+    {"go1.26.1", true, 32, (8192 - 256) / 32},
+    {"go1.26.1", false, 32, (8192 - 128) / 32},
+    {"go1.26.1", true, 8, (8192 - 128) / 8},
+    {"go1.26.1", false, 8, 1024},
+    {"go1.26.1 X:nogreenteagc", true, 32, (8192 - 128) / 32},
+    {"go1.27rc1", true, 480, (8192 - 256) / 480},
+};
+
+START_TEST(phantoms)
+{
+	unsigned size = pages[_i].size, nelems = pages[_i].nelems;
+	put_page(pages[_i].version, pages[_i].pointerful, size);
+	open_heap();
+	ck_assert_uint_eq(heap.count, nelems);
+	ck_assert_uint_eq(heap.bytes, (uint64_t)nelems * size);
+	ck_assert_uint_eq(heap.places.phantoms, 8192 / size - nelems);
+	ck_assert_uint_eq(gh_heap_find(&heap, 0x10000 + nelems * size - 1), nelems - 1);
+	ck_assert_uint_eq(gh_heap_find(&heap, 0x10000 + nelems * size), GH_HEAP_NONE);
+	heap_walk(&heap);
+	close_heap();
+}
+END_TEST
+
 Suite *heap_suite(void)
 {
 	Suite *suite = suite_create("heap");
@@ -459,6 +519,7 @@ Suite *heap_suite(void)
 	tcase_add_test(tcase, chain);
 	tcase_add_test(tcase, hub);
 	tcase_add_test(tcase, damage);
+	tcase_add_loop_test(tcase, phantoms, 0, sizeof(pages) / sizeof(pages[0]));
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
