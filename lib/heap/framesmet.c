@@ -1,6 +1,7 @@
 #include "lib/heap/framesmet.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Turns the dump's order of frames round. */
 static bool make_numbers(struct gh_frames_met *frames)
@@ -56,6 +57,16 @@ static void mark_listed(const struct gh_dump *dump, const struct gh_dump_record 
 		}
 }
 
+/* The words at a frame's end that are no variables: the return address, and the caller's frame
+ * pointer, which would lead to the caller's frame. So has the unwinder of src/runtime/traceback.go
+ * it (varp). */
+static size_t words_saved(const struct gh_dump *dump)
+{
+	if (strcmp(dump->goarch, "amd64") == 0)
+		return 2;
+	return strcmp(dump->goarch, "arm64") == 0 || strcmp(dump->goarch, "386") == 0 ? 1 : 0;
+}
+
 bool gh_frames_met_next(struct gh_frames_met *frames, struct gh_frame_words *words)
 {
 	const struct gh_dump *dump = frames->dump;
@@ -68,7 +79,9 @@ bool gh_frames_met_next(struct gh_frames_met *frames, struct gh_frame_words *wor
 	struct gh_dump_record frame;
 	gh_dump_get(dump, GH_DUMP_FRAME, words->number, &frame);
 	words->contents = gh_dump_bytes(dump, frame.frame.contents);
-	words->listed = calloc(gh_cursor_size(&words->contents) / dump->word / 8 + 1, 1);
+	size_t count = gh_cursor_size(&words->contents) / dump->word;
+	words->end = count > words_saved(dump) ? count - words_saved(dump) : 0;
+	words->listed = calloc(count / 8 + 1, 1);
 	if (words->listed == NULL) {
 		frames->queue.failed = true;
 		return false;
@@ -79,10 +92,9 @@ bool gh_frames_met_next(struct gh_frames_met *frames, struct gh_frame_words *wor
 
 bool gh_frame_words_next(struct gh_frame_words *words, uint64_t *offset, uint64_t *value)
 {
-	size_t count = gh_cursor_size(&words->contents) / words->word;
-	while (words->at < count && (words->listed[words->at / 8] >> words->at % 8 & 1) != 0)
+	while (words->at < words->end && (words->listed[words->at / 8] >> words->at % 8 & 1) != 0)
 		words->at++;
-	if (words->at == count)
+	if (words->at == words->end)
 		return false;
 	*offset = words->at++ * words->word;
 	gh_cursor_seek(&words->contents, *offset);

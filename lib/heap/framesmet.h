@@ -21,12 +21,13 @@ void gh_frames_met_free(struct gh_frames_met *frames);
 /* A pointer on a stack leads to ADDRESS. */
 void gh_frames_met_add(struct gh_frames_met *frames, uint64_t address);
 
-/* The words of a frame that its fieldlist does not have. */
+/* The words of a frame where variables are that its fieldlist does not have. */
 struct gh_frame_words {
 	size_t number;             /* of the frame */
 	struct gh_cursor contents; /* private */
 	uint8_t *listed;           /* private: a bit for each word in the fieldlist; owned */
 	size_t at;                 /* private: the next word */
+	size_t end;                /* private: past the last */
 	uint8_t word;              /* private: size, in bytes */
 };
 

@@ -50,7 +50,8 @@ struct gh_roots_damage {
  * From Go 1.12 on a frame's fieldlist leaves out the variables whose address is taken: the
  * collector looks at them if it meets a pointer to them, and knows their pointers from the program
  * (scanstack in src/runtime/mgcmark.go, FUNCDATA_StackObjects). A dump does not have those: so,
- * where a pointer on a stack leads to a frame, every word of that frame may be a pointer. */
+ * where a pointer on a stack leads to a frame, every word of that frame's variables may be a
+ * pointer. */
 bool gh_roots_find(const struct gh_dump *dump, const struct gh_places *places,
 		   struct gh_buffer *roots, struct gh_roots_damage *damage);
 

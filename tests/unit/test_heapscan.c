@@ -429,11 +429,18 @@ static void put_goroutine(unsigned number)
 	meet(words[3]);
 }
 
+/* The words at the end of a frame that may be a variable's no more: on amd64, which has the return
+ * address and the frame pointer there. */
+static unsigned saved_words(void)
+{
+	return maker.word == 8 && !maker.big_endian ? 2 : 0;
+}
+
 static void expect_region(enum gh_root_kind kind, unsigned number, const struct region *region,
 			  bool listed)
 {
 	for (unsigned i = 0; i < region->words; i++)
-		if (region->listed[i] == listed)
+		if (region->listed[i] == listed && (listed || i + saved_words() < region->words))
 			expect(kind, number, i * maker.word, region->contents[i], !listed);
 }
 
@@ -444,7 +451,8 @@ static void expect_met(void)
 		more = false;
 		for (unsigned i = 0; i < FRAMES; i++)
 			for (unsigned j = 0; j < frames[i].words; j++)
-				if (met[i] || frames[i].listed[j])
+				if (frames[i].listed[j] ||
+				    (met[i] && j + saved_words() < frames[i].words))
 					more = meet(frames[i].contents[j]) || more;
 	}
 	for (unsigned i = 0; i < FRAMES; i++)
