@@ -379,6 +379,8 @@ goheap reachable  -- Count what an object of the loaded heap dump leads to
 goheap unreachable -- List the garbage of the loaded heap dump
 goheap strings    -- List the longest and the most repeated strings of the loaded heap dump
 goheap diff       -- List what has grown from another heap dump to the loaded one
+goheap profile    -- Print the allocation profile of the loaded heap dump
+goheap pprof      -- Write the allocation profile of the loaded heap dump for `go tool pprof'
 goheap symbols    -- Give a Go program its symbols
 end
 
@@ -655,6 +657,19 @@ alias goheap diff = goheap _run within diff
 document goheap diff
 List what has grown from the heap dump OLD to the loaded one.
 Usage: goheap diff [--by type|size|site] [--limit N] [--json] OLD
+end
+
+alias goheap profile = goheap _run within profile
+document goheap profile
+Print the allocation profile of the loaded heap dump as Go does (debug=1): what was sampled.
+Usage: goheap profile [--rate BYTES] [--json]
+end
+
+alias goheap pprof = goheap _run within pprof
+document goheap pprof
+Write the allocation profile of the loaded heap dump for `go tool pprof'.
+Usage: goheap pprof [--rate BYTES] [--raw] -o OUT
+What was sampled is scaled to what there was, by the program's MemProfileRate if not 524288.
 end
 
 end

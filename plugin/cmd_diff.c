@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/write/intern.h"
+#include "lib/util/intern.h"
 #include "plugin/command.h"
 #include "plugin/dumpfile.h"
 #include "plugin/groups.h"
@@ -26,11 +26,12 @@ struct growth {
 	struct gh_histogram_row count[2]; /* in the old dump, and in the new one */
 };
 
+/* Of the NEWER it is also known what its objects retain. */
 static bool open_side(struct side *side, const struct gh_question_options *options,
-		      const char *path)
+		      const char *path, bool newer)
 {
 	struct gh_error err;
-	side->is_open = gh_question_open(&side->question, options, path, false);
+	side->is_open = gh_question_open(&side->question, options, path, newer);
 	if (!side->is_open || !gh_groups_make(&side->groups, &side->question))
 		return false;
 	side->rows = calloc(side->groups.count + 1, sizeof(*side->rows));
@@ -65,6 +66,9 @@ static bool merge(struct gh_buffer *growths, struct gh_intern *set, const struct
 		if (growths->failed)
 			return false;
 		struct growth *merged = (struct growth *)(void *)growths->data + number;
+		/* Few classes have one name, and then the first is as good as any. */
+		if (merged->count[which].objects == 0)
+			merged->count[which].largest = side->rows[i].largest;
 		merged->count[which].objects += side->rows[i].objects;
 		merged->count[which].bytes += side->rows[i].bytes;
 	}
@@ -83,7 +87,7 @@ static uint64_t change(const struct growth *growth)
 	return bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes;
 }
 
-static void print_row(struct gh_table *table, const struct growth *growth, const char *title)
+static void print_counts(struct gh_table *table, const struct growth *growth)
 {
 	const struct gh_histogram_row *before = &growth->count[0];
 	const struct gh_histogram_row *after = &growth->count[1];
@@ -91,18 +95,30 @@ static void print_row(struct gh_table *table, const struct growth *growth, const
 	gh_table_signed(table, "bytes_growth", difference(before->bytes, after->bytes));
 	gh_table_number(table, "objects", after->objects);
 	gh_table_number(table, "bytes", after->bytes);
-	gh_table_text(table, title, growth->name);
+}
+
+/* The largest object is where to go on from, with `goheap path', if there is one now. */
+static void print_row(struct gh_table *table, const struct growth *growth, const struct side *side)
+{
+	const struct gh_histogram_row *now = &growth->count[1];
+	print_counts(table, growth);
+	if (now->objects > 0)
+		gh_table_address(table, "largest",
+				 gh_heap_object(&side->question.heap, now->largest).address);
+	else
+		gh_table_no_address(table, "largest");
+	gh_table_text(table, gh_groups_title(&side->groups), growth->name);
 	gh_table_end(table);
 }
 
 static void print_growths(const struct side *side, const struct growth *growths, size_t ngrowths)
 {
 	const struct gh_question_options *options = side->question.options;
-	const char *title = gh_groups_title(&side->groups);
-	const char *const titles[] = {"objects", "bytes", "objects now", "bytes now", title};
+	const char *const titles[] = {"objects",   "bytes",    "objects now",
+				      "bytes now", "@largest", gh_groups_title(&side->groups)};
 	struct gh_table table = gh_table_start(&side->question.dump, options->json);
 	struct gh_top top = {.limit = options->limit};
-	struct growth all = {.name = "all"};
+	struct growth all = {0};
 	size_t count;
 	for (uint32_t i = 0; i < ngrowths; i++) {
 		for (unsigned which = 0; which < 2; which++) {
@@ -113,12 +129,14 @@ static void print_growths(const struct side *side, const struct growth *growths,
 			gh_top_add(&top, change(&growths[i]), i);
 	}
 	const struct gh_top_item *items = gh_top_finish(&top, &count);
-	gh_table_titles(&table, titles, 5, 4);
+	gh_table_titles(&table, titles, 6, 5);
 	for (size_t i = 0; i < count; i++)
-		print_row(&table, &growths[items[i].number], title);
+		print_row(&table, &growths[items[i].number], side);
 	gh_table_finish(&table, top.seen);
-	if (!table.row.json)
-		print_row(&table, &all, title);
+	if (!table.row.json) {
+		print_counts(&table, &all);
+		puts("  in all");
+	}
 	gh_top_free(&top);
 }
 
@@ -128,7 +146,8 @@ static int compare_sides(const struct gh_question_options *options, struct side 
 	struct gh_buffer growths = {0};
 	struct gh_intern set = {0};
 	int status = GH_EXIT_INPUT;
-	if (open_side(older, options, options->dump) && open_side(newer, options, options->newer)) {
+	if (open_side(older, options, options->dump, false) &&
+	    open_side(newer, options, options->newer, true)) {
 		if (merge(&growths, &set, older, 0) && merge(&growths, &set, newer, 1)) {
 			print_growths(newer, (const void *)growths.data,
 				      growths.size / sizeof(struct growth));
@@ -147,7 +166,8 @@ int gh_cmd_diff(int argc, char **argv)
 	struct gh_question_options options = gh_question_parse(
 	    argc, argv, GH_ASKS_GROWTH,
 	    "List what has grown from the heap dump OLD to NEW, the most changed first: objects "
-	    "and bytes that came (or, below 0, went), and how many there are now.");
+	    "and bytes that came (or, below 0, went), how many there are now, and the object of "
+	    "them that keeps most.");
 	struct side sides[2] = {0};
 	int status = compare_sides(&options, &sides[0], &sides[1]);
 	close_side(&sides[0]);

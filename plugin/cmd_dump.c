@@ -1,5 +1,6 @@
 /* The commands that list a heap dump's records, a record a line. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "plugin/command.h"
 #include "plugin/dumpfile.h"
@@ -214,6 +215,76 @@ static void print_frame_roots(struct gh_row *row)
 	}
 }
 
+/* A root of this KIND without a description. */
+static void print_plain_root(struct gh_row *row, const char *kind, uint64_t address,
+			     uint64_t pointer)
+{
+	if (pointer == 0)
+		return;
+	print_root(row, kind, address, pointer);
+	gh_row_slice(row, "description", (struct gh_dump_slice){0});
+	gh_row_end(row);
+}
+
+static void print_goroutine_roots(struct gh_row *row)
+{
+	struct gh_dump_record record;
+	for (size_t i = 0; i < gh_dump_count(row->dump, GH_DUMP_GOROUTINE); i++) {
+		gh_dump_get(row->dump, GH_DUMP_GOROUTINE, i, &record);
+		const struct gh_dump_goroutine *goroutine = &record.goroutine;
+		print_plain_root(row, "goroutine", goroutine->descriptor, goroutine->context);
+		print_plain_root(row, "goroutine", goroutine->descriptor, goroutine->top_defer);
+		print_plain_root(row, "goroutine", goroutine->descriptor, goroutine->top_panic);
+	}
+}
+
+static void print_call_roots(struct gh_row *row)
+{
+	struct gh_dump_record record;
+	for (size_t i = 0; i < gh_dump_count(row->dump, GH_DUMP_DEFER); i++) {
+		gh_dump_get(row->dump, GH_DUMP_DEFER, i, &record);
+		print_plain_root(row, "defer", record.defer.record, record.defer.func_value);
+	}
+	for (size_t i = 0; i < gh_dump_count(row->dump, GH_DUMP_PANIC); i++) {
+		gh_dump_get(row->dump, GH_DUMP_PANIC, i, &record);
+		print_plain_root(row, "panic", record.panic.record, record.panic.argument_data);
+	}
+}
+
+/* Go has one finalizer for an object: the pointers of one are not printed again. SEEN has a bit for
+ * each. */
+static void print_object_roots(struct gh_row *row, uint64_t address, uint8_t *seen)
+{
+	size_t number = gh_dump_find_object(row->dump, address);
+	if (number == GH_DUMP_NONE || (seen[number / 8] & 1U << number % 8) != 0)
+		return;
+	seen[number / 8] |= (uint8_t)(1U << number % 8);
+	struct gh_dump_record record;
+	gh_dump_get(row->dump, GH_DUMP_OBJECT, number, &record);
+	print_pointers(row, "finalizer", record.object.address, record.object.contents, &record,
+		       (struct gh_dump_slice){0});
+}
+
+/* Go's collector keeps what an object with a finalizer points to, and not the object. */
+static void print_finalizer_roots(struct gh_row *row)
+{
+	struct gh_dump_record record;
+	uint8_t *seen = calloc(gh_dump_count(row->dump, GH_DUMP_OBJECT) / 8 + 1, 1);
+	for (size_t i = 0; seen != NULL && i < gh_dump_count(row->dump, GH_DUMP_FINALIZER); i++) {
+		gh_dump_get(row->dump, GH_DUMP_FINALIZER, i, &record);
+		print_plain_root(row, "finalizer", record.finalizer.object,
+				 record.finalizer.func_value);
+		print_object_roots(row, record.finalizer.object, seen);
+	}
+	free(seen);
+	for (size_t i = 0; i < gh_dump_count(row->dump, GH_DUMP_QUEUED_FINALIZER); i++) {
+		gh_dump_get(row->dump, GH_DUMP_QUEUED_FINALIZER, i, &record);
+		const struct gh_dump_finalizer *finalizer = &record.finalizer;
+		print_plain_root(row, "queued finalizer", 0, finalizer->object);
+		print_plain_root(row, "queued finalizer", 0, finalizer->func_value);
+	}
+}
+
 static void print_roots(struct gh_row *row)
 {
 	print_records(row, GH_DUMP_OTHER_ROOT, print_other_root);
@@ -222,13 +293,17 @@ static void print_roots(struct gh_row *row)
 	print_records(row, GH_DUMP_DATA_ROOT, print_data_root);
 	print_frame_roots(row);
 	print_records(row, GH_DUMP_STACK_ROOT, print_stack_root);
+	print_goroutine_roots(row);
+	print_call_roots(row);
+	print_finalizer_roots(row);
 }
 
 int gh_cmd_roots(int argc, char **argv)
 {
 	return run(argc, argv,
 		   "List what the objects in a heap dump are reached from: kind (data, bss, stack, "
-		   "other), address of the pointer, the pointer, the stack frame's function or a "
+		   "goroutine, defer, panic, finalizer, queued finalizer, other), address of the "
+		   "pointer or of what has it, the pointer, the stack frame's function or a "
 		   "description.",
 		   print_roots);
 }

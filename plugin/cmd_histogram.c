@@ -23,6 +23,24 @@ static void print_row(struct gh_table *table, const struct gh_histogram_row *row
 	gh_table_end(table);
 }
 
+/* How many hundredths of WHOLE a PART is, rounded down. */
+static unsigned percent(uint64_t part, uint64_t whole)
+{
+	return whole == 0 ? 0 : (unsigned)(100 * (double)part / (double)whole);
+}
+
+/* Prints how much of the heap is of known types. */
+static void print_typed(const struct gh_typing *typing)
+{
+	printf("typed: %u%% of bytes, %u%% of objects", percent(typing->typed_bytes, typing->bytes),
+	       percent(typing->typed_objects, typing->heap->count));
+	if (typing->conflicts > 0) {
+		fputs("; two types each: ", stdout);
+		gh_print_count(typing->conflicts, "object");
+	}
+	putchar('\n');
+}
+
 static void print_rows(const struct gh_question *question, const struct gh_groups *groups,
 		       const struct gh_histogram_row *rows)
 {
@@ -50,6 +68,7 @@ static void print_rows(const struct gh_question *question, const struct gh_group
 		fputs("; garbage: ", stdout);
 		gh_print_count(question->heap.count - question->dominators.nreachable, "object");
 		putchar('\n');
+		print_typed(&question->names.typing);
 	}
 	gh_top_free(&top);
 }

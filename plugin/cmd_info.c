@@ -9,6 +9,10 @@
 static const char *format_name(enum gh_pclntab_format format)
 {
 	switch (format) {
+	case GH_PCLNTAB_1_0:
+		return "go1.0";
+	case GH_PCLNTAB_1_1:
+		return "go1.1";
 	case GH_PCLNTAB_1_2:
 		return "go1.2";
 	case GH_PCLNTAB_1_16:

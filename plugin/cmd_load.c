@@ -20,6 +20,7 @@
 #include "plugin/options.h"
 #include "plugin/script.h"
 #include "plugin/session.h"
+#include "plugin/size.h"
 #include "plugin/symbols.h"
 #include "plugin/threadnames.h"
 
@@ -119,26 +120,12 @@ static const char *with_commas(uint64_t number, char buf[32])
 	return buf;
 }
 
-/* SIZE, in bytes, for a person; in BUF. */
-static const char *human_size(uint64_t size, char buf[32])
-{
-	static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB", "PB", "EB"};
-	double value = (double)size;
-	size_t unit = 0;
-	while (value >= 999.5) {
-		value /= 1000;
-		unit++;
-	}
-	snprintf(buf, 32, "%.*f %s", unit > 0 && value < 99.95, value, units[unit]);
-	return buf;
-}
-
 static void say_what_is_loaded(FILE *script, const struct job *job)
 {
 	const struct gh_dump *dump = &job->dump;
 	char version[128];
 	char goroutines[32];
-	char bytes[32];
+	char bytes[GH_SIZE_TEXT];
 	char objects[32];
 	text_of(dump, gh_dump_go_version(dump), version, sizeof(version));
 	gh_script_say(script, "%s heap dump of %s%s linux/%s: %s goroutines, %s in %s objects",
@@ -146,7 +133,7 @@ static void say_what_is_loaded(FILE *script, const struct job *job)
 		      *version != '\0' ? version : "an unknown Go",
 		      *dump->goarch == '\0' ? ", taken for" : "", job->arch->goarch,
 		      with_commas(gh_dump_count(dump, GH_DUMP_GOROUTINE), goroutines),
-		      human_size(dump->objects.bytes, bytes),
+		      gh_size_text(dump->objects.bytes, bytes),
 		      with_commas(gh_dump_count(dump, GH_DUMP_OBJECT), objects));
 	gh_script_say(
 	    script, "Not in a dump: variables without pointers (noptrdata, noptrbss), which show "

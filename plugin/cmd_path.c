@@ -16,6 +16,7 @@ static void print_step(const struct gh_question *question, const struct gh_path_
 	if (!last) {
 		fputs("  ", stdout);
 		gh_names_print_field(stdout, &question->names, step->object, step->offset);
+		fputs(" ->", stdout);
 	}
 	putchar('\n');
 }

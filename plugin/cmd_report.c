@@ -1,7 +1,6 @@
 /* goheap report: a page for a browser that shows what fills a heap and what keeps it there. */
 #include <argp.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "lib/util/output.h"
 #include "plugin/command.h"
@@ -10,6 +9,10 @@
 #include "plugin/progress.h"
 #include "plugin/reportdata.h"
 #include "plugin/reportpage.h"
+
+enum {
+	KEY_NAMES = 0x100, /* past the letters: there is no short option */
+};
 
 struct arguments {
 	struct gh_question_options question; /* the dump and the program */
@@ -67,19 +70,18 @@ static bool put_stacks(FILE *page, struct gh_question *question, struct gh_error
 	return ok || gh_fail_errno(err, question->dump.path, "report on");
 }
 
-/* Writes the page to FD, where it is PATH. */
-static bool write_page(int fd, const char *path, struct gh_question *question, struct gh_error *err)
+static bool write_page(const struct gh_output *output, struct gh_question *question,
+		       struct gh_error *err)
 {
-	int copy = dup(fd);
-	FILE *page = copy < 0 ? NULL : fdopen(copy, "w");
+	FILE *page = gh_output_stream(output, err);
 	if (page == NULL)
-		return gh_fail_errno(err, path, "write");
+		return false;
 	fputs(gh_report_page, page);
 	bool ok = put_heap(page, question, err) && put_stacks(page, question, err);
 	fputs("</body>\n</html>\n", page);
 	bool written = !ferror(page);
 	if (fclose(page) != 0 || !written)
-		return gh_fail_errno(err, path, "write");
+		return gh_fail_errno(err, output->path, "write");
 	return ok;
 }
 
@@ -88,7 +90,7 @@ static bool write_report(const char *path, struct gh_question *question, struct 
 	struct gh_output output;
 	if (!gh_output_open(&output, path, err))
 		return false;
-	if (write_page(output.fd, path, question, err))
+	if (write_page(&output, question, err))
 		return gh_output_commit(&output, err);
 	gh_output_discard(&output);
 	return false;
@@ -103,6 +105,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'o':
 		arguments->output = arg;
+		return 0;
+	case KEY_NAMES:
+		arguments->question.names = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (arguments->output == NULL)
@@ -121,6 +126,11 @@ int gh_cmd_report(int argc, char **argv)
 	     .key = 'e',
 	     .arg = "PROGRAM",
 	     .doc = "The program that wrote the dump, for types, files and lines"},
+	    {.name = "names",
+	     .key = KEY_NAMES,
+	     .arg = "PROGRAM",
+	     .doc = "The same program before it was stripped, for variables, and types that they "
+		    "tell"},
 	    {0},
 	};
 	static const struct argp argp = {

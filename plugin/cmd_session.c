@@ -349,14 +349,14 @@ static char *add_symbols(struct job *job, struct gh_program *program)
 
 static char *look_at_program(struct job *job)
 {
-	struct gh_program program;
+	struct gh_program program = {0};
 	struct gh_error err;
 	if (!gh_image_open(&program.image, job->files.program, &err)) {
 		say(job, err.text);
 		return NULL;
 	}
 	char *debug = add_symbols(job, &program);
-	gh_image_close(&program.image);
+	gh_program_close(&program);
 	return debug;
 }
 

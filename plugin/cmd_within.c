@@ -49,7 +49,8 @@ static bool takes_program(const char *name)
 {
 	static const char *const names[] = {"goroutines", "objects",   "referrers",  "path",
 					    "reachable",  "histogram", "dominators", "unreachable",
-					    "diff",       "strings",   NULL};
+					    "diff",       "strings",   "profile",    "pprof",
+					    NULL};
 	return is_one_of(name, names);
 }
 

@@ -13,7 +13,7 @@
 /* Texts up to this size are copied to the stack. */
 #define SHORT_TEXT 256
 
-static void warn(const struct gh_dump *dump, uint64_t count, const char *what)
+void gh_dumpfile_warn(const struct gh_dump *dump, uint64_t count, const char *what)
 {
 	if (count == 0)
 		return;
@@ -27,14 +27,17 @@ static void print_damage(const struct gh_dump *dump)
 	const struct gh_dump_damage *damage = &dump->damage;
 	if (dump->warning.text[0] != '\0')
 		gh_print_error(&dump->warning);
-	warn(dump, damage->orphan_frames, "stack frames without a goroutine");
-	warn(dump, damage->misplaced_frames, "stack frames that do not follow their callee's");
-	warn(dump, damage->duplicate_ids, "goroutines with the id of another");
-	warn(dump, damage->strays, "defers and panics of another goroutine than the one before");
-	warn(dump, damage->overlapping_objects, "objects that begin within another");
-	warn(dump, damage->overlapping_frames, "stack frames that begin within another");
-	warn(dump, damage->repeated_params, "parameters records more than one");
-	warn(dump, damage->trailing, "bytes after the last record");
+	gh_dumpfile_warn(dump, damage->orphan_frames, "stack frames without a goroutine");
+	gh_dumpfile_warn(dump, damage->misplaced_frames,
+			 "stack frames that do not follow their callee's");
+	gh_dumpfile_warn(dump, damage->duplicate_ids, "goroutines with the id of another");
+	gh_dumpfile_warn(dump, damage->strays,
+			 "defers and panics of another goroutine than the one before");
+	gh_dumpfile_warn(dump, damage->overlapping_objects, "objects that begin within another");
+	gh_dumpfile_warn(dump, damage->overlapping_frames,
+			 "stack frames that begin within another");
+	gh_dumpfile_warn(dump, damage->repeated_params, "parameters records more than one");
+	gh_dumpfile_warn(dump, damage->trailing, "bytes after the last record");
 }
 
 bool gh_dumpfile_open(struct gh_dump *dump, const char *path)

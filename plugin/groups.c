@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/write/intern.h"
+#include "lib/util/intern.h"
+#include "lib/write/allocations.h"
 #include "plugin/numbering.h"
 
 /* Adds a group called TEXT, which is the groups' from now on. False if memory ran out. */
@@ -38,51 +39,33 @@ static bool group_by_size(struct gh_groups *groups, const struct gh_heap *heap)
 	return made;
 }
 
-static bool begins_with(const struct gh_cursor *text, const char *start)
-{
-	return gh_cursor_size(text) >= strlen(start) &&
-	       memcmp(text->start, start, strlen(start)) == 0;
-}
-
-/* As pprof has it: the runtime allocates for what called it (src/runtime/pprof/protomem.go). */
-static bool is_runtime(const struct gh_dump *dump, const struct gh_profile_frame *frame)
-{
-	struct gh_cursor name = gh_dump_bytes(dump, frame->function);
-	return begins_with(&name, "runtime.") || begins_with(&name, "internal/runtime/");
-}
-
 /* What profile record NUMBER calls its place, to be freed; NULL if memory ran out. */
-static char *make_site(const struct gh_dump *dump, size_t number)
+static char *make_site(const struct gh_allocations *allocations, size_t number)
 {
-	struct gh_dump_record record;
-	struct gh_profile_frame frame;
-	struct gh_profile_frame site = {0};
-	gh_dump_get(dump, GH_DUMP_PROFILE, number, &record);
-	struct gh_cursor cur = dump->file;
-	gh_cursor_seek(&cur, record.profile.frames);
-	for (uint64_t i = 0; i < record.profile.nframes && gh_profile_next(&cur, &frame); i++) {
-		bool runtime = is_runtime(dump, &frame);
-		if (i == 0 || !runtime)
-			site = frame;
-		if (!runtime)
-			break;
-	}
-	struct gh_cursor function = gh_dump_bytes(dump, site.function);
-	struct gh_cursor file = gh_dump_bytes(dump, site.file);
+	size_t count;
+	const uint32_t *places = gh_allocations_stack(allocations, number, &count);
+	if (count == 0)
+		return strdup("(unknown)");
+	const struct gh_allocation_line *line = gh_allocations_line(allocations, places[0], 0);
+	const struct gh_interned *function = allocations->texts.items[line->function];
+	const struct gh_interned *file = allocations->texts.items[line->file];
 	char *text = NULL;
-	int length = asprintf(&text, "%.*s %.*s:%" PRIu64, (int)gh_cursor_size(&function),
-			      (const char *)function.start, (int)gh_cursor_size(&file),
-			      (const char *)file.start, site.line);
+	int length = file->length > 0
+			 ? asprintf(&text, "%.*s at %.*s:%" PRIu64, (int)function->length,
+				    function->text, (int)file->length, file->text, line->line)
+			 : asprintf(&text, "%.*s", (int)function->length, function->text);
 	return length >= 0 ? text : NULL;
 }
 
 /* Fills SITES, by profile record, with the number of its place's group. */
-static bool number_sites(struct gh_groups *groups, const struct gh_dump *dump, uint32_t *sites)
+static bool number_sites(struct gh_groups *groups, const struct gh_allocations *allocations,
+			 uint32_t *sites)
 {
+	const struct gh_dump *dump = allocations->dump;
 	struct gh_intern set = {0};
 	bool made = true;
 	for (size_t i = 0; made && i < gh_dump_count(dump, GH_DUMP_PROFILE); i++) {
-		char *text = make_site(dump, i);
+		char *text = make_site(allocations, i);
 		uint32_t number =
 		    text != NULL ? gh_intern_add(&set, text, strlen(text)) : GH_INTERN_NONE;
 		/* The first group is of what was not sampled. */
@@ -99,9 +82,14 @@ static bool number_sites(struct gh_groups *groups, const struct gh_dump *dump, u
 static bool group_by_site(struct gh_groups *groups, const struct gh_heap *heap)
 {
 	const struct gh_dump *dump = heap->dump;
+	const struct gh_symbols *symbols = groups->names->symbols;
+	struct gh_allocations allocations = {0};
 	uint32_t *sites = calloc(gh_dump_count(dump, GH_DUMP_PROFILE) + 1, sizeof(*sites));
 	bool made = sites != NULL && add_text(groups, strdup("(not sampled)")) &&
-		    number_sites(groups, dump, sites);
+		    gh_allocations_make(&allocations, dump,
+					symbols != NULL ? &symbols->program.tab : NULL, NULL) &&
+		    number_sites(groups, &allocations, sites);
+	gh_allocations_free(&allocations);
 	for (size_t i = 0; made && i < gh_dump_count(dump, GH_DUMP_SAMPLE); i++) {
 		struct gh_dump_record record;
 		gh_dump_get(dump, GH_DUMP_SAMPLE, i, &record);

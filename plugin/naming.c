@@ -6,31 +6,37 @@
 #include "plugin/dumpfile.h"
 #include "plugin/where.h"
 
-bool gh_names_make(struct gh_names *names, const struct gh_heap *heap, struct gh_error *err)
+bool gh_names_make(struct gh_names *names, const struct gh_heap *heap, const char *twin,
+		   struct gh_error *err)
 {
+	struct gh_typing_program program = {.twin = twin};
 	names->heap = heap;
-	return gh_shapes_make(&names->shapes, heap, err);
+	if (names->symbols != NULL) {
+		program.tab = &names->symbols->program.tab;
+		program.bias = names->symbols->bias;
+	}
+	return gh_typing_build(&names->typing, heap, &program, err);
 }
 
 void gh_names_free(struct gh_names *names)
 {
-	gh_shapes_free(&names->shapes);
+	gh_typing_free(&names->typing);
 	gh_traceback_free(&names->traceback);
 }
 
 const uint32_t *gh_names_classes(const struct gh_names *names)
 {
-	return names->shapes.of;
+	return names->typing.numbers;
 }
 
 size_t gh_names_count(const struct gh_names *names)
 {
-	return names->shapes.count;
+	return names->typing.nclasses;
 }
 
 const char *gh_names_class(const struct gh_names *names, uint32_t number)
 {
-	return gh_shapes_name(&names->shapes, number);
+	return gh_typing_class(&names->typing, number)->name;
 }
 
 void gh_names_print(FILE *out, const struct gh_names *names, uint32_t object, bool json)
@@ -41,24 +47,50 @@ void gh_names_print(FILE *out, const struct gh_names *names, uint32_t object, bo
 
 void gh_names_print_object(FILE *out, const struct gh_names *names, uint32_t object)
 {
-	fprintf(out, "0x%" PRIx64 "  ", gh_heap_object(names->heap, object).address);
+	struct gh_heap_object place = gh_heap_object(names->heap, object);
+	fprintf(out, "0x%" PRIx64 "  ", place.address);
 	gh_names_print(out, names, object, false);
+	if (gh_typing_class(&names->typing, gh_names_classes(names)[object])->typed)
+		fprintf(out, ", %" PRIu64 " bytes", place.size);
+}
+
+/* Prints a text that was found, after BEFORE, or does what else there is to do. */
+static bool print_found(FILE *out, bool found, struct gh_buffer *text, const char *before,
+			bool json)
+{
+	if (found) {
+		fputs(before, out);
+		gh_print_bytes(out, (const char *)text->data, text->size, json);
+	}
+	gh_buffer_free(text);
+	return found;
 }
 
 void gh_names_print_field(FILE *out, const struct gh_names *names, uint32_t object, uint64_t offset)
 {
-	(void)names;
-	(void)object;
-	fprintf(out, "+%" PRIu64, offset);
+	struct gh_buffer text = {0};
+	bool found = gh_typing_field(&names->typing, object, offset, &text);
+	const char *before = found && text.data[0] != '[' ? "." : "";
+	if (!print_found(out, found, &text, before, false))
+		fprintf(out, "+%" PRIu64, offset);
 }
 
 void gh_names_print_field_json(FILE *out, const struct gh_names *names, uint32_t object,
 			       uint64_t offset)
 {
-	(void)names;
-	(void)object;
-	(void)offset;
-	fputs("null", out);
+	struct gh_buffer text = {0};
+	bool found = gh_typing_field(&names->typing, object, offset, &text);
+	if (!print_found(out, found, &text, "", true))
+		fputs("null", out);
+}
+
+/* Prints the name of the variable that ROOT is in. False if it is not known. */
+static bool print_variable(FILE *out, const struct gh_names *names, const struct gh_root *root,
+			   const char *before, bool json)
+{
+	struct gh_buffer text = {0};
+	bool found = gh_typing_root(&names->typing, root, &text);
+	return print_found(out, found, &text, before, json);
 }
 
 /* What a root is of. */
@@ -183,7 +215,8 @@ static void print_function(FILE *out, const struct gh_names *names, uint64_t ent
 	gh_print_bytes(out, name, strlen(name), json);
 }
 
-static void print_frame(FILE *out, const struct holder *holder)
+static void print_frame(FILE *out, const struct gh_names *names, const struct gh_root *root,
+			const struct holder *holder)
 {
 	if (holder->goroutine == GH_DUMP_NONE)
 		fputs("a stack", out);
@@ -198,7 +231,10 @@ static void print_frame(FILE *out, const struct holder *holder)
 		gh_print_bytes(out, holder->call.file, strlen(holder->call.file), false);
 		fprintf(out, ":%" PRId32, holder->call.line);
 	}
-	fprintf(out, ", sp_0x%" PRIx64, holder->slot);
+	if (print_variable(out, names, root, ", ", false))
+		fprintf(out, " (sp_0x%" PRIx64 ")", holder->slot);
+	else
+		fprintf(out, ", sp_0x%" PRIx64, holder->slot);
 }
 
 static void print_finalizer(FILE *out, const struct gh_names *names, const struct gh_root *root,
@@ -226,7 +262,7 @@ void gh_names_print_root(FILE *out, struct gh_names *names, const struct gh_root
 	if (holder.goroutine != GH_DUMP_NONE)
 		fprintf(out, "goroutine %" PRIu64, gh_where_goroutine_id(dump, holder.goroutine));
 	if (root->kind == GH_ROOT_FRAME) {
-		print_frame(out, &holder);
+		print_frame(out, names, root, &holder);
 	} else if (holder.what != NULL) {
 		fprintf(out, "%s%s", holder.goroutine != GH_DUMP_NONE ? ", " : "", holder.what);
 	} else if (root->kind == GH_ROOT_FINALIZER || root->kind == GH_ROOT_QUEUED_FINALIZER) {
@@ -234,6 +270,8 @@ void gh_names_print_root(FILE *out, struct gh_names *names, const struct gh_root
 	} else if (root->kind == GH_ROOT_OTHER) {
 		fputs("root: ", out);
 		gh_print_slice(out, dump, record.other_root.description, false);
+	} else if (print_variable(out, names, root, "", false)) {
+		fprintf(out, " (%s, 0x%" PRIx64 ")", holder.kind, holder.address);
 	} else {
 		fprintf(out, "%s 0x%" PRIx64, holder.kind, holder.address);
 	}
@@ -262,6 +300,7 @@ void gh_names_print_root_json(FILE *out, struct gh_names *names, const struct gh
 	struct holder holder;
 	find_holder(&holder, names, root, &record);
 	fprintf(out, "{\"kind\":\"%s\"", holder.kind);
+	print_variable(out, names, root, ",\"variable\":", true);
 	if (holder.address != 0)
 		fprintf(out, ",\"address\":\"0x%" PRIx64 "\"", holder.address);
 	if (holder.goroutine != GH_DUMP_NONE)

@@ -2,20 +2,21 @@
 #ifndef GH_PLUGIN_NAMING_H
 #define GH_PLUGIN_NAMING_H
 
-#include "lib/heap/heap.h"
-#include "plugin/shapes.h"
+#include "lib/heap/typing.h"
 #include "plugin/traceback.h"
 
 struct gh_names {
 	const struct gh_heap *heap; /* the caller's */
 	struct gh_symbols *symbols; /* of the program, the caller's; NULL if none is given */
-	struct gh_shapes shapes;
+	struct gh_typing typing;
 	struct gh_traceback traceback; /* of the goroutine that was last asked about */
 };
 
 /* Names what is in HEAP, which is the caller's and outlives it; names->symbols stay as they are.
- * False (ERR filled) if memory ran out. To be freed either way. */
-bool gh_names_make(struct gh_names *names, const struct gh_heap *heap, struct gh_error *err);
+ * TWIN is the path of the program that has names->symbols before it was stripped; NULL if there is
+ * none. False (ERR filled) if that cannot be read or memory ran out. To be freed either way. */
+bool gh_names_make(struct gh_names *names, const struct gh_heap *heap, const char *twin,
+		   struct gh_error *err);
 
 void gh_names_free(struct gh_names *names);
 

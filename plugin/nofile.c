@@ -159,6 +159,7 @@ bool gh_nofile_is_go(const char *path)
 	if (!gh_image_open(&image, path, &err))
 		return false;
 	bool found = gh_pclntab_open(&tab, &image, &err);
+	gh_pclntab_close(&tab);
 	gh_image_close(&image);
 	return found;
 }
@@ -202,7 +203,11 @@ static bool take_image(const struct gh_nofile *job, const struct gh_image *image
 	char path[PATH_MAX];
 	struct gh_pclntab tab;
 	snprintf(path, sizeof(path), "%s/%s.debug", job->directory, name);
-	if (!gh_pclntab_open(&tab, image, err) || !gh_debugfile_write(&tab, NULL, path, err))
+	bool written =
+	    gh_pclntab_open(&tab, image, err) && gh_debugfile_write(&tab, NULL, path, err);
+	size_t nfunc = tab.nfunc;
+	gh_pclntab_close(&tab);
+	if (!written)
 		return false;
 	struct gh_buildinfo info;
 	char version[64];
@@ -213,7 +218,7 @@ static bool take_image(const struct gh_nofile *job, const struct gh_image *image
 		drop_program(job);
 	gh_script_symbols(job->script, path);
 	gh_script_say(job->script, "goheap: %s program (%s), %zu functions", version, origin,
-		      tab.nfunc);
+		      nfunc);
 	return true;
 }
 

@@ -26,6 +26,7 @@ bool gh_program_open(struct gh_program *program, const char *path)
 
 void gh_program_close(struct gh_program *program)
 {
+	gh_pclntab_close(&program->tab);
 	gh_image_close(&program->image);
 }
 

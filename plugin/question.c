@@ -20,6 +20,7 @@
 enum {
 	KEY_JSON = 0x100, /* past the letters: there is no short option */
 	KEY_BY,
+	KEY_NAMES,
 };
 
 /* What the parser fills, and for what. */
@@ -68,7 +69,8 @@ static void parse_argument(struct parse *parse, char *arg, struct argp_state *st
 	struct gh_question_options *options = &parse->options;
 	if (options->dump == NULL)
 		options->dump = arg;
-	else if (parse->kind == GH_ASKS_ADDRESSES)
+	else if (parse->kind == GH_ASKS_ADDRESSES ||
+		 (parse->kind == GH_ASKS_PICTURE && options->addresses.size == 0))
 		parse_address(options, arg, state);
 	else if (parse->kind == GH_ASKS_GROWTH && options->newer == NULL)
 		options->newer = arg;
@@ -84,10 +86,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'e':
 		options->program = arg;
 		return 0;
+	case KEY_NAMES:
+		options->names = arg;
+		return 0;
 	case 'n':
 		parse_limit(options, arg, state);
 		return 0;
 	case KEY_JSON:
+		if (parse->kind == GH_ASKS_PICTURE)
+			argp_error(state, "a picture is not JSON");
 		options->json = true;
 		return 0;
 	case ARGP_KEY_ARG:
@@ -104,17 +111,23 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static error_t parse_by(int key, char *arg, struct argp_state *state)
+/* The options that not all have. */
+static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
 	struct parse *parse = state->input;
-	if (key == ARGP_KEY_INIT) {
+	switch (key) {
+	case ARGP_KEY_INIT:
 		state->child_inputs[0] = parse;
 		return 0;
-	}
-	if (key != KEY_BY)
+	case KEY_BY:
+		parse_grouping(&parse->options, arg, state);
+		return 0;
+	case 'o':
+		parse->options.output = arg;
+		return 0;
+	default:
 		return ARGP_ERR_UNKNOWN;
-	parse_grouping(&parse->options, arg, state);
-	return 0;
+	}
 }
 
 struct gh_question_options gh_question_parse(int argc, char **argv, enum gh_question_kind kind,
@@ -124,7 +137,12 @@ struct gh_question_options gh_question_parse(int argc, char **argv, enum gh_ques
 	    {.name = "exe",
 	     .key = 'e',
 	     .arg = "PROGRAM",
-	     .doc = "The program that wrote the dump, for files and lines"},
+	     .doc = "The program that wrote the dump, for types, files and lines"},
+	    {.name = "names",
+	     .key = KEY_NAMES,
+	     .arg = "PROGRAM",
+	     .doc = "The same program before it was stripped, for variables, and types that they "
+		    "tell"},
 	    {.name = "limit",
 	     .key = 'n',
 	     .arg = "N",
@@ -140,13 +158,23 @@ struct gh_question_options gh_question_parse(int argc, char **argv, enum gh_ques
 		    "allocated them"},
 	    {0},
 	};
+	static const struct argp_option output[] = {
+	    {.name = "output",
+	     .key = 'o',
+	     .arg = "FILE",
+	     .doc = "Write FILE instead of standard output"},
+	    {0},
+	};
 	static const struct argp common = {.options = shared, .parser = parse_option};
 	static const struct argp_child children[] = {{.argp = &common}, {0}};
-	static const char *const arguments[] = {"DUMP", "DUMP ADDR...", "DUMP", "OLD NEW"};
+	static const char *const arguments[] = {"DUMP", "DUMP ADDR...", "DUMP", "OLD NEW",
+						"DUMP [ADDR]"};
 	bool groups = kind == GH_ASKS_GROUPS || kind == GH_ASKS_GROWTH;
 	struct argp argp = {
-	    .options = groups ? by : NULL,
-	    .parser = parse_by,
+	    .options = groups                    ? by
+		       : kind == GH_ASKS_PICTURE ? output
+						 : NULL,
+	    .parser = parse_own,
 	    .args_doc = arguments[kind],
 	    .doc = doc,
 	    .children = children,
@@ -200,7 +228,24 @@ static bool build(struct gh_question *question, bool with_dominators, struct gh_
 	return gh_heap_build(&question->heap, &question->dump, err) &&
 	       (!with_dominators ||
 		gh_dominators_build(&question->dominators, &question->heap, err)) &&
-	       gh_names_make(&question->names, &question->heap, err);
+	       gh_names_make(&question->names, &question->heap, question->twin, err);
+}
+
+/* Opens the program that wrote the dump, if it is given, and finds its names: in itself, if it was
+ * not stripped. */
+static bool open_program(struct gh_question *question)
+{
+	const struct gh_question_options *options = question->options;
+	const char *program = options->program != NULL ? options->program : options->names;
+	if (program == NULL)
+		return true;
+	if (!gh_symbols_open(&question->symbols, &question->dump, program))
+		return false;
+	question->names.symbols = &question->symbols;
+	question->twin = options->names;
+	if (options->names == NULL && gh_image_has_dwarf(&question->symbols.program.image))
+		question->twin = program;
+	return true;
 }
 
 bool gh_question_open(struct gh_question *question, const struct gh_question_options *options,
@@ -210,12 +255,9 @@ bool gh_question_open(struct gh_question *question, const struct gh_question_opt
 	*question = (struct gh_question){.options = options};
 	if (!gh_dumpfile_open(&question->dump, path))
 		return false;
-	if (options->program != NULL) {
-		if (!gh_symbols_open(&question->symbols, &question->dump, options->program)) {
-			gh_dump_close(&question->dump);
-			return false;
-		}
-		question->names.symbols = &question->symbols;
+	if (!open_program(question)) {
+		gh_dump_close(&question->dump);
+		return false;
 	}
 	gh_progress_begin("goheap: following the pointers of", path);
 	bool built = build(question, with_dominators, &err);
@@ -234,7 +276,7 @@ void gh_question_close(struct gh_question *question)
 	gh_names_free(&question->names);
 	gh_dominators_free(&question->dominators);
 	gh_heap_free(&question->heap);
-	if (question->options->program != NULL)
+	if (question->names.symbols != NULL)
 		gh_symbols_close(&question->symbols);
 	gh_dump_close(&question->dump);
 }

@@ -16,12 +16,15 @@ enum gh_question_kind {
 	GH_ASKS_ADDRESSES, /* DUMP ADDR... */
 	GH_ASKS_GROUPS,    /* DUMP, and what to group by */
 	GH_ASKS_GROWTH,    /* OLD NEW, and what to group by */
+	GH_ASKS_PICTURE,   /* DUMP [ADDR], and where to write it */
 };
 
 struct gh_question_options {
 	const char *dump;           /* the dump's path; in argv */
 	const char *newer;          /* the second dump's; in argv */
 	const char *program;        /* the program's path; in argv, NULL if none is given */
+	const char *names;          /* its path before it was stripped; in argv, NULL likewise */
+	const char *output;         /* the path to write to; in argv, NULL if none is given */
 	struct gh_buffer addresses; /* uint64_t; owned */
 	enum gh_grouping grouping;
 	size_t limit; /* rows to print; 0: all */
@@ -36,6 +39,7 @@ struct gh_question {
 	struct gh_dominators dominators; /* zeros unless they were asked for */
 	struct gh_names names;
 	struct gh_symbols symbols; /* if a program is given */
+	const char *twin; /* path of that program with DWARF; NULL if there is none; not owned */
 };
 
 /* Parses the command line of a command that DOC describes. Exits, as argp does, on --help and on a

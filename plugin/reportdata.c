@@ -277,6 +277,7 @@ static void print_report(struct report *report)
 		",\"objects\":%" PRIu32 ",\"bytes\":%" PRIu64 ",\"reachable\":%" PRIu64,
 		question->heap.count, question->heap.bytes,
 		question->dominators.retained[question->heap.count]);
+	fprintf(report->json, ",\"typed\":%" PRIu64, question->names.typing.typed_bytes);
 	print_classes(report);
 	print_nodes(report);
 	fputs("}", report->json);

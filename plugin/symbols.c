@@ -148,6 +148,7 @@ void gh_symbols_close(struct gh_symbols *symbols)
 	gh_sourcemap_free(&symbols->map);
 	free(symbols->cache);
 	gh_program_close(&symbols->program);
+	*symbols = (struct gh_symbols){0};
 }
 
 static bool look_up(struct gh_symbols *symbols, uint64_t pc, struct gh_place *place)

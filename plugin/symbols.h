@@ -26,6 +26,7 @@ struct gh_place {
  * functions. On failure prints the error and returns false. To be closed with gh_symbols_close. */
 bool gh_symbols_open(struct gh_symbols *symbols, const struct gh_dump *dump, const char *path);
 
+/* Frees everything. Zeroed ones may be closed too. */
 void gh_symbols_close(struct gh_symbols *symbols);
 
 /* Fills PROGRAM with what a core file of DUMP has to say of the program at PATH, which wrote it;

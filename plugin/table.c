@@ -97,6 +97,16 @@ void gh_table_address(struct gh_table *table, const char *key, uint64_t value)
 	printf("%*s", ADDRESS_WIDTH, text);
 }
 
+void gh_table_no_address(struct gh_table *table, const char *key)
+{
+	if (table->row.json) {
+		gh_row_key(&table->row, key);
+		fputs("null", stdout);
+	} else {
+		printf("%*s", ADDRESS_WIDTH, "");
+	}
+}
+
 void gh_table_share(struct gh_table *table, uint64_t part, uint64_t whole)
 {
 	if (!table->row.json)

@@ -24,6 +24,7 @@ void gh_table_titles(const struct gh_table *table, const char *const *titles, si
 void gh_table_number(struct gh_table *table, const char *key, uint64_t value);
 void gh_table_signed(struct gh_table *table, const char *key, int64_t value);
 void gh_table_address(struct gh_table *table, const char *key, uint64_t value);
+void gh_table_no_address(struct gh_table *table, const char *key); /* there is none */
 
 /* Prints how many hundredths of WHOLE a PART is. Not in JSON. */
 void gh_table_share(struct gh_table *table, uint64_t part, uint64_t whole);

@@ -171,29 +171,35 @@ bool gh_traceback_creator(const struct gh_dump_goroutine *goroutine, struct gh_s
 }
 
 /* Where the type arguments in CALL's name end: after the last bracket. NULL if it has none. */
-static const char *find_arguments(const struct gh_call *call, const char **end)
+static const char *find_arguments(const char *name, size_t length, const char **end)
 {
-	const char *open = memchr(call->name, '[', call->length);
-	const char *close = memrchr(call->name, ']', call->length);
+	const char *open = memchr(name, '[', length);
+	const char *close = memrchr(name, ']', length);
 	if (open == NULL || close == NULL || close < open)
 		return NULL;
 	*end = close + 1;
 	return open;
 }
 
-void gh_traceback_print_name(FILE *out, const struct gh_call *call)
+void gh_traceback_print_function(FILE *out, const char *name, size_t length)
 {
 	const char *end;
-	const char *arguments = find_arguments(call, &end);
-	if (is(call, "runtime.gopanic")) {
-		fputs("panic", out);
-	} else if (arguments == NULL) {
-		gh_print_bytes(out, call->name, call->length, false);
-	} else {
-		gh_print_bytes(out, call->name, (size_t)(arguments - call->name), false);
-		fputs("[...]", out);
-		gh_print_bytes(out, end, (size_t)(call->name + call->length - end), false);
+	const char *arguments = find_arguments(name, length, &end);
+	if (arguments == NULL) {
+		gh_print_bytes(out, name, length, false);
+		return;
 	}
+	gh_print_bytes(out, name, (size_t)(arguments - name), false);
+	fputs("[...]", out);
+	gh_print_bytes(out, end, (size_t)(name + length - end), false);
+}
+
+void gh_traceback_print_name(FILE *out, const struct gh_call *call)
+{
+	if (is(call, "runtime.gopanic"))
+		fputs("panic", out);
+	else
+		gh_traceback_print_function(out, call->name, call->length);
 }
 
 void gh_traceback_free(struct gh_traceback *traceback)

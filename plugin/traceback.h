@@ -35,7 +35,10 @@ bool gh_traceback_make(struct gh_traceback *traceback, const struct gh_dump *dum
 bool gh_traceback_creator(const struct gh_dump_goroutine *goroutine, struct gh_symbols *symbols,
 			  struct gh_call *call);
 
-/* Prints the name of a call's function as Go does, type arguments as [...]. */
+/* Prints a function's name, LENGTH bytes at NAME, as Go does: type arguments as [...]. */
+void gh_traceback_print_function(FILE *out, const char *name, size_t length);
+
+/* Prints the name of a call's function, of a panic's too, as Go's tracebacks do. */
 void gh_traceback_print_name(FILE *out, const struct gh_call *call);
 
 void gh_traceback_free(struct gh_traceback *traceback);

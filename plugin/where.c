@@ -121,5 +121,5 @@ void gh_where_print(FILE *out, const struct gh_heap *heap, uint64_t address)
 	else if (address >= dump->params.heap_start && address < dump->params.heap_end)
 		fputs("in the heap's free memory", out);
 	else
-		fputs("that is not in the dump", out);
+		fputs("outside of the dump", out);
 }

@@ -7,7 +7,7 @@
 #include "lib/heap/heap.h"
 
 /* Prints where ADDRESS is, which is in no object: "in the stack of goroutine 7, main.f", "in the
- * data segment", "that is not in the dump". */
+ * data segment", "outside of the dump". */
 void gh_where_print(FILE *out, const struct gh_heap *heap, uint64_t address);
 
 /* The number of the goroutine that frame NUMBER is of; GH_DUMP_NONE if it is of none. */

@@ -130,8 +130,8 @@ check_process() {
 		commands+=("goheap goroutine $id" "backtrace")
 	done
 	goheap "$2" "attach $pid" "thread apply all -q info registers" "shell $work/state $pid" "echo then\\n" \
-		"goheap goroutines" "${commands[@]}" "echo again\\n" "thread 2" "${commands[@]}" "goheap goroutine 0" \
-		"echo own\\n" "backtrace" "echo now\\n" "thread 1" "echo registers\\n" \
+		"goheap goroutines" "${commands[@]}" "thread 2" "echo again\\n" "backtrace" "echo below\\n" \
+		"${commands[@]}" "goheap goroutine 0" "echo own\\n" "backtrace" "echo now\\n" "thread 1" "echo registers\\n" \
 		"thread apply all -q info registers" "shell $work/state $pid" >"$work/live-frames"
 	goheap "$2" "attach $pid" "generate-core-file $work/core" >"$work/gcore"
 	quit
@@ -143,11 +143,13 @@ check_process() {
 	listing "$1, live"
 	sed '/^again$/,$d' "$work/live-frames" >"$work/session"
 	backtraces "$1, live"
-	sed -e '1,/^again$/d' -e '/^own$/,$d' "$work/live-frames" >"$work/session"
+	sed -e '1,/^below$/d' -e '/^own$/,$d' "$work/live-frames" >"$work/session"
 	backtraces "$1, live, below another thread's frame"
 	cp "$work/live-frames" "$work/session"
-	lacks "$1, live: the thread's own stack is shown again" \
-		"$(sed -e '1,/^own$/d' -e '/^now$/,$d' "$work/session")" ' main\.'
+	has "$1, live: the thread has a stack" "$(sed -e '1,/^again$/d' -e '/^below$/,$d' "$work/session")" '^#0 '
+	equal "$1, live: the thread's own stack is shown again" \
+		"$(sed -e '1,/^again$/d' -e '/^below$/,$d' "$work/session")" \
+		"$(sed -e '1,/^own$/d' -e '/^now$/,$d' "$work/session")"
 	sed -n '/^[a-z0-9]* *0x\|^[0-9a-f]\{64\}/p' <(sed '/^then$/,$d' "$work/session") >"$work/before"
 	sed -n '/^[a-z0-9]* *0x\|^[0-9a-f]\{64\}/p' <(sed '1,/^registers$/d' "$work/session") >"$work/after"
 	same "$1, live: registers and memory stay as they are ($(wc -l <"$work/before"))" "$work/before" "$work/after"

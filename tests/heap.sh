@@ -25,10 +25,10 @@ said() {
 		'$1 == kind && $2 == structure { print $column; exit }' "$work/said"
 }
 
-# compare NAME DIRECTORY: the sample there, stripped, writes its dumps, and all that it says is so.
+# compare NAME DIRECTORY [RUNNER]: the sample there, stripped, writes its dumps, and all that it says is so.
 compare() {
 	local name expected found
-	if ! "$2/graph.stripped" "$work/dump" "$work/after" >"$work/said"; then
+	if ! ${3-} "$2/graph.stripped" "$work/dump" "$work/after" >"$work/said"; then
 		fail "$1: the sample writes its dumps"
 		return
 	fi
@@ -43,6 +43,17 @@ compare() {
 	while IFS=$'\t' read -r name expected found; do
 		equal "$1: $name" "$expected" "$found"
 	done <"$work/rows"
+}
+
+# check_machine GOARCH RUNNER: the same of a program for another machine.
+check_machine() {
+	if ! command -v "$2" >/dev/null; then
+		skip "$1" "no $2"
+	elif ! directory=$(GOARCH=$1 "$tests/build-sample" 1.19 graph 2>"$work/why"); then
+		skip "$1" "$(tail -n 1 "$work/why")"
+	else
+		compare "$1" "$directory" "$2"
+	fi
 }
 
 # address STRUCTURE NUMBER: of that object.
@@ -75,7 +86,7 @@ check_text() {
 		"$(grep -A 1 " $(said root closure 6) " <<<"$output")" "^ .*   1    $(address closure 1) "
 	has "unreachable: the sum" "$("$GOHEAP" unreachable "$work/dump")" '^garbage: [0-9]+ objects of [0-9,]+ bytes'
 	has "strings: escaped" "$("$GOHEAP" strings "$work/dump")" ' 3 +48 +0x[0-9a-f]+  so \\\\ it "goes", so'
-	has "diff: growth" "$("$GOHEAP" diff --by size "$work/after" "$work/dump")" ' \+4 +\+320 .* 80 bytes$'
+	has "diff: growth" "$("$GOHEAP" diff --by size "$work/after" "$work/dump")" ' \+20 +\+2,240 .* 112 bytes$'
 }
 
 # How many rows a command prints with no more than so many asked for, and that there are more.
@@ -112,7 +123,7 @@ check_refusals() {
 		"^goheap: $sp: expected an address in an object, found one in the stack of goroutine $(said root held 5), main\.hold\$" \
 		path "$work/dump" "$sp"
 	refused 1 "an address of a variable" 'found one in the bss segment$' referrers "$work/dump" "$(said root list 5)"
-	refused 1 "an address of nothing" '^goheap: 0x10: .*, found one that is not in the dump$' objects "$work/dump" 10
+	refused 1 "an address of nothing" '^goheap: 0x10: .*, found one outside of the dump$' objects "$work/dump" 10
 	refused 2 "no address" 'not an address: list' reachable "$work/dump" list
 	refused 2 "a bad limit" 'not a number: -1' histogram --limit=-1 "$work/dump"
 	refused 2 "a bad grouping" 'not type, size or site: name' histogram --by name "$work/dump"
@@ -155,7 +166,7 @@ check_gdb() {
 	equal "GDB: dominators in JSON" 2 "$(grep -c '^{"retained":' <<<"$session")"
 	has "GDB: unreachable" "$session" '^garbage: '
 	has "GDB: strings" "$session" '^The most repeated:$'
-	has "GDB: diff" "$session" ' \+4 +\+320 .* 80 bytes$'
+	has "GDB: diff" "$session" ' \+20 +\+2,240 .* 112 bytes$'
 	session=$(goheap "$directory/graph" "goheap load $work/dump" "goheap path 'main.list'" "goheap path 'main.list'.next" \
 		"thread $(goheap "$directory/graph" "goheap load $work/dump" "thread find LWP $(said root held 5)" |
 			sed -n 's/^Thread \([0-9]*\) .*/\1/p')" "frame function main.hold" "goheap path first")
@@ -187,6 +198,8 @@ for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	fi
 	compare "Go $release" "$directory"
 done
+check_machine 386 env
+check_machine s390x qemu-s390x-static
 if directory=$("$tests/build-sample" 1.19 graph); then
 	"$directory/graph.stripped" "$work/dump" "$work/after" >"$work/said"
 	check_text

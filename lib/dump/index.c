@@ -9,9 +9,6 @@
  * starts with the machine. */
 #define EPOCH_TIMES UINT64_C(1000000000000000000)
 
-/* LastGC in the counters of memstats. */
-#define LAST_GC 22
-
 /* What the pass knows of the records before. */
 struct pass {
 	struct gh_dump *dump;
@@ -154,7 +151,7 @@ static bool add_record(struct pass *pass, const struct gh_dump_record *record)
 		       add_word(dump, &dump->data_words, record->data_root.address,
 				record->data_root.pointer);
 	case GH_DUMP_MEMSTATS:
-		pass->last_gc = record->memstats.counters[LAST_GC];
+		pass->last_gc = record->memstats.counters[GH_DUMP_LAST_GC];
 		return add_offset(dump, record);
 	default:
 		return add_offset(dump, record);

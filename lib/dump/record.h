@@ -147,8 +147,36 @@ struct gh_dump_thread {
 };
 
 enum {
-	GH_DUMP_COUNTERS = 24,
 	GH_DUMP_PAUSES = 256,
+};
+
+/* The counters of runtime.MemStats, numbered in its order. */
+enum gh_dump_counter {
+	GH_DUMP_ALLOC,
+	GH_DUMP_TOTAL_ALLOC,
+	GH_DUMP_SYS,
+	GH_DUMP_LOOKUPS,
+	GH_DUMP_MALLOCS,
+	GH_DUMP_FREES,
+	GH_DUMP_HEAP_ALLOC,
+	GH_DUMP_HEAP_SYS,
+	GH_DUMP_HEAP_IDLE,
+	GH_DUMP_HEAP_INUSE,
+	GH_DUMP_HEAP_RELEASED,
+	GH_DUMP_HEAP_OBJECTS,
+	GH_DUMP_STACK_INUSE,
+	GH_DUMP_STACK_SYS,
+	GH_DUMP_MSPAN_INUSE,
+	GH_DUMP_MSPAN_SYS,
+	GH_DUMP_MCACHE_INUSE,
+	GH_DUMP_MCACHE_SYS,
+	GH_DUMP_BUCKHASH_SYS,
+	GH_DUMP_GC_SYS,
+	GH_DUMP_OTHER_SYS,
+	GH_DUMP_NEXT_GC,
+	GH_DUMP_LAST_GC, /* ns since 1970 */
+	GH_DUMP_PAUSE_TOTAL,
+	GH_DUMP_COUNTERS, /* how many there are */
 };
 
 /* runtime.MemStats, in its order. */

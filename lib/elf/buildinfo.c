@@ -14,7 +14,7 @@ enum {
 	FLAG_INLINE_STRINGS = 2,
 	BUILDINFO_ALIGN = 16,
 	SENTINEL = 16, /* bytes before and after the module information's text */
-	MAX_NOTE_SEGMENTS = 16,
+	MAX_NOTES = 16,
 };
 
 /* A copy of the SIZE bytes at DATA as a string; NULL if there are none. */
@@ -152,6 +152,17 @@ static void read_notes(struct gh_buildinfo *info, struct gh_cursor cur)
 	}
 }
 
+/* The same for the SIZE bytes at OFFSET in the file. */
+static void read_notes_at(struct gh_buildinfo *info, const struct gh_image *image, uint64_t offset,
+			  uint64_t size)
+{
+	struct gh_cursor all =
+	    gh_cursor_make(image->data, image->size, image->path, 0, image->arch->big_endian);
+	struct gh_cursor notes = gh_cursor_slice(&all, offset, size);
+	if (!notes.failed)
+		read_notes(info, notes);
+}
+
 void gh_buildinfo_read(struct gh_buildinfo *info, const struct gh_image *image)
 {
 	*info = (struct gh_buildinfo){0};
@@ -160,18 +171,21 @@ void gh_buildinfo_read(struct gh_buildinfo *info, const struct gh_image *image)
 		read_buildinfo(
 		    info, image,
 		    gh_cursor_slice(&cur, (uint64_t)(cur.pos - cur.start), gh_cursor_left(&cur)));
-	unsigned notes_left = MAX_NOTE_SEGMENTS;
+	unsigned notes_left = MAX_NOTES;
 	for (size_t i = 0; i < image->nsegments && notes_left > 0; i++) {
 		const GElf_Phdr *segment = &image->segments[i];
 		if (segment->p_type != PT_NOTE)
 			continue;
 		notes_left--;
-		struct gh_cursor all = gh_cursor_make(image->data, image->size, image->path, 0,
-						      image->arch->big_endian);
-		struct gh_cursor notes =
-		    gh_cursor_slice(&all, segment->p_offset, segment->p_filesz);
-		if (!notes.failed)
-			read_notes(info, notes);
+		read_notes_at(info, image, segment->p_offset, segment->p_filesz);
+	}
+	/* Go's linker leaves the GNU build id out of the segment. */
+	for (size_t i = 0; i < image->nsections && notes_left > 0; i++) {
+		const GElf_Shdr *section = &image->sections[i].header;
+		if (section->sh_type != SHT_NOTE)
+			continue;
+		notes_left--;
+		read_notes_at(info, image, section->sh_offset, section->sh_size);
 	}
 }
 

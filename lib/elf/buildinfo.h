@@ -13,9 +13,9 @@ struct gh_buildinfo {
 	char *gnu_build_id; /* the GNU build id note, in lower-case hexadecimal */
 };
 
-/* Reads the notes PT_NOTE and .go.buildinfo (documented in Go's debug/buildinfo; both its forms, of
- * Go 1.13 with pointers and of Go 1.18 with inline strings). What is missing or malformed stays
- * NULL. */
+/* Reads the notes (of segments, then of sections) and .go.buildinfo (documented in Go's
+ * debug/buildinfo; both its forms, of Go 1.13 with pointers and of Go 1.18 with inline strings).
+ * What is missing or malformed stays NULL. */
 void gh_buildinfo_read(struct gh_buildinfo *info, const struct gh_image *image);
 
 void gh_buildinfo_free(struct gh_buildinfo *info);

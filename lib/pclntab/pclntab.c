@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "lib/pclntab/pcvalue.h"
+#include "lib/pclntab/plan9.h"
 
 /* The longest name that is believed. Names are C strings anywhere in their table, so that a crafted
  * table could make one long string stand for many names, each a suffix of it. */
@@ -294,17 +295,60 @@ static bool search_segments(struct gh_pclntab *tab, const struct gh_image *image
 	return false;
 }
 
+/* Opens a table of Go 1.0 or 1.1, whose lines LINES is over. It has no header, and no functions:
+ * they are in SYMTAB. */
+static bool open_plan9(struct gh_pclntab *tab, const struct gh_image *image,
+		       const struct gh_section *symtab, const struct gh_cursor *lines,
+		       uint64_t address, struct gh_error *err)
+{
+	struct gh_cursor symbols;
+	struct gh_buffer converted = {0};
+	enum gh_pclntab_format format;
+	if (gh_image_section_cursor(image, symtab, &symbols, err) &&
+	    gh_plan9_convert(&converted, &format, image, &symbols, lines, err)) {
+		struct gh_cursor cur = gh_cursor_make(converted.data, converted.size, lines->file,
+						      lines->offset, converted.big_endian);
+		if (open_at(tab, image, cur, address, err)) {
+			tab->format = format;
+			tab->converted = converted;
+			return true;
+		}
+	}
+	gh_buffer_free(&converted);
+	return false;
+}
+
+static bool open_section(struct gh_pclntab *tab, const struct gh_image *image,
+			 const struct gh_section *section, struct gh_error *err)
+{
+	struct gh_cursor cur;
+	if (!gh_image_section_cursor(image, section, &cur, err))
+		return false;
+	struct gh_cursor start = cur;
+	enum gh_pclntab_format format;
+	const struct gh_section *symtab = gh_image_section(image, ".gosymtab");
+	if (format_of_magic(gh_cursor_u32(&start), &format) || symtab == NULL ||
+	    symtab->header.sh_size == 0)
+		return open_at(tab, image, cur, section->header.sh_addr, err);
+	return open_plan9(tab, image, symtab, &cur, section->header.sh_addr, err);
+}
+
 bool gh_pclntab_open(struct gh_pclntab *tab, const struct gh_image *image, struct gh_error *err)
 {
 	static const char *const names[] = {".gopclntab", ".data.rel.ro.gopclntab"};
+	*tab = (struct gh_pclntab){0};
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		const struct gh_section *section = gh_image_section(image, names[i]);
-		struct gh_cursor cur;
 		if (section != NULL && section->header.sh_type != SHT_NOBITS)
-			return gh_image_section_cursor(image, section, &cur, err) &&
-			       open_at(tab, image, cur, section->header.sh_addr, err);
+			return open_section(tab, image, section, err);
 	}
 	return search_segments(tab, image, err);
+}
+
+void gh_pclntab_close(struct gh_pclntab *tab)
+{
+	gh_buffer_free(&tab->converted);
+	*tab = (struct gh_pclntab){0};
 }
 
 /* Reads the _func record that CUR is at into FUNC; returns its entry as stored. */
@@ -426,7 +470,7 @@ uint32_t gh_pclntab_cu_file(const struct gh_pclntab *tab, const struct gh_func *
 {
 	if (n < 0)
 		return GH_NO_FILE;
-	if (tab->format == GH_PCLNTAB_1_2)
+	if (tab->format <= GH_PCLNTAB_1_2)
 		return n > 0 && (uint32_t)n < tab->nfiles ? (uint32_t)n : GH_NO_FILE;
 	struct gh_cursor cur = tab->cutab;
 	gh_cursor_seek(&cur, ((uint64_t)func->cu + (uint32_t)n) * 4);

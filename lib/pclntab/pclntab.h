@@ -11,9 +11,12 @@
 
 #include "lib/elf/image.h"
 #include "lib/pclntab/moduledata.h"
+#include "lib/util/buffer.h"
 
 /* The formats, each named after the first Go release that wrote it. Later ones compare greater. */
 enum gh_pclntab_format {
+	GH_PCLNTAB_1_0,
+	GH_PCLNTAB_1_1,
 	GH_PCLNTAB_1_2,
 	GH_PCLNTAB_1_16,
 	GH_PCLNTAB_1_18,
@@ -63,18 +66,23 @@ struct gh_pclntab {
 	    functab; /* (pc, offset) pairs; and records, whose offsets count from its start */
 	struct gh_cursor names;      /* function names */
 	struct gh_cursor cutab;      /* Go 1.16 and later: file offsets per compilation unit */
-	struct gh_cursor files;      /* file names (1.2: their offsets, 4 bytes each) */
+	struct gh_cursor files;      /* file names (to 1.2: their offsets, 4 bytes each) */
 	struct gh_cursor pctab;      /* pc-value tables */
 	struct gh_moduledata module; /* zeros where it was not found */
+	struct gh_buffer converted;  /* Go 1.0 and 1.1: the table in the format of 1.2; owned */
 	bool has_func_id; /* records have funcID, and inline trees parentPc: Go 1.12 and later */
 };
 
 /* Finds and checks the pclntab of IMAGE: in its section, whatever that is called, or, with the
  * section headers gone, by its header in the loadable segments. Every header field and the functab
  * are checked; functions that are out of order or out of the text are an error. Returns false and
- * fills ERR if there is none (the image is no Go program) or it is malformed. Nothing is owned: the
- * table needs no freeing, and is good for as long as IMAGE. */
+ * fills ERR if there is none (the image is no Go program) or it is malformed. The table is good for
+ * as long as IMAGE, and to be closed with gh_pclntab_close, which may be done also where it failed.
+ */
 bool gh_pclntab_open(struct gh_pclntab *tab, const struct gh_image *image, struct gh_error *err);
+
+/* Frees what the table owns. A zeroed table may be closed too. */
+void gh_pclntab_close(struct gh_pclntab *tab);
 
 /* Reads function number INDEX, in address order. False (ERR filled) if its record lies outside the
  * table or INDEX is not less than nfunc. */

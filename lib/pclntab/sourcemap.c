@@ -9,7 +9,7 @@
  */
 static unsigned funcdata_inl_tree(const struct gh_pclntab *tab)
 {
-	return tab->format == GH_PCLNTAB_1_2 ? 4 : 3;
+	return tab->format <= GH_PCLNTAB_1_2 ? 4 : 3;
 }
 
 /* A record of the inline tree (runtime.inlinedCall). */

@@ -57,6 +57,7 @@ bool gh_rtype_text_is(struct gh_rtype_text text, const char *expected);
 struct gh_rtype {
 	uint64_t address;          /* of its descriptor */
 	uint64_t size;             /* of a value, in bytes */
+	uint64_t pointers;         /* of a value, bytes up to its last pointer; 0: it has none */
 	struct gh_rtype_text text; /* as reflect.Type.String gives it */
 	uint32_t nparts;           /* fields of a struct, methods of an interface, parameters and
 				      results of a function that can be read; else 0 */
@@ -64,6 +65,7 @@ struct gh_rtype {
 	uint8_t align;             /* of a value, in bytes */
 	bool named;                /* declared with a name, or predeclared */
 	bool uncommon;             /* has a record of its package and methods */
+	bool direct;               /* an interface's data word is the value, not a pointer to it */
 };
 
 struct gh_rtypes {

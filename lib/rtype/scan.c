@@ -12,10 +12,12 @@ enum {
 	TFLAG_EXTRA_STAR = 2,
 	TFLAG_NAMED = 4,
 	TFLAG_GC_MASK_ON_DEMAND = 16,
+	TFLAG_DIRECT = 32, /* from Go 1.26; before, KIND_DIRECT */
 	TFLAG_KNOWN = 63,
 };
 
-#define KIND_MASK 31
+#define KIND_MASK   31
+#define KIND_DIRECT 32
 
 /* A descriptor, as it is read. */
 struct descriptor {
@@ -25,6 +27,7 @@ struct descriptor {
 	uint8_t align;
 	uint8_t field_align;
 	uint8_t kind;
+	bool direct;
 	uint64_t equal; /* address of the closure that compares values, or 0 */
 	uint64_t gcdata;
 	uint32_t text; /* offset of its name */
@@ -39,7 +42,9 @@ static void read_descriptor(const struct gh_rtypes *types, struct gh_cursor *cur
 	found->tflag = gh_cursor_u8(cur);
 	found->align = gh_cursor_u8(cur);
 	found->field_align = gh_cursor_u8(cur);
-	found->kind = gh_cursor_u8(cur) & KIND_MASK;
+	uint8_t kind = gh_cursor_u8(cur);
+	found->kind = kind & KIND_MASK;
+	found->direct = (kind & KIND_DIRECT) != 0 || (found->tflag & TFLAG_DIRECT) != 0;
 	found->equal = gh_rtype_word(types, cur);
 	found->gcdata = gh_rtype_word(types, cur);
 	found->text = gh_cursor_u32(cur);
@@ -142,11 +147,13 @@ static bool read_type(const struct gh_rtypes *types, struct gh_cursor cur, uint6
 	*text_left -= name.text.length;
 	*type = (struct gh_rtype){.address = address,
 				  .size = found.size,
+				  .pointers = found.pointers,
 				  .text = name.text,
 				  .kind = found.kind,
 				  .align = found.align,
 				  .named = (found.tflag & TFLAG_NAMED) != 0,
-				  .uncommon = (found.tflag & TFLAG_UNCOMMON) != 0};
+				  .uncommon = (found.tflag & TFLAG_UNCOMMON) != 0,
+				  .direct = found.direct};
 	if ((found.tflag & TFLAG_EXTRA_STAR) != 0) {
 		if (!starts(&name.text, "*"))
 			return false;

@@ -4,6 +4,9 @@
 #include <stdint.h>
 #include <string.h>
 
+/* U+FFFD. */
+#define REPLACEMENT "\xef\xbf\xbd"
+
 /* One character of a text. */
 struct character {
 	uint32_t code; /* the code point; the byte itself if it is not UTF-8 */
@@ -134,7 +137,7 @@ char *gh_escape_text(char *buf, size_t size, const char *text)
 static void json_character(FILE *out, const char *text, struct character c)
 {
 	if (!c.valid)
-		fputs("\xef\xbf\xbd", out);
+		fputs(REPLACEMENT, out);
 	else if (c.code == '"' || c.code == '\\')
 		fprintf(out, "\\%c", (char)c.code);
 	else if (c.code == '\n')
@@ -162,6 +165,21 @@ void gh_escape_json(FILE *out, const char *text)
 		text += c.size;
 	}
 	putc('"', out);
+}
+
+void gh_escape_utf8(struct gh_buffer *out, const char *text, size_t size)
+{
+	for (size_t i = 0, step; i < size; i += step) {
+		/* What comes after the text is not its. */
+		char place[5] = {0};
+		memcpy(place, text + i, size - i < 4 ? size - i : 4);
+		struct character c = next_character(place);
+		step = c.size;
+		if (c.valid && !is_control(c.code))
+			gh_buffer_bytes(out, place, c.size);
+		else
+			gh_buffer_bytes(out, REPLACEMENT, strlen(REPLACEMENT));
+	}
 }
 
 void gh_escape_gdb(FILE *out, const char *text)

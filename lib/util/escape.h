@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "lib/util/buffer.h"
+
 /* Prints TEXT to OUT for a person: control characters, bytes that are not UTF-8, and backslashes as
  * \xNN, \n, \t or \\. Nothing that a terminal would act on gets through. */
 void gh_escape_print(FILE *out, const char *text);
@@ -27,6 +29,10 @@ void gh_escape_overwrite(char *text, size_t size);
 
 /* Prints TEXT to OUT as a JSON string, with its quotes. Bytes that are not UTF-8 become U+FFFD. */
 void gh_escape_json(FILE *out, const char *text);
+
+/* Appends the SIZE bytes at TEXT to OUT as UTF-8: U+FFFD in place of each control character and of
+ * each byte that is not UTF-8. */
+void gh_escape_utf8(struct gh_buffer *out, const char *text, size_t size);
 
 /* Prints to OUT the GDB command that prints TEXT, which is fit for a terminal, and a newline. */
 void gh_escape_echo(FILE *out, const char *text);

@@ -101,6 +101,18 @@ bool gh_output_open(struct gh_output *out, const char *path, struct gh_error *er
 	return false;
 }
 
+FILE *gh_output_stream(const struct gh_output *out, struct gh_error *err)
+{
+	int copy = dup(out->fd);
+	FILE *stream = copy >= 0 ? fdopen(copy, "w") : NULL;
+	if (stream != NULL)
+		return stream;
+	gh_fail_errno(err, out->path, "write");
+	if (copy >= 0)
+		close(copy);
+	return NULL;
+}
+
 bool gh_output_commit(struct gh_output *out, struct gh_error *err)
 {
 	bool named = out->temp != NULL || make_temp(out);

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "lib/util/error.h"
 
@@ -19,6 +20,10 @@ struct gh_output {
  * that a rename would put an end to. On success the output is to be ended with either of the
  * functions below. */
 bool gh_output_open(struct gh_output *out, const char *path, struct gh_error *err);
+
+/* A stream that writes to the file, to be closed before the output is ended. NULL (ERR filled) if
+ * there can be none. */
+FILE *gh_output_stream(const struct gh_output *out, struct gh_error *err);
 
 /* Gives the file its name, in place of a file that had it, and closes the output. False (ERR
  * filled), and the temporary file removed, if that cannot be done. */

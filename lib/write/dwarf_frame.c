@@ -1,5 +1,7 @@
 #include "lib/write/dwarf_frame.h"
 
+#include <string.h>
+
 #include "lib/pclntab/pcvalue.h"
 #include "lib/write/dwarf.h"
 #include "lib/write/dwarf_switch.h"
@@ -292,9 +294,19 @@ static void add_run(struct frames *frames, uint64_t address, uint64_t end, int32
 	}
 }
 
-/* Writes the description of FUNC, called NAME, which is of the kind END. */
-static void add_function(struct frames *frames, const struct gh_func *func, const char *name,
-			 enum gh_stack_end end)
+/* Function INDEX comes right before runtime.goexit in a program of Go 1.0 or 1.1, where a
+ * goroutine's first function returns to the very entry of that: debuggers, which look for the call
+ * before a return address, find it in the last byte of function INDEX. */
+static bool is_before_goexit(const struct gh_pclntab *tab, size_t index)
+{
+	struct gh_func next;
+	return tab->format < GH_PCLNTAB_1_2 && gh_pclntab_record(tab, index + 1, &next, NULL) &&
+	       strcmp(gh_pclntab_name(tab, next.name), "runtime.goexit") == 0;
+}
+
+/* Writes the description of function INDEX, which is FUNC, called NAME and of the kind END. */
+static void add_function(struct frames *frames, size_t index, const struct gh_func *func,
+			 const char *name, enum gh_stack_end end)
 {
 	struct gh_buffer *out = frames->out;
 	uint8_t word = frames->arch->pointer_size;
@@ -335,6 +347,10 @@ static void add_function(struct frames *frames, const struct gh_func *func, cons
 		add_run(frames, walk.start, done, delta);
 	}
 	add_run(frames, done, func->end, delta);
+	if (is_before_goexit(frames->tab, index)) {
+		advance(frames, func->end - frames->tab->quantum);
+		return_address_undefined(frames);
+	}
 	gh_buffer_align(out, word);
 	gh_buffer_patch(out, start, out->size - start - 4, 4);
 }
@@ -357,7 +373,7 @@ bool gh_frame_make(struct gh_buffer *out, const struct gh_pclntab *tab,
 		const char *name = gh_pclntab_name(tab, func.name);
 		enum gh_stack_end end = gh_stack_end(&func, name, has_flags);
 		if (end != GH_STACK_SIGNAL_FRAME)
-			add_function(&frames, &func, name, end);
+			add_function(&frames, i, &func, name, end);
 	}
 	return !out->failed || gh_fail_errno(err, tab->image->path, "make DWARF");
 }

@@ -4,7 +4,7 @@
 
 #include "lib/pclntab/sourcemap.h"
 #include "lib/util/buffer.h"
-#include "lib/write/intern.h"
+#include "lib/util/intern.h"
 #include "lib/write/numbers.h"
 
 /* Where a function is in the source. */

@@ -2,9 +2,9 @@
 #ifndef GH_WRITE_HPROF_THREAD_H
 #define GH_WRITE_HPROF_THREAD_H
 
+#include "lib/util/intern.h"
 #include "lib/write/hprof.h"
 #include "lib/write/hprof_class.h"
-#include "lib/write/intern.h"
 
 /* Strings that are written once. */
 struct gh_hprof_strings {

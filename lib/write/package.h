@@ -3,7 +3,7 @@
 #define GH_WRITE_PACKAGE_H
 
 #include "lib/pclntab/pclntab.h"
-#include "lib/write/intern.h"
+#include "lib/util/intern.h"
 
 /* Length in bytes of the package path that the function name NAME starts with, as the linker spells
  * it (a dot in its last element is "%2e"); 0 if it has none. What the compiler makes (equality

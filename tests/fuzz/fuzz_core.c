@@ -1,17 +1,23 @@
-/* Fuzz target: the writer of core files, and the check that a dump belongs to a program. */
+/* Fuzz target: the writers of core files and of profiles, and the check that a dump belongs to a
+ * program. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "lib/write/pprof.h"
 #include "plugin/symbols.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/corewalk.h"
+#include "tests/unit/profilewalk.h"
 #include "tests/unit/synthetic.h"
 
 static char directory[] = "/tmp/goheap-fuzz-XXXXXX";
 static char core_path[sizeof(directory) + 8];
+static char profile_path[sizeof(directory) + 8];
 static char program_path[64];
+static struct gh_image image; /* the program */
+static struct gh_pclntab tab; /* its */
 
 static void require(bool holds)
 {
@@ -22,6 +28,7 @@ static void require(bool holds)
 static void remove_directory(void)
 {
 	unlink(core_path);
+	unlink(profile_path);
 	rmdir(directory);
 }
 
@@ -42,7 +49,9 @@ static void prepare(void)
 	require(mkdtemp(directory) != NULL);
 	snprintf(core_path, sizeof(core_path), "%s/core", directory);
 	atexit(remove_directory);
+	snprintf(profile_path, sizeof(profile_path), "%s/profile", directory);
 	make_program();
+	require(gh_image_open(&image, program_path, NULL) && gh_pclntab_open(&tab, &image, NULL));
 	/* What is not the program's is told there, each time. */
 	stderr = fopen("/dev/null", "we");
 	require(stderr != NULL);
@@ -64,6 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		prepare();
 	if (gh_dump_open_memory(&dump, data, size, "input", &err)) {
 		write_core(&dump);
+		profile_walk(&dump, &tab, GH_PPROF_RATE, profile_path, NULL);
 		gh_dump_close(&dump);
 	}
 	return 0;

@@ -20,6 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (gh_pclntab_open(&tab, &image, &err) &&
 		    gh_debugfile_make(&tab, NULL, &debug, &debug_size, &err))
 			free(debug);
+		gh_pclntab_close(&tab);
 		gh_image_close(&image);
 	}
 	free(copy);

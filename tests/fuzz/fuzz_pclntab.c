@@ -43,6 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		gh_buildinfo_free(&info);
 		if (gh_pclntab_open(&tab, &image, &err))
 			walk(&tab);
+		gh_pclntab_close(&tab);
 		gh_image_close(&image);
 	}
 	free(copy);

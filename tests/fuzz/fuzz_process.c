@@ -93,6 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(maker.bytes, data + 1, maker.size);
 	read_process(&maker, &tab);
 	free(maker.bytes);
+	gh_pclntab_close(&tab);
 	gh_image_close(&image);
 	free(program);
 	return 0;

@@ -4,10 +4,10 @@
 
 uint8_t *fuzz_seed(int number, size_t *size)
 {
-	bool types = number >= SYNTHETIC_FORMATS * 8;
+	bool types = number >= SYNTHETIC_ALL_FORMATS * 8;
 	if (types)
-		number -= SYNTHETIC_FORMATS * 8;
-	if (number >= SYNTHETIC_FORMATS * 8)
+		number -= SYNTHETIC_ALL_FORMATS * 8;
+	if (number >= SYNTHETIC_FORMATS * 8 && (types || number >= SYNTHETIC_ALL_FORMATS * 8))
 		return NULL;
 	struct synthetic what = {
 	    .format = (enum synthetic_format)(number / 8),

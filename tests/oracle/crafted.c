@@ -1,7 +1,9 @@
 /* Crafted writes a heap dump as no Go program would, for sessions to be tried on. It shares no code
  *with the reader.
  *
- *	crafted names|ids|nothing|deep|overlap|high >DUMP
+ *	crafted names|ids|nothing|deep|overlap|high|roots|chain >DUMP
+ *	crafted everything NUMBER >DUMP    every kind of record, in each format and for each
+ *machine; no output past the last
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,13 +81,54 @@ static void nothing(void)
 	maker_object(&maker, 0x10000, 64);
 }
 
+/* An object with a pointer. */
+static void link(uint64_t address, uint64_t to)
+{
+	maker_numbers(&maker, 2, (const uint64_t[]){1, address});
+	maker_words(&maker, 2, (const uint64_t[]){0, to});
+	maker_numbers(&maker, 3, (const uint64_t[]){1, 8, 0});
+	maker.nlengths = 0;
+}
+
+static void root(const char *description, uint64_t to)
+{
+	maker_number(&maker, 2);
+	maker_text(&maker, description);
+	maker_number(&maker, to);
+	maker.nlengths = 0;
+}
+
+static void roots(void)
+{
+	static const char *const texts[] = {HOSTILE, "\\", "\"]}; \\\" &quot; &#10; <b>\\N\\G",
+					    "\377\300\200", ""};
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		maker_object(&maker, 0x10000 + 64 * i, 64);
+		root(texts[i], 0x10000 + 64 * i);
+	}
+}
+
+static void chain(void)
+{
+	for (uint64_t i = 0; i < 200000; i++)
+		link(0x10000 + 16 * i, 0x10000 + 16 * (i + 1));
+	root("the first", 0x10000);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*make)(void);
-	} cases[] = {{"names", names}, {"ids", ids},         {"nothing", nothing},
-		     {"deep", deep},   {"overlap", overlap}, {"high", high}};
+	} cases[] = {{"names", names},     {"ids", ids},   {"nothing", nothing}, {"deep", deep},
+		     {"overlap", overlap}, {"high", high}, {"roots", roots},     {"chain", chain}};
+	if (argc == 3 && strcmp(argv[1], "everything") == 0) {
+		int number = atoi(argv[2]);
+		if (number < MAKER_VARIANTS)
+			maker_everything(&maker, number);
+		return fwrite(maker.data, 1, maker.size, stdout) == maker.size ? EXIT_SUCCESS
+									       : EXIT_FAILURE;
+	}
 	maker_start(&maker, MAKER_1_7, 8, false);
 	maker_params(&maker);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -96,6 +139,8 @@ int main(int argc, char **argv)
 		return fwrite(maker.data, 1, maker.size, stdout) == maker.size ? EXIT_SUCCESS
 									       : EXIT_FAILURE;
 	}
-	fputs("usage: crafted names|ids|nothing|deep|overlap|high >DUMP\n", stderr);
+	fputs("usage: crafted names|ids|nothing|deep|overlap|high|roots|chain|everything NUMBER "
+	      ">DUMP\n",
+	      stderr);
 	return 2;
 }

@@ -221,7 +221,7 @@ func (d *dump) prototype() {
 			putText(r.contents)
 		case 4:
 			put(8)
-			put(r.numbers...)
+			put(r.numbers[:8]...)
 			putText(r.text)
 		case 5:
 			sp := r.numbers[0]

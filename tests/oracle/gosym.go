@@ -57,6 +57,7 @@ func main() {
 }
 
 type input struct {
+	symtab  []byte // Go 1.0 and 1.1
 	pclntab []byte
 	text    uint64
 	quantum uint64
@@ -73,11 +74,33 @@ func open(name string) (*input, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !hasHeader(f, data) {
+		return openOld(f, data)
+	}
 	text, err := runtimeText(f, data)
 	if err != nil {
 		return nil, err
 	}
 	return &input{pclntab: data, text: text, quantum: uint64(data[6])}, nil
+}
+
+// hasHeader tells a pclntab from the bare byte codes of Go 1.0 and 1.1.
+func hasHeader(f *elf.File, pclntab []byte) bool {
+	switch f.ByteOrder.Uint32(pclntab) {
+	case 0xfffffffb, 0xfffffffa, 0xfffffff0, 0xfffffff1:
+		return true
+	}
+	return false
+}
+
+// openOld opens a program of Go 1.0 or 1.1, whose symbol table has the functions.
+func openOld(f *elf.File, pclntab []byte) (*input, error) {
+	symtab, text := f.Section(".gosymtab"), f.Section(".text")
+	if symtab == nil || text == nil {
+		return nil, fmt.Errorf("no .gosymtab or .text section")
+	}
+	data, err := symtab.Data()
+	return &input{symtab: data, pclntab: pclntab, text: text.Addr, quantum: 1}, err
 }
 
 func pclntab(f *elf.File) ([]byte, error) {
@@ -103,11 +126,8 @@ func pclntab(f *elf.File) ([]byte, error) {
 	size := pointerSize(f)
 	for at := uint64(0); at+16 <= uint64(len(data)); at += size {
 		header := data[at:]
-		switch f.ByteOrder.Uint32(header) {
-		case 0xfffffffb, 0xfffffffa, 0xfffffff0, 0xfffffff1:
-			if header[4] == 0 && header[5] == 0 && uint64(header[7]) == size {
-				return header, nil
-			}
+		if hasHeader(f, header) && header[4] == 0 && header[5] == 0 && uint64(header[7]) == size {
+			return header, nil
 		}
 	}
 	return nil, fmt.Errorf("no pclntab section, and no pclntab in .data.rel.ro")
@@ -210,7 +230,27 @@ func runtimeText(f *elf.File, pclntab []byte) (uint64, error) {
 
 // table makes a table of one's own for each goroutine: debug/gosym caches names as it reads them.
 func (in *input) table() (*gosym.Table, error) {
-	return gosym.NewTable(nil, gosym.NewLineTable(in.pclntab, in.text))
+	// It rewrites the names in place.
+	symtab := append([]byte(nil), in.symtab...)
+	table, err := gosym.NewTable(symtab, gosym.NewLineTable(in.pclntab, in.text))
+	if err == nil && in.symtab != nil {
+		err = endFunctions(table)
+	}
+	return table, err
+}
+
+// endFunctions ends the last function where the text ends, and leaves out the symbol of the text's
+// start, which is taken for a function of no length.
+func endFunctions(table *gosym.Table) error {
+	end := table.LookupSym("etext")
+	if end == nil || len(table.Funcs) == 0 {
+		return fmt.Errorf("no symbol of the end of the text, or no functions")
+	}
+	table.Funcs[len(table.Funcs)-1].End = end.Value
+	if table.Funcs[0].Entry == table.Funcs[0].End {
+		table.Funcs = table.Funcs[1:]
+	}
+	return nil
 }
 
 func (in *input) print(out io.Writer) error {

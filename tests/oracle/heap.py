@@ -56,8 +56,8 @@ def check_objects():
     compare("objects: pointers", lambda a: sorted(p[1:] for p in pointers if p[0] == a),
             lambda a: sorted((p["offset"], p["value"]) for p in found[a]["pointers"]
                              if p["value"] in known))
-    inside = [hex(int(a, 16) + 8) for a in addresses]
-    row("objects: addresses within them", [(a, 8) for a in addresses],
+    inside = [hex(int(a, 16) + 4) for a in addresses]
+    row("objects: addresses within them", [(a, 4) for a in addresses],
         [(o["object"], o["offset"]) for o in ask("objects", "--json", dump, *inside)])
 
 
@@ -174,7 +174,7 @@ def check_unreachable():
 
 
 def check_histogram():
-    sites = {f"{function} {file}:{line}": int(count)
+    sites = {f"{function} at {file}:{line}": int(count)
              for _, function, file, line, count in of_kind("site")}
     by_site = {h["site"]: h for h in ask("histogram", "--by", "site", "--json", dump)}
     row("histogram: objects of each place of allocation", sites,

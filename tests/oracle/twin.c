@@ -18,8 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <libdwarf/dwarf.h>
-#include <libdwarf/libdwarf.h>
+#include "libdwarf.h"
 
 static const char *input;
 
@@ -255,7 +254,7 @@ static void add_ranges(Dwarf_Debug dbg, const struct unit *unit, Dwarf_Die entry
 		else if (ranges[i].dwr_type == DW_RANGES_ENTRY)
 			add(base + ranges[i].dwr_addr1, base + ranges[i].dwr_addr2, strdup(text));
 	}
-	dwarf_ranges_dealloc(dbg, ranges, n);
+	dwarf_dealloc_ranges(dbg, ranges, n);
 }
 
 static unsigned calls;
@@ -452,7 +451,7 @@ static void add_frames(Dwarf_Debug dbg)
 	for (Dwarf_Signed i = 0; i < fde_count; i++) {
 		Dwarf_Addr low, pc, from = 0;
 		Dwarf_Unsigned length, size;
-		Dwarf_Ptr bytes;
+		dwarf_bytes bytes;
 		Dwarf_Off cie_offset, fde_offset;
 		Dwarf_Signed cie_index, data_alignment;
 		Dwarf_Cie cie;
@@ -471,20 +470,22 @@ static void add_frames(Dwarf_Debug dbg)
 			die("frame entry", result, error);
 		for (pc = low; pc < low + length;) {
 			Dwarf_Small type;
-			Dwarf_Signed relevant, reg, offset;
+			dwarf_rule relevant, reg;
+			Dwarf_Signed offset;
+			dwarf_block block;
 			Dwarf_Addr row, next = 0;
 			Dwarf_Bool more = 0;
 			char cfa[48], back[48], text[128];
 
-			result = dwarf_get_fde_info_for_cfa_reg3_b(fdes[i], pc, &type, &relevant,
-								   &reg, &offset, &bytes, &row,
-								   &more, &next, &error);
+			result = dwarf_get_fde_info_for_cfa_reg3_b(
+			    fdes[i], pc, &type, &relevant, &reg, (dwarf_rule *)&offset, &block,
+			    &row, &more, &next, &error);
 			if (result != DW_DLV_OK)
 				die("rule of the CFA", result, error);
 			rule(cfa, sizeof(cfa), 1, type, relevant, reg, offset);
-			result = dwarf_get_fde_info_for_reg3_b(fdes[i], return_column, pc, &type,
-							       &relevant, &reg, &offset, &bytes,
-							       &row, NULL, NULL, &error);
+			result = dwarf_get_fde_info_for_reg3_b(
+			    fdes[i], return_column, pc, &type, &relevant, &reg,
+			    (dwarf_rule *)&offset, &block, &row, NULL, NULL, &error);
 			if (result != DW_DLV_OK)
 				die("rule of the return address", result, error);
 			rule(back, sizeof(back), 0, type, relevant, reg, offset);
@@ -500,7 +501,7 @@ static void add_frames(Dwarf_Debug dbg)
 		if (length)
 			add(from, low + length, strdup(last));
 	}
-	dwarf_fde_cie_list_dealloc(dbg, cies, cie_count, fdes, fde_count);
+	dwarf_dealloc_fde_cie_list(dbg, cies, cie_count, fdes, fde_count);
 }
 
 int main(int argc, char **argv)
@@ -515,8 +516,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	input = argv[2];
-	result = dwarf_init_path(input, NULL, 0, DW_DLC_READ, DW_GROUPNUMBER_ANY, NULL, NULL, &dbg,
-				 NULL, 0, NULL, &error);
+	result = open_dwarf(input, &dbg, &error);
 	if (result != DW_DLV_OK)
 		die("DWARF", result, error);
 	if (!strcmp(argv[1], "frames"))
@@ -527,6 +527,6 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < count; i++)
 		free(rows[i].text);
 	free(rows);
-	dwarf_finish(dbg, &error);
+	close_dwarf(dbg);
 	return fflush(stdout) || ferror(stdout) ? 1 : 0;
 }

@@ -14,20 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <libdwarf/dwarf.h>
-#include <libdwarf/libdwarf.h>
-
-/* Since the header says so, these take fewer arguments. */
-#ifdef DW_LIBDWARF_VERSION_MAJOR
-#define open_dwarf(path, dbg, error)                                                               \
-	dwarf_init_path(path, NULL, 0, DW_GROUPNUMBER_ANY, NULL, NULL, dbg, error)
-#define close_dwarf(dbg) dwarf_finish(dbg)
-#else
-#define open_dwarf(path, dbg, error)                                                               \
-	dwarf_init_path(path, NULL, 0, DW_DLC_READ, DW_GROUPNUMBER_ANY, NULL, NULL, dbg, NULL, 0,  \
-			NULL, error)
-#define close_dwarf(dbg) dwarf_finish(dbg, &error)
-#endif
+#include "libdwarf.h"
 
 enum { GO_EMBEDDED = 0x2903, GO_RUNTIME_TYPE = 0x2904 };
 

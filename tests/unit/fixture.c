@@ -13,6 +13,12 @@ struct synthetic fixture_variant(int number)
 	};
 }
 
+bool fixture_is_plan9(int number)
+{
+	struct synthetic what = fixture_variant(number);
+	return what.sections && !(what.format == SYNTHETIC_INTERIM && what.big_endian);
+}
+
 void fixture_open(struct fixture *fixture, int number)
 {
 	struct synthetic what = fixture_variant(number);
@@ -26,6 +32,7 @@ void fixture_open(struct fixture *fixture, int number)
 
 void fixture_close(struct fixture *fixture)
 {
+	gh_pclntab_close(&fixture->tab);
 	gh_image_close(&fixture->image);
 	free(fixture->data);
 }

@@ -9,7 +9,14 @@
  * section headers and without. */
 #define FIXTURE_VARIANTS (SYNTHETIC_FORMATS * 8)
 
+/* Those in the formats before Go 1.2 come after them: some are none. */
+#define FIXTURE_FIRST_PLAN9 FIXTURE_VARIANTS
+#define FIXTURE_END_PLAN9   (SYNTHETIC_ALL_FORMATS * 8)
+
 struct synthetic fixture_variant(int number);
+
+/* Variant NUMBER, of a format before Go 1.2, is a program that can be. */
+bool fixture_is_plan9(int number);
 
 struct fixture {
 	uint8_t *data; /* the file; owned */

@@ -10,6 +10,7 @@ int main(void)
 	srunner_add_suite(runner, loaded_suite());
 	srunner_add_suite(runner, pcvalue_suite());
 	srunner_add_suite(runner, pclntab_suite());
+	srunner_add_suite(runner, plan9_suite());
 	srunner_add_suite(runner, damage_suite());
 	srunner_add_suite(runner, debugfile_suite());
 	srunner_add_suite(runner, rtype_suite());
@@ -18,7 +19,9 @@ int main(void)
 	srunner_add_suite(runner, dump_damage_suite());
 	srunner_add_suite(runner, heap_suite());
 	srunner_add_suite(runner, heapscan_suite());
+	srunner_add_suite(runner, pprof_suite());
 	srunner_add_suite(runner, slots_suite());
+	srunner_add_suite(runner, typing_suite());
 	srunner_add_suite(runner, process_suite());
 	srunner_run_all(runner, CK_NORMAL);
 	int failed = srunner_ntests_failed(runner);

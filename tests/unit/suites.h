@@ -7,6 +7,7 @@
 Suite *cursor_suite(void);
 Suite *pcvalue_suite(void);
 Suite *pclntab_suite(void);
+Suite *plan9_suite(void);
 Suite *damage_suite(void);
 Suite *escape_suite(void);
 Suite *image_suite(void);
@@ -18,7 +19,9 @@ Suite *dump_suite(void);
 Suite *dump_damage_suite(void);
 Suite *heap_suite(void);
 Suite *heapscan_suite(void);
+Suite *pprof_suite(void);
 Suite *slots_suite(void);
+Suite *typing_suite(void);
 Suite *process_suite(void);
 
 #endif

@@ -4,11 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/synthetic_plan9.h"
+
 enum {
 	TEXT_OFFSET = 0x1000,
 	TEXT_SIZE = 0x80,
 	RODATA_OFFSET = 0x1100,
 	RODATA_ADDRESS = 0x402100,
+	SYMTAB_OFFSET = 0x1200, /* before Go 1.2 */
 	DATA_OFFSET = 0x1800,
 	DATA_ADDRESS = 0x403800,
 	DATA_SIZE = 0x300,
@@ -317,13 +320,19 @@ static void put_section(struct maker *m, uint32_t name, uint32_t type, uint64_t 
 	put(m, 0, word);
 }
 
-static void put_sections(struct maker *m, size_t pclntab_size)
+static bool is_plan9(const struct synthetic *what)
+{
+	return what->format >= SYNTHETIC_1_0;
+}
+
+static void put_sections(struct maker *m, size_t pclntab_size, size_t symtab_size)
 {
 	m->pos = NAMES_OFFSET + 1;
 	uint32_t text = put_string(m, ".text") - NAMES_OFFSET;
 	uint32_t pclntab = put_string(m, ".gopclntab") - NAMES_OFFSET;
 	uint32_t data = put_string(m, ".data") - NAMES_OFFSET;
 	uint32_t shstrtab = put_string(m, ".shstrtab") - NAMES_OFFSET;
+	uint32_t symtab = put_string(m, ".gosymtab") - NAMES_OFFSET;
 	size_t names_size = m->pos - NAMES_OFFSET;
 	m->pos = SECTIONS_OFFSET;
 	put_section(m, 0, SHT_NULL, 0, 0, 0, 0);
@@ -334,6 +343,10 @@ static void put_sections(struct maker *m, size_t pclntab_size)
 	put_section(m, data, SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, DATA_ADDRESS, DATA_OFFSET,
 		    DATA_SIZE);
 	put_section(m, shstrtab, SHT_STRTAB, 0, 0, NAMES_OFFSET, names_size);
+	if (is_plan9(m->what))
+		put_section(m, symtab, SHT_PROGBITS, SHF_ALLOC,
+			    RODATA_ADDRESS + SYMTAB_OFFSET - RODATA_OFFSET, SYMTAB_OFFSET,
+			    symtab_size);
 }
 
 static uint16_t machine(const struct synthetic *what)
@@ -362,11 +375,33 @@ static void put_elf_header(struct maker *m)
 	put(m, word == 8 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr), 2);
 	put(m, 3, 2);
 	put(m, word == 8 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr), 2);
-	put(m, m->what->sections ? 5 : 0, 2);
+	put(m, m->what->sections ? 5 + is_plan9(m->what) : 0, 2);
 	put(m, m->what->sections ? 4 : 0, 2);
 	put_segment(m, PF_R | PF_X, TEXT_OFFSET, SYNTHETIC_TEXT, TEXT_SIZE);
 	put_segment(m, PF_R, RODATA_OFFSET, RODATA_ADDRESS, DATA_OFFSET - RODATA_OFFSET);
 	put_segment(m, PF_R | PF_W, DATA_OFFSET, DATA_ADDRESS, DATA_SIZE);
+}
+
+/* Puts the tables where the pclntab of later formats is, and after it; returns the symbols' size.
+ */
+static size_t put_plan9(struct maker *m, struct synthetic_places *places)
+{
+	struct synthetic_plan9 tables;
+	synthetic_plan9_make(&tables, m->what, m->quantum);
+	memcpy(m->data + TEXT_OFFSET, tables.text, sizeof(tables.text));
+	memcpy(m->data + RODATA_OFFSET, tables.lines, tables.lines_size);
+	memcpy(m->data + SYMTAB_OFFSET, tables.symtab, tables.symtab_size);
+	m->pos = RODATA_OFFSET + tables.lines_size;
+	*places = (struct synthetic_places){.records = SYMTAB_OFFSET};
+	return tables.symtab_size;
+}
+
+static void put_pclntab(struct maker *m, struct synthetic_places *places)
+{
+	if (m->what->format == SYNTHETIC_1_2)
+		put_pclntab_1_2(m, places);
+	else
+		put_pclntab_1_16(m, places);
 }
 
 uint8_t *synthetic_make(const struct synthetic *what, size_t *size, struct synthetic_places *places)
@@ -382,15 +417,18 @@ uint8_t *synthetic_make(const struct synthetic *what, size_t *size, struct synth
 								: 1};
 	put_elf_header(&m);
 	m.pos = RODATA_OFFSET;
-	if (what->format == SYNTHETIC_1_2)
-		put_pclntab_1_2(&m, places);
+	size_t symtab_size = 0;
+	if (is_plan9(what))
+		symtab_size = put_plan9(&m, places);
 	else
-		put_pclntab_1_16(&m, places);
+		put_pclntab(&m, places);
 	size_t pclntab_size = m.pos - RODATA_OFFSET;
-	put_tree(&m, what->format == SYNTHETIC_1_2 ? m.table : places->names);
-	put_moduledata(&m, places->functab, FUNCTIONS + 1);
+	if (!is_plan9(what)) {
+		put_tree(&m, what->format == SYNTHETIC_1_2 ? m.table : places->names);
+		put_moduledata(&m, places->functab, FUNCTIONS + 1);
+	}
 	if (what->sections)
-		put_sections(&m, pclntab_size);
+		put_sections(&m, pclntab_size, symtab_size);
 	places->pclntab = RODATA_OFFSET;
 	places->moduledata = DATA_OFFSET;
 	places->size = *size = FILE_SIZE;

@@ -14,6 +14,11 @@ enum synthetic_format {
 	SYNTHETIC_1_20,
 	SYNTHETIC_1_26, /* as 1.20, with no text address in the header */
 	SYNTHETIC_FORMATS,
+	/* Another program, with section headers only: see below. */
+	SYNTHETIC_1_0 = SYNTHETIC_FORMATS,
+	SYNTHETIC_INTERIM, /* between Go 1.0 and 1.1, little-endian only */
+	SYNTHETIC_1_1,
+	SYNTHETIC_ALL_FORMATS,
 };
 
 /* What to make. */
@@ -45,6 +50,21 @@ struct synthetic_places {
  *   main.leaf       0x50-0x68 (padding to 0x70)  /src/leaf.go
  *       0x50-0x58 line 20, 0x58-0x68 line 21; stack 0 to 0x58, 16 to the end
  *   runtime.goexit  0x70-0x78                    /go/asm.s, line 5; stack 0
+ */
+
+/* The program in the formats before Go 1.2 has a symbol table, which places.records is the offset
+ * of, and functions without padding:
+ *
+ *   main.main       0x00-0x50
+ *       0x00-0x0c /src/main.go:10, 0x0c-0x14 line 11, 0x14-0x24 /src/leaf.go:3, then
+ *       /src/main.go:12; a frame of 24 bytes. On x86 it is made up to 0x08 and given up from 0x3c
+ *       to 0x3d; two words are pushed up to 0x25 and 0x27, popped from 0x32 and 0x33 on
+ *   main.leaf       0x50-0x70  static
+ *       0x50-0x58 /src/leaf.go:20, then line 21; a frame of 16 bytes, and no code that makes it
+ *   runtime.goexit  0x70-0x78
+ *       /go/asm.s:5, after a file that is included at line 3; no frame
+ *   main.made       0x78-0x80  spelled with a middle dot
+ *       /src/leaf.go:401, by a directive that gives line 400 to the line before
  */
 
 /* Makes the file; the caller frees it. PLACES may be NULL. */

@@ -45,6 +45,7 @@ static bool read_all(uint8_t *data, size_t size, struct gh_error *err)
 	}
 	must(ranges <= size, "there are no more ranges than bytes");
 	gh_sourcemap_free(&map);
+	gh_pclntab_close(&tab);
 	gh_image_close(&image);
 	return ok;
 }
@@ -72,6 +73,8 @@ static bool read_damaged(const struct fixture *fixture, size_t offset, uint64_t 
 
 START_TEST(truncated_at_every_byte)
 {
+	if (_i >= FIXTURE_FIRST_PLAN9 && !fixture_is_plan9(_i))
+		return;
 	struct fixture fixture;
 	fixture_open(&fixture, _i);
 	for (size_t size = 0; size < fixture.size; size++) {
@@ -89,6 +92,8 @@ END_TEST
 
 START_TEST(every_field_wrong)
 {
+	if (_i >= FIXTURE_FIRST_PLAN9 && !fixture_is_plan9(_i))
+		return;
 	static const uint64_t values[] = {
 	    0, 1, 0x7fffffff, 0x80000000, 0xffffffff, 1ULL << 63, UINT64_MAX, 0x1000, 0x401000};
 	struct fixture fixture;
@@ -146,8 +151,8 @@ Suite *damage_suite(void)
 	Suite *suite = suite_create("damage");
 	TCase *tcase = tcase_create("damage");
 	tcase_set_timeout(tcase, 300);
-	tcase_add_loop_test(tcase, truncated_at_every_byte, 0, FIXTURE_VARIANTS);
-	tcase_add_loop_test(tcase, every_field_wrong, 0, FIXTURE_VARIANTS);
+	tcase_add_loop_test(tcase, truncated_at_every_byte, 0, FIXTURE_END_PLAN9);
+	tcase_add_loop_test(tcase, every_field_wrong, 0, FIXTURE_END_PLAN9);
 	tcase_add_loop_test(tcase, functions_out_of_order_are_refused, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, header_fields_are_checked, 0, FIXTURE_VARIANTS);
 	suite_add_tcase(suite, tcase);

@@ -74,6 +74,20 @@ START_TEST(control_characters_are_overwritten)
 }
 END_TEST
 
+START_TEST(strings_of_other_formats_are_utf8)
+{
+	struct gh_buffer out = {0};
+	/* What comes after the text would make its last byte a character. */
+	static const char text[] = "caf\xc3\xa9\x1b\xff\0\xc2\x9b\xe2\x82\xac\xc3\xa9";
+	static const char expected[] = "caf\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"
+				       "\xef\xbf\xbd\xe2\x82\xac\xef\xbf\xbd";
+	gh_escape_utf8(&out, text, sizeof(text) - 2);
+	ck_assert_uint_eq(out.size, strlen(expected));
+	ck_assert_mem_eq(out.data, expected, out.size);
+	gh_buffer_free(&out);
+}
+END_TEST
+
 Suite *escape_suite(void)
 {
 	Suite *suite = suite_create("escape");
@@ -82,6 +96,7 @@ Suite *escape_suite(void)
 	tcase_add_test(tcase, text_is_cut_to_fit);
 	tcase_add_test(tcase, control_characters_are_overwritten);
 	tcase_add_test(tcase, json_strings_are_json);
+	tcase_add_test(tcase, strings_of_other_formats_are_utf8);
 	tcase_add_test(tcase, gdb_arguments_are_one_word);
 	suite_add_tcase(suite, tcase);
 	return suite;

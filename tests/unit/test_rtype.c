@@ -38,6 +38,7 @@ static void open_program(struct program *program)
 static void close_program(struct program *program)
 {
 	gh_rtypes_free(&program->types);
+	gh_pclntab_close(&program->tab);
 	gh_image_close(&program->image);
 	free(program->data);
 }

@@ -61,14 +61,18 @@ static void put_type(struct maker *m, int number)
 	put(m, address(place(m, number)), m->what->word);
 }
 
-/* Writes the fields that all descriptors have; what follows them is put next. */
-static void begin(struct maker *m, int number, uint8_t kind, uint64_t size, uint8_t flags,
-		  const char *text)
+/* In the byte of the kind: an interface's data word is the value. */
+#define DIRECT 32
+
+/* Writes the fields that all descriptors have, of a type that has pointers in its first words;
+ * what follows them is put next. */
+static void begin(struct maker *m, int number, uint8_t kind, uint64_t size, unsigned pointers,
+		  uint8_t flags, const char *text)
 {
 	unsigned word = m->what->word;
 	m->pos = m->places->types[number] = place(m, number);
 	put(m, size, word);
-	put(m, 0, word); /* no pointers: the collector's data is not looked at */
+	put(m, pointers * word, word);
 	put(m, 0x1234, 4);
 	put(m, flags, 1);
 	put(m, word, 1);
@@ -93,7 +97,7 @@ static void put_node(struct maker *m)
 {
 	unsigned word = m->what->word;
 	/* tflag: has an uncommon record, and a name */
-	begin(m, TYPE_NODE, 25, 5 * word, 1 | 4, "main.Node");
+	begin(m, TYPE_NODE, 25, 5 * word, 3, 1 | 4, "main.Node");
 	uint32_t package = put_name(m, "example.org/x/main", 0);
 	size_t fields = place(m, TYPES);
 	put(m, TYPES_ADDRESS + package, word);
@@ -111,7 +115,7 @@ static void put_node(struct maker *m)
 static void put_func(struct maker *m)
 {
 	unsigned word = m->what->word;
-	begin(m, TYPE_FUNC, 19, word, 0, "func(int, ...string) *main.Node");
+	begin(m, TYPE_FUNC, 19 | DIRECT, word, 1, 0, "func(int, ...string) *main.Node");
 	put(m, 2, 2);
 	put(m, 0x8000 | 1, 2);
 	put(m, 0, word - 4);
@@ -123,7 +127,7 @@ static void put_func(struct maker *m)
 static void put_iface(struct maker *m)
 {
 	unsigned word = m->what->word;
-	begin(m, TYPE_IFACE, 20, 2 * word, 0, "interface { Do(int, ...string) *main.Node }");
+	begin(m, TYPE_IFACE, 20, 2 * word, 2, 0, "interface { Do(int, ...string) *main.Node }");
 	size_t methods = place(m, TYPES + 1);
 	put(m, 0, word);
 	put(m, address(methods), word);
@@ -137,25 +141,25 @@ static void put_iface(struct maker *m)
 static void put_types(struct maker *m)
 {
 	unsigned word = m->what->word;
-	begin(m, TYPE_INT, 2, word, 4, "int");
-	begin(m, TYPE_STRING, 24, 2 * word, 4, "string");
+	begin(m, TYPE_INT, 2, word, 0, 4, "int");
+	begin(m, TYPE_STRING, 24, 2 * word, 1, 4, "string");
 	put_node(m);
 	/* tflag: the name has a star too many */
-	begin(m, TYPE_POINTER, 22, word, 2, "**main.Node");
+	begin(m, TYPE_POINTER, 22 | DIRECT, word, 1, 2, "**main.Node");
 	put_type(m, TYPE_NODE);
-	begin(m, TYPE_SLICE, 23, 3 * word, 0, "[]string");
+	begin(m, TYPE_SLICE, 23, 3 * word, 1, 0, "[]string");
 	put_type(m, TYPE_STRING);
-	begin(m, TYPE_ARRAY, 17, 3 * word, 0, "[3]int");
+	begin(m, TYPE_ARRAY, 17, 3 * word, 0, 0, "[3]int");
 	put_type(m, TYPE_INT);
 	put_type(m, TYPE_SLICE);
 	put(m, 3, word);
 	put_func(m);
 	put_iface(m);
-	begin(m, TYPE_MAP, 21, word, 0, "map[string]int");
+	begin(m, TYPE_MAP, 21 | DIRECT, word, 1, 0, "map[string]int");
 	put_type(m, TYPE_STRING);
 	put_type(m, TYPE_INT);
 	put_type(m, TYPE_NODE);
-	begin(m, TYPE_CHAN, 18, word, 0, "chan int");
+	begin(m, TYPE_CHAN, 18 | DIRECT, word, 1, 0, "chan int");
 	put_type(m, TYPE_INT);
 	put(m, 3, word);
 }

@@ -14,8 +14,8 @@
 //	site STRUCTURE FUNCTION FILE LINE COUNT    where so many of its objects are allocated
 //	freed STRUCTURE BYTES OBJECTS              what the garbage collector freed when it was let go of
 //
-// Every allocation is sampled. Sizes are those of the allocator's classes, and no object is so small that it shares
-// its memory with others.
+// Every allocation is sampled. Sizes are those of the allocator's classes, whatever the size of a word, and no object is
+// so small that it shares its memory with others.
 package main
 
 import (
@@ -47,12 +47,12 @@ type Ring struct {
 	number   int
 	previous *Ring
 	next     *Ring
-	payload  [7]uintptr
+	payload  [9]uintptr
 }
 
 // Block is what others point to, without pointers of its own.
 type Block struct {
-	words [14]uintptr
+	words [16]uintptr
 }
 
 // Shape is an interface with a method.

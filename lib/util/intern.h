@@ -1,6 +1,6 @@
 /* A set of strings that numbers them in the order they came. */
-#ifndef GH_WRITE_INTERN_H
-#define GH_WRITE_INTERN_H
+#ifndef GH_UTIL_INTERN_H
+#define GH_UTIL_INTERN_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,6 +25,9 @@ struct gh_intern {
 /* The number of the LENGTH bytes at TEXT, which join the set if they are not yet in it. A balanced
  * tree and no hash: no input makes it slow. */
 uint32_t gh_intern_add(struct gh_intern *set, const char *text, size_t length);
+
+/* The number of the LENGTH bytes at TEXT; GH_INTERN_NONE if they are not in the set. */
+uint32_t gh_intern_find(const struct gh_intern *set, const char *text, size_t length);
 
 /* Frees everything; the set is empty then, and may be used again. */
 void gh_intern_free(struct gh_intern *set);

@@ -1,4 +1,4 @@
-#include "lib/write/intern.h"
+#include "lib/util/intern.h"
 
 #include <search.h>
 #include <stdlib.h>
@@ -32,12 +32,19 @@ static struct gh_interned *append(struct gh_intern *set, const struct gh_interne
 	return item;
 }
 
-uint32_t gh_intern_add(struct gh_intern *set, const char *text, size_t length)
+uint32_t gh_intern_find(const struct gh_intern *set, const char *text, size_t length)
 {
 	struct gh_interned key = {.text = text, .length = length};
 	struct gh_interned **node = tfind(&key, &set->tree, compare);
-	if (node != NULL)
-		return (*node)->number;
+	return node != NULL ? (*node)->number : GH_INTERN_NONE;
+}
+
+uint32_t gh_intern_add(struct gh_intern *set, const char *text, size_t length)
+{
+	uint32_t number = gh_intern_find(set, text, length);
+	if (number != GH_INTERN_NONE)
+		return number;
+	struct gh_interned key = {.text = text, .length = length};
 	struct gh_interned *item = append(set, &key);
 	if (item == NULL || tsearch(item, &set->tree, compare) == NULL)
 		return GH_INTERN_NONE;

@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# Types of the objects in heap dumps: what goheap says of a stripped program's against what the program says itself of
+# objects of many types, with all that can be mistaken for another; and how much is typed in dumps of programs that do
+# what programs do.
+set -u
+export LC_ALL=C
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+# The toolchains and samples stay where they are when the cache moves.
+export GOHEAP_TEST_CACHE=${GOHEAP_TEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/goheap-tests}
+
+# plain: names of types on standard input, less what goheap and package reflect have each its own way: "[]" or "[N]"
+# of an array's elements, once more if they are arrays, and packages' paths.
+plain() {
+	sed -E 's/^\[[0-9]*\]//; s/^\[[0-9]+\]//; s#([a-z0-9.]+/)+([a-z0-9]+\.)#\2#g'
+}
+
+# answers [OPTION...]: what goheap says of each address that the program told, a line each.
+answers() {
+	cut -f 1 "$work/said" | xargs "$GOHEAP" objects --json "$@" "$work/dump" >"$work/json" || return 1
+	sed -E 's/,"pointers":.*//; s/.*,"type":"(.*)"$/\1/; s/\\"/"/g' "$work/json"
+}
+
+# compare NAME SHARE OPTION...: no object has a wrong type, and so many in 100 of those that the program tells of, or
+# more, have one.
+compare() {
+	local name=$1 share=$2 all known
+	shift 2
+	if ! answers "$@" >"$work/answers"; then
+		fail "$name: goheap objects"
+		return
+	fi
+	plain <"$work/answers" >"$work/found"
+	cut -f 2 "$work/said" | plain >"$work/expected"
+	paste "$work/expected" "$work/found" "$work/said" | grep -vE '^[^	]*	[0-9]+ bytes, ' >"$work/typed"
+	awk -F'\t' '$1 != $2' "$work/typed" >"$work/wrong"
+	same "$name: no object has a wrong type" /dev/null "$work/wrong"
+	all=$(wc -l <"$work/said") known=$(wc -l <"$work/typed")
+	if [ "$((100 * known))" -ge "$((share * all))" ]; then
+		ok "$name: $known of $all have a type"
+	else
+		fail "$name: $known of $all have a type" "$(paste "$work/expected" "$work/found" | awk -F'\t' '$1 != $2')"
+	fi
+}
+
+# typed NAME PERCENT OPTION...: so many in 100 bytes of the heap, or more, are of known types.
+typed() {
+	local name=$1 percent=$2 line
+	shift 2
+	line=$("$GOHEAP" histogram "$@" "$work/dump" | grep '^typed: ')
+	if [ "$(sed -E 's/^typed: ([0-9]+)% of bytes.*/\1/' <<<"$line")" -ge "$percent" ]; then
+		ok "$name: $line"
+	else
+		fail "$name: $percent% of bytes typed" "$line"
+	fi
+}
+
+# build RELEASE SAMPLE [FLAG...]: sets $directory, or says why not.
+build() {
+	if ! directory=$("$tests/build-sample" "$@" 2>"$work/why"); then
+		skip "Go $*" "$(tail -n 1 "$work/why")"
+		return 1
+	fi
+}
+
+# check_release RELEASE [FLAG...]
+check_release() {
+	local release=$1 directory name
+	shift
+	name="Go $release${*:+ $*}"
+	build "$release" typed "$@" || return
+	if ! "$directory/typed.stripped" "$work/dump" >"$work/said"; then
+		fail "$name: the sample writes its dump"
+		return
+	fi
+	compare "$name, stripped" 98 -e "$directory/typed.stripped"
+	"$GOHEAP" path -e "$directory/typed.stripped" "$work/dump" \
+		"$(awk -F'\t' '$2 == "map[string]main.Named" { print $1; exit }' "$work/said")" >"$work/path"
+	has "$name: a path names fields" "$(cat "$work/path")" 'main\.Holder, [0-9]+ bytes  \.many ->$'
+	has "$name: and types" "$(cat "$work/path")" ' map\[string\]main\.Named, 48 bytes$'
+	"$GOHEAP" histogram -n 0 "$work/dump" >"$work/histogram"
+	has "$name: without the program" "$(cat "$work/histogram")" '^typed: [0-9]+% of bytes'
+}
+
+# check_programs RELEASE
+check_programs() {
+	local directory goroot
+	if build "$1" checker; then
+		goroot=$("$tests/toolchain" "$1")
+		"$directory/checker.stripped" "$work/dump" "$goroot" encoding/json >"$work/said" ||
+			fail "Go $1: the sample writes its dump"
+		typed "Go $1: a type checker, stripped" 30 -e "$directory/checker.stripped"
+	fi
+	if build "$1" web; then
+		"$directory/web.stripped" "$work/dump" || fail "Go $1: the sample writes its dump"
+		typed "Go $1: a web server, stripped" 80 -e "$directory/web.stripped"
+	fi
+}
+
+releases=$("$tests/toolchain" list)
+for release in ${RELEASES:-$releases}; do
+	check_release "$release"
+done
+last=${RELEASES:-$(tail -n 1 <<<"$releases")}
+check_release "${last##* }" -buildmode=pie
+for release in ${RELEASES:-1.15 "$(tail -n 1 <<<"$releases")"}; do
+	check_programs "$release"
+done
+finish
