@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "lib/elf/buildinfo.h"
+
 /* Objects this small are in spans of one page. */
 #define SPAN GH_EXTENT_PAGE
 
@@ -9,45 +11,47 @@
 #define MARKS     128
 #define MARKS_MIN 16
 
-/* TEXT is in the version of Go that wrote the dump. Gives what follows it, and how long that is. */
-static const char *after(const struct gh_dump *dump, const char *text, size_t *left)
+/* Where TEXT is in the version of Go that wrote DUMP, up to the version's end; empty if it is not.
+ */
+static struct gh_cursor find(const struct gh_dump *dump, const char *text)
 {
 	struct gh_cursor version = gh_dump_bytes(dump, gh_dump_go_version(dump));
-	size_t length = strlen(text);
-	const char *start = (const char *)version.start;
-	const char *found = memmem(start, gh_cursor_size(&version), text, length);
-	if (found == NULL)
-		return NULL;
-	*left = gh_cursor_size(&version) - (size_t)(found - start) - length;
-	return found + length;
+	const uint8_t *found = memmem(version.start, gh_cursor_size(&version), text, strlen(text));
+	uint64_t offset =
+	    found != NULL ? (uint64_t)(found - version.start) : gh_cursor_size(&version);
+	return gh_cursor_slice(&version, offset, gh_cursor_size(&version) - offset);
 }
 
-/* N of Go 1.N; 0 if the dump does not say. */
-static unsigned minor_release(const struct gh_dump *dump)
+/* N of Go 1.N, of a development version too; -1 if the dump does not say. */
+static int minor_release(const struct gh_dump *dump)
 {
-	size_t left;
-	const char *digit = after(dump, "go1.", &left);
-	unsigned release = 0;
-	for (; digit != NULL && left > 0 && *digit >= '0' && *digit <= '9' && release < 1000;
-	     left--)
-		release = 10 * release + (unsigned)(*digit++ - '0');
-	return release;
+	char version[16] = "";
+	struct gh_cursor text = find(dump, "go1.");
+	size_t size = gh_cursor_size(&text);
+	if (size > 0)
+		memcpy(version, text.start, size < sizeof(version) ? size : sizeof(version) - 1);
+	return gh_go_minor(version);
+}
+
+static bool says(const struct gh_dump *dump, const char *text)
+{
+	struct gh_cursor found = find(dump, text);
+	return gh_cursor_size(&found) > 0;
 }
 
 /* Spans have their mark bits in them: by default from 1.26 on, and for who asked for it in 1.25. */
-static bool has_marks(const struct gh_dump *dump, unsigned release)
+static bool has_marks(const struct gh_dump *dump, int release)
 {
-	size_t left;
-	if (after(dump, "nogreenteagc", &left) != NULL)
+	if (says(dump, "nogreenteagc"))
 		return false;
-	return release >= 26 || (release == 25 && after(dump, "greenteagc", &left) != NULL);
+	return release >= 26 || (release == 25 && says(dump, "greenteagc"));
 }
 
 struct gh_phantoms gh_phantoms_start(const struct gh_dump *dump)
 {
 	struct gh_phantoms phantoms = {.dump = dump, .span = UINT64_MAX};
 	uint64_t word = dump->word;
-	unsigned release = minor_release(dump);
+	int release = minor_release(dump);
 	if (release < 22)
 		return phantoms;
 	/* Larger ones have their types in themselves: minSizeForMallocHeader. */
