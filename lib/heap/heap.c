@@ -80,6 +80,12 @@ size_t gh_heap_roots(const struct gh_heap *heap, uint32_t object, const struct g
 	return first_root(heap, (uint64_t)object + 1) - first;
 }
 
+void gh_heap_passed(const struct gh_heap *heap, uint32_t object)
+{
+	if (object % GH_LISTS_BLOCK == 0)
+		gh_dump_input_release(&heap->dump->input, 0, UINT64_MAX);
+}
+
 void gh_pointers_start(const struct gh_heap *heap, uint32_t object, struct gh_pointers *walk)
 {
 	struct gh_dump_record record;

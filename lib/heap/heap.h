@@ -59,6 +59,11 @@ size_t gh_heap_referrers(const struct gh_heap *heap, uint32_t object, const uint
 /* The roots that point to OBJECT. Gives how many; the list is the heap's. */
 size_t gh_heap_roots(const struct gh_heap *heap, uint32_t object, const struct gh_root **roots);
 
+/* To be called by who reads the contents of all objects, one after the other, and comes to OBJECT:
+ * lets go, now and then, of the memory that the dump's file has been mapped to, or all of it would
+ * be there in the end. */
+void gh_heap_passed(const struct gh_heap *heap, uint32_t object);
+
 /* Starts a walk over the pointers of OBJECT, for gh_pointers_next. */
 void gh_pointers_start(const struct gh_heap *heap, uint32_t object, struct gh_pointers *walk);
 
