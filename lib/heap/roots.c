@@ -157,6 +157,23 @@ static int compare(const void *a, const void *b)
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
+/* Sorts the roots, and leaves out the conservative ones of objects that have others. */
+static void sort(struct gh_buffer *buffer)
+{
+	struct gh_root *roots = (struct gh_root *)(void *)buffer->data;
+	size_t count = buffer->size / sizeof(*roots), kept = 0;
+	if (count > 0)
+		qsort(roots, count, sizeof(*roots), compare);
+	for (size_t i = 0; i < count; i++) {
+		const struct gh_root *last = kept > 0 ? &roots[kept - 1] : NULL;
+		if (roots[i].conservative && last != NULL && last->object == roots[i].object &&
+		    !last->conservative)
+			continue;
+		roots[kept++] = roots[i];
+	}
+	buffer->size = kept * sizeof(*roots);
+}
+
 /* Adds the roots of TO's kind. */
 static void add_kind(struct gathering *to)
 {
@@ -186,8 +203,7 @@ bool gh_roots_find(const struct gh_dump *dump, const struct gh_places *places,
 	ok = ok && !roots->failed && !to.frames.queue.failed;
 	gh_frames_met_free(&to.frames);
 	free(to.finalized);
-	if (ok && roots->size > 0)
-		qsort(roots->data, roots->size / sizeof(struct gh_root), sizeof(struct gh_root),
-		      compare);
+	if (ok)
+		sort(roots);
 	return ok;
 }

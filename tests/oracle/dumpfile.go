@@ -417,8 +417,11 @@ func (d *dump) graph() {
 	out := bufio.NewWriter(os.Stdout)
 	defer out.Flush()
 	all := d.objects()
+	held := make(map[uint64]bool)
+	perhaps := false
 	root := func(to uint64, format string, args ...interface{}) {
-		if to = all.find(to); to != 0 {
+		if to = all.find(to); to != 0 && !(perhaps && held[to]) {
+			held[to] = held[to] || !perhaps
 			fmt.Fprintf(out, "root\t"+format+"\t%#x\n", append(args, to)...)
 		}
 	}
@@ -482,6 +485,8 @@ func (d *dump) graph() {
 			onStack(r.numbers[3], "local\t%d", id)
 		}
 	}
+	// Such a word says nothing of an object that is held anyhow.
+	perhaps = true
 	for f := frames.next(); f != nil; f = frames.next() {
 		listed := make(map[uint64]bool)
 		for _, offset := range d.within(f.record) {
