@@ -668,7 +668,7 @@ end
 alias goheap pprof = goheap _run within pprof
 document goheap pprof
 Write the allocation profile of the loaded heap dump for `go tool pprof'.
-Usage: goheap pprof [--rate BYTES] [--raw] -o OUT
+Usage: goheap pprof [--rate BYTES] [--raw] [--live] -o OUT
 What was sampled is scaled to what there was, by the program's MemProfileRate if not 524288.
 end
 

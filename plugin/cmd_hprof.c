@@ -11,16 +11,20 @@
 #include "lib/write/hprof.h"
 #include "plugin/command.h"
 #include "plugin/dumpfile.h"
+#include "plugin/options.h"
 #include "plugin/progress.h"
-#include "plugin/traceback.h"
+#include "plugin/question.h"
 
 /* Of a goroutine's name, in bytes. */
 #define MAX_NAME 128
 
+enum {
+	KEY_NAMES = 0x100, /* past the letters: there is no short option */
+};
+
 struct arguments {
-	const char *dump;    /* the dump; in argv */
-	const char *program; /* the program that wrote it; in argv, NULL if not given */
-	const char *output;  /* the file to write; in argv */
+	struct gh_question_options question; /* the dump, and the program if it is given */
+	const char *output;                  /* the file to write; in argv */
 };
 
 /* The goroutines of a dump, as their stacks are asked for. */
@@ -37,23 +41,21 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *arguments = state->input;
 	switch (key) {
+	case 'e':
+		arguments->question.program = arg;
+		return 0;
+	case KEY_NAMES:
+		arguments->question.names = arg;
+		return 0;
 	case 'o':
 		arguments->output = arg;
 		return 0;
-	case 'e':
-		arguments->program = arg;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (arguments->dump != NULL)
-			argp_usage(state);
-		arguments->dump = arg;
-		return 0;
 	case ARGP_KEY_END:
-		if (arguments->dump == NULL || arguments->output == NULL)
+		if (arguments->output == NULL)
 			argp_usage(state);
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return gh_options_one(key, arg, state, &arguments->question.dump);
 	}
 }
 
@@ -133,41 +135,24 @@ static void warn(const char *path, uint64_t count, const char *what)
 	fprintf(stderr, ": %" PRIu64 " %s\n", count, what);
 }
 
-static bool write_hprof(const struct gh_dump *dump, struct gh_symbols *symbols,
-			const struct arguments *arguments)
+static bool write_hprof(struct gh_question *question, const char *path)
 {
 	struct gh_error err;
-	struct gh_heap heap = {0};
-	struct gh_hprof_damage damage = {0};
-	struct goroutines goroutines = {.dump = dump, .symbols = symbols};
+	struct gh_hprof_damage damage;
+	struct goroutines goroutines = {.dump = &question->dump,
+					.symbols = question->names.symbols};
 	const struct gh_hprof_stacks stacks = {get_stack, &goroutines};
-	gh_progress_begin("goheap: writing", arguments->output);
-	bool written = gh_heap_build(&heap, dump, &err) &&
-		       gh_hprof_write(&heap, &stacks, time_of(arguments->dump), arguments->output,
-				      &damage, &err);
+	gh_progress_begin("goheap: writing", path);
+	bool written = gh_hprof_write(&question->heap, &question->names.typing, &stacks,
+				      time_of(question->dump.path), path, &damage, &err);
 	gh_progress_end();
 	if (!written)
 		gh_print_error(&err);
-	warn(arguments->output, damage.left_out,
-	     "objects left out, that have no address of their own");
-	warn(arguments->output, damage.cut,
-	     "objects cut off, that are larger than an array can be");
-	warn(arguments->output, damage.unplaced, "pointers left out, that are not where words are");
-	gh_heap_free(&heap);
+	warn(path, damage.left_out, "objects left out, that have no address of their own");
+	warn(path, damage.cut, "objects cut off, that are larger than an array can be");
+	warn(path, damage.unplaced, "pointers left out, that are not where words are");
 	gh_traceback_free(&goroutines.traceback);
 	free(goroutines.calls);
-	return written;
-}
-
-static bool run(const struct gh_dump *dump, const struct arguments *arguments)
-{
-	struct gh_symbols symbols;
-	if (arguments->program == NULL)
-		return write_hprof(dump, NULL, arguments);
-	if (!gh_symbols_open(&symbols, dump, arguments->program))
-		return false;
-	bool written = write_hprof(dump, &symbols, arguments);
-	gh_symbols_close(&symbols);
 	return written;
 }
 
@@ -178,7 +163,11 @@ int gh_cmd_hprof(int argc, char **argv)
 	    {.name = "exe",
 	     .key = 'e',
 	     .arg = "PROGRAM",
-	     .doc = "The program that wrote the dump, for files, lines and inlined calls"},
+	     .doc = "The program that wrote the dump, for types, files and lines"},
+	    {.name = "names",
+	     .key = KEY_NAMES,
+	     .arg = "PROGRAM",
+	     .doc = "The same program, not stripped, for the names of variables"},
 	    {0},
 	};
 	static const struct argp argp = {
@@ -193,10 +182,10 @@ int gh_cmd_hprof(int argc, char **argv)
 	struct arguments arguments = {0};
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
 
-	struct gh_dump dump;
-	if (!gh_dumpfile_open(&dump, arguments.dump))
+	struct gh_question question;
+	if (!gh_question_open(&question, &arguments.question, arguments.question.dump, false))
 		return GH_EXIT_INPUT;
-	bool written = run(&dump, &arguments);
-	gh_dump_close(&dump);
+	bool written = write_hprof(&question, arguments.output);
+	gh_question_close(&question);
 	return written ? GH_EXIT_OK : GH_EXIT_INPUT;
 }

@@ -281,7 +281,8 @@ static bool write_files(struct job *job, const struct gh_core_program *program)
 	}
 	write_symbols(job);
 	return put_link(job, GH_SESSION_DUMP, job->arguments->dump) &&
-	       put_link(job, GH_SESSION_WRITER, job->belongs ? job->program : NULL);
+	       put_link(job, GH_SESSION_WRITER, job->belongs ? job->program : NULL) &&
+	       put_link(job, GH_SESSION_NAMES, job->belongs ? job->arguments->names : NULL);
 }
 
 static bool load(struct job *job)

@@ -1,10 +1,13 @@
 /* goheap objects: what is at an address of the heap: its extent, its type, and its pointers. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "lib/util/escape.h"
 #include "plugin/command.h"
 #include "plugin/question.h"
 #include "plugin/table.h"
+#include "plugin/texts.h"
 #include "plugin/where.h"
 
 static bool is_within(const struct gh_question *question, uint64_t row)
@@ -46,6 +49,30 @@ static void print_extent(const struct gh_question *question, uint32_t object, ui
 	putchar('\n');
 }
 
+/* The bytes of OBJECT up to the first that is 0. */
+static struct gh_dump_slice start_of(const struct gh_heap *heap, uint32_t object)
+{
+	struct gh_dump_record record;
+	gh_dump_get(heap->dump, GH_DUMP_OBJECT, gh_heap_object(heap, object).number, &record);
+	struct gh_dump_slice slice = record.object.contents;
+	struct gh_cursor bytes = gh_dump_bytes(heap->dump, slice);
+	slice.size = strnlen((const char *)bytes.start, gh_cursor_size(&bytes));
+	return slice;
+}
+
+/* What has no pointers is shown if it is text. */
+static void print_contents(const struct gh_question *question, uint32_t object)
+{
+	struct gh_cursor bytes = gh_dump_bytes(&question->dump, start_of(&question->heap, object));
+	const char *data = (const char *)bytes.start;
+	size_t length = gh_cursor_size(&bytes);
+	if (length < GH_TEXTS_LEAST || !gh_escape_is_text(data, length))
+		return;
+	fputs("  ", stdout);
+	gh_print_start(data, length);
+	putchar('\n');
+}
+
 static int print_text(struct gh_question *question, uint32_t object, uint64_t address)
 {
 	struct gh_pointers walk;
@@ -61,6 +88,8 @@ static int print_text(struct gh_question *question, uint32_t object, uint64_t ad
 		table.rows++;
 	}
 	gh_table_finish(&table, count);
+	if (count == 0)
+		print_contents(question, object);
 	return GH_EXIT_OK;
 }
 

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lib/util/escape.h"
 #include "lib/write/pprof.h"
 #include "plugin/command.h"
 #include "plugin/dumpfile.h"
@@ -19,6 +18,7 @@
 enum {
 	KEY_RATE = 0x100, /* past the letters: there is no short option */
 	KEY_RAW,
+	KEY_LIVE,
 	KEY_JSON,
 };
 
@@ -28,6 +28,7 @@ struct arguments {
 	const char *output;  /* the file to write; in argv, NULL if not given */
 	uint64_t rate;       /* MemProfileRate; in bytes */
 	bool raw;            /* do not scale */
+	bool live;           /* what is live, and what it retains */
 	bool json;           /* print JSON */
 };
 
@@ -36,6 +37,7 @@ struct profile {
 	struct gh_dump dump;
 	struct gh_symbols symbols; /* zeros if no program is given */
 	struct gh_allocations allocations;
+	struct gh_live_stacks live; /* zeros if that is not asked for */
 };
 
 static uint64_t parse_rate(const char *arg, struct argp_state *state)
@@ -64,6 +66,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_RAW:
 		arguments->raw = true;
 		return 0;
+	case KEY_LIVE:
+		arguments->live = true;
+		return 0;
 	case KEY_JSON:
 		arguments->json = true;
 		return 0;
@@ -74,6 +79,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static void close_profile(struct profile *profile)
 {
+	gh_live_stacks_free(&profile->live);
 	gh_allocations_free(&profile->allocations);
 	gh_symbols_close(&profile->symbols);
 	gh_dump_close(&profile->dump);
@@ -118,18 +124,42 @@ static bool open_profile(struct profile *profile, const struct arguments *argume
 	return true;
 }
 
+/* Finds what is live, of each stack. On failure prints the error and returns false. */
+static bool find_live(struct profile *profile, uint64_t rate)
+{
+	struct gh_heap heap;
+	struct gh_dominators dominators;
+	struct gh_error err;
+	bool found = false;
+	gh_progress_begin("goheap: following the pointers of", profile->dump.path);
+	if (gh_heap_build(&heap, &profile->dump, &err)) {
+		if (gh_dominators_build(&dominators, &heap, &err)) {
+			found = gh_live_stacks_make(&profile->live, &profile->allocations, &heap,
+						    &dominators, rate, &err);
+			gh_dominators_free(&dominators);
+		}
+		gh_heap_free(&heap);
+	}
+	gh_progress_end();
+	if (!found)
+		gh_print_error(&err);
+	return found;
+}
+
 static bool write_pprof(const struct arguments *arguments)
 {
 	struct profile profile;
 	struct gh_error err;
 	bool written = false;
-	if (open_profile(&profile, arguments)) {
+	if (open_profile(&profile, arguments) &&
+	    (!arguments->live || find_live(&profile, arguments->raw ? 1 : arguments->rate))) {
 		/* pprof looks for the program from wherever it is run. */
 		char *path = arguments->program != NULL ? realpath(arguments->program, NULL) : NULL;
 		struct gh_pprof pprof = {
 		    .allocations = &profile.allocations,
 		    .rate = arguments->rate,
 		    .raw = arguments->raw,
+		    .live = arguments->live ? &profile.live : NULL,
 		    .program = arguments->program != NULL ? &profile.symbols.program.image : NULL,
 		    .program_path = path != NULL ? path : "",
 		    .bias = profile.symbols.bias,
@@ -154,6 +184,9 @@ int gh_cmd_pprof(int argc, char **argv)
 	     .key = KEY_RATE,
 	     .arg = "BYTES",
 	     .doc = "Its MemProfileRate, if not 524288"},
+	    {.name = "live",
+	     .key = KEY_LIVE,
+	     .doc = "Of what roots reach: objects, bytes, and the bytes that would go with them"},
 	    {.name = "raw", .key = KEY_RAW, .doc = "What was sampled, not scaled"},
 	    {0},
 	};

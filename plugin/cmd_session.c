@@ -152,6 +152,7 @@ static void forget_dump(struct job *job)
 		return;
 	remove_file(job, GH_SESSION_DUMP);
 	remove_file(job, GH_SESSION_WRITER);
+	remove_file(job, GH_SESSION_NAMES);
 	/* GDB may have asked for its stack already. */
 	if (remove_file(job, GH_SESSION_FRAMES))
 		fputs("maint flush register-cache\n", job->boot);

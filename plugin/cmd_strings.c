@@ -9,38 +9,24 @@
 #include "plugin/texts.h"
 #include "plugin/top.h"
 
-/* So much of a text is shown to a person. */
-#define SHOWN 60
-
 static const struct gh_text *get(const struct gh_texts *texts, size_t i)
 {
 	return (const struct gh_text *)(const void *)texts->list.data + i;
-}
-
-/* A character is not cut. */
-static size_t shown_length(const struct gh_text *text)
-{
-	size_t length = SHOWN;
-	if (text->length <= SHOWN)
-		return text->length;
-	while (length > 0 && ((uint8_t)text->data[length] & 0xc0) == 0x80)
-		length--;
-	return length;
 }
 
 static void print_row(const struct gh_question *question, struct gh_table *table,
 		      const struct gh_text *text)
 {
 	bool json = table->row.json;
-	size_t length = json ? text->length : shown_length(text);
 	gh_table_number(table, "bytes", text->bytes);
 	gh_table_number(table, "copies", text->copies);
 	gh_table_number(table, "length", text->length);
 	gh_table_address(table, "object", gh_heap_object(&question->heap, text->object).address);
 	gh_table_key(table, "text");
-	gh_print_bytes(stdout, text->data, length, json);
-	if (length < text->length)
-		fputs("...", stdout);
+	if (json)
+		gh_print_bytes(stdout, text->data, text->length, true);
+	else
+		gh_print_start(text->data, text->length);
 	gh_table_end(table);
 }
 

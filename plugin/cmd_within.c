@@ -13,6 +13,9 @@
 #include "plugin/script.h"
 #include "plugin/session.h"
 
+/* A dump and two programs, with their options. */
+#define MAX_FILES 5
+
 /* Reads where the session's link NAME leads; in BUF. False if there is none. */
 static bool read_link(const char *directory, const char *name, char buf[PATH_MAX])
 {
@@ -44,13 +47,20 @@ static bool is_one_of(const char *name, const char *const *names)
 	return false;
 }
 
-/* The command takes the program that wrote the dump. */
+/* The command asks about the heap: it takes the program that wrote the dump, and what that was
+ * before it was stripped. */
+static bool asks_heap(const char *name)
+{
+	static const char *const names[] = {"objects",   "referrers",  "path",        "reachable",
+					    "histogram", "dominators", "unreachable", "diff",
+					    "strings",   NULL};
+	return is_one_of(name, names);
+}
+
+/* The command takes the program alone. */
 static bool takes_program(const char *name)
 {
-	static const char *const names[] = {"goroutines", "objects",   "referrers",  "path",
-					    "reachable",  "histogram", "dominators", "unreachable",
-					    "diff",       "strings",   "profile",    "pprof",
-					    NULL};
+	static const char *const names[] = {"goroutines", "profile", "pprof", NULL};
 	return is_one_of(name, names);
 }
 
@@ -59,7 +69,7 @@ static bool takes_program(const char *name)
 static int run(char **argv, int argc, const char *const *files)
 {
 	const char *program = getenv(GH_PROGRAM_VARIABLE);
-	const char **args = calloc((size_t)argc + 6, sizeof(*args));
+	const char **args = calloc((size_t)argc + 3 + MAX_FILES, sizeof(*args));
 	size_t count = 0;
 	if (program == NULL || args == NULL)
 		return GH_EXIT_INPUT;
@@ -80,27 +90,39 @@ static int run(char **argv, int argc, const char *const *files)
 	return GH_EXIT_INPUT;
 }
 
+/* Runs it on the heap dump DUMP, that GDB has open. */
+static int run_on_dump(char **argv, int argc, const char *directory, const char *dump)
+{
+	char program[PATH_MAX];
+	char names[PATH_MAX];
+	const char *args[MAX_FILES + 1] = {dump};
+	size_t count = 1;
+	bool asks = asks_heap(argv[0]);
+	if (strcmp(argv[0], "goroutine") == 0) {
+		fputs("A heap dump's goroutines are threads: info threads\n", stderr);
+		return GH_EXIT_INPUT;
+	}
+	if ((asks || takes_program(argv[0])) && read_link(directory, GH_SESSION_WRITER, program)) {
+		args[count++] = "-e";
+		args[count++] = program;
+	}
+	if (asks && read_link(directory, GH_SESSION_NAMES, names)) {
+		args[count++] = "--names";
+		args[count++] = names;
+	}
+	return run(argv, argc, args);
+}
+
 /* Runs it on what GDB has. */
 static int run_on_files(char **argv, int argc, const char *directory,
 			const struct gh_infofiles *files)
 {
 	char dump[PATH_MAX];
-	char program[PATH_MAX];
-	const char *args[4] = {NULL};
+	const char *args[2] = {NULL};
 	bool is_info = strcmp(argv[0], "info") == 0;
 	bool debugs = files->program != NULL && files->running;
-	if (has_dump(files, directory) && read_link(directory, GH_SESSION_DUMP, dump)) {
-		if (strcmp(argv[0], "goroutine") == 0) {
-			fputs("A heap dump's goroutines are threads: info threads\n", stderr);
-			return GH_EXIT_INPUT;
-		}
-		args[0] = dump;
-		if (takes_program(argv[0]) && read_link(directory, GH_SESSION_WRITER, program)) {
-			args[1] = "-e";
-			args[2] = program;
-		}
-		return run(argv, argc, args);
-	}
+	if (has_dump(files, directory) && read_link(directory, GH_SESSION_DUMP, dump))
+		return run_on_dump(argv, argc, directory, dump);
 	if (is_info && files->program != NULL) {
 		args[0] = files->program;
 		return run(argv, argc, args);
@@ -109,8 +131,9 @@ static int run_on_files(char **argv, int argc, const char *directory,
 		return gh_debugged_run(argv, argc, directory, files);
 	fputs(is_info                    ? "No program: name one with the file command.\n"
 	      : gh_debugged_has(argv[0]) ? "No process, core file or heap dump is loaded.\n"
-	      : debugs ? "Of a process the heap is not known, but of its dump: goheap load DUMP\n"
-		       : "No heap dump is loaded: goheap load DUMP\n",
+	      : debugs && asks_heap(argv[0])
+		  ? "Of a process the heap is not known, but of its dump: goheap load DUMP\n"
+		  : "No heap dump is loaded: goheap load DUMP\n",
 	      stderr);
 	return GH_EXIT_INPUT;
 }

@@ -9,9 +9,9 @@ _goheap()
 	case ${words[1]-} in
 	addr2line) local options='-a -C -e -f -i -p -s --addresses --exe --functions --inlines --pretty-print --basenames' ;;
 	debug) local options='-o --output' ;;
-	core | hprof) local options='-e -o --exe --output' ;;
-	report) local options='-e -o --exe --names --output' ;;
-	pprof) local options='-e -o --exe --output --rate --raw' ;;
+	core) local options='-e -o --exe --output' ;;
+	hprof | report) local options='-e -o --exe --names --output' ;;
+	pprof) local options='-e -o --exe --live --output --rate --raw' ;;
 	profile) local options='-e --exe --json --rate' ;;
 	goroutines) local options='-a -e -s --all --exe --grep --group --json --status' ;;
 	lines) local options='-i --inlines --json' ;;

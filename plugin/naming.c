@@ -105,6 +105,31 @@ struct holder {
 	uint64_t slot;  /* the offset from the frame's sp, in bytes */
 };
 
+/* The outermost call in frame NUMBER of GOROUTINE; NULL if it is not known. */
+static const struct gh_call *find_in_traceback(struct gh_names *names, size_t goroutine,
+					       size_t number)
+{
+	struct gh_traceback *traceback = &names->traceback;
+	if (names->symbols == NULL || goroutine == GH_DUMP_NONE)
+		return NULL;
+	if ((traceback->ncalls == 0 || names->goroutine != goroutine) &&
+	    !gh_traceback_make(traceback, names->heap->dump, names->symbols, goroutine))
+		return NULL;
+	names->goroutine = goroutine;
+	/* The frames ascend. */
+	size_t low = 0;
+	size_t high = traceback->ncalls;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (traceback->calls[middle].frame <= number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	bool found = low > 0 && traceback->calls[low - 1].frame == number;
+	return found ? &traceback->calls[low - 1] : NULL;
+}
+
 /* Fills in the call that frame NUMBER is of, which calls that are inlined into it do not change. */
 static void find_call(struct holder *holder, struct gh_names *names, size_t number,
 		      const struct gh_dump_frame *frame)
@@ -116,12 +141,9 @@ static void find_call(struct holder *holder, struct gh_names *names, size_t numb
 	holder->depth = frame->depth;
 	holder->call = (struct gh_call){
 	    .name = (const char *)name.start, .length = gh_cursor_size(&name), .file = ""};
-	if (names->symbols == NULL || holder->goroutine == GH_DUMP_NONE ||
-	    !gh_traceback_make(&names->traceback, dump, names->symbols, holder->goroutine))
-		return;
-	for (size_t i = 0; i < names->traceback.ncalls; i++)
-		if (names->traceback.calls[i].frame == number)
-			holder->call = names->traceback.calls[i];
+	const struct gh_call *call = find_in_traceback(names, holder->goroutine, number);
+	if (call != NULL)
+		holder->call = *call;
 }
 
 static void find_frame(struct holder *holder, struct gh_names *names, const struct gh_root *root,

@@ -9,7 +9,8 @@ struct gh_names {
 	const struct gh_heap *heap; /* the caller's */
 	struct gh_symbols *symbols; /* of the program, the caller's; NULL if none is given */
 	struct gh_typing typing;
-	struct gh_traceback traceback; /* of the goroutine that was last asked about */
+	struct gh_traceback traceback; /* of the goroutine that was last asked about: */
+	size_t goroutine;              /* its number, if there are calls */
 };
 
 /* Names what is in HEAP, which is the caller's and outlives it; names->symbols stay as they are.

@@ -72,6 +72,11 @@ void gh_script_symbols(FILE *script, const char *file)
 {
 	/* A Go program's stack does not begin with main.main, as its own tracebacks show. */
 	fputs("set backtrace past-main on\n", script);
+	/* Of what outer frames were called with nothing is known: one sees (...) instead, but for a
+	   user who has chosen something else than GDB has by itself. */
+	fputs("pipe show print frame-arguments | grep -Fq '\"scalars\"'\n"
+	      "if $_shell_exitcode\nelse\nset print frame-arguments presence\nend\n",
+	      script);
 	gh_script_file(script, "with print symbol-loading off -- symbol-file", file);
 }
 

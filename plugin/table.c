@@ -11,6 +11,9 @@
 #define ADDRESS_WIDTH 16
 #define SHARE_WIDTH   7
 
+/* Bytes of a text that are printed. */
+#define START 60
+
 /* VALUE with its commas, before END; gives where it begins. */
 static char *format_number(char *end, uint64_t value)
 {
@@ -156,4 +159,18 @@ void gh_table_finish(const struct gh_table *table, uint64_t count)
 	fputs("and ", stdout);
 	gh_print_number(count - table->rows, 0);
 	puts(" more: --limit 0 prints all");
+}
+
+void gh_print_start(const char *data, size_t length)
+{
+	size_t shown = length;
+	if (length > START) {
+		shown = START;
+		/* A character is not cut. */
+		while (shown > 0 && ((uint8_t)data[shown] & 0xc0) == 0x80)
+			shown--;
+	}
+	gh_print_bytes(stdout, data, shown, false);
+	if (shown < length)
+		fputs("...", stdout);
 }

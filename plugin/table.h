@@ -49,4 +49,8 @@ void gh_print_number(uint64_t value, int width);
 /* Prints "1 object", "2 objects". */
 void gh_print_count(uint64_t count, const char *what);
 
+/* Prints the start of a text for a person, so much as there is room for in a line; LENGTH bytes at
+ * DATA. */
+void gh_print_start(const char *data, size_t length);
+
 #endif

@@ -66,18 +66,17 @@ uint64_t gh_where_goroutine_id(const struct gh_dump *dump, size_t number)
 	return record.goroutine.id;
 }
 
-/* The number of the frame that has ADDRESS, or GH_DUMP_NONE. There is an index of the extents, in
- * the file's order, but for frames whose order is another. */
+/* The number of the frame that has ADDRESS, or GH_DUMP_NONE. */
 static size_t find_frame(const struct gh_dump *dump, uint64_t address)
 {
-	if (gh_extents_find(&dump->frames, address) == GH_NO_EXTENT)
+	size_t place = gh_extents_find(&dump->frames, address);
+	if (place == GH_NO_EXTENT)
 		return GH_DUMP_NONE;
-	struct gh_dump_record record;
-	for (size_t i = 0; i < gh_dump_count(dump, GH_DUMP_FRAME); i++) {
-		gh_dump_get(dump, GH_DUMP_FRAME, i, &record);
-		if (address - record.frame.sp < record.frame.contents.size)
+	if (dump->frame_order == NULL)
+		return place;
+	for (size_t i = 0; i < gh_dump_count(dump, GH_DUMP_FRAME); i++)
+		if (dump->frame_order[i] == place)
 			return i;
-	}
 	return GH_DUMP_NONE;
 }
 

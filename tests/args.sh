@@ -26,14 +26,18 @@ compare() {
 			n = split(ours, fields, " ")
 			for (i = 4; i <= n; i++) {
 				split(substr(fields[i], 4), parts, "=")
-				split(parts[1] "_0", place, "_")
-				word = theirs[place[1], place[2]]
-				if (word == parts[2])
-					equal++
-				else if (word == "-" || word == "?" || theirs[place[1], 0] == "?")
-					unknown++
-				else
-					differ[++differs] = $2 OFS $3 OFS fields[i] OFS word
+				m = split(parts[2], words, ",")
+				for (j = 1; j <= m; j++) {
+					word = theirs[parts[1], j - 1]
+					if (words[j] == "-")
+						continue
+					if (word == words[j])
+						equal++
+					else if (word == "-" || word == "?" || theirs[parts[1], 0] == "?")
+						unknown++
+					else
+						differ[++differs] = $2 OFS $3 OFS fields[i] OFS word
+				}
 			}
 		}
 		END {
@@ -61,12 +65,97 @@ check_program() {
 	fi
 
 	gdb -q -nx -batch -ex "exec-file $2.stripped" -ex "symbol-file $work/debug" -ex "handle SIGSEGV nostop noprint" \
-		-ex "break runtime.gopanic" -ex "run >/dev/null" -ex "frame apply all info locals" >"$work/session" 2>&1
-	sed -n '/ main\.(\*large)\.first ()/,/^#/p' "$work/session" >"$work/frame"
-	has "$1: a function that a nil pointer stopped is on the stack" "$(cat "$work/frame")" 'first'
-	lacks "$1: its registers have changed, and no argument is shown" "$(cat "$work/frame")" '^arg'
+		-ex "break runtime.gopanic" -ex "run >/dev/null" -ex "frame apply all info args" >"$work/session" 2>&1
+	sed -n '/ main\.(\*large)\.first (/,/^#/p' "$work/session" | sed 1d >"$work/frame"
+	has "$1: the registers of a function that a nil pointer stopped have changed" "$(cat "$work/frame")" '^arg0 = <optimized out>$'
 }
 
+# compare_places OURS THEIRS: rows of `twin args` of the debug file and the twin; prints how many places of arguments
+# are the same, how many the twin does not know, for how many it has the place of another argument, and those that
+# differ. Not compared: of generic functions, of which Go's tracebacks leave out the first argument, whether or not it is
+# the dictionary; and parameters without a name, which are not where the twin has them.
+compare_places() {
+	awk -F'\t' -v OFS='\t' '
+		# Go 1.19 has parts of interfaces twice.
+		function parts_of(text, parts,    n, i, count, part) {
+			n = split(text, part, " ")
+			count = 0
+			for (i = 1; i <= n; i++)
+				if (!(i > 1 && part[i] == part[i - 1] && part[i] !~ /^:/))
+					parts[++count] = part[i]
+			return count
+		}
+		# Where one value is whole, its place is that of the first part. But of some strings the twin has only the
+		# length, and that for the whole.
+		function same_place(ours, theirs,    a, b, m, n, i) {
+			gsub(/cfa( |:|$)/, "cfa+0&", theirs)
+			gsub(/cfa\+0cfa/, "cfa+0", theirs)
+			m = parts_of(ours, a)
+			n = parts_of(theirs, b)
+			for (i = 1; i <= m; i++) {
+				if (m == 1 || n == 1) {
+					sub(/:.*/, "", a[i])
+					sub(/:.*/, "", b[1])
+					if (a[i] == b[1])
+						return 1
+				} else if (i <= n && a[i] != b[i] && a[i] !~ /^:/ && b[i] !~ /^:/) {
+					return 0
+				}
+			}
+			return m > 1 && n > 1
+		}
+		$4 ~ /\[/ { next }
+		NR == FNR {
+			sub(/^arg/, "", $6)
+			gsub(/ :[0-9]+/, "", $7) # the twin has no pads between parts
+			start[$3, $6] = $1
+			end[$3, $6] = $2
+			place[$3, $6] = $7
+			next
+		}
+		($3, $5) in place && $6 !~ /^~p/ && $1 < end[$3, $5] && start[$3, $5] < $2 {
+			if (same_place(place[$3, $5], $7)) {
+				same[$3, $5]
+				next
+			}
+			for (i = 0; i < 10; i++)
+				if (($3, i) in place && same_place(place[$3, i], $7)) {
+					other[$3, $5]
+					next
+				}
+			differ[$3, $5]
+			differs = differs $4 OFS $6 OFS place[$3, $5] OFS $7 "\n"
+		}
+		END {
+			for (key in place)
+				if (!(key in same) && !(key in other) && !(key in differ))
+					unknown++
+			print length(same), unknown + 0, length(other)
+			printf "%s", differs
+		}' "$1" "$2"
+}
+
+# check_places NAME TWIN LEAST: at least so many arguments have a place.
+check_places() {
+	local same unknown others
+	"$GOHEAP" debug "$2.stripped" -o "$work/debug" || return
+	"$work/twin" args "$work/debug" >"$work/ours"
+	"$work/twin" args "$2" >"$work/theirs"
+	compare_places "$work/ours" "$work/theirs" >"$work/compared"
+	read -r same unknown others <"$work/compared"
+	equal "$1: places of arguments that differ from the twin's" "" "$(sed 1d "$work/compared")"
+	# Where a function's first statement copies one parameter to another, the twin takes them to be one from the
+	# start; and of some wrappers it does not have the receiver.
+	has "$1: places that the twin has for another argument: $others" "$others" '^[0-4]$'
+	if [ "$same" -gt "$3" ]; then
+		ok "$1: places of arguments that are the twin's: $same, and $unknown that it does not have"
+	else
+		fail "$1: only $same arguments have a place"
+	fi
+}
+
+CC=${CC:-cc}
+"$CC" -std=gnu11 -O2 "$tests/oracle/twin.c" -ldwarf -lelf -lz -o "$work/twin" || exit 1
 for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	[ "$release" = 1.15 ] && continue # its tables have no arguments
 	if ! directory=$("$tests/build-sample" "$release" args 2>"$work/why"); then
@@ -74,6 +163,18 @@ for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 		[ "$release" = 1.19 ] && fail "Go 1.19 is part of the core set"
 		continue
 	fi
-	check_program "Go $release" "$directory/args" 30
+	check_program "Go $release" "$directory/args" 60
+	case $release in
+	1.27) machines="amd64 arm64 loong64 ppc64 ppc64le riscv64 s390x 386 arm mips mips64le" ;;
+	1.19) machines="amd64 arm64" ;;
+	*) machines=amd64 ;;
+	esac
+	for machine in $machines; do
+		if directory=$(GOARCH=$machine CGO_ENABLED=0 "$tests/build-sample" "$release" args 2>"$work/why"); then
+			check_places "Go $release, $machine" "$directory/args" 1000
+		else
+			skip "Go $release, $machine" "$(tail -n 1 "$work/why")"
+		fi
+	done
 done
 finish

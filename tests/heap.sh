@@ -78,6 +78,7 @@ check_text() {
 		"^goroutine $(said root held 5), main\.hold at .*/main\.go:[0-9]+, sp_0x[0-9a-f]+\$"
 	has "path: garbage" "$("$GOHEAP" path "$work/dump" "$(address garbage 0)")" 'garbage: no root leads to it'
 	has "objects: of an address within one" "$("$GOHEAP" object "$work/dump" "${last%?}8")" "^$last  .*; ${last%?}8 is \+8\$"
+	has "objects: text" "$("$GOHEAP" objects "$work/dump" "$(said text names 3)")" '^  so \\\\ it "goes", so '
 	has "referrers: nothing" "$("$GOHEAP" referrers "$work/dump" "$(address garbage 0)")" 'nothing points to it'
 	output=$("$GOHEAP" dominators "$work/dump" --limit 0)
 	has "dominators: a tree of 7 objects is one line" "$output" \
@@ -170,8 +171,10 @@ check_gdb() {
 	session=$(goheap "$directory/graph" "goheap load $work/dump" "goheap path 'main.list'" "goheap path 'main.list'.next" \
 		"thread $(goheap "$directory/graph" "goheap load $work/dump" "thread find LWP $(said root held 5)" |
 			sed -n 's/^Thread \([0-9]*\) .*/\1/p')" "frame function main.hold" "goheap path first")
-	equal "GDB: path, of variables" 2 "$(grep -c "^bss $(said root list 5)\$" <<<"$session")"
+	equal "GDB: path, of variables" 2 "$(grep -c "^main\.list (bss, $(said root list 5))\$" <<<"$session")"
 	has "GDB: path, of a local variable" "$session" "^  $(address held 0)  "
+	session=$(goheap "$directory/graph.stripped" "goheap load --names $directory/graph $work/dump" "goheap path $last")
+	has "GDB: path, with the names of another program" "$session" "^main\.list \(bss, $(said root list 5)\)\$"
 	session=$(goheap "$directory/graph.stripped" "goheap load $work/dump" "goheap path nothing" "goheap path 0x10" \
 		"goheap path")
 	has "GDB: what is no expression" "$session" '^No symbol "nothing" in current context\.$'
@@ -198,6 +201,9 @@ for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	fi
 	compare "Go $release" "$directory"
 done
+if directory=$("$tests/build-sample" "$release" graph -buildmode=pie); then
+	compare "Go $release PIE" "$directory"
+fi
 check_machine 386 env
 check_machine s390x qemu-s390x-static
 if directory=$("$tests/build-sample" 1.19 graph); then

@@ -5,18 +5,32 @@ set -u
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# graph NAME DUMP: objects with their contents, references and roots.
-graph() {
-	if ! "$GOHEAP" hprof "$2" -o "$work/hprof" 2>"$work/errors"; then
-		fail "$1: it is written" "$(cat "$work/errors")"
-		return
-	fi
-	same "$1: nothing is left out" /dev/null "$work/errors"
-	"$dumpfile" graph "$2" | sort >"$work/expected"
-	"$hprof" graph "$work/hprof" 2>"$work/errors" | sort >"$work/found"
+# unnamed: such rows, in which variables have neither names nor addresses, and no inlined calls are counted in stacks.
+# shellcheck disable=SC2317 # it is called as check_graph's filter
+unnamed() {
+	sed -E -e 's/^root	(data|bss|global)	[^	]*	/root	global	/' -e 's/^(root	frame	[0-9]+)	[0-9]+/\1/'
+}
+
+# check_graph NAME DUMP ORDER [FILTER]: $work/hprof has the dump's objects with their contents, its references and roots.
+# Large objects have their pointers alone.
+check_graph() {
+	"$hprof" graph "$work/hprof" "$3" 2>"$work/errors" | ${4-cat} | sort >"$work/found"
 	same "$1: a strict reader has no objection" /dev/null "$work/errors"
+	"$dumpfile" graph "$2" | ${4-cat} | awk -F'\t' '
+		NR == FNR { if ($1 == "object") form[$2] = $4; next }
+		$1 != "object" || $4 == form[$2] || !($2 in form)' "$work/found" - | sort >"$work/expected"
 	same "$1: objects, references, roots ($(cut -f 1 "$work/expected" | uniq -c | awk '{ printf "%s%d %ss", (NR > 1 ? ", " : ""), $1, $2 }'))" \
 		"$work/expected" "$work/found"
+}
+
+# graph NAME DUMP ORDER [PROGRAM]: the same of what goheap writes.
+graph() {
+	if "$GOHEAP" hprof "$2" ${4+-e "$4"} -o "$work/hprof" 2>"$work/errors"; then
+		same "$1: nothing is left out" /dev/null "$work/errors"
+		check_graph "$1" "$2" "$3" ${4+unnamed}
+	else
+		fail "$1: it is written" "$(cat "$work/errors")"
+	fi
 }
 
 # stacks NAME PROGRAM DUMP STACKS: every frame that runtime.Stack printed is in that goroutine's stack.
@@ -35,8 +49,8 @@ dotted() {
 	awk -F'\t' -v OFS='\t' '{ gsub("/", ".", $3); print }'
 }
 
-# visualvm NAME WORD: VisualVM reads the same from $work/hprof as the strict reader. It does not tell contents, nor of
-# what thread a native stack is.
+# visualvm NAME WORD ORDER: VisualVM reads the same from $work/hprof as the strict reader. It does not tell contents, nor
+# of what thread a native stack is.
 visualvm() {
 	if [ -z "$reader" ]; then
 		skip "$1: VisualVM" "$why"
@@ -47,10 +61,10 @@ visualvm() {
 		fail "$1: VisualVM opens it" "$(head -n 5 "$work/errors")"
 		return
 	fi
-	"$hprof" graph "$work/hprof" | awk -F'\t' -v OFS='\t' '
-		$1 == "object" { NF-- }
+	"$hprof" graph "$work/hprof" "$3" | awk -F'\t' -v OFS='\t' '
+		$1 == "object" { NF -= 2 }
 		$2 == "native stack" { $3 = $4; NF-- }
-		$2 ~ /^(data|bss|finalizer|queued finalizer|other root)$/ { $2 = $3; $3 = $4; NF-- }
+		$1 == "root" && NF == 4 && $2 != "local" { $2 = $3; $3 = $4; NF-- }
 		{ print }' | sort >"$work/expected"
 	sort "$work/hprof.rows" >"$work/found"
 	same "$1: VisualVM's objects, references, roots" "$work/expected" "$work/found"
@@ -61,6 +75,35 @@ visualvm() {
 	has "$1: VisualVM finds what retains most" "$(cat "$work/retains")" '^0x[0-9a-f]+$'
 }
 
+# said KIND STRUCTURE COLUMN...: what the program printed in such lines.
+said() {
+	awk -F'\t' -v kind="$1" -v structure="$2" '$1 == kind && $2 == structure' "$work/said" | cut -f "$3"
+}
+
+# names RELEASE: types, fields and variables have the names that the source gives them.
+names() {
+	local directory
+	directory=$("$tests/build-sample" "$1" graph 2>"$work/why") || return
+	"$directory/graph" "$work/dump" >"$work/said"
+	graph "Go $1, with types" "$work/dump" little "$directory/graph"
+	"$hprof" names "$work/hprof" >"$work/rows"
+	said object boxes 3,4 | sed -nE 's/^[12]\t(.*)/\1\tmain.Square/p' | sort >"$work/expected"
+	awk -F'\t' -v OFS='\t' '$3 == "main.Square" { print $2, $3 }' "$work/rows" | sort >"$work/found"
+	same "Go $1, with types: what interfaces hold is of its type" "$work/expected" "$work/found"
+	said object list 4 | sort >"$work/list"
+	awk -F'\t' 'NR == FNR { list[$1]; next } $1 == "class" && $2 in list { print $3 }' "$work/list" "$work/rows" |
+		uniq -c | sed 's/^ *//' >"$work/found"
+	equal "Go $1, with types: the list's objects are of its type" "$(wc -l <"$work/list") main.Link" "$(cat "$work/found")"
+	said pointer list 3,5 | sort >"$work/expected"
+	awk -F'\t' -v OFS='\t' '
+		NR == FNR { list[$1]; next }
+		$1 == "field" && $3 == "next" && $2 in list { print $2, $4 }' "$work/list" "$work/rows" | sort >"$work/found"
+	same "Go $1, with types: the list's fields" "$work/expected" "$work/found"
+	has "Go $1, with types: the list's variable" "$(cat "$work/rows")" \
+		"^static	main\.list	main\.list	$(said root list 6)\$"
+	visualvm "Go $1, with types" 8 little
+}
+
 check_release() {
 	local directory
 	if ! directory=$("$tests/build-sample" "$1" dump 2>"$work/why"); then
@@ -68,16 +111,18 @@ check_release() {
 		return
 	fi
 	"$directory/dump" "$work/dump" "$work/stacks" >"$work/counts"
-	graph "Go $1" "$work/dump"
+	graph "Go $1" "$work/dump" little
 	stacks "Go $1" "$directory/dump.stripped" "$work/dump" "$work/stacks"
-	visualvm "Go $1" 8
+	check_graph "Go $1, with the program" "$work/dump" little unnamed
+	visualvm "Go $1" 8 little
+	names "$1"
 }
 
 # Pointers of 4 bytes, and numbers with the highest byte first.
 check_machine() {
 	if foreign_dump "$1" "$2"; then
-		graph "$1" "$work/dump"
-		visualvm "$1" "$3"
+		graph "$1" "$work/dump" "$4"
+		visualvm "$1" "$3" "$4"
 	fi
 }
 
@@ -89,7 +134,7 @@ check_damaged() {
 		head -c $((size * part / 8)) "$work/dump" >"$work/cut"
 		"$GOHEAP" hprof "$work/cut" -o "$work/hprof" 2>"$work/errors"
 		equal "$part eighths of a dump are written" 0 $?
-		"$hprof" graph "$work/hprof" >"$work/found" 2>"$work/errors"
+		"$hprof" stacks "$work/hprof" >"$work/found" 2>"$work/errors"
 		same "$part eighths: a strict reader has no objection" /dev/null "$work/errors"
 	done
 }
@@ -152,8 +197,8 @@ for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	check_release "$release"
 done
 check_damaged
-check_machine 386 env 4
-check_machine s390x qemu-s390x 8
+check_machine 386 env 4 little
+check_machine s390x qemu-s390x 8 big
 check_crafted
 check_output
 finish

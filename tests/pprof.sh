@@ -170,12 +170,39 @@ compare_raw() {
 			END { print sum[1], sum[2], sum[3], sum[4] }')"
 }
 
+# compare_live NAME: of what the sample keeps, all that is in use is live. Its list is kept by its own objects, each of
+# 16 bytes, as are those of 112 bytes that they point to; large buffers keep themselves only.
+compare_live() {
+	pprof -raw "$work/proto" | stacks |
+		awk '$3 > 0 && / main\.allocate / {
+			objects = $3
+			bytes = $4
+			$1 = $2 = $3 = $4 = $5 = ""
+			sum[$0, 1] += objects
+			sum[$0, 2] += bytes
+			rows[$0]
+		}
+		END { for (row in rows) print sum[row, 1], sum[row, 2] row }' | sort >"$work/expected"
+	"$GOHEAP" pprof -e "$directory/profile.stripped" --live --rate 1 -o "$work/pprof" "$work/dump" 2>"$work/errors"
+	pprof -raw "$work/pprof" | stacks >"$work/live"
+	awk '/ main\.allocate / { row = $1 " " $2; $1 = $2 = $3 = $4 = ""; print row " " $0 }' "$work/live" |
+		sort >"$work/found"
+	same "$1: what is live is what the process has in use ($(wc -l <"$work/expected"))" "$work/expected" "$work/found"
+	has "$1: what a list retains" "$(cat "$work/live")" '^1000 16000 128000 0  \| main\.links '
+	has "$1: what its payload retains" "$(cat "$work/live")" '^1000 112000 112000 0  \| main\.payload '
+	has "$1: what buffers retain" "$(cat "$work/live")" '^[0-9]+ ([0-9]+) \1 0  \| main\.large '
+	equal "$1: nothing retains less than itself" "" "$(awk '$3 < $2' "$work/live")"
+	has "$1: sample types of what is live" "$(pprof -raw "$work/pprof")" \
+		'^live_objects/count live_space/bytes\[dflt\] retained_space/bytes$'
+}
+
 check_release() {
 	local rate
 	for rate in 1 4096 524288; do
 		write "$1" "$rate" || return
 		compare_stacks "Go $1, a sample each $rate bytes" "$rate"
 		compare_text "Go $1, a sample each $rate bytes" "$rate"
+		[ "$rate" -gt 1 ] || compare_live "Go $1"
 	done
 	compare_raw "Go $1"
 }

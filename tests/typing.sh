@@ -74,6 +74,10 @@ check_release() {
 		return
 	fi
 	compare "$name, stripped" 98 -e "$directory/typed.stripped"
+	compare "$name, with the twin" 98 -e "$directory/typed.stripped" --names "$directory/typed"
+	"$GOHEAP" path -e "$directory/typed" "$work/dump" \
+		"$(awk -F'\t' '$2 == "main.Holder" { print $1; exit }' "$work/said")" >"$work/path"
+	has "$name: a path names a global" "$(cat "$work/path")" '^main\.holder \(bss, 0x[0-9a-f]+\)$'
 	"$GOHEAP" path -e "$directory/typed.stripped" "$work/dump" \
 		"$(awk -F'\t' '$2 == "map[string]main.Named" { print $1; exit }' "$work/said")" >"$work/path"
 	has "$name: a path names fields" "$(cat "$work/path")" 'main\.Holder, [0-9]+ bytes  \.many ->$'
@@ -90,10 +94,12 @@ check_programs() {
 		"$directory/checker.stripped" "$work/dump" "$goroot" encoding/json >"$work/said" ||
 			fail "Go $1: the sample writes its dump"
 		typed "Go $1: a type checker, stripped" 30 -e "$directory/checker.stripped"
+		typed "Go $1: a type checker, with the twin" 95 --names "$directory/checker"
 	fi
 	if build "$1" web; then
 		"$directory/web.stripped" "$work/dump" || fail "Go $1: the sample writes its dump"
-		typed "Go $1: a web server, stripped" 80 -e "$directory/web.stripped"
+		typed "Go $1: a web server, stripped" 75 -e "$directory/web.stripped"
+		typed "Go $1: a web server, with the twin" 85 --names "$directory/web"
 	fi
 }
 

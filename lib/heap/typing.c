@@ -152,6 +152,7 @@ static bool find_types(struct gh_typing *typing, struct gh_typer *typer)
 {
 	gh_seeds_exact(typer);
 	gh_seeds_records(typer);
+	gh_seeds_variables(typer, &typing->variables);
 	gh_seeds_segments(typer);
 	gh_typer_spread(typer);
 	gh_seeds_objects(typer);
@@ -162,29 +163,58 @@ static bool find_types(struct gh_typing *typing, struct gh_typer *typer)
 	       !typing->layouts.links.failed;
 }
 
+/* Finds the variables of the program before it was stripped, if that is given. */
+static bool find_variables(struct gh_typing *typing, const char *twin, struct gh_error *err)
+{
+	struct gh_buffer pcs = {0};
+	if (twin == NULL)
+		return true;
+	gh_seeds_pcs(typing->heap->dump, typing->bias, &pcs);
+	bool found = gh_variables_find(&typing->variables, &typing->layouts, twin,
+				       (const void *)pcs.data, pcs.size / sizeof(uint64_t), err);
+	gh_buffer_free(&pcs);
+	return found;
+}
+
+static bool no_memory(const struct gh_heap *heap, struct gh_error *err)
+{
+	return gh_fail(err, heap->dump->path, GH_NO_OFFSET, "memory for its types", "none");
+}
+
+static bool build(struct gh_typing *typing, struct gh_typer *typer,
+		  const struct gh_typing_program *program, struct gh_error *err)
+{
+	const struct gh_heap *heap = typing->heap;
+	bool known = program->tab != NULL;
+	if (known && !gh_rtypes_find(&typing->types, program->tab, err))
+		return false;
+	if (!gh_layouts_make(&typing->layouts, known ? &typing->types : NULL, heap->dump->word))
+		return no_memory(heap, err);
+	if (known && !find_variables(typing, program->twin, err))
+		return false;
+	if (gh_typer_make(typer, heap, &typing->layouts, program->tab, program->bias) &&
+	    find_types(typing, typer) && make_classes(typing, typer))
+		return true;
+	return no_memory(heap, err);
+}
+
 bool gh_typing_build(struct gh_typing *typing, const struct gh_heap *heap,
 		     const struct gh_typing_program *program, struct gh_error *err)
 {
 	struct gh_typer typer = {0};
-	*typing = (struct gh_typing){.heap = heap};
-	bool known = program->tab != NULL;
-	if (known && !gh_rtypes_find(&typing->types, program->tab, err))
-		return false;
-	bool found =
-	    gh_layouts_make(&typing->layouts, known ? &typing->types : NULL, heap->dump->word) &&
-	    gh_typer_make(&typer, heap, &typing->layouts, program->tab, program->bias) &&
-	    find_types(typing, &typer) && make_classes(typing, &typer);
+	*typing = (struct gh_typing){.heap = heap, .bias = program->bias};
+	bool built = build(typing, &typer, program, err);
 	gh_typer_free(&typer);
-	if (found)
-		return true;
-	gh_typing_free(typing);
-	return gh_fail(err, heap->dump->path, GH_NO_OFFSET, "memory for its types", "none");
+	if (!built)
+		gh_typing_free(typing);
+	return built;
 }
 
 void gh_typing_free(struct gh_typing *typing)
 {
 	gh_rtypes_free(&typing->types);
 	gh_layouts_free(&typing->layouts);
+	gh_variables_free(&typing->variables);
 	gh_buffer_free(&typing->names);
 	free(typing->numbers);
 	free(typing->classes);
@@ -238,8 +268,12 @@ bool gh_typing_field(const struct gh_typing *typing, uint32_t object, uint64_t o
 bool gh_typing_root(const struct gh_typing *typing, const struct gh_root *root,
 		    struct gh_buffer *out)
 {
-	(void)typing;
-	(void)root;
-	(void)out;
-	return false;
+	uint64_t offset;
+	const struct gh_variable *variable = gh_seeds_variable_of(
+	    &typing->variables, typing->heap->dump, typing->bias, root, &offset);
+	if (variable == NULL)
+		return false;
+	gh_buffer_bytes(out, variable->name, strlen(variable->name));
+	gh_layouts_part_name(&typing->layouts, variable->layout, offset, out);
+	return true;
 }

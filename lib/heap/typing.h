@@ -16,6 +16,7 @@
 
 #include "lib/heap/heap.h"
 #include "lib/heap/layout.h"
+#include "lib/heap/variables.h"
 
 /* Objects that are called the same. */
 struct gh_class {
@@ -39,8 +40,10 @@ struct gh_typing {
 	const struct gh_heap *heap; /* not owned */
 	struct gh_rtypes types;
 	struct gh_layouts layouts;
-	uint32_t *numbers;        /* by object: its class; owned */
-	struct gh_class *classes; /* owned */
+	struct gh_variables variables; /* none without the unstripped program */
+	uint64_t bias;                 /* of the dump's addresses over the program's */
+	uint32_t *numbers;             /* by object: its class; owned */
+	struct gh_class *classes;      /* owned */
 	uint32_t nclasses;
 	struct gh_buffer names; /* of classes */
 	uint64_t typed_objects; /* objects whose type is known */

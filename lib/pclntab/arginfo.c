@@ -1,6 +1,11 @@
 #include "lib/pclntab/arginfo.h"
 
-#define FUNCDATA_ARG_INFO 5
+#define FUNCDATA_ARGS_POINTER_MAPS 0
+#define FUNCDATA_ARG_INFO          5
+
+/* More pointer maps than these are not looked at: a function has one for each set of arguments that
+ * are in use at a call. */
+#define MAX_MAPS 256
 
 /* What stands in an offset's place. */
 enum {
@@ -76,6 +81,34 @@ static bool read_item(struct gh_args *args, struct place *place, struct gh_curso
 	}
 }
 
+/* Marks the words of ARGS that the bits of MAP, of SIZE bytes, are set for. */
+static void mark_pointers(struct gh_args *args, const uint8_t *map, size_t size, uint8_t word)
+{
+	for (size_t i = 0; i < args->count; i++) {
+		struct gh_arg *arg = &args->items[i];
+		unsigned bit = arg->offset / word;
+		if (arg->size == word && bit / 8 < size && (map[bit / 8] >> bit % 8 & 1) != 0)
+			arg->is_pointer = true;
+	}
+}
+
+static void find_pointers(struct gh_args *args, const struct gh_pclntab *tab,
+			  const struct gh_func *func)
+{
+	struct gh_cursor cur;
+	uint64_t address = gh_pclntab_funcdata(tab, func, FUNCDATA_ARGS_POINTER_MAPS);
+	if (address == 0 || !gh_image_at(tab->image, address, &cur))
+		return;
+	uint32_t count = gh_cursor_u32(&cur);
+	uint32_t nbits = gh_cursor_u32(&cur);
+	for (uint32_t i = 0; i < count && i < MAX_MAPS; i++) {
+		const uint8_t *map = gh_cursor_bytes(&cur, nbits / 8 + (nbits % 8 != 0));
+		if (map == NULL)
+			return;
+		mark_pointers(args, map, nbits / 8 + (nbits % 8 != 0), tab->pointer_size);
+	}
+}
+
 void gh_args_read(struct gh_args *args, const struct gh_pclntab *tab, const struct gh_func *func)
 {
 	struct gh_cursor cur;
@@ -87,6 +120,7 @@ void gh_args_read(struct gh_args *args, const struct gh_pclntab *tab, const stru
 	for (unsigned i = 0; i < MAX_LENGTH; i++) {
 		uint8_t code = gh_cursor_u8(&cur);
 		if (cur.failed || !read_item(args, &place, &cur, code))
-			return;
+			break;
 	}
+	find_pointers(args, tab, func);
 }

@@ -1,6 +1,7 @@
 /* Which words a function's arguments are made of, for tracebacks (Go 1.17 and later):
  * FUNCDATA_ArgInfo. Format: printArgs in src/runtime/traceback.go, and EmitArgInfo in
- * src/cmd/compile/internal/ssagen/ssa.go. */
+ * src/cmd/compile/internal/ssagen/ssa.go. Which of them are pointers: FUNCDATA_ArgsPointerMaps,
+ * stackmap in src/runtime/symtab.go. */
 #ifndef GH_PCLNTAB_ARGINFO_H
 #define GH_PCLNTAB_ARGINFO_H
 
@@ -14,10 +15,11 @@
 
 /* A word that is an argument, or part of one. */
 struct gh_arg {
-	uint8_t number; /* of the argument, from 0 */
-	uint8_t part;   /* of the aggregate, from 0, nested ones laid flat; or GH_ARG_WHOLE */
-	uint8_t offset; /* of its place in memory from that of the first argument, in bytes */
-	uint8_t size;   /* in bytes: 1, 2, 4 or 8 */
+	uint8_t number;  /* of the argument, from 0 */
+	uint8_t part;    /* of the aggregate, from 0, nested ones laid flat; or GH_ARG_WHOLE */
+	uint8_t offset;  /* of its place in memory from that of the first argument, in bytes */
+	uint8_t size;    /* in bytes: 1, 2, 4 or 8 */
+	bool is_pointer; /* known to be one; others may be */
 };
 
 struct gh_args {

@@ -45,9 +45,11 @@ struct gh_func {
 	uint8_t flag; /* runtime.funcFlag, 0 before Go 1.17 */
 };
 
-/* gh_func.flag: the outermost frame of a stack, and a function that moves SP freely. */
+/* gh_func.flag: the outermost frame of a stack, a function that moves SP freely, and one in
+ * assembly (Go 1.18 and later). */
 #define GH_FUNC_TOP_FRAME 1
 #define GH_FUNC_SP_WRITE  2
+#define GH_FUNC_ASM       4
 
 struct gh_pclntab {
 	const struct gh_image *image; /* not owned; outlives the table */

@@ -36,15 +36,15 @@ struct function {
 
 /* What is read, and what is made of it. */
 struct conversion {
-	struct gh_buffer *out;
-	const struct gh_image *image;
-	const struct gh_cursor *symtab;
-	const char **components;    /* of paths, by number; owned */
-	struct function *functions; /* owned */
-	size_t nfunc;
-	uint64_t text, etext; /* addresses; 0 if the symbols do not tell */
-	struct gh_plan9_history history;
-	struct gh_plan9_lines lines;
+	struct gh_buffer *out;           /* the pclntab of Go 1.2 */
+	const struct gh_image *image;    /* the program */
+	const struct gh_cursor *symtab;  /* over its symbols */
+	const char **components;         /* of paths, by number; owned */
+	struct function *functions;      /* in address order; owned */
+	size_t nfunc;                    /* functions */
+	uint64_t text, etext;            /* addresses; 0 if the symbols do not tell */
+	struct gh_plan9_history history; /* of all objects */
+	struct gh_plan9_lines lines;     /* at the function that is being written */
 	struct gh_buffer pcln; /* the table of lines of a function, until that of files is whole */
 };
 

@@ -8,12 +8,12 @@
 #define CALL_SIZE 5
 #define MAX_LOADS 32
 
-/* Code that is looked through. */
+/* Code of a function that is looked through. */
 struct code {
-	const uint8_t *bytes;
-	size_t size; /* in bytes */
-	const struct gh_arch *arch;
-	uint32_t delta; /* size of the frame without what the call pushed, in bytes */
+	const uint8_t *bytes;       /* in the image */
+	size_t size;                /* in bytes */
+	const struct gh_arch *arch; /* the machine */
+	uint32_t delta;             /* size of the frame without what the call pushed, in bytes */
 };
 
 /* The integer of SIZE bytes, 1 or 4, at POS, which must be in the code. */
@@ -57,10 +57,9 @@ static size_t frame_start(const struct code *code)
 			size_t length = x86_adjustment(code, pos, 0xec); /* SUBQ $delta, SP */
 			if (length != 0)
 				return pos + length;
-		} else if (code->arch->machine == EM_ARM) {
-			/* MOVW.W R14, -delta(R13) */
-			if (number_at(code, pos, 4) == (0xe52de000 | code->delta))
-				return pos + 4;
+		} else if (code->arch->machine == EM_ARM && code->delta < 0x1000 &&
+			   number_at(code, pos, 4) == (0xe52de000 | code->delta)) {
+			return pos + 4; /* MOVW.W R14, -delta(R13) */
 		}
 	}
 	return quantum;

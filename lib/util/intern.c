@@ -10,7 +10,8 @@ static int compare(const void *a, const void *b)
 	const struct gh_interned *second = b;
 	if (first->length != second->length)
 		return first->length < second->length ? -1 : 1;
-	return memcmp(first->text, second->text, first->length);
+	/* The empty string may be NULL. */
+	return first->length > 0 ? memcmp(first->text, second->text, first->length) : 0;
 }
 
 static struct gh_interned *append(struct gh_intern *set, const struct gh_interned *key)

@@ -75,9 +75,10 @@ static bool add_dwarf(struct parts *parts)
 		const char *name;
 		const struct gh_buffer *contents;
 	} sections[] = {
-	    {".debug_abbrev", &parts->info.abbrev},   {".debug_info", &parts->info.info},
-	    {".debug_line", &parts->info.line},       {".debug_ranges", &parts->info.ranges},
-	    {".debug_aranges", &parts->info.aranges}, {".debug_frame", &parts->frame},
+	    {".debug_abbrev", &parts->info.abbrev}, {".debug_info", &parts->info.info},
+	    {".debug_line", &parts->info.line},     {".debug_ranges", &parts->info.ranges},
+	    {".debug_loc", &parts->info.loc},       {".debug_aranges", &parts->info.aranges},
+	    {".debug_frame", &parts->frame},
 	};
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
 		const struct gh_buffer *contents = sections[i].contents;

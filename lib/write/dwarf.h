@@ -104,6 +104,9 @@ enum {
 	DW_OP_lit0 = 0x30,
 	DW_OP_reg0 = 0x50,  /* and a register of 5 bits */
 	DW_OP_breg0 = 0x70, /* and a register of 5 bits */
+	DW_OP_regx = 0x90,
+	DW_OP_fbreg = 0x91,
+	DW_OP_piece = 0x93,
 	DW_OP_call_frame_cfa = 0x9c,
 };
 

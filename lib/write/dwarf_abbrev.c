@@ -74,6 +74,28 @@ static void add_call(struct gh_buffer *abbrev, unsigned code, bool has_calls, bo
 	end(abbrev);
 }
 
+static void add_words(struct gh_buffer *abbrev)
+{
+	begin(abbrev, GH_ABBREV_BLOCK_RANGES, DW_TAG_lexical_block, true);
+	add(abbrev, DW_AT_ranges, DW_FORM_sec_offset);
+	end(abbrev);
+	begin(abbrev, GH_ABBREV_WORDS, DW_TAG_subprogram, true);
+	end(abbrev);
+	begin(abbrev, GH_ABBREV_WORD, DW_TAG_variable, false);
+	add(abbrev, DW_AT_abstract_origin, DW_FORM_ref_udata);
+	end(abbrev);
+}
+
+static void add_argument(struct gh_buffer *abbrev, unsigned code, bool is_known)
+{
+	begin(abbrev, code, DW_TAG_formal_parameter, false);
+	add(abbrev, DW_AT_name, DW_FORM_string);
+	add(abbrev, DW_AT_type, DW_FORM_ref_addr);
+	if (is_known)
+		add(abbrev, DW_AT_location, DW_FORM_sec_offset);
+	end(abbrev);
+}
+
 void gh_abbrevs_make(struct gh_buffer *abbrev)
 {
 	add_unit(abbrev);
@@ -86,5 +108,8 @@ void gh_abbrevs_make(struct gh_buffer *abbrev)
 	add_call(abbrev, GH_ABBREV_CALL_RANGES, false, true);
 	add_call(abbrev, GH_ABBREV_NESTED, true, false);
 	add_call(abbrev, GH_ABBREV_NESTED_RANGES, true, true);
+	add_argument(abbrev, GH_ABBREV_ARGUMENT, true);
+	add_argument(abbrev, GH_ABBREV_UNKNOWN_ARGUMENT, false);
+	add_words(abbrev);
 	gh_buffer_u8(abbrev, 0);
 }

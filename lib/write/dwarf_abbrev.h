@@ -17,6 +17,11 @@ enum {
 	GH_ABBREV_CALL_RANGES, /* one that is in pieces */
 	GH_ABBREV_NESTED,      /* the same two with inlined calls */
 	GH_ABBREV_NESTED_RANGES,
+	GH_ABBREV_ARGUMENT,         /* an argument */
+	GH_ABBREV_UNKNOWN_ARGUMENT, /* one that is nowhere */
+	GH_ABBREV_BLOCK_RANGES,     /* a block with variables, in pieces */
+	GH_ABBREV_WORDS, /* a function that stands for none, with variables to refer to */
+	GH_ABBREV_WORD,  /* a variable that is as the one it refers to */
 };
 
 /* Adds the section's contents to ABBREV. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/pclntab/pcvalue.h"
+#include "lib/write/argregs.h"
 #include "lib/write/dwarf.h"
 #include "lib/write/dwarf_switch.h"
 #include "lib/write/framepointer.h"
@@ -96,6 +97,21 @@ static void set_call(struct frames *frames, const struct gh_injected *injected)
 	}
 }
 
+/* A debugger takes registers without a rule to be the caller's. What is said to be in one at the
+ * end of a function's prologue would be shown where a nil pointer stopped it there, when the
+ * runtime has long used that register. */
+static void arguments_undefined(struct frames *frames)
+{
+	size_t count;
+	const struct gh_register_run *runs = gh_arg_registers(frames->arch, &count);
+	for (size_t i = 0; i < count; i++) {
+		for (uint8_t j = 0; j < runs[i].count; j++) {
+			gh_buffer_u8(frames->out, DW_CFA_undefined);
+			gh_buffer_uleb128(frames->out, (uint8_t)(runs[i].first + j));
+		}
+	}
+}
+
 /* The rules that hold at the entry of every function that is called so. */
 static void add_common_entry(struct frames *frames, const struct gh_injected *injected)
 {
@@ -124,6 +140,7 @@ static void add_common_entry(struct frames *frames, const struct gh_injected *in
 	}
 	if (gh_frame_pointer(arch) != 0)
 		same_value(frames, gh_frame_pointer(arch));
+	arguments_undefined(frames);
 	gh_buffer_align(out, arch->pointer_size);
 	gh_buffer_patch(out, start, out->size - start - 4, 4);
 }

@@ -5,6 +5,7 @@
 #include "lib/write/dwarf_abbrev.h"
 #include "lib/write/dwarf_args.h"
 #include "lib/write/dwarf_inline.h"
+#include "lib/write/dwarf_live.h"
 #include "lib/write/dwarf_unit.h"
 #include "lib/write/dwarf_variable.h"
 #include "lib/write/slot_dwarf.h"
@@ -20,6 +21,7 @@ struct writer {
 	struct gh_strings *strings;
 	struct gh_line_table lines;
 	struct gh_inlines inlines;
+	struct gh_live live;
 	struct gh_arg_writer args;
 	struct gh_sourcemap map;
 	const struct gh_slots *slots; /* of a dump of the program; no sites if there is none */
@@ -107,6 +109,7 @@ static void begin_unit(struct writer *writer, const struct gh_interned *name)
 	gh_buffer_u8(out, 0); /* size of a segment selector: none */
 	gh_buffer_align(out, 2U * word);
 	gh_inlines_begin_unit(&writer->inlines, writer->unit);
+	gh_live_begin_unit(&writer->live, writer->unit);
 }
 
 /* Writes the run of functions from low to high. */
@@ -221,26 +224,29 @@ static bool add_function(struct writer *writer, const struct gh_func *func, bool
 		return false;
 	gh_line_begin(&writer->lines, func, joined);
 	gh_inlines_begin(&writer->inlines);
+	gh_live_begin(&writer->live, func);
 	struct gh_range range;
-	uint64_t inlined = UINT64_MAX; /* address of the first inlined call */
 	while (gh_sourcemap_next(&writer->map, &range)) {
-		if (range.nframes > 1 && range.start < inlined)
-			inlined = range.start;
 		gh_line_range(&writer->lines, &range);
-		gh_inlines_range(&writer->inlines, &range);
+		uint32_t call = gh_inlines_range(&writer->inlines, &range);
+		gh_live_range(&writer->live, range.start, call);
 	}
+	gh_live_end(&writer->live);
 	bool has_calls = gh_inlines_any(&writer->inlines);
 	size_t first_site = find_site(writer->slots, func->entry);
 	size_t end_site = find_site(writer->slots, func->end);
-	bool has_args = gh_args_begin(&writer->args, func, inlined);
-	bool has_children = has_calls || has_args || first_site < end_site;
+	bool has_args = gh_args_begin(&writer->args, func);
+	bool has_live = gh_live_has(&writer->live, GH_INLINE_NONE);
+	bool has_children = has_calls || has_args || has_live || first_site < end_site;
 	write_function(writer, func, gh_line_end(&writer->lines), has_children);
 	if (has_args)
-		gh_args_write(&writer->args);
+		gh_args_write(&writer->args, func);
 	/* Of two blocks that have an address GDB takes the first. */
 	write_sites(writer, func, first_site, end_site);
+	if (has_live)
+		gh_live_write(&writer->live, GH_INLINE_NONE, &writer->info->ranges);
 	if (has_calls)
-		gh_inlines_write(&writer->inlines, &writer->info->ranges);
+		gh_inlines_write(&writer->inlines, &writer->live, &writer->info->ranges);
 	if (has_children)
 		gh_buffer_u8(&writer->info->info, 0); /* no more of them */
 	return true;
@@ -270,7 +276,7 @@ static bool check_sections(const struct gh_info *info, const char *file, bool wh
 			   struct gh_error *err)
 {
 	const struct gh_buffer *sections[] = {&info->abbrev, &info->info, &info->line,
-					      &info->ranges, &info->aranges};
+					      &info->ranges, &info->loc,  &info->aranges};
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
 		whole = whole && !sections[i]->failed;
 		if (sections[i]->size > UINT32_MAX)
@@ -286,7 +292,9 @@ static bool free_writer(struct writer *writer)
 	gh_buffer_free(&writer->runs);
 	gh_sourcemap_free(&writer->map);
 	gh_slot_types_free(&writer->types);
+	gh_args_free(&writer->args);
 	whole = gh_inlines_free(&writer->inlines) && whole;
+	whole = gh_live_free(&writer->live) && whole;
 	return gh_line_free(&writer->lines) && whole;
 }
 
@@ -299,6 +307,7 @@ bool gh_info_make(struct gh_info *info, const struct gh_pclntab *tab,
 				 .info = {.big_endian = big_endian},
 				 .line = {.big_endian = big_endian},
 				 .ranges = {.big_endian = big_endian},
+				 .loc = {.big_endian = big_endian},
 				 .aranges = {.big_endian = big_endian}};
 	static const struct gh_slots none;
 	struct writer writer = {.info = info,
@@ -309,9 +318,11 @@ bool gh_info_make(struct gh_info *info, const struct gh_pclntab *tab,
 				.runs = {.big_endian = big_endian}};
 	gh_line_init(&writer.lines, tab);
 	gh_inlines_init(&writer.inlines, tab, strings, &writer.lines, &info->info);
-	gh_args_init(&writer.args, tab, &info->info);
+	gh_args_init(&writer.args, tab, &info->info, &info->loc);
+	/* A dump's own words are those of its frames, with their types. */
 	if (slots != NULL)
 		gh_slot_types_put(&writer.types, slots, &info->info);
+	gh_live_init(&writer.live, tab, slots == NULL, &info->info);
 	gh_variable_abbrevs(&info->abbrev);
 	gh_abbrevs_make(&info->abbrev);
 	bool made = true;
@@ -327,5 +338,6 @@ void gh_info_free(struct gh_info *info)
 	gh_buffer_free(&info->info);
 	gh_buffer_free(&info->line);
 	gh_buffer_free(&info->ranges);
+	gh_buffer_free(&info->loc);
 	gh_buffer_free(&info->aranges);
 }

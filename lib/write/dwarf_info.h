@@ -19,6 +19,7 @@ struct gh_info {
 	struct gh_buffer info;
 	struct gh_buffer line;
 	struct gh_buffer ranges;
+	struct gh_buffer loc;
 	struct gh_buffer aranges;
 };
 

@@ -188,15 +188,16 @@ static bool add_span(struct gh_inlines *inlines, uint32_t number, const struct g
 	return true;
 }
 
-void gh_inlines_range(struct gh_inlines *inlines, const struct gh_range *range)
+uint32_t gh_inlines_range(struct gh_inlines *inlines, const struct gh_range *range)
 {
 	uint32_t parent = GH_INLINE_NONE;
 	for (unsigned i = range->nframes - 1; i-- > 0;) {
 		uint32_t call = find_call(inlines, &range->frames[i], parent);
 		if (call == GH_INLINE_NONE || !add_span(inlines, call, range))
-			return;
+			break;
 		parent = call;
 	}
+	return parent;
 }
 
 bool gh_inlines_any(const struct gh_inlines *inlines)
@@ -218,12 +219,13 @@ static void write_origin(const struct gh_inlines *inlines, const struct gh_inlin
 	gh_buffer_uleb128(inlines->info, (uint64_t)call->site.line);
 }
 
+/* Writes the entry of CALL; with children, if any are to follow. */
 static void write_call(const struct gh_inlines *inlines, const struct gh_inline_call *call,
-		       struct gh_buffer *ranges)
+		       bool has_children, struct gh_buffer *ranges)
 {
 	struct gh_buffer *info = inlines->info;
 	bool in_pieces = call->first_span != call->last_span;
-	if (call->first_child != GH_INLINE_NONE)
+	if (has_children)
 		gh_buffer_u8(info, in_pieces ? GH_ABBREV_NESTED_RANGES : GH_ABBREV_NESTED);
 	else
 		gh_buffer_u8(info, in_pieces ? GH_ABBREV_CALL_RANGES : GH_ABBREV_CALL);
@@ -252,15 +254,20 @@ static uint32_t next_call(const struct gh_inlines *inlines, const struct gh_inli
 	return call->next;
 }
 
-void gh_inlines_write(const struct gh_inlines *inlines, struct gh_buffer *ranges)
+void gh_inlines_write(const struct gh_inlines *inlines, const struct gh_live *live,
+		      struct gh_buffer *ranges)
 {
 	uint32_t number = inlines->first_call;
 	while (number != GH_INLINE_NONE) {
 		const struct gh_inline_call *call = call_at(inlines, number);
-		write_call(inlines, call, ranges);
-		number = call->first_child;
-		if (number == GH_INLINE_NONE)
-			number = next_call(inlines, call);
+		bool has_blocks = gh_live_has(live, number);
+		bool has_calls = call->first_child != GH_INLINE_NONE;
+		write_call(inlines, call, has_blocks || has_calls, ranges);
+		if (has_blocks)
+			gh_live_write(live, number, ranges);
+		if (has_blocks && !has_calls)
+			gh_buffer_u8(inlines->info, 0); /* no more of them */
+		number = has_calls ? call->first_child : next_call(inlines, call);
 	}
 }
 

@@ -3,6 +3,7 @@
 #define GH_WRITE_DWARF_INLINE_H
 
 #include "lib/write/dwarf_line.h"
+#include "lib/write/dwarf_live.h"
 #include "lib/write/numbers.h"
 #include "lib/write/strings.h"
 
@@ -59,18 +60,20 @@ void gh_inlines_begin_unit(struct gh_inlines *inlines, size_t unit);
 void gh_inlines_begin(struct gh_inlines *inlines);
 
 /* Adds the next range of the function to the calls that are on its stack, and to .debug_info the
- * abstract subprograms that the unit has not yet: no other entry may be in the making there. A
- * frame is left out, and those inlined into it, where its name or place is unknown, where it is on
- * the stack twice, and once the calls have taken as many bytes as the image has. */
-void gh_inlines_range(struct gh_inlines *inlines, const struct gh_range *range);
+ * abstract subprograms that the unit has not yet: no other entry may be in the making there.
+ * Returns the number of the innermost call, GH_INLINE_NONE for the function's own code. A frame is
+ * left out, and those inlined into it, where its name or place is unknown, where it is on the stack
+ * twice, and once the calls have taken as many bytes as the image has. */
+uint32_t gh_inlines_range(struct gh_inlines *inlines, const struct gh_range *range);
 
 /* Whether the function has inlined calls. */
 bool gh_inlines_any(const struct gh_inlines *inlines);
 
-/* Writes the function's calls to .debug_info, as children of the entry written last, the end of
- * children left to the caller; and to RANGES, .debug_ranges, the spans of those that have several.
- * The unit's low_pc must be 0. */
-void gh_inlines_write(const struct gh_inlines *inlines, struct gh_buffer *ranges);
+/* Writes the function's calls to .debug_info, with the blocks that LIVE has within them, as
+ * children of the entry written last, the end of children left to the caller; and to RANGES,
+ * .debug_ranges, the spans of those that have several. The unit's low_pc must be 0. */
+void gh_inlines_write(const struct gh_inlines *inlines, const struct gh_live *live,
+		      struct gh_buffer *ranges);
 
 /* Writes the calls that are on the stack of RANGE, which was added, once more: as having the code
  * from START to before END, each in the other, as the last children of the entry that is in the

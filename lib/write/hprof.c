@@ -1,9 +1,11 @@
 #include "lib/write/hprof.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "lib/write/hprof_class.h"
 #include "lib/write/hprof_out.h"
+#include "lib/write/hprof_shape.h"
 #include "lib/write/hprof_static.h"
 #include "lib/write/hprof_thread.h"
 
@@ -20,9 +22,11 @@ struct writer {
 	struct gh_hprof_out out;
 	struct gh_hprof_ids ids;
 	struct gh_hprof_classes classes;
+	struct gh_hprof_shapes shapes;
 	struct gh_hprof_threads threads;
 	struct gh_hprof_statics statics;
 	const struct gh_heap *heap;
+	const struct gh_typing *typing;
 	struct gh_hprof_damage *damage;
 	unsigned word; /* pointer size, in bytes */
 };
@@ -30,8 +34,8 @@ struct writer {
 /* What an object becomes. */
 enum form {
 	LEFT_OUT,
-	BYTES,
-	WORDS,
+	NUMBERS, /* an array of a primitive type */
+	WORDS,   /* an array of words */
 	INSTANCE,
 };
 
@@ -39,7 +43,9 @@ struct object {
 	uint64_t id;
 	struct gh_cursor contents;
 	enum form form;
-	struct gh_hprof_shape shape;      /* of an instance */
+	uint8_t element;                  /* type of an array's elements */
+	uint64_t size;                    /* in bytes */
+	struct gh_hprof_shape shape;      /* but of an array of a primitive type */
 	uint32_t targets[GH_HPROF_WORDS]; /* of an instance, by word; where it has a pointer */
 };
 
@@ -58,7 +64,7 @@ static bool is_left_out(const struct writer *writer, uint32_t number)
 }
 
 /* Notes where OBJECT, which is not large, has pointers, and to what. */
-static void find_shape(struct writer *writer, uint32_t number, struct object *object)
+static void find_pointers(struct writer *writer, uint32_t number, struct object *object)
 {
 	struct gh_pointers walk;
 	struct gh_pointer pointer;
@@ -72,7 +78,6 @@ static void find_shape(struct writer *writer, uint32_t number, struct object *ob
 		object->shape.pointers |= UINT64_C(1) << place;
 		object->targets[place] = pointer.target;
 	}
-	object->form = object->shape.pointers != 0 ? INSTANCE : BYTES;
 }
 
 static bool has_pointers(const struct writer *writer, uint32_t number)
@@ -83,6 +88,60 @@ static bool has_pointers(const struct writer *writer, uint32_t number)
 	return gh_pointers_next(&walk, &pointer);
 }
 
+/* The type of the elements of OBJECT, of CLASS and without pointers, if Java has an array of such;
+ * else 0. What is not known is bytes. */
+static uint8_t element_of(const struct writer *writer, const struct object *object,
+			  const struct gh_class *class)
+{
+	static const struct {
+		const char *name;
+		uint8_t type; /* 0: a word */
+	} types[] = {
+	    {"[]bool", GH_HPROF_BOOLEAN},
+	    {"[]int16", GH_HPROF_SHORT},
+	    {"[]uint16", GH_HPROF_SHORT},
+	    {"[]int32", GH_HPROF_INT},
+	    {"[]uint32", GH_HPROF_INT},
+	    {"[]float32", GH_HPROF_FLOAT},
+	    {"[]int64", GH_HPROF_LONG},
+	    {"[]uint64", GH_HPROF_LONG},
+	    {"[]int", 0},
+	    {"[]uint", 0},
+	    {"[]uintptr", 0},
+	    {"[]float64", GH_HPROF_DOUBLE},
+	};
+	bool is_text = strcmp(class->name, "string data") == 0;
+	if (!class->typed || is_text || (class->array && class->size == 1))
+		return class->typed && strcmp(class->name, "[]bool") == 0 ? GH_HPROF_BOOLEAN
+									  : GH_HPROF_BYTE;
+	for (size_t i = 0; class->array && i < sizeof(types) / sizeof(types[0]); i++) {
+		uint8_t type = types[i].type != 0  ? types[i].type
+			       : writer->word == 8 ? GH_HPROF_LONG
+						   : GH_HPROF_INT;
+		if (strcmp(class->name, types[i].name) == 0 &&
+		    object->size % gh_hprof_size(&writer->out, type) == 0)
+			return type;
+	}
+	return 0;
+}
+
+static enum form find_form(struct writer *writer, uint32_t number, struct object *object)
+{
+	const struct gh_class *class = gh_typing_class(writer->typing, object->shape.type);
+	bool large = is_large(writer, object->size);
+	bool pointers = large && has_pointers(writer, number);
+	if (!large) {
+		find_pointers(writer, number, object);
+		pointers = object->shape.pointers != 0;
+	}
+	if (!pointers)
+		object->element = element_of(writer, object, class);
+	if (object->element != 0)
+		return NUMBERS;
+	object->shape.size = large ? 0 : object->size;
+	return large ? WORDS : INSTANCE;
+}
+
 static void describe(struct writer *writer, uint32_t number, struct object *object)
 {
 	const struct gh_dump *dump = writer->heap->dump;
@@ -90,13 +149,20 @@ static void describe(struct writer *writer, uint32_t number, struct object *obje
 	gh_dump_get(dump, GH_DUMP_OBJECT, gh_heap_object(writer->heap, number).number, &record);
 	object->id = gh_hprof_id_of(&writer->ids, number);
 	object->contents = gh_dump_bytes(dump, record.object.contents);
-	object->shape = (struct gh_hprof_shape){.size = gh_cursor_size(&object->contents)};
-	if (is_left_out(writer, number))
-		object->form = LEFT_OUT;
-	else if (!is_large(writer, object->shape.size))
-		find_shape(writer, number, object);
-	else
-		object->form = has_pointers(writer, number) ? WORDS : BYTES;
+	object->size = gh_cursor_size(&object->contents);
+	object->element = 0;
+	object->shape = (struct gh_hprof_shape){.type = gh_typing_of(writer->typing, number)};
+	object->form = is_left_out(writer, number) ? LEFT_OUT : find_form(writer, number, object);
+}
+
+/* The id of the class of OBJECT, an array of words; 0 if memory ran out. */
+static uint64_t class_of_words(struct writer *writer, uint32_t number, const struct object *object)
+{
+	if (!gh_typing_class(writer->typing, object->shape.type)->typed)
+		return writer->classes.builtins[GH_HPROF_WORD_ARRAY];
+	const struct gh_hprof_kind *kind =
+	    gh_hprof_kind_of(&writer->shapes, &object->shape, number);
+	return kind != NULL ? kind->id : 0;
 }
 
 /* Writes what loads the classes that the objects are of. */
@@ -108,7 +174,9 @@ static bool find_classes(struct writer *writer)
 		if (object.form == LEFT_OUT)
 			writer->damage->left_out++;
 		if (object.form == INSTANCE &&
-		    gh_hprof_class_of(&writer->classes, &object.shape) == NULL)
+		    gh_hprof_kind_of(&writer->shapes, &object.shape, i) == NULL)
+			return false;
+		if (object.form == WORDS && class_of_words(writer, i, &object) == 0)
 			return false;
 	}
 	return true;
@@ -117,7 +185,7 @@ static bool find_classes(struct writer *writer)
 /* How many elements of SIZE bytes go into the file's array for OBJECT. */
 static uint32_t count_elements(struct writer *writer, const struct object *object, unsigned size)
 {
-	uint64_t count = (object->shape.size + size - 1) / size;
+	uint64_t count = (object->size + size - 1) / size;
 	uint64_t most = MAX_ARRAY / size < MAX_ELEMENTS ? MAX_ARRAY / size : MAX_ELEMENTS;
 	if (count <= most)
 		return (uint32_t)count;
@@ -125,16 +193,27 @@ static uint32_t count_elements(struct writer *writer, const struct object *objec
 	return (uint32_t)most;
 }
 
-static void put_bytes(struct writer *writer, const struct object *object)
+static void put_numbers(struct writer *writer, const struct object *object)
 {
 	struct gh_hprof_out *out = &writer->out;
-	uint32_t count = count_elements(writer, object, 1);
-	gh_hprof_subrecord(out, GH_HPROF_PRIMITIVE_ARRAY_DUMP, (uint64_t)out->id_size + 9 + count);
+	struct gh_cursor contents = object->contents;
+	unsigned size = gh_hprof_size(out, object->element);
+	uint32_t count = count_elements(writer, object, size);
+	gh_hprof_subrecord(out, GH_HPROF_PRIMITIVE_ARRAY_DUMP,
+			   (uint64_t)out->id_size + 9 + (uint64_t)count * size);
 	gh_hprof_id(out, object->id);
 	gh_hprof_u4(out, GH_HPROF_NO_TRACE);
 	gh_hprof_u4(out, count);
-	gh_hprof_u1(out, GH_HPROF_BYTE);
-	gh_hprof_bytes(out, object->contents.start, count);
+	gh_hprof_u1(out, object->element);
+	if (size == 1) {
+		gh_hprof_bytes(out, contents.pos, count);
+		return;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		gh_buffer_uint(&out->pending, gh_cursor_uint(&contents, size), size);
+		if (i % STEP == 0)
+			gh_hprof_drain(out);
+	}
 }
 
 static void put_nulls(struct gh_hprof_out *out, uint64_t count)
@@ -155,7 +234,7 @@ static void put_words(struct writer *writer, uint32_t number, const struct objec
 	gh_hprof_id(out, object->id);
 	gh_hprof_u4(out, GH_HPROF_NO_TRACE);
 	gh_hprof_u4(out, count);
-	gh_hprof_id(out, writer->classes.builtins[GH_HPROF_WORD_ARRAY]);
+	gh_hprof_id(out, class_of_words(writer, number, object));
 	struct gh_pointers walk;
 	struct gh_pointer pointer;
 	uint64_t next = 0;
@@ -174,23 +253,27 @@ static void put_words(struct writer *writer, uint32_t number, const struct objec
 	put_nulls(out, count - next);
 }
 
-static void put_instance(struct writer *writer, const struct object *object)
+static void put_instance(struct writer *writer, uint32_t number, const struct object *object)
 {
 	struct gh_hprof_out *out = &writer->out;
 	struct gh_cursor contents = object->contents;
-	const struct gh_hprof_class *class = gh_hprof_class_of(&writer->classes, &object->shape);
-	gh_hprof_subrecord(out, GH_HPROF_INSTANCE_DUMP, 2 * out->id_size + 8 + object->shape.size);
+	const struct gh_hprof_kind *kind =
+	    gh_hprof_kind_of(&writer->shapes, &object->shape, number);
+	uint16_t count;
+	const struct gh_hprof_field *fields = gh_hprof_fields(kind, &count);
+	gh_hprof_subrecord(out, GH_HPROF_INSTANCE_DUMP, 2 * out->id_size + 8 + object->size);
 	gh_hprof_id(out, object->id);
 	gh_hprof_u4(out, GH_HPROF_NO_TRACE);
-	gh_hprof_id(out, class->id);
-	gh_hprof_u4(out, (uint32_t)object->shape.size);
-	for (unsigned i = 0; i < object->shape.size / writer->word; i++) {
-		uint64_t value = gh_cursor_uint(&contents, writer->word);
-		if ((object->shape.pointers >> i & 1) != 0)
-			value = gh_hprof_id_of(&writer->ids, object->targets[i]);
-		gh_buffer_uint(&out->pending, value, writer->word);
+	gh_hprof_id(out, kind->id);
+	gh_hprof_u4(out, (uint32_t)object->size);
+	for (uint16_t i = 0; i < count; i++) {
+		unsigned size = gh_hprof_size(out, fields[i].type);
+		size_t place = (size_t)(contents.pos - contents.start) / writer->word;
+		uint64_t value = gh_cursor_uint(&contents, size);
+		if (fields[i].type == GH_HPROF_OBJECT)
+			value = gh_hprof_id_of(&writer->ids, object->targets[place]);
+		gh_buffer_uint(&out->pending, value, size);
 	}
-	gh_hprof_bytes(out, contents.pos, gh_cursor_left(&contents));
 }
 
 static void dump_roots(struct writer *writer)
@@ -210,10 +293,10 @@ static void dump_objects(struct writer *writer)
 	struct object object;
 	for (uint32_t i = 0; i < writer->heap->count && !writer->out.failed; i++) {
 		describe(writer, i, &object);
-		if (object.form == BYTES)
-			put_bytes(writer, &object);
+		if (object.form == NUMBERS)
+			put_numbers(writer, &object);
 		else if (object.form == INSTANCE)
-			put_instance(writer, &object);
+			put_instance(writer, i, &object);
 	}
 	/* Downwards: of two arrays of objects, one after the other and with no header between
 	 * them, Eclipse MAT says that references must be compressed. */
@@ -235,6 +318,7 @@ static bool write_all(struct writer *writer)
 		return false;
 	*writer->damage = (struct gh_hprof_damage){.left_out = writer->damage->left_out};
 	gh_hprof_dump_classes(&writer->classes);
+	gh_hprof_dump_shapes(&writer->shapes);
 	if (!gh_hprof_dump_threads(&writer->threads))
 		return false;
 	dump_roots(writer);
@@ -242,23 +326,25 @@ static bool write_all(struct writer *writer)
 	return true;
 }
 
-bool gh_hprof_write(const struct gh_heap *heap, const struct gh_hprof_stacks *stacks, uint64_t time,
-		    const char *path, struct gh_hprof_damage *damage, struct gh_error *err)
+bool gh_hprof_write(const struct gh_heap *heap, const struct gh_typing *typing,
+		    const struct gh_hprof_stacks *stacks, uint64_t time, const char *path,
+		    struct gh_hprof_damage *damage, struct gh_error *err)
 {
 	unsigned word = heap->dump->word;
-	struct writer writer = {.heap = heap, .damage = damage, .word = word};
+	struct writer writer = {.heap = heap, .typing = typing, .damage = damage, .word = word};
 	*damage = (struct gh_hprof_damage){0};
 	if (!gh_hprof_out_open(&writer.out, path, word, time, err))
 		return false;
 	writer.ids =
 	    (struct gh_hprof_ids){.heap = heap, .limit = word == 4 ? UINT32_MAX : UINT64_MAX};
-	writer.classes =
-	    (struct gh_hprof_classes){.out = &writer.out, .ids = &writer.ids, .word = word};
+	writer.classes = (struct gh_hprof_classes){.out = &writer.out, .ids = &writer.ids};
+	writer.shapes = (struct gh_hprof_shapes){.classes = &writer.classes, .typing = typing};
 	writer.threads = (struct gh_hprof_threads){
 	    .classes = &writer.classes, .dump = heap->dump, .stacks = stacks};
-	writer.statics.classes = &writer.classes;
+	writer.statics = (struct gh_hprof_statics){.classes = &writer.classes, .typing = typing};
 	bool written = write_all(&writer);
 	gh_hprof_classes_free(&writer.classes);
+	gh_hprof_shapes_free(&writer.shapes);
 	gh_hprof_threads_free(&writer.threads);
 	gh_hprof_statics_free(&writer.statics);
 	if (written)

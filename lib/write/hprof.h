@@ -3,7 +3,7 @@
 #ifndef GH_WRITE_HPROF_H
 #define GH_WRITE_HPROF_H
 
-#include "lib/heap/heap.h"
+#include "lib/heap/typing.h"
 
 /* A call on a goroutine's stack. */
 struct gh_hprof_call {
@@ -36,16 +36,18 @@ struct gh_hprof_damage {
 };
 
 /* Writes HEAP to PATH as an hprof file of version 1.0.2. An object's id is its address; a pointer
- * into an object is a reference to it. Objects are instances, of one class if they are of one size
- * and have pointers at the same offsets; arrays of bytes if they have no pointers; and, if they
- * are larger than 64 words, arrays of words, null where a word is no pointer. Readers add to their
- * sizes the headers that Java's objects have. Goroutines are threads, and make a java.lang.Thread,
- * a String and a char[] each, that the heap does not have. The slots of frames are the roots of
- * their threads; defers, panics and contexts too; all other roots are static fields, of classes
- * named after their kind and the address of the variable, or of the object with a finalizer. TIME
- * is when the dump was made, in ms since 1970. The file is made under a temporary name beside PATH
- * and renamed when it is whole. False (ERR filled) if it cannot be written. */
-bool gh_hprof_write(const struct gh_heap *heap, const struct gh_hprof_stacks *stacks, uint64_t time,
-		    const char *path, struct gh_hprof_damage *damage, struct gh_error *err);
+ * into an object is a reference to it. Objects are instances, of one class if TYPING says that they
+ * are of one type, they are of one size, and have pointers at the same offsets; arrays of numbers,
+ * of bytes if their type is not known and they have no pointers; and, if they are larger than 64
+ * words, arrays of words, null where a word is no pointer. Readers add to their sizes the headers
+ * that Java's objects have. Goroutines are threads, and make a java.lang.Thread, a String and a
+ * char[] each, that the heap does not have. The slots of frames are the roots of their threads;
+ * defers, panics and contexts too; all other roots are static fields, of classes named after the
+ * variable, or after their kind and its address, or that of the object with a finalizer. TIME is
+ * when the dump was made, in ms since 1970. The file is made under a temporary name beside PATH and
+ * renamed when it is whole. False (ERR filled) if it cannot be written. */
+bool gh_hprof_write(const struct gh_heap *heap, const struct gh_typing *typing,
+		    const struct gh_hprof_stacks *stacks, uint64_t time, const char *path,
+		    struct gh_hprof_damage *damage, struct gh_error *err);
 
 #endif

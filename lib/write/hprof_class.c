@@ -1,27 +1,21 @@
 #include "lib/write/hprof_class.h"
 
-#include <inttypes.h>
-#include <search.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-struct field {
+struct builtin_field {
 	const char *name;
 	uint8_t type;
 };
 
 static const struct builtin {
 	const char *name;
-	uint32_t size; /* of an instance, in bytes, but for ids */
-	struct field fields[GH_HPROF_BUILTIN_FIELDS];
+	struct builtin_field fields[GH_HPROF_BUILTIN_FIELDS];
 } builtins[GH_HPROF_BUILTINS] = {
     [GH_HPROF_JAVA_OBJECT] = {.name = "java/lang/Object"},
     [GH_HPROF_JAVA_CLASS] = {.name = "java/lang/Class"},
     [GH_HPROF_JAVA_LOADER] = {.name = "java/lang/ClassLoader"},
     [GH_HPROF_JAVA_STRING] = {.name = "java/lang/String", .fields = {{"value", GH_HPROF_OBJECT}}},
     [GH_HPROF_JAVA_THREAD] = {.name = "java/lang/Thread",
-			      .size = 8 + 4 + 4 + 1,
 			      .fields = {{"name", GH_HPROF_OBJECT},
 					 {"tid", GH_HPROF_LONG},
 					 {"priority", GH_HPROF_INT},
@@ -84,85 +78,6 @@ void gh_hprof_classes_start(struct gh_hprof_classes *classes)
 	}
 }
 
-static int compare(const void *a, const void *b)
-{
-	const struct gh_hprof_class *x = a, *y = b;
-	if (x->shape.size != y->shape.size)
-		return x->shape.size < y->shape.size ? -1 : 1;
-	return (x->shape.pointers > y->shape.pointers) - (x->shape.pointers < y->shape.pointers);
-}
-
-/* Writes the names of fields for COUNT words, as GDB has them where a type has none either, that
- * are not yet written. */
-static void name_fields(struct gh_hprof_classes *classes, unsigned count)
-{
-	char name[32];
-	for (unsigned i = 0; i < count; i++) {
-		int length = snprintf(name, sizeof(name), "f_0x%x", i * classes->word);
-		if (classes->words[i] == 0)
-			classes->words[i] = gh_hprof_string(classes->out, name, (size_t)length);
-	}
-	if (classes->tail == 0)
-		classes->tail = gh_hprof_string(classes->out, "tail", strlen("tail"));
-}
-
-/* Writes the names that the class of SHAPE needs: its own, and its fields'. */
-static uint64_t load_shape(struct gh_hprof_classes *classes, const struct gh_hprof_shape *shape)
-{
-	unsigned word = classes->word;
-	char name[64 + 4 * GH_HPROF_WORDS];
-	int length = snprintf(name, sizeof(name), "%" PRIu64 " bytes, pointers at", shape->size);
-	for (unsigned i = 0; i < GH_HPROF_WORDS; i++)
-		if ((shape->pointers >> i & 1) != 0)
-			length +=
-			    snprintf(name + length, sizeof(name) - (size_t)length, " %u", i * word);
-	name_fields(classes, (unsigned)(shape->size / word));
-	return gh_hprof_load_class(classes, name, (size_t)length);
-}
-
-static bool grow(struct gh_hprof_classes *classes)
-{
-	if (classes->count < classes->capacity)
-		return true;
-	size_t capacity = classes->capacity > 0 ? 2 * classes->capacity : 64;
-	struct gh_hprof_class **items =
-	    reallocarray(classes->items, capacity, sizeof(*classes->items));
-	if (items == NULL)
-		return false;
-	classes->items = items;
-	classes->capacity = capacity;
-	return true;
-}
-
-/* Adds the class of SHAPE, which is in none yet. */
-static struct gh_hprof_class *add(struct gh_hprof_classes *classes,
-				  const struct gh_hprof_shape *shape)
-{
-	struct gh_hprof_class *class = malloc(sizeof(*class));
-	if (class == NULL)
-		return NULL;
-	class->shape = *shape;
-	if (!grow(classes) || tsearch(class, &classes->tree, compare) == NULL) {
-		free(class);
-		return NULL;
-	}
-	class->id = load_shape(classes, shape);
-	classes->items[classes->count++] = class;
-	return class;
-}
-
-const struct gh_hprof_class *gh_hprof_class_of(struct gh_hprof_classes *classes,
-					       const struct gh_hprof_shape *shape)
-{
-	const struct gh_hprof_class key = {.shape = *shape};
-	/* The heap has objects of one size side by side. */
-	if (classes->last != NULL && compare(classes->last, &key) == 0)
-		return classes->last;
-	struct gh_hprof_class **found = tfind(&key, &classes->tree, compare);
-	classes->last = found != NULL ? *found : add(classes, shape);
-	return classes->last;
-}
-
 /* Writes what a class begins with. It is ID, and TAIL is how many bytes its fields take. */
 static void start_class(struct gh_hprof_classes *classes, uint64_t id, uint32_t size, uint64_t tail)
 {
@@ -185,40 +100,58 @@ static void put_field(struct gh_hprof_out *out, uint64_t name, uint8_t type)
 	gh_hprof_u1(out, type);
 }
 
-static void dump_shape(struct gh_hprof_classes *classes, const struct gh_hprof_class *class)
+unsigned gh_hprof_size(const struct gh_hprof_out *out, uint8_t type)
+{
+	switch (type) {
+	case GH_HPROF_OBJECT:
+		return out->id_size;
+	case GH_HPROF_BOOLEAN:
+	case GH_HPROF_BYTE:
+		return 1;
+	case GH_HPROF_CHAR:
+	case GH_HPROF_SHORT:
+		return 2;
+	case GH_HPROF_INT:
+	case GH_HPROF_FLOAT:
+		return 4;
+	default:
+		return 8;
+	}
+}
+
+/* HEADER is added to the size of an instance. */
+static void put_class(struct gh_hprof_classes *classes, uint64_t id, uint32_t header,
+		      const struct gh_hprof_field *fields, uint16_t count)
 {
 	struct gh_hprof_out *out = classes->out;
-	unsigned word = classes->word;
-	uint16_t words = (uint16_t)(class->shape.size / word);
-	uint16_t bytes = (uint16_t)(class->shape.size % word);
-	uint16_t count = (uint16_t)(words + bytes);
-	start_class(classes, class->id, (uint32_t) class->shape.size, count * (out->id_size + 1));
+	uint32_t size = header;
+	for (uint16_t i = 0; i < count; i++)
+		size += gh_hprof_size(out, fields[i].type);
+	start_class(classes, id, size, count * (out->id_size + 1));
 	gh_hprof_u2(out, 0); /* statics */
 	gh_hprof_u2(out, count);
-	for (unsigned i = 0; i < words; i++)
-		put_field(out, classes->words[i],
-			  (class->shape.pointers >> i & 1) != 0 ? GH_HPROF_OBJECT
-			  : word == 8                           ? GH_HPROF_LONG
-								: GH_HPROF_INT);
-	for (unsigned i = 0; i < bytes; i++)
-		put_field(out, classes->tail, GH_HPROF_BYTE);
+	for (uint16_t i = 0; i < count; i++)
+		put_field(out, fields[i].name, fields[i].type);
+}
+
+void gh_hprof_dump_class(struct gh_hprof_classes *classes, uint64_t id,
+			 const struct gh_hprof_field *fields, uint16_t count)
+{
+	put_class(classes, id, 0, fields, count);
 }
 
 static void dump_builtin(struct gh_hprof_classes *classes, unsigned number)
 {
-	struct gh_hprof_out *out = classes->out;
 	const struct builtin *builtin = &builtins[number];
-	unsigned count = count_fields(builtin);
+	struct gh_hprof_field fields[GH_HPROF_BUILTIN_FIELDS];
+	uint16_t count = (uint16_t)count_fields(builtin);
 	/* A size of java.lang.Object tells VisualVM that the other classes' are to be taken as they
 	 * are: else it looks for Java's system properties, and fails without. */
-	uint32_t size = number == GH_HPROF_JAVA_OBJECT ? 2 * out->id_size : builtin->size;
-	for (unsigned i = 0; i < count; i++)
-		size += builtin->fields[i].type == GH_HPROF_OBJECT ? out->id_size : 0;
-	start_class(classes, classes->builtins[number], size, count * (out->id_size + 1));
-	gh_hprof_u2(out, 0); /* statics */
-	gh_hprof_u2(out, (uint16_t)count);
-	for (unsigned i = 0; i < count; i++)
-		put_field(out, classes->names[number][i], builtin->fields[i].type);
+	uint32_t header = number == GH_HPROF_JAVA_OBJECT ? 2 * classes->out->id_size : 0;
+	for (uint16_t i = 0; i < count; i++)
+		fields[i] =
+		    (struct gh_hprof_field){classes->names[number][i], builtin->fields[i].type};
+	put_class(classes, classes->builtins[number], header, fields, count);
 }
 
 void gh_hprof_dump_statics(struct gh_hprof_classes *classes, uint64_t id,
@@ -238,24 +171,12 @@ void gh_hprof_dump_classes(struct gh_hprof_classes *classes)
 {
 	for (unsigned i = 0; i < GH_HPROF_BUILTINS; i++)
 		dump_builtin(classes, i);
-	for (size_t i = 0; i < classes->count; i++)
-		dump_shape(classes, classes->items[i]);
 	const uint64_t *plain = (const void *)classes->plain.data;
 	for (size_t i = 0; i < classes->plain.size / sizeof(*plain); i++)
 		gh_hprof_dump_statics(classes, plain[i], NULL, 0);
 }
 
-static void keep(void *item)
-{
-	(void)item;
-}
-
 void gh_hprof_classes_free(struct gh_hprof_classes *classes)
 {
-	tdestroy(classes->tree, keep);
-	for (size_t i = 0; i < classes->count; i++)
-		free(classes->items[i]);
-	free(classes->items);
 	gh_buffer_free(&classes->plain);
-	classes->tree = classes->items = NULL;
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/write/package.h"
+
 /* Fields of a class. Readers take their count for a signed number of 16 bits. */
 #define MAX_FIELDS 0x7000
 
@@ -30,6 +32,14 @@ bool gh_hprof_is_static(const struct gh_root *root)
 struct place {
 	struct gh_root root;
 	uint64_t address; /* of a global; else something that grows with the record's number */
+	size_t name;      /* place in the names of the one of a global, ended by a NUL */
+	size_t variable;  /* how much of that is the variable's, in bytes; 0 if it is not known */
+};
+
+/* The roots that are static fields. */
+struct places {
+	struct gh_buffer items; /* struct place */
+	struct gh_buffer names;
 };
 
 static uint64_t address_of(const struct gh_dump *dump, const struct gh_root *root)
@@ -56,50 +66,87 @@ static int compare(const void *a, const void *b)
 	return (x->root.offset > y->root.offset) - (x->root.offset < y->root.offset);
 }
 
-/* Fills PLACES with the roots that are static fields, in the order of the memory they are in. */
-static bool find_places(const struct gh_heap *heap, struct gh_buffer *places)
+/* How much of NAME, "main.cache.items[3]", is the variable's. */
+static size_t variable_length(const char *name)
 {
-	for (size_t i = 0; i < heap->nroots; i++) {
-		if (!gh_hprof_is_static(&heap->roots[i]))
-			continue;
-		struct place place = {heap->roots[i], address_of(heap->dump, &heap->roots[i])};
-		gh_buffer_bytes(places, &place, sizeof(place));
-	}
-	if (places->failed)
+	size_t package = gh_package_length(name);
+	size_t start = package > 0 ? package + 1 : 0;
+	return start + strcspn(name + start, ".[");
+}
+
+static void add_place(const struct gh_hprof_statics *statics, struct places *places,
+		      const struct gh_root *root)
+{
+	struct place place = {
+	    .root = *root,
+	    .address = address_of(statics->typing->heap->dump, root),
+	    .name = places->names.size,
+	};
+	bool is_global = root->kind == GH_ROOT_DATA || root->kind == GH_ROOT_BSS;
+	bool known = is_global && gh_typing_root(statics->typing, root, &places->names);
+	gh_buffer_u8(&places->names, '\0');
+	if (known && !places->names.failed)
+		place.variable = variable_length((const char *)places->names.data + place.name);
+	gh_buffer_bytes(&places->items, &place, sizeof(place));
+}
+
+/* Finds the roots that are static fields, in the order of the memory they are in. */
+static bool find_places(const struct gh_hprof_statics *statics, struct places *places)
+{
+	const struct gh_heap *heap = statics->typing->heap;
+	for (size_t i = 0; i < heap->nroots; i++)
+		if (gh_hprof_is_static(&heap->roots[i]))
+			add_place(statics, places, &heap->roots[i]);
+	if (places->items.failed || places->names.failed)
 		return false;
-	if (places->size > 0)
-		qsort(places->data, places->size / sizeof(struct place), sizeof(struct place),
-		      compare);
+	if (places->items.size > 0)
+		qsort(places->items.data, places->items.size / sizeof(struct place),
+		      sizeof(struct place), compare);
 	return true;
 }
 
-/* A and B are of one class, if classes are of BLOCK bytes. */
-static bool are_together(const struct place *a, const struct place *b, uint64_t block)
+static const char *name_of(const struct places *places, const struct place *place)
 {
-	return a->root.kind == b->root.kind && a->address / block == b->address / block;
+	return (const char *)places->names.data + place->name;
+}
+
+/* A and B are of one class, if classes without a name are of BLOCK bytes. */
+static bool are_together(const struct places *places, const struct place *a, const struct place *b,
+			 uint64_t block)
+{
+	if (a->root.kind != b->root.kind || a->variable != b->variable)
+		return false;
+	if (a->variable > 0)
+		return strncmp(name_of(places, a), name_of(places, b), a->variable) == 0;
+	return a->address / block == b->address / block;
 }
 
 /* How many bytes a class is of: one word, unless there would be too many. */
-static uint64_t choose_block(const struct place *places, size_t count, unsigned word)
+static uint64_t choose_block(const struct places *places, unsigned word)
 {
+	const struct place *all = (const void *)places->items.data;
+	size_t count = places->items.size / sizeof(*all);
 	uint64_t block = word;
 	for (size_t classes = SIZE_MAX; classes > MAX_CLASSES && block < UINT64_MAX / 2;) {
 		classes = 1;
 		for (size_t i = 1; i < count && classes <= MAX_CLASSES; i++)
-			classes += !are_together(&places[i - 1], &places[i], block);
+			classes += !are_together(places, &all[i - 1], &all[i], block);
 		if (classes > MAX_CLASSES)
 			block *= 2;
 	}
 	return block;
 }
 
-/* The name of the field for a root: its address, or what it is for. */
-static void name_field(const struct gh_dump *dump, const struct place *place, char name[MAX_NAME])
+/* The name of the field for a root: its variable's, its address, or what it is for. */
+static void name_field(const struct gh_dump *dump, const struct places *places,
+		       const struct place *place, char name[MAX_NAME])
 {
 	const struct gh_root *root = &place->root;
 	struct gh_dump_record record;
 	gh_dump_get(dump, gh_root_record(dump, root->kind), root->number, &record);
-	if (root->kind == GH_ROOT_OTHER) {
+	if (place->variable > 0) {
+		snprintf(name, MAX_NAME, "%s", name_of(places, place));
+	} else if (root->kind == GH_ROOT_OTHER) {
 		struct gh_cursor text = gh_dump_bytes(dump, record.other_root.description);
 		size_t size = gh_cursor_size(&text);
 		snprintf(name, MAX_NAME, "%.*s", (int)(size < MAX_NAME ? size : MAX_NAME),
@@ -119,11 +166,14 @@ static struct gh_hprof_part *last_part(struct gh_hprof_statics *statics)
 	return (struct gh_hprof_part *)(void *)(statics->parts.data + statics->parts.size) - 1;
 }
 
-/* Adds the class whose first field is NAME, of a root of KIND. */
-static bool add_part(struct gh_hprof_statics *statics, enum gh_root_kind kind, const char *name)
+/* Adds the class whose first field is that of PLACE and called NAME. */
+static bool add_part(struct gh_hprof_statics *statics, const struct place *place, const char *name)
 {
 	char text[2 * MAX_NAME];
-	int length = snprintf(text, sizeof(text), "%s %s", class_names[kind], name);
+	int length =
+	    place->variable > 0
+		? snprintf(text, sizeof(text), "%.*s", (int)place->variable, name)
+		: snprintf(text, sizeof(text), "%s %s", class_names[place->root.kind], name);
 	struct gh_hprof_part *part = gh_buffer_extend(&statics->parts, sizeof(*part));
 	if (part == NULL)
 		return false;
@@ -134,20 +184,21 @@ static bool add_part(struct gh_hprof_statics *statics, enum gh_root_kind kind, c
 	return true;
 }
 
-static bool put_fields(struct gh_hprof_statics *statics, const struct place *places, size_t count)
+static bool put_fields(struct gh_hprof_statics *statics, const struct places *places)
 {
-	const struct gh_dump *dump = statics->classes->ids->heap->dump;
-	uint64_t block = choose_block(places, count, dump->word);
-	for (size_t i = 0; i < count; i++) {
+	const struct gh_dump *dump = statics->typing->heap->dump;
+	const struct place *all = (const void *)places->items.data;
+	uint64_t block = choose_block(places, dump->word);
+	for (size_t i = 0; i < places->items.size / sizeof(*all); i++) {
 		char name[MAX_NAME];
-		name_field(dump, &places[i], name);
-		bool together = i > 0 && are_together(&places[i - 1], &places[i], block);
+		name_field(dump, places, &all[i], name);
+		bool together = i > 0 && are_together(places, &all[i - 1], &all[i], block);
 		if ((!together || last_part(statics)->count == MAX_FIELDS) &&
-		    !add_part(statics, places[i].root.kind, name))
+		    !add_part(statics, &all[i], name))
 			return false;
 		struct gh_hprof_static field = {
 		    .name = gh_hprof_string(statics->classes->out, name, strlen(name)),
-		    .target = gh_hprof_id_of(statics->classes->ids, places[i].root.object),
+		    .target = gh_hprof_id_of(statics->classes->ids, all[i].root.object),
 		};
 		gh_buffer_bytes(&statics->fields, &field, sizeof(field));
 		last_part(statics)->count++;
@@ -157,11 +208,10 @@ static bool put_fields(struct gh_hprof_statics *statics, const struct place *pla
 
 bool gh_hprof_statics_start(struct gh_hprof_statics *statics)
 {
-	struct gh_buffer places = {0};
-	bool ok =
-	    find_places(statics->classes->ids->heap, &places) &&
-	    put_fields(statics, (const void *)places.data, places.size / sizeof(struct place));
-	gh_buffer_free(&places);
+	struct places places = {0};
+	bool ok = find_places(statics, &places) && put_fields(statics, &places);
+	gh_buffer_free(&places.items);
+	gh_buffer_free(&places.names);
 	return ok;
 }
 

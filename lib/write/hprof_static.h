@@ -1,13 +1,15 @@
 /* The roots of an hprof file that are on no stack, as static fields of classes, which have names,
- * and show in readers' lists of what retains most. Each is of a class of its own as long as that
- * makes not too many; else neighbours share one. */
+ * and show in readers' lists of what retains most. A variable is a class; where its name is not
+ * known, a word is, as long as that makes not too many; else neighbours share one. */
 #ifndef GH_WRITE_HPROF_STATIC_H
 #define GH_WRITE_HPROF_STATIC_H
 
+#include "lib/heap/typing.h"
 #include "lib/write/hprof_class.h"
 
 struct gh_hprof_statics {
 	struct gh_hprof_classes *classes;
+	const struct gh_typing *typing;
 	struct gh_buffer fields; /* struct gh_hprof_static */
 	struct gh_buffer parts;  /* struct gh_hprof_part: the classes that they are of */
 };

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/write/calls.h"
+#include "lib/write/callsite.h"
 
 /* The most bytes of items for each byte of the program's file. */
 #define MOST_PER_BYTE 4
@@ -80,29 +80,29 @@ static void find_allocators(struct building *building)
 	struct gh_func func;
 	uint64_t mallocgc = find_mallocgc(tab);
 	for (size_t i = 0; mallocgc != 0 && i < tab->nfunc; i++) {
-		struct gh_calls walk;
-		uint64_t target = 0;
-		uint64_t returns;
+		struct gh_callsites walk;
+		struct gh_callsite site = {.target = 0};
 		if (!gh_pclntab_record(tab, i, &func, NULL))
 			continue;
-		gh_calls_start(&walk, tab->image, func.entry, func.end);
-		while (target != mallocgc && gh_calls_next(&walk, &target, &returns))
+		gh_callsites_in(&walk, tab->image, func.entry, func.end);
+		while (site.target != mallocgc && gh_callsites_next(&walk, &site))
 			;
-		if (target == mallocgc)
+		if (site.target == mallocgc)
 			gh_buffer_bytes(&building->allocators, &func.entry, sizeof(func.entry));
 	}
 }
 
 static void find_returns(struct building *building, const struct gh_func *func)
 {
-	struct gh_calls walk;
-	uint64_t target;
-	uint64_t returns;
+	struct gh_callsites walk;
+	struct gh_callsite site;
 	building->returns.size = 0;
-	gh_calls_start(&walk, building->tab->image, func->entry, func->end);
-	while (gh_calls_next(&walk, &target, &returns))
-		if (is_in(&building->allocators, target))
+	gh_callsites_in(&walk, building->tab->image, func->entry, func->end);
+	while (gh_callsites_next(&walk, &site)) {
+		uint64_t returns = func->entry + site.end;
+		if (site.direct && is_in(&building->allocators, site.target))
 			gh_buffer_bytes(&building->returns, &returns, sizeof(returns));
+	}
 }
 
 /* A call that allocates returns to RANGE, from within it. */

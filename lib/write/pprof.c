@@ -71,6 +71,9 @@ enum string {
 	STRING_ALLOC_SPACE,
 	STRING_INUSE_OBJECTS,
 	STRING_INUSE_SPACE,
+	STRING_LIVE_OBJECTS,
+	STRING_LIVE_SPACE,
+	STRING_RETAINED_SPACE,
 	STRING_COUNT,
 	STRING_BYTES,
 	STRING_SPACE,
@@ -157,13 +160,26 @@ static uint64_t profile_time(const struct gh_dump *dump)
 	return record.memstats.counters[GH_DUMP_LAST_GC];
 }
 
+static void write_sample_types(struct writing *writing)
+{
+	bool live = writing->pprof->live != NULL;
+	if (live) {
+		write_type(writing, PROFILE_SAMPLE_TYPE, STRING_LIVE_OBJECTS, STRING_COUNT);
+		write_type(writing, PROFILE_SAMPLE_TYPE, STRING_LIVE_SPACE, STRING_BYTES);
+		write_type(writing, PROFILE_SAMPLE_TYPE, STRING_RETAINED_SPACE, STRING_BYTES);
+	} else {
+		write_type(writing, PROFILE_SAMPLE_TYPE, STRING_ALLOC_OBJECTS, STRING_COUNT);
+		write_type(writing, PROFILE_SAMPLE_TYPE, STRING_ALLOC_SPACE, STRING_BYTES);
+		write_type(writing, PROFILE_SAMPLE_TYPE, STRING_INUSE_OBJECTS, STRING_COUNT);
+		write_type(writing, PROFILE_SAMPLE_TYPE, STRING_INUSE_SPACE, STRING_BYTES);
+	}
+	write_int(writing, PROFILE_DEFAULT_SAMPLE_TYPE,
+		  live ? STRING_LIVE_SPACE : STRING_INUSE_SPACE);
+}
+
 static void write_header(struct writing *writing)
 {
-	write_type(writing, PROFILE_SAMPLE_TYPE, STRING_ALLOC_OBJECTS, STRING_COUNT);
-	write_type(writing, PROFILE_SAMPLE_TYPE, STRING_ALLOC_SPACE, STRING_BYTES);
-	write_type(writing, PROFILE_SAMPLE_TYPE, STRING_INUSE_OBJECTS, STRING_COUNT);
-	write_type(writing, PROFILE_SAMPLE_TYPE, STRING_INUSE_SPACE, STRING_BYTES);
-	write_int(writing, PROFILE_DEFAULT_SAMPLE_TYPE, STRING_INUSE_SPACE);
+	write_sample_types(writing);
 	write_type(writing, PROFILE_PERIOD_TYPE, STRING_SPACE, STRING_BYTES);
 	write_int(writing, PROFILE_PERIOD, writing->pprof->rate);
 	write_int(writing, PROFILE_TIME_NANOS, profile_time(writing->pprof->allocations->dump));
@@ -197,6 +213,16 @@ static void set_values(const struct gh_pprof *pprof, uint64_t count, uint64_t si
 	gh_pprof_scale(pprof->raw ? 1 : pprof->rate, size, &values[0], &values[1]);
 }
 
+/* Begins a sample with the stack of profile record NUMBER. */
+static void start_sample(struct writing *writing, size_t number)
+{
+	size_t count;
+	const uint32_t *places = gh_allocations_stack(writing->pprof->allocations, number, &count);
+	for (size_t i = 0; i < count; i++)
+		gh_buffer_uleb128(&writing->nested, (uint64_t)places[i] + 1);
+	end_nested(writing, SAMPLE_LOCATION_ID);
+}
+
 static void write_sample(struct writing *writing, size_t number)
 {
 	const struct gh_pprof *pprof = writing->pprof;
@@ -204,11 +230,7 @@ static void write_sample(struct writing *writing, size_t number)
 	gh_dump_get(pprof->allocations->dump, GH_DUMP_PROFILE, number, &record);
 	const struct gh_dump_profile *profile = &record.profile;
 
-	size_t count;
-	const uint32_t *places = gh_allocations_stack(pprof->allocations, number, &count);
-	for (size_t i = 0; i < count; i++)
-		gh_buffer_uleb128(&writing->nested, (uint64_t)places[i] + 1);
-	end_nested(writing, SAMPLE_LOCATION_ID);
+	start_sample(writing, number);
 	uint64_t values[4];
 	set_values(pprof, profile->allocations, profile->size, values);
 	set_values(pprof, gh_profile_inuse(profile), profile->size, values + 2);
@@ -217,6 +239,29 @@ static void write_sample(struct writing *writing, size_t number)
 	gh_protobuf_int(&writing->nested, LABEL_NUM, profile->size);
 	end_nested(writing, SAMPLE_LABEL);
 	write_message(writing, PROFILE_SAMPLE);
+}
+
+static void write_live_sample(struct writing *writing, const struct gh_live_stack *stack)
+{
+	const uint64_t values[] = {stack->objects, stack->bytes, stack->retained};
+	start_sample(writing, stack->record);
+	gh_protobuf_ints(&writing->message, SAMPLE_VALUE, values,
+			 sizeof(values) / sizeof(values[0]));
+	write_message(writing, PROFILE_SAMPLE);
+}
+
+static void write_samples(struct writing *writing)
+{
+	const struct gh_pprof *pprof = writing->pprof;
+	size_t count = pprof->live != NULL
+			   ? pprof->live->count
+			   : gh_dump_count(pprof->allocations->dump, GH_DUMP_PROFILE);
+	for (size_t i = 0; i < count && !writing->failed; i++) {
+		if (pprof->live != NULL)
+			write_live_sample(writing, &pprof->live->items[i]);
+		else
+			write_sample(writing, i);
+	}
 }
 
 static void write_mapping(struct writing *writing)
@@ -324,6 +369,9 @@ static void write_strings(struct writing *writing)
 	    [STRING_ALLOC_SPACE] = "alloc_space",
 	    [STRING_INUSE_OBJECTS] = "inuse_objects",
 	    [STRING_INUSE_SPACE] = "inuse_space",
+	    [STRING_LIVE_OBJECTS] = "live_objects",
+	    [STRING_LIVE_SPACE] = "live_space",
+	    [STRING_RETAINED_SPACE] = "retained_space",
 	    [STRING_COUNT] = "count",
 	    [STRING_BYTES] = "bytes",
 	    [STRING_SPACE] = "space",
@@ -342,9 +390,7 @@ static void write_profile(struct writing *writing)
 {
 	const struct gh_allocations *allocations = writing->pprof->allocations;
 	write_header(writing);
-	size_t nsamples = gh_dump_count(allocations->dump, GH_DUMP_PROFILE);
-	for (size_t i = 0; i < nsamples && !writing->failed; i++)
-		write_sample(writing, i);
+	write_samples(writing);
 	write_mapping(writing);
 	write_functions(writing);
 	size_t nplaces = allocations->places.size / sizeof(struct gh_allocation_place);

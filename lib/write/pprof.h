@@ -6,6 +6,7 @@
 #define GH_WRITE_PPROF_H
 
 #include "lib/write/allocations.h"
+#include "lib/write/livestacks.h"
 
 /* runtime.MemProfileRate, unless the program sets it. */
 #define GH_PPROF_RATE (512 * 1024)
@@ -14,9 +15,11 @@ struct gh_pprof {
 	const struct gh_allocations *allocations;
 	uint64_t rate; /* bytes allocated for each sample, on average; to 1: all are sampled */
 	bool raw;      /* what was sampled, not scaled to what there was */
-	const struct gh_image *program; /* that wrote the dump; NULL if it is not at hand */
-	const char *program_path;       /* its name in the profile; "" if it is not at hand */
-	uint64_t bias;                  /* of the dump's addresses over the program's */
+	const struct gh_live_stacks *live; /* write what is live, and what it retains; NULL: what
+					      was allocated, and what is in use */
+	const struct gh_image *program;    /* that wrote the dump; NULL if it is not at hand */
+	const char *program_path;          /* its name in the profile; "" if it is not at hand */
+	uint64_t bias;                     /* of the dump's addresses over the program's */
 };
 
 /* Writes the profile to PATH, which is there whole or not at all. Returns false and fills ERR if it

@@ -90,9 +90,13 @@ static void write_hprof(struct gh_dump *dump, size_t size)
 	struct gh_heap heap = {0};
 	struct gh_error err;
 	struct gh_hprof_damage damage;
+	struct gh_typing typing = {0};
+	const struct gh_typing_program program = {0};
 	const struct gh_hprof_stacks stacks = {get_stack, dump};
 	require(gh_heap_build(&heap, dump, &err));
-	require(gh_hprof_write(&heap, &stacks, 0, path, &damage, &err));
+	require(gh_typing_build(&typing, &heap, &program, &err));
+	require(gh_hprof_write(&heap, &typing, &stacks, 0, path, &damage, &err));
+	gh_typing_free(&typing);
 	gh_heap_free(&heap);
 	read_back(BASE + MULTIPLE * size);
 }

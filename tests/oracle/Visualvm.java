@@ -28,14 +28,27 @@ public class Visualvm {
 			out.printf("reference\t0x%x\t0x%x%n", from.getInstanceId(), to.getInstanceId());
 	}
 
+	/** Of an element of an array, in bytes. */
+	private static int width(String array) {
+		switch (array) {
+		case "short[]":
+			return 2;
+		case "int[]":
+		case "float[]":
+			return 4;
+		case "long[]":
+		case "double[]":
+			return 8;
+		default:
+			return 1;
+		}
+	}
+
 	private void object(Instance object) {
-		String form = "instance";
 		long size = object.getSize();
 		if (object instanceof PrimitiveArrayInstance) {
-			form = "bytes";
-			size = ((PrimitiveArrayInstance) object).getLength();
+			size = (long) ((PrimitiveArrayInstance) object).getLength() * width(object.getJavaClass().getName());
 		} else if (object instanceof ObjectArrayInstance) {
-			form = "words";
 			size = (long) ((ObjectArrayInstance) object).getLength() * word;
 			for (Object to : ((ObjectArrayInstance) object).getValues())
 				reference(object, (Instance) to);
@@ -43,7 +56,7 @@ public class Visualvm {
 		for (Object value : object.getFieldValues())
 			if (value instanceof ObjectFieldValue)
 				reference(object, ((ObjectFieldValue) value).getInstance());
-		out.printf("object\t0x%x\t%s\t%d%n", object.getInstanceId(), form, size);
+		out.printf("object\t0x%x\t%d%n", object.getInstanceId(), size);
 	}
 
 	private static long goroutine(ThreadObjectGCRoot thread) {

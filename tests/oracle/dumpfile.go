@@ -10,7 +10,8 @@
 //	                                 each field of a stack frame that lies within it
 //	dumpfile words DUMP              the same of each word of the frames
 //	dumpfile graph DUMP              its objects, the references between them, and its roots, as the
-//	                                 oracle hprof prints them
+//	                                 oracle hprof prints them; objects twice, with all of their
+//	                                 contents, and with pointers alone
 //	dumpfile prototype DUMP          write what the prototype of the format has of such a dump,
 //	                                 fields as roots, to standard output
 package main
@@ -352,37 +353,25 @@ func (all objects) find(address uint64) uint64 {
 	return all[i-1].numbers[0]
 }
 
-// Words of an object that is an instance in an hprof file, at most.
-const instanceWords = 64
-
-// What an hprof file has of an object's contents: pointers as the addresses of objects, words with the
-// highest byte first; of large objects with pointers these alone.
-func (d *dump) shown(r record, all objects) (form string, shown []byte, to []uint64) {
-	offsets := d.within(r)
-	if len(offsets) == 0 {
-		return "bytes", r.contents, nil
-	}
-	pointers := make(map[uint64]uint64)
-	for _, offset := range offsets {
-		pointers[offset] = all.find(d.value(r.contents[offset:]))
-		if pointers[offset] != 0 {
-			to = append(to, pointers[offset])
+// An object's contents with its pointers to objects as those objects' addresses, and 0 where they are to none; the same
+// with 0 in all other words; and what it points to.
+func (d *dump) shown(r record, all objects) (whole, pointers []byte, to []uint64) {
+	whole = append(whole, r.contents...)
+	pointers = make([]byte, (uint64(len(whole))+d.word-1)/d.word*d.word)
+	for _, offset := range d.within(r) {
+		target := all.find(d.value(r.contents[offset:]))
+		for _, data := range [][]byte{whole, pointers} {
+			if d.word == 4 {
+				d.order.PutUint32(data[offset:], uint32(target))
+			} else {
+				d.order.PutUint64(data[offset:], target)
+			}
+		}
+		if target != 0 {
+			to = append(to, target)
 		}
 	}
-	form = "instance"
-	if uint64(len(r.contents)) > instanceWords*d.word {
-		form = "words"
-	}
-	for _, offset := range d.words(r) {
-		value, isPointer := pointers[offset]
-		if !isPointer && form == "instance" {
-			value = d.value(r.contents[offset:])
-		}
-		var word [8]byte
-		binary.BigEndian.PutUint64(word[:], value)
-		shown = append(shown, word[8-d.word:]...)
-	}
-	return form, shown, to
+	return whole, pointers, to
 }
 
 // A frame that a pointer on a stack leads to has variables whose pointers are not listed: any of its words
@@ -426,9 +415,11 @@ func (d *dump) graph() {
 		}
 	}
 	for _, r := range all {
-		form, shown, to := d.shown(r, all)
-		fmt.Fprintf(out, "object\t%#x\t%s\t%d\t%08x\n", r.numbers[0], form, len(r.contents),
-			crc32.ChecksumIEEE(shown))
+		whole, pointers, to := d.shown(r, all)
+		fmt.Fprintf(out, "object\t%#x\t%d\twhole\t%08x\n", r.numbers[0], len(whole),
+			crc32.ChecksumIEEE(whole))
+		fmt.Fprintf(out, "object\t%#x\t%d\tpointers\t%08x\n", r.numbers[0], len(pointers),
+			crc32.ChecksumIEEE(pointers))
 		for _, address := range to {
 			fmt.Fprintf(out, "reference\t%#x\t%#x\n", r.numbers[0], address)
 		}

@@ -2,9 +2,11 @@
 // id that is referred to, classes before their instances. It is written from the format's description in the JDK's hprof
 // agent and shares no code with goheap.
 //
-//	hprof graph FILE     the objects, the references between them, and the roots, as the oracle dumpfile prints a
-//	                     dump's: what goheap adds to the heap, threads and their names, is left out
-//	hprof stacks FILE    a thread's id and place in its stack, function, file and line, of each stack frame
+//	hprof graph FILE ORDER    the objects, the references between them, and the roots, as the oracle dumpfile prints
+//	                          a dump's, in which words have their bytes in this order, big or little; what goheap adds
+//	                          to the heap, threads and their names, is left out
+//	hprof stacks FILE         a thread's id and place in its stack, function, file and line, of each stack frame
+//	hprof names FILE          the class of each object and static, and the field of each reference
 package main
 
 import (
@@ -50,11 +52,32 @@ type frame struct {
 
 // An instance or array.
 type thing struct {
-	class    *class // nil for arrays
-	form     string
-	data     []byte
-	targets  []uint64
-	elements int
+	class   *class // nil for arrays of primitive types
+	form    string // whole, pointers, or chars
+	data    []byte // as in the file
+	widths  []int  // of the numbers that the data is made of; the last goes on
+	fields  []string
+	targets []uint64
+}
+
+// The contents as they were in memory, if numbers have their bytes in this order.
+func (t *thing) contents(little bool) []byte {
+	data := append([]byte(nil), t.data...)
+	for i, at := 0, 0; little && at < len(data); i++ {
+		width := t.widths[min(i, len(t.widths)-1)]
+		for from, to := at, at+width-1; from < to; from, to = from+1, to-1 {
+			data[from], data[to] = data[to], data[from]
+		}
+		at += width
+	}
+	return data
+}
+
+func min(a, b int) int {
+	if a < b {
+		return a
+	}
+	return b
 }
 
 type root struct {
@@ -244,10 +267,12 @@ func (f *file) subrecord() {
 		c := f.dumped(f.id())
 		check(strings.HasPrefix(c.name, "[L"), "an array of class %s", c.name)
 		start := f.data
-		t := &thing{form: "words", elements: count}
+		check(count > 64, "an array of %d words", count)
+		t := &thing{class: c, form: "pointers", widths: []int{f.word}}
 		for i := 0; i < count; i++ {
 			if to := f.reference("an array"); to != 0 {
 				t.targets = append(t.targets, to)
+				t.fields = append(t.fields, fmt.Sprintf("[%d]", i))
 			}
 		}
 		t.data = start[:count*f.word]
@@ -258,8 +283,11 @@ func (f *file) subrecord() {
 		count := int(f.u4())
 		kind := f.u1()
 		check(sizes[kind] != 0, "an array of type %d", kind)
-		form := map[uint8]string{byte_: "bytes", char: "chars"}[kind]
-		f.add(id, &thing{form: form, data: f.bytes(count * sizes[kind]), elements: count})
+		form := "whole"
+		if kind == char {
+			form = "chars"
+		}
+		f.add(id, &thing{form: form, data: f.bytes(count * sizes[kind]), widths: []int{sizes[kind]}})
 	default:
 		fail("%#x in a heap dump", tag)
 	}
@@ -315,12 +343,18 @@ func (f *file) class() {
 }
 
 func (f *file) instance(c *class, size int) *thing {
-	t := &thing{class: c, form: "instance", data: f.data[:size], elements: size}
+	check(size <= len(f.data), "an instance of %d bytes", size)
+	t := &thing{class: c, form: "whole", data: f.data[:size]}
 	for _, field := range c.fields {
 		if field.kind != object {
+			t.widths = append(t.widths, sizes[field.kind])
 			f.bytes(sizes[field.kind])
-		} else if to := f.reference("a field"); to != 0 {
+			continue
+		}
+		t.widths = append(t.widths, f.word)
+		if to := f.reference("a field"); to != 0 {
 			t.targets = append(t.targets, to)
+			t.fields = append(t.fields, field.name)
 		}
 	}
 	return t
@@ -368,13 +402,32 @@ func (f *file) goroutine(serial uint32) uint64 {
 	return id
 }
 
-func (f *file) graph(out *bufio.Writer) {
+func (f *file) names(out *bufio.Writer) {
+	for _, id := range f.order {
+		t := f.things[id]
+		if t.added() || t.class == nil {
+			continue
+		}
+		fmt.Fprintf(out, "class\t%#x\t%s\n", id, t.class.name)
+		for i, to := range t.targets {
+			fmt.Fprintf(out, "field\t%#x\t%s\t%#x\n", id, t.fields[i], to)
+		}
+	}
+	for _, c := range f.classes {
+		for _, s := range c.statics {
+			fmt.Fprintf(out, "static\t%s\t%s\t%#x\n", c.name, s.name, s.target)
+		}
+	}
+}
+
+func (f *file) graph(out *bufio.Writer, little bool) {
 	for _, id := range f.order {
 		t := f.things[id]
 		if t.added() {
 			continue
 		}
-		fmt.Fprintf(out, "object\t%#x\t%s\t%d\t%08x\n", id, t.form, len(t.data), crc32.ChecksumIEEE(t.data))
+		fmt.Fprintf(out, "object\t%#x\t%d\t%s\t%08x\n", id, len(t.data), t.form,
+			crc32.ChecksumIEEE(t.contents(little)))
 		for _, to := range t.targets {
 			fmt.Fprintf(out, "reference\t%#x\t%#x\n", id, to)
 		}
@@ -384,7 +437,7 @@ func (f *file) graph(out *bufio.Writer) {
 		case 0x05:
 			c := f.classes[r.id]
 			for _, s := range c.statics {
-				kind := c.name
+				kind := "global"
 				for _, known := range []string{"data", "bss", "finalizer", "queued finalizer", "other root"} {
 					if strings.HasPrefix(c.name, known+" ") {
 						kind = known
@@ -414,7 +467,8 @@ func (f *file) stacks(out *bufio.Writer) {
 }
 
 func main() {
-	check(len(os.Args) == 3, "usage: hprof graph | stacks FILE")
+	order := len(os.Args) == 4 && os.Args[1] == "graph"
+	check(order || (len(os.Args) == 3 && os.Args[1] != "graph"), "usage: hprof graph FILE ORDER | stacks FILE | names FILE")
 	data, err := os.ReadFile(os.Args[2])
 	check(err == nil, "%v", err)
 	f := &file{
@@ -437,9 +491,12 @@ func main() {
 	f.finish()
 	out := bufio.NewWriter(os.Stdout)
 	defer out.Flush()
-	if os.Args[1] == "stacks" {
+	switch {
+	case order:
+		f.graph(out, os.Args[3] == "little")
+	case os.Args[1] == "stacks":
 		f.stacks(out)
-	} else {
-		f.graph(out)
+	default:
+		f.names(out)
 	}
 }

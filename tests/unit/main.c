@@ -21,6 +21,7 @@ int main(void)
 	srunner_add_suite(runner, heapscan_suite());
 	srunner_add_suite(runner, pprof_suite());
 	srunner_add_suite(runner, slots_suite());
+	srunner_add_suite(runner, stackmap_suite());
 	srunner_add_suite(runner, typing_suite());
 	srunner_add_suite(runner, process_suite());
 	srunner_run_all(runner, CK_NORMAL);

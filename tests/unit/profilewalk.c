@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "lib/heap/dominators.h"
 #include "lib/write/pprof.h"
 
 /* A field of a message. */
@@ -220,8 +221,8 @@ static void add_location(const struct parsed *parsed, uint64_t id, char *stack)
 	must(!first);
 }
 
-static void read_sample(const struct parsed *parsed, struct message message, uint64_t values[4],
-			uint64_t *label, char *stack)
+static void read_sample(const struct parsed *parsed, struct message message, size_t expected,
+			uint64_t values[4], uint64_t *label, char *stack)
 {
 	struct field field;
 	size_t nvalues = 0;
@@ -244,17 +245,19 @@ static void read_sample(const struct parsed *parsed, struct message message, uin
 					*label = part.value;
 		}
 	}
-	must(nvalues == 4);
+	must(nvalues == expected);
 }
 
-static void read_samples(const struct parsed *parsed, struct walked_profile *profile)
+static void read_samples(const struct parsed *parsed, size_t nvalues,
+			 struct walked_profile *profile)
 {
 	profile->nsamples = parsed->samples.count;
 	for (size_t i = 0; i < parsed->samples.count; i++) {
-		uint64_t values[4];
+		uint64_t values[4] = {0};
 		uint64_t label = 0;
 		char stack[512] = "";
-		read_sample(parsed, parsed->samples.items[i].message, values, &label, stack);
+		read_sample(parsed, parsed->samples.items[i].message, nvalues, values, &label,
+			    stack);
 		if (i >= PROFILE_MAX_SAMPLES)
 			continue;
 		memcpy(profile->values[i], values, sizeof(values));
@@ -280,35 +283,62 @@ static uint8_t *read_compressed(const char *path, size_t *size)
 	return data;
 }
 
-void profile_walk(const struct gh_dump *dump, const struct gh_pclntab *tab, uint64_t rate,
-		  const char *path, struct walked_profile *profile)
+/* Reads the profile at PATH, whose samples have NVALUES values each. */
+static void read_profile(const char *path, size_t nvalues, struct walked_profile *profile)
 {
-	struct gh_allocations allocations;
-	struct gh_error err;
-	must(gh_allocations_make(&allocations, dump, tab, &err));
-	const struct gh_pprof pprof = {
-	    .allocations = &allocations,
-	    .rate = rate,
-	    .program = tab != NULL ? tab->image : NULL,
-	    .program_path = tab != NULL ? "/bin/program" : "",
-	};
-	must(gh_pprof_write(&pprof, path, &err));
-	must(allocations.stack_places.size <= 4 * gh_cursor_size(&dump->file));
-	gh_allocations_free(&allocations);
-
 	size_t size;
 	uint8_t *data = read_compressed(path, &size);
-	struct walked_profile unused;
 	struct parsed parsed = {0};
-	profile = profile != NULL ? profile : &unused;
 	*profile = (struct walked_profile){0};
 	parse(&parsed, (struct message){data, data + size}, profile);
-	read_samples(&parsed, profile);
-	must(profile->nsamples == gh_dump_count(dump, GH_DUMP_PROFILE));
+	read_samples(&parsed, nvalues, profile);
 	free(parsed.strings.items);
 	free(parsed.functions.items);
 	free(parsed.locations.items);
 	free(parsed.mappings.items);
 	free(parsed.samples.items);
 	free(data);
+}
+
+/* Writes what is live in DUMP to PATH, too. */
+static void walk_live(const struct gh_dump *dump, struct gh_pprof pprof, const char *path)
+{
+	static struct walked_profile profile;
+	struct gh_heap heap;
+	struct gh_dominators dominators;
+	struct gh_live_stacks live;
+	struct gh_error err;
+	must(gh_heap_build(&heap, dump, &err));
+	must(gh_dominators_build(&dominators, &heap, &err));
+	must(gh_live_stacks_make(&live, pprof.allocations, &heap, &dominators, pprof.rate, &err));
+	pprof.live = &live;
+	must(gh_pprof_write(&pprof, path, &err));
+	read_profile(path, 3, &profile);
+	must(profile.nsamples == live.count);
+	must(live.count <= gh_dump_count(dump, GH_DUMP_PROFILE));
+	gh_live_stacks_free(&live);
+	gh_dominators_free(&dominators);
+	gh_heap_free(&heap);
+}
+
+void profile_walk(const struct gh_dump *dump, const struct gh_pclntab *tab, uint64_t rate,
+		  const char *path, struct walked_profile *profile)
+{
+	static struct walked_profile unused;
+	struct gh_allocations allocations;
+	struct gh_error err;
+	must(gh_allocations_make(&allocations, dump, tab, &err));
+	must(allocations.stack_places.size <= 4 * gh_cursor_size(&dump->file));
+	const struct gh_pprof pprof = {
+	    .allocations = &allocations,
+	    .rate = rate,
+	    .program = tab != NULL ? tab->image : NULL,
+	    .program_path = tab != NULL ? "/bin/program" : "",
+	};
+	walk_live(dump, pprof, path);
+	must(gh_pprof_write(&pprof, path, &err));
+	profile = profile != NULL ? profile : &unused;
+	read_profile(path, 4, profile);
+	must(profile->nsamples == gh_dump_count(dump, GH_DUMP_PROFILE));
+	gh_allocations_free(&allocations);
 }

@@ -22,9 +22,10 @@ struct walked_profile {
 	uint64_t period, time;
 };
 
-/* Writes the profile of DUMP to PATH, of RATE, with the program of TAB unless that is NULL, and
- * aborts if it is not what pprof takes: fields of other types, strings that are not UTF-8, ids of
- * nothing, numbers that are negative. Fills PROFILE unless it is NULL. */
+/* Writes what is live in DUMP, and then its profile, to PATH, of RATE, with the program of TAB
+ * unless that is NULL, and aborts if it is not what pprof takes: fields of other types, strings
+ * that are not UTF-8, ids of nothing, numbers that are negative. Fills PROFILE with the latter
+ * unless it is NULL. */
 void profile_walk(const struct gh_dump *dump, const struct gh_pclntab *tab, uint64_t rate,
 		  const char *path, struct walked_profile *profile);
 

@@ -21,6 +21,7 @@ Suite *heap_suite(void);
 Suite *heapscan_suite(void);
 Suite *pprof_suite(void);
 Suite *slots_suite(void);
+Suite *stackmap_suite(void);
 Suite *typing_suite(void);
 Suite *process_suite(void);
 

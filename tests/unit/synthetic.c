@@ -20,7 +20,9 @@ enum {
 	FILE_SIZE = 0x2000,
 	TREE_ADDRESS = 0x402700, /* the inline tree, past the pclntab */
 	FUNCTIONS = 3,
-	TABLES = 4, /* pc-value tables of a function: pcsp, pcfile, pcln, inlined */
+	MAPS_ADDRESS =
+	    0x402740, /* the pointer maps of locals, and 16 bytes on those of arguments */
+	TABLES = 5,   /* pc-value tables of a function: pcsp, pcfile, pcln, inlined, pointer maps */
 };
 
 /* A run of a pc-value table: VALUE up to END, relative to the function. */
@@ -42,9 +44,12 @@ static const struct function functions[FUNCTIONS] = {
      {{{0x08, 0}, {0x3c, 24}, {0x40, 0}},
       {{0x14, 0}, {0x24, 1}, {0x40, 0}},
       {{0x0c, 10}, {0x14, 11}, {0x24, 3}, {0x40, 12}},
-      {{0x14, -1}, {0x24, 0}, {0x40, -1}}}},
-    {"main.leaf", 0x50, {{{0x08, 0}, {0x18, 16}}, {{0x18, 1}}, {{0x08, 20}, {0x18, 21}}, {{0}}}},
-    {"runtime.goexit", 0x70, {{{0x08, 0}}, {{0x08, 2}}, {{0x08, 5}}, {{0}}}},
+      {{0x14, -1}, {0x24, 0}, {0x40, -1}},
+      {{0x10, -1}, {0x24, 1}, {0x40, 0}}}},
+    {"main.leaf",
+     0x50,
+     {{{0x08, 0}, {0x18, 16}}, {{0x18, 1}}, {{0x08, 20}, {0x18, 21}}, {{0}}, {{0}}}},
+    {"runtime.goexit", 0x70, {{{0x08, 0}}, {{0x08, 2}}, {{0x08, 5}}, {{0}}, {{0}}}},
 };
 
 static const char *const files[] = {"/src/main.go", "/src/leaf.go", "/go/asm.s"};
@@ -139,16 +144,19 @@ static void put_record(struct maker *m, unsigned f, size_t names, size_t pctab)
 	put(m, 0, 1);
 	put(m, nfuncdata, 1);
 	put(m, 0, 4);
-	put(m, 0, 4);
+	put(m, m->pctab[f][4] != 0 ? m->pctab[f][4] - pctab : 0, 4);
 	put(m, m->pctab[f][3] != 0 ? m->pctab[f][3] - pctab : 0, 4);
 	if (format < SYNTHETIC_1_18)
 		align(m, m->what->word);
 	for (unsigned n = 0; n < nfuncdata; n++) {
-		bool tree = n == nfuncdata - 1 && f == 0;
+		uint64_t address = f != 0 || (n > 1 && n < nfuncdata - 1) ? 0
+				   : n == 0                               ? MAPS_ADDRESS + 16
+				   : n == 1                               ? MAPS_ADDRESS
+									  : TREE_ADDRESS;
 		if (format >= SYNTHETIC_1_18)
-			put(m, tree ? TREE_ADDRESS - RODATA_ADDRESS : 0xffffffff, 4);
+			put(m, address != 0 ? address - RODATA_ADDRESS : 0xffffffff, 4);
 		else
-			put(m, tree ? TREE_ADDRESS : 0, m->what->word);
+			put(m, address, m->what->word);
 	}
 }
 
@@ -259,6 +267,18 @@ static void put_tree(struct maker *m, size_t names)
 		put(m, 11, 4);
 		put(m, m->small - names, 4);
 		put(m, 0x10, 4);
+	}
+}
+
+static void put_maps(struct maker *m)
+{
+	static const uint8_t maps[2][4] = {{2, 2, 1, 2}, {2, 1, 1, 0}}; /* locals', arguments' */
+	for (unsigned i = 0; i < 2; i++) {
+		m->pos = RODATA_OFFSET + MAPS_ADDRESS + i * 16 - RODATA_ADDRESS;
+		put(m, maps[i][0], 4); /* maps */
+		put(m, maps[i][1], 4); /* bits */
+		put(m, maps[i][2], 1);
+		put(m, maps[i][3], 1);
 	}
 }
 
@@ -425,6 +445,7 @@ uint8_t *synthetic_make(const struct synthetic *what, size_t *size, struct synth
 	size_t pclntab_size = m.pos - RODATA_OFFSET;
 	if (!is_plan9(what)) {
 		put_tree(&m, what->format == SYNTHETIC_1_2 ? m.table : places->names);
+		put_maps(&m);
 		put_moduledata(&m, places->functab, FUNCTIONS + 1);
 	}
 	if (what->sections)

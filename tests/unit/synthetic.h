@@ -46,7 +46,9 @@ struct synthetic_places {
  *
  *   main.main       0x00-0x40 (padding to 0x50)  /src/main.go
  *       0x00-0x0c line 10, 0x0c-0x14 line 11, 0x14-0x24 main.small inlined at line 11
- *       (/src/leaf.go:3), 0x24-0x40 line 12; stack 0 to 0x08, 24 to 0x3c, 0 to the end
+ *       (/src/leaf.go:3), 0x24-0x40 line 12; stack 0 to 0x08, 24 to 0x3c, 0 to the end;
+ *       pointer maps none to 0x10, 1 to 0x24, 0 to the end: of two locals the first in map 0, the
+ *       second in map 1, of one argument in map 0
  *   main.leaf       0x50-0x68 (padding to 0x70)  /src/leaf.go
  *       0x50-0x58 line 20, 0x58-0x68 line 21; stack 0 to 0x58, 16 to the end
  *   runtime.goexit  0x70-0x78                    /go/asm.s, line 5; stack 0

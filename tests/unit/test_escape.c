@@ -88,6 +88,21 @@ START_TEST(strings_of_other_formats_are_utf8)
 }
 END_TEST
 
+/* As many bytes as are said are looked at, and no more. */
+START_TEST(texts)
+{
+	ck_assert(gh_escape_is_text("", 0));
+	ck_assert(gh_escape_is_text("a\tb\r\n", 5));
+	ck_assert(gh_escape_is_text("\xc3\xa9\xf0\x9f\x98\x80", 6));
+	ck_assert(!gh_escape_is_text("a\0b", 3));
+	ck_assert(!gh_escape_is_text("\x1b[31m", 5));
+	ck_assert(!gh_escape_is_text("a\xff", 2));
+	ck_assert(!gh_escape_is_text("a\xc3\xa9", 2));
+	ck_assert(!gh_escape_is_text("\xc2\x9b", 2));
+	ck_assert(!gh_escape_is_text("\xe2\x80\xae", 3));
+}
+END_TEST
+
 Suite *escape_suite(void)
 {
 	Suite *suite = suite_create("escape");
@@ -98,6 +113,7 @@ Suite *escape_suite(void)
 	tcase_add_test(tcase, json_strings_are_json);
 	tcase_add_test(tcase, strings_of_other_formats_are_utf8);
 	tcase_add_test(tcase, gdb_arguments_are_one_word);
+	tcase_add_test(tcase, texts);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -11,6 +11,7 @@ struct nests {
 	struct gh_strings strings;
 	struct gh_line_table lines;
 	struct gh_inlines inlines;
+	struct gh_live live; /* none */
 	struct gh_buffer info;
 	struct gh_buffer ranges;
 	struct gh_func func; /* whose name and file the frames have */
@@ -75,7 +76,7 @@ START_TEST(a_call_in_pieces_is_one)
 	add(&nests, 0x1001, (int32_t[]){6}, 1);
 	add(&nests, 0x1002, (int32_t[]){5}, 1);
 	ck_assert_uint_eq(count_calls(&nests), 2);
-	gh_inlines_write(&nests.inlines, &nests.ranges);
+	gh_inlines_write(&nests.inlines, &nests.live, &nests.ranges);
 	/* Two spans and the end of the list. */
 	ck_assert_uint_eq(nests.ranges.size, 3 * 2 * nests.fixture.tab.pointer_size);
 	gh_inlines_begin(&nests.inlines);
@@ -94,7 +95,7 @@ START_TEST(a_circle_of_calls_ends)
 	add(&nests, 0x1000, circle, GH_MAX_INLINE_DEPTH - 1);
 	add(&nests, 0x1001, circle + 1, GH_MAX_INLINE_DEPTH - 2);
 	ck_assert_uint_eq(count_calls(&nests), 2);
-	gh_inlines_write(&nests.inlines, &nests.ranges);
+	gh_inlines_write(&nests.inlines, &nests.live, &nests.ranges);
 	close_nests(&nests);
 }
 END_TEST
@@ -111,7 +112,7 @@ START_TEST(calls_take_no_more_than_the_image)
 		add(&nests, 0x1000 + 2 * i, deep, GH_MAX_INLINE_DEPTH - 1);
 	}
 	ck_assert(gh_inlines_any(&nests.inlines));
-	gh_inlines_write(&nests.inlines, &nests.ranges);
+	gh_inlines_write(&nests.inlines, &nests.live, &nests.ranges);
 	ck_assert_uint_le(nests.info.size + nests.ranges.size, nests.fixture.size);
 	close_nests(&nests);
 }

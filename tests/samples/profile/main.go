@@ -127,6 +127,26 @@ func large() {
 	bytes_ = append(bytes_, make([]byte, 700000), make([]byte, 3000000))
 }
 
+// Link is an object of 16 bytes that keeps others alive.
+type Link struct {
+	next    *Link
+	payload *[100]byte
+}
+
+var chain *Link
+
+//go:noinline
+func payload() *[100]byte { return new([100]byte) }
+
+// links makes a list. Of its objects the last keeps all alive.
+//
+//go:noinline
+func links() {
+	for i := 0; i < 1000; i++ {
+		chain = &Link{chain, payload()}
+	}
+}
+
 //go:noinline
 func garbage() {
 	for i := 0; i < 1000; i++ {
@@ -151,6 +171,7 @@ func allocate() {
 	for i := 0; i < 3; i++ {
 		large()
 	}
+	links()
 	garbage()
 	done := make(chan bool)
 	go func() {
@@ -192,4 +213,5 @@ func main() {
 	must(ioutil.WriteFile(os.Args[3], proto.Bytes(), 0666))
 	must(ioutil.WriteFile(os.Args[4], text.Bytes(), 0666))
 	runtime.KeepAlive(list)
+	runtime.KeepAlive(chain)
 }

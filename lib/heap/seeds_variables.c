@@ -1,0 +1,107 @@
+/* What the program's variables say of what they point to. */
+#include <stdlib.h>
+
+#include "lib/heap/seeds.h"
+
+/* A place within the call that FRAME, if it is not the top one, waits to return from. */
+static uint64_t pc_of(const struct gh_dump_frame *frame, uint64_t bias)
+{
+	return frame->pc - bias - (frame->pc != frame->entry);
+}
+
+static int ascending(const void *left, const void *right)
+{
+	const uint64_t *a = left;
+	const uint64_t *b = right;
+	return (*a > *b) - (*a < *b);
+}
+
+void gh_seeds_pcs(const struct gh_dump *dump, uint64_t bias, struct gh_buffer *pcs)
+{
+	struct gh_dump_record record;
+	size_t count = gh_dump_count(dump, GH_DUMP_FRAME);
+	for (size_t i = 0; i < count; i++) {
+		gh_dump_get(dump, GH_DUMP_FRAME, i, &record);
+		gh_buffer_u64(pcs, pc_of(&record.frame, bias));
+	}
+	uint64_t *items = (uint64_t *)(void *)pcs->data;
+	size_t nitems = pcs->size / sizeof(*items);
+	size_t kept = 0;
+	if (nitems > 0)
+		qsort(items, nitems, sizeof(*items), ascending);
+	for (size_t i = 0; i < nitems; i++)
+		if (kept == 0 || items[i] != items[kept - 1])
+			items[kept++] = items[i];
+	pcs->size = kept * sizeof(*items);
+}
+
+/* The record that ROOT's slot is in, and that slot's variable. */
+static const struct gh_variable *find(const struct gh_variables *variables,
+				      const struct gh_dump *dump, uint64_t bias,
+				      const struct gh_root *root, struct gh_dump_record *record,
+				      uint64_t *offset)
+{
+	const struct gh_variable *variable = NULL;
+	uint64_t start = 0;
+	if (root->kind != GH_ROOT_DATA && root->kind != GH_ROOT_BSS && root->kind != GH_ROOT_FRAME)
+		return NULL;
+	gh_dump_get(dump, gh_root_record(dump, root->kind), root->number, record);
+	if (record->kind == GH_DUMP_FRAME) {
+		start = root->offset - record->frame.size;
+		variable =
+		    gh_variables_local(variables, pc_of(&record->frame, bias), (int64_t)start);
+	} else if (record->kind == GH_DUMP_DATA || record->kind == GH_DUMP_BSS) {
+		start = record->segment.address + root->offset - bias;
+		variable = gh_variables_global(variables, start);
+	}
+	if (variable != NULL)
+		*offset = start - variable->start + variable->offset;
+	return variable;
+}
+
+const struct gh_variable *gh_seeds_variable_of(const struct gh_variables *variables,
+					       const struct gh_dump *dump, uint64_t bias,
+					       const struct gh_root *root, uint64_t *offset)
+{
+	struct gh_dump_record record;
+	return find(variables, dump, bias, root, &record, offset);
+}
+
+/* The words beside LINK's pointer that say more of what it points to are in the same piece of
+ * VARIABLE. */
+static bool is_whole(const struct gh_variable *variable, const struct gh_link *link,
+		     uint64_t offset, uint64_t word)
+{
+	uint64_t before = link->kind == GH_LAYOUT_INTERFACE ? word : 0;
+	uint64_t after = link->kind == GH_LAYOUT_SLICE                                         ? 3
+			 : link->kind == GH_LAYOUT_STRING || link->kind == GH_LAYOUT_DIRECTORY ? 2
+											       : 1;
+	offset -= variable->offset;
+	return offset >= before && offset + after * word <= variable->size;
+}
+
+static void take_root(struct gh_typer *typer, const struct gh_variables *variables,
+		      const struct gh_root *root)
+{
+	struct gh_dump_record record;
+	struct gh_link link;
+	uint64_t offset;
+	const struct gh_dump *dump = typer->heap->dump;
+	const struct gh_variable *variable =
+	    find(variables, dump, typer->bias, root, &record, &offset);
+	if (variable == NULL ||
+	    !gh_layouts_link_at(typer->layouts, variable->layout, offset, &link) ||
+	    !is_whole(variable, &link, offset, dump->word))
+		return;
+	struct gh_cursor contents = gh_dump_bytes(
+	    dump, record.kind == GH_DUMP_FRAME ? record.frame.contents : record.segment.contents);
+	struct gh_cursor slot = contents;
+	gh_cursor_seek(&slot, root->offset);
+	gh_typer_follow(typer, &link, &contents, root->offset, gh_cursor_uint(&slot, dump->word));
+}
+
+void gh_seeds_variables(struct gh_typer *typer, const struct gh_variables *variables)
+{
+	for (size_t i = 0; i < typer->heap->nroots; i++)
+		take_root(typer, variables, &typer->heap->roots[i]);
+}

@@ -1,0 +1,131 @@
+#include "lib/pclntab/stackmap.h"
+
+#include <elf.h>
+
+#include "lib/elf/buildinfo.h"
+
+#define FUNCDATA_ARGS_POINTER_MAPS   0
+#define FUNCDATA_LOCALS_POINTER_MAPS 1
+#define PCDATA_STACK_MAP_INDEX       1
+
+/* The largest arguments that are believed, in bytes: together with any frame that fits 32 bits. */
+#define MAX_ARGS (1U << 30)
+
+bool gh_stackmaps_told(const struct gh_pclntab *tab)
+{
+	if (tab->format > GH_PCLNTAB_1_2)
+		return true;
+	/* The tables had other numbers up to Go 1.12, which wrote no version. */
+	struct gh_buildinfo info;
+	gh_buildinfo_read(&info, tab->image);
+	bool told = tab->has_func_id && gh_go_minor(info.go_version) >= 13;
+	gh_buildinfo_free(&info);
+	return told;
+}
+
+/* Reads FUNCDATA number N, whose maps tell of at most LIMIT words. */
+static void find_bitmaps(struct gh_bitmaps *maps, const struct gh_pclntab *tab,
+			 const struct gh_func *func, unsigned n, uint32_t limit)
+{
+	struct gh_cursor cur;
+	uint64_t address = gh_pclntab_funcdata(tab, func, n);
+	*maps = (struct gh_bitmaps){0};
+	if (address == 0 || !gh_image_at(tab->image, address, &cur))
+		return;
+	uint32_t count = gh_cursor_u32(&cur);
+	uint32_t nbits = gh_cursor_u32(&cur);
+	if (cur.failed || nbits == 0 || nbits > limit ||
+	    count > gh_cursor_left(&cur) / ((nbits + 7) / 8))
+		return;
+	*maps = (struct gh_bitmaps){cur, count, nbits};
+}
+
+bool gh_stackmaps_find(struct gh_stackmaps *maps, const struct gh_pclntab *tab,
+		       const struct gh_func *func)
+{
+	const struct gh_arch *arch = tab->image->arch;
+	uint8_t word = tab->pointer_size;
+	bool saves_frame_pointer = arch->machine == EM_X86_64 || arch->machine == EM_AARCH64;
+	maps->word = word;
+	maps->above_locals = saves_frame_pointer ? word : 0;
+	/* The return address, or what the ABI reserves for callees: MinFrameSize. */
+	maps->below_args = arch->machine == EM_PPC64 ? 32 : word;
+	find_bitmaps(&maps->locals, tab, func, FUNCDATA_LOCALS_POINTER_MAPS, INT32_MAX / word);
+	/* Maps of assembly functions have bits that stand for nothing. Of functions that do not say
+	   how large their arguments are the runtime asks their callers. */
+	find_bitmaps(&maps->args, tab, func, FUNCDATA_ARGS_POINTER_MAPS,
+		     func->args > 0 ? MAX_ARGS / word : 0);
+	return maps->locals.nbits > 0 || maps->args.nbits > 0;
+}
+
+uint32_t gh_stackmaps_table(const struct gh_pclntab *tab, const struct gh_func *func)
+{
+	return gh_pclntab_pcdata(tab, func, PCDATA_STACK_MAP_INDEX);
+}
+
+static size_t bitmap_size(const struct gh_bitmaps *maps)
+{
+	return (maps->nbits + 7) / 8;
+}
+
+size_t gh_stackmaps_size(const struct gh_stackmaps *maps)
+{
+	return bitmap_size(&maps->locals) + bitmap_size(&maps->args);
+}
+
+void gh_live_words_start(struct gh_live_words *walk, const struct gh_stackmaps *maps, int32_t index,
+			 int32_t delta)
+{
+	/* A negative one but -1, which the runtime refuses, becomes that of no map. */
+	*walk = (struct gh_live_words){
+	    .maps = maps, .index = index == -1 ? 0 : (uint32_t)index, .delta = delta};
+	if (delta < 0)
+		walk->index = UINT32_MAX;
+}
+
+/* The bytes of map INDEX; none if there is no such map. */
+static struct gh_cursor map_bytes(const struct gh_bitmaps *maps, uint32_t index)
+{
+	size_t size = bitmap_size(maps);
+	struct gh_cursor cur = maps->bytes;
+	bool known = index < maps->count;
+	cur.pos += known ? index * size : 0;
+	cur.end = cur.pos + (known ? size : 0);
+	return cur;
+}
+
+/* Moves *BIT to the next bit of map INDEX that is set; past the last if there is none. */
+static bool next_bit(const struct gh_bitmaps *maps, uint32_t index, uint32_t *bit)
+{
+	struct gh_cursor cur = map_bytes(maps, index);
+	size_t size = gh_cursor_left(&cur);
+	while (*bit < maps->nbits && *bit / 8 < size) {
+		unsigned rest = (unsigned)cur.pos[*bit / 8] >> *bit % 8;
+		if (rest != 0) {
+			*bit += (uint32_t)__builtin_ctz(rest);
+			return *bit < maps->nbits;
+		}
+		*bit = (*bit / 8 + 1) * 8;
+	}
+	return false;
+}
+
+bool gh_live_words_next(struct gh_live_words *walk, uint32_t *offset)
+{
+	const struct gh_stackmaps *maps = walk->maps;
+	uint32_t delta = (uint32_t)walk->delta;
+	uint32_t locals = maps->locals.nbits * maps->word;
+	bool fits = locals + maps->above_locals <= delta;
+	if (!walk->in_args && fits && next_bit(&maps->locals, walk->index, &walk->bit)) {
+		*offset = delta - maps->above_locals - locals + walk->bit++ * maps->word;
+		return true;
+	}
+	if (!walk->in_args) {
+		walk->in_args = true;
+		walk->bit = 0;
+	}
+	if (!next_bit(&maps->args, walk->index, &walk->bit))
+		return false;
+	*offset = delta + maps->below_args + walk->bit++ * maps->word;
+	return true;
+}
