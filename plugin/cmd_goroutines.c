@@ -129,7 +129,13 @@ static void print_body(FILE *out, struct listing *listing,
 		if (!is_printed(listing, &traceback->calls[i]))
 			continue;
 		gh_traceback_print_name(out, &traceback->calls[i]);
-		fputs("(...)\n", out);
+		/* Groups are of goroutines with the same stack, whatever they work on. */
+		if (listing->arguments->group)
+			fputs("(...)", out);
+		else
+			gh_traceback_print_arguments(out, listing->dump, listing->symbols,
+						     &traceback->calls[i]);
+		fputs("\n", out);
 		print_place(out, &traceback->calls[i]);
 	}
 	struct gh_call creator;

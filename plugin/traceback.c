@@ -1,9 +1,12 @@
 /* The rules are those of Go's src/runtime/traceback.go. */
 #include "plugin/traceback.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/dump/memory.h"
+#include "lib/pclntab/arginfo.h"
 #include "plugin/dumpfile.h"
 
 #define RUNTIME "runtime."
@@ -106,9 +109,10 @@ static bool is_wrapper(const struct gh_symbols *symbols, const struct gh_place *
 	return !call->inlined && symbols->wrapper >= 0 && place->func.func_id == symbols->wrapper;
 }
 
-/* Adds the calls that are in frame NUMBER. FIRST: nothing is shown yet. */
+/* Adds the calls that are in frame NUMBER, the goroutine's last if IS_LAST. FIRST: nothing is shown
+ * yet. */
 static bool add_frame(struct gh_traceback *traceback, const struct gh_dump *dump,
-		      struct gh_symbols *symbols, size_t number, bool *first)
+		      struct gh_symbols *symbols, size_t number, bool is_last, bool *first)
 {
 	struct gh_dump_record record;
 	gh_dump_get(dump, GH_DUMP_FRAME, number, &record);
@@ -117,6 +121,9 @@ static bool add_frame(struct gh_traceback *traceback, const struct gh_dump *dump
 	if (pc > frame->entry && !was_interrupted(last_call(traceback)))
 		pc--;
 	const struct gh_place *place = symbols != NULL ? gh_symbols_find(symbols, pc) : NULL;
+	struct gh_dump_record caller = {0};
+	if (!is_last)
+		gh_dump_get(dump, GH_DUMP_FRAME, number + 1, &caller);
 	unsigned count = place != NULL ? place->range.nframes : 1;
 	for (unsigned i = 0; i < count; i++) {
 		bool elides = elides_wrapper(last_call(traceback));
@@ -129,6 +136,8 @@ static bool add_frame(struct gh_traceback *traceback, const struct gh_dump *dump
 		call->pc = frame->pc;
 		call->offset = frame->pc > frame->entry ? frame->pc - frame->entry : 0;
 		call->frame = number;
+		call->at = pc;
+		call->sp = caller.frame.sp;
 		if (place != NULL)
 			set_call(call, symbols, place, i);
 		call->hidden = !is_shown(call, *first) ||
@@ -145,7 +154,8 @@ bool gh_traceback_make(struct gh_traceback *traceback, const struct gh_dump *dum
 	bool first = true;
 	traceback->ncalls = 0;
 	for (size_t i = 0; i < stack->nframes; i++)
-		if (!add_frame(traceback, dump, symbols, stack->first_frame + i, &first))
+		if (!add_frame(traceback, dump, symbols, stack->first_frame + i,
+			       i + 1 == stack->nframes, &first))
 			return false;
 	traceback->all = first;
 	return true;
@@ -200,6 +210,69 @@ void gh_traceback_print_name(FILE *out, const struct gh_call *call)
 		fputs("panic", out);
 	else
 		gh_traceback_print_function(out, call->name, call->length);
+}
+
+/* Prints the list of WALK, whose words are in memory from BASE on. */
+static void print_list(FILE *out, const struct gh_dump *dump, struct gh_arg_walk *walk,
+		       struct gh_arg_liveness *liveness, uint64_t base)
+{
+	enum gh_arg_token token;
+	const char *separator = "";
+	while ((token = gh_arg_walk_next(walk)) != GH_ARG_LIST_END) {
+		struct gh_cursor cur;
+		if (token != GH_ARG_END)
+			fputs(separator, out);
+		separator = token == GH_ARG_BEGIN ? "" : ", ";
+		switch (token) {
+		case GH_ARG_BEGIN:
+			fputs("{", out);
+			break;
+		case GH_ARG_END:
+			fputs("}", out);
+			break;
+		case GH_ARG_FAR_WORD:
+			fputs("_", out);
+			break;
+		case GH_ARG_DOTS:
+			fputs("...", out);
+			break;
+		default:
+			if (gh_dump_memory(dump, base + walk->offset, &cur))
+				fprintf(out, "0x%" PRIx64, gh_cursor_uint(&cur, walk->size));
+			if (!gh_arg_is_live(liveness, walk->offset))
+				fputs("?", out);
+		}
+	}
+}
+
+/* All words of FUNC's arguments are in DUMP, from BASE on. */
+static bool has_arguments(const struct gh_dump *dump, const struct gh_pclntab *tab,
+			  const struct gh_func *func, uint64_t base)
+{
+	struct gh_cursor cur;
+	uint64_t extent = gh_args_extent(tab, func);
+	return extent == 0 || (gh_dump_memory(dump, base, &cur) && gh_cursor_left(&cur) >= extent);
+}
+
+void gh_traceback_print_arguments(FILE *out, const struct gh_dump *dump, struct gh_symbols *symbols,
+				  const struct gh_call *call)
+{
+	const struct gh_place *place =
+	    symbols != NULL && !call->inlined ? gh_symbols_find(symbols, call->at) : NULL;
+	const struct gh_pclntab *tab = place != NULL ? &symbols->program.tab : NULL;
+	uint64_t base = tab != NULL ? call->sp + gh_arch_above_frame(tab->image->arch) : 0;
+	if (tab == NULL || tab->format < GH_PCLNTAB_1_18 ||
+	    !has_arguments(dump, tab, &place->func, base)) {
+		fputs("(...)", out);
+		return;
+	}
+	struct gh_arg_walk walk;
+	struct gh_arg_liveness liveness;
+	fputs("(", out);
+	gh_arg_liveness_start(&liveness, tab, &place->func, call->at - symbols->bias);
+	if (gh_arg_walk_start(&walk, tab, &place->func))
+		print_list(out, dump, &walk, &liveness, base);
+	fputs(")", out);
 }
 
 void gh_traceback_free(struct gh_traceback *traceback)

@@ -14,9 +14,11 @@ struct gh_call {
 	int32_t line;     /* 0 if unknown */
 	uint64_t pc;      /* as in the frame */
 	uint64_t offset;  /* of pc in the function, in bytes */
-	size_t frame;     /* number of the frame */
-	bool inlined;     /* into the next call */
-	bool hidden;      /* Go leaves it out: it is the runtime's, or a wrapper */
+	uint64_t at;  /* what was looked up: pc, or an address within the call that it is after */
+	uint64_t sp;  /* of the caller's frame; 0 if that is not known */
+	size_t frame; /* number of the frame */
+	bool inlined; /* into the next call */
+	bool hidden;  /* Go leaves it out: it is the runtime's, or a wrapper */
 };
 
 struct gh_traceback {
@@ -40,6 +42,11 @@ void gh_traceback_print_function(FILE *out, const char *name, size_t length);
 
 /* Prints the name of a call's function, of a panic's too, as Go's tracebacks do. */
 void gh_traceback_print_name(FILE *out, const struct gh_call *call);
+
+/* Prints what CALL was made with, in parentheses, as Go's tracebacks do: what is in the memory of
+ * each word. (...) if that is not known. */
+void gh_traceback_print_arguments(FILE *out, const struct gh_dump *dump, struct gh_symbols *symbols,
+				  const struct gh_call *call);
 
 void gh_traceback_free(struct gh_traceback *traceback);
 

@@ -43,11 +43,12 @@ same_moment() {
 		{ own = 0 }'
 }
 
-# What the dump does not have: values of arguments, locks to threads, who created a goroutine. Go 1.15
-# shows one function of the runtime, where it is inlined.
+# stack_text NAME: without what the dump does not have: locks to threads, who created a goroutine, and, up to Go 1.17,
+# what the values of arguments are. Go 1.15 shows one function of the runtime, where it is inlined.
 stack_text() {
-	sed -E -e 's/^([^\t].*)\(.*\)$/\1(...)/' -e 's/, locked to thread//' \
-		-e 's/^(created by .*) in goroutine .*/\1/' |
+	local arguments=
+	[[ $1 =~ 1\.1[0-7]( |$) ]] && arguments='s/^([^\t].*)\(.*\)$/\1(...)/'
+	sed -E -e "$arguments" -e 's/, locked to thread//' -e 's/^(created by .*) in goroutine .*/\1/' |
 		sed -e '/^runtime\.goparkunlock(/,+1d'
 }
 
@@ -65,7 +66,7 @@ without_wrappers() {
 # compare_stacks NAME DIRECTORY DUMP STACKS
 compare_stacks() {
 	local program
-	stack_text <"$4" | same_moment >"$work/expected"
+	stack_text "$1" <"$4" | same_moment >"$work/expected"
 	for program in dump dump.stripped dump.sw; do
 		"$GOHEAP" goroutines -e "$2/$program" "$3" 2>"$work/errors" >"$work/text"
 		same_moment <"$work/text" >"$work/found"

@@ -43,14 +43,26 @@ quit() {
 	exec 7>&-
 }
 
-# normal: a traceback on standard input as one line for each of the user's goroutines, sorted. Arguments, who
+# arguments: a traceback on standard input with the arguments that can be compared: (...) for all up to Go 1.17, as
+# goheap has it; without the question marks up to Go 1.20, where the runtime looks at another place in a function
+# that has inlined calls.
+arguments() {
+	if [ "${release#1.}" -lt 18 ]; then
+		sed -E '/^(goroutine |created by |\t|$)/!s/\([^()]*\)$/(...)/'
+	elif [ "${release#1.}" -lt 21 ]; then
+		sed -E '/^(goroutine |created by |\t|$)/!s/\?([,})])/\1/g'
+	else
+		cat
+	fi
+}
+
+# normal: a traceback on standard input as one line for each of the user's goroutines, sorted. Who
 # created it in which goroutine, and locks to threads are left out, as goheap does not tell them; and inlined calls of
 # the runtime's own, which older releases print.
 normal() {
 	sed -E -e '/^(rax|eax|trap|r0|R0) /,$d' -e '/^\[Inferior /d' -e 's/ fp=0x.*//' \
 		-e 's/^(goroutine [0-9]+) gp=.* \[/\1 [/' -e 's/ in goroutine [0-9]+$//' \
-		-e 's/, locked to thread\]/]/' -e 's/^goroutine /\n&/' \
-		-e '/^(goroutine |created by |\t|$)/!s/\([^()]*\)$/(...)/' |
+		-e 's/, locked to thread\]/]/' -e 's/^goroutine /\n&/' | arguments |
 		sed -E -e '/^runtime\.[a-z].*\(\.\.\.\)$/ { N; /\n.* \+0x/!d }' |
 		awk 'BEGIN { RS = ""; FS = "\n"; OFS = "|" } { $1 = $1; print }' | grep -f "$work/ids" | sort
 }
@@ -62,7 +74,7 @@ rows() {
 		split($1, words, " ")
 		for (i = 2; i < NF && $i !~ /^created by /; i += 2) {
 			name = $i
-			sub(/\(\.\.\.\)$/, "", name)
+			sub(/\([^()]*\)$/, "", name)
 			if (name == "panic")
 				name = "runtime.gopanic"
 			if ($(i + 1) !~ / \+0x/)

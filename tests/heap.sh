@@ -62,6 +62,16 @@ address() {
 		'$1 == "object" && $2 == structure && $3 == number { print $4 }' "$work/said"
 }
 
+# check_names NAME DIRECTORY: variables have their names, and what they point to its type, by the unstripped program.
+check_names() {
+	local output
+	output=$("$GOHEAP" path "$work/dump" "$(address held 1)" "$(address tree 1)" -e "$2/graph")
+	has "$1: a local variable" "$output" "^goroutine $(said root held 5), main\.hold at .*, first \(sp_0x[0-9a-f]+\)\$"
+	has "$1: the type that follows from it" "$output" "^  $(address held 0)  main\.Link, 64 bytes  \.next ->\$"
+	has "$1: a global variable" "$output" "^main\.tree \(bss, $(said root tree 5)\)\$"
+	has "$1: the type that follows from it" "$output" "^  $(address tree 0)  main\.Tree, 96 bytes  \.left ->\$"
+}
+
 # What a person sees.
 check_text() {
 	local last output
@@ -200,9 +210,11 @@ for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 		continue
 	fi
 	compare "Go $release" "$directory"
+	check_names "Go $release" "$directory"
 done
 if directory=$("$tests/build-sample" "$release" graph -buildmode=pie); then
 	compare "Go $release PIE" "$directory"
+	check_names "Go $release PIE" "$directory"
 fi
 check_machine 386 env
 check_machine s390x qemu-s390x-static

@@ -33,7 +33,8 @@ compare() {
 	plain <"$work/answers" >"$work/found"
 	cut -f 2 "$work/said" | plain >"$work/expected"
 	paste "$work/expected" "$work/found" "$work/said" | grep -vE '^[^	]*	[0-9]+ bytes, ' >"$work/typed"
-	awk -F'\t' '$1 != $2' "$work/typed" >"$work/wrong"
+	# Values that share memory are not told apart.
+	awk -F'\t' '$1 != $2 && $2 != "small values"' "$work/typed" >"$work/wrong"
 	same "$name: no object has a wrong type" /dev/null "$work/wrong"
 	all=$(wc -l <"$work/said") known=$(wc -l <"$work/typed")
 	if [ "$((100 * known))" -ge "$((share * all))" ]; then
@@ -67,7 +68,7 @@ build() {
 check_release() {
 	local release=$1 directory name
 	shift
-	name="Go $release${*:+ $*}"
+	name="Go $release${GOARCH:+ $GOARCH}${*:+ $*}"
 	build "$release" typed "$@" || return
 	if ! "$directory/typed.stripped" "$work/dump" >"$work/said"; then
 		fail "$name: the sample writes its dump"
@@ -81,7 +82,7 @@ check_release() {
 	"$GOHEAP" path -e "$directory/typed.stripped" "$work/dump" \
 		"$(awk -F'\t' '$2 == "map[string]main.Named" { print $1; exit }' "$work/said")" >"$work/path"
 	has "$name: a path names fields" "$(cat "$work/path")" 'main\.Holder, [0-9]+ bytes  \.many ->$'
-	has "$name: and types" "$(cat "$work/path")" ' map\[string\]main\.Named, 48 bytes$'
+	has "$name: and types" "$(cat "$work/path")" ' map\[string\]main\.Named, [0-9]+ bytes$'
 	"$GOHEAP" histogram -n 0 "$work/dump" >"$work/histogram"
 	has "$name: without the program" "$(cat "$work/histogram")" '^typed: [0-9]+% of bytes'
 }
@@ -109,6 +110,9 @@ for release in ${RELEASES:-$releases}; do
 done
 last=${RELEASES:-$(tail -n 1 <<<"$releases")}
 check_release "${last##* }" -buildmode=pie
+for release in ${RELEASES:-1.15 "$last"}; do
+	GOARCH=386 check_release "$release"
+done
 for release in ${RELEASES:-1.15 "$(tail -n 1 <<<"$releases")"}; do
 	check_programs "$release"
 done

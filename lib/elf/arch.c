@@ -45,6 +45,13 @@ const struct gh_arch *gh_arch_by_name(const char *name)
 	return NULL;
 }
 
+uint8_t gh_arch_above_frame(const struct gh_arch *arch)
+{
+	if (arch->machine == EM_PPC64)
+		return 32;
+	return arch->link_register ? arch->pointer_size : 0;
+}
+
 uint64_t gh_arch_call_pc(const struct gh_arch *arch, uint64_t return_address)
 {
 	return return_address == 0 ? 0 : return_address - arch->quantum;

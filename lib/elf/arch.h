@@ -24,6 +24,10 @@ const struct gh_arch *gh_arch_find(uint16_t machine, uint8_t pointer_size, bool 
 /* The architecture that GOARCH calls NAME; NULL if there is none. */
 const struct gh_arch *gh_arch_by_name(const char *name);
 
+/* How far above a frame are the arguments that its function was called with, in bytes: they are in
+ * the caller's frame, above what is left free there for the return address (abi.FixedFrameSize). */
+uint8_t gh_arch_above_frame(const struct gh_arch *arch);
+
 /* An address within the call that returns to RETURN_ADDRESS, as the Go runtime looks calls up: in
  * the instruction's last bytes, or, on mips, its delay slot. 0 stays 0. */
 uint64_t gh_arch_call_pc(const struct gh_arch *arch, uint64_t return_address);

@@ -1,12 +1,14 @@
 #include "lib/heap/numbermap.h"
 
 #include <stdlib.h>
+#include <sys/random.h>
 
 #define FIRST_SIZE 64
 
 /* Mixes all bits of KEY into the low ones: the finalizer of MurmurHash3. */
 static size_t place_of(const struct gh_numbermap *map, uint64_t key)
 {
+	key ^= map->salt;
 	key ^= key >> 33;
 	key *= 0xff51afd7ed558ccd;
 	key ^= key >> 33;
@@ -32,7 +34,10 @@ uint32_t gh_numbermap_get(const struct gh_numbermap *map, uint64_t key)
 static bool grow(struct gh_numbermap *map)
 {
 	struct gh_numbermap larger = {.size = map->size == 0 ? FIRST_SIZE : 2 * map->size,
-				      .used = map->used};
+				      .used = map->used,
+				      .salt = map->salt};
+	if (map->size == 0 && getrandom(&larger.salt, sizeof(larger.salt), 0) < 0)
+		larger.salt = 0;
 	larger.keys = calloc(larger.size, sizeof(*larger.keys));
 	larger.values = malloc(larger.size * sizeof(*larger.values));
 	if (larger.keys == NULL || larger.values == NULL) {

@@ -14,6 +14,7 @@ struct gh_numbermap {
 	uint32_t *values; /* by place of the key; GH_NOT_MAPPED where there is none; owned */
 	size_t size;      /* places: a power of two, or 0 */
 	size_t used;
+	uint64_t salt; /* no input is made for it */
 };
 
 /* What KEY is mapped to. */

@@ -262,10 +262,55 @@ static void take_stretch(struct gh_typer *typer, const struct gh_stretch *stretc
 	typer->failed |= !gh_numbermap_put(&typer->seen, key, 1);
 }
 
+/* COUNT values of LAYOUT in VIEW are less than a tiny block. */
+static bool is_small(const struct gh_view *view, const struct gh_layout *layout, uint64_t count)
+{
+	return is_tiny_block(view) && count > 0 && count < GH_TINY_BLOCK &&
+	       layout->size < GH_TINY_BLOCK && count * layout->size < GH_TINY_BLOCK;
+}
+
+/* Fills in what is claimed of VIEW: COUNT values of LAYOUT at ADDRESS, or as many as fit. False if
+ * they do not lie in it. */
+static bool make_claim(struct claim *claim, const struct gh_view *view,
+		       const struct gh_layout *layout, uint64_t address, uint64_t count)
+{
+	uint64_t room = view->size - view->header;
+	claim->offset = address - view->address;
+	if (address < view->address || claim->offset >= room)
+		return false;
+	uint64_t most = (room - claim->offset) / layout->size;
+	claim->count = count == 0 ? most : count;
+	claim->many = claim->count > 1;
+	claim->size = claim->count * layout->size;
+	return claim->count > 0 && claim->count <= most;
+}
+
+/* Believes CLAIM, which has not been SEEN yet, or notes it for what follows from it. */
+static void take_claim(struct gh_typer *typer, const struct gh_view *view,
+		       const struct claim *claim, enum gh_trust trust, uint64_t seen)
+{
+	bool fits = trust == GH_TRUST_ALLOCATED ? fits_allocated(typer, view, claim)
+						: fits_pointed(typer, view, claim);
+	if (fits && gh_typer_matches(typer, view, claim->layout, claim->many)) {
+		gh_typer_set(typer, view, claim->layout, claim->many, trust);
+		return;
+	}
+	struct gh_stretch stretch = {view->address + claim->offset, claim->count, claim->layout};
+	take_stretch(typer, &stretch, seen);
+}
+
+/* In an object whose type is known, nothing more is learned from its midst. */
+static bool is_known_inside(const struct gh_typer *typer, const struct gh_view *view,
+			    uint64_t address)
+{
+	return address != view->address && typer->evidence[view->object].trust > GH_TRUST_STRING;
+}
+
 void gh_typer_claim(struct gh_typer *typer, uint64_t address, uint32_t number, uint64_t count,
 		    enum gh_trust trust)
 {
 	struct gh_view view;
+	struct claim claim = {.layout = number};
 	const struct gh_layout *layout = gh_layout(typer->layouts, number);
 	uint32_t object = gh_heap_find(typer->heap, address);
 	if (layout->size == 0 || object == GH_HEAP_NONE)
@@ -273,35 +318,15 @@ void gh_typer_claim(struct gh_typer *typer, uint64_t address, uint32_t number, u
 	const struct gh_finding *finding = &typer->findings[object];
 	if (finding->layout == number && (finding->many || count == 1))
 		return;
-	struct gh_stretch stretch = {address, count, number};
 	uint64_t key = (address * 0x9e3779b97f4a7c15 + number) * 31 + count;
 	if (layout->has_pointers && gh_numbermap_get(&typer->seen, key) != GH_NOT_MAPPED)
 		return;
 	gh_typer_view(typer, object, &view);
-	bool whole = finding->layout != GH_TYPER_NONE && address != view.address;
-	if (address < view.address || (whole && typer->evidence[object].trust > GH_TRUST_STRING))
-		return;
-	struct claim claim = {.offset = address - view.address, .layout = number, .count = count};
-	uint64_t left = view.size - view.header - claim.offset;
-	if (count == 0) {
-		stretch.count = left / layout->size;
-		claim.count = stretch.count;
-		claim.many = stretch.count > 1;
-	} else {
-		claim.many = count > 1;
-	}
-	if (claim.count == 0 || claim.count > left / layout->size)
-		return;
-	claim.size = claim.count * layout->size;
-	if (is_tiny_block(&view) && claim.size < GH_TINY_BLOCK) {
+	if (is_small(&view, layout, count)) {
 		if (trust == GH_TRUST_ALLOCATED)
 			set_small(typer, object, number);
-		return;
+	} else if (!is_known_inside(typer, &view, address) &&
+		   make_claim(&claim, &view, layout, address, count)) {
+		take_claim(typer, &view, &claim, trust, key);
 	}
-	bool fits = trust == GH_TRUST_ALLOCATED ? fits_allocated(typer, &view, &claim)
-						: fits_pointed(typer, &view, &claim);
-	if (fits && gh_typer_matches(typer, &view, number, claim.many))
-		gh_typer_set(typer, &view, number, claim.many, trust);
-	else
-		take_stretch(typer, &stretch, key);
 }

@@ -35,6 +35,7 @@ struct scope {
 	uint64_t low;   /* its code */
 	uint64_t high;  /* one past it */
 	bool whole;     /* that is all of it, and all of that is its */
+	bool inlined;   /* it is an inlined call, or in one */
 };
 
 /* libdwarf ends the process on an error that it cannot tell of. */
@@ -155,8 +156,13 @@ static void add_places(struct reader *reader, Dwarf_Attribute attribute,
 				continue;
 			low = scope->low;
 			high = scope->high;
-		} else if (scope == NULL || missing || nops == 0) {
+		} else if (scope == NULL || missing || nops == 0 ||
+			   (scope->inlined && !scope->whole)) {
 			continue;
+		} else if (scope->inlined) {
+			/* The list goes on where the value stays there after the call. */
+			low = low > scope->low ? low : scope->low;
+			high = high < scope->high ? high : scope->high;
 		}
 		for (size_t j = first_pc(reader, low); j < reader->npcs && reader->pcs[j] < high;
 		     j++) {
@@ -209,6 +215,8 @@ static struct scope open_scope(Dwarf_Die die, const struct scope *outer)
 		scope.whole = outer == NULL || outer->whole;
 	else if (outer != NULL)
 		scope = *outer, scope.whole = false;
+	scope.inlined =
+	    (outer != NULL && outer->inlined) || gh_dwarf_tag(die) == DW_TAG_inlined_subroutine;
 	scope.next = gh_dwarf_child(die);
 	return scope;
 }

@@ -23,8 +23,9 @@ struct gh_variables {
 };
 
 /* Reads the globals of the program PATH, and the locals that there are at the NPCS places in the
- * code PCS, which ascend. LAYOUTS, those of the program's descriptors, are added to. False (ERR
- * filled) if it has no DWARF or memory ran out. To be freed either way. */
+ * code PCS, which ascend; but not those of inlined calls whose code is in several pieces. LAYOUTS,
+ * those of the program's descriptors, are added to. False (ERR filled) if it has no DWARF or memory
+ * ran out. To be freed either way. */
 bool gh_variables_find(struct gh_variables *variables, struct gh_layouts *layouts, const char *path,
 		       const uint64_t *pcs, size_t npcs, struct gh_error *err);
 

@@ -7,6 +7,50 @@
 
 #include "lib/pclntab/pclntab.h"
 
+/* What is next in the list. */
+enum gh_arg_token {
+	GH_ARG_LIST_END,
+	GH_ARG_BEGIN, /* of an aggregate */
+	GH_ARG_END,
+	GH_ARG_WORD,
+	GH_ARG_FAR_WORD, /* one whose place is too far away to be told */
+	GH_ARG_DOTS,     /* parts that are left out, and, outside aggregates, all that follows */
+};
+
+/* A walk over a function's list. */
+struct gh_arg_walk {
+	struct gh_cursor cur;
+	unsigned left; /* bytes that may still be read */
+	uint8_t
+	    offset;   /* of the word's place in memory from that of the first argument, in bytes */
+	uint8_t size; /* of the word, in bytes */
+};
+
+/* Starts a walk. False if FUNC has no list. */
+bool gh_arg_walk_start(struct gh_arg_walk *walk, const struct gh_pclntab *tab,
+		       const struct gh_func *func);
+
+enum gh_arg_token gh_arg_walk_next(struct gh_arg_walk *walk);
+
+/* How many bytes the words of FUNC's arguments take in memory, from the first one's place on. */
+uint64_t gh_args_extent(const struct gh_pclntab *tab, const struct gh_func *func);
+
+/* Which words' memory has been written at a pc: that of arguments in registers need not be. Go 1.18
+ * and later: FUNCDATA_ArgLiveInfo and PCDATA_ArgLiveIndex. */
+struct gh_arg_liveness {
+	struct gh_cursor bits; /* a bit for each word that may not be */
+	uint8_t start;         /* offset of the first word that may not be */
+	uint8_t slot;          /* number of the next such word */
+	bool is_told;          /* BITS are there: else all has been */
+};
+
+/* Starts to tell of FUNC's words at PC. */
+void gh_arg_liveness_start(struct gh_arg_liveness *liveness, const struct gh_pclntab *tab,
+			   const struct gh_func *func, uint64_t pc);
+
+/* Whether the next word, which is at OFFSET, has been written. */
+bool gh_arg_is_live(struct gh_arg_liveness *liveness, uint8_t offset);
+
 /* The compiler tells no more words than these. */
 #define GH_MAX_ARGS 10
 

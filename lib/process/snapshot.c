@@ -85,21 +85,32 @@ static void add_goroutine(struct gh_buffer *out, const struct gh_process *proces
 	gh_buffer_uleb128(out, g->top_panic);
 }
 
-/* The contents are the frame's return address, if it is the last: by it debuggers know where the
- * stack ends. */
-static void add_frame(struct gh_buffer *out, struct gh_stack *stack,
-		      const struct gh_stack_frame *frame, uint64_t depth, uint64_t child_sp)
+/* More than the arguments that the compiler tells of take, in bytes. */
+#define MAX_ARGUMENTS 512
+
+/* Adds SIZE bytes of memory; none if they cannot be read. */
+static void add_memory(struct gh_buffer *out, struct gh_process *process, uint64_t address,
+		       size_t size)
 {
-	uint8_t word[8];
-	unsigned size = stack->process->tab->pointer_size;
+	uint8_t bytes[MAX_ARGUMENTS];
+	if (size <= sizeof(bytes) && gh_process_read(&process->memory, address, bytes, size))
+		add_text(out, (const char *)bytes, size);
+	else
+		gh_buffer_uleb128(out, 0);
+}
+
+/* The contents are what CHILD, the frame below, was called with; or the frame's return address, if
+ * it is the last: by it debuggers know where the stack ends. */
+static void add_frame(struct gh_buffer *out, struct gh_stack *stack,
+		      const struct gh_stack_frame *frame, uint64_t depth,
+		      const struct gh_stack_frame *child)
+{
 	gh_buffer_uleb128(out, GH_DUMP_FRAME);
 	gh_buffer_uleb128(out, frame->sp);
 	gh_buffer_uleb128(out, depth);
-	gh_buffer_uleb128(out, child_sp);
-	if (stack->ended && gh_process_read(&stack->process->memory, frame->sp, word, size))
-		add_text(out, (const char *)word, size);
-	else
-		gh_buffer_uleb128(out, 0);
+	gh_buffer_uleb128(out, child->sp);
+	add_memory(out, stack->process, frame->sp,
+		   stack->ended ? stack->process->tab->pointer_size : child->above);
 	gh_buffer_uleb128(out, frame->entry);
 	gh_buffer_uleb128(out, frame->pc);
 	gh_buffer_uleb128(out, frame->pc); /* where it goes on after a panic */
@@ -112,11 +123,11 @@ static void add_stack(struct gh_buffer *out, struct gh_stack *stack, const struc
 		      uint64_t *left)
 {
 	struct gh_stack_frame frame;
-	uint64_t child_sp = 0;
+	struct gh_stack_frame child = {0};
 	gh_stack_start(stack, g);
 	for (uint64_t depth = 0; *left > 0 && gh_stack_next(stack, &frame); depth++) {
-		add_frame(out, stack, &frame, depth, child_sp);
-		child_sp = frame.sp;
+		add_frame(out, stack, &frame, depth, &child);
+		child = frame;
 		--*left;
 	}
 }

@@ -6,7 +6,8 @@
 #include "lib/util/buffer.h"
 
 /* Adds to OUT, which is empty, a heap dump in the format of Go 1.7: the parameters, each goroutine
- * that has not ended, in the runtime's order, and its frames, without contents but for the last.
+ * that has not ended, in the runtime's order, and its frames, without contents but for the
+ * arguments of functions.
  * Objects, roots, defers and the rest are left out, and frames once there are as many as the
  * process's memory has words. VERSION is Go's. False (ERR filled) if PROCESS
  * has no goroutines, or memory ran out. */

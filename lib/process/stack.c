@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/dump/record.h"
+#include "lib/pclntab/arginfo.h"
 #include "lib/pclntab/pcvalue.h"
 #include "lib/write/injected.h"
 #include "lib/write/stackend.h"
@@ -20,7 +21,8 @@ struct gh_stack_site {
 	bool injected; /* that function is called by signal handlers, at any instruction */
 	uint64_t entry;
 	const char *name;
-	uint64_t size; /* of the frame, without the return address of a call on the stack; bytes */
+	uint64_t above; /* bytes above the frame up to the end of the arguments */
+	uint64_t size;  /* of the frame, without the return address of a call on the stack; bytes */
 };
 
 static void look_up(const struct gh_stack *stack, uint64_t pc, struct gh_stack_site *site)
@@ -37,6 +39,9 @@ static void look_up(const struct gh_stack *stack, uint64_t pc, struct gh_stack_s
 	site->name = gh_pclntab_name(tab, func.name);
 	site->entry = func.entry + process->bias;
 	site->injected = gh_is_injected(site->name);
+	site->above = gh_args_extent(tab, &func);
+	if (site->above > 0)
+		site->above += gh_arch_above_frame(tab->image->arch);
 	site->size = size > 0 ? (uint64_t)size : 0;
 	enum gh_stack_end end = gh_stack_end(&func, site->name, stack->has_flags);
 	site->switches = end == GH_STACK_SWITCHES;
@@ -183,8 +188,11 @@ bool gh_stack_next(struct gh_stack *stack, struct gh_stack_frame *frame)
 		return false;
 	/* It will be looked up as a return address, which is past its call. */
 	uint64_t pc = stack->pc + (stack->interrupted ? 1 : 0);
-	*frame = (struct gh_stack_frame){
-	    .sp = stack->sp, .pc = pc, .entry = site->entry, .name = site->name};
+	*frame = (struct gh_stack_frame){.sp = stack->sp,
+					 .pc = pc,
+					 .entry = site->entry,
+					 .name = site->name,
+					 .above = site->above};
 	stack->ended = is_last(stack, site) || !go_up(stack, site);
 	return true;
 }

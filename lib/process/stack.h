@@ -32,6 +32,7 @@ struct gh_stack_frame {
 	uint64_t pc;      /* a return address but for the top frame */
 	uint64_t entry;   /* of its function */
 	const char *name; /* of the function, in the program */
+	uint64_t above;   /* bytes above the frame up to the end of the function's arguments */
 };
 
 /* Prepares for walks. False if memory ran out. To be freed with gh_stack_free. */

@@ -5,11 +5,11 @@
 #include "lib/write/prologue.h"
 #include "lib/write/spill.h"
 
-/* How far above SP at a function's entry its arguments' memory is: abi.FixedFrameSize, or the
- * return address. */
+/* How far above SP at a function's entry its arguments' memory is. Calls that leave the return
+ * address on the stack leave it there. */
 static uint8_t base_of(const struct gh_arch *arch)
 {
-	return arch->machine == EM_PPC64 ? 32 : arch->pointer_size;
+	return arch->link_register ? gh_arch_above_frame(arch) : arch->pointer_size;
 }
 
 /* Whether all arguments are passed in memory, in every release of Go. */
@@ -51,7 +51,7 @@ static struct gh_arg_place find_place(const struct gh_spills *spills, const stru
 		place.is_float = spill->is_float;
 	} else if ((uint32_t)arg->offset + base < first_spill(spills)) {
 		place.where = GH_ARG_IN_MEMORY;
-		place.offset = (uint16_t)(arg->offset + (arch->link_register ? base : 0));
+		place.offset = (uint16_t)(arg->offset + gh_arch_above_frame(arch));
 	}
 	return place;
 }
