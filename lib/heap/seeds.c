@@ -170,6 +170,7 @@ void gh_seeds_objects(struct gh_typer *typer)
 {
 	struct gh_view view;
 	for (uint32_t i = 0; i < typer->heap->count; i++) {
+		gh_heap_passed(typer->heap, i);
 		if (typer->findings[i].layout != GH_TYPER_NONE)
 			continue;
 		gh_typer_view(typer, i, &view);
