@@ -309,6 +309,8 @@ void gh_names_print_root(FILE *out, struct gh_names *names, const struct gh_root
 	} else {
 		fprintf(out, "%s 0x%" PRIx64, holder.kind, holder.address);
 	}
+	if (root->conservative)
+		fputs(", perhaps", out);
 }
 
 static void print_call_json(FILE *out, const struct holder *holder)
@@ -352,5 +354,7 @@ void gh_names_print_root_json(FILE *out, struct gh_names *names, const struct gh
 		fputs(",\"description\":", out);
 		gh_print_slice(out, dump, record.other_root.description, true);
 	}
+	if (root->conservative)
+		fputs(",\"conservative\":true", out);
 	fputs("}", out);
 }

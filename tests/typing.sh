@@ -74,6 +74,10 @@ check_release() {
 	fi
 	compare "$name, stripped" 98 -e "$directory/typed.stripped"
 	compare "$name, with the twin" 98 -e "$directory/typed.stripped" --names "$directory/typed"
+	"$GOHEAP" histogram -e "$directory/typed.stripped" --names "$GOHEAP" "$work/dump" >"$work/histogram" 2>&1
+	equal "$name: names of another program: exit status" 1 $?
+	"$GOHEAP" histogram --names "$directory/typed.stripped" "$work/dump" >"$work/histogram" 2>&1
+	has "$name: names of a program that has none" "$(cat "$work/histogram")" '^goheap: .*: expected DWARF, found none'
 	"$GOHEAP" path -e "$directory/typed" "$work/dump" \
 		"$(awk -F'\t' '$2 == "main.Holder" { print $1; exit }' "$work/said")" >"$work/path"
 	has "$name: a path names a global" "$(cat "$work/path")" '^main\.holder \(bss, 0x[0-9a-f]+\)$'

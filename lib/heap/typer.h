@@ -111,6 +111,10 @@ bool gh_typer_claim_interface(struct gh_typer *typer, uint64_t type, uint64_t da
  * if it is not known. */
 uint32_t gh_typer_dynamic_type(struct gh_typer *typer, uint64_t type);
 
+/* The layout of the dump's type at ADDRESS, of which it only has a name and a size, or of a CHANNEL
+ * of such values; GH_NO_LAYOUT if the dump has none. */
+uint32_t gh_typer_dumped_type(struct gh_typer *typer, uint64_t address, bool channel);
+
 /* A pointer VALUE at OFFSET in CONTENTS is as LINK says. */
 void gh_typer_follow(struct gh_typer *typer, const struct gh_link *link,
 		     const struct gh_cursor *contents, uint64_t offset, uint64_t value);

@@ -101,6 +101,7 @@ static bool classify(struct classifier *classifier)
 	for (uint32_t i = 0; i < typing->heap->count; i++) {
 		struct gh_finding finding = classifier->typer->findings[i];
 		uint64_t size = gh_heap_object(typing->heap, i).size;
+		gh_heap_passed(typing->heap, i);
 		bool typed = finding.layout != GH_TYPER_NONE;
 		uint32_t number =
 		    typed ? typed_class(classifier, finding) : untyped_class(classifier, i);

@@ -125,10 +125,11 @@ var (
 	finalized = make(chan bool)
 )
 
-// The goroutine that holds a structure.
+// The goroutines that hold a structure.
 var (
 	held    = make(chan uintptr)
 	release = make(chan bool)
+	reveal  = make(chan bool)
 )
 
 const (
@@ -408,6 +409,47 @@ func buildHeld() {
 	fmt.Printf("root\theld\tframe\tmain.hold\t%d\t%#x\n", id, first)
 }
 
+// Pointer is a variable's type.
+type Pointer struct {
+	number int
+	first  *Link
+}
+
+// attach gives a variable on the stack a list, and tells of it.
+//
+//go:noinline
+func attach(p *Pointer) {
+	p.first = newLinks()
+	held <- goroutine()
+	held <- address(unsafe.Pointer(p.first))
+	held <- address(unsafe.Pointer(p.first.next))
+}
+
+// hide has a list in one of two variables on its stack, and says no more of them but by a pointer to it: so the stack's
+// map of pointers has neither.
+//
+//go:noinline
+func hide(second bool) {
+	var one, two Pointer
+	chosen := &one
+	if second {
+		chosen = &two
+	}
+	attach(chosen)
+	<-reveal
+	runtime.KeepAlive(chosen)
+	reveal <- true
+}
+
+func buildHidden() {
+	go hide(len(os.Args) > 1)
+	id, first, second := <-held, <-held, <-held
+	object("hidden", 0, first, unsafe.Sizeof(Link{}))
+	object("hidden", 1, second, unsafe.Sizeof(Link{}))
+	pointer("hidden", first, 0, second)
+	fmt.Printf("root\thidden\tframe\tmain.hide\t%d\t%#x\n", id, first)
+}
+
 // What nothing holds any more, and no garbage collection has seen since.
 //
 //go:noinline
@@ -434,6 +476,7 @@ var structures = []struct {
 	{"resource", func() { resource = nil }},
 	{"names", func() { names = nil }},
 	{"static", func() { static.first = nil }},
+	{"hidden", func() { reveal <- true; <-reveal }},
 	{"held", func() { release <- true; <-release }},
 }
 
@@ -501,6 +544,7 @@ func main() {
 	buildResource()
 	buildNames()
 	buildStatic()
+	buildHidden()
 	buildHeld()
 	collect()
 	buildGarbage()
