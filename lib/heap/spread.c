@@ -1,6 +1,7 @@
 /* What follows from the type of an object for those that it points to. */
 #include <string.h>
 
+#include "lib/dump/memory.h"
 #include "lib/heap/typer.h"
 
 static uint64_t word_at(const struct gh_typer *typer, const struct gh_cursor *contents,
