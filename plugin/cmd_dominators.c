@@ -33,7 +33,7 @@ static void print_line(struct gh_question *question, struct gh_table *table,
 	uint32_t object = line->object;
 	uint64_t retained = question->dominators.retained[object];
 	gh_table_number(table, "retained", retained);
-	gh_table_share(table, retained, question->dump.objects.bytes);
+	gh_table_share(table, retained, question->heap.bytes);
 	gh_table_number(table, "objects", line->count);
 	printf("%*s", 2 * (int)(depth < MAX_INDENT ? depth : MAX_INDENT), "");
 	gh_table_object(table, &question->names, object);

@@ -1,11 +1,13 @@
 /* goheap objects: what is at an address of the heap: its extent, its type, and its pointers. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/util/escape.h"
 #include "plugin/command.h"
 #include "plugin/question.h"
+#include "plugin/session.h"
 #include "plugin/table.h"
 #include "plugin/texts.h"
 #include "plugin/where.h"
@@ -90,6 +92,8 @@ static int print_text(struct gh_question *question, uint32_t object, uint64_t ad
 	gh_table_finish(&table, count);
 	if (count == 0)
 		print_contents(question, object);
+	if (getenv(GH_SESSION_VARIABLE) != NULL)
+		gh_names_print_command(stdout, &question->names, object);
 	return GH_EXIT_OK;
 }
 

@@ -15,7 +15,7 @@ static void print_total(const struct gh_question *question, const struct gh_top 
 	fputs(", in ", stdout);
 	gh_print_count(question->heap.count, "object");
 	fputs(" of ", stdout);
-	gh_print_count(question->dump.objects.bytes, "byte");
+	gh_print_count(question->heap.bytes, "byte");
 	putchar('\n');
 }
 

@@ -54,6 +54,18 @@ void gh_names_print_object(FILE *out, const struct gh_names *names, uint32_t obj
 		fprintf(out, ", %" PRIu64 " bytes", place.size);
 }
 
+void gh_names_print_command(FILE *out, const struct gh_names *names, uint32_t object)
+{
+	const struct gh_typing *typing = &names->typing;
+	const struct gh_class *class = gh_typing_class(typing, gh_typing_of(typing, object));
+	if (!class->typed || class->array || class->layout >= typing->types.count ||
+	    !typing->types.items[class->layout].named || strpbrk(class->name, "'\\") != NULL)
+		return;
+	fputs("  goheap print '", out);
+	gh_print_bytes(out, class->name, strlen(class->name), false);
+	fprintf(out, "' 0x%" PRIx64 "\n", gh_typing_value(typing, object));
+}
+
 /* Prints a text that was found, after BEFORE, or does what else there is to do. */
 static bool print_found(FILE *out, bool found, struct gh_buffer *text, const char *before,
 			bool json)
@@ -297,6 +309,8 @@ void gh_names_print_root(FILE *out, struct gh_names *names, const struct gh_root
 	} else {
 		fprintf(out, "%s 0x%" PRIx64, holder.kind, holder.address);
 	}
+	if (root->conservative)
+		fputs(", perhaps", out);
 }
 
 static void print_call_json(FILE *out, const struct holder *holder)
@@ -340,5 +354,7 @@ void gh_names_print_root_json(FILE *out, struct gh_names *names, const struct gh
 		fputs(",\"description\":", out);
 		gh_print_slice(out, dump, record.other_root.description, true);
 	}
+	if (root->conservative)
+		fputs(",\"conservative\":true", out);
 	fputs("}", out);
 }

@@ -237,8 +237,13 @@ static bool open_program(struct gh_question *question)
 {
 	const struct gh_question_options *options = question->options;
 	const char *program = options->program != NULL ? options->program : options->names;
+	struct gh_core_program twin;
 	if (program == NULL)
 		return true;
+	/* What is said of variables must be of this program's. */
+	if (options->names != NULL && options->names != program &&
+	    !gh_symbols_program(&twin, &question->dump, options->names))
+		return false;
 	if (!gh_symbols_open(&question->symbols, &question->dump, program))
 		return false;
 	question->names.symbols = &question->symbols;

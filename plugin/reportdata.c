@@ -275,7 +275,7 @@ static void print_report(struct report *report)
 	gh_print_slice(report->json, dump, gh_dump_go_version(dump), true);
 	fprintf(report->json,
 		",\"objects\":%" PRIu32 ",\"bytes\":%" PRIu64 ",\"reachable\":%" PRIu64,
-		question->heap.count, dump->objects.bytes,
+		question->heap.count, question->heap.bytes,
 		question->dominators.retained[question->heap.count]);
 	fprintf(report->json, ",\"typed\":%" PRIu64, question->names.typing.typed_bytes);
 	print_classes(report);

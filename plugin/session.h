@@ -21,11 +21,10 @@
 		   that was chosen in a process */
 #define GH_SESSION_DEBUG "dump.debug" /* symbols, with the variables of its frames */
 #define GH_SESSION_DUMP  "dump"       /* a link to the heap dump */
-#define GH_SESSION_WRITER                                                                          \
-	"dump.program"                /* a link to the program that wrote it, if that is known     \
-				       */
-#define GH_SESSION_NAMES "dump.names" /* and one to what it was before it was stripped, if given   \
-				       */
+/* Links to the program that wrote it, if that is known, and to what that was before it was
+ * stripped, if that is given. */
+#define GH_SESSION_WRITER "dump.program"
+#define GH_SESSION_NAMES  "dump.names"
 
 /* What is there when the program's own file is out of GDB's reach. */
 #define GH_SESSION_PROGRAM "program" /* a copy of it */

@@ -96,10 +96,10 @@ check_hostile() {
 # Of a way of 200,000 objects both ends are drawn.
 check_chain() {
 	"$work/crafted" chain >"$work/dump"
-	picture "a long path" "$work/dump" 0x31d3f0 --limit 8
+	picture "a long path" "$work/dump" 0x38cbf0 --limit 8
 	has "a long path: what is left out is told" "$(cat "$work/picture")" '^edge N[0-9]+ N[0-9]+ .*" by way of [0-9]+ more"'
 	has "a long path: its root" "$(cat "$work/picture")" '^node R1 .*"root: the first"'
-	has "a long path: its end" "$(cat "$work/picture")" '^node N[0-9]+ .*0x31d3f0'
+	has "a long path: its end" "$(cat "$work/picture")" '^node N[0-9]+ .*0x38cbf0'
 	equal "a long path: not all is drawn" yes "$([ "$(grep -c '^node N' "$work/picture")" -lt 20 ] && echo yes)"
 }
 

@@ -139,7 +139,10 @@ compare_old() {
 			"$GOHEAP" debug "$work/old" -o "$work/old.debug"
 			equal "$name: no caller before goexit, which goroutines return to, and in it" \
 				"40106f 401070" "$(readelf --debug-dump=frames-interp "$work/old.debug" |
-					sed -nE 's/^0*([0-9a-f]+) .* u +$/\1/p' | paste -sd ' ')"
+					awk '
+						$1 == "LOC" { for (i = 2; $i != "ra"; i++); }
+						$1 ~ /^[0-9a-f]+$/ && $2 ~ /\+/ && $i == "u" { sub(/^0*/, "", $1); print $1 }' |
+					paste -sd ' ')"
 		done
 	done
 }

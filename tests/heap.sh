@@ -36,8 +36,8 @@ compare() {
 		skip "$1" "no python3"
 		return
 	fi
-	if ! python3 "$tests/oracle/heap.py" "$GOHEAP" "$2/graph.stripped" "$work/dump" "$work/after" "$work/said" \
-		>"$work/rows" 2>"$work/errors"; then
+	if ! python3 "$tests/oracle/heap.py" "$GOHEAP" "$dumpfile" "$2/graph.stripped" "$work/dump" "$work/after" \
+		"$work/said" >"$work/rows" 2>"$work/errors"; then
 		fail "$1: what goheap says can be read" "$(cat "$work/errors")"
 	fi
 	while IFS=$'\t' read -r name expected found; do
@@ -65,11 +65,13 @@ address() {
 # check_names NAME DIRECTORY: variables have their names, and what they point to its type, by the unstripped program.
 check_names() {
 	local output
-	output=$("$GOHEAP" path "$work/dump" "$(address held 1)" "$(address tree 1)" -e "$2/graph")
+	output=$("$GOHEAP" path "$work/dump" "$(address held 1)" "$(address tree 1)" "$(address static 1)" -e "$2/graph")
 	has "$1: a local variable" "$output" "^goroutine $(said root held 5), main\.hold at .*, first \(sp_0x[0-9a-f]+\)\$"
 	has "$1: the type that follows from it" "$output" "^  $(address held 0)  main\.Link, 64 bytes  \.next ->\$"
 	has "$1: a global variable" "$output" "^main\.tree \(bss, $(said root tree 5)\)\$"
 	has "$1: the type that follows from it" "$output" "^  $(address tree 0)  main\.Tree, 96 bytes  \.left ->\$"
+	has "$1: the type that follows from what a variable points to in the data segment" "$output" \
+		"^  $(address static 0)  main\.Link, 64 bytes  \.next ->\$"
 }
 
 # What a person sees.
@@ -199,6 +201,10 @@ check_gdb() {
 	done
 }
 
+if ! dumpfile=$("$tests/build-sample" 1.19 dumpfile)/dumpfile; then
+	fail "the tests' own reader is built"
+	finish
+fi
 for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	if ! directory=$("$tests/build-sample" "$release" graph 2>"$work/why"); then
 		skip "Go $release" "$(tail -n 1 "$work/why")"

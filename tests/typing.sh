@@ -6,8 +6,6 @@ set -u
 export LC_ALL=C
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-# The toolchains and samples stay where they are when the cache moves.
-export GOHEAP_TEST_CACHE=${GOHEAP_TEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/goheap-tests}
 
 # plain: names of types on standard input, less what goheap and package reflect have each its own way: "[]" or "[N]"
 # of an array's elements, once more if they are arrays, and packages' paths.
@@ -76,6 +74,10 @@ check_release() {
 	fi
 	compare "$name, stripped" 98 -e "$directory/typed.stripped"
 	compare "$name, with the twin" 98 -e "$directory/typed.stripped" --names "$directory/typed"
+	"$GOHEAP" histogram -e "$directory/typed.stripped" --names "$GOHEAP" "$work/dump" >"$work/histogram" 2>&1
+	equal "$name: names of another program: exit status" 1 $?
+	"$GOHEAP" histogram --names "$directory/typed.stripped" "$work/dump" >"$work/histogram" 2>&1
+	has "$name: names of a program that has none" "$(cat "$work/histogram")" '^goheap: .*: expected DWARF, found none'
 	"$GOHEAP" path -e "$directory/typed" "$work/dump" \
 		"$(awk -F'\t' '$2 == "main.Holder" { print $1; exit }' "$work/said")" >"$work/path"
 	has "$name: a path names a global" "$(cat "$work/path")" '^main\.holder \(bss, 0x[0-9a-f]+\)$'
@@ -83,8 +85,31 @@ check_release() {
 		"$(awk -F'\t' '$2 == "map[string]main.Named" { print $1; exit }' "$work/said")" >"$work/path"
 	has "$name: a path names fields" "$(cat "$work/path")" 'main\.Holder, [0-9]+ bytes  \.many ->$'
 	has "$name: and types" "$(cat "$work/path")" ' map\[string\]main\.Named, [0-9]+ bytes$'
+	[ -n "${GOARCH:-}" ] || check_gdb "$name" "$directory"
 	"$GOHEAP" histogram -n 0 "$work/dump" >"$work/histogram"
 	has "$name: without the program" "$(cat "$work/histogram")" '^typed: [0-9]+% of bytes'
+}
+
+# check_gdb NAME DIRECTORY: in GDB an object comes with the command that prints its value.
+check_gdb() {
+	local address session command
+	if ! command -v gdb >/dev/null; then
+		skip "$1: in GDB" "no gdb"
+		return
+	fi
+	address=$(awk -F'\t' '$2 == "main.Large" { print $1; exit }' "$work/said")
+	session=$(gdb_objects "$2" "goheap objects $address")
+	command=$(sed -n 's/^  \(goheap print .*\)$/\1/p' <<<"$session")
+	equal "$1: in GDB, the command that prints a value" "goheap print 'main.Large' $address" "$command"
+	# shellcheck disable=SC2016 # the dollar is GDB's
+	has "$1: and the value" "$(gdb_objects "$2" "$command")" '^\$1 = \{name = 0x[0-9a-f]+ "large", '
+}
+
+# gdb_objects DIRECTORY COMMAND: what GDB prints for COMMAND, with the stripped program's dump loaded.
+gdb_objects() {
+	timeout -k 5 120 gdb -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' \
+		-iex 'set auto-load no' -x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" \
+		-ex "goheap load $work/dump" -ex "$2" "$1/typed.stripped" </dev/null 2>&1
 }
 
 # check_programs RELEASE
@@ -104,6 +129,7 @@ check_programs() {
 	fi
 }
 
+session_home
 releases=$("$tests/toolchain" list)
 for release in ${RELEASES:-$releases}; do
 	check_release "$release"

@@ -23,7 +23,8 @@ static uint64_t address_of(const struct gh_extent_run *run, const struct gh_exte
 	return run->address + item->address * (uint64_t)GH_EXTENT_UNIT;
 }
 
-struct gh_extent gh_extents_at(const struct gh_extents *extents, size_t run, size_t place)
+/* The extent at PLACE in run number RUN. */
+static struct gh_extent get(const struct gh_extents *extents, size_t run, size_t place)
 {
 	const struct gh_extent_run *in = &runs(extents)[run];
 	const struct gh_extent_item *item = &items(extents)[in->first + place];
@@ -133,8 +134,7 @@ static bool interleaved(const struct gh_extents *extents)
 {
 	for (size_t i = 1; i < extents->nruns; i++) {
 		size_t run = extents->order[i - 1];
-		struct gh_extent last =
-		    gh_extents_at(extents, run, gh_extents_run_length(extents, run) - 1);
+		struct gh_extent last = get(extents, run, gh_extents_run_length(extents, run) - 1);
 		if (runs(extents)[extents->order[i]].address < end_of(&last))
 			return true;
 	}
@@ -183,7 +183,7 @@ struct gh_extent gh_extents_get(const struct gh_extents *extents, size_t number)
 		else
 			high = middle;
 	}
-	return gh_extents_at(extents, low, number - run[low].first);
+	return get(extents, low, number - run[low].first);
 }
 
 /* The place in the order of the last run that begins at ADDRESS or before; SIZE_MAX if there is
@@ -226,7 +226,7 @@ bool gh_extents_next(const struct gh_extents *extents, struct gh_extent_walk *wa
 	if (walk->run == extents->nruns)
 		return false;
 	size_t run = extents->order[walk->run];
-	*extent = gh_extents_at(extents, run, walk->place);
+	*extent = get(extents, run, walk->place);
 	if (++walk->place == gh_extents_run_length(extents, run)) {
 		walk->run++;
 		walk->place = 0;

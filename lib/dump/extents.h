@@ -101,9 +101,6 @@ bool gh_extents_finish(struct gh_extents *extents);
 /* The extents in run number RUN. */
 size_t gh_extents_run_length(const struct gh_extents *extents, size_t run);
 
-/* The extent at PLACE in run number RUN, which there is. */
-struct gh_extent gh_extents_at(const struct gh_extents *extents, size_t run, size_t place);
-
 /* Extent NUMBER, which there is. */
 struct gh_extent gh_extents_get(const struct gh_extents *extents, size_t number);
 

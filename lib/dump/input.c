@@ -100,6 +100,18 @@ size_t gh_dump_input_copy(const struct gh_dump_input *input, void *buf, size_t s
 	return copied > 0 ? (size_t)copied : 0;
 }
 
+void gh_dump_input_release(const struct gh_dump_input *input, uint64_t start, uint64_t end)
+{
+	if (input->data == NULL)
+		return;
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	start -= start % page;
+	if (end > input->size)
+		end = input->size;
+	if (start < end)
+		madvise((void *)(input->data + start), (size_t)(end - start), MADV_DONTNEED);
+}
+
 void gh_dump_input_close(struct gh_dump_input *input)
 {
 	if (input->data != NULL) {

@@ -23,6 +23,10 @@ bool gh_dump_input_open(struct gh_dump_input *input, const char *path, struct gh
 
 void gh_dump_input_close(struct gh_dump_input *input);
 
+/* Lets go of the memory that the bytes from START to END have been mapped to. They are still there
+ * to be read: but who goes through a large file once need not have all of it in memory. */
+void gh_dump_input_release(const struct gh_dump_input *input, uint64_t start, uint64_t end);
+
 /* Copies bytes of the file, from OFFSET on, to the SIZE bytes at BUF. To go through a large file
  * this is faster than to have all of it mapped. Returns how many bytes it were: 0 if there are
  * none, or they cannot be read. */

@@ -29,6 +29,10 @@ static uint32_t number_object(struct search *search, uint32_t object, uint32_t p
 	search->numbers[object] = number;
 	search->out->order[number - 1] = object;
 	search->vertex[number] = (struct vertex){parent, number, number, parent};
+	const uint32_t *targets;
+	size_t count = gh_heap_targets(search->heap, object, &targets);
+	for (size_t i = 0; i < count && i < 4; i++)
+		__builtin_prefetch(&search->numbers[targets[i]]);
 	return number;
 }
 
@@ -101,11 +105,37 @@ static void go_through(struct vertex *vertex, uint32_t number, uint32_t from)
 		vertex[number].semi = semi;
 }
 
+/* The referrers of the vertex NUMBER, if there is one; of no more than LIMIT of them. */
+static size_t referrers_of(const struct search *search, uint64_t number, size_t limit,
+			   const uint32_t **referrers)
+{
+	if (number - 1 >= search->out->nreachable)
+		return 0;
+	size_t count = gh_heap_referrers(search->heap, search->out->order[number - 1], referrers);
+	return count < limit ? count : limit;
+}
+
+/* Referrers are anywhere in memory, and so is what is known of them: most of the time would go by
+ * in waiting. What the vertices before NUMBER, whose turn comes soon, will need is asked for. */
+static void fetch_ahead(const struct search *search, uint64_t number)
+{
+	const uint32_t *list;
+	if (number > 16)
+		__builtin_prefetch(&search->heap->referrers.ends[search->out->order[number - 17]]);
+	if (referrers_of(search, number - 8, 1, &list) > 0)
+		__builtin_prefetch(list);
+	for (size_t i = referrers_of(search, number - 4, 4, &list); i > 0; i--)
+		__builtin_prefetch(&search->numbers[list[i - 1]]);
+	for (size_t i = referrers_of(search, number - 2, 4, &list); i > 0; i--)
+		__builtin_prefetch(&search->vertex[search->numbers[list[i - 1]]]);
+}
+
 static void find_semidominators(struct search *search)
 {
 	struct vertex *vertex = search->vertex;
 	const uint32_t *referrers;
 	for (uint32_t number = search->out->nreachable; number > 0; number--) {
+		fetch_ahead(search, number);
 		uint32_t object = search->out->order[number - 1];
 		vertex[number].semi = vertex[number].idom;
 		size_t count = gh_heap_referrers(search->heap, object, &referrers);

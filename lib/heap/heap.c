@@ -1,59 +1,8 @@
 #include "lib/heap/heap.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-/* POINTER should point to an object, but does not. */
-static bool is_dangling(const struct gh_heap *heap, const struct gh_pointer *pointer)
-{
-	struct gh_cursor memory;
-	const struct gh_dump_params *params = &heap->dump->params;
-	return pointer->value >= params->heap_start && pointer->value < params->heap_end &&
-	       !gh_dump_memory(heap->dump, pointer->value, &memory);
-}
-
-/* Adds what OBJECT points to to LIST. False if memory ran out. */
-static bool add_targets(struct gh_heap *heap, uint32_t object, struct gh_buffer *list)
-{
-	struct gh_pointers walk;
-	struct gh_pointer pointer;
-	gh_pointers_start(heap, object, &walk);
-	heap->damage.empty += gh_cursor_size(&walk.contents) == 0;
-	while (gh_pointers_next(&walk, &pointer)) {
-		if (pointer.target == GH_HEAP_NONE) {
-			heap->damage.dangling += is_dangling(heap, &pointer);
-			continue;
-		}
-		uint32_t *place = gh_buffer_extend(list, sizeof(*place));
-		if (place == NULL)
-			return false;
-		*place = pointer.target;
-	}
-	heap->damage.outside += walk.fields.beyond;
-	heap->damage.unknown += walk.unknown;
-	return true;
-}
-
-/* Makes the lists of BLOCK. */
-static bool make_block(struct gh_heap *heap, uint32_t block)
-{
-	struct gh_buffer list = {0};
-	uint32_t object = block * GH_LISTS_BLOCK;
-	for (uint32_t i = 0; i < GH_LISTS_BLOCK && object < heap->count; i++, object++) {
-		if (!add_targets(heap, object, &list) ||
-		    list.size / sizeof(uint32_t) > UINT32_MAX) {
-			gh_buffer_free(&list);
-			return false;
-		}
-		heap->targets.ends[object] = (uint32_t)(list.size / sizeof(uint32_t));
-	}
-	heap->targets.entries += list.size / sizeof(uint32_t);
-	heap->targets.blocks[block] = malloc(list.size + 1);
-	if (heap->targets.blocks[block] != NULL && list.size > 0)
-		memcpy(heap->targets.blocks[block], list.data, list.size);
-	gh_buffer_free(&list);
-	return heap->targets.blocks[block] != NULL;
-}
+#include "lib/heap/edges.h"
 
 static bool find_roots(struct gh_heap *heap)
 {
@@ -67,22 +16,14 @@ static bool find_roots(struct gh_heap *heap)
 	return true;
 }
 
-static bool make_edges(struct gh_heap *heap)
-{
-	if (!gh_lists_make(&heap->targets, heap->count))
-		return false;
-	for (uint32_t block = 0; block < gh_lists_nblocks(&heap->targets); block++)
-		if (!make_block(heap, block))
-			return false;
-	return gh_lists_reverse(&heap->referrers, &heap->targets);
-}
-
 bool gh_heap_build(struct gh_heap *heap, const struct gh_dump *dump, struct gh_error *err)
 {
 	*heap = (struct gh_heap){.dump = dump};
 	bool ok = gh_places_make(&heap->places, dump, err);
 	heap->count = heap->places.count;
-	if (ok && (!make_edges(heap) || !find_roots(heap)))
+	heap->bytes = heap->places.bytes;
+	if (ok && (!gh_edges_make(heap) || !gh_lists_reverse(&heap->referrers, &heap->targets) ||
+		   !find_roots(heap)))
 		ok = gh_fail(err, dump->path, GH_NO_OFFSET, "memory for its graph", "none");
 	if (!ok)
 		gh_heap_free(heap);
@@ -135,8 +76,14 @@ static size_t first_root(const struct gh_heap *heap, uint64_t object)
 size_t gh_heap_roots(const struct gh_heap *heap, uint32_t object, const struct gh_root **roots)
 {
 	size_t first = first_root(heap, object);
-	*roots = heap->roots + first;
+	*roots = heap->roots != NULL ? heap->roots + first : NULL;
 	return first_root(heap, (uint64_t)object + 1) - first;
+}
+
+void gh_heap_passed(const struct gh_heap *heap, uint32_t object)
+{
+	if (object % GH_LISTS_BLOCK == 0)
+		gh_dump_input_release(&heap->dump->input, 0, UINT64_MAX);
 }
 
 void gh_pointers_start(const struct gh_heap *heap, uint32_t object, struct gh_pointers *walk)

@@ -2,7 +2,6 @@
 #ifndef GH_HEAP_HEAP_H
 #define GH_HEAP_HEAP_H
 
-#include "lib/dump/memory.h"
 #include "lib/heap/lists.h"
 #include "lib/heap/places.h"
 #include "lib/heap/pointers.h"
@@ -21,9 +20,11 @@ struct gh_heap_damage {
 struct gh_heap {
 	const struct gh_dump *dump; /* the caller's */
 	uint32_t count;             /* of objects, numbered from 0 by ascending address */
+	uint64_t bytes;             /* in them */
 	struct gh_places places;
 	struct gh_lists targets;
 	struct gh_lists referrers;
+	uint8_t *pointerful;   /* a bit for each object that has pointers, be they nil; owned */
 	struct gh_root *roots; /* sorted by object, kind, number and offset; owned */
 	size_t nroots;
 	struct gh_heap_damage damage;
@@ -57,6 +58,11 @@ size_t gh_heap_referrers(const struct gh_heap *heap, uint32_t object, const uint
 
 /* The roots that point to OBJECT. Gives how many; the list is the heap's. */
 size_t gh_heap_roots(const struct gh_heap *heap, uint32_t object, const struct gh_root **roots);
+
+/* To be called by who reads the contents of all objects, one after the other, and comes to OBJECT:
+ * lets go, now and then, of the memory that the dump's file has been mapped to, or all of it would
+ * be there in the end. */
+void gh_heap_passed(const struct gh_heap *heap, uint32_t object);
 
 /* Starts a walk over the pointers of OBJECT, for gh_pointers_next. */
 void gh_pointers_start(const struct gh_heap *heap, uint32_t object, struct gh_pointers *walk);

@@ -27,12 +27,12 @@ static bool may_be_direct(const struct gh_typer *typer, const struct gh_dump_typ
 	return type->size == typer->heap->dump->word;
 }
 
-/* The layout of the dump's type at ADDRESS, of which it only has a name and a size. */
-static uint32_t dumped_layout(struct gh_typer *typer, uint64_t address)
+uint32_t gh_typer_dumped_type(struct gh_typer *typer, uint64_t address, bool channel)
 {
 	struct gh_dump_record record;
 	const struct gh_dump *dump = typer->heap->dump;
-	uint32_t known = gh_numbermap_get(&typer->dumped, address);
+	uint64_t key = channel ? ~address : address;
+	uint32_t known = gh_numbermap_get(&typer->dumped, key);
 	if (known != GH_NOT_MAPPED)
 		return known;
 	size_t number = gh_dump_find(dump, GH_DUMP_TYPE, address);
@@ -47,9 +47,9 @@ static uint32_t dumped_layout(struct gh_typer *typer, uint64_t address)
 				   .opaque = true,
 				   .direct = may_be_direct(typer, &record.type)};
 	struct gh_cursor name = gh_dump_bytes(dump, record.type.name);
-	uint32_t added =
-	    gh_layouts_add_named(typer->layouts, layout, "", name.start, gh_cursor_size(&name));
-	typer->failed |= added == GH_NO_LAYOUT || !gh_numbermap_put(&typer->dumped, address, added);
+	uint32_t added = gh_layouts_add_named(typer->layouts, layout, channel ? "chan " : "",
+					      name.start, gh_cursor_size(&name));
+	typer->failed |= added == GH_NO_LAYOUT || !gh_numbermap_put(&typer->dumped, key, added);
 	return added;
 }
 
@@ -62,7 +62,7 @@ uint32_t gh_typer_dynamic_type(struct gh_typer *typer, uint64_t type)
 		if (number != GH_NO_RTYPE)
 			return number;
 	}
-	return dumped_layout(typer, descriptor);
+	return gh_typer_dumped_type(typer, descriptor, false);
 }
 
 bool gh_typer_claim_interface(struct gh_typer *typer, uint64_t type, uint64_t data)

@@ -2,20 +2,16 @@
 
 #include <stdlib.h>
 
-/* Number of the run at PLACE by address. */
-static size_t run_at(const struct gh_places *places, uint32_t place)
-{
-	return places->extents->order[place];
-}
-
-static const struct gh_extent_run *runs(const struct gh_places *places)
-{
-	return (const struct gh_extent_run *)(const void *)places->extents->runs.data;
-}
+#include "lib/heap/phantom.h"
 
 static struct gh_place_block *blocks(const struct gh_places *places)
 {
 	return (struct gh_place_block *)(void *)places->blocks.data;
+}
+
+static const struct gh_place_run *run_at(const struct gh_places *places, uint32_t run)
+{
+	return (const struct gh_place_run *)(const void *)places->runs.data + run;
 }
 
 static struct gh_place_segment *segments(const struct gh_places *places)
@@ -23,53 +19,110 @@ static struct gh_place_segment *segments(const struct gh_places *places)
 	return (struct gh_place_segment *)(void *)places->segments.data;
 }
 
-/* Where each run begins, and for each object near which. */
-static bool number_runs(struct gh_places *places)
+/* Starts a run of objects, the first of which is record NUMBER; they are part of OF. */
+static bool add_run(struct gh_places *places, const struct gh_extent_run *of, size_t number)
 {
-	uint32_t nruns = (uint32_t)places->extents->nruns;
-	places->firsts = calloc((size_t)nruns + 1, sizeof(*places->firsts));
-	places->hints = calloc(places->count / GH_PLACES_HINT + 1, sizeof(*places->hints));
-	if (places->firsts == NULL || places->hints == NULL)
-		return false;
-	uint32_t next = 0;
-	for (uint32_t place = 0; place < nruns; place++) {
-		uint32_t first = next;
-		places->firsts[place] = first;
-		next += (uint32_t)gh_extents_run_length(places->extents, run_at(places, place));
-		uint32_t hint = (first + GH_PLACES_HINT - 1) / GH_PLACES_HINT;
-		for (; (uint64_t)hint * GH_PLACES_HINT < next; hint++)
-			places->hints[hint] = place;
+	struct gh_place_run *run = gh_buffer_extend(&places->runs, sizeof(*run));
+	if (run != NULL)
+		*run =
+		    (struct gh_place_run){of->address, of->size, of->offset, number, places->count};
+	return run != NULL;
+}
+
+static void add_objects(struct gh_places *places, const struct gh_extent_run *of, size_t count)
+{
+	places->count += (uint32_t)count;
+	places->bytes += count * of->size;
+}
+
+/* Adds the COUNT objects of OF that are no phantoms. */
+static bool add_real(struct gh_places *places, const struct gh_extent_run *of, size_t count,
+		     struct gh_phantoms *phantoms)
+{
+	bool ended = true;
+	for (size_t number = of->first; number < of->first + count; number++) {
+		const struct gh_extent_item *item = &places->items[number];
+		const struct gh_extent object = {
+		    .address = of->address + item->address * (uint64_t)GH_EXTENT_UNIT,
+		    .size = of->size,
+		    .offset = of->offset + item->offset,
+		};
+		if (gh_phantoms_is(phantoms, &object)) {
+			places->phantoms++;
+			ended = true;
+			continue;
+		}
+		if (ended && !add_run(places, of, number))
+			return false;
+		ended = false;
+		add_objects(places, of, 1);
 	}
-	places->firsts[nruns] = next;
 	return true;
 }
 
-/* Object NUMBER, which is in the run at PLACE or a later one. */
-static struct gh_heap_object get_from(const struct gh_places *places, uint32_t number,
-				      uint32_t place)
+/* Numbers the objects, in runs by address. */
+static bool number_objects(struct gh_places *places, const struct gh_dump *dump)
 {
-	while (places->firsts[place + 1] <= number)
-		place++;
-	size_t run = run_at(places, place), at = number - places->firsts[place];
-	struct gh_extent extent = gh_extents_at(places->extents, run, at);
+	const struct gh_extents *extents = &dump->objects;
+	const struct gh_extent_run *runs = (const struct gh_extent_run *)(void *)extents->runs.data;
+	struct gh_phantoms phantoms = gh_phantoms_start(dump);
+	places->items = (const struct gh_extent_item *)(void *)extents->items.data;
+	for (size_t i = 0; i < extents->nruns; i++) {
+		const struct gh_extent_run *run = &runs[extents->order[i]];
+		size_t count = gh_extents_run_length(extents, extents->order[i]);
+		if (run->size <= phantoms.max_size) {
+			if (!add_real(places, run, count, &phantoms))
+				return false;
+			continue;
+		}
+		if (!add_run(places, run, run->first))
+			return false;
+		add_objects(places, run, count);
+	}
+	return add_run(places, &(struct gh_extent_run){0}, 0);
+}
+
+/* Notes which run every so many objects are in. */
+static bool make_hints(struct gh_places *places)
+{
+	places->hints = calloc(places->count / GH_PLACES_HINT + 1, sizeof(*places->hints));
+	if (places->hints == NULL)
+		return false;
+	uint32_t run = 0;
+	for (uint64_t first = 0; first < places->count; first += GH_PLACES_HINT) {
+		while (run_at(places, run + 1)->first <= first)
+			run++;
+		places->hints[first / GH_PLACES_HINT] = run;
+	}
+	return true;
+}
+
+/* Object NUMBER, which is in RUN or a later one. */
+static struct gh_heap_object get_from(const struct gh_places *places, uint32_t number,
+				      const struct gh_place_run *run)
+{
+	while (run[1].first <= number)
+		run++;
+	size_t record = run->number + (number - run->first);
+	const struct gh_extent_item *item = &places->items[record];
 	return (struct gh_heap_object){
-	    .address = extent.address,
-	    .size = extent.size,
-	    .offset = extent.offset,
-	    .number = runs(places)[run].first + at,
+	    .address = run->address + item->address * (uint64_t)GH_EXTENT_UNIT,
+	    .size = run->size,
+	    .offset = run->offset + item->offset,
+	    .number = record,
 	};
 }
 
 struct gh_heap_object gh_places_get(const struct gh_places *places, uint32_t number)
 {
-	return get_from(places, number, places->hints[number / GH_PLACES_HINT]);
+	return get_from(places, number, run_at(places, places->hints[number / GH_PLACES_HINT]));
 }
 
 /* What is known when the blocks up to some object have been made. */
 struct making {
 	struct gh_places *places;
 	uint32_t number; /* of the next object */
-	uint32_t run;    /* place of the run that the object before is in */
+	uint32_t run;    /* that the object before is in */
 	uint64_t used;   /* blocks that objects lie in */
 };
 
@@ -101,7 +154,7 @@ static bool add_segment(struct gh_places *places, uint64_t first)
 }
 
 /* Makes the blocks from the end of those there are up to number BLOCK. A gap is filled as long as
- * the gaps together do not outweigh what is between them. */
+ * the gaps together are small against what is between them. */
 static bool reach(const struct making *making, uint64_t block)
 {
 	struct gh_places *places = making->places;
@@ -117,44 +170,41 @@ static bool reach(const struct making *making, uint64_t block)
 	return add_segment(places, block) && add_blocks(making, 1);
 }
 
-/* Marks where EXTENT begins, which is in the run at place RUN, and makes the blocks that
- * it lies in. False if memory ran out. */
-static bool mark(struct making *making, const struct gh_extent *extent, uint32_t run)
+/* Makes the blocks that OBJECT, which is in RUN, lies in, and marks where it begins. False if
+ * memory ran out. */
+static bool mark(struct making *making, const struct gh_heap_object *object, uint32_t run)
 {
 	struct gh_places *places = making->places;
-	uint64_t first = extent->address / GH_PLACES_BLOCK;
-	uint64_t length = extent->size > 0 ? extent->size - 1 : 0, end;
-	if (__builtin_add_overflow(extent->address, length, &end))
+	uint64_t first = object->address / GH_PLACES_BLOCK;
+	uint64_t length = object->size > 0 ? object->size - 1 : 0, end;
+	if (__builtin_add_overflow(object->address, length, &end))
 		end = UINT64_MAX;
 	uint64_t last = end / GH_PLACES_BLOCK;
 	if (!reach(making, first))
 		return false;
 	const struct gh_place_segment *segment = &segments(places)[places->nsegments - 1];
-	uint64_t bit = UINT64_C(1) << extent->address % GH_PLACES_BLOCK / GH_EXTENT_UNIT;
+	uint64_t bit = UINT64_C(1) << object->address % GH_PLACES_BLOCK / GH_EXTENT_UNIT;
 	struct gh_place_block *block = &blocks(places)[segment->at + (first - segment->first)];
-	if (extent->address % GH_EXTENT_UNIT != 0 || (block->starts & bit) != 0)
+	if (object->address % GH_EXTENT_UNIT != 0 || (block->starts & bit) != 0)
 		places->irregular = true;
 	block->starts |= bit;
 	making->number++;
 	making->run = run;
-	uint64_t blocks_end = segment->first + segment->count;
 	making->used += last - first + 1;
+	uint64_t blocks_end = segment->first + segment->count;
 	return last < blocks_end || add_blocks(making, last - blocks_end + 1);
 }
 
 static bool make_blocks(struct gh_places *places)
 {
 	struct making making = {.places = places};
-	places->irregular = places->extents->overlapping > 0;
-	uint32_t nruns = (uint32_t)places->extents->nruns;
-	for (uint32_t place = 0; place < nruns; place++) {
-		size_t run = run_at(places, place);
-		size_t length = gh_extents_run_length(places->extents, run);
-		for (size_t i = 0; i < length && !places->irregular; i++) {
-			struct gh_extent extent = gh_extents_at(places->extents, run, i);
-			if (!mark(&making, &extent, place))
-				return false;
-		}
+	uint32_t run = 0;
+	while (making.number < places->count && !places->irregular) {
+		while (run_at(places, run + 1)->first <= making.number)
+			run++;
+		struct gh_heap_object object = get_from(places, making.number, run_at(places, run));
+		if (!mark(&making, &object, run))
+			return false;
 	}
 	if (places->irregular) {
 		gh_buffer_free(&places->blocks);
@@ -166,18 +216,18 @@ static bool make_blocks(struct gh_places *places)
 
 bool gh_places_make(struct gh_places *places, const struct gh_dump *dump, struct gh_error *err)
 {
-	*places = (struct gh_places){.extents = &dump->objects};
-	if (dump->objects.count >= GH_HEAP_NONE)
+	const struct gh_extents *objects = &dump->objects;
+	*places = (struct gh_places){.irregular = objects->overlapping > 0};
+	if (objects->count >= GH_HEAP_NONE)
 		return gh_fail(err, dump->path, GH_NO_OFFSET, "fewer than 2^32-1 objects", "%zu",
-			       dump->objects.count);
-	places->count = (uint32_t)dump->objects.count;
-	return (number_runs(places) && make_blocks(places)) ||
+			       objects->count);
+	return (number_objects(places, dump) && make_hints(places) && make_blocks(places)) ||
 	       gh_fail(err, dump->path, GH_NO_OFFSET, "memory for its objects", "none");
 }
 
 void gh_places_free(struct gh_places *places)
 {
-	free(places->firsts);
+	gh_buffer_free(&places->runs);
 	free(places->hints);
 	gh_buffer_free(&places->blocks);
 	gh_buffer_free(&places->segments);
@@ -204,7 +254,28 @@ static const struct gh_place_block *find_block(const struct gh_places *places, u
 	return &blocks(places)[segment->at + (block - segment->first)];
 }
 
-/* The last object that begins at ADDRESS or before; GH_HEAP_NONE if there is none. */
+/* The object that holds ADDRESS, which is in BLOCK. */
+static uint32_t find_in(const struct gh_places *places, const struct gh_place_block *block,
+			uint64_t address)
+{
+	unsigned bit = address % GH_PLACES_BLOCK / GH_EXTENT_UNIT;
+	uint64_t starts = block->starts & (UINT64_MAX >> (63 - bit));
+	uint32_t number = block->before + (uint32_t)__builtin_popcountll(starts) - 1;
+	if (number == GH_HEAP_NONE)
+		return GH_HEAP_NONE;
+	const struct gh_place_run *run = run_at(places, block->run);
+	while (run[1].first <= number)
+		run++;
+	/* Most begin in the block: then nothing else has to be looked at. */
+	uint64_t start = address - address % GH_PLACES_BLOCK;
+	if (starts != 0)
+		start += (63 - (uint64_t)__builtin_clzll(starts)) * GH_EXTENT_UNIT;
+	else
+		start = get_from(places, number, run).address;
+	return address - start < run->size ? number : GH_HEAP_NONE;
+}
+
+/* The object that holds ADDRESS, by the objects themselves. */
 static uint32_t search(const struct gh_places *places, uint64_t address)
 {
 	uint32_t low = 0, high = places->count;
@@ -215,28 +286,16 @@ static uint32_t search(const struct gh_places *places, uint64_t address)
 		else
 			high = middle;
 	}
-	return low - 1;
+	if (low == 0)
+		return GH_HEAP_NONE;
+	struct gh_heap_object object = gh_places_get(places, low - 1);
+	return address - object.address < object.size ? low - 1 : GH_HEAP_NONE;
 }
 
 uint32_t gh_places_find(const struct gh_places *places, uint64_t address)
 {
-	struct gh_heap_object object;
-	uint32_t number;
-	if (places->irregular) {
-		number = search(places, address);
-		if (number == GH_HEAP_NONE)
-			return GH_HEAP_NONE;
-		object = gh_places_get(places, number);
-	} else {
-		const struct gh_place_block *block = find_block(places, address);
-		if (block == NULL)
-			return GH_HEAP_NONE;
-		unsigned bit = address % GH_PLACES_BLOCK / GH_EXTENT_UNIT;
-		uint64_t upto = block->starts & (UINT64_MAX >> (63 - bit));
-		number = block->before + (uint32_t)__builtin_popcountll(upto) - 1;
-		if (number == GH_HEAP_NONE)
-			return GH_HEAP_NONE;
-		object = get_from(places, number, block->run);
-	}
-	return address - object.address < object.size ? number : GH_HEAP_NONE;
+	if (places->irregular)
+		return search(places, address);
+	const struct gh_place_block *block = find_block(places, address);
+	return block != NULL ? find_in(places, block, address) : GH_HEAP_NONE;
 }

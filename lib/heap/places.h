@@ -1,4 +1,5 @@
-/* The objects of a dump, numbered from 0 by ascending address, and found by any address within. */
+/* The objects of a dump, but for what is listed as one and is none, numbered from 0 by ascending
+ * address, and found by any address within. */
 #ifndef GH_HEAP_PLACES_H
 #define GH_HEAP_PLACES_H
 
@@ -17,11 +18,20 @@ struct gh_heap_object {
 	size_t number;    /* of its record in the dump */
 };
 
+/* Objects of one size: those of a gh_extent_run, or of a part of one between phantoms. */
+struct gh_place_run {
+	uint64_t address; /* that its items' addresses are past */
+	uint64_t size;    /* of each object, in bytes */
+	uint64_t offset;  /* that its items' offsets are past */
+	size_t number;    /* of the first's record in the dump */
+	uint32_t first;   /* the first's number here */
+};
+
 /* What begins in one stretch of GH_PLACES_BLOCK bytes. */
 struct gh_place_block {
 	uint64_t starts; /* a bit for each GH_EXTENT_UNIT: an object begins there */
 	uint32_t before; /* objects that begin before the block */
-	uint32_t run;    /* place of the run, by address, that the object before is in */
+	uint32_t run;    /* that the last of them is in */
 };
 
 #define GH_PLACES_BLOCK (64 * GH_EXTENT_UNIT)
@@ -34,11 +44,13 @@ struct gh_place_segment {
 };
 
 struct gh_places {
-	const struct gh_extents *extents; /* of the objects; the dump's */
-	uint32_t count;                   /* of objects */
-	uint32_t *firsts;                 /* by place of a run: its first object; owned */
-	uint32_t *hints; /* by object / GH_PLACES_HINT: the place of its run; owned */
-	bool irregular;  /* some overlap, begin at one address, or are not aligned: no blocks */
+	uint32_t count;                     /* of objects */
+	uint64_t bytes;                     /* in them */
+	uint64_t phantoms;                  /* records of objects that are none: see phantom.h */
+	const struct gh_extent_item *items; /* of the dump's objects, by number of record */
+	struct gh_buffer runs;     /* struct gh_place_run, by address, and one past the last */
+	uint32_t *hints;           /* by object / GH_PLACES_HINT: the run of the first; owned */
+	bool irregular;            /* some overlap, or are not aligned: there are no blocks */
 	struct gh_buffer blocks;   /* struct gh_place_block */
 	struct gh_buffer segments; /* struct gh_place_segment, by address */
 	size_t nsegments;
@@ -46,8 +58,8 @@ struct gh_places {
 
 #define GH_PLACES_HINT 64
 
-/* Numbers the objects of DUMP, which stays the caller's. False (ERR filled) if they are more than
- * GH_HEAP_NONE or memory ran out. To be freed either way. */
+/* Numbers the objects of DUMP, which stays the caller's and outlives them. False (ERR filled) if
+ * they are more than GH_HEAP_NONE or memory ran out. To be freed either way. */
 bool gh_places_make(struct gh_places *places, const struct gh_dump *dump, struct gh_error *err);
 
 void gh_places_free(struct gh_places *places);

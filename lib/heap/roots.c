@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "lib/heap/framesmet.h"
+
 enum gh_dump_kind gh_root_record(const struct gh_dump *dump, enum gh_root_kind kind)
 {
 	static const enum gh_dump_kind kinds[] = {
@@ -28,34 +30,45 @@ struct gathering {
 	const struct gh_places *places;
 	struct gh_buffer *roots;
 	struct gh_roots_damage *damage;
-	uint8_t *finalized;     /* a bit for each object whose finalizer has been seen; owned */
-	enum gh_root_kind kind; /* of what is read now */
-	uint32_t number;        /* of its record */
+	uint8_t *finalized; /* a bit for each object whose finalizer has been seen; owned */
+	struct gh_frames_met frames; /* that pointers on stacks lead to */
+	enum gh_root_kind kind;      /* of what is read now */
+	uint32_t number;             /* of its record */
+	bool conservative;           /* what is read now may be no pointer */
 };
 
-/* Adds a root to the object that ADDRESS is in, if it is in one. */
-static void add(const struct gathering *to, uint64_t address, uint64_t offset)
+/* Roots of KIND are on a goroutine's stack, or the collector takes them for such. */
+static bool is_on_stack(enum gh_root_kind kind)
 {
-	uint32_t object = address != 0 ? gh_places_find(to->places, address) : GH_HEAP_NONE;
+	return kind >= GH_ROOT_FRAME && kind <= GH_ROOT_PANIC;
+}
+
+/* Adds a root to the object that ADDRESS is in, if it is in one. */
+static void add(struct gathering *to, uint64_t address, uint64_t offset)
+{
+	if (address == 0)
+		return;
+	uint32_t object = gh_places_find(to->places, address);
+	if (object == GH_HEAP_NONE && is_on_stack(to->kind))
+		gh_frames_met_add(&to->frames, address);
 	if (object == GH_HEAP_NONE)
 		return;
 	struct gh_root *root = gh_buffer_extend(to->roots, sizeof(*root));
 	if (root != NULL)
-		*root = (struct gh_root){object, to->number, offset, to->kind};
+		*root = (struct gh_root){object, to->number, offset, to->kind, to->conservative};
 }
 
 /* Adds the pointers of RECORD. */
-static void add_pointers(const struct gathering *to, const struct gh_dump_record *record)
+static void add_pointers(struct gathering *to, const struct gh_dump_record *record)
 {
 	struct gh_pointers walk;
 	struct gh_pointer pointer;
 	gh_pointers_of(to->dump, to->places, record, &walk);
 	while (gh_pointers_next(&walk, &pointer))
-		if (pointer.target != GH_HEAP_NONE)
-			add(to, pointer.value, pointer.offset);
+		add(to, pointer.value, pointer.offset);
 }
 
-static void add_goroutine(const struct gathering *to, const struct gh_dump_goroutine *goroutine)
+static void add_goroutine(struct gathering *to, const struct gh_dump_goroutine *goroutine)
 {
 	add(to, goroutine->context, GH_ROOT_CONTEXT);
 	add(to, goroutine->top_defer, GH_ROOT_TOP_DEFER);
@@ -64,7 +77,7 @@ static void add_goroutine(const struct gathering *to, const struct gh_dump_gorou
 
 /* What a registered finalizer will be called with is kept, but not the object itself, or it would
  * never be: so do markrootSpans and gcScanFinalizer of Go's src/runtime/mgcmark.go. */
-static void add_finalizer(const struct gathering *to, const struct gh_dump_finalizer *finalizer)
+static void add_finalizer(struct gathering *to, const struct gh_dump_finalizer *finalizer)
 {
 	add(to, finalizer->func_value, GH_ROOT_CLOSURE);
 	uint32_t object = gh_places_find(to->places, finalizer->object);
@@ -82,7 +95,7 @@ static void add_finalizer(const struct gathering *to, const struct gh_dump_final
 	add_pointers(to, &record);
 }
 
-static void add_record(const struct gathering *to, const struct gh_dump_record *record)
+static void add_record(struct gathering *to, const struct gh_dump_record *record)
 {
 	switch (record->kind) {
 	case GH_DUMP_GOROUTINE:
@@ -115,11 +128,28 @@ static void add_record(const struct gathering *to, const struct gh_dump_record *
 	}
 }
 
+/* Adds the words of the frames that pointers on stacks lead to. */
+static void add_frames_met(struct gathering *to)
+{
+	struct gh_frame_words words;
+	uint64_t offset, value;
+	to->kind = GH_ROOT_FRAME;
+	to->conservative = true;
+	while (gh_frames_met_next(&to->frames, &words)) {
+		to->number = (uint32_t)words.number;
+		while (gh_frame_words_next(&words, &offset, &value))
+			add(to, value, offset);
+		gh_frame_words_free(&words);
+	}
+}
+
 static int compare(const void *a, const void *b)
 {
 	const struct gh_root *x = a, *y = b;
 	if (x->object != y->object)
 		return x->object < y->object ? -1 : 1;
+	if (x->conservative != y->conservative)
+		return x->conservative ? 1 : -1;
 	if (x->kind != y->kind)
 		return x->kind < y->kind ? -1 : 1;
 	if (x->number != y->number)
@@ -127,29 +157,53 @@ static int compare(const void *a, const void *b)
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
+/* Sorts the roots, and leaves out the conservative ones of objects that have others. */
+static void sort(struct gh_buffer *buffer)
+{
+	struct gh_root *roots = (struct gh_root *)(void *)buffer->data;
+	size_t count = buffer->size / sizeof(*roots), kept = 0;
+	if (count > 0)
+		qsort(roots, count, sizeof(*roots), compare);
+	for (size_t i = 0; i < count; i++) {
+		const struct gh_root *last = kept > 0 ? &roots[kept - 1] : NULL;
+		if (roots[i].conservative && last != NULL && last->object == roots[i].object &&
+		    !last->conservative)
+			continue;
+		roots[kept++] = roots[i];
+	}
+	buffer->size = kept * sizeof(*roots);
+}
+
+/* Adds the roots of TO's kind. */
+static void add_kind(struct gathering *to)
+{
+	enum gh_dump_kind record_kind = gh_root_record(to->dump, to->kind);
+	size_t count = gh_dump_count(to->dump, record_kind);
+	for (size_t number = 0; number < count && number < UINT32_MAX; number++) {
+		struct gh_dump_record record;
+		gh_dump_get(to->dump, record_kind, number, &record);
+		to->number = (uint32_t)number;
+		add_record(to, &record);
+	}
+}
+
 bool gh_roots_find(const struct gh_dump *dump, const struct gh_places *places,
 		   struct gh_buffer *roots, struct gh_roots_damage *damage)
 {
 	struct gathering to = {.dump = dump, .places = places, .roots = roots, .damage = damage};
 	to.finalized = calloc(places->count / 8 + 1, 1);
-	if (to.finalized == NULL)
-		return false;
-	for (unsigned i = 0; i < GH_ROOT_KINDS; i++) {
-		to.kind = (enum gh_root_kind)i;
-		enum gh_dump_kind record_kind = gh_root_record(dump, to.kind);
-		size_t count = gh_dump_count(dump, record_kind);
-		for (size_t number = 0; number < count && number < UINT32_MAX; number++) {
-			struct gh_dump_record record;
-			gh_dump_get(dump, record_kind, number, &record);
-			to.number = (uint32_t)number;
-			add_record(&to, &record);
-		}
+	bool ok = gh_frames_met_start(&to.frames, dump) && to.finalized != NULL;
+	for (unsigned kind = 0; ok && kind < GH_ROOT_KINDS; kind++) {
+		to.kind = (enum gh_root_kind)kind;
+		add_kind(&to);
 	}
+	/* Releases before 1.7 have no such variables. */
+	if (ok && dump->format >= GH_DUMP_1_7)
+		add_frames_met(&to);
+	ok = ok && !roots->failed && !to.frames.queue.failed;
+	gh_frames_met_free(&to.frames);
 	free(to.finalized);
-	if (roots->failed)
-		return false;
-	if (roots->size > 0)
-		qsort(roots->data, roots->size / sizeof(struct gh_root), sizeof(struct gh_root),
-		      compare);
-	return true;
+	if (ok)
+		sort(roots);
+	return ok;
 }

@@ -32,6 +32,7 @@ struct gh_root {
 	uint64_t offset; /* of the slot in the frame's or segment's contents, or in the object with
 			    a finalizer, in bytes; of a goroutine, enum gh_root_slot; else 0 */
 	enum gh_root_kind kind;
+	bool conservative; /* of a word of a frame, which may be no pointer: see gh_roots_find */
 };
 
 /* The kind of the record that a root of KIND is in. */
@@ -43,7 +44,14 @@ struct gh_roots_damage {
 };
 
 /* Adds the roots of DUMP, whose objects are numbered by PLACES, to ROOTS: struct gh_root, sorted
- * by object, kind, number and offset. False if memory ran out. */
+ * by object, the conservative after the others, by kind, number and offset. False if memory ran
+ * out.
+ *
+ * From Go 1.12 on a frame's fieldlist leaves out the variables whose address is taken: the
+ * collector looks at them if it meets a pointer to them, and knows their pointers from the program
+ * (scanstack in src/runtime/mgcmark.go, FUNCDATA_StackObjects). A dump does not have those: so,
+ * where a pointer on a stack leads to a frame, every word of that frame's variables may be a
+ * pointer. */
 bool gh_roots_find(const struct gh_dump *dump, const struct gh_places *places,
 		   struct gh_buffer *roots, struct gh_roots_damage *damage);
 

@@ -12,7 +12,8 @@ static void set_by_record(struct gh_typer *typer, uint32_t object)
 	const struct gh_dump_object *record = &view.record.object;
 	if (record->type == 0 || record->type_kind == GH_DUMP_CONSERVATIVE)
 		return;
-	uint32_t number = gh_typer_dynamic_type(typer, record->type);
+	uint32_t number =
+	    gh_typer_dumped_type(typer, record->type, record->type_kind == GH_DUMP_CHANNEL);
 	if (number != GH_NO_LAYOUT)
 		gh_typer_set(typer, &view, number, record->type_kind == GH_DUMP_ARRAY,
 			     GH_TRUST_EXACT);
@@ -169,6 +170,7 @@ void gh_seeds_objects(struct gh_typer *typer)
 {
 	struct gh_view view;
 	for (uint32_t i = 0; i < typer->heap->count; i++) {
+		gh_heap_passed(typer->heap, i);
 		if (typer->findings[i].layout != GH_TYPER_NONE)
 			continue;
 		gh_typer_view(typer, i, &view);

@@ -1,6 +1,7 @@
 /* What follows from the type of an object for those that it points to. */
 #include <string.h>
 
+#include "lib/dump/memory.h"
 #include "lib/heap/typer.h"
 
 static uint64_t word_at(const struct gh_typer *typer, const struct gh_cursor *contents,
@@ -88,18 +89,46 @@ static void add_nested(struct gh_typer *typer, const struct gh_link *link, uint6
 	gh_buffer_bytes(&typer->stretches, &nested, sizeof(nested));
 }
 
+/* Gives the bytes from ADDRESS, which is in a segment. False if it is in none. */
+static bool look_into_segment(struct gh_typer *typer, uint64_t address, struct gh_cursor *contents)
+{
+	const struct gh_dump *dump = typer->heap->dump;
+	size_t number = gh_extents_find(&dump->segments, address);
+	if (number == GH_NO_EXTENT)
+		return false;
+	struct gh_extent extent = gh_extents_get(&dump->segments, number);
+	/* A segment's list of pointers is long, and read over each time. */
+	if (typer->segment.start == NULL || typer->segment_number != number)
+		gh_dump_memory(dump, extent.address, &typer->segment);
+	typer->segment_number = number;
+	uint64_t skip = address - extent.address;
+	*contents = gh_cursor_slice(&typer->segment, skip, extent.size - skip);
+	return true;
+}
+
+/* Gives the bytes from ADDRESS in its object or segment. False if it is in neither. */
+static bool look_at(struct gh_typer *typer, uint64_t address, struct gh_cursor *contents)
+{
+	struct gh_view view;
+	uint32_t object = gh_heap_find(typer->heap, address);
+	if (object == GH_HEAP_NONE)
+		return look_into_segment(typer, address, contents);
+	gh_typer_view(typer, object, &view);
+	struct gh_cursor all = gh_dump_bytes(typer->heap->dump, view.record.object.contents);
+	uint64_t skip = address - (view.address - view.header);
+	*contents = gh_cursor_slice(&all, skip, gh_cursor_size(&all) - skip);
+	return true;
+}
+
 /* Follows the pointers of the values in STRETCH. */
 static void follow_stretch(struct gh_typer *typer, const struct gh_stretch *stretch)
 {
 	const struct gh_link *links;
-	struct gh_view view;
-	uint32_t object = gh_heap_find(typer->heap, stretch->address);
-	if (object == GH_HEAP_NONE)
+	struct gh_cursor contents;
+	if (!look_at(typer, stretch->address, &contents))
 		return;
-	gh_typer_view(typer, object, &view);
-	struct gh_cursor contents = gh_dump_bytes(typer->heap->dump, view.record.object.contents);
 	uint64_t size = gh_layout(typer->layouts, stretch->layout)->size;
-	uint64_t start = stretch->address - view.address + view.header;
+	uint64_t start = 0;
 	for (uint64_t i = 0; i < stretch->count; i++, start += size) {
 		uint32_t nlinks = gh_layouts_links(typer->layouts, stretch->layout, &links);
 		for (uint32_t j = 0; j < nlinks; j++) {

@@ -306,6 +306,15 @@ static bool is_known_inside(const struct gh_typer *typer, const struct gh_view *
 	return address != view->address && typer->evidence[view->object].trust > GH_TRUST_STRING;
 }
 
+/* The values are in no object: those in a segment, that the linker put there for a variable to
+ * point to, are of use for what they point to themselves. */
+static void claim_static(struct gh_typer *typer, const struct gh_stretch *stretch, uint64_t key)
+{
+	if (gh_extents_find(&typer->heap->dump->segments, stretch->address) != GH_NO_EXTENT &&
+	    gh_numbermap_get(&typer->seen, key) == GH_NOT_MAPPED)
+		take_stretch(typer, stretch, key);
+}
+
 void gh_typer_claim(struct gh_typer *typer, uint64_t address, uint32_t number, uint64_t count,
 		    enum gh_trust trust)
 {
@@ -313,12 +322,16 @@ void gh_typer_claim(struct gh_typer *typer, uint64_t address, uint32_t number, u
 	struct claim claim = {.layout = number};
 	const struct gh_layout *layout = gh_layout(typer->layouts, number);
 	uint32_t object = gh_heap_find(typer->heap, address);
-	if (layout->size == 0 || object == GH_HEAP_NONE)
+	uint64_t key = (address * 0x9e3779b97f4a7c15 + number) * 31 + count;
+	if (layout->size == 0)
 		return;
+	if (object == GH_HEAP_NONE) {
+		claim_static(typer, &(struct gh_stretch){address, count, number}, key);
+		return;
+	}
 	const struct gh_finding *finding = &typer->findings[object];
 	if (finding->layout == number && (finding->many || count == 1))
 		return;
-	uint64_t key = (address * 0x9e3779b97f4a7c15 + number) * 31 + count;
 	if (layout->has_pointers && gh_numbermap_get(&typer->seen, key) != GH_NOT_MAPPED)
 		return;
 	gh_typer_view(typer, object, &view);

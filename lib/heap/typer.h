@@ -53,6 +53,8 @@ struct gh_typer {
 	struct gh_numbermap closures;   /* layouts of closures, by entry */
 	struct gh_numbermap dumped;     /* layouts of the dump's types, by address */
 	struct gh_buffer closure_types; /* uint32_t: the layouts that closures' structs may have */
+	struct gh_cursor segment;       /* over the segment that was looked into last */
+	size_t segment_number;          /* its number, if there was one */
 	uint64_t budget;                /* pointers that may still be followed in stretches */
 	uint64_t conflicts;             /* objects that two types were claimed of */
 	uint32_t string_data;           /* the layout of bytes that strings point to */
@@ -108,6 +110,10 @@ bool gh_typer_claim_interface(struct gh_typer *typer, uint64_t type, uint64_t da
 /* The layout of the type that TYPE, a descriptor's or an itab's address, stands for; GH_NO_LAYOUT
  * if it is not known. */
 uint32_t gh_typer_dynamic_type(struct gh_typer *typer, uint64_t type);
+
+/* The layout of the dump's type at ADDRESS, of which it only has a name and a size, or of a CHANNEL
+ * of such values; GH_NO_LAYOUT if the dump has none. */
+uint32_t gh_typer_dumped_type(struct gh_typer *typer, uint64_t address, bool channel);
 
 /* A pointer VALUE at OFFSET in CONTENTS is as LINK says. */
 void gh_typer_follow(struct gh_typer *typer, const struct gh_link *link,

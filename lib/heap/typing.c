@@ -101,6 +101,7 @@ static bool classify(struct classifier *classifier)
 	for (uint32_t i = 0; i < typing->heap->count; i++) {
 		struct gh_finding finding = classifier->typer->findings[i];
 		uint64_t size = gh_heap_object(typing->heap, i).size;
+		gh_heap_passed(typing->heap, i);
 		bool typed = finding.layout != GH_TYPER_NONE;
 		uint32_t number =
 		    typed ? typed_class(classifier, finding) : untyped_class(classifier, i);
@@ -230,14 +231,13 @@ const struct gh_class *gh_typing_class(const struct gh_typing *typing, uint32_t 
 	return &typing->classes[number];
 }
 
-/* Bytes before the value in OBJECT. */
-static uint64_t header_of(const struct gh_typing *typing, uint32_t object)
+uint64_t gh_typing_value(const struct gh_typing *typing, uint32_t object)
 {
 	struct gh_typer typer = {.heap = typing->heap,
 				 .allocator = gh_allocator_of(typing->heap->dump)};
 	struct gh_view view;
 	gh_typer_view(&typer, object, &view);
-	return view.header;
+	return view.address;
 }
 
 bool gh_typing_field(const struct gh_typing *typing, uint32_t object, uint64_t offset,
@@ -245,7 +245,8 @@ bool gh_typing_field(const struct gh_typing *typing, uint32_t object, uint64_t o
 {
 	const struct gh_class *class = &typing->classes[typing->numbers[object]];
 	struct gh_buffer name = {0};
-	uint64_t header = header_of(typing, object);
+	uint64_t header =
+	    gh_typing_value(typing, object) - gh_heap_object(typing->heap, object).address;
 	if (!class->typed || class->size == 0 || offset < header)
 		return false;
 	offset -= header;

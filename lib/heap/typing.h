@@ -66,6 +66,9 @@ uint32_t gh_typing_of(const struct gh_typing *typing, uint32_t object);
 /* Class NUMBER, which there is. */
 const struct gh_class *gh_typing_class(const struct gh_typing *typing, uint32_t number);
 
+/* The address of the value in OBJECT, which begins past its header. */
+uint64_t gh_typing_value(const struct gh_typing *typing, uint32_t object);
+
 /* Appends the name of the field that the byte at OFFSET of OBJECT is in to OUT: "next", "left.key",
  * "[3].name". To be escaped. False, and nothing, if it is not known. */
 bool gh_typing_field(const struct gh_typing *typing, uint32_t object, uint64_t offset,

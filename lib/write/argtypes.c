@@ -64,7 +64,7 @@ static uint32_t add_struct(struct gh_buffer *info, const struct known *known, ui
 	uint32_t offset = gh_variable_struct_begin(info, size);
 	gh_buffer_string(info, "");
 	for (size_t i = 0; i < known->count; i++) {
-		char name[16];
+		char name[24];
 		snprintf(name, sizeof(name), "_%zu", i);
 		gh_variable_member(info, name, known->words[i].offset, known->words[i].type);
 	}

@@ -14,8 +14,8 @@ static bool take(struct gh_cursor *code, const char *bytes, size_t size)
 	return true;
 }
 
-/* Passes over the instruction that does nothing, of any length, if it is next: jumps and calls are kept
- * off the ends of cache lines by them. */
+/* Passes over the instruction that does nothing, of any length, if it is next: jumps and calls are
+ * kept off the ends of cache lines by them. */
 static void skip_nop(struct gh_cursor *code)
 {
 	struct gh_cursor ahead = *code;

@@ -1,6 +1,7 @@
 // Dumpfile reads heap dumps in the format of Go 1.7, for tests: it shares no code with goheap.
 //
 //	dumpfile count DUMP              how many objects and goroutines, "KIND<tab>NUMBER" a line
+//	dumpfile objects DUMP            the same of the objects that are some, and of their bytes
 //	dumpfile memory DUMP DIRECTORY   make in DIRECTORY memory.gdb, by which GDB appends all that the
 //	                                 dump has of memory to memory.found, and prints some words;
 //	                                 memory.expected, what it appends; and words.expected, what
@@ -42,6 +43,8 @@ type dump struct {
 	rest    []byte
 	order   binary.ByteOrder
 	word    uint64
+	arch    string
+	version string // of Go
 	records []record
 }
 
@@ -82,8 +85,8 @@ func (d *dump) params() {
 	}
 	d.word = d.number()
 	d.numbers(2)
-	d.bytes()
-	d.bytes()
+	d.arch = string(d.bytes())
+	d.version = string(d.bytes())
 	d.number()
 }
 
@@ -305,7 +308,41 @@ func (d *dump) objects() (all objects) {
 		}
 	}
 	sort.SliceStable(all, func(i, j int) bool { return all[i].numbers[0] < all[j].numbers[0] })
-	return all
+	return d.withinSpans(all)
+}
+
+// The end of a span of small objects is not for objects from Go 1.22 on, but dumped as if it were: there
+// is the pointer bitmap of those that have pointers, and from 1.26 on before it their mark bits.
+func (d *dump) withinSpans(all objects) (kept objects) {
+	var release int
+	fmt.Sscanf(d.version, "go1.%d", &release)
+	const span = 8192
+	slots := func(r record, bitmap bool) uint64 {
+		var reserve, size = uint64(0), uint64(len(r.contents))
+		if bitmap {
+			reserve += span / d.word / 8
+		}
+		if release >= 26 && size >= 16 {
+			reserve += 128
+		}
+		return (span - reserve) / size
+	}
+	small := func(r record) bool {
+		return release >= 22 && len(r.contents) > 0 && uint64(len(r.contents)) <= 8*d.word*d.word
+	}
+	slot := func(r record) uint64 { return r.numbers[0] % span / uint64(len(r.contents)) }
+	pointers := make(map[uint64]bool)
+	for _, r := range all {
+		if small(r) && len(r.fields) > 0 && slot(r) < slots(r, true) {
+			pointers[r.numbers[0]/span] = true
+		}
+	}
+	for _, r := range all {
+		if !small(r) || slot(r) < slots(r, pointers[r.numbers[0]/span]) {
+			kept = append(kept, r)
+		}
+	}
+	return kept
 }
 
 func (all objects) find(address uint64) uint64 {
@@ -337,12 +374,43 @@ func (d *dump) shown(r record, all objects) (whole, pointers []byte, to []uint64
 	return whole, pointers, to
 }
 
+// A frame that a pointer on a stack leads to has variables whose pointers are not listed: any of its words
+// may be one.
+type frame struct {
+	record
+	goroutine uint64
+	met, done bool
+}
+
+type stacks struct{ all []*frame }
+
+func (s *stacks) meet(address uint64) {
+	for _, f := range s.all {
+		if address >= f.numbers[0] && address-f.numbers[0] < uint64(len(f.contents)) {
+			f.met = true
+		}
+	}
+}
+
+func (s *stacks) next() *frame {
+	for _, f := range s.all {
+		if f.met && !f.done {
+			f.done = true
+			return f
+		}
+	}
+	return nil
+}
+
 func (d *dump) graph() {
 	out := bufio.NewWriter(os.Stdout)
 	defer out.Flush()
 	all := d.objects()
+	held := make(map[uint64]bool)
+	perhaps := false
 	root := func(to uint64, format string, args ...interface{}) {
-		if to = all.find(to); to != 0 {
+		if to = all.find(to); to != 0 && !(perhaps && held[to]) {
+			held[to] = held[to] || !perhaps
 			fmt.Fprintf(out, "root\t"+format+"\t%#x\n", append(args, to)...)
 		}
 	}
@@ -356,7 +424,21 @@ func (d *dump) graph() {
 			fmt.Fprintf(out, "reference\t%#x\t%#x\n", r.numbers[0], address)
 		}
 	}
+	frames := &stacks{}
+	onStack := func(to uint64, format string, args ...interface{}) {
+		root(to, format, args...)
+		if all.find(to) == 0 {
+			frames.meet(to)
+		}
+	}
 	var id uint64
+	for _, r := range d.records {
+		if r.tag == 4 {
+			id = r.numbers[2]
+		} else if r.tag == 5 {
+			frames.all = append(frames.all, &frame{record: r, goroutine: id})
+		}
+	}
 	for _, r := range d.records {
 		switch r.tag {
 		case 2:
@@ -364,11 +446,11 @@ func (d *dump) graph() {
 		case 4:
 			id = r.numbers[2]
 			for _, pointer := range []uint64{r.numbers[8], r.numbers[10], r.numbers[11]} {
-				root(pointer, "native stack\t%d", id)
+				onStack(pointer, "native stack\t%d", id)
 			}
 		case 5:
 			for _, offset := range d.within(r) {
-				root(d.value(r.contents[offset:]), "frame\t%d\t%d", id, r.numbers[1])
+				onStack(d.value(r.contents[offset:]), "frame\t%d\t%d", id, r.numbers[1])
 			}
 		case 7:
 			root(r.numbers[1], "finalizer\t%#x closure", r.numbers[0])
@@ -389,11 +471,35 @@ func (d *dump) graph() {
 					map[uint64]string{12: "data", 13: "bss"}[r.tag], r.numbers[0]+offset)
 			}
 		case 14:
-			root(r.numbers[4], "local\t%d", id)
+			onStack(r.numbers[4], "local\t%d", id)
 		case 15:
-			root(r.numbers[3], "local\t%d", id)
+			onStack(r.numbers[3], "local\t%d", id)
 		}
 	}
+	// Such a word says nothing of an object that is held anyhow.
+	perhaps = true
+	for f := frames.next(); f != nil; f = frames.next() {
+		listed := make(map[uint64]bool)
+		for _, offset := range d.within(f.record) {
+			listed[offset] = true
+		}
+		// Above its variables a frame has the return address and the caller's frame pointer.
+		end := len(f.contents) - map[string]int{"386": 4, "amd64": 16, "arm64": 8}[d.arch]
+		for _, offset := range d.words(f.record) {
+			if !listed[offset] && int(offset) < end {
+				onStack(d.value(f.contents[offset:]), "frame\t%d\t%d", f.goroutine, f.numbers[1])
+			}
+		}
+	}
+}
+
+func (d *dump) sizes() {
+	var bytes int
+	all := d.objects()
+	for _, r := range all {
+		bytes += len(r.contents)
+	}
+	fmt.Printf("objects\t%d\nbytes\t%d\n", len(all), bytes)
 }
 
 func (d *dump) count() {
@@ -417,7 +523,7 @@ func fail(format string, args ...interface{}) {
 }
 
 func usage() {
-	fmt.Fprintln(os.Stderr, "usage: dumpfile count | fields | graph | words | prototype DUMP\n"+
+	fmt.Fprintln(os.Stderr, "usage: dumpfile count | fields | graph | objects | words | prototype DUMP\n"+
 		"       dumpfile memory DUMP DIRECTORY")
 	os.Exit(2)
 }
@@ -430,6 +536,8 @@ func main() {
 	switch os.Args[1] {
 	case "count":
 		d.count()
+	case "objects":
+		d.sizes()
 	case "memory":
 		d.memory(os.Args[3])
 	case "fields":

@@ -1,16 +1,17 @@
 """Compares what goheap says of a heap dump with what the program that wrote it said of its own structures.
 
-    heap.py GOHEAP PROGRAM DUMP AFTER SAID
+    heap.py GOHEAP DUMPFILE PROGRAM DUMP AFTER SAID
 
-SAID is what the sample graph printed; AFTER its second dump. Prints "NAME<tab>EXPECTED<tab>FOUND" a line.
+DUMPFILE is the oracle of that name. SAID is what the sample graph printed; AFTER its second dump. Prints "NAME<tab>EXPECTED<tab>FOUND" a line.
 """
 import collections
 import json
 import subprocess
 import sys
 
-goheap, program, dump, after, said = sys.argv[1:]
+goheap, dumpfile, program, dump, after, said = sys.argv[1:]
 GARBAGE = "garbage"
+SEGMENTS = "data", "bss"
 
 
 def ask(*arguments):
@@ -63,15 +64,15 @@ def check_objects():
 
 def describe(root):
     """A root as the sample says it."""
-    if root["kind"] == "bss":
-        return "bss", root["address"]
+    if root["kind"] in SEGMENTS:
+        return root["kind"], root["address"]
     if root["kind"] == "stack":
         return "frame", root["function"], str(root["goroutine"])
     return root["kind"], root["function"], root["object"]
 
 
 def said_roots(address):
-    return [("bss", where) if kind == "bss" else (kind, name, where)
+    return [(kind, where) if kind in SEGMENTS else (kind, name, where)
             for _, kind, name, where, to in roots if to == address]
 
 
@@ -184,11 +185,12 @@ def check_histogram():
     row("diff: objects of each place of allocation", sites, {site: growth.get(site) for site in sites})
     by_type = ask("histogram", "--json", dump)
     by_size = ask("histogram", "--json", "--by", "size", dump)
-    total = json.loads(subprocess.run([goheap, "info", "--json", dump], check=True,
-                                      stdout=subprocess.PIPE).stdout)
+    output = subprocess.run([dumpfile, "objects", dump], check=True, stdout=subprocess.PIPE,
+                            encoding="ascii").stdout
+    total = dict(line.split("\t") for line in output.splitlines())
     for name, rows in ("type", by_type), ("size", by_size), ("site", list(by_site.values())):
         row(f"histogram: by {name}, all objects and bytes",
-            (total["objects"], total["object_bytes"]),
+            (int(total["objects"]), int(total["bytes"])),
             (sum(h["objects"] for h in rows), sum(h["bytes"] for h in rows)))
     return by_type
 

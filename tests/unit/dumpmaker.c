@@ -73,8 +73,7 @@ void maker_start(struct maker *maker, enum maker_format format, unsigned word, b
 	append(maker, line, (size_t)sprintf(line, "go1.%d heap dump\n", digit));
 }
 
-/* What the released formats and the prototype each call a record. */
-static void tag(struct maker *maker, unsigned released, unsigned prototype)
+void maker_tag(struct maker *maker, unsigned released, unsigned prototype)
 {
 	maker_number(maker, maker->format == MAKER_PROTOTYPE ? prototype : released);
 }
@@ -84,7 +83,7 @@ void maker_params(struct maker *maker)
 	static const char letters[] = {'6', '5', 'z', 'm'};
 	static const char *const names[] = {"amd64", "arm", "s390x", "mips"};
 	unsigned arch = (maker->word == 4 ? 1U : 0) + (maker->big_endian ? 2U : 0);
-	tag(maker, 6, 10);
+	maker_tag(maker, 6, 10);
 	maker_number(maker, maker->big_endian);
 	maker_number(maker, maker->word);
 	if (maker->format <= MAKER_1_3)
@@ -110,7 +109,7 @@ static void old_field(struct maker *maker, unsigned kind, unsigned word)
 
 static void types(struct maker *maker)
 {
-	tag(maker, 3, 7);
+	maker_tag(maker, 3, 7);
 	maker_number(maker, 0x5000);
 	maker_number(maker, 8 * maker->word);
 	maker_text(maker, "main.T");
@@ -126,7 +125,7 @@ static void types(struct maker *maker)
 	if (maker->format == MAKER_1_3)
 		maker_number(maker, 0);
 
-	tag(maker, 3, 7);
+	maker_tag(maker, 3, 7);
 	maker_number(maker, 0x5100);
 	maker_number(maker, 2 * maker->word);
 	maker_text(maker, "main.E");
@@ -193,7 +192,7 @@ static void objects(struct maker *maker)
 void maker_goroutine(struct maker *maker, uint64_t descriptor, uint64_t id, uint64_t status,
 		     const char *reason, uint64_t wait_start)
 {
-	tag(maker, 4, 8);
+	maker_tag(maker, 4, 8);
 	maker_numbers(maker, 5, (const uint64_t[]){descriptor, 0x30000, id, 0x400123, status});
 	maker_number(maker, id == 2);
 	maker_number(maker, 0);
@@ -206,7 +205,7 @@ void maker_goroutine(struct maker *maker, uint64_t descriptor, uint64_t id, uint
 void maker_frame(struct maker *maker, uint64_t sp, uint64_t depth, uint64_t child_sp,
 		 const char *function)
 {
-	tag(maker, 5, 9);
+	maker_tag(maker, 5, 9);
 	maker_number(maker, sp);
 	if (maker->format == MAKER_PROTOTYPE) {
 		maker_number(maker, sp + 2 * maker->word);
@@ -258,10 +257,10 @@ static void goroutines(struct maker *maker)
 
 static void roots(struct maker *maker)
 {
-	tag(maker, 2, 6);
+	maker_tag(maker, 2, 6);
 	maker_text(maker, "runtime type info");
 	maker_number(maker, 0x10300);
-	tag(maker, 7, 11);
+	maker_tag(maker, 7, 11);
 	maker_numbers(maker, 5, (const uint64_t[]){0x10000, 0x10100, 0x404000, 0x5000, 0x5100});
 	if (maker->format == MAKER_PROTOTYPE) {
 		maker_numbers(maker, 4, (const uint64_t[]){4, 0x30000, 0x10000, 0x30000});
@@ -303,14 +302,14 @@ static void statistics(struct maker *maker)
 
 void maker_end(struct maker *maker)
 {
-	tag(maker, 0, 3);
+	maker_tag(maker, 0, 3);
 }
 
 void maker_everything(struct maker *maker, int number)
 {
 	maker_start(maker, (enum maker_format)(number / 4), number & 1 ? 4 : 8, number & 2);
 	maker_params(maker);
-	tag(maker, 8, 12);
+	maker_tag(maker, 8, 12);
 	maker_number(maker, 0x7000);
 	maker_number(maker, maker->format <= MAKER_1_3 ? 1 : 0x5000);
 	types(maker);

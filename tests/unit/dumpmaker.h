@@ -40,6 +40,9 @@ void maker_length(struct maker *maker, uint64_t value); /* a number that is note
 void maker_text(struct maker *maker, const char *text);
 void maker_bytes(struct maker *maker, const void *data, size_t size);
 
+/* A record's tag, which is one number in the released formats and another in the prototype. */
+void maker_tag(struct maker *maker, unsigned released, unsigned prototype);
+
 /* Contents of COUNT words: their length, and each in the byte order of the dump. */
 void maker_words(struct maker *maker, unsigned count, const uint64_t *words);
 

@@ -8,6 +8,7 @@
 #include "lib/heap/pathtree.h"
 #include "lib/heap/remainder.h"
 #include "tests/unit/dumpmaker.h"
+#include "tests/unit/heapwalk.h"
 #include "tests/unit/suites.h"
 
 enum {
@@ -69,8 +70,10 @@ static void put_node(struct maker *maker, const struct graph *graph, unsigned no
 	maker_number(maker, 0);
 }
 
+/* The maker notes no more lengths than there are in a small dump; here they are not wanted. */
 static void put_root(struct maker *maker, uint64_t pointer)
 {
+	maker->nlengths = 0;
 	maker_number(maker, 2);
 	maker_text(maker, "root");
 	maker_number(maker, pointer);
@@ -347,15 +350,161 @@ END_TEST
 
 START_TEST(everything)
 {
-	struct gh_dominators dominators;
-	struct gh_path path;
 	maker_everything(&maker, _i);
 	open_heap();
+	heap_walk(&heap);
+	close_heap();
+}
+END_TEST
+
+enum { CHAIN = 1000000 };
+
+/* An object of two words that points to what is at each of the addresses. */
+static void put_pair(uint64_t address, uint64_t first, uint64_t second)
+{
+	maker.nlengths = 0;
+	maker_numbers(&maker, 2, (const uint64_t[]){1, address});
+	maker_words(&maker, 2, (const uint64_t[]){first, second});
+	maker_numbers(&maker, 5, (const uint64_t[]){1, 0, 1, maker.word, 0});
+}
+
+/* Each object points to the next and to the first. */
+START_TEST(chain)
+{
+	struct gh_dominators dominators;
+	struct gh_path path;
+	maker_start(&maker, MAKER_1_6, 8, false);
+	maker_params(&maker);
+	for (unsigned i = 0; i < CHAIN; i++)
+		put_pair(BASE + 16 * i, BASE + 16 * (i + 1), BASE);
+	put_root(&maker, BASE + 1);
+	maker_end(&maker);
+	open_heap();
+	ck_assert_uint_eq(heap.count, CHAIN);
 	ck_assert(gh_dominators_build(&dominators, &heap, &err));
-	for (uint32_t i = 0; i < heap.count; i++)
-		if (gh_path_find(&heap, i, &path, &err))
-			gh_path_free(&path);
+	unsigned wrong = 0;
+	for (uint32_t i = 0; i < CHAIN; i++)
+		wrong += dominators.idom[i] != (i > 0 ? i - 1 : CHAIN) ||
+			 dominators.retained[i] != 16 * (CHAIN - i);
+	ck_assert(gh_path_find(&heap, CHAIN - 1, &path, &err));
+	ck_assert_uint_eq(path.nsteps, CHAIN);
+	for (uint32_t i = 0; i < CHAIN; i++)
+		wrong += gh_path_steps(&path)[i].object != i;
+	ck_assert_uint_eq(wrong, 0);
+	gh_path_free(&path);
 	gh_dominators_free(&dominators);
+	close_heap();
+}
+END_TEST
+
+/* All objects point to the last, which points to itself. */
+START_TEST(hub)
+{
+	struct gh_dominators dominators;
+	const uint32_t *referrers;
+	uint64_t last = BASE + 16 * (CHAIN - 1);
+	maker_start(&maker, MAKER_1_6, 4, true);
+	maker_params(&maker);
+	for (unsigned i = 0; i < CHAIN; i++)
+		put_pair(BASE + 16 * i, last, last);
+	for (unsigned i = 0; i < CHAIN; i++)
+		put_root(&maker, BASE + 16 * i);
+	maker_end(&maker);
+	open_heap();
+	ck_assert_uint_eq(gh_heap_referrers(&heap, CHAIN - 1, &referrers), CHAIN);
+	ck_assert(gh_dominators_build(&dominators, &heap, &err));
+	unsigned wrong = 0;
+	for (uint32_t i = 0; i < CHAIN; i++)
+		wrong +=
+		    referrers[i] != i || dominators.idom[i] != CHAIN || dominators.retained[i] != 8;
+	ck_assert_uint_eq(wrong, 0);
+	gh_dominators_free(&dominators);
+	close_heap();
+}
+END_TEST
+
+/* Between the first and the last object, but in none, nor on a stack; a field beyond its object; an
+ * object without a byte; a finalizer of no object. */
+START_TEST(damage)
+{
+	maker_start(&maker, MAKER_1_7, 8, false);
+	maker_params(&maker);
+	put_pair(BASE, BASE + 0x20, 0x30000);
+	maker_numbers(&maker, 2, (const uint64_t[]){1, BASE + 0x40});
+	maker_words(&maker, 1, (const uint64_t[]){1});
+	maker_numbers(&maker, 5, (const uint64_t[]){1, 8, 1, UINT64_MAX, 0});
+	maker_object(&maker, BASE + 0x80, 0);
+	maker_numbers(&maker, 6, (const uint64_t[]){7, BASE + 0x20, 0, 0, 0, 0});
+	maker_goroutine(&maker, 0x9000, 1, 4, "select", 0);
+	maker_frame(&maker, 0x30000, 0, 0, "main.main");
+	maker_end(&maker);
+	open_heap();
+	ck_assert_uint_eq(heap.damage.dangling, 1);
+	ck_assert_uint_eq(heap.damage.outside, 2);
+	ck_assert_uint_eq(heap.damage.empty, 1);
+	ck_assert_uint_eq(heap.damage.unknown, 0);
+	ck_assert_uint_eq(heap.damage.roots.lost_finalizers, 1);
+	heap_walk(&heap);
+	close_heap();
+}
+END_TEST
+
+/* What Go VERSION lists of a page of objects of SIZE bytes, with pointers or without; all of it, as
+ * dumpers do. */
+static void put_page(const char *version, bool pointerful, unsigned size)
+{
+	maker_start(&maker, MAKER_1_7, 8, false);
+	maker_numbers(&maker, 5, (const uint64_t[]){6, 0, 8, 0x10000, 0x20000});
+	maker_text(&maker, "amd64");
+	maker_text(&maker, version);
+	maker_number(&maker, 4);
+	uint8_t zeros[1024] = {0};
+	for (uint64_t i = 0; i < 8192 / size; i++) {
+		maker.nlengths = 0;
+		maker_numbers(&maker, 2, (const uint64_t[]){1, 0x10000 + i * size});
+		maker_bytes(&maker, zeros, size);
+		if (pointerful && i % 3 == 1)
+			maker_numbers(&maker, 2, (const uint64_t[]){1, 0});
+		maker_number(&maker, 0);
+	}
+	maker_end(&maker);
+}
+
+static const struct {
+	const char *version;
+	bool pointerful;
+	unsigned size;
+	unsigned nelems; /* of the span, as the runtime has it */
+} pages[] = {
+    {"go1.21.3", true, 16, 512},
+    {"go1.22.5", true, 16, (8192 - 128) / 16},
+    {"go1.22.5", false, 16, 512},
+    {"go1.24", true, 8, (8192 - 128) / 8},
+    {"go1.24", true, 48, (8192 - 128) / 48},
+    {"go1.24", true, 512, (8192 - 128) / 512},
+    {"go1.24", true, 1024, 8},
+    {"devel go1.24-abcdef", true, 24, (8192 - 128) / 24},
+    {"go1.25.1", false, 32, 256},
+    {"go1.25.1 X:greenteagc", false, 32, (8192 - 128) / 32},
+    {"go1.26.1", true, 32, (8192 - 256) / 32},
+    {"go1.26.1", false, 32, (8192 - 128) / 32},
+    {"go1.26.1", true, 8, (8192 - 128) / 8},
+    {"go1.26.1", false, 8, 1024},
+    {"go1.26.1 X:nogreenteagc", true, 32, (8192 - 128) / 32},
+    {"go1.27rc1", true, 480, (8192 - 256) / 480},
+};
+
+START_TEST(phantoms)
+{
+	unsigned size = pages[_i].size, nelems = pages[_i].nelems;
+	put_page(pages[_i].version, pages[_i].pointerful, size);
+	open_heap();
+	ck_assert_uint_eq(heap.count, nelems);
+	ck_assert_uint_eq(heap.bytes, (uint64_t)nelems * size);
+	ck_assert_uint_eq(heap.places.phantoms, 8192 / size - nelems);
+	ck_assert_uint_eq(gh_heap_find(&heap, 0x10000 + nelems * size - 1), nelems - 1);
+	ck_assert_uint_eq(gh_heap_find(&heap, 0x10000 + nelems * size), GH_HEAP_NONE);
+	heap_walk(&heap);
 	close_heap();
 }
 END_TEST
@@ -364,8 +513,13 @@ Suite *heap_suite(void)
 {
 	Suite *suite = suite_create("heap");
 	TCase *tcase = tcase_create("heap");
+	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, random_graphs);
 	tcase_add_loop_test(tcase, everything, 0, MAKER_VARIANTS);
+	tcase_add_test(tcase, chain);
+	tcase_add_test(tcase, hub);
+	tcase_add_test(tcase, damage);
+	tcase_add_loop_test(tcase, phantoms, 0, sizeof(pages) / sizeof(pages[0]));
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

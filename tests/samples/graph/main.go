@@ -8,7 +8,7 @@
 //
 //	object STRUCTURE NUMBER ADDRESS SIZE       an object, and the bytes that the allocator has for it; 0: not known
 //	pointer STRUCTURE FROM OFFSET TO           the object at FROM points to the one at TO
-//	root STRUCTURE KIND NAME WHERE TO          what alone holds a structure: a variable (bss) and its address, a
+//	root STRUCTURE KIND NAME WHERE TO          what alone holds a structure: a variable (bss, data) and its address, a
 //	                                           function (frame) and its goroutine's id, or a finalizer and its object
 //	text STRUCTURE ADDRESS COPIES TEXT         a string, and how many objects have it
 //	site STRUCTURE FUNCTION FILE LINE COUNT    where so many of its objects are allocated
@@ -95,6 +95,12 @@ type Settings struct {
 	count int
 }
 
+// Static is the type of what the linker makes, with a name, so that it is in the data segment.
+type Static struct {
+	name  string
+	first *Link
+}
+
 // Resource has a finalizer.
 type Resource struct {
 	number  int
@@ -114,14 +120,16 @@ var (
 	settings Settings
 	resource *Resource
 	names    []string
+	static   = &Static{name: "static"}
 
 	finalized = make(chan bool)
 )
 
-// The goroutine that holds a structure.
+// The goroutines that hold a structure.
 var (
 	held    = make(chan uintptr)
 	release = make(chan bool)
+	reveal  = make(chan bool)
 )
 
 const (
@@ -333,6 +341,16 @@ func buildNames() {
 	variable("names", unsafe.Pointer(&names), from)
 }
 
+//go:noinline
+func buildStatic() {
+	static.first = newLinks()
+	first, second := address(unsafe.Pointer(static.first)), address(unsafe.Pointer(static.first.next))
+	object("static", 0, first, unsafe.Sizeof(Link{}))
+	object("static", 1, second, unsafe.Sizeof(Link{}))
+	pointer("static", first, 0, second)
+	fmt.Printf("root\tstatic\tdata\tmain.static.first\t%#x\t%#x\n", address(unsafe.Pointer(&static.first)), first)
+}
+
 // To the garbage collector a finalizer is a root: of what its object points to.
 //
 //go:noinline
@@ -391,6 +409,47 @@ func buildHeld() {
 	fmt.Printf("root\theld\tframe\tmain.hold\t%d\t%#x\n", id, first)
 }
 
+// Pointer is a variable's type.
+type Pointer struct {
+	number int
+	first  *Link
+}
+
+// attach gives a variable on the stack a list, and tells of it.
+//
+//go:noinline
+func attach(p *Pointer) {
+	p.first = newLinks()
+	held <- goroutine()
+	held <- address(unsafe.Pointer(p.first))
+	held <- address(unsafe.Pointer(p.first.next))
+}
+
+// hide has a list in one of two variables on its stack, and says no more of them but by a pointer to it: so the stack's
+// map of pointers has neither.
+//
+//go:noinline
+func hide(second bool) {
+	var one, two Pointer
+	chosen := &one
+	if second {
+		chosen = &two
+	}
+	attach(chosen)
+	<-reveal
+	runtime.KeepAlive(chosen)
+	reveal <- true
+}
+
+func buildHidden() {
+	go hide(len(os.Args) > 1)
+	id, first, second := <-held, <-held, <-held
+	object("hidden", 0, first, unsafe.Sizeof(Link{}))
+	object("hidden", 1, second, unsafe.Sizeof(Link{}))
+	pointer("hidden", first, 0, second)
+	fmt.Printf("root\thidden\tframe\tmain.hide\t%d\t%#x\n", id, first)
+}
+
 // What nothing holds any more, and no garbage collection has seen since.
 //
 //go:noinline
@@ -416,6 +475,8 @@ var structures = []struct {
 	{"settings", func() { settings = Settings{} }},
 	{"resource", func() { resource = nil }},
 	{"names", func() { names = nil }},
+	{"static", func() { static.first = nil }},
+	{"hidden", func() { reveal <- true; <-reveal }},
 	{"held", func() { release <- true; <-release }},
 }
 
@@ -482,6 +543,8 @@ func main() {
 	buildSettings()
 	buildResource()
 	buildNames()
+	buildStatic()
+	buildHidden()
 	buildHeld()
 	collect()
 	buildGarbage()
