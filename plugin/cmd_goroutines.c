@@ -90,10 +90,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static void print_status(FILE *out, const struct gh_dump *dump,
 			 const struct gh_dump_goroutine *goroutine, bool json)
 {
-	if (goroutine->status == GH_DUMP_WAITING && goroutine->wait_reason.size > 0)
-		gh_print_slice(out, dump, goroutine->wait_reason, json);
-	else
-		fprintf(out, json ? "\"%s\"" : "%s", gh_dumpfile_status(goroutine->status));
+	size_t size;
+	const char *state = gh_dumpfile_state(dump, goroutine, &size);
+	gh_print_bytes(out, state, size, json);
 }
 
 static bool is_printed(const struct listing *listing, const struct gh_call *call)

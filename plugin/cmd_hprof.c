@@ -32,14 +32,10 @@ static void make_name(struct goroutines *goroutines, size_t number)
 	struct gh_dump_record record;
 	gh_dump_get(goroutines->dump, GH_DUMP_GOROUTINE, number, &record);
 	const struct gh_dump_goroutine *goroutine = &record.goroutine;
-	struct gh_cursor reason = gh_dump_bytes(goroutines->dump, goroutine->wait_reason);
-	size_t size = gh_cursor_size(&reason);
+	size_t size;
+	const char *state = gh_dumpfile_state(goroutines->dump, goroutine, &size);
 	char text[MAX_NAME];
-	if (goroutine->status == GH_DUMP_WAITING && size > 0)
-		snprintf(text, sizeof(text), "%.*s", (int)(size < MAX_NAME ? size : MAX_NAME),
-			 reason.start);
-	else
-		snprintf(text, sizeof(text), "%s", gh_dumpfile_status(goroutine->status));
+	snprintf(text, sizeof(text), "%.*s", (int)(size < MAX_NAME ? size : MAX_NAME), state);
 	char escaped[MAX_NAME - 40];
 	snprintf(goroutines->name, sizeof(goroutines->name), "goroutine %" PRIu64 " [%s]",
 		 goroutine->id, gh_escape_text(escaped, sizeof(escaped), text));

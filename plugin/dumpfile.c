@@ -134,6 +134,18 @@ const char *gh_dumpfile_status(uint64_t status)
 	return status < sizeof(names) / sizeof(names[0]) ? names[status] : "???";
 }
 
+const char *gh_dumpfile_state(const struct gh_dump *dump, const struct gh_dump_goroutine *goroutine,
+			      size_t *size)
+{
+	struct gh_cursor reason = gh_dump_bytes(dump, goroutine->wait_reason);
+	*size = gh_cursor_size(&reason);
+	if (goroutine->status == GH_DUMP_WAITING && *size > 0)
+		return (const char *)reason.start;
+	const char *status = gh_dumpfile_status(goroutine->status);
+	*size = strlen(status);
+	return status;
+}
+
 uint64_t gh_dumpfile_minutes(const struct gh_dump *dump, const struct gh_dump_goroutine *goroutine)
 {
 	if (goroutine->status != GH_DUMP_WAITING && goroutine->status != GH_DUMP_SYSCALL)

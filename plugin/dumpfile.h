@@ -33,6 +33,11 @@ void gh_print_slice(FILE *out, const struct gh_dump *dump, struct gh_dump_slice 
 /* What Go calls the STATUS of a goroutine. */
 const char *gh_dumpfile_status(uint64_t status);
 
+/* Why GOROUTINE waits or, if it does not, its status: SIZE bytes, of the dump's or static; to be
+ * escaped. */
+const char *gh_dumpfile_state(const struct gh_dump *dump, const struct gh_dump_goroutine *goroutine,
+			      size_t *size);
+
 /* How many whole minutes a goroutine has waited, or been in a system call. */
 uint64_t gh_dumpfile_minutes(const struct gh_dump *dump, const struct gh_dump_goroutine *goroutine);
 

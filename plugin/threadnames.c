@@ -29,12 +29,9 @@ struct names {
 
 static struct text text_of(const struct gh_dump *dump, const struct gh_dump_goroutine *goroutine)
 {
-	struct gh_cursor reason = gh_dump_bytes(dump, goroutine->wait_reason);
-	size_t size = gh_cursor_left(&reason);
-	if (goroutine->status == GH_DUMP_WAITING && size > 0)
-		return (struct text){(const char *)reason.pos, size < MAX_TEXT ? size : MAX_TEXT};
-	const char *status = gh_dumpfile_status(goroutine->status);
-	return (struct text){status, strlen(status)};
+	size_t size;
+	const char *state = gh_dumpfile_state(dump, goroutine, &size);
+	return (struct text){state, size < MAX_TEXT ? size : MAX_TEXT};
 }
 
 /* The number of TEXT, which is added if it is new. If there are too many, that of the first, which
