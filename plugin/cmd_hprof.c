@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -89,15 +88,6 @@ static uint64_t time_of(const char *path)
 	return (uint64_t)info.st_mtime * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static void warn(const char *path, uint64_t count, const char *what)
-{
-	if (count == 0)
-		return;
-	fputs("goheap: ", stderr);
-	gh_escape_print(stderr, path);
-	fprintf(stderr, ": %" PRIu64 " %s\n", count, what);
-}
-
 static bool write_hprof(struct gh_question *question, const char *path)
 {
 	struct gh_error err;
@@ -111,9 +101,10 @@ static bool write_hprof(struct gh_question *question, const char *path)
 	gh_progress_end();
 	if (!written)
 		gh_print_error(&err);
-	warn(path, damage.left_out, "objects left out, that have no address of their own");
-	warn(path, damage.cut, "objects cut off, that are larger than an array can be");
-	warn(path, damage.unplaced, "pointers left out, that are not where words are");
+	gh_print_warning(path, damage.left_out,
+			 "objects left out, that have no address of their own");
+	gh_print_warning(path, damage.cut, "objects cut off, that are larger than an array can be");
+	gh_print_warning(path, damage.unplaced, "pointers left out, that are not where words are");
 	gh_traceback_free(&goroutines.traceback);
 	free(goroutines.calls);
 	return written;

@@ -83,7 +83,7 @@ static void warn(const struct gh_dump *dump)
 		gh_dump_get(dump, GH_DUMP_PROFILE, i, &record);
 		wrong += record.profile.frees > record.profile.allocations;
 	}
-	gh_dumpfile_warn(dump, wrong, "profile records with more freed than allocated");
+	gh_print_warning(dump->path, wrong, "profile records with more freed than allocated");
 }
 
 /* Reads the profile that ARGUMENTS name. To be closed in any case; on failure prints the error and

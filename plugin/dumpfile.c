@@ -1,6 +1,5 @@
 #include "plugin/dumpfile.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,31 +12,23 @@
 /* Texts up to this size are copied to the stack. */
 #define SHORT_TEXT 256
 
-void gh_dumpfile_warn(const struct gh_dump *dump, uint64_t count, const char *what)
-{
-	if (count == 0)
-		return;
-	fputs("goheap: ", stderr);
-	gh_escape_print(stderr, dump->path);
-	fprintf(stderr, ": %" PRIu64 " %s\n", count, what);
-}
-
 static void print_damage(const struct gh_dump *dump)
 {
 	const struct gh_dump_damage *damage = &dump->damage;
 	if (dump->warning.text[0] != '\0')
 		gh_print_error(&dump->warning);
-	gh_dumpfile_warn(dump, damage->orphan_frames, "stack frames without a goroutine");
-	gh_dumpfile_warn(dump, damage->misplaced_frames,
+	gh_print_warning(dump->path, damage->orphan_frames, "stack frames without a goroutine");
+	gh_print_warning(dump->path, damage->misplaced_frames,
 			 "stack frames that do not follow their callee's");
-	gh_dumpfile_warn(dump, damage->duplicate_ids, "goroutines with the id of another");
-	gh_dumpfile_warn(dump, damage->strays,
+	gh_print_warning(dump->path, damage->duplicate_ids, "goroutines with the id of another");
+	gh_print_warning(dump->path, damage->strays,
 			 "defers and panics of another goroutine than the one before");
-	gh_dumpfile_warn(dump, damage->overlapping_objects, "objects that begin within another");
-	gh_dumpfile_warn(dump, damage->overlapping_frames,
+	gh_print_warning(dump->path, damage->overlapping_objects,
+			 "objects that begin within another");
+	gh_print_warning(dump->path, damage->overlapping_frames,
 			 "stack frames that begin within another");
-	gh_dumpfile_warn(dump, damage->repeated_params, "parameters records more than one");
-	gh_dumpfile_warn(dump, damage->trailing, "bytes after the last record");
+	gh_print_warning(dump->path, damage->repeated_params, "parameters records more than one");
+	gh_print_warning(dump->path, damage->trailing, "bytes after the last record");
 }
 
 bool gh_dumpfile_open(struct gh_dump *dump, const char *path)

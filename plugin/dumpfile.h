@@ -11,9 +11,6 @@
  * false. What is missing or wrong in a dump that can be read is told on standard error. */
 bool gh_dumpfile_open(struct gh_dump *dump, const char *path);
 
-/* Tells on standard error that DUMP has COUNT of WHAT; nothing if COUNT is 0. */
-void gh_dumpfile_warn(const struct gh_dump *dump, uint64_t count, const char *what);
-
 /* Writes a core file of DUMP, which PROGRAM wrote, to PATH. On failure prints the error and returns
  * false. */
 bool gh_dumpfile_write_core(const struct gh_dump *dump, const struct gh_core_program *program,

@@ -1,5 +1,6 @@
 #include "plugin/program.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "lib/util/escape.h"
@@ -7,6 +8,15 @@
 void gh_print_error(const struct gh_error *err)
 {
 	fprintf(stderr, "goheap: %s\n", err->text);
+}
+
+void gh_print_warning(const char *path, uint64_t count, const char *what)
+{
+	if (count == 0)
+		return;
+	fputs("goheap: ", stderr);
+	gh_escape_print(stderr, path);
+	fprintf(stderr, ": %" PRIu64 " %s\n", count, what);
 }
 
 bool gh_program_open(struct gh_program *program, const char *path)

@@ -23,6 +23,9 @@ bool gh_program_walk(const struct gh_program *program, size_t index, struct gh_f
 /* Prints ERR to standard error as the one line it is. */
 void gh_print_error(const struct gh_error *err);
 
+/* Prints to standard error that the file at PATH has COUNT of WHAT; nothing if COUNT is 0. */
+void gh_print_warning(const char *path, uint64_t count, const char *what);
+
 /* Prints the name of a source file: escaped, or as JSON. An empty one is not known: "?" or null. */
 void gh_print_file(const char *file, bool json);
 
