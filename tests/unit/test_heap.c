@@ -441,6 +441,35 @@ START_TEST(far)
 }
 END_TEST
 
+/* A segment of many pointers, each of which is looked at by itself, as roots are. */
+START_TEST(wide)
+{
+	struct gh_dump_record record;
+	static uint64_t words[HALF];
+	maker_start(&maker, MAKER_1_6, 8, false);
+	maker_params(&maker);
+	put_pair(BASE, 0, 0);
+	for (unsigned i = 0; i < HALF; i++)
+		words[i] = BASE;
+	maker_numbers(&maker, 2, (const uint64_t[]){13, 0x6000});
+	maker_words(&maker, HALF, words);
+	for (unsigned i = 0; i < HALF; i++)
+		maker_numbers(&maker, 2, (const uint64_t[]){1, i * maker.word});
+	maker_number(&maker, 0);
+	maker_end(&maker);
+	open_heap();
+	ck_assert_uint_eq(heap.nroots, HALF);
+	unsigned wrong = 0;
+	for (unsigned i = 0; i < HALF; i++) {
+		enum gh_dump_kind kind = gh_root_record(&dump, heap.roots[i].kind);
+		gh_dump_get(&dump, kind, heap.roots[i].number, &record);
+		wrong += record.segment.address + heap.roots[i].offset != 0x6000 + 8 * i;
+	}
+	ck_assert_uint_eq(wrong, 0);
+	close_heap();
+}
+END_TEST
+
 /* All objects point to the last, which points to itself. */
 START_TEST(hub)
 {
@@ -562,6 +591,7 @@ Suite *heap_suite(void)
 	tcase_add_loop_test(tcase, everything, 0, MAKER_VARIANTS);
 	tcase_add_test(tcase, chain);
 	tcase_add_test(tcase, far);
+	tcase_add_test(tcase, wide);
 	tcase_add_test(tcase, hub);
 	tcase_add_test(tcase, damage);
 	tcase_add_loop_test(tcase, phantoms, 0, sizeof(pages) / sizeof(pages[0]));
