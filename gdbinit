@@ -381,6 +381,9 @@ goheap strings    -- List the longest and the most repeated strings of the loade
 goheap diff       -- List what has grown from another heap dump to the loaded one
 goheap profile    -- Print the allocation profile of the loaded heap dump
 goheap pprof      -- Write the allocation profile of the loaded heap dump for `go tool pprof'
+goheap report     -- Write a page for a browser on what fills the loaded heap dump and what keeps it there
+goheap hprof      -- Write the loaded heap dump as a Java heap dump
+goheap dot        -- Draw what fills the loaded heap dump for Graphviz
 goheap symbols    -- Give a Go program its symbols
 end
 
@@ -670,6 +673,24 @@ document goheap pprof
 Write the allocation profile of the loaded heap dump for `go tool pprof'.
 Usage: goheap pprof [--rate BYTES] [--raw] [--live] -o OUT
 What was sampled is scaled to what there was, by the program's MemProfileRate if not 524288.
+end
+
+alias goheap report = goheap _run within report
+document goheap report
+Write a page for a browser, in one file, that shows what fills the heap of the loaded heap dump, and what keeps it there.
+Usage: goheap report -o PAGE
+end
+
+alias goheap hprof = goheap _run within hprof
+document goheap hprof
+Write the loaded heap dump as a Java heap dump, for Eclipse MAT and VisualVM.
+Usage: goheap hprof -o OUT
+end
+
+alias goheap dot = goheap _run within dot
+document goheap dot
+Draw what retains most of the loaded heap dump, or what is around an address, for Graphviz.
+Usage: goheap dot [ADDRESS] [--limit N] [-o OUT]
 end
 
 end

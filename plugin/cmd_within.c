@@ -51,9 +51,9 @@ static bool is_one_of(const char *name, const char *const *names)
  * before it was stripped. */
 static bool asks_heap(const char *name)
 {
-	static const char *const names[] = {"objects",   "referrers",  "path",        "reachable",
-					    "histogram", "dominators", "unreachable", "diff",
-					    "strings",   NULL};
+	static const char *const names[] = {
+	    "objects", "referrers", "path",   "reachable", "histogram", "dominators", "unreachable",
+	    "diff",    "strings",   "report", "hprof",     "dot",       NULL};
 	return is_one_of(name, names);
 }
 

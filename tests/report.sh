@@ -88,6 +88,23 @@ check_release() {
 		"$(grep -v '^sum\|^whole' "$work/found" | tr '\n' ' ' | sed 's/ $//')"
 }
 
+# check_gdb: the same commands on the dump that GDB has loaded, and so on the program and its names.
+check_gdb() {
+	local directory command
+	if ! command -v gdb >/dev/null || ! directory=$("$tests/build-sample" 1.19 graph 2>"$work/why"); then
+		skip "in GDB" "no gdb, or no sample"
+		return
+	fi
+	"$directory/graph.stripped" "$work/dump" >"$work/said"
+	for command in report hprof dot; do
+		timeout -k 5 60 gdb -nx -q -batch -iex 'set debuginfod enabled off' -iex 'set auto-load no' \
+			-x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" \
+			-ex "goheap load --names $directory/graph $work/dump" -ex "goheap $command -o $work/in-gdb" \
+			"$directory/graph.stripped" </dev/null >"$work/session" 2>&1
+		has "in GDB: goheap $command, with the names of variables" "$(strings "$work/in-gdb")" 'main\.table'
+	done
+}
+
 # A type's name, a function's and a root's that are parts of a page.
 check_hostile() {
 	"$CC" -std=gnu11 -I "$tests/.." "$tests/oracle/makedump.c" "$tests/unit/dumpmaker.c" -o "$work/makedump" || exit
@@ -117,6 +134,7 @@ releases=$("$tests/toolchain" list)
 for release in ${RELEASES:-1.15 1.19 "$(tail -n 1 <<<"$releases")"}; do
 	check_release "$release"
 done
+check_gdb
 check_hostile
 check_errors
 finish

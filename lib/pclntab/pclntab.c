@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "lib/elf/buildinfo.h"
 #include "lib/pclntab/pcvalue.h"
 #include "lib/pclntab/plan9.h"
 
@@ -234,6 +235,19 @@ static bool records_have_func_id(const struct gh_pclntab *tab)
 	return false;
 }
 
+/* The numbers of src/runtime/funcdata.h: those of Go 1.12, then others from 1.13, and from 1.16 on.
+ * The first two have the same format; from 1.13 on a program says what it was built with. */
+static struct gh_pclntab_numbers numbers_of(const struct gh_pclntab *tab)
+{
+	if (tab->format > GH_PCLNTAB_1_2)
+		return (struct gh_pclntab_numbers){1, 2, 3};
+	struct gh_buildinfo info;
+	gh_buildinfo_read(&info, tab->image);
+	bool old = info.go_version == NULL;
+	gh_buildinfo_free(&info);
+	return old ? (struct gh_pclntab_numbers){0, 1, 2} : (struct gh_pclntab_numbers){1, 2, 4};
+}
+
 /* Opens the table that CUR is over, at ADDRESS. */
 static bool open_at(struct gh_pclntab *tab, const struct gh_image *image, struct gh_cursor cur,
 		    uint64_t address, struct gh_error *err)
@@ -255,6 +269,8 @@ static bool open_at(struct gh_pclntab *tab, const struct gh_image *image, struct
 	if (!check_functab(tab, err))
 		return false;
 	tab->has_func_id = records_have_func_id(tab);
+	if (tab->has_func_id)
+		tab->numbers = numbers_of(tab);
 	return true;
 }
 

@@ -51,6 +51,13 @@ struct gh_func {
 #define GH_FUNC_SP_WRITE  2
 #define GH_FUNC_ASM       4
 
+/* What the release numbers otherwise than others. */
+struct gh_pclntab_numbers {
+	uint8_t stack_map_index; /* PCDATA_StackMapIndex */
+	uint8_t inl_tree_index;  /* PCDATA_InlTreeIndex */
+	uint8_t inl_tree;        /* FUNCDATA_InlTree */
+};
+
 struct gh_pclntab {
 	const struct gh_image *image; /* not owned; outlives the table */
 	enum gh_pclntab_format format;
@@ -73,6 +80,7 @@ struct gh_pclntab {
 	struct gh_moduledata module; /* zeros where it was not found */
 	struct gh_buffer converted;  /* Go 1.0 and 1.1: the table in the format of 1.2; owned */
 	bool has_func_id; /* records have funcID, and inline trees parentPc: Go 1.12 and later */
+	struct gh_pclntab_numbers numbers; /* good if has_func_id */
 };
 
 /* Finds and checks the pclntab of IMAGE: in its section, whatever that is called, or, with the

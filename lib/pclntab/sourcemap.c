@@ -2,16 +2,6 @@
 
 #include <stdlib.h>
 
-/* Number of the PCDATA table that gives each pc's record of the inline tree (Go 1.11 and later). */
-#define PCDATA_INL_TREE_INDEX 2
-
-/* Number of the FUNCDATA pointer to the inline tree: a register map came before it up to Go 1.15.
- */
-static unsigned funcdata_inl_tree(const struct gh_pclntab *tab)
-{
-	return tab->format <= GH_PCLNTAB_1_2 ? 4 : 3;
-}
-
 /* A record of the inline tree (runtime.inlinedCall). */
 struct inlined_call {
 	uint32_t name; /* of the function that was inlined */
@@ -47,7 +37,7 @@ static bool read_call(const struct gh_sourcemap *map, int32_t index, struct inli
 static void find_tree(struct gh_sourcemap *map)
 {
 	const struct gh_pclntab *tab = map->tab;
-	uint64_t address = gh_pclntab_funcdata(tab, map->func, funcdata_inl_tree(tab));
+	uint64_t address = gh_pclntab_funcdata(tab, map->func, tab->numbers.inl_tree);
 	if (!tab->has_func_id || address == 0 || !gh_image_at(tab->image, address, &map->tree))
 		map->tree = gh_cursor_make("", 0, tab->image->path, 0, false);
 }
@@ -93,7 +83,7 @@ bool gh_sourcemap_start(struct gh_sourcemap *map, const struct gh_pclntab *tab,
 	find_tree(map);
 	uint32_t inlined_table = 0;
 	if (gh_cursor_size(&map->tree) > 0)
-		inlined_table = gh_pclntab_pcdata(tab, func, PCDATA_INL_TREE_INDEX);
+		inlined_table = gh_pclntab_pcdata(tab, func, tab->numbers.inl_tree_index);
 	struct gh_pcvalue file;
 	struct gh_pcvalue line;
 	struct gh_pcvalue inlined;

@@ -2,25 +2,15 @@
 
 #include <elf.h>
 
-#include "lib/elf/buildinfo.h"
-
 #define FUNCDATA_ARGS_POINTER_MAPS   0
 #define FUNCDATA_LOCALS_POINTER_MAPS 1
-#define PCDATA_STACK_MAP_INDEX       1
 
 /* The largest arguments that are believed, in bytes: together with any frame that fits 32 bits. */
 #define MAX_ARGS (1U << 30)
 
 bool gh_stackmaps_told(const struct gh_pclntab *tab)
 {
-	if (tab->format > GH_PCLNTAB_1_2)
-		return true;
-	/* The tables had other numbers up to Go 1.12, which wrote no version. */
-	struct gh_buildinfo info;
-	gh_buildinfo_read(&info, tab->image);
-	bool told = tab->has_func_id && gh_go_minor(info.go_version) >= 13;
-	gh_buildinfo_free(&info);
-	return told;
+	return tab->has_func_id && tab->numbers.stack_map_index > 0;
 }
 
 /* Reads FUNCDATA number N, whose maps tell of at most LIMIT words. */
@@ -60,7 +50,7 @@ bool gh_stackmaps_find(struct gh_stackmaps *maps, const struct gh_pclntab *tab,
 
 uint32_t gh_stackmaps_table(const struct gh_pclntab *tab, const struct gh_func *func)
 {
-	return gh_pclntab_pcdata(tab, func, PCDATA_STACK_MAP_INDEX);
+	return gh_pclntab_pcdata(tab, func, tab->numbers.stack_map_index);
 }
 
 static size_t bitmap_size(const struct gh_bitmaps *maps)

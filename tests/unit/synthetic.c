@@ -139,20 +139,26 @@ static void put_record(struct maker *m, unsigned f, size_t names, size_t pctab)
 	if (format >= SYNTHETIC_1_20)
 		put(m, 9, 4); /* startLine */
 	unsigned nfuncdata = format == SYNTHETIC_1_2 ? 5 : 4;
-	put(m, f == 2, 1); /* runtime.goexit has a funcID */
-	put(m, f == 2, 1); /* and is a top frame */
+	unsigned number = format == SYNTHETIC_1_2 ? 2 : 3; /* of the inline tree */
+	put(m, f == 2, 1);                                 /* runtime.goexit has a funcID */
+	put(m, f == 2, 1);                                 /* and is a top frame */
 	put(m, 0, 1);
 	put(m, nfuncdata, 1);
-	put(m, 0, 4);
+	/* Go 1.12 numbers them from 0, as the file does not say that it is later. */
+	if (format > SYNTHETIC_1_2)
+		put(m, 0, 4);
 	put(m, m->pctab[f][4] != 0 ? m->pctab[f][4] - pctab : 0, 4);
 	put(m, m->pctab[f][3] != 0 ? m->pctab[f][3] - pctab : 0, 4);
+	if (format == SYNTHETIC_1_2)
+		put(m, 0, 4);
 	if (format < SYNTHETIC_1_18)
 		align(m, m->what->word);
 	for (unsigned n = 0; n < nfuncdata; n++) {
-		uint64_t address = f != 0 || (n > 1 && n < nfuncdata - 1) ? 0
-				   : n == 0                               ? MAPS_ADDRESS + 16
-				   : n == 1                               ? MAPS_ADDRESS
-									  : TREE_ADDRESS;
+		uint64_t address = f != 0        ? 0
+				   : n == 0      ? MAPS_ADDRESS + 16
+				   : n == 1      ? MAPS_ADDRESS
+				   : n == number ? TREE_ADDRESS
+						 : 0;
 		if (format >= SYNTHETIC_1_18)
 			put(m, address != 0 ? address - RODATA_ADDRESS : 0xffffffff, 4);
 		else

@@ -30,7 +30,7 @@ START_TEST(every_variant)
 	struct gh_stackmaps maps;
 	fixture_open(&fixture, _i);
 	const struct gh_pclntab *tab = &fixture.tab;
-	/* What wrote a table of the first format is not known. */
+	/* A table of the first format that does not say what wrote it is of Go 1.12. */
 	ck_assert_int_eq(gh_stackmaps_told(tab), tab->format != GH_PCLNTAB_1_2);
 	ck_assert(gh_pclntab_func(tab, 1, &func, &err));
 	ck_assert(!gh_stackmaps_find(&maps, tab, &func));
