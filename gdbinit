@@ -355,36 +355,36 @@ document goheap
 Commands for stripped Go programs and for heap dumps.
 They need the plugin: jit-reader-load goheap.so
 
-goheap info       -- Tell what the current program is and how it was built, or what the loaded heap dump has
-goheap load       -- Open a heap dump
-goheap print      -- Print a value of the program's memory
-goheap goroutine  -- Show a goroutine's stack in a process or core file
-goheap goroutines -- Print goroutines as Go prints tracebacks
-goheap frames     -- List the stack frames of the loaded heap dump
-goheap types      -- List the types of the loaded heap dump
-goheap itabs      -- List the itabs of the loaded heap dump
-goheap roots      -- List what the objects of the loaded heap dump are reached from
-goheap finalizers -- List the finalizers (registered and queued) of the loaded heap dump
-goheap defers     -- List the deferred calls of the loaded heap dump
-goheap panics     -- List the panics of the loaded heap dump
-goheap threads    -- List the OS threads of the loaded heap dump
-goheap memstats   -- Print the memory statistics of the loaded heap dump
-goheap params     -- Print the parameters of the loaded heap dump
-goheap histogram  -- Count the objects of the loaded heap dump by type, size or place of allocation
-goheap dominators -- Print what keeps most of the loaded heap dump alive
-goheap path       -- Tell what keeps an object of the loaded heap dump alive
-goheap objects    -- Tell what is at an address of the loaded heap dump
-goheap referrers  -- List what points to an object of the loaded heap dump
-goheap reachable  -- Count what an object of the loaded heap dump leads to
+goheap info        -- Tell what the current program is and how it was built, or what the loaded heap dump has
+goheap load        -- Open a heap dump
+goheap print       -- Print a value of the program's memory
+goheap goroutine   -- Show a goroutine's stack in a process or core file
+goheap goroutines  -- Print goroutines as Go prints tracebacks
+goheap frames      -- List the stack frames of the loaded heap dump
+goheap types       -- List the types of the loaded heap dump
+goheap itabs       -- List the itabs of the loaded heap dump
+goheap roots       -- List what the objects of the loaded heap dump are reached from
+goheap finalizers  -- List the finalizers (registered and queued) of the loaded heap dump
+goheap defers      -- List the deferred calls of the loaded heap dump
+goheap panics      -- List the panics of the loaded heap dump
+goheap threads     -- List the OS threads of the loaded heap dump
+goheap memstats    -- Print the memory statistics of the loaded heap dump
+goheap params      -- Print the parameters of the loaded heap dump
+goheap histogram   -- Count the objects of the loaded heap dump by type, size or place of allocation
+goheap dominators  -- Print what keeps most of the loaded heap dump alive
+goheap path        -- Tell what keeps an object of the loaded heap dump alive
+goheap objects     -- Tell what is at an address of the loaded heap dump
+goheap referrers   -- List what points to an object of the loaded heap dump
+goheap reachable   -- Count what an object of the loaded heap dump leads to
 goheap unreachable -- List the garbage of the loaded heap dump
-goheap strings    -- List the longest and the most repeated strings of the loaded heap dump
-goheap diff       -- List what has grown from another heap dump to the loaded one
-goheap profile    -- Print the allocation profile of the loaded heap dump
-goheap pprof      -- Write the allocation profile of the loaded heap dump for `go tool pprof'
-goheap report     -- Write a page for a browser on what fills the loaded heap dump and what keeps it there
-goheap hprof      -- Write the loaded heap dump as a Java heap dump
-goheap dot        -- Draw what fills the loaded heap dump for Graphviz
-goheap symbols    -- Give a Go program its symbols
+goheap strings     -- List the longest and the most repeated strings of the loaded heap dump
+goheap diff        -- List what has grown from another heap dump to the loaded one
+goheap profile     -- Print the allocation profile of the loaded heap dump
+goheap pprof       -- Write the allocation profile of the loaded heap dump for `go tool pprof'
+goheap report      -- Write a page for a browser on what fills the loaded heap dump and what keeps it there
+goheap hprof       -- Write the loaded heap dump as a Java heap dump
+goheap dot         -- Draw what fills the loaded heap dump for Graphviz
+goheap symbols     -- Give a Go program its symbols
 end
 
 # The commands are one, with a first argument of its own for each: a command of the user's cannot pass
@@ -690,7 +690,8 @@ end
 alias goheap dot = goheap _run within dot
 document goheap dot
 Draw what retains most of the loaded heap dump, or what is around an address, for Graphviz.
-Usage: goheap dot [ADDRESS] [--limit N] [-o OUT]
+Usage: goheap dot [--limit N] [-o OUT] [ADDR]
+ADDR is hexadecimal.
 end
 
 end

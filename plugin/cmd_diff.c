@@ -9,7 +9,6 @@
 #include "plugin/command.h"
 #include "plugin/dumpfile.h"
 #include "plugin/groups.h"
-#include "plugin/table.h"
 #include "plugin/top.h"
 
 /* One of the two dumps, counted. */
@@ -107,7 +106,7 @@ static void print_row(struct gh_table *table, const struct growth *growth, const
 				 gh_heap_object(&side->question.heap, now->largest).address);
 	else
 		gh_table_no_address(table, "largest");
-	gh_table_text(table, gh_groups_title(&side->groups), growth->name);
+	gh_groups_print(&side->groups, growth->name, table);
 	gh_table_end(table);
 }
 

@@ -1,7 +1,6 @@
 /* goheap goroutine: has GDB show a goroutine's stack below the selected thread's top frame. For
  * GDB's own command of that name. */
 #include <argp.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include "plugin/command.h"
 #include "plugin/dumpfile.h"
 #include "plugin/frames.h"
+#include "plugin/options.h"
 #include "plugin/program.h"
 #include "plugin/session.h"
 #include "plugin/snapshot.h"
@@ -17,19 +17,9 @@
 struct arguments {
 	const char *process; /* the session's socket; in argv */
 	const char *program; /* in argv */
-	bool has_id;
-	uint64_t id;
+	bool has_id;         /* it is given */
+	uint64_t id;         /* the goroutine's */
 };
-
-static void parse_id(struct arguments *arguments, const char *arg, struct argp_state *state)
-{
-	char *end;
-	errno = 0;
-	arguments->id = strtoull(arg, &end, 10);
-	arguments->has_id = true;
-	if (*arg < '0' || *arg > '9' || *end != '\0' || errno != 0)
-		argp_error(state, "not the number of a goroutine: %s", arg);
-}
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
@@ -41,10 +31,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		if (arguments->has_id)
 			argp_usage(state);
-		if (arguments->process == NULL)
+		if (arguments->process == NULL) {
 			arguments->process = arg;
-		else
-			parse_id(arguments, arg, state);
+			return 0;
+		}
+		arguments->id = gh_options_number(arg, UINT64_MAX, state);
+		arguments->has_id = true;
 		return 0;
 	case ARGP_KEY_END:
 		if (!arguments->has_id || arguments->program == NULL)

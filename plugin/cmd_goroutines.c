@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/util/escape.h"
 #include "plugin/command.h"
 #include "plugin/dumpfile.h"
 #include "plugin/goroutines.h"
@@ -106,7 +107,7 @@ static void print_place(FILE *out, const struct gh_call *call)
 	if (*call->file == '\0')
 		return;
 	fputs("\t", out);
-	gh_print_bytes(out, call->file, strlen(call->file), false);
+	gh_escape_print(out, call->file);
 	fprintf(out, ":%" PRId32, call->line);
 	if (!call->inlined && call->offset > 0)
 		fprintf(out, " +0x%" PRIx64, call->offset);
@@ -161,7 +162,7 @@ static void print_function(FILE *out, struct listing *listing, uint64_t pc, uint
 		return;
 	}
 	const char *name = gh_pclntab_name(&listing->symbols->program.tab, place->func.name);
-	gh_print_bytes(out, name, strlen(name), json);
+	gh_escape_either(out, name, json);
 }
 
 static void print_defer(FILE *out, struct listing *listing, uint64_t id, size_t number)
@@ -215,7 +216,7 @@ static void print_json_calls(FILE *out, struct listing *listing)
 		gh_print_bytes(out, call->name, call->length, true);
 		fputs(",\"file\":", out);
 		if (*call->file != '\0')
-			gh_print_bytes(out, call->file, strlen(call->file), true);
+			gh_escape_json(out, call->file);
 		else
 			fputs("null", out);
 		fprintf(out,
@@ -239,7 +240,7 @@ static void print_json_creator(FILE *out, struct listing *listing,
 	fputs("{\"function\":", out);
 	gh_print_bytes(out, creator.name, creator.length, true);
 	fputs(",\"file\":", out);
-	gh_print_bytes(out, creator.file, strlen(creator.file), true);
+	gh_escape_json(out, creator.file);
 	fprintf(out, ",\"line\":%" PRId32 "}", creator.line);
 }
 

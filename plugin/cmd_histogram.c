@@ -6,7 +6,6 @@
 
 #include "plugin/command.h"
 #include "plugin/groups.h"
-#include "plugin/table.h"
 #include "plugin/top.h"
 
 /* The largest object is where to go on from, with `goheap path'. */
@@ -19,7 +18,7 @@ static void print_row(struct gh_table *table, const struct gh_histogram_row *row
 	gh_table_number(table, "retained", row->retained);
 	gh_table_address(table, "largest",
 			 gh_heap_object(groups->names->heap, row->largest).address);
-	gh_table_text(table, gh_groups_title(groups), gh_groups_name(groups, number));
+	gh_groups_print(groups, gh_groups_name(groups, number), table);
 	gh_table_end(table);
 }
 

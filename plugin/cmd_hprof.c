@@ -1,5 +1,4 @@
 /* goheap hprof: a heap dump as a Java heap dump. */
-#include <argp.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,21 +10,11 @@
 #include "lib/write/hprof.h"
 #include "plugin/command.h"
 #include "plugin/dumpfile.h"
-#include "plugin/options.h"
 #include "plugin/progress.h"
 #include "plugin/question.h"
 
 /* Of a goroutine's name, in bytes. */
 #define MAX_NAME 128
-
-enum {
-	KEY_NAMES = 0x100, /* past the letters: there is no short option */
-};
-
-struct arguments {
-	struct gh_question_options question; /* the dump, and the program if it is given */
-	const char *output;                  /* the file to write; in argv */
-};
 
 /* The goroutines of a dump, as their stacks are asked for. */
 struct goroutines {
@@ -36,28 +25,6 @@ struct goroutines {
 	size_t capacity;             /* of calls */
 	char name[MAX_NAME];
 };
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct arguments *arguments = state->input;
-	switch (key) {
-	case 'e':
-		arguments->question.program = arg;
-		return 0;
-	case KEY_NAMES:
-		arguments->question.names = arg;
-		return 0;
-	case 'o':
-		arguments->output = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (arguments->output == NULL)
-			argp_usage(state);
-		return 0;
-	default:
-		return gh_options_one(key, arg, state, &arguments->question.dump);
-	}
-}
 
 /* "goroutine 1 [chan receive]", as Go prints it. */
 static void make_name(struct goroutines *goroutines, size_t number)
@@ -156,36 +123,17 @@ static bool write_hprof(struct gh_question *question, const char *path)
 	return written;
 }
 
+static int answer(struct gh_question *question)
+{
+	return write_hprof(question, question->options->output) ? GH_EXIT_OK : GH_EXIT_INPUT;
+}
+
 int gh_cmd_hprof(int argc, char **argv)
 {
-	static const struct argp_option options[] = {
-	    {.name = "output", .key = 'o', .arg = "FILE", .doc = "Write FILE (required)"},
-	    {.name = "exe",
-	     .key = 'e',
-	     .arg = "PROGRAM",
-	     .doc = "The program that wrote the dump, for types, files and lines"},
-	    {.name = "names",
-	     .key = KEY_NAMES,
-	     .arg = "PROGRAM",
-	     .doc = "The same program, not stripped, for the names of variables"},
-	    {0},
-	};
-	static const struct argp argp = {
-	    .options = options,
-	    .parser = parse_option,
-	    .args_doc = "DUMP -o FILE",
-	    .doc =
-		"Write the heap dump DUMP as a Java heap dump (hprof), which Eclipse MAT, VisualVM "
-		"and jhat open: objects are instances and arrays, goroutines are threads, and "
-		"globals are static fields.",
-	};
-	struct arguments arguments = {0};
-	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
-
-	struct gh_question question;
-	if (!gh_question_open(&question, &arguments.question, arguments.question.dump, false))
-		return GH_EXIT_INPUT;
-	bool written = write_hprof(&question, arguments.output);
-	gh_question_close(&question);
-	return written ? GH_EXIT_OK : GH_EXIT_INPUT;
+	struct gh_question_options options = gh_question_parse(
+	    argc, argv, GH_ASKS_FILE,
+	    "Write the heap dump DUMP as a Java heap dump (hprof), which Eclipse MAT, VisualVM "
+	    "and jhat open: objects are instances and arrays, goroutines are threads, and "
+	    "globals are static fields.");
+	return gh_question_run(&options, false, answer);
 }

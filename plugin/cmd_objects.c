@@ -12,11 +12,6 @@
 #include "plugin/texts.h"
 #include "plugin/where.h"
 
-static bool is_within(const struct gh_question *question, uint64_t row)
-{
-	return question->options->limit == 0 || row < question->options->limit;
-}
-
 static void print_pointer(const struct gh_question *question, uint32_t object,
 			  const struct gh_pointer *pointer)
 {
@@ -84,7 +79,7 @@ static int print_text(struct gh_question *question, uint32_t object, uint64_t ad
 	print_extent(question, object, address);
 	gh_pointers_start(&question->heap, object, &walk);
 	for (; gh_pointers_next(&walk, &pointer); count++) {
-		if (!is_within(question, count))
+		if (count >= question->options->limit)
 			continue;
 		print_pointer(question, object, &pointer);
 		table.rows++;
@@ -127,7 +122,8 @@ static int print_json(struct gh_question *question, uint32_t object, uint64_t ad
 	gh_row_key(&row, "pointers");
 	putchar('[');
 	gh_pointers_start(&question->heap, object, &walk);
-	for (uint64_t i = 0; is_within(question, i) && gh_pointers_next(&walk, &pointer); i++) {
+	for (uint64_t i = 0; i < question->options->limit && gh_pointers_next(&walk, &pointer);
+	     i++) {
 		if (i > 0)
 			putchar(',');
 		print_pointer_json(question, object, &pointer);

@@ -26,7 +26,7 @@ static void print_steps(const struct gh_question *question, const struct gh_path
 {
 	const struct gh_path_step *steps = gh_path_steps(path);
 	size_t limit = question->options->limit;
-	size_t left_out = limit != 0 && path->nsteps > limit ? path->nsteps - limit : 0;
+	size_t left_out = path->nsteps > limit ? path->nsteps - limit : 0;
 	for (size_t i = 0; i < path->nsteps; i++) {
 		if (left_out > 0 && i == limit / 2) {
 			fputs("  ... ", stdout);

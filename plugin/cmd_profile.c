@@ -1,6 +1,5 @@
 /* goheap pprof and goheap profile: the allocation profile in a heap dump. */
 #include <argp.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,16 +39,6 @@ struct profile {
 	struct gh_live_stacks live; /* zeros if that is not asked for */
 };
 
-static uint64_t parse_rate(const char *arg, struct argp_state *state)
-{
-	char *end;
-	errno = 0;
-	unsigned long long rate = strtoull(arg, &end, 10);
-	if (*arg < '0' || *arg > '9' || *end != '\0' || errno != 0 || rate > INT64_MAX)
-		argp_error(state, "not a number of bytes: %s", arg);
-	return rate;
-}
-
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *arguments = state->input;
@@ -61,7 +50,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		arguments->output = arg;
 		return 0;
 	case KEY_RATE:
-		arguments->rate = parse_rate(arg, state);
+		arguments->rate = gh_options_number(arg, INT64_MAX, state);
 		return 0;
 	case KEY_RAW:
 		arguments->raw = true;

@@ -6,15 +6,6 @@
 #include "plugin/question.h"
 #include "plugin/table.h"
 
-/* Gives the next pointer of WALK to OBJECT. */
-static bool next_pointer_to(struct gh_pointers *walk, uint32_t object, struct gh_pointer *pointer)
-{
-	while (gh_pointers_next(walk, pointer))
-		if (pointer->target == object)
-			return true;
-	return false;
-}
-
 /* An object that points to another more than once is in one line. */
 static void print_fields(const struct gh_question *question, uint32_t referrer, uint32_t object)
 {
@@ -23,8 +14,8 @@ static void print_fields(const struct gh_question *question, uint32_t referrer, 
 	size_t count = 0;
 	size_t limit = question->options->limit;
 	gh_pointers_start(&question->heap, referrer, &walk);
-	while (next_pointer_to(&walk, object, &pointer)) {
-		if (limit != 0 && count++ == limit) {
+	while (gh_pointers_next_to(&walk, object, &pointer)) {
+		if (count++ == limit) {
 			fputs(" ...", stdout);
 			return;
 		}
@@ -44,13 +35,12 @@ static int print_text(struct gh_question *question, uint32_t object, uint64_t ad
 	size_t nreferrers = gh_heap_referrers(&question->heap, object, &referrers);
 	gh_names_print_object(stdout, &question->names, object);
 	putchar('\n');
-	for (size_t i = 0; i < nroots && (limit == 0 || table.rows < limit); i++, table.rows++) {
+	for (size_t i = 0; i < nroots && table.rows < limit; i++, table.rows++) {
 		fputs("  ", stdout);
 		gh_names_print_root(stdout, &question->names, &roots[i]);
 		putchar('\n');
 	}
-	for (size_t i = 0; i < nreferrers && (limit == 0 || table.rows < limit);
-	     i++, table.rows++) {
+	for (size_t i = 0; i < nreferrers && table.rows < limit; i++, table.rows++) {
 		fputs("  ", stdout);
 		gh_names_print_object(stdout, &question->names, referrers[i]);
 		putchar(' ');
@@ -74,7 +64,7 @@ static void print_referrer_json(const struct gh_question *question, uint32_t ref
 	gh_names_print(stdout, &question->names, referrer, true);
 	fputs(",\"pointers\":[", stdout);
 	gh_pointers_start(&question->heap, referrer, &walk);
-	while (next_pointer_to(&walk, object, &pointer)) {
+	while (gh_pointers_next_to(&walk, object, &pointer)) {
 		printf("%s{\"offset\":%" PRIu64 ",\"field\":", separator, pointer.offset);
 		gh_names_print_field_json(stdout, &question->names, referrer, pointer.offset);
 		putchar('}');
@@ -97,7 +87,7 @@ static int print_json(struct gh_question *question, uint32_t object, uint64_t ad
 	gh_names_print(stdout, &question->names, object, true);
 	gh_row_key(&row, "roots");
 	putchar('[');
-	for (size_t i = 0; i < nroots && (limit == 0 || i < limit); i++) {
+	for (size_t i = 0; i < nroots && i < limit; i++) {
 		if (i > 0)
 			putchar(',');
 		gh_names_print_root_json(stdout, &question->names, &roots[i]);
@@ -105,7 +95,7 @@ static int print_json(struct gh_question *question, uint32_t object, uint64_t ad
 	putchar(']');
 	gh_row_key(&row, "referrers");
 	putchar('[');
-	for (size_t i = 0; i < nreferrers && (limit == 0 || i < limit); i++) {
+	for (size_t i = 0; i < nreferrers && i < limit; i++) {
 		if (i > 0)
 			putchar(',');
 		print_referrer_json(question, referrers[i], object);

@@ -1,23 +1,12 @@
 /* goheap report: a page for a browser that shows what fills a heap and what keeps it there. */
-#include <argp.h>
 #include <stdlib.h>
 
 #include "lib/util/output.h"
 #include "plugin/command.h"
 #include "plugin/goroutines.h"
-#include "plugin/options.h"
 #include "plugin/progress.h"
 #include "plugin/reportdata.h"
 #include "plugin/reportpage.h"
-
-enum {
-	KEY_NAMES = 0x100, /* past the letters: there is no short option */
-};
-
-struct arguments {
-	struct gh_question_options question; /* the dump and the program */
-	const char *output;                  /* the page's path; in argv */
-};
 
 /* A JSON text in memory, on its way to the page. */
 struct json {
@@ -96,62 +85,22 @@ static bool write_report(const char *path, struct gh_question *question, struct 
 	return false;
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static int answer(struct gh_question *question)
 {
-	struct arguments *arguments = state->input;
-	switch (key) {
-	case 'e':
-		arguments->question.program = arg;
-		return 0;
-	case 'o':
-		arguments->output = arg;
-		return 0;
-	case KEY_NAMES:
-		arguments->question.names = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (arguments->output == NULL)
-			argp_usage(state);
-		return gh_options_one(key, arg, state, &arguments->question.dump);
-	default:
-		return gh_options_one(key, arg, state, &arguments->question.dump);
-	}
+	struct gh_error err;
+	gh_progress_begin("goheap: writing", question->options->output);
+	bool ok = write_report(question->options->output, question, &err);
+	gh_progress_end();
+	if (!ok)
+		gh_print_error(&err);
+	return ok ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 
 int gh_cmd_report(int argc, char **argv)
 {
-	static const struct argp_option options[] = {
-	    {.name = "output", .key = 'o', .arg = "PAGE", .doc = "Write PAGE (required)"},
-	    {.name = "exe",
-	     .key = 'e',
-	     .arg = "PROGRAM",
-	     .doc = "The program that wrote the dump, for types, files and lines"},
-	    {.name = "names",
-	     .key = KEY_NAMES,
-	     .arg = "PROGRAM",
-	     .doc = "The same program before it was stripped, for variables, and types that they "
-		    "tell"},
-	    {0},
-	};
-	static const struct argp argp = {
-	    .options = options,
-	    .parser = parse_option,
-	    .args_doc = "DUMP -o PAGE",
-	    .doc = "Write a page for a browser, in one file, that shows what fills the heap of a "
-		   "dump and what keeps it there.",
-	};
-	struct arguments arguments = {0};
-	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
-
-	struct gh_question question;
-	struct gh_error err;
-	if (!gh_question_open(&question, &arguments.question, arguments.question.dump, true))
-		return GH_EXIT_INPUT;
-	gh_progress_begin("goheap: writing", arguments.output);
-	bool ok = write_report(arguments.output, &question, &err);
-	gh_progress_end();
-	if (!ok)
-		gh_print_error(&err);
-	gh_question_close(&question);
-	return ok ? GH_EXIT_OK : GH_EXIT_INPUT;
+	struct gh_question_options options = gh_question_parse(
+	    argc, argv, GH_ASKS_FILE,
+	    "Write a page for a browser, in one file, that shows what fills the heap of a dump "
+	    "and what keeps it there.");
+	return gh_question_run(&options, true, answer);
 }

@@ -21,7 +21,7 @@ static void print_total(const struct gh_question *question, const struct gh_top 
 
 static int print_unreachable(struct gh_question *question)
 {
-	static const char *const titles[] = {"bytes", "object"};
+	static const char *const titles[] = {"size", "object"};
 	const struct gh_heap *heap = &question->heap;
 	struct gh_table table = gh_table_start(&question->dump, question->options->json);
 	struct gh_top top = {.limit = question->options->limit};

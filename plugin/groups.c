@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/heap/samples.h"
 #include "lib/util/intern.h"
+#include "lib/util/numbermap.h"
 #include "lib/write/allocations.h"
-#include "plugin/numbering.h"
 
 /* Adds a group called TEXT, which is the groups' from now on. False if memory ran out. */
 static bool add_text(struct gh_groups *groups, char *text)
@@ -22,20 +23,25 @@ static bool add_text(struct gh_groups *groups, char *text)
 	return true;
 }
 
+/* Adds the group of SIZE, in bytes. */
+static bool add_size(struct gh_groups *groups, struct gh_numbermap *sizes, uint64_t size)
+{
+	char *text = NULL;
+	return gh_numbermap_put(sizes, size, (uint32_t)groups->count) &&
+	       asprintf(&text, "%" PRIu64 " bytes", size) >= 0 && add_text(groups, text);
+}
+
 static bool group_by_size(struct gh_groups *groups, const struct gh_heap *heap)
 {
-	struct gh_numbering sizes = {0};
+	struct gh_numbermap sizes = {0};
 	bool made = true;
 	for (uint32_t i = 0; made && i < heap->count; i++) {
 		uint64_t size = gh_heap_object(heap, i).size;
-		char *text = NULL;
-		groups->numbers[i] = gh_numbering_add(&sizes, size);
-		if (sizes.count > groups->count)
-			made = asprintf(&text, "%" PRIu64 " bytes", size) >= 0 &&
-			       add_text(groups, text);
-		made = made && groups->numbers[i] != GH_NUMBERING_NONE;
+		uint32_t known = gh_numbermap_get(&sizes, size);
+		groups->numbers[i] = known != GH_NOT_MAPPED ? known : (uint32_t)groups->count;
+		made = known != GH_NOT_MAPPED || add_size(groups, &sizes, size);
 	}
-	gh_numbering_free(&sizes);
+	gh_numbermap_free(&sizes);
 	return made;
 }
 
@@ -90,13 +96,11 @@ static bool group_by_site(struct gh_groups *groups, const struct gh_heap *heap)
 					symbols != NULL ? &symbols->program.tab : NULL, NULL) &&
 		    number_sites(groups, &allocations, sites);
 	gh_allocations_free(&allocations);
-	for (size_t i = 0; made && i < gh_dump_count(dump, GH_DUMP_SAMPLE); i++) {
-		struct gh_dump_record record;
-		gh_dump_get(dump, GH_DUMP_SAMPLE, i, &record);
-		uint32_t object = gh_heap_find(heap, record.sample.object);
-		size_t profile = gh_dump_find(dump, GH_DUMP_PROFILE, record.sample.profile);
-		if (object != GH_HEAP_NONE && profile != GH_DUMP_NONE)
-			groups->numbers[object] = sites[profile];
+	if (made)
+		gh_samples_find(groups->numbers, heap);
+	for (uint32_t i = 0; made && i < heap->count; i++) {
+		uint32_t record = groups->numbers[i];
+		groups->numbers[i] = record == GH_NOT_SAMPLED ? 0 : sites[record];
 	}
 	free(sites);
 	return made;
@@ -131,6 +135,15 @@ const char *gh_groups_title(const struct gh_groups *groups)
 {
 	static const char *const titles[] = {"type", "size", "site"};
 	return titles[groups->by];
+}
+
+void gh_groups_print(const struct gh_groups *groups, const char *name, struct gh_table *table)
+{
+	/* A size's name begins with its number. */
+	if (groups->by == GH_BY_SIZE && table->row.json)
+		gh_table_number(table, gh_groups_title(groups), strtoull(name, NULL, 10));
+	else
+		gh_table_text(table, gh_groups_title(groups), name);
 }
 
 void gh_groups_free(struct gh_groups *groups)

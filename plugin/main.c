@@ -12,8 +12,7 @@ static const struct command {
 	const char *summary; /* for --help; NULL for one that only the GDB plugin runs */
 	int (*run)(int argc, char **argv);
 } commands[] = {
-    {"info", "Tell what a Go program is and how it was built, or what a heap dump has",
-     gh_cmd_info},
+    {"info", "Tell what a Go program is, or what is in a heap dump", gh_cmd_info},
     {"funcs", "List its functions", gh_cmd_funcs},
     {"lines", "List the source line of every address", gh_cmd_lines},
     {"addr2line", "Find the source lines of addresses", gh_cmd_addr2line},
@@ -44,8 +43,7 @@ static const struct command {
     {"core", "Write it as a core file for debuggers", gh_cmd_core},
     {"dot", "Draw it for Graphviz, or what is around an address", gh_cmd_dot},
     {"hprof", "Write it as a Java heap dump for Eclipse MAT, VisualVM and jhat", gh_cmd_hprof},
-    {"report", "Write a page that shows what fills its heap and what keeps it there",
-     gh_cmd_report},
+    {"report", "Write a page for a browser that shows what fills its heap", gh_cmd_report},
     {"fetch", NULL, gh_cmd_fetch},
     {"session", NULL, gh_cmd_session},
     {"load", NULL, gh_cmd_load},
@@ -112,7 +110,7 @@ static char *filter_help(int key, const char *text, void *input)
 	fputs("Commands:\n", out);
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (commands[i].summary != NULL)
-			fprintf(out, "  %-11s%s\n", commands[i].name, commands[i].summary);
+			fprintf(out, "  %-12s%s\n", commands[i].name, commands[i].summary);
 	}
 	fputs("\n`goheap COMMAND --help' tells more of each.", out);
 	fclose(out);

@@ -1,8 +1,8 @@
 #include "plugin/naming.h"
 
 #include <inttypes.h>
-#include <string.h>
 
+#include "lib/util/escape.h"
 #include "plugin/dumpfile.h"
 #include "plugin/where.h"
 
@@ -42,7 +42,7 @@ const char *gh_names_class(const struct gh_names *names, uint32_t number)
 void gh_names_print(FILE *out, const struct gh_names *names, uint32_t object, bool json)
 {
 	const char *name = gh_names_class(names, gh_names_classes(names)[object]);
-	gh_print_bytes(out, name, strlen(name), json);
+	gh_escape_either(out, name, json);
 }
 
 void gh_names_print_object(FILE *out, const struct gh_names *names, uint32_t object)
@@ -62,7 +62,7 @@ void gh_names_print_command(FILE *out, const struct gh_names *names, uint32_t ob
 	    !typing->types.items[class->layout].named || strpbrk(class->name, "'\\") != NULL)
 		return;
 	fputs("  goheap print '", out);
-	gh_print_bytes(out, class->name, strlen(class->name), false);
+	gh_escape_print(out, class->name);
 	fprintf(out, "' 0x%" PRIx64 "\n", gh_typing_value(typing, object));
 }
 
@@ -246,7 +246,7 @@ static void print_function(FILE *out, const struct gh_names *names, uint64_t ent
 		return;
 	}
 	const char *name = gh_pclntab_name(&names->symbols->program.tab, place->func.name);
-	gh_print_bytes(out, name, strlen(name), json);
+	gh_escape_either(out, name, json);
 }
 
 static void print_frame(FILE *out, const struct gh_names *names, const struct gh_root *root,
@@ -262,7 +262,7 @@ static void print_frame(FILE *out, const struct gh_names *names, const struct gh
 	gh_traceback_print_name(out, &holder->call);
 	if (*holder->call.file != '\0') {
 		fputs(" at ", out);
-		gh_print_bytes(out, holder->call.file, strlen(holder->call.file), false);
+		gh_escape_print(out, holder->call.file);
 		fprintf(out, ":%" PRId32, holder->call.line);
 	}
 	if (print_variable(out, names, root, ", ", false))
@@ -323,7 +323,7 @@ static void print_call_json(FILE *out, const struct holder *holder)
 		fputs("null,\"line\":null", out);
 		return;
 	}
-	gh_print_bytes(out, holder->call.file, strlen(holder->call.file), true);
+	gh_escape_json(out, holder->call.file);
 	fprintf(out, ",\"line\":%" PRId32, holder->call.line);
 }
 

@@ -1,6 +1,8 @@
 #include "plugin/options.h"
 
+#include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 enum {
 	KEY_JSON = 0x100, /* past the letters: there is no short option */
@@ -20,6 +22,16 @@ error_t gh_options_one(int key, char *arg, struct argp_state *state, const char 
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
+}
+
+uint64_t gh_options_number(const char *arg, uint64_t most, const struct argp_state *state)
+{
+	char *end;
+	errno = 0;
+	uint64_t number = strtoull(arg, &end, 10);
+	if (*arg < '0' || *arg > '9' || *end != '\0' || errno != 0 || number > most)
+		argp_error(state, "not a number: %s", arg);
+	return number;
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)

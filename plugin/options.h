@@ -4,10 +4,14 @@
 
 #include <argp.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* What an argp parser does with KEY if it is no option of its own, for a command that takes one
  * argument: that goes to *TO, which is NULL before; in argv. */
 error_t gh_options_one(int key, char *arg, struct argp_state *state, const char **to);
+
+/* The decimal number ARG. Exits, as on a usage error, if it is none, or above MOST. */
+uint64_t gh_options_number(const char *arg, uint64_t most, const struct argp_state *state);
 
 /* The command line that info and funcs share. */
 struct gh_options {

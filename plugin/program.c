@@ -49,8 +49,6 @@ void gh_print_file(const char *file, bool json)
 {
 	if (*file == '\0')
 		fputs(json ? "null" : "?", stdout);
-	else if (json)
-		gh_escape_json(stdout, file);
 	else
-		gh_escape_print(stdout, file);
+		gh_escape_either(stdout, file, json);
 }

@@ -1,11 +1,9 @@
 #include "plugin/question.h"
 
-#include <argp.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "lib/util/escape.h"
 #include "plugin/command.h"
 #include "plugin/dumpfile.h"
 #include "plugin/progress.h"
@@ -13,183 +11,6 @@
 #include "plugin/where.h"
 
 #define OUTPUT_BUFFER (1 << 18)
-
-/* A screenful. */
-#define DEFAULT_LIMIT 20
-
-enum {
-	KEY_JSON = 0x100, /* past the letters: there is no short option */
-	KEY_BY,
-	KEY_NAMES,
-};
-
-/* What the parser fills, and for what. */
-struct parse {
-	struct gh_question_options options;
-	enum gh_question_kind kind;
-};
-
-static void parse_limit(struct gh_question_options *options, const char *arg,
-			struct argp_state *state)
-{
-	char *end;
-	errno = 0;
-	options->limit = strtoull(arg, &end, 10);
-	options->has_limit = true;
-	if (*arg < '0' || *arg > '9' || *end != '\0' || errno != 0)
-		argp_error(state, "not a number: %s", arg);
-}
-
-static void parse_address(struct gh_question_options *options, const char *arg,
-			  struct argp_state *state)
-{
-	char *end;
-	errno = 0;
-	uint64_t address = strtoull(arg, &end, 16);
-	if (*arg == '-' || *arg == '+' || *arg == ' ' || end == arg || *end != '\0' || errno != 0)
-		argp_error(state, "not an address: %s", arg);
-	gh_buffer_bytes(&options->addresses, &address, sizeof(address));
-}
-
-static void parse_grouping(struct gh_question_options *options, const char *arg,
-			   struct argp_state *state)
-{
-	static const char *const names[] = {"type", "size", "site"};
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(names[i], arg) == 0) {
-			options->grouping = (enum gh_grouping)i;
-			return;
-		}
-	}
-	argp_error(state, "not type, size or site: %s", arg);
-}
-
-static void parse_argument(struct parse *parse, char *arg, struct argp_state *state)
-{
-	struct gh_question_options *options = &parse->options;
-	if (options->dump == NULL)
-		options->dump = arg;
-	else if (parse->kind == GH_ASKS_ADDRESSES ||
-		 (parse->kind == GH_ASKS_PICTURE && options->addresses.size == 0))
-		parse_address(options, arg, state);
-	else if (parse->kind == GH_ASKS_GROWTH && options->newer == NULL)
-		options->newer = arg;
-	else
-		argp_usage(state);
-}
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct parse *parse = state->input;
-	struct gh_question_options *options = &parse->options;
-	switch (key) {
-	case 'e':
-		options->program = arg;
-		return 0;
-	case KEY_NAMES:
-		options->names = arg;
-		return 0;
-	case 'n':
-		parse_limit(options, arg, state);
-		return 0;
-	case KEY_JSON:
-		if (parse->kind == GH_ASKS_PICTURE)
-			argp_error(state, "a picture is not JSON");
-		options->json = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		parse_argument(parse, arg, state);
-		return 0;
-	case ARGP_KEY_END:
-		if (options->dump == NULL ||
-		    (parse->kind == GH_ASKS_ADDRESSES && options->addresses.size == 0) ||
-		    (parse->kind == GH_ASKS_GROWTH && options->newer == NULL))
-			argp_usage(state);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-/* The options that not all have. */
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct parse *parse = state->input;
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = parse;
-		return 0;
-	case KEY_BY:
-		parse_grouping(&parse->options, arg, state);
-		return 0;
-	case 'o':
-		parse->options.output = arg;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-struct gh_question_options gh_question_parse(int argc, char **argv, enum gh_question_kind kind,
-					     const char *doc)
-{
-	static const struct argp_option shared[] = {
-	    {.name = "exe",
-	     .key = 'e',
-	     .arg = "PROGRAM",
-	     .doc = "The program that wrote the dump, for types, files and lines"},
-	    {.name = "names",
-	     .key = KEY_NAMES,
-	     .arg = "PROGRAM",
-	     .doc = "The same program before it was stripped, for variables, and types that they "
-		    "tell"},
-	    {.name = "limit",
-	     .key = 'n',
-	     .arg = "N",
-	     .doc = "Print no more than N rows; 0 for all (20, or all if it is JSON)"},
-	    {.name = "json", .key = KEY_JSON, .doc = "Print JSON instead of text"},
-	    {0},
-	};
-	static const struct argp_option by[] = {
-	    {.name = "by",
-	     .key = KEY_BY,
-	     .arg = "WHAT",
-	     .doc = "What to put objects together by: type, size, or site, the place that "
-		    "allocated them"},
-	    {0},
-	};
-	static const struct argp_option output[] = {
-	    {.name = "output",
-	     .key = 'o',
-	     .arg = "FILE",
-	     .doc = "Write FILE instead of standard output"},
-	    {0},
-	};
-	static const struct argp common = {.options = shared, .parser = parse_option};
-	static const struct argp_child children[] = {{.argp = &common}, {0}};
-	static const char *const arguments[] = {"DUMP", "DUMP ADDR...", "DUMP", "OLD NEW",
-						"DUMP [ADDR]"};
-	bool groups = kind == GH_ASKS_GROUPS || kind == GH_ASKS_GROWTH;
-	struct argp argp = {
-	    .options = groups                    ? by
-		       : kind == GH_ASKS_PICTURE ? output
-						 : NULL,
-	    .parser = parse_own,
-	    .args_doc = arguments[kind],
-	    .doc = doc,
-	    .children = children,
-	};
-	struct parse parse = {.kind = kind};
-	argp_parse(&argp, argc, argv, 0, NULL, &parse);
-	if (!parse.options.has_limit && !parse.options.json)
-		parse.options.limit = DEFAULT_LIMIT;
-	return parse.options;
-}
-
-void gh_question_free_options(struct gh_question_options *options)
-{
-	gh_buffer_free(&options->addresses);
-}
 
 /* Adds to LINE how many of WHAT there are. */
 static void add_damage(FILE *line, bool *any, uint64_t count, const char *what)
@@ -217,7 +38,7 @@ static void print_damage(const struct gh_heap *heap)
 	fclose(line);
 	if (any) {
 		fputs("goheap: ", stderr);
-		gh_print_bytes(stderr, heap->dump->path, strlen(heap->dump->path), false);
+		gh_escape_print(stderr, heap->dump->path);
 		fprintf(stderr, ": %s\n", text);
 	}
 	free(text);

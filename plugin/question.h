@@ -1,53 +1,21 @@
-/* A question about the heap of a dump: the command line that such commands share, and what they
- * read. */
+/* A question about the heap of a dump: what the commands that answer one read. */
 #ifndef GH_PLUGIN_QUESTION_H
 #define GH_PLUGIN_QUESTION_H
 
 #include "lib/heap/dominators.h"
 #include "plugin/naming.h"
+#include "plugin/question_options.h"
 #include "plugin/symbols.h"
 
-/* What objects are put in groups by. */
-enum gh_grouping { GH_BY_TYPE, GH_BY_SIZE, GH_BY_SITE };
-
-/* What the command line of a command has besides options. */
-enum gh_question_kind {
-	GH_ASKS_DUMP,      /* DUMP */
-	GH_ASKS_ADDRESSES, /* DUMP ADDR... */
-	GH_ASKS_GROUPS,    /* DUMP, and what to group by */
-	GH_ASKS_GROWTH,    /* OLD NEW, and what to group by */
-	GH_ASKS_PICTURE,   /* DUMP [ADDR], and where to write it */
-};
-
-struct gh_question_options {
-	const char *dump;           /* the dump's path; in argv */
-	const char *newer;          /* the second dump's; in argv */
-	const char *program;        /* the program's path; in argv, NULL if none is given */
-	const char *names;          /* its path before it was stripped; in argv, NULL likewise */
-	const char *output;         /* the path to write to; in argv, NULL if none is given */
-	struct gh_buffer addresses; /* uint64_t; owned */
-	enum gh_grouping grouping;
-	size_t limit; /* rows to print; 0: all */
-	bool has_limit;
-	bool json;
-};
-
 struct gh_question {
-	const struct gh_question_options *options;
-	struct gh_dump dump;
-	struct gh_heap heap;
-	struct gh_dominators dominators; /* zeros unless they were asked for */
-	struct gh_names names;
-	struct gh_symbols symbols; /* if a program is given */
+	const struct gh_question_options *options; /* the caller's */
+	struct gh_dump dump;                       /* that it is about */
+	struct gh_heap heap;                       /* of the dump */
+	struct gh_dominators dominators;           /* zeros unless they were asked for */
+	struct gh_names names;                     /* of what is in the heap */
+	struct gh_symbols symbols;                 /* if a program is given */
 	const char *twin; /* path of that program with DWARF; NULL if there is none; not owned */
 };
-
-/* Parses the command line of a command that DOC describes. Exits, as argp does, on --help and on a
- * usage error. To be freed with gh_question_free_options. */
-struct gh_question_options gh_question_parse(int argc, char **argv, enum gh_question_kind kind,
-					     const char *doc);
-
-void gh_question_free_options(struct gh_question_options *options);
 
 /* Reads the dump PATH and makes the graph of its heap, and names; WITH_DOMINATORS, these too. What
  * is wrong with the heap is told in one line. On failure prints the error and returns false. To be

@@ -26,10 +26,8 @@ void gh_report_text(struct gh_report *report, const char *key, const char *value
 	gh_report_key(report, key);
 	if (value == NULL)
 		fputs(report->json ? "null" : "unknown", stdout);
-	else if (report->json)
-		gh_escape_json(stdout, value);
 	else
-		gh_escape_print(stdout, value);
+		gh_escape_either(stdout, value, report->json);
 	if (!report->json)
 		putchar('\n');
 }

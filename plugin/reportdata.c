@@ -7,6 +7,7 @@
 #include "lib/heap/histogram.h"
 #include "lib/heap/pathtree.h"
 #include "lib/heap/remainder.h"
+#include "lib/util/escape.h"
 #include "plugin/dumpfile.h"
 
 /* Objects that are shown one by one, and how many others may dominate one. */
@@ -61,18 +62,6 @@ static void free_analysis(struct report *report)
 	free(report->classes);
 }
 
-/* Where OBJECT has its first pointer to TARGET, which it points to. */
-static uint64_t offset_of(const struct gh_heap *heap, uint32_t object, uint32_t target)
-{
-	struct gh_pointers walk;
-	struct gh_pointer pointer;
-	gh_pointers_start(heap, object, &walk);
-	while (gh_pointers_next(&walk, &pointer))
-		if (pointer.target == target)
-			return pointer.offset;
-	return 0;
-}
-
 /* Prints OBJECT of a path, and the field in it that leads to NEXT. */
 static void print_step(struct report *report, uint32_t object, uint32_t next)
 {
@@ -83,7 +72,7 @@ static void print_step(struct report *report, uint32_t object, uint32_t next)
 	fprintf(out, ",\"address\":\"0x%" PRIx64 "\"",
 		gh_heap_object(&question->heap, object).address);
 	if (next != object) {
-		uint64_t offset = offset_of(&question->heap, object, next);
+		uint64_t offset = gh_heap_offset(&question->heap, object, next);
 		fprintf(out, ",\"offset\":%" PRIu64 ",\"field\":", offset);
 		gh_names_print_field_json(out, &question->names, object, offset);
 	}
@@ -176,7 +165,7 @@ static void print_object(struct report *report, uint32_t object, uint32_t parent
 static void print_sum(struct report *report, const struct gh_remainder *sum, const char *name)
 {
 	begin_node(report, sum->parent);
-	gh_print_bytes(report->json, name, strlen(name), true);
+	gh_escape_json(report->json, name);
 	fprintf(report->json,
 		",\"count\":%" PRIu64 ",\"size\":%" PRIu64 ",\"retained\":%" PRIu64 "}",
 		sum->objects, sum->bytes, sum->retained);
@@ -254,7 +243,7 @@ static void print_classes(struct report *report)
 	for (size_t i = 0; order != NULL && i < count && i < MAX_CLASSES; i++) {
 		const char *name = gh_names_class(names, (uint32_t)order[i].number);
 		fputs(i > 0 ? ",\n{\"name\":" : "{\"name\":", report->json);
-		gh_print_bytes(report->json, name, strlen(name), true);
+		gh_escape_json(report->json, name);
 		fprintf(report->json,
 			",\"objects\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"retained\":%" PRIu64 "}",
 			order[i].row->objects, order[i].row->bytes, order[i].row->retained);
@@ -270,7 +259,7 @@ static void print_report(struct report *report)
 	const char *slash = strrchr(dump->path, '/');
 	const char *file = slash != NULL ? slash + 1 : dump->path;
 	fputs("{\"file\":", report->json);
-	gh_print_bytes(report->json, file, strlen(file), true);
+	gh_escape_json(report->json, file);
 	fputs(",\"version\":", report->json);
 	gh_print_slice(report->json, dump, gh_dump_go_version(dump), true);
 	fprintf(report->json,

@@ -39,10 +39,7 @@ void gh_row_bool(struct gh_row *row, const char *key, bool value)
 void gh_row_text(struct gh_row *row, const char *key, const char *value)
 {
 	gh_row_key(row, key);
-	if (row->json)
-		gh_escape_json(stdout, value);
-	else
-		gh_escape_print(stdout, value);
+	gh_escape_either(stdout, value, row->json);
 }
 
 void gh_row_slice(struct gh_row *row, const char *key, struct gh_dump_slice value)

@@ -2,8 +2,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "lib/util/escape.h"
 #include "plugin/dumpfile.h"
 
 /* Of columns. The numbers' is wider if need be. */
@@ -123,7 +123,7 @@ void gh_table_text(struct gh_table *table, const char *key, const char *value)
 	if (value == NULL)
 		fputs(table->row.json ? "null" : "?", stdout);
 	else
-		gh_print_bytes(stdout, value, strlen(value), table->row.json);
+		gh_escape_either(stdout, value, table->row.json);
 }
 
 void gh_table_object(struct gh_table *table, const struct gh_names *names, uint32_t object)

@@ -6,9 +6,9 @@
 #include "plugin/row.h"
 
 struct gh_table {
-	struct gh_row row;
-	uint64_t rows; /* that have been printed */
-	int width;     /* of a number, in characters */
+	struct gh_row row; /* that is being printed, in JSON */
+	uint64_t rows;     /* that have been printed */
+	int width;         /* of a number, in characters */
 };
 
 /* Begins a table of what is in DUMP: none of its numbers is larger than the bytes in all objects.

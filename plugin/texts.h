@@ -20,7 +20,7 @@ struct gh_text {
 
 struct gh_texts {
 	struct gh_buffer list; /* struct gh_text; owned */
-	size_t count;
+	size_t count;          /* of texts */
 };
 
 /* Finds the texts in HEAP, each once. False (ERR filled) if memory ran out. To be freed either way.

@@ -40,9 +40,9 @@ void gh_top_add(struct gh_top *top, uint64_t key, uint32_t number)
 	size_t count = top->items.size / sizeof(item);
 	top->seen++;
 	top->total += key;
-	if (top->limit == 0 || count < top->limit) {
+	if (count < top->limit) {
 		gh_buffer_bytes(&top->items, &item, sizeof(item));
-		if (top->limit != 0 && !top->items.failed)
+		if (top->limit != SIZE_MAX && !top->items.failed)
 			sift_up((void *)top->items.data, count);
 	} else if (is_smaller(&items[0], &item)) {
 		items[0] = item;

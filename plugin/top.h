@@ -14,7 +14,7 @@ struct gh_top_item {
 };
 
 struct gh_top {
-	size_t limit;           /* how many are kept; 0: all */
+	size_t limit;           /* how many are kept; SIZE_MAX: all */
 	struct gh_buffer items; /* struct gh_top_item; owned */
 	uint64_t seen;          /* that were added */
 	uint64_t total;         /* the sum of their keys */

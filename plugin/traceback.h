@@ -23,9 +23,9 @@ struct gh_call {
 
 struct gh_traceback {
 	struct gh_call *calls; /* innermost first; owned, and used again for the next */
-	size_t ncalls;
-	size_t capacity; /* of calls */
-	bool all;        /* nothing would be left: nothing is hidden */
+	size_t ncalls;         /* how many these are */
+	size_t capacity;       /* of calls */
+	bool all;              /* nothing would be left: nothing is hidden */
 };
 
 /* Fills TRACEBACK with the stack of goroutine NUMBER; zero it before the first. SYMBOLS may be

@@ -20,8 +20,8 @@ struct gh_tree {
 	uint64_t seen;              /* how many there would be without a limit */
 };
 
-/* Makes the tree of the LIMIT (0: all) lines of HEAP that retain most. CLASSES are by object. False
- * if memory ran out; to be freed either way. */
+/* Makes the tree of the LIMIT (SIZE_MAX: all) lines of HEAP that retain most. CLASSES are by
+ * object. False if memory ran out; to be freed either way. */
 bool gh_tree_make(struct gh_tree *tree, const struct gh_heap *heap,
 		  const struct gh_dominators *dominators, const uint32_t *classes, size_t limit);
 

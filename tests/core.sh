@@ -8,18 +8,7 @@ export LC_ALL=C
 . "$(dirname "$0")/lib.sh"
 session_home
 
-# goheap PROGRAM COMMAND...: a session with the plugin; PROGRAM may be empty.
-goheap() {
-	local program=$1 commands=()
-	shift
-	for command in "$@"; do
-		commands+=(-ex "$command")
-	done
-	timeout -k 5 "${patience-120}" gdb -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' \
-		-iex 'set print frame-arguments presence' \
-		-x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" "${commands[@]}" ${program:+"$program"} \
-		</dev/null 2>&1
-}
+gdb_options=(-iex 'set print frame-arguments presence')
 
 # shown: backtraces of all threads on standard input as such rows.
 shown() {

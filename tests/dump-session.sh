@@ -18,18 +18,7 @@ define show_locals
 end
 END
 
-# goheap PROGRAM COMMAND...: a session with the plugin, in GDB; PROGRAM may be empty.
-GDB=gdb
-goheap() {
-	local program=$1 commands=()
-	shift
-	for command in "$@"; do
-		commands+=(-ex "$command")
-	done
-	timeout -k 5 120 "$GDB" -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' \
-		-iex 'set auto-load no' -x "$work/goheap.gdb" -x "$work/locals.gdb" \
-		-ex "jit-reader-load $GOHEAP_SO" "${commands[@]}" ${program:+"$program"} </dev/null 2>&1
-}
+gdb_options=(-x "$work/locals.gdb")
 
 # wrong: what a session on standard input shows of the variables that the program printed, where it is neither
 # that nor unknown.

@@ -8,18 +8,7 @@ export LC_ALL=C
 . "$(dirname "$0")/lib.sh"
 session_home
 
-# goheap PROGRAM COMMAND...: a session with the plugin.
-goheap() {
-	local program=$1 commands=()
-	shift
-	for command in "$@"; do
-		commands+=(-ex "$command")
-	done
-	timeout -k 5 300 gdb -nx -q -batch -iex 'set width 0' -iex 'set height 0' \
-		-iex 'set debuginfod enabled off' -iex 'set print frame-arguments presence' \
-		-x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" "${commands[@]}" "$program" \
-		</dev/null 2>&1
-}
+patience=300 gdb_options=(-iex 'set print frame-arguments presence')
 
 # start PROGRAM [MORE]: runs the sample until all its goroutines are blocked; $pid, and descriptor 7, which ends it.
 start() {

@@ -7,18 +7,6 @@ export LC_ALL=C
 . "$(dirname "$0")/lib.sh"
 session_home
 
-# goheap PROGRAM COMMAND...: a session with the plugin, in GDB; PROGRAM may be empty.
-goheap() {
-	local program=$1 commands=()
-	shift
-	for command in "$@"; do
-		commands+=(-ex "$command")
-	done
-	timeout -k 5 120 gdb -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' \
-		-iex 'set auto-load no' -x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" "${commands[@]}" \
-		${program:+"$program"} </dev/null 2>&1
-}
-
 # said KIND STRUCTURE COLUMN: what the program printed in the first such line.
 said() {
 	awk -F'\t' -v kind="$1" -v structure="$2" -v column="$3" \

@@ -98,6 +98,20 @@ session_home() {
 	sed '/^# --- build tree only ---$/,$d' "$tests/../gdbinit" >"$work/goheap.gdb"
 }
 
+# goheap PROGRAM COMMAND...: a session with the plugin, in $GDB, of no more than $patience seconds and with the options
+# $gdb_options; PROGRAM may be empty. After session_home.
+GDB=gdb patience=120 gdb_options=()
+goheap() {
+	local program=$1 commands=()
+	shift
+	for command in "$@"; do
+		commands+=(-ex "$command")
+	done
+	timeout -k 5 "$patience" "$GDB" -nx -q -batch -iex 'set width 0' -iex 'set height 0' \
+		-iex 'set debuginfod enabled off' -iex 'set auto-load no' "${gdb_options[@]}" -x "$work/goheap.gdb" \
+		-ex "jit-reader-load $GOHEAP_SO" "${commands[@]}" ${program:+"$program"} </dev/null 2>&1
+}
+
 # serve ARGUMENT...: gdbserver in the background; its process id in $server and among $children, its port in $port.
 serve() {
 	rm -f "$work/server"

@@ -12,7 +12,7 @@ struct gh_container {
 
 struct gh_containers {
 	struct gh_container *items; /* by part; owned */
-	size_t count;
+	size_t count;               /* of items */
 };
 
 /* Finds the structs that have descriptors, and what they begin with. False if memory ran out. To be

@@ -5,7 +5,7 @@
 
 #include "lib/heap/dwarf.h"
 #include "lib/heap/layout.h"
-#include "lib/heap/numbermap.h"
+#include "lib/util/numbermap.h"
 
 struct gh_dwarf_layouts {
 	Dwarf_Debug dwarf;          /* not owned */

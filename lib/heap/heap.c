@@ -94,3 +94,11 @@ void gh_pointers_start(const struct gh_heap *heap, uint32_t object, struct gh_po
 	gh_dump_record_read_again(&cur, heap->dump->format, &record);
 	gh_pointers_of(heap->dump, &heap->places, &record, walk);
 }
+
+uint64_t gh_heap_offset(const struct gh_heap *heap, uint32_t object, uint32_t target)
+{
+	struct gh_pointers walk;
+	struct gh_pointer pointer;
+	gh_pointers_start(heap, object, &walk);
+	return gh_pointers_next_to(&walk, target, &pointer) ? pointer.offset : 0;
+}

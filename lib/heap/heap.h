@@ -67,4 +67,7 @@ void gh_heap_passed(const struct gh_heap *heap, uint32_t object);
 /* Starts a walk over the pointers of OBJECT, for gh_pointers_next. */
 void gh_pointers_start(const struct gh_heap *heap, uint32_t object, struct gh_pointers *walk);
 
+/* Where OBJECT has its first pointer to TARGET, which it points to; in bytes from its start. */
+uint64_t gh_heap_offset(const struct gh_heap *heap, uint32_t object, uint32_t target);
+
 #endif

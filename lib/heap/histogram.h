@@ -5,7 +5,7 @@
 #include "lib/heap/dominators.h"
 
 struct gh_histogram_row {
-	uint64_t objects;
+	uint64_t objects;  /* how many */
 	uint64_t bytes;    /* in them */
 	uint64_t retained; /* bytes that would go with those of them that roots reach */
 	uint32_t largest;  /* that of them which alone retains most, the first of like ones */

@@ -51,18 +51,6 @@ static bool find_first(struct search *search, uint32_t object, uint32_t *first)
 	return true;
 }
 
-/* Where OBJECT has its first pointer to TARGET, which it points to. */
-static uint64_t offset_of(const struct gh_heap *heap, uint32_t object, uint32_t target)
-{
-	struct gh_pointers walk;
-	struct gh_pointer pointer;
-	gh_pointers_start(heap, object, &walk);
-	while (gh_pointers_next(&walk, &pointer))
-		if (pointer.target == target)
-			return pointer.offset;
-	return 0;
-}
-
 static bool add_step(struct gh_path *path, uint32_t object, uint64_t offset)
 {
 	struct gh_path_step *step = gh_buffer_extend(&path->steps, sizeof(*step));
@@ -80,7 +68,7 @@ static bool make_steps(const struct search *search, uint32_t first, uint32_t las
 	uint32_t object = first;
 	while (object != last) {
 		uint32_t next = search->toward[object] - 1;
-		if (!add_step(path, object, offset_of(search->heap, object, next)))
+		if (!add_step(path, object, gh_heap_offset(search->heap, object, next)))
 			return false;
 		object = next;
 	}

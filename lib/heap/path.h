@@ -5,7 +5,7 @@
 #include "lib/heap/heap.h"
 
 struct gh_path_step {
-	uint32_t object;
+	uint32_t object; /* its number */
 	uint64_t
 	    offset; /* of the pointer to the next object, in this one, in bytes; of the last 0 */
 };
@@ -13,7 +13,7 @@ struct gh_path_step {
 struct gh_path {
 	struct gh_root root;    /* points to the first step's object */
 	struct gh_buffer steps; /* struct gh_path_step, up to the object asked for; owned */
-	size_t nsteps;
+	size_t nsteps;          /* how many these are */
 };
 
 /* Finds a shortest way from a root of HEAP to OBJECT. Of several roots of an object it is the first

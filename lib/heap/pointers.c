@@ -69,3 +69,11 @@ bool gh_pointers_next(struct gh_pointers *walk, struct gh_pointer *pointer)
 	}
 	return false;
 }
+
+bool gh_pointers_next_to(struct gh_pointers *walk, uint32_t target, struct gh_pointer *pointer)
+{
+	while (gh_pointers_next(walk, pointer))
+		if (pointer->target == target)
+			return true;
+	return false;
+}

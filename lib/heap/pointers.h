@@ -12,11 +12,11 @@ struct gh_pointer {
 
 /* A walk over the pointers of a region. The fields are private but the count. */
 struct gh_pointers {
-	const struct gh_dump *dump;
-	const struct gh_places *places;
-	struct gh_fields fields;
-	struct gh_cursor contents; /* of the region */
-	uint64_t unknown;          /* interfaces whose type is not in the dump */
+	const struct gh_dump *dump;     /* the caller's */
+	const struct gh_places *places; /* the objects' numbers; the caller's */
+	struct gh_fields fields;        /* of the region */
+	struct gh_cursor contents;      /* of the region */
+	uint64_t unknown;               /* interfaces whose type is not in the dump */
 };
 
 /* Starts a walk over the pointers of RECORD, an object, frame, or segment of DUMP, whose objects
@@ -28,5 +28,8 @@ void gh_pointers_of(const struct gh_dump *dump, const struct gh_places *places,
  * an interface, its data word, if that is a pointer. It may be nil, and may point to no object.
  * False at the end. */
 bool gh_pointers_next(struct gh_pointers *walk, struct gh_pointer *pointer);
+
+/* The same of those that point to, or into, the object TARGET. */
+bool gh_pointers_next_to(struct gh_pointers *walk, uint32_t target, struct gh_pointer *pointer);
 
 #endif

@@ -3,7 +3,7 @@
 #define GH_HEAP_SHAPE_H
 
 #include "lib/heap/heap.h"
-#include "lib/heap/numbermap.h"
+#include "lib/util/numbermap.h"
 
 /* A size and a fieldlist. */
 struct gh_shape {

@@ -6,8 +6,8 @@
 #include "lib/heap/containers.h"
 #include "lib/heap/heap.h"
 #include "lib/heap/layout.h"
-#include "lib/heap/numbermap.h"
 #include "lib/heap/sizeclass.h"
+#include "lib/util/numbermap.h"
 
 /* How well an object's type is known; a better one outdoes a worse. */
 enum gh_trust {

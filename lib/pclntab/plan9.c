@@ -236,7 +236,7 @@ static void write_function(struct conversion *conversion, size_t index)
 	gh_buffer_u32(out, 0); /* nfuncdata */
 }
 
-/* Adds a component to the path that is PATH long so far. */
+/* Adds COMPONENT to PATH, which is *LENGTH bytes long so far. */
 static void add_component(char *path, size_t *length, const char *component)
 {
 	size_t size = strnlen(component, MAX_PATH);

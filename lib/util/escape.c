@@ -167,6 +167,11 @@ void gh_escape_json(FILE *out, const char *text)
 	putc('"', out);
 }
 
+void gh_escape_either(FILE *out, const char *text, bool json)
+{
+	(json ? gh_escape_json : gh_escape_print)(out, text);
+}
+
 void gh_escape_utf8(struct gh_buffer *out, const char *text, size_t size)
 {
 	for (size_t i = 0, step; i < size; i += step) {

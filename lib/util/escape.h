@@ -30,6 +30,9 @@ void gh_escape_overwrite(char *text, size_t size);
 /* Prints TEXT to OUT as a JSON string, with its quotes. Bytes that are not UTF-8 become U+FFFD. */
 void gh_escape_json(FILE *out, const char *text);
 
+/* Prints TEXT to OUT in one of these ways. */
+void gh_escape_either(FILE *out, const char *text, bool json);
+
 /* Appends the SIZE bytes at TEXT to OUT as UTF-8: U+FFFD in place of each control character and of
  * each byte that is not UTF-8. */
 void gh_escape_utf8(struct gh_buffer *out, const char *text, size_t size);

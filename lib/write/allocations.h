@@ -37,7 +37,7 @@ struct gh_allocation_stack {
 };
 
 struct gh_allocations {
-	const struct gh_dump *dump;
+	const struct gh_dump *dump;    /* the caller's */
 	struct gh_intern texts;        /* names of functions and files, in the dump or program */
 	struct gh_buffer lines;        /* struct gh_allocation_line, by number */
 	struct gh_buffer places;       /* struct gh_allocation_place, by number */

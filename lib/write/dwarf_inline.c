@@ -28,7 +28,7 @@ void gh_inlines_init(struct gh_inlines *inlines, const struct gh_pclntab *tab,
 
 void gh_inlines_begin_unit(struct gh_inlines *inlines, size_t unit)
 {
-	gh_numbers_free(&inlines->origins);
+	gh_numbermap_free(&inlines->origins);
 	inlines->unit = unit;
 }
 
@@ -102,11 +102,11 @@ static uint32_t add_abstract(struct gh_inlines *inlines, const struct gh_frame *
 /* The unit's abstract subprogram that FRAME is a copy of. */
 static uint32_t find_abstract(struct gh_inlines *inlines, const struct gh_frame *frame)
 {
-	const uint32_t *known = gh_numbers_get(&inlines->origins, frame->name);
-	if (known != NULL)
-		return *known;
+	uint32_t known = gh_numbermap_get(&inlines->origins, frame->name);
+	if (known != GH_NOT_MAPPED)
+		return known;
 	uint32_t origin = add_abstract(inlines, frame);
-	inlines->failed |= !gh_numbers_put(&inlines->origins, frame->name, origin);
+	inlines->failed |= !gh_numbermap_put(&inlines->origins, frame->name, origin);
 	return origin;
 }
 
@@ -298,7 +298,7 @@ bool gh_inlines_free(struct gh_inlines *inlines)
 {
 	bool whole = !inlines->failed && !inlines->calls.failed && !inlines->spans.failed &&
 		     !inlines->numbers.failed;
-	gh_numbers_free(&inlines->origins);
+	gh_numbermap_free(&inlines->origins);
 	gh_buffer_free(&inlines->calls);
 	gh_buffer_free(&inlines->spans);
 	gh_buffer_free(&inlines->numbers);

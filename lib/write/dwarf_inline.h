@@ -2,9 +2,9 @@
 #ifndef GH_WRITE_DWARF_INLINE_H
 #define GH_WRITE_DWARF_INLINE_H
 
+#include "lib/util/numbermap.h"
 #include "lib/write/dwarf_line.h"
 #include "lib/write/dwarf_live.h"
-#include "lib/write/numbers.h"
 #include "lib/write/strings.h"
 
 /* No call, or no span. */
@@ -37,7 +37,7 @@ struct gh_inlines {
 	struct gh_line_table *lines; /* the unit's */
 	struct gh_buffer *info;      /* .debug_info */
 	size_t unit;                 /* where the unit starts in it */
-	struct gh_numbers
+	struct gh_numbermap
 	    origins;              /* the unit's abstract subprograms: offset in the unit, by name */
 	struct gh_buffer calls;   /* of the function: struct gh_inline_call */
 	struct gh_buffer spans;   /* of its calls: struct gh_inline_span */

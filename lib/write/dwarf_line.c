@@ -22,7 +22,7 @@
 /* The unit's state, before its first function. */
 static void reset(struct gh_line_table *lines)
 {
-	gh_numbers_free(&lines->numbers);
+	gh_numbermap_free(&lines->numbers);
 	gh_intern_free(&lines->dirs);
 	lines->program.size = 0;
 	lines->files.size = 0;
@@ -83,11 +83,11 @@ static uint32_t add_file(struct gh_line_table *lines, const char *name)
 
 static uint32_t find_file(struct gh_line_table *lines, uint32_t file)
 {
-	const uint32_t *known = gh_numbers_get(&lines->numbers, file);
-	if (known != NULL)
-		return *known;
+	uint32_t known = gh_numbermap_get(&lines->numbers, file);
+	if (known != GH_NOT_MAPPED)
+		return known;
 	uint32_t number = add_file(lines, gh_pclntab_file(lines->tab, file));
-	lines->failed |= !gh_numbers_put(&lines->numbers, file, number);
+	lines->failed |= !gh_numbermap_put(&lines->numbers, file, number);
 	return number;
 }
 

@@ -5,7 +5,7 @@
 #include "lib/pclntab/sourcemap.h"
 #include "lib/util/buffer.h"
 #include "lib/util/intern.h"
-#include "lib/write/numbers.h"
+#include "lib/util/numbermap.h"
 
 /* Where a function is in the source. */
 struct gh_decl {
@@ -40,11 +40,11 @@ struct gh_line_file {
 /* The line number program of one unit after the other. The fields are private. */
 struct gh_line_table {
 	const struct gh_pclntab *tab;
-	struct gh_buffer program;  /* the unit's rows */
-	struct gh_buffer files;    /* the unit's file table: its entries */
-	struct gh_intern dirs;     /* the unit's directories; in the image */
-	struct gh_numbers numbers; /* of the unit's files, by file of the pclntab */
-	uint32_t nfiles;           /* in the unit's file table */
+	struct gh_buffer program;    /* the unit's rows */
+	struct gh_buffer files;      /* the unit's file table: its entries */
+	struct gh_intern dirs;       /* the unit's directories; in the image */
+	struct gh_numbermap numbers; /* of the unit's files, by file of the pclntab */
+	uint32_t nfiles;             /* in the unit's file table */
 	struct gh_line_file
 	    recent[GH_RECENT_FILES]; /* looked up last, by file modulo their number */
 	size_t name_bytes;           /* bytes of file names that may still be written */

@@ -17,7 +17,7 @@ struct gh_hprof_call {
 struct gh_hprof_stack {
 	const char *name;                  /* of the goroutine; escaped */
 	const struct gh_hprof_call *calls; /* innermost first */
-	size_t ncalls;
+	size_t ncalls;                     /* how many these are */
 };
 
 /* What a dump alone does not say of its goroutines. */
@@ -25,7 +25,7 @@ struct gh_hprof_stacks {
 	/* Fills STACK with that of goroutine NUMBER, good until the next is asked for. False if
 	 * memory ran out. */
 	bool (*get)(void *context, size_t number, struct gh_hprof_stack *stack);
-	void *context;
+	void *context; /* for get */
 };
 
 /* What of a heap is not in its hprof file. */

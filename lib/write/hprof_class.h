@@ -39,8 +39,8 @@ struct gh_hprof_field {
 };
 
 struct gh_hprof_classes {
-	struct gh_hprof_out *out;
-	struct gh_hprof_ids *ids;
+	struct gh_hprof_out *out;             /* the file; not owned */
+	struct gh_hprof_ids *ids;             /* those given so far; not owned */
 	uint32_t serial;                      /* of the class that was loaded last */
 	uint64_t builtins[GH_HPROF_BUILTINS]; /* ids */
 	struct gh_buffer plain;               /* uint64_t: ids of classes that are but a name */

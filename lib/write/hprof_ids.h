@@ -6,10 +6,10 @@
 #include "lib/heap/heap.h"
 
 struct gh_hprof_ids {
-	const struct gh_heap *heap;
-	uint64_t limit; /* the highest id */
-	uint64_t last;  /* given to what is not of the dump */
-	uint32_t next;  /* the first object at a higher address */
+	const struct gh_heap *heap; /* the caller's */
+	uint64_t limit;             /* the highest id */
+	uint64_t last;              /* given to what is not of the dump */
+	uint32_t next;              /* the first object at a higher address */
 };
 
 /* The id of OBJECT, or 0: none for GH_HEAP_NONE, nor where its address cannot be one. */

@@ -58,7 +58,7 @@ struct gh_hprof_out {
 	uint64_t strings;         /* the id of the last string */
 	unsigned id_size;         /* of ids, in bytes: 4 or 8 */
 	bool failed;              /* a write has, and error says why */
-	struct gh_error error;
+	struct gh_error error;    /* filled if it has */
 };
 
 /* Opens PATH and writes the file's header. TIME is when what it describes was so, in ms since 1970.

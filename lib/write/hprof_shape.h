@@ -21,17 +21,17 @@ struct gh_hprof_shape {
 };
 
 struct gh_hprof_kind {
-	struct gh_hprof_shape shape;
-	uint64_t id;             /* of the class */
-	struct gh_buffer fields; /* struct gh_hprof_field, one after the other; owned */
+	struct gh_hprof_shape shape; /* of its objects */
+	uint64_t id;                 /* of the class */
+	struct gh_buffer fields;     /* struct gh_hprof_field, one after the other; owned */
 };
 
 struct gh_hprof_shapes {
-	struct gh_hprof_classes *classes;
-	const struct gh_typing *typing;
-	struct gh_hprof_kind **items; /* in the order they came; owned */
-	size_t count;
-	size_t capacity;
+	struct gh_hprof_classes *classes;     /* of the file; not owned */
+	const struct gh_typing *typing;       /* of the heap; not owned */
+	struct gh_hprof_kind **items;         /* in the order they came; owned */
+	size_t count;                         /* of items */
+	size_t capacity;                      /* of items */
 	void *tree;                           /* the same, for tsearch */
 	const struct gh_hprof_kind *last;     /* that was asked for */
 	uint64_t offsets[8 * GH_HPROF_WORDS]; /* by offset: ids of the names of fields without one;

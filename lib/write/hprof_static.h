@@ -8,17 +8,17 @@
 #include "lib/write/hprof_class.h"
 
 struct gh_hprof_statics {
-	struct gh_hprof_classes *classes;
-	const struct gh_typing *typing;
-	struct gh_buffer fields; /* struct gh_hprof_static */
-	struct gh_buffer parts;  /* struct gh_hprof_part: the classes that they are of */
+	struct gh_hprof_classes *classes; /* of the file; not owned */
+	const struct gh_typing *typing;   /* of the heap; not owned */
+	struct gh_buffer fields;          /* struct gh_hprof_static */
+	struct gh_buffer parts;           /* struct gh_hprof_part: the classes that they are of */
 };
 
 /* A class, and which of the fields it has. */
 struct gh_hprof_part {
-	uint64_t id;
-	size_t first;
-	uint16_t count;
+	uint64_t id;    /* of the class */
+	size_t first;   /* place of its first field in fields; the others follow */
+	uint16_t count; /* of its fields */
 };
 
 /* ROOT is a static field. */

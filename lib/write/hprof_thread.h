@@ -14,23 +14,23 @@ struct gh_hprof_strings {
 
 /* The objects that a goroutine is made of, by id. */
 struct gh_hprof_thread {
-	uint64_t thread;
-	uint64_t name;  /* a string */
-	uint64_t chars; /* its characters */
+	uint64_t thread; /* the java.lang.Thread */
+	uint64_t name;   /* a string */
+	uint64_t chars;  /* its characters */
 };
 
 struct gh_hprof_threads {
-	struct gh_hprof_classes *classes;
-	const struct gh_dump *dump;
-	const struct gh_hprof_stacks *stacks;
-	struct gh_hprof_thread *objects; /* by goroutine number; owned */
-	uint32_t *frames;                /* by frame number: a thread's serial, or 0; owned */
-	uint32_t *depths;                /* by frame number: place in the trace; owned */
-	uint32_t *defers;                /* by defer number: a thread's serial, or 0; owned */
-	uint32_t *panics;                /* the same by panic number; owned */
-	struct gh_hprof_strings names;   /* of functions and files */
-	struct gh_hprof_strings packages;
-	uint64_t frame; /* the id of the last stack frame */
+	struct gh_hprof_classes *classes;     /* of the file; not owned */
+	const struct gh_dump *dump;           /* the caller's */
+	const struct gh_hprof_stacks *stacks; /* of its goroutines; the caller's */
+	struct gh_hprof_thread *objects;      /* by goroutine number; owned */
+	uint32_t *frames;                     /* by frame number: a thread's serial, or 0; owned */
+	uint32_t *depths;                     /* by frame number: place in the trace; owned */
+	uint32_t *defers;                     /* by defer number: a thread's serial, or 0; owned */
+	uint32_t *panics;                     /* the same by panic number; owned */
+	struct gh_hprof_strings names;        /* of functions and files */
+	struct gh_hprof_strings packages;     /* of functions, as classes */
+	uint64_t frame;                       /* the id of the last stack frame */
 };
 
 /* Writes the stacks of all goroutines. False if memory ran out. */

@@ -29,9 +29,9 @@ struct gh_linestack {
 };
 
 struct gh_linestacks {
-	const struct gh_pclntab *tab;
-	struct gh_linestack *items; /* by hash, kind, start; owned */
-	size_t count;
+	const struct gh_pclntab *tab; /* the caller's */
+	struct gh_linestack *items;   /* by hash, kind, start; owned */
+	size_t count;                 /* of items */
 };
 
 /* Takes in the code of those functions of TAB whose names are in NAMES. False if memory ran out. Of

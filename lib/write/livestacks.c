@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "lib/heap/histogram.h"
+#include "lib/heap/samples.h"
 #include "lib/write/pprof.h"
 
 /* What is needed to count. */
@@ -38,21 +39,14 @@ static bool number_stacks(struct counting *counting)
 
 static void find_objects(struct counting *counting)
 {
-	const struct gh_heap *heap = counting->heap;
-	for (uint32_t i = 0; i < heap->count; i++)
+	gh_samples_find(counting->of, counting->heap);
+	for (uint32_t i = 0; i < counting->heap->count; i++) {
+		uint32_t record = counting->of[i];
 		counting->of[i] = counting->nstacks;
-	for (size_t i = 0; i < gh_dump_count(heap->dump, GH_DUMP_SAMPLE); i++) {
-		struct gh_dump_record record;
-		gh_dump_get(heap->dump, GH_DUMP_SAMPLE, i, &record);
-		uint32_t object = gh_heap_find(heap, record.sample.object);
-		size_t profile = gh_dump_find(heap->dump, GH_DUMP_PROFILE, record.sample.profile);
-		/* A block of small objects may have several samples, and counts once. */
-		if (object == GH_HEAP_NONE || profile == GH_DUMP_NONE ||
-		    counting->dominators->idom[object] == GH_HEAP_NONE ||
-		    counting->of[object] != counting->nstacks)
+		if (record == GH_NOT_SAMPLED || counting->dominators->idom[i] == GH_HEAP_NONE)
 			continue;
-		counting->of[object] = counting->stacks[profile];
-		counting->live[profile]++;
+		counting->of[i] = counting->stacks[record];
+		counting->live[record]++;
 	}
 }
 

@@ -17,7 +17,7 @@ struct gh_live_stack {
 
 struct gh_live_stacks {
 	struct gh_live_stack *items; /* owned */
-	size_t count;
+	size_t count;                /* of items */
 };
 
 /* Fills STACKS with those that have live objects. ALLOCATIONS are of the dump of HEAP; RATE is as

@@ -12,7 +12,7 @@
 #define GH_PPROF_RATE (512 * 1024)
 
 struct gh_pprof {
-	const struct gh_allocations *allocations;
+	const struct gh_allocations *allocations; /* the profile */
 	uint64_t rate; /* bytes allocated for each sample, on average; to 1: all are sampled */
 	bool raw;      /* what was sampled, not scaled to what there was */
 	const struct gh_live_stacks *live; /* write what is live, and what it retains; NULL: what

@@ -1,4 +1,4 @@
-#include "lib/heap/numbermap.h"
+#include "lib/util/numbermap.h"
 
 #include <stdlib.h>
 #include <sys/random.h>

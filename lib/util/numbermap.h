@@ -1,6 +1,6 @@
 /* A map from 64-bit numbers to 32-bit ones. */
-#ifndef GH_HEAP_NUMBERMAP_H
-#define GH_HEAP_NUMBERMAP_H
+#ifndef GH_UTIL_NUMBERMAP_H
+#define GH_UTIL_NUMBERMAP_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,8 +13,8 @@ struct gh_numbermap {
 	uint64_t *keys;   /* owned */
 	uint32_t *values; /* by place of the key; GH_NOT_MAPPED where there is none; owned */
 	size_t size;      /* places: a power of two, or 0 */
-	size_t used;
-	uint64_t salt; /* no input is made for it */
+	size_t used;      /* of the places */
+	uint64_t salt;    /* no input is made for it */
 };
 
 /* What KEY is mapped to. */
