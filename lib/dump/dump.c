@@ -206,7 +206,7 @@ void gh_dump_get(const struct gh_dump *dump, enum gh_dump_kind kind, size_t numb
 {
 	struct gh_cursor cur = dump->file;
 	gh_cursor_seek(&cur, record_offset(dump, kind, number));
-	gh_dump_record_read(&cur, dump->format, record);
+	gh_dump_record_read_again(&cur, dump->format, record);
 }
 
 size_t gh_dump_find_object(const struct gh_dump *dump, uint64_t address)

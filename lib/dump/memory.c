@@ -28,7 +28,7 @@ static struct gh_cursor contents_of(const struct gh_dump *dump, unsigned number,
 	if (number >= 3)
 		return word_of(dump, extent);
 	gh_cursor_seek(&cur, extent->offset);
-	gh_dump_record_read(&cur, dump->format, &record);
+	gh_dump_record_read_again(&cur, dump->format, &record);
 	return gh_dump_bytes(dump, record.kind == GH_DUMP_OBJECT  ? record.object.contents
 				   : record.kind == GH_DUMP_FRAME ? record.frame.contents
 								  : record.segment.contents);

@@ -41,12 +41,10 @@ static bool read_bool(struct gh_cursor *cur)
 	return gh_cursor_uvarint(cur) != 0;
 }
 
-/* Fieldlists of 1.4 and later; earlier ones follow the type. */
-static struct gh_fieldlist read_fields(struct gh_cursor *cur, enum gh_dump_format format)
+/* The fieldlist at CUR, which is the end of its record and not passed over. */
+static struct gh_fieldlist fields_here(const struct gh_cursor *cur)
 {
-	if (format == GH_DUMP_PROTOTYPE)
-		return gh_fieldlist_skip_counted(cur);
-	return gh_fieldlist_skip(cur);
+	return (struct gh_fieldlist){.offset = gh_cursor_offset(cur)};
 }
 
 static void read_object(struct gh_cursor *cur, enum gh_dump_format format,
@@ -59,7 +57,7 @@ static void read_object(struct gh_cursor *cur, enum gh_dump_format format,
 	}
 	object->contents = read_slice(cur);
 	if (format >= GH_DUMP_1_4)
-		object->fields = gh_fieldlist_skip(cur);
+		object->fields = fields_here(cur);
 }
 
 static void read_other_root(struct gh_cursor *cur, struct gh_dump_other_root *root)
@@ -75,8 +73,10 @@ static void read_type(struct gh_cursor *cur, enum gh_dump_format format, struct 
 	type->name = read_slice(cur);
 	type->indirect = read_bool(cur);
 	type->fields = (struct gh_fieldlist){0};
-	if (format <= GH_DUMP_1_3)
-		type->fields = read_fields(cur, format);
+	if (format == GH_DUMP_PROTOTYPE)
+		type->fields = gh_fieldlist_skip_counted(cur);
+	else if (format == GH_DUMP_1_3)
+		type->fields = fields_here(cur);
 }
 
 static void read_goroutine(struct gh_cursor *cur, enum gh_dump_format format,
@@ -120,7 +120,7 @@ static void read_frame(struct gh_cursor *cur, enum gh_dump_format format,
 	frame->pc = gh_cursor_uvarint(cur);
 	frame->continuation = gh_cursor_uvarint(cur);
 	frame->function = read_slice(cur);
-	frame->fields = gh_fieldlist_skip(cur);
+	frame->fields = fields_here(cur);
 }
 
 static void read_params(struct gh_cursor *cur, enum gh_dump_format format,
@@ -180,7 +180,7 @@ static void read_segment(struct gh_cursor *cur, struct gh_dump_segment *segment)
 {
 	segment->address = gh_cursor_uvarint(cur);
 	segment->contents = read_slice(cur);
-	segment->fields = gh_fieldlist_skip(cur);
+	segment->fields = fields_here(cur);
 }
 
 static void read_defer(struct gh_cursor *cur, struct gh_dump_defer *defer)
@@ -258,8 +258,36 @@ static enum gh_dump_kind record_kind(enum gh_dump_format format, uint64_t tag)
 	return tag < sizeof(prototype) / sizeof(prototype[0]) ? prototype[tag] : GH_DUMP_KINDS;
 }
 
+/* RECORD, which was read up to there, ends with a fieldlist that ends itself. */
+static bool ends_with_fields(enum gh_dump_format format, const struct gh_dump_record *record)
+{
+	switch (record->kind) {
+	case GH_DUMP_OBJECT:
+		return format >= GH_DUMP_1_4;
+	case GH_DUMP_TYPE:
+		return format == GH_DUMP_1_3;
+	case GH_DUMP_FRAME:
+		return format != GH_DUMP_PROTOTYPE;
+	case GH_DUMP_DATA:
+	case GH_DUMP_BSS:
+		return true;
+	default:
+		return false;
+	}
+}
+
 bool gh_dump_record_read(struct gh_cursor *cur, enum gh_dump_format format,
 			 struct gh_dump_record *record)
+{
+	if (!gh_dump_record_read_again(cur, format, record))
+		return false;
+	if (ends_with_fields(format, record))
+		gh_fieldlist_skip(cur);
+	return !cur->failed;
+}
+
+bool gh_dump_record_read_again(struct gh_cursor *cur, enum gh_dump_format format,
+			       struct gh_dump_record *record)
 {
 	record->offset = gh_cursor_offset(cur);
 	record->tag = gh_cursor_uvarint(cur);

@@ -279,6 +279,11 @@ const char *gh_dump_kind_name(enum gh_dump_kind kind);
 bool gh_dump_record_read(struct gh_cursor *cur, enum gh_dump_format format,
 			 struct gh_dump_record *record);
 
+/* The same for a record that is known to be all there. It takes no longer for one with many fields,
+ * and does not leave CUR after it. */
+bool gh_dump_record_read_again(struct gh_cursor *cur, enum gh_dump_format format,
+			       struct gh_dump_record *record);
+
 /* Reads a frame of a profile record's stack; the next is after it. False at the end of the data. */
 bool gh_profile_next(struct gh_cursor *cur, struct gh_profile_frame *frame);
 

@@ -1,6 +1,6 @@
-/* Semi-NCA: Georgiadis, Tarjan and Werneck, "Finding Dominators in Practice" (2006): semidominators
- * as Lengauer and Tarjan have them, then each immediate dominator as the nearest common ancestor of
- * the semidominator and the parent. Nothing is recursive. */
+/* Lengauer and Tarjan, "A Fast Algorithm for Finding Dominators in a Flowgraph" (1979), the simple
+ * variant. Others, that look for a common ancestor, take the square of the time for a long list
+ * with a large array at its end. Nothing is recursive. */
 #include "lib/heap/dominators.h"
 
 #include <stdlib.h>
@@ -10,8 +10,9 @@
 struct vertex {
 	uint32_t parent; /* in the search's tree; later an ancestor */
 	uint32_t label;  /* the vertex of the smallest semidominator up to that ancestor */
-	uint32_t semi;   /* its semidominator */
-	uint32_t idom;   /* its immediate dominator */
+	uint32_t semi;   /* its semidominator; until that is known, the first in its bucket, or 0 */
+	uint32_t idom;   /* its immediate dominator; before, its parent, or 0 if roots point to it;
+			    then   the next in the bucket that it is in, or 0 */
 };
 
 struct search {
@@ -28,7 +29,7 @@ static uint32_t number_object(struct search *search, uint32_t object, uint32_t p
 	uint32_t number = ++search->out->nreachable;
 	search->numbers[object] = number;
 	search->out->order[number - 1] = object;
-	search->vertex[number] = (struct vertex){parent, number, number, parent};
+	search->vertex[number] = (struct vertex){parent, number, 0, parent};
 	const uint32_t *targets;
 	size_t count = gh_heap_targets(search->heap, object, &targets);
 	for (size_t i = 0; i < count && i < 4; i++)
@@ -105,6 +106,29 @@ static void go_through(struct vertex *vertex, uint32_t number, uint32_t from)
 		vertex[number].semi = semi;
 }
 
+/* Finds, for the vertices in the bucket of NUMBER, which are those whose semidominator it is, their
+ * immediate dominator, or another vertex that has the same one. */
+static void empty_bucket(struct vertex *vertex, uint32_t number)
+{
+	uint32_t next;
+	for (uint32_t at = vertex[number].semi; at != 0; at = next) {
+		uint32_t best = evaluate(vertex, at, number);
+		next = vertex[at].idom;
+		vertex[at].idom = vertex[best].semi < number ? best : number;
+	}
+}
+
+/* Puts NUMBER into the bucket of its semidominator, unless that is the roots, which dominate it. */
+static void put_in_bucket(struct vertex *vertex, uint32_t number)
+{
+	uint32_t semi = vertex[number].semi;
+	vertex[number].idom = 0;
+	if (semi == 0)
+		return;
+	vertex[number].idom = vertex[semi].semi;
+	vertex[semi].semi = number;
+}
+
 /* The referrers of the vertex NUMBER, if there is one; of no more than LIMIT of them. */
 static size_t referrers_of(const struct search *search, uint64_t number, size_t limit,
 			   const uint32_t **referrers)
@@ -136,12 +160,14 @@ static void find_semidominators(struct search *search)
 	const uint32_t *referrers;
 	for (uint32_t number = search->out->nreachable; number > 0; number--) {
 		fetch_ahead(search, number);
+		empty_bucket(vertex, number);
 		uint32_t object = search->out->order[number - 1];
 		vertex[number].semi = vertex[number].idom;
 		size_t count = gh_heap_referrers(search->heap, object, &referrers);
 		for (size_t i = 0; i < count; i++)
 			if (search->numbers[referrers[i]] != 0)
 				go_through(vertex, number, search->numbers[referrers[i]]);
+		put_in_bucket(vertex, number);
 	}
 }
 
@@ -152,12 +178,9 @@ static void find_dominators(struct search *search)
 	for (size_t i = 0; i < heap->nroots; i++)
 		vertex[search->numbers[heap->roots[i].object]].idom = 0;
 	find_semidominators(search);
-	for (uint32_t number = 1; number <= search->out->nreachable; number++) {
-		uint32_t idom = vertex[number].idom;
-		while (idom > vertex[number].semi)
-			idom = vertex[idom].idom;
-		vertex[number].idom = idom;
-	}
+	for (uint32_t number = 1; number <= search->out->nreachable; number++)
+		if (vertex[number].idom != vertex[number].semi)
+			vertex[number].idom = vertex[vertex[number].idom].idom;
 }
 
 /* Puts, for each object, its dominator in the place of its number. */

@@ -91,7 +91,7 @@ void gh_pointers_start(const struct gh_heap *heap, uint32_t object, struct gh_po
 	struct gh_dump_record record;
 	struct gh_cursor cur = heap->dump->file;
 	gh_cursor_seek(&cur, gh_places_get(&heap->places, object).offset);
-	gh_dump_record_read(&cur, heap->dump->format, &record);
+	gh_dump_record_read_again(&cur, heap->dump->format, &record);
 	gh_pointers_of(heap->dump, &heap->places, &record, walk);
 }
 

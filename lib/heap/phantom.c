@@ -67,7 +67,7 @@ static bool has_pointers(const struct gh_dump *dump, const struct gh_extent *obj
 	struct gh_dump_record record;
 	struct gh_cursor cur = dump->file;
 	gh_cursor_seek(&cur, object->offset);
-	gh_dump_record_read(&cur, dump->format, &record);
+	gh_dump_record_read_again(&cur, dump->format, &record);
 	gh_cursor_seek(&cur, record.object.fields.offset);
 	return gh_cursor_u8(&cur) != 0;
 }

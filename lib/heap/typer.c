@@ -57,7 +57,7 @@ void gh_typer_view(const struct gh_typer *typer, uint32_t object, struct gh_view
 	*view = (struct gh_view){.object = object, .address = place.address, .size = place.size};
 	struct gh_cursor cur = dump->file;
 	gh_cursor_seek(&cur, place.offset);
-	gh_dump_record_read(&cur, dump->format, &view->record);
+	gh_dump_record_read_again(&cur, dump->format, &view->record);
 	if (dump->format < GH_DUMP_1_4)
 		return;
 	gh_cursor_seek(&cur, view->record.object.fields.offset);

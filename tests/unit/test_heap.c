@@ -397,6 +397,79 @@ START_TEST(chain)
 }
 END_TEST
 
+enum { HALF = CHAIN / 4 };
+
+/* An object that points to the first pair after HALF others, and to those. */
+static void put_array(uint64_t address)
+{
+	static uint64_t words[HALF + 1];
+	for (unsigned i = 0; i <= HALF; i++)
+		words[i] = BASE + 16 * ((i + HALF) % (HALF + 1));
+	maker.nlengths = 0;
+	maker_numbers(&maker, 2, (const uint64_t[]){1, address});
+	maker_words(&maker, HALF + 1, words);
+	for (unsigned i = 0; i <= HALF; i++)
+		maker_numbers(&maker, 2, (const uint64_t[]){1, i * maker.word});
+	maker_number(&maker, 0);
+}
+
+/* An array points to leaves and to a list, at whose end another one points to the same leaves. */
+START_TEST(far)
+{
+	struct gh_dominators dominators;
+	maker_start(&maker, MAKER_1_6, 8, false);
+	maker_params(&maker);
+	for (unsigned i = 0; i < HALF; i++)
+		put_pair(BASE + 16 * i, 0, 0);
+	for (unsigned i = HALF; i < 2 * HALF; i++)
+		put_pair(BASE + 16 * i, BASE + 16 * (i + 1), 0);
+	put_array(BASE + 16 * (2 * HALF));
+	put_array(BASE + 16 * (3 * HALF));
+	put_root(&maker, BASE + 16 * (3 * HALF));
+	maker_end(&maker);
+	open_heap();
+	ck_assert_uint_eq(heap.count, 2 * HALF + 2);
+	ck_assert(gh_dominators_build(&dominators, &heap, &err));
+	unsigned wrong = 0;
+	for (uint32_t i = 0; i < 2 * HALF; i++)
+		wrong += dominators.idom[i] != (i <= HALF ? 2 * HALF + 1 : i - 1);
+	ck_assert_uint_eq(wrong, 0);
+	ck_assert_uint_eq(dominators.idom[2 * HALF], 2 * HALF - 1);
+	ck_assert_uint_eq(dominators.idom[2 * HALF + 1], heap.count);
+	gh_dominators_free(&dominators);
+	close_heap();
+}
+END_TEST
+
+/* A segment of many pointers, each of which is looked at by itself, as roots are. */
+START_TEST(wide)
+{
+	struct gh_dump_record record;
+	static uint64_t words[HALF];
+	maker_start(&maker, MAKER_1_6, 8, false);
+	maker_params(&maker);
+	put_pair(BASE, 0, 0);
+	for (unsigned i = 0; i < HALF; i++)
+		words[i] = BASE;
+	maker_numbers(&maker, 2, (const uint64_t[]){13, 0x6000});
+	maker_words(&maker, HALF, words);
+	for (unsigned i = 0; i < HALF; i++)
+		maker_numbers(&maker, 2, (const uint64_t[]){1, i * maker.word});
+	maker_number(&maker, 0);
+	maker_end(&maker);
+	open_heap();
+	ck_assert_uint_eq(heap.nroots, HALF);
+	unsigned wrong = 0;
+	for (unsigned i = 0; i < HALF; i++) {
+		enum gh_dump_kind kind = gh_root_record(&dump, heap.roots[i].kind);
+		gh_dump_get(&dump, kind, heap.roots[i].number, &record);
+		wrong += record.segment.address + heap.roots[i].offset != 0x6000 + 8 * i;
+	}
+	ck_assert_uint_eq(wrong, 0);
+	close_heap();
+}
+END_TEST
+
 /* All objects point to the last, which points to itself. */
 START_TEST(hub)
 {
@@ -517,6 +590,8 @@ Suite *heap_suite(void)
 	tcase_add_test(tcase, random_graphs);
 	tcase_add_loop_test(tcase, everything, 0, MAKER_VARIANTS);
 	tcase_add_test(tcase, chain);
+	tcase_add_test(tcase, far);
+	tcase_add_test(tcase, wide);
 	tcase_add_test(tcase, hub);
 	tcase_add_test(tcase, damage);
 	tcase_add_loop_test(tcase, phantoms, 0, sizeof(pages) / sizeof(pages[0]));
