@@ -1,6 +1,5 @@
 /* goheap pprof and goheap profile: the allocation profile in a heap dump. */
 #include <argp.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 

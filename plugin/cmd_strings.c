@@ -1,5 +1,4 @@
 /* goheap strings: the text in a heap dump, the largest and the most repeated. */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "plugin/command.h"

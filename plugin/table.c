@@ -54,7 +54,8 @@ void gh_table_titles(const struct gh_table *table, const char *const *titles, si
 	putchar('\n');
 }
 
-void gh_print_number(uint64_t value, int width)
+/* Prints VALUE with a comma after each three digits, right-aligned in WIDTH characters. */
+static void print_number(uint64_t value, int width)
 {
 	char text[32] = "";
 	printf("%*s", width, format_number(text + sizeof(text) - 1, value));
@@ -62,7 +63,7 @@ void gh_print_number(uint64_t value, int width)
 
 void gh_print_count(uint64_t count, const char *what)
 {
-	gh_print_number(count, 0);
+	print_number(count, 0);
 	printf(" %s%s", what, count == 1 ? "" : "s");
 }
 
@@ -71,7 +72,7 @@ void gh_table_number(struct gh_table *table, const char *key, uint64_t value)
 	if (table->row.json)
 		gh_row_number(&table->row, key, value);
 	else
-		gh_print_number(value, table->width);
+		print_number(value, table->width);
 }
 
 void gh_table_signed(struct gh_table *table, const char *key, int64_t value)
@@ -157,7 +158,7 @@ void gh_table_finish(const struct gh_table *table, uint64_t count)
 	if (table->row.json || count <= table->rows)
 		return;
 	fputs("and ", stdout);
-	gh_print_number(count - table->rows, 0);
+	print_number(count - table->rows, 0);
 	puts(" more: --limit 0 prints all");
 }
 

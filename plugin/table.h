@@ -43,9 +43,6 @@ void gh_table_end(struct gh_table *table);
 /* Ends a table of which there is a row for each of COUNT: says how many were not printed. */
 void gh_table_finish(const struct gh_table *table, uint64_t count);
 
-/* Prints VALUE with a comma after each three digits, right-aligned in WIDTH characters. */
-void gh_print_number(uint64_t value, int width);
-
 /* Prints "1 object", "2 objects". */
 void gh_print_count(uint64_t count, const char *what);
 

@@ -91,6 +91,16 @@ static void mark_elements(struct gh_layouts *layouts, uint32_t number)
 	}
 }
 
+/* Adds LAYOUT, whose fields and name are put already. Gives its number; GH_NO_LAYOUT if memory ran
+ * out. */
+static uint32_t add(struct gh_layouts *layouts, const struct gh_layout *layout)
+{
+	if (layouts->count >= GH_NO_LAYOUT / 2)
+		return GH_NO_LAYOUT;
+	gh_buffer_bytes(&layouts->items, layout, sizeof(*layout));
+	return layouts->items.failed ? GH_NO_LAYOUT : layouts->count++;
+}
+
 bool gh_layouts_make(struct gh_layouts *layouts, const struct gh_rtypes *types, uint8_t word)
 {
 	*layouts = (struct gh_layouts){.types = types, .word = word, .budget = 1 << 20};
@@ -100,7 +110,7 @@ bool gh_layouts_make(struct gh_layouts *layouts, const struct gh_rtypes *types, 
 	layouts->budget += types->tab->image->size;
 	for (uint32_t i = 0; i < types->count; i++) {
 		struct gh_layout layout = layout_of(types, &types->items[i]);
-		gh_layouts_add(layouts, &layout);
+		add(layouts, &layout);
 	}
 	if (layouts->items.failed)
 		return false;
@@ -118,14 +128,6 @@ void gh_layouts_free(struct gh_layouts *layouts)
 	gh_buffer_free(&layouts->names);
 }
 
-uint32_t gh_layouts_add(struct gh_layouts *layouts, const struct gh_layout *layout)
-{
-	if (layouts->count >= GH_NO_LAYOUT / 2)
-		return GH_NO_LAYOUT;
-	gh_buffer_bytes(&layouts->items, layout, sizeof(*layout));
-	return layouts->items.failed ? GH_NO_LAYOUT : layouts->count++;
-}
-
 uint32_t gh_layouts_add_named(struct gh_layouts *layouts, struct gh_layout layout,
 			      const char *prefix, const void *text, size_t size)
 {
@@ -135,7 +137,7 @@ uint32_t gh_layouts_add_named(struct gh_layouts *layouts, struct gh_layout layou
 	gh_buffer_u8(&layouts->names, 0);
 	if (layouts->names.failed || layouts->names.size > UINT32_MAX)
 		return GH_NO_LAYOUT;
-	return gh_layouts_add(layouts, &layout);
+	return add(layouts, &layout);
 }
 
 void gh_layouts_add_field(struct gh_layouts *layouts, const struct gh_layout_field *field)

@@ -85,10 +85,6 @@ void gh_layouts_free(struct gh_layouts *layouts);
 /* Layout NUMBER, which there is; good until one is added. */
 struct gh_layout *gh_layout(const struct gh_layouts *layouts, uint32_t number);
 
-/* Adds LAYOUT, whose fields are the last that were added, by the NAME that was put last. Gives its
- * number; GH_NO_LAYOUT if memory ran out. */
-uint32_t gh_layouts_add(struct gh_layouts *layouts, const struct gh_layout *layout);
-
 /* Adds one that is called PREFIX and the SIZE bytes at TEXT. */
 uint32_t gh_layouts_add_named(struct gh_layouts *layouts, struct gh_layout layout,
 			      const char *prefix, const void *text, size_t size);

@@ -1,6 +1,5 @@
 #include "lib/heap/seeds.h"
 
-#include <string.h>
 
 #include "lib/heap/layout_runtime.h"
 

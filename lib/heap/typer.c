@@ -1,7 +1,6 @@
 #include "lib/heap/typer.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* How often an object's type may be found anew: claims that contradict each other could go on. */
 #define MAX_CHANGES 15

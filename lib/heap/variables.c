@@ -1,7 +1,6 @@
 #include "lib/heap/variables.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/heap/dwarf_layout.h"
 
