@@ -158,11 +158,7 @@ CC=${CC:-cc}
 "$CC" -std=gnu11 -O2 "$tests/oracle/twin.c" -ldwarf -lelf -lz -o "$work/twin" || exit 1
 for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	[ "$release" = 1.15 ] && continue # its tables have no arguments
-	if ! directory=$("$tests/build-sample" "$release" args 2>"$work/why"); then
-		skip "Go $release" "$(tail -n 1 "$work/why")"
-		[ "$release" = 1.19 ] && fail "Go 1.19 is part of the core set"
-		continue
-	fi
+	sample "Go $release" "$release" args || continue
 	check_program "Go $release" "$directory/args" 60
 	case $release in
 	1.27) machines="amd64 arm64 loong64 ppc64 ppc64le riscv64 s390x 386 arm mips mips64le" ;;

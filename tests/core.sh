@@ -141,10 +141,7 @@ check_release() {
 	local directory spec
 	for spec in "dump" "dump -buildmode=pie"; do
 		# shellcheck disable=SC2086 # the words of a specification are arguments
-		if ! directory=$("$tests/build-sample" "$1" $spec 2>"$work/why"); then
-			skip "Go $1 $spec" "$(tail -n 1 "$work/why")"
-			continue
-		fi
+		sample "Go $1 $spec" "$1" $spec || continue
 		for program in dump dump.stripped; do
 			rm -f "$work/dump" "$work/stacks"
 			"$directory/$program" "$work/dump" "$work/stacks" >"$work/counts" 2>&1

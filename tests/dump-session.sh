@@ -55,10 +55,7 @@ check_names() {
 	local directory spec release=$1
 	for spec in "dump" "dump -buildmode=pie"; do
 		# shellcheck disable=SC2086 # the words of a specification are arguments
-		if ! directory=$("$tests/build-sample" "$release" $spec 2>"$work/why"); then
-			skip "Go $release $spec" "$(tail -n 1 "$work/why")"
-			continue
-		fi
+		sample "Go $release $spec" "$release" $spec || continue
 		dump_of "$directory"
 		variables "Go $release $spec, --names" "$directory/dump.stripped" \
 			"goheap load --names $directory/dump $work/dump"

@@ -202,10 +202,7 @@ check_many() {
 for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	for spec in "dump" "dump -buildmode=pie"; do
 		# shellcheck disable=SC2086 # the words of a specification are arguments
-		if ! directory=$("$tests/build-sample" "$release" $spec 2>"$work/why"); then
-			skip "Go $release $spec" "$(tail -n 1 "$work/why")"
-			continue
-		fi
+		sample "Go $release $spec" "$release" $spec || continue
 		check_process "Go $release $spec" "$directory/dump.stripped"
 	done
 done

@@ -81,10 +81,7 @@ compare_release() {
 	for spec in "sample" "sample -buildmode=pie" "cgo" "cgo -buildmode=pie"; do
 		name=${spec%% *}
 		# shellcheck disable=SC2086 # the words of a specification are arguments
-		if ! directory=$("$tests/build-sample" "$release" $spec 2>"$work/why"); then
-			skip "Go $release $spec" "$(tail -n 1 "$work/why")"
-			continue
-		fi
+		sample "Go $release $spec" "$release" $spec || continue
 		for suffix in "" .stripped .sw; do
 			compare_lines "Go $release $spec$suffix" "$oracle/gosym" "$directory/$name$suffix"
 		done

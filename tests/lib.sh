@@ -112,6 +112,17 @@ goheap() {
 		-ex "jit-reader-load $GOHEAP_SO" "${commands[@]}" ${program:+"$program"} </dev/null 2>&1
 }
 
+# sample NAME RELEASE SAMPLE [FLAG...]: builds a sample; its directory is in $directory. False, and the check called NAME
+# skipped, where it cannot be built; of Go 1.19 and this machine it has to be.
+sample() {
+	local name=$1
+	shift
+	directory=$("$tests/build-sample" "$@" 2>"$work/why") && return
+	skip "$name" "$(tail -n 1 "$work/why")"
+	[ "$# $1 ${GOARCH-}" = "2 1.19 " ] && fail "Go 1.19 is part of the core set"
+	return 1
+}
+
 # serve ARGUMENT...: gdbserver in the background; its process id in $server and among $children, its port in $port.
 serve() {
 	rm -f "$work/server"
@@ -131,9 +142,8 @@ serve() {
 foreign_dump() {
 	local run
 	run=$(command -v "$2" || command -v "$2-static")
-	if ! directory=$(GOARCH=$1 "$tests/build-sample" 1.19 dump 2>"$work/why"); then
-		skip "$1" "$(tail -n 1 "$work/why")"
-	elif [ -z "$run" ]; then
+	GOARCH=$1 sample "$1" 1.19 dump || return
+	if [ -z "$run" ]; then
 		skip "$1" "no $2"
 	elif ! "$run" "$directory/dump" "$work/dump" "$work/stacks" >"$work/counts" 2>"$work/why"; then
 		skip "$1" "cannot be run here: $(head -n 1 "$work/why")"

@@ -102,11 +102,7 @@ lines() {
 write() {
 	local release=$1 rate=$2
 	shift 2
-	if ! directory=$("$tests/build-sample" "$release" profile "$@" 2>"$work/why"); then
-		skip "Go $release" "$(tail -n 1 "$work/why")"
-		[ "$release" = 1.19 ] && fail "Go 1.19 is part of the core set"
-		return 1
-	fi
+	sample "Go $release" "$release" profile "$@" || return 1
 	"$directory/profile" "$rate" "$work/dump" "$work/proto" "$work/text" && return
 	fail "Go $release: the sample writes a dump"
 	return 1

@@ -54,20 +54,12 @@ typed() {
 	fi
 }
 
-# build RELEASE SAMPLE [FLAG...]: sets $directory, or says why not.
-build() {
-	if ! directory=$("$tests/build-sample" "$@" 2>"$work/why"); then
-		skip "Go $*" "$(tail -n 1 "$work/why")"
-		return 1
-	fi
-}
-
 # check_release RELEASE [FLAG...]
 check_release() {
 	local release=$1 directory name
 	shift
 	name="Go $release${GOARCH:+ $GOARCH}${*:+ $*}"
-	build "$release" typed "$@" || return
+	sample "$name" "$release" typed "$@" || return
 	if ! "$directory/typed.stripped" "$work/dump" >"$work/said"; then
 		fail "$name: the sample writes its dump"
 		return
@@ -119,14 +111,14 @@ gdb_objects() {
 # check_programs RELEASE
 check_programs() {
 	local directory goroot
-	if build "$1" checker; then
+	if sample "Go $1 checker" "$1" checker; then
 		goroot=$("$tests/toolchain" "$1")
 		"$directory/checker.stripped" "$work/dump" "$goroot" encoding/json >"$work/said" ||
 			fail "Go $1: the sample writes its dump"
 		typed "Go $1: a type checker, stripped" 30 -e "$directory/checker.stripped"
 		typed "Go $1: a type checker, with the twin" 95 --names "$directory/checker"
 	fi
-	if build "$1" web; then
+	if sample "Go $1 web" "$1" web; then
 		"$directory/web.stripped" "$work/dump" || fail "Go $1: the sample writes its dump"
 		typed "Go $1: a web server, stripped" 75 -e "$directory/web.stripped"
 		typed "Go $1: a web server, with the twin" 85 --names "$directory/web"

@@ -482,10 +482,7 @@ check_release() {
 	local directory spec
 	for spec in dump 'dump -buildmode=pie'; do
 		# shellcheck disable=SC2086 # the words of a specification are arguments
-		if ! directory=$("$tests/build-sample" "$1" $spec 2>"$work/why"); then
-			skip "Go $1 $spec" "$(tail -n 1 "$work/why")"
-			continue
-		fi
+		sample "Go $1 $spec" "$1" $spec || continue
 		"$directory/dump.stripped" "$work/dump" "$work/stacks" >"$work/counts"
 		real "Go $1 $spec" gdb "$directory/dump.stripped" "$work/dump" "$work/stacks"
 		real "Go $1 $spec, no program" gdb "" "$work/dump" "$work/stacks"
@@ -496,10 +493,7 @@ check_release() {
 check_prototype() {
 	local arch directory
 	for arch in amd64 386; do
-		if ! directory=$(GOARCH=$arch "$tests/build-sample" 1.19 dump 2>"$work/why"); then
-			skip "a prototype's dump, $arch" "$(tail -n 1 "$work/why")"
-			continue
-		fi
+		GOARCH=$arch sample "a prototype's dump, $arch" 1.19 dump || continue
 		"$directory/dump.stripped" "$work/dump" "$work/stacks" >"$work/counts"
 		"$dumpfile" prototype "$work/dump" >"$work/prototype"
 		real "a prototype's dump, $arch" gdb "$directory/dump.stripped" "$work/dump" "$work/stacks" "$work/prototype"
