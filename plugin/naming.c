@@ -1,6 +1,7 @@
 #include "plugin/naming.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "lib/util/escape.h"
 #include "plugin/dumpfile.h"
