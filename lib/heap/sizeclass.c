@@ -1,6 +1,7 @@
 #include "lib/heap/sizeclass.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "lib/elf/buildinfo.h"
 

@@ -1,5 +1,7 @@
 #include "lib/write/spill_amd64.h"
 
+#include <string.h>
+
 /* DWARF number of XMM0. */
 #define DWARF_XMM0 17
 
