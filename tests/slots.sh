@@ -59,6 +59,13 @@ shown() {
 		END { flush_goroutine() }' | sort
 }
 
+# parked: those rows of goroutines that cannot have run since: not of the first, which wrote the dump, nor of the
+# runtime's own.
+parked() {
+	"$GOHEAP" goroutines "$DUMP" | sed -n 's/^goroutine \([0-9]*\) .*/\1/p' | grep -vx 1 >"$work/ids"
+	awk 'NR == FNR { is[$1] = 1; next } $1 in is' "$work/ids" -
+}
+
 # check_program NAME PROGRAM
 check_program() {
 	export DUMP=$work/dump
@@ -67,9 +74,8 @@ check_program() {
 		-x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" -ex "file $2" \
 		-ex "set args $DUMP $work/stacks" -x "$work/define.gdb" -x "$work/slots.gdb" -x "$DUMP.gdb" >"$work/session" 2>&1
 	shown 1 <"$work/session" >"$work/found"
-	# The goroutine that wrote the dump has gone on.
-	"$DUMPFILE" fields "$DUMP" | grep -v "^1$(printf '\t')" | sort >"$work/expected"
-	grep -v "^1$(printf '\t')" "$work/found" >"$work/others"
+	"$DUMPFILE" fields "$DUMP" | sort | parked >"$work/expected"
+	parked <"$work/found" >"$work/others"
 	same "$1: every field of parked goroutines, and no other" "$work/expected" "$work/others"
 	enough "$1: fields" "$work/expected" 80
 }

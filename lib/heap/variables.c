@@ -7,7 +7,7 @@
 /* The deepest nesting of blocks in a function that is followed. */
 #define MAX_DEPTH 64
 
-/* Since the header says so, these take fewer arguments. */
+/* Since its header says which release it is, libdwarf has fewer arguments and another name. */
 #ifdef DW_LIBDWARF_VERSION_MAJOR
 #define open_dwarf(path, handler, dwarf, error)                                                    \
 	dwarf_init_path(path, NULL, 0, DW_GROUPNUMBER_ANY, handler, NULL, dwarf, error)
@@ -16,7 +16,8 @@
 #define open_dwarf(path, handler, dwarf, error)                                                    \
 	dwarf_init_path(path, NULL, 0, DW_DLC_READ, DW_GROUPNUMBER_ANY, handler, NULL, dwarf,      \
 			NULL, 0, NULL, error)
-#define close_dwarf(dwarf) dwarf_finish(dwarf, NULL)
+#define close_dwarf(dwarf)       dwarf_finish(dwarf, NULL)
+#define dwarf_dealloc_loc_head_c dwarf_loc_head_c_dealloc
 #endif
 
 struct reader {
@@ -169,7 +170,7 @@ static void add_places(struct reader *reader, Dwarf_Attribute attribute,
 			add_pieces(reader, location, nops, variable);
 		}
 	}
-	dwarf_loc_head_c_dealloc(head);
+	dwarf_dealloc_loc_head_c(head);
 }
 
 /* Names VARIABLE and finds its type, in DIE or in what that is a copy of. */
