@@ -707,15 +707,16 @@ define goheap print
       pipe -d @@ -- with language c -- set $goheap_pointer = ($arg0 *) ($arg1) @@ cat >/dev/null
       print *$goheap_pointer
     else
-      echo usage: goheap print TYPE ADDRESS\n
+      goheap _at value $arg0
     end
   else
-    echo usage: goheap print TYPE ADDRESS\n
+    echo usage: goheap print [TYPE] ADDRESS\n
   end
 end
 document goheap print
-Print a value of the program's memory: goheap print TYPE ADDRESS
+Print a value of the program's memory: goheap print [TYPE] ADDRESS
 TYPE is a type's name in single quotes, as info types lists it: goheap print 'main.Node' 0xc000012345
+In a heap dump the type of an object can be left out, and is found: goheap print sp_0x18
 end
 
 if $goheap_confirm

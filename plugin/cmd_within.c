@@ -53,7 +53,7 @@ static bool asks_heap(const char *name)
 {
 	static const char *const names[] = {
 	    "objects", "referrers", "path",   "reachable", "histogram", "dominators", "unreachable",
-	    "diff",    "strings",   "report", "hprof",     "dot",       NULL};
+	    "diff",    "strings",   "report", "hprof",     "dot",       "value",      NULL};
 	return is_one_of(name, names);
 }
 

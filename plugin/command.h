@@ -46,6 +46,7 @@ int gh_cmd_dominators(int argc, char **argv);
 int gh_cmd_unreachable(int argc, char **argv);
 int gh_cmd_diff(int argc, char **argv);
 int gh_cmd_strings(int argc, char **argv);
+int gh_cmd_value(int argc, char **argv);
 int gh_cmd_within(int argc, char **argv);
 
 struct gh_options;

@@ -47,6 +47,7 @@ static const struct command {
     {"fetch", NULL, gh_cmd_fetch},
     {"session", NULL, gh_cmd_session},
     {"load", NULL, gh_cmd_load},
+    {"value", NULL, gh_cmd_value},
     {"within", NULL, gh_cmd_within},
     {"goroutine", NULL, gh_cmd_goroutine},
 };

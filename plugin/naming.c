@@ -54,16 +54,24 @@ void gh_names_print_object(FILE *out, const struct gh_names *names, uint32_t obj
 		fprintf(out, ", %" PRIu64 " bytes", place.size);
 }
 
-void gh_names_print_command(FILE *out, const struct gh_names *names, uint32_t object)
+/* NAME can be an argument of a command that hands it on to others, one of them a shell's. */
+static bool is_plain(const char *name)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789_./*[]-";
+	return name[strspn(name, letters)] == '\0';
+}
+
+bool gh_names_print_command(FILE *out, const struct gh_names *names, uint32_t object)
 {
 	const struct gh_typing *typing = &names->typing;
 	const struct gh_class *class = gh_typing_class(typing, gh_typing_of(typing, object));
 	if (!class->typed || class->array || class->layout >= typing->types.count ||
-	    !typing->types.items[class->layout].named || strpbrk(class->name, "'\\") != NULL)
-		return;
-	fputs("  goheap print '", out);
-	gh_escape_print(out, class->name);
-	fprintf(out, "' 0x%" PRIx64 "\n", gh_typing_value(typing, object));
+	    !typing->types.items[class->layout].named || !is_plain(class->name))
+		return false;
+	fprintf(out, "  goheap print '%s' 0x%" PRIx64 "\n", class->name,
+		gh_typing_value(typing, object));
+	return true;
 }
 
 /* Prints a text that was found, after BEFORE, or does what else there is to do. */

@@ -33,8 +33,9 @@ void gh_names_print(FILE *out, const struct gh_names *names, uint32_t object, bo
 /* Prints OBJECT for a person: its address, its class, and its size where that does not say it. */
 void gh_names_print_object(FILE *out, const struct gh_names *names, uint32_t object);
 
-/* Prints the command by which GDB prints the value in OBJECT, if GDB can name its type. */
-void gh_names_print_command(FILE *out, const struct gh_names *names, uint32_t object);
+/* Prints the command by which GDB prints the value in OBJECT. False, and nothing is printed, if GDB
+ * cannot name its type. */
+bool gh_names_print_command(FILE *out, const struct gh_names *names, uint32_t object);
 
 /* Prints what is at OFFSET in OBJECT for a person, ".next"; if that is not known, "+16". */
 void gh_names_print_field(FILE *out, const struct gh_names *names, uint32_t object,

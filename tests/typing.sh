@@ -101,8 +101,12 @@ check_gdb() {
 	session=$(gdb_objects "$2" "goheap objects $address")
 	command=$(sed -n 's/^  \(goheap print .*\)$/\1/p' <<<"$session")
 	equal "$1: in GDB, the command that prints a value" "goheap print 'main.Large' $address" "$command"
-	# shellcheck disable=SC2016 # the dollar is GDB's
-	has "$1: and the value" "$(gdb_objects "$2" "$command")" '^\$1 = \{name = 0x[0-9a-f]+ "large", '
+	for command in "$command" "goheap print $address" "goheap print $address+8"; do
+		# shellcheck disable=SC2016 # the dollar is GDB's
+		has "$1: and the value, by $command" "$(gdb_objects "$2" "$command")" \
+			'^\$1 = \{name = 0x[0-9a-f]+ "large", '
+	done
+	has "$1: where the type is not known" "$(gdb_objects "$2" "goheap print 8")" '^goheap: 0x8: expected an address in an object, '
 }
 
 # gdb_objects DIRECTORY COMMAND: what GDB prints for COMMAND, with the stripped program's dump loaded.
