@@ -23,6 +23,9 @@
 /* The objects shown of a path at either end. */
 #define PATH_END 12
 
+/* What is told of a root, in bytes. */
+#define MAX_ROOT 4096
+
 /* Steps that are gone back for all paths together. */
 #define PATH_BUDGET 50000000
 
@@ -123,7 +126,7 @@ static void print_path(struct report *report, uint32_t object)
 	gh_names_print_root(text, &report->question->names, &roots[0]);
 	fclose(text);
 	fputs(",\"path\":{\"root\":", out);
-	gh_print_bytes(out, root, size, true);
+	gh_print_bytes(out, root, size < MAX_ROOT ? size : MAX_ROOT, true);
 	free(root);
 	fputs(",\"steps\":[", out);
 	for (size_t i = 0; i < way.length; i++) {

@@ -8,6 +8,10 @@
 #include "lib/heap/seeds.h"
 #include "lib/heap/shape.h"
 
+/* Of a class's name, in bytes. What is longer is cut off: in a page or a picture the name may be
+ * told of thousands of objects. */
+#define MAX_NAME 4096
+
 /* The making of classes. */
 struct classifier {
 	struct gh_typing *typing;
@@ -40,6 +44,10 @@ static uint32_t typed_class(struct classifier *classifier, struct gh_finding fin
 	if (finding.many)
 		gh_buffer_bytes(&typing->names, "[]", 2);
 	gh_layouts_name(&typing->layouts, finding.layout, &typing->names);
+	if (typing->names.size - name > MAX_NAME) {
+		typing->names.size = name + MAX_NAME;
+		gh_buffer_bytes(&typing->names, "...", 3);
+	}
 	struct gh_class class = {.size = gh_layout(&typing->layouts, finding.layout)->size,
 				 .layout = finding.layout,
 				 .typed = true,

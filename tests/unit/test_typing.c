@@ -267,6 +267,25 @@ START_TEST(impossible_types_are_harmless)
 }
 END_TEST
 
+/* A name that would be told of each of many objects. */
+START_TEST(long_names_are_cut)
+{
+	struct scene scene;
+	static char name[100000];
+	memset(name, 'x', sizeof(name) - 1);
+	start(&scene, FIRST_VARIANT + _i);
+	put_nodes(&scene);
+	put_type(&scene, 0x7000, 6 * scene.what.word, name);
+	put_data(&scene, 2, (const uint64_t[]){0x7000, A});
+	finish(&scene, _i % 2);
+	const char *found = class_at(&scene, A)->name;
+	ck_assert(class_at(&scene, A)->typed);
+	ck_assert_uint_lt(strlen(found), 5000);
+	ck_assert_str_eq(found + strspn(found, "x"), "...");
+	clean_up(&scene);
+}
+END_TEST
+
 /* Slices that claim more than there is, strings that end past their bytes. */
 START_TEST(lengths_are_not_believed)
 {
@@ -367,6 +386,7 @@ Suite *typing_suite(void)
 	tcase_add_loop_test(tests, type_words_are_not_pointers, 0, VARIANTS);
 	tcase_add_loop_test(tests, larger_of_two_types_is_taken, 0, VARIANTS);
 	tcase_add_loop_test(tests, impossible_types_are_harmless, 0, VARIANTS);
+	tcase_add_loop_test(tests, long_names_are_cut, 0, VARIANTS);
 	tcase_add_loop_test(tests, lengths_are_not_believed, 0, VARIANTS);
 	tcase_add_test(tests, long_chains_need_no_stack);
 	tcase_add_loop_test(tests, every_format_has_classes, 0, 2 * MAKER_VARIANTS);
