@@ -1,6 +1,5 @@
 #include "lib/heap/seeds.h"
 
-
 #include "lib/heap/layout_runtime.h"
 
 /* Sets OBJECT's type to the one that its record names (1.3). */
