@@ -20,6 +20,7 @@ typedef Dwarf_Unsigned dwarf_rule;
 #define close_dwarf(dbg)           dwarf_finish(dbg, &error)
 #define dwarf_dealloc_ranges       dwarf_ranges_dealloc
 #define dwarf_dealloc_fde_cie_list dwarf_fde_cie_list_dealloc
+#define dwarf_dealloc_loc_head_c   dwarf_loc_head_c_dealloc
 typedef Dwarf_Ptr dwarf_bytes;
 typedef Dwarf_Ptr dwarf_block;
 typedef Dwarf_Signed dwarf_rule;

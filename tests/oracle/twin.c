@@ -372,7 +372,7 @@ static void add_places(Dwarf_Die parameter, Dwarf_Addr low, Dwarf_Addr high, con
 		add(start, end, row);
 		free(place);
 	}
-	dwarf_loc_head_c_dealloc(head);
+	dwarf_dealloc_loc_head_c(head);
 }
 
 /* The parameters of FUNCTION but its results. */
