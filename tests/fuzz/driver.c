@@ -7,21 +7,12 @@
 #include <string.h>
 
 #include "tests/fuzz/target.h"
+#include "tests/unit/random.h"
 
 enum {
 	ROUNDS = 2000, /* damaged copies of each seed */
 	DAMAGES = 4,   /* at most, in one copy */
 };
-
-/* Numbers that look random and are the same in every run. */
-static uint32_t next_random(void)
-{
-	static uint32_t state = 1;
-	state ^= state << 13;
-	state ^= state >> 17;
-	state ^= state << 5;
-	return state;
-}
 
 static void damage(uint8_t *data, size_t size)
 {

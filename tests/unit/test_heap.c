@@ -9,6 +9,7 @@
 #include "lib/heap/remainder.h"
 #include "tests/unit/dumpmaker.h"
 #include "tests/unit/heapwalk.h"
+#include "tests/unit/random.h"
 #include "tests/unit/suites.h"
 
 enum {
@@ -28,15 +29,6 @@ struct graph {
 	unsigned edges[MAX_NODES][MAX_EDGES];
 	bool root[MAX_NODES];
 };
-
-static uint32_t next_random(void)
-{
-	static uint32_t state = 1;
-	state ^= state << 13;
-	state ^= state >> 17;
-	state ^= state << 5;
-	return state;
-}
 
 static void make_graph(struct graph *graph)
 {

@@ -5,6 +5,7 @@
 
 #include "lib/heap/heap.h"
 #include "tests/unit/dumpmaker.h"
+#include "tests/unit/random.h"
 #include "tests/unit/suites.h"
 
 enum {
@@ -74,13 +75,9 @@ static struct region frames[FRAMES], data, bss;
 static struct expected expected[MAX_ROOTS];
 static unsigned nobjects, nexpected;
 
-static uint32_t next_random(uint32_t below)
+static uint32_t random_below(uint32_t below)
 {
-	static uint32_t state = 1;
-	state ^= state << 13;
-	state ^= state >> 17;
-	state ^= state << 5;
-	return state % below;
+	return next_random() % below;
 }
 
 static bool has_types(void)
@@ -97,12 +94,12 @@ static uint64_t type_address(unsigned shape)
  * not in the dump. */
 static uint64_t random_type(void)
 {
-	return type_address(next_random(SHAPES + 1));
+	return type_address(random_below(SHAPES + 1));
 }
 
 static uint64_t random_itab(void)
 {
-	return 0x7000 + 0x100 * next_random(3);
+	return 0x7000 + 0x100 * random_below(3);
 }
 
 /* Whether an interface of 1.3, with this first word, has a pointer in its second. */
@@ -123,10 +120,10 @@ static unsigned field_words(unsigned kind)
 static void make_shape(struct shape *shape)
 {
 	memset(shape, 0, sizeof(*shape));
-	shape->words = 1 + next_random(5);
+	shape->words = 1 + random_below(5);
 	for (unsigned word = 0; word < shape->words;) {
-		unsigned kind = POINTER + next_random(EFACE);
-		if (word + field_words(kind) <= shape->words && next_random(3) > 0) {
+		unsigned kind = POINTER + random_below(EFACE);
+		if (word + field_words(kind) <= shape->words && random_below(3) > 0) {
 			shape->fields[shape->nfields++] = (struct field){kind, word};
 			word += field_words(kind);
 		} else {
@@ -150,28 +147,28 @@ static uint64_t step_of(const struct object *object)
 /* Objects with a gap between them or not; now and then they overlap, are not aligned or empty. */
 static void make_objects(void)
 {
-	bool irregular = next_random(4) == 0;
+	bool irregular = random_below(4) == 0;
 	uint64_t address = 0x10000;
-	nobjects = next_random(OBJECTS + 1);
+	nobjects = random_below(OBJECTS + 1);
 	for (unsigned i = 0; i < nobjects; i++) {
 		static const unsigned kinds[] = {REGULAR, ARRAY, CHANNEL, CONSERVATIVE};
 		struct object *object = &objects[i];
 		*object = (struct object){.address = address, .record = i};
-		object->kind = kinds[next_random(4)];
-		object->shape = next_random(SHAPES + 1);
-		object->words = next_random(4) == 0 ? next_random(MAX_WORDS) : MAX_WORDS / 2;
+		object->kind = kinds[random_below(4)];
+		object->shape = random_below(SHAPES + 1);
+		object->words = random_below(4) == 0 ? random_below(MAX_WORDS) : MAX_WORDS / 2;
 		if (irregular)
-			object->extra = next_random(maker.word);
-		address += irregular ? next_random(64) : step_of(object);
-		if (next_random(6) == 0)
-			address += 8 * next_random(1000);
+			object->extra = random_below(maker.word);
+		address += irregular ? random_below(64) : step_of(object);
+		if (random_below(6) == 0)
+			address += 8 * random_below(1000);
 		/* Go 1.22 and later have something else at the end of a page. */
 		if (address % 8192 > 7000)
 			address += 8192 - address % 8192;
 	}
 	/* Records in another order. */
 	for (unsigned i = nobjects; i > 1 && !irregular; i--) {
-		unsigned j = next_random(i), record = objects[i - 1].record;
+		unsigned j = random_below(i), record = objects[i - 1].record;
 		objects[i - 1].record = objects[j].record;
 		objects[j].record = record;
 	}
@@ -192,15 +189,15 @@ static uint32_t find(uint64_t address)
 /* A word that may be a pointer. */
 static uint64_t random_word(void)
 {
-	switch (next_random(nobjects > 0 ? 6 : 3)) {
+	switch (random_below(nobjects > 0 ? 6 : 3)) {
 	case 0:
 		return 0;
 	case 1:
-		return next_random(2) ? 0x10000 + next_random(9000) : next_random(1 << 30);
+		return random_below(2) ? 0x10000 + random_below(9000) : random_below(1 << 30);
 	case 2:
-		return STACKS + next_random(FRAMES * 0x200);
+		return STACKS + random_below(FRAMES * 0x200);
 	default:
-		return objects[next_random(nobjects)].address + next_random(4) * next_random(30);
+		return objects[random_below(nobjects)].address + random_below(4) * random_below(30);
 	}
 }
 
@@ -242,7 +239,7 @@ static void set_interfaces(struct object *object, const struct shape *shape, uns
 {
 	for (unsigned i = 0; i < shape->nfields; i++) {
 		unsigned kind = shape->fields[i].kind, word = base + shape->fields[i].word;
-		if (word < object->words && next_random(4) > 0 && (kind == IFACE || kind == EFACE))
+		if (word < object->words && random_below(4) > 0 && (kind == IFACE || kind == EFACE))
 			object->contents[word] = kind == IFACE ? random_itab() : random_type();
 	}
 }
@@ -264,10 +261,10 @@ static void fill_object(struct object *object)
 
 static void fill_region(struct region *region, uint64_t address)
 {
-	*region = (struct region){.address = address, .words = 1 + next_random(MAX_WORDS)};
+	*region = (struct region){.address = address, .words = 1 + random_below(MAX_WORDS)};
 	for (unsigned i = 0; i < region->words; i++) {
 		region->contents[i] = random_word();
-		region->listed[i] = next_random(2);
+		region->listed[i] = random_below(2);
 	}
 }
 
