@@ -6,6 +6,7 @@
 #include "lib/write/corefile.h"
 #include "plugin/command.h"
 #include "plugin/dumpfile.h"
+#include "plugin/options.h"
 #include "plugin/symbols.h"
 
 struct arguments {
@@ -24,17 +25,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'o':
 		arguments->output = arg;
 		return 0;
-	case ARGP_KEY_ARG:
-		if (arguments->dump != NULL)
-			argp_usage(state);
-		arguments->dump = arg;
-		return 0;
 	case ARGP_KEY_END:
-		if (arguments->dump == NULL || arguments->output == NULL)
+		if (arguments->output == NULL)
 			argp_usage(state);
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return gh_options_one(key, arg, state, &arguments->dump);
 	}
 }
 
