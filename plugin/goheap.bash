@@ -9,6 +9,7 @@ _goheap()
 	case ${words[1]-} in
 	addr2line) local options='-a -C -e -f -i -p -s --addresses --exe --functions --inlines --pretty-print --basenames' ;;
 	debug) local options='-o --output' ;;
+	crash) local options='-e --exe' ;;
 	core) local options='-e -o --exe --output' ;;
 	hprof | report) local options='-e -o --exe --names --output' ;;
 	pprof) local options='-e -o --exe --live --output --rate --raw' ;;
@@ -29,7 +30,7 @@ _goheap()
 	if [[ $cur == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$options --help" -- "$cur")
 	elif ((cword == 1)); then
-		mapfile -t COMPREPLY < <(compgen -W 'info funcs lines addr2line debug core dot hprof report goroutines
+		mapfile -t COMPREPLY < <(compgen -W 'info funcs lines addr2line debug core crash dot hprof report goroutines
 			frames types itabs roots finalizers defers panics threads memstats params
 			histogram dominators path objects referrers reachable unreachable strings diff profile pprof' -- "$cur")
 	elif [[ $prev == --by ]]; then

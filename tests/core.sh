@@ -73,8 +73,12 @@ memory() {
 	rm -f "$work"/memory.*
 	"$oracle" memory "$3" "$work" || fail "$1: the dump can be read"
 	goheap "$2" "goheap load $3" "source $work/memory.gdb" "info threads" >"$work/session"
-	[ -s "$work/memory.expected" ] && same "$1: objects, frames and segments that GDB reads \
-($(wc -c <"$work/memory.expected") bytes)" "$work/memory.expected" "$work/memory.found"
+	if [ -s "$work/memory.expected" ]; then
+		same "$1: objects, frames and segments that GDB reads ($(wc -c <"$work/memory.expected") bytes)" \
+			"$work/memory.expected" "$work/memory.found"
+	else
+		fail "$1: the dump has objects, frames and segments"
+	fi
 	sed -nE 's/^(0x[0-9a-f]+)( <[^>]*>)?:/\1/p' "$work/session" >"$work/words.found"
 	same "$1: words of them that GDB prints ($(wc -l <"$work/words.expected"))" \
 		"$work/words.expected" "$work/words.found"
@@ -96,7 +100,7 @@ whole() {
 # crowd RELEASE: 100,000 goroutines, and every frame of each.
 crowd() {
 	local directory patience=900
-	directory=$("$tests/build-sample" "$1" crowd) || return
+	sample "Go $1, 100,000 goroutines" "$1" crowd || return
 	"$directory/crowd" 100000 "$work/dump" "$work/stacks"
 	goheap "$directory/crowd.stripped" "goheap load $work/dump" "thread apply all backtrace" >"$work/session"
 	printed <"$work/stacks" | cut -f 1-4 | sort >"$work/expected"

@@ -85,7 +85,9 @@ check_machine() {
 # What a dump is refused for.
 check_refusal() {
 	local directory other output
-	directory=$("$tests/build-sample" 1.19 dump) && other=$("$tests/build-sample" 1.19 sample) || return
+	sample "another program's names" 1.19 sample || return
+	other=$directory
+	sample "names that are refused" 1.19 dump || return
 	dump_of "$directory"
 	output=$(goheap "$directory/dump.stripped" "goheap load --names $other/sample $work/dump" "info threads")
 	has "names of another program are refused, with the reason" "$output" \
@@ -94,14 +96,14 @@ check_refusal() {
 	has "but not if told to" "$(goheap "$directory/dump.stripped" \
 		"goheap load -f --names $other/sample $work/dump" "info threads")" 'LWP'
 	has "names of no file" "$(goheap "$directory/dump.stripped" "goheap load --names $work/none $work/dump")" \
-		'none: No such file'
+		'none: .*No such file'
 }
 
 # What is left of a dump's session when GDB has something else open.
 check_leaving() {
 	# shellcheck disable=SC2016 # GDB's shell knows it
 	local directory output ls='shell ls $GOHEAP_SESSION'
-	directory=$("$tests/build-sample" 1.19 dump) || return
+	sample "leaving" 1.19 dump || return
 	dump_of "$directory"
 	output=$(goheap "$directory/dump.stripped" "goheap load $work/dump" "$ls")
 	has "loaded: the frames' callers are in the session" "$output" '^dump\.frames$'
@@ -124,7 +126,7 @@ check_leaving() {
 # The commands in GDB, by what the process said of itself.
 check_commands() {
 	local directory output
-	directory=$("$tests/build-sample" 1.19 dump) || return
+	sample "commands" 1.19 dump || return
 	dump_of "$directory"
 	output=$(goheap "$directory/dump.stripped" "goheap types")
 	has "no dump: one line says so" "$output" '^No heap dump is loaded: goheap load DUMP$'
@@ -154,7 +156,7 @@ check_commands() {
 # The commands in languages that spell an assignment otherwise than C.
 check_languages() {
 	local directory output
-	directory=$("$tests/build-sample" 1.19 dump) || return
+	sample "languages" 1.19 dump || return
 	dump_of "$directory"
 	for language in ada modula-2 pascal; do
 		output=$(goheap "$directory/dump.stripped" "set language $language" "goheap load $work/dump" \
@@ -169,7 +171,7 @@ check_languages() {
 # Names of more threads than are told GDB at a time.
 check_many() {
 	local directory
-	directory=$("$tests/build-sample" 1.19 dump) || return
+	sample "many" 1.19 dump || return
 	"$directory/dump.stripped" "$work/dump" "$work/stacks" 2500 >"$work/counts" 2>&1
 	goheap "$directory/dump.stripped" "set language pascal" "set language auto" "goheap load $work/dump" \
 		"info threads" >"$work/session"

@@ -141,10 +141,10 @@ check_json() {
 	for command in info goroutines frames types itabs roots finalizers defers panics threads memstats \
 		params "goroutines --group" "goroutines -a"; do
 		# shellcheck disable=SC2086 # a command and its options
-		if ! "$GOHEAP" $command --json "$2" | python3 -c '
+		if ! (set -o pipefail && "$GOHEAP" $command --json "$2" | python3 -c '
 import json, sys
 for line in sys.stdin:
-    assert isinstance(json.loads(line), dict)' >"$work/errors" 2>&1; then
+    assert isinstance(json.loads(line), dict)') >"$work/errors" 2>&1; then
 			fail "$1: $command --json" "$(cat "$work/errors")"
 			return
 		fi

@@ -168,7 +168,7 @@ check_process() {
 # check_main NAME PROGRAM: below main.main in a program that is not stripped, whose stacks GDB ends there by itself.
 check_main() {
 	goheap "$2" "break main.main" run "goheap goroutine 2" backtrace >"$work/session"
-	has "$1: a goroutine below main.main" "$(cat "$work/session")" '^#[1-9][0-9]* .* runtime\.forcegchelper '
+	has "$1: a goroutine below main.main" "$(cat "$work/session")" '^#[1-9][0-9]* .* runtime\.goexit '
 	lacks "$1: a goroutine below main.main: no errors" "$(cat "$work/session")" '^No frame|Error'
 }
 
@@ -183,6 +183,71 @@ check_errors() {
 	quit
 	equal "$1: a process that is running" 2 "$(grep -cx 'The process is running: interrupt it first\.' "$work/session")"
 	lacks "$1: a process that is running: nothing else" "$(cat "$work/session")" 'Error|Selected thread'
+}
+
+# numbers: those of the goroutines listed on standard input.
+numbers() {
+	sed -nE 's/^goroutine ([0-9]+) .*/\1/p' | sort
+}
+
+# check_damaged NAME DIRECTORY: an entry of runtime.allgs is repeated or damaged, in the process and in a core file of
+# it: the others are listed, and one line says how many are not.
+check_damaged() {
+	local list bad gone='1 goroutines left out: their memory is missing or damaged'
+	list="*(long *)0x$(nm "$2/dump" | awk '$3 == "runtime.allgs" { print $1 }')"
+	for bad in 0 0x10; do
+		start "$2/dump.stripped"
+		goheap "$2/dump.stripped" "attach $pid" "set language c" "echo whole\\n" "goheap goroutines --all" \
+			"set \$second = {long}($list + 8)" "set \$third = {long}($list + 16)" \
+			"set {long}($list + 24) = \$second" "echo repeated\\n" "goheap goroutines --all" \
+			"set {long}($list + 16) = $bad" "echo damaged\\n" "goheap goroutines --all" \
+			"generate-core-file $work/core" "set {long}($list + 16) = \$third" >"$work/session"
+		exec 7>&-
+		wait "$pid"
+		sed -n '/^whole$/,/^repeated$/p' "$work/session" | numbers >"$work/whole"
+		sed -n '/^repeated$/,/^damaged$/p' "$work/session" >"$work/repeated"
+		sed -n '/^damaged$/,$p' "$work/session" >"$work/damaged"
+		equal "$1: a repeated entry is listed once" "$(sed 4d <(sort -n "$work/whole") | sort)" "$(numbers <"$work/repeated")"
+		lacks "$1: and nothing is missing" "$(cat "$work/repeated")" 'left out'
+		equal "$1: an entry $bad: the others are listed" "$(sed 3,4d <(sort -n "$work/whole") | sort)" \
+			"$(numbers <"$work/damaged")"
+		equal "$1: an entry $bad: one line says so" 1 "$(grep -c "^goheap: .*: $gone\$" "$work/damaged")"
+		"$GOHEAP" goroutines --all "$work/core" -e "$2/dump.stripped" >"$work/found" 2>"$work/errors"
+		same "$1: an entry $bad in a core file" <(numbers <"$work/damaged") <(numbers <"$work/found")
+		equal "$1: an entry $bad in a core file: one line" "goheap: $work/core: $gone" "$(cat "$work/errors")"
+	done
+}
+
+# check_cut NAME DIRECTORY: a core file that was cut short after the array of pointers to the goroutines: those that are
+# in it are listed, and a line says how many are not.
+check_cut() {
+	local total found lost end offset
+	list="0x$(nm "$2/dump" | awk '$3 == "runtime.allgs" { print $1 }')"
+	start "$2/dump.stripped" 2000
+	goheap "$2/dump.stripped" "attach $pid" "set language c" "generate-core-file $work/core" \
+		"printf \"%lx\\n\", *(long *)$list + 8 * *(long *)($list + 8)" >"$work/session"
+	exec 7>&-
+	wait "$pid"
+	end=$((16#$(grep -Ex '[0-9a-f]+' "$work/session")))
+	offset=$(readelf -lW "$work/core" | while read -r kind offset address _ size _; do
+		if [ "$kind" = LOAD ] && ((end >= address && end <= address + size)); then
+			echo $((offset + end - address))
+		fi
+	done)
+	"$GOHEAP" goroutines --all "$work/core" -e "$2/dump.stripped" 2>"$work/errors" | numbers >"$work/whole"
+	total=$(wc -l <"$work/whole")
+	equal "$1: the whole core file: no errors" "" "$(cat "$work/errors")"
+	head -c "$offset" "$work/core" >"$work/cut"
+	"$GOHEAP" goroutines --all "$work/cut" -e "$2/dump.stripped" >"$work/found" 2>"$work/errors"
+	found=$(numbers <"$work/found" | comm -12 - "$work/whole" | wc -l)
+	lost=$(sed -nE 's/.*: ([0-9]+) goroutines left out: .*/\1/p' "$work/errors")
+	if [ "$found" -gt 0 ] && [ "$found" -lt "$total" ] && [ $((found + ${lost:-0})) -ge "$total" ]; then
+		ok "$1: $found of $total goroutines of a core file that was cut short, $lost are said to be left out"
+	else
+		fail "$1: $found of $total goroutines of a core file that was cut short" "$(cat "$work/errors")"
+	fi
+	has "$1: a line says that it was cut short" "$(cat "$work/errors")" \
+		'^goheap: .*/cut: [0-9]+ bytes missing at its end: the core file was cut short$'
 }
 
 # check_many NAME PROGRAM: 100,000 goroutines.
@@ -209,4 +274,8 @@ done
 [ -n "${directory:-}" ] && check_main "Go $release" "$directory/dump"
 [ -n "${directory:-}" ] && check_errors "Go $release" "$directory/dump.stripped"
 [ -n "${directory:-}" ] && check_many "Go $release" "$directory/dump.stripped"
+if sample "Go $release: damaged goroutines" "$release" dump; then
+	check_damaged "Go $release" "$directory"
+	check_cut "Go $release" "$directory"
+fi
 finish

@@ -83,7 +83,7 @@ said() {
 # names RELEASE: types, fields and variables have the names that the source gives them.
 names() {
 	local directory
-	directory=$("$tests/build-sample" "$1" graph 2>"$work/why") || return
+	sample "Go $1: names" "$1" graph || return
 	"$directory/graph" "$work/dump" >"$work/said"
 	graph "Go $1, with types" "$work/dump" little "$directory/graph"
 	"$hprof" names "$work/hprof" >"$work/rows"

@@ -69,6 +69,11 @@ lacks() {
 	fi
 }
 
+# raw: the lines of standard input with a byte or character that a terminal acts on.
+raw() {
+	LC_ALL=C grep -aP '[\x01-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]|\xd8\x9c|(?<![\x80-\xff])[\x80-\x9f]'
+}
+
 # printed: runtime.Stack's text on standard input as rows: goroutine, function, file, line. One top frame is
 # left out: the goroutine that printed it stood elsewhere when it wrote the dump. Inlined calls, printed with (...) for
 # their arguments, have a fifth column.

@@ -89,6 +89,7 @@ addresses() {
 	addr2line -afp -e "$twin" <"$work/entries" | without_directory |
 		sed -E -e 's/\.abi0 at / at /' -e 's/type\.\.eq\.\[[0-9]+\]/type..eq.[...]/' >"$work/theirs"
 	diff "$work/theirs" "$work/ours" | grep '^>' >"$work/apart"
+	equal "addr2line -afp: a line for each address" "$(wc -l <"$work/entries")" "$(wc -l <"$work/ours")"
 	if [ "$(wc -l <"$work/apart")" -le 5 ]; then
 		ok "addr2line -afp: $(wc -l <"$work/ours") functions, $(wc -l <"$work/apart") apart from binutils'"
 	else
@@ -146,6 +147,77 @@ others() {
 		"$(addr2line -e "$work/program.debug" "$entry")"
 }
 
+# Names that a program may have: in letters of all languages, and those that a terminal would act on.
+names() {
+	local directory=$work/names command
+	mkdir "$directory"
+	LC_ALL=C sed -e $'s/main\\.middle/main.m\xc3\x80dle/g' -e $'s/main\\.outer/ma\x9b\xe2\x80\xae.xyz/g' \
+		"$stripped" >"$directory/program"
+	chmod +x "$directory/program"
+	for command in funcs lines "lines --inlines" "funcs --json" "lines --inlines --json"; do
+		# shellcheck disable=SC2086 # the words of a command
+		equal "names: $command: nothing that a terminal acts on" "" "$("$GOHEAP" $command "$directory/program" | raw)"
+	done
+	has "names: one in letters" "$("$GOHEAP" funcs "$directory/program")" $'\tmain\\.m\xc3\x80dle\t'
+	"$GOHEAP" debug "$directory/program" -o "$directory/program.debug"
+	objcopy --add-gnu-debuglink="$directory/program.debug" "$directory/program"
+	gdb -nx -batch -iex 'set width 0' -ex $'break main.m\xc3\x80dle' -ex 'info functions ^ma' -ex 'info line *main.main' \
+		-ex run -ex backtrace "$directory/program" >"$work/session" 2>&1
+	equal "names: nothing in GDB that a terminal acts on" "" "$(raw <"$work/session")"
+	has "names: a breakpoint on one in letters" "$(cat "$work/session")" '^Breakpoint 1 at 0x[0-9a-f]+: file .*\.go, line '
+	has "names: it stops there" "$(cat "$work/session")" $'^#0 +main\\.m\xc3\x80dle '
+	has "names: question marks for the others" "$(cat "$work/session")" ' ma\?\?\?\?\.xyz '
+}
+
+# Names of 8,192 bytes are printed whole, longer ones are cut, and a line says so.
+long_names() {
+	local directory=$work/long whole cut command
+	whole=$(printf '%8187s' '' | tr ' ' w) cut=$(printf '%8187s' '' | tr ' ' c)
+	mkdir "$directory"
+	cat >"$directory/main.go" <<-END
+		package main
+		type $whole struct{ a, b int }
+		type ${cut}t struct{ a, b, c int }
+		//go:noinline
+		func f$whole() interface{} { return ${cut}t{1, 2, 3} }
+		//go:noinline
+		func ${cut/c/f}() interface{} { return $whole{1, 2} }
+		func i$cut() { println(len("inlined")) }
+		func main() { println(f$whole(), ${cut/c/f}()); i$cut() }
+	END
+	if ! (cd "$directory" && GO111MODULE=off GOCACHE=$work/gocache "$goroot/bin/go" build -o program main.go) 2>"$work/why"; then
+		fail "long names: a program with some is built" "$(cut -c 1-200 "$work/why")"
+		return
+	fi
+	strip "$directory/program"
+	for command in funcs "funcs --json" lines "lines --json" "lines --inlines" "lines --inlines --json" types "types --json"; do
+		# shellcheck disable=SC2086 # the words of a command
+		"$GOHEAP" $command "$directory/program" >"$work/out" 2>"$work/err"
+		equal "long names: $command: one is whole" 8192 \
+			"$(grep -oE "main\.(w{8187}|fc{8186})([^a-z[]|\$)" "$work/out" | tr -dc a-z. | cut -c 1-9000 | head -c 8192 | wc -c)"
+		lacks "long names: $command: none is longer" "$(tr -c 'a-z.' '\n' <"$work/out" | awk 'length($0) > 8192')" .
+		has "long names: $command: those that are cut" "$(cat "$work/out")" '[wc]\[\.\.\.\]'
+		has "long names: $command: a line says so" "$(cat "$work/err")" \
+			'^goheap: .*/program: [0-9]+ names that are longer than 8,192 bytes are cut, and end in \[\.\.\.\]$'
+	done
+	"$GOHEAP" funcs "$directory/program" 2>/dev/null | awk '$3 ~ /^main.fw/ { print $1 }' |
+		"$GOHEAP" addr2line -f -e "$directory/program" >"$work/out" 2>"$work/err"
+	equal "long names: addr2line" 8197 "$(head -n 1 "$work/out" | tr -d '\n' | wc -c)"
+	has "long names: addr2line: a line says so" "$(cat "$work/err")" ': 1 names that are longer'
+}
+
+# What the user typed comes back in messages.
+typed() {
+	local argument
+	for argument in $'\e[31m' $'--\e[31m' $'-\x9b' $'--json=\xe2\x80\xae' $'\xe2\x80\xae\xc2\x9b'; do
+		for command in "" funcs lines goroutines "goroutines --grep" histogram "addr2line -e" "debug -o /dev/null" "dump objects"; do
+			# shellcheck disable=SC2086 # the words of a command
+			"$GOHEAP" $command "$argument" </dev/null >"$work/out" 2>&1
+			equal "goheap $command of what a terminal acts on" "" "$(raw <"$work/out")"
+		done
+	done
+}
+
 if ! goroot=$("$tests/toolchain" 1.19 2>"$work/why") || ! directory=$("$tests/build-sample" 1.19 sample 2>"$work/why"); then
 	skip "everything" "$(tail -n 1 "$work/why")"
 	fail "Go 1.19 is part of the core set"
@@ -158,4 +230,7 @@ json
 addresses
 refusals
 others
+names
+long_names
+typed
 finish

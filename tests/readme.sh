@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# What the README shows and tells to type.
+# What README, tests/ACCURACY and the manual pages show and tell to type: sessions are compared with real ones, and every
+# other command is run.
 set -u
 export LC_ALL=C
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 top=$(cd "$tests/.." && pwd)
+page=$top/plugin/goheap.1 gdb_page=$top/plugin/goheap-gdb.7
 build=$(cd "$(dirname "$GOHEAP")/.." && pwd)
 
 # alike: what differs between two runs, or two machines, made the same.
@@ -24,24 +26,183 @@ in_order() {
 		END { if (i < n) print "not there, in this order: " line[i] }' "$1" "$2"
 }
 
-session() {
-	if ! "$tests/toolchain" 1.19 >/dev/null 2>&1; then
-		skip "the session" "no Go 1.19"
+# indented FILE: what README or tests/ACCURACY sets off from its text.
+indented() {
+	sed -n 's/^    //p' "$1"
+}
+
+# examples PAGE: the examples of a manual page.
+examples() {
+	sed -n '/^\.EX$/,/^\.EE$/p' "$1" | grep -v '^\.E[EX]$' |
+		sed -e 's/\\&//g' -e 's/\\-/-/g' -e "s/\\\\(aq/'/g" -e 's/\\e/\\/g'
+}
+
+# heads PAGE TITLE: the heads of the paragraphs there, without markup.
+heads() {
+	sed -n "/^\.SH $2\$/,/^\.SH /p" "$1" | awk '/^\.TP/ { getline; print }' | sed -e 's/^\.[A-Z]* //' -e 's/\\f[A-Z]//g' -e 's/\\-/-/g'
+}
+
+# as_shown NAME REAL: what is shown on standard input, but for the dots for what is left out, is in a real
+# session.
+as_shown() {
+	grep -vx '\.\.\.' | alike >"$work/expected"
+	if [ ! -s "$work/expected" ]; then
+		fail "$1 shows something"
 		return
 	fi
+	in_order "$work/expected" "$2" >"$work/apart"
+	same "$1 ($(wc -l <"$work/expected") lines)" /dev/null "$work/apart"
+}
+
+sessions() {
 	GOHEAP_BUILD=$build "$tests/demo" 2>&1 | alike >"$work/demo"
-	# The indented lines of the section, but for the dots that stand for what is left out.
-	sed -n '/^A session$/,/^Installing$/p' "$top/README" | sed -n 's/^    //p' | grep -vx '\.\.\.' |
-		alike >"$work/expected"
-	has "the README has a session" "$(cat "$work/expected")" 'backtrace'
-	in_order "$work/expected" "$work/demo" >"$work/apart"
-	same "the session in the README ($(wc -l <"$work/expected") lines) is the demo's" /dev/null \
-		"$work/apart"
+	indented <(sed -n '/^A stripped program$/,/^Installing$/p' "$top/README") |
+		as_shown "the sessions in README are the demo's" "$work/demo"
+	examples "$gdb_page" | as_shown "the sessions in goheap-gdb(7) are the demo's" "$work/demo"
+}
+
+# inputs: in $work/in, the programs and dumps that the examples name. $address is what they call 0xc000002000, and
+# $typed an object of a type with a name.
+inputs() {
+	local leak sample
+	leak=$("$tests/build-sample" 1.19 leak) || return
+	sample=$("$tests/build-sample" 1.19 sample) || return
+	mkdir "$work/in"
+	cp "$sample/sample.stripped" "$work/in/server"
+	cp "$leak/leak.stripped" "$work/in/shop"
+	cd "$work/in" || return
+	./shop before.heapdump after.heapdump
+	address=$("$GOHEAP" diff --by site before.heapdump after.heapdump | awk 'NR == 2 { print $5 }')
+	typed=$("$GOHEAP" path -e shop after.heapdump "$address" | awk '/ main\.Server,/ { print $1 }')
+}
+
+# Every example of goheap(1), in the order in which it is there.
+run_examples() {
+	local command
+	while IFS= read -r command; do
+		printf '$ %s\n' "$command" >>"$work/transcript"
+		if [[ $command == *"| dot "* ]] && ! command -v dot >/dev/null; then
+			skip "$command" "no Graphviz"
+			continue
+		fi
+		if PATH=$build/plugin:$PATH bash -o pipefail -c "${command//0xc000002000/$address}" </dev/null >"$work/output" 2>"$work/errors"; then
+			ok "$command"
+		else
+			fail "$command" "$(cat "$work/output" "$work/errors")"
+		fi
+		lacks "$command: no error" "$(cat "$work/errors")" '^goheap: |rror|No such'
+		{
+			cat "$work/output"
+			echo
+		} >>"$work/transcript"
+	done < <(examples "$page" | sed -n 's/^\$ //p')
+	alike <"$work/transcript" >"$work/real"
+	examples "$page" | as_shown "the examples in goheap(1) print what it shows" "$work/real"
+}
+
+# Every command that goheap(1) has.
+run_commands() {
+	local command arguments
+	for command in $(heads "$page" COMMANDS); do
+		case $command in
+		addr2line) arguments=(-e server 0x488888) ;;
+		core | hprof | report | pprof) arguments=(-e shop after.heapdump -o "$work/out") ;;
+		crash) continue ;; # it wants a core file of a crash: tests/crash.sh
+		debug) arguments=(server -o "$work/out") ;;
+		diff) arguments=(-e shop before.heapdump after.heapdump) ;;
+		funcs | lines) arguments=(server) ;;
+		objects | path | reachable | referrers) arguments=(-e shop after.heapdump "$address") ;;
+		*) arguments=(after.heapdump) ;;
+		esac
+		if "$GOHEAP" "$command" "${arguments[@]}" >"$work/output" 2>&1; then
+			ok "goheap $command"
+		else
+			fail "goheap $command" "$(head "$work/output")"
+		fi
+	done
+}
+
+# The options in goheap(1) are those that its commands say they take.
+options() {
+	local command
+	for command in $(heads "$page" COMMANDS); do
+		"$GOHEAP" "$command" --help
+	done | grep -oE -- '^ .*--[a-z0-9-]+' | grep -oE -- '--[a-z0-9-]+' | grep -vx -e --usage | sort -u >"$work/taken"
+	heads "$page" OPTIONS | grep -oE -- '--[a-z0-9-]+' | sort -u >"$work/documented"
+	same "goheap(1) has every option ($(wc -l <"$work/taken")), and no other" "$work/taken" "$work/documented"
+}
+
+# gdb_heads: the commands that goheap-gdb(7) has.
+gdb_heads() {
+	heads "$gdb_page" COMMANDS | sed -E -e 's/\[[^]]*\]|--?[a-z]+|"|,|goheap|memory|[A-Z]+/ /g' -e 's/[][]/ /g' |
+		xargs -n 1
+}
+
+# The manual pages have the commands that the program, and GDB with goheap, tell of.
+lists() {
+	"$GOHEAP" --help | sed -nE 's/^  ([a-z0-9]+) +[A-Z].*/\1/p' | sort >"$work/told"
+	heads "$page" COMMANDS | sort >"$work/documented"
+	same "goheap(1) has every command ($(wc -l <"$work/told")), and no other" "$work/told" "$work/documented"
+	gdb -nx -q -batch -x "$build/plugin/goheap.gdb" -ex "help goheap" 2>&1 |
+		sed -nE 's/^goheap ([a-z]+) *-- .*/\1/p' | sort -u >"$work/told"
+	gdb_heads | sort >"$work/documented"
+	same "goheap-gdb(7) has every command ($(wc -l <"$work/told")), and no other" "$work/told" "$work/documented"
+}
+
+# Every command that goheap-gdb(7) has, in a session with a heap dump.
+gdb_commands() {
+	local command commands=() count=0
+	for command in $(gdb_heads); do
+		case $command in
+		crash | goroutine | symbols) continue ;; # of processes and core files: tests/crash.sh, goroutines.sh, nofile.sh
+		diff) commands+=(-ex "goheap diff before.heapdump") ;;
+		load) commands+=(-ex "goheap load after.heapdump") ;;
+		print) commands+=(-ex "goheap print $typed" -ex "goheap print 'main.Server' $typed" -ex "with language c -- print *('main.Server' *) $typed") ;;
+		objects | path | reachable | referrers) commands+=(-ex "goheap $command $address") ;;
+		hprof | report | pprof) commands+=(-ex "goheap $command -o $work/out") ;;
+		*) commands+=(-ex "goheap $command") ;;
+		esac
+		count=$((count + 1))
+	done
+	gdb -nx -q -batch -iex 'set auto-load no' -x "$build/plugin/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" \
+		-ex "goheap load after.heapdump" "${commands[@]}" ./shop </dev/null >"$work/output" 2>"$work/errors"
+	lacks "the commands in goheap-gdb(7) ($count)" "$(cat "$work/errors")" 'goheap: |[Uu]sage|Undefined|rror|No symbol'
+	equal "goheap print, and print in C" 3 "$(grep -c '^\$[0-9]* = {.*sessions = ' "$work/output")"
+}
+
+# The other commands in README and tests/ACCURACY.
+others() {
+	local command
+	while IFS= read -r command; do
+		case $command in
+		"./bootstrap demo"* | "./bootstrap check"* | ./bootstrap) ok "$command: it runs the demo, or this" ;;
+		"sudo make install") ok "$command: run below another root" ;;
+		"gdb -x gdbinit ./server") ok "$command: run with another program" ;;
+		"make bench") skip "$command" "it takes minutes, and a heap dump of 2 GiB" ;;
+		"make fuzz") skip "$command" "it takes minutes, and clang's libFuzzer" ;;
+		"tests/other-gdb "*) skip "$command" "it installs another Debian, as root" ;;
+		*) fail "$command is run by no test" ;;
+		esac
+	done < <({
+		indented <(sed '/^A stripped program$/,/^Installing$/d' "$top/README")
+		indented "$tests/ACCURACY"
+	} | grep -E '^(\./|goheap [^(]*$|gdb |make |sudo |tests/)' | grep -vE '^goheap .* s +[0-9.]+ MiB$')
+}
+
+# The files that README and tests/ACCURACY name.
+files() {
+	local file count=0
+	while IFS= read -r file; do
+		count=$((count + 1))
+		[[ $file == *NAME* || -e $top/$file ]] || fail "$file, which is named, is there"
+	done < <(grep -ohE '\b(lib|plugin|tests)/[A-Za-z0-9_./-]*[A-Za-z0-9_]' "$top/README" "$tests/ACCURACY" | sort -u)
+	((count > 15)) || fail "README and tests/ACCURACY name files"
 }
 
 from_the_build_tree() {
-	local program
-	program=$("$tests/build-sample" 1.19 sample)/sample.stripped || return
+	local directory program
+	sample "gdb -x gdbinit, from the build tree" 1.19 sample || return
+	program=$directory/sample.stripped
 	has "gdb -x gdbinit, from the build tree" \
 		"$(cd "$build" && XDG_CACHE_HOME=$work/cache gdb -nx -batch -x "$top/gdbinit" "$program" 2>&1)" \
 		'^goheap: go1\.19'
@@ -53,28 +214,27 @@ installed() {
 	reader=$(find "$work/root" -name goheap.so)
 	has "make install: the plugin is where jit-reader-load looks" "$reader" \
 		"$(gdb --configuration | sed -n 's/.*--with-jit-reader-dir=\([^ ]*\).*/\1/p')/goheap.so\$"
+	equal "make install: the manual pages" "goheap-gdb.7 goheap.1" \
+		"$(find "$work/root" -name 'goheap*.[17]' -printf '%f\n' | sort | tr '\n' ' ' | sed 's/ $//')"
 	init=$(find "$work/root" -name goheap.gdb)
 	lacks "make install: nothing is loaded from the build tree" "$(cat "$init")" 'load\.gdb'
 	make -C "$build" uninstall DESTDIR="$work/root" >"$work/output" 2>&1
 	same "make uninstall takes everything away" /dev/null <(find "$work/root" -type f)
 }
 
-# Each command that the README lists is one that the program, or GDB with goheap, has.
-commands() {
-	local command
-	while read -r command; do
-		if "$GOHEAP" "$command" --help >/dev/null 2>&1 </dev/null; then
-			ok "goheap $command"
-		elif grep -Eq "^define(-prefix)? goheap $command\$" "$top/gdbinit"; then
-			ok "goheap $command, in GDB"
-		else
-			fail "goheap $command"
-		fi
-	done < <(sed -nE 's/^    goheap ([a-z0-9]+) .*/\1/p' "$top/README" | sort -u)
-}
-
-session
+if ! "$tests/toolchain" 1.19 >/dev/null 2>&1; then
+	skip "the sessions" "no Go 1.19"
+	finish
+fi
 from_the_build_tree
 installed
-commands
+sessions
+files
+others
+lists
+options
+inputs || finish
+run_examples
+run_commands
+gdb_commands
 finish

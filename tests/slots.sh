@@ -102,7 +102,11 @@ check_machine() {
 	"$DUMPFILE" fields "$work/dump" | sort >"$work/expected"
 	comm -13 "$work/expected" "$work/found" >"$work/left"
 	same "Go 1.19 $1: no variable but the fields of frames" /dev/null "$work/left"
-	comm -23 "$work/expected" "$work/found" | awk '$2 >= 2' >"$work/left"
+	# Nor is runtime.sigpanic's frame one that has called, to GDB: it takes it for a signal's.
+	"$GOHEAP" frames "$work/dump" | awk -F'\t' '$9 == "runtime.sigpanic" { print $1, $2 }' >"$work/signal"
+	comm -23 "$work/expected" "$work/found" | awk '
+		NR == FNR { signal[$1, $2] = 1; next }
+		$2 >= 2 && !(($1, $2) in signal)' "$work/signal" - >"$work/left"
 	same "Go 1.19 $1: every field, but of the frames at the top" /dev/null "$work/left"
 	enough "Go 1.19 $1: variables" "$work/found" 80
 }

@@ -139,6 +139,10 @@ frames() {
 # values NAME EXPECTED FORMAT WORD ORDER GDB: each kind of record and field of a made dump.
 values() {
 	local name=$1 commands=() question
+	if ! command -v "$6" >/dev/null; then
+		skip "$1" "no $6"
+		return
+	fi
 	"$work/makedump" values "$3" "$4" "$5" >"$work/made"
 	"$2_answers" | words "$4" >"$work/answers"
 	while IFS=$'\t' read -r question _; do
@@ -425,7 +429,7 @@ check_hostile() {
 			'info symbol 0x5000' 'info types .' 'info functions .' 'info scope *$pc' 'info address sp_0x8' \
 			'thread apply all -s frame apply all -s info locals' >"$work/session"
 		has "hostile names, format $format: variables are there" "$(cat "$work/session")" 'sp_0x8 = 0x10000$'
-		lacks "hostile names, format $format: no control character" "$(cat "$work/session")" $'[\x01-\x08\x0b-\x1f\x7f]'
+		equal "hostile names, format $format: no control character" "" "$(raw <"$work/session")"
 		equal "hostile names, format $format: nothing ran" "" "$(find "$work" -name gone)"
 	done
 }
@@ -454,7 +458,11 @@ real() {
 	"$dumpfile" fields "$4" | columns "$3" >"$work/expected"
 	locals <"$work/session" | columns "$3" >"$work/shown"
 	if [ "$(wc -l <"$work/expected")" -ge 50 ]; then
-		comm -23 "$work/expected" "$work/shown" >"$work/left"
+		# Where goheap does not unwind, GDB takes runtime.sigpanic's frame for a signal's: it looks for variables at its pc.
+		"$GOHEAP" frames "$4" | awk -F'\t' '$9 == "runtime.sigpanic" { print $1, $2 }' >"$work/frames"
+		"$dumpfile" fields "$4" | awk 'NR == FNR { signal[$1, $2] = 1; next } ($1, $2) in signal' "$work/frames" - |
+			columns "$3" >"$work/signal"
+		comm -23 "$work/expected" "$work/shown" | comm -23 - "$work/signal" >"$work/left"
 		same "$1: every field ($(wc -l <"$work/expected"))" /dev/null "$work/left"
 	else
 		fail "$1: the dump has fields" "$(cat "$work/expected")"
@@ -504,7 +512,9 @@ check_prototype() {
 # check_machine GOARCH EMULATOR: programs for other machines, as far as they can be run here.
 check_machine() {
 	local directory
-	if foreign_dump "$1" "$2"; then
+	if ! command -v gdb-multiarch >/dev/null; then
+		skip "$1" "no gdb-multiarch"
+	elif foreign_dump "$1" "$2"; then
 		real "$1" gdb-multiarch "$directory/dump.stripped" "$work/dump" "$work/stacks"
 		real "$1, no program" gdb-multiarch "" "$work/dump" "$work/stacks"
 	fi

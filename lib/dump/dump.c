@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "lib/dump/index.h"
+#include "lib/elf/buildinfo.h"
+#include "lib/util/bsearch.h"
 
 /* The first line, with the minor release's digit in between. */
 #define HEADER_START "go1."
@@ -104,8 +106,7 @@ static bool read_all(struct gh_dump *dump, struct gh_error *err)
 	uint64_t first = gh_cursor_offset(&cur);
 	if (!read_params(dump, &cur, err))
 		return false;
-	return gh_dump_index(dump, first) ||
-	       gh_fail(err, dump->path, GH_NO_OFFSET, "memory for its index", "none");
+	return gh_dump_index(dump, first) || gh_fail_memory(err, dump->path);
 }
 
 /* Opens the SIZE bytes at DATA, which are INPUT's, if that is not NULL; then they are the dump's.
@@ -217,15 +218,9 @@ size_t gh_dump_find_object(const struct gh_dump *dump, uint64_t address)
 size_t gh_dump_find(const struct gh_dump *dump, enum gh_dump_kind kind, uint64_t key)
 {
 	const struct gh_dump_key *keys = dump->keys[kind];
-	size_t low = 0, high = keys != NULL ? gh_dump_count(dump, kind) : 0, count = high;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (keys[middle].key < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < count && keys[low].key == key ? keys[low].number : GH_DUMP_NONE;
+	size_t count = keys != NULL ? gh_dump_count(dump, kind) : 0;
+	size_t found = gh_lower_bound(count, i, keys[i].key < key);
+	return found < count && keys[found].key == key ? keys[found].number : GH_DUMP_NONE;
 }
 
 struct gh_cursor gh_dump_bytes(const struct gh_dump *dump, struct gh_dump_slice slice)
@@ -309,6 +304,22 @@ struct gh_dump_slice gh_dump_go_version(const struct gh_dump *dump)
 	    (size >= 5 && memcmp(text.start, "devel", 5) == 0))
 		return dump->params.experiment;
 	return (struct gh_dump_slice){0};
+}
+
+int gh_dump_minor(const struct gh_dump *dump)
+{
+	static const int minor[] = {3, 3, 4, 5, 6};
+	if (dump->format < GH_DUMP_1_7)
+		return minor[dump->format];
+	struct gh_cursor text = gh_dump_bytes(dump, gh_dump_go_version(dump));
+	size_t size = gh_cursor_size(&text);
+	const char *found = size > 0 ? memmem(text.start, size, "go1.", 4) : NULL;
+	if (found == NULL)
+		return -1;
+	char version[16] = "";
+	size -= (size_t)(found - (const char *)text.start);
+	memcpy(version, found, size < sizeof(version) ? size : sizeof(version) - 1);
+	return gh_go_minor(version);
 }
 
 const struct gh_arch *gh_dump_arch(const struct gh_dump *dump, struct gh_error *err)

@@ -129,4 +129,8 @@ uint64_t gh_dump_waited(const struct gh_dump *dump, const struct gh_dump_gorouti
  */
 struct gh_dump_slice gh_dump_go_version(const struct gh_dump *dump);
 
+/* N of the release Go 1.N that wrote DUMP, of a development version too; -1 if the dump does not
+ * say: then it is 7 or higher. */
+int gh_dump_minor(const struct gh_dump *dump);
+
 #endif

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "lib/util/bsearch.h"
+
 static const struct gh_extent_item *items(const struct gh_extents *extents)
 {
 	return (const struct gh_extent_item *)(const void *)extents->items.data;
@@ -175,15 +177,9 @@ bool gh_extents_finish(struct gh_extents *extents)
 struct gh_extent gh_extents_get(const struct gh_extents *extents, size_t number)
 {
 	const struct gh_extent_run *run = runs(extents);
-	size_t low = 0, high = extents->nruns;
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-		if (run[middle].first <= number)
-			low = middle;
-		else
-			high = middle;
-	}
-	return get(extents, low, number - run[low].first);
+	/* The first run has number 0. */
+	size_t found = gh_lower_bound(extents->nruns, i, run[i].first <= number) - 1;
+	return get(extents, found, number - run[found].first);
 }
 
 /* The place in the order of the last run that begins at ADDRESS or before; SIZE_MAX if there is
@@ -191,15 +187,7 @@ struct gh_extent gh_extents_get(const struct gh_extents *extents, size_t number)
 static size_t find_run(const struct gh_extents *extents, uint64_t address)
 {
 	const struct gh_extent_run *run = runs(extents);
-	size_t low = 0, high = extents->nruns;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (run[extents->order[middle]].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low - 1;
+	return gh_lower_bound(extents->nruns, i, run[extents->order[i]].address <= address) - 1;
 }
 
 size_t gh_extents_find(const struct gh_extents *extents, uint64_t address)
@@ -209,15 +197,11 @@ size_t gh_extents_find(const struct gh_extents *extents, uint64_t address)
 		return GH_NO_EXTENT;
 	const struct gh_extent_run *run = &runs(extents)[extents->order[place]];
 	const struct gh_extent_item *item = items(extents) + run->first;
-	size_t low = 0, high = gh_extents_run_length(extents, extents->order[place]);
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-		if (address_of(run, &item[middle]) <= address)
-			low = middle;
-		else
-			high = middle;
-	}
-	return address - address_of(run, &item[low]) < run->size ? run->first + low : GH_NO_EXTENT;
+	size_t count = gh_extents_run_length(extents, extents->order[place]);
+	size_t after = gh_lower_bound(count, i, address_of(run, &item[i]) <= address);
+	if (after == 0 || address - address_of(run, &item[after - 1]) >= run->size)
+		return GH_NO_EXTENT;
+	return run->first + after - 1;
 }
 
 bool gh_extents_next(const struct gh_extents *extents, struct gh_extent_walk *walk,

@@ -7,6 +7,74 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
+
+#include "lib/util/output.h"
+
+/* A gzip header, and the largest window. */
+#define GZIP_WINDOW (16 + MAX_WBITS)
+
+#define CHUNK_SIZE (1 << 16)
+
+/* The input is given to zlib in pieces that its counter can hold. */
+static void feed(z_stream *stream, const uint8_t **data, size_t *size)
+{
+	size_t piece = *size < CHUNK_SIZE ? *size : CHUNK_SIZE;
+	stream->next_in = (Bytef *)*data;
+	stream->avail_in = (uInt)piece;
+	*data += piece;
+	*size -= piece;
+}
+
+/* The next chunk of output. Z_STREAM_END if there is no more input where one member ends. */
+static int next_chunk(z_stream *stream, const uint8_t **data, size_t *size)
+{
+	for (;;) {
+		if (stream->avail_in == 0)
+			feed(stream, data, size);
+		bool starved = stream->avail_in == 0;
+		int status = inflate(stream, Z_NO_FLUSH);
+		if (status == Z_STREAM_END && (stream->avail_in > 0 || *size > 0))
+			status = inflateReset(stream);
+		else if (status == Z_BUF_ERROR && !starved)
+			status = Z_OK;
+		if (status != Z_OK || stream->avail_out == 0)
+			return status;
+	}
+}
+
+/* Unpacks the SIZE bytes at DATA, which gzip made (RFC 1952, several
+ * members one after the other), into FD. At most LIMIT bytes
+ * come out. Sets CUT if it ends before its own end. PATH is for ERR, filled if false is returned:
+ * FD cannot be written or memory ran out. */
+static bool gunzip(const uint8_t *data, size_t size, int fd, uint64_t limit, bool *cut,
+		   const char *path, struct gh_error *err)
+{
+	uint8_t chunk[CHUNK_SIZE];
+	z_stream stream = {0};
+	if (inflateInit2(&stream, GZIP_WINDOW) != Z_OK)
+		return gh_fail_memory(err, path);
+	int status = Z_OK;
+	bool written = true;
+	uint64_t total = 0;
+	while (status == Z_OK && total < limit && written) {
+		stream.next_out = chunk;
+		stream.avail_out = sizeof(chunk);
+		status = next_chunk(&stream, &data, &size);
+		size_t length = sizeof(chunk) - stream.avail_out;
+		if (length > limit - total) {
+			length = limit - total;
+			status = Z_OK;
+		}
+		total += length;
+		written = gh_write_all(fd, chunk, length);
+	}
+	inflateEnd(&stream);
+	*cut = status != Z_STREAM_END;
+	return written || gh_fail_errno(err, path, "unpack");
+}
+
+#include "lib/util/open_file.h"
 
 /* Unpacked to this many bytes even if that is more than GH_DUMP_MAX_RATIO allows. */
 #define LEAST_LIMIT (16 << 20)
@@ -16,8 +84,6 @@ static bool map(struct gh_dump_input *input, int fd, const char *path, struct gh
 	struct stat st;
 	if (fstat(fd, &st) != 0)
 		return gh_fail_errno(err, path, "read");
-	if (!S_ISREG(st.st_mode))
-		return gh_fail(err, path, GH_NO_OFFSET, "a regular file", "something else");
 	if (st.st_size == 0)
 		return true;
 	void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -67,7 +133,7 @@ static bool unpack(struct gh_dump_input *input, const char *path, struct gh_erro
 	bool cut = false;
 	int fd = make_temporary();
 	bool ok = fd >= 0 || gh_fail_errno(err, path, "make a temporary file to unpack it");
-	if (ok && !gh_gzip_unpack(packed.data, packed.size, fd, limit, &cut, path, err)) {
+	if (ok && !gunzip(packed.data, packed.size, fd, limit, &cut, path, err)) {
 		close(fd);
 		ok = false;
 	}
@@ -81,9 +147,10 @@ bool gh_dump_input_open(struct gh_dump_input *input, const char *path, struct gh
 {
 	static const uint8_t gzip[] = {0x1f, 0x8b, 8};
 	*input = (struct gh_dump_input){0};
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	int fd = gh_open_file(path, &st, err);
 	if (fd < 0)
-		return gh_fail_errno(err, path, "open");
+		return false;
 	if (!take(input, fd, path, err))
 		return false;
 	if (input->size < sizeof(gzip) || memcmp(input->data, gzip, sizeof(gzip)) != 0)

@@ -36,10 +36,4 @@ size_t gh_dump_input_copy(const struct gh_dump_input *input, void *buf, size_t s
 /* Above what heaps compress to, below what a file that was made for it would fill a disk with. */
 #define GH_DUMP_MAX_RATIO 256
 
-/* Unpacks the SIZE bytes at DATA, which gzip made, member by member, into FD. At most LIMIT bytes
- * come out. Sets CUT if it ends before its own end. PATH is for ERR, filled if false is returned:
- * FD cannot be written or memory ran out. */
-bool gh_gzip_unpack(const uint8_t *data, size_t size, int fd, uint64_t limit, bool *cut,
-		    const char *path, struct gh_error *err);
-
 #endif

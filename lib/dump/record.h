@@ -99,6 +99,10 @@ struct gh_dump_goroutine {
 	uint64_t top_panic;               /* address of a panic; not in the prototype */
 };
 
+/* In a dump that was made of a process: the frame stands anywhere in its code, not at a call. No
+ * function is there. */
+#define GH_DUMP_INTERRUPTED 1
+
 struct gh_dump_frame {
 	uint64_t sp;        /* lowest address of the frame */
 	uint64_t depth;     /* 0 for the top; 0 in the prototype */
@@ -108,7 +112,8 @@ struct gh_dump_frame {
 	struct gh_dump_slice contents; /* from sp; empty in the prototype */
 	uint64_t entry;                /* of the function, an address */
 	uint64_t pc;                   /* a return address but for the top frame */
-	uint64_t continuation; /* where it would go on after a panic; not in the prototype */
+	uint64_t continuation; /* where it would go on after a panic, or GH_DUMP_INTERRUPTED; not in
+				  the prototype */
 	struct gh_dump_slice function; /* its name */
 	struct gh_fieldlist fields;    /* offsets from sp; not in the prototype */
 };

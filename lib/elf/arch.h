@@ -1,20 +1,85 @@
-/* What differs between the machines that Go runs on. */
+/* The machines that Go runs on: everything that differs between them and is a number. What else
+ * needs to know a machine are the decoders of its instructions, which go by gh_arch.isa. */
 #ifndef GH_ELF_ARCH_H
 #define GH_ELF_ARCH_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Which instructions a machine has. */
+enum gh_isa {
+	GH_ISA_386,
+	GH_ISA_AMD64,
+	GH_ISA_ARM,
+	GH_ISA_ARM64,
+	GH_ISA_LOONG64,
+	GH_ISA_MIPS, /* all four */
+	GH_ISA_PPC64,
+	GH_ISA_RISCV64,
+	GH_ISA_S390X,
+};
+
+/* Registers that follow each other as DWARF numbers them. */
+struct gh_register_run {
+	uint8_t first; /* DWARF number */
+	uint8_t count; /* of registers */
+};
+
+#define GH_MAX_REGISTER_RUNS 4
+
+/* No such register. */
+#define GH_NO_REGISTER UINT8_MAX
+
+/* The registers of a thread in a core file (elf_gregset_t), each of the size of a pointer. */
+struct gh_gregset {
+	uint8_t count; /* of registers */
+	uint8_t pc;    /* which of them is the pc */
+	uint8_t sp;    /* the stack pointer */
+	uint8_t fp;    /* the frame pointer; GH_NO_REGISTER if Go keeps none */
+	uint8_t lr;    /* the link register; GH_NO_REGISTER if there is none */
+};
+
+/* What the kernel leaves on the stack when it calls a signal handler, struct rt_sigframe: where
+ * things are in it, in bytes above what SP is when the handler has returned
+ * (arch/.../kernel/signal.c and include/uapi/asm/sigcontext.h of the kernel). Zeros if it is not
+ * known. */
+struct gh_signal_frame {
+	uint16_t info; /* the siginfo_t */
+	uint16_t pc;   /* of what was interrupted */
+	uint16_t sp;   /* the same */
+	uint16_t lr;   /* the same; 0 if there is no link register */
+};
+
 struct gh_arch {
-	const char *goarch;   /* as GOARCH spells it */
-	uint16_t machine;     /* ELF e_machine */
-	uint8_t pointer_size; /* in bytes */
-	uint8_t quantum;      /* pc quantum: the least length of an instruction, in bytes */
-	uint8_t dwarf_sp;     /* DWARF number of the stack pointer */
-	uint8_t
-	    dwarf_ra; /* DWARF number of the return address column (the link register, if any) */
-	bool big_endian;
-	bool link_register; /* a call leaves the return address in a register, not on the stack */
+	const char *goarch;     /* as GOARCH spells it */
+	enum gh_isa isa;        /* its instructions */
+	uint16_t machine;       /* ELF e_machine */
+	uint8_t pointer_size;   /* in bytes */
+	uint8_t quantum;        /* pc quantum: the least length of an instruction, in bytes */
+	bool big_endian;        /* its byte order */
+	bool link_register;     /* a call leaves the return address in a register, not on the
+				   stack */
+	uint16_t relative_type; /* R_*_RELATIVE; 0 (R_*_NONE) if its relocations have no addends */
+	uint8_t min_frame;      /* what a frame leaves free at SP for its callees, in bytes:
+				   goarch.MinFrameSize */
+	uint8_t injected_gap;   /* how far a signal handler lowers SP to call a function: min_frame,
+				   aligned to goarch.StackAlign, in bytes; 0 without link register */
+	uint8_t pc_unit;        /* to how many bytes GDB rounds addresses of code down */
+	uint8_t uid_size;       /* of user and group in core files (__kernel_uid_t), in bytes */
+	uint8_t dwarf_sp;       /* DWARF number of the stack pointer */
+	uint8_t dwarf_ra;       /* of the return address column: the link register, if any */
+	uint8_t dwarf_fp;       /* of the frame pointer; 0 if Go keeps none */
+	uint8_t dwarf_pc;      /* of the pc, or of the column that the ABI has for it where the link
+				  register has a value of its own */
+	uint8_t dwarf_g;       /* of the register that holds g, the goroutine, in Go code; 0 if none
+				  does. On amd64 that is so from Go 1.17 on */
+	bool gdb_has_dwarf_pc; /* dwarf_pc is the pc to GDB (<arch>_dwarf_reg_to_regnum) */
+	struct gh_gregset gregs; /* of a core file's threads */
+	struct gh_signal_frame signal_frame;
+	/* Those that arguments are passed in (src/cmd/compile/abi-internal.md), in as many runs as
+	   have a count: none where arguments are in memory in all releases. Calls leave nothing of
+	   the caller's in them, in any release. */
+	struct gh_register_run arg_registers[GH_MAX_REGISTER_RUNS];
 };
 
 /* The architecture of an ELF file of this e_machine, class (4 or 8 byte pointers) and byte
@@ -24,12 +89,44 @@ const struct gh_arch *gh_arch_find(uint16_t machine, uint8_t pointer_size, bool 
 /* The architecture that GOARCH calls NAME; NULL if there is none. */
 const struct gh_arch *gh_arch_by_name(const char *name);
 
-/* How far above a frame are the arguments that its function was called with, in bytes: they are in
- * the caller's frame, above what is left free there for the return address (abi.FixedFrameSize). */
-uint8_t gh_arch_above_frame(const struct gh_arch *arch);
+static inline bool gh_arch_is_x86(const struct gh_arch *arch)
+{
+	return arch->isa == GH_ISA_386 || arch->isa == GH_ISA_AMD64;
+}
+
+/* Whether its functions may be passed arguments in registers: those of Go 1.17 and later. */
+static inline bool gh_arch_has_arg_registers(const struct gh_arch *arch)
+{
+	return arch->arg_registers[0].count > 0;
+}
+
+/* How far the arguments that a function was called with are above SP at its entry, in bytes: above
+ * the return address, or what the caller leaves free for callees. */
+static inline uint8_t gh_arch_below_args(const struct gh_arch *arch)
+{
+	return arch->link_register ? arch->min_frame : arch->pointer_size;
+}
+
+/* How far below the CFA a function saves its caller's frame pointer, where its stack delta is
+ * DELTA, in bytes: below the return address, or else below the frame, where callees leave a word
+ * free. */
+static inline uint64_t gh_arch_frame_pointer_place(const struct gh_arch *arch, uint64_t delta)
+{
+	return arch->link_register ? delta + arch->pointer_size : 2 * arch->pointer_size;
+}
+
+/* How many words at the end of a frame, the return address included, are no variables: so has
+ * src/runtime/traceback.go it (varp). */
+static inline unsigned gh_arch_words_saved(const struct gh_arch *arch)
+{
+	return (arch->link_register ? 0U : 1U) + (arch->dwarf_fp != 0 ? 1U : 0U);
+}
 
 /* An address within the call that returns to RETURN_ADDRESS, as the Go runtime looks calls up: in
  * the instruction's last bytes, or, on mips, its delay slot. 0 stays 0. */
-uint64_t gh_arch_call_pc(const struct gh_arch *arch, uint64_t return_address);
+static inline uint64_t gh_arch_call_pc(const struct gh_arch *arch, uint64_t return_address)
+{
+	return return_address == 0 ? 0 : return_address - arch->quantum;
+}
 
 #endif

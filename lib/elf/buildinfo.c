@@ -15,6 +15,7 @@ enum {
 	BUILDINFO_ALIGN = 16,
 	SENTINEL = 16, /* bytes before and after the module information's text */
 	MAX_NOTES = 16,
+	MAX_RELEASE = 24, /* bytes of a release's name */
 };
 
 /* A copy of the SIZE bytes at DATA as a string; NULL if there are none. */
@@ -120,6 +121,59 @@ static bool find_buildinfo(const struct gh_image *image, struct gh_cursor *cur)
 	return false;
 }
 
+/* Whether the SIZE bytes at TEXT are a release's name: "go1.4.3", "go1.8rc2". */
+static bool is_release(const uint8_t *text, uint64_t size)
+{
+	if (size < 5 || memcmp(text, "go1.", 4) != 0)
+		return false;
+	for (uint64_t i = 4; i < size; i++)
+		if (text[i] != '.' && !(text[i] >= '0' && text[i] <= '9') &&
+		    !(text[i] >= 'a' && text[i] <= 'z'))
+			return false;
+	return text[4] >= '0' && text[4] <= '9';
+}
+
+/* The release whose name is the string with the header (address, length) that CUR is at; an empty
+ * slice if it is none. */
+static struct gh_cursor release_at(const struct gh_image *image, struct gh_cursor *cur)
+{
+	struct gh_cursor text = {0};
+	struct gh_cursor header = *cur;
+	unsigned word = image->arch->pointer_size;
+	uint64_t address = gh_cursor_uint(&header, word);
+	uint64_t size = gh_cursor_uint(&header, word);
+	if (size > MAX_RELEASE || size == 0 || !gh_image_at(image, address, &text))
+		return (struct gh_cursor){0};
+	text = gh_cursor_slice(&text, (uint64_t)(text.pos - text.start), size);
+	return !text.failed && is_release(text.pos, size) ? text : (struct gh_cursor){0};
+}
+
+/* The value of runtime.buildVersion, or of the constant it was before Go 1.4: the one release's
+ * name of which the program's data have a string header. NULL if they have none, or of several. */
+static char *find_version(const struct gh_image *image)
+{
+	struct gh_cursor found = {0};
+	unsigned word = image->arch->pointer_size;
+	for (size_t i = 0; i < image->nloads; i++) {
+		const GElf_Phdr *segment = image->loads[i];
+		struct gh_cursor cur;
+		if ((segment->p_flags & PF_X) != 0 || !gh_image_at(image, segment->p_vaddr, &cur))
+			continue;
+		gh_cursor_bytes(&cur, -segment->p_vaddr % word);
+		for (; gh_cursor_left(&cur) >= 2 * word; gh_cursor_bytes(&cur, word)) {
+			struct gh_cursor text = release_at(image, &cur);
+			size_t size = gh_cursor_left(&text);
+			if (size == 0)
+				continue;
+			if (found.start != NULL && (gh_cursor_left(&found) != size ||
+						    memcmp(found.pos, text.pos, size) != 0))
+				return NULL;
+			found = text;
+		}
+	}
+	return copy_text(found.pos, gh_cursor_left(&found));
+}
+
 /* A copy of SIZE bytes as hexadecimal digits. */
 static char *copy_hex(const uint8_t *data, size_t size)
 {
@@ -171,6 +225,8 @@ void gh_buildinfo_read(struct gh_buildinfo *info, const struct gh_image *image)
 		read_buildinfo(
 		    info, image,
 		    gh_cursor_slice(&cur, (uint64_t)(cur.pos - cur.start), gh_cursor_left(&cur)));
+	else
+		info->go_version = find_version(image);
 	unsigned notes_left = MAX_NOTES;
 	for (size_t i = 0; i < image->nsegments && notes_left > 0; i++) {
 		const GElf_Phdr *segment = &image->segments[i];

@@ -15,6 +15,7 @@ struct gh_buildinfo {
 
 /* Reads the notes (of segments, then of sections) and .go.buildinfo (documented in Go's
  * debug/buildinfo; both its forms, of Go 1.13 with pointers and of Go 1.18 with inline strings).
+ * Before Go 1.13 there is only the version, in the program's data (runtime.buildVersion).
  * What is missing or malformed stays NULL. */
 void gh_buildinfo_read(struct gh_buildinfo *info, const struct gh_image *image);
 

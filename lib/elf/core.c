@@ -57,6 +57,20 @@ bool gh_core_auxv(const struct gh_image *core, uint64_t type, uint64_t *value)
 	return false;
 }
 
+uint64_t gh_core_missing(const struct gh_image *core)
+{
+	uint64_t end = core->size;
+	for (size_t i = 0; i < core->nsegments; i++) {
+		const GElf_Phdr *segment = &core->segments[i];
+		uint64_t segment_end;
+		if (__builtin_add_overflow(segment->p_offset, segment->p_filesz, &segment_end))
+			segment_end = UINT64_MAX;
+		if (segment_end > end)
+			end = segment_end;
+	}
+	return end - core->size;
+}
+
 static bool read_core(const struct gh_memory *memory, uint64_t address, void *to, size_t size)
 {
 	uint8_t *bytes = to;

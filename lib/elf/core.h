@@ -14,6 +14,9 @@ bool gh_core_note(const struct gh_image *core, uint32_t type, uint64_t *at, stru
  * if there is none. */
 bool gh_core_auxv(const struct gh_image *core, uint64_t type, uint64_t *value);
 
+/* How many bytes CORE's segments have past its end: not 0 if the file was cut short. */
+uint64_t gh_core_missing(const struct gh_image *core);
+
 /* The process's memory, as far as CORE has it; good for as long as that is open. */
 struct gh_memory gh_core_memory(const struct gh_image *core);
 

@@ -1,13 +1,13 @@
 #include "lib/elf/image.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/elf/relocate.h"
+#include "lib/util/bsearch.h"
+#include "lib/util/open_file.h"
 
 static int compare_loads(const void *a, const void *b)
 {
@@ -22,7 +22,7 @@ static bool sort_loads(struct gh_image *image, struct gh_error *err)
 {
 	image->loads = calloc(image->nsegments, sizeof(*image->loads));
 	if (image->loads == NULL)
-		return gh_fail_errno(err, image->path, "read program headers");
+		return gh_fail_memory(err, image->path);
 	uint64_t total = 0;
 	for (size_t i = 0; i < image->nsegments; i++) {
 		const GElf_Phdr *segment = &image->segments[i];
@@ -50,7 +50,7 @@ static bool read_segments(struct gh_image *image, struct gh_error *err)
 		return true;
 	image->segments = calloc(count, sizeof(*image->segments));
 	if (image->segments == NULL)
-		return gh_fail_errno(err, image->path, "read program headers");
+		return gh_fail_memory(err, image->path);
 	for (size_t i = 0; i < count; i++) {
 		if (gelf_getphdr(image->elf, (int)i, &image->segments[i]) == NULL)
 			return gh_fail(err, image->path, image->header.e_phoff, "program headers",
@@ -78,7 +78,7 @@ static bool read_sections(struct gh_image *image, struct gh_error *err)
 		return true;
 	image->sections = calloc(count, sizeof(*image->sections));
 	if (image->sections == NULL)
-		return gh_fail_errno(err, image->path, "read section headers");
+		return gh_fail_memory(err, image->path);
 	for (size_t i = 0; i < count; i++) {
 		Elf_Scn *scn = elf_getscn(image->elf, i);
 		if (scn == NULL || gelf_getshdr(scn, &image->sections[i].header) == NULL)
@@ -137,15 +137,11 @@ static bool read_program(struct gh_image *image, struct gh_error *err)
 /* Maps PATH privately, so that relocations can be applied without copying the file. */
 static bool map_file(struct gh_image *image, const char *path, struct gh_error *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return gh_fail_errno(err, path, "open");
 	struct stat st;
-	bool ok = fstat(fd, &st) == 0 || gh_fail_errno(err, path, "read");
-	if (ok && !S_ISREG(st.st_mode))
-		ok = gh_fail(err, path, GH_NO_OFFSET, "a regular file", "another kind of file");
-	if (ok && st.st_size == 0)
-		ok = gh_fail(err, path, 0, "an ELF file", "an empty file");
+	int fd = gh_open_file(path, &st, err);
+	if (fd < 0)
+		return false;
+	bool ok = st.st_size > 0 || gh_fail(err, path, 0, "an ELF file", "an empty file");
 	if (ok) {
 		void *data = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE,
 				  /* A core file may be larger than the memory there is. */
@@ -154,6 +150,7 @@ static bool map_file(struct gh_image *image, const char *path, struct gh_error *
 		if (ok) {
 			image->data = data;
 			image->size = (size_t)st.st_size;
+			image->file = st;
 			image->mapped = true;
 		}
 	}
@@ -165,7 +162,7 @@ bool gh_image_open(struct gh_image *image, const char *path, struct gh_error *er
 {
 	*image = (struct gh_image){.path = strdup(path)};
 	if (image->path == NULL)
-		return gh_fail_errno(err, path, "open");
+		return gh_fail_memory(err, path);
 	if (map_file(image, path, err) && read_program(image, err))
 		return true;
 	gh_image_close(image);
@@ -176,7 +173,7 @@ bool gh_image_open_core(struct gh_image *image, const char *path, struct gh_erro
 {
 	*image = (struct gh_image){.path = strdup(path)};
 	if (image->path == NULL)
-		return gh_fail_errno(err, path, "open");
+		return gh_fail_memory(err, path);
 	if (map_file(image, path, err) && read_header(image, err) &&
 	    (image->header.e_type == ET_CORE ||
 	     gh_fail(err, path, EI_NIDENT, "a core file", "ELF type %u", image->header.e_type)) &&
@@ -191,11 +188,22 @@ bool gh_image_open_memory(struct gh_image *image, void *data, size_t size, const
 {
 	*image = (struct gh_image){.path = strdup(name), .data = data, .size = size};
 	if (image->path == NULL)
-		return gh_fail_errno(err, name, "open");
+		return gh_fail_memory(err, name);
 	if (read_program(image, err))
 		return true;
 	gh_image_close(image);
 	return false;
+}
+
+void gh_image_settle(const struct gh_image *image)
+{
+	if (!image->mapped)
+		return;
+	/* Each page that is written to becomes a private copy. */
+	volatile uint8_t *data = image->data;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	for (size_t offset = 0; offset < image->size; offset += page)
+		data[offset] = data[offset];
 }
 
 void gh_image_close(struct gh_image *image)
@@ -242,18 +250,10 @@ bool gh_image_section_cursor(const struct gh_image *image, const struct gh_secti
 
 bool gh_image_at(const struct gh_image *image, uint64_t vaddr, struct gh_cursor *cur)
 {
-	size_t low = 0;
-	size_t high = image->nloads;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (image->loads[middle]->p_vaddr <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
+	size_t after = gh_lower_bound(image->nloads, i, image->loads[i]->p_vaddr <= vaddr);
+	if (after == 0)
 		return false;
-	const GElf_Phdr *segment = image->loads[low - 1];
+	const GElf_Phdr *segment = image->loads[after - 1];
 	uint64_t size = image->size - segment->p_offset;
 	if (size > segment->p_filesz)
 		size = segment->p_filesz;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "lib/elf/arch.h"
 #include "lib/util/cursor.h"
@@ -21,6 +22,7 @@ struct gh_image {
 	char *path;                 /* the file's name as given; owned */
 	uint8_t *data;              /* the file, in private and writable memory */
 	size_t size;                /* of the file, in bytes */
+	struct stat file;           /* the file when it was opened; zeroed if in memory */
 	bool mapped;                /* data was mapped by gh_image_open, and is owned */
 	Elf *elf;                   /* owned */
 	const struct gh_arch *arch; /* the machine */
@@ -49,6 +51,10 @@ bool gh_image_open_core(struct gh_image *image, const char *path, struct gh_erro
  * caller's, and are modified where relocations apply. NAME is for errors. */
 bool gh_image_open_memory(struct gh_image *image, void *data, size_t size, const char *name,
 			  struct gh_error *err);
+
+/* Has the image keep what the file has now: what is written to the file later on no longer shows.
+ * Takes as much memory as the file is large. */
+void gh_image_settle(const struct gh_image *image);
 
 /* Frees everything. A zeroed image may be closed too. */
 void gh_image_close(struct gh_image *image);

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/util/buffer.h"
@@ -69,7 +70,7 @@ void gh_loaded_close(struct gh_loaded *loaded)
 	gh_image_close(&loaded->headers);
 }
 
-/* The same as gh_loaded_next, for the segment itself. */
+/* The next segment with contents from *INDEX, which starts as 0. NULL if there are no more. */
 static const GElf_Phdr *next_load(const struct gh_loaded *loaded, size_t *index)
 {
 	const struct gh_image *headers = &loaded->headers;
@@ -81,15 +82,17 @@ static const GElf_Phdr *next_load(const struct gh_loaded *loaded, size_t *index)
 	return NULL;
 }
 
-bool gh_loaded_next(const struct gh_loaded *loaded, size_t *index, uint64_t *address,
-		    uint64_t *size)
+uint64_t gh_loaded_size(const struct gh_loaded *loaded)
 {
-	const GElf_Phdr *segment = next_load(loaded, index);
-	if (segment == NULL)
-		return false;
-	*address = segment->p_vaddr + loaded->bias;
-	*size = segment->p_filesz;
-	return true;
+	size_t index = 0;
+	const GElf_Phdr *segment;
+	uint64_t size = 0;
+	while ((segment = next_load(loaded, &index)) != NULL) {
+		size += segment->p_filesz;
+		if (size < segment->p_filesz)
+			return UINT64_MAX;
+	}
+	return size;
 }
 
 /* Where the file ends. False (ERR filled) if it is larger than it can be. */
@@ -98,15 +101,21 @@ static bool find_size(const struct gh_loaded *loaded, const struct gh_memory *me
 {
 	size_t index = 0;
 	const GElf_Phdr *segment;
-	uint64_t most = memory->size;
+	uint64_t most = gh_loaded_size(loaded);
+	if (most > memory->size)
+		return gh_fail(err, loaded->headers.path, GH_NO_OFFSET,
+			       "the program's segments in memory",
+			       "headers that give them %" PRIu64 " bytes, of at most %" PRIu64,
+			       most, memory->size);
 	*size = 0;
 	while ((segment = next_load(loaded, &index)) != NULL) {
 		most += MAX_GAP;
 		uint64_t end = segment->p_offset + segment->p_filesz;
 		if (end < segment->p_filesz || end > most)
 			return gh_fail(err, loaded->headers.path, GH_NO_OFFSET,
-				       "the program's segments in memory",
-				       "only %" PRIu64 " bytes of memory", memory->size);
+				       "segments one after the other in the program's file",
+				       "a segment of %" PRIu64 " bytes at %" PRIu64,
+				       segment->p_filesz, segment->p_offset);
 		if (end > *size)
 			*size = end;
 	}
@@ -151,18 +160,19 @@ static void rebase(const struct gh_loaded *loaded, struct gh_buffer *file)
 bool gh_loaded_make(const struct gh_loaded *loaded, const struct gh_memory *memory, uint8_t **data,
 		    size_t *size, struct gh_error *err)
 {
-	struct gh_buffer file = {.big_endian = loaded->headers.arch->big_endian};
-	uint64_t length;
+	uint64_t length = 0;
 	if (!find_size(loaded, memory, &length, err))
 		return false;
-	uint8_t *bytes = gh_buffer_extend(&file, (size_t)length);
+	/* Not a page of it is in use before it is read into: there may be no such memory. */
+	uint8_t *bytes = calloc(1, (size_t)length);
 	if (bytes == NULL)
-		return gh_fail_errno(err, loaded->headers.path, "read the program");
-	memset(bytes, 0, (size_t)length);
+		return gh_fail_memory(err, loaded->headers.path);
 	if (!read_segments(loaded, memory, bytes, err)) {
-		gh_buffer_free(&file);
+		free(bytes);
 		return false;
 	}
+	struct gh_buffer file = {
+	    .data = bytes, .size = (size_t)length, .big_endian = loaded->headers.arch->big_endian};
 	/* Segments may lie over each other: these are the headers that were checked. */
 	memcpy(bytes, loaded->bytes, sizeof(loaded->bytes));
 	rebase(loaded, &file);

@@ -34,13 +34,12 @@ bool gh_loaded_open(struct gh_loaded *loaded, const uint8_t bytes[GH_LOADED_HEAD
 
 void gh_loaded_close(struct gh_loaded *loaded);
 
-/* The next segment with contents of LOADED from *INDEX, which starts as 0: where it is in memory
- * and how many bytes long. False if there are no more. */
-bool gh_loaded_next(const struct gh_loaded *loaded, size_t *index, uint64_t *address,
-		    uint64_t *size);
+/* How many bytes the segments' contents are by the headers, which nothing bounds: UINT64_MAX stands
+ * for more than have a number. */
+uint64_t gh_loaded_size(const struct gh_loaded *loaded);
 
 /* Makes an ELF file of *SIZE bytes at *DATA, to be freed, of the segments in MEMORY, which are read
- * once, whole and in the order of gh_loaded_next. It is not position-independent: its addresses
+ * once, whole and in the order of their headers. It is not position-independent: its addresses
  * are those in MEMORY, as are the pointers in its data. It has no section headers, and its
  * variables have the values of this moment. False (ERR filled) if MEMORY lacks any. */
 bool gh_loaded_make(const struct gh_loaded *loaded, const struct gh_memory *memory, uint8_t **data,

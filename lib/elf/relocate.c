@@ -1,33 +1,5 @@
 #include "lib/elf/relocate.h"
 
-#ifndef R_LARCH_RELATIVE
-#define R_LARCH_RELATIVE 3
-#endif
-#ifndef EM_LOONGARCH
-#define EM_LOONGARCH 258
-#endif
-
-/* The number of the machine's R_*_RELATIVE, or 0 (R_*_NONE) if its tables have no addends. */
-static uint32_t relative_type(uint16_t machine)
-{
-	switch (machine) {
-	case EM_X86_64:
-		return R_X86_64_RELATIVE;
-	case EM_AARCH64:
-		return R_AARCH64_RELATIVE;
-	case EM_PPC64:
-		return R_PPC64_RELATIVE;
-	case EM_S390:
-		return R_390_RELATIVE;
-	case EM_RISCV:
-		return R_RISCV_RELATIVE;
-	case EM_LOONGARCH:
-		return R_LARCH_RELATIVE;
-	default:
-		return 0;
-	}
-}
-
 /* Where the DT_RELA table is and how long, in bytes. False if there is none. */
 static bool find_rela(const struct gh_image *image, uint64_t *address, uint64_t *size)
 {
@@ -67,7 +39,7 @@ static void write_addend(struct gh_image *image, uint64_t where, uint64_t value)
 
 void gh_relocate(struct gh_image *image)
 {
-	uint32_t relative = relative_type(image->header.e_machine);
+	uint32_t relative = image->arch->relative_type;
 	uint64_t address;
 	uint64_t size;
 	struct gh_cursor table;

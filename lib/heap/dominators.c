@@ -241,7 +241,7 @@ bool gh_dominators_build(struct gh_dominators *dominators, const struct gh_heap 
 	if (find_all(&search) && add_sizes(dominators, heap))
 		return true;
 	gh_dominators_free(dominators);
-	return gh_fail(err, heap->dump->path, GH_NO_OFFSET, "memory for its dominators", "none");
+	return gh_fail_memory(err, heap->dump->path);
 }
 
 void gh_dominators_free(struct gh_dominators *dominators)

@@ -1,13 +1,133 @@
 #include "lib/heap/heap.h"
 
+#include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "lib/heap/edges.h"
+#include "lib/dump/regions.h"
+#include "lib/util/bsearch.h"
+#include "lib/util/parallel.h"
+
+/* What several threads make, a block of objects at a time. */
+struct making {
+	struct gh_heap *heap;
+	pthread_mutex_t lock; /* of the heap's damage and count of entries, and of: */
+	bool failed;          /* memory ran out */
+};
+
+/* A block that is being made. */
+struct block {
+	const struct gh_heap *heap;
+	struct gh_buffer list; /* uint32_t: what its objects point to */
+	struct gh_heap_damage damage;
+	uint64_t start, end; /* offsets in the file, before and after what was read */
+};
+
+/* Places in a runtime.g of Go 1.5 to 1.8, in words (src/runtime/runtime2.go). Its first two are
+ * stack.lo and stack.hi. */
+enum {
+	G_STACK_ALLOC = 7, /* stackAlloc, the size of what was allocated from stack.lo on */
+	G_STKBAR = 17,     /* stkbar, a slice of stack barriers, which lies there above stack.hi */
+};
+
+/* POINTER is the stkbar of a runtime.g, which WALK is over: a dump has stacks up to stack.hi. */
+static bool is_stack_barriers(const struct gh_dump *dump, const struct gh_pointers *walk,
+			      const struct gh_pointer *pointer)
+{
+	struct gh_cursor g = walk->contents;
+	if (dump->format < GH_DUMP_1_5 || pointer->offset != (uint64_t)G_STKBAR * dump->word)
+		return false;
+	uint64_t low = gh_cursor_uint(&g, dump->word);
+	uint64_t high = gh_cursor_uint(&g, dump->word);
+	gh_cursor_seek(&g, (uint64_t)G_STACK_ALLOC * dump->word);
+	uint64_t size = gh_cursor_uint(&g, dump->word);
+	return high <= pointer->value && pointer->value - low < size;
+}
+
+/* POINTER, which WALK is at, should point to an object, but does not. Go 1.7 on 386 says that the
+ * heap starts at 0: then nothing can be said. */
+static bool is_dangling(const struct gh_dump *dump, const struct gh_pointers *walk,
+			const struct gh_pointer *pointer)
+{
+	struct gh_cursor memory;
+	return dump->params.heap_start != 0 && pointer->value >= dump->params.heap_start &&
+	       pointer->value < dump->params.heap_end &&
+	       !gh_dump_memory(dump, pointer->value, &memory) &&
+	       !is_stack_barriers(dump, walk, pointer);
+}
+
+/* Adds what OBJECT points to to BLOCK. */
+static void add_targets(struct block *block, uint32_t object)
+{
+	struct gh_pointers walk;
+	struct gh_pointer pointer;
+	gh_pointers_start(block->heap, object, &walk);
+	block->damage.empty += gh_cursor_size(&walk.contents) == 0;
+	while (gh_pointers_next(&walk, &pointer)) {
+		if (pointer.target != GH_HEAP_NONE)
+			gh_buffer_bytes(&block->list, &pointer.target, sizeof(pointer.target));
+		else if (pointer.value != 0)
+			block->damage.dangling += is_dangling(block->heap->dump, &walk, &pointer);
+	}
+	block->damage.outside += walk.fields.beyond;
+	block->damage.unknown += walk.unknown;
+	if (walk.contents.offset < block->start)
+		block->start = walk.contents.offset;
+	if (gh_cursor_offset(&walk.fields.cur) > block->end)
+		block->end = gh_cursor_offset(&walk.fields.cur);
+}
+
+/* Puts BLOCK, which is NUMBER, into the heap. */
+static void finish_block(struct making *making, struct block *block, uint32_t number)
+{
+	struct gh_adjacency *targets = &making->heap->targets;
+	struct gh_heap_damage *damage = &making->heap->damage;
+	uint64_t count = block->list.size / sizeof(uint32_t);
+	targets->blocks[number] = malloc(block->list.size + 1);
+	pthread_mutex_lock(&making->lock);
+	if (targets->blocks[number] == NULL || block->list.failed || count > UINT32_MAX)
+		making->failed = true;
+	else if (count > 0)
+		memcpy(targets->blocks[number], block->list.data, block->list.size);
+	targets->entries += count;
+	damage->dangling += block->damage.dangling;
+	damage->outside += block->damage.outside;
+	damage->unknown += block->damage.unknown;
+	damage->empty += block->damage.empty;
+	pthread_mutex_unlock(&making->lock);
+}
+
+static void make_block(void *context, uint32_t number)
+{
+	struct making *making = context;
+	struct gh_heap *heap = making->heap;
+	struct block block = {.heap = heap, .start = UINT64_MAX};
+	uint64_t first = (uint64_t)number * GH_ADJACENCY_BLOCK;
+	for (uint64_t i = first; i < first + GH_ADJACENCY_BLOCK && i < heap->count; i++) {
+		add_targets(&block, (uint32_t)i);
+		heap->targets.ends[i] = (uint32_t)(block.list.size / sizeof(uint32_t));
+	}
+	finish_block(making, &block, number);
+	gh_buffer_free(&block.list);
+	gh_dump_input_release(&heap->dump->input, block.start, block.end);
+}
+
+/* Fills the targets of HEAP, whose objects are known, and counts in its damage. False if memory ran
+ * out. */
+static bool make_targets(struct gh_heap *heap)
+{
+	struct making making = {.heap = heap, .lock = PTHREAD_MUTEX_INITIALIZER};
+	if (!gh_adjacency_make(&heap->targets, heap->count))
+		return false;
+	gh_parallel(gh_adjacency_nblocks(&heap->targets), make_block, &making);
+	pthread_mutex_destroy(&making.lock);
+	return !making.failed;
+}
 
 static bool find_roots(struct gh_heap *heap)
 {
 	struct gh_buffer roots = {0};
-	if (!gh_roots_find(heap->dump, &heap->places, &roots, &heap->damage.roots)) {
+	if (!gh_roots_find(heap->dump, &heap->table, &roots, &heap->damage.roots)) {
 		gh_buffer_free(&roots);
 		return false;
 	}
@@ -19,12 +139,12 @@ static bool find_roots(struct gh_heap *heap)
 bool gh_heap_build(struct gh_heap *heap, const struct gh_dump *dump, struct gh_error *err)
 {
 	*heap = (struct gh_heap){.dump = dump};
-	bool ok = gh_places_make(&heap->places, dump, err);
-	heap->count = heap->places.count;
-	heap->bytes = heap->places.bytes;
-	if (ok && (!gh_edges_make(heap) || !gh_lists_reverse(&heap->referrers, &heap->targets) ||
+	bool ok = gh_object_table_make(&heap->table, dump, err);
+	heap->count = heap->table.count;
+	heap->bytes = heap->table.bytes;
+	if (ok && (!make_targets(heap) || !gh_adjacency_reverse(&heap->referrers, &heap->targets) ||
 		   !find_roots(heap)))
-		ok = gh_fail(err, dump->path, GH_NO_OFFSET, "memory for its graph", "none");
+		ok = gh_fail_memory(err, dump->path);
 	if (!ok)
 		gh_heap_free(heap);
 	return ok;
@@ -32,45 +152,37 @@ bool gh_heap_build(struct gh_heap *heap, const struct gh_dump *dump, struct gh_e
 
 void gh_heap_free(struct gh_heap *heap)
 {
-	gh_places_free(&heap->places);
-	gh_lists_free(&heap->targets);
-	gh_lists_free(&heap->referrers);
+	gh_object_table_free(&heap->table);
+	gh_adjacency_free(&heap->targets);
+	gh_adjacency_free(&heap->referrers);
 	free(heap->roots);
 	*heap = (struct gh_heap){0};
 }
 
 uint32_t gh_heap_find(const struct gh_heap *heap, uint64_t address)
 {
-	return gh_places_find(&heap->places, address);
+	return gh_object_table_find(&heap->table, address);
 }
 
 struct gh_heap_object gh_heap_object(const struct gh_heap *heap, uint32_t object)
 {
-	return gh_places_get(&heap->places, object);
+	return gh_object_table_get(&heap->table, object);
 }
 
 size_t gh_heap_targets(const struct gh_heap *heap, uint32_t object, const uint32_t **targets)
 {
-	return gh_lists_get(&heap->targets, object, targets);
+	return gh_adjacency_get(&heap->targets, object, targets);
 }
 
 size_t gh_heap_referrers(const struct gh_heap *heap, uint32_t object, const uint32_t **referrers)
 {
-	return gh_lists_get(&heap->referrers, object, referrers);
+	return gh_adjacency_get(&heap->referrers, object, referrers);
 }
 
 /* The place of the first root that points to OBJECT or a later one. */
 static size_t first_root(const struct gh_heap *heap, uint64_t object)
 {
-	size_t low = 0, high = heap->nroots;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (heap->roots[middle].object < object)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return gh_lower_bound(heap->nroots, i, heap->roots[i].object < object);
 }
 
 size_t gh_heap_roots(const struct gh_heap *heap, uint32_t object, const struct gh_root **roots)
@@ -82,7 +194,7 @@ size_t gh_heap_roots(const struct gh_heap *heap, uint32_t object, const struct g
 
 void gh_heap_passed(const struct gh_heap *heap, uint32_t object)
 {
-	if (object % GH_LISTS_BLOCK == 0)
+	if (object % GH_ADJACENCY_BLOCK == 0)
 		gh_dump_input_release(&heap->dump->input, 0, UINT64_MAX);
 }
 
@@ -90,9 +202,9 @@ void gh_pointers_start(const struct gh_heap *heap, uint32_t object, struct gh_po
 {
 	struct gh_dump_record record;
 	struct gh_cursor cur = heap->dump->file;
-	gh_cursor_seek(&cur, gh_places_get(&heap->places, object).offset);
+	gh_cursor_seek(&cur, gh_object_table_get(&heap->table, object).offset);
 	gh_dump_record_read_again(&cur, heap->dump->format, &record);
-	gh_pointers_of(heap->dump, &heap->places, &record, walk);
+	gh_pointers_of(heap->dump, &heap->table, &record, walk);
 }
 
 uint64_t gh_heap_offset(const struct gh_heap *heap, uint32_t object, uint32_t target)

@@ -2,8 +2,8 @@
 #ifndef GH_HEAP_HEAP_H
 #define GH_HEAP_HEAP_H
 
-#include "lib/heap/lists.h"
-#include "lib/heap/places.h"
+#include "lib/heap/adjacency.h"
+#include "lib/heap/object_table.h"
 #include "lib/heap/pointers.h"
 #include "lib/heap/roots.h"
 
@@ -21,9 +21,9 @@ struct gh_heap {
 	const struct gh_dump *dump; /* the caller's */
 	uint32_t count;             /* of objects, numbered from 0 by ascending address */
 	uint64_t bytes;             /* in them */
-	struct gh_places places;
-	struct gh_lists targets;
-	struct gh_lists referrers;
+	struct gh_object_table table;
+	struct gh_adjacency targets;
+	struct gh_adjacency referrers;
 	uint8_t *pointerful;   /* a bit for each object that has pointers, be they nil; owned */
 	struct gh_root *roots; /* sorted by object, kind, number and offset; owned */
 	size_t nroots;
@@ -45,7 +45,7 @@ void gh_heap_free(struct gh_heap *heap);
 /* The object that holds ADDRESS, not only where it begins; or GH_HEAP_NONE. */
 uint32_t gh_heap_find(const struct gh_heap *heap, uint64_t address);
 
-/* OBJECT, which there is. */
+/* Where OBJECT is, one of the heap's, and how large. */
 struct gh_heap_object gh_heap_object(const struct gh_heap *heap, uint32_t object);
 
 /* The objects that OBJECT points to, one for each of its pointers that points to an object, in the

@@ -75,14 +75,13 @@ static bool make_steps(const struct search *search, uint32_t first, uint32_t las
 	return add_step(path, last, 0);
 }
 
-bool gh_path_find(const struct gh_heap *heap, uint32_t object, struct gh_path *path,
-		  struct gh_error *err)
+enum gh_path_result gh_path_find(const struct gh_heap *heap, uint32_t object, struct gh_path *path,
+				 struct gh_error *err)
 {
 	struct search search = {.heap = heap};
 	const struct gh_root *roots;
 	uint32_t first = GH_HEAP_NONE;
 	*path = (struct gh_path){0};
-	err->text[0] = '\0';
 	search.toward = calloc((size_t)heap->count + 1, sizeof(*search.toward));
 	bool ok = search.toward != NULL && find_first(&search, object, &first);
 	if (ok && first != GH_HEAP_NONE) {
@@ -93,12 +92,11 @@ bool gh_path_find(const struct gh_heap *heap, uint32_t object, struct gh_path *p
 	free(search.toward);
 	gh_buffer_free(&search.queue);
 	if (!ok)
-		gh_fail(err, heap->dump->path, GH_NO_OFFSET, "memory for a path", "none");
-	if (!ok || first == GH_HEAP_NONE) {
-		gh_path_free(path);
-		return false;
-	}
-	return true;
+		gh_fail_memory(err, heap->dump->path);
+	if (ok && first != GH_HEAP_NONE)
+		return GH_PATH_FOUND;
+	gh_path_free(path);
+	return ok ? GH_PATH_NONE : GH_PATH_FAILED;
 }
 
 const struct gh_path_step *gh_path_steps(const struct gh_path *path)

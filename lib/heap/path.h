@@ -16,11 +16,17 @@ struct gh_path {
 	size_t nsteps;          /* how many these are */
 };
 
+enum gh_path_result {
+	GH_PATH_FAILED,
+	GH_PATH_FOUND,
+	GH_PATH_NONE, /* no root reaches the object */
+};
+
 /* Finds a shortest way from a root of HEAP to OBJECT. Of several roots of an object it is the first
- * by kind. False if there is none, and ERR's text is empty, or if memory ran out, and ERR is
- * filled. On success the path is to be freed with gh_path_free. */
-bool gh_path_find(const struct gh_heap *heap, uint32_t object, struct gh_path *path,
-		  struct gh_error *err);
+ * by kind. GH_PATH_FAILED (ERR filled) if memory ran out. If it is found the path is to be freed
+ * with gh_path_free. */
+enum gh_path_result gh_path_find(const struct gh_heap *heap, uint32_t object, struct gh_path *path,
+				 struct gh_error *err);
 
 /* The steps of PATH. */
 const struct gh_path_step *gh_path_steps(const struct gh_path *path);

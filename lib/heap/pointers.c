@@ -13,7 +13,7 @@ static struct gh_dump_slice contents_of(const struct gh_dump_record *record)
 	}
 }
 
-void gh_pointers_of(const struct gh_dump *dump, const struct gh_places *places,
+void gh_pointers_of(const struct gh_dump *dump, const struct gh_object_table *places,
 		    const struct gh_dump_record *record, struct gh_pointers *walk)
 {
 	*walk = (struct gh_pointers){
@@ -63,8 +63,9 @@ bool gh_pointers_next(struct gh_pointers *walk, struct gh_pointer *pointer)
 			pointer->offset += walk->dump->word;
 		}
 		pointer->value = word_at(walk, pointer->offset);
-		pointer->target = pointer->value != 0 ? gh_places_find(walk->places, pointer->value)
-						      : GH_HEAP_NONE;
+		pointer->target = pointer->value != 0
+				      ? gh_object_table_find(walk->places, pointer->value)
+				      : GH_HEAP_NONE;
 		return true;
 	}
 	return false;

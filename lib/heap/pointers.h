@@ -2,7 +2,7 @@
 #ifndef GH_HEAP_POINTERS_H
 #define GH_HEAP_POINTERS_H
 
-#include "lib/heap/places.h"
+#include "lib/heap/object_table.h"
 
 struct gh_pointer {
 	uint64_t offset; /* of it, from the start of the region, in bytes */
@@ -12,16 +12,16 @@ struct gh_pointer {
 
 /* A walk over the pointers of a region. The fields are private but the count. */
 struct gh_pointers {
-	const struct gh_dump *dump;     /* the caller's */
-	const struct gh_places *places; /* the objects' numbers; the caller's */
-	struct gh_fields fields;        /* of the region */
-	struct gh_cursor contents;      /* of the region */
-	uint64_t unknown;               /* interfaces whose type is not in the dump */
+	const struct gh_dump *dump;           /* the caller's */
+	const struct gh_object_table *places; /* the objects' numbers; the caller's */
+	struct gh_fields fields;              /* of the region */
+	struct gh_cursor contents;            /* of the region */
+	uint64_t unknown;                     /* interfaces whose type is not in the dump */
 };
 
 /* Starts a walk over the pointers of RECORD, an object, frame, or segment of DUMP, whose objects
  * are numbered by PLACES. */
-void gh_pointers_of(const struct gh_dump *dump, const struct gh_places *places,
+void gh_pointers_of(const struct gh_dump *dump, const struct gh_object_table *places,
 		    const struct gh_dump_record *record, struct gh_pointers *walk);
 
 /* Gives the next field that is a pointer: of a string or slice, that to its bytes or elements; of

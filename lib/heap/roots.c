@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "lib/heap/framesmet.h"
+#include "lib/heap/reached_frames.h"
 
 enum gh_dump_kind gh_root_record(const struct gh_dump *dump, enum gh_root_kind kind)
 {
@@ -27,14 +27,14 @@ enum gh_dump_kind gh_root_record(const struct gh_dump *dump, enum gh_root_kind k
 /* Where roots go to. */
 struct gathering {
 	const struct gh_dump *dump;
-	const struct gh_places *places;
+	const struct gh_object_table *places;
 	struct gh_buffer *roots;
 	struct gh_roots_damage *damage;
 	uint8_t *finalized; /* a bit for each object whose finalizer has been seen; owned */
-	struct gh_frames_met frames; /* that pointers on stacks lead to */
-	enum gh_root_kind kind;      /* of what is read now */
-	uint32_t number;             /* of its record */
-	bool conservative;           /* what is read now may be no pointer */
+	struct gh_reached_frames frames; /* that pointers on stacks lead to */
+	enum gh_root_kind kind;          /* of what is read now */
+	uint32_t number;                 /* of its record */
+	bool conservative;               /* what is read now may be no pointer */
 };
 
 /* Roots of KIND are on a goroutine's stack, or the collector takes them for such. */
@@ -48,9 +48,9 @@ static void add(struct gathering *to, uint64_t address, uint64_t offset)
 {
 	if (address == 0)
 		return;
-	uint32_t object = gh_places_find(to->places, address);
+	uint32_t object = gh_object_table_find(to->places, address);
 	if (object == GH_HEAP_NONE && is_on_stack(to->kind))
-		gh_frames_met_add(&to->frames, address);
+		gh_reached_frames_add(&to->frames, address);
 	if (object == GH_HEAP_NONE)
 		return;
 	struct gh_root *root = gh_buffer_extend(to->roots, sizeof(*root));
@@ -80,7 +80,7 @@ static void add_goroutine(struct gathering *to, const struct gh_dump_goroutine *
 static void add_finalizer(struct gathering *to, const struct gh_dump_finalizer *finalizer)
 {
 	add(to, finalizer->func_value, GH_ROOT_CLOSURE);
-	uint32_t object = gh_places_find(to->places, finalizer->object);
+	uint32_t object = gh_object_table_find(to->places, finalizer->object);
 	if (object == GH_HEAP_NONE) {
 		to->damage->lost_finalizers++;
 		return;
@@ -91,7 +91,8 @@ static void add_finalizer(struct gathering *to, const struct gh_dump_finalizer *
 		return;
 	to->finalized[object / 8] |= bit;
 	struct gh_dump_record record;
-	gh_dump_get(to->dump, GH_DUMP_OBJECT, gh_places_get(to->places, object).number, &record);
+	gh_dump_get(to->dump, GH_DUMP_OBJECT, gh_object_table_get(to->places, object).number,
+		    &record);
 	add_pointers(to, &record);
 }
 
@@ -135,7 +136,7 @@ static void add_frames_met(struct gathering *to)
 	uint64_t offset, value;
 	to->kind = GH_ROOT_FRAME;
 	to->conservative = true;
-	while (gh_frames_met_next(&to->frames, &words)) {
+	while (gh_reached_frames_next(&to->frames, &words)) {
 		to->number = (uint32_t)words.number;
 		while (gh_frame_words_next(&words, &offset, &value))
 			add(to, value, offset);
@@ -187,12 +188,12 @@ static void add_kind(struct gathering *to)
 	}
 }
 
-bool gh_roots_find(const struct gh_dump *dump, const struct gh_places *places,
+bool gh_roots_find(const struct gh_dump *dump, const struct gh_object_table *places,
 		   struct gh_buffer *roots, struct gh_roots_damage *damage)
 {
 	struct gathering to = {.dump = dump, .places = places, .roots = roots, .damage = damage};
 	to.finalized = calloc(places->count / 8 + 1, 1);
-	bool ok = gh_frames_met_start(&to.frames, dump) && to.finalized != NULL;
+	bool ok = gh_reached_frames_start(&to.frames, dump) && to.finalized != NULL;
 	for (unsigned kind = 0; ok && kind < GH_ROOT_KINDS; kind++) {
 		to.kind = (enum gh_root_kind)kind;
 		add_kind(&to);
@@ -201,7 +202,7 @@ bool gh_roots_find(const struct gh_dump *dump, const struct gh_places *places,
 	if (ok && dump->format >= GH_DUMP_1_7)
 		add_frames_met(&to);
 	ok = ok && !roots->failed && !to.frames.queue.failed;
-	gh_frames_met_free(&to.frames);
+	gh_reached_frames_free(&to.frames);
 	free(to.finalized);
 	if (ok)
 		sort(roots);

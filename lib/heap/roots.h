@@ -52,7 +52,7 @@ struct gh_roots_damage {
  * (scanstack in src/runtime/mgcmark.go, FUNCDATA_StackObjects). A dump does not have those: so,
  * where a pointer on a stack leads to a frame, every word of that frame's variables may be a
  * pointer. */
-bool gh_roots_find(const struct gh_dump *dump, const struct gh_places *places,
+bool gh_roots_find(const struct gh_dump *dump, const struct gh_object_table *places,
 		   struct gh_buffer *roots, struct gh_roots_damage *damage);
 
 #endif

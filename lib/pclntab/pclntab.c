@@ -5,10 +5,7 @@
 #include "lib/elf/buildinfo.h"
 #include "lib/pclntab/pcvalue.h"
 #include "lib/pclntab/plan9.h"
-
-/* The longest name that is believed. Names are C strings anywhere in their table, so that a crafted
- * table could make one long string stand for many names, each a suffix of it. */
-#define MAX_NAME 32768
+#include "lib/util/bsearch.h"
 
 /* The most headers that are tried where the section headers are gone, so that a file full of them
  * is not searched once for each. */
@@ -104,6 +101,10 @@ static bool read_header_1_2(struct gh_pclntab *tab, struct gh_cursor *cur, struc
 	tab->files = gh_cursor_slice(&all, filetab, nfiles * 4);
 	if (tab->files.failed)
 		return gh_cursor_fail(&tab->files, err, "the file table");
+	/* The linkers of Go 1.2 to 1.6 leave the last file out of that count. */
+	struct gh_cursor longer = gh_cursor_slice(&all, filetab, (nfiles + 1) * 4);
+	if (!longer.failed)
+		tab->files = longer;
 	return true;
 }
 
@@ -236,14 +237,15 @@ static bool records_have_func_id(const struct gh_pclntab *tab)
 }
 
 /* The numbers of src/runtime/funcdata.h: those of Go 1.12, then others from 1.13, and from 1.16 on.
- * The first two have the same format; from 1.13 on a program says what it was built with. */
+ * The first two have the same format. */
 static struct gh_pclntab_numbers numbers_of(const struct gh_pclntab *tab)
 {
 	if (tab->format > GH_PCLNTAB_1_2)
 		return (struct gh_pclntab_numbers){1, 2, 3};
 	struct gh_buildinfo info;
 	gh_buildinfo_read(&info, tab->image);
-	bool old = info.go_version == NULL;
+	int minor = gh_go_minor(info.go_version);
+	bool old = info.go_version == NULL || (minor >= 0 && minor < 13);
 	gh_buildinfo_free(&info);
 	return old ? (struct gh_pclntab_numbers){0, 1, 2} : (struct gh_pclntab_numbers){1, 2, 4};
 }
@@ -442,84 +444,5 @@ size_t gh_pclntab_find(const struct gh_pclntab *tab, uint64_t pc)
 {
 	if (pc < pair_address(tab, 0) || pc >= tab->end)
 		return SIZE_MAX;
-	size_t low = 0;
-	size_t high = tab->nfunc;
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-		if (pair_address(tab, middle) <= pc)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* The string at OFFSET in TABLE; "" if it is not one. */
-static const char *string_at(const struct gh_cursor *table, uint64_t offset)
-{
-	struct gh_cursor cur = *table;
-	gh_cursor_seek(&cur, offset);
-	if (gh_cursor_left(&cur) > MAX_NAME)
-		cur.end = cur.pos + MAX_NAME;
-	const char *text = gh_cursor_string(&cur);
-	return text != NULL ? text : "";
-}
-
-const char *gh_pclntab_name(const struct gh_pclntab *tab, uint32_t name)
-{
-	return string_at(&tab->names, name);
-}
-
-const char *gh_pclntab_file(const struct gh_pclntab *tab, uint32_t file)
-{
-	if (file == GH_NO_FILE)
-		return "";
-	if (tab->format > GH_PCLNTAB_1_2)
-		return string_at(&tab->files, file);
-	struct gh_cursor cur = tab->files;
-	gh_cursor_seek(&cur, (uint64_t)file * 4);
-	uint32_t offset = gh_cursor_u32(&cur);
-	return cur.failed ? "" : string_at(&tab->names, offset);
-}
-
-uint32_t gh_pclntab_cu_file(const struct gh_pclntab *tab, const struct gh_func *func, int32_t n)
-{
-	if (n < 0)
-		return GH_NO_FILE;
-	if (tab->format <= GH_PCLNTAB_1_2)
-		return n > 0 && (uint32_t)n < tab->nfiles ? (uint32_t)n : GH_NO_FILE;
-	struct gh_cursor cur = tab->cutab;
-	gh_cursor_seek(&cur, ((uint64_t)func->cu + (uint32_t)n) * 4);
-	uint32_t file = gh_cursor_u32(&cur);
-	return cur.failed ? GH_NO_FILE : file;
-}
-
-uint32_t gh_pclntab_pcdata(const struct gh_pclntab *tab, const struct gh_func *func, unsigned n)
-{
-	if (n >= func->npcdata)
-		return 0;
-	struct gh_cursor cur = tab->functab;
-	gh_cursor_seek(&cur, func->record + (uint64_t)n * 4);
-	return gh_cursor_u32(&cur);
-}
-
-uint64_t gh_pclntab_funcdata(const struct gh_pclntab *tab, const struct gh_func *func, unsigned n)
-{
-	if (n >= func->nfuncdata)
-		return 0;
-	struct gh_cursor cur = tab->functab;
-	uint64_t start = func->record + (uint64_t)func->npcdata * 4;
-	if (tab->format >= GH_PCLNTAB_1_18) {
-		gh_cursor_seek(&cur, start + (uint64_t)n * 4);
-		uint32_t offset = gh_cursor_u32(&cur);
-		if (cur.failed || offset == UINT32_MAX || tab->module.gofunc == 0)
-			return 0;
-		return tab->module.gofunc + offset;
-	}
-	/* The pointers are aligned in memory, whatever comes before them; the table itself is. */
-	unsigned word = tab->pointer_size;
-	uint64_t skew = (cur.offset - tab->header_offset + start) % word;
-	start += skew == 0 ? 0 : word - skew;
-	gh_cursor_seek(&cur, start + (uint64_t)n * word);
-	return gh_cursor_uint(&cur, word);
+	return gh_lower_bound(tab->nfunc, i, pair_address(tab, i) <= pc) - 1;
 }

@@ -4,10 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/pclntab/pcvalue_write.h"
-#include "lib/pclntab/plan9_frame.h"
-#include "lib/pclntab/plan9_history.h"
-#include "lib/pclntab/plan9_lines.h"
+#include "lib/pclntab/plan9_internal.h"
 
 /* The numbers that components of paths can have. */
 #define COMPONENTS 65536
@@ -63,7 +60,7 @@ static bool is_function(const struct gh_plan9_symbol *symbol)
 
 static bool out_of_memory(const struct conversion *conversion, struct gh_error *err)
 {
-	return gh_fail_errno(err, conversion->image->path, "read its symbol table");
+	return gh_fail_memory(err, conversion->image->path);
 }
 
 /* The symbols of the text's start and end are of a function's type. */
@@ -134,7 +131,7 @@ static bool read_functions(struct conversion *conversion, struct gh_plan9_symbol
 		    .name = symbol.name,
 		    .args = ARGS_SIZE_UNKNOWN,
 		    .first_place = history->first,
-		    .end_place = history->count,
+		    .end_place = history->places.count,
 		};
 	}
 	return true;

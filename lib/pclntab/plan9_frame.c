@@ -1,4 +1,4 @@
-#include "lib/pclntab/plan9_frame.h"
+#include "lib/pclntab/plan9_internal.h"
 
 /* The most bytes that lead up to the instruction that makes the frame: the stack check. */
 #define MAX_CHECK 128
@@ -28,11 +28,6 @@ static bool is_byte(const struct code *code, size_t pos, uint8_t byte)
 	return pos < code->size && code->bytes[pos] == byte;
 }
 
-static bool is_x86(const struct code *code)
-{
-	return code->arch->machine == EM_X86_64 || code->arch->machine == EM_386;
-}
-
 /* Length of the x86 instruction at POS by which the frame is made or given up: the one whose ModRM
  * byte is MODRM, with the frame's size. 0 if it is another. */
 static size_t x86_adjustment(const struct code *code, size_t pos, uint8_t modrm)
@@ -53,11 +48,11 @@ static size_t frame_start(const struct code *code)
 {
 	size_t quantum = code->arch->quantum;
 	for (size_t pos = 0; pos < MAX_CHECK && pos + 4 <= code->size; pos += quantum) {
-		if (is_x86(code)) {
+		if (gh_arch_is_x86(code->arch)) {
 			size_t length = x86_adjustment(code, pos, 0xec); /* SUBQ $delta, SP */
 			if (length != 0)
 				return pos + length;
-		} else if (code->arch->machine == EM_ARM && code->delta < 0x1000 &&
+		} else if (code->arch->isa == GH_ISA_ARM && code->delta < 0x1000 &&
 			   number_at(code, pos, 4) == (0xe52de000 | code->delta)) {
 			return pos + 4; /* MOVW.W R14, -delta(R13) */
 		}
@@ -126,7 +121,7 @@ void gh_plan9_frame_write(struct gh_pcvalue_writer *writer, const struct gh_imag
 		start = frame_start(&code);
 		gh_pcvalue_write_run(writer, entry + start < end ? entry + start : end, 0);
 	}
-	if (is_x86(&code))
+	if (gh_arch_is_x86(arch))
 		write_x86(writer, entry, &code, start);
 	gh_pcvalue_write_run(writer, end, (int32_t)size);
 }

@@ -1,30 +1,21 @@
-#include "lib/pclntab/plan9_history.h"
+#include "lib/pclntab/plan9_internal.h"
 
-static struct gh_plan9_place *places_of(const struct gh_buffer *buf)
-{
-	return (struct gh_plan9_place *)(void *)buf->data;
-}
-
-static void push(struct gh_buffer *buf, const struct gh_plan9_place *place)
-{
-	gh_buffer_bytes(buf, place, sizeof(*place));
-}
+#include "lib/util/bsearch.h"
 
 /* The file that is being read, or what stands for none below all files; NULL if memory ran out. */
 static struct gh_plan9_place *top(const struct gh_plan9_history *history)
 {
-	const struct gh_buffer *stack = &history->stack;
-	size_t count = stack->size / sizeof(struct gh_plan9_place);
-	return stack->failed ? NULL : &places_of(stack)[count - 1];
+	const struct gh_plan9_places *stack = &history->stack;
+	return stack->failed ? NULL : &stack->items[stack->count - 1];
 }
 
 static void start_object(struct gh_plan9_history *history)
 {
 	history->open = true;
-	history->first = history->count;
+	history->first = history->places.count;
 	history->line = 0;
-	history->stack.size = 0;
-	push(&history->stack, &(struct gh_plan9_place){0});
+	history->stack.count = 0;
+	gh_vector_push(&history->stack, (struct gh_plan9_place){0});
 }
 
 static bool begin_file(struct gh_plan9_history *history, const struct gh_plan9_symbol *symbol)
@@ -33,14 +24,15 @@ static bool begin_file(struct gh_plan9_history *history, const struct gh_plan9_s
 	    gh_intern_add(&history->paths, (const char *)symbol->path, symbol->path_size);
 	if (number == GH_INTERN_NONE)
 		return false;
-	push(&history->stack, &(struct gh_plan9_place){.file_line = 1, .file = number + 1});
+	gh_vector_push(&history->stack,
+		       (struct gh_plan9_place){.file_line = 1, .file = number + 1});
 	return true;
 }
 
 static void end_file(struct gh_plan9_history *history)
 {
-	if (history->stack.size > sizeof(struct gh_plan9_place))
-		history->stack.size -= sizeof(struct gh_plan9_place);
+	if (history->stack.count > 1)
+		history->stack.count--;
 }
 
 /* A place of the object: LINE, or where the last one is if that is later, so that they are in
@@ -79,39 +71,32 @@ bool gh_plan9_history_add(struct gh_plan9_history *history, const struct gh_plan
 	}
 	if ((file = top(history)) == NULL)
 		return false;
-	push(&history->places,
-	     &(struct gh_plan9_place){history->line, file->file_line, file->file});
-	history->count++;
-	return !history->places.failed;
+	return gh_vector_push(&history->places,
+			      (struct gh_plan9_place){history->line, file->file_line, file->file});
 }
 
 void gh_plan9_history_find(const struct gh_plan9_history *history, size_t first, size_t end,
 			   int32_t line, uint32_t *file, int32_t *file_line)
 {
-	const struct gh_plan9_place *places = places_of(&history->places);
 	*file = 0;
 	*file_line = 0;
+	/* Where no file was begun there is no array. */
+	if (first == end)
+		return;
+	const struct gh_plan9_place *places = history->places.items + first;
 	/* The last that begins at the line or before: of several at one line that is the one that
 	 * holds. */
-	size_t low = first;
-	size_t high = end;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (places[middle].line <= line)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == first || places[low - 1].file == 0)
+	size_t after = gh_lower_bound(end - first, i, places[i].line <= line);
+	if (after == 0 || places[after - 1].file == 0)
 		return;
-	int64_t found = places[low - 1].file_line + line - places[low - 1].line;
-	*file = places[low - 1].file;
+	int64_t found = places[after - 1].file_line + line - places[after - 1].line;
+	*file = places[after - 1].file;
 	*file_line = found > 0 && found <= INT32_MAX ? (int32_t)found : 0;
 }
 
 void gh_plan9_history_free(struct gh_plan9_history *history)
 {
 	gh_intern_free(&history->paths);
-	gh_buffer_free(&history->places);
-	gh_buffer_free(&history->stack);
+	gh_vector_free(&history->places);
+	gh_vector_free(&history->stack);
 }

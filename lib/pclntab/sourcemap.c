@@ -1,6 +1,8 @@
 #include "lib/pclntab/sourcemap.h"
 
-#include <stdlib.h>
+#include <string.h>
+
+#include "lib/util/bsearch.h"
 
 /* A record of the inline tree (runtime.inlinedCall). */
 struct inlined_call {
@@ -8,6 +10,16 @@ struct inlined_call {
 	uint32_t
 	    parent_pc; /* offset from the function's entry of a pc in the caller, at the call */
 	int32_t start_line; /* of the function that was inlined; 0 before Go 1.20 */
+};
+
+/* Sizes of the records, and of what comes before their field for the name, in bytes: up to Go 1.19
+ * parent, funcID, file and line of the call, since then funcID. Format: inlinedCall in
+ * src/runtime/symtab.go, symtabinl.go since Go 1.20. */
+enum {
+	CALL_SIZE_1_19 = 20,
+	BEFORE_NAME_1_19 = 12,
+	CALL_SIZE = 16,
+	BEFORE_NAME = 4,
 };
 
 /* Reads record INDEX of the inline tree. The tree's length is stored nowhere: it ends where no pc
@@ -18,18 +30,11 @@ static bool read_call(const struct gh_sourcemap *map, int32_t index, struct inli
 		return false;
 	bool old = map->tab->format < GH_PCLNTAB_1_20;
 	struct gh_cursor cur = map->tree;
-	gh_cursor_seek(&cur, (uint64_t)index * (old ? 20 : 16));
-	if (old) {
-		gh_cursor_bytes(&cur, 12); /* parent, funcID, file and line of the call */
-		call->name = gh_cursor_u32(&cur);
-		call->parent_pc = gh_cursor_u32(&cur);
-		call->start_line = 0;
-	} else {
-		gh_cursor_bytes(&cur, 4); /* funcID */
-		call->name = gh_cursor_u32(&cur);
-		call->parent_pc = gh_cursor_u32(&cur);
-		call->start_line = (int32_t)gh_cursor_u32(&cur);
-	}
+	gh_cursor_seek(&cur, (uint64_t)index * (old ? CALL_SIZE_1_19 : CALL_SIZE));
+	gh_cursor_bytes(&cur, old ? BEFORE_NAME_1_19 : BEFORE_NAME);
+	call->name = gh_cursor_u32(&cur);
+	call->parent_pc = gh_cursor_u32(&cur);
+	call->start_line = old ? 0 : (int32_t)gh_cursor_u32(&cur);
 	return !cur.failed;
 }
 
@@ -44,22 +49,13 @@ static void find_tree(struct gh_sourcemap *map)
 
 static bool add_piece(struct gh_sourcemap *map, struct gh_piece piece)
 {
-	if (map->npieces > 0) {
-		const struct gh_piece *last = &map->pieces[map->npieces - 1];
+	if (map->pieces.count > 0) {
+		const struct gh_piece *last = &map->pieces.items[map->pieces.count - 1];
 		if (last->file == piece.file && last->line == piece.line &&
 		    last->inlined == piece.inlined)
 			return true;
 	}
-	if (map->npieces == map->capacity) {
-		size_t capacity = map->capacity == 0 ? 256 : 2 * map->capacity;
-		struct gh_piece *pieces = realloc(map->pieces, capacity * sizeof(*pieces));
-		if (pieces == NULL)
-			return false;
-		map->pieces = pieces;
-		map->capacity = capacity;
-	}
-	map->pieces[map->npieces++] = piece;
-	return true;
+	return gh_vector_push(&map->pieces, piece);
 }
 
 /* Moves WALK to the run that holds PC. Past the table's last run the value is -1 up to END. */
@@ -78,7 +74,7 @@ bool gh_sourcemap_start(struct gh_sourcemap *map, const struct gh_pclntab *tab,
 {
 	map->tab = tab;
 	map->func = func;
-	map->npieces = 0;
+	map->pieces.count = 0;
 	map->next = 0;
 	find_tree(map);
 	uint32_t inlined_table = 0;
@@ -104,19 +100,11 @@ bool gh_sourcemap_start(struct gh_sourcemap *map, const struct gh_pclntab *tab,
 	return true;
 }
 
-/* The piece that holds PC, which must be in the function. */
+/* The piece that holds PC, which must be in the function: the first begins at its entry. */
 static size_t find_piece(const struct gh_sourcemap *map, uint64_t pc)
 {
-	size_t low = 0;
-	size_t high = map->npieces;
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-		if (map->pieces[middle].start <= pc)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	const struct gh_piece *pieces = map->pieces.items;
+	return gh_lower_bound(map->pieces.count, i, pieces[i].start <= pc) - 1;
 }
 
 static struct gh_frame make_frame(const struct gh_sourcemap *map, const struct gh_piece *piece)
@@ -135,10 +123,10 @@ static struct gh_frame make_frame(const struct gh_sourcemap *map, const struct g
 static void fill_range(const struct gh_sourcemap *map, size_t index, struct gh_range *range)
 {
 	const struct gh_func *func = map->func;
-	const struct gh_piece *piece = &map->pieces[index];
-	bool last = index + 1 == map->npieces;
+	const struct gh_piece *piece = &map->pieces.items[index];
+	bool last = index + 1 == map->pieces.count;
 	range->start = piece->start;
-	range->end = last ? func->end : map->pieces[index + 1].start;
+	range->end = last ? func->end : map->pieces.items[index + 1].start;
 	range->nframes = 0;
 	struct inlined_call call;
 	while (range->nframes < GH_MAX_INLINE_DEPTH - 1 && read_call(map, piece->inlined, &call)) {
@@ -152,14 +140,14 @@ static void fill_range(const struct gh_sourcemap *map, size_t index, struct gh_r
 			    map, &(struct gh_piece){.file = -1, .line = -1, .inlined = -1});
 			return;
 		}
-		piece = &map->pieces[find_piece(map, func->entry + call.parent_pc)];
+		piece = &map->pieces.items[find_piece(map, func->entry + call.parent_pc)];
 	}
 	range->frames[range->nframes++] = make_frame(map, piece);
 }
 
 bool gh_sourcemap_next(struct gh_sourcemap *map, struct gh_range *range)
 {
-	if (map->next == map->npieces)
+	if (map->next == map->pieces.count)
 		return false;
 	fill_range(map, map->next++, range);
 	return true;
@@ -167,7 +155,7 @@ bool gh_sourcemap_next(struct gh_sourcemap *map, struct gh_range *range)
 
 bool gh_sourcemap_seek(struct gh_sourcemap *map, uint64_t pc, struct gh_range *range)
 {
-	if (pc < map->func->entry || pc >= map->func->end || map->npieces == 0)
+	if (pc < map->func->entry || pc >= map->func->end || map->pieces.count == 0)
 		return false;
 	map->next = find_piece(map, pc);
 	return gh_sourcemap_next(map, range);
@@ -175,6 +163,49 @@ bool gh_sourcemap_seek(struct gh_sourcemap *map, uint64_t pc, struct gh_range *r
 
 void gh_sourcemap_free(struct gh_sourcemap *map)
 {
-	free(map->pieces);
+	gh_vector_free(&map->pieces);
 	*map = (struct gh_sourcemap){0};
+}
+
+/* PATH is FILE, or ends in it after a slash. */
+static bool names_file(const char *path, const char *file)
+{
+	size_t path_length = strlen(path);
+	size_t length = strlen(file);
+	if (length == 0 || length > path_length || strcmp(path + path_length - length, file) != 0)
+		return false;
+	return length == path_length || path[path_length - length - 1] == '/';
+}
+
+/* Goes to the next function that can be read. */
+static bool next_function(struct gh_line_pcs *walk, const struct gh_pclntab *tab)
+{
+	while (walk->next < tab->nfunc) {
+		if (gh_pclntab_func(tab, walk->next++, &walk->func, NULL)) {
+			walk->walking = true;
+			walk->failed = !gh_sourcemap_start(&walk->map, tab, &walk->func);
+			return !walk->failed;
+		}
+	}
+	return false;
+}
+
+bool gh_line_pcs_next(struct gh_line_pcs *walk, const struct gh_pclntab *tab, const char *file,
+		      int32_t line, struct gh_range *range)
+{
+	while (walk->walking || next_function(walk, tab)) {
+		while (gh_sourcemap_next(&walk->map, range)) {
+			const struct gh_frame *frame = &range->frames[0];
+			if (frame->line == line &&
+			    names_file(gh_pclntab_file(tab, frame->file), file))
+				return true;
+		}
+		walk->walking = false;
+	}
+	return false;
+}
+
+void gh_line_pcs_free(struct gh_line_pcs *walk)
+{
+	gh_sourcemap_free(&walk->map);
 }

@@ -5,6 +5,7 @@
 #define GH_PCLNTAB_SOURCEMAP_H
 
 #include "lib/pclntab/pcvalue.h"
+#include "lib/util/vector.h"
 
 /* The deepest nesting of inlined calls that is followed; a chain that is longer is cut. */
 #define GH_MAX_INLINE_DEPTH 64
@@ -40,11 +41,9 @@ struct gh_piece {
 struct gh_sourcemap {
 	const struct gh_pclntab *tab;
 	const struct gh_func *func;
-	struct gh_cursor tree;   /* the inline tree and what follows it; empty if there is none */
-	struct gh_piece *pieces; /* of the function, by start; owned, and used again for the next */
-	size_t npieces;
-	size_t capacity; /* of pieces */
-	size_t next;     /* the piece that the next range is made of */
+	struct gh_cursor tree; /* the inline tree and what follows it; empty if there is none */
+	struct GH_VECTOR(struct gh_piece) pieces; /* of the function, by start */
+	size_t next;                              /* the piece that the next range is made of */
 };
 
 /* Starts a walk over FUNC, which must stay put until the walk ends. False if memory ran out. */
@@ -61,5 +60,23 @@ bool gh_sourcemap_seek(struct gh_sourcemap *map, uint64_t pc, struct gh_range *r
 
 /* Frees what the walk owns. */
 void gh_sourcemap_free(struct gh_sourcemap *map);
+
+/* A walk over the ranges of one source line. Zero it before the first; the fields are private. */
+struct gh_line_pcs {
+	struct gh_sourcemap map;
+	struct gh_func func;
+	size_t next;  /* the function after func */
+	bool walking; /* map is somewhere in func */
+	bool failed;  /* memory ran out */
+};
+
+/* Gives the next range of TAB, by address, whose innermost frame is at LINE of FILE: a path, or the
+ * last components of one, as debuggers take them ("server.go", "api/server.go"). Functions that
+ * cannot be read are passed over. False at the end, and, walk->failed then, if memory ran out. */
+bool gh_line_pcs_next(struct gh_line_pcs *walk, const struct gh_pclntab *tab, const char *file,
+		      int32_t line, struct gh_range *range);
+
+/* Frees what the walk owns. */
+void gh_line_pcs_free(struct gh_line_pcs *walk);
 
 #endif

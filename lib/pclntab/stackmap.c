@@ -1,7 +1,5 @@
 #include "lib/pclntab/stackmap.h"
 
-#include <elf.h>
-
 #define FUNCDATA_ARGS_POINTER_MAPS   0
 #define FUNCDATA_LOCALS_POINTER_MAPS 1
 
@@ -35,11 +33,9 @@ bool gh_stackmaps_find(struct gh_stackmaps *maps, const struct gh_pclntab *tab,
 {
 	const struct gh_arch *arch = tab->image->arch;
 	uint8_t word = tab->pointer_size;
-	bool saves_frame_pointer = arch->machine == EM_X86_64 || arch->machine == EM_AARCH64;
 	maps->word = word;
-	maps->above_locals = saves_frame_pointer ? word : 0;
-	/* The return address, or what the ABI reserves for callees: MinFrameSize. */
-	maps->below_args = arch->machine == EM_PPC64 ? 32 : word;
+	maps->above_locals = arch->dwarf_fp != 0 ? word : 0;
+	maps->below_args = gh_arch_below_args(arch);
 	find_bitmaps(&maps->locals, tab, func, FUNCDATA_LOCALS_POINTER_MAPS, INT32_MAX / word);
 	/* Maps of assembly functions have bits that stand for nothing. Of functions that do not say
 	   how large their arguments are the runtime asks their callers. */
@@ -78,9 +74,10 @@ static struct gh_cursor map_bytes(const struct gh_bitmaps *maps, uint32_t index)
 {
 	size_t size = bitmap_size(maps);
 	struct gh_cursor cur = maps->bytes;
-	bool known = index < maps->count;
-	cur.pos += known ? index * size : 0;
-	cur.end = cur.pos + (known ? size : 0);
+	if (index >= maps->count)
+		return (struct gh_cursor){0};
+	cur.pos += index * size;
+	cur.end = cur.pos + size;
 	return cur;
 }
 

@@ -3,33 +3,32 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "lib/dump/record.h"
+
 /* More than any release's runtime.g has up to the last field that is read. */
 #define G_SIZE 512
 
 /* Elements of a slice that are looked at to tell what it is a slice of. */
 #define SAMPLE 64
 
+/* The first of them may be missing, but not more: to ask for what is not there takes long. */
+#define MOST_MISSING 8
+
+/* Goroutines that are followed from one to the next in the search for the first: variables may
+ * point into the middle of the list, too. */
+#define MAX_STEPS (1U << 22)
+
+/* No page of memory is smaller, in bytes. */
+#define PAGE 4096
+
+/* No reason to wait is longer, in bytes. */
+#define MAX_REASON 64
+
 /* The bit in the status that the garbage collector sets while it scans the stack. */
 #define SCANNED 0x1000
 
 /* The highest status that there is. */
 #define MAX_STATUS 11
-
-/* The fields up to sched are the same everywhere: stack.lo, stack.hi, two stack guards, _panic,
- * _defer, m. sched lost its field ret in Go 1.25; syscallbp came in Go 1.23. After syscallpc and
- * syscallbp are stktopsp and param; after the status and the id, schedlink. */
-static struct gh_g_layout make_layout(uint32_t word, int minor)
-{
-	uint32_t ret = minor < 25 ? 1 : 0;
-	uint32_t syscall_bp = minor >= 23 ? 1 : 0;
-	struct gh_g_layout layout = {.lr = (11 + ret) * word};
-	layout.syscall_sp = layout.lr + 2 * word;
-	layout.status = layout.syscall_sp + (4 + syscall_bp) * word;
-	layout.id = layout.status + 8;
-	layout.wait_since = layout.id + 8 + word;
-	layout.wait_reason = layout.wait_since + 8;
-	return layout;
-}
 
 static unsigned word_size(const struct gh_process *process)
 {
@@ -44,9 +43,11 @@ struct bytes {
 
 static bool read_bytes(struct gh_process *process, uint64_t address, struct bytes *bytes)
 {
+	if (!gh_process_read(&process->memory, address, bytes->data, sizeof(bytes->data)))
+		return false;
 	bytes->cur = gh_cursor_make(bytes->data, sizeof(bytes->data), "runtime.g", address,
 				    process->memory.big_endian);
-	return gh_process_read(&process->memory, address, bytes->data, sizeof(bytes->data));
+	return true;
 }
 
 static uint64_t field(const struct bytes *bytes, uint32_t offset, unsigned size)
@@ -61,26 +62,50 @@ static void parse(const struct gh_g_layout *layout, unsigned word, const struct 
 {
 	*g = (struct gh_goroutine){
 	    .address = bytes->cur.offset,
-	    .stack_low = field(bytes, 0, word),
-	    .stack_high = field(bytes, word, word),
-	    .top_panic = field(bytes, 4 * word, word),
-	    .top_defer = field(bytes, 5 * word, word),
-	    .thread = field(bytes, 6 * word, word),
-	    .sp = field(bytes, 7 * word, word),
-	    .pc = field(bytes, 8 * word, word),
-	    .context = field(bytes, 10 * word, word),
+	    .stack_low = field(bytes, layout->stack_low, word),
+	    .stack_high = field(bytes, layout->stack_high, word),
+	    .top_panic = field(bytes, layout->top_panic, word),
+	    .top_defer = field(bytes, layout->top_defer, word),
+	    .thread = field(bytes, layout->thread, word),
+	    .sp = field(bytes, layout->sched, word),
+	    .pc = field(bytes, layout->sched + word, word),
+	    .context = field(bytes, layout->context, word),
 	    .lr = field(bytes, layout->lr, word),
 	    .syscall_sp = field(bytes, layout->syscall_sp, word),
 	    .syscall_pc = field(bytes, layout->syscall_sp + word, word),
 	    .status = (uint32_t)field(bytes, layout->status, 4) & ~(uint32_t)SCANNED,
 	    .id = field(bytes, layout->id, 8),
-	    .wait_since = field(bytes, layout->wait_since, 8),
-	    .wait_reason = (uint8_t)field(bytes, layout->wait_reason, 1),
 	};
-	if (layout->creator == 0)
-		return;
-	g->creator_pc = field(bytes, layout->creator, word);
-	g->start_pc = field(bytes, layout->creator + 2 * word, word);
+	if (layout->segmented) {
+		/* The stack goes on to Stktop: of that, one word counts. */
+		g->stktop = g->stack_high;
+		g->stack_high += word;
+		g->stack_low -= GH_STACK_GUARD;
+		if (g->status != GH_DUMP_SYSCALL)
+			g->syscall_sp = 0;
+	}
+	if (layout->wait_since != 0)
+		g->wait_since = field(bytes, layout->wait_since, 8);
+	if (layout->form == GH_G_REASON_NUMBER)
+		g->wait_reason = (uint8_t)field(bytes, layout->wait_reason, 1);
+	else
+		g->reason_text = field(bytes, layout->wait_reason, word);
+	if (layout->form == GH_G_REASON_STRING)
+		g->reason_length = field(bytes, layout->wait_reason + word, word);
+	if (layout->creator != 0)
+		g->creator_pc = field(bytes, layout->creator, word);
+	if (layout->creator != 0 && layout->start_after != 0)
+		g->start_pc = field(bytes, layout->creator + layout->start_after, word);
+	if (layout->system != 0)
+		g->system = field(bytes, layout->system, 1) != 0;
+	if (layout->next != 0)
+		g->next = field(bytes, layout->next, word);
+}
+
+/* sched.g of BYTES, which points at them. */
+static bool points_back(const struct gh_g_layout *layout, unsigned word, const struct bytes *bytes)
+{
+	return field(bytes, layout->sched + 2 * word, word) == bytes->cur.offset;
 }
 
 static bool is_text(const struct gh_process *process, uint64_t pc)
@@ -96,6 +121,11 @@ static bool is_entry(const struct gh_process *process, uint64_t pc)
 	       func.entry == pc - process->bias;
 }
 
+static bool has_ended(const struct gh_goroutine *g)
+{
+	return g->status == GH_G_DEAD || g->status == GH_G_DEAD_EXTRA;
+}
+
 /* What BYTES are says so: sched.g points back at it, and the rest is not against it. The dead ones
  * may have no stack. */
 static bool is_goroutine(const struct gh_process *process, const struct gh_g_layout *layout,
@@ -104,31 +134,47 @@ static bool is_goroutine(const struct gh_process *process, const struct gh_g_lay
 	struct gh_goroutine g;
 	unsigned word = word_size(process);
 	parse(layout, word, bytes, &g);
-	return field(bytes, 9 * word, word) == g.address && g.status <= MAX_STATUS &&
+	return points_back(layout, word, bytes) && g.status <= MAX_STATUS &&
 	       g.stack_low <= g.stack_high && is_text(process, g.pc);
 }
 
-/* Each of a sample of the slice's elements is a goroutine. Of one that is about to be used for the
- * first time little is set, but there cannot be many of them. */
+/* Reads the pointer of this NUMBER. False if it is not in memory. */
+static bool read_pointer(struct gh_process *process, const struct gh_goroutines *all,
+			 uint64_t number, uint64_t *address)
+{
+	unsigned word = word_size(process);
+	return gh_process_uint(&process->memory, all->list + number * word, word, address);
+}
+
+/* Of a sample of the slice's elements most are goroutines. Those that are not in memory tell
+ * nothing: a core file may be cut short. Of one that is about to be used for the first time little
+ * is set, and one or the other may be damaged. */
 static bool is_list(struct gh_process *process, const struct gh_goroutines *all)
 {
 	unsigned word = word_size(process);
 	uint64_t sample = all->count < SAMPLE ? all->count : SAMPLE;
-	uint64_t good = 0;
+	uint64_t good = 0, bad = 0, missing = 0;
 	for (uint64_t i = 0; i < sample; i++) {
 		struct bytes bytes;
 		uint64_t address;
-		uint64_t number = i * (all->count / sample);
-		if (!gh_process_uint(&process->memory, all->list + number * word, word, &address) ||
-		    address == 0 || address % word != 0 || !read_bytes(process, address, &bytes))
+		if (!read_pointer(process, all, i * (all->count / sample), &address))
+			missing++;
+		else if (address == 0 || address % word != 0)
+			bad++;
+		else if (!read_bytes(process, address, &bytes))
+			missing++;
+		else if (is_goroutine(process, &all->layout, &bytes))
+			good++;
+		else
+			bad++;
+		if (bad > sample / 2 || (good == 0 && missing > MOST_MISSING))
 			return false;
-		good += is_goroutine(process, &all->layout, &bytes);
 	}
-	return good > sample - sample / 4 - 1;
+	return good > bad;
 }
 
 /* Looks from START to END in the file's address space, or to where nothing can be read, for a slice
- * of goroutines that is longer than ALL. */
+ * of goroutines that is longer than ALL. To Go 1.3 it is an array and a length (allg, allglen). */
 static void search(struct gh_process *process, uint64_t start, uint64_t end,
 		   struct gh_goroutines *all)
 {
@@ -144,8 +190,10 @@ static void search(struct gh_process *process, uint64_t start, uint64_t end,
 		if (found.list < 4096 || found.list % word != 0 ||
 		    !gh_process_uint(&process->memory, at + word, word, &found.count) ||
 		    found.count <= all->count || found.count > most ||
-		    !gh_process_uint(&process->memory, at + 2 * word, word, &capacity) ||
-		    capacity < found.count || capacity > 4 * found.count + SAMPLE)
+		    !gh_process_uint(&process->memory, at + 2 * word, word, &capacity))
+			continue;
+		if (!all->layout.no_capacity &&
+		    (capacity < found.count || capacity > 4 * found.count + SAMPLE))
 			continue;
 		if (is_list(process, &found))
 			*all = found;
@@ -163,11 +211,11 @@ static unsigned count_created(struct gh_process *process, const struct gh_gorout
 	for (uint64_t i = 0; i < sample; i++) {
 		struct bytes bytes;
 		uint64_t address;
-		if (!gh_process_uint(&process->memory, all->list + i * word, word, &address) ||
+		if (!read_pointer(process, all, i, &address) ||
 		    !read_bytes(process, address, &bytes))
 			continue;
 		count += is_text(process, field(&bytes, offset, word)) &&
-			 is_entry(process, field(&bytes, offset + 2 * word, word));
+			 is_entry(process, field(&bytes, offset + all->layout.start_after, word));
 	}
 	return count;
 }
@@ -189,28 +237,153 @@ static uint32_t find_creator(struct gh_process *process, const struct gh_gorouti
 	return best;
 }
 
+/* The length of the list of goroutines that starts with the one at ADDRESS and goes on by alllink;
+ * 0 if something else is on it. Takes the length off *STEPS, below which it stays. */
+static uint64_t list_length(struct gh_process *process, const struct gh_goroutines *all,
+			    uint64_t address, uint64_t *steps)
+{
+	unsigned word = word_size(process);
+	uint64_t count = 0;
+	for (; address != 0; count++) {
+		struct bytes bytes;
+		if (*steps == 0 || address % word != 0 || !read_bytes(process, address, &bytes) ||
+		    !is_goroutine(process, &all->layout, &bytes))
+			return 0;
+		address = field(&bytes, all->layout.next, word);
+		--*steps;
+	}
+	return count;
+}
+
+/* As search, for the first of a list of goroutines (Go 1.2's runtime.allg). */
+static void search_list(struct gh_process *process, uint64_t start, uint64_t end,
+			struct gh_goroutines *all)
+{
+	unsigned word = word_size(process);
+	uint64_t steps = MAX_STEPS;
+	for (uint64_t at = start - start % word; at < end && end - at >= word; at += word) {
+		uint64_t address;
+		if (!gh_process_uint(&process->memory, at + process->bias, word, &address))
+			break;
+		uint64_t count = address < PAGE ? 0 : list_length(process, all, address, &steps);
+		if (count > all->count) {
+			all->count = count;
+			all->list = address;
+		}
+	}
+}
+
+static void search_range(struct gh_process *process, uint64_t start, uint64_t end,
+			 struct gh_goroutines *all)
+{
+	if (all->layout.next != 0)
+		search_list(process, start, end, all);
+	else
+		search(process, start, end, all);
+}
+
+/* Searches the program's variables. Before Go 1.5 no moduledata says where they are. */
+static void search_variables(struct gh_process *process, struct gh_goroutines *all)
+{
+	const struct gh_image *image = process->tab->image;
+	const struct gh_moduledata *module = &process->tab->module;
+	if (module->bss != 0)
+		search_range(process, module->bss, module->ebss, all);
+	for (size_t i = 0; module->bss == 0 && i < image->nsegments; i++) {
+		const GElf_Phdr *segment = &image->segments[i];
+		if (segment->p_type == PT_LOAD && (segment->p_flags & PF_W) != 0)
+			search_range(process, segment->p_vaddr, segment->p_vaddr + segment->p_memsz,
+				     all);
+	}
+}
+
 bool gh_goroutines_find(struct gh_goroutines *all, struct gh_process *process, struct gh_error *err)
 {
-	const struct gh_moduledata *module = &process->tab->module;
-	*all = (struct gh_goroutines){.layout = make_layout(word_size(process), process->minor)};
-	search(process, module->bss, module->ebss, all);
+	const char *path = process->tab->image->path;
+	*all = (struct gh_goroutines){0};
+	if (process->minor == 0 || process->minor == 1)
+		return gh_fail(err, path, GH_NO_OFFSET, "a program of Go 1.2 or later",
+			       "one of Go 1.%d, whose goroutines cannot be listed", process->minor);
+	all->layout = gh_g_layout_of(word_size(process), process->minor);
+	search_variables(process, all);
 	if (all->count == 0)
-		return gh_fail(err, process->tab->image->path, GH_NO_OFFSET,
-			       "a process with goroutines", "none in its variables, at 0x%" PRIx64,
-			       module->bss + process->bias);
-	all->layout.creator = find_creator(process, all);
+		return gh_fail(err, path, GH_NO_OFFSET, "a process with goroutines",
+			       "none in its variables");
+	if (all->layout.creator == 0)
+		all->layout.creator = find_creator(process, all);
 	return true;
 }
 
-bool gh_goroutine_read(const struct gh_goroutines *all, struct gh_process *process, uint64_t number,
-		       struct gh_goroutine *g)
+/* Reads the runtime.g at ADDRESS. False if it is not all there, or is none: sched.g points back at
+ * each that was ever made ready. */
+static bool read_goroutine(const struct gh_goroutines *all, struct gh_process *process,
+			   uint64_t address, struct gh_goroutine *g)
 {
 	unsigned word = word_size(process);
 	struct bytes bytes;
-	uint64_t address;
-	if (!gh_process_uint(&process->memory, all->list + number * word, word, &address) ||
-	    !read_bytes(process, address, &bytes))
+	if (address == 0 || address % word != 0 || !read_bytes(process, address, &bytes))
 		return false;
 	parse(&all->layout, word, &bytes, g);
-	return true;
+	return has_ended(g) ||
+	       (points_back(&all->layout, word, &bytes) && g->status <= MAX_STATUS &&
+		g->stack_low <= g->stack_high && g->stack_high != 0);
+}
+
+/* Passes over the pointers from NUMBER to the end of the page, which is not in memory. */
+static void pass_over_page(struct gh_goroutines *all, unsigned word, uint64_t number)
+{
+	uint64_t left = (PAGE - (all->list + number * word) % PAGE) / word;
+	uint64_t next = all->count - number > left ? number + left : all->count;
+	all->lost += next - number;
+	all->next = next;
+}
+
+bool gh_goroutines_next(struct gh_goroutines *all, struct gh_process *process,
+			struct gh_goroutine *g)
+{
+	while (all->next < all->count && !all->failed) {
+		uint64_t number = all->next++;
+		uint64_t address;
+		if (all->layout.next != 0) {
+			address = all->list;
+		} else if (!read_pointer(process, all, number, &address)) {
+			pass_over_page(all, word_size(process), number);
+			continue;
+		}
+		if (gh_numbermap_get(&all->seen, address) != GH_NOT_MAPPED)
+			continue;
+		if (!gh_numbermap_put(&all->seen, address, 0)) {
+			all->failed = true;
+			break;
+		}
+		if (!read_goroutine(all, process, address, g)) {
+			all->lost++;
+			continue;
+		}
+		if (all->layout.next != 0)
+			all->list = g->next;
+		if (!has_ended(g))
+			return true;
+	}
+	return false;
+}
+
+/* The text is in the program, which a core file need not repeat. */
+size_t gh_goroutine_reason(const struct gh_process *process, const struct gh_goroutine *g,
+			   const char **text)
+{
+	struct gh_cursor cur;
+	if (g->reason_text == 0 ||
+	    !gh_image_at(process->tab->image, g->reason_text - process->bias, &cur))
+		return 0;
+	*text = (const char *)cur.pos;
+	size_t most = gh_cursor_left(&cur) < MAX_REASON ? gh_cursor_left(&cur) : MAX_REASON;
+	if (g->reason_length != 0)
+		return g->reason_length <= most ? (size_t)g->reason_length : 0;
+	return strnlen(*text, most);
+}
+
+void gh_goroutines_free(struct gh_goroutines *all)
+{
+	gh_numbermap_free(&all->seen);
 }

@@ -4,7 +4,9 @@
 #ifndef GH_PROCESS_GOROUTINE_H
 #define GH_PROCESS_GOROUTINE_H
 
+#include "lib/process/g_layout.h"
 #include "lib/process/process.h"
+#include "lib/util/numbermap.h"
 
 /* What else than the statuses of a heap dump a goroutine may have (src/runtime/runtime2.go). */
 enum {
@@ -12,22 +14,16 @@ enum {
 	GH_G_DEAD_EXTRA = 11 /* the same, for a thread of C's */
 };
 
-/* Where the fields are in runtime.g, in bytes. */
-struct gh_g_layout {
-	uint32_t lr;          /* sched.lr */
-	uint32_t syscall_sp;  /* syscallpc follows */
-	uint32_t status;      /* atomicstatus, 4 bytes */
-	uint32_t id;          /* goid, 8 bytes */
-	uint32_t wait_since;  /* 8 bytes */
-	uint32_t wait_reason; /* 1 byte */
-	uint32_t creator;     /* gopc; startpc is two words on. 0 if it was not found */
-};
-
-/* All goroutines. */
+/* All goroutines, and a walk over them. */
 struct gh_goroutines {
 	struct gh_g_layout layout;
-	uint64_t list;  /* address of the array of pointers to them */
+	uint64_t list;  /* address of the array of pointers to them; or, where they are a list,
+			   of the next that the walk comes to */
 	uint64_t count; /* of pointers */
+	uint64_t next;  /* the pointer that the walk goes on with, counted from 0 */
+	uint64_t lost;  /* pointers passed over that led to no goroutine, or could not be read */
+	struct gh_numbermap seen; /* the addresses of those passed over; owned */
+	bool failed;              /* memory ran out, and the walk ended */
 };
 
 /* A goroutine, as runtime.g has it; pointers as in the process. */
@@ -46,21 +42,35 @@ struct gh_goroutine {
 	uint64_t syscall_pc;
 	uint32_t status; /* without the bit that says that its stack is being scanned */
 	uint64_t id;
-	uint64_t wait_since; /* ns of the process's monotonic clock; 0 if unknown */
-	uint8_t wait_reason; /* number of it */
-	uint64_t creator_pc; /* of the go statement that made it, a return address */
-	uint64_t start_pc;   /* entry of its first function */
+	uint64_t wait_since;    /* ns of the process's monotonic clock; 0 if unknown */
+	uint8_t wait_reason;    /* number of it, Go 1.11 on */
+	uint64_t reason_text;   /* to Go 1.10: address of its text; 0 if there is none */
+	uint64_t reason_length; /* of the text, in bytes; 0 if a 0 ends it */
+	uint64_t stktop;        /* to Go 1.3: address of the Stktop above its stack; else 0 */
+	uint64_t next;          /* Go 1.2: the next goroutine; 0 at the end */
+	bool system;            /* to Go 1.4: the runtime made it for itself */
+	uint64_t creator_pc;    /* of the go statement that made it, a return address */
+	uint64_t start_pc;      /* entry of its first function */
 };
 
 /* Finds the goroutines of PROCESS. A stripped program does not say where runtime.allgs is: it is
- * the longest slice in the program's variables of whose elements each points to what can only be a
- * runtime.g. Likewise for the fields whose place differs from release to release. False (ERR
- * filled) if there is none: the process has not got to main.main, or its memory cannot be read. */
+ * the longest slice in the program's variables of whose elements, as far as they are in memory,
+ * most point to what can only be a runtime.g. Likewise for the fields whose place differs from
+ * release to release. False (ERR filled) if there is none: the process has not got to main.main, or
+ * its memory cannot be read. On success to be freed with gh_goroutines_free. */
 bool gh_goroutines_find(struct gh_goroutines *all, struct gh_process *process,
 			struct gh_error *err);
 
-/* Reads goroutine NUMBER, counted from 0 and less than all->count. False if it cannot be read. */
-bool gh_goroutine_read(const struct gh_goroutines *all, struct gh_process *process, uint64_t number,
-		       struct gh_goroutine *g);
+/* Reads the next goroutine that has not ended, in the runtime's order, each once. Those that cannot
+ * be read, and what is no goroutine, are passed over and counted in ALL->lost. False at the end. */
+bool gh_goroutines_next(struct gh_goroutines *all, struct gh_process *process,
+			struct gh_goroutine *g);
+
+/* Points *TEXT at why G waits, in the program, and returns its length in bytes: 0 from Go 1.11 on,
+ * where reasons have numbers, or if it is not there. */
+size_t gh_goroutine_reason(const struct gh_process *process, const struct gh_goroutine *g,
+			   const char **text);
+
+void gh_goroutines_free(struct gh_goroutines *all);
 
 #endif

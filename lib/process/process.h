@@ -9,6 +9,7 @@
 struct gh_registers {
 	uint64_t pc;
 	uint64_t sp;
+	uint64_t lr; /* the link register; 0 if it is not known, or the machine has none */
 };
 
 struct gh_process {

@@ -1,4 +1,4 @@
-#include "lib/rtype/encoding.h"
+#include "lib/rtype/internal.h"
 
 /* More bits of the first byte of a name. */
 enum { NAME_TAG = 2, NAME_KNOWN = 15 };

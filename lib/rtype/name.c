@@ -1,10 +1,8 @@
-#include "lib/rtype/name.h"
+#include "lib/rtype/internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "lib/rtype/nesting.h"
 
 /* A name may have these many bytes for each byte of the type's string, and so many more. */
 #define MAX_GROWTH 16

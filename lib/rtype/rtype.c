@@ -1,11 +1,9 @@
-#include "lib/rtype/rtype.h"
+#include "lib/rtype/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/rtype/encoding.h"
-#include "lib/rtype/nesting.h"
-#include "lib/rtype/scan.h"
+#include "lib/util/bsearch.h"
 
 /* A cursor at OFFSET in the descriptor of TYPE; one that has failed if it ends before. */
 static struct gh_cursor inside(const struct gh_rtypes *types, const struct gh_rtype *type,
@@ -160,7 +158,7 @@ bool gh_rtypes_find(struct gh_rtypes *types, const struct gh_pclntab *tab, struc
 	types->swiss_maps = find_swiss_maps(types);
 	if (whole && gh_rtypes_break_cycles(types))
 		return true;
-	return gh_fail_errno(err, tab->image->path, "read its types");
+	return gh_fail_memory(err, tab->image->path);
 }
 
 void gh_rtypes_free(struct gh_rtypes *types)
@@ -172,18 +170,9 @@ void gh_rtypes_free(struct gh_rtypes *types)
 
 uint32_t gh_rtypes_at(const struct gh_rtypes *types, uint64_t address)
 {
-	uint32_t low = 0;
-	uint32_t high = types->count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (types->items[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || types->items[low - 1].address != address)
-		return GH_NO_RTYPE;
-	return low - 1;
+	const struct gh_rtype *items = types->items;
+	uint32_t found = gh_lower_bound(types->count, i, items[i].address < address);
+	return found < types->count && items[found].address == address ? found : GH_NO_RTYPE;
 }
 
 const char *gh_kind_name(enum gh_kind kind)

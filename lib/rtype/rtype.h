@@ -9,6 +9,7 @@
 #define GH_RTYPE_RTYPE_H
 
 #include "lib/pclntab/pclntab.h"
+#include "lib/util/buffer.h"
 
 /* reflect.Kind. */
 enum gh_kind {
@@ -138,5 +139,18 @@ struct gh_rtype_text gh_rtype_part_package(const struct gh_rtypes *types,
  * set to whether the last parameter is a "...". */
 uint32_t gh_rtype_parameters(const struct gh_rtypes *types, const struct gh_rtype *type,
 			     bool *variadic);
+
+/* The type of a part of TYPE, number PART, if whoever follows those comes to an end; else
+ * GH_NO_RTYPE. An unnamed type's string has the strings of its parts in it: it is longer, and not
+ * longer than can be followed. */
+uint32_t gh_rtype_shorter(const struct gh_rtypes *types, const struct gh_rtype *type,
+			  uint32_t part);
+
+/* Appends the name of type NUMBER to OUT, as the linker spells it in symbols and in DWARF, with no
+ * NUL: as its string, but with import paths in the
+ * place of packages' names, also before the unexported fields of unnamed structs. So two types of
+ * one name are told apart. It is no longer than a small multiple of the string; if it would be, it
+ * is the string itself. Format: types.Type.LinkString in src/cmd/compile/internal/types/fmt.go. */
+void gh_rtype_name(struct gh_buffer *out, const struct gh_rtypes *types, uint32_t number);
 
 #endif

@@ -1,10 +1,9 @@
-#include "lib/rtype/scan.h"
+#include "lib/rtype/internal.h"
 
 #include <string.h>
 
-#include "lib/rtype/encoding.h"
-#include "lib/util/buffer.h"
 #include "lib/util/escape.h"
+#include "lib/util/vector.h"
 
 /* Bits of a descriptor's tflag. */
 enum {
@@ -168,7 +167,7 @@ bool gh_rtypes_scan(struct gh_rtypes *types)
 	const struct gh_pclntab *tab = types->tab;
 	const struct gh_moduledata *module = &tab->module;
 	uint64_t text_left = tab->image->size;
-	struct gh_buffer found = {0};
+	struct GH_VECTOR(struct gh_rtype) found = {0};
 	struct gh_cursor cur;
 	types->count = 0;
 	types->items = NULL;
@@ -186,11 +185,11 @@ bool gh_rtypes_scan(struct gh_rtypes *types)
 			gh_cursor_bytes(&cur, tab->pointer_size);
 			continue;
 		}
-		gh_buffer_bytes(&found, &type, sizeof(type));
+		gh_vector_push(&found, type);
 		types->count++;
 		gh_cursor_bytes(&cur, gh_rtype_base_size(types));
 	}
-	types->items = (struct gh_rtype *)(void *)found.data;
+	types->items = found.items;
 	if (found.failed)
 		gh_rtypes_free(types);
 	return !found.failed;

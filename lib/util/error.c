@@ -11,6 +11,22 @@
 /* The longest part of a file's name that is in an error. */
 #define MAX_FILE 200
 
+/* The longest message after it, with a NUL: what is left of an error's text. */
+#define MESSAGE_SIZE (sizeof(((struct gh_error *)0)->text) - MAX_FILE - sizeof("...: "))
+
+/* Fills ERR with "FILE: MESSAGE", escaped. Returns false. */
+static bool fill(struct gh_error *err, const char *file, const char *message)
+{
+	/* The end of a long name says more than its beginning. */
+	size_t length = strlen(file);
+	bool cut = length > MAX_FILE;
+	char line[sizeof(err->text)];
+	snprintf(line, sizeof(line), "%s%s: %s", cut ? "..." : "",
+		 cut ? file + length - MAX_FILE : file, message);
+	gh_escape_text(err->text, sizeof(err->text), line);
+	return false;
+}
+
 bool gh_fail(struct gh_error *err, const char *file, uint64_t offset, const char *expected,
 	     const char *format, ...)
 {
@@ -24,22 +40,21 @@ bool gh_fail(struct gh_error *err, const char *file, uint64_t offset, const char
 	va_start(args, format);
 	vsnprintf(found, sizeof(found), format, args);
 	va_end(args);
-	/* The end of a long name says more than its beginning. */
-	size_t length = strlen(file);
-	bool cut = length > MAX_FILE;
-	char line[sizeof(err->text)];
-	snprintf(line, sizeof(line), "%s%s: %sexpected %s, found %s", cut ? "..." : "",
-		 cut ? file + length - MAX_FILE : file, place, expected, found);
-	gh_escape_text(err->text, sizeof(err->text), line);
-	return false;
+	char message[MESSAGE_SIZE];
+	snprintf(message, sizeof(message), "%sexpected %s, found %s", place, expected, found);
+	return fill(err, file, message);
 }
 
 bool gh_fail_errno(struct gh_error *err, const char *file, const char *doing)
 {
 	if (err == NULL)
 		return false;
-	char line[sizeof(err->text)];
-	snprintf(line, sizeof(line), "%s: cannot %s: %s", file, doing, strerror(errno));
-	gh_escape_text(err->text, sizeof(err->text), line);
-	return false;
+	char message[MESSAGE_SIZE];
+	snprintf(message, sizeof(message), "cannot %s: %s", doing, strerror(errno));
+	return fill(err, file, message);
+}
+
+bool gh_fail_memory(struct gh_error *err, const char *file)
+{
+	return err != NULL && fill(err, file, GH_OUT_OF_MEMORY);
 }

@@ -23,4 +23,11 @@ bool gh_fail(struct gh_error *err, const char *file, uint64_t offset, const char
 /* The same for a system call that failed: "FILE: cannot DO: STRERROR(errno)". Returns false. */
 bool gh_fail_errno(struct gh_error *err, const char *file, const char *doing);
 
+/* What is said where memory runs out, here and by who prints without a struct gh_error. */
+#define GH_OUT_OF_MEMORY "out of memory: free some or raise the limit (ulimit -v), then try again"
+
+/* The same for memory that ran out while FILE was worked on: "FILE: " GH_OUT_OF_MEMORY. Returns
+ * false. */
+bool gh_fail_memory(struct gh_error *err, const char *file);
+
 #endif

@@ -58,13 +58,26 @@ static struct character next_character(const char *text)
 	return (struct character){code, more + 1, true};
 }
 
-/* A terminal would act on it: the control characters, and those that turn the direction of
- * writing, which can make a line read as another. */
+/* A terminal acts on it, or a line reads as another: the characters of Unicode's general categories
+ * Cc (C0 and C1 control characters), Zl and Zp (line and paragraph separators; UnicodeData.txt) and
+ * of the property Bidi_Control (those that turn the direction of writing; PropList.txt and UAX #9).
+ * Others without a glyph stay: names in some languages need U+200C and U+200D, and a terminal does
+ * nothing at U+FEFF. None of all these can be in an identifier of Go's, which is letters and
+ * digits. */
 static bool is_control(uint32_t code)
 {
 	return code < 0x20 || (code >= 0x7f && code <= 0x9f) || code == 0x061c ||
 	       (code >= 0x200e && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
 	       (code >= 0x2066 && code <= 0x2069);
+}
+
+/* The character at the start of the SIZE bytes at TEXT, SIZE not being 0; what comes after them is
+ * not its. */
+static struct character first_character(const char *text, size_t size)
+{
+	char place[5] = {0};
+	memcpy(place, text, size < 4 ? size : 4);
+	return next_character(place);
 }
 
 /* How many bytes at the start of TEXT can go out as they are: in most names, all. */
@@ -175,16 +188,25 @@ void gh_escape_either(FILE *out, const char *text, bool json)
 void gh_escape_utf8(struct gh_buffer *out, const char *text, size_t size)
 {
 	for (size_t i = 0, step; i < size; i += step) {
-		/* What comes after the text is not its. */
-		char place[5] = {0};
-		memcpy(place, text + i, size - i < 4 ? size - i : 4);
-		struct character c = next_character(place);
+		struct character c = first_character(text + i, size - i);
 		step = c.size;
 		if (c.valid && !is_control(c.code))
-			gh_buffer_bytes(out, place, c.size);
+			gh_buffer_bytes(out, text + i, c.size);
 		else
 			gh_buffer_bytes(out, REPLACEMENT, strlen(REPLACEMENT));
 	}
+}
+
+size_t gh_escape_name_length(const char *name)
+{
+	size_t length = strnlen(name, GH_MAX_NAME + 1);
+	if (length <= GH_MAX_NAME)
+		return length;
+	/* Not within a character of UTF-8, if it is one. */
+	for (length = GH_MAX_NAME; length > GH_MAX_NAME - 4; length--)
+		if ((name[length] & 0xc0) != 0x80)
+			return length;
+	return GH_MAX_NAME;
 }
 
 void gh_escape_gdb(FILE *out, const char *text)
@@ -193,19 +215,23 @@ void gh_escape_gdb(FILE *out, const char *text)
 				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789/._-+";
 	for (; *text != '\0'; text++) {
-		if (strchr(plain, *text) == NULL)
-			putc('\\', out);
-		putc(*text, out);
+		if (strchr(plain, *text) != NULL)
+			putc(*text, out);
+		else if (*text == '\'')
+			fputs("\\'", out);
+		else if (*text == '\\')
+			/* A backslash at the end would have the line go on. */
+			fputs("\\\\''", out);
+		else
+			fprintf(out, "'%c'", *text);
 	}
 }
 
-/* The control characters that are one byte, and those of two in UTF-8, U+0080 to U+009F. */
-static bool is_control_at(const char *text, size_t size)
+/* C is not to be shown as it is. Of the bytes that are not UTF-8 a terminal that does not know
+ * UTF-8 acts on 0x80 to 0x9f; the others are letters there, of which file names may consist. */
+static bool is_unsafe(struct character c)
 {
-	uint8_t byte = (uint8_t)text[0];
-	if (byte == 0xc2 && size > 1)
-		return (uint8_t)text[1] >= 0x80 && (uint8_t)text[1] <= 0x9f;
-	return byte < 0x20 || byte == 0x7f;
+	return c.valid ? is_control(c.code) : c.code <= 0x9f;
 }
 
 bool gh_escape_is_text(const char *text, size_t size)
@@ -223,27 +249,55 @@ bool gh_escape_is_text(const char *text, size_t size)
 	return true;
 }
 
+/* Finds the first character in the SIZE bytes at TEXT that is not to be shown as it is. Returns
+ * where it is, or SIZE, and its *LENGTH in bytes. */
+static size_t find_unsafe(const char *text, size_t size, size_t *length)
+{
+	for (size_t i = 0; i < size; i += *length) {
+		*length = 1;
+		if (text[i] >= ' ' && text[i] <= '~')
+			continue;
+		struct character c = first_character(text + i, size - i);
+		*length = c.size;
+		if (is_unsafe(c))
+			return i;
+	}
+	return size;
+}
+
 size_t gh_escape_find_control(const char *text, size_t size)
 {
-	size_t i = 0;
-	while (i < size && !is_control_at(text + i, size - i))
-		i++;
-	return i;
+	size_t length;
+	return find_unsafe(text, size, &length);
 }
 
 void gh_escape_overwrite(char *text, size_t size)
 {
-	size_t i = 0;
-	while ((i += gh_escape_find_control(text + i, size - i)) < size)
-		text[i] = '?';
+	size_t i = 0, length;
+	while ((i += find_unsafe(text + i, size - i, &length)) < size)
+		memset(text + i, '?', length);
+}
+
+void gh_escape_message(FILE *out, const char *text)
+{
+	while (*text != '\0') {
+		struct character c = next_character(text);
+		if (c.code == '\n' || c.code == '\t' || (c.valid && !is_control(c.code)))
+			fwrite(text, 1, c.size, out);
+		else
+			for (size_t i = 0; i < c.size; i++)
+				fprintf(out, "\\x%02x", (uint8_t)text[i]);
+		text += c.size;
+	}
 }
 
 void gh_escape_echo(FILE *out, const char *text)
 {
 	fputs("echo ", out);
-	/* GDB's echo reads backslashes, and loses a byte that is not ASCII after one. */
+	/* GDB's echo reads backslashes, and loses a byte that is not ASCII after one. $arg0 is an
+	 * argument of the command that GDB runs. */
 	for (; *text != '\0'; text++) {
-		if (*text >= ' ' && *text <= '~' && *text != '\\')
+		if (*text >= ' ' && *text <= '~' && *text != '\\' && *text != '$')
 			fputc(*text, out);
 		else
 			fprintf(out, "\\%03o", (unsigned char)*text);

@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +25,43 @@ static bool is_replaceable(const char *path, struct gh_error *err)
 		       "that of something else");
 }
 
+/* The names of temporary files, for gh_output_remove_temporary. Outputs beyond these few, of which
+ * there are none, are left behind by a signal. */
+static char *volatile temporary[8];
+
+#define NTEMPORARY (sizeof(temporary) / sizeof(temporary[0]))
+
+static void note_temp(char *temp)
+{
+	for (size_t i = 0; i < NTEMPORARY; i++) {
+		char *none = NULL;
+		if (__atomic_compare_exchange_n(&temporary[i], &none, temp, false, __ATOMIC_SEQ_CST,
+						__ATOMIC_SEQ_CST))
+			return;
+	}
+}
+
+static void forget_temp(char *temp)
+{
+	for (size_t i = 0; i < NTEMPORARY; i++) {
+		char *noted = temp;
+		if (__atomic_compare_exchange_n(&temporary[i], &noted, NULL, false,
+						__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+			return;
+	}
+}
+
+void gh_output_remove_temporary(void)
+{
+	for (size_t i = 0; i < NTEMPORARY; i++)
+		if (temporary[i] != NULL)
+			unlink(temporary[i]);
+}
+
 static void free_names(struct gh_output *out)
 {
+	if (out->temp != NULL)
+		forget_temp(out->temp);
 	free(out->path);
 	free(out->temp);
 }
@@ -33,14 +70,14 @@ static void free_names(struct gh_output *out)
  * is killed. Not every file system has such files, and /proc names them. False if none is to be
  * had.
  */
-static bool open_unnamed(struct gh_output *out, const char *path)
+static bool open_unnamed(struct gh_output *out, const char *path, mode_t mode)
 {
 	const char *slash = strrchr(path, '/');
 	char *directory = NULL;
 	if (asprintf(&directory, "%.*s", slash != NULL ? (int)(slash - path) + 1 : 1,
 		     slash != NULL ? path : ".") < 0)
 		return false;
-	out->fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+	out->fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
 	free(directory);
 	if (out->fd < 0)
 		return false;
@@ -61,24 +98,43 @@ static bool name_file(int fd, const char *temp)
 	return linkat(AT_FDCWD, name, AT_FDCWD, temp, AT_SYMLINK_FOLLOW) == 0;
 }
 
-/* Makes the file's temporary name, and a file of that name: the one that is open, if one is. */
-static bool make_temp(struct gh_output *out)
+/* Gives the open file the name TEMP, or makes one of that name if none is open. */
+static bool create_temp(struct gh_output *out, mode_t mode)
 {
+	if (out->fd >= 0)
+		return name_file(out->fd, out->temp);
 	/* open, unlike mkstemp, leaves the permissions to the umask. */
+	out->fd = open(out->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	return out->fd >= 0;
+}
+
+/* The same where no signal comes in between: its handler may remove no file that is another's, and
+ * miss none of ours. */
+static bool create_noted(struct gh_output *out, mode_t mode)
+{
+	sigset_t all;
+	sigset_t before;
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	bool made = create_temp(out, mode);
+	int number = errno;
+	if (made)
+		note_temp(out->temp);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = number;
+	return made;
+}
+
+/* Makes the file's temporary name, and a file of that name: the one that is open, if one is. */
+static bool make_temp(struct gh_output *out, mode_t mode)
+{
 	for (int i = 0; i < MAX_ATTEMPTS; i++) {
 		free(out->temp);
 		if (asprintf(&out->temp, "%s.%ld-%d.tmp", out->path, (long)getpid(), i) < 0) {
 			out->temp = NULL;
 			return false;
 		}
-		bool made;
-		if (out->fd >= 0) {
-			made = name_file(out->fd, out->temp);
-		} else {
-			out->fd = open(out->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-			made = out->fd >= 0;
-		}
-		if (made)
+		if (create_noted(out, mode))
 			return true;
 		if (errno != EEXIST)
 			break;
@@ -88,17 +144,28 @@ static bool make_temp(struct gh_output *out)
 	return false;
 }
 
-bool gh_output_open(struct gh_output *out, const char *path, struct gh_error *err)
+bool gh_output_open(struct gh_output *out, const char *path, mode_t mode, struct gh_error *err)
 {
 	*out = (struct gh_output){.fd = -1};
 	if (!is_replaceable(path, err))
 		return false;
 	out->path = strdup(path);
-	if (out->path != NULL && (open_unnamed(out, path) || make_temp(out)))
+	if (out->path != NULL && (open_unnamed(out, path, mode) || make_temp(out, mode)))
 		return true;
 	gh_fail_errno(err, path, "write");
 	free_names(out);
 	return false;
+}
+
+bool gh_output_spares(const char *path, const char *input, struct gh_error *err)
+{
+	struct stat output;
+	struct stat read;
+	if (stat(path, &output) != 0 || stat(input, &read) != 0 || output.st_dev != read.st_dev ||
+	    output.st_ino != read.st_ino)
+		return true;
+	return gh_fail(err, path, GH_NO_OFFSET, "another output file than the input",
+		       "the input itself");
 }
 
 FILE *gh_output_stream(const struct gh_output *out, struct gh_error *err)
@@ -115,7 +182,7 @@ FILE *gh_output_stream(const struct gh_output *out, struct gh_error *err)
 
 bool gh_output_commit(struct gh_output *out, struct gh_error *err)
 {
-	bool named = out->temp != NULL || make_temp(out);
+	bool named = out->temp != NULL || make_temp(out, 0);
 	/* A full disk may be told of as late as here. */
 	bool closed = close(out->fd) == 0;
 	if (!named || !closed || rename(out->temp, out->path) != 0) {

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "lib/util/error.h"
 
@@ -15,11 +16,25 @@ struct gh_output {
 	char *temp; /* its name until it is whole; owned, NULL while it has none */
 };
 
-/* Creates the temporary file for PATH, with the permissions that the umask leaves. False (ERR
- * filled) if it cannot be created, or if PATH is something else than a regular file (a device, say)
- * that a rename would put an end to. On success the output is to be ended with either of the
+/* Permissions of a file that has memory of a process: as gcore's, they are the user's alone. */
+#define GH_OUTPUT_PRIVATE 0600
+
+/* Those of other files. */
+#define GH_OUTPUT_PUBLIC 0666
+
+/* Creates the temporary file for PATH, with those permissions of MODE that the umask leaves. False
+ * (ERR filled) if it cannot be created, or if PATH is something else than a regular file (a device,
+ * say) that a rename would put an end to. On success the output is to be ended with either of the
  * functions below. */
-bool gh_output_open(struct gh_output *out, const char *path, struct gh_error *err);
+bool gh_output_open(struct gh_output *out, const char *path, mode_t mode, struct gh_error *err);
+
+/* False (ERR filled) if PATH is the file INPUT, by whatever name: what is read may not be replaced.
+ */
+bool gh_output_spares(const char *path, const char *input, struct gh_error *err);
+
+/* Removes the temporary files of all outputs that are open. For a process that is about to end,
+ * even in a signal's handler. */
+void gh_output_remove_temporary(void);
 
 /* A stream that writes to the file, to be closed before the output is ended. NULL (ERR filled) if
  * there can be none. */

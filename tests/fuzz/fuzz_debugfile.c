@@ -1,5 +1,5 @@
 /* Fuzz target: the writer of debug files. */
-#include "lib/write/debugfile.h"
+#include "lib/debugfile/debugfile.h"
 #include "tests/fuzz/target.h"
 
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "lib/write/debugfile.h"
-#include "lib/write/dumpsymbols.h"
+#include "lib/debugfile/debugfile.h"
+#include "lib/export/core_symbols.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/dumpwalk.h"
 #include "tests/unit/synthetic.h"

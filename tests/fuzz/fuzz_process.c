@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/process/snapshot.h"
+#include "lib/process/as_dump.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/dumpwalk.h"
 #include "tests/unit/processmaker.h"
@@ -67,10 +67,11 @@ static void read_process(const struct processmaker *maker, struct gh_pclntab *ta
 	    .nthreads = 2,
 	};
 	struct gh_buffer snapshot = {0};
+	uint64_t lost;
 	struct gh_error err;
 	tab->module.bss = PROCESS_ADDRESS;
 	tab->module.ebss = PROCESS_ADDRESS + PROCESS_BSS;
-	if (gh_snapshot_make(&snapshot, &process, "go1.0", &err))
+	if (gh_snapshot_make(&snapshot, &process, "go1.0", &lost, &err))
 		check(&snapshot, memory.size / maker->what.word);
 	gh_buffer_free(&snapshot);
 	gh_process_memory_free(&process.memory);

@@ -301,9 +301,11 @@ int main(int argc, char **argv)
 	maker_start(&maker, (enum maker_format)atoi(argv[2]), (unsigned)atoi(argv[3]),
 		    strcmp(argv[4], "big") == 0);
 	maker_params(&maker);
-	put_types(hostile ? "main.\x1b]0;x\a\r\n$(touch gone)`touch gone`\"'{;" : "main.Node");
+	put_types(hostile ? "main.\x1b]0;x\a\r\n\x9b\xe2\x80\xae$(touch gone)`touch gone`\"'{;"
+			  : "main.Node");
 	put_objects();
-	put_goroutines(hostile ? "main.\n\x1b[31mshell touch gone\r$(touch gone)" : "main.worker");
+	put_goroutines(hostile ? "main.\n\x1b[31m\x9b\xe2\x80\xaeshell touch gone\r$(touch gone)"
+			       : "main.worker");
 	put_defer_and_panic();
 	put_roots();
 	put_statistics();

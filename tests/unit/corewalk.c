@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/dump/memory.h"
+#include "lib/dump/regions.h"
 
 static void must(bool condition)
 {
@@ -37,7 +37,7 @@ static bool holds(const GElf_Phdr *segment, const uint8_t *core, const struct gh
 	return memcmp(core + segment->p_offset + offset, region->contents.pos, size) == 0;
 }
 
-static void check_core(const struct gh_dump *dump, Elf *elf)
+static void check_core(const struct gh_dump *dump, size_t left_out, Elf *elf)
 {
 	size_t nsegments, size;
 	struct gh_regions walk = {0};
@@ -46,7 +46,7 @@ static void check_core(const struct gh_dump *dump, Elf *elf)
 	const uint8_t *core = (const uint8_t *)elf_rawfile(elf, &size);
 	must(core != NULL && elf_getphdrnum(elf, &nsegments) == 0 && nsegments > 0);
 	must(gelf_getphdr(elf, 0, &segment) != NULL && segment.p_type == PT_NOTE);
-	must(count_threads(elf, &segment) == gh_dump_count(dump, GH_DUMP_GOROUTINE));
+	must(count_threads(elf, &segment) == gh_dump_count(dump, GH_DUMP_GOROUTINE) - left_out);
 	for (size_t i = 0; i < nsegments; i++) {
 		must(gelf_getphdr(elf, (int)i, &segment) != NULL);
 		must(segment.p_offset <= size && segment.p_filesz <= size - segment.p_offset);
@@ -69,13 +69,14 @@ static void check_core(const struct gh_dump *dump, Elf *elf)
 bool core_walk(const struct gh_dump *dump, const struct gh_core_program *program, const char *path)
 {
 	struct gh_error err;
-	if (!gh_corefile_write(dump, program, path, &err))
+	size_t left_out;
+	if (!gh_corefile_write(dump, program, path, &left_out, &err))
 		return false;
 	FILE *in = fopen(path, "rbe");
 	must(in != NULL && elf_version(EV_CURRENT) != EV_NONE);
 	Elf *elf = elf_begin(fileno(in), ELF_C_READ_MMAP, NULL);
 	must(elf != NULL && elf_kind(elf) == ELF_K_ELF);
-	check_core(dump, elf);
+	check_core(dump, left_out, elf);
 	elf_end(elf);
 	fclose(in);
 	return true;

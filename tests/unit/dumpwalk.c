@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "lib/dump/memory.h"
+#include "lib/dump/regions.h"
 
 static void must(bool condition)
 {

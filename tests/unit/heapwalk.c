@@ -46,8 +46,8 @@ static void walk_objects(const struct gh_heap *heap)
 		must(record.offset == object.offset && record.object.address == object.address &&
 		     record.object.contents.size == object.size);
 		uint32_t found = gh_heap_find(heap, object.address);
-		must(found != GH_HEAP_NONE || object.size == 0 || heap->places.irregular);
-		must(found == i || object.size == 0 || heap->places.irregular);
+		must(found != GH_HEAP_NONE || object.size == 0 || heap->table.irregular);
+		must(found == i || object.size == 0 || heap->table.irregular);
 		walk_pointers(heap, i);
 		const uint32_t *referrers;
 		size_t count = gh_heap_referrers(heap, i, &referrers);
@@ -105,7 +105,7 @@ static void walk_path(const struct gh_heap *heap, const struct gh_dominators *do
 	struct gh_path path;
 	struct gh_error err;
 	bool reachable = dominators->idom[object] != GH_HEAP_NONE;
-	must(gh_path_find(heap, object, &path, &err) == reachable && err.text[0] == '\0');
+	must(gh_path_find(heap, object, &path, &err) == (reachable ? GH_PATH_FOUND : GH_PATH_NONE));
 	if (!reachable)
 		return;
 	const struct gh_path_step *step = gh_path_steps(&path);

@@ -5,6 +5,15 @@
 int main(void)
 {
 	SRunner *runner = srunner_create(cursor_suite());
+	srunner_add_suite(runner, blake2b_suite());
+	srunner_add_suite(runner, bsearch_suite());
+	srunner_add_suite(runner, error_suite());
+	srunner_add_suite(runner, hash_suite());
+	srunner_add_suite(runner, intern_suite());
+	srunner_add_suite(runner, numbermap_suite());
+	srunner_add_suite(runner, output_suite());
+	srunner_add_suite(runner, parallel_suite());
+	srunner_add_suite(runner, vector_suite());
 	srunner_add_suite(runner, escape_suite());
 	srunner_add_suite(runner, image_suite());
 	srunner_add_suite(runner, loaded_suite());
@@ -23,6 +32,7 @@ int main(void)
 	srunner_add_suite(runner, slots_suite());
 	srunner_add_suite(runner, stackmap_suite());
 	srunner_add_suite(runner, typing_suite());
+	srunner_add_suite(runner, view_suite());
 	srunner_add_suite(runner, process_suite());
 	srunner_run_all(runner, CK_NORMAL);
 	int failed = srunner_ntests_failed(runner);

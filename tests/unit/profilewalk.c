@@ -9,7 +9,7 @@
 #include <zlib.h>
 
 #include "lib/heap/dominators.h"
-#include "lib/write/pprof.h"
+#include "lib/profile/pprof.h"
 
 /* A field of a message. */
 struct field {

@@ -4,7 +4,16 @@
 
 #include <check.h>
 
+Suite *blake2b_suite(void);
 Suite *cursor_suite(void);
+Suite *bsearch_suite(void);
+Suite *error_suite(void);
+Suite *hash_suite(void);
+Suite *intern_suite(void);
+Suite *numbermap_suite(void);
+Suite *output_suite(void);
+Suite *parallel_suite(void);
+Suite *vector_suite(void);
 Suite *pcvalue_suite(void);
 Suite *pclntab_suite(void);
 Suite *plan9_suite(void);
@@ -23,6 +32,7 @@ Suite *pprof_suite(void);
 Suite *slots_suite(void);
 Suite *stackmap_suite(void);
 Suite *typing_suite(void);
+Suite *view_suite(void);
 Suite *process_suite(void);
 
 #endif

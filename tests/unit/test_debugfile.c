@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/write/debugfile.h"
+#include "lib/debugfile/debugfile.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/suites.h"
 

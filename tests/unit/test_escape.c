@@ -37,6 +37,28 @@ START_TEST(text_is_cut_to_fit)
 }
 END_TEST
 
+START_TEST(names_are_cut_between_characters)
+{
+	static char name[GH_MAX_NAME + 8];
+	memset(name, 'a', GH_MAX_NAME + 1);
+	ck_assert_uint_eq(gh_escape_name_length(""), 0);
+	ck_assert_uint_eq(gh_escape_name_length(name), GH_MAX_NAME);
+	name[GH_MAX_NAME] = '\0';
+	ck_assert_uint_eq(gh_escape_name_length(name), GH_MAX_NAME);
+	for (int before = 0; before < 6; before++) {
+		memset(name, 'a', GH_MAX_NAME + 1);
+		strcpy(name + GH_MAX_NAME - before, "\xf0\x9f\x98\x80z");
+		size_t whole = before == 0 || before == 4 || before == 5
+				   ? GH_MAX_NAME
+				   : GH_MAX_NAME - (size_t)before;
+		ck_assert_uint_eq(gh_escape_name_length(name), whole);
+	}
+	/* not UTF-8 */
+	memset(name, '\x80', GH_MAX_NAME + 1);
+	ck_assert_uint_eq(gh_escape_name_length(name), GH_MAX_NAME);
+}
+END_TEST
+
 START_TEST(json_strings_are_json)
 {
 	ck_assert_str_eq(printed(gh_escape_json, "a\"b\\c\n\x01"), "\"a\\\"b\\\\c\\n\\u0001\"");
@@ -47,7 +69,7 @@ END_TEST
 START_TEST(gdb_arguments_are_one_word)
 {
 	ck_assert_str_eq(printed(gh_escape_gdb, "/tmp/a.b-c_d+e"), "/tmp/a.b-c_d+e");
-	ck_assert_str_eq(printed(gh_escape_gdb, "/a b'c\"d\\e$f"), "/a\\ b\\'c\\\"d\\\\e\\$f");
+	ck_assert_str_eq(printed(gh_escape_gdb, "/a b'c\"d\\e$f"), "/a' 'b\\'c'\"'d\\\\''e'$'f");
 }
 END_TEST
 
@@ -55,22 +77,96 @@ START_TEST(control_characters_are_overwritten)
 {
 	static const struct {
 		const char *text, *expected;
-	} cases[] = {{"main.f", "main.f"},
-		     {"a\x1b[31mb\n", "a?[31mb?"},
-		     {"\x7f", "?"},
-		     {"caf\xc3\xa9", "caf\xc3\xa9"},
-		     {"", ""}};
+	} cases[] = {
+	    {"main.f", "main.f"},
+	    {"a\x1b[31mb\n", "a?[31mb?"},
+	    {"\x7f", "?"},
+	    {"caf\xc3\xa9", "caf\xc3\xa9"},
+	    /* a letter of two bytes, the second of which alone would be a control character */
+	    {"\xc3\x80", "\xc3\x80"},
+	    {"\xc3", "\xc3"},
+	    {"a\x9b"
+	     "31m\x80\x9f",
+	     "a?31m??"},
+	    {"\xe2\x80", "\xe2?"},
+	    {"caf\xe9", "caf\xe9"},
+	    {"", ""}};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char text[32];
 		strcpy(text, cases[i].text);
 		gh_escape_overwrite(text, strlen(text));
 		ck_assert_str_eq(text, cases[i].expected);
 	}
-	char c1[] = "\xc2\x9b"
-		    "2J";
-	gh_escape_overwrite(c1, strlen(c1));
-	ck_assert_uint_eq(gh_escape_find_control(c1, strlen(c1)), strlen(c1));
-	ck_assert_uint_eq(strlen(c1), 4);
+}
+END_TEST
+
+/* The code point in UTF-8, which Check's compiler need not know how to write. */
+static const char *utf8(uint32_t code)
+{
+	static char text[5];
+	size_t n = 0;
+	if (code >= 0x10000)
+		text[n++] = (char)(0xf0 | code >> 18);
+	if (code >= 0x800)
+		text[n++] = (char)((code >= 0x10000 ? 0x80 : 0xe0) |
+				   (code >> 12 & (code >= 0x10000 ? 0x3f : 0x0f)));
+	if (code >= 0x80)
+		text[n++] = (char)((code >= 0x800 ? 0x80 : 0xc0) |
+				   (code >> 6 & (code >= 0x800 ? 0x3f : 0x1f)));
+	text[n++] = (char)(code >= 0x80 ? 0x80 | (code & 0x3f) : code);
+	text[n] = '\0';
+	return text;
+}
+
+/* CODE gets through none of the functions, or if LETTER through all. */
+static void check_character(uint32_t code, bool letter)
+{
+	char text[8], json[16];
+	struct gh_buffer out = {0};
+	strcpy(text, utf8(code));
+	size_t size = strlen(text);
+	snprintf(json, sizeof(json), "\"%s\"", text);
+	ck_assert_int_eq(strcmp(printed(gh_escape_print, text), text) == 0, letter);
+	ck_assert_int_eq(strcmp(printed(gh_escape_message, text), text) == 0, letter);
+	ck_assert_int_eq(strcmp(printed(gh_escape_json, text), json) == 0, letter);
+	ck_assert_int_eq(gh_escape_is_text(text, size), letter);
+	ck_assert_uint_eq(gh_escape_find_control(text, size), letter ? size : 0);
+	gh_escape_utf8(&out, text, size);
+	ck_assert_int_eq(out.size == size && memcmp(out.data, text, size) == 0, letter);
+	gh_buffer_free(&out);
+	gh_escape_overwrite(text, size);
+	ck_assert_int_eq(strcmp(text, utf8(code)) == 0, letter);
+	ck_assert_uint_eq(strlen(text), size);
+	ck_assert(letter || strspn(text, "?") == size);
+}
+
+/* Unicode 15: the categories Cc, Zl and Zp in UnicodeData.txt, Bidi_Control in PropList.txt. */
+START_TEST(the_same_characters_are_controls_everywhere)
+{
+	static const struct {
+		uint32_t first, last;
+	} controls[] = {{0x01, 0x08},     {0x0b, 0x0c},     {0x0e, 0x1f},     {0x7f, 0x9f},
+			{0x61c, 0x61c},   {0x200e, 0x200f}, {0x2028, 0x2029}, {0x202a, 0x202e},
+			{0x2066, 0x2069}, {0x110000, 0}};
+	size_t next = 0;
+	static const uint32_t others[] = {0xfeff, 0xfffd, 0x1f600};
+	for (uint32_t code = 0x01; code < 0x2100; code++) {
+		if (code > controls[next].last)
+			next++;
+		bool between = code == '\t' || code == '\n' || code == '\r';
+		if (!between && code != '"' && code != '\\')
+			check_character(code, code < controls[next].first);
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		check_character(others[i], true);
+}
+END_TEST
+
+START_TEST(messages_keep_their_lines)
+{
+	ck_assert_str_eq(printed(gh_escape_message, "a: b\\c\n\td\n"), "a: b\\c\n\td\n");
+	ck_assert_str_eq(printed(gh_escape_message, "\x1b[2J'\x9b'\xff\r"),
+			 "\\x1b[2J'\\x9b'\\xff\\x0d");
 }
 END_TEST
 
@@ -110,6 +206,9 @@ Suite *escape_suite(void)
 	tcase_add_test(tcase, nothing_that_a_terminal_acts_on_gets_through);
 	tcase_add_test(tcase, text_is_cut_to_fit);
 	tcase_add_test(tcase, control_characters_are_overwritten);
+	tcase_add_test(tcase, the_same_characters_are_controls_everywhere);
+	tcase_add_test(tcase, messages_keep_their_lines);
+	tcase_add_test(tcase, names_are_cut_between_characters);
 	tcase_add_test(tcase, json_strings_are_json);
 	tcase_add_test(tcase, strings_of_other_formats_are_utf8);
 	tcase_add_test(tcase, gdb_arguments_are_one_word);

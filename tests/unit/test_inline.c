@@ -1,7 +1,7 @@
 /* Nests of inlined calls that no compiler makes. */
 #include <string.h>
 
-#include "lib/write/dwarf_inline.h"
+#include "lib/debugfile/internal.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/suites.h"
 
@@ -36,8 +36,10 @@ static void open_nests(struct nests *nests)
 
 static void close_nests(struct nests *nests)
 {
-	ck_assert(gh_inlines_free(&nests->inlines));
-	ck_assert(gh_line_free(&nests->lines));
+	ck_assert(!gh_inlines_failed(&nests->inlines));
+	ck_assert(!gh_line_failed(&nests->lines));
+	gh_inlines_free(&nests->inlines);
+	gh_line_free(&nests->lines);
 	gh_strings_free(&nests->strings);
 	gh_buffer_free(&nests->info);
 	gh_buffer_free(&nests->ranges);
@@ -65,7 +67,7 @@ static void add(struct nests *nests, uint64_t start, const int32_t *tree, unsign
 
 static unsigned count_calls(const struct nests *nests)
 {
-	return (unsigned)(nests->inlines.calls.size / sizeof(struct gh_inline_call));
+	return (unsigned)nests->inlines.calls.count;
 }
 
 START_TEST(a_call_in_pieces_is_one)

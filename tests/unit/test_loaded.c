@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/elf/extent.h"
 #include "lib/elf/loaded.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/suites.h"
@@ -133,6 +134,54 @@ START_TEST(missing_memory_is_told)
 }
 END_TEST
 
+/* The headers say where the file ends, and what they say may be anything. */
+START_TEST(extent_of_the_headers)
+{
+	struct fixture fixture;
+	fixture_open(&fixture, _i);
+	uint64_t end = 0;
+	for (size_t i = 0; i < fixture.image.nsections; i++) {
+		const GElf_Shdr *section = &fixture.image.sections[i].header;
+		if (section->sh_type != SHT_NOBITS && section->sh_offset + section->sh_size > end)
+			end = section->sh_offset + section->sh_size;
+	}
+	uint64_t extent = gh_elf_extent(fixture.data, fixture.size);
+	ck_assert_uint_ge(extent, end);
+	ck_assert_uint_le(extent, fixture.size);
+	ck_assert_uint_ge(gh_elf_extent(fixture.data, 1024),
+			  fixture.image.segments[0].p_offset + fixture.image.segments[0].p_filesz);
+	for (size_t i = 0; i < 512; i++)
+		gh_elf_extent(fixture.data, i);
+	ck_assert_uint_eq(gh_elf_extent((const uint8_t *)"no ELF file", 11), 0);
+	fixture_close(&fixture);
+}
+END_TEST
+
+/* More is asked for than there can be: nothing is read. */
+START_TEST(huge_segments)
+{
+	struct fixture fixture;
+	uint8_t bytes[GH_LOADED_HEADERS];
+	struct gh_loaded loaded;
+	struct gh_error err;
+	uint8_t *data;
+	size_t size;
+	fixture_open(&fixture, 0);
+	map_headers(&fixture, 0);
+	copy_headers(&fixture, bytes);
+	struct gh_memory memory = {read_fixture, &fixture, fixture.size};
+	for (unsigned bit = 33; bit < 64; bit++) {
+		uint64_t value = UINT64_C(1) << bit;
+		memcpy(bytes + 64 + 32, &value, sizeof(value));
+		ck_assert(gh_loaded_open(&loaded, bytes, start_of(&fixture), "memory", &err));
+		ck_assert_uint_ge(gh_loaded_size(&loaded), value);
+		ck_assert(!gh_loaded_make(&loaded, &memory, &data, &size, &err));
+		gh_loaded_close(&loaded);
+	}
+	fixture_close(&fixture);
+}
+END_TEST
+
 /* Headers with any byte changed: no file larger than the memory there is comes of them. */
 START_TEST(damaged_headers)
 {
@@ -169,6 +218,8 @@ Suite *loaded_suite(void)
 	TCase *tcase = tcase_create("loaded");
 	tcase_add_loop_test(tcase, the_same_program_at_its_addresses, 0, FIXTURE_VARIANTS);
 	tcase_add_test(tcase, missing_memory_is_told);
+	tcase_add_loop_test(tcase, extent_of_the_headers, 0, FIXTURE_VARIANTS);
+	tcase_add_test(tcase, huge_segments);
 	tcase_add_loop_test(tcase, damaged_headers, 0, 4);
 	suite_add_tcase(suite, tcase);
 	return suite;

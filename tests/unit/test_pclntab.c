@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/pclntab/linepcs.h"
+#include "lib/pclntab/sourcemap.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/suites.h"
 

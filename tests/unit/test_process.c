@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "lib/dump/dump.h"
-#include "lib/process/snapshot.h"
+#include "lib/process/as_dump.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/processmaker.h"
 #include "tests/unit/suites.h"
@@ -16,6 +16,7 @@ struct snapshot {
 	struct gh_process process;
 	struct gh_buffer bytes;
 	struct gh_dump dump;
+	uint64_t lost; /* goroutines left out */
 };
 
 static void make(struct snapshot *snapshot, int number)
@@ -45,7 +46,7 @@ static bool take(struct snapshot *snapshot)
 {
 	struct gh_error err;
 	snapshot->memory = process_memory(&snapshot->maker);
-	if (!gh_snapshot_make(&snapshot->bytes, &snapshot->process, "go1.0", &err))
+	if (!gh_snapshot_make(&snapshot->bytes, &snapshot->process, "go1.0", &snapshot->lost, &err))
 		return false;
 	ck_assert_msg(gh_dump_open_memory(&snapshot->dump, snapshot->bytes.data,
 					  snapshot->bytes.size, "snapshot", &err),
@@ -181,18 +182,16 @@ START_TEST(stacks_anywhere_have_no_frames)
 	for (size_t i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++) {
 		struct snapshot snapshot;
 		make(&snapshot, _i);
-		/* Of few goroutines each has to look like one, but for its SP. */
+		set(&snapshot, 1, 0, stacks[i].low);
+		set(&snapshot, 1, 1, stacks[i].high);
+		set(&snapshot, 1, 7, stacks[i].sp);
+		ck_assert(take(&snapshot));
 		if (stacks[i].low <= stacks[i].high) {
-			set(&snapshot, 1, 0, stacks[i].low);
-			set(&snapshot, 1, 1, stacks[i].high);
-			set(&snapshot, 1, 7, stacks[i].sp);
-			ck_assert(take(&snapshot));
 			ck_assert_uint_le(gh_dump_stack(&snapshot.dump, 1)->nframes, 1);
 			check_stack(&snapshot, 2);
 		} else {
-			set(&snapshot, 1, 0, stacks[i].low);
-			set(&snapshot, 1, 1, stacks[i].high);
-			ck_assert(!take(&snapshot));
+			ck_assert_uint_eq(snapshot.lost, 1);
+			ck_assert_uint_eq(count(&snapshot, GH_DUMP_GOROUTINE), 2);
 		}
 		release(&snapshot);
 	}
@@ -231,22 +230,81 @@ START_TEST(frames_are_no_more_than_the_words_of_memory)
 {
 	struct snapshot snapshot;
 	make(&snapshot, _i);
-	unsigned word = snapshot.maker.what.word;
-	uint64_t list = PROCESS_ADDRESS + (1 << 19);
-	uint64_t goroutines = (1 << 19) / word;
 	fill_with_calls(&snapshot, 1 << 20);
-	for (uint64_t i = 0; i < goroutines; i++)
-		process_put_word(&snapshot.maker, list + i * word, process_goroutine(0));
-	set_list(&snapshot, list, goroutines);
-	set(&snapshot, 0, 1, list);
+	for (int i = 1; i < PROCESS_GOROUTINES; i++) {
+		set(&snapshot, i, 0, PROCESS_ADDRESS + PROCESS_SIZE);
+		set(&snapshot, i, 1, 0x7fffffff);
+		set(&snapshot, i, 7, PROCESS_ADDRESS + PROCESS_SIZE);
+		set(&snapshot, i, 8, SYNTHETIC_TEXT + 0x54);
+	}
 	ck_assert(take(&snapshot));
-	ck_assert_uint_eq(count(&snapshot, GH_DUMP_GOROUTINE), goroutines);
-	ck_assert_uint_le(count(&snapshot, GH_DUMP_FRAME), (1 << 20) / word);
+	ck_assert_uint_eq(count(&snapshot, GH_DUMP_GOROUTINE), PROCESS_GOROUTINES);
+	size_t words = (1 << 20) / snapshot.maker.what.word;
+	ck_assert_uint_le(count(&snapshot, GH_DUMP_FRAME), words);
+	if (!snapshot.maker.link_register)
+		ck_assert_uint_eq(count(&snapshot, GH_DUMP_FRAME), words);
 	release(&snapshot);
 }
 END_TEST
 
-START_TEST(pointers_in_the_list_may_lead_anywhere)
+/* Writes entry NUMBER of the list. */
+static void set_entry(struct snapshot *snapshot, unsigned number, uint64_t address)
+{
+	process_put_word(&snapshot->maker, process_list() + number * snapshot->maker.what.word,
+			 address);
+}
+
+/* No goroutine, not a pointer, not all in memory, not in memory, memory of something else. */
+START_TEST(a_bad_entry_loses_none_of_the_others)
+{
+	static const uint64_t bad[] = {0, 1, PROCESS_ADDRESS + PROCESS_SIZE - 8, 0x7ffffff8,
+				       PROCESS_ADDRESS};
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		for (unsigned place = 0; place < PROCESS_GOROUTINES; place++) {
+			struct snapshot snapshot;
+			make(&snapshot, _i);
+			set_entry(&snapshot, place, bad[i]);
+			ck_assert(take(&snapshot));
+			ck_assert_uint_eq(snapshot.lost, 1);
+			ck_assert_uint_eq(count(&snapshot, GH_DUMP_GOROUTINE), 2);
+			ck_assert_uint_eq(goroutine(&snapshot, 0).id, place == 0 ? 2 : 1);
+			ck_assert_uint_eq(goroutine(&snapshot, 1).id, place == 2 ? 2 : 3);
+			release(&snapshot);
+		}
+	}
+}
+END_TEST
+
+START_TEST(a_list_that_goes_on_past_the_memory_is_read_so_far)
+{
+	struct snapshot snapshot;
+	make(&snapshot, _i);
+	unsigned word = snapshot.maker.what.word;
+	uint64_t list = PROCESS_ADDRESS + PROCESS_SIZE - PROCESS_GOROUTINES * word;
+	for (int i = 0; i < PROCESS_GOROUTINES; i++)
+		process_put_word(&snapshot.maker, list + (unsigned)i * word, process_goroutine(i));
+	set_list(&snapshot, list, 100);
+	ck_assert(take(&snapshot));
+	ck_assert_uint_eq(count(&snapshot, GH_DUMP_GOROUTINE), PROCESS_GOROUTINES);
+	ck_assert_uint_eq(snapshot.lost, 100 - PROCESS_GOROUTINES);
+	release(&snapshot);
+}
+END_TEST
+
+START_TEST(one_that_ended_is_not_missing)
+{
+	struct snapshot snapshot;
+	make(&snapshot, _i);
+	process_put(&snapshot.maker, process_goroutine(1) + process_status_at(&snapshot.maker),
+		    GH_G_DEAD, 4);
+	ck_assert(take(&snapshot));
+	ck_assert_uint_eq(count(&snapshot, GH_DUMP_GOROUTINE), 2);
+	ck_assert_uint_eq(snapshot.lost, 0);
+	release(&snapshot);
+}
+END_TEST
+
+START_TEST(repeated_entries_are_listed_once)
 {
 	static const uint64_t anywhere[] = {0, 1, PROCESS_ADDRESS + PROCESS_SIZE - 8, 0x7fffffff};
 	struct snapshot snapshot;
@@ -257,10 +315,14 @@ START_TEST(pointers_in_the_list_may_lead_anywhere)
 	process_resize(&snapshot.maker, PROCESS_SIZE + 1024 * word);
 	for (unsigned i = 0; i < 1024; i++)
 		process_put_word(&snapshot.maker, list + i * word,
-				 i % 16 == 0 ? process_goroutine(0) : anywhere[i % 4]);
+				 i % 16 == 0 ? process_goroutine(i % 32 / 16) : anywhere[i % 4]);
 	set_list(&snapshot, list, 1024);
 	ck_assert(take(&snapshot));
-	ck_assert_uint_ge(count(&snapshot, GH_DUMP_GOROUTINE), 1024 / 16);
+	ck_assert_uint_eq(count(&snapshot, GH_DUMP_GOROUTINE), 2);
+	ck_assert_uint_eq(goroutine(&snapshot, 0).id, 1);
+	ck_assert_uint_eq(goroutine(&snapshot, 1).id, 2);
+	ck_assert_uint_eq(snapshot.dump.damage.duplicate_ids, 0);
+	ck_assert_uint_le(snapshot.lost, sizeof(anywhere) / sizeof(anywhere[0]));
 	release(&snapshot);
 }
 END_TEST
@@ -317,7 +379,10 @@ Suite *process_suite(void)
 	tcase_add_loop_test(tcase, stacks_anywhere_have_no_frames, FIRST, LAST);
 	tcase_add_loop_test(tcase, a_stack_ends_with_the_memory, FIRST, LAST);
 	tcase_add_loop_test(tcase, frames_are_no_more_than_the_words_of_memory, FIRST, LAST);
-	tcase_add_loop_test(tcase, pointers_in_the_list_may_lead_anywhere, FIRST, LAST);
+	tcase_add_loop_test(tcase, a_bad_entry_loses_none_of_the_others, FIRST, LAST);
+	tcase_add_loop_test(tcase, a_list_that_goes_on_past_the_memory_is_read_so_far, FIRST, LAST);
+	tcase_add_loop_test(tcase, one_that_ended_is_not_missing, FIRST, LAST);
+	tcase_add_loop_test(tcase, repeated_entries_are_listed_once, FIRST, LAST);
 	tcase_add_loop_test(tcase, a_list_is_no_longer_than_the_memory, FIRST, LAST);
 	tcase_add_loop_test(tcase, variables_without_end_are_looked_through, FIRST, LAST);
 	tcase_add_loop_test(tcase, variables_elsewhere_hold_nothing, FIRST, LAST);

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/rtype/name.h"
-#include "lib/write/debugfile.h"
+#include "lib/debugfile/debugfile.h"
+#include "lib/rtype/rtype.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/suites.h"
 #include "tests/unit/typemaker.h"

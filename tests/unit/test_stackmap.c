@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/code/code.h"
+#include "lib/code/internal.h"
 #include "lib/pclntab/stackmap.h"
-#include "lib/write/callsite.h"
-#include "lib/write/x86_length.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/suites.h"
 
@@ -172,17 +172,57 @@ START_TEST(lengths)
 	};
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		const uint8_t *code = (const uint8_t *)known[i].code;
-		size_t opcode;
 		bool is_64_bit = !known[i].only_32_bit;
-		ck_assert_uint_eq(gh_x86_length(code, known[i].size, is_64_bit, &opcode),
-				  known[i].size);
+		struct gh_x86 ins;
+		ck_assert(gh_x86_decode(&ins, code, known[i].size, is_64_bit));
+		ck_assert_uint_eq(ins.length, known[i].size);
 		for (size_t size = 0; size < known[i].size; size++)
-			ck_assert_uint_eq(gh_x86_length(code, size, is_64_bit, &opcode), 0);
+			ck_assert(!gh_x86_decode(&ins, code, size, is_64_bit));
 	}
 	static const uint8_t prefixes[40] = {[0 ... 39] = 0x66};
-	size_t opcode;
-	ck_assert_uint_eq(gh_x86_length(prefixes, sizeof(prefixes), true, &opcode), 0);
-	ck_assert_uint_eq(gh_x86_length(prefixes, 3, true, &opcode), 0);
+	struct gh_x86 ins;
+	ck_assert(!gh_x86_decode(&ins, prefixes, sizeof(prefixes), true));
+	ck_assert(!gh_x86_decode(&ins, prefixes, 3, true));
+}
+END_TEST
+
+/* The parts of an instruction, as an assembler lists them. */
+START_TEST(parts_of_instructions)
+{
+	struct gh_x86 ins;
+	/* MOVQ BP, 0x104(SP) */
+	ck_assert(gh_x86_decode(&ins, (const uint8_t *)"\x48\x89\xac\x24\x04\x01\0\0", 8, true));
+	ck_assert_uint_eq(ins.opcode, GH_X86_MOV_FROM_REGISTER);
+	ck_assert_uint_eq(ins.opcode_at, 1);
+	ck_assert_uint_eq(ins.rex, 0x48);
+	ck_assert_int_eq(ins.displacement, 0x104);
+	ck_assert(gh_x86_is_at_sp(&ins) && gh_x86_is_move(&ins));
+	/* MOVSS X1, -8(SP) */
+	ck_assert(gh_x86_decode(&ins, (const uint8_t *)"\xf3\x0f\x11\x4c\x24\xf8", 6, true));
+	ck_assert_uint_eq(ins.opcode, GH_X86_MOV_FROM_XMM);
+	ck_assert_uint_eq(ins.repeat, 0xf3);
+	ck_assert_int_eq(ins.displacement, -8);
+	ck_assert(gh_x86_is_at_sp(&ins) && gh_x86_is_move(&ins));
+	/* MOVQ AX, 8(SP)(CX*8): an array's element */
+	ck_assert(gh_x86_decode(&ins, (const uint8_t *)"\x48\x89\x44\xcc\x08", 5, true));
+	ck_assert(!gh_x86_is_at_sp(&ins) && !gh_x86_is_move(&ins));
+	/* MOVL AX, CX; ADDL AX, CX; LOCK XADDL AX, (SP) */
+	ck_assert(gh_x86_decode(&ins, (const uint8_t *)"\x89\xc1", 2, true));
+	ck_assert(gh_x86_is_move(&ins) && !gh_x86_is_at_sp(&ins));
+	ck_assert(gh_x86_decode(&ins, (const uint8_t *)"\x01\xc1", 2, true));
+	ck_assert(!gh_x86_is_move(&ins));
+	ck_assert(gh_x86_decode(&ins, (const uint8_t *)"\xf0\x0f\xc1\x04\x24", 5, true));
+	ck_assert(ins.other_prefix && !gh_x86_is_move(&ins));
+	/* MOVQ FS:(SP), AX is no move from the frame; JMP .-2; JBE .-256; NOP */
+	ck_assert(gh_x86_decode(&ins, (const uint8_t *)"\x64\x48\x8b\x04\x24", 5, true));
+	ck_assert(!gh_x86_is_move(&ins));
+	ck_assert(gh_x86_decode(&ins, (const uint8_t *)"\xeb\xfc", 2, true));
+	ck_assert(gh_x86_is_move(&ins));
+	ck_assert_int_eq(ins.immediate, -4);
+	ck_assert(gh_x86_decode(&ins, (const uint8_t *)"\x0f\x86\xfa\xfe\xff\xff", 6, true));
+	ck_assert_uint_eq(ins.opcode, GH_X86_JBE);
+	ck_assert_int_eq(ins.immediate, -262);
+	ck_assert(gh_x86_decode(&ins, (const uint8_t *)"\x90", 1, true) && !gh_x86_is_move(&ins));
 }
 END_TEST
 
@@ -195,6 +235,7 @@ Suite *stackmap_suite(void)
 	tcase_add_test(tcase, no_calls);
 	tcase_add_loop_test(tcase, hostile_code, 0, 2);
 	tcase_add_test(tcase, lengths);
+	tcase_add_test(tcase, parts_of_instructions);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

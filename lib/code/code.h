@@ -1,0 +1,220 @@
+/* What the instructions of a function tell, and the names of functions that are special:
+ *
+ * - prologue.c: where the prologue ends, and from where on the frame pointer is saved;
+ * - arg_location.c, by arg_spill*.c: where arguments are until then;
+ * - call_site.c, safepoint.c: calls, and which of them have stack maps;
+ * - is_stmt.c: which instructions of a line start its statement;
+ * - unwind_class.c, injected_call.c: functions whose callers are not found as usual;
+ * - stack_switch*.c: code that runs on another stack than its function was called on;
+ * - x86_decode.c: the instructions of x86, for all of these. */
+#ifndef GH_CODE_CODE_H
+#define GH_CODE_CODE_H
+
+#include "lib/pclntab/arginfo.h"
+#include "lib/util/vector.h"
+
+/* Prologues */
+
+/* The address of the first instruction after the stack check and the frame's set-up, which shows in
+ * the table of stack deltas (pcsp); FUNC's entry if it sets up no frame. */
+uint64_t gh_prologue_end(const struct gh_pclntab *tab, const struct gh_func *func);
+
+/* The address from which on FUNC has saved the frame pointer, by the instructions at START, where
+ * its stack delta grows from 0 to DELTA; 0 if it does not save it there. The forms are those of the
+ * prologues that Go's assembler makes (preprocess in src/cmd/internal/obj/<arch>/obj*.go). */
+uint64_t gh_frame_pointer_saved(const struct gh_pclntab *tab, const struct gh_func *func,
+				uint64_t start, int32_t delta);
+
+/* Arguments */
+
+enum gh_arg_where {
+	GH_ARG_UNKNOWN,
+	GH_ARG_IN_REGISTER,
+	GH_ARG_IN_MEMORY,
+};
+
+/* A word of an argument and where it is. */
+struct gh_arg_place {
+	struct gh_arg arg;
+	enum gh_arg_where where;
+	bool is_float;   /* it is in a register for floating-point numbers */
+	uint8_t number;  /* of the register, as DWARF numbers them */
+	uint16_t offset; /* in memory, from the CFA, in bytes */
+};
+
+struct gh_arg_places {
+	struct gh_arg_place items[GH_MAX_ARGS];
+	size_t count;
+	bool any;     /* some are known */
+	uint64_t end; /* they hold from the function's entry to the instruction there, the first
+			 after the prologue */
+};
+
+/* Whether the functions of TAB have arguments: from Go 1.18 on. */
+bool gh_arg_places_told(const struct gh_pclntab *tab);
+
+/* Finds those of FUNC. Where arguments are passed in registers none is known of a function that has
+ * no code to save them, nor, on any machine, of one in assembly. */
+void gh_arg_places_find(struct gh_arg_places *places, const struct gh_pclntab *tab,
+			const struct gh_func *func);
+
+/* Calls */
+
+/* A call. */
+struct gh_callsite {
+	size_t start; /* of the instruction in the code, in bytes; on x86, of its opcode */
+	size_t end;   /* where it returns to: past the instruction, and the one in its delay slot */
+	bool direct;  /* the instruction has the address that it calls */
+	uint64_t target; /* that address, or 0 */
+};
+
+/* A walk over the calls of some code. The fields are private. */
+struct gh_callsites {
+	const struct gh_arch *arch;
+	const uint8_t *code;
+	size_t size;      /* of the code, in bytes */
+	uint64_t address; /* of the code */
+	size_t direct;    /* where the next call can be, of either kind */
+	size_t indirect;
+	size_t known; /* an instruction that was found there, or is unknown */
+};
+
+/* Starts a walk over the SIZE bytes of CODE for ARCH, which are at ADDRESS, an instruction's. */
+void gh_callsites_start(struct gh_callsites *walk, const struct gh_arch *arch, const uint8_t *code,
+			size_t size, uint64_t address);
+
+/* The same over the code of IMAGE from START to before END, as far as the image has it. */
+void gh_callsites_in(struct gh_callsites *walk, const struct gh_image *image, uint64_t start,
+		     uint64_t end);
+
+/* Gives what may be the next call. False if there are no more. On x86, where it takes much longer
+ * to read all instructions, it may be the middle of others: a direct call is one if there is a
+ * function at its target, an indirect one if gh_callsites_check says so. */
+bool gh_callsites_next(struct gh_callsites *walk, struct gh_callsite *site);
+
+/* Whether SITE, which was given last, is an instruction, given that one starts at START, no later.
+ */
+bool gh_callsites_check(struct gh_callsites *walk, const struct gh_callsite *site, size_t start);
+
+/* Functions whose calls are safepoints: the compiler tells which words of the caller's frame hold
+ * pointers. The fields are private. */
+struct gh_callees {
+	struct GH_VECTOR(uint64_t) entries; /* addresses, ascending */
+};
+
+/* Finds the functions of TAB, all but those that the compiler calls where the garbage collector
+ * never looks at the stack, and writes no pointer maps: they are known by their names. See
+ * hasStackMap in src/cmd/compile/internal/liveness/plive.go, and the operations without call: true
+ * in src/cmd/compile/internal/ssa/_gen. False if memory ran out; in any case CALLEES is to be
+ * freed.
+ */
+bool gh_callees_find(struct gh_callees *callees, const struct gh_pclntab *tab);
+void gh_callees_free(struct gh_callees *callees);
+
+/* Whether one of them begins at ADDRESS. */
+bool gh_callees_have(const struct gh_callees *callees, uint64_t address);
+
+/* Statements */
+
+/* True if the SIZE bytes of CODE for ARCH do nothing but move data between registers and the stack
+ * frame, and jump: what the register allocator put there, not the statement whose line the
+ * pclntab has for it. A breakpoint that is set there may never be reached, or not first. Always
+ * false on machines other than amd64, 386 and arm64, whose instructions it does not know. */
+bool gh_code_only_moves(const struct gh_arch *arch, const uint8_t *code, size_t size);
+
+/* Functions whose caller cannot be found on the stack */
+
+enum gh_stack_end {
+	GH_STACK_GOES_ON,  /* the return address is where the frame says */
+	GH_STACK_ENDS,     /* nothing called it: a goroutine, a thread or the program starts here */
+	GH_STACK_SWITCHES, /* it moves SP to another stack: its caller is known at its entry only */
+	GH_STACK_SIGNAL_FRAME /* the kernel's frame of a signal: debuggers know it by its code */
+};
+
+/* Whether the functions of TAB have flags (Go 1.17 and later): some assembly function has one. */
+bool gh_stack_has_flags(const struct gh_pclntab *tab);
+
+/* NAME is that of the assembly function FUNCTION, which some linkers add the ABI to. */
+bool gh_stack_is_named(const char *name, const char *function);
+
+/* What kind of function FUNC, called NAME, is. If its table HAS_FLAGS they say so for most: a name
+ * is then also that of the wrapper through which other Go code calls the assembly function. Without
+ * them it is told by the name. */
+enum gh_stack_end gh_stack_end(const struct gh_func *func, const char *name, bool has_flags);
+
+/* The entry of runtime.goexit if that comes after function INDEX and goroutines' first functions
+ * return there, in programs before Go 1.4; else 0. Debuggers look for the call before a return
+ * address, which then is in function INDEX, or between the two. */
+uint64_t gh_goexit_after(const struct gh_pclntab *tab, size_t index);
+
+/* Calls that the runtime, or a debugger, puts into a goroutine that a signal stopped (preparePanic
+ * and pushCall of src/runtime/signal_*.go). Where calls leave the return address in the link
+ * register SP is lowered by gh_arch.injected_gap for them, the link register saved there, and then
+ * set to where the goroutine stopped; else they are like any other. */
+
+/* NAME is that of a function that is called like that, at any instruction: by signal handlers or,
+ * debugCallV1 and its successors, by debuggers. */
+bool gh_is_injected(const char *name);
+
+/* Code that runs on another stack than its function was called on */
+
+/* Where the value that SP had on the stack of the caller is, while another stack is in use. */
+enum gh_switch_kind {
+	GH_SWITCH_LOST,     /* not known */
+	GH_SWITCH_REGISTER, /* in a register that calls preserve */
+	GH_SWITCH_SAVED,    /* saved on the other stack */
+	GH_SWITCH_DEPTH,    /* saved there, as its distance from the top of a goroutine's stack */
+	GH_SWITCH_RUNNING,  /* in sched.sp of the goroutine that the thread runs (m.curg) */
+	GH_SWITCH_CALLED,   /* the same, and on amd64 if it is the goroutine that is at SP; with a
+			       link register, in sched.pc is where it goes on */
+};
+
+struct gh_switch {
+	uint64_t start; /* address of the code's first instruction, or of the call that it returns
+			   from */
+	uint64_t end;   /* one past its last */
+	enum gh_switch_kind kind;
+	uint8_t reg;     /* DWARF number of the register */
+	uint8_t sp_slot; /* where SP or the distance is saved, in bytes above SP */
+	uint8_t g_slot;  /* where the goroutine (a *g) is saved */
+	int32_t frame;   /* distance of the CFA above that value, in bytes */
+};
+
+/* What is known of the runtime's variables and structs: runtime.g and runtime.m of
+ * src/runtime/runtime2.go. Zeros where it was not found. */
+struct gh_runtime {
+	uint64_t allm;   /* address of runtime.allm, the list of all threads */
+	uint64_t mstart; /* address of runtime.mstart, the first function of a thread's own stack */
+	uint64_t systemstack_switch; /* address of the function of that name, where it is but a
+					return: before Go 1.21 */
+	uint32_t m_alllink;          /* offset in m of the next one in the list, in bytes */
+	uint32_t m_curg;             /* in m: of the goroutine that it runs */
+	uint32_t g_m;                /* in g: of the m that runs it; where a register holds g */
+	uint32_t
+	    g_sched_sp; /* in g: of SP while other code than the goroutine's runs; pc is next */
+};
+
+/* The offsets that are the same in all releases that have g.stack (Go 1.4), on machines with
+ * pointers of 8 bytes. */
+#define GH_G_STACK_HI 8 /* in g: one past its stack, whose start comes first */
+#define GH_M_G0       0 /* in m: the g of its own stack */
+
+struct gh_switches {
+	struct GH_VECTOR(struct gh_switch) list; /* by address, none overlapping another */
+	struct gh_runtime runtime;
+};
+
+/* Finds all such code of the program: in functions that move SP freely, by what the machine's
+ * instructions do (amd64, arm64), else from a function's second instruction on, as GH_SWITCH_LOST.
+ * False (ERR filled) if a function cannot be read or memory ran out; in any case SWITCHES is to be
+ * freed.
+ */
+bool gh_switches_find(struct gh_switches *switches, const struct gh_pclntab *tab,
+		      struct gh_error *err);
+
+void gh_switches_free(struct gh_switches *switches);
+
+/* Adds one, unless it is empty. gh_switches_find fails if memory ran out. */
+void gh_switches_add(struct gh_switches *switches, const struct gh_switch *code);
+
+#endif

@@ -1,0 +1,126 @@
+/* What the files of lib/code share. */
+#ifndef GH_CODE_INTERNAL_H
+#define GH_CODE_INTERNAL_H
+
+#include "lib/code/code.h"
+
+/* The instructions of x86 */
+
+/* Opcodes. */
+enum {
+	GH_X86_CMP = 0x3b,       /* a register with an operand */
+	GH_X86_JBE_8 = 0x76,     /* a distance of one byte */
+	GH_X86_MOV_FIRST = 0x88, /* from a register of one byte; then the other three */
+	GH_X86_MOV_FROM_REGISTER = 0x89,
+	GH_X86_MOV_LAST = 0x8b,
+	GH_X86_LEA = 0x8d,
+	GH_X86_NOP = 0x90,
+	GH_X86_CALL = 0xe8, /* relative to the next instruction, as the jumps */
+	GH_X86_JMP = 0xe9,
+	GH_X86_JMP_8 = 0xeb,
+	GH_X86_GROUP_5 = 0xff,    /* which ones, is in ModRM */
+	GH_X86_TWO_BYTE = 0x0f00, /* after 0F */
+	GH_X86_MOV_FROM_XMM = 0x0f11,
+	GH_X86_LONG_NOP = 0x0f1f,
+	GH_X86_JBE = 0x0f86,
+};
+
+/* The field of ModRM that is a register, or part of the opcode. */
+enum {
+	GH_X86_REG = 0x38,
+	GH_X86_GROUP_5_CALL = 0x10, /* through an operand */
+};
+
+/* An instruction. */
+struct gh_x86 {
+	size_t length;        /* in bytes */
+	size_t opcode_at;     /* where its opcode is, past the prefixes, in bytes */
+	uint16_t opcode;      /* one byte, or two of which the first is 0F */
+	uint8_t rex;          /* prefix with bits of operands; 0 if it has none */
+	uint8_t repeat;       /* F2 or F3, which are part of some opcodes; 0 if it has neither */
+	bool short_operands;  /* it has the prefix for operands of 2 bytes */
+	bool other_prefix;    /* it has one that is none of these */
+	uint8_t modrm;        /* its operands; 0 if it has none of this kind */
+	uint8_t sib;          /* base and index of the one in memory; 0 if there is none */
+	int32_t displacement; /* of the one in memory from those, in bytes */
+	int32_t immediate;    /* the distance of a jump or call */
+};
+
+/* Decodes the instruction at CODE, which has SIZE bytes, in 64-bit or 32-bit mode. False if it goes
+ * on after them or is none that is known. Source: the opcode maps in appendix A of volume 2 of
+ * Intel's Software Developer's Manual. */
+bool gh_x86_decode(struct gh_x86 *ins, const uint8_t *code, size_t size, bool is_64_bit);
+
+/* Whether its operand in memory is on the stack frame: at SP, without an index. */
+bool gh_x86_is_at_sp(const struct gh_x86 *ins);
+
+/* Whether it is a jump, or a move between registers or between one and the stack frame. A NOP is
+ * neither: Go puts one where a call was inlined, to hold the call's line. */
+bool gh_x86_is_move(const struct gh_x86 *ins);
+
+/* The registers that a function's arguments are passed in, by the code that saves them all where
+ * the function asks for a larger stack (SpillRegisterArgs in src/cmd/internal/obj/link.go) */
+
+/* The most registers that arguments are passed in: 16 for integers, 16 for floating-point numbers.
+ * src/cmd/compile/abi-internal.md. */
+#define GH_MAX_SPILLS 32
+
+/* A register's place on the stack. */
+struct gh_spill {
+	uint32_t offset; /* from SP at the function's entry, in bytes */
+	uint8_t size;    /* in bytes */
+	uint8_t number;  /* of the register, as DWARF numbers them */
+	bool is_float;   /* it is one for floating-point numbers */
+};
+
+struct gh_spills {
+	struct gh_spill items[GH_MAX_SPILLS];
+	size_t count;
+};
+
+/* Finds those of FUNC: none if it has no such code, or is for another machine than amd64, arm64,
+ * loong64, ppc64, riscv64 and s390x. */
+void gh_spills_find(struct gh_spills *spills, const struct gh_pclntab *tab,
+		    const struct gh_func *func);
+
+/* Adds one, if there is room. */
+void gh_spill_add(struct gh_spills *spills, struct gh_spill spill);
+
+/* Whether ADDRESS is where code goes for a larger stack. */
+bool gh_spill_is_morestack(const struct gh_pclntab *tab, uint64_t address);
+
+/* The same of one kind of machine (src/cmd/internal/obj/<arch>/obj*.go): adds what the function
+ * with CODE, which is at ENTRY, saves. False if it has no such code. */
+bool gh_spill_amd64(struct gh_spills *spills, struct gh_cursor *code, const struct gh_pclntab *tab,
+		    uint64_t entry);
+bool gh_spill_risc(struct gh_spills *spills, struct gh_cursor *code, const struct gh_pclntab *tab,
+		   uint64_t entry);
+
+/* How the assembly functions of the runtime change stacks, by their instructions */
+
+/* Finds runtime.allm, and m.alllink, in FUNC, runtime.mcommoninit, which puts its m first in that
+ * list. Does nothing where the code is not like that, or not amd64. */
+void gh_switch_amd64_allm(struct gh_runtime *runtime, const struct gh_pclntab *tab,
+			  const struct gh_func *func);
+
+/* Finds the offsets m.curg and g.sched.sp in FUNC, runtime.systemstack, which compares the one with
+ * the g that runs, and returns by the other. */
+void gh_switch_amd64_offsets(struct gh_runtime *runtime, const struct gh_pclntab *tab,
+			     const struct gh_func *func);
+
+/* Adds the code of FUNC, which moves SP freely, that runs on another stack: from its first move of
+ * SP on. */
+void gh_switch_amd64_add(struct gh_switches *switches, const struct gh_pclntab *tab,
+			 const struct gh_func *func);
+
+/* Finds the offsets g.m, m.curg and g.sched.sp in FUNC, runtime.systemstack, which returns by them
+ * to the goroutine. Does nothing where the code is not like that, or not arm64. */
+void gh_switch_arm64_offsets(struct gh_runtime *runtime, const struct gh_pclntab *tab,
+			     const struct gh_func *func);
+
+/* Adds the code of FUNC, which moves SP freely, that runs on another stack: from its first move of
+ * SP on. */
+void gh_switch_arm64_add(struct gh_switches *switches, const struct gh_pclntab *tab,
+			 const struct gh_func *func);
+
+#endif

@@ -1,0 +1,140 @@
+#include "lib/code/internal.h"
+
+#include "lib/pclntab/pcvalue.h"
+
+/* In instructions; see stack_switch_amd64.c. */
+#define MAX_CODE 1024
+
+enum {
+	REGISTER_G = 28,
+	REGISTER_SP = 31,
+};
+
+/* The code of a function. */
+struct code {
+	struct gh_cursor cur;
+	size_t count; /* of instructions */
+	const struct gh_pclntab *tab;
+	const struct gh_func *func;
+};
+
+static struct code code_of(const struct gh_pclntab *tab, const struct gh_func *func)
+{
+	struct code code = {.tab = tab, .func = func};
+	struct gh_cursor cur;
+	if (tab->image->arch->isa != GH_ISA_ARM64 || !gh_image_at(tab->image, func->entry, &cur))
+		return code;
+	uint64_t count = (func->end - func->entry) / 4;
+	if (count > gh_cursor_left(&cur) / 4)
+		count = gh_cursor_left(&cur) / 4;
+	code.cur = gh_cursor_slice(&cur, (uint64_t)(cur.pos - cur.start), count * 4);
+	code.count = count > MAX_CODE ? MAX_CODE : (size_t)count;
+	return code;
+}
+
+/* Instruction number I; one that is none of those looked for here if that is past the end. */
+static uint32_t instruction(const struct code *code, size_t i)
+{
+	if (i >= code->count)
+		return 0;
+	struct gh_cursor cur = gh_cursor_slice(&code->cur, i * 4, 4);
+	return gh_cursor_u32(&cur);
+}
+
+/* MOVD offset(BASE), REG. */
+static bool is_load(uint32_t word, uint8_t *base, uint8_t *reg, uint32_t *offset)
+{
+	*base = word >> 5 & 31;
+	*reg = word & 31;
+	*offset = (word >> 10 & 0xfff) * 8;
+	return (word & 0xffc00000) == 0xf9400000;
+}
+
+/* MOVD REG, RSP. */
+static bool is_sp_load(uint32_t word, uint8_t *reg)
+{
+	*reg = word >> 5 & 31;
+	return (word & 0xfffffc1f) == 0x9100001f && *reg != REGISTER_SP;
+}
+
+static bool is_call(uint32_t word)
+{
+	return (word & 0xfc000000) == 0x94000000 || (word & 0xfffffc1f) == 0xd63f0000;
+}
+
+void gh_switch_arm64_offsets(struct gh_runtime *runtime, const struct gh_pclntab *tab,
+			     const struct gh_func *func)
+{
+	struct code code = code_of(tab, func);
+	for (size_t i = 0; i < code.count; i++) {
+		uint8_t base, reg, next_base, next_reg;
+		uint32_t offset, next_offset;
+		uint32_t next = instruction(&code, i + 1);
+		if (!is_load(instruction(&code, i), &base, &reg, &offset) || base != REGISTER_G)
+			continue;
+		/* MOVD g_m(g), R3; MOVD m_curg(R3), g */
+		if (is_load(next, &next_base, &next_reg, &next_offset) && next_base == reg &&
+		    next_reg == REGISTER_G) {
+			runtime->g_m = offset;
+			runtime->m_curg = next_offset;
+		}
+		/* MOVD (g_sched+gobuf_sp)(g), R0; MOVD R0, RSP */
+		if (is_sp_load(next, &next_reg) && next_reg == reg)
+			runtime->g_sched_sp = offset;
+	}
+}
+
+/* The stack delta at instruction I. */
+static int32_t delta_at(const struct code *code, size_t i)
+{
+	return gh_pcvalue_at(code->tab, code->func, code->func->pcsp, code->func->entry + i * 4);
+}
+
+static size_t find_sp_load(const struct code *code, size_t i)
+{
+	uint8_t reg;
+	while (i < code->count && !is_sp_load(instruction(code, i), &reg))
+		i++;
+	return i;
+}
+
+/* Where the caller's pc and SP are lost: SP is loaded, or a function that has not saved the link
+ * register makes a call. */
+static size_t find_loss(const struct code *code)
+{
+	size_t load = find_sp_load(code, 0);
+	for (size_t i = 0; i < load; i++)
+		if (is_call(instruction(code, i)) && delta_at(code, i) <= 0)
+			return i;
+	return load;
+}
+
+/* What calls morestack has not saved the link register, which morestack is called with: DWARF has
+ * but one column for that and where morestack returns to. There backtraces end. */
+void gh_switch_arm64_add(struct gh_switches *switches, const struct gh_pclntab *tab,
+			 const struct gh_func *func)
+{
+	const char *name = gh_pclntab_name(tab, func->name);
+	struct code code = code_of(tab, func);
+	size_t loss = find_loss(&code);
+	size_t start = find_sp_load(&code, 0) + 1;
+	uint64_t done = func->entry + (loss == 0 || loss == code.count ? 1 : loss) * 4;
+	struct gh_switch found = {.kind = GH_SWITCH_LOST};
+	if (gh_stack_is_named(name, "runtime.systemstack") && delta_at(&code, start) > 0) {
+		found.kind = GH_SWITCH_RUNNING;
+		found.frame = delta_at(&code, start);
+	} else if (gh_stack_is_named(name, "runtime.mcall")) {
+		found.kind = GH_SWITCH_CALLED;
+	}
+	if (found.kind != GH_SWITCH_LOST && start < code.count) {
+		found.start = func->entry + start * 4;
+		found.end = func->entry + find_sp_load(&code, start) * 4;
+		gh_switches_add(
+		    switches,
+		    &(struct gh_switch){.start = done, .end = found.start, .kind = GH_SWITCH_LOST});
+		gh_switches_add(switches, &found);
+		done = found.end;
+	}
+	gh_switches_add(
+	    switches, &(struct gh_switch){.start = done, .end = func->end, .kind = GH_SWITCH_LOST});
+}

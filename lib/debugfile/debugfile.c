@@ -1,0 +1,193 @@
+#include "lib/debugfile/internal.h"
+#include "lib/debugfile/probes.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "lib/code/code.h"
+#include "lib/debugfile/dwarf_types.h"
+#include "lib/util/output.h"
+
+/* What the file is made of. */
+struct parts {
+	struct gh_elf elf;
+	struct gh_skeleton skeleton;
+	struct gh_packages packages;
+	struct gh_strings strings;
+	struct gh_rtypes types;
+	struct gh_typenames typenames;
+	struct gh_info info;
+	struct gh_switches switches;
+	struct gh_buffer frame;
+	struct gh_buffer probes;
+	struct gh_symtab symtab;
+};
+
+static void free_parts(struct parts *parts)
+{
+	gh_elf_free(&parts->elf);
+	gh_skeleton_free(&parts->skeleton);
+	gh_packages_free(&parts->packages);
+	gh_strings_free(&parts->strings);
+	gh_rtypes_free(&parts->types);
+	gh_typenames_free(&parts->typenames);
+	gh_info_free(&parts->info);
+	gh_switches_free(&parts->switches);
+	gh_buffer_free(&parts->frame);
+	gh_buffer_free(&parts->probes);
+	gh_symtab_free(&parts->symtab);
+}
+
+static bool make_parts(struct parts *parts, const struct gh_pclntab *tab,
+		       const struct gh_slots *slots, struct gh_error *err)
+{
+	return gh_skeleton_make(&parts->skeleton, &parts->elf, tab->image, err) &&
+	       gh_strings_find(&parts->strings, tab, err) &&
+	       gh_packages_find(&parts->packages, tab, err) &&
+	       gh_info_make(&parts->info, tab, &parts->packages, &parts->strings, slots, err) &&
+	       gh_strings_finish(&parts->strings, tab, err) &&
+	       gh_rtypes_find(&parts->types, tab, err) &&
+	       gh_typenames_make(&parts->typenames, &parts->types, &parts->strings, err) &&
+	       gh_switches_find(&parts->switches, tab, err) &&
+	       gh_dwarf_types_add(&parts->info, &parts->types, &parts->typenames, &parts->strings,
+				  &parts->switches.runtime, err) &&
+	       gh_frame_make(&parts->frame, tab, &parts->switches, err) &&
+	       gh_probes_make(&parts->probes, tab, err) &&
+	       gh_symtab_make(&parts->symtab, tab, &parts->elf, &parts->skeleton, &parts->strings,
+			      &parts->typenames.symbols, slots, &parts->switches, err);
+}
+
+/* Adds the string table SECTION's contents. */
+static void add_strings(struct gh_elf_section *section, const struct gh_strings *strings)
+{
+	gh_elf_add_piece(section, strings->header, strings->header_size);
+	gh_elf_add_piece(section, strings->names, strings->names_size);
+	gh_elf_add_piece(section, strings->others.data, strings->others.size);
+}
+
+static bool add_dwarf(struct parts *parts)
+{
+	const struct {
+		const char *name;
+		const struct gh_buffer *contents;
+	} sections[] = {
+	    {".debug_abbrev", &parts->info.abbrev}, {".debug_info", &parts->info.info},
+	    {".debug_line", &parts->info.line},     {".debug_ranges", &parts->info.ranges},
+	    {".debug_loc", &parts->info.loc},       {".debug_aranges", &parts->info.aranges},
+	    {".debug_frame", &parts->frame},
+	};
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+		const struct gh_buffer *contents = sections[i].contents;
+		if (contents->size == 0)
+			continue;
+		struct gh_elf_section *section =
+		    gh_elf_add(&parts->elf, sections[i].name, SHT_PROGBITS, 0);
+		if (section == NULL)
+			return false;
+		gh_elf_add_piece(section, contents->data, contents->size);
+	}
+	struct gh_elf_section *section =
+	    gh_elf_add(&parts->elf, ".debug_str", SHT_PROGBITS, SHF_MERGE | SHF_STRINGS);
+	if (section == NULL)
+		return false;
+	section->header.sh_entsize = 1;
+	add_strings(section, &parts->strings);
+	return true;
+}
+
+static bool add_probes(struct parts *parts)
+{
+	if (parts->probes.size == 0)
+		return true;
+	struct gh_elf_section *section = gh_elf_add(&parts->elf, GH_PROBES, SHT_NOTE, 0);
+	if (section == NULL)
+		return false;
+	section->header.sh_addralign = 4;
+	gh_elf_add_piece(section, parts->probes.data, parts->probes.size);
+	section = gh_elf_add(&parts->elf, GH_PROBES_BASE, SHT_PROGBITS, 0);
+	if (section == NULL)
+		return false;
+	gh_elf_add_piece(section, "", 1);
+	return true;
+}
+
+static bool add_symtab(struct parts *parts)
+{
+	const struct gh_symtab *symtab = &parts->symtab;
+	struct gh_elf_section *section = gh_elf_add(&parts->elf, ".symtab", SHT_SYMTAB, 0);
+	if (section == NULL)
+		return false;
+	section->header.sh_link = (uint32_t)parts->elf.sections.count;
+	section->header.sh_info = symtab->nlocals;
+	section->header.sh_entsize = symtab->symbol_size;
+	section->header.sh_addralign = symtab->symbol_size == sizeof(Elf64_Sym) ? 8 : 4;
+	gh_elf_add_piece(section, symtab->symbols.data, symtab->symbols.size);
+	section = gh_elf_add(&parts->elf, ".strtab", SHT_STRTAB, 0);
+	if (section == NULL)
+		return false;
+	add_strings(section, &parts->strings);
+	gh_elf_add_piece(section, symtab->names.start, gh_cursor_size(&symtab->names));
+	gh_elf_add_piece(section, "", 1);
+	gh_elf_add_piece(section, symtab->types.data, symtab->types.size);
+	return true;
+}
+
+bool gh_debugfile_write_to(const struct gh_pclntab *tab, const struct gh_slots *slots, int fd,
+			   const char *path, struct gh_error *err)
+{
+	struct parts parts = {0};
+	bool written = make_parts(&parts, tab, slots, err);
+	if (written && !(add_dwarf(&parts) && add_probes(&parts) && add_symtab(&parts)))
+		written = gh_fail_errno(err, path, "write");
+	written = written && gh_elf_write(&parts.elf, fd, path, err);
+	free_parts(&parts);
+	return written;
+}
+
+bool gh_debugfile_write(const struct gh_pclntab *tab, const struct gh_slots *slots,
+			const char *path, struct gh_error *err)
+{
+	struct gh_output out;
+	if (!gh_output_open(&out, path, GH_OUTPUT_PUBLIC, err))
+		return false;
+	if (gh_debugfile_write_to(tab, slots, out.fd, path, err))
+		return gh_output_commit(&out, err);
+	gh_output_discard(&out);
+	return false;
+}
+
+/* Reads all of FD into memory. */
+static bool read_back(int fd, uint8_t **data, size_t *size)
+{
+	off_t end = lseek(fd, 0, SEEK_END);
+	if (end < 0)
+		return false;
+	*size = (size_t)end;
+	*data = malloc(*size);
+	size_t done = 0;
+	while (*data != NULL && done < *size) {
+		ssize_t count = pread(fd, *data + done, *size - done, (off_t)done);
+		if (count <= 0) {
+			free(*data);
+			*data = NULL;
+		} else {
+			done += (size_t)count;
+		}
+	}
+	return *data != NULL;
+}
+
+bool gh_debugfile_make(const struct gh_pclntab *tab, const struct gh_slots *slots, uint8_t **data,
+		       size_t *size, struct gh_error *err)
+{
+	/* libelf writes to files only. */
+	int fd = memfd_create("goheap", MFD_CLOEXEC);
+	if (fd < 0)
+		return gh_fail_errno(err, tab->image->path, "make the debug file");
+	bool made = gh_debugfile_write_to(tab, slots, fd, tab->image->path, err);
+	if (made && !read_back(fd, data, size))
+		made = gh_fail_errno(err, tab->image->path, "make the debug file");
+	close(fd);
+	return made;
+}

@@ -1,0 +1,264 @@
+#include "lib/debugfile/internal.h"
+
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A struct is told from others by its words: the place and the type of each. */
+struct word {
+	uint32_t offset; /* from the first, in bytes */
+	uint32_t type;   /* offset in .debug_info */
+};
+
+struct known {
+	struct word words[GH_MAX_ARGS];
+	size_t count;
+	uint32_t offset; /* of the struct, in .debug_info */
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct known *first = a;
+	const struct known *second = b;
+	if (first->count != second->count)
+		return first->count > second->count ? 1 : -1;
+	return memcmp(first->words, second->words, first->count * sizeof(first->words[0]));
+}
+
+static uint32_t add_base(struct gh_buffer *info, const char *kind, uint8_t encoding, uint8_t size)
+{
+	char name[16];
+	snprintf(name, sizeof(name), "%s%u", kind, size * 8U);
+	return gh_variable_base(info, name, encoding, size);
+}
+
+/* Appends a unit with the types that are no structs to INFO, which outlives TYPES. WORD is the size
+ * of a pointer, in bytes. To be freed with gh_arg_types_free. */
+static void arg_types_init(struct gh_arg_types *types, struct gh_buffer *info, uint8_t word)
+{
+	*types = (struct gh_arg_types){.info = info};
+	size_t start = gh_variable_unit_begin(info, "types of arguments", word);
+	for (uint8_t size = 1; size <= 2; size = (uint8_t)(size * 2))
+		types->integers[size] = add_base(info, "uint", DW_ATE_unsigned, size);
+	for (uint8_t size = 4; size <= 8; size = (uint8_t)(size * 2))
+		types->integers[size] = add_base(info, "int", DW_ATE_signed, size);
+	for (uint8_t size = 4; size <= 8; size = (uint8_t)(size * 2))
+		types->floats[size] = add_base(info, "float", DW_ATE_float, size);
+	uint32_t any = gh_variable_base(info, "uintptr", DW_ATE_unsigned, word);
+	types->pointer = gh_variable_pointer(info, word, any);
+	gh_unit_end(info, start);
+}
+
+static uint32_t word_type(const struct gh_arg_types *types, const struct gh_arg_place *place)
+{
+	if (place->arg.is_pointer)
+		return types->pointer;
+	return place->is_float ? types->floats[place->arg.size] : types->integers[place->arg.size];
+}
+
+static uint32_t add_struct(struct gh_buffer *info, const struct known *known, uint64_t size)
+{
+	uint32_t offset = gh_variable_struct_begin(info, size);
+	gh_buffer_string(info, "");
+	for (size_t i = 0; i < known->count; i++) {
+		char name[24];
+		snprintf(name, sizeof(name), "_%zu", i);
+		gh_variable_member(info, name, known->words[i].offset, known->words[i].type);
+	}
+	gh_buffer_u8(info, 0);
+	return offset;
+}
+
+/* The struct of KEY's words, which is taken over if it is new. */
+static uint32_t find_struct(struct gh_arg_types *types, struct known *key, uint64_t size)
+{
+	struct known **node = tsearch(key, &types->structs, compare);
+	if (node == NULL) {
+		free(key);
+		types->info->failed = true;
+		return 0;
+	}
+	if (*node == key)
+		key->offset = add_struct(types->info, key, size);
+	else
+		free(key);
+	return (*node)->offset;
+}
+
+/* The offset in .debug_info of the type of the argument that the COUNT words at PLACES are. A
+ * struct that is not there yet is added: no entry but a unit may be in the making. */
+static uint32_t arg_type(struct gh_arg_types *types, const struct gh_arg_place *places,
+			 size_t count)
+{
+	if (places[0].arg.part == GH_ARG_WHOLE)
+		return word_type(types, places);
+	struct known *key = calloc(1, sizeof(*key));
+	if (key == NULL) {
+		types->info->failed = true;
+		return 0;
+	}
+	uint64_t size = 0;
+	for (size_t i = 0; i < count; i++) {
+		uint32_t offset = (uint32_t)(places[i].arg.offset - places[0].arg.offset);
+		key->words[key->count++] = (struct word){offset, word_type(types, &places[i])};
+		size = offset + places[i].arg.size;
+	}
+	return find_struct(types, key, size);
+}
+
+static void arg_types_free(struct gh_arg_types *types)
+{
+	tdestroy(types->structs, free);
+	types->structs = NULL;
+}
+
+/* The most bytes that a word of an argument takes, with its type and its list, and those that a
+ * function's arguments take. */
+#define MAX_WORD_SIZE     96
+#define MAX_FUNCTION_SIZE (GH_MAX_ARGS * MAX_WORD_SIZE)
+
+void gh_args_init(struct gh_arg_writer *writer, const struct gh_pclntab *tab,
+		  struct gh_buffer *info, struct gh_buffer *loc)
+{
+	*writer = (struct gh_arg_writer){
+	    .tab = tab,
+	    .info = info,
+	    .loc = loc,
+	    /* The arguments of real programs take a small part of that. The functions of a crafted
+	       one could have a list of them in common. */
+	    .left = tab->image->size,
+	};
+	if (gh_arg_places_told(tab))
+		arg_types_init(&writer->types, info, tab->pointer_size);
+}
+
+/* How many words, from number FIRST on, are the same argument's. */
+static size_t count_words(const struct gh_arg_places *places, size_t first)
+{
+	size_t end = first + 1;
+	while (end < places->count &&
+	       places->items[end].arg.number == places->items[first].arg.number)
+		end++;
+	return end - first;
+}
+
+bool gh_args_begin(struct gh_arg_writer *writer, const struct gh_func *func)
+{
+	struct gh_arg_places *places = &writer->places;
+	gh_arg_places_find(places, writer->tab, func);
+	if (places->end >= func->end)
+		places->any = false;
+	if (places->count == 0 || writer->left < MAX_FUNCTION_SIZE)
+		return false;
+	writer->left -= places->count * MAX_WORD_SIZE;
+	size_t count;
+	for (size_t i = 0; i < places->count; i += count) {
+		count = count_words(places, i);
+		writer->type_offsets[i] = arg_type(&writer->types, &places->items[i], count);
+	}
+	return true;
+}
+
+/* The expression that tells where the word at PLACE is. */
+static void add_place(struct gh_buffer *out, const struct gh_arg_place *place)
+{
+	switch (place->where) {
+	case GH_ARG_IN_REGISTER:
+		if (place->number < 32) {
+			gh_buffer_u8(out, (uint8_t)(DW_OP_reg0 + place->number));
+		} else {
+			gh_buffer_u8(out, DW_OP_regx);
+			gh_buffer_uleb128(out, place->number);
+		}
+		break;
+	case GH_ARG_IN_MEMORY:
+		/* From the frame base, which is the CFA. */
+		gh_buffer_u8(out, DW_OP_fbreg);
+		gh_buffer_sleb128(out, place->offset);
+		break;
+	default:
+		break;
+	}
+}
+
+static void add_piece(struct gh_buffer *out, unsigned size)
+{
+	gh_buffer_u8(out, DW_OP_piece);
+	gh_buffer_uleb128(out, size);
+}
+
+/* The expression for an argument of COUNT words. Between them, and where one is unknown, are pieces
+ * that are nowhere. */
+static void add_expression(struct gh_buffer *out, const struct gh_arg_place *places, size_t count)
+{
+	if (places[0].arg.part == GH_ARG_WHOLE) {
+		add_place(out, places);
+		return;
+	}
+	unsigned end = places[0].arg.offset;
+	for (size_t i = 0; i < count; i++) {
+		if (places[i].arg.offset > end)
+			add_piece(out, places[i].arg.offset - end);
+		add_place(out, &places[i]);
+		add_piece(out, places[i].arg.size);
+		end = places[i].arg.offset + places[i].arg.size;
+	}
+}
+
+/* Writes the list of the one place where the argument is known. */
+static void write_list(const struct gh_arg_writer *writer, uint64_t start,
+		       const struct gh_arg_place *places, size_t count)
+{
+	struct gh_buffer *out = writer->loc;
+	uint8_t word = writer->tab->pointer_size;
+	gh_buffer_uint(out, start, word);
+	gh_buffer_uint(out, writer->places.end + 1, word);
+	size_t length = out->size;
+	gh_buffer_u16(out, 0);
+	add_expression(out, places, count);
+	if (!out->failed)
+		gh_buffer_patch(out, length, out->size - length - 2, 2);
+	gh_buffer_uint(out, 0, word);
+	gh_buffer_uint(out, 0, word);
+}
+
+static bool any_known(const struct gh_arg_place *places, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (places[i].where != GH_ARG_UNKNOWN)
+			return true;
+	return false;
+}
+
+/* Writes the argument whose words begin with number FIRST. */
+static void write_argument(const struct gh_arg_writer *writer, const struct gh_func *func,
+			   size_t first, size_t count)
+{
+	struct gh_buffer *info = writer->info;
+	const struct gh_arg_place *places = &writer->places.items[first];
+	bool known = writer->places.any && any_known(places, count);
+	char name[16];
+	snprintf(name, sizeof(name), "arg%u", places[0].arg.number);
+	gh_buffer_u8(info, known ? GH_ABBREV_ARGUMENT : GH_ABBREV_UNKNOWN_ARGUMENT);
+	gh_buffer_string(info, name);
+	gh_buffer_u32(info, writer->type_offsets[first]);
+	if (!known)
+		return;
+	gh_buffer_u32(info, (uint32_t)writer->loc->size);
+	write_list(writer, func->entry, places, count);
+}
+
+void gh_args_write(const struct gh_arg_writer *writer, const struct gh_func *func)
+{
+	size_t count;
+	for (size_t i = 0; i < writer->places.count; i += count) {
+		count = count_words(&writer->places, i);
+		write_argument(writer, func, i, count);
+	}
+}
+
+void gh_args_free(struct gh_arg_writer *writer)
+{
+	arg_types_free(&writer->types);
+}

@@ -1,0 +1,341 @@
+#include "lib/debugfile/dwarf_goroutine.h"
+
+#include "lib/debugfile/dwarf.h"
+
+/* A field that the type does not have. */
+#define NO_FIELD UINT64_MAX
+
+/* Jumps out of an expression. */
+#define MAX_JUMPS 8
+
+/* What the expressions are made from: offsets in bytes. */
+struct layout {
+	const struct gh_arch *arch;
+	uint64_t allm; /* address of runtime.allm; 0 if it is not known */
+	gh_entry g;    /* entry of *runtime.g */
+	uint64_t g_stack;
+	uint64_t g_m;
+	uint64_t g_id;
+	uint64_t g_lockedm;
+	uint64_t m_g0;
+	uint64_t m_gsignal;
+	uint64_t m_curg;
+	uint64_t m_alllink;
+	uint64_t m_lockedg;
+	uint64_t m_locked_ext; /* NO_FIELD before Go 1.10, as the next */
+	uint64_t m_locked_int;
+	uint64_t m_signal_pending; /* NO_FIELD before Go 1.14 */
+};
+
+/* An expression that is being made. */
+struct expression {
+	struct gh_buffer ops;
+	size_t ends[MAX_JUMPS]; /* places of jumps to its end */
+	size_t nends;
+};
+
+static uint32_t find_struct(const struct gh_rtypes *types, const char *name)
+{
+	for (uint32_t i = 0; i < types->count; i++)
+		if (types->items[i].kind == GH_KIND_STRUCT && types->items[i].named &&
+		    gh_rtype_text_is(types->items[i].text, name))
+			return i;
+	return GH_NO_RTYPE;
+}
+
+static uint64_t find_field(const struct gh_rtypes *types, uint32_t number, const char *name)
+{
+	const struct gh_rtype *type = &types->items[number];
+	for (uint32_t i = 0; i < type->nparts; i++) {
+		struct gh_rtype_part part;
+		if (gh_rtype_part(types, type, i, &part) && gh_rtype_text_is(part.name, name))
+			return part.offset;
+	}
+	return NO_FIELD;
+}
+
+/* False if the types do not tell all that is needed. */
+static bool find_layout(struct layout *layout, struct gh_type_unit *unit,
+			const struct gh_runtime *runtime)
+{
+	const struct gh_rtypes *types = unit->types;
+	uint32_t g = find_struct(types, "runtime.g");
+	uint32_t m = find_struct(types, "runtime.m");
+	if (g == GH_NO_RTYPE || m == GH_NO_RTYPE)
+		return false;
+	*layout = (struct layout){
+	    .arch = types->tab->image->arch,
+	    .allm = runtime->allm,
+	    .g_stack = find_field(types, g, "stack"),
+	    .g_m = find_field(types, g, "m"),
+	    .g_id = find_field(types, g, "goid"),
+	    .g_lockedm = find_field(types, g, "lockedm"),
+	    .m_g0 = find_field(types, m, "g0"),
+	    .m_gsignal = find_field(types, m, "gsignal"),
+	    .m_curg = find_field(types, m, "curg"),
+	    .m_alllink = find_field(types, m, "alllink"),
+	    .m_lockedg = find_field(types, m, "lockedg"),
+	    .m_locked_ext = find_field(types, m, "lockedExt"),
+	    .m_locked_int = find_field(types, m, "lockedInt"),
+	    .m_signal_pending = find_field(types, m, "signalPending"),
+	};
+	const uint64_t needed[] = {layout->g_stack,   layout->g_m,       layout->g_id,
+				   layout->g_lockedm, layout->m_g0,      layout->m_gsignal,
+				   layout->m_curg,    layout->m_alllink, layout->m_lockedg};
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
+		if (needed[i] == NO_FIELD)
+			return false;
+	if (layout->allm == 0 && (layout->arch->dwarf_g == 0 || unit->release < 17))
+		return false;
+	layout->g = gh_type_pointer_to(unit, g);
+	return true;
+}
+
+static void add_op(struct expression *e, uint8_t op)
+{
+	gh_buffer_u8(&e->ops, op);
+}
+
+/* A jump, to be given its target. Returns its place. */
+static size_t add_jump(struct expression *e, uint8_t op)
+{
+	add_op(e, op);
+	gh_buffer_u16(&e->ops, 0);
+	return e->ops.size;
+}
+
+/* The jump at PLACE goes to TARGET. */
+static void set_target(struct expression *e, size_t place, size_t target)
+{
+	if (!e->ops.failed)
+		gh_buffer_patch(&e->ops, place - 2, (uint16_t)(target - place), 2);
+}
+
+/* Jumps if the pointer on the stack, which stays, is nil. */
+static size_t add_jump_if_nil(struct expression *e)
+{
+	add_op(e, DW_OP_dup);
+	add_op(e, DW_OP_lit0);
+	add_op(e, DW_OP_eq);
+	return add_jump(e, DW_OP_bra);
+}
+
+/* Ends the expression, with a 0, if the pointer on the stack is nil. */
+static void end_if_nil(struct expression *e)
+{
+	e->ends[e->nends++] = add_jump_if_nil(e);
+}
+
+static void add_plus(struct expression *e, uint64_t offset)
+{
+	add_op(e, DW_OP_plus_uconst);
+	gh_buffer_uleb128(&e->ops, offset);
+}
+
+/* The pointer OFFSET bytes from the one on the stack. */
+static void add_field(struct expression *e, uint64_t offset)
+{
+	add_plus(e, offset);
+	add_op(e, DW_OP_deref);
+}
+
+static void add_register(struct expression *e, uint8_t number)
+{
+	add_op(e, (uint8_t)(DW_OP_breg0 + number));
+	gh_buffer_sleb128(&e->ops, 0);
+}
+
+static void add_address(struct expression *e, const struct layout *layout, uint64_t address)
+{
+	add_op(e, DW_OP_addr);
+	gh_buffer_uint(&e->ops, address, layout->arch->pointer_size);
+}
+
+/* Whether SP is on the stack of the g on the stack. */
+static void add_is_on_stack(struct expression *e, const struct layout *layout)
+{
+	add_plus(e, layout->g_stack);
+	add_op(e, DW_OP_dup);
+	add_op(e, DW_OP_deref);
+	add_register(e, layout->arch->dwarf_sp);
+	add_op(e, DW_OP_le);
+	add_op(e, DW_OP_swap);
+	add_field(e, layout->arch->pointer_size);
+	add_register(e, layout->arch->dwarf_sp);
+	add_op(e, DW_OP_gt);
+	add_op(e, DW_OP_and);
+}
+
+/* The m on one of whose stacks SP is. */
+static void add_listed_thread(struct expression *e, const struct layout *layout)
+{
+	const uint64_t stacks[] = {layout->m_curg, layout->m_g0, layout->m_gsignal};
+	enum { NSTACKS = sizeof(stacks) / sizeof(stacks[0]) };
+	size_t found[NSTACKS];
+	add_address(e, layout, layout->allm);
+	add_op(e, DW_OP_deref);
+	size_t again = e->ops.size;
+	end_if_nil(e);
+	for (size_t i = 0; i < NSTACKS; i++) {
+		add_op(e, DW_OP_dup);
+		add_field(e, stacks[i]);
+		size_t none = add_jump_if_nil(e);
+		add_is_on_stack(e, layout);
+		found[i] = add_jump(e, DW_OP_bra);
+		size_t next = add_jump(e, DW_OP_skip);
+		set_target(e, none, e->ops.size);
+		add_op(e, DW_OP_drop);
+		set_target(e, next, e->ops.size);
+	}
+	add_field(e, layout->m_alllink);
+	set_target(e, add_jump(e, DW_OP_skip), again);
+	for (size_t i = 0; i < NSTACKS; i++)
+		set_target(e, found[i], e->ops.size);
+}
+
+static void add_thread(struct expression *e, const struct layout *layout)
+{
+	if (layout->allm != 0) {
+		add_listed_thread(e, layout);
+		return;
+	}
+	add_register(e, layout->arch->dwarf_g);
+	end_if_nil(e);
+	add_field(e, layout->g_m);
+	end_if_nil(e);
+}
+
+/* The goroutine that the thread runs. */
+static void add_goroutine(struct expression *e, const struct layout *layout)
+{
+	add_thread(e, layout);
+	add_field(e, layout->m_curg);
+	end_if_nil(e);
+}
+
+/* The goroutine's id: 8 bytes, of which a machine of 32 bits has the lower half. */
+static void add_id(struct expression *e, const struct layout *layout)
+{
+	bool upper_half = layout->arch->big_endian && layout->arch->pointer_size == 4;
+	add_goroutine(e, layout);
+	add_field(e, layout->g_id + (upper_half ? 4 : 0));
+}
+
+/* Has the pointer on the stack become the value there, of 4 bytes. */
+static void add_u32(struct expression *e, uint64_t offset)
+{
+	add_plus(e, offset);
+	add_op(e, DW_OP_deref_size);
+	gh_buffer_u8(&e->ops, 4);
+}
+
+/* Ends the expression with VALUE if the flag on the stack is set. */
+static void end_if_set(struct expression *e, uint8_t value)
+{
+	size_t unset = 0;
+	add_op(e, DW_OP_lit0);
+	add_op(e, DW_OP_eq);
+	unset = add_jump(e, DW_OP_bra);
+	add_op(e, (uint8_t)(DW_OP_lit0 + value));
+	e->ends[e->nends++] = add_jump(e, DW_OP_skip);
+	set_target(e, unset, e->ops.size);
+}
+
+/* See _goheap_hold in the header. */
+static void add_hold(struct expression *e, const struct layout *layout)
+{
+	add_thread(e, layout);
+	if (layout->m_locked_ext != NO_FIELD && layout->m_locked_int != NO_FIELD) {
+		add_op(e, DW_OP_dup);
+		add_u32(e, layout->m_locked_ext);
+		add_op(e, DW_OP_over);
+		add_u32(e, layout->m_locked_int);
+		add_op(e, DW_OP_or);
+		end_if_set(e, 0);
+	}
+	add_op(e, DW_OP_dup);
+	add_field(e, layout->m_curg);
+	end_if_nil(e);
+	/* m, g: is neither locked to another? */
+	add_op(e, DW_OP_over);
+	add_field(e, layout->m_lockedg);
+	add_op(e, DW_OP_over);
+	add_field(e, layout->g_lockedm);
+	add_op(e, DW_OP_or);
+	add_op(e, DW_OP_lit0);
+	add_op(e, DW_OP_eq);
+	end_if_set(e, 1);
+	/* Or are they locked to each other? */
+	add_op(e, DW_OP_over);
+	add_field(e, layout->m_lockedg);
+	add_op(e, DW_OP_over);
+	add_op(e, DW_OP_eq);
+	add_op(e, DW_OP_rot);
+	add_field(e, layout->g_lockedm);
+	add_op(e, DW_OP_eq);
+	add_op(e, DW_OP_and);
+	end_if_set(e, 2);
+	add_op(e, DW_OP_lit0);
+}
+
+/* Adds the variable NAME of TYPE. E, which becomes empty, is where it is or, if IS_VALUE, what. */
+static void add_variable(struct gh_type_unit *unit, const char *name, gh_entry type,
+			 struct expression *e, bool is_value)
+{
+	for (size_t i = 0; i < e->nends; i++)
+		set_target(e, e->ends[i], e->ops.size);
+	if (is_value)
+		add_op(e, DW_OP_stack_value);
+	gh_type_begin_entry(unit, GH_ENTRY_VARIABLE, GH_NO_ENTRY);
+	gh_buffer_u32(unit->out, gh_type_string(unit, name));
+	gh_type_refer(unit, type);
+	gh_buffer_uleb128(unit->out, e->ops.size);
+	gh_buffer_bytes(unit->out, e->ops.data, e->ops.size);
+	unit->out->failed |= e->ops.failed;
+	gh_buffer_free(&e->ops);
+	*e = (struct expression){.ops = {.big_endian = unit->out->big_endian}};
+}
+
+/* What keeps a goroutine on its thread. */
+static void add_lock(struct gh_type_unit *unit, const struct layout *layout)
+{
+	struct expression e = {.ops = {.big_endian = unit->out->big_endian}};
+	gh_entry word = gh_type_basic(unit, GH_KIND_UINTPTR);
+	add_thread(&e, layout);
+	add_variable(unit, "_goheap_m", word, &e, true);
+	add_goroutine(&e, layout);
+	add_variable(unit, "_goheap_g", word, &e, true);
+	add_id(&e, layout);
+	add_variable(unit, "_goheap_goid", gh_type_basic(unit, GH_KIND_UINT64), &e, true);
+	add_hold(&e, layout);
+	add_variable(unit, "_goheap_hold", gh_type_basic(unit, GH_KIND_INT), &e, true);
+	add_goroutine(&e, layout);
+	add_plus(&e, layout->g_lockedm);
+	add_variable(unit, "_goheap_lockedm", word, &e, false);
+	add_thread(&e, layout);
+	add_plus(&e, layout->m_lockedg);
+	add_variable(unit, "_goheap_lockedg", word, &e, false);
+	add_goroutine(&e, layout);
+	add_field(&e, layout->g_stack + layout->arch->pointer_size);
+	add_variable(unit, "_goheap_stack", word, &e, true);
+	add_address(&e, layout, unit->types->tab->module.text);
+	add_variable(unit, "_goheap_text", word, &e, true);
+	if (layout->m_signal_pending == NO_FIELD)
+		return;
+	add_thread(&e, layout);
+	add_plus(&e, layout->m_signal_pending);
+	add_variable(unit, "_goheap_preempted", gh_type_basic(unit, GH_KIND_UINT32), &e, false);
+}
+
+void gh_dwarf_goroutine_add(struct gh_type_unit *unit, const struct gh_runtime *runtime)
+{
+	struct expression e = {.ops = {.big_endian = unit->out->big_endian}};
+	struct layout layout;
+	if (!find_layout(&layout, unit, runtime))
+		return;
+	add_id(&e, &layout);
+	add_variable(unit, "goid", gh_type_basic(unit, GH_KIND_UINT64), &e, true);
+	add_goroutine(&e, &layout);
+	add_variable(unit, "g", layout.g, &e, true);
+	add_lock(unit, &layout);
+}

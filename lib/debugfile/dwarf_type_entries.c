@@ -1,0 +1,336 @@
+#include "lib/debugfile/dwarf_type_entries.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/debugfile/internal.h"
+#include "lib/rtype/rtype.h"
+#include "lib/util/escape.h"
+
+/* The abbreviations in order: tag, whether it has children, pairs of attribute and form. */
+static const uint16_t abbrevs[][18] = {
+    {DW_TAG_compile_unit, 1, DW_AT_producer, DW_FORM_strp, DW_AT_language, DW_FORM_data1,
+     DW_AT_name, DW_FORM_string, DW_AT_comp_dir, DW_FORM_string},
+    {DW_TAG_base_type, 0, DW_AT_name, DW_FORM_strp, DW_AT_go_kind, DW_FORM_data1,
+     DW_AT_go_runtime_type, DW_FORM_addr, DW_AT_encoding, DW_FORM_data1, DW_AT_byte_size,
+     DW_FORM_data1},
+    {DW_TAG_structure_type, 1, DW_AT_name, DW_FORM_strp, DW_AT_go_kind, DW_FORM_data1,
+     DW_AT_go_runtime_type, DW_FORM_addr, DW_AT_byte_size, DW_FORM_udata},
+    {DW_TAG_structure_type, 0, DW_AT_name, DW_FORM_strp, DW_AT_go_kind, DW_FORM_data1,
+     DW_AT_go_runtime_type, DW_FORM_addr, DW_AT_byte_size, DW_FORM_udata},
+    {DW_TAG_structure_type, 0, DW_AT_name, DW_FORM_strp, DW_AT_declaration, DW_FORM_flag_present},
+    {DW_TAG_member, 0, DW_AT_name, DW_FORM_string, DW_AT_data_member_location, DW_FORM_udata,
+     DW_AT_type, DW_FORM_ref4, DW_AT_go_embedded_field, DW_FORM_data1},
+    {DW_TAG_typedef, 0, DW_AT_name, DW_FORM_strp, DW_AT_type, DW_FORM_ref4},
+    {DW_TAG_pointer_type, 0, DW_AT_name, DW_FORM_strp, DW_AT_go_kind, DW_FORM_data1,
+     DW_AT_go_runtime_type, DW_FORM_addr, DW_AT_type, DW_FORM_ref4},
+    {DW_TAG_pointer_type, 0, DW_AT_name, DW_FORM_strp, DW_AT_go_kind, DW_FORM_data1,
+     DW_AT_go_runtime_type, DW_FORM_addr},
+    {DW_TAG_array_type, 1, DW_AT_name, DW_FORM_strp, DW_AT_go_kind, DW_FORM_data1,
+     DW_AT_go_runtime_type, DW_FORM_addr, DW_AT_byte_size, DW_FORM_udata, DW_AT_type, DW_FORM_ref4},
+    {DW_TAG_subrange_type, 0, DW_AT_type, DW_FORM_ref4, DW_AT_count, DW_FORM_udata},
+    {DW_TAG_subroutine_type, 1, DW_AT_name, DW_FORM_strp, DW_AT_go_kind, DW_FORM_data1,
+     DW_AT_go_runtime_type, DW_FORM_addr},
+    {DW_TAG_subroutine_type, 0, DW_AT_name, DW_FORM_strp, DW_AT_go_kind, DW_FORM_data1,
+     DW_AT_go_runtime_type, DW_FORM_addr},
+    {DW_TAG_formal_parameter, 0, DW_AT_type, DW_FORM_ref4},
+    {DW_TAG_formal_parameter, 0, DW_AT_variable_parameter, DW_FORM_flag_present, DW_AT_type,
+     DW_FORM_ref4},
+    {DW_TAG_unspecified_parameters, 0},
+    {DW_TAG_typedef, 0, DW_AT_name, DW_FORM_strp, DW_AT_go_kind, DW_FORM_data1,
+     DW_AT_go_runtime_type, DW_FORM_addr, DW_AT_type, DW_FORM_ref4, DW_AT_go_elem, DW_FORM_ref4},
+    {DW_TAG_typedef, 0, DW_AT_name, DW_FORM_strp, DW_AT_go_kind, DW_FORM_data1,
+     DW_AT_go_runtime_type, DW_FORM_addr, DW_AT_type, DW_FORM_ref4, DW_AT_go_key, DW_FORM_ref4,
+     DW_AT_go_elem, DW_FORM_ref4},
+    {DW_TAG_typedef, 0, DW_AT_name, DW_FORM_strp, DW_AT_go_kind, DW_FORM_data1,
+     DW_AT_go_runtime_type, DW_FORM_addr, DW_AT_type, DW_FORM_ref4},
+    {DW_TAG_structure_type, 1, DW_AT_name, DW_FORM_strp, DW_AT_go_kind, DW_FORM_data1,
+     DW_AT_go_runtime_type, DW_FORM_addr, DW_AT_byte_size, DW_FORM_udata, DW_AT_go_elem,
+     DW_FORM_ref4},
+    {DW_TAG_unspecified_type, 0, DW_AT_name, DW_FORM_strp},
+    {DW_TAG_variable, 0, DW_AT_name, DW_FORM_strp, DW_AT_external, DW_FORM_flag_present, DW_AT_type,
+     DW_FORM_ref4, DW_AT_location, DW_FORM_exprloc},
+};
+
+/* A reference to an entry, to be filled in when the entry's offset is known. */
+struct reference {
+	size_t place; /* in .debug_info */
+	gh_entry to;
+};
+
+static void add_abbrevs(struct gh_buffer *out)
+{
+	for (unsigned i = 0; i < sizeof(abbrevs) / sizeof(abbrevs[0]); i++) {
+		gh_buffer_uleb128(out, i + 1);
+		gh_buffer_uleb128(out, abbrevs[i][0]);
+		gh_buffer_u8(out, (uint8_t)abbrevs[i][1]);
+		for (const uint16_t *pair = &abbrevs[i][2]; *pair != 0; pair += 2) {
+			gh_buffer_uleb128(out, pair[0]);
+			gh_buffer_uleb128(out, pair[1]);
+		}
+		gh_buffer_u16(out, 0);
+	}
+	gh_buffer_u8(out, 0);
+}
+
+gh_entry gh_type_new(struct gh_type_unit *unit)
+{
+	uint32_t unknown = 0;
+	gh_buffer_bytes(&unit->offsets, &unknown, sizeof(unknown));
+	return unit->count++;
+}
+
+void gh_type_begin_entry(struct gh_type_unit *unit, unsigned code, gh_entry number)
+{
+	if (number != GH_NO_ENTRY && !unit->offsets.failed) {
+		uint32_t offset = (uint32_t)(unit->out->size - unit->start);
+		memcpy(unit->offsets.data + number * sizeof(offset), &offset, sizeof(offset));
+	}
+	gh_buffer_uleb128(unit->out, code);
+}
+
+void gh_type_end_children(struct gh_type_unit *unit)
+{
+	gh_buffer_u8(unit->out, 0);
+}
+
+void gh_type_refer(struct gh_type_unit *unit, gh_entry to)
+{
+	struct reference reference = {.place = unit->out->size, .to = to};
+	gh_buffer_bytes(&unit->references, &reference, sizeof(reference));
+	gh_buffer_u32(unit->out, 0);
+}
+
+void gh_type_begin(struct gh_type_unit *unit, unsigned code, gh_entry number, uint32_t name,
+		   const struct gh_rtype *type)
+{
+	gh_type_begin_entry(unit, code, number);
+	gh_buffer_u32(unit->out, name);
+	gh_buffer_u8(unit->out, type != NULL ? type->kind : 0);
+	gh_buffer_uint(unit->out, type != NULL ? type->address - unit->types->tab->module.types : 0,
+		       unit->word);
+}
+
+gh_entry gh_type_later(struct gh_type_unit *unit, const struct gh_type_late *late)
+{
+	struct gh_type_late copy = *late;
+	copy.number = gh_type_new(unit);
+	gh_buffer_bytes(&unit->lates, &copy, sizeof(copy));
+	return copy.number;
+}
+
+uint32_t gh_type_string(struct gh_type_unit *unit, const char *text)
+{
+	return gh_strings_append(unit->strings, text, strlen(text));
+}
+
+gh_entry gh_type_basic(struct gh_type_unit *unit, enum gh_kind kind)
+{
+	if (unit->basics[kind] == GH_NO_ENTRY)
+		unit->basics[kind] = gh_type_new(unit);
+	return unit->basics[kind];
+}
+
+gh_entry gh_type_of(struct gh_type_unit *unit, uint32_t number)
+{
+	if (number != GH_NO_RTYPE)
+		return number;
+	if (unit->unspecified == GH_NO_ENTRY)
+		unit->unspecified = gh_type_new(unit);
+	return unit->unspecified;
+}
+
+/* Appends the name of type NUMBER to the name that is being made. */
+static void append_name(struct gh_type_unit *unit, uint32_t number)
+{
+	if (number == GH_NO_RTYPE)
+		gh_buffer_u8(&unit->text, '?');
+	else
+		gh_rtype_name(&unit->text, unit->types, number);
+}
+
+static void append(struct gh_type_unit *unit, const char *text)
+{
+	gh_buffer_bytes(&unit->text, text, strlen(text));
+}
+
+static uint32_t finish_name(struct gh_type_unit *unit)
+{
+	uint32_t name = 0;
+	if (!unit->text.failed)
+		name = gh_strings_append(unit->strings, unit->text.data, unit->text.size);
+	unit->text.size = 0;
+	return name;
+}
+
+uint32_t gh_type_generic_name(struct gh_type_unit *unit, const char *base, uint32_t a, uint32_t b)
+{
+	append(unit, base);
+	append(unit, "<");
+	append_name(unit, a);
+	if (b != GH_NO_ENTRY) {
+		append(unit, ",");
+		append_name(unit, b);
+	}
+	append(unit, ">");
+	return finish_name(unit);
+}
+
+gh_entry gh_type_pointer(struct gh_type_unit *unit, gh_entry target, uint32_t name)
+{
+	return gh_type_later(unit, &(struct gh_type_late){.target = target, .name = name});
+}
+
+gh_entry gh_type_pointer_to(struct gh_type_unit *unit, uint32_t number)
+{
+	if (number == GH_NO_RTYPE)
+		return gh_type_basic(unit, GH_KIND_UNSAFE_POINTER);
+	if (unit->pointers[number] == GH_NO_ENTRY) {
+		append(unit, "*");
+		append_name(unit, number);
+		unit->pointers[number] = gh_type_pointer(unit, number, finish_name(unit));
+	}
+	return unit->pointers[number];
+}
+
+void gh_type_add_member(struct gh_type_unit *unit, const char *name, size_t length, uint64_t offset,
+			gh_entry type, bool embedded)
+{
+	gh_type_begin_entry(unit, GH_ENTRY_MEMBER, GH_NO_ENTRY);
+	if (length > unit->text_left)
+		length = 0;
+	unit->text_left -= length;
+	size_t start = unit->out->size;
+	gh_buffer_bytes(unit->out, name, length);
+	if (!unit->out->failed)
+		gh_escape_overwrite((char *)unit->out->data + start, length);
+	gh_buffer_u8(unit->out, 0);
+	gh_buffer_uleb128(unit->out, offset);
+	gh_type_refer(unit, type);
+	gh_buffer_u8(unit->out, embedded);
+}
+
+static uint8_t encoding(uint8_t kind)
+{
+	switch (kind) {
+	case GH_KIND_BOOL:
+		return DW_ATE_boolean;
+	case GH_KIND_FLOAT32:
+	case GH_KIND_FLOAT64:
+		return DW_ATE_float;
+	case GH_KIND_COMPLEX64:
+	case GH_KIND_COMPLEX128:
+		return DW_ATE_complex_float;
+	default:
+		return kind >= GH_KIND_UINT ? DW_ATE_unsigned : DW_ATE_signed;
+	}
+}
+
+void gh_type_add_base(struct gh_type_unit *unit, gh_entry number, uint32_t name,
+		      const struct gh_rtype *type)
+{
+	gh_type_begin(unit, GH_ENTRY_BASE, number, name, type);
+	gh_buffer_u8(unit->out, encoding(type->kind));
+	gh_buffer_u8(unit->out, (uint8_t)type->size);
+}
+
+void gh_type_add_pointer(struct gh_type_unit *unit, gh_entry number, uint32_t name,
+			 const struct gh_rtype *type, gh_entry target)
+{
+	gh_type_begin(unit, GH_ENTRY_POINTER, number, name, type);
+	gh_type_refer(unit, target);
+}
+
+void gh_type_add_array(struct gh_type_unit *unit, gh_entry number, uint32_t name,
+		       const struct gh_rtype *type, const struct gh_type_late *array)
+{
+	gh_type_begin(unit, GH_ENTRY_ARRAY, number, name, type);
+	gh_buffer_uleb128(unit->out, array->size);
+	gh_type_refer(unit, array->target);
+	gh_type_begin_entry(unit, GH_ENTRY_RANGE, GH_NO_ENTRY);
+	gh_type_refer(unit, gh_type_basic(unit, GH_KIND_UINTPTR));
+	gh_buffer_uleb128(unit->out, array->count);
+	gh_type_end_children(unit);
+}
+
+void gh_type_add_lates(struct gh_type_unit *unit)
+{
+	for (size_t i = 0; i < unit->lates.size / sizeof(struct gh_type_late); i++) {
+		struct gh_type_late late;
+		memcpy(&late, unit->lates.data + i * sizeof(late), sizeof(late));
+		if (!late.array)
+			gh_type_add_pointer(unit, late.number, late.name, NULL, late.target);
+		else
+			gh_type_add_array(unit, late.number, late.name, NULL, &late);
+	}
+	unit->lates.size = 0;
+}
+
+static bool make_tables(struct gh_type_unit *unit)
+{
+	size_t count = unit->types->count;
+	gh_entry **tables[] = {&unit->pointers, &unit->queues, &unit->tables};
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		*tables[i] = malloc(count * sizeof(gh_entry));
+		if (*tables[i] == NULL)
+			return false;
+		memset(*tables[i], 0xff, count * sizeof(gh_entry));
+	}
+	memset(unit->basics, 0xff, sizeof(unit->basics));
+	memset(unit->runtime, 0xff, sizeof(unit->runtime));
+	memset(unit->runtime_pointers, 0xff, sizeof(unit->runtime_pointers));
+	if (gh_buffer_extend(&unit->offsets, count * sizeof(uint32_t)) == NULL)
+		return false;
+	memset(unit->offsets.data, 0, unit->offsets.size);
+	unit->count = (gh_entry)count;
+	return true;
+}
+
+bool gh_type_unit_begin(struct gh_type_unit *unit, struct gh_info *info)
+{
+	struct gh_buffer *out = unit->out;
+	uint32_t abbrev = (uint32_t)info->abbrev.size;
+	if (!make_tables(unit))
+		return false;
+	add_abbrevs(&info->abbrev);
+	unit->start = gh_unit_begin(out, abbrev, unit->word);
+	gh_type_begin_entry(unit, GH_ENTRY_UNIT, GH_NO_ENTRY);
+	gh_buffer_u32(out, GH_STRINGS_PRODUCER);
+	gh_buffer_u8(out, DW_LANG_Go);
+	gh_buffer_string(out, "runtime"); /* the unit that Go's linker puts them into */
+	gh_buffer_string(out, ".");
+	return true;
+}
+
+static void fill_references(struct gh_type_unit *unit)
+{
+	for (size_t i = 0; i < unit->references.size / sizeof(struct reference); i++) {
+		struct reference reference;
+		uint32_t offset;
+		memcpy(&reference, unit->references.data + i * sizeof(reference),
+		       sizeof(reference));
+		memcpy(&offset, unit->offsets.data + reference.to * sizeof(offset), sizeof(offset));
+		gh_buffer_patch(unit->out, reference.place, offset, 4);
+	}
+}
+
+bool gh_type_unit_end(struct gh_type_unit *unit)
+{
+	gh_unit_end(unit->out, unit->start);
+	if (unit->out->failed || unit->references.failed || unit->offsets.failed ||
+	    unit->lates.failed || unit->text.failed)
+		return false;
+	fill_references(unit);
+	return true;
+}
+
+void gh_type_unit_free(struct gh_type_unit *unit)
+{
+	gh_buffer_free(&unit->offsets);
+	gh_buffer_free(&unit->references);
+	gh_buffer_free(&unit->lates);
+	gh_buffer_free(&unit->text);
+	free(unit->pointers);
+	free(unit->queues);
+	free(unit->tables);
+}

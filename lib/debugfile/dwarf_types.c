@@ -1,0 +1,384 @@
+#include "lib/debugfile/dwarf_types.h"
+
+#include <string.h>
+
+#include "lib/debugfile/dwarf_goroutine.h"
+#include "lib/debugfile/dwarf_type_entries.h"
+#include "lib/elf/buildinfo.h"
+#include "lib/rtype/rtype.h"
+
+static uint32_t type_name(const struct gh_type_unit *unit, uint32_t number)
+{
+	uint32_t symbol = unit->names->offsets[number];
+	return symbol == 0 ? 0 : symbol + GH_TYPE_PREFIX;
+}
+
+static void add_array_type(struct gh_type_unit *unit, gh_entry number, uint32_t name,
+			   const struct gh_rtype *type)
+{
+	uint32_t elem = gh_rtype_shorter(unit->types, type, gh_rtype_elem(unit->types, type));
+	struct gh_type_late array = {.target = gh_type_of(unit, elem), .size = type->size};
+	if (elem != GH_NO_RTYPE)
+		array.count = gh_rtype_length(unit->types, type);
+	gh_type_add_array(unit, number, name, type, &array);
+}
+
+static void add_func(struct gh_type_unit *unit, gh_entry number, uint32_t name,
+		     const struct gh_rtype *type)
+{
+	bool variadic;
+	uint32_t in = gh_rtype_parameters(unit->types, type, &variadic);
+	gh_type_begin(unit, type->nparts > 0 ? GH_ENTRY_FUNC : GH_ENTRY_EMPTY_FUNC, number, name,
+		      type);
+	for (uint32_t i = 0; i < type->nparts; i++) {
+		struct gh_rtype_part part;
+		gh_rtype_part(unit->types, type, i, &part);
+		uint32_t of = gh_rtype_shorter(unit->types, type, part.type);
+		if (variadic && i == in)
+			gh_type_begin_entry(unit, GH_ENTRY_VARIADIC, GH_NO_ENTRY);
+		gh_type_begin_entry(
+		    unit, i >= in && unit->release >= 24 ? GH_ENTRY_RESULT : GH_ENTRY_PARAMETER,
+		    GH_NO_ENTRY);
+		gh_type_refer(unit, i >= in && unit->release < 24 ? gh_type_pointer_to(unit, of)
+								  : gh_type_of(unit, of));
+	}
+	if (variadic && in > 0 && in == type->nparts)
+		gh_type_begin_entry(unit, GH_ENTRY_VARIADIC, GH_NO_ENTRY);
+	if (type->nparts > 0)
+		gh_type_end_children(unit);
+}
+
+static void add_struct(struct gh_type_unit *unit, gh_entry number, uint32_t name,
+		       const struct gh_rtype *type)
+{
+	gh_type_begin(unit, type->nparts > 0 ? GH_ENTRY_STRUCT : GH_ENTRY_EMPTY_STRUCT, number,
+		      name, type);
+	gh_buffer_uleb128(unit->out, type->size);
+	for (uint32_t i = 0; i < type->nparts; i++) {
+		struct gh_rtype_part part;
+		if (gh_rtype_part(unit->types, type, i, &part))
+			gh_type_add_member(unit, part.name.start, part.name.length, part.offset,
+					   part.type, part.embedded);
+	}
+	if (type->nparts > 0)
+		gh_type_end_children(unit);
+}
+
+static void add_string_type(struct gh_type_unit *unit, gh_entry number, uint32_t name,
+			    const struct gh_rtype *type)
+{
+	gh_type_begin(unit, GH_ENTRY_STRUCT, number, name, type);
+	gh_buffer_uleb128(unit->out, type->size);
+	uint32_t byte = gh_type_basic(unit, GH_KIND_UINT8);
+	gh_entry bytes = byte < unit->types->count ? gh_type_pointer_to(unit, byte)
+						   : gh_type_basic(unit, GH_KIND_UNSAFE_POINTER);
+	gh_type_add_member(unit, "str", 3, 0, bytes, false);
+	gh_type_add_member(unit, "len", 3, unit->word, gh_type_basic(unit, GH_KIND_INT), false);
+	gh_type_end_children(unit);
+}
+
+static void add_slice(struct gh_type_unit *unit, gh_entry number, uint32_t name,
+		      const struct gh_rtype *type)
+{
+	uint32_t elem = gh_rtype_elem(unit->types, type);
+	gh_type_begin(unit, GH_ENTRY_SLICE, number, name, type);
+	gh_buffer_uleb128(unit->out, type->size);
+	gh_type_refer(unit, gh_type_of(unit, elem));
+	gh_type_add_member(unit, "array", 5, 0, gh_type_pointer_to(unit, elem), false);
+	gh_type_add_member(unit, "len", 3, unit->word, gh_type_basic(unit, GH_KIND_INT), false);
+	gh_type_add_member(unit, "cap", 3, 2U * unit->word, gh_type_basic(unit, GH_KIND_INT),
+			   false);
+	gh_type_end_children(unit);
+}
+
+static void add_interface(struct gh_type_unit *unit, gh_entry number, uint32_t name,
+			  const struct gh_rtype *type)
+{
+	unsigned index;
+	gh_type_begin(unit, GH_ENTRY_INTERFACE, number, name, type);
+	gh_type_refer(
+	    unit,
+	    gh_type_runtime(unit, type->nparts == 0 ? "runtime.eface" : "runtime.iface", &index));
+}
+
+static void add_chan(struct gh_type_unit *unit, gh_entry number, uint32_t name,
+		     const struct gh_rtype *type)
+{
+	uint32_t elem = gh_rtype_elem(unit->types, type);
+	gh_entry queue = gh_type_hchan(unit, elem);
+	gh_type_begin(unit, GH_ENTRY_CHAN, number, name, type);
+	gh_type_refer(unit, queue);
+	gh_type_refer(unit, gh_type_of(unit, elem));
+}
+
+static void add_map(struct gh_type_unit *unit, gh_entry number, uint32_t name,
+		    const struct gh_rtype *type)
+{
+	uint32_t key = gh_rtype_key(unit->types, type);
+	uint32_t elem = gh_rtype_elem(unit->types, type);
+	gh_entry header = gh_type_map(unit, key, elem, gh_rtype_group(unit->types, type));
+	gh_type_begin(unit, GH_ENTRY_MAP, number, name, type);
+	gh_type_refer(unit, header);
+	gh_type_refer(unit, gh_type_of(unit, key));
+	gh_type_refer(unit, gh_type_of(unit, elem));
+}
+
+/* Go's linker puts a typedef before each struct, array, function, interface, pointer and slice
+ * whose name is not the type itself spelled out. */
+static bool has_typedef(const struct gh_rtype *type)
+{
+	switch (type->kind) {
+	case GH_KIND_FUNC:
+	case GH_KIND_INTERFACE:
+		return true;
+	case GH_KIND_ARRAY:
+	case GH_KIND_POINTER:
+	case GH_KIND_SLICE:
+	case GH_KIND_STRUCT:
+		return type->named;
+	default:
+		return false;
+	}
+}
+
+static void add_type(struct gh_type_unit *unit, uint32_t index)
+{
+	const struct gh_rtype *type = &unit->types->items[index];
+	uint32_t name = type_name(unit, index);
+	gh_entry number = has_typedef(type) ? gh_type_new(unit) : index;
+	switch (type->kind) {
+	case GH_KIND_ARRAY:
+		add_array_type(unit, number, name, type);
+		break;
+	case GH_KIND_CHAN:
+		add_chan(unit, number, name, type);
+		break;
+	case GH_KIND_FUNC:
+		add_func(unit, number, name, type);
+		break;
+	case GH_KIND_INTERFACE:
+		add_interface(unit, number, name, type);
+		break;
+	case GH_KIND_MAP:
+		add_map(unit, number, name, type);
+		break;
+	case GH_KIND_POINTER:
+		gh_type_add_pointer(
+		    unit, number, name, type,
+		    gh_type_of(unit, gh_rtype_shorter(unit->types, type,
+						      gh_rtype_elem(unit->types, type))));
+		break;
+	case GH_KIND_SLICE:
+		add_slice(unit, number, name, type);
+		break;
+	case GH_KIND_STRING:
+		add_string_type(unit, number, name, type);
+		break;
+	case GH_KIND_STRUCT:
+		add_struct(unit, number, name, type);
+		break;
+	case GH_KIND_UNSAFE_POINTER:
+		gh_type_begin(unit, GH_ENTRY_BARE_POINTER, number, name, type);
+		break;
+	default:
+		gh_type_add_base(unit, number, name, type);
+	}
+	if (number == index)
+		return;
+	gh_type_begin_entry(unit, GH_ENTRY_TYPEDEF, index);
+	gh_buffer_u32(unit->out, name);
+	gh_type_refer(unit, number);
+}
+
+/* Writes what was asked for and has no descriptor. */
+static void add_others(struct gh_type_unit *unit)
+{
+	if (unit->unspecified != GH_NO_ENTRY) {
+		gh_type_begin_entry(unit, GH_ENTRY_UNSPECIFIED, unit->unspecified);
+		gh_buffer_u32(unit->out, gh_type_string(unit, "<unspecified>"));
+	}
+	gh_type_add_runtimes(unit);
+	gh_type_add_lates(unit);
+	gh_type_add_basics(unit);
+}
+
+/* Finds the types that others are made with: pointers by what they point to, the predeclared ones,
+ * and the runtime's. */
+static void find_types(struct gh_type_unit *unit)
+{
+	const struct gh_rtypes *types = unit->types;
+	for (uint32_t i = 0; i < types->count; i++) {
+		const struct gh_rtype *type = &types->items[i];
+		if (type->kind == GH_KIND_POINTER && !type->named) {
+			uint32_t elem = gh_rtype_elem(types, type);
+			if (elem != GH_NO_RTYPE && unit->pointers[elem] == GH_NO_ENTRY)
+				unit->pointers[elem] = i;
+		} else if (type->named && gh_rtype_text_is(type->text, gh_kind_name(type->kind))) {
+			unit->basics[type->kind] = i;
+		} else if (type->named && gh_rtype_text_is(type->text, "abi.Type") &&
+			   type->kind == GH_KIND_STRUCT) {
+			unsigned index = 0;
+			gh_type_runtime(unit, "internal/abi.Type", &index);
+			unit->runtime[index] = i;
+		}
+	}
+}
+
+/* The release, if the program does not say, by what has changed in its tables. */
+static int find_release(const struct gh_rtypes *types)
+{
+	static const uint8_t oldest[] = {[GH_PCLNTAB_1_2] = 15,
+					 [GH_PCLNTAB_1_16] = 17,
+					 [GH_PCLNTAB_1_18] = 19,
+					 [GH_PCLNTAB_1_20] = 22};
+	struct gh_buildinfo build;
+	gh_buildinfo_read(&build, types->tab->image);
+	int release = gh_go_minor(build.go_version);
+	gh_buildinfo_free(&build);
+	if (release >= 0)
+		return release;
+	if (types->swiss_maps)
+		return types->tab->text == 0 ? 26 : 24;
+	return oldest[types->tab->format];
+}
+
+static bool write_unit(struct gh_type_unit *unit, struct gh_info *info,
+		       const struct gh_runtime *runtime)
+{
+	if (!gh_type_unit_begin(unit, info))
+		return false;
+	find_types(unit);
+	for (uint32_t i = 0; i < unit->types->count; i++) {
+		add_type(unit, i);
+		gh_type_add_lates(unit);
+	}
+	gh_dwarf_goroutine_add(unit, runtime);
+	add_others(unit);
+	return gh_type_unit_end(unit);
+}
+
+bool gh_dwarf_types_add(struct gh_info *info, const struct gh_rtypes *types,
+			const struct gh_typenames *names, struct gh_strings *strings,
+			const struct gh_runtime *runtime, struct gh_error *err)
+{
+	if (types->count == 0)
+		return true;
+	const char *path = types->tab->image->path;
+	struct gh_type_unit unit = {.out = &info->info,
+				    .types = types,
+				    .names = names,
+				    .strings = strings,
+				    .word = types->tab->pointer_size,
+				    .release = find_release(types),
+				    .text_left = types->tab->image->size,
+				    .unspecified = GH_NO_ENTRY};
+	bool made = write_unit(&unit, info, runtime) && !strings->others.failed;
+	gh_type_unit_free(&unit);
+	if (!made)
+		return gh_fail_memory(err, path);
+	return info->info.size <= UINT32_MAX ||
+	       gh_fail(err, path, GH_NO_OFFSET, "less than 4 GiB of DWARF", "more");
+}
+
+gh_entry gh_type_hchan(struct gh_type_unit *unit, uint32_t elem)
+{
+	if (elem != GH_NO_RTYPE && unit->queues[elem] != GH_NO_ENTRY)
+		return unit->queues[elem];
+	struct gh_type_value argument = gh_type_pointer_value(unit, gh_type_pointer_to(unit, elem));
+	uint32_t name = gh_type_generic_name(unit, "sudog", elem, GH_NO_ENTRY);
+	struct gh_type_value value =
+	    gh_type_add_runtime(unit, gh_type_new(unit), GH_RUNTIME_SUDOG, name, &argument);
+	name = gh_type_generic_name(unit, "*sudog", elem, GH_NO_ENTRY);
+	argument = gh_type_pointer_value(unit, gh_type_pointer(unit, value.type, name));
+	name = gh_type_generic_name(unit, "waitq", elem, GH_NO_ENTRY);
+	argument = gh_type_add_runtime(unit, gh_type_new(unit), GH_RUNTIME_WAITQ, name, &argument);
+	name = gh_type_generic_name(unit, "hchan", elem, GH_NO_ENTRY);
+	value = gh_type_add_runtime(unit, gh_type_new(unit), GH_RUNTIME_HCHAN, name, &argument);
+	gh_entry queue = gh_type_pointer(unit, value.type,
+					 gh_type_generic_name(unit, "*hchan", elem, GH_NO_ENTRY));
+	if (elem != GH_NO_RTYPE)
+		unit->queues[elem] = queue;
+	return queue;
+}
+
+/* An array of a bucket, called BASE<ITEM>. */
+static gh_entry bucket_array(struct gh_type_unit *unit, uint32_t array, const char *base,
+			     uint32_t item)
+{
+	if (array == GH_NO_RTYPE || unit->types->items[array].kind != GH_KIND_ARRAY)
+		return gh_type_of(unit, array);
+	const struct gh_rtype *type = &unit->types->items[array];
+	uint32_t elem = gh_rtype_shorter(unit->types, type, gh_rtype_elem(unit->types, type));
+	struct gh_type_late late = {
+	    .target = gh_type_of(unit, elem),
+	    .name = gh_type_generic_name(unit, base, item, GH_NO_ENTRY),
+	    .array = true,
+	    .count = elem != GH_NO_RTYPE ? gh_rtype_length(unit->types, type) : 0,
+	    .size = type->size};
+	return gh_type_later(unit, &late);
+}
+
+/* Writes bucket<KEY,ELEM>, whose fields are those of the struct GROUP under other names. Returns
+ * the pointer to it. */
+static gh_entry add_bucket(struct gh_type_unit *unit, uint32_t key, uint32_t elem, uint32_t group)
+{
+	const struct gh_rtype *type = &unit->types->items[group];
+	gh_entry number = gh_type_new(unit);
+	gh_entry pointer =
+	    gh_type_pointer(unit, number, gh_type_generic_name(unit, "*bucket", key, elem));
+	gh_type_begin(unit, GH_ENTRY_STRUCT, number,
+		      gh_type_generic_name(unit, "bucket", key, elem), NULL);
+	gh_buffer_uleb128(unit->out, type->size);
+	for (uint32_t i = 0; i < type->nparts; i++) {
+		struct gh_rtype_part part;
+		if (!gh_rtype_part(unit->types, type, i, &part))
+			continue;
+		if (gh_rtype_text_is(part.name, "topbits"))
+			gh_type_add_member(unit, "tophash", 7, part.offset, part.type, false);
+		else if (gh_rtype_text_is(part.name, "keys"))
+			gh_type_add_member(unit, "keys", 4, part.offset,
+					   bucket_array(unit, part.type, "[]key", key), false);
+		else if (gh_rtype_text_is(part.name, "elems"))
+			gh_type_add_member(unit, "values", 6, part.offset,
+					   bucket_array(unit, part.type, "[]val", elem), false);
+		else if (gh_rtype_text_is(part.name, "overflow"))
+			gh_type_add_member(unit, "overflow", 8, part.offset, pointer, false);
+	}
+	gh_type_end_children(unit);
+	return pointer;
+}
+
+/* Writes table<KEY,ELEM> of groups of the struct GROUP. Returns the pointer to the pointer to it.
+ */
+static gh_entry add_table(struct gh_type_unit *unit, uint32_t key, uint32_t elem, uint32_t group)
+{
+	struct gh_type_value argument =
+	    gh_type_pointer_value(unit, gh_type_pointer_to(unit, group));
+	uint32_t name = gh_type_generic_name(unit, "groupReference", key, elem);
+	argument = gh_type_add_runtime(unit, gh_type_new(unit), GH_RUNTIME_GROUPS, name, &argument);
+	name = gh_type_generic_name(unit, "table", key, elem);
+	struct gh_type_value table =
+	    gh_type_add_runtime(unit, gh_type_new(unit), GH_RUNTIME_TABLE, name, &argument);
+	gh_entry pointer =
+	    gh_type_pointer(unit, table.type, gh_type_generic_name(unit, "*table", key, elem));
+	return gh_type_pointer(unit, pointer, gh_type_generic_name(unit, "**table", key, elem));
+}
+
+gh_entry gh_type_map(struct gh_type_unit *unit, uint32_t key, uint32_t elem, uint32_t group)
+{
+	if (group != GH_NO_RTYPE && unit->tables[group] != GH_NO_ENTRY)
+		return unit->tables[group];
+	bool swiss = unit->types->swiss_maps;
+	struct gh_type_value argument = gh_type_pointer_value(
+	    unit, group == GH_NO_RTYPE ? gh_type_basic(unit, GH_KIND_UNSAFE_POINTER)
+		  : swiss              ? add_table(unit, key, elem, group)
+				       : add_bucket(unit, key, elem, group));
+	uint32_t name = gh_type_generic_name(unit, swiss ? "map" : "hash", key, elem);
+	struct gh_type_value header = gh_type_add_runtime(
+	    unit, gh_type_new(unit), swiss ? GH_RUNTIME_MAP : GH_RUNTIME_HASH, name, &argument);
+	name = gh_type_generic_name(unit, swiss ? "*map" : "*hash", key, elem);
+	gh_entry pointer = gh_type_pointer(unit, header.type, name);
+	if (group != GH_NO_RTYPE)
+		unit->tables[group] = pointer;
+	return pointer;
+}

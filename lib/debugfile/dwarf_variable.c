@@ -1,0 +1,119 @@
+#include "lib/debugfile/internal.h"
+
+/* Codes of .debug_abbrev. */
+enum {
+	UNIT = 1,
+	BASE,
+	POINTER,
+	STRUCT,
+	MEMBER,
+	TYPEDEF,
+	BLOCK,
+	VARIABLE = GH_VARIABLE_ABBREVS,
+};
+
+void gh_variable_abbrevs(struct gh_buffer *abbrev)
+{
+	static const uint8_t abbrevs[] = {
+	    /* clang-format off */
+	    UNIT, DW_TAG_compile_unit, 1,
+	    DW_AT_language, DW_FORM_data1, DW_AT_name, DW_FORM_string, 0, 0,
+	    BASE, DW_TAG_base_type, 0,
+	    DW_AT_encoding, DW_FORM_data1, DW_AT_byte_size, DW_FORM_data1,
+	    DW_AT_name, DW_FORM_string, 0, 0,
+	    POINTER, DW_TAG_pointer_type, 0,
+	    DW_AT_byte_size, DW_FORM_data1, DW_AT_type, DW_FORM_ref_addr, 0, 0,
+	    STRUCT, DW_TAG_structure_type, 1,
+	    DW_AT_byte_size, DW_FORM_udata, DW_AT_name, DW_FORM_string, 0, 0,
+	    MEMBER, DW_TAG_member, 0,
+	    DW_AT_name, DW_FORM_string, DW_AT_data_member_location, DW_FORM_udata,
+	    DW_AT_type, DW_FORM_ref_addr, 0, 0,
+	    TYPEDEF, DW_TAG_typedef, 0,
+	    DW_AT_type, DW_FORM_ref_addr, DW_AT_name, DW_FORM_string, 0, 0,
+	    BLOCK, DW_TAG_lexical_block, 1,
+	    DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, DW_FORM_udata, 0, 0,
+	    VARIABLE, DW_TAG_variable, 0,
+	    DW_AT_name, DW_FORM_string, DW_AT_type, DW_FORM_ref_addr,
+	    DW_AT_location, DW_FORM_exprloc, 0, 0,
+	    /* clang-format on */
+	};
+	gh_buffer_bytes(abbrev, abbrevs, sizeof(abbrevs));
+}
+
+size_t gh_variable_unit_begin(struct gh_buffer *info, const char *name, uint8_t word)
+{
+	size_t start = gh_unit_begin(info, 0, word);
+	gh_buffer_u8(info, UNIT);
+	gh_buffer_u8(info, DW_LANG_Go);
+	gh_buffer_string(info, name);
+	return start;
+}
+
+/* Begins an entry. Returns its offset. */
+static uint32_t begin(struct gh_buffer *info, uint8_t code)
+{
+	uint32_t offset = (uint32_t)info->size;
+	gh_buffer_u8(info, code);
+	return offset;
+}
+
+uint32_t gh_variable_base(struct gh_buffer *info, const char *name, uint8_t encoding, uint8_t size)
+{
+	uint32_t offset = begin(info, BASE);
+	gh_buffer_u8(info, encoding);
+	gh_buffer_u8(info, size);
+	gh_buffer_string(info, name);
+	return offset;
+}
+
+uint32_t gh_variable_pointer(struct gh_buffer *info, uint8_t size, uint32_t to)
+{
+	uint32_t offset = begin(info, POINTER);
+	gh_buffer_u8(info, size);
+	gh_buffer_u32(info, to);
+	return offset;
+}
+
+uint32_t gh_variable_struct_begin(struct gh_buffer *info, uint64_t size)
+{
+	uint32_t offset = begin(info, STRUCT);
+	gh_buffer_uleb128(info, size);
+	return offset;
+}
+
+void gh_variable_member(struct gh_buffer *info, const char *name, uint64_t offset, uint32_t type)
+{
+	begin(info, MEMBER);
+	gh_buffer_string(info, name);
+	gh_buffer_uleb128(info, offset);
+	gh_buffer_u32(info, type);
+}
+
+uint32_t gh_variable_typedef_begin(struct gh_buffer *info, uint32_t type)
+{
+	uint32_t offset = begin(info, TYPEDEF);
+	gh_buffer_u32(info, type);
+	return offset;
+}
+
+void gh_variable_block_begin(struct gh_buffer *info, uint64_t address, uint64_t size, uint8_t word)
+{
+	begin(info, BLOCK);
+	gh_buffer_uint(info, address, word);
+	gh_buffer_uleb128(info, size);
+}
+
+size_t gh_variable_begin(struct gh_buffer *info, const char *name, uint32_t type)
+{
+	begin(info, VARIABLE);
+	gh_buffer_string(info, name);
+	gh_buffer_u32(info, type);
+	gh_buffer_u8(info, 0); /* length of the expression, from here */
+	return info->size;
+}
+
+void gh_variable_end(struct gh_buffer *info, size_t start)
+{
+	if (!info->failed)
+		gh_buffer_patch(info, start - 1, info->size - start, 1);
+}

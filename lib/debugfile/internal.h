@@ -1,0 +1,473 @@
+/* What the files of lib/debugfile share, but for what is about types (dwarf_types.h). */
+#ifndef GH_DEBUGFILE_INTERNAL_H
+#define GH_DEBUGFILE_INTERNAL_H
+
+#include "lib/code/code.h"
+#include "lib/debugfile/debugfile.h"
+#include "lib/pclntab/sourcemap.h"
+#include "lib/pclntab/stackmap.h"
+#include "lib/util/intern.h"
+#include "lib/util/numbermap.h"
+
+/* The ELF file without its contents: what a debug file takes over from the program. */
+
+struct gh_skeleton {
+	uint32_t *numbers; /* each section's number in the new file, by its number in the image; 0
+			      if it is left out; owned */
+};
+
+/* Fills ELF with the header, the segments and the allocated sections of IMAGE: those without
+ * contents, as `objcopy --only-keep-debug` does it, but for the notes, the interpreter's name and
+ * .eh_frame, which a debugger looks for in the debug file. Where the image has no section headers,
+ * sections are made up from its segments. False (ERR filled) if memory ran out; in any case ELF and
+ * SKELETON are to be freed. */
+bool gh_skeleton_make(struct gh_skeleton *skeleton, struct gh_elf *elf,
+		      const struct gh_image *image, struct gh_error *err);
+
+void gh_skeleton_free(struct gh_skeleton *skeleton);
+
+/* The string table that the symbols and the DWARF share: the function names as the pclntab has
+ * them, all of its bytes from the first name to the last. So it is not copied, and however the
+ * names overlap it is no longer than the pclntab. Only where a name has control characters, which
+ * GDB would send to the terminal, are there question marks instead. */
+
+struct gh_strings {
+	const char *start;  /* the first name; in the image */
+	const char *names;  /* what is written for them: the same, or the copy below */
+	char *clean;        /* a copy without control characters, if there are any; owned */
+	bool dirty;         /* there are */
+	bool split;         /* a name starts within a character of another: no bytes are letters */
+	size_t names_size;  /* to the end of the last, its NUL included */
+	const char *header; /* what comes before them: the empty string and those named below */
+	size_t header_size; /* with the last NUL */
+	struct gh_buffer others; /* what gh_strings_append adds after the names */
+	size_t others_limit;     /* the most bytes of it */
+};
+
+/* Finds the extent of the names of TAB's functions. False (ERR filled) if a function cannot be
+ * read. */
+bool gh_strings_find(struct gh_strings *strings, const struct gh_pclntab *tab,
+		     struct gh_error *err);
+
+/* Takes NAME in, which gh_pclntab_name gave: that of a function that has no code but where it is
+ * inlined may come after all others. Returns its offset in the table; 0 if it is empty or comes
+ * before the first of a function, as no linker puts it. */
+uint32_t gh_strings_add(struct gh_strings *strings, const char *name);
+
+/* Makes the names ready to be written, once all are in. False (ERR filled) if they are too many for
+ * 32-bit offsets or memory ran out. */
+bool gh_strings_finish(struct gh_strings *strings, const struct gh_pclntab *tab,
+		       struct gh_error *err);
+
+/* Adds the LENGTH bytes at TEXT, which become a string without control characters, after the names,
+ * once those are finished. Returns its offset; that of the empty string if what is added would grow
+ * beyond a small multiple of the image. OTHERS has failed if memory ran out. */
+uint32_t gh_strings_append(struct gh_strings *strings, const void *text, size_t length);
+
+/* The size of the table, in bytes. */
+size_t gh_strings_size(const struct gh_strings *strings);
+
+void gh_strings_free(struct gh_strings *strings);
+
+/* The offset of NAME, which gh_pclntab_name gave for a function, in the table. 0 if it is empty. */
+uint32_t gh_strings_offset(const struct gh_strings *strings, const char *name);
+
+/* The offsets of strings that are in every table: who made the file, and the names by which GDB
+ * knows that a function may be the kernel's return from a signal handler (Go 1.21 calls it so),
+ * and that the stack may go on anywhere (GCC's split stacks do there). */
+#define GH_STRINGS_PRODUCER     1
+#define GH_STRINGS_SIGNAL_FRAME 8
+#define GH_STRINGS_MORESTACK    37
+
+/* .symtab: the ELF symbols of the functions, and of what the program itself still names. */
+
+struct gh_symtab {
+	struct gh_buffer symbols; /* the section's contents */
+	uint32_t nlocals;         /* local symbols, which come first; its sh_info */
+	uint8_t symbol_size;      /* size of a symbol, in bytes */
+	struct gh_cursor names;   /* string table of the image's own symbols; it follows STRINGS in
+				     .strtab, and a NUL follows it */
+	struct gh_buffer types;   /* names of types and itabs, which follow that */
+};
+
+/* Fills SYMTAB with each function of TAB, with DATA (struct gh_data_symbol), and with the defined
+ * symbols of the image's own .symtab, else .dynsym, that are not a function of the same name and
+ * address; and unless there are DATA or SLOTS is NULL with the types and itabs of its dump. It
+ * marks the code of SWITCHES, without which GDB takes a caller's stack at lower addresses for
+ * corrupt. Symbols are in the sections of ELF; SKELETON has their numbers. False (ERR filled) if a
+ * function cannot be read or memory ran out; in any case SYMTAB is to be freed. */
+bool gh_symtab_make(struct gh_symtab *symtab, const struct gh_pclntab *tab,
+		    const struct gh_elf *elf, const struct gh_skeleton *skeleton,
+		    const struct gh_strings *strings, const struct gh_buffer *data,
+		    const struct gh_slots *slots, const struct gh_switches *switches,
+		    struct gh_error *err);
+
+void gh_symtab_free(struct gh_symtab *symtab);
+
+/* The packages of a Go program, and which functions each has. */
+
+struct gh_packages {
+	struct gh_intern names; /* package paths, by package number; in the image */
+	uint32_t count;         /* packages; at least 1, even if none has a name */
+	uint32_t *functions;    /* numbers of the functions, package by package, in each those in
+				   Go and then those in assembly, both in address order; owned */
+	uint32_t *first; /* count + 1 places in functions, where each package starts; owned */
+};
+
+/* Sorts the functions of TAB into packages. A function without one goes to the package of
+ * the function before it, which is where the linker put it. False (ERR filled) if a function cannot
+ * be read or memory ran out. To be freed with gh_packages_free. */
+bool gh_packages_find(struct gh_packages *packages, const struct gh_pclntab *tab,
+		      struct gh_error *err);
+
+void gh_packages_free(struct gh_packages *packages);
+
+/* .debug_abbrev: what the entries of .debug_info are made of. DWARF 4, section 7.5.3. */
+
+/* The codes. The attributes of each, in their order, are in the code of gh_abbrevs_make. */
+enum {
+	GH_ABBREV_UNIT = GH_VARIABLE_ABBREVS + 1,
+	GH_ABBREV_FUNCTION,         /* a function */
+	GH_ABBREV_FUNCTION_NO_FILE, /* a function in an unknown file */
+	GH_ABBREV_CALLER,           /* the same two with inlined calls */
+	GH_ABBREV_CALLER_NO_FILE,
+	GH_ABBREV_ABSTRACT,    /* a function that is inlined */
+	GH_ABBREV_CALL,        /* an inlined call */
+	GH_ABBREV_CALL_RANGES, /* one that is in pieces */
+	GH_ABBREV_NESTED,      /* the same two with inlined calls */
+	GH_ABBREV_NESTED_RANGES,
+	GH_ABBREV_ARGUMENT,         /* an argument */
+	GH_ABBREV_UNKNOWN_ARGUMENT, /* one that is nowhere */
+	GH_ABBREV_BLOCK_RANGES,     /* a block with variables, in pieces */
+	GH_ABBREV_WORDS, /* a function that stands for none, with variables to refer to */
+	GH_ABBREV_WORD,  /* a variable that is as the one it refers to */
+};
+
+/* Adds the section's contents to ABBREV. */
+void gh_abbrevs_make(struct gh_buffer *abbrev);
+
+/* .debug_line: which source line each instruction belongs to. DWARF 4, section 6.2. */
+
+/* Where a function is in the source. */
+struct gh_decl {
+	uint32_t file; /* in the file table of its unit, from 1; 0 if unknown */
+	int32_t line;  /* 0 if unknown */
+};
+
+/* A row of the line table. */
+struct gh_line_row {
+	uint64_t address;
+	struct gh_decl at;
+	int32_t tree_index; /* the inlined call that the code is of: see gh_frame */
+	bool prologue_end;  /* the function's frame is set up here */
+	bool only_moves;    /* no statement starts here: see gh_code_only_moves */
+};
+
+/* A place where rows of a function only move data. */
+struct gh_line_move {
+	uint64_t place;     /* the file, in the upper half, and the line */
+	int32_t tree_index; /* as in the rows */
+	bool has_statement; /* other rows of the place do its work */
+};
+
+#define GH_RECENT_FILES 64
+
+/* A file that was looked up. */
+struct gh_line_file {
+	uint32_t file;   /* of the pclntab; GH_NO_FILE if none */
+	uint32_t number; /* in the unit's file table */
+};
+
+/* The line number program of one unit after the other. The fields are private. */
+struct gh_line_table {
+	const struct gh_pclntab *tab;
+	struct gh_buffer program;    /* the unit's rows */
+	struct gh_buffer files;      /* the unit's file table: its entries */
+	struct gh_intern dirs;       /* the unit's directories; in the image */
+	struct gh_numbermap numbers; /* of the unit's files, by file of the pclntab */
+	uint32_t nfiles;             /* in the unit's file table */
+	struct gh_line_file
+	    recent[GH_RECENT_FILES]; /* looked up last, by file modulo their number */
+	size_t name_bytes;           /* bytes of file names that may still be written */
+	const struct gh_func *func;  /* the function */
+	uint64_t prologue_end;       /* its, an address */
+	struct gh_decl decl;         /* where it starts */
+	struct GH_VECTOR(struct gh_line_row) rows;   /* its */
+	struct GH_VECTOR(struct gh_line_move) moves; /* its places with such rows, sorted */
+	uint64_t address;                            /* registers of the state machine */
+	uint32_t file;
+	int64_t line;
+	bool in_statement;
+	bool in_sequence; /* rows have been written since the last end of a sequence */
+	uint64_t end;     /* of the last function */
+	bool failed;      /* memory ran out */
+};
+
+void gh_line_init(struct gh_line_table *lines, const struct gh_pclntab *tab);
+
+/* The number of FILE, a file of the pclntab, in the unit's file table, to which it is added if it
+ * is not there yet; 0 if it has no name. */
+uint32_t gh_line_file(struct gh_line_table *lines, uint32_t file);
+
+/* Starts the rows of FUNC, which stays put until gh_line_end. JOINED says that FUNC follows
+ * the function before it with nothing but padding between, which then counts as that function's
+ * last line; else a new sequence begins. */
+void gh_line_begin(struct gh_line_table *lines, const struct gh_func *func, bool joined);
+
+/* Adds the next range of the function: a row with the file and line of the innermost frame, unless
+ * the row before has the same for the same call; and one at the end of the prologue. */
+void gh_line_range(struct gh_line_table *lines, const struct gh_range *range);
+
+/* Adds the function's rows to the unit, those told at which no statement starts. Returns where the
+ * function starts. */
+struct gh_decl gh_line_end(struct gh_line_table *lines);
+
+/* Appends the unit to OUT, .debug_line, and starts the next. Returns its offset. */
+size_t gh_line_finish(struct gh_line_table *lines, struct gh_buffer *out);
+
+/* Whether memory ran out. */
+bool gh_line_failed(const struct gh_line_table *lines);
+
+void gh_line_free(struct gh_line_table *lines);
+
+/* The words of functions' frames that hold pointers while they call, as variables named by their
+ * offset from sp: "sp_0x18". They are in blocks of those calls' last bytes: debuggers look up a
+ * frame that has called by the byte before its pc, as the runtime does, and nothing else ever stops
+ * there. Between calls the maps are out of date. Where a call was inlined around a call the block
+ * is nested in that. DWARF 4, sections 3.3.8, 3.5, 4.1 and 5.1. */
+
+/* The fields are private. */
+struct gh_live {
+	const struct gh_pclntab *tab;
+	struct gh_buffer *info;    /* .debug_info */
+	uint32_t type;             /* offset in it of the words' type; 0: there are no words */
+	struct gh_callees callees; /* of calls that are not left out */
+	size_t unit;               /* where the unit starts in .debug_info */
+	struct GH_VECTOR(struct gh_live_entry) entries; /* what its variables refer to, by offset */
+	struct gh_stackmaps maps;                       /* of the function */
+	bool has_maps;                                  /* it has any */
+	uint64_t entry;                                 /* its address */
+	uint64_t end;                                   /* one past it */
+	struct gh_pcvalue index;                        /* which of the maps */
+	struct gh_pcvalue delta;                        /* of the stack */
+	struct GH_VECTOR(struct gh_live_piece) pieces;  /* of the function */
+	struct GH_VECTOR(struct gh_live_site) sites;    /* of the function */
+	struct GH_VECTOR(struct gh_live_block) blocks;  /* of those */
+	struct gh_buffer words; /* the blocks' variables, as .debug_info has them */
+	size_t left;            /* bytes of DWARF that may still be written */
+};
+
+/* Appends a unit with the type to INFO, if the words are WANTED and the program tells of them; else
+ * there are none. Everything given outlives LIVE. */
+void gh_live_init(struct gh_live *live, const struct gh_pclntab *tab, bool wanted,
+		  struct gh_buffer *info);
+
+/* Starts a unit, at offset UNIT of .debug_info. */
+void gh_live_begin_unit(struct gh_live *live, size_t unit);
+
+/* Starts FUNC. */
+void gh_live_begin(struct gh_live *live, const struct gh_func *func);
+
+/* Adds the next range of the function, from START on, whose innermost inlined call is number
+ * INLINED; any number that is no other's stands for the function. */
+void gh_live_range(struct gh_live *live, uint64_t start, uint32_t inlined);
+
+/* Ends the ranges of the function. Adds to .debug_info entries that the blocks refer to: no other
+ * entry may be in the making there. */
+void gh_live_end(struct gh_live *live);
+
+/* Whether there are blocks within inlined call number INLINED. */
+bool gh_live_has(const struct gh_live *live, uint32_t inlined);
+
+/* Writes them, as children of the entry written last, the end of children left to the caller; and
+ * to RANGES, .debug_ranges, where those are that are in pieces. The unit's low_pc must be 0. */
+void gh_live_write(const struct gh_live *live, uint32_t inlined, struct gh_buffer *ranges);
+
+/* Whether memory ran out. */
+bool gh_live_failed(const struct gh_live *live);
+
+void gh_live_free(struct gh_live *live);
+
+/* The inlined calls of a function, as DWARF nests them. DWARF 4, section 3.3.8. */
+
+/* No call, or no span. */
+#define GH_INLINE_NONE UINT32_MAX
+
+/* An inlined call: a record of the inline tree that code is left of. */
+struct gh_inline_call {
+	uint32_t origin;     /* the abstract subprogram, offset in the unit */
+	struct gh_decl site; /* of the call */
+	int32_t tree_index;  /* the record's number */
+	uint32_t parent; /* the call that this one was inlined into; GH_INLINE_NONE: the function */
+	uint32_t first_child; /* the calls that were inlined into this one, by first address */
+	uint32_t last_child;
+	uint32_t next;       /* the parent's next child */
+	uint32_t first_span; /* its code, by address */
+	uint32_t last_span;
+};
+
+/* A run of addresses. */
+struct gh_inline_span {
+	uint64_t start; /* an address */
+	uint64_t end;   /* one past the run */
+	uint32_t next;  /* the same call's */
+};
+
+/* The inlined calls of one function after the other. The fields are private. */
+struct gh_inlines {
+	const struct gh_pclntab *tab;
+	struct gh_strings *strings;  /* .debug_str */
+	struct gh_line_table *lines; /* the unit's */
+	struct gh_buffer *info;      /* .debug_info */
+	size_t unit;                 /* where the unit starts in it */
+	struct gh_numbermap
+	    origins; /* the unit's abstract subprograms: offset in the unit, by name */
+	struct GH_VECTOR(struct gh_inline_call) calls; /* of the function */
+	struct GH_VECTOR(struct gh_inline_span) spans; /* of its calls */
+	struct GH_VECTOR(
+	    uint32_t) numbers; /* by tree_index, one more than the call's number; 0: none */
+	uint32_t first_call;   /* of the function, by address; with next, the others */
+	uint32_t last_call;
+	size_t left; /* bytes of DWARF that may still be written */
+	bool failed; /* memory ran out */
+};
+
+/* Everything given outlives INLINES. */
+void gh_inlines_init(struct gh_inlines *inlines, const struct gh_pclntab *tab,
+		     struct gh_strings *strings, struct gh_line_table *lines,
+		     struct gh_buffer *info);
+
+/* Starts a unit, at offset UNIT of .debug_info. */
+void gh_inlines_begin_unit(struct gh_inlines *inlines, size_t unit);
+
+/* Starts a function. */
+void gh_inlines_begin(struct gh_inlines *inlines);
+
+/* Adds the next range of the function to the calls that are on its stack, and to .debug_info the
+ * abstract subprograms that the unit has not yet: no other entry may be in the making there.
+ * Returns the number of the innermost call, GH_INLINE_NONE for the function's own code. A frame is
+ * left out, and those inlined into it, where its name or place is unknown, where it is on the stack
+ * twice, and once the calls have taken as many bytes as the image has. */
+uint32_t gh_inlines_range(struct gh_inlines *inlines, const struct gh_range *range);
+
+/* Whether the function has inlined calls. */
+bool gh_inlines_any(const struct gh_inlines *inlines);
+
+/* Writes the function's calls to .debug_info, with the blocks that LIVE has within them, as
+ * children of the entry written last, the end of children left to the caller; and to RANGES,
+ * .debug_ranges, the spans of those that have several. The unit's low_pc must be 0. */
+void gh_inlines_write(const struct gh_inlines *inlines, const struct gh_live *live,
+		      struct gh_buffer *ranges);
+
+/* Writes the calls that are on the stack of RANGE, which was added, once more: as having the code
+ * from START to before END, each in the other, as the last children of the entry that is in the
+ * making. */
+void gh_inlines_write_at(struct gh_inlines *inlines, const struct gh_range *range, uint64_t start,
+			 uint64_t end);
+
+/* Whether memory ran out. */
+bool gh_inlines_failed(const struct gh_inlines *inlines);
+
+void gh_inlines_free(struct gh_inlines *inlines);
+
+/* The types of arguments in DWARF, as far as they are known: integers, floating-point numbers,
+ * pointers to uintptr, and structs of them, whose fields are called _0, _1 and so on. What has
+ * one or two bytes is more often unsigned in Go programs, what has more is more often int. */
+
+/* The fields are private. */
+struct gh_arg_types {
+	struct gh_buffer *info; /* .debug_info; not owned */
+	uint32_t integers[9];   /* offset in it of the type of so many bytes */
+	uint32_t floats[9];
+	uint32_t pointer;
+	void *structs; /* by their words, for tsearch */
+};
+
+/* The arguments of functions in DWARF, and where they surely are: from the function's entry to the
+ * end of its prologue, where a breakpoint on it is. Nothing tells which memory or register holds a
+ * variable that may have been changed. They are called arg0, arg1 and so on, as Go's tracebacks
+ * count them. DWARF 4, sections 2.6 and 4.1. */
+
+/* The fields are private. */
+struct gh_arg_writer {
+	const struct gh_pclntab *tab;
+	struct gh_buffer *info; /* .debug_info */
+	struct gh_buffer *loc;  /* .debug_loc */
+	struct gh_arg_types types;
+	struct gh_arg_places places;        /* of the function's arguments */
+	uint32_t type_offsets[GH_MAX_ARGS]; /* of the type of each argument, by its first word */
+	size_t left;                        /* bytes of DWARF that may still be written */
+};
+
+/* Appends a unit with the types to INFO, if there are arguments. Everything given outlives WRITER,
+ * which is to be freed with gh_args_free. */
+void gh_args_init(struct gh_arg_writer *writer, const struct gh_pclntab *tab,
+		  struct gh_buffer *info, struct gh_buffer *loc);
+
+/* Starts FUNC, and adds the types that it needs to its unit: no other entry may be in the making.
+ * Returns whether it has arguments. */
+bool gh_args_begin(struct gh_arg_writer *writer, const struct gh_func *func);
+
+/* Writes the function's arguments, as children of the entry written last. The unit's low_pc must be
+ * 0. */
+void gh_args_write(const struct gh_arg_writer *writer, const struct gh_func *func);
+
+void gh_args_free(struct gh_arg_writer *writer);
+
+/* .debug_info and what goes with it: the packages as units, and their functions. DWARF 4, sections
+ * 3.1, 3.3, 6.1.2, 7.5 and 7.21.
+ *
+ * A unit has an abstract subprogram of its own for each function that is inlined into one of its
+ * functions, wherever that comes from: a debugger that looks for the name then finds all units that
+ * have a copy of it, and none refers to another. */
+
+/* The sections' contents. */
+struct gh_info {
+	struct gh_buffer abbrev;
+	struct gh_buffer info;
+	struct gh_buffer line;
+	struct gh_buffer ranges;
+	struct gh_buffer loc;
+	struct gh_buffer aranges;
+};
+
+/* Fills INFO with a unit for each of PACKAGES and, unless SLOTS is NULL, one for its types; its
+ * variables are in the functions. Function names refer to STRINGS as .debug_str, to
+ * which those of inlined functions are added.
+ * False (ERR filled) if a function cannot be read, memory ran out, or a section would not
+ * fit the 32-bit DWARF format. In any case INFO is to be freed with gh_info_free. */
+bool gh_info_make(struct gh_info *info, const struct gh_pclntab *tab,
+		  const struct gh_packages *packages, struct gh_strings *strings,
+		  const struct gh_slots *slots, struct gh_error *err);
+
+void gh_info_free(struct gh_info *info);
+
+/* The DWARF expressions that lead from one stack to another. */
+
+/* Adds to OUT, which is empty, the expression of the CFA in CODE, of a kind from GH_SWITCH_SAVED
+ * on. ARCH is the machine, RUNTIME the program's. Where the thread runs no goroutine, which the
+ * last two kinds can find, it is SP. */
+void gh_switch_cfa(struct gh_buffer *out, const struct gh_switch *code, const struct gh_arch *arch,
+		   const struct gh_runtime *runtime);
+
+/* Adds the expression of the return address there, given the CFA, for the last two kinds: where the
+ * CFA is SP, it is in mstart, as a thread's own stack begins there. */
+void gh_switch_return(struct gh_buffer *out, const struct gh_switch *code,
+		      const struct gh_arch *arch, const struct gh_runtime *runtime);
+
+/* Adds the expression of the return address, given the CFA, in runtime.cgocallback. Up to Go 1.20
+ * it can be the very entry of systemstack_switch: a debugger, which looks for what calls at the
+ * address before, would find another function. */
+void gh_switch_callback_return(struct gh_buffer *out, const struct gh_arch *arch,
+			       const struct gh_runtime *runtime);
+
+/* .debug_frame: how to find each function's caller. DWARF 4, section 6.4. */
+
+/* Fills OUT with a description of each function's frame, from its table of stack deltas (pcsp), as
+ * Go's linker makes it (writeframes in src/cmd/link/internal/ld/dwarf.go), and of how it
+ * leads to its caller's stack in the code of SWITCHES. False (ERR filled) if a
+ * function cannot be read or memory ran out. */
+bool gh_frame_make(struct gh_buffer *out, const struct gh_pclntab *tab,
+		   const struct gh_switches *switches, struct gh_error *err);
+
+#endif

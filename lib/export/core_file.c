@@ -1,0 +1,394 @@
+#include "lib/export/core_file.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/dump/frame_slots.h"
+#include "lib/dump/regions.h"
+#include "lib/export/core_notes.h"
+#include "lib/util/output.h"
+
+#define PAGE 4096
+
+/* Memory is written so many bytes at a time: objects are small. A multiple of PAGE. */
+#define GATHERED (1 << 20)
+
+/* Notes may be this many times as large as the dump, or take so many bytes. A goroutine that a dump
+ * says little of takes 14 bytes there, and 352 as a thread. */
+#define MAX_NOTES_RATIO 4
+#define LEAST_NOTES     (1 << 16)
+
+/* A loadable segment: regions of one kind, and the holes between them. */
+struct segment {
+	uint64_t address;
+	uint64_t size; /* in bytes */
+	enum gh_dump_kind kind;
+};
+
+/* The file being written. */
+struct core {
+	const struct gh_dump *dump;
+	const struct gh_arch *arch;
+	const char *path; /* for errors */
+	int fd;
+	struct gh_buffer segments; /* struct segment, by address */
+	struct gh_buffer ids;      /* int64_t, thread ids by goroutine number */
+	struct gh_buffer notes;
+	struct gh_buffer headers;
+	size_t left_out;   /* goroutines that are no threads, for want of room */
+	uint8_t *gathered; /* GATHERED bytes to be written, zero where there are none; owned */
+	uint64_t gathered_offset; /* where they go; a multiple of PAGE */
+	size_t gathered_size;     /* in bytes, from the first to the last that is not zero */
+};
+
+static uint64_t align_up(uint64_t value, uint64_t to)
+{
+	return (value + to - 1) / to * to;
+}
+
+/* Puts the regions into segments. Only objects are merged with objects, and frames with frames:
+ * what lies between others is the program's, and the debugger reads it from the program's file. */
+static void plan_segments(struct core *core)
+{
+	struct gh_regions walk = {0};
+	struct gh_region region;
+	struct segment *last = NULL;
+	while (gh_regions_next(core->dump, &walk, &region)) {
+		uint64_t size = gh_cursor_size(&region.contents);
+		uint64_t gap = last != NULL ? region.address - (last->address + last->size) : 0;
+		bool joins = last != NULL && region.kind == last->kind &&
+			     gap < (region.kind == GH_DUMP_DATA ? 1 : PAGE);
+		if (joins) {
+			last->size += gap + size;
+			continue;
+		}
+		last = gh_buffer_extend(&core->segments, sizeof(*last));
+		if (last == NULL)
+			return;
+		*last = (struct segment){region.address, size, region.kind};
+	}
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	int64_t first = *(const int64_t *)a;
+	int64_t second = *(const int64_t *)b;
+	return (first > second) - (first < second);
+}
+
+/* Chooses the thread ids: a debugger takes threads of one id for one thread. */
+static void choose_ids(struct core *core)
+{
+	size_t count = gh_dump_count(core->dump, GH_DUMP_GOROUTINE);
+	struct gh_buffer sorted = {0};
+	int64_t *ids = gh_buffer_extend(&core->ids, count * sizeof(*ids));
+	int64_t *by_value = gh_buffer_extend(&sorted, count * sizeof(*by_value));
+	if (ids == NULL || by_value == NULL) {
+		core->ids.failed = true;
+		gh_buffer_free(&sorted);
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct gh_dump_record record;
+		gh_dump_get(core->dump, GH_DUMP_GOROUTINE, i, &record);
+		uint64_t id = record.goroutine.id;
+		ids[i] = id > 0 && id <= INT32_MAX / 2 ? (int64_t)id : 0;
+		by_value[i] = ids[i];
+	}
+	qsort(by_value, count, sizeof(*by_value), compare_ids);
+	int64_t spare = INT32_MAX;
+	for (size_t i = 0; i < count; i++) {
+		int64_t *found = bsearch(&ids[i], by_value, count, sizeof(*by_value), compare_ids);
+		bool shared = found == NULL || (found > by_value && found[-1] == ids[i]) ||
+			      (found < by_value + count - 1 && found[1] == ids[i]);
+		if (ids[i] == 0 || shared)
+			ids[i] = spare--;
+	}
+	gh_buffer_free(&sorted);
+}
+
+/* The frame pointer in a frame of SIZE bytes at SP, where Go has one: it points to where the
+ * caller's was saved. */
+static uint64_t frame_pointer(const struct gh_arch *arch, uint64_t sp, uint64_t size)
+{
+	uint64_t saved = (uint64_t)gh_arch_words_saved(arch) * arch->pointer_size;
+	if (arch->dwarf_fp == 0 || size < saved)
+		return 0;
+	return sp + size - gh_arch_frame_pointer_place(arch, size);
+}
+
+/* Fills THREAD from the frames of STACK, which has some. */
+static void set_registers(const struct core *core, const struct gh_dump_stack *stack,
+			  struct gh_thread *thread)
+{
+	struct gh_dump_record record;
+	gh_dump_get(core->dump, GH_DUMP_FRAME, stack->first_frame, &record);
+	uint64_t size = record.frame.size;
+	thread->pc = gh_top_frame_pc(core->arch, &record.frame);
+	thread->sp = record.frame.sp;
+	thread->fp = frame_pointer(core->arch, thread->sp, size);
+	/* It was stopped before it had made its frame. */
+	if (core->arch->link_register && size == 0 && stack->nframes > 1) {
+		gh_dump_get(core->dump, GH_DUMP_FRAME, stack->first_frame + 1, &record);
+		thread->lr = record.frame.pc;
+	}
+}
+
+static void make_notes(struct core *core, const struct gh_core_program *program)
+{
+	const int64_t *ids = (const void *)core->ids.data;
+	size_t count = gh_dump_count(core->dump, GH_DUMP_GOROUTINE);
+	uint64_t limit = MAX_NOTES_RATIO * (uint64_t)core->dump->input.size;
+	gh_prpsinfo_append(&core->notes, core->arch, program->name,
+			   count > 0 ? (int32_t)ids[0] : 1);
+	if (program->entry != 0)
+		gh_auxv_append(&core->notes, core->arch, program->entry);
+	for (size_t i = 0; i < count; i++) {
+		struct gh_dump_record record;
+		if (core->notes.size > limit && core->notes.size > LEAST_NOTES) {
+			core->left_out = count - i;
+			return;
+		}
+		gh_dump_get(core->dump, GH_DUMP_GOROUTINE, i, &record);
+		struct gh_thread thread = {.id = (int32_t)ids[i], .sp = record.goroutine.sp};
+		const struct gh_dump_stack *stack = gh_dump_stack(core->dump, i);
+		if (stack->nframes > 0)
+			set_registers(core, stack, &thread);
+		gh_prstatus_append(&core->notes, core->arch, &thread);
+	}
+}
+
+static void put_segment_header(struct core *core, uint32_t type, uint32_t flags, uint64_t offset,
+			       uint64_t address, uint64_t size, uint64_t align)
+{
+	struct gh_buffer *out = &core->headers;
+	unsigned word = core->arch->pointer_size;
+	gh_buffer_u32(out, type);
+	if (word == 8)
+		gh_buffer_u32(out, flags);
+	gh_buffer_uint(out, offset, word);
+	gh_buffer_uint(out, address, word);
+	gh_buffer_uint(out, 0, word);
+	gh_buffer_uint(out, size, word);
+	gh_buffer_uint(out, type == PT_LOAD ? size : 0, word);
+	if (word == 4)
+		gh_buffer_u32(out, flags);
+	gh_buffer_uint(out, align, word);
+}
+
+/* Where there are too many program headers to count in the ELF header, the first section header
+ * does. */
+static void put_extended_count(struct core *core, uint64_t nheaders)
+{
+	struct gh_buffer *out = &core->headers;
+	unsigned word = core->arch->pointer_size;
+	for (int i = 0; i < 2; i++)
+		gh_buffer_u32(out, 0); /* name, type */
+	for (int i = 0; i < 4; i++)
+		gh_buffer_uint(out, 0, word); /* flags, address, offset, size */
+	gh_buffer_u32(out, 0);                /* link */
+	gh_buffer_u32(out, (uint32_t)nheaders);
+	gh_buffer_uint(out, 0, word); /* alignment */
+	gh_buffer_uint(out, 0, word); /* size of an entry */
+}
+
+static void put_elf_header(struct core *core, uint64_t nheaders)
+{
+	struct gh_buffer *out = &core->headers;
+	unsigned word = core->arch->pointer_size;
+	bool extended = nheaders >= PN_XNUM;
+	uint8_t ident[EI_NIDENT] = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3};
+	ident[EI_CLASS] = word == 8 ? ELFCLASS64 : ELFCLASS32;
+	ident[EI_DATA] = core->arch->big_endian ? ELFDATA2MSB : ELFDATA2LSB;
+	ident[EI_VERSION] = EV_CURRENT;
+	/* LLDB wants to know the system. */
+	ident[EI_OSABI] = ELFOSABI_GNU;
+	uint16_t size = word == 8 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr);
+	uint16_t segment_size = word == 8 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
+	uint16_t section_size = word == 8 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+	gh_buffer_bytes(out, ident, sizeof(ident));
+	gh_buffer_u16(out, ET_CORE);
+	gh_buffer_u16(out, core->arch->machine);
+	gh_buffer_u32(out, EV_CURRENT);
+	gh_buffer_uint(out, 0, word); /* entry point */
+	gh_buffer_uint(out, size, word);
+	gh_buffer_uint(out, extended ? size + nheaders * segment_size : 0, word);
+	gh_buffer_u32(out, 0); /* flags */
+	gh_buffer_u16(out, size);
+	gh_buffer_u16(out, segment_size);
+	gh_buffer_u16(out, extended ? PN_XNUM : (uint16_t)nheaders);
+	gh_buffer_u16(out, section_size);
+	gh_buffer_u16(out, extended);
+	gh_buffer_u16(out, 0);
+}
+
+static size_t count_segments(const struct core *core)
+{
+	return core->segments.size / sizeof(struct segment);
+}
+
+/* Makes the headers, and returns where the first segment's contents go. */
+static uint64_t make_headers(struct core *core)
+{
+	unsigned word = core->arch->pointer_size;
+	const struct segment *segments = (const void *)core->segments.data;
+	uint64_t nheaders = 1 + count_segments(core);
+	uint64_t size = word == 8 ? sizeof(Elf64_Ehdr) + nheaders * sizeof(Elf64_Phdr)
+				  : sizeof(Elf32_Ehdr) + nheaders * sizeof(Elf32_Phdr);
+	if (nheaders >= PN_XNUM)
+		size += word == 8 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+	uint64_t first = align_up(size + core->notes.size, PAGE);
+	put_elf_header(core, nheaders);
+	put_segment_header(core, PT_NOTE, PF_R, size, 0, core->notes.size, 4);
+	uint64_t offset = first;
+	for (size_t i = 0; i < nheaders - 1; i++) {
+		/* The offset and the address are the same modulo the page size. */
+		offset += (segments[i].address - offset) % PAGE;
+		put_segment_header(core, PT_LOAD, PF_R | PF_W, offset, segments[i].address,
+				   segments[i].size, PAGE);
+		offset += segments[i].size;
+	}
+	if (nheaders >= PN_XNUM)
+		put_extended_count(core, nheaders);
+	return first;
+}
+
+static bool write_at(struct core *core, const void *data, size_t size, uint64_t offset,
+		     struct gh_error *err)
+{
+	const uint8_t *bytes = data;
+	while (size > 0) {
+		ssize_t written = pwrite(core->fd, bytes, size, (off_t)offset);
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return gh_fail_errno(err, core->path, "write");
+		bytes += written;
+		size -= (size_t)written;
+		offset += (uint64_t)written;
+	}
+	return true;
+}
+
+static bool is_zero(const uint8_t *data, size_t size)
+{
+	return data[0] == 0 && memcmp(data, data + 1, size - 1) == 0;
+}
+
+/* The first place from START on, in steps of PAGE, where the gathered bytes are a page of zeros, or
+ * are not if ZERO is false; or where they end. */
+static size_t find_page(const struct core *core, size_t start, bool zero)
+{
+	size_t place = start;
+	while (place < core->gathered_size && is_zero(core->gathered + place, PAGE) != zero)
+		place += PAGE;
+	return place < core->gathered_size ? place : core->gathered_size;
+}
+
+/* Writes what is gathered, but leaves out pages of zeros: the file has none there. */
+static bool flush(struct core *core, struct gh_error *err)
+{
+	size_t end;
+	for (size_t start = find_page(core, 0, false); start < core->gathered_size;
+	     start = find_page(core, end, false)) {
+		end = find_page(core, start, true);
+		if (!write_at(core, core->gathered + start, end - start,
+			      core->gathered_offset + start, err))
+			return false;
+	}
+	memset(core->gathered, 0, core->gathered_size);
+	core->gathered_size = 0;
+	return true;
+}
+
+/* Gathers the SIZE bytes at DATA, which go to OFFSET, past all that were before. */
+static bool gather(struct core *core, const uint8_t *data, size_t size, uint64_t offset,
+		   struct gh_error *err)
+{
+	while (size > 0) {
+		if (offset - core->gathered_offset >= GATHERED) {
+			if (!flush(core, err))
+				return false;
+			core->gathered_offset = offset / PAGE * PAGE;
+		}
+		size_t place = offset - core->gathered_offset;
+		size_t length = size < GATHERED - place ? size : GATHERED - place;
+		memcpy(core->gathered + place, data, length);
+		core->gathered_size = place + length;
+		data += length;
+		size -= length;
+		offset += length;
+	}
+	return true;
+}
+
+/* Writes the regions where the headers say that their segments are, from FIRST on. */
+static bool write_memory(struct core *core, uint64_t first, struct gh_error *err)
+{
+	const struct segment *segment = (const void *)core->segments.data;
+	struct gh_regions walk = {0};
+	struct gh_region region;
+	uint64_t offset = first;
+	if (count_segments(core) == 0)
+		return true;
+	offset += (segment->address - offset) % PAGE;
+	while (gh_regions_next(core->dump, &walk, &region)) {
+		while (region.address - segment->address >= segment->size) {
+			offset += segment->size;
+			segment++;
+			offset += (segment->address - offset) % PAGE;
+		}
+		if (!gather(core, region.contents.start, gh_cursor_size(&region.contents),
+			    offset + (region.address - segment->address), err))
+			return false;
+	}
+	if (!flush(core, err))
+		return false;
+	if (ftruncate(core->fd, (off_t)(offset + segment->size)) != 0)
+		return gh_fail_errno(err, core->path, "write");
+	return true;
+}
+
+static bool write_core(struct core *core, const struct gh_core_program *program,
+		       struct gh_error *err)
+{
+	plan_segments(core);
+	choose_ids(core);
+	if (core->segments.failed || core->ids.failed)
+		return gh_fail_errno(err, core->path, "write");
+	make_notes(core, program);
+	uint64_t first = make_headers(core);
+	core->gathered = calloc(1, GATHERED);
+	if (core->notes.failed || core->headers.failed || core->gathered == NULL)
+		return gh_fail_errno(err, core->path, "write");
+	return write_at(core, core->headers.data, core->headers.size, 0, err) &&
+	       write_at(core, core->notes.data, core->notes.size, core->headers.size, err) &&
+	       write_memory(core, first, err);
+}
+
+bool gh_corefile_write(const struct gh_dump *dump, const struct gh_core_program *program,
+		       const char *path, size_t *left_out, struct gh_error *err)
+{
+	struct core core = {.dump = dump, .arch = gh_dump_arch(dump, err), .path = path};
+	if (core.arch == NULL)
+		return false;
+	core.notes.big_endian = core.headers.big_endian = core.arch->big_endian;
+	struct gh_output out;
+	if (!gh_output_open(&out, path, GH_OUTPUT_PRIVATE, err))
+		return false;
+	core.fd = out.fd;
+	bool ok = write_core(&core, program, err);
+	gh_buffer_free(&core.segments);
+	gh_buffer_free(&core.ids);
+	gh_buffer_free(&core.notes);
+	gh_buffer_free(&core.headers);
+	free(core.gathered);
+	*left_out = core.left_out;
+	if (ok)
+		return gh_output_commit(&out, err);
+	gh_output_discard(&out);
+	return false;
+}

@@ -1,0 +1,111 @@
+#include "lib/export/core_notes.h"
+
+#include <elf.h>
+#include <string.h>
+
+#include "lib/util/escape.h"
+
+/* Begins a note called CORE and returns where its contents begin. */
+static size_t begin_note(struct gh_buffer *out, uint32_t type)
+{
+	gh_buffer_u32(out, 5); /* size of the name, with its NUL */
+	gh_buffer_u32(out, 0); /* size of the contents */
+	gh_buffer_u32(out, type);
+	gh_buffer_string(out, "CORE");
+	gh_buffer_align(out, 4);
+	return out->size;
+}
+
+static void end_note(struct gh_buffer *out, size_t start)
+{
+	gh_buffer_patch(out, start - 16, out->size - start, 4);
+	gh_buffer_align(out, 4);
+}
+
+static void add_zeros(struct gh_buffer *out, size_t size)
+{
+	void *zeros = gh_buffer_extend(out, size);
+	if (zeros != NULL)
+		memset(zeros, 0, size);
+}
+
+void gh_prstatus_append(struct gh_buffer *out, const struct gh_arch *arch,
+			const struct gh_thread *thread)
+{
+	unsigned word = arch->pointer_size;
+	const struct gh_gregset *regs = &arch->gregs;
+	size_t start = begin_note(out, NT_PRSTATUS);
+	add_zeros(out, 12 + 4);   /* pr_info: signal, code, errno; pr_cursig and padding */
+	add_zeros(out, 2 * word); /* pr_sigpend, pr_sighold */
+	gh_buffer_u32(out, (uint32_t)thread->id);
+	add_zeros(out, 3 * 4);        /* pr_ppid, pr_pgrp, pr_sid */
+	add_zeros(out, 4 * 2 * word); /* four times: seconds and microseconds */
+	for (unsigned i = 0; i < regs->count; i++) {
+		uint64_t value = i == regs->pc   ? thread->pc
+				 : i == regs->sp ? thread->sp
+				 : i == regs->fp ? thread->fp
+				 : i == regs->lr ? thread->lr
+						 : 0;
+		gh_buffer_uint(out, value, word);
+	}
+	gh_buffer_u32(out, 0); /* pr_fpvalid */
+	add_zeros(out, word - 4);
+	end_note(out, start);
+}
+
+/* Where the registers are in struct elf_prstatus, in bytes: after what gh_prstatus_append puts
+ * before them. */
+static uint64_t registers_offset(unsigned word)
+{
+	return 12 + 4 + 2 * word + 4 + 3 * 4 + 4 * 2 * word;
+}
+
+static uint64_t read_register(struct gh_cursor *note, unsigned word, uint8_t number)
+{
+	gh_cursor_seek(note, registers_offset(word) + (uint64_t)number * word);
+	return gh_cursor_uint(note, word);
+}
+
+bool gh_prstatus_read(struct gh_cursor note, const struct gh_arch *arch, struct gh_thread *thread)
+{
+	const struct gh_gregset *regs = &arch->gregs;
+	*thread = (struct gh_thread){
+	    .pc = read_register(&note, arch->pointer_size, regs->pc),
+	    .sp = read_register(&note, arch->pointer_size, regs->sp),
+	};
+	return !note.failed;
+}
+
+void gh_prpsinfo_append(struct gh_buffer *out, const struct gh_arch *arch, const char *program,
+			int32_t id)
+{
+	enum { NAME = 16, ARGUMENTS = 80 };
+	unsigned word = arch->pointer_size;
+	size_t start = begin_note(out, NT_PRPSINFO);
+	add_zeros(out, word);               /* state, its letter, zombie, nice; padding */
+	add_zeros(out, word);               /* flags */
+	add_zeros(out, 2 * arch->uid_size); /* user, group */
+	gh_buffer_u32(out, (uint32_t)id);
+	add_zeros(out, 3 * 4); /* parent, process group, session */
+	char *text = gh_buffer_extend(out, NAME + ARGUMENTS);
+	if (text != NULL) {
+		memset(text, 0, NAME + ARGUMENTS);
+		memcpy(text, program, strnlen(program, NAME - 1));
+		memcpy(text + NAME, program, strnlen(program, ARGUMENTS - 1));
+		/* GDB prints them as they are. */
+		gh_escape_overwrite(text, strlen(text));
+		gh_escape_overwrite(text + NAME, strlen(text + NAME));
+	}
+	end_note(out, start);
+}
+
+void gh_auxv_append(struct gh_buffer *out, const struct gh_arch *arch, uint64_t entry)
+{
+	unsigned word = arch->pointer_size;
+	size_t start = begin_note(out, NT_AUXV);
+	gh_buffer_uint(out, AT_ENTRY, word);
+	gh_buffer_uint(out, entry, word);
+	gh_buffer_uint(out, AT_NULL, word);
+	gh_buffer_uint(out, 0, word);
+	end_note(out, start);
+}

@@ -1,0 +1,390 @@
+/* The rules are those of src/runtime/panic.go: fatalthrow, fatalpanic and printpanics. */
+#include "lib/process/crash.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/code/code.h"
+#include "lib/dump/record.h"
+#include "lib/process/panic_value.h"
+#include "lib/process/stack.h"
+
+/* From a crash's own calls to what crashed there are fewer frames. */
+#define MAX_FRAMES 64
+
+/* Panics of one goroutine that are printed. */
+#define MAX_PANICS 64
+
+/* Deferred calls that are told of. */
+#define MAX_DEFERRED 64
+
+/* The longest text of a fatal error, in bytes. */
+#define MAX_FATAL 512
+
+/* The words of a frame that are looked at for a fatal error's text. */
+#define MAX_WORDS 64
+
+struct finder {
+	struct gh_crash *crash;
+	struct gh_process *process;
+	struct gh_goroutines all;
+	struct gh_stack stack;
+	struct gh_rtypes types;
+	const struct gh_goroutine *goroutines; /* those that may have crashed; not owned */
+	size_t count;                          /* of goroutines */
+	struct gh_goroutine panicking; /* the first that is, its id 0 if there is none; and that
+					  will not be recovered, if there is such a one */
+	bool fatal_panic;              /* it will not be */
+};
+
+static void add_line(struct gh_crash *crash, const char *text)
+{
+	gh_buffer_bytes(&crash->text, text, strlen(text));
+}
+
+/* The SIZE bytes at ADDRESS are what a fatal error says. */
+static bool is_message(struct gh_process *process, uint64_t address, uint64_t size)
+{
+	char text[MAX_FATAL];
+	if (size < 4 || size > sizeof(text) || !gh_panic_read(process, address, text, (size_t)size))
+		return false;
+	for (uint64_t i = 0; i < size; i++)
+		if (text[i] < ' ' || text[i] > '~')
+			return false;
+	return true;
+}
+
+/* Looks for the string that runtime.throw or runtime.fatal was called with: it is in the closure in
+ * its FRAME, which the caller's frame at END follows, or above it. */
+static bool add_fatal(const struct finder *finder, const struct gh_stack_frame *frame, uint64_t end)
+{
+	struct gh_process *process = finder->process;
+	unsigned word = process->tab->pointer_size;
+	uint64_t address = frame->sp;
+	for (unsigned i = 0; i < MAX_WORDS && address <= end; i++, address += word) {
+		uint64_t text;
+		uint64_t size;
+		if (!gh_process_uint(&process->memory, address, word, &text) ||
+		    !gh_process_uint(&process->memory, address + word, word, &size) ||
+		    !is_message(process, text, size))
+			continue;
+		add_line(finder->crash, "fatal error: ");
+		gh_panic_string(&finder->crash->text, process, text, size);
+		add_line(finder->crash, "\n");
+		return true;
+	}
+	return false;
+}
+
+/* Looks through the frames of the walk that has begun for a fatal error; and for panics, of the
+ * goroutine G if it is not NULL. True if there is an error. */
+static bool look_through(struct finder *finder, const struct gh_goroutine *g)
+{
+	struct gh_stack_frame frame;
+	struct gh_stack_frame last = {.name = ""};
+	bool fatal = false;
+	for (unsigned i = 0; i < MAX_FRAMES && gh_stack_next(&finder->stack, &frame); i++) {
+		if (gh_stack_is_named(last.name, "runtime.throw") ||
+		    gh_stack_is_named(last.name, "runtime.fatal"))
+			return add_fatal(finder, &last, frame.sp);
+		fatal = fatal || gh_stack_is_named(frame.name, "runtime.fatalpanic");
+		if (g != NULL && g->top_panic != 0 && !finder->fatal_panic &&
+		    (finder->panicking.id == 0 || fatal) &&
+		    gh_stack_is_named(frame.name, "runtime.gopanic")) {
+			finder->panicking = *g;
+			finder->fatal_panic = fatal;
+		}
+		last = frame;
+	}
+	return false;
+}
+
+/* SP is on the stack of the thread that runs G: on the goroutine's, or the thread's own. */
+static bool is_on(struct finder *finder, const struct gh_goroutine *g, uint64_t sp)
+{
+	struct gh_process_memory *memory = &finder->process->memory;
+	unsigned word = finder->process->tab->pointer_size;
+	uint64_t g0;
+	uint64_t low;
+	uint64_t high;
+	if (sp >= g->stack_low && sp < g->stack_high)
+		return true;
+	return g->thread != 0 && gh_process_uint(memory, g->thread, word, &g0) &&
+	       gh_process_uint(memory, g0, word, &low) &&
+	       gh_process_uint(memory, g0 + word, word, &high) && sp >= low && sp < high;
+}
+
+static void set_goroutine(struct gh_crash *crash, const struct gh_goroutine *g)
+{
+	crash->has_goroutine = true;
+	crash->goroutine = g->id;
+}
+
+/* Finds the goroutine that the thread at SP runs. */
+static void find_goroutine(struct finder *finder, uint64_t sp)
+{
+	for (size_t i = 0; i < finder->count && !finder->crash->has_goroutine; i++)
+		if (is_on(finder, &finder->goroutines[i], sp))
+			set_goroutine(finder->crash, &finder->goroutines[i]);
+}
+
+/* A fatal error of a thread's own, or of a goroutine. Notes the goroutine that panics, too. */
+static bool find_fatal(struct finder *finder)
+{
+	struct gh_stack *stack = &finder->stack;
+	for (size_t i = 0; i < finder->process->nthreads; i++) {
+		gh_stack_start_thread(stack, &stack->threads[i]);
+		if (look_through(finder, NULL)) {
+			find_goroutine(finder, stack->threads[i].at.sp);
+			return true;
+		}
+	}
+	for (size_t i = 0; i < finder->count; i++) {
+		gh_stack_start(stack, &finder->goroutines[i]);
+		if (look_through(finder, &finder->goroutines[i])) {
+			set_goroutine(finder->crash, &finder->goroutines[i]);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The name that Go has for a signal that ends a program. NULL for others. */
+static const char *signal_name(uint32_t number)
+{
+	static const struct {
+		uint32_t number;
+		const char *name;
+	} names[] = {
+	    {3, "SIGQUIT: quit"},
+	    {4, "SIGILL: illegal instruction"},
+	    {5, "SIGTRAP: trace trap"},
+	    {6, "SIGABRT: abort"},
+	    {7, "SIGBUS: bus error"},
+	    {8, "SIGFPE: floating-point exception"},
+	    {11, "SIGSEGV: segmentation violation"},
+	    {16, "SIGSTKFLT: stack fault"},
+	    {31, "SIGSYS: bad system call"},
+	};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (names[i].number == number)
+			return names[i].name;
+	return NULL;
+}
+
+/* Appends the line on the signal that made G panic, if one did: in runtime.g its number, a slice,
+ * its code, the address and the pc are right before the place where it was created, from Go 1.21 on
+ * with an id between. */
+static void add_signal_of(struct finder *finder, const struct gh_goroutine *g)
+{
+	struct gh_process *process = finder->process;
+	struct gh_process_memory *memory = &process->memory;
+	unsigned word = process->tab->pointer_size;
+	uint32_t creator = finder->all.layout.creator;
+	uint32_t skipped = process->minor >= 21 ? 8 : 0;
+	/* From Go 1.26 on another field of 4 bytes follows the number. */
+	uint32_t number_size = word == 4 && process->minor < 26 ? 4 : 8;
+	uint32_t size = skipped + 6 * word + number_size;
+	uint64_t at = g->address + creator - size;
+	uint64_t values[4];
+	if (creator < size || !gh_process_uint(memory, at, 4, &values[0]))
+		return;
+	at += number_size + 3 * word;
+	for (unsigned i = 1; i < 4; i++, at += word)
+		if (!gh_process_uint(memory, at, word, &values[i]))
+			return;
+	const char *name = signal_name((uint32_t)values[0]);
+	char text[160];
+	if (name == NULL)
+		return;
+	snprintf(text, sizeof(text),
+		 "[signal %s code=0x%" PRIx64 " addr=0x%" PRIx64 " pc=0x%" PRIx64 "]\n", name,
+		 values[1], values[2], values[3]);
+	add_line(finder->crash, text);
+}
+
+/* A runtime._panic. */
+struct panic {
+	uint64_t type; /* of the value */
+	uint64_t data; /* the interface's second word */
+	uint64_t link; /* the one before it */
+	bool recovered;
+	bool repanicked; /* the value is that of the one after it */
+	bool goexit;     /* it is runtime.Goexit's */
+};
+
+/* Reads the one at ADDRESS. Its first field went in Go 1.26; what is before the flags grew in
+ * Go 1.22. */
+static bool read_panic(struct gh_process *process, uint64_t address, struct panic *panic)
+{
+	struct gh_process_memory *memory = &process->memory;
+	unsigned word = process->tab->pointer_size;
+	int minor = process->minor;
+	uint64_t value = address + (minor < 26 ? word : 0);
+	uint64_t flags = value + (minor < 22 ? 5 : 11) * word;
+	uint8_t flag[4];
+	if (!gh_process_uint(memory, value, word, &panic->type) ||
+	    !gh_process_uint(memory, value + word, word, &panic->data) ||
+	    !gh_process_uint(memory, value + 2 * word, word, &panic->link) ||
+	    !gh_process_read(memory, flags, flag, sizeof(flag)))
+		return false;
+	panic->recovered = flag[0] != 0;
+	panic->repanicked = minor >= 26 && flag[1] != 0;
+	panic->goexit = flag[minor >= 22 && minor < 26 ? 1 : 2] != 0;
+	return true;
+}
+
+/* Appends the panics of G, the first one first. */
+static void add_panics(struct finder *finder, const struct gh_goroutine *g)
+{
+	struct gh_buffer *text = &finder->crash->text;
+	struct panic panics[MAX_PANICS];
+	size_t count = 0;
+	for (uint64_t at = g->top_panic; at != 0 && count < MAX_PANICS; at = panics[count++].link)
+		if (!read_panic(finder->process, at, &panics[count]))
+			break;
+	for (size_t i = count; i-- > 0;) {
+		const struct panic *panic = &panics[i];
+		const struct panic *before = i + 1 < count ? &panics[i + 1] : NULL;
+		if (panic->goexit || (before != NULL && before->repanicked))
+			continue;
+		add_line(finder->crash,
+			 before != NULL && !before->goexit ? "\tpanic: " : "panic: ");
+		gh_panic_value(text, finder->process, &finder->types, panic->type, panic->data);
+		if (panic->recovered)
+			add_line(finder->crash,
+				 panic->repanicked ? " [recovered, repanicked]" : " [recovered]");
+		add_line(finder->crash, "\n");
+	}
+	add_signal_of(finder, g);
+	set_goroutine(finder->crash, g);
+}
+
+/* A signal that is being handled and ends programs, preferably not the one that the runtime has
+ * other threads print their stacks by. */
+static void find_signal(struct finder *finder)
+{
+	enum { QUIT = 3 };
+	const struct gh_stack_thread *found = NULL;
+	for (size_t i = 0; i < finder->process->nthreads; i++) {
+		const struct gh_stack_thread *thread = &finder->stack.threads[i];
+		if (signal_name(thread->signal.number) != NULL &&
+		    (found == NULL || found->signal.number == QUIT))
+			found = thread;
+	}
+	if (found == NULL)
+		return;
+	char text[160];
+	uint64_t code = (uint64_t)(int32_t)found->signal.code;
+	if (finder->process->tab->pointer_size == 4)
+		code &= UINT32_MAX;
+	snprintf(text, sizeof(text), "%s\nPC=0x%" PRIx64 " sigcode=%" PRIu64 "\n",
+		 signal_name(found->signal.number), found->at.pc, code);
+	add_line(finder->crash, text);
+	find_goroutine(finder, found->at.sp);
+}
+
+/* The name of the function that PC is in. NULL if it is in none. */
+static const char *function_name(const struct gh_process *process, uint64_t pc)
+{
+	const struct gh_pclntab *tab = process->tab;
+	struct gh_func func;
+	size_t index = gh_pclntab_find(tab, pc - process->bias);
+	if (index == SIZE_MAX || !gh_pclntab_record(tab, index, &func, NULL))
+		return NULL;
+	return gh_pclntab_name(tab, func.name);
+}
+
+/* Appends what G has deferred: runtime._defer begins with flags, up to Go 1.17 with a size before
+ * them, then SP, pc and the closure; up to Go 1.21 the panic that runs it comes before the link. */
+static void add_deferred(struct finder *finder, const struct gh_goroutine *g)
+{
+	struct gh_process *process = finder->process;
+	struct gh_process_memory *memory = &process->memory;
+	struct gh_buffer *out = &finder->crash->deferred;
+	unsigned word = process->tab->pointer_size;
+	uint64_t start = word == 4 && process->minor < 18 ? 2 * word : word;
+	uint64_t at = g->top_defer;
+	for (unsigned i = 0; at != 0 && i < MAX_DEFERRED; i++) {
+		uint64_t pc;
+		uint64_t closure;
+		uint64_t entry;
+		if (!gh_process_uint(memory, at + start + word, word, &pc) ||
+		    !gh_process_uint(memory, at + start + 2 * word, word, &closure))
+			break;
+		const char *by = function_name(process, pc - 1);
+		const char *name = gh_panic_read_word(process, closure, &entry)
+				       ? function_name(process, entry)
+				       : NULL;
+		if (name != NULL && by != NULL) {
+			char text[64];
+			snprintf(text, sizeof(text), "deferred in goroutine %" PRIu64 ": ", g->id);
+			gh_buffer_bytes(out, text, strlen(text));
+			gh_buffer_bytes(out, name, strlen(name));
+			gh_buffer_bytes(out, " by ", 4);
+			gh_buffer_bytes(out, by, strlen(by));
+			gh_buffer_u8(out, '\n');
+		}
+		uint64_t link = at + start + (process->minor < 22 ? 4 : 3) * word;
+		if (!gh_process_uint(memory, link, word, &at))
+			break;
+	}
+}
+
+/* Reads the goroutines that may have crashed. */
+static bool read_goroutines(struct finder *finder, struct gh_buffer *goroutines)
+{
+	struct gh_goroutine g;
+	while (gh_goroutines_next(&finder->all, finder->process, &g))
+		if (g.thread != 0 || g.top_panic != 0)
+			gh_buffer_bytes(goroutines, &g, sizeof(g));
+	finder->goroutines = (const void *)goroutines->data;
+	finder->count = goroutines->size / sizeof(g);
+	return !goroutines->failed && !finder->all.failed;
+}
+
+static void find_crash(struct finder *finder)
+{
+	bool fatal = find_fatal(finder);
+	if (!fatal && finder->fatal_panic)
+		add_panics(finder, &finder->panicking);
+	else if (!fatal)
+		find_signal(finder);
+	if (finder->crash->text.size == 0 && finder->panicking.id != 0)
+		add_panics(finder, &finder->panicking);
+	for (size_t i = 0; i < finder->count && finder->crash->has_goroutine; i++)
+		if (finder->goroutines[i].id == finder->crash->goroutine)
+			add_deferred(finder, &finder->goroutines[i]);
+}
+
+bool gh_crash_find(struct gh_crash *crash, struct gh_process *process, struct gh_error *err)
+{
+	struct finder finder = {.crash = crash, .process = process};
+	struct gh_buffer goroutines = {0};
+	*crash = (struct gh_crash){0};
+	if (!gh_rtypes_find(&finder.types, process->tab, err)) {
+		gh_rtypes_free(&finder.types);
+		return false;
+	}
+	bool found = gh_goroutines_find(&finder.all, process, err);
+	if (found) {
+		bool whole =
+		    gh_stack_open(&finder.stack, process) && read_goroutines(&finder, &goroutines);
+		if (whole)
+			find_crash(&finder);
+		gh_stack_free(&finder.stack);
+		gh_goroutines_free(&finder.all);
+		if (!whole || crash->text.failed || crash->deferred.failed)
+			found = gh_fail_errno(err, process->tab->image->path, "look for a crash");
+	}
+	gh_buffer_free(&goroutines);
+	gh_rtypes_free(&finder.types);
+	return found;
+}
+
+void gh_crash_free(struct gh_crash *crash)
+{
+	gh_buffer_free(&crash->text);
+	gh_buffer_free(&crash->deferred);
+}

@@ -1,0 +1,314 @@
+#include "lib/process/panic_value.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The longest text that is read, in bytes. */
+#define MAX_TEXT 4096
+
+/* Errors that are followed through those that wrap them. */
+#define MAX_WRAPS 8
+
+/* What is being printed. */
+struct value {
+	struct gh_buffer *out;
+	struct gh_process *process;
+	const struct gh_rtypes *types;
+	unsigned depth; /* of errors that wrap others */
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct gh_buffer *out, const char *format,
+						      ...)
+{
+	char text[256];
+	va_list args;
+	va_start(args, format);
+	int length = vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (length > 0)
+		gh_buffer_bytes(out, text,
+				(size_t)length < sizeof(text) ? (size_t)length : sizeof(text) - 1);
+}
+
+bool gh_panic_read(struct gh_process *process, uint64_t address, void *buf, size_t size)
+{
+	struct gh_cursor cur;
+	if (gh_process_read(&process->memory, address, buf, size))
+		return true;
+	if (!gh_image_at(process->tab->image, address - process->bias, &cur) ||
+	    gh_cursor_left(&cur) < size)
+		return false;
+	memcpy(buf, cur.pos, size);
+	return true;
+}
+
+/* Reads an integer of SIZE bytes. False, and *NUMBER 0, if it is not there. */
+static bool read_number(struct gh_process *process, uint64_t address, unsigned size,
+			uint64_t *number)
+{
+	uint8_t bytes[8];
+	*number = 0;
+	if (!gh_panic_read(process, address, bytes, size))
+		return false;
+	struct gh_cursor cur =
+	    gh_cursor_make(bytes, size, "memory", address, process->memory.big_endian);
+	*number = gh_cursor_uint(&cur, size);
+	return true;
+}
+
+bool gh_panic_read_word(struct gh_process *process, uint64_t address, uint64_t *word)
+{
+	return read_number(process, address, process->tab->pointer_size, word);
+}
+
+void gh_panic_string(struct gh_buffer *out, struct gh_process *process, uint64_t address,
+		     uint64_t size)
+{
+	char text[MAX_TEXT];
+	size_t length = size < sizeof(text) ? (size_t)size : sizeof(text);
+	if (!gh_panic_read(process, address, text, length)) {
+		add(out, "(a string that cannot be read)");
+		return;
+	}
+	for (size_t i = 0; i < length; i++) {
+		gh_buffer_u8(out, (uint8_t)text[i]);
+		if (text[i] == '\n')
+			gh_buffer_u8(out, '\t');
+	}
+	if (length < size)
+		add(out, "...");
+}
+
+/* The word at ADDRESS; 0 if it cannot be read. */
+static uint64_t read_word(const struct value *value, uint64_t address)
+{
+	uint64_t word;
+	gh_panic_read_word(value->process, address, &word);
+	return word;
+}
+
+/* Appends the string whose header is at ADDRESS. */
+static void add_string(const struct value *value, uint64_t address)
+{
+	unsigned word = value->process->tab->pointer_size;
+	gh_panic_string(value->out, value->process, read_word(value, address),
+			read_word(value, address + word));
+}
+
+/* As runtime.printfloat does: three digits of exponent. */
+static void add_float(struct gh_buffer *out, double number)
+{
+	char text[64];
+	snprintf(text, sizeof(text), "%+.6e", number);
+	char *exponent = strchr(text, 'e');
+	if (exponent == NULL) { /* not finite */
+		add(out, "%s", number != number ? "NaN" : number > 0 ? "+Inf" : "-Inf");
+		return;
+	}
+	add(out, "%.*s%03d", (int)(exponent + 2 - text), text, (int)strtol(exponent + 2, NULL, 10));
+}
+
+static double as_float(uint64_t bits, unsigned size)
+{
+	float narrow;
+	double wide;
+	uint32_t low = (uint32_t)bits;
+	memcpy(&narrow, &low, sizeof(narrow));
+	memcpy(&wide, &bits, sizeof(wide));
+	return size == 4 ? (double)narrow : wide;
+}
+
+/* Appends the number of this KIND and SIZE in bytes, BITS. */
+static void add_number(struct gh_buffer *out, unsigned kind, unsigned size, uint64_t bits)
+{
+	if (kind == GH_KIND_BOOL)
+		add(out, "%s", bits != 0 ? "true" : "false");
+	else if (kind == GH_KIND_FLOAT32 || kind == GH_KIND_FLOAT64)
+		add_float(out, as_float(bits, size));
+	else if (kind >= GH_KIND_UINT)
+		add(out, "%" PRIu64, bits);
+	else
+		add(out, "%" PRId64, (int64_t)(bits << (64 - 8 * size)) >> (64 - 8 * size));
+}
+
+/* Appends the value of a basic TYPE at ADDRESS. False if TYPE is another, or it cannot be read. */
+static bool add_basic(const struct value *value, const struct gh_rtype *type, uint64_t address)
+{
+	uint64_t bits;
+	uint64_t imaginary;
+	unsigned size = (unsigned)type->size;
+	if (type->kind == GH_KIND_STRING) {
+		add_string(value, address);
+		return true;
+	}
+	if (type->kind == GH_KIND_COMPLEX64 || type->kind == GH_KIND_COMPLEX128) {
+		size /= 2;
+		if ((size != 4 && size != 8) ||
+		    !read_number(value->process, address, size, &bits) ||
+		    !read_number(value->process, address + size, size, &imaginary))
+			return false;
+		add(value->out, "(");
+		add_float(value->out, as_float(bits, size));
+		add_float(value->out, as_float(imaginary, size));
+		add(value->out, "i)");
+		return true;
+	}
+	if (type->kind < GH_KIND_BOOL || type->kind > GH_KIND_FLOAT64 ||
+	    (size != 1 && size != 2 && size != 4 && size != 8) ||
+	    !read_number(value->process, address, size, &bits))
+		return false;
+	add_number(value->out, type->kind, size, bits);
+	return true;
+}
+
+/* Appends runtime.boundsError, which is at ADDRESS: x, y, whether x is signed, and the code. */
+static void add_bounds(const struct value *value, uint64_t address)
+{
+	static const char *const formats[] = {
+	    "index out of range [%x] with length %y",
+	    "slice bounds out of range [:%x] with length %y",
+	    "slice bounds out of range [:%x] with capacity %y",
+	    "slice bounds out of range [%x:%y]",
+	    "slice bounds out of range [::%x] with length %y",
+	    "slice bounds out of range [::%x] with capacity %y",
+	    "slice bounds out of range [:%x:%y]",
+	    "slice bounds out of range [%x:%y:]",
+	    "cannot convert slice with length %x to array or pointer to array with length %y",
+	};
+	static const char *const negative[] = {
+	    "index out of range [%x]",          "slice bounds out of range [:%x]",
+	    "slice bounds out of range [:%x]",  "slice bounds out of range [%x:]",
+	    "slice bounds out of range [::%x]", "slice bounds out of range [::%x]",
+	    "slice bounds out of range [:%x:]", "slice bounds out of range [%x::]",
+	};
+	unsigned word = value->process->tab->pointer_size;
+	uint64_t x;
+	uint64_t is_signed;
+	uint64_t code;
+	if (!read_number(value->process, address, 8, &x) ||
+	    !read_number(value->process, address + 8 + word, 1, &is_signed) ||
+	    !read_number(value->process, address + 8 + word + 1, 1, &code))
+		return;
+	bool below = is_signed != 0 && (int64_t)x < 0;
+	size_t count =
+	    below ? sizeof(negative) / sizeof(negative[0]) : sizeof(formats) / sizeof(formats[0]);
+	const char *format = code >= count ? "out of range"
+			     : below       ? negative[code]
+					   : formats[code];
+	add(value->out, "runtime error: ");
+	for (; *format != '\0'; format++) {
+		if (*format != '%')
+			gh_buffer_u8(value->out, (uint8_t)*format);
+		else if (*++format == 'y')
+			add(value->out, "%" PRId64, (int64_t)read_word(value, address + 8));
+		else if (is_signed != 0)
+			add(value->out, "%" PRId64, (int64_t)x);
+		else
+			add(value->out, "%" PRIu64, x);
+	}
+}
+
+static void add_interface(struct value *value, uint64_t type, uint64_t data);
+
+/* Appends the error whose interface, with methods, is at ADDRESS: the itab's second word is the
+ * type. */
+static void add_error(struct value *value, uint64_t address)
+{
+	unsigned word = value->process->tab->pointer_size;
+	uint64_t itab = read_word(value, address);
+	if (value->depth++ < MAX_WRAPS)
+		add_interface(value, itab == 0 ? 0 : read_word(value, itab + word),
+			      read_word(value, address + word));
+}
+
+/* Appends the text of an error whose type and value's place are known. False if they are not. */
+static bool add_known_error(struct value *value, const struct gh_rtype *type, uint64_t address)
+{
+	/* Structs, and pointers to them, that begin with the text. */
+	static const char *const texts[] = {"*errors.errorString", "*fmt.wrapError",
+					    "*fmt.wrapErrors"};
+	static const char *const operations[] = {"*fs.PathError", "*os.PathError"};
+	unsigned word = value->process->tab->pointer_size;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		if (gh_rtype_text_is(type->text, texts[i])) {
+			add_string(value, address);
+			return true;
+		}
+	}
+	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
+		if (gh_rtype_text_is(type->text, operations[i])) {
+			add_string(value, address);
+			add(value->out, " ");
+			add_string(value, address + 2 * word);
+			add(value->out, ": ");
+			add_error(value, address + 4 * word);
+			return true;
+		}
+	}
+	if (gh_rtype_text_is(type->text, "*os.SyscallError")) {
+		add_string(value, address);
+		add(value->out, ": ");
+		add_error(value, address + 2 * word);
+	} else if (gh_rtype_text_is(type->text, "runtime.errorString") ||
+		   gh_rtype_text_is(type->text, "runtime.errorAddressString")) {
+		add(value->out, "runtime error: ");
+		add_string(value, address);
+	} else if (gh_rtype_text_is(type->text, "runtime.plainError")) {
+		add_string(value, address);
+	} else if (gh_rtype_text_is(type->text, "runtime.boundsError")) {
+		add_bounds(value, address);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* A type that is Go's own, not one declared from it. */
+static bool is_predeclared(const struct gh_rtype *type)
+{
+	return memchr(type->text.start, '.', type->text.length) == NULL;
+}
+
+static void add_interface(struct value *value, uint64_t type, uint64_t data)
+{
+	const struct gh_rtypes *types = value->types;
+	uint32_t number = gh_rtypes_at(types, type - value->process->bias);
+	struct gh_buffer *out = value->out;
+	if (type == 0) {
+		add(out, "nil");
+		return;
+	}
+	if (number == GH_NO_RTYPE) {
+		add(out, "(type 0x%" PRIx64 ") 0x%" PRIx64, type, data);
+		return;
+	}
+	const struct gh_rtype *known = &types->items[number];
+	if (add_known_error(value, known, data))
+		return;
+	bool basic = known->kind <= GH_KIND_COMPLEX128 || known->kind == GH_KIND_STRING;
+	if (!basic || known->direct) {
+		add(out, "(");
+		gh_buffer_bytes(out, known->text.start, known->text.length);
+		add(out, ") 0x%" PRIx64, data);
+		return;
+	}
+	bool declared = !is_predeclared(known);
+	const char *quote = known->kind == GH_KIND_STRING ? "\"" : "";
+	if (declared) {
+		gh_buffer_bytes(out, known->text.start, known->text.length);
+		add(out, "(%s", quote);
+	}
+	add_basic(value, known, data);
+	if (declared)
+		add(out, "%s)", quote);
+}
+
+void gh_panic_value(struct gh_buffer *out, struct gh_process *process,
+		    const struct gh_rtypes *types, uint64_t type, uint64_t data)
+{
+	struct value value = {.out = out, .process = process, .types = types};
+	add_interface(&value, type, data);
+}

@@ -1,0 +1,402 @@
+#include "lib/profile/alloc_sites.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/profile/line_lookup.h"
+
+/* A frame as a dump has it; equal ones are one. */
+struct frame {
+	struct gh_allocation_line line;
+	uint64_t hash;  /* of file and line */
+	uint32_t place; /* that it alone is, plus 1; 0 if it is none */
+};
+
+/* What is needed while stacks become places. */
+struct making {
+	struct gh_allocations *to;
+	struct gh_intern raw;         /* frames as bytes of the dump, by number */
+	struct gh_buffer frames;      /* struct frame, by number */
+	struct gh_linestacks code;    /* empty without a program */
+	struct gh_buffer found;       /* struct found */
+	const struct gh_pclntab *tab; /* NULL without a program */
+};
+
+/* A place that is in the program's code. */
+struct found {
+	uint64_t start; /* of its range */
+	uint32_t place; /* its number */
+	bool wrappers;  /* wrappers are among its lines */
+};
+
+uint64_t gh_profile_inuse(const struct gh_dump_profile *record)
+{
+	return record->frees < record->allocations ? record->allocations - record->frees : 0;
+}
+
+uint64_t gh_profile_bytes(uint64_t count, uint64_t size)
+{
+	uint64_t bytes;
+	if (__builtin_mul_overflow(count, size, &bytes) || bytes > INT64_MAX)
+		return INT64_MAX;
+	return bytes;
+}
+
+/* The places, or before those are made the frames, of STACK; NULL if it has none. */
+static uint32_t *places_of(const struct gh_allocations *allocations,
+			   const struct gh_allocation_stack *stack)
+{
+	uint32_t *all = (uint32_t *)(void *)allocations->stack_places.data;
+	return stack->nplaces > 0 ? all + stack->first : NULL;
+}
+
+const uint32_t *gh_allocations_stack(const struct gh_allocations *allocations, size_t number,
+				     size_t *count)
+{
+	const struct gh_allocation_stack *stack =
+	    (const struct gh_allocation_stack *)(const void *)allocations->stacks.data + number;
+	*count = stack->nplaces - stack->hidden;
+	return *count > 0 ? places_of(allocations, stack) + stack->hidden : NULL;
+}
+
+static const char *text_at(const struct making *making, struct gh_dump_slice slice)
+{
+	struct gh_cursor cur = gh_dump_bytes(making->to->dump, slice);
+	return (const char *)cur.pos;
+}
+
+/* Notes FRAME, which has not been seen before. */
+static bool add_frame(struct making *making, const struct gh_profile_frame *frame)
+{
+	struct frame *added = gh_buffer_extend(&making->frames, sizeof(*added));
+	if (added == NULL)
+		return false;
+	const char *function = text_at(making, frame->function);
+	const char *file = text_at(making, frame->file);
+	struct gh_intern *texts = &making->to->texts;
+	*added = (struct frame){
+	    .line =
+		{
+		    .function = gh_intern_add(texts, function, frame->function.size),
+		    .file = gh_intern_add(texts, file, frame->file.size),
+		    .line = frame->line,
+		},
+	    .hash = gh_linestack_line(file, frame->file.size, frame->line),
+	};
+	return added->line.function != GH_INTERN_NONE && added->line.file != GH_INTERN_NONE;
+}
+
+/* Reads the stack of RECORD: the numbers of its frames, for now where those of its places go. */
+static bool read_stack(struct making *making, const struct gh_dump_profile *record)
+{
+	struct gh_cursor cur = making->to->dump->file;
+	gh_cursor_seek(&cur, record->frames);
+	for (uint64_t i = 0; i < record->nframes; i++) {
+		struct gh_profile_frame frame;
+		const char *start = (const char *)cur.pos;
+		if (!gh_profile_next(&cur, &frame))
+			break;
+		uint32_t count = making->raw.count;
+		uint32_t number =
+		    gh_intern_add(&making->raw, start, (size_t)((const char *)cur.pos - start));
+		if (number == GH_INTERN_NONE || (number == count && !add_frame(making, &frame)))
+			return false;
+		gh_buffer_bytes(&making->to->stack_places, &number, sizeof(number));
+	}
+	return !making->to->stack_places.failed;
+}
+
+static bool read_stacks(struct making *making)
+{
+	struct gh_allocations *to = making->to;
+	struct gh_dump_record record;
+	for (size_t i = 0; i < gh_dump_count(to->dump, GH_DUMP_PROFILE); i++) {
+		struct gh_allocation_stack stack = {.first =
+							to->stack_places.size / sizeof(uint32_t)};
+		gh_dump_get(to->dump, GH_DUMP_PROFILE, i, &record);
+		if (!read_stack(making, &record.profile))
+			return false;
+		stack.nplaces = to->stack_places.size / sizeof(uint32_t) - stack.first;
+		gh_buffer_bytes(&to->stacks, &stack, sizeof(stack));
+	}
+	return !to->stacks.failed;
+}
+
+static struct frame *frame_at(const struct making *making, uint32_t number)
+{
+	return (struct frame *)(void *)making->frames.data + number;
+}
+
+/* Adds a place whose NLINES lines are the next to be added. Returns its number plus 1; 0 if memory
+ * ran out. */
+static uint32_t add_place(struct gh_allocations *to, uint64_t address, uint32_t nlines)
+{
+	struct gh_allocation_place place = {.address = address, .nlines = nlines};
+	place.first_line = (uint32_t)(to->lines.size / sizeof(struct gh_allocation_line));
+	gh_buffer_bytes(&to->places, &place, sizeof(place));
+	return to->places.failed ? 0 : (uint32_t)(to->places.size / sizeof(place));
+}
+
+/* The place, plus 1, that frame NUMBER is by itself. */
+static uint32_t place_of_frame(struct making *making, uint32_t number)
+{
+	struct frame *frame = frame_at(making, number);
+	if (frame->place == 0) {
+		frame->place = add_place(making->to, 0, 1);
+		gh_buffer_bytes(&making->to->lines, &frame->line, sizeof(frame->line));
+	}
+	return frame->place;
+}
+
+/* The same for the place in the code that ITEM is; its lines are added later. */
+static uint32_t place_of_code(struct making *making, struct gh_linestack *item)
+{
+	if (item->number == 0) {
+		item->number = add_place(making->to, item->start, 0);
+		struct found found = {item->start, item->number - 1, item->wrappers};
+		gh_buffer_bytes(&making->found, &found, sizeof(found));
+	}
+	return item->number;
+}
+
+/* The code whose lines have the hash HASH. FIRST: they are a stack's innermost, the first of them
+ * that of where its call returns to. CUT: there may be more. */
+static struct gh_linestack *look_up(const struct gh_linestacks *code, uint64_t hash, bool first,
+				    bool cut)
+{
+	static const struct {
+		enum gh_linestack_kind kind;
+		bool first; /* is for a stack's innermost lines */
+		bool cut;   /* is for lines that there may be more of */
+	} ways[] = {
+	    {GH_LINESTACK_ALLOCATES, true, false}, {GH_LINESTACK_RETURNS, true, false},
+	    {GH_LINESTACK_ALL, false, false},      {GH_LINESTACK_MAY_RETURN, true, false},
+	    {GH_LINESTACK_PART, false, true},
+	};
+	struct gh_linestack *item = NULL;
+	for (size_t i = 0; item == NULL && i < sizeof(ways) / sizeof(ways[0]); i++)
+		if ((first || !ways[i].first) && (cut || !ways[i].cut))
+			item = gh_linestacks_find(code, hash, ways[i].kind);
+	return item;
+}
+
+/* The code whose lines are those of the COUNT first of NFRAMES frames, the rest of a stack; as many
+ * as there are of one function, but it may have called itself. FIRST: they are the stack's
+ * innermost. NULL if there is none; else COUNT is how many frames it is. */
+static struct gh_linestack *find_code(const struct making *making, const uint32_t *frames,
+				      size_t nframes, size_t *count, bool first)
+{
+	uint64_t hashes[GH_MAX_INLINE_DEPTH];
+	uint32_t function = frame_at(making, frames[0])->line.function;
+	const struct gh_interned *name = making->to->texts.items[function];
+	uint64_t hash = gh_linestack_start(name->text, name->length);
+	size_t n = 0;
+	for (; n < nframes && n < GH_MAX_INLINE_DEPTH; n++) {
+		const struct frame *frame = frame_at(making, frames[n]);
+		if (frame->line.function != function)
+			break;
+		hash = gh_linestack_add(hash, frame->hash);
+		hashes[n] = hash;
+	}
+	for (; n > 0; n--) {
+		/* The runtime keeps so many frames only; Go before 1.12, of inlined calls one. */
+		bool cut = n == nframes || n == 1;
+		struct gh_linestack *item = look_up(&making->code, hashes[n - 1], first, cut);
+		*count = n;
+		if (item != NULL)
+			return item;
+	}
+	return NULL;
+}
+
+/* Makes STACK's frames places: as many or fewer, in the same place. */
+static bool make_places(struct making *making, struct gh_allocation_stack *stack)
+{
+	uint32_t *to = places_of(making->to, stack);
+	const uint32_t *from = to;
+	size_t nplaces = 0;
+	for (size_t i = 0, count; i < stack->nplaces; i += count) {
+		struct gh_linestack *item =
+		    find_code(making, from + i, stack->nplaces - i, &count, i == 0);
+		if (item == NULL)
+			count = 1;
+		uint32_t place =
+		    item != NULL ? place_of_code(making, item) : place_of_frame(making, from[i]);
+		if (place == 0)
+			return false;
+		to[nplaces++] = place - 1;
+	}
+	stack->nplaces = nplaces;
+	return !making->to->lines.failed && !making->found.failed;
+}
+
+static bool make_all_places(struct making *making)
+{
+	struct gh_allocation_stack *stacks = (void *)making->to->stacks.data;
+	size_t nstacks = making->to->stacks.size / sizeof(*stacks);
+	for (size_t i = 0; i < nstacks; i++)
+		if (!make_places(making, &stacks[i]))
+			return false;
+	return true;
+}
+
+/* Adds the lines of the place FOUND, which is in RANGE. */
+static bool add_lines(struct making *making, const struct found *found,
+		      const struct gh_range *range)
+{
+	struct gh_allocations *to = making->to;
+	struct gh_allocation_place *place =
+	    (struct gh_allocation_place *)(void *)to->places.data + found->place;
+	place->first_line = (uint32_t)(to->lines.size / sizeof(struct gh_allocation_line));
+	for (unsigned i = 0; i < range->nframes; i++) {
+		const struct gh_frame *frame = &range->frames[i];
+		if (!found->wrappers && gh_linestack_is_wrapper(making->tab, frame))
+			continue;
+		const char *name = gh_pclntab_name(making->tab, frame->name);
+		const char *file = gh_pclntab_file(making->tab, frame->file);
+		struct gh_allocation_line line = {
+		    .function = gh_intern_add(&to->texts, name, strlen(name)),
+		    .file = gh_intern_add(&to->texts, file, strlen(file)),
+		    .line = frame->line > 0 ? (uint64_t)frame->line : 0,
+		    .start_line = frame->start_line,
+		    .inlined = i + 1 < range->nframes,
+		};
+		if (line.function == GH_INTERN_NONE || line.file == GH_INTERN_NONE)
+			return false;
+		gh_buffer_bytes(&to->lines, &line, sizeof(line));
+		place->nlines++;
+	}
+	return !to->lines.failed;
+}
+
+static int compare_found(const void *a, const void *b)
+{
+	uint64_t first = ((const struct found *)a)->start;
+	uint64_t second = ((const struct found *)b)->start;
+	return (first > second) - (first < second);
+}
+
+/* Adds the lines of all places in the code, in one walk over the functions that they are in. */
+static bool add_code_lines(struct making *making)
+{
+	struct found *found = (void *)making->found.data;
+	size_t nfound = making->found.size / sizeof(*found);
+	struct gh_sourcemap map = {0};
+	struct gh_func func = {0};
+	struct gh_range range = {0};
+	bool added = true;
+	if (nfound > 0)
+		qsort(found, nfound, sizeof(*found), compare_found);
+	for (size_t i = 0; added && i < nfound; i++) {
+		if (found[i].start >= func.end) {
+			size_t index = gh_pclntab_find(making->tab, found[i].start);
+			added = gh_pclntab_func(making->tab, index, &func, NULL) &&
+				gh_sourcemap_start(&map, making->tab, &func) &&
+				gh_sourcemap_next(&map, &range);
+		}
+		while (added && range.start < found[i].start)
+			added = gh_sourcemap_next(&map, &range);
+		added = added && add_lines(making, &found[i], &range);
+	}
+	gh_sourcemap_free(&map);
+	return added;
+}
+
+static bool starts_with(const struct gh_interned *text, const char *prefix)
+{
+	size_t length = strlen(prefix);
+	return text->length >= length && memcmp(text->text, prefix, length) == 0;
+}
+
+/* PLACE is all the runtime's, as runtime/pprof sees it. */
+static bool is_runtime(const struct gh_allocations *allocations, uint32_t place)
+{
+	const struct gh_allocation_line *line = gh_allocations_line(allocations, place, 0);
+	for (uint32_t n = gh_allocations_place(allocations, place)->nlines; n > 0; n--, line++) {
+		const struct gh_interned *name = allocations->texts.items[line->function];
+		if (!starts_with(name, "runtime.") && !starts_with(name, "internal/runtime/"))
+			return false;
+	}
+	return true;
+}
+
+static bool is_goexit(const struct gh_allocations *allocations, uint32_t place)
+{
+	static const char goexit[] = "runtime.goexit";
+	uint32_t function = gh_allocations_line(allocations, place, 0)->function;
+	const struct gh_interned *name = allocations->texts.items[function];
+	return name->length == strlen(goexit) && memcmp(name->text, goexit, name->length) == 0;
+}
+
+/* Does as writeHeapProto and appendLocsForStack in src/runtime/pprof: runtime.goexit is left out,
+ * and the runtime's calls up to the first that is not, if there is one. */
+static void hide_runtime(const struct gh_allocations *allocations,
+			 struct gh_allocation_stack *stack)
+{
+	const uint32_t *places = places_of(allocations, stack);
+	if (stack->nplaces > 0 && is_goexit(allocations, places[stack->nplaces - 1]))
+		stack->nplaces--;
+	while (stack->hidden < stack->nplaces && is_runtime(allocations, places[stack->hidden]))
+		stack->hidden++;
+	if (stack->hidden == stack->nplaces)
+		stack->hidden = 0;
+}
+
+static void hide_all_runtimes(struct gh_allocations *allocations)
+{
+	struct gh_allocation_stack *stacks = (void *)allocations->stacks.data;
+	for (size_t i = 0; i < allocations->stacks.size / sizeof(*stacks); i++)
+		hide_runtime(allocations, &stacks[i]);
+}
+
+static bool make(struct making *making)
+{
+	/* The names of the frames' functions and files, and so those of all functions to look in.
+	 */
+	return read_stacks(making) &&
+	       (making->tab == NULL ||
+		gh_linestacks_build(&making->code, making->tab, &making->to->texts)) &&
+	       make_all_places(making) && add_code_lines(making);
+}
+
+bool gh_allocations_make(struct gh_allocations *allocations, const struct gh_dump *dump,
+			 const struct gh_pclntab *tab, struct gh_error *err)
+{
+	*allocations = (struct gh_allocations){.dump = dump};
+	struct making making = {.to = allocations, .tab = tab};
+	bool made = make(&making);
+	if (made)
+		hide_all_runtimes(allocations);
+	else
+		gh_fail_memory(err, dump->path);
+	gh_linestacks_free(&making.code);
+	gh_intern_free(&making.raw);
+	gh_buffer_free(&making.frames);
+	gh_buffer_free(&making.found);
+	return made;
+}
+
+void gh_allocations_free(struct gh_allocations *allocations)
+{
+	gh_intern_free(&allocations->texts);
+	gh_buffer_free(&allocations->lines);
+	gh_buffer_free(&allocations->places);
+	gh_buffer_free(&allocations->stack_places);
+	gh_buffer_free(&allocations->stacks);
+}
+
+void gh_samples_find(uint32_t *records, const struct gh_heap *heap)
+{
+	const struct gh_dump *dump = heap->dump;
+	for (uint32_t i = 0; i < heap->count; i++)
+		records[i] = GH_NOT_SAMPLED;
+	for (size_t i = 0; i < gh_dump_count(dump, GH_DUMP_SAMPLE); i++) {
+		struct gh_dump_record record;
+		gh_dump_get(dump, GH_DUMP_SAMPLE, i, &record);
+		uint32_t object = gh_heap_find(heap, record.sample.object);
+		size_t profile = gh_dump_find(dump, GH_DUMP_PROFILE, record.sample.profile);
+		if (object != GH_HEAP_NONE && records[object] == GH_NOT_SAMPLED &&
+		    profile < GH_NOT_SAMPLED)
+			records[object] = (uint32_t)profile;
+	}
+}

@@ -1,0 +1,344 @@
+#include "lib/typing/infer.h"
+
+#include <stdlib.h>
+
+/* How often an object's type may be found anew: claims that contradict each other could go on. */
+#define MAX_CHANGES 15
+
+static uint32_t add_bytes(struct gh_layouts *layouts, const char *name)
+{
+	struct gh_layout bytes = {.size = 1,
+				  .kind = GH_LAYOUT_DATA,
+				  .elem = GH_NO_LAYOUT,
+				  .group = GH_NO_LAYOUT,
+				  .refines = GH_NO_LAYOUT};
+	return gh_layouts_add_named(layouts, bytes, name, NULL, 0);
+}
+
+bool gh_typer_make(struct gh_typer *typer, const struct gh_heap *heap, struct gh_layouts *layouts,
+		   const struct gh_pclntab *program, uint64_t bias)
+{
+	*typer = (struct gh_typer){.heap = heap,
+				   .layouts = layouts,
+				   .program = program,
+				   .bias = bias,
+				   .allocator = gh_allocator_of(heap->dump),
+				   .budget = heap->dump->objects.bytes};
+	typer->string_data = add_bytes(layouts, "string data");
+	typer->small_values = add_bytes(layouts, "small values");
+	typer->findings = malloc(((size_t)heap->count + 1) * sizeof(*typer->findings));
+	typer->evidence = calloc((size_t)heap->count + 1, sizeof(*typer->evidence));
+	if (typer->findings == NULL || typer->evidence == NULL ||
+	    typer->small_values == GH_NO_LAYOUT)
+		return false;
+	for (uint32_t i = 0; i < heap->count; i++)
+		typer->findings[i] = (struct gh_finding){.layout = GH_TYPER_NONE};
+	return gh_prefix_types_find(&typer->containers, layouts);
+}
+
+void gh_typer_free(struct gh_typer *typer)
+{
+	free(typer->findings);
+	free(typer->evidence);
+	gh_prefix_types_free(&typer->containers);
+	gh_buffer_free(&typer->objects);
+	gh_buffer_free(&typer->stretches);
+	gh_buffer_free(&typer->closure_types);
+	gh_numbermap_free(&typer->seen);
+	gh_numbermap_free(&typer->closures);
+	gh_numbermap_free(&typer->dumped);
+}
+
+void gh_typer_view(const struct gh_typer *typer, uint32_t object, struct gh_view *view)
+{
+	const struct gh_dump *dump = typer->heap->dump;
+	struct gh_heap_object place = gh_heap_object(typer->heap, object);
+	*view = (struct gh_view){.object = object, .address = place.address, .size = place.size};
+	struct gh_cursor cur = dump->file;
+	gh_cursor_seek(&cur, place.offset);
+	gh_dump_record_read_again(&cur, dump->format, &view->record);
+	if (dump->format < GH_DUMP_1_4)
+		return;
+	gh_cursor_seek(&cur, view->record.object.fields.offset);
+	view->no_pointers = gh_cursor_u8(&cur) == 0;
+	if (!view->no_pointers && gh_allocator_has_header(&typer->allocator, place.size))
+		view->header = GH_OBJECT_HEADER;
+	view->address += view->header;
+}
+
+bool gh_typer_matches(struct gh_typer *typer, const struct gh_view *view, uint32_t number,
+		      bool many)
+{
+	struct gh_fields walk;
+	struct gh_field field;
+	struct gh_link link;
+	const struct gh_link *links;
+	uint64_t found = 0;
+	/* Before, other kinds of fields are mixed with pointers. */
+	if (typer->heap->dump->format < GH_DUMP_1_7)
+		return true;
+	gh_layouts_links(typer->layouts, number, &links);
+	const struct gh_layout *layout = gh_layout(typer->layouts, number);
+	uint64_t size = layout->size;
+	if (layout->opaque || (layout->open && view->no_pointers))
+		return true;
+	if (view->no_pointers)
+		return layout->npointers == 0;
+	/* From Go 1.22 on, what is larger is looked through as if its type went on to the end. */
+	bool repeated = gh_allocator_repeats(&typer->allocator, view->size);
+	gh_dump_fields(typer->heap->dump, &view->record, &walk);
+	while (gh_fields_next(&walk, &field)) {
+		uint64_t offset = field.offset - view->header;
+		if (field.offset < view->header || (!many && !repeated && offset >= size) ||
+		    !gh_layouts_link_at(typer->layouts, number, offset % size, &link))
+			return false;
+		found++;
+	}
+	uint64_t expected = gh_layout(typer->layouts, number)->npointers;
+	if (repeated)
+		return expected > 0 && found >= expected;
+	return many ? expected > 0 && found % expected == 0 : found == expected;
+}
+
+static void assign(struct gh_typer *typer, uint32_t object, uint32_t number, bool many,
+		   enum gh_trust trust)
+{
+	struct gh_evidence *evidence = &typer->evidence[object];
+	if (evidence->changes == MAX_CHANGES)
+		return;
+	evidence->changes++;
+	if (trust > evidence->trust)
+		evidence->trust = trust & 7;
+	typer->findings[object].layout = number & GH_TYPER_NONE;
+	typer->findings[object].many = many;
+	if (gh_layout(typer->layouts, number)->has_pointers)
+		gh_buffer_bytes(&typer->objects, &object, sizeof(object));
+}
+
+/* Of two types that do not contain each other, that is kept which is trusted more; or else the
+ * larger; or else the one that comes first. */
+static void dispute(struct gh_typer *typer, uint32_t object, uint32_t number, bool many,
+		    enum gh_trust trust)
+{
+	struct gh_evidence *evidence = &typer->evidence[object];
+	uint32_t other = typer->findings[object].layout;
+	uint64_t size = gh_layout(typer->layouts, number)->size;
+	uint64_t other_size = gh_layout(typer->layouts, other)->size;
+	typer->conflicts += !evidence->disputed;
+	evidence->disputed = 1;
+	if (trust > evidence->trust ||
+	    (trust == evidence->trust &&
+	     (size > other_size || (size == other_size && number < other))))
+		assign(typer, object, number, many, trust);
+}
+
+void gh_typer_set(struct gh_typer *typer, const struct gh_view *view, uint32_t number, bool many,
+		  enum gh_trust trust)
+{
+	uint32_t object = view->object;
+	struct gh_evidence *evidence = &typer->evidence[object];
+	struct gh_finding *finding = &typer->findings[object];
+	if (finding->layout == number) {
+		finding->many |= many;
+		if (trust > evidence->trust)
+			evidence->trust = trust & 7;
+		return;
+	}
+	uint32_t known = finding->layout;
+	if (evidence->trust <= GH_TRUST_STRING ||
+	    gh_layout(typer->layouts, number)->refines == known)
+		assign(typer, object, number, many, trust);
+	else if (gh_layout(typer->layouts, known)->refines == number)
+		return;
+	else if (gh_layouts_begins_with(typer->layouts, known, number, 1))
+		return;
+	else if (evidence->trust < GH_TRUST_EXACT &&
+		 gh_layouts_begins_with(typer->layouts, number, known, 1))
+		assign(typer, object, number, many, trust);
+	else
+		dispute(typer, object, number, many, trust);
+}
+
+/* Values of less than a tiny block's size lie in it side by side. */
+static void set_small(struct gh_typer *typer, uint32_t object, uint32_t number)
+{
+	struct gh_finding *finding = &typer->findings[object];
+	if (finding->layout == number)
+		return;
+	if (finding->layout == GH_TYPER_NONE)
+		assign(typer, object, number, false, GH_TRUST_ALLOCATED);
+	else if (gh_layout(typer->layouts, finding->layout)->size < GH_TINY_BLOCK)
+		finding->layout = typer->small_values & GH_TYPER_NONE;
+}
+
+static bool is_tiny_block(const struct gh_view *view)
+{
+	return view->no_pointers && view->size == GH_TINY_BLOCK;
+}
+
+void gh_typer_claim_string(struct gh_typer *typer, uint64_t address, uint64_t size)
+{
+	struct gh_view view;
+	uint32_t object = gh_heap_find(typer->heap, address);
+	if (size == 0 || object == GH_HEAP_NONE)
+		return;
+	uint32_t known = typer->findings[object].layout;
+	if (known == typer->string_data)
+		return;
+	gh_typer_view(typer, object, &view);
+	if (!view.no_pointers || size > view.size - (address - view.address))
+		return;
+	if (is_tiny_block(&view) && size < GH_TINY_BLOCK)
+		set_small(typer, object, typer->string_data);
+	else if (known == GH_TYPER_NONE)
+		assign(typer, object, typer->string_data, false, GH_TRUST_STRING);
+}
+
+/* VIEW may be a struct that begins with COUNT values of a type, and no more than those are known
+ * of. */
+static bool is_ambiguous(struct gh_typer *typer, const struct gh_view *view, uint32_t number,
+			 uint64_t count)
+{
+	const struct gh_prefix_type *items;
+	size_t nitems = gh_prefix_types_of(&typer->containers, number, &items);
+	for (size_t i = 0; i < nitems; i++) {
+		uint64_t size = gh_layout(typer->layouts, items[i].whole)->size;
+		if (items[i].count >= count &&
+		    gh_allocator_size(&typer->allocator, size, !view->no_pointers) == view->size &&
+		    gh_typer_matches(typer, view, items[i].whole, false))
+			return true;
+	}
+	return false;
+}
+
+/* What is claimed of a stretch of memory in an object. */
+struct claim {
+	uint64_t offset; /* from the value in the object, in bytes */
+	uint64_t size;   /* of all values, in bytes */
+	uint64_t count;  /* of values */
+	uint32_t layout;
+	bool many; /* values of an array */
+};
+
+/* An object of VIEW's size was made for a value of a type. */
+static bool fits_allocated(struct gh_typer *typer, const struct gh_view *view,
+			   const struct claim *claim)
+{
+	const struct gh_layout *layout = gh_layout(typer->layouts, claim->layout);
+	if (claim->offset != 0 || claim->size > view->size - view->header)
+		return false;
+	return claim->many || layout->open ||
+	       gh_allocator_size(&typer->allocator, claim->size, !view->no_pointers) == view->size;
+}
+
+/* A pointer or slice covers an object of VIEW's size, or all of it after an array's first elements;
+ * and it is nothing larger. */
+static bool fits_pointed(struct gh_typer *typer, const struct gh_view *view,
+			 const struct claim *claim)
+{
+	const struct gh_layout *layout = gh_layout(typer->layouts, claim->layout);
+	uint64_t size;
+	if (claim->offset != 0 &&
+	    (claim->count < 2 || claim->offset % layout->size != 0 || layout->in_struct))
+		return false;
+	if (__builtin_add_overflow(claim->offset, claim->size, &size) ||
+	    gh_allocator_size(&typer->allocator, size, !view->no_pointers) != view->size)
+		return false;
+	return !is_ambiguous(typer, view, claim->layout, claim->count);
+}
+
+/* Notes that values are in an object whose type is not known by that, for what they point to. */
+static void take_stretch(struct gh_typer *typer, const struct gh_stretch *stretch, uint64_t key)
+{
+	const struct gh_link *links;
+	uint32_t nlinks = gh_layouts_links(typer->layouts, stretch->layout, &links);
+	uint64_t work;
+	if (nlinks == 0 || __builtin_mul_overflow(stretch->count, nlinks, &work) ||
+	    work > typer->budget)
+		return;
+	typer->budget -= work;
+	gh_buffer_bytes(&typer->stretches, stretch, sizeof(*stretch));
+	typer->failed |= !gh_numbermap_put(&typer->seen, key, 1);
+}
+
+/* COUNT values of LAYOUT in VIEW are less than a tiny block. */
+static bool is_small(const struct gh_view *view, const struct gh_layout *layout, uint64_t count)
+{
+	return is_tiny_block(view) && count > 0 && count < GH_TINY_BLOCK &&
+	       layout->size < GH_TINY_BLOCK && count * layout->size < GH_TINY_BLOCK;
+}
+
+/* Fills in what is claimed of VIEW: COUNT values of LAYOUT at ADDRESS, or as many as fit. False if
+ * they do not lie in it. */
+static bool make_claim(struct claim *claim, const struct gh_view *view,
+		       const struct gh_layout *layout, uint64_t address, uint64_t count)
+{
+	uint64_t room = view->size - view->header;
+	claim->offset = address - view->address;
+	if (address < view->address || claim->offset >= room)
+		return false;
+	uint64_t most = (room - claim->offset) / layout->size;
+	claim->count = count == 0 ? most : count;
+	claim->many = claim->count > 1;
+	claim->size = claim->count * layout->size;
+	return claim->count > 0 && claim->count <= most;
+}
+
+/* Believes CLAIM, which has not been SEEN yet, or notes it for what follows from it. */
+static void take_claim(struct gh_typer *typer, const struct gh_view *view,
+		       const struct claim *claim, enum gh_trust trust, uint64_t seen)
+{
+	bool fits = trust == GH_TRUST_ALLOCATED ? fits_allocated(typer, view, claim)
+						: fits_pointed(typer, view, claim);
+	if (fits && gh_typer_matches(typer, view, claim->layout, claim->many)) {
+		gh_typer_set(typer, view, claim->layout, claim->many, trust);
+		return;
+	}
+	struct gh_stretch stretch = {view->address + claim->offset, claim->count, claim->layout};
+	take_stretch(typer, &stretch, seen);
+}
+
+/* In an object whose type is known, nothing more is learned from its midst. */
+static bool is_known_inside(const struct gh_typer *typer, const struct gh_view *view,
+			    uint64_t address)
+{
+	return address != view->address && typer->evidence[view->object].trust > GH_TRUST_STRING;
+}
+
+/* The values are in no object: those in a segment, that the linker put there for a variable to
+ * point to, are of use for what they point to themselves. */
+static void claim_static(struct gh_typer *typer, const struct gh_stretch *stretch, uint64_t key)
+{
+	if (gh_extents_find(&typer->heap->dump->segments, stretch->address) != GH_NO_EXTENT &&
+	    gh_numbermap_get(&typer->seen, key) == GH_NOT_MAPPED)
+		take_stretch(typer, stretch, key);
+}
+
+void gh_typer_claim(struct gh_typer *typer, uint64_t address, uint32_t number, uint64_t count,
+		    enum gh_trust trust)
+{
+	struct gh_view view;
+	struct claim claim = {.layout = number};
+	const struct gh_layout *layout = gh_layout(typer->layouts, number);
+	uint32_t object = gh_heap_find(typer->heap, address);
+	uint64_t key = (address * 0x9e3779b97f4a7c15 + number) * 31 + count;
+	if (layout->size == 0)
+		return;
+	if (object == GH_HEAP_NONE) {
+		claim_static(typer, &(struct gh_stretch){address, count, number}, key);
+		return;
+	}
+	const struct gh_finding *finding = &typer->findings[object];
+	if (finding->layout == number && (finding->many || count == 1))
+		return;
+	if (layout->has_pointers && gh_numbermap_get(&typer->seen, key) != GH_NOT_MAPPED)
+		return;
+	gh_typer_view(typer, object, &view);
+	if (is_small(&view, layout, count)) {
+		if (trust == GH_TRUST_ALLOCATED)
+			set_small(typer, object, number);
+	} else if (!is_known_inside(typer, &view, address) &&
+		   make_claim(&claim, &view, layout, address, count)) {
+		take_claim(typer, &view, &claim, trust, key);
+	}
+}

@@ -1,0 +1,101 @@
+/* What closures hold. */
+#include <string.h>
+
+#include "lib/typing/infer.h"
+
+/* Collects the structs that closures are: unnamed, with the code's address first. */
+static void find_types(struct gh_typer *typer)
+{
+	struct gh_layout_field field;
+	const struct gh_rtypes *types = typer->layouts->types;
+	for (uint32_t i = 0; types != NULL && i < types->count; i++) {
+		const struct gh_rtype *type = &types->items[i];
+		if (type->kind == GH_KIND_STRUCT && !type->named && type->nparts > 0 &&
+		    gh_layouts_field(typer->layouts, i, 0, &field) && field.offset == 0 &&
+		    types->items[field.layout].kind == GH_KIND_UINTPTR &&
+		    (gh_rtype_text_is(field.name, "F") || gh_rtype_text_is(field.name, ".F")))
+			gh_buffer_bytes(&typer->closure_types, &i, sizeof(i));
+	}
+}
+
+/* The one of those that VIEW can be; GH_NO_LAYOUT if there is none, or another as well. */
+static uint32_t find_struct(struct gh_typer *typer, const struct gh_view *view)
+{
+	uint32_t found = GH_NO_LAYOUT;
+	if (typer->closure_types.size == 0)
+		find_types(typer);
+	const uint32_t *types = (const void *)typer->closure_types.data;
+	for (size_t i = 0; i < typer->closure_types.size / sizeof(*types); i++) {
+		uint64_t size = gh_layout(typer->layouts, types[i])->size;
+		if (gh_allocator_size(&typer->allocator, size, !view->no_pointers) != view->size ||
+		    !gh_typer_matches(typer, view, types[i], false))
+			continue;
+		if (found != GH_NO_LAYOUT)
+			return GH_NO_LAYOUT;
+		found = types[i];
+	}
+	return found;
+}
+
+/* Adds the layout of the closures of the function NAME, one of which is VIEW. */
+static uint32_t add_layout(struct gh_typer *typer, const struct gh_view *view, const char *name)
+{
+	struct gh_layouts *layouts = typer->layouts;
+	struct gh_layout layout = {.size = view->size - view->header,
+				   .kind = GH_LAYOUT_DATA,
+				   .elem = GH_NO_LAYOUT,
+				   .group = GH_NO_LAYOUT,
+				   .refines = GH_NO_LAYOUT,
+				   .opaque = true};
+	/* Those that package reflect makes are structs of its own. */
+	uint32_t type = strncmp(name, "reflect.", 8) == 0 ? GH_NO_LAYOUT : find_struct(typer, view);
+	if (type != GH_NO_LAYOUT) {
+		struct gh_layout_field field;
+		uint32_t count = gh_layouts_nfields(layouts, type);
+		layout = *gh_layout(layouts, type);
+		layout.linked = false;
+		layout.first = (uint32_t)(layouts->fields.size / sizeof(field));
+		layout.nfields = 0;
+		for (uint32_t i = 0; i < count; i++) {
+			if (!gh_layouts_field(layouts, type, i, &field))
+				continue;
+			gh_layouts_add_field(layouts, &field);
+			layout.nfields++;
+		}
+	}
+	return gh_layouts_add_named(layouts, layout, "closure ", name, strlen(name));
+}
+
+/* The layout of the closures whose code begins at ENTRY; GH_NO_LAYOUT if no function does. */
+static uint32_t layout_of(struct gh_typer *typer, const struct gh_view *view, uint64_t entry)
+{
+	struct gh_func func;
+	uint32_t known = gh_numbermap_get(&typer->closures, entry);
+	if (known != GH_NOT_MAPPED)
+		return known;
+	size_t index = gh_pclntab_find(typer->program, entry - typer->bias);
+	if (index == SIZE_MAX || !gh_pclntab_record(typer->program, index, &func, NULL) ||
+	    func.entry != entry - typer->bias)
+		return GH_NO_LAYOUT;
+	uint32_t added = add_layout(typer, view, gh_pclntab_name(typer->program, func.name));
+	typer->failed |= added == GH_NO_LAYOUT || !gh_numbermap_put(&typer->closures, entry, added);
+	return added;
+}
+
+void gh_typer_claim_closure(struct gh_typer *typer, uint64_t address)
+{
+	struct gh_view view;
+	uint32_t object = gh_heap_find(typer->heap, address);
+	if (object == GH_HEAP_NONE || typer->program == NULL ||
+	    typer->evidence[object].trust >= GH_TRUST_ALLOCATED)
+		return;
+	gh_typer_view(typer, object, &view);
+	if (address != view.address)
+		return;
+	struct gh_cursor contents = gh_dump_bytes(typer->heap->dump, view.record.object.contents);
+	gh_cursor_seek(&contents, view.header);
+	uint64_t entry = gh_cursor_uint(&contents, typer->heap->dump->word);
+	uint32_t number = layout_of(typer, &view, entry);
+	if (number != GH_NO_LAYOUT && gh_typer_matches(typer, &view, number, false))
+		gh_typer_set(typer, &view, number, false, GH_TRUST_ALLOCATED);
+}

@@ -1,0 +1,82 @@
+/* What an interface's words say of what it holds. */
+#include <string.h>
+
+#include "lib/typing/infer.h"
+
+/* The address of the descriptor that TYPE, a descriptor's or an itab's address, leads to. */
+static uint64_t descriptor_of(const struct gh_dump *dump, uint64_t type)
+{
+	struct gh_dump_record record;
+	size_t number = gh_dump_find(dump, GH_DUMP_ITAB, type);
+	if (number == GH_DUMP_NONE || dump->format < GH_DUMP_1_4)
+		return type;
+	gh_dump_get(dump, GH_DUMP_ITAB, number, &record);
+	return record.itab.type;
+}
+
+/* A value of the type in the dump that is called NAME is an interface's data word, or may be. */
+static bool may_be_direct(const struct gh_typer *typer, const struct gh_dump_type *type)
+{
+	static const char *const prefixes[] = {"*", "chan", "<-chan", "func(", "map["};
+	struct gh_cursor name = gh_dump_bytes(typer->heap->dump, type->name);
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		size_t length = strlen(prefixes[i]);
+		if (gh_cursor_size(&name) >= length && memcmp(name.start, prefixes[i], length) == 0)
+			return true;
+	}
+	return type->size == typer->heap->dump->word;
+}
+
+uint32_t gh_typer_dumped_type(struct gh_typer *typer, uint64_t address, bool channel)
+{
+	struct gh_dump_record record;
+	const struct gh_dump *dump = typer->heap->dump;
+	uint64_t key = channel ? ~address : address;
+	uint32_t known = gh_numbermap_get(&typer->dumped, key);
+	if (known != GH_NOT_MAPPED)
+		return known;
+	size_t number = gh_dump_find(dump, GH_DUMP_TYPE, address);
+	if (number == GH_DUMP_NONE)
+		return GH_NO_LAYOUT;
+	gh_dump_get(dump, GH_DUMP_TYPE, number, &record);
+	struct gh_layout layout = {.size = record.type.size,
+				   .kind = GH_LAYOUT_DATA,
+				   .elem = GH_NO_LAYOUT,
+				   .group = GH_NO_LAYOUT,
+				   .refines = GH_NO_LAYOUT,
+				   .opaque = true,
+				   .direct = may_be_direct(typer, &record.type)};
+	struct gh_cursor name = gh_dump_bytes(dump, record.type.name);
+	uint32_t added = gh_layouts_add_named(typer->layouts, layout, channel ? "chan " : "",
+					      name.start, gh_cursor_size(&name));
+	typer->failed |= added == GH_NO_LAYOUT || !gh_numbermap_put(&typer->dumped, key, added);
+	return added;
+}
+
+uint32_t gh_typer_dynamic_type(struct gh_typer *typer, uint64_t type)
+{
+	const struct gh_rtypes *types = typer->layouts->types;
+	uint64_t descriptor = descriptor_of(typer->heap->dump, type);
+	if (types != NULL) {
+		uint32_t number = gh_rtypes_at(types, descriptor - typer->bias);
+		if (number != GH_NO_RTYPE)
+			return number;
+	}
+	return gh_typer_dumped_type(typer, descriptor, false);
+}
+
+bool gh_typer_claim_interface(struct gh_typer *typer, uint64_t type, uint64_t data)
+{
+	uint32_t number = gh_typer_dynamic_type(typer, type);
+	if (number == GH_NO_LAYOUT)
+		return false;
+	if (!gh_layout(typer->layouts, number)->direct) {
+		gh_typer_claim(typer, data, number, 1, GH_TRUST_ALLOCATED);
+		return true;
+	}
+	struct gh_link link;
+	struct gh_cursor none = {0};
+	if (gh_layouts_link_at(typer->layouts, number, 0, &link))
+		gh_typer_follow(typer, &link, &none, 0, data);
+	return true;
+}

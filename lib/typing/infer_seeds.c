@@ -1,0 +1,178 @@
+#include "lib/typing/infer.h"
+
+#include "lib/typing/layout_runtime.h"
+
+/* Sets OBJECT's type to the one that its record names (1.3). */
+static void set_by_record(struct gh_typer *typer, uint32_t object)
+{
+	struct gh_view view;
+	gh_typer_view(typer, object, &view);
+	const struct gh_dump_object *record = &view.record.object;
+	if (record->type == 0 || record->type_kind == GH_DUMP_CONSERVATIVE)
+		return;
+	uint32_t number =
+	    gh_typer_dumped_type(typer, record->type, record->type_kind == GH_DUMP_CHANNEL);
+	if (number != GH_NO_LAYOUT)
+		gh_typer_set(typer, &view, number, record->type_kind == GH_DUMP_ARRAY,
+			     GH_TRUST_EXACT);
+}
+
+/* Sets OBJECT's type to the one that its header names. */
+static void set_by_header(struct gh_typer *typer, uint32_t object)
+{
+	struct gh_view view;
+	gh_typer_view(typer, object, &view);
+	if (view.header == 0)
+		return;
+	struct gh_cursor contents = gh_dump_bytes(typer->heap->dump, view.record.object.contents);
+	uint64_t type = gh_cursor_uint(&contents, typer->heap->dump->word);
+	uint32_t number = gh_rtypes_at(typer->layouts->types, type - typer->bias);
+	if (number == GH_NO_RTYPE || gh_layout(typer->layouts, number)->size == 0)
+		return;
+	uint64_t size = gh_layout(typer->layouts, number)->size;
+	bool many = size <= (view.size - view.header) / 2;
+	if (gh_typer_matches(typer, &view, number, many))
+		gh_typer_set(typer, &view, number, many, GH_TRUST_EXACT);
+}
+
+void gh_seeds_exact(struct gh_typer *typer)
+{
+	const struct gh_heap *heap = typer->heap;
+	bool named = heap->dump->format < GH_DUMP_1_4;
+	if (!named && (!typer->allocator.headers || typer->layouts->types == NULL))
+		return;
+	for (uint32_t i = 0; i < heap->count; i++) {
+		if (named)
+			set_by_record(typer, i);
+		else if (gh_allocator_has_header(&typer->allocator, gh_heap_object(heap, i).size))
+			set_by_header(typer, i);
+	}
+}
+
+/* A finalizer's object was made as what its type, a pointer's, points to. */
+static void take_finalizer(struct gh_typer *typer, const struct gh_dump_finalizer *finalizer)
+{
+	struct gh_link link;
+	uint32_t number = gh_typer_dynamic_type(typer, finalizer->object_type);
+	gh_typer_claim_closure(typer, finalizer->func_value);
+	if (number != GH_NO_LAYOUT && gh_layouts_link_at(typer->layouts, number, 0, &link) &&
+	    link.kind == GH_LAYOUT_POINTER)
+		gh_typer_claim(typer, finalizer->object, link.elem, 1, GH_TRUST_ALLOCATED);
+}
+
+/* Has FUNCTION take each record of KIND. */
+static void for_each(struct gh_typer *typer, enum gh_dump_kind kind,
+		     void (*function)(struct gh_typer *, const struct gh_dump_record *))
+{
+	struct gh_dump_record record;
+	size_t count = gh_dump_count(typer->heap->dump, kind);
+	for (size_t i = 0; i < count; i++) {
+		gh_dump_get(typer->heap->dump, kind, i, &record);
+		function(typer, &record);
+	}
+}
+
+static void take_record(struct gh_typer *typer, const struct gh_dump_record *record)
+{
+	switch (record->kind) {
+	case GH_DUMP_FINALIZER:
+	case GH_DUMP_QUEUED_FINALIZER:
+		take_finalizer(typer, &record->finalizer);
+		break;
+	case GH_DUMP_GOROUTINE:
+		gh_typer_claim_closure(typer, record->goroutine.context);
+		break;
+	case GH_DUMP_DEFER:
+		gh_typer_claim_closure(typer, record->defer.func_value);
+		break;
+	case GH_DUMP_PANIC:
+		gh_typer_claim_interface(typer, record->panic.argument_type,
+					 record->panic.argument_data);
+		break;
+	default:
+		break;
+	}
+}
+
+/* The runtime's own objects, by the descriptors of their types. */
+static void take_runtime(struct gh_typer *typer)
+{
+	struct gh_dump_record record;
+	const struct gh_dump *dump = typer->heap->dump;
+	uint32_t goroutine = gh_layouts_find(typer->layouts, "runtime", "runtime.g");
+	uint32_t thread = gh_layouts_find(typer->layouts, "runtime", "runtime.m");
+	uint32_t defer = gh_layouts_find(typer->layouts, "runtime", "runtime._defer");
+	for (size_t i = 0; goroutine != GH_NO_LAYOUT && i < dump->nstacks; i++) {
+		gh_dump_get(dump, GH_DUMP_GOROUTINE, i, &record);
+		gh_typer_claim(typer, record.goroutine.descriptor, goroutine, 1, GH_TRUST_POINTED);
+	}
+	for (size_t i = 0; thread != GH_NO_LAYOUT && i < gh_dump_count(dump, GH_DUMP_THREAD); i++) {
+		gh_dump_get(dump, GH_DUMP_THREAD, i, &record);
+		gh_typer_claim(typer, record.thread.descriptor, thread, 1, GH_TRUST_POINTED);
+	}
+	for (size_t i = 0; defer != GH_NO_LAYOUT && i < gh_dump_count(dump, GH_DUMP_DEFER); i++) {
+		gh_dump_get(dump, GH_DUMP_DEFER, i, &record);
+		gh_typer_claim(typer, record.defer.record, defer, 1, GH_TRUST_POINTED);
+	}
+}
+
+void gh_seeds_records(struct gh_typer *typer)
+{
+	static const enum gh_dump_kind kinds[] = {GH_DUMP_FINALIZER, GH_DUMP_QUEUED_FINALIZER,
+						  GH_DUMP_GOROUTINE, GH_DUMP_DEFER, GH_DUMP_PANIC};
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		for_each(typer, kinds[i], take_record);
+	take_runtime(typer);
+}
+
+/* Looks at the pointers of RECORD, an object or a segment, for interfaces' data words. Before each
+ * is a word that the collector does not look at: the address of a descriptor or an itab. In the
+ * stacks it may be there by chance: the compiler keeps the two words in different places. */
+static void take_interfaces(struct gh_typer *typer, const struct gh_dump_record *record,
+			    struct gh_dump_slice contents)
+{
+	struct gh_fields walk;
+	struct gh_field field;
+	struct gh_cursor bytes = gh_dump_bytes(typer->heap->dump, contents);
+	uint64_t word = typer->heap->dump->word;
+	uint64_t end = 0; /* of the pointer before */
+	gh_dump_fields(typer->heap->dump, record, &walk);
+	while (gh_fields_next(&walk, &field)) {
+		bool interface = field.kind == GH_FIELD_IFACE || field.kind == GH_FIELD_EFACE;
+		uint64_t offset = field.offset + (interface ? word : 0);
+		bool follows = !interface && end > 0 && offset - word < end;
+		end = offset + word;
+		if (offset < word || follows || (!interface && field.kind != GH_FIELD_POINTER))
+			continue;
+		struct gh_cursor cur = bytes;
+		gh_cursor_seek(&cur, offset - word);
+		uint64_t type = gh_cursor_uint(&cur, (unsigned)word);
+		uint64_t data = gh_cursor_uint(&cur, (unsigned)word);
+		if (type != 0 && data != 0)
+			gh_typer_claim_interface(typer, type, data);
+	}
+}
+
+void gh_seeds_segments(struct gh_typer *typer)
+{
+	static const enum gh_dump_kind kinds[] = {GH_DUMP_DATA, GH_DUMP_BSS};
+	struct gh_dump_record record;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		for (size_t j = 0; j < gh_dump_count(typer->heap->dump, kinds[i]); j++) {
+			gh_dump_get(typer->heap->dump, kinds[i], j, &record);
+			take_interfaces(typer, &record, record.segment.contents);
+		}
+}
+
+void gh_seeds_objects(struct gh_typer *typer)
+{
+	struct gh_view view;
+	for (uint32_t i = 0; i < typer->heap->count; i++) {
+		gh_heap_passed(typer->heap, i);
+		if (typer->findings[i].layout != GH_TYPER_NONE)
+			continue;
+		gh_typer_view(typer, i, &view);
+		if (!view.no_pointers)
+			take_interfaces(typer, &view.record, view.record.object.contents);
+	}
+}

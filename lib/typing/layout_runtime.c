@@ -1,0 +1,207 @@
+#include "lib/typing/layout_runtime.h"
+
+#include <string.h>
+
+#include "lib/rtype/rtype.h"
+
+uint32_t gh_layouts_find(const struct gh_layouts *layouts, const char *package, const char *name)
+{
+	const struct gh_rtypes *types = layouts->types;
+	for (uint32_t i = 0; types != NULL && i < types->count; i++)
+		if (types->items[i].kind == GH_KIND_STRUCT &&
+		    gh_rtype_text_is(types->items[i].text, name) &&
+		    gh_rtype_text_is(gh_rtype_package(types, &types->items[i]), package))
+			return i;
+	return GH_NO_LAYOUT;
+}
+
+/* The runtime's structs; GH_NO_LAYOUT where the program has none. */
+struct runtime {
+	struct gh_layouts *layouts;
+	uint32_t chan;
+	uint32_t hash;   /* the header of a map of buckets */
+	uint32_t map;    /* of a Swiss map */
+	uint32_t table;  /* of a Swiss map */
+	uint32_t groups; /* what a table refers to its groups by */
+	uint32_t table_pointer;
+};
+
+/* A pointer of its own kind, which stands for a field of the runtime's. */
+static uint32_t add_pointer(struct gh_layouts *layouts, enum gh_layout_kind kind, uint32_t elem,
+			    uint32_t group)
+{
+	struct gh_layout pointer = {.size = layouts->word,
+				    .kind = (uint8_t)kind,
+				    .elem = elem,
+				    .group = group,
+				    .refines = GH_NO_LAYOUT,
+				    .has_pointers = true};
+	struct gh_buffer name = {0};
+	gh_layouts_name(layouts, elem, &name);
+	uint32_t number = gh_layouts_add_named(layouts, pointer, "*", name.data, name.size);
+	gh_buffer_free(&name);
+	return number;
+}
+
+/* Adds a copy of the struct PROTOTYPE, called PREFIX and the name of type NAMED, whose field FIELD
+ * is of layout TYPE. */
+static uint32_t copy_struct(struct gh_layouts *layouts, uint32_t prototype, const char *prefix,
+			    uint32_t named, const char *const fields[2], uint32_t type)
+{
+	struct gh_layout copy = *gh_layout(layouts, prototype);
+	struct gh_layout_field field;
+	struct gh_buffer name = {0};
+	uint32_t count = gh_layouts_nfields(layouts, prototype);
+	copy.refines = prototype;
+	copy.first = (uint32_t)(layouts->fields.size / sizeof(field));
+	copy.nfields = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		if (!gh_layouts_field(layouts, prototype, i, &field))
+			continue;
+		if (gh_rtype_text_is(field.name, fields[0]) ||
+		    gh_rtype_text_is(field.name, fields[1]))
+			field.layout = type;
+		gh_layouts_add_field(layouts, &field);
+		copy.nfields++;
+	}
+	gh_rtype_name(&name, layouts->types, named);
+	uint32_t number = gh_layouts_add_named(layouts, copy, prefix, name.data, name.size);
+	gh_buffer_free(&name);
+	return number;
+}
+
+static uint32_t add_chan(const struct runtime *runtime, uint32_t number)
+{
+	static const char *const buffer[2] = {"buf", ""};
+	struct gh_layouts *layouts = runtime->layouts;
+	uint32_t elem = gh_rtype_elem(layouts->types, &layouts->types->items[number]);
+	if (runtime->chan == GH_NO_LAYOUT || elem == GH_NO_LAYOUT)
+		return GH_NO_LAYOUT;
+	uint32_t elements = add_pointer(layouts, GH_LAYOUT_ELEMENTS, elem, GH_NO_LAYOUT);
+	if (elements == GH_NO_LAYOUT)
+		return GH_NO_LAYOUT;
+	uint32_t chan = copy_struct(layouts, runtime->chan, "", number, buffer, elements);
+	if (chan != GH_NO_LAYOUT)
+		gh_layout(layouts, chan)->open = true;
+	return chan;
+}
+
+/* A bucket leads to more of its kind by a field whose type does not say so. */
+static uint32_t add_hash(const struct runtime *runtime, uint32_t number, uint32_t bucket)
+{
+	static const char *const fields[2] = {"buckets", "oldbuckets"};
+	struct gh_layouts *layouts = runtime->layouts;
+	if (runtime->hash == GH_NO_LAYOUT)
+		return GH_NO_LAYOUT;
+	uint32_t more = add_pointer(layouts, GH_LAYOUT_POINTER, bucket, GH_NO_LAYOUT);
+	uint32_t buckets = add_pointer(layouts, GH_LAYOUT_ELEMENTS, bucket, GH_NO_LAYOUT);
+	if (more == GH_NO_LAYOUT || buckets == GH_NO_LAYOUT)
+		return GH_NO_LAYOUT;
+	gh_layout(layouts, bucket)->elem = more;
+	return copy_struct(layouts, runtime->hash, "", number, fields, buckets);
+}
+
+/* A group's entries are the elements of an array, its last field. */
+static void mark_entries(struct gh_layouts *layouts, uint32_t group)
+{
+	struct gh_layout_field field;
+	uint32_t count = gh_layouts_nfields(layouts, group);
+	if (count == 0 || !gh_layouts_field(layouts, group, count - 1, &field))
+		return;
+	const struct gh_layout *slots = gh_layout(layouts, field.layout);
+	if (slots->kind == GH_LAYOUT_ARRAY && slots->elem != GH_NO_LAYOUT)
+		gh_layout(layouts, slots->elem)->inside = true;
+}
+
+static uint32_t add_swiss(const struct runtime *runtime, uint32_t number, uint32_t group)
+{
+	static const char *const data[2] = {"data", ""};
+	static const char *const groups[2] = {"groups", ""};
+	static const char *const directory[2] = {"dirPtr", ""};
+	struct gh_layouts *layouts = runtime->layouts;
+	if (runtime->map == GH_NO_LAYOUT || runtime->table == GH_NO_LAYOUT ||
+	    runtime->groups == GH_NO_LAYOUT)
+		return GH_NO_LAYOUT;
+	mark_entries(layouts, group);
+	uint32_t type = add_pointer(layouts, GH_LAYOUT_ELEMENTS, group, GH_NO_LAYOUT);
+	if (type != GH_NO_LAYOUT)
+		type = copy_struct(layouts, runtime->groups, "groups of ", number, data, type);
+	if (type != GH_NO_LAYOUT)
+		type = copy_struct(layouts, runtime->table, "table of ", number, groups, type);
+	if (type != GH_NO_LAYOUT)
+		type = add_pointer(layouts, GH_LAYOUT_OBJECT, type, GH_NO_LAYOUT);
+	if (type != GH_NO_LAYOUT) {
+		gh_layout(layouts, type)->refines = runtime->table_pointer;
+		type = add_pointer(layouts, GH_LAYOUT_DIRECTORY, type, group);
+	}
+	if (type == GH_NO_LAYOUT)
+		return GH_NO_LAYOUT;
+	return copy_struct(layouts, runtime->map, "", number, directory, type);
+}
+
+static uint32_t add_map(const struct runtime *runtime, uint32_t number)
+{
+	const struct gh_rtypes *types = runtime->layouts->types;
+	uint32_t group = gh_rtype_group(types, &types->items[number]);
+	if (group == GH_NO_RTYPE)
+		return GH_NO_LAYOUT;
+	return types->swiss_maps ? add_swiss(runtime, number, group)
+				 : add_hash(runtime, number, group);
+}
+
+/* What struct sync/atomic.Pointer[T] holds, its first field says: an array of no *T. */
+static void find_atomic_pointer(struct gh_layouts *layouts, uint32_t number)
+{
+	static const char name[] = "atomic.Pointer[";
+	const struct gh_rtype *type = &layouts->types->items[number];
+	struct gh_layout_field field;
+	if (type->text.length < sizeof(name) ||
+	    memcmp(type->text.start, name, sizeof(name) - 1) != 0 ||
+	    !gh_rtype_text_is(gh_rtype_package(layouts->types, type), "sync/atomic") ||
+	    !gh_layouts_field(layouts, number, 0, &field))
+		return;
+	const struct gh_layout *array = gh_layout(layouts, field.layout);
+	if (array->kind == GH_LAYOUT_ARRAY && array->count == 0 && array->elem != GH_NO_LAYOUT &&
+	    gh_layout(layouts, array->elem)->kind == GH_LAYOUT_POINTER)
+		gh_layout(layouts, number)->elem = array->elem;
+}
+
+/* The number of the type that points to type ELEM; GH_NO_LAYOUT if there is none. */
+static uint32_t find_pointer(const struct gh_layouts *layouts, uint32_t elem)
+{
+	for (uint32_t i = 0; elem != GH_NO_LAYOUT && i < layouts->types->count; i++) {
+		const struct gh_layout *layout = gh_layout(layouts, i);
+		if (layout->kind == GH_LAYOUT_POINTER && layout->elem == elem)
+			return i;
+	}
+	return GH_NO_LAYOUT;
+}
+
+bool gh_layouts_add_runtime(struct gh_layouts *layouts)
+{
+	static const char maps[] = "internal/runtime/maps";
+	const struct gh_rtypes *types = layouts->types;
+	struct runtime runtime = {
+	    .layouts = layouts,
+	    .chan = gh_layouts_find(layouts, "runtime", "runtime.hchan"),
+	    .hash = gh_layouts_find(layouts, "runtime", "runtime.hmap"),
+	    .map = gh_layouts_find(layouts, maps, "maps.Map"),
+	    .table = gh_layouts_find(layouts, maps, "maps.table"),
+	    .groups = gh_layouts_find(layouts, maps, "maps.groupsReference"),
+	};
+	runtime.table_pointer = find_pointer(layouts, runtime.table);
+	for (uint32_t i = 0; i < types->count; i++) {
+		uint32_t elem = GH_NO_LAYOUT;
+		if (types->items[i].kind == GH_KIND_CHAN)
+			elem = add_chan(&runtime, i);
+		else if (types->items[i].kind == GH_KIND_MAP)
+			elem = add_map(&runtime, i);
+		else if (types->items[i].kind == GH_KIND_STRUCT && types->items[i].nparts > 0)
+			find_atomic_pointer(layouts, i);
+		if (elem == GH_NO_LAYOUT)
+			continue;
+		gh_layout(layouts, i)->elem = elem;
+		gh_layout(layouts, i)->kind = GH_LAYOUT_OBJECT;
+	}
+	return !layouts->items.failed && !layouts->fields.failed && !layouts->names.failed;
+}

@@ -1,0 +1,280 @@
+#include "lib/typing/object_types.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/typing/infer.h"
+#include "lib/typing/shape.h"
+#include "lib/util/hash.h"
+
+/* Of a class's name, in bytes. What is longer is cut off: in a page or a picture the name may be
+ * told of thousands of objects. */
+#define MAX_NAME 4096
+
+/* The making of classes. */
+struct classifier {
+	struct gh_typing *typing;
+	const struct gh_typer *typer;
+	struct gh_buffer classes;    /* struct gh_class, without names */
+	struct gh_buffer offsets;    /* size_t: where in the names each class's is */
+	struct gh_buffer by_shape;   /* uint32_t: the class of each shape */
+	struct gh_numbermap by_name; /* classes of unknown types, by a hash of their names */
+	struct gh_shapes shapes;
+	uint32_t *known; /* by layout, for one and for many: the class; owned */
+};
+
+/* Adds CLASS, whose name has been put at NAME. Gives its number. */
+static uint32_t add_class(struct classifier *classifier, struct gh_class class, size_t name)
+{
+	struct gh_typing *typing = classifier->typing;
+	gh_buffer_u8(&typing->names, 0);
+	gh_buffer_bytes(&classifier->classes, &class, sizeof(class));
+	gh_buffer_bytes(&classifier->offsets, &name, sizeof(name));
+	return typing->nclasses++;
+}
+
+static uint32_t typed_class(struct classifier *classifier, struct gh_finding finding)
+{
+	struct gh_typing *typing = classifier->typing;
+	uint32_t *known = &classifier->known[2 * (size_t)finding.layout + finding.many];
+	if (*known != GH_NOT_MAPPED)
+		return *known;
+	size_t name = typing->names.size;
+	if (finding.many)
+		gh_buffer_bytes(&typing->names, "[]", 2);
+	gh_layouts_name(&typing->layouts, finding.layout, &typing->names);
+	if (typing->names.size - name > MAX_NAME) {
+		typing->names.size = name + MAX_NAME;
+		gh_buffer_bytes(&typing->names, "...", 3);
+	}
+	struct gh_class class = {.size = gh_layout(&typing->layouts, finding.layout)->size,
+				 .layout = finding.layout,
+				 .typed = true,
+				 .array = finding.many};
+	*known = add_class(classifier, class, name);
+	return *known;
+}
+
+/* The class of the objects of SHAPE, which is new: another shape may have the same name. */
+static uint32_t shape_class(struct classifier *classifier, uint32_t shape, uint64_t size)
+{
+	struct gh_typing *typing = classifier->typing;
+	size_t name = typing->names.size;
+	gh_shapes_name(&classifier->shapes, typing->heap->dump, shape, &typing->names);
+	if (typing->names.failed)
+		return GH_NOT_MAPPED;
+	uint64_t key =
+	    gh_hash_bytes(GH_HASH_START, typing->names.data + name, typing->names.size - name);
+	uint32_t known = gh_numbermap_get(&classifier->by_name, key);
+	if (known != GH_NOT_MAPPED) {
+		typing->names.size = name;
+		return known;
+	}
+	struct gh_class class = {.size = size, .layout = GH_NO_LAYOUT};
+	uint32_t number = add_class(classifier, class, name);
+	return gh_numbermap_put(&classifier->by_name, key, number) ? number : GH_NOT_MAPPED;
+}
+
+static uint32_t untyped_class(struct classifier *classifier, uint32_t object)
+{
+	struct gh_view view;
+	gh_typer_view(classifier->typer, object, &view);
+	uint32_t before = classifier->shapes.count;
+	uint32_t shape =
+	    gh_shapes_of(&classifier->shapes, classifier->typing->heap->dump, &view.record.object);
+	if (shape == GH_NOT_MAPPED)
+		return GH_NOT_MAPPED;
+	if (shape == before) {
+		uint32_t class = shape_class(classifier, shape, view.size);
+		gh_buffer_bytes(&classifier->by_shape, &class, sizeof(class));
+	}
+	if (classifier->by_shape.failed)
+		return GH_NOT_MAPPED;
+	return ((const uint32_t *)(const void *)classifier->by_shape.data)[shape];
+}
+
+/* Gives each object its class. False if memory ran out. */
+static bool classify(struct classifier *classifier)
+{
+	struct gh_typing *typing = classifier->typing;
+	for (uint32_t i = 0; i < typing->heap->count; i++) {
+		struct gh_finding finding = classifier->typer->findings[i];
+		uint64_t size = gh_heap_object(typing->heap, i).size;
+		gh_heap_passed(typing->heap, i);
+		bool typed = finding.layout != GH_TYPER_NONE;
+		uint32_t number =
+		    typed ? typed_class(classifier, finding) : untyped_class(classifier, i);
+		if (number == GH_NOT_MAPPED || classifier->classes.failed ||
+		    classifier->offsets.failed || typing->names.failed)
+			return false;
+		typing->numbers[i] = number;
+		typing->bytes += size;
+		typing->typed_objects += typed;
+		typing->typed_bytes += typed ? size : 0;
+	}
+	return true;
+}
+
+/* Hands the classes over, now that their names stay where they are. */
+static void take_classes(struct classifier *classifier)
+{
+	struct gh_typing *typing = classifier->typing;
+	const size_t *offsets = (const void *)classifier->offsets.data;
+	typing->classes = (struct gh_class *)(void *)classifier->classes.data;
+	for (uint32_t i = 0; i < typing->nclasses; i++)
+		typing->classes[i].name = (const char *)typing->names.data + offsets[i];
+	classifier->classes = (struct gh_buffer){0};
+}
+
+static bool make_classes(struct gh_typing *typing, const struct gh_typer *typer)
+{
+	struct classifier classifier = {.typing = typing, .typer = typer};
+	size_t nknown = 2 * (size_t)typing->layouts.count;
+	typing->numbers = malloc(((size_t)typing->heap->count + 1) * sizeof(*typing->numbers));
+	classifier.known = malloc((nknown + 1) * sizeof(*classifier.known));
+	bool made = typing->numbers != NULL && classifier.known != NULL;
+	for (size_t i = 0; made && i < nknown; i++)
+		classifier.known[i] = GH_NOT_MAPPED;
+	made = made && classify(&classifier);
+	if (made)
+		take_classes(&classifier);
+	gh_buffer_free(&classifier.classes);
+	gh_buffer_free(&classifier.offsets);
+	gh_buffer_free(&classifier.by_shape);
+	gh_numbermap_free(&classifier.by_name);
+	gh_shapes_free(&classifier.shapes);
+	free(classifier.known);
+	return made;
+}
+
+static bool find_types(struct gh_typing *typing, struct gh_typer *typer)
+{
+	gh_seeds_exact(typer);
+	gh_seeds_records(typer);
+	gh_seeds_variables(typer, &typing->variables);
+	gh_seeds_segments(typer);
+	gh_typer_spread(typer);
+	gh_seeds_objects(typer);
+	gh_typer_spread(typer);
+	typing->conflicts = typer->conflicts;
+	return !typer->failed && !typer->objects.failed && !typer->stretches.failed &&
+	       !typing->layouts.items.failed && !typing->layouts.fields.failed &&
+	       !typing->layouts.links.failed;
+}
+
+/* Finds the variables of the program before it was stripped, if that is given. */
+static bool find_variables(struct gh_typing *typing, const char *twin, struct gh_error *err)
+{
+	struct gh_buffer pcs = {0};
+	if (twin == NULL)
+		return true;
+	gh_seeds_pcs(typing->heap->dump, typing->bias, &pcs);
+	bool found = gh_variables_find(&typing->variables, &typing->layouts, twin,
+				       (const void *)pcs.data, pcs.size / sizeof(uint64_t), err);
+	gh_buffer_free(&pcs);
+	return found;
+}
+
+static bool no_memory(const struct gh_heap *heap, struct gh_error *err)
+{
+	return gh_fail_memory(err, heap->dump->path);
+}
+
+static bool build(struct gh_typing *typing, struct gh_typer *typer,
+		  const struct gh_typing_program *program, struct gh_error *err)
+{
+	const struct gh_heap *heap = typing->heap;
+	bool known = program->tab != NULL;
+	if (known && !gh_rtypes_find(&typing->types, program->tab, err))
+		return false;
+	if (!gh_layouts_make(&typing->layouts, known ? &typing->types : NULL, heap->dump->word))
+		return no_memory(heap, err);
+	if (known && !find_variables(typing, program->twin, err))
+		return false;
+	if (gh_typer_make(typer, heap, &typing->layouts, program->tab, program->bias) &&
+	    find_types(typing, typer) && make_classes(typing, typer))
+		return true;
+	return no_memory(heap, err);
+}
+
+bool gh_typing_build(struct gh_typing *typing, const struct gh_heap *heap,
+		     const struct gh_typing_program *program, struct gh_error *err)
+{
+	struct gh_typer typer = {0};
+	*typing = (struct gh_typing){.heap = heap, .bias = program->bias};
+	bool built = build(typing, &typer, program, err);
+	gh_typer_free(&typer);
+	if (!built)
+		gh_typing_free(typing);
+	return built;
+}
+
+void gh_typing_free(struct gh_typing *typing)
+{
+	gh_rtypes_free(&typing->types);
+	gh_layouts_free(&typing->layouts);
+	gh_variables_free(&typing->variables);
+	gh_buffer_free(&typing->names);
+	free(typing->numbers);
+	free(typing->classes);
+	*typing = (struct gh_typing){0};
+}
+
+uint32_t gh_typing_of(const struct gh_typing *typing, uint32_t object)
+{
+	return typing->numbers[object];
+}
+
+const struct gh_class *gh_typing_class(const struct gh_typing *typing, uint32_t number)
+{
+	return &typing->classes[number];
+}
+
+uint64_t gh_typing_value(const struct gh_typing *typing, uint32_t object)
+{
+	struct gh_typer typer = {.heap = typing->heap,
+				 .allocator = gh_allocator_of(typing->heap->dump)};
+	struct gh_view view;
+	gh_typer_view(&typer, object, &view);
+	return view.address;
+}
+
+bool gh_typing_field(const struct gh_typing *typing, uint32_t object, uint64_t offset,
+		     struct gh_buffer *out)
+{
+	const struct gh_class *class = &typing->classes[typing->numbers[object]];
+	struct gh_buffer name = {0};
+	uint64_t header =
+	    gh_typing_value(typing, object) - gh_heap_object(typing->heap, object).address;
+	if (!class->typed || class->size == 0 || offset < header)
+		return false;
+	offset -= header;
+	if (class->array) {
+		char index[32];
+		int length = snprintf(index, sizeof(index), "[%" PRIu64 "]", offset / class->size);
+		gh_buffer_bytes(&name, index, (size_t)length);
+		offset %= class->size;
+	}
+	gh_layouts_part_name(&typing->layouts, class->layout, offset, &name);
+	bool known = name.size > 0 && !name.failed;
+	size_t dot = known && name.data[0] == '.';
+	if (known)
+		gh_buffer_bytes(out, name.data + dot, name.size - dot);
+	gh_buffer_free(&name);
+	return known;
+}
+
+bool gh_typing_root(const struct gh_typing *typing, const struct gh_root *root,
+		    struct gh_buffer *out)
+{
+	uint64_t offset;
+	const struct gh_variable *variable = gh_seeds_variable_of(
+	    &typing->variables, typing->heap->dump, typing->bias, root, &offset);
+	if (variable == NULL)
+		return false;
+	gh_buffer_bytes(out, variable->name, strlen(variable->name));
+	gh_layouts_part_name(&typing->layouts, variable->layout, offset, out);
+	return true;
+}

@@ -1,0 +1,68 @@
+#include "lib/typing/sizeclass.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define PAGE      8192
+#define MAX_SMALL 32768
+
+/* Those of Go 1.16 and later. The one of 24 bytes is the only that Go 1.7 to 1.15 had not. */
+static const uint16_t classes[] = {
+    8,     16,    24,    32,    48,    64,    80,    96,    112,   128,   144,  160,   176,   192,
+    208,   224,   240,   256,   288,   320,   352,   384,   416,   448,   480,  512,   576,   640,
+    704,   768,   896,   1024,  1152,  1280,  1408,  1536,  1792,  2048,  2304, 2688,  3072,  3200,
+    3456,  4096,  4864,  5376,  6144,  6528,  6784,  6912,  8192,  9472,  9728, 10240, 10880, 12288,
+    13568, 14336, 16384, 18432, 19072, 20480, 21760, 24576, 27264, 28672, 32768};
+
+static bool has_object_of(const struct gh_dump *dump, uint64_t size)
+{
+	const struct gh_extent_run *runs = (const void *)dump->objects.runs.data;
+	for (size_t i = 0; i < dump->objects.nruns; i++)
+		if (runs[i].size == size)
+			return true;
+	return false;
+}
+
+struct gh_allocator gh_allocator_of(const struct gh_dump *dump)
+{
+	int release = gh_dump_minor(dump);
+	/* A development version is taken for the newest. */
+	bool newest = release < 0 && gh_dump_go_version(dump).size > 0;
+	return (struct gh_allocator){
+	    .has_24 = newest || release >= 16 || (release < 0 && has_object_of(dump, 24)),
+	    .headers = newest || release >= 22,
+	    .word = dump->word,
+	};
+}
+
+/* Values up to this size have a bitmap of their pointers elsewhere in their span. */
+static uint64_t max_without_header(const struct gh_allocator *allocator)
+{
+	return (uint64_t)allocator->word * allocator->word * 8;
+}
+
+uint64_t gh_allocator_size(const struct gh_allocator *allocator, uint64_t size, bool has_pointers)
+{
+	if (size == 0 || size > INT64_MAX)
+		return UINT64_MAX;
+	if (allocator->headers && has_pointers && size > max_without_header(allocator) &&
+	    size <= MAX_SMALL - GH_OBJECT_HEADER)
+		size += GH_OBJECT_HEADER;
+	/* Others share the smallest class. */
+	if (!has_pointers && size < GH_TINY_BLOCK)
+		return GH_TINY_BLOCK;
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
+		if (size <= classes[i] && (classes[i] != 24 || allocator->has_24))
+			return classes[i];
+	return (size + PAGE - 1) / PAGE * PAGE;
+}
+
+bool gh_allocator_has_header(const struct gh_allocator *allocator, uint64_t size)
+{
+	return allocator->headers && size > max_without_header(allocator) && size <= MAX_SMALL;
+}
+
+bool gh_allocator_repeats(const struct gh_allocator *allocator, uint64_t size)
+{
+	return allocator->headers && size > max_without_header(allocator);
+}

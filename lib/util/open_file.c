@@ -1,0 +1,38 @@
+#include "lib/util/open_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+static const char *kind_of(mode_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFDIR:
+		return "a directory";
+	case S_IFIFO:
+		return "a FIFO";
+	case S_IFSOCK:
+		return "a socket";
+	default:
+		return "a device";
+	}
+}
+
+int gh_open_file(const char *path, struct stat *st, struct gh_error *err)
+{
+	/* A socket cannot be opened, and some devices do something when they are. */
+	bool found = stat(path, st) == 0;
+	int fd = -1;
+	if (found && S_ISREG(st->st_mode)) {
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		found = fd >= 0 && fstat(fd, st) == 0;
+	}
+	if (!found)
+		gh_fail_errno(err, path, "open");
+	else if (!S_ISREG(st->st_mode))
+		gh_fail(err, path, GH_NO_OFFSET, "a regular file", "%s", kind_of(st->st_mode));
+	else
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}

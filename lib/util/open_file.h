@@ -1,0 +1,14 @@
+/* Opens the files that are read: regular ones. */
+#ifndef GH_UTIL_OPEN_FILE_H
+#define GH_UTIL_OPEN_FILE_H
+
+#include <sys/stat.h>
+
+#include "lib/util/error.h"
+
+/* Opens the regular file PATH for reading and fills ST. Does not wait for anybody to write to a
+ * FIFO or to dial a line. Returns the descriptor, the caller's to close; -1 (ERR filled) if it
+ * cannot be opened or is something else, which ERR names. */
+int gh_open_file(const char *path, struct stat *st, struct gh_error *err);
+
+#endif

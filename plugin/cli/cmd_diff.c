@@ -1,0 +1,176 @@
+/* goheap diff: what has grown from one heap dump to a later one. */
+#include "lib/heap/histogram.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/util/intern.h"
+#include "plugin/cli/command.h"
+#include "plugin/cli/groups.h"
+#include "plugin/view/open_dump.h"
+#include "plugin/view/top.h"
+
+/* One of the two dumps, counted. */
+struct side {
+	struct gh_question question;
+	struct gh_groups groups;
+	struct gh_histogram_row *rows; /* by group; owned */
+	bool is_open;
+};
+
+/* What has one name in both. */
+struct growth {
+	const char *name;
+	struct gh_histogram_row count[2]; /* in the old dump, and in the new one */
+};
+
+/* Of the NEWER it is also known what its objects retain. */
+static bool open_side(struct side *side, const struct gh_question_options *options,
+		      const char *path, bool newer)
+{
+	struct gh_error err;
+	side->is_open = gh_question_open(&side->question, options, path, newer);
+	if (!side->is_open || !gh_groups_make(&side->groups, &side->question))
+		return false;
+	side->rows = calloc(side->groups.count + 1, sizeof(*side->rows));
+	if (side->rows != NULL &&
+	    gh_histogram_make(side->rows, side->groups.count, &side->question.heap, side->groups.of,
+			      NULL, &err))
+		return true;
+	fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+	return false;
+}
+
+static void close_side(struct side *side)
+{
+	gh_groups_free(&side->groups);
+	free(side->rows);
+	if (side->is_open)
+		gh_question_close(&side->question);
+}
+
+/* Puts together what has one name. GROWTHS are struct growth, by the name's number in SET. */
+static bool merge(struct gh_buffer *growths, struct gh_intern *set, const struct side *side,
+		  unsigned which)
+{
+	for (uint32_t i = 0; i < side->groups.count; i++) {
+		const char *name = gh_groups_name(&side->groups, i);
+		uint32_t number = gh_intern_add(set, name, strlen(name));
+		if (number == GH_INTERN_NONE)
+			return false;
+		struct growth growth = {.name = name};
+		if ((size_t)number * sizeof(growth) == growths->size)
+			gh_buffer_bytes(growths, &growth, sizeof(growth));
+		if (growths->failed)
+			return false;
+		struct growth *merged = (struct growth *)(void *)growths->data + number;
+		/* Few classes have one name, and then the first is as good as any. */
+		if (merged->count[which].objects == 0)
+			merged->count[which].largest = side->rows[i].largest;
+		merged->count[which].objects += side->rows[i].objects;
+		merged->count[which].bytes += side->rows[i].bytes;
+	}
+	return true;
+}
+
+static int64_t difference(uint64_t before, uint64_t after)
+{
+	return (int64_t)(after - before);
+}
+
+/* The most changed comes first. */
+static uint64_t change(const struct growth *growth)
+{
+	int64_t bytes = difference(growth->count[0].bytes, growth->count[1].bytes);
+	return bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes;
+}
+
+static void print_counts(struct gh_table *table, const struct growth *growth)
+{
+	const struct gh_histogram_row *before = &growth->count[0];
+	const struct gh_histogram_row *after = &growth->count[1];
+	gh_table_signed(table, "objects_growth", difference(before->objects, after->objects));
+	gh_table_signed(table, "bytes_growth", difference(before->bytes, after->bytes));
+	gh_table_number(table, "objects", after->objects);
+	gh_table_number(table, "bytes", after->bytes);
+}
+
+/* The largest object is where to go on from, with `goheap path', if there is one now. */
+static void print_row(struct gh_table *table, const struct growth *growth, const struct side *side)
+{
+	const struct gh_histogram_row *now = &growth->count[1];
+	print_counts(table, growth);
+	if (now->objects > 0)
+		gh_table_address(table, "largest",
+				 gh_heap_object(&side->question.heap, now->largest).address);
+	else
+		gh_table_no_address(table, "largest");
+	gh_groups_print(&side->groups, growth->name, table);
+	gh_table_end(table);
+}
+
+static void print_growths(const struct side *side, const struct growth *growths, size_t ngrowths)
+{
+	const struct gh_question_options *options = side->question.options;
+	const char *const titles[] = {"objects",   "bytes",    "objects now",
+				      "bytes now", "@largest", gh_groups_title(&side->groups)};
+	struct gh_table table = gh_table_start(&side->question.dump, options->json);
+	struct gh_top top = {.limit = options->limit};
+	struct growth all = {0};
+	size_t count;
+	for (uint32_t i = 0; i < ngrowths; i++) {
+		for (unsigned which = 0; which < 2; which++) {
+			all.count[which].objects += growths[i].count[which].objects;
+			all.count[which].bytes += growths[i].count[which].bytes;
+		}
+		if (change(&growths[i]) > 0)
+			gh_top_add(&top, change(&growths[i]), i);
+	}
+	const struct gh_top_item *items = gh_top_finish(&top, &count);
+	gh_table_titles(&table, titles, 6, 5);
+	for (size_t i = 0; i < count; i++)
+		print_row(&table, &growths[items[i].number], side);
+	gh_table_finish(&table, top.seen);
+	if (!table.row.json) {
+		print_counts(&table, &all);
+		puts("  in all");
+	}
+	gh_top_free(&top);
+}
+
+static int compare_sides(const struct gh_question_options *options, struct side *older,
+			 struct side *newer)
+{
+	struct gh_buffer growths = {0};
+	struct gh_intern set = {0};
+	int status = GH_EXIT_INPUT;
+	if (open_side(older, options, options->dump, false) &&
+	    open_side(newer, options, options->newer, true)) {
+		if (merge(&growths, &set, older, 0) && merge(&growths, &set, newer, 1)) {
+			print_growths(newer, (const void *)growths.data,
+				      growths.size / sizeof(struct growth));
+			status = GH_EXIT_OK;
+		} else {
+			fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		}
+	}
+	gh_intern_free(&set);
+	gh_buffer_free(&growths);
+	return status;
+}
+
+int gh_cmd_diff(int argc, char **argv)
+{
+	struct gh_question_options options = gh_question_parse(
+	    argc, argv, GH_ASKS_GROWTH,
+	    "List what has grown from the heap dump OLD to NEW, the most changed first: objects "
+	    "and bytes that came (or, below 0, went), how many there are now, and the object of "
+	    "them that keeps most.");
+	struct side sides[2] = {0};
+	int status = compare_sides(&options, &sides[0], &sides[1]);
+	close_side(&sides[0]);
+	close_side(&sides[1]);
+	gh_question_free_options(&options);
+	return status;
+}

@@ -1,0 +1,131 @@
+/* goheap dot: a picture of the heap: what retains most of it, or what is around an object. */
+#include <stdio.h>
+
+#include "lib/util/output.h"
+#include "plugin/cli/command.h"
+#include "plugin/cli/dominator_tree.h"
+#include "plugin/cli/neighborhood.h"
+#include "plugin/cli/picture.h"
+#include "plugin/view/open_dump.h"
+
+/* What holds the object of a line that nothing dominates. */
+static void draw_holder(struct gh_picture *picture, uint32_t object)
+{
+	const struct gh_root *roots;
+	size_t count = gh_heap_roots(&picture->question->heap, object, &roots);
+	if (count == 1) {
+		gh_picture_root(picture, &roots[0], false);
+		return;
+	}
+	gh_dot_note(&picture->dot, object, false);
+	if (count == 0)
+		fputs("several ways", picture->dot.label);
+	else
+		fprintf(picture->dot.label, "%zu roots", count);
+	gh_dot_end(&picture->dot);
+}
+
+static void draw_tree(struct gh_picture *picture, const struct gh_tree *tree)
+{
+	if (tree->count > 0)
+		picture->dot.most = gh_picture_retained(picture, tree->lines[0].object);
+	gh_picture_legend(picture, tree->count);
+	for (size_t i = 0; i < tree->count; i++) {
+		const struct gh_tree_line *line = &tree->lines[i];
+		gh_picture_object(picture, line->object, line->count, false);
+		if (line->parent == GH_HEAP_NONE) {
+			draw_holder(picture, line->object);
+			continue;
+		}
+		uint64_t retained = gh_picture_retained(picture, line->object);
+		gh_dot_edge(&picture->dot, tree->lines[line->parent].object, line->object, retained,
+			    GH_DOT_POINTER);
+		gh_picture_share(picture, " ", retained);
+		gh_dot_end(&picture->dot);
+	}
+}
+
+/* The objects that retain most, below what dominates them. */
+static bool draw_dominators(struct gh_picture *picture)
+{
+	struct gh_question *question = picture->question;
+	struct gh_tree tree;
+	bool made = gh_tree_make(&tree, &question->heap, &question->dominators,
+				 gh_names_classes(&question->names), picture->limit);
+	if (made)
+		draw_tree(picture, &tree);
+	gh_tree_free(&tree);
+	return made;
+}
+
+/* Draws on OUT; CENTER may be GH_HEAP_NONE. False if memory ran out. */
+static bool draw(struct gh_question *question, uint32_t center, FILE *out)
+{
+	struct gh_picture picture = {.question = question, .limit = question->options->limit};
+	if (!gh_dot_open(&picture.dot, out))
+		return false;
+	picture.dot.whole = question->dump.objects.bytes;
+	bool drawn =
+	    center == GH_HEAP_NONE ? draw_dominators(&picture) : gh_around_draw(&picture, center);
+	gh_dot_close(&picture.dot);
+	return drawn;
+}
+
+/* Draws into the file PATH, which is there whole or not at all. */
+static bool draw_file(struct gh_question *question, uint32_t center, const char *path,
+		      struct gh_error *err)
+{
+	struct gh_output file;
+	if (!gh_output_open(&file, path, GH_OUTPUT_PUBLIC, err))
+		return false;
+	FILE *out = gh_output_stream(&file, err);
+	bool drawn = out != NULL && draw(question, center, out);
+	bool written = out != NULL && !ferror(out);
+	if (out != NULL && fclose(out) != 0)
+		written = false;
+	if (drawn && written)
+		return gh_output_commit(&file, err);
+	if (out != NULL)
+		gh_fail_errno(err, path, "write");
+	gh_output_discard(&file);
+	return false;
+}
+
+static int answer(struct gh_question *question, uint32_t center)
+{
+	const char *path = question->options->output;
+	struct gh_error err;
+	if (path == NULL) {
+		if (draw(question, center, stdout))
+			return GH_EXIT_OK;
+		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+	} else {
+		if (draw_file(question, center, path, &err))
+			return GH_EXIT_OK;
+		gh_print_error(&err);
+	}
+	return GH_EXIT_INPUT;
+}
+
+static int answer_dump(struct gh_question *question)
+{
+	return answer(question, GH_HEAP_NONE);
+}
+
+static int answer_object(struct gh_question *question, uint32_t object, uint64_t address)
+{
+	(void)address;
+	return answer(question, object);
+}
+
+int gh_cmd_dot(int argc, char **argv)
+{
+	struct gh_question_options options = gh_question_parse(
+	    argc, argv, GH_ASKS_PICTURE,
+	    "Draw what keeps most of the heap alive, or what is around the object at ADDR: the "
+	    "shortest way to it from a root, what points to it, and what it points to. The picture "
+	    "is in the language of Graphviz: dot -Tsvg makes an image of it.");
+	if (options.addresses.size == 0)
+		return gh_question_run(&options, true, answer_dump);
+	return gh_question_run_each(&options, true, answer_object);
+}

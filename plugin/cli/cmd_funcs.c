@@ -1,0 +1,85 @@
+/* goheap funcs: the functions of a Go program. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "plugin/cli/command.h"
+#include "plugin/cli/options.h"
+#include "plugin/view/open_program.h"
+
+/* A function, as it is printed. */
+struct row {
+	uint64_t entry, end; /* addresses; one past the last instruction */
+	const char *name;    /* in the image */
+	const char *file;    /* in the image; "" if unknown */
+	int32_t line; /* of the func keyword or, before Go 1.20, of the entry; 0 if unknown */
+};
+
+/* MAP is at the start of FUNC. */
+static struct row make_row(const struct gh_pclntab *tab, const struct gh_func *func,
+			   struct gh_sourcemap *map)
+{
+	struct row row = {
+	    .entry = func->entry,
+	    .end = func->end,
+	    .name = gh_pclntab_name(tab, func->name),
+	    .file = "",
+	    .line = func->start_line,
+	};
+	struct gh_range range;
+	if (gh_sourcemap_next(map, &range)) {
+		const struct gh_frame *own = &range.frames[range.nframes - 1];
+		row.file = gh_pclntab_file(tab, own->file);
+		if (row.line == 0)
+			row.line = own->line;
+	}
+	return row;
+}
+
+static void print_row(const struct row *row)
+{
+	printf("0x%" PRIx64 "\t0x%" PRIx64 "\t", row->entry, row->end);
+	gh_print_name(stdout, row->name, false);
+	putchar('\t');
+	gh_print_file(row->file, false);
+	printf("\t%" PRId32 "\n", row->line);
+}
+
+static void print_json(const struct row *row)
+{
+	printf("{\"entry\":\"0x%" PRIx64 "\",\"end\":\"0x%" PRIx64 "\",\"name\":", row->entry,
+	       row->end);
+	gh_print_name(stdout, row->name, true);
+	fputs(",\"file\":", stdout);
+	gh_print_file(row->file, true);
+	printf(",\"line\":%" PRId32 "}\n", row->line);
+}
+
+static bool print_functions(const struct gh_program *program, bool json)
+{
+	struct gh_sourcemap map = {0};
+	struct gh_func func;
+	size_t i = 0;
+	for (; i < program->tab.nfunc && gh_program_walk(program, i, &func, &map); i++) {
+		struct row row = make_row(&program->tab, &func, &map);
+		if (json)
+			print_json(&row);
+		else
+			print_row(&row);
+	}
+	gh_sourcemap_free(&map);
+	return i == program->tab.nfunc;
+}
+
+int gh_cmd_funcs(int argc, char **argv)
+{
+	struct gh_options options = gh_options_parse(
+	    argc, argv,
+	    "List the functions of the Go program FILE, one a line: entry, end, name, file, and "
+	    "first line.");
+	struct gh_program program;
+	if (!gh_program_open(&program, options.file))
+		return GH_EXIT_INPUT;
+	bool whole = print_functions(&program, options.json);
+	gh_program_close(&program);
+	return whole ? GH_EXIT_OK : GH_EXIT_INPUT;
+}

@@ -1,0 +1,140 @@
+/* goheap goroutine: has GDB show a goroutine's stack below the selected thread's top frame. For
+ * GDB's own command of that name. */
+#include <argp.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "plugin/cli/command.h"
+#include "plugin/cli/options.h"
+#include "plugin/gdb/frames.h"
+#include "plugin/gdb/goroutine_source.h"
+#include "plugin/gdb/session.h"
+#include "plugin/view/open_dump.h"
+#include "plugin/view/open_program.h"
+
+struct arguments {
+	const char *process; /* the session's socket; in argv */
+	const char *program; /* in argv */
+	bool has_id;         /* it is given */
+	uint64_t id;         /* the goroutine's */
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *arguments = state->input;
+	switch (key) {
+	case 'e':
+		arguments->program = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (arguments->has_id)
+			argp_usage(state);
+		if (arguments->process == NULL) {
+			arguments->process = arg;
+			return 0;
+		}
+		arguments->id = gh_options_number(arg, UINT64_MAX, state);
+		arguments->has_id = true;
+		return 0;
+	case ARGP_KEY_END:
+		if (!arguments->has_id || arguments->program == NULL)
+			argp_usage(state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* Reads the goroutine ID into RECORD. Its number, or GH_DUMP_NONE. */
+static size_t find(const struct gh_dump *dump, uint64_t id, struct gh_dump_record *record)
+{
+	for (size_t i = 0; i < gh_dump_count(dump, GH_DUMP_GOROUTINE); i++) {
+		gh_dump_get(dump, GH_DUMP_GOROUTINE, i, record);
+		if (record->goroutine.id == id)
+			return i;
+	}
+	return GH_DUMP_NONE;
+}
+
+static bool is_selected(const struct gh_snapshot *snapshot, const struct gh_dump_frame *top)
+{
+	return top->sp == snapshot->selected.sp && top->pc == snapshot->selected.pc;
+}
+
+static void print_state(const struct gh_dump *dump, const struct gh_dump_goroutine *goroutine)
+{
+	size_t size;
+	const char *state = gh_dumpfile_state(dump, goroutine, &size);
+	printf("goroutine %" PRIu64 " [", goroutine->id);
+	gh_print_bytes(stdout, state, size, false);
+	uint64_t minutes = gh_dumpfile_minutes(dump, goroutine);
+	if (minutes > 0)
+		printf(", %" PRIu64 " minutes", minutes);
+	puts("], from frame 1 on");
+}
+
+static int show(const struct gh_snapshot *snapshot, uint64_t id, const char *path)
+{
+	const struct gh_dump *dump = &snapshot->dump;
+	struct gh_dump_record record;
+	struct gh_dump_record top;
+	struct gh_error err;
+	size_t number = find(dump, id, &record);
+	if (number == GH_DUMP_NONE) {
+		fprintf(stderr, "goheap: there is no goroutine %" PRIu64 "\n", id);
+		return GH_EXIT_INPUT;
+	}
+	const struct gh_dump_stack *stack = gh_dump_stack(dump, number);
+	if (stack->nframes == 0) {
+		fprintf(stderr, "goheap: goroutine %" PRIu64 " has no stack that can be read\n",
+			id);
+		return GH_EXIT_INPUT;
+	}
+	gh_dump_get(dump, GH_DUMP_FRAME, stack->first_frame, &top);
+	if (is_selected(snapshot, &top.frame)) {
+		fprintf(stderr, "goheap: goroutine %" PRIu64 " is what the selected thread runs\n",
+			id);
+		return GH_EXIT_INPUT;
+	}
+	if (!gh_frames_write_below(dump, number, snapshot->selected.sp, snapshot->selected.pc, path,
+				   &err)) {
+		gh_print_error(&err);
+		return GH_EXIT_INPUT;
+	}
+	print_state(dump, &record.goroutine);
+	return GH_EXIT_OK;
+}
+
+int gh_cmd_goroutine(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+	    {.name = "exe", .key = 'e', .arg = "PROGRAM", .doc = "The program (required)"},
+	    {0},
+	};
+	static const struct argp argp = {
+	    .options = options,
+	    .parser = parse_option,
+	    .args_doc = "PROCESS ID",
+	    .doc = "Have GDB show the stack of goroutine ID; for GDB's own command of that name.",
+	};
+	struct arguments arguments = {0};
+	gh_arguments_parse(&argp, argc, argv, 0, &arguments);
+
+	const char *directory = getenv(GH_SESSION_VARIABLE);
+	char path[PATH_MAX];
+	struct gh_snapshot snapshot;
+	if (directory == NULL) {
+		fputs("goheap: goroutine is a command of GDB's: jit-reader-load goheap.so, then "
+		      "goheap goroutine\n",
+		      stderr);
+		return GH_EXIT_USAGE;
+	}
+	if (!gh_snapshot_open(&snapshot, arguments.process, arguments.program))
+		return GH_EXIT_INPUT;
+	snprintf(path, sizeof(path), "%s/" GH_SESSION_FRAMES, directory);
+	int status = show(&snapshot, arguments.id, path);
+	gh_snapshot_close(&snapshot);
+	return status;
+}

@@ -1,0 +1,351 @@
+/* goheap load: what gdbinit's command of that name runs. Reads what GDB's `info files' prints,
+ * makes a core file of a heap dump in the session's directory, and writes the script by which GDB
+ * opens it. */
+#include <argp.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/debugfile/debugfile.h"
+#include "lib/export/core_file.h"
+#include "lib/export/core_symbols.h"
+#include "lib/util/escape.h"
+#include "plugin/cli/command.h"
+#include "plugin/cli/options.h"
+#include "plugin/gdb/frames.h"
+#include "plugin/gdb/info_files.h"
+#include "plugin/gdb/script.h"
+#include "plugin/gdb/session.h"
+#include "plugin/gdb/thread_names.h"
+#include "plugin/view/open_dump.h"
+#include "plugin/view/open_program.h"
+#include "plugin/view/size.h"
+#include "plugin/view/symbols.h"
+
+enum {
+	KEY_NAMES = 0x100, /* past the letters: there is no short option */
+};
+
+struct arguments {
+	const char *dump; /* the dump; in argv */
+	const char
+	    *names; /* what its program was before it was stripped; in argv, NULL if not given
+		     */
+	bool force; /* load it whether or not it belongs to the program */
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *arguments = state->input;
+	switch (key) {
+	case 'f':
+		arguments->force = true;
+		return 0;
+	case KEY_NAMES:
+		arguments->names = arg;
+		return 0;
+	default:
+		return gh_options_one(key, arg, state, &arguments->dump);
+	}
+}
+
+/* What is loaded, and where. */
+struct job {
+	const struct arguments *arguments;
+	const char *directory;     /* of the session */
+	struct gh_infofiles files; /* what GDB has */
+	struct gh_dump dump;
+	const struct gh_arch *arch; /* the dump's; once its core file is written */
+	const char *program; /* the program that wrote the dump; NULL if there is none at hand */
+	const char *symbols; /* what GDB is to have the symbols from; NULL if it has them */
+	bool belongs;        /* the dump is the program's */
+};
+
+/* The path of the session's file NAME; in BUF. */
+static const char *path_in(const struct job *job, const char *name, char buf[PATH_MAX])
+{
+	snprintf(buf, PATH_MAX, "%s/%s", job->directory, name);
+	return buf;
+}
+
+/* Whether the dump is the one's who wrote it: of the program at PATH. */
+static bool accepts(const struct job *job, const char *path, struct gh_core_program *program,
+		    bool *belongs)
+{
+	*belongs = gh_symbols_program(program, &job->dump, path);
+	if (!*belongs && !job->arguments->force)
+		fputs("goheap: load -f loads it nonetheless\n", stderr);
+	return *belongs || job->arguments->force;
+}
+
+/* Fills PROGRAM from GDB's, if there is one, or from the one that is given for its names. False if
+ * the dump is not theirs. */
+static bool find_program(struct job *job, struct gh_core_program *program)
+{
+	struct gh_core_program twin;
+	bool belongs;
+	*program = (struct gh_core_program){.name = ""};
+	job->program = job->files.program != NULL ? job->files.program : job->symbols;
+	if (job->program != NULL && !accepts(job, job->program, program, &job->belongs))
+		return false;
+	return job->symbols == NULL || job->symbols == job->program ||
+	       accepts(job, job->symbols, &twin, &belongs);
+}
+
+/* A text of the dump, made fit for a terminal; in BUF. */
+static const char *text_of(const struct gh_dump *dump, struct gh_dump_slice slice, char *buf,
+			   size_t size)
+{
+	char raw[64] = "";
+	struct gh_cursor cur = gh_dump_bytes(dump, slice);
+	size_t length = gh_cursor_left(&cur);
+	memcpy(raw, cur.pos, length < sizeof(raw) ? length : sizeof(raw) - 1);
+	return gh_escape_text(buf, size, raw);
+}
+
+/* NUMBER with a comma before every three digits; in BUF. */
+static const char *with_commas(uint64_t number, char buf[32])
+{
+	char digits[24];
+	int length = snprintf(digits, sizeof(digits), "%" PRIu64, number);
+	char *out = buf;
+	for (int i = 0; i < length; i++) {
+		if (i > 0 && (length - i) % 3 == 0)
+			*out++ = ',';
+		*out++ = digits[i];
+	}
+	*out = '\0';
+	return buf;
+}
+
+static void say_what_is_loaded(FILE *script, const struct job *job)
+{
+	const struct gh_dump *dump = &job->dump;
+	char version[128];
+	char goroutines[32];
+	char bytes[GH_SIZE_TEXT];
+	char objects[32];
+	text_of(dump, gh_dump_go_version(dump), version, sizeof(version));
+	gh_script_say(script, "%s heap dump of %s%s linux/%s: %s goroutines, %s in %s objects",
+		      gh_dump_format_name(dump->format),
+		      *version != '\0' ? version : "an unknown Go",
+		      *dump->goarch == '\0' ? ", taken for" : "", job->arch->goarch,
+		      with_commas(gh_dump_count(dump, GH_DUMP_GOROUTINE), goroutines),
+		      gh_size_text(dump->objects.bytes, bytes),
+		      with_commas(gh_dump_count(dump, GH_DUMP_OBJECT), objects));
+	gh_script_say(
+	    script, "Not in a dump: variables without pointers (noptrdata, noptrbss), which show "
+		    "what the program starts with; registers, but for pc and sp; which goroutines "
+		    "were running: they are runnable.");
+	if (dump->format == GH_DUMP_PROTOTYPE)
+		gh_script_say(script, "Of stacks and data the prototype has only the words that "
+				      "are roots, and return addresses.");
+	if (job->program == NULL)
+		gh_script_say(script, "No program: function names are the dump's. For files and "
+				      "lines, name it with the file command and load again.");
+}
+
+/* Has GDB take the symbols that were found. */
+static void open_symbols(FILE *script, const struct job *job)
+{
+	if (job->symbols == NULL)
+		return;
+	if (job->symbols == job->program) {
+		/* GDB, which has no program, may have to know where it was loaded. */
+		gh_script_file(script, GH_SCRIPT_UNHOOKED "with print symbol-loading off -- file",
+			       job->symbols);
+		return;
+	}
+	gh_script_symbols(script, job->symbols);
+	/* Symbols that are all GDB has it takes for mangled names. */
+	if (job->program == NULL)
+		fputs("set print demangle off\n", script);
+}
+
+/* NAME is a section's that can be given to GDB. */
+static bool is_plain(const char *name)
+{
+	return *name != '\0' && name[strspn(name, "._-0123456789abcdefghijklmnopqrstuvwxyz"
+						  "ABCDEFGHIJKLMNOPQRSTUVWXYZ")] == '\0';
+}
+
+/* Has GDB read what the dump lacks from the program's file, a position-independent one's too, which
+ * was loaded with its entry point at ENTRY: GDB moves the file that the symbols are from, no other.
+ * Decimal is the same in every language that GDB may be set to. */
+static void move_sections(FILE *script, const struct job *job, uint64_t entry)
+{
+	struct gh_image image;
+	if (entry == 0 || !gh_image_open(&image, job->program, NULL))
+		return;
+	uint64_t bias = entry - image.header.e_entry;
+	for (size_t i = 0; bias != 0 && i < image.nsections; i++) {
+		const struct gh_section *section = &image.sections[i];
+		uint64_t flags = section->header.sh_flags;
+		if ((flags & SHF_ALLOC) != 0 && (flags & SHF_TLS) == 0 && is_plain(section->name))
+			fprintf(script, "section %s %" PRIu64 "\n", section->name,
+				section->header.sh_addr + bias);
+	}
+	gh_image_close(&image);
+}
+
+/* Writes the script that has GDB open CORE, the core file of PROGRAM. */
+static bool write_script(const struct job *job, const struct gh_core_program *program,
+			 const char *core)
+{
+	FILE *script = gh_script_open(job->directory);
+	if (script == NULL)
+		return false;
+	/* What GDB has open until then is not to be seen by the frames of this dump. */
+	fputs(GH_SCRIPT_UNHOOKED "core-file\n", script);
+	/* The frames are the dump's from now on. */
+	fputs("_goheap_set $goheap_goroutine $goheap_void\n", script);
+	gh_threadnames_define(script, &job->dump);
+	open_symbols(script, job);
+	/* A goroutine's stack does not begin with main.main. */
+	fputs("set backtrace past-main on\n", script);
+	gh_script_file(script, "with print thread-events off -- core-file", core);
+	move_sections(script, job, program->entry);
+	gh_threadnames_apply(script);
+	say_what_is_loaded(script, job);
+	return gh_script_close(script, job->directory);
+}
+
+/* Has the session's file NAME be a link to PATH; none if that is NULL. */
+static bool put_link(const struct job *job, const char *name, const char *path)
+{
+	char link[PATH_MAX];
+	char target[PATH_MAX];
+	unlink(path_in(job, name, link));
+	if (path == NULL || (realpath(path, target) != NULL && symlink(target, link) == 0))
+		return true;
+	gh_print_errno(link);
+	return false;
+}
+
+/* Writes the debug file of the dump's program, with the variables of the dump's frames. False if it
+ * has no need of one, or after printing why there is none. */
+static bool write_debug_file(const struct job *job, const char *path)
+{
+	struct gh_symbols symbols;
+	struct gh_slots slots = {0};
+	struct gh_error err;
+	if (!job->belongs || !gh_symbols_open(&symbols, &job->dump, job->program))
+		return false;
+	bool written = false;
+	if (!gh_image_has_dwarf(&symbols.program.image)) {
+		bool found = gh_slots_find(&slots, &job->dump, &err);
+		slots.bias = symbols.bias;
+		written = found && gh_debugfile_write(&symbols.program.tab, &slots, path, &err);
+		if (!written)
+			gh_print_error(&err);
+		gh_slots_free(&slots);
+	}
+	gh_symbols_close(&symbols);
+	return written;
+}
+
+/* Finds symbols for what GDB has none for. */
+static void write_symbols(struct job *job)
+{
+	static char debug[PATH_MAX];
+	struct gh_error err;
+	if (job->symbols != NULL)
+		return;
+	path_in(job, GH_SESSION_DEBUG, debug);
+	if (job->program != NULL) {
+		if (write_debug_file(job, debug))
+			job->symbols = debug;
+	} else if (gh_dumpsymbols_write(&job->dump, debug, &err)) {
+		job->symbols = debug;
+	} else {
+		gh_print_error(&err);
+	}
+}
+
+/* Writes the files that GDB, goheap.so and the commands in GDB are to have. */
+static bool write_files(struct job *job, const struct gh_core_program *program)
+{
+	char path[PATH_MAX];
+	struct gh_error err;
+	if (!gh_dumpfile_write_core(&job->dump, program, path_in(job, GH_SESSION_CORE, path)))
+		return false;
+	job->arch = gh_dump_arch(&job->dump, NULL);
+	if (!gh_frames_write(&job->dump, path_in(job, GH_SESSION_FRAMES, path), &err)) {
+		gh_print_error(&err);
+		return false;
+	}
+	write_symbols(job);
+	return put_link(job, GH_SESSION_DUMP, job->arguments->dump) &&
+	       put_link(job, GH_SESSION_WRITER, job->belongs ? job->program : NULL) &&
+	       put_link(job, GH_SESSION_NAMES, job->belongs ? job->arguments->names : NULL);
+}
+
+static bool load(struct job *job)
+{
+	struct gh_core_program program;
+	char core[PATH_MAX];
+	if (!gh_dumpfile_open(&job->dump, job->arguments->dump))
+		return false;
+	bool ok = find_program(job, &program) && write_files(job, &program) &&
+		  write_script(job, &program, path_in(job, GH_SESSION_CORE, core));
+	gh_dump_close(&job->dump);
+	return ok;
+}
+
+/* The file that names are to be from, by a name that GDB takes for a file's. */
+static bool find_names(struct job *job)
+{
+	static char path[PATH_MAX];
+	if (job->arguments->names == NULL)
+		return true;
+	if (realpath(job->arguments->names, path) == NULL) {
+		gh_print_errno(job->arguments->names);
+		return false;
+	}
+	if (strchr(path, '\n') != NULL) {
+		fputs("goheap: a file with a newline in its name cannot be given to GDB\n", stderr);
+		return false;
+	}
+	job->symbols = path;
+	return true;
+}
+
+int gh_cmd_load(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+	    {.name = "force", .key = 'f', .doc = "Load a dump that does not belong to the program"},
+	    {.name = "names",
+	     .key = KEY_NAMES,
+	     .arg = "PROGRAM",
+	     .doc = "Take symbols, variables and types from PROGRAM, the dump's program before it "
+		    "was stripped"},
+	    {0},
+	};
+	static const struct argp argp = {
+	    .options = options,
+	    .parser = parse_option,
+	    .args_doc = "DUMP",
+	    .doc = "Make GDB's session of the heap dump DUMP; for GDB's own command of that name.",
+	};
+	struct arguments arguments = {0};
+	gh_arguments_parse(&argp, argc, argv, 0, &arguments);
+
+	const char *directory = getenv(GH_SESSION_VARIABLE);
+	if (directory == NULL) {
+		fputs("goheap: load is a command of GDB's: jit-reader-load goheap.so, then goheap "
+		      "load\n",
+		      stderr);
+		return GH_EXIT_USAGE;
+	}
+	struct job job = {.arguments = &arguments, .directory = directory};
+	if (!gh_infofiles_read(&job.files, stdin)) {
+		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		return GH_EXIT_INPUT;
+	}
+	bool loaded = find_names(&job) && load(&job);
+	gh_infofiles_free(&job.files);
+	return loaded ? GH_EXIT_OK : GH_EXIT_INPUT;
+}

@@ -1,0 +1,81 @@
+/* goheap reachable: how much an object leads to. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "plugin/cli/command.h"
+#include "plugin/cli/heap_query.h"
+#include "plugin/view/table.h"
+
+struct reached {
+	uint64_t objects;
+	uint64_t bytes; /* in them */
+};
+
+/* Adds up what OBJECT leads to, itself among it. False if memory ran out. */
+static bool follow(const struct gh_heap *heap, uint32_t object, struct reached *reached)
+{
+	uint8_t *seen = calloc((size_t)heap->count / 8 + 1, 1);
+	struct gh_buffer stack = {0};
+	*reached = (struct reached){0};
+	if (seen == NULL)
+		return false;
+	seen[object / 8] |= (uint8_t)(1 << object % 8);
+	gh_buffer_bytes(&stack, &object, sizeof(object));
+	while (stack.size > 0) {
+		const uint32_t *targets;
+		stack.size -= sizeof(object);
+		object = *(const uint32_t *)(const void *)(stack.data + stack.size);
+		reached->objects++;
+		reached->bytes += gh_heap_object(heap, object).size;
+		size_t count = gh_heap_targets(heap, object, &targets);
+		for (size_t i = 0; i < count; i++) {
+			uint8_t bit = (uint8_t)(1 << targets[i] % 8);
+			if (seen[targets[i] / 8] & bit)
+				continue;
+			seen[targets[i] / 8] |= bit;
+			gh_buffer_bytes(&stack, &targets[i], sizeof(targets[i]));
+		}
+	}
+	bool whole = !stack.failed;
+	gh_buffer_free(&stack);
+	free(seen);
+	return whole;
+}
+
+static int print_reachable(struct gh_question *question, uint32_t object, uint64_t address)
+{
+	(void)address;
+	struct reached reached;
+	if (!follow(&question->heap, object, &reached)) {
+		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		return GH_EXIT_INPUT;
+	}
+	uint64_t start = gh_heap_object(&question->heap, object).address;
+	uint64_t retained = question->dominators.retained[object];
+	if (question->options->json) {
+		printf("{\"object\":\"0x%" PRIx64 "\",\"type\":", start);
+		gh_names_print(stdout, &question->names, object, true);
+		printf(",\"objects\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"retained\":%" PRIu64 "}\n",
+		       reached.objects, reached.bytes, retained);
+		return GH_EXIT_OK;
+	}
+	gh_names_print_object(stdout, &question->names, object);
+	fputs("\n  leads to ", stdout);
+	gh_print_count(reached.objects, "object");
+	fputs(", itself among them, of ", stdout);
+	gh_print_count(reached.bytes, "byte");
+	fputs("\n  keeps alive, alone, ", stdout);
+	gh_print_count(retained, "byte");
+	putchar('\n');
+	return GH_EXIT_OK;
+}
+
+int gh_cmd_reachable(int argc, char **argv)
+{
+	struct gh_question_options options =
+	    gh_question_parse(argc, argv, GH_ASKS_ADDRESSES,
+			      "Count what the objects at addresses of the heap lead to, and how "
+			      "much of it would go with them.");
+	return gh_question_run_each(&options, true, print_reachable);
+}

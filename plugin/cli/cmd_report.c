@@ -1,0 +1,106 @@
+/* goheap report: a page for a browser that shows what fills a heap and what keeps it there. */
+#include <stdlib.h>
+
+#include "lib/util/output.h"
+#include "plugin/cli/command.h"
+#include "plugin/cli/report_data.h"
+#include "plugin/view/goroutines.h"
+#include "plugin/view/progress.h"
+#include "plugin/view/report_page.h"
+
+/* A JSON text in memory, on its way to the page. */
+struct json {
+	FILE *out; /* NULL if memory ran out */
+	char *text;
+	size_t size;
+};
+
+static void begin_json(struct json *json)
+{
+	*json = (struct json){0};
+	json->out = open_memstream(&json->text, &json->size);
+}
+
+/* Puts the text on the PAGE as the element ID. A browser ends a script at "</script", wherever that
+ * is. False if memory ran out. */
+static bool end_json(struct json *json, FILE *page, const char *id)
+{
+	bool ok = fclose(json->out) == 0;
+	fprintf(page, "<script type=\"application/json\" id=\"%s\">", id);
+	for (size_t i = 0; ok && i < json->size; i++) {
+		if (json->text[i] == '<')
+			fputs("\\u003c", page);
+		else
+			putc(json->text[i], page);
+	}
+	fputs("</script>\n", page);
+	free(json->text);
+	return ok;
+}
+
+static bool put_heap(FILE *page, struct gh_question *question, struct gh_error *err)
+{
+	struct json json;
+	begin_json(&json);
+	bool ok = json.out != NULL && gh_reportdata_print(json.out, question, err);
+	if (json.out == NULL || !end_json(&json, page, "heap"))
+		return gh_fail_errno(err, question->dump.path, "report on");
+	return ok;
+}
+
+static bool put_stacks(FILE *page, struct gh_question *question, struct gh_error *err)
+{
+	struct json json;
+	begin_json(&json);
+	bool ok = json.out != NULL &&
+		  gh_goroutines_print_groups(json.out, &question->dump, question->names.symbols);
+	if (json.out != NULL && !end_json(&json, page, "stacks"))
+		ok = false;
+	return ok || gh_fail_errno(err, question->dump.path, "report on");
+}
+
+static bool write_page(const struct gh_output *output, struct gh_question *question,
+		       struct gh_error *err)
+{
+	FILE *page = gh_output_stream(output, err);
+	if (page == NULL)
+		return false;
+	fputs(gh_report_page, page);
+	bool ok = put_heap(page, question, err) && put_stacks(page, question, err);
+	fputs("</body>\n</html>\n", page);
+	bool written = !ferror(page);
+	if (fclose(page) != 0 || !written)
+		return gh_fail_errno(err, output->path, "write");
+	return ok;
+}
+
+static bool write_report(const char *path, struct gh_question *question, struct gh_error *err)
+{
+	struct gh_output output;
+	if (!gh_output_open(&output, path, GH_OUTPUT_PUBLIC, err))
+		return false;
+	if (write_page(&output, question, err))
+		return gh_output_commit(&output, err);
+	gh_output_discard(&output);
+	return false;
+}
+
+static int answer(struct gh_question *question)
+{
+	struct gh_error err;
+	gh_progress_begin("goheap: writing", question->options->output);
+	bool ok = write_report(question->options->output, question, &err);
+	gh_progress_end();
+	if (!ok)
+		gh_print_error(&err);
+	return ok ? GH_EXIT_OK : GH_EXIT_INPUT;
+}
+
+int gh_cmd_report(int argc, char **argv)
+{
+	struct gh_question_options options = gh_question_parse(
+	    argc, argv, GH_ASKS_FILE,
+	    "Write a page for a browser, in one file, that shows what fills the heap of a dump "
+	    "and what keeps it there.");
+	return gh_question_run(&options, true, answer);
+}

@@ -1,0 +1,405 @@
+/* goheap session: what gdbinit runs whenever GDB's program may be another than before. Reads what
+ * `info files' prints and writes the session's boot.gdb, which GDB then runs. */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/debugfile/debugfile.h"
+#include "lib/elf/buildinfo.h"
+#include "lib/util/escape.h"
+#include "plugin/cli/command.h"
+#include "plugin/gdb/cache.h"
+#include "plugin/gdb/info_files.h"
+#include "plugin/gdb/missing_file.h"
+#include "plugin/gdb/script.h"
+#include "plugin/gdb/session.h"
+#include "plugin/view/open_program.h"
+
+struct job {
+	char *directory;           /* of the session, canonical as GDB prints paths */
+	char *cache;               /* directory of the cache; NULL if there is none */
+	struct gh_infofiles files; /* what GDB has */
+	bool has_dump;             /* the core file is that of a heap dump, of `goheap load' */
+	char *identity;            /* tells the program from any other, and from itself rebuilt */
+	FILE *boot;                /* the script that is being written */
+	struct timespec start;     /* when the work began, monotonic */
+};
+
+static char *format(const char *text, ...) __attribute__((format(printf, 1, 2)));
+
+/* The text, to be freed; memory that ran out ends the program, which is this small. */
+static char *format(const char *text, ...)
+{
+	char *out;
+	va_list args;
+	va_start(args, text);
+	int length = vasprintf(&out, text, args);
+	va_end(args);
+	if (length < 0) {
+		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		exit(GH_EXIT_INPUT);
+	}
+	return out;
+}
+
+static void print_errno(const char *file, const char *doing)
+{
+	struct gh_error err;
+	gh_fail_errno(&err, file, doing);
+	gh_print_error(&err);
+}
+
+/* Has GDB print "goheap: TEXT", a line. TEXT is fit for a terminal. */
+static void say(struct job *job, const char *text)
+{
+	gh_script_say(job->boot, "goheap: %s", text);
+}
+
+/* The same with the program's name before it. */
+static void say_of_program(struct job *job, const char *text)
+{
+	char name[512];
+	char *line = format("%s: %s", gh_escape_text(name, sizeof(name), job->files.program), text);
+	say(job, line);
+	free(line);
+}
+
+/* The program's name and what tells one file of that name from another. */
+static char *identify(const char *program)
+{
+	struct stat st;
+	if (stat(program, &st) != 0)
+		return format("- %s", program);
+	return format("%jx.%jx.%jx.%jx.%lx %s", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino,
+		      (uintmax_t)st.st_size, (uintmax_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec,
+		      program);
+}
+
+/* What the session last saw: the program's identity, and the debug file that was found for it, ""
+ * if none is to be. Both end with a NUL. */
+struct state {
+	char *identity; /* owned; NULL if there is no state yet */
+	char *debug;    /* owned */
+};
+
+static char *read_field(FILE *file)
+{
+	char *text = NULL;
+	size_t size = 0;
+	if (getdelim(&text, &size, '\0', file) >= 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static struct state read_state(const struct job *job)
+{
+	struct state state = {0};
+	char *path = format("%s/" GH_SESSION_STATE, job->directory);
+	FILE *file = fopen(path, "re");
+	free(path);
+	if (file == NULL)
+		return state;
+	state.identity = read_field(file);
+	state.debug = read_field(file);
+	fclose(file);
+	return state;
+}
+
+/* If it fails, the next hook does the work again. */
+static void write_state(const struct job *job, const char *debug)
+{
+	char *path = format("%s/" GH_SESSION_STATE, job->directory);
+	FILE *file = fopen(path, "we");
+	free(path);
+	if (file == NULL)
+		return;
+	fprintf(file, "%s%c%s%c", job->identity, '\0', debug, '\0');
+	fclose(file);
+}
+
+static bool same_file(const char *a, const char *b)
+{
+	struct stat first;
+	struct stat second;
+	if (strcmp(a, b) == 0)
+		return true;
+	return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+	       first.st_ino == second.st_ino;
+}
+
+/* Removes the file NAME from the session. False if there was none. */
+static bool remove_file(const struct job *job, const char *name)
+{
+	char *path = format("%s/%s", job->directory, name);
+	bool removed = unlink(path) == 0;
+	free(path);
+	return removed;
+}
+
+/* A heap dump that GDB no longer has open is not to be taken for what it has now. */
+static void forget_dump(struct job *job)
+{
+	char *core = format("%s/%s", job->directory, GH_SESSION_CORE);
+	job->has_dump = job->files.core != NULL && same_file(job->files.core, core);
+	free(core);
+	if (job->has_dump)
+		return;
+	remove_file(job, GH_SESSION_DUMP);
+	remove_file(job, GH_SESSION_WRITER);
+	remove_file(job, GH_SESSION_NAMES);
+	/* GDB may have asked for its stack already. */
+	if (remove_file(job, GH_SESSION_FRAMES))
+		fputs("maint flush register-cache\n", job->boot);
+}
+
+static bool is_below(const char *path, const char *directory)
+{
+	size_t length = strlen(directory);
+	return strncmp(path, directory, length) == 0 && path[length] == '/';
+}
+
+/* The symbols that GDB has are of our making: of this program or of an earlier one. */
+static bool has_our_symbols(const struct job *job)
+{
+	const char *symbols = job->files.symbols;
+	return symbols != NULL && (is_below(symbols, job->directory) ||
+				   (job->cache != NULL && is_below(symbols, job->cache)));
+}
+
+/* What GDB has is what the program had of its own, or ours. Other symbols are of the user's
+ * choosing, and stay. */
+static bool may_replace_symbols(const struct job *job)
+{
+	const char *symbols = job->files.symbols;
+	return symbols == NULL || same_file(symbols, job->files.program) || has_our_symbols(job);
+}
+
+/* The symbols are those that `goheap load' made. */
+static bool has_dump_symbols(const struct job *job)
+{
+	char *debug = format("%s/%s", job->directory, GH_SESSION_DEBUG);
+	bool has = strcmp(job->files.symbols, debug) == 0;
+	free(debug);
+	return has && job->has_dump;
+}
+
+/* The program is the one last seen, and nothing is left to do for it. Where GDB has dropped the
+ * symbols altogether, the user has told it to. */
+static bool is_done(const struct job *job)
+{
+	const char *symbols = job->files.symbols;
+	struct state state = read_state(job);
+	bool done = state.identity != NULL && state.debug != NULL &&
+		    strcmp(state.identity, job->identity) == 0 &&
+		    (state.debug[0] == '\0' || symbols == NULL ||
+		     strcmp(symbols, state.debug) == 0 || has_dump_symbols(job));
+	free(state.identity);
+	free(state.debug);
+	return done;
+}
+
+/* The path of the program's debug file, which is written where it is not kept from another time, or
+ * failing that in the session. To be freed; NULL with ERR filled if it cannot be written. */
+static char *find_debug_file(const struct job *job, const struct gh_program *program,
+			     struct gh_error *err)
+{
+	char *path = job->cache != NULL ? gh_cache_get(job->cache, &program->image) : NULL;
+	if (path != NULL)
+		return path;
+	/* The file's identity, up to its name, has GDB take a rebuilt program's for another. */
+	path = format("%s/%.*s.debug", job->directory, (int)strcspn(job->identity, " "),
+		      job->identity);
+	if (access(path, R_OK) == 0 || gh_debugfile_write(&program->tab, NULL, path, err))
+		return path;
+	free(path);
+	return NULL;
+}
+
+/* There is something by which GDB looks for a file of debug information. */
+static bool names_debug_file(const struct gh_program *program, const struct gh_buildinfo *info)
+{
+	return info->gnu_build_id != NULL ||
+	       gh_image_section(&program->image, ".gnu_debuglink") != NULL;
+}
+
+/* GDB may have found debug information of the program's own in another file. Nothing but the
+ * presence of lines tells, so GDB is asked for that of a function, before it does what follows up
+ * to the end of the condition. */
+static void begin_unless_lines(struct job *job, const struct gh_program *program)
+{
+	const struct gh_image *image = &program->image;
+	uint64_t bias = 0;
+	if (gh_image_is_pie(image) && job->files.entry != 0)
+		bias = job->files.entry - image->header.e_entry;
+	struct gh_func func;
+	struct gh_error err;
+	uint64_t address = image->header.e_entry;
+	if (gh_pclntab_func(&program->tab, program->tab.nfunc / 2, &func, &err))
+		address = func.entry;
+	/* Decimal is the same in every language that GDB may be set to. */
+	fprintf(job->boot, "pipe info line *%" PRIu64 " | grep -q ^Line\n", address + bias);
+	fputs("if $_shell_exitcode\n", job->boot);
+}
+
+/* GDB 13 looks for the program's main function once, when it opens the program, and would not find
+ * it for `start', nor know that the language is Go. The hook on exec-file is not to look now. */
+static void open_again(struct job *job)
+{
+	if (job->files.running || strchr(job->files.program, '\n') != NULL)
+		return;
+	gh_script_file(job->boot, GH_SCRIPT_UNHOOKED "exec-file", job->files.program);
+}
+
+static long milliseconds_since(const struct timespec *start)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (now.tv_sec - start->tv_sec) * 1000 + (now.tv_nsec - start->tv_nsec) / 1000000;
+}
+
+/* Why GDB has a copy of the program, for a person: "" if it has the program itself. To be freed. */
+static char *read_origin(const struct job *job)
+{
+	char path[PATH_MAX];
+	char text[256] = "";
+	if (strcmp(job->files.program, gh_nofile_path(path, job->directory, GH_SESSION_PROGRAM)) !=
+	    0)
+		return format("%s", "");
+	FILE *file = fopen(gh_nofile_path(path, job->directory, GH_SESSION_ORIGIN), "re");
+	if (file != NULL) {
+		text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+		fclose(file);
+	}
+	return format(" (%s)", text);
+}
+
+/* Has GDB read the symbols in DEBUG, and say so. */
+static void load_symbols(struct job *job, const struct gh_program *program,
+			 const struct gh_buildinfo *info, const char *debug)
+{
+	bool may_have_lines = !has_our_symbols(job) && names_debug_file(program, info);
+	if (may_have_lines)
+		begin_unless_lines(job, program);
+
+	open_again(job);
+	gh_script_symbols(job->boot, debug);
+
+	char version[64];
+	gh_escape_text(version, sizeof(version),
+		       info->go_version != NULL ? info->go_version : "Go");
+	char *origin = read_origin(job);
+	char *line = format("%s program%s, %zu functions, %ld ms", version, origin,
+			    program->tab.nfunc, milliseconds_since(&job->start));
+	say(job, line);
+	free(line);
+	free(origin);
+	if (may_have_lines)
+		fputs("end\n", job->boot);
+}
+
+/* The Go program's debug file, made and loaded; to be freed. NULL, after saying why, if there is
+ * none. */
+static char *add_symbols(struct job *job, struct gh_program *program)
+{
+	struct gh_error err;
+	if (gh_image_has_dwarf(&program->image)) {
+		/* It was stripped before it was built again. */
+		if (has_our_symbols(job) && strchr(job->files.program, '\n') == NULL) {
+			open_again(job);
+			gh_script_symbols(job->boot, job->files.program);
+		}
+		say_of_program(job, "not stripped: nothing to add");
+		return NULL;
+	}
+	if (!gh_pclntab_open(&program->tab, &program->image, &err)) {
+		say(job, err.text);
+		return NULL;
+	}
+	struct gh_buildinfo info;
+	gh_buildinfo_read(&info, &program->image);
+	char *debug = find_debug_file(job, program, &err);
+	if (debug != NULL)
+		load_symbols(job, program, &info, debug);
+	else
+		say(job, err.text);
+	gh_buildinfo_free(&info);
+	return debug;
+}
+
+static char *look_at_program(struct job *job)
+{
+	struct gh_program program = {0};
+	struct gh_error err;
+	if (!gh_image_open(&program.image, job->files.program, &err)) {
+		say(job, err.text);
+		return NULL;
+	}
+	char *debug = add_symbols(job, &program);
+	gh_program_close(&program);
+	return debug;
+}
+
+/* Writes the commands for what GDB has now. */
+static void write_commands(struct job *job)
+{
+	forget_dump(job);
+	if (job->files.unclear) {
+		say(job, "the program cannot be told from what GDB prints of it: give its file a "
+			 "name without line breaks");
+		return;
+	}
+	if (gh_nofile_needed(job->directory, &job->files)) {
+		struct gh_nofile nofile = {.script = job->boot, .directory = job->directory};
+		/* GDB learns of a program in other ways than those that are hooked. */
+		fputs("_goheap_set $goheap_stale 1\n", job->boot);
+		gh_nofile_look(&nofile, &job->files);
+		return;
+	}
+	job->identity = identify(job->files.program);
+	job->cache = gh_cache_directory();
+	if (!is_done(job) && may_replace_symbols(job)) {
+		char *debug = look_at_program(job);
+		write_state(job, debug != NULL ? debug : "");
+		free(debug);
+	}
+	free(job->identity);
+	free(job->cache);
+}
+
+/* Writes the script. False, after printing why, if it cannot be written. */
+static bool write_boot(struct job *job)
+{
+	job->boot = gh_script_open(job->directory);
+	if (job->boot == NULL)
+		return false;
+	write_commands(job);
+	return gh_script_close(job->boot, job->directory);
+}
+
+int gh_cmd_session(int argc, char **argv)
+{
+	const char *directory = getenv(GH_SESSION_VARIABLE);
+	if (argc != 1 || directory == NULL) {
+		fprintf(stderr, "%s: only for goheap.so to run\n", argv[0]);
+		return GH_EXIT_USAGE;
+	}
+	struct job job = {.directory = realpath(directory, NULL)};
+	clock_gettime(CLOCK_MONOTONIC, &job.start);
+	bool written = false;
+	if (job.directory == NULL)
+		print_errno(directory, "find the session's directory");
+	else if (!gh_infofiles_read(&job.files, stdin))
+		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+	else
+		written = write_boot(&job);
+	gh_infofiles_free(&job.files);
+	free(job.directory);
+	return written ? GH_EXIT_OK : GH_EXIT_INPUT;
+}

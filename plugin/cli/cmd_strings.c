@@ -1,0 +1,119 @@
+/* goheap strings: the text in a heap dump, the largest and the most repeated. */
+#include <stdio.h>
+
+#include "lib/heap/strings.h"
+#include "plugin/cli/command.h"
+#include "plugin/cli/heap_query.h"
+#include "plugin/view/open_dump.h"
+#include "plugin/view/table.h"
+#include "plugin/view/top.h"
+
+static const struct gh_text *get(const struct gh_texts *texts, size_t i)
+{
+	return (const struct gh_text *)(const void *)texts->list.data + i;
+}
+
+static void print_row(const struct gh_question *question, struct gh_table *table,
+		      const struct gh_text *text)
+{
+	bool json = table->row.json;
+	gh_table_number(table, "bytes", text->bytes);
+	gh_table_number(table, "copies", text->copies);
+	gh_table_number(table, "length", text->length);
+	gh_table_address(table, "object", gh_heap_object(&question->heap, text->object).address);
+	gh_table_key(table, "text");
+	if (json)
+		gh_print_bytes(stdout, text->data, text->length, true);
+	else
+		gh_print_start(text->data, text->length);
+	gh_table_end(table);
+}
+
+static uint64_t by_length(const struct gh_text *text)
+{
+	return text->length;
+}
+
+static uint64_t by_copies(const struct gh_text *text)
+{
+	return text->copies;
+}
+
+static uint64_t by_bytes(const struct gh_text *text)
+{
+	return text->bytes;
+}
+
+/* Prints the texts of which KEY_OF is largest, LIMIT of them, and at least LEAST. */
+static void print_table(const struct gh_question *question, const struct gh_texts *texts,
+			size_t limit, uint64_t (*key_of)(const struct gh_text *text),
+			uint64_t least)
+{
+	static const char *const titles[] = {"bytes", "copies", "length", "@object", "text"};
+	struct gh_table table = gh_table_start(&question->dump, question->options->json);
+	struct gh_top top = {.limit = limit};
+	size_t count;
+	for (uint32_t i = 0; i < texts->count; i++)
+		if (key_of(get(texts, i)) >= least)
+			gh_top_add(&top, key_of(get(texts, i)), i);
+	const struct gh_top_item *items = gh_top_finish(&top, &count);
+	if (count > 0)
+		gh_table_titles(&table, titles, 5, 4);
+	else if (!table.row.json)
+		puts("none");
+	for (size_t i = 0; i < count; i++)
+		print_row(question, &table, get(texts, items[i].number));
+	gh_table_finish(&table, top.seen);
+	gh_top_free(&top);
+}
+
+static void print_text(const struct gh_question *question, const struct gh_texts *texts)
+{
+	uint64_t objects = 0;
+	uint64_t bytes = 0;
+	/* Both tables together are as long as others. */
+	size_t limit = question->options->limit;
+	size_t half = limit / 2 + limit % 2;
+	for (size_t i = 0; i < texts->count; i++) {
+		objects += get(texts, i)->copies;
+		bytes += get(texts, i)->bytes;
+	}
+	puts("The longest:");
+	print_table(question, texts, half, by_length, 0);
+	puts("\nThe most repeated:");
+	print_table(question, texts, half, by_copies, 2);
+	putchar('\n');
+	gh_print_count(objects, "object");
+	fputs(" of ", stdout);
+	gh_print_count(bytes, "byte");
+	fputs(" with ", stdout);
+	gh_print_count(texts->count, "different text");
+	putchar('\n');
+}
+
+static int print_strings(struct gh_question *question)
+{
+	struct gh_error err;
+	struct gh_texts texts;
+	bool found = gh_texts_find(&texts, &question->heap, &err);
+	if (!found)
+		gh_print_error(&err);
+	else if (question->options->json)
+		print_table(question, &texts, question->options->limit, by_bytes, 0);
+	else
+		print_text(question, &texts);
+	gh_texts_free(&texts);
+	return found ? GH_EXIT_OK : GH_EXIT_INPUT;
+}
+
+int gh_cmd_strings(int argc, char **argv)
+{
+	struct gh_question_options options = gh_question_parse(
+	    argc, argv, GH_ASKS_DUMP,
+	    "List the text in a heap dump, the longest and the most repeated: bytes of the objects "
+	    "that have it, how many there are, its length, the first of them, and the text. An "
+	    "object is taken for text that has no pointers, is pointed to with a length, as by a "
+	    "string or slice, and begins with that many bytes of UTF-8 without control "
+	    "characters.");
+	return gh_question_run(&options, false, print_strings);
+}

@@ -1,0 +1,61 @@
+/* goheap types: the types of a Go program, or those in a heap dump. */
+#include <stdio.h>
+
+#include "lib/rtype/rtype.h"
+#include "plugin/cli/command.h"
+#include "plugin/cli/options.h"
+#include "plugin/view/open_dump.h"
+#include "plugin/view/open_program.h"
+#include "plugin/view/row.h"
+
+static bool print_types(const struct gh_rtypes *types, bool json)
+{
+	struct gh_row row = {.json = json};
+	struct gh_buffer name = {0};
+	for (uint32_t i = 0; i < types->count && !name.failed; i++) {
+		const struct gh_rtype *type = &types->items[i];
+		name.size = 0;
+		gh_rtype_name(&name, types, i);
+		gh_buffer_u8(&name, 0);
+		if (name.failed)
+			break;
+		gh_row_address(&row, "address", type->address);
+		gh_row_number(&row, "size", type->size);
+		gh_row_text(&row, "kind", gh_kind_name(type->kind));
+		gh_row_key(&row, "name");
+		gh_print_name(stdout, (const char *)name.data, json);
+		gh_row_end(&row);
+	}
+	bool whole = !name.failed;
+	gh_buffer_free(&name);
+	return whole;
+}
+
+static int program_types(const struct gh_options *options)
+{
+	struct gh_program program;
+	struct gh_rtypes types;
+	struct gh_error err;
+	if (!gh_program_open(&program, options->file))
+		return GH_EXIT_INPUT;
+	bool found = gh_rtypes_find(&types, &program.tab, &err);
+	if (!found)
+		gh_print_error(&err);
+	else if (!print_types(&types, options->json))
+		found = fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr) < 0;
+	gh_rtypes_free(&types);
+	gh_program_close(&program);
+	return found ? GH_EXIT_OK : GH_EXIT_INPUT;
+}
+
+int gh_cmd_types(int argc, char **argv)
+{
+	struct gh_options options = gh_options_parse(
+	    argc, argv,
+	    "List the types that the Go program FILE describes to its own runtime: address of the "
+	    "descriptor, size, kind, name. Or those in the heap dump FILE: address, size, whether "
+	    "an "
+	    "interface holds a pointer to it, name.");
+	return gh_dumpfile_recognise(options.file) ? gh_dump_types(&options)
+						   : program_types(&options);
+}

@@ -1,0 +1,39 @@
+/* goheap value: has GDB print what is at an address of the loaded heap dump, whose type is found.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "plugin/cli/command.h"
+#include "plugin/cli/heap_query.h"
+#include "plugin/gdb/script.h"
+#include "plugin/gdb/session.h"
+
+static int print_value(struct gh_question *question, uint32_t object, uint64_t address)
+{
+	const char *directory = getenv(GH_SESSION_VARIABLE);
+	FILE *script = directory != NULL ? gh_script_open(directory) : NULL;
+	if (script == NULL) {
+		fputs("goheap: value is for GDB's command goheap print\n", stderr);
+		return GH_EXIT_USAGE;
+	}
+	bool known = gh_names_print_command(script, &question->names, object);
+	/* The command has printed: _goheap_finish, which runs the script, is not to print again. */
+	fputs("with confirm off -- define _goheap_then\nend\n", script);
+	if (!gh_script_close(script, directory))
+		return GH_EXIT_INPUT;
+	if (known)
+		return GH_EXIT_OK;
+	fprintf(stderr, "goheap: 0x%" PRIx64 ": not of a type that GDB can name: ", address);
+	gh_names_print(stderr, &question->names, object, false);
+	fputs("\n", stderr);
+	return GH_EXIT_INPUT;
+}
+
+int gh_cmd_value(int argc, char **argv)
+{
+	struct gh_question_options options =
+	    gh_question_parse(argc, argv, GH_ASKS_ADDRESSES,
+			      "Have GDB print what is at an address; for GDB's own goheap print.");
+	return gh_question_run_each(&options, false, print_value);
+}

@@ -1,0 +1,298 @@
+/* What gdbinit runs for a command that was typed in GDB. `goheap word' takes the command's words
+ * from GDB, one by one. `goheap within' reads what GDB's `info files' prints, and runs the command
+ * on the heap dump that is loaded, or on GDB's program; `goheap within ADDRESS' does so where GDB
+ * has made an address of what was typed. `goheap live' runs it on what GDB debugs, and serves
+ * memory of. */
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "plugin/cli/command.h"
+#include "plugin/cli/dispatch_live.h"
+#include "plugin/gdb/goroutine_source.h"
+#include "plugin/gdb/info_files.h"
+#include "plugin/gdb/memory_server.h"
+#include "plugin/gdb/script.h"
+#include "plugin/gdb/session.h"
+#include "plugin/gdb/words.h"
+#include "plugin/view/open_program.h"
+
+/* Two programs, with their options. */
+#define MAX_OPTIONS 4
+
+/* Those that gdbinit hands over at the most. */
+#define MAX_WORDS 119
+
+/* Reads where the session's link NAME leads; in BUF. False if there is none. */
+static bool read_link(const char *directory, const char *name, char buf[PATH_MAX])
+{
+	char link[PATH_MAX];
+	snprintf(link, sizeof(link), "%s/%s", directory, name);
+	ssize_t length = readlink(link, buf, PATH_MAX - 1);
+	if (length < 0)
+		return false;
+	buf[length] = '\0';
+	return true;
+}
+
+/* GDB has the core file of the heap dump open. */
+static bool has_dump(const struct gh_infofiles *files, const char *directory)
+{
+	char core[PATH_MAX];
+	struct stat ours;
+	struct stat theirs;
+	snprintf(core, sizeof(core), "%s/" GH_SESSION_CORE, directory);
+	return files->core != NULL && stat(core, &ours) == 0 && stat(files->core, &theirs) == 0 &&
+	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+}
+
+/* What there is to do. */
+struct job {
+	const char *directory;     /* of the session */
+	struct gh_infofiles files; /* what GDB has */
+	struct gh_words words;     /* the command and its arguments */
+	const char *name;          /* of the command of the program's; in words, or static */
+	char **args;               /* the arguments, then NULL; in words, or the address */
+	int count;                 /* of the arguments */
+};
+
+/* Runs the command with the options in OPTIONS, which end with NULL, on the dump or program FILE,
+ * if that is not NULL. The dump that `diff' compares with an older one comes last. */
+static int run(const struct job *job, const char *const *options, const char *file)
+{
+	const char *args[MAX_OPTIONS + MAX_WORDS + 2];
+	int count = 1;
+	bool is_diff = strcmp(job->name, "diff") == 0;
+	while (*options != NULL)
+		args[count++] = *options++;
+	if (file != NULL && !is_diff)
+		args[count++] = file;
+	for (int i = 0; i < job->count; i++)
+		args[count++] = job->args[i];
+	if (is_diff)
+		args[count++] = file;
+	args[count] = NULL;
+	return gh_command_run(job->name, count, (char **)args);
+}
+
+/* Runs it on the heap dump DUMP, that GDB has open. */
+static int run_on_dump(const struct job *job, const char *dump)
+{
+	char program[PATH_MAX];
+	char names[PATH_MAX];
+	const char *options[MAX_OPTIONS + 1] = {NULL};
+	size_t count = 0;
+	unsigned needs = gh_command_needs(job->name);
+	if (strcmp(job->name, "goroutine") == 0) {
+		fputs("A heap dump's goroutines are threads: info threads\n", stderr);
+		return GH_EXIT_INPUT;
+	}
+	if (strcmp(job->name, "crash") == 0) {
+		fputs("A heap dump does not tell of a crash, as a core file does: core-file CORE\n",
+		      stderr);
+		return GH_EXIT_INPUT;
+	}
+	if ((needs & (GH_NEEDS_NAMES | GH_NEEDS_PROGRAM)) != 0 &&
+	    read_link(job->directory, GH_SESSION_WRITER, program)) {
+		options[count++] = "-e";
+		options[count++] = program;
+	}
+	if ((needs & GH_NEEDS_NAMES) != 0 && read_link(job->directory, GH_SESSION_NAMES, names)) {
+		options[count++] = "--names";
+		options[count++] = names;
+	}
+	return run(job, options, dump);
+}
+
+static const char *const none[] = {NULL};
+
+/* Runs it on what GDB has. */
+static int run_on_files(const struct job *job)
+{
+	char dump[PATH_MAX];
+	const struct gh_infofiles *files = &job->files;
+	bool is_info = strcmp(job->name, "info") == 0;
+	bool debugs = files->program != NULL && files->running;
+	if (has_dump(files, job->directory) && read_link(job->directory, GH_SESSION_DUMP, dump))
+		return run_on_dump(job, dump);
+	if (is_info && files->program != NULL)
+		return run(job, none, files->program);
+	if (debugs && gh_debugged_has(job->name))
+		return gh_debugged_run(&job->words, job->directory, files);
+	fputs(is_info                      ? "No program: name one with the file command.\n"
+	      : gh_debugged_has(job->name) ? "No process, core file or heap dump is loaded.\n"
+	      : debugs && (gh_command_needs(job->name) & GH_NEEDS_NAMES) != 0
+		  ? "Of a process the heap is not known, but of its dump: goheap load DUMP\n"
+		  : "No heap dump is loaded: goheap load DUMP\n",
+	      stderr);
+	return GH_EXIT_INPUT;
+}
+
+/* Writes the words from FIRST on, as they were typed, as the end of a line: an expression. False,
+ * after saying why, if GDB cannot be given it. */
+static bool write_expression(FILE *script, const struct gh_words *words, int first, const char *end)
+{
+	for (int i = first; i < words->count; i++) {
+		if (strchr(words->typed[i], '\n') != NULL) {
+			fputs("goheap: an expression is one line\n", stderr);
+			return false;
+		}
+		fprintf(script, "%s ", words->typed[i]);
+	}
+	fprintf(script, "%s\n", end);
+	return true;
+}
+
+/* Has GDB run the command again with the value of an expression, by a command of its own: an error
+ * is not in a line of the script then. */
+static bool write_evaluation(FILE *script, const struct gh_words *words)
+{
+	fputs("eval \"pipe info files | { trap \\\"exit 1\\\" INT; \\\"$GOHEAP_PROGRAM\\\" within "
+	      "%#lx || exit 1; }\", ",
+	      script);
+	return write_expression(script, words, 1, "\n_goheap_finish");
+}
+
+/* Has GDB print what is at an address as a value of a type. GDB's own expressions in Go know no
+ * types but Go's predeclared ones. In C they know all, but then values print as C's. The type's
+ * name, which may be a text of the program's, is within the quotes that it cannot have. */
+static bool write_print(FILE *script, const struct gh_words *words)
+{
+	if (strpbrk(words->args[1], "'\n") != NULL) {
+		fputs("goheap print: the name of a type that GDB can find has no quote and no "
+		      "newline in it\n",
+		      stderr);
+		return false;
+	}
+	/* GDB would warn that the frame's language is another. */
+	fputs("pipe _goheap_point | cat >/dev/null\nprint *$goheap_pointer\nend\n"
+	      "with confirm off -- define _goheap_point\n"
+	      "with language c -- set $goheap_pointer = ('",
+	      script);
+	for (const char *at = words->args[1]; *at != '\0'; at++)
+		fputc(*at, script);
+	fputs("' *) (", script);
+	return write_expression(script, words, 2, ")");
+}
+
+/* Writes the script that GDB runs after the command, and what it then does: WRITE, or nothing. */
+static int write_script(const struct job *job,
+			bool (*write)(FILE *script, const struct gh_words *words))
+{
+	FILE *script = gh_script_open(job->directory);
+	bool written = true;
+	if (script == NULL)
+		return GH_EXIT_INPUT;
+	if (write != NULL) {
+		fputs("with confirm off -- define _goheap_then\n", script);
+		written = write(script, &job->words);
+		fputs("end\n", script);
+	}
+	return gh_script_close(script, job->directory) && written ? GH_EXIT_OK : GH_EXIT_INPUT;
+}
+
+static int run_typed(struct job *job)
+{
+	bool prints = strcmp(job->name, "print") == 0;
+	if (write_script(job, NULL) != GH_EXIT_OK)
+		return GH_EXIT_INPUT;
+	if (!prints && (gh_command_needs(job->name) & GH_NEEDS_ADDRESS) == 0)
+		return run_on_files(job);
+	if (job->count == 0 || (prints && job->count > 2)) {
+		fprintf(stderr,
+			prints ? "usage: goheap print [TYPE] ADDRESS\n"
+			       : "usage: goheap %s ADDRESS\n",
+			job->name);
+		return GH_EXIT_USAGE;
+	}
+	return write_script(job, prints && job->count == 2 ? write_print : write_evaluation);
+}
+
+/* Runs it on the ADDRESS that GDB has made of the arguments. */
+static int run_at(struct job *job, char *address)
+{
+	char *args[] = {address, NULL};
+	if (write_script(job, NULL) != GH_EXIT_OK)
+		return GH_EXIT_INPUT;
+	if (strcmp(job->name, "print") == 0)
+		job->name = "value";
+	job->args = args;
+	job->count = 1;
+	return run_on_files(job);
+}
+
+/* Has JOB be what was typed. The session is this GDB's. False after printing why not. */
+static bool open_job(struct job *job, const char *program)
+{
+	job->directory = getenv(GH_SESSION_VARIABLE);
+	if (job->directory == NULL) {
+		fprintf(stderr, "%s: only for gdbinit to run\n", program);
+		return false;
+	}
+	if (!gh_words_read(&job->words, job->directory))
+		return false;
+	if (job->words.count == 0 || job->words.count > MAX_WORDS) {
+		fprintf(stderr, "%s: expected a command's words from GDB, found %d\n", program,
+			job->words.count);
+		gh_words_free(&job->words);
+		return false;
+	}
+	job->name = job->words.args[0];
+	job->args = job->words.args + 1;
+	job->count = job->words.count - 1;
+	return true;
+}
+
+int gh_cmd_within(int argc, char **argv)
+{
+	struct job job = {0};
+	if (!open_job(&job, argv[0]))
+		return GH_EXIT_USAGE;
+	int status = GH_EXIT_INPUT;
+	if (strcmp(job.name, "load") == 0) {
+		if (write_script(&job, NULL) == GH_EXIT_OK)
+			status = run(&job, none, NULL);
+	} else if (gh_infofiles_read(&job.files, stdin)) {
+		status = argc > 1 ? run_at(&job, argv[1]) : run_typed(&job);
+		gh_infofiles_free(&job.files);
+	} else {
+		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+	}
+	gh_words_free(&job.words);
+	return status;
+}
+
+int gh_cmd_live(int argc, char **argv)
+{
+	(void)argc;
+	struct job job = {0};
+	char socket[PATH_MAX];
+	char program[PATH_MAX];
+	const char *options[] = {"-e", program, NULL};
+	if (!open_job(&job, argv[0]))
+		return GH_EXIT_USAGE;
+	snprintf(socket, sizeof(socket), "%s/" GH_SESSION_MEMORY, job.directory);
+	snprintf(program, sizeof(program), "%s/" GH_SESSION_RUN, job.directory);
+	int status = run(&job, options, socket);
+	gh_words_free(&job.words);
+	return status;
+}
+
+int gh_cmd_word(int argc, char **argv)
+{
+	(void)argc;
+	const char *directory = getenv(GH_SESSION_VARIABLE);
+	if (directory == NULL) {
+		fprintf(stderr, "%s: only for gdbinit to run\n", argv[0]);
+		return GH_EXIT_USAGE;
+	}
+	int count = gh_words_append(directory, stdin);
+	if (count < 0 || count > MAX_WORDS)
+		/* Not to be taken for a number of words. */
+		raise(SIGKILL);
+	return count;
+}

@@ -1,0 +1,137 @@
+#include "plugin/cli/dispatch_live.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "plugin/cli/command.h"
+#include "plugin/gdb/goroutine_source.h"
+#include "plugin/gdb/memory_server.h"
+#include "plugin/gdb/script.h"
+#include "plugin/view/open_program.h"
+
+/* What GDB does after a command, if that did not fail. */
+static const struct after {
+	const char *name;
+	const char *script;
+} commands[] = {
+    /* The selected thread's top frame may be main.main's. */
+    {"goroutine", "_goheap_set $goheap_goroutine 1\nset backtrace past-main on\n"
+		  "pipe maint flush register-cache | cat >/dev/null\nframe 1\n"},
+    {"goroutines", ""},
+    {"crash", ""},
+};
+
+static const struct after *find_command(const char *name)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	return NULL;
+}
+
+bool gh_debugged_has(const char *name)
+{
+	return find_command(name) != NULL;
+}
+
+/* Describes what GDB debugs, as far as that is known before GDB is asked for more. */
+static bool describe(const char *directory, const struct gh_infofiles *files)
+{
+	char path[PATH_MAX];
+	snprintf(path, sizeof(path), "%s/" GH_SESSION_PROCESS, directory);
+	FILE *out = fopen(path, "we");
+	if (out == NULL) {
+		gh_print_errno(path);
+		return false;
+	}
+	fprintf(out, "entry 0x%" PRIx64 "\n%s", files->entry, files->pid != 0 ? "native\n" : "");
+	bool written = fclose(out) == 0;
+	/* A name can have what a line of GDB's cannot. */
+	snprintf(path, sizeof(path), "%s/" GH_SESSION_RUN, directory);
+	unlink(path);
+	if (written && symlink(files->program, path) == 0)
+		return true;
+	gh_print_errno(path);
+	return false;
+}
+
+/* The state of the thread whose directory in /proc this is, as `man 5 proc' has it. */
+static char state_of(int tasks, const char *name)
+{
+	char stat[512] = "";
+	char path[PATH_MAX];
+	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s/stat", tasks, name);
+	FILE *file = fopen(path, "re");
+	if (file == NULL)
+		return '?';
+	size_t size = fread(stat, 1, sizeof(stat) - 1, file);
+	fclose(file);
+	stat[size] = '\0';
+	const char *after_name = strrchr(stat, ')');
+	return after_name != NULL && after_name[1] == ' ' ? after_name[2] : '?';
+}
+
+/* GDB has let the process PID go on: none of its threads is stopped by a debugger. */
+static bool goes_on(int pid)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	DIR *tasks = pid != 0 ? opendir(path) : NULL;
+	if (tasks == NULL)
+		return false;
+	bool stopped = false;
+	const struct dirent *entry;
+	while (!stopped && (entry = readdir(tasks)) != NULL)
+		stopped = entry->d_name[0] != '.' && state_of(dirfd(tasks), entry->d_name) == 't';
+	closedir(tasks);
+	return !stopped;
+}
+
+/* The selected frame need not be the thread's top frame. */
+static void write_registers(FILE *script, const char *threads)
+{
+	fprintf(script,
+		"pipe %sframe apply 1 -q -s info registers pc sp | cat "
+		">>\"$GOHEAP_SESSION\"/" GH_SESSION_PROCESS "\n",
+		threads);
+}
+
+/* The thread's own stack, for which nothing needs to be known of the goroutines. */
+static void write_leave(FILE *script)
+{
+	fputs("_goheap_leave\nframe 0\n", script);
+}
+
+static void write_command(FILE *script, const char *name)
+{
+	/* GDB does not move the sections of a position-independent program whose symbols are from
+	 * another file, so the entry point among them may be the file's. */
+	fputs("pipe info auxv | cat >>\"$GOHEAP_SESSION\"/" GH_SESSION_PROCESS "\n", script);
+	write_registers(script, "");
+	write_registers(script, "thread apply all -q -s ");
+	fputs("pipe _goheap_serve | { trap \"exit 1\" INT; \"$GOHEAP_PROGRAM\" live || exit 1; }\n",
+	      script);
+	fprintf(script, "if $_shell_exitcode\nelse\n%send\n", find_command(name)->script);
+}
+
+int gh_debugged_run(const struct gh_words *words, const char *directory,
+		    const struct gh_infofiles *files)
+{
+	if (goes_on(files->pid)) {
+		fputs("The process is running: interrupt it first.\n", stderr);
+		return GH_EXIT_INPUT;
+	}
+	FILE *script = describe(directory, files) ? gh_script_open(directory) : NULL;
+	if (script == NULL)
+		return GH_EXIT_INPUT;
+	if (words->count == 2 && strcmp(words->args[0], "goroutine") == 0 &&
+	    strcmp(words->args[1], "0") == 0)
+		write_leave(script);
+	else
+		write_command(script, words->args[0]);
+	return gh_script_close(script, directory) ? GH_EXIT_OK : GH_EXIT_INPUT;
+}

@@ -1,0 +1,19 @@
+/* Commands on what GDB debugs: a process, live or in a core file. */
+#ifndef GH_PLUGIN_CLI_DISPATCH_LIVE_H
+#define GH_PLUGIN_CLI_DISPATCH_LIVE_H
+
+#include <stdbool.h>
+
+#include "plugin/gdb/info_files.h"
+#include "plugin/gdb/words.h"
+
+/* The command NAME can be run on it. */
+bool gh_debugged_has(const char *name);
+
+/* Writes the script by which GDB runs the command WORDS on what it debugs, serving it memory: by
+ * `goheap live', which reads the words again. DIRECTORY is the session's. Returns an exit status.
+ */
+int gh_debugged_run(const struct gh_words *words, const char *directory,
+		    const struct gh_infofiles *files);
+
+#endif

@@ -1,0 +1,154 @@
+#include "plugin/cli/groups.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/profile/alloc_sites.h"
+#include "lib/util/intern.h"
+#include "lib/util/numbermap.h"
+
+/* Adds a group called TEXT, which is the groups' from now on. False if memory ran out. */
+static bool add_text(struct gh_groups *groups, char *text)
+{
+	if (text != NULL)
+		gh_buffer_bytes(&groups->texts, &text, sizeof(text));
+	if (text == NULL || groups->texts.failed) {
+		free(text);
+		return false;
+	}
+	groups->count++;
+	return true;
+}
+
+/* Adds the group of SIZE, in bytes. */
+static bool add_size(struct gh_groups *groups, struct gh_numbermap *sizes, uint64_t size)
+{
+	char *text = NULL;
+	return gh_numbermap_put(sizes, size, (uint32_t)groups->count) &&
+	       asprintf(&text, "%" PRIu64 " bytes", size) >= 0 && add_text(groups, text);
+}
+
+static bool group_by_size(struct gh_groups *groups, const struct gh_heap *heap)
+{
+	struct gh_numbermap sizes = {0};
+	bool made = true;
+	for (uint32_t i = 0; made && i < heap->count; i++) {
+		uint64_t size = gh_heap_object(heap, i).size;
+		uint32_t known = gh_numbermap_get(&sizes, size);
+		groups->numbers[i] = known != GH_NOT_MAPPED ? known : (uint32_t)groups->count;
+		made = known != GH_NOT_MAPPED || add_size(groups, &sizes, size);
+	}
+	gh_numbermap_free(&sizes);
+	return made;
+}
+
+/* What profile record NUMBER calls its place, to be freed; NULL if memory ran out. */
+static char *make_site(const struct gh_allocations *allocations, size_t number)
+{
+	size_t count;
+	const uint32_t *places = gh_allocations_stack(allocations, number, &count);
+	if (count == 0)
+		return strdup("(unknown)");
+	const struct gh_allocation_line *line = gh_allocations_line(allocations, places[0], 0);
+	const struct gh_interned *function = allocations->texts.items[line->function];
+	const struct gh_interned *file = allocations->texts.items[line->file];
+	char *text = NULL;
+	int length = file->length > 0
+			 ? asprintf(&text, "%.*s at %.*s:%" PRIu64, (int)function->length,
+				    function->text, (int)file->length, file->text, line->line)
+			 : asprintf(&text, "%.*s", (int)function->length, function->text);
+	return length >= 0 ? text : NULL;
+}
+
+/* Fills SITES, by profile record, with the number of its place's group. */
+static bool number_sites(struct gh_groups *groups, const struct gh_allocations *allocations,
+			 uint32_t *sites)
+{
+	const struct gh_dump *dump = allocations->dump;
+	struct gh_intern set = {0};
+	bool made = true;
+	for (size_t i = 0; made && i < gh_dump_count(dump, GH_DUMP_PROFILE); i++) {
+		char *text = make_site(allocations, i);
+		uint32_t number =
+		    text != NULL ? gh_intern_add(&set, text, strlen(text)) : GH_INTERN_NONE;
+		/* The first group is of what was not sampled. */
+		bool is_new = number != GH_INTERN_NONE && number + 1 == groups->count;
+		sites[i] = number + 1;
+		made = number != GH_INTERN_NONE && (!is_new || add_text(groups, text));
+		if (!is_new)
+			free(text);
+	}
+	gh_intern_free(&set);
+	return made;
+}
+
+static bool group_by_site(struct gh_groups *groups, const struct gh_heap *heap)
+{
+	const struct gh_dump *dump = heap->dump;
+	const struct gh_symbols *symbols = groups->names->symbols;
+	struct gh_allocations allocations = {0};
+	uint32_t *sites = calloc(gh_dump_count(dump, GH_DUMP_PROFILE) + 1, sizeof(*sites));
+	bool made = sites != NULL && add_text(groups, strdup("(not sampled)")) &&
+		    gh_allocations_make(&allocations, dump,
+					symbols != NULL ? &symbols->program.tab : NULL, NULL) &&
+		    number_sites(groups, &allocations, sites);
+	gh_allocations_free(&allocations);
+	if (made)
+		gh_samples_find(groups->numbers, heap);
+	for (uint32_t i = 0; made && i < heap->count; i++) {
+		uint32_t record = groups->numbers[i];
+		groups->numbers[i] = record == GH_NOT_SAMPLED ? 0 : sites[record];
+	}
+	free(sites);
+	return made;
+}
+
+bool gh_groups_make(struct gh_groups *groups, const struct gh_question *question)
+{
+	const struct gh_heap *heap = &question->heap;
+	*groups = (struct gh_groups){.names = &question->names, .by = question->options->grouping};
+	if (groups->by == GH_BY_TYPE) {
+		groups->of = gh_names_classes(groups->names);
+		groups->count = gh_names_count(groups->names);
+		return true;
+	}
+	groups->numbers = calloc((size_t)heap->count + 1, sizeof(*groups->numbers));
+	groups->of = groups->numbers;
+	if (groups->numbers != NULL &&
+	    (groups->by == GH_BY_SIZE ? group_by_size : group_by_site)(groups, heap))
+		return true;
+	fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+	return false;
+}
+
+const char *gh_groups_name(const struct gh_groups *groups, uint32_t number)
+{
+	if (groups->by == GH_BY_TYPE)
+		return gh_names_class(groups->names, number);
+	return ((char *const *)(const void *)groups->texts.data)[number];
+}
+
+const char *gh_groups_title(const struct gh_groups *groups)
+{
+	static const char *const titles[] = {"type", "size", "site"};
+	return titles[groups->by];
+}
+
+void gh_groups_print(const struct gh_groups *groups, const char *name, struct gh_table *table)
+{
+	/* A size's name begins with its number. */
+	if (groups->by == GH_BY_SIZE && table->row.json)
+		gh_table_number(table, gh_groups_title(groups), strtoull(name, NULL, 10));
+	else
+		gh_table_text(table, gh_groups_title(groups), name);
+}
+
+void gh_groups_free(struct gh_groups *groups)
+{
+	for (size_t i = 0; i < groups->texts.size / sizeof(char *); i++)
+		free((char *)gh_groups_name(groups, (uint32_t)i));
+	gh_buffer_free(&groups->texts);
+	free(groups->numbers);
+}

@@ -1,0 +1,33 @@
+/* The objects of a heap in groups: by type, by size, or by the place that allocated them. */
+#ifndef GH_PLUGIN_CLI_GROUPS_H
+#define GH_PLUGIN_CLI_GROUPS_H
+
+#include "plugin/cli/heap_query.h"
+#include "plugin/view/table.h"
+
+struct gh_groups {
+	const struct gh_names *names; /* the question's */
+	enum gh_grouping by;          /* what they have in common */
+	const uint32_t *of;           /* by object: its group's number */
+	uint32_t *numbers;            /* the same, if it is not the names'; owned */
+	struct gh_buffer
+	    texts;    /* char *, by number: what they are called, unless that is by type; owned */
+	size_t count; /* of groups */
+};
+
+/* Groups the objects of QUESTION by what its options say. False, and the error printed, if memory
+ * ran out. To be freed either way. */
+bool gh_groups_make(struct gh_groups *groups, const struct gh_question *question);
+
+/* What objects of group NUMBER are called; to be escaped. */
+const char *gh_groups_name(const struct gh_groups *groups, uint32_t number);
+
+/* Prints NAME, that of a group, as the last value of a row; in JSON a size is a number. */
+void gh_groups_print(const struct gh_groups *groups, const char *name, struct gh_table *table);
+
+/* The title of a column of such names, and its name in JSON. */
+const char *gh_groups_title(const struct gh_groups *groups);
+
+void gh_groups_free(struct gh_groups *groups);
+
+#endif

@@ -1,0 +1,234 @@
+#include "plugin/gdb/cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "lib/debugfile/debugfile.h"
+#include "lib/util/blake2b.h"
+#include "lib/util/output.h"
+
+/* Seconds in which file systems count at worst: FAT's. */
+#define CLOCK_STEP 2
+
+/* What follows the debug file, and nobody who reads ELF sees: a checksum of it. It tells damage,
+ * not malice: nobody else can write here. */
+#define TRAILER_FORMAT "\ngoheap crc32 %08lx\n"
+#define TRAILER_SIZE   (sizeof("\ngoheap crc32 01234567\n") - 1)
+
+/* The directory that holds all programs' caches. To be freed; NULL if the user has none. */
+static char *find_parent(void)
+{
+	const char *cache = getenv("XDG_CACHE_HOME");
+	const char *home = getenv("HOME");
+	char *path = NULL;
+	if (cache != NULL && cache[0] == '/')
+		return strdup(cache);
+	if (home == NULL || home[0] != '/' || asprintf(&path, "%s/.cache", home) < 0)
+		return NULL;
+	return path;
+}
+
+/* Anybody who can write there could have GDB read what they like. */
+static bool is_private(const char *directory)
+{
+	struct stat st;
+	return stat(directory, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+	       (st.st_mode & (S_IWGRP | S_IWOTH)) == 0 && access(directory, W_OK | X_OK) == 0;
+}
+
+char *gh_cache_directory(void)
+{
+	char *parent = find_parent();
+	char *path = NULL;
+	if (parent != NULL && asprintf(&path, "%s/goheap", parent) >= 0) {
+		mkdir(parent, 0700);
+		mkdir(path, 0700);
+	}
+	free(parent);
+	char *canonical = path != NULL ? realpath(path, NULL) : NULL;
+	free(path);
+	if (canonical != NULL && is_private(canonical) && strchr(canonical, '\n') == NULL)
+		return canonical;
+	free(canonical);
+	return NULL;
+}
+
+/* Another goheap may write other debug files. Its size and the time it was made tell it apart. */
+static void print_writer(FILE *out)
+{
+	struct stat st;
+	if (stat("/proc/self/exe", &st) == 0)
+		fprintf(out, "%jx.%jx.%lx", (uintmax_t)st.st_size, (uintmax_t)st.st_mtim.tv_sec,
+			st.st_mtim.tv_nsec);
+}
+
+/* The path of IMAGE's debug file, whether or not it is there. */
+static char *debug_path(const char *directory, const struct gh_image *image)
+{
+	uint8_t hash[GH_BLAKE2B_SIZE];
+	char *path = NULL;
+	size_t length = 0;
+	FILE *out = NULL;
+	if (gh_blake2b_tree(image->data, image->size, hash))
+		out = open_memstream(&path, &length);
+	if (out == NULL)
+		return NULL;
+	fprintf(out, "%s/", directory);
+	for (size_t i = 0; i < sizeof(hash); i++)
+		fprintf(out, "%02x", hash[i]);
+	fputc('.', out);
+	print_writer(out);
+	fputs(".debug", out);
+	if (fclose(out) == 0)
+		return path;
+	free(path);
+	return NULL;
+}
+
+/* The path of the symbolic link by which the debug file of IMAGE's file is found without a hash: no
+ * two states of a file, nor two files, have all of these in common. Only the kernel sets the time
+ * of the last change (ctime). */
+static char *link_path(const char *directory, const struct gh_image *image)
+{
+	const struct stat *st = &image->file;
+	char *path = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&path, &length);
+	if (out == NULL)
+		return NULL;
+	fprintf(out, "%s/%jx.%jx.%jx.%jx.%lx.%jx.%lx.", directory, (uintmax_t)st->st_dev,
+		(uintmax_t)st->st_ino, (uintmax_t)st->st_size, (uintmax_t)st->st_mtim.tv_sec,
+		st->st_mtim.tv_nsec, (uintmax_t)st->st_ctim.tv_sec, st->st_ctim.tv_nsec);
+	print_writer(out);
+	fputs(".link", out);
+	if (fclose(out) == 0)
+		return path;
+	free(path);
+	return NULL;
+}
+
+/* What the link at PATH leads to, which is beside it; NULL if there is none. */
+static char *follow_link(const char *directory, const char *path)
+{
+	char name[NAME_MAX + 1];
+	char *target;
+	ssize_t length = readlink(path, name, sizeof(name));
+	if (length <= 0 || (size_t)length == sizeof(name) ||
+	    memchr(name, '/', (size_t)length) != NULL ||
+	    asprintf(&target, "%s/%.*s", directory, (int)length, name) < 0)
+		return NULL;
+	return target;
+}
+
+/* Fills TRAILER with what ends a file whose first SIZE bytes FD has. */
+static bool make_trailer(char trailer[TRAILER_SIZE + 1], int fd, size_t size)
+{
+	void *data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (data == MAP_FAILED)
+		return false;
+	uLong sum = crc32_z(crc32_z(0, NULL, 0), data, size);
+	munmap(data, size);
+	snprintf(trailer, TRAILER_SIZE + 1, TRAILER_FORMAT, sum);
+	return true;
+}
+
+/* FD has a file of SIZE bytes that ends with the trailer of what is before it. */
+static bool has_trailer(int fd, off_t size)
+{
+	char expected[TRAILER_SIZE + 1];
+	char found[TRAILER_SIZE];
+	off_t contents = size - (off_t)TRAILER_SIZE;
+	return contents > 0 && pread(fd, found, TRAILER_SIZE, contents) == TRAILER_SIZE &&
+	       make_trailer(expected, fd, (size_t)contents) &&
+	       memcmp(found, expected, TRAILER_SIZE) == 0;
+}
+
+static bool is_whole(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return false;
+	struct stat st;
+	bool whole = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+		     has_trailer(fd, st.st_size);
+	close(fd);
+	return whole;
+}
+
+static bool write_contents(const struct gh_output *out, const struct gh_pclntab *tab)
+{
+	struct stat st;
+	char trailer[TRAILER_SIZE + 1];
+	return gh_debugfile_write_to(tab, NULL, out->fd, out->path, NULL) &&
+	       fstat(out->fd, &st) == 0 && make_trailer(trailer, out->fd, (size_t)st.st_size) &&
+	       lseek(out->fd, 0, SEEK_END) == st.st_size &&
+	       gh_write_all(out->fd, trailer, TRAILER_SIZE);
+}
+
+static bool write_file(const char *path, const struct gh_pclntab *tab)
+{
+	struct gh_output out;
+	if (!gh_output_open(&out, path, GH_OUTPUT_PUBLIC, NULL))
+		return false;
+	if (write_contents(&out, tab))
+		return gh_output_commit(&out, NULL);
+	gh_output_discard(&out);
+	return false;
+}
+
+/* Writes the debug file of IMAGE, unless it is there. Nobody who changes the program's file
+ * meanwhile can have one program's symbols kept as those of another: it is read again, from a copy
+ * of its own. Returns the path; NULL if it could not be written. */
+static char *make_debug_file(const char *directory, const struct gh_image *image)
+{
+	struct gh_image copy;
+	struct gh_pclntab tab;
+	char *path = debug_path(directory, image);
+	if (path == NULL || is_whole(path))
+		return path;
+	free(path);
+	path = NULL;
+	gh_image_settle(image);
+	if (!gh_image_open_memory(&copy, image->data, image->size, image->path, NULL))
+		return NULL;
+	if (gh_pclntab_open(&tab, &copy, NULL)) {
+		path = debug_path(directory, &copy);
+		if (path != NULL && !write_file(path, &tab)) {
+			free(path);
+			path = NULL;
+		}
+		gh_pclntab_close(&tab);
+	}
+	gh_image_close(&copy);
+	return path;
+}
+
+char *gh_cache_get(const char *directory, const struct gh_image *image)
+{
+	/* Of a change that follows this closely the time may be the same. */
+	bool lasting = time(NULL) - image->file.st_ctim.tv_sec > CLOCK_STEP;
+	char *link = link_path(directory, image);
+	char *path = link != NULL ? follow_link(directory, link) : NULL;
+	if (path == NULL || !is_whole(path)) {
+		free(path);
+		path = make_debug_file(directory, image);
+		if (path != NULL && link != NULL && lasting) {
+			unlink(link);
+			/* Without the link the next one makes a hash, too. */
+			if (symlink(strrchr(path, '/') + 1, link) != 0)
+				errno = 0;
+		}
+	}
+	free(link);
+	return path;
+}

@@ -1,0 +1,284 @@
+#include "plugin/gdb/goroutine_source.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/elf/buildinfo.h"
+#include "lib/elf/core.h"
+#include "lib/export/core_notes.h"
+#include "lib/process/as_dump.h"
+#include "lib/util/open_file.h"
+#include "plugin/gdb/memory_client.h"
+#include "plugin/view/open_dump.h"
+#include "plugin/view/open_program.h"
+
+/* What GDB debugs, as it is described in the session's directory. */
+struct described {
+	uint64_t entry;           /* of the program, where it is loaded */
+	bool native;              /* a process of this machine, and its clock */
+	struct gh_buffer threads; /* struct gh_registers; owned */
+};
+
+/* Reads the line at TEXT; a pc starts a thread. */
+static void read_line(struct described *process, const char *text)
+{
+	char name[8];
+	uint64_t value = 0;
+	const char *last = strrchr(text, ' ');
+	if (strstr(text, " AT_ENTRY ") != NULL && last != NULL) {
+		process->entry = strtoull(last, NULL, 16);
+		return;
+	}
+	int count = sscanf(text, "%7s %" SCNx64, name, &value);
+	if (count == 1 && strcmp(name, "native") == 0)
+		process->native = true;
+	if (count < 2)
+		return;
+	size_t size = process->threads.size;
+	if (strcmp(name, "entry") == 0) {
+		process->entry = value;
+	} else if (strcmp(name, "pc") == 0) {
+		struct gh_registers registers = {.pc = value};
+		gh_buffer_bytes(&process->threads, &registers, sizeof(registers));
+	} else if (strcmp(name, "sp") == 0 && size > 0) {
+		struct gh_registers *registers = (void *)(process->threads.data + size);
+		registers[-1].sp = value;
+	}
+}
+
+/* Reads the description, which is beside the socket, in DIRECTORY. */
+static bool read_description(struct described *process, int directory)
+{
+	*process = (struct described){0};
+	int fd = openat(directory, GH_SESSION_PROCESS, O_RDONLY | O_CLOEXEC);
+	FILE *in = fd >= 0 ? fdopen(fd, "r") : NULL;
+	if (in == NULL) {
+		perror(GH_SESSION_PROCESS);
+		return false;
+	}
+	char *line = NULL;
+	size_t size = 0;
+	while (getline(&line, &size, in) >= 0)
+		read_line(process, line);
+	free(line);
+	fclose(in);
+	return !process->threads.failed;
+}
+
+/* What is believed to be of a live process's memory, in bytes. */
+#define MEMORY (UINT64_C(1) << 30)
+
+/* Reads over a connection. */
+static bool fetch(const struct gh_memory *memory, uint64_t address, void *buf, size_t size)
+{
+	return gh_memory_fetch(*(const int *)memory->from, address, buf, size);
+}
+
+static uint64_t monotonic_time(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Makes the dump of what is DESCRIBED, whose memory is MEMORY, and which runs PROGRAM. PATH is of
+ * what is missing, if anything is. */
+static bool make(struct gh_snapshot *snapshot, const struct described *described,
+		 const struct gh_program *program, const struct gh_memory *memory, const char *path)
+{
+	const struct gh_image *image = &program->image;
+	struct gh_buildinfo info;
+	struct gh_error err;
+	gh_buildinfo_read(&info, image);
+	struct gh_process process = {
+	    .memory = {.source = memory, .big_endian = image->arch->big_endian},
+	    .tab = &program->tab,
+	    .minor = gh_go_minor(info.go_version),
+	    .bias = gh_image_is_pie(image) ? described->entry - image->header.e_entry : 0,
+	    .threads = (const void *)described->threads.data,
+	    .nthreads = described->threads.size / sizeof(struct gh_registers),
+	};
+	const char *version = info.go_version != NULL ? info.go_version : "";
+	uint64_t lost;
+	bool made = gh_snapshot_make(&snapshot->bytes, &process, version, &lost, &err) &&
+		    gh_dump_open_memory(&snapshot->dump, snapshot->bytes.data, snapshot->bytes.size,
+					image->path, &err) &&
+		    (!snapshot->looks_for_crash || gh_crash_find(&snapshot->crash, &process, &err));
+	if (made)
+		gh_print_warning(path, lost,
+				 "goroutines left out: their memory is missing or damaged");
+	else
+		gh_print_error(&err);
+	gh_process_memory_free(&process.memory);
+	gh_buildinfo_free(&info);
+	if (made && described->native)
+		snapshot->dump.latest = monotonic_time();
+	return made;
+}
+
+/* The same for what GDB debugs; DIRECTORY is the session's. */
+static bool open_debugged(struct gh_snapshot *snapshot, int directory, const char *path)
+{
+	struct described process;
+	struct gh_program program;
+	if (!read_description(&process, directory))
+		return false;
+	bool made = false;
+	/* The session has a link to the program. Errors are to name the program. */
+	char *target = realpath(path, NULL);
+	if (process.threads.size > 0)
+		snapshot->selected = *(const struct gh_registers *)process.threads.data;
+	int fd = gh_memory_connect(directory);
+	if (fd < 0) {
+		fputs("goheap: GDB has no process whose memory can be read\n", stderr);
+	} else if (gh_program_open(&program, target != NULL ? target : path)) {
+		struct gh_memory memory = {.read = fetch, .from = &fd, .size = MEMORY};
+		made = make(snapshot, &process, &program, &memory, program.image.path);
+		gh_program_close(&program);
+	}
+	if (fd >= 0)
+		close(fd);
+	free(target);
+	gh_buffer_free(&process.threads);
+	return made;
+}
+
+/* Describes the process that CORE is of. */
+static void describe_core(struct described *process, const struct gh_image *core)
+{
+	*process = (struct described){0};
+	struct gh_cursor note;
+	struct gh_thread thread;
+	for (uint64_t at = 0; gh_core_note(core, NT_PRSTATUS, &at, &note);) {
+		if (!gh_prstatus_read(note, core->arch, &thread))
+			continue;
+		struct gh_registers registers = {.pc = thread.pc, .sp = thread.sp};
+		gh_buffer_bytes(&process->threads, &registers, sizeof(registers));
+	}
+	if (!gh_core_auxv(core, AT_ENTRY, &process->entry))
+		process->entry = 0;
+}
+
+static bool make_of_core(struct gh_snapshot *snapshot, const struct gh_image *core,
+			 const struct gh_program *program)
+{
+	struct gh_error err;
+	struct described process;
+	if (core->arch != program->image.arch) {
+		gh_fail(&err, core->path, GH_NO_OFFSET, "a core file of the program", "one of %s",
+			core->arch->goarch);
+		gh_print_error(&err);
+		return false;
+	}
+	gh_print_warning(core->path, gh_core_missing(core),
+			 "bytes missing at its end: the core file was cut short");
+	struct gh_memory memory = gh_core_memory(core);
+	describe_core(&process, core);
+	bool made = make(snapshot, &process, program, &memory, core->path);
+	gh_buffer_free(&process.threads);
+	return made;
+}
+
+/* The same for the core file at PATH. */
+static bool open_core(struct gh_snapshot *snapshot, const char *path, const char *program_path)
+{
+	struct gh_error err;
+	struct gh_image core;
+	struct gh_program program;
+	if (program_path == NULL) {
+		fputs("goheap: for a core file, name the program: -e PROGRAM\n", stderr);
+		return false;
+	}
+	if (!gh_image_open_core(&core, path, &err)) {
+		gh_print_error(&err);
+		return false;
+	}
+	bool made = false;
+	if (gh_program_open(&program, program_path)) {
+		made = make_of_core(snapshot, &core, &program);
+		gh_program_close(&program);
+	}
+	gh_image_close(&core);
+	return made;
+}
+
+static bool is_elf(const char *path)
+{
+	char magic[SELFMAG];
+	struct stat st;
+	int fd = gh_open_file(path, &st, NULL);
+	if (fd < 0)
+		return false;
+	bool is = read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
+		  memcmp(magic, ELFMAG, SELFMAG) == 0;
+	close(fd);
+	return is;
+}
+
+static bool is_socket(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISSOCK(st.st_mode);
+}
+
+/* The directory that the file at PATH is in; -1 if it cannot be opened. */
+static int open_directory(const char *path)
+{
+	char *copy = strdup(path);
+	int fd = copy != NULL ? open(dirname(copy), O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	if (fd < 0)
+		gh_print_errno(path);
+	free(copy);
+	return fd;
+}
+
+/* The same for GDB's process; its socket is at PATH. */
+static bool open_socket(struct gh_snapshot *snapshot, const char *path, const char *program)
+{
+	int directory = open_directory(path);
+	if (directory < 0)
+		return false;
+	bool opened = open_debugged(snapshot, directory, program);
+	close(directory);
+	return opened;
+}
+
+static bool open_any(struct gh_snapshot *snapshot, const char *path, const char *program)
+{
+	bool opened;
+	if (is_elf(path))
+		opened = open_core(snapshot, path, program);
+	else if (program != NULL && is_socket(path))
+		opened = open_socket(snapshot, path, program);
+	else
+		opened = gh_dumpfile_open(&snapshot->dump, path);
+	if (!opened)
+		gh_buffer_free(&snapshot->bytes);
+	return opened;
+}
+
+bool gh_snapshot_open(struct gh_snapshot *snapshot, const char *path, const char *program)
+{
+	*snapshot = (struct gh_snapshot){0};
+	return open_any(snapshot, path, program);
+}
+
+bool gh_snapshot_open_crash(struct gh_snapshot *snapshot, const char *path, const char *program)
+{
+	*snapshot = (struct gh_snapshot){.looks_for_crash = true};
+	return open_any(snapshot, path, program);
+}
+
+void gh_snapshot_close(struct gh_snapshot *snapshot)
+{
+	gh_dump_close(&snapshot->dump);
+	gh_buffer_free(&snapshot->bytes);
+	gh_crash_free(&snapshot->crash);
+}

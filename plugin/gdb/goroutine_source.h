@@ -1,0 +1,36 @@
+/* Goroutines to be listed: of a heap dump, of a core file, or of what GDB debugs. */
+#ifndef GH_PLUGIN_GDB_GOROUTINE_SOURCE_H
+#define GH_PLUGIN_GDB_GOROUTINE_SOURCE_H
+
+#include "lib/dump/dump.h"
+#include "lib/process/crash.h"
+#include "lib/process/process.h"
+
+/* What gdbinit leaves in the session's directory of what GDB debugs, in lines of text: "entry
+ * ADDRESS" of the program, "native" if it is a process of this machine, the auxiliary vector as
+ * `info auxv' prints it, by which the program's entry point is known for sure, and "pc ADDRESS" and
+ * "sp ADDRESS" as `info registers' does, first of the selected thread, then of all. */
+#define GH_SESSION_PROCESS "process"
+
+/* And a link to its program. */
+#define GH_SESSION_RUN "process.program"
+
+struct gh_snapshot {
+	struct gh_dump dump;
+	struct gh_buffer bytes;       /* of the dump, if it was made from memory; owned */
+	struct gh_registers selected; /* of GDB's selected thread; zeros if there is none */
+	bool looks_for_crash;         /* CRASH was asked for */
+	struct gh_crash crash;
+};
+
+/* Opens the goroutines of the heap dump or core file at PATH; or, if PATH is the session's socket,
+ * of GDB's process or core file. The last two run the program at PROGRAM. On failure prints the
+ * error and returns false. To be closed with gh_snapshot_close. */
+bool gh_snapshot_open(struct gh_snapshot *snapshot, const char *path, const char *program);
+
+/* The same of a core file or GDB's process, and what it crashes of. */
+bool gh_snapshot_open_crash(struct gh_snapshot *snapshot, const char *path, const char *program);
+
+void gh_snapshot_close(struct gh_snapshot *snapshot);
+
+#endif

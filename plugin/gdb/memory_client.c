@@ -1,0 +1,71 @@
+#include "plugin/gdb/memory_client.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "plugin/gdb/memory_server.h"
+
+/* Waits for GDB, which may fail before it comes to serve: then it closes our standard input. */
+static bool is_served(int fd)
+{
+	char greeting;
+	for (;;) {
+		struct pollfd ready[] = {{.fd = fd, .events = POLLIN},
+					 {.fd = STDIN_FILENO, .events = POLLIN}};
+		if (poll(ready, 2, -1) < 0) {
+			if (errno == EINTR)
+				continue;
+			return false;
+		}
+		if (ready[0].revents != 0)
+			return read(fd, &greeting, 1) == 1;
+		char text[256];
+		if (ready[1].revents != 0 && read(STDIN_FILENO, text, sizeof(text)) <= 0)
+			return false;
+	}
+}
+
+int gh_memory_connect(int directory)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	/* The directory's own name may be too long. */
+	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/" GH_SESSION_MEMORY,
+		 directory);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0 &&
+	    is_served(fd))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	/* GDB would wait for a program when it next unwinds a frame. */
+	unlinkat(directory, GH_SESSION_WANTED, 0);
+	return -1;
+}
+
+/* Signals may cut short what is received at once. */
+static bool receive(int fd, void *buf, size_t size)
+{
+	char *bytes = buf;
+	while (size > 0) {
+		ssize_t part = recv(fd, bytes, size, 0);
+		if (part < 0 && errno == EINTR)
+			continue;
+		if (part <= 0)
+			return false;
+		bytes += part;
+		size -= (size_t)part;
+	}
+	return true;
+}
+
+bool gh_memory_fetch(int fd, uint64_t address, void *buf, size_t size)
+{
+	struct gh_serve_request request = {.address = address, .size = size};
+	char done;
+	return send(fd, &request, sizeof(request), MSG_NOSIGNAL) == sizeof(request) &&
+	       receive(fd, &done, 1) && done == 1 && receive(fd, buf, size);
+}

@@ -1,0 +1,342 @@
+#include "plugin/gdb/missing_file.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/debugfile/debugfile.h"
+#include "lib/elf/buildinfo.h"
+#include "lib/elf/core.h"
+#include "lib/util/escape.h"
+#include "lib/util/output.h"
+#include "plugin/gdb/script.h"
+#include "plugin/gdb/session.h"
+
+/* What tells one file from another, and from itself written again. */
+#define IDENTITY_SIZE 96
+
+char *gh_nofile_path(char buf[PATH_MAX], const char *directory, const char *name)
+{
+	snprintf(buf, PATH_MAX, "%s/%s", directory, name);
+	return buf;
+}
+
+static bool identify(char identity[IDENTITY_SIZE], const char *path)
+{
+	struct stat st;
+	if (stat(path, &st) != 0)
+		return false;
+	snprintf(identity, IDENTITY_SIZE, "%jx.%jx.%jx.%jx.%lx", (uintmax_t)st.st_dev,
+		 (uintmax_t)st.st_ino, (uintmax_t)st.st_size, (uintmax_t)st.st_mtim.tv_sec,
+		 st.st_mtim.tv_nsec);
+	return true;
+}
+
+static void write_text(const char *directory, const char *name, const char *text)
+{
+	char path[PATH_MAX];
+	FILE *file = fopen(gh_nofile_path(path, directory, name), "we");
+	if (file == NULL)
+		return;
+	fputs(text, file);
+	fclose(file);
+}
+
+bool gh_nofile_seen(const char *directory, const char *identity)
+{
+	char path[PATH_MAX];
+	char *last = NULL;
+	size_t size = 0;
+	FILE *file = fopen(gh_nofile_path(path, directory, GH_SESSION_NOFILE), "re");
+	if (file != NULL) {
+		if (getdelim(&last, &size, '\0', file) < 0)
+			size = 0;
+		fclose(file);
+	}
+	bool seen = last != NULL && size > 0 && strcmp(last, identity) == 0;
+	free(last);
+	if (!seen)
+		write_text(directory, GH_SESSION_NOFILE, identity);
+	return seen;
+}
+
+static const char *program_of(char buf[PATH_MAX], int pid)
+{
+	snprintf(buf, PATH_MAX, "/proc/%d/exe", pid);
+	return buf;
+}
+
+/* The files are of one size and of one time: a copy is given its original's. */
+static bool is_copy(const char *copy, const char *original)
+{
+	struct stat first;
+	struct stat second;
+	return stat(copy, &first) == 0 && stat(original, &second) == 0 &&
+	       first.st_size == second.st_size && first.st_mtim.tv_sec == second.st_mtim.tv_sec &&
+	       first.st_mtim.tv_nsec == second.st_mtim.tv_nsec;
+}
+
+/* The file that GDB opened at PATH is there for no longer than its process. By way of the target
+ * GDB may be slow, too; and it takes /proc for that of this machine, where it has no other file of
+ * a process, even if that runs on another. */
+static bool is_passing(const char *path)
+{
+	static const char target[] = "target:";
+	int end = 0;
+	if (strncmp(path, target, sizeof(target) - 1) == 0)
+		return true;
+	return sscanf(path, "/proc/%*d/exe%n", &end) == 0 && end > 0 && path[end] == '\0';
+}
+
+static bool has_copy(const char *directory, const struct gh_infofiles *files)
+{
+	char copy[PATH_MAX];
+	return files->program != NULL &&
+	       strcmp(files->program, gh_nofile_path(copy, directory, GH_SESSION_PROGRAM)) == 0;
+}
+
+bool gh_nofile_needed(const char *directory, const struct gh_infofiles *files)
+{
+	char copy[PATH_MAX];
+	char original[PATH_MAX];
+	if (files->program == NULL || is_passing(files->program))
+		return true;
+	return files->pid != 0 && has_copy(directory, files) &&
+	       !is_copy(gh_nofile_path(copy, directory, GH_SESSION_PROGRAM),
+			program_of(original, files->pid));
+}
+
+void gh_nofile_take(const struct gh_nofile *job, const char *origin)
+{
+	char path[PATH_MAX];
+	write_text(job->directory, GH_SESSION_ORIGIN, origin);
+	gh_script_file(job->script, GH_SCRIPT_UNHOOKED "with print symbol-loading off -- file",
+		       gh_nofile_path(path, job->directory, GH_SESSION_PROGRAM));
+	fputs("_goheap_look\n", job->script);
+}
+
+/* Copies the file FROM. */
+static bool copy_contents(int to, const char *from)
+{
+	int fd = open(from, O_RDONLY | O_CLOEXEC);
+	struct stat st = {0};
+	bool copied = fd >= 0 && fstat(fd, &st) == 0;
+	for (off_t done = 0; copied && done < st.st_size;)
+		copied = sendfile(to, fd, &done, (size_t)(st.st_size - done)) > 0;
+	struct timespec times[] = {st.st_atim, st.st_mtim};
+	copied = copied && futimens(to, times) == 0 && fchmod(to, 0700) == 0;
+	if (fd >= 0)
+		close(fd);
+	return copied;
+}
+
+static bool copy_program(const struct gh_nofile *job, const char *from, struct gh_error *err)
+{
+	char path[PATH_MAX];
+	struct gh_output out;
+	if (!gh_output_open(&out, gh_nofile_path(path, job->directory, GH_SESSION_PROGRAM),
+			    GH_OUTPUT_PUBLIC, err))
+		return false;
+	if (copy_contents(out.fd, from))
+		return gh_output_commit(&out, err);
+	gh_fail_errno(err, from, "copy");
+	gh_output_discard(&out);
+	return false;
+}
+
+bool gh_nofile_is_go(const char *path)
+{
+	struct gh_image image;
+	struct gh_pclntab tab;
+	struct gh_error err;
+	if (!gh_image_open(&image, path, &err))
+		return false;
+	bool found = gh_pclntab_open(&tab, &image, &err);
+	gh_pclntab_close(&tab);
+	gh_image_close(&image);
+	return found;
+}
+
+static bool is_deleted(const char *exe)
+{
+	static const char end[] = " (deleted)";
+	char name[PATH_MAX];
+	ssize_t length = readlink(exe, name, sizeof(name));
+	return length >= (ssize_t)sizeof(end) - 1 &&
+	       memcmp(name + length - (ssize_t)sizeof(end) + 1, end, sizeof(end) - 1) == 0;
+}
+
+/* The kernel has the program's file for as long as the process runs. */
+static void look_at_process(const struct gh_nofile *job, int pid)
+{
+	char exe[PATH_MAX];
+	char identity[IDENTITY_SIZE];
+	struct gh_error err;
+	if (!identify(identity, program_of(exe, pid)) || gh_nofile_seen(job->directory, identity) ||
+	    !gh_nofile_is_go(exe))
+		return;
+	if (copy_program(job, exe, &err))
+		gh_nofile_take(job, is_deleted(exe) ? "its file is deleted" : "from the process");
+	else
+		gh_script_say(job->script, "goheap: %s", err.text);
+}
+
+/* GDB would add the bias of a position-independent program to addresses that have it. */
+static void drop_program(const struct gh_nofile *job)
+{
+	fputs(GH_SCRIPT_UNHOOKED "exec-file\n", job->script);
+}
+
+/* Has GDB take the symbols of the program IMAGE. */
+static bool take_image(const struct gh_nofile *job, const struct gh_image *image, const char *name,
+		       const char *origin, struct gh_error *err)
+{
+	char path[PATH_MAX];
+	struct gh_pclntab tab;
+	snprintf(path, sizeof(path), "%s/%s.debug", job->directory, name);
+	bool written =
+	    gh_pclntab_open(&tab, image, err) && gh_debugfile_write(&tab, NULL, path, err);
+	size_t nfunc = tab.nfunc;
+	gh_pclntab_close(&tab);
+	if (!written)
+		return false;
+	struct gh_buildinfo info;
+	char version[64];
+	gh_buildinfo_read(&info, image);
+	gh_escape_text(version, sizeof(version), info.go_version != NULL ? info.go_version : "Go");
+	gh_buildinfo_free(&info);
+	if (job->drop)
+		drop_program(job);
+	gh_script_symbols(job->script, path);
+	gh_script_say(job->script, "goheap: %s program (%s), %zu functions", version, origin,
+		      nfunc);
+	return true;
+}
+
+bool gh_nofile_take_memory(const struct gh_nofile *job, const struct gh_loaded *loaded,
+			   const struct gh_memory *memory, const char *name, const char *origin,
+			   struct gh_error *err)
+{
+	uint8_t *data;
+	size_t size;
+	struct gh_image image;
+	if (!gh_loaded_make(loaded, memory, &data, &size, err))
+		return false;
+	bool taken = gh_image_open_memory(&image, data, size, loaded->headers.path, err);
+	if (taken) {
+		taken = take_image(job, &image, name, origin, err);
+		gh_image_close(&image);
+	}
+	free(data);
+	return taken;
+}
+
+/* What the program was called when it was run, on the stack. */
+static void read_name(const struct gh_image *core, char *name, size_t size)
+{
+	uint64_t address;
+	struct gh_cursor cur;
+	const char *text = NULL;
+	if (gh_core_auxv(core, AT_EXECFN, &address) && gh_image_at(core, address, &cur))
+		text = gh_cursor_string(&cur);
+	gh_escape_text(name, size, text != NULL ? text : "the program");
+}
+
+/* The kernel leaves out of a core file what is in files still, but for their first page. */
+static void say_missing(const struct gh_nofile *job, const struct gh_image *core,
+			const struct gh_loaded *loaded)
+{
+	char name[256];
+	struct gh_buildinfo info;
+	gh_buildinfo_read(&info, &loaded->headers);
+	if (info.go_build_id != NULL) {
+		read_name(core, name, sizeof(name));
+		gh_script_say(job->script,
+			      "goheap: the core file is without its Go program: name %s with the "
+			      "file command",
+			      name);
+	}
+	gh_buildinfo_free(&info);
+}
+
+static bool take_core(const struct gh_nofile *job, const struct gh_image *core,
+		      const char *identity)
+{
+	uint64_t phdr;
+	uint64_t phent;
+	uint8_t bytes[GH_LOADED_HEADERS];
+	struct gh_loaded loaded;
+	struct gh_error err;
+	struct gh_memory memory = gh_core_memory(core);
+	if (!gh_core_auxv(core, AT_PHDR, &phdr) || !gh_core_auxv(core, AT_PHENT, &phent) ||
+	    !memory.read(&memory, gh_loaded_start(phdr, phent), bytes, sizeof(bytes)) ||
+	    !gh_loaded_open(&loaded, bytes, gh_loaded_start(phdr, phent), core->path, &err))
+		return false;
+	bool taken =
+	    gh_nofile_take_memory(job, &loaded, &memory, identity, "in the core file", &err);
+	if (!taken)
+		say_missing(job, core, &loaded);
+	gh_loaded_close(&loaded);
+	return taken;
+}
+
+static bool is_ours(const struct gh_nofile *job, const char *path)
+{
+	size_t length = strlen(job->directory);
+	return strncmp(path, job->directory, length) == 0 && path[length] == '/';
+}
+
+static void look_at_core(const struct gh_nofile *job, const struct gh_infofiles *files)
+{
+	char identity[IDENTITY_SIZE];
+	struct gh_image core;
+	struct gh_error err;
+	/* That of a heap dump has symbols. */
+	if (is_ours(job, files->core) || !identify(identity, files->core) ||
+	    gh_nofile_seen(job->directory, identity))
+		return;
+	bool taken = false;
+	if (gh_image_open_core(&core, files->core, &err)) {
+		taken = take_core(job, &core, identity);
+		gh_image_close(&core);
+	}
+	/* Those of another core file. */
+	if (!taken && files->symbols != NULL)
+		fputs("symbol-file\n", job->script);
+}
+
+void gh_nofile_note(const struct gh_nofile *job, const struct gh_infofiles *files)
+{
+	char exe[PATH_MAX];
+	char identity[IDENTITY_SIZE];
+	if (identify(identity, files->core != NULL ? files->core : program_of(exe, files->pid)))
+		gh_nofile_seen(job->directory, identity);
+}
+
+/* The commands by which GDB asks the target are hooked: they are not to look, too. */
+static void look_at_target(const struct gh_nofile *job)
+{
+	fputs("_goheap_set $goheap_stale 0\n", job->script);
+	gh_script_go_on(job->script, "info inferiors", "fetch inferiors");
+	fputs("_goheap_set $goheap_stale 1\n", job->script);
+}
+
+void gh_nofile_look(const struct gh_nofile *job, const struct gh_infofiles *files)
+{
+	/* Symbols of the user's choosing stay. */
+	if (files->symbols != NULL && !is_passing(files->symbols) &&
+	    !is_ours(job, files->symbols) && !has_copy(job->directory, files))
+		return;
+	if (files->core != NULL)
+		look_at_core(job, files);
+	else if (files->pid != 0)
+		look_at_process(job, files->pid);
+	else if (files->remote)
+		look_at_target(job);
+}

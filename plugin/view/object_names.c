@@ -1,0 +1,362 @@
+#include "plugin/view/object_names.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "lib/util/bsearch.h"
+#include "lib/util/escape.h"
+#include "plugin/view/address.h"
+#include "plugin/view/open_dump.h"
+
+bool gh_names_make(struct gh_names *names, const struct gh_heap *heap, const char *twin,
+		   struct gh_error *err)
+{
+	struct gh_typing_program program = {.twin = twin};
+	names->heap = heap;
+	if (names->symbols != NULL) {
+		program.tab = &names->symbols->program.tab;
+		program.bias = names->symbols->bias;
+	}
+	return gh_typing_build(&names->typing, heap, &program, err);
+}
+
+void gh_names_free(struct gh_names *names)
+{
+	gh_typing_free(&names->typing);
+	gh_traceback_free(&names->traceback);
+}
+
+const uint32_t *gh_names_classes(const struct gh_names *names)
+{
+	return names->typing.numbers;
+}
+
+size_t gh_names_count(const struct gh_names *names)
+{
+	return names->typing.nclasses;
+}
+
+const char *gh_names_class(const struct gh_names *names, uint32_t number)
+{
+	return gh_typing_class(&names->typing, number)->name;
+}
+
+void gh_names_print(FILE *out, const struct gh_names *names, uint32_t object, bool json)
+{
+	const char *name = gh_names_class(names, gh_names_classes(names)[object]);
+	gh_escape_either(out, name, json);
+}
+
+void gh_names_print_object(FILE *out, const struct gh_names *names, uint32_t object)
+{
+	struct gh_heap_object place = gh_heap_object(names->heap, object);
+	fprintf(out, "0x%" PRIx64 "  ", place.address);
+	gh_names_print(out, names, object, false);
+	if (gh_typing_class(&names->typing, gh_names_classes(names)[object])->typed)
+		fprintf(out, ", %" PRIu64 " bytes", place.size);
+}
+
+/* NAME can be an argument of a command that hands it on to others, one of them a shell's. */
+static bool is_plain(const char *name)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789_./*[]-";
+	return name[strspn(name, letters)] == '\0';
+}
+
+bool gh_names_print_command(FILE *out, const struct gh_names *names, uint32_t object)
+{
+	const struct gh_typing *typing = &names->typing;
+	const struct gh_class *class = gh_typing_class(typing, gh_typing_of(typing, object));
+	if (!class->typed || class->array || class->layout >= typing->types.count ||
+	    !typing->types.items[class->layout].named || !is_plain(class->name))
+		return false;
+	fprintf(out, "  goheap print '%s' 0x%" PRIx64 "\n", class->name,
+		gh_typing_value(typing, object));
+	return true;
+}
+
+/* Prints a text that was found, after BEFORE, or does what else there is to do. */
+static bool print_found(FILE *out, bool found, struct gh_buffer *text, const char *before,
+			bool json)
+{
+	if (found) {
+		fputs(before, out);
+		gh_print_bytes(out, (const char *)text->data, text->size, json);
+	}
+	gh_buffer_free(text);
+	return found;
+}
+
+void gh_names_print_field(FILE *out, const struct gh_names *names, uint32_t object, uint64_t offset)
+{
+	struct gh_buffer text = {0};
+	bool found = gh_typing_field(&names->typing, object, offset, &text);
+	const char *before = found && text.data[0] != '[' ? "." : "";
+	if (!print_found(out, found, &text, before, false))
+		fprintf(out, "+%" PRIu64, offset);
+}
+
+void gh_names_print_field_json(FILE *out, const struct gh_names *names, uint32_t object,
+			       uint64_t offset)
+{
+	struct gh_buffer text = {0};
+	bool found = gh_typing_field(&names->typing, object, offset, &text);
+	if (!print_found(out, found, &text, "", true))
+		fputs("null", out);
+}
+
+/* Prints the name of the variable that ROOT is in. False if it is not known. */
+static bool print_variable(FILE *out, const struct gh_names *names, const struct gh_root *root,
+			   const char *before, bool json)
+{
+	struct gh_buffer text = {0};
+	bool found = gh_typing_root(&names->typing, root, &text);
+	return print_found(out, found, &text, before, json);
+}
+
+/* What a root is of. */
+struct holder {
+	const char *kind; /* its name in JSON, and for a person the segment's */
+	uint64_t address; /* of the slot that points; 0 if there is none */
+	size_t goroutine; /* its number, or GH_DUMP_NONE */
+	const char *what; /* that it has, for a person; NULL for a slot */
+	bool has_call;    /* it is in a frame: */
+	struct gh_call call;
+	uint64_t depth; /* of the frame, 0 for the top */
+	uint64_t slot;  /* the offset from the frame's sp, in bytes */
+};
+
+/* The outermost call in frame NUMBER of GOROUTINE; NULL if it is not known. */
+static const struct gh_call *find_in_traceback(struct gh_names *names, size_t goroutine,
+					       size_t number)
+{
+	struct gh_traceback *traceback = &names->traceback;
+	if (names->symbols == NULL || goroutine == GH_DUMP_NONE)
+		return NULL;
+	if ((traceback->ncalls == 0 || names->goroutine != goroutine) &&
+	    !gh_traceback_make(traceback, names->heap->dump, names->symbols, goroutine))
+		return NULL;
+	names->goroutine = goroutine;
+	/* The frames ascend. */
+	size_t after = gh_lower_bound(traceback->ncalls, i, traceback->calls[i].frame <= number);
+	bool found = after > 0 && traceback->calls[after - 1].frame == number;
+	return found ? &traceback->calls[after - 1] : NULL;
+}
+
+/* Fills in the call that frame NUMBER is of, which calls that are inlined into it do not change. */
+static void find_call(struct holder *holder, struct gh_names *names, size_t number,
+		      const struct gh_dump_frame *frame)
+{
+	const struct gh_dump *dump = names->heap->dump;
+	struct gh_cursor name = gh_dump_bytes(dump, frame->function);
+	holder->goroutine = gh_where_goroutine_of_frame(dump, number);
+	holder->has_call = true;
+	holder->depth = frame->depth;
+	holder->call = (struct gh_call){
+	    .name = (const char *)name.start, .length = gh_cursor_size(&name), .file = ""};
+	const struct gh_call *call = find_in_traceback(names, holder->goroutine, number);
+	if (call != NULL)
+		holder->call = *call;
+}
+
+static void find_frame(struct holder *holder, struct gh_names *names, const struct gh_root *root,
+		       const struct gh_dump_record *record)
+{
+	holder->kind = "stack";
+	if (record->kind != GH_DUMP_FRAME) {
+		holder->address = record->stack_root.address;
+		return;
+	}
+	holder->slot = root->offset;
+	holder->address = record->frame.sp + root->offset;
+	find_call(holder, names, root->number, &record->frame);
+}
+
+static void find_segment(struct holder *holder, const char *kind, const struct gh_root *root,
+			 const struct gh_dump_record *record)
+{
+	holder->kind = kind;
+	holder->address = record->kind == GH_DUMP_DATA_ROOT
+			      ? record->data_root.address
+			      : record->segment.address + root->offset;
+}
+
+static const char *goroutine_slot(uint64_t offset)
+{
+	switch (offset) {
+	case GH_ROOT_TOP_DEFER:
+		return "its innermost deferred call";
+	case GH_ROOT_TOP_PANIC:
+		return "its innermost panic";
+	default:
+		return "its context";
+	}
+}
+
+static void find_holder(struct holder *holder, struct gh_names *names, const struct gh_root *root,
+			struct gh_dump_record *record)
+{
+	const struct gh_dump *dump = names->heap->dump;
+	gh_dump_get(dump, gh_root_record(dump, root->kind), root->number, record);
+	*holder = (struct holder){.goroutine = GH_DUMP_NONE};
+	switch (root->kind) {
+	case GH_ROOT_DATA:
+		find_segment(holder, "data", root, record);
+		break;
+	case GH_ROOT_BSS:
+		find_segment(holder, "bss", root, record);
+		break;
+	case GH_ROOT_FRAME:
+		find_frame(holder, names, root, record);
+		break;
+	case GH_ROOT_GOROUTINE:
+		holder->kind = "goroutine";
+		holder->goroutine = root->number;
+		holder->what = goroutine_slot(root->offset);
+		break;
+	case GH_ROOT_DEFER:
+		holder->kind = "defer";
+		holder->goroutine = gh_where_goroutine_of_defer(dump, root->number);
+		holder->what = "a deferred call's closure";
+		break;
+	case GH_ROOT_PANIC:
+		holder->kind = "panic";
+		holder->goroutine = gh_where_goroutine_of_panic(dump, root->number);
+		holder->what = "a panic's argument";
+		break;
+	case GH_ROOT_FINALIZER:
+		holder->kind = "finalizer";
+		break;
+	case GH_ROOT_QUEUED_FINALIZER:
+		holder->kind = "queued finalizer";
+		break;
+	case GH_ROOT_OTHER:
+	case GH_ROOT_KINDS:
+		holder->kind = "other";
+		break;
+	}
+}
+
+/* Prints the name of the function that begins at ENTRY, if it is known. */
+static void print_function(FILE *out, const struct gh_names *names, uint64_t entry, bool json)
+{
+	const struct gh_place *place =
+	    names->symbols != NULL ? gh_symbols_find(names->symbols, entry) : NULL;
+	if (place == NULL) {
+		fprintf(out, json ? "null" : "0x%" PRIx64, entry);
+		return;
+	}
+	const char *name = gh_pclntab_name(&names->symbols->program.tab, place->func.name);
+	gh_escape_either(out, name, json);
+}
+
+static void print_frame(FILE *out, const struct gh_names *names, const struct gh_root *root,
+			const struct holder *holder)
+{
+	if (holder->goroutine == GH_DUMP_NONE)
+		fputs("a stack", out);
+	if (!holder->has_call) {
+		fprintf(out, ", 0x%" PRIx64, holder->address);
+		return;
+	}
+	fputs(", ", out);
+	gh_traceback_print_name(out, &holder->call);
+	if (*holder->call.file != '\0') {
+		fputs(" at ", out);
+		gh_escape_print(out, holder->call.file);
+		fprintf(out, ":%" PRId32, holder->call.line);
+	}
+	if (print_variable(out, names, root, ", ", false))
+		fprintf(out, " (sp_0x%" PRIx64 ")", holder->slot);
+	else
+		fprintf(out, ", sp_0x%" PRIx64, holder->slot);
+}
+
+static void print_finalizer(FILE *out, const struct gh_names *names, const struct gh_root *root,
+			    const struct gh_dump_record *record)
+{
+	const struct gh_dump_finalizer *finalizer = &record->finalizer;
+	fprintf(out, "%sfinalizer ", root->kind == GH_ROOT_FINALIZER ? "" : "queued ");
+	print_function(out, names, finalizer->entry, false);
+	fprintf(out, " of 0x%" PRIx64, finalizer->object);
+	if (root->offset == GH_ROOT_CLOSURE) {
+		fputs(", its closure", out);
+	} else if (root->kind == GH_ROOT_FINALIZER) {
+		uint32_t object = gh_heap_find(names->heap, finalizer->object);
+		fputs(", ", out);
+		gh_names_print_field(out, names, object, root->offset);
+	}
+}
+
+void gh_names_print_root(FILE *out, struct gh_names *names, const struct gh_root *root)
+{
+	const struct gh_dump *dump = names->heap->dump;
+	struct gh_dump_record record;
+	struct holder holder;
+	find_holder(&holder, names, root, &record);
+	if (holder.goroutine != GH_DUMP_NONE)
+		fprintf(out, "goroutine %" PRIu64, gh_where_goroutine_id(dump, holder.goroutine));
+	if (root->kind == GH_ROOT_FRAME) {
+		print_frame(out, names, root, &holder);
+	} else if (holder.what != NULL) {
+		fprintf(out, "%s%s", holder.goroutine != GH_DUMP_NONE ? ", " : "", holder.what);
+	} else if (root->kind == GH_ROOT_FINALIZER || root->kind == GH_ROOT_QUEUED_FINALIZER) {
+		print_finalizer(out, names, root, &record);
+	} else if (root->kind == GH_ROOT_OTHER) {
+		fputs("root: ", out);
+		gh_print_slice(out, dump, record.other_root.description, false);
+	} else if (print_variable(out, names, root, "", false)) {
+		fprintf(out, " (%s, 0x%" PRIx64 ")", holder.kind, holder.address);
+	} else {
+		fprintf(out, "%s 0x%" PRIx64, holder.kind, holder.address);
+	}
+	if (root->conservative)
+		fputs(", perhaps", out);
+}
+
+static void print_call_json(FILE *out, const struct holder *holder)
+{
+	fprintf(out, ",\"depth\":%" PRIu64 ",\"slot\":%" PRIu64 ",\"function\":", holder->depth,
+		holder->slot);
+	gh_print_bytes(out, holder->call.name, holder->call.length, true);
+	fputs(",\"file\":", out);
+	if (*holder->call.file == '\0') {
+		fputs("null,\"line\":null", out);
+		return;
+	}
+	gh_escape_json(out, holder->call.file);
+	fprintf(out, ",\"line\":%" PRId32, holder->call.line);
+}
+
+void gh_names_print_root_json(FILE *out, struct gh_names *names, const struct gh_root *root)
+{
+	const struct gh_dump *dump = names->heap->dump;
+	struct gh_dump_record record;
+	struct holder holder;
+	find_holder(&holder, names, root, &record);
+	fprintf(out, "{\"kind\":\"%s\"", holder.kind);
+	print_variable(out, names, root, ",\"variable\":", true);
+	if (holder.address != 0)
+		fprintf(out, ",\"address\":\"0x%" PRIx64 "\"", holder.address);
+	if (holder.goroutine != GH_DUMP_NONE)
+		fprintf(out, ",\"goroutine\":%" PRIu64,
+			gh_where_goroutine_id(dump, holder.goroutine));
+	if (holder.has_call)
+		print_call_json(out, &holder);
+	if (holder.what != NULL)
+		fprintf(out, ",\"what\":\"%s\"", holder.what);
+	if (root->kind == GH_ROOT_FINALIZER || root->kind == GH_ROOT_QUEUED_FINALIZER) {
+		fprintf(out,
+			",\"object\":\"0x%" PRIx64 "\",\"function\":", record.finalizer.object);
+		print_function(out, names, record.finalizer.entry, true);
+		fprintf(out, ",\"closure\":%s", root->offset == GH_ROOT_CLOSURE ? "true" : "false");
+	}
+	if (root->kind == GH_ROOT_OTHER) {
+		fputs(",\"description\":", out);
+		gh_print_slice(out, dump, record.other_root.description, true);
+	}
+	if (root->conservative)
+		fputs(",\"conservative\":true", out);
+	fputs("}", out);
+}

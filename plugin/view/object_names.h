@@ -1,0 +1,56 @@
+/* What the objects of a heap, the pointers in them, and the roots are called. */
+#ifndef GH_PLUGIN_VIEW_OBJECT_NAMES_H
+#define GH_PLUGIN_VIEW_OBJECT_NAMES_H
+
+#include "lib/typing/object_types.h"
+#include "plugin/view/traceback.h"
+
+struct gh_names {
+	const struct gh_heap *heap; /* the caller's */
+	struct gh_symbols *symbols; /* of the program, the caller's; NULL if none is given */
+	struct gh_typing typing;
+	struct gh_traceback traceback; /* of the goroutine that was last asked about: */
+	size_t goroutine;              /* its number, if there are calls */
+};
+
+/* Names what is in HEAP, which is the caller's and outlives it; names->symbols stay as they are.
+ * TWIN is the path of the program that has names->symbols before it was stripped; NULL if there is
+ * none. False (ERR filled) if that cannot be read or memory ran out. To be freed either way. */
+bool gh_names_make(struct gh_names *names, const struct gh_heap *heap, const char *twin,
+		   struct gh_error *err);
+
+void gh_names_free(struct gh_names *names);
+
+/* Objects that are called the same are a class: its number, by object; how many classes there are;
+ * and what objects of class NUMBER are called, to be escaped. */
+const uint32_t *gh_names_classes(const struct gh_names *names);
+size_t gh_names_count(const struct gh_names *names);
+const char *gh_names_class(const struct gh_names *names, uint32_t number);
+
+/* Prints the class's name of OBJECT, escaped or as JSON. */
+void gh_names_print(FILE *out, const struct gh_names *names, uint32_t object, bool json);
+
+/* Prints OBJECT for a person: its address, its class, and its size where that does not say it. */
+void gh_names_print_object(FILE *out, const struct gh_names *names, uint32_t object);
+
+/* Prints the command by which GDB prints the value in OBJECT. False, and nothing is printed, if GDB
+ * cannot name its type. */
+bool gh_names_print_command(FILE *out, const struct gh_names *names, uint32_t object);
+
+/* Prints what is at OFFSET in OBJECT for a person, ".next"; if that is not known, "+16". */
+void gh_names_print_field(FILE *out, const struct gh_names *names, uint32_t object,
+			  uint64_t offset);
+
+/* The same in JSON; null if it is not known. */
+void gh_names_print_field_json(FILE *out, const struct gh_names *names, uint32_t object,
+			       uint64_t offset);
+
+/* Prints ROOT for a person: "main.cache (bss, 0x53a8e0)", "goroutine 7, main.f at x.go:12,
+ * sp_0x18".
+ */
+void gh_names_print_root(FILE *out, struct gh_names *names, const struct gh_root *root);
+
+/* The same as a JSON object. */
+void gh_names_print_root_json(FILE *out, struct gh_names *names, const struct gh_root *root);
+
+#endif

@@ -1,0 +1,152 @@
+#include "plugin/view/open_dump.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/util/escape.h"
+#include "lib/util/open_file.h"
+#include "plugin/view/open_program.h"
+#include "plugin/view/progress.h"
+
+#define NS_PER_MINUTE UINT64_C(60000000000)
+
+/* Texts up to this size are copied to the stack. */
+#define SHORT_TEXT 256
+
+static void print_damage(const struct gh_dump *dump)
+{
+	const struct gh_dump_damage *damage = &dump->damage;
+	if (dump->warning.text[0] != '\0')
+		gh_print_error(&dump->warning);
+	gh_print_warning(dump->path, damage->orphan_frames, "stack frames without a goroutine");
+	gh_print_warning(dump->path, damage->misplaced_frames,
+			 "stack frames that do not follow their callee's");
+	gh_print_warning(dump->path, damage->duplicate_ids, "goroutines with the id of another");
+	gh_print_warning(dump->path, damage->strays,
+			 "defers and panics of another goroutine than the one before");
+	gh_print_warning(dump->path, damage->overlapping_objects,
+			 "objects that begin within another");
+	gh_print_warning(dump->path, damage->overlapping_frames,
+			 "stack frames that begin within another");
+	gh_print_warning(dump->path, damage->repeated_params, "parameters records more than one");
+	gh_print_warning(dump->path, damage->trailing, "bytes after the last record");
+}
+
+bool gh_dumpfile_open(struct gh_dump *dump, const char *path)
+{
+	struct gh_error err;
+	gh_progress_begin("goheap: reading", path);
+	bool opened = gh_dump_open(dump, path, &err);
+	gh_progress_end();
+	if (!opened) {
+		gh_print_error(&err);
+		return false;
+	}
+	print_damage(dump);
+	return true;
+}
+
+bool gh_dumpfile_write_core(const struct gh_dump *dump, const struct gh_core_program *program,
+			    const char *path)
+{
+	struct gh_error err;
+	gh_progress_begin("goheap: writing", path);
+	size_t left_out;
+	bool written = gh_corefile_write(dump, program, path, &left_out, &err);
+	gh_progress_end();
+	if (written)
+		gh_print_warning(dump->path, left_out, "goroutines left out of the core file");
+	else
+		gh_print_error(&err);
+	return written;
+}
+
+bool gh_dumpfile_recognise(const char *path)
+{
+	uint8_t start[16];
+	struct stat st;
+	int fd = gh_open_file(path, &st, NULL);
+	if (fd < 0)
+		return false;
+	ssize_t count = read(fd, start, sizeof(start));
+	close(fd);
+	size_t size = count > 0 ? (size_t)count : 0;
+	return gh_dump_recognise(start, size) || (size > 2 && start[0] == 0x1f && start[1] == 0x8b);
+}
+
+/* TEXT is SIZE bytes and a NUL, and may have others within. */
+static void print_text(FILE *out, char *text, size_t size)
+{
+	for (const char *end = text + size;; text++) {
+		gh_escape_print(out, text);
+		text += strlen(text);
+		if (text == end)
+			return;
+		fputs("\\x00", out);
+	}
+}
+
+static void print_json(FILE *out, char *text, size_t size)
+{
+	for (char *nul = text; (nul = memchr(nul, 0, size - (size_t)(nul - text))) != NULL;)
+		*nul = '\xff';
+	gh_escape_json(out, text);
+}
+
+void gh_print_bytes(FILE *out, const char *data, size_t size, bool json)
+{
+	char buffer[SHORT_TEXT];
+	char *text = size < sizeof(buffer) ? buffer : malloc(size + 1);
+	if (text == NULL) {
+		fputs(json ? "null" : "?", out);
+		return;
+	}
+	if (size > 0)
+		memcpy(text, data, size);
+	text[size] = '\0';
+	(json ? print_json : print_text)(out, text, size);
+	if (text != buffer)
+		free(text);
+}
+
+void gh_print_slice(FILE *out, const struct gh_dump *dump, struct gh_dump_slice slice, bool json)
+{
+	struct gh_cursor bytes = gh_dump_bytes(dump, slice);
+	gh_print_bytes(out, (const char *)bytes.start, gh_cursor_size(&bytes), json);
+}
+
+struct gh_dump_slice gh_dumpfile_type_name(const struct gh_dump *dump, uint64_t address)
+{
+	struct gh_dump_record record;
+	size_t number = gh_dump_find(dump, GH_DUMP_TYPE, address);
+	if (number == GH_DUMP_NONE)
+		return (struct gh_dump_slice){0};
+	gh_dump_get(dump, GH_DUMP_TYPE, number, &record);
+	return record.type.name;
+}
+
+const char *gh_dumpfile_status(uint64_t status)
+{
+	static const char *const names[] = {"idle", "runnable", "running", "syscall", "waiting"};
+	return status < sizeof(names) / sizeof(names[0]) ? names[status] : "???";
+}
+
+const char *gh_dumpfile_state(const struct gh_dump *dump, const struct gh_dump_goroutine *goroutine,
+			      size_t *size)
+{
+	struct gh_cursor reason = gh_dump_bytes(dump, goroutine->wait_reason);
+	*size = gh_cursor_size(&reason);
+	if (goroutine->status == GH_DUMP_WAITING && *size > 0)
+		return (const char *)reason.start;
+	const char *status = gh_dumpfile_status(goroutine->status);
+	*size = strlen(status);
+	return status;
+}
+
+uint64_t gh_dumpfile_minutes(const struct gh_dump *dump, const struct gh_dump_goroutine *goroutine)
+{
+	if (goroutine->status != GH_DUMP_WAITING && goroutine->status != GH_DUMP_SYSCALL)
+		return 0;
+	return gh_dump_waited(dump, goroutine) / NS_PER_MINUTE;
+}

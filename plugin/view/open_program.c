@@ -1,0 +1,103 @@
+#include "plugin/view/open_program.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/util/escape.h"
+#include "lib/util/output.h"
+
+/* Names that gh_print_name has not printed whole. */
+static uint64_t names_cut;
+
+void gh_print_error(const struct gh_error *err)
+{
+	fprintf(stderr, "goheap: %s\n", err->text);
+}
+
+bool gh_check_output(const char *path, const char *input)
+{
+	struct gh_error err;
+	if (path == NULL || input == NULL || gh_output_spares(path, input, &err))
+		return true;
+	gh_print_error(&err);
+	return false;
+}
+
+void gh_print_errno(const char *path)
+{
+	const char *problem = strerror(errno);
+	gh_escape_print(stderr, path);
+	fprintf(stderr, ": %s\n", problem);
+}
+
+void gh_print_warning(const char *path, uint64_t count, const char *what)
+{
+	if (count == 0)
+		return;
+	fputs("goheap: ", stderr);
+	gh_escape_print(stderr, path);
+	fprintf(stderr, ": %" PRIu64 " %s\n", count, what);
+}
+
+bool gh_program_open(struct gh_program *program, const char *path)
+{
+	struct gh_error err;
+	if (!gh_image_open(&program->image, path, &err)) {
+		gh_print_error(&err);
+		return false;
+	}
+	if (!gh_pclntab_open(&program->tab, &program->image, &err)) {
+		gh_print_error(&err);
+		gh_image_close(&program->image);
+		return false;
+	}
+	return true;
+}
+
+void gh_program_close(struct gh_program *program)
+{
+	gh_print_warning(program->image.path, names_cut,
+			 "names that are longer than 8,192 bytes are cut, and end in [...]");
+	names_cut = 0;
+	gh_pclntab_close(&program->tab);
+	gh_image_close(&program->image);
+}
+
+bool gh_program_walk(const struct gh_program *program, size_t index, struct gh_func *func,
+		     struct gh_sourcemap *map)
+{
+	struct gh_error err;
+	if (!gh_pclntab_func(&program->tab, index, func, &err)) {
+		gh_print_error(&err);
+		return false;
+	}
+	if (!gh_sourcemap_start(map, &program->tab, func)) {
+		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		return false;
+	}
+	return true;
+}
+
+void gh_print_name(FILE *out, const char *name, bool json)
+{
+	static const char more[] = "[...]";
+	char cut[GH_MAX_NAME + sizeof(more)];
+	size_t length = gh_escape_name_length(name);
+	if (name[length] != '\0') {
+		memcpy(cut, name, length);
+		memcpy(cut + length, more, sizeof(more));
+		name = cut;
+		names_cut++;
+	}
+	gh_escape_either(out, name, json);
+}
+
+void gh_print_file(const char *file, bool json)
+{
+	if (*file == '\0')
+		fputs(json ? "null" : "?", stdout);
+	else
+		gh_print_name(stdout, file, json);
+}

@@ -1,0 +1,290 @@
+/* The rules are those of Go's src/runtime/traceback.go. */
+#include "plugin/view/traceback.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/dump/regions.h"
+#include "lib/pclntab/arginfo.h"
+#include "plugin/view/open_dump.h"
+
+#define RUNTIME "runtime."
+
+static bool is(const struct gh_call *call, const char *name)
+{
+	return call != NULL && call->length == strlen(name) &&
+	       memcmp(call->name, name, call->length) == 0;
+}
+
+/* The bytes of TEXT begin with a capital letter. */
+static bool is_exported(const char *text, size_t length)
+{
+	return length > 0 && text[0] >= 'A' && text[0] <= 'Z';
+}
+
+/* A function of package runtime that user code may call; a method's receiver counts as well. */
+static bool is_exported_runtime(const struct gh_call *call)
+{
+	const char *name = call->name + strlen(RUNTIME);
+	size_t length = call->length - strlen(RUNTIME);
+	const char *dot = memrchr(name, '.', length);
+	if (dot == NULL)
+		return is_exported(name, length);
+	size_t receiver = (size_t)(dot - name);
+	if (!is_exported(dot + 1, length - receiver - 1))
+		return false;
+	if (receiver >= 3 && name[0] == '(' && name[1] == '*')
+		return is_exported(name + 2, receiver - 2);
+	return is_exported(name, receiver);
+}
+
+/* CALL is in a traceback of a release; MINOR as gh_dump_minor gives it. FIRST: nothing has been
+ * printed before. */
+static bool is_shown(const struct gh_call *call, int minor, bool first)
+{
+	if (is(call, "runtime.runFinalizers") || is(call, "runtime.runCleanups") ||
+	    is(call, "runtime.panic"))
+		return true;
+	/* It was runtime.panic to Go 1.3, and the name that is looked for stayed so to 1.5. */
+	if (is(call, "runtime.gopanic"))
+		return !first && (minor < 0 || minor >= 6);
+	if (memchr(call->name, '.', call->length) == NULL)
+		return false;
+	bool runtime =
+	    call->length >= strlen(RUNTIME) && memcmp(call->name, RUNTIME, strlen(RUNTIME)) == 0;
+	return !runtime || ((minor < 0 || minor >= 4) && is_exported_runtime(call));
+}
+
+/* Wrappers are left out, unless it is they that panicked. */
+static bool elides_wrapper(const struct gh_call *callee)
+{
+	return !is(callee, "runtime.gopanic") && !is(callee, "runtime.sigpanic") &&
+	       !is(callee, "runtime.panicwrap");
+}
+
+static struct gh_call *add_call(struct gh_traceback *traceback)
+{
+	if (traceback->ncalls == traceback->capacity) {
+		size_t capacity = traceback->capacity > 0 ? 2 * traceback->capacity : 64;
+		struct gh_call *calls =
+		    reallocarray(traceback->calls, capacity, sizeof(*traceback->calls));
+		if (calls == NULL)
+			return NULL;
+		traceback->calls = calls;
+		traceback->capacity = capacity;
+	}
+	struct gh_call *call = &traceback->calls[traceback->ncalls++];
+	*call = (struct gh_call){.file = ""};
+	return call;
+}
+
+/* The call inside the one that comes next; NULL at the top. */
+static const struct gh_call *last_call(const struct gh_traceback *traceback)
+{
+	return traceback->ncalls > 0 ? &traceback->calls[traceback->ncalls - 1] : NULL;
+}
+
+/* The frame was interrupted, its pc no return address: it was made to call what CALLEE is. */
+static bool was_interrupted(const struct gh_call *callee)
+{
+	return is(callee, "runtime.sigpanic") || is(callee, "runtime.asyncPreempt") ||
+	       is(callee, "runtime.debugCallV1") || is(callee, "runtime.debugCallV2");
+}
+
+/* Fills CALL with what entry N of PLACE's stack is. */
+static void set_call(struct gh_call *call, const struct gh_symbols *symbols,
+		     const struct gh_place *place, unsigned n)
+{
+	const struct gh_pclntab *tab = &symbols->program.tab;
+	const struct gh_frame *frame = &place->range.frames[n];
+	call->name = gh_pclntab_name(tab, frame->name);
+	call->length = strlen(call->name);
+	call->file = gh_pclntab_file(tab, frame->file);
+	call->line = frame->line;
+	call->inlined = n + 1 < place->range.nframes;
+}
+
+/* FRAME's function was made by the compiler to call another. */
+static bool is_wrapper(const struct gh_symbols *symbols, const struct gh_place *place,
+		       const struct gh_call *call)
+{
+	return !call->inlined && symbols->wrapper >= 0 && place->func.func_id == symbols->wrapper;
+}
+
+/* Adds the calls that are in frame NUMBER, the goroutine's last if IS_LAST. FIRST: nothing is shown
+ * yet. */
+static bool add_frame(struct gh_traceback *traceback, const struct gh_dump *dump,
+		      struct gh_symbols *symbols, size_t number, bool is_last, bool *first)
+{
+	int minor = gh_dump_minor(dump);
+	bool is_top = last_call(traceback) == NULL;
+	struct gh_dump_record record;
+	gh_dump_get(dump, GH_DUMP_FRAME, number, &record);
+	const struct gh_dump_frame *frame = &record.frame;
+	uint64_t pc = frame->pc;
+	/* To Go 1.3 the top frame has the line after its call. */
+	bool as_is = is_top && minor >= 0 && minor < 4;
+	if (pc > frame->entry && frame->continuation != GH_DUMP_INTERRUPTED && !as_is &&
+	    !was_interrupted(last_call(traceback)))
+		pc--;
+	const struct gh_place *place = symbols != NULL ? gh_symbols_find(symbols, pc) : NULL;
+	struct gh_dump_record caller = {0};
+	if (!is_last)
+		gh_dump_get(dump, GH_DUMP_FRAME, number + 1, &caller);
+	unsigned count = place != NULL ? place->range.nframes : 1;
+	for (unsigned i = 0; i < count; i++) {
+		bool elides = elides_wrapper(last_call(traceback));
+		struct gh_call *call = add_call(traceback);
+		if (call == NULL)
+			return false;
+		struct gh_cursor name = gh_dump_bytes(dump, frame->function);
+		call->name = (const char *)name.start;
+		call->length = gh_cursor_size(&name);
+		call->pc = frame->pc;
+		call->offset = frame->pc > frame->entry ? frame->pc - frame->entry : 0;
+		call->frame = number;
+		call->at = pc;
+		call->sp = caller.frame.sp;
+		if (place != NULL)
+			set_call(call, symbols, place, i);
+		call->hidden = !is_shown(call, minor, *first) ||
+			       (place != NULL && elides && is_wrapper(symbols, place, call));
+		*first = *first && call->hidden;
+	}
+	return true;
+}
+
+bool gh_traceback_make(struct gh_traceback *traceback, const struct gh_dump *dump,
+		       struct gh_symbols *symbols, size_t number)
+{
+	const struct gh_dump_stack *stack = gh_dump_stack(dump, number);
+	bool first = true;
+	traceback->ncalls = 0;
+	for (size_t i = 0; i < stack->nframes; i++)
+		if (!add_frame(traceback, dump, symbols, stack->first_frame + i,
+			       i + 1 == stack->nframes, &first))
+			return false;
+	traceback->all = first;
+	return true;
+}
+
+/* Go gives the function itself, but the line of what is inlined there. */
+bool gh_traceback_creator(const struct gh_dump_goroutine *goroutine, struct gh_symbols *symbols,
+			  struct gh_call *call)
+{
+	uint64_t pc = goroutine->creator_pc;
+	if (symbols == NULL || pc == 0 || goroutine->id == 1)
+		return false;
+	const struct gh_place *place = gh_symbols_find(symbols, pc - 1);
+	if (place == NULL)
+		return false;
+	*call = (struct gh_call){.pc = pc, .offset = pc - symbols->bias - place->func.entry};
+	set_call(call, symbols, place, 0);
+	call->name = gh_pclntab_name(&symbols->program.tab, place->func.name);
+	call->length = strlen(call->name);
+	call->inlined = false;
+	call->hidden = !is_shown(call, INT_MAX, false) || is_wrapper(symbols, place, call);
+	return true;
+}
+
+/* Where the type arguments in CALL's name end: after the last bracket. NULL if it has none. */
+static const char *find_arguments(const char *name, size_t length, const char **end)
+{
+	const char *open = memchr(name, '[', length);
+	const char *close = memrchr(name, ']', length);
+	if (open == NULL || close == NULL || close < open)
+		return NULL;
+	*end = close + 1;
+	return open;
+}
+
+void gh_traceback_print_function(FILE *out, const char *name, size_t length)
+{
+	const char *end;
+	const char *arguments = find_arguments(name, length, &end);
+	if (arguments == NULL) {
+		gh_print_bytes(out, name, length, false);
+		return;
+	}
+	gh_print_bytes(out, name, (size_t)(arguments - name), false);
+	fputs("[...]", out);
+	gh_print_bytes(out, end, (size_t)(name + length - end), false);
+}
+
+void gh_traceback_print_name(FILE *out, const struct gh_call *call)
+{
+	if (is(call, "runtime.gopanic"))
+		fputs("panic", out);
+	else
+		gh_traceback_print_function(out, call->name, call->length);
+}
+
+/* Prints the list of WALK, whose words are in memory from BASE on. */
+static void print_list(FILE *out, const struct gh_dump *dump, struct gh_arg_walk *walk,
+		       struct gh_arg_liveness *liveness, uint64_t base)
+{
+	enum gh_arg_token token;
+	const char *separator = "";
+	while ((token = gh_arg_walk_next(walk)) != GH_ARG_LIST_END) {
+		struct gh_cursor cur;
+		if (token != GH_ARG_END)
+			fputs(separator, out);
+		separator = token == GH_ARG_BEGIN ? "" : ", ";
+		switch (token) {
+		case GH_ARG_BEGIN:
+			fputs("{", out);
+			break;
+		case GH_ARG_END:
+			fputs("}", out);
+			break;
+		case GH_ARG_FAR_WORD:
+			fputs("_", out);
+			break;
+		case GH_ARG_DOTS:
+			fputs("...", out);
+			break;
+		default:
+			if (gh_dump_memory(dump, base + walk->offset, &cur))
+				fprintf(out, "0x%" PRIx64, gh_cursor_uint(&cur, walk->size));
+			if (!gh_arg_is_live(liveness, walk->offset))
+				fputs("?", out);
+		}
+	}
+}
+
+/* All words of FUNC's arguments are in DUMP, from BASE on. */
+static bool has_arguments(const struct gh_dump *dump, const struct gh_pclntab *tab,
+			  const struct gh_func *func, uint64_t base)
+{
+	struct gh_cursor cur;
+	uint64_t extent = gh_args_extent(tab, func);
+	return extent == 0 || (gh_dump_memory(dump, base, &cur) && gh_cursor_left(&cur) >= extent);
+}
+
+void gh_traceback_print_arguments(FILE *out, const struct gh_dump *dump, struct gh_symbols *symbols,
+				  const struct gh_call *call)
+{
+	const struct gh_place *place =
+	    symbols != NULL && !call->inlined ? gh_symbols_find(symbols, call->at) : NULL;
+	const struct gh_pclntab *tab = place != NULL ? &symbols->program.tab : NULL;
+	uint64_t base = tab != NULL ? call->sp + tab->image->arch->min_frame : 0;
+	if (tab == NULL || tab->format < GH_PCLNTAB_1_18 ||
+	    !has_arguments(dump, tab, &place->func, base)) {
+		fputs("(...)", out);
+		return;
+	}
+	struct gh_arg_walk walk;
+	struct gh_arg_liveness liveness;
+	fputs("(", out);
+	gh_arg_liveness_start(&liveness, tab, &place->func, call->at - symbols->bias);
+	if (gh_arg_walk_start(&walk, tab, &place->func))
+		print_list(out, dump, &walk, &liveness, base);
+	fputs(")", out);
+}
+
+void gh_traceback_free(struct gh_traceback *traceback)
+{
+	free(traceback->calls);
+}

@@ -1,0 +1,240 @@
+#!/usr/bin/env bash
+# Crashes of a stripped program, one of each kind: the goroutines of its core file, and of the process while GDB has it,
+# against the traceback that the process itself printed.
+set -u
+export LC_ALL=C
+
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+session_home
+
+patience=300 gdb_options=(-iex 'set print frame-arguments presence')
+
+# Kinds of crashes, as the sample has them; those with a + have another goroutine run. KINDS restricts them.
+all="error string number stringer wrapped custom nested again recovered map entry later+ later divide index assert call
+	overflow deadlock unlock spin+ spin read sleep"
+some="nested entry later overflow spin read"
+all=${KINDS:-$all} some=${KINDS:-$some}
+
+# crash PROGRAM KIND [FILTER]: lets the program crash. Its core is $work/core, if the kernel writes one, and what it printed
+# $work/traceback. FILTER is the kernel's coredump_filter.
+crash() {
+	local kind=${2%+} more=() debug='' pid
+	[ "$kind" = "$2" ] || more=(run)
+	# What is to be running when it is killed is to be so on a busy machine, too.
+	[ "$2" != spin ] || debug=asyncpreemptoff=1
+	rm -rf "$work/crashed" "$work/core" "$work/input"
+	mkdir "$work/crashed"
+	mkfifo "$work/input"
+	(
+		cd "$work/crashed" || exit
+		ulimit -c unlimited
+		[ $# -lt 3 ] || echo "$3" >/proc/self/coredump_filter
+		GODEBUG=$debug GOTRACEBACK=crash exec "$1" "$kind" "${more[@]}" <"$work/input" >"$work/output" 2>"$work/traceback"
+	) &
+	pid=$!
+	exec 7>"$work/input"
+	case $kind in
+	spin | read | sleep | c)
+		for _ in {1..100}; do
+			grep -q ready "$work/output" && break
+			sleep 0.1
+		done
+		# It has printed that before it waits.
+		sleep 0.2
+		kill -ABRT "$pid"
+		;;
+	esac
+	wait "$pid" 2>/dev/null
+	exec 7>&-
+	mv "$work"/crashed/core* "$work/core" 2>/dev/null
+}
+
+# rows: a traceback on standard input as rows: goroutine, number of the frame from the outermost one, call, place. Go leaves
+# out the middle of a long stack: the frames above have their number from the innermost one, after a t. Long ones of
+# ours have both. Threads' own stacks are left out; so are the words of arguments in releases
+# where they are not known, the runtime's in what was preempted, whose line is another up to Go 1.20.
+rows() {
+	awk -v both="${1-}" -v minor="${release#1.}" -v OFS='\t' '
+		function flush(   i) {
+			for (i = 1; i <= count; i++) {
+				print id, (i <= elided ? "t" i : count - i), calls[i], places[i]
+				if (both && i <= 100)
+					print id, "t" i, calls[i], places[i]
+			}
+			count = elided = 0
+		}
+		/^goroutine 0 / || /^$/ || /^runtime stack:/ { flush(); id = ""; next }
+		/^goroutine [0-9]+ / { flush(); id = $2; next }
+		/^([cfg]s|r[a-z0-9]+|e[a-z]+) +0x/ || /stack unavailable/ || id == "" { next }
+		/^\.\.\..* frames elided/ { elided = count; next }
+		/^\t/ {
+			sub(/^\t/, "")
+			sub(/ fp=0x.*/, "")
+			if (minor < 21 && calls[count - 1] ~ /^runtime\.asyncPreempt\(/)
+				sub(/:[0-9]+/, "")
+			places[count] = $0
+			next
+		}
+		{
+			sub(/ in goroutine [0-9]+$/, "")
+			if (minor < 18 && !/^created by /)
+				sub(/\([^()]*\)$/, "(...)")
+			calls[++count] = $0
+		}
+		END { flush() }' | sort -u
+}
+
+# listed NAME FILE: the list in FILE has all that the process printed.
+listed() {
+	rows both <"$2" >"$work/found"
+	comm -23 "$work/expected" "$work/found" >"$work/left"
+	same "$1 ($(wc -l <"$work/expected") frames)" /dev/null "$work/left"
+}
+
+# calls: goroutine 1 of the process's traceback as what GDB's backtrace has, on one line: function and place of each frame
+# that is not inlined, from the innermost one to what Go leaves out. What a signal's handler was made to call GDB
+# shows as <signal handler called>; the function that entered a system call or C is further than
+# Go has it.
+calls() {
+	awk -v RS= '/^goroutine 1 / && !/stack unavailable/' "$work/traceback" | awk '
+		/^goroutine / { if (seen++) exit; next }
+		/^\.\.\./ || /^$/ || /^created by / || /^[a-z0-9]+ +0x/ { exit }
+		/^\t/ {
+			if (inlined || name ~ /^runtime\.(sigpanic|asyncPreempt)$|^syscall\.Syscall$|^runtime\.cgocall$/ || ++count > 40)
+				next
+			printf "%s %s|", name, $1
+			next
+		}
+		{
+			inlined = /\(\.\.\.\)$/
+			name = $0
+			sub(/\([^()]*\)$/, "", name)
+			sub(/\(\[\.\.\.\]\)$/, "", name)
+			if (name == "panic")
+				name = "runtime.gopanic"
+		}'
+}
+
+# shown: a backtrace of GDB's on standard input likewise, with its inlined calls.
+shown() {
+	sed -nE 's/^#[0-9]+ +(0x[0-9a-f]+ in )?(.*) \((\.\.\.)?\) at (.*:[0-9]+)$/\2 \4/p' | tr '\n' '|'
+}
+
+# backtrace NAME FILE: the backtrace in FILE has the crashed goroutine's frames.
+backtrace() {
+	local wanted rest call
+	wanted=$(calls)
+	rest=$(shown <"$2")
+	[ -n "$wanted" ] || fail "$1: the process printed its stack" "$(head -n 20 "$work/traceback")"
+	while [ -n "$wanted" ]; do
+		call=${wanted%%|*}
+		if [[ "|$rest" != *"|$call|"* ]]; then
+			fail "$1" "no $call in: $(cat "$2")"
+			return
+		fi
+		rest=${rest#*"$call|"}
+		wanted=${wanted#*|}
+	done
+	ok "$1"
+}
+
+# told NAME TEXT: goheap crash says what the process said before it printed stacks, names the goroutine whose stack it printed
+# first, and the calls in the sample that were still deferred where nothing ran them. Which thread it was is not told.
+told() {
+	equal "$1: what it crashed of" \
+		"$(sed -e '/^goroutine /,$d' -e '/^runtime stack:/,$d' "$work/traceback" |
+			sed -e '/^runtime: \|^stack: \|^signal arrived \|^$/d' -e 's/^\(PC=.*\) m=[0-9]*/\1/' -e 's/\(sigcode=.*\) addr=.*/\1/')" \
+		"$(sed '/^$/,$d' <<<"$2")"
+	case $1 in
+	*" deadlock" | *" sleep") return ;; # no goroutine runs
+	*+) ;;                              # which does is not known
+	*" overflow")
+		equal "$1: calls at either end of a long stack" 100 "$(grep -c "^$(printf '\t')" <<<"$2")"
+		has "$1: the rest is counted" "$2" '^\.\.\.[0-9]{4,} frames elided\.\.\.$'
+		;;
+	*) has "$1: whose crash" "$2" '^goroutine 1 \[(running|syscall)' ;;
+	esac
+	case $1 in
+	*" spin" | *" unlock" | *" overflow")
+		equal "$1: deferred calls" 2 \
+			"$(grep -cE '^deferred in goroutine 1: main\.(cleanup|middle\.[a-z]+1) by main\.middle$' <<<"$2")"
+		;;
+	esac
+}
+
+# check_core NAME PROGRAM GDB_PROGRAM: the core file that there is. GDB has GDB_PROGRAM, which may be empty.
+check_core() {
+	rows <"$work/traceback" >"$work/expected"
+	"$GOHEAP" goroutines --all "$work/core" -e "$2" >"$work/list" 2>&1
+	listed "$1: goroutines in the shell" "$work/list"
+	told "$1" "$("$GOHEAP" crash "$work/core" -e "$2" 2>&1)"
+	goheap "$3" "core-file $work/core" "thread apply all -q backtrace 60" "echo list\\n" "goheap goroutines --all" \
+		"echo one\\n" "goheap goroutine 1" "backtrace 60" >"$work/session"
+	sed -e '1,/^list$/d' -e '/^one$/,$d' "$work/session" >"$work/list"
+	listed "$1: goroutines in GDB" "$work/list"
+	sed '1,/^one$/d' "$work/session" >"$work/one"
+	[[ $1 == *+ ]] || backtrace "$1: the goroutine's backtrace" "$work/one"
+	case $1 in
+	*" sleep" | *" deadlock" | *+ | *"PIE, cabort") ;; # it is on no thread, or may not be; GDB does not know where libc is
+	*)
+		sed '/^list$/,$d' "$work/session" >"$work/threads"
+		backtrace "$1: its thread's backtrace" "$work/threads"
+		;;
+	esac
+}
+
+# check_kinds NAME PROGRAM KIND...
+check_kinds() {
+	local name=$1 program=$2 kind
+	shift 2
+	for kind; do
+		crash "$program" "$kind"
+		if [ ! -s "$work/core" ]; then
+			skip "$name, $kind" "the kernel writes no core file here: $(cat /proc/sys/kernel/core_pattern)"
+			continue
+		fi
+		check_core "$name, $kind" "$program" "$program"
+	done
+}
+
+# check_live NAME PROGRAM: the same while it crashes in GDB: at the signal of the fault, and when it ends itself; and the
+# core file that GDB writes then.
+check_live() {
+	rm -f "$work/core"
+	GOTRACEBACK=crash goheap "$2" "run later 2>$work/traceback" "goheap goroutines --all" "echo end\\n" "signal SIGSEGV" \
+		"goheap goroutines --all" "echo \\n" "generate-core-file $work/core" "kill" >"$work/session"
+	rows <"$work/traceback" >"$work/all"
+	# What has not been done when the fault happens: the runtime's calls.
+	grep -P '^1\t[0-9]+\tmain\.' "$work/all" >"$work/expected"
+	sed '/^end$/,$d' "$work/session" >"$work/list"
+	listed "$1, live: the goroutine at the fault" "$work/list"
+	cp "$work/all" "$work/expected"
+	sed '1,/^end$/d' "$work/session" >"$work/list"
+	listed "$1, live: goroutines at the end" "$work/list"
+	check_core "$1, core of GDB's" "$2" "$2"
+}
+
+# check_release NAME [FLAG...]: the sample, built so, in all and some kinds.
+check_release() {
+	local name=$1
+	shift
+	sample "$name" "$release" crash "$@" || return
+	if [ "$#" -eq 0 ] && [ "$CGO_ENABLED" = 0 ]; then
+		# shellcheck disable=SC2086 # a list
+		check_kinds "$name" "$directory/crash.stripped" $all
+		check_live "$name" "$directory/crash.stripped"
+	else
+		# shellcheck disable=SC2086 # a list
+		check_kinds "$name" "$directory/crash.stripped" $some
+	fi
+	[ "$CGO_ENABLED" = 0 ] || check_kinds "$name" "$directory/crash.stripped" c cabort
+}
+
+for release in ${RELEASES:-1.15 1.19 1.27}; do
+	CGO_ENABLED=0 check_release "Go $release"
+	CGO_ENABLED=0 check_release "Go $release, PIE" -buildmode=pie
+	CGO_ENABLED=1 check_release "Go $release, cgo"
+	CGO_ENABLED=1 check_release "Go $release, cgo, PIE" -buildmode=pie
+done
+finish

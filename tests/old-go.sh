@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# Programs and heap dumps of Go 1.2 to 1.7, built from those releases' sources, against what they printed of themselves,
+# that release's own addr2line, and a reader of dumps that shares no code with goheap. No registry has those toolchains,
+# so the programs are in tests/data/old-go, compressed.
+set -u
+export LC_ALL=C
+
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+session_home
+
+patience=300 gdb_options=(-iex 'set print frame-arguments presence')
+data=$tests/data/old-go
+
+# unpack NAME: that file of the inputs, in $work.
+unpack() {
+	xz -dc "$data/$1.xz" >"$work/$1"
+}
+
+# lines: every pc that the release's addr2line was asked for. It has no file where that is the last in the file table,
+# no line in 1.2 either, and gives padding to the function before it.
+lines() {
+	cut -f1 "$work/$1.lines" | "$GOHEAP" addr2line -f -e "$work/$1.stripped" | paste - - >"$work/ours"
+	paste "$work/ours" <(cut -f2,3 "$work/$1.lines") |
+		awk -F'\t' '$4 == "?:0" || $4 == ":-1" || $4 == "??:0" { next }
+			$4 ~ /^(\?\?|\?)?:[0-9]+$/ { sub(/.*:/, "", $4); line = $2; sub(/.*:/, "", line)
+				if ($1 != $3 || line != $4 || $2 ~ /\?\?/) print; else last++; next }
+			$1 != $3 || $2 != $4 { print; next }
+			{ rows++ }
+			END { print((rows > 10000 ? "enough rows" : rows " rows"), (last > 0 ? "the last file" : "")) }' >"$work/found"
+	expected="enough rows the last file"
+	case $1 in go1.2-*) expected="enough rows " ;; esac
+	equal "$1: function and line of each pc are those of its own addr2line" "$expected" "$(head -n 20 "$work/found")"
+}
+
+# comparable: a traceback on standard input, a goroutine a line, without arguments; sorted. Without the goroutine that
+# printed it, which stood elsewhere afterwards, and what goheap tells besides.
+comparable() {
+	sed -E -e '/^(go1\.|&\{)/d' -e '/^(created |goroutine |\t|$)/!s/\([^()]*\)$//' -e 's/, [0-9]+ minutes\]$/]/' \
+		-e '/^(deferred|panicking) in /d' -e '/^\[Inferior/d' -e 's/^goroutine /\n&/' |
+		awk 'BEGIN { RS = ""; FS = "\n"; OFS = "|" }
+			/^goroutine / && !/^goroutine 1 / && !/\[(running|dumping heap)\]|^goroutine 16 \[select/ { $1 = $1; print }' | sort
+}
+
+# stacks: in GDB's backtraces of the dump's goroutines are all frames that were printed, to runtime.goexit. Go 1.3 gave
+# the line after its call for the top frame, of a system call.
+stacks() {
+	printed <"$work/stacks" | sed -E 's/\truntime\.panic\t/\truntime.gopanic\t/' | grep -v -e $'\t0$' -e $'\tsyscall\.Syscall\t.*/src/pkg/' |
+		cut -f 1-4 | sort >"$work/expected"
+	goheap "$2" "goheap load $work/$1.heapdump" "thread apply all backtrace" >"$work/session"
+	awk -v OFS='\t' '
+		/^Thread .*\(LWP / { id = $0; sub(/.*\(LWP /, "", id); sub(/[ )].*/, "", id); next }
+		/^#[0-9]+ / {
+			sub(/^#[0-9]+ +(0x[0-9a-f]+ in )?/, "")
+			name = $0; sub(/ \((\.\.\.)?\).*/, "", name)
+			place = $0; sub(/.* at /, "", place)
+			line = place; sub(/.*:/, "", line); sub(/:[0-9]+$/, "", place)
+			sub(/^runtime\.panic$/, "runtime.gopanic", name)
+			print id, name, place, line
+		}' "$work/session" | sort >"$work/shown"
+	same "$1: every frame that it printed ($(wc -l <"$work/expected")) is in GDB's backtraces" /dev/null \
+		<(comm -23 "$work/expected" "$work/shown")
+	equal "$1: each of them ends at runtime.goexit" "$(grep -c '^Thread ' "$work/session")" \
+		"$(grep -cE '^#[1-9][0-9]* .* in runtime\.goexit ' "$work/session")"
+	lacks "$1: and no frame is unknown" "$(cat "$work/session")" '\?\?|[Cc]annot access|corrupt|not saved'
+}
+
+dumps() {
+	awk '/^goroutine / { on = 1 } on' "$work/$1.stdout" >"$work/stacks"
+	"$GOHEAP" goroutines -e "$work/$1.stripped" "$work/$1.heapdump" | comparable >"$work/found"
+	comparable <"$work/stacks" >"$work/expected"
+	same "$1: its goroutines ($(wc -l <"$work/expected")), as it printed them" "$work/expected" "$work/found"
+	python3 "$tests/oracle/olddump.py" "$GOHEAP" "$work/$1.heapdump" >"$work/rows" 2>&1
+	same "$1: its dump's records ($(wc -l <"$work/rows") rows)" /dev/null <(awk -F'\t' '$2 != $3' "$work/rows")
+	has "$1: its dump's records are read" "$(cat "$work/rows")" '^memstats	'
+	equal "$1: nothing in its dump is damaged" "" "$("$GOHEAP" histogram "$work/$1.heapdump" 2>&1 >/dev/null)"
+	equal "$1: the release that built it" "$(sed -n 's/^VERSION\t//p' "$work/$1.stdout")" \
+		"$("$GOHEAP" info --json "$work/$1.stripped" | sed -E 's/.*"go_version":"([^"]*)".*/\1/')"
+	stacks "$1" "$work/$1.stripped"
+}
+
+# live RELEASE: the goroutines of a process that waits, live and in a core file of GDB's, as it printed them.
+live() {
+	"$work/$1.stripped" "$work/dump" wait >"$work/output" 2>&1 </dev/null &
+	local pid=$!
+	for ((i = 0; i < 300; i++)); do
+		grep -q '^VERSION' "$work/output" && break
+		sleep 0.1
+	done
+	sleep 0.5
+	goheap "$work/$1.stripped" "attach $pid" "goheap goroutines" "thread apply all backtrace" \
+		"gcore $work/core" >"$work/session"
+	kill "$pid"
+	wait "$pid" 2>"$work/ended"
+	comparable <"$work/output" >"$work/expected"
+	# It still runs in main.spin, anywhere.
+	awk '/^goroutine /, /^Thread /' "$work/session" >"$work/listing"
+	grep -v main.spin "$work/expected" >"$work/parked"
+	comparable <"$work/listing" | grep -v main.spin >"$work/found"
+	same "$1: the goroutines of the process ($(wc -l <"$work/parked"))" "$work/parked" "$work/found"
+	"$GOHEAP" goroutines -e "$work/$1.stripped" "$work/core" | comparable | grep -v main.spin >"$work/found"
+	same "$1: and of its core file" "$work/parked" "$work/found"
+}
+
+# stopped: Go 1.2's program does not wait: stopped where it writes its result, it has the goroutines that it prints
+# later, but for its own.
+stopped() {
+	goheap "$work/$1.stripped" "break os.(*File).Write" "run >$work/output" "goheap goroutines" \
+		"thread apply all backtrace" >"$work/session"
+	awk '/^goroutine / { on = 1 } on' "$work/$1.stdout" | comparable >"$work/expected"
+	awk '/^goroutine /, /^Thread /' "$work/session" | comparable >"$work/found"
+	same "$1: the goroutines of the process ($(wc -l <"$work/expected"))" "$work/expected" "$work/found"
+	has "$1: the stack ends" "$(cat "$work/session")" '^#[0-9]+ .* in runtime\.goexit \(\) at '
+	lacks "$1: and no frame is unknown" "$(cat "$work/session")" '\?\?|[Cc]annot access|corrupt|not saved'
+}
+
+for release in 1.2 1.3 1.4 1.5 1.6 1.7; do
+	for machine in amd64 386; do
+		name=go$release-$machine
+		for file in "$name" "$name.lines" "$name.stdout"; do
+			unpack "$file" || exit
+		done
+		chmod +x "$work/$name"
+		strip -o "$work/$name.stripped" "$work/$name"
+		lines "$name"
+		if [ "$release" != 1.2 ]; then
+			unpack "$name.heapdump" || exit
+			dumps "$name"
+		fi
+	done
+	case $(uname -m)-$release in
+	x86_64-1.2) stopped "go$release-amd64" ;;
+	x86_64-*) live "go$release-amd64" ;;
+	*) skip "Go $release: a process" "not on amd64" ;;
+	esac
+done
+finish

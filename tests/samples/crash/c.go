@@ -1,0 +1,20 @@
+//go:build cgo
+// +build cgo
+
+package main
+
+// void spin_in_c(void);
+// void abort_in_c(void);
+import "C"
+
+import "fmt"
+
+//go:noinline
+func inC(n int, mode string) int {
+	fmt.Println("ready")
+	if mode == "cabort" {
+		C.abort_in_c()
+	}
+	C.spin_in_c()
+	return n
+}

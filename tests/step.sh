@@ -1,0 +1,174 @@
+#!/usr/bin/env bash
+# Stepping follows the goroutine, whichever thread it is on and wherever its stack is: twenty goroutines
+# run the same function, which blocks in the usual ways, and the counter that one of them writes tells whether
+# it is that one that was stepped through. Delve, with the unstripped twin, steps through the same lines.
+#
+# STEPS is how many times `next' is said, 60 by itself.
+set -u
+export LC_ALL=C
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+session_home
+
+if ! command -v gdb >/dev/null; then
+	skip "everything" "no gdb"
+	finish
+fi
+source=$tests/samples/steps/main.go
+steps=${STEPS:-60}
+
+# line_of TEXT: the number of the first line with TEXT.
+line_of() {
+	grep -nF -- "$1" "$source" | head -n 1 | cut -d : -f 1
+}
+
+# times COUNT COMMAND...: fills commands with COUNT times the commands.
+times() {
+	local count=$1 i
+	shift
+	commands=()
+	for ((i = 0; i < count; i++)); do
+		commands+=("$@")
+	done
+}
+
+# in_worker PROGRAM COMMAND...: a session whose goroutine has just returned from its third call of record.
+# What it printed up to there is left out.
+in_worker() {
+	local program=$1
+	shift
+	goheap "$program" "tbreak main.record" "run $work/counts >/dev/null" \
+		"eval \"break main.record if goid == %d\", goid" continue continue 'info args' delete finish 'echo begin\n' "$@" \
+		>"$work/session"
+	sed '1,/^begin$/d' "$work/session"
+}
+
+# lines: where the session on standard input stopped: the numbers of the source's lines.
+lines() {
+	sed -nE 's/^([0-9]+)\t.*/\1/p'
+}
+
+# written ID: how many rounds the goroutine has written that has written that the program calls ID.
+written() {
+	awk -v id="$1" '$1 == id { last = $2 } END { print last + 0 }' "$work/counts"
+}
+
+# check_next NAME PROGRAM: the lines come in their order, round by round, and the rounds are those of one goroutine.
+check_next() {
+	local session id round record rounds
+	record=$(line_of 'record(file, id, i)')
+	times "$steps" next 'printf "goroutine %d\n", goid'
+	session=$(in_worker "$2" 'printf "goroutine %d\n", goid' "${commands[@]}" 'print _goheap_hold' kill)
+	equal "$1: $steps next: goroutines" 1 "$(grep '^goroutine ' <<<"$session" | sort -u | wc -l)"
+	equal "$1: $steps next: stops" "$steps" "$(lines <<<"$session" | wc -l)"
+	lines <<<"$session" >"$work/lines"
+	equal "$1: $steps next: lines out of order" "" "$(awk -v first="$(line_of 'for i := 0')" \
+		-v last="$(line_of 'sums <- sum')" -v unlock="$(line_of 'mutex.Unlock()')" '
+		# A call that was inlined into a line comes between two stops there.
+		NR > 1 && $1 != at + 1 && !(at == last && $1 == first) && !(at == unlock + 1 && $1 == unlock) &&
+			!(at == unlock && $1 == unlock) { print at, $1 }
+		{ at = $1 }' "$work/lines")"
+	lacks "$1: $steps next: nothing else is shown" "$session" \
+		'sigtramp|SIGURG|hit |Breakpoint|Switching to goroutine|Error|warning'
+	has "$1: $steps next: the goroutine is not left locked" "$session" '^\$[0-9]+ = 1$'
+	# The goroutine's own rounds, told by its arguments where the program's tables have them.
+	id=$(sed -nE 's/^arg1 = ([0-9]+)$/\1/p' "$work/session")
+	if [ -n "$id" ]; then
+		round=$(sed -nE 's/^arg2 = ([0-9]+)$/\1/p' "$work/session")
+		rounds=$(grep -c "^$record\$" "$work/lines")
+		[ "$(tail -n 1 "$work/lines")" = "$record" ] && rounds=$((rounds - 1))
+		equal "$1: $steps next: the program's own count" $((round + rounds)) "$(written "$id")"
+	fi
+}
+
+# check_finish NAME PROGRAM: calls that block, and calls that have the stack grow, are left in their own goroutine.
+check_finish() {
+	local session
+	times 10 "eval \"tbreak main.deep if goid == %d\", goid" continue finish 'printf "goroutine %d\n", goid' \
+		"eval \"tbreak main.record if goid == %d\", goid" continue finish 'printf "goroutine %d\n", goid'
+	session=$(in_worker "$2" "${commands[@]}" kill)
+	equal "$1: 20 finish: goroutines" 1 "$(grep '^goroutine ' <<<"$session" | sort -u | wc -l)"
+	equal "$1: 20 finish: in the caller" 20 "$(grep -Ec '^(0x[0-9a-f]+ in )?main\.worker \(' <<<"$session")"
+}
+
+# check_step NAME PROGRAM: through the library and the runtime.
+check_step() {
+	local session
+	times 40 step 'printf "goroutine %d\n", goid'
+	session=$(in_worker "$2" "${commands[@]}" kill)
+	equal "$1: 40 step: goroutines" 1 "$(grep '^goroutine [1-9]' <<<"$session" | sort -u | wc -l)"
+	lacks "$1: 40 step: no signal's handler" "$session" 'sigtramp|SIGURG'
+}
+
+# check_other NAME PROGRAM: where another goroutine meets a breakpoint meanwhile, that is said; and stepping goes on
+# from there.
+check_other() {
+	local session
+	times 5 next
+	session=$(in_worker "$2" "eval \"tbreak main.go:$(line_of 'mutex.Unlock()') if goid != %d\", goid" \
+		next next next next next "${commands[@]}" kill)
+	has "$1: a breakpoint that another goroutine meets" "$session" '^\[Switching to goroutine [0-9]+\]$'
+	equal "$1: stops" 10 "$(lines <<<"$session" | wc -l)"
+}
+
+# check_unwound NAME PROGRAM: a panic leaves the frame that is stepped through: the goroutine is found again where it
+# was recovered.
+check_unwound() {
+	local session
+	"$GOHEAP" debug "$2" -o "$work/debug"
+	if ! readelf --notes "$work/debug" 2>&1 | grep -q stapsdt; then
+		skip "$1: a panic" "goheap does not know how its runtime.recovery goes on"
+		return
+	fi
+	session=$(goheap "$2" "tbreak main.fail" "run $work/counts >/dev/null" 'printf "goroutine %d\n", goid' next next next \
+		'printf "goroutine %d\n", goid' 'info breakpoints' kill)
+	has "$1: a panic: where it was recovered" "$session" '^(0x[0-9a-f]+ in )?main\.try \('
+	equal "$1: a panic: goroutines" 1 "$(grep '^goroutine ' <<<"$session" | sort -u | wc -l)"
+	has "$1: nothing is left behind" "$session" '^No breakpoints or watchpoints\.$'
+}
+
+# moved: lines on standard input without the one where stepping began, at which Delve may stop for others, too.
+moved() {
+	awk -v first="$(line_of 'record(file, id, i)')" '$1 != first || begun { begun = 1; print }'
+}
+
+# check_delve PROGRAM: the lines are those that Delve stops at in the twin.
+check_delve() {
+	local i
+	{
+		echo "break $source:$(line_of 'record(file, id, i)')"
+		echo "continue"
+		echo "clearall"
+		for ((i = 0; i < 24; i++)); do echo next; done
+		echo "exit -c"
+	} >"$work/delve"
+	timeout -k 5 "$patience" dlv exec --check-go-version=false --allow-non-terminal-interactive=true \
+		--init "$work/delve" "$1" -- "$work/counts" </dev/null 2>&1 |
+		sed -nE 's/^> main\.worker\(\) .*main\.go:([0-9]+) .*/\1/p' | moved >"$work/expected"
+	times 24 next
+	goheap "$1.stripped" "tbreak main.go:$(line_of 'record(file, id, i)')" "run $work/counts >/dev/null" \
+		'echo begin\n' "${commands[@]}" kill | sed '1,/^begin$/d' | lines | moved >"$work/found"
+	has "Delve: stops" "$(wc -l <"$work/expected")" '^2[0-9]$'
+	same "24 next: the lines that Delve stops at in the twin" "$work/expected" "$work/found"
+}
+
+for release in ${RELEASES:-$("$tests/toolchain" list)}; do
+	sample "Go $release" "$release" steps || continue
+	for processors in 1 4 8; do
+		export GOMAXPROCS=$processors
+		check_next "Go $release, GOMAXPROCS=$processors" "$directory/steps.stripped"
+	done
+	check_finish "Go $release" "$directory/steps.stripped"
+	check_step "Go $release" "$directory/steps.stripped"
+	check_other "Go $release" "$directory/steps.stripped"
+	check_unwound "Go $release" "$directory/steps.stripped"
+	unset GOMAXPROCS
+	if [ "$release" != 1.19 ]; then
+		continue
+	elif command -v dlv >/dev/null; then
+		check_delve "$directory/steps"
+	else
+		skip "Delve" "no dlv"
+	fi
+done
+finish

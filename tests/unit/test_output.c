@@ -1,0 +1,257 @@
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/util/open_file.h"
+#include "lib/util/output.h"
+#include "tests/unit/suites.h"
+
+static char directory[64];
+
+static void setup(void)
+{
+	strcpy(directory, "/tmp/goheap-output-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	ck_assert_int_eq(chdir(directory), 0);
+}
+
+/* How many files there are. */
+static size_t count_files(void)
+{
+	size_t count = 0;
+	DIR *entries = opendir(directory);
+	for (struct dirent *entry; (entry = readdir(entries)) != NULL;)
+		count += entry->d_name[0] != '.';
+	closedir(entries);
+	return count;
+}
+
+static void teardown(void)
+{
+	DIR *entries = opendir(directory);
+	for (struct dirent *entry; (entry = readdir(entries)) != NULL;)
+		remove(entry->d_name);
+	closedir(entries);
+	rmdir(directory);
+}
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+	fputs(text, file);
+	fclose(file);
+}
+
+static const char *read_file(const char *path)
+{
+	static char text[64];
+	FILE *file = fopen(path, "r");
+	ck_assert_ptr_nonnull(file);
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	fclose(file);
+	return text;
+}
+
+START_TEST(a_file_is_there_when_it_is_whole)
+{
+	struct gh_output out;
+	struct gh_error err;
+	ck_assert(gh_output_open(&out, "new", GH_OUTPUT_PUBLIC, &err));
+	ck_assert(gh_write_all(out.fd, "whole", 5));
+	ck_assert_int_ne(access("new", F_OK), 0);
+	ck_assert(gh_output_commit(&out, &err));
+	ck_assert_str_eq(read_file("new"), "whole");
+	ck_assert_uint_eq(count_files(), 1);
+}
+END_TEST
+
+START_TEST(an_older_file_is_replaced_at_once)
+{
+	struct gh_output out;
+	struct gh_error err;
+	char path[128];
+	snprintf(path, sizeof(path), "%s/old", directory);
+	write_file("old", "old");
+	ck_assert(gh_output_open(&out, path, GH_OUTPUT_PUBLIC, &err));
+	FILE *stream = gh_output_stream(&out, &err);
+	fputs("new", stream);
+	fclose(stream);
+	ck_assert_str_eq(read_file("old"), "old");
+	ck_assert(gh_output_commit(&out, &err));
+	ck_assert_str_eq(read_file("old"), "new");
+	ck_assert_uint_eq(count_files(), 1);
+}
+END_TEST
+
+START_TEST(nothing_is_left_of_what_is_given_up)
+{
+	struct gh_output out;
+	struct gh_error err;
+	write_file("old", "old");
+	ck_assert(gh_output_open(&out, "old", GH_OUTPUT_PUBLIC, &err));
+	ck_assert(gh_write_all(out.fd, "half", 4));
+	gh_output_discard(&out);
+	ck_assert(gh_output_open(&out, "new", GH_OUTPUT_PUBLIC, &err));
+	gh_output_discard(&out);
+	ck_assert_str_eq(read_file("old"), "old");
+	ck_assert_uint_eq(count_files(), 1);
+}
+END_TEST
+
+/* A killed process's temporary files have this process's name. */
+START_TEST(other_temporary_files_stay)
+{
+	struct gh_output out;
+	struct gh_error err;
+	char other[64];
+	snprintf(other, sizeof(other), "new.%ld-0.tmp", (long)getpid());
+	write_file(other, "other");
+	ck_assert(gh_output_open(&out, "new", GH_OUTPUT_PUBLIC, &err));
+	ck_assert(gh_write_all(out.fd, "new", 3));
+	ck_assert(gh_output_commit(&out, &err));
+	ck_assert_str_eq(read_file("new"), "new");
+	ck_assert_str_eq(read_file(other), "other");
+	ck_assert_uint_eq(count_files(), 2);
+}
+END_TEST
+
+START_TEST(permissions_are_what_the_umask_leaves)
+{
+	static const struct {
+		mode_t mode, mask, expected;
+	} cases[] = {
+	    {GH_OUTPUT_PUBLIC, 027, 0640},
+	    {GH_OUTPUT_PUBLIC, 077, 0600},
+	    {GH_OUTPUT_PRIVATE, 0, 0600},
+	    {GH_OUTPUT_PRIVATE, 0377, 0400},
+	};
+	struct gh_output out;
+	struct gh_error err;
+	struct stat st;
+	umask(cases[_i].mask);
+	ck_assert(gh_output_open(&out, "new", cases[_i].mode, &err));
+	ck_assert(gh_output_commit(&out, &err));
+	ck_assert_int_eq(stat("new", &st), 0);
+	ck_assert_uint_eq(st.st_mode & 0777, cases[_i].expected);
+}
+END_TEST
+
+START_TEST(what_is_no_regular_file_stays)
+{
+	struct gh_output out;
+	struct gh_error err;
+	mkdir("folder", 0755);
+	ck_assert(!gh_output_open(&out, "folder", GH_OUTPUT_PUBLIC, &err));
+	ck_assert_str_eq(err.text, "folder: expected the name of a regular file, found that of "
+				   "something else");
+	ck_assert(!gh_output_open(&out, "/dev/null", GH_OUTPUT_PUBLIC, &err));
+	ck_assert(!gh_output_open(&out, "missing/new", GH_OUTPUT_PUBLIC, &err));
+	ck_assert_str_eq(err.text, "missing/new: cannot write: No such file or directory");
+}
+END_TEST
+
+START_TEST(a_commit_that_fails_leaves_nothing)
+{
+	struct gh_output out;
+	struct gh_error err;
+	ck_assert(gh_output_open(&out, "new", GH_OUTPUT_PUBLIC, &err));
+	/* A directory has come in its place. */
+	mkdir("new", 0755);
+	ck_assert(!gh_output_commit(&out, &err));
+	ck_assert_ptr_nonnull(strstr(err.text, "new: cannot write: "));
+	ck_assert_uint_eq(count_files(), 1);
+}
+END_TEST
+
+START_TEST(a_file_that_cannot_be_closed_is_not_there)
+{
+	struct gh_error err;
+	write_file("temporary", "cut");
+	struct gh_output out = {.fd = -1, .path = strdup("new"), .temp = strdup("temporary")};
+	ck_assert(!gh_output_commit(&out, &err));
+	ck_assert_str_eq(err.text, "new: cannot write: Bad file descriptor");
+	ck_assert_uint_eq(count_files(), 0);
+}
+END_TEST
+
+START_TEST(a_process_that_ends_early_leaves_nothing)
+{
+	struct gh_output out;
+	struct gh_error err;
+	ck_assert(gh_output_open(&out, "new", GH_OUTPUT_PUBLIC, &err));
+	gh_output_remove_temporary();
+	ck_assert_uint_eq(count_files(), 0);
+	gh_output_discard(&out);
+
+	/* What has become a file is none of its temporary files, whatever name that had. */
+	char other[64];
+	snprintf(other, sizeof(other), "new.%ld-0.tmp", (long)getpid());
+	ck_assert(gh_output_open(&out, "new", GH_OUTPUT_PUBLIC, &err));
+	ck_assert(gh_output_commit(&out, &err));
+	write_file(other, "other");
+	gh_output_remove_temporary();
+	ck_assert_uint_eq(count_files(), 2);
+}
+END_TEST
+
+START_TEST(an_input_is_known_by_any_name)
+{
+	struct gh_error err;
+	write_file("in", "text");
+	write_file("other", "text");
+	ck_assert_int_eq(link("in", "hard"), 0);
+	ck_assert_int_eq(symlink("in", "soft"), 0);
+	ck_assert(!gh_output_spares("in", "in", &err));
+	ck_assert(!gh_output_spares("./hard", "in", &err));
+	ck_assert(!gh_output_spares("soft", "in", &err));
+	ck_assert_str_eq(
+	    err.text, "soft: expected another output file than the input, found the input itself");
+	ck_assert(gh_output_spares("other", "in", &err));
+	ck_assert(gh_output_spares("new", "in", &err));
+	ck_assert(gh_output_spares("in", "missing", &err));
+}
+END_TEST
+
+START_TEST(only_regular_files_are_read)
+{
+	struct gh_error err;
+	struct stat st;
+	/* Nobody writes to the FIFO: to open it for reading would wait for ever. */
+	ck_assert_int_eq(mkfifo("fifo", 0600), 0);
+	ck_assert_int_eq(gh_open_file("fifo", &st, &err), -1);
+	ck_assert_str_eq(err.text, "fifo: expected a regular file, found a FIFO");
+	ck_assert_int_eq(gh_open_file(".", &st, &err), -1);
+	ck_assert_str_eq(err.text, ".: expected a regular file, found a directory");
+	ck_assert_int_eq(gh_open_file("/dev/null", &st, &err), -1);
+	ck_assert_str_eq(err.text, "/dev/null: expected a regular file, found a device");
+	ck_assert_int_eq(gh_open_file("missing", &st, &err), -1);
+	ck_assert_str_eq(err.text, "missing: cannot open: No such file or directory");
+	write_file("in", "text");
+	int fd = gh_open_file("in", &st, &err);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(st.st_size, 4);
+	close(fd);
+}
+END_TEST
+
+Suite *output_suite(void)
+{
+	Suite *suite = suite_create("output");
+	TCase *tests = tcase_create("output");
+	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_add_test(tests, a_file_is_there_when_it_is_whole);
+	tcase_add_test(tests, an_older_file_is_replaced_at_once);
+	tcase_add_test(tests, nothing_is_left_of_what_is_given_up);
+	tcase_add_test(tests, other_temporary_files_stay);
+	tcase_add_loop_test(tests, permissions_are_what_the_umask_leaves, 0, 4);
+	tcase_add_test(tests, what_is_no_regular_file_stays);
+	tcase_add_test(tests, a_commit_that_fails_leaves_nothing);
+	tcase_add_test(tests, a_file_that_cannot_be_closed_is_not_there);
+	tcase_add_test(tests, a_process_that_ends_early_leaves_nothing);
+	tcase_add_test(tests, an_input_is_known_by_any_name);
+	tcase_add_test(tests, only_regular_files_are_read);
+	suite_add_tcase(suite, tests);
+	return suite;
+}

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# The ordinary commands under valgrind, on a stripped program and on a heap dump that it wrote: no invalid read, no use
+# of what was never written, no leak.
+set -u
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+if ! command -v valgrind >/dev/null; then
+	skip "everything" "no valgrind"
+	finish
+fi
+if nm -D "$GOHEAP" | grep -q ' __asan_init'; then
+	skip "everything" "built with the sanitizers, which look for the same"
+	finish
+fi
+sample "everything" 1.19 dump || finish
+program=$directory/dump.stripped
+if ! "$program" "$work/dump" "$work/stacks" >/dev/null 2>"$work/why"; then
+	fail "the sample writes a dump" "$(head -n 1 "$work/why")"
+	finish
+fi
+
+# check ARGUMENT...: goheap with them ends well, prints something or writes $work/file, and valgrind finds nothing.
+check() {
+	local status
+	rm -f "$work/file"
+	timeout 300 valgrind -q --leak-check=full --error-exitcode=99 --log-file="$work/log" \
+		"$GOHEAP" "$@" >"$work/out" 2>"$work/err"
+	status=$?
+	if [ $status -ne 0 ] || [ -s "$work/log" ]; then
+		fail "goheap $1" "status $status
+$(head -n 20 "$work/err" "$work/log")"
+	elif [ ! -s "$work/out" ] && [ ! -s "$work/file" ]; then
+		fail "goheap $1: there is output"
+	else
+		ok "goheap $1"
+	fi
+}
+
+object=$("$GOHEAP" roots "$work/dump" | grep -om 1 '0xc000[0-9a-f]*')
+entry=$("$GOHEAP" funcs "$program" | awk '/main\.main$/ { print $1; exit }')
+check info "$program"
+check funcs "$program"
+check lines "$program"
+check types "$program"
+check addr2line -e "$program" "$entry"
+check debug "$program" -o "$work/file"
+for command in info frames types itabs roots finalizers defers panics threads memstats params; do
+	check "$command" "$work/dump"
+done
+for command in goroutines histogram dominators unreachable strings; do
+	check "$command" -e "$program" "$work/dump"
+done
+for command in objects path referrers reachable; do
+	check "$command" -e "$program" "$work/dump" "$object"
+done
+check diff -e "$program" "$work/dump" "$work/dump"
+check dot -e "$program" "$work/dump"
+for command in core hprof report; do
+	check "$command" -e "$program" -o "$work/file" "$work/dump"
+done
+finish
