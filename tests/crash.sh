@@ -53,7 +53,8 @@ crash() {
 # rows: a traceback on standard input as rows: goroutine, number of the frame from the outermost one, call, place. Go leaves
 # out the middle of a long stack: the frames above have their number from the innermost one, after a t. Long ones of
 # ours have both. Threads' own stacks are left out; so are the words of arguments in releases
-# where they are not known, the runtime's in what was preempted, whose line is another up to Go 1.20.
+# where they are not known. Up to Go 1.20 the runtime takes the address where a goroutine was preempted for a return
+# address: the line, and the inlined calls, are those of the instruction before it, and are left out.
 rows() {
 	awk -v both="${1-}" -v minor="${release#1.}" -v OFS='\t' '
 		function flush(   i) {
@@ -71,8 +72,13 @@ rows() {
 		/^\t/ {
 			sub(/^\t/, "")
 			sub(/ fp=0x.*/, "")
-			if (minor < 21 && calls[count - 1] ~ /^runtime\.asyncPreempt\(/)
+			if (minor < 21 && calls[count - 1] ~ /^runtime\.asyncPreempt\(/) {
+				if (!/ \+0x/) {
+					count--
+					next
+				}
 				sub(/:[0-9]+/, "")
+			}
 			places[count] = $0
 			next
 		}
