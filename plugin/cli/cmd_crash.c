@@ -1,30 +1,11 @@
 /* goheap crash: what a process crashes of, and the goroutine that does, as Go prints it. */
-#include <argp.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "plugin/cli/command.h"
-#include "plugin/cli/options.h"
 #include "plugin/gdb/goroutine_source.h"
 #include "plugin/view/goroutines.h"
 #include "plugin/view/open_dump.h"
-
-struct arguments {
-	const char *core;    /* path of a core file, or the session's socket; in argv */
-	const char *program; /* in argv */
-};
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct arguments *arguments = state->input;
-	if (key == 'e') {
-		arguments->program = arg;
-		return 0;
-	}
-	if (key == ARGP_KEY_END && arguments->program == NULL)
-		argp_usage(state);
-	return gh_options_one(key, arg, state, &arguments->core);
-}
 
 /* Prints TEXT, SIZE bytes, line by line: what indents them is kept. */
 static void print_text(const char *text, size_t size)
@@ -42,7 +23,7 @@ static void print_text(const char *text, size_t size)
 	}
 }
 
-static int show(const struct gh_snapshot *snapshot, const struct arguments *arguments)
+static int show(const struct gh_snapshot *snapshot, const struct gh_options *options)
 {
 	const struct gh_crash *crash = &snapshot->crash;
 	struct gh_symbols symbols;
@@ -55,7 +36,7 @@ static int show(const struct gh_snapshot *snapshot, const struct arguments *argu
 	print_text((const char *)crash->text.data, crash->text.size);
 	if (!crash->has_goroutine)
 		return GH_EXIT_OK;
-	if (!gh_symbols_open(&symbols, &snapshot->dump, arguments->program))
+	if (!gh_symbols_open(&symbols, &snapshot->dump, options->program))
 		return GH_EXIT_INPUT;
 	putchar('\n');
 	bool printed = gh_goroutines_print_one(stdout, &snapshot->dump, &symbols, crash->goroutine);
@@ -67,28 +48,12 @@ static int show(const struct gh_snapshot *snapshot, const struct arguments *argu
 	return printed ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 
-int gh_cmd_crash(int argc, char **argv)
+int gh_cmd_crash(const struct gh_options *options)
 {
-	static const struct argp_option options[] = {
-	    {.name = "exe",
-	     .key = 'e',
-	     .arg = "PROGRAM",
-	     .doc = "The program that the core file is of (required)"},
-	    {0},
-	};
-	static const struct argp argp = {
-	    .options = options,
-	    .parser = parse_option,
-	    .args_doc = "CORE",
-	    .doc = "Tell what the process of a core file crashed of: the panic, fatal error or "
-		   "signal, and the goroutine's stack, as Go prints them.",
-	};
-	struct arguments arguments = {0};
-	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
 	struct gh_snapshot snapshot;
-	if (!gh_snapshot_open_crash(&snapshot, arguments.core, arguments.program))
+	if (!gh_snapshot_open_crash(&snapshot, options->file, options->program))
 		return GH_EXIT_INPUT;
-	int status = show(&snapshot, &arguments);
+	int status = show(&snapshot, options);
 	gh_snapshot_close(&snapshot);
 	return status;
 }

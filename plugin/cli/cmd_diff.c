@@ -26,8 +26,8 @@ struct growth {
 };
 
 /* Of the NEWER it is also known what its objects retain. */
-static bool open_side(struct side *side, const struct gh_question_options *options,
-		      const char *path, bool newer)
+static bool open_side(struct side *side, const struct gh_options *options, const char *path,
+		      bool newer)
 {
 	struct gh_error err;
 	side->is_open = gh_question_open(&side->question, options, path, newer);
@@ -112,7 +112,7 @@ static void print_row(struct gh_table *table, const struct growth *growth, const
 
 static void print_growths(const struct side *side, const struct growth *growths, size_t ngrowths)
 {
-	const struct gh_question_options *options = side->question.options;
+	const struct gh_options *options = side->question.options;
 	const char *const titles[] = {"objects",   "bytes",    "objects now",
 				      "bytes now", "@largest", gh_groups_title(&side->groups)};
 	struct gh_table table = gh_table_start(&side->question.dump, options->json);
@@ -139,13 +139,12 @@ static void print_growths(const struct side *side, const struct growth *growths,
 	gh_top_free(&top);
 }
 
-static int compare_sides(const struct gh_question_options *options, struct side *older,
-			 struct side *newer)
+static int compare_sides(const struct gh_options *options, struct side *older, struct side *newer)
 {
 	struct gh_buffer growths = {0};
 	struct gh_intern set = {0};
 	int status = GH_EXIT_INPUT;
-	if (open_side(older, options, options->dump, false) &&
+	if (open_side(older, options, options->file, false) &&
 	    open_side(newer, options, options->newer, true)) {
 		if (merge(&growths, &set, older, 0) && merge(&growths, &set, newer, 1)) {
 			print_growths(newer, (const void *)growths.data,
@@ -160,17 +159,11 @@ static int compare_sides(const struct gh_question_options *options, struct side 
 	return status;
 }
 
-int gh_cmd_diff(int argc, char **argv)
+int gh_cmd_diff(const struct gh_options *options)
 {
-	struct gh_question_options options = gh_question_parse(
-	    argc, argv, GH_ASKS_GROWTH,
-	    "List what has grown from the heap dump OLD to NEW, the most changed first: objects "
-	    "and bytes that came (or, below 0, went), how many there are now, and the object of "
-	    "them that keeps most.");
 	struct side sides[2] = {0};
-	int status = compare_sides(&options, &sides[0], &sides[1]);
+	int status = compare_sides(options, &sides[0], &sides[1]);
 	close_side(&sides[0]);
 	close_side(&sides[1]);
-	gh_question_free_options(&options);
 	return status;
 }

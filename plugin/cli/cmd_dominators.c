@@ -116,12 +116,7 @@ static int print_json(struct gh_question *question)
 	return GH_EXIT_OK;
 }
 
-int gh_cmd_dominators(int argc, char **argv)
+int gh_cmd_dominators(const struct gh_options *options)
 {
-	struct gh_question_options options = gh_question_parse(
-	    argc, argv, GH_ASKS_DUMP,
-	    "Print what keeps most of the heap alive, as a tree: the bytes that would go with an "
-	    "object, and below it what would go with it. Objects of one type that keep each other "
-	    "alive, as in a list, are one entry.");
-	return gh_question_run(&options, true, options.json ? print_json : print_text);
+	return gh_question_run(options, true, options->json ? print_json : print_text);
 }

@@ -118,14 +118,9 @@ static int answer_object(struct gh_question *question, uint32_t object, uint64_t
 	return answer(question, object);
 }
 
-int gh_cmd_dot(int argc, char **argv)
+int gh_cmd_dot(const struct gh_options *options)
 {
-	struct gh_question_options options = gh_question_parse(
-	    argc, argv, GH_ASKS_PICTURE,
-	    "Draw what keeps most of the heap alive, or what is around the object at ADDR: the "
-	    "shortest way to it from a root, what points to it, and what it points to. The picture "
-	    "is in the language of Graphviz: dot -Tsvg makes an image of it.");
-	if (options.addresses.size == 0)
-		return gh_question_run(&options, true, answer_dump);
-	return gh_question_run_each(&options, true, answer_object);
+	if (options->addresses.size == 0)
+		return gh_question_run(options, true, answer_dump);
+	return gh_question_run_each(options, true, answer_object);
 }

@@ -24,13 +24,6 @@ static int print_dump(const struct gh_options *options, void (*print)(struct gh_
 	return GH_EXIT_OK;
 }
 
-/* Runs the command line "[--json] DUMP" of a command that DOC describes and PRINT does. */
-static int run(int argc, char **argv, const char *doc, void (*print)(struct gh_row *row))
-{
-	struct gh_options options = gh_options_parse(argc, argv, doc);
-	return print_dump(&options, print);
-}
-
 /* Prints the records of KIND. */
 static void print_records(struct gh_row *row, enum gh_dump_kind kind,
 			  void (*print)(struct gh_row *row, const struct gh_dump_record *record))
@@ -96,12 +89,9 @@ static void print_frames(struct gh_row *row)
 	}
 }
 
-int gh_cmd_frames(int argc, char **argv)
+int gh_cmd_frames(const struct gh_options *options)
 {
-	return run(argc, argv,
-		   "List the stack frames in a heap dump: goroutine, depth, sp, size, callee's sp, "
-		   "function's entry, pc, continuation pc, function.",
-		   print_frames);
+	return print_dump(options, print_frames);
 }
 
 static void print_type_record(struct gh_row *row, const struct gh_dump_record *record)
@@ -138,12 +128,9 @@ static void print_itabs(struct gh_row *row)
 	print_records(row, GH_DUMP_ITAB, print_itab);
 }
 
-int gh_cmd_itabs(int argc, char **argv)
+int gh_cmd_itabs(const struct gh_options *options)
 {
-	return run(argc, argv,
-		   "List the itabs in a heap dump: address, dynamic type's address, its name (to "
-		   "Go 1.3: address, whether the data word is a pointer).",
-		   print_itabs);
+	return print_dump(options, print_itabs);
 }
 
 /* A root of this KIND at ADDRESS, which points to POINTER. */
@@ -298,14 +285,9 @@ static void print_roots(struct gh_row *row)
 	print_finalizer_roots(row);
 }
 
-int gh_cmd_roots(int argc, char **argv)
+int gh_cmd_roots(const struct gh_options *options)
 {
-	return run(argc, argv,
-		   "List what the objects in a heap dump are reached from: kind (data, bss, stack, "
-		   "goroutine, defer, panic, finalizer, queued finalizer, other), address of the "
-		   "pointer or of what has it, the pointer, the stack frame's function or a "
-		   "description.",
-		   print_roots);
+	return print_dump(options, print_roots);
 }
 
 static void print_finalizer(struct gh_row *row, const struct gh_dump_record *record)
@@ -325,12 +307,9 @@ static void print_finalizers(struct gh_row *row)
 	print_records(row, GH_DUMP_QUEUED_FINALIZER, print_finalizer);
 }
 
-int gh_cmd_finalizers(int argc, char **argv)
+int gh_cmd_finalizers(const struct gh_options *options)
 {
-	return run(argc, argv,
-		   "List the finalizers in a heap dump: registered or queued, object, closure, "
-		   "function's entry, argument's type, its name, object's type, its name.",
-		   print_finalizers);
+	return print_dump(options, print_finalizers);
 }
 
 /* Prints the id of each goroutine's defers or panics before them. Those before any goroutine have
@@ -378,12 +357,9 @@ static void print_defers(struct gh_row *row)
 	print_owned(row, GH_DUMP_DEFER, print_defer);
 }
 
-int gh_cmd_defers(int argc, char **argv)
+int gh_cmd_defers(const struct gh_options *options)
 {
-	return run(argc, argv,
-		   "List the deferred calls in a heap dump: goroutine, record, sp of the deferring "
-		   "function, pc, closure, function's entry, next record.",
-		   print_defers);
+	return print_dump(options, print_defers);
 }
 
 static void print_panic(struct gh_row *row, const struct gh_dump_record *record)
@@ -401,12 +377,9 @@ static void print_panics(struct gh_row *row)
 	print_owned(row, GH_DUMP_PANIC, print_panic);
 }
 
-int gh_cmd_panics(int argc, char **argv)
+int gh_cmd_panics(const struct gh_options *options)
 {
-	return run(argc, argv,
-		   "List the panics in a heap dump: goroutine, record, argument's type, its name, "
-		   "argument's data, deferred call that runs, next record.",
-		   print_panics);
+	return print_dump(options, print_panics);
 }
 
 static void print_thread(struct gh_row *row, const struct gh_dump_record *record)
@@ -421,12 +394,9 @@ static void print_threads(struct gh_row *row)
 	print_records(row, GH_DUMP_THREAD, print_thread);
 }
 
-int gh_cmd_threads(int argc, char **argv)
+int gh_cmd_threads(const struct gh_options *options)
 {
-	return run(
-	    argc, argv,
-	    "List the threads in a heap dump: Go's number, the system's, descriptor's address.",
-	    print_threads);
+	return print_dump(options, print_threads);
 }
 
 /* The pauses of the latest garbage collections, latest first; there is room for so many only. */
@@ -465,10 +435,9 @@ static void print_memstats(struct gh_row *row)
 	gh_report_end(&report);
 }
 
-int gh_cmd_memstats(int argc, char **argv)
+int gh_cmd_memstats(const struct gh_options *options)
 {
-	return run(argc, argv, "Print the memory statistics in a heap dump, runtime.MemStats.",
-		   print_memstats);
+	return print_dump(options, print_memstats);
 }
 
 static void report_slice(struct gh_report *report, const struct gh_row *row, const char *key,
@@ -500,7 +469,7 @@ static void print_params(struct gh_row *row)
 	gh_report_end(&report);
 }
 
-int gh_cmd_params(int argc, char **argv)
+int gh_cmd_params(const struct gh_options *options)
 {
-	return run(argc, argv, "Print the parameters of a heap dump.", print_params);
+	return print_dump(options, print_params);
 }

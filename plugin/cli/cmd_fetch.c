@@ -384,11 +384,11 @@ static bool run(struct step *step, const char *name)
 	return script != NULL && gh_script_close(script, step->nofile.directory);
 }
 
-int gh_cmd_fetch(int argc, char **argv)
+int gh_cmd_fetch(const struct gh_options *options)
 {
 	const char *session = getenv(GH_SESSION_VARIABLE);
-	if (argc < 2 || session == NULL) {
-		fprintf(stderr, "%s: only for gdbinit to run\n", argv[0]);
+	if (options->nwords == 0 || session == NULL) {
+		fputs("goheap fetch: only for goheap in GDB to run\n", stderr);
 		return GH_EXIT_USAGE;
 	}
 	char *directory = realpath(session, NULL);
@@ -396,16 +396,11 @@ int gh_cmd_fetch(int argc, char **argv)
 		gh_print_errno(session);
 		return GH_EXIT_INPUT;
 	}
-	struct step step = {.nofile.directory = directory};
-	for (int i = 2; i < argc; i++) {
-		if (strcmp(argv[i], "--asked") == 0)
-			step.asked = true;
-		else if (strcmp(argv[i], "--drop") == 0)
-			step.drop = true;
-		else
-			step.start = strtoull(argv[i], NULL, 16);
-	}
-	bool done = run(&step, argv[1]);
+	struct step step = {
+	    .nofile.directory = directory, .asked = options->asked, .drop = options->drop};
+	if (options->nwords > 1)
+		step.start = strtoull(options->words[1], NULL, 16);
+	bool done = run(&step, options->words[0]);
 	free(directory);
 	return done ? GH_EXIT_OK : GH_EXIT_INPUT;
 }

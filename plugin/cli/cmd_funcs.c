@@ -70,16 +70,12 @@ static bool print_functions(const struct gh_program *program, bool json)
 	return i == program->tab.nfunc;
 }
 
-int gh_cmd_funcs(int argc, char **argv)
+int gh_cmd_funcs(const struct gh_options *options)
 {
-	struct gh_options options = gh_options_parse(
-	    argc, argv,
-	    "List the functions of the Go program FILE, one a line: entry, end, name, file, and "
-	    "first line.");
 	struct gh_program program;
-	if (!gh_program_open(&program, options.file))
+	if (!gh_program_open(&program, options->file))
 		return GH_EXIT_INPUT;
-	bool whole = print_functions(&program, options.json);
+	bool whole = print_functions(&program, options->json);
 	gh_program_close(&program);
 	return whole ? GH_EXIT_OK : GH_EXIT_INPUT;
 }

@@ -1,51 +1,16 @@
 /* goheap goroutine: has GDB show a goroutine's stack below the selected thread's top frame. For
  * GDB's own command of that name. */
-#include <argp.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "plugin/cli/command.h"
-#include "plugin/cli/options.h"
 #include "plugin/gdb/frames.h"
 #include "plugin/gdb/goroutine_source.h"
 #include "plugin/gdb/session.h"
 #include "plugin/view/open_dump.h"
 #include "plugin/view/open_program.h"
-
-struct arguments {
-	const char *process; /* the session's socket; in argv */
-	const char *program; /* in argv */
-	bool has_id;         /* it is given */
-	uint64_t id;         /* the goroutine's */
-};
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct arguments *arguments = state->input;
-	switch (key) {
-	case 'e':
-		arguments->program = arg;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (arguments->has_id)
-			argp_usage(state);
-		if (arguments->process == NULL) {
-			arguments->process = arg;
-			return 0;
-		}
-		arguments->id = gh_options_number(arg, UINT64_MAX, state);
-		arguments->has_id = true;
-		return 0;
-	case ARGP_KEY_END:
-		if (!arguments->has_id || arguments->program == NULL)
-			argp_usage(state);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 /* Reads the goroutine ID into RECORD. Its number, or GH_DUMP_NONE. */
 static size_t find(const struct gh_dump *dump, uint64_t id, struct gh_dump_record *record)
@@ -107,21 +72,8 @@ static int show(const struct gh_snapshot *snapshot, uint64_t id, const char *pat
 	return GH_EXIT_OK;
 }
 
-int gh_cmd_goroutine(int argc, char **argv)
+int gh_cmd_goroutine(const struct gh_options *options)
 {
-	static const struct argp_option options[] = {
-	    {.name = "exe", .key = 'e', .arg = "PROGRAM", .doc = "The program (required)"},
-	    {0},
-	};
-	static const struct argp argp = {
-	    .options = options,
-	    .parser = parse_option,
-	    .args_doc = "PROCESS ID",
-	    .doc = "Have GDB show the stack of goroutine ID; for GDB's own command of that name.",
-	};
-	struct arguments arguments = {0};
-	gh_arguments_parse(&argp, argc, argv, 0, &arguments);
-
 	const char *directory = getenv(GH_SESSION_VARIABLE);
 	char path[PATH_MAX];
 	struct gh_snapshot snapshot;
@@ -131,10 +83,10 @@ int gh_cmd_goroutine(int argc, char **argv)
 		      stderr);
 		return GH_EXIT_USAGE;
 	}
-	if (!gh_snapshot_open(&snapshot, arguments.process, arguments.program))
+	if (!gh_snapshot_open(&snapshot, options->file, options->program))
 		return GH_EXIT_INPUT;
 	snprintf(path, sizeof(path), "%s/" GH_SESSION_FRAMES, directory);
-	int status = show(&snapshot, arguments.id, path);
+	int status = show(&snapshot, options->number, path);
 	gh_snapshot_close(&snapshot);
 	return status;
 }

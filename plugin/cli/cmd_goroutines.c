@@ -1,7 +1,6 @@
 /* goheap goroutines: the goroutines of a heap dump, a core file, or what GDB debugs, as Go prints
  * tracebacks.
  */
-#include <argp.h>
 #include <inttypes.h>
 #include <regex.h>
 #include <stdio.h>
@@ -10,7 +9,6 @@
 
 #include "lib/util/escape.h"
 #include "plugin/cli/command.h"
-#include "plugin/cli/options.h"
 #include "plugin/gdb/goroutine_source.h"
 #include "plugin/view/goroutines.h"
 #include "plugin/view/open_dump.h"
@@ -18,29 +16,11 @@
 
 #define OUTPUT_BUFFER (1 << 18)
 
-enum {
-	KEY_GREP = 0x100, /* past the letters: there is no short option */
-	KEY_GROUP,
-	KEY_JSON,
-};
-
-struct arguments {
-	const char *dump;    /* the dump's path; in argv */
-	const char *program; /* the program's path; in argv, NULL if none is given */
-	const char *status;  /* goroutines to print; NULL for all */
-	regex_t grep;        /* that their text must match */
-	bool has_grep;
-	bool group;
-	bool all; /* also what Go leaves out */
-	bool one; /* the goroutine ID alone, whatever it is */
-	uint64_t id;
-	bool json;
-};
-
 /* What is read, and how it is printed. */
 struct listing {
-	const struct arguments *arguments;
-	FILE *out; /* the caller's */
+	const struct gh_options *options; /* the caller's */
+	FILE *out;                        /* the caller's */
+	const uint64_t *only; /* the goroutine of this id alone, whatever it is; NULL for all */
 	struct gh_snapshot snapshot;
 	const struct gh_dump *dump; /* in the snapshot */
 	struct gh_symbols *symbols; /* NULL if no program is given */
@@ -57,37 +37,6 @@ struct entry {
 	char *extra;      /* its defers and panics; owned */
 };
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct arguments *arguments = state->input;
-	switch (key) {
-	case 'a':
-		arguments->all = true;
-		return 0;
-	case 'e':
-		arguments->program = arg;
-		return 0;
-	case 's':
-		arguments->status = arg;
-		return 0;
-	case KEY_GREP:
-		if (arguments->has_grep)
-			regfree(&arguments->grep);
-		if (regcomp(&arguments->grep, arg, REG_EXTENDED | REG_NEWLINE | REG_NOSUB) != 0)
-			argp_error(state, "not a regular expression: %s", arg);
-		arguments->has_grep = true;
-		return 0;
-	case KEY_GROUP:
-		arguments->group = true;
-		return 0;
-	case KEY_JSON:
-		arguments->json = true;
-		return 0;
-	default:
-		return gh_options_one(key, arg, state, &arguments->dump);
-	}
-}
-
 /* Prints why the goroutine waits or, if it does not, what it does. */
 static void print_status(FILE *out, const struct gh_dump *dump,
 			 const struct gh_dump_goroutine *goroutine, bool json)
@@ -99,7 +48,7 @@ static void print_status(FILE *out, const struct gh_dump *dump,
 
 static bool is_printed(const struct listing *listing, const struct gh_call *call)
 {
-	return !call->hidden || listing->arguments->all || listing->traceback.all;
+	return !call->hidden || listing->options->all || listing->traceback.all;
 }
 
 /* Prints the line of CALL's source. */
@@ -120,7 +69,7 @@ static bool find_creator(const struct listing *listing, const struct gh_dump_gor
 			 struct gh_call *call)
 {
 	return gh_traceback_creator(goroutine, listing->symbols, call) &&
-	       (!call->hidden || listing->arguments->all);
+	       (!call->hidden || listing->options->all);
 }
 
 /* How many calls are printed at either end of a stack that has more (tracebackInnerFrames and
@@ -133,7 +82,7 @@ static size_t count_elided(const struct listing *listing)
 	size_t count = 0;
 	for (size_t i = 0; i < listing->traceback.ncalls; i++)
 		count += is_printed(listing, &listing->traceback.calls[i]);
-	return count > 2 * SHOWN_CALLS && !listing->arguments->all ? count - 2 * SHOWN_CALLS : 0;
+	return count > 2 * SHOWN_CALLS && !listing->options->all ? count - 2 * SHOWN_CALLS : 0;
 }
 
 static void print_body(FILE *out, struct listing *listing,
@@ -151,7 +100,7 @@ static void print_body(FILE *out, struct listing *listing,
 			continue;
 		gh_traceback_print_name(out, &traceback->calls[i]);
 		/* Groups are of goroutines with the same stack, whatever they work on. */
-		if (listing->arguments->group)
+		if (listing->options->group)
 			fputs("(...)", out);
 		else
 			gh_traceback_print_arguments(out, listing->dump, listing->symbols,
@@ -351,15 +300,15 @@ static void print_text(FILE *out, const struct entry *entry)
 static bool is_wanted(const struct listing *listing, const struct gh_dump_goroutine *goroutine,
 		      const struct entry *entry)
 {
-	const struct arguments *arguments = listing->arguments;
-	if (arguments->status != NULL && strcmp(arguments->status, entry->status) != 0 &&
-	    strcmp(arguments->status, gh_dumpfile_status(goroutine->status)) != 0)
+	const struct gh_options *options = listing->options;
+	if (options->status != NULL && strcmp(options->status, entry->status) != 0 &&
+	    strcmp(options->status, gh_dumpfile_status(goroutine->status)) != 0)
 		return false;
-	if (!arguments->has_grep)
+	if (!options->has_pattern)
 		return true;
 	char *text = NULL;
 	CAPTURE(text, print_text(out, entry));
-	bool matches = text != NULL && regexec(&arguments->grep, text, 0, NULL, 0) == 0;
+	bool matches = text != NULL && regexec(&options->pattern, text, 0, NULL, 0) == 0;
 	free(text);
 	return matches;
 }
@@ -478,7 +427,7 @@ static bool print_groups(struct listing *listing, struct entry *entries, size_t 
 	qsort(groups, ngroups, sizeof(*groups), compare_groups);
 	bool ok = true;
 	for (size_t i = 0; ok && i < ngroups; i++) {
-		if (listing->arguments->json) {
+		if (listing->options->json) {
 			ok = print_json_group(listing, &groups[i]);
 			continue;
 		}
@@ -494,13 +443,13 @@ static bool print_groups(struct listing *listing, struct entry *entries, size_t 
  * Counts them. False if memory ran out. */
 static bool walk(struct listing *listing, struct entry *entries, size_t *count)
 {
-	const struct arguments *arguments = listing->arguments;
+	const struct gh_options *options = listing->options;
 	struct gh_dump_record record;
 	for (size_t i = 0; i < listing->dump->nstacks; i++) {
 		struct entry entry;
 		gh_dump_get(listing->dump, GH_DUMP_GOROUTINE, i, &record);
-		if (arguments->one ? record.goroutine.id != arguments->id
-				   : record.goroutine.system && !arguments->all)
+		if (listing->only != NULL ? record.goroutine.id != *listing->only
+					  : record.goroutine.system && !options->all)
 			continue;
 		if (!make_entry(listing, i, &record, &entry))
 			return false;
@@ -512,7 +461,7 @@ static bool walk(struct listing *listing, struct entry *entries, size_t *count)
 			entries[(*count)++] = entry;
 			continue;
 		}
-		if (arguments->json) {
+		if (options->json) {
 			print_json(listing, &record.goroutine, i);
 		} else {
 			if (*count > 0)
@@ -530,7 +479,7 @@ static int print_listing(struct listing *listing)
 	struct entry *entries = NULL;
 	size_t count = 0;
 	bool ok = true;
-	if (listing->arguments->group) {
+	if (listing->options->group) {
 		entries = calloc(listing->dump->nstacks + 1, sizeof(*entries));
 		ok = entries != NULL;
 	}
@@ -548,32 +497,32 @@ static int print_listing(struct listing *listing)
 
 bool gh_goroutines_print_groups(FILE *out, const struct gh_dump *dump, struct gh_symbols *symbols)
 {
-	static const struct arguments arguments = {.group = true, .json = true};
+	static const struct gh_options options = {.group = true, .json = true};
 	struct listing listing = {
-	    .arguments = &arguments, .out = out, .dump = dump, .symbols = symbols};
+	    .options = &options, .out = out, .dump = dump, .symbols = symbols};
 	return print_listing(&listing) == GH_EXIT_OK;
 }
 
 bool gh_goroutines_print_one(FILE *out, const struct gh_dump *dump, struct gh_symbols *symbols,
 			     uint64_t id)
 {
-	struct arguments arguments = {.one = true, .id = id};
+	static const struct gh_options options = {0};
 	struct listing listing = {
-	    .arguments = &arguments, .out = out, .dump = dump, .symbols = symbols};
+	    .options = &options, .out = out, .only = &id, .dump = dump, .symbols = symbols};
 	return print_listing(&listing) == GH_EXIT_OK;
 }
 
-static int run(const struct arguments *arguments)
+static int run(const struct gh_options *options)
 {
-	struct listing listing = {.arguments = arguments, .out = stdout};
+	struct listing listing = {.options = options, .out = stdout};
 	struct gh_symbols symbols;
-	if (!gh_snapshot_open(&listing.snapshot, arguments->dump, arguments->program))
+	if (!gh_snapshot_open(&listing.snapshot, options->file, options->program))
 		return GH_EXIT_INPUT;
 	listing.dump = &listing.snapshot.dump;
 	int status = GH_EXIT_INPUT;
-	if (arguments->program == NULL) {
+	if (options->program == NULL) {
 		status = print_listing(&listing);
-	} else if (gh_symbols_open(&symbols, listing.dump, arguments->program)) {
+	} else if (gh_symbols_open(&symbols, listing.dump, options->program)) {
 		listing.symbols = &symbols;
 		status = print_listing(&listing);
 		gh_symbols_close(&symbols);
@@ -582,40 +531,8 @@ static int run(const struct arguments *arguments)
 	return status;
 }
 
-int gh_cmd_goroutines(int argc, char **argv)
+int gh_cmd_goroutines(const struct gh_options *options)
 {
-	static const struct argp_option options[] = {
-	    {.name = "all",
-	     .key = 'a',
-	     .doc = "Print also what Go leaves out: system goroutines, and calls of the runtime"},
-	    {.name = "exe",
-	     .key = 'e',
-	     .arg = "PROGRAM",
-	     .doc = "The program that wrote the dump, for files, lines and inlined calls"},
-	    {.name = "status",
-	     .key = 's',
-	     .arg = "STATUS",
-	     .doc = "Print those of this status or wait reason only"},
-	    {.name = "grep",
-	     .key = KEY_GREP,
-	     .arg = "RE",
-	     .doc = "Print those only whose text matches the extended regular expression RE"},
-	    {.name = "group", .key = KEY_GROUP, .doc = "Print those with the same stack together"},
-	    {.name = "json", .key = KEY_JSON, .doc = "Print JSON instead of text"},
-	    {0},
-	};
-	static const struct argp argp = {
-	    .options = options,
-	    .parser = parse_option,
-	    .args_doc = "DUMP",
-	    .doc = "Print the goroutines of a heap dump, or of a core file (with -e), as Go prints "
-		   "tracebacks.",
-	};
-	struct arguments arguments = {0};
-	gh_arguments_parse(&argp, argc, argv, 0, &arguments);
 	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
-	int status = run(&arguments);
-	if (arguments.has_grep)
-		regfree(&arguments.grep);
-	return status;
+	return run(options);
 }

@@ -95,12 +95,7 @@ static int print_histogram(struct gh_question *question)
 	return status;
 }
 
-int gh_cmd_histogram(int argc, char **argv)
+int gh_cmd_histogram(const struct gh_options *options)
 {
-	struct gh_question_options options = gh_question_parse(
-	    argc, argv, GH_ASKS_GROUPS,
-	    "Count the objects of a heap dump by type, the most bytes first: objects, bytes, and "
-	    "the bytes that would go with them, those of other types too; and the object of them "
-	    "that keeps most.");
-	return gh_question_run(&options, true, print_histogram);
+	return gh_question_run(options, true, print_histogram);
 }

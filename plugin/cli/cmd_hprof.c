@@ -115,12 +115,7 @@ static int answer(struct gh_question *question)
 	return write_hprof(question, question->options->output) ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 
-int gh_cmd_hprof(int argc, char **argv)
+int gh_cmd_hprof(const struct gh_options *options)
 {
-	struct gh_question_options options = gh_question_parse(
-	    argc, argv, GH_ASKS_FILE,
-	    "Write the heap dump DUMP as a Java heap dump (hprof), which Eclipse MAT, VisualVM "
-	    "and jhat open: objects are instances and arrays, goroutines are threads, and "
-	    "globals are static fields.");
-	return gh_question_run(&options, false, answer);
+	return gh_question_run(options, false, answer);
 }

@@ -110,17 +110,14 @@ static int dump_info(const struct gh_options *options)
 	return GH_EXIT_OK;
 }
 
-int gh_cmd_info(int argc, char **argv)
+int gh_cmd_info(const struct gh_options *options)
 {
-	struct gh_options options = gh_options_parse(argc, argv,
-						     "Tell what the Go program FILE is and how it "
-						     "was built, or what the heap dump FILE has.");
-	if (gh_dumpfile_recognise(options.file))
-		return dump_info(&options);
+	if (gh_dumpfile_recognise(options->file))
+		return dump_info(options);
 	struct gh_program program;
-	if (!gh_program_open(&program, options.file))
+	if (!gh_program_open(&program, options->file))
 		return GH_EXIT_INPUT;
-	struct gh_report report = {.json = options.json};
+	struct gh_report report = {.json = options->json};
 	print_report(&report, &program);
 	gh_program_close(&program);
 	return GH_EXIT_OK;

@@ -1,5 +1,4 @@
 /* goheap lines: the source line of every address of a Go program. */
-#include <argp.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,18 +6,7 @@
 
 #include "lib/util/buffer.h"
 #include "plugin/cli/command.h"
-#include "plugin/cli/options.h"
 #include "plugin/view/open_program.h"
-
-enum {
-	KEY_JSON = 0x100, /* past the letters: there is no short option */
-};
-
-struct arguments {
-	const char *file; /* the program; in argv */
-	bool inlines;     /* print all frames */
-	bool json;        /* print JSON */
-};
 
 /* A program has millions of rows. */
 #define OUTPUT_BUFFER (1 << 18)
@@ -229,18 +217,18 @@ static void print_stacks(const struct gh_pclntab *tab, struct gh_sourcemap *map,
 	}
 }
 
-static bool print_lines(const struct gh_program *program, const struct arguments *arguments)
+static bool print_lines(const struct gh_program *program, const struct gh_options *options)
 {
 	struct gh_sourcemap map = {0};
 	struct printer printer = {.tab = &program->tab};
 	struct gh_func func;
 	size_t i = 0;
 	for (; i < program->tab.nfunc && gh_program_walk(program, i, &func, &map); i++) {
-		if (arguments->inlines)
-			print_stacks(&program->tab, &map, arguments->json);
+		if (options->inlines)
+			print_stacks(&program->tab, &map, options->json);
 		else
 			print_function(&printer, &func, &map,
-				       arguments->json ? print_json : print_row);
+				       options->json ? print_json : print_row);
 	}
 	bool lost = printer.rows.failed;
 	if (lost)
@@ -250,45 +238,13 @@ static bool print_lines(const struct gh_program *program, const struct arguments
 	return i == program->tab.nfunc && !lost;
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+int gh_cmd_lines(const struct gh_options *options)
 {
-	struct arguments *arguments = state->input;
-	switch (key) {
-	case KEY_JSON:
-		arguments->json = true;
-		return 0;
-	case 'i':
-		arguments->inlines = true;
-		return 0;
-	default:
-		return gh_options_one(key, arg, state, &arguments->file);
-	}
-}
-
-int gh_cmd_lines(int argc, char **argv)
-{
-	static const struct argp_option options[] = {
-	    {.name = "inlines",
-	     .key = 'i',
-	     .doc = "Print file, line and function of all inlined calls, innermost first, and of "
-		    "the function that they are in"},
-	    {.name = "json", .key = KEY_JSON, .doc = "Print JSON instead of text"},
-	    {0},
-	};
-	static const struct argp argp = {
-	    .options = options,
-	    .parser = parse_option,
-	    .args_doc = "FILE",
-	    .doc = "List the source lines of the Go program FILE, one run of addresses a line: "
-		   "start, end, file, line, and function.",
-	};
-	struct arguments arguments = {0};
-	gh_arguments_parse(&argp, argc, argv, 0, &arguments);
 	struct gh_program program;
-	if (!gh_program_open(&program, arguments.file))
+	if (!gh_program_open(&program, options->file))
 		return GH_EXIT_INPUT;
 	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
-	bool whole = print_lines(&program, &arguments);
+	bool whole = print_lines(&program, options);
 	gh_program_close(&program);
 	return whole ? GH_EXIT_OK : GH_EXIT_INPUT;
 }

@@ -1,7 +1,6 @@
 /* goheap load: what gdbinit's command of that name runs. Reads what GDB's `info files' prints,
  * makes a core file of a heap dump in the session's directory, and writes the script by which GDB
  * opens it. */
-#include <argp.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -14,7 +13,6 @@
 #include "lib/export/core_symbols.h"
 #include "lib/util/escape.h"
 #include "plugin/cli/command.h"
-#include "plugin/cli/options.h"
 #include "plugin/gdb/frames.h"
 #include "plugin/gdb/info_files.h"
 #include "plugin/gdb/script.h"
@@ -25,36 +23,9 @@
 #include "plugin/view/size.h"
 #include "plugin/view/symbols.h"
 
-enum {
-	KEY_NAMES = 0x100, /* past the letters: there is no short option */
-};
-
-struct arguments {
-	const char *dump; /* the dump; in argv */
-	const char
-	    *names; /* what its program was before it was stripped; in argv, NULL if not given
-		     */
-	bool force; /* load it whether or not it belongs to the program */
-};
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct arguments *arguments = state->input;
-	switch (key) {
-	case 'f':
-		arguments->force = true;
-		return 0;
-	case KEY_NAMES:
-		arguments->names = arg;
-		return 0;
-	default:
-		return gh_options_one(key, arg, state, &arguments->dump);
-	}
-}
-
 /* What is loaded, and where. */
 struct job {
-	const struct arguments *arguments;
+	const struct gh_options *options;
 	const char *directory;     /* of the session */
 	struct gh_infofiles files; /* what GDB has */
 	struct gh_dump dump;
@@ -76,9 +47,9 @@ static bool accepts(const struct job *job, const char *path, struct gh_core_prog
 		    bool *belongs)
 {
 	*belongs = gh_symbols_program(program, &job->dump, path);
-	if (!*belongs && !job->arguments->force)
+	if (!*belongs && !job->options->force)
 		fputs("goheap: load -f loads it nonetheless\n", stderr);
-	return *belongs || job->arguments->force;
+	return *belongs || job->options->force;
 }
 
 /* Fills PROGRAM from GDB's, if there is one, or from the one that is given for its names. False if
@@ -278,16 +249,16 @@ static bool write_files(struct job *job, const struct gh_core_program *program)
 		return false;
 	}
 	write_symbols(job);
-	return put_link(job, GH_SESSION_DUMP, job->arguments->dump) &&
+	return put_link(job, GH_SESSION_DUMP, job->options->file) &&
 	       put_link(job, GH_SESSION_WRITER, job->belongs ? job->program : NULL) &&
-	       put_link(job, GH_SESSION_NAMES, job->belongs ? job->arguments->names : NULL);
+	       put_link(job, GH_SESSION_NAMES, job->belongs ? job->options->names : NULL);
 }
 
 static bool load(struct job *job)
 {
 	struct gh_core_program program;
 	char core[PATH_MAX];
-	if (!gh_dumpfile_open(&job->dump, job->arguments->dump))
+	if (!gh_dumpfile_open(&job->dump, job->options->file))
 		return false;
 	bool ok = find_program(job, &program) && write_files(job, &program) &&
 		  write_script(job, &program, path_in(job, GH_SESSION_CORE, core));
@@ -299,10 +270,10 @@ static bool load(struct job *job)
 static bool find_names(struct job *job)
 {
 	static char path[PATH_MAX];
-	if (job->arguments->names == NULL)
+	if (job->options->names == NULL)
 		return true;
-	if (realpath(job->arguments->names, path) == NULL) {
-		gh_print_errno(job->arguments->names);
+	if (realpath(job->options->names, path) == NULL) {
+		gh_print_errno(job->options->names);
 		return false;
 	}
 	if (strchr(path, '\n') != NULL) {
@@ -313,26 +284,8 @@ static bool find_names(struct job *job)
 	return true;
 }
 
-int gh_cmd_load(int argc, char **argv)
+int gh_cmd_load(const struct gh_options *options)
 {
-	static const struct argp_option options[] = {
-	    {.name = "force", .key = 'f', .doc = "Load a dump that does not belong to the program"},
-	    {.name = "names",
-	     .key = KEY_NAMES,
-	     .arg = "PROGRAM",
-	     .doc = "Take symbols, variables and types from PROGRAM, the dump's program before it "
-		    "was stripped"},
-	    {0},
-	};
-	static const struct argp argp = {
-	    .options = options,
-	    .parser = parse_option,
-	    .args_doc = "DUMP",
-	    .doc = "Make GDB's session of the heap dump DUMP; for GDB's own command of that name.",
-	};
-	struct arguments arguments = {0};
-	gh_arguments_parse(&argp, argc, argv, 0, &arguments);
-
 	const char *directory = getenv(GH_SESSION_VARIABLE);
 	if (directory == NULL) {
 		fputs("goheap: load is a command of GDB's: jit-reader-load goheap.so, then goheap "
@@ -340,7 +293,7 @@ int gh_cmd_load(int argc, char **argv)
 		      stderr);
 		return GH_EXIT_USAGE;
 	}
-	struct job job = {.arguments = &arguments, .directory = directory};
+	struct job job = {.options = options, .directory = directory};
 	if (!gh_infofiles_read(&job.files, stdin)) {
 		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
 		return GH_EXIT_INPUT;

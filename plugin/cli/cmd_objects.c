@@ -133,11 +133,7 @@ static int print_json(struct gh_question *question, uint32_t object, uint64_t ad
 	return GH_EXIT_OK;
 }
 
-int gh_cmd_objects(int argc, char **argv)
+int gh_cmd_objects(const struct gh_options *options)
 {
-	struct gh_question_options options =
-	    gh_question_parse(argc, argv, GH_ASKS_ADDRESSES,
-			      "Tell what is at addresses of the heap: the object's address, its "
-			      "type, and what each of its pointers points to.");
-	return gh_question_run_each(&options, false, options.json ? print_json : print_text);
+	return gh_question_run_each(options, false, options->json ? print_json : print_text);
 }

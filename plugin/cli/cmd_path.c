@@ -102,12 +102,7 @@ static int print_path(struct gh_question *question, uint32_t object, uint64_t ad
 	return GH_EXIT_OK;
 }
 
-int gh_cmd_path(int argc, char **argv)
+int gh_cmd_path(const struct gh_options *options)
 {
-	struct gh_question_options options = gh_question_parse(
-	    argc, argv, GH_ASKS_ADDRESSES,
-	    "Tell what keeps the objects at addresses of the heap alive: the shortest way to each "
-	    "from a root, that is a variable, a stack frame or another pointer from outside the "
-	    "heap.");
-	return gh_question_run_each(&options, false, print_path);
+	return gh_question_run_each(options, false, print_path);
 }

@@ -1,34 +1,15 @@
 /* goheap pprof and goheap profile: the allocation profile in a heap dump. */
-#include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "lib/profile/pprof.h"
 #include "plugin/cli/command.h"
-#include "plugin/cli/options.h"
 #include "plugin/view/open_dump.h"
 #include "plugin/view/profile_text.h"
 #include "plugin/view/progress.h"
 #include "plugin/view/symbols.h"
 
 #define OUTPUT_BUFFER (1 << 18)
-
-enum {
-	KEY_RATE = 0x100, /* past the letters: there is no short option */
-	KEY_RAW,
-	KEY_LIVE,
-	KEY_JSON,
-};
-
-struct arguments {
-	const char *dump;    /* the dump; in argv */
-	const char *program; /* the program that wrote it; in argv, NULL if not given */
-	const char *output;  /* the file to write; in argv, NULL if not given */
-	uint64_t rate;       /* MemProfileRate; in bytes */
-	bool raw;            /* do not scale */
-	bool live;           /* what is live, and what it retains */
-	bool json;           /* print JSON */
-};
 
 /* A dump's profile. */
 struct profile {
@@ -37,33 +18,6 @@ struct profile {
 	struct gh_allocations allocations;
 	struct gh_live_stacks live; /* zeros if that is not asked for */
 };
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct arguments *arguments = state->input;
-	switch (key) {
-	case 'e':
-		arguments->program = arg;
-		return 0;
-	case 'o':
-		arguments->output = arg;
-		return 0;
-	case KEY_RATE:
-		arguments->rate = gh_options_number(arg, INT64_MAX, state);
-		return 0;
-	case KEY_RAW:
-		arguments->raw = true;
-		return 0;
-	case KEY_LIVE:
-		arguments->live = true;
-		return 0;
-	case KEY_JSON:
-		arguments->json = true;
-		return 0;
-	default:
-		return gh_options_one(key, arg, state, &arguments->dump);
-	}
-}
 
 static void close_profile(struct profile *profile)
 {
@@ -87,25 +41,25 @@ static void warn(const struct gh_dump *dump)
 
 /* Reads the profile that ARGUMENTS name. To be closed in any case; on failure prints the error and
  * returns false. */
-static bool open_profile(struct profile *profile, const struct arguments *arguments)
+static bool open_profile(struct profile *profile, const struct gh_options *options)
 {
 	struct gh_error err;
 	*profile = (struct profile){0};
-	if (!gh_check_output(arguments->output, arguments->dump) ||
-	    !gh_check_output(arguments->output, arguments->program) ||
-	    !gh_dumpfile_open(&profile->dump, arguments->dump) ||
-	    (arguments->program != NULL &&
-	     !gh_symbols_open(&profile->symbols, &profile->dump, arguments->program)))
+	if (!gh_check_output(options->output, options->file) ||
+	    !gh_check_output(options->output, options->program) ||
+	    !gh_dumpfile_open(&profile->dump, options->file) ||
+	    (options->program != NULL &&
+	     !gh_symbols_open(&profile->symbols, &profile->dump, options->program)))
 		return false;
 	if (gh_dump_count(&profile->dump, GH_DUMP_PROFILE) == 0) {
-		gh_fail(&err, arguments->dump, GH_NO_OFFSET, "an allocation profile",
+		gh_fail(&err, options->file, GH_NO_OFFSET, "an allocation profile",
 			"none: the program did not sample (MemProfileRate 0, or it has no use of "
 			"runtime.MemProfile)");
 		gh_print_error(&err);
 		return false;
 	}
 	const struct gh_pclntab *tab =
-	    arguments->program != NULL ? &profile->symbols.program.tab : NULL;
+	    options->program != NULL ? &profile->symbols.program.tab : NULL;
 	if (!gh_allocations_make(&profile->allocations, &profile->dump, tab, &err)) {
 		gh_print_error(&err);
 		return false;
@@ -136,26 +90,26 @@ static bool find_live(struct profile *profile, uint64_t rate)
 	return found;
 }
 
-static bool write_pprof(const struct arguments *arguments)
+static bool write_pprof(const struct gh_options *options)
 {
 	struct profile profile;
 	struct gh_error err;
 	bool written = false;
-	if (open_profile(&profile, arguments) &&
-	    (!arguments->live || find_live(&profile, arguments->raw ? 1 : arguments->rate))) {
+	if (open_profile(&profile, options) &&
+	    (!options->live || find_live(&profile, options->raw ? 1 : options->rate))) {
 		/* pprof looks for the program from wherever it is run. */
-		char *path = arguments->program != NULL ? realpath(arguments->program, NULL) : NULL;
+		char *path = options->program != NULL ? realpath(options->program, NULL) : NULL;
 		struct gh_pprof pprof = {
 		    .allocations = &profile.allocations,
-		    .rate = arguments->rate,
-		    .raw = arguments->raw,
-		    .live = arguments->live ? &profile.live : NULL,
-		    .program = arguments->program != NULL ? &profile.symbols.program.image : NULL,
+		    .rate = options->rate,
+		    .raw = options->raw,
+		    .live = options->live ? &profile.live : NULL,
+		    .program = options->program != NULL ? &profile.symbols.program.image : NULL,
 		    .program_path = path != NULL ? path : "",
 		    .bias = profile.symbols.bias,
 		};
-		gh_progress_begin("goheap: writing", arguments->output);
-		written = gh_pprof_write(&pprof, arguments->output, &err);
+		gh_progress_begin("goheap: writing", options->output);
+		written = gh_pprof_write(&pprof, options->output, &err);
 		gh_progress_end();
 		if (!written)
 			gh_print_error(&err);
@@ -165,44 +119,19 @@ static bool write_pprof(const struct arguments *arguments)
 	return written;
 }
 
-int gh_cmd_pprof(int argc, char **argv)
+int gh_cmd_pprof(const struct gh_options *options)
 {
-	static const struct argp_option options[] = {
-	    {.name = "output", .key = 'o', .arg = "OUT", .doc = "Write OUT (required)"},
-	    {.name = "exe", .key = 'e', .arg = "PROGRAM", .doc = "PROGRAM wrote the dump"},
-	    {.name = "rate",
-	     .key = KEY_RATE,
-	     .arg = "BYTES",
-	     .doc = "Its MemProfileRate, if not 524288"},
-	    {.name = "live",
-	     .key = KEY_LIVE,
-	     .doc = "Of what roots reach: objects, bytes, and the bytes that would go with them"},
-	    {.name = "raw", .key = KEY_RAW, .doc = "What was sampled, not scaled"},
-	    {0},
-	};
-	static const struct argp argp = {
-	    .options = options,
-	    .parser = parse_option,
-	    .args_doc = "DUMP -o OUT",
-	    .doc = "Write the allocation profile in the heap dump DUMP for `go tool pprof'.",
-	};
-	struct arguments arguments = {.rate = GH_PPROF_RATE};
-	gh_arguments_parse(&argp, argc, argv, 0, &arguments);
-	if (arguments.output == NULL) {
-		argp_help(&argp, stderr, ARGP_HELP_STD_USAGE, argv[0]);
-		return GH_EXIT_USAGE;
-	}
-	return write_pprof(&arguments) ? GH_EXIT_OK : GH_EXIT_INPUT;
+	return write_pprof(options) ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 
-static bool print_profile(const struct arguments *arguments)
+static bool print_profile(const struct gh_options *options)
 {
 	struct profile profile;
-	bool printed = open_profile(&profile, arguments);
+	bool printed = open_profile(&profile, options);
 	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
-	if (printed && arguments->json) {
+	if (printed && options->json) {
 		gh_profiletext_print_json(&profile.allocations);
-	} else if (printed && !gh_profiletext_print(&profile.allocations, arguments->rate)) {
+	} else if (printed && !gh_profiletext_print(&profile.allocations, options->rate)) {
 		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
 		printed = false;
 	}
@@ -210,25 +139,7 @@ static bool print_profile(const struct arguments *arguments)
 	return printed;
 }
 
-int gh_cmd_profile(int argc, char **argv)
+int gh_cmd_profile(const struct gh_options *options)
 {
-	static const struct argp_option options[] = {
-	    {.name = "exe", .key = 'e', .arg = "PROGRAM", .doc = "PROGRAM wrote the dump"},
-	    {.name = "rate",
-	     .key = KEY_RATE,
-	     .arg = "BYTES",
-	     .doc = "Its MemProfileRate, if not 524288"},
-	    {.name = "json", .key = KEY_JSON, .doc = "Print JSON instead of text"},
-	    {0},
-	};
-	static const struct argp argp = {
-	    .options = options,
-	    .parser = parse_option,
-	    .args_doc = "DUMP",
-	    .doc = "Print the allocation profile in the heap dump DUMP as Go does (debug=1): what "
-		   "was sampled, not scaled.",
-	};
-	struct arguments arguments = {.rate = GH_PPROF_RATE};
-	gh_arguments_parse(&argp, argc, argv, 0, &arguments);
-	return print_profile(&arguments) ? GH_EXIT_OK : GH_EXIT_INPUT;
+	return print_profile(options) ? GH_EXIT_OK : GH_EXIT_INPUT;
 }

@@ -71,11 +71,7 @@ static int print_reachable(struct gh_question *question, uint32_t object, uint64
 	return GH_EXIT_OK;
 }
 
-int gh_cmd_reachable(int argc, char **argv)
+int gh_cmd_reachable(const struct gh_options *options)
 {
-	struct gh_question_options options =
-	    gh_question_parse(argc, argv, GH_ASKS_ADDRESSES,
-			      "Count what the objects at addresses of the heap lead to, and how "
-			      "much of it would go with them.");
-	return gh_question_run_each(&options, true, print_reachable);
+	return gh_question_run_each(options, true, print_reachable);
 }

@@ -105,10 +105,7 @@ static int print_json(struct gh_question *question, uint32_t object, uint64_t ad
 	return GH_EXIT_OK;
 }
 
-int gh_cmd_referrers(int argc, char **argv)
+int gh_cmd_referrers(const struct gh_options *options)
 {
-	struct gh_question_options options = gh_question_parse(
-	    argc, argv, GH_ASKS_ADDRESSES,
-	    "List what points to the objects at addresses of the heap: roots, and objects.");
-	return gh_question_run_each(&options, false, options.json ? print_json : print_text);
+	return gh_question_run_each(options, false, options->json ? print_json : print_text);
 }

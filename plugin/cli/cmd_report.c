@@ -96,11 +96,7 @@ static int answer(struct gh_question *question)
 	return ok ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 
-int gh_cmd_report(int argc, char **argv)
+int gh_cmd_report(const struct gh_options *options)
 {
-	struct gh_question_options options = gh_question_parse(
-	    argc, argv, GH_ASKS_FILE,
-	    "Write a page for a browser, in one file, that shows what fills the heap of a dump "
-	    "and what keeps it there.");
-	return gh_question_run(&options, true, answer);
+	return gh_question_run(options, true, answer);
 }

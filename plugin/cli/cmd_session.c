@@ -383,11 +383,12 @@ static bool write_boot(struct job *job)
 	return gh_script_close(job->boot, job->directory);
 }
 
-int gh_cmd_session(int argc, char **argv)
+int gh_cmd_session(const struct gh_options *options)
 {
+	(void)options;
 	const char *directory = getenv(GH_SESSION_VARIABLE);
-	if (argc != 1 || directory == NULL) {
-		fprintf(stderr, "%s: only for goheap.so to run\n", argv[0]);
+	if (directory == NULL) {
+		fputs("goheap session: only for goheap.so to run\n", stderr);
 		return GH_EXIT_USAGE;
 	}
 	struct job job = {.directory = realpath(directory, NULL)};

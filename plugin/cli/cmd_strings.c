@@ -106,14 +106,7 @@ static int print_strings(struct gh_question *question)
 	return found ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 
-int gh_cmd_strings(int argc, char **argv)
+int gh_cmd_strings(const struct gh_options *options)
 {
-	struct gh_question_options options = gh_question_parse(
-	    argc, argv, GH_ASKS_DUMP,
-	    "List the text in a heap dump, the longest and the most repeated: bytes of the objects "
-	    "that have it, how many there are, its length, the first of them, and the text. An "
-	    "object is taken for text that has no pointers, is pointed to with a length, as by a "
-	    "string or slice, and begins with that many bytes of UTF-8 without control "
-	    "characters.");
-	return gh_question_run(&options, false, print_strings);
+	return gh_question_run(options, false, print_strings);
 }

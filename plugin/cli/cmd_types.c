@@ -48,14 +48,8 @@ static int program_types(const struct gh_options *options)
 	return found ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 
-int gh_cmd_types(int argc, char **argv)
+int gh_cmd_types(const struct gh_options *options)
 {
-	struct gh_options options = gh_options_parse(
-	    argc, argv,
-	    "List the types that the Go program FILE describes to its own runtime: address of the "
-	    "descriptor, size, kind, name. Or those in the heap dump FILE: address, size, whether "
-	    "an "
-	    "interface holds a pointer to it, name.");
-	return gh_dumpfile_recognise(options.file) ? gh_dump_types(&options)
-						   : program_types(&options);
+	return gh_dumpfile_recognise(options->file) ? gh_dump_types(options)
+						    : program_types(options);
 }

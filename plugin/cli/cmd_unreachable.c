@@ -43,11 +43,7 @@ static int print_unreachable(struct gh_question *question)
 	return GH_EXIT_OK;
 }
 
-int gh_cmd_unreachable(int argc, char **argv)
+int gh_cmd_unreachable(const struct gh_options *options)
 {
-	struct gh_question_options options = gh_question_parse(
-	    argc, argv, GH_ASKS_DUMP,
-	    "List the garbage in a heap dump, the largest objects first: those that no root leads "
-	    "to, and that the collector had not swept when it was written.");
-	return gh_question_run(&options, true, print_unreachable);
+	return gh_question_run(options, true, print_unreachable);
 }

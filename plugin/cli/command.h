@@ -1,6 +1,8 @@
-/* The commands of the goheap program. */
+/* The commands of the goheap program: what each is, and how one is run. */
 #ifndef GH_PLUGIN_CLI_COMMAND_H
 #define GH_PLUGIN_CLI_COMMAND_H
+
+#include "plugin/cli/options.h"
 
 /* The exit statuses of every command. */
 enum {
@@ -9,36 +11,41 @@ enum {
 	GH_EXIT_USAGE = 2, /* the command line is */
 };
 
-/* Each takes its own name as argv[0], prints to standard output and (errors, one line)
- * to standard error, and returns an exit status. */
-#define COMMAND(group, name, needs, summary) int gh_cmd_##name(int argc, char **argv);
-#include "plugin/cli/commands.def"
-#undef COMMAND
-
 /* The groups of commands in `goheap --help'. */
 enum gh_command_group {
 	GH_GROUP_PROGRAM,
 	GH_GROUP_GOROUTINES,
 	GH_GROUP_HEAP,
 	GH_GROUP_EXPORT,
-	GH_GROUP_GDB, /* what only gdbinit runs */
+	GH_GROUP_GDB, /* what only goheap in GDB runs */
 };
 
-/* What a command needs, as commands.def tells. */
-enum {
-	GH_NEEDS_NAMES = 1 << 0,
-	GH_NEEDS_PROGRAM = 1 << 1,
-	GH_NEEDS_ADDRESS = 1 << 2,
+/* A command, as commands.def tells of it. */
+struct gh_command {
+	const char *name;
+	int (*run)(const struct gh_options *options); /* below */
+	enum gh_command_group group;
+	const char *summary; /* for `goheap --help'; NULL for those that are GDB's */
+	struct gh_operands operands;
+	const char *about; /* for its own --help */
+	struct gh_option options[GH_OPTIONS_MAX];
 };
 
-/* What the command NAME needs; 0 if there is none of that name. */
-unsigned gh_command_needs(const char *name);
+/* Each prints to standard output and (errors, one line) to standard error, and returns an exit
+ * status. */
+#define COMMAND(name, ...) int gh_cmd_##name(const struct gh_options *options);
+#include "plugin/cli/commands.def"
+#undef COMMAND
 
-/* Runs the command NAME with the arguments ARGV[1] to ARGV[ARGC - 1]; ARGV[ARGC] is NULL. Returns
- * its exit status. */
-int gh_command_run(const char *name, int argc, char **argv);
+/* The command NAME, or the one whose name begins so if no other's does. NULL if there is none. */
+const struct gh_command *gh_command_find(const char *name);
 
-struct gh_options;
+/* Whether COMMAND takes the option whose long name is NAME. */
+bool gh_command_takes(const struct gh_command *command, const char *name);
+
+/* Runs COMMAND with the arguments ARGV[1] to ARGV[ARGC - 1]; ARGV[0] is written to, and ARGV[ARGC]
+ * is NULL. Returns its exit status. Exits, as argp does, on --help and on a usage error. */
+int gh_command_run(const struct gh_command *command, int argc, char **argv);
 
 /* `goheap types' on a heap dump. */
 int gh_dump_types(const struct gh_options *options);

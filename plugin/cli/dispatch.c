@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/util/escape.h"
 #include "plugin/cli/command.h"
 #include "plugin/cli/dispatch_live.h"
 #include "plugin/gdb/goroutine_source.h"
@@ -55,9 +56,9 @@ struct job {
 	const char *directory;     /* of the session */
 	struct gh_infofiles files; /* what GDB has */
 	struct gh_words words;     /* the command and its arguments */
-	const char *name;          /* of the command of the program's; in words, or static */
-	char **args;               /* the arguments, then NULL; in words, or the address */
-	int count;                 /* of the arguments */
+	const struct gh_command *command;
+	char **args; /* the arguments, then NULL; in words, or the address */
+	int count;   /* of the arguments */
 };
 
 /* Runs the command with the options in OPTIONS, which end with NULL, on the dump or program FILE,
@@ -66,7 +67,7 @@ static int run(const struct job *job, const char *const *options, const char *fi
 {
 	const char *args[MAX_OPTIONS + MAX_WORDS + 2];
 	int count = 1;
-	bool is_diff = strcmp(job->name, "diff") == 0;
+	bool is_diff = job->command->run == gh_cmd_diff;
 	while (*options != NULL)
 		args[count++] = *options++;
 	if (file != NULL && !is_diff)
@@ -76,7 +77,7 @@ static int run(const struct job *job, const char *const *options, const char *fi
 	if (is_diff)
 		args[count++] = file;
 	args[count] = NULL;
-	return gh_command_run(job->name, count, (char **)args);
+	return gh_command_run(job->command, count, (char **)args);
 }
 
 /* Runs it on the heap dump DUMP, that GDB has open. */
@@ -86,22 +87,22 @@ static int run_on_dump(const struct job *job, const char *dump)
 	char names[PATH_MAX];
 	const char *options[MAX_OPTIONS + 1] = {NULL};
 	size_t count = 0;
-	unsigned needs = gh_command_needs(job->name);
-	if (strcmp(job->name, "goroutine") == 0) {
+	if (job->command->run == gh_cmd_goroutine) {
 		fputs("A heap dump's goroutines are threads: info threads\n", stderr);
 		return GH_EXIT_INPUT;
 	}
-	if (strcmp(job->name, "crash") == 0) {
+	if (job->command->run == gh_cmd_crash) {
 		fputs("A heap dump does not tell of a crash, as a core file does: core-file CORE\n",
 		      stderr);
 		return GH_EXIT_INPUT;
 	}
-	if ((needs & (GH_NEEDS_NAMES | GH_NEEDS_PROGRAM)) != 0 &&
+	if (gh_command_takes(job->command, "exe") &&
 	    read_link(job->directory, GH_SESSION_WRITER, program)) {
 		options[count++] = "-e";
 		options[count++] = program;
 	}
-	if ((needs & GH_NEEDS_NAMES) != 0 && read_link(job->directory, GH_SESSION_NAMES, names)) {
+	if (gh_command_takes(job->command, "names") &&
+	    read_link(job->directory, GH_SESSION_NAMES, names)) {
 		options[count++] = "--names";
 		options[count++] = names;
 	}
@@ -115,17 +116,18 @@ static int run_on_files(const struct job *job)
 {
 	char dump[PATH_MAX];
 	const struct gh_infofiles *files = &job->files;
-	bool is_info = strcmp(job->name, "info") == 0;
+	bool is_info = job->command->run == gh_cmd_info;
+	bool on_process = gh_debugged_has(job->command->name);
 	bool debugs = files->program != NULL && files->running;
 	if (has_dump(files, job->directory) && read_link(job->directory, GH_SESSION_DUMP, dump))
 		return run_on_dump(job, dump);
 	if (is_info && files->program != NULL)
 		return run(job, none, files->program);
-	if (debugs && gh_debugged_has(job->name))
+	if (debugs && on_process)
 		return gh_debugged_run(&job->words, job->directory, files);
-	fputs(is_info                      ? "No program: name one with the file command.\n"
-	      : gh_debugged_has(job->name) ? "No process, core file or heap dump is loaded.\n"
-	      : debugs && (gh_command_needs(job->name) & GH_NEEDS_NAMES) != 0
+	fputs(is_info      ? "No program: name one with the file command.\n"
+	      : on_process ? "No process, core file or heap dump is loaded.\n"
+	      : debugs && gh_command_takes(job->command, "names")
 		  ? "Of a process the heap is not known, but of its dump: goheap load DUMP\n"
 		  : "No heap dump is loaded: goheap load DUMP\n",
 	      stderr);
@@ -197,16 +199,16 @@ static int write_script(const struct job *job,
 
 static int run_typed(struct job *job)
 {
-	bool prints = strcmp(job->name, "print") == 0;
+	bool prints = job->command->run == gh_cmd_print;
 	if (write_script(job, NULL) != GH_EXIT_OK)
 		return GH_EXIT_INPUT;
-	if (!prints && (gh_command_needs(job->name) & GH_NEEDS_ADDRESS) == 0)
+	if (job->command->operands.rest != GH_ADDRESSES)
 		return run_on_files(job);
 	if (job->count == 0 || (prints && job->count > 2)) {
 		fprintf(stderr,
 			prints ? "usage: goheap print [TYPE] ADDRESS\n"
 			       : "usage: goheap %s ADDRESS\n",
-			job->name);
+			job->command->name);
 		return GH_EXIT_USAGE;
 	}
 	return write_script(job, prints && job->count == 2 ? write_print : write_evaluation);
@@ -218,46 +220,52 @@ static int run_at(struct job *job, char *address)
 	char *args[] = {address, NULL};
 	if (write_script(job, NULL) != GH_EXIT_OK)
 		return GH_EXIT_INPUT;
-	if (strcmp(job->name, "print") == 0)
-		job->name = "value";
 	job->args = args;
 	job->count = 1;
 	return run_on_files(job);
 }
 
-/* Has JOB be what was typed. The session is this GDB's. False after printing why not. */
+/* Has JOB be what was typed. The session is this GDB's. False after printing why not: PROGRAM is
+ * the command that runs. */
 static bool open_job(struct job *job, const char *program)
 {
 	job->directory = getenv(GH_SESSION_VARIABLE);
 	if (job->directory == NULL) {
-		fprintf(stderr, "%s: only for gdbinit to run\n", program);
+		fprintf(stderr, "goheap %s: only for goheap in GDB to run\n", program);
 		return false;
 	}
 	if (!gh_words_read(&job->words, job->directory))
 		return false;
 	if (job->words.count == 0 || job->words.count > MAX_WORDS) {
-		fprintf(stderr, "%s: expected a command's words from GDB, found %d\n", program,
-			job->words.count);
+		fprintf(stderr, "goheap %s: expected a command's words from GDB, found %d\n",
+			program, job->words.count);
 		gh_words_free(&job->words);
 		return false;
 	}
-	job->name = job->words.args[0];
+	job->command = gh_command_find(job->words.args[0]);
+	if (job->command == NULL) {
+		fputs("goheap: no such command: ", stderr);
+		gh_escape_print(stderr, job->words.args[0]);
+		fputs("\n", stderr);
+		gh_words_free(&job->words);
+		return false;
+	}
 	job->args = job->words.args + 1;
 	job->count = job->words.count - 1;
 	return true;
 }
 
-int gh_cmd_within(int argc, char **argv)
+int gh_cmd_within(const struct gh_options *options)
 {
 	struct job job = {0};
-	if (!open_job(&job, argv[0]))
+	if (!open_job(&job, "within"))
 		return GH_EXIT_USAGE;
 	int status = GH_EXIT_INPUT;
-	if (strcmp(job.name, "load") == 0) {
+	if (job.command->run == gh_cmd_load) {
 		if (write_script(&job, NULL) == GH_EXIT_OK)
 			status = run(&job, none, NULL);
 	} else if (gh_infofiles_read(&job.files, stdin)) {
-		status = argc > 1 ? run_at(&job, argv[1]) : run_typed(&job);
+		status = options->nwords > 0 ? run_at(&job, options->words[0]) : run_typed(&job);
 		gh_infofiles_free(&job.files);
 	} else {
 		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
@@ -266,28 +274,28 @@ int gh_cmd_within(int argc, char **argv)
 	return status;
 }
 
-int gh_cmd_live(int argc, char **argv)
+int gh_cmd_live(const struct gh_options *options)
 {
-	(void)argc;
+	(void)options;
 	struct job job = {0};
 	char socket[PATH_MAX];
 	char program[PATH_MAX];
-	const char *options[] = {"-e", program, NULL};
-	if (!open_job(&job, argv[0]))
+	const char *given[] = {"-e", program, NULL};
+	if (!open_job(&job, "live"))
 		return GH_EXIT_USAGE;
 	snprintf(socket, sizeof(socket), "%s/" GH_SESSION_MEMORY, job.directory);
 	snprintf(program, sizeof(program), "%s/" GH_SESSION_RUN, job.directory);
-	int status = run(&job, options, socket);
+	int status = run(&job, given, socket);
 	gh_words_free(&job.words);
 	return status;
 }
 
-int gh_cmd_word(int argc, char **argv)
+int gh_cmd_word(const struct gh_options *options)
 {
-	(void)argc;
+	(void)options;
 	const char *directory = getenv(GH_SESSION_VARIABLE);
 	if (directory == NULL) {
-		fprintf(stderr, "%s: only for gdbinit to run\n", argv[0]);
+		fputs("goheap word: only for goheap in GDB to run\n", stderr);
 		return GH_EXIT_USAGE;
 	}
 	int count = gh_words_append(directory, stdin);

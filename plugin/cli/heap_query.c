@@ -56,7 +56,7 @@ static bool build(struct gh_question *question, bool with_dominators, struct gh_
  * not stripped. */
 static bool open_program(struct gh_question *question)
 {
-	const struct gh_question_options *options = question->options;
+	const struct gh_options *options = question->options;
 	const char *program = options->program != NULL ? options->program : options->names;
 	struct gh_core_program twin;
 	if (program == NULL)
@@ -74,7 +74,7 @@ static bool open_program(struct gh_question *question)
 	return true;
 }
 
-bool gh_question_open(struct gh_question *question, const struct gh_question_options *options,
+bool gh_question_open(struct gh_question *question, const struct gh_options *options,
 		      const char *path, bool with_dominators)
 {
 	struct gh_error err;
@@ -110,17 +110,16 @@ void gh_question_close(struct gh_question *question)
 	gh_dump_close(&question->dump);
 }
 
-int gh_question_run(struct gh_question_options *options, bool with_dominators,
+int gh_question_run(const struct gh_options *options, bool with_dominators,
 		    int (*answer)(struct gh_question *question))
 {
 	struct gh_question question;
 	int status = GH_EXIT_INPUT;
 	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
-	if (gh_question_open(&question, options, options->dump, with_dominators)) {
+	if (gh_question_open(&question, options, options->file, with_dominators)) {
 		status = answer(&question);
 		gh_question_close(&question);
 	}
-	gh_question_free_options(options);
 	return status;
 }
 
@@ -133,14 +132,14 @@ static void print_no_object(const struct gh_question *question, uint64_t address
 	fputs("\n", stderr);
 }
 
-int gh_question_run_each(struct gh_question_options *options, bool with_dominators,
+int gh_question_run_each(const struct gh_options *options, bool with_dominators,
 			 int (*answer)(struct gh_question *question, uint32_t object,
 				       uint64_t address))
 {
 	struct gh_question question;
 	int status = GH_EXIT_INPUT;
 	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
-	if (gh_question_open(&question, options, options->dump, with_dominators)) {
+	if (gh_question_open(&question, options, options->file, with_dominators)) {
 		const uint64_t *addresses = (const void *)options->addresses.data;
 		size_t count = options->addresses.size / sizeof(*addresses);
 		status = GH_EXIT_OK;
@@ -155,6 +154,5 @@ int gh_question_run_each(struct gh_question_options *options, bool with_dominato
 		}
 		gh_question_close(&question);
 	}
-	gh_question_free_options(options);
 	return status;
 }

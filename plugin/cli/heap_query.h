@@ -3,36 +3,36 @@
 #define GH_PLUGIN_CLI_HEAP_QUERY_H
 
 #include "lib/heap/dominators.h"
-#include "plugin/cli/heap_query_options.h"
+#include "plugin/cli/options.h"
 #include "plugin/view/object_names.h"
 #include "plugin/view/symbols.h"
 
 struct gh_question {
-	const struct gh_question_options *options; /* the caller's */
-	struct gh_dump dump;                       /* that it is about */
-	struct gh_heap heap;                       /* of the dump */
-	struct gh_dominators dominators;           /* zeros unless they were asked for */
-	struct gh_names names;                     /* of what is in the heap */
-	struct gh_symbols symbols;                 /* if a program is given */
+	const struct gh_options *options; /* the caller's */
+	struct gh_dump dump;              /* that it is about */
+	struct gh_heap heap;              /* of the dump */
+	struct gh_dominators dominators;  /* zeros unless they were asked for */
+	struct gh_names names;            /* of what is in the heap */
+	struct gh_symbols symbols;        /* if a program is given */
 	const char *twin; /* path of that program with DWARF; NULL if there is none; not owned */
 };
 
 /* Reads the dump PATH and makes the graph of its heap, and names; WITH_DOMINATORS, these too. What
  * is wrong with the heap is told in one line. On failure prints the error and returns false. To be
  * closed with gh_question_close. */
-bool gh_question_open(struct gh_question *question, const struct gh_question_options *options,
+bool gh_question_open(struct gh_question *question, const struct gh_options *options,
 		      const char *path, bool with_dominators);
 
 void gh_question_close(struct gh_question *question);
 
-/* Runs ANSWER on the dump that OPTIONS name, which are then freed. The exit status is the answer's,
- * unless there is nothing to answer on. */
-int gh_question_run(struct gh_question_options *options, bool with_dominators,
+/* Runs ANSWER on the dump that OPTIONS name. The exit status is the answer's, unless there is
+ * nothing to answer on. */
+int gh_question_run(const struct gh_options *options, bool with_dominators,
 		    int (*answer)(struct gh_question *question));
 
 /* The same for each of the addresses, in their order: ANSWER gets the object there. An address in
  * none is an error, told in one line. */
-int gh_question_run_each(struct gh_question_options *options, bool with_dominators,
+int gh_question_run_each(const struct gh_options *options, bool with_dominators,
 			 int (*answer)(struct gh_question *question, uint32_t object,
 				       uint64_t address));
 

@@ -4,22 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/util/escape.h"
 #include "plugin/cli/command.h"
 #include "plugin/cli/exit.h"
 #include "plugin/cli/options.h"
 
-static const struct command {
-	const char *name;
-	const char *summary; /* for --help; NULL for one that only the GDB plugin runs */
-	enum gh_command_group group;
-	unsigned needs; /* GH_NEEDS_..., or-ed */
-	int (*run)(int argc, char **argv);
-} commands[] = {
-#define COMMAND(group, name, needs, summary) {#name, summary, group, needs, gh_cmd_##name},
+static const struct gh_command commands[] = {
+#define COMMAND(command, ...) {.name = #command, .run = gh_cmd_##command, __VA_ARGS__},
 #include "plugin/cli/commands.def"
 #undef COMMAND
 };
+
+#define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 /* The headings, by group. */
 static const char *const headings[] = {
@@ -33,16 +28,15 @@ const char *argp_program_version = PACKAGE_STRING;
 
 /* What the command line of goheap itself says. */
 struct arguments {
-	const struct command *command;
+	const struct gh_command *command;
 	int index; /* of the command's name in argv */
 };
 
-/* As in GDB, the beginning of a name will do if no other begins so. */
-static const struct command *find_command(const char *name)
+const struct gh_command *gh_command_find(const char *name)
 {
-	const struct command *found = NULL;
+	const struct gh_command *found = NULL;
 	unsigned count = 0;
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+	for (size_t i = 0; i < NCOMMANDS; i++) {
 		if (strcmp(commands[i].name, name) == 0)
 			return &commands[i];
 		if (commands[i].summary != NULL &&
@@ -59,7 +53,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	struct arguments *arguments = state->input;
 	switch (key) {
 	case ARGP_KEY_ARG:
-		arguments->command = find_command(arg);
+		arguments->command = gh_command_find(arg);
 		if (arguments->command == NULL)
 			argp_error(state, "no such command: %s", arg);
 		arguments->index = state->next - 1;
@@ -86,7 +80,7 @@ static char *filter_help(int key, const char *text, void *input)
 	if (out == NULL)
 		return (char *)text;
 	enum gh_command_group group = GH_GROUP_GDB;
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+	for (size_t i = 0; i < NCOMMANDS; i++) {
 		if (commands[i].summary == NULL)
 			continue;
 		if (commands[i].group != group)
@@ -99,30 +93,25 @@ static char *filter_help(int key, const char *text, void *input)
 	return list;
 }
 
-/* Runs the command as a program of its own name, so that its usage errors name it. */
-static int run_command(const struct command *command, int argc, char **argv)
+bool gh_command_takes(const struct gh_command *command, const char *name)
+{
+	const struct gh_option *option = command->options;
+	while (option->name != NULL && strcmp(option->name, name) != 0)
+		option++;
+	return option->name != NULL;
+}
+
+int gh_command_run(const struct gh_command *command, int argc, char **argv)
 {
 	char name[32];
+	struct gh_options options;
+	/* Its usage errors name it. */
 	snprintf(name, sizeof(name), "goheap %s", command->name);
 	argv[0] = name;
-	return command->run(argc, argv);
-}
-
-unsigned gh_command_needs(const char *name)
-{
-	const struct command *command = find_command(name);
-	return command != NULL ? command->needs : 0;
-}
-
-int gh_command_run(const char *name, int argc, char **argv)
-{
-	const struct command *command = find_command(name);
-	if (command != NULL)
-		return run_command(command, argc, argv);
-	fputs("goheap: no such command: ", stderr);
-	gh_escape_print(stderr, name);
-	fputs("\n", stderr);
-	return GH_EXIT_USAGE;
+	gh_options_parse(&options, command, argc, argv);
+	int status = command->run(&options);
+	gh_options_free(&options);
+	return status;
 }
 
 int main(int argc, char **argv)
@@ -139,5 +128,5 @@ int main(int argc, char **argv)
 	struct arguments arguments = {0};
 	gh_arguments_parse(&argp, argc, argv, ARGP_IN_ORDER, &arguments);
 
-	return run_command(arguments.command, argc - arguments.index, argv + arguments.index);
+	return gh_command_run(arguments.command, argc - arguments.index, argv + arguments.index);
 }

@@ -1,14 +1,19 @@
 #include "plugin/cli/options.h"
 
+#include <argp.h>
 #include <errno.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "lib/profile/pprof.h"
 #include "lib/util/escape.h"
+#include "plugin/cli/command.h"
 
 enum {
-	KEY_JSON = 0x100, /* past the letters: there is no short option */
+	KEY_LONG = 0x100, /* past the letters: the keys of the options that have none */
+	DECIMAL = 10,
+	HEXADECIMAL = 16,
 };
 
 /* What argp and getopt print while the arguments are parsed. */
@@ -42,52 +47,210 @@ void gh_arguments_parse(const struct argp *argp, int argc, char **argv, unsigned
 	print_messages();
 }
 
-error_t gh_options_one(int key, char *arg, struct argp_state *state, const char **to)
-{
-	switch (key) {
-	case ARGP_KEY_ARG:
-		if (*to != NULL)
-			argp_usage(state);
-		*to = arg;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_usage(state);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
+/* What the parser fills, and for what. */
+struct parse {
+	struct gh_options *options;
+	const struct gh_command *command;
+	unsigned files;             /* how many there were */
+	bool given[GH_OPTIONS_MAX]; /* by index in the command's options */
+};
 
-uint64_t gh_options_number(const char *arg, uint64_t most, const struct argp_state *state)
+/* The number ARG, in digits of BASE. Exits, as on a usage error, if it is not a WHAT, or above
+ * MOST. */
+static uint64_t parse_number(const char *arg, int base, uint64_t most, const char *what,
+			     const struct argp_state *state)
 {
 	char *end;
 	errno = 0;
-	uint64_t number = strtoull(arg, &end, 10);
-	if (*arg < '0' || *arg > '9' || *end != '\0' || errno != 0 || number > most)
-		argp_error(state, "not a number: %s", arg);
+	uint64_t number = strtoull(arg, &end, base);
+	/* Neither a sign nor a space, which strtoull takes. */
+	bool begins =
+	    base == HEXADECIMAL ? strchr("-+ ", *arg) == NULL : *arg >= '0' && *arg <= '9';
+	if (!begins || end == arg || *end != '\0' || errno != 0 || number > most)
+		argp_error(state, "not %s: %s", what, arg);
 	return number;
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static enum gh_grouping parse_grouping(const char *arg, const struct argp_state *state)
 {
-	struct gh_options *options = state->input;
-	switch (key) {
-	case KEY_JSON:
-		options->json = true;
-		return 0;
-	default:
-		return gh_options_one(key, arg, state, &options->file);
+	static const char *const names[] = {"type", "size", "site"};
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], arg) == 0)
+			return (enum gh_grouping)i;
+	argp_error(state, "not type, size or site: %s", arg);
+	return GH_BY_TYPE;
+}
+
+static void parse_pattern(struct gh_options *options, const char *arg,
+			  const struct argp_state *state)
+{
+	if (options->has_pattern)
+		regfree(&options->pattern);
+	if (regcomp(&options->pattern, arg, REG_EXTENDED | REG_NEWLINE | REG_NOSUB) != 0)
+		argp_error(state, "not a regular expression: %s", arg);
+	options->has_pattern = true;
+}
+
+static void parse_argument(struct gh_options *options, const struct gh_option *option, char *arg,
+			   const struct argp_state *state)
+{
+	void *field = (char *)options + option->field;
+	switch (option->type) {
+	case GH_OPTION_FLAG:
+		*(bool *)field = true;
+		break;
+	case GH_OPTION_TEXT:
+		*(const char **)field = arg;
+		break;
+	case GH_OPTION_LIMIT:
+		options->limit = parse_number(arg, DECIMAL, SIZE_MAX, "a number", state);
+		if (options->limit == 0)
+			options->limit = SIZE_MAX;
+		break;
+	case GH_OPTION_RATE:
+		options->rate = parse_number(arg, DECIMAL, INT64_MAX, "a number", state);
+		break;
+	case GH_OPTION_GROUPING:
+		options->grouping = parse_grouping(arg, state);
+		break;
+	case GH_OPTION_PATTERN:
+		parse_pattern(options, arg, state);
+		break;
+	case GH_OPTION_IGNORED:
+		break;
 	}
 }
 
-struct gh_options gh_options_parse(int argc, char **argv, const char *doc)
+static int key_of(const struct gh_command *command, size_t index)
 {
-	static const struct argp_option known[] = {
-	    {.name = "json", .key = KEY_JSON, .doc = "Print JSON instead of text"},
-	    {0},
+	char letter = command->options[index].letter;
+	return letter != 0 ? letter : KEY_LONG + (int)index;
+}
+
+/* An operand after the files. */
+static void parse_rest(struct parse *parse, char *arg, struct argp_state *state)
+{
+	struct gh_options *options = parse->options;
+	uint64_t address;
+	switch (parse->command->operands.rest) {
+	case GH_ONE_ADDRESS:
+		if (options->addresses.size > 0)
+			argp_usage(state);
+		/* fall through */
+	case GH_ADDRESSES:
+		address = parse_number(arg, HEXADECIMAL, UINT64_MAX, "an address", state);
+		gh_buffer_bytes(&options->addresses, &address, sizeof(address));
+		return;
+	case GH_ONE_NUMBER:
+		if (options->nwords > 0)
+			argp_usage(state);
+		options->number = parse_number(arg, DECIMAL, UINT64_MAX, "a number", state);
+		options->nwords = 1;
+		return;
+	case GH_ANY_WORDS:
+		options->words = state->argv + state->next - 1;
+		options->nwords = state->argc - state->next + 1;
+		state->next = state->argc;
+		return;
+	case GH_NO_MORE:
+		argp_usage(state);
+	}
+}
+
+static void parse_operand(struct parse *parse, char *arg, struct argp_state *state)
+{
+	if (parse->files == parse->command->operands.files)
+		parse_rest(parse, arg, state);
+	else if (parse->files++ == 0)
+		parse->options->file = arg;
+	else
+		parse->options->newer = arg;
+}
+
+/* All that the command needs is given. */
+static bool is_whole(const struct parse *parse)
+{
+	const struct gh_command *command = parse->command;
+	const struct gh_options *options = parse->options;
+	for (size_t i = 0; command->options[i].name != NULL; i++)
+		if (command->options[i].required && !parse->given[i])
+			return false;
+	return parse->files == command->operands.files &&
+	       (command->operands.rest != GH_ADDRESSES || options->addresses.size > 0) &&
+	       (command->operands.rest != GH_ONE_NUMBER || options->nwords > 0);
+}
+
+static error_t parse_key(int key, char *arg, struct argp_state *state)
+{
+	struct parse *parse = state->input;
+	if (key == ARGP_KEY_ARG) {
+		parse_operand(parse, arg, state);
+		return 0;
+	}
+	if (key == ARGP_KEY_END && !is_whole(parse))
+		argp_usage(state);
+	const struct gh_option *options = parse->command->options;
+	for (size_t i = 0; options[i].name != NULL; i++) {
+		if (key_of(parse->command, i) == key) {
+			parse_argument(parse->options, &options[i], arg, state);
+			parse->given[i] = true;
+			return 0;
+		}
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+/* What --help says of the operands: a command's that writes a file, with that. */
+static void describe_operands(const struct gh_command *command, char *text, size_t size)
+{
+	const char *names = command->operands.names;
+	int length = snprintf(text, size, "%s", names != NULL ? names : "");
+	for (const struct gh_option *option = command->options; option->name != NULL; option++)
+		if (option->required && length >= 0 && (size_t)length < size)
+			length += snprintf(text + length, size - (size_t)length, " -%c %s",
+					   option->letter, option->arg);
+}
+
+/* The limit where none is given. */
+static void limit_rows(struct parse *parse)
+{
+	const struct gh_option *option = parse->command->options;
+	for (; option->name != NULL; option++)
+		if (option->type == GH_OPTION_LIMIT && parse->options->limit == 0)
+			parse->options->limit = parse->options->json ? SIZE_MAX : option->otherwise;
+}
+
+void gh_options_parse(struct gh_options *options, const struct gh_command *command, int argc,
+		      char **argv)
+{
+	char operands[64];
+	struct argp_option known[GH_OPTIONS_MAX] = {0};
+	for (size_t i = 0; command->options[i].name != NULL; i++) {
+		const struct gh_option *option = &command->options[i];
+		known[i] = (struct argp_option){
+		    .name = option->name,
+		    .key = key_of(command, i),
+		    .arg = option->arg,
+		    .doc = option->doc,
+		    .flags = option->type == GH_OPTION_IGNORED ? OPTION_ARG_OPTIONAL : 0,
+		};
+	}
+	describe_operands(command, operands, sizeof(operands));
+	struct argp argp = {
+	    .options = known,
+	    .parser = parse_key,
+	    .args_doc = *operands != '\0' ? operands : NULL,
+	    .doc = command->about,
 	};
-	struct argp argp = {known, parse_option, "FILE", doc, NULL, NULL, NULL};
-	struct gh_options options = {0};
-	gh_arguments_parse(&argp, argc, argv, 0, &options);
-	return options;
+	*options = (struct gh_options){.rate = GH_PPROF_RATE};
+	struct parse parse = {.options = options, .command = command};
+	gh_arguments_parse(&argp, argc, argv, 0, &parse);
+	limit_rows(&parse);
+}
+
+void gh_options_free(struct gh_options *options)
+{
+	gh_buffer_free(&options->addresses);
+	if (options->has_pattern)
+		regfree(&options->pattern);
 }

@@ -1,31 +1,158 @@
-/* What command lines share. */
+/* The options of the commands: what a command line can say, the rows by which a command declares
+ * what it takes, and the one parser. */
 #ifndef GH_PLUGIN_CLI_OPTIONS_H
 #define GH_PLUGIN_CLI_OPTIONS_H
 
-#include <argp.h>
+#include <regex.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/* Parses the ARGC arguments at ARGV as argp_parse does with ARGP, FLAGS and INPUT; what is wrong
- * with them is told without what a terminal would act on. */
-void gh_arguments_parse(const struct argp *argp, int argc, char **argv, unsigned flags,
-			void *input);
+#include "lib/util/buffer.h"
 
-/* What an argp parser does with KEY if it is no option of its own, for a command that takes one
- * argument: that goes to *TO, which is NULL before; in argv. */
-error_t gh_options_one(int key, char *arg, struct argp_state *state, const char **to);
+/* What objects are put in groups by. */
+enum gh_grouping { GH_BY_TYPE, GH_BY_SIZE, GH_BY_SITE };
 
-/* The decimal number ARG. Exits, as on a usage error, if it is none, or above MOST. */
-uint64_t gh_options_number(const char *arg, uint64_t most, const struct argp_state *state);
+/* The same, as --by names them. */
+#define GH_GROUPING_NAMES "type|size|site"
 
-/* The command line that info and funcs share. */
+/* What a command line says. A command takes some of it; what it does not take, or is not given, is
+ * zero, but for the limit and the rate. Text is in argv. */
 struct gh_options {
-	const char *file; /* the program to read; in argv */
-	bool json;        /* print JSON */
+	const char *file;           /* the first operand: a program, heap dump or core file */
+	const char *newer;          /* the second file, where a command takes two */
+	struct gh_buffer addresses; /* uint64_t: the operands after the files; owned */
+	uint64_t number;            /* the operand after the file */
+	char **words;               /* the operands, as they are */
+	int nwords;
+
+	const char *program;       /* that wrote the dump, or that the core file is of (-e) */
+	const char *names;         /* the same before it was stripped (--names) */
+	const char *output;        /* to write to (-o) */
+	const char *status;        /* of the goroutines to print (-s) */
+	regex_t pattern;           /* that a goroutine's text must match (--grep); owned */
+	bool has_pattern;          /* there is one */
+	enum gh_grouping grouping; /* what to group by (--by) */
+	size_t limit;              /* rows to print, or objects to draw (-n); SIZE_MAX: all */
+	uint64_t rate;             /* MemProfileRate, in bytes (--rate) */
+
+	bool json;          /* print JSON instead of text */
+	bool all;           /* goroutines: also what Go leaves out */
+	bool group;         /* goroutines: those with the same stack together */
+	bool live;          /* pprof: what is live, and what it retains */
+	bool raw;           /* pprof: do not scale */
+	bool inlines;       /* lines, addr2line: inlined calls, too */
+	bool show_address;  /* addr2line: print the address, too */
+	bool show_function; /* addr2line: print the function, too */
+	bool base_names;    /* addr2line: files without their directories */
+	bool pretty;        /* addr2line: all of an address on one line */
+	bool force;         /* load: whether or not the dump belongs to the program */
+	bool asked;         /* fetch: by the user, not by a hook */
+	bool drop;          /* fetch: GDB has a program */
 };
 
-/* Parses "[--json] FILE". Exits, as argp does, on --help and on a usage error. DOC says what the
- * command does. */
-struct gh_options gh_options_parse(int argc, char **argv, const char *doc);
+/* How the argument of an option is read. */
+enum gh_option_type {
+	GH_OPTION_FLAG, /* there is none: sets a bool */
+	GH_OPTION_TEXT, /* sets a const char * */
+	GH_OPTION_LIMIT,
+	GH_OPTION_RATE,
+	GH_OPTION_GROUPING,
+	GH_OPTION_PATTERN,
+	GH_OPTION_IGNORED,
+};
+
+/* An option that a command takes. */
+struct gh_option {
+	const char *name;         /* the long one; NULL ends a list */
+	char letter;              /* the short one; 0 if there is none */
+	enum gh_option_type type; /* of the argument */
+	const char *arg;          /* what --help calls it; NULL if there is none */
+	const char *values;       /* all that it can be, a bar between two; NULL if it is any */
+	const char *doc;          /* for --help */
+	size_t field;             /* of struct gh_options, for flags and text: its offset */
+	uint64_t otherwise;       /* the limit if none is given */
+	bool required;
+};
+
+/* The most that one command takes, with the end of the list. */
+#define GH_OPTIONS_MAX 9
+
+/* Rows of such lists. */
+#define GH_FLAG(long_name, short_name, member, text)                                               \
+	{                                                                                          \
+		.name = long_name, .letter = short_name, .type = GH_OPTION_FLAG, .doc = text,      \
+		.field = offsetof(struct gh_options, member)                                       \
+	}
+#define GH_TEXT(long_name, short_name, argument, member, text, is_required)                        \
+	{                                                                                          \
+		.name = long_name, .letter = short_name, .type = GH_OPTION_TEXT, .arg = argument,  \
+		.doc = text, .field = offsetof(struct gh_options, member), .required = is_required \
+	}
+
+/* Rows that several commands share. */
+#define GH_JSON               GH_FLAG("json", 0, json, "Print JSON instead of text")
+#define GH_EXE(text)          GH_TEXT("exe", 'e', "PROGRAM", program, text, false)
+#define GH_EXE_REQUIRED(text) GH_TEXT("exe", 'e', "PROGRAM", program, text, true)
+#define GH_NAMES(text)        GH_TEXT("names", 0, "PROGRAM", names, text, false)
+#define GH_OUTPUT(file, text) GH_TEXT("output", 'o', file, output, text, false)
+#define GH_OUTPUT_REQUIRED(file)                                                                   \
+	GH_TEXT("output", 'o', file, output, "Write " file " (required)", true)
+#define GH_LIMIT(number, text)                                                                     \
+	{                                                                                          \
+		.name = "limit", .letter = 'n', .type = GH_OPTION_LIMIT, .arg = "N", .doc = text,  \
+		.otherwise = number                                                                \
+	}
+#define GH_RATE                                                                                    \
+	{                                                                                          \
+		.name = "rate", .type = GH_OPTION_RATE, .arg = "BYTES",                            \
+		.doc = "Its MemProfileRate, if not 524288"                                         \
+	}
+#define GH_BY                                                                                      \
+	{                                                                                          \
+		.name = "by", .type = GH_OPTION_GROUPING, .arg = "WHAT",                           \
+		.values = GH_GROUPING_NAMES,                                                       \
+		.doc = "What to put objects together by: type, size, or site, the place that "     \
+		       "allocated them"                                                            \
+	}
+#define GH_ROWS GH_LIMIT(20, "Print no more than N rows; 0 for all (20, or all if it is JSON)")
+
+/* What the commands on the heap of a dump share. */
+#define GH_OF_HEAP                                                                                 \
+	GH_EXE("The program that wrote the dump, for types, files and lines"),                     \
+	    GH_NAMES("The same program before it was stripped, for variables, and types that "     \
+		     "they tell")
+
+/* What follows the files on a command line. */
+enum gh_operands_rest {
+	GH_NO_MORE,
+	GH_ONE_ADDRESS, /* hexadecimal; it can be left out */
+	GH_ADDRESSES,   /* one at least */
+	GH_ONE_NUMBER,  /* decimal */
+	GH_ANY_WORDS,   /* for the command to read */
+};
+
+/* The operands of a command. */
+struct gh_operands {
+	const char *names; /* for --help */
+	unsigned files;    /* how many of them are files: 2 at the most */
+	enum gh_operands_rest rest;
+};
+
+struct gh_command;
+
+/* Parses the command line of COMMAND, whose name is argv[0]. Exits, as argp does, on --help and on
+ * a usage error. To be freed with gh_options_free. */
+void gh_options_parse(struct gh_options *options, const struct gh_command *command, int argc,
+		      char **argv);
+
+void gh_options_free(struct gh_options *options);
+
+struct argp;
+
+/* Parses ARGV as argp_parse does, for ARGP's parser to fill INPUT; what is wrong with it is told
+ * without what a terminal would act on. */
+void gh_arguments_parse(const struct argp *argp, int argc, char **argv, unsigned flags,
+			void *input);
 
 #endif

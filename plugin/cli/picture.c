@@ -51,7 +51,7 @@ void gh_picture_legend(struct gh_picture *picture, size_t shown)
 	const struct gh_question *question = picture->question;
 	FILE *label = picture->dot.label;
 	gh_dot_legend(&picture->dot);
-	gh_escape_print(label, question->options->dump);
+	gh_escape_print(label, question->options->file);
 	char size[GH_SIZE_TEXT];
 	fprintf(label, "\n%s in %" PRIu32 " objects\n%zu shown",
 		gh_size_text(picture->dot.whole, size), question->heap.count, shown);

@@ -24,7 +24,8 @@ static const char *const texts[] = {
 };
 
 static char directory[] = "/tmp/goheap-fuzz-XXXXXX";
-static char *arguments[] = {"goheap fetch", NULL, "0x400000", NULL};
+static char *words[] = {NULL, "0x400000"};
+static const struct gh_options options = {.words = words, .nwords = 2};
 
 uint8_t *fuzz_seed(int number, size_t *size)
 {
@@ -102,13 +103,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size < 2)
 		return 0;
-	if (arguments[1] == NULL)
+	if (words[0] == NULL)
 		prepare();
 	FILE *saved = stdin;
 	stdin = fmemopen((void *)(data + 1), size - 1, "r");
 	require(stdin != NULL);
-	arguments[1] = (char *)steps[data[0] % (sizeof(steps) / sizeof(steps[0]))];
-	require(gh_cmd_fetch(3, arguments) == GH_EXIT_OK);
+	words[0] = (char *)steps[data[0] % (sizeof(steps) / sizeof(steps[0]))];
+	require(gh_cmd_fetch(&options) == GH_EXIT_OK);
 	fclose(stdin);
 	stdin = saved;
 	check_script("boot.gdb");

@@ -30,10 +30,7 @@ static int print_value(struct gh_question *question, uint32_t object, uint64_t a
 	return GH_EXIT_INPUT;
 }
 
-int gh_cmd_value(int argc, char **argv)
+int gh_cmd_print(const struct gh_options *options)
 {
-	struct gh_question_options options =
-	    gh_question_parse(argc, argv, GH_ASKS_ADDRESSES,
-			      "Have GDB print what is at an address; for GDB's own goheap print.");
-	return gh_question_run_each(&options, false, print_value);
+	return gh_question_run_each(options, false, print_value);
 }
