@@ -36,7 +36,8 @@ bool gh_stackmaps_find(struct gh_stackmaps *maps, const struct gh_pclntab *tab,
 	maps->word = word;
 	maps->above_locals = arch->dwarf_fp != 0 ? word : 0;
 	maps->below_args = gh_arch_below_args(arch);
-	find_bitmaps(&maps->locals, tab, func, FUNCDATA_LOCALS_POINTER_MAPS, INT32_MAX / word);
+	find_bitmaps(&maps->locals, tab, func, FUNCDATA_LOCALS_POINTER_MAPS,
+		     (uint32_t)INT32_MAX / word);
 	/* Maps of assembly functions have bits that stand for nothing. Of functions that do not say
 	   how large their arguments are the runtime asks their callers. */
 	find_bitmaps(&maps->args, tab, func, FUNCDATA_ARGS_POINTER_MAPS,

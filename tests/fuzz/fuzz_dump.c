@@ -31,7 +31,7 @@ static const struct gh_pclntab *program(void)
 	size_t size;
 	if (tab.image != NULL)
 		return &tab;
-	const struct synthetic what = {SYNTHETIC_1_20, 8, false, true};
+	const struct synthetic what = {.format = SYNTHETIC_1_20, .word = 8, .sections = true};
 	uint8_t *data = synthetic_make(&what, &size, NULL);
 	if (!gh_image_open_memory(&image, data, size, "program", &err) ||
 	    !gh_pclntab_open(&tab, &image, &err))

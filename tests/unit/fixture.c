@@ -19,15 +19,21 @@ bool fixture_is_plan9(int number)
 	return what.sections && !(what.format == SYNTHETIC_INTERIM && what.big_endian);
 }
 
-void fixture_open(struct fixture *fixture, int number)
+void fixture_open_as(struct fixture *fixture, const struct synthetic *what)
 {
-	struct synthetic what = fixture_variant(number);
 	struct gh_error err;
-	fixture->data = synthetic_make(&what, &fixture->size, &fixture->places);
+	fixture->data = synthetic_make(what, &fixture->size, &fixture->places);
 	if (!gh_image_open_memory(&fixture->image, fixture->data, fixture->size, "synthetic",
 				  &err) ||
 	    !gh_pclntab_open(&fixture->tab, &fixture->image, &err))
-		ck_abort_msg("variant %d: %s", number, err.text);
+		ck_abort_msg("format %d, word %u, big endian %d, sections %d: %s", what->format,
+			     what->word, what->big_endian, what->sections, err.text);
+}
+
+void fixture_open(struct fixture *fixture, int number)
+{
+	struct synthetic what = fixture_variant(number);
+	fixture_open_as(fixture, &what);
 }
 
 void fixture_close(struct fixture *fixture)

@@ -28,6 +28,10 @@ struct fixture {
 
 /* Makes and opens variant NUMBER; fails the test if it cannot be opened. */
 void fixture_open(struct fixture *fixture, int number);
+
+/* Likewise program WHAT. */
+void fixture_open_as(struct fixture *fixture, const struct synthetic *what);
+
 void fixture_close(struct fixture *fixture);
 
 #endif

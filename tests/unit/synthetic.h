@@ -27,6 +27,7 @@ struct synthetic {
 	unsigned word;   /* pointer size, 4 or 8 bytes */
 	bool big_endian; /* byte order */
 	bool sections;   /* with section headers */
+	bool no_files;   /* before Go 1.2: nothing tells of files */
 };
 
 /* Where things are in the file, for tests that damage them; offsets in bytes. */

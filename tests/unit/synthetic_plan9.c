@@ -108,6 +108,12 @@ static bool is_new(const char *name)
 	       strcmp(name, ".args") == 0;
 }
 
+static bool is_left_out(const struct symbol *symbol, const struct synthetic *what)
+{
+	return (what->format != SYNTHETIC_1_1 && is_new(symbol->name)) ||
+	       (what->no_files && strchr("fzZ", symbol->type) != NULL);
+}
+
 static void make_symtab(struct synthetic_plan9 *tables, const struct synthetic *what)
 {
 	uint8_t *at = tables->symtab;
@@ -126,9 +132,11 @@ static void make_symtab(struct synthetic_plan9 *tables, const struct synthetic *
 			value += SYNTHETIC_TEXT;
 		else if (strcmp(symbol->name, ".frame") == 0 && !what->big_endian)
 			value += what->word;
+		if (is_left_out(symbol, what))
+			continue;
 		if (what->format == SYNTHETIC_1_1)
 			put_symbol_1_1(&at, symbol, value, what);
-		else if (!is_new(symbol->name))
+		else
 			put_symbol_1_0(&at, symbol, value, what->format == SYNTHETIC_1_0);
 	}
 	tables->symtab_size = (size_t)(at - tables->symtab);

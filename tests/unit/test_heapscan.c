@@ -301,8 +301,8 @@ static void put_contents(const uint64_t *words, unsigned count, unsigned extra)
 	for (unsigned i = 0; i < count * maker.word + extra; i++) {
 		unsigned byte = i % maker.word;
 		unsigned shift = 8 * (maker.big_endian ? maker.word - 1 - byte : byte);
-		uint8_t value =
-		    i < count * maker.word ? (uint8_t)(words[i / maker.word] >> shift) : 0;
+		uint64_t word = i < count * maker.word ? words[i / maker.word] : 0;
+		uint8_t value = (uint8_t)(word >> shift);
 		maker_number(&maker, value & 0x7f);
 		/* Any byte goes, but a number does not write all as one. */
 		maker.data[maker.size - 1] = value;

@@ -134,6 +134,32 @@ START_TEST(without_known_code_there_is_a_frame_after_the_entry)
 }
 END_TEST
 
+/* As of a program that was linked without what its objects tell of their files. */
+START_TEST(without_files_there_are_no_lines)
+{
+	if (!fixture_is_plan9(_i))
+		return;
+	struct synthetic what = fixture_variant(_i);
+	what.no_files = true;
+	struct fixture fixture;
+	fixture_open_as(&fixture, &what);
+	const struct gh_pclntab *tab = &fixture.tab;
+	struct gh_sourcemap map = {0};
+	ck_assert_uint_eq(tab->nfunc, FUNCTIONS);
+	for (size_t i = 0; i < FUNCTIONS; i++) {
+		struct gh_func func;
+		struct gh_range range;
+		ck_assert(gh_pclntab_func(tab, i, &func, NULL));
+		ck_assert_str_eq(gh_pclntab_name(tab, func.name), functions[i].name);
+		ck_assert(gh_sourcemap_start(&map, tab, &func));
+		while (gh_sourcemap_next(&map, &range))
+			ck_assert_int_eq(range.frames[0].line, 0);
+	}
+	gh_sourcemap_free(&map);
+	fixture_close(&fixture);
+}
+END_TEST
+
 Suite *plan9_suite(void)
 {
 	Suite *suite = suite_create("plan9");
@@ -142,6 +168,7 @@ Suite *plan9_suite(void)
 	int end = FIXTURE_END_PLAN9;
 	tcase_add_loop_test(tcase, functions_are_those_of_the_symbols, first, end);
 	tcase_add_loop_test(tcase, lines_are_those_of_the_history, first, end);
+	tcase_add_loop_test(tcase, without_files_there_are_no_lines, first, end);
 	tcase_add_loop_test(tcase, the_stack_delta_is_read_off_the_code, first, end);
 	tcase_add_loop_test(tcase, without_known_code_there_is_a_frame_after_the_entry, first, end);
 	suite_add_tcase(suite, tcase);

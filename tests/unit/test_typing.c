@@ -73,7 +73,7 @@ static void put_object(struct scene *scene, uint64_t address, unsigned size, con
 static void put_node(struct scene *scene, uint64_t address, uint64_t next, uint64_t count)
 {
 	put_object(scene, address, 6,
-		   (const uint64_t[]){1, next, count > 0 ? ARRAY : 0, count, count}, 2,
+		   (const uint64_t[6]){1, next, count > 0 ? ARRAY : 0, count, count}, 2,
 		   (const unsigned[]){1, 2});
 }
 
