@@ -9,6 +9,7 @@ export LC_ALL=C
 . "$(dirname "$0")/lib.sh"
 session_home
 
+"$CC" -std=gnu11 -O2 "$tests/oracle/twintypes.c" -ldwarf -lelf -lz -o "$work/twintypes" || exit 1
 patience=300 gdb_options=(-iex 'set print frame-arguments presence')
 data=$tests/data/old-go
 
@@ -114,6 +115,40 @@ stopped() {
 	lacks "$1: and no frame is unknown" "$(cat "$work/session")" '\?\?|[Cc]annot access|corrupt|not saved'
 }
 
+# structs FILE: those in FILE's DWARF, but for what the linker makes up itself: maps and channels. It named embedded
+# fields by their types as spelled, and the runtime in C had other integers.
+structs() {
+	"$work/twintypes" -a "$1" >"$work/all" || return
+	cut -f 2- "$work/all" | grep -vE '^((bucket|hash|hchan|sudog|waitq)<|map\.)' | sed -E \
+		-e 's/\t\*?([0-9]+) \*?([a-zA-Z_/0-9]+\.)?([^ \t.]+) (\*?([a-zA-Z_/0-9]+\.)?\3)/\t\1 \3 \4/g' \
+		-e 's/\t\*([0-9])/\t\1/g' -e 's/ (len|cap) u?int(32|64)?/ \1 int/g' | sort -u
+}
+
+# types RELEASE-MACHINE: what the linker lists for package reflect is listed, and the structs are those of the twin's
+# DWARF, field by field. Those of the runtime were C's before Go 1.4.
+types() {
+	"$GOHEAP" types "$work/$1.stripped" | cut -f 1 | sort >"$work/ours"
+	if [ "${1%-*}" != go1.7 ]; then
+		size=8
+		[ "${1#*-}" = amd64 ] || size=4
+		objcopy -O binary -j .typelink "$work/$1" "$work/typelink"
+		od -An -v -tx$size -w$size "$work/typelink" | sed -E 's/ 0*/0x/' | sort >"$work/links"
+		same "$1: the types that the linker lists ($(wc -l <"$work/links")) are found" /dev/null \
+			<(comm -23 "$work/links" "$work/ours")
+	fi
+	"$GOHEAP" debug -o "$work/debug" "$work/$1.stripped"
+	structs "$work/debug" >"$work/ours"
+	structs "$work/$1" >"$work/theirs"
+	awk -F'\t' 'NR == FNR { known[$1] = 1; next } $1 in known' "$work/ours" "$work/theirs" >"$work/both"
+	case $1 in go1.[23]-*) sed -i '/^runtime\./d' "$work/both" ;; esac
+	same "$1: the structs that the twin's DWARF has, too ($(wc -l <"$work/both")), are the same" /dev/null \
+		<(comm -23 "$work/both" "$work/ours")
+	own="main.Grid main.Leaf main.Node"
+	[[ $1 != go1.2-* ]] || own=main.Node
+	equal "$1: the program's own are among them" "$own" \
+		"$(grep -oE '^main\.(Grid|Leaf|Node)\>' "$work/both" | paste -sd ' ')"
+}
+
 for release in 1.2 1.3 1.4 1.5 1.6 1.7; do
 	for machine in amd64 386; do
 		name=go$release-$machine
@@ -123,6 +158,7 @@ for release in 1.2 1.3 1.4 1.5 1.6 1.7; do
 		chmod +x "$work/$name"
 		strip -o "$work/$name.stripped" "$work/$name"
 		lines "$name"
+		types "$name"
 		if [ "$release" != 1.2 ]; then
 			unpack "$name.heapdump" || exit
 			dumps "$name"

@@ -107,7 +107,7 @@ void gh_type_begin(struct gh_type_unit *unit, unsigned code, gh_entry number, ui
 	gh_type_begin_entry(unit, code, number);
 	gh_buffer_u32(unit->out, name);
 	gh_buffer_u8(unit->out, type != NULL ? type->kind : 0);
-	gh_buffer_uint(unit->out, type != NULL ? type->address - unit->types->tab->module.types : 0,
+	gh_buffer_uint(unit->out, type != NULL ? type->address - unit->types->start : 0,
 		       unit->word);
 }
 

@@ -237,6 +237,10 @@ static int find_release(const struct gh_rtypes *types)
 	gh_buildinfo_free(&build);
 	if (release >= 0)
 		return release;
+	if (types->old != NULL)
+		return gh_old_rtypes_release(types);
+	if (gh_rtypes_before_1_9(types))
+		return 8;
 	if (types->swiss_maps)
 		return types->tab->text == 0 ? 26 : 24;
 	return oldest[types->tab->format];
@@ -338,7 +342,8 @@ static gh_entry add_bucket(struct gh_type_unit *unit, uint32_t key, uint32_t ele
 		else if (gh_rtype_text_is(part.name, "keys"))
 			gh_type_add_member(unit, "keys", 4, part.offset,
 					   bucket_array(unit, part.type, "[]key", key), false);
-		else if (gh_rtype_text_is(part.name, "elems"))
+		else if (gh_rtype_text_is(part.name, "elems") ||
+			 gh_rtype_text_is(part.name, "values"))
 			gh_type_add_member(unit, "values", 6, part.offset,
 					   bucket_array(unit, part.type, "[]val", elem), false);
 		else if (gh_rtype_text_is(part.name, "overflow"))

@@ -53,7 +53,7 @@ struct gh_runtime_member {
 
 struct gh_runtime_type {
 	const char *name; /* with its package; where it has arguments, less them */
-	struct gh_runtime_member members[16]; /* in order; none: only declared */
+	struct gh_runtime_member members[20]; /* in order; none: only declared */
 };
 
 /* The structs, by number; the last has no name. */

@@ -34,10 +34,11 @@ static uint32_t add_symbol(struct maker *maker, uint64_t address, uint64_t size)
 }
 
 /* The structs of a map's buckets or groups, and the arrays in them, have no equality of their own;
- * the compiler says so in their names. */
+ * from Go 1.9 on the compiler says so in their names. */
 static void find_groups(struct maker *maker)
 {
 	const struct gh_rtypes *types = maker->types;
+	bool marked = !gh_rtypes_before_1_9(types);
 	for (uint32_t i = 0; i < types->count; i++) {
 		if (types->items[i].kind != GH_KIND_MAP)
 			continue;
@@ -45,7 +46,7 @@ static void find_groups(struct maker *maker)
 		if (group == GH_NO_RTYPE || maker->maps[group] != GH_NO_RTYPE)
 			continue;
 		maker->maps[group] = i;
-		maker->unequal[group] = true;
+		maker->unequal[group] = marked;
 		/* The first field says which entries are in use. */
 		for (uint32_t p = 1; p < types->items[group].nparts; p++) {
 			struct gh_rtype_part part;
@@ -53,7 +54,7 @@ static void find_groups(struct maker *maker)
 			if (part.type == GH_NO_RTYPE ||
 			    types->items[part.type].kind != GH_KIND_ARRAY)
 				continue;
-			maker->unequal[part.type] = true;
+			maker->unequal[part.type] = marked;
 			uint32_t slot = gh_rtype_elem(types, &types->items[part.type]);
 			if (types->swiss_maps && slot != GH_NO_RTYPE)
 				maker->unequal[slot] = true;

@@ -3,12 +3,10 @@
 /* More bits of the first byte of a name. */
 enum { NAME_TAG = 2, NAME_KNOWN = 15 };
 
-/* The longest string of a type that is believed. */
-#define MAX_TEXT 32768
-
 unsigned gh_rtype_base_size(const struct gh_rtypes *types)
 {
-	return 4U * types->tab->pointer_size + 16;
+	return types->old != NULL ? gh_old_rtype_base_size(types)
+				  : 4U * types->tab->pointer_size + 16;
 }
 
 uint64_t gh_rtype_word(const struct gh_rtypes *types, struct gh_cursor *cur)
@@ -27,7 +25,7 @@ static bool read_text(const struct gh_rtypes *types, struct gh_cursor *cur,
 		length = (uint64_t)gh_cursor_u8(cur) << 8;
 		length |= gh_cursor_u8(cur);
 	}
-	if (length > MAX_TEXT)
+	if (length > GH_RTYPE_MAX_TEXT)
 		return false;
 	text->start = (const char *)gh_cursor_bytes(cur, length);
 	text->length = (uint32_t)length;

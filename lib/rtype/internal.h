@@ -15,8 +15,19 @@ struct gh_rtype_encoded_name {
 	struct gh_rtype_text tag; /* of a field; empty if it has none */
 };
 
+/* The longest string of a type that is believed. */
+#define GH_RTYPE_MAX_TEXT 32768
+
 /* Size of the fields that all descriptors have, in bytes. */
 unsigned gh_rtype_base_size(const struct gh_rtypes *types);
+
+/* A cursor at OFFSET in the descriptor of TYPE; one that has failed if it ends before. */
+struct gh_cursor gh_rtype_inside(const struct gh_rtypes *types, const struct gh_rtype *type,
+				 unsigned offset);
+
+/* Word INDEX of those that follow the fields that all descriptors have. */
+uint64_t gh_rtype_extra_word(const struct gh_rtypes *types, const struct gh_rtype *type,
+			     unsigned index);
 
 /* Reads a word. */
 uint64_t gh_rtype_word(const struct gh_rtypes *types, struct gh_cursor *cur);
@@ -28,10 +39,36 @@ bool gh_rtype_read_name(const struct gh_rtypes *types, uint64_t address,
 /* Whether OFFSET is of something in the range of types. */
 bool gh_rtype_is_offset(const struct gh_rtypes *types, uint64_t offset);
 
+/* Types of KIND can be of these sizes and alignments, in bytes. */
+bool gh_rtype_numbers_fit(const struct gh_rtypes *types, unsigned kind, uint64_t size,
+			  uint8_t align, uint8_t field_align);
+
+/* TYPE's string has no control characters, and is one of its kind if it has no name. */
+bool gh_rtype_text_fits(const struct gh_rtype *type);
+
 /* Reads every type in the range of types, that is whatever there has the form of a descriptor, with
  * names as types->varint_names says, into types->items, but for their parts. There are no more
  * bytes of text than the image has. False, and none, if memory ran out. */
 bool gh_rtypes_scan(struct gh_rtypes *types);
+
+/* The same of Go 1.2 to 1.6: reads every type in the segment of the pclntab, in the form that finds
+ * the most, and notes the form. */
+bool gh_old_rtypes_scan(struct gh_rtypes *types);
+
+/* What the functions of the same names without "old" give, of those releases. */
+unsigned gh_old_rtype_base_size(const struct gh_rtypes *types);
+struct gh_rtype_text gh_old_rtype_package(const struct gh_rtypes *types,
+					  const struct gh_rtype *type);
+uint64_t gh_old_rtype_descriptor_size(const struct gh_rtypes *types, const struct gh_rtype *type);
+bool gh_old_rtype_part(const struct gh_rtypes *types, const struct gh_rtype *type, uint32_t index,
+		       struct gh_rtype_part *part);
+struct gh_rtype_text gh_old_rtype_part_package(const struct gh_rtypes *types,
+					       const struct gh_rtype *type, uint32_t index);
+uint32_t gh_old_rtype_parameters(const struct gh_rtypes *types, const struct gh_rtype *type,
+				 bool *variadic);
+
+/* The number of TYPE's parts, by its descriptor; 0 if the file has not so many. */
+uint64_t gh_old_rtype_count_parts(const struct gh_rtypes *types, const struct gh_rtype *type);
 
 /* Takes the parts away from each struct that contains itself, and from those that nest deeper than
  * any compiler's output: who follows what a value contains then comes to an end. The same with the

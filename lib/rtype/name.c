@@ -114,18 +114,25 @@ static void add_signature(struct writer *writer, const struct gh_rtype *type)
 	add(writer, out == 1 ? "" : ")");
 }
 
-/* Adds the name of a field or a method, with the package it is of. */
-static void add_member(struct writer *writer, const struct gh_rtype *type,
+/* Adds the name of a field or a method, with the package it is of. Before Go 1.9 that was left out,
+ * and the dot that a closure's first field begins with. */
+static void add_member(struct writer *writer, const struct gh_rtype *type, uint32_t index,
 		       const struct gh_rtype_part *part)
 {
-	bool blank = part->name.length == 1 && *part->name.start == '_' &&
-		     writer->types->tab->format < GH_PCLNTAB_1_18;
-	struct gh_rtype_text package = gh_rtype_part_package(writer->types, type);
-	if (!part->exported && !blank && package.length > 0) {
+	const struct gh_rtypes *types = writer->types;
+	struct gh_rtype_text name = part->name;
+	bool bare = gh_rtypes_before_1_9(types);
+	bool blank = name.length == 1 && *name.start == '_' && types->tab->format < GH_PCLNTAB_1_18;
+	struct gh_rtype_text package = gh_rtype_part_package(types, type, index);
+	if (!bare && !part->exported && !blank && package.length > 0) {
 		add_text(writer, package);
 		add(writer, ".");
 	}
-	add_text(writer, part->name);
+	if (bare && name.length > 0 && *name.start == '.') {
+		name.start++;
+		name.length--;
+	}
+	add_text(writer, name);
 }
 
 /* Adds a tag as strconv.Quote does. Control characters were not believed. */
@@ -140,11 +147,11 @@ static void add_tag(struct writer *writer, struct gh_rtype_text tag)
 	add(writer, "\"");
 }
 
-static void add_field(struct writer *writer, const struct gh_rtype *type,
+static void add_field(struct writer *writer, const struct gh_rtype *type, uint32_t index,
 		      const struct gh_rtype_part *part)
 {
 	if (!part->embedded) {
-		add_member(writer, type, part);
+		add_member(writer, type, index, part);
 		add(writer, " ");
 	}
 	add_part(writer, type, part->type);
@@ -152,10 +159,10 @@ static void add_field(struct writer *writer, const struct gh_rtype *type,
 		add_tag(writer, part->tag);
 }
 
-static void add_method(struct writer *writer, const struct gh_rtype *type,
+static void add_method(struct writer *writer, const struct gh_rtype *type, uint32_t index,
 		       const struct gh_rtype_part *part)
 {
-	add_member(writer, type, part);
+	add_member(writer, type, index, part);
 	uint32_t number = gh_rtype_shorter(writer->types, type, part->type);
 	if (number != GH_NO_RTYPE && writer->types->items[number].kind == GH_KIND_FUNC)
 		add_signature(writer, &writer->types->items[number]);
@@ -164,7 +171,7 @@ static void add_method(struct writer *writer, const struct gh_rtype *type,
 /* Adds a struct or an interface, whose parts ADD_PART_OF adds. */
 static void add_members(struct writer *writer, const struct gh_rtype *type, const char *keyword,
 			void (*add_part_of)(struct writer *writer, const struct gh_rtype *type,
-					    const struct gh_rtype_part *part))
+					    uint32_t index, const struct gh_rtype_part *part))
 {
 	add(writer, keyword);
 	const char *separator = " ";
@@ -172,7 +179,7 @@ static void add_members(struct writer *writer, const struct gh_rtype *type, cons
 		struct gh_rtype_part part;
 		gh_rtype_part(writer->types, type, i, &part);
 		add(writer, separator);
-		add_part_of(writer, type, &part);
+		add_part_of(writer, type, i, &part);
 		separator = "; ";
 	}
 	add(writer, type->nparts > 0 ? " }" : "}");

@@ -5,9 +5,8 @@
 
 #include "lib/util/bsearch.h"
 
-/* A cursor at OFFSET in the descriptor of TYPE; one that has failed if it ends before. */
-static struct gh_cursor inside(const struct gh_rtypes *types, const struct gh_rtype *type,
-			       unsigned offset)
+struct gh_cursor gh_rtype_inside(const struct gh_rtypes *types, const struct gh_rtype *type,
+				 unsigned offset)
 {
 	struct gh_cursor cur = {0};
 	if (!gh_image_at(types->tab->image, type->address, &cur))
@@ -16,12 +15,11 @@ static struct gh_cursor inside(const struct gh_rtypes *types, const struct gh_rt
 	return cur;
 }
 
-/* Word INDEX of those that follow the fields that all descriptors have. */
-static uint64_t extra_word(const struct gh_rtypes *types, const struct gh_rtype *type,
-			   unsigned index)
+uint64_t gh_rtype_extra_word(const struct gh_rtypes *types, const struct gh_rtype *type,
+			     unsigned index)
 {
-	struct gh_cursor cur =
-	    inside(types, type, gh_rtype_base_size(types) + index * types->tab->pointer_size);
+	struct gh_cursor cur = gh_rtype_inside(
+	    types, type, gh_rtype_base_size(types) + index * types->tab->pointer_size);
 	return gh_rtype_word(types, &cur);
 }
 
@@ -41,7 +39,7 @@ bool gh_rtype_text_is(struct gh_rtype_text text, const char *expected)
 /* The array of a struct's fields or an interface's methods: a slice after the package's name. */
 static uint64_t part_array(const struct gh_rtypes *types, const struct gh_rtype *type)
 {
-	return extra_word(types, type, 1);
+	return gh_rtype_extra_word(types, type, 1);
 }
 
 static unsigned part_size(const struct gh_rtypes *types, const struct gh_rtype *type)
@@ -66,7 +64,7 @@ static unsigned parameters_offset(const struct gh_rtypes *types, const struct gh
 static void read_counts(const struct gh_rtypes *types, const struct gh_rtype *type, uint16_t *in,
 			uint16_t *out)
 {
-	struct gh_cursor cur = inside(types, type, gh_rtype_base_size(types));
+	struct gh_cursor cur = gh_rtype_inside(types, type, gh_rtype_base_size(types));
 	*in = gh_cursor_u16(&cur);
 	*out = gh_cursor_u16(&cur);
 }
@@ -77,14 +75,22 @@ static void count_parts(const struct gh_rtypes *types, struct gh_rtype *type, ui
 {
 	struct gh_cursor parts;
 	uint64_t count;
+	if (types->old != NULL) {
+		count = gh_old_rtype_count_parts(types, type);
+		if (count <= *left) {
+			*left -= count;
+			type->nparts = (uint32_t)count;
+		}
+		return;
+	}
 	if (type->kind == GH_KIND_FUNC) {
 		uint16_t in;
 		uint16_t out;
 		read_counts(types, type, &in, &out);
 		count = (uint64_t)in + (out & 0x7fff);
-		parts = inside(types, type, parameters_offset(types, type));
+		parts = gh_rtype_inside(types, type, parameters_offset(types, type));
 	} else if (type->kind == GH_KIND_STRUCT || type->kind == GH_KIND_INTERFACE) {
-		count = extra_word(types, type, 2);
+		count = gh_rtype_extra_word(types, type, 2);
 		if (count == 0 || !gh_image_at(types->tab->image, part_array(types, type), &parts))
 			return;
 	} else {
@@ -104,17 +110,22 @@ static void count_all_parts(struct gh_rtypes *types)
 		count_parts(types, &types->items[i], &left);
 }
 
-/* Before Go 1.19 a field's offset was shifted, to make room for whether it is embedded: then
- * fields, taken as they stand, do not fit their struct. */
+/* From Go 1.9 to 1.18 a field's offset was shifted, to make room for whether it is embedded: then
+ * fields, taken as they stand, do not fit their struct. Before, and from Go 1.19 on, all do. */
 static bool find_shift(const struct gh_rtypes *types)
 {
-	if (types->tab->format != GH_PCLNTAB_1_18)
-		return types->tab->format < GH_PCLNTAB_1_18;
+	if (types->old != NULL || types->tab->format > GH_PCLNTAB_1_18)
+		return false;
+	if (types->tab->format == GH_PCLNTAB_1_16)
+		return true;
+	bool old = types->tab->format == GH_PCLNTAB_1_2;
 	struct gh_rtype_part part;
 	for (uint32_t i = 0; i < types->count; i++) {
 		const struct gh_rtype *type = &types->items[i];
 		for (uint32_t f = 0; type->kind == GH_KIND_STRUCT && f < type->nparts; f++)
-			if (!gh_rtype_part(types, type, f, &part) && part.offset > type->size)
+			if (!gh_rtype_part(types, type, f, &part) &&
+			    (part.offset > type->size ||
+			     (old && part.type != GH_NO_RTYPE && part.name.length > 0)))
 				return true;
 	}
 	return false;
@@ -142,6 +153,8 @@ bool gh_rtypes_find(struct gh_rtypes *types, const struct gh_pclntab *tab, struc
 {
 	*types = (struct gh_rtypes){.tab = tab, .varint_names = tab->format > GH_PCLNTAB_1_16};
 	bool whole = gh_rtypes_scan(types);
+	if (whole && types->count == 0 && tab->format == GH_PCLNTAB_1_2)
+		whole = gh_old_rtypes_scan(types);
 	/* The pclntab does not tell Go 1.16 from 1.17. */
 	if (whole && tab->format == GH_PCLNTAB_1_16) {
 		struct gh_rtypes other = {.tab = tab, .varint_names = true};
@@ -159,6 +172,11 @@ bool gh_rtypes_find(struct gh_rtypes *types, const struct gh_pclntab *tab, struc
 	if (whole && gh_rtypes_break_cycles(types))
 		return true;
 	return gh_fail_memory(err, tab->image->path);
+}
+
+bool gh_rtypes_before_1_9(const struct gh_rtypes *types)
+{
+	return types->tab->format <= GH_PCLNTAB_1_2 && !types->shifted;
 }
 
 void gh_rtypes_free(struct gh_rtypes *types)
@@ -203,6 +221,8 @@ static unsigned uncommon_offset(const struct gh_rtypes *types, const struct gh_r
 
 uint64_t gh_rtype_descriptor_size(const struct gh_rtypes *types, const struct gh_rtype *type)
 {
+	if (types->old != NULL)
+		return gh_old_rtype_descriptor_size(types, type);
 	return uncommon_offset(types, type) + (type->uncommon ? 16 : 0);
 }
 
@@ -211,7 +231,9 @@ struct gh_rtype_text gh_rtype_package(const struct gh_rtypes *types, const struc
 	struct gh_rtype_text none = {.start = ""};
 	if (!type->named || !type->uncommon)
 		return none;
-	struct gh_cursor cur = inside(types, type, uncommon_offset(types, type));
+	if (types->old != NULL)
+		return gh_old_rtype_package(types, type);
+	struct gh_cursor cur = gh_rtype_inside(types, type, uncommon_offset(types, type));
 	uint32_t offset = gh_cursor_u32(&cur);
 	if (offset == 0 || !gh_rtype_is_offset(types, offset))
 		return none;
@@ -225,9 +247,9 @@ uint32_t gh_rtype_elem(const struct gh_rtypes *types, const struct gh_rtype *typ
 	case GH_KIND_CHAN:
 	case GH_KIND_POINTER:
 	case GH_KIND_SLICE:
-		return gh_rtypes_at(types, extra_word(types, type, 0));
+		return gh_rtypes_at(types, gh_rtype_extra_word(types, type, 0));
 	case GH_KIND_MAP:
-		return gh_rtypes_at(types, extra_word(types, type, 1));
+		return gh_rtypes_at(types, gh_rtype_extra_word(types, type, 1));
 	default:
 		return GH_NO_RTYPE;
 	}
@@ -235,17 +257,17 @@ uint32_t gh_rtype_elem(const struct gh_rtypes *types, const struct gh_rtype *typ
 
 uint32_t gh_rtype_key(const struct gh_rtypes *types, const struct gh_rtype *type)
 {
-	return gh_rtypes_at(types, extra_word(types, type, 0));
+	return gh_rtypes_at(types, gh_rtype_extra_word(types, type, 0));
 }
 
 uint32_t gh_rtype_group(const struct gh_rtypes *types, const struct gh_rtype *type)
 {
-	return gh_rtypes_at(types, extra_word(types, type, 2));
+	return gh_rtypes_at(types, gh_rtype_extra_word(types, type, 2));
 }
 
 uint64_t gh_rtype_length(const struct gh_rtypes *types, const struct gh_rtype *type)
 {
-	uint64_t length = extra_word(types, type, 2);
+	uint64_t length = gh_rtype_extra_word(types, type, 2);
 	uint32_t elem = gh_rtype_elem(types, type);
 	if (elem == GH_NO_RTYPE)
 		return 0;
@@ -257,7 +279,32 @@ uint64_t gh_rtype_length(const struct gh_rtypes *types, const struct gh_rtype *t
 
 unsigned gh_rtype_direction(const struct gh_rtypes *types, const struct gh_rtype *type)
 {
-	return (unsigned)extra_word(types, type, 1) & (GH_CHAN_RECV | GH_CHAN_SEND);
+	return (unsigned)gh_rtype_extra_word(types, type, 1) & (GH_CHAN_RECV | GH_CHAN_SEND);
+}
+
+/* Before Go 1.9 an embedded field has no name but its type's, and is exported if that is. */
+static void name_embedded(const struct gh_rtypes *types, struct gh_rtype_part *part)
+{
+	struct gh_rtype_text name = types->items[part->type].text;
+	const char *dot = memrchr(name.start, '.', name.length);
+	const char *start = dot != NULL ? dot + 1 : name.start + (*name.start == '*');
+	name.length -= (uint32_t)(start - name.start);
+	name.start = start;
+	part->name = name;
+	part->embedded = true;
+	if (types->old == NULL)
+		part->exported = name.length > 0 && *name.start >= 'A' && *name.start <= 'Z';
+}
+
+/* Checks the field that PART was read as. False if it lies outside its struct. */
+static bool finish_field(const struct gh_rtypes *types, const struct gh_rtype *type,
+			 struct gh_rtype_part *part)
+{
+	if (part->type == GH_NO_RTYPE || part->offset > type->size)
+		return false;
+	if (part->name.length == 0)
+		name_embedded(types, part);
+	return types->items[part->type].size <= type->size - part->offset;
 }
 
 static bool read_field(const struct gh_rtypes *types, const struct gh_rtype *type,
@@ -275,9 +322,7 @@ static bool read_field(const struct gh_rtypes *types, const struct gh_rtype *typ
 		part->embedded = (part->offset & 1) != 0;
 		part->offset >>= 1;
 	}
-	if (!read || part->type == GH_NO_RTYPE || part->offset > type->size)
-		return false;
-	return types->items[part->type].size <= type->size - part->offset;
+	return finish_field(types, type, part) && read;
 }
 
 static bool read_method(const struct gh_rtypes *types, struct gh_cursor *cur,
@@ -300,8 +345,11 @@ bool gh_rtype_part(const struct gh_rtypes *types, const struct gh_rtype *type, u
 	*part = (struct gh_rtype_part){
 	    .name.start = "", .tag.start = "", .type = GH_NO_RTYPE, .exported = true};
 	struct gh_cursor cur;
+	if (types->old != NULL)
+		return gh_old_rtype_part(types, type, index, part) &&
+		       (type->kind != GH_KIND_STRUCT || finish_field(types, type, part));
 	if (type->kind == GH_KIND_FUNC)
-		cur = inside(types, type, parameters_offset(types, type));
+		cur = gh_rtype_inside(types, type, parameters_offset(types, type));
 	else if (!gh_image_at(types->tab->image, part_array(types, type), &cur))
 		return false;
 	gh_cursor_bytes(&cur, (uint64_t)index * part_size(types, type));
@@ -314,9 +362,11 @@ bool gh_rtype_part(const struct gh_rtypes *types, const struct gh_rtype *type, u
 }
 
 struct gh_rtype_text gh_rtype_part_package(const struct gh_rtypes *types,
-					   const struct gh_rtype *type)
+					   const struct gh_rtype *type, uint32_t index)
 {
-	return name_text(types, extra_word(types, type, 0));
+	if (types->old != NULL)
+		return gh_old_rtype_part_package(types, type, index);
+	return name_text(types, gh_rtype_extra_word(types, type, 0));
 }
 
 uint32_t gh_rtype_parameters(const struct gh_rtypes *types, const struct gh_rtype *type,
@@ -324,6 +374,8 @@ uint32_t gh_rtype_parameters(const struct gh_rtypes *types, const struct gh_rtyp
 {
 	uint16_t in;
 	uint16_t out;
+	if (types->old != NULL)
+		return gh_old_rtype_parameters(types, type, variadic);
 	read_counts(types, type, &in, &out);
 	*variadic = (out & 0x8000) != 0;
 	return in < type->nparts ? in : type->nparts;

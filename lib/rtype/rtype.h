@@ -4,7 +4,8 @@
  *
  * Formats: src/internal/abi/type.go (before Go 1.21 src/runtime/type.go and src/reflect/type.go)
  * and src/runtime/symtab.go of each release from 1.7, whose names and types are offsets into one
- * range. */
+ * range; and src/runtime/type.h and its kind of those from 1.2, whose names and types are
+ * addresses. */
 #ifndef GH_RTYPE_RTYPE_H
 #define GH_RTYPE_RTYPE_H
 
@@ -56,9 +57,10 @@ bool gh_rtype_text_is(struct gh_rtype_text text, const char *expected);
 
 /* A type. */
 struct gh_rtype {
-	uint64_t address;          /* of its descriptor */
-	uint64_t size;             /* of a value, in bytes */
-	uint64_t pointers;         /* of a value, bytes up to its last pointer; 0: it has none */
+	uint64_t address;  /* of its descriptor */
+	uint64_t size;     /* of a value, in bytes */
+	uint64_t pointers; /* of a value, bytes up to its last pointer (to Go 1.4: all of it); 0: it
+			      has none */
 	struct gh_rtype_text text; /* as reflect.Type.String gives it */
 	uint32_t nparts;           /* fields of a struct, methods of an interface, parameters and
 				      results of a function that can be read; else 0 */
@@ -70,17 +72,20 @@ struct gh_rtype {
 };
 
 struct gh_rtypes {
-	const struct gh_pclntab *tab; /* not owned; outlives the types */
-	struct gh_rtype *items;       /* by address; owned */
-	uint32_t count;               /* types */
-	bool varint_names;            /* lengths of names are varints (Go 1.17), not two bytes */
-	bool shifted;                 /* offsets of fields are doubled (before Go 1.19) */
-	bool swiss_maps;              /* maps are Swiss tables (Go 1.24) */
+	const struct gh_pclntab *tab;        /* not owned; outlives the types */
+	struct gh_rtype *items;              /* by address; owned */
+	uint32_t count;                      /* types */
+	uint64_t start;                      /* address that none of them is before */
+	const struct gh_old_rtype_form *old; /* of the descriptors of Go 1.2 to 1.6; else NULL */
+	bool varint_names; /* lengths of names are varints (Go 1.17), not two bytes */
+	bool shifted;      /* offsets of fields are doubled (Go 1.9 to 1.18) */
+	bool swiss_maps;   /* maps are Swiss tables (Go 1.24) */
 };
 
 /* Finds every type descriptor of TAB's program: what in the moduledata's range of types has the
- * form of one. So those are found, too, that only code refers to. There are none if the moduledata
- * was not found or is of Go before 1.7. Time and memory are bounded by the file's size; no struct
+ * form of one; before Go 1.7, what in the segment of the pclntab has. So those are found, too, that
+ * only code refers to. There are none if the moduledata of Go 1.7 or later was not found, or before
+ * Go 1.2. Time and memory are bounded by the file's size; no struct
  * or array contains itself. False (ERR filled) if memory ran out. To be freed with gh_rtypes_free.
  */
 bool gh_rtypes_find(struct gh_rtypes *types, const struct gh_pclntab *tab, struct gh_error *err);
@@ -89,6 +94,12 @@ void gh_rtypes_free(struct gh_rtypes *types);
 
 /* The number of the type whose descriptor is at ADDRESS, or GH_NO_RTYPE. */
 uint32_t gh_rtypes_at(const struct gh_rtypes *types, uint64_t address);
+
+/* TYPES are of a release before Go 1.9. */
+bool gh_rtypes_before_1_9(const struct gh_rtypes *types);
+
+/* The minor release whose descriptors TYPES are: 2 to 6. They are of those, TYPES->old is set. */
+int gh_old_rtypes_release(const struct gh_rtypes *types);
 
 /* What Go calls KIND: "struct", "ptr", ... */
 const char *gh_kind_name(enum gh_kind kind);
@@ -130,10 +141,10 @@ struct gh_rtype_part {
 bool gh_rtype_part(const struct gh_rtypes *types, const struct gh_rtype *type, uint32_t index,
 		   struct gh_rtype_part *part);
 
-/* The import path that an unnamed struct's or interface's unexported fields or methods are of; ""
- * if it has none. */
+/* The import path that part INDEX of an unnamed struct or interface is of, if it is not exported;
+ * "" if it has none. */
 struct gh_rtype_text gh_rtype_part_package(const struct gh_rtypes *types,
-					   const struct gh_rtype *type);
+					   const struct gh_rtype *type, uint32_t index);
 
 /* The number of parameters of a function: the parts after those are its results. VARIADIC is
  * set to whether the last parameter is a "...". */

@@ -79,17 +79,24 @@ static bool is_pointer(const struct gh_rtypes *types, uint64_t address)
 	return address == 0 || gh_image_at(types->tab->image, address, &cur);
 }
 
+bool gh_rtype_numbers_fit(const struct gh_rtypes *types, unsigned kind, uint64_t size,
+			  uint8_t align, uint8_t field_align)
+{
+	if (kind == 0 || kind >= GH_KINDS || !is_align(align) || !is_align(field_align) ||
+	    size % align != 0 || size > INT64_MAX)
+		return false;
+	uint64_t expected = size_of_kind(kind, types->tab->pointer_size);
+	return expected == 0 || size == expected;
+}
+
 /* The numbers in FOUND are those of a type. */
 static bool plausible(const struct gh_rtypes *types, const struct descriptor *found)
 {
-	if (found->kind == 0 || found->kind >= GH_KINDS || (found->tflag & ~TFLAG_KNOWN) != 0 ||
-	    !is_align(found->align) || !is_align(found->field_align) ||
-	    found->size % found->align != 0 || found->size > INT64_MAX ||
-	    found->pointers > found->size || found->pointers % types->tab->pointer_size != 0 ||
-	    found->text == 0 || !gh_rtype_is_offset(types, found->text))
-		return false;
-	uint64_t size = size_of_kind(found->kind, types->tab->pointer_size);
-	if (size != 0 && found->size != size)
+	if ((found->tflag & ~TFLAG_KNOWN) != 0 || found->pointers > found->size ||
+	    found->pointers % types->tab->pointer_size != 0 || found->text == 0 ||
+	    !gh_rtype_numbers_fit(types, found->kind, found->size, found->align,
+				  found->field_align) ||
+	    !gh_rtype_is_offset(types, found->text))
 		return false;
 	return is_pointer(types, found->equal) &&
 	       ((found->tflag & TFLAG_GC_MASK_ON_DEMAND) != 0 || is_pointer(types, found->gcdata));
@@ -101,8 +108,7 @@ static bool starts(const struct gh_rtype_text *text, const char *prefix)
 	return text->length >= length && memcmp(text->start, prefix, length) == 0;
 }
 
-/* The string of an unnamed type says of which kind it is. */
-static bool text_fits(const struct gh_rtype *type)
+bool gh_rtype_text_fits(const struct gh_rtype *type)
 {
 	const struct gh_rtype_text *text = &type->text;
 	if (text->length == 0 || gh_escape_find_control(text->start, text->length) != text->length)
@@ -159,7 +165,7 @@ static bool read_type(const struct gh_rtypes *types, struct gh_cursor cur, uint6
 		type->text.start++;
 		type->text.length--;
 	}
-	return text_fits(type);
+	return gh_rtype_text_fits(type);
 }
 
 bool gh_rtypes_scan(struct gh_rtypes *types)
@@ -171,6 +177,7 @@ bool gh_rtypes_scan(struct gh_rtypes *types)
 	struct gh_cursor cur;
 	types->count = 0;
 	types->items = NULL;
+	types->start = module->types;
 	if (module->types >= module->etypes || !gh_image_at(tab->image, module->types, &cur))
 		return true;
 	uint64_t size = module->etypes - module->types;

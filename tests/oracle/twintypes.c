@@ -1,15 +1,17 @@
 /*
  * Twintypes prints what libdwarf reads of a Go program's types, one a line:
  *
- *	twintypes FILE
+ *	twintypes [-a] FILE
  *
  * Columns, separated by tabs: the offset of the type's descriptor from runtime.types, the name, the
  * size in bytes (none for a function, to which DWARF gives none), the type that an array, a
  *pointer, or a typedef is of, and then an array's length; a function's parameters, and its results
  *with a "=" before them; a struct's fields as "offset name type", an embedded one with a "*" before
- *it. Only types with a descriptor are printed.
+ *it. Only types with a descriptor are printed; with -a all structs, for linkers that did not say
+ *which have one (to Go 1.7).
  */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +22,31 @@ enum { GO_EMBEDDED = 0x2903, GO_RUNTIME_TYPE = 0x2904 };
 
 static Dwarf_Debug dbg;
 static Dwarf_Error error;
+static bool all_structs;
 
 static _Noreturn void die(const char *what)
 {
 	fprintf(stderr, "twintypes: %s\n", what);
 	exit(1);
+}
+
+/* The number in an expression as those linkers wrote for a field's offset: DW_OP_consts or
+ * DW_OP_plus_uconst and the number; nothing for 0. */
+static Dwarf_Unsigned added(const Dwarf_Block *block)
+{
+	const uint8_t *bytes = block->bl_data;
+	Dwarf_Unsigned value = 0;
+
+	if (block->bl_len == 0)
+		return 0;
+	if (bytes[0] != DW_OP_consts && bytes[0] != DW_OP_plus_uconst)
+		die("an offset of an unknown form");
+	for (Dwarf_Unsigned i = 1; i < block->bl_len; i++) {
+		value |= (Dwarf_Unsigned)(bytes[i] & 127) << (7 * (i - 1));
+		if (bytes[i] < 128)
+			return value;
+	}
+	die("an offset that does not end");
 }
 
 static Dwarf_Unsigned number(Dwarf_Die entry, Dwarf_Half name)
@@ -34,6 +56,7 @@ static Dwarf_Unsigned number(Dwarf_Die entry, Dwarf_Half name)
 	Dwarf_Signed negative = 0;
 	Dwarf_Addr address = 0;
 	Dwarf_Bool flag = 0;
+	Dwarf_Block *block;
 
 	if (dwarf_attr(entry, name, &attribute, &error) != DW_DLV_OK)
 		return 0;
@@ -45,6 +68,8 @@ static Dwarf_Unsigned number(Dwarf_Die entry, Dwarf_Half name)
 		return address;
 	if (dwarf_formflag(attribute, &flag, &error) == DW_DLV_OK)
 		return (Dwarf_Unsigned)flag;
+	if (dwarf_formblock(attribute, &block, &error) == DW_DLV_OK)
+		return added(block);
 	die("an attribute of an unknown form");
 }
 
@@ -116,12 +141,19 @@ static void print_type(Dwarf_Die entry)
 	putchar('\n');
 }
 
+static bool is_struct(Dwarf_Die entry)
+{
+	Dwarf_Half tag;
+
+	return dwarf_tag(entry, &tag, &error) == DW_DLV_OK && tag == DW_TAG_structure_type;
+}
+
 static void print_unit(Dwarf_Die unit)
 {
 	Dwarf_Die child, next;
 
 	for (int result = dwarf_child(unit, &child, &error); result == DW_DLV_OK; child = next) {
-		if (number(child, GO_RUNTIME_TYPE) != 0)
+		if (all_structs ? is_struct(child) : number(child, GO_RUNTIME_TYPE) != 0)
 			print_type(child);
 		result = dwarf_siblingof_b(dbg, child, 1, &next, &error);
 		dwarf_dealloc(dbg, child, DW_DLA_DIE);
@@ -130,11 +162,12 @@ static void print_unit(Dwarf_Die unit)
 
 int main(int argc, char **argv)
 {
-	if (argc != 2) {
-		fprintf(stderr, "usage: twintypes FILE\n");
+	all_structs = argc == 3 && strcmp(argv[1], "-a") == 0;
+	if (argc != 2 && !all_structs) {
+		fprintf(stderr, "usage: twintypes [-a] FILE\n");
 		return 2;
 	}
-	if (open_dwarf(argv[1], &dbg, &error) != DW_DLV_OK)
+	if (open_dwarf(argv[argc - 1], &dbg, &error) != DW_DLV_OK)
 		die("no DWARF");
 	for (;;) {
 		Dwarf_Unsigned length, type_offset, next;
