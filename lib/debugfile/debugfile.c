@@ -55,7 +55,8 @@ static bool make_parts(struct parts *parts, const struct gh_pclntab *tab,
 	       gh_frame_make(&parts->frame, tab, &parts->switches, err) &&
 	       gh_probes_make(&parts->probes, tab, err) &&
 	       gh_symtab_make(&parts->symtab, tab, &parts->elf, &parts->skeleton, &parts->strings,
-			      &parts->typenames.symbols, slots, &parts->switches, err);
+			      &parts->typenames.symbols, slots, &parts->switches,
+			      &parts->info.points, err);
 }
 
 /* Adds the string table SECTION's contents. */
@@ -129,7 +130,7 @@ static bool add_symtab(struct parts *parts)
 	add_strings(section, &parts->strings);
 	gh_elf_add_piece(section, symtab->names.start, gh_cursor_size(&symtab->names));
 	gh_elf_add_piece(section, "", 1);
-	gh_elf_add_piece(section, symtab->types.data, symtab->types.size);
+	gh_elf_add_piece(section, symtab->added.data, symtab->added.size);
 	return true;
 }
 

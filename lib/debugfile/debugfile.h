@@ -100,12 +100,6 @@ void gh_typesymbol_name(struct gh_buffer *out, const struct gh_dump *dump,
 /* Appends TEXT of DUMP, made safe for a terminal (gh_escape_overwrite), and a NUL. */
 void gh_dumptext_put(struct gh_buffer *out, const struct gh_dump *dump, struct gh_dump_slice text);
 
-/* Length in bytes of the package path that the function name NAME starts with, as the linker spells
- * it (a dot in its last element is "%2e"); 0 if it has none. What the compiler makes (equality
- * functions "type..eq.T", "go:buildid" and their kind) and the local labels of assembly files are
- * in no package. */
-size_t gh_package_length(const char *name);
-
 /* What each unit of .debug_info begins and ends with. DWARF 4, section 7.5.1.1. */
 
 /* Appends a unit's header to INFO: its abbreviations are at offset ABBREV of .debug_abbrev, and its

@@ -10,13 +10,14 @@
 
 void gh_inlines_init(struct gh_inlines *inlines, const struct gh_pclntab *tab,
 		     struct gh_strings *strings, struct gh_line_table *lines,
-		     struct gh_buffer *info)
+		     struct gh_buffer *info, struct gh_entry_points *points)
 {
 	*inlines = (struct gh_inlines){
 	    .tab = tab,
 	    .strings = strings,
 	    .lines = lines,
 	    .info = info,
+	    .points = points,
 	    /* The inlined calls of real programs take a quarter of that. A crafted table could have
 	       them nested everywhere, in pieces of a byte each. */
 	    .left = tab->image->size,
@@ -126,6 +127,7 @@ static uint32_t add_call(struct gh_inlines *inlines, const struct gh_frame *fram
 {
 	struct gh_inline_call call = {
 	    .origin = find_abstract(inlines, frame),
+	    .name = frame->name,
 	    .site = {gh_line_file(inlines->lines, frame[1].file), frame[1].line},
 	    .tree_index = frame->tree_index,
 	    .parent = parent,
@@ -238,6 +240,27 @@ static void write_call(const struct gh_inlines *inlines, const struct gh_inline_
 	write_span(inlines, ranges, 0, 0);
 }
 
+static uint64_t call_start(const struct gh_inlines *inlines, const struct gh_inline_call *call)
+{
+	return span_at(inlines, call->first_span)->start;
+}
+
+/* Adds where a breakpoint on the function that CALL is of stops. Within the prologue of the
+ * function that it is in GDB has none. */
+static void add_point(const struct gh_inlines *inlines, const struct gh_inline_call *call)
+{
+	uint64_t start = call_start(inlines, call);
+	uint32_t inner = call->first_child;
+	bool is_own =
+	    inner == GH_INLINE_NONE || call_start(inlines, call_at(inlines, inner)) != start;
+	gh_vector_push(inlines->points,
+		       (struct gh_entry_point){
+			   .address = start,
+			   .name = call->name,
+			   .is_own = is_own && start >= inlines->lines->prologue_end,
+		       });
+}
+
 /* The call after CALL and those inlined into it; the entries that end there are ended. */
 static uint32_t next_call(const struct gh_inlines *inlines, const struct gh_inline_call *call)
 {
@@ -257,6 +280,7 @@ void gh_inlines_write(const struct gh_inlines *inlines, const struct gh_live *li
 		bool has_blocks = gh_live_has(live, number);
 		bool has_calls = call->first_child != GH_INLINE_NONE;
 		write_call(inlines, call, has_blocks || has_calls, ranges);
+		add_point(inlines, call);
 		if (has_blocks)
 			gh_live_write(live, number, ranges);
 		if (has_blocks && !has_calls)

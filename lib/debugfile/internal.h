@@ -4,6 +4,7 @@
 
 #include "lib/code/code.h"
 #include "lib/debugfile/debugfile.h"
+#include "lib/debugfile/short_names.h"
 #include "lib/pclntab/sourcemap.h"
 #include "lib/pclntab/stackmap.h"
 #include "lib/util/intern.h"
@@ -87,10 +88,11 @@ struct gh_symtab {
 	uint8_t symbol_size;      /* size of a symbol, in bytes */
 	struct gh_cursor names;   /* string table of the image's own symbols; it follows STRINGS in
 				     .strtab, and a NUL follows it */
-	struct gh_buffer types;   /* names of types and itabs, which follow that */
+	struct gh_buffer added;   /* short names, types' and itabs', which follow that */
 };
 
-/* Fills SYMTAB with each function of TAB, with DATA (struct gh_data_symbol), and with the defined
+/* Fills SYMTAB with each function of TAB, with the short names of POINTS, with DATA (struct
+ * gh_data_symbol), and with the defined
  * symbols of the image's own .symtab, else .dynsym, that are not a function of the same name and
  * address; and unless there are DATA or SLOTS is NULL with the types and itabs of its dump. It
  * marks the code of SWITCHES, without which GDB takes a caller's stack at lower addresses for
@@ -100,7 +102,7 @@ bool gh_symtab_make(struct gh_symtab *symtab, const struct gh_pclntab *tab,
 		    const struct gh_elf *elf, const struct gh_skeleton *skeleton,
 		    const struct gh_strings *strings, const struct gh_buffer *data,
 		    const struct gh_slots *slots, const struct gh_switches *switches,
-		    struct gh_error *err);
+		    struct gh_entry_points *points, struct gh_error *err);
 
 void gh_symtab_free(struct gh_symtab *symtab);
 
@@ -296,6 +298,7 @@ void gh_live_free(struct gh_live *live);
 /* An inlined call: a record of the inline tree that code is left of. */
 struct gh_inline_call {
 	uint32_t origin;     /* the abstract subprogram, offset in the unit */
+	uint32_t name;       /* of the function that is called, for gh_pclntab_name */
 	struct gh_decl site; /* of the call */
 	int32_t tree_index;  /* the record's number */
 	uint32_t parent; /* the call that this one was inlined into; GH_INLINE_NONE: the function */
@@ -316,10 +319,11 @@ struct gh_inline_span {
 /* The inlined calls of one function after the other. The fields are private. */
 struct gh_inlines {
 	const struct gh_pclntab *tab;
-	struct gh_strings *strings;  /* .debug_str */
-	struct gh_line_table *lines; /* the unit's */
-	struct gh_buffer *info;      /* .debug_info */
-	size_t unit;                 /* where the unit starts in it */
+	struct gh_strings *strings;     /* .debug_str */
+	struct gh_line_table *lines;    /* the unit's */
+	struct gh_buffer *info;         /* .debug_info */
+	struct gh_entry_points *points; /* the calls' are added to it */
+	size_t unit;                    /* where the unit starts in it */
 	struct gh_numbermap
 	    origins; /* the unit's abstract subprograms: offset in the unit, by name */
 	struct GH_VECTOR(struct gh_inline_call) calls; /* of the function */
@@ -335,7 +339,7 @@ struct gh_inlines {
 /* Everything given outlives INLINES. */
 void gh_inlines_init(struct gh_inlines *inlines, const struct gh_pclntab *tab,
 		     struct gh_strings *strings, struct gh_line_table *lines,
-		     struct gh_buffer *info);
+		     struct gh_buffer *info, struct gh_entry_points *points);
 
 /* Starts a unit, at offset UNIT of .debug_info. */
 void gh_inlines_begin_unit(struct gh_inlines *inlines, size_t unit);
@@ -353,9 +357,9 @@ uint32_t gh_inlines_range(struct gh_inlines *inlines, const struct gh_range *ran
 /* Whether the function has inlined calls. */
 bool gh_inlines_any(const struct gh_inlines *inlines);
 
-/* Writes the function's calls to .debug_info, with the blocks that LIVE has within them, as
- * children of the entry written last, the end of children left to the caller; and to RANGES,
- * .debug_ranges, the spans of those that have several. The unit's low_pc must be 0. */
+/* Writes the function's calls to .debug_info and their entry points, with the blocks that LIVE has
+ * within them, as children of the entry written last, the end of children left to the caller; and
+ * to RANGES, .debug_ranges, the spans of those that have several. The unit's low_pc must be 0. */
 void gh_inlines_write(const struct gh_inlines *inlines, const struct gh_live *live,
 		      struct gh_buffer *ranges);
 
@@ -429,6 +433,7 @@ struct gh_info {
 	struct gh_buffer ranges;
 	struct gh_buffer loc;
 	struct gh_buffer aranges;
+	struct gh_entry_points points; /* of all functions, for their short names */
 };
 
 /* Fills INFO with a unit for each of PACKAGES and, unless SLOTS is NULL, one for its types; its

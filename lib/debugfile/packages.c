@@ -3,38 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/pclntab/func_name.h"
 #include "lib/pclntab/pcvalue.h"
-
-/* A longer path is no package's: it would be a file name longer than a system allows. Together with
- * the bound on names this keeps a crafted table from making one string stand for many. */
-#define MAX_PACKAGE 1024
-
-static bool starts_with(const char *text, const char *prefix)
-{
-	return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
-/* The linker's own prefixes, with a dot up to Go 1.19 and a colon since. No package is called
- * "type", and an import path cannot start with the element "go" alone. */
-static bool is_made(const char *name)
-{
-	return starts_with(name, "type.") || starts_with(name, "type:") ||
-	       starts_with(name, "go.") || starts_with(name, "go:");
-}
-
-size_t gh_package_length(const char *name)
-{
-	if (is_made(name))
-		return 0;
-	/* Type arguments and receivers hold other packages' paths. */
-	size_t end = strcspn(name, "[(");
-	if (end > MAX_PACKAGE)
-		end = MAX_PACKAGE;
-	const char *slash = memrchr(name, '/', end);
-	size_t element = slash == NULL ? 0 : (size_t)(slash + 1 - name);
-	const char *dot = memchr(name + element, '.', end - element);
-	return dot == NULL ? 0 : (size_t)(dot - name);
-}
 
 /* FUNC is written in assembly: its file is a ".s". */
 static bool is_assembly(const struct gh_pclntab *tab, const struct gh_func *func)

@@ -281,50 +281,83 @@ static bool find_own(struct writer *writer, uint32_t type)
 	return false;
 }
 
+/* The offset in .strtab of what is added to the names next. */
+static size_t added_offset(const struct writer *writer)
+{
+	const struct gh_symtab *symtab = writer->symtab;
+	return gh_strings_size(writer->strings) + gh_cursor_size(&symtab->names) + 1 +
+	       symtab->added.size;
+}
+
+static bool add_short_names(struct writer *writer, struct gh_entry_points *points,
+			    struct gh_error *err)
+{
+	struct gh_symtab *symtab = writer->symtab;
+	struct gh_short_names names;
+	bool found = gh_short_names_find(&names, writer->tab, points, symtab->names, err);
+	size_t before = added_offset(writer);
+	if (found && names.texts.size < UINT32_MAX - before) {
+		for (size_t i = 0; i < names.list.count; i++) {
+			const struct gh_short_name *name = &names.list.items[i];
+			GElf_Sym symbol = {.st_name = (uint32_t)(before + name->text),
+					   .st_info = GELF_ST_INFO(STB_LOCAL, STT_FUNC),
+					   .st_shndx = section_at(writer, name->address),
+					   .st_value = name->address};
+			add_symbol(writer, &symbol);
+		}
+		gh_buffer_bytes(&symtab->added, names.texts.data, names.texts.size);
+	}
+	gh_short_names_free(&names);
+	return found;
+}
+
 /* Adds the types and itabs of the dump that SLOTS are of. */
 static bool add_types(struct writer *writer, const struct gh_slots *slots)
 {
 	struct gh_symtab *symtab = writer->symtab;
 	struct gh_type_symbols types = {0};
 	gh_typesymbols_find(&types, slots->dump);
-	size_t before = gh_strings_size(writer->strings) + gh_cursor_size(&symtab->names) + 1;
 	for (size_t i = 0; i < types.count; i++) {
-		GElf_Sym symbol = {.st_name = (uint32_t)(before + symtab->types.size),
+		GElf_Sym symbol = {.st_name = (uint32_t)added_offset(writer),
 				   .st_info = GELF_ST_INFO(STB_GLOBAL, STT_OBJECT),
 				   .st_value = types.items[i].address - slots->bias,
 				   .st_size = 1};
 		symbol.st_shndx = section_at(writer, symbol.st_value);
 		if (symbol.st_shndx == SHN_ABS)
 			continue;
-		gh_typesymbol_name(&symtab->types, slots->dump, &types.items[i]);
+		gh_typesymbol_name(&symtab->added, slots->dump, &types.items[i]);
 		add_symbol(writer, &symbol);
 	}
-	bool failed = types.failed || symtab->types.failed;
+	bool failed = types.failed || symtab->added.failed;
 	gh_vector_free(&types);
 	return !failed;
 }
 
 static bool add_symbols(struct writer *writer, const struct gh_buffer *data,
-			const struct gh_slots *slots, struct gh_error *err)
+			const struct gh_slots *slots, struct gh_entry_points *points,
+			struct gh_error *err)
 {
 	struct gh_symtab *symtab = writer->symtab;
 	add_symbol(writer, &(GElf_Sym){0});
 	add_switches(writer);
 	add_own(writer, true);
 	add_data(writer, data);
+	if (!add_short_names(writer, points, err))
+		return false;
 	symtab->nlocals = (uint32_t)(symtab->symbols.size / symtab->symbol_size);
 	if (!add_functions(writer, err))
 		return false;
 	add_own(writer, false);
 	bool added = slots == NULL || data->size > 0 || add_types(writer, slots);
-	return (added && !symtab->symbols.failed) || gh_fail_memory(err, writer->tab->image->path);
+	return (added && !symtab->symbols.failed && !symtab->added.failed) ||
+	       gh_fail_memory(err, writer->tab->image->path);
 }
 
 bool gh_symtab_make(struct gh_symtab *symtab, const struct gh_pclntab *tab,
 		    const struct gh_elf *elf, const struct gh_skeleton *skeleton,
 		    const struct gh_strings *strings, const struct gh_buffer *data,
 		    const struct gh_slots *slots, const struct gh_switches *switches,
-		    struct gh_error *err)
+		    struct gh_entry_points *points, struct gh_error *err)
 {
 	const struct gh_arch *arch = tab->image->arch;
 	*symtab = (struct gh_symtab){.symbols = {.big_endian = arch->big_endian},
@@ -340,7 +373,7 @@ bool gh_symtab_make(struct gh_symtab *symtab, const struct gh_pclntab *tab,
 	if (!find_own(&writer, SHT_SYMTAB) && !find_own(&writer, SHT_DYNSYM))
 		symtab->names = writer.own =
 		    gh_cursor_make("", 0, tab->image->path, 0, arch->big_endian);
-	bool made = add_symbols(&writer, data, slots, err);
+	bool made = add_symbols(&writer, data, slots, points, err);
 	free(writer.extents);
 	return made;
 }
@@ -348,5 +381,5 @@ bool gh_symtab_make(struct gh_symtab *symtab, const struct gh_pclntab *tab,
 void gh_symtab_free(struct gh_symtab *symtab)
 {
 	gh_buffer_free(&symtab->symbols);
-	gh_buffer_free(&symtab->types);
+	gh_buffer_free(&symtab->added);
 }

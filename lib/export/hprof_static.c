@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/debugfile/debugfile.h"
+#include "lib/pclntab/func_name.h"
 
 /* Fields of a class. Readers take their count for a signed number of 16 bits. */
 #define MAX_FIELDS 0x7000

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/debugfile/debugfile.h"
+#include "lib/pclntab/func_name.h"
 
 /* A function's name, at most; what is longer has no package. */
 #define MAX_NAME 4096

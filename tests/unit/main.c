@@ -8,6 +8,7 @@ int main(void)
 	srunner_add_suite(runner, blake2b_suite());
 	srunner_add_suite(runner, bsearch_suite());
 	srunner_add_suite(runner, error_suite());
+	srunner_add_suite(runner, func_name_suite());
 	srunner_add_suite(runner, hash_suite());
 	srunner_add_suite(runner, intern_suite());
 	srunner_add_suite(runner, numbermap_suite());

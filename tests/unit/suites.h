@@ -8,6 +8,7 @@ Suite *blake2b_suite(void);
 Suite *cursor_suite(void);
 Suite *bsearch_suite(void);
 Suite *error_suite(void);
+Suite *func_name_suite(void);
 Suite *hash_suite(void);
 Suite *intern_suite(void);
 Suite *numbermap_suite(void);

@@ -41,16 +41,32 @@ START_TEST(symbols_are_the_functions)
 	Elf_Scn *section = find_section(elf, ".symtab", &header);
 	ck_assert_ptr_nonnull(section);
 	Elf_Data *symbols = elf_getdata(section, NULL);
-	ck_assert_uint_eq(header.sh_size / header.sh_entsize, 4);
+	int locals = (int)header.sh_info;
+	bool found_leaf = false;
+	ck_assert_uint_eq(header.sh_size / header.sh_entsize, (unsigned)locals + 3);
 	for (int i = 0; i < 3; i++) {
 		GElf_Sym symbol;
-		gelf_getsym(symbols, i + 1, &symbol);
+		gelf_getsym(symbols, locals + i, &symbol);
 		ck_assert_str_eq(elf_strptr(elf, header.sh_link, symbol.st_name), expected[i].name);
 		ck_assert_uint_eq(symbol.st_value, SYNTHETIC_TEXT + expected[i].entry);
 		ck_assert_uint_eq(symbol.st_size, expected[i].size);
 		ck_assert_uint_eq(GELF_ST_TYPE(symbol.st_info), STT_FUNC);
 		ck_assert_uint_ne(symbol.st_shndx, SHN_UNDEF);
 	}
+	for (int i = 1; i < locals; i++) {
+		GElf_Sym symbol;
+		gelf_getsym(symbols, i, &symbol);
+		const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
+		/* The function "small" is inlined. */
+		ck_assert_msg(strcmp(name, "leaf") == 0 || strcmp(name, "goexit") == 0 ||
+				  strcmp(name, "small") == 0,
+			      "%s", name);
+		bool is_leaf = symbol.st_value == SYNTHETIC_TEXT + expected[1].entry;
+		ck_assert_int_eq(is_leaf, strcmp(name, "leaf") == 0);
+		ck_assert_uint_eq(symbol.st_size, 0);
+		found_leaf |= is_leaf;
+	}
+	ck_assert(found_leaf);
 	static const char *const wanted[] = {".debug_info", ".debug_abbrev", ".debug_line",
 					     ".debug_aranges", ".debug_frame"};
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)

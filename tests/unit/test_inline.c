@@ -14,6 +14,7 @@ struct nests {
 	struct gh_live live; /* none */
 	struct gh_buffer info;
 	struct gh_buffer ranges;
+	struct gh_entry_points points;
 	struct gh_func func; /* whose name and file the frames have */
 	uint32_t file;
 };
@@ -26,7 +27,8 @@ static void open_nests(struct nests *nests)
 	const struct gh_pclntab *tab = &nests->fixture.tab;
 	ck_assert(gh_strings_find(&nests->strings, tab, &err));
 	gh_line_init(&nests->lines, tab);
-	gh_inlines_init(&nests->inlines, tab, &nests->strings, &nests->lines, &nests->info);
+	gh_inlines_init(&nests->inlines, tab, &nests->strings, &nests->lines, &nests->info,
+			&nests->points);
 	gh_buffer_string(&nests->info, "a unit's header");
 	ck_assert(gh_pclntab_func(tab, 1, &nests->func, &err));
 	nests->file = gh_pclntab_cu_file(tab, &nests->func, 1);
@@ -43,6 +45,7 @@ static void close_nests(struct nests *nests)
 	gh_strings_free(&nests->strings);
 	gh_buffer_free(&nests->info);
 	gh_buffer_free(&nests->ranges);
+	gh_vector_free(&nests->points);
 	fixture_close(&nests->fixture);
 }
 

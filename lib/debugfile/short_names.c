@@ -1,0 +1,217 @@
+#include "lib/debugfile/short_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/pclntab/func_name.h"
+#include "lib/util/escape.h"
+#include "lib/util/hash.h"
+
+/* A function that is inlined in more places gets no short name: each place would be a symbol for
+ * each of them, and one in fifty functions has most of the places. */
+#define MAX_PLACES 32
+
+/* A name that is taken by something else than a function's short name. */
+#define TAKEN GH_NAME_FORMS
+
+/* A name that a function may be called by. */
+struct candidate {
+	uint64_t hash;    /* of the name */
+	const char *name; /* the function's, or the name itself if it is taken; in the image */
+	size_t first;     /* the function's first entry point */
+	uint32_t count;   /* how many it has; 0: it gets no short names */
+	uint8_t form;     /* enum gh_name_form, or TAKEN */
+};
+
+struct candidates GH_VECTOR(struct candidate);
+
+/* Writes the name that CANDIDATE is; TAKEN ones are cut. */
+static size_t write_candidate(const struct candidate *candidate, char *text)
+{
+	struct gh_func_name name;
+	if (candidate->form != TAKEN)
+		return gh_func_name_parse(&name, candidate->name)
+			   ? gh_func_name_write(&name, candidate->form, text)
+			   : 0;
+	size_t size = strnlen(candidate->name, GH_NAME_FORM_SIZE - 1);
+	memcpy(text, candidate->name, size);
+	text[size] = '\0';
+	return size;
+}
+
+/* No short name is so long. */
+static void add_taken(struct candidates *out, const char *name)
+{
+	size_t size = strnlen(name, GH_NAME_FORM_SIZE);
+	if (size > 0 && size < GH_NAME_FORM_SIZE)
+		gh_vector_push(out, (struct candidate){
+					.hash = gh_hash_bytes(GH_HASH_START, name, size),
+					.name = name,
+					.form = TAKEN,
+				    });
+}
+
+/* GDB calls these, or stops there, in programs in C. A name with an underscore first is C's, too.
+ */
+static bool is_c_name(const char *text)
+{
+	static const char *const names[] = {"main",  "malloc", "mmap",    "munmap",
+					    "abort", "exit",   "longjmp", "siglongjmp"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(text, names[i]) == 0)
+			return true;
+	return *text == '_';
+}
+
+/* Adds the names for the function of the COUNT entry points from number FIRST on. */
+static void add_forms(struct candidates *out, const char *name, size_t first, uint32_t count)
+{
+	struct gh_func_name parts;
+	char text[GH_NAME_FORM_SIZE];
+	if (!gh_func_name_parse(&parts, name))
+		return;
+	for (unsigned form = 0; form < GH_NAME_FORMS; form++) {
+		size_t size = gh_func_name_write(&parts, form, text);
+		if (size == 0 || (form == GH_NAME_BASE && is_c_name(text)))
+			continue;
+		/* The name as it is, or as it would be without type parameters. */
+		bool taken = form == GH_NAME_WHOLE && strcmp(text, name) == 0;
+		if (!taken)
+			gh_vector_push(out,
+				       (struct candidate){gh_hash_bytes(GH_HASH_START, text, size),
+							  name, first, count, (uint8_t)form});
+	}
+}
+
+static int compare_points(const void *a, const void *b)
+{
+	const struct gh_entry_point *first = a;
+	const struct gh_entry_point *second = b;
+	if (first->name != second->name)
+		return first->name < second->name ? -1 : 1;
+	return (first->address > second->address) - (first->address < second->address);
+}
+
+static void add_functions(struct candidates *out, const struct gh_pclntab *tab,
+			  const struct gh_entry_points *points)
+{
+	const struct gh_entry_point *items = points->items;
+	size_t end;
+	for (size_t i = 0; i < points->count; i = end) {
+		bool own = true;
+		for (end = i; end < points->count && items[end].name == items[i].name; end++)
+			own &= items[end].is_own;
+		size_t count = own && end - i <= MAX_PLACES ? end - i : 0;
+		add_forms(out, gh_pclntab_name(tab, items[i].name), i, (uint32_t)count);
+	}
+}
+
+static bool add_all_taken(struct candidates *out, const struct gh_pclntab *tab,
+			  struct gh_cursor taken, struct gh_error *err)
+{
+	for (size_t i = 0; i < tab->nfunc; i++) {
+		struct gh_func func;
+		if (!gh_pclntab_record(tab, i, &func, err))
+			return false;
+		add_taken(out, gh_pclntab_name(tab, func.name));
+	}
+	while (gh_cursor_left(&taken) > 0) {
+		const char *name = (const char *)taken.pos;
+		size_t size = strnlen(name, gh_cursor_left(&taken));
+		if (size == gh_cursor_left(&taken))
+			break;
+		add_taken(out, name);
+		gh_cursor_bytes(&taken, size + 1);
+	}
+	return true;
+}
+
+static int compare_candidates(const void *a, const void *b)
+{
+	const struct candidate *first = a;
+	const struct candidate *second = b;
+	char texts[2][GH_NAME_FORM_SIZE];
+	if (first->hash != second->hash)
+		return first->hash < second->hash ? -1 : 1;
+	if (first->name == second->name && first->form == second->form)
+		return 0;
+	write_candidate(first, texts[0]);
+	write_candidate(second, texts[1]);
+	return strcmp(texts[0], texts[1]);
+}
+
+/* The COUNT candidates, which have one name, stand for one function: its instances by type
+ * arguments are one. */
+static bool is_one(const struct candidate *candidates, size_t count)
+{
+	char texts[2][GH_NAME_FORM_SIZE];
+	struct candidate whole = candidates[0];
+	whole.form = GH_NAME_WHOLE;
+	if (candidates[0].form == TAKEN || write_candidate(&whole, texts[0]) == 0)
+		return false;
+	for (size_t i = 1; i < count; i++) {
+		if (candidates[i].form == TAKEN)
+			return false;
+		whole = candidates[i];
+		whole.form = GH_NAME_WHOLE;
+		if (write_candidate(&whole, texts[1]) == 0 || strcmp(texts[0], texts[1]) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Adds the symbols of the COUNT candidates if their name stands for one function. */
+static void add_symbols(struct gh_short_names *out, const struct gh_entry_points *points,
+			const struct candidate *candidates, size_t count)
+{
+	char text[GH_NAME_FORM_SIZE];
+	size_t places = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (candidates[i].count == 0)
+			return;
+		places += candidates[i].count;
+	}
+	if (places > MAX_PLACES || !is_one(candidates, count))
+		return;
+	size_t size = write_candidate(&candidates[0], text);
+	gh_escape_overwrite(text, size);
+	struct gh_short_name symbol = {.text = out->texts.size};
+	gh_buffer_string(&out->texts, text);
+	for (size_t i = 0; i < count; i++) {
+		for (uint32_t j = 0; j < candidates[i].count; j++) {
+			symbol.address = points->items[candidates[i].first + j].address;
+			gh_vector_push(&out->list, symbol);
+		}
+	}
+}
+
+bool gh_short_names_find(struct gh_short_names *out, const struct gh_pclntab *tab,
+			 struct gh_entry_points *points, struct gh_cursor taken,
+			 struct gh_error *err)
+{
+	struct candidates all = {0};
+	*out = (struct gh_short_names){0};
+	if (points->count > 0)
+		qsort(points->items, points->count, sizeof(*points->items), compare_points);
+	bool read = add_all_taken(&all, tab, taken, err);
+	if (read)
+		add_functions(&all, tab, points);
+	if (all.count > 0)
+		qsort(all.items, all.count, sizeof(*all.items), compare_candidates);
+	size_t end;
+	for (size_t i = 0; read && i < all.count; i = end) {
+		for (end = i + 1; end < all.count; end++)
+			if (compare_candidates(&all.items[i], &all.items[end]) != 0)
+				break;
+		add_symbols(out, points, &all.items[i], end - i);
+	}
+	bool failed = all.failed || out->list.failed || out->texts.failed;
+	gh_vector_free(&all);
+	return read && (!failed || gh_fail_memory(err, tab->image->path));
+}
+
+void gh_short_names_free(struct gh_short_names *names)
+{
+	gh_vector_free(&names->list);
+	gh_buffer_free(&names->texts);
+}

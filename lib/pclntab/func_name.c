@@ -1,0 +1,181 @@
+#include "lib/pclntab/func_name.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A longer path is no package's: it would be a file name longer than a system allows. Together with
+ * the bound on names this keeps a crafted table from making one string stand for many. */
+#define MAX_PACKAGE 1024
+
+static bool starts_with(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* The linker's own prefixes, with a dot up to Go 1.19 and a colon since. No package is called
+ * "type", and an import path cannot start with the element "go" alone. */
+static bool is_made(const char *name)
+{
+	return starts_with(name, "type.") || starts_with(name, "type:") ||
+	       starts_with(name, "go.") || starts_with(name, "go:");
+}
+
+size_t gh_package_length(const char *name)
+{
+	if (is_made(name))
+		return 0;
+	/* Type arguments and receivers hold other packages' paths. */
+	size_t end = strcspn(name, "[(");
+	if (end > MAX_PACKAGE)
+		end = MAX_PACKAGE;
+	const char *slash = memrchr(name, '/', end);
+	size_t element = slash == NULL ? 0 : (size_t)(slash + 1 - name);
+	const char *dot = memchr(name + element, '.', end - element);
+	return dot == NULL ? 0 : (size_t)(dot - name);
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* A letter of an identifier. Letters beyond ASCII are not told from other characters there. */
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (uint8_t)c >= 0x80;
+}
+
+/* The identifier at *TEXT, without the type parameters after it; *TEXT is moved past both. Of no
+ * bytes if there is none. */
+static struct gh_name_part read_identifier(const char **text)
+{
+	struct gh_name_part part = {.text = *text};
+	if (is_letter(**text))
+		while (is_letter(part.text[part.size]) || is_digit(part.text[part.size]))
+			part.size++;
+	*text += part.size;
+	if (**text != '[')
+		return part;
+	unsigned depth = 0;
+	do {
+		depth += **text == '[';
+		depth -= **text == ']';
+		(*text)++;
+	} while (depth > 0 && **text != '\0');
+	return part;
+}
+
+/* Where the number after PREFIX ends that PART begins with; 0 if it begins with something else. */
+static size_t numbered(struct gh_name_part part, const char *prefix)
+{
+	size_t end = strlen(prefix);
+	if (part.size <= end || memcmp(part.text, prefix, end) != 0 || !is_digit(part.text[end]))
+		return 0;
+	while (end < part.size && is_digit(part.text[end]))
+		end++;
+	return end;
+}
+
+/* PART is how the compiler calls what is within a function. */
+static bool is_inner(struct gh_name_part part)
+{
+	static const char *const prefixes[] = {"func", "gowrap", "deferwrap"};
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (numbered(part, prefixes[i]) == part.size)
+			return true;
+	return false;
+}
+
+static struct gh_name_part last_element(struct gh_name_part path)
+{
+	const char *slash = memrchr(path.text, '/', path.size);
+	size_t start = slash == NULL ? 0 : (size_t)(slash + 1 - path.text);
+	return (struct gh_name_part){path.text + start, path.size - start};
+}
+
+/* What the package at PATH is called in the source, most often: not by its major version, in an
+ * element of its own or, as gopkg.in has it, after a dot. */
+static struct gh_name_part find_element(struct gh_name_part path)
+{
+	struct gh_name_part element = last_element(path);
+	size_t before = path.size - element.size;
+	if (before > 0 && element.size > 0 && numbered(element, "v") == element.size)
+		element = last_element((struct gh_name_part){path.text, before - 1});
+	const char *version = memmem(element.text, element.size, "%2ev", 4);
+	if (version != NULL)
+		element.size = (size_t)(version - element.text);
+	return element;
+}
+
+/* Reads the receiver and the base. */
+static bool read_method(struct gh_func_name *out, const char *text)
+{
+	out->pointer = starts_with(text, "(*");
+	if (out->pointer) {
+		text += 2;
+		out->receiver = read_identifier(&text);
+		if (out->receiver.size == 0 || !starts_with(text, ")."))
+			return false;
+		text += 2;
+		out->base = read_identifier(&text);
+		return out->base.size > 0 && *text == '\0';
+	}
+	out->base = read_identifier(&text);
+	if (*text == '.') {
+		text++;
+		out->receiver = out->base;
+		out->base = read_identifier(&text);
+	}
+	return out->base.size > 0 && *text == '\0' &&
+	       !(out->receiver.size > 0 && is_inner(out->base));
+}
+
+bool gh_func_name_parse(struct gh_func_name *out, const char *name)
+{
+	*out =
+	    (struct gh_func_name){.package = {name, gh_package_length(name)}, .receiver = {"", 0}};
+	if (out->package.size == 0)
+		return false;
+	out->element = find_element(out->package);
+	return read_method(out, name + out->package.size + 1);
+}
+
+static size_t print(char *text, struct gh_name_part package, const struct gh_func_name *name,
+		    bool pointer)
+{
+	bool has_package = package.size > 0;
+	bool has_receiver = name->receiver.size > 0;
+	int length =
+	    snprintf(text, GH_NAME_FORM_SIZE, "%.*s%s%s%.*s%s%.*s", (int)package.size, package.text,
+		     has_package ? "." : "", pointer ? "(*" : "", (int)name->receiver.size,
+		     name->receiver.text, pointer ? ")." : (has_receiver ? "." : ""),
+		     (int)name->base.size, name->base.text);
+	return length < 0 || length >= GH_NAME_FORM_SIZE ? 0 : (size_t)length;
+}
+
+size_t gh_func_name_write(const struct gh_func_name *name, enum gh_name_form form, char *text)
+{
+	static const struct gh_name_part none = {.text = ""};
+	bool short_path = name->element.size < name->package.size && name->element.size > 0;
+	struct gh_func_name function = *name;
+	if (name->package.size + name->receiver.size + name->base.size >= GH_NAME_FORM_SIZE)
+		return 0;
+	switch (form) {
+	case GH_NAME_WHOLE:
+		return print(text, name->package, name, name->pointer);
+	case GH_NAME_BASE:
+		function.receiver = none;
+		return print(text, none, &function, false);
+	case GH_NAME_RECEIVER:
+		return name->receiver.size > 0 ? print(text, none, name, false) : 0;
+	case GH_NAME_ELEMENT:
+		return short_path ? print(text, name->element, name, false) : 0;
+	case GH_NAME_ELEMENT_POINTER:
+		return short_path && name->pointer ? print(text, name->element, name, true) : 0;
+	case GH_NAME_PACKAGE_RECEIVER:
+		return name->pointer ? print(text, name->package, name, false) : 0;
+	default:
+		return 0;
+	}
+}

@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# Functions by the names that people type: GDB has a breakpoint on handle or http.Get where it has it on the function's
+# whole name; and Delve, given the unstripped twin, takes those names for the same functions.
+set -u
+export LC_ALL=C
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+session_home
+
+if ! command -v gdb >/dev/null; then
+	skip "everything" "no gdb"
+	finish
+fi
+
+# short_names DEBUG: its short names with their addresses.
+short_names() {
+	readelf -sW "$1" | awk '$4 == "FUNC" && $5 == "LOCAL" && $3 == 0 { print $2 "\t" $8 }' | sort
+}
+
+# functions DEBUG: its functions' names with their addresses.
+functions() {
+	readelf -sW "$1" | awk '$4 == "FUNC" && $5 == "GLOBAL" { print $2 "\t" $8 }' | sort
+}
+
+# debug FILE COMMAND...: GDB on the program with that debug file.
+debug() {
+	local commands=() file=$1 command
+	shift
+	for command in "$@"; do
+		commands+=(-ex "$command")
+	done
+	timeout -k 5 120 gdb -nx -q -batch -iex 'set width 0' -iex 'set height 0' -iex 'set debuginfod enabled off' \
+		-iex 'set auto-load no' -ex "symbol-file $file" "${commands[@]}" "$stripped" </dev/null 2>&1
+}
+
+# stops: what GDB tells of breakpoints, on standard input: for each the name that was echoed before and where it stops,
+# all of them in one line.
+stops() {
+	awk '/^name / { name = $2; next }
+		/ in .* at / { sub(/.* 0x/, "0x"); places[name] = places[name] "; " $0 }
+		END { for (name in places) print name "\t" places[name] }' | sort
+}
+
+# ask NAME...: where GDB has breakpoints on them.
+ask() {
+	local name commands=()
+	for name in "$@"; do
+		commands+=("echo name $name\\n" "break -function $name" "info breakpoints" "delete")
+	done
+	debug "$work/program.debug" "${commands[@]}" | stops
+}
+
+# compare_gdb NAME: short names of functions whose own code starts at one place, one of each, against the whole names. The
+# names that have more instances are those of type parameters and of what the linker made for assembly.
+compare_gdb() {
+	join -t $'\t' <(uniq -w 16 "$work/short" | sort) "$work/functions" |
+		awk -F'\t' '$3 !~ /\[|^type/ { count[$3]++; short[$3] = $2 } END { for (name in count) if (count[name] == 1) print name "\t" short[name] }' |
+		sort | awk 'NR % 12 == 1' >"$work/pairs"
+	join -t $'\t' "$work/pairs" <(cut -f 2 "$work/functions" | sort | uniq -u) >"$work/once"
+	[ "$(wc -l <"$work/once")" -gt 50 ] || fail "$1: short names to ask for" "$(wc -l "$work/once")"
+	mapfile -t wholes < <(cut -f 1 "$work/once")
+	mapfile -t shorts < <(cut -f 2 "$work/once")
+	ask "${wholes[@]}" >"$work/expected"
+	equal "$1: breakpoints on ${#wholes[@]} whole names" "${#wholes[@]}" "$(wc -l <"$work/expected")"
+	join -t $'\t' "$work/once" "$work/expected" | cut -f 2- | sort >"$work/wanted"
+	ask "${shorts[@]}" >"$work/found"
+	same "$1: breakpoints on their short names are at the same places" "$work/wanted" "$work/found"
+}
+
+# delve TWIN LOCATION...: what Delve says of breakpoints there.
+delve() {
+	{ printf 'break %s\n' "${@:2}" && echo exit; } >"$work/commands"
+	timeout -k 5 120 dlv exec --check-go-version=false --allow-non-terminal-interactive=true \
+		--init "$work/commands" "$1" 2>&1 </dev/null | grep -v "^Type 'help'"
+}
+
+# compare_delve TWIN: each name that was asked for is where the whole name is. A method of a value has a wrapper for pointers,
+# which Delve takes for another function; of some functions it says that they are in several places.
+compare_delve() {
+	local both=()
+	for i in "${!wholes[@]}"; do
+		both+=("${wholes[i]}" "${shorts[i]}")
+	done
+	delve "$1" "${both[@]}" >"$work/delve"
+	equal "Delve: answers" $((2 * ${#wholes[@]})) "$(wc -l <"$work/delve")"
+	awk 'NR % 2 == 0 && !/Breakpoint exists at/' "$work/delve" |
+		awk '/ ambiguous: / { list = $0; sub(/.* ambiguous: /, "", list); gsub(/…|[(*)]/, "", list)
+			n = split(list, names, ", "); if (n == 2 && names[1] == names[2]) next } { print }' >"$work/apart"
+	equal "Delve: short names that are not where the whole names are" "" "$(head "$work/apart")"
+}
+
+# check_session: a session with the plugin.
+check_session() {
+	local output
+	# shellcheck disable=SC2016 # GDB's
+	output=$(goheap "$stripped" 'break handle' 'tbreak Server.handle' 'tbreak main.Server.handle' 'break Area' \
+		'complete break Server.ha' 'complete break han' 'info line handle' 'run' 'backtrace 2' 'x/i $pc' 'info symbol $pc')
+	equal "session: three names, one place" "1 3" "$(sed -nE 's/^(Breakpoint|Temporary breakpoint) [0-9]+ at (0x[0-9a-f]+): .*server\.go, line [0-9]+\.$/\2/p' \
+		<<<"$output" | sort | uniq -c | awk '{ n++; c = $1 } END { print n, c }')"
+	has "session: a name of two methods is no place" "$output" '^Function "Area" not defined\.$'
+	has "session: completion of Server.ha" "$output" '^break Server\.handle$'
+	has "session: completion of han" "$output" '^break handle$'
+	has "session: the stop has the function's name" "$output" '^Thread 1 .* hit .*reakpoint .*, main\.\(\*Server\)\.handle '
+	has "session: so has the backtrace" "$output" '^#0  main\.\(\*Server\)\.handle '
+	has "session: so has the instruction" "$output" '^=> 0x[0-9a-f]+ <main\.\(\*Server\)\.handle\+[0-9]+>'
+	has "session: so has the symbol" "$output" '^main\.\(\*Server\)\.handle \+ [0-9]+ in section \.text'
+}
+
+# check_release RELEASE
+check_release() {
+	local directory stripped
+	sample "Go $1" "$1" sample || return 0
+	stripped=$directory/sample.stripped
+	"$GOHEAP" debug "$stripped" -o "$work/program.debug" || return
+	short_names "$work/program.debug" >"$work/short"
+	functions "$work/program.debug" >"$work/functions"
+	equal "Go $1: short names that are functions' own names" "" \
+		"$(comm -12 <(cut -f 2 "$work/short" | sort -u) <(cut -f 2 "$work/functions" | sort -u) | head)"
+	compare_gdb "Go $1"
+	debug "$work/program.debug" 'info functions -n .' | grep -vE '^[0-9]+:|^File |^$' >"$work/listed"
+	equal "Go $1: short names that GDB lists as functions" "" \
+		"$(grep -xF -f <(cut -f 2 "$work/short") <(sed -E 's/.* //' "$work/listed") | head)"
+	if [ "$1" = 1.19 ]; then
+		check_session
+		if command -v dlv >/dev/null; then
+			compare_delve "$directory/sample"
+		else
+			skip "Delve" "no dlv"
+		fi
+	fi
+}
+
+for release in ${RELEASES:-$("$tests/toolchain" list)}; do
+	check_release "$release"
+done
+finish
