@@ -86,38 +86,67 @@ static uint64_t change(const struct growth *growth)
 	return bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes;
 }
 
-static void print_counts(struct gh_table *table, const struct growth *growth)
+/* What has grown, as it is printed. */
+struct row {
+	int64_t objects_growth;
+	int64_t bytes_growth;
+	uint64_t objects; /* there are now */
+	uint64_t bytes;
+	struct gh_known largest; /* an address: where to go on from, with `goheap path' */
+	const char *name;
+};
+
+#define COUNT_COLUMNS                                                                              \
+	{"objects_growth", GH_COL_SIGNED(struct row, objects_growth), .title = "objects"},         \
+	    {"bytes_growth", GH_COL_SIGNED(struct row, bytes_growth), .title = "bytes"},           \
+	    {"objects", GH_COL_NUMBER(struct row, objects), .title = "objects now"},               \
+	{                                                                                          \
+		"bytes", GH_COL_NUMBER(struct row, bytes), .title = "bytes now"                    \
+	}
+
+static struct row make_row(const struct growth *growth, const struct side *side)
 {
 	const struct gh_histogram_row *before = &growth->count[0];
-	const struct gh_histogram_row *after = &growth->count[1];
-	gh_table_signed(table, "objects_growth", difference(before->objects, after->objects));
-	gh_table_signed(table, "bytes_growth", difference(before->bytes, after->bytes));
-	gh_table_number(table, "objects", after->objects);
-	gh_table_number(table, "bytes", after->bytes);
+	const struct gh_histogram_row *now = &growth->count[1];
+	struct row row = {
+	    .objects_growth = difference(before->objects, now->objects),
+	    .bytes_growth = difference(before->bytes, now->bytes),
+	    .objects = now->objects,
+	    .bytes = now->bytes,
+	    .name = growth->name,
+	};
+	if (now->objects > 0) {
+		row.largest.value = gh_heap_object(&side->question.heap, now->largest).address;
+		row.largest.known = true;
+	}
+	return row;
 }
 
-/* The largest object is where to go on from, with `goheap path', if there is one now. */
-static void print_row(struct gh_table *table, const struct growth *growth, const struct side *side)
+/* The sums of all. */
+static void print_sums(struct gh_emit *emit, const struct growth *all, const struct side *side)
 {
-	const struct gh_histogram_row *now = &growth->count[1];
-	print_counts(table, growth);
-	if (now->objects > 0)
-		gh_table_address(table, "largest",
-				 gh_heap_object(&side->question.heap, now->largest).address);
-	else
-		gh_table_no_address(table, "largest");
-	gh_groups_print(&side->groups, growth->name, table);
-	gh_table_end(table);
+	static const struct gh_column columns[] = {
+	    COUNT_COLUMNS,
+	    {"in all", GH_COL_TEXT(struct row, name)},
+	    {0},
+	};
+	struct row row = make_row(all, side);
+	gh_emit_row(emit, columns, &row);
 }
 
 static void print_growths(const struct side *side, const struct growth *growths, size_t ngrowths)
 {
 	const struct gh_options *options = side->question.options;
-	const char *const titles[] = {"objects",   "bytes",    "objects now",
-				      "bytes now", "@largest", gh_groups_title(&side->groups)};
-	struct gh_table table = gh_table_start(&side->question.dump, options->json);
+	const struct gh_column columns[] = {
+	    COUNT_COLUMNS,
+	    {"largest", GH_COL_KNOWN_ADDRESS(struct row, largest)},
+	    gh_groups_column(&side->groups, offsetof(struct row, name)),
+	    {0},
+	};
+	struct gh_emit emit =
+	    gh_emit_start(stdout, GH_EMIT_TABLE, &side->question.dump, options->json);
 	struct gh_top top = {.limit = options->limit};
-	struct growth all = {0};
+	struct growth all = {.name = "in all"};
 	size_t count;
 	for (uint32_t i = 0; i < ngrowths; i++) {
 		for (unsigned which = 0; which < 2; which++) {
@@ -128,14 +157,14 @@ static void print_growths(const struct side *side, const struct growth *growths,
 			gh_top_add(&top, change(&growths[i]), i);
 	}
 	const struct gh_top_item *items = gh_top_finish(&top, &count);
-	gh_table_titles(&table, titles, 6, 5);
-	for (size_t i = 0; i < count; i++)
-		print_row(&table, &growths[items[i].number], side);
-	gh_table_finish(&table, top.seen);
-	if (!table.row.json) {
-		print_counts(&table, &all);
-		puts("  in all");
+	gh_emit_titles(&emit, columns);
+	for (size_t i = 0; i < count; i++) {
+		struct row row = make_row(&growths[items[i].number], side);
+		gh_emit_row(&emit, columns, &row);
 	}
+	gh_emit_finish(&emit, top.seen);
+	if (!options->json)
+		print_sums(&emit, &all, side);
 	gh_top_free(&top);
 }
 

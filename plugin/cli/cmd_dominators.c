@@ -5,7 +5,7 @@
 #include "plugin/cli/command.h"
 #include "plugin/cli/dominator_tree.h"
 #include "plugin/cli/heap_query.h"
-#include "plugin/view/table.h"
+#include "plugin/view/emit.h"
 #include "plugin/view/top.h"
 
 static void print_holder(struct gh_question *question, uint32_t object)
@@ -27,29 +27,57 @@ static void print_holder(struct gh_question *question, uint32_t object)
 /* Deeper than this, lines are no longer indented. */
 #define MAX_INDENT 16
 
-static void print_line(struct gh_question *question, struct gh_table *table,
+/* An entry of the tree, as it is printed. */
+struct row {
+	uint64_t retained;
+	struct gh_share share; /* of the heap's bytes */
+	uint64_t objects;
+	struct gh_question *question;
+	uint32_t object; /* the first of them */
+	unsigned depth;
+};
+
+static void print_entry(struct gh_emit *emit, const void *member)
+{
+	const struct row *row = member;
+	struct gh_question *question = row->question;
+	fprintf(emit->out, "%*s", 2 * (int)(row->depth < MAX_INDENT ? row->depth : MAX_INDENT), "");
+	gh_names_print_object(emit->out, &question->names, row->object);
+	if (question->dominators.idom[row->object] == question->heap.count)
+		print_holder(question, row->object);
+}
+
+static const struct gh_column tree_columns[] = {
+    {"retained", GH_COL_NUMBER(struct row, retained)},
+    {"%", GH_COL_SHARE(struct row, share)},
+    {"objects", GH_COL_NUMBER(struct row, objects)},
+    {"object", GH_COL_PRINTED(print_entry)},
+    {0},
+};
+
+static void print_line(struct gh_question *question, struct gh_emit *emit,
 		       const struct gh_tree_line *line, unsigned depth)
 {
-	uint32_t object = line->object;
-	uint64_t retained = question->dominators.retained[object];
-	gh_table_number(table, "retained", retained);
-	gh_table_share(table, retained, question->heap.bytes);
-	gh_table_number(table, "objects", line->count);
-	printf("%*s", 2 * (int)(depth < MAX_INDENT ? depth : MAX_INDENT), "");
-	gh_table_object(table, &question->names, object);
-	if (question->dominators.idom[object] == question->heap.count)
-		print_holder(question, object);
-	gh_table_end(table);
+	uint64_t retained = question->dominators.retained[line->object];
+	struct row row = {
+	    .retained = retained,
+	    .share = {retained, question->heap.bytes},
+	    .objects = line->count,
+	    .question = question,
+	    .object = line->object,
+	    .depth = depth,
+	};
+	gh_emit_row(emit, tree_columns, &row);
 }
 
 /* Prints LINE and what is below it. */
-static void print_below(struct gh_question *question, struct gh_table *table,
+static void print_below(struct gh_question *question, struct gh_emit *emit,
 			const struct gh_tree_line *lines, uint32_t line)
 {
 	unsigned depth = 0;
 	uint32_t top = line;
 	for (;;) {
-		print_line(question, table, &lines[line], depth);
+		print_line(question, emit, &lines[line], depth);
 		if (lines[line].child != GH_HEAP_NONE) {
 			line = lines[line].child;
 			depth++;
@@ -67,13 +95,12 @@ static void print_below(struct gh_question *question, struct gh_table *table,
 
 static void print_tree(struct gh_question *question, const struct gh_tree *tree)
 {
-	static const char *const titles[] = {"retained", "%", "objects", "object"};
-	struct gh_table table = gh_table_start(&question->dump, false);
-	gh_table_titles(&table, titles, 4, 3);
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_TABLE, &question->dump, false);
+	gh_emit_titles(&emit, tree_columns);
 	for (size_t i = 0; i < tree->count; i++)
 		if (tree->lines[i].parent == GH_HEAP_NONE)
-			print_below(question, &table, tree->lines, (uint32_t)i);
-	gh_table_finish(&table, tree->seen);
+			print_below(question, &emit, tree->lines, (uint32_t)i);
+	gh_emit_finish(&emit, tree->seen);
 }
 
 static int print_text(struct gh_question *question)
@@ -89,28 +116,43 @@ static int print_text(struct gh_question *question)
 	return made ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 
-/* Each object by itself. */
+/* An object by itself. */
+struct object_row {
+	uint64_t retained;
+	uint64_t size;
+	struct gh_object object;
+	struct gh_known dominator; /* its address, if it is an object */
+};
+
 static int print_json(struct gh_question *question)
 {
+	static const struct gh_column columns[] = {
+	    {"retained", GH_COL_NUMBER(struct object_row, retained)},
+	    {"size", GH_COL_NUMBER(struct object_row, size)},
+	    GH_OBJECT(struct object_row, object),
+	    {"dominator", GH_COL_KNOWN_ADDRESS(struct object_row, dominator)},
+	    {0},
+	};
 	const struct gh_heap *heap = &question->heap;
 	const struct gh_dominators *dominators = &question->dominators;
-	struct gh_table table = gh_table_start(&question->dump, true);
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_TABLE, &question->dump, true);
 	struct gh_top top = {.limit = question->options->limit};
 	size_t count;
 	for (uint32_t i = 0; i < dominators->nreachable; i++)
 		gh_top_add(&top, dominators->retained[dominators->order[i]], dominators->order[i]);
 	const struct gh_top_item *items = gh_top_finish(&top, &count);
 	for (size_t i = 0; i < count; i++) {
-		uint32_t above = dominators->idom[items[i].number];
-		gh_table_number(&table, "retained", items[i].key);
-		gh_table_number(&table, "size", gh_heap_object(heap, items[i].number).size);
-		gh_table_object(&table, &question->names, items[i].number);
-		gh_table_key(&table, "dominator");
-		if (above == heap->count)
-			fputs("null", stdout);
-		else
-			printf("\"0x%" PRIx64 "\"", gh_heap_object(heap, above).address);
-		gh_table_end(&table);
+		uint32_t object = items[i].number;
+		uint32_t above = dominators->idom[object];
+		struct object_row row = {
+		    .retained = items[i].key,
+		    .size = gh_heap_object(heap, object).size,
+		    .object = gh_names_object(&question->names, object, 0),
+		};
+		if (above != heap->count)
+			row.dominator =
+			    (struct gh_known){gh_heap_object(heap, above).address, true};
+		gh_emit_row(&emit, columns, &row);
 	}
 	gh_top_free(&top);
 	return GH_EXIT_OK;

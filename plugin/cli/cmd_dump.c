@@ -1,40 +1,63 @@
 /* The commands that list a heap dump's records, a record a line. */
+#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "lib/util/escape.h"
 #include "plugin/cli/command.h"
-#include "plugin/cli/options.h"
+#include "plugin/cli/dump_list.h"
 #include "plugin/view/open_dump.h"
-#include "plugin/view/report.h"
-#include "plugin/view/row.h"
 
 /* A dump has millions of frames and roots. */
 #define OUTPUT_BUFFER (1 << 18)
 
-/* Prints what PRINT does of the dump that OPTIONS name. */
-static int print_dump(const struct gh_options *options, void (*print)(struct gh_row *row))
+int gh_dumplist_print(const struct gh_options *options, enum gh_emit_layout layout,
+		      void (*print)(struct gh_emit *emit))
 {
 	struct gh_dump dump;
 	if (!gh_dumpfile_open(&dump, options->file))
 		return GH_EXIT_INPUT;
 	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
-	struct gh_row row = {.dump = &dump, .json = options->json};
-	print(&row);
+	struct gh_emit emit = gh_emit_start(stdout, layout, &dump, options->json);
+	print(&emit);
 	gh_dump_close(&dump);
 	return GH_EXIT_OK;
 }
 
+/* A column's kind and member of a record. */
+#define NUMBER(member)      GH_COL_NUMBER(struct gh_dump_record, member)
+#define ADDRESS(member)     GH_COL_ADDRESS(struct gh_dump_record, member)
+#define BOOL(member)        GH_COL_BOOL(struct gh_dump_record, member)
+#define KNOWN_SLICE(member) GH_COL_KNOWN_SLICE(struct gh_dump_record, member)
+#define TYPE_NAME(member)   GH_COL_TYPE_NAME(struct gh_dump_record, member)
+
 /* Prints the records of KIND. */
-static void print_records(struct gh_row *row, enum gh_dump_kind kind,
-			  void (*print)(struct gh_row *row, const struct gh_dump_record *record))
+static void print_records(struct gh_emit *emit, enum gh_dump_kind kind,
+			  const struct gh_column *columns)
 {
 	struct gh_dump_record record;
-	for (size_t i = 0; i < gh_dump_count(row->dump, kind); i++) {
-		gh_dump_get(row->dump, kind, i, &record);
-		print(row, &record);
-		gh_row_end(row);
+	for (size_t i = 0; i < gh_dump_count(emit->dump, kind); i++) {
+		gh_dump_get(emit->dump, kind, i, &record);
+		gh_emit_row(emit, columns, &record);
 	}
 }
+
+/* The fields of RECORD, as pairs of kind and offset. */
+static void print_fields(struct gh_emit *emit, const void *record)
+{
+	static const char *const kinds[] = {"pointer", "string", "slice", "iface", "eface"};
+	struct gh_fields walk;
+	struct gh_field field;
+	gh_dump_fields(emit->dump, record, &walk);
+	while (gh_fields_next(&walk, &field)) {
+		gh_emit_next(emit);
+		fprintf(emit->out, "[\"%s\",%" PRIu64 "]", kinds[field.kind], field.offset);
+	}
+}
+
+#define FIELDS                                                                                     \
+	{                                                                                          \
+		"fields", GH_COL_LIST(print_fields), .only = GH_IN_JSON                            \
+	}
 
 /* The id of goroutine NUMBER. */
 static uint64_t goroutine_id(const struct gh_dump *dump, size_t number)
@@ -44,432 +67,303 @@ static uint64_t goroutine_id(const struct gh_dump *dump, size_t number)
 	return record.goroutine.id;
 }
 
-/* The address of a type, and its name. */
-static void print_type(struct gh_row *row, const char *key, const char *name_key, uint64_t address)
-{
-	gh_row_address(row, key, address);
-	gh_row_slice(row, name_key, gh_dumpfile_type_name(row->dump, address));
-}
+/* The goroutine that a row is of, before what it has itself. */
+struct owner {
+	struct gh_known id;
+};
 
-static void print_frame(struct gh_row *row, size_t number)
+static const struct gh_column owner_columns[] = {
+    {"goroutine", GH_COL_KNOWN_NUMBER(struct owner, id)},
+    {0},
+};
+
+static void print_frame(struct gh_emit *emit, struct owner owner, size_t number)
 {
+	static const struct gh_column first[] = {
+	    {"depth", NUMBER(frame.depth)},
+	    {"sp", ADDRESS(frame.sp)},
+	    {"size", NUMBER(frame.size)},
+	    {0},
+	};
+	static const struct gh_column parent[] = {{"parent_sp", ADDRESS(frame.parent_sp)}, {0}};
+	static const struct gh_column child[] = {{"child_sp", ADDRESS(frame.child_sp)}, {0}};
+	static const struct gh_column last[] = {
+	    {"entry", ADDRESS(frame.entry)},
+	    {"pc", ADDRESS(frame.pc)},
+	    {"continuation", ADDRESS(frame.continuation)},
+	    {"function", KNOWN_SLICE(frame.function)},
+	    FIELDS,
+	    {0},
+	};
+	bool prototype = emit->dump->format == GH_DUMP_PROTOTYPE;
 	struct gh_dump_record record;
-	gh_dump_get(row->dump, GH_DUMP_FRAME, number, &record);
-	const struct gh_dump_frame *frame = &record.frame;
-	gh_row_number(row, "depth", frame->depth);
-	gh_row_address(row, "sp", frame->sp);
-	gh_row_number(row, "size", frame->size);
-	if (row->dump->format == GH_DUMP_PROTOTYPE)
-		gh_row_address(row, "parent_sp", frame->parent_sp);
-	else
-		gh_row_address(row, "child_sp", frame->child_sp);
-	gh_row_address(row, "entry", frame->entry);
-	gh_row_address(row, "pc", frame->pc);
-	gh_row_address(row, "continuation", frame->continuation);
-	gh_row_slice(row, "function", frame->function);
-	gh_row_fields(row, &record);
-	gh_row_end(row);
+	gh_dump_get(emit->dump, GH_DUMP_FRAME, number, &record);
+	gh_emit_values(emit, owner_columns, &owner);
+	gh_emit_values(emit, first, &record);
+	gh_emit_values(emit, prototype ? parent : child, &record);
+	gh_emit_row(emit, last, &record);
 }
 
 /* Frames that no goroutine has are in the file before the first. */
-static void print_frames(struct gh_row *row)
+static void print_frames(struct gh_emit *emit)
 {
-	size_t first = row->dump->damage.orphan_frames;
-	for (size_t i = 0; i < first; i++) {
-		gh_row_slice(row, "goroutine", (struct gh_dump_slice){0});
-		print_frame(row, i);
-	}
-	for (size_t i = 0; i < row->dump->nstacks; i++) {
-		const struct gh_dump_stack *stack = gh_dump_stack(row->dump, i);
-		uint64_t id = goroutine_id(row->dump, i);
-		for (size_t f = 0; f < stack->nframes; f++) {
-			gh_row_number(row, "goroutine", id);
-			print_frame(row, stack->first_frame + f);
-		}
+	const struct gh_dump *dump = emit->dump;
+	for (size_t i = 0; i < dump->damage.orphan_frames; i++)
+		print_frame(emit, (struct owner){0}, i);
+	for (size_t i = 0; i < dump->nstacks; i++) {
+		const struct gh_dump_stack *stack = gh_dump_stack(dump, i);
+		struct owner owner = {{goroutine_id(dump, i), true}};
+		for (size_t f = 0; f < stack->nframes; f++)
+			print_frame(emit, owner, stack->first_frame + f);
 	}
 }
 
 int gh_cmd_frames(const struct gh_options *options)
 {
-	return print_dump(options, print_frames);
+	return gh_dumplist_print(options, GH_EMIT_ROWS, print_frames);
 }
 
-static void print_type_record(struct gh_row *row, const struct gh_dump_record *record)
+static void print_types(struct gh_emit *emit)
 {
-	gh_row_address(row, "address", record->type.address);
-	gh_row_number(row, "size", record->type.size);
-	gh_row_bool(row, "indirect", record->type.indirect);
-	gh_row_slice(row, "name", record->type.name);
-	gh_row_fields(row, record);
-}
-
-static void print_types(struct gh_row *row)
-{
-	print_records(row, GH_DUMP_TYPE, print_type_record);
+	static const struct gh_column columns[] = {
+	    {"address", ADDRESS(type.address)},
+	    {"size", NUMBER(type.size)},
+	    {"indirect", BOOL(type.indirect)},
+	    {"name", KNOWN_SLICE(type.name)},
+	    FIELDS,
+	    {0},
+	};
+	print_records(emit, GH_DUMP_TYPE, columns);
 }
 
 int gh_dump_types(const struct gh_options *options)
 {
-	return print_dump(options, print_types);
+	return gh_dumplist_print(options, GH_EMIT_ROWS, print_types);
 }
 
 /* Formats to 1.3 have the one, later ones the other. */
-static void print_itab(struct gh_row *row, const struct gh_dump_record *record)
+static void print_itabs(struct gh_emit *emit)
 {
-	gh_row_address(row, "address", record->itab.address);
-	if (row->dump->format <= GH_DUMP_1_3)
-		gh_row_bool(row, "indirect", record->itab.indirect);
-	else
-		print_type(row, "type", "type_name", record->itab.type);
-}
-
-static void print_itabs(struct gh_row *row)
-{
-	print_records(row, GH_DUMP_ITAB, print_itab);
+	static const struct gh_column old[] = {
+	    {"address", ADDRESS(itab.address)},
+	    {"indirect", BOOL(itab.indirect)},
+	    {0},
+	};
+	static const struct gh_column columns[] = {
+	    {"address", ADDRESS(itab.address)},
+	    {"type", ADDRESS(itab.type)},
+	    {"type_name", TYPE_NAME(itab.type)},
+	    {0},
+	};
+	print_records(emit, GH_DUMP_ITAB, emit->dump->format <= GH_DUMP_1_3 ? old : columns);
 }
 
 int gh_cmd_itabs(const struct gh_options *options)
 {
-	return print_dump(options, print_itabs);
+	return gh_dumplist_print(options, GH_EMIT_ROWS, print_itabs);
 }
 
-/* A root of this KIND at ADDRESS, which points to POINTER. */
-static void print_root(struct gh_row *row, const char *kind, uint64_t address, uint64_t pointer)
+static void print_finalizer_state(struct gh_emit *emit, const void *record)
 {
-	gh_row_text(row, "kind", kind);
-	gh_row_address(row, "address", address);
-	gh_row_address(row, "pointer", pointer);
+	const struct gh_dump_record *finalizer = record;
+	gh_escape_either(emit->out, finalizer->kind == GH_DUMP_FINALIZER ? "registered" : "queued",
+			 emit->json);
 }
 
-static void print_other_root(struct gh_row *row, const struct gh_dump_record *record)
+static void print_finalizers(struct gh_emit *emit)
 {
-	print_root(row, "other", 0, record->other_root.pointer);
-	gh_row_slice(row, "description", record->other_root.description);
-}
-
-static void print_stack_root(struct gh_row *row, const struct gh_dump_record *record)
-{
-	print_root(row, "stack", record->stack_root.address, record->stack_root.pointer);
-	gh_row_address(row, "description", record->stack_root.sp);
-}
-
-static void print_data_root(struct gh_row *row, const struct gh_dump_record *record)
-{
-	print_root(row, "data", record->data_root.address, record->data_root.pointer);
-	gh_row_slice(row, "description", (struct gh_dump_slice){0});
-}
-
-/* The pointers that are not nil in CONTENTS at ADDRESS, whose fields are RECORD's. */
-static void print_pointers(struct gh_row *row, const char *kind, uint64_t address,
-			   struct gh_dump_slice contents, const struct gh_dump_record *record,
-			   struct gh_dump_slice description)
-{
-	struct gh_fields walk;
-	struct gh_field field;
-	gh_dump_fields(row->dump, record, &walk);
-	while (gh_fields_next(&walk, &field)) {
-		/* Of an interface, the data word. */
-		if (field.kind == GH_FIELD_IFACE || field.kind == GH_FIELD_EFACE)
-			field.offset += row->dump->word;
-		struct gh_cursor cur = gh_dump_bytes(row->dump, contents);
-		gh_cursor_seek(&cur, field.offset);
-		uint64_t pointer = gh_cursor_uint(&cur, row->dump->word);
-		if (pointer == 0)
-			continue;
-		print_root(row, kind, address + field.offset, pointer);
-		gh_row_slice(row, "description", description);
-		gh_row_end(row);
-	}
-}
-
-static void print_segment_roots(struct gh_row *row, enum gh_dump_kind kind)
-{
-	struct gh_dump_record record;
-	for (size_t i = 0; i < gh_dump_count(row->dump, kind); i++) {
-		gh_dump_get(row->dump, kind, i, &record);
-		print_pointers(row, kind == GH_DUMP_DATA ? "data" : "bss", record.segment.address,
-			       record.segment.contents, &record, (struct gh_dump_slice){0});
-	}
-}
-
-static void print_frame_roots(struct gh_row *row)
-{
-	struct gh_dump_record record;
-	for (size_t i = 0; i < gh_dump_count(row->dump, GH_DUMP_FRAME); i++) {
-		gh_dump_get(row->dump, GH_DUMP_FRAME, i, &record);
-		print_pointers(row, "stack", record.frame.sp, record.frame.contents, &record,
-			       record.frame.function);
-	}
-}
-
-/* A root of this KIND without a description. */
-static void print_plain_root(struct gh_row *row, const char *kind, uint64_t address,
-			     uint64_t pointer)
-{
-	if (pointer == 0)
-		return;
-	print_root(row, kind, address, pointer);
-	gh_row_slice(row, "description", (struct gh_dump_slice){0});
-	gh_row_end(row);
-}
-
-static void print_goroutine_roots(struct gh_row *row)
-{
-	struct gh_dump_record record;
-	for (size_t i = 0; i < gh_dump_count(row->dump, GH_DUMP_GOROUTINE); i++) {
-		gh_dump_get(row->dump, GH_DUMP_GOROUTINE, i, &record);
-		const struct gh_dump_goroutine *goroutine = &record.goroutine;
-		print_plain_root(row, "goroutine", goroutine->descriptor, goroutine->context);
-		print_plain_root(row, "goroutine", goroutine->descriptor, goroutine->top_defer);
-		print_plain_root(row, "goroutine", goroutine->descriptor, goroutine->top_panic);
-	}
-}
-
-static void print_call_roots(struct gh_row *row)
-{
-	struct gh_dump_record record;
-	for (size_t i = 0; i < gh_dump_count(row->dump, GH_DUMP_DEFER); i++) {
-		gh_dump_get(row->dump, GH_DUMP_DEFER, i, &record);
-		print_plain_root(row, "defer", record.defer.record, record.defer.func_value);
-	}
-	for (size_t i = 0; i < gh_dump_count(row->dump, GH_DUMP_PANIC); i++) {
-		gh_dump_get(row->dump, GH_DUMP_PANIC, i, &record);
-		print_plain_root(row, "panic", record.panic.record, record.panic.argument_data);
-	}
-}
-
-/* Go has one finalizer for an object: the pointers of one are not printed again. SEEN has a bit for
- * each. */
-static void print_object_roots(struct gh_row *row, uint64_t address, uint8_t *seen)
-{
-	size_t number = gh_dump_find_object(row->dump, address);
-	if (number == GH_DUMP_NONE || (seen[number / 8] & 1U << number % 8) != 0)
-		return;
-	seen[number / 8] |= (uint8_t)(1U << number % 8);
-	struct gh_dump_record record;
-	gh_dump_get(row->dump, GH_DUMP_OBJECT, number, &record);
-	print_pointers(row, "finalizer", record.object.address, record.object.contents, &record,
-		       (struct gh_dump_slice){0});
-}
-
-/* Go's collector keeps what an object with a finalizer points to, and not the object. */
-static void print_finalizer_roots(struct gh_row *row)
-{
-	struct gh_dump_record record;
-	uint8_t *seen = calloc(gh_dump_count(row->dump, GH_DUMP_OBJECT) / 8 + 1, 1);
-	for (size_t i = 0; seen != NULL && i < gh_dump_count(row->dump, GH_DUMP_FINALIZER); i++) {
-		gh_dump_get(row->dump, GH_DUMP_FINALIZER, i, &record);
-		print_plain_root(row, "finalizer", record.finalizer.object,
-				 record.finalizer.func_value);
-		print_object_roots(row, record.finalizer.object, seen);
-	}
-	free(seen);
-	for (size_t i = 0; i < gh_dump_count(row->dump, GH_DUMP_QUEUED_FINALIZER); i++) {
-		gh_dump_get(row->dump, GH_DUMP_QUEUED_FINALIZER, i, &record);
-		const struct gh_dump_finalizer *finalizer = &record.finalizer;
-		print_plain_root(row, "queued finalizer", 0, finalizer->object);
-		print_plain_root(row, "queued finalizer", 0, finalizer->func_value);
-	}
-}
-
-static void print_roots(struct gh_row *row)
-{
-	print_records(row, GH_DUMP_OTHER_ROOT, print_other_root);
-	print_segment_roots(row, GH_DUMP_DATA);
-	print_segment_roots(row, GH_DUMP_BSS);
-	print_records(row, GH_DUMP_DATA_ROOT, print_data_root);
-	print_frame_roots(row);
-	print_records(row, GH_DUMP_STACK_ROOT, print_stack_root);
-	print_goroutine_roots(row);
-	print_call_roots(row);
-	print_finalizer_roots(row);
-}
-
-int gh_cmd_roots(const struct gh_options *options)
-{
-	return print_dump(options, print_roots);
-}
-
-static void print_finalizer(struct gh_row *row, const struct gh_dump_record *record)
-{
-	const struct gh_dump_finalizer *finalizer = &record->finalizer;
-	gh_row_text(row, "state", record->kind == GH_DUMP_FINALIZER ? "registered" : "queued");
-	gh_row_address(row, "object", finalizer->object);
-	gh_row_address(row, "func_value", finalizer->func_value);
-	gh_row_address(row, "entry", finalizer->entry);
-	print_type(row, "argument_type", "argument_type_name", finalizer->argument_type);
-	print_type(row, "object_type", "object_type_name", finalizer->object_type);
-}
-
-static void print_finalizers(struct gh_row *row)
-{
-	print_records(row, GH_DUMP_FINALIZER, print_finalizer);
-	print_records(row, GH_DUMP_QUEUED_FINALIZER, print_finalizer);
+	static const struct gh_column columns[] = {
+	    {"state", GH_COL_PRINTED(print_finalizer_state)},
+	    {"object", ADDRESS(finalizer.object)},
+	    {"func_value", ADDRESS(finalizer.func_value)},
+	    {"entry", ADDRESS(finalizer.entry)},
+	    {"argument_type", ADDRESS(finalizer.argument_type)},
+	    {"argument_type_name", TYPE_NAME(finalizer.argument_type)},
+	    {"object_type", ADDRESS(finalizer.object_type)},
+	    {"object_type_name", TYPE_NAME(finalizer.object_type)},
+	    {0},
+	};
+	print_records(emit, GH_DUMP_FINALIZER, columns);
+	print_records(emit, GH_DUMP_QUEUED_FINALIZER, columns);
 }
 
 int gh_cmd_finalizers(const struct gh_options *options)
 {
-	return print_dump(options, print_finalizers);
+	return gh_dumplist_print(options, GH_EMIT_ROWS, print_finalizers);
 }
 
-/* Prints the id of each goroutine's defers or panics before them. Those before any goroutine have
- * none. */
-static void print_owned(struct gh_row *row, enum gh_dump_kind kind,
-			void (*print)(struct gh_row *row, const struct gh_dump_record *record))
+/* Prints each goroutine's defers or panics. Those before any goroutine are of none. */
+static void print_owned(struct gh_emit *emit, enum gh_dump_kind kind,
+			const struct gh_column *columns)
 {
-	const struct gh_dump *dump = row->dump;
+	const struct gh_dump *dump = emit->dump;
 	struct gh_dump_record record;
-	size_t owner = 0;
+	size_t goroutine = 0;
 	for (size_t i = 0; i < gh_dump_count(dump, kind); i++) {
-		for (; owner < dump->nstacks; owner++) {
-			const struct gh_dump_stack *stack = gh_dump_stack(dump, owner);
-			size_t end = kind == GH_DUMP_DEFER ? stack->first_defer + stack->ndefers
-							   : stack->first_panic + stack->npanics;
-			if (i < end)
-				break;
+		struct owner owner = {0};
+		for (; goroutine < dump->nstacks; goroutine++) {
+			const struct gh_dump_stack *stack = gh_dump_stack(dump, goroutine);
+			bool defers = kind == GH_DUMP_DEFER;
+			size_t first = defers ? stack->first_defer : stack->first_panic;
+			if (i >= first + (defers ? stack->ndefers : stack->npanics))
+				continue;
+			if (i >= first)
+				owner.id = (struct gh_known){goroutine_id(dump, goroutine), true};
+			break;
 		}
-		const struct gh_dump_stack *stack =
-		    owner < dump->nstacks ? gh_dump_stack(dump, owner) : NULL;
-		if (stack != NULL &&
-		    i >= (kind == GH_DUMP_DEFER ? stack->first_defer : stack->first_panic))
-			gh_row_number(row, "goroutine", goroutine_id(dump, owner));
-		else
-			gh_row_slice(row, "goroutine", (struct gh_dump_slice){0});
 		gh_dump_get(dump, kind, i, &record);
-		print(row, &record);
-		gh_row_end(row);
+		gh_emit_values(emit, owner_columns, &owner);
+		gh_emit_row(emit, columns, &record);
 	}
 }
 
-static void print_defer(struct gh_row *row, const struct gh_dump_record *record)
+static void print_defers(struct gh_emit *emit)
 {
-	const struct gh_dump_defer *defer = &record->defer;
-	gh_row_address(row, "record", defer->record);
-	gh_row_address(row, "argp", defer->argp);
-	gh_row_address(row, "pc", defer->pc);
-	gh_row_address(row, "func_value", defer->func_value);
-	gh_row_address(row, "entry", defer->entry);
-	gh_row_address(row, "next", defer->next);
-}
-
-static void print_defers(struct gh_row *row)
-{
-	print_owned(row, GH_DUMP_DEFER, print_defer);
+	static const struct gh_column columns[] = {
+	    {"record", ADDRESS(defer.record)},
+	    {"argp", ADDRESS(defer.argp)},
+	    {"pc", ADDRESS(defer.pc)},
+	    {"func_value", ADDRESS(defer.func_value)},
+	    {"entry", ADDRESS(defer.entry)},
+	    {"next", ADDRESS(defer.next)},
+	    {0},
+	};
+	print_owned(emit, GH_DUMP_DEFER, columns);
 }
 
 int gh_cmd_defers(const struct gh_options *options)
 {
-	return print_dump(options, print_defers);
+	return gh_dumplist_print(options, GH_EMIT_ROWS, print_defers);
 }
 
-static void print_panic(struct gh_row *row, const struct gh_dump_record *record)
+static void print_panics(struct gh_emit *emit)
 {
-	const struct gh_dump_panic *panic = &record->panic;
-	gh_row_address(row, "record", panic->record);
-	print_type(row, "argument_type", "argument_type_name", panic->argument_type);
-	gh_row_address(row, "argument_data", panic->argument_data);
-	gh_row_address(row, "defer", panic->defer);
-	gh_row_address(row, "next", panic->next);
-}
-
-static void print_panics(struct gh_row *row)
-{
-	print_owned(row, GH_DUMP_PANIC, print_panic);
+	static const struct gh_column columns[] = {
+	    {"record", ADDRESS(panic.record)},
+	    {"argument_type", ADDRESS(panic.argument_type)},
+	    {"argument_type_name", TYPE_NAME(panic.argument_type)},
+	    {"argument_data", ADDRESS(panic.argument_data)},
+	    {"defer", ADDRESS(panic.defer)},
+	    {"next", ADDRESS(panic.next)},
+	    {0},
+	};
+	print_owned(emit, GH_DUMP_PANIC, columns);
 }
 
 int gh_cmd_panics(const struct gh_options *options)
 {
-	return print_dump(options, print_panics);
+	return gh_dumplist_print(options, GH_EMIT_ROWS, print_panics);
 }
 
-static void print_thread(struct gh_row *row, const struct gh_dump_record *record)
+static void print_threads(struct gh_emit *emit)
 {
-	gh_row_number(row, "id", record->thread.id);
-	gh_row_number(row, "os_id", record->thread.os_id);
-	gh_row_address(row, "descriptor", record->thread.descriptor);
-}
-
-static void print_threads(struct gh_row *row)
-{
-	print_records(row, GH_DUMP_THREAD, print_thread);
+	static const struct gh_column columns[] = {
+	    {"id", NUMBER(thread.id)},
+	    {"os_id", NUMBER(thread.os_id)},
+	    {"descriptor", ADDRESS(thread.descriptor)},
+	    {0},
+	};
+	print_records(emit, GH_DUMP_THREAD, columns);
 }
 
 int gh_cmd_threads(const struct gh_options *options)
 {
-	return print_dump(options, print_threads);
+	return gh_dumplist_print(options, GH_EMIT_ROWS, print_threads);
 }
 
 /* The pauses of the latest garbage collections, latest first; there is room for so many only. */
-static void print_pauses(struct gh_report *report, const struct gh_dump_memstats *stats)
+static void print_pauses(struct gh_emit *emit, const void *record)
 {
+	const struct gh_dump_memstats *stats = &((const struct gh_dump_record *)record)->memstats;
 	uint64_t count = stats->ngc < GH_DUMP_PAUSES ? stats->ngc : GH_DUMP_PAUSES;
-	gh_report_key(report, "pause_ns");
-	if (report->json)
-		putchar('[');
 	for (uint64_t i = 0; i < count; i++)
-		printf("%s%llu",
-		       i == 0         ? ""
-		       : report->json ? ","
-				      : " ",
-		       (unsigned long long)stats->pauses[(stats->ngc - 1 - i) % GH_DUMP_PAUSES]);
-	fputs(report->json ? "]" : "\n", stdout);
+		gh_emit_item_number(emit, stats->pauses[(stats->ngc - 1 - i) % GH_DUMP_PAUSES]);
 }
 
-static void print_memstats(struct gh_row *row)
+#define COUNTER(name) NUMBER(memstats.counters[GH_DUMP_##name])
+
+static void print_memstats(struct gh_emit *emit)
 {
-	static const char *const names[GH_DUMP_COUNTERS] = {
-	    "alloc",         "total_alloc",  "sys",         "lookups",       "mallocs",
-	    "frees",         "heap_alloc",   "heap_sys",    "heap_idle",     "heap_inuse",
-	    "heap_released", "heap_objects", "stack_inuse", "stack_sys",     "mspan_inuse",
-	    "mspan_sys",     "mcache_inuse", "mcache_sys",  "buckhash_sys",  "gc_sys",
-	    "other_sys",     "next_gc",      "last_gc",     "pause_total_ns"};
-	struct gh_report report = {.json = row->json};
-	if (gh_dump_count(row->dump, GH_DUMP_MEMSTATS) > 0) {
+	static const struct gh_column columns[] = {
+	    {"alloc", COUNTER(ALLOC)},
+	    {"total_alloc", COUNTER(TOTAL_ALLOC)},
+	    {"sys", COUNTER(SYS)},
+	    {"lookups", COUNTER(LOOKUPS)},
+	    {"mallocs", COUNTER(MALLOCS)},
+	    {"frees", COUNTER(FREES)},
+	    {"heap_alloc", COUNTER(HEAP_ALLOC)},
+	    {"heap_sys", COUNTER(HEAP_SYS)},
+	    {"heap_idle", COUNTER(HEAP_IDLE)},
+	    {"heap_inuse", COUNTER(HEAP_INUSE)},
+	    {"heap_released", COUNTER(HEAP_RELEASED)},
+	    {"heap_objects", COUNTER(HEAP_OBJECTS)},
+	    {"stack_inuse", COUNTER(STACK_INUSE)},
+	    {"stack_sys", COUNTER(STACK_SYS)},
+	    {"mspan_inuse", COUNTER(MSPAN_INUSE)},
+	    {"mspan_sys", COUNTER(MSPAN_SYS)},
+	    {"mcache_inuse", COUNTER(MCACHE_INUSE)},
+	    {"mcache_sys", COUNTER(MCACHE_SYS)},
+	    {"buckhash_sys", COUNTER(BUCKHASH_SYS)},
+	    {"gc_sys", COUNTER(GC_SYS)},
+	    {"other_sys", COUNTER(OTHER_SYS)},
+	    {"next_gc", COUNTER(NEXT_GC)},
+	    {"last_gc", COUNTER(LAST_GC)},
+	    {"pause_total_ns", COUNTER(PAUSE_TOTAL)},
+	    {"num_gc", NUMBER(memstats.ngc)},
+	    {"pause_ns", GH_COL_LIST(print_pauses)},
+	    {0},
+	};
+	if (gh_dump_count(emit->dump, GH_DUMP_MEMSTATS) > 0) {
 		struct gh_dump_record record;
-		gh_dump_get(row->dump, GH_DUMP_MEMSTATS, 0, &record);
-		for (unsigned i = 0; i < GH_DUMP_COUNTERS; i++)
-			gh_report_number(&report, names[i], record.memstats.counters[i]);
-		gh_report_number(&report, "num_gc", record.memstats.ngc);
-		print_pauses(&report, &record.memstats);
+		gh_dump_get(emit->dump, GH_DUMP_MEMSTATS, 0, &record);
+		gh_emit_values(emit, columns, &record);
 	}
-	gh_report_end(&report);
+	gh_emit_end(emit);
 }
 
 int gh_cmd_memstats(const struct gh_options *options)
 {
-	return print_dump(options, print_memstats);
+	return gh_dumplist_print(options, GH_EMIT_REPORT, print_memstats);
 }
 
-static void report_slice(struct gh_report *report, const struct gh_row *row, const char *key,
-			 struct gh_dump_slice slice)
+static void print_params(struct gh_emit *emit)
 {
-	gh_report_key(report, key);
-	gh_print_slice(stdout, row->dump, slice, report->json);
-	if (!report->json)
-		putchar('\n');
-}
-
-static void print_params(struct gh_row *row)
-{
-	const struct gh_dump *dump = row->dump;
-	const struct gh_dump_params *params = &dump->params;
-	struct gh_report report = {.json = row->json};
-	gh_report_text(&report, "format", gh_dump_format_name(dump->format));
-	gh_report_bool(&report, "big_endian", params->big_endian);
-	gh_report_number(&report, "pointer_size", params->pointer_size);
+	struct params {
+		const char *format;
+		const char *machine;
+		struct gh_dump_params params;
+	};
+	static const struct gh_column first[] = {
+	    {"format", GH_COL_TEXT(struct params, format)},
+	    {"big_endian", GH_COL_BOOL(struct params, params.big_endian)},
+	    {"pointer_size", GH_COL_NUMBER(struct params, params.pointer_size)},
+	    {0},
+	};
+	static const struct gh_column old[] = {
+	    {"channel_header", GH_COL_NUMBER(struct params, params.channel_header)}, {0}};
+	static const struct gh_column heap[] = {
+	    {"heap_start", GH_COL_ADDRESS(struct params, params.heap_start)},
+	    {"heap_end", GH_COL_ADDRESS(struct params, params.heap_end)},
+	    {0},
+	};
+	static const struct gh_column last[] = {
+	    {"machine", GH_COL_TEXT(struct params, machine)},
+	    {"experiment", GH_COL_SLICE(struct params, params.experiment)},
+	    {"cpus", GH_COL_NUMBER(struct params, params.ncpu)},
+	    {0},
+	};
+	const struct gh_dump *dump = emit->dump;
+	struct params row = {gh_dump_format_name(dump->format), dump->goarch, dump->params};
+	gh_emit_values(emit, first, &row);
 	if (dump->format <= GH_DUMP_1_3)
-		gh_report_number(&report, "channel_header", params->channel_header);
-	gh_report_address(&report, "heap_start", params->heap_start);
-	gh_report_address(&report, "heap_end", params->heap_end);
-	if (dump->format != GH_DUMP_PROTOTYPE) {
-		gh_report_text(&report, "machine", dump->goarch);
-		report_slice(&report, row, "experiment", params->experiment);
-		gh_report_number(&report, "cpus", params->ncpu);
-	}
-	gh_report_end(&report);
+		gh_emit_values(emit, old, &row);
+	gh_emit_values(emit, heap, &row);
+	if (dump->format != GH_DUMP_PROTOTYPE)
+		gh_emit_values(emit, last, &row);
+	gh_emit_end(emit);
 }
 
 int gh_cmd_params(const struct gh_options *options)
 {
-	return print_dump(options, print_params);
+	return gh_dumplist_print(options, GH_EMIT_REPORT, print_params);
 }

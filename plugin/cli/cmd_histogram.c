@@ -8,18 +8,27 @@
 #include "plugin/cli/groups.h"
 #include "plugin/view/top.h"
 
-/* The largest object is where to go on from, with `goheap path'. */
-static void print_row(struct gh_table *table, const struct gh_histogram_row *row,
-		      const struct gh_groups *groups, uint32_t number, uint64_t bytes)
+/* A group, as it is printed. */
+struct row {
+	uint64_t objects;
+	uint64_t bytes;
+	struct gh_share share; /* of all bytes */
+	uint64_t retained;
+	uint64_t largest; /* an address: where to go on from, with `goheap path' */
+	const char *name;
+};
+
+static struct row make_row(const struct gh_histogram_row *row, const struct gh_groups *groups,
+			   uint32_t number, uint64_t bytes)
 {
-	gh_table_number(table, "objects", row->objects);
-	gh_table_number(table, "bytes", row->bytes);
-	gh_table_share(table, row->bytes, bytes);
-	gh_table_number(table, "retained", row->retained);
-	gh_table_address(table, "largest",
-			 gh_heap_object(groups->names->heap, row->largest).address);
-	gh_groups_print(groups, gh_groups_name(groups, number), table);
-	gh_table_end(table);
+	return (struct row){
+	    .objects = row->objects,
+	    .bytes = row->bytes,
+	    .share = {row->bytes, bytes},
+	    .retained = row->retained,
+	    .largest = gh_heap_object(groups->names->heap, row->largest).address,
+	    .name = gh_groups_name(groups, number),
+	};
 }
 
 /* How many hundredths of WHOLE a PART is, rounded down. */
@@ -43,9 +52,17 @@ static void print_typed(const struct gh_typing *typing)
 static void print_rows(const struct gh_question *question, const struct gh_groups *groups,
 		       const struct gh_histogram_row *rows)
 {
-	const char *const titles[] = {"objects",  "bytes",    "%",
-				      "retained", "@largest", gh_groups_title(groups)};
-	struct gh_table table = gh_table_start(&question->dump, question->options->json);
+	const struct gh_column columns[] = {
+	    {"objects", GH_COL_NUMBER(struct row, objects)},
+	    {"bytes", GH_COL_NUMBER(struct row, bytes)},
+	    {"%", GH_COL_SHARE(struct row, share), .only = GH_IN_TEXT},
+	    {"retained", GH_COL_NUMBER(struct row, retained)},
+	    {"largest", GH_COL_ADDRESS(struct row, largest)},
+	    gh_groups_column(groups, offsetof(struct row, name)),
+	    {0},
+	};
+	bool json = question->options->json;
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_TABLE, &question->dump, json);
 	struct gh_top top = {.limit = question->options->limit};
 	uint64_t groups_seen = 0;
 	size_t count;
@@ -56,11 +73,14 @@ static void print_rows(const struct gh_question *question, const struct gh_group
 		groups_seen++;
 	}
 	const struct gh_top_item *items = gh_top_finish(&top, &count);
-	gh_table_titles(&table, titles, 6, 5);
-	for (size_t i = 0; i < count; i++)
-		print_row(&table, &rows[items[i].number], groups, items[i].number, top.total);
-	gh_table_finish(&table, groups_seen);
-	if (!table.row.json) {
+	gh_emit_titles(&emit, columns);
+	for (size_t i = 0; i < count; i++) {
+		uint32_t number = items[i].number;
+		struct row row = make_row(&rows[number], groups, number, top.total);
+		gh_emit_row(&emit, columns, &row);
+	}
+	gh_emit_finish(&emit, groups_seen);
+	if (!json) {
 		gh_print_count(question->heap.count, "object");
 		fputs(" of ", stdout);
 		gh_print_count(top.total, "byte");

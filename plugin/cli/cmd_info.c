@@ -2,9 +2,9 @@
 #include "lib/elf/buildinfo.h"
 #include "plugin/cli/command.h"
 #include "plugin/cli/options.h"
+#include "plugin/view/emit.h"
 #include "plugin/view/open_dump.h"
 #include "plugin/view/open_program.h"
-#include "plugin/view/report.h"
 
 static const char *format_name(enum gh_pclntab_format format)
 {
@@ -25,78 +25,129 @@ static const char *format_name(enum gh_pclntab_format format)
 	return NULL;
 }
 
-/* Go before 1.19 or so compressed its DWARF into sections of a name of their own. */
-static void print_build(struct gh_report *report, const struct gh_image *image)
-{
-	struct gh_buildinfo info;
-	gh_buildinfo_read(&info, image);
-	gh_report_text(report, "go_version", info.go_version);
-	gh_report_text(report, "main_package", info.path);
-	gh_report_text(report, "module", info.module);
-	gh_report_text(report, "go_build_id", info.go_build_id);
-	gh_report_text(report, "gnu_build_id", info.gnu_build_id);
-	gh_buildinfo_free(&info);
-}
+/* What is told of a program. */
+struct program_report {
+	const char *file;
+	const char *machine;
+	const char *go_version;
+	const char *main_package;
+	const char *module;
+	const char *go_build_id;
+	const char *gnu_build_id;
+	const char *format;
+	uint64_t address; /* of the function table */
+	uint64_t functions;
+	uint64_t files;
+	bool pie;
+	bool stripped;
+	bool dwarf;
+};
 
-static void print_report(struct gh_report *report, const struct gh_program *program)
+static const struct gh_column program_columns[] = {
+    {"file", GH_COL_TEXT(struct program_report, file)},
+    {"machine", GH_COL_TEXT(struct program_report, machine)},
+    {"go_version", GH_COL_TEXT(struct program_report, go_version)},
+    {"main_package", GH_COL_TEXT(struct program_report, main_package)},
+    {"module", GH_COL_TEXT(struct program_report, module)},
+    {"go_build_id", GH_COL_TEXT(struct program_report, go_build_id)},
+    {"gnu_build_id", GH_COL_TEXT(struct program_report, gnu_build_id)},
+    {"pclntab_format", GH_COL_TEXT(struct program_report, format)},
+    {"pclntab_address", GH_COL_ADDRESS(struct program_report, address)},
+    {"functions", GH_COL_NUMBER(struct program_report, functions)},
+    {"files", GH_COL_NUMBER(struct program_report, files)},
+    {"pie", GH_COL_BOOL(struct program_report, pie)},
+    {"stripped", GH_COL_BOOL(struct program_report, stripped)},
+    {"dwarf", GH_COL_BOOL(struct program_report, dwarf)},
+    {0},
+};
+
+static void print_program(const struct gh_program *program, bool json)
 {
 	const struct gh_image *image = &program->image;
 	const struct gh_pclntab *tab = &program->tab;
-	gh_report_text(report, "file", image->path);
-	gh_report_text(report, "machine", image->arch->goarch);
-	print_build(report, image);
-	gh_report_text(report, "pclntab_format", format_name(tab->format));
-	gh_report_address(report, "pclntab_address", tab->address);
-	gh_report_number(report, "functions", tab->nfunc);
-	gh_report_number(report, "files", tab->nfiles);
-	gh_report_bool(report, "pie", gh_image_is_pie(image));
-	gh_report_bool(report, "stripped", gh_image_section(image, ".symtab") == NULL);
-	gh_report_bool(report, "dwarf", gh_image_has_dwarf(image));
-	gh_report_end(report);
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_REPORT, NULL, json);
+	struct gh_buildinfo build;
+	gh_buildinfo_read(&build, image);
+	struct program_report report = {
+	    .file = image->path,
+	    .machine = image->arch->goarch,
+	    .go_version = build.go_version,
+	    .main_package = build.path,
+	    .module = build.module,
+	    .go_build_id = build.go_build_id,
+	    .gnu_build_id = build.gnu_build_id,
+	    .format = format_name(tab->format),
+	    .address = tab->address,
+	    .functions = tab->nfunc,
+	    .files = tab->nfiles,
+	    .pie = gh_image_is_pie(image),
+	    .stripped = gh_image_section(image, ".symtab") == NULL,
+	    .dwarf = gh_image_has_dwarf(image),
+	};
+	gh_emit_row(&emit, program_columns, &report);
+	gh_buildinfo_free(&build);
 }
 
-static void report_count(struct gh_report *report, const char *key, const struct gh_dump *dump,
-			 enum gh_dump_kind kind)
-{
-	gh_report_number(report, key, gh_dump_count(dump, kind));
-}
+/* What is told of a heap dump. */
+struct dump_report {
+	const char *file;
+	const char *format;
+	struct gh_dump_slice version; /* Go's */
+	const char *machine;
+	uint64_t word; /* in bytes */
+	bool big_endian;
+	uint64_t counts[GH_DUMP_KINDS]; /* of records, by kind */
+	uint64_t object_bytes;
+	uint64_t stack_bytes;
+	uint64_t segment_bytes;
+	bool whole;
+};
 
-static void report_version(struct gh_report *report, const struct gh_dump *dump)
+#define COUNT(kind) GH_COL_NUMBER(struct dump_report, counts[GH_DUMP_##kind])
+
+static const struct gh_column dump_columns[] = {
+    {"file", GH_COL_TEXT(struct dump_report, file)},
+    {"heap_dump_format", GH_COL_TEXT(struct dump_report, format)},
+    {"go_version", GH_COL_KNOWN_SLICE(struct dump_report, version)},
+    {"machine", GH_COL_TEXT(struct dump_report, machine)},
+    {"pointer_size", GH_COL_NUMBER(struct dump_report, word)},
+    {"big_endian", GH_COL_BOOL(struct dump_report, big_endian)},
+    {"goroutines", COUNT(GOROUTINE)},
+    {"stack_frames", COUNT(FRAME)},
+    {"objects", COUNT(OBJECT)},
+    {"object_bytes", GH_COL_NUMBER(struct dump_report, object_bytes)},
+    {"stack_bytes", GH_COL_NUMBER(struct dump_report, stack_bytes)},
+    {"segment_bytes", GH_COL_NUMBER(struct dump_report, segment_bytes)},
+    {"types", COUNT(TYPE)},
+    {"itabs", COUNT(ITAB)},
+    {"finalizers", COUNT(FINALIZER)},
+    {"queued", COUNT(QUEUED_FINALIZER)},
+    {"threads", COUNT(THREAD)},
+    {"profile_records", COUNT(PROFILE)},
+    {"samples", COUNT(SAMPLE)},
+    {"whole", GH_COL_BOOL(struct dump_report, whole)},
+    {0},
+};
+
+static void print_dump(const struct gh_dump *dump, bool json)
 {
 	struct gh_dump_slice version = gh_dump_go_version(dump);
-	if (version.size == 0) {
-		gh_report_text(report, "go_version", NULL);
-		return;
-	}
-	gh_report_key(report, "go_version");
-	gh_print_slice(stdout, dump, version, report->json);
-	if (!report->json)
-		putchar('\n');
-}
-
-static void report_dump(struct gh_report *report, const struct gh_dump *dump)
-{
-	gh_report_text(report, "file", dump->path);
-	gh_report_text(report, "heap_dump_format", gh_dump_format_name(dump->format));
-	report_version(report, dump);
-	gh_report_text(report, "machine", *dump->goarch != '\0' ? dump->goarch : NULL);
-	gh_report_number(report, "pointer_size", dump->word);
-	gh_report_bool(report, "big_endian", dump->file.big_endian);
-	report_count(report, "goroutines", dump, GH_DUMP_GOROUTINE);
-	report_count(report, "stack_frames", dump, GH_DUMP_FRAME);
-	report_count(report, "objects", dump, GH_DUMP_OBJECT);
-	gh_report_number(report, "object_bytes", dump->objects.bytes);
-	gh_report_number(report, "stack_bytes", dump->frames.bytes);
-	gh_report_number(report, "segment_bytes", dump->segments.bytes);
-	report_count(report, "types", dump, GH_DUMP_TYPE);
-	report_count(report, "itabs", dump, GH_DUMP_ITAB);
-	report_count(report, "finalizers", dump, GH_DUMP_FINALIZER);
-	report_count(report, "queued", dump, GH_DUMP_QUEUED_FINALIZER);
-	report_count(report, "threads", dump, GH_DUMP_THREAD);
-	report_count(report, "profile_records", dump, GH_DUMP_PROFILE);
-	report_count(report, "samples", dump, GH_DUMP_SAMPLE);
-	gh_report_bool(report, "whole", *dump->warning.text == '\0');
-	gh_report_end(report);
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_REPORT, dump, json);
+	struct dump_report report = {
+	    .file = dump->path,
+	    .format = gh_dump_format_name(dump->format),
+	    .version = version.size > 0 ? version : (struct gh_dump_slice){0},
+	    .machine = *dump->goarch != '\0' ? dump->goarch : NULL,
+	    .word = dump->word,
+	    .big_endian = dump->file.big_endian,
+	    .object_bytes = dump->objects.bytes,
+	    .stack_bytes = dump->frames.bytes,
+	    .segment_bytes = dump->segments.bytes,
+	    .whole = *dump->warning.text == '\0',
+	};
+	for (unsigned kind = 0; kind < GH_DUMP_KINDS; kind++)
+		report.counts[kind] = gh_dump_count(dump, kind);
+	gh_emit_row(&emit, dump_columns, &report);
 }
 
 static int dump_info(const struct gh_options *options)
@@ -104,8 +155,7 @@ static int dump_info(const struct gh_options *options)
 	struct gh_dump dump;
 	if (!gh_dumpfile_open(&dump, options->file))
 		return GH_EXIT_INPUT;
-	struct gh_report report = {.json = options->json};
-	report_dump(&report, &dump);
+	print_dump(&dump, options->json);
 	gh_dump_close(&dump);
 	return GH_EXIT_OK;
 }
@@ -117,8 +167,7 @@ int gh_cmd_info(const struct gh_options *options)
 	struct gh_program program;
 	if (!gh_program_open(&program, options->file))
 		return GH_EXIT_INPUT;
-	struct gh_report report = {.json = options->json};
-	print_report(&report, &program);
+	print_program(&program, options->json);
 	gh_program_close(&program);
 	return GH_EXIT_OK;
 }

@@ -10,7 +10,7 @@
 #include "plugin/cli/heap_query.h"
 #include "plugin/gdb/session.h"
 #include "plugin/view/address.h"
-#include "plugin/view/table.h"
+#include "plugin/view/emit.h"
 
 static void print_pointer(const struct gh_question *question, uint32_t object,
 			  const struct gh_pointer *pointer)
@@ -74,7 +74,7 @@ static int print_text(struct gh_question *question, uint32_t object, uint64_t ad
 {
 	struct gh_pointers walk;
 	struct gh_pointer pointer;
-	struct gh_table table = {0};
+	uint64_t shown = 0;
 	uint64_t count = 0;
 	print_extent(question, object, address);
 	gh_pointers_start(&question->heap, object, &walk);
@@ -82,9 +82,9 @@ static int print_text(struct gh_question *question, uint32_t object, uint64_t ad
 		if (count >= question->options->limit)
 			continue;
 		print_pointer(question, object, &pointer);
-		table.rows++;
+		shown++;
 	}
-	gh_table_finish(&table, count);
+	gh_print_more(shown, count);
 	if (count == 0)
 		print_contents(question, object);
 	if (getenv(GH_SESSION_VARIABLE) != NULL)
@@ -92,44 +92,71 @@ static int print_text(struct gh_question *question, uint32_t object, uint64_t ad
 	return GH_EXIT_OK;
 }
 
-static void print_pointer_json(const struct gh_question *question, uint32_t object,
+/* A pointer, as it is printed in JSON. */
+struct pointer_row {
+	struct gh_object field;
+	uint64_t value;
+	struct gh_known target; /* the address of the object that it points to, if it does */
+	const char *type;       /* the target's; NULL if there is none */
+};
+
+static const struct gh_column pointer_columns[] = {
+    GH_OBJECT_FIELD(struct pointer_row, field),
+    {"value", GH_COL_ADDRESS(struct pointer_row, value)},
+    {"object", GH_COL_KNOWN_ADDRESS(struct pointer_row, target)},
+    {"type", GH_COL_TEXT(struct pointer_row, type), .optional = true},
+    {0},
+};
+
+static void print_pointer_json(struct gh_emit *emit, const struct gh_object *object,
 			       const struct gh_pointer *pointer)
 {
-	printf("{\"offset\":%" PRIu64 ",\"field\":", pointer->offset);
-	gh_names_print_field_json(stdout, &question->names, object, pointer->offset);
-	printf(",\"value\":\"0x%" PRIx64 "\",\"object\":", pointer->value);
-	if (pointer->target == GH_HEAP_NONE) {
-		fputs("null}", stdout);
-		return;
+	struct pointer_row row = {.field = *object, .value = pointer->value};
+	row.field.offset = pointer->offset;
+	if (pointer->target != GH_HEAP_NONE) {
+		struct gh_object target = gh_names_object(object->names, pointer->target, 0);
+		row.target = (struct gh_known){target.address, true};
+		row.type = target.type;
 	}
-	printf("\"0x%" PRIx64 "\",\"type\":",
-	       gh_heap_object(&question->heap, pointer->target).address);
-	gh_names_print(stdout, &question->names, pointer->target, true);
-	putchar('}');
+	gh_emit_item(emit, pointer_columns, &row);
+}
+
+/* An object, as it is printed in JSON. */
+struct row {
+	const struct gh_question *question;
+	uint64_t size;
+	struct gh_object object; /* and the offset that is asked about */
+};
+
+static void print_pointers(struct gh_emit *emit, const void *member)
+{
+	const struct row *row = member;
+	struct gh_pointers walk;
+	struct gh_pointer pointer;
+	gh_pointers_start(&row->question->heap, row->object.number, &walk);
+	for (uint64_t i = 0; i < row->question->options->limit && gh_pointers_next(&walk, &pointer);
+	     i++)
+		print_pointer_json(emit, &row->object, &pointer);
 }
 
 static int print_json(struct gh_question *question, uint32_t object, uint64_t address)
 {
+	static const struct gh_column columns[] = {
+	    {"object", GH_COL_ADDRESS(struct row, object.address)},
+	    {"size", GH_COL_NUMBER(struct row, size)},
+	    {"offset", GH_COL_NUMBER(struct row, object.offset)},
+	    {"type", GH_COL_TEXT(struct row, object.type)},
+	    {"pointers", GH_COL_LIST(print_pointers)},
+	    {0},
+	};
 	struct gh_heap_object extent = gh_heap_object(&question->heap, object);
-	struct gh_row row = {.dump = &question->dump, .json = true};
-	struct gh_pointers walk;
-	struct gh_pointer pointer;
-	gh_row_address(&row, "object", extent.address);
-	gh_row_number(&row, "size", extent.size);
-	gh_row_number(&row, "offset", address - extent.address);
-	gh_row_key(&row, "type");
-	gh_names_print(stdout, &question->names, object, true);
-	gh_row_key(&row, "pointers");
-	putchar('[');
-	gh_pointers_start(&question->heap, object, &walk);
-	for (uint64_t i = 0; i < question->options->limit && gh_pointers_next(&walk, &pointer);
-	     i++) {
-		if (i > 0)
-			putchar(',');
-		print_pointer_json(question, object, &pointer);
-	}
-	putchar(']');
-	gh_row_end(&row);
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, &question->dump, true);
+	struct row row = {
+	    .question = question,
+	    .size = extent.size,
+	    .object = gh_names_object(&question->names, object, address - extent.address),
+	};
+	gh_emit_row(&emit, columns, &row);
 	return GH_EXIT_OK;
 }
 

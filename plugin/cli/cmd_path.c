@@ -1,12 +1,11 @@
 /* goheap path: the shortest way from a root to an object: what keeps it alive. */
 #include "lib/heap/path.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
-#include "plugin/view/table.h"
+#include "plugin/view/emit.h"
 
 static void print_step(const struct gh_question *question, const struct gh_path_step *step,
 		       bool last)
@@ -47,32 +46,62 @@ static void print_text(struct gh_question *question, const struct gh_path *path)
 	print_steps(question, path);
 }
 
-static void print_json(struct gh_question *question, const struct gh_path *path)
+/* A path, as it is printed in JSON; NULL if there is none. */
+struct row {
+	struct gh_question *question;
+	struct gh_object object; /* that it leads to */
+	const struct gh_path *path;
+	const char *none;
+};
+
+static void print_root(struct gh_emit *emit, const void *member)
 {
-	const struct gh_path_step *steps = gh_path_steps(path);
-	fputs("\"root\":", stdout);
-	gh_names_print_root_json(stdout, &question->names, &path->root);
-	fputs(",\"path\":[", stdout);
-	for (size_t i = 0; i < path->nsteps; i++) {
-		printf("%s{\"object\":\"0x%" PRIx64 "\",\"type\":", i > 0 ? "," : "",
-		       gh_heap_object(&question->heap, steps[i].object).address);
-		gh_names_print(stdout, &question->names, steps[i].object, true);
-		if (i + 1 < path->nsteps) {
-			printf(",\"offset\":%" PRIu64 ",\"field\":", steps[i].offset);
-			gh_names_print_field_json(stdout, &question->names, steps[i].object,
-						  steps[i].offset);
-		}
-		putchar('}');
+	const struct row *row = member;
+	gh_names_emit_root(emit, &row->question->names, &row->path->root);
+}
+
+/* Each object, and the field in it that leads on to the next. */
+static void print_path_json(struct gh_emit *emit, const void *member)
+{
+	static const struct gh_column object[] = {GH_OBJECT(struct gh_object_row, object), {0}};
+	static const struct gh_column field[] = {GH_OBJECT_FIELD(struct gh_object_row, object),
+						 {0}};
+	const struct row *row = member;
+	const struct gh_path_step *steps = gh_path_steps(row->path);
+	for (size_t i = 0; i < row->path->nsteps; i++) {
+		struct gh_object_row step = {
+		    gh_names_object(&row->question->names, steps[i].object, steps[i].offset)};
+		gh_emit_next(emit);
+		gh_emit_open(emit);
+		gh_emit_values(emit, object, &step);
+		if (i + 1 < row->path->nsteps)
+			gh_emit_values(emit, field, &step);
+		gh_emit_close(emit);
 	}
-	putchar(']');
+}
+
+static void print_json(struct gh_question *question, uint32_t object, const struct gh_path *path)
+{
+	static const struct gh_column start[] = {
+	    {"object", GH_COL_ADDRESS(struct row, object.address)}, {0}};
+	static const struct gh_column found[] = {
+	    {"root", GH_COL_PRINTED(print_root)},
+	    {"path", GH_COL_LIST(print_path_json)},
+	    {0},
+	};
+	static const struct gh_column unreachable[] = {
+	    {"root", GH_COL_TEXT(struct row, none)},
+	    {"path", GH_COL_TEXT(struct row, none)},
+	    {0},
+	};
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, &question->dump, true);
+	struct row row = {question, gh_names_object(&question->names, object, 0), path, NULL};
+	gh_emit_values(&emit, start, &row);
+	gh_emit_row(&emit, path != NULL ? found : unreachable, &row);
 }
 
 static void print_unreachable(const struct gh_question *question, uint32_t object)
 {
-	if (question->options->json) {
-		fputs("\"root\":null,\"path\":null", stdout);
-		return;
-	}
 	gh_names_print_object(stdout, &question->names, object);
 	puts("\n  garbage: no root leads to it");
 }
@@ -83,22 +112,19 @@ static int print_path(struct gh_question *question, uint32_t object, uint64_t ad
 	struct gh_error err;
 	struct gh_path path;
 	enum gh_path_result result = gh_path_find(&question->heap, object, &path, &err);
+	bool found = result == GH_PATH_FOUND;
 	if (result == GH_PATH_FAILED) {
 		gh_print_error(&err);
 		return GH_EXIT_INPUT;
 	}
-	bool json = question->options->json;
-	if (json)
-		printf("{\"object\":\"0x%" PRIx64 "\",",
-		       gh_heap_object(&question->heap, object).address);
-	if (result == GH_PATH_FOUND) {
-		(json ? print_json : print_text)(question, &path);
-		gh_path_free(&path);
-	} else {
+	if (question->options->json)
+		print_json(question, object, found ? &path : NULL);
+	else if (found)
+		print_text(question, &path);
+	else
 		print_unreachable(question, object);
-	}
-	if (json)
-		puts("}");
+	if (found)
+		gh_path_free(&path);
 	return GH_EXIT_OK;
 }
 

@@ -1,15 +1,16 @@
 /* goheap reachable: how much an object leads to. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
-#include "plugin/view/table.h"
+#include "plugin/view/emit.h"
 
 struct reached {
+	struct gh_object object; /* that leads to them */
 	uint64_t objects;
-	uint64_t bytes; /* in them */
+	uint64_t bytes;    /* in them */
+	uint64_t retained; /* bytes of them that nothing else leads to */
 };
 
 /* Adds up what OBJECT leads to, itself among it. False if memory ran out. */
@@ -17,7 +18,6 @@ static bool follow(const struct gh_heap *heap, uint32_t object, struct reached *
 {
 	uint8_t *seen = calloc((size_t)heap->count / 8 + 1, 1);
 	struct gh_buffer stack = {0};
-	*reached = (struct reached){0};
 	if (seen == NULL)
 		return false;
 	seen[object / 8] |= (uint8_t)(1 << object % 8);
@@ -46,18 +46,24 @@ static bool follow(const struct gh_heap *heap, uint32_t object, struct reached *
 static int print_reachable(struct gh_question *question, uint32_t object, uint64_t address)
 {
 	(void)address;
-	struct reached reached;
+	static const struct gh_column columns[] = {
+	    GH_OBJECT(struct reached, object),
+	    {"objects", GH_COL_NUMBER(struct reached, objects)},
+	    {"bytes", GH_COL_NUMBER(struct reached, bytes)},
+	    {"retained", GH_COL_NUMBER(struct reached, retained)},
+	    {0},
+	};
+	struct reached reached = {
+	    .object = gh_names_object(&question->names, object, 0),
+	    .retained = question->dominators.retained[object],
+	};
 	if (!follow(&question->heap, object, &reached)) {
 		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
 		return GH_EXIT_INPUT;
 	}
-	uint64_t start = gh_heap_object(&question->heap, object).address;
-	uint64_t retained = question->dominators.retained[object];
 	if (question->options->json) {
-		printf("{\"object\":\"0x%" PRIx64 "\",\"type\":", start);
-		gh_names_print(stdout, &question->names, object, true);
-		printf(",\"objects\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"retained\":%" PRIu64 "}\n",
-		       reached.objects, reached.bytes, retained);
+		struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, &question->dump, true);
+		gh_emit_row(&emit, columns, &reached);
 		return GH_EXIT_OK;
 	}
 	gh_names_print_object(stdout, &question->names, object);
@@ -66,7 +72,7 @@ static int print_reachable(struct gh_question *question, uint32_t object, uint64
 	fputs(", itself among them, of ", stdout);
 	gh_print_count(reached.bytes, "byte");
 	fputs("\n  keeps alive, alone, ", stdout);
-	gh_print_count(retained, "byte");
+	gh_print_count(reached.retained, "byte");
 	putchar('\n');
 	return GH_EXIT_OK;
 }

@@ -1,10 +1,9 @@
 /* goheap referrers: the roots and the objects that point to an object. */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
-#include "plugin/view/table.h"
+#include "plugin/view/emit.h"
 
 /* An object that points to another more than once is in one line. */
 static void print_fields(const struct gh_question *question, uint32_t referrer, uint32_t object)
@@ -29,18 +28,18 @@ static int print_text(struct gh_question *question, uint32_t object, uint64_t ad
 	(void)address;
 	const struct gh_root *roots;
 	const uint32_t *referrers;
-	struct gh_table table = {0};
+	uint64_t shown = 0;
 	size_t limit = question->options->limit;
 	size_t nroots = gh_heap_roots(&question->heap, object, &roots);
 	size_t nreferrers = gh_heap_referrers(&question->heap, object, &referrers);
 	gh_names_print_object(stdout, &question->names, object);
 	putchar('\n');
-	for (size_t i = 0; i < nroots && table.rows < limit; i++, table.rows++) {
+	for (size_t i = 0; i < nroots && shown < limit; i++, shown++) {
 		fputs("  ", stdout);
 		gh_names_print_root(stdout, &question->names, &roots[i]);
 		putchar('\n');
 	}
-	for (size_t i = 0; i < nreferrers && table.rows < limit; i++, table.rows++) {
+	for (size_t i = 0; i < nreferrers && shown < limit; i++, shown++) {
 		fputs("  ", stdout);
 		gh_names_print_object(stdout, &question->names, referrers[i]);
 		putchar(' ');
@@ -49,59 +48,82 @@ static int print_text(struct gh_question *question, uint32_t object, uint64_t ad
 	}
 	if (nroots + nreferrers == 0)
 		puts("  nothing points to it");
-	gh_table_finish(&table, nroots + nreferrers);
+	gh_print_more(shown, nroots + nreferrers);
 	return GH_EXIT_OK;
 }
 
-static void print_referrer_json(const struct gh_question *question, uint32_t referrer,
-				uint32_t object)
+/* An object, as it is printed in JSON. */
+struct row {
+	struct gh_question *question;
+	struct gh_object object;
+};
+
+/* A referrer of an object. */
+struct referrer_row {
+	const struct gh_question *question;
+	struct gh_object referrer;
+	uint32_t object;
+};
+
+static void print_pointers(struct gh_emit *emit, const void *member)
 {
+	static const struct gh_column columns[] = {GH_OBJECT_FIELD(struct gh_object_row, object),
+						   {0}};
+	const struct referrer_row *row = member;
+	struct gh_object_row field = {row->referrer};
 	struct gh_pointers walk;
 	struct gh_pointer pointer;
-	const char *separator = "";
-	printf("{\"object\":\"0x%" PRIx64 "\",\"type\":",
-	       gh_heap_object(&question->heap, referrer).address);
-	gh_names_print(stdout, &question->names, referrer, true);
-	fputs(",\"pointers\":[", stdout);
-	gh_pointers_start(&question->heap, referrer, &walk);
-	while (gh_pointers_next_to(&walk, object, &pointer)) {
-		printf("%s{\"offset\":%" PRIu64 ",\"field\":", separator, pointer.offset);
-		gh_names_print_field_json(stdout, &question->names, referrer, pointer.offset);
-		putchar('}');
-		separator = ",";
+	gh_pointers_start(&row->question->heap, row->referrer.number, &walk);
+	while (gh_pointers_next_to(&walk, row->object, &pointer)) {
+		field.object.offset = pointer.offset;
+		gh_emit_item(emit, columns, &field);
 	}
-	fputs("]}", stdout);
+}
+
+static void print_referrers(struct gh_emit *emit, const void *member)
+{
+	static const struct gh_column columns[] = {
+	    GH_OBJECT(struct referrer_row, referrer),
+	    {"pointers", GH_COL_LIST(print_pointers)},
+	    {0},
+	};
+	const struct row *row = member;
+	const struct gh_question *question = row->question;
+	const uint32_t *referrers;
+	size_t count = gh_heap_referrers(&question->heap, row->object.number, &referrers);
+	for (size_t i = 0; i < count && i < question->options->limit; i++) {
+		struct referrer_row referrer = {
+		    .question = question,
+		    .referrer = gh_names_object(&question->names, referrers[i], 0),
+		    .object = row->object.number,
+		};
+		gh_emit_item(emit, columns, &referrer);
+	}
+}
+
+static void print_roots(struct gh_emit *emit, const void *member)
+{
+	const struct row *row = member;
+	const struct gh_root *roots;
+	size_t count = gh_heap_roots(&row->question->heap, row->object.number, &roots);
+	for (size_t i = 0; i < count && i < row->question->options->limit; i++) {
+		gh_emit_next(emit);
+		gh_names_emit_root(emit, &row->question->names, &roots[i]);
+	}
 }
 
 static int print_json(struct gh_question *question, uint32_t object, uint64_t address)
 {
+	static const struct gh_column columns[] = {
+	    GH_OBJECT(struct row, object),
+	    {"roots", GH_COL_LIST(print_roots)},
+	    {"referrers", GH_COL_LIST(print_referrers)},
+	    {0},
+	};
 	(void)address;
-	const struct gh_root *roots;
-	const uint32_t *referrers;
-	struct gh_row row = {.dump = &question->dump, .json = true};
-	size_t limit = question->options->limit;
-	size_t nroots = gh_heap_roots(&question->heap, object, &roots);
-	size_t nreferrers = gh_heap_referrers(&question->heap, object, &referrers);
-	gh_row_address(&row, "object", gh_heap_object(&question->heap, object).address);
-	gh_row_key(&row, "type");
-	gh_names_print(stdout, &question->names, object, true);
-	gh_row_key(&row, "roots");
-	putchar('[');
-	for (size_t i = 0; i < nroots && i < limit; i++) {
-		if (i > 0)
-			putchar(',');
-		gh_names_print_root_json(stdout, &question->names, &roots[i]);
-	}
-	putchar(']');
-	gh_row_key(&row, "referrers");
-	putchar('[');
-	for (size_t i = 0; i < nreferrers && i < limit; i++) {
-		if (i > 0)
-			putchar(',');
-		print_referrer_json(question, referrers[i], object);
-	}
-	putchar(']');
-	gh_row_end(&row);
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, &question->dump, true);
+	struct row row = {question, gh_names_object(&question->names, object, 0)};
+	gh_emit_row(&emit, columns, &row);
 	return GH_EXIT_OK;
 }
 

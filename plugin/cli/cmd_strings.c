@@ -4,8 +4,8 @@
 #include "lib/heap/strings.h"
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
+#include "plugin/view/emit.h"
 #include "plugin/view/open_dump.h"
-#include "plugin/view/table.h"
 #include "plugin/view/top.h"
 
 static const struct gh_text *get(const struct gh_texts *texts, size_t i)
@@ -13,20 +13,42 @@ static const struct gh_text *get(const struct gh_texts *texts, size_t i)
 	return (const struct gh_text *)(const void *)texts->list.data + i;
 }
 
-static void print_row(const struct gh_question *question, struct gh_table *table,
-		      const struct gh_text *text)
+/* A text, as it is printed. */
+struct row {
+	const struct gh_text *text;
+	uint64_t bytes;  /* of all copies' objects */
+	uint64_t copies; /* objects that have it */
+	uint64_t length;
+	uint64_t object; /* the first of them: its address */
+};
+
+/* For a person, as much as there is room for. */
+static void print_contents(struct gh_emit *emit, const void *member)
 {
-	bool json = table->row.json;
-	gh_table_number(table, "bytes", text->bytes);
-	gh_table_number(table, "copies", text->copies);
-	gh_table_number(table, "length", text->length);
-	gh_table_address(table, "object", gh_heap_object(&question->heap, text->object).address);
-	gh_table_key(table, "text");
-	if (json)
-		gh_print_bytes(stdout, text->data, text->length, true);
+	const struct gh_text *text = ((const struct row *)member)->text;
+	if (emit->json)
+		gh_print_bytes(emit->out, text->data, text->length, true);
 	else
 		gh_print_start(text->data, text->length);
-	gh_table_end(table);
+}
+
+static const struct gh_column columns[] = {
+    {"bytes", GH_COL_NUMBER(struct row, bytes)},   {"copies", GH_COL_NUMBER(struct row, copies)},
+    {"length", GH_COL_NUMBER(struct row, length)}, {"object", GH_COL_ADDRESS(struct row, object)},
+    {"text", GH_COL_PRINTED(print_contents)},      {0},
+};
+
+static void print_row(const struct gh_question *question, struct gh_emit *emit,
+		      const struct gh_text *text)
+{
+	struct row row = {
+	    .text = text,
+	    .bytes = text->bytes,
+	    .copies = text->copies,
+	    .length = text->length,
+	    .object = gh_heap_object(&question->heap, text->object).address,
+	};
+	gh_emit_row(emit, columns, &row);
 }
 
 static uint64_t by_length(const struct gh_text *text)
@@ -49,8 +71,8 @@ static void print_table(const struct gh_question *question, const struct gh_text
 			size_t limit, uint64_t (*key_of)(const struct gh_text *text),
 			uint64_t least)
 {
-	static const char *const titles[] = {"bytes", "copies", "length", "@object", "text"};
-	struct gh_table table = gh_table_start(&question->dump, question->options->json);
+	struct gh_emit emit =
+	    gh_emit_start(stdout, GH_EMIT_TABLE, &question->dump, question->options->json);
 	struct gh_top top = {.limit = limit};
 	size_t count;
 	for (uint32_t i = 0; i < texts->count; i++)
@@ -58,12 +80,12 @@ static void print_table(const struct gh_question *question, const struct gh_text
 			gh_top_add(&top, key_of(get(texts, i)), i);
 	const struct gh_top_item *items = gh_top_finish(&top, &count);
 	if (count > 0)
-		gh_table_titles(&table, titles, 5, 4);
-	else if (!table.row.json)
+		gh_emit_titles(&emit, columns);
+	else if (!emit.json)
 		puts("none");
 	for (size_t i = 0; i < count; i++)
-		print_row(question, &table, get(texts, items[i].number));
-	gh_table_finish(&table, top.seen);
+		print_row(question, &emit, get(texts, items[i].number));
+	gh_emit_finish(&emit, top.seen);
 	gh_top_free(&top);
 }
 

@@ -4,13 +4,29 @@
 #include "lib/rtype/rtype.h"
 #include "plugin/cli/command.h"
 #include "plugin/cli/options.h"
+#include "plugin/view/emit.h"
 #include "plugin/view/open_dump.h"
 #include "plugin/view/open_program.h"
-#include "plugin/view/row.h"
+
+/* A type, as it is printed. */
+struct row {
+	uint64_t address; /* of its descriptor */
+	uint64_t size;    /* of a value, in bytes */
+	const char *kind;
+	const char *name;
+};
+
+static const struct gh_column columns[] = {
+    {"address", GH_COL_ADDRESS(struct row, address)},
+    {"size", GH_COL_NUMBER(struct row, size)},
+    {"kind", GH_COL_TEXT(struct row, kind)},
+    {"name", GH_COL_NAME(struct row, name)},
+    {0},
+};
 
 static bool print_types(const struct gh_rtypes *types, bool json)
 {
-	struct gh_row row = {.json = json};
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, NULL, json);
 	struct gh_buffer name = {0};
 	for (uint32_t i = 0; i < types->count && !name.failed; i++) {
 		const struct gh_rtype *type = &types->items[i];
@@ -19,12 +35,13 @@ static bool print_types(const struct gh_rtypes *types, bool json)
 		gh_buffer_u8(&name, 0);
 		if (name.failed)
 			break;
-		gh_row_address(&row, "address", type->address);
-		gh_row_number(&row, "size", type->size);
-		gh_row_text(&row, "kind", gh_kind_name(type->kind));
-		gh_row_key(&row, "name");
-		gh_print_name(stdout, (const char *)name.data, json);
-		gh_row_end(&row);
+		struct row row = {
+		    .address = type->address,
+		    .size = type->size,
+		    .kind = gh_kind_name(type->kind),
+		    .name = (const char *)name.data,
+		};
+		gh_emit_row(&emit, columns, &row);
 	}
 	bool whole = !name.failed;
 	gh_buffer_free(&name);

@@ -3,7 +3,7 @@
 
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
-#include "plugin/view/table.h"
+#include "plugin/view/emit.h"
 #include "plugin/view/top.h"
 
 static void print_total(const struct gh_question *question, const struct gh_top *top)
@@ -19,25 +19,37 @@ static void print_total(const struct gh_question *question, const struct gh_top 
 	putchar('\n');
 }
 
+/* An object, as it is printed. */
+struct row {
+	uint64_t size; /* in bytes */
+	struct gh_object object;
+};
+
+static const struct gh_column columns[] = {
+    {"size", GH_COL_NUMBER(struct row, size)},
+    GH_OBJECT(struct row, object),
+    {0},
+};
+
 static int print_unreachable(struct gh_question *question)
 {
-	static const char *const titles[] = {"size", "object"};
 	const struct gh_heap *heap = &question->heap;
-	struct gh_table table = gh_table_start(&question->dump, question->options->json);
+	bool json = question->options->json;
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_TABLE, &question->dump, json);
 	struct gh_top top = {.limit = question->options->limit};
 	size_t count;
 	for (uint32_t i = 0; i < heap->count; i++)
 		if (question->dominators.idom[i] == GH_HEAP_NONE)
 			gh_top_add(&top, gh_heap_object(heap, i).size, i);
 	const struct gh_top_item *items = gh_top_finish(&top, &count);
-	gh_table_titles(&table, titles, 2, 1);
+	gh_emit_titles(&emit, columns);
 	for (size_t i = 0; i < count; i++) {
-		gh_table_number(&table, "size", items[i].key);
-		gh_table_object(&table, &question->names, items[i].number);
-		gh_table_end(&table);
+		struct row row = {items[i].key,
+				  gh_names_object(&question->names, items[i].number, 0)};
+		gh_emit_row(&emit, columns, &row);
 	}
-	gh_table_finish(&table, top.seen);
-	if (!table.row.json)
+	gh_emit_finish(&emit, top.seen);
+	if (!json)
 		print_total(question, &top);
 	gh_top_free(&top);
 	return GH_EXIT_OK;

@@ -130,19 +130,23 @@ const char *gh_groups_name(const struct gh_groups *groups, uint32_t number)
 	return ((char *const *)(const void *)groups->texts.data)[number];
 }
 
-const char *gh_groups_title(const struct gh_groups *groups)
+/* A size's name begins with its number. */
+static void print_size(struct gh_emit *emit, const void *member)
 {
-	static const char *const titles[] = {"type", "size", "site"};
-	return titles[groups->by];
+	const char *name = *(const char *const *)member;
+	fprintf(emit->out, "%.*s", (int)(emit->json ? strcspn(name, " ") : strlen(name)), name);
 }
 
-void gh_groups_print(const struct gh_groups *groups, const char *name, struct gh_table *table)
+struct gh_column gh_groups_column(const struct gh_groups *groups, size_t offset)
 {
-	/* A size's name begins with its number. */
-	if (groups->by == GH_BY_SIZE && table->row.json)
-		gh_table_number(table, gh_groups_title(groups), strtoull(name, NULL, 10));
-	else
-		gh_table_text(table, gh_groups_title(groups), name);
+	static const struct gh_column columns[] = {
+	    [GH_BY_TYPE] = {"type", .kind = GH_VALUE_TEXT},
+	    [GH_BY_SIZE] = {"size", .kind = GH_VALUE_PRINTED, .print = print_size},
+	    [GH_BY_SITE] = {"site", .kind = GH_VALUE_TEXT},
+	};
+	struct gh_column column = columns[groups->by];
+	column.offset = offset;
+	return column;
 }
 
 void gh_groups_free(struct gh_groups *groups)

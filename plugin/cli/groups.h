@@ -3,7 +3,7 @@
 #define GH_PLUGIN_CLI_GROUPS_H
 
 #include "plugin/cli/heap_query.h"
-#include "plugin/view/table.h"
+#include "plugin/view/emit.h"
 
 struct gh_groups {
 	const struct gh_names *names; /* the question's */
@@ -22,11 +22,9 @@ bool gh_groups_make(struct gh_groups *groups, const struct gh_question *question
 /* What objects of group NUMBER are called; to be escaped. */
 const char *gh_groups_name(const struct gh_groups *groups, uint32_t number);
 
-/* Prints NAME, that of a group, as the last value of a row; in JSON a size is a number. */
-void gh_groups_print(const struct gh_groups *groups, const char *name, struct gh_table *table);
-
-/* The title of a column of such names, and its name in JSON. */
-const char *gh_groups_title(const struct gh_groups *groups);
+/* The last column of a table of groups: their names, which are the members at OFFSET in its rows;
+ * in JSON a size is a number. */
+struct gh_column gh_groups_column(const struct gh_groups *groups, size_t offset);
 
 void gh_groups_free(struct gh_groups *groups);
 

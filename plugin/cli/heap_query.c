@@ -8,7 +8,6 @@
 #include "plugin/view/address.h"
 #include "plugin/view/open_dump.h"
 #include "plugin/view/progress.h"
-#include "plugin/view/table.h"
 
 #define OUTPUT_BUFFER (1 << 18)
 

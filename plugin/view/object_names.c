@@ -56,6 +56,23 @@ void gh_names_print_object(FILE *out, const struct gh_names *names, uint32_t obj
 		fprintf(out, ", %" PRIu64 " bytes", place.size);
 }
 
+struct gh_object gh_names_object(const struct gh_names *names, uint32_t object, uint64_t offset)
+{
+	return (struct gh_object){
+	    .names = names,
+	    .number = object,
+	    .address = gh_heap_object(names->heap, object).address,
+	    .type = gh_names_class(names, gh_names_classes(names)[object]),
+	    .offset = offset,
+	};
+}
+
+void gh_object_print(struct gh_emit *emit, const void *member)
+{
+	const struct gh_object *object = member;
+	gh_names_print_object(emit->out, object->names, object->number);
+}
+
 /* NAME can be an argument of a command that hands it on to others, one of them a shell's. */
 static bool is_plain(const char *name)
 {
@@ -104,6 +121,13 @@ void gh_names_print_field_json(FILE *out, const struct gh_names *names, uint32_t
 	bool found = gh_typing_field(&names->typing, object, offset, &text);
 	if (!print_found(out, found, &text, "", true))
 		fputs("null", out);
+}
+
+void gh_object_print_field(struct gh_emit *emit, const void *member)
+{
+	const struct gh_object *object = member;
+	(emit->json ? gh_names_print_field_json : gh_names_print_field)(
+	    emit->out, object->names, object->number, object->offset);
 }
 
 /* Prints the name of the variable that ROOT is in. False if it is not known. */
@@ -238,17 +262,22 @@ static void find_holder(struct holder *holder, struct gh_names *names, const str
 	}
 }
 
-/* Prints the name of the function that begins at ENTRY, if it is known. */
-static void print_function(FILE *out, const struct gh_names *names, uint64_t entry, bool json)
+/* The name of the function that begins at ENTRY; NULL if it is not known. */
+static const char *function_name(const struct gh_names *names, uint64_t entry)
 {
 	const struct gh_place *place =
 	    names->symbols != NULL ? gh_symbols_find(names->symbols, entry) : NULL;
-	if (place == NULL) {
-		fprintf(out, json ? "null" : "0x%" PRIx64, entry);
-		return;
-	}
-	const char *name = gh_pclntab_name(&names->symbols->program.tab, place->func.name);
-	gh_escape_either(out, name, json);
+	return place != NULL ? gh_pclntab_name(&names->symbols->program.tab, place->func.name)
+			     : NULL;
+}
+
+static void print_function(FILE *out, const struct gh_names *names, uint64_t entry)
+{
+	const char *name = function_name(names, entry);
+	if (name != NULL)
+		gh_escape_print(out, name);
+	else
+		fprintf(out, "0x%" PRIx64, entry);
 }
 
 static void print_frame(FILE *out, const struct gh_names *names, const struct gh_root *root,
@@ -278,7 +307,7 @@ static void print_finalizer(FILE *out, const struct gh_names *names, const struc
 {
 	const struct gh_dump_finalizer *finalizer = &record->finalizer;
 	fprintf(out, "%sfinalizer ", root->kind == GH_ROOT_FINALIZER ? "" : "queued ");
-	print_function(out, names, finalizer->entry, false);
+	print_function(out, names, finalizer->entry);
 	fprintf(out, " of 0x%" PRIx64, finalizer->object);
 	if (root->offset == GH_ROOT_CLOSURE) {
 		fputs(", its closure", out);
@@ -315,48 +344,113 @@ void gh_names_print_root(FILE *out, struct gh_names *names, const struct gh_root
 		fputs(", perhaps", out);
 }
 
-static void print_call_json(FILE *out, const struct holder *holder)
+/* A root, as it is printed in JSON: what does not belong to its kind is not there. */
+struct root_row {
+	const struct holder *holder;
+	const char *kind;
+	struct gh_bytes variable;
+	struct gh_known address;
+	struct gh_known goroutine; /* its id */
+	uint64_t depth;
+	uint64_t slot;
+	struct gh_bytes function;
+	const char *file;
+	const char *what;
+	uint64_t object;       /* that a finalizer is for: an address */
+	const char *finalizer; /* its function; NULL if it is not known */
+	bool closure;          /* it is the finalizer's closure that points, not the object */
+	struct gh_dump_slice description;
+	bool conservative;
+};
+
+/* Without a file there is no line. */
+static void print_line(struct gh_emit *emit, const void *member)
 {
-	fprintf(out, ",\"depth\":%" PRIu64 ",\"slot\":%" PRIu64 ",\"function\":", holder->depth,
-		holder->slot);
-	gh_print_bytes(out, holder->call.name, holder->call.length, true);
-	fputs(",\"file\":", out);
-	if (*holder->call.file == '\0') {
-		fputs("null,\"line\":null", out);
-		return;
-	}
-	gh_escape_json(out, holder->call.file);
-	fprintf(out, ",\"line\":%" PRId32, holder->call.line);
+	const struct gh_call *call = &((const struct root_row *)member)->holder->call;
+	if (*call->file == '\0')
+		fputs("null", emit->out);
+	else
+		fprintf(emit->out, "%" PRId32, call->line);
 }
 
-void gh_names_print_root_json(FILE *out, struct gh_names *names, const struct gh_root *root)
+static const struct gh_column root_columns[] = {
+    {"kind", GH_COL_TEXT(struct root_row, kind)},
+    {"variable", GH_COL_BYTES(struct root_row, variable), .optional = true},
+    {"address", GH_COL_KNOWN_ADDRESS(struct root_row, address), .optional = true},
+    {"goroutine", GH_COL_KNOWN_NUMBER(struct root_row, goroutine), .optional = true},
+    {0},
+};
+
+static const struct gh_column call_columns[] = {
+    {"depth", GH_COL_NUMBER(struct root_row, depth)},
+    {"slot", GH_COL_NUMBER(struct root_row, slot)},
+    {"function", GH_COL_BYTES(struct root_row, function)},
+    {"file", GH_COL_TEXT(struct root_row, file)},
+    {"line", GH_COL_PRINTED(print_line)},
+    {0},
+};
+
+static const struct gh_column what_columns[] = {
+    {"what", GH_COL_TEXT(struct root_row, what), .optional = true},
+    {0},
+};
+
+static const struct gh_column finalizer_columns[] = {
+    {"object", GH_COL_ADDRESS(struct root_row, object)},
+    {"function", GH_COL_TEXT(struct root_row, finalizer)},
+    {"closure", GH_COL_BOOL(struct root_row, closure)},
+    {0},
+};
+
+static const struct gh_column other_columns[] = {
+    {"description", GH_COL_SLICE(struct root_row, description)},
+    {0},
+};
+
+static const struct gh_column last_columns[] = {
+    {"conservative", GH_COL_BOOL(struct root_row, conservative), .optional = true},
+    {0},
+};
+
+void gh_names_emit_root(struct gh_emit *emit, struct gh_names *names, const struct gh_root *root)
 {
 	const struct gh_dump *dump = names->heap->dump;
 	struct gh_dump_record record;
 	struct holder holder;
+	struct gh_buffer variable = {0};
 	find_holder(&holder, names, root, &record);
-	fprintf(out, "{\"kind\":\"%s\"", holder.kind);
-	print_variable(out, names, root, ",\"variable\":", true);
-	if (holder.address != 0)
-		fprintf(out, ",\"address\":\"0x%" PRIx64 "\"", holder.address);
+	struct root_row row = {
+	    .holder = &holder,
+	    .kind = holder.kind,
+	    .address = {holder.address, holder.address != 0},
+	    .depth = holder.depth,
+	    .slot = holder.slot,
+	    .function = {holder.call.name, holder.call.length},
+	    .file = holder.has_call && *holder.call.file != '\0' ? holder.call.file : NULL,
+	    .what = holder.what,
+	    .closure = root->offset == GH_ROOT_CLOSURE,
+	    .conservative = root->conservative,
+	};
+	if (gh_typing_root(&names->typing, root, &variable))
+		row.variable = (struct gh_bytes){(const char *)variable.data, variable.size};
 	if (holder.goroutine != GH_DUMP_NONE)
-		fprintf(out, ",\"goroutine\":%" PRIu64,
-			gh_where_goroutine_id(dump, holder.goroutine));
+		row.goroutine =
+		    (struct gh_known){gh_where_goroutine_id(dump, holder.goroutine), true};
+	gh_emit_open(emit);
+	gh_emit_values(emit, root_columns, &row);
 	if (holder.has_call)
-		print_call_json(out, &holder);
-	if (holder.what != NULL)
-		fprintf(out, ",\"what\":\"%s\"", holder.what);
+		gh_emit_values(emit, call_columns, &row);
+	gh_emit_values(emit, what_columns, &row);
 	if (root->kind == GH_ROOT_FINALIZER || root->kind == GH_ROOT_QUEUED_FINALIZER) {
-		fprintf(out,
-			",\"object\":\"0x%" PRIx64 "\",\"function\":", record.finalizer.object);
-		print_function(out, names, record.finalizer.entry, true);
-		fprintf(out, ",\"closure\":%s", root->offset == GH_ROOT_CLOSURE ? "true" : "false");
+		row.object = record.finalizer.object;
+		row.finalizer = function_name(names, record.finalizer.entry);
+		gh_emit_values(emit, finalizer_columns, &row);
 	}
 	if (root->kind == GH_ROOT_OTHER) {
-		fputs(",\"description\":", out);
-		gh_print_slice(out, dump, record.other_root.description, true);
+		row.description = record.other_root.description;
+		gh_emit_values(emit, other_columns, &row);
 	}
-	if (root->conservative)
-		fputs(",\"conservative\":true", out);
-	fputs("}", out);
+	gh_emit_values(emit, last_columns, &row);
+	gh_emit_close(emit);
+	gh_buffer_free(&variable);
 }

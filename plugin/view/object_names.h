@@ -3,6 +3,7 @@
 #define GH_PLUGIN_VIEW_OBJECT_NAMES_H
 
 #include "lib/typing/object_types.h"
+#include "plugin/view/emit.h"
 #include "plugin/view/traceback.h"
 
 struct gh_names {
@@ -33,6 +34,43 @@ void gh_names_print(FILE *out, const struct gh_names *names, uint32_t object, bo
 /* Prints OBJECT for a person: its address, its class, and its size where that does not say it. */
 void gh_names_print_object(FILE *out, const struct gh_names *names, uint32_t object);
 
+/* An object as a member of a row, and a byte of it: for the columns below. */
+struct gh_object {
+	const struct gh_names *names;
+	uint32_t number;
+	uint64_t address;
+	const char *type; /* what its class is called */
+	uint64_t offset;  /* of the byte, from the object's address */
+};
+
+/* A row of one. */
+struct gh_object_row {
+	struct gh_object object;
+};
+
+/* OBJECT as a member of a row; OFFSET is that of a pointer in it, or 0. */
+struct gh_object gh_names_object(const struct gh_names *names, uint32_t object, uint64_t offset);
+
+/* The columns that say which object it is: MEMBER of the struct ROW, a struct gh_object. For a
+ * person they are one, gh_names_print_object's. */
+#define GH_OBJECT(row, member)                                                                     \
+	{"object", GH_COL_PRINTED_MEMBER(row, member, gh_object_print), .only = GH_IN_TEXT},       \
+	    {"object", GH_COL_ADDRESS(row, member.address), .only = GH_IN_JSON},                   \
+	{                                                                                          \
+		"type", GH_COL_TEXT(row, member.type), .only = GH_IN_JSON                          \
+	}
+
+/* The columns that say where in it the pointer is. */
+#define GH_OBJECT_FIELD(row, member)                                                               \
+	{"offset", GH_COL_NUMBER(row, member.offset), .only = GH_IN_JSON},                         \
+	{                                                                                          \
+		"field", GH_COL_PRINTED_MEMBER(row, member, gh_object_print_field)                 \
+	}
+
+/* Print the struct gh_object that MEMBER is, and the field of it that the byte is in. */
+void gh_object_print(struct gh_emit *emit, const void *member);
+void gh_object_print_field(struct gh_emit *emit, const void *member);
+
 /* Prints the command by which GDB prints the value in OBJECT. False, and nothing is printed, if GDB
  * cannot name its type. */
 bool gh_names_print_command(FILE *out, const struct gh_names *names, uint32_t object);
@@ -51,6 +89,6 @@ void gh_names_print_field_json(FILE *out, const struct gh_names *names, uint32_t
 void gh_names_print_root(FILE *out, struct gh_names *names, const struct gh_root *root);
 
 /* The same as a JSON object. */
-void gh_names_print_root_json(FILE *out, struct gh_names *names, const struct gh_root *root);
+void gh_names_emit_root(struct gh_emit *emit, struct gh_names *names, const struct gh_root *root);
 
 #endif

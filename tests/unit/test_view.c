@@ -2,9 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugin/view/row.h"
+#include "plugin/view/emit.h"
 #include "plugin/view/size.h"
-#include "plugin/view/table.h"
 #include "plugin/view/top.h"
 #include "tests/unit/suites.h"
 
@@ -54,36 +53,199 @@ START_TEST(sizes)
 }
 END_TEST
 
-/* All kinds of values, in two rows. */
+/* All kinds of values. */
+struct values {
+	uint64_t number;
+	uint64_t address;
+	int64_t difference;
+	int32_t line;
+	bool yes;
+	bool no;
+	const char *text;
+	const char *file;
+	struct gh_bytes bytes;
+	struct gh_bytes ready;
+	struct gh_dump_slice slice;
+	struct gh_known there;
+	struct gh_known absent;
+	struct gh_share share;
+};
+
+static const struct values values = {
+    .number = UINT64_MAX,
+    .address = 0xc000010000,
+    .difference = -1000,
+    .line = -1,
+    .yes = true,
+    .text = "a\"b\\c\td\n\x1b[m\xff\xc3\xa9",
+    .file = "",
+    .bytes = {"x\ny", 3},
+    .ready = {"\\x", 2},
+    .there = {UINT64_MAX, true},
+    .share = {1, 3},
+};
+
+static const struct gh_column row_columns[] = {
+    {"number", GH_COL_NUMBER(struct values, number)},
+    {"address", GH_COL_ADDRESS(struct values, address)},
+    {"difference", GH_COL_SIGNED(struct values, difference)},
+    {"line", GH_COL_LINE(struct values, line)},
+    {"yes", GH_COL_BOOL(struct values, yes)},
+    {"no", GH_COL_BOOL(struct values, no)},
+    {"text", GH_COL_TEXT(struct values, text)},
+    {"name", GH_COL_NAME(struct values, text)},
+    {"file", GH_COL_FILE(struct values, file)},
+    {"bytes", GH_COL_BYTES(struct values, bytes)},
+    {"ready", GH_COL_READY(struct values, ready)},
+    {"unknown", GH_COL_KNOWN_SLICE(struct values, slice)},
+    {"there", GH_COL_KNOWN_NUMBER(struct values, there)},
+    {"absent", GH_COL_KNOWN_ADDRESS(struct values, absent)},
+    {0},
+};
+
+/* In two rows, of which one has a single value. */
 static void print_rows(bool json)
 {
-	struct gh_row row = {.json = json};
+	static const struct gh_column no[] = {{"no", GH_COL_BOOL(struct values, no)}, {0}};
 	begin();
-	gh_row_number(&row, "number", UINT64_MAX);
-	gh_row_address(&row, "address", 0xc000010000);
-	gh_row_bool(&row, "yes", true);
-	gh_row_bool(&row, "no", false);
-	gh_row_text(&row, "text", "a\"b\\c\td\n\x1b[m\xff\xc3\xa9");
-	gh_row_slice(&row, "unknown", (struct gh_dump_slice){0});
-	gh_row_end(&row);
-	gh_row_number(&row, "number", 0);
-	gh_row_end(&row);
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, NULL, json);
+	gh_emit_values(&emit, row_columns, &values);
+	gh_emit_row(&emit, no, &values);
+	gh_emit_row(&emit, no, &values);
+	ck_assert_uint_eq(emit.rows, 2);
 }
 
 START_TEST(rows_of_text_are_tab_separated)
 {
 	print_rows(false);
-	check_printed("18446744073709551615\t0xc000010000\tyes\tno\t"
-		      "a\"b\\\\c\\td\\n\\x1b[m\\xff\xc3\xa9\t?\n0\n");
+	check_printed("18446744073709551615\t0xc000010000\t-1000\t-1\tyes\tno\t"
+		      "a\"b\\\\c\\td\\n\\x1b[m\\xff\xc3\xa9\ta\"b\\\\c\\td\\n\\x1b[m\\xff\xc3\xa9\t"
+		      "?\tx\\ny\t\\x\t?\t18446744073709551615\t?\tno\nno\n");
 }
 END_TEST
 
 START_TEST(rows_of_json_are_objects)
 {
 	print_rows(true);
-	check_printed("{\"number\":18446744073709551615,\"address\":\"0xc000010000\",\"yes\":true,"
-		      "\"no\":false,\"text\":\"a\\\"b\\\\c\\td\\n\\u001b[m\xef\xbf\xbd\xc3\xa9\","
-		      "\"unknown\":null}\n{\"number\":0}\n");
+	check_printed("{\"number\":18446744073709551615,\"address\":\"0xc000010000\","
+		      "\"difference\":-1000,\"line\":-1,\"yes\":true,\"no\":false,"
+		      "\"text\":\"a\\\"b\\\\c\\td\\n\\u001b[m\xef\xbf\xbd\xc3\xa9\","
+		      "\"name\":\"a\\\"b\\\\c\\td\\n\\u001b[m\xef\xbf\xbd\xc3\xa9\","
+		      "\"file\":null,\"bytes\":\"x\\ny\",\"ready\":\\x,\"unknown\":null,"
+		      "\"there\":18446744073709551615,\"absent\":null,\"no\":false}\n"
+		      "{\"no\":false}\n");
+}
+END_TEST
+
+/* Numbers, and objects that have a list of numbers each. */
+static void print_numbers(struct gh_emit *emit, const void *member)
+{
+	const struct values *row = member;
+	gh_emit_item_number(emit, row->address);
+	gh_emit_item_number(emit, row->number);
+}
+
+static void print_objects(struct gh_emit *emit, const void *member)
+{
+	static const struct gh_column item[] = {
+	    {"line", GH_COL_LINE(struct values, line)},
+	    {"numbers", GH_COL_LIST(print_numbers), .only = GH_IN_JSON},
+	    {"yes", GH_COL_BOOL(struct values, yes)},
+	    {0},
+	};
+	gh_emit_item(emit, item, member);
+	gh_emit_item(emit, item, member);
+}
+
+static void print_nothing(struct gh_emit *emit, const void *member)
+{
+	(void)emit;
+	(void)member;
+}
+
+static const struct gh_column list_columns[] = {
+    {"none", GH_COL_LIST(print_nothing)},
+    {"objects", GH_COL_LIST(print_objects)},
+    {"no", GH_COL_BOOL(struct values, no)},
+    {0},
+};
+
+START_TEST(lists_nest_in_json)
+{
+	begin();
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, NULL, true);
+	gh_emit_row(&emit, list_columns, &values);
+	check_printed("{\"none\":[],\"objects\":["
+		      "{\"line\":-1,\"numbers\":[824633786368,18446744073709551615],\"yes\":true},"
+		      "{\"line\":-1,\"numbers\":[824633786368,18446744073709551615],\"yes\":true}],"
+		      "\"no\":false}\n");
+}
+END_TEST
+
+START_TEST(a_list_is_more_values_of_a_row_of_text)
+{
+	begin();
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, NULL, false);
+	gh_emit_row(&emit, list_columns, &values);
+	check_printed("-1\tyes\t-1\tyes\tno\n");
+}
+END_TEST
+
+START_TEST(what_is_optional_is_left_out_of_json)
+{
+	static const struct gh_column columns[] = {
+	    {"yes", GH_COL_BOOL(struct values, yes), .optional = true},
+	    {"no", GH_COL_BOOL(struct values, no), .optional = true},
+	    {"file", GH_COL_FILE(struct values, file), .optional = true},
+	    {"text", GH_COL_TEXT(struct values, ready.data), .optional = true},
+	    {"unknown", GH_COL_KNOWN_SLICE(struct values, slice), .optional = true},
+	    {"there", GH_COL_KNOWN_ADDRESS(struct values, there), .optional = true},
+	    {"absent", GH_COL_KNOWN_NUMBER(struct values, absent), .optional = true},
+	    {0},
+	};
+	begin();
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, NULL, true);
+	gh_emit_row(&emit, columns, &values);
+	check_printed("{\"yes\":true,\"text\":\"\\\\x\",\"there\":\"0xffffffffffffffff\"}\n");
+}
+END_TEST
+
+static void print_report(bool json)
+{
+	static const struct gh_column columns[] = {
+	    {"big_number", GH_COL_NUMBER(struct values, number)},
+	    {"a", GH_COL_ADDRESS(struct values, address)},
+	    {"seventeen_letters", GH_COL_KNOWN_SLICE(struct values, slice)},
+	    {"numbers", GH_COL_LIST(print_numbers)},
+	    {0},
+	};
+	begin();
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_REPORT, NULL, json);
+	gh_emit_row(&emit, columns, &values);
+}
+
+START_TEST(a_report_has_a_line_for_each_value)
+{
+	print_report(false);
+	check_printed("big number:       18446744073709551615\n"
+		      "a:                0xc000010000\n"
+		      "seventeen letters:unknown\n"
+		      "numbers:          824633786368 18446744073709551615\n");
+	print_report(true);
+	check_printed(
+	    "{\"big_number\":18446744073709551615,\"a\":\"0xc000010000\","
+	    "\"seventeen_letters\":null,\"numbers\":[824633786368,18446744073709551615]}\n");
+}
+END_TEST
+
+START_TEST(an_empty_report_is_an_empty_object)
+{
+	begin();
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_REPORT, NULL, true);
+	gh_emit_end(&emit);
+	emit = gh_emit_start(stdout, GH_EMIT_REPORT, NULL, false);
+	gh_emit_end(&emit);
+	check_printed("{}\n");
 }
 END_TEST
 
@@ -93,32 +255,42 @@ static struct gh_dump sized_dump(uint64_t bytes)
 	return (struct gh_dump){.objects.bytes = bytes};
 }
 
+struct table_row {
+	uint64_t bytes;
+	struct gh_share share;
+	int64_t change;
+	struct gh_known address;
+	const char *type;
+};
+
+static const struct gh_column table_columns[] = {
+    {"bytes", GH_COL_NUMBER(struct table_row, bytes)},
+    {"%", GH_COL_SHARE(struct table_row, share), .only = GH_IN_TEXT},
+    {"change", GH_COL_SIGNED(struct table_row, change), .title = "more"},
+    {"address", GH_COL_KNOWN_ADDRESS(struct table_row, address)},
+    {"type", GH_COL_TEXT(struct table_row, type)},
+    {0},
+};
+
 static void print_table(const struct gh_dump *dump, bool json)
 {
-	static const char *const titles[] = {"bytes", "%", "change", "@address", "type"};
-	struct gh_table table = gh_table_start(dump, json);
+	static const struct table_row rows[] = {
+	    {1234567, {1, 3}, -1000, {0xc000010000, true}, "main.T[\"\n\"]"},
+	    {999, {1, 0}, 5, {0}, NULL},
+	};
 	begin();
-	gh_table_titles(&table, titles, 5, 4);
-	gh_table_number(&table, "bytes", 1234567);
-	gh_table_share(&table, 1, 3);
-	gh_table_signed(&table, "change", -1000);
-	gh_table_address(&table, "address", 0xc000010000);
-	gh_table_text(&table, "type", "main.T[\"\n\"]");
-	gh_table_end(&table);
-	gh_table_number(&table, "bytes", 999);
-	gh_table_share(&table, 1, 0);
-	gh_table_signed(&table, "change", 5);
-	gh_table_no_address(&table, "address");
-	gh_table_text(&table, "type", NULL);
-	gh_table_end(&table);
-	gh_table_finish(&table, 2001);
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_TABLE, dump, json);
+	gh_emit_titles(&emit, table_columns);
+	gh_emit_row(&emit, table_columns, &rows[0]);
+	gh_emit_row(&emit, table_columns, &rows[1]);
+	gh_emit_finish(&emit, 2001);
 }
 
 START_TEST(columns_are_aligned)
 {
 	struct gh_dump dump = sized_dump(1234567);
 	print_table(&dump, false);
-	check_printed("       bytes      %      change         address  type\n"
+	check_printed("       bytes      %        more         address  type\n"
 		      "   1,234,567  33.3%      -1,000    0xc000010000  main.T[\"\\n\"]\n"
 		      "         999   0.0%          +5                  ?\n"
 		      "and 1,999 more: --limit 0 prints all\n");
@@ -127,13 +299,17 @@ END_TEST
 
 START_TEST(columns_are_as_wide_as_the_largest_number)
 {
+	static const struct gh_column columns[] = {
+	    {"bytes", GH_COL_NUMBER(struct table_row, bytes)},
+	    {"change", GH_COL_SIGNED(struct table_row, change)},
+	    {0},
+	};
 	struct gh_dump dump = sized_dump(UINT64_C(1234567890123));
-	struct gh_table table = gh_table_start(&dump, false);
+	struct table_row row = {.bytes = dump.objects.bytes};
 	begin();
-	gh_table_number(&table, "bytes", UINT64_C(1234567890123));
-	gh_table_number(&table, "bytes", 0);
-	gh_table_end(&table);
-	gh_table_finish(&table, 1);
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_TABLE, &dump, false);
+	gh_emit_row(&emit, columns, &row);
+	gh_emit_finish(&emit, 1);
 	check_printed("  1,234,567,890,123                  0\n");
 }
 END_TEST
@@ -150,13 +326,17 @@ END_TEST
 
 START_TEST(signed_numbers_have_their_sign)
 {
+	static const struct gh_column columns[] = {
+	    {"change", GH_COL_SIGNED(struct table_row, change)},
+	    {0},
+	};
+	static const int64_t numbers[] = {INT64_MIN, INT64_MAX, 0};
 	struct gh_dump dump = sized_dump(UINT64_MAX);
-	struct gh_table table = gh_table_start(&dump, false);
 	begin();
-	gh_table_signed(&table, "change", INT64_MIN);
-	gh_table_signed(&table, "change", INT64_MAX);
-	gh_table_signed(&table, "change", 0);
-	gh_table_end(&table);
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_TABLE, &dump, false);
+	for (size_t i = 0; i < 3; i++)
+		gh_emit_values(&emit, columns, &(struct table_row){.change = numbers[i]});
+	gh_emit_end(&emit);
 	check_printed("  -9,223,372,036,854,775,808  +9,223,372,036,854,775,807"
 		      "                           0\n");
 }
@@ -217,6 +397,11 @@ Suite *view_suite(void)
 	tcase_add_test(tcase, sizes);
 	tcase_add_test(tcase, rows_of_text_are_tab_separated);
 	tcase_add_test(tcase, rows_of_json_are_objects);
+	tcase_add_test(tcase, lists_nest_in_json);
+	tcase_add_test(tcase, a_list_is_more_values_of_a_row_of_text);
+	tcase_add_test(tcase, what_is_optional_is_left_out_of_json);
+	tcase_add_test(tcase, a_report_has_a_line_for_each_value);
+	tcase_add_test(tcase, an_empty_report_is_an_empty_object);
 	tcase_add_test(tcase, columns_are_aligned);
 	tcase_add_test(tcase, columns_are_as_wide_as_the_largest_number);
 	tcase_add_test(tcase, a_table_in_json_has_names_for_titles);
