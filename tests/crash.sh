@@ -145,13 +145,16 @@ backtrace() {
 	ok "$1"
 }
 
+# first_lines: what the process said before it printed stacks, but for which thread it was.
+first_lines() {
+	sed -e '/^goroutine /,$d' -e '/^runtime stack:/,$d' "$work/traceback" |
+		sed -e '/^runtime: \|^stack: \|^signal arrived \|^$/d' -e 's/^\(PC=.*\) m=[0-9]*/\1/' -e 's/\(sigcode=.*\) addr=.*/\1/'
+}
+
 # told NAME TEXT: goheap crash says what the process said before it printed stacks, names the goroutine whose stack it printed
 # first, and the calls in the sample that were still deferred where nothing ran them. Which thread it was is not told.
 told() {
-	equal "$1: what it crashed of" \
-		"$(sed -e '/^goroutine /,$d' -e '/^runtime stack:/,$d' "$work/traceback" |
-			sed -e '/^runtime: \|^stack: \|^signal arrived \|^$/d' -e 's/^\(PC=.*\) m=[0-9]*/\1/' -e 's/\(sigcode=.*\) addr=.*/\1/')" \
-		"$(sed '/^$/,$d' <<<"$2")"
+	equal "$1: what it crashed of" "$(first_lines)" "$(sed '/^$/,$d' <<<"$2")"
 	case $1 in
 	*" deadlock" | *" sleep") return ;; # no goroutine runs
 	*+) ;;                              # which does is not known
@@ -177,6 +180,8 @@ check_core() {
 	told "$1" "$("$GOHEAP" crash "$work/core" -e "$2" 2>&1)"
 	goheap "$3" "core-file $work/core" "thread apply all -q backtrace 60" "echo list\\n" "goheap goroutines --all" \
 		"echo one\\n" "goheap goroutine 1" "backtrace 60" >"$work/session"
+	equal "$1: what it crashed of, as GDB opens it" "$(first_lines | head -n 10 | expand)" \
+		"$(sed -e '1,/^\[Current thread is /d' "$work/session" | sed -E '/^(goheap: |Thread |warning: |#|$)/,$d')"
 	sed -e '1,/^list$/d' -e '/^one$/,$d' "$work/session" >"$work/list"
 	listed "$1: goroutines in GDB" "$work/list"
 	sed '1,/^one$/d' "$work/session" >"$work/one"

@@ -294,10 +294,11 @@ void gh_escape_message(FILE *out, const char *text)
 void gh_escape_echo(FILE *out, const char *text)
 {
 	fputs("echo ", out);
-	/* GDB's echo reads backslashes, and loses a byte that is not ASCII after one. $arg0 is an
-	 * argument of the command that GDB runs. */
-	for (; *text != '\0'; text++) {
-		if (*text >= ' ' && *text <= '~' && *text != '\\' && *text != '$')
+	/* GDB's echo reads backslashes, and loses a byte that is not ASCII after one, and spaces
+	 * before the text. $arg0 is an argument of the command that GDB runs. */
+	for (const char *first = text; *text != '\0'; text++) {
+		if (*text >= (text == first ? '!' : ' ') && *text <= '~' && *text != '\\' &&
+		    *text != '$')
 			fputc(*text, out);
 		else
 			fprintf(out, "\\%03o", (unsigned char)*text);

@@ -15,6 +15,7 @@
 #include "lib/util/escape.h"
 #include "plugin/cli/command.h"
 #include "plugin/gdb/cache.h"
+#include "plugin/gdb/goroutine_source.h"
 #include "plugin/gdb/info_files.h"
 #include "plugin/gdb/missing_file.h"
 #include "plugin/gdb/script.h"
@@ -346,6 +347,75 @@ static char *look_at_program(struct job *job)
 	return debug;
 }
 
+/* Of a crash's text, and of each line of it, this much is said when the core file is opened. */
+#define CRASH_LINES 10
+#define CRASH_WIDTH 400
+
+/* Has GDB print TEXT, SIZE bytes of lines, after which nothing may be added. */
+static void say_lines(struct job *job, const char *text, size_t size)
+{
+	const char *end = text + size;
+	for (unsigned i = 0; i < CRASH_LINES && text < end; i++) {
+		char line[CRASH_WIDTH];
+		char escaped[CRASH_WIDTH];
+		const char *line_end = memchr(text, '\n', (size_t)(end - text));
+		if (line_end == NULL)
+			line_end = end;
+		int tabs = 0;
+		for (; text < line_end && *text == '\t'; text++)
+			tabs++;
+		snprintf(line, sizeof(line), "%.*s", (int)(line_end - text), text);
+		gh_escape_text(escaped, sizeof(escaped), line);
+		gh_script_say(job->boot, "%*s%s", 8 * tabs, "", escaped);
+		text = line_end + 1;
+	}
+}
+
+/* Has GDB print in short what the process of GDB's core file crashed of. Nothing is said of one
+ * that did not, nor of a program that is not Go's. */
+static void say_crash(struct job *job)
+{
+	struct gh_program program = {0};
+	struct gh_error err;
+	struct gh_crash crash;
+	if (!gh_image_open(&program.image, job->files.program, &err))
+		return;
+	if (gh_pclntab_open(&program.tab, &program.image, &err)) {
+		if (gh_core_crash(&crash, job->files.core, &program) && crash.text.size > 0) {
+			say_lines(job, (const char *)crash.text.data, crash.text.size);
+			if (crash.has_goroutine)
+				gh_script_say(job->boot,
+					      "goheap: goroutine %" PRIu64
+					      " crashed; goheap crash prints its stack",
+					      crash.goroutine);
+		}
+		gh_crash_free(&crash);
+	}
+	gh_program_close(&program);
+}
+
+/* Does that once for each core file. */
+static void tell_crash(struct job *job)
+{
+	char *path = format("%s/" GH_SESSION_TOLD, job->directory);
+	char *identity = identify(job->files.core);
+	FILE *file = fopen(path, "re");
+	char *told = file != NULL ? read_field(file) : NULL;
+	if (file != NULL)
+		fclose(file);
+	if (told == NULL || strcmp(told, identity) != 0) {
+		say_crash(job);
+		file = fopen(path, "we");
+		if (file != NULL) {
+			fprintf(file, "%s%c", identity, '\0');
+			fclose(file);
+		}
+	}
+	free(told);
+	free(identity);
+	free(path);
+}
+
 /* Writes the commands for what GDB has now. */
 static void write_commands(struct job *job)
 {
@@ -369,6 +439,8 @@ static void write_commands(struct job *job)
 		write_state(job, debug != NULL ? debug : "");
 		free(debug);
 	}
+	if (job->files.core != NULL && !job->has_dump)
+		tell_crash(job);
 	free(job->identity);
 	free(job->cache);
 }

@@ -88,28 +88,37 @@ static uint64_t monotonic_time(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+/* What is DESCRIBED, whose memory is MEMORY, and which runs PROGRAM, of which INFO tells. To be
+ * freed with gh_process_memory_free. */
+static struct gh_process as_process(const struct described *described,
+				    const struct gh_program *program,
+				    const struct gh_memory *memory, const struct gh_buildinfo *info)
+{
+	const struct gh_image *image = &program->image;
+	return (struct gh_process){
+	    .memory = {.source = memory, .big_endian = image->arch->big_endian},
+	    .tab = &program->tab,
+	    .minor = gh_go_minor(info->go_version),
+	    .bias = gh_image_is_pie(image) ? described->entry - image->header.e_entry : 0,
+	    .threads = (const void *)described->threads.data,
+	    .nthreads = described->threads.size / sizeof(struct gh_registers),
+	};
+}
+
 /* Makes the dump of what is DESCRIBED, whose memory is MEMORY, and which runs PROGRAM. PATH is of
  * what is missing, if anything is. */
 static bool make(struct gh_snapshot *snapshot, const struct described *described,
 		 const struct gh_program *program, const struct gh_memory *memory, const char *path)
 {
-	const struct gh_image *image = &program->image;
 	struct gh_buildinfo info;
 	struct gh_error err;
-	gh_buildinfo_read(&info, image);
-	struct gh_process process = {
-	    .memory = {.source = memory, .big_endian = image->arch->big_endian},
-	    .tab = &program->tab,
-	    .minor = gh_go_minor(info.go_version),
-	    .bias = gh_image_is_pie(image) ? described->entry - image->header.e_entry : 0,
-	    .threads = (const void *)described->threads.data,
-	    .nthreads = described->threads.size / sizeof(struct gh_registers),
-	};
+	gh_buildinfo_read(&info, &program->image);
+	struct gh_process process = as_process(described, program, memory, &info);
 	const char *version = info.go_version != NULL ? info.go_version : "";
 	uint64_t lost;
 	bool made = gh_snapshot_make(&snapshot->bytes, &process, version, &lost, &err) &&
 		    gh_dump_open_memory(&snapshot->dump, snapshot->bytes.data, snapshot->bytes.size,
-					image->path, &err) &&
+					program->image.path, &err) &&
 		    (!snapshot->looks_for_crash || gh_crash_find(&snapshot->crash, &process, &err));
 	if (made)
 		gh_print_warning(path, lost,
@@ -274,6 +283,30 @@ bool gh_snapshot_open_crash(struct gh_snapshot *snapshot, const char *path, cons
 {
 	*snapshot = (struct gh_snapshot){.looks_for_crash = true};
 	return open_any(snapshot, path, program);
+}
+
+bool gh_core_crash(struct gh_crash *crash, const char *path, const struct gh_program *program)
+{
+	struct gh_error err;
+	struct gh_image core;
+	*crash = (struct gh_crash){0};
+	if (!gh_image_open_core(&core, path, &err))
+		return false;
+	bool found = false;
+	if (core.arch == program->image.arch) {
+		struct described described;
+		struct gh_buildinfo info;
+		struct gh_memory memory = gh_core_memory(&core);
+		describe_core(&described, &core);
+		gh_buildinfo_read(&info, &program->image);
+		struct gh_process process = as_process(&described, program, &memory, &info);
+		found = gh_crash_find(crash, &process, &err);
+		gh_process_memory_free(&process.memory);
+		gh_buildinfo_free(&info);
+		gh_buffer_free(&described.threads);
+	}
+	gh_image_close(&core);
+	return found;
 }
 
 void gh_snapshot_close(struct gh_snapshot *snapshot)

@@ -5,6 +5,7 @@
 #include "lib/dump/dump.h"
 #include "lib/process/crash.h"
 #include "lib/process/process.h"
+#include "plugin/view/open_program.h"
 
 /* What gdbinit leaves in the session's directory of what GDB debugs, in lines of text: "entry
  * ADDRESS" of the program, "native" if it is a process of this machine, the auxiliary vector as
@@ -32,5 +33,10 @@ bool gh_snapshot_open(struct gh_snapshot *snapshot, const char *path, const char
 bool gh_snapshot_open_crash(struct gh_snapshot *snapshot, const char *path, const char *program);
 
 void gh_snapshot_close(struct gh_snapshot *snapshot);
+
+/* Looks for what the process of the core file at PATH, which ran PROGRAM, crashed of, as
+ * gh_crash_find does. False, without a word, if that cannot be told. To be freed with
+ * gh_crash_free in either case. */
+bool gh_core_crash(struct gh_crash *crash, const char *path, const struct gh_program *program);
 
 #endif

@@ -33,6 +33,9 @@
  * that was found for it, "" if none is to be. Both end with a NUL. */
 #define GH_SESSION_STATE "state"
 
+/* The identity of the core file whose crash has been told of, and a space and its path. */
+#define GH_SESSION_TOLD "told"
+
 /* What is there when the program's own file is out of GDB's reach. */
 #define GH_SESSION_PROGRAM "program" /* a copy of it */
 #define GH_SESSION_ORIGIN  "origin"  /* why there is a copy, as a text */
