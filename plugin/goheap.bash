@@ -10,7 +10,7 @@ _goheap()
 	addr2line) local options='-a -C -e -f -i -p -s --addresses --exe --functions --inlines --pretty-print --basenames' ;;
 	debug) local options='-o --output' ;;
 	crash) local options='-e --exe' ;;
-	core) local options='-e -o --exe --output' ;;
+	core | dump) local options='-e -o --exe --output' ;;
 	hprof | report) local options='-e -o --exe --names --output' ;;
 	pprof) local options='-e -o --exe --live --output --rate --raw' ;;
 	profile) local options='-e --exe --json --rate' ;;
@@ -30,7 +30,7 @@ _goheap()
 	if [[ $cur == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$options --help" -- "$cur")
 	elif ((cword == 1)); then
-		mapfile -t COMPREPLY < <(compgen -W 'info funcs lines addr2line debug core crash dot hprof report goroutines
+		mapfile -t COMPREPLY < <(compgen -W 'info funcs lines addr2line debug core crash dot dump hprof report goroutines
 			frames types itabs roots finalizers defers panics threads memstats params
 			histogram dominators path objects referrers reachable unreachable strings diff profile pprof' -- "$cur")
 	elif [[ $prev == --by ]]; then

@@ -107,7 +107,7 @@ run_commands() {
 		case $command in
 		addr2line) arguments=(-e server 0x488888) ;;
 		core | hprof | report | pprof) arguments=(-e shop after.heapdump -o "$work/out") ;;
-		crash) continue ;; # it wants a core file of a crash: tests/crash.sh
+		crash | dump) continue ;; # they want a core file, or a process: tests/crash.sh, live-heap.sh
 		debug) arguments=(server -o "$work/out") ;;
 		diff) arguments=(-e shop before.heapdump after.heapdump) ;;
 		funcs | lines) arguments=(server) ;;

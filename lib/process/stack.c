@@ -281,6 +281,10 @@ bool gh_stack_next(struct gh_stack *stack, struct gh_stack_frame *frame)
 					 .name = site->name,
 					 .above = site->above,
 					 .interrupted = stack->interrupted};
+	const struct gh_arch *arch = stack->process->tab->image->arch;
+	frame->end = stack->sp + site->size + (arch->link_register ? 0 : arch->pointer_size);
+	if (frame->end < frame->sp || frame->end > stack->high)
+		frame->end = frame->sp;
 	stack->ended = is_last(stack, site) || !go_up(stack, site);
 	return true;
 }

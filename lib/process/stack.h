@@ -44,6 +44,7 @@ struct gh_stack {
 /* A frame, in the process's addresses. */
 struct gh_stack_frame {
 	uint64_t sp;      /* lowest address of the frame */
+	uint64_t end;     /* one past it: its caller's sp */
 	uint64_t pc;      /* a return address but for the top frame, and if interrupted */
 	uint64_t entry;   /* of its function */
 	const char *name; /* of the function, in the program */

@@ -14,10 +14,9 @@
 #include "lib/elf/core.h"
 #include "lib/export/core_notes.h"
 #include "lib/process/as_dump.h"
-#include "lib/util/open_file.h"
 #include "plugin/gdb/memory_client.h"
 #include "plugin/view/open_dump.h"
-#include "plugin/view/open_program.h"
+#include "plugin/view/open_process.h"
 
 /* What GDB debugs, as it is described in the session's directory. */
 struct described {
@@ -218,19 +217,6 @@ static bool open_core(struct gh_snapshot *snapshot, const char *path, const char
 	return made;
 }
 
-static bool is_elf(const char *path)
-{
-	char magic[SELFMAG];
-	struct stat st;
-	int fd = gh_open_file(path, &st, NULL);
-	if (fd < 0)
-		return false;
-	bool is = read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
-		  memcmp(magic, ELFMAG, SELFMAG) == 0;
-	close(fd);
-	return is;
-}
-
 static bool is_socket(const char *path)
 {
 	struct stat st;
@@ -262,7 +248,7 @@ static bool open_socket(struct gh_snapshot *snapshot, const char *path, const ch
 static bool open_any(struct gh_snapshot *snapshot, const char *path, const char *program)
 {
 	bool opened;
-	if (is_elf(path))
+	if (gh_target_is_elf(path))
 		opened = open_core(snapshot, path, program);
 	else if (program != NULL && is_socket(path))
 		opened = open_socket(snapshot, path, program);

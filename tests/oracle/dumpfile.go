@@ -12,6 +12,9 @@
 //	dumpfile graph DUMP              its objects, the references between them, and its roots, as the
 //	                                 oracle hprof prints them; objects twice, with all of their
 //	                                 contents, and with pointers alone
+//	dumpfile compare OWN OTHER       what two dumps of one process have in common and what not: OWN is
+//	                                 what it wrote of itself, in goroutine 1. "NAME<tab>NUMBER" a
+//	                                 line; "different ..." for what should be the same
 //	dumpfile prototype DUMP          write what the prototype of the format has of such a dump,
 //	                                 fields as roots, to standard output
 package main
@@ -25,6 +28,7 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
+	"strings"
 )
 
 // Every such region has its first words printed.
@@ -101,8 +105,8 @@ func (d *dump) read(tag uint64) {
 		r.text = d.bytes()
 		r.numbers = d.numbers(1)
 	case 3: // type
-		d.numbers(2)
-		d.bytes()
+		r.numbers = d.numbers(2)
+		r.text = d.bytes()
 		d.number()
 	case 4: // goroutine
 		r.numbers = d.numbers(8)
@@ -119,25 +123,23 @@ func (d *dump) read(tag uint64) {
 	case 7, 11: // finalizers
 		r.numbers = d.numbers(5)
 	case 8: // itab
-		d.numbers(2)
+		r.numbers = d.numbers(2)
 	case 9: // thread
-		d.numbers(3)
+		r.numbers = d.numbers(3)
 	case 10: // memstats
-		d.numbers(24 + 256 + 1)
+		r.numbers = d.numbers(24 + 256 + 1)
 	case 14: // defer
 		r.numbers = d.numbers(7)
 	case 15: // panic
 		r.numbers = d.numbers(6)
 	case 16: // profile
-		d.numbers(2)
+		r.numbers = d.numbers(2)
 		for n := d.number(); n > 0; n-- {
-			d.bytes()
-			d.bytes()
-			d.number()
+			r.text = append(r.text, fmt.Sprintf("%s %s %d;", d.bytes(), d.bytes(), d.number())...)
 		}
-		d.numbers(2)
+		r.numbers = append(r.numbers, d.numbers(2)...)
 	case 17: // sample
-		d.numbers(2)
+		r.numbers = d.numbers(2)
 	default:
 		fail("unknown record %d", tag)
 	}
@@ -511,6 +513,141 @@ func (d *dump) count() {
 	fmt.Printf("goroutines\t%d\n", counts[4])
 }
 
+// What compare counts.
+type comparison map[string]int
+
+// An object of the runtime's own list that is none, as its element lies where the span has other things: bits at its
+// end, from Go 1.22 on.
+func (d *dump) pastEnd(r record) bool {
+	const page, bits = 8192, 256
+	size := uint64(len(r.contents))
+	return !strings.HasPrefix(d.version, "go1.1") && size <= 512 && r.numbers[0]%page+size > page-bits
+}
+
+func (c comparison) objects(own, other *dump) {
+	found := map[uint64]record{}
+	for _, r := range other.records {
+		if r.tag == 1 {
+			found[r.numbers[0]] = r
+			c["objects"]++
+		}
+	}
+	for _, r := range own.records {
+		if r.tag != 1 {
+			continue
+		}
+		o, ok := found[r.numbers[0]]
+		delete(found, r.numbers[0])
+		switch {
+		case !ok && own.pastEnd(r):
+			c["past the end of a span"]++
+		case !ok:
+			c["different objects: missing"]++
+		case len(o.contents) != len(r.contents):
+			c["different sizes of objects"]++
+		default:
+			c["pointers"] += len(r.fields)
+			if fmt.Sprint(r.fields) != fmt.Sprint(o.fields) {
+				c["different pointers of objects"]++
+			}
+			// The runtime's own, which goes on until the dump is written.
+			if !bytes.Equal(r.contents, o.contents) {
+				c["rewritten"]++
+			}
+		}
+	}
+	c["different objects: more"] += len(found)
+}
+
+// All records of the tag, each as a text; but for goroutine 1, and the runtime's own, which may go on.
+func (d *dump) texts(tag uint64) map[string]int {
+	all := map[string]int{}
+	var id uint64
+	system := false
+	for _, r := range d.records {
+		if r.tag == 4 {
+			id, system = r.numbers[2], r.numbers[5] != 0
+		}
+		switch {
+		case r.tag != tag || tag >= 4 && tag <= 5 && (id == 1 || system):
+		case tag == 3:
+			all[fmt.Sprint(r.numbers, string(r.text))]++
+		case tag == 5:
+			all[fmt.Sprintf("%d %x %s %x %v", id, r.numbers[:5], r.text, r.contents, r.fields)]++
+		case tag == 10:
+			// Alloc, HeapAlloc, HeapInuse, HeapObjects, NumGC
+			all[fmt.Sprint(r.numbers[0], r.numbers[6], r.numbers[9], r.numbers[11], r.numbers[280])]++
+		default:
+			all[fmt.Sprint(r.numbers, string(r.text))]++
+		}
+	}
+	return all
+}
+
+func (c comparison) records(name string, own, other *dump, tag uint64, more bool) {
+	all, found := own.texts(tag), other.texts(tag)
+	c[name] += len(all)
+	for text, count := range all {
+		// What the runtime says of a pointer's type that has methods: "os." of *os.File.
+		if tag == 3 && strings.HasSuffix(text, ".") {
+			continue
+		}
+		if found[text] != count {
+			c["different "+name+": "+text]++
+		}
+	}
+	for text := range found {
+		if all[text] == 0 && !more {
+			c["different "+name+", more: "+text]++
+		}
+	}
+}
+
+func (c comparison) segments(own, other *dump) {
+	found := map[uint64]record{}
+	for _, r := range other.records {
+		found[r.tag] = r
+	}
+	for _, r := range own.records {
+		if r.tag == 12 || r.tag == 13 {
+			o := found[r.tag]
+			if r.numbers[0] != o.numbers[0] || len(r.contents) != len(o.contents) ||
+				fmt.Sprint(r.fields) != fmt.Sprint(o.fields) {
+				c["different variables"]++
+			}
+			c["variables"] += len(r.fields)
+			for i := range r.contents {
+				if i < len(o.contents) && r.contents[i] != o.contents[i] {
+					c["rewritten variables"]++
+				}
+			}
+		}
+	}
+}
+
+func compare(own, other *dump) {
+	c := comparison{}
+	c.objects(own, other)
+	c.segments(own, other)
+	c.records("types", own, other, 3, true)
+	c.records("goroutines", own, other, 4, false)
+	c.records("frames", own, other, 5, false)
+	c.records("finalizers", own, other, 7, false)
+	c.records("itabs", own, other, 8, false)
+	c.records("counters", own, other, 10, false)
+	c.records("queued finalizers", own, other, 11, false)
+	var lines []string
+	for name, count := range c {
+		if count > 0 {
+			lines = append(lines, fmt.Sprintf("%s\t%d", name, count))
+		}
+	}
+	sort.Strings(lines)
+	for _, line := range lines {
+		fmt.Println(line)
+	}
+}
+
 func must(err error) {
 	if err != nil {
 		fail("%v", err)
@@ -524,16 +661,18 @@ func fail(format string, args ...interface{}) {
 
 func usage() {
 	fmt.Fprintln(os.Stderr, "usage: dumpfile count | fields | graph | objects | words | prototype DUMP\n"+
-		"       dumpfile memory DUMP DIRECTORY")
+		"       dumpfile memory DUMP DIRECTORY | compare OWN OTHER")
 	os.Exit(2)
 }
 
 func main() {
-	if len(os.Args) < 3 || (len(os.Args) == 4) != (os.Args[1] == "memory") {
+	if len(os.Args) < 3 || (len(os.Args) == 4) != (os.Args[1] == "memory" || os.Args[1] == "compare") {
 		usage()
 	}
 	d := read(os.Args[2])
 	switch os.Args[1] {
+	case "compare":
+		compare(d, read(os.Args[3]))
 	case "count":
 		d.count()
 	case "objects":

@@ -1,0 +1,77 @@
+#include "lib/process/dump_objects.h"
+
+#include <stdlib.h>
+
+#include "lib/dump/record.h"
+
+/* A walk over the objects. */
+struct walk {
+	struct gh_dump_stream *stream;
+	struct gh_span_pointers *pointers;
+	struct gh_dump_totals *totals;
+};
+
+/* Adds a field for each bit of WORDS, of which there are COUNT. */
+static void add_fields(struct gh_buffer *out, const uint64_t *words, uint64_t count, unsigned word)
+{
+	for (uint64_t i = 0; i < (count + 63) / 64; i++) {
+		for (uint64_t bits = words[i]; bits != 0; bits &= bits - 1) {
+			uint64_t number = i * 64 + (uint64_t)__builtin_ctzll(bits);
+			gh_buffer_uleb128(out, GH_FIELD_POINTER + 1);
+			gh_buffer_uleb128(out, number * word);
+		}
+	}
+}
+
+static void add_object(const struct walk *walk, const struct gh_span *span, uint64_t index)
+{
+	struct gh_process *process = walk->pointers->process;
+	struct gh_buffer *out = &walk->stream->bytes;
+	unsigned word = process->tab->pointer_size;
+	uint64_t address = span->start + index * span->elemsize;
+	uint64_t header = 0;
+	if (span->elemsize > walk->stream->left) {
+		walk->totals->skipped++;
+		return;
+	}
+	gh_process_uint(&process->memory, address, word, &header);
+	const uint64_t *words = gh_span_pointers_of(walk->pointers, span, index, header);
+	gh_buffer_uleb128(out, GH_DUMP_OBJECT);
+	gh_buffer_uleb128(out, address);
+	gh_dump_stream_memory(walk->stream, process, address, span->elemsize);
+	if (words != NULL)
+		add_fields(out, words, span->elemsize / word, word);
+	gh_buffer_uleb128(out, 0); /* the end of the fields */
+	gh_dump_stream_pass(walk->stream);
+	walk->totals->objects++;
+	walk->totals->bytes += span->elemsize;
+}
+
+static void add_span(const struct walk *walk, const struct gh_span *span)
+{
+	struct gh_process *process = walk->pointers->process;
+	walk->totals->in_use += span->size;
+	if (span->nelems > process->memory.source->size) {
+		walk->totals->skipped += span->nelems;
+		return;
+	}
+	uint8_t *bits = calloc((size_t)((span->nelems + 7) / 8), 1);
+	if (bits == NULL) {
+		walk->pointers->failed = true;
+		return;
+	}
+	gh_span_objects(walk->pointers->spans, process, span, bits);
+	for (uint64_t i = 0; i < span->nelems; i++)
+		if ((bits[i / 8] >> i % 8 & 1) != 0)
+			add_object(walk, span, i);
+	free(bits);
+}
+
+void gh_dump_add_objects(struct gh_dump_stream *stream, struct gh_span_pointers *pointers,
+			 struct gh_dump_totals *totals)
+{
+	const struct gh_spans *spans = pointers->spans;
+	struct walk walk = {stream, pointers, totals};
+	for (size_t i = 0; i < spans->list.count && !stream->failed && !stream->bytes.failed; i++)
+		add_span(&walk, &spans->list.items[i]);
+}

@@ -1,0 +1,378 @@
+#include "lib/process/dump_roots.h"
+
+#include <string.h>
+
+#include "lib/dump/record.h"
+
+/* The moduledata is no longer, in bytes. */
+#define MODULE_SIZE 1024
+
+/* No page of memory is smaller: nothing that is pointed to is below. */
+#define PAGE 4096
+
+/* Of a block of queued finalizers, in bytes (finBlockSize). */
+#define FINALIZER_BLOCK 4096
+
+/* Blocks that are followed from one to the next, unless to make work. */
+#define MAX_BLOCKS (1U << 20)
+
+/* The least entries of the table of itabs (itabInitSize), and the most that are believed. */
+#define LEAST_ITABS 512
+#define MOST_ITABS  (1U << 22)
+
+static unsigned word_size(const struct gh_process *process)
+{
+	return process->tab->pointer_size;
+}
+
+static uint64_t read_word(struct gh_process *process, uint64_t address)
+{
+	uint64_t value;
+	unsigned word = word_size(process);
+	return gh_process_uint(&process->memory, address, word, &value) ? value : 0;
+}
+
+/* The name that a dump has for a type: its package's path, and what comes after the package's name
+ * in its string; or, of one without a name, the string. */
+static void add_type_name(struct gh_dump_stream *stream, const struct gh_rtypes *types,
+			  const struct gh_rtype *type)
+{
+	struct gh_rtype_text package = gh_rtype_package(types, type);
+	const char *start = type->text.start;
+	const char *arguments = memchr(start, '[', type->text.length);
+	size_t length = arguments != NULL ? (size_t)(arguments - start) : type->text.length;
+	const char *dot = type->named && package.length > 0 ? memrchr(start, '.', length) : NULL;
+	if (dot == NULL) {
+		gh_dump_stream_text(stream, start, type->text.length);
+		return;
+	}
+	size_t rest = type->text.length - (size_t)(dot - start);
+	gh_buffer_uleb128(&stream->bytes, package.length + rest);
+	gh_buffer_bytes(&stream->bytes, package.start, package.length);
+	gh_buffer_bytes(&stream->bytes, dot, rest);
+}
+
+/* Adds the record of the type at ADDRESS in the process, if it is the program's and has none yet.
+ */
+static void add_type(struct gh_dump_stream *stream, const struct gh_process *process,
+		     struct gh_dump_types *types, uint64_t address)
+{
+	uint32_t number = gh_rtypes_at(types->types, address - process->bias);
+	if (address == 0 || number == GH_NO_RTYPE ||
+	    gh_numbermap_get(&types->written, address) != GH_NOT_MAPPED)
+		return;
+	if (!gh_numbermap_put(&types->written, address, number)) {
+		types->failed = true;
+		return;
+	}
+	const struct gh_rtype *type = &types->types->items[number];
+	gh_buffer_uleb128(&stream->bytes, GH_DUMP_TYPE);
+	gh_buffer_uleb128(&stream->bytes, address);
+	gh_buffer_uleb128(&stream->bytes, type->size);
+	add_type_name(stream, types->types, type);
+	gh_buffer_uleb128(&stream->bytes, !type->direct || type->pointers > 0);
+}
+
+/* A bitvector of the runtime's. */
+struct bits {
+	uint64_t count;
+	uint64_t address; /* of the bytes */
+};
+
+/* Reads the bitvector at ADDRESS. False if it is not that of SIZE bytes of variables. */
+static bool read_bits(struct gh_process *process, uint64_t address, uint64_t size,
+		      struct bits *bits)
+{
+	unsigned word = word_size(process);
+	if (!gh_process_uint(&process->memory, address, 4, &bits->count))
+		return false;
+	bits->address = read_word(process, address + word);
+	return bits->count == size / word && (bits->count == 0 || bits->address >= PAGE);
+}
+
+/* Finds gcdatamask and gcbssmask in the moduledata, which follow each other. */
+static bool find_masks(struct gh_process *process, struct bits *data, struct bits *bss)
+{
+	const struct gh_moduledata *module = &process->tab->module;
+	unsigned word = word_size(process);
+	uint64_t start = module->address + process->bias;
+	for (uint64_t at = start; module->address != 0 && at < start + MODULE_SIZE; at += word)
+		if (read_bits(process, at, module->edata - module->data, data) &&
+		    read_bits(process, at + 2 * word, module->ebss - module->bss, bss))
+			return true;
+	*data = *bss = (struct bits){0};
+	return false;
+}
+
+static void add_segment(struct gh_dump_stream *stream, struct gh_process *process,
+			enum gh_dump_kind kind, uint64_t start, uint64_t end, struct bits mask)
+{
+	struct gh_buffer *out = &stream->bytes;
+	unsigned word = word_size(process);
+	if (end - start > stream->left)
+		return;
+	gh_buffer_uleb128(out, kind);
+	gh_buffer_uleb128(out, start + process->bias);
+	gh_dump_stream_memory(stream, process, start + process->bias, end - start);
+	for (uint64_t i = 0; i < mask.count; i += 8) {
+		uint64_t byte;
+		gh_process_uint(&process->memory, mask.address + i / 8, 1, &byte);
+		for (; byte != 0; byte &= byte - 1) {
+			gh_buffer_uleb128(out, GH_FIELD_POINTER + 1);
+			gh_buffer_uleb128(out, (i + (uint64_t)__builtin_ctzll(byte)) * word);
+		}
+		gh_dump_stream_pass(stream);
+	}
+	gh_buffer_uleb128(out, 0); /* the end of the fields */
+}
+
+bool gh_dump_add_globals(struct gh_dump_stream *stream, struct gh_process *process)
+{
+	const struct gh_moduledata *module = &process->tab->module;
+	struct bits data, bss;
+	bool found = find_masks(process, &data, &bss);
+	add_segment(stream, process, GH_DUMP_DATA, module->data, module->edata, data);
+	add_segment(stream, process, GH_DUMP_BSS, module->bss, module->ebss, bss);
+	return found;
+}
+
+/* Adds the record of a finalizer, registered or queued, whose fields are from the word at FN on:
+ * the closure, then, after WORDS, the argument's type and the object's. */
+static void add_finalizer(struct gh_dump_stream *stream, struct gh_process *process,
+			  struct gh_dump_types *types, enum gh_dump_kind kind, uint64_t object,
+			  uint64_t fn, unsigned words)
+{
+	struct gh_buffer *out = &stream->bytes;
+	unsigned word = word_size(process);
+	uint64_t closure = read_word(process, fn);
+	uint64_t argument_type = read_word(process, fn + words * word);
+	uint64_t object_type = read_word(process, fn + (words + 1) * word);
+	add_type(stream, process, types, argument_type);
+	add_type(stream, process, types, object_type);
+	gh_buffer_uleb128(out, kind);
+	gh_buffer_uleb128(out, object);
+	gh_buffer_uleb128(out, closure);
+	gh_buffer_uleb128(out, closure != 0 ? gh_process_constant_pointer(process, closure) : 0);
+	gh_buffer_uleb128(out, argument_type);
+	gh_buffer_uleb128(out, object_type);
+	gh_dump_stream_pass(stream);
+}
+
+static void add_root(struct gh_dump_stream *stream, const char *description, uint64_t pointer)
+{
+	if (pointer == 0)
+		return;
+	gh_buffer_uleb128(&stream->bytes, GH_DUMP_OTHER_ROOT);
+	gh_dump_stream_text(stream, description, strlen(description));
+	gh_buffer_uleb128(&stream->bytes, pointer);
+}
+
+/* Adds what the closure of a cleanup, and from Go 1.26 on its argument, keep alive. */
+static void add_cleanup(struct gh_dump_stream *stream, struct gh_process *process, uint64_t fields)
+{
+	unsigned word = word_size(process);
+	bool one = process->minor >= 0 && process->minor < 26;
+	for (unsigned i = 0; i < (one ? 1U : 3U); i++)
+		add_root(stream, "cleanup", read_word(process, fields + i * word));
+}
+
+/* Adds what the special at ADDRESS of SPAN is. */
+static void add_special(struct gh_dump_stream *stream, struct gh_process *process,
+			const struct gh_spans *spans, struct gh_dump_types *types,
+			const struct gh_span *span, uint64_t address,
+			const struct gh_special *special)
+{
+	const struct gh_special_kinds *kinds = &spans->layout.kinds;
+	uint64_t fields = address + spans->layout.special_size;
+	if (special->offset >= span->size)
+		return;
+	if (special->kind == kinds->finalizer)
+		/* fn, nret, fint, ot */
+		add_finalizer(stream, process, types, GH_DUMP_FINALIZER,
+			      span->start + special->offset, fields, 2);
+	else if (kinds->cleanup != 0 && special->kind == kinds->cleanup)
+		add_cleanup(stream, process, fields);
+	else if (kinds->weak_handle != 0 && special->kind == kinds->weak_handle)
+		add_root(stream, "weak pointer's handle", read_word(process, fields));
+}
+
+void gh_dump_add_specials(struct gh_dump_stream *stream, struct gh_process *process,
+			  const struct gh_spans *spans, struct gh_dump_types *types)
+{
+	/* As many as there is memory for. */
+	uint64_t left = process->memory.source->size / spans->layout.special_size;
+	for (size_t i = 0; i < spans->list.count && !stream->failed; i++) {
+		const struct gh_span *span = &spans->list.items[i];
+		uint64_t address = span->specials;
+		struct gh_special special;
+		for (; address != 0 && left > 0; left--) {
+			if (!gh_special_read(spans, process, address, &special))
+				break;
+			add_special(stream, process, spans, types, span, address, &special);
+			address = special.next;
+		}
+	}
+}
+
+/* A block of queued finalizers: alllink, next, cnt (4 bytes), 4 more, and the finalizers: fn, arg,
+ * nret, fint, ot. */
+struct block {
+	uint64_t next;  /* alllink */
+	uint64_t count; /* cnt */
+	uint64_t first; /* address of the first */
+};
+
+static bool read_finalizer_block(struct gh_process *process, uint64_t address, struct block *block)
+{
+	unsigned word = word_size(process);
+	*block = (struct block){.first = address + 2 * word + 8};
+	return address >= PAGE && address % word == 0 &&
+	       gh_process_uint(&process->memory, address, word, &block->next) &&
+	       gh_process_uint(&process->memory, address + 2 * word, 4, &block->count) &&
+	       block->count <= (FINALIZER_BLOCK - 2 * word - 8) / (5 * word);
+}
+
+/* Each of BLOCK's finalizers has a closure of a function's, and types. */
+static bool are_finalizers(struct gh_process *process, const struct gh_dump_types *types,
+			   const struct block *block)
+{
+	unsigned word = word_size(process);
+	for (uint64_t i = 0; i < block->count; i++) {
+		uint64_t at = block->first + i * 5 * word;
+		uint64_t closure = read_word(process, at);
+		uint64_t entry =
+		    closure >= PAGE ? gh_process_constant_pointer(process, closure) : 0;
+		uint64_t type = read_word(process, at + 3 * word);
+		if (entry == 0 ||
+		    gh_pclntab_find(process->tab, entry - process->bias) == SIZE_MAX ||
+		    (type != 0 && gh_rtypes_at(types->types, type - process->bias) == GH_NO_RTYPE))
+			return false;
+	}
+	return true;
+}
+
+/* How many finalizers are queued in the list of blocks that starts at ADDRESS; 0 if it is none.
+ * Takes the blocks off *LEFT. */
+static uint64_t count_queued(struct gh_process *process, const struct gh_dump_types *types,
+			     uint64_t address, uint64_t *left)
+{
+	uint64_t count = 0;
+	for (; address != 0; --*left) {
+		struct block block;
+		if (*left == 0 || !read_finalizer_block(process, address, &block) ||
+		    !are_finalizers(process, types, &block))
+			return 0;
+		count += block.count;
+		address = block.next;
+	}
+	return count;
+}
+
+/* Looks for runtime.allfin, which lists all blocks, among variables without pointers into the heap:
+ * what leads to the most finalizers. */
+static uint64_t find_blocks(struct gh_process *process, const struct gh_dump_types *types)
+{
+	const struct gh_moduledata *module = &process->tab->module;
+	unsigned word = word_size(process);
+	uint64_t best = 0, most = 0;
+	uint64_t left = MAX_BLOCKS;
+	uint64_t end = module->enoptrbss + process->bias;
+	for (uint64_t at = module->noptrbss + process->bias; at < end; at += word) {
+		uint64_t address;
+		if (!gh_process_uint(&process->memory, at, word, &address))
+			break;
+		uint64_t count = address != 0 ? count_queued(process, types, address, &left) : 0;
+		if (count > most) {
+			most = count;
+			best = address;
+		}
+	}
+	return best;
+}
+
+void gh_dump_add_queued(struct gh_dump_stream *stream, struct gh_process *process,
+			struct gh_dump_types *types)
+{
+	unsigned word = word_size(process);
+	struct block block;
+	uint64_t address = find_blocks(process, types);
+	for (; address != 0 && read_finalizer_block(process, address, &block);
+	     address = block.next) {
+		for (uint64_t i = 0; i < block.count; i++) {
+			uint64_t at = block.first + i * 5 * word;
+			/* fn, arg, nret, fint, ot */
+			add_finalizer(stream, process, types, GH_DUMP_QUEUED_FINALIZER,
+				      read_word(process, at + word), at, 3);
+		}
+	}
+}
+
+/* The table at ADDRESS has so many entries; 0 if it is none: as many are used as it says. */
+static uint64_t count_itabs(struct gh_process *process, uint64_t address)
+{
+	unsigned word = word_size(process);
+	uint64_t size, count, used = 0;
+	if (address < PAGE || address % word != 0 ||
+	    !gh_process_uint(&process->memory, address, word, &size) || size < LEAST_ITABS ||
+	    size > MOST_ITABS || (size & (size - 1)) != 0 ||
+	    !gh_process_uint(&process->memory, address + word, word, &count) || count == 0 ||
+	    count > size)
+		return 0;
+	for (uint64_t i = 0; i < size; i++) {
+		uint64_t itab = read_word(process, address + (2 + i) * word);
+		if (itab == 0)
+			continue;
+		uint64_t inter = 0;
+		if (used++ == count || !gh_process_read_constant(process, itab, &inter, word))
+			return 0;
+	}
+	return used == count ? size : 0;
+}
+
+void gh_dump_add_itabs(struct gh_dump_stream *stream, struct gh_process *process,
+		       struct gh_dump_types *types)
+{
+	const struct gh_moduledata *module = &process->tab->module;
+	unsigned word = word_size(process);
+	uint64_t table = 0, size = 0;
+	uint64_t at = module->data + process->bias;
+	/* runtime.itabTable */
+	for (; at < module->edata + process->bias && size == 0; at += word) {
+		table = read_word(process, at);
+		size = count_itabs(process, table);
+	}
+	for (uint64_t i = 0; i < size; i++) {
+		uint64_t itab = read_word(process, table + (2 + i) * word);
+		/* Its second word is the dynamic type. */
+		uint64_t type = itab != 0 ? gh_process_constant_pointer(process, itab + word) : 0;
+		if (type == 0)
+			continue;
+		add_type(stream, process, types, type);
+		gh_buffer_uleb128(&stream->bytes, GH_DUMP_ITAB);
+		gh_buffer_uleb128(&stream->bytes, itab);
+		gh_buffer_uleb128(&stream->bytes, type);
+		gh_dump_stream_pass(stream);
+	}
+}
+
+void gh_dump_add_memstats(struct gh_dump_stream *stream, const struct gh_spans *spans,
+			  const struct gh_dump_totals *totals)
+{
+	struct gh_dump_memstats stats = {
+	    .counters =
+		{
+		    [GH_DUMP_ALLOC] = totals->bytes,
+		    [GH_DUMP_HEAP_ALLOC] = totals->bytes,
+		    [GH_DUMP_HEAP_INUSE] = totals->in_use,
+		    [GH_DUMP_HEAP_OBJECTS] = totals->objects,
+		    [GH_DUMP_STACK_INUSE] = spans->stack_bytes,
+		},
+	    .ngc = spans->sweepgen / 2, /* each collection adds 2 */
+	};
+	gh_buffer_uleb128(&stream->bytes, GH_DUMP_MEMSTATS);
+	for (size_t i = 0; i < GH_DUMP_COUNTERS; i++)
+		gh_buffer_uleb128(&stream->bytes, stats.counters[i]);
+	for (size_t i = 0; i < GH_DUMP_PAUSES; i++)
+		gh_buffer_uleb128(&stream->bytes, stats.pauses[i]);
+	gh_buffer_uleb128(&stream->bytes, stats.ngc);
+}

@@ -1,0 +1,426 @@
+#include "lib/process/live_copy.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/util/bsearch.h"
+
+/* Of a page, in bytes; the kernel's may be larger. */
+#define PAGE 4096
+
+/* Pages whose state is asked for at once. */
+#define PAGES 4096
+
+/* Bits of an entry of /proc/PID/pagemap: the page is in memory, or in swap. */
+#define PAGE_PRESENT (UINT64_C(1) << 63)
+#define PAGE_SWAPPED (UINT64_C(1) << 62)
+
+/* Bytes that are copied by one call. */
+#define MOST_AT_ONCE (UINT64_C(64) << 20)
+
+/* Registers of a thread (elf_gregset_t) take no more bytes, on any machine. */
+#define REGISTERS_SIZE 1024
+
+/* A thread that is traced. */
+struct traced {
+	pid_t id;
+	int signal; /* that it was about to be given; 0 for none */
+	bool stopped;
+};
+
+struct tracer {
+	struct gh_live_copy *live;
+	const struct gh_arch *arch;
+	struct gh_error *err;
+	struct GH_VECTOR(struct traced) threads;
+	int memory;  /* of /proc/PID/mem; -1 while process_vm_readv does */
+	int pagemap; /* -1 if it cannot be read: then each page may be in use */
+	char name[64];
+};
+
+static bool fail(const struct tracer *tracer, const char *expected, const char *found)
+{
+	return gh_fail(tracer->err, tracer->name, GH_NO_OFFSET, expected, "%s", found);
+}
+
+static int open_of(const struct tracer *tracer, const char *name)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/%s", tracer->live->pid, name);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static FILE *stream_of(const struct tracer *tracer, const char *name)
+{
+	int fd = open_of(tracer, name);
+	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
+	if (file == NULL && fd >= 0)
+		close(fd);
+	return file;
+}
+
+/* The number of the process that traces this one; 0 for none. */
+static int find_other_tracer(const struct tracer *tracer)
+{
+	char line[256];
+	int number = 0;
+	FILE *file = stream_of(tracer, "status");
+	while (file != NULL && fgets(line, sizeof(line), file) != NULL)
+		if (sscanf(line, "TracerPid: %d", &number) == 1)
+			break;
+	if (file != NULL)
+		fclose(file);
+	return number;
+}
+
+/* Says why the process cannot be traced, after errno. */
+static bool fail_trace(const struct tracer *tracer)
+{
+	if (errno == ESRCH)
+		return fail(tracer, "a process of this number", "none");
+	int other = find_other_tracer(tracer);
+	if (other != 0)
+		return gh_fail(tracer->err, tracer->name, GH_NO_OFFSET,
+			       "a process that nothing else traces",
+			       "that process %d traces it: end or detach that first", other);
+	if (errno == EPERM || errno == EACCES)
+		return fail(tracer, "a process that may be read",
+			    "no permission: be its user or have CAP_SYS_PTRACE, and see "
+			    "/proc/sys/kernel/yama/ptrace_scope");
+	return gh_fail_errno(tracer->err, tracer->name, "stop it");
+}
+
+static bool is_traced(const struct tracer *tracer, pid_t id)
+{
+	for (size_t i = 0; i < tracer->threads.count; i++)
+		if (tracer->threads.items[i].id == id)
+			return true;
+	return false;
+}
+
+/* Seizes the threads that are not seized yet and has them stop; *COUNT is how many there were. A
+ * thread may end meanwhile. */
+static bool seize_new(struct tracer *tracer, DIR *tasks, size_t *count)
+{
+	const struct dirent *entry;
+	*count = 0;
+	rewinddir(tasks);
+	while ((entry = readdir(tasks)) != NULL) {
+		pid_t id = (pid_t)strtol(entry->d_name, NULL, 10);
+		if (id <= 0 || is_traced(tracer, id))
+			continue;
+		if (ptrace(PTRACE_SEIZE, id, NULL, NULL) != 0) {
+			if (errno == ESRCH && id != tracer->live->pid)
+				continue;
+			return fail_trace(tracer);
+		}
+		struct traced traced = {.id = id};
+		if (!gh_vector_push(&tracer->threads, traced)) {
+			ptrace(PTRACE_DETACH, id, NULL, NULL);
+			return gh_fail_memory(tracer->err, tracer->name);
+		}
+		ptrace(PTRACE_INTERRUPT, id, NULL, NULL);
+		++*count;
+	}
+	return true;
+}
+
+/* Waits until each thread has stopped, or ended. One that was about to be given a signal is given
+ * it when it goes on. */
+static void wait_for_all(struct tracer *tracer)
+{
+	for (size_t i = 0; i < tracer->threads.count; i++) {
+		struct traced *traced = &tracer->threads.items[i];
+		int status;
+		if (traced->stopped)
+			continue;
+		pid_t id;
+		do
+			id = waitpid(traced->id, &status, __WALL);
+		while (id < 0 && errno == EINTR);
+		if (id != traced->id || !WIFSTOPPED(status)) {
+			traced->id = 0;
+			continue;
+		}
+		traced->stopped = true;
+		traced->signal = status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
+	}
+}
+
+/* Stops all threads. While some run, they make others. */
+static bool stop(struct tracer *tracer)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/task", tracer->live->pid);
+	DIR *tasks = opendir(path);
+	if (tasks == NULL) {
+		errno = errno == ENOENT ? ESRCH : errno;
+		return fail_trace(tracer);
+	}
+	size_t count = 0;
+	bool seized;
+	do {
+		seized = seize_new(tracer, tasks, &count);
+		wait_for_all(tracer);
+	} while (seized && count > 0);
+	closedir(tasks);
+	return seized;
+}
+
+/* Lets all threads go on. */
+static void release(struct tracer *tracer)
+{
+	for (size_t i = 0; i < tracer->threads.count; i++) {
+		const struct traced *traced = &tracer->threads.items[i];
+		if (traced->id != 0)
+			ptrace(PTRACE_DETACH, traced->id, NULL, (void *)(intptr_t)traced->signal);
+	}
+	gh_vector_free(&tracer->threads);
+}
+
+static uint64_t register_at(const struct tracer *tracer, const uint8_t *bytes, size_t size,
+			    uint8_t number)
+{
+	struct gh_cursor cur =
+	    gh_cursor_make(bytes, size, tracer->name, 0, tracer->arch->big_endian);
+	if (number == GH_NO_REGISTER)
+		return 0;
+	gh_cursor_seek(&cur, (uint64_t)number * tracer->arch->pointer_size);
+	return gh_cursor_uint(&cur, tracer->arch->pointer_size);
+}
+
+static void read_registers(struct tracer *tracer)
+{
+	const struct gh_gregset *gregs = &tracer->arch->gregs;
+	for (size_t i = 0; i < tracer->threads.count; i++) {
+		uint8_t bytes[REGISTERS_SIZE];
+		struct iovec to = {bytes, sizeof(bytes)};
+		pid_t id = tracer->threads.items[i].id;
+		if (id == 0 || ptrace(PTRACE_GETREGSET, id, (void *)NT_PRSTATUS, &to) != 0)
+			continue;
+		struct gh_registers registers = {
+		    .pc = register_at(tracer, bytes, to.iov_len, gregs->pc),
+		    .sp = register_at(tracer, bytes, to.iov_len, gregs->sp),
+		    .lr = register_at(tracer, bytes, to.iov_len, gregs->lr),
+		};
+		gh_vector_push(&tracer->live->threads, registers);
+	}
+}
+
+/* Reads a line of /proc/PID/maps: START-END ACCESS OFFSET DEVICE INODE NAME. False if the memory is
+ * not to be copied: only what the process may write, and is its own, changes. */
+static bool read_map(const char *line, struct gh_live_range *range)
+{
+	uint64_t end, inode;
+	char access[8];
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*x %*s %" SCNu64, &range->start, &end,
+		   access, &inode) != 4)
+		return false;
+	range->size = end - range->start;
+	range->from_file = inode != 0;
+	return access[0] == 'r' && access[1] == 'w' && access[3] == 'p' && end > range->start;
+}
+
+/* Lists the memory, with no room for the copies yet. */
+static bool list_ranges(struct tracer *tracer)
+{
+	char *line = NULL;
+	size_t size = 0;
+	FILE *maps = stream_of(tracer, "maps");
+	if (maps == NULL)
+		return fail_trace(tracer);
+	while (getline(&line, &size, maps) >= 0) {
+		struct gh_live_range range = {0};
+		if (read_map(line, &range))
+			gh_vector_push(&tracer->live->ranges, range);
+	}
+	free(line);
+	fclose(maps);
+	return !tracer->live->ranges.failed || gh_fail_memory(tracer->err, tracer->name);
+}
+
+/* Reads SIZE bytes at ADDRESS, as many as can be. */
+static void copy(struct tracer *tracer, uint64_t address, uint8_t *to, uint64_t size)
+{
+	while (size > 0) {
+		uint64_t part = size < MOST_AT_ONCE ? size : MOST_AT_ONCE;
+		struct iovec local = {to, (size_t)part};
+		struct iovec remote = {(void *)(uintptr_t)address, (size_t)part};
+		ssize_t count = -1;
+		if (tracer->memory < 0) {
+			count = process_vm_readv(tracer->live->pid, &local, 1, &remote, 1, 0);
+			/* A system may not have that call, or forbid it. */
+			if (count < 0 && errno != EFAULT)
+				tracer->memory = open_of(tracer, "mem");
+		}
+		if (count < 0 && tracer->memory >= 0)
+			count = pread(tracer->memory, to, (size_t)part, (off_t)address);
+		/* A page that cannot be read (a file's that was cut short) is left out. */
+		if (count <= 0)
+			count = size < PAGE ? (ssize_t)size : PAGE;
+		address += (uint64_t)count;
+		to += count;
+		size -= (uint64_t)count;
+	}
+}
+
+/* Copies what is there of COUNT pages from ADDRESS on, by their entries in the pagemap. */
+static void copy_pages(struct tracer *tracer, uint64_t address, uint8_t *to,
+		       const uint64_t *entries, size_t count)
+{
+	size_t end;
+	for (size_t start = 0; start < count; start = end) {
+		end = start + 1;
+		bool there = (entries[start] & (PAGE_PRESENT | PAGE_SWAPPED)) != 0;
+		while (end < count &&
+		       ((entries[end] & (PAGE_PRESENT | PAGE_SWAPPED)) != 0) == there)
+			end++;
+		uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+		if (there)
+			copy(tracer, address + start * page, to + start * page,
+			     (end - start) * page);
+	}
+}
+
+static void copy_range(struct tracer *tracer, const struct gh_live_range *range)
+{
+	uint64_t entries[PAGES];
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	if (range->from_file) {
+		copy(tracer, range->start, range->bytes, range->size);
+		return;
+	}
+	for (uint64_t done = 0; done < range->size; done += PAGES * page) {
+		uint64_t left = (range->size - done) / page;
+		size_t count = left < PAGES ? (size_t)left : PAGES;
+		off_t at = (off_t)((range->start + done) / page * sizeof(entries[0]));
+		ssize_t size = tracer->pagemap < 0 ? -1
+						   : pread(tracer->pagemap, entries,
+							   count * sizeof(entries[0]), at);
+		if (size == (ssize_t)(count * sizeof(entries[0])))
+			copy_pages(tracer, range->start + done, range->bytes + done, entries,
+				   count);
+		else
+			copy(tracer, range->start + done, range->bytes + done, count * page);
+	}
+}
+
+/* Makes room for the copies. Pages that are not copied take none. */
+static bool make_room(struct tracer *tracer)
+{
+	struct gh_live_copy *live = tracer->live;
+	for (size_t i = 0; i < live->ranges.count; i++) {
+		struct gh_live_range *range = &live->ranges.items[i];
+		void *bytes = mmap(NULL, (size_t)range->size, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (bytes == MAP_FAILED)
+			return gh_fail_memory(tracer->err, tracer->name);
+		range->bytes = bytes;
+		live->size += range->size;
+	}
+	return true;
+}
+
+static bool read_entry(struct tracer *tracer)
+{
+	uint8_t bytes[1024];
+	unsigned word = tracer->arch->pointer_size;
+	int fd = open_of(tracer, "auxv");
+	ssize_t size = fd >= 0 ? read(fd, bytes, sizeof(bytes)) : -1;
+	if (fd >= 0)
+		close(fd);
+	if (size < 0)
+		return fail_trace(tracer);
+	struct gh_cursor cur =
+	    gh_cursor_make(bytes, (size_t)size, tracer->name, 0, tracer->arch->big_endian);
+	while (gh_cursor_left(&cur) >= 2 * word) {
+		uint64_t type = gh_cursor_uint(&cur, word);
+		uint64_t value = gh_cursor_uint(&cur, word);
+		if (type == AT_ENTRY)
+			tracer->live->entry = value;
+	}
+	return tracer->live->entry != 0 ||
+	       fail(tracer, "a process with an entry point", "none: it has ended");
+}
+
+static uint64_t now(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static bool copy_stopped(struct tracer *tracer)
+{
+	if (!list_ranges(tracer) || !make_room(tracer))
+		return false;
+	read_registers(tracer);
+	for (size_t i = 0; i < tracer->live->ranges.count; i++)
+		copy_range(tracer, &tracer->live->ranges.items[i]);
+	return !tracer->live->threads.failed || gh_fail_memory(tracer->err, tracer->name);
+}
+
+bool gh_live_copy_make(struct gh_live_copy *live, int pid, const struct gh_arch *arch,
+		       struct gh_error *err)
+{
+	struct tracer tracer = {.live = live, .arch = arch, .err = err, .memory = -1};
+	*live = (struct gh_live_copy){.pid = pid};
+	snprintf(tracer.name, sizeof(tracer.name), "process %d", pid);
+	tracer.pagemap = open_of(&tracer, "pagemap");
+	uint64_t start = now();
+	bool copied = stop(&tracer) && read_entry(&tracer) && copy_stopped(&tracer);
+	release(&tracer);
+	live->paused = now() - start;
+	if (tracer.pagemap >= 0)
+		close(tracer.pagemap);
+	if (tracer.memory >= 0)
+		close(tracer.memory);
+	return copied;
+}
+
+static bool read_live(const struct gh_memory *memory, uint64_t address, void *to, size_t size)
+{
+	const struct gh_live_copy *live = memory->from;
+	const struct gh_live_range *ranges = live->ranges.items;
+	uint8_t *bytes = to;
+	while (size > 0) {
+		size_t after = gh_lower_bound(live->ranges.count, i, ranges[i].start <= address);
+		const struct gh_live_range *range = after > 0 ? &ranges[after - 1] : NULL;
+		if (range == NULL || address - range->start >= range->size)
+			return false;
+		uint64_t offset = address - range->start;
+		size_t part = range->size - offset < size ? (size_t)(range->size - offset) : size;
+		memcpy(bytes, range->bytes + offset, part);
+		bytes += part;
+		address += part;
+		size -= part;
+	}
+	return true;
+}
+
+struct gh_memory gh_live_copy_memory(const struct gh_live_copy *live)
+{
+	return (struct gh_memory){.read = read_live, .from = live, .size = live->size};
+}
+
+void gh_live_copy_free(struct gh_live_copy *live)
+{
+	for (size_t i = 0; i < live->ranges.count; i++)
+		if (live->ranges.items[i].bytes != NULL)
+			munmap(live->ranges.items[i].bytes, (size_t)live->ranges.items[i].size);
+	gh_vector_free(&live->ranges);
+	gh_vector_free(&live->threads);
+}

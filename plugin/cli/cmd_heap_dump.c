@@ -1,0 +1,35 @@
+/* goheap dump: the heap of a process or core file as a heap dump. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "plugin/cli/command.h"
+#include "plugin/view/open_process.h"
+
+/* The number of a process; 0 if TEXT is none. */
+static int parse_process(const char *text)
+{
+	char *end;
+	long number = strtol(text, &end, 10);
+	bool is = *text >= '1' && *text <= '9' && *end == '\0' && number <= INT_MAX;
+	return is ? (int)number : 0;
+}
+
+static bool open_target(struct gh_target *target, const struct gh_options *options)
+{
+	int pid = parse_process(options->file);
+	if (pid != 0)
+		return gh_target_open_live(target, pid, options->program);
+	return gh_target_open_core(target, options->file, options->program);
+}
+
+int gh_cmd_dump(const struct gh_options *options)
+{
+	struct gh_target target;
+	if (!gh_check_output(options->output, options->file) ||
+	    !gh_check_output(options->output, options->program) || !open_target(&target, options))
+		return GH_EXIT_INPUT;
+	bool written = gh_target_write_dump(&target, options->output, -1);
+	gh_target_close(&target);
+	return written ? GH_EXIT_OK : GH_EXIT_INPUT;
+}

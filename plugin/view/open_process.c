@@ -1,0 +1,188 @@
+#include "plugin/view/open_process.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/elf/core.h"
+#include "lib/export/core_notes.h"
+#include "lib/process/as_dump.h"
+#include "lib/util/open_file.h"
+#include "lib/util/output.h"
+#include "plugin/view/progress.h"
+
+/* Fills what is told by the program, whose entry point is at ENTRY in the process. */
+static void describe(struct gh_target *target, uint64_t entry)
+{
+	const struct gh_image *image = &target->program.image;
+	gh_buildinfo_read(&target->info, image);
+	target->version = target->info.go_version != NULL ? target->info.go_version : "";
+	target->process = (struct gh_process){
+	    .memory = {.source = &target->memory, .big_endian = image->arch->big_endian},
+	    .tab = &target->program.tab,
+	    .minor = gh_go_minor(target->info.go_version),
+	    .bias = gh_image_is_pie(image) ? entry - image->header.e_entry : 0,
+	};
+}
+
+static void read_threads(struct gh_target *target)
+{
+	const struct gh_image *core = &target->core;
+	struct gh_cursor note;
+	struct gh_thread thread;
+	for (uint64_t at = 0; gh_core_note(core, NT_PRSTATUS, &at, &note);) {
+		if (!gh_prstatus_read(note, core->arch, &thread))
+			continue;
+		struct gh_registers registers = {.pc = thread.pc, .sp = thread.sp};
+		gh_buffer_bytes(&target->threads, &registers, sizeof(registers));
+	}
+	target->process.threads = (const void *)target->threads.data;
+	target->process.nthreads = target->threads.size / sizeof(struct gh_registers);
+}
+
+static bool open_core(struct gh_target *target, const char *path, const char *program)
+{
+	struct gh_error err;
+	uint64_t entry = 0;
+	if (!gh_image_open_core(&target->core, path, &err)) {
+		gh_print_error(&err);
+		return false;
+	}
+	if (!gh_program_open(&target->program, program))
+		return false;
+	if (target->core.arch != target->program.image.arch) {
+		gh_fail(&err, path, GH_NO_OFFSET, "a core file of the program", "one of %s",
+			target->core.arch->goarch);
+		gh_print_error(&err);
+		return false;
+	}
+	gh_print_warning(path, gh_core_missing(&target->core),
+			 "bytes missing at its end: the core file was cut short");
+	target->memory = gh_core_memory(&target->core);
+	gh_core_auxv(&target->core, AT_ENTRY, &entry);
+	describe(target, entry);
+	read_threads(target);
+	return true;
+}
+
+bool gh_target_open_core(struct gh_target *target, const char *path, const char *program)
+{
+	*target = (struct gh_target){.path = path};
+	if (program == NULL) {
+		fputs("goheap: for a core file, name the program: -e PROGRAM\n", stderr);
+		return false;
+	}
+	bool opened = open_core(target, path, program);
+	if (!opened)
+		gh_target_close(target);
+	return opened;
+}
+
+static bool open_live(struct gh_target *target, int pid, const char *program)
+{
+	struct gh_error err;
+	char link[64];
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	if (!gh_program_open(&target->program, program != NULL ? program : link))
+		return false;
+	if (!gh_live_copy_make(&target->live, pid, target->program.image.arch, &err)) {
+		gh_print_error(&err);
+		return false;
+	}
+	fprintf(stderr, "goheap: paused %" PRIu64 " ms\n",
+		(target->live.paused + 500000) / 1000000);
+	target->memory = gh_live_copy_memory(&target->live);
+	target->path = target->program.image.path;
+	describe(target, target->live.entry);
+	target->process.threads = target->live.threads.items;
+	target->process.nthreads = target->live.threads.count;
+	return true;
+}
+
+bool gh_target_open_live(struct gh_target *target, int pid, const char *program)
+{
+	*target = (struct gh_target){0};
+	bool opened = open_live(target, pid, program);
+	if (!opened)
+		gh_target_close(target);
+	return opened;
+}
+
+void gh_target_close(struct gh_target *target)
+{
+	gh_process_memory_free(&target->process.memory);
+	gh_live_copy_free(&target->live);
+	gh_buffer_free(&target->threads);
+	gh_buildinfo_free(&target->info);
+	gh_program_close(&target->program);
+	gh_image_close(&target->core);
+}
+
+static void print_losses(const char *path, const struct gh_heap_losses *losses)
+{
+	gh_print_warning(path, losses->goroutines,
+			 "goroutines left out: their memory is missing or damaged");
+	gh_print_warning(path, losses->spans,
+			 "spans of the heap left out: their memory is "
+			 "missing or damaged");
+	gh_print_warning(path, losses->objects,
+			 "objects left out: they are larger than the memory that there is");
+	gh_print_warning(path, losses->bytes,
+			 "bytes of objects, stacks and variables missing: "
+			 "they are 0 in the dump");
+	gh_print_warning(
+	    path, losses->untyped,
+	    "objects whose pointers are not known: their types or bitmaps are missing");
+	gh_print_warning(path, losses->variables,
+			 "program whose variables' pointers are not known");
+}
+
+static bool write_dump(struct gh_target *target, const char *path, int fd)
+{
+	struct gh_error err;
+	struct gh_heap_losses losses;
+	gh_progress_begin("goheap: reading the heap of", target->path);
+	bool written =
+	    gh_heap_dump_write(fd, path, &target->process, target->version, &losses, &err);
+	gh_progress_end();
+	if (written)
+		print_losses(target->path, &losses);
+	else
+		gh_print_error(&err);
+	return written;
+}
+
+bool gh_target_write_dump(struct gh_target *target, const char *path, int fd)
+{
+	struct gh_error err;
+	struct gh_output output;
+	if (path == NULL)
+		return write_dump(target, target->path, fd);
+	if (!gh_output_open(&output, path, GH_OUTPUT_PRIVATE, &err)) {
+		gh_print_error(&err);
+		return false;
+	}
+	if (!write_dump(target, path, output.fd)) {
+		gh_output_discard(&output);
+		return false;
+	}
+	if (!gh_output_commit(&output, &err)) {
+		gh_print_error(&err);
+		return false;
+	}
+	return true;
+}
+
+bool gh_target_is_elf(const char *path)
+{
+	char magic[SELFMAG];
+	struct stat st;
+	int fd = gh_open_file(path, &st, NULL);
+	if (fd < 0)
+		return false;
+	bool is = read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
+		  memcmp(magic, ELFMAG, SELFMAG) == 0;
+	close(fd);
+	return is;
+}

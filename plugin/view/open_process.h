@@ -1,0 +1,38 @@
+/* A Go process that a command reads: from a core file, or while it runs. */
+#ifndef GH_PLUGIN_VIEW_OPEN_PROCESS_H
+#define GH_PLUGIN_VIEW_OPEN_PROCESS_H
+
+#include "lib/elf/buildinfo.h"
+#include "lib/process/live_copy.h"
+#include "plugin/view/open_program.h"
+
+struct gh_target {
+	struct gh_program program; /* that it runs */
+	struct gh_buildinfo info;  /* of the program */
+	struct gh_image core;      /* zeros if it runs */
+	struct gh_live_copy live;  /* zeros if it is a core file's */
+	struct gh_buffer threads;  /* struct gh_registers, of a core file; owned */
+	struct gh_memory memory;
+	struct gh_process process;
+	const char *version; /* of Go; "" if it is not known */
+	const char *path;    /* of the core file or the program, for messages */
+};
+
+/* Opens the process that the core file PATH is of, which ran PROGRAM. On failure prints the error
+ * and returns false. To be closed with gh_target_close, and not to be moved. */
+bool gh_target_open_core(struct gh_target *target, const char *path, const char *program);
+
+/* The same of the running process PID, stopped for as long as it takes to copy its memory, which is
+ * told on standard error; PROGRAM is what it runs, NULL for what the system says that it does. */
+bool gh_target_open_live(struct gh_target *target, int pid, const char *program);
+
+void gh_target_close(struct gh_target *target);
+
+/* Writes a heap dump of TARGET to the new file PATH, or, if that is NULL, to FD. What it lacks is
+ * told on standard error. On failure prints the error and returns false. */
+bool gh_target_write_dump(struct gh_target *target, const char *path, int fd);
+
+/* The file at PATH is an ELF file, as core files are. */
+bool gh_target_is_elf(const char *path);
+
+#endif

@@ -1,0 +1,142 @@
+#!/usr/bin/env bash
+# The heap of a running process and of a core file, stripped, against the heap dump that the same process writes of
+# itself a moment later, by a reader that shares no code with goheap.
+set -u
+export LC_ALL=C
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+session_home
+
+# start PROGRAM: runs the sample until its heap is full; $pid, and descriptor 7, by which it goes on.
+start() {
+	rm -f "$work/input" "$work/own"
+	mkfifo "$work/input"
+	"$1" "$work/own" <"$work/input" >"$work/output" &
+	pid=$!
+	exec 7>"$work/input"
+	for _ in {1..200}; do
+		grep -q waiting "$work/output" && break
+		sleep 0.05
+	done
+	# It has printed that before it reads.
+	sleep 0.1
+}
+
+# go_on: it writes its own dump, and ends.
+go_on() {
+	echo >&7
+	wait "$pid"
+	exec 7>&-
+}
+
+# in_common NAME: the dumps own and other, which is goheap's, are of one heap.
+in_common() {
+	if ! "$dumpfile" compare "$work/own" "$work/other" >"$work/compared" 2>"$work/why"; then
+		fail "$1: both dumps can be read" "$(cat "$work/why")"
+		return
+	fi
+	grep '^different' "$work/compared" | grep -vE "${2-^$}" | cut -c1-300 >"$work/different"
+	same "$1: $(awk -F'\t' '$1 == "objects" || $1 == "pointers" { printf "%s %s, ", $2, $1 }' "$work/compared")roots, finalizers, frames" \
+		/dev/null "$work/different"
+	# The runtime's own structures, a buffer, and what is counted are not as they were.
+	has "$1: few objects were rewritten" "$(grep '^rewritten	' "$work/compared")" '	(1?[0-9])$'
+	for kind in objects pointers variables 'queued finalizers' finalizers itabs frames goroutines; do
+		grep -q "^$kind	[1-9]" "$work/compared" || fail "$1: there are $kind" "$(cat "$work/compared")"
+	done
+}
+
+# check_live NAME PROGRAM: while it runs.
+check_live() {
+	start "$2"
+	"$GOHEAP" dump "$pid" -o "$work/other" 2>"$work/told" || fail "$1: goheap dump" "$(cat "$work/told")"
+	go_on
+	has "$1: the pause is told, and nothing is missing" "$(cat "$work/told")" '^goheap: paused [0-9]+ ms$'
+	equal "$1: in one line" 1 "$(wc -l <"$work/told")"
+	in_common "$1"
+}
+
+# check_core NAME TWIN PROGRAM: from a core file, made where the sample is about to write its dump, and spans wait to be
+# swept: then the runtime does that first, which queues the finalizers of what is found dead.
+check_core() {
+	rm -f "$work/own"
+	timeout 120 gdb -nx -q -batch -iex 'set auto-load no' -iex 'set debuginfod enabled off' \
+		-ex 'handle SIGURG nostop noprint pass' -ex "break *'runtime/debug.WriteHeapDump'" \
+		-ex "run $work/own sweep" -ex "generate-core-file $work/core" -ex delete -ex continue "$2" \
+		>"$work/gdb" 2>&1 </dev/null
+	if ! "$GOHEAP" dump -e "$3" "$work/core" -o "$work/other" 2>"$work/why"; then
+		fail "$1: goheap dump" "$(cat "$work/why" "$work/gdb")"
+		return
+	fi
+	equal "$1: nothing is missing" '' "$(cat "$work/why")"
+	in_common "$1" '^different (counters|(queued )?finalizers)[,:]'
+	equal "$1: finalizers that are registered or queued" \
+		"$(awk -F'\t' '/^(queued )?finalizers\t/ { n += $2 } END { print n }' "$work/compared")" \
+		"$("$GOHEAP" finalizers "$work/other" | wc -l)"
+}
+
+# check_kill PROGRAM: goheap may be killed at any moment.
+check_kill() {
+	local state running=0
+	start "$1"
+	for i in {1..15}; do
+		"$GOHEAP" dump "$pid" -o "$work/other" 2>"$work/why" &
+		sleep "0.0$((i % 8))$i"
+		kill -KILL $! 2>"$work/why"
+		wait $! 2>"$work/why"
+		state=$(cut -d' ' -f3 /proc/"$pid"/task/*/stat | sort -u | tr -d '\n')
+		case $state in
+		*[tT]*) ;;
+		*) running=$((running + 1)) ;;
+		esac
+	done
+	equal 'killed at any moment, the process runs on' 15 "$running"
+	equal 'nothing is left of the file' '' "$(find "$work" -name '*other?*')"
+	go_on
+	has 'and works' "$("$GOHEAP" info "$work/own")" 'objects'
+}
+
+# refuses NAME PATTERN ARGUMENT...: goheap dump says so in one line.
+refuses() {
+	local told status
+	told=$("$GOHEAP" dump "${@:3}" -o "$work/refused" 2>&1)
+	status=$?
+	equal "$1: exit status" 1 "$status"
+	equal "$1: lines" 1 "$(printf '%s\n' "$told" | wc -l)"
+	has "$1" "$told" "$2"
+	[ ! -e "$work/refused" ] || fail "$1: no file is written"
+}
+
+check_errors() {
+	start "$1"
+	timeout 60 gdb -nx -q -batch -iex 'set auto-load no' -ex "attach $pid" \
+		-ex "shell $GOHEAP dump $pid -o $work/refused >$work/traced 2>&1" -ex detach >"$work/gdb" 2>&1 </dev/null
+	has 'one that is traced' "$(cat "$work/traced")" '^goheap: process [0-9]+: expected a process that nothing else traces, .*process [0-9]+ traces it'
+	go_on
+	refuses 'no such process' 'No such file|none' 4194301
+	sleep 30 &
+	refuses 'no Go program' 'expected' $!
+	kill $!
+	wait $! 2>"$work/why"
+	refuses 'no program for a core file' '^goheap: for a core file, name the program: -e PROGRAM$' "$work/own"
+	refuses 'no core file' 'expected' -e "$1" "$1"
+}
+
+if ! dumpfile=$("$tests/build-sample" 1.19 dumpfile)/dumpfile; then
+	fail "the oracle is built"
+	finish
+fi
+for release in $("$tests/toolchain" list); do
+	sample "go $release" "$release" memory && check_live "go $release" "$directory/memory.stripped"
+done
+if sample 'go 1.27, pie' 1.27 memory -buildmode=pie; then
+	check_live 'go 1.27, pie' "$directory/memory.stripped"
+fi
+for release in 1.19 1.27; do
+	sample "go $release, core" "$release" memory &&
+		check_core "go $release, core" "$directory/memory" "$directory/memory.stripped"
+done
+if sample 'errors' 1.19 memory; then
+	check_kill "$directory/memory.stripped"
+	check_errors "$directory/memory.stripped"
+fi
+finish
