@@ -265,6 +265,13 @@ uint32_t gh_rtype_group(const struct gh_rtypes *types, const struct gh_rtype *ty
 	return gh_rtypes_at(types, gh_rtype_extra_word(types, type, 2));
 }
 
+uint32_t gh_rtype_map_header(const struct gh_rtypes *types, const struct gh_rtype *type)
+{
+	if (!gh_rtypes_before_1_9(types))
+		return GH_NO_RTYPE;
+	return gh_rtypes_at(types, gh_rtype_extra_word(types, type, 3));
+}
+
 uint64_t gh_rtype_length(const struct gh_rtypes *types, const struct gh_rtype *type)
 {
 	uint64_t length = gh_rtype_extra_word(types, type, 2);

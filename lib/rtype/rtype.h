@@ -118,6 +118,9 @@ uint32_t gh_rtype_elem(const struct gh_rtypes *types, const struct gh_rtype *typ
 uint32_t gh_rtype_key(const struct gh_rtypes *types, const struct gh_rtype *type);
 uint32_t gh_rtype_group(const struct gh_rtypes *types, const struct gh_rtype *type);
 
+/* And of the struct that is a map's header; only before Go 1.9. */
+uint32_t gh_rtype_map_header(const struct gh_rtypes *types, const struct gh_rtype *type);
+
 /* The number of elements of an array; 0 if the array's size is not that of so many. */
 uint64_t gh_rtype_length(const struct gh_rtypes *types, const struct gh_rtype *type);
 

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "lib/util/hash.h"
+
 /* The longest chain of names for a type. */
 #define MAX_TYPEDEFS 16
 
@@ -11,18 +13,58 @@ struct gh_dwarf_pending {
 	uint32_t layout;
 };
 
-/* The number of the descriptor that DIE says is its: given as an address, or from where they begin.
+/* Notes the types by their names. */
+static void note_names(struct gh_dwarf_layouts *layouts)
+{
+	const struct gh_rtypes *types = layouts->layouts->types;
+	struct gh_buffer name = {0};
+	for (uint32_t i = 0; i < types->count; i++) {
+		name.size = 0;
+		gh_rtype_name(&name, types, i);
+		uint64_t key = gh_hash_bytes(GH_HASH_START, name.data, name.size);
+		if (gh_numbermap_get(&layouts->names, key) == GH_NOT_MAPPED)
+			layouts->failed |= !gh_numbermap_put(&layouts->names, key, i);
+	}
+	layouts->failed |= name.failed;
+	gh_buffer_free(&name);
+}
+
+/* The number of the type called NAME. */
+static uint32_t find_named(struct gh_dwarf_layouts *layouts, const char *name)
+{
+	size_t length = strlen(name);
+	struct gh_buffer found = {0};
+	if (layouts->names.size == 0)
+		note_names(layouts);
+	uint32_t number =
+	    gh_numbermap_get(&layouts->names, gh_hash_bytes(GH_HASH_START, name, length));
+	if (number == GH_NOT_MAPPED)
+		return GH_NO_RTYPE;
+	gh_rtype_name(&found, layouts->layouts->types, number);
+	if (found.size != length || memcmp(found.data, name, length) != 0)
+		number = GH_NO_RTYPE;
+	gh_buffer_free(&found);
+	return number;
+}
+
+/* The number of the descriptor that DIE says is its: given as an address, or from where they begin;
+ * or, before Go 1.9, by the name alone.
  */
-static uint32_t find_descriptor(const struct gh_dwarf_layouts *layouts, Dwarf_Die die)
+static uint32_t find_descriptor(struct gh_dwarf_layouts *layouts, Dwarf_Die die)
 {
 	const struct gh_rtypes *types = layouts->layouts->types;
 	uint64_t value;
 	uint64_t size;
-	if (types == NULL || !gh_dwarf_number(die, GH_DW_AT_go_runtime_type, &value) || value == 0)
+	uint32_t number = GH_NO_RTYPE;
+	if (types == NULL || types->count == 0)
 		return GH_NO_LAYOUT;
-	uint32_t number = gh_rtypes_at(types, value);
-	if (number == GH_NO_RTYPE)
-		number = gh_rtypes_at(types, types->tab->module.types + value);
+	if (gh_dwarf_number(die, GH_DW_AT_go_runtime_type, &value)) {
+		number = gh_rtypes_at(types, value);
+		if (number == GH_NO_RTYPE && value != 0)
+			number = gh_rtypes_at(types, types->start + value);
+	} else if (gh_rtypes_before_1_9(types)) {
+		number = find_named(layouts, gh_dwarf_name(die));
+	}
 	if (number == GH_NO_RTYPE ||
 	    (gh_dwarf_number(die, DW_AT_byte_size, &size) && size != types->items[number].size))
 		return GH_NO_LAYOUT;
@@ -210,5 +252,6 @@ void gh_dwarf_layouts_finish(struct gh_dwarf_layouts *layouts)
 void gh_dwarf_layouts_free(struct gh_dwarf_layouts *layouts)
 {
 	gh_numbermap_free(&layouts->known);
+	gh_numbermap_free(&layouts->names);
 	gh_buffer_free(&layouts->queue);
 }

@@ -11,6 +11,7 @@ struct gh_dwarf_layouts {
 	Dwarf_Debug dwarf;          /* not owned */
 	struct gh_layouts *layouts; /* that are added to; not owned */
 	struct gh_numbermap known;  /* layouts by the offset of their entry */
+	struct gh_numbermap names;  /* before Go 1.9: types by a hash of their names */
 	struct gh_buffer queue;     /* struct gh_dwarf_pending */
 	bool failed;                /* memory ran out */
 };

@@ -86,12 +86,14 @@ static void add(struct reader *reader, const struct gh_variable *variable)
 }
 
 /* Adds VARIABLE at all that LOCATION says, as pieces if it is in several. In Go's DWARF a frame's
- * base is its end, and a variable that was moved to the heap has its pointer followed. */
+ * base is its end, and a variable that was moved to the heap has its pointer followed. To Go 1.7
+ * the place in the frame is added to that. */
 static void add_pieces(struct reader *reader, Dwarf_Locdesc_c location, Dwarf_Unsigned count,
 		       const struct gh_variable *variable)
 {
 	struct gh_variable piece = *variable;
 	uint64_t size = variable->size;
+	uint64_t addend = 0;
 	bool in_memory = false;
 	Dwarf_Small op;
 	Dwarf_Unsigned operand;
@@ -106,6 +108,12 @@ static void add_pieces(struct reader *reader, Dwarf_Locdesc_c location, Dwarf_Un
 		case DW_OP_addr:
 			piece.start = op == DW_OP_call_frame_cfa ? 0 : operand;
 			in_memory = (op == DW_OP_addr) == (variable->pc == 0);
+			break;
+		case DW_OP_consts:
+			addend = operand;
+			break;
+		case DW_OP_plus:
+			piece.start += addend;
 			break;
 		case DW_OP_deref:
 			piece.layout = gh_dwarf_layout_pointer(&reader->layouts, reader->type);

@@ -18,12 +18,13 @@ static uint32_t add_bytes(struct gh_layouts *layouts, const char *name)
 bool gh_typer_make(struct gh_typer *typer, const struct gh_heap *heap, struct gh_layouts *layouts,
 		   const struct gh_pclntab *program, uint64_t bias)
 {
-	*typer = (struct gh_typer){.heap = heap,
-				   .layouts = layouts,
-				   .program = program,
-				   .bias = bias,
-				   .allocator = gh_allocator_of(heap->dump),
-				   .budget = heap->dump->objects.bytes};
+	*typer = (struct gh_typer){
+	    .heap = heap,
+	    .layouts = layouts,
+	    .program = program,
+	    .bias = bias,
+	    .allocator = gh_allocator_of(heap->dump, program != NULL ? program->image : NULL),
+	    .budget = heap->dump->objects.bytes};
 	typer->string_data = add_bytes(layouts, "string data");
 	typer->small_values = add_bytes(layouts, "small values");
 	typer->findings = malloc(((size_t)heap->count + 1) * sizeof(*typer->findings));
@@ -57,6 +58,11 @@ void gh_typer_view(const struct gh_typer *typer, uint32_t object, struct gh_view
 	struct gh_cursor cur = dump->file;
 	gh_cursor_seek(&cur, place.offset);
 	gh_dump_record_read_again(&cur, dump->format, &view->record);
+	/* Go 1.3 gives the types of all but what the collector looks through conservatively, or
+	 * not. */
+	if (dump->format == GH_DUMP_1_3)
+		view->no_pointers = view->record.object.type == 0 &&
+				    view->record.object.type_kind != GH_DUMP_CONSERVATIVE;
 	if (dump->format < GH_DUMP_1_4)
 		return;
 	gh_cursor_seek(&cur, view->record.object.fields.offset);
@@ -64,6 +70,25 @@ void gh_typer_view(const struct gh_typer *typer, uint32_t object, struct gh_view
 	if (!view->no_pointers && gh_allocator_has_header(&typer->allocator, place.size))
 		view->header = GH_OBJECT_HEADER;
 	view->address += view->header;
+}
+
+/* At OFFSET in a value of layout NUMBER is the first word of an interface, which the collector of
+ * that release follows, and the value's links leave out. */
+static bool is_interface_type(struct gh_typer *typer, uint32_t number, uint64_t offset)
+{
+	struct gh_link link;
+	return typer->allocator.interface_types &&
+	       gh_layouts_link_at(typer->layouts, number, offset + typer->allocator.word, &link) &&
+	       link.kind == GH_LAYOUT_INTERFACE;
+}
+
+/* The place in VIEW's value that the collector follows by FIELD: of an interface that Go 1.4 tells
+ * as such, its second word. */
+static uint64_t followed(const struct gh_typer *typer, const struct gh_view *view,
+			 const struct gh_field *field)
+{
+	bool interface = field->kind == GH_FIELD_IFACE || field->kind == GH_FIELD_EFACE;
+	return field->offset + (interface ? typer->allocator.word : 0) - view->header;
 }
 
 bool gh_typer_matches(struct gh_typer *typer, const struct gh_view *view, uint32_t number,
@@ -74,8 +99,8 @@ bool gh_typer_matches(struct gh_typer *typer, const struct gh_view *view, uint32
 	struct gh_link link;
 	const struct gh_link *links;
 	uint64_t found = 0;
-	/* Before, other kinds of fields are mixed with pointers. */
-	if (typer->heap->dump->format < GH_DUMP_1_7)
+	/* Go 1.3 tells no object's fields, but its type. */
+	if (typer->heap->dump->format < GH_DUMP_1_4)
 		return true;
 	gh_layouts_links(typer->layouts, number, &links);
 	const struct gh_layout *layout = gh_layout(typer->layouts, number);
@@ -88,11 +113,13 @@ bool gh_typer_matches(struct gh_typer *typer, const struct gh_view *view, uint32
 	bool repeated = gh_allocator_repeats(&typer->allocator, view->size);
 	gh_dump_fields(typer->heap->dump, &view->record, &walk);
 	while (gh_fields_next(&walk, &field)) {
-		uint64_t offset = field.offset - view->header;
-		if (field.offset < view->header || (!many && !repeated && offset >= size) ||
-		    !gh_layouts_link_at(typer->layouts, number, offset % size, &link))
+		uint64_t offset = followed(typer, view, &field);
+		if (field.offset < view->header || (!many && !repeated && offset >= size))
 			return false;
-		found++;
+		if (gh_layouts_link_at(typer->layouts, number, offset % size, &link))
+			found++;
+		else if (!is_interface_type(typer, number, offset % size))
+			return false;
 	}
 	uint64_t expected = gh_layout(typer->layouts, number)->npointers;
 	if (repeated)

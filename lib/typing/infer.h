@@ -135,8 +135,8 @@ bool gh_typer_claim_interface(struct gh_typer *typer, uint64_t type, uint64_t da
  * if it is not known. */
 uint32_t gh_typer_dynamic_type(struct gh_typer *typer, uint64_t type);
 
-/* The layout of the dump's type at ADDRESS, of which it only has a name and a size, or of a CHANNEL
- * of such values; GH_NO_LAYOUT if the dump has none. */
+/* The layout of the type at ADDRESS, or of a CHANNEL of such values: as the program describes it,
+ * or the dump, which only has a name and a size. GH_NO_LAYOUT if neither has it. */
 uint32_t gh_typer_dumped_type(struct gh_typer *typer, uint64_t address, bool channel);
 
 /* A pointer VALUE at OFFSET in CONTENTS is as LINK says. */

@@ -27,14 +27,25 @@ static bool may_be_direct(const struct gh_typer *typer, const struct gh_dump_typ
 	return type->size == typer->heap->dump->word;
 }
 
+/* The type that the program's descriptor at ADDRESS, in the dump's memory, describes. */
+static uint32_t described_type(const struct gh_typer *typer, uint64_t address)
+{
+	const struct gh_rtypes *types = typer->layouts->types;
+	uint32_t number = types != NULL ? gh_rtypes_at(types, address - typer->bias) : GH_NO_RTYPE;
+	return number != GH_NO_RTYPE ? number : GH_NO_LAYOUT;
+}
+
 uint32_t gh_typer_dumped_type(struct gh_typer *typer, uint64_t address, bool channel)
 {
 	struct gh_dump_record record;
 	const struct gh_dump *dump = typer->heap->dump;
 	uint64_t key = channel ? ~address : address;
 	uint32_t known = gh_numbermap_get(&typer->dumped, key);
+	uint32_t described = described_type(typer, address);
 	if (known != GH_NOT_MAPPED)
 		return known;
+	if (described != GH_NO_LAYOUT && !channel)
+		return described;
 	size_t number = gh_dump_find(dump, GH_DUMP_TYPE, address);
 	if (number == GH_DUMP_NONE)
 		return GH_NO_LAYOUT;
@@ -55,14 +66,7 @@ uint32_t gh_typer_dumped_type(struct gh_typer *typer, uint64_t address, bool cha
 
 uint32_t gh_typer_dynamic_type(struct gh_typer *typer, uint64_t type)
 {
-	const struct gh_rtypes *types = typer->layouts->types;
-	uint64_t descriptor = descriptor_of(typer->heap->dump, type);
-	if (types != NULL) {
-		uint32_t number = gh_rtypes_at(types, descriptor - typer->bias);
-		if (number != GH_NO_RTYPE)
-			return number;
-	}
-	return gh_typer_dumped_type(typer, descriptor, false);
+	return gh_typer_dumped_type(typer, descriptor_of(typer->heap->dump, type), false);
 }
 
 bool gh_typer_claim_interface(struct gh_typer *typer, uint64_t type, uint64_t data)

@@ -126,7 +126,8 @@ void gh_seeds_records(struct gh_typer *typer)
 }
 
 /* Looks at the pointers of RECORD, an object or a segment, for interfaces' data words. Before each
- * is a word that the collector does not look at: the address of a descriptor or an itab. In the
+ * is a word that the collector of most releases does not look at: the address of a descriptor or an
+ * itab. In the
  * stacks it may be there by chance: the compiler keeps the two words in different places. */
 static void take_interfaces(struct gh_typer *typer, const struct gh_dump_record *record,
 			    struct gh_dump_slice contents)
@@ -140,7 +141,8 @@ static void take_interfaces(struct gh_typer *typer, const struct gh_dump_record 
 	while (gh_fields_next(&walk, &field)) {
 		bool interface = field.kind == GH_FIELD_IFACE || field.kind == GH_FIELD_EFACE;
 		uint64_t offset = field.offset + (interface ? word : 0);
-		bool follows = !interface && end > 0 && offset - word < end;
+		bool follows = !interface && !typer->allocator.interface_types && end > 0 &&
+			       offset - word < end;
 		end = offset + word;
 		if (offset < word || follows || (!interface && field.kind != GH_FIELD_POINTER))
 			continue;

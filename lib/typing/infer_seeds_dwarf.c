@@ -58,8 +58,25 @@ static const struct gh_dump_record *read_record(struct records *records, const s
 	return &last->record;
 }
 
+/* The argument that is OFFSET bytes into FRAME, of number NUMBER: those of the function that it
+ * called are at its beginning. */
+static const struct gh_variable *find_argument(const struct gh_variables *variables,
+					       const struct gh_dump *dump, uint64_t bias,
+					       uint32_t number, const struct gh_dump_frame *frame,
+					       uint64_t offset)
+{
+	struct gh_dump_record callee;
+	if (number == 0 || frame->child_sp == 0)
+		return NULL;
+	gh_dump_get(dump, GH_DUMP_FRAME, number - 1, &callee);
+	if (callee.frame.sp != frame->child_sp)
+		return NULL;
+	return gh_variables_local(variables, pc_of(&callee.frame, bias), (int64_t)offset);
+}
+
 /* The variable that ROOT's slot, which is in RECORD, is of. */
-static const struct gh_variable *find(const struct gh_variables *variables, uint64_t bias,
+static const struct gh_variable *find(const struct gh_variables *variables,
+				      const struct gh_dump *dump, uint64_t bias,
 				      const struct gh_root *root,
 				      const struct gh_dump_record *record, uint64_t *offset)
 {
@@ -69,6 +86,11 @@ static const struct gh_variable *find(const struct gh_variables *variables, uint
 		start = root->offset - record->frame.size;
 		variable =
 		    gh_variables_local(variables, pc_of(&record->frame, bias), (int64_t)start);
+		if (variable == NULL) {
+			start = root->offset;
+			variable = find_argument(variables, dump, bias, root->number,
+						 &record->frame, start);
+		}
 	} else if (record->kind == GH_DUMP_DATA || record->kind == GH_DUMP_BSS) {
 		start = record->segment.address + root->offset - bias;
 		variable = gh_variables_global(variables, start);
@@ -84,7 +106,7 @@ const struct gh_variable *gh_seeds_variable_of(const struct gh_variables *variab
 {
 	struct gh_dump_record record;
 	gh_dump_get(dump, gh_root_record(dump, root->kind), root->number, &record);
-	return find(variables, bias, root, &record, offset);
+	return find(variables, dump, bias, root, &record, offset);
 }
 
 /* The words beside LINK's pointer that say more of what it points to are in the same piece of
@@ -106,7 +128,8 @@ static void take_root(struct gh_typer *typer, const struct gh_variables *variabl
 	struct gh_link link;
 	uint64_t offset;
 	const struct gh_dump *dump = typer->heap->dump;
-	const struct gh_variable *variable = find(variables, typer->bias, root, record, &offset);
+	const struct gh_variable *variable =
+	    find(variables, dump, typer->bias, root, record, &offset);
 	if (variable == NULL ||
 	    !gh_layouts_link_at(typer->layouts, variable->layout, offset, &link) ||
 	    !is_whole(variable, &link, offset, dump->word))

@@ -91,14 +91,18 @@ static uint32_t add_hash(const struct runtime *runtime, uint32_t number, uint32_
 {
 	static const char *const fields[2] = {"buckets", "oldbuckets"};
 	struct gh_layouts *layouts = runtime->layouts;
-	if (runtime->hash == GH_NO_LAYOUT)
+	/* In Go 1.3 the runtime's own was C's. */
+	uint32_t hash = runtime->hash;
+	if (hash == GH_NO_LAYOUT)
+		hash = gh_rtype_map_header(layouts->types, &layouts->types->items[number]);
+	if (hash == GH_NO_LAYOUT)
 		return GH_NO_LAYOUT;
 	uint32_t more = add_pointer(layouts, GH_LAYOUT_POINTER, bucket, GH_NO_LAYOUT);
 	uint32_t buckets = add_pointer(layouts, GH_LAYOUT_ELEMENTS, bucket, GH_NO_LAYOUT);
 	if (more == GH_NO_LAYOUT || buckets == GH_NO_LAYOUT)
 		return GH_NO_LAYOUT;
 	gh_layout(layouts, bucket)->elem = more;
-	return copy_struct(layouts, runtime->hash, "", number, fields, buckets);
+	return copy_struct(layouts, hash, "", number, fields, buckets);
 }
 
 /* A group's entries are the elements of an array, its last field. */

@@ -235,7 +235,7 @@ const struct gh_class *gh_typing_class(const struct gh_typing *typing, uint32_t 
 uint64_t gh_typing_value(const struct gh_typing *typing, uint32_t object)
 {
 	struct gh_typer typer = {.heap = typing->heap,
-				 .allocator = gh_allocator_of(typing->heap->dump)};
+				 .allocator = gh_allocator_of(typing->heap->dump, NULL)};
 	struct gh_view view;
 	gh_typer_view(&typer, object, &view);
 	return view.address;

@@ -3,16 +3,26 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "lib/elf/buildinfo.h"
+
 #define PAGE      8192
 #define MAX_SMALL 32768
 
-/* Those of Go 1.16 and later. The one of 24 bytes is the only that Go 1.7 to 1.15 had not. */
+/* Those of Go 1.16 and later. The one of 24 bytes is the only that Go 1.8 to 1.15 had not. */
 static const uint16_t classes[] = {
     8,     16,    24,    32,    48,    64,    80,    96,    112,   128,   144,  160,   176,   192,
     208,   224,   240,   256,   288,   320,   352,   384,   416,   448,   480,  512,   576,   640,
     704,   768,   896,   1024,  1152,  1280,  1408,  1536,  1792,  2048,  2304, 2688,  3072,  3200,
     3456,  4096,  4864,  5376,  6144,  6528,  6784,  6912,  8192,  9472,  9728, 10240, 10880, 12288,
     13568, 14336, 16384, 18432, 19072, 20480, 21760, 24576, 27264, 28672, 32768};
+
+/* Those of Go 1.2 to 1.7, which the runtime worked out as it started. */
+static const uint16_t old_classes[] = {
+    8,     16,    32,    48,    64,    80,    96,    112,   128,   144,  160,  176,   192,   208,
+    224,   240,   256,   288,   320,   352,   384,   416,   448,   480,  512,  576,   640,   704,
+    768,   896,   1024,  1152,  1280,  1408,  1536,  1664,  2048,  2304, 2560, 2816,  3072,  3328,
+    4096,  4608,  5376,  6144,  6400,  6656,  6912,  8192,  8448,  8704, 9472, 10496, 12288, 13568,
+    14080, 16384, 16640, 17664, 20480, 21248, 24576, 24832, 28416, 32768};
 
 static bool has_object_of(const struct gh_dump *dump, uint64_t size)
 {
@@ -23,12 +33,25 @@ static bool has_object_of(const struct gh_dump *dump, uint64_t size)
 	return false;
 }
 
-struct gh_allocator gh_allocator_of(const struct gh_dump *dump)
+static int release_of(const struct gh_image *program)
+{
+	struct gh_buildinfo info;
+	gh_buildinfo_read(&info, program);
+	int release = gh_go_minor(info.go_version);
+	gh_buildinfo_free(&info);
+	return release;
+}
+
+struct gh_allocator gh_allocator_of(const struct gh_dump *dump, const struct gh_image *program)
 {
 	int release = gh_dump_minor(dump);
 	/* A development version is taken for the newest. */
 	bool newest = release < 0 && gh_dump_go_version(dump).size > 0;
+	if (release < 0 && !newest && program != NULL)
+		release = release_of(program);
 	return (struct gh_allocator){
+	    .old = release >= 0 && release < 8,
+	    .interface_types = release >= 5 && release < 11,
 	    .has_24 = newest || release >= 16 || (release < 0 && has_object_of(dump, 24)),
 	    .headers = newest || release >= 22,
 	    .word = dump->word,
@@ -51,9 +74,12 @@ uint64_t gh_allocator_size(const struct gh_allocator *allocator, uint64_t size, 
 	/* Others share the smallest class. */
 	if (!has_pointers && size < GH_TINY_BLOCK)
 		return GH_TINY_BLOCK;
-	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
-		if (size <= classes[i] && (classes[i] != 24 || allocator->has_24))
-			return classes[i];
+	const uint16_t *list = allocator->old ? old_classes : classes;
+	size_t count = allocator->old ? sizeof(old_classes) / sizeof(old_classes[0])
+				      : sizeof(classes) / sizeof(classes[0]);
+	for (size_t i = 0; i < count; i++)
+		if (size <= list[i] && (list[i] != 24 || allocator->has_24))
+			return list[i];
 	return (size + PAGE - 1) / PAGE * PAGE;
 }
 

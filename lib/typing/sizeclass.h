@@ -1,7 +1,7 @@
 /* How many bytes Go's allocator takes for an object.
  *
  * Source: src/runtime/malloc.go, mbitmap.go and sizeclasses.go (from Go 1.26
- * src/internal/runtime/gc/sizeclasses.go). */
+ * src/internal/runtime/gc/sizeclasses.go; to Go 1.7 msize.go, and msize.c before that). */
 #ifndef GH_TYPING_SIZECLASS_H
 #define GH_TYPING_SIZECLASS_H
 
@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "lib/dump/dump.h"
+#include "lib/elf/image.h"
 
 /* Objects without pointers that are smaller than this share memory with others of their kind. */
 #define GH_TINY_BLOCK 16
@@ -17,14 +18,17 @@
 #define GH_OBJECT_HEADER 8
 
 struct gh_allocator {
+	bool old;     /* the classes of Go 1.2 to 1.7 */
 	bool has_24;  /* there is a class of 24 bytes: Go 1.16 and later */
 	bool headers; /* objects with pointers and of some size have a header: Go 1.22 and later */
-	uint8_t word; /* pointer size, in bytes */
+	bool interface_types; /* the collector follows the first word of an interface: Go 1.5
+				 to 1.10 */
+	uint8_t word;         /* pointer size, in bytes */
 };
 
-/* The allocator of the process that wrote DUMP: as its Go version says or, without one, its
- * objects' sizes. */
-struct gh_allocator gh_allocator_of(const struct gh_dump *dump);
+/* The allocator of the process that wrote DUMP: as its Go version says or, without one, that of
+ * PROGRAM, which may be NULL, or its objects' sizes. */
+struct gh_allocator gh_allocator_of(const struct gh_dump *dump, const struct gh_image *program);
 
 /* The size in bytes of the memory that a value of SIZE bytes gets, its header included;
  * HAS_POINTERS says whether it has any. UINT64_MAX if there is no such object. */

@@ -1,6 +1,6 @@
 """Compares what goheap says of a heap dump of Go 1.3 to 1.7 with what a reader of its own finds there.
 
-    olddump.py GOHEAP DUMP
+    olddump.py GOHEAP DUMP PROGRAM
 
 Written from src/runtime/heapdump.c (1.3) and heapdump.go of those releases. Prints "NAME<tab>EXPECTED<tab>FOUND" a line.
 """
@@ -8,7 +8,7 @@ import json
 import subprocess
 import sys
 
-goheap, path = sys.argv[1:]
+goheap, path, program = sys.argv[1:]
 data = open(path, "rb").read()
 at = data.index(b"\n") + 1
 release = int(data[4:5])
@@ -90,8 +90,8 @@ def of(tag):
     return records.get(tag, [])
 
 
-def ask(command):
-    output = subprocess.run([goheap, command, "--json", path], check=True, stdout=subprocess.PIPE).stdout
+def ask(command, *arguments):
+    output = subprocess.run([goheap, command, "--json", path, *arguments], check=True, stdout=subprocess.PIPE).stdout
     return [json.loads(line) for line in output.splitlines()]
 
 
@@ -187,3 +187,15 @@ compare(
     [[*of(10)[0][:24], collections]],
     [[value for name, value in stats if not isinstance(value, list)]],
 )
+# Go 1.3 recorded each object's type; of a map's header, that it is one.
+if release == 3:
+    kinds = {0: "", 1: "[]", 2: "chan "}
+    typed = [row for row in of(1) if row[1] != 0 and row[2] in kinds]
+    compare(
+        "object types",
+        [[row[0], kinds[row[2]] + types[row[1]][2].replace("map.hdr[", "map[")] for row in typed],
+        [
+            [*words(row, "object"), row["type"].replace("map.hdr[", "map[")]
+            for row in ask("objects", "-e", program, *(hex(row[0]) for row in typed))
+        ],
+    )
