@@ -13,7 +13,7 @@ copy() {
 	rm -rf "$work/copy"
 	mkdir "$work/copy"
 	(cd "$tests/.." && find lib plugin tests -path tests/samples -prune -o \
-		\( -name '*.[ch]' -o -name goheap.1 -o -name goheap.bash \) -print | tar -cf - -T -) | tar -xf - -C "$work/copy"
+		\( -name '*.[ch]' -o -name goheap.1.in \) -print | tar -cf - -T -) | tar -xf - -C "$work/copy"
 }
 
 # broken NAME PATTERN: the copy breaks a rule, and a line matches PATTERN; it is the only one but for those that match $also.
@@ -83,7 +83,7 @@ broken "a long file" '^lib/heap/odd\.c: has 501 lines: .* \[long-file\]$'
 
 printf '#!/bin/sh\n"%s" "$@"\necho "  oddity      Do something odd"\n' "$GOHEAP" >"$work/goheap"
 chmod +x "$work/goheap"
-GOHEAP=$work/goheap broken "a command that nothing tells of" '^plugin/goheap\.(1|bash): does not (tell of|complete) .goheap oddity.: .* \[commands\]$'
+GOHEAP=$work/goheap broken "a command that nothing tells of" '^plugin/goheap\.1\.in: does not tell of .goheap oddity.: .* \[commands\]$'
 
 first=$(sed -n "/^exceptions=/,/^'/p" "$tests/../.ci/house" | grep -m 1 ' lib/\| plugin/\| tests/')
 if [ -n "$first" ]; then

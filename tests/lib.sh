@@ -94,13 +94,13 @@ printed() {
 		{ inlined = /\(\.\.\.\)$/ ? OFS "inlined" : ""; name = $0; sub(/\([^()]*\)$/, "", name); if (name == "panic") name = "runtime.gopanic" }' | sort
 }
 
-# session_home: sessions get a cache, a runtime directory and temporary files of their own, and gdbinit as it is
-# installed, $work/goheap.gdb. The toolchains and samples stay where they are when the cache moves.
+# session_home: sessions get a cache, a runtime directory and temporary files of their own, and goheap.gdb as it is
+# installed, in $work. The toolchains and samples stay where they are when the cache moves.
 session_home() {
 	export GOHEAP_TEST_CACHE=${GOHEAP_TEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/goheap-tests}
 	export XDG_CACHE_HOME=$work/cache XDG_RUNTIME_DIR=$work/run TMPDIR=$work/tmp
 	mkdir -p "$XDG_CACHE_HOME" "$XDG_RUNTIME_DIR" "$TMPDIR"
-	sed '/^# --- build tree only ---$/,$d' "$tests/../gdbinit" >"$work/goheap.gdb"
+	cp "$(dirname "$GOHEAP_SO")/goheap.gdb" "$work/goheap.gdb"
 }
 
 # goheap PROGRAM COMMAND...: a session with the plugin, in $GDB, of no more than $patience seconds and with the options

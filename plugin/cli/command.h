@@ -17,7 +17,23 @@ enum gh_command_group {
 	GH_GROUP_GOROUTINES,
 	GH_GROUP_HEAP,
 	GH_GROUP_EXPORT,
-	GH_GROUP_GDB, /* what only goheap in GDB runs */
+	GH_GROUP_GDB, /* what only goheap in GDB runs: not in that list */
+};
+
+/* What a command in GDB can be run on. */
+enum {
+	GH_ON_NOTHING = 0,      /* it needs none */
+	GH_ON_PROGRAM = 1 << 0, /* GDB's program, which need not run */
+	GH_ON_PROCESS = 1 << 1, /* what GDB debugs: a process, or a core file's */
+	GH_ON_DUMP = 1 << 2,    /* the heap dump that is loaded */
+};
+
+/* The user's command of that name in GDB: goheap NAME. */
+struct gh_gdb_command {
+	unsigned on;          /* GH_ON_..., or-ed */
+	const char *operands; /* what is typed after the options; NULL for nothing */
+	const char *summary;  /* for help, without a full stop; NULL if GDB has no such command */
+	const char *more;     /* lines that follow it there; NULL for none */
 };
 
 /* A command, as commands.def tells of it. */
@@ -29,6 +45,7 @@ struct gh_command {
 	struct gh_operands operands;
 	const char *about; /* for its own --help */
 	struct gh_option options[GH_OPTIONS_MAX];
+	struct gh_gdb_command gdb;
 };
 
 /* Each prints to standard output and (errors, one line) to standard error, and returns an exit

@@ -116,16 +116,16 @@ static int run_on_files(const struct job *job)
 {
 	char dump[PATH_MAX];
 	const struct gh_infofiles *files = &job->files;
-	bool is_info = job->command->run == gh_cmd_info;
-	bool on_process = gh_debugged_has(job->command->name);
+	bool on_program = (job->command->gdb.on & GH_ON_PROGRAM) != 0;
+	bool on_process = (job->command->gdb.on & GH_ON_PROCESS) != 0;
 	bool debugs = files->program != NULL && files->running;
 	if (has_dump(files, job->directory) && read_link(job->directory, GH_SESSION_DUMP, dump))
 		return run_on_dump(job, dump);
-	if (is_info && files->program != NULL)
+	if (on_program && files->program != NULL)
 		return run(job, none, files->program);
 	if (debugs && on_process)
 		return gh_debugged_run(&job->words, job->directory, files);
-	fputs(is_info      ? "No program: name one with the file command.\n"
+	fputs(on_program   ? "No program: name one with the file command.\n"
 	      : on_process ? "No process, core file or heap dump is loaded.\n"
 	      : debugs && gh_command_takes(job->command, "names")
 		  ? "Of a process the heap is not known, but of its dump: goheap load DUMP\n"
@@ -205,10 +205,8 @@ static int run_typed(struct job *job)
 	if (job->command->operands.rest != GH_ADDRESSES)
 		return run_on_files(job);
 	if (job->count == 0 || (prints && job->count > 2)) {
-		fprintf(stderr,
-			prints ? "usage: goheap print [TYPE] ADDRESS\n"
-			       : "usage: goheap %s ADDRESS\n",
-			job->command->name);
+		fprintf(stderr, "usage: goheap %s %s\n", job->command->name,
+			job->command->gdb.operands);
 		return GH_EXIT_USAGE;
 	}
 	return write_script(job, prints && job->count == 2 ? write_print : write_evaluation);
@@ -243,7 +241,7 @@ static bool open_job(struct job *job, const char *program)
 		return false;
 	}
 	job->command = gh_command_find(job->words.args[0]);
-	if (job->command == NULL) {
+	if (job->command == NULL || job->command->gdb.summary == NULL) {
 		fputs("goheap: no such command: ", stderr);
 		gh_escape_print(stderr, job->words.args[0]);
 		fputs("\n", stderr);

@@ -13,30 +13,10 @@
 #include "plugin/gdb/script.h"
 #include "plugin/view/open_program.h"
 
-/* What GDB does after a command, if that did not fail. */
-static const struct after {
-	const char *name;
-	const char *script;
-} commands[] = {
-    /* The selected thread's top frame may be main.main's. */
-    {"goroutine", "_goheap_set $goheap_goroutine 1\nset backtrace past-main on\n"
-		  "pipe maint flush register-cache | cat >/dev/null\nframe 1\n"},
-    {"goroutines", ""},
-    {"crash", ""},
-};
-
-static const struct after *find_command(const char *name)
-{
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		if (strcmp(commands[i].name, name) == 0)
-			return &commands[i];
-	return NULL;
-}
-
-bool gh_debugged_has(const char *name)
-{
-	return find_command(name) != NULL;
-}
+/* What GDB does after goheap goroutine, if that did not fail. The selected thread's top frame may
+ * be main.main's. */
+static const char show_stack[] = "_goheap_set $goheap_goroutine 1\nset backtrace past-main on\n"
+				 "pipe maint flush register-cache | cat >/dev/null\nframe 1\n";
 
 /* Describes what GDB debugs, as far as that is known before GDB is asked for more. */
 static bool describe(const char *directory, const struct gh_infofiles *files)
@@ -106,7 +86,7 @@ static void write_leave(FILE *script)
 	fputs("_goheap_leave\nframe 0\n", script);
 }
 
-static void write_command(FILE *script, const char *name)
+static void write_command(FILE *script, bool shows_stack)
 {
 	/* GDB does not move the sections of a position-independent program whose symbols are from
 	 * another file, so the entry point among them may be the file's. */
@@ -115,7 +95,7 @@ static void write_command(FILE *script, const char *name)
 	write_registers(script, "thread apply all -q -s ");
 	fputs("pipe _goheap_serve | { trap \"exit 1\" INT; \"$GOHEAP_PROGRAM\" live || exit 1; }\n",
 	      script);
-	fprintf(script, "if $_shell_exitcode\nelse\n%send\n", find_command(name)->script);
+	fprintf(script, "if $_shell_exitcode\nelse\n%send\n", shows_stack ? show_stack : "");
 }
 
 int gh_debugged_run(const struct gh_words *words, const char *directory,
@@ -128,10 +108,10 @@ int gh_debugged_run(const struct gh_words *words, const char *directory,
 	FILE *script = describe(directory, files) ? gh_script_open(directory) : NULL;
 	if (script == NULL)
 		return GH_EXIT_INPUT;
-	if (words->count == 2 && strcmp(words->args[0], "goroutine") == 0 &&
-	    strcmp(words->args[1], "0") == 0)
+	bool is_goroutine = strcmp(words->args[0], "goroutine") == 0;
+	if (is_goroutine && words->count == 2 && strcmp(words->args[1], "0") == 0)
 		write_leave(script);
 	else
-		write_command(script, words->args[0]);
+		write_command(script, is_goroutine);
 	return gh_script_close(script, directory) ? GH_EXIT_OK : GH_EXIT_INPUT;
 }

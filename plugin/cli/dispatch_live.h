@@ -2,13 +2,8 @@
 #ifndef GH_PLUGIN_CLI_DISPATCH_LIVE_H
 #define GH_PLUGIN_CLI_DISPATCH_LIVE_H
 
-#include <stdbool.h>
-
 #include "plugin/gdb/info_files.h"
 #include "plugin/gdb/words.h"
-
-/* The command NAME can be run on it. */
-bool gh_debugged_has(const char *name);
 
 /* Writes the script by which GDB runs the command WORDS on what it debugs, serving it memory: by
  * `goheap live', which reads the words again. DIRECTORY is the session's. Returns an exit status.

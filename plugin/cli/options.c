@@ -100,6 +100,7 @@ static void parse_argument(struct gh_options *options, const struct gh_option *o
 		*(bool *)field = true;
 		break;
 	case GH_OPTION_TEXT:
+	case GH_OPTION_FILE:
 		*(const char **)field = arg;
 		break;
 	case GH_OPTION_LIMIT:

@@ -55,6 +55,7 @@ struct gh_options {
 enum gh_option_type {
 	GH_OPTION_FLAG, /* there is none: sets a bool */
 	GH_OPTION_TEXT, /* sets a const char * */
+	GH_OPTION_FILE, /* a path: sets a const char * */
 	GH_OPTION_LIMIT,
 	GH_OPTION_RATE,
 	GH_OPTION_GROUPING,
@@ -84,20 +85,20 @@ struct gh_option {
 		.name = long_name, .letter = short_name, .type = GH_OPTION_FLAG, .doc = text,      \
 		.field = offsetof(struct gh_options, member)                                       \
 	}
-#define GH_TEXT(long_name, short_name, argument, member, text, is_required)                        \
+#define GH_PATH(long_name, short_name, argument, member, text, is_required)                        \
 	{                                                                                          \
-		.name = long_name, .letter = short_name, .type = GH_OPTION_TEXT, .arg = argument,  \
+		.name = long_name, .letter = short_name, .type = GH_OPTION_FILE, .arg = argument,  \
 		.doc = text, .field = offsetof(struct gh_options, member), .required = is_required \
 	}
 
 /* Rows that several commands share. */
 #define GH_JSON               GH_FLAG("json", 0, json, "Print JSON instead of text")
-#define GH_EXE(text)          GH_TEXT("exe", 'e', "PROGRAM", program, text, false)
-#define GH_EXE_REQUIRED(text) GH_TEXT("exe", 'e', "PROGRAM", program, text, true)
-#define GH_NAMES(text)        GH_TEXT("names", 0, "PROGRAM", names, text, false)
-#define GH_OUTPUT(file, text) GH_TEXT("output", 'o', file, output, text, false)
+#define GH_EXE(text)          GH_PATH("exe", 'e', "PROGRAM", program, text, false)
+#define GH_EXE_REQUIRED(text) GH_PATH("exe", 'e', "PROGRAM", program, text, true)
+#define GH_NAMES(text)        GH_PATH("names", 0, "PROGRAM", names, text, false)
+#define GH_OUTPUT(file, text) GH_PATH("output", 'o', file, output, text, false)
 #define GH_OUTPUT_REQUIRED(file)                                                                   \
-	GH_TEXT("output", 'o', file, output, "Write " file " (required)", true)
+	GH_PATH("output", 'o', file, output, "Write " file " (required)", true)
 #define GH_LIMIT(number, text)                                                                     \
 	{                                                                                          \
 		.name = "limit", .letter = 'n', .type = GH_OPTION_LIMIT, .arg = "N", .doc = text,  \

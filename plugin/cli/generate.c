@@ -1,0 +1,240 @@
+/* generate KIND: what is made from the list of commands while goheap is built. Copies standard
+ * input to standard output, with a line "@COMMANDS@" replaced: by GDB's commands and their help
+ * (gdb), by the words that bash completes (bash), or by the synopsis in the manual page (man). */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugin/cli/command.h"
+
+static const struct gh_command commands[] = {
+#define COMMAND(command, ...) {.name = #command, __VA_ARGS__},
+#include "plugin/cli/commands.def"
+#undef COMMAND
+};
+
+#define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+/* GDB's side gives what GDB knows: the program of the dump that is loaded. */
+static bool is_typed_in_gdb(const struct gh_command *command, const struct gh_option *option)
+{
+	bool has_program = false;
+	for (const struct gh_option *other = command->options; other->name != NULL; other++)
+		has_program |= strcmp(other->name, "exe") == 0;
+	return !has_program ||
+	       (strcmp(option->name, "exe") != 0 && strcmp(option->name, "names") != 0);
+}
+
+static void print_gdb_option(const struct gh_option *option)
+{
+	printf(option->required ? " " : " [");
+	if (option->letter != 0)
+		printf("-%c", option->letter);
+	else
+		printf("--%s", option->name);
+	if (option->arg != NULL)
+		printf(" %s", option->values != NULL ? option->values : option->arg);
+	printf(option->required ? "" : "]");
+}
+
+/* GDB's alias for the command, and its help. Where it takes an address, all that is typed is one.
+ */
+static void print_gdb_command(const struct gh_command *command)
+{
+	bool takes_expression = command->operands.rest == GH_ADDRESSES;
+	printf("\nalias goheap %s = goheap _run %s\ndocument goheap %s\n%s.\nUsage: goheap %s",
+	       command->name, command->name, command->name, command->gdb.summary, command->name);
+	for (const struct gh_option *option = command->options; option->name != NULL; option++)
+		if (!takes_expression && is_typed_in_gdb(command, option))
+			print_gdb_option(option);
+	if (command->gdb.operands != NULL)
+		printf(" %s", command->gdb.operands);
+	printf("\n%s", command->gdb.more != NULL ? command->gdb.more : "");
+	if (takes_expression)
+		printf("ADDRESS is an expression: goheap %s $rax\n", command->name);
+	puts("end");
+}
+
+static void print_gdb(void)
+{
+	puts("document goheap\nCommands for stripped Go programs and for heap dumps.\n"
+	     "They need the plugin: jit-reader-load goheap.so\n");
+	for (size_t i = 0; i < NCOMMANDS; i++)
+		if (commands[i].gdb.summary != NULL)
+			printf("goheap %-11s -- %s\n", commands[i].name, commands[i].gdb.summary);
+	puts("end\n\n# GDB cannot be told an alias a second time.\n"
+	     "if $_isvoid($goheap_aliases)\nset $goheap_aliases = 1");
+	for (size_t i = 0; i < NCOMMANDS; i++)
+		if (commands[i].gdb.summary != NULL)
+			print_gdb_command(&commands[i]);
+	puts("\nend");
+}
+
+static void print_bash_values(const struct gh_command *command, const struct gh_option *option)
+{
+	if (option->arg == NULL || option->type == GH_OPTION_FILE)
+		return;
+	printf("\t'%s --%s'", command->name, option->name);
+	if (option->letter != 0)
+		printf(" | '%s -%c'", command->name, option->letter);
+	printf(") ");
+	if (option->values != NULL) {
+		printf("echo '");
+		for (const char *at = option->values; *at != '\0'; at++)
+			putchar(*at == '|' ? ' ' : *at);
+		printf("' ");
+	}
+	puts(";;");
+}
+
+static void print_bash(void)
+{
+	printf("_goheap_words()\n{\n\tcase ${1-} in\n\t'') echo '");
+	for (size_t i = 0; i < NCOMMANDS; i++)
+		if (commands[i].summary != NULL)
+			printf("%s%s", i > 0 ? " " : "", commands[i].name);
+	puts("' ;;");
+	for (size_t i = 0; i < NCOMMANDS; i++) {
+		if (commands[i].summary == NULL)
+			continue;
+		printf("\t%s) echo '", commands[i].name);
+		const struct gh_option *options = commands[i].options;
+		for (const struct gh_option *option = options; option->name != NULL; option++) {
+			printf("%s--%s", option > options ? " " : "", option->name);
+			if (option->letter != 0)
+				printf(" -%c", option->letter);
+		}
+		puts("' ;;");
+	}
+	puts("\t*) echo --version ;;\n\tesac\n}\n\n_goheap_values()\n{\n\tcase \"$1 $2\" in");
+	for (size_t i = 0; i < NCOMMANDS; i++)
+		for (const struct gh_option *option = commands[i].options;
+		     commands[i].summary != NULL && option->name != NULL; option++)
+			print_bash_values(&commands[i], option);
+	puts("\t*) return 1 ;;\n\tesac\n}");
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* The synopses of A and B differ in nothing but the name. */
+static bool same_synopsis(const struct gh_command *a, const struct gh_command *b)
+{
+	size_t i = 0;
+	for (; a->options[i].name != NULL; i++)
+		if (!same_text(a->options[i].name, b->options[i].name) ||
+		    a->options[i].required != b->options[i].required ||
+		    !same_text(a->options[i].arg, b->options[i].arg))
+			return false;
+	return b->options[i].name == NULL && b->summary != NULL &&
+	       strcmp(a->operands.names, b->operands.names) == 0;
+}
+
+static void print_man_option(const struct gh_option *option)
+{
+	const char *bracket = option->required ? "" : "[ ";
+	printf(option->required ? ".B " : ".RB %s", bracket);
+	if (option->letter != 0)
+		printf("\\-%c", option->letter);
+	else
+		printf("\\-\\-%s", option->name);
+	if (option->arg == NULL) {
+		puts(option->required ? "" : " ]");
+		return;
+	}
+	if (option->values == NULL) {
+		printf(option->required ? "\n.I %s\n" : "\n.IR %s ]\n", option->arg);
+		return;
+	}
+	printf("\n.BR ");
+	for (const char *at = option->values; *at != '\0'; at++)
+		printf(*at == '|' ? " | " : "%c", *at);
+	puts(" ]");
+}
+
+/* An operand of SIZE bytes: words are slanted; what is around and between them is not. */
+static void print_man_operand(const char *operand, size_t size)
+{
+	const char marks[] = "[].|";
+	bool mark = *operand == '[';
+	printf(mark ? ".RI" : ".IR");
+	for (size_t i = 0; i < size; i++) {
+		bool is_mark = strchr(marks, operand[i]) != NULL;
+		printf("%s%c", i == 0 || is_mark != mark ? " " : "", operand[i]);
+		mark = is_mark;
+	}
+	putchar('\n');
+}
+
+static void print_man_usage(const struct gh_command *command)
+{
+	const struct gh_option *option;
+	bool flags = false;
+	/* The flags with letters are one word. */
+	for (option = command->options; option->name != NULL; option++) {
+		if (option->letter != 0 && option->type == GH_OPTION_FLAG) {
+			printf("%s%c", flags ? "" : ".RB [ \\-", option->letter);
+			flags = true;
+		}
+	}
+	printf(flags ? " ]\n" : "");
+	for (option = command->options; option->name != NULL; option++)
+		if ((option->letter == 0 || option->type != GH_OPTION_FLAG) &&
+		    option->type != GH_OPTION_IGNORED)
+			print_man_option(option);
+	for (const char *at = command->operands.names; *at != '\0';) {
+		size_t size = strcspn(at, " ");
+		print_man_operand(at, size);
+		at += size + strspn(at + size, " ");
+	}
+}
+
+/* Commands that are next to each other and take the same are one line. */
+static void print_man(void)
+{
+	for (size_t i = 0; i < NCOMMANDS && commands[i].summary != NULL;) {
+		size_t end = i + 1;
+		while (end < NCOMMANDS && same_synopsis(&commands[i], &commands[end]))
+			end++;
+		printf("%s", i > 0 ? ".br\n" : "");
+		if (end == i + 1) {
+			printf(".B goheap %s\n", commands[i].name);
+		} else {
+			printf(".B goheap\n.BR %s", commands[i].name);
+			for (size_t j = i + 1; j < end; j++)
+				printf(" | %s", commands[j].name);
+			putchar('\n');
+		}
+		print_man_usage(&commands[i]);
+		i = end;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*print)(void);
+	} kinds[] = {{"gdb", print_gdb}, {"bash", print_bash}, {"man", print_man}};
+	char *line = NULL;
+	size_t size = 0;
+	void (*print)(void) = NULL;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (argc == 2 && strcmp(kinds[i].name, argv[1]) == 0)
+			print = kinds[i].print;
+	if (print == NULL) {
+		fputs("usage: generate gdb|bash|man <TEMPLATE\n", stderr);
+		return EXIT_FAILURE;
+	}
+	while (getline(&line, &size, stdin) >= 0) {
+		if (strcmp(line, "@COMMANDS@\n") == 0)
+			print();
+		else
+			fputs(line, stdout);
+	}
+	free(line);
+	return fflush(stdout) == 0 && !ferror(stdout) ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,1 @@
+jit-reader-load /work/wt/options/plugin/goheap.so
