@@ -6,6 +6,7 @@
 
 #include "plugin/cli/command.h"
 #include "plugin/view/open_program.h"
+#include "plugin/view/print.h"
 
 static void print_or_unknown(const char *text)
 {

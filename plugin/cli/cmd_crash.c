@@ -5,7 +5,7 @@
 #include "plugin/cli/command.h"
 #include "plugin/gdb/goroutine_source.h"
 #include "plugin/view/goroutines.h"
-#include "plugin/view/open_dump.h"
+#include "plugin/view/print.h"
 
 /* Prints TEXT, SIZE bytes, line by line: what indents them is kept. */
 static void print_text(const char *text, size_t size)

@@ -8,7 +8,6 @@
 #include "lib/util/intern.h"
 #include "plugin/cli/command.h"
 #include "plugin/cli/groups.h"
-#include "plugin/view/open_dump.h"
 #include "plugin/view/top.h"
 
 /* One of the two dumps, counted. */

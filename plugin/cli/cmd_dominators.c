@@ -6,6 +6,7 @@
 #include "plugin/cli/dominator_tree.h"
 #include "plugin/cli/heap_query.h"
 #include "plugin/view/emit.h"
+#include "plugin/view/print.h"
 #include "plugin/view/top.h"
 
 static void print_holder(struct gh_question *question, uint32_t object)

@@ -6,7 +6,6 @@
 #include "plugin/cli/dominator_tree.h"
 #include "plugin/cli/neighborhood.h"
 #include "plugin/cli/picture.h"
-#include "plugin/view/open_dump.h"
 
 /* What holds the object of a line that nothing dominates. */
 static void draw_holder(struct gh_picture *picture, uint32_t object)

@@ -27,8 +27,8 @@
 #include "plugin/gdb/script.h"
 #include "plugin/gdb/session.h"
 #include "plugin/view/open_program.h"
+#include "plugin/view/print.h"
 #include "plugin/view/progress.h"
-#include "plugin/view/size.h"
 
 /* What GDB gets is put into the session's directory, which goheap.so holds open in GDB. */
 #define FROM_GDB "/proc/self/fd/1000/"

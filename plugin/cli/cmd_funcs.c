@@ -1,9 +1,9 @@
 /* goheap funcs: the functions of a Go program. */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "plugin/cli/command.h"
 #include "plugin/cli/options.h"
+#include "plugin/view/emit.h"
 #include "plugin/view/open_program.h"
 
 /* A function, as it is printed. */
@@ -35,36 +35,21 @@ static struct row make_row(const struct gh_pclntab *tab, const struct gh_func *f
 	return row;
 }
 
-static void print_row(const struct row *row)
-{
-	printf("0x%" PRIx64 "\t0x%" PRIx64 "\t", row->entry, row->end);
-	gh_print_name(stdout, row->name, false);
-	putchar('\t');
-	gh_print_file(row->file, false);
-	printf("\t%" PRId32 "\n", row->line);
-}
-
-static void print_json(const struct row *row)
-{
-	printf("{\"entry\":\"0x%" PRIx64 "\",\"end\":\"0x%" PRIx64 "\",\"name\":", row->entry,
-	       row->end);
-	gh_print_name(stdout, row->name, true);
-	fputs(",\"file\":", stdout);
-	gh_print_file(row->file, true);
-	printf(",\"line\":%" PRId32 "}\n", row->line);
-}
+static const struct gh_column columns[] = {
+    {"entry", GH_COL_ADDRESS(struct row, entry)}, {"end", GH_COL_ADDRESS(struct row, end)},
+    {"name", GH_COL_NAME(struct row, name)},      {"file", GH_COL_FILE(struct row, file)},
+    {"line", GH_COL_LINE(struct row, line)},      {0},
+};
 
 static bool print_functions(const struct gh_program *program, bool json)
 {
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, NULL, json);
 	struct gh_sourcemap map = {0};
 	struct gh_func func;
 	size_t i = 0;
 	for (; i < program->tab.nfunc && gh_program_walk(program, i, &func, &map); i++) {
 		struct row row = make_row(&program->tab, &func, &map);
-		if (json)
-			print_json(&row);
-		else
-			print_row(&row);
+		gh_emit_row(&emit, columns, &row);
 	}
 	gh_sourcemap_free(&map);
 	return i == program->tab.nfunc;

@@ -11,6 +11,7 @@
 #include "plugin/gdb/session.h"
 #include "plugin/view/open_dump.h"
 #include "plugin/view/open_program.h"
+#include "plugin/view/print.h"
 
 /* Reads the goroutine ID into RECORD. Its number, or GH_DUMP_NONE. */
 static size_t find(const struct gh_dump *dump, uint64_t id, struct gh_dump_record *record)

@@ -12,6 +12,7 @@
 #include "plugin/gdb/goroutine_source.h"
 #include "plugin/view/goroutines.h"
 #include "plugin/view/open_dump.h"
+#include "plugin/view/print.h"
 #include "plugin/view/traceback.h"
 
 #define OUTPUT_BUFFER (1 << 18)

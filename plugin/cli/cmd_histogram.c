@@ -6,6 +6,7 @@
 
 #include "plugin/cli/command.h"
 #include "plugin/cli/groups.h"
+#include "plugin/view/print.h"
 #include "plugin/view/top.h"
 
 /* A group, as it is printed. */

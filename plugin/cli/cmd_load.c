@@ -20,7 +20,7 @@
 #include "plugin/gdb/thread_names.h"
 #include "plugin/view/open_dump.h"
 #include "plugin/view/open_program.h"
-#include "plugin/view/size.h"
+#include "plugin/view/print.h"
 #include "plugin/view/symbols.h"
 
 /* What is loaded, and where. */

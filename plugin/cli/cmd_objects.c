@@ -11,6 +11,7 @@
 #include "plugin/gdb/session.h"
 #include "plugin/view/address.h"
 #include "plugin/view/emit.h"
+#include "plugin/view/print.h"
 
 static void print_pointer(const struct gh_question *question, uint32_t object,
 			  const struct gh_pointer *pointer)

@@ -6,6 +6,7 @@
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
 #include "plugin/view/emit.h"
+#include "plugin/view/print.h"
 
 static void print_step(const struct gh_question *question, const struct gh_path_step *step,
 		       bool last)

@@ -4,6 +4,7 @@
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
 #include "plugin/view/emit.h"
+#include "plugin/view/print.h"
 
 /* An object that points to another more than once is in one line. */
 static void print_fields(const struct gh_question *question, uint32_t referrer, uint32_t object)

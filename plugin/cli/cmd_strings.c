@@ -5,7 +5,7 @@
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
 #include "plugin/view/emit.h"
-#include "plugin/view/open_dump.h"
+#include "plugin/view/print.h"
 #include "plugin/view/top.h"
 
 static const struct gh_text *get(const struct gh_texts *texts, size_t i)

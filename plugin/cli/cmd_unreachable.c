@@ -4,6 +4,7 @@
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
 #include "plugin/view/emit.h"
+#include "plugin/view/print.h"
 #include "plugin/view/top.h"
 
 static void print_total(const struct gh_question *question, const struct gh_top *top)

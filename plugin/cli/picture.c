@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "lib/util/escape.h"
-#include "plugin/view/size.h"
+#include "plugin/view/print.h"
 
 uint64_t gh_picture_retained(const struct gh_picture *picture, uint32_t object)
 {

@@ -8,7 +8,7 @@
 #include "lib/heap/path_tree.h"
 #include "lib/heap/top_retainers.h"
 #include "lib/util/escape.h"
-#include "plugin/view/open_dump.h"
+#include "plugin/view/print.h"
 
 /* Objects that are shown one by one, and how many others may dominate one. */
 #define MAX_OBJECTS 1000

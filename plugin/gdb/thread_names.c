@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "plugin/view/open_dump.h"
+#include "plugin/view/print.h"
 
 enum {
 	CHUNK = 1000,    /* threads that are in one array */

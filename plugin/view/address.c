@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "lib/util/bsearch.h"
-#include "plugin/view/open_dump.h"
+#include "plugin/view/print.h"
 
 /* What a goroutine has, one after the other. */
 struct span {

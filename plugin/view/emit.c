@@ -1,8 +1,10 @@
 #include "plugin/view/emit.h"
 
+#include <string.h>
+
 #include "lib/util/escape.h"
 #include "plugin/view/open_dump.h"
-#include "plugin/view/open_program.h"
+#include "plugin/view/print.h"
 
 /* Of an aligned table's columns. The numbers' is wider if need be. */
 #define NUMBER_WIDTH  12
@@ -12,70 +14,86 @@
 /* Column of a report's values. */
 #define REPORT_WIDTH 17
 
-/* Bytes of a text that are printed. */
-#define START 60
-
-/* Room for a number: its digits, a comma after each three, a sign, and a NUL. */
-#define NUMBER_TEXT 32
-
-/* VALUE in base 10 or 16, before END; gives where it begins. With COMMAS there is one after each
- * three digits. */
-static char *format_number(char *end, uint64_t value, unsigned base, bool commas)
+/* Writes what has been put together of a row. There are millions of rows in some lists: a write for
+ * each value takes twice as long. */
+static void flush(struct gh_emit *emit)
 {
-	unsigned digits = 0;
-	do {
-		if (commas && digits > 0 && digits % 3 == 0)
-			*--end = ',';
-		*--end = "0123456789abcdef"[value % base];
-		digits++;
-	} while ((value /= base) > 0);
-	return end;
+	fwrite_unlocked(emit->line, 1, emit->used, emit->out);
+	emit->used = 0;
 }
 
-/* Prints the text from START to END after as many spaces as make it WIDTH characters. */
-static void put_aligned(FILE *out, const char *start, const char *end, int width)
+/* Where the next SIZE bytes of the row go, if they fit a line at all. */
+static char *find_room(struct gh_emit *emit, size_t size)
+{
+	if (size > sizeof(emit->line) - emit->used)
+		flush(emit);
+	return emit->line + emit->used;
+}
+
+static void put(struct gh_emit *emit, const char *data, size_t size)
+{
+	char *room = find_room(emit, size);
+	if (size > sizeof(emit->line)) {
+		fwrite_unlocked(data, 1, size, emit->out);
+		return;
+	}
+	memcpy(room, data, size);
+	emit->used += size;
+}
+
+static void put_char(struct gh_emit *emit, char c)
+{
+	*find_room(emit, 1) = c;
+	emit->used++;
+}
+
+static void put_text(struct gh_emit *emit, const char *text)
+{
+	put(emit, text, strlen(text));
+}
+
+/* Puts the text from START to END after as many spaces as make it WIDTH characters. */
+static void put_aligned(struct gh_emit *emit, const char *start, const char *end, int width)
 {
 	for (int i = (int)(end - start); i < width; i++)
-		putc_unlocked(' ', out);
-	fwrite_unlocked(start, 1, (size_t)(end - start), out);
+		put_char(emit, ' ');
+	put(emit, start, (size_t)(end - start));
 }
 
-/* There are millions of numbers in some lists: printf takes several times as long. */
-static void put_number(FILE *out, uint64_t value)
+static void put_number(struct gh_emit *emit, uint64_t value)
 {
-	char text[NUMBER_TEXT];
+	char text[GH_NUMBER_TEXT];
 	char *end = text + sizeof(text);
-	put_aligned(out, format_number(end, value, 10, false), end, 0);
+	char *start = gh_format_number(end, value, false);
+	put(emit, start, (size_t)(end - start));
 }
 
-static void put_signed(FILE *out, int64_t value)
+static void put_signed(struct gh_emit *emit, int64_t value)
 {
 	if (value < 0)
-		putc_unlocked('-', out);
-	put_number(out, value < 0 ? -(uint64_t)value : (uint64_t)value);
+		put_char(emit, '-');
+	put_number(emit, value < 0 ? -(uint64_t)value : (uint64_t)value);
 }
 
-static void put_commas(FILE *out, uint64_t value, int width)
+static void put_address(struct gh_emit *emit, uint64_t value)
 {
-	char text[NUMBER_TEXT];
-	char *end = text + sizeof(text);
-	put_aligned(out, format_number(end, value, 10, true), end, width);
-}
-
-static void put_address(const struct gh_emit *emit, uint64_t value)
-{
-	char text[NUMBER_TEXT];
-	char *end = text + sizeof(text);
+	int digits = 1;
+	while (digits < 16 && value >> 4 * digits != 0)
+		digits++;
+	for (int i = digits + 2; emit->layout == GH_EMIT_TABLE && !emit->json && i < ADDRESS_WIDTH;
+	     i++)
+		put_char(emit, ' ');
+	char *room = find_room(emit, GH_NUMBER_TEXT);
+	char *out = room;
 	if (emit->json)
-		*--end = '"';
-	char *start = format_number(end, value, 16, false);
-	*--start = 'x';
-	*--start = '0';
+		*out++ = '"';
+	*out++ = '0';
+	*out++ = 'x';
+	while (digits-- > 0)
+		*out++ = "0123456789abcdef"[value >> 4 * digits & 15];
 	if (emit->json)
-		*--start = '"';
-	end = text + sizeof(text);
-	put_aligned(emit->out, start, end,
-		    emit->layout == GH_EMIT_TABLE && !emit->json ? ADDRESS_WIDTH : 0);
+		*out++ = '"';
+	emit->used += (size_t)(out - room);
 }
 
 /* What is printed for a value that is not known. */
@@ -106,9 +124,9 @@ struct gh_emit gh_emit_start(FILE *out, enum gh_emit_layout layout, const struct
 	struct gh_emit emit = {
 	    .out = out, .dump = dump, .layout = layout, .json = json, .width = NUMBER_WIDTH};
 	if (layout == GH_EMIT_TABLE && dump != NULL) {
-		char text[NUMBER_TEXT];
+		char text[GH_NUMBER_TEXT];
 		char *end = text + sizeof(text);
-		int length = (int)(end - format_number(end, dump->objects.bytes, 10, true));
+		int length = (int)(end - gh_format_number(end, dump->objects.bytes, true));
 		if (length + 2 > NUMBER_WIDTH)
 			emit.width = length + 2;
 	}
@@ -139,34 +157,35 @@ void gh_emit_titles(struct gh_emit *emit, const struct gh_column *columns)
 	putc('\n', emit->out);
 }
 
-/* Prints what a report says before a value. */
-static void put_label(const struct gh_emit *emit, const char *key)
+/* Puts what a report says before a value; a long one needs no column. */
+static void put_label(struct gh_emit *emit, const char *key)
 {
-	int width = 0;
-	for (; *key != '\0'; key++, width++)
-		putc(*key == '_' ? ' ' : *key, emit->out);
-	fprintf(emit->out, ":%*s", REPORT_WIDTH - width, "");
+	int width = (int)strlen(key);
+	for (; *key != '\0'; key++)
+		put_char(emit, *key == '_' ? ' ' : *key);
+	put_char(emit, ':');
+	for (; width < REPORT_WIDTH; width++)
+		put_char(emit, ' ');
 }
 
 /* Prints what comes before the value of COLUMN. */
 static void begin_value(struct gh_emit *emit, const struct gh_column *column)
 {
-	FILE *out = emit->out;
 	if (emit->json) {
 		if (!emit->open)
-			putc_unlocked('{', out);
+			put_char(emit, '{');
 		else if (emit->started)
-			putc_unlocked(',', out);
+			put_char(emit, ',');
 		emit->open = true;
-		putc_unlocked('"', out);
-		fputs_unlocked(column->key, out);
-		fputs_unlocked("\":", out);
+		put_char(emit, '"');
+		put_text(emit, column->key);
+		put_text(emit, "\":");
 	} else if (emit->layout == GH_EMIT_REPORT) {
 		put_label(emit, column->key);
 	} else if (emit->layout == GH_EMIT_TABLE) {
-		fputs_unlocked(is_text(column->kind) ? "  " : "", out);
+		put_text(emit, is_text(column->kind) ? "  " : "");
 	} else if (emit->started && column->kind != GH_VALUE_LIST) {
-		putc_unlocked('\t', out);
+		put_char(emit, '\t');
 	}
 	/* The items of a list in rows of text are more values of the row. */
 	emit->started |= column->kind != GH_VALUE_LIST;
@@ -178,83 +197,93 @@ static void print_list(struct gh_emit *emit, const struct gh_column *column, con
 	if (!more_values)
 		emit->started = false;
 	if (emit->json)
-		putc_unlocked('[', emit->out);
+		put_char(emit, '[');
+	flush(emit);
 	column->print(emit, member);
 	if (emit->json)
-		putc_unlocked(']', emit->out);
+		put_char(emit, ']');
 	if (!more_values)
 		emit->started = true;
 }
 
-static void print_signed(const struct gh_emit *emit, int64_t value)
+static void print_signed(struct gh_emit *emit, int64_t value)
 {
-	char text[NUMBER_TEXT];
+	char text[GH_NUMBER_TEXT];
 	char *end = text + sizeof(text);
 	if (emit->json || emit->layout != GH_EMIT_TABLE) {
-		put_signed(emit->out, value);
+		put_signed(emit, value);
 		return;
 	}
-	char *start = format_number(end, value < 0 ? -(uint64_t)value : (uint64_t)value, 10, true);
+	char *start = gh_format_number(end, value < 0 ? -(uint64_t)value : (uint64_t)value, true);
 	if (value != 0)
 		*--start = value < 0 ? '-' : '+';
-	put_aligned(emit->out, start, end, emit->width);
+	put_aligned(emit, start, end, emit->width);
 }
 
-static void print_number(const struct gh_emit *emit, uint64_t value)
+static void print_number(struct gh_emit *emit, uint64_t value)
 {
+	char text[GH_NUMBER_TEXT];
+	char *end = text + sizeof(text);
 	if (emit->layout == GH_EMIT_TABLE && !emit->json)
-		put_commas(emit->out, value, emit->width);
+		put_aligned(emit, gh_format_number(end, value, true), end, emit->width);
 	else
-		put_number(emit->out, value);
+		put_number(emit, value);
 }
 
-static void print_share(const struct gh_emit *emit, const struct gh_share *share)
+static void print_share(struct gh_emit *emit, const struct gh_share *share)
 {
+	char text[GH_NUMBER_TEXT];
+	double part = (double)share->part;
 	double whole = (double)share->whole;
-	fprintf(emit->out, "%*.1f%%", SHARE_WIDTH - 1,
-		share->whole > 0 ? 100 * (double)share->part / whole : 0);
+	snprintf(text, sizeof(text), "%*.1f%%", SHARE_WIDTH - 1,
+		 share->whole > 0 ? 100 * part / whole : 0);
+	put_text(emit, text);
 }
 
 /* Prints what is not known; an aligned table has no address then. */
-static void print_unknown(const struct gh_emit *emit, enum gh_value kind)
+static void print_unknown(struct gh_emit *emit, enum gh_value kind)
 {
-	if (kind == GH_VALUE_KNOWN_ADDRESS && emit->layout == GH_EMIT_TABLE && !emit->json)
-		fprintf(emit->out, "%*s", ADDRESS_WIDTH, "");
-	else
-		fputs_unlocked(unknown(emit), emit->out);
+	bool blank = kind == GH_VALUE_KNOWN_ADDRESS && emit->layout == GH_EMIT_TABLE && !emit->json;
+	const char *text = blank ? "" : unknown(emit);
+	put_aligned(emit, text, text + strlen(text), blank ? ADDRESS_WIDTH : 0);
 }
 
-static void print_text(const struct gh_emit *emit, enum gh_value kind, const char *text)
+static void print_text(struct gh_emit *emit, enum gh_value kind, const char *text)
 {
-	if (text == NULL || (kind == GH_VALUE_FILE && *text == '\0'))
+	if (text == NULL || (kind == GH_VALUE_FILE && *text == '\0')) {
 		print_unknown(emit, kind);
-	else if (kind == GH_VALUE_TEXT)
+		return;
+	}
+	flush(emit);
+	if (kind == GH_VALUE_TEXT)
 		gh_escape_either(emit->out, text, emit->json);
 	else
 		gh_print_name(emit->out, text, emit->json);
 }
 
-static void print_bytes(const struct gh_emit *emit, enum gh_value kind,
-			const struct gh_bytes *bytes)
+static void print_bytes(struct gh_emit *emit, enum gh_value kind, const struct gh_bytes *bytes)
 {
-	if (bytes->data == NULL)
+	if (bytes->data == NULL) {
 		print_unknown(emit, kind);
-	else if (kind == GH_VALUE_READY)
-		fwrite_unlocked(bytes->data, 1, bytes->size, emit->out);
-	else
+	} else if (kind == GH_VALUE_READY) {
+		put(emit, bytes->data, bytes->size);
+	} else {
+		flush(emit);
 		gh_print_bytes(emit->out, bytes->data, bytes->size, emit->json);
+	}
 }
 
-static void print_slice(const struct gh_emit *emit, enum gh_value kind, struct gh_dump_slice slice)
+static void print_slice(struct gh_emit *emit, enum gh_value kind, struct gh_dump_slice slice)
 {
-	if (kind != GH_VALUE_SLICE && slice.offset == 0)
+	if (kind != GH_VALUE_SLICE && slice.offset == 0) {
 		print_unknown(emit, kind);
-	else
-		gh_print_slice(emit->out, emit->dump, slice, emit->json);
+		return;
+	}
+	flush(emit);
+	gh_print_slice(emit->out, emit->dump, slice, emit->json);
 }
 
-static void print_known(const struct gh_emit *emit, enum gh_value kind,
-			const struct gh_known *number)
+static void print_known(struct gh_emit *emit, enum gh_value kind, const struct gh_known *number)
 {
 	if (!number->known)
 		print_unknown(emit, kind);
@@ -264,11 +293,11 @@ static void print_known(const struct gh_emit *emit, enum gh_value kind,
 		put_address(emit, number->value);
 }
 
-static void print_bool(const struct gh_emit *emit, bool value)
+static void print_bool(struct gh_emit *emit, bool value)
 {
 	const char *no = emit->json ? "false" : "no";
 	const char *yes = emit->json ? "true" : "yes";
-	fputs_unlocked(value ? yes : no, emit->out);
+	put_text(emit, value ? yes : no);
 }
 
 static void print_value(struct gh_emit *emit, const struct gh_column *column, const void *member)
@@ -284,7 +313,7 @@ static void print_value(struct gh_emit *emit, const struct gh_column *column, co
 		print_signed(emit, *(const int64_t *)member);
 		break;
 	case GH_VALUE_LINE:
-		put_signed(emit->out, *(const int32_t *)member);
+		put_signed(emit, *(const int32_t *)member);
 		break;
 	case GH_VALUE_ADDRESS:
 		put_address(emit, *(const uint64_t *)member);
@@ -317,6 +346,7 @@ static void print_value(struct gh_emit *emit, const struct gh_column *column, co
 		print_share(emit, member);
 		break;
 	case GH_VALUE_PRINTED:
+		flush(emit);
 		column->print(emit, member);
 		break;
 	case GH_VALUE_LIST:
@@ -349,7 +379,7 @@ static bool is_there(const struct gh_column *column, const void *member)
 	}
 }
 
-void gh_emit_values(struct gh_emit *emit, const struct gh_column *columns, const void *row)
+static void put_values(struct gh_emit *emit, const struct gh_column *columns, const void *row)
 {
 	for (; columns->kind != GH_VALUE_END; columns++) {
 		const void *member = (const char *)row + columns->offset;
@@ -359,16 +389,24 @@ void gh_emit_values(struct gh_emit *emit, const struct gh_column *columns, const
 		begin_value(emit, columns);
 		print_value(emit, columns, member);
 		if (emit->layout == GH_EMIT_REPORT && !emit->json)
-			putc_unlocked('\n', emit->out);
+			put_char(emit, '\n');
 	}
+}
+
+/* Others may print to the same stream: nothing is left here when a function returns. */
+void gh_emit_values(struct gh_emit *emit, const struct gh_column *columns, const void *row)
+{
+	put_values(emit, columns, row);
+	flush(emit);
 }
 
 void gh_emit_end(struct gh_emit *emit)
 {
 	if (emit->json)
-		fputs_unlocked(emit->open ? "}\n" : "{}\n", emit->out);
+		put_text(emit, emit->open ? "}\n" : "{}\n");
 	else if (emit->layout != GH_EMIT_REPORT)
-		putc_unlocked('\n', emit->out);
+		put_char(emit, '\n');
+	flush(emit);
 	emit->open = false;
 	emit->started = false;
 	emit->rows++;
@@ -376,94 +414,86 @@ void gh_emit_end(struct gh_emit *emit)
 
 void gh_emit_row(struct gh_emit *emit, const struct gh_column *columns, const void *row)
 {
-	gh_emit_values(emit, columns, row);
+	put_values(emit, columns, row);
 	gh_emit_end(emit);
 }
 
-void gh_emit_open(struct gh_emit *emit)
+static void put_open(struct gh_emit *emit)
 {
 	if (!emit->json)
 		return;
-	putc_unlocked('{', emit->out);
+	put_char(emit, '{');
 	emit->open = true;
 	emit->started = false;
 }
 
-void gh_emit_close(struct gh_emit *emit)
+static void put_close(struct gh_emit *emit)
 {
 	if (!emit->json)
 		return;
-	putc_unlocked('}', emit->out);
+	put_char(emit, '}');
 	emit->started = true;
+}
+
+void gh_emit_open(struct gh_emit *emit)
+{
+	put_open(emit);
+	flush(emit);
+}
+
+void gh_emit_close(struct gh_emit *emit)
+{
+	put_close(emit);
+	flush(emit);
 }
 
 void gh_emit_object(struct gh_emit *emit, const struct gh_column *columns, const void *row)
 {
-	gh_emit_open(emit);
-	gh_emit_values(emit, columns, row);
-	gh_emit_close(emit);
+	put_open(emit);
+	put_values(emit, columns, row);
+	put_close(emit);
+	flush(emit);
+}
+
+/* Puts what is before an item: AFTER is what follows the separator. */
+static void put_next(struct gh_emit *emit, const char *after)
+{
+	if (emit->started && emit->json) {
+		put_char(emit, ',');
+		put_text(emit, after);
+	} else if (emit->started && emit->layout == GH_EMIT_REPORT) {
+		put_char(emit, ' ');
+	}
+	emit->started |= emit->json || emit->layout == GH_EMIT_REPORT;
 }
 
 void gh_emit_next(struct gh_emit *emit)
 {
-	if (emit->json && emit->started)
-		putc_unlocked(',', emit->out);
-	else if (emit->started && emit->layout == GH_EMIT_REPORT)
-		putc_unlocked(' ', emit->out);
-	emit->started |= emit->json || emit->layout == GH_EMIT_REPORT;
+	put_next(emit, "");
+	flush(emit);
 }
 
 void gh_emit_next_line(struct gh_emit *emit)
 {
-	bool first = !emit->started;
-	gh_emit_next(emit);
-	if (!first)
-		putc_unlocked('\n', emit->out);
+	put_next(emit, "\n");
+	flush(emit);
 }
 
 void gh_emit_item(struct gh_emit *emit, const struct gh_column *columns, const void *row)
 {
-	gh_emit_next(emit);
+	put_next(emit, "");
 	gh_emit_object(emit, columns, row);
 }
 
 void gh_emit_item_number(struct gh_emit *emit, uint64_t number)
 {
-	gh_emit_next(emit);
-	put_number(emit->out, number);
-}
-
-void gh_print_count(uint64_t count, const char *what)
-{
-	put_commas(stdout, count, 0);
-	printf(" %s%s", what, count == 1 ? "" : "s");
-}
-
-void gh_print_more(uint64_t shown, uint64_t count)
-{
-	if (count <= shown)
-		return;
-	fputs("and ", stdout);
-	put_commas(stdout, count - shown, 0);
-	puts(" more: --limit 0 prints all");
+	put_next(emit, "");
+	put_number(emit, number);
+	flush(emit);
 }
 
 void gh_emit_finish(const struct gh_emit *emit, uint64_t count)
 {
 	if (!emit->json)
 		gh_print_more(emit->rows, count);
-}
-
-void gh_print_start(const char *data, size_t length)
-{
-	size_t shown = length;
-	if (length > START) {
-		shown = START;
-		/* A character is not cut. */
-		while (shown > 0 && ((uint8_t)data[shown] & 0xc0) == 0x80)
-			shown--;
-	}
-	gh_print_bytes(stdout, data, shown, false);
-	if (shown < length)
-		fputs("...", stdout);
 }

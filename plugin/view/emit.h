@@ -24,10 +24,12 @@ struct gh_emit {
 	const struct gh_dump *dump; /* that slices are of; NULL if there are none */
 	enum gh_emit_layout layout;
 	bool json;
-	bool open;     /* JSON: the row's object has been begun */
-	bool started;  /* a value of the row, or of the JSON object or list within, is printed */
-	int width;     /* of a table's numbers, in characters */
-	uint64_t rows; /* that have been printed */
+	bool open;      /* JSON: the row's object has been begun */
+	bool started;   /* a value of the row, or of the JSON object or list within, is printed */
+	int width;      /* of a table's numbers, in characters */
+	uint64_t rows;  /* that have been printed */
+	size_t used;    /* bytes of the line */
+	char line[256]; /* what is not written yet of a row */
 };
 
 /* What is in a column. Next to each is the type of the member; `?' and null are printed for what is
@@ -152,15 +154,5 @@ void gh_emit_next_line(struct gh_emit *emit);
 /* Prints an item: an object, or a number. */
 void gh_emit_item(struct gh_emit *emit, const struct gh_column *columns, const void *row);
 void gh_emit_item_number(struct gh_emit *emit, uint64_t number);
-
-/* Prints "1 object", "2 objects". */
-void gh_print_count(uint64_t count, const char *what);
-
-/* Prints that there are more than SHOWN of COUNT, if so. */
-void gh_print_more(uint64_t shown, uint64_t count);
-
-/* Prints the start of a text for a person, so much as there is room for in a line; LENGTH bytes at
- * DATA. */
-void gh_print_start(const char *data, size_t length);
 
 #endif

@@ -6,7 +6,7 @@
 #include "lib/util/bsearch.h"
 #include "lib/util/escape.h"
 #include "plugin/view/address.h"
-#include "plugin/view/open_dump.h"
+#include "plugin/view/print.h"
 
 bool gh_names_make(struct gh_names *names, const struct gh_heap *heap, const char *twin,
 		   struct gh_error *err)

@@ -11,9 +11,6 @@
 
 #define NS_PER_MINUTE UINT64_C(60000000000)
 
-/* Texts up to this size are copied to the stack. */
-#define SHORT_TEXT 256
-
 static void print_damage(const struct gh_dump *dump)
 {
 	const struct gh_dump_damage *damage = &dump->damage;
@@ -73,47 +70,6 @@ bool gh_dumpfile_recognise(const char *path)
 	close(fd);
 	size_t size = count > 0 ? (size_t)count : 0;
 	return gh_dump_recognise(start, size) || (size > 2 && start[0] == 0x1f && start[1] == 0x8b);
-}
-
-/* TEXT is SIZE bytes and a NUL, and may have others within. */
-static void print_text(FILE *out, char *text, size_t size)
-{
-	for (const char *end = text + size;; text++) {
-		gh_escape_print(out, text);
-		text += strlen(text);
-		if (text == end)
-			return;
-		fputs("\\x00", out);
-	}
-}
-
-static void print_json(FILE *out, char *text, size_t size)
-{
-	for (char *nul = text; (nul = memchr(nul, 0, size - (size_t)(nul - text))) != NULL;)
-		*nul = '\xff';
-	gh_escape_json(out, text);
-}
-
-void gh_print_bytes(FILE *out, const char *data, size_t size, bool json)
-{
-	char buffer[SHORT_TEXT];
-	char *text = size < sizeof(buffer) ? buffer : malloc(size + 1);
-	if (text == NULL) {
-		fputs(json ? "null" : "?", out);
-		return;
-	}
-	if (size > 0)
-		memcpy(text, data, size);
-	text[size] = '\0';
-	(json ? print_json : print_text)(out, text, size);
-	if (text != buffer)
-		free(text);
-}
-
-void gh_print_slice(FILE *out, const struct gh_dump *dump, struct gh_dump_slice slice, bool json)
-{
-	struct gh_cursor bytes = gh_dump_bytes(dump, slice);
-	gh_print_bytes(out, (const char *)bytes.start, gh_cursor_size(&bytes), json);
 }
 
 struct gh_dump_slice gh_dumpfile_type_name(const struct gh_dump *dump, uint64_t address)

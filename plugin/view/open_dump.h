@@ -1,4 +1,4 @@
-/* A heap dump that a command reads, and the printing of what is in it. */
+/* A heap dump that a command reads, and what is in it in words. */
 #ifndef GH_PLUGIN_VIEW_OPEN_DUMP_H
 #define GH_PLUGIN_VIEW_OPEN_DUMP_H
 
@@ -19,13 +19,6 @@ bool gh_dumpfile_write_core(const struct gh_dump *dump, const struct gh_core_pro
 /* The file at PATH begins as a heap dump does, or as a gzip file. False, too, if it cannot be read.
  */
 bool gh_dumpfile_recognise(const char *path);
-
-/* Prints SIZE bytes at DATA to OUT: escaped, or as a JSON string, where a NUL is not UTF-8 either.
- */
-void gh_print_bytes(FILE *out, const char *data, size_t size, bool json);
-
-/* The same for a text of DUMP. */
-void gh_print_slice(FILE *out, const struct gh_dump *dump, struct gh_dump_slice slice, bool json);
 
 /* What Go calls the STATUS of a goroutine. */
 const char *gh_dumpfile_status(uint64_t status);

@@ -7,9 +7,7 @@
 
 #include "lib/util/escape.h"
 #include "lib/util/output.h"
-
-/* Names that gh_print_name has not printed whole. */
-static uint64_t names_cut;
+#include "plugin/view/print.h"
 
 void gh_print_error(const struct gh_error *err)
 {
@@ -58,9 +56,8 @@ bool gh_program_open(struct gh_program *program, const char *path)
 
 void gh_program_close(struct gh_program *program)
 {
-	gh_print_warning(program->image.path, names_cut,
+	gh_print_warning(program->image.path, gh_print_names_cut(),
 			 "names that are longer than 8,192 bytes are cut, and end in [...]");
-	names_cut = 0;
 	gh_pclntab_close(&program->tab);
 	gh_image_close(&program->image);
 }
@@ -78,26 +75,4 @@ bool gh_program_walk(const struct gh_program *program, size_t index, struct gh_f
 		return false;
 	}
 	return true;
-}
-
-void gh_print_name(FILE *out, const char *name, bool json)
-{
-	static const char more[] = "[...]";
-	char cut[GH_MAX_NAME + sizeof(more)];
-	size_t length = gh_escape_name_length(name);
-	if (name[length] != '\0') {
-		memcpy(cut, name, length);
-		memcpy(cut + length, more, sizeof(more));
-		name = cut;
-		names_cut++;
-	}
-	gh_escape_either(out, name, json);
-}
-
-void gh_print_file(const char *file, bool json)
-{
-	if (*file == '\0')
-		fputs(json ? "null" : "?", stdout);
-	else
-		gh_print_name(stdout, file, json);
 }

@@ -1,4 +1,4 @@
-/* A Go program that a command reads, and the printing that commands share. */
+/* A Go program that a command reads, and the messages that commands share. */
 #ifndef GH_PLUGIN_VIEW_OPEN_PROGRAM_H
 #define GH_PLUGIN_VIEW_OPEN_PROGRAM_H
 
@@ -34,13 +34,5 @@ void gh_print_errno(const char *path);
 
 /* Prints to standard error that the file at PATH has COUNT of WHAT; nothing if COUNT is 0. */
 void gh_print_warning(const char *path, uint64_t count, const char *what);
-
-/* Prints the NAME of a function, type or file to OUT: escaped, or as JSON. Of one that is longer
- * than any in a real program the first GH_MAX_NAME bytes and "[...]" are printed; gh_program_close
- * says how many there were. */
-void gh_print_name(FILE *out, const char *name, bool json);
-
-/* Prints the name of a source file: escaped, or as JSON. An empty one is not known: "?" or null. */
-void gh_print_file(const char *file, bool json);
 
 #endif

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "plugin/view/open_dump.h"
+#include "plugin/view/emit.h"
+#include "plugin/view/print.h"
 #include "plugin/view/traceback.h"
 
 /* Objects and bytes, of a record or in all. */
@@ -63,20 +64,15 @@ static void print_amounts(const struct amounts *amounts)
 	       amounts->inuse_bytes, amounts->objects, amounts->bytes);
 }
 
-static void print_text(const struct gh_allocations *allocations, uint32_t text, bool json)
-{
-	const struct gh_interned *item = allocations->texts.items[text];
-	gh_print_bytes(stdout, item->text, item->length, json);
-}
-
 static void print_line(const struct gh_allocations *allocations,
 		       const struct gh_allocation_line *line)
 {
 	const struct gh_interned *name = allocations->texts.items[line->function];
+	const struct gh_interned *file = allocations->texts.items[line->file];
 	fputs("#\t", stdout);
 	gh_traceback_print_function(stdout, name->text, name->length);
 	putchar('\t');
-	print_text(allocations, line->file, false);
+	gh_print_bytes(stdout, file->text, file->length, false);
 	printf(":%" PRIu64 "\n", line->line);
 }
 
@@ -180,37 +176,78 @@ bool gh_profiletext_print(const struct gh_allocations *allocations, uint64_t rat
 	return true;
 }
 
-static void print_json_line(const struct gh_allocations *allocations,
-			    const struct gh_allocation_line *line, bool first)
+/* A record, as it is printed in JSON. */
+struct row {
+	const struct gh_allocations *allocations;
+	size_t number; /* of the record */
+	uint64_t size; /* of an object, in bytes */
+	struct amounts amounts;
+};
+
+/* A line of its stack. */
+struct line_row {
+	struct gh_bytes function;
+	struct gh_bytes file;
+	uint64_t line;
+	bool inlined;
+};
+
+static struct gh_bytes text_of(const struct gh_allocations *allocations, uint32_t text)
 {
-	fputs(first ? "{\"function\":" : ",{\"function\":", stdout);
-	print_text(allocations, line->function, true);
-	fputs(",\"file\":", stdout);
-	print_text(allocations, line->file, true);
-	printf(",\"line\":%" PRIu64 ",\"inlined\":%s}", line->line,
-	       line->inlined ? "true" : "false");
+	const struct gh_interned *item = allocations->texts.items[text];
+	return (struct gh_bytes){item->text, item->length};
+}
+
+static void print_stack(struct gh_emit *emit, const void *member)
+{
+	static const struct gh_column columns[] = {
+	    {"function", GH_COL_BYTES(struct line_row, function)},
+	    {"file", GH_COL_BYTES(struct line_row, file)},
+	    {"line", GH_COL_NUMBER(struct line_row, line)},
+	    {"inlined", GH_COL_BOOL(struct line_row, inlined)},
+	    {0},
+	};
+	const struct row *row = member;
+	const struct gh_allocations *allocations = row->allocations;
+	size_t count;
+	const uint32_t *places = gh_allocations_stack(allocations, row->number, &count);
+	for (size_t p = 0; p < count; p++) {
+		uint32_t nlines = gh_allocations_place(allocations, places[p])->nlines;
+		for (uint32_t n = 0; n < nlines; n++) {
+			const struct gh_allocation_line *line =
+			    gh_allocations_line(allocations, places[p], n);
+			struct line_row line_row = {
+			    .function = text_of(allocations, line->function),
+			    .file = text_of(allocations, line->file),
+			    .line = line->line,
+			    .inlined = line->inlined,
+			};
+			gh_emit_item(emit, columns, &line_row);
+		}
+	}
 }
 
 void gh_profiletext_print_json(const struct gh_allocations *allocations)
 {
+	static const struct gh_column columns[] = {
+	    {"size", GH_COL_NUMBER(struct row, size)},
+	    {"inuse_objects", GH_COL_NUMBER(struct row, amounts.inuse_objects)},
+	    {"inuse_bytes", GH_COL_NUMBER(struct row, amounts.inuse_bytes)},
+	    {"alloc_objects", GH_COL_NUMBER(struct row, amounts.objects)},
+	    {"alloc_bytes", GH_COL_NUMBER(struct row, amounts.bytes)},
+	    {"stack", GH_COL_LIST(print_stack)},
+	    {0},
+	};
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, allocations->dump, true);
 	struct gh_dump_record record;
 	for (size_t i = 0; i < gh_dump_count(allocations->dump, GH_DUMP_PROFILE); i++) {
 		gh_dump_get(allocations->dump, GH_DUMP_PROFILE, i, &record);
-		struct amounts amounts = get_amounts(&record.profile);
-		printf("{\"size\":%" PRIu64 ",\"inuse_objects\":%" PRIu64
-		       ",\"inuse_bytes\":%" PRIu64 ",\"alloc_objects\":%" PRIu64
-		       ",\"alloc_bytes\":%" PRIu64 ",\"stack\":[",
-		       record.profile.size, amounts.inuse_objects, amounts.inuse_bytes,
-		       amounts.objects, amounts.bytes);
-		size_t count;
-		const uint32_t *places = gh_allocations_stack(allocations, i, &count);
-		for (size_t p = 0; p < count; p++) {
-			uint32_t nlines = gh_allocations_place(allocations, places[p])->nlines;
-			for (uint32_t n = 0; n < nlines; n++)
-				print_json_line(allocations,
-						gh_allocations_line(allocations, places[p], n),
-						p == 0 && n == 0);
-		}
-		fputs("]}\n", stdout);
+		struct row row = {
+		    .allocations = allocations,
+		    .number = i,
+		    .size = record.profile.size,
+		    .amounts = get_amounts(&record.profile),
+		};
+		gh_emit_row(&emit, columns, &row);
 	}
 }

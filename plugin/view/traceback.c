@@ -8,7 +8,7 @@
 
 #include "lib/dump/regions.h"
 #include "lib/pclntab/arginfo.h"
-#include "plugin/view/open_dump.h"
+#include "plugin/view/print.h"
 
 #define RUNTIME "runtime."
 

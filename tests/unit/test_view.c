@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "plugin/view/emit.h"
-#include "plugin/view/size.h"
+#include "plugin/view/print.h"
 #include "plugin/view/top.h"
 #include "tests/unit/suites.h"
 

@@ -1,0 +1,139 @@
+#include "plugin/view/print.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/util/escape.h"
+
+/* Texts up to this size are copied to the stack. */
+#define SHORT_TEXT 256
+
+/* Bytes of a text that gh_print_start prints. */
+#define START 60
+
+/* Names that gh_print_name has not printed whole. */
+static uint64_t names_cut;
+
+char *gh_format_number(char *end, uint64_t value, bool commas)
+{
+	unsigned digits = 0;
+	do {
+		if (commas && digits > 0 && digits % 3 == 0)
+			*--end = ',';
+		*--end = (char)('0' + value % 10);
+		digits++;
+	} while ((value /= 10) > 0);
+	return end;
+}
+
+static void print_commas(uint64_t number)
+{
+	char text[GH_NUMBER_TEXT];
+	char *end = text + sizeof(text);
+	char *start = gh_format_number(end, number, true);
+	fwrite(start, 1, (size_t)(end - start), stdout);
+}
+
+void gh_print_count(uint64_t count, const char *what)
+{
+	print_commas(count);
+	printf(" %s%s", what, count == 1 ? "" : "s");
+}
+
+void gh_print_more(uint64_t shown, uint64_t count)
+{
+	if (count <= shown)
+		return;
+	fputs("and ", stdout);
+	print_commas(count - shown);
+	puts(" more: --limit 0 prints all");
+}
+
+const char *gh_size_text(uint64_t size, char buf[GH_SIZE_TEXT])
+{
+	static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB", "PB", "EB"};
+	double value = (double)size;
+	size_t unit = 0;
+	while (value >= 999.5) {
+		value /= 1000;
+		unit++;
+	}
+	snprintf(buf, GH_SIZE_TEXT, "%.*f %s", unit > 0 && value < 99.95, value, units[unit]);
+	return buf;
+}
+
+/* TEXT is SIZE bytes and a NUL, and may have others within. */
+static void print_text(FILE *out, char *text, size_t size)
+{
+	for (const char *end = text + size;; text++) {
+		gh_escape_print(out, text);
+		text += strlen(text);
+		if (text == end)
+			return;
+		fputs("\\x00", out);
+	}
+}
+
+static void print_json(FILE *out, char *text, size_t size)
+{
+	for (char *nul = text; (nul = memchr(nul, 0, size - (size_t)(nul - text))) != NULL;)
+		*nul = '\xff';
+	gh_escape_json(out, text);
+}
+
+void gh_print_bytes(FILE *out, const char *data, size_t size, bool json)
+{
+	char buffer[SHORT_TEXT];
+	char *text = size < sizeof(buffer) ? buffer : malloc(size + 1);
+	if (text == NULL) {
+		fputs(json ? "null" : "?", out);
+		return;
+	}
+	if (size > 0)
+		memcpy(text, data, size);
+	text[size] = '\0';
+	(json ? print_json : print_text)(out, text, size);
+	if (text != buffer)
+		free(text);
+}
+
+void gh_print_slice(FILE *out, const struct gh_dump *dump, struct gh_dump_slice slice, bool json)
+{
+	struct gh_cursor bytes = gh_dump_bytes(dump, slice);
+	gh_print_bytes(out, (const char *)bytes.start, gh_cursor_size(&bytes), json);
+}
+
+void gh_print_name(FILE *out, const char *name, bool json)
+{
+	static const char more[] = "[...]";
+	char cut[GH_MAX_NAME + sizeof(more)];
+	size_t length = gh_escape_name_length(name);
+	if (name[length] != '\0') {
+		memcpy(cut, name, length);
+		memcpy(cut + length, more, sizeof(more));
+		name = cut;
+		names_cut++;
+	}
+	gh_escape_either(out, name, json);
+}
+
+uint64_t gh_print_names_cut(void)
+{
+	uint64_t count = names_cut;
+	names_cut = 0;
+	return count;
+}
+
+void gh_print_start(const char *data, size_t length)
+{
+	size_t shown = length;
+	if (length > START) {
+		shown = START;
+		/* A character is not cut. */
+		while (shown > 0 && ((uint8_t)data[shown] & 0xc0) == 0x80)
+			shown--;
+	}
+	gh_print_bytes(stdout, data, shown, false);
+	if (shown < length)
+		fputs("...", stdout);
+}
