@@ -140,13 +140,14 @@ test_files() {
 # One is dropped, one falls silent, one answers with anything, while goheap reads the program.
 test_breaks() {
 	local n lie lost=0 tried=0
-	for n in {1..12} {15..60..5} {70..200..26}; do
-		stub packet=0x20000 "drop=$n"
+	for lie in "drop="{1..12} "drop="{15..60..5} "drop="{70..200..26} "file=none drop="{12..18}; do
+		# shellcheck disable=SC2086 # it may be two
+		stub packet=0x20000 $lie
 		connect >"$work/session"
 		tried=$((tried + 1))
 		if ! grep -qx 42 "$work/session" || grep -q 'nternal error' "$work/session"; then
 			lost=$((lost + 1))
-			sed "s/^/    drop=$n: /" "$work/session"
+			sed "s/^/    $lie: /" "$work/session"
 		fi
 	done
 	equal "dropped at $tried packets: GDB goes on" 0 "$lost"

@@ -9,10 +9,11 @@
 
 #include "plugin/gdb/memory_server.h"
 
-/* Waits for GDB, which may fail before it comes to serve: then it closes our standard input. */
-static bool is_served(int fd)
+/* Waits for GDB to send something over FD. False if it does not come to that: where its command
+ * fails, as it does when the target is gone, it leaves the connection as it is, but closes our
+ * standard input. */
+static bool wait_for_gdb(int fd)
 {
-	char greeting;
 	for (;;) {
 		struct pollfd ready[] = {{.fd = fd, .events = POLLIN},
 					 {.fd = STDIN_FILENO, .events = POLLIN}};
@@ -22,11 +23,17 @@ static bool is_served(int fd)
 			return false;
 		}
 		if (ready[0].revents != 0)
-			return read(fd, &greeting, 1) == 1;
+			return true;
 		char text[256];
 		if (ready[1].revents != 0 && read(STDIN_FILENO, text, sizeof(text)) <= 0)
 			return false;
 	}
+}
+
+static bool is_served(int fd)
+{
+	char greeting;
+	return wait_for_gdb(fd) && read(fd, &greeting, 1) == 1;
 }
 
 int gh_memory_connect(int directory)
@@ -67,5 +74,5 @@ bool gh_memory_fetch(int fd, uint64_t address, void *buf, size_t size)
 	struct gh_serve_request request = {.address = address, .size = size};
 	char done;
 	return send(fd, &request, sizeof(request), MSG_NOSIGNAL) == sizeof(request) &&
-	       receive(fd, &done, 1) && done == 1 && receive(fd, buf, size);
+	       wait_for_gdb(fd) && receive(fd, &done, 1) && done == 1 && receive(fd, buf, size);
 }

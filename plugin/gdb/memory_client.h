@@ -13,7 +13,7 @@
 int gh_memory_connect(int directory);
 
 /* Reads SIZE bytes, at most GH_PROCESS_BLOCK, at ADDRESS into BUF over the connection FD. False if
- * they are not all there. */
+ * they are not all there, or if standard input ends first: GDB serves no more. */
 bool gh_memory_fetch(int fd, uint64_t address, void *buf, size_t size);
 
 #endif
