@@ -206,6 +206,26 @@ long_names() {
 	has "long names: addr2line: a line says so" "$(cat "$work/err")" ': 1 names that are longer'
 }
 
+# A program whose table of names is one long name, which all its functions share the end of: the rest is left out, and a
+# line says so. The header is that of Go 1.18 and later: src/runtime/symtab.go, pcHeader.
+shared_names() {
+	local program=$work/shared table names end command size
+	cp "$stripped" "$program"
+	table=$((16#$(readelf -SW "$directory/sample" | sed -n 's/.* \.gopclntab  *PROGBITS *[0-9a-f]* \([0-9a-f]*\) .*/\1/p')))
+	names=$(od -An -t d8 -j $((table + 32)) -N 8 "$program") end=$(od -An -t d8 -j $((table + 40)) -N 8 "$program")
+	head -c $((end - names - 1)) /dev/zero | tr '\0' x |
+		dd of="$program" bs=64k seek=$((table + names)) oflag=seek_bytes conv=notrunc 2>/dev/null
+	for command in lines "lines --json" "lines --inlines" "lines --inlines --json"; do
+		# shellcheck disable=SC2086 # the words of a command
+		size=$({ "$GOHEAP" $command "$program" 2>"$work/err"; echo $? >"$work/status"; } | wc -c)
+		equal "one name for all: $command: exit status" 1 "$(cat "$work/status")"
+		equal "one name for all: $command: some is printed, in proportion" 1 \
+			$((size > 1000000 && size < 80 * $(stat -c %s "$program")))
+		equal "one name for all: $command: one line says so" 1 \
+			"$(grep -cE '^goheap: .*/shared: the rest is not printed: expected names of less than 64 times the file.s size$' "$work/err")"
+	done
+}
+
 # What the user typed comes back in messages.
 typed() {
 	local argument
@@ -232,5 +252,6 @@ refusals
 others
 names
 long_names
+shared_names
 typed
 finish

@@ -195,7 +195,7 @@ static bool add_nibbles(struct gh_span_pointers *pointers, uint64_t address, uin
 		    (arena == 0 ||
 		     !gh_process_read(&pointers->process->memory, arena + number / 4, &byte, 1)))
 			return false;
-		unsigned bits = byte >> number % 4;
+		unsigned bits = (unsigned)byte >> number % 4;
 		bool second = i == 1 && pointers->process->minor < 16;
 		if ((bits & 16) == 0 && !second)
 			return true;

@@ -1,6 +1,7 @@
 /* goheap funcs: the functions of a Go program. */
 #include <stdio.h>
 
+#include "lib/util/escape.h"
 #include "plugin/cli/command.h"
 #include "plugin/cli/options.h"
 #include "plugin/view/emit.h"
@@ -41,7 +42,7 @@ static const struct gh_column columns[] = {
     {"line", GH_COL_LINE(struct row, line)},      {0},
 };
 
-static bool print_functions(const struct gh_program *program, bool json)
+static bool print_functions(struct gh_program *program, bool json)
 {
 	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, NULL, json);
 	struct gh_sourcemap map = {0};
@@ -49,6 +50,8 @@ static bool print_functions(const struct gh_program *program, bool json)
 	size_t i = 0;
 	for (; i < program->tab.nfunc && gh_program_walk(program, i, &func, &map); i++) {
 		struct row row = make_row(&program->tab, &func, &map);
+		gh_program_take_names(program, gh_escape_name_length(row.name) +
+						   gh_escape_name_length(row.file));
 		gh_emit_row(&emit, columns, &row);
 	}
 	gh_sourcemap_free(&map);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/util/escape.h"
 #include "plugin/cli/command.h"
 #include "plugin/view/emit.h"
 #include "plugin/view/open_program.h"
@@ -43,7 +44,8 @@ struct row {
 /* Names are escaped once for the many rows that have them: escaping each anew takes several times
  * as long as decoding. */
 struct printer {
-	const struct gh_pclntab *tab;
+	struct gh_program *program;
+	const struct gh_pclntab *tab; /* the program's */
 	struct gh_emit emit;
 	struct gh_bytes function; /* the name of the current function, escaped; owned */
 	struct name {
@@ -111,6 +113,7 @@ static void print_run(struct printer *printer, const struct run *run, const char
 	    .line = run->line,
 	    .function = printer->function,
 	};
+	gh_program_take_names(printer->program, row.file.size + row.function.size);
 	gh_emit_row(&printer->emit, columns, &row);
 }
 
@@ -124,7 +127,7 @@ static void print_function(struct printer *printer, const struct gh_func *func,
 	if (!gh_sourcemap_next(map, &range))
 		return;
 	struct run run = make_run(&range);
-	while (gh_sourcemap_next(map, &range)) {
+	while (printer->program->names_left > 0 && gh_sourcemap_next(map, &range)) {
 		struct run next = make_run(&range);
 		if (same_place(&run, &next)) {
 			run.end = next.end;
@@ -139,7 +142,7 @@ static void print_function(struct printer *printer, const struct gh_func *func,
 /* A run of addresses with all of its frames. */
 struct stack_row {
 	uint64_t start, end;
-	const struct gh_pclntab *tab;
+	struct gh_program *program;
 	const struct gh_range *range;
 };
 
@@ -162,10 +165,12 @@ static void print_frames(struct gh_emit *emit, const void *member)
 	for (unsigned i = 0; i < row->range->nframes; i++) {
 		const struct gh_frame *frame = &row->range->frames[i];
 		struct frame_row frame_row = {
-		    .file = gh_pclntab_file(row->tab, frame->file),
-		    .function = gh_pclntab_name(row->tab, frame->name),
+		    .file = gh_pclntab_file(&row->program->tab, frame->file),
+		    .function = gh_pclntab_name(&row->program->tab, frame->name),
 		    .line = frame->line,
 		};
+		gh_program_take_names(row->program, gh_escape_name_length(frame_row.file) +
+							gh_escape_name_length(frame_row.function));
 		gh_emit_item(emit, columns, &frame_row);
 	}
 }
@@ -180,16 +185,17 @@ static void print_stacks(struct printer *printer, struct gh_sourcemap *map)
 	    {0},
 	};
 	struct gh_range range;
-	while (gh_sourcemap_next(map, &range)) {
-		struct stack_row row = {range.start, range.end, printer->tab, &range};
+	while (printer->program->names_left > 0 && gh_sourcemap_next(map, &range)) {
+		struct stack_row row = {range.start, range.end, printer->program, &range};
 		gh_emit_row(&printer->emit, columns, &row);
 	}
 }
 
-static bool print_lines(const struct gh_program *program, const struct gh_options *options)
+static bool print_lines(struct gh_program *program, const struct gh_options *options)
 {
 	struct gh_sourcemap map = {0};
 	struct printer printer = {
+	    .program = program,
 	    .tab = &program->tab,
 	    .emit = gh_emit_start(stdout, GH_EMIT_ROWS, NULL, options->json),
 	};
@@ -203,7 +209,7 @@ static bool print_lines(const struct gh_program *program, const struct gh_option
 	}
 	free_printer(&printer);
 	gh_sourcemap_free(&map);
-	return i == program->tab.nfunc;
+	return i == program->tab.nfunc && gh_program_goes_on(program);
 }
 
 int gh_cmd_lines(const struct gh_options *options)

@@ -9,6 +9,10 @@
 #include "lib/util/output.h"
 #include "plugin/view/print.h"
 
+/* The names that are printed of all functions may be these many times as long as the file: of real
+ * programs they are up to 5 times as long. */
+#define MAX_NAMES 64
+
 void gh_print_error(const struct gh_error *err)
 {
 	fprintf(stderr, "goheap: %s\n", err->text);
@@ -51,6 +55,7 @@ bool gh_program_open(struct gh_program *program, const char *path)
 		gh_image_close(&program->image);
 		return false;
 	}
+	program->names_left = MAX_NAMES * (uint64_t)program->image.size;
 	return true;
 }
 
@@ -62,10 +67,29 @@ void gh_program_close(struct gh_program *program)
 	gh_image_close(&program->image);
 }
 
+void gh_program_take_names(struct gh_program *program, size_t size)
+{
+	program->names_left -= size < program->names_left ? size : program->names_left;
+}
+
+bool gh_program_goes_on(const struct gh_program *program)
+{
+	if (program->names_left > 0)
+		return true;
+	fputs("goheap: ", stderr);
+	gh_escape_print(stderr, program->image.path);
+	fprintf(stderr,
+		": the rest is not printed: expected names of less than %d times the file's size\n",
+		MAX_NAMES);
+	return false;
+}
+
 bool gh_program_walk(const struct gh_program *program, size_t index, struct gh_func *func,
 		     struct gh_sourcemap *map)
 {
 	struct gh_error err;
+	if (!gh_program_goes_on(program))
+		return false;
 	if (!gh_pclntab_func(&program->tab, index, func, &err)) {
 		gh_print_error(&err);
 		return false;

@@ -9,6 +9,7 @@
 struct gh_program {
 	struct gh_image image; /* owned */
 	struct gh_pclntab tab; /* of the image */
+	uint64_t names_left;   /* bytes of names that may still be printed of all functions */
 };
 
 /* Opens the Go program at PATH, to be closed with gh_program_close. On failure prints the error and
@@ -17,8 +18,16 @@ bool gh_program_open(struct gh_program *program, const char *path);
 
 void gh_program_close(struct gh_program *program);
 
-/* Reads function number INDEX and starts the walk MAP over it. On failure prints the error and
+/* Where all functions are printed, names of SIZE bytes are: in a crafted program thousands of lines
+ * can share a long one, and the output would be out of proportion. */
+void gh_program_take_names(struct gh_program *program, size_t size);
+
+/* What was printed is in proportion to the program. If not, prints that the rest is left out, and
  * returns false. */
+bool gh_program_goes_on(const struct gh_program *program);
+
+/* Reads function number INDEX and starts the walk MAP over it, if the program goes on. On failure
+ * prints the error and returns false. */
 bool gh_program_walk(const struct gh_program *program, size_t index, struct gh_func *func,
 		     struct gh_sourcemap *map);
 
