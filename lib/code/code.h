@@ -19,6 +19,11 @@
  * the table of stack deltas (pcsp); FUNC's entry if it sets up no frame. */
 uint64_t gh_prologue_end(const struct gh_pclntab *tab, const struct gh_func *func);
 
+/* The address in the prologue where Go's compiler has debuggers stop at FUNC: of the instruction
+ * that makes room for the frame, the last that belongs to no statement (PosPrologueEnd in
+ * preprocess, src/cmd/internal/obj/<arch>/obj*.go); FUNC's entry if it sets up no frame. */
+uint64_t gh_prologue_stop(const struct gh_pclntab *tab, const struct gh_func *func);
+
 /* The address from which on FUNC has saved the frame pointer, by the instructions at START, where
  * its stack delta grows from 0 to DELTA; 0 if it does not save it there. The forms are those of the
  * prologues that Go's assembler makes (preprocess in src/cmd/internal/obj/<arch>/obj*.go). */

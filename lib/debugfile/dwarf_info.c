@@ -183,7 +183,7 @@ static void write_function(struct writer *writer, const struct gh_func *func, st
 static void add_point(struct writer *writer, const struct gh_func *func,
 		      const struct gh_range *range)
 {
-	uint64_t stop = writer->lines.prologue_end;
+	uint64_t stop = writer->lines.stop;
 	const struct gh_frame *outermost = &range->frames[range->nframes - 1];
 	bool has_file = outermost->file != GH_NO_FILE;
 	if (stop < range->start || stop >= range->end ||

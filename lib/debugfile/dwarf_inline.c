@@ -253,12 +253,11 @@ static void add_point(const struct gh_inlines *inlines, const struct gh_inline_c
 	uint32_t inner = call->first_child;
 	bool is_own =
 	    inner == GH_INLINE_NONE || call_start(inlines, call_at(inlines, inner)) != start;
-	gh_vector_push(inlines->points,
-		       (struct gh_entry_point){
-			   .address = start,
-			   .name = call->name,
-			   .is_own = is_own && start >= inlines->lines->prologue_end,
-		       });
+	gh_vector_push(inlines->points, (struct gh_entry_point){
+					    .address = start,
+					    .name = call->name,
+					    .is_own = is_own && start >= inlines->lines->stop,
+					});
 }
 
 /* The call after CALL and those inlined into it; the entries that end there are ended. */

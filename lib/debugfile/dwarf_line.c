@@ -201,6 +201,7 @@ void gh_line_begin(struct gh_line_table *lines, const struct gh_func *func, bool
 	if (!lines->in_sequence)
 		begin_sequence(lines, func->entry);
 	lines->func = func;
+	lines->stop = gh_prologue_stop(lines->tab, func);
 	lines->prologue_end = gh_prologue_end(lines->tab, func);
 	lines->decl = (struct gh_decl){0};
 	lines->rows.count = 0;
@@ -226,11 +227,11 @@ void gh_line_range(struct gh_line_table *lines, const struct gh_range *range)
 	struct gh_line_row row = {.address = range->start,
 				  .at = frame_place(lines, &range->frames[0]),
 				  .tree_index = range->frames[0].tree_index,
-				  .prologue_end = range->start == lines->prologue_end};
+				  .prologue_end = range->start == lines->stop};
 	if (!is_redundant(lines, &row))
 		gh_vector_push(&lines->rows, row);
-	if (range->start < lines->prologue_end && lines->prologue_end < range->end) {
-		row.address = lines->prologue_end;
+	if (range->start < lines->stop && lines->stop < range->end) {
+		row.address = lines->stop;
 		row.prologue_end = true;
 		gh_vector_push(&lines->rows, row);
 	}
@@ -277,7 +278,9 @@ static void find_moves(struct gh_line_table *lines)
 		uint64_t end = i + 1 < nrows ? rows[i + 1].address : func->end;
 		size_t size = (size_t)(end - rows[i].address);
 		const uint8_t *bytes = gh_cursor_bytes(&code, size);
-		rows[i].only_moves = i > 0 && !rows[i].prologue_end && bytes != NULL &&
+		/* What comes first in the function's body starts a statement. */
+		bool is_first = rows[i].prologue_end || rows[i].address == lines->prologue_end;
+		rows[i].only_moves = i > 0 && !is_first && bytes != NULL &&
 				     gh_code_only_moves(lines->tab->image->arch, bytes, size);
 		if (rows[i].only_moves)
 			gh_vector_push(&lines->moves, make_move(&rows[i]));

@@ -161,7 +161,7 @@ struct gh_line_row {
 	uint64_t address;
 	struct gh_decl at;
 	int32_t tree_index; /* the inlined call that the code is of: see gh_frame */
-	bool prologue_end;  /* the function's frame is set up here */
+	bool prologue_end;  /* debuggers stop at the function here */
 	bool only_moves;    /* no statement starts here: see gh_code_only_moves */
 };
 
@@ -192,6 +192,7 @@ struct gh_line_table {
 	    recent[GH_RECENT_FILES]; /* looked up last, by file modulo their number */
 	size_t name_bytes;           /* bytes of file names that may still be written */
 	const struct gh_func *func;  /* the function */
+	uint64_t stop;               /* where debuggers stop at it: see gh_prologue_stop */
 	uint64_t prologue_end;       /* its, an address */
 	struct gh_decl decl;         /* where it starts */
 	struct GH_VECTOR(struct gh_line_row) rows;   /* its */
