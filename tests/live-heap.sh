@@ -49,10 +49,14 @@ in_common() {
 check_live() {
 	start "$2"
 	"$GOHEAP" dump "$pid" -o "$work/other" 2>"$work/told" || fail "$1: goheap dump" "$(cat "$work/told")"
+	"$GOHEAP" histogram -n 0 --by size -p "$pid" >"$work/asked" 2>"$work/why" || cat "$work/why"
+	"$GOHEAP" goroutines -p "$pid" >"$work/goroutines" 2>"$work/why" || cat "$work/why"
 	go_on
 	has "$1: the pause is told, and nothing is missing" "$(cat "$work/told")" '^goheap: paused [0-9]+ ms$'
 	equal "$1: in one line" 1 "$(wc -l <"$work/told")"
 	in_common "$1"
+	same "$1: histogram -p" <("$GOHEAP" histogram -n 0 --by size -e "$2" "$work/other") "$work/asked"
+	same "$1: goroutines -p" <("$GOHEAP" goroutines "$work/other" -e "$2") "$work/goroutines"
 }
 
 # check_core NAME TWIN PROGRAM: from a core file, made where the sample is about to write its dump, and spans wait to be
@@ -68,6 +72,7 @@ check_core() {
 		return
 	fi
 	equal "$1: nothing is missing" '' "$(cat "$work/why")"
+	same "$1: histogram -e" <("$GOHEAP" histogram -e "$3" "$work/other") <("$GOHEAP" histogram -e "$3" "$work/core")
 	in_common "$1" '^different (counters|(queued )?finalizers)[,:]'
 	equal "$1: finalizers that are registered or queued" \
 		"$(awk -F'\t' '/^(queued )?finalizers\t/ { n += $2 } END { print n }' "$work/compared")" \
@@ -117,6 +122,7 @@ check_errors() {
 	refuses 'no Go program' 'expected' $!
 	kill $!
 	wait $! 2>"$work/why"
+	equal 'no number of a process' 2 "$("$GOHEAP" histogram -p 1x >"$work/why" 2>&1; echo $?)"
 	refuses 'no program for a core file' '^goheap: for a core file, name the program: -e PROGRAM$' "$work/own"
 	refuses 'no core file' 'expected' -e "$1" "$1"
 }

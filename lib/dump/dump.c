@@ -147,6 +147,16 @@ bool gh_dump_open(struct gh_dump *dump, const char *path, struct gh_error *err)
 	return true;
 }
 
+bool gh_dump_open_fd(struct gh_dump *dump, int fd, const char *name, struct gh_error *err)
+{
+	*dump = (struct gh_dump){0};
+	struct gh_dump_input input;
+	if (!gh_dump_input_take(&input, fd, name, err))
+		return false;
+	const void *data = input.data != NULL ? (const void *)input.data : "";
+	return open_data(dump, &input, data, input.size, name, err);
+}
+
 void gh_dump_close(struct gh_dump *dump)
 {
 	gh_extents_free(&dump->objects);

@@ -81,6 +81,9 @@ bool gh_dump_open(struct gh_dump *dump, const char *path, struct gh_error *err);
 bool gh_dump_open_memory(struct gh_dump *dump, const void *data, size_t size, const char *name,
 			 struct gh_error *err);
 
+/* The same on the file FD, not compressed, which is the dump's from now on, also on failure. */
+bool gh_dump_open_fd(struct gh_dump *dump, int fd, const char *name, struct gh_error *err);
+
 /* Frees everything. A zeroed dump may be closed too. */
 void gh_dump_close(struct gh_dump *dump);
 

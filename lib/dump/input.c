@@ -93,30 +93,13 @@ static bool map(struct gh_dump_input *input, int fd, const char *path, struct gh
 	return true;
 }
 
-/* Maps FD, which is the input's from now on. */
-static bool take(struct gh_dump_input *input, int fd, const char *path, struct gh_error *err)
+bool gh_dump_input_take(struct gh_dump_input *input, int fd, const char *path, struct gh_error *err)
 {
 	*input = (struct gh_dump_input){0};
 	bool ok = map(input, fd, path, err);
 	if (input->data == NULL)
 		close(fd);
 	return ok;
-}
-
-/* A file that is gone with its descriptor. */
-static int make_temporary(void)
-{
-	const char *directory = getenv("TMPDIR");
-	if (directory == NULL || *directory == '\0')
-		directory = "/tmp";
-	char *path;
-	if (asprintf(&path, "%s/goheap-XXXXXX", directory) < 0)
-		return -1;
-	int fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(path);
-	free(path);
-	return fd;
 }
 
 /* Puts the unpacked file in the place of INPUT. */
@@ -131,13 +114,13 @@ static bool unpack(struct gh_dump_input *input, const char *path, struct gh_erro
 		limit = LEAST_LIMIT;
 
 	bool cut = false;
-	int fd = make_temporary();
+	int fd = gh_open_temporary();
 	bool ok = fd >= 0 || gh_fail_errno(err, path, "make a temporary file to unpack it");
 	if (ok && !gunzip(packed.data, packed.size, fd, limit, &cut, path, err)) {
 		close(fd);
 		ok = false;
 	}
-	ok = ok && take(input, fd, path, err);
+	ok = ok && gh_dump_input_take(input, fd, path, err);
 	input->cut = ok && cut;
 	gh_dump_input_close(&packed);
 	return ok;
@@ -151,7 +134,7 @@ bool gh_dump_input_open(struct gh_dump_input *input, const char *path, struct gh
 	int fd = gh_open_file(path, &st, err);
 	if (fd < 0)
 		return false;
-	if (!take(input, fd, path, err))
+	if (!gh_dump_input_take(input, fd, path, err))
 		return false;
 	if (input->size < sizeof(gzip) || memcmp(input->data, gzip, sizeof(gzip)) != 0)
 		return true;

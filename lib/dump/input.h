@@ -21,6 +21,11 @@ struct gh_dump_input {
  * closed with gh_dump_input_close. */
 bool gh_dump_input_open(struct gh_dump_input *input, const char *path, struct gh_error *err);
 
+/* Maps the file FD, not compressed, which is the input's from now on, also on failure. PATH is for
+ * errors. */
+bool gh_dump_input_take(struct gh_dump_input *input, int fd, const char *path,
+			struct gh_error *err);
+
 void gh_dump_input_close(struct gh_dump_input *input);
 
 /* Lets go of the memory that the bytes from START to END have been mapped to. They are still there

@@ -1,6 +1,8 @@
 #include "lib/util/open_file.h"
 
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static const char *kind_of(mode_t mode)
@@ -35,4 +37,19 @@ int gh_open_file(const char *path, struct stat *st, struct gh_error *err)
 	if (fd >= 0)
 		close(fd);
 	return -1;
+}
+
+int gh_open_temporary(void)
+{
+	const char *directory = getenv("TMPDIR");
+	if (directory == NULL || *directory == '\0')
+		directory = "/tmp";
+	char *path;
+	if (asprintf(&path, "%s/goheap-XXXXXX", directory) < 0)
+		return -1;
+	int fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	free(path);
+	return fd;
 }

@@ -11,4 +11,8 @@
  * cannot be opened or is something else, which ERR names. */
 int gh_open_file(const char *path, struct stat *st, struct gh_error *err);
 
+/* Opens a file for reading and writing in $TMPDIR or /tmp that is gone with its descriptor. Returns
+ * that; -1 (errno set) if there can be none. */
+int gh_open_temporary(void);
+
 #endif

@@ -517,13 +517,17 @@ static int run(const struct gh_options *options)
 {
 	struct listing listing = {.options = options, .out = stdout};
 	struct gh_symbols symbols;
-	if (!gh_snapshot_open(&listing.snapshot, options->file, options->program))
+	char running[32];
+	const char *program = gh_options_program(options, running);
+	if (options->process != NULL
+		? !gh_snapshot_open_process(&listing.snapshot, options->process, program)
+		: !gh_snapshot_open(&listing.snapshot, options->file, program))
 		return GH_EXIT_INPUT;
 	listing.dump = &listing.snapshot.dump;
 	int status = GH_EXIT_INPUT;
-	if (options->program == NULL) {
+	if (program == NULL) {
 		status = print_listing(&listing);
-	} else if (gh_symbols_open(&symbols, listing.dump, options->program)) {
+	} else if (gh_symbols_open(&symbols, listing.dump, program)) {
 		listing.symbols = &symbols;
 		status = print_listing(&listing);
 		gh_symbols_close(&symbols);

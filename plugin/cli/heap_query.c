@@ -6,7 +6,7 @@
 #include "lib/util/escape.h"
 #include "plugin/cli/command.h"
 #include "plugin/view/address.h"
-#include "plugin/view/open_dump.h"
+#include "plugin/view/open_process.h"
 #include "plugin/view/progress.h"
 
 #define OUTPUT_BUFFER (1 << 18)
@@ -56,8 +56,10 @@ static bool build(struct gh_question *question, bool with_dominators, struct gh_
 static bool open_program(struct gh_question *question)
 {
 	const struct gh_options *options = question->options;
-	const char *program = options->program != NULL ? options->program : options->names;
+	const char *program = gh_options_program(options, question->running);
 	struct gh_core_program twin;
+	if (program == NULL)
+		program = options->names;
 	if (program == NULL)
 		return true;
 	/* What is said of variables must be of this program's. */
@@ -81,7 +83,8 @@ bool gh_question_open(struct gh_question *question, const struct gh_options *opt
 	if (!gh_check_output(options->output, path) ||
 	    !gh_check_output(options->output, options->program) ||
 	    !gh_check_output(options->output, options->names) ||
-	    !gh_dumpfile_open(&question->dump, path))
+	    !gh_heap_open(&question->dump, path, path == options->process ? path : NULL,
+			  options->program))
 		return false;
 	if (!open_program(question)) {
 		gh_dump_close(&question->dump);

@@ -14,6 +14,7 @@ struct gh_question {
 	struct gh_dominators dominators;  /* zeros unless they were asked for */
 	struct gh_names names;            /* of what is in the heap */
 	struct gh_symbols symbols;        /* if a program is given */
+	char running[32]; /* path of the program that a process runs, if none is given */
 	const char *twin; /* path of that program with DWARF; NULL if there is none; not owned */
 };
 

@@ -2,6 +2,7 @@
 
 #include <argp.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,6 +118,11 @@ static void parse_argument(struct gh_options *options, const struct gh_option *o
 	case GH_OPTION_PATTERN:
 		parse_pattern(options, arg, state);
 		break;
+	case GH_OPTION_PROCESS:
+		if (parse_number(arg, DECIMAL, INT_MAX, "a process's number", state) == 0)
+			argp_error(state, "not a process's number: %s", arg);
+		options->process = arg;
+		break;
 	case GH_OPTION_IGNORED:
 		break;
 	}
@@ -158,14 +164,29 @@ static void parse_rest(struct parse *parse, char *arg, struct argp_state *state)
 	}
 }
 
-static void parse_operand(struct parse *parse, char *arg, struct argp_state *state)
+static void take_file(struct parse *parse, const char *arg)
 {
-	if (parse->files == parse->command->operands.files)
-		parse_rest(parse, arg, state);
-	else if (parse->files++ == 0)
+	if (parse->files++ == 0)
 		parse->options->file = arg;
 	else
 		parse->options->newer = arg;
+}
+
+/* A process stands for the last file. Options are parsed before all operands. */
+static void take_process(struct parse *parse)
+{
+	const char *process = parse->options->process;
+	if (process != NULL && parse->files + 1 == parse->command->operands.files)
+		take_file(parse, process);
+}
+
+static void parse_operand(struct parse *parse, char *arg, struct argp_state *state)
+{
+	take_process(parse);
+	if (parse->files == parse->command->operands.files)
+		parse_rest(parse, arg, state);
+	else
+		take_file(parse, arg);
 }
 
 /* All that the command needs is given. */
@@ -188,6 +209,8 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 		parse_operand(parse, arg, state);
 		return 0;
 	}
+	if (key == ARGP_KEY_END)
+		take_process(parse);
 	if (key == ARGP_KEY_END && !is_whole(parse))
 		argp_usage(state);
 	const struct gh_option *options = parse->command->options;
@@ -247,6 +270,14 @@ void gh_options_parse(struct gh_options *options, const struct gh_command *comma
 	struct parse parse = {.options = options, .command = command};
 	gh_arguments_parse(&argp, argc, argv, 0, &parse);
 	limit_rows(&parse);
+}
+
+const char *gh_options_program(const struct gh_options *options, char running[32])
+{
+	if (options->program != NULL || options->process == NULL)
+		return options->program;
+	snprintf(running, 32, "/proc/%s/exe", options->process);
+	return running;
 }
 
 void gh_options_free(struct gh_options *options)

@@ -27,6 +27,7 @@ struct gh_options {
 	int nwords;
 
 	const char *program;       /* that wrote the dump, or that the core file is of (-e) */
+	const char *process;       /* the number of one to read (-p); then also the last file */
 	const char *names;         /* the same before it was stripped (--names) */
 	const char *output;        /* to write to (-o) */
 	const char *status;        /* of the goroutines to print (-s) */
@@ -60,6 +61,7 @@ enum gh_option_type {
 	GH_OPTION_RATE,
 	GH_OPTION_GROUPING,
 	GH_OPTION_PATTERN,
+	GH_OPTION_PROCESS, /* stands for the last file */
 	GH_OPTION_IGNORED,
 };
 
@@ -118,9 +120,15 @@ struct gh_option {
 	}
 #define GH_ROWS GH_LIMIT(20, "Print no more than N rows; 0 for all (20, or all if it is JSON)")
 
+#define GH_PROCESS                                                                                 \
+	{                                                                                          \
+		.name = "process", .letter = 'p', .type = GH_OPTION_PROCESS, .arg = "PID",         \
+		.doc = "Read the process PID in place of a heap dump"                              \
+	}
+
 /* What the commands on the heap of a dump share. */
 #define GH_OF_HEAP                                                                                 \
-	GH_EXE("The program that wrote the dump, for types, files and lines"),                     \
+	GH_PROCESS, GH_EXE("The program that wrote the dump, for types, files and lines"),         \
 	    GH_NAMES("The same program before it was stripped, for variables, and types that "     \
 		     "they tell")
 
@@ -148,6 +156,10 @@ void gh_options_parse(struct gh_options *options, const struct gh_command *comma
 		      char **argv);
 
 void gh_options_free(struct gh_options *options);
+
+/* The program that OPTIONS name (-e); else, if they name a process, the path of what that runs, in
+ * RUNNING; else NULL. */
+const char *gh_options_program(const struct gh_options *options, char running[32]);
 
 struct argp;
 

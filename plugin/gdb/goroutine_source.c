@@ -265,6 +265,31 @@ bool gh_snapshot_open(struct gh_snapshot *snapshot, const char *path, const char
 	return open_any(snapshot, path, program);
 }
 
+bool gh_snapshot_open_process(struct gh_snapshot *snapshot, const char *process,
+			      const char *program)
+{
+	struct gh_error err;
+	struct gh_target target;
+	uint64_t lost;
+	*snapshot = (struct gh_snapshot){0};
+	if (!gh_target_open_live(&target, atoi(process), program))
+		return false;
+	bool made =
+	    gh_snapshot_make(&snapshot->bytes, &target.process, target.version, &lost, &err) &&
+	    gh_dump_open_memory(&snapshot->dump, snapshot->bytes.data, snapshot->bytes.size,
+				target.path, &err);
+	if (made) {
+		gh_print_warning(target.path, lost,
+				 "goroutines left out: their memory is missing or damaged");
+		snapshot->dump.latest = monotonic_time();
+	} else {
+		gh_print_error(&err);
+		gh_buffer_free(&snapshot->bytes);
+	}
+	gh_target_close(&target);
+	return made;
+}
+
 bool gh_snapshot_open_crash(struct gh_snapshot *snapshot, const char *path, const char *program)
 {
 	*snapshot = (struct gh_snapshot){.looks_for_crash = true};

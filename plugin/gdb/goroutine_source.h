@@ -29,6 +29,10 @@ struct gh_snapshot {
  * error and returns false. To be closed with gh_snapshot_close. */
 bool gh_snapshot_open(struct gh_snapshot *snapshot, const char *path, const char *program);
 
+/* The same of the running process of this number; PROGRAM, if not NULL, is what it runs. */
+bool gh_snapshot_open_process(struct gh_snapshot *snapshot, const char *process,
+			      const char *program);
+
 /* The same of a core file or GDB's process, and what it crashes of. */
 bool gh_snapshot_open_crash(struct gh_snapshot *snapshot, const char *path, const char *program);
 

@@ -10,6 +10,7 @@
 #include "lib/process/as_dump.h"
 #include "lib/util/open_file.h"
 #include "lib/util/output.h"
+#include "plugin/view/open_dump.h"
 #include "plugin/view/progress.h"
 
 /* Fills what is told by the program, whose entry point is at ENTRY in the process. */
@@ -172,6 +173,38 @@ bool gh_target_write_dump(struct gh_target *target, const char *path, int fd)
 		return false;
 	}
 	return true;
+}
+
+/* Opens the dump of TARGET's heap, which is a file without a name. */
+static bool open_heap(struct gh_dump *dump, struct gh_target *target)
+{
+	struct gh_error err;
+	int fd = gh_open_temporary();
+	if (fd < 0) {
+		gh_print_errno("a temporary file for the heap");
+		return false;
+	}
+	if (!gh_target_write_dump(target, NULL, fd)) {
+		close(fd);
+		return false;
+	}
+	bool opened = gh_dump_open_fd(dump, fd, target->path, &err);
+	if (!opened)
+		gh_print_error(&err);
+	return opened;
+}
+
+bool gh_heap_open(struct gh_dump *dump, const char *path, const char *process, const char *program)
+{
+	struct gh_target target;
+	if (process == NULL && !gh_target_is_elf(path))
+		return gh_dumpfile_open(dump, path);
+	if (process != NULL ? !gh_target_open_live(&target, atoi(process), program)
+			    : !gh_target_open_core(&target, path, program))
+		return false;
+	bool opened = open_heap(dump, &target);
+	gh_target_close(&target);
+	return opened;
 }
 
 bool gh_target_is_elf(const char *path)

@@ -2,6 +2,7 @@
 #ifndef GH_PLUGIN_VIEW_OPEN_PROCESS_H
 #define GH_PLUGIN_VIEW_OPEN_PROCESS_H
 
+#include "lib/dump/dump.h"
 #include "lib/elf/buildinfo.h"
 #include "lib/process/live_copy.h"
 #include "plugin/view/open_program.h"
@@ -31,6 +32,13 @@ void gh_target_close(struct gh_target *target);
 /* Writes a heap dump of TARGET to the new file PATH, or, if that is NULL, to FD. What it lacks is
  * told on standard error. On failure prints the error and returns false. */
 bool gh_target_write_dump(struct gh_target *target, const char *path, int fd);
+
+/* Opens the heap dump PATH, to be closed with gh_dump_close; or, if that is a core file, the heap
+ * of the process that it is of, which ran PROGRAM; or, if PROCESS is not NULL, that of the process
+ * of this number, which PROGRAM, if not NULL, is run by. On failure prints the error and returns
+ * false.
+ */
+bool gh_heap_open(struct gh_dump *dump, const char *path, const char *process, const char *program);
 
 /* The file at PATH is an ELF file, as core files are. */
 bool gh_target_is_elf(const char *path);
