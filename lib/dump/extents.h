@@ -1,4 +1,4 @@
-/* Stretches of the dumped process's memory, found by address. */
+/* Address ranges of the dumped process, each with its record, looked up by address. */
 #ifndef GH_DUMP_EXTENTS_H
 #define GH_DUMP_EXTENTS_H
 

@@ -1,5 +1,5 @@
-/* What a heap dump's frames have in common with the other frames at their pc: function, size, and
- * the variables that their fieldlists tell of. */
+/* The slots of a heap dump's frames that hold variables, which are the same in all frames at one
+ * pc: function, size, and the slots that their fieldlists tell of. */
 #ifndef GH_DUMP_FRAME_SLOTS_H
 #define GH_DUMP_FRAME_SLOTS_H
 

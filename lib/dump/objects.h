@@ -1,4 +1,4 @@
-/* The objects of a dump, which are most of it, for the pass that makes its index. */
+/* Reads the object records of a dump, which are most of it, for the pass that makes its index. */
 #ifndef GH_DUMP_OBJECTS_H
 #define GH_DUMP_OBJECTS_H
 

@@ -1,4 +1,4 @@
-/* What a core file has besides segments. */
+/* A core file: its notes, its auxiliary vector, and the process's memory. */
 #ifndef GH_ELF_CORE_H
 #define GH_ELF_CORE_H
 

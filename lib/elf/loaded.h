@@ -1,5 +1,5 @@
-/* A program that is loaded, made into a file again out of the memory of its process: its headers
- * are at the start of its first segment. */
+/* Makes an ELF file again out of the memory of a process that runs it: its headers are at the start
+ * of its first segment. */
 #ifndef GH_ELF_LOADED_H
 #define GH_ELF_LOADED_H
 

@@ -1,4 +1,4 @@
-/* The shortest way from a root to an object: what keeps it alive. */
+/* The shortest path from a root to an object: what keeps it alive. */
 #ifndef GH_HEAP_PATH_H
 #define GH_HEAP_PATH_H
 
@@ -22,7 +22,7 @@ enum gh_path_result {
 	GH_PATH_NONE, /* no root reaches the object */
 };
 
-/* Finds a shortest way from a root of HEAP to OBJECT. Of several roots of an object it is the first
+/* Finds a shortest path from a root of HEAP to OBJECT. Of several roots of an object it is the first
  * by kind. GH_PATH_FAILED (ERR filled) if memory ran out. If it is found the path is to be freed
  * with gh_path_free. */
 enum gh_path_result gh_path_find(const struct gh_heap *heap, uint32_t object, struct gh_path *path,

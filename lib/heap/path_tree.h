@@ -1,4 +1,5 @@
-/* Shortest ways from the roots of a heap to all of its objects, found together. */
+/* The shortest paths from the roots of a heap to all of its objects, as a tree, by one
+ * breadth-first search. */
 #ifndef GH_HEAP_PATH_TREE_H
 #define GH_HEAP_PATH_TREE_H
 

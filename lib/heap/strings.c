@@ -16,7 +16,7 @@ struct extent {
 /* A text before like ones are put together. */
 struct found {
 	uint64_t hash;
-	struct gh_text text;
+	struct gh_heap_string text;
 };
 
 static bool has_pointers(const struct gh_heap *heap, uint32_t object)
@@ -80,7 +80,7 @@ static void find_extents(struct extent *extents, const struct gh_heap *heap)
 static void add_text(struct gh_buffer *found, const struct gh_heap *heap, uint32_t object,
 		     const struct extent *extent)
 {
-	if (extent->length < GH_TEXTS_LEAST || has_pointers(heap, object))
+	if (extent->length < GH_HEAP_STRING_LEAST || has_pointers(heap, object))
 		return;
 	struct gh_heap_object place = gh_heap_object(heap, object);
 	struct gh_dump_record record;
@@ -108,17 +108,17 @@ static int compare(const void *a, const void *b)
 	       (first->text.object < second->text.object);
 }
 
-static bool is_same(const struct gh_text *a, const struct gh_text *b)
+static bool is_same(const struct gh_heap_string *a, const struct gh_heap_string *b)
 {
 	return a->length == b->length && memcmp(a->data, b->data, a->length) == 0;
 }
 
 /* Puts like texts of FOUND together. */
-static void merge(struct gh_texts *texts, struct gh_buffer *found)
+static void merge(struct gh_heap_strings *texts, struct gh_buffer *found)
 {
 	struct found *items = (void *)found->data;
 	size_t count = found->size / sizeof(*items);
-	struct gh_text *last = NULL;
+	struct gh_heap_string *last = NULL;
 	if (count > 0)
 		qsort(items, count, sizeof(*items), compare);
 	for (size_t i = 0; i < count; i++) {
@@ -135,11 +135,12 @@ static void merge(struct gh_texts *texts, struct gh_buffer *found)
 	}
 }
 
-bool gh_texts_find(struct gh_texts *texts, const struct gh_heap *heap, struct gh_error *err)
+bool gh_heap_strings_find(struct gh_heap_strings *texts, const struct gh_heap *heap,
+			  struct gh_error *err)
 {
 	struct gh_buffer found = {0};
 	struct extent *extents = calloc((size_t)heap->count + 1, sizeof(*extents));
-	*texts = (struct gh_texts){0};
+	*texts = (struct gh_heap_strings){0};
 	if (extents != NULL) {
 		find_extents(extents, heap);
 		for (uint32_t i = 0; i < heap->count; i++)
@@ -155,7 +156,7 @@ bool gh_texts_find(struct gh_texts *texts, const struct gh_heap *heap, struct gh
 	return gh_fail_errno(err, heap->dump->path, "find its strings");
 }
 
-void gh_texts_free(struct gh_texts *texts)
+void gh_heap_strings_free(struct gh_heap_strings *texts)
 {
 	gh_buffer_free(&texts->list);
 }

@@ -2,15 +2,16 @@
  *
  * A dump does not say which objects are strings' bytes. One is taken for text if it has no
  * pointers, if some pointer to it is followed by a length, as in a string or slice, of at least
- * GH_TEXTS_LEAST bytes which it has, and if those bytes are UTF-8 without control characters. */
+ * GH_HEAP_STRING_LEAST bytes which it has, and if those bytes are UTF-8 without control characters.
+ */
 #ifndef GH_HEAP_STRINGS_H
 #define GH_HEAP_STRINGS_H
 
 #include "lib/heap/heap.h"
 
-#define GH_TEXTS_LEAST 4
+#define GH_HEAP_STRING_LEAST 4
 
-struct gh_text {
+struct gh_heap_string {
 	const char *data; /* in the dump; not ended by a NUL */
 	size_t length;    /* in bytes */
 	uint32_t object;  /* the first that has it, of those with like text */
@@ -18,15 +19,16 @@ struct gh_text {
 	uint64_t bytes;   /* in these objects */
 };
 
-struct gh_texts {
-	struct gh_buffer list; /* struct gh_text; owned */
+struct gh_heap_strings {
+	struct gh_buffer list; /* struct gh_heap_string; owned */
 	size_t count;          /* of texts */
 };
 
 /* Finds the texts in HEAP, each once. False (ERR filled) if memory ran out. To be freed either way.
  */
-bool gh_texts_find(struct gh_texts *texts, const struct gh_heap *heap, struct gh_error *err);
+bool gh_heap_strings_find(struct gh_heap_strings *texts, const struct gh_heap *heap,
+			  struct gh_error *err);
 
-void gh_texts_free(struct gh_texts *texts);
+void gh_heap_strings_free(struct gh_heap_strings *texts);
 
 #endif

@@ -1,4 +1,5 @@
-/* What a process that crashes has to say of it. */
+/* Why a Go process crashed, as the runtime prints it: panics and their values, a fatal error, or a
+ * signal. */
 #ifndef GH_PROCESS_CRASH_H
 #define GH_PROCESS_CRASH_H
 

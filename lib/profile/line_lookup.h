@@ -1,4 +1,4 @@
-/* The code of a program by the source lines that are executing there: a call's, and those of the
+/* Looks up where in a program's code given source lines are executing: a call's, and those of the
  * calls that it is inlined into. What the dumper writes of a frame names the function that the code
  * is in, never the inlined call; the lines tell which it was. */
 #ifndef GH_PROFILE_LINE_LOOKUP_H

@@ -1,6 +1,5 @@
-/* What roots reach of the objects whose allocations were sampled, by the stacks that allocated
- * them.
- */
+/* The live heap by allocating stack: the objects that roots reach, of those whose allocations were
+ * sampled. */
 #ifndef GH_PROFILE_LIVE_PROFILE_H
 #define GH_PROFILE_LIVE_PROFILE_H
 

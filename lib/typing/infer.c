@@ -15,45 +15,45 @@ static uint32_t add_bytes(struct gh_layouts *layouts, const char *name)
 	return gh_layouts_add_named(layouts, bytes, name, NULL, 0);
 }
 
-bool gh_typer_make(struct gh_typer *typer, const struct gh_heap *heap, struct gh_layouts *layouts,
+bool gh_infer_make(struct gh_infer *infer, const struct gh_heap *heap, struct gh_layouts *layouts,
 		   const struct gh_pclntab *program, uint64_t bias)
 {
-	*typer = (struct gh_typer){
+	*infer = (struct gh_infer){
 	    .heap = heap,
 	    .layouts = layouts,
 	    .program = program,
 	    .bias = bias,
 	    .allocator = gh_allocator_of(heap->dump, program != NULL ? program->image : NULL),
 	    .budget = heap->dump->objects.bytes};
-	typer->string_data = add_bytes(layouts, "string data");
-	typer->small_values = add_bytes(layouts, "small values");
-	typer->findings = malloc(((size_t)heap->count + 1) * sizeof(*typer->findings));
-	typer->evidence = calloc((size_t)heap->count + 1, sizeof(*typer->evidence));
-	if (typer->findings == NULL || typer->evidence == NULL ||
-	    typer->small_values == GH_NO_LAYOUT)
+	infer->string_data = add_bytes(layouts, "string data");
+	infer->small_values = add_bytes(layouts, "small values");
+	infer->findings = malloc(((size_t)heap->count + 1) * sizeof(*infer->findings));
+	infer->evidence = calloc((size_t)heap->count + 1, sizeof(*infer->evidence));
+	if (infer->findings == NULL || infer->evidence == NULL ||
+	    infer->small_values == GH_NO_LAYOUT)
 		return false;
 	for (uint32_t i = 0; i < heap->count; i++)
-		typer->findings[i] = (struct gh_finding){.layout = GH_TYPER_NONE};
-	return gh_prefix_types_find(&typer->containers, layouts);
+		infer->findings[i] = (struct gh_finding){.layout = GH_INFER_NONE};
+	return gh_prefix_types_find(&infer->containers, layouts);
 }
 
-void gh_typer_free(struct gh_typer *typer)
+void gh_infer_free(struct gh_infer *infer)
 {
-	free(typer->findings);
-	free(typer->evidence);
-	gh_prefix_types_free(&typer->containers);
-	gh_buffer_free(&typer->objects);
-	gh_buffer_free(&typer->stretches);
-	gh_buffer_free(&typer->closure_types);
-	gh_numbermap_free(&typer->seen);
-	gh_numbermap_free(&typer->closures);
-	gh_numbermap_free(&typer->dumped);
+	free(infer->findings);
+	free(infer->evidence);
+	gh_prefix_types_free(&infer->containers);
+	gh_buffer_free(&infer->objects);
+	gh_buffer_free(&infer->stretches);
+	gh_buffer_free(&infer->closure_types);
+	gh_numbermap_free(&infer->seen);
+	gh_numbermap_free(&infer->closures);
+	gh_numbermap_free(&infer->dumped);
 }
 
-void gh_typer_view(const struct gh_typer *typer, uint32_t object, struct gh_view *view)
+void gh_infer_view(const struct gh_infer *infer, uint32_t object, struct gh_view *view)
 {
-	const struct gh_dump *dump = typer->heap->dump;
-	struct gh_heap_object place = gh_heap_object(typer->heap, object);
+	const struct gh_dump *dump = infer->heap->dump;
+	struct gh_heap_object place = gh_heap_object(infer->heap, object);
 	*view = (struct gh_view){.object = object, .address = place.address, .size = place.size};
 	struct gh_cursor cur = dump->file;
 	gh_cursor_seek(&cur, place.offset);
@@ -67,31 +67,31 @@ void gh_typer_view(const struct gh_typer *typer, uint32_t object, struct gh_view
 		return;
 	gh_cursor_seek(&cur, view->record.object.fields.offset);
 	view->no_pointers = gh_cursor_u8(&cur) == 0;
-	if (!view->no_pointers && gh_allocator_has_header(&typer->allocator, place.size))
+	if (!view->no_pointers && gh_allocator_has_header(&infer->allocator, place.size))
 		view->header = GH_OBJECT_HEADER;
 	view->address += view->header;
 }
 
 /* At OFFSET in a value of layout NUMBER is the first word of an interface, which the collector of
  * that release follows, and the value's links leave out. */
-static bool is_interface_type(struct gh_typer *typer, uint32_t number, uint64_t offset)
+static bool is_interface_type(struct gh_infer *infer, uint32_t number, uint64_t offset)
 {
 	struct gh_link link;
-	return typer->allocator.interface_types &&
-	       gh_layouts_link_at(typer->layouts, number, offset + typer->allocator.word, &link) &&
+	return infer->allocator.interface_types &&
+	       gh_layouts_link_at(infer->layouts, number, offset + infer->allocator.word, &link) &&
 	       link.kind == GH_LAYOUT_INTERFACE;
 }
 
 /* The place in VIEW's value that the collector follows by FIELD: of an interface that Go 1.4 tells
  * as such, its second word. */
-static uint64_t followed(const struct gh_typer *typer, const struct gh_view *view,
+static uint64_t followed(const struct gh_infer *infer, const struct gh_view *view,
 			 const struct gh_field *field)
 {
 	bool interface = field->kind == GH_FIELD_IFACE || field->kind == GH_FIELD_EFACE;
-	return field->offset + (interface ? typer->allocator.word : 0) - view->header;
+	return field->offset + (interface ? infer->allocator.word : 0) - view->header;
 }
 
-bool gh_typer_matches(struct gh_typer *typer, const struct gh_view *view, uint32_t number,
+bool gh_infer_matches(struct gh_infer *infer, const struct gh_view *view, uint32_t number,
 		      bool many)
 {
 	struct gh_fields walk;
@@ -100,71 +100,71 @@ bool gh_typer_matches(struct gh_typer *typer, const struct gh_view *view, uint32
 	const struct gh_link *links;
 	uint64_t found = 0;
 	/* Go 1.3 tells no object's fields, but its type. */
-	if (typer->heap->dump->format < GH_DUMP_1_4)
+	if (infer->heap->dump->format < GH_DUMP_1_4)
 		return true;
-	gh_layouts_links(typer->layouts, number, &links);
-	const struct gh_layout *layout = gh_layout(typer->layouts, number);
+	gh_layouts_links(infer->layouts, number, &links);
+	const struct gh_layout *layout = gh_layout(infer->layouts, number);
 	uint64_t size = layout->size;
 	if (layout->opaque || (layout->open && view->no_pointers))
 		return true;
 	if (view->no_pointers)
 		return layout->npointers == 0;
 	/* From Go 1.22 on, what is larger is looked through as if its type went on to the end. */
-	bool repeated = gh_allocator_repeats(&typer->allocator, view->size);
-	gh_dump_fields(typer->heap->dump, &view->record, &walk);
+	bool repeated = gh_allocator_repeats(&infer->allocator, view->size);
+	gh_dump_fields(infer->heap->dump, &view->record, &walk);
 	while (gh_fields_next(&walk, &field)) {
-		uint64_t offset = followed(typer, view, &field);
+		uint64_t offset = followed(infer, view, &field);
 		if (field.offset < view->header || (!many && !repeated && offset >= size))
 			return false;
-		if (gh_layouts_link_at(typer->layouts, number, offset % size, &link))
+		if (gh_layouts_link_at(infer->layouts, number, offset % size, &link))
 			found++;
-		else if (!is_interface_type(typer, number, offset % size))
+		else if (!is_interface_type(infer, number, offset % size))
 			return false;
 	}
-	uint64_t expected = gh_layout(typer->layouts, number)->npointers;
+	uint64_t expected = gh_layout(infer->layouts, number)->npointers;
 	if (repeated)
 		return expected > 0 && found >= expected;
 	return many ? expected > 0 && found % expected == 0 : found == expected;
 }
 
-static void assign(struct gh_typer *typer, uint32_t object, uint32_t number, bool many,
+static void assign(struct gh_infer *infer, uint32_t object, uint32_t number, bool many,
 		   enum gh_trust trust)
 {
-	struct gh_evidence *evidence = &typer->evidence[object];
+	struct gh_evidence *evidence = &infer->evidence[object];
 	if (evidence->changes == MAX_CHANGES)
 		return;
 	evidence->changes++;
 	if (trust > evidence->trust)
 		evidence->trust = trust & 7;
-	typer->findings[object].layout = number & GH_TYPER_NONE;
-	typer->findings[object].many = many;
-	if (gh_layout(typer->layouts, number)->has_pointers)
-		gh_buffer_bytes(&typer->objects, &object, sizeof(object));
+	infer->findings[object].layout = number & GH_INFER_NONE;
+	infer->findings[object].many = many;
+	if (gh_layout(infer->layouts, number)->has_pointers)
+		gh_buffer_bytes(&infer->objects, &object, sizeof(object));
 }
 
 /* Of two types that do not contain each other, that is kept which is trusted more; or else the
  * larger; or else the one that comes first. */
-static void dispute(struct gh_typer *typer, uint32_t object, uint32_t number, bool many,
+static void dispute(struct gh_infer *infer, uint32_t object, uint32_t number, bool many,
 		    enum gh_trust trust)
 {
-	struct gh_evidence *evidence = &typer->evidence[object];
-	uint32_t other = typer->findings[object].layout;
-	uint64_t size = gh_layout(typer->layouts, number)->size;
-	uint64_t other_size = gh_layout(typer->layouts, other)->size;
-	typer->conflicts += !evidence->disputed;
+	struct gh_evidence *evidence = &infer->evidence[object];
+	uint32_t other = infer->findings[object].layout;
+	uint64_t size = gh_layout(infer->layouts, number)->size;
+	uint64_t other_size = gh_layout(infer->layouts, other)->size;
+	infer->conflicts += !evidence->disputed;
 	evidence->disputed = 1;
 	if (trust > evidence->trust ||
 	    (trust == evidence->trust &&
 	     (size > other_size || (size == other_size && number < other))))
-		assign(typer, object, number, many, trust);
+		assign(infer, object, number, many, trust);
 }
 
-void gh_typer_set(struct gh_typer *typer, const struct gh_view *view, uint32_t number, bool many,
+void gh_infer_set(struct gh_infer *infer, const struct gh_view *view, uint32_t number, bool many,
 		  enum gh_trust trust)
 {
 	uint32_t object = view->object;
-	struct gh_evidence *evidence = &typer->evidence[object];
-	struct gh_finding *finding = &typer->findings[object];
+	struct gh_evidence *evidence = &infer->evidence[object];
+	struct gh_finding *finding = &infer->findings[object];
 	if (finding->layout == number) {
 		finding->many |= many;
 		if (trust > evidence->trust)
@@ -173,29 +173,29 @@ void gh_typer_set(struct gh_typer *typer, const struct gh_view *view, uint32_t n
 	}
 	uint32_t known = finding->layout;
 	if (evidence->trust <= GH_TRUST_STRING ||
-	    gh_layout(typer->layouts, number)->refines == known)
-		assign(typer, object, number, many, trust);
-	else if (gh_layout(typer->layouts, known)->refines == number)
+	    gh_layout(infer->layouts, number)->refines == known)
+		assign(infer, object, number, many, trust);
+	else if (gh_layout(infer->layouts, known)->refines == number)
 		return;
-	else if (gh_layouts_begins_with(typer->layouts, known, number, 1))
+	else if (gh_layouts_begins_with(infer->layouts, known, number, 1))
 		return;
 	else if (evidence->trust < GH_TRUST_EXACT &&
-		 gh_layouts_begins_with(typer->layouts, number, known, 1))
-		assign(typer, object, number, many, trust);
+		 gh_layouts_begins_with(infer->layouts, number, known, 1))
+		assign(infer, object, number, many, trust);
 	else
-		dispute(typer, object, number, many, trust);
+		dispute(infer, object, number, many, trust);
 }
 
 /* Values of less than a tiny block's size lie in it side by side. */
-static void set_small(struct gh_typer *typer, uint32_t object, uint32_t number)
+static void set_small(struct gh_infer *infer, uint32_t object, uint32_t number)
 {
-	struct gh_finding *finding = &typer->findings[object];
+	struct gh_finding *finding = &infer->findings[object];
 	if (finding->layout == number)
 		return;
-	if (finding->layout == GH_TYPER_NONE)
-		assign(typer, object, number, false, GH_TRUST_ALLOCATED);
-	else if (gh_layout(typer->layouts, finding->layout)->size < GH_TINY_BLOCK)
-		finding->layout = typer->small_values & GH_TYPER_NONE;
+	if (finding->layout == GH_INFER_NONE)
+		assign(infer, object, number, false, GH_TRUST_ALLOCATED);
+	else if (gh_layout(infer->layouts, finding->layout)->size < GH_TINY_BLOCK)
+		finding->layout = infer->small_values & GH_INFER_NONE;
 }
 
 static bool is_tiny_block(const struct gh_view *view)
@@ -203,36 +203,36 @@ static bool is_tiny_block(const struct gh_view *view)
 	return view->no_pointers && view->size == GH_TINY_BLOCK;
 }
 
-void gh_typer_claim_string(struct gh_typer *typer, uint64_t address, uint64_t size)
+void gh_infer_claim_string(struct gh_infer *infer, uint64_t address, uint64_t size)
 {
 	struct gh_view view;
-	uint32_t object = gh_heap_find(typer->heap, address);
+	uint32_t object = gh_heap_find(infer->heap, address);
 	if (size == 0 || object == GH_HEAP_NONE)
 		return;
-	uint32_t known = typer->findings[object].layout;
-	if (known == typer->string_data)
+	uint32_t known = infer->findings[object].layout;
+	if (known == infer->string_data)
 		return;
-	gh_typer_view(typer, object, &view);
+	gh_infer_view(infer, object, &view);
 	if (!view.no_pointers || size > view.size - (address - view.address))
 		return;
 	if (is_tiny_block(&view) && size < GH_TINY_BLOCK)
-		set_small(typer, object, typer->string_data);
-	else if (known == GH_TYPER_NONE)
-		assign(typer, object, typer->string_data, false, GH_TRUST_STRING);
+		set_small(infer, object, infer->string_data);
+	else if (known == GH_INFER_NONE)
+		assign(infer, object, infer->string_data, false, GH_TRUST_STRING);
 }
 
 /* VIEW may be a struct that begins with COUNT values of a type, and no more than those are known
  * of. */
-static bool is_ambiguous(struct gh_typer *typer, const struct gh_view *view, uint32_t number,
+static bool is_ambiguous(struct gh_infer *infer, const struct gh_view *view, uint32_t number,
 			 uint64_t count)
 {
 	const struct gh_prefix_type *items;
-	size_t nitems = gh_prefix_types_of(&typer->containers, number, &items);
+	size_t nitems = gh_prefix_types_of(&infer->containers, number, &items);
 	for (size_t i = 0; i < nitems; i++) {
-		uint64_t size = gh_layout(typer->layouts, items[i].whole)->size;
+		uint64_t size = gh_layout(infer->layouts, items[i].whole)->size;
 		if (items[i].count >= count &&
-		    gh_allocator_size(&typer->allocator, size, !view->no_pointers) == view->size &&
-		    gh_typer_matches(typer, view, items[i].whole, false))
+		    gh_allocator_size(&infer->allocator, size, !view->no_pointers) == view->size &&
+		    gh_infer_matches(infer, view, items[i].whole, false))
 			return true;
 	}
 	return false;
@@ -248,44 +248,44 @@ struct claim {
 };
 
 /* An object of VIEW's size was made for a value of a type. */
-static bool fits_allocated(struct gh_typer *typer, const struct gh_view *view,
+static bool fits_allocated(struct gh_infer *infer, const struct gh_view *view,
 			   const struct claim *claim)
 {
-	const struct gh_layout *layout = gh_layout(typer->layouts, claim->layout);
+	const struct gh_layout *layout = gh_layout(infer->layouts, claim->layout);
 	if (claim->offset != 0 || claim->size > view->size - view->header)
 		return false;
 	return claim->many || layout->open ||
-	       gh_allocator_size(&typer->allocator, claim->size, !view->no_pointers) == view->size;
+	       gh_allocator_size(&infer->allocator, claim->size, !view->no_pointers) == view->size;
 }
 
 /* A pointer or slice covers an object of VIEW's size, or all of it after an array's first elements;
  * and it is nothing larger. */
-static bool fits_pointed(struct gh_typer *typer, const struct gh_view *view,
+static bool fits_pointed(struct gh_infer *infer, const struct gh_view *view,
 			 const struct claim *claim)
 {
-	const struct gh_layout *layout = gh_layout(typer->layouts, claim->layout);
+	const struct gh_layout *layout = gh_layout(infer->layouts, claim->layout);
 	uint64_t size;
 	if (claim->offset != 0 &&
 	    (claim->count < 2 || claim->offset % layout->size != 0 || layout->in_struct))
 		return false;
 	if (__builtin_add_overflow(claim->offset, claim->size, &size) ||
-	    gh_allocator_size(&typer->allocator, size, !view->no_pointers) != view->size)
+	    gh_allocator_size(&infer->allocator, size, !view->no_pointers) != view->size)
 		return false;
-	return !is_ambiguous(typer, view, claim->layout, claim->count);
+	return !is_ambiguous(infer, view, claim->layout, claim->count);
 }
 
 /* Notes that values are in an object whose type is not known by that, for what they point to. */
-static void take_stretch(struct gh_typer *typer, const struct gh_stretch *stretch, uint64_t key)
+static void take_stretch(struct gh_infer *infer, const struct gh_stretch *stretch, uint64_t key)
 {
 	const struct gh_link *links;
-	uint32_t nlinks = gh_layouts_links(typer->layouts, stretch->layout, &links);
+	uint32_t nlinks = gh_layouts_links(infer->layouts, stretch->layout, &links);
 	uint64_t work;
 	if (nlinks == 0 || __builtin_mul_overflow(stretch->count, nlinks, &work) ||
-	    work > typer->budget)
+	    work > infer->budget)
 		return;
-	typer->budget -= work;
-	gh_buffer_bytes(&typer->stretches, stretch, sizeof(*stretch));
-	typer->failed |= !gh_numbermap_put(&typer->seen, key, 1);
+	infer->budget -= work;
+	gh_buffer_bytes(&infer->stretches, stretch, sizeof(*stretch));
+	infer->failed |= !gh_numbermap_put(&infer->seen, key, 1);
 }
 
 /* COUNT values of LAYOUT in VIEW are less than a tiny block. */
@@ -312,60 +312,60 @@ static bool make_claim(struct claim *claim, const struct gh_view *view,
 }
 
 /* Believes CLAIM, which has not been SEEN yet, or notes it for what follows from it. */
-static void take_claim(struct gh_typer *typer, const struct gh_view *view,
+static void take_claim(struct gh_infer *infer, const struct gh_view *view,
 		       const struct claim *claim, enum gh_trust trust, uint64_t seen)
 {
-	bool fits = trust == GH_TRUST_ALLOCATED ? fits_allocated(typer, view, claim)
-						: fits_pointed(typer, view, claim);
-	if (fits && gh_typer_matches(typer, view, claim->layout, claim->many)) {
-		gh_typer_set(typer, view, claim->layout, claim->many, trust);
+	bool fits = trust == GH_TRUST_ALLOCATED ? fits_allocated(infer, view, claim)
+						: fits_pointed(infer, view, claim);
+	if (fits && gh_infer_matches(infer, view, claim->layout, claim->many)) {
+		gh_infer_set(infer, view, claim->layout, claim->many, trust);
 		return;
 	}
 	struct gh_stretch stretch = {view->address + claim->offset, claim->count, claim->layout};
-	take_stretch(typer, &stretch, seen);
+	take_stretch(infer, &stretch, seen);
 }
 
 /* In an object whose type is known, nothing more is learned from its midst. */
-static bool is_known_inside(const struct gh_typer *typer, const struct gh_view *view,
+static bool is_known_inside(const struct gh_infer *infer, const struct gh_view *view,
 			    uint64_t address)
 {
-	return address != view->address && typer->evidence[view->object].trust > GH_TRUST_STRING;
+	return address != view->address && infer->evidence[view->object].trust > GH_TRUST_STRING;
 }
 
 /* The values are in no object: those in a segment, that the linker put there for a variable to
  * point to, are of use for what they point to themselves. */
-static void claim_static(struct gh_typer *typer, const struct gh_stretch *stretch, uint64_t key)
+static void claim_static(struct gh_infer *infer, const struct gh_stretch *stretch, uint64_t key)
 {
-	if (gh_extents_find(&typer->heap->dump->segments, stretch->address) != GH_NO_EXTENT &&
-	    gh_numbermap_get(&typer->seen, key) == GH_NOT_MAPPED)
-		take_stretch(typer, stretch, key);
+	if (gh_extents_find(&infer->heap->dump->segments, stretch->address) != GH_NO_EXTENT &&
+	    gh_numbermap_get(&infer->seen, key) == GH_NOT_MAPPED)
+		take_stretch(infer, stretch, key);
 }
 
-void gh_typer_claim(struct gh_typer *typer, uint64_t address, uint32_t number, uint64_t count,
+void gh_infer_claim(struct gh_infer *infer, uint64_t address, uint32_t number, uint64_t count,
 		    enum gh_trust trust)
 {
 	struct gh_view view;
 	struct claim claim = {.layout = number};
-	const struct gh_layout *layout = gh_layout(typer->layouts, number);
-	uint32_t object = gh_heap_find(typer->heap, address);
+	const struct gh_layout *layout = gh_layout(infer->layouts, number);
+	uint32_t object = gh_heap_find(infer->heap, address);
 	uint64_t key = (address * 0x9e3779b97f4a7c15 + number) * 31 + count;
 	if (layout->size == 0)
 		return;
 	if (object == GH_HEAP_NONE) {
-		claim_static(typer, &(struct gh_stretch){address, count, number}, key);
+		claim_static(infer, &(struct gh_stretch){address, count, number}, key);
 		return;
 	}
-	const struct gh_finding *finding = &typer->findings[object];
+	const struct gh_finding *finding = &infer->findings[object];
 	if (finding->layout == number && (finding->many || count == 1))
 		return;
-	if (layout->has_pointers && gh_numbermap_get(&typer->seen, key) != GH_NOT_MAPPED)
+	if (layout->has_pointers && gh_numbermap_get(&infer->seen, key) != GH_NOT_MAPPED)
 		return;
-	gh_typer_view(typer, object, &view);
+	gh_infer_view(infer, object, &view);
 	if (is_small(&view, layout, count)) {
 		if (trust == GH_TRUST_ALLOCATED)
-			set_small(typer, object, number);
-	} else if (!is_known_inside(typer, &view, address) &&
+			set_small(infer, object, number);
+	} else if (!is_known_inside(infer, &view, address) &&
 		   make_claim(&claim, &view, layout, address, count)) {
-		take_claim(typer, &view, &claim, trust, key);
+		take_claim(infer, &view, &claim, trust, key);
 	}
 }

@@ -44,7 +44,7 @@ enum gh_trust {
 
 /* What is known of an object. */
 struct gh_finding {
-	uint32_t layout : 31; /* its type's number, or GH_TYPER_NONE */
+	uint32_t layout : 31; /* its type's number, or GH_INFER_NONE */
 	uint32_t many : 1;    /* it holds as many as fit */
 };
 
@@ -62,7 +62,7 @@ struct gh_stretch {
 	uint32_t layout;
 };
 
-struct gh_typer {
+struct gh_infer {
 	const struct gh_heap *heap;
 	struct gh_layouts *layouts;
 	const struct gh_pclntab *program; /* NULL if it is not known */
@@ -86,14 +86,14 @@ struct gh_typer {
 	bool failed;                    /* memory ran out */
 };
 
-#define GH_TYPER_NONE 0x7fffffff
+#define GH_INFER_NONE 0x7fffffff
 
 /* Starts with no object typed. LAYOUTS is added to. False if memory ran out. To be freed either
  * way. */
-bool gh_typer_make(struct gh_typer *typer, const struct gh_heap *heap, struct gh_layouts *layouts,
+bool gh_infer_make(struct gh_infer *infer, const struct gh_heap *heap, struct gh_layouts *layouts,
 		   const struct gh_pclntab *program, uint64_t bias);
 
-void gh_typer_free(struct gh_typer *typer);
+void gh_infer_free(struct gh_infer *infer);
 
 /* An object, and what its record says. */
 struct gh_view {
@@ -105,72 +105,72 @@ struct gh_view {
 	struct gh_dump_record record;
 };
 
-void gh_typer_view(const struct gh_typer *typer, uint32_t object, struct gh_view *view);
+void gh_infer_view(const struct gh_infer *infer, uint32_t object, struct gh_view *view);
 
 /* VIEW's pointers are where those of a value of LAYOUT are, or of MANY values; where a dump does
  * not say, they may be. */
-bool gh_typer_matches(struct gh_typer *typer, const struct gh_view *view, uint32_t layout,
+bool gh_infer_matches(struct gh_infer *infer, const struct gh_view *view, uint32_t layout,
 		      bool many);
 
 /* The object at VIEW is of type LAYOUT, or MANY of those. */
-void gh_typer_set(struct gh_typer *typer, const struct gh_view *view, uint32_t layout, bool many,
+void gh_infer_set(struct gh_infer *infer, const struct gh_view *view, uint32_t layout, bool many,
 		  enum gh_trust trust);
 
 /* COUNT values of type LAYOUT are at ADDRESS, one after the other. If TRUST is GH_TRUST_ALLOCATED,
  * an object was made for them, of as many as fit if COUNT is 0. */
-void gh_typer_claim(struct gh_typer *typer, uint64_t address, uint32_t layout, uint64_t count,
+void gh_infer_claim(struct gh_infer *infer, uint64_t address, uint32_t layout, uint64_t count,
 		    enum gh_trust trust);
 
 /* ADDRESS is that of a closure. */
-void gh_typer_claim_closure(struct gh_typer *typer, uint64_t address);
+void gh_infer_claim_closure(struct gh_infer *infer, uint64_t address);
 
 /* A string of SIZE bytes begins at ADDRESS. */
-void gh_typer_claim_string(struct gh_typer *typer, uint64_t address, uint64_t size);
+void gh_infer_claim_string(struct gh_infer *infer, uint64_t address, uint64_t size);
 
 /* An interface holds TYPE, the address of a descriptor or an itab, and DATA. False if TYPE is
  * neither that is known. */
-bool gh_typer_claim_interface(struct gh_typer *typer, uint64_t type, uint64_t data);
+bool gh_infer_claim_interface(struct gh_infer *infer, uint64_t type, uint64_t data);
 
 /* The layout of the type that TYPE, a descriptor's or an itab's address, stands for; GH_NO_LAYOUT
  * if it is not known. */
-uint32_t gh_typer_dynamic_type(struct gh_typer *typer, uint64_t type);
+uint32_t gh_infer_dynamic_type(struct gh_infer *infer, uint64_t type);
 
 /* The layout of the type at ADDRESS, or of a CHANNEL of such values: as the program describes it,
  * or the dump, which only has a name and a size. GH_NO_LAYOUT if neither has it. */
-uint32_t gh_typer_dumped_type(struct gh_typer *typer, uint64_t address, bool channel);
+uint32_t gh_infer_dumped_type(struct gh_infer *infer, uint64_t address, bool channel);
 
 /* A pointer VALUE at OFFSET in CONTENTS is as LINK says. */
-void gh_typer_follow(struct gh_typer *typer, const struct gh_link *link,
+void gh_infer_follow(struct gh_infer *infer, const struct gh_link *link,
 		     const struct gh_cursor *contents, uint64_t offset, uint64_t value);
 
 /* Follows the pointers of all that was claimed, until nothing is left. */
-void gh_typer_spread(struct gh_typer *typer);
+void gh_infer_propagate(struct gh_infer *infer);
 
 /* Where it is known what is in memory, before anything follows from it. */
 
 /* Objects of which the dump says what they are, or their headers do. */
-void gh_seeds_exact(struct gh_typer *typer);
+void gh_infer_seed_exact(struct gh_infer *infer);
 
 /* What records of finalizers, goroutines, threads, defers and panics say. */
-void gh_seeds_records(struct gh_typer *typer);
+void gh_infer_seed_records(struct gh_infer *infer);
 
 /* Interfaces in the data segments, by their words. */
-void gh_seeds_segments(struct gh_typer *typer);
+void gh_infer_seed_segments(struct gh_infer *infer);
 
 /* Roots in variables of the program's. */
-void gh_seeds_variables(struct gh_typer *typer, const struct gh_variables *variables);
+void gh_infer_seed_variables(struct gh_infer *infer, const struct gh_variables *variables);
 
 /* The variable that ROOT is in, and how far its slot is from the variable's start; NULL if there is
  * none. BIAS is that of the dump's addresses over the program's. */
-const struct gh_variable *gh_seeds_variable_of(const struct gh_variables *variables,
-					       const struct gh_dump *dump, uint64_t bias,
-					       const struct gh_root *root, uint64_t *offset);
+const struct gh_variable *gh_infer_seed_variable_of(const struct gh_variables *variables,
+						    const struct gh_dump *dump, uint64_t bias,
+						    const struct gh_root *root, uint64_t *offset);
 
 /* The places in the code of the frames of DUMP, less BIAS: ascending, each once. They go into PCS
  * as uint64_t. */
-void gh_seeds_pcs(const struct gh_dump *dump, uint64_t bias, struct gh_buffer *pcs);
+void gh_infer_seed_pcs(const struct gh_dump *dump, uint64_t bias, struct gh_buffer *pcs);
 
 /* Interfaces in the objects whose type is not known. */
-void gh_seeds_objects(struct gh_typer *typer);
+void gh_infer_seed_objects(struct gh_infer *infer);
 
 #endif

@@ -4,31 +4,31 @@
 #include "lib/typing/infer.h"
 
 /* Collects the structs that closures are: unnamed, with the code's address first. */
-static void find_types(struct gh_typer *typer)
+static void find_types(struct gh_infer *infer)
 {
 	struct gh_layout_field field;
-	const struct gh_rtypes *types = typer->layouts->types;
+	const struct gh_rtypes *types = infer->layouts->types;
 	for (uint32_t i = 0; types != NULL && i < types->count; i++) {
 		const struct gh_rtype *type = &types->items[i];
 		if (type->kind == GH_KIND_STRUCT && !type->named && type->nparts > 0 &&
-		    gh_layouts_field(typer->layouts, i, 0, &field) && field.offset == 0 &&
+		    gh_layouts_field(infer->layouts, i, 0, &field) && field.offset == 0 &&
 		    types->items[field.layout].kind == GH_KIND_UINTPTR &&
 		    (gh_rtype_text_is(field.name, "F") || gh_rtype_text_is(field.name, ".F")))
-			gh_buffer_bytes(&typer->closure_types, &i, sizeof(i));
+			gh_buffer_bytes(&infer->closure_types, &i, sizeof(i));
 	}
 }
 
 /* The one of those that VIEW can be; GH_NO_LAYOUT if there is none, or another as well. */
-static uint32_t find_struct(struct gh_typer *typer, const struct gh_view *view)
+static uint32_t find_struct(struct gh_infer *infer, const struct gh_view *view)
 {
 	uint32_t found = GH_NO_LAYOUT;
-	if (typer->closure_types.size == 0)
-		find_types(typer);
-	const uint32_t *types = (const void *)typer->closure_types.data;
-	for (size_t i = 0; i < typer->closure_types.size / sizeof(*types); i++) {
-		uint64_t size = gh_layout(typer->layouts, types[i])->size;
-		if (gh_allocator_size(&typer->allocator, size, !view->no_pointers) != view->size ||
-		    !gh_typer_matches(typer, view, types[i], false))
+	if (infer->closure_types.size == 0)
+		find_types(infer);
+	const uint32_t *types = (const void *)infer->closure_types.data;
+	for (size_t i = 0; i < infer->closure_types.size / sizeof(*types); i++) {
+		uint64_t size = gh_layout(infer->layouts, types[i])->size;
+		if (gh_allocator_size(&infer->allocator, size, !view->no_pointers) != view->size ||
+		    !gh_infer_matches(infer, view, types[i], false))
 			continue;
 		if (found != GH_NO_LAYOUT)
 			return GH_NO_LAYOUT;
@@ -38,9 +38,9 @@ static uint32_t find_struct(struct gh_typer *typer, const struct gh_view *view)
 }
 
 /* Adds the layout of the closures of the function NAME, one of which is VIEW. */
-static uint32_t add_layout(struct gh_typer *typer, const struct gh_view *view, const char *name)
+static uint32_t add_layout(struct gh_infer *infer, const struct gh_view *view, const char *name)
 {
-	struct gh_layouts *layouts = typer->layouts;
+	struct gh_layouts *layouts = infer->layouts;
 	struct gh_layout layout = {.size = view->size - view->header,
 				   .kind = GH_LAYOUT_DATA,
 				   .elem = GH_NO_LAYOUT,
@@ -48,7 +48,7 @@ static uint32_t add_layout(struct gh_typer *typer, const struct gh_view *view, c
 				   .refines = GH_NO_LAYOUT,
 				   .opaque = true};
 	/* Those that package reflect makes are structs of its own. */
-	uint32_t type = strncmp(name, "reflect.", 8) == 0 ? GH_NO_LAYOUT : find_struct(typer, view);
+	uint32_t type = strncmp(name, "reflect.", 8) == 0 ? GH_NO_LAYOUT : find_struct(infer, view);
 	if (type != GH_NO_LAYOUT) {
 		struct gh_layout_field field;
 		uint32_t count = gh_layouts_nfields(layouts, type);
@@ -67,35 +67,35 @@ static uint32_t add_layout(struct gh_typer *typer, const struct gh_view *view, c
 }
 
 /* The layout of the closures whose code begins at ENTRY; GH_NO_LAYOUT if no function does. */
-static uint32_t layout_of(struct gh_typer *typer, const struct gh_view *view, uint64_t entry)
+static uint32_t layout_of(struct gh_infer *infer, const struct gh_view *view, uint64_t entry)
 {
 	struct gh_func func;
-	uint32_t known = gh_numbermap_get(&typer->closures, entry);
+	uint32_t known = gh_numbermap_get(&infer->closures, entry);
 	if (known != GH_NOT_MAPPED)
 		return known;
-	size_t index = gh_pclntab_find(typer->program, entry - typer->bias);
-	if (index == SIZE_MAX || !gh_pclntab_record(typer->program, index, &func, NULL) ||
-	    func.entry != entry - typer->bias)
+	size_t index = gh_pclntab_find(infer->program, entry - infer->bias);
+	if (index == SIZE_MAX || !gh_pclntab_record(infer->program, index, &func, NULL) ||
+	    func.entry != entry - infer->bias)
 		return GH_NO_LAYOUT;
-	uint32_t added = add_layout(typer, view, gh_pclntab_name(typer->program, func.name));
-	typer->failed |= added == GH_NO_LAYOUT || !gh_numbermap_put(&typer->closures, entry, added);
+	uint32_t added = add_layout(infer, view, gh_pclntab_name(infer->program, func.name));
+	infer->failed |= added == GH_NO_LAYOUT || !gh_numbermap_put(&infer->closures, entry, added);
 	return added;
 }
 
-void gh_typer_claim_closure(struct gh_typer *typer, uint64_t address)
+void gh_infer_claim_closure(struct gh_infer *infer, uint64_t address)
 {
 	struct gh_view view;
-	uint32_t object = gh_heap_find(typer->heap, address);
-	if (object == GH_HEAP_NONE || typer->program == NULL ||
-	    typer->evidence[object].trust >= GH_TRUST_ALLOCATED)
+	uint32_t object = gh_heap_find(infer->heap, address);
+	if (object == GH_HEAP_NONE || infer->program == NULL ||
+	    infer->evidence[object].trust >= GH_TRUST_ALLOCATED)
 		return;
-	gh_typer_view(typer, object, &view);
+	gh_infer_view(infer, object, &view);
 	if (address != view.address)
 		return;
-	struct gh_cursor contents = gh_dump_bytes(typer->heap->dump, view.record.object.contents);
+	struct gh_cursor contents = gh_dump_bytes(infer->heap->dump, view.record.object.contents);
 	gh_cursor_seek(&contents, view.header);
-	uint64_t entry = gh_cursor_uint(&contents, typer->heap->dump->word);
-	uint32_t number = layout_of(typer, &view, entry);
-	if (number != GH_NO_LAYOUT && gh_typer_matches(typer, &view, number, false))
-		gh_typer_set(typer, &view, number, false, GH_TRUST_ALLOCATED);
+	uint64_t entry = gh_cursor_uint(&contents, infer->heap->dump->word);
+	uint32_t number = layout_of(infer, &view, entry);
+	if (number != GH_NO_LAYOUT && gh_infer_matches(infer, &view, number, false))
+		gh_infer_set(infer, &view, number, false, GH_TRUST_ALLOCATED);
 }

@@ -15,33 +15,33 @@ static uint64_t descriptor_of(const struct gh_dump *dump, uint64_t type)
 }
 
 /* A value of the type in the dump that is called NAME is an interface's data word, or may be. */
-static bool may_be_direct(const struct gh_typer *typer, const struct gh_dump_type *type)
+static bool may_be_direct(const struct gh_infer *infer, const struct gh_dump_type *type)
 {
 	static const char *const prefixes[] = {"*", "chan", "<-chan", "func(", "map["};
-	struct gh_cursor name = gh_dump_bytes(typer->heap->dump, type->name);
+	struct gh_cursor name = gh_dump_bytes(infer->heap->dump, type->name);
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
 		size_t length = strlen(prefixes[i]);
 		if (gh_cursor_size(&name) >= length && memcmp(name.start, prefixes[i], length) == 0)
 			return true;
 	}
-	return type->size == typer->heap->dump->word;
+	return type->size == infer->heap->dump->word;
 }
 
 /* The type that the program's descriptor at ADDRESS, in the dump's memory, describes. */
-static uint32_t described_type(const struct gh_typer *typer, uint64_t address)
+static uint32_t described_type(const struct gh_infer *infer, uint64_t address)
 {
-	const struct gh_rtypes *types = typer->layouts->types;
-	uint32_t number = types != NULL ? gh_rtypes_at(types, address - typer->bias) : GH_NO_RTYPE;
+	const struct gh_rtypes *types = infer->layouts->types;
+	uint32_t number = types != NULL ? gh_rtypes_at(types, address - infer->bias) : GH_NO_RTYPE;
 	return number != GH_NO_RTYPE ? number : GH_NO_LAYOUT;
 }
 
-uint32_t gh_typer_dumped_type(struct gh_typer *typer, uint64_t address, bool channel)
+uint32_t gh_infer_dumped_type(struct gh_infer *infer, uint64_t address, bool channel)
 {
 	struct gh_dump_record record;
-	const struct gh_dump *dump = typer->heap->dump;
+	const struct gh_dump *dump = infer->heap->dump;
 	uint64_t key = channel ? ~address : address;
-	uint32_t known = gh_numbermap_get(&typer->dumped, key);
-	uint32_t described = described_type(typer, address);
+	uint32_t known = gh_numbermap_get(&infer->dumped, key);
+	uint32_t described = described_type(infer, address);
 	if (known != GH_NOT_MAPPED)
 		return known;
 	if (described != GH_NO_LAYOUT && !channel)
@@ -56,31 +56,31 @@ uint32_t gh_typer_dumped_type(struct gh_typer *typer, uint64_t address, bool cha
 				   .group = GH_NO_LAYOUT,
 				   .refines = GH_NO_LAYOUT,
 				   .opaque = true,
-				   .direct = may_be_direct(typer, &record.type)};
+				   .direct = may_be_direct(infer, &record.type)};
 	struct gh_cursor name = gh_dump_bytes(dump, record.type.name);
-	uint32_t added = gh_layouts_add_named(typer->layouts, layout, channel ? "chan " : "",
+	uint32_t added = gh_layouts_add_named(infer->layouts, layout, channel ? "chan " : "",
 					      name.start, gh_cursor_size(&name));
-	typer->failed |= added == GH_NO_LAYOUT || !gh_numbermap_put(&typer->dumped, key, added);
+	infer->failed |= added == GH_NO_LAYOUT || !gh_numbermap_put(&infer->dumped, key, added);
 	return added;
 }
 
-uint32_t gh_typer_dynamic_type(struct gh_typer *typer, uint64_t type)
+uint32_t gh_infer_dynamic_type(struct gh_infer *infer, uint64_t type)
 {
-	return gh_typer_dumped_type(typer, descriptor_of(typer->heap->dump, type), false);
+	return gh_infer_dumped_type(infer, descriptor_of(infer->heap->dump, type), false);
 }
 
-bool gh_typer_claim_interface(struct gh_typer *typer, uint64_t type, uint64_t data)
+bool gh_infer_claim_interface(struct gh_infer *infer, uint64_t type, uint64_t data)
 {
-	uint32_t number = gh_typer_dynamic_type(typer, type);
+	uint32_t number = gh_infer_dynamic_type(infer, type);
 	if (number == GH_NO_LAYOUT)
 		return false;
-	if (!gh_layout(typer->layouts, number)->direct) {
-		gh_typer_claim(typer, data, number, 1, GH_TRUST_ALLOCATED);
+	if (!gh_layout(infer->layouts, number)->direct) {
+		gh_infer_claim(infer, data, number, 1, GH_TRUST_ALLOCATED);
 		return true;
 	}
 	struct gh_link link;
 	struct gh_cursor none = {0};
-	if (gh_layouts_link_at(typer->layouts, number, 0, &link))
-		gh_typer_follow(typer, &link, &none, 0, data);
+	if (gh_layouts_link_at(infer->layouts, number, 0, &link))
+		gh_infer_follow(infer, &link, &none, 0, data);
 	return true;
 }

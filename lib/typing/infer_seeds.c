@@ -3,90 +3,90 @@
 #include "lib/typing/layout_runtime.h"
 
 /* Sets OBJECT's type to the one that its record names (1.3). */
-static void set_by_record(struct gh_typer *typer, uint32_t object)
+static void set_by_record(struct gh_infer *infer, uint32_t object)
 {
 	struct gh_view view;
-	gh_typer_view(typer, object, &view);
+	gh_infer_view(infer, object, &view);
 	const struct gh_dump_object *record = &view.record.object;
 	if (record->type == 0 || record->type_kind == GH_DUMP_CONSERVATIVE)
 		return;
 	uint32_t number =
-	    gh_typer_dumped_type(typer, record->type, record->type_kind == GH_DUMP_CHANNEL);
+	    gh_infer_dumped_type(infer, record->type, record->type_kind == GH_DUMP_CHANNEL);
 	if (number != GH_NO_LAYOUT)
-		gh_typer_set(typer, &view, number, record->type_kind == GH_DUMP_ARRAY,
+		gh_infer_set(infer, &view, number, record->type_kind == GH_DUMP_ARRAY,
 			     GH_TRUST_EXACT);
 }
 
 /* Sets OBJECT's type to the one that its header names. */
-static void set_by_header(struct gh_typer *typer, uint32_t object)
+static void set_by_header(struct gh_infer *infer, uint32_t object)
 {
 	struct gh_view view;
-	gh_typer_view(typer, object, &view);
+	gh_infer_view(infer, object, &view);
 	if (view.header == 0)
 		return;
-	struct gh_cursor contents = gh_dump_bytes(typer->heap->dump, view.record.object.contents);
-	uint64_t type = gh_cursor_uint(&contents, typer->heap->dump->word);
-	uint32_t number = gh_rtypes_at(typer->layouts->types, type - typer->bias);
-	if (number == GH_NO_RTYPE || gh_layout(typer->layouts, number)->size == 0)
+	struct gh_cursor contents = gh_dump_bytes(infer->heap->dump, view.record.object.contents);
+	uint64_t type = gh_cursor_uint(&contents, infer->heap->dump->word);
+	uint32_t number = gh_rtypes_at(infer->layouts->types, type - infer->bias);
+	if (number == GH_NO_RTYPE || gh_layout(infer->layouts, number)->size == 0)
 		return;
-	uint64_t size = gh_layout(typer->layouts, number)->size;
+	uint64_t size = gh_layout(infer->layouts, number)->size;
 	bool many = size <= (view.size - view.header) / 2;
-	if (gh_typer_matches(typer, &view, number, many))
-		gh_typer_set(typer, &view, number, many, GH_TRUST_EXACT);
+	if (gh_infer_matches(infer, &view, number, many))
+		gh_infer_set(infer, &view, number, many, GH_TRUST_EXACT);
 }
 
-void gh_seeds_exact(struct gh_typer *typer)
+void gh_infer_seed_exact(struct gh_infer *infer)
 {
-	const struct gh_heap *heap = typer->heap;
+	const struct gh_heap *heap = infer->heap;
 	bool named = heap->dump->format < GH_DUMP_1_4;
-	if (!named && (!typer->allocator.headers || typer->layouts->types == NULL))
+	if (!named && (!infer->allocator.headers || infer->layouts->types == NULL))
 		return;
 	for (uint32_t i = 0; i < heap->count; i++) {
 		if (named)
-			set_by_record(typer, i);
-		else if (gh_allocator_has_header(&typer->allocator, gh_heap_object(heap, i).size))
-			set_by_header(typer, i);
+			set_by_record(infer, i);
+		else if (gh_allocator_has_header(&infer->allocator, gh_heap_object(heap, i).size))
+			set_by_header(infer, i);
 	}
 }
 
 /* A finalizer's object was made as what its type, a pointer's, points to. */
-static void take_finalizer(struct gh_typer *typer, const struct gh_dump_finalizer *finalizer)
+static void take_finalizer(struct gh_infer *infer, const struct gh_dump_finalizer *finalizer)
 {
 	struct gh_link link;
-	uint32_t number = gh_typer_dynamic_type(typer, finalizer->object_type);
-	gh_typer_claim_closure(typer, finalizer->func_value);
-	if (number != GH_NO_LAYOUT && gh_layouts_link_at(typer->layouts, number, 0, &link) &&
+	uint32_t number = gh_infer_dynamic_type(infer, finalizer->object_type);
+	gh_infer_claim_closure(infer, finalizer->func_value);
+	if (number != GH_NO_LAYOUT && gh_layouts_link_at(infer->layouts, number, 0, &link) &&
 	    link.kind == GH_LAYOUT_POINTER)
-		gh_typer_claim(typer, finalizer->object, link.elem, 1, GH_TRUST_ALLOCATED);
+		gh_infer_claim(infer, finalizer->object, link.elem, 1, GH_TRUST_ALLOCATED);
 }
 
 /* Has FUNCTION take each record of KIND. */
-static void for_each(struct gh_typer *typer, enum gh_dump_kind kind,
-		     void (*function)(struct gh_typer *, const struct gh_dump_record *))
+static void for_each(struct gh_infer *infer, enum gh_dump_kind kind,
+		     void (*function)(struct gh_infer *, const struct gh_dump_record *))
 {
 	struct gh_dump_record record;
-	size_t count = gh_dump_count(typer->heap->dump, kind);
+	size_t count = gh_dump_count(infer->heap->dump, kind);
 	for (size_t i = 0; i < count; i++) {
-		gh_dump_get(typer->heap->dump, kind, i, &record);
-		function(typer, &record);
+		gh_dump_get(infer->heap->dump, kind, i, &record);
+		function(infer, &record);
 	}
 }
 
-static void take_record(struct gh_typer *typer, const struct gh_dump_record *record)
+static void take_record(struct gh_infer *infer, const struct gh_dump_record *record)
 {
 	switch (record->kind) {
 	case GH_DUMP_FINALIZER:
 	case GH_DUMP_QUEUED_FINALIZER:
-		take_finalizer(typer, &record->finalizer);
+		take_finalizer(infer, &record->finalizer);
 		break;
 	case GH_DUMP_GOROUTINE:
-		gh_typer_claim_closure(typer, record->goroutine.context);
+		gh_infer_claim_closure(infer, record->goroutine.context);
 		break;
 	case GH_DUMP_DEFER:
-		gh_typer_claim_closure(typer, record->defer.func_value);
+		gh_infer_claim_closure(infer, record->defer.func_value);
 		break;
 	case GH_DUMP_PANIC:
-		gh_typer_claim_interface(typer, record->panic.argument_type,
+		gh_infer_claim_interface(infer, record->panic.argument_type,
 					 record->panic.argument_data);
 		break;
 	default:
@@ -95,53 +95,53 @@ static void take_record(struct gh_typer *typer, const struct gh_dump_record *rec
 }
 
 /* The runtime's own objects, by the descriptors of their types. */
-static void take_runtime(struct gh_typer *typer)
+static void take_runtime(struct gh_infer *infer)
 {
 	struct gh_dump_record record;
-	const struct gh_dump *dump = typer->heap->dump;
-	uint32_t goroutine = gh_layouts_find(typer->layouts, "runtime", "runtime.g");
-	uint32_t thread = gh_layouts_find(typer->layouts, "runtime", "runtime.m");
-	uint32_t defer = gh_layouts_find(typer->layouts, "runtime", "runtime._defer");
+	const struct gh_dump *dump = infer->heap->dump;
+	uint32_t goroutine = gh_layouts_find(infer->layouts, "runtime", "runtime.g");
+	uint32_t thread = gh_layouts_find(infer->layouts, "runtime", "runtime.m");
+	uint32_t defer = gh_layouts_find(infer->layouts, "runtime", "runtime._defer");
 	for (size_t i = 0; goroutine != GH_NO_LAYOUT && i < dump->nstacks; i++) {
 		gh_dump_get(dump, GH_DUMP_GOROUTINE, i, &record);
-		gh_typer_claim(typer, record.goroutine.descriptor, goroutine, 1, GH_TRUST_POINTED);
+		gh_infer_claim(infer, record.goroutine.descriptor, goroutine, 1, GH_TRUST_POINTED);
 	}
 	for (size_t i = 0; thread != GH_NO_LAYOUT && i < gh_dump_count(dump, GH_DUMP_THREAD); i++) {
 		gh_dump_get(dump, GH_DUMP_THREAD, i, &record);
-		gh_typer_claim(typer, record.thread.descriptor, thread, 1, GH_TRUST_POINTED);
+		gh_infer_claim(infer, record.thread.descriptor, thread, 1, GH_TRUST_POINTED);
 	}
 	for (size_t i = 0; defer != GH_NO_LAYOUT && i < gh_dump_count(dump, GH_DUMP_DEFER); i++) {
 		gh_dump_get(dump, GH_DUMP_DEFER, i, &record);
-		gh_typer_claim(typer, record.defer.record, defer, 1, GH_TRUST_POINTED);
+		gh_infer_claim(infer, record.defer.record, defer, 1, GH_TRUST_POINTED);
 	}
 }
 
-void gh_seeds_records(struct gh_typer *typer)
+void gh_infer_seed_records(struct gh_infer *infer)
 {
 	static const enum gh_dump_kind kinds[] = {GH_DUMP_FINALIZER, GH_DUMP_QUEUED_FINALIZER,
 						  GH_DUMP_GOROUTINE, GH_DUMP_DEFER, GH_DUMP_PANIC};
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		for_each(typer, kinds[i], take_record);
-	take_runtime(typer);
+		for_each(infer, kinds[i], take_record);
+	take_runtime(infer);
 }
 
 /* Looks at the pointers of RECORD, an object or a segment, for interfaces' data words. Before each
  * is a word that the collector of most releases does not look at: the address of a descriptor or an
  * itab. In the
  * stacks it may be there by chance: the compiler keeps the two words in different places. */
-static void take_interfaces(struct gh_typer *typer, const struct gh_dump_record *record,
+static void take_interfaces(struct gh_infer *infer, const struct gh_dump_record *record,
 			    struct gh_dump_slice contents)
 {
 	struct gh_fields walk;
 	struct gh_field field;
-	struct gh_cursor bytes = gh_dump_bytes(typer->heap->dump, contents);
-	uint64_t word = typer->heap->dump->word;
+	struct gh_cursor bytes = gh_dump_bytes(infer->heap->dump, contents);
+	uint64_t word = infer->heap->dump->word;
 	uint64_t end = 0; /* of the pointer before */
-	gh_dump_fields(typer->heap->dump, record, &walk);
+	gh_dump_fields(infer->heap->dump, record, &walk);
 	while (gh_fields_next(&walk, &field)) {
 		bool interface = field.kind == GH_FIELD_IFACE || field.kind == GH_FIELD_EFACE;
 		uint64_t offset = field.offset + (interface ? word : 0);
-		bool follows = !interface && !typer->allocator.interface_types && end > 0 &&
+		bool follows = !interface && !infer->allocator.interface_types && end > 0 &&
 			       offset - word < end;
 		end = offset + word;
 		if (offset < word || follows || (!interface && field.kind != GH_FIELD_POINTER))
@@ -151,30 +151,30 @@ static void take_interfaces(struct gh_typer *typer, const struct gh_dump_record 
 		uint64_t type = gh_cursor_uint(&cur, (unsigned)word);
 		uint64_t data = gh_cursor_uint(&cur, (unsigned)word);
 		if (type != 0 && data != 0)
-			gh_typer_claim_interface(typer, type, data);
+			gh_infer_claim_interface(infer, type, data);
 	}
 }
 
-void gh_seeds_segments(struct gh_typer *typer)
+void gh_infer_seed_segments(struct gh_infer *infer)
 {
 	static const enum gh_dump_kind kinds[] = {GH_DUMP_DATA, GH_DUMP_BSS};
 	struct gh_dump_record record;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		for (size_t j = 0; j < gh_dump_count(typer->heap->dump, kinds[i]); j++) {
-			gh_dump_get(typer->heap->dump, kinds[i], j, &record);
-			take_interfaces(typer, &record, record.segment.contents);
+		for (size_t j = 0; j < gh_dump_count(infer->heap->dump, kinds[i]); j++) {
+			gh_dump_get(infer->heap->dump, kinds[i], j, &record);
+			take_interfaces(infer, &record, record.segment.contents);
 		}
 }
 
-void gh_seeds_objects(struct gh_typer *typer)
+void gh_infer_seed_objects(struct gh_infer *infer)
 {
 	struct gh_view view;
-	for (uint32_t i = 0; i < typer->heap->count; i++) {
-		gh_heap_passed(typer->heap, i);
-		if (typer->findings[i].layout != GH_TYPER_NONE)
+	for (uint32_t i = 0; i < infer->heap->count; i++) {
+		gh_heap_passed(infer->heap, i);
+		if (infer->findings[i].layout != GH_INFER_NONE)
 			continue;
-		gh_typer_view(typer, i, &view);
+		gh_infer_view(infer, i, &view);
 		if (!view.no_pointers)
-			take_interfaces(typer, &view.record, view.record.object.contents);
+			take_interfaces(infer, &view.record, view.record.object.contents);
 	}
 }

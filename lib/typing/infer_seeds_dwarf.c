@@ -16,7 +16,7 @@ static int ascending(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-void gh_seeds_pcs(const struct gh_dump *dump, uint64_t bias, struct gh_buffer *pcs)
+void gh_infer_seed_pcs(const struct gh_dump *dump, uint64_t bias, struct gh_buffer *pcs)
 {
 	struct gh_dump_record record;
 	size_t count = gh_dump_count(dump, GH_DUMP_FRAME);
@@ -100,9 +100,9 @@ static const struct gh_variable *find(const struct gh_variables *variables,
 	return variable;
 }
 
-const struct gh_variable *gh_seeds_variable_of(const struct gh_variables *variables,
-					       const struct gh_dump *dump, uint64_t bias,
-					       const struct gh_root *root, uint64_t *offset)
+const struct gh_variable *gh_infer_seed_variable_of(const struct gh_variables *variables,
+						    const struct gh_dump *dump, uint64_t bias,
+						    const struct gh_root *root, uint64_t *offset)
 {
 	struct gh_dump_record record;
 	gh_dump_get(dump, gh_root_record(dump, root->kind), root->number, &record);
@@ -122,16 +122,16 @@ static bool is_whole(const struct gh_variable *variable, const struct gh_link *l
 	return offset >= before && offset + after * word <= variable->size;
 }
 
-static void take_root(struct gh_typer *typer, const struct gh_variables *variables,
+static void take_root(struct gh_infer *infer, const struct gh_variables *variables,
 		      const struct gh_root *root, const struct gh_dump_record *record)
 {
 	struct gh_link link;
 	uint64_t offset;
-	const struct gh_dump *dump = typer->heap->dump;
+	const struct gh_dump *dump = infer->heap->dump;
 	const struct gh_variable *variable =
-	    find(variables, dump, typer->bias, root, record, &offset);
+	    find(variables, dump, infer->bias, root, record, &offset);
 	if (variable == NULL ||
-	    !gh_layouts_link_at(typer->layouts, variable->layout, offset, &link) ||
+	    !gh_layouts_link_at(infer->layouts, variable->layout, offset, &link) ||
 	    !is_whole(variable, &link, offset, dump->word))
 		return;
 	struct gh_cursor contents =
@@ -139,14 +139,14 @@ static void take_root(struct gh_typer *typer, const struct gh_variables *variabl
 							      : record->segment.contents);
 	struct gh_cursor slot = contents;
 	gh_cursor_seek(&slot, root->offset);
-	gh_typer_follow(typer, &link, &contents, root->offset, gh_cursor_uint(&slot, dump->word));
+	gh_infer_follow(infer, &link, &contents, root->offset, gh_cursor_uint(&slot, dump->word));
 }
 
 /* Pointers of segments to segments are no roots, but there may be some where they lead to. */
-static void take_segments(struct gh_typer *typer, const struct gh_variables *variables,
+static void take_segments(struct gh_infer *infer, const struct gh_variables *variables,
 			  enum gh_root_kind kind)
 {
-	const struct gh_dump *dump = typer->heap->dump;
+	const struct gh_dump *dump = infer->heap->dump;
 	enum gh_dump_kind record_kind = gh_root_record(dump, kind);
 	struct gh_dump_record record;
 	struct gh_pointers walk;
@@ -155,10 +155,10 @@ static void take_segments(struct gh_typer *typer, const struct gh_variables *var
 		gh_dump_get(dump, record_kind, i, &record);
 		if (record.kind != GH_DUMP_DATA && record.kind != GH_DUMP_BSS)
 			continue;
-		gh_pointers_of(dump, &typer->heap->table, &record, &walk);
+		gh_pointers_of(dump, &infer->heap->table, &record, &walk);
 		while (gh_pointers_next(&walk, &pointer))
 			if (gh_extents_find(&dump->segments, pointer.value) != GH_NO_EXTENT)
-				take_root(typer, variables,
+				take_root(infer, variables,
 					  &(struct gh_root){.number = (uint32_t)i,
 							    .offset = pointer.offset,
 							    .kind = kind},
@@ -166,13 +166,13 @@ static void take_segments(struct gh_typer *typer, const struct gh_variables *var
 	}
 }
 
-void gh_seeds_variables(struct gh_typer *typer, const struct gh_variables *variables)
+void gh_infer_seed_variables(struct gh_infer *infer, const struct gh_variables *variables)
 {
 	struct records records = {0};
-	for (size_t i = 0; i < typer->heap->nroots; i++) {
-		const struct gh_root *root = &typer->heap->roots[i];
-		take_root(typer, variables, root, read_record(&records, typer->heap->dump, root));
+	for (size_t i = 0; i < infer->heap->nroots; i++) {
+		const struct gh_root *root = &infer->heap->roots[i];
+		take_root(infer, variables, root, read_record(&records, infer->heap->dump, root));
 	}
-	take_segments(typer, variables, GH_ROOT_DATA);
-	take_segments(typer, variables, GH_ROOT_BSS);
+	take_segments(infer, variables, GH_ROOT_DATA);
+	take_segments(infer, variables, GH_ROOT_BSS);
 }

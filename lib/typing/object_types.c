@@ -16,7 +16,7 @@
 /* The making of classes. */
 struct classifier {
 	struct gh_typing *typing;
-	const struct gh_typer *typer;
+	const struct gh_infer *infer;
 	struct gh_buffer classes;    /* struct gh_class, without names */
 	struct gh_buffer offsets;    /* size_t: where in the names each class's is */
 	struct gh_buffer by_shape;   /* uint32_t: the class of each shape */
@@ -80,7 +80,7 @@ static uint32_t shape_class(struct classifier *classifier, uint32_t shape, uint6
 static uint32_t untyped_class(struct classifier *classifier, uint32_t object)
 {
 	struct gh_view view;
-	gh_typer_view(classifier->typer, object, &view);
+	gh_infer_view(classifier->infer, object, &view);
 	uint32_t before = classifier->shapes.count;
 	uint32_t shape =
 	    gh_shapes_of(&classifier->shapes, classifier->typing->heap->dump, &view.record.object);
@@ -100,10 +100,10 @@ static bool classify(struct classifier *classifier)
 {
 	struct gh_typing *typing = classifier->typing;
 	for (uint32_t i = 0; i < typing->heap->count; i++) {
-		struct gh_finding finding = classifier->typer->findings[i];
+		struct gh_finding finding = classifier->infer->findings[i];
 		uint64_t size = gh_heap_object(typing->heap, i).size;
 		gh_heap_passed(typing->heap, i);
-		bool typed = finding.layout != GH_TYPER_NONE;
+		bool typed = finding.layout != GH_INFER_NONE;
 		uint32_t number =
 		    typed ? typed_class(classifier, finding) : untyped_class(classifier, i);
 		if (number == GH_NOT_MAPPED || classifier->classes.failed ||
@@ -128,9 +128,9 @@ static void take_classes(struct classifier *classifier)
 	classifier->classes = (struct gh_buffer){0};
 }
 
-static bool make_classes(struct gh_typing *typing, const struct gh_typer *typer)
+static bool make_classes(struct gh_typing *typing, const struct gh_infer *infer)
 {
-	struct classifier classifier = {.typing = typing, .typer = typer};
+	struct classifier classifier = {.typing = typing, .infer = infer};
 	size_t nknown = 2 * (size_t)typing->layouts.count;
 	typing->numbers = malloc(((size_t)typing->heap->count + 1) * sizeof(*typing->numbers));
 	classifier.known = malloc((nknown + 1) * sizeof(*classifier.known));
@@ -149,17 +149,17 @@ static bool make_classes(struct gh_typing *typing, const struct gh_typer *typer)
 	return made;
 }
 
-static bool find_types(struct gh_typing *typing, struct gh_typer *typer)
+static bool find_types(struct gh_typing *typing, struct gh_infer *infer)
 {
-	gh_seeds_exact(typer);
-	gh_seeds_records(typer);
-	gh_seeds_variables(typer, &typing->variables);
-	gh_seeds_segments(typer);
-	gh_typer_spread(typer);
-	gh_seeds_objects(typer);
-	gh_typer_spread(typer);
-	typing->conflicts = typer->conflicts;
-	return !typer->failed && !typer->objects.failed && !typer->stretches.failed &&
+	gh_infer_seed_exact(infer);
+	gh_infer_seed_records(infer);
+	gh_infer_seed_variables(infer, &typing->variables);
+	gh_infer_seed_segments(infer);
+	gh_infer_propagate(infer);
+	gh_infer_seed_objects(infer);
+	gh_infer_propagate(infer);
+	typing->conflicts = infer->conflicts;
+	return !infer->failed && !infer->objects.failed && !infer->stretches.failed &&
 	       !typing->layouts.items.failed && !typing->layouts.fields.failed &&
 	       !typing->layouts.links.failed;
 }
@@ -170,7 +170,7 @@ static bool find_variables(struct gh_typing *typing, const char *twin, struct gh
 	struct gh_buffer pcs = {0};
 	if (twin == NULL)
 		return true;
-	gh_seeds_pcs(typing->heap->dump, typing->bias, &pcs);
+	gh_infer_seed_pcs(typing->heap->dump, typing->bias, &pcs);
 	bool found = gh_variables_find(&typing->variables, &typing->layouts, twin,
 				       (const void *)pcs.data, pcs.size / sizeof(uint64_t), err);
 	gh_buffer_free(&pcs);
@@ -182,7 +182,7 @@ static bool no_memory(const struct gh_heap *heap, struct gh_error *err)
 	return gh_fail_memory(err, heap->dump->path);
 }
 
-static bool build(struct gh_typing *typing, struct gh_typer *typer,
+static bool build(struct gh_typing *typing, struct gh_infer *infer,
 		  const struct gh_typing_program *program, struct gh_error *err)
 {
 	const struct gh_heap *heap = typing->heap;
@@ -193,8 +193,8 @@ static bool build(struct gh_typing *typing, struct gh_typer *typer,
 		return no_memory(heap, err);
 	if (known && !find_variables(typing, program->twin, err))
 		return false;
-	if (gh_typer_make(typer, heap, &typing->layouts, program->tab, program->bias) &&
-	    find_types(typing, typer) && make_classes(typing, typer))
+	if (gh_infer_make(infer, heap, &typing->layouts, program->tab, program->bias) &&
+	    find_types(typing, infer) && make_classes(typing, infer))
 		return true;
 	return no_memory(heap, err);
 }
@@ -202,10 +202,10 @@ static bool build(struct gh_typing *typing, struct gh_typer *typer,
 bool gh_typing_build(struct gh_typing *typing, const struct gh_heap *heap,
 		     const struct gh_typing_program *program, struct gh_error *err)
 {
-	struct gh_typer typer = {0};
+	struct gh_infer infer = {0};
 	*typing = (struct gh_typing){.heap = heap, .bias = program->bias};
-	bool built = build(typing, &typer, program, err);
-	gh_typer_free(&typer);
+	bool built = build(typing, &infer, program, err);
+	gh_infer_free(&infer);
 	if (!built)
 		gh_typing_free(typing);
 	return built;
@@ -234,10 +234,10 @@ const struct gh_class *gh_typing_class(const struct gh_typing *typing, uint32_t 
 
 uint64_t gh_typing_value(const struct gh_typing *typing, uint32_t object)
 {
-	struct gh_typer typer = {.heap = typing->heap,
+	struct gh_infer infer = {.heap = typing->heap,
 				 .allocator = gh_allocator_of(typing->heap->dump, NULL)};
 	struct gh_view view;
-	gh_typer_view(&typer, object, &view);
+	gh_infer_view(&infer, object, &view);
 	return view.address;
 }
 
@@ -270,7 +270,7 @@ bool gh_typing_root(const struct gh_typing *typing, const struct gh_root *root,
 		    struct gh_buffer *out)
 {
 	uint64_t offset;
-	const struct gh_variable *variable = gh_seeds_variable_of(
+	const struct gh_variable *variable = gh_infer_seed_variable_of(
 	    &typing->variables, typing->heap->dump, typing->bias, root, &offset);
 	if (variable == NULL)
 		return false;

@@ -1,4 +1,4 @@
-/* What objects of unknown types are called: by their size, and where their pointers are. */
+/* Names for objects of unknown types: their size and the offsets of their pointers. */
 #ifndef GH_TYPING_SHAPE_H
 #define GH_TYPING_SHAPE_H
 

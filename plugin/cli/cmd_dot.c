@@ -64,8 +64,8 @@ static bool draw(struct gh_question *question, uint32_t center, FILE *out)
 	if (!gh_dot_open(&picture.dot, out))
 		return false;
 	picture.dot.whole = question->dump.objects.bytes;
-	bool drawn =
-	    center == GH_HEAP_NONE ? draw_dominators(&picture) : gh_around_draw(&picture, center);
+	bool drawn = center == GH_HEAP_NONE ? draw_dominators(&picture)
+					    : gh_neighborhood_draw(&picture, center);
 	gh_dot_close(&picture.dot);
 	return drawn;
 }

@@ -43,7 +43,7 @@
 static const char program_name[] = "the target's program";
 
 struct step {
-	struct gh_nofile nofile;
+	struct gh_missing_file missing;
 	uint64_t start; /* where the program's headers are in memory, if that is known */
 	bool asked;     /* by the user, not by a hook */
 	bool drop;      /* GDB has a program */
@@ -53,7 +53,7 @@ struct step {
 static void explain(const struct step *step, const char *text)
 {
 	if (step->asked)
-		gh_script_say(step->nofile.script, "goheap: %s", text);
+		gh_script_say(step->missing.script, "goheap: %s", text);
 }
 
 /* Has GDB go on with the next step, which is NAME. */
@@ -62,7 +62,7 @@ static void go_on(const struct step *step, const char *command, const char *name
 	char arguments[96];
 	snprintf(arguments, sizeof(arguments), "fetch %s 0x%" PRIx64 "%s%s", name, step->start,
 		 step->asked ? " --asked" : "", step->drop ? " --drop" : "");
-	gh_script_go_on(step->nofile.script, command, arguments);
+	gh_script_go_on(step->missing.script, command, arguments);
 }
 
 /* A command of GDB's for the current thread: with that its errors can be passed over, which would
@@ -103,7 +103,7 @@ static void fetch_inferiors(struct step *step)
 	char command[160];
 	char *text = read_text();
 	char *line = text != NULL ? find_current(text) : NULL;
-	if (line == NULL || gh_nofile_seen(step->nofile.directory, line)) {
+	if (line == NULL || gh_missing_file_seen(step->missing.directory, line)) {
 		free(text);
 		return;
 	}
@@ -113,7 +113,7 @@ static void fetch_inferiors(struct step *step)
 			 strtol(process + strlen("process "), NULL, 10));
 		snprintf(command, sizeof(command), LOUDLY "remote get %s " NOWHERE, path);
 	}
-	if (process != NULL && gh_remote_open(step->nofile.directory, path))
+	if (process != NULL && gh_remote_open(step->missing.directory, path))
 		go_on(step, command, "open");
 	else
 		go_on(step, QUIETLY "info auxv", "auxv");
@@ -134,7 +134,7 @@ static void fetch_open(struct step *step)
 static void refuse_size(const struct step *step, uint64_t size)
 {
 	char most[GH_SIZE_TEXT];
-	gh_script_say(step->nofile.script,
+	gh_script_say(step->missing.script,
 		      "goheap: %s is not read: expected at most %s, found %" PRIu64
 		      " bytes by its headers",
 		      program_name, gh_size_text(GH_FETCH_MOST, most), size);
@@ -143,7 +143,7 @@ static void refuse_size(const struct step *step, uint64_t size)
 static void refuse_time(const struct step *step, uint64_t size)
 {
 	char text[GH_SIZE_TEXT];
-	gh_script_say(step->nofile.script,
+	gh_script_say(step->missing.script,
 		      "goheap: %s (%s) is not read, which would take too long: goheap symbols "
 		      "memory reads it nevertheless",
 		      program_name, gh_size_text(size, text));
@@ -154,10 +154,10 @@ static void take_file(const struct step *step)
 {
 	char fetched[PATH_MAX];
 	char program[PATH_MAX];
-	gh_nofile_path(fetched, step->nofile.directory, GH_SESSION_FETCHED);
-	gh_nofile_path(program, step->nofile.directory, GH_SESSION_PROGRAM);
-	if (gh_nofile_is_go(fetched) && rename(fetched, program) == 0)
-		gh_nofile_take(&step->nofile, "from the target");
+	gh_missing_file_path(fetched, step->missing.directory, GH_SESSION_FETCHED);
+	gh_missing_file_path(program, step->missing.directory, GH_SESSION_PROGRAM);
+	if (gh_missing_file_is_go(fetched) && rename(fetched, program) == 0)
+		gh_missing_file_take(&step->missing, "from the target");
 	else
 		unlink(fetched);
 }
@@ -178,15 +178,16 @@ static void fetch_file(struct step *step)
 {
 	struct gh_remote_progress progress = {0};
 	char *text = read_text();
-	enum gh_remote result =
-	    text != NULL ? gh_remote_step(step->nofile.directory, text, &progress) : GH_REMOTE_NONE;
+	enum gh_remote result = text != NULL
+				    ? gh_remote_step(step->missing.directory, text, &progress)
+				    : GH_REMOTE_NONE;
 	free(text);
 	show(&progress, result != GH_REMOTE_MORE);
 	if (result == GH_REMOTE_MORE) {
 		go_on(step, PACKETS, "file");
 		return;
 	}
-	fputs("pipe " PACKETS " | cat >/dev/null\n", step->nofile.script);
+	fputs("pipe " PACKETS " | cat >/dev/null\n", step->missing.script);
 	if (result == GH_REMOTE_WHOLE)
 		take_file(step);
 	else if (result == GH_REMOTE_TOO_LARGE)
@@ -230,7 +231,7 @@ static void fetch_files(struct step *step)
 	if (!gh_infofiles_read(&files, stdin))
 		return;
 	step->drop = files.program != NULL;
-	gh_nofile_note(&step->nofile, &files);
+	gh_missing_file_note(&step->missing, &files);
 	gh_infofiles_free(&files);
 	go_on(step, QUIETLY "_goheap_serve", "memory");
 }
@@ -300,7 +301,8 @@ static void take_segments(const struct step *step, const struct gh_loaded *loade
 		return;
 	}
 	snprintf(name, sizeof(name), "memory.%" PRIx64, step->start);
-	if (!gh_nofile_take_memory(&step->nofile, loaded, memory, name, "from memory", &err) &&
+	if (!gh_missing_file_take_memory(&step->missing, loaded, memory, name, "from memory",
+					 &err) &&
 	    !paced->too_slow)
 		explain(step, err.text);
 }
@@ -334,10 +336,10 @@ static void read_rest(void)
 
 static void fetch_memory(struct step *step)
 {
-	int directory = open(step->nofile.directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int directory = open(step->missing.directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct paced paced = {.piece = FIRST_PIECE, .total = GH_LOADED_HEADERS};
 	paced.fd = directory >= 0 ? gh_memory_connect(directory) : -1;
-	step->nofile.drop = step->drop;
+	step->missing.drop = step->drop;
 	if (paced.fd >= 0) {
 		gh_fetch_begin(&paced.limit, step->asked);
 		gh_progress_begin("goheap: reading", program_name);
@@ -368,20 +370,20 @@ static bool run(struct step *step, const char *name)
 	char *text = NULL;
 	size_t size;
 	/* GDB may write scripts, and run them, until it has printed all. */
-	step->nofile.script = open_memstream(&text, &size);
-	if (step->nofile.script == NULL)
+	step->missing.script = open_memstream(&text, &size);
+	if (step->missing.script == NULL)
 		return false;
 	/* `thread apply' takes no variable whose value GDB computes. */
-	fputs("_goheap_set $goheap_thread $_thread\n", step->nofile.script);
+	fputs("_goheap_set $goheap_thread $_thread\n", step->missing.script);
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
 		if (strcmp(steps[i].name, name) == 0)
 			steps[i].run(step);
-	bool made = fclose(step->nofile.script) == 0;
-	FILE *script = made ? gh_script_open(step->nofile.directory) : NULL;
+	bool made = fclose(step->missing.script) == 0;
+	FILE *script = made ? gh_script_open(step->missing.directory) : NULL;
 	if (script != NULL)
 		fwrite(text, 1, size, script);
 	free(text);
-	return script != NULL && gh_script_close(script, step->nofile.directory);
+	return script != NULL && gh_script_close(script, step->missing.directory);
 }
 
 int gh_cmd_fetch(const struct gh_options *options)
@@ -397,7 +399,7 @@ int gh_cmd_fetch(const struct gh_options *options)
 		return GH_EXIT_INPUT;
 	}
 	struct step step = {
-	    .nofile.directory = directory, .asked = options->asked, .drop = options->drop};
+	    .missing.directory = directory, .asked = options->asked, .drop = options->drop};
 	if (options->nwords > 1)
 		step.start = strtoull(options->words[1], NULL, 16);
 	bool done = run(&step, options->words[0]);

@@ -64,7 +64,7 @@ static void print_contents(const struct gh_question *question, uint32_t object)
 	struct gh_cursor bytes = gh_dump_bytes(&question->dump, start_of(&question->heap, object));
 	const char *data = (const char *)bytes.start;
 	size_t length = gh_cursor_size(&bytes);
-	if (length < GH_TEXTS_LEAST || !gh_escape_is_text(data, length))
+	if (length < GH_HEAP_STRING_LEAST || !gh_escape_is_text(data, length))
 		return;
 	fputs("  ", stdout);
 	gh_print_start(data, length);

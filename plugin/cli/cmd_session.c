@@ -270,10 +270,10 @@ static char *read_origin(const struct job *job)
 {
 	char path[PATH_MAX];
 	char text[256] = "";
-	if (strcmp(job->files.program, gh_nofile_path(path, job->directory, GH_SESSION_PROGRAM)) !=
-	    0)
+	if (strcmp(job->files.program,
+		   gh_missing_file_path(path, job->directory, GH_SESSION_PROGRAM)) != 0)
 		return format("%s", "");
-	FILE *file = fopen(gh_nofile_path(path, job->directory, GH_SESSION_ORIGIN), "re");
+	FILE *file = fopen(gh_missing_file_path(path, job->directory, GH_SESSION_ORIGIN), "re");
 	if (file != NULL) {
 		text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
 		fclose(file);
@@ -425,11 +425,11 @@ static void write_commands(struct job *job)
 			 "name without line breaks");
 		return;
 	}
-	if (gh_nofile_needed(job->directory, &job->files)) {
-		struct gh_nofile nofile = {.script = job->boot, .directory = job->directory};
+	if (gh_missing_file_needed(job->directory, &job->files)) {
+		struct gh_missing_file missing = {.script = job->boot, .directory = job->directory};
 		/* GDB learns of a program in other ways than those that are hooked. */
 		fputs("_goheap_set $goheap_stale 1\n", job->boot);
-		gh_nofile_look(&nofile, &job->files);
+		gh_missing_file_look(&missing, &job->files);
 		return;
 	}
 	job->identity = identify(job->files.program);

@@ -8,14 +8,14 @@
 #include "plugin/view/print.h"
 #include "plugin/view/top.h"
 
-static const struct gh_text *get(const struct gh_texts *texts, size_t i)
+static const struct gh_heap_string *get(const struct gh_heap_strings *texts, size_t i)
 {
-	return (const struct gh_text *)(const void *)texts->list.data + i;
+	return (const struct gh_heap_string *)(const void *)texts->list.data + i;
 }
 
 /* A text, as it is printed. */
 struct row {
-	const struct gh_text *text;
+	const struct gh_heap_string *text;
 	uint64_t bytes;  /* of all copies' objects */
 	uint64_t copies; /* objects that have it */
 	uint64_t length;
@@ -25,7 +25,7 @@ struct row {
 /* For a person, as much as there is room for. */
 static void print_contents(struct gh_emit *emit, const void *member)
 {
-	const struct gh_text *text = ((const struct row *)member)->text;
+	const struct gh_heap_string *text = ((const struct row *)member)->text;
 	if (emit->json)
 		gh_print_bytes(emit->out, text->data, text->length, true);
 	else
@@ -39,7 +39,7 @@ static const struct gh_column columns[] = {
 };
 
 static void print_row(const struct gh_question *question, struct gh_emit *emit,
-		      const struct gh_text *text)
+		      const struct gh_heap_string *text)
 {
 	struct row row = {
 	    .text = text,
@@ -51,24 +51,24 @@ static void print_row(const struct gh_question *question, struct gh_emit *emit,
 	gh_emit_row(emit, columns, &row);
 }
 
-static uint64_t by_length(const struct gh_text *text)
+static uint64_t by_length(const struct gh_heap_string *text)
 {
 	return text->length;
 }
 
-static uint64_t by_copies(const struct gh_text *text)
+static uint64_t by_copies(const struct gh_heap_string *text)
 {
 	return text->copies;
 }
 
-static uint64_t by_bytes(const struct gh_text *text)
+static uint64_t by_bytes(const struct gh_heap_string *text)
 {
 	return text->bytes;
 }
 
 /* Prints the texts of which KEY_OF is largest, LIMIT of them, and at least LEAST. */
-static void print_table(const struct gh_question *question, const struct gh_texts *texts,
-			size_t limit, uint64_t (*key_of)(const struct gh_text *text),
+static void print_table(const struct gh_question *question, const struct gh_heap_strings *texts,
+			size_t limit, uint64_t (*key_of)(const struct gh_heap_string *text),
 			uint64_t least)
 {
 	struct gh_emit emit =
@@ -89,7 +89,7 @@ static void print_table(const struct gh_question *question, const struct gh_text
 	gh_top_free(&top);
 }
 
-static void print_text(const struct gh_question *question, const struct gh_texts *texts)
+static void print_text(const struct gh_question *question, const struct gh_heap_strings *texts)
 {
 	uint64_t objects = 0;
 	uint64_t bytes = 0;
@@ -116,15 +116,15 @@ static void print_text(const struct gh_question *question, const struct gh_texts
 static int print_strings(struct gh_question *question)
 {
 	struct gh_error err;
-	struct gh_texts texts;
-	bool found = gh_texts_find(&texts, &question->heap, &err);
+	struct gh_heap_strings texts;
+	bool found = gh_heap_strings_find(&texts, &question->heap, &err);
 	if (!found)
 		gh_print_error(&err);
 	else if (question->options->json)
 		print_table(question, &texts, question->options->limit, by_bytes, 0);
 	else
 		print_text(question, &texts);
-	gh_texts_free(&texts);
+	gh_heap_strings_free(&texts);
 	return found ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 

@@ -1,8 +1,8 @@
 /* What gdbinit runs for a command that was typed in GDB. `goheap word' takes the command's words
- * from GDB, one by one. `goheap within' reads what GDB's `info files' prints, and runs the command
- * on the heap dump that is loaded, or on GDB's program; `goheap within ADDRESS' does so where GDB
- * has made an address of what was typed. `goheap live' runs it on what GDB debugs, and serves
- * memory of. */
+ * from GDB, one by one. `goheap dispatch' reads what GDB's `info files' prints, and runs the
+ * command on the heap dump that is loaded, or on GDB's program; `goheap dispatch ADDRESS' does so
+ * where GDB has made an address of what was typed. `goheap live' runs it on what GDB debugs, and
+ * serves memory of. */
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -124,7 +124,7 @@ static int run_on_files(const struct job *job)
 	if (on_program && files->program != NULL)
 		return run(job, none, files->program);
 	if (debugs && on_process)
-		return gh_debugged_run(&job->words, job->directory, files);
+		return gh_dispatch_live(&job->words, job->directory, files);
 	fputs(on_program   ? "No program: name one with the file command.\n"
 	      : on_process ? "No process, core file or heap dump is loaded.\n"
 	      : debugs && gh_command_takes(job->command, "names")
@@ -153,9 +153,10 @@ static bool write_expression(FILE *script, const struct gh_words *words, int fir
  * is not in a line of the script then. */
 static bool write_evaluation(FILE *script, const struct gh_words *words)
 {
-	fputs("eval \"pipe info files | { trap \\\"exit 1\\\" INT; \\\"$GOHEAP_PROGRAM\\\" within "
-	      "%#lx || exit 1; }\", ",
-	      script);
+	fputs(
+	    "eval \"pipe info files | { trap \\\"exit 1\\\" INT; \\\"$GOHEAP_PROGRAM\\\" dispatch "
+	    "%#lx || exit 1; }\", ",
+	    script);
 	return write_expression(script, words, 1, "\n_goheap_finish");
 }
 
@@ -253,10 +254,10 @@ static bool open_job(struct job *job, const char *program)
 	return true;
 }
 
-int gh_cmd_within(const struct gh_options *options)
+int gh_cmd_dispatch(const struct gh_options *options)
 {
 	struct job job = {0};
-	if (!open_job(&job, "within"))
+	if (!open_job(&job, "dispatch"))
 		return GH_EXIT_USAGE;
 	int status = GH_EXIT_INPUT;
 	if (job.command->run == gh_cmd_load) {

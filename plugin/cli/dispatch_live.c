@@ -98,8 +98,8 @@ static void write_command(FILE *script, bool shows_stack)
 	fprintf(script, "if $_shell_exitcode\nelse\n%send\n", shows_stack ? show_stack : "");
 }
 
-int gh_debugged_run(const struct gh_words *words, const char *directory,
-		    const struct gh_infofiles *files)
+int gh_dispatch_live(const struct gh_words *words, const char *directory,
+		     const struct gh_infofiles *files)
 {
 	if (goes_on(files->pid)) {
 		fputs("The process is running: interrupt it first.\n", stderr);

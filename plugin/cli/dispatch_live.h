@@ -8,7 +8,7 @@
 /* Writes the script by which GDB runs the command WORDS on what it debugs, serving it memory: by
  * `goheap live', which reads the words again. DIRECTORY is the session's. Returns an exit status.
  */
-int gh_debugged_run(const struct gh_words *words, const char *directory,
-		    const struct gh_infofiles *files);
+int gh_dispatch_live(const struct gh_words *words, const char *directory,
+		     const struct gh_infofiles *files);
 
 #endif

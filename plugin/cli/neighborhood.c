@@ -210,7 +210,7 @@ static void draw_around(struct gh_picture *picture, struct around *around)
 	gh_buffer_free(&edges);
 }
 
-bool gh_around_draw(struct gh_picture *picture, uint32_t center)
+bool gh_neighborhood_draw(struct gh_picture *picture, uint32_t center)
 {
 	uint32_t count = picture->question->heap.count;
 	struct gh_error err;

@@ -7,6 +7,6 @@
 
 /* Draws what is around CENTER, so many objects as are the picture's limit. False if memory ran out.
  */
-bool gh_around_draw(struct gh_picture *picture, uint32_t center);
+bool gh_neighborhood_draw(struct gh_picture *picture, uint32_t center);
 
 #endif

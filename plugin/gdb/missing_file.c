@@ -21,7 +21,7 @@
 /* What tells one file from another, and from itself written again. */
 #define IDENTITY_SIZE 96
 
-char *gh_nofile_path(char buf[PATH_MAX], const char *directory, const char *name)
+char *gh_missing_file_path(char buf[PATH_MAX], const char *directory, const char *name)
 {
 	snprintf(buf, PATH_MAX, "%s/%s", directory, name);
 	return buf;
@@ -41,19 +41,19 @@ static bool identify(char identity[IDENTITY_SIZE], const char *path)
 static void write_text(const char *directory, const char *name, const char *text)
 {
 	char path[PATH_MAX];
-	FILE *file = fopen(gh_nofile_path(path, directory, name), "we");
+	FILE *file = fopen(gh_missing_file_path(path, directory, name), "we");
 	if (file == NULL)
 		return;
 	fputs(text, file);
 	fclose(file);
 }
 
-bool gh_nofile_seen(const char *directory, const char *identity)
+bool gh_missing_file_seen(const char *directory, const char *identity)
 {
 	char path[PATH_MAX];
 	char *last = NULL;
 	size_t size = 0;
-	FILE *file = fopen(gh_nofile_path(path, directory, GH_SESSION_NOFILE), "re");
+	FILE *file = fopen(gh_missing_file_path(path, directory, GH_SESSION_NOFILE), "re");
 	if (file != NULL) {
 		if (getdelim(&last, &size, '\0', file) < 0)
 			size = 0;
@@ -98,26 +98,27 @@ static bool has_copy(const char *directory, const struct gh_infofiles *files)
 {
 	char copy[PATH_MAX];
 	return files->program != NULL &&
-	       strcmp(files->program, gh_nofile_path(copy, directory, GH_SESSION_PROGRAM)) == 0;
+	       strcmp(files->program, gh_missing_file_path(copy, directory, GH_SESSION_PROGRAM)) ==
+		   0;
 }
 
-bool gh_nofile_needed(const char *directory, const struct gh_infofiles *files)
+bool gh_missing_file_needed(const char *directory, const struct gh_infofiles *files)
 {
 	char copy[PATH_MAX];
 	char original[PATH_MAX];
 	if (files->program == NULL || is_passing(files->program))
 		return true;
 	return files->pid != 0 && has_copy(directory, files) &&
-	       !is_copy(gh_nofile_path(copy, directory, GH_SESSION_PROGRAM),
+	       !is_copy(gh_missing_file_path(copy, directory, GH_SESSION_PROGRAM),
 			program_of(original, files->pid));
 }
 
-void gh_nofile_take(const struct gh_nofile *job, const char *origin)
+void gh_missing_file_take(const struct gh_missing_file *job, const char *origin)
 {
 	char path[PATH_MAX];
 	write_text(job->directory, GH_SESSION_ORIGIN, origin);
 	gh_script_file(job->script, GH_SCRIPT_UNHOOKED "with print symbol-loading off -- file",
-		       gh_nofile_path(path, job->directory, GH_SESSION_PROGRAM));
+		       gh_missing_file_path(path, job->directory, GH_SESSION_PROGRAM));
 	fputs("_goheap_look\n", job->script);
 }
 
@@ -136,11 +137,11 @@ static bool copy_contents(int to, const char *from)
 	return copied;
 }
 
-static bool copy_program(const struct gh_nofile *job, const char *from, struct gh_error *err)
+static bool copy_program(const struct gh_missing_file *job, const char *from, struct gh_error *err)
 {
 	char path[PATH_MAX];
 	struct gh_output out;
-	if (!gh_output_open(&out, gh_nofile_path(path, job->directory, GH_SESSION_PROGRAM),
+	if (!gh_output_open(&out, gh_missing_file_path(path, job->directory, GH_SESSION_PROGRAM),
 			    GH_OUTPUT_PUBLIC, err))
 		return false;
 	if (copy_contents(out.fd, from))
@@ -150,7 +151,7 @@ static bool copy_program(const struct gh_nofile *job, const char *from, struct g
 	return false;
 }
 
-bool gh_nofile_is_go(const char *path)
+bool gh_missing_file_is_go(const char *path)
 {
 	struct gh_image image;
 	struct gh_pclntab tab;
@@ -173,29 +174,30 @@ static bool is_deleted(const char *exe)
 }
 
 /* The kernel has the program's file for as long as the process runs. */
-static void look_at_process(const struct gh_nofile *job, int pid)
+static void look_at_process(const struct gh_missing_file *job, int pid)
 {
 	char exe[PATH_MAX];
 	char identity[IDENTITY_SIZE];
 	struct gh_error err;
-	if (!identify(identity, program_of(exe, pid)) || gh_nofile_seen(job->directory, identity) ||
-	    !gh_nofile_is_go(exe))
+	if (!identify(identity, program_of(exe, pid)) ||
+	    gh_missing_file_seen(job->directory, identity) || !gh_missing_file_is_go(exe))
 		return;
 	if (copy_program(job, exe, &err))
-		gh_nofile_take(job, is_deleted(exe) ? "its file is deleted" : "from the process");
+		gh_missing_file_take(job,
+				     is_deleted(exe) ? "its file is deleted" : "from the process");
 	else
 		gh_script_say(job->script, "goheap: %s", err.text);
 }
 
 /* GDB would add the bias of a position-independent program to addresses that have it. */
-static void drop_program(const struct gh_nofile *job)
+static void drop_program(const struct gh_missing_file *job)
 {
 	fputs(GH_SCRIPT_UNHOOKED "exec-file\n", job->script);
 }
 
 /* Has GDB take the symbols of the program IMAGE. */
-static bool take_image(const struct gh_nofile *job, const struct gh_image *image, const char *name,
-		       const char *origin, struct gh_error *err)
+static bool take_image(const struct gh_missing_file *job, const struct gh_image *image,
+		       const char *name, const char *origin, struct gh_error *err)
 {
 	char path[PATH_MAX];
 	struct gh_pclntab tab;
@@ -219,9 +221,9 @@ static bool take_image(const struct gh_nofile *job, const struct gh_image *image
 	return true;
 }
 
-bool gh_nofile_take_memory(const struct gh_nofile *job, const struct gh_loaded *loaded,
-			   const struct gh_memory *memory, const char *name, const char *origin,
-			   struct gh_error *err)
+bool gh_missing_file_take_memory(const struct gh_missing_file *job, const struct gh_loaded *loaded,
+				 const struct gh_memory *memory, const char *name,
+				 const char *origin, struct gh_error *err)
 {
 	uint8_t *data;
 	size_t size;
@@ -249,7 +251,7 @@ static void read_name(const struct gh_image *core, char *name, size_t size)
 }
 
 /* The kernel leaves out of a core file what is in files still, but for their first page. */
-static void say_missing(const struct gh_nofile *job, const struct gh_image *core,
+static void say_missing(const struct gh_missing_file *job, const struct gh_image *core,
 			const struct gh_loaded *loaded)
 {
 	char name[256];
@@ -265,7 +267,7 @@ static void say_missing(const struct gh_nofile *job, const struct gh_image *core
 	gh_buildinfo_free(&info);
 }
 
-static bool take_core(const struct gh_nofile *job, const struct gh_image *core,
+static bool take_core(const struct gh_missing_file *job, const struct gh_image *core,
 		      const char *identity)
 {
 	uint64_t phdr;
@@ -279,27 +281,27 @@ static bool take_core(const struct gh_nofile *job, const struct gh_image *core,
 	    !gh_loaded_open(&loaded, bytes, gh_loaded_start(phdr, phent), core->path, &err))
 		return false;
 	bool taken =
-	    gh_nofile_take_memory(job, &loaded, &memory, identity, "in the core file", &err);
+	    gh_missing_file_take_memory(job, &loaded, &memory, identity, "in the core file", &err);
 	if (!taken)
 		say_missing(job, core, &loaded);
 	gh_loaded_close(&loaded);
 	return taken;
 }
 
-static bool is_ours(const struct gh_nofile *job, const char *path)
+static bool is_ours(const struct gh_missing_file *job, const char *path)
 {
 	size_t length = strlen(job->directory);
 	return strncmp(path, job->directory, length) == 0 && path[length] == '/';
 }
 
-static void look_at_core(const struct gh_nofile *job, const struct gh_infofiles *files)
+static void look_at_core(const struct gh_missing_file *job, const struct gh_infofiles *files)
 {
 	char identity[IDENTITY_SIZE];
 	struct gh_image core;
 	struct gh_error err;
 	/* That of a heap dump has symbols. */
 	if (is_ours(job, files->core) || !identify(identity, files->core) ||
-	    gh_nofile_seen(job->directory, identity))
+	    gh_missing_file_seen(job->directory, identity))
 		return;
 	bool taken = false;
 	if (gh_image_open_core(&core, files->core, &err)) {
@@ -311,23 +313,23 @@ static void look_at_core(const struct gh_nofile *job, const struct gh_infofiles 
 		fputs("symbol-file\n", job->script);
 }
 
-void gh_nofile_note(const struct gh_nofile *job, const struct gh_infofiles *files)
+void gh_missing_file_note(const struct gh_missing_file *job, const struct gh_infofiles *files)
 {
 	char exe[PATH_MAX];
 	char identity[IDENTITY_SIZE];
 	if (identify(identity, files->core != NULL ? files->core : program_of(exe, files->pid)))
-		gh_nofile_seen(job->directory, identity);
+		gh_missing_file_seen(job->directory, identity);
 }
 
 /* The commands by which GDB asks the target are hooked: they are not to look, too. */
-static void look_at_target(const struct gh_nofile *job)
+static void look_at_target(const struct gh_missing_file *job)
 {
 	fputs("_goheap_set $goheap_stale 0\n", job->script);
 	gh_script_go_on(job->script, "info inferiors", "fetch inferiors");
 	fputs("_goheap_set $goheap_stale 1\n", job->script);
 }
 
-void gh_nofile_look(const struct gh_nofile *job, const struct gh_infofiles *files)
+void gh_missing_file_look(const struct gh_missing_file *job, const struct gh_infofiles *files)
 {
 	/* Symbols of the user's choosing stay. */
 	if (files->symbols != NULL && !is_passing(files->symbols) &&

@@ -55,7 +55,7 @@ struct state {
 static FILE *open_in(const char *directory, const char *name, const char *mode)
 {
 	char path[PATH_MAX];
-	return fopen(gh_nofile_path(path, directory, name), mode);
+	return fopen(gh_missing_file_path(path, directory, name), mode);
 }
 
 static bool write_state(const struct state *state, const char *directory)
@@ -193,7 +193,7 @@ static bool find_extent(struct state *state, int file)
 static bool take_parts(struct state *state, const char *directory, const char *text)
 {
 	char path[PATH_MAX];
-	int file = open(gh_nofile_path(path, directory, GH_SESSION_FETCHED),
+	int file = open(gh_missing_file_path(path, directory, GH_SESSION_FETCHED),
 			O_RDWR | O_CREAT | O_CLOEXEC, S_IRWXU);
 	bool taken = file >= 0;
 	for (uint64_t i = 0; taken && i < state->nasked; i++)
@@ -257,7 +257,7 @@ bool gh_remote_open(const char *directory, const char *path)
 {
 	char fetched[PATH_MAX];
 	struct state state = {.extent = HEAD, .piece = PIECE, .asking = 8};
-	unlink(gh_nofile_path(fetched, directory, GH_SESSION_FETCHED));
+	unlink(gh_missing_file_path(fetched, directory, GH_SESSION_FETCHED));
 	gh_fetch_begin(&state.limit, false);
 	state.sent = state.limit.start;
 	add_missing(&state, 0, HEAD);
