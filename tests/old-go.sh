@@ -197,6 +197,22 @@ types() {
 		"$(grep -oE '^main\.(Grid|Leaf|Node)\>' "$work/both" | paste -sd ' ')"
 }
 
+# beta RELEASE-MACHINE: a dump of before a release, which has the release's first line: its records and goroutines, whose
+# functions it names itself.
+beta() {
+	unpack "$1.heapdump" && unpack "$1.stdout" || exit
+	python3 "$tests/oracle/olddump.py" "$GOHEAP" "$work/$1.heapdump" >"$work/rows" 2>&1
+	same "$1: its dump's records ($(wc -l <"$work/rows") rows)" /dev/null <(awk -F'\t' '$2 != $3' "$work/rows")
+	has "$1: its dump's records are read" "$(cat "$work/rows")" '^memstats	'
+	equal "$1: nothing in its dump is damaged" "" "$("$GOHEAP" histogram "$work/$1.heapdump" 2>&1 >/dev/null)"
+	awk '/^goroutine / { on = 1 } on' "$work/$1.stdout" | printed | grep -v $'\t0$' | cut -f 1,2 | sort >"$work/expected"
+	"$GOHEAP" frames --json "$work/$1.heapdump" |
+		sed -nE 's/.*"goroutine":([0-9]+),.*"function":"([^"]*)".*/\1\t\2/p' | sort >"$work/found"
+	same "$1: every frame that it printed ($(wc -l <"$work/expected"))" /dev/null \
+		<(comm -23 "$work/expected" "$work/found")
+}
+
+beta go1.3beta2-amd64
 for release in 1.2 1.3 1.4 1.5 1.6 1.7; do
 	for machine in amd64 386; do
 		name=go$release-$machine

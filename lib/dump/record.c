@@ -99,6 +99,9 @@ static void read_goroutine(struct gh_cursor *cur, enum gh_dump_format format,
 	goroutine->top_panic = gh_cursor_uvarint(cur);
 }
 
+/* No code is at addresses that are less. */
+#define FIRST_PAGE 4096
+
 static void read_frame(struct gh_cursor *cur, enum gh_dump_format format,
 		       struct gh_dump_frame *frame)
 {
@@ -118,7 +121,13 @@ static void read_frame(struct gh_cursor *cur, enum gh_dump_format format,
 	frame->size = frame->contents.size;
 	frame->entry = gh_cursor_uvarint(cur);
 	frame->pc = gh_cursor_uvarint(cur);
+	struct gh_cursor before = *cur;
 	frame->continuation = gh_cursor_uvarint(cur);
+	/* The beta releases of Go 1.3 had none: then that is the length of the function's name. */
+	if (format == GH_DUMP_1_3 && frame->continuation != 0 && frame->continuation < FIRST_PAGE) {
+		frame->continuation = frame->pc;
+		*cur = before;
+	}
 	frame->function = read_slice(cur);
 	frame->fields = fields_here(cur);
 }

@@ -112,8 +112,9 @@ struct gh_dump_frame {
 	struct gh_dump_slice contents; /* from sp; empty in the prototype */
 	uint64_t entry;                /* of the function, an address */
 	uint64_t pc;                   /* a return address but for the top frame */
-	uint64_t continuation; /* where it would go on after a panic, or GH_DUMP_INTERRUPTED; not in
-				  the prototype */
+	uint64_t
+	    continuation; /* where it would go on after a panic, or GH_DUMP_INTERRUPTED; not in
+			     the prototype; pc in the beta releases of Go 1.3, which had none */
 	struct gh_dump_slice function; /* its name */
 	struct gh_fieldlist fields;    /* offsets from sp; not in the prototype */
 };

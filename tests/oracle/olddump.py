@@ -1,6 +1,6 @@
 """Compares what goheap says of a heap dump of Go 1.3 to 1.7 with what a reader of its own finds there.
 
-    olddump.py GOHEAP DUMP PROGRAM
+    olddump.py GOHEAP DUMP [PROGRAM]
 
 Written from src/runtime/heapdump.c (1.3) and heapdump.go of those releases. Prints "NAME<tab>EXPECTED<tab>FOUND" a line.
 """
@@ -8,10 +8,13 @@ import json
 import subprocess
 import sys
 
-goheap, path, program = sys.argv[1:]
+goheap, path = sys.argv[1:3]
+program = sys.argv[3] if len(sys.argv) > 3 else None
 data = open(path, "rb").read()
 at = data.index(b"\n") + 1
 release = int(data[4:5])
+# The beta releases had no continuation pc.
+beta = "beta" in path
 KINDS = ("end", "pointer", "string", "slice", "iface", "eface") if release == 3 else ("end", "pointer", "iface", "eface")
 
 
@@ -60,8 +63,8 @@ while True:
         row = [number() for _ in range(8)] + [text().decode()] + [number() for _ in range(4)]
         goroutine = row[2]
     elif tag == 5:
-        row = [goroutine] + [number() for _ in range(3)] + [len(text())] + [number() for _ in range(3)]
-        row += [text().decode(), fields()]
+        row = [goroutine] + [number() for _ in range(3)] + [len(text())] + [number() for _ in range(2)]
+        row += [row[-1] if beta else number(), text().decode(), fields()]
     elif tag == 6:
         row = [bool(number()), number()] + ([number()] if release == 3 else []) + [number(), number()]
         row += [text() if release == 7 else number(), text(), number()]
@@ -188,7 +191,7 @@ compare(
     [[value for name, value in stats if not isinstance(value, list)]],
 )
 # Go 1.3 recorded each object's type; of a map's header, that it is one.
-if release == 3:
+if release == 3 and program:
     kinds = {0: "", 1: "[]", 2: "chan "}
     typed = [row for row in of(1) if row[1] != 0 and row[2] in kinds]
     compare(
