@@ -54,7 +54,18 @@ stacks() {
 	printed <"$work/stacks" | sed -E 's/\truntime\.panic\t/\truntime.gopanic\t/' | grep -v -e $'\t0$' -e $'\tsyscall\.Syscall\t.*/src/pkg/' |
 		cut -f 1-4 | sort >"$work/expected"
 	cp "$work/expected" "$work/printed"
-	goheap "$2" "goheap load $work/$1.heapdump" "thread apply all backtrace" >"$work/session"
+	"$GOHEAP" itabs "$work/$1.heapdump" | grep -m 1 -F '*main.Node' >"$work/itab" ||
+		nm "$work/$1" | sed -n 's/ D go\.itab\.\*main\.Node,main\.Areaer$//p' | sed 's/^/0x/' >"$work/itab"
+	"$GOHEAP" types "$2" | grep -m 1 -P '\tmain\.Leaf$' >"$work/leaf"
+	goheap "$2" "goheap load $work/$1.heapdump" "info symbol $(cut -f 1 "$work/itab")" \
+		"info symbol $(cut -f 1 "$work/leaf")" "thread apply all backtrace" >"$work/session"
+	case $1 in
+	go1.3-*) itab="Argument required" ;; # no itab's type is told
+	go1.7-*) itab="go\.itab\.\*main\.Node,main\.Areaer in section " ;;
+	*) itab="itab:\*main\.Node in section " ;;
+	esac
+	has "$1: GDB names an itab, if its type is known" "$(cat "$work/session")" "^$itab"
+	has "$1: and a type" "$(cat "$work/session")" '^type\.main\.Leaf in section '
 	awk -v OFS='\t' '
 		/^Thread .*\(LWP / { id = $0; sub(/.*\(LWP /, "", id); sub(/[ )].*/, "", id); next }
 		/^#[0-9]+ / {
@@ -185,6 +196,11 @@ types() {
 			<(comm -23 "$work/links" "$work/ours")
 	fi
 	"$GOHEAP" debug -o "$work/debug" "$work/$1.stripped"
+	if [ "${1%-*}" = go1.7 ]; then
+		nm -S "$work/$1" | sed -n 's/ [a-zA-Z] go\.itab\./ /p' | sort >"$work/theirs"
+		nm -S "$work/debug" | sed -n 's/ [a-zA-Z] go\.itab\./ /p' | sort >"$work/ours"
+		same "$1: the itabs in the program ($(wc -l <"$work/theirs"))" "$work/theirs" "$work/ours"
+	fi
 	structs "$work/debug" >"$work/ours"
 	structs "$work/$1" >"$work/theirs"
 	awk -F'\t' 'NR == FNR { known[$1] = 1; next } $1 in known' "$work/ours" "$work/theirs" >"$work/both"

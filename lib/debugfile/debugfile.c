@@ -49,6 +49,8 @@ static bool make_parts(struct parts *parts, const struct gh_pclntab *tab,
 	       gh_strings_finish(&parts->strings, tab, err) &&
 	       gh_rtypes_find(&parts->types, tab, err) &&
 	       gh_typenames_make(&parts->typenames, &parts->types, &parts->strings, err) &&
+	       gh_dump_itabs_add(&parts->typenames.symbols, &parts->elf, &parts->strings,
+				 tab->image, slots, err) &&
 	       gh_switches_find(&parts->switches, tab, err) &&
 	       gh_dwarf_types_add(&parts->info, &parts->types, &parts->typenames, &parts->strings,
 				  &parts->switches.runtime, err) &&

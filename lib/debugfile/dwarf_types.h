@@ -37,6 +37,13 @@ struct gh_typenames {
 bool gh_typenames_make(struct gh_typenames *names, const struct gh_rtypes *types,
 		       struct gh_strings *strings, struct gh_error *err);
 
+/* Appends to SYMBOLS, struct gh_data_symbol, one for each itab in the dump of SLOTS, which may be
+ * NULL, that lies outside of IMAGE, with a section of its own in ELF: "itab:*main.Node". Those that
+ * are too many are left out. False (ERR filled) if memory ran out. */
+bool gh_dump_itabs_add(struct gh_buffer *symbols, struct gh_elf *elf, struct gh_strings *strings,
+		       const struct gh_image *image, const struct gh_slots *slots,
+		       struct gh_error *err);
+
 void gh_typenames_free(struct gh_typenames *names);
 
 /* Types of the runtime's own that other types are made with, and that no descriptor describes: the

@@ -117,8 +117,10 @@ static uint64_t name_itab(struct maker *maker, uint64_t address)
 	gh_rtype_name(&maker->text, types, type);
 	gh_buffer_u8(&maker->text, ',');
 	gh_rtype_name(&maker->text, types, interface);
-	/* After the hash there is padding, on 32-bit machines before Go 1.23 only. */
-	uint64_t size = 2U * word + 8 + (uint64_t)types->items[interface].nparts * word;
+	/* After the hash there is padding, on 32-bit machines before Go 1.23 only; Go 1.7 and 1.8
+	 * had a third pointer. */
+	unsigned pointers = gh_rtypes_before_1_9(types) ? 3 : 2;
+	uint64_t size = pointers * word + 8 + (uint64_t)types->items[interface].nparts * word;
 	if (!maker->text.failed)
 		add_symbol(maker, address, size);
 	return size;

@@ -46,6 +46,10 @@ static void read_itabs(struct gh_moduledata *module, const struct gh_pclntab *ta
 {
 	if (layout->itablinks != 0) {
 		read_pair(tab, cur, layout->itablinks, &module->itablinks, &module->nitablinks);
+		/* Go 1.7 had no textsectmap before it, and other fields, which are empty, there. */
+		if (layout == &layout_1_2 && module->nitablinks == 0)
+			read_pair(tab, cur, layout->itablinks - 3, &module->itablinks,
+				  &module->nitablinks);
 		return;
 	}
 	uint64_t offset;

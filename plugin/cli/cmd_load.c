@@ -31,6 +31,7 @@ struct job {
 	struct gh_dump dump;
 	const struct gh_arch *arch; /* the dump's; once its core file is written */
 	const char *program; /* the program that wrote the dump; NULL if there is none at hand */
+	bool is_static;      /* the program has no libraries */
 	const char *symbols; /* what GDB is to have the symbols from; NULL if it has them */
 	bool belongs;        /* the dump is the program's */
 };
@@ -131,8 +132,9 @@ static void open_symbols(FILE *script, const struct job *job)
 		return;
 	}
 	gh_script_symbols(script, job->symbols);
-	/* Symbols that are all GDB has it takes for mangled names. */
-	if (job->program == NULL)
+	/* GDB takes names of types and itabs for mangled ones, GDB 13 for Ada's. Where there is
+	 * no C++, nothing is lost. */
+	if (job->program == NULL || job->is_static)
 		fputs("set print demangle off\n", script);
 }
 
@@ -196,9 +198,18 @@ static bool put_link(const struct job *job, const char *name, const char *path)
 	return false;
 }
 
+/* IMAGE needs no libraries, which are C's or C++'s. */
+static bool is_static(const struct gh_image *image)
+{
+	for (size_t i = 0; i < image->nsegments; i++)
+		if (image->segments[i].p_type == PT_INTERP)
+			return false;
+	return true;
+}
+
 /* Writes the debug file of the dump's program, with the variables of the dump's frames. False if it
  * has no need of one, or after printing why there is none. */
-static bool write_debug_file(const struct job *job, const char *path)
+static bool write_debug_file(struct job *job, const char *path)
 {
 	struct gh_symbols symbols;
 	struct gh_slots slots = {0};
@@ -206,6 +217,7 @@ static bool write_debug_file(const struct job *job, const char *path)
 	if (!job->belongs || !gh_symbols_open(&symbols, &job->dump, job->program))
 		return false;
 	bool written = false;
+	job->is_static = is_static(&symbols.program.image);
 	if (!gh_image_has_dwarf(&symbols.program.image)) {
 		bool found = gh_slots_find(&slots, &job->dump, &err);
 		slots.bias = symbols.bias;
