@@ -1,0 +1,208 @@
+#include "plugin/view/goroutine_text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "lib/util/escape.h"
+#include "plugin/view/open_dump.h"
+#include "plugin/view/print.h"
+
+bool gh_goroutine_has_call(const struct gh_goroutine_list *listing, const struct gh_call *call)
+{
+	return !call->hidden || listing->all || listing->traceback.all;
+}
+
+/* Prints the line of CALL's source. */
+static void print_place(FILE *out, const struct gh_call *call)
+{
+	if (*call->file == '\0')
+		return;
+	fputs("\t", out);
+	gh_escape_print(out, call->file);
+	fprintf(out, ":%" PRId32, call->line);
+	if (!call->inlined && call->offset > 0)
+		fprintf(out, " +0x%" PRIx64, call->offset);
+	fputs("\n", out);
+}
+
+bool gh_goroutine_find_creator(const struct gh_goroutine_list *listing,
+			       const struct gh_dump_goroutine *goroutine, struct gh_call *call)
+{
+	return gh_traceback_creator(goroutine, listing->symbols, call) &&
+	       (!call->hidden || listing->all);
+}
+
+/* How many calls are printed at either end of a stack that has more (tracebackInnerFrames and
+ * tracebackOuterFrames of src/runtime/traceback.go). */
+#define SHOWN_CALLS 50
+
+/* How many calls of the stack are left out of its middle. */
+static size_t count_elided(const struct gh_goroutine_list *listing)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < listing->traceback.ncalls; i++)
+		count += gh_goroutine_has_call(listing, &listing->traceback.calls[i]);
+	return count > 2 * SHOWN_CALLS && !listing->all ? count - 2 * SHOWN_CALLS : 0;
+}
+
+static void print_body(FILE *out, struct gh_goroutine_list *listing,
+		       const struct gh_dump_goroutine *goroutine)
+{
+	const struct gh_traceback *traceback = &listing->traceback;
+	size_t elided = count_elided(listing);
+	size_t number = 0;
+	for (size_t i = 0; i < traceback->ncalls; i++) {
+		if (!gh_goroutine_has_call(listing, &traceback->calls[i]))
+			continue;
+		if (elided > 0 && number++ == SHOWN_CALLS)
+			fprintf(out, "...%zu frames elided...\n", elided);
+		if (elided > 0 && number > SHOWN_CALLS && number <= SHOWN_CALLS + elided)
+			continue;
+		gh_traceback_print_name(out, &traceback->calls[i]);
+		/* Groups are of goroutines with the same stack, whatever they work on. */
+		if (listing->group)
+			fputs("(...)", out);
+		else
+			gh_traceback_print_arguments(out, listing->dump, listing->symbols,
+						     &traceback->calls[i]);
+		fputs("\n", out);
+		print_place(out, &traceback->calls[i]);
+	}
+	struct gh_call creator;
+	if (gh_goroutine_find_creator(listing, goroutine, &creator)) {
+		fputs("created by ", out);
+		gh_traceback_print_name(out, &creator);
+		fputs("\n", out);
+		print_place(out, &creator);
+	}
+}
+
+const char *gh_goroutine_function(const struct gh_goroutine_list *listing, uint64_t pc)
+{
+	const struct gh_place *place =
+	    listing->symbols != NULL && pc != 0 ? gh_symbols_find(listing->symbols, pc) : NULL;
+	return place != NULL ? gh_pclntab_name(&listing->symbols->program.tab, place->func.name)
+			     : NULL;
+}
+
+/* Prints the function at PC, or the address SHOWN if it is not known. */
+static void print_function(FILE *out, struct gh_goroutine_list *listing, uint64_t pc,
+			   uint64_t shown)
+{
+	const char *name = gh_goroutine_function(listing, pc);
+	if (name != NULL)
+		gh_escape_print(out, name);
+	else
+		fprintf(out, "0x%" PRIx64, shown);
+}
+
+static void print_defer(FILE *out, struct gh_goroutine_list *listing, uint64_t id, size_t number)
+{
+	struct gh_dump_record record;
+	gh_dump_get(listing->dump, GH_DUMP_DEFER, number, &record);
+	fprintf(out, "deferred in goroutine %" PRIu64 ": ", id);
+	if (record.defer.entry != 0)
+		print_function(out, listing, record.defer.entry, record.defer.entry);
+	else
+		fputs("open-coded", out);
+	/* What Go 1.3 itself defers while it panics has no pc, and no arguments (NoArgs, -1). */
+	if (record.defer.argp != (listing->dump->word == 8 ? UINT64_MAX : UINT32_MAX)) {
+		fputs(" by ", out);
+		print_function(out, listing, record.defer.pc > 0 ? record.defer.pc - 1 : 0,
+			       record.defer.pc);
+	}
+	fputs("\n", out);
+}
+
+static void print_panic(FILE *out, struct gh_goroutine_list *listing, uint64_t id, size_t number)
+{
+	struct gh_dump_record record;
+	gh_dump_get(listing->dump, GH_DUMP_PANIC, number, &record);
+	uint64_t type = record.panic.argument_type;
+	struct gh_dump_slice name = gh_dumpfile_type_name(listing->dump, type);
+	fprintf(out, "panicking in goroutine %" PRIu64 ": ", id);
+	if (name.size > 0)
+		gh_print_slice(out, listing->dump, name, false);
+	else
+		fprintf(out, "type 0x%" PRIx64, type);
+	fprintf(out, ", data 0x%" PRIx64 "\n", record.panic.argument_data);
+}
+
+static void print_extra(FILE *out, struct gh_goroutine_list *listing, uint64_t id, size_t number)
+{
+	const struct gh_dump_stack *stack = gh_dump_stack(listing->dump, number);
+	for (size_t i = 0; i < stack->npanics; i++)
+		print_panic(out, listing, id, stack->first_panic + i);
+	for (size_t i = 0; i < stack->ndefers; i++)
+		print_defer(out, listing, id, stack->first_defer + i);
+}
+
+static void print_status(FILE *out, const struct gh_dump *dump,
+			 const struct gh_dump_goroutine *goroutine)
+{
+	size_t size;
+	const char *state = gh_dumpfile_state(dump, goroutine, &size);
+	gh_print_bytes(out, state, size, false);
+}
+
+/* What CALL prints to `out', to be freed; NULL if memory ran out. */
+#define CAPTURE(text, call)                                                                        \
+	do {                                                                                       \
+		size_t captured_size = 0;                                                          \
+		FILE *out = open_memstream(&(text), &captured_size);                               \
+		if (out != NULL) {                                                                 \
+			call;                                                                      \
+			fclose(out);                                                               \
+		}                                                                                  \
+	} while (0)
+
+void gh_goroutine_text_free(struct gh_goroutine_text *text)
+{
+	free(text->status);
+	free(text->body);
+	free(text->extra);
+}
+
+bool gh_goroutine_text_make(struct gh_goroutine_text *text, struct gh_goroutine_list *listing,
+			    size_t number, const struct gh_dump_record *record)
+{
+	const struct gh_dump_goroutine *goroutine = &record->goroutine;
+	*text = (struct gh_goroutine_text){
+	    .number = number,
+	    .id = goroutine->id,
+	    .minutes = gh_dumpfile_minutes(listing->dump, goroutine),
+	};
+	if (!gh_traceback_make(&listing->traceback, listing->dump, listing->symbols, number))
+		return false;
+	CAPTURE(text->status, print_status(out, listing->dump, goroutine));
+	CAPTURE(text->body, print_body(out, listing, goroutine));
+	CAPTURE(text->extra, print_extra(out, listing, goroutine->id, number));
+	if (text->status != NULL && text->body != NULL && text->extra != NULL)
+		return true;
+	gh_goroutine_text_free(text);
+	return false;
+}
+
+void gh_goroutine_print_state(FILE *out, const char *status, uint64_t minutes)
+{
+	fprintf(out, "[%s", status);
+	if (minutes > 0)
+		fprintf(out, ", %" PRIu64 " minutes", minutes);
+	fputs("]:\n", out);
+}
+
+void gh_goroutine_text_print(FILE *out, const struct gh_goroutine_text *text)
+{
+	fprintf(out, "goroutine %" PRIu64 " ", text->id);
+	gh_goroutine_print_state(out, text->status, text->minutes);
+	fputs(text->body, out);
+	if (*text->extra != '\0')
+		fprintf(out, "\n%s", text->extra);
+}
+
+char *gh_goroutine_text_whole(const struct gh_goroutine_text *text)
+{
+	char *whole = NULL;
+	CAPTURE(whole, gh_goroutine_text_print(out, text));
+	return whole;
+}

@@ -1,0 +1,161 @@
+#include "plugin/view/goroutines.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugin/view/goroutine_json.h"
+#include "plugin/view/open_dump.h"
+
+/* The goroutine is one of those asked for. */
+static bool is_wanted(const struct gh_goroutine_list *listing,
+		      const struct gh_dump_goroutine *goroutine,
+		      const struct gh_goroutine_text *entry)
+{
+	if (listing->status != NULL && strcmp(listing->status, entry->status) != 0 &&
+	    strcmp(listing->status, gh_dumpfile_status(goroutine->status)) != 0)
+		return false;
+	if (listing->pattern == NULL)
+		return true;
+	char *text = gh_goroutine_text_whole(entry);
+	bool matches = text != NULL && regexec(listing->pattern, text, 0, NULL, 0) == 0;
+	free(text);
+	return matches;
+}
+
+/* Goroutines with the same status and calls are neighbours, in the dump's order. */
+static int compare_entries(const void *a, const void *b)
+{
+	const struct gh_goroutine_text *x = a, *y = b;
+	int order = strcmp(x->body, y->body);
+	if (order == 0)
+		order = strcmp(x->status, y->status);
+	if (order == 0)
+		order = (x->number > y->number) - (x->number < y->number);
+	return order;
+}
+
+/* The largest first, then in the dump's order. */
+static int compare_groups(const void *a, const void *b)
+{
+	const struct gh_goroutine_group *x = a, *y = b;
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	return (x->first->number > y->first->number) - (x->first->number < y->first->number);
+}
+
+static void print_group(FILE *out, const struct gh_goroutine_group *group)
+{
+	fprintf(out, "%zu goroutine%s ", group->count, group->count > 1 ? "s" : "");
+	gh_goroutine_print_state(out, group->first->status, gh_goroutine_group_wait(group));
+	fputs(group->first->body, out);
+	fputs("\ngoroutines", out);
+	for (size_t i = 0; i < group->count; i++)
+		fprintf(out, " %" PRIu64, group->first[i].id);
+	fputs("\n", out);
+	for (size_t i = 0; i < group->count; i++)
+		fputs(group->first[i].extra, out);
+}
+
+static bool print_groups(struct gh_goroutine_list *listing, struct gh_goroutine_text *entries,
+			 size_t count)
+{
+	struct gh_goroutine_group *groups = calloc(count + 1, sizeof(*groups));
+	if (groups == NULL)
+		return false;
+	qsort(entries, count, sizeof(*entries), compare_entries);
+	size_t ngroups = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct gh_goroutine_text *first =
+		    ngroups > 0 ? groups[ngroups - 1].first : NULL;
+		if (first != NULL && strcmp(first->body, entries[i].body) == 0 &&
+		    strcmp(first->status, entries[i].status) == 0)
+			groups[ngroups - 1].count++;
+		else
+			groups[ngroups++] = (struct gh_goroutine_group){&entries[i], 1};
+	}
+	qsort(groups, ngroups, sizeof(*groups), compare_groups);
+	bool ok = true;
+	for (size_t i = 0; ok && i < ngroups; i++) {
+		if (listing->json) {
+			ok = gh_goroutine_json_print_group(listing, &groups[i]);
+			continue;
+		}
+		if (i > 0)
+			fputs("\n", listing->out);
+		print_group(listing->out, &groups[i]);
+	}
+	free(groups);
+	return ok;
+}
+
+/* Prints the goroutines that are wanted or, if they are to be grouped, gathers them in ENTRIES.
+ * Counts them. False if memory ran out. */
+static bool walk(struct gh_goroutine_list *listing, struct gh_goroutine_text *entries,
+		 size_t *count)
+{
+	struct gh_dump_record record;
+	for (size_t i = 0; i < listing->dump->nstacks; i++) {
+		struct gh_goroutine_text entry;
+		gh_dump_get(listing->dump, GH_DUMP_GOROUTINE, i, &record);
+		if (listing->only != NULL ? record.goroutine.id != *listing->only
+					  : record.goroutine.system && !listing->all)
+			continue;
+		if (!gh_goroutine_text_make(&entry, listing, i, &record))
+			return false;
+		if (!is_wanted(listing, &record.goroutine, &entry)) {
+			gh_goroutine_text_free(&entry);
+			continue;
+		}
+		if (entries != NULL) {
+			entries[(*count)++] = entry;
+			continue;
+		}
+		if (listing->json) {
+			gh_goroutine_json_print(listing, i, &record.goroutine);
+		} else {
+			if (*count > 0)
+				fputs("\n", listing->out);
+			gh_goroutine_text_print(listing->out, &entry);
+		}
+		++*count;
+		gh_goroutine_text_free(&entry);
+	}
+	return true;
+}
+
+bool gh_goroutines_print(struct gh_goroutine_list *listing)
+{
+	struct gh_goroutine_text *entries = NULL;
+	size_t count = 0;
+	bool ok = true;
+	if (listing->group) {
+		entries = calloc(listing->dump->nstacks + 1, sizeof(*entries));
+		ok = entries != NULL;
+	}
+	ok = ok && walk(listing, entries, &count);
+	if (ok && entries != NULL)
+		ok = print_groups(listing, entries, count);
+	for (size_t i = 0; entries != NULL && i < count; i++)
+		gh_goroutine_text_free(&entries[i]);
+	free(entries);
+	gh_traceback_free(&listing->traceback);
+	if (!ok)
+		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+	return ok;
+}
+
+bool gh_goroutines_print_groups(FILE *out, const struct gh_dump *dump, struct gh_symbols *symbols)
+{
+	struct gh_goroutine_list listing = {
+	    .out = out, .dump = dump, .symbols = symbols, .group = true, .json = true};
+	return gh_goroutines_print(&listing);
+}
+
+bool gh_goroutines_print_one(FILE *out, const struct gh_dump *dump, struct gh_symbols *symbols,
+			     uint64_t id)
+{
+	struct gh_goroutine_list listing = {
+	    .out = out, .dump = dump, .symbols = symbols, .only = &id};
+	return gh_goroutines_print(&listing);
+}
