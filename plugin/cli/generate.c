@@ -16,14 +16,19 @@ static const struct gh_command commands[] = {
 
 #define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
 
-/* GDB's side gives what GDB knows: the program of the dump that is loaded. */
+static bool is_named(const struct gh_option *option, const char *name)
+{
+	return strcmp(option->name, name) == 0;
+}
+
+/* GDB's side gives what GDB knows: what is read, and the program of it. */
 static bool is_typed_in_gdb(const struct gh_command *command, const struct gh_option *option)
 {
 	bool has_program = false;
 	for (const struct gh_option *other = command->options; other->name != NULL; other++)
-		has_program |= strcmp(other->name, "exe") == 0;
-	return !has_program ||
-	       (strcmp(option->name, "exe") != 0 && strcmp(option->name, "names") != 0);
+		has_program |= is_named(other, "exe");
+	return !is_named(option, "process") &&
+	       (!has_program || (!is_named(option, "exe") && !is_named(option, "names")));
 }
 
 static void print_gdb_option(const struct gh_option *option)
