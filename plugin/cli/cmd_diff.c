@@ -12,7 +12,7 @@
 
 /* One of the two dumps, counted. */
 struct side {
-	struct gh_question question;
+	struct gh_heap_query query;
 	struct gh_groups groups;
 	struct gh_histogram_row *rows; /* by group; owned */
 	bool is_open;
@@ -29,13 +29,12 @@ static bool open_side(struct side *side, const struct gh_options *options, const
 		      bool newer)
 {
 	struct gh_error err;
-	side->is_open = gh_question_open(&side->question, options, path, newer);
-	if (!side->is_open || !gh_groups_make(&side->groups, &side->question))
+	side->is_open = gh_heap_query_open(&side->query, options, path, newer);
+	if (!side->is_open || !gh_groups_make(&side->groups, &side->query))
 		return false;
 	side->rows = calloc(side->groups.count + 1, sizeof(*side->rows));
-	if (side->rows != NULL &&
-	    gh_histogram_make(side->rows, side->groups.count, &side->question.heap, side->groups.of,
-			      NULL, &err))
+	if (side->rows != NULL && gh_histogram_make(side->rows, side->groups.count,
+						    &side->query.heap, side->groups.of, NULL, &err))
 		return true;
 	fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
 	return false;
@@ -46,7 +45,7 @@ static void close_side(struct side *side)
 	gh_groups_free(&side->groups);
 	free(side->rows);
 	if (side->is_open)
-		gh_question_close(&side->question);
+		gh_heap_query_close(&side->query);
 }
 
 /* Puts together what has one name. GROWTHS are struct growth, by the name's number in SET. */
@@ -115,7 +114,7 @@ static struct row make_row(const struct growth *growth, const struct side *side)
 	    .name = growth->name,
 	};
 	if (now->objects > 0) {
-		row.largest.value = gh_heap_object(&side->question.heap, now->largest).address;
+		row.largest.value = gh_heap_object(&side->query.heap, now->largest).address;
 		row.largest.known = true;
 	}
 	return row;
@@ -135,7 +134,7 @@ static void print_sums(struct gh_emit *emit, const struct growth *all, const str
 
 static void print_growths(const struct side *side, const struct growth *growths, size_t ngrowths)
 {
-	const struct gh_options *options = side->question.options;
+	const struct gh_options *options = side->query.options;
 	const struct gh_column columns[] = {
 	    COUNT_COLUMNS,
 	    {"largest", GH_COL_KNOWN_ADDRESS(struct row, largest)},
@@ -143,7 +142,7 @@ static void print_growths(const struct side *side, const struct growth *growths,
 	    {0},
 	};
 	struct gh_emit emit =
-	    gh_emit_start(stdout, GH_EMIT_TABLE, &side->question.dump, options->json);
+	    gh_emit_start(stdout, GH_EMIT_TABLE, &side->query.dump, options->json);
 	struct gh_top top = {.limit = options->limit};
 	struct growth all = {.name = "in all"};
 	size_t count;

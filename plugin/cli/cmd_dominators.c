@@ -9,16 +9,16 @@
 #include "plugin/view/print.h"
 #include "plugin/view/top.h"
 
-static void print_holder(struct gh_question *question, uint32_t object)
+static void print_holder(struct gh_heap_query *query, uint32_t object)
 {
 	const struct gh_root *roots;
-	size_t count = gh_heap_roots(&question->heap, object, &roots);
+	size_t count = gh_heap_roots(&query->heap, object, &roots);
 	fputs("  <- ", stdout);
 	if (count == 0) {
 		fputs("in several ways", stdout);
 		return;
 	}
-	gh_names_print_root(stdout, &question->names, &roots[0]);
+	gh_names_print_root(stdout, &query->names, &roots[0]);
 	if (count > 1) {
 		fputs(", and ", stdout);
 		gh_print_count(count - 1, "more root");
@@ -33,7 +33,7 @@ struct row {
 	uint64_t retained;
 	struct gh_share share; /* of the heap's bytes */
 	uint64_t objects;
-	struct gh_question *question;
+	struct gh_heap_query *query;
 	uint32_t object; /* the first of them */
 	unsigned depth;
 };
@@ -41,11 +41,11 @@ struct row {
 static void print_entry(struct gh_emit *emit, const void *member)
 {
 	const struct row *row = member;
-	struct gh_question *question = row->question;
+	struct gh_heap_query *query = row->query;
 	fprintf(emit->out, "%*s", 2 * (int)(row->depth < MAX_INDENT ? row->depth : MAX_INDENT), "");
-	gh_names_print_object(emit->out, &question->names, row->object);
-	if (question->dominators.idom[row->object] == question->heap.count)
-		print_holder(question, row->object);
+	gh_names_print_object(emit->out, &query->names, row->object);
+	if (query->dominators.idom[row->object] == query->heap.count)
+		print_holder(query, row->object);
 }
 
 static const struct gh_column tree_columns[] = {
@@ -56,15 +56,15 @@ static const struct gh_column tree_columns[] = {
     {0},
 };
 
-static void print_line(struct gh_question *question, struct gh_emit *emit,
+static void print_line(struct gh_heap_query *query, struct gh_emit *emit,
 		       const struct gh_tree_line *line, unsigned depth)
 {
-	uint64_t retained = question->dominators.retained[line->object];
+	uint64_t retained = query->dominators.retained[line->object];
 	struct row row = {
 	    .retained = retained,
-	    .share = {retained, question->heap.bytes},
+	    .share = {retained, query->heap.bytes},
 	    .objects = line->count,
-	    .question = question,
+	    .query = query,
 	    .object = line->object,
 	    .depth = depth,
 	};
@@ -72,13 +72,13 @@ static void print_line(struct gh_question *question, struct gh_emit *emit,
 }
 
 /* Prints LINE and what is below it. */
-static void print_below(struct gh_question *question, struct gh_emit *emit,
+static void print_below(struct gh_heap_query *query, struct gh_emit *emit,
 			const struct gh_tree_line *lines, uint32_t line)
 {
 	unsigned depth = 0;
 	uint32_t top = line;
 	for (;;) {
-		print_line(question, emit, &lines[line], depth);
+		print_line(query, emit, &lines[line], depth);
 		if (lines[line].child != GH_HEAP_NONE) {
 			line = lines[line].child;
 			depth++;
@@ -94,23 +94,23 @@ static void print_below(struct gh_question *question, struct gh_emit *emit,
 	}
 }
 
-static void print_tree(struct gh_question *question, const struct gh_tree *tree)
+static void print_tree(struct gh_heap_query *query, const struct gh_tree *tree)
 {
-	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_TABLE, &question->dump, false);
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_TABLE, &query->dump, false);
 	gh_emit_titles(&emit, tree_columns);
 	for (size_t i = 0; i < tree->count; i++)
 		if (tree->lines[i].parent == GH_HEAP_NONE)
-			print_below(question, &emit, tree->lines, (uint32_t)i);
+			print_below(query, &emit, tree->lines, (uint32_t)i);
 	gh_emit_finish(&emit, tree->seen);
 }
 
-static int print_text(struct gh_question *question)
+static int print_text(struct gh_heap_query *query)
 {
 	struct gh_tree tree;
-	bool made = gh_tree_make(&tree, &question->heap, &question->dominators,
-				 gh_names_classes(&question->names), question->options->limit);
+	bool made = gh_tree_make(&tree, &query->heap, &query->dominators,
+				 gh_names_classes(&query->names), query->options->limit);
 	if (made)
-		print_tree(question, &tree);
+		print_tree(query, &tree);
 	else
 		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
 	gh_tree_free(&tree);
@@ -125,7 +125,7 @@ struct object_row {
 	struct gh_known dominator; /* its address, if it is an object */
 };
 
-static int print_json(struct gh_question *question)
+static int print_json(struct gh_heap_query *query)
 {
 	static const struct gh_column columns[] = {
 	    {"retained", GH_COL_NUMBER(struct object_row, retained)},
@@ -134,10 +134,10 @@ static int print_json(struct gh_question *question)
 	    {"dominator", GH_COL_KNOWN_ADDRESS(struct object_row, dominator)},
 	    {0},
 	};
-	const struct gh_heap *heap = &question->heap;
-	const struct gh_dominators *dominators = &question->dominators;
-	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_TABLE, &question->dump, true);
-	struct gh_top top = {.limit = question->options->limit};
+	const struct gh_heap *heap = &query->heap;
+	const struct gh_dominators *dominators = &query->dominators;
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_TABLE, &query->dump, true);
+	struct gh_top top = {.limit = query->options->limit};
 	size_t count;
 	for (uint32_t i = 0; i < dominators->nreachable; i++)
 		gh_top_add(&top, dominators->retained[dominators->order[i]], dominators->order[i]);
@@ -148,7 +148,7 @@ static int print_json(struct gh_question *question)
 		struct object_row row = {
 		    .retained = items[i].key,
 		    .size = gh_heap_object(heap, object).size,
-		    .object = gh_names_object(&question->names, object, 0),
+		    .object = gh_names_object(&query->names, object, 0),
 		};
 		if (above != heap->count)
 			row.dominator =
@@ -161,5 +161,5 @@ static int print_json(struct gh_question *question)
 
 int gh_cmd_dominators(const struct gh_options *options)
 {
-	return gh_question_run(options, true, options->json ? print_json : print_text);
+	return gh_heap_query_run(options, true, options->json ? print_json : print_text);
 }

@@ -11,7 +11,7 @@
 static void draw_holder(struct gh_picture *picture, uint32_t object)
 {
 	const struct gh_root *roots;
-	size_t count = gh_heap_roots(&picture->question->heap, object, &roots);
+	size_t count = gh_heap_roots(&picture->query->heap, object, &roots);
 	if (count == 1) {
 		gh_picture_root(picture, &roots[0], false);
 		return;
@@ -47,10 +47,10 @@ static void draw_tree(struct gh_picture *picture, const struct gh_tree *tree)
 /* The objects that retain most, below what dominates them. */
 static bool draw_dominators(struct gh_picture *picture)
 {
-	struct gh_question *question = picture->question;
+	struct gh_heap_query *query = picture->query;
 	struct gh_tree tree;
-	bool made = gh_tree_make(&tree, &question->heap, &question->dominators,
-				 gh_names_classes(&question->names), picture->limit);
+	bool made = gh_tree_make(&tree, &query->heap, &query->dominators,
+				 gh_names_classes(&query->names), picture->limit);
 	if (made)
 		draw_tree(picture, &tree);
 	gh_tree_free(&tree);
@@ -58,12 +58,12 @@ static bool draw_dominators(struct gh_picture *picture)
 }
 
 /* Draws on OUT; CENTER may be GH_HEAP_NONE. False if memory ran out. */
-static bool draw(struct gh_question *question, uint32_t center, FILE *out)
+static bool draw(struct gh_heap_query *query, uint32_t center, FILE *out)
 {
-	struct gh_picture picture = {.question = question, .limit = question->options->limit};
+	struct gh_picture picture = {.query = query, .limit = query->options->limit};
 	if (!gh_dot_open(&picture.dot, out))
 		return false;
-	picture.dot.whole = question->dump.objects.bytes;
+	picture.dot.whole = query->dump.objects.bytes;
 	bool drawn = center == GH_HEAP_NONE ? draw_dominators(&picture)
 					    : gh_neighborhood_draw(&picture, center);
 	gh_dot_close(&picture.dot);
@@ -71,14 +71,14 @@ static bool draw(struct gh_question *question, uint32_t center, FILE *out)
 }
 
 /* Draws into the file PATH, which is there whole or not at all. */
-static bool draw_file(struct gh_question *question, uint32_t center, const char *path,
+static bool draw_file(struct gh_heap_query *query, uint32_t center, const char *path,
 		      struct gh_error *err)
 {
 	struct gh_output file;
 	if (!gh_output_open(&file, path, GH_OUTPUT_PUBLIC, err))
 		return false;
 	FILE *out = gh_output_stream(&file, err);
-	bool drawn = out != NULL && draw(question, center, out);
+	bool drawn = out != NULL && draw(query, center, out);
 	bool written = out != NULL && !ferror(out);
 	if (out != NULL && fclose(out) != 0)
 		written = false;
@@ -90,36 +90,36 @@ static bool draw_file(struct gh_question *question, uint32_t center, const char 
 	return false;
 }
 
-static int answer(struct gh_question *question, uint32_t center)
+static int answer(struct gh_heap_query *query, uint32_t center)
 {
-	const char *path = question->options->output;
+	const char *path = query->options->output;
 	struct gh_error err;
 	if (path == NULL) {
-		if (draw(question, center, stdout))
+		if (draw(query, center, stdout))
 			return GH_EXIT_OK;
 		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
 	} else {
-		if (draw_file(question, center, path, &err))
+		if (draw_file(query, center, path, &err))
 			return GH_EXIT_OK;
 		gh_print_error(&err);
 	}
 	return GH_EXIT_INPUT;
 }
 
-static int answer_dump(struct gh_question *question)
+static int answer_dump(struct gh_heap_query *query)
 {
-	return answer(question, GH_HEAP_NONE);
+	return answer(query, GH_HEAP_NONE);
 }
 
-static int answer_object(struct gh_question *question, uint32_t object, uint64_t address)
+static int answer_object(struct gh_heap_query *query, uint32_t object, uint64_t address)
 {
 	(void)address;
-	return answer(question, object);
+	return answer(query, object);
 }
 
 int gh_cmd_dot(const struct gh_options *options)
 {
 	if (options->addresses.size == 0)
-		return gh_question_run(options, true, answer_dump);
-	return gh_question_run_each(options, true, answer_object);
+		return gh_heap_query_run(options, true, answer_dump);
+	return gh_heap_query_run_each(options, true, answer_object);
 }

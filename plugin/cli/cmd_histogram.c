@@ -50,7 +50,7 @@ static void print_typed(const struct gh_typing *typing)
 	putchar('\n');
 }
 
-static void print_rows(const struct gh_question *question, const struct gh_groups *groups,
+static void print_rows(const struct gh_heap_query *query, const struct gh_groups *groups,
 		       const struct gh_histogram_row *rows)
 {
 	const struct gh_column columns[] = {
@@ -62,9 +62,9 @@ static void print_rows(const struct gh_question *question, const struct gh_group
 	    gh_groups_column(groups, offsetof(struct row, name)),
 	    {0},
 	};
-	bool json = question->options->json;
-	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_TABLE, &question->dump, json);
-	struct gh_top top = {.limit = question->options->limit};
+	bool json = query->options->json;
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_TABLE, &query->dump, json);
+	struct gh_top top = {.limit = query->options->limit};
 	uint64_t groups_seen = 0;
 	size_t count;
 	for (uint32_t i = 0; i < groups->count; i++) {
@@ -82,35 +82,35 @@ static void print_rows(const struct gh_question *question, const struct gh_group
 	}
 	gh_emit_finish(&emit, groups_seen);
 	if (!json) {
-		gh_print_count(question->heap.count, "object");
+		gh_print_count(query->heap.count, "object");
 		fputs(" of ", stdout);
 		gh_print_count(top.total, "byte");
 		fputs("; garbage: ", stdout);
-		gh_print_count(question->heap.count - question->dominators.nreachable, "object");
+		gh_print_count(query->heap.count - query->dominators.nreachable, "object");
 		putchar('\n');
-		print_typed(&question->names.typing);
+		print_typed(&query->names.typing);
 	}
 	gh_top_free(&top);
 }
 
-static int print_histogram(struct gh_question *question)
+static int print_histogram(struct gh_heap_query *query)
 {
 	struct gh_error err;
 	struct gh_groups groups;
 	int status = GH_EXIT_INPUT;
 	struct gh_histogram_row *rows = NULL;
-	if (gh_groups_make(&groups, question)) {
+	if (gh_groups_make(&groups, query)) {
 		rows = calloc(groups.count + 1, sizeof(*rows));
 		if (rows == NULL)
 			fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
-		else if (!gh_histogram_make(rows, groups.count, &question->heap, groups.of,
-					    &question->dominators, &err))
+		else if (!gh_histogram_make(rows, groups.count, &query->heap, groups.of,
+					    &query->dominators, &err))
 			gh_print_error(&err);
 		else
 			status = GH_EXIT_OK;
 	}
 	if (status == GH_EXIT_OK)
-		print_rows(question, &groups, rows);
+		print_rows(query, &groups, rows);
 	free(rows);
 	gh_groups_free(&groups);
 	return status;
@@ -118,5 +118,5 @@ static int print_histogram(struct gh_question *question)
 
 int gh_cmd_histogram(const struct gh_options *options)
 {
-	return gh_question_run(options, true, print_histogram);
+	return gh_heap_query_run(options, true, print_histogram);
 }

@@ -88,16 +88,15 @@ static uint64_t time_of(const char *path)
 	return (uint64_t)info.st_mtime * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static bool write_hprof(struct gh_question *question, const char *path)
+static bool write_hprof(struct gh_heap_query *query, const char *path)
 {
 	struct gh_error err;
 	struct gh_hprof_damage damage;
-	struct goroutines goroutines = {.dump = &question->dump,
-					.symbols = question->names.symbols};
+	struct goroutines goroutines = {.dump = &query->dump, .symbols = query->names.symbols};
 	const struct gh_hprof_stacks stacks = {get_stack, &goroutines};
 	gh_progress_begin("goheap: writing", path);
-	bool written = gh_hprof_write(&question->heap, &question->names.typing, &stacks,
-				      time_of(question->dump.path), path, &damage, &err);
+	bool written = gh_hprof_write(&query->heap, &query->names.typing, &stacks,
+				      time_of(query->dump.path), path, &damage, &err);
 	gh_progress_end();
 	if (!written)
 		gh_print_error(&err);
@@ -110,12 +109,12 @@ static bool write_hprof(struct gh_question *question, const char *path)
 	return written;
 }
 
-static int answer(struct gh_question *question)
+static int answer(struct gh_heap_query *query)
 {
-	return write_hprof(question, question->options->output) ? GH_EXIT_OK : GH_EXIT_INPUT;
+	return write_hprof(query, query->options->output) ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 
 int gh_cmd_hprof(const struct gh_options *options)
 {
-	return gh_question_run(options, false, answer);
+	return gh_heap_query_run(options, false, answer);
 }

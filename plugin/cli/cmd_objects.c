@@ -13,12 +13,12 @@
 #include "plugin/view/emit.h"
 #include "plugin/view/print.h"
 
-static void print_pointer(const struct gh_question *question, uint32_t object,
+static void print_pointer(const struct gh_heap_query *query, uint32_t object,
 			  const struct gh_pointer *pointer)
 {
-	const struct gh_heap *heap = &question->heap;
+	const struct gh_heap *heap = &query->heap;
 	fputs("  ", stdout);
-	gh_names_print_field(stdout, &question->names, object, pointer->offset);
+	gh_names_print_field(stdout, &query->names, object, pointer->offset);
 	if (pointer->value == 0) {
 		puts("  nil");
 		return;
@@ -31,18 +31,18 @@ static void print_pointer(const struct gh_question *question, uint32_t object,
 		if (pointer->value != start)
 			printf("%" PRIu64 " bytes into 0x%" PRIx64 ", ", pointer->value - start,
 			       start);
-		gh_names_print(stdout, &question->names, pointer->target, false);
+		gh_names_print(stdout, &query->names, pointer->target, false);
 	}
 	putchar('\n');
 }
 
-static void print_extent(const struct gh_question *question, uint32_t object, uint64_t address)
+static void print_extent(const struct gh_heap_query *query, uint32_t object, uint64_t address)
 {
-	uint64_t start = gh_heap_object(&question->heap, object).address;
-	gh_names_print_object(stdout, &question->names, object);
+	uint64_t start = gh_heap_object(&query->heap, object).address;
+	gh_names_print_object(stdout, &query->names, object);
 	if (address != start) {
 		printf("; 0x%" PRIx64 " is ", address);
-		gh_names_print_field(stdout, &question->names, object, address - start);
+		gh_names_print_field(stdout, &query->names, object, address - start);
 	}
 	putchar('\n');
 }
@@ -59,9 +59,9 @@ static struct gh_dump_slice start_of(const struct gh_heap *heap, uint32_t object
 }
 
 /* What has no pointers is shown if it is text. */
-static void print_contents(const struct gh_question *question, uint32_t object)
+static void print_contents(const struct gh_heap_query *query, uint32_t object)
 {
-	struct gh_cursor bytes = gh_dump_bytes(&question->dump, start_of(&question->heap, object));
+	struct gh_cursor bytes = gh_dump_bytes(&query->dump, start_of(&query->heap, object));
 	const char *data = (const char *)bytes.start;
 	size_t length = gh_cursor_size(&bytes);
 	if (length < GH_HEAP_STRING_LEAST || !gh_escape_is_text(data, length))
@@ -71,25 +71,25 @@ static void print_contents(const struct gh_question *question, uint32_t object)
 	putchar('\n');
 }
 
-static int print_text(struct gh_question *question, uint32_t object, uint64_t address)
+static int print_text(struct gh_heap_query *query, uint32_t object, uint64_t address)
 {
 	struct gh_pointers walk;
 	struct gh_pointer pointer;
 	uint64_t shown = 0;
 	uint64_t count = 0;
-	print_extent(question, object, address);
-	gh_pointers_start(&question->heap, object, &walk);
+	print_extent(query, object, address);
+	gh_pointers_start(&query->heap, object, &walk);
 	for (; gh_pointers_next(&walk, &pointer); count++) {
-		if (count >= question->options->limit)
+		if (count >= query->options->limit)
 			continue;
-		print_pointer(question, object, &pointer);
+		print_pointer(query, object, &pointer);
 		shown++;
 	}
 	gh_print_more(shown, count);
 	if (count == 0)
-		print_contents(question, object);
+		print_contents(query, object);
 	if (getenv(GH_SESSION_VARIABLE) != NULL)
-		gh_names_print_command(stdout, &question->names, object);
+		gh_names_print_command(stdout, &query->names, object);
 	return GH_EXIT_OK;
 }
 
@@ -124,7 +124,7 @@ static void print_pointer_json(struct gh_emit *emit, const struct gh_object *obj
 
 /* An object, as it is printed in JSON. */
 struct row {
-	const struct gh_question *question;
+	const struct gh_heap_query *query;
 	uint64_t size;
 	struct gh_object object; /* and the offset that is asked about */
 };
@@ -134,13 +134,13 @@ static void print_pointers(struct gh_emit *emit, const void *member)
 	const struct row *row = member;
 	struct gh_pointers walk;
 	struct gh_pointer pointer;
-	gh_pointers_start(&row->question->heap, row->object.number, &walk);
-	for (uint64_t i = 0; i < row->question->options->limit && gh_pointers_next(&walk, &pointer);
+	gh_pointers_start(&row->query->heap, row->object.number, &walk);
+	for (uint64_t i = 0; i < row->query->options->limit && gh_pointers_next(&walk, &pointer);
 	     i++)
 		print_pointer_json(emit, &row->object, &pointer);
 }
 
-static int print_json(struct gh_question *question, uint32_t object, uint64_t address)
+static int print_json(struct gh_heap_query *query, uint32_t object, uint64_t address)
 {
 	static const struct gh_column columns[] = {
 	    {"object", GH_COL_ADDRESS(struct row, object.address)},
@@ -150,12 +150,12 @@ static int print_json(struct gh_question *question, uint32_t object, uint64_t ad
 	    {"pointers", GH_COL_LIST(print_pointers)},
 	    {0},
 	};
-	struct gh_heap_object extent = gh_heap_object(&question->heap, object);
-	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, &question->dump, true);
+	struct gh_heap_object extent = gh_heap_object(&query->heap, object);
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, &query->dump, true);
 	struct row row = {
-	    .question = question,
+	    .query = query,
 	    .size = extent.size,
-	    .object = gh_names_object(&question->names, object, address - extent.address),
+	    .object = gh_names_object(&query->names, object, address - extent.address),
 	};
 	gh_emit_row(&emit, columns, &row);
 	return GH_EXIT_OK;
@@ -163,5 +163,5 @@ static int print_json(struct gh_question *question, uint32_t object, uint64_t ad
 
 int gh_cmd_objects(const struct gh_options *options)
 {
-	return gh_question_run_each(options, false, options->json ? print_json : print_text);
+	return gh_heap_query_run_each(options, false, options->json ? print_json : print_text);
 }

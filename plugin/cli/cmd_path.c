@@ -8,24 +8,24 @@
 #include "plugin/view/emit.h"
 #include "plugin/view/print.h"
 
-static void print_step(const struct gh_question *question, const struct gh_path_step *step,
+static void print_step(const struct gh_heap_query *query, const struct gh_path_step *step,
 		       bool last)
 {
 	fputs("  ", stdout);
-	gh_names_print_object(stdout, &question->names, step->object);
+	gh_names_print_object(stdout, &query->names, step->object);
 	if (!last) {
 		fputs("  ", stdout);
-		gh_names_print_field(stdout, &question->names, step->object, step->offset);
+		gh_names_print_field(stdout, &query->names, step->object, step->offset);
 		fputs(" ->", stdout);
 	}
 	putchar('\n');
 }
 
 /* Of a long path both ends are printed. */
-static void print_steps(const struct gh_question *question, const struct gh_path *path)
+static void print_steps(const struct gh_heap_query *query, const struct gh_path *path)
 {
 	const struct gh_path_step *steps = gh_path_steps(path);
-	size_t limit = question->options->limit;
+	size_t limit = query->options->limit;
 	size_t left_out = path->nsteps > limit ? path->nsteps - limit : 0;
 	for (size_t i = 0; i < path->nsteps; i++) {
 		if (left_out > 0 && i == limit / 2) {
@@ -36,20 +36,20 @@ static void print_steps(const struct gh_question *question, const struct gh_path
 			if (i >= path->nsteps)
 				return;
 		}
-		print_step(question, &steps[i], i + 1 == path->nsteps);
+		print_step(query, &steps[i], i + 1 == path->nsteps);
 	}
 }
 
-static void print_text(struct gh_question *question, const struct gh_path *path)
+static void print_text(struct gh_heap_query *query, const struct gh_path *path)
 {
-	gh_names_print_root(stdout, &question->names, &path->root);
+	gh_names_print_root(stdout, &query->names, &path->root);
 	putchar('\n');
-	print_steps(question, path);
+	print_steps(query, path);
 }
 
 /* A path, as it is printed in JSON; NULL if there is none. */
 struct row {
-	struct gh_question *question;
+	struct gh_heap_query *query;
 	struct gh_object object; /* that it leads to */
 	const struct gh_path *path;
 	const char *none;
@@ -58,7 +58,7 @@ struct row {
 static void print_root(struct gh_emit *emit, const void *member)
 {
 	const struct row *row = member;
-	gh_names_emit_root(emit, &row->question->names, &row->path->root);
+	gh_names_emit_root(emit, &row->query->names, &row->path->root);
 }
 
 /* Each object, and the field in it that leads on to the next. */
@@ -71,7 +71,7 @@ static void print_path_json(struct gh_emit *emit, const void *member)
 	const struct gh_path_step *steps = gh_path_steps(row->path);
 	for (size_t i = 0; i < row->path->nsteps; i++) {
 		struct gh_object_row step = {
-		    gh_names_object(&row->question->names, steps[i].object, steps[i].offset)};
+		    gh_names_object(&row->query->names, steps[i].object, steps[i].offset)};
 		gh_emit_next(emit);
 		gh_emit_open(emit);
 		gh_emit_values(emit, object, &step);
@@ -81,7 +81,7 @@ static void print_path_json(struct gh_emit *emit, const void *member)
 	}
 }
 
-static void print_json(struct gh_question *question, uint32_t object, const struct gh_path *path)
+static void print_json(struct gh_heap_query *query, uint32_t object, const struct gh_path *path)
 {
 	static const struct gh_column start[] = {
 	    {"object", GH_COL_ADDRESS(struct row, object.address)}, {0}};
@@ -95,35 +95,35 @@ static void print_json(struct gh_question *question, uint32_t object, const stru
 	    {"path", GH_COL_TEXT(struct row, none)},
 	    {0},
 	};
-	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, &question->dump, true);
-	struct row row = {question, gh_names_object(&question->names, object, 0), path, NULL};
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, &query->dump, true);
+	struct row row = {query, gh_names_object(&query->names, object, 0), path, NULL};
 	gh_emit_values(&emit, start, &row);
 	gh_emit_row(&emit, path != NULL ? found : unreachable, &row);
 }
 
-static void print_unreachable(const struct gh_question *question, uint32_t object)
+static void print_unreachable(const struct gh_heap_query *query, uint32_t object)
 {
-	gh_names_print_object(stdout, &question->names, object);
+	gh_names_print_object(stdout, &query->names, object);
 	puts("\n  garbage: no root leads to it");
 }
 
-static int print_path(struct gh_question *question, uint32_t object, uint64_t address)
+static int print_path(struct gh_heap_query *query, uint32_t object, uint64_t address)
 {
 	(void)address;
 	struct gh_error err;
 	struct gh_path path;
-	enum gh_path_result result = gh_path_find(&question->heap, object, &path, &err);
+	enum gh_path_result result = gh_path_find(&query->heap, object, &path, &err);
 	bool found = result == GH_PATH_FOUND;
 	if (result == GH_PATH_FAILED) {
 		gh_print_error(&err);
 		return GH_EXIT_INPUT;
 	}
-	if (question->options->json)
-		print_json(question, object, found ? &path : NULL);
+	if (query->options->json)
+		print_json(query, object, found ? &path : NULL);
 	else if (found)
-		print_text(question, &path);
+		print_text(query, &path);
 	else
-		print_unreachable(question, object);
+		print_unreachable(query, object);
 	if (found)
 		gh_path_free(&path);
 	return GH_EXIT_OK;
@@ -131,5 +131,5 @@ static int print_path(struct gh_question *question, uint32_t object, uint64_t ad
 
 int gh_cmd_path(const struct gh_options *options)
 {
-	return gh_question_run_each(options, false, print_path);
+	return gh_heap_query_run_each(options, false, print_path);
 }

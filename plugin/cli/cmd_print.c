@@ -9,7 +9,7 @@
 #include "plugin/gdb/script.h"
 #include "plugin/gdb/session.h"
 
-static int print_value(struct gh_question *question, uint32_t object, uint64_t address)
+static int print_value(struct gh_heap_query *query, uint32_t object, uint64_t address)
 {
 	const char *directory = getenv(GH_SESSION_VARIABLE);
 	FILE *script = directory != NULL ? gh_script_open(directory) : NULL;
@@ -17,7 +17,7 @@ static int print_value(struct gh_question *question, uint32_t object, uint64_t a
 		fputs("goheap: value is for GDB's command goheap print\n", stderr);
 		return GH_EXIT_USAGE;
 	}
-	bool known = gh_names_print_command(script, &question->names, object);
+	bool known = gh_names_print_command(script, &query->names, object);
 	/* The command has printed: _goheap_finish, which runs the script, is not to print again. */
 	fputs("with confirm off -- define _goheap_then\nend\n", script);
 	if (!gh_script_close(script, directory))
@@ -25,12 +25,12 @@ static int print_value(struct gh_question *question, uint32_t object, uint64_t a
 	if (known)
 		return GH_EXIT_OK;
 	fprintf(stderr, "goheap: 0x%" PRIx64 ": not of a type that GDB can name: ", address);
-	gh_names_print(stderr, &question->names, object, false);
+	gh_names_print(stderr, &query->names, object, false);
 	fputs("\n", stderr);
 	return GH_EXIT_INPUT;
 }
 
 int gh_cmd_print(const struct gh_options *options)
 {
-	return gh_question_run_each(options, false, print_value);
+	return gh_heap_query_run_each(options, false, print_value);
 }

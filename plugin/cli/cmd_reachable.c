@@ -44,7 +44,7 @@ static bool follow(const struct gh_heap *heap, uint32_t object, struct reached *
 	return whole;
 }
 
-static int print_reachable(struct gh_question *question, uint32_t object, uint64_t address)
+static int print_reachable(struct gh_heap_query *query, uint32_t object, uint64_t address)
 {
 	(void)address;
 	static const struct gh_column columns[] = {
@@ -55,19 +55,19 @@ static int print_reachable(struct gh_question *question, uint32_t object, uint64
 	    {0},
 	};
 	struct reached reached = {
-	    .object = gh_names_object(&question->names, object, 0),
-	    .retained = question->dominators.retained[object],
+	    .object = gh_names_object(&query->names, object, 0),
+	    .retained = query->dominators.retained[object],
 	};
-	if (!follow(&question->heap, object, &reached)) {
+	if (!follow(&query->heap, object, &reached)) {
 		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
 		return GH_EXIT_INPUT;
 	}
-	if (question->options->json) {
-		struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, &question->dump, true);
+	if (query->options->json) {
+		struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, &query->dump, true);
 		gh_emit_row(&emit, columns, &reached);
 		return GH_EXIT_OK;
 	}
-	gh_names_print_object(stdout, &question->names, object);
+	gh_names_print_object(stdout, &query->names, object);
 	fputs("\n  leads to ", stdout);
 	gh_print_count(reached.objects, "object");
 	fputs(", itself among them, of ", stdout);
@@ -80,5 +80,5 @@ static int print_reachable(struct gh_question *question, uint32_t object, uint64
 
 int gh_cmd_reachable(const struct gh_options *options)
 {
-	return gh_question_run_each(options, true, print_reachable);
+	return gh_heap_query_run_each(options, true, print_reachable);
 }

@@ -38,35 +38,35 @@ static bool end_json(struct json *json, FILE *page, const char *id)
 	return ok;
 }
 
-static bool put_heap(FILE *page, struct gh_question *question, struct gh_error *err)
+static bool put_heap(FILE *page, struct gh_heap_query *query, struct gh_error *err)
 {
 	struct json json;
 	begin_json(&json);
-	bool ok = json.out != NULL && gh_reportdata_print(json.out, question, err);
+	bool ok = json.out != NULL && gh_reportdata_print(json.out, query, err);
 	if (json.out == NULL || !end_json(&json, page, "heap"))
-		return gh_fail_errno(err, question->dump.path, "report on");
+		return gh_fail_errno(err, query->dump.path, "report on");
 	return ok;
 }
 
-static bool put_stacks(FILE *page, struct gh_question *question, struct gh_error *err)
+static bool put_stacks(FILE *page, struct gh_heap_query *query, struct gh_error *err)
 {
 	struct json json;
 	begin_json(&json);
 	bool ok = json.out != NULL &&
-		  gh_goroutines_print_groups(json.out, &question->dump, question->names.symbols);
+		  gh_goroutines_print_groups(json.out, &query->dump, query->names.symbols);
 	if (json.out != NULL && !end_json(&json, page, "stacks"))
 		ok = false;
-	return ok || gh_fail_errno(err, question->dump.path, "report on");
+	return ok || gh_fail_errno(err, query->dump.path, "report on");
 }
 
-static bool write_page(const struct gh_output *output, struct gh_question *question,
+static bool write_page(const struct gh_output *output, struct gh_heap_query *query,
 		       struct gh_error *err)
 {
 	FILE *page = gh_output_stream(output, err);
 	if (page == NULL)
 		return false;
 	fputs(gh_report_page, page);
-	bool ok = put_heap(page, question, err) && put_stacks(page, question, err);
+	bool ok = put_heap(page, query, err) && put_stacks(page, query, err);
 	fputs("</body>\n</html>\n", page);
 	bool written = !ferror(page);
 	if (fclose(page) != 0 || !written)
@@ -74,22 +74,22 @@ static bool write_page(const struct gh_output *output, struct gh_question *quest
 	return ok;
 }
 
-static bool write_report(const char *path, struct gh_question *question, struct gh_error *err)
+static bool write_report(const char *path, struct gh_heap_query *query, struct gh_error *err)
 {
 	struct gh_output output;
 	if (!gh_output_open(&output, path, GH_OUTPUT_PUBLIC, err))
 		return false;
-	if (write_page(&output, question, err))
+	if (write_page(&output, query, err))
 		return gh_output_commit(&output, err);
 	gh_output_discard(&output);
 	return false;
 }
 
-static int answer(struct gh_question *question)
+static int answer(struct gh_heap_query *query)
 {
 	struct gh_error err;
-	gh_progress_begin("goheap: writing", question->options->output);
-	bool ok = write_report(question->options->output, question, &err);
+	gh_progress_begin("goheap: writing", query->options->output);
+	bool ok = write_report(query->options->output, query, &err);
 	gh_progress_end();
 	if (!ok)
 		gh_print_error(&err);
@@ -98,5 +98,5 @@ static int answer(struct gh_question *question)
 
 int gh_cmd_report(const struct gh_options *options)
 {
-	return gh_question_run(options, true, answer);
+	return gh_heap_query_run(options, true, answer);
 }

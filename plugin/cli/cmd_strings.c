@@ -38,7 +38,7 @@ static const struct gh_column columns[] = {
     {"text", GH_COL_PRINTED(print_contents)},      {0},
 };
 
-static void print_row(const struct gh_question *question, struct gh_emit *emit,
+static void print_row(const struct gh_heap_query *query, struct gh_emit *emit,
 		      const struct gh_heap_string *text)
 {
 	struct row row = {
@@ -46,7 +46,7 @@ static void print_row(const struct gh_question *question, struct gh_emit *emit,
 	    .bytes = text->bytes,
 	    .copies = text->copies,
 	    .length = text->length,
-	    .object = gh_heap_object(&question->heap, text->object).address,
+	    .object = gh_heap_object(&query->heap, text->object).address,
 	};
 	gh_emit_row(emit, columns, &row);
 }
@@ -67,12 +67,12 @@ static uint64_t by_bytes(const struct gh_heap_string *text)
 }
 
 /* Prints the texts of which KEY_OF is largest, LIMIT of them, and at least LEAST. */
-static void print_table(const struct gh_question *question, const struct gh_heap_strings *texts,
+static void print_table(const struct gh_heap_query *query, const struct gh_heap_strings *texts,
 			size_t limit, uint64_t (*key_of)(const struct gh_heap_string *text),
 			uint64_t least)
 {
 	struct gh_emit emit =
-	    gh_emit_start(stdout, GH_EMIT_TABLE, &question->dump, question->options->json);
+	    gh_emit_start(stdout, GH_EMIT_TABLE, &query->dump, query->options->json);
 	struct gh_top top = {.limit = limit};
 	size_t count;
 	for (uint32_t i = 0; i < texts->count; i++)
@@ -84,26 +84,26 @@ static void print_table(const struct gh_question *question, const struct gh_heap
 	else if (!emit.json)
 		puts("none");
 	for (size_t i = 0; i < count; i++)
-		print_row(question, &emit, get(texts, items[i].number));
+		print_row(query, &emit, get(texts, items[i].number));
 	gh_emit_finish(&emit, top.seen);
 	gh_top_free(&top);
 }
 
-static void print_text(const struct gh_question *question, const struct gh_heap_strings *texts)
+static void print_text(const struct gh_heap_query *query, const struct gh_heap_strings *texts)
 {
 	uint64_t objects = 0;
 	uint64_t bytes = 0;
 	/* Both tables together are as long as others. */
-	size_t limit = question->options->limit;
+	size_t limit = query->options->limit;
 	size_t half = limit / 2 + limit % 2;
 	for (size_t i = 0; i < texts->count; i++) {
 		objects += get(texts, i)->copies;
 		bytes += get(texts, i)->bytes;
 	}
 	puts("The longest:");
-	print_table(question, texts, half, by_length, 0);
+	print_table(query, texts, half, by_length, 0);
 	puts("\nThe most repeated:");
-	print_table(question, texts, half, by_copies, 2);
+	print_table(query, texts, half, by_copies, 2);
 	putchar('\n');
 	gh_print_count(objects, "object");
 	fputs(" of ", stdout);
@@ -113,22 +113,22 @@ static void print_text(const struct gh_question *question, const struct gh_heap_
 	putchar('\n');
 }
 
-static int print_strings(struct gh_question *question)
+static int print_strings(struct gh_heap_query *query)
 {
 	struct gh_error err;
 	struct gh_heap_strings texts;
-	bool found = gh_heap_strings_find(&texts, &question->heap, &err);
+	bool found = gh_heap_strings_find(&texts, &query->heap, &err);
 	if (!found)
 		gh_print_error(&err);
-	else if (question->options->json)
-		print_table(question, &texts, question->options->limit, by_bytes, 0);
+	else if (query->options->json)
+		print_table(query, &texts, query->options->limit, by_bytes, 0);
 	else
-		print_text(question, &texts);
+		print_text(query, &texts);
 	gh_heap_strings_free(&texts);
 	return found ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 
 int gh_cmd_strings(const struct gh_options *options)
 {
-	return gh_question_run(options, false, print_strings);
+	return gh_heap_query_run(options, false, print_strings);
 }

@@ -7,16 +7,16 @@
 #include "plugin/view/print.h"
 #include "plugin/view/top.h"
 
-static void print_total(const struct gh_question *question, const struct gh_top *top)
+static void print_total(const struct gh_heap_query *query, const struct gh_top *top)
 {
 	fputs("garbage: ", stdout);
 	gh_print_count(top->seen, "object");
 	fputs(" of ", stdout);
 	gh_print_count(top->total, "byte");
 	fputs(", in ", stdout);
-	gh_print_count(question->heap.count, "object");
+	gh_print_count(query->heap.count, "object");
 	fputs(" of ", stdout);
-	gh_print_count(question->heap.bytes, "byte");
+	gh_print_count(query->heap.bytes, "byte");
 	putchar('\n');
 }
 
@@ -32,31 +32,30 @@ static const struct gh_column columns[] = {
     {0},
 };
 
-static int print_unreachable(struct gh_question *question)
+static int print_unreachable(struct gh_heap_query *query)
 {
-	const struct gh_heap *heap = &question->heap;
-	bool json = question->options->json;
-	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_TABLE, &question->dump, json);
-	struct gh_top top = {.limit = question->options->limit};
+	const struct gh_heap *heap = &query->heap;
+	bool json = query->options->json;
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_TABLE, &query->dump, json);
+	struct gh_top top = {.limit = query->options->limit};
 	size_t count;
 	for (uint32_t i = 0; i < heap->count; i++)
-		if (question->dominators.idom[i] == GH_HEAP_NONE)
+		if (query->dominators.idom[i] == GH_HEAP_NONE)
 			gh_top_add(&top, gh_heap_object(heap, i).size, i);
 	const struct gh_top_item *items = gh_top_finish(&top, &count);
 	gh_emit_titles(&emit, columns);
 	for (size_t i = 0; i < count; i++) {
-		struct row row = {items[i].key,
-				  gh_names_object(&question->names, items[i].number, 0)};
+		struct row row = {items[i].key, gh_names_object(&query->names, items[i].number, 0)};
 		gh_emit_row(&emit, columns, &row);
 	}
 	gh_emit_finish(&emit, top.seen);
 	if (!json)
-		print_total(question, &top);
+		print_total(query, &top);
 	gh_top_free(&top);
 	return GH_EXIT_OK;
 }
 
 int gh_cmd_unreachable(const struct gh_options *options)
 {
-	return gh_question_run(options, true, print_unreachable);
+	return gh_heap_query_run(options, true, print_unreachable);
 }

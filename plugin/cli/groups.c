@@ -105,10 +105,10 @@ static bool group_by_site(struct gh_groups *groups, const struct gh_heap *heap)
 	return made;
 }
 
-bool gh_groups_make(struct gh_groups *groups, const struct gh_question *question)
+bool gh_groups_make(struct gh_groups *groups, const struct gh_heap_query *query)
 {
-	const struct gh_heap *heap = &question->heap;
-	*groups = (struct gh_groups){.names = &question->names, .by = question->options->grouping};
+	const struct gh_heap *heap = &query->heap;
+	*groups = (struct gh_groups){.names = &query->names, .by = query->options->grouping};
 	if (groups->by == GH_BY_TYPE) {
 		groups->of = gh_names_classes(groups->names);
 		groups->count = gh_names_count(groups->names);

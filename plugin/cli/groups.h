@@ -6,7 +6,7 @@
 #include "plugin/view/emit.h"
 
 struct gh_groups {
-	const struct gh_names *names; /* the question's */
+	const struct gh_names *names; /* the query's */
 	enum gh_grouping by;          /* what they have in common */
 	const uint32_t *of;           /* by object: its group's number */
 	uint32_t *numbers;            /* the same, if it is not the names'; owned */
@@ -15,9 +15,9 @@ struct gh_groups {
 	size_t count; /* of groups */
 };
 
-/* Groups the objects of QUESTION by what its options say. False, and the error printed, if memory
+/* Groups the objects of QUERY by what its options say. False, and the error printed, if memory
  * ran out. To be freed either way. */
-bool gh_groups_make(struct gh_groups *groups, const struct gh_question *question);
+bool gh_groups_make(struct gh_groups *groups, const struct gh_heap_query *query);
 
 /* What objects of group NUMBER are called; to be escaped. */
 const char *gh_groups_name(const struct gh_groups *groups, uint32_t number);

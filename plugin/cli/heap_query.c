@@ -43,20 +43,19 @@ static void print_damage(const struct gh_heap *heap)
 	free(text);
 }
 
-static bool build(struct gh_question *question, bool with_dominators, struct gh_error *err)
+static bool build(struct gh_heap_query *query, bool with_dominators, struct gh_error *err)
 {
-	return gh_heap_build(&question->heap, &question->dump, err) &&
-	       (!with_dominators ||
-		gh_dominators_build(&question->dominators, &question->heap, err)) &&
-	       gh_names_make(&question->names, &question->heap, question->twin, err);
+	return gh_heap_build(&query->heap, &query->dump, err) &&
+	       (!with_dominators || gh_dominators_build(&query->dominators, &query->heap, err)) &&
+	       gh_names_make(&query->names, &query->heap, query->twin, err);
 }
 
 /* Opens the program that wrote the dump, if it is given, and finds its names: in itself, if it was
  * not stripped. */
-static bool open_program(struct gh_question *question)
+static bool open_program(struct gh_heap_query *query)
 {
-	const struct gh_options *options = question->options;
-	const char *program = gh_options_program(options, question->running);
+	const struct gh_options *options = query->options;
+	const char *program = gh_options_program(options, query->running);
 	struct gh_core_program twin;
 	if (program == NULL)
 		program = options->names;
@@ -64,97 +63,97 @@ static bool open_program(struct gh_question *question)
 		return true;
 	/* What is said of variables must be of this program's. */
 	if (options->names != NULL && options->names != program &&
-	    !gh_symbols_program(&twin, &question->dump, options->names))
+	    !gh_symbols_program(&twin, &query->dump, options->names))
 		return false;
-	if (!gh_symbols_open(&question->symbols, &question->dump, program))
+	if (!gh_symbols_open(&query->symbols, &query->dump, program))
 		return false;
-	question->names.symbols = &question->symbols;
-	question->twin = options->names;
-	if (options->names == NULL && gh_image_has_dwarf(&question->symbols.program.image))
-		question->twin = program;
+	query->names.symbols = &query->symbols;
+	query->twin = options->names;
+	if (options->names == NULL && gh_image_has_dwarf(&query->symbols.program.image))
+		query->twin = program;
 	return true;
 }
 
-bool gh_question_open(struct gh_question *question, const struct gh_options *options,
-		      const char *path, bool with_dominators)
+bool gh_heap_query_open(struct gh_heap_query *query, const struct gh_options *options,
+			const char *path, bool with_dominators)
 {
 	struct gh_error err;
-	*question = (struct gh_question){.options = options};
+	*query = (struct gh_heap_query){.options = options};
 	if (!gh_check_output(options->output, path) ||
 	    !gh_check_output(options->output, options->program) ||
 	    !gh_check_output(options->output, options->names) ||
-	    !gh_heap_open(&question->dump, path, path == options->process ? path : NULL,
+	    !gh_heap_open(&query->dump, path, path == options->process ? path : NULL,
 			  options->program))
 		return false;
-	if (!open_program(question)) {
-		gh_dump_close(&question->dump);
+	if (!open_program(query)) {
+		gh_dump_close(&query->dump);
 		return false;
 	}
 	gh_progress_begin("goheap: following the pointers of", path);
-	bool built = build(question, with_dominators, &err);
+	bool built = build(query, with_dominators, &err);
 	gh_progress_end();
 	if (built) {
-		print_damage(&question->heap);
+		print_damage(&query->heap);
 		return true;
 	}
 	gh_print_error(&err);
-	gh_question_close(question);
+	gh_heap_query_close(query);
 	return false;
 }
 
-void gh_question_close(struct gh_question *question)
+void gh_heap_query_close(struct gh_heap_query *query)
 {
-	gh_names_free(&question->names);
-	gh_dominators_free(&question->dominators);
-	gh_heap_free(&question->heap);
-	if (question->names.symbols != NULL)
-		gh_symbols_close(&question->symbols);
-	gh_dump_close(&question->dump);
+	gh_names_free(&query->names);
+	gh_dominators_free(&query->dominators);
+	gh_heap_free(&query->heap);
+	if (query->names.symbols != NULL)
+		gh_symbols_close(&query->symbols);
+	gh_dump_close(&query->dump);
 }
 
-int gh_question_run(const struct gh_options *options, bool with_dominators,
-		    int (*answer)(struct gh_question *question))
+int gh_heap_query_run(const struct gh_options *options, bool with_dominators,
+		      int (*answer)(struct gh_heap_query *query))
 {
-	struct gh_question question;
+	struct gh_heap_query query;
 	int status = GH_EXIT_INPUT;
 	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
-	if (gh_question_open(&question, options, options->file, with_dominators)) {
-		status = answer(&question);
-		gh_question_close(&question);
+	if (gh_heap_query_open(&query, options, options->file, with_dominators)) {
+		status = answer(&query);
+		gh_heap_query_close(&query);
 	}
 	return status;
 }
 
 /* ADDRESS is in no object. */
-static void print_no_object(const struct gh_question *question, uint64_t address)
+static void print_no_object(const struct gh_heap_query *query, uint64_t address)
 {
 	fprintf(stderr, "goheap: 0x%" PRIx64 ": expected an address in an object, found one ",
 		address);
-	gh_where_print(stderr, &question->heap, address);
+	gh_where_print(stderr, &query->heap, address);
 	fputs("\n", stderr);
 }
 
-int gh_question_run_each(const struct gh_options *options, bool with_dominators,
-			 int (*answer)(struct gh_question *question, uint32_t object,
-				       uint64_t address))
+int gh_heap_query_run_each(const struct gh_options *options, bool with_dominators,
+			   int (*answer)(struct gh_heap_query *query, uint32_t object,
+					 uint64_t address))
 {
-	struct gh_question question;
+	struct gh_heap_query query;
 	int status = GH_EXIT_INPUT;
 	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
-	if (gh_question_open(&question, options, options->file, with_dominators)) {
+	if (gh_heap_query_open(&query, options, options->file, with_dominators)) {
 		const uint64_t *addresses = (const void *)options->addresses.data;
 		size_t count = options->addresses.size / sizeof(*addresses);
 		status = GH_EXIT_OK;
 		for (size_t i = 0; i < count && status == GH_EXIT_OK; i++) {
-			uint32_t object = gh_heap_find(&question.heap, addresses[i]);
+			uint32_t object = gh_heap_find(&query.heap, addresses[i]);
 			if (object == GH_HEAP_NONE) {
-				print_no_object(&question, addresses[i]);
+				print_no_object(&query, addresses[i]);
 				status = GH_EXIT_INPUT;
 			} else {
-				status = answer(&question, object, addresses[i]);
+				status = answer(&query, object, addresses[i]);
 			}
 		}
-		gh_question_close(&question);
+		gh_heap_query_close(&query);
 	}
 	return status;
 }

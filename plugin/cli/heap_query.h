@@ -1,4 +1,4 @@
-/* A question about the heap of a dump: what the commands that answer one read. */
+/* A query about the heap of a dump: what the commands that answer one read. */
 #ifndef GH_PLUGIN_CLI_HEAP_QUERY_H
 #define GH_PLUGIN_CLI_HEAP_QUERY_H
 
@@ -7,7 +7,7 @@
 #include "plugin/view/object_names.h"
 #include "plugin/view/symbols.h"
 
-struct gh_question {
+struct gh_heap_query {
 	const struct gh_options *options; /* the caller's */
 	struct gh_dump dump;              /* that it is about */
 	struct gh_heap heap;              /* of the dump */
@@ -20,21 +20,21 @@ struct gh_question {
 
 /* Reads the dump PATH and makes the graph of its heap, and names; WITH_DOMINATORS, these too. What
  * is wrong with the heap is told in one line. On failure prints the error and returns false. To be
- * closed with gh_question_close. */
-bool gh_question_open(struct gh_question *question, const struct gh_options *options,
-		      const char *path, bool with_dominators);
+ * closed with gh_heap_query_close. */
+bool gh_heap_query_open(struct gh_heap_query *query, const struct gh_options *options,
+			const char *path, bool with_dominators);
 
-void gh_question_close(struct gh_question *question);
+void gh_heap_query_close(struct gh_heap_query *query);
 
 /* Runs ANSWER on the dump that OPTIONS name. The exit status is the answer's, unless there is
  * nothing to answer on. */
-int gh_question_run(const struct gh_options *options, bool with_dominators,
-		    int (*answer)(struct gh_question *question));
+int gh_heap_query_run(const struct gh_options *options, bool with_dominators,
+		      int (*answer)(struct gh_heap_query *query));
 
 /* The same for each of the addresses, in their order: ANSWER gets the object there. An address in
  * none is an error, told in one line. */
-int gh_question_run_each(const struct gh_options *options, bool with_dominators,
-			 int (*answer)(struct gh_question *question, uint32_t object,
-				       uint64_t address));
+int gh_heap_query_run_each(const struct gh_options *options, bool with_dominators,
+			   int (*answer)(struct gh_heap_query *query, uint32_t object,
+					 uint64_t address));
 
 #endif

@@ -78,7 +78,7 @@ static void add_targets(struct gh_picture *picture, struct around *around)
 	for (size_t i = 0; i < around->below.size / sizeof(uint32_t); i++) {
 		const uint32_t *objects;
 		uint32_t object = ((const uint32_t *)(const void *)around->below.data)[i];
-		size_t count = gh_heap_targets(&picture->question->heap, object, &objects);
+		size_t count = gh_heap_targets(&picture->query->heap, object, &objects);
 		add_largest(picture, around, objects, count, picture->limit);
 		for (size_t j = 0; j < count; j++)
 			if (around->is_drawn[objects[j]])
@@ -101,7 +101,7 @@ static void add_path(struct gh_picture *picture, struct around *around)
 static void choose(struct gh_picture *picture, struct around *around)
 {
 	const uint32_t *referrers;
-	size_t count = gh_heap_referrers(&picture->question->heap, around->center, &referrers);
+	size_t count = gh_heap_referrers(&picture->query->heap, around->center, &referrers);
 	add(around, around->center);
 	if (around->has_path)
 		add_path(picture, around);
@@ -118,7 +118,7 @@ static void find_edges(const struct gh_picture *picture, struct around *around, 
 	struct gh_pointers walk;
 	struct gh_pointer pointer;
 	edges->size = 0;
-	gh_pointers_start(&picture->question->heap, object, &walk);
+	gh_pointers_start(&picture->query->heap, object, &walk);
 	while (gh_pointers_next(&walk, &pointer)) {
 		if (pointer.target == GH_HEAP_NONE || !around->is_drawn[pointer.target])
 			continue;
@@ -154,7 +154,7 @@ static void draw_edges(const struct gh_picture *picture, struct around *around, 
 			    gh_picture_retained(picture, all[i].to),
 			    is_on_path(around, object, all[i].to) ? GH_DOT_PATH : GH_DOT_POINTER);
 		fputc(' ', picture->dot.label);
-		gh_names_print_field(picture->dot.label, &picture->question->names, object,
+		gh_names_print_field(picture->dot.label, &picture->query->names, object,
 				     all[i].offset);
 		if (all[i].count > 1)
 			fprintf(picture->dot.label, " and %" PRIu64 " more", all[i].count - 1);
@@ -183,7 +183,7 @@ static void draw_gap(const struct gh_picture *picture, const struct around *arou
 static void draw_roots(struct gh_picture *picture, const struct around *around)
 {
 	const struct gh_root *roots;
-	size_t count = gh_heap_roots(&picture->question->heap, around->center, &roots);
+	size_t count = gh_heap_roots(&picture->query->heap, around->center, &roots);
 	bool is_center = around->has_path && around->path.root.object == around->center;
 	if (around->has_path && !is_center)
 		gh_picture_root(picture, &around->path.root, true);
@@ -212,7 +212,7 @@ static void draw_around(struct gh_picture *picture, struct around *around)
 
 bool gh_neighborhood_draw(struct gh_picture *picture, uint32_t center)
 {
-	uint32_t count = picture->question->heap.count;
+	uint32_t count = picture->query->heap.count;
 	struct gh_error err;
 	struct around around = {
 	    .center = center,
@@ -221,7 +221,7 @@ bool gh_neighborhood_draw(struct gh_picture *picture, uint32_t center)
 	    .edges = calloc(count, sizeof(*around.edges)),
 	};
 	enum gh_path_result result =
-	    gh_path_find(&picture->question->heap, center, &around.path, &err);
+	    gh_path_find(&picture->query->heap, center, &around.path, &err);
 	around.has_path = result == GH_PATH_FOUND;
 	bool drawn = around.is_drawn != NULL && around.is_below != NULL && around.edges != NULL &&
 		     result != GH_PATH_FAILED;

@@ -7,7 +7,7 @@
 
 uint64_t gh_picture_retained(const struct gh_picture *picture, uint32_t object)
 {
-	return picture->question->dominators.retained[object];
+	return picture->query->dominators.retained[object];
 }
 
 void gh_picture_share(const struct gh_picture *picture, const char *before, uint64_t bytes)
@@ -22,12 +22,12 @@ void gh_picture_share(const struct gh_picture *picture, const char *before, uint
 void gh_picture_object(const struct gh_picture *picture, uint32_t object, uint32_t count,
 		       bool marked)
 {
-	const struct gh_question *question = picture->question;
-	struct gh_heap_object extent = gh_heap_object(&question->heap, object);
+	const struct gh_heap_query *query = picture->query;
+	struct gh_heap_object extent = gh_heap_object(&query->heap, object);
 	uint64_t retained = gh_picture_retained(picture, object);
 	FILE *label = picture->dot.label;
 	gh_dot_object(&picture->dot, object, retained, marked);
-	gh_names_print(label, &question->names, object, false);
+	gh_names_print(label, &query->names, object, false);
 	fprintf(label, "\n0x%" PRIx64, extent.address);
 	if (count > 1)
 		fprintf(label, ", first of %" PRIu32, count);
@@ -42,18 +42,18 @@ void gh_picture_object(const struct gh_picture *picture, uint32_t object, uint32
 void gh_picture_root(struct gh_picture *picture, const struct gh_root *root, bool path)
 {
 	gh_dot_note(&picture->dot, root->object, path);
-	gh_names_print_root(picture->dot.label, &picture->question->names, root);
+	gh_names_print_root(picture->dot.label, &picture->query->names, root);
 	gh_dot_end(&picture->dot);
 }
 
 void gh_picture_legend(struct gh_picture *picture, size_t shown)
 {
-	const struct gh_question *question = picture->question;
+	const struct gh_heap_query *query = picture->query;
 	FILE *label = picture->dot.label;
 	gh_dot_legend(&picture->dot);
-	gh_escape_print(label, question->options->file);
+	gh_escape_print(label, query->options->file);
 	char size[GH_SIZE_TEXT];
 	fprintf(label, "\n%s in %" PRIu32 " objects\n%zu shown",
-		gh_size_text(picture->dot.whole, size), question->heap.count, shown);
+		gh_size_text(picture->dot.whole, size), query->heap.count, shown);
 	gh_dot_end(&picture->dot);
 }

@@ -7,7 +7,7 @@
 
 /* A picture while it is drawn. */
 struct gh_picture {
-	struct gh_question *question; /* the caller's; has dominators */
+	struct gh_heap_query *query; /* the caller's; has dominators */
 	struct gh_dot dot;
 	size_t limit; /* of objects */
 };

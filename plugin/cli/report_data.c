@@ -30,7 +30,7 @@
 #define PATH_BUDGET 50000000
 
 struct report {
-	struct gh_question *question; /* the caller's */
+	struct gh_heap_query *query; /* the caller's */
 	struct gh_top_retainers largest;
 	struct gh_path_tree paths;
 	struct gh_buffer remainders;      /* struct gh_remainder */
@@ -41,20 +41,19 @@ struct report {
 
 static bool analyse(struct report *report, struct gh_error *err)
 {
-	struct gh_question *question = report->question;
-	const struct gh_heap *heap = &question->heap;
-	const uint32_t *classes = gh_names_classes(&question->names);
-	size_t nclasses = gh_names_count(&question->names);
+	struct gh_heap_query *query = report->query;
+	const struct gh_heap *heap = &query->heap;
+	const uint32_t *classes = gh_names_classes(&query->names);
+	size_t nclasses = gh_names_count(&query->names);
 	report->classes = calloc(nclasses + 1, sizeof(*report->classes));
 	if (report->classes == NULL)
 		return gh_fail_memory(err, heap->dump->path);
-	return gh_top_retainers_find(&report->largest, heap, &question->dominators, MAX_OBJECTS,
+	return gh_top_retainers_find(&report->largest, heap, &query->dominators, MAX_OBJECTS,
 				     MAX_DEPTH, err) &&
-	       gh_remainder_find(&report->remainders, heap, &question->dominators, &report->largest,
+	       gh_remainder_find(&report->remainders, heap, &query->dominators, &report->largest,
 				 classes, nclasses, err) &&
 	       gh_path_tree_build(&report->paths, heap, err) &&
-	       gh_histogram_make(report->classes, nclasses, heap, classes, &question->dominators,
-				 err);
+	       gh_histogram_make(report->classes, nclasses, heap, classes, &query->dominators, err);
 }
 
 static void free_analysis(struct report *report)
@@ -68,16 +67,16 @@ static void free_analysis(struct report *report)
 /* Prints OBJECT of a path, and the field in it that leads to NEXT. */
 static void print_step(struct report *report, uint32_t object, uint32_t next)
 {
-	const struct gh_question *question = report->question;
+	const struct gh_heap_query *query = report->query;
 	FILE *out = report->json;
 	fputs("{\"name\":", out);
-	gh_names_print(out, &question->names, object, true);
+	gh_names_print(out, &query->names, object, true);
 	fprintf(out, ",\"address\":\"0x%" PRIx64 "\"",
-		gh_heap_object(&question->heap, object).address);
+		gh_heap_object(&query->heap, object).address);
 	if (next != object) {
-		uint64_t offset = gh_heap_offset(&question->heap, object, next);
+		uint64_t offset = gh_heap_offset(&query->heap, object, next);
 		fprintf(out, ",\"offset\":%" PRIu64 ",\"field\":", offset);
-		gh_names_print_field_json(out, &question->names, object, offset);
+		gh_names_print_field_json(out, &query->names, object, offset);
 	}
 	fputs("}", out);
 }
@@ -117,13 +116,13 @@ static void print_path(struct report *report, uint32_t object)
 	FILE *out = report->json;
 	if (!go_back(report, object, &way))
 		return;
-	gh_heap_roots(&report->question->heap, object_at(&way, 0), &roots);
+	gh_heap_roots(&report->query->heap, object_at(&way, 0), &roots);
 	char *root = NULL;
 	size_t size = 0;
 	FILE *text = open_memstream(&root, &size);
 	if (text == NULL)
 		return;
-	gh_names_print_root(text, &report->question->names, &roots[0]);
+	gh_names_print_root(text, &report->query->names, &roots[0]);
 	fclose(text);
 	fputs(",\"path\":{\"root\":", out);
 	gh_print_bytes(out, root, size < MAX_ROOT ? size : MAX_ROOT, true);
@@ -153,14 +152,14 @@ static void begin_node(struct report *report, uint32_t parent)
 
 static void print_object(struct report *report, uint32_t object, uint32_t parent)
 {
-	const struct gh_question *question = report->question;
-	struct gh_heap_object extent = gh_heap_object(&question->heap, object);
+	const struct gh_heap_query *query = report->query;
+	struct gh_heap_object extent = gh_heap_object(&query->heap, object);
 	begin_node(report, parent);
-	gh_names_print(report->json, &question->names, object, true);
+	gh_names_print(report->json, &query->names, object, true);
 	fprintf(report->json,
 		",\"count\":1,\"address\":\"0x%" PRIx64 "\",\"size\":%" PRIu64
 		",\"retained\":%" PRIu64,
-		extent.address, extent.size, question->dominators.retained[object]);
+		extent.address, extent.size, query->dominators.retained[object]);
 	print_path(report, object);
 	fputs("}", report->json);
 }
@@ -183,7 +182,7 @@ static void print_remainders(struct report *report, uint64_t least)
 	for (size_t i = 0; i < count; i++) {
 		if (rows[i].retained >= least) {
 			print_sum(report, &rows[i],
-				  gh_names_class(&report->question->names, rows[i].class));
+				  gh_names_class(&report->query->names, rows[i].class));
 		} else {
 			others.parent = rows[i].parent;
 			others.objects += rows[i].objects;
@@ -199,9 +198,9 @@ static void print_remainders(struct report *report, uint64_t least)
 
 static void print_nodes(struct report *report)
 {
-	const struct gh_question *question = report->question;
-	const struct gh_dominators *dominators = &question->dominators;
-	uint32_t count = question->heap.count;
+	const struct gh_heap_query *query = report->query;
+	const struct gh_dominators *dominators = &query->dominators;
+	uint32_t count = query->heap.count;
 	uint64_t reachable = dominators->retained[count];
 	uint32_t *places = calloc((size_t)count + 1, sizeof(*places));
 	fprintf(report->json,
@@ -235,7 +234,7 @@ static int compare_classes(const void *a, const void *b)
 
 static void print_classes(struct report *report)
 {
-	const struct gh_names *names = &report->question->names;
+	const struct gh_names *names = &report->query->names;
 	size_t count = gh_names_count(names);
 	struct class_order *order = calloc(count + 1, sizeof(*order));
 	fputs(",\"classes\":[", report->json);
@@ -257,27 +256,26 @@ static void print_classes(struct report *report)
 
 static void print_report(struct report *report)
 {
-	const struct gh_question *question = report->question;
-	const struct gh_dump *dump = &question->dump;
+	const struct gh_heap_query *query = report->query;
+	const struct gh_dump *dump = &query->dump;
 	const char *slash = strrchr(dump->path, '/');
 	const char *file = slash != NULL ? slash + 1 : dump->path;
 	fputs("{\"file\":", report->json);
 	gh_escape_json(report->json, file);
 	fputs(",\"version\":", report->json);
 	gh_print_slice(report->json, dump, gh_dump_go_version(dump), true);
-	fprintf(report->json,
-		",\"objects\":%" PRIu32 ",\"bytes\":%" PRIu64 ",\"reachable\":%" PRIu64,
-		question->heap.count, question->heap.bytes,
-		question->dominators.retained[question->heap.count]);
-	fprintf(report->json, ",\"typed\":%" PRIu64, question->names.typing.typed_bytes);
+	fprintf(
+	    report->json, ",\"objects\":%" PRIu32 ",\"bytes\":%" PRIu64 ",\"reachable\":%" PRIu64,
+	    query->heap.count, query->heap.bytes, query->dominators.retained[query->heap.count]);
+	fprintf(report->json, ",\"typed\":%" PRIu64, query->names.typing.typed_bytes);
 	print_classes(report);
 	print_nodes(report);
 	fputs("}", report->json);
 }
 
-bool gh_reportdata_print(FILE *out, struct gh_question *question, struct gh_error *err)
+bool gh_reportdata_print(FILE *out, struct gh_heap_query *query, struct gh_error *err)
 {
-	struct report report = {.question = question, .budget = PATH_BUDGET, .json = out};
+	struct report report = {.query = query, .budget = PATH_BUDGET, .json = out};
 	bool ok = analyse(&report, err);
 	if (ok)
 		print_report(&report);

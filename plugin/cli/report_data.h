@@ -6,8 +6,8 @@
 
 /* Prints a JSON object to OUT: the dump's name and sums; its classes; and nodes, each after the one
  * that dominates it, for the objects that retain most, each with a shortest path from a root, and
- * by class for what else these dominate. QUESTION has dominators. False (ERR filled) if memory ran
+ * by class for what else these dominate. QUERY has dominators. False (ERR filled) if memory ran
  * out. */
-bool gh_reportdata_print(FILE *out, struct gh_question *question, struct gh_error *err);
+bool gh_reportdata_print(FILE *out, struct gh_heap_query *query, struct gh_error *err);
 
 #endif
