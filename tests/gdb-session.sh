@@ -710,6 +710,14 @@ test_cache() {
 		[ $kept = first ] && sleep 3
 	done
 	has "cache: a link for the file" "$(find "$cache" -type l | wc -l)" '^1$'
+	has "cache: it tells in which state the debug file was whole" "$(find "$cache" -type l -printf '%l\n')" \
+		'^[0-9a-f.]+\.debug [0-9a-f.]+$'
+	kept=$cache/$(find "$cache" -type l -printf '%l\n' | cut -d ' ' -f 1)
+	cp "$kept" "$work/kept"
+	printf 'x' | dd of="$kept" bs=1 seek="$(($(stat -c %s "$kept") / 2))" conv=notrunc status=none
+	touch -r "$work/genuine" "$kept"
+	goheap "$work/twins/program" <<<"echo" >/dev/null
+	same "cache: one that is damaged after that is written again" "$work/kept" "$kept"
 	cp -p "$work/evil" "$work/twins/program"
 	output=$(goheap "$work/twins/program" <<<"info line main.leaf")
 	has "cache: the evil twin in its place has its own" "$output" 'Function "main.leaf" not defined'

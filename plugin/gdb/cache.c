@@ -95,20 +95,32 @@ static char *debug_path(const char *directory, const struct gh_image *image)
 	return NULL;
 }
 
-/* The path of the symbolic link by which the debug file of IMAGE's file is found without a hash: no
- * two states of a file, nor two files, have all of these in common. Only the kernel sets the time
- * of the last change (ctime). */
+/* What tells the file of ST in its present state from all others: no two states of a file, nor two
+ * files, have all of these in common. Only the kernel sets the time of the last change (ctime). */
+static void print_state(FILE *out, const struct stat *st)
+{
+	fprintf(out, "%jx.%jx.%jx.%jx.%lx.%jx.%lx", (uintmax_t)st->st_dev, (uintmax_t)st->st_ino,
+		(uintmax_t)st->st_size, (uintmax_t)st->st_mtim.tv_sec, st->st_mtim.tv_nsec,
+		(uintmax_t)st->st_ctim.tv_sec, st->st_ctim.tv_nsec);
+}
+
+/* Of a change that follows the last one of ST's file closely the time may be the same. */
+static bool is_settled(const struct stat *st)
+{
+	return time(NULL) - st->st_ctim.tv_sec > CLOCK_STEP;
+}
+
+/* The path of the symbolic link by which the debug file of IMAGE's file is found without a hash. */
 static char *link_path(const char *directory, const struct gh_image *image)
 {
-	const struct stat *st = &image->file;
 	char *path = NULL;
 	size_t length = 0;
 	FILE *out = open_memstream(&path, &length);
 	if (out == NULL)
 		return NULL;
-	fprintf(out, "%s/%jx.%jx.%jx.%jx.%lx.%jx.%lx.", directory, (uintmax_t)st->st_dev,
-		(uintmax_t)st->st_ino, (uintmax_t)st->st_size, (uintmax_t)st->st_mtim.tv_sec,
-		st->st_mtim.tv_nsec, (uintmax_t)st->st_ctim.tv_sec, st->st_ctim.tv_nsec);
+	fprintf(out, "%s/", directory);
+	print_state(out, &image->file);
+	fputc('.', out);
 	print_writer(out);
 	fputs(".link", out);
 	if (fclose(out) == 0)
@@ -117,17 +129,59 @@ static char *link_path(const char *directory, const struct gh_image *image)
 	return NULL;
 }
 
-/* What the link at PATH leads to, which is beside it; NULL if there is none. */
-static char *follow_link(const char *directory, const char *path)
+/* What the link to the debug file at PATH says: its name and, after a space, the state in which it
+ * was seen to be whole. That spares reading all of it. To be freed; NULL if it has none that lasts.
+ */
+static char *link_text(const char *path)
 {
-	char name[NAME_MAX + 1];
-	char *target;
-	ssize_t length = readlink(path, name, sizeof(name));
-	if (length <= 0 || (size_t)length == sizeof(name) ||
-	    memchr(name, '/', (size_t)length) != NULL ||
-	    asprintf(&target, "%s/%.*s", directory, (int)length, name) < 0)
+	struct stat st;
+	char *text = NULL;
+	size_t length = 0;
+	if (lstat(path, &st) != 0)
 		return NULL;
+	FILE *out = open_memstream(&text, &length);
+	if (out == NULL)
+		return NULL;
+	fprintf(out, "%s ", strrchr(path, '/') + 1);
+	if (is_settled(&st))
+		print_state(out, &st);
+	if (fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* What the link at PATH leads to, which is beside it; NULL if there is none. *WHOLE: it is as it
+ * was when it was last seen to be whole. */
+static char *follow_link(const char *directory, const char *path, bool *whole)
+{
+	char text[2 * NAME_MAX];
+	char *target;
+	*whole = false;
+	ssize_t length = readlink(path, text, sizeof(text));
+	if (length <= 0 || (size_t)length == sizeof(text) ||
+	    memchr(text, '/', (size_t)length) != NULL)
+		return NULL;
+	text[length] = '\0';
+	if (asprintf(&target, "%s/%.*s", directory, (int)strcspn(text, " "), text) < 0)
+		return NULL;
+	char *now = link_text(target);
+	*whole = now != NULL && now[strlen(now) - 1] != ' ' && strcmp(now, text) == 0;
+	free(now);
 	return target;
+}
+
+/* Has the link at LINK lead to the debug file at PATH, which is whole. Without it the next one
+ * makes a hash, too. */
+static void keep_link(const char *link, const char *path)
+{
+	char *text = link_text(path);
+	if (text != NULL) {
+		unlink(link);
+		if (symlink(text, link) != 0)
+			errno = 0;
+	}
+	free(text);
 }
 
 /* Fills TRAILER with what ends a file whose first SIZE bytes FD has. */
@@ -215,20 +269,19 @@ static char *make_debug_file(const char *directory, const struct gh_image *image
 
 char *gh_cache_get(const char *directory, const struct gh_image *image)
 {
-	/* Of a change that follows this closely the time may be the same. */
-	bool lasting = time(NULL) - image->file.st_ctim.tv_sec > CLOCK_STEP;
+	bool whole = false;
 	char *link = link_path(directory, image);
-	char *path = link != NULL ? follow_link(directory, link) : NULL;
+	char *path = link != NULL ? follow_link(directory, link, &whole) : NULL;
+	if (whole) {
+		free(link);
+		return path;
+	}
 	if (path == NULL || !is_whole(path)) {
 		free(path);
 		path = make_debug_file(directory, image);
-		if (path != NULL && link != NULL && lasting) {
-			unlink(link);
-			/* Without the link the next one makes a hash, too. */
-			if (symlink(strrchr(path, '/') + 1, link) != 0)
-				errno = 0;
-		}
 	}
+	if (path != NULL && link != NULL && is_settled(&image->file))
+		keep_link(link, path);
 	free(link);
 	return path;
 }
