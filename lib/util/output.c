@@ -183,7 +183,8 @@ FILE *gh_output_stream(const struct gh_output *out, struct gh_error *err)
 bool gh_output_commit(struct gh_output *out, struct gh_error *err)
 {
 	bool named = out->temp != NULL || make_temp(out, 0);
-	/* A full disk may be told of as late as here. */
+	/* Some file systems, NFS among them, report a failed write only when the file is closed
+	 * (close(2)). */
 	bool closed = close(out->fd) == 0;
 	if (!named || !closed || rename(out->temp, out->path) != 0) {
 		gh_fail_errno(err, out->path, "write");

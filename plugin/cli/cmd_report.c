@@ -44,7 +44,7 @@ static bool put_heap(FILE *page, struct gh_heap_query *query, struct gh_error *e
 	begin_json(&json);
 	bool ok = json.out != NULL && gh_reportdata_print(json.out, query, err);
 	if (json.out == NULL || !end_json(&json, page, "heap"))
-		return gh_fail_errno(err, query->dump.path, "report on");
+		return gh_fail_memory(err, query->dump.path);
 	return ok;
 }
 
@@ -56,7 +56,7 @@ static bool put_stacks(FILE *page, struct gh_heap_query *query, struct gh_error 
 		  gh_goroutines_print_groups(json.out, &query->dump, query->names.symbols);
 	if (json.out != NULL && !end_json(&json, page, "stacks"))
 		ok = false;
-	return ok || gh_fail_errno(err, query->dump.path, "report on");
+	return ok || gh_fail_memory(err, query->dump.path);
 }
 
 static bool write_page(const struct gh_output *output, struct gh_heap_query *query,

@@ -1,14 +1,12 @@
 #include "plugin/cli/report_data.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/heap/histogram.h"
 #include "lib/heap/path_tree.h"
 #include "lib/heap/top_retainers.h"
-#include "lib/util/escape.h"
-#include "plugin/view/print.h"
+#include "plugin/view/emit.h"
 
 /* Objects that are shown one by one, and how many others may dominate one. */
 #define MAX_OBJECTS 1000
@@ -36,7 +34,7 @@ struct report {
 	struct gh_buffer remainders;      /* struct gh_remainder */
 	struct gh_histogram_row *classes; /* by class; owned */
 	size_t budget;                    /* steps that may still be gone back */
-	FILE *json;                       /* the caller's */
+	bool failed;                      /* memory ran out: something is left out */
 };
 
 static bool analyse(struct report *report, struct gh_error *err)
@@ -62,23 +60,6 @@ static void free_analysis(struct report *report)
 	gh_path_tree_free(&report->paths);
 	gh_buffer_free(&report->remainders);
 	free(report->classes);
-}
-
-/* Prints OBJECT of a path, and the field in it that leads to NEXT. */
-static void print_step(struct report *report, uint32_t object, uint32_t next)
-{
-	const struct gh_heap_query *query = report->query;
-	FILE *out = report->json;
-	fputs("{\"name\":", out);
-	gh_names_print(out, &query->names, object, true);
-	fprintf(out, ",\"address\":\"0x%" PRIx64 "\"",
-		gh_heap_object(&query->heap, object).address);
-	if (next != object) {
-		uint64_t offset = gh_heap_offset(&query->heap, object, next);
-		fprintf(out, ",\"offset\":%" PRIu64 ",\"field\":", offset);
-		gh_names_print_field_json(out, &query->names, object, offset);
-	}
-	fputs("}", out);
 }
 
 /* A path, from its object back to a root. Both of its ends are kept. */
@@ -109,79 +90,170 @@ static uint32_t object_at(const struct way *way, size_t number)
 	return from_end < PATH_END ? way->near[from_end] : way->far[from_end % PATH_END];
 }
 
-static void print_path(struct report *report, uint32_t object)
+/* An object of a path, or how many are left out of its middle. */
+struct step_row {
+	struct gh_object object;
+	struct gh_known skipped;
+};
+
+/* Prints OBJECT of a path, and the field in it that leads to NEXT. */
+static void print_step(struct gh_emit *emit, const struct report *report, uint32_t object,
+		       uint32_t next)
 {
+	static const struct gh_column columns[] = {
+	    {"name", GH_COL_TEXT(struct step_row, object.type)},
+	    {"address", GH_COL_ADDRESS(struct step_row, object.address)},
+	    {0},
+	};
+	static const struct gh_column field[] = {GH_OBJECT_FIELD(struct step_row, object), {0}};
+	const struct gh_heap_query *query = report->query;
+	uint64_t offset = next != object ? gh_heap_offset(&query->heap, object, next) : 0;
+	struct step_row row = {.object = gh_names_object(&query->names, object, offset)};
+	gh_emit_next(emit);
+	gh_emit_open(emit);
+	gh_emit_values(emit, columns, &row);
+	if (next != object)
+		gh_emit_values(emit, field, &row);
+	gh_emit_close(emit);
+}
+
+static void print_skipped(struct gh_emit *emit, uint64_t count)
+{
+	static const struct gh_column columns[] = {
+	    {"skipped", GH_COL_KNOWN_NUMBER(struct step_row, skipped)},
+	    {0},
+	};
+	struct step_row row = {.skipped = {count, true}};
+	gh_emit_item(emit, columns, &row);
+}
+
+/* A path, as it is printed. */
+struct path_row {
+	const struct report *report;
+	const struct way *way;
+	struct gh_bytes root;
+};
+
+static void print_steps(struct gh_emit *emit, const void *member)
+{
+	const struct path_row *row = member;
+	const struct way *way = row->way;
+	for (size_t i = 0; i < way->length; i++) {
+		if (i == PATH_END && way->length > 2 * PATH_END) {
+			i = way->length - PATH_END;
+			print_skipped(emit, i - PATH_END);
+		}
+		/* The next object of the last before a gap is not at hand. */
+		uint32_t at = object_at(way, i);
+		bool has_next =
+		    i + 1 < way->length && (i + 1 < PATH_END || i + 1 >= way->length - PATH_END);
+		print_step(emit, row->report, at, has_next ? object_at(way, i + 1) : at);
+	}
+}
+
+/* A node of the tree: the whole heap, an object, or what an object dominates of one class. */
+struct node {
+	int64_t parent; /* the number of the node that dominates it */
+	const char *name;
+	uint64_t count;          /* of objects */
+	struct gh_known address; /* of one object */
+	uint64_t size;
+	uint64_t retained;
+	struct report *report;
+	struct way way; /* that leads to it, if it is one object */
+};
+
+static const struct gh_column node_columns[] = {
+    {"parent", GH_COL_SIGNED(struct node, parent)},
+    {"name", GH_COL_TEXT(struct node, name)},
+    {"count", GH_COL_NUMBER(struct node, count)},
+    {"address", GH_COL_KNOWN_ADDRESS(struct node, address), .optional = true},
+    {"size", GH_COL_NUMBER(struct node, size)},
+    {"retained", GH_COL_NUMBER(struct node, retained)},
+    {0},
+};
+
+static void print_path(struct gh_emit *emit, const void *member)
+{
+	static const struct gh_column columns[] = {
+	    {"root", GH_COL_BYTES(struct path_row, root)},
+	    {"steps", GH_COL_LIST(print_steps)},
+	    {0},
+	};
+	const struct node *node = member;
+	struct gh_heap_query *query = node->report->query;
 	const struct gh_root *roots;
-	struct way way;
-	FILE *out = report->json;
-	if (!go_back(report, object, &way))
-		return;
-	gh_heap_roots(&report->query->heap, object_at(&way, 0), &roots);
 	char *root = NULL;
 	size_t size = 0;
+	gh_heap_roots(&query->heap, object_at(&node->way, 0), &roots);
 	FILE *text = open_memstream(&root, &size);
-	if (text == NULL)
-		return;
-	gh_names_print_root(text, &report->query->names, &roots[0]);
-	fclose(text);
-	fputs(",\"path\":{\"root\":", out);
-	gh_print_bytes(out, root, size < MAX_ROOT ? size : MAX_ROOT, true);
-	free(root);
-	fputs(",\"steps\":[", out);
-	for (size_t i = 0; i < way.length; i++) {
-		if (i == PATH_END && way.length > 2 * PATH_END) {
-			i = way.length - PATH_END;
-			fprintf(out, ",{\"skipped\":%zu}", i - PATH_END);
-		}
-		fputs(i > 0 ? "," : "", out);
-		/* The next object of the last before a gap is not at hand. */
-		uint32_t at = object_at(&way, i);
-		bool has_next =
-		    i + 1 < way.length && (i + 1 < PATH_END || i + 1 >= way.length - PATH_END);
-		print_step(report, at, has_next ? object_at(&way, i + 1) : at);
+	if (text != NULL) {
+		gh_names_print_root(text, &query->names, &roots[0]);
+		fclose(text);
 	}
-	fputs("]}", out);
+	node->report->failed |= root == NULL;
+	struct path_row row = {
+	    .report = node->report,
+	    .way = &node->way,
+	    .root = {root, size < MAX_ROOT ? size : MAX_ROOT},
+	};
+	gh_emit_object(emit, columns, &row);
+	free(root);
 }
 
-static void begin_node(struct report *report, uint32_t parent)
+/* The number of the node that is the largest object NUMBER: the roots together are the first node,
+ * these follow. */
+static uint32_t node_number(const struct report *report, uint32_t number)
 {
-	/* The roots together are the first node, the largest objects follow. */
-	bool has_parent = parent < report->largest.count;
-	fprintf(report->json, ",\n{\"parent\":%" PRIu32 ",\"name\":", has_parent ? parent + 1 : 0);
+	return number < report->largest.count ? number + 1 : 0;
 }
 
-static void print_object(struct report *report, uint32_t object, uint32_t parent)
+static void print_object(struct gh_emit *emit, struct report *report, uint32_t object,
+			 uint32_t parent)
 {
+	static const struct gh_column path[] = {{"path", GH_COL_PRINTED(print_path)}, {0}};
 	const struct gh_heap_query *query = report->query;
-	struct gh_heap_object extent = gh_heap_object(&query->heap, object);
-	begin_node(report, parent);
-	gh_names_print(report->json, &query->names, object, true);
-	fprintf(report->json,
-		",\"count\":1,\"address\":\"0x%" PRIx64 "\",\"size\":%" PRIu64
-		",\"retained\":%" PRIu64,
-		extent.address, extent.size, query->dominators.retained[object]);
-	print_path(report, object);
-	fputs("}", report->json);
+	struct gh_object named = gh_names_object(&query->names, object, 0);
+	struct node node = {
+	    .parent = node_number(report, parent),
+	    .name = named.type,
+	    .count = 1,
+	    .address = {named.address, true},
+	    .size = gh_heap_object(&query->heap, object).size,
+	    .retained = query->dominators.retained[object],
+	    .report = report,
+	};
+	gh_emit_next_line(emit);
+	gh_emit_open(emit);
+	gh_emit_values(emit, node_columns, &node);
+	if (go_back(report, object, &node.way))
+		gh_emit_values(emit, path, &node);
+	gh_emit_close(emit);
 }
 
-static void print_sum(struct report *report, const struct gh_remainder *sum, const char *name)
+static void print_sum(struct gh_emit *emit, const struct report *report,
+		      const struct gh_remainder *sum, const char *name)
 {
-	begin_node(report, sum->parent);
-	gh_escape_json(report->json, name);
-	fprintf(report->json,
-		",\"count\":%" PRIu64 ",\"size\":%" PRIu64 ",\"retained\":%" PRIu64 "}",
-		sum->objects, sum->bytes, sum->retained);
+	struct node node = {
+	    .parent = node_number(report, sum->parent),
+	    .name = name,
+	    .count = sum->objects,
+	    .size = sum->bytes,
+	    .retained = sum->retained,
+	};
+	gh_emit_next_line(emit);
+	gh_emit_object(emit, node_columns, &node);
 }
 
 /* Prints what each of the largest objects dominates besides, by class unless that is little. */
-static void print_remainders(struct report *report, uint64_t least)
+static void print_remainders(struct gh_emit *emit, const struct report *report, uint64_t least)
 {
 	const struct gh_remainder *rows = (const void *)report->remainders.data;
 	size_t count = report->remainders.size / sizeof(*rows);
 	struct gh_remainder others = {0};
 	for (size_t i = 0; i < count; i++) {
 		if (rows[i].retained >= least) {
-			print_sum(report, &rows[i],
+			print_sum(emit, report, &rows[i],
 				  gh_names_class(&report->query->names, rows[i].class));
 		} else {
 			others.parent = rows[i].parent;
@@ -190,32 +262,46 @@ static void print_remainders(struct report *report, uint64_t least)
 			others.retained += rows[i].retained;
 		}
 		if (others.objects > 0 && (i + 1 == count || rows[i + 1].parent != others.parent)) {
-			print_sum(report, &others, "other objects");
+			print_sum(emit, report, &others, "other objects");
 			others = (struct gh_remainder){0};
 		}
 	}
 }
 
-static void print_nodes(struct report *report)
+/* The report as a whole. */
+struct row {
+	struct report *report;
+	const char *file;
+	struct gh_dump_slice version;
+	uint64_t objects;
+	uint64_t bytes;
+	uint64_t reachable; /* bytes */
+	uint64_t typed;     /* bytes */
+};
+
+static void print_nodes(struct gh_emit *emit, const void *member)
 {
-	const struct gh_heap_query *query = report->query;
-	const struct gh_dominators *dominators = &query->dominators;
-	uint32_t count = query->heap.count;
-	uint64_t reachable = dominators->retained[count];
+	struct report *report = ((const struct row *)member)->report;
+	const struct gh_dominators *dominators = &report->query->dominators;
+	uint32_t count = report->query->heap.count;
 	uint32_t *places = calloc((size_t)count + 1, sizeof(*places));
-	fprintf(report->json,
-		",\"nodes\":[{\"parent\":-1,\"name\":\"whole heap\",\"count\":1,\"size\":0,"
-		"\"retained\":%" PRIu64 "}",
-		reachable);
+	struct node heap = {
+	    .parent = -1,
+	    .name = "whole heap",
+	    .count = 1,
+	    .retained = dominators->retained[count],
+	};
+	gh_emit_next_line(emit);
+	gh_emit_object(emit, node_columns, &heap);
+	report->failed |= places == NULL;
 	if (places != NULL)
 		places[count] = report->largest.count;
 	for (uint32_t i = 0; places != NULL && i < report->largest.count; i++) {
 		uint32_t object = report->largest.objects[i];
 		places[object] = i;
-		print_object(report, object, places[dominators->idom[object]]);
+		print_object(emit, report, object, places[dominators->idom[object]]);
 	}
-	print_remainders(report, reachable / LEAST_SHARE);
-	fputs("]", report->json);
+	print_remainders(emit, report, heap.retained / LEAST_SHARE);
 	free(places);
 }
 
@@ -232,53 +318,78 @@ static int compare_classes(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-static void print_classes(struct report *report)
+/* A class, as it is printed. */
+struct class_row {
+	const char *name;
+	struct gh_histogram_row counts;
+};
+
+static void print_classes(struct gh_emit *emit, const void *member)
 {
+	static const struct gh_column columns[] = {
+	    {"name", GH_COL_TEXT(struct class_row, name)},
+	    {"objects", GH_COL_NUMBER(struct class_row, counts.objects)},
+	    {"bytes", GH_COL_NUMBER(struct class_row, counts.bytes)},
+	    {"retained", GH_COL_NUMBER(struct class_row, counts.retained)},
+	    {0},
+	};
+	struct report *report = ((const struct row *)member)->report;
 	const struct gh_names *names = &report->query->names;
 	size_t count = gh_names_count(names);
 	struct class_order *order = calloc(count + 1, sizeof(*order));
-	fputs(",\"classes\":[", report->json);
+	report->failed |= order == NULL;
 	for (size_t i = 0; order != NULL && i < count; i++)
 		order[i] = (struct class_order){&report->classes[i], i};
 	if (order != NULL)
 		qsort(order, count, sizeof(*order), compare_classes);
 	for (size_t i = 0; order != NULL && i < count && i < MAX_CLASSES; i++) {
-		const char *name = gh_names_class(names, (uint32_t)order[i].number);
-		fputs(i > 0 ? ",\n{\"name\":" : "{\"name\":", report->json);
-		gh_escape_json(report->json, name);
-		fprintf(report->json,
-			",\"objects\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"retained\":%" PRIu64 "}",
-			order[i].row->objects, order[i].row->bytes, order[i].row->retained);
+		struct class_row row = {
+		    .name = gh_names_class(names, (uint32_t)order[i].number),
+		    .counts = *order[i].row,
+		};
+		gh_emit_next_line(emit);
+		gh_emit_object(emit, columns, &row);
 	}
-	fputs("]", report->json);
 	free(order);
 }
 
-static void print_report(struct report *report)
+static void print_report(FILE *out, struct report *report)
 {
+	static const struct gh_column columns[] = {
+	    {"file", GH_COL_TEXT(struct row, file)},
+	    {"version", GH_COL_SLICE(struct row, version)},
+	    {"objects", GH_COL_NUMBER(struct row, objects)},
+	    {"bytes", GH_COL_NUMBER(struct row, bytes)},
+	    {"reachable", GH_COL_NUMBER(struct row, reachable)},
+	    {"typed", GH_COL_NUMBER(struct row, typed)},
+	    {"classes", GH_COL_LIST(print_classes)},
+	    {"nodes", GH_COL_LIST(print_nodes)},
+	    {0},
+	};
 	const struct gh_heap_query *query = report->query;
 	const struct gh_dump *dump = &query->dump;
+	struct gh_emit emit = gh_emit_start(out, GH_EMIT_ROWS, dump, true);
 	const char *slash = strrchr(dump->path, '/');
-	const char *file = slash != NULL ? slash + 1 : dump->path;
-	fputs("{\"file\":", report->json);
-	gh_escape_json(report->json, file);
-	fputs(",\"version\":", report->json);
-	gh_print_slice(report->json, dump, gh_dump_go_version(dump), true);
-	fprintf(
-	    report->json, ",\"objects\":%" PRIu32 ",\"bytes\":%" PRIu64 ",\"reachable\":%" PRIu64,
-	    query->heap.count, query->heap.bytes, query->dominators.retained[query->heap.count]);
-	fprintf(report->json, ",\"typed\":%" PRIu64, query->names.typing.typed_bytes);
-	print_classes(report);
-	print_nodes(report);
-	fputs("}", report->json);
+	struct row row = {
+	    .report = report,
+	    .file = slash != NULL ? slash + 1 : dump->path,
+	    .version = gh_dump_go_version(dump),
+	    .objects = query->heap.count,
+	    .bytes = query->heap.bytes,
+	    .reachable = query->dominators.retained[query->heap.count],
+	    .typed = query->names.typing.typed_bytes,
+	};
+	gh_emit_object(&emit, columns, &row);
 }
 
 bool gh_reportdata_print(FILE *out, struct gh_heap_query *query, struct gh_error *err)
 {
-	struct report report = {.query = query, .budget = PATH_BUDGET, .json = out};
+	struct report report = {.query = query, .budget = PATH_BUDGET};
 	bool ok = analyse(&report, err);
-	if (ok)
-		print_report(&report);
+	if (ok) {
+		print_report(out, &report);
+		ok = !report.failed || gh_fail_memory(err, query->dump.path);
+	}
 	free_analysis(&report);
 	return ok;
 }
