@@ -344,7 +344,7 @@ bool gh_hprof_write(const struct gh_heap *heap, const struct gh_typing *typing,
 	gh_hprof_threads_free(&writer.threads);
 	gh_hprof_statics_free(&writer.statics);
 	if (written)
-		return gh_hprof_out_close(&writer.out, err);
+		return gh_hprof_out_commit(&writer.out, err);
 	gh_hprof_out_discard(&writer.out);
 	errno = ENOMEM;
 	return gh_fail_errno(err, path, "write");

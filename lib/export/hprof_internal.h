@@ -85,14 +85,14 @@ struct gh_hprof_out {
 };
 
 /* Opens PATH and writes the file's header. TIME is when what it describes was so, in ms since 1970.
- * False (ERR filled) if it cannot be opened. To be ended with gh_hprof_out_close. What fails
+ * False (ERR filled) if it cannot be opened. To be ended with gh_hprof_out_commit. What fails
  * later is kept until then: nothing more is written after it. */
 bool gh_hprof_out_open(struct gh_hprof_out *out, const char *path, unsigned id_size, uint64_t time,
 		       struct gh_error *err);
 
 /* Ends the heap dump and gives the file its name. False (ERR filled), and no file, if that or a
  * write before failed. */
-bool gh_hprof_out_close(struct gh_hprof_out *out, struct gh_error *err);
+bool gh_hprof_out_commit(struct gh_hprof_out *out, struct gh_error *err);
 
 /* Closes the file and leaves nothing of it. */
 void gh_hprof_out_discard(struct gh_hprof_out *out);

@@ -154,7 +154,7 @@ uint64_t gh_hprof_string(struct gh_hprof_out *out, const char *text, size_t leng
 	return ++out->strings;
 }
 
-bool gh_hprof_out_close(struct gh_hprof_out *out, struct gh_error *err)
+bool gh_hprof_out_commit(struct gh_hprof_out *out, struct gh_error *err)
 {
 	end_segment(out);
 	gh_hprof_record(out, GH_HPROF_HEAP_DUMP_END, 0);

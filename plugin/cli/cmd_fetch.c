@@ -383,7 +383,7 @@ static bool run(struct step *step, const char *name)
 	if (script != NULL)
 		fwrite(text, 1, size, script);
 	free(text);
-	return script != NULL && gh_script_close(script, step->missing.directory);
+	return script != NULL && gh_script_commit(script, step->missing.directory);
 }
 
 int gh_cmd_fetch(const struct gh_options *options)

@@ -1,4 +1,4 @@
-/* goheap load: what gdbinit's command of that name runs. Reads what GDB's `info files' prints,
+/* goheap load: what goheap.gdb's command of that name runs. Reads what GDB's `info files' prints,
  * makes a core file of a heap dump in the session's directory, and writes the script by which GDB
  * opens it. */
 #include <inttypes.h>
@@ -183,7 +183,7 @@ static bool write_script(const struct job *job, const struct gh_core_program *pr
 	move_sections(script, job, program->entry);
 	gh_threadnames_apply(script);
 	say_what_is_loaded(script, job);
-	return gh_script_close(script, job->directory);
+	return gh_script_commit(script, job->directory);
 }
 
 /* Has the session's file NAME be a link to PATH; none if that is NULL. */

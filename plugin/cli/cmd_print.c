@@ -20,7 +20,7 @@ static int print_value(struct gh_heap_query *query, uint32_t object, uint64_t ad
 	bool known = gh_names_print_command(script, &query->names, object);
 	/* The command has printed: _goheap_finish, which runs the script, is not to print again. */
 	fputs("with confirm off -- define _goheap_then\nend\n", script);
-	if (!gh_script_close(script, directory))
+	if (!gh_script_commit(script, directory))
 		return GH_EXIT_INPUT;
 	if (known)
 		return GH_EXIT_OK;

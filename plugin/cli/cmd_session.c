@@ -1,5 +1,5 @@
-/* goheap session: what gdbinit runs whenever GDB's program may be another than before. Reads what
- * `info files' prints and writes the session's boot.gdb, which GDB then runs. */
+/* goheap session: what goheap.gdb runs whenever GDB's program may be another than before. Reads
+ * what `info files' prints and writes the session's boot.gdb, which GDB then runs. */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -452,7 +452,7 @@ static bool write_boot(struct job *job)
 	if (job->boot == NULL)
 		return false;
 	write_commands(job);
-	return gh_script_close(job->boot, job->directory);
+	return gh_script_commit(job->boot, job->directory);
 }
 
 int gh_cmd_session(const struct gh_options *options)

@@ -1,4 +1,4 @@
-/* What gdbinit runs for a command that was typed in GDB. `goheap word' takes the command's words
+/* What goheap.gdb runs for a command that was typed in GDB. `goheap word' takes the command's words
  * from GDB, one by one. `goheap dispatch' reads what GDB's `info files' prints, and runs the
  * command on the heap dump that is loaded, or on GDB's program; `goheap dispatch ADDRESS' does so
  * where GDB has made an address of what was typed. `goheap live' runs it on what GDB debugs, and
@@ -25,7 +25,7 @@
 /* Two programs, with their options. */
 #define MAX_OPTIONS 4
 
-/* Those that gdbinit hands over at the most. */
+/* Those that goheap.gdb hands over at the most. */
 #define MAX_WORDS 119
 
 /* Reads where the session's link NAME leads; in BUF. False if there is none. */
@@ -195,7 +195,7 @@ static int write_script(const struct job *job,
 		written = write(script, &job->words);
 		fputs("end\n", script);
 	}
-	return gh_script_close(script, job->directory) && written ? GH_EXIT_OK : GH_EXIT_INPUT;
+	return gh_script_commit(script, job->directory) && written ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 
 static int run_typed(struct job *job)

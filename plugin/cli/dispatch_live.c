@@ -113,5 +113,5 @@ int gh_dispatch_live(const struct gh_words *words, const char *directory,
 		write_leave(script);
 	else
 		write_command(script, is_goroutine);
-	return gh_script_close(script, directory) ? GH_EXIT_OK : GH_EXIT_INPUT;
+	return gh_script_commit(script, directory) ? GH_EXIT_OK : GH_EXIT_INPUT;
 }

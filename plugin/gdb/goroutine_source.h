@@ -7,7 +7,7 @@
 #include "lib/process/process.h"
 #include "plugin/view/open_program.h"
 
-/* What gdbinit leaves in the session's directory of what GDB debugs, in lines of text: "entry
+/* What goheap.gdb leaves in the session's directory of what GDB debugs, in lines of text: "entry
  * ADDRESS" of the program, "native" if it is a process of this machine, the auxiliary vector as
  * `info auxv' prints it, by which the program's entry point is known for sure, and "pc ADDRESS" and
  * "sp ADDRESS" as `info registers' does, first of the selected thread, then of all. */

@@ -11,7 +11,7 @@
 
 #include "lib/pclntab/pclntab.h"
 
-/* The file in the session's directory in which gdbinit tells what is stepped through, in the
+/* The file in the session's directory in which goheap.gdb tells what is stepped through, in the
  * target's words: the address of the goroutine's runtime.g, one past its stack, SP, and the address
  * of runtime.text. It has another size while nothing is. */
 #define GH_SESSION_STEP "step"

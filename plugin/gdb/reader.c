@@ -1,5 +1,5 @@
 /* goheap.so: the JIT reader that GDB loads. It owns the session; the symbols themselves come from a
- * debug file, which `goheap session' writes and gdbinit has GDB read. */
+ * debug file, which `goheap session' writes and goheap.gdb has GDB read. */
 #include <gdb/jit-reader.h>
 
 #include <dlfcn.h>

@@ -36,7 +36,7 @@ FILE *gh_script_open(const char *directory)
 	return script;
 }
 
-bool gh_script_close(FILE *script, const char *directory)
+bool gh_script_commit(FILE *script, const char *directory)
 {
 	char *part = name_in(directory, "boot.part");
 	char *path = name_in(directory, "boot.gdb");

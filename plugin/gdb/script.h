@@ -6,11 +6,11 @@
 #include <stdio.h>
 
 /* Begins a new script in the session's DIRECTORY; GDB may be running the one that is there. On
- * failure prints the error and returns NULL. To be ended with gh_script_close. */
+ * failure prints the error and returns NULL. To be ended with gh_script_commit. */
 FILE *gh_script_open(const char *directory);
 
 /* Puts SCRIPT in place. On failure prints the error and returns false. */
-bool gh_script_close(FILE *script, const char *directory);
+bool gh_script_commit(FILE *script, const char *directory);
 
 /* Has GDB print a line of TEXT, a format as printf's, which is fit for a terminal. */
 void gh_script_say(FILE *script, const char *text, ...) __attribute__((format(printf, 2, 3)));
@@ -24,7 +24,7 @@ void gh_script_symbols(FILE *script, const char *file);
 /* Has GDB print by COMMAND into `goheap ARGUMENTS' and run the script that this writes. */
 void gh_script_go_on(FILE *script, const char *command, const char *arguments);
 
-/* What goes before a command, to have GDB run it without the hooks of goheap's: gdbinit tells of
+/* What goes before a command, to have GDB run it without the hooks of goheap's: goheap.gdb tells of
  * it. */
 #define GH_SCRIPT_UNHOOKED "with history remove-duplicates 19937 -- "
 

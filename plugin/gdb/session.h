@@ -1,12 +1,12 @@
-/* The session: the private directory of one GDB process, through which goheap.so, gdbinit and the
- * goheap program work together. */
+/* The session: the private directory of one GDB process, through which goheap.so, goheap.gdb and
+ * the goheap program work together. */
 #ifndef GH_PLUGIN_GDB_SESSION_H
 #define GH_PLUGIN_GDB_SESSION_H
 
 #include <stdbool.h>
 
-/* The descriptor that holds the directory open in GDB; gdbinit names it too. It is far above those
- * that GDB comes to use and below the usual limit of 1024. */
+/* The descriptor that holds the directory open in GDB; goheap.gdb names it too. It is far above
+ * those that GDB comes to use and below the usual limit of 1024. */
 #define GH_SESSION_FD 1000
 
 /* The variables in GDB's environment, which only programs that GDB starts with `shell' and `pipe'

@@ -8,7 +8,7 @@
 #include "plugin/gdb/session.h"
 #include "plugin/view/open_program.h"
 
-/* What gdbinit puts before and after a word, and GDB has in no text of its own. */
+/* What goheap.gdb puts before and after a word, and GDB has in no text of its own. */
 static const char before[] = "{{";
 static const char after[] = "}}";
 

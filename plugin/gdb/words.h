@@ -1,5 +1,6 @@
-/* The words of a goheap command that was typed in GDB. gdbinit hands them over one by one, as they
- * were typed, and they stay in the session's directory until the next command; no shell sees them.
+/* The words of a goheap command that was typed in GDB. goheap.gdb hands them over one by one, as
+ * they were typed, and they stay in the session's directory until the next command; no shell sees
+ * them.
  */
 #ifndef GH_PLUGIN_GDB_WORDS_H
 #define GH_PLUGIN_GDB_WORDS_H
