@@ -719,8 +719,17 @@ test_cache() {
 	goheap "$work/twins/program" <<<"echo" >/dev/null
 	same "cache: one that is damaged after that is written again" "$work/kept" "$kept"
 	cp -p "$work/evil" "$work/twins/program"
+	find "$cache" -type f ! -path "$kept" -delete
+	touch -d '40 days ago' "$cache/unused.debug" "$cache/written.debug" "$cache/read.debug" "$cache/other"
+	ln -s unused.debug "$cache/unused.link"
+	touch -h -d '40 days ago' "$cache/unused.link"
+	touch -m -d '20 days ago' "$cache/written.debug"
+	touch -a -d '20 days ago' "$cache/read.debug"
 	output=$(goheap "$work/twins/program" <<<"info line main.leaf")
 	has "cache: the evil twin in its place has its own" "$output" 'Function "main.leaf" not defined'
+	equal "cache: what was not used for 30 days is gone" "other read.debug written.debug" \
+		"$(find "$cache" -name '[ruwo]*' -printf '%f\n' | sort | xargs)"
+	rm "$cache/other" "$cache/read.debug" "$cache/written.debug"
 	has "cache: a file for each" "$(find "$cache" -type f | wc -l)" '^2$'
 }
 

@@ -16,6 +16,7 @@
 #include "lib/debugfile/debugfile.h"
 #include "lib/util/blake2b.h"
 #include "lib/util/output.h"
+#include "plugin/gdb/cache_clean.h"
 
 /* Seconds in which file systems count at worst: FAT's. */
 #define CLOCK_STEP 2
@@ -261,6 +262,7 @@ static char *make_debug_file(const char *directory, const struct gh_image *image
 			free(path);
 			path = NULL;
 		}
+		gh_cache_clean(directory);
 		gh_pclntab_close(&tab);
 	}
 	gh_image_close(&copy);

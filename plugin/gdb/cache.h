@@ -12,7 +12,8 @@ char *gh_cache_directory(void);
 /* The path of the debug file of the Go program IMAGE in the cache DIRECTORY, where it is written
  * unless it is there and whole. Its name has a cryptographic hash of all that it is made from,
  * since build ids can be copied, and what tells this goheap from others; after its end it has a
- * checksum of itself. To be freed; NULL if it can be neither found nor written. */
+ * checksum of itself. What was not used for long is removed
+ * when one is written. To be freed; NULL if it can be neither found nor written. */
 char *gh_cache_get(const char *directory, const struct gh_image *image);
 
 #endif
