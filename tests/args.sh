@@ -14,6 +14,7 @@ compare() {
 		$1 != "twin" { next }
 		{
 			delete theirs
+			none = NF == 3 # of a wrapper that the compiler made it may have none
 			for (i = 4; i <= NF; i++) {
 				value = $i
 				sub(/^.*=/, "", value)
@@ -33,7 +34,7 @@ compare() {
 						continue
 					if (word == words[j])
 						equal++
-					else if (word == "-" || word == "?" || theirs[parts[1], 0] == "?")
+					else if (word == "-" || word == "?" || theirs[parts[1], 0] == "?" || none)
 						unknown++
 					else
 						differ[++differs] = $2 OFS $3 OFS fields[i] OFS word

@@ -11,11 +11,12 @@ if ! command -v gdb >/dev/null; then
 	finish
 fi
 
-# in_gdb GDB ARGUMENT...: breakpoints on the functions in $work/names.
+# in_gdb GDB ARGUMENT...: the command $ask, with the functions in $work/names.
+ask="tbreak -function"
 in_gdb() {
 	local name commands=()
 	while read -r name; do
-		commands+=(-ex "echo name $name\\n" -ex "tbreak -function $name")
+		commands+=(-ex "echo name $name\\n" -ex "$ask $name")
 	done <"$work/names"
 	timeout -k 5 120 "$1" -nx -q -batch -iex 'set width 0' -iex 'set height 0' -iex 'set debuginfod enabled off' \
 		-iex 'set auto-load no' "${@:2}" "${commands[@]}" </dev/null 2>&1
@@ -56,6 +57,44 @@ compare() {
 	fi
 }
 
+# registers: what GDB tells of functions' scopes, on standard input, as rows of function, number of the variable, address and
+# register, of the variables that are in one from the address on. Arguments come first.
+registers() {
+	awk '/^name / { name = $2; number = -1; next }
+		/^(Scope for .*:)?Symbol .* is / { number += / is a function / ? 0 : 1; wanted = / is multi-location:$/; next }
+		wanted && match($0, /Range 0x[0-9a-f]+-/) {
+			if (match($0, /Range 0x[0-9a-f]+-0x[0-9a-f]+: a variable in \$[a-z0-9]+$/)) {
+				split(substr($0, RSTART), words, /[ -]/)
+				print name " " number "\t" words[2] "\t" words[length(words)]
+			}
+			wanted = 0
+		}' | sort
+}
+
+# compare_arguments NAME: the registers that arguments are in at the function's first instruction, where the twin tells them.
+# What is unused has no place in the twin.
+compare_arguments() {
+	in_gdb gdb "$twin" | registers >"$work/expected"
+	in_gdb gdb -ex "symbol-file $work/program.debug" "$stripped" | registers >"$work/found"
+	join -t $'\t' "$work/expected" "$work/found" | awk -F'\t' '$2 == $4' >"$work/both"
+	local told unsaved
+	told=$(wc -l <"$work/both")
+	[ "$told" -gt 200 ] || fail "$1: arguments in registers that both tell: $told"
+	# Where the twin has no place for an argument, a local variable may be taken for it.
+	awk -F'\t' '$3 != $5' "$work/both" >"$work/apart"
+	if [ "$(wc -l <"$work/apart")" -le 1 ]; then
+		ok "$1: the twin has them in the same registers: $told"
+	else
+		fail "$1: arguments that the twin has in others: $(wc -l <"$work/apart") of $told" "$(head "$work/apart")"
+	fi
+	unsaved=$(join -t $'\t' <(cut -d ' ' -f 1 "$work/both" | sort -u) "$work/frameless" | wc -l)
+	if [ "$unsaved" -gt 5 ]; then
+		ok "$1: functions among them that have no code to save them: $unsaved"
+	else
+		fail "$1: functions among them that have no code to save them: $unsaved"
+	fi
+}
+
 # check_machine RELEASE GOARCH: GDB goes by the instructions, too, where a function sets up no frame.
 check_machine() {
 	local directory stripped twin apart=25
@@ -74,6 +113,13 @@ check_release() {
 	sample "Go $1" "$1" sample || return 0
 	twin=$directory/sample stripped=$directory/sample.stripped
 	compare "Go $1" gdb
+	# Functions that a breakpoint stops in at the first instruction.
+	join -t $'\t' <("$GOHEAP" funcs "$stripped" | awk -F'\t' '{ print $3 "\t" $1 }' | sort) "$work/found" |
+		awk -F'\t' '$2 == $3 { print $1 }' >"$work/frameless"
+	case $1 in
+	1.15) ;;
+	*) ask="info scope" compare_arguments "Go $1" ;;
+	esac
 	if [ "$1" = 1.19 ]; then
 		GOARCH=386 sample "Go $1, 386" "$1" sample && twin=$directory/sample stripped=$directory/sample.stripped &&
 			compare "Go $1, 386" gdb

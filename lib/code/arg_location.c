@@ -22,8 +22,9 @@ static uint32_t first_spill(const struct gh_spills *spills)
 	return first;
 }
 
+/* If ALL_TOLD, what is in no register is in memory. */
 static struct gh_arg_place find_place(const struct gh_spills *spills, const struct gh_arg *arg,
-				      const struct gh_arch *arch)
+				      const struct gh_arch *arch, bool all_told)
 {
 	struct gh_arg_place place = {.arg = *arg};
 	uint8_t base = gh_arch_below_args(arch);
@@ -32,7 +33,7 @@ static struct gh_arg_place find_place(const struct gh_spills *spills, const stru
 		place.where = GH_ARG_IN_REGISTER;
 		place.number = spill->number;
 		place.is_float = spill->is_float;
-	} else if ((uint32_t)arg->offset + base < first_spill(spills)) {
+	} else if (all_told && (uint32_t)arg->offset + base < first_spill(spills)) {
 		place.where = GH_ARG_IN_MEMORY;
 		place.offset = (uint16_t)(arg->offset + arch->min_frame);
 	}
@@ -60,11 +61,12 @@ void gh_arg_places_find(struct gh_arg_places *places, const struct gh_pclntab *t
 	if (gh_arch_has_arg_registers(arch))
 		gh_spills_find(&spills, tab, func);
 	/* All that are passed in registers are saved, or, if the function uses none, none. */
-	places->any = (func->flag & GH_FUNC_ASM) == 0 &&
-		      (!gh_arch_has_arg_registers(arch) || spills.count > 0);
+	bool in_go = (func->flag & GH_FUNC_ASM) == 0;
+	bool all_told = !gh_arch_has_arg_registers(arch) || spills.count > 0;
+	places->any = in_go && (all_told || gh_entry_args_find(&spills, &args, tab, func));
 	for (size_t i = 0; i < args.count; i++)
-		places->items[places->count++] = places->any
-						     ? find_place(&spills, &args.items[i], arch)
-						     : (struct gh_arg_place){.arg = args.items[i]};
+		places->items[places->count++] =
+		    places->any ? find_place(&spills, &args.items[i], arch, all_told)
+				: (struct gh_arg_place){.arg = args.items[i]};
 	places->end = gh_prologue_end(tab, func);
 }

@@ -1,7 +1,7 @@
 /* What the instructions of a function tell, and the names of functions that are special:
  *
  * - prologue.c: where the prologue ends, and from where on the frame pointer is saved;
- * - arg_location.c, by arg_spill*.c: where arguments are until then;
+ * - arg_location.c, by arg_spill*.c and arg_entry*.c: where arguments are until then;
  * - call_site.c, safepoint.c: calls, and which of them have stack maps;
  * - is_stmt.c: which instructions of a line start its statement;
  * - unwind_class.c, injected_call.c: functions whose callers are not found as usual;
@@ -58,8 +58,8 @@ struct gh_arg_places {
 /* Whether the functions of TAB have arguments: from Go 1.18 on. */
 bool gh_arg_places_told(const struct gh_pclntab *tab);
 
-/* Finds those of FUNC. Where arguments are passed in registers none is known of a function that has
- * no code to save them, nor, on any machine, of one in assembly. */
+/* Finds those of FUNC. Where arguments are passed in registers, few are known of a function that
+ * has no code to save them; on machines other than amd64, and of one in assembly, none. */
 void gh_arg_places_find(struct gh_arg_places *places, const struct gh_pclntab *tab,
 			const struct gh_func *func);
 

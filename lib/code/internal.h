@@ -96,6 +96,20 @@ bool gh_spill_amd64(struct gh_spills *spills, struct gh_cursor *code, const stru
 bool gh_spill_risc(struct gh_spills *spills, struct gh_cursor *code, const struct gh_pclntab *tab,
 		   uint64_t entry);
 
+/* The same of a function that has no such code, by the calling convention: those of ARGS, FUNC's,
+ * that are surely in registers, with the places that would be theirs on the stack. False if there
+ * are none, or the machine is not amd64. */
+bool gh_entry_args_find(struct gh_spills *spills, const struct gh_args *args,
+			const struct gh_pclntab *tab, const struct gh_func *func);
+
+/* The registers for integers, in the order in which arguments get them, as DWARF numbers them. */
+#define GH_ENTRY_AMD64_REGISTERS 9
+extern const uint8_t gh_entry_amd64_registers[GH_ENTRY_AMD64_REGISTERS];
+
+/* Which of them CODE, a function's, reads before it writes them, as far as it can be followed: a
+ * bit for each. */
+unsigned gh_entry_amd64_reads(struct gh_cursor *code);
+
 /* How the assembly functions of the runtime change stacks, by their instructions */
 
 /* Finds runtime.allm, and m.alllink, in FUNC, runtime.mcommoninit, which puts its m first in that
