@@ -23,6 +23,7 @@
 #include "plugin/gdb/fetch_limit.h"
 #include "plugin/gdb/memory_client.h"
 #include "plugin/gdb/missing_file.h"
+#include "plugin/gdb/piped_text.h"
 #include "plugin/gdb/remote_file.h"
 #include "plugin/gdb/script.h"
 #include "plugin/gdb/session.h"
@@ -77,17 +78,6 @@ static void go_on(const struct step *step, const char *command, const char *name
 /* A file that cannot be written: GDB says so, once it has found and opened what it is to write. */
 #define NOWHERE FROM_GDB "none/file"
 
-/* All that GDB prints, to be freed; NULL if memory ran out. */
-static char *read_text(void)
-{
-	char *text = NULL;
-	size_t size = 0;
-	if (getdelim(&text, &size, '\0', stdin) >= 0)
-		return text;
-	free(text);
-	return strdup("");
-}
-
 /* The line of the current inferior, which says what process it is and on what connection. */
 static char *find_current(char *text)
 {
@@ -101,7 +91,7 @@ static void fetch_inferiors(struct step *step)
 {
 	char path[64];
 	char command[160];
-	char *text = read_text();
+	char *text = gh_piped_text_read(stdin);
 	char *line = text != NULL ? find_current(text) : NULL;
 	if (line == NULL || gh_missing_file_seen(step->missing.directory, line)) {
 		free(text);
@@ -122,7 +112,7 @@ static void fetch_inferiors(struct step *step)
 
 static void fetch_open(struct step *step)
 {
-	char *text = read_text();
+	char *text = gh_piped_text_read(stdin);
 	if (text != NULL && strstr(text, NOWHERE) != NULL)
 		go_on(step, PACKETS, "file");
 	else
@@ -177,7 +167,7 @@ static void show(const struct gh_remote_progress *progress, bool last)
 static void fetch_file(struct step *step)
 {
 	struct gh_remote_progress progress = {0};
-	char *text = read_text();
+	char *text = gh_piped_text_read(stdin);
 	enum gh_remote result = text != NULL
 				    ? gh_remote_step(step->missing.directory, text, &progress)
 				    : GH_REMOTE_NONE;
@@ -213,7 +203,7 @@ static void fetch_auxv(struct step *step)
 {
 	uint64_t phdr;
 	uint64_t phent;
-	char *text = read_text();
+	char *text = gh_piped_text_read(stdin);
 	bool found = text != NULL && find_auxv(text, "AT_PHDR ", &phdr) &&
 		     find_auxv(text, "AT_PHENT ", &phent);
 	free(text);

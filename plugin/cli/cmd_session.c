@@ -245,7 +245,8 @@ static void begin_unless_lines(struct job *job, const struct gh_program *program
 	if (gh_pclntab_func(&program->tab, program->tab.nfunc / 2, &func, &err))
 		address = func.entry;
 	/* Decimal is the same in every language that GDB may be set to. */
-	fprintf(job->boot, "pipe info line *%" PRIu64 " | grep -q ^Line\n", address + bias);
+	fprintf(job->boot, "pipe info line *%" PRIu64 " | grep -Eq '^(~\")?Line'\n",
+		address + bias);
 	fputs("if $_shell_exitcode\n", job->boot);
 }
 

@@ -15,6 +15,7 @@
 #include "lib/export/core_notes.h"
 #include "lib/process/as_dump.h"
 #include "plugin/gdb/memory_client.h"
+#include "plugin/gdb/piped_text.h"
 #include "plugin/view/open_dump.h"
 #include "plugin/view/open_process.h"
 
@@ -62,12 +63,15 @@ static bool read_description(struct described *process, int directory)
 		perror(GH_SESSION_PROCESS);
 		return false;
 	}
-	char *line = NULL;
+	char *text = NULL;
 	size_t size = 0;
-	while (getline(&line, &size, in) >= 0)
-		read_line(process, line);
-	free(line);
+	bool read = getdelim(&text, &size, '\0', in) >= 0;
 	fclose(in);
+	if (read)
+		gh_piped_text_decode(text);
+	for (char *line = read ? strtok(text, "\n") : NULL; line != NULL; line = strtok(NULL, "\n"))
+		read_line(process, line);
+	free(text);
 	return !process->threads.failed;
 }
 

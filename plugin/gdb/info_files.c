@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugin/gdb/piped_text.h"
+
 /* File names may hold anything, newlines too, and GDB prints them as they are. So a name ends only
  * where what follows has the form of what GDB prints next. */
 
@@ -144,10 +146,8 @@ bool gh_infofiles_parse(struct gh_infofiles *files, const char *text)
 
 bool gh_infofiles_read(struct gh_infofiles *files, FILE *in)
 {
-	char *text = NULL;
-	size_t size = 0;
-	ssize_t length = getdelim(&text, &size, '\0', in);
-	bool parsed = gh_infofiles_parse(files, length > 0 ? text : "");
+	char *text = gh_piped_text_read(in);
+	bool parsed = gh_infofiles_parse(files, text != NULL ? text : "");
 	free(text);
 	return parsed;
 }

@@ -76,7 +76,7 @@ void gh_script_symbols(FILE *script, const char *file)
 	fputs("set backtrace past-main on\n", script);
 	/* Of what outer frames were called with nothing is known: one sees (...) instead, but for a
 	   user who has chosen something else than GDB has by itself. */
-	fputs("pipe show print frame-arguments | grep -Fq '\"scalars\"'\n"
+	fputs("pipe show print frame-arguments | grep -Eq '\"scalars\\\\?\"'\n"
 	      "if $_shell_exitcode\nelse\nset print frame-arguments presence\nend\n",
 	      script);
 	gh_script_file(script, "with print symbol-loading off -- symbol-file", file);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugin/gdb/piped_text.h"
 #include "plugin/gdb/session.h"
 #include "plugin/view/open_program.h"
 
@@ -75,7 +76,7 @@ static int count_words(const char *data, size_t size)
 int gh_words_append(const char *directory, FILE *in)
 {
 	size_t size;
-	char *text = read_all(in, &size);
+	char *text = gh_piped_text_read(in);
 	char *word = text != NULL ? find_word(text) : NULL;
 	FILE *file = word != NULL ? open_words(directory, "a+e") : NULL;
 	int count = -1;

@@ -29,6 +29,7 @@ Suite *dump_suite(void);
 Suite *dump_damage_suite(void);
 Suite *heap_suite(void);
 Suite *heapscan_suite(void);
+Suite *piped_text_suite(void);
 Suite *pprof_suite(void);
 Suite *slots_suite(void);
 Suite *stackmap_suite(void);

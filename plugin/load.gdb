@@ -1,1 +1,0 @@
-jit-reader-load /work/wt/options/plugin/goheap.so

@@ -1,0 +1,210 @@
+#!/usr/bin/env bash
+# The interfaces by which editors drive GDB: MI, and DAP where GDB has it (14 and later). A breakpoint is set on a function
+# of a stripped program before anything else; places and stacks are those of the unstripped twin in plain GDB, and
+# stepping stays in its goroutine, which only the source tells the lines of.
+set -u
+export LC_ALL=C
+
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+session_home
+
+if ! command -v gdb >/dev/null; then
+	skip "everything" "no gdb"
+	finish
+fi
+source=$tests/samples/steps/main.go
+plain=(-nx -q -iex 'set debuginfod enabled off' -iex 'set auto-load no' -iex 'set width 0')
+with_goheap=("${plain[@]}" -iex 'set confirm off' -ix "$work/goheap.gdb" -iex "jit-reader-load $GOHEAP_SO")
+
+# start ARGUMENT...: GDB, which is asked on descriptor 7 and answers on 8.
+start() {
+	rm -f "$work/in" "$work/out"
+	mkfifo "$work/in" "$work/out"
+	timeout -k 5 100 gdb "$@" <"$work/in" >"$work/out" 2>"$work/errors" &
+	exec 7>"$work/in" 8<"$work/out"
+	: >"$work/talk"
+	number=0
+}
+
+stop() {
+	exec 7>&- 8<&-
+	wait
+}
+
+# wait_for PATTERN: reads lines up to the one that matches the extended regular expression; it is in $line. False if GDB
+# says no more.
+wait_for() {
+	while IFS= read -r -t 60 line <&8; do
+		printf '%s\n' "$line" >>"$work/talk"
+		[[ $line =~ $1 ]] && return
+	done
+	line=
+	return 1
+}
+
+# mi COMMAND: its answer is in $line.
+mi() {
+	number=$((number + 1))
+	echo "$number$1" >&7
+	wait_for "^$number\\^"
+}
+
+# mi_stop COMMAND: where the program stops after it is in $line.
+mi_stop() {
+	mi "$1" && wait_for '^\*stopped,'
+}
+
+# functions: the frames of the answer on standard input: function and line of each. GDB has the twin's stacks end in a
+# frame without a line.
+functions() {
+	grep -oE 'level="[0-9]+"[^}]*' | sed -nE 's/.*func="([^"]*)".*line="([0-9]+)".*/\1 \2/p'
+}
+
+# place: function and line of the answer on standard input, which has one.
+place() {
+	sed -E 's/.*func="([^"]*)".*[{,]line="([0-9]+)".*/\1 \2/'
+}
+
+# mi_session PROGRAM ARGUMENT...: to the first stop at main.record; where the breakpoint is, where it stops, and its
+# callers, are in $breakpoint, $stopped and $stack.
+mi_session() {
+	local program=$1
+	shift
+	start -i=mi "$@"
+	mi "-file-exec-and-symbols $program"
+	mi "-exec-arguments $work/counts"
+	mi "-break-insert main.record"
+	breakpoint=$(place <<<"$line")
+	mi_stop "-exec-run"
+	stopped=$(place <<<"$line")
+	mi "-stack-list-frames"
+	stack=$(functions <<<"$line")
+}
+
+# expected_lines: the lines that follow the call of record in its caller.
+expected_lines() {
+	grep -nE 'mutex\.Lock|total \+=|mutex\.Unlock|sum \+= deep|sums <- sum' "$source" | cut -d : -f 1
+}
+
+# first_lines: of the lines on standard input those that are compared. The call's own may be there, once it has returned.
+first_lines() {
+	sed "/^$(grep -nF 'record(file, id, i)' "$source" | cut -d : -f 1)\$/d" | head -n 5
+}
+
+check_mi() {
+	local place_before stack_before lines
+	mi_session "$directory/steps" "${plain[@]}"
+	stop
+	place_before="$breakpoint, $stopped" stack_before=$stack
+	mi_session "$directory/steps.stripped" "${with_goheap[@]}"
+	equal "$1, MI: the breakpoint and the stop" "$place_before" "$breakpoint, $stopped"
+	has "$1, MI: the twin's stack" "$stack_before" '^main\.worker '
+	equal "$1, MI: the stack" "$stack_before" "$stack"
+	mi "-break-delete 1"
+	mi_stop "-exec-finish"
+	lines=$(sed -E 's/.*[{,]line="([0-9]+)".*/\1/' <<<"$line")$'\n'
+	mi "-data-evaluate-expression goid"
+	local goid=$line
+	for _ in 1 2 3 4 5; do
+		mi_stop "-exec-next"
+		lines+=$(sed -E 's/.*[{,]line="([0-9]+)".*/\1/' <<<"$line")$'\n'
+	done
+	equal "$1, MI: lines of -exec-next" "$(expected_lines)" "$(first_lines <<<"$lines")"
+	mi "-data-evaluate-expression goid"
+	equal "$1, MI: the goroutine" "${goid#*^}" "${line#*^}"
+	: >"$work/talk"
+	mi '-interpreter-exec console "goheap goroutines"'
+	equal "$1, MI: the source's twenty goroutines" 20 "$(grep -c '^main\.worker(' "$work/talk")"
+	mi "-gdb-exit"
+	stop
+}
+
+# read_message: reads a message of DAP's; it is in $line.
+read_message() {
+	local header length=0
+	line=
+	while IFS= read -r -t 60 header <&8; do
+		header=${header%$'\r'}
+		[ -n "$header" ] || break
+		length=${header#Content-Length: }
+	done
+	[ "$length" -gt 0 ] && IFS= read -r -N "$length" -t 60 line <&8 && printf '%s\n' "$line" >>"$work/talk"
+}
+
+# message PATTERN: reads messages up to one that matches.
+message() {
+	while read_message; do
+		[[ $line =~ $1 ]] && return
+	done
+	return 1
+}
+
+# dap COMMAND ARGUMENTS: asks, without waiting for the answer.
+dap() {
+	number=$((number + 1))
+	local text="{\"seq\":$number,\"type\":\"request\",\"command\":\"$1\",\"arguments\":$2}"
+	printf 'Content-Length: %d\r\n\r\n%s' "${#text}" "$text" >&7
+}
+
+# answer COMMAND ARGUMENTS: the same; the answer is in $line.
+answer() {
+	dap "$@"
+	message "\"request_seq\": ${number}[,}]"
+}
+
+# dap_stop COMMAND ARGUMENTS: the thread that stops after it is in $thread, and its innermost frames in $stack.
+dap_stop() {
+	answer "$1" "$2"
+	message '"event": "stopped"'
+	thread=$(grep -oE '"threadId": [0-9]+' <<<"$line" | grep -oE '[0-9]+')
+	answer stackTrace "{\"threadId\":${thread:-0},\"levels\":3}"
+	# Objects of a source are within those of frames.
+	# shellcheck disable=SC2001 # a pattern that the shell has not
+	stack=$(sed 's/"source": {[^}]*}/"source": 0/g' <<<"$line" | grep -oE '\{[^{}]*"line": [^{}]*\}' |
+		sed -E 's/.*"line": ([0-9]+).*/\1 &/; s/^([0-9]+) .*"name": "([^"]*)".*/\2 \1/')
+}
+
+dap_session() {
+	local program=$1
+	shift
+	start -i=dap "$@"
+	answer initialize '{"adapterID":"test","linesStartAt1":true}'
+	dap launch "{\"program\":\"$program\",\"args\":[\"$work/counts\"]}"
+	answer setFunctionBreakpoints '{"breakpoints":[{"name":"main.record"}]}'
+	dap_stop configurationDone '{}'
+}
+
+check_dap() {
+	local stack_before lines
+	dap_session "$directory/steps" "${plain[@]}"
+	stop
+	stack_before=$stack
+	dap_session "$directory/steps.stripped" "${with_goheap[@]}"
+	has "$1, DAP: the twin's stack" "$stack_before" '^main\.worker '
+	equal "$1, DAP: the stack" "$stack_before" "$stack"
+	answer setFunctionBreakpoints '{"breakpoints":[]}'
+	dap_stop stepOut "{\"threadId\":$thread}"
+	lines=$(head -n 1 <<<"$stack" | cut -d ' ' -f 2)$'\n'
+	for _ in 1 2 3 4 5; do
+		dap_stop next "{\"threadId\":$thread}"
+		lines+=$(head -n 1 <<<"$stack" | cut -d ' ' -f 2)$'\n'
+	done
+	equal "$1, DAP: lines of next" "$(expected_lines)" "$(first_lines <<<"$lines")"
+	answer evaluate '{"expression":"goid"}'
+	has "$1, DAP: the goroutine" "$line" '"result": "[1-9][0-9]*"'
+	answer disconnect '{"terminateDebuggee":true}'
+	stop
+}
+
+for release in ${RELEASES:-1.19}; do
+	sample "Go $release" "$release" steps || continue
+	check_mi "Go $release"
+	# GDB says which interpreters it has where it has not the one asked for.
+	if gdb -nx -q -i=dap -batch </dev/null 2>&1 | grep -q 'unrecognized'; then
+		skip "Go $release, DAP" "this GDB has none"
+	else
+		check_dap "Go $release"
+	fi
+done
+finish
