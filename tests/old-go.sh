@@ -48,6 +48,20 @@ comparable() {
 			/^goroutine / && !/^goroutine 1 / && !/\[(running|dumping heap)\]|^goroutine 16 \[select/ { $1 = $1; print }' | sort
 }
 
+# shown: the frames in GDB's backtraces of goroutines, as "printed" has them.
+shown() {
+	awk -v OFS='\t' '
+		/^Thread .*\(LWP / { id = $0; sub(/.*\(LWP /, "", id); sub(/[ )].*/, "", id); next }
+		/^#[0-9]+ / {
+			sub(/^#[0-9]+ +(0x[0-9a-f]+ in )?/, "")
+			name = $0; sub(/ \((\.\.\.)?\).*/, "", name)
+			place = $0; sub(/.* at /, "", place)
+			line = place; sub(/.*:/, "", line); sub(/:[0-9]+$/, "", place)
+			sub(/^runtime\.panic$/, "runtime.gopanic", name)
+			print id, name, place, line
+		}' | sort
+}
+
 # stacks: in GDB's backtraces of the dump's goroutines are all frames that were printed, to runtime.goexit. Go 1.3 gave
 # the line after its call for the top frame, of a system call.
 stacks() {
@@ -66,21 +80,21 @@ stacks() {
 	esac
 	has "$1: GDB names an itab, if its type is known" "$(cat "$work/session")" "^$itab"
 	has "$1: and a type" "$(cat "$work/session")" '^type\.main\.Leaf in section '
-	awk -v OFS='\t' '
-		/^Thread .*\(LWP / { id = $0; sub(/.*\(LWP /, "", id); sub(/[ )].*/, "", id); next }
-		/^#[0-9]+ / {
-			sub(/^#[0-9]+ +(0x[0-9a-f]+ in )?/, "")
-			name = $0; sub(/ \((\.\.\.)?\).*/, "", name)
-			place = $0; sub(/.* at /, "", place)
-			line = place; sub(/.*:/, "", line); sub(/:[0-9]+$/, "", place)
-			sub(/^runtime\.panic$/, "runtime.gopanic", name)
-			print id, name, place, line
-		}' "$work/session" | sort >"$work/shown"
+	shown <"$work/session" >"$work/shown"
 	same "$1: every frame that it printed ($(wc -l <"$work/expected")) is in GDB's backtraces" /dev/null \
 		<(comm -23 "$work/expected" "$work/shown")
 	equal "$1: each of them ends at runtime.goexit" "$(grep -c '^Thread ' "$work/session")" \
 		"$(grep -cE '^#[1-9][0-9]* .* in runtime\.goexit ' "$work/session")"
 	lacks "$1: and no frame is unknown" "$(cat "$work/session")" '\?\?|[Cc]annot access|corrupt|not saved'
+}
+
+# twin: with the program before it was stripped GDB goes by what the old linker said of frames, not that runtime.goexit is
+# the last, nor, to Go 1.3, that it is that function which is returned to at its very start.
+twin() {
+	goheap "$work/$1" "goheap load $work/$1.heapdump" "thread apply all backtrace" >"$work/session"
+	case $1 in go1.3-*) sed -i '/\truntime\.goexit\t/d' "$work/printed" ;; esac
+	same "$1: with the twin, every frame that it printed ($(wc -l <"$work/printed")) is in GDB's backtraces" /dev/null \
+		<(comm -23 "$work/printed" <(shown <"$work/session"))
 }
 
 dumps() {
@@ -94,6 +108,8 @@ dumps() {
 	equal "$1: nothing in its dump is damaged" "" "$("$GOHEAP" histogram "$work/$1.heapdump" 2>&1 >/dev/null)"
 	equal "$1: the release that built it" "$(sed -n 's/^VERSION\t//p' "$work/$1.stdout")" \
 		"$("$GOHEAP" info --json "$work/$1.stripped" | sed -E 's/.*"go_version":"([^"]*)".*/\1/')"
+	"$GOHEAP" goroutines -e "$work/$1" "$work/$1.heapdump" | comparable >"$work/found"
+	same "$1: the same with the twin" <(comparable <"$work/stacks") "$work/found"
 	stacks "$1" "$work/$1.stripped"
 }
 
@@ -148,28 +164,43 @@ live() {
 		sleep 0.1
 	done
 	sleep 0.5
+	# Those that wait, each with its frames in GDB.
+	local commands=() id
+	sed -nE 's/^goroutine ([0-9]+) \[(chan|select|sleep|semacquire).*/\1/p' "$work/output" >"$work/ids"
+	while read -r id; do
+		commands+=("echo \\nThread 1 (LWP $id)\\n" "goheap goroutine $id" "backtrace")
+	done <"$work/ids"
 	goheap "$work/$1.stripped" "attach $pid" "goheap goroutines" "thread apply all backtrace" \
-		"gcore $work/core" >"$work/session"
+		"gcore $work/core" "${commands[@]}" >"$work/session"
 	kill "$pid"
 	wait "$pid" 2>"$work/ended"
 	comparable <"$work/output" >"$work/expected"
 	# It still runs in main.spin, anywhere.
-	awk '/^goroutine /, /^Thread /' "$work/session" >"$work/listing"
+	awk '/^Thread / { exit } /^goroutine / { on = 1 } on' "$work/session" >"$work/listing"
 	grep -v main.spin "$work/expected" >"$work/parked"
 	comparable <"$work/listing" | grep -v main.spin >"$work/found"
 	same "$1: the goroutines of the process ($(wc -l <"$work/parked"))" "$work/parked" "$work/found"
 	"$GOHEAP" goroutines -e "$work/$1.stripped" "$work/core" | comparable | grep -v main.spin >"$work/found"
 	same "$1: and of its core file" "$work/parked" "$work/found"
+	awk '/^goroutine / { on = 1 } on' "$work/output" | printed | sed -E 's/\truntime\.panic\t/\truntime.gopanic\t/' |
+		grep -v $'\t0$' | cut -f 1-4 | grep -E "^($(paste -sd '|' "$work/ids"))"$'\t' | sort >"$work/expected"
+	sed -n '/^Thread 1 (LWP [0-9]*)$/, $p' "$work/session" >"$work/backtraces"
+	same "$1: every frame of those that wait ($(wc -l <"$work/expected")) is in GDB's backtraces" /dev/null \
+		<(comm -23 "$work/expected" <(shown <"$work/backtraces"))
+	equal "$1: each of them ends at runtime.goexit" "$(wc -l <"$work/ids")" \
+		"$(grep -cE '^#[1-9][0-9]* .* in runtime\.goexit ' "$work/backtraces")"
 }
 
 # stopped: Go 1.2's program does not wait: stopped where it writes its result, it has the goroutines that it prints
 # later, but for its own.
 stopped() {
 	goheap "$work/$1.stripped" "break os.(*File).Write" "run >$work/output" "goheap goroutines" \
-		"thread apply all backtrace" >"$work/session"
+		"thread apply all backtrace" "gcore $work/core" >"$work/session"
 	awk '/^goroutine / { on = 1 } on' "$work/$1.stdout" | comparable >"$work/expected"
 	awk '/^goroutine /, /^Thread /' "$work/session" | comparable >"$work/found"
 	same "$1: the goroutines of the process ($(wc -l <"$work/expected"))" "$work/expected" "$work/found"
+	"$GOHEAP" goroutines -e "$work/$1.stripped" "$work/core" | comparable >"$work/found"
+	same "$1: and of its core file" "$work/expected" "$work/found"
 	has "$1: the stack ends" "$(cat "$work/session")" '^#[0-9]+ .* in runtime\.goexit \(\) at '
 	lacks "$1: and no frame is unknown" "$(cat "$work/session")" '\?\?|[Cc]annot access|corrupt|not saved'
 }
@@ -244,6 +275,7 @@ for release in 1.2 1.3 1.4 1.5 1.6 1.7; do
 			dumps "$name"
 			objects "$name"
 			if [ -n "$reader" ]; then hprof "$name"; fi
+			twin "$name"
 		fi
 	done
 	case $(uname -m)-$release in
