@@ -31,7 +31,7 @@ static void print_pointer(const struct gh_heap_query *query, uint32_t object,
 		if (pointer->value != start)
 			printf("%" PRIu64 " bytes into 0x%" PRIx64 ", ", pointer->value - start,
 			       start);
-		gh_names_print(stdout, &query->names, pointer->target, false);
+		gh_names_print(stdout, &query->names, pointer->target);
 	}
 	putchar('\n');
 }

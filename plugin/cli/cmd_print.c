@@ -25,7 +25,7 @@ static int print_value(struct gh_heap_query *query, uint32_t object, uint64_t ad
 	if (known)
 		return GH_EXIT_OK;
 	fprintf(stderr, "goheap: 0x%" PRIx64 ": not of a type that GDB can name: ", address);
-	gh_names_print(stderr, &query->names, object, false);
+	gh_names_print(stderr, &query->names, object);
 	fputs("\n", stderr);
 	return GH_EXIT_INPUT;
 }

@@ -27,7 +27,7 @@ void gh_picture_object(const struct gh_picture *picture, uint32_t object, uint32
 	uint64_t retained = gh_picture_retained(picture, object);
 	FILE *label = picture->dot.label;
 	gh_dot_object(&picture->dot, object, retained, marked);
-	gh_names_print(label, &query->names, object, false);
+	gh_names_print(label, &query->names, object);
 	fprintf(label, "\n0x%" PRIx64, extent.address);
 	if (count > 1)
 		fprintf(label, ", first of %" PRIu32, count);

@@ -41,17 +41,17 @@ const char *gh_names_class(const struct gh_names *names, uint32_t number)
 	return gh_typing_class(&names->typing, number)->name;
 }
 
-void gh_names_print(FILE *out, const struct gh_names *names, uint32_t object, bool json)
+void gh_names_print(FILE *out, const struct gh_names *names, uint32_t object)
 {
 	const char *name = gh_names_class(names, gh_names_classes(names)[object]);
-	gh_escape_either(out, name, json);
+	gh_escape_print(out, name);
 }
 
 void gh_names_print_object(FILE *out, const struct gh_names *names, uint32_t object)
 {
 	struct gh_heap_object place = gh_heap_object(names->heap, object);
 	fprintf(out, "0x%" PRIx64 "  ", place.address);
-	gh_names_print(out, names, object, false);
+	gh_names_print(out, names, object);
 	if (gh_typing_class(&names->typing, gh_names_classes(names)[object])->typed)
 		fprintf(out, ", %" PRIu64 " bytes", place.size);
 }
@@ -93,13 +93,12 @@ bool gh_names_print_command(FILE *out, const struct gh_names *names, uint32_t ob
 	return true;
 }
 
-/* Prints a text that was found, after BEFORE, or does what else there is to do. */
-static bool print_found(FILE *out, bool found, struct gh_buffer *text, const char *before,
-			bool json)
+/* Prints TEXT for a person, after BEFORE, if it was found. Frees it either way. */
+static bool print_found(FILE *out, bool found, struct gh_buffer *text, const char *before)
 {
 	if (found) {
 		fputs(before, out);
-		gh_print_bytes(out, (const char *)text->data, text->size, json);
+		gh_print_bytes(out, (const char *)text->data, text->size, false);
 	}
 	gh_buffer_free(text);
 	return found;
@@ -110,33 +109,30 @@ void gh_names_print_field(FILE *out, const struct gh_names *names, uint32_t obje
 	struct gh_buffer text = {0};
 	bool found = gh_typing_field(&names->typing, object, offset, &text);
 	const char *before = found && text.data[0] != '[' ? "." : "";
-	if (!print_found(out, found, &text, before, false))
+	if (!print_found(out, found, &text, before))
 		fprintf(out, "+%" PRIu64, offset);
-}
-
-void gh_names_print_field_json(FILE *out, const struct gh_names *names, uint32_t object,
-			       uint64_t offset)
-{
-	struct gh_buffer text = {0};
-	bool found = gh_typing_field(&names->typing, object, offset, &text);
-	if (!print_found(out, found, &text, "", true))
-		fputs("null", out);
 }
 
 void gh_object_print_field(struct gh_emit *emit, const void *member)
 {
 	const struct gh_object *object = member;
-	(emit->json ? gh_names_print_field_json : gh_names_print_field)(
-	    emit->out, object->names, object->number, object->offset);
+	struct gh_buffer text = {0};
+	if (!emit->json)
+		gh_names_print_field(emit->out, object->names, object->number, object->offset);
+	else if (gh_typing_field(&object->names->typing, object->number, object->offset, &text))
+		gh_print_bytes(emit->out, (const char *)text.data, text.size, true);
+	else
+		fputs("null", emit->out);
+	gh_buffer_free(&text);
 }
 
 /* Prints the name of the variable that ROOT is in. False if it is not known. */
 static bool print_variable(FILE *out, const struct gh_names *names, const struct gh_root *root,
-			   const char *before, bool json)
+			   const char *before)
 {
 	struct gh_buffer text = {0};
 	bool found = gh_typing_root(&names->typing, root, &text);
-	return print_found(out, found, &text, before, json);
+	return print_found(out, found, &text, before);
 }
 
 /* What a root is of. */
@@ -296,7 +292,7 @@ static void print_frame(FILE *out, const struct gh_names *names, const struct gh
 		gh_escape_print(out, holder->call.file);
 		fprintf(out, ":%" PRId32, holder->call.line);
 	}
-	if (print_variable(out, names, root, ", ", false))
+	if (print_variable(out, names, root, ", "))
 		fprintf(out, " (sp_0x%" PRIx64 ")", holder->slot);
 	else
 		fprintf(out, ", sp_0x%" PRIx64, holder->slot);
@@ -335,7 +331,7 @@ void gh_names_print_root(FILE *out, struct gh_names *names, const struct gh_root
 	} else if (root->kind == GH_ROOT_OTHER) {
 		fputs("root: ", out);
 		gh_print_slice(out, dump, record.other_root.description, false);
-	} else if (print_variable(out, names, root, "", false)) {
+	} else if (print_variable(out, names, root, "")) {
 		fprintf(out, " (%s, 0x%" PRIx64 ")", holder.kind, holder.address);
 	} else {
 		fprintf(out, "%s 0x%" PRIx64, holder.kind, holder.address);

@@ -28,8 +28,8 @@ const uint32_t *gh_names_classes(const struct gh_names *names);
 size_t gh_names_count(const struct gh_names *names);
 const char *gh_names_class(const struct gh_names *names, uint32_t number);
 
-/* Prints the class's name of OBJECT, escaped or as JSON. */
-void gh_names_print(FILE *out, const struct gh_names *names, uint32_t object, bool json);
+/* Prints the class's name of OBJECT, escaped. */
+void gh_names_print(FILE *out, const struct gh_names *names, uint32_t object);
 
 /* Prints OBJECT for a person: its address, its class, and its size where that does not say it. */
 void gh_names_print_object(FILE *out, const struct gh_names *names, uint32_t object);
@@ -78,10 +78,6 @@ bool gh_names_print_command(FILE *out, const struct gh_names *names, uint32_t ob
 /* Prints what is at OFFSET in OBJECT for a person, ".next"; if that is not known, "+16". */
 void gh_names_print_field(FILE *out, const struct gh_names *names, uint32_t object,
 			  uint64_t offset);
-
-/* The same in JSON; null if it is not known. */
-void gh_names_print_field_json(FILE *out, const struct gh_names *names, uint32_t object,
-			       uint64_t offset);
 
 /* Prints ROOT for a person: "main.cache (bss, 0x53a8e0)", "goroutine 7, main.f at x.go:12,
  * sp_0x18".
