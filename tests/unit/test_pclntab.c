@@ -130,41 +130,6 @@ START_TEST(the_moduledata_is_found)
 }
 END_TEST
 
-/* The starts of the ranges of LINE of FILE, relative to the text, a space after each; in a buffer
- * that the next call uses again. */
-static const char *pcs_of(const struct gh_pclntab *tab, const char *file, int32_t line)
-{
-	static char text[256];
-	struct gh_line_pcs walk = {0};
-	struct gh_range range;
-	text[0] = '\0';
-	while (gh_line_pcs_next(&walk, tab, file, line, &range)) {
-		size_t used = strlen(text);
-		snprintf(text + used, sizeof(text) - used, "%#x ",
-			 (unsigned)(range.start - SYNTHETIC_TEXT));
-	}
-	gh_line_pcs_free(&walk);
-	return text;
-}
-
-START_TEST(a_line_finds_its_pcs)
-{
-	struct fixture fixture;
-	fixture_open(&fixture, _i);
-	const struct gh_pclntab *tab = &fixture.tab;
-	ck_assert_str_eq(pcs_of(tab, "/src/main.go", 11), "0xc ");
-	ck_assert_str_eq(pcs_of(tab, "src/main.go", 12), "0x24 ");
-	/* Inlined into main.main. */
-	ck_assert_str_eq(pcs_of(tab, "leaf.go", 3), "0x14 ");
-	ck_assert_str_eq(pcs_of(tab, "leaf.go", 21), "0x58 ");
-	ck_assert_str_eq(pcs_of(tab, "asm.s", 5), "0x70 ");
-	ck_assert_str_eq(pcs_of(tab, "leaf.go", 22), "");
-	ck_assert_str_eq(pcs_of(tab, "af.go", 21), "");
-	ck_assert_str_eq(pcs_of(tab, "", 21), "");
-	fixture_close(&fixture);
-}
-END_TEST
-
 Suite *pclntab_suite(void)
 {
 	Suite *suite = suite_create("pclntab");
@@ -172,7 +137,6 @@ Suite *pclntab_suite(void)
 	tcase_add_loop_test(tcase, functions_are_those_that_were_written, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, a_pc_finds_its_function, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, the_source_map_has_inlined_calls, 0, FIXTURE_VARIANTS);
-	tcase_add_loop_test(tcase, a_line_finds_its_pcs, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, the_stack_delta_of_each_pc, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, the_moduledata_is_found, 0, FIXTURE_VARIANTS);
 	suite_add_tcase(suite, tcase);
