@@ -45,32 +45,11 @@ static bool read_header(struct gh_dump *dump, struct gh_cursor *cur, struct gh_e
 	return true;
 }
 
-/* GOARCH of the compiler's letter. */
-static const char *letter_arch(uint64_t letter)
-{
-	switch (letter) {
-	case '0':
-		return "mips64";
-	case '5':
-		return "arm";
-	case '6':
-		return "amd64";
-	case '7':
-		return "arm64";
-	case '8':
-		return "386";
-	case '9':
-		return "ppc64";
-	case 'z':
-		return "s390x";
-	default:
-		return "";
-	}
-}
-
 static void set_goarch(struct gh_dump *dump)
 {
-	const char *name = letter_arch(dump->params.arch_char);
+	const struct gh_arch *arch =
+	    gh_arch_by_letter(dump->params.arch_char, dump->params.big_endian);
+	const char *name = arch != NULL ? arch->goarch : "";
 	size_t size = strlen(name);
 	struct gh_cursor text = gh_dump_bytes(dump, dump->params.arch);
 	if (dump->format >= GH_DUMP_1_7) {
@@ -334,15 +313,16 @@ int gh_dump_minor(const struct gh_dump *dump)
 
 const struct gh_arch *gh_dump_arch(const struct gh_dump *dump, struct gh_error *err)
 {
-	const char *name = dump->goarch;
-	if (dump->format == GH_DUMP_PROTOTYPE)
-		name = dump->word == 8 ? "amd64" : "386";
-	const struct gh_arch *arch = gh_arch_by_name(name);
+	/* The prototype ran on two machines. */
+	const struct gh_arch *arch = dump->format == GH_DUMP_PROTOTYPE
+					 ? gh_arch_by_letter(dump->word == 8 ? '6' : '8', false)
+					 : gh_arch_by_name(dump->goarch);
 	if (arch != NULL && arch->pointer_size == dump->word &&
 	    arch->big_endian == dump->file.big_endian)
 		return arch;
 	gh_fail(err, dump->path, GH_NO_OFFSET, "a dump of a machine that Go runs on",
-		"\"%s\" with %s-endian pointers of %u bytes", name,
+		"\"%s\" with %s-endian pointers of %u bytes",
+		arch != NULL ? arch->goarch : dump->goarch,
 		dump->file.big_endian ? "big" : "little", dump->word);
 	return NULL;
 }

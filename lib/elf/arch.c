@@ -24,6 +24,7 @@
 static const struct gh_arch arches[] = {
     {
 	.goarch = "386",
+	.letter = '8',
 	.isa = GH_ISA_386,
 	.machine = EM_386,
 	.pointer_size = 4,
@@ -39,6 +40,7 @@ static const struct gh_arch arches[] = {
     },
     {
 	.goarch = "amd64",
+	.letter = '6',
 	.isa = GH_ISA_AMD64,
 	.machine = EM_X86_64,
 	.pointer_size = 8,
@@ -59,6 +61,7 @@ static const struct gh_arch arches[] = {
     },
     {
 	.goarch = "arm",
+	.letter = '5',
 	.isa = GH_ISA_ARM,
 	.machine = EM_ARM,
 	.pointer_size = 4,
@@ -78,6 +81,7 @@ static const struct gh_arch arches[] = {
     },
     {
 	.goarch = "arm64",
+	.letter = '7',
 	.isa = GH_ISA_ARM64,
 	.machine = EM_AARCH64,
 	.pointer_size = 8,
@@ -154,6 +158,7 @@ static const struct gh_arch arches[] = {
     },
     {
 	.goarch = "mips64",
+	.letter = '0',
 	.isa = GH_ISA_MIPS,
 	.machine = EM_MIPS,
 	.pointer_size = 8,
@@ -172,6 +177,7 @@ static const struct gh_arch arches[] = {
     },
     {
 	.goarch = "mips64le",
+	.letter = '0',
 	.isa = GH_ISA_MIPS,
 	.machine = EM_MIPS,
 	.pointer_size = 8,
@@ -189,6 +195,7 @@ static const struct gh_arch arches[] = {
     },
     {
 	.goarch = "ppc64",
+	.letter = '9',
 	.isa = GH_ISA_PPC64,
 	.machine = EM_PPC64,
 	.pointer_size = 8,
@@ -209,6 +216,7 @@ static const struct gh_arch arches[] = {
     },
     {
 	.goarch = "ppc64le",
+	.letter = '9',
 	.isa = GH_ISA_PPC64,
 	.machine = EM_PPC64,
 	.pointer_size = 8,
@@ -247,6 +255,7 @@ static const struct gh_arch arches[] = {
     },
     {
 	.goarch = "s390x",
+	.letter = 'z',
 	.isa = GH_ISA_S390X,
 	.machine = EM_S390,
 	.pointer_size = 8,
@@ -285,4 +294,14 @@ const struct gh_arch *gh_arch_by_name(const char *name)
 		if (strcmp(arches[i].goarch, name) == 0)
 			return &arches[i];
 	return NULL;
+}
+
+const struct gh_arch *gh_arch_by_letter(uint64_t letter, bool big_endian)
+{
+	const struct gh_arch *found = NULL;
+	for (size_t i = 0; letter != 0 && i < sizeof(arches) / sizeof(arches[0]); i++)
+		if ((uint64_t)arches[i].letter == letter &&
+		    (found == NULL || arches[i].big_endian == big_endian))
+			found = &arches[i];
+	return found;
 }

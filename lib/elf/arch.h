@@ -52,6 +52,8 @@ struct gh_signal_frame {
 
 struct gh_arch {
 	const char *goarch;     /* as GOARCH spells it */
+	char letter;            /* of its compiler, 6g, by which Go up to 1.6 names it in heap
+				   dumps (thechar of src/runtime/arch1_*.go); 0 if it had none */
 	enum gh_isa isa;        /* its instructions */
 	uint16_t machine;       /* ELF e_machine */
 	uint8_t pointer_size;   /* in bytes */
@@ -88,6 +90,10 @@ const struct gh_arch *gh_arch_find(uint16_t machine, uint8_t pointer_size, bool 
 
 /* The architecture that GOARCH calls NAME; NULL if there is none. */
 const struct gh_arch *gh_arch_by_name(const char *name);
+
+/* The architecture whose compiler had this LETTER: of two that share it the one of this byte order.
+ * NULL if there is none. */
+const struct gh_arch *gh_arch_by_letter(uint64_t letter, bool big_endian);
 
 static inline bool gh_arch_is_x86(const struct gh_arch *arch)
 {

@@ -49,16 +49,7 @@ static void pass_over(Dwarf_Error error, Dwarf_Ptr argument)
 /* The places in the code from LOW on. */
 static size_t first_pc(const struct reader *reader, uint64_t low)
 {
-	size_t start = 0;
-	size_t end = reader->npcs;
-	while (start < end) {
-		size_t middle = start + (end - start) / 2;
-		if (reader->pcs[middle] < low)
-			start = middle + 1;
-		else
-			end = middle;
-	}
-	return start;
+	return gh_lower_bound(reader->npcs, i, reader->pcs[i] < low);
 }
 
 /* The code of DIE. False if it does not say, or it is in several pieces. */

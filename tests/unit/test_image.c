@@ -50,6 +50,30 @@ START_TEST(what_is_no_go_program_is_told)
 }
 END_TEST
 
+/* As Go 1.4 to 1.6 name them: thechar in src/runtime/arch1_*.go of the releases. */
+START_TEST(machines_by_their_compilers_letters)
+{
+	static const struct {
+		char letter;
+		bool big_endian;
+		const char *goarch;
+	} cases[] = {
+	    {'5', false, "arm"},   {'6', false, "amd64"},    {'7', false, "arm64"},
+	    {'8', false, "386"},   {'9', true, "ppc64"},     {'9', false, "ppc64le"},
+	    {'0', true, "mips64"}, {'0', false, "mips64le"}, {'z', true, "s390x"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct gh_arch *arch =
+		    gh_arch_by_letter((uint64_t)cases[i].letter, cases[i].big_endian);
+		ck_assert_ptr_nonnull(arch);
+		ck_assert_str_eq(arch->goarch, cases[i].goarch);
+	}
+	ck_assert_ptr_null(gh_arch_by_letter(0, false));
+	ck_assert_ptr_null(gh_arch_by_letter('x', false));
+	ck_assert_ptr_null(gh_arch_by_letter(UINT64_C(0x100000036), false));
+}
+END_TEST
+
 Suite *image_suite(void)
 {
 	Suite *suite = suite_create("image");
@@ -57,6 +81,7 @@ Suite *image_suite(void)
 	tcase_add_loop_test(tcase, bytes_at_an_address, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, sections_by_name, 0, FIXTURE_VARIANTS);
 	tcase_add_test(tcase, what_is_no_go_program_is_told);
+	tcase_add_test(tcase, machines_by_their_compilers_letters);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
