@@ -177,9 +177,11 @@ check_gdb() {
 	has "GDB: what is no expression" "$session" '^No symbol "nothing" in current context\.$'
 	has "GDB: what is no object" "$session" '^goheap: 0x10: expected an address in an object'
 	has "GDB: no address" "$session" '^usage: goheap path ADDRESS$'
-	has "GDB: no dump" "$(goheap "" "goheap histogram")" '^No heap dump is loaded: goheap load DUMP$'
+	has "GDB: no dump" "$(goheap "" "goheap histogram")" '^No process, core file or heap dump is loaded\.$'
 	has "GDB: of a process" "$(goheap "$directory/graph.stripped" "break main.main" "run $work/other" "goheap histogram")" \
-		'^Of a process the heap is not known'
+		'^[0-9,]+ objects of [0-9,]+ bytes'
+	has "GDB: of a process, what needs a dump" "$(goheap "$directory/graph.stripped" "break main.main" "run $work/other" "goheap diff $work/dump")" \
+		'^This asks a heap dump: goheap dump -o DUMP, then goheap load DUMP$'
 	for command in histogram dominators path objects referrers reachable unreachable strings diff; do
 		has "help goheap $command" "$(goheap "" "help goheap $command")" "^Usage: goheap $command "
 		has "help goheap: $command" "$(goheap "" "help goheap")" "^goheap $command +-- "

@@ -79,6 +79,20 @@ check_core() {
 		"$("$GOHEAP" finalizers "$work/other" | wc -l)"
 }
 
+# check_debugger TWIN PROGRAM: in GDB, of the process that it debugs, and before the first collection.
+check_debugger() {
+	goheap "$2" "break main.main" "run $work/own sweep" "goheap dump -o $work/early" "goheap histogram -n 1" \
+		"delete" "echo now\\n" "break *$(nm "$1" | awk '$3 == "runtime/debug.WriteHeapDump" { print "0x" $1 }')" \
+		"continue" "goheap dump -o $work/other" "goheap histogram -n 0 --by size" "echo then\\n" \
+		"goheap objects main.nodes" "delete" "continue" >"$work/session"
+	objects=$(sed '/^now$/,$d' "$work/session" | sed -nE 's/^([0-9,]+) objects of .*/\1/p')
+	[ "${objects:-0}" -gt 100 ] || fail "in gdb, before the first collection: objects" "$(cat "$work/session")"
+	equal 'in gdb: no warning' '' "$(grep '^goheap: .*: ' "$work/session")"
+	in_common 'in gdb' '^different (counters|(queued )?finalizers)[,:]'
+	same 'in gdb: histogram' <("$GOHEAP" histogram -n 0 --by size -e "$2" "$work/other") \
+		<(sed -n '/^ *objects  *bytes/,/^typed:/p' <(sed '1,/^now$/d' "$work/session"))
+}
+
 # check_kill PROGRAM: goheap may be killed at any moment.
 check_kill() {
 	local state running=0
@@ -142,6 +156,7 @@ for release in 1.19 1.27; do
 		check_core "go $release, core" "$directory/memory" "$directory/memory.stripped"
 done
 if sample 'errors' 1.19 memory; then
+	check_debugger "$directory/memory" "$directory/memory.stripped"
 	check_kill "$directory/memory.stripped"
 	check_errors "$directory/memory.stripped"
 fi

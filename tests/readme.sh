@@ -192,7 +192,7 @@ gdb_commands() {
 	local command commands=() count=0
 	for command in $(gdb_heads); do
 		case $command in
-		crash | goroutine | symbols) continue ;; # of processes and core files: tests/crash.sh, goroutines.sh, nofile.sh
+		crash | dump | goroutine | symbols) continue ;; # of processes and core files: tests/crash.sh, live-heap.sh, goroutines.sh, nofile.sh
 		diff) commands+=(-ex "goheap diff before.heapdump") ;;
 		load) commands+=(-ex "goheap load after.heapdump") ;;
 		print) commands+=(-ex "goheap print $typed" -ex "goheap print 'main.Server' $typed" -ex "with language c -- print *('main.Server' *) $typed") ;;

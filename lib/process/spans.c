@@ -216,23 +216,26 @@ static size_t count_fitting(const struct gh_spans *spans, uint32_t gen)
 	return count;
 }
 
-/* The heap's sweepgen is before allspans, in Go 1.15 with sweepdone and sweepers between the two.
- * If it is not there, some span has it. */
+/* Reads the heap's sweepgen at so many bytes BEFORE allspans. False if it is none: most spans do
+ * not go with it. */
+static bool read_sweepgen(struct gh_spans *spans, struct gh_process *process, unsigned before)
+{
+	uint64_t gen;
+	if (!gh_process_uint(&process->memory, spans->allspans - before, 4, &gen) || gen % 2 != 0)
+		return false;
+	spans->sweepgen = (uint32_t)gen;
+	return count_fitting(spans, spans->sweepgen) > spans->list.count / 2;
+}
+
+/* The heap's sweepgen, of 4 bytes, is before allspans, up to Go 1.17 with two more such fields
+ * between the two. If it is not there, some span has it. */
 static void find_sweepgen(struct gh_spans *spans, struct gh_process *process)
 {
-	size_t most = 0;
-	uint64_t gen;
-	for (unsigned before = 4; before <= 16; before += 4) {
-		if (!gh_process_uint(&process->memory, spans->allspans - before, 4, &gen) ||
-		    gen % 2 != 0 || gen == 0)
-			continue;
-		size_t count = count_fitting(spans, (uint32_t)gen);
-		if (count > most) {
-			most = count;
-			spans->sweepgen = (uint32_t)gen;
-		}
-	}
-	if (most == 0 && spans->list.count > 0)
+	unsigned word = process->tab->pointer_size;
+	unsigned three = (12 + word - 1) / word * word;
+	bool old = process->minor >= 0 && process->minor < 18;
+	if (!read_sweepgen(spans, process, old ? three : word) &&
+	    !read_sweepgen(spans, process, old ? word : three) && spans->list.count > 0)
 		spans->sweepgen = spans->list.items[0].sweepgen & ~1U;
 }
 

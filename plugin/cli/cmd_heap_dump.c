@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "plugin/cli/command.h"
+#include "plugin/gdb/goroutine_source.h"
 #include "plugin/view/open_process.h"
 
 /* The number of a process; 0 if TEXT is none. */
@@ -27,9 +28,16 @@ int gh_cmd_dump(const struct gh_options *options)
 {
 	struct gh_target target;
 	if (!gh_check_output(options->output, options->file) ||
-	    !gh_check_output(options->output, options->program) || !open_target(&target, options))
+	    !gh_check_output(options->output, options->program))
 		return GH_EXIT_INPUT;
-	bool written = gh_target_write_dump(&target, options->output, -1);
+	if (options->program != NULL && gh_is_debugged(options->file))
+		return gh_debugged_heap_write(options->output, options->file, options->program)
+			   ? GH_EXIT_OK
+			   : GH_EXIT_INPUT;
+	if (!open_target(&target, options))
+		return GH_EXIT_INPUT;
+	bool written =
+	    gh_process_write_heap(&target.process, target.version, target.path, options->output);
 	gh_target_close(&target);
 	return written ? GH_EXIT_OK : GH_EXIT_INPUT;
 }

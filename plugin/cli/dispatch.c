@@ -57,8 +57,9 @@ struct job {
 	struct gh_infofiles files; /* what GDB has */
 	struct gh_words words;     /* the command and its arguments */
 	const struct gh_command *command;
-	char **args; /* the arguments, then NULL; in words, or the address */
-	int count;   /* of the arguments */
+	char **args;         /* the arguments, then NULL; in words, or the address */
+	int count;           /* of the arguments */
+	const char *address; /* that GDB has made of them; or NULL */
 };
 
 /* Runs the command with the options in OPTIONS, which end with NULL, on the dump or program FILE,
@@ -124,11 +125,11 @@ static int run_on_files(const struct job *job)
 	if (on_program && files->program != NULL)
 		return run(job, none, files->program);
 	if (debugs && on_process)
-		return gh_dispatch_live(&job->words, job->directory, files);
+		return gh_dispatch_live(&job->words, job->address, job->directory, files);
 	fputs(on_program   ? "No program: name one with the file command.\n"
 	      : on_process ? "No process, core file or heap dump is loaded.\n"
 	      : debugs && gh_command_takes(job->command, "names")
-		  ? "Of a process the heap is not known, but of its dump: goheap load DUMP\n"
+		  ? "This asks a heap dump: goheap dump -o DUMP, then goheap load DUMP\n"
 		  : "No heap dump is loaded: goheap load DUMP\n",
 	      stderr);
 	return GH_EXIT_INPUT;
@@ -221,6 +222,7 @@ static int run_at(struct job *job, char *address)
 		return GH_EXIT_INPUT;
 	job->args = args;
 	job->count = 1;
+	job->address = address;
 	return run_on_files(job);
 }
 
@@ -275,7 +277,6 @@ int gh_cmd_dispatch(const struct gh_options *options)
 
 int gh_cmd_live(const struct gh_options *options)
 {
-	(void)options;
 	struct job job = {0};
 	char socket[PATH_MAX];
 	char program[PATH_MAX];
@@ -284,6 +285,10 @@ int gh_cmd_live(const struct gh_options *options)
 		return GH_EXIT_USAGE;
 	snprintf(socket, sizeof(socket), "%s/" GH_SESSION_MEMORY, job.directory);
 	snprintf(program, sizeof(program), "%s/" GH_SESSION_RUN, job.directory);
+	if (options->nwords > 0) {
+		job.args = options->words;
+		job.count = options->nwords;
+	}
 	int status = run(&job, given, socket);
 	gh_words_free(&job.words);
 	return status;

@@ -86,19 +86,22 @@ static void write_leave(FILE *script)
 	fputs("_goheap_leave\nframe 0\n", script);
 }
 
-static void write_command(FILE *script, bool shows_stack)
+static void write_command(FILE *script, const char *address, bool shows_stack)
 {
 	/* GDB does not move the sections of a position-independent program whose symbols are from
 	 * another file, so the entry point among them may be the file's. */
 	fputs("pipe info auxv | cat >>\"$GOHEAP_SESSION\"/" GH_SESSION_PROCESS "\n", script);
 	write_registers(script, "");
 	write_registers(script, "thread apply all -q -s ");
-	fputs("pipe _goheap_serve | { trap \"exit 1\" INT; \"$GOHEAP_PROGRAM\" live || exit 1; }\n",
-	      script);
+	fprintf(
+	    script,
+	    "pipe _goheap_serve | { trap \"exit 1\" INT; \"$GOHEAP_PROGRAM\" live %s || exit 1; "
+	    "}\n",
+	    address != NULL ? address : "");
 	fprintf(script, "if $_shell_exitcode\nelse\n%send\n", shows_stack ? show_stack : "");
 }
 
-int gh_dispatch_live(const struct gh_words *words, const char *directory,
+int gh_dispatch_live(const struct gh_words *words, const char *address, const char *directory,
 		     const struct gh_infofiles *files)
 {
 	if (goes_on(files->pid)) {
@@ -112,6 +115,6 @@ int gh_dispatch_live(const struct gh_words *words, const char *directory,
 	if (is_goroutine && words->count == 2 && strcmp(words->args[1], "0") == 0)
 		write_leave(script);
 	else
-		write_command(script, is_goroutine);
+		write_command(script, address, is_goroutine);
 	return gh_script_commit(script, directory) ? GH_EXIT_OK : GH_EXIT_INPUT;
 }

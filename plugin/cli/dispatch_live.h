@@ -6,9 +6,10 @@
 #include "plugin/gdb/words.h"
 
 /* Writes the script by which GDB runs the command WORDS on what it debugs, serving it memory: by
- * `goheap live', which reads the words again. DIRECTORY is the session's. Returns an exit status.
- */
-int gh_dispatch_live(const struct gh_words *words, const char *directory,
+ * `goheap live', which reads the words again. ADDRESS, a number as text, is the value of what was
+ * typed after the command; NULL if that is not an expression. DIRECTORY is the session's. Returns
+ * an exit status. */
+int gh_dispatch_live(const struct gh_words *words, const char *address, const char *directory,
 		     const struct gh_infofiles *files);
 
 #endif

@@ -108,26 +108,45 @@ static struct gh_process as_process(const struct described *described,
 	};
 }
 
+/* Opens the heap of PROCESS, or writes it. */
+static bool make_heap(struct gh_snapshot *snapshot, struct gh_process *process, const char *version)
+{
+	const char *name = process->tab->image->path;
+	if (snapshot->output != NULL)
+		return gh_process_write_heap(process, version, name, snapshot->output);
+	return gh_process_open_heap(&snapshot->dump, process, version, name);
+}
+
+/* Lists the goroutines of PROCESS, and finds why it crashes. PATH is of what is missing, if
+ * anything is. */
+static bool make_list(struct gh_snapshot *snapshot, struct gh_process *process, const char *version,
+		      const char *path)
+{
+	struct gh_error err;
+	uint64_t lost;
+	bool made = gh_snapshot_make(&snapshot->bytes, process, version, &lost, &err) &&
+		    gh_dump_open_memory(&snapshot->dump, snapshot->bytes.data, snapshot->bytes.size,
+					process->tab->image->path, &err) &&
+		    (!snapshot->looks_for_crash || gh_crash_find(&snapshot->crash, process, &err));
+	if (made)
+		gh_print_warning(path, lost,
+				 "goroutines left out: their memory is missing or damaged");
+	else
+		gh_print_error(&err);
+	return made;
+}
+
 /* Makes the dump of what is DESCRIBED, whose memory is MEMORY, and which runs PROGRAM. PATH is of
  * what is missing, if anything is. */
 static bool make(struct gh_snapshot *snapshot, const struct described *described,
 		 const struct gh_program *program, const struct gh_memory *memory, const char *path)
 {
 	struct gh_buildinfo info;
-	struct gh_error err;
 	gh_buildinfo_read(&info, &program->image);
 	struct gh_process process = as_process(described, program, memory, &info);
 	const char *version = info.go_version != NULL ? info.go_version : "";
-	uint64_t lost;
-	bool made = gh_snapshot_make(&snapshot->bytes, &process, version, &lost, &err) &&
-		    gh_dump_open_memory(&snapshot->dump, snapshot->bytes.data, snapshot->bytes.size,
-					program->image.path, &err) &&
-		    (!snapshot->looks_for_crash || gh_crash_find(&snapshot->crash, &process, &err));
-	if (made)
-		gh_print_warning(path, lost,
-				 "goroutines left out: their memory is missing or damaged");
-	else
-		gh_print_error(&err);
+	bool made = snapshot->with_heap ? make_heap(snapshot, &process, version)
+					: make_list(snapshot, &process, version, path);
 	gh_process_memory_free(&process.memory);
 	gh_buildinfo_free(&info);
 	if (made && described->native)
@@ -272,24 +291,15 @@ bool gh_snapshot_open(struct gh_snapshot *snapshot, const char *path, const char
 bool gh_snapshot_open_process(struct gh_snapshot *snapshot, const char *process,
 			      const char *program)
 {
-	struct gh_error err;
 	struct gh_target target;
-	uint64_t lost;
 	*snapshot = (struct gh_snapshot){0};
 	if (!gh_target_open_live(&target, atoi(process), program))
 		return false;
-	bool made =
-	    gh_snapshot_make(&snapshot->bytes, &target.process, target.version, &lost, &err) &&
-	    gh_dump_open_memory(&snapshot->dump, snapshot->bytes.data, snapshot->bytes.size,
-				target.path, &err);
-	if (made) {
-		gh_print_warning(target.path, lost,
-				 "goroutines left out: their memory is missing or damaged");
+	bool made = make_list(snapshot, &target.process, target.version, target.path);
+	if (made)
 		snapshot->dump.latest = monotonic_time();
-	} else {
-		gh_print_error(&err);
+	else
 		gh_buffer_free(&snapshot->bytes);
-	}
 	gh_target_close(&target);
 	return made;
 }
@@ -322,6 +332,26 @@ bool gh_core_crash(struct gh_crash *crash, const char *path, const struct gh_pro
 	}
 	gh_image_close(&core);
 	return found;
+}
+
+bool gh_is_debugged(const char *path)
+{
+	return is_socket(path);
+}
+
+bool gh_debugged_heap_open(struct gh_dump *dump, const char *socket, const char *program)
+{
+	struct gh_snapshot snapshot = {.with_heap = true};
+	if (!open_socket(&snapshot, socket, program))
+		return false;
+	*dump = snapshot.dump;
+	return true;
+}
+
+bool gh_debugged_heap_write(const char *output, const char *socket, const char *program)
+{
+	struct gh_snapshot snapshot = {.with_heap = true, .output = output};
+	return open_socket(&snapshot, socket, program);
 }
 
 void gh_snapshot_close(struct gh_snapshot *snapshot)

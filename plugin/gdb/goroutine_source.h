@@ -21,6 +21,8 @@ struct gh_snapshot {
 	struct gh_buffer bytes;       /* of the dump, if it was made from memory; owned */
 	struct gh_registers selected; /* of GDB's selected thread; zeros if there is none */
 	bool looks_for_crash;         /* CRASH was asked for */
+	bool with_heap;               /* the heap was asked for */
+	const char *output;           /* where its dump is to be written, and not opened; or NULL */
 	struct gh_crash crash;
 };
 
@@ -37,6 +39,16 @@ bool gh_snapshot_open_process(struct gh_snapshot *snapshot, const char *process,
 bool gh_snapshot_open_crash(struct gh_snapshot *snapshot, const char *path, const char *program);
 
 void gh_snapshot_close(struct gh_snapshot *snapshot);
+
+/* PATH is the session's socket. */
+bool gh_is_debugged(const char *path);
+
+/* Opens the heap of GDB's process or core file, which runs PROGRAM, as a heap dump, to be closed
+ * with gh_dump_close; SOCKET is the session's. On failure prints the error and returns false. */
+bool gh_debugged_heap_open(struct gh_dump *dump, const char *socket, const char *program);
+
+/* The same, written to the new file OUTPUT. */
+bool gh_debugged_heap_write(const char *output, const char *socket, const char *program);
 
 /* Looks for what the process of the core file at PATH, which ran PROGRAM, crashed of, as
  * gh_crash_find does. False, without a word, if that cannot be told. To be freed with

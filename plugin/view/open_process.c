@@ -139,32 +139,31 @@ static void print_losses(const char *path, const struct gh_heap_losses *losses)
 			 "program whose variables' pointers are not known");
 }
 
-static bool write_dump(struct gh_target *target, const char *path, int fd)
+static bool write_dump(struct gh_process *process, const char *version, const char *name,
+		       const char *path, int fd)
 {
 	struct gh_error err;
 	struct gh_heap_losses losses;
-	gh_progress_begin("goheap: reading the heap of", target->path);
-	bool written =
-	    gh_heap_dump_write(fd, path, &target->process, target->version, &losses, &err);
+	gh_progress_begin("goheap: reading the heap of", name);
+	bool written = gh_heap_dump_write(fd, path, process, version, &losses, &err);
 	gh_progress_end();
 	if (written)
-		print_losses(target->path, &losses);
+		print_losses(name, &losses);
 	else
 		gh_print_error(&err);
 	return written;
 }
 
-bool gh_target_write_dump(struct gh_target *target, const char *path, int fd)
+bool gh_process_write_heap(struct gh_process *process, const char *version, const char *name,
+			   const char *path)
 {
 	struct gh_error err;
 	struct gh_output output;
-	if (path == NULL)
-		return write_dump(target, target->path, fd);
 	if (!gh_output_open(&output, path, GH_OUTPUT_PRIVATE, &err)) {
 		gh_print_error(&err);
 		return false;
 	}
-	if (!write_dump(target, path, output.fd)) {
+	if (!write_dump(process, version, name, path, output.fd)) {
 		gh_output_discard(&output);
 		return false;
 	}
@@ -175,8 +174,8 @@ bool gh_target_write_dump(struct gh_target *target, const char *path, int fd)
 	return true;
 }
 
-/* Opens the dump of TARGET's heap, which is a file without a name. */
-static bool open_heap(struct gh_dump *dump, struct gh_target *target)
+bool gh_process_open_heap(struct gh_dump *dump, struct gh_process *process, const char *version,
+			  const char *name)
 {
 	struct gh_error err;
 	int fd = gh_open_temporary();
@@ -184,11 +183,11 @@ static bool open_heap(struct gh_dump *dump, struct gh_target *target)
 		gh_print_errno("a temporary file for the heap");
 		return false;
 	}
-	if (!gh_target_write_dump(target, NULL, fd)) {
+	if (!write_dump(process, version, name, name, fd)) {
 		close(fd);
 		return false;
 	}
-	bool opened = gh_dump_open_fd(dump, fd, target->path, &err);
+	bool opened = gh_dump_open_fd(dump, fd, name, &err);
 	if (!opened)
 		gh_print_error(&err);
 	return opened;
@@ -202,7 +201,7 @@ bool gh_heap_open(struct gh_dump *dump, const char *path, const char *process, c
 	if (process != NULL ? !gh_target_open_live(&target, atoi(process), program)
 			    : !gh_target_open_core(&target, path, program))
 		return false;
-	bool opened = open_heap(dump, &target);
+	bool opened = gh_process_open_heap(dump, &target.process, target.version, target.path);
 	gh_target_close(&target);
 	return opened;
 }

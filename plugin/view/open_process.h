@@ -29,9 +29,14 @@ bool gh_target_open_live(struct gh_target *target, int pid, const char *program)
 
 void gh_target_close(struct gh_target *target);
 
-/* Writes a heap dump of TARGET to the new file PATH, or, if that is NULL, to FD. What it lacks is
- * told on standard error. On failure prints the error and returns false. */
-bool gh_target_write_dump(struct gh_target *target, const char *path, int fd);
+/* Writes a heap dump of PROCESS, whose program VERSION of Go built, to the new file PATH. What it
+ * lacks is told on standard error, of NAME. On failure prints the error and returns false. */
+bool gh_process_write_heap(struct gh_process *process, const char *version, const char *name,
+			   const char *path);
+
+/* Opens such a dump, which has no name, to be closed with gh_dump_close. Likewise. */
+bool gh_process_open_heap(struct gh_dump *dump, struct gh_process *process, const char *version,
+			  const char *name);
 
 /* Opens the heap dump PATH, to be closed with gh_dump_close; or, if that is a core file, the heap
  * of the process that it is of, which ran PROGRAM; or, if PROCESS is not NULL, that of the process
