@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/util/intern.h"
+#include "lib/util/vector.h"
 #include "plugin/cli/command.h"
 #include "plugin/cli/groups.h"
 #include "plugin/view/top.h"
@@ -48,8 +49,11 @@ static void close_side(struct side *side)
 		gh_heap_query_close(&side->query);
 }
 
-/* Puts together what has one name. GROWTHS are struct growth, by the name's number in SET. */
-static bool merge(struct gh_buffer *growths, struct gh_intern *set, const struct side *side,
+/* By the name's number in a set of names. */
+struct growths GH_VECTOR(struct growth);
+
+/* Puts together what has one name, by its number in SET. */
+static bool merge(struct growths *growths, struct gh_intern *set, const struct side *side,
 		  unsigned which)
 {
 	for (uint32_t i = 0; i < side->groups.count; i++) {
@@ -57,12 +61,10 @@ static bool merge(struct gh_buffer *growths, struct gh_intern *set, const struct
 		uint32_t number = gh_intern_add(set, name, strlen(name));
 		if (number == GH_INTERN_NONE)
 			return false;
-		struct growth growth = {.name = name};
-		if ((size_t)number * sizeof(growth) == growths->size)
-			gh_buffer_bytes(growths, &growth, sizeof(growth));
-		if (growths->failed)
+		if (number == growths->count &&
+		    !gh_vector_push(growths, (struct growth){.name = name}))
 			return false;
-		struct growth *merged = (struct growth *)(void *)growths->data + number;
+		struct growth *merged = &growths->items[number];
 		/* Few classes have one name, and then the first is as good as any. */
 		if (merged->count[which].objects == 0)
 			merged->count[which].largest = side->rows[i].largest;
@@ -168,21 +170,20 @@ static void print_growths(const struct side *side, const struct growth *growths,
 
 static int compare_sides(const struct gh_options *options, struct side *older, struct side *newer)
 {
-	struct gh_buffer growths = {0};
+	struct growths growths = {0};
 	struct gh_intern set = {0};
 	int status = GH_EXIT_INPUT;
 	if (open_side(older, options, options->file, false) &&
 	    open_side(newer, options, options->newer, true)) {
 		if (merge(&growths, &set, older, 0) && merge(&growths, &set, newer, 1)) {
-			print_growths(newer, (const void *)growths.data,
-				      growths.size / sizeof(struct growth));
+			print_growths(newer, growths.items, growths.count);
 			status = GH_EXIT_OK;
 		} else {
 			fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
 		}
 	}
 	gh_intern_free(&set);
-	gh_buffer_free(&growths);
+	gh_vector_free(&growths);
 	return status;
 }
 

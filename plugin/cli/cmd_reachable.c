@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/util/vector.h"
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
 #include "plugin/view/emit.h"
@@ -18,15 +19,14 @@ struct reached {
 static bool follow(const struct gh_heap *heap, uint32_t object, struct reached *reached)
 {
 	uint8_t *seen = calloc((size_t)heap->count / 8 + 1, 1);
-	struct gh_buffer stack = {0};
+	struct GH_VECTOR(uint32_t) stack = {0};
 	if (seen == NULL)
 		return false;
 	seen[object / 8] |= (uint8_t)(1 << object % 8);
-	gh_buffer_bytes(&stack, &object, sizeof(object));
-	while (stack.size > 0) {
+	gh_vector_push(&stack, object);
+	while (stack.count > 0) {
 		const uint32_t *targets;
-		stack.size -= sizeof(object);
-		object = *(const uint32_t *)(const void *)(stack.data + stack.size);
+		object = stack.items[--stack.count];
 		reached->objects++;
 		reached->bytes += gh_heap_object(heap, object).size;
 		size_t count = gh_heap_targets(heap, object, &targets);
@@ -35,11 +35,11 @@ static bool follow(const struct gh_heap *heap, uint32_t object, struct reached *
 			if (seen[targets[i] / 8] & bit)
 				continue;
 			seen[targets[i] / 8] |= bit;
-			gh_buffer_bytes(&stack, &targets[i], sizeof(targets[i]));
+			gh_vector_push(&stack, targets[i]);
 		}
 	}
 	bool whole = !stack.failed;
-	gh_buffer_free(&stack);
+	gh_vector_free(&stack);
 	free(seen);
 	return whole;
 }

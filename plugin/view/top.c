@@ -36,17 +36,14 @@ static void sift_down(struct gh_top_item *items, size_t count)
 void gh_top_add(struct gh_top *top, uint64_t key, uint32_t number)
 {
 	struct gh_top_item item = {.key = key, .number = number};
-	struct gh_top_item *items = (void *)top->items.data;
-	size_t count = top->items.size / sizeof(item);
 	top->seen++;
 	top->total += key;
-	if (count < top->limit) {
-		gh_buffer_bytes(&top->items, &item, sizeof(item));
-		if (top->limit != SIZE_MAX && !top->items.failed)
-			sift_up((void *)top->items.data, count);
-	} else if (is_smaller(&items[0], &item)) {
-		items[0] = item;
-		sift_down(items, count);
+	if (top->items.count < top->limit) {
+		if (gh_vector_push(&top->items, item) && top->limit != SIZE_MAX)
+			sift_up(top->items.items, top->items.count - 1);
+	} else if (is_smaller(&top->items.items[0], &item)) {
+		top->items.items[0] = item;
+		sift_down(top->items.items, top->items.count);
 	}
 }
 
@@ -57,13 +54,13 @@ static int compare(const void *a, const void *b)
 
 const struct gh_top_item *gh_top_finish(struct gh_top *top, size_t *count)
 {
-	*count = top->items.size / sizeof(struct gh_top_item);
+	*count = top->items.count;
 	if (*count > 0)
-		qsort(top->items.data, *count, sizeof(struct gh_top_item), compare);
-	return (const void *)top->items.data;
+		qsort(top->items.items, *count, sizeof(struct gh_top_item), compare);
+	return top->items.items;
 }
 
 void gh_top_free(struct gh_top *top)
 {
-	gh_buffer_free(&top->items);
+	gh_vector_free(&top->items);
 }

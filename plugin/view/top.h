@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/util/buffer.h"
+#include "lib/util/vector.h"
 
 struct gh_top_item {
 	uint64_t key;    /* what it is sorted by */
@@ -14,13 +14,13 @@ struct gh_top_item {
 };
 
 struct gh_top {
-	size_t limit;           /* how many are kept; SIZE_MAX: all */
-	struct gh_buffer items; /* struct gh_top_item; owned */
-	uint64_t seen;          /* that were added */
-	uint64_t total;         /* the sum of their keys */
+	size_t limit;                               /* how many are kept; SIZE_MAX: all */
+	struct GH_VECTOR(struct gh_top_item) items; /* that are kept; owned */
+	uint64_t seen;                              /* that were added */
+	uint64_t total;                             /* the sum of their keys */
 };
 
-/* Adds an item, which is kept as long as it is one of the largest. If memory runs out the buffer
+/* Adds an item, which is kept as long as it is one of the largest. If memory runs out the vector
  * has failed. */
 void gh_top_add(struct gh_top *top, uint64_t key, uint32_t number);
 
