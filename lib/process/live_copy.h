@@ -18,19 +18,22 @@ struct gh_live_range {
 	bool from_file; /* pages that were never touched are those of a file; else they are zeros */
 };
 
+struct gh_live_ranges GH_VECTOR(struct gh_live_range);
+
 struct gh_live_copy {
 	int pid;
-	struct GH_VECTOR(struct gh_live_range) ranges; /* by address */
+	struct gh_live_ranges ranges; /* by address */
 	struct GH_VECTOR(struct gh_registers) threads;
 	uint64_t entry;  /* of the program, where it is loaded (AT_ENTRY) */
 	uint64_t paused; /* how long the process was stopped, in ns */
 	uint64_t size;   /* bytes of all ranges */
 };
 
-/* Copies the writable memory of the process PID, which runs on ARCH, and its threads' registers.
- * All its threads are stopped while it is copied and go on afterwards, also when the caller is
- * ended meanwhile. False (ERR filled) if there is no such process, it may not be read, is traced
- * already, or memory ran out. In any case to be freed. */
+/* Copies the writable memory of the process PID, which runs on ARCH, and its threads' registers:
+ * once while it runs, so that the copy that counts has its room, and then again. All its threads
+ * are stopped while it is copied and go on afterwards, also when the caller is ended meanwhile.
+ * False (ERR filled) if there is no such process, it may not be read, is traced already, or memory
+ * ran out. In any case to be freed. */
 bool gh_live_copy_make(struct gh_live_copy *live, int pid, const struct gh_arch *arch,
 		       struct gh_error *err);
 
