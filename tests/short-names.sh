@@ -106,6 +106,22 @@ check_session() {
 	has "session: so has the symbol" "$output" '^main\.\(\*Server\)\.handle \+ [0-9]+ in section \.text'
 }
 
+# check_break: goheap break, where GDB's own has only the names that stand for one function.
+check_break() {
+	local output
+	output=$(goheap "$stripped" 'goheap break Area' 'goheap break nosuch' 'goheap break handle goroutine 9999' \
+		'goheap break middle goroutine 1' 'goheap break server.go:30' 'goheap break handle goroutine x' 'run >/dev/null' \
+		'continue' 'info breakpoints')
+	has "goheap break: how many functions have a name" "$output" '^goheap: 2 functions are called so; name one:$'
+	equal "goheap break: which they are" 'main.(*Circle).Area
+main.Square.Area' "$(grep -E '^main\.[^ ]*Area$' <<<"$output" | sort)"
+	has "goheap break: a name of none" "$output" '^goheap: no function is called nosuch$'
+	has "goheap break: a goroutine that is none" "$output" '^usage: goheap break '
+	has "goheap break: it stops in that goroutine" "$output" '^Thread 1 .* hit Breakpoint 2, main\.middle '
+	has "goheap break: and not in another; it takes a line" "$output" '^Thread 1 .* hit Breakpoint 3, main\.\(\*Server\)\.handle .*:30$'
+	has "goheap break: it is a breakpoint with a condition" "$output" '^	stop only if goid == 9999$'
+}
+
 # check_release RELEASE
 check_release() {
 	local directory stripped
@@ -122,6 +138,7 @@ check_release() {
 		"$(grep -xF -f <(cut -f 2 "$work/short") <(sed -E 's/.* //' "$work/listed") | head)"
 	if [ "$1" = 1.19 ]; then
 		check_session
+		check_break
 		if command -v dlv >/dev/null; then
 			compare_delve "$directory/sample"
 		else

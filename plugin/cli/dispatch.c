@@ -92,6 +92,10 @@ static int run_on_dump(const struct job *job, const char *dump)
 		fputs("A heap dump's goroutines are threads: info threads\n", stderr);
 		return GH_EXIT_INPUT;
 	}
+	if (job->command->run == gh_cmd_break) {
+		fputs("A heap dump does not run: name the program with the file command\n", stderr);
+		return GH_EXIT_INPUT;
+	}
 	if (job->command->run == gh_cmd_crash) {
 		fputs("A heap dump does not tell of a crash, as a core file does: core-file CORE\n",
 		      stderr);
