@@ -162,6 +162,9 @@ check_process() {
 	"$GOHEAP" goroutines "$work/core" -e "$2" >"$work/users" 2>&1
 	"$GOHEAP" goroutines --all "$work/core" -e "$2" >"$work/all" 2>&1
 	listing "$1, core file, in the shell"
+	"$GOHEAP" goroutines -s select "$work/core" -e "$2" 2>&1 | normal >"$work/selects"
+	same "$1, core file: every kind of select" <(grep -F ' [select' "$work/expected" | sed 's/:|.*//') \
+		<(sed 's/:|.*//' "$work/selects")
 	rm "$work/core"
 }
 
@@ -256,10 +259,12 @@ check_cut() {
 		'^goheap: .*/cut: [0-9]+ bytes missing at its end: the core file was cut short$'
 }
 
-# check_many NAME PROGRAM: 100,000 goroutines.
+# check_many NAME PROGRAM: 100,000 goroutines, and groups of them.
 check_many() {
 	start "$2" 100000
-	goheap "$2" "attach $pid" "goheap goroutines" >"$work/session"
+	goheap "$2" "attach $pid" "goheap goroutines" "shell echo groups" "goheap goroutines --group" >"$work/both"
+	sed '/^groups$/,$d' "$work/both" >"$work/session"
+	sed '1,/^groups$/d' "$work/both" >"$work/groups"
 	exec 7>&-
 	wait "$pid"
 	found=$(grep -cE '^goroutine [0-9]+ \[(chan receive|chan send|select)' "$work/session")
@@ -268,6 +273,11 @@ check_many() {
 	else
 		fail "$1: 100,000 goroutines" "$found; $(head -n 20 "$work/session")"
 	fi
+	has "$1: a large group names ten" "$(grep '^goroutines ' "$work/groups")" '^goroutines( [0-9]+){10} and [0-9]+ more$'
+	lacks "$1: and no more than ten" "$(grep '^goroutines ' "$work/groups")" '^goroutines( [0-9]+){11}'
+	equal "$1: groups count all of them" "$(grep -c '^goroutine [0-9]' "$work/session")" \
+		"$(awk '/^goroutines / { sum += $(NF - 2) == "and" ? NF - 4 + $(NF - 1) : NF - 1 } END { print sum }' \
+			"$work/groups")"
 }
 
 for release in ${RELEASES:-$("$tests/toolchain" list)}; do

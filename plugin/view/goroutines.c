@@ -7,12 +7,24 @@
 #include "plugin/view/goroutine_json.h"
 #include "plugin/view/open_dump.h"
 
+/* More in a group are counted, not named: a line of a hundred thousand is of no use. */
+#define SHOWN_IDS 10
+
+/* STATUS is what was ASKED for, or that and more within parentheses: "select" is "select (no
+ * cases)", too. */
+static bool is_status(const char *status, const char *asked)
+{
+	size_t length = strlen(asked);
+	return strncmp(status, asked, length) == 0 &&
+	       (status[length] == '\0' || strncmp(status + length, " (", 2) == 0);
+}
+
 /* The goroutine is one of those asked for. */
 static bool is_wanted(const struct gh_goroutine_list *listing,
 		      const struct gh_dump_goroutine *goroutine,
 		      const struct gh_goroutine_text *entry)
 {
-	if (listing->status != NULL && strcmp(listing->status, entry->status) != 0 &&
+	if (listing->status != NULL && !is_status(entry->status, listing->status) &&
 	    strcmp(listing->status, gh_dumpfile_status(goroutine->status)) != 0)
 		return false;
 	if (listing->pattern == NULL)
@@ -50,8 +62,10 @@ static void print_group(FILE *out, const struct gh_goroutine_group *group)
 	gh_goroutine_print_state(out, group->first->status, gh_goroutine_group_wait(group));
 	fputs(group->first->body, out);
 	fputs("\ngoroutines", out);
-	for (size_t i = 0; i < group->count; i++)
+	for (size_t i = 0; i < group->count && i < SHOWN_IDS; i++)
 		fprintf(out, " %" PRIu64, group->first[i].id);
+	if (group->count > SHOWN_IDS)
+		fprintf(out, " and %zu more", group->count - SHOWN_IDS);
 	fputs("\n", out);
 	for (size_t i = 0; i < group->count; i++)
 		fputs(group->first[i].extra, out);
