@@ -36,11 +36,11 @@ in_common() {
 		return
 	fi
 	grep '^different' "$work/compared" | grep -vE "${2-^$}" | cut -c1-300 >"$work/different"
-	same "$1: $(awk -F'\t' '$1 == "objects" || $1 == "pointers" { printf "%s %s, ", $2, $1 }' "$work/compared")roots, finalizers, frames" \
+	same "$1: $(awk -F'\t' '$1 == "objects" || $1 == "pointers" { printf "%s %s, ", $2, $1 }' "$work/compared")roots, finalizers, frames, profile" \
 		/dev/null "$work/different"
 	# The runtime's own structures, a buffer, and what is counted are not as they were.
 	has "$1: few objects were rewritten" "$(grep '^rewritten	' "$work/compared")" '	(1?[0-9])$'
-	for kind in objects pointers variables 'queued finalizers' finalizers itabs frames goroutines; do
+	for kind in objects pointers variables 'queued finalizers' finalizers itabs frames goroutines 'profile records' samples; do
 		grep -q "^$kind	[1-9]" "$work/compared" || fail "$1: there are $kind" "$(cat "$work/compared")"
 	done
 }
@@ -81,12 +81,16 @@ check_core() {
 
 # check_debugger TWIN PROGRAM: in GDB, of the process that it debugs, and before the first collection.
 check_debugger() {
-	goheap "$2" "break main.main" "run $work/own sweep" "goheap dump -o $work/early" "goheap histogram -n 1" \
+	goheap "$2" "break main.garbage" "run $work/own sweep" "goheap dump -o $work/early" "goheap histogram -n 1" \
 		"delete" "echo now\\n" "break *$(nm "$1" | awk '$3 == "runtime/debug.WriteHeapDump" { print "0x" $1 }')" \
 		"continue" "goheap dump -o $work/other" "goheap histogram -n 0 --by size" "echo then\\n" \
 		"goheap objects main.nodes" "delete" "continue" >"$work/session"
-	objects=$(sed '/^now$/,$d' "$work/session" | sed -nE 's/^([0-9,]+) objects of .*/\1/p')
+	objects=$(sed '/^now$/,$d' "$work/session" | sed -nE 's/^([0-9,]+) objects of .*/\1/p' | tr -d ,)
 	[ "${objects:-0}" -gt 100 ] || fail "in gdb, before the first collection: objects" "$(cat "$work/session")"
+	# Nothing was freed, nor has the runtime published what was allocated.
+	equal 'in gdb, before the first collection: samples are in use' \
+		"$("$GOHEAP" info "$work/early" | awk '/^samples:/ { n = $2 } END { print n + 0 }')" \
+		"$("$GOHEAP" profile "$work/early" | sed -nE 's/^heap profile: ([1-9][0-9]*): .*/\1/p')"
 	equal 'in gdb: no warning' '' "$(grep '^goheap: .*: ' "$work/session")"
 	in_common 'in gdb' '^different (counters|(queued )?finalizers)[,:]'
 	same 'in gdb: histogram' <("$GOHEAP" histogram -n 0 --by size -e "$2" "$work/other") \

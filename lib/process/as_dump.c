@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/dump/record.h"
+#include "lib/process/dump_profile.h"
 #include "lib/process/dump_roots.h"
 #include "lib/process/frame_pointers.h"
 #include "lib/process/stack.h"
@@ -253,13 +254,14 @@ static bool write_all(struct maker *maker, const char *version, struct gh_heap_l
 	gh_dump_add_specials(stream, process, &maker->spans, &maker->types);
 	gh_dump_add_queued(stream, process, &maker->types);
 	gh_dump_add_memstats(stream, &maker->spans, &maker->totals);
+	bool profile = gh_dump_add_profile(stream, process, &maker->spans);
 	gh_buffer_uleb128(&stream->bytes, GH_DUMP_EOF);
 	losses->spans = maker->spans.lost;
 	losses->objects = maker->totals.skipped;
 	losses->bytes = stream->missing;
 	losses->untyped = maker->pointers.unknown;
 	losses->variables = !masks;
-	return gh_dump_stream_end(stream) && listed && !maker->types.failed &&
+	return gh_dump_stream_end(stream) && listed && profile && !maker->types.failed &&
 	       !maker->pointers.failed;
 }
 

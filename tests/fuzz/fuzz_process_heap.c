@@ -26,6 +26,8 @@ enum {
 	MODULE = 0x1900,
 	QUEUE = 0x1a00,
 	ARENAS = 0x1c00,
+	BUCKETS = 0x1e00,
+	BUCKET_STEP = 0x100,
 	PAGES = 0x2000, /* of the spans, a page each */
 	NSPANS = 4,
 	ARENA = 0xa000,
@@ -97,23 +99,51 @@ static void put_span(struct processmaker *maker, int minor, unsigned number)
 	    8);
 }
 
-/* A finalizer, a cleanup and a weak pointer, each after the one before. */
+/* A finalizer, a cleanup, a weak pointer and a sample, each after the one before. */
 static void put_specials(struct processmaker *maker, int minor)
 {
-	static const uint8_t kinds[] = {1, 2, 6};
-	for (unsigned i = 0; i < 3; i++) {
-		unsigned at = SPECIALS + i * 64;
+	const uint8_t kinds[] = {1, 2, 6, minor < 23 ? 2 : 3};
+	for (unsigned i = 0; i < 4; i++) {
+		unsigned at = SPECIALS + i * 48;
 		unsigned fields = at + (minor < 24 ? 16 : 24);
-		put(maker, at, i < 2 ? PROCESS_ADDRESS + at + 64 : 0, 8);
+		put(maker, at, i < 3 ? PROCESS_ADDRESS + at + 48 : 0, 8);
 		put(maker, at + 8, i * 64, minor < 24 ? 2 : 8);
 		put(maker, at + (minor < 24 ? 10 : 16), kinds[i] + (minor == 27 ? 1U : 0U), 1);
-		put(maker, fields, PROCESS_ADDRESS + CLOSURE, 8);
+		put(maker, fields, PROCESS_ADDRESS + (i < 3 ? CLOSURE : BUCKETS), 8);
 	}
 	put(maker, CLOSURE, SYNTHETIC_TEXT + 0x50, 8);
 	put(maker, QUEUE + 16, 1, 4);
 	put(maker, QUEUE + 24, PROCESS_ADDRESS + CLOSURE, 8);
 	put(maker, QUEUE + 32, PROCESS_ADDRESS + PAGES, 8);
 	put(maker, 0x48, PROCESS_ADDRESS + QUEUE, 8);
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+	hash += value;
+	hash += hash << 10;
+	return hash ^ hash >> 6;
+}
+
+/* Two stacks that allocate, of two frames each, one of which is in no function. */
+static void put_buckets(struct processmaker *maker)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		unsigned at = BUCKETS + i * BUCKET_STEP;
+		const uint64_t stack[] = {SYNTHETIC_TEXT + 0x50 + i, 0x10 + i * 0x1000};
+		uint64_t hash = mix(mix(mix(0, stack[0]), stack[1]), 64);
+		hash += hash << 3;
+		put(maker, at + 8, i == 0 ? PROCESS_ADDRESS + at + BUCKET_STEP : 0, 8);
+		put(maker, at + 16, 1, 8);
+		put(maker, at + 24, hash ^ hash >> 11, 8);
+		put(maker, at + 32, 64, 8);
+		put(maker, at + 40, 2, 8);
+		put(maker, at + 48, stack[0], 8);
+		put(maker, at + 56, stack[1], 8);
+		put(maker, at + 64, 3, 8);
+		put(maker, at + 72, 1, 8);
+	}
+	put(maker, 0x50, PROCESS_ADDRESS + BUCKETS, 8);
 }
 
 static void put_heap(struct processmaker *maker, int minor)
@@ -129,6 +159,7 @@ static void put_heap(struct processmaker *maker, int minor)
 	for (unsigned i = 0; i < NSPANS; i++)
 		put_span(maker, minor, i);
 	put_specials(maker, minor);
+	put_buckets(maker);
 	put(maker, BITS, UINT64_C(0x5555555555555555), 8);
 	put(maker, BITS + 16, UINT64_C(0x3333333333333333), 8);
 	put(maker, TYPE, 512, 8);

@@ -636,6 +636,8 @@ func compare(own, other *dump) {
 	c.records("itabs", own, other, 8, false)
 	c.records("counters", own, other, 10, false)
 	c.records("queued finalizers", own, other, 11, false)
+	c.records("profile records", own, other, 16, false)
+	c.records("samples", own, other, 17, false)
 	var lines []string
 	for name, count := range c {
 		if count > 0 {

@@ -1,6 +1,6 @@
 // Memory fills its heap with all that a heap has: objects of every size with and without pointers, some large, some
 // that reflection made the types of; maps, channels, closures; finalizers, some of them queued; garbage, and spans that
-// wait to be swept; and goroutines that hold some of it.
+// wait to be swept; and goroutines that hold some of it. One in so many allocations is sampled for its profile.
 //
 //	memory DUMP          print "waiting", and write the heap dump DUMP when its input has a byte or ends
 //	memory DUMP sweep    write it while spans wait to be swept
@@ -158,6 +158,7 @@ func collect() {
 }
 
 func main() {
+	runtime.MemProfileRate = 4096
 	debug.SetGCPercent(-1)
 	fill(3000)
 	grow()
