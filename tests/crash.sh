@@ -83,7 +83,6 @@ rows() {
 			next
 		}
 		{
-			sub(/ in goroutine [0-9]+$/, "")
 			if (minor < 18 && !/^created by /)
 				sub(/\([^()]*\)$/, "(...)")
 			calls[++count] = $0

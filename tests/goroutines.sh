@@ -45,13 +45,11 @@ arguments() {
 	fi
 }
 
-# normal: a traceback on standard input as one line for each of the user's goroutines, sorted. Who
-# created it in which goroutine, and locks to threads are left out, as goheap does not tell them; and inlined calls of
-# the runtime's own, which older releases print.
+# normal: a traceback on standard input as one line for each of the user's goroutines, sorted. Inlined calls of the
+# runtime's own, which older releases print, are left out.
 normal() {
 	sed -E -e '/^(rax|eax|trap|r0|R0) /,$d' -e '/^\[Inferior /d' -e 's/ fp=0x.*//' \
-		-e 's/^(goroutine [0-9]+) gp=.* \[/\1 [/' -e 's/ in goroutine [0-9]+$//' \
-		-e 's/, locked to thread\]/]/' -e 's/^goroutine /\n&/' | arguments |
+		-e 's/^(goroutine [0-9]+) gp=.* \[/\1 [/' -e 's/^goroutine /\n&/' | arguments |
 		sed -E -e '/^runtime\.[a-z].*\(\.\.\.\)$/ { N; /\n.* \+0x/!d }' |
 		awk 'BEGIN { RS = ""; FS = "\n"; OFS = "|" } { $1 = $1; print }' | grep -f "$work/ids" | sort
 }
@@ -118,6 +116,11 @@ cat >"$work/state" <<-"END"
 END
 chmod +x "$work/state"
 
+# matching RE GROUPS: the GROUPS of the lines on standard input that match RE, sorted.
+matching() {
+	sed -nE "s/$1/$2/p" | sort
+}
+
 # check_process NAME PROGRAM
 check_process() {
 	local ids commands=() id
@@ -141,6 +144,9 @@ check_process() {
 		fail "$1: the process printed its goroutines" "$(head -n 20 "$work/traceback" "$work/users")"
 		return
 	fi
+	has "$1: the process tells of a goroutine locked to its thread" "$(cat "$work/expected")" ', locked to thread\]'
+	[ "${release#1.}" -lt 21 ] ||
+		has "$1: and of where goroutines were created" "$(cat "$work/expected")" 'created by main\..* in goroutine 1\|'
 	listing "$1, live"
 	sed '/^again$/,$d' "$work/live-frames" >"$work/session"
 	backtraces "$1, live"
@@ -163,6 +169,14 @@ check_process() {
 	"$GOHEAP" goroutines --all "$work/core" -e "$2" >"$work/all" 2>&1
 	listing "$1, core file, in the shell"
 	"$GOHEAP" goroutines -s select "$work/core" -e "$2" 2>&1 | normal >"$work/selects"
+	"$GOHEAP" goroutines --json "$work/core" -e "$2" >"$work/json" 2>&1
+	same "$1, core file: locked ones in JSON" <(matching '^goroutine ([0-9]+) .*, locked to thread\].*' '\1' <"$work/expected") \
+		<(matching '^.*"id":([0-9]+),.*"locked_to_thread":true,.*' '\1' <"$work/json")
+	same "$1, core file: where they were created in JSON" \
+		<(matching '^goroutine ([0-9]+) .*\|created by .* in goroutine ([0-9]+)\|.*' '\1 \2' <"$work/expected") \
+		<(matching '^.*"id":([0-9]+),.*"created_in":([0-9]+),.*' '\1 \2' <"$work/json")
+	"$GOHEAP" goroutines --group "$work/core" -e "$2" >"$work/groups" 2>&1
+	has "$1, core file: a group of locked ones" "$(cat "$work/groups")" '^[0-9]+ goroutines? \[.*, locked to thread\]:'
 	same "$1, core file: every kind of select" <(grep -F ' [select' "$work/expected" | sed 's/:|.*//') \
 		<(sed 's/:|.*//' "$work/selects")
 	rm "$work/core"

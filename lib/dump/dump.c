@@ -169,6 +169,11 @@ size_t gh_dump_count(const struct gh_dump *dump, enum gh_dump_kind kind)
 	}
 }
 
+struct gh_dump_ties gh_dump_ties(const struct gh_dump *dump, size_t number)
+{
+	return number < dump->nties ? dump->ties[number] : (struct gh_dump_ties){0};
+}
+
 const struct gh_dump_stack *gh_dump_stack(const struct gh_dump *dump, size_t number)
 {
 	return (const struct gh_dump_stack *)(const void *)dump->stacks.data + number;

@@ -45,6 +45,12 @@ struct gh_dump_damage {
 	uint64_t trailing;          /* bytes after the last record */
 };
 
+/* What a process tells of a goroutine, and no record has. */
+struct gh_dump_ties {
+	uint64_t creator; /* id of the goroutine that made it; 0 if none did or it is not known */
+	bool locked;      /* to its thread; false also where that is not known */
+};
+
 struct gh_dump {
 	char *path;                 /* as given; owned */
 	struct gh_dump_input input; /* owned; empty if the dump was opened in memory */
@@ -66,6 +72,10 @@ struct gh_dump {
 	struct gh_dump_key *keys[GH_DUMP_KINDS]; /* of types, itabs and profiles, sorted; owned */
 	uint64_t
 	    latest; /* the latest time that the dump knows on the clock of its wait starts; ns */
+	const struct gh_dump_ties
+	    *ties;    /* by goroutine number, of a dump that was made of a process; whoever opened
+			 it may set them, owns them, and keeps them while it is open */
+	size_t nties; /* 0 if there are none */
 	struct gh_dump_damage damage;
 	struct gh_error warning; /* why records are missing at the end; "" if none are */
 };
@@ -105,6 +115,9 @@ size_t gh_dump_count(const struct gh_dump *dump, enum gh_dump_kind kind);
 /* Reads record NUMBER of KIND, which there is. */
 void gh_dump_get(const struct gh_dump *dump, enum gh_dump_kind kind, size_t number,
 		 struct gh_dump_record *record);
+
+/* The ties of goroutine NUMBER; zeros where they are not known. */
+struct gh_dump_ties gh_dump_ties(const struct gh_dump *dump, size_t number);
 
 /* Where goroutine NUMBER's frames, defers and panics are. */
 const struct gh_dump_stack *gh_dump_stack(const struct gh_dump *dump, size_t number);

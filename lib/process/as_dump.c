@@ -157,8 +157,14 @@ static void add_stack(struct gh_dump_stream *stream, struct gh_stack *stack,
 	}
 }
 
-static void add_all(struct gh_dump_stream *stream, struct gh_goroutines *all,
-		    struct gh_process *process, struct gh_stack *stack, bool whole)
+static void add_ties(struct gh_buffer *out, const struct gh_goroutine *g)
+{
+	struct gh_dump_ties ties = {.creator = g->creator_id, .locked = g->locked};
+	gh_buffer_bytes(out, &ties, sizeof(ties));
+}
+
+static void add_all(struct gh_dump_stream *stream, struct gh_buffer *ties,
+		    struct gh_goroutines *all, struct gh_process *process, struct gh_stack *stack)
 {
 	struct gh_wait_reasons reasons = gh_wait_reasons_find(process->tab->image);
 	/* Stacks do not overlap, unless to make work. */
@@ -166,33 +172,36 @@ static void add_all(struct gh_dump_stream *stream, struct gh_goroutines *all,
 	struct gh_goroutine g;
 	while (!stream->bytes.failed && gh_goroutines_next(all, process, &g)) {
 		add_goroutine(&stream->bytes, process, &reasons, &g);
-		add_stack(stream, stack, &g, &frames, whole);
+		add_stack(stream, stack, &g, &frames, ties == NULL);
+		if (ties != NULL)
+			add_ties(ties, &g);
 	}
 }
 
-/* Adds the goroutines, with the contents of their frames if they are to be WHOLE. *LOST is how many
- * were left out. False if memory ran out. */
-static bool add_goroutines(struct gh_dump_stream *stream, struct gh_goroutines *all,
-			   struct gh_process *process, bool whole, uint64_t *lost)
+/* Adds the goroutines without the contents of their frames, and what else is known of them to
+ * TIES; with the contents if that is NULL. *LOST is how many were left out. False if memory ran
+ * out. */
+static bool add_goroutines(struct gh_dump_stream *stream, struct gh_buffer *ties,
+			   struct gh_goroutines *all, struct gh_process *process, uint64_t *lost)
 {
 	struct gh_stack stack;
 	bool opened = gh_stack_open(&stack, process);
 	if (opened)
-		add_all(stream, all, process, &stack, whole);
+		add_all(stream, ties, all, process, &stack);
 	gh_stack_free(&stack);
 	*lost = all->lost;
-	return opened && !all->failed;
+	return opened && !all->failed && (ties == NULL || !ties->failed);
 }
 
-bool gh_snapshot_make(struct gh_buffer *out, struct gh_process *process, const char *version,
-		      uint64_t *lost, struct gh_error *err)
+bool gh_snapshot_make(struct gh_buffer *out, struct gh_buffer *ties, struct gh_process *process,
+		      const char *version, uint64_t *lost, struct gh_error *err)
 {
 	struct gh_goroutines all;
 	struct gh_dump_stream stream = gh_dump_stream_make(process, -1);
 	if (!gh_goroutines_find(&all, process, err))
 		return false;
 	add_params(&stream.bytes, process, version, 0, 0);
-	bool made = add_goroutines(&stream, &all, process, false, lost);
+	bool made = add_goroutines(&stream, ties, &all, process, lost);
 	gh_buffer_uleb128(&stream.bytes, GH_DUMP_EOF);
 	made = gh_dump_stream_end(&stream) && made;
 	gh_goroutines_free(&all);
@@ -249,7 +258,7 @@ static bool write_all(struct maker *maker, const char *version, struct gh_heap_l
 	gh_dump_add_itabs(stream, process, &maker->types);
 	gh_dump_add_objects(stream, &maker->pointers, &maker->totals);
 	bool listed =
-	    add_goroutines(stream, &maker->goroutines, process, true, &losses->goroutines);
+	    add_goroutines(stream, NULL, &maker->goroutines, process, &losses->goroutines);
 	bool masks = gh_dump_add_globals(stream, process);
 	gh_dump_add_specials(stream, process, &maker->spans, &maker->types);
 	gh_dump_add_queued(stream, process, &maker->types);

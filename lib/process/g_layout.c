@@ -112,6 +112,17 @@ static const struct gh_g_layout c_layouts[][2] = {
     },
 };
 
+/* Between lockedm and gopc are sig of 4 bytes, writebuf, sigcode0, sigcode1 and sigpc; from Go 1.21
+ * on parentGoid. Before sig are flags of 1 byte: up to 4 in Go 1.24 and 1.25, 5 in 1.26 and 1.27,
+ * 4 again later; after it, from 1.26 on, secret of 4 bytes. */
+static uint32_t locked_before(uint32_t word, int minor, uint32_t parent)
+{
+	uint32_t flags = minor < 24 ? 0 : minor == 26 || minor == 27 ? 8 : 4;
+	uint32_t numbers = flags + (minor < 26 ? 4 : 8);
+	numbers += (word - numbers % word) % word;
+	return word + numbers + 6 * word + parent;
+}
+
 /* Go 1.5 and later. The fields up to m are the same: stack.lo, stack.hi, two stack guards, _panic,
  * _defer, m. stackAlloc and the four words of stkbar went in Go 1.9; stktopsp came in 1.6,
  * syscallbp in 1.23; sched lost its field ret in 1.25. After the status are, to 1.10, goid,
@@ -144,5 +155,8 @@ struct gh_g_layout gh_g_layout_of(uint32_t word, int minor)
 	layout.wait_since = layout.id + 8 + (text ? 0 : word);
 	layout.wait_reason = layout.wait_since + 8;
 	layout.start_after = (text ? 1 : 2) * word;
+	layout.parent_before = minor >= 21 ? 8 : 0;
+	if (!unknown)
+		layout.locked_before = locked_before(word, minor, layout.parent_before);
 	return layout;
 }

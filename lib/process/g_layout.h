@@ -35,9 +35,13 @@ struct gh_g_layout {
 	uint32_t wait_reason; /* in the form: */
 	uint32_t creator;     /* gopc; 0 while it was not found */
 	uint32_t start_after; /* how far startpc is after gopc; 0 where there is none (to Go 1.4) */
-	uint32_t system;      /* issystem, 1 byte; 0 where there is none (Go 1.5 on) */
-	uint32_t next;        /* alllink, the next goroutine; 0 but in Go 1.2 */
-	enum gh_g_reason form; /* of wait_reason */
+	uint32_t parent_before; /* how far parentGoid, 8 bytes, is before gopc; 0 where there is
+				   none (to Go 1.20) */
+	uint32_t locked_before; /* how far lockedm is before gopc; 0 where that is not known (to
+				   Go 1.4, and if the release is not) */
+	uint32_t system;        /* issystem, 1 byte; 0 where there is none (Go 1.5 on) */
+	uint32_t next;          /* alllink, the next goroutine; 0 but in Go 1.2 */
+	enum gh_g_reason form;  /* of wait_reason */
 	bool segmented;   /* to Go 1.3: stacks have segments, each with a Stktop at its top, and
 			     syscallsp keeps its value after the call */
 	bool no_capacity; /* runtime.allgs is an array and its length, not a slice (1.3) */

@@ -51,6 +51,8 @@ struct gh_goroutine {
 	bool system;            /* to Go 1.4: the runtime made it for itself */
 	uint64_t creator_pc;    /* of the go statement that made it, a return address */
 	uint64_t start_pc;      /* entry of its first function */
+	uint64_t creator_id; /* of the goroutine that made it; 0 if none did or it is not known */
+	bool locked;         /* to its thread; false also where that is not known */
 };
 
 /* Finds the goroutines of PROCESS. A stripped program does not say where runtime.allgs is: it is

@@ -124,16 +124,19 @@ static bool make_list(struct gh_snapshot *snapshot, struct gh_process *process, 
 {
 	struct gh_error err;
 	uint64_t lost;
-	bool made = gh_snapshot_make(&snapshot->bytes, process, version, &lost, &err) &&
-		    gh_dump_open_memory(&snapshot->dump, snapshot->bytes.data, snapshot->bytes.size,
-					process->tab->image->path, &err) &&
-		    (!snapshot->looks_for_crash || gh_crash_find(&snapshot->crash, process, &err));
-	if (made)
-		gh_print_warning(path, lost,
-				 "goroutines left out: their memory is missing or damaged");
-	else
+	bool made =
+	    gh_snapshot_make(&snapshot->bytes, &snapshot->ties, process, version, &lost, &err) &&
+	    gh_dump_open_memory(&snapshot->dump, snapshot->bytes.data, snapshot->bytes.size,
+				process->tab->image->path, &err) &&
+	    (!snapshot->looks_for_crash || gh_crash_find(&snapshot->crash, process, &err));
+	if (!made) {
 		gh_print_error(&err);
-	return made;
+		return false;
+	}
+	gh_print_warning(path, lost, "goroutines left out: their memory is missing or damaged");
+	snapshot->dump.ties = (const void *)snapshot->ties.data;
+	snapshot->dump.nties = snapshot->ties.size / sizeof(struct gh_dump_ties);
+	return true;
 }
 
 /* Makes the dump of what is DESCRIBED, whose memory is MEMORY, and which runs PROGRAM. PATH is of
@@ -268,6 +271,13 @@ static bool open_socket(struct gh_snapshot *snapshot, const char *path, const ch
 	return opened;
 }
 
+/* Frees what the dump was made in. */
+static void free_memory(struct gh_snapshot *snapshot)
+{
+	gh_buffer_free(&snapshot->bytes);
+	gh_buffer_free(&snapshot->ties);
+}
+
 static bool open_any(struct gh_snapshot *snapshot, const char *path, const char *program)
 {
 	bool opened;
@@ -278,7 +288,7 @@ static bool open_any(struct gh_snapshot *snapshot, const char *path, const char 
 	else
 		opened = gh_dumpfile_open(&snapshot->dump, path);
 	if (!opened)
-		gh_buffer_free(&snapshot->bytes);
+		free_memory(snapshot);
 	return opened;
 }
 
@@ -299,7 +309,7 @@ bool gh_snapshot_open_process(struct gh_snapshot *snapshot, const char *process,
 	if (made)
 		snapshot->dump.latest = monotonic_time();
 	else
-		gh_buffer_free(&snapshot->bytes);
+		free_memory(snapshot);
 	gh_target_close(&target);
 	return made;
 }
@@ -357,6 +367,6 @@ bool gh_debugged_heap_write(const char *output, const char *socket, const char *
 void gh_snapshot_close(struct gh_snapshot *snapshot)
 {
 	gh_dump_close(&snapshot->dump);
-	gh_buffer_free(&snapshot->bytes);
+	free_memory(snapshot);
 	gh_crash_free(&snapshot->crash);
 }

@@ -27,6 +27,8 @@ struct row {
 	const char *status;
 	struct gh_dump_goroutine record;
 	uint64_t waited; /* ns */
+	struct gh_known creator_id;
+	bool locked;
 };
 
 /* Prints the calls that are in the traceback. */
@@ -136,15 +138,20 @@ void gh_goroutine_json_print(struct gh_goroutine_list *listing, size_t number,
 	    {"thread", GH_COL_ADDRESS(struct row, record.thread)},
 	    {"creator_pc", GH_COL_ADDRESS(struct row, record.creator_pc)},
 	    {"created_by", GH_COL_PRINTED(print_creator)},
+	    {"created_in", GH_COL_KNOWN_NUMBER(struct row, creator_id), .optional = true},
+	    {"locked_to_thread", GH_COL_BOOL(struct row, locked), .optional = true},
 	    {"frames", GH_COL_LIST(print_frames)},
 	    {"defers", GH_COL_LIST(print_defers)},
 	    {"panics", GH_COL_LIST(print_panics)},
 	    {0},
 	};
 	struct gh_emit emit = gh_emit_start(listing->out, GH_EMIT_ROWS, listing->dump, true);
+	struct gh_dump_ties ties = gh_dump_ties(listing->dump, number);
 	struct row row = {
 	    .listing = listing,
 	    .number = number,
+	    .creator_id = {ties.creator, ties.creator != 0},
+	    .locked = ties.locked,
 	    .status = gh_dumpfile_status(goroutine->status),
 	    .record = *goroutine,
 	    .waited = gh_dump_waited(listing->dump, goroutine),
@@ -168,6 +175,7 @@ struct group_row {
 	uint64_t count;
 	struct gh_bytes status;
 	uint64_t minutes;
+	bool locked;
 };
 
 static void print_ids(struct gh_emit *emit, const void *member)
@@ -189,6 +197,7 @@ bool gh_goroutine_json_print_group(struct gh_goroutine_list *listing,
 	    {"count", GH_COL_NUMBER(struct group_row, count)},
 	    {"status", GH_COL_BYTES(struct group_row, status)},
 	    {"minutes", GH_COL_NUMBER(struct group_row, minutes)},
+	    {"locked_to_thread", GH_COL_BOOL(struct group_row, locked), .optional = true},
 	    {"goroutines", GH_COL_LIST(print_ids)},
 	    {"frames", GH_COL_LIST(print_group_frames)},
 	    {0},
@@ -201,6 +210,7 @@ bool gh_goroutine_json_print_group(struct gh_goroutine_list *listing,
 	    .group = group,
 	    .count = group->count,
 	    .minutes = gh_goroutine_group_wait(group),
+	    .locked = group->first->locked,
 	};
 	gh_dump_get(dump, GH_DUMP_GOROUTINE, group->first->number, &record);
 	if (!gh_traceback_make(&listing->traceback, dump, listing->symbols, group->first->number))

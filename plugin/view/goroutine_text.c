@@ -45,7 +45,7 @@ static size_t count_elided(const struct gh_goroutine_list *listing)
 	return count > 2 * SHOWN_CALLS && !listing->all ? count - 2 * SHOWN_CALLS : 0;
 }
 
-static void print_body(FILE *out, struct gh_goroutine_list *listing,
+static void print_body(FILE *out, struct gh_goroutine_list *listing, size_t goroutine_number,
 		       const struct gh_dump_goroutine *goroutine)
 {
 	const struct gh_traceback *traceback = &listing->traceback;
@@ -72,6 +72,9 @@ static void print_body(FILE *out, struct gh_goroutine_list *listing,
 	if (gh_goroutine_find_creator(listing, goroutine, &creator)) {
 		fputs("created by ", out);
 		gh_traceback_print_name(out, &creator);
+		uint64_t id = gh_dump_ties(listing->dump, goroutine_number).creator;
+		if (id != 0 && !listing->group)
+			fprintf(out, " in goroutine %" PRIu64, id);
 		fputs("\n", out);
 		print_place(out, &creator);
 	}
@@ -171,11 +174,12 @@ bool gh_goroutine_text_make(struct gh_goroutine_text *text, struct gh_goroutine_
 	    .number = number,
 	    .id = goroutine->id,
 	    .minutes = gh_dumpfile_minutes(listing->dump, goroutine),
+	    .locked = gh_dump_ties(listing->dump, number).locked,
 	};
 	if (!gh_traceback_make(&listing->traceback, listing->dump, listing->symbols, number))
 		return false;
 	CAPTURE(text->status, print_status(out, listing->dump, goroutine));
-	CAPTURE(text->body, print_body(out, listing, goroutine));
+	CAPTURE(text->body, print_body(out, listing, number, goroutine));
 	CAPTURE(text->extra, print_extra(out, listing, goroutine->id, number));
 	if (text->status != NULL && text->body != NULL && text->extra != NULL)
 		return true;
@@ -183,18 +187,20 @@ bool gh_goroutine_text_make(struct gh_goroutine_text *text, struct gh_goroutine_
 	return false;
 }
 
-void gh_goroutine_print_state(FILE *out, const char *status, uint64_t minutes)
+void gh_goroutine_print_state(FILE *out, const char *status, uint64_t minutes, bool locked)
 {
 	fprintf(out, "[%s", status);
 	if (minutes > 0)
 		fprintf(out, ", %" PRIu64 " minutes", minutes);
+	if (locked)
+		fputs(", locked to thread", out);
 	fputs("]:\n", out);
 }
 
 void gh_goroutine_text_print(FILE *out, const struct gh_goroutine_text *text)
 {
 	fprintf(out, "goroutine %" PRIu64 " ", text->id);
-	gh_goroutine_print_state(out, text->status, text->minutes);
+	gh_goroutine_print_state(out, text->status, text->minutes, text->locked);
 	fputs(text->body, out);
 	if (*text->extra != '\0')
 		fprintf(out, "\n%s", text->extra);

@@ -9,6 +9,7 @@ struct gh_goroutine_text {
 	size_t number; /* of the goroutine */
 	uint64_t id;
 	uint64_t minutes; /* that it has waited */
+	bool locked;      /* to its thread */
 	char *status;     /* escaped; owned */
 	char *body;       /* its calls; owned */
 	char *extra;      /* its defers and panics; owned */
@@ -27,7 +28,7 @@ void gh_goroutine_text_print(FILE *out, const struct gh_goroutine_text *text);
 char *gh_goroutine_text_whole(const struct gh_goroutine_text *text);
 
 /* Prints the state that a goroutine's or group's line ends with. */
-void gh_goroutine_print_state(FILE *out, const char *status, uint64_t minutes);
+void gh_goroutine_print_state(FILE *out, const char *status, uint64_t minutes, bool locked);
 
 /* CALL, of LISTING's traceback, is printed. */
 bool gh_goroutine_has_call(const struct gh_goroutine_list *listing, const struct gh_call *call);

@@ -35,13 +35,22 @@ static bool is_wanted(const struct gh_goroutine_list *listing,
 	return matches;
 }
 
-/* Goroutines with the same status and calls are neighbours, in the dump's order. */
-static int compare_entries(const void *a, const void *b)
+/* 0 for goroutines of the same group: with the same status and calls. */
+static int compare_stacks(const struct gh_goroutine_text *x, const struct gh_goroutine_text *y)
 {
-	const struct gh_goroutine_text *x = a, *y = b;
 	int order = strcmp(x->body, y->body);
 	if (order == 0)
 		order = strcmp(x->status, y->status);
+	if (order == 0)
+		order = x->locked - y->locked;
+	return order;
+}
+
+/* Those of a group are neighbours, in the dump's order. */
+static int compare_entries(const void *a, const void *b)
+{
+	const struct gh_goroutine_text *x = a, *y = b;
+	int order = compare_stacks(x, y);
 	if (order == 0)
 		order = (x->number > y->number) - (x->number < y->number);
 	return order;
@@ -59,7 +68,8 @@ static int compare_groups(const void *a, const void *b)
 static void print_group(FILE *out, const struct gh_goroutine_group *group)
 {
 	fprintf(out, "%zu goroutine%s ", group->count, group->count > 1 ? "s" : "");
-	gh_goroutine_print_state(out, group->first->status, gh_goroutine_group_wait(group));
+	gh_goroutine_print_state(out, group->first->status, gh_goroutine_group_wait(group),
+				 group->first->locked);
 	fputs(group->first->body, out);
 	fputs("\ngoroutines", out);
 	for (size_t i = 0; i < group->count && i < SHOWN_IDS; i++)
@@ -82,8 +92,7 @@ static bool print_groups(struct gh_goroutine_list *listing, struct gh_goroutine_
 	for (size_t i = 0; i < count; i++) {
 		const struct gh_goroutine_text *first =
 		    ngroups > 0 ? groups[ngroups - 1].first : NULL;
-		if (first != NULL && strcmp(first->body, entries[i].body) == 0 &&
-		    strcmp(first->status, entries[i].status) == 0)
+		if (first != NULL && compare_stacks(first, &entries[i]) == 0)
 			groups[ngroups - 1].count++;
 		else
 			groups[ngroups++] = (struct gh_goroutine_group){&entries[i], 1};

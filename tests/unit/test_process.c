@@ -15,6 +15,7 @@ struct snapshot {
 	struct gh_registers thread;
 	struct gh_process process;
 	struct gh_buffer bytes;
+	struct gh_buffer ties;
 	struct gh_dump dump;
 	uint64_t lost; /* goroutines left out */
 };
@@ -46,7 +47,8 @@ static bool take(struct snapshot *snapshot)
 {
 	struct gh_error err;
 	snapshot->memory = process_memory(&snapshot->maker);
-	if (!gh_snapshot_make(&snapshot->bytes, &snapshot->process, "go1.0", &snapshot->lost, &err))
+	if (!gh_snapshot_make(&snapshot->bytes, &snapshot->ties, &snapshot->process, "go1.0",
+			      &snapshot->lost, &err))
 		return false;
 	ck_assert_msg(gh_dump_open_memory(&snapshot->dump, snapshot->bytes.data,
 					  snapshot->bytes.size, "snapshot", &err),
@@ -58,6 +60,7 @@ static void release(struct snapshot *snapshot)
 {
 	gh_dump_close(&snapshot->dump);
 	gh_buffer_free(&snapshot->bytes);
+	gh_buffer_free(&snapshot->ties);
 	gh_process_memory_free(&snapshot->process.memory);
 	free(snapshot->maker.bytes);
 	fixture_close(&snapshot->program);
