@@ -45,12 +45,21 @@ in_common() {
 	done
 }
 
+# same_profile NAME PROGRAM PRINTED: is that of its own dump, but for the memory statistics.
+same_profile() {
+	"$GOHEAP" profile -e "$2" "$work/own" | sed '/^# runtime.MemStats/,$d' >"$work/profile.own"
+	has "$1: there is one" "$(head -n 1 "$work/profile.own")" '^heap profile: [1-9]'
+	same "$1" "$work/profile.own" <(sed '/^# runtime.MemStats/,$d' "$3")
+}
+
 # check_live NAME PROGRAM: while it runs.
 check_live() {
 	start "$2"
 	"$GOHEAP" dump "$pid" -o "$work/other" 2>"$work/told" || fail "$1: goheap dump" "$(cat "$work/told")"
 	"$GOHEAP" histogram -n 0 --by size -p "$pid" >"$work/asked" 2>"$work/why" || cat "$work/why"
 	"$GOHEAP" goroutines -p "$pid" >"$work/goroutines" 2>"$work/why" || cat "$work/why"
+	"$GOHEAP" profile -p "$pid" >"$work/profile" 2>"$work/why" || cat "$work/why"
+	"$GOHEAP" pprof -p "$pid" -o "$work/pprof.asked" 2>"$work/why" || cat "$work/why"
 	go_on
 	has "$1: the pause is told, and nothing is missing" "$(cat "$work/told")" '^goheap: paused [0-9]+ ms$'
 	equal "$1: in one line" 1 "$(wc -l <"$work/told")"
@@ -59,6 +68,9 @@ check_live() {
 	# A heap dump has no place for where a goroutine was created, nor for its lock to a thread.
 	same "$1: goroutines -p" <("$GOHEAP" goroutines "$work/other" -e "$2") \
 		<(sed -E -e 's/^(created by .*) in goroutine [0-9]+$/\1/' -e 's/, locked to thread\]:$/]:/' "$work/goroutines")
+	same_profile "$1: profile -p" "$2" "$work/profile"
+	"$GOHEAP" pprof -e "$2" "$work/other" -o "$work/pprof.written"
+	cmp "$work/pprof.written" "$work/pprof.asked" || fail "$1: pprof -p"
 }
 
 # check_core NAME TWIN PROGRAM: from a core file, made where the sample is about to write its dump, and spans wait to be
@@ -86,7 +98,7 @@ check_debugger() {
 	goheap "$2" "break main.garbage" "run $work/own sweep" "goheap dump -o $work/early" "goheap histogram -n 1" \
 		"delete" "echo now\\n" "break *$(nm "$1" | awk '$3 == "runtime/debug.WriteHeapDump" { print "0x" $1 }')" \
 		"continue" "goheap dump -o $work/other" "goheap histogram -n 0 --by size" "echo then\\n" \
-		"goheap objects main.nodes" "delete" "continue" >"$work/session"
+		"goheap profile" "goheap objects main.nodes" "delete" "continue" >"$work/session"
 	objects=$(sed '/^now$/,$d' "$work/session" | sed -nE 's/^([0-9,]+) objects of .*/\1/p' | tr -d ,)
 	[ "${objects:-0}" -gt 100 ] || fail "in gdb, before the first collection: objects" "$(cat "$work/session")"
 	# Nothing was freed, nor has the runtime published what was allocated.
@@ -97,6 +109,7 @@ check_debugger() {
 	in_common 'in gdb' '^different (counters|(queued )?finalizers)[,:]'
 	same 'in gdb: histogram' <("$GOHEAP" histogram -n 0 --by size -e "$2" "$work/other") \
 		<(sed -n '/^ *objects  *bytes/,/^typed:/p' <(sed '1,/^now$/d' "$work/session"))
+	same_profile 'in gdb: profile' "$2" <(sed -n '/^heap profile/,$p' "$work/session")
 }
 
 # check_kill PROGRAM: goheap may be killed at any moment.

@@ -4,7 +4,7 @@
 
 #include "lib/profile/pprof.h"
 #include "plugin/cli/command.h"
-#include "plugin/view/open_dump.h"
+#include "plugin/cli/heap_query.h"
 #include "plugin/view/profile_text.h"
 #include "plugin/view/progress.h"
 #include "plugin/view/symbols.h"
@@ -17,6 +17,8 @@ struct profile {
 	struct gh_symbols symbols; /* zeros if no program is given */
 	struct gh_allocations allocations;
 	struct gh_live_stacks live; /* zeros if that is not asked for */
+	char running[32];           /* path of the program that a process runs, if none is given */
+	const char *program;        /* that or the one that is given; NULL if there is none */
 };
 
 static void close_profile(struct profile *profile)
@@ -45,11 +47,12 @@ static bool open_profile(struct profile *profile, const struct gh_options *optio
 {
 	struct gh_error err;
 	*profile = (struct profile){0};
+	profile->program = gh_options_program(options, profile->running);
 	if (!gh_check_output(options->output, options->file) ||
 	    !gh_check_output(options->output, options->program) ||
-	    !gh_dumpfile_open(&profile->dump, options->file) ||
-	    (options->program != NULL &&
-	     !gh_symbols_open(&profile->symbols, &profile->dump, options->program)))
+	    !gh_heap_query_dump(&profile->dump, options, options->file) ||
+	    (profile->program != NULL &&
+	     !gh_symbols_open(&profile->symbols, &profile->dump, profile->program)))
 		return false;
 	if (gh_dump_count(&profile->dump, GH_DUMP_PROFILE) == 0) {
 		gh_fail(&err, options->file, GH_NO_OFFSET, "an allocation profile",
@@ -59,7 +62,7 @@ static bool open_profile(struct profile *profile, const struct gh_options *optio
 		return false;
 	}
 	const struct gh_pclntab *tab =
-	    options->program != NULL ? &profile->symbols.program.tab : NULL;
+	    profile->program != NULL ? &profile->symbols.program.tab : NULL;
 	if (!gh_allocations_make(&profile->allocations, &profile->dump, tab, &err)) {
 		gh_print_error(&err);
 		return false;
@@ -98,13 +101,13 @@ static bool write_pprof(const struct gh_options *options)
 	if (open_profile(&profile, options) &&
 	    (!options->live || find_live(&profile, options->raw ? 1 : options->rate))) {
 		/* pprof looks for the program from wherever it is run. */
-		char *path = options->program != NULL ? realpath(options->program, NULL) : NULL;
+		char *path = profile.program != NULL ? realpath(profile.program, NULL) : NULL;
 		struct gh_pprof pprof = {
 		    .allocations = &profile.allocations,
 		    .rate = options->rate,
 		    .raw = options->raw,
 		    .live = options->live ? &profile.live : NULL,
-		    .program = options->program != NULL ? &profile.symbols.program.image : NULL,
+		    .program = profile.program != NULL ? &profile.symbols.program.image : NULL,
 		    .program_path = path != NULL ? path : "",
 		    .bias = profile.symbols.bias,
 		};

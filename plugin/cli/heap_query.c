@@ -75,13 +75,11 @@ static bool open_program(struct gh_heap_query *query)
 	return true;
 }
 
-static bool open_heap(struct gh_heap_query *query, const char *path)
+bool gh_heap_query_dump(struct gh_dump *dump, const struct gh_options *options, const char *path)
 {
-	const struct gh_options *options = query->options;
 	if (options->program != NULL && gh_is_debugged(path))
-		return gh_debugged_heap_open(&query->dump, path, options->program);
-	return gh_heap_open(&query->dump, path, path == options->process ? path : NULL,
-			    options->program);
+		return gh_debugged_heap_open(dump, path, options->program);
+	return gh_heap_open(dump, path, path == options->process ? path : NULL, options->program);
 }
 
 bool gh_heap_query_open(struct gh_heap_query *query, const struct gh_options *options,
@@ -91,7 +89,8 @@ bool gh_heap_query_open(struct gh_heap_query *query, const struct gh_options *op
 	*query = (struct gh_heap_query){.options = options};
 	if (!gh_check_output(options->output, path) ||
 	    !gh_check_output(options->output, options->program) ||
-	    !gh_check_output(options->output, options->names) || !open_heap(query, path))
+	    !gh_check_output(options->output, options->names) ||
+	    !gh_heap_query_dump(&query->dump, options, path))
 		return false;
 	if (!open_program(query)) {
 		gh_dump_close(&query->dump);

@@ -18,6 +18,11 @@ struct gh_heap_query {
 	const char *twin; /* path of that program with DWARF; NULL if there is none; not owned */
 };
 
+/* Opens the heap that PATH is for: of a heap dump, of a core file, of the process that OPTIONS name
+ * by PATH, or of what GDB debugs, if PATH is the session's socket. On failure prints the error and
+ * returns false. To be closed with gh_dump_close. */
+bool gh_heap_query_dump(struct gh_dump *dump, const struct gh_options *options, const char *path);
+
 /* Reads the dump PATH and makes the graph of its heap, and names; WITH_DOMINATORS, these too. What
  * is wrong with the heap is told in one line. On failure prints the error and returns false. To be
  * closed with gh_heap_query_close. */
