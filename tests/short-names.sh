@@ -127,7 +127,7 @@ check_release() {
 	local directory stripped
 	sample "Go $1" "$1" sample || return 0
 	stripped=$directory/sample.stripped
-	"$GOHEAP" debug "$stripped" -o "$work/program.debug" || return
+	"$GOHEAP" debug --short-names "$stripped" -o "$work/program.debug" || return
 	short_names "$work/program.debug" >"$work/short"
 	functions "$work/program.debug" >"$work/functions"
 	equal "Go $1: short names that are functions' own names" "" \

@@ -58,17 +58,34 @@ compare() {
 }
 
 # registers: what GDB tells of functions' scopes, on standard input, as rows of function, number of the variable, address and
-# register, of the variables that are in one from the address on. Arguments come first.
+# register, of the variables that are in one from the address on. Arguments come first; a variable that has a place only
+# after the first instruction is none, and has no number.
 registers() {
-	awk '/^name / { name = $2; number = -1; next }
-		/^(Scope for .*:)?Symbol .* is / { number += / is a function / ? 0 : 1; wanted = / is multi-location:$/; next }
-		wanted && match($0, /Range 0x[0-9a-f]+-/) {
-			if (match($0, /Range 0x[0-9a-f]+-0x[0-9a-f]+: a variable in \$[a-z0-9]+$/)) {
-				split(substr($0, RSTART), words, /[ -]/)
-				print name " " number "\t" words[2] "\t" words[length(words)]
+	awk '
+		function flush(   i, number, entry) {
+			for (i = 0; i < count; i++)
+				if (starts[i] != "" && (entry == "" || starts[i] < entry))
+					entry = starts[i]
+			for (i = number = 0; i < count; i++) {
+				if (starts[i] != "" && starts[i] != entry)
+					continue
+				if (registers[i] != "")
+					print name " " number "\t" starts[i] "\t" registers[i]
+				number++
 			}
+			count = 0
+			split("", starts)
+			split("", registers)
+		}
+		/^name / { flush(); name = $2; next }
+		/^(Scope for .*:)?Symbol .* is / { if (!/ is a function /) count++; wanted = / is multi-location:$/; next }
+		wanted && match($0, /Range 0x[0-9a-f]+-/) {
+			starts[count - 1] = substr($0, RSTART + 6, RLENGTH - 7)
+			if (match($0, /Range 0x[0-9a-f]+-0x[0-9a-f]+: a variable in \$[a-z0-9]+$/))
+				registers[count - 1] = $NF
 			wanted = 0
-		}' | sort
+		}
+		END { flush() }' | sort
 }
 
 # compare_arguments NAME: the registers that arguments are in at the function's first instruction, where the twin tells them.

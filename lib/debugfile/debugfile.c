@@ -40,7 +40,7 @@ static void free_parts(struct parts *parts)
 }
 
 static bool make_parts(struct parts *parts, const struct gh_pclntab *tab,
-		       const struct gh_slots *slots, struct gh_error *err)
+		       const struct gh_slots *slots, bool short_names, struct gh_error *err)
 {
 	return gh_skeleton_make(&parts->skeleton, &parts->elf, tab->image, err) &&
 	       gh_strings_find(&parts->strings, tab, err) &&
@@ -58,7 +58,7 @@ static bool make_parts(struct parts *parts, const struct gh_pclntab *tab,
 	       gh_probes_make(&parts->probes, tab, err) &&
 	       gh_symtab_make(&parts->symtab, tab, &parts->elf, &parts->skeleton, &parts->strings,
 			      &parts->typenames.symbols, slots, &parts->switches,
-			      &parts->info.points, err);
+			      short_names ? &parts->info.points : NULL, err);
 }
 
 /* Adds the string table SECTION's contents. */
@@ -136,11 +136,11 @@ static bool add_symtab(struct parts *parts)
 	return true;
 }
 
-bool gh_debugfile_write_to(const struct gh_pclntab *tab, const struct gh_slots *slots, int fd,
-			   const char *path, struct gh_error *err)
+bool gh_debugfile_write_to(const struct gh_pclntab *tab, const struct gh_slots *slots,
+			   bool short_names, int fd, const char *path, struct gh_error *err)
 {
 	struct parts parts = {0};
-	bool written = make_parts(&parts, tab, slots, err);
+	bool written = make_parts(&parts, tab, slots, short_names, err);
 	if (written && !(add_dwarf(&parts) && add_probes(&parts) && add_symtab(&parts)))
 		written = gh_fail_errno(err, path, "write");
 	written = written && gh_elf_write(&parts.elf, fd, path, err);
@@ -149,12 +149,12 @@ bool gh_debugfile_write_to(const struct gh_pclntab *tab, const struct gh_slots *
 }
 
 bool gh_debugfile_write(const struct gh_pclntab *tab, const struct gh_slots *slots,
-			const char *path, struct gh_error *err)
+			bool short_names, const char *path, struct gh_error *err)
 {
 	struct gh_output out;
 	if (!gh_output_open(&out, path, GH_OUTPUT_PUBLIC, err))
 		return false;
-	if (gh_debugfile_write_to(tab, slots, out.fd, path, err))
+	if (gh_debugfile_write_to(tab, slots, short_names, out.fd, path, err))
 		return gh_output_commit(&out, err);
 	gh_output_discard(&out);
 	return false;
@@ -188,7 +188,7 @@ bool gh_debugfile_make(const struct gh_pclntab *tab, const struct gh_slots *slot
 	int fd = memfd_create("goheap", MFD_CLOEXEC);
 	if (fd < 0)
 		return gh_fail_errno(err, tab->image->path, "make the debug file");
-	bool made = gh_debugfile_write_to(tab, slots, fd, tab->image->path, err);
+	bool made = gh_debugfile_write_to(tab, slots, true, fd, tab->image->path, err);
 	if (made && !read_back(fd, data, size))
 		made = gh_fail_errno(err, tab->image->path, "make the debug file");
 	close(fd);

@@ -14,18 +14,21 @@
  * symbol table of functions, types and itabs, DWARF 4 (.debug_info, .debug_abbrev, .debug_line,
  * .debug_aranges, .debug_ranges, .debug_frame), and the image's own .eh_frame for its C functions.
  * Unless SLOTS is NULL it is for a heap dump of the program: functions have its variables (see
- * gh_slot_block_begin), and if the program's types cannot be read the dump's have symbols. The file
+ * gh_slot_block_begin), and if the program's types cannot be read the dump's have symbols. With
+ * SHORT_NAMES there are the symbols by which GDB finds functions by what people type, such as
+ * Server.handle; other tools may take these for the functions' names. The file
  * is made under a temporary name beside PATH and renamed when it is whole. Returns false and fills
  * ERR if it cannot be written or the tables are malformed beyond use; then nothing is left behind.
  */
 bool gh_debugfile_write(const struct gh_pclntab *tab, const struct gh_slots *slots,
-			const char *path, struct gh_error *err);
+			bool short_names, const char *path, struct gh_error *err);
 
 /* The same into FD, an empty file. PATH is its name, for errors. */
-bool gh_debugfile_write_to(const struct gh_pclntab *tab, const struct gh_slots *slots, int fd,
-			   const char *path, struct gh_error *err);
+bool gh_debugfile_write_to(const struct gh_pclntab *tab, const struct gh_slots *slots,
+			   bool short_names, int fd, const char *path, struct gh_error *err);
 
-/* The same into memory: on success *DATA is *SIZE bytes, to be freed by the caller.
+/* The same with short names into memory: on success *DATA is *SIZE bytes, to be freed by the
+ * caller.
  */
 bool gh_debugfile_make(const struct gh_pclntab *tab, const struct gh_slots *slots, uint8_t **data,
 		       size_t *size, struct gh_error *err);

@@ -91,13 +91,13 @@ struct gh_symtab {
 	struct gh_buffer added;   /* short names, types' and itabs', which follow that */
 };
 
-/* Fills SYMTAB with each function of TAB, with the short names of POINTS, with DATA (struct
- * gh_data_symbol), and with the defined
- * symbols of the image's own .symtab, else .dynsym, that are not a function of the same name and
- * address; and unless there are DATA or SLOTS is NULL with the types and itabs of its dump. It
- * marks the code of SWITCHES, without which GDB takes a caller's stack at lower addresses for
- * corrupt. Symbols are in the sections of ELF; SKELETON has their numbers. False (ERR filled) if a
- * function cannot be read or memory ran out; in any case SYMTAB is to be freed. */
+/* Fills SYMTAB with each function of TAB, with the short names of POINTS if that is not NULL, with
+ * DATA (struct gh_data_symbol), and with the defined symbols of the image's own .symtab, else
+ * .dynsym, that are not a function of the same name and address; and unless there are DATA or SLOTS
+ * is NULL with the types and itabs of its dump. It marks the code of SWITCHES, without which GDB
+ * takes a caller's stack at lower addresses for corrupt. Symbols are in the sections of ELF;
+ * SKELETON has their numbers. False (ERR filled) if a function cannot be read or memory ran out; in
+ * any case SYMTAB is to be freed. */
 bool gh_symtab_make(struct gh_symtab *symtab, const struct gh_pclntab *tab,
 		    const struct gh_elf *elf, const struct gh_skeleton *skeleton,
 		    const struct gh_strings *strings, const struct gh_buffer *data,

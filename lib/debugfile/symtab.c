@@ -342,7 +342,7 @@ static bool add_symbols(struct writer *writer, const struct gh_buffer *data,
 	add_switches(writer);
 	add_own(writer, true);
 	add_data(writer, data);
-	if (!add_short_names(writer, points, err))
+	if (points != NULL && !add_short_names(writer, points, err))
 		return false;
 	symtab->nlocals = (uint32_t)(symtab->symbols.size / symtab->symbol_size);
 	if (!add_functions(writer, err))

@@ -221,7 +221,8 @@ static bool write_debug_file(struct job *job, const char *path)
 	if (!gh_image_has_dwarf(&symbols.program.image)) {
 		bool found = gh_slots_find(&slots, &job->dump, &err);
 		slots.bias = symbols.bias;
-		written = found && gh_debugfile_write(&symbols.program.tab, &slots, path, &err);
+		written =
+		    found && gh_debugfile_write(&symbols.program.tab, &slots, true, path, &err);
 		if (!written)
 			gh_print_error(&err);
 		gh_slots_free(&slots);

@@ -217,7 +217,7 @@ static char *find_debug_file(const struct job *job, const struct gh_program *pro
 	/* The file's identity, up to its name, has GDB take a rebuilt program's for another. */
 	path = format("%s/%.*s.debug", job->directory, (int)strcspn(job->identity, " "),
 		      job->identity);
-	if (access(path, R_OK) == 0 || gh_debugfile_write(&program->tab, NULL, path, err))
+	if (access(path, R_OK) == 0 || gh_debugfile_write(&program->tab, NULL, true, path, err))
 		return path;
 	free(path);
 	return NULL;

@@ -46,6 +46,7 @@ struct gh_options {
 	bool show_address;  /* addr2line: print the address, too */
 	bool show_function; /* addr2line: print the function, too */
 	bool base_names;    /* addr2line: files without their directories */
+	bool short_names;   /* debug: those by which GDB finds functions, too */
 	bool pretty;        /* addr2line: all of an address on one line */
 	bool force;         /* load: whether or not the dump belongs to the program */
 	bool asked;         /* fetch: by the user, not by a hook */

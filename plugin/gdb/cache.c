@@ -224,7 +224,7 @@ static bool write_contents(const struct gh_output *out, const struct gh_pclntab 
 {
 	struct stat st;
 	char trailer[TRAILER_SIZE + 1];
-	return gh_debugfile_write_to(tab, NULL, out->fd, out->path, NULL) &&
+	return gh_debugfile_write_to(tab, NULL, true, out->fd, out->path, NULL) &&
 	       fstat(out->fd, &st) == 0 && make_trailer(trailer, out->fd, (size_t)st.st_size) &&
 	       lseek(out->fd, 0, SEEK_END) == st.st_size &&
 	       gh_write_all(out->fd, trailer, TRAILER_SIZE);
