@@ -1,5 +1,5 @@
-/* The dominators of a heap's objects: one object dominates another if every path from a root to that
- * one goes through it. What an object dominates would go with it: its retained size. */
+/* The dominators of a heap's objects: one object dominates another if every path from a root to
+ * that one goes through it. What an object dominates would go with it: its retained size. */
 #ifndef GH_HEAP_DOMINATORS_H
 #define GH_HEAP_DOMINATORS_H
 
