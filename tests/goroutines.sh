@@ -49,7 +49,7 @@ arguments() {
 # runtime's own, which older releases print, are left out.
 normal() {
 	sed -E -e '/^(rax|eax|trap|r0|R0) /,$d' -e '/^\[Inferior /d' -e 's/ fp=0x.*//' \
-		-e 's/^(goroutine [0-9]+) gp=.* \[/\1 [/' -e 's/^goroutine /\n&/' | arguments |
+		-e 's/^(goroutine [0-9]+) gp=.* \[/\1 [/' -e 's/, on selected thread\]:$/]:/' -e 's/^goroutine /\n&/' | arguments |
 		sed -E -e '/^runtime\.[a-z].*\(\.\.\.\)$/ { N; /\n.* \+0x/!d }' |
 		awk 'BEGIN { RS = ""; FS = "\n"; OFS = "|" } { $1 = $1; print }' | grep -f "$work/ids" | sort
 }
@@ -189,6 +189,45 @@ check_main() {
 	lacks "$1: a goroutine below main.main: no errors" "$(cat "$work/session")" '^No frame|Error'
 }
 
+# check_selected NAME PROGRAM: the goroutine of the selected thread is marked, by its number as the thread's register has it,
+# and no other; also in a system call, and in its core file.
+check_selected() {
+	local id
+	goheap "$2" "break main.receive" "run wait" 'printf "is %d\n", goid' "goheap goroutines" "echo json\n" \
+		"goheap goroutines --json" "generate-core-file $work/core" "kill" "core-file $work/core" "echo core\n" \
+		"goheap goroutines" >"$work/session"
+	has "$1: a thread in a goroutine" "$(cat "$work/session")" '^is [0-9]+$'
+	id=$(sed -n 's/^is //p' "$work/session")
+	equal "$1: the goroutine of the selected thread is marked" "$id" "$(sed '/^json$/,$d' "$work/session" | marked)"
+	equal "$1: and in JSON" "$id" "$(sed -e '1,/^json$/d' -e '/^core$/,$d' "$work/session" |
+		matching '^.*"id":([0-9]+),.*"on_selected_thread":true,.*' '\1')"
+	equal "$1: and in a core file" "$id" "$(sed '1,/^core$/d' "$work/session" | marked)"
+	rm -f "$work/core"
+	goheap "$2" "break main.main" "run wait" "catch syscall read" "continue" 'printf "is %d\n", goid' \
+		"goheap goroutines" >"$work/session"
+	has "$1: a thread in a system call" "$(cat "$work/session")" '^is [1-9][0-9]*$'
+	equal "$1: its goroutine is marked" "$(sed -n 's/^is //p' "$work/session")" "$(marked <"$work/session")"
+	# The go statement's work is done on the thread's own stack.
+	goheap "$2" "break main.start" "run wait" "tbreak runtime.newproc1" "continue" 'printf "is %d\n", goid' \
+		"goheap goroutines" >"$work/session"
+	has "$1: a thread on its own stack" "$(cat "$work/session")" '^is 1$'
+	equal "$1: the goroutine that it runs is marked: main's" 1 "$(marked <"$work/session")"
+	equal "$1: none in a core file that GDB has not opened" "" "$(sed '/on selected/!d' "$work/users")"
+}
+
+# check_selected_in_c NAME PROGRAM: so is the one that called C, on the thread's own stack.
+check_selected_in_c() {
+	goheap "$2" "break main.main" "run wait" "tbreak read" "continue" 'printf "is %d\n", goid' "goheap goroutines" \
+		>"$work/session"
+	has "$1: a thread in C" "$(cat "$work/session")" '^is [1-9][0-9]*$'
+	equal "$1: the goroutine that called C is marked" "$(sed -n 's/^is //p' "$work/session")" "$(marked <"$work/session")"
+}
+
+# marked: the numbers of the goroutines marked in a session on standard input.
+marked() {
+	sed -nE 's/^goroutine ([0-9]+) \[.*, on selected thread\]:$/\1/p'
+}
+
 # check_errors NAME PROGRAM: one line says what is wrong.
 check_errors() {
 	local other
@@ -302,10 +341,14 @@ for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	done
 done
 [ -n "${directory:-}" ] && check_main "Go $release" "$directory/dump"
+[ -n "${directory:-}" ] && check_selected "Go $release" "$directory/dump.stripped"
 [ -n "${directory:-}" ] && check_errors "Go $release" "$directory/dump.stripped"
 [ -n "${directory:-}" ] && check_many "Go $release" "$directory/dump.stripped"
 if sample "Go $release: damaged goroutines" "$release" dump; then
 	check_damaged "Go $release" "$directory"
 	check_cut "Go $release" "$directory"
+fi
+if sample "Go $release: a goroutine in C" "$release" cgo; then
+	check_selected_in_c "Go $release" "$directory/cgo.stripped"
 fi
 finish

@@ -42,7 +42,7 @@ lines() {
 # comparable: a traceback on standard input, a goroutine a line, without arguments; sorted. Without the goroutine that
 # printed it, which stood elsewhere afterwards, and what goheap tells besides.
 comparable() {
-	sed -E -e '/^(go1\.|&\{)/d' -e '/^(created |goroutine |\t|$)/!s/\([^()]*\)$//' -e 's/, [0-9]+ minutes\]$/]/' \
+	sed -E -e '/^(go1\.|&\{)/d' -e 's/, on selected thread\]:$/]:/' -e '/^(created |goroutine |\t|$)/!s/\([^()]*\)$//' -e 's/, [0-9]+ minutes\]$/]/' \
 		-e '/^(deferred|panicking) in /d' -e '/^\[Inferior/d' -e 's/^goroutine /\n&/' |
 		awk 'BEGIN { RS = ""; FS = "\n"; OFS = "|" }
 			/^goroutine / && !/^goroutine 1 / && !/\[(running|dumping heap)\]|^goroutine 16 \[select/ { $1 = $1; print }' | sort

@@ -49,6 +49,7 @@ struct gh_dump_damage {
 struct gh_dump_ties {
 	uint64_t creator; /* id of the goroutine that made it; 0 if none did or it is not known */
 	bool locked;      /* to its thread; false also where that is not known */
+	bool selected;    /* it runs on the thread that the debugger's user looks at */
 };
 
 struct gh_dump {

@@ -157,9 +157,16 @@ static void add_stack(struct gh_dump_stream *stream, struct gh_stack *stack,
 	}
 }
 
-static void add_ties(struct gh_buffer *out, const struct gh_goroutine *g)
+static void add_ties(struct gh_buffer *out, const struct gh_goroutines *all,
+		     const struct gh_stack *stack, const struct gh_goroutine *g)
 {
-	struct gh_dump_ties ties = {.creator = g->creator_id, .locked = g->locked};
+	struct gh_process *process = stack->process;
+	struct gh_dump_ties ties = {
+	    .creator = g->creator_id,
+	    .locked = g->locked,
+	    .selected =
+		process->selected && gh_goroutine_is_on(all, process, g, stack->selected.sp),
+	};
 	gh_buffer_bytes(out, &ties, sizeof(ties));
 }
 
@@ -174,7 +181,7 @@ static void add_all(struct gh_dump_stream *stream, struct gh_buffer *ties,
 		add_goroutine(&stream->bytes, process, &reasons, &g);
 		add_stack(stream, stack, &g, &frames, ties == NULL);
 		if (ties != NULL)
-			add_ties(ties, &g);
+			add_ties(ties, all, stack, &g);
 	}
 }
 

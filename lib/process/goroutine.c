@@ -372,6 +372,20 @@ bool gh_goroutines_next(struct gh_goroutines *all, struct gh_process *process,
 	return false;
 }
 
+bool gh_goroutine_is_on(const struct gh_goroutines *all, struct gh_process *process,
+			const struct gh_goroutine *g, uint64_t sp)
+{
+	unsigned word = word_size(process);
+	uint64_t system, low, high;
+	if (sp >= g->stack_low && sp < g->stack_high)
+		return true;
+	return g->thread != 0 && !all->layout.segmented &&
+	       gh_process_uint(&process->memory, g->thread, word, &system) &&
+	       gh_process_uint(&process->memory, system + all->layout.stack_low, word, &low) &&
+	       gh_process_uint(&process->memory, system + all->layout.stack_high, word, &high) &&
+	       sp >= low && sp < high;
+}
+
 /* The text is in the program, which a core file need not repeat. */
 size_t gh_goroutine_reason(const struct gh_process *process, const struct gh_goroutine *g,
 			   const char **text)

@@ -68,6 +68,11 @@ bool gh_goroutines_find(struct gh_goroutines *all, struct gh_process *process,
 bool gh_goroutines_next(struct gh_goroutines *all, struct gh_process *process,
 			struct gh_goroutine *g);
 
+/* The thread whose stack pointer is SP runs G: on its stack, or, in a call of C or the runtime, on
+ * that of G's own thread (m.g0, the first field of a runtime.m; not to Go 1.3). */
+bool gh_goroutine_is_on(const struct gh_goroutines *all, struct gh_process *process,
+			const struct gh_goroutine *g, uint64_t sp);
+
 /* Points *TEXT at why G waits, in the program, and returns its length in bytes: 0 from Go 1.11 on,
  * where reasons have numbers, or if it is not there. */
 size_t gh_goroutine_reason(const struct gh_process *process, const struct gh_goroutine *g,

@@ -19,6 +19,7 @@ struct gh_process {
 	uint64_t bias;                      /* of the process's addresses over the program file's */
 	const struct gh_registers *threads; /* not owned */
 	size_t nthreads;
+	bool selected; /* the first thread is the one that the debugger's user looks at */
 };
 
 #endif

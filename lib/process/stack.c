@@ -226,6 +226,8 @@ bool gh_stack_open(struct gh_stack *stack, struct gh_process *process)
 		return false;
 	for (size_t i = 0; i < nthreads; i++)
 		stack->threads[i] = leave_handlers(stack, &process->threads[i]);
+	if (nthreads > 0)
+		stack->selected = stack->threads[0].at;
 	qsort(stack->threads, nthreads, sizeof(*stack->threads), compare_sp);
 	return true;
 }

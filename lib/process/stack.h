@@ -26,6 +26,7 @@ struct gh_stack {
 	struct gh_process *process;      /* not owned */
 	struct gh_stack_site *sites;     /* what was looked up; owned */
 	struct gh_stack_thread *threads; /* the process's, by their SP; owned */
+	struct gh_registers selected;    /* of the first of them, likewise; zeros without any */
 	uint64_t low;                    /* where the goroutine's stack is */
 	uint64_t high;
 	uint64_t stktop;   /* to Go 1.3: address of the Stktop of this segment; 0 from Go 1.4 on */

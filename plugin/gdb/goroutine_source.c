@@ -23,6 +23,7 @@
 struct described {
 	uint64_t entry;           /* of the program, where it is loaded */
 	bool native;              /* a process of this machine, and its clock */
+	bool selected;            /* the first thread is the one selected in GDB */
 	struct gh_buffer threads; /* struct gh_registers; owned */
 };
 
@@ -105,6 +106,7 @@ static struct gh_process as_process(const struct described *described,
 	    .bias = gh_image_is_pie(image) ? described->entry - image->header.e_entry : 0,
 	    .threads = (const void *)described->threads.data,
 	    .nthreads = described->threads.size / sizeof(struct gh_registers),
+	    .selected = described->selected,
 	};
 }
 
@@ -167,7 +169,8 @@ static bool open_debugged(struct gh_snapshot *snapshot, int directory, const cha
 	bool made = false;
 	/* The session has a link to the program. Errors are to name the program. */
 	char *target = realpath(path, NULL);
-	if (process.threads.size > 0)
+	process.selected = process.threads.size > 0;
+	if (process.selected)
 		snapshot->selected = *(const struct gh_registers *)process.threads.data;
 	int fd = gh_memory_connect(directory);
 	if (fd < 0) {

@@ -29,6 +29,7 @@ struct row {
 	uint64_t waited; /* ns */
 	struct gh_known creator_id;
 	bool locked;
+	bool selected;
 };
 
 /* Prints the calls that are in the traceback. */
@@ -140,6 +141,7 @@ void gh_goroutine_json_print(struct gh_goroutine_list *listing, size_t number,
 	    {"created_by", GH_COL_PRINTED(print_creator)},
 	    {"created_in", GH_COL_KNOWN_NUMBER(struct row, creator_id), .optional = true},
 	    {"locked_to_thread", GH_COL_BOOL(struct row, locked), .optional = true},
+	    {"on_selected_thread", GH_COL_BOOL(struct row, selected), .optional = true},
 	    {"frames", GH_COL_LIST(print_frames)},
 	    {"defers", GH_COL_LIST(print_defers)},
 	    {"panics", GH_COL_LIST(print_panics)},
@@ -152,6 +154,7 @@ void gh_goroutine_json_print(struct gh_goroutine_list *listing, size_t number,
 	    .number = number,
 	    .creator_id = {ties.creator, ties.creator != 0},
 	    .locked = ties.locked,
+	    .selected = ties.selected,
 	    .status = gh_dumpfile_status(goroutine->status),
 	    .record = *goroutine,
 	    .waited = gh_dump_waited(listing->dump, goroutine),

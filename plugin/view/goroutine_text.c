@@ -170,11 +170,13 @@ bool gh_goroutine_text_make(struct gh_goroutine_text *text, struct gh_goroutine_
 			    size_t number, const struct gh_dump_record *record)
 {
 	const struct gh_dump_goroutine *goroutine = &record->goroutine;
+	struct gh_dump_ties ties = gh_dump_ties(listing->dump, number);
 	*text = (struct gh_goroutine_text){
 	    .number = number,
 	    .id = goroutine->id,
 	    .minutes = gh_dumpfile_minutes(listing->dump, goroutine),
-	    .locked = gh_dump_ties(listing->dump, number).locked,
+	    .locked = ties.locked,
+	    .selected = ties.selected && !listing->group,
 	};
 	if (!gh_traceback_make(&listing->traceback, listing->dump, listing->symbols, number))
 		return false;
@@ -187,20 +189,22 @@ bool gh_goroutine_text_make(struct gh_goroutine_text *text, struct gh_goroutine_
 	return false;
 }
 
-void gh_goroutine_print_state(FILE *out, const char *status, uint64_t minutes, bool locked)
+void gh_goroutine_print_state(FILE *out, const struct gh_goroutine_text *text, uint64_t minutes)
 {
-	fprintf(out, "[%s", status);
+	fprintf(out, "[%s", text->status);
 	if (minutes > 0)
 		fprintf(out, ", %" PRIu64 " minutes", minutes);
-	if (locked)
+	if (text->locked)
 		fputs(", locked to thread", out);
+	if (text->selected)
+		fputs(", on selected thread", out);
 	fputs("]:\n", out);
 }
 
 void gh_goroutine_text_print(FILE *out, const struct gh_goroutine_text *text)
 {
 	fprintf(out, "goroutine %" PRIu64 " ", text->id);
-	gh_goroutine_print_state(out, text->status, text->minutes, text->locked);
+	gh_goroutine_print_state(out, text, text->minutes);
 	fputs(text->body, out);
 	if (*text->extra != '\0')
 		fprintf(out, "\n%s", text->extra);

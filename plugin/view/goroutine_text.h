@@ -10,6 +10,7 @@ struct gh_goroutine_text {
 	uint64_t id;
 	uint64_t minutes; /* that it has waited */
 	bool locked;      /* to its thread */
+	bool selected;    /* it runs on the thread selected in GDB */
 	char *status;     /* escaped; owned */
 	char *body;       /* its calls; owned */
 	char *extra;      /* its defers and panics; owned */
@@ -27,8 +28,9 @@ void gh_goroutine_text_print(FILE *out, const struct gh_goroutine_text *text);
 /* The same into memory, to be freed; NULL if that ran out. */
 char *gh_goroutine_text_whole(const struct gh_goroutine_text *text);
 
-/* Prints the state that a goroutine's or group's line ends with. */
-void gh_goroutine_print_state(FILE *out, const char *status, uint64_t minutes, bool locked);
+/* Prints the state that the line of TEXT, or of a group like it, ends with; it has waited for
+ * MINUTES. */
+void gh_goroutine_print_state(FILE *out, const struct gh_goroutine_text *text, uint64_t minutes);
 
 /* CALL, of LISTING's traceback, is printed. */
 bool gh_goroutine_has_call(const struct gh_goroutine_list *listing, const struct gh_call *call);

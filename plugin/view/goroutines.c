@@ -68,8 +68,7 @@ static int compare_groups(const void *a, const void *b)
 static void print_group(FILE *out, const struct gh_goroutine_group *group)
 {
 	fprintf(out, "%zu goroutine%s ", group->count, group->count > 1 ? "s" : "");
-	gh_goroutine_print_state(out, group->first->status, gh_goroutine_group_wait(group),
-				 group->first->locked);
+	gh_goroutine_print_state(out, group->first, gh_goroutine_group_wait(group));
 	fputs(group->first->body, out);
 	fputs("\ngoroutines", out);
 	for (size_t i = 0; i < group->count && i < SHOWN_IDS; i++)
