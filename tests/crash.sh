@@ -16,6 +16,20 @@ all="error string number stringer wrapped custom nested again recovered map entr
 some="nested entry later overflow spin read"
 all=${KINDS:-$all} some=${KINDS:-$some}
 
+# busy_thread PID: the thread of the process that runs, or else that reads from descriptor 0; the process if there is none. A
+# signal that is sent to the process goes to its first thread if that takes it, which need not be where the goroutine is.
+busy_thread() {
+	local task reads=$1
+	for task in /proc/"$1"/task/*; do
+		if grep -q '^State:.R' "$task/status"; then
+			basename "$task"
+			return
+		fi
+		[[ $(cat "$task/syscall") != "0 0x0 "* ]] || reads=${task##*/}
+	done 2>/dev/null
+	echo "$reads"
+}
+
 # crash PROGRAM KIND [FILTER]: lets the program crash. Its core is $work/core, if the kernel writes one, and what it printed
 # $work/traceback. FILTER is the kernel's coredump_filter.
 crash() {
@@ -42,7 +56,7 @@ crash() {
 		done
 		# It has printed that before it waits.
 		sleep 0.2
-		kill -ABRT "$pid"
+		kill -ABRT "$(busy_thread "$pid")"
 		;;
 	esac
 	wait "$pid" 2>/dev/null

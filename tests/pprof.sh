@@ -84,9 +84,9 @@ records() {
 }
 
 # lines: the rows of stacks with what is known without the program: the amounts, and the files and lines but the
-# innermost.
+# innermost. Type arguments, which may have spaces in them, go first.
 lines() {
-	sed -E -e 's/ [|<] [^ ]+ ([^ ]+)/ | \1/g' -e 's/^([0-9 ]+) \| [^ ]+/\1/' |
+	sed -E -e ':again' -e 's/\[[^][|]*\]//' -e 'tagain' -e 's/ [|<] [^ ]+ ([^ ]+)/ | \1/g' -e 's/^([0-9 ]+) \| [^ ]+/\1/' |
 		awk '{
 			row = ""
 			for (i = 5; i <= NF; i++)
