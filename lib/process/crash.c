@@ -100,21 +100,6 @@ static bool look_through(struct finder *finder, const struct gh_goroutine *g)
 	return false;
 }
 
-/* SP is on the stack of the thread that runs G: on the goroutine's, or the thread's own. */
-static bool is_on(struct finder *finder, const struct gh_goroutine *g, uint64_t sp)
-{
-	struct gh_process_memory *memory = &finder->process->memory;
-	unsigned word = finder->process->tab->pointer_size;
-	uint64_t g0;
-	uint64_t low;
-	uint64_t high;
-	if (sp >= g->stack_low && sp < g->stack_high)
-		return true;
-	return g->thread != 0 && gh_process_uint(memory, g->thread, word, &g0) &&
-	       gh_process_uint(memory, g0, word, &low) &&
-	       gh_process_uint(memory, g0 + word, word, &high) && sp >= low && sp < high;
-}
-
 static void set_goroutine(struct gh_crash *crash, const struct gh_goroutine *g)
 {
 	crash->has_goroutine = true;
@@ -125,7 +110,7 @@ static void set_goroutine(struct gh_crash *crash, const struct gh_goroutine *g)
 static void find_goroutine(struct finder *finder, uint64_t sp)
 {
 	for (size_t i = 0; i < finder->count && !finder->crash->has_goroutine; i++)
-		if (is_on(finder, &finder->goroutines[i], sp))
+		if (gh_goroutine_is_on(&finder->all, finder->process, &finder->goroutines[i], sp))
 			set_goroutine(finder->crash, &finder->goroutines[i]);
 }
 

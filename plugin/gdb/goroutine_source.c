@@ -12,7 +12,6 @@
 
 #include "lib/elf/buildinfo.h"
 #include "lib/elf/core.h"
-#include "lib/export/core_notes.h"
 #include "lib/process/as_dump.h"
 #include "plugin/gdb/memory_client.h"
 #include "plugin/gdb/piped_text.h"
@@ -191,14 +190,7 @@ static bool open_debugged(struct gh_snapshot *snapshot, int directory, const cha
 static void describe_core(struct described *process, const struct gh_image *core)
 {
 	*process = (struct described){0};
-	struct gh_cursor note;
-	struct gh_thread thread;
-	for (uint64_t at = 0; gh_core_note(core, NT_PRSTATUS, &at, &note);) {
-		if (!gh_prstatus_read(note, core->arch, &thread))
-			continue;
-		struct gh_registers registers = {.pc = thread.pc, .sp = thread.sp};
-		gh_buffer_bytes(&process->threads, &registers, sizeof(registers));
-	}
+	gh_core_threads(&process->threads, core);
 	if (!gh_core_auxv(core, AT_ENTRY, &process->entry))
 		process->entry = 0;
 }

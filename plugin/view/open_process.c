@@ -27,17 +27,21 @@ static void describe(struct gh_target *target, uint64_t entry)
 	};
 }
 
-static void read_threads(struct gh_target *target)
+void gh_core_threads(struct gh_buffer *threads, const struct gh_image *core)
 {
-	const struct gh_image *core = &target->core;
 	struct gh_cursor note;
 	struct gh_thread thread;
 	for (uint64_t at = 0; gh_core_note(core, NT_PRSTATUS, &at, &note);) {
 		if (!gh_prstatus_read(note, core->arch, &thread))
 			continue;
 		struct gh_registers registers = {.pc = thread.pc, .sp = thread.sp};
-		gh_buffer_bytes(&target->threads, &registers, sizeof(registers));
+		gh_buffer_bytes(threads, &registers, sizeof(registers));
 	}
+}
+
+static void read_threads(struct gh_target *target)
+{
+	gh_core_threads(&target->threads, &target->core);
 	target->process.threads = (const void *)target->threads.data;
 	target->process.nthreads = target->threads.size / sizeof(struct gh_registers);
 }

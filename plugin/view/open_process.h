@@ -29,6 +29,9 @@ bool gh_target_open_live(struct gh_target *target, int pid, const char *program)
 
 void gh_target_close(struct gh_target *target);
 
+/* Appends to THREADS struct gh_registers of each thread of the core file CORE. */
+void gh_core_threads(struct gh_buffer *threads, const struct gh_image *core);
+
 /* Writes a heap dump of PROCESS, whose program VERSION of Go built, to the new file PATH. What it
  * lacks is told on standard error, of NAME. On failure prints the error and returns false. */
 bool gh_process_write_heap(struct gh_process *process, const char *version, const char *name,
