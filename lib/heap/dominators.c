@@ -19,6 +19,7 @@ struct search {
 	const struct gh_heap *heap;
 	struct gh_dominators *out;
 	uint32_t *numbers;      /* by object: its vertex; 0 if it was not found; owned */
+	uint32_t ncertain;      /* the first so many vertices are what certain roots lead to */
 	struct vertex *vertex;  /* by number; owned */
 	struct gh_buffer stack; /* uint32_t: by depth, how many targets have been looked at */
 };
@@ -61,15 +62,31 @@ static bool search_from(struct search *search, uint32_t object)
 	return !stack->failed;
 }
 
-static bool number_all(struct search *search)
+/* Numbers what is reached from the roots that are CONSERVATIVE, or from the others. */
+static bool number_from(struct search *search, bool conservative)
 {
 	const struct gh_heap *heap = search->heap;
 	for (size_t i = 0; i < heap->nroots; i++) {
 		uint32_t object = heap->roots[i].object;
-		if (search->numbers[object] == 0 && !search_from(search, object))
+		if (heap->roots[i].conservative == conservative && search->numbers[object] == 0 &&
+		    !search_from(search, object))
 			return false;
 	}
 	return true;
+}
+
+static bool number_all(struct search *search)
+{
+	bool ok = number_from(search, false);
+	search->ncertain = search->out->nreachable;
+	return ok && number_from(search, true);
+}
+
+/* The way from FROM to the vertex NUMBER, which FROM points to, counts: it is no conservative one
+ * to what a certain one leads to. */
+static bool counts(const struct search *search, uint32_t from, uint32_t number)
+{
+	return from != 0 && (from <= search->ncertain || number > search->ncertain);
 }
 
 /* The vertex of the smallest semidominator among VERTEX and those of its ancestors that are linked,
@@ -165,7 +182,7 @@ static void find_semidominators(struct search *search)
 		vertex[number].semi = vertex[number].idom;
 		size_t count = gh_heap_referrers(search->heap, object, &referrers);
 		for (size_t i = 0; i < count; i++)
-			if (search->numbers[referrers[i]] != 0)
+			if (counts(search, search->numbers[referrers[i]], number))
 				go_through(vertex, number, search->numbers[referrers[i]]);
 		put_in_bucket(vertex, number);
 	}
@@ -175,8 +192,11 @@ static void find_dominators(struct search *search)
 {
 	struct vertex *vertex = search->vertex;
 	const struct gh_heap *heap = search->heap;
-	for (size_t i = 0; i < heap->nroots; i++)
-		vertex[search->numbers[heap->roots[i].object]].idom = 0;
+	for (size_t i = 0; i < heap->nroots; i++) {
+		uint32_t number = search->numbers[heap->roots[i].object];
+		if (!heap->roots[i].conservative || number > search->ncertain)
+			vertex[number].idom = 0;
+	}
 	find_semidominators(search);
 	for (uint32_t number = 1; number <= search->out->nreachable; number++)
 		if (vertex[number].idom != vertex[number].semi)

@@ -1,5 +1,8 @@
 /* The dominators of a heap's objects: one object dominates another if every path from a root to
- * that one goes through it. What an object dominates would go with it: its retained size. */
+ * that one goes through it. What an object dominates would go with it: its retained size.
+ *
+ * A conservative root counts only for what no certain one leads to: a word that may be no pointer
+ * does not take an object from what is known to hold it. */
 #ifndef GH_HEAP_DOMINATORS_H
 #define GH_HEAP_DOMINATORS_H
 

@@ -31,8 +31,9 @@ static bool reach_referrers(struct search *search, uint32_t object)
 	return true;
 }
 
-/* Goes back from OBJECT until a root points to what is reached; that is FIRST, or GH_HEAP_NONE if
- * there is no root. False if memory ran out. */
+/* Goes back from OBJECT until a certain root points to what is reached; that is FIRST. If there is
+ * none it is the nearest that a conservative root points to, or GH_HEAP_NONE. False if memory ran
+ * out. */
 static bool find_first(struct search *search, uint32_t object, uint32_t *first)
 {
 	const struct gh_root *roots;
@@ -41,9 +42,11 @@ static bool find_first(struct search *search, uint32_t object, uint32_t *first)
 		return false;
 	for (size_t at = 0; at < search->queue.size / sizeof(uint32_t); at++) {
 		uint32_t next = ((const uint32_t *)(void *)search->queue.data)[at];
-		if (gh_heap_roots(search->heap, next, &roots) > 0) {
+		if (gh_heap_roots(search->heap, next, &roots) > 0 &&
+		    (*first == GH_HEAP_NONE || !roots[0].conservative)) {
 			*first = next;
-			return true;
+			if (!roots[0].conservative)
+				return true;
 		}
 		if (!reach_referrers(search, next))
 			return false;

@@ -22,9 +22,10 @@ enum gh_path_result {
 	GH_PATH_NONE, /* no root reaches the object */
 };
 
-/* Finds a shortest path from a root of HEAP to OBJECT. Of several roots of an object it is the
- * first by kind. GH_PATH_FAILED (ERR filled) if memory ran out. If it is found the path is to be
- * freed with gh_path_free. */
+/* Finds a shortest path from a root of HEAP to OBJECT: from a certain root, if one leads to it,
+ * however near a conservative one may be. Of several roots of an object it is the first by kind.
+ * GH_PATH_FAILED (ERR filled) if memory ran out. If it is found the path is to be freed with
+ * gh_path_free. */
 enum gh_path_result gh_path_find(const struct gh_heap *heap, uint32_t object, struct gh_path *path,
 				 struct gh_error *err);
 

@@ -18,11 +18,14 @@ static void reach(struct search *search, uint32_t object, uint32_t parent)
 	search->queue[search->reached++] = object;
 }
 
-static void walk(struct search *search, const struct gh_heap *heap)
+/* Walks from the roots that are CONSERVATIVE, or from the others. */
+static void walk(struct search *search, const struct gh_heap *heap, bool conservative)
 {
+	uint32_t at = search->reached;
 	for (size_t i = 0; i < heap->nroots; i++)
-		reach(search, heap->roots[i].object, heap->roots[i].object);
-	for (uint32_t at = 0; at < search->reached; at++) {
+		if (heap->roots[i].conservative == conservative)
+			reach(search, heap->roots[i].object, heap->roots[i].object);
+	for (; at < search->reached; at++) {
 		const uint32_t *targets;
 		size_t count = gh_heap_targets(heap, search->queue[at], &targets);
 		for (size_t i = 0; i < count; i++)
@@ -39,7 +42,8 @@ bool gh_path_tree_build(struct gh_path_tree *tree, const struct gh_heap *heap, s
 	if (ok) {
 		/* GH_HEAP_NONE in each. */
 		memset(search.parents, 0xff, size);
-		walk(&search, heap);
+		walk(&search, heap, false);
+		walk(&search, heap, true);
 	}
 	free(search.queue);
 	return ok || gh_fail_memory(err, heap->dump->path);

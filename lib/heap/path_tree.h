@@ -1,5 +1,6 @@
 /* The shortest paths from the roots of a heap to all of its objects, as a tree, by one
- * breadth-first search. */
+ * breadth-first search from the certain roots, and one from the conservative roots to what those do
+ * not reach. */
 #ifndef GH_HEAP_PATH_TREE_H
 #define GH_HEAP_PATH_TREE_H
 

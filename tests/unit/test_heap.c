@@ -28,6 +28,7 @@ struct graph {
 	unsigned nedges[MAX_NODES];
 	unsigned edges[MAX_NODES][MAX_EDGES];
 	bool root[MAX_NODES];
+	bool perhaps[MAX_NODES]; /* its root is conservative */
 };
 
 static void make_graph(struct graph *graph)
@@ -37,6 +38,7 @@ static void make_graph(struct graph *graph)
 	unsigned density = 1 + next_random() % MAX_EDGES;
 	for (unsigned i = 0; i < graph->nodes; i++) {
 		graph->root[i] = next_random() % 5 == 0;
+		graph->perhaps[i] = next_random() % 3 == 0;
 		graph->nedges[i] = next_random() % (density + 1);
 		for (unsigned j = 0; j < graph->nedges[i]; j++)
 			graph->edges[i][j] = next_random() % graph->nodes;
@@ -103,21 +105,37 @@ static void open_graph(const struct graph *graph)
 	maker_end(&maker);
 	open_heap();
 	ck_assert_uint_eq(heap.count, graph->nodes);
+	for (size_t i = 0; i < heap.nroots; i++)
+		heap.roots[i].conservative = graph->perhaps[heap.roots[i].object];
 }
 
-/* How many objects are on the shortest way to each node, if the node WITHOUT is not there; 0 if
- * there is none. */
-static void measure(const struct graph *graph, unsigned without, unsigned *length)
+/* How many objects are on the shortest way to each node that is not TAKEN yet, from the roots that
+ * are PERHAPS or from the others, if the node WITHOUT is not there; 0 if there is none. */
+static void measure_from(const struct graph *graph, bool perhaps, const unsigned *taken,
+			 unsigned without, unsigned *length)
 {
 	for (unsigned i = 0; i < graph->nodes; i++)
-		length[i] = graph->root[i] && i != without;
+		length[i] =
+		    graph->root[i] && graph->perhaps[i] == perhaps && i != without && taken[i] == 0;
 	for (unsigned n = 1; n < graph->nodes; n++)
 		for (unsigned i = 0; i < graph->nodes; i++)
 			for (unsigned j = 0; length[i] == n && j < graph->nedges[i]; j++) {
 				unsigned to = graph->edges[i][j];
-				if (to != without && length[to] == 0)
+				if (to != without && length[to] == 0 && taken[to] == 0)
 					length[to] = n + 1;
 			}
+}
+
+/* The same from all roots: the conservative ones count for what the others do not lead to. */
+static void measure(const struct graph *graph, unsigned without, unsigned *length)
+{
+	unsigned certain[MAX_NODES], others[MAX_NODES];
+	static const unsigned none[MAX_NODES];
+	measure_from(graph, false, none, MAX_NODES, certain);
+	measure_from(graph, true, certain, without, others);
+	measure_from(graph, false, none, without, length);
+	for (unsigned i = 0; i < graph->nodes; i++)
+		length[i] += others[i];
 }
 
 /* Of each group, the bytes that cannot be reached without one of its objects or another. */
