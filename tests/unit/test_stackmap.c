@@ -43,18 +43,21 @@ START_TEST(every_variant)
 
 	bool frame_pointer = maps.above_locals != 0;
 	ck_assert_int_eq(frame_pointer, tab->image->arch->machine == EM_X86_64);
+	/* At a call whose number is -1 map 0 holds, as in getStackMap of src/runtime/stkframe.go.
+	 */
 	if (tab->pointer_size == 8) {
 		ck_assert_str_eq(words(&maps, 0, 24), frame_pointer ? "0 20 " : "8 20 ");
+		ck_assert_str_eq(words(&maps, -1, 24), frame_pointer ? "0 20 " : "8 20 ");
 		ck_assert_str_eq(words(&maps, 1, 24), frame_pointer ? "8 " : "10 ");
 		/* There is no frame yet, or none that the locals fit in. */
 		ck_assert_str_eq(words(&maps, 0, 0), "8 ");
 		ck_assert_str_eq(words(&maps, 1, 8), "");
 	} else {
 		ck_assert_str_eq(words(&maps, 0, 24), "10 1c ");
+		ck_assert_str_eq(words(&maps, -1, 24), "10 1c ");
 		ck_assert_str_eq(words(&maps, 1, 24), "14 ");
 		ck_assert_str_eq(words(&maps, 0, 4), "8 ");
 	}
-	ck_assert_str_eq(words(&maps, -1, 24), words(&maps, 0, 24));
 	ck_assert_str_eq(words(&maps, 2, 24), "");
 	ck_assert_str_eq(words(&maps, -2, 24), "");
 	ck_assert_str_eq(words(&maps, INT32_MIN, 24), "");
