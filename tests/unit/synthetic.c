@@ -13,7 +13,7 @@ enum {
 	RODATA_ADDRESS = 0x402100,
 	SYMTAB_OFFSET = 0x1200, /* before Go 1.2 */
 	DATA_OFFSET = 0x1800,
-	DATA_ADDRESS = 0x403800,
+	DATA_ADDRESS = SYNTHETIC_DATA,
 	DATA_SIZE = 0x300,
 	NAMES_OFFSET = 0x1b00,
 	SECTIONS_OFFSET = 0x1c00,
@@ -140,10 +140,14 @@ static void put_record(struct maker *m, unsigned f, size_t names, size_t pctab)
 		put(m, 9, 4); /* startLine */
 	unsigned nfuncdata = format == SYNTHETIC_1_2 ? 5 : 4;
 	unsigned number = format == SYNTHETIC_1_2 ? 2 : 3; /* of the inline tree */
-	put(m, f == 2, 1);                                 /* runtime.goexit has a funcID */
-	put(m, f == 2, 1);                                 /* and is a top frame */
-	put(m, 0, 1);
-	put(m, nfuncdata, 1);
+	if (m->what->no_func_id) {
+		put(m, nfuncdata, 4);
+	} else {
+		put(m, f == 2, 1); /* runtime.goexit has a funcID */
+		put(m, f == 2, 1); /* and is a top frame */
+		put(m, 0, 1);
+		put(m, nfuncdata, 1);
+	}
 	/* Go 1.12 numbers them from 0, as the file does not say that it is later. */
 	if (format > SYNTHETIC_1_2)
 		put(m, 0, 4);
@@ -458,6 +462,7 @@ uint8_t *synthetic_make(const struct synthetic *what, size_t *size, struct synth
 		put_sections(&m, pclntab_size, symtab_size);
 	places->pclntab = RODATA_OFFSET;
 	places->moduledata = DATA_OFFSET;
+	places->tree = RODATA_OFFSET + TREE_ADDRESS - RODATA_ADDRESS;
 	places->size = *size = FILE_SIZE;
 	return m.data;
 }

@@ -28,6 +28,7 @@ struct synthetic {
 	bool big_endian; /* byte order */
 	bool sections;   /* with section headers */
 	bool no_files;   /* before Go 1.2: nothing tells of files */
+	bool no_func_id; /* of the format of Go 1.2: by a release before 1.12 */
 };
 
 /* Where things are in the file, for tests that damage them; offsets in bytes. */
@@ -36,12 +37,14 @@ struct synthetic_places {
 	size_t functab; /* its first pair */
 	size_t records; /* the first _func record */
 	size_t pctab;   /* the first pc-value table */
+	size_t tree;    /* the inline tree */
 	size_t names;   /* the first name */
 	size_t moduledata;
 	size_t size; /* of the file */
 };
 
 #define SYNTHETIC_TEXT 0x401000 /* address of main.main */
+#define SYNTHETIC_DATA 0x403800 /* address of the moduledata */
 
 /* The program has three functions (addresses relative to SYNTHETIC_TEXT):
  *

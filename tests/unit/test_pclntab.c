@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/pclntab/sourcemap.h"
@@ -40,33 +41,104 @@ static void check_range(const struct gh_pclntab *tab, const struct gh_range *ran
 	}
 }
 
-START_TEST(functions_are_those_that_were_written)
+/* LAST_FLAG is the flag of runtime.goexit. */
+static void check_functions(const struct gh_pclntab *tab, unsigned last_flag)
 {
-	struct fixture fixture;
-	fixture_open(&fixture, _i);
-	static const struct {
+	const struct {
 		const char *name;
 		uint64_t entry, end;
 		unsigned flag;
 	} expected[] = {{"main.main", 0, 0x40, 0},
 			{"main.leaf", 0x50, 0x68, 0},
-			{"runtime.goexit", 0x70, 0x78, GH_FUNC_TOP_FRAME}};
-	ck_assert_uint_eq(fixture.tab.nfunc, 3);
+			{"runtime.goexit", 0x70, 0x78, last_flag}};
+	ck_assert_uint_eq(tab->nfunc, 3);
 	for (size_t i = 0; i < 3; i++) {
 		struct gh_func func;
-		ck_assert(gh_pclntab_func(&fixture.tab, i, &func, NULL));
-		ck_assert_str_eq(gh_pclntab_name(&fixture.tab, func.name), expected[i].name);
+		ck_assert(gh_pclntab_func(tab, i, &func, NULL));
+		ck_assert_str_eq(gh_pclntab_name(tab, func.name), expected[i].name);
 		ck_assert_uint_eq(func.entry, SYNTHETIC_TEXT + expected[i].entry);
 		ck_assert_uint_eq(func.end, SYNTHETIC_TEXT + expected[i].end);
 		ck_assert_uint_eq(func.flag, expected[i].flag);
-		ck_assert_int_eq(func.start_line,
-				 fixture_variant(_i).format >= SYNTHETIC_1_20 ? 9 : 0);
+		ck_assert_int_eq(func.start_line, tab->format >= GH_PCLNTAB_1_20 ? 9 : 0);
 	}
 	struct gh_func func;
-	ck_assert(!gh_pclntab_func(&fixture.tab, 3, &func, NULL));
+	ck_assert(!gh_pclntab_func(tab, 3, &func, NULL));
+}
+
+START_TEST(functions_are_those_that_were_written)
+{
+	struct fixture fixture;
+	fixture_open(&fixture, _i);
+	check_functions(&fixture.tab, GH_FUNC_TOP_FRAME);
 	fixture_close(&fixture);
 }
 END_TEST
+
+/* Before Go 1.12 nfuncdata is an integer of 4 bytes, and no function has an id or flags. */
+START_TEST(functions_before_go_1_12)
+{
+	struct fixture fixture;
+	struct synthetic what = fixture_variant(_i);
+	what.no_func_id = true;
+	fixture_open_as(&fixture, &what);
+	check_functions(&fixture.tab, 0);
+	ck_assert(!fixture.tab.has_func_id);
+	for (size_t i = 0; i < 3; i++) {
+		struct gh_func func;
+		ck_assert(gh_pclntab_func(&fixture.tab, i, &func, NULL));
+		ck_assert_uint_eq(func.nfuncdata, 5);
+	}
+	fixture_close(&fixture);
+}
+END_TEST
+
+/* A program that is made, to be changed before it is opened. */
+struct program {
+	struct synthetic what;
+	struct fixture fixture;
+};
+
+static void make_program(struct program *program, int number)
+{
+	struct fixture *fixture = &program->fixture;
+	program->what = fixture_variant(number);
+	fixture->data = synthetic_make(&program->what, &fixture->size, &fixture->places);
+}
+
+static void open_program(struct program *program)
+{
+	struct fixture *fixture = &program->fixture;
+	struct gh_error err;
+	ck_assert_msg(gh_image_open_memory(&fixture->image, fixture->data, fixture->size,
+					   "synthetic", &err) &&
+			  gh_pclntab_open(&fixture->tab, &fixture->image, &err),
+		      "%s", err.text);
+}
+
+/* Writes VALUE, of SIZE bytes, at OFFSET in the file. */
+static void put(struct program *program, size_t offset, uint64_t value, unsigned size)
+{
+	bool big_endian = program->what.big_endian;
+	for (unsigned i = 0; i < size; i++)
+		program->fixture.data[offset + i] =
+		    (uint8_t)(value >> 8 * (big_endian ? size - 1 - i : i));
+}
+
+static uint32_t get_u32(const struct program *program, size_t offset)
+{
+	const uint8_t *bytes = program->fixture.data + offset;
+	uint32_t value = 0;
+	for (unsigned i = 0; i < 4; i++)
+		value = value << 8 | bytes[program->what.big_endian ? i : 3 - i];
+	return value;
+}
+
+/* Writes word NUMBER of the moduledata. */
+static void put_field(struct program *program, unsigned number, uint64_t value)
+{
+	unsigned word = program->what.word;
+	put(program, program->fixture.places.moduledata + number * word, value, word);
+}
 
 START_TEST(a_pc_finds_its_function)
 {
@@ -120,6 +192,34 @@ START_TEST(the_stack_delta_of_each_pc)
 }
 END_TEST
 
+/* A call whose place is past its function's end is in no line of it, rather than in its last. */
+START_TEST(an_inlined_call_from_past_the_function)
+{
+	static const struct expected_range ranges[] = {
+	    {0x14, 0x24, 2, {{"main.small", "/src/leaf.go", 3}, {"main.main", "/src/main.go", 12}}},
+	    {0x14, 0x24, 2, {{"main.small", "/src/leaf.go", 3}, {"main.main", "", 0}}},
+	};
+	for (unsigned i = 0; i < 2; i++) {
+		struct program program;
+		make_program(&program, _i);
+		struct fixture *fixture = &program.fixture;
+		size_t parent_pc =
+		    fixture->places.tree + (program.what.format >= SYNTHETIC_1_20 ? 8 : 16);
+		put(&program, parent_pc, 0x3f + i, 4);
+		open_program(&program);
+		struct gh_func func;
+		struct gh_sourcemap map = {0};
+		struct gh_range range;
+		ck_assert(gh_pclntab_func(&fixture->tab, 0, &func, NULL));
+		ck_assert(gh_sourcemap_start(&map, &fixture->tab, &func));
+		ck_assert(gh_sourcemap_seek(&map, SYNTHETIC_TEXT + 0x14, &range));
+		check_range(&fixture->tab, &range, &ranges[i]);
+		gh_sourcemap_free(&map);
+		fixture_close(fixture);
+	}
+}
+END_TEST
+
 START_TEST(the_moduledata_is_found)
 {
 	struct fixture fixture;
@@ -127,6 +227,69 @@ START_TEST(the_moduledata_is_found)
 	ck_assert_uint_eq(fixture.tab.module.text, SYNTHETIC_TEXT);
 	ck_assert_uint_eq(fixture.tab.module.etext, SYNTHETIC_TEXT + 0x78);
 	fixture_close(&fixture);
+}
+END_TEST
+
+/* Where moduledata in src/runtime/symtab.go has its fields, in words, in the releases that the
+ * formats begin with; the last is that of Go 1.26. */
+static const struct {
+	unsigned noptrdata; /* then data, bss and noptrbss, each with its end */
+	unsigned textsectmap;
+	unsigned itablinks;
+} fields[] = {{14, 0, 33}, {24, 0, 43}, {24, 39, 45}, {24, 41, 47}, {24, 42, 48}};
+
+START_TEST(the_fields_of_the_moduledata)
+{
+	struct program program;
+	make_program(&program, _i);
+	for (unsigned i = 0; i < 8; i++)
+		put_field(&program, fields[program.what.format].noptrdata + i,
+			  SYNTHETIC_DATA + 8 * i);
+	put_field(&program, fields[program.what.format].itablinks, SYNTHETIC_DATA + 0x70);
+	put_field(&program, fields[program.what.format].itablinks + 1, 3);
+	open_program(&program);
+	const struct gh_moduledata *module = &program.fixture.tab.module;
+	ck_assert_uint_eq(module->address, SYNTHETIC_DATA);
+	ck_assert_uint_eq(module->noptrdata, SYNTHETIC_DATA);
+	ck_assert_uint_eq(module->enoptrdata, SYNTHETIC_DATA + 8);
+	ck_assert_uint_eq(module->data, SYNTHETIC_DATA + 0x10);
+	ck_assert_uint_eq(module->edata, SYNTHETIC_DATA + 0x18);
+	ck_assert_uint_eq(module->bss, SYNTHETIC_DATA + 0x20);
+	ck_assert_uint_eq(module->ebss, SYNTHETIC_DATA + 0x28);
+	ck_assert_uint_eq(module->noptrbss, SYNTHETIC_DATA + 0x30);
+	ck_assert_uint_eq(module->enoptrbss, SYNTHETIC_DATA + 0x38);
+	ck_assert_uint_eq(module->itablinks, SYNTHETIC_DATA + 0x70);
+	ck_assert_uint_eq(module->nitablinks, 3);
+	fixture_close(&program.fixture);
+}
+END_TEST
+
+/* The linker puts the text of large programs for some machines into several sections, and the last
+ * two functions are in the second one, which is placed right after the first, but is counted from
+ * 0x1000 on. */
+START_TEST(text_in_several_sections)
+{
+	enum { MAP = 0x280 }; /* past the moduledata */
+	static const uint64_t map[] = {0,      0x50,   SYNTHETIC_TEXT,
+				       0x1000, 0x1028, SYNTHETIC_TEXT + 0x50};
+	struct program program;
+	make_program(&program, _i);
+	const struct synthetic_places *places = &program.fixture.places;
+	unsigned word = program.what.word;
+	for (unsigned i = 0; i < 6; i++)
+		put(&program, places->moduledata + MAP + i * word, map[i], word);
+	put_field(&program, fields[program.what.format].textsectmap, SYNTHETIC_DATA + MAP);
+	put_field(&program, fields[program.what.format].textsectmap + 1, 2);
+	for (unsigned i = 1; i <= 3; i++) {
+		static const uint32_t offsets[] = {0, 0x1000, 0x1020, 0x1028};
+		size_t pair = places->functab + (size_t)i * 8;
+		put(&program, pair, offsets[i], 4);
+		if (i < 3)
+			put(&program, places->functab + get_u32(&program, pair + 4), offsets[i], 4);
+	}
+	open_program(&program);
+	check_functions(&program.fixture.tab, GH_FUNC_TOP_FRAME);
+	fixture_close(&program.fixture);
 }
 END_TEST
 
@@ -138,7 +301,11 @@ Suite *pclntab_suite(void)
 	tcase_add_loop_test(tcase, a_pc_finds_its_function, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, the_source_map_has_inlined_calls, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, the_stack_delta_of_each_pc, 0, FIXTURE_VARIANTS);
+	tcase_add_loop_test(tcase, an_inlined_call_from_past_the_function, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, the_moduledata_is_found, 0, FIXTURE_VARIANTS);
+	tcase_add_loop_test(tcase, the_fields_of_the_moduledata, 0, FIXTURE_VARIANTS);
+	tcase_add_loop_test(tcase, functions_before_go_1_12, 0, SYNTHETIC_1_16 * 8);
+	tcase_add_loop_test(tcase, text_in_several_sections, SYNTHETIC_1_18 * 8, FIXTURE_VARIANTS);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
