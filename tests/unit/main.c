@@ -7,6 +7,7 @@ int main(void)
 	SRunner *runner = srunner_create(cursor_suite());
 	srunner_add_suite(runner, blake2b_suite());
 	srunner_add_suite(runner, bsearch_suite());
+	srunner_add_suite(runner, buffer_suite());
 	srunner_add_suite(runner, error_suite());
 	srunner_add_suite(runner, func_name_suite());
 	srunner_add_suite(runner, hash_suite());

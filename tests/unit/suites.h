@@ -7,6 +7,7 @@
 Suite *blake2b_suite(void);
 Suite *cursor_suite(void);
 Suite *bsearch_suite(void);
+Suite *buffer_suite(void);
 Suite *error_suite(void);
 Suite *func_name_suite(void);
 Suite *hash_suite(void);
