@@ -173,7 +173,8 @@ static void put_record(struct maker *m, unsigned f, size_t names, size_t pctab)
 static void put_names(struct maker *m)
 {
 	for (unsigned f = 0; f < FUNCTIONS; f++)
-		m->names[f] = put_string(m, functions[f].name);
+		m->names[f] = put_string(m, f == 2 && m->what->handler ? "runtime.sigtramp"
+								       : functions[f].name);
 	m->small = put_string(m, "main.small");
 }
 
@@ -381,6 +382,8 @@ static void put_sections(struct maker *m, size_t pclntab_size, size_t symtab_siz
 
 static uint16_t machine(const struct synthetic *what)
 {
+	if (what->machine != 0)
+		return what->machine;
 	if (what->word == 8)
 		return what->big_endian ? EM_S390 : EM_X86_64;
 	return what->big_endian ? EM_MIPS : EM_386;
@@ -439,12 +442,13 @@ uint8_t *synthetic_make(const struct synthetic *what, size_t *size, struct synth
 	struct synthetic_places ignored;
 	if (places == NULL)
 		places = &ignored;
+	uint16_t number = machine(what);
 	struct maker m = {.what = what,
 			  .data = calloc(1, FILE_SIZE),
 			  .table = RODATA_OFFSET,
-			  .quantum = machine(what) == EM_S390   ? 2
-				     : machine(what) == EM_MIPS ? 4
-								: 1};
+			  .quantum = number == EM_S390                           ? 2
+				     : number == EM_MIPS || number == EM_AARCH64 ? 4
+										 : 1};
 	put_elf_header(&m);
 	m.pos = RODATA_OFFSET;
 	size_t symtab_size = 0;

@@ -24,11 +24,13 @@ enum synthetic_format {
 /* What to make. */
 struct synthetic {
 	enum synthetic_format format;
-	unsigned word;   /* pointer size, 4 or 8 bytes */
-	bool big_endian; /* byte order */
-	bool sections;   /* with section headers */
-	bool no_files;   /* before Go 1.2: nothing tells of files */
-	bool no_func_id; /* of the format of Go 1.2: by a release before 1.12 */
+	unsigned word;    /* pointer size, 4 or 8 bytes */
+	bool big_endian;  /* byte order */
+	bool sections;    /* with section headers */
+	bool no_files;    /* before Go 1.2: nothing tells of files */
+	bool no_func_id;  /* of the format of Go 1.2: by a release before 1.12 */
+	bool handler;     /* the last function is runtime.sigtramp */
+	uint16_t machine; /* EM_...; 0: one that has such words and byte order */
 };
 
 /* Where things are in the file, for tests that damage them; offsets in bytes. */

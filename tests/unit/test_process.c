@@ -1,4 +1,6 @@
 /* Goroutines in the memory of a process, whole and hostile. */
+#include <elf.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "lib/dump/dump.h"
@@ -20,13 +22,13 @@ struct snapshot {
 	uint64_t lost; /* goroutines left out */
 };
 
-static void make(struct snapshot *snapshot, int number)
+static void make_of(struct snapshot *snapshot, const struct synthetic *what, int minor)
 {
 	*snapshot = (struct snapshot){0};
-	fixture_open(&snapshot->program, number);
+	fixture_open_as(&snapshot->program, what);
 	snapshot->maker = (struct processmaker){
-	    .what = fixture_variant(number),
-	    .minor = number & 4 ? 22 : 25,
+	    .what = *what,
+	    .minor = minor,
 	    .link_register = snapshot->program.image.arch->link_register,
 	};
 	process_make(&snapshot->maker);
@@ -40,6 +42,12 @@ static void make(struct snapshot *snapshot, int number)
 	    .threads = &snapshot->thread,
 	    .nthreads = 1,
 	};
+}
+
+static void make(struct snapshot *snapshot, int number)
+{
+	struct synthetic what = fixture_variant(number);
+	make_of(snapshot, &what, number & 4 ? 22 : 25);
 }
 
 /* Takes the snapshot; false if there is none. */
@@ -167,6 +175,62 @@ START_TEST(one_in_a_system_call_is_where_it_entered)
 			 SYNTHETIC_TEXT + 0x60);
 	ck_assert(take(&snapshot));
 	check_stack(&snapshot, 0);
+	release(&snapshot);
+}
+END_TEST
+
+/* What the kernel puts on the stack of a signal handler, and the address of which it has: struct
+ * rt_sigframe in arch/x86/include/asm/sigframe.h and arch/arm64/kernel/signal.c, with what is in it
+ * of uapi/asm/sigcontext.h and ucontext.h. */
+struct amd64_frame {
+	uint64_t return_address, flags, link, stack[3];
+	uint64_t r8_to_r15[8], di, si, bp, bx, dx, ax, cx, sp, ip;
+};
+
+struct arm64_frame {
+	uint8_t info[128];
+	uint64_t flags, link, stack[3];
+	uint8_t mask[128];
+	_Alignas(16) uint64_t fault_address;
+	uint64_t registers[31], sp, pc;
+};
+
+/* The signal came in main.leaf before that had a frame: by the registers that the kernel kept. */
+START_TEST(a_signal_handler_is_left)
+{
+	bool arm = _i == 1;
+	struct synthetic what = {.format = SYNTHETIC_1_20, .word = 8, .handler = true};
+	what.machine = arm ? EM_AARCH64 : EM_X86_64;
+	struct snapshot snapshot;
+	make_of(&snapshot, &what, 25);
+	process_put(&snapshot.maker, process_goroutine(1) + process_status_at(&snapshot.maker),
+		    GH_DUMP_RUNNING, 4);
+	uint64_t frame = PROCESS_ADDRESS + PROCESS_SIZE;
+	uint64_t pc =
+	    frame + (arm ? offsetof(struct arm64_frame, pc) : offsetof(struct amd64_frame, ip));
+	uint64_t sp =
+	    frame + (arm ? offsetof(struct arm64_frame, sp) : offsetof(struct amd64_frame, sp));
+	uint64_t lr = frame + offsetof(struct arm64_frame, registers[30]);
+	process_resize(&snapshot.maker, PROCESS_SIZE + 0x400);
+	process_put_word(&snapshot.maker, pc, SYNTHETIC_TEXT + 0x54);
+	process_put_word(&snapshot.maker, sp, process_stack(1));
+	/* Where main.leaf returns to. */
+	process_put_word(&snapshot.maker, arm ? lr : process_stack(1), SYNTHETIC_TEXT + 0x20);
+	if (arm)
+		process_put_word(&snapshot.maker, process_stack(1), 0);
+	snapshot.thread = (struct gh_registers){.pc = SYNTHETIC_TEXT + 0x74, .sp = frame};
+	ck_assert(take(&snapshot));
+
+	const struct gh_dump_stack *stack = gh_dump_stack(&snapshot.dump, 1);
+	struct gh_dump_record record;
+	ck_assert_uint_eq(stack->nframes, 2);
+	gh_dump_get(&snapshot.dump, GH_DUMP_FRAME, stack->first_frame, &record);
+	ck_assert_uint_eq(record.frame.pc, SYNTHETIC_TEXT + 0x54);
+	ck_assert_uint_eq(record.frame.sp, process_stack(1));
+	ck_assert_uint_eq(record.frame.continuation, GH_DUMP_INTERRUPTED);
+	gh_dump_get(&snapshot.dump, GH_DUMP_FRAME, stack->first_frame + 1, &record);
+	ck_assert_uint_eq(record.frame.pc, SYNTHETIC_TEXT + 0x20);
+	ck_assert_uint_eq(record.frame.sp, process_stack(1) + (arm ? 0 : 8));
 	release(&snapshot);
 }
 END_TEST
@@ -379,6 +443,7 @@ Suite *process_suite(void)
 	tcase_add_loop_test(tcase, goroutines_and_frames_are_read, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, a_running_one_is_where_its_thread_is, FIRST, LAST);
 	tcase_add_loop_test(tcase, one_in_a_system_call_is_where_it_entered, FIRST, LAST);
+	tcase_add_loop_test(tcase, a_signal_handler_is_left, 0, 2);
 	tcase_add_loop_test(tcase, stacks_anywhere_have_no_frames, FIRST, LAST);
 	tcase_add_loop_test(tcase, a_stack_ends_with_the_memory, FIRST, LAST);
 	tcase_add_loop_test(tcase, frames_are_no_more_than_the_words_of_memory, FIRST, LAST);
