@@ -156,7 +156,7 @@ check_places() {
 }
 
 CC=${CC:-cc}
-"$CC" -std=gnu11 -O2 "$tests/oracle/twin.c" -ldwarf -lelf -lz -o "$work/twin" || exit 1
+build_twin || exit 1
 for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	[ "$release" = 1.15 ] && continue # its tables have no arguments
 	sample "Go $release" "$release" args || continue

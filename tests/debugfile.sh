@@ -241,7 +241,7 @@ check_machine() {
 	check "Go $1 $2" "$directory/sample" "$directory/sample.sw" "$2"
 }
 
-"$CC" -std=gnu11 -O2 "$tests/oracle/twin.c" -ldwarf -lelf -lz -o "$work/twin" || exit 1
+build_twin || exit 1
 for release in $("$tests/toolchain" list); do
 	check_release "$release"
 done

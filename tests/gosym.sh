@@ -144,7 +144,7 @@ compare_old() {
 	done
 }
 
-"$CC" -std=gnu11 -O2 "$tests/oracle/twin.c" -ldwarf -lelf -lz -o "$work/twin" || exit 1
+build_twin || exit 1
 newest=
 newest_release=
 releases=$("$tests/toolchain" list)

@@ -112,7 +112,7 @@ check_release() {
 	compare_nests "Go $1" "$directory/callers" "$directory/callers.stripped"
 }
 
-"$CC" -std=gnu11 -O2 "$tests/oracle/twin.c" -ldwarf -lelf -lz -o "$work/twin" || exit 1
+build_twin || exit 1
 for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	check_release "$release"
 done

@@ -128,6 +128,11 @@ sample() {
 	return 1
 }
 
+# build_twin: $work/twin, which prints what libdwarf reads.
+build_twin() {
+	"$CC" -std=gnu11 -O2 "$tests"/oracle/twin{,_*}.c -ldwarf -lelf -lz -o "$work/twin"
+}
+
 # serve ARGUMENT...: gdbserver in the background; its process id in $server and among $children, its port in $port.
 serve() {
 	rm -f "$work/server"

@@ -3,73 +3,26 @@
  * for the stripped one.
  *
  *	twin funcs FILE    low, high, name, file and line of the declaration
- *	twin lines FILE    start, end, file, line, flags (s is_stmt, p prologue_end, e end of
- *sequence follows) twin inlines FILE  start, end, number of an inlined call, the function, and
- *file, line and name of each call on the way to it, outermost first twin frames FILE   start, end,
- *rule of the CFA, rule of the return address
- *	twin args FILE     start, end, address and name of the function, number and name of a
- *parameter, and where it is there: places of its parts, each with its size after a colon if there
- *are several
+ *	twin lines FILE    start, end, file, line, flags: s is_stmt, p prologue_end,
+ *	                   e end of sequence follows
+ *	twin inlines FILE  start, end, number of an inlined call, the function, and file,
+ *	                   line and name of each call on the way to it, outermost first
+ *	twin frames FILE   start, end, rule of the CFA, rule of the return address
+ *	twin args FILE     start, end, address and name of the function, number and name
+ *	                   of a parameter, and where it is there: places of its parts,
+ *	                   each with its size after a colon if there are several
  *
  * Addresses are hexadecimal, columns are separated by tabs, rows are in address order. Functions
  * and lines are those of Go's units alone. An unknown file is ?, an unknown line 0. Rules are rN+M
  * (register and offset), cfa+M (saved there), rN (in that register), val(cfa+M), expr, undef, same.
  */
 #define _GNU_SOURCE
+#include "twin.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "libdwarf.h"
-
-static const char *input;
-
-static _Noreturn void die(const char *doing, int result, Dwarf_Error error)
-{
-	fprintf(stderr, "twin: %s: %s: %s\n", input, doing,
-		result == DW_DLV_ERROR ? dwarf_errmsg(error) : "there is none");
-	exit(1);
-}
-
-struct row {
-	uint64_t start, end;
-	char *text;
-	size_t order;
-};
-
-static struct row *rows;
-static size_t count, room;
-
-static void add(uint64_t start, uint64_t end, char *text)
-{
-	if (count == room) {
-		room = room ? 2 * room : 1 << 16;
-		rows = realloc(rows, room * sizeof(*rows));
-	}
-	if (!rows || !text)
-		die("out of memory", DW_DLV_NO_ENTRY, NULL);
-	rows[count] = (struct row){start, end, text, count};
-	count++;
-}
-
-static int by_address(const void *a, const void *b)
-{
-	const struct row *x = a, *y = b;
-
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
-}
-
-static void print_rows(void)
-{
-	if (count)
-		qsort(rows, count, sizeof(*rows), by_address);
-	for (size_t i = 0; i < count; i++)
-		printf("0x%" PRIx64 "\t0x%" PRIx64 "\t%s\n", rows[i].start, rows[i].end,
-		       rows[i].text);
-}
 
 static char *format(const char *file, uint64_t line, const char *before, const char *after)
 {
@@ -84,7 +37,7 @@ static char *format(const char *file, uint64_t line, const char *before, const c
 	return text;
 }
 
-static Dwarf_Unsigned number(Dwarf_Die entry, Dwarf_Half name)
+Dwarf_Unsigned number(Dwarf_Die entry, Dwarf_Half name)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Unsigned value = 0;
@@ -120,7 +73,7 @@ static const char *file_name(const struct unit *unit, Dwarf_Unsigned n)
 }
 
 /* A function that is inlined somewhere has its name in the entry that the copies share. */
-static Dwarf_Die named_entry(Dwarf_Debug dbg, Dwarf_Die entry)
+Dwarf_Die named_entry(Dwarf_Debug dbg, Dwarf_Die entry)
 {
 	Dwarf_Attribute origin;
 	Dwarf_Off offset;
@@ -138,7 +91,7 @@ static Dwarf_Die named_entry(Dwarf_Debug dbg, Dwarf_Die entry)
 	return named;
 }
 
-static const char *name_of(Dwarf_Debug dbg, Dwarf_Die entry)
+const char *name_of(Dwarf_Debug dbg, Dwarf_Die entry)
 {
 	char *name;
 	Dwarf_Error error = NULL;
@@ -174,10 +127,10 @@ static void add_function(Dwarf_Debug dbg, const struct unit *unit, Dwarf_Die ent
 		present = 0;
 	if (asprintf(&before, "%s\t", name) < 0)
 		before = NULL;
-	add(low, high,
-	    !before ? NULL
-		    : format(present ? file_name(unit, number(declared, DW_AT_decl_file)) : "?",
-			     number(declared, DW_AT_decl_line), before, ""));
+	add_row(low, high,
+		!before ? NULL
+			: format(present ? file_name(unit, number(declared, DW_AT_decl_file)) : "?",
+				 number(declared, DW_AT_decl_line), before, ""));
 	free(before);
 }
 
@@ -213,7 +166,7 @@ static void add_rnglist(Dwarf_Attribute attribute, const char *text)
 			die(".debug_rnglists", result, error);
 		if (code == DW_RLE_offset_pair || code == DW_RLE_start_end ||
 		    code == DW_RLE_start_length || code == DW_RLE_startx_length)
-			add(low, high, strdup(text));
+			add_row(low, high, strdup(text));
 	}
 	dwarf_dealloc_rnglists_head(head);
 }
@@ -235,7 +188,7 @@ static void add_ranges(Dwarf_Debug dbg, const struct unit *unit, Dwarf_Die entry
 
 	if (dwarf_lowpc(entry, &low, &error) == DW_DLV_OK &&
 	    dwarf_highpc_b(entry, &high, &form, &class, &error) == DW_DLV_OK) {
-		add(low, class == DW_FORM_CLASS_CONSTANT ? low + high : high, strdup(text));
+		add_row(low, class == DW_FORM_CLASS_CONSTANT ? low + high : high, strdup(text));
 		return;
 	}
 	if (dwarf_attr(entry, DW_AT_ranges, &attribute, &error) != DW_DLV_OK)
@@ -255,7 +208,8 @@ static void add_ranges(Dwarf_Debug dbg, const struct unit *unit, Dwarf_Die entry
 		if (ranges[i].dwr_type == DW_RANGES_ADDRESS_SELECTION)
 			base = ranges[i].dwr_addr2;
 		else if (ranges[i].dwr_type == DW_RANGES_ENTRY)
-			add(base + ranges[i].dwr_addr1, base + ranges[i].dwr_addr2, strdup(text));
+			add_row(base + ranges[i].dwr_addr1, base + ranges[i].dwr_addr2,
+				strdup(text));
 	}
 	dwarf_dealloc_ranges(dbg, ranges, n);
 }
@@ -292,117 +246,6 @@ static void add_inlines(Dwarf_Debug dbg, const struct unit *unit, Dwarf_Die entr
 			free(place);
 			free(text);
 			free(row);
-		}
-		result = dwarf_siblingof_b(dbg, child, 1, &next, &error);
-		dwarf_dealloc(dbg, child, DW_DLA_DIE);
-		child = next;
-	}
-	if (result == DW_DLV_ERROR)
-		die(".debug_info", result, error);
-}
-
-/* Where the expression of LOCATION has a value, or "?" for one that is not of registers and places
- * in the frame. */
-static char *place_of(Dwarf_Locdesc_c location, Dwarf_Unsigned operations)
-{
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
-
-	for (Dwarf_Unsigned i = 0; i < operations; i++) {
-		Dwarf_Small atom;
-		Dwarf_Unsigned one, two, three, branch;
-		Dwarf_Error error = NULL;
-		int result = dwarf_get_location_op_value_c(location, i, &atom, &one, &two, &three,
-							   &branch, &error);
-
-		if (result != DW_DLV_OK)
-			die("expression", result, error);
-		if (atom >= DW_OP_reg0 && atom <= DW_OP_reg31)
-			fprintf(out, "r%u", atom - DW_OP_reg0);
-		else if (atom == DW_OP_regx)
-			fprintf(out, "r%" PRIu64, (uint64_t)one);
-		else if (atom == DW_OP_fbreg)
-			fprintf(out, "cfa+%" PRId64, (int64_t)one);
-		else if (atom == DW_OP_call_frame_cfa)
-			fprintf(out, "cfa");
-		else if (atom == DW_OP_consts || atom == DW_OP_plus_uconst)
-			fprintf(out, "+%" PRId64, (int64_t)one);
-		else if (atom == DW_OP_piece)
-			fprintf(out, ":%" PRIu64 " ", (uint64_t)one);
-		else if (atom != DW_OP_plus)
-			fprintf(out, "?");
-	}
-	return fclose(out) == 0 ? text : NULL;
-}
-
-/* The places of PARAMETER, each as a row with TEXT. */
-static void add_places(Dwarf_Die parameter, Dwarf_Addr low, Dwarf_Addr high, const char *text)
-{
-	Dwarf_Attribute attribute;
-	Dwarf_Loc_Head_c head;
-	Dwarf_Unsigned n, raw_low, raw_high, operations, unused;
-	Dwarf_Error error = NULL;
-
-	if (dwarf_attr(parameter, DW_AT_location, &attribute, &error) != DW_DLV_OK ||
-	    dwarf_get_loclist_c(attribute, &head, &n, &error) != DW_DLV_OK)
-		return;
-	for (Dwarf_Unsigned i = 0; i < n; i++) {
-		Dwarf_Small kind, source;
-		Dwarf_Bool unavailable;
-		Dwarf_Addr start, end;
-		Dwarf_Locdesc_c location;
-		int result = dwarf_get_locdesc_entry_d(
-		    head, i, &kind, &raw_low, &raw_high, &unavailable, &start, &end, &operations,
-		    &location, &source, &unused, &unused, &error);
-
-		if (result != DW_DLV_OK)
-			die("location list", result, error);
-		if (source == 0) { /* no list: everywhere */
-			start = low;
-			end = high;
-		}
-		if (operations == 0 || start >= end)
-			continue;
-
-		char *place = place_of(location, operations), *row;
-
-		if (!place || asprintf(&row, "%s\t%s", text, place) < 0)
-			die("out of memory", DW_DLV_NO_ENTRY, NULL);
-		add(start, end, row);
-		free(place);
-	}
-	dwarf_dealloc_loc_head_c(head);
-}
-
-/* The parameters of FUNCTION but its results. */
-static void add_parameters(Dwarf_Debug dbg, Dwarf_Die function)
-{
-	Dwarf_Addr low, high;
-	Dwarf_Half form, tag;
-	enum Dwarf_Form_Class class;
-	Dwarf_Die child, next;
-	Dwarf_Error error = NULL;
-	unsigned n = 0;
-
-	if (dwarf_lowpc(function, &low, &error) != DW_DLV_OK ||
-	    dwarf_highpc_b(function, &high, &form, &class, &error) != DW_DLV_OK)
-		return;
-	if (class == DW_FORM_CLASS_CONSTANT)
-		high += low;
-
-	int result = dwarf_child(function, &child, &error);
-
-	while (result == DW_DLV_OK) {
-		if (dwarf_tag(child, &tag, &error) == DW_DLV_OK && tag == DW_TAG_formal_parameter &&
-		    !number(named_entry(dbg, child), DW_AT_variable_parameter)) {
-			char *text;
-
-			if (asprintf(&text, "0x%" PRIx64 "\t%s\t%u\t%s", (uint64_t)low,
-				     name_of(dbg, function), n++, name_of(dbg, child)) < 0)
-				die("out of memory", DW_DLV_NO_ENTRY, NULL);
-			add_places(child, low, high, text);
-			free(text);
 		}
 		result = dwarf_siblingof_b(dbg, child, 1, &next, &error);
 		dwarf_dealloc(dbg, child, DW_DLA_DIE);
@@ -492,8 +335,8 @@ static void add_lines(const struct unit *unit)
 		if (end == flags + 1)
 			*end++ = '-';
 		*end = '\0';
-		add(line.address, next.address,
-		    format(file_name(unit, line.file), line.number, "", flags));
+		add_row(line.address, next.address,
+			format(file_name(unit, line.file), line.number, "", flags));
 	}
 	dwarf_srclines_dealloc_b(context);
 }
@@ -531,95 +374,6 @@ static void walk_units(Dwarf_Debug dbg, const char *wanted)
 	}
 }
 
-static void rule(char *to, size_t size, int cfa, Dwarf_Small type, Dwarf_Signed relevant,
-		 Dwarf_Signed reg, Dwarf_Signed offset)
-{
-	if (type == DW_EXPR_EXPRESSION || type == DW_EXPR_VAL_EXPRESSION)
-		snprintf(to, size, "expr");
-	else if (reg == DW_FRAME_UNDEFINED_VAL)
-		snprintf(to, size, "undef");
-	else if (reg == DW_FRAME_SAME_VAL)
-		snprintf(to, size, "same");
-	else if (reg == DW_FRAME_CFA_COL3)
-		snprintf(to, size, type == DW_EXPR_VAL_OFFSET ? "val(cfa%+lld)" : "cfa%+lld",
-			 offset);
-	else if (cfa || relevant)
-		snprintf(to, size, "r%lld%+lld", reg, relevant ? offset : 0);
-	else
-		snprintf(to, size, "r%lld", reg);
-}
-
-static void add_frames(Dwarf_Debug dbg)
-{
-	Dwarf_Cie *cies;
-	Dwarf_Fde *fdes;
-	Dwarf_Signed cie_count, fde_count;
-	Dwarf_Error error = NULL;
-	int result;
-
-	dwarf_set_frame_cfa_value(dbg, DW_FRAME_CFA_COL3);
-	dwarf_set_frame_same_value(dbg, DW_FRAME_SAME_VAL);
-	dwarf_set_frame_undefined_value(dbg, DW_FRAME_UNDEFINED_VAL);
-	dwarf_set_frame_rule_initial_value(dbg, DW_FRAME_SAME_VAL);
-	result = dwarf_get_fde_list(dbg, &cies, &cie_count, &fdes, &fde_count, &error);
-	if (result != DW_DLV_OK)
-		die(".debug_frame", result, error);
-	for (Dwarf_Signed i = 0; i < fde_count; i++) {
-		Dwarf_Addr low, pc, from = 0;
-		Dwarf_Unsigned length, size;
-		dwarf_bytes bytes;
-		Dwarf_Off cie_offset, fde_offset;
-		Dwarf_Signed cie_index, data_alignment;
-		Dwarf_Cie cie;
-		Dwarf_Small version;
-		Dwarf_Unsigned code_alignment;
-		Dwarf_Half return_column, offset_size;
-		char *augmentation, last[128] = "";
-
-		if ((result = dwarf_get_fde_range(fdes[i], &low, &length, &bytes, &size,
-						  &cie_offset, &cie_index, &fde_offset, &error)) !=
-			DW_DLV_OK ||
-		    (result = dwarf_get_cie_of_fde(fdes[i], &cie, &error)) != DW_DLV_OK ||
-		    (result = dwarf_get_cie_info_b(
-			 cie, &size, &version, &augmentation, &code_alignment, &data_alignment,
-			 &return_column, &bytes, &size, &offset_size, &error)) != DW_DLV_OK)
-			die("frame entry", result, error);
-		for (pc = low; pc < low + length;) {
-			Dwarf_Small type;
-			dwarf_rule relevant, reg;
-			Dwarf_Signed offset;
-			dwarf_block block;
-			Dwarf_Addr row, next = 0;
-			Dwarf_Bool more = 0;
-			char cfa[48], back[48], text[128];
-
-			result = dwarf_get_fde_info_for_cfa_reg3_b(
-			    fdes[i], pc, &type, &relevant, &reg, (dwarf_rule *)&offset, &block,
-			    &row, &more, &next, &error);
-			if (result != DW_DLV_OK)
-				die("rule of the CFA", result, error);
-			rule(cfa, sizeof(cfa), 1, type, relevant, reg, offset);
-			result = dwarf_get_fde_info_for_reg3_b(
-			    fdes[i], return_column, pc, &type, &relevant, &reg,
-			    (dwarf_rule *)&offset, &block, &row, NULL, NULL, &error);
-			if (result != DW_DLV_OK)
-				die("rule of the return address", result, error);
-			rule(back, sizeof(back), 0, type, relevant, reg, offset);
-			snprintf(text, sizeof(text), "%s\t%s", cfa, back);
-			if (strcmp(text, last) != 0) {
-				if (pc > low)
-					add(from, pc, strdup(last));
-				memcpy(last, text, sizeof(last));
-				from = pc;
-			}
-			pc = more && next > pc ? next : low + length;
-		}
-		if (length)
-			add(from, low + length, strdup(last));
-	}
-	dwarf_dealloc_fde_cie_list(dbg, cies, cie_count, fdes, fde_count);
-}
-
 int main(int argc, char **argv)
 {
 	Dwarf_Debug dbg;
@@ -632,8 +386,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: twin funcs|lines|inlines|frames|args FILE\n");
 		return 2;
 	}
-	input = argv[2];
-	result = open_dwarf(input, &dbg, &error);
+	set_input(argv[2]);
+	result = open_dwarf(argv[2], &dbg, &error);
 	if (result != DW_DLV_OK)
 		die("DWARF", result, error);
 	if (!strcmp(argv[1], "frames"))
@@ -641,9 +395,6 @@ int main(int argc, char **argv)
 	else
 		walk_units(dbg, argv[1]);
 	print_rows();
-	for (size_t i = 0; i < count; i++)
-		free(rows[i].text);
-	free(rows);
 	close_dwarf(dbg);
 	return fflush(stdout) || ferror(stdout) ? 1 : 0;
 }
