@@ -85,13 +85,4 @@ printf '#!/bin/sh\n"%s" "$@"\necho "  oddity      Do something odd"\n' "$GOHEAP"
 chmod +x "$work/goheap"
 GOHEAP=$work/goheap broken "a command that nothing tells of" '^plugin/goheap\.1\.in: does not tell of .goheap oddity.: .* \[commands\]$'
 
-first=$(sed -n "/^exceptions=/,/^'/p" "$tests/../.ci/house" | grep -m 1 ' lib/\| plugin/\| tests/')
-if [ -n "$first" ]; then
-	echo >"$work/copy/${first#* }"
-	if output=$("$tests/../.ci/house" "$work/copy"); then
-		fail "an exception that is not needed: is noticed"
-	else
-		has "an exception that is not needed: is told" "$output" "^\.ci/house: \"$first\" holds now: remove it"
-	fi
-fi
 finish

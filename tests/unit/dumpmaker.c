@@ -300,6 +300,13 @@ static void statistics(struct maker *maker)
 	maker_numbers(maker, 3, (const uint64_t[]){17, 0x10000, 0xd000});
 }
 
+void maker_root(struct maker *maker, uint64_t pointer)
+{
+	maker_number(maker, 2);
+	maker_text(maker, "root");
+	maker_number(maker, pointer);
+}
+
 void maker_end(struct maker *maker)
 {
 	maker_tag(maker, 0, 3);

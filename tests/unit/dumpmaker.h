@@ -56,6 +56,7 @@ void maker_goroutine(struct maker *maker, uint64_t descriptor, uint64_t id, uint
 void maker_frame(struct maker *maker, uint64_t sp, uint64_t depth, uint64_t child_sp,
 		 const char *function); /* of two words; one pointer, at 0 */
 void maker_object(struct maker *maker, uint64_t address, size_t size); /* without pointers */
+void maker_root(struct maker *maker, uint64_t pointer);
 void maker_end(struct maker *maker);
 
 /* A whole dump with every kind of record and of field; the values are in dumpmaker.c, and in the

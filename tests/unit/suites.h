@@ -10,6 +10,7 @@ Suite *bsearch_suite(void);
 Suite *buffer_suite(void);
 Suite *error_suite(void);
 Suite *func_name_suite(void);
+Suite *graph_suite(void);
 Suite *hash_suite(void);
 Suite *intern_suite(void);
 Suite *numbermap_suite(void);
