@@ -156,7 +156,7 @@ check_gdb() {
 		"goheap reachable $last" "set language c" "goheap path (char *) $last + 8" "echo that was in C\\n" \
 		"goheap histogram --by size --limit 1" "goheap dominators --json --limit 2" "goheap unreachable --limit 1" \
 		"goheap strings" "goheap diff --by size $work/after")
-	equal "GDB: path, of expressions" 5 "$(grep -c "^bss $(said root list 5)\$" <<<"$session")"
+	equal "GDB: path, of expressions" 5 "$(grep -Ec "^global .* \\(bss, $(said root list 5)\\)\$" <<<"$session")"
 	has "GDB: objects" "$session" "^$last  "
 	has "GDB: referrers" "$session" "^  $(address list 3)  "
 	has "GDB: reachable" "$session" '^  leads to 1 object, '

@@ -6,6 +6,7 @@
  * - is_stmt.c: which instructions of a line start its statement;
  * - unwind_class.c, injected_call.c: functions whose callers are not found as usual;
  * - stack_switch*.c: code that runs on another stack than its function was called on;
+ * - global_refs.c: which functions refer to a global;
  * - x86_decode.c: the instructions of x86, for all of these. */
 #ifndef GH_CODE_CODE_H
 #define GH_CODE_CODE_H
@@ -221,5 +222,28 @@ void gh_switches_free(struct gh_switches *switches);
 
 /* Adds one, unless it is empty. gh_switches_find fails if memory ran out. */
 void gh_switches_add(struct gh_switches *switches, const struct gh_switch *code);
+
+/* Globals */
+
+/* A function's code refers to an address. */
+struct gh_global_ref {
+	uint64_t address;
+	uint32_t function; /* its number */
+};
+
+struct gh_global_refs GH_VECTOR(struct gh_global_ref); /* by address and function, each once */
+
+/* Finds the references of the functions of TAB to addresses from START to before END: on amd64 and
+ * arm64; there are none for other machines. Of a function with instructions that are not known,
+ * those before them are found. False if memory ran out. To be freed either way. */
+bool gh_global_refs_find(struct gh_global_refs *refs, const struct gh_pclntab *tab, uint64_t start,
+			 uint64_t end);
+
+/* Those to the last address that is not past ADDRESS, and how many they are. NULL if there are
+ * none. */
+const struct gh_global_ref *gh_global_refs_before(const struct gh_global_refs *refs,
+						  uint64_t address, size_t *count);
+
+void gh_global_refs_free(struct gh_global_refs *refs);
 
 #endif

@@ -44,6 +44,7 @@ void gh_infer_free(struct gh_infer *infer)
 	gh_prefix_types_free(&infer->containers);
 	gh_buffer_free(&infer->objects);
 	gh_buffer_free(&infer->stretches);
+	gh_vector_free(&infer->statics);
 	gh_buffer_free(&infer->closure_types);
 	gh_numbermap_free(&infer->seen);
 	gh_numbermap_free(&infer->closures);
@@ -274,18 +275,20 @@ static bool fits_pointed(struct gh_infer *infer, const struct gh_view *view,
 	return !is_ambiguous(infer, view, claim->layout, claim->count);
 }
 
-/* Notes that values are in an object whose type is not known by that, for what they point to. */
-static void take_stretch(struct gh_infer *infer, const struct gh_stretch *stretch, uint64_t key)
+/* Notes that values are in an object whose type is not known by that, for what they point to. False
+ * if they point to nothing, or it would be too much. */
+static bool take_stretch(struct gh_infer *infer, const struct gh_stretch *stretch, uint64_t key)
 {
 	const struct gh_link *links;
 	uint32_t nlinks = gh_layouts_links(infer->layouts, stretch->layout, &links);
 	uint64_t work;
 	if (nlinks == 0 || __builtin_mul_overflow(stretch->count, nlinks, &work) ||
 	    work > infer->budget)
-		return;
+		return false;
 	infer->budget -= work;
 	gh_buffer_bytes(&infer->stretches, stretch, sizeof(*stretch));
 	infer->failed |= !gh_numbermap_put(&infer->seen, key, 1);
+	return true;
 }
 
 /* COUNT values of LAYOUT in VIEW are less than a tiny block. */
@@ -336,9 +339,15 @@ static bool is_known_inside(const struct gh_infer *infer, const struct gh_view *
  * point to, are of use for what they point to themselves. */
 static void claim_static(struct gh_infer *infer, const struct gh_stretch *stretch, uint64_t key)
 {
-	if (gh_extents_find(&infer->heap->dump->segments, stretch->address) != GH_NO_EXTENT &&
-	    gh_numbermap_get(&infer->seen, key) == GH_NOT_MAPPED)
-		take_stretch(infer, stretch, key);
+	uint64_t size;
+	if (gh_extents_find(&infer->heap->dump->segments, stretch->address) == GH_NO_EXTENT ||
+	    gh_numbermap_get(&infer->seen, key) != GH_NOT_MAPPED ||
+	    !take_stretch(infer, stretch, key) ||
+	    __builtin_mul_overflow(stretch->count, gh_layout(infer->layouts, stretch->layout)->size,
+				   &size))
+		return;
+	struct gh_static value = {stretch->address, size, stretch->layout};
+	gh_vector_push(&infer->statics, value);
 }
 
 void gh_infer_claim(struct gh_infer *infer, uint64_t address, uint32_t number, uint64_t count,

@@ -8,6 +8,7 @@
 #include "lib/typing/dwarf_variables.h"
 #include "lib/typing/layout.h"
 #include "lib/typing/sizeclass.h"
+#include "lib/typing/statics.h"
 #include "lib/util/numbermap.h"
 
 /* Which structs begin with a value of a type: a pointer to the one is a pointer to the other. */
@@ -73,6 +74,7 @@ struct gh_infer {
 	struct gh_evidence *evidence;   /* by object; owned */
 	struct gh_buffer objects;       /* uint32_t: those whose pointers are to be followed */
 	struct gh_buffer stretches;     /* struct gh_stretch: likewise */
+	struct gh_static_list statics;  /* those of them that are in the segments */
 	struct gh_numbermap seen;       /* stretches that were taken up, by address and type */
 	struct gh_numbermap closures;   /* layouts of closures, by entry */
 	struct gh_numbermap dumped;     /* layouts of the dump's types, by address */

@@ -161,7 +161,8 @@ static bool find_types(struct gh_typing *typing, struct gh_infer *infer)
 	typing->conflicts = infer->conflicts;
 	return !infer->failed && !infer->objects.failed && !infer->stretches.failed &&
 	       !typing->layouts.items.failed && !typing->layouts.fields.failed &&
-	       !typing->layouts.links.failed;
+	       !typing->layouts.links.failed &&
+	       gh_statics_make(&typing->statics, &infer->statics, typing->heap);
 }
 
 /* Finds the variables of the program before it was stripped, if that is given. */
@@ -216,6 +217,7 @@ void gh_typing_free(struct gh_typing *typing)
 	gh_rtypes_free(&typing->types);
 	gh_layouts_free(&typing->layouts);
 	gh_variables_free(&typing->variables);
+	gh_statics_free(&typing->statics);
 	gh_buffer_free(&typing->names);
 	free(typing->numbers);
 	free(typing->classes);
@@ -241,6 +243,19 @@ uint64_t gh_typing_value(const struct gh_typing *typing, uint32_t object)
 	return view.address;
 }
 
+/* Appends "[3].name" for what is OFFSET bytes into values of LAYOUT, if there are MANY. */
+static void add_part(const struct gh_typing *typing, uint32_t layout, bool many, uint64_t offset,
+		     struct gh_buffer *out)
+{
+	uint64_t size = gh_layout(&typing->layouts, layout)->size;
+	char index[32];
+	if (many) {
+		int length = snprintf(index, sizeof(index), "[%" PRIu64 "]", offset / size);
+		gh_buffer_bytes(out, index, (size_t)length);
+	}
+	gh_layouts_part_name(&typing->layouts, layout, many ? offset % size : offset, out);
+}
+
 bool gh_typing_field(const struct gh_typing *typing, uint32_t object, uint64_t offset,
 		     struct gh_buffer *out)
 {
@@ -250,14 +265,7 @@ bool gh_typing_field(const struct gh_typing *typing, uint32_t object, uint64_t o
 	    gh_typing_value(typing, object) - gh_heap_object(typing->heap, object).address;
 	if (!class->typed || class->size == 0 || offset < header)
 		return false;
-	offset -= header;
-	if (class->array) {
-		char index[32];
-		int length = snprintf(index, sizeof(index), "[%" PRIu64 "]", offset / class->size);
-		gh_buffer_bytes(&name, index, (size_t)length);
-		offset %= class->size;
-	}
-	gh_layouts_part_name(&typing->layouts, class->layout, offset, &name);
+	add_part(typing, class->layout, class->array, offset - header, &name);
 	bool known = name.size > 0 && !name.failed;
 	size_t dot = known && name.data[0] == '.';
 	if (known)
@@ -277,4 +285,40 @@ bool gh_typing_root(const struct gh_typing *typing, const struct gh_root *root,
 	gh_buffer_bytes(out, variable->name, strlen(variable->name));
 	gh_layouts_part_name(&typing->layouts, variable->layout, offset, out);
 	return true;
+}
+
+/* Appends what VALUE is called, and what is at ADDRESS in it. */
+static void name_static(const struct gh_typing *typing, const struct gh_static *value,
+			uint64_t address, struct gh_buffer *out)
+{
+	bool many = value->size > gh_layout(&typing->layouts, value->layout)->size;
+	if (many)
+		gh_buffer_bytes(out, "[]", 2);
+	gh_layouts_name(&typing->layouts, value->layout, out);
+	gh_buffer_bytes(out, " (static)", strlen(" (static)"));
+	add_part(typing, value->layout, many, address - value->address, out);
+}
+
+bool gh_typing_global(const struct gh_typing *typing, uint64_t address, struct gh_global *global,
+		      struct gh_buffer *out)
+{
+	const struct gh_variable *variable =
+	    gh_variables_global(&typing->variables, address - typing->bias);
+	const struct gh_static *value = gh_statics_find(&typing->statics, address);
+	*global = (struct gh_global){.is_variable = variable != NULL, .typed = value != NULL};
+	if (variable != NULL) {
+		gh_buffer_bytes(out, variable->name, strlen(variable->name));
+		gh_layouts_part_name(&typing->layouts, variable->layout,
+				     address - typing->bias - variable->start + variable->offset,
+				     out);
+		return true;
+	}
+	if (value != NULL)
+		name_static(typing, value, address, out);
+	const struct gh_static_pointer *pointer =
+	    gh_statics_pointer(&typing->statics, value != NULL ? value->address : address);
+	global->start = value != NULL ? value->address : pointer != NULL ? pointer->value : 0;
+	global->has_holder = pointer != NULL && pointer->value == global->start;
+	global->holder = global->has_holder ? pointer->slot : 0;
+	return value != NULL || pointer != NULL;
 }

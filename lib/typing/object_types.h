@@ -17,6 +17,7 @@
 #include "lib/heap/heap.h"
 #include "lib/typing/dwarf_variables.h"
 #include "lib/typing/layout.h"
+#include "lib/typing/statics.h"
 
 /* Objects that are called the same. */
 struct gh_class {
@@ -41,6 +42,7 @@ struct gh_typing {
 	struct gh_rtypes types;
 	struct gh_layouts layouts;
 	struct gh_variables variables; /* none without the unstripped program */
+	struct gh_statics statics;     /* in the segments */
 	uint64_t bias;                 /* of the dump's addresses over the program's */
 	uint32_t *numbers;             /* by object: its class; owned */
 	struct gh_class *classes;      /* owned */
@@ -78,5 +80,20 @@ bool gh_typing_field(const struct gh_typing *typing, uint32_t object, uint64_t o
  * "node.next". To be escaped. False, and nothing, if it is not known. */
 bool gh_typing_root(const struct gh_typing *typing, const struct gh_root *root,
 		    struct gh_buffer *out);
+
+/* What a word of a segment is in. */
+struct gh_global {
+	bool is_variable; /* it is a variable, by name; else what follows is known: */
+	uint64_t start;   /* where the value begins that the linker put there */
+	bool typed;       /* its type is known, and told of by name */
+	bool has_holder;  /* a word of a segment points to its start: */
+	uint64_t holder;  /* where that is */
+};
+
+/* Tells what the word at ADDRESS, which is in a segment of the dump's, is in, and appends its name
+ * and field's to OUT: "main.cache.first", "main.Server (static).tenants"; to be escaped. False, and
+ * nothing, if neither a variable nor a value is there that something points to. */
+bool gh_typing_global(const struct gh_typing *typing, uint64_t address, struct gh_global *global,
+		      struct gh_buffer *out);
 
 #endif

@@ -13,6 +13,7 @@ bool gh_names_make(struct gh_names *names, const struct gh_heap *heap, const cha
 {
 	struct gh_typing_program program = {.twin = twin};
 	names->heap = heap;
+	names->globals = (struct gh_globals){.typing = &names->typing, .symbols = names->symbols};
 	if (names->symbols != NULL) {
 		program.tab = &names->symbols->program.tab;
 		program.bias = names->symbols->bias;
@@ -22,6 +23,7 @@ bool gh_names_make(struct gh_names *names, const struct gh_heap *heap, const cha
 
 void gh_names_free(struct gh_names *names)
 {
+	gh_globals_free(&names->globals);
 	gh_typing_free(&names->typing);
 	gh_traceback_free(&names->traceback);
 }
@@ -314,6 +316,18 @@ static void print_finalizer(FILE *out, const struct gh_names *names, const struc
 	}
 }
 
+/* Prints the word of a segment that is at HOLDER's address. */
+static void print_global(FILE *out, struct gh_names *names, const struct holder *holder)
+{
+	struct gh_global_way way;
+	gh_globals_find(&names->globals, holder->address, &way);
+	if (gh_globals_print(out, &names->globals, &way))
+		fprintf(out, " (%s, 0x%" PRIx64 ")", holder->kind, holder->address);
+	else
+		fprintf(out, "%s 0x%" PRIx64, holder->kind, holder->address);
+	gh_globals_free_way(&way);
+}
+
 void gh_names_print_root(FILE *out, struct gh_names *names, const struct gh_root *root)
 {
 	const struct gh_dump *dump = names->heap->dump;
@@ -331,10 +345,8 @@ void gh_names_print_root(FILE *out, struct gh_names *names, const struct gh_root
 	} else if (root->kind == GH_ROOT_OTHER) {
 		fputs("root: ", out);
 		gh_print_slice(out, dump, record.other_root.description, false);
-	} else if (print_variable(out, names, root, "")) {
-		fprintf(out, " (%s, 0x%" PRIx64 ")", holder.kind, holder.address);
 	} else {
-		fprintf(out, "%s 0x%" PRIx64, holder.kind, holder.address);
+		print_global(out, names, &holder);
 	}
 	if (root->conservative)
 		fputs(", perhaps", out);
@@ -369,9 +381,13 @@ static void print_line(struct gh_emit *emit, const void *member)
 		fprintf(emit->out, "%" PRId32, call->line);
 }
 
-static const struct gh_column root_columns[] = {
+static const struct gh_column kind_columns[] = {
     {"kind", GH_COL_TEXT(struct root_row, kind)},
     {"variable", GH_COL_BYTES(struct root_row, variable), .optional = true},
+    {0},
+};
+
+static const struct gh_column root_columns[] = {
     {"address", GH_COL_KNOWN_ADDRESS(struct root_row, address), .optional = true},
     {"goroutine", GH_COL_KNOWN_NUMBER(struct root_row, goroutine), .optional = true},
     {0},
@@ -408,6 +424,14 @@ static const struct gh_column last_columns[] = {
     {0},
 };
 
+static void emit_global(struct gh_emit *emit, struct gh_names *names, uint64_t address)
+{
+	struct gh_global_way way;
+	gh_globals_find(&names->globals, address, &way);
+	gh_globals_emit(emit, &names->globals, &way);
+	gh_globals_free_way(&way);
+}
+
 void gh_names_emit_root(struct gh_emit *emit, struct gh_names *names, const struct gh_root *root)
 {
 	const struct gh_dump *dump = names->heap->dump;
@@ -427,12 +451,16 @@ void gh_names_emit_root(struct gh_emit *emit, struct gh_names *names, const stru
 	    .closure = root->offset == GH_ROOT_CLOSURE,
 	    .conservative = root->conservative,
 	};
-	if (gh_typing_root(&names->typing, root, &variable))
+	bool is_global = root->kind == GH_ROOT_DATA || root->kind == GH_ROOT_BSS;
+	if (!is_global && gh_typing_root(&names->typing, root, &variable))
 		row.variable = (struct gh_bytes){(const char *)variable.data, variable.size};
 	if (holder.goroutine != GH_DUMP_NONE)
 		row.goroutine =
 		    (struct gh_known){gh_where_goroutine_id(dump, holder.goroutine), true};
 	gh_emit_open(emit);
+	gh_emit_values(emit, kind_columns, &row);
+	if (is_global)
+		emit_global(emit, names, holder.address);
 	gh_emit_values(emit, root_columns, &row);
 	if (holder.has_call)
 		gh_emit_values(emit, call_columns, &row);

@@ -4,12 +4,14 @@
 
 #include "lib/typing/object_types.h"
 #include "plugin/view/emit.h"
+#include "plugin/view/globals.h"
 #include "plugin/view/traceback.h"
 
 struct gh_names {
 	const struct gh_heap *heap; /* the caller's */
 	struct gh_symbols *symbols; /* of the program, the caller's; NULL if none is given */
 	struct gh_typing typing;
+	struct gh_globals globals;     /* what is in the segments */
 	struct gh_traceback traceback; /* of the goroutine that was last asked about: */
 	size_t goroutine;              /* its number, if there are calls */
 };
@@ -79,9 +81,8 @@ bool gh_names_print_command(FILE *out, const struct gh_names *names, uint32_t ob
 void gh_names_print_field(FILE *out, const struct gh_names *names, uint32_t object,
 			  uint64_t offset);
 
-/* Prints ROOT for a person: "main.cache (bss, 0x53a8e0)", "goroutine 7, main.f at x.go:12,
- * sp_0x18".
- */
+/* Prints ROOT for a person: "main.cache (bss, 0x53a8e0)", "main.srv -> main.Server (static).tenants
+ * (data, 0x53a8e8)", "goroutine 7, main.f at x.go:12, sp_0x18". */
 void gh_names_print_root(FILE *out, struct gh_names *names, const struct gh_root *root);
 
 /* The same as a JSON object. */

@@ -1,4 +1,5 @@
 /* Fuzz target: everything that reads a program. */
+#include "lib/code/code.h"
 #include "lib/elf/buildinfo.h"
 #include "lib/pclntab/sourcemap.h"
 #include "tests/fuzz/target.h"
@@ -27,6 +28,23 @@ static void walk(const struct gh_pclntab *tab)
 	gh_sourcemap_free(&map);
 }
 
+/* What refers to an address is found by it. */
+static void walk_globals(const struct gh_pclntab *tab)
+{
+	struct gh_global_refs refs;
+	size_t count;
+	if (!gh_global_refs_find(&refs, tab, 0, UINT64_MAX))
+		abort();
+	for (size_t i = 0; i < refs.count; i++) {
+		const struct gh_global_ref *found =
+		    gh_global_refs_before(&refs, refs.items[i].address, &count);
+		if (refs.items[i].function >= tab->nfunc ||
+		    found->address != refs.items[i].address || found + count <= &refs.items[i])
+			abort();
+	}
+	gh_global_refs_free(&refs);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t *copy = malloc(size + 1);
@@ -41,8 +59,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		gh_buildinfo_read(&info, &image);
 		gh_go_minor(info.go_version);
 		gh_buildinfo_free(&info);
-		if (gh_pclntab_open(&tab, &image, &err))
+		if (gh_pclntab_open(&tab, &image, &err)) {
 			walk(&tab);
+			walk_globals(&tab);
+		}
 		gh_pclntab_close(&tab);
 		gh_image_close(&image);
 	}

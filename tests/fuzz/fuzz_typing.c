@@ -46,6 +46,20 @@ static void name_fields(const struct gh_typing *typing, uint32_t object)
 	gh_buffer_free(&name);
 }
 
+/* Asks for what has the words of the segments that are roots. */
+static void name_globals(const struct gh_typing *typing)
+{
+	struct gh_buffer name = {0};
+	struct gh_global global;
+	for (size_t i = 0; i < typing->statics.pointers.count; i++) {
+		uint64_t value = typing->statics.pointers.items[i].value;
+		name.size = 0;
+		require(gh_typing_global(typing, value, &global, &name));
+		require(global.start <= value && (!global.has_holder || global.holder != 0));
+	}
+	gh_buffer_free(&name);
+}
+
 static void look_at_types(const struct gh_dump *dump)
 {
 	struct gh_heap heap;
@@ -61,6 +75,7 @@ static void look_at_types(const struct gh_dump *dump)
 		typed += gh_typing_class(&typing, number)->typed;
 		name_fields(&typing, i);
 	}
+	name_globals(&typing);
 	require(typed == typing.typed_objects && typing.typed_bytes <= typing.bytes);
 	gh_typing_free(&typing);
 	gh_heap_free(&heap);

@@ -1,0 +1,134 @@
+/* Which functions refer to which globals, by the operands of their instructions: on amd64 those
+ * relative to the instruction, on arm64 an ADRP and the offset in what follows it. */
+#include "lib/code/internal.h"
+#include "lib/util/bsearch.h"
+
+/* Where the references go to. */
+struct finding {
+	struct gh_global_refs *refs;
+	const struct gh_pclntab *tab;
+	uint64_t start, end; /* of the globals */
+	uint32_t function;   /* of which the code is read: its number */
+};
+
+static void add(struct finding *finding, uint64_t address)
+{
+	struct gh_global_refs *refs = finding->refs;
+	struct gh_global_ref ref = {address, finding->function};
+	if (address - finding->start < finding->end - finding->start)
+		gh_vector_push(refs, ref);
+}
+
+/* Its operand in memory is relative to the next instruction. */
+static bool is_relative(const struct gh_x86 *ins)
+{
+	enum { MOD_AND_RM = 0xc7, RELATIVE = 5 };
+	return (ins->modrm & MOD_AND_RM) == RELATIVE;
+}
+
+static void read_amd64(struct finding *finding, const struct gh_cursor *code, uint64_t address)
+{
+	struct gh_x86 ins;
+	size_t size = gh_cursor_size(code);
+	for (size_t at = 0; at < size && gh_x86_decode(&ins, code->start + at, size - at, true);) {
+		at += ins.length;
+		if (is_relative(&ins))
+			add(finding, address + at + (uint64_t)(int64_t)ins.displacement);
+	}
+}
+
+/* How far the operand of INSTRUCTION is from the address in register NUMBER: it adds to that, or
+ * loads from or stores to it. False if it does neither. */
+static bool arm64_offset(uint32_t instruction, unsigned number, uint64_t *offset)
+{
+	uint64_t immediate = instruction >> 10 & 0xfff;
+	if ((instruction >> 5 & 31) != number)
+		return false;
+	*offset = immediate;
+	if ((instruction & 0xffc00000) == 0x91000000) /* ADD */
+		return true;
+	if ((instruction & 0x3b000000) != 0x39000000) /* LDR, STR and their like */
+		return false;
+	bool is_quad = (instruction & 0xc4800000) == 0x04800000; /* a vector of 16 bytes */
+	*offset = immediate << (is_quad ? 4 : instruction >> 30);
+	return true;
+}
+
+/* Go's assembler has the offset in the instruction after the ADRP. */
+static void read_arm64(struct finding *finding, const struct gh_cursor *code, uint64_t address)
+{
+	struct gh_cursor cur = *code;
+	uint32_t last = 0;
+	for (uint64_t at = address; gh_cursor_size(code) - (at - address) >= 4; at += 4) {
+		uint32_t instruction = gh_cursor_u32(&cur);
+		uint64_t offset;
+		/* The distance in pages, of 21 bits: those from bit 5 on, over two at bit 29. */
+		uint64_t pages = (uint64_t)(last >> 5 & 0x7ffff) << 2 | (last >> 29 & 3);
+		if ((last & 0x9f000000) == 0x90000000 &&
+		    arm64_offset(instruction, last & 31, &offset)) {
+			uint64_t distance = (pages ^ 0x100000) - 0x100000;
+			add(finding, ((at - 4) & ~(uint64_t)0xfff) + (distance << 12) + offset);
+		}
+		last = instruction;
+	}
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct gh_global_ref *x = a, *y = b;
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return (x->function > y->function) - (x->function < y->function);
+}
+
+/* Sorts them, and leaves one of those that are equal. */
+static void sort(struct gh_global_refs *refs)
+{
+	size_t kept = 0;
+	if (refs->count > 0)
+		qsort(refs->items, refs->count, sizeof(*refs->items), compare);
+	for (size_t i = 0; i < refs->count; i++)
+		if (kept == 0 || compare(&refs->items[kept - 1], &refs->items[i]) != 0)
+			refs->items[kept++] = refs->items[i];
+	refs->count = kept;
+}
+
+bool gh_global_refs_find(struct gh_global_refs *refs, const struct gh_pclntab *tab, uint64_t start,
+			 uint64_t end)
+{
+	struct finding finding = {.refs = refs, .tab = tab, .start = start, .end = end};
+	enum gh_isa isa = tab->image->arch->isa;
+	*refs = (struct gh_global_refs){0};
+	for (size_t i = 0; i < tab->nfunc && !refs->failed; i++) {
+		struct gh_func func;
+		struct gh_cursor code;
+		if (!gh_pclntab_record(tab, i, &func, NULL) ||
+		    !gh_image_at(tab->image, func.entry, &code))
+			continue;
+		code = gh_cursor_slice(&code, 0, func.end - func.entry);
+		finding.function = (uint32_t)i;
+		if (isa == GH_ISA_AMD64)
+			read_amd64(&finding, &code, func.entry);
+		else if (isa == GH_ISA_ARM64)
+			read_arm64(&finding, &code, func.entry);
+	}
+	sort(refs);
+	return !refs->failed;
+}
+
+const struct gh_global_ref *gh_global_refs_before(const struct gh_global_refs *refs,
+						  uint64_t address, size_t *count)
+{
+	size_t after = gh_lower_bound(refs->count, i, refs->items[i].address <= address);
+	if (after == 0)
+		return NULL;
+	uint64_t found = refs->items[after - 1].address;
+	size_t first = gh_lower_bound(after, i, refs->items[i].address < found);
+	*count = after - first;
+	return &refs->items[first];
+}
+
+void gh_global_refs_free(struct gh_global_refs *refs)
+{
+	gh_vector_free(refs);
+}

@@ -1,0 +1,251 @@
+// Leaks keeps what it should not, in one of many ways, and tells how much that is.
+//
+//	leaks KIND OLD NEW    write a heap dump to OLD when half of it is kept, and to NEW when all of it is
+//
+// It prints "held<tab>VARIABLE<tab>TYPE<tab>COUNT", which are the variable that holds the leak and what there is most of
+// in it; "word<tab>ADDRESS", that of the pointer which the variable leads to the heap by; and "freed<tab>BYTES<tab>OBJECTS",
+// what the garbage collector frees when it is let go of.
+package main
+
+import (
+	"container/list"
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"sync"
+	"time"
+	"unsafe"
+)
+
+const count = 2000
+
+// Session is what is known of a visitor.
+type Session struct {
+	user  string
+	notes []byte
+}
+
+//go:noinline
+func newSession(i int) *Session {
+	return &Session{"visitor " + strconv.Itoa(i), make([]byte, 700)}
+}
+
+// Server is put into the data segment by the linker.
+type Server struct {
+	name    string
+	tenants map[string]map[string]*Session
+}
+
+var srv = &Server{name: "shop", tenants: map[string]map[string]*Session{}}
+
+//go:noinline
+func (s *Server) visit(i int) {
+	tenant := "tenant " + strconv.Itoa(i%20)
+	if s.tenants[tenant] == nil {
+		s.tenants[tenant] = map[string]*Session{}
+	}
+	session := newSession(i)
+	s.tenants[tenant][session.user] = session
+}
+
+var cache map[string]*Session
+
+//go:noinline
+func remember(i int) {
+	if cache == nil {
+		cache = map[string]*Session{}
+	}
+	session := newSession(i)
+	cache[session.user] = session
+}
+
+var history *list.List
+
+//go:noinline
+func record(i int) {
+	if history == nil {
+		history = list.New()
+	}
+	history.PushBack(newSession(i))
+}
+
+var table *sync.Map
+
+//go:noinline
+func store(i int) {
+	if table == nil {
+		table = &sync.Map{}
+	}
+	table.Store(i, newSession(i))
+}
+
+var queue chan *Session
+
+//go:noinline
+func enqueue(i int) {
+	if queue == nil {
+		queue = make(chan *Session, count)
+	}
+	queue <- newSession(i)
+}
+
+type key int
+
+var chain context.Context
+
+//go:noinline
+func derive(i int) {
+	if chain == nil {
+		chain = context.Background()
+	}
+	chain = context.WithValue(chain, key(i), newSession(i))
+}
+
+var log []*Session
+
+//go:noinline
+func appendLog(i int) {
+	log = append(log, newSession(i))
+}
+
+// Part is 16 bytes of a large array.
+type Part struct {
+	bytes []byte
+}
+
+var parts []*Part
+
+//go:noinline
+func slice(i int) {
+	if i%100 != 0 {
+		return
+	}
+	whole := make([]byte, 1<<17)
+	parts = append(parts, &Part{whole[4096:4112]})
+}
+
+// Request is what a goroutine answers.
+type Request struct {
+	body []byte
+}
+
+var answers chan bool
+
+//go:noinline
+func handle(r *Request) {
+	<-answers
+	r.body[0]++
+}
+
+func serve(i int) {
+	if answers == nil {
+		answers = make(chan bool)
+	}
+	go handle(&Request{make([]byte, 3000)})
+}
+
+var timers []*time.Timer
+
+//go:noinline
+func later(i int) {
+	session := newSession(i)
+	timers = append(timers, time.AfterFunc(time.Hour, func() { session.notes[0]++ }))
+}
+
+type kind struct {
+	name     string
+	variable string
+	where    unsafe.Pointer
+	of       string
+	count    int
+	add      func(i int)
+	drop     func()
+}
+
+var kinds = []kind{
+	{"static", "main.srv", unsafe.Pointer(&srv), "main.Session", count, func(i int) { srv.visit(i) }, func() { srv.tenants = nil }},
+	{"map", "main.cache", unsafe.Pointer(&cache), "main.Session", count, remember, func() { cache = nil }},
+	{"list", "main.history", unsafe.Pointer(&history), "main.Session", count, record, func() { history = nil }},
+	{"syncmap", "main.table", unsafe.Pointer(&table), "main.Session", count, store, func() { table = nil }},
+	{"channel", "main.queue", unsafe.Pointer(&queue), "main.Session", count, enqueue, func() { queue = nil }},
+	{"context", "main.chain", unsafe.Pointer(uintptr(unsafe.Pointer(&chain)) + unsafe.Sizeof(chain)/2), "main.Session", count, derive, func() { chain = nil }},
+	{"slice", "main.log", unsafe.Pointer(&log), "main.Session", count, appendLog, func() { log = nil }},
+	{"subslice", "main.parts", unsafe.Pointer(&parts), "main.Part", count / 100, slice, func() { parts = nil }},
+	{"goroutine", "main.handle", unsafe.Pointer(nil), "main.Request", count, serve, func() {
+		close(answers)
+		time.Sleep(300 * time.Millisecond)
+	}},
+	{"timer", "main.timers", unsafe.Pointer(&timers), "main.Session", count, later, func() {
+		for _, t := range timers {
+			t.Stop()
+		}
+		timers = nil
+	}},
+	{"nothing", "", unsafe.Pointer(nil), "", 0, func(i int) { newSession(i) }, func() {}},
+}
+
+var stats runtime.MemStats
+
+func collect() {
+	for i := 0; i < 3; i++ {
+		runtime.GC()
+		runtime.Gosched()
+	}
+	runtime.ReadMemStats(&stats)
+}
+
+func write(path string) {
+	file, err := os.Create(path)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	collect()
+	debug.WriteHeapDump(file.Fd())
+	file.Close()
+}
+
+// fill is not inlined: nothing of it is left on the stack.
+//
+//go:noinline
+func fill(k *kind, from, to int) {
+	for i := from; i < to; i++ {
+		k.add(i)
+	}
+	time.Sleep(50 * time.Millisecond)
+}
+
+//go:noinline
+func letGo(k *kind) {
+	collect()
+	bytes, objects := stats.TotalAlloc-stats.HeapAlloc, stats.Frees
+	k.drop()
+	collect()
+	fmt.Printf("freed\t%d\t%d\n", stats.TotalAlloc-stats.HeapAlloc-bytes, stats.Frees-objects)
+}
+
+func main() {
+	for i := range kinds {
+		k := &kinds[i]
+		if len(os.Args) != 4 || os.Args[1] != k.name {
+			continue
+		}
+		fill(k, 0, count/2)
+		write(os.Args[2])
+		fill(k, count/2, count)
+		fmt.Printf("held\t%s\t%s\t%d\n", k.variable, k.of, k.count)
+		word := uintptr(k.where)
+		if k.name == "static" {
+			word = uintptr(unsafe.Pointer(&srv.tenants))
+		}
+		fmt.Printf("word\t%#x\n", word)
+		write(os.Args[3])
+		letGo(k)
+		return
+	}
+	fmt.Fprintln(os.Stderr, "usage: leaks KIND OLD NEW")
+	os.Exit(2)
+}
