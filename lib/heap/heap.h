@@ -24,7 +24,6 @@ struct gh_heap {
 	struct gh_object_table table;
 	struct gh_adjacency targets;
 	struct gh_adjacency referrers;
-	uint8_t *pointerful;   /* a bit for each object that has pointers, be they nil; owned */
 	struct gh_root *roots; /* sorted by object, kind, number and offset; owned */
 	size_t nroots;
 	struct gh_heap_damage damage;

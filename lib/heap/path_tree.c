@@ -1,7 +1,7 @@
-#include "lib/heap/path_tree.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "lib/heap/path.h"
 
 /* A walk from the roots, the nearest objects first. */
 struct search {

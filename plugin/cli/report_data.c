@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "lib/heap/histogram.h"
-#include "lib/heap/path_tree.h"
+#include "lib/heap/path.h"
 #include "lib/heap/top_retainers.h"
 #include "plugin/view/emit.h"
 

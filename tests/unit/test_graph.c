@@ -5,7 +5,6 @@
 #include "lib/heap/dominators.h"
 #include "lib/heap/histogram.h"
 #include "lib/heap/path.h"
-#include "lib/heap/path_tree.h"
 #include "lib/heap/top_retainers.h"
 #include "tests/unit/heapfixture.h"
 #include "tests/unit/random.h"
