@@ -192,6 +192,29 @@ START_TEST(the_stack_delta_of_each_pc)
 }
 END_TEST
 
+/* The linkers of Go 1.2 to 1.6 counted one file too few. */
+START_TEST(the_last_file_before_go_1_7)
+{
+	struct program program;
+	make_program(&program, _i);
+	struct fixture *fixture = &program.fixture;
+	size_t functab_end = fixture->places.functab + (size_t)7 * program.what.word;
+	size_t filetab = fixture->places.pclntab + get_u32(&program, functab_end);
+	ck_assert_uint_eq(get_u32(&program, filetab), 4);
+	put(&program, filetab, 3, 4);
+	open_program(&program);
+	struct gh_func func;
+	ck_assert(gh_pclntab_func(&fixture->tab, 2, &func, NULL));
+	int32_t number = gh_pcvalue_at(&fixture->tab, &func, func.pcfile, func.entry);
+	uint32_t file = gh_pclntab_cu_file(&fixture->tab, &func, number);
+	ck_assert_str_eq(gh_pclntab_file(&fixture->tab, file), "/go/asm.s");
+	ck_assert_str_eq(
+	    gh_pclntab_file(&fixture->tab, gh_pclntab_cu_file(&fixture->tab, &func, number + 1)),
+	    "");
+	fixture_close(fixture);
+}
+END_TEST
+
 /* A call whose place is past its function's end is in no line of it, rather than in its last. */
 START_TEST(an_inlined_call_from_past_the_function)
 {
@@ -305,6 +328,7 @@ Suite *pclntab_suite(void)
 	tcase_add_loop_test(tcase, the_moduledata_is_found, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, the_fields_of_the_moduledata, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, functions_before_go_1_12, 0, SYNTHETIC_1_16 * 8);
+	tcase_add_loop_test(tcase, the_last_file_before_go_1_7, 0, SYNTHETIC_1_16 * 8);
 	tcase_add_loop_test(tcase, text_in_several_sections, SYNTHETIC_1_18 * 8, FIXTURE_VARIANTS);
 	suite_add_tcase(suite, tcase);
 	return suite;
