@@ -266,6 +266,16 @@ static void read_samples(const struct parsed *parsed, size_t nvalues,
 	}
 }
 
+static void read_mapping(const struct parsed *parsed, struct walked_profile *profile)
+{
+	must(parsed->mappings.count == 1);
+	struct message message = parsed->mappings.items[0].message;
+	struct field field;
+	while (next_field(&message, &field))
+		if (field.number >= 2 && field.number <= 4)
+			profile->mapping[field.number - 2] = field.value;
+}
+
 static uint8_t *read_compressed(const char *path, size_t *size)
 {
 	uint8_t *data = NULL;
@@ -292,6 +302,7 @@ static void read_profile(const char *path, size_t nvalues, struct walked_profile
 	*profile = (struct walked_profile){0};
 	parse(&parsed, (struct message){data, data + size}, profile);
 	read_samples(&parsed, nvalues, profile);
+	read_mapping(&parsed, profile);
 	free(parsed.strings.items);
 	free(parsed.functions.items);
 	free(parsed.locations.items);

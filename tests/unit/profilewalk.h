@@ -20,6 +20,7 @@ struct walked_profile {
 	char stacks[PROFILE_MAX_SAMPLES][512];   /* their calls, "function:line", "<" after one that
 						    is   inlined, " " after others */
 	uint64_t period, time;
+	uint64_t mapping[3]; /* of the program: start, limit, offset in the file */
 };
 
 /* Writes what is live in DUMP, and then its profile, to PATH, of RATE, with the program of TAB

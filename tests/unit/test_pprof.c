@@ -225,6 +225,29 @@ START_TEST(lines_tell_inlined_calls)
 }
 END_TEST
 
+/* The mapping is the segment with the code, wherever its header is: linkers may put one with
+ * headers or data before it. */
+START_TEST(the_mapping_is_that_of_the_code)
+{
+	struct gh_image image;
+	struct gh_pclntab tab;
+	uint8_t *data;
+	open_program(&image, &tab, &data);
+	GElf_Phdr code = image.segments[0];
+	ck_assert(image.nsegments == 3 && code.p_flags == (PF_R | PF_X));
+	code.p_memsz += 0x1000;
+	image.segments[0] = image.segments[2];
+	image.segments[2] = code;
+	start_dump();
+	walk(&tab, 1);
+	ck_assert_uint_eq(profile.mapping[0], SYNTHETIC_TEXT);
+	ck_assert_uint_eq(profile.mapping[1], SYNTHETIC_TEXT + 0x1080);
+	ck_assert_uint_eq(profile.mapping[2], 0x1000);
+	gh_image_close(&image);
+	free(data);
+}
+END_TEST
+
 /* Every dump that can be made, of every format. */
 START_TEST(any_format)
 {
@@ -253,6 +276,7 @@ Suite *pprof_suite(void)
 	tcase_add_loop_test(tcase, names_are_any_bytes, 0, 8);
 	tcase_add_test(tcase, leading_frames_of_the_runtime_are_left_out);
 	tcase_add_test(tcase, lines_tell_inlined_calls);
+	tcase_add_test(tcase, the_mapping_is_that_of_the_code);
 	tcase_add_loop_test(tcase, any_format, 0, MAKER_VARIANTS);
 	suite_add_tcase(suite, tcase);
 	return suite;
