@@ -101,6 +101,15 @@ addresses() {
 		"$("$GOHEAP" addr2line -f -e "$stripped" 0x10)"
 }
 
+# no_line: the linker makes a function that is in no line. binutils' tool has a file for it nonetheless.
+no_line() {
+	local directory entry name="addr2line: a function in no line"
+	sample "$name" 1.27 sample || return
+	entry=$(nm "$directory/sample" | awk '$3 == "go:textfipsstart" { print "0x" $1 }')
+	equal "$name" "$(addr2line -f -e "$directory/sample" "$entry" | sed 's/.*:?$/?/')" \
+		"$("$GOHEAP" addr2line -f -e "$directory/sample.stripped" "$entry" | sed 's/.*:?$/?/')"
+}
+
 # refused NAME COMMAND...: status 1, nothing on standard output, one line on standard error with the file's name.
 refused() {
 	local name=$1 status
@@ -248,6 +257,7 @@ twin=$directory/sample
 info
 json
 addresses
+no_line
 refusals
 others
 names
