@@ -160,6 +160,27 @@ START_TEST(unlike_fieldlists)
 }
 END_TEST
 
+static uint64_t top_frame_pc(const char *goarch, uint64_t pc)
+{
+	const struct gh_dump_frame top = {.entry = 0x401000, .pc = pc};
+	return gh_top_frame_pc(gh_arch_by_name(goarch), &top);
+}
+
+/* What a goroutine has not begun, or is past the prologue of, as gosave_systemstack_switch of
+ * src/runtime/asm_arm64.s and its like have it, was not called from there; what a call returns to
+ * was, and the call ends before. */
+START_TEST(top_frames)
+{
+	ck_assert_uint_eq(top_frame_pc("arm64", 0x401000), 0x401000);
+	ck_assert_uint_eq(top_frame_pc("arm64", 0x401008), 0x401008);
+	ck_assert_uint_eq(top_frame_pc("arm64", 0x40100c), 0x401008);
+	ck_assert_uint_eq(top_frame_pc("riscv64", 0x401008), 0x401008);
+	ck_assert_uint_eq(top_frame_pc("amd64", 0x401000), 0x401000);
+	ck_assert_uint_eq(top_frame_pc("amd64", 0x401005), 0x401004);
+	ck_assert_uint_eq(top_frame_pc("amd64", 0x400fff), 0x400fff);
+}
+END_TEST
+
 Suite *slots_suite(void)
 {
 	Suite *suite = suite_create("slots");
@@ -167,6 +188,7 @@ Suite *slots_suite(void)
 	tcase_add_loop_test(tcase, every_variant, 0, MAKER_VARIANTS);
 	tcase_add_test(tcase, types);
 	tcase_add_test(tcase, unlike_fieldlists);
+	tcase_add_test(tcase, top_frames);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
