@@ -29,6 +29,7 @@ int main(void)
 	srunner_add_suite(runner, dump_suite());
 	srunner_add_suite(runner, dump_damage_suite());
 	srunner_add_suite(runner, graph_suite());
+	srunner_add_suite(runner, dump_gzip_suite());
 	srunner_add_suite(runner, heap_suite());
 	srunner_add_suite(runner, heapscan_suite());
 	srunner_add_suite(runner, piped_text_suite());

@@ -29,6 +29,7 @@ Suite *rtype_suite(void);
 Suite *inline_suite(void);
 Suite *dump_suite(void);
 Suite *dump_damage_suite(void);
+Suite *dump_gzip_suite(void);
 Suite *heap_suite(void);
 Suite *heapscan_suite(void);
 Suite *piped_text_suite(void);

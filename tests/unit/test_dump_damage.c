@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "tests/unit/corewalk.h"
 #include "tests/unit/dumpmaker.h"
@@ -380,91 +379,10 @@ START_TEST(large_file)
 }
 END_TEST
 
-/* The made dump, packed by gzip, in a file. */
-static void pack(const char *path, size_t size)
-{
-	gzFile out = gzopen(path, "wb");
-	ck_assert_int_eq(gzwrite(out, maker.data, (unsigned)size), (int)size);
-	ck_assert_int_eq(gzclose(out), Z_OK);
-}
-
-START_TEST(compressed)
-{
-	char path[] = "/tmp/goheap-test-XXXXXX";
-	int fd = mkstemp(path);
-	maker_everything(&maker, 20);
-	pack(path, maker.size);
-	ck_assert(gh_dump_open(&dump, path, &err));
-	ck_assert_str_eq(dump.warning.text, "");
-	ck_assert_uint_eq(gh_cursor_size(&dump.file), maker.size);
-	dump_walk(&dump);
-	gh_dump_close(&dump);
-
-	/* Cut within the packed data: what can be unpacked is used. */
-	off_t packed = lseek(fd, 0, SEEK_END);
-	ck_assert_int_eq(ftruncate(fd, packed - 20), 0);
-	ck_assert(gh_dump_open(&dump, path, &err));
-	ck_assert(dump.warning.text[0] != '\0');
-	dump_walk(&dump);
-	gh_dump_close(&dump);
-
-	/* Cut in the check sum: all of the dump is there. */
-	pack(path, maker.size);
-	ck_assert_int_eq(ftruncate(fd, packed - 2), 0);
-	ck_assert(gh_dump_open(&dump, path, &err));
-	ck_assert(strstr(dump.warning.text, "a whole gzip file") != NULL);
-	gh_dump_close(&dump);
-	close(fd);
-	unlink(path);
-	free(maker.data);
-}
-END_TEST
-
-/* Two members, one after the other, are one file. */
-START_TEST(compressed_in_parts)
-{
-	char path[] = "/tmp/goheap-test-XXXXXX";
-	int fd = mkstemp(path);
-	maker_everything(&maker, 20);
-	pack(path, 100);
-	gzFile out = gzopen(path, "ab");
-	gzwrite(out, maker.data + 100, (unsigned)maker.size - 100);
-	gzclose(out);
-	ck_assert(gh_dump_open(&dump, path, &err));
-	ck_assert_str_eq(dump.warning.text, "");
-	ck_assert_uint_eq(gh_cursor_size(&dump.file), maker.size);
-	gh_dump_close(&dump);
-	close(fd);
-	unlink(path);
-	free(maker.data);
-}
-END_TEST
-
-/* What is made to fill the disk does not. */
-START_TEST(compressed_bomb)
-{
-	char path[] = "/tmp/goheap-test-XXXXXX";
-	int fd = mkstemp(path);
-	static const uint8_t zeros[1 << 20];
-	start();
-	gzFile out = gzopen(path, "wb");
-	gzwrite(out, maker.data, (unsigned)maker.size);
-	for (unsigned i = 0; i < 64; i++)
-		gzwrite(out, zeros, sizeof(zeros));
-	gzclose(out);
-	ck_assert(gh_dump_open(&dump, path, &err));
-	ck_assert_uint_le(gh_cursor_size(&dump.file), 17 << 20);
-	gh_dump_close(&dump);
-	close(fd);
-	unlink(path);
-	free(maker.data);
-}
-END_TEST
-
 START_TEST(no_file)
 {
-	ck_assert(!gh_dump_open(&dump, "/nonexistent", &err));
-	ck_assert(strstr(err.text, "/nonexistent: cannot open") != NULL);
+	ck_assert(!gh_dump_open(&dump, "/proc/nonexistent", &err));
+	ck_assert(strstr(err.text, "/proc/nonexistent: cannot open") != NULL);
 	ck_assert(!gh_dump_open(&dump, "/dev/null", &err));
 	ck_assert(!gh_dump_open(&dump, "/", &err));
 }
@@ -491,9 +409,6 @@ Suite *dump_damage_suite(void)
 	tcase_add_test(tcase, overlapping_objects);
 	tcase_add_test(tcase, objects_in_any_order);
 	tcase_add_test(tcase, large_file);
-	tcase_add_test(tcase, compressed);
-	tcase_add_test(tcase, compressed_in_parts);
-	tcase_add_test(tcase, compressed_bomb);
 	tcase_add_test(tcase, no_file);
 	suite_add_tcase(suite, tcase);
 	return suite;
