@@ -83,18 +83,24 @@ stacks() {
 	shown <"$work/session" >"$work/shown"
 	same "$1: every frame that it printed ($(wc -l <"$work/expected")) is in GDB's backtraces" /dev/null \
 		<(comm -23 "$work/expected" "$work/shown")
+	ended "$1"
+}
+
+# ended NAME: each backtrace in the session has runtime.goexit last, and none went wrong.
+ended() {
 	equal "$1: each of them ends at runtime.goexit" "$(grep -c '^Thread ' "$work/session")" \
-		"$(grep -cE '^#[1-9][0-9]* .* in runtime\.goexit ' "$work/session")"
+		"$(awk '/^#/ { last = $0 } (/^Thread / || /^$/) && last { print last; last = "" } END { print last }' "$work/session" |
+			grep -cE '^#[1-9][0-9]* .* in runtime\.goexit ')"
 	lacks "$1: and no frame is unknown" "$(cat "$work/session")" '\?\?|[Cc]annot access|corrupt|not saved'
 }
 
-# twin: with the program before it was stripped GDB goes by what the old linker said of frames, not that runtime.goexit is
-# the last, nor, to Go 1.3, that it is that function which is returned to at its very start.
+# twin: the same with the program before it was stripped, whose own description of frames GDB would go by: it does not
+# say that runtime.goexit is the last, nor, to Go 1.3, that it is that function which is returned to at its very start.
 twin() {
 	goheap "$work/$1" "goheap load $work/$1.heapdump" "thread apply all backtrace" >"$work/session"
-	case $1 in go1.3-*) sed -i '/\truntime\.goexit\t/d' "$work/printed" ;; esac
-	same "$1: with the twin, every frame that it printed ($(wc -l <"$work/printed")) is in GDB's backtraces" /dev/null \
+	same "$1, twin: every frame that it printed ($(wc -l <"$work/printed")) is in GDB's backtraces" /dev/null \
 		<(comm -23 "$work/printed" <(shown <"$work/session"))
+	ended "$1, twin"
 }
 
 dumps() {
@@ -155,9 +161,9 @@ hprof() {
 	same "$1: every frame that it printed is in it" /dev/null <(comm -23 "$work/printed" "$work/found")
 }
 
-# live RELEASE: the goroutines of a process that waits, live and in a core file of GDB's, as it printed them.
+# live RELEASE PROGRAM: the goroutines of a process of the stripped program or its twin that waits, live and in a core file of GDB's, as it printed them.
 live() {
-	"$work/$1.stripped" "$work/dump" wait >"$work/output" 2>&1 </dev/null &
+	"$work/$2" "$work/dump" wait >"$work/output" 2>&1 </dev/null &
 	local pid=$!
 	for ((i = 0; i < 300; i++)); do
 		grep -q '^VERSION' "$work/output" && break
@@ -170,7 +176,7 @@ live() {
 	while read -r id; do
 		commands+=("echo \\nThread 1 (LWP $id)\\n" "goheap goroutine $id" "backtrace")
 	done <"$work/ids"
-	goheap "$work/$1.stripped" "attach $pid" "goheap goroutines" "thread apply all backtrace" \
+	goheap "$work/$2" "attach $pid" "goheap goroutines" "thread apply all backtrace" \
 		"gcore $work/core" "${commands[@]}" >"$work/session"
 	kill "$pid"
 	wait "$pid" 2>"$work/ended"
@@ -179,30 +185,30 @@ live() {
 	awk '/^Thread / { exit } /^goroutine / { on = 1 } on' "$work/session" >"$work/listing"
 	grep -v main.spin "$work/expected" >"$work/parked"
 	comparable <"$work/listing" | grep -v main.spin >"$work/found"
-	same "$1: the goroutines of the process ($(wc -l <"$work/parked"))" "$work/parked" "$work/found"
-	"$GOHEAP" goroutines -e "$work/$1.stripped" "$work/core" | comparable | grep -v main.spin >"$work/found"
-	same "$1: and of its core file" "$work/parked" "$work/found"
+	same "$2: the goroutines of the process ($(wc -l <"$work/parked"))" "$work/parked" "$work/found"
+	"$GOHEAP" goroutines -e "$work/$2" "$work/core" | comparable | grep -v main.spin >"$work/found"
+	same "$2: and of its core file" "$work/parked" "$work/found"
 	awk '/^goroutine / { on = 1 } on' "$work/output" | printed | sed -E 's/\truntime\.panic\t/\truntime.gopanic\t/' |
 		grep -v $'\t0$' | cut -f 1-4 | grep -E "^($(paste -sd '|' "$work/ids"))"$'\t' | sort >"$work/expected"
 	sed -n '/^Thread 1 (LWP [0-9]*)$/, $p' "$work/session" >"$work/backtraces"
-	same "$1: every frame of those that wait ($(wc -l <"$work/expected")) is in GDB's backtraces" /dev/null \
+	same "$2: every frame of those that wait ($(wc -l <"$work/expected")) is in GDB's backtraces" /dev/null \
 		<(comm -23 "$work/expected" <(shown <"$work/backtraces"))
-	equal "$1: each of them ends at runtime.goexit" "$(wc -l <"$work/ids")" \
+	equal "$2: each of them ends at runtime.goexit" "$(wc -l <"$work/ids")" \
 		"$(grep -cE '^#[1-9][0-9]* .* in runtime\.goexit ' "$work/backtraces")"
 }
 
-# stopped: Go 1.2's program does not wait: stopped where it writes its result, it has the goroutines that it prints
+# stopped RELEASE PROGRAM: Go 1.2's program does not wait: stopped where it writes its result, it has the goroutines that it prints
 # later, but for its own.
 stopped() {
-	goheap "$work/$1.stripped" "break os.(*File).Write" "run >$work/output" "goheap goroutines" \
+	goheap "$work/$2" "break os.(*File).Write" "run >$work/output" "goheap goroutines" \
 		"thread apply all backtrace" "gcore $work/core" >"$work/session"
 	awk '/^goroutine / { on = 1 } on' "$work/$1.stdout" | comparable >"$work/expected"
 	awk '/^goroutine /, /^Thread /' "$work/session" | comparable >"$work/found"
-	same "$1: the goroutines of the process ($(wc -l <"$work/expected"))" "$work/expected" "$work/found"
-	"$GOHEAP" goroutines -e "$work/$1.stripped" "$work/core" | comparable >"$work/found"
-	same "$1: and of its core file" "$work/expected" "$work/found"
-	has "$1: the stack ends" "$(cat "$work/session")" '^#[0-9]+ .* in runtime\.goexit \(\) at '
-	lacks "$1: and no frame is unknown" "$(cat "$work/session")" '\?\?|[Cc]annot access|corrupt|not saved'
+	same "$2: the goroutines of the process ($(wc -l <"$work/expected"))" "$work/expected" "$work/found"
+	"$GOHEAP" goroutines -e "$work/$2" "$work/core" | comparable >"$work/found"
+	same "$2: and of its core file" "$work/expected" "$work/found"
+	has "$2: the stack ends" "$(cat "$work/session")" '^#[0-9]+ .* in runtime\.goexit \(\) at '
+	lacks "$2: and no frame is unknown" "$(cat "$work/session")" '\?\?|[Cc]annot access|corrupt|not saved'
 }
 
 # structs FILE: those in FILE's DWARF, but for what the linker makes up itself: maps and channels. It named embedded
@@ -279,8 +285,14 @@ for release in 1.2 1.3 1.4 1.5 1.6 1.7; do
 		fi
 	done
 	case $(uname -m)-$release in
-	x86_64-1.2) stopped "go$release-amd64" ;;
-	x86_64-*) live "go$release-amd64" ;;
+	x86_64-1.2)
+		stopped "go$release-amd64" "go$release-amd64.stripped"
+		stopped "go$release-amd64" "go$release-amd64"
+		;;
+	x86_64-*)
+		live "go$release-amd64" "go$release-amd64.stripped"
+		live "go$release-amd64" "go$release-amd64"
+		;;
 	*) skip "Go $release: a process" "not on amd64" ;;
 	esac
 done

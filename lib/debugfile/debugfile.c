@@ -54,19 +54,11 @@ static bool make_parts(struct parts *parts, const struct gh_pclntab *tab,
 	       gh_switches_find(&parts->switches, tab, err) &&
 	       gh_dwarf_types_add(&parts->info, &parts->types, &parts->typenames, &parts->strings,
 				  &parts->switches.runtime, err) &&
-	       gh_frame_make(&parts->frame, tab, &parts->switches, err) &&
+	       gh_frame_make(&parts->frame, tab, &parts->switches, false, err) &&
 	       gh_probes_make(&parts->probes, tab, err) &&
 	       gh_symtab_make(&parts->symtab, tab, &parts->elf, &parts->skeleton, &parts->strings,
 			      &parts->typenames.symbols, slots, &parts->switches,
 			      short_names ? &parts->info.points : NULL, err);
-}
-
-/* Adds the string table SECTION's contents. */
-static void add_strings(struct gh_elf_section *section, const struct gh_strings *strings)
-{
-	gh_elf_add_piece(section, strings->header, strings->header_size);
-	gh_elf_add_piece(section, strings->names, strings->names_size);
-	gh_elf_add_piece(section, strings->others.data, strings->others.size);
 }
 
 static bool add_dwarf(struct parts *parts)
@@ -95,44 +87,7 @@ static bool add_dwarf(struct parts *parts)
 	if (section == NULL)
 		return false;
 	section->header.sh_entsize = 1;
-	add_strings(section, &parts->strings);
-	return true;
-}
-
-static bool add_probes(struct parts *parts)
-{
-	if (parts->probes.size == 0)
-		return true;
-	struct gh_elf_section *section = gh_elf_add(&parts->elf, GH_PROBES, SHT_NOTE, 0);
-	if (section == NULL)
-		return false;
-	section->header.sh_addralign = 4;
-	gh_elf_add_piece(section, parts->probes.data, parts->probes.size);
-	section = gh_elf_add(&parts->elf, GH_PROBES_BASE, SHT_PROGBITS, 0);
-	if (section == NULL)
-		return false;
-	gh_elf_add_piece(section, "", 1);
-	return true;
-}
-
-static bool add_symtab(struct parts *parts)
-{
-	const struct gh_symtab *symtab = &parts->symtab;
-	struct gh_elf_section *section = gh_elf_add(&parts->elf, ".symtab", SHT_SYMTAB, 0);
-	if (section == NULL)
-		return false;
-	section->header.sh_link = (uint32_t)parts->elf.sections.count;
-	section->header.sh_info = symtab->nlocals;
-	section->header.sh_entsize = symtab->symbol_size;
-	section->header.sh_addralign = symtab->symbol_size == sizeof(Elf64_Sym) ? 8 : 4;
-	gh_elf_add_piece(section, symtab->symbols.data, symtab->symbols.size);
-	section = gh_elf_add(&parts->elf, ".strtab", SHT_STRTAB, 0);
-	if (section == NULL)
-		return false;
-	add_strings(section, &parts->strings);
-	gh_elf_add_piece(section, symtab->names.start, gh_cursor_size(&symtab->names));
-	gh_elf_add_piece(section, "", 1);
-	gh_elf_add_piece(section, symtab->added.data, symtab->added.size);
+	gh_strings_put(section, &parts->strings);
 	return true;
 }
 
@@ -141,7 +96,8 @@ bool gh_debugfile_write_to(const struct gh_pclntab *tab, const struct gh_slots *
 {
 	struct parts parts = {0};
 	bool written = make_parts(&parts, tab, slots, short_names, err);
-	if (written && !(add_dwarf(&parts) && add_probes(&parts) && add_symtab(&parts)))
+	if (written && !(add_dwarf(&parts) && gh_probes_add(&parts.elf, &parts.probes) &&
+			 gh_symtab_add(&parts.elf, &parts.symtab, &parts.strings)))
 		written = gh_fail_errno(err, path, "write");
 	written = written && gh_elf_write(&parts.elf, fd, path, err);
 	free_parts(&parts);

@@ -33,6 +33,14 @@ bool gh_debugfile_write_to(const struct gh_pclntab *tab, const struct gh_slots *
 bool gh_debugfile_make(const struct gh_pclntab *tab, const struct gh_slots *slots, uint8_t **data,
 		       size_t *size, struct gh_error *err);
 
+/* Writes the debug file of TAB's image, which has DWARF of its own: its symbols, DWARF and whatever
+ * else debuggers read of it, but with .debug_frame as in the other debug files. A debugger ends a
+ * goroutine's stack where it ends, and finds callers where Go's own DWARF does not lead to them.
+ * Otherwise as gh_debugfile_write and gh_debugfile_write_to. */
+bool gh_supplement_write(const struct gh_pclntab *tab, const char *path, struct gh_error *err);
+bool gh_supplement_write_to(const struct gh_pclntab *tab, int fd, const char *path,
+			    struct gh_error *err);
+
 /* What follows are parts of a debug file that core files of heap dumps have, too. */
 
 /* An ELF file that is put together in memory and then written. */

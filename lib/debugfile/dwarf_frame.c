@@ -22,6 +22,8 @@ struct frames {
 	uint64_t fp_saved; /* from where on the frame pointer is saved; 0 if it never is */
 	uint64_t fp_place; /* how far below the CFA it is, in bytes; 0 in the register */
 	uint32_t injected; /* offset of the common entry of injected calls */
+	uint64_t goexit;   /* entry of runtime.goexit if all return addresses are to be past it;
+			      else 0 */
 };
 
 /* A rule with a register, COLUMN, among its opcode's low bits, if it is small enough. */
@@ -106,6 +108,33 @@ static void arguments_undefined(struct frames *frames)
 	}
 }
 
+/* An expression, after its length. */
+static void add_expression(struct frames *frames, struct gh_buffer *expression)
+{
+	gh_buffer_uleb128(frames->out, expression->size);
+	gh_buffer_bytes(frames->out, expression->data, expression->size);
+	frames->out->failed |= expression->failed;
+	gh_buffer_free(expression);
+}
+
+/* Begins the rule that an expression gives the return address. */
+static void return_address_given(struct frames *frames)
+{
+	gh_buffer_u8(frames->out, DW_CFA_val_expression);
+	gh_buffer_uleb128(frames->out, frames->column);
+}
+
+/* The function may return to the entry of another, at ENTRY. */
+static void returns_past_entry(struct frames *frames, uint64_t entry)
+{
+	struct gh_buffer expression = {.big_endian = frames->out->big_endian};
+	if (frames->arch->link_register)
+		return;
+	return_address_given(frames);
+	gh_return_past_entry(&expression, frames->arch, entry);
+	add_expression(frames, &expression);
+}
+
 /* The rules that hold at the entry of every function that is called so. The caller of one that is
  * INTERRUPTING was stopped anywhere in its code: as with a signal's frame, debuggers are to look
  * that place up, not the call before it. */
@@ -135,6 +164,8 @@ static void add_common_entry(struct frames *frames, bool interrupting)
 		gh_buffer_uleb128(out, arch->dwarf_sp);
 		gh_buffer_uleb128(out, 0);
 	}
+	if (frames->goexit != 0)
+		returns_past_entry(frames, frames->goexit);
 	if (arch->dwarf_fp != 0)
 		same_value(frames, arch->dwarf_fp);
 	arguments_undefined(frames);
@@ -209,33 +240,6 @@ static void add_frame_pointer(struct frames *frames, uint64_t address, int32_t d
 	else
 		register_as_at_entry(frames, frames->arch->dwarf_fp);
 	frames->fp_place = place;
-}
-
-/* An expression, after its length. */
-static void add_expression(struct frames *frames, struct gh_buffer *expression)
-{
-	gh_buffer_uleb128(frames->out, expression->size);
-	gh_buffer_bytes(frames->out, expression->data, expression->size);
-	frames->out->failed |= expression->failed;
-	gh_buffer_free(expression);
-}
-
-/* Begins the rule that an expression gives the return address. */
-static void return_address_given(struct frames *frames)
-{
-	gh_buffer_u8(frames->out, DW_CFA_val_expression);
-	gh_buffer_uleb128(frames->out, frames->column);
-}
-
-/* Also the address that runtime.cgocallback returns to may have to be another. */
-static void return_address_of_callback(struct frames *frames)
-{
-	if (frames->arch->link_register)
-		return;
-	struct gh_buffer expression = {.big_endian = frames->out->big_endian};
-	return_address_given(frames);
-	gh_switch_callback_return(&expression, frames->arch, &frames->switches->runtime);
-	add_expression(frames, &expression);
 }
 
 /* The rules where another stack is in use. */
@@ -320,7 +324,7 @@ static void add_function(struct frames *frames, size_t index, const struct gh_fu
 	gh_buffer_u32(out, 0); /* length, from here */
 	gh_buffer_u32(out, gh_is_injected(name) ? frames->injected : 0);
 	gh_buffer_uint(out, func->entry, word);
-	uint64_t goexit = gh_goexit_after(frames->tab, index);
+	uint64_t goexit = frames->goexit != 0 ? 0 : gh_goexit_after(frames->tab, index);
 	uint64_t end_address = goexit != 0 ? goexit : func->end;
 	gh_buffer_uint(out, end_address - func->entry, word);
 	frames->address = func->entry;
@@ -333,7 +337,8 @@ static void add_function(struct frames *frames, size_t index, const struct gh_fu
 		return_address_undefined(frames);
 	else if (frames->switches->runtime.systemstack_switch != 0 &&
 		 gh_stack_is_named(name, "runtime.cgocallback"))
-		return_address_of_callback(frames);
+		/* Up to Go 1.20 it can return to that. */
+		returns_past_entry(frames, frames->switches->runtime.systemstack_switch);
 
 	struct gh_pcvalue walk;
 	gh_pcvalue_start(&walk, frames->tab, func, func->pcsp);
@@ -361,12 +366,22 @@ static void add_function(struct frames *frames, size_t index, const struct gh_fu
 	gh_buffer_patch(out, start, out->size - start - 4, 4);
 }
 
+static uint64_t find_goexit(const struct gh_pclntab *tab)
+{
+	uint64_t found = 0;
+	for (size_t i = 0; tab->format <= GH_PCLNTAB_1_2 && i < tab->nfunc && found == 0; i++)
+		found = gh_goexit_after(tab, i);
+	return found;
+}
+
 bool gh_frame_make(struct gh_buffer *out, const struct gh_pclntab *tab,
-		   const struct gh_switches *switches, struct gh_error *err)
+		   const struct gh_switches *switches, bool past_goexit, struct gh_error *err)
 {
 	struct frames frames = {
 	    .out = out, .tab = tab, .arch = tab->image->arch, .switches = switches};
 	*out = (struct gh_buffer){.big_endian = frames.arch->big_endian};
+	if (past_goexit)
+		frames.goexit = find_goexit(tab);
 	add_common_entry(&frames, false);
 	frames.injected = (uint32_t)out->size;
 	add_common_entry(&frames, true);

@@ -202,12 +202,11 @@ void gh_switch_return(struct gh_buffer *out, const struct gh_switch *code,
 	set_target(out, end, out->size);
 }
 
-void gh_switch_callback_return(struct gh_buffer *out, const struct gh_arch *arch,
-			       const struct gh_runtime *runtime)
+void gh_return_past_entry(struct gh_buffer *out, const struct gh_arch *arch, uint64_t entry)
 {
 	add_saved(out, arch->pointer_size);
 	add_op(out, DW_OP_dup);
-	add_address(out, arch, runtime->systemstack_switch);
+	add_address(out, arch, entry);
 	add_op(out, DW_OP_eq);
 	add_op(out, DW_OP_plus);
 }

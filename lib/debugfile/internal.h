@@ -45,6 +45,9 @@ struct gh_strings {
 	size_t others_limit;     /* the most bytes of it */
 };
 
+/* Makes a table for TAB's program without any names. */
+void gh_strings_init(struct gh_strings *strings, const struct gh_pclntab *tab);
+
 /* Finds the extent of the names of TAB's functions. False (ERR filled) if a function cannot be
  * read. */
 bool gh_strings_find(struct gh_strings *strings, const struct gh_pclntab *tab,
@@ -67,6 +70,9 @@ uint32_t gh_strings_append(struct gh_strings *strings, const void *text, size_t 
 
 /* The size of the table, in bytes. */
 size_t gh_strings_size(const struct gh_strings *strings);
+
+/* Adds the table to the contents of SECTION. It must outlive the ELF file. */
+void gh_strings_put(struct gh_elf_section *section, const struct gh_strings *strings);
 
 void gh_strings_free(struct gh_strings *strings);
 
@@ -103,6 +109,18 @@ bool gh_symtab_make(struct gh_symtab *symtab, const struct gh_pclntab *tab,
 		    const struct gh_strings *strings, const struct gh_buffer *data,
 		    const struct gh_slots *slots, const struct gh_switches *switches,
 		    struct gh_entry_points *points, struct gh_error *err);
+
+/* Fills SYMTAB with the symbols of the image's own, all of them, and with the marks of SWITCHES, as
+ * above. */
+bool gh_symtab_take_over(struct gh_symtab *symtab, const struct gh_pclntab *tab,
+			 const struct gh_elf *elf, const struct gh_skeleton *skeleton,
+			 const struct gh_strings *strings, const struct gh_switches *switches,
+			 struct gh_error *err);
+
+/* Adds .symtab and .strtab to ELF, which SYMTAB and STRINGS must outlive. False if memory ran out.
+ */
+bool gh_symtab_add(struct gh_elf *elf, const struct gh_symtab *symtab,
+		   const struct gh_strings *strings);
 
 void gh_symtab_free(struct gh_symtab *symtab);
 
@@ -461,19 +479,21 @@ void gh_switch_cfa(struct gh_buffer *out, const struct gh_switch *code, const st
 void gh_switch_return(struct gh_buffer *out, const struct gh_switch *code,
 		      const struct gh_arch *arch, const struct gh_runtime *runtime);
 
-/* Adds the expression of the return address, given the CFA, in runtime.cgocallback. Up to Go 1.20
- * it can be the very entry of systemstack_switch: a debugger, which looks for what calls at the
- * address before, would find another function. */
-void gh_switch_callback_return(struct gh_buffer *out, const struct gh_arch *arch,
-			       const struct gh_runtime *runtime);
+/* Adds the expression of a return address that may be the very entry of a function, given the CFA
+ * and this ENTRY: then it is the next address, since a debugger looks for what calls at the address
+ * before, and would find another function. */
+void gh_return_past_entry(struct gh_buffer *out, const struct gh_arch *arch, uint64_t entry);
 
 /* .debug_frame: how to find each function's caller. DWARF 4, section 6.4. */
 
 /* Fills OUT with a description of each function's frame, from its table of stack deltas (pcsp), as
  * Go's linker makes it (writeframes in src/cmd/link/internal/ld/dwarf.go), and of how it
- * leads to its caller's stack in the code of SWITCHES. False (ERR filled) if a
- * function cannot be read or memory ran out. */
+ * leads to its caller's stack in the code of SWITCHES. Where goroutines return to the entry of
+ * runtime.goexit (gh_goexit_after), a debugger is to be told of that there; or, with PAST_GOEXIT,
+ * that they return to the instruction behind, so that it finds runtime.goexit whatever else it
+ * knows of the function before. False (ERR filled) if a function cannot be read or memory ran out.
+ */
 bool gh_frame_make(struct gh_buffer *out, const struct gh_pclntab *tab,
-		   const struct gh_switches *switches, struct gh_error *err);
+		   const struct gh_switches *switches, bool past_goexit, struct gh_error *err);
 
 #endif

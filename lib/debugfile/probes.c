@@ -110,3 +110,20 @@ bool gh_probes_make(struct gh_buffer *out, const struct gh_pclntab *tab, struct 
 	}
 	return !out->failed || gh_fail_memory(err, tab->image->path);
 }
+
+bool gh_probes_add(struct gh_elf *elf, const struct gh_buffer *probes)
+{
+	if (probes->size == 0)
+		return true;
+	struct gh_elf_section *section = gh_elf_add(elf, ".note.stapsdt", SHT_NOTE, 0);
+	if (section == NULL)
+		return false;
+	section->header.sh_addralign = 4;
+	gh_elf_add_piece(section, probes->data, probes->size);
+	/* What addresses of probes are relative to: at address 0. */
+	section = gh_elf_add(elf, ".stapsdt.base", SHT_PROGBITS, 0);
+	if (section == NULL)
+		return false;
+	gh_elf_add_piece(section, "", 1);
+	return true;
+}

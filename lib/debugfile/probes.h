@@ -9,14 +9,14 @@
 #ifndef GH_DEBUGFILE_PROBES_H
 #define GH_DEBUGFILE_PROBES_H
 
+#include "lib/debugfile/debugfile.h"
 #include "lib/pclntab/pclntab.h"
-
-/* The section that addresses of probes are relative to: at address 0. */
-#define GH_PROBES_BASE ".stapsdt.base"
-#define GH_PROBES      ".note.stapsdt"
 
 /* Fills OUT with the notes: none unless the machine is amd64. False (ERR filled) if a function
  * cannot be read or memory ran out. To be freed in any case. */
 bool gh_probes_make(struct gh_buffer *out, const struct gh_pclntab *tab, struct gh_error *err);
+
+/* Adds the notes, which must outlive it, to ELF. False if memory ran out. */
+bool gh_probes_add(struct gh_elf *elf, const struct gh_buffer *probes);
 
 #endif

@@ -43,11 +43,16 @@ static void extend(struct gh_strings *strings, const char *name)
 		strings->names_size = end;
 }
 
-bool gh_strings_find(struct gh_strings *strings, const struct gh_pclntab *tab, struct gh_error *err)
+void gh_strings_init(struct gh_strings *strings, const struct gh_pclntab *tab)
 {
 	*strings =
 	    (struct gh_strings){.names = "", .header = header, .header_size = sizeof(header)};
 	strings->others_limit = MAX_OTHERS * tab->image->size;
+}
+
+bool gh_strings_find(struct gh_strings *strings, const struct gh_pclntab *tab, struct gh_error *err)
+{
+	gh_strings_init(strings, tab);
 	for (size_t i = 0; i < tab->nfunc; i++) {
 		struct gh_func func;
 		if (!gh_pclntab_func(tab, i, &func, err))
@@ -101,6 +106,13 @@ uint32_t gh_strings_offset(const struct gh_strings *strings, const char *name)
 size_t gh_strings_size(const struct gh_strings *strings)
 {
 	return strings->header_size + strings->names_size + strings->others.size;
+}
+
+void gh_strings_put(struct gh_elf_section *section, const struct gh_strings *strings)
+{
+	gh_elf_add_piece(section, strings->header, strings->header_size);
+	gh_elf_add_piece(section, strings->names, strings->names_size);
+	gh_elf_add_piece(section, strings->others.data, strings->others.size);
 }
 
 uint32_t gh_strings_append(struct gh_strings *strings, const void *text, size_t length)

@@ -89,6 +89,7 @@ struct writer {
 	const struct gh_strings *strings;
 	const struct gh_skeleton *skeleton;
 	const struct gh_switches *switches;
+	bool all_own;           /* the image's own symbols are taken over whatever they are of */
 	struct extent *extents; /* of the sections, by address; owned */
 	size_t nextents;
 	struct gh_cursor own; /* the image's own symbols; empty if it has none */
@@ -243,7 +244,7 @@ static bool take_over(const struct writer *writer, GElf_Sym *symbol)
 	const struct gh_strings *strings = writer->strings;
 	if (symbol->st_shndx == SHN_UNDEF || symbol->st_name == 0 ||
 	    symbol->st_name >= gh_cursor_size(&writer->symtab->names) ||
-	    is_go_function(writer, symbol))
+	    (!writer->all_own && is_go_function(writer, symbol)))
 		return false;
 	symbol->st_name += (uint32_t)gh_strings_size(strings);
 	if (symbol->st_shndx >= SHN_LORESERVE)
@@ -353,29 +354,84 @@ static bool add_symbols(struct writer *writer, const struct gh_buffer *data,
 	       gh_fail_memory(err, writer->tab->image->path);
 }
 
+/* The image's own symbols come with as many others as it has switches. */
+static bool add_taken_over(struct writer *writer, struct gh_error *err)
+{
+	struct gh_symtab *symtab = writer->symtab;
+	add_symbol(writer, &(GElf_Sym){0});
+	add_switches(writer);
+	add_own(writer, true);
+	symtab->nlocals = (uint32_t)(symtab->symbols.size / symtab->symbol_size);
+	add_own(writer, false);
+	return !symtab->symbols.failed || gh_fail_memory(err, writer->tab->image->path);
+}
+
+/* Makes SYMTAB empty and finds what WRITER, which has what is given, needs besides. */
+static bool begin(struct writer *writer, struct gh_symtab *symtab, const struct gh_elf *elf,
+		  struct gh_error *err)
+{
+	const struct gh_image *image = writer->tab->image;
+	const struct gh_arch *arch = image->arch;
+	*symtab = (struct gh_symtab){.symbols = {.big_endian = arch->big_endian},
+				     .symbol_size = arch->pointer_size == 8 ? sizeof(Elf64_Sym)
+									    : sizeof(Elf32_Sym)};
+	writer->symtab = symtab;
+	if (!find_extents(writer, elf))
+		return gh_fail_memory(err, image->path);
+	if (!find_own(writer, SHT_SYMTAB) && !find_own(writer, SHT_DYNSYM))
+		symtab->names = writer->own =
+		    gh_cursor_make("", 0, image->path, 0, arch->big_endian);
+	return true;
+}
+
 bool gh_symtab_make(struct gh_symtab *symtab, const struct gh_pclntab *tab,
 		    const struct gh_elf *elf, const struct gh_skeleton *skeleton,
 		    const struct gh_strings *strings, const struct gh_buffer *data,
 		    const struct gh_slots *slots, const struct gh_switches *switches,
 		    struct gh_entry_points *points, struct gh_error *err)
 {
-	const struct gh_arch *arch = tab->image->arch;
-	*symtab = (struct gh_symtab){.symbols = {.big_endian = arch->big_endian},
-				     .symbol_size = arch->pointer_size == 8 ? sizeof(Elf64_Sym)
-									    : sizeof(Elf32_Sym)};
-	struct writer writer = {.symtab = symtab,
-				.tab = tab,
-				.strings = strings,
-				.skeleton = skeleton,
-				.switches = switches};
-	if (!find_extents(&writer, elf))
-		return gh_fail_memory(err, tab->image->path);
-	if (!find_own(&writer, SHT_SYMTAB) && !find_own(&writer, SHT_DYNSYM))
-		symtab->names = writer.own =
-		    gh_cursor_make("", 0, tab->image->path, 0, arch->big_endian);
-	bool made = add_symbols(&writer, data, slots, points, err);
+	struct writer writer = {
+	    .tab = tab, .strings = strings, .skeleton = skeleton, .switches = switches};
+	bool made =
+	    begin(&writer, symtab, elf, err) && add_symbols(&writer, data, slots, points, err);
 	free(writer.extents);
 	return made;
+}
+
+bool gh_symtab_take_over(struct gh_symtab *symtab, const struct gh_pclntab *tab,
+			 const struct gh_elf *elf, const struct gh_skeleton *skeleton,
+			 const struct gh_strings *strings, const struct gh_switches *switches,
+			 struct gh_error *err)
+{
+	struct writer writer = {.tab = tab,
+				.strings = strings,
+				.skeleton = skeleton,
+				.switches = switches,
+				.all_own = true};
+	bool made = begin(&writer, symtab, elf, err) && add_taken_over(&writer, err);
+	free(writer.extents);
+	return made;
+}
+
+bool gh_symtab_add(struct gh_elf *elf, const struct gh_symtab *symtab,
+		   const struct gh_strings *strings)
+{
+	struct gh_elf_section *section = gh_elf_add(elf, ".symtab", SHT_SYMTAB, 0);
+	if (section == NULL)
+		return false;
+	section->header.sh_link = (uint32_t)elf->sections.count;
+	section->header.sh_info = symtab->nlocals;
+	section->header.sh_entsize = symtab->symbol_size;
+	section->header.sh_addralign = symtab->symbol_size == sizeof(Elf64_Sym) ? 8 : 4;
+	gh_elf_add_piece(section, symtab->symbols.data, symtab->symbols.size);
+	section = gh_elf_add(elf, ".strtab", SHT_STRTAB, 0);
+	if (section == NULL)
+		return false;
+	gh_strings_put(section, strings);
+	gh_elf_add_piece(section, symtab->names.start, gh_cursor_size(&symtab->names));
+	gh_elf_add_piece(section, "", 1);
+	gh_elf_add_piece(section, symtab->added.data, symtab->added.size);
+	return true;
 }
 
 void gh_symtab_free(struct gh_symtab *symtab)

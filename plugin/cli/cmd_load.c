@@ -131,6 +131,7 @@ static void open_symbols(FILE *script, const struct job *job)
 			       job->symbols);
 		return;
 	}
+	gh_script_presence(script);
 	gh_script_symbols(script, job->symbols);
 	/* GDB takes names of types and itabs for mangled ones, GDB 13 for Ada's. Where there is
 	 * no C++, nothing is lost. */

@@ -62,15 +62,6 @@ static void say(struct job *job, const char *text)
 	gh_script_say(job->boot, "goheap: %s", text);
 }
 
-/* The same with the program's name before it. */
-static void say_of_program(struct job *job, const char *text)
-{
-	char name[512];
-	char *line = format("%s: %s", gh_escape_text(name, sizeof(name), job->files.program), text);
-	say(job, line);
-	free(line);
-}
-
 /* The program's name and what tells one file of that name from another. */
 static char *identify(const char *program)
 {
@@ -217,7 +208,12 @@ static char *find_debug_file(const struct job *job, const struct gh_program *pro
 	/* The file's identity, up to its name, has GDB take a rebuilt program's for another. */
 	path = format("%s/%.*s.debug", job->directory, (int)strcspn(job->identity, " "),
 		      job->identity);
-	if (access(path, R_OK) == 0 || gh_debugfile_write(&program->tab, NULL, true, path, err))
+	bool written = access(path, R_OK) == 0;
+	if (!written && gh_image_has_dwarf(&program->image))
+		written = gh_supplement_write(&program->tab, path, err);
+	else if (!written)
+		written = gh_debugfile_write(&program->tab, NULL, true, path, err);
+	if (written)
 		return path;
 	free(path);
 	return NULL;
@@ -286,19 +282,25 @@ static char *read_origin(const struct job *job)
 static void load_symbols(struct job *job, const struct gh_program *program,
 			 const struct gh_buildinfo *info, const char *debug)
 {
-	bool may_have_lines = !has_our_symbols(job) && names_debug_file(program, info);
+	bool has_dwarf = gh_image_has_dwarf(&program->image);
+	bool may_have_lines =
+	    !has_dwarf && !has_our_symbols(job) && names_debug_file(program, info);
 	if (may_have_lines)
 		begin_unless_lines(job, program);
 
-	open_again(job);
+	if (!has_dwarf) {
+		open_again(job);
+		gh_script_presence(job->boot);
+	}
 	gh_script_symbols(job->boot, debug);
 
 	char version[64];
 	gh_escape_text(version, sizeof(version),
 		       info->go_version != NULL ? info->go_version : "Go");
 	char *origin = read_origin(job);
-	char *line = format("%s program%s, %zu functions, %ld ms", version, origin,
-			    program->tab.nfunc, milliseconds_since(&job->start));
+	char *line = format("%s program%s%s, %zu functions, %ld ms", version, origin,
+			    has_dwarf ? " with DWARF" : "", program->tab.nfunc,
+			    milliseconds_since(&job->start));
 	say(job, line);
 	free(line);
 	free(origin);
@@ -311,15 +313,6 @@ static void load_symbols(struct job *job, const struct gh_program *program,
 static char *add_symbols(struct job *job, struct gh_program *program)
 {
 	struct gh_error err;
-	if (gh_image_has_dwarf(&program->image)) {
-		/* It was stripped before it was built again. */
-		if (has_our_symbols(job) && strchr(job->files.program, '\n') == NULL) {
-			open_again(job);
-			gh_script_symbols(job->boot, job->files.program);
-		}
-		say_of_program(job, "not stripped: nothing to add");
-		return NULL;
-	}
 	if (!gh_pclntab_open(&program->tab, &program->image, &err)) {
 		say(job, err.text);
 		return NULL;

@@ -224,8 +224,11 @@ static bool write_contents(const struct gh_output *out, const struct gh_pclntab 
 {
 	struct stat st;
 	char trailer[TRAILER_SIZE + 1];
-	return gh_debugfile_write_to(tab, NULL, true, out->fd, out->path, NULL) &&
-	       fstat(out->fd, &st) == 0 && make_trailer(trailer, out->fd, (size_t)st.st_size) &&
+	bool written = gh_image_has_dwarf(tab->image)
+			   ? gh_supplement_write_to(tab, out->fd, out->path, NULL)
+			   : gh_debugfile_write_to(tab, NULL, true, out->fd, out->path, NULL);
+	return written && fstat(out->fd, &st) == 0 &&
+	       make_trailer(trailer, out->fd, (size_t)st.st_size) &&
 	       lseek(out->fd, 0, SEEK_END) == st.st_size &&
 	       gh_write_all(out->fd, trailer, TRAILER_SIZE);
 }

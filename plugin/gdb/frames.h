@@ -29,7 +29,8 @@ struct gh_frames_row {
 	uint64_t sp;
 	uint64_t pc; /* as GDB has it: of a top frame, at the call */
 	uint64_t caller_sp;
-	uint64_t caller_pc; /* likewise: a return address, or past an interrupted instruction */
+	uint64_t caller_pc; /* likewise: a return address, or past an interrupted instruction or a
+			       function's entry */
 	uint64_t return_address; /* as memory has it */
 	uint64_t entry;          /* of its function; 0 if unknown */
 };

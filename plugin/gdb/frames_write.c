@@ -16,10 +16,12 @@ static void add_end(struct gh_buffer *rows, const struct gh_dump_frame *last)
 }
 
 /* A frame's pc, which GDB takes for a return address, as all but a thread's top frame have: so one
- * that was interrupted has one that is past that. */
+ * that was interrupted has one that is past that. So has one at its very entry: it has not begun,
+ * or is that of runtime.goexit, to which goroutines return before Go 1.4. */
 static uint64_t as_return_address(const struct gh_dump_frame *frame)
 {
-	return frame->pc + (frame->continuation == GH_DUMP_INTERRUPTED ? 1 : 0);
+	bool at_pc = frame->continuation == GH_DUMP_INTERRUPTED || frame->pc == frame->entry;
+	return frame->pc + (at_pc ? 1 : 0);
 }
 
 /* TOP is the stack's first frame; GDB has PC for it. */
@@ -127,9 +129,7 @@ bool gh_frames_write_below(const struct gh_dump *dump, size_t number, uint64_t s
 	    .sp = sp,
 	    .pc = pc,
 	    .caller_sp = top.frame.sp,
-	    /* So has one that has not begun. */
-	    .caller_pc =
-		top.frame.pc == top.frame.entry ? top.frame.pc + 1 : as_return_address(&top.frame),
+	    .caller_pc = as_return_address(&top.frame),
 	};
 	gh_buffer_bytes(&rows, &marker, sizeof(marker));
 	add_stack(&rows, dump, stack, &top, marker.caller_pc);

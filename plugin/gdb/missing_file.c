@@ -215,6 +215,7 @@ static bool take_image(const struct gh_missing_file *job, const struct gh_image 
 	gh_buildinfo_free(&info);
 	if (job->drop)
 		drop_program(job);
+	gh_script_presence(job->script);
 	gh_script_symbols(job->script, path);
 	gh_script_say(job->script, "goheap: %s program (%s), %zu functions", version, origin,
 		      nfunc);

@@ -70,15 +70,19 @@ void gh_script_file(FILE *script, const char *command, const char *file)
 	fputc('\n', script);
 }
 
-void gh_script_symbols(FILE *script, const char *file)
+void gh_script_presence(FILE *script)
 {
-	/* A Go program's stack does not begin with main.main, as its own tracebacks show. */
-	fputs("set backtrace past-main on\n", script);
 	/* Of what outer frames were called with nothing is known: one sees (...) instead, but for a
 	   user who has chosen something else than GDB has by itself. */
 	fputs("pipe show print frame-arguments | grep -Eq '\"scalars\\\\?\"'\n"
 	      "if $_shell_exitcode\nelse\nset print frame-arguments presence\nend\n",
 	      script);
+}
+
+void gh_script_symbols(FILE *script, const char *file)
+{
+	/* A Go program's stack does not begin with main.main, as its own tracebacks show. */
+	fputs("set backtrace past-main on\n", script);
 	gh_script_file(script, "with print symbol-loading off -- symbol-file", file);
 }
 

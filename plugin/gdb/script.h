@@ -18,6 +18,9 @@ void gh_script_say(FILE *script, const char *text, ...) __attribute__((format(pr
 /* Has GDB run COMMAND with the name FILE, which holds no newline, as its argument. */
 void gh_script_file(FILE *script, const char *command, const char *file);
 
+/* Has GDB show (...) for arguments in backtraces, unless the user has chosen something else. */
+void gh_script_presence(FILE *script);
+
 /* Has GDB take its symbols, a Go program's, from FILE in place of those it has. */
 void gh_script_symbols(FILE *script, const char *file);
 

@@ -1,9 +1,22 @@
-/* Fuzz target: the writer of debug files. */
+/* Fuzz target: the writers of debug files. */
 #include "lib/debugfile/debugfile.h"
 #include "tests/fuzz/target.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Whether the program has DWARF does not matter. */
+static void write_supplement(const struct gh_pclntab *tab)
+{
+	struct gh_error err;
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+	if (fd < 0)
+		return;
+	gh_supplement_write_to(tab, fd, "output", &err);
+	close(fd);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -17,9 +30,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (gh_image_open_memory(&image, copy, size, "input", &err)) {
 		uint8_t *debug;
 		size_t debug_size;
-		if (gh_pclntab_open(&tab, &image, &err) &&
-		    gh_debugfile_make(&tab, NULL, &debug, &debug_size, &err))
-			free(debug);
+		if (gh_pclntab_open(&tab, &image, &err)) {
+			if (gh_debugfile_make(&tab, NULL, &debug, &debug_size, &err))
+				free(debug);
+			write_supplement(&tab);
+		}
 		gh_pclntab_close(&tab);
 		gh_image_close(&image);
 	}

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Programs that have their symbols and DWARF: with goheap GDB knows no less of them than without it, and says the same.
+set -u
+export LC_ALL=C
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+session_home
+
+if ! command -v gdb >/dev/null; then
+	skip "everything" "no gdb"
+	finish
+fi
+
+# plain PROGRAM COMMAND...: a session without goheap.
+plain() {
+	local program=$1 commands=() command
+	shift
+	for command; do
+		commands+=(-ex "$command")
+	done
+	timeout -k 5 "$patience" gdb -nx -q -batch -iex 'set width 0' -iex 'set height 0' -iex 'set debuginfod enabled off' \
+		-iex 'set auto-load no' "${commands[@]}" "$program" </dev/null 2>&1
+}
+
+# steady: a session on standard input without what differs from run to run, and the name of the file with the symbols.
+steady() {
+	grep -vE -e '^\[(New|Switching|Inferior)' -e "^$twin:\$" -e '\.debug:$' |
+		sed -E -e 's/0x[0-9a-f]+/ADDRESS/g' -e 's/-?[0-9]{9,}/NUMBER/g' -e 's/^Thread [0-9]+/Thread/'
+}
+
+# compare NAME LINES COMMAND...: the commands print the same of the twin with and without goheap, at least so many lines.
+compare() {
+	local name=$1 lines=$2
+	shift 2
+	plain "$twin" "$@" | steady >"$work/expected"
+	goheap "$twin" "$@" | sed '1{/^goheap: go1.* with DWARF/d}' | steady >"$work/found"
+	[ "$(wc -l <"$work/expected")" -ge "$lines" ] || fail "$name: what GDB says" "$(head "$work/expected" | cut -c 1-200)"
+	same "$name ($(wc -l <"$work/expected") lines)" "$work/expected" "$work/found"
+}
+
+for release in ${RELEASES:-$("$tests/toolchain" list)}; do
+	for flag in '' -buildmode=pie; do
+		name="Go $release${flag:+, PIE}"
+		sample "$name" "$release" sample ${flag:+"$flag"} || continue
+		twin=$directory/sample
+		compare "$name: functions" 1000 "info functions"
+		compare "$name: types" 100 "info types"
+		compare "$name: variables" 100 "info variables"
+		compare "$name: sources" 3 "info sources"
+		compare "$name: lines" 10 "info line main.main" "info scope main.main" "list main.main" "info address main.main"
+		compare "$name: a stop" 30 "break main.(*Server).handle" "tbreak server.go:30" "info breakpoints" "run >/dev/null" \
+			"info args" "info locals" "list" "continue" "finish" "up" "info locals" "ptype struct runtime.g" "kill"
+	done
+done
+finish
