@@ -94,6 +94,15 @@ printed() {
 		{ inlined = /\(\.\.\.\)$/ ? OFS "inlined" : ""; name = $0; sub(/\([^()]*\)$/, "", name); if (name == "panic") name = "runtime.gopanic" }' | sort
 }
 
+# records FILE: of a profile as Go or goheap prints it one record a line: figures, and each call's function and place.
+records() {
+	awk '
+		/^# runtime.MemStats/ { exit }
+		/^[0-9]+: / { if (record != "") print record; split($0, part, " @"); record = part[1]; next }
+		/^#\t/ { n = split($0, field, /\t+/); sub(/\+0x[0-9a-f]+$/, "", field[n - 1]); record = record " | " field[n - 1] " " field[n] }
+		END { if (record != "") print record }' "$1" | sort
+}
+
 # session_home: sessions get a cache, a runtime directory and temporary files of their own, and goheap.gdb as it is
 # installed, in $work. The toolchains and samples stay where they are when the cache moves.
 session_home() {

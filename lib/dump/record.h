@@ -119,6 +119,10 @@ struct gh_dump_frame {
 	struct gh_fieldlist fields;    /* offsets from sp; not in the prototype */
 };
 
+/* The CPUs in a dump that was made of a process. There the lines of a profile record are all those
+ * of calls. */
+#define GH_DUMP_FROM_OUTSIDE 0
+
 struct gh_dump_params {
 	bool big_endian;
 	uint64_t pointer_size;           /* in bytes */
@@ -128,7 +132,7 @@ struct gh_dump_params {
 	uint64_t arch_char;              /* 1.3 to 1.6: letter of the architecture's compiler */
 	struct gh_dump_slice arch;       /* from 1.7 on: GOARCH */
 	struct gh_dump_slice experiment; /* GOEXPERIMENT or, from Go 1.17 or so, Go's version */
-	uint64_t ncpu;                   /* CPUs */
+	uint64_t ncpu;                   /* CPUs; or GH_DUMP_FROM_OUTSIDE */
 };
 
 struct gh_dump_finalizer {

@@ -30,7 +30,7 @@ static void add_params(struct gh_buffer *out, const struct gh_process *process, 
 	gh_buffer_uleb128(out, end);
 	add_text(out, arch->goarch, strlen(arch->goarch));
 	add_text(out, version, strlen(version));
-	gh_buffer_uleb128(out, 0); /* CPUs */
+	gh_buffer_uleb128(out, GH_DUMP_FROM_OUTSIDE); /* CPUs */
 }
 
 /* The name of the function that starts at ENTRY; "" if none does. */

@@ -286,8 +286,9 @@ static void write_text(struct gh_dump_stream *stream, const char *text)
 }
 
 /* Writes the frame of PC: the function that the code is in, and the line, of an inlined call maybe.
- * All but the INNERMOST are return addresses, whose call is before them. */
-static void write_frame(const struct profile *profile, uint64_t pc, bool innermost)
+ * All are return addresses, whose call is before them; for the innermost the runtime's own dump has
+ * the line that it returns to. */
+static void write_frame(const struct profile *profile, uint64_t pc)
 {
 	struct gh_dump_stream *stream = profile->stream;
 	const struct gh_pclntab *tab = profile->process->tab;
@@ -302,7 +303,7 @@ static void write_frame(const struct profile *profile, uint64_t pc, bool innermo
 		gh_buffer_uleb128(&stream->bytes, 0);
 		return;
 	}
-	if (!innermost && at > func.entry)
+	if (at > func.entry)
 		at--;
 	int32_t line = gh_pcvalue_at(tab, &func, func.pcln, at);
 	int32_t number = gh_pcvalue_at(tab, &func, func.pcfile, at);
@@ -322,7 +323,7 @@ static void write_bucket(const struct profile *profile, const struct bucket *buc
 	gh_buffer_uleb128(out, bucket->size);
 	gh_buffer_uleb128(out, bucket->nframes);
 	for (uint64_t i = 0; i < bucket->nframes; i++)
-		write_frame(profile, pc_of(profile, bucket, i), i == 0);
+		write_frame(profile, pc_of(profile, bucket, i));
 	gh_buffer_uleb128(out, bucket->allocations[which]);
 	gh_buffer_uleb128(out, bucket->frees[which]);
 	gh_dump_stream_pass(profile->stream);

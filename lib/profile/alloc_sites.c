@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/profile/line_lookup.h"
+#include "lib/util/numbermap.h"
 
 /* A frame as a dump has it; equal ones are one. */
 struct frame {
@@ -159,8 +160,8 @@ static uint32_t place_of_code(struct making *making, struct gh_linestack *item)
 	return item->number;
 }
 
-/* The code whose lines have the hash HASH. FIRST: they are a stack's innermost, the first of them
- * that of where its call returns to. CUT: there may be more. */
+/* The code whose lines have the hash HASH. FIRST: they are a stack's innermost, and the first of
+ * them may be that of where its call returns to. CUT: there may be more. */
 static struct gh_linestack *look_up(const struct gh_linestacks *code, uint64_t hash, bool first,
 				    bool cut)
 {
@@ -209,15 +210,22 @@ static struct gh_linestack *find_code(const struct making *making, const uint32_
 	return NULL;
 }
 
+/* The innermost line of a stack is that of where its call returns to. */
+static bool has_returns(const struct gh_dump *dump)
+{
+	return dump->format == GH_DUMP_PROTOTYPE || dump->params.ncpu != GH_DUMP_FROM_OUTSIDE;
+}
+
 /* Makes STACK's frames places: as many or fewer, in the same place. */
 static bool make_places(struct making *making, struct gh_allocation_stack *stack)
 {
 	uint32_t *to = places_of(making->to, stack);
 	const uint32_t *from = to;
 	size_t nplaces = 0;
+	bool returns = has_returns(making->to->dump);
 	for (size_t i = 0, count; i < stack->nplaces; i += count) {
 		struct gh_linestack *item =
-		    find_code(making, from + i, stack->nplaces - i, &count, i == 0);
+		    find_code(making, from + i, stack->nplaces - i, &count, returns && i == 0);
 		if (item == NULL)
 			count = 1;
 		uint32_t place =
@@ -308,16 +316,49 @@ static bool starts_with(const struct gh_interned *text, const char *prefix)
 	return text->length >= length && memcmp(text->text, prefix, length) == 0;
 }
 
-/* PLACE is all the runtime's, as runtime/pprof sees it. */
-static bool is_runtime(const struct gh_allocations *allocations, uint32_t place)
+/* LINE is the runtime's, as runtime/pprof sees it. */
+static bool is_runtime(const struct gh_allocations *allocations,
+		       const struct gh_allocation_line *line)
+{
+	const struct gh_interned *name = allocations->texts.items[line->function];
+	return starts_with(name, "runtime.") || starts_with(name, "internal/runtime/");
+}
+
+/* How many of the innermost lines of PLACE are the runtime's. */
+static uint32_t count_runtime(const struct gh_allocations *allocations, uint32_t place)
 {
 	const struct gh_allocation_line *line = gh_allocations_line(allocations, place, 0);
-	for (uint32_t n = gh_allocations_place(allocations, place)->nlines; n > 0; n--, line++) {
-		const struct gh_interned *name = allocations->texts.items[line->function];
-		if (!starts_with(name, "runtime.") && !starts_with(name, "internal/runtime/"))
-			return false;
-	}
-	return true;
+	uint32_t nlines = gh_allocations_place(allocations, place)->nlines;
+	uint32_t n = 0;
+	while (n < nlines && is_runtime(allocations, &line[n]))
+		n++;
+	return n;
+}
+
+static bool is_all_runtime(const struct gh_allocations *allocations, uint32_t place)
+{
+	return count_runtime(allocations, place) ==
+	       gh_allocations_place(allocations, place)->nlines;
+}
+
+/* The place that PLACE is without the runtime's calls that are inlined into it, of which TRIMMED
+ * has those that were asked for. GH_NOT_MAPPED if memory ran out. */
+static uint32_t trim(struct gh_allocations *allocations, struct gh_numbermap *trimmed,
+		     uint32_t place)
+{
+	uint32_t count = count_runtime(allocations, place);
+	struct gh_allocation_place rest = *gh_allocations_place(allocations, place);
+	uint32_t number = gh_numbermap_get(trimmed, place);
+	if (count == 0 || count == rest.nlines)
+		return place;
+	if (number != GH_NOT_MAPPED)
+		return number;
+	number = add_place(allocations, rest.address, rest.nlines - count);
+	if (number == 0 || !gh_numbermap_put(trimmed, place, number - 1))
+		return GH_NOT_MAPPED;
+	((struct gh_allocation_place *)(void *)allocations->places.data)[number - 1].first_line =
+	    rest.first_line + count;
+	return number - 1;
 }
 
 static bool is_goexit(const struct gh_allocations *allocations, uint32_t place)
@@ -329,24 +370,33 @@ static bool is_goexit(const struct gh_allocations *allocations, uint32_t place)
 }
 
 /* Does as writeHeapProto and appendLocsForStack in src/runtime/pprof: runtime.goexit is left out,
- * and the runtime's calls up to the first that is not, if there is one. */
-static void hide_runtime(const struct gh_allocations *allocations,
+ * and the runtime's calls up to the first that is not, if there is one. False if memory ran out. */
+static bool hide_runtime(struct gh_allocations *allocations, struct gh_numbermap *trimmed,
 			 struct gh_allocation_stack *stack)
 {
-	const uint32_t *places = places_of(allocations, stack);
+	uint32_t *places = places_of(allocations, stack);
 	if (stack->nplaces > 0 && is_goexit(allocations, places[stack->nplaces - 1]))
 		stack->nplaces--;
-	while (stack->hidden < stack->nplaces && is_runtime(allocations, places[stack->hidden]))
+	while (stack->hidden < stack->nplaces && is_all_runtime(allocations, places[stack->hidden]))
 		stack->hidden++;
-	if (stack->hidden == stack->nplaces)
+	if (stack->hidden == stack->nplaces) {
 		stack->hidden = 0;
+		return true;
+	}
+	uint32_t *first = &places[stack->hidden];
+	*first = trim(allocations, trimmed, *first);
+	return *first != GH_NOT_MAPPED;
 }
 
-static void hide_all_runtimes(struct gh_allocations *allocations)
+static bool hide_all_runtimes(struct gh_allocations *allocations)
 {
 	struct gh_allocation_stack *stacks = (void *)allocations->stacks.data;
-	for (size_t i = 0; i < allocations->stacks.size / sizeof(*stacks); i++)
-		hide_runtime(allocations, &stacks[i]);
+	struct gh_numbermap trimmed = {0};
+	bool hidden = true;
+	for (size_t i = 0; hidden && i < allocations->stacks.size / sizeof(*stacks); i++)
+		hidden = hide_runtime(allocations, &trimmed, &stacks[i]);
+	gh_numbermap_free(&trimmed);
+	return hidden;
 }
 
 static bool make(struct making *making)
@@ -364,10 +414,8 @@ bool gh_allocations_make(struct gh_allocations *allocations, const struct gh_dum
 {
 	*allocations = (struct gh_allocations){.dump = dump};
 	struct making making = {.to = allocations, .tab = tab};
-	bool made = make(&making);
-	if (made)
-		hide_all_runtimes(allocations);
-	else
+	bool made = make(&making) && hide_all_runtimes(allocations);
+	if (!made)
 		gh_fail_memory(err, dump->path);
 	gh_linestacks_free(&making.code);
 	gh_intern_free(&making.raw);

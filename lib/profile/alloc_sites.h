@@ -4,7 +4,7 @@
  * inlined ones too: its file and line, but the name of the function whose code it is in, and no pc.
  * With the program at hand, frames that are lines of one place in its code become that place, with
  * the names of the inlined calls. Of the innermost frame the dumper writes the line that its call
- * returns to. */
+ * returns to; goheap, in dumps that it makes of processes, that of the call. */
 #ifndef GH_PROFILE_ALLOC_SITES_H
 #define GH_PROFILE_ALLOC_SITES_H
 

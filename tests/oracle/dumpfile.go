@@ -134,8 +134,14 @@ func (d *dump) read(tag uint64) {
 		r.numbers = d.numbers(6)
 	case 16: // profile
 		r.numbers = d.numbers(2)
-		for n := d.number(); n > 0; n-- {
-			r.text = append(r.text, fmt.Sprintf("%s %s %d;", d.bytes(), d.bytes(), d.number())...)
+		for i, n := uint64(0), d.number(); i < n; i++ {
+			function, file, line := d.bytes(), d.bytes(), d.number()
+			// The runtime writes the line after the innermost call.
+			if i > 0 {
+				r.text = append(r.text, fmt.Sprintf("%s %s %d;", function, file, line)...)
+			} else {
+				r.text = append(r.text, fmt.Sprintf("%s;", function)...)
+			}
 		}
 		r.numbers = append(r.numbers, d.numbers(2)...)
 	case 17: // sample

@@ -2,7 +2,8 @@
 // that reflection made the types of; maps, channels, closures; finalizers, some of them queued; garbage, and spans that
 // wait to be swept; and goroutines that hold some of it. One in so many allocations is sampled for its profile.
 //
-//	memory DUMP          print "waiting", and write the heap dump DUMP when its input has a byte or ends
+//	memory DUMP          print "waiting", and write the heap dump DUMP, and what its allocation profile is then, DUMP.profile,
+//	                     when its input has a byte or ends
 //	memory DUMP sweep    write it while spans wait to be swept
 package main
 
@@ -12,6 +13,7 @@ import (
 	"reflect"
 	"runtime"
 	"runtime/debug"
+	"runtime/pprof"
 	"strings"
 )
 
@@ -188,5 +190,8 @@ func main() {
 		os.Stdin.Read(buffer)
 	}
 	debug.WriteHeapDump(descriptor)
+	if file, err = os.Create(os.Args[1] + ".profile"); err == nil {
+		pprof.Lookup("heap").WriteTo(file, 1)
+	}
 	runtime.KeepAlive(huge)
 }

@@ -1,0 +1,229 @@
+#!/usr/bin/env bash
+# Other people's servers, stripped, as Debian has them, under load: the heap of each while it runs and of its core file,
+# against what it tells of itself by net/http/pprof; and what there is when goheap or the server is killed meanwhile. They
+# are in a network of their own, that leads nowhere.
+# shellcheck disable=SC2317 # Each server is started and loaded by its name.
+set -u
+export LC_ALL=C
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# program NAME PACKAGE PATH: sets the variable NAME to the path of that.
+program() {
+	local path
+	if path=$("$tests/debian-program" "$2" "$3" 2>"$work/why"); then
+		export "$1=$path"
+	else
+		skip "$1" "$(tail -n 1 "$work/why")"
+	fi
+}
+
+if [ -z "${GOHEAP_SERVERS-}" ]; then
+	program prometheus prometheus usr/bin/prometheus
+	program etcd etcd-server usr/bin/etcd
+	program syncthing syncthing usr/bin/syncthing
+	[ -n "${prometheus-}${etcd-}${syncthing-}" ] || finish
+	if ! unshare -r -n ip link set lo up 2>"$work/why"; then
+		skip servers "$(tail -n 1 "$work/why")"
+		finish
+	fi
+	rm -rf "$work"
+	GOHEAP_SERVERS=yes exec unshare -r -n "$0"
+fi
+ip link set lo up
+
+start_prometheus() {
+	cat >"$work/prometheus.yml" <<-END
+		global: {scrape_interval: 1s}
+		scrape_configs: [{job_name: self, static_configs: [{targets: ['127.0.0.1:9090']}]}]
+	END
+	"$prometheus" --config.file="$work/prometheus.yml" --storage.tsdb.path="$work/prometheus" \
+		--web.listen-address=127.0.0.1:9090 >"$work/log" 2>&1 &
+}
+
+load_prometheus() {
+	curl -sG http://127.0.0.1:9090/api/v1/query --data-urlencode 'query=sum(rate({__name__=~".+"}[1m])) by (__name__)'
+}
+
+start_etcd() {
+	"$etcd" --data-dir "$work/etcd" --enable-pprof --listen-client-urls http://127.0.0.1:2379 \
+		--advertise-client-urls http://127.0.0.1:2379 --listen-peer-urls http://127.0.0.1:2380 \
+		--initial-advertise-peer-urls http://127.0.0.1:2380 --initial-cluster default=http://127.0.0.1:2380 \
+		>"$work/log" 2>&1 &
+}
+
+load_etcd() {
+	curl -s http://127.0.0.1:2379/v3/kv/put \
+		-d "{\"key\":\"$(printf 'key%d' "$RANDOM" | base64)\",\"value\":\"$(head -c 600 /dev/urandom | base64 -w 0)\"}"
+	curl -s http://127.0.0.1:2379/v3/kv/range -d '{"key":"AA==","range_end":"AA==","limit":500}'
+}
+
+start_syncthing() {
+	local home=$work/syncthing i
+	"$syncthing" generate --home="$home" --no-default-folder --skip-port-probing >"$work/log" 2>&1
+	mkdir "$work/shared"
+	for i in {1..500}; do
+		echo "$i" >"$work/shared/$i"
+	done
+	sed -i -E -e 's#(<(globalAnnounceEnabled|localAnnounceEnabled|relaysEnabled|natEnabled|crashReportingEnabled)>)true#\1false#' \
+		-e "s#</configuration>#<folder id='a' path='$work/shared'/>&#" "$home/config.xml"
+	STNOUPGRADE=1 STMONITORED=yes "$syncthing" serve --home="$home" --no-browser --no-restart \
+		--gui-address=127.0.0.1:8384 --debug-profiler-listen=127.0.0.1:9091 >"$work/log" 2>&1 &
+}
+
+load_syncthing() {
+	curl -s 'http://127.0.0.1:9091/debug/pprof/goroutine?debug=2'
+}
+
+# own FILE [ARGUMENTS]: the server's profile.
+own() {
+	curl -s "http://127.0.0.1:$port/debug/pprof/heap?${2-}" >"$1"
+}
+
+# start NAME: the server, and its load; $pid, $loader.
+start() {
+	"start_$1"
+	pid=$!
+	for _ in {1..150}; do
+		own "$work/first" debug=1
+		[ -s "$work/first" ] && break
+		sleep 0.1
+	done
+	while :; do
+		"load_$1"
+	done >"$work/loaded" 2>&1 &
+	loader=$!
+	sleep 3
+}
+
+stop_load() {
+	kill "$loader"
+	wait "$loader" 2>"$work/why"
+	sleep 0.5
+}
+
+# traces FILE: what go tool pprof says that a profile's stacks have in use and have allocated.
+traces() {
+	local index
+	for index in inuse_space inuse_objects alloc_space alloc_objects; do
+		timeout 60 go tool pprof -sample_index=$index -unit=bytes -traces -lines "$1" 2>"$work/why" | awk -v index_="$index" '
+			function flush() { if (stack != "") sum[stack] += value; stack = "" }
+			/^-----/ { flush(); on = 1; next }
+			!on { next }
+			/^ +bytes:/ { size = $2; next }
+			stack == "" { value = $1; $1 = ""; stack = size }
+			{ stack = stack " | " $0 }
+			END { flush(); for (stack in sum) print index_, sum[stack], stack }'
+	done | sort
+}
+
+# statistic NAME FILE: of the memory statistics of a profile.
+statistic() {
+	sed -n "s/^# $1 = //p" "$2"
+}
+
+# check_profile NAME: the allocation profile and the objects are those that the server tells of, when nothing changes
+# meanwhile: then it tells the same again.
+check_profile() {
+	local written before after objects
+	for _ in {1..20}; do
+		own "$work/collected" 'debug=1&gc=1'
+		own "$work/before" debug=1
+		"$GOHEAP" profile -p "$pid" >"$work/profile" 2>"$work/why"
+		"$GOHEAP" histogram -n 1 -p "$pid" >"$work/histogram" 2>"$work/why"
+		own "$work/after" debug=1
+		cmp -s <(records "$work/before") <(records "$work/after") &&
+			[ "$(statistic NumGC "$work/collected")" = "$(statistic NumGC "$work/after")" ] && break
+	done
+	same "$1: profile: $(records "$work/after" | wc -l) sites" <(records "$work/before") <(records "$work/profile")
+	written=$(sed -nE 's/^[0-9,]+ objects of ([0-9,]+) bytes.*/\1/p' "$work/histogram" | tr -d ,)
+	before=$(statistic HeapAlloc "$work/before") after=$(statistic HeapAlloc "$work/after")
+	objects=$(sed -nE 's/^([0-9,]+) objects of .*/\1/p' "$work/histogram")
+	if [ "${before:-1}" -le "${written:-0}" ] && [ "$written" -le "${after:-0}" ]; then
+		ok "$1: $objects objects, as many bytes as it has in use"
+	else
+		fail "$1: bytes of objects" "$before, then $written, then $after"
+	fi
+	for _ in {1..20}; do
+		own "$work/before"
+		"$GOHEAP" pprof -p "$pid" -o "$work/pprof" 2>"$work/why"
+		own "$work/after"
+		traces "$work/before" >"$work/traces"
+		cmp -s "$work/traces" <(traces "$work/after") && break
+	done
+	[ "$(wc -l <"$work/traces")" -gt 20 ] || fail "$1: go tool pprof reads it" "$(cat "$work/why")"
+	same "$1: pprof" "$work/traces" <(traces "$work/pprof")
+}
+
+# check_loaded NAME: while it is under load.
+check_loaded() {
+	local address
+	"$GOHEAP" dump "$pid" -o "$work/dump" 2>"$work/told" || fail "$1: goheap dump"
+	has "$1: dump: the pause alone is told" "$(cat "$work/told")" '^goheap: paused [0-9]+ ms$'
+	equal "$1: dump: in one line" 1 "$(wc -l <"$work/told")"
+	has "$1: info" "$("$GOHEAP" info "$work/dump")" '^objects: *[0-9]{4,}$'
+	"$GOHEAP" dominators -n 10 -p "$pid" >"$work/dominators" 2>"$work/told" || fail "$1: dominators"
+	equal "$1: dominators: in one line" 1 "$(wc -l <"$work/told")"
+	has "$1: dominators" "$(cat "$work/dominators")" '^ +[0-9,]+ +[0-9.]+% +[0-9]+ +0x'
+	address=$("$GOHEAP" dominators -n 1 "$work/dump" | grep -o '0x[0-9a-f]*' | head -n 1)
+	has "$1: path to its largest retainer" "$("$GOHEAP" path -e "${!1}" "$work/dump" "$address" 2>&1)" '(data|bss|goroutine|finalizer|other)'
+	"$GOHEAP" goroutines -p "$pid" >"$work/goroutines" 2>"$work/told" || fail "$1: goroutines"
+	has "$1: goroutines" "$(cat "$work/goroutines")" '^main\.'
+}
+
+# check_core NAME: its core file has the heap that it has itself, if nothing changes meanwhile.
+check_core() {
+	for _ in {1..10}; do
+		own "$work/before" debug=1
+		timeout 120 gcore -o "$work/core" "$pid" >"$work/gcore" 2>&1
+		own "$work/after" debug=1
+		cmp -s <(records "$work/before") <(records "$work/after") && break
+	done
+	"$GOHEAP" profile -e "${!1}" "$work/core.$pid" >"$work/profile" 2>"$work/told"
+	equal "$1: core file: nothing is missing" '' "$(cat "$work/told")"
+	same "$1: core file: profile" <(records "$work/before") <(records "$work/profile")
+	has "$1: core file: histogram" "$("$GOHEAP" histogram -n 1 -e "${!1}" "$work/core.$pid" 2>&1)" '^[0-9,]{5,} objects of '
+	rm -f "$work/core.$pid"
+}
+
+# check_killed NAME: goheap, and then the server, is killed meanwhile.
+check_killed() {
+	local i status
+	for i in 1 3 5 8; do
+		"$GOHEAP" dump "$pid" -o "$work/killed" 2>"$work/why" &
+		sleep "0.0$i"
+		kill -KILL $! 2>"$work/why"
+		wait $! 2>"$work/why"
+	done
+	equal "$1: goheap was killed: it is not stopped" '' "$(cut -d' ' -f3 /proc/"$pid"/task/*/stat | grep -i t)"
+	own "$work/after" debug=1
+	has "$1: and answers" "$(head -n 1 "$work/after")" '^heap profile: '
+	rm -f "$work/killed"
+	"$GOHEAP" dump "$pid" -o "$work/killed" 2>"$work/told" &
+	sleep 0.02
+	local reader=$!
+	kill -KILL "$pid"
+	wait "$pid" 2>"$work/why"
+	wait "$reader"
+	status=$?
+	equal "$1: the server was killed: goheap says one thing" 1 "$(wc -l <"$work/told")"
+	if [ $status -eq 0 ]; then
+		has "$1: it was too late" "$(cat "$work/told")" '^goheap: paused '
+	else
+		has "$1: and which" "$(cat "$work/told")" '^goheap: process [0-9]+: expected '
+		[ ! -e "$work/killed" ] || fail "$1: no file is written"
+	fi
+	rm -f "$work/killed"
+}
+
+for server in prometheus:9090 etcd:2379 syncthing:9091; do
+	name=${server%:*} port=${server#*:}
+	[ -n "${!name-}" ] || continue
+	start "$name"
+	check_loaded "$name"
+	stop_load
+	check_profile "$name"
+	check_core "$name"
+	check_killed "$name"
+done
+finish
