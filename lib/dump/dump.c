@@ -159,9 +159,9 @@ size_t gh_dump_count(const struct gh_dump *dump, enum gh_dump_kind kind)
 {
 	switch (kind) {
 	case GH_DUMP_OBJECT:
-		return dump->objects.count;
+		return dump->objects.items.count;
 	case GH_DUMP_FRAME:
-		return dump->frames.count;
+		return dump->frames.items.count;
 	case GH_DUMP_GOROUTINE:
 		return dump->nstacks;
 	default:

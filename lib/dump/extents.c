@@ -4,20 +4,11 @@
 
 #include "lib/util/bsearch.h"
 
-static const struct gh_extent_item *items(const struct gh_extents *extents)
-{
-	return (const struct gh_extent_item *)(const void *)extents->items.data;
-}
-
-static struct gh_extent_run *runs(const struct gh_extents *extents)
-{
-	return (struct gh_extent_run *)(void *)extents->runs.data;
-}
-
 size_t gh_extents_run_length(const struct gh_extents *extents, size_t run)
 {
-	size_t end = run + 1 < extents->nruns ? runs(extents)[run + 1].first : extents->count;
-	return end - runs(extents)[run].first;
+	size_t end = run + 1 < extents->runs.count ? extents->runs.items[run + 1].first
+						   : extents->items.count;
+	return end - extents->runs.items[run].first;
 }
 
 static uint64_t address_of(const struct gh_extent_run *run, const struct gh_extent_item *item)
@@ -28,8 +19,8 @@ static uint64_t address_of(const struct gh_extent_run *run, const struct gh_exte
 /* The extent at PLACE in run number RUN. */
 static struct gh_extent get(const struct gh_extents *extents, size_t run, size_t place)
 {
-	const struct gh_extent_run *in = &runs(extents)[run];
-	const struct gh_extent_item *item = &items(extents)[in->first + place];
+	const struct gh_extent_run *in = &extents->runs.items[run];
+	const struct gh_extent_item *item = &extents->items.items[in->first + place];
 	return (struct gh_extent){
 	    .address = address_of(in, item),
 	    .size = in->size,
@@ -46,18 +37,14 @@ static uint64_t end_of(const struct gh_extent *extent)
 
 static bool add_run(struct gh_extents *extents, const struct gh_extent *extent, size_t first)
 {
-	struct gh_extent_run *run = gh_buffer_extend(&extents->runs, sizeof(*run));
-	if (run == NULL)
-		return false;
-	*run = (struct gh_extent_run){extent->address, extent->offset, extent->size, first};
-	extents->last = *run;
-	extents->nruns++;
-	return true;
+	struct gh_extent_run run = {extent->address, extent->offset, extent->size, first};
+	extents->last = run;
+	return gh_vector_push(&extents->runs, run);
 }
 
 bool gh_extents_add_slowly(struct gh_extents *extents, const struct gh_extent *extent)
 {
-	if (!add_run(extents, extent, extents->count))
+	if (!add_run(extents, extent, extents->items.count))
 		return false;
 	return gh_extents_add_to_run(extents, extent);
 }
@@ -101,18 +88,18 @@ static void sort(const struct gh_extent_run *run, size_t *order, size_t count)
 
 static bool sort_runs(struct gh_extents *extents)
 {
-	const struct gh_extent_run *run = runs(extents);
+	const struct gh_extent_run *run = extents->runs.items;
 	free(extents->order);
-	extents->order = calloc(extents->nruns + 1, sizeof(*extents->order));
+	extents->order = calloc(extents->runs.count + 1, sizeof(*extents->order));
 	if (extents->order == NULL)
 		return false;
 	bool sorted = true;
-	for (size_t i = 0; i < extents->nruns; i++) {
+	for (size_t i = 0; i < extents->runs.count; i++) {
 		extents->order[i] = i;
 		sorted = sorted && (i == 0 || before(run, i - 1, i));
 	}
 	if (!sorted)
-		sort(run, extents->order, extents->nruns);
+		sort(run, extents->order, extents->runs.count);
 	return true;
 }
 
@@ -134,10 +121,10 @@ static size_t count_overlapping(const struct gh_extents *extents)
 /* Some run begins before the one before it ends. */
 static bool interleaved(const struct gh_extents *extents)
 {
-	for (size_t i = 1; i < extents->nruns; i++) {
+	for (size_t i = 1; i < extents->runs.count; i++) {
 		size_t run = extents->order[i - 1];
 		struct gh_extent last = get(extents, run, gh_extents_run_length(extents, run) - 1);
-		if (runs(extents)[extents->order[i]].address < end_of(&last))
+		if (extents->runs.items[extents->order[i]].address < end_of(&last))
 			return true;
 	}
 	return false;
@@ -148,16 +135,16 @@ static bool split_runs(struct gh_extents *extents)
 {
 	struct gh_extents split = {0};
 	bool ok = true;
-	for (size_t i = 0; ok && i < extents->count; i++) {
+	for (size_t i = 0; ok && i < extents->items.count; i++) {
 		struct gh_extent extent = gh_extents_get(extents, i);
 		ok = add_run(&split, &extent, i);
 	}
-	gh_buffer_free(&extents->runs);
-	extents->runs = split.runs;
-	extents->nruns = split.nruns;
-	struct gh_extent_item *item = (struct gh_extent_item *)(void *)extents->items.data;
-	for (size_t i = 0; i < extents->count; i++)
-		item[i] = (struct gh_extent_item){0};
+	gh_vector_free(&extents->runs);
+	extents->runs.items = split.runs.items;
+	extents->runs.count = split.runs.count;
+	extents->runs.capacity = split.runs.capacity;
+	for (size_t i = 0; i < extents->items.count; i++)
+		extents->items.items[i] = (struct gh_extent_item){0};
 	return ok;
 }
 
@@ -176,9 +163,9 @@ bool gh_extents_finish(struct gh_extents *extents)
 
 struct gh_extent gh_extents_get(const struct gh_extents *extents, size_t number)
 {
-	const struct gh_extent_run *run = runs(extents);
+	const struct gh_extent_run *run = extents->runs.items;
 	/* The first run has number 0. */
-	size_t found = gh_lower_bound(extents->nruns, i, run[i].first <= number) - 1;
+	size_t found = gh_lower_bound(extents->runs.count, i, run[i].first <= number) - 1;
 	return get(extents, found, number - run[found].first);
 }
 
@@ -186,8 +173,9 @@ struct gh_extent gh_extents_get(const struct gh_extents *extents, size_t number)
  * none. */
 static size_t find_run(const struct gh_extents *extents, uint64_t address)
 {
-	const struct gh_extent_run *run = runs(extents);
-	return gh_lower_bound(extents->nruns, i, run[extents->order[i]].address <= address) - 1;
+	const struct gh_extent_run *run = extents->runs.items;
+	return gh_lower_bound(extents->runs.count, i, run[extents->order[i]].address <= address) -
+	       1;
 }
 
 size_t gh_extents_find(const struct gh_extents *extents, uint64_t address)
@@ -195,8 +183,8 @@ size_t gh_extents_find(const struct gh_extents *extents, uint64_t address)
 	size_t place = find_run(extents, address);
 	if (place == SIZE_MAX)
 		return GH_NO_EXTENT;
-	const struct gh_extent_run *run = &runs(extents)[extents->order[place]];
-	const struct gh_extent_item *item = items(extents) + run->first;
+	const struct gh_extent_run *run = &extents->runs.items[extents->order[place]];
+	const struct gh_extent_item *item = extents->items.items + run->first;
 	size_t count = gh_extents_run_length(extents, extents->order[place]);
 	size_t after = gh_lower_bound(count, i, address_of(run, &item[i]) <= address);
 	if (after == 0 || address - address_of(run, &item[after - 1]) >= run->size)
@@ -207,7 +195,7 @@ size_t gh_extents_find(const struct gh_extents *extents, uint64_t address)
 bool gh_extents_next(const struct gh_extents *extents, struct gh_extent_walk *walk,
 		     struct gh_extent *extent)
 {
-	if (walk->run == extents->nruns)
+	if (walk->run == extents->runs.count)
 		return false;
 	size_t run = extents->order[walk->run];
 	*extent = get(extents, run, walk->place);
@@ -220,8 +208,8 @@ bool gh_extents_next(const struct gh_extents *extents, struct gh_extent_walk *wa
 
 void gh_extents_free(struct gh_extents *extents)
 {
-	gh_buffer_free(&extents->items);
-	gh_buffer_free(&extents->runs);
+	gh_vector_free(&extents->items);
+	gh_vector_free(&extents->runs);
 	free(extents->order);
 	*extents = (struct gh_extents){0};
 }

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/util/buffer.h"
+#include "lib/util/vector.h"
 
 struct gh_extent {
 	uint64_t address; /* of the first byte */
@@ -35,11 +35,9 @@ struct gh_extent_run {
  * of objects of one size whose addresses ascend, and so an extent takes 4 bytes here, what it adds
  * to its run's first. The spans, in the order they were made, are all that has to be sorted. */
 struct gh_extents {
-	struct gh_buffer items; /* struct gh_extent_item, by number */
-	struct gh_buffer runs;  /* struct gh_extent_run, by number */
-	size_t *order;          /* the runs by address, once finished; owned */
-	size_t count;           /* of extents */
-	size_t nruns;
+	struct GH_VECTOR(struct gh_extent_item) items; /* by number */
+	struct GH_VECTOR(struct gh_extent_run) runs;   /* by number */
+	size_t *order;             /* the runs by address, once finished; owned */
 	uint64_t bytes;            /* in all extents; at most UINT64_MAX */
 	size_t overlapping;        /* extents that begin within the one before, by address */
 	uint64_t end;              /* private: one past the extent added last */
@@ -59,9 +57,9 @@ static inline bool gh_extents_follows(const struct gh_extents *extents,
 {
 	const struct gh_extent_run *run = &extents->last;
 	uint64_t past = extent->address - run->address;
-	if (extents->nruns == 0 || extent->address < extents->end || extent->size != run->size ||
-	    past > UINT16_MAX * GH_EXTENT_UNIT || past % GH_EXTENT_UNIT != 0 ||
-	    extent->offset - run->offset > UINT16_MAX)
+	if (extents->runs.count == 0 || extent->address < extents->end ||
+	    extent->size != run->size || past > UINT16_MAX * GH_EXTENT_UNIT ||
+	    past % GH_EXTENT_UNIT != 0 || extent->offset - run->offset > UINT16_MAX)
 		return false;
 	return extent->address == extents->end ||
 	       extent->address / GH_EXTENT_PAGE == (extents->end - 1) / GH_EXTENT_PAGE;
@@ -71,12 +69,12 @@ static inline bool gh_extents_follows(const struct gh_extents *extents,
 static inline bool gh_extents_add_to_run(struct gh_extents *extents, const struct gh_extent *extent)
 {
 	const struct gh_extent_run *run = &extents->last;
-	struct gh_extent_item *item = gh_buffer_extend(&extents->items, sizeof(*item));
-	if (item == NULL)
+	struct gh_extent_item item = {
+	    .address = (uint16_t)((extent->address - run->address) / GH_EXTENT_UNIT),
+	    .offset = (uint16_t)(extent->offset - run->offset),
+	};
+	if (!gh_vector_push(&extents->items, item))
 		return false;
-	item->address = (uint16_t)((extent->address - run->address) / GH_EXTENT_UNIT);
-	item->offset = (uint16_t)(extent->offset - run->offset);
-	extents->count++;
 	if (__builtin_add_overflow(extent->address, extent->size, &extents->end))
 		extents->end = UINT64_MAX;
 	if (__builtin_add_overflow(extents->bytes, extent->size, &extents->bytes))

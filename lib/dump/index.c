@@ -54,7 +54,7 @@ static bool add_goroutine(struct pass *pass, const struct gh_dump_record *record
 		return false;
 	*stack = (struct gh_dump_stack){
 	    .offset = record->offset,
-	    .first_frame = dump->frames.count,
+	    .first_frame = dump->frames.items.count,
 	    .first_defer = gh_dump_count(dump, GH_DUMP_DEFER),
 	    .first_panic = gh_dump_count(dump, GH_DUMP_PANIC),
 	};
@@ -269,7 +269,7 @@ static void order_stack(struct gh_dump *dump, const struct gh_dump_stack *stack,
 
 static bool order_frames(struct gh_dump *dump)
 {
-	size_t count = dump->frames.count;
+	size_t count = dump->frames.items.count;
 	size_t *order = calloc(count, sizeof(*order));
 	struct gh_dump_key *depths = calloc(count, sizeof(*depths));
 	dump->frame_order = order;

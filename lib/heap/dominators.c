@@ -18,10 +18,10 @@ struct vertex {
 struct search {
 	const struct gh_heap *heap;
 	struct gh_dominators *out;
-	uint32_t *numbers;      /* by object: its vertex; 0 if it was not found; owned */
-	uint32_t ncertain;      /* the first so many vertices are what certain roots lead to */
-	struct vertex *vertex;  /* by number; owned */
-	struct gh_buffer stack; /* uint32_t: by depth, how many targets have been looked at */
+	uint32_t *numbers;     /* by object: its vertex; 0 if it was not found; owned */
+	uint32_t ncertain;     /* the first so many vertices are what certain roots lead to */
+	struct vertex *vertex; /* by number; owned */
+	struct GH_VECTOR(uint32_t) stack; /* by depth, how many targets have been looked at */
 };
 
 /* Makes OBJECT the next vertex. */
@@ -41,23 +41,23 @@ static uint32_t number_object(struct search *search, uint32_t object, uint32_t p
 /* Numbers what can be reached from OBJECT, which is not numbered yet. False if memory ran out. */
 static bool search_from(struct search *search, uint32_t object)
 {
-	struct gh_buffer *stack = &search->stack;
+	__auto_type stack = &search->stack;
 	uint32_t vertex = number_object(search, object, 0);
-	gh_buffer_bytes(stack, &(uint32_t){0}, sizeof(uint32_t));
-	while (stack->size > 0 && !stack->failed) {
-		uint32_t *looked = (uint32_t *)(void *)(stack->data + stack->size) - 1;
+	gh_vector_push(stack, 0);
+	while (stack->count > 0 && !stack->failed) {
+		uint32_t *looked = &stack->items[stack->count - 1];
 		const uint32_t *targets;
 		size_t count =
 		    gh_heap_targets(search->heap, search->out->order[vertex - 1], &targets);
 		while (*looked < count && search->numbers[targets[*looked]] != 0)
 			++*looked;
 		if (*looked == count) {
-			stack->size -= sizeof(*looked);
+			stack->count--;
 			vertex = search->vertex[vertex].parent;
 			continue;
 		}
 		vertex = number_object(search, targets[(*looked)++], vertex);
-		gh_buffer_bytes(stack, &(uint32_t){0}, sizeof(uint32_t));
+		gh_vector_push(stack, 0);
 	}
 	return !stack->failed;
 }
@@ -227,7 +227,7 @@ static bool find_all(struct search *search)
 	if (ok)
 		search->vertex[0] = (struct vertex){0};
 	ok = ok && number_all(search);
-	gh_buffer_free(&search->stack);
+	gh_vector_free(&search->stack);
 	if (ok) {
 		find_dominators(search);
 		name_dominators(search);

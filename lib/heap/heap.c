@@ -18,7 +18,7 @@ struct making {
 /* A block that is being made. */
 struct block {
 	const struct gh_heap *heap;
-	struct gh_buffer list; /* uint32_t: what its objects point to */
+	struct GH_VECTOR(uint32_t) list; /* what its objects point to */
 	struct gh_heap_damage damage;
 	uint64_t start, end; /* offsets in the file, before and after what was read */
 };
@@ -65,7 +65,7 @@ static void add_targets(struct block *block, uint32_t object)
 	block->damage.empty += gh_cursor_size(&walk.contents) == 0;
 	while (gh_pointers_next(&walk, &pointer)) {
 		if (pointer.target != GH_HEAP_NONE)
-			gh_buffer_bytes(&block->list, &pointer.target, sizeof(pointer.target));
+			gh_vector_push(&block->list, pointer.target);
 		else if (pointer.value != 0)
 			block->damage.dangling += is_dangling(block->heap->dump, &walk, &pointer);
 	}
@@ -82,13 +82,13 @@ static void finish_block(struct making *making, struct block *block, uint32_t nu
 {
 	struct gh_adjacency *targets = &making->heap->targets;
 	struct gh_heap_damage *damage = &making->heap->damage;
-	uint64_t count = block->list.size / sizeof(uint32_t);
-	targets->blocks[number] = malloc(block->list.size + 1);
+	size_t count = block->list.count, size = count * sizeof(uint32_t);
+	targets->blocks[number] = malloc(size + 1);
 	pthread_mutex_lock(&making->lock);
 	if (targets->blocks[number] == NULL || block->list.failed || count > UINT32_MAX)
 		making->failed = true;
 	else if (count > 0)
-		memcpy(targets->blocks[number], block->list.data, block->list.size);
+		memcpy(targets->blocks[number], block->list.items, size);
 	targets->entries += count;
 	damage->dangling += block->damage.dangling;
 	damage->outside += block->damage.outside;
@@ -105,10 +105,10 @@ static void make_block(void *context, uint32_t number)
 	uint64_t first = (uint64_t)number * GH_ADJACENCY_BLOCK;
 	for (uint64_t i = first; i < first + GH_ADJACENCY_BLOCK && i < heap->count; i++) {
 		add_targets(&block, (uint32_t)i);
-		heap->targets.ends[i] = (uint32_t)(block.list.size / sizeof(uint32_t));
+		heap->targets.ends[i] = (uint32_t)block.list.count;
 	}
 	finish_block(making, &block, number);
-	gh_buffer_free(&block.list);
+	gh_vector_free(&block.list);
 	gh_dump_input_release(&heap->dump->input, block.start, block.end);
 }
 
@@ -126,13 +126,13 @@ static bool make_targets(struct gh_heap *heap)
 
 static bool find_roots(struct gh_heap *heap)
 {
-	struct gh_buffer roots = {0};
+	struct gh_roots roots = {0};
 	if (!gh_roots_find(heap->dump, &heap->table, &roots, &heap->damage.roots)) {
-		gh_buffer_free(&roots);
+		gh_vector_free(&roots);
 		return false;
 	}
-	heap->roots = (struct gh_root *)(void *)roots.data;
-	heap->nroots = roots.size / sizeof(*heap->roots);
+	heap->roots = roots.items;
+	heap->nroots = roots.count;
 	return true;
 }
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "lib/dump/dump.h"
+#include "lib/util/vector.h"
 
 /* No object. */
 #define GH_HEAP_NONE UINT32_MAX
@@ -48,28 +49,27 @@ struct gh_object_table {
 	uint64_t bytes;                     /* in them */
 	uint64_t span_tails;                /* records of objects that are none: see span_tail.h */
 	const struct gh_extent_item *items; /* of the dump's objects, by number of record */
-	struct gh_buffer runs;   /* struct gh_object_run, by address, and one past the last */
-	uint32_t *hints;         /* by object / GH_OBJECT_TABLE_HINT: the run of the first; owned */
-	bool irregular;          /* some overlap, or are not aligned: there are no blocks */
-	struct gh_buffer blocks; /* struct gh_object_block */
-	struct gh_buffer segments; /* struct gh_object_segment, by address */
-	size_t nsegments;
+	struct GH_VECTOR(struct gh_object_run) runs; /* by address, and one past the last */
+	uint32_t *hints; /* by object / GH_OBJECT_TABLE_HINT: the run of the first; owned */
+	bool irregular;  /* some overlap, or are not aligned: there are no blocks */
+	struct GH_VECTOR(struct gh_object_block) blocks;
+	struct GH_VECTOR(struct gh_object_segment) segments; /* by address */
 };
 
 #define GH_OBJECT_TABLE_HINT 64
 
 /* Numbers the objects of DUMP, which stays the caller's and outlives them. False (ERR filled) if
  * they are more than GH_HEAP_NONE or memory ran out. To be freed either way. */
-bool gh_object_table_make(struct gh_object_table *places, const struct gh_dump *dump,
+bool gh_object_table_make(struct gh_object_table *table, const struct gh_dump *dump,
 			  struct gh_error *err);
 
-void gh_object_table_free(struct gh_object_table *places);
+void gh_object_table_free(struct gh_object_table *table);
 
 /* Object NUMBER, which there is. */
-struct gh_heap_object gh_object_table_get(const struct gh_object_table *places, uint32_t number);
+struct gh_heap_object gh_object_table_get(const struct gh_object_table *table, uint32_t number);
 
 /* The object that holds ADDRESS, not only where it begins; or GH_HEAP_NONE. Where objects overlap,
  * the one that begins last is asked alone. */
-uint32_t gh_object_table_find(const struct gh_object_table *places, uint64_t address);
+uint32_t gh_object_table_find(const struct gh_object_table *table, uint64_t address);
 
 #endif

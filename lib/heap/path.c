@@ -5,8 +5,8 @@
 /* A walk from an object to those that point to it, the nearest first. */
 struct search {
 	const struct gh_heap *heap;
-	uint32_t *toward;       /* by object: one more than the next on the way; 0 if not seen */
-	struct gh_buffer queue; /* uint32_t, the objects seen */
+	uint32_t *toward; /* by object: one more than the next on the way; 0 if not seen */
+	struct GH_VECTOR(uint32_t) queue; /* the objects seen */
 };
 
 static bool reach(struct search *search, uint32_t object, uint32_t toward)
@@ -14,10 +14,7 @@ static bool reach(struct search *search, uint32_t object, uint32_t toward)
 	if (search->toward[object] != 0)
 		return true;
 	search->toward[object] = toward + 1;
-	uint32_t *place = gh_buffer_extend(&search->queue, sizeof(*place));
-	if (place != NULL)
-		*place = object;
-	return place != NULL;
+	return gh_vector_push(&search->queue, object);
 }
 
 /* Reaches what points to OBJECT. */
@@ -40,8 +37,8 @@ static bool find_first(struct search *search, uint32_t object, uint32_t *first)
 	*first = GH_HEAP_NONE;
 	if (!reach(search, object, object))
 		return false;
-	for (size_t at = 0; at < search->queue.size / sizeof(uint32_t); at++) {
-		uint32_t next = ((const uint32_t *)(void *)search->queue.data)[at];
+	for (size_t at = 0; at < search->queue.count; at++) {
+		uint32_t next = search->queue.items[at];
 		if (gh_heap_roots(search->heap, next, &roots) > 0 &&
 		    (*first == GH_HEAP_NONE || !roots[0].conservative)) {
 			*first = next;
@@ -54,16 +51,6 @@ static bool find_first(struct search *search, uint32_t object, uint32_t *first)
 	return true;
 }
 
-static bool add_step(struct gh_path *path, uint32_t object, uint64_t offset)
-{
-	struct gh_path_step *step = gh_buffer_extend(&path->steps, sizeof(*step));
-	if (step == NULL)
-		return false;
-	*step = (struct gh_path_step){.object = object, .offset = offset};
-	path->nsteps++;
-	return true;
-}
-
 /* Writes down the way from FIRST to LAST. */
 static bool make_steps(const struct search *search, uint32_t first, uint32_t last,
 		       struct gh_path *path)
@@ -71,11 +58,12 @@ static bool make_steps(const struct search *search, uint32_t first, uint32_t las
 	uint32_t object = first;
 	while (object != last) {
 		uint32_t next = search->toward[object] - 1;
-		if (!add_step(path, object, gh_heap_offset(search->heap, object, next)))
+		struct gh_path_step step = {object, gh_heap_offset(search->heap, object, next)};
+		if (!gh_vector_push(&path->steps, step))
 			return false;
 		object = next;
 	}
-	return add_step(path, last, 0);
+	return gh_vector_push(&path->steps, (struct gh_path_step){last, 0});
 }
 
 enum gh_path_result gh_path_find(const struct gh_heap *heap, uint32_t object, struct gh_path *path,
@@ -93,7 +81,7 @@ enum gh_path_result gh_path_find(const struct gh_heap *heap, uint32_t object, st
 		ok = make_steps(&search, first, object, path);
 	}
 	free(search.toward);
-	gh_buffer_free(&search.queue);
+	gh_vector_free(&search.queue);
 	if (!ok)
 		gh_fail_memory(err, heap->dump->path);
 	if (ok && first != GH_HEAP_NONE)
@@ -102,13 +90,8 @@ enum gh_path_result gh_path_find(const struct gh_heap *heap, uint32_t object, st
 	return ok ? GH_PATH_NONE : GH_PATH_FAILED;
 }
 
-const struct gh_path_step *gh_path_steps(const struct gh_path *path)
-{
-	return (const struct gh_path_step *)(const void *)path->steps.data;
-}
-
 void gh_path_free(struct gh_path *path)
 {
-	gh_buffer_free(&path->steps);
+	gh_vector_free(&path->steps);
 	*path = (struct gh_path){0};
 }

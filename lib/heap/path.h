@@ -14,9 +14,8 @@ struct gh_path_step {
 };
 
 struct gh_path {
-	struct gh_root root;    /* points to the first step's object */
-	struct gh_buffer steps; /* struct gh_path_step, up to the object asked for; owned */
-	size_t nsteps;          /* how many these are */
+	struct gh_root root;                         /* points to the first step's object */
+	struct GH_VECTOR(struct gh_path_step) steps; /* up to the object asked for */
 };
 
 enum gh_path_result {
@@ -31,9 +30,6 @@ enum gh_path_result {
  * gh_path_free. */
 enum gh_path_result gh_path_find(const struct gh_heap *heap, uint32_t object, struct gh_path *path,
 				 struct gh_error *err);
-
-/* The steps of PATH. */
-const struct gh_path_step *gh_path_steps(const struct gh_path *path);
 
 void gh_path_free(struct gh_path *path);
 

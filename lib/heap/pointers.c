@@ -13,12 +13,12 @@ static struct gh_dump_slice contents_of(const struct gh_dump_record *record)
 	}
 }
 
-void gh_pointers_of(const struct gh_dump *dump, const struct gh_object_table *places,
+void gh_pointers_of(const struct gh_dump *dump, const struct gh_object_table *table,
 		    const struct gh_dump_record *record, struct gh_pointers *walk)
 {
 	*walk = (struct gh_pointers){
 	    .dump = dump,
-	    .places = places,
+	    .table = table,
 	    .contents = gh_dump_bytes(dump, contents_of(record)),
 	};
 	gh_dump_fields(dump, record, &walk->fields);
@@ -64,7 +64,7 @@ bool gh_pointers_next(struct gh_pointers *walk, struct gh_pointer *pointer)
 		}
 		pointer->value = word_at(walk, pointer->offset);
 		pointer->target = pointer->value != 0
-				      ? gh_object_table_find(walk->places, pointer->value)
+				      ? gh_object_table_find(walk->table, pointer->value)
 				      : GH_HEAP_NONE;
 		return true;
 	}

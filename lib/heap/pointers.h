@@ -12,16 +12,16 @@ struct gh_pointer {
 
 /* A walk over the pointers of a region. The fields are private but the count. */
 struct gh_pointers {
-	const struct gh_dump *dump;           /* the caller's */
-	const struct gh_object_table *places; /* the objects' numbers; the caller's */
-	struct gh_fields fields;              /* of the region */
-	struct gh_cursor contents;            /* of the region */
-	uint64_t unknown;                     /* interfaces whose type is not in the dump */
+	const struct gh_dump *dump;          /* the caller's */
+	const struct gh_object_table *table; /* the objects' numbers; the caller's */
+	struct gh_fields fields;             /* of the region */
+	struct gh_cursor contents;           /* of the region */
+	uint64_t unknown;                    /* interfaces whose type is not in the dump */
 };
 
 /* Starts a walk over the pointers of RECORD, an object, frame, or segment of DUMP, whose objects
- * are numbered by PLACES. */
-void gh_pointers_of(const struct gh_dump *dump, const struct gh_object_table *places,
+ * are numbered by TABLE. */
+void gh_pointers_of(const struct gh_dump *dump, const struct gh_object_table *table,
 		    const struct gh_dump_record *record, struct gh_pointers *walk);
 
 /* Gives the next field that is a pointer: of a string or slice, that to its bytes or elements; of

@@ -7,7 +7,7 @@
 static bool make_numbers(struct gh_reached_frames *frames)
 {
 	const size_t *order = frames->dump->frame_order;
-	size_t count = frames->dump->frames.count;
+	size_t count = frames->dump->frames.items.count;
 	if (order == NULL)
 		return true;
 	frames->numbers = calloc(count, sizeof(*frames->numbers));
@@ -19,7 +19,7 @@ static bool make_numbers(struct gh_reached_frames *frames)
 bool gh_reached_frames_start(struct gh_reached_frames *frames, const struct gh_dump *dump)
 {
 	*frames = (struct gh_reached_frames){.dump = dump};
-	frames->met = calloc(dump->frames.count / 8 + 1, 1);
+	frames->met = calloc(dump->frames.items.count / 8 + 1, 1);
 	return frames->met != NULL && make_numbers(frames);
 }
 
@@ -27,7 +27,7 @@ void gh_reached_frames_free(struct gh_reached_frames *frames)
 {
 	free(frames->met);
 	free(frames->numbers);
-	gh_buffer_free(&frames->queue);
+	gh_vector_free(&frames->queue);
 	*frames = (struct gh_reached_frames){0};
 }
 
@@ -40,7 +40,7 @@ void gh_reached_frames_add(struct gh_reached_frames *frames, uint64_t address)
 	if ((frames->met[place / 8] & bit) != 0)
 		return;
 	frames->met[place / 8] |= bit;
-	gh_buffer_bytes(&frames->queue, &place, sizeof(place));
+	gh_vector_push(&frames->queue, place);
 }
 
 /* Marks the words that are in the fieldlist of FRAME. */
@@ -65,12 +65,15 @@ static size_t words_saved(const struct gh_dump *dump)
 	return arch != NULL ? gh_arch_words_saved(arch) : 0;
 }
 
-bool gh_reached_frames_next(struct gh_reached_frames *frames, struct gh_frame_words *words)
+enum gh_reached_next gh_reached_frames_next(struct gh_reached_frames *frames,
+					    struct gh_frame_words *words)
 {
 	const struct gh_dump *dump = frames->dump;
-	if (frames->queue.failed || frames->next == frames->queue.size / sizeof(size_t))
-		return false;
-	size_t place = ((const size_t *)(void *)frames->queue.data)[frames->next++];
+	if (frames->queue.failed)
+		return GH_REACHED_FAILED;
+	if (frames->next == frames->queue.count)
+		return GH_REACHED_END;
+	size_t place = frames->queue.items[frames->next++];
 	*words = (struct gh_frame_words){.number = place, .word = dump->word};
 	if (frames->numbers != NULL)
 		words->number = frames->numbers[place];
@@ -80,12 +83,10 @@ bool gh_reached_frames_next(struct gh_reached_frames *frames, struct gh_frame_wo
 	size_t count = gh_cursor_size(&words->contents) / dump->word;
 	words->end = count > words_saved(dump) ? count - words_saved(dump) : 0;
 	words->listed = calloc(count / 8 + 1, 1);
-	if (words->listed == NULL) {
-		frames->queue.failed = true;
-		return false;
-	}
+	if (words->listed == NULL)
+		return GH_REACHED_FAILED;
 	mark_listed(dump, &frame, words);
-	return true;
+	return GH_REACHED_FRAME;
 }
 
 bool gh_frame_words_next(struct gh_frame_words *words, uint64_t *offset, uint64_t *value)

@@ -4,13 +4,14 @@
 #define GH_HEAP_REACHED_FRAMES_H
 
 #include "lib/dump/dump.h"
+#include "lib/util/vector.h"
 
 struct gh_reached_frames {
 	const struct gh_dump *dump;
-	uint8_t *met;           /* a bit for each frame, by its place in the dump's frames; owned */
-	size_t *numbers;        /* by place: the frame's number; NULL if that is the same; owned */
-	struct gh_buffer queue; /* size_t: places of those that were met */
-	size_t next;            /* to be taken from the queue */
+	uint8_t *met;    /* a bit for each frame, by its place in the dump's frames; owned */
+	size_t *numbers; /* by place: the frame's number; NULL if that is the same; owned */
+	struct GH_VECTOR(size_t) queue; /* places of those that were met */
+	size_t next;                    /* to be taken from the queue */
 };
 
 /* Starts with no frame of DUMP met. False if memory ran out. To be freed either way. */
@@ -31,10 +32,15 @@ struct gh_frame_words {
 	uint8_t word;              /* private: size, in bytes */
 };
 
-/* Starts a walk over the words of the next frame met. More may be met on the way. False if there is
- * none, or memory ran out: then frames->queue has failed. On success WORDS is to be freed with
- * gh_frame_words_free. */
-bool gh_reached_frames_next(struct gh_reached_frames *frames, struct gh_frame_words *words);
+enum gh_reached_next {
+	GH_REACHED_FRAME, /* there is one more: WORDS is to be freed with gh_frame_words_free */
+	GH_REACHED_END,
+	GH_REACHED_FAILED, /* memory ran out, now or when a frame was met */
+};
+
+/* Starts a walk over the words of the next frame met. More may be met on the way. */
+enum gh_reached_next gh_reached_frames_next(struct gh_reached_frames *frames,
+					    struct gh_frame_words *words);
 
 /* Gives the next word, and its offset in the frame's contents, in bytes. False at the end. */
 bool gh_frame_words_next(struct gh_frame_words *words, uint64_t *offset, uint64_t *value);

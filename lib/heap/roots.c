@@ -27,8 +27,8 @@ enum gh_dump_kind gh_root_record(const struct gh_dump *dump, enum gh_root_kind k
 /* Where roots go to. */
 struct gathering {
 	const struct gh_dump *dump;
-	const struct gh_object_table *places;
-	struct gh_buffer *roots;
+	const struct gh_object_table *table;
+	struct gh_roots *roots;
 	struct gh_roots_damage *damage;
 	uint8_t *finalized; /* a bit for each object whose finalizer has been seen; owned */
 	struct gh_reached_frames frames; /* that pointers on stacks lead to */
@@ -48,14 +48,13 @@ static void add(struct gathering *to, uint64_t address, uint64_t offset)
 {
 	if (address == 0)
 		return;
-	uint32_t object = gh_object_table_find(to->places, address);
+	uint32_t object = gh_object_table_find(to->table, address);
 	if (object == GH_HEAP_NONE && is_on_stack(to->kind))
 		gh_reached_frames_add(&to->frames, address);
 	if (object == GH_HEAP_NONE)
 		return;
-	struct gh_root *root = gh_buffer_extend(to->roots, sizeof(*root));
-	if (root != NULL)
-		*root = (struct gh_root){object, to->number, offset, to->kind, to->conservative};
+	gh_vector_push(to->roots,
+		       (struct gh_root){object, to->number, offset, to->kind, to->conservative});
 }
 
 /* Adds the pointers of RECORD. */
@@ -63,7 +62,7 @@ static void add_pointers(struct gathering *to, const struct gh_dump_record *reco
 {
 	struct gh_pointers walk;
 	struct gh_pointer pointer;
-	gh_pointers_of(to->dump, to->places, record, &walk);
+	gh_pointers_of(to->dump, to->table, record, &walk);
 	while (gh_pointers_next(&walk, &pointer))
 		add(to, pointer.value, pointer.offset);
 }
@@ -80,7 +79,7 @@ static void add_goroutine(struct gathering *to, const struct gh_dump_goroutine *
 static void add_finalizer(struct gathering *to, const struct gh_dump_finalizer *finalizer)
 {
 	add(to, finalizer->func_value, GH_ROOT_CLOSURE);
-	uint32_t object = gh_object_table_find(to->places, finalizer->object);
+	uint32_t object = gh_object_table_find(to->table, finalizer->object);
 	if (object == GH_HEAP_NONE) {
 		to->damage->lost_finalizers++;
 		return;
@@ -91,7 +90,7 @@ static void add_finalizer(struct gathering *to, const struct gh_dump_finalizer *
 		return;
 	to->finalized[object / 8] |= bit;
 	struct gh_dump_record record;
-	gh_dump_get(to->dump, GH_DUMP_OBJECT, gh_object_table_get(to->places, object).number,
+	gh_dump_get(to->dump, GH_DUMP_OBJECT, gh_object_table_get(to->table, object).number,
 		    &record);
 	add_pointers(to, &record);
 }
@@ -129,19 +128,21 @@ static void add_record(struct gathering *to, const struct gh_dump_record *record
 	}
 }
 
-/* Adds the words of the frames that pointers on stacks lead to. */
-static void add_frames_met(struct gathering *to)
+/* Adds the words of the frames that pointers on stacks lead to. False if memory ran out. */
+static bool add_frames_met(struct gathering *to)
 {
 	struct gh_frame_words words;
+	enum gh_reached_next next;
 	uint64_t offset, value;
 	to->kind = GH_ROOT_FRAME;
 	to->conservative = true;
-	while (gh_reached_frames_next(&to->frames, &words)) {
+	while ((next = gh_reached_frames_next(&to->frames, &words)) == GH_REACHED_FRAME) {
 		to->number = (uint32_t)words.number;
 		while (gh_frame_words_next(&words, &offset, &value))
 			add(to, value, offset);
 		gh_frame_words_free(&words);
 	}
+	return next == GH_REACHED_END;
 }
 
 static int compare(const void *a, const void *b)
@@ -159,10 +160,10 @@ static int compare(const void *a, const void *b)
 }
 
 /* Sorts the roots, and leaves out the conservative ones of objects that have others. */
-static void sort(struct gh_buffer *buffer)
+static void sort(struct gh_roots *all)
 {
-	struct gh_root *roots = (struct gh_root *)(void *)buffer->data;
-	size_t count = buffer->size / sizeof(*roots), kept = 0;
+	struct gh_root *roots = all->items;
+	size_t count = all->count, kept = 0;
 	if (count > 0)
 		qsort(roots, count, sizeof(*roots), compare);
 	for (size_t i = 0; i < count; i++) {
@@ -172,7 +173,7 @@ static void sort(struct gh_buffer *buffer)
 			continue;
 		roots[kept++] = roots[i];
 	}
-	buffer->size = kept * sizeof(*roots);
+	all->count = kept;
 }
 
 /* Adds the roots of TO's kind. */
@@ -188,11 +189,11 @@ static void add_kind(struct gathering *to)
 	}
 }
 
-bool gh_roots_find(const struct gh_dump *dump, const struct gh_object_table *places,
-		   struct gh_buffer *roots, struct gh_roots_damage *damage)
+bool gh_roots_find(const struct gh_dump *dump, const struct gh_object_table *table,
+		   struct gh_roots *roots, struct gh_roots_damage *damage)
 {
-	struct gathering to = {.dump = dump, .places = places, .roots = roots, .damage = damage};
-	to.finalized = calloc(places->count / 8 + 1, 1);
+	struct gathering to = {.dump = dump, .table = table, .roots = roots, .damage = damage};
+	to.finalized = calloc(table->count / 8 + 1, 1);
 	bool ok = gh_reached_frames_start(&to.frames, dump) && to.finalized != NULL;
 	for (unsigned kind = 0; ok && kind < GH_ROOT_KINDS; kind++) {
 		to.kind = (enum gh_root_kind)kind;
@@ -200,7 +201,7 @@ bool gh_roots_find(const struct gh_dump *dump, const struct gh_object_table *pla
 	}
 	/* Releases before 1.7 have no such variables. */
 	if (ok && dump->format >= GH_DUMP_1_7)
-		add_frames_met(&to);
+		ok = add_frames_met(&to);
 	ok = ok && !roots->failed && !to.frames.queue.failed;
 	gh_reached_frames_free(&to.frames);
 	free(to.finalized);

@@ -43,16 +43,17 @@ struct gh_roots_damage {
 	uint64_t lost_finalizers; /* for addresses that are in no object */
 };
 
-/* Adds the roots of DUMP, whose objects are numbered by PLACES, to ROOTS: struct gh_root, sorted
- * by object, the conservative after the others, by kind, number and offset. False if memory ran
- * out.
+struct gh_roots GH_VECTOR(struct gh_root);
+
+/* Adds the roots of DUMP, whose objects are numbered by TABLE, to ROOTS: sorted by object, the
+ * conservative after the others, by kind, number and offset. False if memory ran out.
  *
  * From Go 1.12 on a frame's fieldlist leaves out the variables whose address is taken: the
  * collector looks at them if it meets a pointer to them, and knows their pointers from the program
  * (scanstack in src/runtime/mgcmark.go, FUNCDATA_StackObjects). A dump does not have those: so,
  * where a pointer on a stack leads to a frame, every word of that frame's variables may be a
  * pointer. */
-bool gh_roots_find(const struct gh_dump *dump, const struct gh_object_table *places,
-		   struct gh_buffer *roots, struct gh_roots_damage *damage);
+bool gh_roots_find(const struct gh_dump *dump, const struct gh_object_table *table,
+		   struct gh_roots *roots, struct gh_roots_damage *damage);
 
 #endif

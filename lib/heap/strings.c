@@ -1,6 +1,5 @@
 #include "lib/heap/strings.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +17,8 @@ struct found {
 	uint64_t hash;
 	struct gh_heap_string text;
 };
+
+struct all_found GH_VECTOR(struct found);
 
 static bool has_pointers(const struct gh_heap *heap, uint32_t object)
 {
@@ -77,7 +78,7 @@ static void find_extents(struct extent *extents, const struct gh_heap *heap)
 }
 
 /* Adds what EXTENT of OBJECT is to FOUND if it is text. */
-static void add_text(struct gh_buffer *found, const struct gh_heap *heap, uint32_t object,
+static void add_text(struct all_found *found, const struct gh_heap *heap, uint32_t object,
 		     const struct extent *extent)
 {
 	if (extent->length < GH_HEAP_STRING_LEAST || has_pointers(heap, object))
@@ -90,12 +91,11 @@ static void add_text(struct gh_buffer *found, const struct gh_heap *heap, uint32
 	const char *data = (const char *)gh_cursor_bytes(&bytes, extent->length);
 	if (data == NULL || !gh_escape_is_text(data, extent->length))
 		return;
-	struct found *item = gh_buffer_extend(found, sizeof(*item));
-	if (item != NULL)
-		*item = (struct found){
-		    .hash = gh_hash_bytes(GH_HASH_START, data, extent->length),
-		    .text = {data, extent->length, object, 1, place.size},
-		};
+	struct found item = {
+	    .hash = gh_hash_bytes(GH_HASH_START, data, extent->length),
+	    .text = {data, extent->length, object, 1, place.size},
+	};
+	gh_vector_push(found, item);
 }
 
 static int compare(const void *a, const void *b)
@@ -114,10 +114,10 @@ static bool is_same(const struct gh_heap_string *a, const struct gh_heap_string 
 }
 
 /* Puts like texts of FOUND together. */
-static void merge(struct gh_heap_strings *texts, struct gh_buffer *found)
+static void merge(struct gh_heap_strings *texts, struct all_found *found)
 {
-	struct found *items = (void *)found->data;
-	size_t count = found->size / sizeof(*items);
+	struct found *items = found->items;
+	size_t count = found->count;
 	struct gh_heap_string *last = NULL;
 	if (count > 0)
 		qsort(items, count, sizeof(*items), compare);
@@ -127,18 +127,16 @@ static void merge(struct gh_heap_strings *texts, struct gh_buffer *found)
 			last->bytes += items[i].text.bytes;
 			continue;
 		}
-		last = gh_buffer_extend(&texts->list, sizeof(*last));
-		if (last == NULL)
+		if (!gh_vector_push(texts, items[i].text))
 			return;
-		*last = items[i].text;
-		texts->count++;
+		last = &texts->items[texts->count - 1];
 	}
 }
 
 bool gh_heap_strings_find(struct gh_heap_strings *texts, const struct gh_heap *heap,
 			  struct gh_error *err)
 {
-	struct gh_buffer found = {0};
+	struct all_found found = {0};
 	struct extent *extents = calloc((size_t)heap->count + 1, sizeof(*extents));
 	*texts = (struct gh_heap_strings){0};
 	if (extents != NULL) {
@@ -147,16 +145,8 @@ bool gh_heap_strings_find(struct gh_heap_strings *texts, const struct gh_heap *h
 			add_text(&found, heap, i, &extents[i]);
 		merge(texts, &found);
 	}
-	bool whole = extents != NULL && !found.failed && !texts->list.failed;
-	gh_buffer_free(&found);
+	bool whole = extents != NULL && !found.failed && !texts->failed;
+	gh_vector_free(&found);
 	free(extents);
-	if (whole)
-		return true;
-	errno = ENOMEM;
-	return gh_fail_errno(err, heap->dump->path, "find its strings");
-}
-
-void gh_heap_strings_free(struct gh_heap_strings *texts)
-{
-	gh_buffer_free(&texts->list);
+	return whole || gh_fail_memory(err, heap->dump->path);
 }

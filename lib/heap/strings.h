@@ -19,16 +19,12 @@ struct gh_heap_string {
 	uint64_t bytes;   /* in these objects */
 };
 
-struct gh_heap_strings {
-	struct gh_buffer list; /* struct gh_heap_string; owned */
-	size_t count;          /* of texts */
-};
+struct gh_heap_strings GH_VECTOR(struct gh_heap_string);
 
-/* Finds the texts in HEAP, each once. False (ERR filled) if memory ran out. To be freed either way.
+/* Finds the texts in HEAP, each once. False (ERR filled) if memory ran out. The vector is to be
+ * freed either way.
  */
 bool gh_heap_strings_find(struct gh_heap_strings *texts, const struct gh_heap *heap,
 			  struct gh_error *err);
-
-void gh_heap_strings_free(struct gh_heap_strings *texts);
 
 #endif

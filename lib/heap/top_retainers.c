@@ -109,7 +109,7 @@ struct sums {
 	uint32_t *starts;  /* by parent: where its objects begin in the list below; one more */
 	uint32_t *objects; /* those that are looked for, by parent */
 	size_t *rows;      /* by class: one more than the place of its row for the parent at hand */
-	struct gh_buffer *out;
+	struct gh_remainders *out;
 };
 
 static bool allocate(struct sums *sums, size_t nclasses)
@@ -161,18 +161,16 @@ static struct gh_remainder *row_of(struct sums *sums, size_t first, uint32_t par
 	uint32_t class = sums->classes[object];
 	size_t *place = &sums->rows[class];
 	if (*place > first)
-		return (struct gh_remainder *)(void *)sums->out->data + *place - 1;
-	struct gh_remainder *row = gh_buffer_extend(sums->out, sizeof(*row));
-	if (row == NULL)
+		return &sums->out->items[*place - 1];
+	if (!gh_vector_push(sums->out, (struct gh_remainder){.parent = parent, .class = class}))
 		return NULL;
-	*row = (struct gh_remainder){.parent = parent, .class = class};
-	*place = sums->out->size / sizeof(*row);
-	return row;
+	*place = sums->out->count;
+	return &sums->out->items[*place - 1];
 }
 
 static bool add_parent(struct sums *sums, uint32_t parent)
 {
-	size_t first = sums->out->size / sizeof(struct gh_remainder);
+	size_t first = sums->out->count;
 	for (uint32_t i = sums->starts[parent]; i < sums->starts[parent + 1]; i++) {
 		uint32_t object = sums->objects[i];
 		struct gh_remainder *row = row_of(sums, first, parent, object);
@@ -185,7 +183,7 @@ static bool add_parent(struct sums *sums, uint32_t parent)
 	return true;
 }
 
-bool gh_remainder_find(struct gh_buffer *out, const struct gh_heap *heap,
+bool gh_remainder_find(struct gh_remainders *out, const struct gh_heap *heap,
 		       const struct gh_dominators *dominators,
 		       const struct gh_top_retainers *largest, const uint32_t *classes,
 		       size_t nclasses, struct gh_error *err)

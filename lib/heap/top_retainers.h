@@ -29,10 +29,12 @@ struct gh_remainder {
 	uint64_t retained; /* bytes that would go with them, theirs among them */
 };
 
-/* Appends to OUT, by parent, a struct gh_remainder for each class of those objects that are not
+struct gh_remainders GH_VECTOR(struct gh_remainder);
+
+/* Appends to OUT, by parent, one for each class of those objects that are not
  * among LARGEST, but whose immediate dominator is, or is the roots. CLASSES has the number of each
  * object's class, below NCLASSES. False (ERR filled) if memory ran out. */
-bool gh_remainder_find(struct gh_buffer *out, const struct gh_heap *heap,
+bool gh_remainder_find(struct gh_remainders *out, const struct gh_heap *heap,
 		       const struct gh_dominators *dominators,
 		       const struct gh_top_retainers *largest, const uint32_t *classes,
 		       size_t nclasses, struct gh_error *err);

@@ -26,8 +26,8 @@ static const uint16_t old_classes[] = {
 
 static bool has_object_of(const struct gh_dump *dump, uint64_t size)
 {
-	const struct gh_extent_run *runs = (const void *)dump->objects.runs.data;
-	for (size_t i = 0; i < dump->objects.nruns; i++)
+	const struct gh_extent_run *runs = dump->objects.runs.items;
+	for (size_t i = 0; i < dump->objects.runs.count; i++)
 		if (runs[i].size == size)
 			return true;
 	return false;

@@ -24,19 +24,19 @@ static void print_step(const struct gh_heap_query *query, const struct gh_path_s
 /* Of a long path both ends are printed. */
 static void print_steps(const struct gh_heap_query *query, const struct gh_path *path)
 {
-	const struct gh_path_step *steps = gh_path_steps(path);
+	const struct gh_path_step *steps = path->steps.items;
 	size_t limit = query->options->limit;
-	size_t left_out = path->nsteps > limit ? path->nsteps - limit : 0;
-	for (size_t i = 0; i < path->nsteps; i++) {
+	size_t left_out = path->steps.count > limit ? path->steps.count - limit : 0;
+	for (size_t i = 0; i < path->steps.count; i++) {
 		if (left_out > 0 && i == limit / 2) {
 			fputs("  ... ", stdout);
 			gh_print_count(left_out, "object");
 			puts(" ...");
 			i += left_out;
-			if (i >= path->nsteps)
+			if (i >= path->steps.count)
 				return;
 		}
-		print_step(query, &steps[i], i + 1 == path->nsteps);
+		print_step(query, &steps[i], i + 1 == path->steps.count);
 	}
 }
 
@@ -68,14 +68,14 @@ static void print_path_json(struct gh_emit *emit, const void *member)
 	static const struct gh_column field[] = {GH_OBJECT_FIELD(struct gh_object_row, object),
 						 {0}};
 	const struct row *row = member;
-	const struct gh_path_step *steps = gh_path_steps(row->path);
-	for (size_t i = 0; i < row->path->nsteps; i++) {
+	const struct gh_path_step *steps = row->path->steps.items;
+	for (size_t i = 0; i < row->path->steps.count; i++) {
 		struct gh_object_row step = {
 		    gh_names_object(&row->query->names, steps[i].object, steps[i].offset)};
 		gh_emit_next(emit);
 		gh_emit_open(emit);
 		gh_emit_values(emit, object, &step);
-		if (i + 1 < row->path->nsteps)
+		if (i + 1 < row->path->steps.count)
 			gh_emit_values(emit, field, &step);
 		gh_emit_close(emit);
 	}

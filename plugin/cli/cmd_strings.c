@@ -8,11 +8,6 @@
 #include "plugin/view/print.h"
 #include "plugin/view/top.h"
 
-static const struct gh_heap_string *get(const struct gh_heap_strings *texts, size_t i)
-{
-	return (const struct gh_heap_string *)(const void *)texts->list.data + i;
-}
-
 /* A text, as it is printed. */
 struct row {
 	const struct gh_heap_string *text;
@@ -76,15 +71,15 @@ static void print_table(const struct gh_heap_query *query, const struct gh_heap_
 	struct gh_top top = {.limit = limit};
 	size_t count;
 	for (uint32_t i = 0; i < texts->count; i++)
-		if (key_of(get(texts, i)) >= least)
-			gh_top_add(&top, key_of(get(texts, i)), i);
+		if (key_of(&texts->items[i]) >= least)
+			gh_top_add(&top, key_of(&texts->items[i]), i);
 	const struct gh_top_item *items = gh_top_finish(&top, &count);
 	if (count > 0)
 		gh_emit_titles(&emit, columns);
 	else if (!emit.json)
 		puts("none");
 	for (size_t i = 0; i < count; i++)
-		print_row(query, &emit, get(texts, items[i].number));
+		print_row(query, &emit, &texts->items[items[i].number]);
 	gh_emit_finish(&emit, top.seen);
 	gh_top_free(&top);
 }
@@ -97,8 +92,8 @@ static void print_text(const struct gh_heap_query *query, const struct gh_heap_s
 	size_t limit = query->options->limit;
 	size_t half = limit / 2 + limit % 2;
 	for (size_t i = 0; i < texts->count; i++) {
-		objects += get(texts, i)->copies;
-		bytes += get(texts, i)->bytes;
+		objects += texts->items[i].copies;
+		bytes += texts->items[i].bytes;
 	}
 	puts("The longest:");
 	print_table(query, texts, half, by_length, 0);
@@ -124,7 +119,7 @@ static int print_strings(struct gh_heap_query *query)
 		print_table(query, &texts, query->options->limit, by_bytes, 0);
 	else
 		print_text(query, &texts);
-	gh_heap_strings_free(&texts);
+	gh_vector_free(&texts);
 	return found ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 

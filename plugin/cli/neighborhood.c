@@ -89,8 +89,8 @@ static void add_targets(struct gh_picture *picture, struct around *around)
 /* Of a long path both ends are drawn. */
 static void add_path(struct gh_picture *picture, struct around *around)
 {
-	const struct gh_path_step *steps = gh_path_steps(&around->path);
-	size_t count = around->path.nsteps;
+	const struct gh_path_step *steps = around->path.steps.items;
+	size_t count = around->path.steps.count;
 	size_t end = picture->limit / 4 + 1;
 	for (size_t i = 0; i < count; i++)
 		if (i < end || count - i <= end)
@@ -137,8 +137,8 @@ static void find_edges(const struct gh_picture *picture, struct around *around, 
 
 static bool is_on_path(const struct around *around, uint32_t from, uint32_t to)
 {
-	const struct gh_path_step *steps = gh_path_steps(&around->path);
-	for (size_t i = 0; around->has_path && i + 1 < around->path.nsteps; i++)
+	const struct gh_path_step *steps = around->path.steps.items;
+	for (size_t i = 0; around->has_path && i + 1 < around->path.steps.count; i++)
 		if (steps[i].object == from && steps[i + 1].object == to)
 			return true;
 	return false;
@@ -165,8 +165,8 @@ static void draw_edges(const struct gh_picture *picture, struct around *around, 
 /* The line over what is left out of the path. */
 static void draw_gap(const struct gh_picture *picture, const struct around *around)
 {
-	const struct gh_path_step *steps = gh_path_steps(&around->path);
-	for (size_t i = 0; i + 1 < around->path.nsteps; i++) {
+	const struct gh_path_step *steps = around->path.steps.items;
+	for (size_t i = 0; i + 1 < around->path.steps.count; i++) {
 		if (around->is_drawn[steps[i + 1].object])
 			continue;
 		size_t end = i + 1;

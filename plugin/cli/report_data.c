@@ -31,7 +31,7 @@ struct report {
 	struct gh_heap_query *query; /* the caller's */
 	struct gh_top_retainers largest;
 	struct gh_path_tree paths;
-	struct gh_buffer remainders;      /* struct gh_remainder */
+	struct gh_remainders remainders;
 	struct gh_histogram_row *classes; /* by class; owned */
 	size_t budget;                    /* steps that may still be gone back */
 	bool failed;                      /* memory ran out: something is left out */
@@ -58,7 +58,7 @@ static void free_analysis(struct report *report)
 {
 	gh_top_retainers_free(&report->largest);
 	gh_path_tree_free(&report->paths);
-	gh_buffer_free(&report->remainders);
+	gh_vector_free(&report->remainders);
 	free(report->classes);
 }
 
@@ -248,8 +248,8 @@ static void print_sum(struct gh_emit *emit, const struct report *report,
 /* Prints what each of the largest objects dominates besides, by class unless that is little. */
 static void print_remainders(struct gh_emit *emit, const struct report *report, uint64_t least)
 {
-	const struct gh_remainder *rows = (const void *)report->remainders.data;
-	size_t count = report->remainders.size / sizeof(*rows);
+	const struct gh_remainder *rows = report->remainders.items;
+	size_t count = report->remainders.count;
 	struct gh_remainder others = {0};
 	for (size_t i = 0; i < count; i++) {
 		if (rows[i].retained >= least) {

@@ -18,7 +18,7 @@ static void find_refs(struct gh_globals *globals)
 	if (globals->found || globals->symbols == NULL)
 		return;
 	globals->found = true;
-	for (size_t i = 0; i < dump->segments.count; i++) {
+	for (size_t i = 0; i < dump->segments.items.count; i++) {
 		struct gh_extent extent = gh_extents_get(&dump->segments, i);
 		start = extent.address < start ? extent.address : start;
 		end = extent.address + extent.size > end ? extent.address + extent.size : end;

@@ -138,7 +138,7 @@ static void walk_regions(const struct gh_dump *dump)
 /* Where no object overlaps another, or reaches the end of the address space, each is found. */
 static void walk_objects(const struct gh_dump *dump)
 {
-	for (size_t i = 0; i < dump->objects.count && dump->objects.overlapping == 0; i++) {
+	for (size_t i = 0; i < dump->objects.items.count && dump->objects.overlapping == 0; i++) {
 		struct gh_extent extent = gh_extents_get(&dump->objects, i);
 		uint64_t last = extent.address + extent.size - 1;
 		if (extent.size > 0 && last >= extent.address && last < UINT64_MAX)

@@ -108,10 +108,10 @@ static void walk_path(const struct gh_heap *heap, const struct gh_dominators *do
 	must(gh_path_find(heap, object, &path, &err) == (reachable ? GH_PATH_FOUND : GH_PATH_NONE));
 	if (!reachable)
 		return;
-	const struct gh_path_step *step = gh_path_steps(&path);
-	must(path.root.object == step[0].object && step[path.nsteps - 1].object == object);
+	const struct gh_path_step *step = path.steps.items;
+	must(path.root.object == step[0].object && step[path.steps.count - 1].object == object);
 	uint32_t idom = dominators->idom[object];
-	for (size_t i = path.nsteps; i > 0; i--)
+	for (size_t i = path.steps.count; i > 0; i--)
 		if (step[i - 1].object == idom)
 			idom = dominators->idom[idom];
 	must(idom == heap->count);

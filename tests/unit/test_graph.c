@@ -204,13 +204,13 @@ static void check_paths(const struct graph *graph)
 				 length[i] != 0 ? GH_PATH_FOUND : GH_PATH_NONE);
 		if (length[i] == 0)
 			continue;
-		const struct gh_path_step *steps = gh_path_steps(&path);
-		ck_assert_uint_eq(path.nsteps, length[i]);
+		const struct gh_path_step *steps = path.steps.items;
+		ck_assert_uint_eq(path.steps.count, length[i]);
 		ck_assert_uint_eq(path.root.object, steps[0].object);
 		ck_assert(graph->root[steps[0].object]);
-		for (size_t j = 0; j + 1 < path.nsteps; j++)
+		for (size_t j = 0; j + 1 < path.steps.count; j++)
 			check_step(&steps[j], steps[j + 1].object);
-		ck_assert_uint_eq(steps[path.nsteps - 1].object, i);
+		ck_assert_uint_eq(steps[path.steps.count - 1].object, i);
 		gh_path_free(&path);
 	}
 }
@@ -264,13 +264,13 @@ static int compare_down(const void *a, const void *b)
 static void check_remainder(const struct gh_dominators *dominators,
 			    const struct gh_top_retainers *largest, const bool *chosen)
 {
-	struct gh_buffer out = {0};
+	struct gh_remainders out = {0};
 	uint32_t classes[MAX_NODES];
 	for (uint32_t i = 0; i < heap.count; i++)
 		classes[i] = i % 3;
 	ck_assert(gh_remainder_find(&out, &heap, dominators, largest, classes, 3, &err));
-	const struct gh_remainder *rows = (const void *)out.data;
-	size_t count = out.size / sizeof(*rows), expected = 0, found = 0;
+	const struct gh_remainder *rows = out.items;
+	size_t count = out.count, expected = 0, found = 0;
 	for (uint32_t parent = 0; parent <= largest->count; parent++) {
 		uint32_t idom = parent < largest->count ? largest->objects[parent] : heap.count;
 		for (uint32_t class = 0; class < 3; class ++) {
@@ -289,7 +289,7 @@ static void check_remainder(const struct gh_dominators *dominators,
 	}
 	ck_assert_uint_eq(found, expected);
 	ck_assert_uint_eq(count, expected);
-	gh_buffer_free(&out);
+	gh_vector_free(&out);
 }
 
 static void check_largest(void)

@@ -53,9 +53,9 @@ START_TEST(chain)
 		wrong += dominators.idom[i] != (i > 0 ? i - 1 : CHAIN) ||
 			 dominators.retained[i] != 16 * (CHAIN - i);
 	ck_assert_int_eq(gh_path_find(&heap, CHAIN - 1, &path, &err), GH_PATH_FOUND);
-	ck_assert_uint_eq(path.nsteps, CHAIN);
+	ck_assert_uint_eq(path.steps.count, CHAIN);
 	for (uint32_t i = 0; i < CHAIN; i++)
-		wrong += gh_path_steps(&path)[i].object != i;
+		wrong += path.steps.items[i].object != i;
 	ck_assert_uint_eq(wrong, 0);
 	gh_path_free(&path);
 	gh_dominators_free(&dominators);
