@@ -27,6 +27,24 @@ START_TEST(nothing_that_a_terminal_acts_on_gets_through)
 }
 END_TEST
 
+/* The first and the last of what UTF-8 is, by RFC 3629, and what is right before and after. */
+START_TEST(what_is_utf_8)
+{
+	static const char *const good[] = {
+	    "\xc2\xa0",     "\xdf\xbf",     "\xe0\xa0\x80",     "\xed\x9f\xbf",
+	    "\xee\x80\x80", "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf",
+	};
+	static const char *const bad[] = {
+	    "\xc1\xbf",         "\xe0\x9f\xbf",     "\xed\xa0\x80",     "\xed\xbf\xbf",
+	    "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80",
+	};
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		ck_assert_str_eq(printed(gh_escape_print, good[i]), good[i]);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ck_assert_uint_eq(strlen(printed(gh_escape_print, bad[i])), 4 * strlen(bad[i]));
+}
+END_TEST
+
 START_TEST(text_is_cut_to_fit)
 {
 	char buf[8];
@@ -204,6 +222,7 @@ Suite *escape_suite(void)
 	Suite *suite = suite_create("escape");
 	TCase *tcase = tcase_create("escape");
 	tcase_add_test(tcase, nothing_that_a_terminal_acts_on_gets_through);
+	tcase_add_test(tcase, what_is_utf_8);
 	tcase_add_test(tcase, text_is_cut_to_fit);
 	tcase_add_test(tcase, control_characters_are_overwritten);
 	tcase_add_test(tcase, the_same_characters_are_controls_everywhere);

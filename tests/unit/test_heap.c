@@ -164,13 +164,46 @@ START_TEST(hub)
 }
 END_TEST
 
-/* Between the first and the last object, but in none, nor on a stack; a field beyond its object; an
- * object without a byte; a finalizer of no object. */
+/* A frame that a goroutine points to may hold pointers in all its words but the last two, which are
+ * the caller's frame pointer and the return address. */
+START_TEST(saved_words)
+{
+	enum { WORDS = 4 };
+	uint64_t words[WORDS];
+	maker_start(&maker, MAKER_1_7, 8, false);
+	maker_params(&maker);
+	for (unsigned i = 0; i < WORDS; i++) {
+		words[i] = BASE + 16 * i;
+		put_pair(words[i], 0, 0);
+	}
+	maker_numbers(&maker, 9, (const uint64_t[]){4, 0x9000, 0x30000, 1, 0, 4, 0, 0, 0});
+	maker_text(&maker, "select");
+	maker_numbers(&maker, 4, (const uint64_t[]){0x30008, 0, 0, 0});
+	maker_numbers(&maker, 4, (const uint64_t[]){5, 0x30000, 0, 0});
+	maker_words(&maker, WORDS, words);
+	maker_numbers(&maker, 3, (const uint64_t[]){0x401000, 0x401010, 0x401010});
+	maker_text(&maker, "main.f");
+	maker_number(&maker, 0);
+	maker_end(&maker);
+	heap_open(&maker, &dump, &heap);
+	ck_assert_uint_eq(heap.nroots, WORDS - 2);
+	for (unsigned i = 0; i < WORDS - 2; i++) {
+		ck_assert_uint_eq(heap.roots[i].object, i);
+		ck_assert_uint_eq(heap.roots[i].offset, 8 * i);
+		ck_assert(heap.roots[i].conservative);
+	}
+	heap_close(&maker, &dump, &heap);
+}
+END_TEST
+
+/* Between the first and the last object, but in none, nor on a stack, and right after the heap; a
+ * field beyond its object; an object without a byte; a finalizer of no object. */
 START_TEST(damage)
 {
 	maker_start(&maker, MAKER_1_7, 8, false);
 	maker_params(&maker);
 	put_pair(BASE, BASE + 0x20, 0x30000);
+	put_pair(BASE + 0x60, 0x1ffff, 0x20000);
 	maker_numbers(&maker, 2, (const uint64_t[]){1, BASE + 0x40});
 	maker_words(&maker, 1, (const uint64_t[]){1});
 	maker_numbers(&maker, 5, (const uint64_t[]){1, 8, 1, UINT64_MAX, 0});
@@ -180,7 +213,7 @@ START_TEST(damage)
 	maker_frame(&maker, 0x30000, 0, 0, "main.main");
 	maker_end(&maker);
 	heap_open(&maker, &dump, &heap);
-	ck_assert_uint_eq(heap.damage.dangling, 1);
+	ck_assert_uint_eq(heap.damage.dangling, 2);
 	ck_assert_uint_eq(heap.damage.outside, 2);
 	ck_assert_uint_eq(heap.damage.empty, 1);
 	ck_assert_uint_eq(heap.damage.unknown, 0);
@@ -260,6 +293,7 @@ Suite *heap_suite(void)
 	tcase_add_test(tcase, far);
 	tcase_add_test(tcase, wide);
 	tcase_add_test(tcase, hub);
+	tcase_add_test(tcase, saved_words);
 	tcase_add_test(tcase, damage);
 	tcase_add_loop_test(tcase, span_tails, 0, sizeof(pages) / sizeof(pages[0]));
 	suite_add_tcase(suite, tcase);
