@@ -35,6 +35,7 @@ int main(void)
 	srunner_add_suite(runner, piped_text_suite());
 	srunner_add_suite(runner, pprof_suite());
 	srunner_add_suite(runner, slots_suite());
+	srunner_add_suite(runner, stack_suite());
 	srunner_add_suite(runner, stackmap_suite());
 	srunner_add_suite(runner, typing_suite());
 	srunner_add_suite(runner, view_suite());

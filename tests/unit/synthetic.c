@@ -173,8 +173,9 @@ static void put_record(struct maker *m, unsigned f, size_t names, size_t pctab)
 static void put_names(struct maker *m)
 {
 	for (unsigned f = 0; f < FUNCTIONS; f++)
-		m->names[f] = put_string(m, f == 2 && m->what->handler ? "runtime.sigtramp"
-								       : functions[f].name);
+		m->names[f] =
+		    put_string(m, f == FUNCTIONS - 1 && m->what->last != NULL ? m->what->last
+									      : functions[f].name);
 	m->small = put_string(m, "main.small");
 }
 

@@ -29,7 +29,7 @@ struct synthetic {
 	bool sections;    /* with section headers */
 	bool no_files;    /* before Go 1.2: nothing tells of files */
 	bool no_func_id;  /* of the format of Go 1.2: by a release before 1.12 */
-	bool handler;     /* the last function is runtime.sigtramp */
+	const char *last; /* the name of the last function; NULL: runtime.goexit */
 	uint16_t machine; /* EM_...; 0: one that has such words and byte order */
 };
 
