@@ -79,6 +79,35 @@ check_live() {
 	cmp "$work/pprof.written" "$work/pprof.asked" || fail "$1: pprof -p"
 }
 
+# check_stacks NAME PROGRAM: what stacks alone hold is what the next collection leaves, and what is not held is what it
+# frees; only what a goroutine holds that runs is no more than perhaps held.
+check_stacks() {
+	local address name held
+	start "$2"
+	"$GOHEAP" dump "$pid" -o "$work/other" 2>"$work/told" || fail "$1: goheap dump" "$(cat "$work/told")"
+	go_on
+	grep '^mark ' "$work/output" | while read -r _ address name; do
+		held=$("$GOHEAP" path "$work/other" "$address")
+		case $name in
+		running*) name='running' ;;
+		esac
+		case $held in
+		*garbage*) echo "freed $name" ;;
+		*', perhaps'*) echo "perhaps $name" ;;
+		*) echo "held $name" ;;
+		esac
+	done >"$work/held"
+	equal "$1: objects" 22 "$(wc -l <"$work/held")"
+	same "$1: what nothing holds is freed" <(grep '^freed' "$work/output" | sort) <(grep '^freed' "$work/held" | sort)
+	# To Go 1.17 a deferred call has arguments.
+	equal "$1: what a running goroutine holds, perhaps" 'perhaps running' \
+		"$(grep '^perhaps' "$work/held" | grep -v '^perhaps deferred ' | sort -u)"
+	"$dumpfile" compare "$work/own" "$work/other" >"$work/compared"
+	has "$1: defers" "$(cat "$work/compared")" '^defers	3$'
+	lacks "$1: defers are its own" "$(cat "$work/compared")" '^different (defers|panics)'
+	has "$1: fields of variables whose address is taken" "$(cat "$work/compared")" '^fields of stack objects	[1-9]'
+}
+
 # check_core NAME TWIN PROGRAM: from a core file, made where the sample is about to write its dump, and spans wait to be
 # swept: then the runtime does that first, which queues the finalizers of what is found dead.
 check_core() {
@@ -173,8 +202,11 @@ if ! dumpfile=$("$tests/build-sample" 1.19 dumpfile)/dumpfile; then
 	fail "the oracle is built"
 	finish
 fi
-for release in $("$tests/toolchain" list); do
+for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	sample "go $release" "$release" memory && check_live "go $release" "$directory/memory.stripped"
+done
+for release in ${RELEASES:-$("$tests/toolchain" list)}; do
+	sample "go $release, stacks" "$release" stacked && check_stacks "go $release, stacks" "$directory/stacked.stripped"
 done
 if sample 'go 1.27, pie' 1.27 memory -buildmode=pie; then
 	check_live 'go 1.27, pie' "$directory/memory.stripped"

@@ -60,6 +60,14 @@ enum gh_dump_type_kind {
 	GH_DUMP_CONSERVATIVE = 127, /* nothing is known: any word may be a pointer */
 };
 
+/* In a dump that was made of a process: how the description of a root ends that may be no pointer.
+ */
+#define GH_DUMP_PERHAPS ", perhaps"
+
+/* The description of a root of such a dump, a nil pointer, that says: frames have, among their
+ * fields, those of variables whose address is taken. */
+#define GH_DUMP_HAS_STACK_OBJECTS "frames list their stack objects"
+
 struct gh_dump_other_root {
 	struct gh_dump_slice description;
 	uint64_t pointer;

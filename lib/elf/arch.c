@@ -36,7 +36,7 @@ static const struct gh_arch arches[] = {
 	.dwarf_pc = 8,
 	.gdb_has_dwarf_pc = true,
 	.gregs = {.count = 17, .pc = 12, .sp = 15, .fp = GH_NO_REGISTER, .lr = GH_NO_REGISTER},
-	.signal_frame = {.info = 12, .pc = 216, .sp = 188},
+	.signal_frame = {.info = 12, .pc = 216, .sp = 188, .registers = 176, .count = 8},
     },
     {
 	.goarch = "amd64",
@@ -55,7 +55,7 @@ static const struct gh_arch arches[] = {
 	.dwarf_g = 14,
 	.gdb_has_dwarf_pc = true,
 	.gregs = {.count = 27, .pc = 16, .sp = 19, .fp = 4, .lr = GH_NO_REGISTER},
-	.signal_frame = {.info = 304, .pc = 168, .sp = 160},
+	.signal_frame = {.info = 304, .pc = 168, .sp = 160, .registers = 40, .count = 16},
 	/* RAX; RCX, RBX, RSI and RDI; R8 to R11; X0 to X14 */
 	.arg_registers = {{0, 1}, {2, 4}, {8, 4}, {17, 15}},
     },
@@ -77,7 +77,7 @@ static const struct gh_arch arches[] = {
 	.dwarf_g = 10,
 	.gdb_has_dwarf_pc = true,
 	.gregs = {.count = 18, .pc = 15, .sp = 13, .fp = GH_NO_REGISTER, .lr = 14},
-	.signal_frame = {.pc = 220, .sp = 212, .lr = 216},
+	.signal_frame = {.pc = 220, .sp = 212, .lr = 216, .registers = 160, .count = 15},
     },
     {
 	.goarch = "arm64",
@@ -99,7 +99,7 @@ static const struct gh_arch arches[] = {
 	.dwarf_g = 28,
 	.gdb_has_dwarf_pc = true,
 	.gregs = {.count = 34, .pc = 32, .sp = 31, .fp = 29, .lr = 30},
-	.signal_frame = {.pc = 568, .sp = 560, .lr = 552},
+	.signal_frame = {.pc = 568, .sp = 560, .lr = 552, .registers = 312, .count = 31},
 	.arg_registers = {{0, 16}, {64, 16}},
     },
     {

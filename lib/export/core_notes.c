@@ -73,7 +73,22 @@ bool gh_prstatus_read(struct gh_cursor note, const struct gh_arch *arch, struct 
 	    .pc = read_register(&note, arch->pointer_size, regs->pc),
 	    .sp = read_register(&note, arch->pointer_size, regs->sp),
 	};
+	if (regs->lr != GH_NO_REGISTER)
+		thread->lr = read_register(&note, arch->pointer_size, regs->lr);
 	return !note.failed;
+}
+
+unsigned gh_prstatus_registers(struct gh_cursor note, const struct gh_arch *arch, uint64_t *values,
+			       unsigned count)
+{
+	unsigned read = 0;
+	while (read < arch->gregs.count && read < count) {
+		values[read] = read_register(&note, arch->pointer_size, (uint8_t)read);
+		if (note.failed)
+			break;
+		read++;
+	}
+	return read;
 }
 
 void gh_prpsinfo_append(struct gh_buffer *out, const struct gh_arch *arch, const char *program,

@@ -22,9 +22,13 @@ struct gh_thread {
 void gh_prstatus_append(struct gh_buffer *out, const struct gh_arch *arch,
 			const struct gh_thread *thread);
 
-/* Reads the pc and sp of THREAD from the contents NOTE of an NT_PRSTATUS note. False if they are
- * not there. */
+/* Reads the pc, sp and lr of THREAD from the contents NOTE of an NT_PRSTATUS note. False if they
+ * are not there. */
 bool gh_prstatus_read(struct gh_cursor note, const struct gh_arch *arch, struct gh_thread *thread);
+
+/* Reads all registers that are there, at most COUNT, into VALUES. Returns how many. */
+unsigned gh_prstatus_registers(struct gh_cursor note, const struct gh_arch *arch, uint64_t *values,
+			       unsigned count);
 
 /* Appends an NT_PRPSINFO note. PROGRAM, the name of the program, is cut to fit. */
 void gh_prpsinfo_append(struct gh_buffer *out, const struct gh_arch *arch, const char *program,

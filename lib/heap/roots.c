@@ -1,6 +1,7 @@
 #include "lib/heap/roots.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/heap/reached_frames.h"
 
@@ -95,6 +96,35 @@ static void add_finalizer(struct gathering *to, const struct gh_dump_finalizer *
 	add_pointers(to, &record);
 }
 
+static bool slice_is(struct gh_cursor bytes, const char *text)
+{
+	size_t size = gh_cursor_left(&bytes);
+	return size == strlen(text) && memcmp(bytes.pos, text, size) == 0;
+}
+
+/* A root of this DESCRIPTION may be no pointer. */
+static bool is_perhaps(const struct gh_dump *dump, struct gh_dump_slice description)
+{
+	size_t size = strlen(GH_DUMP_PERHAPS);
+	if (description.size < size)
+		return false;
+	description.offset += description.size - size;
+	description.size = size;
+	return slice_is(gh_dump_bytes(dump, description), GH_DUMP_PERHAPS);
+}
+
+/* The frames' fieldlists have what else a program would have to tell. */
+static bool has_stack_objects(const struct gh_dump *dump)
+{
+	struct gh_dump_record record;
+	if (gh_dump_count(dump, GH_DUMP_OTHER_ROOT) == 0)
+		return false;
+	gh_dump_get(dump, GH_DUMP_OTHER_ROOT, 0, &record);
+	return record.other_root.pointer == 0 &&
+	       slice_is(gh_dump_bytes(dump, record.other_root.description),
+			GH_DUMP_HAS_STACK_OBJECTS);
+}
+
 static void add_record(struct gathering *to, const struct gh_dump_record *record)
 {
 	switch (record->kind) {
@@ -115,7 +145,12 @@ static void add_record(struct gathering *to, const struct gh_dump_record *record
 		add(to, record->finalizer.func_value, GH_ROOT_CLOSURE);
 		break;
 	case GH_DUMP_OTHER_ROOT:
+		to->conservative = is_perhaps(to->dump, record->other_root.description);
 		add(to, record->other_root.pointer, 0);
+		break;
+	case GH_DUMP_FRAME:
+		to->conservative = record->frame.continuation == GH_DUMP_INTERRUPTED;
+		add_pointers(to, record);
 		break;
 	case GH_DUMP_STACK_ROOT:
 		add(to, record->stack_root.pointer, 0);
@@ -185,6 +220,7 @@ static void add_kind(struct gathering *to)
 		struct gh_dump_record record;
 		gh_dump_get(to->dump, record_kind, number, &record);
 		to->number = (uint32_t)number;
+		to->conservative = false;
 		add_record(to, &record);
 	}
 }
@@ -200,7 +236,7 @@ bool gh_roots_find(const struct gh_dump *dump, const struct gh_object_table *tab
 		add_kind(&to);
 	}
 	/* Releases before 1.7 have no such variables. */
-	if (ok && dump->format >= GH_DUMP_1_7)
+	if (ok && dump->format >= GH_DUMP_1_7 && !has_stack_objects(dump))
 		ok = add_frames_met(&to);
 	ok = ok && !roots->failed && !to.frames.queue.failed;
 	gh_reached_frames_free(&to.frames);

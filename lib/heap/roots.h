@@ -52,7 +52,8 @@ struct gh_roots GH_VECTOR(struct gh_root);
  * collector looks at them if it meets a pointer to them, and knows their pointers from the program
  * (scanstack in src/runtime/mgcmark.go, FUNCDATA_StackObjects). A dump does not have those: so,
  * where a pointer on a stack leads to a frame, every word of that frame's variables may be a
- * pointer. */
+ * pointer. One that was made of a process has them in the fieldlists; there frames that were
+ * interrupted, and some other roots, are conservative. */
 bool gh_roots_find(const struct gh_dump *dump, const struct gh_object_table *table,
 		   struct gh_roots *roots, struct gh_roots_damage *damage);
 

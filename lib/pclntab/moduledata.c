@@ -11,7 +11,7 @@ struct layout {
 	unsigned minpc; /* then maxpc, text, etext, and the bounds of the data segments */
 	unsigned types; /* then, after types_gap words, etypes */
 	unsigned types_gap;
-	unsigned gofunc;      /* 0 before Go 1.18 */
+	unsigned gofunc;      /* after rodata; 0 before Go 1.18 */
 	unsigned epclntab;    /* 0 before Go 1.26 */
 	unsigned textsectmap; /* slice; 0 where it is not needed */
 	unsigned itablinks;   /* slice; 0 from Go 1.27 */
@@ -80,7 +80,7 @@ static bool read_layout(struct gh_moduledata *module, const struct gh_pclntab *t
 	    module->bss > module->ebss || module->noptrbss > module->enoptrbss)
 		return false;
 	if (layout->gofunc != 0)
-		module->gofunc = word_at(tab, cur, layout->gofunc);
+		read_pair(tab, cur, layout->gofunc - 1, &module->rodata, &module->gofunc);
 	if (layout->textsectmap != 0)
 		read_pair(tab, cur, layout->textsectmap, &module->textsectmap,
 			  &module->ntextsectmap);

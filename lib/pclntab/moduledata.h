@@ -18,6 +18,7 @@ struct gh_moduledata {
 	uint64_t bss, ebss;
 	uint64_t noptrbss, enoptrbss;
 	uint64_t types, etypes;
+	uint64_t rodata;       /* what masks of stack objects are told from (Go 1.18 and later) */
 	uint64_t gofunc;       /* what FUNCDATA offsets count from (Go 1.18 and later) */
 	uint64_t textsectmap;  /* address of the text sections' records */
 	uint64_t ntextsectmap; /* number of them */

@@ -241,13 +241,14 @@ static bool records_have_func_id(const struct gh_pclntab *tab)
 static struct gh_pclntab_numbers numbers_of(const struct gh_pclntab *tab)
 {
 	if (tab->format > GH_PCLNTAB_1_2)
-		return (struct gh_pclntab_numbers){1, 2, 3};
+		return (struct gh_pclntab_numbers){1, 2, 3, 2};
 	struct gh_buildinfo info;
 	gh_buildinfo_read(&info, tab->image);
 	int minor = gh_go_minor(info.go_version);
 	bool old = info.go_version == NULL || (minor >= 0 && minor < 13);
 	gh_buildinfo_free(&info);
-	return old ? (struct gh_pclntab_numbers){0, 1, 2} : (struct gh_pclntab_numbers){1, 2, 4};
+	return old ? (struct gh_pclntab_numbers){0, 1, 2, 4}
+		   : (struct gh_pclntab_numbers){1, 2, 4, 3};
 }
 
 /* Opens the table that CUR is over, at ADDRESS. */

@@ -56,6 +56,7 @@ struct gh_pclntab_numbers {
 	uint8_t stack_map_index; /* PCDATA_StackMapIndex */
 	uint8_t inl_tree_index;  /* PCDATA_InlTreeIndex */
 	uint8_t inl_tree;        /* FUNCDATA_InlTree */
+	uint8_t stack_objects;   /* FUNCDATA_StackObjects */
 };
 
 struct gh_pclntab {

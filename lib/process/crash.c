@@ -7,6 +7,7 @@
 
 #include "lib/code/code.h"
 #include "lib/dump/record.h"
+#include "lib/process/deferred.h"
 #include "lib/process/panic_value.h"
 #include "lib/process/stack.h"
 
@@ -189,49 +190,18 @@ static void add_signal_of(struct finder *finder, const struct gh_goroutine *g)
 	add_line(finder->crash, text);
 }
 
-/* A runtime._panic. */
-struct panic {
-	uint64_t type; /* of the value */
-	uint64_t data; /* the interface's second word */
-	uint64_t link; /* the one before it */
-	bool recovered;
-	bool repanicked; /* the value is that of the one after it */
-	bool goexit;     /* it is runtime.Goexit's */
-};
-
-/* Reads the one at ADDRESS. Its first field went in Go 1.26; what is before the flags grew in
- * Go 1.22. */
-static bool read_panic(struct gh_process *process, uint64_t address, struct panic *panic)
-{
-	struct gh_process_memory *memory = &process->memory;
-	unsigned word = process->tab->pointer_size;
-	int minor = process->minor;
-	uint64_t value = address + (minor < 26 ? word : 0);
-	uint64_t flags = value + (minor < 22 ? 5 : 11) * word;
-	uint8_t flag[4];
-	if (!gh_process_uint(memory, value, word, &panic->type) ||
-	    !gh_process_uint(memory, value + word, word, &panic->data) ||
-	    !gh_process_uint(memory, value + 2 * word, word, &panic->link) ||
-	    !gh_process_read(memory, flags, flag, sizeof(flag)))
-		return false;
-	panic->recovered = flag[0] != 0;
-	panic->repanicked = minor >= 26 && flag[1] != 0;
-	panic->goexit = flag[minor >= 22 && minor < 26 ? 1 : 2] != 0;
-	return true;
-}
-
 /* Appends the panics of G, the first one first. */
 static void add_panics(struct finder *finder, const struct gh_goroutine *g)
 {
 	struct gh_buffer *text = &finder->crash->text;
-	struct panic panics[MAX_PANICS];
+	struct gh_panic panics[MAX_PANICS];
 	size_t count = 0;
-	for (uint64_t at = g->top_panic; at != 0 && count < MAX_PANICS; at = panics[count++].link)
-		if (!read_panic(finder->process, at, &panics[count]))
+	for (uint64_t at = g->top_panic; at != 0 && count < MAX_PANICS; at = panics[count++].next)
+		if (!gh_panic_record_read(finder->process, at, &panics[count]))
 			break;
 	for (size_t i = count; i-- > 0;) {
-		const struct panic *panic = &panics[i];
-		const struct panic *before = i + 1 < count ? &panics[i + 1] : NULL;
+		const struct gh_panic *panic = &panics[i];
+		const struct gh_panic *before = i + 1 < count ? &panics[i + 1] : NULL;
 		if (panic->goexit || (before != NULL && before->repanicked))
 			continue;
 		add_line(finder->crash,
@@ -281,25 +251,19 @@ static const char *function_name(const struct gh_process *process, uint64_t pc)
 	return gh_pclntab_name(tab, func.name);
 }
 
-/* Appends what G has deferred: runtime._defer begins with flags, up to Go 1.17 with a size before
- * them, then SP, pc and the closure; up to Go 1.21 the panic that runs it comes before the link. */
+/* Appends what G has deferred. */
 static void add_deferred(struct finder *finder, const struct gh_goroutine *g)
 {
 	struct gh_process *process = finder->process;
-	struct gh_process_memory *memory = &process->memory;
 	struct gh_buffer *out = &finder->crash->deferred;
-	unsigned word = process->tab->pointer_size;
-	uint64_t start = word == 4 && process->minor < 18 ? 2 * word : word;
 	uint64_t at = g->top_defer;
 	for (unsigned i = 0; at != 0 && i < MAX_DEFERRED; i++) {
-		uint64_t pc;
-		uint64_t closure;
+		struct gh_defer defer;
 		uint64_t entry;
-		if (!gh_process_uint(memory, at + start + word, word, &pc) ||
-		    !gh_process_uint(memory, at + start + 2 * word, word, &closure))
+		if (!gh_defer_record_read(process, at, &defer))
 			break;
-		const char *by = function_name(process, pc - 1);
-		const char *name = gh_panic_read_word(process, closure, &entry)
+		const char *by = function_name(process, defer.pc - 1);
+		const char *name = gh_panic_read_word(process, defer.closure, &entry)
 				       ? function_name(process, entry)
 				       : NULL;
 		if (name != NULL && by != NULL) {
@@ -311,9 +275,7 @@ static void add_deferred(struct finder *finder, const struct gh_goroutine *g)
 			gh_buffer_bytes(out, by, strlen(by));
 			gh_buffer_u8(out, '\n');
 		}
-		uint64_t link = at + start + (process->minor < 22 ? 4 : 3) * word;
-		if (!gh_process_uint(memory, link, word, &at))
-			break;
+		at = defer.next;
 	}
 }
 

@@ -216,7 +216,10 @@ static void read_registers(struct tracer *tracer)
 		    .pc = register_at(tracer, bytes, to.iov_len, gregs->pc),
 		    .sp = register_at(tracer, bytes, to.iov_len, gregs->sp),
 		    .lr = register_at(tracer, bytes, to.iov_len, gregs->lr),
+		    .count = gregs->count,
 		};
+		for (uint8_t number = 0; number < gregs->count; number++)
+			registers.values[number] = register_at(tracer, bytes, to.iov_len, number);
 		gh_vector_push(&tracer->live->threads, registers);
 	}
 }

@@ -3,50 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* abi.TFlagGCMaskOnDemand (Go 1.24): GCData is the address of the pointer to the mask, which is nil
- * until it is first needed. */
-#define MASK_ON_DEMAND 16
-
 /* How far after mheap_.allspans the pointer to the arenas may be, in words. */
 #define ARENAS_WITHIN 160
 
 /* Spans by which the arenas are told. */
 #define SAMPLE 8
-
-/* A type whose mask was read. */
-struct gh_type_mask {
-	uint64_t size;     /* of a value, in bytes; 0: there is no such type */
-	uint64_t pointers; /* bytes up to the last pointer */
-	uint64_t mask;     /* address of a bit for each word */
-};
-
-/* Core files leave out pages of files; those with relocations are not among them. */
-bool gh_process_read_constant(struct gh_process *process, uint64_t address, void *to, size_t size)
-{
-	struct gh_cursor cur;
-	if (gh_process_read(&process->memory, address, to, size))
-		return true;
-	if (!gh_image_at(process->tab->image, address - process->bias, &cur) ||
-	    gh_cursor_left(&cur) < size)
-		return false;
-	memcpy(to, gh_cursor_bytes(&cur, size), size);
-	return true;
-}
-
-uint64_t gh_process_constant_pointer(struct gh_process *process, uint64_t address)
-{
-	uint64_t value;
-	uint8_t bytes[8];
-	unsigned word = process->tab->pointer_size;
-	if (gh_process_uint(&process->memory, address, word, &value))
-		return value;
-	if (!gh_process_read_constant(process, address, bytes, word))
-		return 0;
-	struct gh_cursor cur =
-	    gh_cursor_make(bytes, word, "memory", address, process->memory.big_endian);
-	value = gh_cursor_uint(&cur, word);
-	return value != 0 ? value + process->bias : 0;
-}
 
 static unsigned word_size(const struct gh_span_pointers *pointers)
 {
@@ -155,6 +116,8 @@ bool gh_span_pointers_open(struct gh_span_pointers *pointers, const struct gh_sp
 void gh_span_pointers_free(struct gh_span_pointers *pointers)
 {
 	gh_numbermap_free(&pointers->type_numbers);
+	for (size_t i = 0; i < pointers->types.count; i++)
+		gh_vector_free(&pointers->types.items[i].made);
 	gh_vector_free(&pointers->types);
 	gh_vector_free(&pointers->words);
 	gh_vector_free(&pointers->bytes);
@@ -273,35 +236,14 @@ static bool add_heap_bits(struct gh_span_pointers *pointers, const struct gh_spa
 	return true;
 }
 
-/* Reads the type at ADDRESS: size, pointer data, hash, flags, ..., equal, GCData. */
-static void read_type(struct gh_span_pointers *pointers, uint64_t address,
-		      struct gh_type_mask *type)
-{
-	unsigned word = word_size(pointers);
-	uint8_t bytes[5 * 8];
-	*type = (struct gh_type_mask){0};
-	if (address == 0 || address % word != 0 ||
-	    !gh_process_read_constant(pointers->process, address, bytes, 4 * word + 8))
-		return;
-	uint64_t mask = gh_process_constant_pointer(pointers->process, address + 3 * word + 8);
-	uint8_t flags = bytes[2 * word + 4];
-	int minor = pointers->process->minor;
-	if ((flags & MASK_ON_DEMAND) != 0 && (minor < 0 || minor >= 24))
-		mask = gh_process_constant_pointer(pointers->process, mask);
-	type->size = to_uint(pointers, bytes, word);
-	type->pointers = to_uint(pointers, bytes + word, word);
-	type->mask = mask;
-	if (mask == 0 || type->pointers > type->size || type->size == 0)
-		type->size = 0;
-}
-
 /* The type at ADDRESS; NULL if there is none, or memory ran out. */
 static const struct gh_type_mask *find_type(struct gh_span_pointers *pointers, uint64_t address)
 {
 	uint32_t number = gh_numbermap_get(&pointers->type_numbers, address);
 	if (number == GH_NOT_MAPPED) {
 		struct gh_type_mask type;
-		read_type(pointers, address, &type);
+		gh_type_mask_read(&type, pointers->process, address);
+		pointers->failed = pointers->failed || type.made.failed;
 		number = (uint32_t)pointers->types.count;
 		if (!gh_vector_push(&pointers->types, type) ||
 		    !gh_numbermap_put(&pointers->type_numbers, address, number)) {
@@ -310,7 +252,7 @@ static const struct gh_type_mask *find_type(struct gh_span_pointers *pointers, u
 		}
 	}
 	const struct gh_type_mask *type = &pointers->types.items[number];
-	return type->size != 0 ? type : NULL;
+	return type->mask != 0 || type->made.count > 0 ? type : NULL;
 }
 
 /* Adds the pointers of values of TYPE, one after the other, to the words from START to END. */
@@ -326,8 +268,8 @@ static bool add_values(struct gh_span_pointers *pointers, const struct gh_type_m
 	for (uint64_t done = 0; done < length; done += sizeof(bytes) * 8) {
 		uint64_t left =
 		    length - done < sizeof(bytes) * 8 ? length - done : sizeof(bytes) * 8;
-		if (!gh_process_read_constant(pointers->process, type->mask + done / 8, bytes,
-					      (size_t)((left + 7) / 8)))
+		if (!gh_type_mask_bytes(type, pointers->process, done / 8, bytes,
+					(size_t)((left + 7) / 8)))
 			return false;
 		for (uint64_t i = 0; i < left; i++)
 			if ((bytes[i / 8] >> i % 8 & 1) != 0)

@@ -1,14 +1,13 @@
 /* Which words of a heap object hold pointers, as the garbage collector has it.
  *
  * Sources: src/runtime/mbitmap.go (mbitmap_allocheaders.go in Go 1.22), type heapArena in
- * src/runtime/mheap.go, and getGCMask in src/runtime/type.go of each release. */
+ * src/runtime/mheap.go. */
 #ifndef GH_PROCESS_SPAN_POINTERS_H
 #define GH_PROCESS_SPAN_POINTERS_H
 
 #include "lib/process/spans.h"
+#include "lib/process/type_mask.h"
 #include "lib/util/numbermap.h"
-
-struct gh_type_mask;
 
 /* What tells. The fields are private. */
 struct gh_span_pointers {
@@ -17,7 +16,7 @@ struct gh_span_pointers {
 	uint64_t arenas;                  /* to Go 1.21: address of pointers to the arenas */
 	uint64_t arena_base;              /* what is added to an address for its arena's number */
 	struct gh_numbermap type_numbers; /* addresses of types to places in types; owned */
-	struct GH_VECTOR(struct gh_type_mask) types; /* owned */
+	struct GH_VECTOR(struct gh_type_mask) types; /* those that were read; owned */
 	struct GH_VECTOR(uint64_t) words;            /* the last answer; owned */
 	struct GH_VECTOR(uint8_t) bytes;             /* bits of the last span with bits; owned */
 	uint64_t bits_of;                            /* start of that span; 0 for none */
@@ -40,12 +39,5 @@ const uint64_t *gh_span_pointers_of(struct gh_span_pointers *pointers, const str
 
 /* Of an arena of the heap, in bytes (heapArenaBytes, but for Windows). */
 uint64_t gh_heap_arena_size(const struct gh_process *process);
-
-/* Reads the SIZE bytes at ADDRESS of PROCESS; what its memory lacks is read from the program's
- * file, as core files leave out what is in files. False if they are in neither. */
-bool gh_process_read_constant(struct gh_process *process, uint64_t address, void *to, size_t size);
-
-/* The pointer at ADDRESS, likewise; 0 if it is in neither. */
-uint64_t gh_process_constant_pointer(struct gh_process *process, uint64_t address);
 
 #endif

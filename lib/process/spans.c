@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/util/bsearch.h"
+
 /* Elements of a slice that are looked at to tell whether it is of spans. */
 #define SAMPLE 64
 
@@ -296,6 +298,13 @@ bool gh_spans_find(struct gh_spans *spans, struct gh_process *process,
 void gh_spans_free(struct gh_spans *spans)
 {
 	gh_vector_free(&spans->list);
+}
+
+bool gh_spans_have(const struct gh_spans *spans, uint64_t address)
+{
+	const struct gh_span *items = spans->list.items;
+	size_t after = gh_lower_bound(spans->list.count, i, items[i].start <= address);
+	return after > 0 && address - items[after - 1].start < items[after - 1].size;
 }
 
 static bool has_marks(const struct gh_spans *spans, const struct gh_process *process,

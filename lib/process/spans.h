@@ -50,6 +50,9 @@ bool gh_spans_find(struct gh_spans *spans, struct gh_process *process,
 
 void gh_spans_free(struct gh_spans *spans);
 
+/* Whether ADDRESS is in one of them. */
+bool gh_spans_have(const struct gh_spans *spans, uint64_t address);
+
 /* Whether elements of so many bytes have their pointers' bits at the end of the span, from Go 1.22
  * on (heapBitsInSpan). */
 bool gh_span_has_heap_bits(const struct gh_process *process, uint64_t elemsize);

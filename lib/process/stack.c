@@ -164,6 +164,10 @@ static bool read_interrupted(struct gh_stack *stack, const struct gh_stack_site 
 	    !gh_process_uint(memory, info, 4, &number) ||
 	    !gh_process_uint(memory, info + 8, 4, &code))
 		return false;
+	for (; at->count < layout->count; at->count++)
+		if (!gh_process_uint(memory, frame + layout->registers + at->count * word, word,
+				     &at->values[at->count]))
+			break;
 	thread->signal = (struct gh_signal){.number = (uint32_t)number, .code = (uint32_t)code};
 	return gh_process_uint(memory, info + (word == 8 ? 16 : 12), word, &thread->signal.address);
 }
@@ -246,6 +250,12 @@ static const struct gh_registers *find_thread(const struct gh_stack *stack,
 	size_t count = g->status == GH_DUMP_RUNNING ? stack->process->nthreads : 0;
 	size_t found = gh_lower_bound(count, i, threads[i].at.sp < g->stack_low);
 	return found < count && threads[found].at.sp < g->stack_high ? &threads[found].at : NULL;
+}
+
+const struct gh_registers *gh_stack_registers(const struct gh_stack *stack,
+					      const struct gh_goroutine *g)
+{
+	return g->syscall_sp == 0 ? find_thread(stack, g) : NULL;
 }
 
 void gh_stack_start(struct gh_stack *stack, const struct gh_goroutine *g)

@@ -61,6 +61,10 @@ bool gh_stack_open(struct gh_stack *stack, struct gh_process *process);
  * it is in one; else from where it goes on when it runs again. */
 void gh_stack_start(struct gh_stack *stack, const struct gh_goroutine *g);
 
+/* The registers that G runs with; NULL if it does not run, or they are not known. */
+const struct gh_registers *gh_stack_registers(const struct gh_stack *stack,
+					      const struct gh_goroutine *g);
+
 /* Starts a walk over the frames of THREAD, one of stack->threads, on the stack that it is on. */
 void gh_stack_start_thread(struct gh_stack *stack, const struct gh_stack_thread *thread);
 

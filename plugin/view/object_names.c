@@ -348,7 +348,8 @@ void gh_names_print_root(FILE *out, struct gh_names *names, const struct gh_root
 	} else {
 		print_global(out, names, &holder);
 	}
-	if (root->conservative)
+	/* The description of such another root says so. */
+	if (root->conservative && root->kind != GH_ROOT_OTHER)
 		fputs(", perhaps", out);
 }
 

@@ -34,7 +34,9 @@ void gh_core_threads(struct gh_buffer *threads, const struct gh_image *core)
 	for (uint64_t at = 0; gh_core_note(core, NT_PRSTATUS, &at, &note);) {
 		if (!gh_prstatus_read(note, core->arch, &thread))
 			continue;
-		struct gh_registers registers = {.pc = thread.pc, .sp = thread.sp};
+		struct gh_registers registers = {.pc = thread.pc, .sp = thread.sp, .lr = thread.lr};
+		registers.count =
+		    gh_prstatus_registers(note, core->arch, registers.values, GH_MAX_REGISTERS);
 		gh_buffer_bytes(threads, &registers, sizeof(registers));
 	}
 }

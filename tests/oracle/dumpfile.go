@@ -579,7 +579,7 @@ func (d *dump) texts(tag uint64) map[string]int {
 		case tag == 3:
 			all[fmt.Sprint(r.numbers, string(r.text))]++
 		case tag == 5:
-			all[fmt.Sprintf("%d %x %s %x %v", id, r.numbers[:5], r.text, r.contents, r.fields)]++
+			all[fmt.Sprintf("%d %x %s %x", id, r.numbers[:5], r.text, r.contents)]++
 		case tag == 10:
 			// Alloc, HeapAlloc, HeapInuse, HeapObjects, NumGC
 			all[fmt.Sprint(r.numbers[0], r.numbers[6], r.numbers[9], r.numbers[11], r.numbers[280])]++
@@ -588,6 +588,37 @@ func (d *dump) texts(tag uint64) map[string]int {
 		}
 	}
 	return all
+}
+
+// The fields of each frame that lie within it, by goroutine, sp and field; but for those that texts leaves out.
+func (d *dump) slots() map[string]bool {
+	all := map[string]bool{}
+	var id uint64
+	system := false
+	for _, r := range d.records {
+		if r.tag == 4 {
+			id, system = r.numbers[2], r.numbers[5] != 0
+		}
+		if r.tag == 5 && id != 1 && !system {
+			for _, field := range d.within(r) {
+				all[fmt.Sprintf("%d %x %s+%d", id, r.numbers[0], r.text, field)] = true
+			}
+		}
+	}
+	return all
+}
+
+// OTHER also has the fields of variables whose address is taken.
+func (c comparison) slots(own, other *dump) {
+	all, found := own.slots(), other.slots()
+	c["fields of frames"] = len(all)
+	for slot := range all {
+		if !found[slot] {
+			c["different fields of frames: "+slot]++
+		}
+		delete(found, slot)
+	}
+	c["fields of stack objects"] = len(found)
 }
 
 func (c comparison) records(name string, own, other *dump, tag uint64, more bool) {
@@ -638,10 +669,13 @@ func compare(own, other *dump) {
 	c.records("types", own, other, 3, true)
 	c.records("goroutines", own, other, 4, false)
 	c.records("frames", own, other, 5, false)
+	c.slots(own, other)
 	c.records("finalizers", own, other, 7, false)
 	c.records("itabs", own, other, 8, false)
 	c.records("counters", own, other, 10, false)
 	c.records("queued finalizers", own, other, 11, false)
+	c.records("defers", own, other, 14, false)
+	c.records("panics", own, other, 15, false)
 	c.records("profile records", own, other, 16, false)
 	c.records("samples", own, other, 17, false)
 	var lines []string

@@ -1,0 +1,55 @@
+#include "lib/process/deferred.h"
+
+#include <limits.h>
+
+/* That of the newest release if it is not known. */
+static int minor_of(const struct gh_process *process)
+{
+	return process->minor >= 0 ? process->minor : INT_MAX;
+}
+
+/* Where the arguments of a deferred call are, and how large: after the record, which grew in
+ * Go 1.14 (fd, varp, framepc). */
+static bool read_arguments(struct gh_process *process, uint64_t address, struct gh_defer *defer)
+{
+	unsigned word = process->tab->pointer_size;
+	defer->arguments = address + 8 + (process->minor < 14 ? 5 : 8) * word;
+	return gh_process_uint(&process->memory, address, 4, &defer->size);
+}
+
+/* It begins with flags, up to Go 1.17 with a size before them, then SP, pc and the closure; up to
+ * Go 1.21 the panic that runs it comes before the link. */
+bool gh_defer_record_read(struct gh_process *process, uint64_t address, struct gh_defer *defer)
+{
+	struct gh_process_memory *memory = &process->memory;
+	unsigned word = process->tab->pointer_size;
+	int minor = minor_of(process);
+	uint64_t start = address + (word == 4 && minor < 18 ? 2 : 1) * word;
+	*defer = (struct gh_defer){0};
+	if (minor < 18 && !read_arguments(process, address, defer))
+		return false;
+	return gh_process_uint(memory, start, word, &defer->sp) &&
+	       gh_process_uint(memory, start + word, word, &defer->pc) &&
+	       gh_process_uint(memory, start + 2 * word, word, &defer->closure) &&
+	       gh_process_uint(memory, start + (minor < 22 ? 4 : 3) * word, word, &defer->next);
+}
+
+/* Its first field went in Go 1.26; what is before the flags grew in Go 1.22. */
+bool gh_panic_record_read(struct gh_process *process, uint64_t address, struct gh_panic *panic)
+{
+	struct gh_process_memory *memory = &process->memory;
+	unsigned word = process->tab->pointer_size;
+	int minor = minor_of(process);
+	uint64_t value = address + (minor < 26 ? word : 0);
+	uint64_t flags = value + (minor < 22 ? 5 : 11) * word;
+	uint8_t flag[4];
+	if (!gh_process_uint(memory, value, word, &panic->type) ||
+	    !gh_process_uint(memory, value + word, word, &panic->data) ||
+	    !gh_process_uint(memory, value + 2 * word, word, &panic->next) ||
+	    !gh_process_read(memory, flags, flag, sizeof(flag)))
+		return false;
+	panic->recovered = flag[0] != 0;
+	panic->repanicked = minor >= 26 && flag[1] != 0;
+	panic->goexit = flag[minor >= 22 && minor < 26 ? 1 : 2] != 0;
+	return true;
+}

@@ -1,0 +1,342 @@
+#include "lib/process/dump_goroutines.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/dump/dump.h"
+#include "lib/process/deferred.h"
+#include "lib/process/spans.h"
+#include "lib/process/stack_words.h"
+#include "lib/process/waitreason.h"
+#include "lib/util/bsearch.h"
+
+/* Defers or panics of a goroutine that are followed from one to the next, unless to make work. */
+#define MAX_DEFERRED (1U << 16)
+
+/* Bytes of a deferred call's arguments, likewise. */
+#define MAX_DEFER_ARGUMENTS 4096
+
+/* What the goroutines are written with. */
+struct writer {
+	struct gh_dump_stream *stream; /* not owned */
+	struct gh_process *process;    /* not owned */
+	const struct gh_spans *spans;  /* not owned; NULL: without the contents of frames */
+	struct gh_stack stack;
+	struct gh_stack_words words;
+	struct gh_stack_addresses deferred; /* of the goroutine: pointers that defers hold */
+};
+
+/* The name of the function that starts at ENTRY; "" if none does. */
+static const char *function_at(const struct gh_process *process, uint64_t entry)
+{
+	struct gh_func func;
+	size_t index = gh_pclntab_find(process->tab, entry - process->bias);
+	if (index == SIZE_MAX || !gh_pclntab_record(process->tab, index, &func, NULL))
+		return "";
+	return gh_pclntab_name(process->tab, func.name);
+}
+
+static bool is_one_of(const char *text, size_t length, const char *const *list)
+{
+	while (*list != NULL && (strlen(*list) != length || memcmp(*list, text, length) != 0))
+		list++;
+	return *list != NULL;
+}
+
+/* The runtime made the goroutine for itself (runtime.isSystemGoroutine). Those that run the user's
+ * finalizers and cleanups are the user's but for when they wait for work. REASON is why it waits,
+ * of LENGTH bytes. */
+static bool is_system(const struct gh_process *process, const struct gh_goroutine *g,
+		      const char *reason, size_t length)
+{
+	static const char *const users[] = {"runtime.main", "runtime.handleAsyncEvent",
+					    "runtime.corostart", NULL};
+	static const char *const mixed[] = {"runtime.runfinq", "runtime.runFinalizers",
+					    "runtime.runCleanups", NULL};
+	static const char *const idle[] = {"finalizer wait", "cleanup wait", NULL};
+	const char *name = function_at(process, g->start_pc);
+	size_t size = strlen(name);
+	if (g->system)
+		return true;
+	if (strncmp(name, "runtime.", 8) != 0 || is_one_of(name, size, users))
+		return false;
+	return !is_one_of(name, size, mixed) ||
+	       (g->status == GH_DUMP_WAITING && is_one_of(reason, length, idle));
+}
+
+static void add_goroutine(struct gh_dump_stream *stream, const struct gh_process *process,
+			  const struct gh_wait_reasons *reasons, const struct gh_goroutine *g)
+{
+	struct gh_buffer *out = &stream->bytes;
+	const char *reason;
+	size_t length = gh_goroutine_reason(process, g, &reason);
+	if (length == 0)
+		reason = gh_wait_reason(reasons, g->wait_reason, &length);
+	gh_buffer_uleb128(out, GH_DUMP_GOROUTINE);
+	gh_buffer_uleb128(out, g->address);
+	gh_buffer_uleb128(out, g->syscall_sp != 0 ? g->syscall_sp : g->sp);
+	gh_buffer_uleb128(out, g->id);
+	gh_buffer_uleb128(out, g->creator_pc);
+	gh_buffer_uleb128(out, g->status);
+	gh_buffer_uleb128(out, is_system(process, g, reason, length));
+	gh_buffer_uleb128(out, 0); /* in the background */
+	gh_buffer_uleb128(out, g->wait_since);
+	gh_dump_stream_text(stream, reason, length);
+	gh_buffer_uleb128(out, g->context);
+	gh_buffer_uleb128(out, g->thread);
+	gh_buffer_uleb128(out, g->top_defer);
+	gh_buffer_uleb128(out, g->top_panic);
+}
+
+/* More than the arguments that the compiler tells of take, in bytes. */
+#define MAX_ARGUMENTS 512
+
+/* Adds SIZE bytes of memory; none if they cannot be read. */
+static void add_memory(struct writer *writer, uint64_t address, size_t size)
+{
+	uint8_t bytes[MAX_ARGUMENTS];
+	if (size > sizeof(bytes) ||
+	    !gh_process_read(&writer->process->memory, address, bytes, size))
+		size = 0;
+	gh_dump_stream_text(writer->stream, (const char *)bytes, size);
+}
+
+/* Adds the contents of FRAME. Without the heap they are what CHILD, the frame below, was called
+ * with; or the frame's return address, if it is the last: by it debuggers know where the stack
+ * ends. */
+static void add_contents(struct writer *writer, const struct gh_stack_frame *frame,
+			 const struct gh_stack_frame *child, bool last)
+{
+	struct gh_process *process = writer->process;
+	bool ends = last && writer->stack.ended;
+	if (writer->spans == NULL)
+		add_memory(writer, frame->sp, ends ? process->tab->pointer_size : child->above);
+	else if (!gh_dump_stream_memory(writer->stream, process, frame->sp, frame->end - frame->sp))
+		gh_buffer_uleb128(&writer->stream->bytes, 0);
+}
+
+static void add_field(struct gh_buffer *out, uint64_t offset)
+{
+	gh_buffer_uleb128(out, GH_FIELD_POINTER + 1);
+	gh_buffer_uleb128(out, offset);
+}
+
+/* Adds the words of FRAME that hold pointers; each that may, where it was interrupted. */
+static void add_fields(struct writer *writer, const struct gh_stack_frame *frame)
+{
+	struct gh_buffer *out = &writer->stream->bytes;
+	const uint64_t *words = writer->words.certain.items;
+	size_t count = writer->words.certain.count;
+	unsigned word = writer->process->tab->pointer_size;
+	uint64_t end = gh_stack_variables_end(writer->process, frame);
+	for (uint64_t at = 0; frame->interrupted && at < end && end - at >= word; at += word)
+		add_field(out, at);
+	if (frame->interrupted)
+		return;
+	size_t i = gh_lower_bound(count, k, words[k] < frame->sp);
+	for (; i < count && words[i] < frame->end; i++)
+		add_field(out, words[i] - frame->sp);
+}
+
+static void add_frame(struct writer *writer, size_t depth)
+{
+	static const struct gh_stack_frame none;
+	const struct gh_stack_frame *frames = writer->words.frames.items;
+	const struct gh_stack_frame *frame = &frames[depth];
+	const struct gh_stack_frame *child = depth > 0 ? &frames[depth - 1] : &none;
+	struct gh_buffer *out = &writer->stream->bytes;
+	gh_buffer_uleb128(out, GH_DUMP_FRAME);
+	gh_buffer_uleb128(out, frame->sp);
+	gh_buffer_uleb128(out, depth);
+	gh_buffer_uleb128(out, child->sp);
+	add_contents(writer, frame, child, depth + 1 == writer->words.frames.count);
+	gh_buffer_uleb128(out, frame->entry);
+	gh_buffer_uleb128(out, frame->pc);
+	/* where it goes on after a panic */
+	gh_buffer_uleb128(out, frame->interrupted ? GH_DUMP_INTERRUPTED : frame->pc);
+	gh_dump_stream_text(writer->stream, frame->name, strlen(frame->name));
+	if (writer->spans != NULL)
+		add_fields(writer, frame);
+	gh_buffer_uleb128(out, 0); /* the end of the fields */
+	gh_dump_stream_pass(writer->stream);
+}
+
+/* The code that CLOSURE calls; 0 if there is none. */
+static uint64_t entry_of(struct gh_process *process, uint64_t closure)
+{
+	return closure != 0 ? gh_process_constant_pointer(process, closure) : 0;
+}
+
+static void add_defers(struct writer *writer, const struct gh_goroutine *g)
+{
+	struct gh_buffer *out = &writer->stream->bytes;
+	uint64_t at = g->top_defer;
+	struct gh_defer defer;
+	for (unsigned i = 0; i < MAX_DEFERRED && at != 0; i++, at = defer.next) {
+		if (!gh_defer_record_read(writer->process, at, &defer))
+			break;
+		gh_buffer_uleb128(out, GH_DUMP_DEFER);
+		gh_buffer_uleb128(out, at);
+		gh_buffer_uleb128(out, g->address);
+		gh_buffer_uleb128(out, defer.sp);
+		gh_buffer_uleb128(out, defer.pc);
+		gh_buffer_uleb128(out, defer.closure);
+		gh_buffer_uleb128(out, entry_of(writer->process, defer.closure));
+		gh_buffer_uleb128(out, defer.next);
+		gh_dump_stream_pass(writer->stream);
+	}
+}
+
+static void add_panics(struct writer *writer, const struct gh_goroutine *g)
+{
+	struct gh_buffer *out = &writer->stream->bytes;
+	uint64_t at = g->top_panic;
+	struct gh_panic panic;
+	for (unsigned i = 0; i < MAX_DEFERRED && at != 0; i++, at = panic.next) {
+		if (!gh_panic_record_read(writer->process, at, &panic))
+			break;
+		gh_buffer_uleb128(out, GH_DUMP_PANIC);
+		gh_buffer_uleb128(out, at);
+		gh_buffer_uleb128(out, g->address);
+		gh_buffer_uleb128(out, panic.type);
+		gh_buffer_uleb128(out, panic.data);
+		gh_buffer_uleb128(out, 0); /* the defer that runs because of it */
+		gh_buffer_uleb128(out, panic.next);
+		gh_dump_stream_pass(writer->stream);
+	}
+}
+
+/* Adds a root of G, if POINTER leads to an object. */
+static void add_root(struct writer *writer, const struct gh_goroutine *g, const char *what,
+		     uint64_t pointer)
+{
+	struct gh_buffer *out = &writer->stream->bytes;
+	char text[80];
+	if (!gh_spans_have(writer->spans, pointer))
+		return;
+	int length = snprintf(text, sizeof(text), "%s of goroutine %" PRIu64 "%s", what, g->id,
+			      GH_DUMP_PERHAPS);
+	gh_buffer_uleb128(out, GH_DUMP_OTHER_ROOT);
+	gh_dump_stream_text(writer->stream, text, (size_t)length);
+	gh_buffer_uleb128(out, pointer);
+	gh_dump_stream_pass(writer->stream);
+}
+
+/* Adds what may be pointers in the arguments of deferred calls. */
+static void add_deferred_arguments(struct writer *writer, const struct gh_goroutine *g)
+{
+	unsigned word = writer->process->tab->pointer_size;
+	uint64_t at = g->top_defer;
+	struct gh_defer defer;
+	for (unsigned i = 0; i < MAX_DEFERRED && at != 0; i++, at = defer.next) {
+		if (!gh_defer_record_read(writer->process, at, &defer))
+			break;
+		uint64_t value;
+		for (uint64_t done = 0; done + word <= defer.size && done < MAX_DEFER_ARGUMENTS;
+		     done += word)
+			if (gh_process_uint(&writer->process->memory, defer.arguments + done, word,
+					    &value))
+				add_root(writer, g, "deferred call", value);
+	}
+}
+
+/* Adds what may be pointers in frames that were not interrupted, and in REGISTERS. */
+static void add_perhaps(struct writer *writer, const struct gh_goroutine *g,
+			const struct gh_registers *registers)
+{
+	const struct gh_stack_addresses *perhaps = &writer->words.perhaps;
+	unsigned word = writer->process->tab->pointer_size;
+	uint64_t value;
+	for (size_t i = 0; i < perhaps->count; i++)
+		if (gh_process_uint(&writer->process->memory, perhaps->items[i], word, &value))
+			add_root(writer, g, "stack", value);
+	for (unsigned i = 0; registers != NULL && i < registers->count; i++)
+		add_root(writer, g, "register", registers->values[i]);
+}
+
+/* Finds which words of the stack of G are pointers. */
+static void find_words(struct writer *writer, const struct gh_goroutine *g,
+		       const struct gh_registers *registers)
+{
+	struct gh_stack_addresses *known = &writer->deferred;
+	struct gh_defer defer;
+	uint64_t at = g->top_defer;
+	known->count = 0;
+	gh_vector_push(known, g->context);
+	gh_vector_push(known, g->top_panic);
+	for (unsigned i = 0; i < MAX_DEFERRED && at != 0; i++, at = defer.next) {
+		if (!gh_defer_record_read(writer->process, at, &defer))
+			break;
+		gh_vector_push(known, at);
+		gh_vector_push(known, defer.closure);
+	}
+	struct gh_stack_pointers pointers = {.certain = known->items, .ncertain = known->count};
+	if (registers != NULL) {
+		pointers.perhaps = registers->values;
+		pointers.nperhaps = registers->count;
+	}
+	gh_stack_words_find(&writer->words, &pointers);
+}
+
+/* Adds at most *LEFT frames of G, and takes them off; and what else it has. */
+static void add_stack(struct writer *writer, const struct gh_goroutine *g, uint64_t *left)
+{
+	bool whole = writer->spans != NULL;
+	const struct gh_registers *registers = gh_stack_registers(&writer->stack, g);
+	gh_stack_words_walk(&writer->words, &writer->stack, g, left);
+	if (whole)
+		find_words(writer, g, registers);
+	for (size_t depth = 0; depth < writer->words.frames.count; depth++)
+		add_frame(writer, depth);
+	if (!whole)
+		return;
+	add_defers(writer, g);
+	add_panics(writer, g);
+	add_deferred_arguments(writer, g);
+	add_perhaps(writer, g, registers);
+}
+
+static void add_ties(struct gh_buffer *out, const struct gh_goroutines *all,
+		     const struct gh_stack *stack, const struct gh_goroutine *g)
+{
+	struct gh_process *process = stack->process;
+	struct gh_dump_ties ties = {
+	    .creator = g->creator_id,
+	    .locked = g->locked,
+	    .selected =
+		process->selected && gh_goroutine_is_on(all, process, g, stack->selected.sp),
+	};
+	gh_buffer_bytes(out, &ties, sizeof(ties));
+}
+
+static void add_all(struct writer *writer, struct gh_buffer *ties, struct gh_goroutines *all)
+{
+	struct gh_process *process = writer->process;
+	struct gh_wait_reasons reasons = gh_wait_reasons_find(process->tab->image);
+	/* Stacks do not overlap, unless to make work. */
+	uint64_t frames = process->memory.source->size / process->tab->pointer_size;
+	struct gh_goroutine g;
+	while (!writer->stream->bytes.failed && gh_goroutines_next(all, process, &g)) {
+		add_goroutine(writer->stream, process, &reasons, &g);
+		add_stack(writer, &g, &frames);
+		if (ties != NULL)
+			add_ties(ties, all, &writer->stack, &g);
+	}
+}
+
+bool gh_dump_add_goroutines(struct gh_dump_stream *stream, struct gh_buffer *ties,
+			    struct gh_goroutines *all, struct gh_process *process,
+			    const struct gh_spans *spans, uint64_t *lost)
+{
+	struct writer writer = {.stream = stream, .process = process, .spans = spans};
+	bool opened = gh_stack_open(&writer.stack, process);
+	if (opened)
+		add_all(&writer, ties, all);
+	bool failed = gh_stack_words_failed(&writer.words) || writer.deferred.failed;
+	gh_stack_free(&writer.stack);
+	gh_stack_words_free(&writer.words);
+	gh_vector_free(&writer.deferred);
+	*lost = all->lost;
+	return opened && !failed && !all->failed && (ties == NULL || !ties->failed);
+}

@@ -1,0 +1,31 @@
+#include "lib/process/process.h"
+
+#include <string.h>
+
+/* Core files leave out pages of files; those with relocations are not among them. */
+bool gh_process_read_constant(struct gh_process *process, uint64_t address, void *to, size_t size)
+{
+	struct gh_cursor cur;
+	if (gh_process_read(&process->memory, address, to, size))
+		return true;
+	if (!gh_image_at(process->tab->image, address - process->bias, &cur) ||
+	    gh_cursor_left(&cur) < size)
+		return false;
+	memcpy(to, gh_cursor_bytes(&cur, size), size);
+	return true;
+}
+
+uint64_t gh_process_constant_pointer(struct gh_process *process, uint64_t address)
+{
+	uint64_t value;
+	uint8_t bytes[8];
+	unsigned word = process->tab->pointer_size;
+	if (gh_process_uint(&process->memory, address, word, &value))
+		return value;
+	if (!gh_process_read_constant(process, address, bytes, word))
+		return 0;
+	struct gh_cursor cur =
+	    gh_cursor_make(bytes, word, "memory", address, process->memory.big_endian);
+	value = gh_cursor_uint(&cur, word);
+	return value != 0 ? value + process->bias : 0;
+}
