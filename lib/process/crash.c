@@ -159,26 +159,22 @@ static const char *signal_name(uint32_t number)
 	return NULL;
 }
 
-/* Appends the line on the signal that made G panic, if one did: in runtime.g its number, a slice,
- * its code, the address and the pc are right before the place where it was created, from Go 1.21 on
- * with an id between. */
+/* Appends the line on the signal that made G panic, if one did: its number, its code, the address
+ * and the pc. */
 static void add_signal_of(struct finder *finder, const struct gh_goroutine *g)
 {
 	struct gh_process *process = finder->process;
 	struct gh_process_memory *memory = &process->memory;
+	const struct gh_g_layout *layout = &finder->all.layout;
 	unsigned word = process->tab->pointer_size;
-	uint32_t creator = finder->all.layout.creator;
-	uint32_t skipped = process->minor >= 21 ? 8 : 0;
-	/* From Go 1.26 on another field of 4 bytes follows the number. */
-	uint32_t number_size = word == 4 && process->minor < 26 ? 4 : 8;
-	uint32_t size = skipped + 6 * word + number_size;
-	uint64_t at = g->address + creator - size;
+	uint64_t creator = g->address + layout->creator;
+	uint64_t code = creator - layout->parent_before - 3 * (uint64_t)word;
 	uint64_t values[4];
-	if (creator < size || !gh_process_uint(memory, at, 4, &values[0]))
+	if (layout->creator < layout->signal_before ||
+	    !gh_process_uint(memory, creator - layout->signal_before, 4, &values[0]))
 		return;
-	at += number_size + 3 * word;
-	for (unsigned i = 1; i < 4; i++, at += word)
-		if (!gh_process_uint(memory, at, word, &values[i]))
+	for (unsigned i = 1; i < 4; i++, code += word)
+		if (!gh_process_uint(memory, code, word, &values[i]))
 			return;
 	const char *name = signal_name((uint32_t)values[0]);
 	char text[160];

@@ -112,15 +112,17 @@ static const struct gh_g_layout c_layouts[][2] = {
     },
 };
 
-/* Between lockedm and gopc are sig of 4 bytes, writebuf, sigcode0, sigcode1 and sigpc; from Go 1.21
- * on parentGoid. Before sig are flags of 1 byte: up to 4 in Go 1.24 and 1.25, 5 in 1.26 and 1.27,
- * 4 again later; after it, from 1.26 on, secret of 4 bytes. */
-static uint32_t locked_before(uint32_t word, int minor, uint32_t parent)
+/* Fills in where lockedm and sig are. Between lockedm and gopc are sig of 4 bytes, writebuf,
+ * sigcode0, sigcode1 and sigpc; from Go 1.21 on parentGoid. Before sig are flags of 1 byte: up to 4
+ * in Go 1.24 and 1.25, 5 in 1.26 and 1.27, 4 again later; after it, from 1.26 on, secret of 4
+ * bytes. */
+static void place_signal(struct gh_g_layout *layout, uint32_t word, int minor)
 {
 	uint32_t flags = minor < 24 ? 0 : minor == 26 || minor == 27 ? 8 : 4;
 	uint32_t numbers = flags + (minor < 26 ? 4 : 8);
 	numbers += (word - numbers % word) % word;
-	return word + numbers + 6 * word + parent;
+	layout->locked_before = word + numbers + 6 * word + layout->parent_before;
+	layout->signal_before = layout->locked_before - word - flags;
 }
 
 /* Go 1.5 and later. The fields up to m are the same: stack.lo, stack.hi, two stack guards, _panic,
@@ -130,8 +132,11 @@ static uint32_t locked_before(uint32_t word, int minor, uint32_t parent)
  * between gopc and startpc in 1.11. */
 struct gh_g_layout gh_g_layout_of(uint32_t word, int minor)
 {
-	if (minor >= 2 && minor <= 4)
-		return c_layouts[minor - 2][word == 8 ? 0 : 1];
+	if (minor >= 2 && minor <= 4) {
+		struct gh_g_layout layout = c_layouts[minor - 2][word == 8 ? 0 : 1];
+		layout.signal_before = 8 + 6 * word;
+		return layout;
+	}
 	bool unknown = minor < 0;
 	uint32_t barriers = !unknown && minor < 9 ? 4 : 0;
 	uint32_t stack_alloc = barriers > 0 ? 1 : 0;
@@ -156,7 +161,9 @@ struct gh_g_layout gh_g_layout_of(uint32_t word, int minor)
 	layout.wait_reason = layout.wait_since + 8;
 	layout.start_after = (text ? 1 : 2) * word;
 	layout.parent_before = minor >= 21 ? 8 : 0;
-	if (!unknown)
-		layout.locked_before = locked_before(word, minor, layout.parent_before);
+	if (unknown)
+		layout.signal_before = 7 * word;
+	else
+		place_signal(&layout, word, minor);
 	return layout;
 }

@@ -39,6 +39,8 @@ struct gh_g_layout {
 				   none (to Go 1.20) */
 	uint32_t locked_before; /* how far lockedm is before gopc; 0 where that is not known (to
 				   Go 1.4, and if the release is not) */
+	uint32_t signal_before; /* how far sig, 4 bytes, is before gopc; sigcode0, sigcode1 and
+				   sigpc are right before parentGoid or gopc */
 	uint32_t system;        /* issystem, 1 byte; 0 where there is none (Go 1.5 on) */
 	uint32_t next;          /* alllink, the next goroutine; 0 but in Go 1.2 */
 	enum gh_g_reason form;  /* of wait_reason */
