@@ -13,8 +13,8 @@ patience=300 gdb_options=(-iex 'set print frame-arguments presence')
 # Kinds of crashes, as the sample has them; those with a + have another goroutine run. KINDS restricts them.
 all="error string number stringer wrapped custom nested again recovered map entry later+ later divide index assert call
 	overflow deadlock unlock spin+ spin read sleep"
-some="nested entry later overflow spin read"
-all=${KINDS:-$all} some=${KINDS:-$some}
+some="nested entry later overflow spin read" alone="nested later spin"
+all=${KINDS:-$all} some=${KINDS:-$some} alone=${KINDS:-$alone}
 
 # busy_thread PID: the thread of the process that runs, or else that reads from descriptor 0; the process if there is none. A
 # signal that is sent to the process goes to its first thread if that takes it, which need not be where the goroutine is.
@@ -185,16 +185,16 @@ told() {
 	esac
 }
 
-# check_core NAME PROGRAM GDB_PROGRAM: the core file that there is. GDB has GDB_PROGRAM, which may be empty.
+# check_core NAME [PROGRAM]: the core file that there is, with the program or without.
 check_core() {
 	rows <"$work/traceback" >"$work/expected"
-	"$GOHEAP" goroutines --all "$work/core" -e "$2" >"$work/list" 2>&1
+	"$GOHEAP" goroutines --all "$work/core" ${2:+-e "$2"} >"$work/list" 2>&1
 	listed "$1: goroutines in the shell" "$work/list"
-	told "$1" "$("$GOHEAP" crash "$work/core" -e "$2" 2>&1)"
-	goheap "$3" "core-file $work/core" "thread apply all -q backtrace 60" "echo list\\n" "goheap goroutines --all" \
+	told "$1" "$("$GOHEAP" crash "$work/core" ${2:+-e "$2"} 2>&1)"
+	goheap "${2-}" "core-file $work/core" "thread apply all -q backtrace 60" "echo list\\n" "goheap goroutines --all" \
 		"echo one\\n" "goheap goroutine 1" "backtrace 60" >"$work/session"
 	equal "$1: what it crashed of, as GDB opens it" "$(first_lines | head -n 10 | expand)" \
-		"$(sed -e '1,/^\[Current thread is /d' "$work/session" | sed -E '/^(goheap: |Thread |warning: |#|$)/,$d')"
+		"$(sed -e '1,/^\[Current thread is /d' -e '/^goheap: .* (in the core file)/d' "$work/session" | sed -E '/^(goheap: |Thread |warning: |#|$)/,$d')"
 	sed -e '1,/^list$/d' -e '/^one$/,$d' "$work/session" >"$work/list"
 	listed "$1: goroutines in GDB" "$work/list"
 	sed '1,/^one$/d' "$work/session" >"$work/one"
@@ -218,8 +218,40 @@ check_kinds() {
 			skip "$name, $kind" "the kernel writes no core file here: $(cat /proc/sys/kernel/core_pattern)"
 			continue
 		fi
-		check_core "$name, $kind" "$program" "$program"
+		check_core "$name, $kind" "$program"
 	done
+}
+
+# check_alone NAME PROGRAM KIND...: core files that have what is in files, too, and nothing else.
+check_alone() {
+	local name=$1 program=$2 kind
+	shift 2
+	for kind; do
+		crash "$program" "$kind" 0x37
+		if [ ! -s "$work/core" ]; then
+			skip "$name, alone, $kind" "the kernel writes no core file here"
+			continue
+		fi
+		check_core "$name, alone, $kind"
+	done
+}
+
+# check_without NAME PROGRAM: a core file without the program says what to do.
+check_without() {
+	crash "$2" error
+	if [ ! -s "$work/core" ]; then
+		skip "$1, without the program" "the kernel writes no core file here"
+		return
+	fi
+	equal "$1, without the program: in the shell" "goheap: $work/core is without the program: name it, -e $2" \
+		"$("$GOHEAP" crash "$work/core" 2>&1)"
+	equal "$1, without the program: goroutines in the shell" "goheap: $work/core is without the program: name it, -e $2" \
+		"$("$GOHEAP" goroutines "$work/core" 2>&1)"
+	goheap "" "core-file $work/core" "echo crash\n" "goheap crash" >"$work/session"
+	has "$1, without the program: in GDB" "$(cat "$work/session")" \
+		"^goheap: the core file is without its Go program: name $2 with the file command\$"
+	equal "$1, without the program: goheap crash in GDB" "The program is not known: name it with the file command." \
+		"$(sed '1,/^crash$/d' "$work/session")"
 }
 
 # check_live NAME PROGRAM: the same while it crashes in GDB: at the signal of the fault, and when it ends itself; and the
@@ -236,7 +268,7 @@ check_live() {
 	cp "$work/all" "$work/expected"
 	sed '1,/^end$/d' "$work/session" >"$work/list"
 	listed "$1, live: goroutines at the end" "$work/list"
-	check_core "$1, core of GDB's" "$2" "$2"
+	check_core "$1, core of GDB's" "$2"
 }
 
 # check_release NAME [FLAG...]: the sample, built so, in all and some kinds.
@@ -248,10 +280,13 @@ check_release() {
 		# shellcheck disable=SC2086 # a list
 		check_kinds "$name" "$directory/crash.stripped" $all
 		check_live "$name" "$directory/crash.stripped"
+		check_without "$name" "$directory/crash.stripped"
 	else
 		# shellcheck disable=SC2086 # a list
 		check_kinds "$name" "$directory/crash.stripped" $some
 	fi
+	# shellcheck disable=SC2086 # a list
+	check_alone "$name" "$directory/crash.stripped" $alone
 	[ "$CGO_ENABLED" = 0 ] || check_kinds "$name" "$directory/crash.stripped" c cabort
 }
 
@@ -261,4 +296,11 @@ for release in ${RELEASES:-1.15 1.19 1.27}; do
 	CGO_ENABLED=1 check_release "Go $release, cgo"
 	CGO_ENABLED=1 check_release "Go $release, cgo, PIE" -buildmode=pie
 done
+# Where the runtime has its fields changes from release to release.
+if [ -z "${RELEASES-}" ]; then
+	for release in 1.21 1.22 1.23 1.24 1.26; do
+		CGO_ENABLED=0 sample "Go $release" "$release" crash &&
+			check_kinds "Go $release" "$directory/crash.stripped" nested entry
+	done
+fi
 finish

@@ -194,7 +194,7 @@ check_errors() {
 	kill $!
 	wait $! 2>"$work/why"
 	equal 'no number of a process' 2 "$("$GOHEAP" histogram -p 1x >"$work/why" 2>&1; echo $?)"
-	refuses 'no program for a core file' '^goheap: for a core file, name the program: -e PROGRAM$' "$work/own"
+	refuses 'no core file and no program' 'expected' "$work/own"
 	refuses 'no core file' 'expected' -e "$1" "$1"
 }
 

@@ -1,6 +1,7 @@
 #include "lib/elf/core.h"
 
 #include <string.h>
+#include <sys/auxv.h>
 
 /* Finds the segment of notes, of which there is one. */
 static bool find_notes(const struct gh_image *core, struct gh_cursor *notes)
@@ -57,6 +58,15 @@ bool gh_core_auxv(const struct gh_image *core, uint64_t type, uint64_t *value)
 	return false;
 }
 
+const char *gh_core_execfn(const struct gh_image *core)
+{
+	uint64_t address;
+	struct gh_cursor cur;
+	if (!gh_core_auxv(core, AT_EXECFN, &address) || !gh_image_at(core, address, &cur))
+		return NULL;
+	return gh_cursor_string(&cur);
+}
+
 uint64_t gh_core_missing(const struct gh_image *core)
 {
 	uint64_t end = core->size;
@@ -94,4 +104,20 @@ struct gh_memory gh_core_memory(const struct gh_image *core)
 	    .from = core,
 	    .size = core->size,
 	};
+}
+
+bool gh_core_loaded(struct gh_loaded *loaded, const struct gh_image *core, struct gh_error *err)
+{
+	uint64_t phdr;
+	uint64_t phent;
+	uint8_t bytes[GH_LOADED_HEADERS];
+	struct gh_memory memory = gh_core_memory(core);
+	if (!gh_core_auxv(core, AT_PHDR, &phdr) || !gh_core_auxv(core, AT_PHENT, &phent))
+		return gh_fail(err, core->path, GH_NO_OFFSET,
+			       "where the program's headers are in memory", "no AT_PHDR");
+	uint64_t start = gh_loaded_start(phdr, phent);
+	if (!memory.read(&memory, start, bytes, sizeof(bytes)))
+		return gh_fail(err, core->path, GH_NO_OFFSET, "the program's headers in memory",
+			       "none");
+	return gh_loaded_open(loaded, bytes, start, core->path, err);
 }

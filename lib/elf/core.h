@@ -14,6 +14,12 @@ bool gh_core_note(const struct gh_image *core, uint32_t type, uint64_t *at, stru
  * if there is none. */
 bool gh_core_auxv(const struct gh_image *core, uint64_t type, uint64_t *value);
 
+/* What the process's program was called when it was run, as far as CORE has it; NULL if not. */
+const char *gh_core_execfn(const struct gh_image *core);
+
+/* Opens LOADED, the headers of the process's program in CORE's memory, as gh_loaded_open does. */
+bool gh_core_loaded(struct gh_loaded *loaded, const struct gh_image *core, struct gh_error *err);
+
 /* How many bytes CORE's segments have past its end: not 0 if the file was cut short. */
 uint64_t gh_core_missing(const struct gh_image *core);
 

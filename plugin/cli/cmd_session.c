@@ -143,11 +143,11 @@ static void forget_dump(struct job *job)
 	free(core);
 	if (job->has_dump)
 		return;
-	remove_file(job, GH_SESSION_DUMP);
 	remove_file(job, GH_SESSION_WRITER);
 	remove_file(job, GH_SESSION_NAMES);
-	/* GDB may have asked for its stack already. */
-	if (remove_file(job, GH_SESSION_FRAMES))
+	/* Frames may also be those of a process's goroutine, which _goheap_leave removes. GDB may
+	 * have asked for the dump's stack already. */
+	if (remove_file(job, GH_SESSION_DUMP) && remove_file(job, GH_SESSION_FRAMES))
 		fputs("maint flush register-cache\n", job->boot);
 }
 
@@ -424,6 +424,9 @@ static void write_commands(struct job *job)
 		/* GDB learns of a program in other ways than those that are hooked. */
 		fputs("_goheap_set $goheap_stale 1\n", job->boot);
 		gh_missing_file_look(&missing, &job->files);
+		gh_missing_file_made(job->directory, &job->files);
+		if (job->files.core != NULL && job->files.program != NULL && !job->has_dump)
+			tell_crash(job);
 		return;
 	}
 	job->identity = identify(job->files.program);

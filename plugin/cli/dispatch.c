@@ -17,6 +17,7 @@
 #include "plugin/gdb/goroutine_source.h"
 #include "plugin/gdb/info_files.h"
 #include "plugin/gdb/memory_server.h"
+#include "plugin/gdb/missing_file.h"
 #include "plugin/gdb/script.h"
 #include "plugin/gdb/session.h"
 #include "plugin/gdb/words.h"
@@ -130,7 +131,9 @@ static int run_on_files(const struct job *job)
 		return run(job, none, files->program);
 	if (debugs && on_process)
 		return gh_dispatch_live(&job->words, job->address, job->directory, files);
-	fputs(on_program   ? "No program: name one with the file command.\n"
+	fputs(on_program ? "No program: name one with the file command.\n"
+	      : on_process && files->running
+		  ? "The program is not known: name it with the file command.\n"
 	      : on_process ? "No process, core file or heap dump is loaded.\n"
 	      : debugs && gh_command_takes(job->command, "names")
 		  ? "This asks a heap dump: goheap dump -o DUMP, then goheap load DUMP\n"
@@ -270,6 +273,7 @@ int gh_cmd_dispatch(const struct gh_options *options)
 		if (write_script(&job, NULL) == GH_EXIT_OK)
 			status = run(&job, none, NULL);
 	} else if (gh_infofiles_read(&job.files, stdin)) {
+		gh_missing_file_made(job.directory, &job.files);
 		status = options->nwords > 0 ? run_at(&job, options->words[0]) : run_typed(&job);
 		gh_infofiles_free(&job.files);
 	} else {

@@ -7,6 +7,8 @@
 #include "plugin/cli/command.h"
 #include "plugin/cli/exit.h"
 #include "plugin/cli/options.h"
+#include "plugin/view/core_program.h"
+#include "plugin/view/open_process.h"
 
 static const struct gh_command commands[] = {
 #define COMMAND(command, ...) {.name = #command, .run = gh_cmd_##command, __VA_ARGS__},
@@ -101,6 +103,18 @@ bool gh_command_takes(const struct gh_command *command, const char *name)
 	return option->name != NULL;
 }
 
+/* Where a core file is read and no program is given, it is the one in the core file. */
+static bool find_program(struct gh_options *options, const struct gh_command *command)
+{
+	if (options->program != NULL || options->process != NULL || options->file == NULL ||
+	    !gh_command_takes(command, "exe") || !gh_target_is_elf(options->file))
+		return true;
+	if (!gh_core_program_make(options->file, options->made, &options->made_fd))
+		return false;
+	options->program = options->made;
+	return true;
+}
+
 int gh_command_run(const struct gh_command *command, int argc, char **argv)
 {
 	char name[32];
@@ -109,7 +123,9 @@ int gh_command_run(const struct gh_command *command, int argc, char **argv)
 	snprintf(name, sizeof(name), "goheap %s", command->name);
 	argv[0] = name;
 	gh_options_parse(&options, command, argc, argv);
-	int status = command->run(&options);
+	int status = GH_EXIT_INPUT;
+	if (find_program(&options, command))
+		status = command->run(&options);
 	gh_options_free(&options);
 	return status;
 }

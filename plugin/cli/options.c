@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/profile/pprof.h"
 #include "lib/util/escape.h"
@@ -283,6 +284,8 @@ const char *gh_options_program(const struct gh_options *options, char running[32
 void gh_options_free(struct gh_options *options)
 {
 	gh_buffer_free(&options->addresses);
+	if (options->made_fd > 0)
+		close(options->made_fd);
 	if (options->has_pattern)
 		regfree(&options->pattern);
 }

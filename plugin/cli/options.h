@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "lib/util/buffer.h"
+#include "plugin/view/core_program.h"
 
 /* What objects are put in groups by. */
 enum gh_grouping { GH_BY_TYPE, GH_BY_SIZE, GH_BY_SITE };
@@ -36,6 +37,10 @@ struct gh_options {
 	enum gh_grouping grouping; /* what to group by (--by) */
 	size_t limit;              /* rows to print, or objects to draw (-n); SIZE_MAX: all */
 	uint64_t rate;             /* MemProfileRate, in bytes (--rate) */
+
+	/* If the program was not given and is in the core file: where it is. */
+	char made[GH_CORE_PROGRAM_PATH];
+	int made_fd; /* of it; owned; 0 if there is none */
 
 	bool json;          /* print JSON instead of text */
 	bool all;           /* goroutines: also what Go leaves out */

@@ -221,16 +221,12 @@ static bool open_core(struct gh_snapshot *snapshot, const char *path, const char
 	struct gh_error err;
 	struct gh_image core;
 	struct gh_program program;
-	if (program_path == NULL) {
-		fputs("goheap: for a core file, name the program: -e PROGRAM\n", stderr);
-		return false;
-	}
 	if (!gh_image_open_core(&core, path, &err)) {
 		gh_print_error(&err);
 		return false;
 	}
 	bool made = false;
-	if (gh_program_open(&program, program_path)) {
+	if (program_path != NULL && gh_program_open(&program, program_path)) {
 		made = make_of_core(snapshot, &core, &program);
 		gh_program_close(&program);
 	}

@@ -140,7 +140,7 @@ bool gh_infofiles_parse(struct gh_infofiles *files, const char *text)
 	}
 	parse_process(files, text);
 	/* What is more than a file comes before the program. */
-	files->running = files->program != NULL && strncmp(text, "Local exec", 10) != 0;
+	files->running = *text != '\0' && strncmp(text, "Local exec", 10) != 0;
 	return true;
 }
 

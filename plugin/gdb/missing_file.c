@@ -61,8 +61,10 @@ bool gh_missing_file_seen(const char *directory, const char *identity)
 	}
 	bool seen = last != NULL && size > 0 && strcmp(last, identity) == 0;
 	free(last);
-	if (!seen)
+	if (!seen) {
+		unlink(gh_missing_file_path(path, directory, GH_SESSION_MADE));
 		write_text(directory, GH_SESSION_NOFILE, identity);
+	}
 	return seen;
 }
 
@@ -222,6 +224,22 @@ static bool take_image(const struct gh_missing_file *job, const struct gh_image 
 	return true;
 }
 
+/* Leaves the program, SIZE bytes at DATA, to the commands that need it. */
+static bool write_made(const struct gh_missing_file *job, const uint8_t *data, size_t size,
+		       struct gh_error *err)
+{
+	char path[PATH_MAX];
+	struct gh_output out;
+	gh_missing_file_path(path, job->directory, GH_SESSION_MADE);
+	if (!gh_output_open(&out, path, GH_OUTPUT_PRIVATE, err))
+		return false;
+	if (gh_write_all(out.fd, data, size))
+		return gh_output_commit(&out, err);
+	gh_fail_errno(err, path, "write");
+	gh_output_discard(&out);
+	return false;
+}
+
 bool gh_missing_file_take_memory(const struct gh_missing_file *job, const struct gh_loaded *loaded,
 				 const struct gh_memory *memory, const char *name,
 				 const char *origin, struct gh_error *err)
@@ -231,24 +249,14 @@ bool gh_missing_file_take_memory(const struct gh_missing_file *job, const struct
 	struct gh_image image;
 	if (!gh_loaded_make(loaded, memory, &data, &size, err))
 		return false;
-	bool taken = gh_image_open_memory(&image, data, size, loaded->headers.path, err);
+	bool taken = write_made(job, data, size, err) &&
+		     gh_image_open_memory(&image, data, size, loaded->headers.path, err);
 	if (taken) {
 		taken = take_image(job, &image, name, origin, err);
 		gh_image_close(&image);
 	}
 	free(data);
 	return taken;
-}
-
-/* What the program was called when it was run, on the stack. */
-static void read_name(const struct gh_image *core, char *name, size_t size)
-{
-	uint64_t address;
-	struct gh_cursor cur;
-	const char *text = NULL;
-	if (gh_core_auxv(core, AT_EXECFN, &address) && gh_image_at(core, address, &cur))
-		text = gh_cursor_string(&cur);
-	gh_escape_text(name, size, text != NULL ? text : "the program");
 }
 
 /* The kernel leaves out of a core file what is in files still, but for their first page. */
@@ -259,7 +267,8 @@ static void say_missing(const struct gh_missing_file *job, const struct gh_image
 	struct gh_buildinfo info;
 	gh_buildinfo_read(&info, &loaded->headers);
 	if (info.go_build_id != NULL) {
-		read_name(core, name, sizeof(name));
+		const char *run = gh_core_execfn(core);
+		gh_escape_text(name, sizeof(name), run != NULL ? run : "the program");
 		gh_script_say(job->script,
 			      "goheap: the core file is without its Go program: name %s with the "
 			      "file command",
@@ -271,15 +280,10 @@ static void say_missing(const struct gh_missing_file *job, const struct gh_image
 static bool take_core(const struct gh_missing_file *job, const struct gh_image *core,
 		      const char *identity)
 {
-	uint64_t phdr;
-	uint64_t phent;
-	uint8_t bytes[GH_LOADED_HEADERS];
 	struct gh_loaded loaded;
 	struct gh_error err;
 	struct gh_memory memory = gh_core_memory(core);
-	if (!gh_core_auxv(core, AT_PHDR, &phdr) || !gh_core_auxv(core, AT_PHENT, &phent) ||
-	    !memory.read(&memory, gh_loaded_start(phdr, phent), bytes, sizeof(bytes)) ||
-	    !gh_loaded_open(&loaded, bytes, gh_loaded_start(phdr, phent), core->path, &err))
+	if (!gh_core_loaded(&loaded, core, &err))
 		return false;
 	bool taken =
 	    gh_missing_file_take_memory(job, &loaded, &memory, identity, "in the core file", &err);
@@ -320,6 +324,14 @@ void gh_missing_file_note(const struct gh_missing_file *job, const struct gh_inf
 	char identity[IDENTITY_SIZE];
 	if (identify(identity, files->core != NULL ? files->core : program_of(exe, files->pid)))
 		gh_missing_file_seen(job->directory, identity);
+}
+
+void gh_missing_file_made(const char *directory, struct gh_infofiles *files)
+{
+	char path[PATH_MAX];
+	gh_missing_file_path(path, directory, GH_SESSION_MADE);
+	if (files->program == NULL && files->running && access(path, R_OK) == 0)
+		files->program = strdup(path);
 }
 
 /* The commands by which GDB asks the target are hooked: they are not to look, too. */

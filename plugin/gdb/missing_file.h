@@ -37,6 +37,10 @@ bool gh_missing_file_take_memory(const struct gh_missing_file *job, const struct
 				 const struct gh_memory *memory, const char *name,
 				 const char *origin, struct gh_error *err);
 
+/* Where GDB has no program, and one was made again from the memory of what FILES tells of, has
+ * FILES name that. DIRECTORY is the session's. */
+void gh_missing_file_made(const char *directory, struct gh_infofiles *files);
+
 /* The file PATH is a Go program. */
 bool gh_missing_file_is_go(const char *path);
 

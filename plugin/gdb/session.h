@@ -40,6 +40,7 @@
 #define GH_SESSION_PROGRAM "program" /* a copy of it */
 #define GH_SESSION_ORIGIN  "origin"  /* why there is a copy, as a text */
 #define GH_SESSION_FETCHED "fetched" /* what GDB has got from a remote target */
+#define GH_SESSION_MADE    "made"    /* the program, made again from memory; GDB does not have it */
 #define GH_SESSION_NOFILE  "nofile"  /* for what process or core file that was last looked into */
 
 struct gh_session {

@@ -56,7 +56,7 @@ static bool open_core(struct gh_target *target, const char *path, const char *pr
 		gh_print_error(&err);
 		return false;
 	}
-	if (!gh_program_open(&target->program, program))
+	if (program == NULL || !gh_program_open(&target->program, program))
 		return false;
 	if (target->core.arch != target->program.image.arch) {
 		gh_fail(&err, path, GH_NO_OFFSET, "a core file of the program", "one of %s",
@@ -76,10 +76,6 @@ static bool open_core(struct gh_target *target, const char *path, const char *pr
 bool gh_target_open_core(struct gh_target *target, const char *path, const char *program)
 {
 	*target = (struct gh_target){.path = path};
-	if (program == NULL) {
-		fputs("goheap: for a core file, name the program: -e PROGRAM\n", stderr);
-		return false;
-	}
 	bool opened = open_core(target, path, program);
 	if (!opened)
 		gh_target_close(target);
