@@ -207,6 +207,11 @@ check_selected() {
 		"goheap goroutines" >"$work/session"
 	has "$1: a thread in a system call" "$(cat "$work/session")" '^is [1-9][0-9]*$'
 	equal "$1: its goroutine is marked" "$(sed -n 's/^is //p' "$work/session")" "$(marked <"$work/session")"
+	# Each goroutine's read is inlined into what calls it.
+	goheap "$2" "break main.main" "run wait" "tbreak internal/poll.ignoringEINTRIO" "continue" "backtrace 1" \
+		'printf "is %d\n", goid' "goheap goroutines" >"$work/session"
+	has "$1: a thread in an inlined call" "$(cat "$work/session")" '^#0  internal/poll.ignoringEINTRIO '
+	equal "$1: and its goroutine is marked" "$(sed -n 's/^is //p' "$work/session")" "$(marked <"$work/session")"
 	# The go statement's work is done on the thread's own stack.
 	goheap "$2" "break main.start" "run wait" "tbreak runtime.newproc1" "continue" 'printf "is %d\n", goid' \
 		"goheap goroutines" >"$work/session"
