@@ -26,6 +26,7 @@ int main(void)
 	srunner_add_suite(runner, debugfile_suite());
 	srunner_add_suite(runner, rtype_suite());
 	srunner_add_suite(runner, inline_suite());
+	srunner_add_suite(runner, core_notes_suite());
 	srunner_add_suite(runner, dump_suite());
 	srunner_add_suite(runner, dump_damage_suite());
 	srunner_add_suite(runner, graph_suite());

@@ -5,6 +5,7 @@
 #include <check.h>
 
 Suite *blake2b_suite(void);
+Suite *core_notes_suite(void);
 Suite *cursor_suite(void);
 Suite *bsearch_suite(void);
 Suite *buffer_suite(void);
