@@ -44,6 +44,10 @@ replacing() {
 		refused "$command: -o its program" 'found the input itself$' \
 			"$GOHEAP" "$command" "$work/dump" -e "$work/program" -o "$work/hard"
 	done
+	for command in hprof dot report; do
+		refused "$command: -o what has its names" 'found the input itself$' \
+			"$GOHEAP" "$command" "$work/dump" --names "$work/program" -o "$work/hard"
+	done
 	same "the dump is as it was" "$dump" "$work/dump"
 	same "the program is as it was" "$program" "$work/program"
 	"$GOHEAP" debug "$work/program" -o "$work/other" && "$GOHEAP" debug "$work/program" -o "$work/other"

@@ -31,6 +31,17 @@ info() {
 	equal "info: the twin has DWARF" yes "$("$GOHEAP" info "$twin" | field dwarf)"
 }
 
+# notes: a build id after another note of an odd length, in the same section. Both take the 100 bytes that Go's takes.
+notes() {
+	local id=an_id_of_sixty_bytes/with_slashes/as_the_ids_that_Go_makes_/have
+	objcopy --dump-section .note.go.buildid="$work/note" "$stripped" "$work/noted"
+	printf '\4\0\0\0\5\0\0\0\1\0\0\0Odd\0abcde\0\0\0\4\0\0\0\74\0\0\0\4\0\0\0Go\0\0%.60s' "$id" >"$work/notes"
+	equal "info: as many bytes of notes" "$(wc -c <"$work/note")" "$(wc -c <"$work/notes")"
+	objcopy --update-section .note.go.buildid="$work/notes" "$stripped" "$work/noted"
+	equal "info: readelf finds both notes" 2 "$(readelf --notes "$work/noted" | grep -cE '^  (Odd|Go) ')"
+	equal "info: Go build id after another note" "${id:0:60}" "$("$GOHEAP" info "$work/noted" | field 'go build id')"
+}
+
 # json_lines COMMAND...: the number of lines of its output that a JSON parser takes.
 json_lines() {
 	"$@" | node -e '
@@ -121,7 +132,7 @@ refused() {
 }
 
 refusals() {
-	local command
+	local command word found
 	head -c 100000 "$stripped" >"$work/cut"
 	printf 'no program\n' >"$work/text"
 	for command in info funcs lines debug; do
@@ -136,6 +147,19 @@ refusals() {
 	equal "usage: a command that is none" 2 $?
 	"$GOHEAP" lines >/dev/null 2>&1
 	equal "usage: no file" 2 $?
+	# Of 64 bits and more, of 31 and more, and what is no number.
+	for word in 10000000000000000 +1 0x 1g ""; do
+		found=$("$GOHEAP" referrers "$work/nosuch" "$word" 2>&1 >/dev/null)
+		equal "usage: not an address: '$word'" 2 $?
+		equal "usage: not an address: '$word': which it is" "goheap referrers: not an address: $word" \
+			"$(head -n 1 <<<"$found")"
+	done
+	for word in 0 2147483648 99999999999 +1 1x; do
+		found=$("$GOHEAP" goroutines -p "$word" 2>&1 >/dev/null)
+		equal "usage: not a process: $word" 2 $?
+		equal "usage: not a process: $word: which it is" "goheap goroutines: not a process's number: $word" \
+			"$(head -n 1 <<<"$found")"
+	done
 	equal "--version" "goheap 0" "$("$GOHEAP" --version | cut -c 1-8)"
 	has "--help" "$("$GOHEAP" --help)" 'addr2line'
 	has "debug --help" "$("$GOHEAP" debug --help)" '--output=OUT'
@@ -255,6 +279,7 @@ fi
 stripped=$directory/sample.stripped
 twin=$directory/sample
 info
+notes
 json
 addresses
 no_line
