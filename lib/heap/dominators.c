@@ -17,38 +17,51 @@ struct vertex {
 
 struct search {
 	const struct gh_heap *heap;
+	const struct gh_holders *holders; /* NULL if there are none */
+	uint32_t *held;   /* by holder: the objects that its roots point to; owned */
+	size_t *held_end; /* by holder: where they end in that; owned */
 	struct gh_dominators *out;
-	uint32_t *numbers;     /* by object: its vertex; 0 if it was not found; owned */
+	uint32_t *numbers;     /* by node: its vertex; 0 if it was not found; owned */
 	uint32_t ncertain;     /* the first so many vertices are what certain roots lead to */
 	struct vertex *vertex; /* by number; owned */
 	struct GH_VECTOR(uint32_t) stack; /* by depth, how many targets have been looked at */
 };
 
-/* Makes OBJECT the next vertex. */
-static uint32_t number_object(struct search *search, uint32_t object, uint32_t parent)
+/* What NODE, an object or a holder, points to. */
+static size_t targets_of(const struct search *search, uint32_t node, const uint32_t **targets)
+{
+	if (node < search->heap->count)
+		return gh_heap_targets(search->heap, node, targets);
+	uint32_t holder = node - search->heap->count - 1;
+	size_t start = holder > 0 ? search->held_end[holder - 1] : 0;
+	*targets = search->held + start;
+	return search->held_end[holder] - start;
+}
+
+/* Makes NODE the next vertex. */
+static uint32_t number_node(struct search *search, uint32_t node, uint32_t parent)
 {
 	uint32_t number = ++search->out->nreachable;
-	search->numbers[object] = number;
-	search->out->order[number - 1] = object;
+	search->numbers[node] = number;
+	search->out->order[number - 1] = node;
 	search->vertex[number] = (struct vertex){parent, number, 0, parent};
 	const uint32_t *targets;
-	size_t count = gh_heap_targets(search->heap, object, &targets);
+	size_t count = targets_of(search, node, &targets);
 	for (size_t i = 0; i < count && i < 4; i++)
 		__builtin_prefetch(&search->numbers[targets[i]]);
 	return number;
 }
 
-/* Numbers what can be reached from OBJECT, which is not numbered yet. False if memory ran out. */
-static bool search_from(struct search *search, uint32_t object)
+/* Numbers what can be reached from NODE, which is not numbered yet. False if memory ran out. */
+static bool search_from(struct search *search, uint32_t node)
 {
 	__auto_type stack = &search->stack;
-	uint32_t vertex = number_object(search, object, 0);
+	uint32_t vertex = number_node(search, node, 0);
 	gh_vector_push(stack, 0);
 	while (stack->count > 0 && !stack->failed) {
 		uint32_t *looked = &stack->items[stack->count - 1];
 		const uint32_t *targets;
-		size_t count =
-		    gh_heap_targets(search->heap, search->out->order[vertex - 1], &targets);
+		size_t count = targets_of(search, search->out->order[vertex - 1], &targets);
 		while (*looked < count && search->numbers[targets[*looked]] != 0)
 			++*looked;
 		if (*looked == count) {
@@ -56,10 +69,18 @@ static bool search_from(struct search *search, uint32_t object)
 			vertex = search->vertex[vertex].parent;
 			continue;
 		}
-		vertex = number_object(search, targets[(*looked)++], vertex);
+		vertex = number_node(search, targets[(*looked)++], vertex);
 		gh_vector_push(stack, 0);
 	}
 	return !stack->failed;
+}
+
+/* The node that root NUMBER is: what it points to, or its holder. */
+static uint32_t node_of(const struct search *search, size_t number)
+{
+	return search->holders != NULL
+		   ? gh_dominators_holder(search->heap, search->holders->of[number])
+		   : search->heap->roots[number].object;
 }
 
 /* Numbers what is reached from the roots that are CONSERVATIVE, or from the others. */
@@ -67,9 +88,9 @@ static bool number_from(struct search *search, bool conservative)
 {
 	const struct gh_heap *heap = search->heap;
 	for (size_t i = 0; i < heap->nroots; i++) {
-		uint32_t object = heap->roots[i].object;
-		if (heap->roots[i].conservative == conservative && search->numbers[object] == 0 &&
-		    !search_from(search, object))
+		uint32_t node = node_of(search, i);
+		if (heap->roots[i].conservative == conservative && search->numbers[node] == 0 &&
+		    !search_from(search, node))
 			return false;
 	}
 	return true;
@@ -152,7 +173,10 @@ static size_t referrers_of(const struct search *search, uint64_t number, size_t 
 {
 	if (number - 1 >= search->out->nreachable)
 		return 0;
-	size_t count = gh_heap_referrers(search->heap, search->out->order[number - 1], referrers);
+	uint32_t node = search->out->order[number - 1];
+	if (node > search->heap->count)
+		return 0;
+	size_t count = gh_heap_referrers(search->heap, node, referrers);
 	return count < limit ? count : limit;
 }
 
@@ -161,7 +185,7 @@ static size_t referrers_of(const struct search *search, uint64_t number, size_t 
 static void fetch_ahead(const struct search *search, uint64_t number)
 {
 	const uint32_t *list;
-	if (number > 16)
+	if (number > 16 && search->out->order[number - 17] < search->heap->count)
 		__builtin_prefetch(&search->heap->referrers.ends[search->out->order[number - 17]]);
 	if (referrers_of(search, number - 8, 1, &list) > 0)
 		__builtin_prefetch(list);
@@ -171,19 +195,33 @@ static void fetch_ahead(const struct search *search, uint64_t number)
 		__builtin_prefetch(&search->vertex[search->numbers[list[i - 1]]]);
 }
 
+/* Finds the semidominator of the vertex NUMBER, which is OBJECT, by what points to it. */
+static void find_semidominator(struct search *search, uint32_t number, uint32_t object)
+{
+	const uint32_t *referrers;
+	size_t count = gh_heap_referrers(search->heap, object, &referrers);
+	for (size_t i = 0; i < count; i++)
+		if (counts(search, search->numbers[referrers[i]], number))
+			go_through(search->vertex, number, search->numbers[referrers[i]]);
+	const struct gh_root *roots;
+	count = search->holders != NULL ? gh_heap_roots(search->heap, object, &roots) : 0;
+	for (size_t i = 0; i < count; i++) {
+		uint32_t holder = node_of(search, (size_t)(roots - search->heap->roots) + i);
+		if (counts(search, search->numbers[holder], number))
+			go_through(search->vertex, number, search->numbers[holder]);
+	}
+}
+
 static void find_semidominators(struct search *search)
 {
 	struct vertex *vertex = search->vertex;
-	const uint32_t *referrers;
 	for (uint32_t number = search->out->nreachable; number > 0; number--) {
 		fetch_ahead(search, number);
 		empty_bucket(vertex, number);
-		uint32_t object = search->out->order[number - 1];
+		uint32_t node = search->out->order[number - 1];
 		vertex[number].semi = vertex[number].idom;
-		size_t count = gh_heap_referrers(search->heap, object, &referrers);
-		for (size_t i = 0; i < count; i++)
-			if (counts(search, search->numbers[referrers[i]], number))
-				go_through(vertex, number, search->numbers[referrers[i]]);
+		if (node < search->heap->count)
+			find_semidominator(search, number, node);
 		put_in_bucket(vertex, number);
 	}
 }
@@ -192,7 +230,7 @@ static void find_dominators(struct search *search)
 {
 	struct vertex *vertex = search->vertex;
 	const struct gh_heap *heap = search->heap;
-	for (size_t i = 0; i < heap->nroots; i++) {
+	for (size_t i = 0; search->holders == NULL && i < heap->nroots; i++) {
 		uint32_t number = search->numbers[heap->roots[i].object];
 		if (!heap->roots[i].conservative || number > search->ncertain)
 			vertex[number].idom = 0;
@@ -203,27 +241,56 @@ static void find_dominators(struct search *search)
 			vertex[number].idom = vertex[vertex[number].idom].idom;
 }
 
-/* Puts, for each object, its dominator in the place of its number. */
+/* How many nodes there may be: objects, the roots together, and holders. */
+static size_t count_nodes(const struct search *search)
+{
+	return (size_t)search->heap->count + 1 +
+	       (search->holders != NULL ? search->holders->count : 0);
+}
+
+/* Puts, for each node, its dominator in the place of its number. */
 static void name_dominators(struct search *search)
 {
-	uint32_t count = search->heap->count;
-	for (uint32_t object = 0; object < count; object++) {
-		uint32_t *place = &search->numbers[object];
+	uint32_t count = (uint32_t)count_nodes(search);
+	for (uint32_t node = 0; node < count; node++) {
+		uint32_t *place = &search->numbers[node];
 		uint32_t idom = search->vertex[*place].idom;
 		if (*place == 0)
 			*place = GH_HEAP_NONE;
 		else
-			*place = idom == 0 ? count : search->out->order[idom - 1];
+			*place = idom == 0 ? search->heap->count : search->out->order[idom - 1];
 	}
+}
+
+/* Lists what the roots of each holder point to: counts the roots, has the starts of the holders be
+ * the ends, and fills from there. False if memory ran out. */
+static bool list_held(struct search *search)
+{
+	const struct gh_heap *heap = search->heap;
+	if (search->holders == NULL)
+		return true;
+	uint32_t count = search->holders->count;
+	search->held = malloc((heap->nroots + 1) * sizeof(*search->held));
+	search->held_end = calloc((size_t)count + 1, sizeof(*search->held_end));
+	if (search->held == NULL || search->held_end == NULL)
+		return false;
+	for (size_t i = 0; i < heap->nroots; i++)
+		search->held_end[search->holders->of[i] + 1]++;
+	for (uint32_t i = 0; i < count; i++)
+		search->held_end[i + 1] += search->held_end[i];
+	for (size_t i = 0; i < heap->nroots; i++)
+		search->held[search->held_end[search->holders->of[i]]++] = heap->roots[i].object;
+	return true;
 }
 
 static bool find_all(struct search *search)
 {
-	size_t count = search->heap->count;
-	search->numbers = search->out->idom = calloc(count + 1, sizeof(*search->numbers));
-	search->out->order = malloc((count + 1) * sizeof(*search->out->order));
-	search->vertex = malloc((count + 1) * sizeof(*search->vertex));
-	bool ok = search->numbers != NULL && search->out->order != NULL && search->vertex != NULL;
+	size_t count = count_nodes(search);
+	search->numbers = search->out->idom = calloc(count, sizeof(*search->numbers));
+	search->out->order = malloc(count * sizeof(*search->out->order));
+	search->vertex = malloc(count * sizeof(*search->vertex));
+	bool ok = search->numbers != NULL && search->out->order != NULL && search->vertex != NULL &&
+		  list_held(search);
 	if (ok)
 		search->vertex[0] = (struct vertex){0};
 	ok = ok && number_all(search);
@@ -233,12 +300,15 @@ static bool find_all(struct search *search)
 		name_dominators(search);
 	}
 	free(search->vertex);
+	free(search->held);
+	free(search->held_end);
 	return ok;
 }
 
 static bool add_sizes(struct gh_dominators *dominators, const struct gh_heap *heap)
 {
-	uint64_t *retained = calloc((size_t)heap->count + 1, sizeof(*retained));
+	uint64_t *retained =
+	    calloc((size_t)heap->count + 1 + dominators->nholders, sizeof(*retained));
 	dominators->retained = retained;
 	if (retained == NULL)
 		return false;
@@ -246,22 +316,28 @@ static bool add_sizes(struct gh_dominators *dominators, const struct gh_heap *he
 		if (dominators->idom[object] != GH_HEAP_NONE)
 			retained[object] = gh_heap_object(heap, object).size;
 	for (uint32_t i = dominators->nreachable; i > 0; i--) {
-		uint32_t object = dominators->order[i - 1];
-		/* The last is that of the roots together. */
-		retained[dominators->idom[object]] += retained[object];
+		uint32_t node = dominators->order[i - 1];
+		/* The heap's count is that of the roots together. */
+		retained[dominators->idom[node]] += retained[node];
 	}
 	return true;
+}
+
+bool gh_dominators_build_held(struct gh_dominators *dominators, const struct gh_heap *heap,
+			      const struct gh_holders *holders, struct gh_error *err)
+{
+	*dominators = (struct gh_dominators){.nholders = holders != NULL ? holders->count : 0};
+	struct search search = {.heap = heap, .holders = holders, .out = dominators};
+	if (find_all(&search) && add_sizes(dominators, heap))
+		return true;
+	gh_dominators_free(dominators);
+	return gh_fail_memory(err, heap->dump->path);
 }
 
 bool gh_dominators_build(struct gh_dominators *dominators, const struct gh_heap *heap,
 			 struct gh_error *err)
 {
-	*dominators = (struct gh_dominators){0};
-	struct search search = {.heap = heap, .out = dominators};
-	if (find_all(&search) && add_sizes(dominators, heap))
-		return true;
-	gh_dominators_free(dominators);
-	return gh_fail_memory(err, heap->dump->path);
+	return gh_dominators_build_held(dominators, heap, NULL, err);
 }
 
 void gh_dominators_free(struct gh_dominators *dominators)

@@ -183,6 +183,51 @@ static void check_dominators(const struct graph *graph)
 	gh_dominators_free(&dominators);
 }
 
+/* The bytes that only roots of HOLDER lead to. Those of even numbers are certain. */
+static uint64_t measure_held(const struct graph *graph, const uint32_t *of, unsigned holder)
+{
+	static const unsigned none[MAX_NODES];
+	unsigned certain[MAX_NODES], with[MAX_NODES], without[MAX_NODES];
+	bool perhaps = holder % 2 != 0;
+	struct graph rest = *graph;
+	uint64_t bytes = 0;
+	for (size_t i = 0; i < heap.nroots; i++)
+		if (of[i] == holder)
+			rest.root[heap.roots[i].object] = false;
+	measure_from(graph, false, none, MAX_NODES, certain);
+	measure_from(graph, perhaps, perhaps ? certain : none, MAX_NODES, with);
+	measure_from(&rest, perhaps, perhaps ? certain : none, MAX_NODES, without);
+	for (unsigned i = 0; i < graph->nodes; i++)
+		bytes += with[i] != 0 && without[i] == 0 ? words_of(i) * maker.word : 0;
+	return bytes;
+}
+
+/* What holders of several roots each dominate; and objects what they do without holders. */
+static void check_held(const struct graph *graph)
+{
+	enum { HOLDERS = 6 };
+	struct gh_dominators plain, held;
+	uint32_t of[MAX_NODES], seen = 0;
+	for (size_t i = 0; i < heap.nroots; i++)
+		of[i] = 2 * (next_random() % (HOLDERS / 2)) + heap.roots[i].conservative;
+	struct gh_holders holders = {of, HOLDERS};
+	ck_assert(gh_dominators_build(&plain, &heap, &err));
+	ck_assert(gh_dominators_build_held(&held, &heap, &holders, &err));
+	for (unsigned i = 0; i < HOLDERS; i++)
+		ck_assert_uint_eq(held.retained[gh_dominators_holder(&heap, i)],
+				  measure_held(graph, of, i));
+	for (unsigned i = 0; i <= graph->nodes; i++)
+		ck_assert_uint_eq(held.retained[i], plain.retained[i]);
+	for (uint32_t i = 0; i < held.nreachable; i++) {
+		uint32_t node = held.order[i];
+		ck_assert(node != heap.count && node < gh_dominators_holder(&heap, HOLDERS));
+		seen += node < heap.count;
+	}
+	ck_assert_uint_eq(seen, plain.nreachable);
+	gh_dominators_free(&plain);
+	gh_dominators_free(&held);
+}
+
 /* The pointer at the offset of STEP leads to OBJECT. */
 static void check_step(const struct gh_path_step *step, uint32_t object)
 {
@@ -324,6 +369,7 @@ START_TEST(random_graphs)
 		make_graph(&graph);
 		open_graph(&graph);
 		check_dominators(&graph);
+		check_held(&graph);
 		check_paths(&graph);
 		check_path_tree(&graph);
 		check_largest();
