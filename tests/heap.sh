@@ -137,7 +137,7 @@ check_hostile() {
 	for format in 0 1 2 5; do
 		"$work/makedump" hostile $format 8 little >"$work/made"
 		address=$("$GOHEAP" dominators --json "$work/made" | sed -n 's/.*"object":"\(0x[0-9a-f]*\)".*/\1/p' | head -n 1)
-		for command in histogram "histogram --by site" dominators unreachable strings "diff $work/made" \
+		for command in suspects histogram "histogram --by site" dominators unreachable strings "diff $work/made" \
 			"path $address" "objects $address" "referrers $address" "reachable $address"; do
 			# shellcheck disable=SC2086 # a command and what it takes
 			set -- $command
@@ -182,7 +182,7 @@ check_gdb() {
 		'^[0-9,]+ objects of [0-9,]+ bytes'
 	has "GDB: of a process, what needs a dump" "$(goheap "$directory/graph.stripped" "break main.main" "run $work/other" "goheap diff $work/dump")" \
 		'^This asks a heap dump: goheap dump -o DUMP, then goheap load DUMP$'
-	for command in histogram dominators path objects referrers reachable unreachable strings diff; do
+	for command in suspects histogram dominators path objects referrers reachable unreachable strings diff; do
 		has "help goheap $command" "$(goheap "" "help goheap $command")" "^Usage: goheap $command "
 		has "help goheap: $command" "$(goheap "" "help goheap")" "^goheap $command +-- "
 	done

@@ -5,6 +5,7 @@ set -u
 export LC_ALL=C
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
+session_home
 
 variables="static map list syncmap channel context slice subslice timer"
 KINDS=${KINDS-$variables goroutine nothing}
@@ -57,6 +58,88 @@ check_root() {
 	fi
 }
 
+# commas NUMBER: with one after each three digits.
+commas() {
+	sed -E ':again; s/^([0-9]+)([0-9]{3})/\1,\2/; t again' <<<"$1"
+}
+
+# first FILE...: what goheap suspects tells first of these dumps, by the program $program.
+first() {
+	"$GOHEAP" suspects "$@" -e "$program" | head -n 1
+}
+
+# bytes TEXT: that the finding TEXT tells.
+bytes() {
+	sed -nE 's/^1\. .* keeps? ([0-9,]+) bytes, .*/\1/p' <<<"$1" | tr -d ,
+}
+
+# check_held NAME: the first finding is the variable, the type and the figures that the program tells; without names it is
+# the functions that use it.
+check_held() {
+	local count half output variable program=$directory/leaks
+	variable=$(said held 2) count=$(said held 4)
+	half=$(commas $((count - count / 2)))
+	output=$(first "$work/new")
+	has "$1: by name" "$output" "^1\. $variable( -> main\.Server \(static\)\.tenants)? \(.*\) keeps "
+	has "$1: by type" "$output" ": $(commas "$count") $(said held 3), [0-9,]+ bytes for each\$"
+	equal "$1: the bytes are those that go with it" "$(said freed 2)" "$(bytes "$output")"
+	output=$(first "$work/new" "$work/old")
+	has "$1: growth" "$output" "^1\. $variable.*; [0-9,]+ bytes and $half $(said held 3) more than before\$"
+	program=$directory/leaks.stripped
+	output=$(first "$work/new")
+	equal "$1: the bytes, stripped" "$(said freed 2)" "$(bytes "$output")"
+	has "$1: how many, stripped" "$output" ": $(commas "$count") ($(said held 3)|objects of .*), [0-9,]+ bytes for each\$"
+	check_users "$1: by use" "$output" "$(sed -nE 's/^1\. global (0x[0-9a-f]+) .*/\1/p' <<<"$output")"
+}
+
+# check_goroutines NAME: they are told by where the source says that they wait.
+check_goroutines() {
+	local count line output program=$directory/leaks
+	count=$(commas "$(said held 4)")
+	line=$(grep -n '^	<-answers' "$tests/samples/leaks/main.go" | cut -d : -f 1)
+	output=$(first "$work/new" "$work/old")
+	has "$1: by name" "$output" "^1\. $count goroutines in main\.handle at .*/main\.go:$line, r keep .*: $count main\.Request, "
+	has "$1: growth" "$output" "; [0-9,]+ bytes and $(commas $(($(said held 4) / 2))) main\.Request more than before\$"
+	program=$directory/leaks.stripped
+	output=$(first "$work/new")
+	has "$1: stripped" "$output" "^1\. $count goroutines in main\.handle at .*/main\.go:$line keep .*: $count objects of "
+}
+
+# check_timers NAME: what the runtime's timers hold, too.
+check_timers() {
+	local output program=$directory/leaks
+	output=$(first "$work/new")
+	has "$1: by name" "$output" \
+		"^1\. $(commas "$(said held 4)") .*, held by main\.timers and runtime\..*: $(commas "$(said held 4)") closure main\.later\.func1, "
+}
+
+# check_json NAME: the same in JSON, which has the root as other commands do.
+check_json() {
+	local output
+	output=$("$GOHEAP" suspects --json "$work/new" "$work/old" -e "$directory/leaks" | head -n 1)
+	has "$1: JSON" "$output" '^\{"kind":"holder","finding":"main\.cache .*","bytes":'"$(said freed 2)"',"bytes_before":[0-9]+,"root":\{"kind":"bss","variable":"main\.cache",.*"type":"main\.Session","objects":'"$(said held 4),"
+}
+
+# check_process NAME: of a process and of a core file, in the shell and in GDB; and of a loaded dump.
+check_process() {
+	local core=$work/core output pid
+	coproc LEAK { exec "$directory/leaks.stripped" map; }
+	pid=$LEAK_PID
+	read -r -u "${LEAK[0]}" _
+	output=$("$GOHEAP" suspects -p "$pid" --names "$directory/leaks" | head -n 1)
+	has "$1: a process" "$output" "^1\. main\.cache \(map\[string\]\*main\.Session\) keeps "
+	goheap "" "attach $pid" "goheap suspects" "generate-core-file $core" "detach" >"$work/session"
+	has "$1: a process in GDB" "$(cat "$work/session")" "^1\. global 0x[0-9a-f]+ of main\.remember .* keeps "
+	output=$("$GOHEAP" suspects "$core" -e "$directory/leaks.stripped" | head -n 1)
+	has "$1: a core file" "$output" "^1\. global 0x[0-9a-f]+ of main\.remember .* keeps "
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+	rm -f "$core"
+	goheap "$directory/leaks.stripped" "goheap load $work/new" "goheap suspects $work/old" >"$work/session"
+	has "$1: a dump in GDB" "$(cat "$work/session")" "^1\. global 0x[0-9a-f]+ of main\.remember .* keeps .* more than before\$"
+	has "$1: the command that tells more" "$(cat "$work/session")" "^   see goheap path 0x"
+}
+
 # check RELEASE
 check() {
 	local kind
@@ -65,6 +148,21 @@ check() {
 	for kind in $KINDS; do
 		leak "$kind" || continue
 		[[ " $variables " != *" $kind "* ]] || check_root "go $1, $kind"
+		case $kind in
+		goroutine) check_goroutines "go $1, $kind" ;;
+		timer) check_timers "go $1, $kind" ;;
+		nothing)
+			equal "go $1: nothing" "Nothing to tell: nothing keeps much of the heap by itself" \
+				"$("$GOHEAP" suspects "$work/new")"
+			equal "go $1: nothing grown" "Nothing to tell: nothing has grown by much of the heap" \
+				"$("$GOHEAP" suspects "$work/new" "$work/old")"
+			;;
+		*) check_held "go $1, $kind" ;;
+		esac
+		if [ "$kind" = map ]; then
+			check_json "go $1"
+			check_process "go $1"
+		fi
 	done
 }
 

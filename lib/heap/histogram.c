@@ -3,29 +3,20 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The tree of dominators, to be walked down: what the root dominates is at the heap's count. */
-struct tree {
-	const uint32_t *parent; /* by object: its dominator */
-	uint32_t *child;        /* by object: the first that it dominates, or GH_HEAP_NONE */
-	uint32_t *sibling;      /* by object: the next with its dominator, or GH_HEAP_NONE */
-	uint32_t root;          /* the heap's count */
-};
-
-static bool make_tree(struct tree *tree, const struct gh_heap *heap,
-		      const struct gh_dominators *dominators)
+bool gh_dominator_tree_make(struct gh_dominator_tree *tree, const struct gh_heap *heap,
+			    const struct gh_dominators *dominators)
 {
-	size_t size = (size_t)heap->count + 1;
-	tree->parent = dominators->idom;
-	tree->root = heap->count;
+	uint32_t size = heap->count + 1 + dominators->nholders;
+	*tree = (struct gh_dominator_tree){.dominators = dominators, .root = heap->count};
 	tree->child = malloc(size * sizeof(*tree->child));
 	tree->sibling = malloc(size * sizeof(*tree->sibling));
 	if (tree->child == NULL || tree->sibling == NULL)
 		return false;
-	for (size_t i = 0; i < size; i++)
+	for (uint32_t i = 0; i < size; i++)
 		tree->child[i] = tree->sibling[i] = GH_HEAP_NONE;
-	for (uint32_t i = heap->count; i-- > 0;) {
-		uint32_t parent = tree->parent[i];
-		if (parent == GH_HEAP_NONE)
+	for (uint32_t i = size; i-- > 0;) {
+		uint32_t parent = dominators->idom[i];
+		if (parent == GH_HEAP_NONE || i == tree->root)
 			continue;
 		tree->sibling[i] = tree->child[parent];
 		tree->child[parent] = i;
@@ -33,30 +24,55 @@ static bool make_tree(struct tree *tree, const struct gh_heap *heap,
 	return true;
 }
 
-static void free_tree(struct tree *tree)
+void gh_dominator_tree_free(struct gh_dominator_tree *tree)
 {
 	free(tree->child);
 	free(tree->sibling);
+	*tree = (struct gh_dominator_tree){0};
 }
 
-/* Goes through all of the tree. ABOVE has, by group, how many of it dominate the object where the
- * walk is. */
-static void add_retained(struct gh_histogram_row *rows, const struct tree *tree,
-			 const uint32_t *groups, const uint64_t *retained, uint32_t *above)
+/* The next node that NODE's walk down from TOP comes to; TOP at its end. ABOVE has, by group, how
+ * many of it dominate the node where the walk is. */
+static uint32_t next_below(const struct gh_dominator_tree *tree, const uint32_t *groups,
+			   uint32_t *above, uint32_t top, uint32_t node)
 {
-	uint32_t object = tree->root;
-	for (;;) {
-		uint32_t next = tree->child[object];
-		while (next == GH_HEAP_NONE) {
-			if (object == tree->root)
-				return;
-			above[groups[object]]--;
-			next = tree->sibling[object];
-			object = tree->parent[object];
-		}
-		object = next;
-		if (above[groups[object]]++ == 0)
-			rows[groups[object]].retained += retained[object];
+	uint32_t next = tree->child[node];
+	while (next == GH_HEAP_NONE) {
+		if (node == top)
+			return top;
+		if (node < tree->root)
+			above[groups[node]]--;
+		next = tree->sibling[node];
+		node = tree->dominators->idom[node];
+	}
+	return next;
+}
+
+/* Goes through what TOP dominates. */
+static void add_retained(struct gh_histogram_row *rows, const struct gh_dominator_tree *tree,
+			 const uint32_t *groups, uint32_t top, uint32_t *above)
+{
+	uint32_t node = top;
+	while ((node = next_below(tree, groups, above, top, node)) != top)
+		if (node < tree->root && above[groups[node]]++ == 0)
+			rows[groups[node]].retained += tree->dominators->retained[node];
+}
+
+void gh_histogram_below(struct gh_histogram_row *rows, const struct gh_heap *heap,
+			const uint32_t *groups, const struct gh_dominator_tree *tree, uint32_t top,
+			uint32_t *above)
+{
+	const uint64_t *retained = tree->dominators->retained;
+	uint32_t node = top;
+	while ((node = next_below(tree, groups, above, top, node)) != top) {
+		if (node >= tree->root)
+			continue;
+		struct gh_histogram_row *row = &rows[groups[node]];
+		if (row->objects++ == 0 || retained[node] > retained[row->largest])
+			row->largest = node;
+		row->bytes += gh_heap_object(heap, node).size;
+		if (above[groups[node]]++ == 0)
+			row->retained += retained[node];
 	}
 }
 
@@ -74,12 +90,12 @@ bool gh_histogram_make(struct gh_histogram_row *rows, size_t ngroups, const stru
 	}
 	if (dominators == NULL)
 		return true;
-	struct tree tree = {0};
+	struct gh_dominator_tree tree = {0};
 	uint32_t *above = calloc(ngroups + 1, sizeof(*above));
-	bool made = above != NULL && make_tree(&tree, heap, dominators);
+	bool made = above != NULL && gh_dominator_tree_make(&tree, heap, dominators);
 	if (made)
-		add_retained(rows, &tree, groups, dominators->retained, above);
-	free_tree(&tree);
+		add_retained(rows, &tree, groups, tree.root, above);
+	gh_dominator_tree_free(&tree);
 	free(above);
 	if (made)
 		return true;

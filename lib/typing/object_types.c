@@ -307,6 +307,7 @@ bool gh_typing_global(const struct gh_typing *typing, uint64_t address, struct g
 	const struct gh_static *value = gh_statics_find(&typing->statics, address);
 	*global = (struct gh_global){.is_variable = variable != NULL, .typed = value != NULL};
 	if (variable != NULL) {
+		global->start = variable->start - variable->offset + typing->bias;
 		gh_buffer_bytes(out, variable->name, strlen(variable->name));
 		gh_layouts_part_name(&typing->layouts, variable->layout,
 				     address - typing->bias - variable->start + variable->offset,

@@ -83,8 +83,8 @@ bool gh_typing_root(const struct gh_typing *typing, const struct gh_root *root,
 
 /* What a word of a segment is in. */
 struct gh_global {
-	bool is_variable; /* it is a variable, by name; else what follows is known: */
-	uint64_t start;   /* where the value begins that the linker put there */
+	bool is_variable; /* it is a variable, by name */
+	uint64_t start;   /* where that begins, or else the value that the linker put there: */
 	bool typed;       /* its type is known, and told of by name */
 	bool has_holder;  /* a word of a segment points to its start: */
 	uint64_t holder;  /* where that is */

@@ -155,6 +155,11 @@ static void parse_rest(struct parse *parse, char *arg, struct argp_state *state)
 		options->number = parse_number(arg, DECIMAL, UINT64_MAX, "a number", state);
 		options->nwords = 1;
 		return;
+	case GH_ONE_OLDER:
+		if (options->older != NULL)
+			argp_usage(state);
+		options->older = arg;
+		return;
 	case GH_ANY_WORDS:
 		options->words = state->argv + state->next - 1;
 		options->nwords = state->argc - state->next + 1;

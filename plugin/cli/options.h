@@ -22,6 +22,7 @@ enum gh_grouping { GH_BY_TYPE, GH_BY_SIZE, GH_BY_SITE };
 struct gh_options {
 	const char *file;           /* the first operand: a program, heap dump or core file */
 	const char *newer;          /* the second file, where a command takes two */
+	const char *older;          /* a file after the first, where a command can do without */
 	struct gh_buffer addresses; /* uint64_t: the operands after the files; owned */
 	uint64_t number;            /* the operand after the file */
 	char **words;               /* the operands, as they are */
@@ -144,6 +145,7 @@ enum gh_operands_rest {
 	GH_ONE_ADDRESS, /* hexadecimal; it can be left out */
 	GH_ADDRESSES,   /* one at least */
 	GH_ONE_NUMBER,  /* decimal */
+	GH_ONE_OLDER,   /* a file; it can be left out */
 	GH_ANY_WORDS,   /* for the command to read */
 };
 

@@ -111,7 +111,7 @@ void gh_globals_find(struct gh_globals *globals, uint64_t address, struct gh_glo
 		bool known = gh_typing_global(globals->typing, address, &global, &text);
 		if (known && global.is_variable) {
 			way->variable = text;
-			way->start = address;
+			way->start = global.start;
 			return;
 		}
 		if (!known || !global.has_holder || has_static(way, global.start) ||

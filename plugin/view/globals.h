@@ -31,7 +31,7 @@ struct gh_global_static {
 /* How a word of a segment is reached. */
 struct gh_global_way {
 	struct gh_buffer variable; /* the name of the first word's, and of its field; may be none */
-	uint64_t start;            /* of the global that has the first word, by what refers to it */
+	uint64_t start;            /* of the global that has the first word */
 	uint64_t offset;           /* of the first word in that, in bytes */
 	const struct gh_global_ref
 	    *refs; /* the functions that refer to it; NULL if none is known */

@@ -1,6 +1,7 @@
 // Leaks keeps what it should not, in one of many ways, and tells how much that is.
 //
 //	leaks KIND OLD NEW    write a heap dump to OLD when half of it is kept, and to NEW when all of it is
+//	leaks KIND            keep all of it until standard input ends
 //
 // It prints "held<tab>VARIABLE<tab>TYPE<tab>COUNT", which are the variable that holds the leak and what there is most of
 // in it; "word<tab>ADDRESS", that of the pointer which the variable leads to the heap by; and "freed<tab>BYTES<tab>OBJECTS",
@@ -227,11 +228,24 @@ func letGo(k *kind) {
 	fmt.Printf("freed\t%d\t%d\n", stats.TotalAlloc-stats.HeapAlloc-bytes, stats.Frees-objects)
 }
 
+// wait has no more garbage than there has to be.
+func wait(k *kind) {
+	fill(k, 0, count)
+	collect()
+	fmt.Println("waiting")
+	os.Stdin.Read(make([]byte, 1))
+	runtime.KeepAlive(k)
+}
+
 func main() {
 	for i := range kinds {
 		k := &kinds[i]
-		if len(os.Args) != 4 || os.Args[1] != k.name {
+		if len(os.Args) < 2 || os.Args[1] != k.name {
 			continue
+		}
+		if len(os.Args) == 2 {
+			wait(k)
+			return
 		}
 		fill(k, 0, count/2)
 		write(os.Args[2])

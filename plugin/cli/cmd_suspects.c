@@ -1,0 +1,69 @@
+/* goheap suspects: what may be leaking, in a few sentences. */
+#include <stdio.h>
+
+#include "plugin/cli/command.h"
+#include "plugin/cli/suspects.h"
+#include "plugin/view/open_program.h"
+
+static void print_text(struct gh_suspects *suspects)
+{
+	for (size_t i = 0; i < suspects->count; i++) {
+		printf("%s%zu. ", i > 0 ? "\n" : "", i + 1);
+		gh_suspect_print(stdout, suspects, &suspects->found[i]);
+	}
+	if (suspects->count == 0)
+		puts(suspects->compares
+			 ? "Nothing to tell: nothing has grown by much of the heap"
+			 : "Nothing to tell: nothing keeps much of the heap by itself");
+}
+
+/* Answers of QUERY, compared with the heap of OLDER, which may be NULL. */
+static int answer(struct gh_heap_query *query, struct gh_suspects *older)
+{
+	struct gh_error err;
+	struct gh_suspects suspects;
+	bool found = gh_suspects_find(&suspects, query, older, &err);
+	if (!found)
+		gh_print_error(&err);
+	else if (query->options->json)
+		gh_suspects_emit(stdout, &suspects);
+	else
+		print_text(&suspects);
+	gh_suspects_free(&suspects);
+	return found ? GH_EXIT_OK : GH_EXIT_INPUT;
+}
+
+static int answer_alone(struct gh_heap_query *query)
+{
+	return answer(query, NULL);
+}
+
+/* Compares with the older dump of OPTIONS. */
+static int compare(const struct gh_options *options)
+{
+	struct gh_error err;
+	struct gh_heap_query query;
+	struct gh_suspects older;
+	int status = GH_EXIT_INPUT;
+	if (!gh_heap_query_open(&query, options, options->older, false))
+		return GH_EXIT_INPUT;
+	if (gh_suspects_find(&older, &query, NULL, &err)) {
+		struct gh_heap_query newer;
+		if (gh_heap_query_open(&newer, options, options->file, false)) {
+			status = answer(&newer, &older);
+			gh_heap_query_close(&newer);
+		}
+	} else {
+		gh_print_error(&err);
+	}
+	gh_suspects_free(&older);
+	gh_heap_query_close(&query);
+	return status;
+}
+
+int gh_cmd_suspects(const struct gh_options *options)
+{
+	if (options->older != NULL)
+		return compare(options);
+	return gh_heap_query_run(options, false, answer_alone);
+}

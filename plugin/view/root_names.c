@@ -1,0 +1,437 @@
+/* What the roots of a heap are called. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "lib/util/bsearch.h"
+#include "lib/util/escape.h"
+#include "plugin/view/address.h"
+#include "plugin/view/object_names.h"
+#include "plugin/view/print.h"
+
+/* Prints the name of the variable that ROOT is in. False if it is not known. */
+static bool print_variable(FILE *out, const struct gh_names *names, const struct gh_root *root,
+			   const char *before)
+{
+	struct gh_buffer text = {0};
+	bool found = gh_typing_root(&names->typing, root, &text);
+	if (found) {
+		fputs(before, out);
+		gh_print_bytes(out, (const char *)text.data, text.size, false);
+	}
+	gh_buffer_free(&text);
+	return found;
+}
+
+/* What a root is of. */
+struct holder {
+	const char *kind; /* its name in JSON, and for a person the segment's */
+	uint64_t address; /* of the slot that points; 0 if there is none */
+	size_t goroutine; /* its number, or GH_DUMP_NONE */
+	const char *what; /* that it has, for a person; NULL for a slot */
+	bool has_call;    /* it is in a frame: */
+	struct gh_call call;
+	uint64_t depth; /* of the frame, 0 for the top */
+	uint64_t slot;  /* the offset from the frame's sp, in bytes */
+};
+
+/* The outermost call in frame NUMBER of GOROUTINE; NULL if it is not known. */
+static const struct gh_call *find_in_traceback(struct gh_names *names, size_t goroutine,
+					       size_t number)
+{
+	struct gh_traceback *traceback = &names->traceback;
+	if (names->symbols == NULL || goroutine == GH_DUMP_NONE)
+		return NULL;
+	if ((traceback->ncalls == 0 || names->goroutine != goroutine) &&
+	    !gh_traceback_make(traceback, names->heap->dump, names->symbols, goroutine))
+		return NULL;
+	names->goroutine = goroutine;
+	/* The frames ascend. */
+	size_t after = gh_lower_bound(traceback->ncalls, i, traceback->calls[i].frame <= number);
+	bool found = after > 0 && traceback->calls[after - 1].frame == number;
+	return found ? &traceback->calls[after - 1] : NULL;
+}
+
+/* Fills in the call that frame NUMBER is of, which calls that are inlined into it do not change. */
+static void find_call(struct holder *holder, struct gh_names *names, size_t number,
+		      const struct gh_dump_frame *frame)
+{
+	const struct gh_dump *dump = names->heap->dump;
+	struct gh_cursor name = gh_dump_bytes(dump, frame->function);
+	holder->goroutine = gh_where_goroutine_of_frame(dump, number);
+	holder->has_call = true;
+	holder->depth = frame->depth;
+	holder->call = (struct gh_call){
+	    .name = (const char *)name.start, .length = gh_cursor_size(&name), .file = ""};
+	const struct gh_call *call = find_in_traceback(names, holder->goroutine, number);
+	if (call != NULL)
+		holder->call = *call;
+}
+
+static void find_frame(struct holder *holder, struct gh_names *names, const struct gh_root *root,
+		       const struct gh_dump_record *record)
+{
+	holder->kind = "stack";
+	if (record->kind != GH_DUMP_FRAME) {
+		holder->address = record->stack_root.address;
+		return;
+	}
+	holder->slot = root->offset;
+	holder->address = record->frame.sp + root->offset;
+	find_call(holder, names, root->number, &record->frame);
+}
+
+static void find_segment(struct holder *holder, const char *kind, const struct gh_root *root,
+			 const struct gh_dump_record *record)
+{
+	holder->kind = kind;
+	holder->address = record->kind == GH_DUMP_DATA_ROOT
+			      ? record->data_root.address
+			      : record->segment.address + root->offset;
+}
+
+static const char *goroutine_slot(uint64_t offset)
+{
+	switch (offset) {
+	case GH_ROOT_TOP_DEFER:
+		return "its innermost deferred call";
+	case GH_ROOT_TOP_PANIC:
+		return "its innermost panic";
+	default:
+		return "its context";
+	}
+}
+
+static void find_holder(struct holder *holder, struct gh_names *names, const struct gh_root *root,
+			struct gh_dump_record *record)
+{
+	const struct gh_dump *dump = names->heap->dump;
+	gh_dump_get(dump, gh_root_record(dump, root->kind), root->number, record);
+	*holder = (struct holder){.goroutine = GH_DUMP_NONE};
+	switch (root->kind) {
+	case GH_ROOT_DATA:
+		find_segment(holder, "data", root, record);
+		break;
+	case GH_ROOT_BSS:
+		find_segment(holder, "bss", root, record);
+		break;
+	case GH_ROOT_FRAME:
+		find_frame(holder, names, root, record);
+		break;
+	case GH_ROOT_GOROUTINE:
+		holder->kind = "goroutine";
+		holder->goroutine = root->number;
+		holder->what = goroutine_slot(root->offset);
+		break;
+	case GH_ROOT_DEFER:
+		holder->kind = "defer";
+		holder->goroutine = gh_where_goroutine_of_defer(dump, root->number);
+		holder->what = "a deferred call's closure";
+		break;
+	case GH_ROOT_PANIC:
+		holder->kind = "panic";
+		holder->goroutine = gh_where_goroutine_of_panic(dump, root->number);
+		holder->what = "a panic's argument";
+		break;
+	case GH_ROOT_FINALIZER:
+		holder->kind = "finalizer";
+		break;
+	case GH_ROOT_QUEUED_FINALIZER:
+		holder->kind = "queued finalizer";
+		break;
+	case GH_ROOT_OTHER:
+	case GH_ROOT_KINDS:
+		holder->kind = "other";
+		break;
+	}
+}
+
+/* The name of the function that begins at ENTRY; NULL if it is not known. */
+static const char *function_name(const struct gh_names *names, uint64_t entry)
+{
+	const struct gh_place *place =
+	    names->symbols != NULL ? gh_symbols_find(names->symbols, entry) : NULL;
+	return place != NULL ? gh_pclntab_name(&names->symbols->program.tab, place->func.name)
+			     : NULL;
+}
+
+static void print_function(FILE *out, const struct gh_names *names, uint64_t entry)
+{
+	const char *name = function_name(names, entry);
+	if (name != NULL)
+		gh_escape_print(out, name);
+	else
+		fprintf(out, "0x%" PRIx64, entry);
+}
+
+static void print_call(FILE *out, const struct gh_call *call)
+{
+	gh_traceback_print_name(out, call);
+	if (*call->file != '\0') {
+		fputs(" at ", out);
+		gh_escape_print(out, call->file);
+		fprintf(out, ":%" PRId32, call->line);
+	}
+}
+
+static void print_frame(FILE *out, const struct gh_names *names, const struct gh_root *root,
+			const struct holder *holder)
+{
+	if (holder->goroutine == GH_DUMP_NONE)
+		fputs("a stack", out);
+	if (!holder->has_call) {
+		fprintf(out, ", 0x%" PRIx64, holder->address);
+		return;
+	}
+	fputs(", ", out);
+	print_call(out, &holder->call);
+	if (print_variable(out, names, root, ", "))
+		fprintf(out, " (sp_0x%" PRIx64 ")", holder->slot);
+	else
+		fprintf(out, ", sp_0x%" PRIx64, holder->slot);
+}
+
+static void print_finalizer(FILE *out, const struct gh_names *names, const struct gh_root *root,
+			    const struct gh_dump_record *record)
+{
+	const struct gh_dump_finalizer *finalizer = &record->finalizer;
+	fprintf(out, "%sfinalizer ", root->kind == GH_ROOT_FINALIZER ? "" : "queued ");
+	print_function(out, names, finalizer->entry);
+	fprintf(out, " of 0x%" PRIx64, finalizer->object);
+	if (root->offset == GH_ROOT_CLOSURE) {
+		fputs(", its closure", out);
+	} else if (root->kind == GH_ROOT_FINALIZER) {
+		uint32_t object = gh_heap_find(names->heap, finalizer->object);
+		fputs(", ", out);
+		gh_names_print_field(out, names, object, root->offset);
+	}
+}
+
+/* Prints the word of a segment that is at HOLDER's address. */
+static void print_global(FILE *out, struct gh_names *names, const struct holder *holder)
+{
+	struct gh_global_way way;
+	gh_globals_find(&names->globals, holder->address, &way);
+	if (gh_globals_print(out, &names->globals, &way))
+		fprintf(out, " (%s, 0x%" PRIx64 ")", holder->kind, holder->address);
+	else
+		fprintf(out, "%s 0x%" PRIx64, holder->kind, holder->address);
+	gh_globals_free_way(&way);
+}
+
+void gh_names_print_root(FILE *out, struct gh_names *names, const struct gh_root *root)
+{
+	const struct gh_dump *dump = names->heap->dump;
+	struct gh_dump_record record;
+	struct holder holder;
+	find_holder(&holder, names, root, &record);
+	if (holder.goroutine != GH_DUMP_NONE)
+		fprintf(out, "goroutine %" PRIu64, gh_where_goroutine_id(dump, holder.goroutine));
+	if (root->kind == GH_ROOT_FRAME) {
+		print_frame(out, names, root, &holder);
+	} else if (holder.what != NULL) {
+		fprintf(out, "%s%s", holder.goroutine != GH_DUMP_NONE ? ", " : "", holder.what);
+	} else if (root->kind == GH_ROOT_FINALIZER || root->kind == GH_ROOT_QUEUED_FINALIZER) {
+		print_finalizer(out, names, root, &record);
+	} else if (root->kind == GH_ROOT_OTHER) {
+		fputs("root: ", out);
+		gh_print_slice(out, dump, record.other_root.description, false);
+	} else {
+		print_global(out, names, &holder);
+	}
+	/* The description of such another root says so. */
+	if (root->conservative && root->kind != GH_ROOT_OTHER)
+		fputs(", perhaps", out);
+}
+
+void gh_names_print_slot(FILE *out, struct gh_names *names, const struct gh_root *root)
+{
+	struct gh_dump_record record;
+	struct holder holder;
+	struct gh_global_way way;
+	if (root->kind != GH_ROOT_DATA && root->kind != GH_ROOT_BSS) {
+		gh_names_print_root(out, names, root);
+		return;
+	}
+	find_holder(&holder, names, root, &record);
+	gh_globals_find(&names->globals, holder.address, &way);
+	if (!gh_globals_print(out, &names->globals, &way))
+		fprintf(out, "%s 0x%" PRIx64, holder.kind, holder.address);
+	gh_globals_free_way(&way);
+}
+
+/* The function is of the runtime's, or of what waits for it. */
+static bool is_waiting(const struct gh_call *call)
+{
+	static const char *const packages[] = {"runtime.", "sync.",    "internal/", "syscall.",
+					       "time.",    "runtime/", "os.",       "net.",
+					       "io.",      "bufio.",   "context.",  "reflect."};
+	for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
+		if (strlen(packages[i]) <= call->length &&
+		    memcmp(call->name, packages[i], strlen(packages[i])) == 0)
+			return true;
+	return call->hidden;
+}
+
+/* Prints where the program's own code is on the stack of GOROUTINE. */
+static void print_own_call(FILE *out, struct gh_names *names, size_t goroutine)
+{
+	struct gh_traceback *traceback = &names->traceback;
+	if (goroutine == GH_DUMP_NONE ||
+	    !gh_traceback_make(traceback, names->heap->dump, names->symbols, goroutine) ||
+	    traceback->ncalls == 0)
+		return;
+	names->goroutine = goroutine;
+	size_t own = 0;
+	while (own + 1 < traceback->ncalls && is_waiting(&traceback->calls[own]))
+		own++;
+	fputs(" in ", out);
+	print_call(out, &traceback->calls[own]);
+}
+
+void gh_names_print_stack(FILE *out, struct gh_names *names, const struct gh_root *root,
+			  uint64_t count)
+{
+	struct gh_dump_record record;
+	struct holder holder;
+	char text[GH_NUMBER_TEXT];
+	char *end = text + sizeof(text);
+	find_holder(&holder, names, root, &record);
+	const char *number = gh_format_number(end, count, true);
+	if (count > 1)
+		fprintf(out, "%.*s goroutines", (int)(end - number), number);
+	else if (holder.goroutine != GH_DUMP_NONE)
+		fprintf(out, "goroutine %" PRIu64,
+			gh_where_goroutine_id(names->heap->dump, holder.goroutine));
+	print_own_call(out, names, holder.goroutine);
+	if (root->kind == GH_ROOT_FRAME)
+		print_variable(out, names, root, ", ");
+	if (root->conservative)
+		fputs(", perhaps", out);
+}
+
+/* A root, as it is printed in JSON: what does not belong to its kind is not there. */
+struct root_row {
+	const struct holder *holder;
+	const char *kind;
+	struct gh_bytes variable;
+	struct gh_known address;
+	struct gh_known goroutine; /* its id */
+	uint64_t depth;
+	uint64_t slot;
+	struct gh_bytes function;
+	const char *file;
+	const char *what;
+	uint64_t object;       /* that a finalizer is for: an address */
+	const char *finalizer; /* its function; NULL if it is not known */
+	bool closure;          /* it is the finalizer's closure that points, not the object */
+	struct gh_dump_slice description;
+	bool conservative;
+};
+
+/* Without a file there is no line. */
+static void print_line(struct gh_emit *emit, const void *member)
+{
+	const struct gh_call *call = &((const struct root_row *)member)->holder->call;
+	if (*call->file == '\0')
+		fputs("null", emit->out);
+	else
+		fprintf(emit->out, "%" PRId32, call->line);
+}
+
+static const struct gh_column kind_columns[] = {
+    {"kind", GH_COL_TEXT(struct root_row, kind)},
+    {"variable", GH_COL_BYTES(struct root_row, variable), .optional = true},
+    {0},
+};
+
+static const struct gh_column root_columns[] = {
+    {"address", GH_COL_KNOWN_ADDRESS(struct root_row, address), .optional = true},
+    {"goroutine", GH_COL_KNOWN_NUMBER(struct root_row, goroutine), .optional = true},
+    {0},
+};
+
+static const struct gh_column call_columns[] = {
+    {"depth", GH_COL_NUMBER(struct root_row, depth)},
+    {"slot", GH_COL_NUMBER(struct root_row, slot)},
+    {"function", GH_COL_BYTES(struct root_row, function)},
+    {"file", GH_COL_TEXT(struct root_row, file)},
+    {"line", GH_COL_PRINTED(print_line)},
+    {0},
+};
+
+static const struct gh_column what_columns[] = {
+    {"what", GH_COL_TEXT(struct root_row, what), .optional = true},
+    {0},
+};
+
+static const struct gh_column finalizer_columns[] = {
+    {"object", GH_COL_ADDRESS(struct root_row, object)},
+    {"function", GH_COL_TEXT(struct root_row, finalizer)},
+    {"closure", GH_COL_BOOL(struct root_row, closure)},
+    {0},
+};
+
+static const struct gh_column other_columns[] = {
+    {"description", GH_COL_SLICE(struct root_row, description)},
+    {0},
+};
+
+static const struct gh_column last_columns[] = {
+    {"conservative", GH_COL_BOOL(struct root_row, conservative), .optional = true},
+    {0},
+};
+
+static void emit_global(struct gh_emit *emit, struct gh_names *names, uint64_t address)
+{
+	struct gh_global_way way;
+	gh_globals_find(&names->globals, address, &way);
+	gh_globals_emit(emit, &names->globals, &way);
+	gh_globals_free_way(&way);
+}
+
+void gh_names_emit_root(struct gh_emit *emit, struct gh_names *names, const struct gh_root *root)
+{
+	const struct gh_dump *dump = names->heap->dump;
+	struct gh_dump_record record;
+	struct holder holder;
+	struct gh_buffer variable = {0};
+	find_holder(&holder, names, root, &record);
+	struct root_row row = {
+	    .holder = &holder,
+	    .kind = holder.kind,
+	    .address = {holder.address, holder.address != 0},
+	    .depth = holder.depth,
+	    .slot = holder.slot,
+	    .function = {holder.call.name, holder.call.length},
+	    .file = holder.has_call && *holder.call.file != '\0' ? holder.call.file : NULL,
+	    .what = holder.what,
+	    .closure = root->offset == GH_ROOT_CLOSURE,
+	    .conservative = root->conservative,
+	};
+	bool is_global = root->kind == GH_ROOT_DATA || root->kind == GH_ROOT_BSS;
+	if (!is_global && gh_typing_root(&names->typing, root, &variable))
+		row.variable = (struct gh_bytes){(const char *)variable.data, variable.size};
+	if (holder.goroutine != GH_DUMP_NONE)
+		row.goroutine =
+		    (struct gh_known){gh_where_goroutine_id(dump, holder.goroutine), true};
+	gh_emit_open(emit);
+	gh_emit_values(emit, kind_columns, &row);
+	if (is_global)
+		emit_global(emit, names, holder.address);
+	gh_emit_values(emit, root_columns, &row);
+	if (holder.has_call)
+		gh_emit_values(emit, call_columns, &row);
+	gh_emit_values(emit, what_columns, &row);
+	if (root->kind == GH_ROOT_FINALIZER || root->kind == GH_ROOT_QUEUED_FINALIZER) {
+		row.object = record.finalizer.object;
+		row.finalizer = function_name(names, record.finalizer.entry);
+		gh_emit_values(emit, finalizer_columns, &row);
+	}
+	if (root->kind == GH_ROOT_OTHER) {
+		row.description = record.other_root.description;
+		gh_emit_values(emit, other_columns, &row);
+	}
+	gh_emit_values(emit, last_columns, &row);
+	gh_emit_close(emit);
+	gh_buffer_free(&variable);
+}
