@@ -110,7 +110,7 @@ check_hostile() {
 		"$GOHEAP" report "$work/made" -o "$work/report.html" 2>/dev/null || fail "hostile names, format $format: a page"
 		equal "hostile names, format $format: the page is whole" "whole heap end" \
 			"$(browse "$work/report.html" 'say(nodes[0].name);' | tr '\n' ' ' | sed 's/ $//')"
-		equal "hostile names, format $format: scripts are the page's own" 3 "$(grep -c '</script' "$work/report.html")"
+		equal "hostile names, format $format: scripts are the page's own" 4 "$(grep -c '</script' "$work/report.html")"
 	done
 }
 

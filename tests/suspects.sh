@@ -140,6 +140,19 @@ check_process() {
 	has "$1: the command that tells more" "$(cat "$work/session")" "^   see goheap path 0x"
 }
 
+# check_page NAME: the page for a browser begins with the same.
+check_page() {
+	local finding
+	"$GOHEAP" report "$work/new" -e "$directory/leaks" -o "$work/page.html"
+	if ! command -v chromium >/dev/null; then
+		skip "$1: the page" "no chromium"
+		return
+	fi
+	finding=$(timeout -k 5 60 chromium --headless --no-sandbox --disable-gpu --virtual-time-budget=10000 --dump-dom \
+		"file://$work/page.html" 2>/dev/null | grep -o '<ol id="suspects">.*' | sed 's/<[^>]*>//g; s/&gt;/>/g')
+	has "$1: the page" "$finding" "^main\.cache \(map\[string\]\*main\.Session\) keeps $(commas "$(said freed 2)") bytes, "
+}
+
 # check RELEASE
 check() {
 	local kind
@@ -161,6 +174,7 @@ check() {
 		esac
 		if [ "$kind" = map ]; then
 			check_json "go $1"
+			check_page "go $1"
 			check_process "go $1"
 		fi
 	done

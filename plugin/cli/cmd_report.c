@@ -4,6 +4,7 @@
 #include "lib/util/output.h"
 #include "plugin/cli/command.h"
 #include "plugin/cli/report_data.h"
+#include "plugin/cli/suspects.h"
 #include "plugin/view/goroutines.h"
 #include "plugin/view/progress.h"
 #include "plugin/view/report_page.h"
@@ -48,6 +49,20 @@ static bool put_heap(FILE *page, struct gh_heap_query *query, struct gh_error *e
 	return ok;
 }
 
+static bool put_suspects(FILE *page, struct gh_heap_query *query, struct gh_error *err)
+{
+	struct json json;
+	struct gh_suspects suspects;
+	begin_json(&json);
+	bool ok = gh_suspects_find(&suspects, query, NULL, err);
+	if (ok && json.out != NULL)
+		gh_suspects_emit(json.out, &suspects);
+	gh_suspects_free(&suspects);
+	if (json.out == NULL || !end_json(&json, page, "findings"))
+		return gh_fail_memory(err, query->dump.path);
+	return ok;
+}
+
 static bool put_stacks(FILE *page, struct gh_heap_query *query, struct gh_error *err)
 {
 	struct json json;
@@ -66,7 +81,8 @@ static bool write_page(const struct gh_output *output, struct gh_heap_query *que
 	if (page == NULL)
 		return false;
 	fputs(gh_report_page, page);
-	bool ok = put_heap(page, query, err) && put_stacks(page, query, err);
+	bool ok = put_heap(page, query, err) && put_suspects(page, query, err) &&
+		  put_stacks(page, query, err);
 	fputs("</body>\n</html>\n", page);
 	bool written = !ferror(page);
 	if (fclose(page) != 0 || !written)
