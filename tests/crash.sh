@@ -271,6 +271,22 @@ check_live() {
 	check_core "$1, core of GDB's" "$2"
 }
 
+# check_entry NAME PROGRAM: wherever main.middle is stopped, the words of its arguments are those that main.main calls it with,
+# or marked as out of date, as they are at its first instruction.
+check_entry() {
+	local list='goheap goroutines --grep main.middle' steps=() calls stale='0x[0-9a-f]+\?'
+	((${release#1.} >= 18)) || return
+	for _ in {1..15}; do
+		steps+=("stepi" "$list")
+	done
+	goheap "$2" "break *'main.middle'" "run sleep" "set scheduler-locking on" "$list" "${steps[@]}" "kill" |
+		grep '^main\.middle(' >"$work/calls"
+	calls=$(grep -vE "^main\.middle\(\{0x[0-9a-f]+\??, (0x5|$stale)\}, (0x4|$stale), \{(0x5|$stale), (0x6|$stale)\}\)\$" "$work/calls")
+	equal "$1: arguments from the first instruction on" "16 " "$(wc -l <"$work/calls") $calls"
+	has "$1: none of them is saved at the first" "$(head -n 1 "$work/calls")" \
+		"^main\.middle\(\{$stale, $stale\}, $stale, \{$stale, $stale\}\)\$"
+}
+
 # check_release NAME [FLAG...]: the sample, built so, in all and some kinds.
 check_release() {
 	local name=$1
@@ -281,6 +297,7 @@ check_release() {
 		check_kinds "$name" "$directory/crash.stripped" $all
 		check_live "$name" "$directory/crash.stripped"
 		check_without "$name" "$directory/crash.stripped"
+		check_entry "$name" "$directory/crash.stripped"
 	else
 		# shellcheck disable=SC2086 # a list
 		check_kinds "$name" "$directory/crash.stripped" $some

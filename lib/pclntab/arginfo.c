@@ -91,6 +91,17 @@ void gh_arg_liveness_start(struct gh_arg_liveness *liveness, const struct gh_pcl
 	liveness->is_told = true;
 }
 
+uint64_t gh_arg_liveness_begins(const struct gh_pclntab *tab, const struct gh_func *func)
+{
+	struct gh_pcvalue walk;
+	uint32_t table = gh_pclntab_pcdata(tab, func, PCDATA_ARG_LIVE_INDEX);
+	gh_pcvalue_start(&walk, tab, func, table);
+	while (table != 0 && gh_pcvalue_next(&walk))
+		if (walk.value > 0)
+			return walk.start;
+	return func->entry;
+}
+
 bool gh_arg_is_live(struct gh_arg_liveness *liveness, uint8_t offset)
 {
 	if (offset < liveness->start)

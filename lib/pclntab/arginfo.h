@@ -48,6 +48,10 @@ struct gh_arg_liveness {
 void gh_arg_liveness_start(struct gh_arg_liveness *liveness, const struct gh_pclntab *tab,
 			   const struct gh_func *func, uint64_t pc);
 
+/* The address in FUNC from which on it is told which words have been written: until then those in
+ * registers need not be. FUNC's entry if nothing is ever told. */
+uint64_t gh_arg_liveness_begins(const struct gh_pclntab *tab, const struct gh_func *func);
+
 /* Whether the next word, which is at OFFSET, has been written. */
 bool gh_arg_is_live(struct gh_arg_liveness *liveness, uint8_t offset);
 

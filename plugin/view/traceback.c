@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/code/code.h"
 #include "lib/dump/regions.h"
 #include "lib/pclntab/arginfo.h"
 #include "plugin/view/print.h"
@@ -147,6 +148,7 @@ static bool add_frame(struct gh_traceback *traceback, const struct gh_dump *dump
 		call->frame = number;
 		call->at = pc;
 		call->sp = caller.frame.sp;
+		call->current = is_top && frame->continuation == GH_DUMP_INTERRUPTED;
 		if (place != NULL)
 			set_call(call, symbols, place, i);
 		call->hidden = !is_shown(call, minor, *first) ||
@@ -221,9 +223,31 @@ void gh_traceback_print_name(FILE *out, const struct gh_call *call)
 		gh_traceback_print_function(out, call->name, call->length);
 }
 
-/* Prints the list of WALK, whose words are in memory from BASE on. */
+/* The arguments that CALL need not have saved in memory: its thread is in the prologue, or little
+ * further. No call of another function can be there, which is why Go does not tell. */
+static void find_unsaved(struct gh_arg_places *unsaved, const struct gh_pclntab *tab,
+			 const struct gh_func *func, const struct gh_call *call, uint64_t pc)
+{
+	unsaved->count = 0;
+	if (!call->current)
+		return;
+	gh_arg_places_find(unsaved, tab, func);
+	if (pc != func->entry && pc >= unsaved->end && pc >= gh_arg_liveness_begins(tab, func))
+		unsaved->count = 0;
+}
+
+static bool is_unsaved(const struct gh_arg_places *unsaved, uint8_t offset)
+{
+	for (size_t i = 0; i < unsaved->count; i++)
+		if (unsaved->items[i].arg.offset == offset)
+			return unsaved->items[i].where != GH_ARG_IN_MEMORY;
+	return false;
+}
+
+/* Prints the list of WALK, whose words are in memory from BASE on, but for those UNSAVED. */
 static void print_list(FILE *out, const struct gh_dump *dump, struct gh_arg_walk *walk,
-		       struct gh_arg_liveness *liveness, uint64_t base)
+		       struct gh_arg_liveness *liveness, const struct gh_arg_places *unsaved,
+		       uint64_t base)
 {
 	enum gh_arg_token token;
 	const char *separator = "";
@@ -248,7 +272,8 @@ static void print_list(FILE *out, const struct gh_dump *dump, struct gh_arg_walk
 		default:
 			if (gh_dump_memory(dump, base + walk->offset, &cur))
 				fprintf(out, "0x%" PRIx64, gh_cursor_uint(&cur, walk->size));
-			if (!gh_arg_is_live(liveness, walk->offset))
+			if (!gh_arg_is_live(liveness, walk->offset) ||
+			    is_unsaved(unsaved, walk->offset))
 				fputs("?", out);
 		}
 	}
@@ -277,10 +302,13 @@ void gh_traceback_print_arguments(FILE *out, const struct gh_dump *dump, struct 
 	}
 	struct gh_arg_walk walk;
 	struct gh_arg_liveness liveness;
+	struct gh_arg_places unsaved;
+	uint64_t pc = call->at - symbols->bias;
 	fputs("(", out);
-	gh_arg_liveness_start(&liveness, tab, &place->func, call->at - symbols->bias);
+	gh_arg_liveness_start(&liveness, tab, &place->func, pc);
+	find_unsaved(&unsaved, tab, &place->func, call, pc);
 	if (gh_arg_walk_start(&walk, tab, &place->func))
-		print_list(out, dump, &walk, &liveness, base);
+		print_list(out, dump, &walk, &liveness, &unsaved, base);
 	fputs(")", out);
 }
 

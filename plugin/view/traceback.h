@@ -18,6 +18,7 @@ struct gh_call {
 	uint64_t sp;  /* of the caller's frame; 0 if that is not known */
 	size_t frame; /* number of the frame */
 	bool inlined; /* into the next call */
+	bool current; /* its thread is at pc */
 	bool hidden;  /* Go leaves it out: it is the runtime's, or a wrapper */
 };
 
