@@ -16,10 +16,10 @@ struct frame {
 /* What is needed while stacks become places. */
 struct making {
 	struct gh_allocations *to;
-	struct gh_intern raw;         /* frames as bytes of the dump, by number */
-	struct gh_buffer frames;      /* struct frame, by number */
-	struct gh_linestacks code;    /* empty without a program */
-	struct gh_buffer found;       /* struct found */
+	struct gh_intern raw;                  /* frames as bytes of the dump, by number */
+	struct GH_VECTOR(struct frame) frames; /* by number */
+	struct gh_linestacks code;             /* empty without a program */
+	struct GH_VECTOR(struct found) found;
 	const struct gh_pclntab *tab; /* NULL without a program */
 };
 
@@ -47,15 +47,13 @@ uint64_t gh_profile_bytes(uint64_t count, uint64_t size)
 static uint32_t *places_of(const struct gh_allocations *allocations,
 			   const struct gh_allocation_stack *stack)
 {
-	uint32_t *all = (uint32_t *)(void *)allocations->stack_places.data;
-	return stack->nplaces > 0 ? all + stack->first : NULL;
+	return stack->nplaces > 0 ? &allocations->stack_places.items[stack->first] : NULL;
 }
 
 const uint32_t *gh_allocations_stack(const struct gh_allocations *allocations, size_t number,
 				     size_t *count)
 {
-	const struct gh_allocation_stack *stack =
-	    (const struct gh_allocation_stack *)(const void *)allocations->stacks.data + number;
+	const struct gh_allocation_stack *stack = &allocations->stacks.items[number];
 	*count = stack->nplaces - stack->hidden;
 	return *count > 0 ? places_of(allocations, stack) + stack->hidden : NULL;
 }
@@ -69,13 +67,10 @@ static const char *text_at(const struct making *making, struct gh_dump_slice sli
 /* Notes FRAME, which has not been seen before. */
 static bool add_frame(struct making *making, const struct gh_profile_frame *frame)
 {
-	struct frame *added = gh_buffer_extend(&making->frames, sizeof(*added));
-	if (added == NULL)
-		return false;
 	const char *function = text_at(making, frame->function);
 	const char *file = text_at(making, frame->file);
 	struct gh_intern *texts = &making->to->texts;
-	*added = (struct frame){
+	struct frame added = {
 	    .line =
 		{
 		    .function = gh_intern_add(texts, function, frame->function.size),
@@ -84,7 +79,8 @@ static bool add_frame(struct making *making, const struct gh_profile_frame *fram
 		},
 	    .hash = gh_linestack_line(file, frame->file.size, frame->line),
 	};
-	return added->line.function != GH_INTERN_NONE && added->line.file != GH_INTERN_NONE;
+	return added.line.function != GH_INTERN_NONE && added.line.file != GH_INTERN_NONE &&
+	       gh_vector_push(&making->frames, added);
 }
 
 /* Reads the stack of RECORD: the numbers of its frames, for now where those of its places go. */
@@ -102,7 +98,7 @@ static bool read_stack(struct making *making, const struct gh_dump_profile *reco
 		    gh_intern_add(&making->raw, start, (size_t)((const char *)cur.pos - start));
 		if (number == GH_INTERN_NONE || (number == count && !add_frame(making, &frame)))
 			return false;
-		gh_buffer_bytes(&making->to->stack_places, &number, sizeof(number));
+		gh_vector_push(&making->to->stack_places, number);
 	}
 	return !making->to->stack_places.failed;
 }
@@ -112,39 +108,35 @@ static bool read_stacks(struct making *making)
 	struct gh_allocations *to = making->to;
 	struct gh_dump_record record;
 	for (size_t i = 0; i < gh_dump_count(to->dump, GH_DUMP_PROFILE); i++) {
-		struct gh_allocation_stack stack = {.first =
-							to->stack_places.size / sizeof(uint32_t)};
+		struct gh_allocation_stack stack = {.first = to->stack_places.count};
 		gh_dump_get(to->dump, GH_DUMP_PROFILE, i, &record);
 		if (!read_stack(making, &record.profile))
 			return false;
-		stack.nplaces = to->stack_places.size / sizeof(uint32_t) - stack.first;
-		gh_buffer_bytes(&to->stacks, &stack, sizeof(stack));
+		stack.nplaces = to->stack_places.count - stack.first;
+		gh_vector_push(&to->stacks, stack);
 	}
 	return !to->stacks.failed;
-}
-
-static struct frame *frame_at(const struct making *making, uint32_t number)
-{
-	return (struct frame *)(void *)making->frames.data + number;
 }
 
 /* Adds a place whose NLINES lines are the next to be added. Returns its number plus 1; 0 if memory
  * ran out. */
 static uint32_t add_place(struct gh_allocations *to, uint64_t address, uint32_t nlines)
 {
-	struct gh_allocation_place place = {.address = address, .nlines = nlines};
-	place.first_line = (uint32_t)(to->lines.size / sizeof(struct gh_allocation_line));
-	gh_buffer_bytes(&to->places, &place, sizeof(place));
-	return to->places.failed ? 0 : (uint32_t)(to->places.size / sizeof(place));
+	struct gh_allocation_place place = {
+	    .address = address,
+	    .first_line = (uint32_t)to->lines.count,
+	    .nlines = nlines,
+	};
+	return gh_vector_push(&to->places, place) ? (uint32_t)to->places.count : 0;
 }
 
 /* The place, plus 1, that frame NUMBER is by itself. */
 static uint32_t place_of_frame(struct making *making, uint32_t number)
 {
-	struct frame *frame = frame_at(making, number);
+	struct frame *frame = &making->frames.items[number];
 	if (frame->place == 0) {
 		frame->place = add_place(making->to, 0, 1);
-		gh_buffer_bytes(&making->to->lines, &frame->line, sizeof(frame->line));
+		gh_vector_push(&making->to->lines, frame->line);
 	}
 	return frame->place;
 }
@@ -155,7 +147,7 @@ static uint32_t place_of_code(struct making *making, struct gh_linestack *item)
 	if (item->number == 0) {
 		item->number = add_place(making->to, item->start, 0);
 		struct found found = {item->start, item->number - 1, item->wrappers};
-		gh_buffer_bytes(&making->found, &found, sizeof(found));
+		gh_vector_push(&making->found, found);
 	}
 	return item->number;
 }
@@ -188,12 +180,12 @@ static struct gh_linestack *find_code(const struct making *making, const uint32_
 				      size_t nframes, size_t *count, bool first)
 {
 	uint64_t hashes[GH_MAX_INLINE_DEPTH];
-	uint32_t function = frame_at(making, frames[0])->line.function;
+	uint32_t function = making->frames.items[frames[0]].line.function;
 	const struct gh_interned *name = making->to->texts.items[function];
 	uint64_t hash = gh_linestack_start(name->text, name->length);
 	size_t n = 0;
 	for (; n < nframes && n < GH_MAX_INLINE_DEPTH; n++) {
-		const struct frame *frame = frame_at(making, frames[n]);
+		const struct frame *frame = &making->frames.items[frames[n]];
 		if (frame->line.function != function)
 			break;
 		hash = gh_linestack_add(hash, frame->hash);
@@ -240,10 +232,8 @@ static bool make_places(struct making *making, struct gh_allocation_stack *stack
 
 static bool make_all_places(struct making *making)
 {
-	struct gh_allocation_stack *stacks = (void *)making->to->stacks.data;
-	size_t nstacks = making->to->stacks.size / sizeof(*stacks);
-	for (size_t i = 0; i < nstacks; i++)
-		if (!make_places(making, &stacks[i]))
+	for (size_t i = 0; i < making->to->stacks.count; i++)
+		if (!make_places(making, &making->to->stacks.items[i]))
 			return false;
 	return true;
 }
@@ -253,9 +243,8 @@ static bool add_lines(struct making *making, const struct found *found,
 		      const struct gh_range *range)
 {
 	struct gh_allocations *to = making->to;
-	struct gh_allocation_place *place =
-	    (struct gh_allocation_place *)(void *)to->places.data + found->place;
-	place->first_line = (uint32_t)(to->lines.size / sizeof(struct gh_allocation_line));
+	struct gh_allocation_place *place = &to->places.items[found->place];
+	place->first_line = (uint32_t)to->lines.count;
 	for (unsigned i = 0; i < range->nframes; i++) {
 		const struct gh_frame *frame = &range->frames[i];
 		if (!found->wrappers && gh_linestack_is_wrapper(making->tab, frame))
@@ -271,7 +260,7 @@ static bool add_lines(struct making *making, const struct found *found,
 		};
 		if (line.function == GH_INTERN_NONE || line.file == GH_INTERN_NONE)
 			return false;
-		gh_buffer_bytes(&to->lines, &line, sizeof(line));
+		gh_vector_push(&to->lines, line);
 		place->nlines++;
 	}
 	return !to->lines.failed;
@@ -287,8 +276,8 @@ static int compare_found(const void *a, const void *b)
 /* Adds the lines of all places in the code, in one walk over the functions that they are in. */
 static bool add_code_lines(struct making *making)
 {
-	struct found *found = (void *)making->found.data;
-	size_t nfound = making->found.size / sizeof(*found);
+	struct found *found = making->found.items;
+	size_t nfound = making->found.count;
 	struct gh_sourcemap map = {0};
 	struct gh_func func = {0};
 	struct gh_range range = {0};
@@ -356,8 +345,7 @@ static uint32_t trim(struct gh_allocations *allocations, struct gh_numbermap *tr
 	number = add_place(allocations, rest.address, rest.nlines - count);
 	if (number == 0 || !gh_numbermap_put(trimmed, place, number - 1))
 		return GH_NOT_MAPPED;
-	((struct gh_allocation_place *)(void *)allocations->places.data)[number - 1].first_line =
-	    rest.first_line + count;
+	allocations->places.items[number - 1].first_line = rest.first_line + count;
 	return number - 1;
 }
 
@@ -390,11 +378,10 @@ static bool hide_runtime(struct gh_allocations *allocations, struct gh_numbermap
 
 static bool hide_all_runtimes(struct gh_allocations *allocations)
 {
-	struct gh_allocation_stack *stacks = (void *)allocations->stacks.data;
 	struct gh_numbermap trimmed = {0};
 	bool hidden = true;
-	for (size_t i = 0; hidden && i < allocations->stacks.size / sizeof(*stacks); i++)
-		hidden = hide_runtime(allocations, &trimmed, &stacks[i]);
+	for (size_t i = 0; hidden && i < allocations->stacks.count; i++)
+		hidden = hide_runtime(allocations, &trimmed, &allocations->stacks.items[i]);
 	gh_numbermap_free(&trimmed);
 	return hidden;
 }
@@ -417,20 +404,20 @@ bool gh_allocations_make(struct gh_allocations *allocations, const struct gh_dum
 	bool made = make(&making) && hide_all_runtimes(allocations);
 	if (!made)
 		gh_fail_memory(err, dump->path);
-	gh_linestacks_free(&making.code);
+	gh_vector_free(&making.code);
 	gh_intern_free(&making.raw);
-	gh_buffer_free(&making.frames);
-	gh_buffer_free(&making.found);
+	gh_vector_free(&making.frames);
+	gh_vector_free(&making.found);
 	return made;
 }
 
 void gh_allocations_free(struct gh_allocations *allocations)
 {
 	gh_intern_free(&allocations->texts);
-	gh_buffer_free(&allocations->lines);
-	gh_buffer_free(&allocations->places);
-	gh_buffer_free(&allocations->stack_places);
-	gh_buffer_free(&allocations->stacks);
+	gh_vector_free(&allocations->lines);
+	gh_vector_free(&allocations->places);
+	gh_vector_free(&allocations->stack_places);
+	gh_vector_free(&allocations->stacks);
 }
 
 void gh_samples_find(uint32_t *records, const struct gh_heap *heap)

@@ -12,6 +12,7 @@
 #include "lib/heap/heap.h"
 #include "lib/pclntab/pclntab.h"
 #include "lib/util/intern.h"
+#include "lib/util/vector.h"
 
 /* A line of a place. */
 struct gh_allocation_line {
@@ -38,12 +39,12 @@ struct gh_allocation_stack {
 };
 
 struct gh_allocations {
-	const struct gh_dump *dump;    /* the caller's */
-	struct gh_intern texts;        /* names of functions and files, in the dump or program */
-	struct gh_buffer lines;        /* struct gh_allocation_line, by number */
-	struct gh_buffer places;       /* struct gh_allocation_place, by number */
-	struct gh_buffer stack_places; /* uint32_t, numbers of places */
-	struct gh_buffer stacks;       /* struct gh_allocation_stack, by profile record */
+	const struct gh_dump *dump; /* the caller's */
+	struct gh_intern texts;     /* names of functions and files, in the dump or program */
+	struct GH_VECTOR(struct gh_allocation_line) lines;   /* by number */
+	struct GH_VECTOR(struct gh_allocation_place) places; /* by number */
+	struct GH_VECTOR(uint32_t) stack_places;             /* numbers of places */
+	struct GH_VECTOR(struct gh_allocation_stack) stacks; /* by profile record */
 };
 
 /* Fills ALLOCATIONS, to be freed with gh_allocations_free in any case. TAB is of the program that
@@ -58,14 +59,13 @@ void gh_allocations_free(struct gh_allocations *allocations);
 static inline const struct gh_allocation_place *
 gh_allocations_place(const struct gh_allocations *allocations, uint32_t number)
 {
-	return (const struct gh_allocation_place *)(const void *)allocations->places.data + number;
+	return &allocations->places.items[number];
 }
 
 static inline const struct gh_allocation_line *
 gh_allocations_line(const struct gh_allocations *allocations, uint32_t number, uint32_t n)
 {
-	return (const struct gh_allocation_line *)(const void *)allocations->lines.data +
-	       gh_allocations_place(allocations, number)->first_line + n;
+	return &allocations->lines.items[gh_allocations_place(allocations, number)->first_line + n];
 }
 
 /* The places of profile record NUMBER's stack that are shown, innermost first; COUNT of them. */

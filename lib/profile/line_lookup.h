@@ -5,8 +5,8 @@
 #define GH_PROFILE_LINE_LOOKUP_H
 
 #include "lib/pclntab/sourcemap.h"
-#include "lib/util/buffer.h"
 #include "lib/util/intern.h"
+#include "lib/util/vector.h"
 
 /* How lines belong to a range of code. A call's last byte may be the last of a range: then what it
  * returns to is the code of other lines. */
@@ -28,19 +28,14 @@ struct gh_linestack {
 	bool wrappers;               /* frames of wrappers are among the lines */
 };
 
-struct gh_linestacks {
-	const struct gh_pclntab *tab; /* the caller's */
-	struct gh_linestack *items;   /* by hash, kind, start; owned */
-	size_t count;                 /* of items */
-};
+/* By hash, kind, start. */
+struct gh_linestacks GH_VECTOR(struct gh_linestack);
 
 /* Takes in the code of those functions of TAB whose names are in NAMES. False if memory ran out. Of
- * a program that has more of it than a small multiple of its size the rest is left out. To be freed
- * with gh_linestacks_free in any case. */
+ * a program that has more of it than a small multiple of its size the rest is left out. The
+ * vector is to be freed in any case. */
 bool gh_linestacks_build(struct gh_linestacks *stacks, const struct gh_pclntab *tab,
 			 const struct gh_intern *names);
-
-void gh_linestacks_free(struct gh_linestacks *stacks);
 
 /* A hash to look up: of the function that the code is in, and of each line added, innermost first.
  * It is not proof against lines made to have the hash of others: those would be shown for them, as

@@ -369,10 +369,9 @@ static void write_function(struct writing *writing, const struct gh_allocation_l
 
 static void write_functions(struct writing *writing)
 {
-	const struct gh_buffer *lines = &writing->pprof->allocations->lines;
-	const struct gh_allocation_line *line = (const void *)lines->data;
-	for (size_t i = 0; i < lines->size / sizeof(*line) && !writing->failed; i++)
-		write_function(writing, &line[i]);
+	const struct gh_allocations *allocations = writing->pprof->allocations;
+	for (size_t i = 0; i < allocations->lines.count && !writing->failed; i++)
+		write_function(writing, &allocations->lines.items[i]);
 }
 
 static uint64_t function_id(const struct writing *writing, const struct gh_allocation_line *line)
@@ -442,7 +441,7 @@ static void write_profile(struct writing *writing)
 	write_samples(writing);
 	write_mapping(writing);
 	write_functions(writing);
-	size_t nplaces = allocations->places.size / sizeof(struct gh_allocation_place);
+	size_t nplaces = allocations->places.count;
 	for (size_t i = 0; i < nplaces && !writing->failed; i++)
 		write_location(writing, (uint32_t)i);
 	write_strings(writing);

@@ -339,7 +339,7 @@ void profile_walk(const struct gh_dump *dump, const struct gh_pclntab *tab, uint
 	struct gh_allocations allocations;
 	struct gh_error err;
 	must(gh_allocations_make(&allocations, dump, tab, &err));
-	must(allocations.stack_places.size <= 4 * gh_cursor_size(&dump->file));
+	must(allocations.stack_places.count <= gh_cursor_size(&dump->file));
 	const struct gh_pprof pprof = {
 	    .allocations = &allocations,
 	    .rate = rate,
