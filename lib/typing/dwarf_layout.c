@@ -7,12 +7,6 @@
 /* The longest chain of names for a type. */
 #define MAX_TYPEDEFS 16
 
-/* A layout whose parts are not known yet. */
-struct gh_dwarf_pending {
-	uint64_t offset; /* of the type's entry */
-	uint32_t layout;
-};
-
 /* Notes the types by their names. */
 static void note_names(struct gh_dwarf_layouts *layouts)
 {
@@ -132,9 +126,8 @@ static uint32_t add_type(struct gh_dwarf_layouts *layouts, Dwarf_Die die, uint64
 				   .refines = GH_NO_LAYOUT,
 				   .has_pointers = kind != GH_LAYOUT_DATA};
 	uint32_t number = add(layouts, &layout, gh_dwarf_name(die));
-	struct gh_dwarf_pending pending = {offset, number};
 	if (number != GH_NO_LAYOUT)
-		gh_buffer_bytes(&layouts->queue, &pending, sizeof(pending));
+		gh_vector_push(&layouts->queue, (struct gh_dwarf_pending){offset, number});
 	return number;
 }
 
@@ -187,7 +180,7 @@ static uint32_t referred(struct gh_dwarf_layouts *layouts, Dwarf_Die die, Dwarf_
 static void add_fields(struct gh_dwarf_layouts *layouts, Dwarf_Die die, uint32_t number)
 {
 	uint32_t count = 0;
-	uint32_t first = (uint32_t)(layouts->layouts->fields.size / sizeof(struct gh_layout_field));
+	uint32_t first = (uint32_t)layouts->layouts->fields.count;
 	uint64_t size = gh_layout(layouts->layouts, number)->size;
 	Dwarf_Die child = gh_dwarf_child(die);
 	for (; child != NULL; child = gh_dwarf_sibling(layouts->dwarf, child)) {
@@ -236,10 +229,8 @@ static void fill_in(struct gh_dwarf_layouts *layouts, Dwarf_Die die, uint32_t nu
 
 void gh_dwarf_layouts_finish(struct gh_dwarf_layouts *layouts)
 {
-	struct gh_dwarf_pending pending;
-	while (layouts->queue.size >= sizeof(pending)) {
-		layouts->queue.size -= sizeof(pending);
-		memcpy(&pending, layouts->queue.data + layouts->queue.size, sizeof(pending));
+	while (layouts->queue.count > 0) {
+		struct gh_dwarf_pending pending = layouts->queue.items[--layouts->queue.count];
 		Dwarf_Die die = gh_dwarf_at(layouts->dwarf, pending.offset);
 		if (die == NULL)
 			continue;
@@ -253,5 +244,5 @@ void gh_dwarf_layouts_free(struct gh_dwarf_layouts *layouts)
 {
 	gh_numbermap_free(&layouts->known);
 	gh_numbermap_free(&layouts->names);
-	gh_buffer_free(&layouts->queue);
+	gh_vector_free(&layouts->queue);
 }

@@ -7,13 +7,19 @@
 #include "lib/typing/layout.h"
 #include "lib/util/numbermap.h"
 
+/* A layout whose parts are not known yet. */
+struct gh_dwarf_pending {
+	uint64_t offset; /* of the type's entry */
+	uint32_t layout; /* its number */
+};
+
 struct gh_dwarf_layouts {
 	Dwarf_Debug dwarf;          /* not owned */
 	struct gh_layouts *layouts; /* that are added to; not owned */
 	struct gh_numbermap known;  /* layouts by the offset of their entry */
 	struct gh_numbermap names;  /* before Go 1.9: types by a hash of their names */
-	struct gh_buffer queue;     /* struct gh_dwarf_pending */
-	bool failed;                /* memory ran out */
+	struct GH_VECTOR(struct gh_dwarf_pending) queue;
+	bool failed; /* memory ran out */
 };
 
 /* The number of the layout of the type whose entry is at OFFSET; GH_NO_LAYOUT if it cannot be read.

@@ -71,9 +71,8 @@ static void add(struct reader *reader, const struct gh_variable *variable)
 {
 	if (variable->size == 0 || variable->layout == GH_NO_LAYOUT)
 		return;
-	gh_buffer_bytes(variable->pc == 0 ? &reader->variables->globals
-					  : &reader->variables->locals,
-			variable, sizeof(*variable));
+	struct gh_variables *all = reader->variables;
+	gh_vector_push(variable->pc == 0 ? &all->globals : &all->locals, *variable);
 }
 
 /* Adds VARIABLE at all that LOCATION says, as pieces if it is in several. In Go's DWARF a frame's
@@ -300,11 +299,10 @@ static int by_place(const void *left, const void *right)
 	return (a->size < b->size) - (a->size > b->size);
 }
 
-static void sort(struct gh_buffer *variables)
+static void sort(struct gh_variable_list *list)
 {
-	if (variables->size > 0)
-		qsort(variables->data, variables->size / sizeof(struct gh_variable),
-		      sizeof(struct gh_variable), by_place);
+	if (list->count > 0)
+		qsort(list->items, list->count, sizeof(*list->items), by_place);
 }
 
 bool gh_variables_find(struct gh_variables *variables, struct gh_layouts *layouts, const char *path,
@@ -330,16 +328,14 @@ bool gh_variables_find(struct gh_variables *variables, struct gh_layouts *layout
 	return gh_fail_memory(err, path);
 }
 
-/* The last of VARIABLES that begins at START or before, at PC, if it holds START. */
-static const struct gh_variable *find(const struct gh_buffer *variables, uint64_t pc,
+/* The last of LIST that begins at START or before, at PC, if it holds START. */
+static const struct gh_variable *find(const struct gh_variable_list *list, uint64_t pc,
 				      uint64_t start)
 {
-	const struct gh_variable *items = (const void *)variables->data;
 	struct gh_variable key = {.pc = pc, .start = start};
-	size_t count = variables->size / sizeof(*items);
-	size_t after = gh_lower_bound(count, i, by_place(&items[i], &key) < 0);
+	size_t after = gh_lower_bound(list->count, i, by_place(&list->items[i], &key) < 0);
 	/* Equal places sort the larger first: the key, of no size, is after all of them. */
-	const struct gh_variable *found = after > 0 ? &items[after - 1] : NULL;
+	const struct gh_variable *found = after > 0 ? &list->items[after - 1] : NULL;
 	if (found == NULL || found->pc != pc || start - found->start >= found->size)
 		return NULL;
 	return found;
@@ -359,8 +355,8 @@ const struct gh_variable *gh_variables_local(const struct gh_variables *variable
 
 void gh_variables_free(struct gh_variables *variables)
 {
-	gh_buffer_free(&variables->globals);
-	gh_buffer_free(&variables->locals);
+	gh_vector_free(&variables->globals);
+	gh_vector_free(&variables->locals);
 	if (variables->dwarf != NULL)
 		close_dwarf(variables->dwarf);
 	*variables = (struct gh_variables){0};

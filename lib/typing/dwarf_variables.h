@@ -16,10 +16,12 @@ struct gh_variable {
 	const char *name; /* lives as long as this */
 };
 
+struct gh_variable_list GH_VECTOR(struct gh_variable);
+
 struct gh_variables {
-	void *dwarf;              /* libdwarf's; owned */
-	struct gh_buffer globals; /* struct gh_variable, by start */
-	struct gh_buffer locals;  /* struct gh_variable, by pc and start */
+	void *dwarf;                     /* libdwarf's; owned */
+	struct gh_variable_list globals; /* by start */
+	struct gh_variable_list locals;  /* by pc and start */
 };
 
 /* Reads the globals of the program PATH, and the locals that there are at the NPCS places in the

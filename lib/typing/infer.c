@@ -41,11 +41,11 @@ void gh_infer_free(struct gh_infer *infer)
 {
 	free(infer->findings);
 	free(infer->evidence);
-	gh_prefix_types_free(&infer->containers);
-	gh_buffer_free(&infer->objects);
-	gh_buffer_free(&infer->stretches);
+	gh_vector_free(&infer->containers);
+	gh_vector_free(&infer->objects);
+	gh_vector_free(&infer->stretches);
 	gh_vector_free(&infer->statics);
-	gh_buffer_free(&infer->closure_types);
+	gh_vector_free(&infer->closure_types);
 	gh_numbermap_free(&infer->seen);
 	gh_numbermap_free(&infer->closures);
 	gh_numbermap_free(&infer->dumped);
@@ -140,7 +140,7 @@ static void assign(struct gh_infer *infer, uint32_t object, uint32_t number, boo
 	infer->findings[object].layout = number & GH_INFER_NONE;
 	infer->findings[object].many = many;
 	if (gh_layout(infer->layouts, number)->has_pointers)
-		gh_buffer_bytes(&infer->objects, &object, sizeof(object));
+		gh_vector_push(&infer->objects, object);
 }
 
 /* Of two types that do not contain each other, that is kept which is trusted more; or else the
@@ -286,7 +286,7 @@ static bool take_stretch(struct gh_infer *infer, const struct gh_stretch *stretc
 	    work > infer->budget)
 		return false;
 	infer->budget -= work;
-	gh_buffer_bytes(&infer->stretches, stretch, sizeof(*stretch));
+	gh_vector_push(&infer->stretches, *stretch);
 	infer->failed |= !gh_numbermap_put(&infer->seen, key, 1);
 	return true;
 }

@@ -10,6 +10,7 @@
 #include "lib/typing/sizeclass.h"
 #include "lib/typing/statics.h"
 #include "lib/util/numbermap.h"
+#include "lib/util/vector.h"
 
 /* Which structs begin with a value of a type: a pointer to the one is a pointer to the other. */
 
@@ -19,16 +20,12 @@ struct gh_prefix_type {
 	uint64_t count; /* how many of them, one after the other */
 };
 
-struct gh_prefix_types {
-	struct gh_prefix_type *items; /* by part; owned */
-	size_t count;                 /* of items */
-};
+/* By part. */
+struct gh_prefix_types GH_VECTOR(struct gh_prefix_type);
 
-/* Finds the structs that have descriptors, and what they begin with. False if memory ran out. To be
- * freed either way. */
+/* Finds the structs that have descriptors, and what they begin with. False if memory ran out. The
+ * vector is to be freed either way. */
 bool gh_prefix_types_find(struct gh_prefix_types *containers, const struct gh_layouts *layouts);
-
-void gh_prefix_types_free(struct gh_prefix_types *containers);
 
 /* Those of type PART. Gives how many. */
 size_t gh_prefix_types_of(const struct gh_prefix_types *containers, uint32_t part,
@@ -70,22 +67,22 @@ struct gh_infer {
 	uint64_t bias;                    /* of the dump's addresses over the program's */
 	struct gh_allocator allocator;
 	struct gh_prefix_types containers;
-	struct gh_finding *findings;    /* by object; owned */
-	struct gh_evidence *evidence;   /* by object; owned */
-	struct gh_buffer objects;       /* uint32_t: those whose pointers are to be followed */
-	struct gh_buffer stretches;     /* struct gh_stretch: likewise */
-	struct gh_static_list statics;  /* those of them that are in the segments */
-	struct gh_numbermap seen;       /* stretches that were taken up, by address and type */
-	struct gh_numbermap closures;   /* layouts of closures, by entry */
-	struct gh_numbermap dumped;     /* layouts of the dump's types, by address */
-	struct gh_buffer closure_types; /* uint32_t: the layouts that closures' structs may have */
-	struct gh_cursor segment;       /* over the segment that was looked into last */
-	size_t segment_number;          /* its number, if there was one */
-	uint64_t budget;                /* pointers that may still be followed in stretches */
-	uint64_t conflicts;             /* objects that two types were claimed of */
-	uint32_t string_data;           /* the layout of bytes that strings point to */
-	uint32_t small_values;          /* that of memory that small objects share */
-	bool failed;                    /* memory ran out */
+	struct gh_finding *findings;                   /* by object; owned */
+	struct gh_evidence *evidence;                  /* by object; owned */
+	struct GH_VECTOR(uint32_t) objects;            /* those whose pointers are to be followed */
+	struct GH_VECTOR(struct gh_stretch) stretches; /* likewise */
+	struct gh_static_list statics;                 /* those of them that are in the segments */
+	struct gh_numbermap seen;     /* stretches that were taken up, by address and type */
+	struct gh_numbermap closures; /* layouts of closures, by entry */
+	struct gh_numbermap dumped;   /* layouts of the dump's types, by address */
+	struct GH_VECTOR(uint32_t) closure_types; /* the layouts that closures' structs may have */
+	struct gh_cursor segment;                 /* over the segment that was looked into last */
+	size_t segment_number;                    /* its number, if there was one */
+	uint64_t budget;       /* pointers that may still be followed in stretches */
+	uint64_t conflicts;    /* objects that two types were claimed of */
+	uint32_t string_data;  /* the layout of bytes that strings point to */
+	uint32_t small_values; /* that of memory that small objects share */
+	bool failed;           /* memory ran out */
 };
 
 #define GH_INFER_NONE 0x7fffffff
@@ -168,9 +165,11 @@ const struct gh_variable *gh_infer_seed_variable_of(const struct gh_variables *v
 						    const struct gh_dump *dump, uint64_t bias,
 						    const struct gh_root *root, uint64_t *offset);
 
+struct gh_pcs GH_VECTOR(uint64_t);
+
 /* The places in the code of the frames of DUMP, less BIAS: ascending, each once. They go into PCS
  * as uint64_t. */
-void gh_infer_seed_pcs(const struct gh_dump *dump, uint64_t bias, struct gh_buffer *pcs);
+void gh_infer_seed_pcs(const struct gh_dump *dump, uint64_t bias, struct gh_pcs *pcs);
 
 /* Interfaces in the objects whose type is not known. */
 void gh_infer_seed_objects(struct gh_infer *infer);

@@ -14,7 +14,7 @@ static void find_types(struct gh_infer *infer)
 		    gh_layouts_field(infer->layouts, i, 0, &field) && field.offset == 0 &&
 		    types->items[field.layout].kind == GH_KIND_UINTPTR &&
 		    (gh_rtype_text_is(field.name, "F") || gh_rtype_text_is(field.name, ".F")))
-			gh_buffer_bytes(&infer->closure_types, &i, sizeof(i));
+			gh_vector_push(&infer->closure_types, i);
 	}
 }
 
@@ -22,10 +22,10 @@ static void find_types(struct gh_infer *infer)
 static uint32_t find_struct(struct gh_infer *infer, const struct gh_view *view)
 {
 	uint32_t found = GH_NO_LAYOUT;
-	if (infer->closure_types.size == 0)
+	if (infer->closure_types.count == 0)
 		find_types(infer);
-	const uint32_t *types = (const void *)infer->closure_types.data;
-	for (size_t i = 0; i < infer->closure_types.size / sizeof(*types); i++) {
+	const uint32_t *types = infer->closure_types.items;
+	for (size_t i = 0; i < infer->closure_types.count; i++) {
 		uint64_t size = gh_layout(infer->layouts, types[i])->size;
 		if (gh_allocator_size(&infer->allocator, size, !view->no_pointers) != view->size ||
 		    !gh_infer_matches(infer, view, types[i], false))
@@ -54,7 +54,7 @@ static uint32_t add_layout(struct gh_infer *infer, const struct gh_view *view, c
 		uint32_t count = gh_layouts_nfields(layouts, type);
 		layout = *gh_layout(layouts, type);
 		layout.linked = false;
-		layout.first = (uint32_t)(layouts->fields.size / sizeof(field));
+		layout.first = (uint32_t)layouts->fields.count;
 		layout.nfields = 0;
 		for (uint32_t i = 0; i < count; i++) {
 			if (!gh_layouts_field(layouts, type, i, &field))

@@ -86,7 +86,7 @@ static void add_nested(struct gh_infer *infer, const struct gh_link *link, uint6
 	if (__builtin_mul_overflow(nested.count, nlinks, &work) || work > infer->budget)
 		return;
 	infer->budget -= work;
-	gh_buffer_bytes(&infer->stretches, &nested, sizeof(nested));
+	gh_vector_push(&infer->stretches, nested);
 }
 
 /* Gives the bytes from ADDRESS, which is in a segment. False if it is in none. */
@@ -144,29 +144,14 @@ static void follow_stretch(struct gh_infer *infer, const struct gh_stretch *stre
 	}
 }
 
-/* Takes the last item off BUFFER. False if there is none. */
-static bool pop(struct gh_buffer *buffer, void *item, size_t size)
-{
-	if (buffer->size < size)
-		return false;
-	buffer->size -= size;
-	memcpy(item, buffer->data + buffer->size, size);
-	return true;
-}
-
 void gh_infer_propagate(struct gh_infer *infer)
 {
-	uint32_t object;
-	struct gh_stretch stretch;
-	bool more = true;
-	while (more) {
-		more = false;
-		if (pop(&infer->objects, &object, sizeof(object))) {
-			follow_object(infer, object);
-			more = true;
-		} else if (pop(&infer->stretches, &stretch, sizeof(stretch))) {
-			follow_stretch(infer, &stretch);
-			more = true;
+	while (infer->objects.count > 0 || infer->stretches.count > 0) {
+		if (infer->objects.count > 0) {
+			follow_object(infer, infer->objects.items[--infer->objects.count]);
+			continue;
 		}
+		struct gh_stretch stretch = infer->stretches.items[--infer->stretches.count];
+		follow_stretch(infer, &stretch);
 	}
 }

@@ -16,23 +16,23 @@ static int ascending(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-void gh_infer_seed_pcs(const struct gh_dump *dump, uint64_t bias, struct gh_buffer *pcs)
+void gh_infer_seed_pcs(const struct gh_dump *dump, uint64_t bias, struct gh_pcs *pcs)
 {
 	struct gh_dump_record record;
 	size_t count = gh_dump_count(dump, GH_DUMP_FRAME);
 	for (size_t i = 0; i < count; i++) {
 		gh_dump_get(dump, GH_DUMP_FRAME, i, &record);
-		gh_buffer_u64(pcs, pc_of(&record.frame, bias));
+		gh_vector_push(pcs, pc_of(&record.frame, bias));
 	}
-	uint64_t *items = (uint64_t *)(void *)pcs->data;
-	size_t nitems = pcs->size / sizeof(*items);
+	uint64_t *items = pcs->items;
+	size_t nitems = pcs->count;
 	size_t kept = 0;
 	if (nitems > 0)
 		qsort(items, nitems, sizeof(*items), ascending);
 	for (size_t i = 0; i < nitems; i++)
 		if (kept == 0 || items[i] != items[kept - 1])
 			items[kept++] = items[i];
-	pcs->size = kept * sizeof(*items);
+	pcs->count = kept;
 }
 
 /* The record of a root that was read last, for each kind: that of a segment is long. */

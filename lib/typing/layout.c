@@ -19,7 +19,7 @@
 
 struct gh_layout *gh_layout(const struct gh_layouts *layouts, uint32_t number)
 {
-	return (struct gh_layout *)(void *)layouts->items.data + number;
+	return &layouts->items.items[number];
 }
 
 static bool is_descriptor(const struct gh_layouts *layouts, uint32_t number)
@@ -98,8 +98,7 @@ static uint32_t add(struct gh_layouts *layouts, const struct gh_layout *layout)
 {
 	if (layouts->count >= GH_NO_LAYOUT / 2)
 		return GH_NO_LAYOUT;
-	gh_buffer_bytes(&layouts->items, layout, sizeof(*layout));
-	return layouts->items.failed ? GH_NO_LAYOUT : layouts->count++;
+	return gh_vector_push(&layouts->items, *layout) ? layouts->count++ : GH_NO_LAYOUT;
 }
 
 bool gh_layouts_make(struct gh_layouts *layouts, const struct gh_rtypes *types, uint8_t word)
@@ -123,9 +122,9 @@ bool gh_layouts_make(struct gh_layouts *layouts, const struct gh_rtypes *types, 
 
 void gh_layouts_free(struct gh_layouts *layouts)
 {
-	gh_buffer_free(&layouts->items);
-	gh_buffer_free(&layouts->fields);
-	gh_buffer_free(&layouts->links);
+	gh_vector_free(&layouts->items);
+	gh_vector_free(&layouts->fields);
+	gh_vector_free(&layouts->links);
 	gh_buffer_free(&layouts->names);
 }
 
@@ -143,7 +142,7 @@ uint32_t gh_layouts_add_named(struct gh_layouts *layouts, struct gh_layout layou
 
 void gh_layouts_add_field(struct gh_layouts *layouts, const struct gh_layout_field *field)
 {
-	gh_buffer_bytes(&layouts->fields, field, sizeof(*field));
+	gh_vector_push(&layouts->fields, *field);
 }
 
 uint32_t gh_layouts_nfields(const struct gh_layouts *layouts, uint32_t number)
@@ -166,8 +165,7 @@ bool gh_layouts_field(const struct gh_layouts *layouts, uint32_t number, uint32_
 			return false;
 		*field = (struct gh_layout_field){part.offset, part.type, part.name};
 	} else {
-		*field = ((const struct gh_layout_field *)(const void *)
-			      layouts->fields.data)[layout->first + index];
+		*field = layouts->fields.items[layout->first + index];
 	}
 	if (layout->elem != GH_NO_LAYOUT &&
 	    gh_layout(layouts, field->layout)->kind == GH_LAYOUT_UNKNOWN)
@@ -186,7 +184,7 @@ struct visit {
 /* The making of a type's links. */
 struct linker {
 	struct gh_layouts *layouts;
-	struct gh_buffer stack; /* struct visit */
+	struct GH_VECTOR(struct visit) stack;
 	uint64_t npointers;
 	uint64_t steps;
 };
@@ -194,7 +192,7 @@ struct linker {
 static void push(struct linker *linker, const struct visit *visit)
 {
 	if (gh_layout(linker->layouts, visit->layout)->has_pointers)
-		gh_buffer_bytes(&linker->stack, visit, sizeof(*visit));
+		gh_vector_push(&linker->stack, *visit);
 }
 
 static void add_link(struct linker *linker, const struct visit *visit,
@@ -210,7 +208,7 @@ static void add_link(struct linker *linker, const struct visit *visit,
 	if ((kind == GH_LAYOUT_POINTER || kind == GH_LAYOUT_SLICE) && link.elem == GH_NO_LAYOUT)
 		link.kind = GH_LAYOUT_UNKNOWN;
 	if (!visit->counting)
-		gh_buffer_bytes(&linker->layouts->links, &link, sizeof(link));
+		gh_vector_push(&linker->layouts->links, link);
 }
 
 /* Fields go onto the stack last first, so that links are made by offset. */
@@ -274,26 +272,24 @@ static void visit_one(struct linker *linker, const struct visit *visit)
 static void make_links(struct gh_layouts *layouts, uint32_t number)
 {
 	struct linker linker = {.layouts = layouts};
-	size_t start = layouts->links.size;
+	size_t start = layouts->links.count;
 	push(&linker, &(struct visit){.layout = number, .weight = 1});
-	while (linker.stack.size > 0 && linker.steps < MAX_STEPS &&
+	while (linker.stack.count > 0 && linker.steps < MAX_STEPS &&
 	       linker.steps < layouts->budget) {
-		struct visit visit;
-		linker.stack.size -= sizeof(visit);
-		memcpy(&visit, linker.stack.data + linker.stack.size, sizeof(visit));
+		struct visit visit = linker.stack.items[--linker.stack.count];
 		visit_one(&linker, &visit);
 	}
 	struct gh_layout *layout = gh_layout(layouts, number);
-	if (linker.stack.size > 0 || linker.stack.failed || layouts->links.failed) {
-		layouts->links.size = start;
+	if (linker.stack.count > 0 || linker.stack.failed || layouts->links.failed) {
+		layouts->links.count = start;
 		layout->opaque = true;
 	}
-	layout->links = (uint32_t)(start / sizeof(struct gh_link));
-	layout->nlinks = (uint32_t)((layouts->links.size - start) / sizeof(struct gh_link));
+	layout->links = (uint32_t)start;
+	layout->nlinks = (uint32_t)(layouts->links.count - start);
 	layout->npointers = linker.npointers;
 	layout->linked = true;
 	layouts->budget -= linker.steps < layouts->budget ? linker.steps : layouts->budget;
-	gh_buffer_free(&linker.stack);
+	gh_vector_free(&linker.stack);
 }
 
 uint32_t gh_layouts_links(struct gh_layouts *layouts, uint32_t number, const struct gh_link **links)
@@ -301,7 +297,7 @@ uint32_t gh_layouts_links(struct gh_layouts *layouts, uint32_t number, const str
 	if (!gh_layout(layouts, number)->linked)
 		make_links(layouts, number);
 	const struct gh_layout *layout = gh_layout(layouts, number);
-	*links = (const struct gh_link *)(const void *)layouts->links.data;
+	*links = layouts->links.items;
 	if (*links != NULL)
 		*links += layout->links;
 	return layout->nlinks;

@@ -5,6 +5,7 @@
 
 #include "lib/rtype/rtype.h"
 #include "lib/util/buffer.h"
+#include "lib/util/vector.h"
 
 /* No layout. */
 #define GH_NO_LAYOUT UINT32_MAX
@@ -65,11 +66,11 @@ struct gh_layout {
 };
 
 struct gh_layouts {
-	const struct gh_rtypes *types; /* not owned; NULL if there are none */
-	struct gh_buffer items;  /* struct gh_layout: first the descriptors' types, by number */
-	struct gh_buffer fields; /* struct gh_layout_field */
-	struct gh_buffer links;  /* struct gh_link */
-	struct gh_buffer names;  /* ended by a NUL each */
+	const struct gh_rtypes *types;            /* not owned; NULL if there are none */
+	struct GH_VECTOR(struct gh_layout) items; /* first the descriptors' types, by number */
+	struct GH_VECTOR(struct gh_layout_field) fields;
+	struct GH_VECTOR(struct gh_link) links;
+	struct gh_buffer names; /* ended by a NUL each */
 	uint32_t count;
 	uint64_t budget; /* steps that making links may still take */
 	uint8_t word;    /* pointer size, in bytes */

@@ -53,7 +53,7 @@ static uint32_t copy_struct(struct gh_layouts *layouts, uint32_t prototype, cons
 	struct gh_buffer name = {0};
 	uint32_t count = gh_layouts_nfields(layouts, prototype);
 	copy.refines = prototype;
-	copy.first = (uint32_t)(layouts->fields.size / sizeof(field));
+	copy.first = (uint32_t)layouts->fields.count;
 	copy.nfields = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		if (!gh_layouts_field(layouts, prototype, i, &field))

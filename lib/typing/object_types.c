@@ -17,9 +17,9 @@
 struct classifier {
 	struct gh_typing *typing;
 	const struct gh_infer *infer;
-	struct gh_buffer classes;    /* struct gh_class, without names */
-	struct gh_buffer offsets;    /* size_t: where in the names each class's is */
-	struct gh_buffer by_shape;   /* uint32_t: the class of each shape */
+	struct GH_VECTOR(struct gh_class) classes; /* without names */
+	struct GH_VECTOR(size_t) offsets;          /* where in the names each class's is */
+	struct GH_VECTOR(uint32_t) by_shape;       /* the class of each shape */
 	struct gh_numbermap by_name; /* classes of unknown types, by a hash of their names */
 	struct gh_shapes shapes;
 	uint32_t *known; /* by layout, for one and for many: the class; owned */
@@ -30,8 +30,8 @@ static uint32_t add_class(struct classifier *classifier, struct gh_class class, 
 {
 	struct gh_typing *typing = classifier->typing;
 	gh_buffer_u8(&typing->names, 0);
-	gh_buffer_bytes(&classifier->classes, &class, sizeof(class));
-	gh_buffer_bytes(&classifier->offsets, &name, sizeof(name));
+	gh_vector_push(&classifier->classes, class);
+	gh_vector_push(&classifier->offsets, name);
 	return typing->nclasses++;
 }
 
@@ -81,18 +81,16 @@ static uint32_t untyped_class(struct classifier *classifier, uint32_t object)
 {
 	struct gh_view view;
 	gh_infer_view(classifier->infer, object, &view);
-	uint32_t before = classifier->shapes.count;
+	size_t before = classifier->shapes.items.count;
 	uint32_t shape =
 	    gh_shapes_of(&classifier->shapes, classifier->typing->heap->dump, &view.record.object);
 	if (shape == GH_NOT_MAPPED)
 		return GH_NOT_MAPPED;
-	if (shape == before) {
-		uint32_t class = shape_class(classifier, shape, view.size);
-		gh_buffer_bytes(&classifier->by_shape, &class, sizeof(class));
-	}
+	if (shape == before)
+		gh_vector_push(&classifier->by_shape, shape_class(classifier, shape, view.size));
 	if (classifier->by_shape.failed)
 		return GH_NOT_MAPPED;
-	return ((const uint32_t *)(const void *)classifier->by_shape.data)[shape];
+	return classifier->by_shape.items[shape];
 }
 
 /* Gives each object its class. False if memory ran out. */
@@ -121,11 +119,11 @@ static bool classify(struct classifier *classifier)
 static void take_classes(struct classifier *classifier)
 {
 	struct gh_typing *typing = classifier->typing;
-	const size_t *offsets = (const void *)classifier->offsets.data;
-	typing->classes = (struct gh_class *)(void *)classifier->classes.data;
+	const size_t *offsets = classifier->offsets.items;
+	typing->classes = classifier->classes.items;
 	for (uint32_t i = 0; i < typing->nclasses; i++)
 		typing->classes[i].name = (const char *)typing->names.data + offsets[i];
-	classifier->classes = (struct gh_buffer){0};
+	classifier->classes.items = NULL;
 }
 
 static bool make_classes(struct gh_typing *typing, const struct gh_infer *infer)
@@ -140,9 +138,9 @@ static bool make_classes(struct gh_typing *typing, const struct gh_infer *infer)
 	made = made && classify(&classifier);
 	if (made)
 		take_classes(&classifier);
-	gh_buffer_free(&classifier.classes);
-	gh_buffer_free(&classifier.offsets);
-	gh_buffer_free(&classifier.by_shape);
+	gh_vector_free(&classifier.classes);
+	gh_vector_free(&classifier.offsets);
+	gh_vector_free(&classifier.by_shape);
 	gh_numbermap_free(&classifier.by_name);
 	gh_shapes_free(&classifier.shapes);
 	free(classifier.known);
@@ -168,13 +166,13 @@ static bool find_types(struct gh_typing *typing, struct gh_infer *infer)
 /* Finds the variables of the program before it was stripped, if that is given. */
 static bool find_variables(struct gh_typing *typing, const char *twin, struct gh_error *err)
 {
-	struct gh_buffer pcs = {0};
+	struct gh_pcs pcs = {0};
 	if (twin == NULL)
 		return true;
 	gh_infer_seed_pcs(typing->heap->dump, typing->bias, &pcs);
-	bool found = gh_variables_find(&typing->variables, &typing->layouts, twin,
-				       (const void *)pcs.data, pcs.size / sizeof(uint64_t), err);
-	gh_buffer_free(&pcs);
+	bool found = gh_variables_find(&typing->variables, &typing->layouts, twin, pcs.items,
+				       pcs.count, err);
+	gh_vector_free(&pcs);
 	return found;
 }
 

@@ -7,14 +7,13 @@
 /* Values nested deeper than this are passed over: they are in no program that people write. */
 #define MAX_DEPTH 16
 
-static void add_parts(struct gh_buffer *out, const struct gh_layouts *layouts, uint32_t whole)
+static void add_parts(struct gh_prefix_types *out, const struct gh_layouts *layouts, uint32_t whole)
 {
 	uint64_t count;
 	uint64_t length = 1;
 	uint32_t part = gh_layouts_first_part(layouts, whole, &count);
 	for (int depth = 0; depth < MAX_DEPTH && part != GH_NO_LAYOUT; depth++) {
-		struct gh_prefix_type item = {part, whole, length};
-		gh_buffer_bytes(out, &item, sizeof(item));
+		gh_vector_push(out, (struct gh_prefix_type){part, whole, length});
 		bool array = gh_layout(layouts, part)->kind == GH_LAYOUT_ARRAY;
 		part = gh_layouts_first_part(layouts, part, &count);
 		if (!array || __builtin_mul_overflow(length, count, &length))
@@ -33,23 +32,14 @@ static int by_part(const void *left, const void *right)
 
 bool gh_prefix_types_find(struct gh_prefix_types *containers, const struct gh_layouts *layouts)
 {
-	struct gh_buffer items = {0};
 	uint32_t count = layouts->types != NULL ? layouts->types->count : 0;
 	for (uint32_t i = 0; i < count; i++)
 		if (gh_layout(layouts, i)->kind == GH_LAYOUT_STRUCT &&
 		    !gh_layout(layouts, i)->inside)
-			add_parts(&items, layouts, i);
-	containers->items = (struct gh_prefix_type *)(void *)items.data;
-	containers->count = items.size / sizeof(*containers->items);
+			add_parts(containers, layouts, i);
 	if (containers->count > 0)
 		qsort(containers->items, containers->count, sizeof(*containers->items), by_part);
-	return !items.failed;
-}
-
-void gh_prefix_types_free(struct gh_prefix_types *containers)
-{
-	free(containers->items);
-	*containers = (struct gh_prefix_types){0};
+	return !containers->failed;
 }
 
 /* The place of the first of PART or later ones. */

@@ -9,11 +9,6 @@
 /* More pointers are not named one by one. */
 #define MAX_NAMED 6
 
-static struct gh_shape *shape_at(const struct gh_shapes *shapes, uint32_t number)
-{
-	return (struct gh_shape *)(void *)shapes->items.data + number;
-}
-
 /* A key of SHAPE: the same for equal ones. */
 static uint64_t key_of(const struct gh_dump *dump, const struct gh_shape *shape)
 {
@@ -49,20 +44,19 @@ uint32_t gh_shapes_of(struct gh_shapes *shapes, const struct gh_dump *dump,
 	uint64_t key = key_of(dump, &shape);
 	uint32_t first = gh_numbermap_get(&shapes->keys, key);
 	uint32_t last = first;
-	for (uint32_t i = first; i != GH_NOT_MAPPED; i = shape_at(shapes, i)->next) {
-		if (equal(dump, &shape, shape_at(shapes, i)))
+	for (uint32_t i = first; i != GH_NOT_MAPPED; i = shapes->items.items[i].next) {
+		if (equal(dump, &shape, &shapes->items.items[i]))
 			return i;
 		last = i;
 	}
-	uint32_t number = shapes->count;
-	gh_buffer_bytes(&shapes->items, &shape, sizeof(shape));
-	if (shapes->items.failed)
+	uint32_t number = (uint32_t)shapes->items.count;
+	if (!gh_vector_push(&shapes->items, shape))
 		return GH_NOT_MAPPED;
 	if (first != GH_NOT_MAPPED)
-		shape_at(shapes, last)->next = number;
+		shapes->items.items[last].next = number;
 	else if (!gh_numbermap_put(&shapes->keys, key, number))
 		return GH_NOT_MAPPED;
-	return shapes->count++;
+	return number;
 }
 
 static void put(struct gh_buffer *out, const char *format, uint64_t number)
@@ -75,7 +69,7 @@ static void put(struct gh_buffer *out, const char *format, uint64_t number)
 void gh_shapes_name(const struct gh_shapes *shapes, const struct gh_dump *dump, uint32_t number,
 		    struct gh_buffer *out)
 {
-	const struct gh_shape *shape = shape_at(shapes, number);
+	const struct gh_shape *shape = &shapes->items.items[number];
 	struct gh_fieldlist list = {.offset = shape->list};
 	struct gh_fields walk;
 	struct gh_field field;
@@ -98,7 +92,7 @@ void gh_shapes_name(const struct gh_shapes *shapes, const struct gh_dump *dump, 
 
 void gh_shapes_free(struct gh_shapes *shapes)
 {
-	gh_buffer_free(&shapes->items);
+	gh_vector_free(&shapes->items);
 	gh_numbermap_free(&shapes->keys);
 	*shapes = (struct gh_shapes){0};
 }

@@ -4,6 +4,7 @@
 
 #include "lib/heap/heap.h"
 #include "lib/util/numbermap.h"
+#include "lib/util/vector.h"
 
 /* A size and a fieldlist. */
 struct gh_shape {
@@ -14,9 +15,8 @@ struct gh_shape {
 };
 
 struct gh_shapes {
-	struct gh_buffer items; /* struct gh_shape, by number */
-	struct gh_numbermap keys;
-	uint32_t count;
+	struct GH_VECTOR(struct gh_shape) items; /* by number */
+	struct gh_numbermap keys;                /* the first of each key */
 };
 
 /* The number of the shape of OBJECT, a record of DUMP's; GH_NOT_MAPPED if memory ran out. */
