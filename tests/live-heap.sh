@@ -56,6 +56,9 @@ calls() {
 	records "$1" | sed -E 's/^([^|]*\| [^|]*):[0-9]+( \||$)/\1\2/' | sort
 }
 
+# The commands that list a dump's records.
+listed='frames defers panics threads roots finalizers itabs memstats params'
+
 # check_live NAME PROGRAM: while it runs.
 check_live() {
 	start "$2"
@@ -64,6 +67,9 @@ check_live() {
 	"$GOHEAP" goroutines -p "$pid" >"$work/goroutines" 2>"$work/why" || cat "$work/why"
 	"$GOHEAP" profile -p "$pid" >"$work/profile" 2>"$work/why" || cat "$work/why"
 	"$GOHEAP" pprof -p "$pid" -o "$work/pprof.asked" 2>"$work/why" || cat "$work/why"
+	for command in $listed; do
+		"$GOHEAP" "$command" -p "$pid" >"$work/$command" 2>"$work/why" || cat "$work/why"
+	done
 	go_on
 	has "$1: the pause is told, and nothing is missing" "$(cat "$work/told")" '^goheap: paused [0-9]+ ms$'
 	equal "$1: in one line" 1 "$(wc -l <"$work/told")"
@@ -75,6 +81,9 @@ check_live() {
 	published "$work/own.profile" >"$work/published"
 	[ "$(wc -l <"$work/published")" -gt 20 ] || fail "$1: it has a profile"
 	same "$1: profile -p" "$work/published" <(published "$work/profile")
+	for command in $listed; do
+		same "$1: $command -p" <("$GOHEAP" "$command" "$work/other") "$work/$command"
+	done
 	"$GOHEAP" pprof -e "$2" "$work/other" -o "$work/pprof.written"
 	cmp "$work/pprof.written" "$work/pprof.asked" || fail "$1: pprof -p"
 }
@@ -122,6 +131,19 @@ check_core() {
 	fi
 	equal "$1: nothing is missing" '' "$(cat "$work/why")"
 	same "$1: histogram -e" <("$GOHEAP" histogram -e "$3" "$work/other") <("$GOHEAP" histogram -e "$3" "$work/core")
+	for command in $listed; do
+		same "$1: $command -e" <("$GOHEAP" "$command" "$work/other") <("$GOHEAP" "$command" -e "$3" "$work/core")
+	done
+	# As the kernel hands it to a program that core_pattern names; and as a file.
+	"$GOHEAP" dump -e "$3" - -o "$work/piped" < <(cat "$work/core") >"$work/why" 2>&1
+	cmp "$work/other" "$work/piped" >>"$work/why" 2>&1
+	equal "$1: from a pipe" '' "$(cat "$work/why")"
+	"$GOHEAP" dump -e "$3" --gzip -o "$work/piped" - <"$work/core" >"$work/why" 2>&1
+	gzip -dc "$work/piped" | cmp "$work/other" - >>"$work/why" 2>&1
+	equal "$1: from standard input, compressed" '' "$(cat "$work/why")"
+	same "$1: the compressed one is read" <("$GOHEAP" histogram -e "$3" "$work/other") <("$GOHEAP" histogram -e "$3" "$work/piped")
+	head -c 100000 "$work/core" | "$GOHEAP" dump -e "$3" -o "$work/refused" - >"$work/why" 2>&1
+	has "$1: a pipe that ends early" "$(head -n 1 "$work/why")" '^goheap: standard input: .*(cut short|expected)'
 	in_common "$1" '^different (counters|(queued )?finalizers)[,:]'
 	equal "$1: finalizers that are registered or queued" \
 		"$(awk -F'\t' '/^(queued )?finalizers\t/ { n += $2 } END { print n }' "$work/compared")" \
@@ -133,7 +155,7 @@ check_debugger() {
 	goheap "$2" "break main.garbage" "run $work/own sweep" "goheap dump -o $work/early" "goheap histogram -n 1" \
 		"delete" "echo now\\n" "break *$(nm "$1" | awk '$3 == "runtime/debug.WriteHeapDump" { print "0x" $1 }')" \
 		"continue" "goheap dump -o $work/other" "goheap histogram -n 0 --by size" "echo then\\n" \
-		"goheap profile" "goheap objects main.nodes" "delete" "continue" >"$work/session"
+		"goheap profile" "goheap objects main.nodes" "echo frames\\n" "goheap frames" "echo end\\n" "delete" "continue" >"$work/session"
 	objects=$(sed '/^now$/,$d' "$work/session" | sed -nE 's/^([0-9,]+) objects of .*/\1/p' | tr -d ,)
 	[ "${objects:-0}" -gt 100 ] || fail "in gdb, before the first collection: objects" "$(cat "$work/session")"
 	# Nothing was freed, nor has the runtime published what was allocated.
@@ -146,6 +168,7 @@ check_debugger() {
 		<(sed -n '/^ *objects  *bytes/,/^typed:/p' <(sed '1,/^now$/d' "$work/session"))
 	"$GOHEAP" profile -e "$2" "$work/own" >"$work/profile"
 	[ "$(calls "$work/profile" | wc -l)" -gt 50 ] || fail 'in gdb: it has a profile'
+	same 'in gdb: frames' <("$GOHEAP" frames "$work/other") <(sed -n '/^frames$/,/^end$/p' "$work/session" | sed '1d;$d')
 	sed -n '/^heap profile/,$p' "$work/session" >"$work/session.profile"
 	same 'in gdb: profile' <(calls "$work/profile") <(calls "$work/session.profile")
 }
@@ -182,18 +205,117 @@ refuses() {
 	[ ! -e "$work/refused" ] || fail "$1: no file is written"
 }
 
+# check_running PROGRAM: without a stop. The process only waits, so that nothing changes meanwhile.
+check_running() {
+	start "$1"
+	"$GOHEAP" dump "$pid" --no-pause -o "$work/other" 2>"$work/told" || fail 'without a pause' "$(cat "$work/told")"
+	go_on
+	equal 'without a pause: it says so' 'goheap: not paused: what changed while it was read may not fit together' "$(cat "$work/told")"
+	in_common 'without a pause'
+}
+
+# check_pattern PROGRAM: what the manual page has for core_pattern, with the core file of a process that is there until
+# it has been read, and with one that the kernel wrote.
+check_pattern() {
+	local pattern words
+	pattern=$(sed -n 's/^\.B |[^ ]* //p' "$(dirname "$GOHEAP")/goheap.1" | sed 's/\\//g')
+	start "$1"
+	timeout 60 gcore -o "$work/core" "$pid" >"$work/gdb" 2>&1
+	pattern=${pattern//\/var\/crash/$work}
+	read -ra words <<<"${pattern//%P/$pid}"
+	"$GOHEAP" "${words[@]}" < <(cat "$work/core.$pid") >"$work/why" 2>&1 || fail 'core_pattern' "$pattern"
+	go_on
+	equal 'core_pattern: nothing is missing' '' "$(cat "$work/why")"
+	same 'core_pattern: the heap' <("$GOHEAP" histogram -n 0 -e "$1" "$work/core.$pid") <("$GOHEAP" histogram -n 0 -e "$1" "$work/$pid.heapdump")
+	[ "$(stat -c %s "$work/$pid.heapdump")" -lt $(($(stat -c %s "$work/core.$pid") / 3)) ] || fail 'core_pattern: it is far smaller'
+	if [ "$(cat /proc/sys/kernel/core_pattern)" != core ]; then
+		skip "a core file of the kernel's" "core_pattern is $(cat /proc/sys/kernel/core_pattern)"
+		return
+	fi
+	mkdir "$work/dumped"
+	(cd "$work/dumped" && ulimit -c unlimited && sleep 100 | GOTRACEBACK=crash "$1" "$work/own" >"$work/output" 2>&1 &
+		echo $! >"$work/shell")
+	for _ in {1..200}; do
+		grep -q waiting "$work/output" && break
+		sleep 0.05
+	done
+	sleep 0.1
+	pid=$(pgrep -n -f "^$1 $work/own")
+	kill -ABRT "$pid"
+	for _ in {1..200}; do
+		[ -d "/proc/$pid" ] || break
+		sleep 0.05
+	done
+	pkill -P "$(cat "$work/shell")" sleep
+	cat "$work"/dumped/core* | "$GOHEAP" dump -e "$1" -o "$work/other" - >"$work/why" 2>&1 || fail "a core file of the kernel's" "$(cat "$work/why")"
+	equal "a core file of the kernel's: nothing is missing" '' "$(cat "$work/why")"
+	[ "$("$GOHEAP" info "$work/other" | awk '/^objects:/ { print $2 }')" -gt 10000 ] || fail "a core file of the kernel's: its objects"
+}
+
+# check_container PROGRAM: one of other pid and mount namespaces, whose file is not seen from here.
+check_container() {
+	mkdir -p "$work/hidden"
+	rm -f "$work/output"
+	if ! unshare -m mount -t tmpfs none "$work/hidden" 2>"$work/why"; then
+		skip 'in a container' "$(cat "$work/why")"
+		return
+	fi
+	mkfifo "$work/contained"
+	unshare -m -p -f --mount-proc --kill-child sh -c "mount -t tmpfs none '$work/hidden' && cp '$1' '$work/hidden/program' &&
+		'$work/hidden/program' '$work/own'" <"$work/contained" >"$work/output" 2>&1 &
+	local outer=$!
+	exec 7>"$work/contained"
+	for _ in {1..200}; do
+		grep -q waiting "$work/output" && break
+		sleep 0.05
+	done
+	sleep 0.1
+	[ ! -e "$work/hidden/program" ] || fail 'in a container: its program is not seen from here'
+	pid=$(pgrep -f "^$work/hidden/program")
+	"$GOHEAP" dump "$pid" -o "$work/other" 2>"$work/told" || fail 'in a container' "$(cat "$work/told")"
+	echo >&7
+	wait "$outer"
+	exec 7>&-
+	equal 'in a container: in one line' 1 "$(wc -l <"$work/told")"
+	in_common 'in a container'
+}
+
+# check_user PROGRAM: another user's process.
+check_user() {
+	local told status
+	if [ "$(id -u)" -ne 0 ] || ! setpriv --reuid=65534 --regid=65534 --clear-groups true 2>"$work/why"; then
+		skip "another user's process" 'the test has to be run by root'
+		return
+	fi
+	chmod 711 "$work"
+	cp "$GOHEAP" "$work/goheap"
+	cp "$1" "$work/program"
+	chmod 755 "$work/goheap" "$work/program"
+	start "$1"
+	for option in '' "-e $work/program" "-e $work/program --no-pause"; do
+		# shellcheck disable=SC2086 # words
+		told=$(cd / && setpriv --reuid=65534 --regid=65534 --clear-groups "$work/goheap" dump "$pid" $option -o "$TMPDIR/refused" 2>&1)
+		status=$?
+		equal "another user's process $option: exit status" 1 "$status"
+		equal "another user's process $option: lines" 1 "$(printf '%s\n' "$told" | wc -l)"
+		has "another user's process $option" "$told" '^goheap: process [0-9]+: expected a process that may be read, found no permission'
+	done
+	go_on
+}
+
 check_errors() {
 	start "$1"
 	timeout 60 gdb -nx -q -batch -iex 'set auto-load no' -ex "attach $pid" \
 		-ex "shell $GOHEAP dump $pid -o $work/refused >$work/traced 2>&1" -ex detach >"$work/gdb" 2>&1 </dev/null
 	has 'one that is traced' "$(cat "$work/traced")" '^goheap: process [0-9]+: expected a process that nothing else traces, .*process [0-9]+ traces it'
 	go_on
-	refuses 'no such process' 'No such file|none' 4194301
+	refuses 'no such process' '^goheap: process [0-9]+: expected a process of this number, found none' 4194301
 	sleep 30 &
 	refuses 'no Go program' 'expected' $!
 	kill $!
 	wait $! 2>"$work/why"
 	equal 'no number of a process' 2 "$("$GOHEAP" histogram -p 1x >"$work/why" 2>&1; echo $?)"
+	refuses 'no program for standard input' '^goheap: for a core file from standard input, name the program: -e PROGRAM$' -
 	refuses 'no core file and no program' 'expected' "$work/own"
 	refuses 'no core file' 'expected' -e "$1" "$1"
 }
@@ -218,6 +340,10 @@ done
 if sample 'errors' 1.19 memory; then
 	check_debugger "$directory/memory" "$directory/memory.stripped"
 	check_kill "$directory/memory.stripped"
+	check_running "$directory/memory.stripped"
+	check_pattern "$directory/memory.stripped"
+	check_container "$directory/memory.stripped"
+	check_user "$directory/memory.stripped"
 	check_errors "$directory/memory.stripped"
 fi
 finish

@@ -134,28 +134,32 @@ static bool read_program(struct gh_image *image, struct gh_error *err)
 	return read_sections(image, err);
 }
 
-/* Maps PATH privately, so that relocations can be applied without copying the file. */
+/* Maps the file FD privately, so that relocations can be applied without copying it. */
+static bool map_open(struct gh_image *image, int fd, const struct stat *st, struct gh_error *err)
+{
+	if (st->st_size <= 0)
+		return gh_fail(err, image->path, 0, "an ELF file", "an empty file");
+	void *data = mmap(NULL, (size_t)st->st_size, PROT_READ | PROT_WRITE,
+			  /* A core file may be larger than the memory there is. */
+			  MAP_PRIVATE | MAP_NORESERVE, fd, 0);
+	if (data == MAP_FAILED)
+		return gh_fail_errno(err, image->path, "map");
+	image->data = data;
+	image->size = (size_t)st->st_size;
+	image->file = *st;
+	image->mapped = true;
+	return true;
+}
+
 static bool map_file(struct gh_image *image, const char *path, struct gh_error *err)
 {
 	struct stat st;
 	int fd = gh_open_file(path, &st, err);
 	if (fd < 0)
 		return false;
-	bool ok = st.st_size > 0 || gh_fail(err, path, 0, "an ELF file", "an empty file");
-	if (ok) {
-		void *data = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE,
-				  /* A core file may be larger than the memory there is. */
-				  MAP_PRIVATE | MAP_NORESERVE, fd, 0);
-		ok = data != MAP_FAILED || gh_fail_errno(err, path, "map");
-		if (ok) {
-			image->data = data;
-			image->size = (size_t)st.st_size;
-			image->file = st;
-			image->mapped = true;
-		}
-	}
+	bool mapped = map_open(image, fd, &st, err);
 	close(fd);
-	return ok;
+	return mapped;
 }
 
 bool gh_image_open(struct gh_image *image, const char *path, struct gh_error *err)
@@ -169,15 +173,34 @@ bool gh_image_open(struct gh_image *image, const char *path, struct gh_error *er
 	return false;
 }
 
+static bool read_core(struct gh_image *image, struct gh_error *err)
+{
+	return read_header(image, err) &&
+	       (image->header.e_type == ET_CORE ||
+		gh_fail(err, image->path, EI_NIDENT, "a core file", "ELF type %u",
+			image->header.e_type)) &&
+	       read_segments(image, err);
+}
+
 bool gh_image_open_core(struct gh_image *image, const char *path, struct gh_error *err)
 {
 	*image = (struct gh_image){.path = strdup(path)};
 	if (image->path == NULL)
 		return gh_fail_memory(err, path);
-	if (map_file(image, path, err) && read_header(image, err) &&
-	    (image->header.e_type == ET_CORE ||
-	     gh_fail(err, path, EI_NIDENT, "a core file", "ELF type %u", image->header.e_type)) &&
-	    read_segments(image, err))
+	if (map_file(image, path, err) && read_core(image, err))
+		return true;
+	gh_image_close(image);
+	return false;
+}
+
+bool gh_image_open_core_fd(struct gh_image *image, int fd, const char *name, struct gh_error *err)
+{
+	struct stat st;
+	*image = (struct gh_image){.path = strdup(name)};
+	if (image->path == NULL)
+		return gh_fail_memory(err, name);
+	if ((fstat(fd, &st) == 0 || gh_fail_errno(err, name, "read")) &&
+	    map_open(image, fd, &st, err) && read_core(image, err))
 		return true;
 	gh_image_close(image);
 	return false;

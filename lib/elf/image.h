@@ -47,6 +47,10 @@ bool gh_image_open(struct gh_image *image, const char *path, struct gh_error *er
  * lib/elf/core.h. */
 bool gh_image_open_core(struct gh_image *image, const char *path, struct gh_error *err);
 
+/* The same of the file FD, which is read from its start and stays the caller's; NAME is for
+ * messages. */
+bool gh_image_open_core_fd(struct gh_image *image, int fd, const char *name, struct gh_error *err);
+
 /* The same as gh_image_open on a file already in memory: SIZE bytes at DATA, which stay the
  * caller's, and are modified where relocations apply. NAME is for errors. */
 bool gh_image_open_memory(struct gh_image *image, void *data, size_t size, const char *name,

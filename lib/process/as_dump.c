@@ -121,12 +121,14 @@ static bool write_all(struct maker *maker, const char *version, struct gh_heap_l
 	       !maker->pointers.failed;
 }
 
-bool gh_heap_dump_write(int fd, const char *path, struct gh_process *process, const char *version,
-			struct gh_heap_losses *losses, struct gh_error *err)
+bool gh_heap_dump_write(int fd, bool gzip, const char *path, struct gh_process *process,
+			const char *version, struct gh_heap_losses *losses, struct gh_error *err)
 {
 	struct maker maker = {.process = process, .stream = gh_dump_stream_make(process, fd)};
 	*losses = (struct gh_heap_losses){0};
 	bool found = find_all(&maker, err);
+	if (found && gzip)
+		gh_dump_stream_compress(&maker.stream);
 	bool written = found && write_all(&maker, version, losses);
 	if (found && !written && maker.stream.failed)
 		gh_fail_errno(err, path, "write");

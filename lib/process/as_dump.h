@@ -28,13 +28,13 @@ struct gh_heap_losses {
 	bool variables;      /* the pointers of the program's variables are not known */
 };
 
-/* Writes to FD, the file PATH, a heap dump of PROCESS in the format of Go 1.7, as its own
- * runtime/debug.WriteHeapDump would, as far as the memory tells: parameters, itabs and their types,
- * objects, goroutines with their frames, variables, finalizers, memory statistics. What that
- * function leaves out, cleanups and weak pointers, are other roots. Frames that stand anywhere in
- * their code have each word for a pointer. VERSION is Go's. False (ERR filled) if the heap cannot
- * be found, PATH cannot be written, or memory ran out. */
-bool gh_heap_dump_write(int fd, const char *path, struct gh_process *process, const char *version,
-			struct gh_heap_losses *losses, struct gh_error *err);
+/* Writes to FD, the file PATH, compressed if GZIP says so, a heap dump of PROCESS in the format of
+ * Go 1.7, as its own runtime/debug.WriteHeapDump would, as far as the memory tells: parameters,
+ * itabs and their types, objects, goroutines with their frames, variables, finalizers, memory
+ * statistics. What that function leaves out, cleanups and weak pointers, are other roots. Frames
+ * that stand anywhere in their code have each word for a pointer. VERSION is Go's. False (ERR
+ * filled) if the heap cannot be found, PATH cannot be written, or memory ran out. */
+bool gh_heap_dump_write(int fd, bool gzip, const char *path, struct gh_process *process,
+			const char *version, struct gh_heap_losses *losses, struct gh_error *err);
 
 #endif

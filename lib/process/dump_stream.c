@@ -1,7 +1,10 @@
 #include "lib/process/dump_stream.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include <zlib.h>
 
 #include "lib/util/output.h"
 
@@ -20,11 +23,30 @@ struct gh_dump_stream gh_dump_stream_make(const struct gh_process *process, int 
 	return (struct gh_dump_stream){.fd = fd, .left = left};
 }
 
+void gh_dump_stream_compress(struct gh_dump_stream *stream)
+{
+	int fd = dup(stream->fd);
+	stream->gzip = fd >= 0 ? gzdopen(fd, "wb1") : NULL;
+	stream->failed = stream->gzip == NULL;
+	if (stream->failed && fd >= 0) {
+		close(fd);
+		errno = ENOMEM;
+	}
+}
+
+static bool write_all(const struct gh_dump_stream *stream)
+{
+	const struct gh_buffer *bytes = &stream->bytes;
+	if (stream->gzip == NULL)
+		return gh_write_all(stream->fd, bytes->data, bytes->size);
+	return gzfwrite(bytes->data, 1, bytes->size, stream->gzip) == bytes->size;
+}
+
 static void write_bytes(struct gh_dump_stream *stream)
 {
 	if (stream->fd < 0)
 		return;
-	if (!stream->failed && !gh_write_all(stream->fd, stream->bytes.data, stream->bytes.size))
+	if (!stream->failed && !write_all(stream))
 		stream->failed = true;
 	stream->bytes.size = 0;
 }
@@ -38,6 +60,9 @@ void gh_dump_stream_pass(struct gh_dump_stream *stream)
 bool gh_dump_stream_end(struct gh_dump_stream *stream)
 {
 	write_bytes(stream);
+	if (stream->gzip != NULL && gzclose(stream->gzip) != Z_OK)
+		stream->failed = true;
+	stream->gzip = NULL;
 	return !stream->failed && !stream->bytes.failed;
 }
 

@@ -12,10 +12,15 @@ struct gh_dump_stream {
 				   that lies about its tables does not fill a disk */
 	uint64_t missing;       /* bytes that were not in memory, and are 0 */
 	bool failed;            /* the file could not be written; errno says why */
+	void *gzip;             /* gzFile, by which the file is written; NULL: as it is; owned */
 };
 
-/* A stream of PROCESS's, to FD or, if that is -1, to memory. */
+/* A stream of PROCESS's, to FD or, if that is -1, to memory. To be ended with gh_dump_stream_end.
+ */
 struct gh_dump_stream gh_dump_stream_make(const struct gh_process *process, int fd);
+
+/* Has the stream compress what it writes. */
+void gh_dump_stream_compress(struct gh_dump_stream *stream);
 
 /* Hands what there is of whole records to the file, once that is much. */
 void gh_dump_stream_pass(struct gh_dump_stream *stream);

@@ -1,21 +1,18 @@
 #include "lib/process/live_copy.h"
 
-#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/ptrace.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/process/stopped.h"
 #include "lib/util/bsearch.h"
 
 /* Of a page, in bytes; the kernel's may be larger. */
@@ -31,21 +28,10 @@
 /* Bytes that are copied by one call. */
 #define MOST_AT_ONCE (UINT64_C(64) << 20)
 
-/* Registers of a thread (elf_gregset_t) take no more bytes, on any machine. */
-#define REGISTERS_SIZE 1024
-
-/* A thread that is traced. */
-struct traced {
-	pid_t id;
-	int signal; /* that it was about to be given; 0 for none */
-	bool stopped;
-};
-
 struct tracer {
 	struct gh_live_copy *live;
 	const struct gh_arch *arch;
 	struct gh_error *err;
-	struct GH_VECTOR(struct traced) threads;
 	int memory;  /* of /proc/PID/mem; -1 while process_vm_readv does */
 	int pagemap; /* -1 if it cannot be read: then each page may be in use */
 	bool again;  /* the memory was copied before */
@@ -73,157 +59,6 @@ static FILE *stream_of(const struct tracer *tracer, const char *name)
 	return file;
 }
 
-/* The number of the process that traces this one; 0 for none. */
-static int find_other_tracer(const struct tracer *tracer)
-{
-	char line[256];
-	int number = 0;
-	FILE *file = stream_of(tracer, "status");
-	while (file != NULL && fgets(line, sizeof(line), file) != NULL)
-		if (sscanf(line, "TracerPid: %d", &number) == 1)
-			break;
-	if (file != NULL)
-		fclose(file);
-	return number;
-}
-
-/* Says why the process cannot be traced, after errno. */
-static bool fail_trace(const struct tracer *tracer)
-{
-	if (errno == ESRCH)
-		return fail(tracer, "a process of this number", "none");
-	int other = find_other_tracer(tracer);
-	if (other != 0)
-		return gh_fail(tracer->err, tracer->name, GH_NO_OFFSET,
-			       "a process that nothing else traces",
-			       "that process %d traces it: end or detach that first", other);
-	if (errno == EPERM || errno == EACCES)
-		return fail(tracer, "a process that may be read",
-			    "no permission: be its user or have CAP_SYS_PTRACE, and see "
-			    "/proc/sys/kernel/yama/ptrace_scope");
-	return gh_fail_errno(tracer->err, tracer->name, "stop it");
-}
-
-static bool is_traced(const struct tracer *tracer, pid_t id)
-{
-	for (size_t i = 0; i < tracer->threads.count; i++)
-		if (tracer->threads.items[i].id == id)
-			return true;
-	return false;
-}
-
-/* Seizes the threads that are not seized yet and has them stop; *COUNT is how many there were. A
- * thread may end meanwhile. */
-static bool seize_new(struct tracer *tracer, DIR *tasks, size_t *count)
-{
-	const struct dirent *entry;
-	*count = 0;
-	rewinddir(tasks);
-	while ((entry = readdir(tasks)) != NULL) {
-		pid_t id = (pid_t)strtol(entry->d_name, NULL, 10);
-		if (id <= 0 || is_traced(tracer, id))
-			continue;
-		if (ptrace(PTRACE_SEIZE, id, NULL, NULL) != 0) {
-			if (errno == ESRCH && id != tracer->live->pid)
-				continue;
-			return fail_trace(tracer);
-		}
-		struct traced traced = {.id = id};
-		if (!gh_vector_push(&tracer->threads, traced)) {
-			ptrace(PTRACE_DETACH, id, NULL, NULL);
-			return gh_fail_memory(tracer->err, tracer->name);
-		}
-		ptrace(PTRACE_INTERRUPT, id, NULL, NULL);
-		++*count;
-	}
-	return true;
-}
-
-/* Waits until each thread has stopped, or ended. One that was about to be given a signal is given
- * it when it goes on. */
-static void wait_for_all(struct tracer *tracer)
-{
-	for (size_t i = 0; i < tracer->threads.count; i++) {
-		struct traced *traced = &tracer->threads.items[i];
-		int status;
-		if (traced->stopped)
-			continue;
-		pid_t id;
-		do
-			id = waitpid(traced->id, &status, __WALL);
-		while (id < 0 && errno == EINTR);
-		if (id != traced->id || !WIFSTOPPED(status)) {
-			traced->id = 0;
-			continue;
-		}
-		traced->stopped = true;
-		traced->signal = status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
-	}
-}
-
-/* Stops all threads. While some run, they make others. */
-static bool stop(struct tracer *tracer)
-{
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/%d/task", tracer->live->pid);
-	DIR *tasks = opendir(path);
-	if (tasks == NULL) {
-		errno = errno == ENOENT ? ESRCH : errno;
-		return fail_trace(tracer);
-	}
-	size_t count = 0;
-	bool seized;
-	do {
-		seized = seize_new(tracer, tasks, &count);
-		wait_for_all(tracer);
-	} while (seized && count > 0);
-	closedir(tasks);
-	return seized;
-}
-
-/* Lets all threads go on. */
-static void release(struct tracer *tracer)
-{
-	for (size_t i = 0; i < tracer->threads.count; i++) {
-		const struct traced *traced = &tracer->threads.items[i];
-		if (traced->id != 0)
-			ptrace(PTRACE_DETACH, traced->id, NULL, (void *)(intptr_t)traced->signal);
-	}
-	gh_vector_free(&tracer->threads);
-}
-
-static uint64_t register_at(const struct tracer *tracer, const uint8_t *bytes, size_t size,
-			    uint8_t number)
-{
-	struct gh_cursor cur =
-	    gh_cursor_make(bytes, size, tracer->name, 0, tracer->arch->big_endian);
-	if (number == GH_NO_REGISTER)
-		return 0;
-	gh_cursor_seek(&cur, (uint64_t)number * tracer->arch->pointer_size);
-	return gh_cursor_uint(&cur, tracer->arch->pointer_size);
-}
-
-static void read_registers(struct tracer *tracer)
-{
-	const struct gh_gregset *gregs = &tracer->arch->gregs;
-	for (size_t i = 0; i < tracer->threads.count; i++) {
-		uint8_t bytes[REGISTERS_SIZE];
-		struct iovec to = {bytes, sizeof(bytes)};
-		pid_t id = tracer->threads.items[i].id;
-		if (id == 0 || ptrace(PTRACE_GETREGSET, id, (void *)NT_PRSTATUS, &to) != 0)
-			continue;
-		struct gh_registers registers = {
-		    .pc = register_at(tracer, bytes, to.iov_len, gregs->pc),
-		    .sp = register_at(tracer, bytes, to.iov_len, gregs->sp),
-		    .lr = register_at(tracer, bytes, to.iov_len, gregs->lr),
-		    .count = gregs->count,
-		};
-		for (uint8_t number = 0; number < gregs->count; number++)
-			registers.values[number] = register_at(tracer, bytes, to.iov_len, number);
-		gh_vector_push(&tracer->live->threads, registers);
-	}
-}
-
 /* Reads a line of /proc/PID/maps: START-END ACCESS OFFSET DEVICE INODE NAME. False if the memory is
  * not to be copied: only what the process may write, and is its own, changes. */
 static bool read_map(const char *line, struct gh_live_range *range)
@@ -245,7 +80,7 @@ static bool list_ranges(struct tracer *tracer)
 	size_t size = 0;
 	FILE *maps = stream_of(tracer, "maps");
 	if (maps == NULL)
-		return fail_trace(tracer);
+		return gh_stopped_fail(tracer->live->pid, tracer->err);
 	while (getline(&line, &size, maps) >= 0) {
 		struct gh_live_range range = {0};
 		if (read_map(line, &range))
@@ -409,7 +244,7 @@ static bool read_entry(struct tracer *tracer)
 	if (fd >= 0)
 		close(fd);
 	if (size < 0)
-		return fail_trace(tracer);
+		return gh_stopped_fail(tracer->live->pid, tracer->err);
 	struct gh_cursor cur =
 	    gh_cursor_make(bytes, (size_t)size, tracer->name, 0, tracer->arch->big_endian);
 	while (gh_cursor_left(&cur) >= 2 * word) {
@@ -433,27 +268,52 @@ static bool copy_stopped(struct tracer *tracer)
 {
 	if (!list_again(tracer) || !make_room(tracer))
 		return false;
-	read_registers(tracer);
 	copy_all(tracer);
-	return !tracer->live->threads.failed || gh_fail_memory(tracer->err, tracer->name);
+	return true;
 }
 
-bool gh_live_copy_make(struct gh_live_copy *live, int pid, const struct gh_arch *arch,
-		       struct gh_error *err)
+static struct tracer open_tracer(struct gh_live_copy *live, int pid, const struct gh_arch *arch,
+				 struct gh_error *err)
 {
 	struct tracer tracer = {.live = live, .arch = arch, .err = err, .memory = -1};
 	*live = (struct gh_live_copy){.pid = pid};
 	snprintf(tracer.name, sizeof(tracer.name), "process %d", pid);
 	tracer.pagemap = open_of(&tracer, "pagemap");
+	return tracer;
+}
+
+static void close_tracer(struct tracer *tracer)
+{
+	if (tracer->pagemap >= 0)
+		close(tracer->pagemap);
+	if (tracer->memory >= 0)
+		close(tracer->memory);
+}
+
+bool gh_live_copy_make(struct gh_live_copy *live, int pid, const struct gh_arch *arch,
+		       struct gh_error *err)
+{
+	struct tracer tracer = open_tracer(live, pid, arch, err);
 	copy_running(&tracer);
+	struct gh_stopped stopped;
 	uint64_t start = now();
-	bool copied = stop(&tracer) && read_entry(&tracer) && copy_stopped(&tracer);
-	release(&tracer);
+	bool copied = gh_stopped_make(&stopped, pid, err) && read_entry(&tracer) &&
+		      copy_stopped(&tracer) &&
+		      gh_stopped_registers(&stopped, arch, &live->threads, err);
+	gh_stopped_release(&stopped);
 	live->paused = now() - start;
-	if (tracer.pagemap >= 0)
-		close(tracer.pagemap);
-	if (tracer.memory >= 0)
-		close(tracer.memory);
+	close_tracer(&tracer);
+	return copied;
+}
+
+bool gh_live_copy_running(struct gh_live_copy *live, int pid, const struct gh_arch *arch,
+			  struct gh_error *err)
+{
+	struct tracer tracer = open_tracer(live, pid, arch, err);
+	bool copied = read_entry(&tracer) && list_ranges(&tracer) && make_room(&tracer);
+	if (copied)
+		copy_all(&tracer);
+	close_tracer(&tracer);
 	return copied;
 }
 

@@ -1,12 +1,12 @@
 /* The memory and threads of a running process, as they were at one moment.
  *
- * Interfaces: ptrace(2) (PTRACE_SEIZE), process_vm_readv(2), and /proc/PID/maps, pagemap and auxv,
- * proc(5) and admin-guide/mm/pagemap.rst of the kernel. */
+ * Interfaces: process_vm_readv(2), and /proc/PID/maps, pagemap and auxv, proc(5) and
+ * admin-guide/mm/pagemap.rst of the kernel. */
 #ifndef GH_PROCESS_LIVE_COPY_H
 #define GH_PROCESS_LIVE_COPY_H
 
 #include "lib/elf/arch.h"
-#include "lib/process/process.h"
+#include "lib/process/stopped.h"
 #include "lib/util/error.h"
 #include "lib/util/vector.h"
 
@@ -23,7 +23,7 @@ struct gh_live_ranges GH_VECTOR(struct gh_live_range);
 struct gh_live_copy {
 	int pid;
 	struct gh_live_ranges ranges; /* by address */
-	struct GH_VECTOR(struct gh_registers) threads;
+	struct gh_thread_registers threads;
 	uint64_t entry;  /* of the program, where it is loaded (AT_ENTRY) */
 	uint64_t paused; /* how long the process was stopped, in ns */
 	uint64_t size;   /* bytes of all ranges */
@@ -36,6 +36,10 @@ struct gh_live_copy {
  * ran out. In any case to be freed. */
 bool gh_live_copy_make(struct gh_live_copy *live, int pid, const struct gh_arch *arch,
 		       struct gh_error *err);
+
+/* Copies its memory alone, while it runs: what changes meanwhile may not fit together. Likewise. */
+bool gh_live_copy_running(struct gh_live_copy *live, int pid, const struct gh_arch *arch,
+			  struct gh_error *err);
 
 /* The copy, to be read; good until LIVE is freed. */
 struct gh_memory gh_live_copy_memory(const struct gh_live_copy *live);

@@ -5,7 +5,7 @@
 #include "lib/util/escape.h"
 #include "plugin/cli/command.h"
 #include "plugin/cli/dump_list.h"
-#include "plugin/view/open_dump.h"
+#include "plugin/cli/heap_query.h"
 
 /* A dump has millions of frames and roots. */
 #define OUTPUT_BUFFER (1 << 18)
@@ -14,7 +14,7 @@ int gh_dumplist_print(const struct gh_options *options, enum gh_emit_layout layo
 		      void (*print)(struct gh_emit *emit))
 {
 	struct gh_dump dump;
-	if (!gh_dumpfile_open(&dump, options->file))
+	if (!gh_heap_query_dump(&dump, options, options->file))
 		return GH_EXIT_INPUT;
 	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
 	struct gh_emit emit = gh_emit_start(stdout, layout, &dump, options->json);

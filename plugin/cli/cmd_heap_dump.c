@@ -19,6 +19,8 @@ static int parse_process(const char *text)
 static bool open_target(struct gh_target *target, const struct gh_options *options)
 {
 	int pid = parse_process(options->file);
+	if (pid != 0 && options->no_pause)
+		return gh_target_open_running(target, pid, options->program);
 	if (pid != 0)
 		return gh_target_open_live(target, pid, options->program);
 	return gh_target_open_core(target, options->file, options->program);
@@ -31,13 +33,14 @@ int gh_cmd_dump(const struct gh_options *options)
 	    !gh_check_output(options->output, options->program))
 		return GH_EXIT_INPUT;
 	if (options->program != NULL && gh_is_debugged(options->file))
-		return gh_debugged_heap_write(options->output, options->file, options->program)
+		return gh_debugged_heap_write(options->output, options->file, options->program,
+					      options->gzip)
 			   ? GH_EXIT_OK
 			   : GH_EXIT_INPUT;
 	if (!open_target(&target, options))
 		return GH_EXIT_INPUT;
-	bool written =
-	    gh_process_write_heap(&target.process, target.version, target.path, options->output);
+	bool written = gh_process_write_heap(&target.process, target.version, target.path,
+					     options->output, options->gzip);
 	gh_target_close(&target);
 	return written ? GH_EXIT_OK : GH_EXIT_INPUT;
 }

@@ -54,6 +54,8 @@ struct gh_options {
 	bool base_names;    /* addr2line: files without their directories */
 	bool short_names;   /* debug: those by which GDB finds functions, too */
 	bool pretty;        /* addr2line: all of an address on one line */
+	bool gzip;          /* dump: compress it */
+	bool no_pause;      /* dump: do not stop the process */
 	bool force;         /* load: whether or not the dump belongs to the program */
 	bool asked;         /* fetch: by the user, not by a hook */
 	bool drop;          /* fetch: GDB has a program */
@@ -138,6 +140,9 @@ struct gh_option {
 	GH_PROCESS, GH_EXE("The program that wrote the dump, for types, files and lines"),         \
 	    GH_NAMES("The same program before it was stripped, for variables, and types that "     \
 		     "they tell")
+
+/* What the commands that list the records of a dump share. */
+#define GH_OF_RECORDS GH_PROCESS, GH_EXE("The program that the core file is of")
 
 /* What follows the files on a command line. */
 enum gh_operands_rest {

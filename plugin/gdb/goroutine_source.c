@@ -114,7 +114,8 @@ static bool make_heap(struct gh_snapshot *snapshot, struct gh_process *process, 
 {
 	const char *name = process->tab->image->path;
 	if (snapshot->output != NULL)
-		return gh_process_write_heap(process, version, name, snapshot->output);
+		return gh_process_write_heap(process, version, name, snapshot->output,
+					     snapshot->gzip);
 	return gh_process_open_heap(&snapshot->dump, process, version, name);
 }
 
@@ -349,9 +350,9 @@ bool gh_debugged_heap_open(struct gh_dump *dump, const char *socket, const char 
 	return true;
 }
 
-bool gh_debugged_heap_write(const char *output, const char *socket, const char *program)
+bool gh_debugged_heap_write(const char *output, const char *socket, const char *program, bool gzip)
 {
-	struct gh_snapshot snapshot = {.with_heap = true, .output = output};
+	struct gh_snapshot snapshot = {.with_heap = true, .output = output, .gzip = gzip};
 	return open_socket(&snapshot, socket, program);
 }
 

@@ -24,6 +24,7 @@ struct gh_snapshot {
 	bool looks_for_crash;         /* CRASH was asked for */
 	bool with_heap;               /* the heap was asked for */
 	const char *output;           /* where its dump is to be written, and not opened; or NULL */
+	bool gzip;                    /* that dump is compressed */
 	struct gh_crash crash;
 };
 
@@ -48,8 +49,8 @@ bool gh_is_debugged(const char *path);
  * with gh_dump_close; SOCKET is the session's. On failure prints the error and returns false. */
 bool gh_debugged_heap_open(struct gh_dump *dump, const char *socket, const char *program);
 
-/* The same, written to the new file OUTPUT. */
-bool gh_debugged_heap_write(const char *output, const char *socket, const char *program);
+/* The same, written to the new file OUTPUT, compressed if GZIP says so. */
+bool gh_debugged_heap_write(const char *output, const char *socket, const char *program, bool gzip);
 
 /* Looks for what the process of the core file at PATH, which ran PROGRAM, crashed of, as
  * gh_crash_find does. False, without a word, if that cannot be told. To be freed with

@@ -1,5 +1,6 @@
 #include "plugin/view/open_process.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,16 +49,59 @@ static void read_threads(struct gh_target *target)
 	target->process.nthreads = target->threads.size / sizeof(struct gh_registers);
 }
 
+static bool is_input(const char *path)
+{
+	return strcmp(path, "-") == 0;
+}
+
+/* Copies standard input to the file FD, pages of zeros as holes. */
+static bool spool_input(int fd)
+{
+	static const uint8_t zeros[1 << 16];
+	uint8_t bytes[sizeof(zeros)];
+	off_t end = 0;
+	size_t size;
+	while ((size = fread(bytes, 1, sizeof(bytes), stdin)) > 0) {
+		end += (off_t)size;
+		if (memcmp(bytes, zeros, size) == 0 ? lseek(fd, end, SEEK_SET) < 0
+						    : !gh_write_all(fd, bytes, size))
+			return false;
+	}
+	return !ferror(stdin) && ftruncate(fd, end) == 0;
+}
+
+/* Opens the core file that is standard input: a file, or what comes through a pipe. */
+static bool open_input(struct gh_image *core, struct gh_error *err)
+{
+	static const char name[] = "standard input";
+	struct stat st;
+	if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode))
+		return gh_image_open_core_fd(core, STDIN_FILENO, name, err);
+	int fd = gh_open_temporary();
+	bool opened = (fd >= 0 && spool_input(fd)) || gh_fail_errno(err, name, "keep it");
+	opened = opened && gh_image_open_core_fd(core, fd, name, err);
+	if (fd >= 0)
+		close(fd);
+	return opened;
+}
+
 static bool open_core(struct gh_target *target, const char *path, const char *program)
 {
 	struct gh_error err;
 	uint64_t entry = 0;
-	if (!gh_image_open_core(&target->core, path, &err)) {
+	bool input = is_input(path);
+	/* The program of a process that ends is gone when its core has been read. */
+	if (input && !gh_program_open(&target->program, program))
+		return false;
+	if (input ? !open_input(&target->core, &err)
+		  : !gh_image_open_core(&target->core, path, &err)) {
 		gh_print_error(&err);
 		return false;
 	}
-	if (program == NULL || !gh_program_open(&target->program, program))
+	if (!input && (program == NULL || !gh_program_open(&target->program, program)))
 		return false;
+	path = target->core.path;
+	target->path = path;
 	if (target->core.arch != target->program.image.arch) {
 		gh_fail(&err, path, GH_NO_OFFSET, "a core file of the program", "one of %s",
 			target->core.arch->goarch);
@@ -76,25 +120,58 @@ static bool open_core(struct gh_target *target, const char *path, const char *pr
 bool gh_target_open_core(struct gh_target *target, const char *path, const char *program)
 {
 	*target = (struct gh_target){.path = path};
+	if (program == NULL && is_input(path)) {
+		fputs("goheap: for a core file from standard input, name the program: -e PROGRAM\n",
+		      stderr);
+		return false;
+	}
 	bool opened = open_core(target, path, program);
 	if (!opened)
 		gh_target_close(target);
 	return opened;
 }
 
-static bool open_live(struct gh_target *target, int pid, const char *program)
+static bool copy_live(struct gh_target *target, int pid, bool pause)
 {
 	struct gh_error err;
-	char link[64];
-	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
-	if (!gh_program_open(&target->program, program != NULL ? program : link))
-		return false;
-	if (!gh_live_copy_make(&target->live, pid, target->program.image.arch, &err)) {
+	const struct gh_arch *arch = target->program.image.arch;
+	if (pause ? !gh_live_copy_make(&target->live, pid, arch, &err)
+		  : !gh_live_copy_running(&target->live, pid, arch, &err)) {
 		gh_print_error(&err);
 		return false;
 	}
-	fprintf(stderr, "goheap: paused %" PRIu64 " ms\n",
-		(target->live.paused + 500000) / 1000000);
+	if (pause)
+		fprintf(stderr, "goheap: paused %" PRIu64 " ms\n",
+			(target->live.paused + 500000) / 1000000);
+	else
+		fputs("goheap: not paused: what changed while it was read may not fit together\n",
+		      stderr);
+	return true;
+}
+
+/* What the process runs, at LINK, may be read. Else says why. */
+static bool check_link(int pid, const char *link)
+{
+	struct gh_error err;
+	char path[1];
+	if (readlink(link, path, sizeof(path)) > 0)
+		return true;
+	/* Threads of the kernel's, and processes that have ended, run nothing. */
+	if (errno == ENOENT)
+		errno = ESRCH;
+	gh_stopped_fail(pid, &err);
+	gh_print_error(&err);
+	return false;
+}
+
+static bool open_live(struct gh_target *target, int pid, const char *program, bool pause)
+{
+	char link[64];
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	if ((program == NULL && !check_link(pid, link)) ||
+	    !gh_program_open(&target->program, program != NULL ? program : link) ||
+	    !copy_live(target, pid, pause))
+		return false;
 	target->memory = gh_live_copy_memory(&target->live);
 	target->path = target->program.image.path;
 	describe(target, target->live.entry);
@@ -103,13 +180,23 @@ static bool open_live(struct gh_target *target, int pid, const char *program)
 	return true;
 }
 
-bool gh_target_open_live(struct gh_target *target, int pid, const char *program)
+static bool open_process(struct gh_target *target, int pid, const char *program, bool pause)
 {
 	*target = (struct gh_target){0};
-	bool opened = open_live(target, pid, program);
+	bool opened = open_live(target, pid, program, pause);
 	if (!opened)
 		gh_target_close(target);
 	return opened;
+}
+
+bool gh_target_open_live(struct gh_target *target, int pid, const char *program)
+{
+	return open_process(target, pid, program, true);
+}
+
+bool gh_target_open_running(struct gh_target *target, int pid, const char *program)
+{
+	return open_process(target, pid, program, false);
 }
 
 void gh_target_close(struct gh_target *target)
@@ -142,12 +229,12 @@ static void print_losses(const char *path, const struct gh_heap_losses *losses)
 }
 
 static bool write_dump(struct gh_process *process, const char *version, const char *name,
-		       const char *path, int fd)
+		       const char *path, int fd, bool gzip)
 {
 	struct gh_error err;
 	struct gh_heap_losses losses;
 	gh_progress_begin("goheap: reading the heap of", name);
-	bool written = gh_heap_dump_write(fd, path, process, version, &losses, &err);
+	bool written = gh_heap_dump_write(fd, gzip, path, process, version, &losses, &err);
 	gh_progress_end();
 	if (written)
 		print_losses(name, &losses);
@@ -157,7 +244,7 @@ static bool write_dump(struct gh_process *process, const char *version, const ch
 }
 
 bool gh_process_write_heap(struct gh_process *process, const char *version, const char *name,
-			   const char *path)
+			   const char *path, bool gzip)
 {
 	struct gh_error err;
 	struct gh_output output;
@@ -165,7 +252,7 @@ bool gh_process_write_heap(struct gh_process *process, const char *version, cons
 		gh_print_error(&err);
 		return false;
 	}
-	if (!write_dump(process, version, name, path, output.fd)) {
+	if (!write_dump(process, version, name, path, output.fd, gzip)) {
 		gh_output_discard(&output);
 		return false;
 	}
@@ -185,7 +272,7 @@ bool gh_process_open_heap(struct gh_dump *dump, struct gh_process *process, cons
 		gh_print_errno("a temporary file for the heap");
 		return false;
 	}
-	if (!write_dump(process, version, name, name, fd)) {
+	if (!write_dump(process, version, name, name, fd, false)) {
 		close(fd);
 		return false;
 	}

@@ -19,7 +19,8 @@ struct gh_target {
 	const char *path;    /* of the core file or the program, for messages */
 };
 
-/* Opens the process that the core file PATH is of, which ran PROGRAM. On failure prints the error
+/* Opens the process that the core file PATH, or standard input if that is "-", is of, which ran
+ * PROGRAM. On failure prints the error
  * and returns false. To be closed with gh_target_close, and not to be moved. */
 bool gh_target_open_core(struct gh_target *target, const char *path, const char *program);
 
@@ -27,17 +28,22 @@ bool gh_target_open_core(struct gh_target *target, const char *path, const char 
  * told on standard error; PROGRAM is what it runs, NULL for what the system says that it does. */
 bool gh_target_open_live(struct gh_target *target, int pid, const char *program);
 
+/* The same without a stop, which is told, too. */
+bool gh_target_open_running(struct gh_target *target, int pid, const char *program);
+
 void gh_target_close(struct gh_target *target);
 
 /* Appends to THREADS struct gh_registers of each thread of the core file CORE. */
 void gh_core_threads(struct gh_buffer *threads, const struct gh_image *core);
 
 /* Writes a heap dump of PROCESS, whose program VERSION of Go built, to the new file PATH. What it
- * lacks is told on standard error, of NAME. On failure prints the error and returns false. */
+ * lacks is told on standard error, of NAME. GZIP: it is compressed. On failure prints the error and
+ * returns false. */
 bool gh_process_write_heap(struct gh_process *process, const char *version, const char *name,
-			   const char *path);
+			   const char *path, bool gzip);
 
-/* Opens such a dump, which has no name, to be closed with gh_dump_close. Likewise. */
+/* Opens such a dump, not compressed, which has no name, to be closed with gh_dump_close. Likewise.
+ */
 bool gh_process_open_heap(struct gh_dump *dump, struct gh_process *process, const char *version,
 			  const char *name);
 

@@ -28,6 +28,7 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
+	"strconv"
 	"strings"
 )
 
@@ -690,6 +691,97 @@ func compare(own, other *dump) {
 	}
 }
 
+// A walk from the roots.
+type walk struct {
+	d       *dump
+	objects objects
+	reached []bool
+	todo    []int
+	bytes   uint64
+	stacks  []region
+	lost    uint64
+}
+
+// The object that holds the address.
+func (w *walk) find(address uint64) int {
+	i := sort.Search(len(w.objects), func(i int) bool { return w.objects[i].numbers[0] > address }) - 1
+	if i >= 0 && address-w.objects[i].numbers[0] < uint64(len(w.objects[i].contents)) {
+		return i
+	}
+	return -1
+}
+
+// Whether the address is in a goroutine's stack: no object is there.
+func (w *walk) onStack(address uint64) bool {
+	i := sort.Search(len(w.stacks), func(i int) bool { return w.stacks[i].address > address }) - 1
+	return i >= 0 && address-w.stacks[i].address < uint64(len(w.stacks[i].data))
+}
+
+func (w *walk) mark(address uint64) bool {
+	i := w.find(address)
+	if i >= 0 && !w.reached[i] {
+		w.reached[i] = true
+		w.bytes += uint64(len(w.objects[i].contents))
+		w.todo = append(w.todo, i)
+	}
+	return i >= 0
+}
+
+// Prints how many bytes are reached from the roots, how many pointers of what is reached lead nowhere in the heap, and
+// how many of the addresses on standard input are those of no object that is reached.
+func (d *dump) reach() {
+	w := walk{d: d}
+	var start, end uint64
+	for _, r := range d.records {
+		switch r.tag {
+		case 1:
+			w.objects = append(w.objects, r)
+		case 5:
+			w.stacks = append(w.stacks, region{r.numbers[0], r.contents})
+		}
+	}
+	sort.Slice(w.objects, func(i, j int) bool { return w.objects[i].numbers[0] < w.objects[j].numbers[0] })
+	sort.Slice(w.stacks, func(i, j int) bool { return w.stacks[i].address < w.stacks[j].address })
+	w.reached = make([]bool, len(w.objects))
+	if n := len(w.objects); n > 0 {
+		start, end = w.objects[0].numbers[0], w.objects[n-1].numbers[0]
+	}
+	for _, r := range d.records {
+		switch r.tag {
+		case 2:
+			w.mark(r.numbers[0])
+		case 4, 7, 11, 14, 15:
+			for _, number := range r.numbers {
+				w.mark(number)
+			}
+		case 5, 12, 13:
+			for _, offset := range d.within(r) {
+				w.mark(d.value(r.contents[offset:]))
+			}
+		}
+	}
+	for len(w.todo) > 0 {
+		r := w.objects[w.todo[len(w.todo)-1]]
+		w.todo = w.todo[:len(w.todo)-1]
+		for _, offset := range d.within(r) {
+			to := d.value(r.contents[offset:])
+			if !w.mark(to) && to >= start && to <= end && !w.onStack(to) {
+				w.lost++
+			}
+		}
+	}
+	missing := 0
+	list := bufio.NewScanner(os.Stdin)
+	for list.Scan() {
+		address, err := strconv.ParseUint(list.Text(), 0, 64)
+		must(err)
+		if i := w.find(address); i < 0 || !w.reached[i] {
+			missing++
+		}
+	}
+	fmt.Printf("bytes\t%d\nlost\t%d\nmissing\t%d\n", w.bytes, w.lost, missing)
+}
+
 func must(err error) {
 	if err != nil {
 		fail("%v", err)
@@ -702,7 +794,7 @@ func fail(format string, args ...interface{}) {
 }
 
 func usage() {
-	fmt.Fprintln(os.Stderr, "usage: dumpfile count | fields | graph | objects | words | prototype DUMP\n"+
+	fmt.Fprintln(os.Stderr, "usage: dumpfile count | fields | graph | objects | reach | words | prototype DUMP\n"+
 		"       dumpfile memory DUMP DIRECTORY | compare OWN OTHER")
 	os.Exit(2)
 }
@@ -717,6 +809,8 @@ func main() {
 		compare(d, read(os.Args[3]))
 	case "count":
 		d.count()
+	case "reach":
+		d.reach()
 	case "objects":
 		d.sizes()
 	case "memory":

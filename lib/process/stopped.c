@@ -1,0 +1,181 @@
+#include "lib/process/stopped.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+/* Registers of a thread (elf_gregset_t) take no more bytes, on any machine. */
+#define REGISTERS_SIZE 1024
+
+/* "process PID", for messages. */
+struct name {
+	char text[32];
+};
+
+static struct name name_of(int pid)
+{
+	struct name name;
+	snprintf(name.text, sizeof(name.text), "process %d", pid);
+	return name;
+}
+
+/* The number of the process that traces this one; 0 for none. */
+static int find_other_tracer(int pid)
+{
+	char path[64];
+	char line[256];
+	int number = 0;
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	FILE *file = fopen(path, "re");
+	while (file != NULL && fgets(line, sizeof(line), file) != NULL)
+		if (sscanf(line, "TracerPid: %d", &number) == 1)
+			break;
+	if (file != NULL)
+		fclose(file);
+	return number;
+}
+
+bool gh_stopped_fail(int pid, struct gh_error *err)
+{
+	struct name name = name_of(pid);
+	int error = errno;
+	if (error == ESRCH)
+		return gh_fail(err, name.text, GH_NO_OFFSET, "a process of this number",
+			       "none that runs a program");
+	int other = find_other_tracer(pid);
+	if (other != 0)
+		return gh_fail(err, name.text, GH_NO_OFFSET, "a process that nothing else traces",
+			       "that process %d traces it: end or detach that first", other);
+	if (error == EPERM || error == EACCES)
+		return gh_fail(err, name.text, GH_NO_OFFSET, "a process that may be read",
+			       "no permission: be its user or have CAP_SYS_PTRACE, and see "
+			       "/proc/sys/kernel/yama/ptrace_scope");
+	errno = error;
+	return gh_fail_errno(err, name.text, "stop it");
+}
+
+static bool is_traced(const struct gh_stopped *stopped, pid_t id)
+{
+	for (size_t i = 0; i < stopped->threads.count; i++)
+		if (stopped->threads.items[i].id == id)
+			return true;
+	return false;
+}
+
+/* Seizes the threads that are not seized yet and has them stop; *COUNT is how many there were. A
+ * thread may end meanwhile. */
+static bool seize_new(struct gh_stopped *stopped, DIR *tasks, size_t *count, struct gh_error *err)
+{
+	const struct dirent *entry;
+	*count = 0;
+	rewinddir(tasks);
+	while ((entry = readdir(tasks)) != NULL) {
+		pid_t id = (pid_t)strtol(entry->d_name, NULL, 10);
+		if (id <= 0 || is_traced(stopped, id))
+			continue;
+		if (ptrace(PTRACE_SEIZE, id, NULL, NULL) != 0) {
+			if (errno == ESRCH && id != stopped->pid)
+				continue;
+			return gh_stopped_fail(stopped->pid, err);
+		}
+		struct gh_traced traced = {.id = id};
+		if (!gh_vector_push(&stopped->threads, traced)) {
+			ptrace(PTRACE_DETACH, id, NULL, NULL);
+			return gh_fail_memory(err, name_of(stopped->pid).text);
+		}
+		ptrace(PTRACE_INTERRUPT, id, NULL, NULL);
+		++*count;
+	}
+	return true;
+}
+
+/* Waits until each thread has stopped, or ended. One that was about to be given a signal is given
+ * it when it goes on. */
+static void wait_for_all(struct gh_stopped *stopped)
+{
+	for (size_t i = 0; i < stopped->threads.count; i++) {
+		struct gh_traced *traced = &stopped->threads.items[i];
+		int status;
+		if (traced->stopped)
+			continue;
+		pid_t id;
+		do
+			id = waitpid(traced->id, &status, __WALL);
+		while (id < 0 && errno == EINTR);
+		if (id != traced->id || !WIFSTOPPED(status)) {
+			traced->id = 0;
+			continue;
+		}
+		traced->stopped = true;
+		traced->signal = status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
+	}
+}
+
+bool gh_stopped_make(struct gh_stopped *stopped, int pid, struct gh_error *err)
+{
+	char path[64];
+	*stopped = (struct gh_stopped){.pid = pid};
+	snprintf(path, sizeof(path), "/proc/%d/task", stopped->pid);
+	DIR *tasks = opendir(path);
+	if (tasks == NULL) {
+		errno = errno == ENOENT ? ESRCH : errno;
+		return gh_stopped_fail(stopped->pid, err);
+	}
+	size_t count = 0;
+	bool seized;
+	/* While some run, they make others. */
+	do {
+		seized = seize_new(stopped, tasks, &count, err);
+		wait_for_all(stopped);
+	} while (seized && count > 0);
+	closedir(tasks);
+	return seized;
+}
+
+void gh_stopped_release(struct gh_stopped *stopped)
+{
+	for (size_t i = 0; i < stopped->threads.count; i++) {
+		const struct gh_traced *traced = &stopped->threads.items[i];
+		if (traced->id != 0)
+			ptrace(PTRACE_DETACH, traced->id, NULL, (void *)(intptr_t)traced->signal);
+	}
+	gh_vector_free(&stopped->threads);
+}
+
+static uint64_t register_at(const struct gh_arch *arch, const uint8_t *bytes, size_t size,
+			    uint8_t number)
+{
+	struct gh_cursor cur = gh_cursor_make(bytes, size, "registers", 0, arch->big_endian);
+	if (number == GH_NO_REGISTER)
+		return 0;
+	gh_cursor_seek(&cur, (uint64_t)number * arch->pointer_size);
+	return gh_cursor_uint(&cur, arch->pointer_size);
+}
+
+bool gh_stopped_registers(const struct gh_stopped *stopped, const struct gh_arch *arch,
+			  struct gh_thread_registers *registers, struct gh_error *err)
+{
+	const struct gh_gregset *gregs = &arch->gregs;
+	for (size_t i = 0; i < stopped->threads.count; i++) {
+		uint8_t bytes[REGISTERS_SIZE];
+		struct iovec to = {bytes, sizeof(bytes)};
+		pid_t id = stopped->threads.items[i].id;
+		if (id == 0 || ptrace(PTRACE_GETREGSET, id, (void *)NT_PRSTATUS, &to) != 0)
+			continue;
+		struct gh_registers thread = {
+		    .pc = register_at(arch, bytes, to.iov_len, gregs->pc),
+		    .sp = register_at(arch, bytes, to.iov_len, gregs->sp),
+		    .lr = register_at(arch, bytes, to.iov_len, gregs->lr),
+		    .count = gregs->count,
+		};
+		for (uint8_t number = 0; number < gregs->count; number++)
+			thread.values[number] = register_at(arch, bytes, to.iov_len, number);
+		gh_vector_push(registers, thread);
+	}
+	return !registers->failed || gh_fail_memory(err, name_of(stopped->pid).text);
+}
