@@ -1,5 +1,8 @@
 #include "lib/process/g_layout.h"
 
+/* The newest release that is known. */
+#define NEWEST 27
+
 /* Go 1.2 to 1.4, whose runtime.g was C's: by release, for pointers of 8 bytes and of 4. */
 static const struct gh_g_layout c_layouts[][2] = {
     {
@@ -138,12 +141,14 @@ struct gh_g_layout gh_g_layout_of(uint32_t word, int minor)
 		return layout;
 	}
 	bool unknown = minor < 0;
-	uint32_t barriers = !unknown && minor < 9 ? 4 : 0;
+	if (unknown)
+		minor = NEWEST;
+	uint32_t barriers = minor < 9 ? 4 : 0;
 	uint32_t stack_alloc = barriers > 0 ? 1 : 0;
-	uint32_t top_sp = unknown || minor >= 6 ? 1 : 0;
+	uint32_t top_sp = minor >= 6 ? 1 : 0;
 	uint32_t ret = minor < 25 ? 1 : 0;
 	uint32_t syscall_bp = minor >= 23 ? 1 : 0;
-	bool text = !unknown && minor < 11;
+	bool text = minor < 11;
 	struct gh_g_layout layout = {
 	    .stack_high = word,
 	    .top_panic = 4 * word,
@@ -161,9 +166,8 @@ struct gh_g_layout gh_g_layout_of(uint32_t word, int minor)
 	layout.wait_reason = layout.wait_since + 8;
 	layout.start_after = (text ? 1 : 2) * word;
 	layout.parent_before = minor >= 21 ? 8 : 0;
+	place_signal(&layout, word, minor);
 	if (unknown)
-		layout.signal_before = 7 * word;
-	else
-		place_signal(&layout, word, minor);
+		layout.locked_before = 0;
 	return layout;
 }

@@ -263,6 +263,18 @@ START_TEST(variables_without_end_are_looked_through)
 }
 END_TEST
 
+/* But for how far lockedm is from what it is found by. */
+START_TEST(an_unknown_release_is_taken_for_the_newest)
+{
+	for (uint32_t word = 4; word <= 8; word += 4) {
+		struct gh_g_layout unknown = gh_g_layout_of(word, -1);
+		struct gh_g_layout newest = gh_g_layout_of(word, 27);
+		newest.locked_before = 0;
+		ck_assert_mem_eq(&unknown, &newest, sizeof(newest));
+	}
+}
+END_TEST
+
 START_TEST(variables_elsewhere_hold_nothing)
 {
 	struct snapshot snapshot;
@@ -296,6 +308,7 @@ Suite *process_suite(void)
 	tcase_add_loop_test(tcase, a_list_is_no_longer_than_the_memory, FIRST, LAST);
 	tcase_add_loop_test(tcase, variables_without_end_are_looked_through, FIRST, LAST);
 	tcase_add_loop_test(tcase, variables_elsewhere_hold_nothing, FIRST, LAST);
+	tcase_add_test(tcase, an_unknown_release_is_taken_for_the_newest);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
