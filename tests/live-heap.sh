@@ -7,11 +7,11 @@ export LC_ALL=C
 . "$(dirname "$0")/lib.sh"
 session_home
 
-# start PROGRAM: runs the sample until its heap is full; $pid, and descriptor 7, by which it goes on.
+# start PROGRAM [ARGUMENT]: runs the sample until its heap is full; $pid, and descriptor 7, by which it goes on.
 start() {
 	rm -f "$work/input" "$work/own"
 	mkfifo "$work/input"
-	"$1" "$work/own" <"$work/input" >"$work/output" &
+	"$1" "$work/own" "${@:2}" <"$work/input" >"$work/output" &
 	pid=$!
 	exec 7>"$work/input"
 	for _ in {1..200}; do
@@ -40,7 +40,7 @@ in_common() {
 		/dev/null "$work/different"
 	# The runtime's own structures, a buffer, and what is counted are not as they were.
 	has "$1: few objects were rewritten" "$(grep '^rewritten	' "$work/compared")" '	(1?[0-9])$'
-	for kind in objects pointers variables 'queued finalizers' finalizers itabs frames goroutines 'profile records' samples; do
+	for kind in objects pointers variables 'queued finalizers' finalizers itabs threads frames goroutines 'profile records' samples; do
 		grep -q "^$kind	[1-9]" "$work/compared" || fail "$1: there are $kind" "$(cat "$work/compared")"
 	done
 }
@@ -115,6 +115,24 @@ check_stacks() {
 	has "$1: defers" "$(cat "$work/compared")" '^defers	3$'
 	lacks "$1: defers are its own" "$(cat "$work/compared")" '^different (defers|panics)'
 	has "$1: fields of variables whose address is taken" "$(cat "$work/compared")" '^fields of stack objects	[1-9]'
+}
+
+# check_plugin RELEASE: variables of a plugin's hold objects.
+check_plugin() {
+	local name="go $1, plugin" plugin
+	if ! plugin=$("$tests/build-sample" "$1" plugged -buildmode=plugin 2>"$work/why"); then
+		skip "$name" "$(tail -n 1 "$work/why")"
+		return
+	fi
+	sample "$name" "$1" host || return
+	start "$directory/host.stripped" "$plugin/plugged.stripped"
+	"$GOHEAP" dump "$pid" -o "$work/other" 2>"$work/told" || fail "$name: goheap dump" "$(cat "$work/told")"
+	go_on
+	"$GOHEAP" path "$work/other" "$(awk '/^mark / { print $2 }' "$work/output")" >"$work/held" 2>&1
+	has "$name: what a variable of the plugin's holds" "$(cat "$work/held")" '^bss 0x'
+	"$dumpfile" compare "$work/own" "$work/other" >"$work/compared"
+	has "$name: variables" "$(cat "$work/compared")" '^variables	[1-9]'
+	lacks "$name: the program's variables are its own" "$(cat "$work/compared")" '^different variables'
 }
 
 # check_core NAME TWIN PROGRAM: from a core file, made where the sample is about to write its dump, and spans wait to be
@@ -329,6 +347,9 @@ for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 done
 for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	sample "go $release, stacks" "$release" stacked && check_stacks "go $release, stacks" "$directory/stacked.stripped"
+done
+for release in 1.15 1.27; do
+	check_plugin "$release"
 done
 if sample 'go 1.27, pie' 1.27 memory -buildmode=pie; then
 	check_live 'go 1.27, pie' "$directory/memory.stripped"

@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "lib/dump/record.h"
+#include "lib/process/dump_globals.h"
 #include "lib/process/dump_goroutines.h"
 #include "lib/process/dump_profile.h"
 #include "lib/process/dump_roots.h"
+#include "lib/process/dump_threads.h"
 
 static void add_text(struct gh_buffer *out, const char *text, size_t length)
 {
@@ -106,6 +108,7 @@ static bool write_all(struct maker *maker, const char *version, struct gh_heap_l
 	gh_dump_add_objects(stream, &maker->pointers, &maker->totals);
 	bool listed = gh_dump_add_goroutines(stream, NULL, &maker->goroutines, process,
 					     &maker->spans, &losses->goroutines);
+	gh_dump_add_threads(stream, process, &maker->rtypes, &maker->goroutines);
 	bool masks = gh_dump_add_globals(stream, process);
 	gh_dump_add_specials(stream, process, &maker->spans, &maker->types);
 	gh_dump_add_queued(stream, process, &maker->types);

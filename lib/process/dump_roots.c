@@ -4,9 +4,6 @@
 
 #include "lib/dump/record.h"
 
-/* The moduledata is no longer, in bytes. */
-#define MODULE_SIZE 1024
-
 /* No page of memory is smaller: nothing that is pointed to is below. */
 #define PAGE 4096
 
@@ -71,69 +68,6 @@ static void add_type(struct gh_dump_stream *stream, const struct gh_process *pro
 	gh_buffer_uleb128(&stream->bytes, type->size);
 	add_type_name(stream, types->types, type);
 	gh_buffer_uleb128(&stream->bytes, !type->direct || type->pointers > 0);
-}
-
-/* A bitvector of the runtime's. */
-struct bits {
-	uint64_t count;
-	uint64_t address; /* of the bytes */
-};
-
-/* Reads the bitvector at ADDRESS. False if it is not that of SIZE bytes of variables. */
-static bool read_bits(struct gh_process *process, uint64_t address, uint64_t size,
-		      struct bits *bits)
-{
-	unsigned word = word_size(process);
-	if (!gh_process_uint(&process->memory, address, 4, &bits->count))
-		return false;
-	bits->address = read_word(process, address + word);
-	return bits->count == size / word && (bits->count == 0 || bits->address >= PAGE);
-}
-
-/* Finds gcdatamask and gcbssmask in the moduledata, which follow each other. */
-static bool find_masks(struct gh_process *process, struct bits *data, struct bits *bss)
-{
-	const struct gh_moduledata *module = &process->tab->module;
-	unsigned word = word_size(process);
-	uint64_t start = module->address + process->bias;
-	for (uint64_t at = start; module->address != 0 && at < start + MODULE_SIZE; at += word)
-		if (read_bits(process, at, module->edata - module->data, data) &&
-		    read_bits(process, at + 2 * word, module->ebss - module->bss, bss))
-			return true;
-	*data = *bss = (struct bits){0};
-	return false;
-}
-
-static void add_segment(struct gh_dump_stream *stream, struct gh_process *process,
-			enum gh_dump_kind kind, uint64_t start, uint64_t end, struct bits mask)
-{
-	struct gh_buffer *out = &stream->bytes;
-	unsigned word = word_size(process);
-	if (end - start > stream->left)
-		return;
-	gh_buffer_uleb128(out, kind);
-	gh_buffer_uleb128(out, start + process->bias);
-	gh_dump_stream_memory(stream, process, start + process->bias, end - start);
-	for (uint64_t i = 0; i < mask.count; i += 8) {
-		uint64_t byte;
-		gh_process_uint(&process->memory, mask.address + i / 8, 1, &byte);
-		for (; byte != 0; byte &= byte - 1) {
-			gh_buffer_uleb128(out, GH_FIELD_POINTER + 1);
-			gh_buffer_uleb128(out, (i + (uint64_t)__builtin_ctzll(byte)) * word);
-		}
-		gh_dump_stream_pass(stream);
-	}
-	gh_buffer_uleb128(out, 0); /* the end of the fields */
-}
-
-bool gh_dump_add_globals(struct gh_dump_stream *stream, struct gh_process *process)
-{
-	const struct gh_moduledata *module = &process->tab->module;
-	struct bits data, bss;
-	bool found = find_masks(process, &data, &bss);
-	add_segment(stream, process, GH_DUMP_DATA, module->data, module->edata, data);
-	add_segment(stream, process, GH_DUMP_BSS, module->bss, module->ebss, bss);
-	return found;
 }
 
 /* Adds the record of a finalizer, registered or queued, whose fields are from the word at FN on:

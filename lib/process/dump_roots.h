@@ -1,5 +1,5 @@
-/* What the objects of a process's heap are reached from but for stacks, and what else a heap dump
- * has of the runtime, as records of one.
+/* What the objects of a process's heap are reached from but for stacks and variables, and what else
+ * a heap dump has of the runtime, as records of one.
  *
  * Sources: dumproots and dumpitabs in src/runtime/heapdump.go, markrootSpans in
  * src/runtime/mgcmark.go, type finblock in src/runtime/mfinal.go, type itabTableType in
@@ -16,10 +16,6 @@ struct gh_dump_types {
 	struct gh_numbermap written;   /* by address in the process; owned */
 	bool failed;                   /* memory ran out */
 };
-
-/* Adds the records of the data and bss segments of PROCESS's program. False if their masks are not
- * found: then they are without fields. */
-bool gh_dump_add_globals(struct gh_dump_stream *stream, struct gh_process *process);
 
 /* Adds a record for each finalizer that is registered for an object of SPANS, and roots for its
  * cleanups and weak pointers. */

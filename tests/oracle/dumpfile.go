@@ -642,14 +642,17 @@ func (c comparison) records(name string, own, other *dump, tag uint64, more bool
 }
 
 func (c comparison) segments(own, other *dump) {
-	found := map[uint64]record{}
+	// The runtime writes those of one module alone.
+	found := map[[2]uint64]record{}
 	for _, r := range other.records {
-		found[r.tag] = r
+		if r.tag == 12 || r.tag == 13 {
+			found[[2]uint64{r.tag, r.numbers[0]}] = r
+		}
 	}
 	for _, r := range own.records {
 		if r.tag == 12 || r.tag == 13 {
-			o := found[r.tag]
-			if r.numbers[0] != o.numbers[0] || len(r.contents) != len(o.contents) ||
+			o := found[[2]uint64{r.tag, r.numbers[0]}]
+			if len(r.contents) != len(o.contents) ||
 				fmt.Sprint(r.fields) != fmt.Sprint(o.fields) {
 				c["different variables"]++
 			}
@@ -673,6 +676,7 @@ func compare(own, other *dump) {
 	c.slots(own, other)
 	c.records("finalizers", own, other, 7, false)
 	c.records("itabs", own, other, 8, false)
+	c.records("threads", own, other, 9, false)
 	c.records("counters", own, other, 10, false)
 	c.records("queued finalizers", own, other, 11, false)
 	c.records("defers", own, other, 14, false)

@@ -1,0 +1,173 @@
+#include "lib/process/dump_globals.h"
+
+#include "lib/dump/record.h"
+
+/* The moduledata is no longer, in words. */
+#define MODULE_WORDS 128
+
+/* Modules that are followed from one to the next, unless to make work. */
+#define MAX_MODULES 1024
+
+/* No page of memory is smaller: nothing that is pointed to is below. */
+#define PAGE 4096
+
+/* A bitvector of the runtime's. */
+struct bits {
+	uint64_t count;
+	uint64_t address; /* of the bytes */
+};
+
+/* What is read of a moduledata. Addresses are the process's. */
+struct module {
+	uint64_t data, edata;
+	uint64_t bss, ebss;
+	struct bits data_mask; /* a bit for each word from data to edata */
+	struct bits bss_mask;
+	bool masked;   /* the masks are there */
+	uint64_t next; /* address of the next; 0 at the end */
+};
+
+/* Where a release has those fields, in words. */
+struct places {
+	unsigned bounds; /* data; edata, bss and ebss follow */
+	unsigned masks;  /* gcdatamask; gcbssmask follows */
+	unsigned next;   /* 0: not known */
+};
+
+static unsigned word_size(const struct gh_process *process)
+{
+	return process->tab->pointer_size;
+}
+
+static uint64_t read_word(struct gh_process *process, uint64_t address)
+{
+	uint64_t value;
+	unsigned word = word_size(process);
+	return gh_process_uint(&process->memory, address, word, &value) ? value : 0;
+}
+
+/* Reads the bitvector at ADDRESS. False if it is not that of SIZE bytes of variables. */
+static bool read_bits(struct gh_process *process, uint64_t address, uint64_t size,
+		      struct bits *bits)
+{
+	unsigned word = word_size(process);
+	if (!gh_process_uint(&process->memory, address, 4, &bits->count))
+		return false;
+	bits->address = read_word(process, address + word);
+	return bits->count == size / word && (bits->count == 0 || bits->address >= PAGE);
+}
+
+/* Reads the bounds of MODULE from ADDRESS on. */
+static void read_bounds(struct gh_process *process, uint64_t address, struct module *module)
+{
+	unsigned word = word_size(process);
+	module->data = read_word(process, address);
+	module->edata = read_word(process, address + word);
+	module->bss = read_word(process, address + 2 * word);
+	module->ebss = read_word(process, address + 3 * word);
+}
+
+/* Reads the masks of MODULE from ADDRESS on, which follow each other. */
+static void read_masks(struct gh_process *process, uint64_t address, struct module *module)
+{
+	unsigned word = word_size(process);
+	module->masked =
+	    read_bits(process, address, module->edata - module->data, &module->data_mask) &&
+	    read_bits(process, address + 2 * word, module->ebss - module->bss, &module->bss_mask);
+}
+
+/* Reads the program's own moduledata, and notes where it has what is found there: the bounds, which
+ * the program tells, too; the masks, by their sizes; and after those the map of types, whether the
+ * module is bad, of one byte, which went in Go 1.23, and the next module. */
+static void read_first(struct gh_process *process, struct module *module, struct places *places)
+{
+	const struct gh_moduledata *first = &process->tab->module;
+	uint64_t start = first->address + process->bias;
+	unsigned word = word_size(process);
+	*places = (struct places){0};
+	*module = (struct module){
+	    .data = first->data + process->bias,
+	    .edata = first->edata + process->bias,
+	    .bss = first->bss + process->bias,
+	    .ebss = first->ebss + process->bias,
+	};
+	for (unsigned i = 0; i < MODULE_WORDS && first->address != 0 && !module->masked; i++) {
+		struct module found;
+		read_bounds(process, start + i * word, &found);
+		if (found.data == module->data && found.edata == module->edata &&
+		    found.bss == module->bss && found.ebss == module->ebss)
+			places->bounds = i;
+		places->masks = i;
+		read_masks(process, start + i * word, module);
+	}
+	if (!module->masked || places->bounds == 0)
+		return;
+	places->next = places->masks + (process->minor >= 0 && process->minor < 23 ? 6 : 5);
+	module->next = read_word(process, start + places->next * word);
+}
+
+/* Reads the moduledata at ADDRESS. False if it is none. */
+static bool read_next(struct gh_process *process, const struct places *places, uint64_t address,
+		      struct module *module)
+{
+	unsigned word = word_size(process);
+	*module = (struct module){0};
+	if (address < PAGE || address % word != 0)
+		return false;
+	read_bounds(process, address + places->bounds * word, module);
+	if (module->data == 0 || module->data > module->edata || module->bss > module->ebss)
+		return false;
+	read_masks(process, address + places->masks * word, module);
+	module->next = read_word(process, address + places->next * word);
+	return true;
+}
+
+static void add_segment(struct gh_dump_stream *stream, struct gh_process *process,
+			enum gh_dump_kind kind, uint64_t start, uint64_t end, struct bits mask)
+{
+	struct gh_buffer *out = &stream->bytes;
+	unsigned word = word_size(process);
+	if (end - start > stream->left)
+		return;
+	gh_buffer_uleb128(out, kind);
+	gh_buffer_uleb128(out, start);
+	gh_dump_stream_memory(stream, process, start, end - start);
+	for (uint64_t i = 0; i < mask.count; i += 8) {
+		uint64_t byte;
+		gh_process_uint(&process->memory, mask.address + i / 8, 1, &byte);
+		for (; byte != 0; byte &= byte - 1) {
+			gh_buffer_uleb128(out, GH_FIELD_POINTER + 1);
+			gh_buffer_uleb128(out, (i + (uint64_t)__builtin_ctzll(byte)) * word);
+		}
+		gh_dump_stream_pass(stream);
+	}
+	gh_buffer_uleb128(out, 0); /* the end of the fields */
+}
+
+static void add_module(struct gh_dump_stream *stream, struct gh_process *process,
+		       const struct module *module)
+{
+	struct bits data = {0}, bss = {0};
+	if (module->masked) {
+		data = module->data_mask;
+		bss = module->bss_mask;
+	}
+	add_segment(stream, process, GH_DUMP_DATA, module->data, module->edata, data);
+	add_segment(stream, process, GH_DUMP_BSS, module->bss, module->ebss, bss);
+}
+
+bool gh_dump_add_globals(struct gh_dump_stream *stream, struct gh_process *process)
+{
+	struct module module;
+	struct places places;
+	read_first(process, &module, &places);
+	add_module(stream, process, &module);
+	bool masked = module.masked;
+	for (unsigned i = 1; i < MAX_MODULES && module.next != 0 && !stream->failed; i++) {
+		if (!read_next(process, &places, module.next, &module))
+			break;
+		add_module(stream, process, &module);
+		masked = masked && module.masked;
+	}
+	return masked;
+}
