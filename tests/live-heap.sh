@@ -191,6 +191,35 @@ check_debugger() {
 	same 'in gdb: profile' <(calls "$work/profile") <(calls "$work/session.profile")
 }
 
+# check_machine RELEASE GOARCH QEMU: in GDB, of an emulated process that is about to write its dump.
+check_machine() {
+	local name="go $1, $2" address try pid
+	if ! command -v gdb-multiarch >/dev/null || ! command -v "$3" >/dev/null; then
+		skip "$name" "no gdb-multiarch, or no $3"
+		return
+	fi
+	CGO_ENABLED=0 GOARCH=$2 sample "$name" "$1" memory || return
+	address=$("$GOHEAP" funcs "$directory/memory.stripped" | awk -F'\t' '$3 == "runtime/debug.WriteHeapDump" { print $1 }')
+	# QEMU 7.2 loses the connection now and then.
+	for ((try = 0; try < 5; try++)); do
+		rm -f "$work/own" "$work/other" "$work/socket"
+		GOMAXPROCS=1 GODEBUG=asyncpreemptoff=1 "$3" -g "$work/socket" "$directory/memory.stripped" "$work/own" sweep \
+			>"$work/output" 2>&1 </dev/null &
+		pid=$!
+		for _ in {1..100}; do
+			[ ! -S "$work/socket" ] || break
+			sleep 0.1
+		done
+		GDB=gdb-multiarch goheap "$directory/memory.stripped" "target remote $work/socket" \
+			'handle SIGURG nostop noprint pass' "break *$address" continue "goheap dump -o $work/other" delete continue \
+			>"$work/session"
+		kill "$pid" 2>"$work/why"
+		wait "$pid" 2>"$work/why"
+		! grep -q 'exited normally' "$work/session" || break
+	done
+	in_common "$name" '^different (counters|(queued )?finalizers)[,:]'
+}
+
 # check_kill PROGRAM: goheap may be killed at any moment.
 check_kill() {
 	local state running=0
@@ -357,6 +386,13 @@ fi
 for release in 1.19 1.27; do
 	sample "go $release, core" "$release" memory &&
 		check_core "go $release, core" "$directory/memory" "$directory/memory.stripped"
+done
+for release in 1.15 1.22 1.27; do
+	GOARCH=386 sample "go $release, 386" "$release" memory && check_live "go $release, 386" "$directory/memory.stripped"
+done
+for release in 1.19 1.27; do
+	check_machine "$release" arm64 qemu-aarch64-static
+	check_machine "$release" s390x qemu-s390x-static
 done
 if sample 'errors' 1.19 memory; then
 	check_debugger "$directory/memory" "$directory/memory.stripped"

@@ -4,7 +4,10 @@
 #include <string.h>
 
 /* How far after mheap_.allspans the pointer to the arenas may be, in words. */
-#define ARENAS_WITHIN 160
+#define ARENAS_WITHIN 320
+
+/* Bytes before an object that is not small, and has pointers (from Go 1.22 on). */
+#define MALLOC_HEADER 8
 
 /* Spans by which the arenas are told. */
 #define SAMPLE 8
@@ -279,7 +282,7 @@ static bool add_values(struct gh_span_pointers *pointers, const struct gh_type_m
 	return true;
 }
 
-/* Go 1.22 on, other objects: a type, in a header of a word, or the span's. */
+/* Go 1.22 on, other objects: a type, in a header (mallocHeaderSize), or the span's. */
 static bool add_typed(struct gh_span_pointers *pointers, const struct gh_span *span,
 		      uint64_t header, uint64_t *words)
 {
@@ -289,8 +292,9 @@ static bool add_typed(struct gh_span_pointers *pointers, const struct gh_span *s
 	if (address == 0)
 		return true;
 	const struct gh_type_mask *type = find_type(pointers, address);
-	return type != NULL && add_values(pointers, type, large ? 0 : 1,
-					  span->elemsize / word_size(pointers), words);
+	unsigned word = word_size(pointers);
+	return type != NULL && add_values(pointers, type, large ? 0 : MALLOC_HEADER / word,
+					  span->elemsize / word, words);
 }
 
 const uint64_t *gh_span_pointers_of(struct gh_span_pointers *pointers, const struct gh_span *span,

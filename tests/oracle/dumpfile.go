@@ -526,7 +526,8 @@ type comparison map[string]int
 // An object of the runtime's own list that is none, as its element lies where the span has other things: bits at its
 // end, from Go 1.22 on.
 func (d *dump) pastEnd(r record) bool {
-	const page, bits = 8192, 256
+	const page, marks = 8192, 128
+	bits := page/d.word/8 + marks
 	size := uint64(len(r.contents))
 	return !strings.HasPrefix(d.version, "go1.1") && size <= 512 && r.numbers[0]%page+size > page-bits
 }
