@@ -99,6 +99,21 @@ type Node struct {
 	self     *Link
 	ratio    Ratio
 	last     bool
+	pipes    Pipes
+}
+
+// Received can be of a channel's elements without parentheses, an unnamed type like it only with them.
+type Received <-chan int
+
+// Pipes has types without names whose spelling is awkward.
+type Pipes struct {
+	named   chan Received
+	unnamed chan (<-chan int)
+	both    <-chan chan<- int
+	tagged  struct {
+		a int "json:\"a\\b\""
+		b int `tick:"\"`
+	}
 }
 
 func (n *Node) Area() float64               { return float64(n.value) }
