@@ -8,7 +8,7 @@ export LC_ALL=C
 session_home
 
 variables="static map list syncmap channel context slice subslice timer"
-KINDS=${KINDS-$variables goroutine nothing}
+KINDS=${KINDS-$variables goroutine cleanup nothing}
 
 # said WHAT COLUMN: what the program printed of it.
 said() {
@@ -113,6 +113,23 @@ check_timers() {
 		"^1\. $(commas "$(said held 4)") .*, held by main\.timers and runtime\..*: $(commas "$(said held 4)") closure main\.later\.func1, "
 }
 
+# check_cleanups NAME RELEASE: Go 1.24 and 1.25 have their closures in the heap.
+check_cleanups() {
+	local output program=$directory/leaks.stripped
+	output=$(first "$work/new" "$work/old")
+	if [ "${2#1.}" -lt 26 ]; then
+		has "$1: by name" "$output" "^1\\. cleanup main\\.release, perhaps keeps .*: $(commas "$(said held 4)") objects of "
+		has "$1: growth" "$output" " and $(commas $(($(said held 4) / 2))) objects of .* more than before\$"
+		has "$1: JSON" "$("$GOHEAP" suspects --json "$work/new" -e "$program")" \
+			'"root":\{"kind":"cleanup",.*"function":"main\.release",.*"conservative":true\}'
+		# The sample collects its garbage before it writes a dump.
+		has "$1: no garbage" "$("$GOHEAP" histogram "$work/new" -e "$program")" 'garbage: [0-9] objects?$'
+		has "$1: garbage, without the program" "$("$GOHEAP" histogram "$work/new")" 'garbage: [0-9]+,[0-9]+ objects$'
+	else
+		has "$1: perhaps no garbage" "$output" "^1\\. garbage, not collected yet, or what cleanups keep, .* objects\$"
+	fi
+}
+
 # check_json NAME: the same in JSON, which has the root as other commands do.
 check_json() {
 	local output
@@ -159,10 +176,12 @@ check() {
 	sample "go $1" "$1" leaks || return
 	objdump -d --no-show-raw-insn "$directory/leaks" >"$work/code"
 	for kind in $KINDS; do
+		[ "$kind" != cleanup ] || [ "${1#1.}" -ge 24 ] || continue
 		leak "$kind" || continue
 		[[ " $variables " != *" $kind "* ]] || check_root "go $1, $kind"
 		case $kind in
 		goroutine) check_goroutines "go $1, $kind" ;;
+		cleanup) check_cleanups "go $1, $kind" "$1" ;;
 		timer) check_timers "go $1, $kind" ;;
 		nothing)
 			equal "go $1: nothing" "Nothing to tell: nothing keeps much of the heap by itself" \

@@ -16,6 +16,7 @@ enum gh_dump_kind gh_root_record(const struct gh_dump *dump, enum gh_root_kind k
 	    [GH_ROOT_PANIC] = GH_DUMP_PANIC,
 	    [GH_ROOT_FINALIZER] = GH_DUMP_FINALIZER,
 	    [GH_ROOT_QUEUED_FINALIZER] = GH_DUMP_QUEUED_FINALIZER,
+	    [GH_ROOT_CLEANUP] = GH_DUMP_OBJECT,
 	    [GH_ROOT_OTHER] = GH_DUMP_OTHER_ROOT,
 	};
 	if (dump->format == GH_DUMP_PROTOTYPE && kind == GH_ROOT_DATA)
@@ -194,8 +195,7 @@ static int compare(const void *a, const void *b)
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* Sorts the roots, and leaves out the conservative ones of objects that have others. */
-static void sort(struct gh_roots *all)
+void gh_roots_sort(struct gh_roots *all)
 {
 	struct gh_root *roots = all->items;
 	size_t count = all->count, kept = 0;
@@ -233,7 +233,9 @@ bool gh_roots_find(const struct gh_dump *dump, const struct gh_object_table *tab
 	bool ok = gh_reached_frames_start(&to.frames, dump) && to.finalized != NULL;
 	for (unsigned kind = 0; ok && kind < GH_ROOT_KINDS; kind++) {
 		to.kind = (enum gh_root_kind)kind;
-		add_kind(&to);
+		/* A dump has no records of cleanups. */
+		if (to.kind != GH_ROOT_CLEANUP)
+			add_kind(&to);
 	}
 	/* Releases before 1.7 have no such variables. */
 	if (ok && dump->format >= GH_DUMP_1_7 && !has_stack_objects(dump))
@@ -242,6 +244,6 @@ bool gh_roots_find(const struct gh_dump *dump, const struct gh_object_table *tab
 	gh_reached_frames_free(&to.frames);
 	free(to.finalized);
 	if (ok)
-		sort(roots);
+		gh_roots_sort(roots);
 	return ok;
 }

@@ -13,6 +13,7 @@ enum gh_root_kind {
 	GH_ROOT_PANIC,            /* its argument */
 	GH_ROOT_FINALIZER,        /* what its object points to, or its closure */
 	GH_ROOT_QUEUED_FINALIZER, /* its object, or its closure */
+	GH_ROOT_CLEANUP, /* the closure that Go 1.24 and 1.25 make for one: see cleanups.h */
 	GH_ROOT_OTHER,
 	GH_ROOT_KINDS,
 };
@@ -56,5 +57,9 @@ struct gh_roots GH_VECTOR(struct gh_root);
  * interrupted, and some other roots, are conservative. */
 bool gh_roots_find(const struct gh_dump *dump, const struct gh_object_table *table,
 		   struct gh_roots *roots, struct gh_roots_damage *damage);
+
+/* Sorts ROOTS as gh_roots_find does, and leaves out the conservative ones of objects that have
+ * others. */
+void gh_roots_sort(struct gh_roots *roots);
 
 #endif

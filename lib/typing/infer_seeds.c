@@ -116,6 +116,16 @@ static void take_runtime(struct gh_infer *infer)
 	}
 }
 
+/* The closures that are known by their code, which nothing points to. */
+static void take_cleanups(struct gh_infer *infer)
+{
+	const struct gh_heap *heap = infer->heap;
+	for (size_t i = 0; i < heap->nroots; i++)
+		if (heap->roots[i].kind == GH_ROOT_CLEANUP)
+			gh_infer_claim_closure(infer,
+					       gh_heap_object(heap, heap->roots[i].object).address);
+}
+
 void gh_infer_seed_records(struct gh_infer *infer)
 {
 	static const enum gh_dump_kind kinds[] = {GH_DUMP_FINALIZER, GH_DUMP_QUEUED_FINALIZER,
@@ -123,6 +133,7 @@ void gh_infer_seed_records(struct gh_infer *infer)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		for_each(infer, kinds[i], take_record);
 	take_runtime(infer);
+	take_cleanups(infer);
 }
 
 /* Looks at the pointers of RECORD, an object or a segment, for interfaces' data words. Before each

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "lib/heap/cleanups.h"
 #include "lib/util/escape.h"
 #include "plugin/cli/command.h"
 #include "plugin/gdb/goroutine_source.h"
@@ -46,7 +47,10 @@ static void print_damage(const struct gh_heap *heap)
 
 static bool build(struct gh_heap_query *query, bool with_dominators, struct gh_error *err)
 {
+	const struct gh_symbols *symbols = query->names.symbols;
 	return gh_heap_build(&query->heap, &query->dump, err) &&
+	       (symbols == NULL ||
+		gh_cleanups_add(&query->heap, &symbols->program.tab, symbols->bias, err)) &&
 	       (!with_dominators || gh_dominators_build(&query->dominators, &query->heap, err)) &&
 	       gh_names_make(&query->names, &query->heap, query->twin, err);
 }

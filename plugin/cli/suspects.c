@@ -48,9 +48,9 @@ static bool is_of_library(const char *name)
 static enum telling telling_of(const struct gh_names *names, uint32_t number)
 {
 	static const char *const containers[] = {
-	    "[",        "*",         "map",         "table of ",
-	    "hash<",    "noalg.",    "string data", "small values",
-	    "runtime.", "internal/", "struct {",    "chan ",
+	    "[",         "*",         "map",         "table of ",    "hash<",
+	    "noalg.",    "go.shape.", "string data", "small values", "runtime.",
+	    "internal/", "struct {",  "chan ",
 	};
 	const struct gh_class *class = gh_typing_class(&names->typing, number);
 	if (!class->typed)
@@ -59,6 +59,8 @@ static enum telling telling_of(const struct gh_names *names, uint32_t number)
 		if (begins_with(class->name, containers[i]))
 			return TELLS_LITTLE;
 	const char *name = class->name;
+	if (begins_with(name, "closure runtime."))
+		return TELLS_LITTLE;
 	if (begins_with(name, "closure "))
 		name += strlen("closure ");
 	if (is_of_library(name) || strchr(name, '.') == NULL)
@@ -324,6 +326,29 @@ static void add_other(struct gh_suspects *suspects, const struct gh_suspect *sus
 		suspects->found[suspects->count++] = *suspect;
 }
 
+/* The program has cleanups of which its own dumps do not tell (Go 1.26), as those that are made of
+ * a process do. */
+static bool hides_cleanups(const struct gh_suspects *suspects)
+{
+	const struct gh_dump *dump = &suspects->query->dump;
+	const struct gh_symbols *symbols = suspects->query->names.symbols;
+	struct gh_func func;
+	for (size_t i = 0; i < gh_dump_count(dump, GH_DUMP_OTHER_ROOT); i++) {
+		struct gh_dump_record record;
+		gh_dump_get(dump, GH_DUMP_OTHER_ROOT, i, &record);
+		struct gh_cursor text = gh_dump_bytes(dump, record.other_root.description);
+		if (gh_cursor_size(&text) >= strlen("cleanup") &&
+		    memcmp(text.start, "cleanup", strlen("cleanup")) == 0)
+			return false;
+	}
+	for (size_t i = 0; symbols != NULL && i < symbols->program.tab.nfunc; i++)
+		if (gh_pclntab_record(&symbols->program.tab, i, &func, NULL) &&
+		    begins_with(gh_pclntab_name(&symbols->program.tab, func.name),
+				"runtime.callCleanup["))
+			return true;
+	return false;
+}
+
 static void find_garbage(struct gh_suspects *suspects)
 {
 	const struct gh_heap *heap = &suspects->query->heap;
@@ -332,6 +357,7 @@ static void find_garbage(struct gh_suspects *suspects)
 				     .example = GH_HEAP_NONE};
 	for (uint32_t i = 0; i < heap->count; i++)
 		garbage.most.objects += suspects->held.dominators.idom[i] == GH_HEAP_NONE;
+	suspects->hides_cleanups = hides_cleanups(suspects);
 	if (garbage.bytes >= LEAST_BYTES && garbage.bytes > heap->bytes / 2)
 		add_other(suspects, &garbage);
 }

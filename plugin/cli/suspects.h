@@ -48,8 +48,9 @@ struct gh_suspects {
 	struct gh_histogram_row *rows; /* by class: of the finding that is looked at; owned */
 	struct gh_suspect found[GH_SUSPECTS_MAX]; /* what keeps, or has grown, most comes first */
 	size_t count;
-	uint64_t reachable; /* bytes that roots lead to */
-	bool compares;      /* with an older heap */
+	uint64_t reachable;  /* bytes that roots lead to */
+	bool hides_cleanups; /* garbage may be what cleanups keep */
+	bool compares;       /* with an older heap */
 };
 
 /* Finds what in the heap of QUERY is suspect; with OLDER, an analysis of the same program's, what

@@ -196,7 +196,11 @@ static void print_sentence(FILE *out, struct gh_suspects *suspects,
 		print_kept(out, suspects, suspect);
 		break;
 	case GH_SUSPECT_GARBAGE:
-		fputs("garbage, not collected yet: ", out);
+		fputs(suspects->hides_cleanups ? "garbage, not collected yet, or what cleanups "
+						 "keep, which a process tells of "
+						 "(-p) and its own dump does not: "
+					       : "garbage, not collected yet: ",
+		      out);
 		print_bytes(out, suspects, suspect->bytes);
 		fputs(": ", out);
 		print_number(out, suspect->most.objects, "object");

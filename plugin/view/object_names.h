@@ -94,6 +94,9 @@ void gh_names_print_slot(FILE *out, struct gh_names *names, const struct gh_root
 void gh_names_print_stack(FILE *out, struct gh_names *names, const struct gh_root *root,
 			  uint64_t count);
 
+/* Where the function begins that the cleanup of ROOT calls; 0 if that is not known. */
+uint64_t gh_names_cleanup(const struct gh_names *names, const struct gh_root *root);
+
 /* gh_names_print_root's as a JSON object. */
 void gh_names_emit_root(struct gh_emit *emit, struct gh_names *names, const struct gh_root *root);
 

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "lib/dump/regions.h"
 #include "lib/util/bsearch.h"
 #include "lib/util/escape.h"
 #include "plugin/view/address.h"
@@ -138,6 +139,9 @@ static void find_holder(struct holder *holder, struct gh_names *names, const str
 	case GH_ROOT_QUEUED_FINALIZER:
 		holder->kind = "queued finalizer";
 		break;
+	case GH_ROOT_CLEANUP:
+		holder->kind = "cleanup";
+		break;
 	case GH_ROOT_OTHER:
 	case GH_ROOT_KINDS:
 		holder->kind = "other";
@@ -152,6 +156,33 @@ static const char *function_name(const struct gh_names *names, uint64_t entry)
 	    names->symbols != NULL ? gh_symbols_find(names->symbols, entry) : NULL;
 	return place != NULL ? gh_pclntab_name(&names->symbols->program.tab, place->func.name)
 			     : NULL;
+}
+
+/* The word at ADDRESS, of the dump or the program; 0 if neither has it. */
+static uint64_t word_at(const struct gh_names *names, uint64_t address)
+{
+	struct gh_cursor cur;
+	const struct gh_symbols *symbols = names->symbols;
+	if (!gh_dump_memory(names->heap->dump, address, &cur) &&
+	    (symbols == NULL ||
+	     !gh_image_at(&symbols->program.image, address - symbols->bias, &cur)))
+		return 0;
+	return gh_cursor_uint(&cur, names->heap->dump->word);
+}
+
+uint64_t gh_names_cleanup(const struct gh_names *names, const struct gh_root *root)
+{
+	struct gh_heap_object closure = gh_heap_object(names->heap, root->object);
+	unsigned word = names->heap->dump->word;
+	/* The function and its argument follow the closure's own code. */
+	for (uint64_t at = word; names->symbols != NULL && at < closure.size; at += word) {
+		uint64_t entry = word_at(names, word_at(names, closure.address + at));
+		const struct gh_place *place =
+		    entry != 0 ? gh_symbols_find(names->symbols, entry) : NULL;
+		if (place != NULL && place->func.entry == entry - names->symbols->bias)
+			return entry;
+	}
+	return 0;
 }
 
 static void print_function(FILE *out, const struct gh_names *names, uint64_t entry)
@@ -232,6 +263,9 @@ void gh_names_print_root(FILE *out, struct gh_names *names, const struct gh_root
 		fprintf(out, "%s%s", holder.goroutine != GH_DUMP_NONE ? ", " : "", holder.what);
 	} else if (root->kind == GH_ROOT_FINALIZER || root->kind == GH_ROOT_QUEUED_FINALIZER) {
 		print_finalizer(out, names, root, &record);
+	} else if (root->kind == GH_ROOT_CLEANUP) {
+		fputs("cleanup ", out);
+		print_function(out, names, gh_names_cleanup(names, root));
 	} else if (root->kind == GH_ROOT_OTHER) {
 		fputs("root: ", out);
 		gh_print_slice(out, dump, record.other_root.description, false);
@@ -425,6 +459,11 @@ void gh_names_emit_root(struct gh_emit *emit, struct gh_names *names, const stru
 	if (root->kind == GH_ROOT_FINALIZER || root->kind == GH_ROOT_QUEUED_FINALIZER) {
 		row.object = record.finalizer.object;
 		row.finalizer = function_name(names, record.finalizer.entry);
+		gh_emit_values(emit, finalizer_columns, &row);
+	}
+	if (root->kind == GH_ROOT_CLEANUP) {
+		row.object = gh_heap_object(names->heap, root->object).address;
+		row.finalizer = function_name(names, gh_names_cleanup(names, root));
 		gh_emit_values(emit, finalizer_columns, &row);
 	}
 	if (root->kind == GH_ROOT_OTHER) {

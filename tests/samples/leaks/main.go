@@ -175,7 +175,7 @@ var kinds = []kind{
 	{"context", "main.chain", unsafe.Pointer(uintptr(unsafe.Pointer(&chain)) + unsafe.Sizeof(chain)/2), "main.Session", count, derive, func() { chain = nil }},
 	{"slice", "main.log", unsafe.Pointer(&log), "main.Session", count, appendLog, func() { log = nil }},
 	{"subslice", "main.parts", unsafe.Pointer(&parts), "main.Part", count / 100, slice, func() { parts = nil }},
-	{"goroutine", "main.handle", unsafe.Pointer(nil), "main.Request", count, serve, func() {
+	{"goroutine", "main.handle", nil, "main.Request", count, serve, func() {
 		close(answers)
 		time.Sleep(300 * time.Millisecond)
 	}},
@@ -185,7 +185,7 @@ var kinds = []kind{
 		}
 		timers = nil
 	}},
-	{"nothing", "", unsafe.Pointer(nil), "", 0, func(i int) { newSession(i) }, func() {}},
+	{"nothing", "", nil, "", 0, func(i int) { newSession(i) }, func() {}},
 }
 
 var stats runtime.MemStats
