@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Crashes of a stripped program, one of each kind: the goroutines of its core file, and of the process while GDB has it,
+# Crashes of a stripped program and of its unstripped twin, one of each kind: the goroutines of its core file, and of the process while GDB has it,
 # against the traceback that the process itself printed.
 set -u
 export LC_ALL=C
@@ -305,6 +305,11 @@ check_release() {
 	# shellcheck disable=SC2086 # a list
 	check_alone "$name" "$directory/crash.stripped" $alone
 	[ "$CGO_ENABLED" = 0 ] || check_kinds "$name" "$directory/crash.stripped" c cabort
+	# shellcheck disable=SC2086 # a list
+	check_kinds "$name, twin" "$directory/crash" $some
+	if [ "$#" -eq 0 ] && [ "$CGO_ENABLED" = 0 ]; then
+		check_live "$name, twin" "$directory/crash"
+	fi
 }
 
 for release in ${RELEASES:-1.15 1.19 1.27}; do

@@ -72,9 +72,9 @@ check_next() {
 		'sigtramp|SIGURG|hit |Breakpoint|Switching to goroutine|Error|warning'
 	has "$1: $steps next: the goroutine is not left locked" "$session" '^\$[0-9]+ = 1$'
 	# The goroutine's own rounds, told by its arguments where the program's tables have them.
-	id=$(sed -nE 's/^arg1 = ([0-9]+)$/\1/p' "$work/session")
+	id=$(sed -nE 's/^(arg1|id) = ([0-9]+)$/\2/p' "$work/session")
 	if [ -n "$id" ]; then
-		round=$(sed -nE 's/^arg2 = ([0-9]+)$/\1/p' "$work/session")
+		round=$(sed -nE 's/^(arg2|i) = ([0-9]+)$/\2/p' "$work/session")
 		rounds=$(grep -c "^$record\$" "$work/lines")
 		[ "$(tail -n 1 "$work/lines")" = "$record" ] && rounds=$((rounds - 1))
 		equal "$1: $steps next: the program's own count" $((round + rounds)) "$(written "$id")"
@@ -132,7 +132,7 @@ moved() {
 	awk -v first="$(line_of 'record(file, id, i)')" '$1 != first || begun { begun = 1; print }'
 }
 
-# check_delve PROGRAM: the lines are those that Delve stops at in the twin.
+# check_delve TWIN PROGRAM: the lines are those that Delve stops at in the twin.
 check_delve() {
 	local i
 	{
@@ -146,29 +146,32 @@ check_delve() {
 		--init "$work/delve" "$1" -- "$work/counts" </dev/null 2>&1 |
 		sed -nE 's/^> main\.worker\(\) .*main\.go:([0-9]+) .*/\1/p' | moved >"$work/expected"
 	times 24 next
-	goheap "$1.stripped" "tbreak main.go:$(line_of 'record(file, id, i)')" "run $work/counts >/dev/null" \
+	goheap "$2" "tbreak main.go:$(line_of 'record(file, id, i)')" "run $work/counts >/dev/null" \
 		'echo begin\n' "${commands[@]}" kill | sed '1,/^begin$/d' | lines | moved >"$work/found"
-	has "Delve: stops" "$(wc -l <"$work/expected")" '^2[0-9]$'
-	same "24 next: the lines that Delve stops at in the twin" "$work/expected" "$work/found"
+	has "$name: Delve: stops" "$(wc -l <"$work/expected")" '^2[0-9]$'
+	same "$name: 24 next: the lines that Delve stops at in the twin" "$work/expected" "$work/found"
 }
 
 for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	sample "Go $release" "$release" steps || continue
-	for processors in 1 4 8; do
-		export GOMAXPROCS=$processors
-		check_next "Go $release, GOMAXPROCS=$processors" "$directory/steps.stripped"
+	for program in steps.stripped steps; do
+		name="Go $release, $program"
+		for processors in 1 4 8; do
+			export GOMAXPROCS=$processors
+			check_next "$name, GOMAXPROCS=$processors" "$directory/$program"
+		done
+		check_finish "$name" "$directory/$program"
+		check_step "$name" "$directory/$program"
+		check_other "$name" "$directory/$program"
+		check_unwound "$name" "$directory/$program"
+		unset GOMAXPROCS
+		if [ "$release" != 1.19 ]; then
+			continue
+		elif command -v dlv >/dev/null; then
+			check_delve "$directory/steps" "$directory/$program"
+		else
+			skip "$name: Delve" "no dlv"
+		fi
 	done
-	check_finish "Go $release" "$directory/steps.stripped"
-	check_step "Go $release" "$directory/steps.stripped"
-	check_other "Go $release" "$directory/steps.stripped"
-	check_unwound "Go $release" "$directory/steps.stripped"
-	unset GOMAXPROCS
-	if [ "$release" != 1.19 ]; then
-		continue
-	elif command -v dlv >/dev/null; then
-		check_delve "$directory/steps"
-	else
-		skip "Delve" "no dlv"
-	fi
 done
 finish

@@ -1,4 +1,4 @@
-/* The numbers of DWARF 4 (dwarfstd.org) that goheap writes. */
+/* The numbers of DWARF 4 (dwarfstd.org) that goheap writes, and of forms that it reads. */
 #ifndef GH_DEBUGFILE_DWARF_H
 #define GH_DEBUGFILE_DWARF_H
 
@@ -56,17 +56,43 @@ enum {
 
 enum {
 	DW_FORM_addr = 0x01,
+	DW_FORM_block2 = 0x03,
+	DW_FORM_block4 = 0x04,
+	DW_FORM_data2 = 0x05,
 	DW_FORM_data4 = 0x06,
+	DW_FORM_data8 = 0x07,
 	DW_FORM_string = 0x08,
+	DW_FORM_block = 0x09,
+	DW_FORM_block1 = 0x0a,
 	DW_FORM_data1 = 0x0b,
+	DW_FORM_flag = 0x0c,
+	DW_FORM_sdata = 0x0d,
 	DW_FORM_strp = 0x0e,
 	DW_FORM_udata = 0x0f,
 	DW_FORM_ref_addr = 0x10,
+	DW_FORM_ref1 = 0x11,
+	DW_FORM_ref2 = 0x12,
 	DW_FORM_ref4 = 0x13,
+	DW_FORM_ref8 = 0x14,
 	DW_FORM_ref_udata = 0x15,
 	DW_FORM_sec_offset = 0x17,
 	DW_FORM_exprloc = 0x18,
 	DW_FORM_flag_present = 0x19,
+	/* DWARF 5's, and one before it. */
+	DW_FORM_strx = 0x1a,
+	DW_FORM_addrx = 0x1b,
+	DW_FORM_data16 = 0x1e,
+	DW_FORM_line_strp = 0x1f,
+	DW_FORM_ref_sig8 = 0x20,
+	DW_FORM_implicit_const = 0x21,
+	DW_FORM_loclistx = 0x22,
+	DW_FORM_rnglistx = 0x23,
+	DW_FORM_strx1 = 0x25,
+	DW_FORM_strx2 = 0x26,
+	DW_FORM_strx4 = 0x28,
+	DW_FORM_addrx1 = 0x29,
+	DW_FORM_addrx2 = 0x2a,
+	DW_FORM_addrx4 = 0x2c,
 };
 
 enum {
@@ -143,6 +169,7 @@ enum {
 	DW_CFA_def_cfa = 0x0c,
 	DW_CFA_def_cfa_offset = 0x0e,
 	DW_CFA_def_cfa_expression = 0x0f,
+	DW_CFA_expression = 0x10,
 	DW_CFA_val_offset = 0x14,
 	DW_CFA_val_expression = 0x16,
 };

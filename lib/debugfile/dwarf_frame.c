@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/code/code.h"
+#include "lib/debugfile/dwarf_signal_frame.h"
 #include "lib/pclntab/pcvalue.h"
 
 /* The section as it is written. */
@@ -24,6 +25,8 @@ struct frames {
 	uint32_t injected; /* offset of the common entry of injected calls */
 	uint64_t goexit;   /* entry of runtime.goexit if all return addresses are to be past it;
 			      else 0 */
+	uint64_t signal;   /* entry of the function that signal handlers return to if it is
+			      described; else 0 */
 };
 
 /* A rule with a register, COLUMN, among its opcode's low bits, if it is small enough. */
@@ -326,6 +329,8 @@ static void add_function(struct frames *frames, size_t index, const struct gh_fu
 	gh_buffer_uint(out, func->entry, word);
 	uint64_t goexit = frames->goexit != 0 ? 0 : gh_goexit_after(frames->tab, index);
 	uint64_t end_address = goexit != 0 ? goexit : func->end;
+	if (end_address == frames->signal)
+		end_address -= frames->tab->quantum;
 	gh_buffer_uint(out, end_address - func->entry, word);
 	frames->address = func->entry;
 	frames->has_return = true;
@@ -374,18 +379,32 @@ static uint64_t find_goexit(const struct gh_pclntab *tab)
 	return found;
 }
 
+static uint64_t find_signal_frame(const struct gh_pclntab *tab, bool has_flags)
+{
+	struct gh_func func;
+	if (!gh_signal_frame_known(tab->image->arch))
+		return 0;
+	for (size_t i = 0; i < tab->nfunc && gh_pclntab_record(tab, i, &func, NULL); i++)
+		if (gh_stack_end(&func, gh_pclntab_name(tab, func.name), has_flags) ==
+		    GH_STACK_SIGNAL_FRAME)
+			return func.entry;
+	return 0;
+}
+
 bool gh_frame_make(struct gh_buffer *out, const struct gh_pclntab *tab,
-		   const struct gh_switches *switches, bool past_goexit, struct gh_error *err)
+		   const struct gh_switches *switches, bool own_names, struct gh_error *err)
 {
 	struct frames frames = {
 	    .out = out, .tab = tab, .arch = tab->image->arch, .switches = switches};
 	*out = (struct gh_buffer){.big_endian = frames.arch->big_endian};
-	if (past_goexit)
+	bool has_flags = gh_stack_has_flags(tab);
+	if (own_names) {
 		frames.goexit = find_goexit(tab);
+		frames.signal = find_signal_frame(tab, has_flags);
+	}
 	add_common_entry(&frames, false);
 	frames.injected = (uint32_t)out->size;
 	add_common_entry(&frames, true);
-	bool has_flags = gh_stack_has_flags(tab);
 	for (size_t i = 0; i < tab->nfunc; i++) {
 		struct gh_func func;
 		if (!gh_pclntab_func(tab, i, &func, err))
@@ -394,6 +413,8 @@ bool gh_frame_make(struct gh_buffer *out, const struct gh_pclntab *tab,
 		enum gh_stack_end end = gh_stack_end(&func, name, has_flags);
 		if (end != GH_STACK_SIGNAL_FRAME)
 			add_function(&frames, i, &func, name, end);
+		else if (func.entry == frames.signal)
+			gh_signal_frame_add(out, frames.arch, &func);
 	}
 	return !out->failed || gh_fail_memory(err, tab->image->path);
 }

@@ -12,7 +12,7 @@
 struct layout {
 	const struct gh_arch *arch;
 	uint64_t allm; /* address of runtime.allm; 0 if it is not known */
-	gh_entry g;    /* entry of *runtime.g */
+	uint64_t text; /* of runtime.text */
 	uint64_t g_stack;
 	uint64_t g_m;
 	uint64_t g_id;
@@ -34,7 +34,7 @@ struct expression {
 	size_t nends;
 };
 
-static uint32_t find_struct(const struct gh_rtypes *types, const char *name)
+uint32_t gh_rtypes_struct(const struct gh_rtypes *types, const char *name)
 {
 	for (uint32_t i = 0; i < types->count; i++)
 		if (types->items[i].kind == GH_KIND_STRUCT && types->items[i].named &&
@@ -55,17 +55,17 @@ static uint64_t find_field(const struct gh_rtypes *types, uint32_t number, const
 }
 
 /* False if the types do not tell all that is needed. */
-static bool find_layout(struct layout *layout, struct gh_type_unit *unit,
+static bool find_layout(struct layout *layout, const struct gh_rtypes *types, int release,
 			const struct gh_runtime *runtime)
 {
-	const struct gh_rtypes *types = unit->types;
-	uint32_t g = find_struct(types, "runtime.g");
-	uint32_t m = find_struct(types, "runtime.m");
+	uint32_t g = gh_rtypes_struct(types, "runtime.g");
+	uint32_t m = gh_rtypes_struct(types, "runtime.m");
 	if (g == GH_NO_RTYPE || m == GH_NO_RTYPE)
 		return false;
 	*layout = (struct layout){
 	    .arch = types->tab->image->arch,
 	    .allm = runtime->allm,
+	    .text = types->tab->module.text,
 	    .g_stack = find_field(types, g, "stack"),
 	    .g_m = find_field(types, g, "m"),
 	    .g_id = find_field(types, g, "goid"),
@@ -85,10 +85,7 @@ static bool find_layout(struct layout *layout, struct gh_type_unit *unit,
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
 		if (needed[i] == NO_FIELD)
 			return false;
-	if (layout->allm == 0 && (layout->arch->dwarf_g == 0 || unit->release < 17))
-		return false;
-	layout->g = gh_type_pointer_to(unit, g);
-	return true;
+	return layout->allm != 0 || (layout->arch->dwarf_g != 0 && release >= 17);
 }
 
 static void add_op(struct expression *e, uint8_t op)
@@ -279,63 +276,59 @@ static void add_hold(struct expression *e, const struct layout *layout)
 }
 
 /* Adds the variable NAME of TYPE. E, which becomes empty, is where it is or, if IS_VALUE, what. */
-static void add_variable(struct gh_type_unit *unit, const char *name, gh_entry type,
-			 struct expression *e, bool is_value)
+static void add_variable(const struct gh_goroutine_writer *writer, const char *name,
+			 enum gh_goroutine_type type, struct expression *e, bool is_value)
 {
 	for (size_t i = 0; i < e->nends; i++)
 		set_target(e, e->ends[i], e->ops.size);
 	if (is_value)
 		add_op(e, DW_OP_stack_value);
-	gh_type_begin_entry(unit, GH_ENTRY_VARIABLE, GH_NO_ENTRY);
-	gh_buffer_u32(unit->out, gh_type_string(unit, name));
-	gh_type_refer(unit, type);
-	gh_buffer_uleb128(unit->out, e->ops.size);
-	gh_buffer_bytes(unit->out, e->ops.data, e->ops.size);
-	unit->out->failed |= e->ops.failed;
+	writer->add(writer->context, name, type, &e->ops);
+	bool big_endian = e->ops.big_endian;
 	gh_buffer_free(&e->ops);
-	*e = (struct expression){.ops = {.big_endian = unit->out->big_endian}};
+	*e = (struct expression){.ops = {.big_endian = big_endian}};
 }
 
 /* What keeps a goroutine on its thread. */
-static void add_lock(struct gh_type_unit *unit, const struct layout *layout)
+static void add_lock(const struct gh_goroutine_writer *writer, const struct layout *layout)
 {
-	struct expression e = {.ops = {.big_endian = unit->out->big_endian}};
-	gh_entry word = gh_type_basic(unit, GH_KIND_UINTPTR);
+	struct expression e = {.ops = {.big_endian = layout->arch->big_endian}};
 	add_thread(&e, layout);
-	add_variable(unit, "_goheap_m", word, &e, true);
+	add_variable(writer, "_goheap_m", GH_GOROUTINE_UINTPTR, &e, true);
 	add_goroutine(&e, layout);
-	add_variable(unit, "_goheap_g", word, &e, true);
+	add_variable(writer, "_goheap_g", GH_GOROUTINE_UINTPTR, &e, true);
 	add_id(&e, layout);
-	add_variable(unit, "_goheap_goid", gh_type_basic(unit, GH_KIND_UINT64), &e, true);
+	add_variable(writer, "_goheap_goid", GH_GOROUTINE_UINT64, &e, true);
 	add_hold(&e, layout);
-	add_variable(unit, "_goheap_hold", gh_type_basic(unit, GH_KIND_INT), &e, true);
+	add_variable(writer, "_goheap_hold", GH_GOROUTINE_INT, &e, true);
 	add_goroutine(&e, layout);
 	add_plus(&e, layout->g_lockedm);
-	add_variable(unit, "_goheap_lockedm", word, &e, false);
+	add_variable(writer, "_goheap_lockedm", GH_GOROUTINE_UINTPTR, &e, false);
 	add_thread(&e, layout);
 	add_plus(&e, layout->m_lockedg);
-	add_variable(unit, "_goheap_lockedg", word, &e, false);
+	add_variable(writer, "_goheap_lockedg", GH_GOROUTINE_UINTPTR, &e, false);
 	add_goroutine(&e, layout);
 	add_field(&e, layout->g_stack + layout->arch->pointer_size);
-	add_variable(unit, "_goheap_stack", word, &e, true);
-	add_address(&e, layout, unit->types->tab->module.text);
-	add_variable(unit, "_goheap_text", word, &e, true);
+	add_variable(writer, "_goheap_stack", GH_GOROUTINE_UINTPTR, &e, true);
+	add_address(&e, layout, layout->text);
+	add_variable(writer, "_goheap_text", GH_GOROUTINE_UINTPTR, &e, true);
 	if (layout->m_signal_pending == NO_FIELD)
 		return;
 	add_thread(&e, layout);
 	add_plus(&e, layout->m_signal_pending);
-	add_variable(unit, "_goheap_preempted", gh_type_basic(unit, GH_KIND_UINT32), &e, false);
+	add_variable(writer, "_goheap_preempted", GH_GOROUTINE_UINT32, &e, false);
 }
 
-void gh_dwarf_goroutine_add(struct gh_type_unit *unit, const struct gh_runtime *runtime)
+void gh_dwarf_goroutine_add(const struct gh_goroutine_writer *writer, const struct gh_rtypes *types,
+			    int release, const struct gh_runtime *runtime)
 {
-	struct expression e = {.ops = {.big_endian = unit->out->big_endian}};
 	struct layout layout;
-	if (!find_layout(&layout, unit, runtime))
+	if (!find_layout(&layout, types, release, runtime))
 		return;
+	struct expression e = {.ops = {.big_endian = layout.arch->big_endian}};
 	add_id(&e, &layout);
-	add_variable(unit, "goid", gh_type_basic(unit, GH_KIND_UINT64), &e, true);
+	add_variable(writer, "goid", GH_GOROUTINE_UINT64, &e, true);
 	add_goroutine(&e, &layout);
-	add_variable(unit, "g", layout.g, &e, true);
-	add_lock(unit, &layout);
+	add_variable(writer, "g", GH_GOROUTINE_G, &e, true);
+	add_lock(writer, &layout);
 }

@@ -1,5 +1,5 @@
-/* Variables that tell which goroutine a thread runs: of the unit of types, and in no function, so
- * that they can be named wherever the program stops.
+/* Variables that tell which goroutine a thread runs: of a unit, and in no function, so that
+ * they can be named wherever the program stops.
  *
  *	goid                  the goroutine's id; 0 where the thread runs none
  *	g                     a pointer to its runtime.g; nil where the thread runs none
@@ -25,10 +25,33 @@
 #ifndef GH_DEBUGFILE_DWARF_GOROUTINE_H
 #define GH_DEBUGFILE_DWARF_GOROUTINE_H
 
-#include "lib/debugfile/dwarf_type_entries.h"
+#include "lib/code/code.h"
+#include "lib/rtype/rtype.h"
+#include "lib/util/buffer.h"
 
-/* Adds the variables to UNIT, of whose types runtime.g and runtime.m tell where the fields are.
- * Without those, or without a way to find the thread, nothing is added. */
-void gh_dwarf_goroutine_add(struct gh_type_unit *unit, const struct gh_runtime *runtime);
+/* What the variables are of. */
+enum gh_goroutine_type {
+	GH_GOROUTINE_INT,
+	GH_GOROUTINE_UINT32,
+	GH_GOROUTINE_UINT64,
+	GH_GOROUTINE_UINTPTR,
+	GH_GOROUTINE_G, /* a pointer to runtime.g */
+};
+
+/* Where they are written. */
+struct gh_goroutine_writer {
+	/* Adds one, which is where the expression LOCATION says, if that has not failed. */
+	void (*add)(void *context, const char *name, enum gh_goroutine_type type,
+		    const struct gh_buffer *location);
+	void *context;
+};
+
+/* Adds the variables of a program of Go 1.RELEASE, of whose TYPES runtime.g and runtime.m tell
+ * where the fields are. Without those, or without a way to find the thread, nothing is added. */
+void gh_dwarf_goroutine_add(const struct gh_goroutine_writer *writer, const struct gh_rtypes *types,
+			    int release, const struct gh_runtime *runtime);
+
+/* The number of the struct type called NAME; GH_NO_RTYPE if there is none. */
+uint32_t gh_rtypes_struct(const struct gh_rtypes *types, const char *name);
 
 #endif

@@ -225,7 +225,7 @@ static void find_types(struct gh_type_unit *unit)
 }
 
 /* The release, if the program does not say, by what has changed in its tables. */
-static int find_release(const struct gh_rtypes *types)
+int gh_rtypes_release(const struct gh_rtypes *types)
 {
 	static const uint8_t oldest[] = {[GH_PCLNTAB_1_2] = 15,
 					 [GH_PCLNTAB_1_16] = 17,
@@ -246,6 +246,29 @@ static int find_release(const struct gh_rtypes *types)
 	return oldest[types->tab->format];
 }
 
+static gh_entry goroutine_type(struct gh_type_unit *unit, enum gh_goroutine_type type)
+{
+	static const enum gh_kind kinds[] = {[GH_GOROUTINE_INT] = GH_KIND_INT,
+					     [GH_GOROUTINE_UINT32] = GH_KIND_UINT32,
+					     [GH_GOROUTINE_UINT64] = GH_KIND_UINT64,
+					     [GH_GOROUTINE_UINTPTR] = GH_KIND_UINTPTR};
+	return type == GH_GOROUTINE_G
+		   ? gh_type_pointer_to(unit, gh_rtypes_struct(unit->types, "runtime.g"))
+		   : gh_type_basic(unit, kinds[type]);
+}
+
+static void add_variable(void *context, const char *name, enum gh_goroutine_type type,
+			 const struct gh_buffer *location)
+{
+	struct gh_type_unit *unit = context;
+	gh_type_begin_entry(unit, GH_ENTRY_VARIABLE, GH_NO_ENTRY);
+	gh_buffer_u32(unit->out, gh_type_string(unit, name));
+	gh_type_refer(unit, goroutine_type(unit, type));
+	gh_buffer_uleb128(unit->out, location->size);
+	gh_buffer_bytes(unit->out, location->data, location->size);
+	unit->out->failed |= location->failed;
+}
+
 static bool write_unit(struct gh_type_unit *unit, struct gh_info *info,
 		       const struct gh_runtime *runtime)
 {
@@ -256,7 +279,8 @@ static bool write_unit(struct gh_type_unit *unit, struct gh_info *info,
 		add_type(unit, i);
 		gh_type_add_lates(unit);
 	}
-	gh_dwarf_goroutine_add(unit, runtime);
+	struct gh_goroutine_writer writer = {.add = add_variable, .context = unit};
+	gh_dwarf_goroutine_add(&writer, unit->types, unit->release, runtime);
 	add_others(unit);
 	return gh_type_unit_end(unit);
 }
@@ -273,7 +297,7 @@ bool gh_dwarf_types_add(struct gh_info *info, const struct gh_rtypes *types,
 				    .names = names,
 				    .strings = strings,
 				    .word = types->tab->pointer_size,
-				    .release = find_release(types),
+				    .release = gh_rtypes_release(types),
 				    .text_left = types->tab->image->size,
 				    .unspecified = GH_NO_ENTRY};
 	bool made = write_unit(&unit, info, runtime) && !strings->others.failed;

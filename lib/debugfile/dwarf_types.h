@@ -12,6 +12,9 @@ bool gh_dwarf_types_add(struct gh_info *info, const struct gh_rtypes *types,
 			const struct gh_typenames *names, struct gh_strings *strings,
 			const struct gh_runtime *runtime, struct gh_error *err);
 
+/* N of Go 1.N, the release that built the program of TYPES. */
+int gh_rtypes_release(const struct gh_rtypes *types);
+
 /* The names of the types and of the itabs, in the string table that the symbols and the DWARF
  * share. */
 

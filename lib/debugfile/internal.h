@@ -488,12 +488,12 @@ void gh_return_past_entry(struct gh_buffer *out, const struct gh_arch *arch, uin
 
 /* Fills OUT with a description of each function's frame, from its table of stack deltas (pcsp), as
  * Go's linker makes it (writeframes in src/cmd/link/internal/ld/dwarf.go), and of how it
- * leads to its caller's stack in the code of SWITCHES. Where goroutines return to the entry of
- * runtime.goexit (gh_goexit_after), a debugger is to be told of that there; or, with PAST_GOEXIT,
- * that they return to the instruction behind, so that it finds runtime.goexit whatever else it
- * knows of the function before. False (ERR filled) if a function cannot be read or memory ran out.
- */
+ * leads to its caller's stack in the code of SWITCHES. With OWN_NAMES a debugger knows functions by
+ * what the program itself tells it. Then it is told that goroutines which return to the entry of
+ * runtime.goexit (gh_goexit_after) return to the instruction behind, and what the frame of a signal
+ * is, which it would otherwise know by the function's name. False (ERR filled) if a function cannot
+ * be read or memory ran out. */
 bool gh_frame_make(struct gh_buffer *out, const struct gh_pclntab *tab,
-		   const struct gh_switches *switches, bool past_goexit, struct gh_error *err);
+		   const struct gh_switches *switches, bool own_names, struct gh_error *err);
 
 #endif

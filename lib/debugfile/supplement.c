@@ -1,12 +1,23 @@
 /* The debug file of a program that has DWARF of its own: a copy of all that a debugger reads of it,
- * in which functions' frames are described as in other debug files. A debugger takes this file
- * for the program's own wherever it is loaded; one beside the program's it would not move along. */
+ * in which functions' frames are described as in other debug files, and which has their variables
+ * that tell the goroutine. A debugger takes this file for the program's own wherever it is loaded;
+ * one beside the program's it would not move along. */
 #include "lib/debugfile/internal.h"
 #include "lib/debugfile/probes.h"
 
 #include <string.h>
 
+#include "lib/debugfile/dwarf_goroutine.h"
+#include "lib/debugfile/dwarf_types.h"
+#include "lib/debugfile/own_types.h"
+#include "lib/elf/debug_section.h"
 #include "lib/util/output.h"
+
+/* Codes of the abbreviations. */
+enum {
+	ABBREV_UNIT = 1,
+	ABBREV_VARIABLE,
+};
 
 /* What the file is made of. */
 struct parts {
@@ -14,6 +25,9 @@ struct parts {
 	struct gh_skeleton skeleton;
 	struct gh_strings strings;
 	struct gh_switches switches;
+	struct gh_rtypes types;
+	struct gh_buffer info;   /* .debug_info; empty if it is the program's */
+	struct gh_buffer abbrev; /* .debug_abbrev; likewise */
 	struct gh_buffer frame;
 	struct gh_buffer probes;
 	struct gh_symtab symtab;
@@ -25,33 +39,145 @@ static void free_parts(struct parts *parts)
 	gh_skeleton_free(&parts->skeleton);
 	gh_strings_free(&parts->strings);
 	gh_switches_free(&parts->switches);
+	gh_rtypes_free(&parts->types);
+	gh_buffer_free(&parts->info);
+	gh_buffer_free(&parts->abbrev);
 	gh_buffer_free(&parts->frame);
 	gh_buffer_free(&parts->probes);
 	gh_symtab_free(&parts->symtab);
 }
 
-/* A section that is copied: what the program has for debuggers, and not what is written anew. */
-static bool is_copied(const struct gh_section *section)
+/* The variables' unit, while it is written. */
+struct unit {
+	struct gh_buffer *info;
+	struct gh_own_type *types; /* by enum gh_goroutine_type */
+};
+
+/* Where the program's DWARF does not have the type there is no variable. */
+static void add_variable(void *context, const char *name, enum gh_goroutine_type type,
+			 const struct gh_buffer *location)
+{
+	struct unit *unit = context;
+	if (unit->types[type].offset == 0)
+		return;
+	gh_buffer_uleb128(unit->info, ABBREV_VARIABLE);
+	gh_buffer_string(unit->info, name);
+	gh_buffer_u32(unit->info, unit->types[type].offset);
+	gh_buffer_uleb128(unit->info, location->size);
+	gh_buffer_bytes(unit->info, location->data, location->size);
+	unit->info->failed |= location->failed;
+}
+
+static void add_abbrevs(struct gh_buffer *abbrev)
+{
+	static const uint16_t unit[] = {DW_TAG_compile_unit,
+					1,
+					DW_AT_producer,
+					DW_FORM_string,
+					DW_AT_language,
+					DW_FORM_data1,
+					DW_AT_name,
+					DW_FORM_string,
+					0,
+					0};
+	static const uint16_t variable[] = {DW_TAG_variable,
+					    0,
+					    DW_AT_name,
+					    DW_FORM_string,
+					    DW_AT_external,
+					    DW_FORM_flag_present,
+					    DW_AT_type,
+					    DW_FORM_ref_addr,
+					    DW_AT_location,
+					    DW_FORM_exprloc,
+					    0,
+					    0};
+	gh_buffer_uleb128(abbrev, ABBREV_UNIT);
+	for (size_t i = 0; i < sizeof(unit) / sizeof(unit[0]); i++)
+		gh_buffer_uleb128(abbrev, unit[i]);
+	gh_buffer_uleb128(abbrev, ABBREV_VARIABLE);
+	for (size_t i = 0; i < sizeof(variable) / sizeof(variable[0]); i++)
+		gh_buffer_uleb128(abbrev, variable[i]);
+	gh_buffer_u8(abbrev, 0);
+}
+
+/* Adds the unit of the variables to the program's own. */
+static void add_unit(struct parts *parts, struct unit *unit)
+{
+	const struct gh_pclntab *tab = parts->types.tab;
+	struct gh_goroutine_writer writer = {.add = add_variable, .context = unit};
+	size_t start = gh_unit_begin(&parts->info, (uint32_t)parts->abbrev.size, tab->pointer_size);
+	gh_buffer_uleb128(&parts->info, ABBREV_UNIT);
+	gh_buffer_string(&parts->info, "goheap");
+	gh_buffer_u8(&parts->info, DW_LANG_Go);
+	gh_buffer_string(&parts->info, "goheap");
+	gh_dwarf_goroutine_add(&writer, &parts->types, gh_rtypes_release(&parts->types),
+			       &parts->switches.runtime);
+	gh_unit_end(&parts->info, start);
+	add_abbrevs(&parts->abbrev);
+}
+
+/* Reads the program's units and adds that of the variables. What cannot be read stays as it is. */
+static bool make_info(struct parts *parts, const struct gh_image *image, struct gh_error *err)
+{
+	struct gh_own_type types[] = {[GH_GOROUTINE_INT] = {.name = "int"},
+				      [GH_GOROUTINE_UINT32] = {.name = "uint32"},
+				      [GH_GOROUTINE_UINT64] = {.name = "uint64"},
+				      [GH_GOROUTINE_UINTPTR] = {.name = "uintptr"},
+				      [GH_GOROUTINE_G] = {.name = "*runtime.g"}};
+	const size_t count = sizeof(types) / sizeof(types[0]);
+	const struct gh_section *info = gh_debug_section(image, "debug_info");
+	const struct gh_section *abbrev = gh_debug_section(image, "debug_abbrev");
+	struct unit unit = {.info = &parts->info, .types = types};
+	bool big_endian = image->arch->big_endian;
+	parts->info.big_endian = parts->abbrev.big_endian = big_endian;
+	bool readable = info != NULL && abbrev != NULL &&
+			gh_debug_section_read(image, info, &parts->info) &&
+			gh_debug_section_read(image, abbrev, &parts->abbrev);
+	if (readable && parts->info.size < UINT32_MAX / 2 && parts->abbrev.size < UINT32_MAX / 2) {
+		gh_own_types_find(
+		    types, count,
+		    gh_cursor_make(parts->info.data, parts->info.size, image->path, 0, big_endian),
+		    gh_cursor_make(parts->abbrev.data, parts->abbrev.size, image->path, 0,
+				   big_endian));
+		add_unit(parts, &unit);
+	} else {
+		parts->info.size = parts->abbrev.size = 0;
+	}
+	return !(parts->info.failed || parts->abbrev.failed) || gh_fail_memory(err, image->path);
+}
+
+/* A section that is copied: what the program has for debuggers, and not what is written anew. An
+ * index has none of what was added. */
+static bool is_copied(const struct parts *parts, const struct gh_section *section)
 {
 	static const char *const others[] = {".debug_frame", ".zdebug_frame", ".comment"};
+	static const char *const changed[] = {".debug_info",     ".zdebug_info",    ".debug_abbrev",
+					      ".zdebug_abbrev",  ".gdb_index",      ".debug_names",
+					      ".debug_pubnames", ".zdebug_pubnames"};
 	uint32_t type = section->header.sh_type;
 	if (section->header.sh_flags & SHF_ALLOC || (type != SHT_PROGBITS && type != SHT_NOTE))
 		return false;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (strcmp(section->name, others[i]) == 0)
 			return false;
+	for (size_t i = 0; parts->info.size > 0 && i < sizeof(changed) / sizeof(changed[0]); i++)
+		if (strcmp(section->name, changed[i]) == 0)
+			return false;
 	return true;
 }
 
 /* Adds the program's sections. In a crafted file they may overlap, so no more is copied than it
  * has bytes. */
-static bool copy_sections(struct gh_elf *elf, const struct gh_image *image, struct gh_error *err)
+static bool copy_sections(struct parts *parts, const struct gh_image *image, struct gh_error *err)
 {
+	struct gh_elf *elf = &parts->elf;
 	size_t left = image->size;
 	for (size_t i = 1; i < image->nsections; i++) {
 		const struct gh_section *section = &image->sections[i];
 		struct gh_cursor cur;
-		if (!is_copied(section) || !gh_image_section_cursor(image, section, &cur, NULL) ||
+		if (!is_copied(parts, section) ||
+		    !gh_image_section_cursor(image, section, &cur, NULL) ||
 		    gh_cursor_left(&cur) > left)
 			continue;
 		left -= gh_cursor_left(&cur);
@@ -69,20 +195,33 @@ static bool make_parts(struct parts *parts, const struct gh_pclntab *tab, struct
 {
 	gh_strings_init(&parts->strings, tab);
 	return gh_skeleton_make(&parts->skeleton, &parts->elf, tab->image, err) &&
-	       copy_sections(&parts->elf, tab->image, err) &&
 	       gh_switches_find(&parts->switches, tab, err) &&
+	       gh_rtypes_find(&parts->types, tab, err) && make_info(parts, tab->image, err) &&
+	       copy_sections(parts, tab->image, err) &&
 	       gh_frame_make(&parts->frame, tab, &parts->switches, true, err) &&
 	       gh_probes_make(&parts->probes, tab, err) &&
 	       gh_symtab_take_over(&parts->symtab, tab, &parts->elf, &parts->skeleton,
 				   &parts->strings, &parts->switches, err);
 }
 
-static bool add_frame(struct parts *parts)
+static bool add_dwarf(struct parts *parts)
 {
-	struct gh_elf_section *section = gh_elf_add(&parts->elf, ".debug_frame", SHT_PROGBITS, 0);
-	if (section == NULL)
-		return false;
-	gh_elf_add_piece(section, parts->frame.data, parts->frame.size);
+	const struct {
+		const char *name;
+		const struct gh_buffer *contents;
+	} sections[] = {{".debug_abbrev", &parts->abbrev},
+			{".debug_info", &parts->info},
+			{".debug_frame", &parts->frame}};
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+		const struct gh_buffer *contents = sections[i].contents;
+		if (contents->size == 0)
+			continue;
+		struct gh_elf_section *section =
+		    gh_elf_add(&parts->elf, sections[i].name, SHT_PROGBITS, 0);
+		if (section == NULL)
+			return false;
+		gh_elf_add_piece(section, contents->data, contents->size);
+	}
 	return true;
 }
 
@@ -91,7 +230,7 @@ bool gh_supplement_write_to(const struct gh_pclntab *tab, int fd, const char *pa
 {
 	struct parts parts = {0};
 	bool written = make_parts(&parts, tab, err);
-	if (written && !(add_frame(&parts) && gh_probes_add(&parts.elf, &parts.probes) &&
+	if (written && !(add_dwarf(&parts) && gh_probes_add(&parts.elf, &parts.probes) &&
 			 gh_symtab_add(&parts.elf, &parts.symtab, &parts.strings)))
 		written = gh_fail_errno(err, path, "write");
 	written = written && gh_elf_write(&parts.elf, fd, path, err);
