@@ -58,7 +58,7 @@ check_dominators() {
 	count=$(said object list 4 | wc -l)
 	bytes=$(said object list 5 | awk '{ n += $1 } END { print n }')
 	has "Go $release, the whole heap: the list" "$(cat "$work/picture")" \
-		"$(said object list 4 | head -n 1), first of $count.*of $bytes bytes"
+		"$(said object list 4 | head -n 1), one of $count.*of $bytes bytes"
 	# What is drawn are trees: each object has one line to it.
 	grep '^edge' "$work/picture" | cut -d ' ' -f 3 | sort >"$work/found"
 	grep -o '^node N[0-9]*' "$work/picture" | cut -d ' ' -f 2 | sort >"$work/expected"

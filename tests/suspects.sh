@@ -130,6 +130,23 @@ check_cleanups() {
 	fi
 }
 
+# check_merged NAME: what dominators has in one line is, in sum, what it has object by object in JSON.
+check_merged() {
+	"$GOHEAP" dominators -n 0 "$work/new" -e "$directory/leaks" >"$work/merged"
+	"$GOHEAP" dominators --json "$work/new" -e "$directory/leaks" >"$work/each"
+	equal "$1: merged dominators: objects" "$(wc -l <"$work/each")" \
+		"$(awk 'NR > 1 { gsub(",", ""); sum += $3 } END { print sum }' "$work/merged")"
+	equal "$1: merged dominators: bytes" \
+		"$(sed -nE 's/^\{"retained":([0-9]+),.*"dominator":null\}$/\1/p' "$work/each" | awk '{ sum += $1 } END { print sum }')" \
+		"$(grep -F '<-' "$work/merged" | awk '{ gsub(",", "", $1); sum += $1 } END { print sum }')"
+	if [ "$kind" = goroutine ]; then
+		has "$1: goroutines are one line" "$(cat "$work/merged")" \
+			" $(commas "$(said held 4)")  0x[0-9a-f]+  main\.Request, .*  <- $(commas "$(said held 4)") goroutines in main\.handle at .*, r\$"
+	elif [ "$kind" = static ]; then
+		has "$1: entries of maps are one line" "$(cat "$work/merged")" " [12],[0-9]{3} +0x[0-9a-f]+  main\\.Session, "
+	fi
+}
+
 # check_json NAME: the same in JSON, which has the root as other commands do.
 check_json() {
 	local output
@@ -179,6 +196,7 @@ check() {
 		[ "$kind" != cleanup ] || [ "${1#1.}" -ge 24 ] || continue
 		leak "$kind" || continue
 		[[ " $variables " != *" $kind "* ]] || check_root "go $1, $kind"
+		check_merged "go $1, $kind"
 		case $kind in
 		goroutine) check_goroutines "go $1, $kind" ;;
 		cleanup) check_cleanups "go $1, $kind" "$1" ;;

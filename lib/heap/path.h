@@ -33,6 +33,13 @@ enum gh_path_result gh_path_find(const struct gh_heap *heap, uint32_t object, st
 
 void gh_path_free(struct gh_path *path);
 
+/* Of an object that is held in several ways, roots that are told. */
+#define GH_WAYS 3
+
+/* Finds the nearest certain roots of OBJECT, of each that points to it the nearest, and gives how
+ * many there are of at most GH_WAYS. Of a long way, or if memory runs out, there may be none. */
+size_t gh_ways_find(const struct gh_heap *heap, uint32_t object, const struct gh_root **ways);
+
 /* The shortest paths to all objects, as a tree: from the certain roots, and from the conservative
  * ones to what those do not reach. */
 struct gh_path_tree {

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "lib/heap/path.h"
 #include "plugin/cli/command.h"
 #include "plugin/cli/dominator_tree.h"
 #include "plugin/cli/heap_query.h"
@@ -9,13 +10,29 @@
 #include "plugin/view/print.h"
 #include "plugin/view/top.h"
 
-static void print_holder(struct gh_heap_query *query, uint32_t object)
+/* Prints the nearest roots of OBJECT, which are several. */
+static void print_ways(struct gh_heap_query *query, uint32_t object)
+{
+	const struct gh_root *ways[GH_WAYS];
+	size_t count = gh_ways_find(&query->heap, object, ways);
+	fputs("in several ways", stdout);
+	for (size_t i = 0; i < count; i++) {
+		fputs(i == 0 ? ": " : "; ", stdout);
+		gh_names_print_root(stdout, &query->names, ways[i]);
+	}
+}
+
+static void print_holder(struct gh_heap_query *query, const struct gh_tree_line *line)
 {
 	const struct gh_root *roots;
-	size_t count = gh_heap_roots(&query->heap, object, &roots);
+	size_t count = gh_heap_roots(&query->heap, line->object, &roots);
 	fputs("  <- ", stdout);
 	if (count == 0) {
-		fputs("in several ways", stdout);
+		print_ways(query, line->object);
+		return;
+	}
+	if (line->heads > 1) {
+		gh_names_print_stack(stdout, &query->names, &roots[0], line->heads);
 		return;
 	}
 	gh_names_print_root(stdout, &query->names, &roots[0]);
@@ -34,7 +51,7 @@ struct row {
 	struct gh_share share; /* of the heap's bytes */
 	uint64_t objects;
 	struct gh_heap_query *query;
-	uint32_t object; /* the first of them */
+	const struct gh_tree_line *line;
 	unsigned depth;
 };
 
@@ -43,9 +60,9 @@ static void print_entry(struct gh_emit *emit, const void *member)
 	const struct row *row = member;
 	struct gh_heap_query *query = row->query;
 	fprintf(emit->out, "%*s", 2 * (int)(row->depth < MAX_INDENT ? row->depth : MAX_INDENT), "");
-	gh_names_print_object(emit->out, &query->names, row->object);
-	if (query->dominators.idom[row->object] == query->heap.count)
-		print_holder(query, row->object);
+	gh_names_print_object(emit->out, &query->names, row->line->object);
+	if (row->line->parent == GH_HEAP_NONE)
+		print_holder(query, row->line);
 }
 
 static const struct gh_column tree_columns[] = {
@@ -59,13 +76,12 @@ static const struct gh_column tree_columns[] = {
 static void print_line(struct gh_heap_query *query, struct gh_emit *emit,
 		       const struct gh_tree_line *line, unsigned depth)
 {
-	uint64_t retained = query->dominators.retained[line->object];
 	struct row row = {
-	    .retained = retained,
-	    .share = {retained, query->heap.bytes},
+	    .retained = line->retained,
+	    .share = {line->retained, query->heap.bytes},
 	    .objects = line->count,
 	    .query = query,
-	    .object = line->object,
+	    .line = line,
 	    .depth = depth,
 	};
 	gh_emit_row(emit, tree_columns, &row);

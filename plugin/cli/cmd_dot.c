@@ -8,17 +8,21 @@
 #include "plugin/cli/picture.h"
 
 /* What holds the object of a line that nothing dominates. */
-static void draw_holder(struct gh_picture *picture, uint32_t object)
+static void draw_holder(struct gh_picture *picture, const struct gh_tree_line *line)
 {
+	uint32_t object = line->object;
 	const struct gh_root *roots;
 	size_t count = gh_heap_roots(&picture->query->heap, object, &roots);
-	if (count == 1) {
+	if (count == 1 && line->heads == 1) {
 		gh_picture_root(picture, &roots[0], false);
 		return;
 	}
 	gh_dot_note(&picture->dot, object, false);
 	if (count == 0)
 		fputs("several ways", picture->dot.label);
+	else if (line->heads > 1)
+		gh_names_print_stack(picture->dot.label, &picture->query->names, &roots[0],
+				     line->heads);
 	else
 		fprintf(picture->dot.label, "%zu roots", count);
 	gh_dot_end(&picture->dot);
@@ -27,16 +31,16 @@ static void draw_holder(struct gh_picture *picture, uint32_t object)
 static void draw_tree(struct gh_picture *picture, const struct gh_tree *tree)
 {
 	if (tree->count > 0)
-		picture->dot.most = gh_picture_retained(picture, tree->lines[0].object);
+		picture->dot.most = tree->lines[0].retained;
 	gh_picture_legend(picture, tree->count);
 	for (size_t i = 0; i < tree->count; i++) {
 		const struct gh_tree_line *line = &tree->lines[i];
-		gh_picture_object(picture, line->object, line->count, false);
+		gh_picture_line(picture, line->object, line->count, line->retained);
 		if (line->parent == GH_HEAP_NONE) {
-			draw_holder(picture, line->object);
+			draw_holder(picture, line);
 			continue;
 		}
-		uint64_t retained = gh_picture_retained(picture, line->object);
+		uint64_t retained = line->retained;
 		gh_dot_edge(&picture->dot, tree->lines[line->parent].object, line->object, retained,
 			    GH_DOT_POINTER);
 		gh_picture_share(picture, " ", retained);

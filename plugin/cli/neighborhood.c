@@ -200,7 +200,7 @@ static void draw_around(struct gh_picture *picture, struct around *around)
 	gh_picture_legend(picture, count_drawn(around));
 	for (size_t i = 0; i < count_drawn(around); i++) {
 		uint32_t object = drawn_at(around, i);
-		gh_picture_object(picture, object, 1, object == around->center);
+		gh_picture_object(picture, object, object == around->center);
 		draw_edges(picture, around, object, &edges);
 	}
 	if (around->has_path)

@@ -19,24 +19,35 @@ void gh_picture_share(const struct gh_picture *picture, const char *before, uint
 		whole > 0 ? 100 * (double)bytes / (double)whole : 0);
 }
 
-void gh_picture_object(const struct gh_picture *picture, uint32_t object, uint32_t count,
-		       bool marked)
+/* Draws COUNT objects that retain so many bytes, by OBJECT. */
+static void draw(const struct gh_picture *picture, uint32_t object, uint32_t count,
+		 uint64_t retained, bool marked)
 {
 	const struct gh_heap_query *query = picture->query;
 	struct gh_heap_object extent = gh_heap_object(&query->heap, object);
-	uint64_t retained = gh_picture_retained(picture, object);
 	FILE *label = picture->dot.label;
 	gh_dot_object(&picture->dot, object, retained, marked);
 	gh_names_print(label, &query->names, object);
 	fprintf(label, "\n0x%" PRIx64, extent.address);
 	if (count > 1)
-		fprintf(label, ", first of %" PRIu32, count);
+		fprintf(label, ", one of %" PRIu32, count);
 	gh_picture_share(picture, "\n", extent.size);
 	if (retained == 0)
 		fputs("\ngarbage", label);
 	else if (retained != extent.size)
 		gh_picture_share(picture, "\nof ", retained);
 	gh_dot_end(&picture->dot);
+}
+
+void gh_picture_object(const struct gh_picture *picture, uint32_t object, bool marked)
+{
+	draw(picture, object, 1, gh_picture_retained(picture, object), marked);
+}
+
+void gh_picture_line(const struct gh_picture *picture, uint32_t object, uint32_t count,
+		     uint64_t retained)
+{
+	draw(picture, object, count, retained, false);
 }
 
 void gh_picture_root(struct gh_picture *picture, const struct gh_root *root, bool path)

@@ -18,9 +18,12 @@ uint64_t gh_picture_retained(const struct gh_picture *picture, uint32_t object);
 /* Puts BYTES and their share of the heap, after BEFORE, into the label that is begun. */
 void gh_picture_share(const struct gh_picture *picture, const char *before, uint64_t bytes);
 
-/* Draws COUNT objects of which OBJECT is the first; MARKED if it was asked for. */
-void gh_picture_object(const struct gh_picture *picture, uint32_t object, uint32_t count,
-		       bool marked);
+/* Draws OBJECT; MARKED if it was asked for. */
+void gh_picture_object(const struct gh_picture *picture, uint32_t object, bool marked);
+
+/* Draws COUNT objects, of which OBJECT retains most, and which retain so many bytes together. */
+void gh_picture_line(const struct gh_picture *picture, uint32_t object, uint32_t count,
+		     uint64_t retained);
 
 /* Draws ROOT and the line to its object, which is heavy if it is of the PATH. */
 void gh_picture_root(struct gh_picture *picture, const struct gh_root *root, bool path);
