@@ -34,8 +34,8 @@ struct core {
 	const struct gh_arch *arch;
 	const char *path; /* for errors */
 	int fd;
-	struct gh_buffer segments; /* struct segment, by address */
-	struct gh_buffer ids;      /* int64_t, thread ids by goroutine number */
+	struct GH_VECTOR(struct segment) segments; /* by address */
+	struct GH_VECTOR(int64_t) ids;             /* of threads, by goroutine number */
 	struct gh_buffer notes;
 	struct gh_buffer headers;
 	size_t left_out;   /* goroutines that are no threads, for want of room */
@@ -65,10 +65,10 @@ static void plan_segments(struct core *core)
 			last->size += gap + size;
 			continue;
 		}
-		last = gh_buffer_extend(&core->segments, sizeof(*last));
-		if (last == NULL)
+		struct segment segment = {region.address, size, region.kind};
+		if (!gh_vector_push(&core->segments, segment))
 			return;
-		*last = (struct segment){region.address, size, region.kind};
+		last = &core->segments.items[core->segments.count - 1];
 	}
 }
 
@@ -83,14 +83,14 @@ static int compare_ids(const void *a, const void *b)
 static void choose_ids(struct core *core)
 {
 	size_t count = gh_dump_count(core->dump, GH_DUMP_GOROUTINE);
-	struct gh_buffer sorted = {0};
-	int64_t *ids = gh_buffer_extend(&core->ids, count * sizeof(*ids));
-	int64_t *by_value = gh_buffer_extend(&sorted, count * sizeof(*by_value));
-	if (ids == NULL || by_value == NULL) {
+	int64_t *by_value = calloc(count + 1, sizeof(*by_value));
+	if (by_value == NULL || !gh_vector_reserve(&core->ids, count)) {
 		core->ids.failed = true;
-		gh_buffer_free(&sorted);
+		free(by_value);
 		return;
 	}
+	int64_t *ids = core->ids.items;
+	core->ids.count = count;
 	for (size_t i = 0; i < count; i++) {
 		struct gh_dump_record record;
 		gh_dump_get(core->dump, GH_DUMP_GOROUTINE, i, &record);
@@ -107,7 +107,7 @@ static void choose_ids(struct core *core)
 		if (ids[i] == 0 || shared)
 			ids[i] = spare--;
 	}
-	gh_buffer_free(&sorted);
+	free(by_value);
 }
 
 /* The frame pointer in a frame of SIZE bytes at SP, where Go has one: it points to where the
@@ -139,7 +139,7 @@ static void set_registers(const struct core *core, const struct gh_dump_stack *s
 
 static void make_notes(struct core *core, const struct gh_core_program *program)
 {
-	const int64_t *ids = (const void *)core->ids.data;
+	const int64_t *ids = core->ids.items;
 	size_t count = gh_dump_count(core->dump, GH_DUMP_GOROUTINE);
 	uint64_t limit = MAX_NOTES_RATIO * (uint64_t)core->dump->input.size;
 	gh_prpsinfo_append(&core->notes, core->arch, program->name,
@@ -225,17 +225,12 @@ static void put_elf_header(struct core *core, uint64_t nheaders)
 	gh_buffer_u16(out, 0);
 }
 
-static size_t count_segments(const struct core *core)
-{
-	return core->segments.size / sizeof(struct segment);
-}
-
 /* Makes the headers, and returns where the first segment's contents go. */
 static uint64_t make_headers(struct core *core)
 {
 	unsigned word = core->arch->pointer_size;
-	const struct segment *segments = (const void *)core->segments.data;
-	uint64_t nheaders = 1 + count_segments(core);
+	const struct segment *segments = core->segments.items;
+	uint64_t nheaders = 1 + core->segments.count;
 	uint64_t size = word == 8 ? sizeof(Elf64_Ehdr) + nheaders * sizeof(Elf64_Phdr)
 				  : sizeof(Elf32_Ehdr) + nheaders * sizeof(Elf32_Phdr);
 	if (nheaders >= PN_XNUM)
@@ -328,11 +323,11 @@ static bool gather(struct core *core, const uint8_t *data, size_t size, uint64_t
 /* Writes the regions where the headers say that their segments are, from FIRST on. */
 static bool write_memory(struct core *core, uint64_t first, struct gh_error *err)
 {
-	const struct segment *segment = (const void *)core->segments.data;
+	const struct segment *segment = core->segments.items;
 	struct gh_regions walk = {0};
 	struct gh_region region;
 	uint64_t offset = first;
-	if (count_segments(core) == 0)
+	if (core->segments.count == 0)
 		return true;
 	offset += (segment->address - offset) % PAGE;
 	while (gh_regions_next(core->dump, &walk, &region)) {
@@ -381,8 +376,8 @@ bool gh_corefile_write(const struct gh_dump *dump, const struct gh_core_program 
 		return false;
 	core.fd = out.fd;
 	bool ok = write_core(&core, program, err);
-	gh_buffer_free(&core.segments);
-	gh_buffer_free(&core.ids);
+	gh_vector_free(&core.segments);
+	gh_vector_free(&core.ids);
 	gh_buffer_free(&core.notes);
 	gh_buffer_free(&core.headers);
 	free(core.gathered);

@@ -255,14 +255,14 @@ static void put_instance(struct writer *writer, uint32_t number, const struct ob
 	struct gh_cursor contents = object->contents;
 	const struct gh_hprof_kind *kind =
 	    gh_hprof_kind_of(&writer->shapes, &object->shape, number);
-	uint16_t count;
-	const struct gh_hprof_field *fields = gh_hprof_fields(kind, &count);
+	const struct gh_hprof_field *fields = kind->fields.items;
+	size_t count = kind->fields.count;
 	gh_hprof_subrecord(out, GH_HPROF_INSTANCE_DUMP, 2 * out->id_size + 8 + object->size);
 	gh_hprof_id(out, object->id);
 	gh_hprof_u4(out, GH_HPROF_NO_TRACE);
 	gh_hprof_id(out, kind->id);
 	gh_hprof_u4(out, (uint32_t)object->size);
-	for (uint16_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		unsigned size = gh_hprof_size(out, fields[i].type);
 		size_t place = (size_t)(contents.pos - contents.start) / writer->word;
 		uint64_t value = gh_cursor_uint(&contents, size);

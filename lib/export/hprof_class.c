@@ -54,7 +54,7 @@ uint64_t gh_hprof_load_class(struct gh_hprof_classes *classes, const char *name,
 uint32_t gh_hprof_load_name(struct gh_hprof_classes *classes, const char *name, size_t length)
 {
 	uint64_t id = gh_hprof_load_class(classes, name, length);
-	gh_buffer_bytes(&classes->plain, &id, sizeof(id));
+	gh_vector_push(&classes->plain, id);
 	return classes->serial;
 }
 
@@ -171,12 +171,11 @@ void gh_hprof_dump_classes(struct gh_hprof_classes *classes)
 {
 	for (unsigned i = 0; i < GH_HPROF_BUILTINS; i++)
 		dump_builtin(classes, i);
-	const uint64_t *plain = (const void *)classes->plain.data;
-	for (size_t i = 0; i < classes->plain.size / sizeof(*plain); i++)
-		gh_hprof_dump_statics(classes, plain[i], NULL, 0);
+	for (size_t i = 0; i < classes->plain.count; i++)
+		gh_hprof_dump_statics(classes, classes->plain.items[i], NULL, 0);
 }
 
 void gh_hprof_classes_free(struct gh_hprof_classes *classes)
 {
-	gh_buffer_free(&classes->plain);
+	gh_vector_free(&classes->plain);
 }

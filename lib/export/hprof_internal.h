@@ -9,6 +9,7 @@
 #include "lib/util/buffer.h"
 #include "lib/util/intern.h"
 #include "lib/util/output.h"
+#include "lib/util/vector.h"
 
 /* The ids of objects in an hprof file: an object's is its address; what is not of the dump gets one
  * that no object has. */
@@ -160,7 +161,7 @@ struct gh_hprof_classes {
 	struct gh_hprof_ids *ids;             /* those given so far; not owned */
 	uint32_t serial;                      /* of the class that was loaded last */
 	uint64_t builtins[GH_HPROF_BUILTINS]; /* ids */
-	struct gh_buffer plain;               /* uint64_t: ids of classes that are but a name */
+	struct GH_VECTOR(uint64_t) plain;     /* ids of classes that are but a name */
 	uint64_t names[GH_HPROF_BUILTINS][GH_HPROF_BUILTIN_FIELDS]; /* ids of those of fields */
 };
 
@@ -217,17 +218,15 @@ struct gh_hprof_shape {
 struct gh_hprof_kind {
 	struct gh_hprof_shape shape; /* of its objects */
 	uint64_t id;                 /* of the class */
-	struct gh_buffer fields;     /* struct gh_hprof_field, one after the other; owned */
+	struct GH_VECTOR(struct gh_hprof_field) fields;
 };
 
 struct gh_hprof_shapes {
-	struct gh_hprof_classes *classes;     /* of the file; not owned */
-	const struct gh_typing *typing;       /* of the heap; not owned */
-	struct gh_hprof_kind **items;         /* in the order they came; owned */
-	size_t count;                         /* of items */
-	size_t capacity;                      /* of items */
-	void *tree;                           /* the same, for tsearch */
-	const struct gh_hprof_kind *last;     /* that was asked for */
+	struct gh_hprof_classes *classes;               /* of the file; not owned */
+	const struct gh_typing *typing;                 /* of the heap; not owned */
+	struct GH_VECTOR(struct gh_hprof_kind *) kinds; /* in the order they came; owned */
+	void *tree;                                     /* the same, for tsearch */
+	const struct gh_hprof_kind *last;               /* that was asked for */
 	uint64_t offsets[8 * GH_HPROF_WORDS]; /* by offset: ids of the names of fields without one;
 						 0 if there is none yet */
 };
@@ -236,9 +235,6 @@ struct gh_hprof_shapes {
  * What loads it is written where it is new: that is before the heap dump. */
 const struct gh_hprof_kind *gh_hprof_kind_of(struct gh_hprof_shapes *shapes,
 					     const struct gh_hprof_shape *shape, uint32_t object);
-
-/* The fields of KIND, and how many. */
-const struct gh_hprof_field *gh_hprof_fields(const struct gh_hprof_kind *kind, uint16_t *count);
 
 /* Writes, in the heap dump, what the classes are. */
 void gh_hprof_dump_shapes(struct gh_hprof_shapes *shapes);
@@ -249,18 +245,18 @@ void gh_hprof_shapes_free(struct gh_hprof_shapes *shapes);
  * and show in readers' lists of what retains most. A variable is a class; where its name is not
  * known, a word is, as long as that makes not too many; else neighbours share one. */
 
-struct gh_hprof_statics {
-	struct gh_hprof_classes *classes; /* of the file; not owned */
-	const struct gh_typing *typing;   /* of the heap; not owned */
-	struct gh_buffer fields;          /* struct gh_hprof_static */
-	struct gh_buffer parts;           /* struct gh_hprof_part: the classes that they are of */
-};
-
 /* A class, and which of the fields it has. */
 struct gh_hprof_part {
 	uint64_t id;    /* of the class */
 	size_t first;   /* place of its first field in fields; the others follow */
 	uint16_t count; /* of its fields */
+};
+
+struct gh_hprof_statics {
+	struct gh_hprof_classes *classes; /* of the file; not owned */
+	const struct gh_typing *typing;   /* of the heap; not owned */
+	struct GH_VECTOR(struct gh_hprof_static) fields;
+	struct GH_VECTOR(struct gh_hprof_part) parts; /* the classes that they are of */
 };
 
 /* ROOT is a static field. */
@@ -278,8 +274,8 @@ void gh_hprof_statics_free(struct gh_hprof_statics *statics);
 
 /* Strings that are written once. */
 struct gh_hprof_strings {
-	struct gh_intern set; /* of texts in the dump or the program */
-	struct gh_buffer ids; /* uint64_t, by number in the set: of a string, or a class's serial */
+	struct gh_intern set;           /* of texts in the dump or the program */
+	struct GH_VECTOR(uint64_t) ids; /* by number in the set: of a string, or a class's serial */
 };
 
 /* The objects that a goroutine is made of, by id. */

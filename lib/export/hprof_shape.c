@@ -84,14 +84,13 @@ static unsigned add_field(struct gh_hprof_shapes *shapes, struct gh_hprof_kind *
 			  const struct word *word, unsigned offset, uint8_t type)
 {
 	const struct gh_buffer *name = &word->names[offset];
-	struct gh_hprof_field *field = gh_buffer_extend(&kind->fields, sizeof(*field));
-	if (field != NULL)
-		*field = (struct gh_hprof_field){
-		    .name = name->size > 0 ? gh_hprof_string(shapes->classes->out,
-							     (const char *)name->data, name->size)
-					   : offset_name(shapes, word->start + offset),
-		    .type = type,
-		};
+	struct gh_hprof_field field = {
+	    .name = name->size > 0 ? gh_hprof_string(shapes->classes->out, (const char *)name->data,
+						     name->size)
+				   : offset_name(shapes, word->start + offset),
+	    .type = type,
+	};
+	gh_vector_push(&kind->fields, field);
 	return gh_hprof_size(shapes->classes->out, type);
 }
 
@@ -128,20 +127,6 @@ static void add_fields(struct gh_hprof_shapes *shapes, struct gh_hprof_kind *kin
 	}
 }
 
-static bool grow(struct gh_hprof_shapes *shapes)
-{
-	if (shapes->count < shapes->capacity)
-		return true;
-	size_t capacity = shapes->capacity > 0 ? 2 * shapes->capacity : 64;
-	struct gh_hprof_kind **items =
-	    reallocarray(shapes->items, capacity, sizeof(*shapes->items));
-	if (items == NULL)
-		return false;
-	shapes->items = items;
-	shapes->capacity = capacity;
-	return true;
-}
-
 /* Adds the class of SHAPE, which is in none yet. */
 static struct gh_hprof_kind *add(struct gh_hprof_shapes *shapes, const struct gh_hprof_shape *shape,
 				 uint32_t object)
@@ -152,14 +137,15 @@ static struct gh_hprof_kind *add(struct gh_hprof_shapes *shapes, const struct gh
 		return NULL;
 	kind->shape = *shape;
 	add_fields(shapes, kind, object);
-	if (kind->fields.failed || !grow(shapes) || tsearch(kind, &shapes->tree, compare) == NULL) {
-		gh_buffer_free(&kind->fields);
+	if (kind->fields.failed || !gh_vector_reserve(&shapes->kinds, 1) ||
+	    tsearch(kind, &shapes->tree, compare) == NULL) {
+		gh_vector_free(&kind->fields);
 		free(kind);
 		return NULL;
 	}
 	int length = name_class(shape, gh_typing_class(shapes->typing, shape->type), name);
 	kind->id = gh_hprof_load_class(shapes->classes, name, (size_t)length);
-	shapes->items[shapes->count++] = kind;
+	gh_vector_push(&shapes->kinds, kind);
 	return kind;
 }
 
@@ -175,18 +161,12 @@ const struct gh_hprof_kind *gh_hprof_kind_of(struct gh_hprof_shapes *shapes,
 	return shapes->last;
 }
 
-const struct gh_hprof_field *gh_hprof_fields(const struct gh_hprof_kind *kind, uint16_t *count)
-{
-	*count = (uint16_t)(kind->fields.size / sizeof(struct gh_hprof_field));
-	return (const void *)kind->fields.data;
-}
-
 void gh_hprof_dump_shapes(struct gh_hprof_shapes *shapes)
 {
-	for (size_t i = 0; i < shapes->count; i++) {
-		uint16_t count;
-		const struct gh_hprof_field *fields = gh_hprof_fields(shapes->items[i], &count);
-		gh_hprof_dump_class(shapes->classes, shapes->items[i]->id, fields, count);
+	for (size_t i = 0; i < shapes->kinds.count; i++) {
+		const struct gh_hprof_kind *kind = shapes->kinds.items[i];
+		gh_hprof_dump_class(shapes->classes, kind->id, kind->fields.items,
+				    (uint16_t)kind->fields.count);
 	}
 }
 
@@ -198,9 +178,9 @@ static void keep(void *item)
 void gh_hprof_shapes_free(struct gh_hprof_shapes *shapes)
 {
 	tdestroy(shapes->tree, keep);
-	for (size_t i = 0; i < shapes->count; i++) {
-		gh_buffer_free(&shapes->items[i]->fields);
-		free(shapes->items[i]);
+	for (size_t i = 0; i < shapes->kinds.count; i++) {
+		gh_vector_free(&shapes->kinds.items[i]->fields);
+		free(shapes->kinds.items[i]);
 	}
-	free(shapes->items);
+	gh_vector_free(&shapes->kinds);
 }

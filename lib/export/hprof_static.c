@@ -38,7 +38,7 @@ struct place {
 
 /* The roots that are static fields. */
 struct places {
-	struct gh_buffer items; /* struct place */
+	struct GH_VECTOR(struct place) items;
 	struct gh_buffer names;
 };
 
@@ -87,7 +87,7 @@ static void add_place(const struct gh_hprof_statics *statics, struct places *pla
 	gh_buffer_u8(&places->names, '\0');
 	if (known && !places->names.failed)
 		place.variable = variable_length((const char *)places->names.data + place.name);
-	gh_buffer_bytes(&places->items, &place, sizeof(place));
+	gh_vector_push(&places->items, place);
 }
 
 /* Finds the roots that are static fields, in the order of the memory they are in. */
@@ -99,9 +99,8 @@ static bool find_places(const struct gh_hprof_statics *statics, struct places *p
 			add_place(statics, places, &heap->roots[i]);
 	if (places->items.failed || places->names.failed)
 		return false;
-	if (places->items.size > 0)
-		qsort(places->items.data, places->items.size / sizeof(struct place),
-		      sizeof(struct place), compare);
+	if (places->items.count > 0)
+		qsort(places->items.items, places->items.count, sizeof(struct place), compare);
 	return true;
 }
 
@@ -124,8 +123,8 @@ static bool are_together(const struct places *places, const struct place *a, con
 /* How many bytes a class is of: one word, unless there would be too many. */
 static uint64_t choose_block(const struct places *places, unsigned word)
 {
-	const struct place *all = (const void *)places->items.data;
-	size_t count = places->items.size / sizeof(*all);
+	const struct place *all = places->items.items;
+	size_t count = places->items.count;
 	uint64_t block = word;
 	for (size_t classes = SIZE_MAX; classes > MAX_CLASSES && block < UINT64_MAX / 2;) {
 		classes = 1;
@@ -165,7 +164,7 @@ static void name_field(const struct gh_dump *dump, const struct places *places,
 
 static struct gh_hprof_part *last_part(struct gh_hprof_statics *statics)
 {
-	return (struct gh_hprof_part *)(void *)(statics->parts.data + statics->parts.size) - 1;
+	return &statics->parts.items[statics->parts.count - 1];
 }
 
 /* Adds the class whose first field is that of PLACE and called NAME. */
@@ -176,22 +175,19 @@ static bool add_part(struct gh_hprof_statics *statics, const struct place *place
 	    place->variable > 0
 		? snprintf(text, sizeof(text), "%.*s", (int)place->variable, name)
 		: snprintf(text, sizeof(text), "%s %s", class_names[place->root.kind], name);
-	struct gh_hprof_part *part = gh_buffer_extend(&statics->parts, sizeof(*part));
-	if (part == NULL)
-		return false;
-	*part = (struct gh_hprof_part){
+	struct gh_hprof_part part = {
 	    .id = gh_hprof_load_class(statics->classes, text, (size_t)length),
-	    .first = statics->fields.size / sizeof(struct gh_hprof_static),
+	    .first = statics->fields.count,
 	};
-	return true;
+	return gh_vector_push(&statics->parts, part);
 }
 
 static bool put_fields(struct gh_hprof_statics *statics, const struct places *places)
 {
 	const struct gh_dump *dump = statics->typing->heap->dump;
-	const struct place *all = (const void *)places->items.data;
+	const struct place *all = places->items.items;
 	uint64_t block = choose_block(places, dump->word);
-	for (size_t i = 0; i < places->items.size / sizeof(*all); i++) {
+	for (size_t i = 0; i < places->items.count; i++) {
 		char name[MAX_NAME];
 		name_field(dump, places, &all[i], name);
 		bool together = i > 0 && are_together(places, &all[i - 1], &all[i], block);
@@ -202,7 +198,7 @@ static bool put_fields(struct gh_hprof_statics *statics, const struct places *pl
 		    .name = gh_hprof_string(statics->classes->out, name, strlen(name)),
 		    .target = gh_hprof_id_of(statics->classes->ids, all[i].root.object),
 		};
-		gh_buffer_bytes(&statics->fields, &field, sizeof(field));
+		gh_vector_push(&statics->fields, field);
 		last_part(statics)->count++;
 	}
 	return !statics->fields.failed;
@@ -212,7 +208,7 @@ bool gh_hprof_statics_start(struct gh_hprof_statics *statics)
 {
 	struct places places = {0};
 	bool ok = find_places(statics, &places) && put_fields(statics, &places);
-	gh_buffer_free(&places.items);
+	gh_vector_free(&places.items);
 	gh_buffer_free(&places.names);
 	return ok;
 }
@@ -220,11 +216,11 @@ bool gh_hprof_statics_start(struct gh_hprof_statics *statics)
 void gh_hprof_dump_static_roots(struct gh_hprof_statics *statics)
 {
 	struct gh_hprof_out *out = statics->classes->out;
-	const struct gh_hprof_static *fields = (const void *)statics->fields.data;
-	const struct gh_hprof_part *parts = (const void *)statics->parts.data;
-	size_t count = statics->parts.size / sizeof(*parts);
+	const struct gh_hprof_static *fields = statics->fields.items;
+	const struct gh_hprof_part *parts = statics->parts.items;
+	size_t count = statics->parts.count;
 	for (size_t i = 0; i < count; i++)
-		gh_hprof_dump_statics(statics->classes, parts[i].id, fields + parts[i].first,
+		gh_hprof_dump_statics(statics->classes, parts[i].id, &fields[parts[i].first],
 				      parts[i].count);
 	for (size_t i = 0; i < count; i++) {
 		gh_hprof_subrecord(out, GH_HPROF_ROOT_STICKY_CLASS, out->id_size);
@@ -234,6 +230,6 @@ void gh_hprof_dump_static_roots(struct gh_hprof_statics *statics)
 
 void gh_hprof_statics_free(struct gh_hprof_statics *statics)
 {
-	gh_buffer_free(&statics->fields);
-	gh_buffer_free(&statics->parts);
+	gh_vector_free(&statics->fields);
+	gh_vector_free(&statics->parts);
 }

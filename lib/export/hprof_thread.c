@@ -30,13 +30,12 @@ static uint32_t trace_serial(size_t number)
 /* The id kept of TEXT; NULL if memory ran out. It is 0 if TEXT is new. */
 static uint64_t *find(struct gh_hprof_strings *strings, const char *text, size_t length)
 {
-	static const uint64_t none = 0;
 	uint32_t number = gh_intern_add(&strings->set, text, length);
 	if (number == GH_INTERN_NONE)
 		return NULL;
-	if (number == strings->ids.size / sizeof(uint64_t))
-		gh_buffer_bytes(&strings->ids, &none, sizeof(none));
-	return strings->ids.failed ? NULL : (uint64_t *)(void *)strings->ids.data + number;
+	if (number == strings->ids.count)
+		gh_vector_push(&strings->ids, 0);
+	return strings->ids.failed ? NULL : &strings->ids.items[number];
 }
 
 /* The id of the string TEXT; 0 if memory ran out. */
@@ -305,7 +304,7 @@ void gh_hprof_dump_stack_root(struct gh_hprof_threads *threads, const struct gh_
 static void free_strings(struct gh_hprof_strings *strings)
 {
 	gh_intern_free(&strings->set);
-	gh_buffer_free(&strings->ids);
+	gh_vector_free(&strings->ids);
 }
 
 void gh_hprof_threads_free(struct gh_hprof_threads *threads)

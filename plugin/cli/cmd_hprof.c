@@ -20,8 +20,7 @@ struct goroutines {
 	const struct gh_dump *dump;
 	struct gh_symbols *symbols; /* NULL if there is no program */
 	struct gh_traceback traceback;
-	struct gh_hprof_call *calls; /* of the last stack; owned */
-	size_t capacity;             /* of calls */
+	struct GH_VECTOR(struct gh_hprof_call) calls; /* of the last stack */
 	char name[MAX_NAME];
 };
 
@@ -40,39 +39,28 @@ static void make_name(struct goroutines *goroutines, size_t number)
 		 goroutine->id, gh_escape_text(escaped, sizeof(escaped), text));
 }
 
-static bool grow(struct goroutines *goroutines, size_t count)
-{
-	if (count <= goroutines->capacity)
-		return true;
-	struct gh_hprof_call *calls =
-	    reallocarray(goroutines->calls, count, sizeof(*goroutines->calls));
-	if (calls == NULL)
-		return false;
-	goroutines->calls = calls;
-	goroutines->capacity = count;
-	return true;
-}
-
 static bool get_stack(void *context, size_t number, struct gh_hprof_stack *stack)
 {
 	struct goroutines *goroutines = context;
 	struct gh_traceback *traceback = &goroutines->traceback;
-	if (!gh_traceback_make(traceback, goroutines->dump, goroutines->symbols, number) ||
-	    !grow(goroutines, traceback->ncalls))
+	if (!gh_traceback_make(traceback, goroutines->dump, goroutines->symbols, number))
 		return false;
+	goroutines->calls.count = 0;
 	for (size_t i = 0; i < traceback->ncalls; i++) {
 		const struct gh_call *call = &traceback->calls[i];
-		goroutines->calls[i] = (struct gh_hprof_call){
+		struct gh_hprof_call copy = {
 		    .function = call->name,
 		    .length = call->length,
 		    .file = call->file,
 		    .line = call->line,
 		    .frame = call->frame,
 		};
+		gh_vector_push(&goroutines->calls, copy);
 	}
 	make_name(goroutines, number);
-	*stack = (struct gh_hprof_stack){goroutines->name, goroutines->calls, traceback->ncalls};
-	return true;
+	*stack = (struct gh_hprof_stack){goroutines->name, goroutines->calls.items,
+					 goroutines->calls.count};
+	return !goroutines->calls.failed;
 }
 
 /* When the file at PATH was written, in ms since 1970: a dump itself does not say. The last digits
@@ -105,7 +93,7 @@ static bool write_hprof(struct gh_heap_query *query, const char *path)
 	gh_print_warning(path, damage.cut, "objects cut off, that are larger than an array can be");
 	gh_print_warning(path, damage.unplaced, "pointers left out, that are not where words are");
 	gh_traceback_free(&goroutines.traceback);
-	free(goroutines.calls);
+	gh_vector_free(&goroutines.calls);
 	return written;
 }
 

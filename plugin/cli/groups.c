@@ -12,9 +12,7 @@
 /* Adds a group called TEXT, which is the groups' from now on. False if memory ran out. */
 static bool add_text(struct gh_groups *groups, char *text)
 {
-	if (text != NULL)
-		gh_buffer_bytes(&groups->texts, &text, sizeof(text));
-	if (text == NULL || groups->texts.failed) {
+	if (text == NULL || !gh_vector_push(&groups->texts, text)) {
 		free(text);
 		return false;
 	}
@@ -127,7 +125,7 @@ const char *gh_groups_name(const struct gh_groups *groups, uint32_t number)
 {
 	if (groups->by == GH_BY_TYPE)
 		return gh_names_class(groups->names, number);
-	return ((char *const *)(const void *)groups->texts.data)[number];
+	return groups->texts.items[number];
 }
 
 /* A size's name begins with its number. */
@@ -151,8 +149,8 @@ struct gh_column gh_groups_column(const struct gh_groups *groups, size_t offset)
 
 void gh_groups_free(struct gh_groups *groups)
 {
-	for (size_t i = 0; i < groups->texts.size / sizeof(char *); i++)
-		free((char *)gh_groups_name(groups, (uint32_t)i));
-	gh_buffer_free(&groups->texts);
+	for (size_t i = 0; i < groups->texts.count; i++)
+		free(groups->texts.items[i]);
+	gh_vector_free(&groups->texts);
 	free(groups->numbers);
 }

@@ -10,9 +10,9 @@ struct gh_groups {
 	enum gh_grouping by;          /* what they have in common */
 	const uint32_t *of;           /* by object: its group's number */
 	uint32_t *numbers;            /* the same, if it is not the names'; owned */
-	struct gh_buffer
-	    texts;    /* char *, by number: what they are called, unless that is by type; owned */
-	size_t count; /* of groups */
+	struct GH_VECTOR(
+	    char *) texts; /* by number: what they are called, unless that is by type */
+	size_t count;      /* of groups */
 };
 
 /* Groups the objects of QUERY by what its options say. False, and the error printed, if memory
