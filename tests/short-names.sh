@@ -41,13 +41,14 @@ stops() {
 		END { for (name in places) print name "\t" places[name] }' | sort
 }
 
-# ask NAME...: where GDB has breakpoints on them.
+# ask SESSION FILE NAME...: where GDB has breakpoints on them: SESSION is "debug" with a debug file, or "goheap" with a program.
 ask() {
-	local name commands=()
+	local name commands=() session=$1 file=$2
+	shift 2
 	for name in "$@"; do
 		commands+=("echo name $name\\n" "break -function $name" "info breakpoints" "delete")
 	done
-	debug "$work/program.debug" "${commands[@]}" | stops
+	"$session" "$file" "${commands[@]}" | stops
 }
 
 # compare_gdb NAME: short names of functions whose own code starts at one place, one of each, against the whole names. The
@@ -60,11 +61,22 @@ compare_gdb() {
 	[ "$(wc -l <"$work/once")" -gt 50 ] || fail "$1: short names to ask for" "$(wc -l "$work/once")"
 	mapfile -t wholes < <(cut -f 1 "$work/once")
 	mapfile -t shorts < <(cut -f 2 "$work/once")
-	ask "${wholes[@]}" >"$work/expected"
+	ask debug "$work/program.debug" "${wholes[@]}" >"$work/expected"
 	equal "$1: breakpoints on ${#wholes[@]} whole names" "${#wholes[@]}" "$(wc -l <"$work/expected")"
 	join -t $'\t' "$work/once" "$work/expected" | cut -f 2- | sort >"$work/wanted"
-	ask "${shorts[@]}" >"$work/found"
+	ask debug "$work/program.debug" "${shorts[@]}" >"$work/found"
 	same "$1: breakpoints on their short names are at the same places" "$work/wanted" "$work/found"
+}
+
+# compare_twin NAME TWIN: the same short names in a session with the twin, against the whole names without goheap.
+compare_twin() {
+	ask debug "$2" "${wholes[@]}" >"$work/expected"
+	equal "$1: breakpoints on ${#wholes[@]} whole names" "${#wholes[@]}" "$(wc -l <"$work/expected")"
+	join -t $'\t' "$work/once" "$work/expected" | cut -f 2- | sort >"$work/wanted"
+	ask goheap "$2" "${shorts[@]}" >"$work/found"
+	same "$1: breakpoints on their short names are at the same places" "$work/wanted" "$work/found"
+	ask goheap "$2" "${wholes[@]}" >"$work/found"
+	same "$1: and on the whole names, too" "$work/expected" "$work/found"
 }
 
 # delve TWIN LOCATION...: what Delve says of breakpoints there.
@@ -89,37 +101,37 @@ compare_delve() {
 	equal "Delve: short names that are not where the whole names are" "" "$(head "$work/apart")"
 }
 
-# check_session: a session with the plugin.
+# check_session PROGRAM: a session with the plugin.
 check_session() {
 	local output
 	# shellcheck disable=SC2016 # GDB's
-	output=$(goheap "$stripped" 'break handle' 'tbreak Server.handle' 'tbreak main.Server.handle' 'break Area' \
+	output=$(goheap "$1" 'break handle' 'tbreak Server.handle' 'tbreak main.Server.handle' 'break Area' \
 		'complete break Server.ha' 'complete break han' 'info line handle' 'run' 'backtrace 2' 'x/i $pc' 'info symbol $pc')
-	equal "session: three names, one place" "1 3" "$(sed -nE 's/^(Breakpoint|Temporary breakpoint) [0-9]+ at (0x[0-9a-f]+): .*server\.go, line [0-9]+\.$/\2/p' \
+	equal "${1##*/}: three names, one place" "1 3" "$(sed -nE 's/^(Breakpoint|Temporary breakpoint) [0-9]+ at (0x[0-9a-f]+): .*server\.go, line [0-9]+\.$/\2/p' \
 		<<<"$output" | sort | uniq -c | awk '{ n++; c = $1 } END { print n, c }')"
-	has "session: a name of two methods is no place" "$output" '^Function "Area" not defined\.$'
-	has "session: completion of Server.ha" "$output" '^break Server\.handle$'
-	has "session: completion of han" "$output" '^break handle$'
-	has "session: the stop has the function's name" "$output" '^Thread 1 .* hit .*reakpoint .*, main\.\(\*Server\)\.handle '
-	has "session: so has the backtrace" "$output" '^#0  main\.\(\*Server\)\.handle '
-	has "session: so has the instruction" "$output" '^=> 0x[0-9a-f]+ <main\.\(\*Server\)\.handle\+[0-9]+>'
-	has "session: so has the symbol" "$output" '^main\.\(\*Server\)\.handle \+ [0-9]+ in section \.text'
+	has "${1##*/}: a name of two methods is no place" "$output" '^Function "Area" not defined\.$'
+	has "${1##*/}: completion of Server.ha" "$output" '^break Server\.handle$'
+	has "${1##*/}: completion of han" "$output" '^break handle$'
+	has "${1##*/}: the stop has the function's name" "$output" '^Thread 1 .* hit .*reakpoint .*, main\.\(\*Server\)\.handle '
+	has "${1##*/}: so has the backtrace" "$output" '^#0  main\.\(\*Server\)\.handle '
+	has "${1##*/}: so has the instruction" "$output" '^=> 0x[0-9a-f]+ <main\.\(\*Server\)\.handle\+[0-9]+>'
+	has "${1##*/}: so has the symbol" "$output" '^main\.\(\*Server\)\.handle \+ [0-9]+ in section \.text'
 }
 
-# check_break: goheap break, where GDB's own has only the names that stand for one function.
+# check_break PROGRAM: goheap break, where GDB's own has only the names that stand for one function.
 check_break() {
 	local output
-	output=$(goheap "$stripped" 'goheap break Area' 'goheap break nosuch' 'goheap break handle goroutine 9999' \
+	output=$(goheap "$1" 'goheap break Area' 'goheap break nosuch' 'goheap break handle goroutine 9999' \
 		'goheap break middle goroutine 1' 'goheap break server.go:30' 'goheap break handle goroutine x' 'run >/dev/null' \
 		'continue' 'info breakpoints')
-	has "goheap break: how many functions have a name" "$output" '^goheap: 2 functions are called so; name one:$'
-	equal "goheap break: which they are" 'main.(*Circle).Area
+	has "${1##*/}: goheap break: how many functions have a name" "$output" '^goheap: 2 functions are called so; name one:$'
+	equal "${1##*/}: goheap break: which they are" 'main.(*Circle).Area
 main.Square.Area' "$(grep -E '^main\.[^ ]*Area$' <<<"$output" | sort)"
-	has "goheap break: a name of none" "$output" '^goheap: no function is called nosuch$'
-	has "goheap break: a goroutine that is none" "$output" '^usage: goheap break '
-	has "goheap break: it stops in that goroutine" "$output" '^Thread 1 .* hit Breakpoint 2, main\.middle '
-	has "goheap break: and not in another; it takes a line" "$output" '^Thread 1 .* hit Breakpoint 3, main\.\(\*Server\)\.handle .*:30$'
-	has "goheap break: it is a breakpoint with a condition" "$output" '^	stop only if goid == 9999$'
+	has "${1##*/}: goheap break: a name of none" "$output" '^goheap: no function is called nosuch$'
+	has "${1##*/}: goheap break: a goroutine that is none" "$output" '^usage: goheap break '
+	has "${1##*/}: goheap break: it stops in that goroutine" "$output" '^Thread 1 .* hit Breakpoint 2, main\.middle '
+	has "${1##*/}: goheap break: and not in another; it takes a line" "$output" '^Thread 1 .* hit Breakpoint 3, main\.\(\*Server\)\.handle .*:30$'
+	has "${1##*/}: goheap break: it is a breakpoint with a condition" "$output" '^	stop only if goid == 9999$'
 }
 
 # check_release RELEASE
@@ -136,9 +148,12 @@ check_release() {
 	debug "$work/program.debug" 'info functions -n .' | grep -vE '^[0-9]+:|^File |^$' >"$work/listed"
 	equal "Go $1: short names that GDB lists as functions" "" \
 		"$(grep -xF -f <(cut -f 2 "$work/short") <(sed -E 's/.* //' "$work/listed") | head)"
+	compare_twin "Go $1, twin" "$directory/sample"
 	if [ "$1" = 1.19 ]; then
-		check_session
-		check_break
+		check_session "$stripped"
+		check_break "$stripped"
+		check_session "$directory/sample"
+		check_break "$directory/sample"
 		if command -v dlv >/dev/null; then
 			compare_delve "$directory/sample"
 		else

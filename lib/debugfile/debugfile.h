@@ -35,9 +35,9 @@ bool gh_debugfile_make(const struct gh_pclntab *tab, const struct gh_slots *slot
 
 /* Writes the debug file of TAB's image, which has DWARF of its own: its symbols, DWARF and whatever
  * else debuggers read of it, but with .debug_frame as in the other debug files, and with the
- * variables that tell the goroutine. A debugger ends a goroutine's stack where it ends, and finds
- * callers where Go's own DWARF does not lead to them.
- * Otherwise as gh_debugfile_write and gh_debugfile_write_to. */
+ * variables that tell the goroutine and the short names of functions. A debugger ends a goroutine's
+ * stack where it ends, and finds callers where Go's own DWARF does not lead to them. Otherwise as
+ * gh_debugfile_write and gh_debugfile_write_to. */
 bool gh_supplement_write(const struct gh_pclntab *tab, const char *path, struct gh_error *err);
 bool gh_supplement_write_to(const struct gh_pclntab *tab, int fd, const char *path,
 			    struct gh_error *err);

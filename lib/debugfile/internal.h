@@ -110,12 +110,12 @@ bool gh_symtab_make(struct gh_symtab *symtab, const struct gh_pclntab *tab,
 		    const struct gh_slots *slots, const struct gh_switches *switches,
 		    struct gh_entry_points *points, struct gh_error *err);
 
-/* Fills SYMTAB with the symbols of the image's own, all of them, and with the marks of SWITCHES, as
- * above. */
+/* Fills SYMTAB with the symbols of the image's own, all of them, and with the short names of POINTS
+ * and the marks of SWITCHES, as above. */
 bool gh_symtab_take_over(struct gh_symtab *symtab, const struct gh_pclntab *tab,
 			 const struct gh_elf *elf, const struct gh_skeleton *skeleton,
 			 const struct gh_strings *strings, const struct gh_switches *switches,
-			 struct gh_error *err);
+			 struct gh_entry_points *points, struct gh_error *err);
 
 /* Adds .symtab and .strtab to ELF, which SYMTAB and STRINGS must outlive. False if memory ran out.
  */

@@ -1,7 +1,7 @@
 /* The debug file of a program that has DWARF of its own: a copy of all that a debugger reads of it,
  * in which functions' frames are described as in other debug files, and which has their variables
- * that tell the goroutine. A debugger takes this file for the program's own wherever it is loaded;
- * one beside the program's it would not move along. */
+ * that tell the goroutine and their short names. A debugger takes this file for the program's own
+ * wherever it is loaded; one beside the program's it would not move along. */
 #include "lib/debugfile/internal.h"
 #include "lib/debugfile/probes.h"
 
@@ -25,6 +25,7 @@ struct parts {
 	struct gh_skeleton skeleton;
 	struct gh_strings strings;
 	struct gh_switches switches;
+	struct gh_entry_points points; /* of the functions, for their short names */
 	struct gh_rtypes types;
 	struct gh_buffer info;   /* .debug_info; empty if it is the program's */
 	struct gh_buffer abbrev; /* .debug_abbrev; likewise */
@@ -39,6 +40,7 @@ static void free_parts(struct parts *parts)
 	gh_skeleton_free(&parts->skeleton);
 	gh_strings_free(&parts->strings);
 	gh_switches_free(&parts->switches);
+	gh_vector_free(&parts->points);
 	gh_rtypes_free(&parts->types);
 	gh_buffer_free(&parts->info);
 	gh_buffer_free(&parts->abbrev);
@@ -191,17 +193,33 @@ static bool copy_sections(struct parts *parts, const struct gh_image *image, str
 	return true;
 }
 
+/* Finds where GDB stops at functions: that comes with all that a stripped program is given. */
+static bool find_points(struct parts *parts, const struct gh_pclntab *tab, struct gh_error *err)
+{
+	struct gh_packages packages = {0};
+	struct gh_strings strings = {0};
+	struct gh_info info = {0};
+	bool found = gh_strings_find(&strings, tab, err) && gh_packages_find(&packages, tab, err) &&
+		     gh_info_make(&info, tab, &packages, &strings, NULL, err);
+	parts->points = info.points;
+	info.points = (struct gh_entry_points){0};
+	gh_info_free(&info);
+	gh_packages_free(&packages);
+	gh_strings_free(&strings);
+	return found;
+}
+
 static bool make_parts(struct parts *parts, const struct gh_pclntab *tab, struct gh_error *err)
 {
 	gh_strings_init(&parts->strings, tab);
 	return gh_skeleton_make(&parts->skeleton, &parts->elf, tab->image, err) &&
 	       gh_switches_find(&parts->switches, tab, err) &&
 	       gh_rtypes_find(&parts->types, tab, err) && make_info(parts, tab->image, err) &&
-	       copy_sections(parts, tab->image, err) &&
+	       copy_sections(parts, tab->image, err) && find_points(parts, tab, err) &&
 	       gh_frame_make(&parts->frame, tab, &parts->switches, true, err) &&
 	       gh_probes_make(&parts->probes, tab, err) &&
 	       gh_symtab_take_over(&parts->symtab, tab, &parts->elf, &parts->skeleton,
-				   &parts->strings, &parts->switches, err);
+				   &parts->strings, &parts->switches, &parts->points, err);
 }
 
 static bool add_dwarf(struct parts *parts)

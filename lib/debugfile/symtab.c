@@ -354,16 +354,20 @@ static bool add_symbols(struct writer *writer, const struct gh_buffer *data,
 	       gh_fail_memory(err, writer->tab->image->path);
 }
 
-/* The image's own symbols come with as many others as it has switches. */
-static bool add_taken_over(struct writer *writer, struct gh_error *err)
+/* The image's own symbols, and those that it does not have. */
+static bool add_taken_over(struct writer *writer, struct gh_entry_points *points,
+			   struct gh_error *err)
 {
 	struct gh_symtab *symtab = writer->symtab;
 	add_symbol(writer, &(GElf_Sym){0});
 	add_switches(writer);
 	add_own(writer, true);
+	if (!add_short_names(writer, points, err))
+		return false;
 	symtab->nlocals = (uint32_t)(symtab->symbols.size / symtab->symbol_size);
 	add_own(writer, false);
-	return !symtab->symbols.failed || gh_fail_memory(err, writer->tab->image->path);
+	return (!symtab->symbols.failed && !symtab->added.failed) ||
+	       gh_fail_memory(err, writer->tab->image->path);
 }
 
 /* Makes SYMTAB empty and finds what WRITER, which has what is given, needs besides. */
@@ -401,14 +405,14 @@ bool gh_symtab_make(struct gh_symtab *symtab, const struct gh_pclntab *tab,
 bool gh_symtab_take_over(struct gh_symtab *symtab, const struct gh_pclntab *tab,
 			 const struct gh_elf *elf, const struct gh_skeleton *skeleton,
 			 const struct gh_strings *strings, const struct gh_switches *switches,
-			 struct gh_error *err)
+			 struct gh_entry_points *points, struct gh_error *err)
 {
 	struct writer writer = {.tab = tab,
 				.strings = strings,
 				.skeleton = skeleton,
 				.switches = switches,
 				.all_own = true};
-	bool made = begin(&writer, symtab, elf, err) && add_taken_over(&writer, err);
+	bool made = begin(&writer, symtab, elf, err) && add_taken_over(&writer, points, err);
 	free(writer.extents);
 	return made;
 }
