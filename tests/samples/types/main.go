@@ -114,6 +114,26 @@ type Pipes struct {
 		a int "json:\"a\\b\""
 		b int `tick:"\"`
 	}
+	numbers Numbers
+}
+
+// Numbers are of all kinds, and of unlike signs.
+type Numbers struct {
+	i    int
+	i8   int8
+	i16  int16
+	i32  int32
+	i64  int64
+	u    uint
+	u8   uint8
+	u16  uint16
+	u32  uint32
+	u64  uint64
+	ptr  uintptr
+	f32  float32
+	f64  float64
+	c64  complex64
+	c128 complex128
 }
 
 func (n *Node) Area() float64               { return float64(n.value) }
@@ -150,6 +170,7 @@ func fill() {
 		any: Grid{{1, 2, 3}, {4, 5, 6}}, err: os.ErrExist,
 		grid: Grid{{7}}, ratio: 0.5, last: true,
 	}
+	root.pipes.numbers = Numbers{-1, -1, -1, -1, -1, ^uint(0), 255, 65535, 1<<32 - 1, 1<<64 - 1, ^uintptr(0), -1.5, -2.5, 1i, 2i}
 	root.area = &root
 	root.Event.When.sec = 7
 	root.children = []*Node{&root, {label: "child", area: ByValue{2, 3}}}
