@@ -36,6 +36,7 @@ int main(void)
 	srunner_add_suite(runner, piped_text_suite());
 	srunner_add_suite(runner, pprof_suite());
 	srunner_add_suite(runner, slots_suite());
+	srunner_add_suite(runner, spills_suite());
 	srunner_add_suite(runner, stack_suite());
 	srunner_add_suite(runner, stackmap_suite());
 	srunner_add_suite(runner, typing_suite());

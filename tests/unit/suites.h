@@ -36,6 +36,7 @@ Suite *heapscan_suite(void);
 Suite *piped_text_suite(void);
 Suite *pprof_suite(void);
 Suite *slots_suite(void);
+Suite *spills_suite(void);
 Suite *stack_suite(void);
 Suite *stackmap_suite(void);
 Suite *typing_suite(void);

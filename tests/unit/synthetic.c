@@ -444,12 +444,13 @@ uint8_t *synthetic_make(const struct synthetic *what, size_t *size, struct synth
 	if (places == NULL)
 		places = &ignored;
 	uint16_t number = machine(what);
-	struct maker m = {.what = what,
-			  .data = calloc(1, FILE_SIZE),
-			  .table = RODATA_OFFSET,
-			  .quantum = number == EM_S390                           ? 2
-				     : number == EM_MIPS || number == EM_AARCH64 ? 4
-										 : 1};
+	struct maker m = {
+	    .what = what,
+	    .data = calloc(1, FILE_SIZE),
+	    .table = RODATA_OFFSET,
+	    .quantum = number == EM_S390                                                 ? 2
+		       : number == EM_MIPS || number == EM_AARCH64 || number == EM_RISCV ? 4
+											 : 1};
 	put_elf_header(&m);
 	m.pos = RODATA_OFFSET;
 	size_t symtab_size = 0;
