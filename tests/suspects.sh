@@ -147,6 +147,24 @@ check_merged() {
 	fi
 }
 
+# check_cut NAME: of a dump that is cut off before its roots.
+check_cut() {
+	local command status
+	head -c $(($(stat -c %s "$work/new") / 2)) "$work/new" >"$work/cut"
+	for command in suspects dominators unreachable dot "report -o $work/page.html"; do
+		# shellcheck disable=SC2086 # the words of a command
+		"$GOHEAP" $command "$work/cut" >"$work/output" 2>"$work/errors"
+		status=$?
+		equal "$1: $command of a cut dump" "1 " "$status $(cat "$work/output")"
+		has "$1: $command of a cut dump: why" "$(cat "$work/errors")" '^goheap: .*: the roots, .* are missing: '
+		# shellcheck disable=SC2086
+		"$GOHEAP" $command --partial "$work/cut" >/dev/null 2>&1
+		equal "$1: $command --partial" 0 $?
+	done
+	has "$1: histogram of a cut dump" "$("$GOHEAP" histogram "$work/cut" 2>/dev/null)" \
+		'; the roots are missing: what is garbage is not known$'
+}
+
 # check_json NAME: the same in JSON, which has the root as other commands do.
 check_json() {
 	local output
@@ -211,6 +229,7 @@ check() {
 		esac
 		if [ "$kind" = map ]; then
 			check_json "go $1"
+			check_cut "go $1"
 			check_page "go $1"
 			check_process "go $1"
 		fi

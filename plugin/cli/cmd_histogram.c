@@ -85,9 +85,13 @@ static void print_rows(const struct gh_heap_query *query, const struct gh_groups
 		gh_print_count(query->heap.count, "object");
 		fputs(" of ", stdout);
 		gh_print_count(top.total, "byte");
-		fputs("; garbage: ", stdout);
-		gh_print_count(query->heap.count - query->dominators.nreachable, "object");
-		putchar('\n');
+		if (gh_heap_query_lacks_roots(&query->dump)) {
+			puts("; the roots are missing: what is garbage is not known");
+		} else {
+			fputs("; garbage: ", stdout);
+			gh_print_count(query->heap.count - query->dominators.nreachable, "object");
+			putchar('\n');
+		}
 		print_typed(&query->names.typing);
 	}
 	gh_top_free(&top);

@@ -79,6 +79,26 @@ static bool open_program(struct gh_heap_query *query)
 	return true;
 }
 
+bool gh_heap_query_lacks_roots(const struct gh_dump *dump)
+{
+	return dump->warning.text[0] != '\0' && dump->format >= GH_DUMP_1_4 &&
+	       (gh_dump_count(dump, GH_DUMP_DATA) == 0 || gh_dump_count(dump, GH_DUMP_BSS) == 0);
+}
+
+/* Nothing is reached, and all would be garbage, in a dump without its roots. */
+static bool has_roots(const struct gh_heap_query *query)
+{
+	const struct gh_options *options = query->options;
+	if (!options->asks_roots || options->partial || !gh_heap_query_lacks_roots(&query->dump))
+		return true;
+	fputs("goheap: ", stderr);
+	gh_escape_print(stderr, query->dump.path);
+	fputs(": the roots, which come last in a dump, are missing: with --partial goheap answers "
+	      "as if there were no more\n",
+	      stderr);
+	return false;
+}
+
 bool gh_heap_query_dump(struct gh_dump *dump, const struct gh_options *options, const char *path)
 {
 	if (options->program != NULL && gh_is_debugged(path))
@@ -96,7 +116,7 @@ bool gh_heap_query_open(struct gh_heap_query *query, const struct gh_options *op
 	    !gh_check_output(options->output, options->names) ||
 	    !gh_heap_query_dump(&query->dump, options, path))
 		return false;
-	if (!open_program(query)) {
+	if (!has_roots(query) || !open_program(query)) {
 		gh_dump_close(&query->dump);
 		return false;
 	}

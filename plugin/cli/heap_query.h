@@ -23,6 +23,9 @@ struct gh_heap_query {
  * returns false. To be closed with gh_dump_close. */
 bool gh_heap_query_dump(struct gh_dump *dump, const struct gh_options *options, const char *path);
 
+/* DUMP is cut off before the data segments: what is garbage cannot be told. */
+bool gh_heap_query_lacks_roots(const struct gh_dump *dump);
+
 /* Reads the dump PATH and makes the graph of its heap, and names; WITH_DOMINATORS, these too. What
  * is wrong with the heap is told in one line. On failure prints the error and returns false. To be
  * closed with gh_heap_query_close. */

@@ -276,6 +276,7 @@ void gh_options_parse(struct gh_options *options, const struct gh_command *comma
 	struct parse parse = {.options = options, .command = command};
 	gh_arguments_parse(&argp, argc, argv, 0, &parse);
 	limit_rows(&parse);
+	options->asks_roots = gh_command_takes(command, "partial");
 }
 
 const char *gh_options_program(const struct gh_options *options, char running[32])

@@ -58,6 +58,8 @@ struct gh_options {
 	bool no_pause;      /* dump: do not stop the process */
 	bool force;         /* load: whether or not the dump belongs to the program */
 	bool asked;         /* fetch: by the user, not by a hook */
+	bool partial;       /* the heap's: also of a dump whose roots are cut off */
+	bool asks_roots;    /* the command takes that */
 	bool drop;          /* fetch: GDB has a program */
 };
 
@@ -88,7 +90,7 @@ struct gh_option {
 };
 
 /* The most that one command takes, with the end of the list. */
-#define GH_OPTIONS_MAX 9
+#define GH_OPTIONS_MAX 10
 
 /* Rows of such lists. */
 #define GH_FLAG(long_name, short_name, member, text)                                               \
@@ -134,6 +136,9 @@ struct gh_option {
 		.name = "process", .letter = 'p', .type = GH_OPTION_PROCESS, .arg = "PID",         \
 		.doc = "Read the process PID in place of a heap dump"                              \
 	}
+
+#define GH_PARTIAL                                                                                 \
+	GH_FLAG("partial", 0, partial, "Answer although the dump is cut off before its roots")
 
 /* What the commands on the heap of a dump share. */
 #define GH_OF_HEAP                                                                                 \
