@@ -367,6 +367,20 @@ static void add_finalizers(const struct gh_spans *spans, struct gh_process *proc
 	}
 }
 
+/* From Go 1.25 on, freeIndexForScan stays where it was while the collector marks: what is allocated
+ * meanwhile is marked. A span that was swept has no other marks than those of objects. */
+static void add_marked(const struct gh_spans *spans, struct gh_process *process,
+		       const struct gh_span *span, uint8_t *bits, size_t size)
+{
+	uint8_t marks[GH_HEAP_PAGE / 8 / 8];
+	uint8_t *more = size <= sizeof(marks) ? marks : malloc(size);
+	if (more != NULL && read_marks(spans, process, span, more, size))
+		for (size_t i = 0; i < size; i++)
+			bits[i] |= more[i];
+	if (more != marks)
+		free(more);
+}
+
 bool gh_span_objects(const struct gh_spans *spans, struct gh_process *process,
 		     const struct gh_span *span, uint8_t *bits)
 {
@@ -385,6 +399,8 @@ bool gh_span_objects(const struct gh_spans *spans, struct gh_process *process,
 	memset(bits, 0xff, (size_t)(all / 8));
 	if (all % 8 != 0)
 		bits[all / 8] |= (uint8_t)(0xff >> (8 - all % 8));
+	if (process->minor < 0 || process->minor >= 25)
+		add_marked(spans, process, span, bits, size);
 	return read;
 }
 
