@@ -14,6 +14,7 @@
 
 #include "lib/process/stopped.h"
 #include "lib/util/bsearch.h"
+#include "lib/util/parallel.h"
 
 /* Of a page, in bytes; the kernel's may be larger. */
 #define PAGE 4096
@@ -25,8 +26,12 @@
 #define PAGE_PRESENT (UINT64_C(1) << 63)
 #define PAGE_SWAPPED (UINT64_C(1) << 62)
 
-/* Bytes that are copied by one call. */
-#define MOST_AT_ONCE (UINT64_C(64) << 20)
+/* Memory that is copied by one thread at a time: so many pages at most, that lie together. */
+struct piece {
+	const struct gh_live_range *range;
+	uint64_t offset; /* in the range, in bytes */
+	uint64_t size;   /* in bytes */
+};
 
 struct tracer {
 	struct gh_live_copy *live;
@@ -35,6 +40,7 @@ struct tracer {
 	int memory;  /* of /proc/PID/mem; -1 while process_vm_readv does */
 	int pagemap; /* -1 if it cannot be read: then each page may be in use */
 	bool again;  /* the memory was copied before */
+	struct GH_VECTOR(struct piece) pieces; /* of what is copied */
 	char name[64];
 };
 
@@ -91,22 +97,34 @@ static bool list_ranges(struct tracer *tracer)
 	return !tracer->live->ranges.failed || gh_fail_memory(tracer->err, tracer->name);
 }
 
+/* Reads up to SIZE bytes at ADDRESS. Gives how many; 0 or less if there are none. */
+static ssize_t read_some(const struct tracer *tracer, uint64_t address, uint8_t *to, uint64_t size)
+{
+	struct iovec local = {to, (size_t)size};
+	struct iovec remote = {(void *)(uintptr_t)address, (size_t)size};
+	if (tracer->memory >= 0)
+		return pread(tracer->memory, to, (size_t)size, (off_t)address);
+	return process_vm_readv(tracer->live->pid, &local, 1, &remote, 1, 0);
+}
+
+/* Memory can be read: by process_vm_readv or, where a system does not have that call or forbids it,
+ * by /proc/PID/mem. */
+static bool is_readable(struct tracer *tracer)
+{
+	uint8_t byte;
+	if (tracer->live->ranges.count == 0)
+		return false;
+	uint64_t start = tracer->live->ranges.items[0].start;
+	if (tracer->memory < 0 && read_some(tracer, start, &byte, 1) < 0 && errno != EFAULT)
+		tracer->memory = open_of(tracer, "mem");
+	return read_some(tracer, start, &byte, 1) > 0;
+}
+
 /* Reads SIZE bytes at ADDRESS, as many as can be. */
-static void copy(struct tracer *tracer, uint64_t address, uint8_t *to, uint64_t size)
+static void copy(const struct tracer *tracer, uint64_t address, uint8_t *to, uint64_t size)
 {
 	while (size > 0) {
-		uint64_t part = size < MOST_AT_ONCE ? size : MOST_AT_ONCE;
-		struct iovec local = {to, (size_t)part};
-		struct iovec remote = {(void *)(uintptr_t)address, (size_t)part};
-		ssize_t count = -1;
-		if (tracer->memory < 0) {
-			count = process_vm_readv(tracer->live->pid, &local, 1, &remote, 1, 0);
-			/* A system may not have that call, or forbid it. */
-			if (count < 0 && errno != EFAULT)
-				tracer->memory = open_of(tracer, "mem");
-		}
-		if (count < 0 && tracer->memory >= 0)
-			count = pread(tracer->memory, to, (size_t)part, (off_t)address);
+		ssize_t count = read_some(tracer, address, to, size);
 		/* A page that cannot be read (a file's that was cut short) is left out. */
 		if (count <= 0)
 			count = size < PAGE ? (ssize_t)size : PAGE;
@@ -117,7 +135,7 @@ static void copy(struct tracer *tracer, uint64_t address, uint8_t *to, uint64_t 
 }
 
 /* Copies what is there of COUNT pages from ADDRESS on, by their entries in the pagemap. */
-static void copy_pages(struct tracer *tracer, uint64_t address, uint8_t *to,
+static void copy_pages(const struct tracer *tracer, uint64_t address, uint8_t *to,
 		       const uint64_t *entries, size_t count)
 {
 	size_t end;
@@ -137,27 +155,22 @@ static void copy_pages(struct tracer *tracer, uint64_t address, uint8_t *to,
 	}
 }
 
-static void copy_range(struct tracer *tracer, const struct gh_live_range *range)
+/* Copies piece NUMBER. */
+static void copy_piece(void *context, uint32_t number)
 {
+	const struct tracer *tracer = context;
+	const struct piece *piece = &tracer->pieces.items[number];
 	uint64_t entries[PAGES];
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	if (range->from_file) {
-		copy(tracer, range->start, range->bytes, range->size);
-		return;
-	}
-	for (uint64_t done = 0; done < range->size; done += PAGES * page) {
-		uint64_t left = (range->size - done) / page;
-		size_t count = left < PAGES ? (size_t)left : PAGES;
-		off_t at = (off_t)((range->start + done) / page * sizeof(entries[0]));
-		ssize_t size = tracer->pagemap < 0 ? -1
-						   : pread(tracer->pagemap, entries,
-							   count * sizeof(entries[0]), at);
-		if (size == (ssize_t)(count * sizeof(entries[0])))
-			copy_pages(tracer, range->start + done, range->bytes + done, entries,
-				   count);
-		else
-			copy(tracer, range->start + done, range->bytes + done, count * page);
-	}
+	uint64_t address = piece->range->start + piece->offset;
+	uint8_t *to = piece->range->bytes + piece->offset;
+	size_t size = (size_t)(piece->size / page * sizeof(entries[0]));
+	off_t at = (off_t)(address / page * sizeof(entries[0]));
+	if (!piece->range->from_file && tracer->pagemap >= 0 &&
+	    pread(tracer->pagemap, entries, size, at) == (ssize_t)size)
+		copy_pages(tracer, address, to, entries, size / sizeof(entries[0]));
+	else
+		copy(tracer, address, to, piece->size);
 }
 
 /* Makes room for the copies of ranges that have none. Pages that are not copied take none. */
@@ -187,10 +200,23 @@ static void free_ranges(struct gh_live_ranges *ranges)
 	gh_vector_free(ranges);
 }
 
-static void copy_all(struct tracer *tracer)
+/* Copies all ranges, on several processors. False (ERR filled) if memory ran out. */
+static bool copy_all(struct tracer *tracer)
 {
-	for (size_t i = 0; i < tracer->live->ranges.count; i++)
-		copy_range(tracer, &tracer->live->ranges.items[i]);
+	uint64_t most = PAGES * (uint64_t)sysconf(_SC_PAGESIZE);
+	tracer->pieces.count = 0;
+	for (size_t i = 0; i < tracer->live->ranges.count; i++) {
+		const struct gh_live_range *range = &tracer->live->ranges.items[i];
+		for (uint64_t done = 0; done < range->size; done += most) {
+			uint64_t left = range->size - done;
+			struct piece piece = {range, done, left < most ? left : most};
+			gh_vector_push(&tracer->pieces, piece);
+		}
+	}
+	if (tracer->pieces.failed || tracer->pieces.count > UINT32_MAX)
+		return gh_fail_memory(tracer->err, tracer->name);
+	gh_parallel((uint32_t)tracer->pieces.count, copy_piece, tracer);
+	return true;
 }
 
 /* Copies the memory while the process runs. That is not what is wanted; but the copy that is made
@@ -198,18 +224,11 @@ static void copy_all(struct tracer *tracer)
  * fails, that one does, too, and says why. */
 static void copy_running(struct tracer *tracer)
 {
-	const struct gh_live_copy *live = tracer->live;
 	struct gh_error err;
 	struct gh_error *given = tracer->err;
-	uint8_t byte;
 	tracer->err = &err;
-	if (list_ranges(tracer) && live->ranges.count > 0) {
-		const struct gh_live_range *first = &live->ranges.items[0];
-		struct iovec local = {&byte, 1};
-		struct iovec remote = {(void *)(uintptr_t)first->start, 1};
-		if (process_vm_readv(live->pid, &local, 1, &remote, 1, 0) == 1 && make_room(tracer))
-			copy_all(tracer);
-	}
+	if (list_ranges(tracer) && is_readable(tracer) && make_room(tracer))
+		copy_all(tracer);
 	tracer->err = given;
 	tracer->again = true;
 }
@@ -268,8 +287,8 @@ static bool copy_stopped(struct tracer *tracer)
 {
 	if (!list_again(tracer) || !make_room(tracer))
 		return false;
-	copy_all(tracer);
-	return true;
+	is_readable(tracer);
+	return copy_all(tracer);
 }
 
 static struct tracer open_tracer(struct gh_live_copy *live, int pid, const struct gh_arch *arch,
@@ -288,6 +307,7 @@ static void close_tracer(struct tracer *tracer)
 		close(tracer->pagemap);
 	if (tracer->memory >= 0)
 		close(tracer->memory);
+	gh_vector_free(&tracer->pieces);
 }
 
 bool gh_live_copy_make(struct gh_live_copy *live, int pid, const struct gh_arch *arch,
@@ -310,9 +330,8 @@ bool gh_live_copy_running(struct gh_live_copy *live, int pid, const struct gh_ar
 			  struct gh_error *err)
 {
 	struct tracer tracer = open_tracer(live, pid, arch, err);
-	bool copied = read_entry(&tracer) && list_ranges(&tracer) && make_room(&tracer);
-	if (copied)
-		copy_all(&tracer);
+	bool copied = read_entry(&tracer) && list_ranges(&tracer) && make_room(&tracer) &&
+		      (is_readable(&tracer) || gh_stopped_fail(pid, err)) && copy_all(&tracer);
 	close_tracer(&tracer);
 	return copied;
 }
