@@ -220,6 +220,42 @@ check_machine() {
 	in_common "$name" '^different (counters|(queued )?finalizers)[,:]'
 }
 
+# check_foreign RELEASE PACKAGE FLAG: a program of a release that no toolchain is to be had of, which has done its work
+# and waits. Its objects are those that its last collection left, and what it allocated since, 5 in 100 at most before
+# the next; what roots reach is most of that, and was more while it worked.
+check_foreign() {
+	local name="go $1, other people's" program pid size marked objects garbage
+	if ! program=$("$tests/npm-program" "$2" bin/esbuild 2>"$work/why"); then
+		skip "$name" "$(tail -n 1 "$work/why")"
+		return
+	fi
+	has "$name: its release" "$("$GOHEAP" info "$program")" "^go version: +go$1(\\.|\$)"
+	rm -f "$work/input"
+	mkfifo "$work/input"
+	GOGC=5 GODEBUG=gctrace=1 "$program" --bundle "$work/input.js" --outfile="$work/output.js" "$3" <>"$work/input" \
+		>"$work/output" 2>"$work/trace" &
+	pid=$!
+	for _ in {1..20}; do
+		size=$(wc -c <"$work/trace")
+		sleep 2
+		[ "$size" -lt 500 ] || [ "$size" != "$(wc -c <"$work/trace")" ] || break
+	done
+	"$GOHEAP" dump "$pid" -o "$work/other" 2>"$work/told"
+	marked=$(grep -a '^gc ' "$work/trace" | sed -nE '$ s/.*->([0-9]+) MB, .*/\1/p')
+	kill "$pid"
+	wait "$pid" 2>"$work/why"
+	has "$name: the pause is told, and nothing is missing" "$(cat "$work/told")" '^goheap: paused [0-9]+ ms$'
+	equal "$name: in one line" 1 "$(wc -l <"$work/told")"
+	objects=$("$GOHEAP" info "$work/other" | awk '/^object bytes:/ { print $3 }')
+	garbage=$("$GOHEAP" unreachable -n 1 "$work/other" | sed -nE 's/^garbage: .* objects of ([0-9,]+) bytes, in .*/\1/p' | tr -d ,)
+	has "$name: marked, objects, garbage" "$marked $objects $garbage" '^[1-9][0-9]+ [0-9]{7,} [0-9]+$'
+	equal "$name: bytes in objects, and of those that are reached" 'good good' "$(
+		awk -v marked="$marked" -v objects="$objects" -v garbage="$garbage" 'BEGIN {
+			bytes = marked * 1048576
+			print(objects > 0.95 * bytes && objects < 1.25 * bytes ? "good" : objects " of " bytes,
+				objects - garbage > bytes / 2 ? "good" : objects - garbage " of " bytes) }')"
+}
+
 # check_kill PROGRAM: goheap may be killed at any moment.
 check_kill() {
 	local state running=0
@@ -394,6 +430,14 @@ for release in 1.19 1.27; do
 	check_machine "$release" arm64 qemu-aarch64-static
 	check_machine "$release" s390x qemu-s390x-static
 done
+for ((i = 0; i < 6000; i++)); do
+	echo "export function f$i(a, b) { const x = [a, b, {k$i: 's$i'}]; return x.map(y => y + $i) }"
+done >"$work/input.js"
+check_foreign 1.16 esbuild-linux-64@0.12.0 --watch
+check_foreign 1.17 esbuild-linux-64@0.14.0 --watch
+check_foreign 1.18 esbuild-linux-64@0.14.40 --watch
+check_foreign 1.20 @esbuild/linux-x64@0.18.20 --watch=forever
+check_foreign 1.25 @esbuild/linux-x64@0.27.2 --watch=forever
 if sample 'errors' 1.19 memory; then
 	check_debugger "$directory/memory" "$directory/memory.stripped"
 	check_kill "$directory/memory.stripped"
