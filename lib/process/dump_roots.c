@@ -288,25 +288,3 @@ void gh_dump_add_itabs(struct gh_dump_stream *stream, struct gh_process *process
 		gh_dump_stream_pass(stream);
 	}
 }
-
-void gh_dump_add_memstats(struct gh_dump_stream *stream, const struct gh_spans *spans,
-			  const struct gh_dump_totals *totals)
-{
-	struct gh_dump_memstats stats = {
-	    .counters =
-		{
-		    [GH_DUMP_ALLOC] = totals->bytes,
-		    [GH_DUMP_HEAP_ALLOC] = totals->bytes,
-		    [GH_DUMP_HEAP_INUSE] = totals->in_use,
-		    [GH_DUMP_HEAP_OBJECTS] = totals->objects,
-		    [GH_DUMP_STACK_INUSE] = spans->stack_bytes,
-		},
-	    .ngc = spans->sweepgen / 2, /* each collection adds 2 */
-	};
-	gh_buffer_uleb128(&stream->bytes, GH_DUMP_MEMSTATS);
-	for (size_t i = 0; i < GH_DUMP_COUNTERS; i++)
-		gh_buffer_uleb128(&stream->bytes, stats.counters[i]);
-	for (size_t i = 0; i < GH_DUMP_PAUSES; i++)
-		gh_buffer_uleb128(&stream->bytes, stats.pauses[i]);
-	gh_buffer_uleb128(&stream->bytes, stats.ngc);
-}

@@ -30,8 +30,4 @@ void gh_dump_add_queued(struct gh_dump_stream *stream, struct gh_process *proces
 void gh_dump_add_itabs(struct gh_dump_stream *stream, struct gh_process *process,
 		       struct gh_dump_types *types);
 
-/* Adds the memory statistics: what TOTALS and SPANS tell, and zeros. */
-void gh_dump_add_memstats(struct gh_dump_stream *stream, const struct gh_spans *spans,
-			  const struct gh_dump_totals *totals);
-
 #endif

@@ -583,8 +583,8 @@ func (d *dump) texts(tag uint64) map[string]int {
 		case tag == 5:
 			all[fmt.Sprintf("%d %x %s %x", id, r.numbers[:5], r.text, r.contents)]++
 		case tag == 10:
-			// Alloc, HeapAlloc, HeapInuse, HeapObjects, NumGC
-			all[fmt.Sprint(r.numbers[0], r.numbers[6], r.numbers[9], r.numbers[11], r.numbers[280])]++
+			// Alloc, HeapAlloc, HeapInuse, HeapObjects, LastGC, PauseTotalNs, PauseNs, NumGC
+			all[fmt.Sprint(r.numbers[0], r.numbers[6], r.numbers[9], r.numbers[11], r.numbers[22:])]++
 		default:
 			all[fmt.Sprint(r.numbers, string(r.text))]++
 		}
