@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/dump/record.h"
+#include "lib/process/dump_cleanups.h"
 #include "lib/process/dump_globals.h"
 #include "lib/process/dump_goroutines.h"
 #include "lib/process/dump_memstats.h"
@@ -113,6 +114,7 @@ static bool write_all(struct maker *maker, const char *version, struct gh_heap_l
 	bool masks = gh_dump_add_globals(stream, process);
 	gh_dump_add_specials(stream, process, &maker->spans, &maker->types);
 	gh_dump_add_queued(stream, process, &maker->types);
+	gh_dump_add_cleanups(stream, process);
 	gh_dump_add_memstats(stream, process, &maker->spans, &maker->totals);
 	bool profile = gh_dump_add_profile(stream, process, &maker->spans);
 	gh_buffer_uleb128(&stream->bytes, GH_DUMP_EOF);

@@ -1,5 +1,5 @@
 // Stacked has objects that only stacks and registers hold: variables whose address is taken, still used or not;
-// deferred calls; a goroutine that runs. It prints each such object's address, and which the next collection frees.
+// deferred calls; a goroutine that runs; from Go 1.25 on, cleanups that wait to be called. It prints each such object's address, and which the next collection frees.
 //
 //	stacked DUMP    print "mark ADDRESS NAME" of each, "waiting"; when its input has a byte or ends, write the heap
 //	                dump DUMP, collect, and print "freed NAME"
@@ -35,6 +35,7 @@ var (
 	stop    int32
 	freed   = make(chan string, 100)
 	sink    int
+	prepare = func() {}
 )
 
 //go:noinline
@@ -128,6 +129,7 @@ func main() {
 		fmt.Println(err)
 		os.Exit(1)
 	}
+	prepare()
 	for _, f := range []func(){live, dead, both, deferred, running} {
 		go f()
 		<-started

@@ -1,0 +1,121 @@
+#include "lib/process/dump_cleanups.h"
+
+#include <string.h>
+
+#include "lib/dump/record.h"
+
+/* No page of memory is smaller: nothing that is pointed to is below. */
+#define PAGE 4096
+
+/* Of a block of queued cleanups, in bytes (cleanupBlockSize). */
+#define BLOCK 512
+
+/* Blocks that are followed from one to the next, unless to make work. */
+#define MAX_BLOCKS (1U << 20)
+
+/* A block: a number of 8 bytes and a word, for a list without locks; alllink; n, of 4 bytes; and
+ * the cleanups. */
+struct block {
+	uint64_t next;  /* alllink */
+	uint64_t count; /* n */
+	uint64_t first; /* address of the first */
+};
+
+/* Of a cleanup, in words: a closure; from Go 1.26 on what calls it comes before, and its argument
+ * after it. */
+static unsigned words_of(const struct gh_process *process)
+{
+	return process->minor == 25 ? 1 : 3;
+}
+
+static bool read_block(struct gh_process *process, uint64_t address, struct block *block)
+{
+	unsigned word = process->tab->pointer_size;
+	uint64_t link = address + 8 + word;
+	*block = (struct block){.first = link + 2 * word};
+	return address >= PAGE && address % word == 0 &&
+	       gh_process_uint(&process->memory, link, word, &block->next) &&
+	       gh_process_uint(&process->memory, link + word, 4, &block->count) &&
+	       block->count <= (BLOCK - 8 - 3 * word) / words_of(process) / word;
+}
+
+static uint64_t read_word(struct gh_process *process, uint64_t address)
+{
+	uint64_t value;
+	unsigned word = process->tab->pointer_size;
+	return gh_process_uint(&process->memory, address, word, &value) ? value : 0;
+}
+
+/* Each of BLOCK's cleanups begins with the closure of a function, or has been called and is nil.
+ * *COUNT is how many are to be called. */
+static bool are_cleanups(struct gh_process *process, const struct block *block, uint64_t *count)
+{
+	unsigned size = words_of(process) * process->tab->pointer_size;
+	for (uint64_t i = 0; i < block->count; i++) {
+		uint64_t closure = read_word(process, block->first + i * size);
+		if (closure == 0)
+			continue;
+		uint64_t entry =
+		    closure >= PAGE ? gh_process_constant_pointer(process, closure) : 0;
+		if (entry == 0 || gh_pclntab_find(process->tab, entry - process->bias) == SIZE_MAX)
+			return false;
+		++*count;
+	}
+	return true;
+}
+
+/* How many cleanups are queued in the list of blocks that starts at ADDRESS; 0 if it is none. Takes
+ * the blocks off *LEFT. */
+static uint64_t count_queued(struct gh_process *process, uint64_t address, uint64_t *left)
+{
+	uint64_t count = 0;
+	for (; address != 0; --*left) {
+		struct block block;
+		if (*left == 0 || !read_block(process, address, &block) ||
+		    !are_cleanups(process, &block, &count))
+			return 0;
+		address = block.next;
+	}
+	return count;
+}
+
+/* Looks from START to END, in the program, for gcCleanups.all, which lists all blocks: what leads
+ * to more than *MOST cleanups. */
+static void search(struct gh_process *process, uint64_t start, uint64_t end, uint64_t *most,
+		   uint64_t *best)
+{
+	unsigned word = process->tab->pointer_size;
+	uint64_t left = MAX_BLOCKS;
+	for (uint64_t at = start + process->bias; at < end + process->bias; at += word) {
+		uint64_t address = read_word(process, at);
+		uint64_t count = address != 0 ? count_queued(process, address, &left) : 0;
+		if (count > *most) {
+			*most = count;
+			*best = address;
+		}
+	}
+}
+
+void gh_dump_add_cleanups(struct gh_dump_stream *stream, struct gh_process *process)
+{
+	static const char description[] = "queued cleanup";
+	const struct gh_moduledata *module = &process->tab->module;
+	unsigned word = process->tab->pointer_size;
+	uint64_t count = 0, address = 0;
+	struct block block;
+	if (process->minor >= 0 && process->minor < 25)
+		return;
+	search(process, module->noptrbss, module->enoptrbss, &count, &address);
+	search(process, module->bss, module->ebss, &count, &address);
+	for (; address != 0 && read_block(process, address, &block); address = block.next) {
+		for (uint64_t i = 0; i < block.count * words_of(process); i++) {
+			uint64_t pointer = read_word(process, block.first + i * word);
+			if (pointer == 0)
+				continue;
+			gh_buffer_uleb128(&stream->bytes, GH_DUMP_OTHER_ROOT);
+			gh_dump_stream_text(stream, description, strlen(description));
+			gh_buffer_uleb128(&stream->bytes, pointer);
+			gh_dump_stream_pass(stream);
+		}
+	}
+}
