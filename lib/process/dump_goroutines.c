@@ -11,11 +11,17 @@
 #include "lib/process/waitreason.h"
 #include "lib/util/bsearch.h"
 
-/* Defers or panics of a goroutine that are followed from one to the next, unless to make work. */
-#define MAX_DEFERRED (1U << 16)
-
-/* Bytes of a deferred call's arguments, likewise. */
+/* Bytes of a deferred call's arguments, unless to make work. */
 #define MAX_DEFER_ARGUMENTS 4096
+
+/* No record of a defer or a panic is smaller, in bytes. */
+#define LEAST_RECORD 16
+
+/* A deferred call. */
+struct deferred {
+	uint64_t address; /* of its record */
+	struct gh_defer defer;
+};
 
 /* What the goroutines are written with. */
 struct writer {
@@ -24,7 +30,11 @@ struct writer {
 	const struct gh_spans *spans;  /* not owned; NULL: without the contents of frames */
 	struct gh_stack stack;
 	struct gh_stack_words words;
-	struct gh_stack_addresses deferred; /* of the goroutine: pointers that defers hold */
+	struct GH_VECTOR(struct deferred) defers; /* of the goroutine, the last first; owned */
+	struct gh_stack_addresses known;          /* of the goroutine: pointers it has beside its
+						     stack; owned */
+	uint64_t left; /* records of defers and panics that may still be read, of all goroutines:
+			  their lists do not meet, unless to make work */
 };
 
 /* The name of the function that starts at ENTRY; "" if none does. */
@@ -168,22 +178,32 @@ static uint64_t entry_of(struct gh_process *process, uint64_t closure)
 	return closure != 0 ? gh_process_constant_pointer(process, closure) : 0;
 }
 
+/* Reads what G has deferred. */
+static void read_defers(struct writer *writer, const struct gh_goroutine *g)
+{
+	struct deferred item = {.address = g->top_defer};
+	writer->defers.count = 0;
+	for (; item.address != 0 && writer->left > 0; writer->left--) {
+		if (!gh_defer_record_read(writer->process, item.address, &item.defer))
+			break;
+		gh_vector_push(&writer->defers, item);
+		item.address = item.defer.next;
+	}
+}
+
 static void add_defers(struct writer *writer, const struct gh_goroutine *g)
 {
 	struct gh_buffer *out = &writer->stream->bytes;
-	uint64_t at = g->top_defer;
-	struct gh_defer defer;
-	for (unsigned i = 0; i < MAX_DEFERRED && at != 0; i++, at = defer.next) {
-		if (!gh_defer_record_read(writer->process, at, &defer))
-			break;
+	for (size_t i = 0; i < writer->defers.count; i++) {
+		const struct gh_defer *defer = &writer->defers.items[i].defer;
 		gh_buffer_uleb128(out, GH_DUMP_DEFER);
-		gh_buffer_uleb128(out, at);
+		gh_buffer_uleb128(out, writer->defers.items[i].address);
 		gh_buffer_uleb128(out, g->address);
-		gh_buffer_uleb128(out, defer.sp);
-		gh_buffer_uleb128(out, defer.pc);
-		gh_buffer_uleb128(out, defer.closure);
-		gh_buffer_uleb128(out, entry_of(writer->process, defer.closure));
-		gh_buffer_uleb128(out, defer.next);
+		gh_buffer_uleb128(out, defer->sp);
+		gh_buffer_uleb128(out, defer->pc);
+		gh_buffer_uleb128(out, defer->closure);
+		gh_buffer_uleb128(out, entry_of(writer->process, defer->closure));
+		gh_buffer_uleb128(out, defer->next);
 		gh_dump_stream_pass(writer->stream);
 	}
 }
@@ -193,7 +213,7 @@ static void add_panics(struct writer *writer, const struct gh_goroutine *g)
 	struct gh_buffer *out = &writer->stream->bytes;
 	uint64_t at = g->top_panic;
 	struct gh_panic panic;
-	for (unsigned i = 0; i < MAX_DEFERRED && at != 0; i++, at = panic.next) {
+	for (; at != 0 && writer->left > 0; writer->left--, at = panic.next) {
 		if (!gh_panic_record_read(writer->process, at, &panic))
 			break;
 		gh_buffer_uleb128(out, GH_DUMP_PANIC);
@@ -227,15 +247,12 @@ static void add_root(struct writer *writer, const struct gh_goroutine *g, const 
 static void add_deferred_arguments(struct writer *writer, const struct gh_goroutine *g)
 {
 	unsigned word = writer->process->tab->pointer_size;
-	uint64_t at = g->top_defer;
-	struct gh_defer defer;
-	for (unsigned i = 0; i < MAX_DEFERRED && at != 0; i++, at = defer.next) {
-		if (!gh_defer_record_read(writer->process, at, &defer))
-			break;
-		uint64_t value;
-		for (uint64_t done = 0; done + word <= defer.size && done < MAX_DEFER_ARGUMENTS;
+	uint64_t value;
+	for (size_t i = 0; i < writer->defers.count; i++) {
+		const struct gh_defer *defer = &writer->defers.items[i].defer;
+		for (uint64_t done = 0; done + word <= defer->size && done < MAX_DEFER_ARGUMENTS;
 		     done += word)
-			if (gh_process_uint(&writer->process->memory, defer.arguments + done, word,
+			if (gh_process_uint(&writer->process->memory, defer->arguments + done, word,
 					    &value))
 				add_root(writer, g, "deferred call", value);
 	}
@@ -259,17 +276,13 @@ static void add_perhaps(struct writer *writer, const struct gh_goroutine *g,
 static void find_words(struct writer *writer, const struct gh_goroutine *g,
 		       const struct gh_registers *registers)
 {
-	struct gh_stack_addresses *known = &writer->deferred;
-	struct gh_defer defer;
-	uint64_t at = g->top_defer;
+	struct gh_stack_addresses *known = &writer->known;
 	known->count = 0;
 	gh_vector_push(known, g->context);
 	gh_vector_push(known, g->top_panic);
-	for (unsigned i = 0; i < MAX_DEFERRED && at != 0; i++, at = defer.next) {
-		if (!gh_defer_record_read(writer->process, at, &defer))
-			break;
-		gh_vector_push(known, at);
-		gh_vector_push(known, defer.closure);
+	for (size_t i = 0; i < writer->defers.count; i++) {
+		gh_vector_push(known, writer->defers.items[i].address);
+		gh_vector_push(known, writer->defers.items[i].defer.closure);
 	}
 	struct gh_stack_pointers pointers = {.certain = known->items, .ncertain = known->count};
 	if (registers != NULL) {
@@ -285,8 +298,10 @@ static void add_stack(struct writer *writer, const struct gh_goroutine *g, uint6
 	bool whole = writer->spans != NULL;
 	const struct gh_registers *registers = gh_stack_registers(&writer->stack, g);
 	gh_stack_words_walk(&writer->words, &writer->stack, g, left);
-	if (whole)
+	if (whole) {
+		read_defers(writer, g);
 		find_words(writer, g, registers);
+	}
 	for (size_t depth = 0; depth < writer->words.frames.count; depth++)
 		add_frame(writer, depth);
 	if (!whole)
@@ -329,14 +344,21 @@ bool gh_dump_add_goroutines(struct gh_dump_stream *stream, struct gh_buffer *tie
 			    struct gh_goroutines *all, struct gh_process *process,
 			    const struct gh_spans *spans, uint64_t *lost)
 {
-	struct writer writer = {.stream = stream, .process = process, .spans = spans};
+	struct writer writer = {
+	    .stream = stream,
+	    .process = process,
+	    .spans = spans,
+	    .left = process->memory.source->size / LEAST_RECORD,
+	};
 	bool opened = gh_stack_open(&writer.stack, process);
 	if (opened)
 		add_all(&writer, ties, all);
-	bool failed = gh_stack_words_failed(&writer.words) || writer.deferred.failed;
+	bool failed =
+	    gh_stack_words_failed(&writer.words) || writer.known.failed || writer.defers.failed;
 	gh_stack_free(&writer.stack);
 	gh_stack_words_free(&writer.words);
-	gh_vector_free(&writer.deferred);
+	gh_vector_free(&writer.known);
+	gh_vector_free(&writer.defers);
 	*lost = all->lost;
 	return opened && !failed && !all->failed && (ties == NULL || !ties->failed);
 }

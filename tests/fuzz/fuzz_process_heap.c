@@ -23,6 +23,7 @@ enum {
 	CLOSURE = 0x17c0,
 	TYPE = 0x1800,
 	MASK = 0x1840,
+	DEFER = 0x1880,
 	MODULE = 0x1900,
 	QUEUE = 0x1a00,
 	ARENAS = 0x1c00,
@@ -172,7 +173,17 @@ static void put_heap(struct processmaker *maker, int minor)
 		put(maker, PAGES + 0x2000 - 128 - (minor == 27 ? 128U : 0U) + i,
 		    UINT64_C(0x0101010101010101), 8);
 	memset(maker->bytes + ARENA, 0xff, 512);
-	/* gcdatamask and gcbssmask */
+	/* A deferred call, and a panic, that lead to themselves. */
+	put(maker, DEFER + 24, PROCESS_ADDRESS + CLOSURE, 8);
+	put(maker, DEFER + (minor < 22 ? 40 : 32), PROCESS_ADDRESS + DEFER, 8);
+	process_put(maker, process_goroutine(1) + 40, PROCESS_ADDRESS + DEFER, 8);
+	process_put(maker, process_goroutine(2) + 32, PROCESS_ADDRESS + DEFER, 8);
+	/* data to ebss, gcdatamask and gcbssmask, and next, which leads to itself, too. */
+	put(maker, MODULE + 16, PROCESS_ADDRESS + 0x800, 8);
+	put(maker, MODULE + 24, PROCESS_ADDRESS + 0x1000, 8);
+	put(maker, MODULE + 32, PROCESS_ADDRESS, 8);
+	put(maker, MODULE + 40, PROCESS_ADDRESS + VARIABLES, 8);
+	put(maker, MODULE + (minor < 23 ? 112 : 104), PROCESS_ADDRESS + MODULE, 8);
 	put(maker, MODULE + 64, (0x1000 - 0x800) / 8, 4);
 	put(maker, MODULE + 72, PROCESS_ADDRESS + MASK, 8);
 	put(maker, MODULE + 80, VARIABLES / 8, 4);
