@@ -8,8 +8,13 @@
 #include "lib/util/hash.h"
 
 /* A function that is inlined in more places gets no short name: each place would be a symbol for
- * each of them, and one in fifty functions has most of the places. */
-#define MAX_PLACES 32
+ * each of them, and one in twelve functions has most of the places. GDB takes a microsecond and 300
+ * bytes for a symbol, whether it is ever asked for or not. */
+#define MAX_PLACES 4
+
+/* The names that are symbols; `goheap break' takes all forms. */
+static const enum gh_name_form forms[] = {GH_NAME_WHOLE, GH_NAME_BASE, GH_NAME_RECEIVER,
+					  GH_NAME_ELEMENT};
 
 /* A name that is taken by something else than a function's short name. */
 #define TAKEN GH_NAME_FORMS
@@ -70,7 +75,8 @@ static void add_forms(struct candidates *out, const char *name, size_t first, ui
 	char text[GH_NAME_FORM_SIZE];
 	if (!gh_func_name_parse(&parts, name))
 		return;
-	for (unsigned form = 0; form < GH_NAME_FORMS; form++) {
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		enum gh_name_form form = forms[i];
 		size_t size = gh_func_name_write(&parts, form, text);
 		if (size == 0 || (form == GH_NAME_BASE && is_c_name(text)))
 			continue;

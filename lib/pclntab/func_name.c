@@ -157,7 +157,8 @@ static size_t print(char *text, struct gh_name_part package, const struct gh_fun
 size_t gh_func_name_write(const struct gh_func_name *name, enum gh_name_form form, char *text)
 {
 	static const struct gh_name_part none = {.text = ""};
-	bool short_path = name->element.size < name->package.size && name->element.size > 0;
+	bool has_element = name->element.size > 0;
+	bool short_path = has_element && name->element.size < name->package.size;
 	struct gh_func_name function = *name;
 	if (name->package.size + name->receiver.size + name->base.size >= GH_NAME_FORM_SIZE)
 		return 0;
@@ -170,11 +171,13 @@ size_t gh_func_name_write(const struct gh_func_name *name, enum gh_name_form for
 	case GH_NAME_RECEIVER:
 		return name->receiver.size > 0 ? print(text, none, name, false) : 0;
 	case GH_NAME_ELEMENT:
-		return short_path ? print(text, name->element, name, false) : 0;
+		return short_path || (has_element && name->pointer)
+			   ? print(text, name->element, name, false)
+			   : 0;
 	case GH_NAME_ELEMENT_POINTER:
 		return short_path && name->pointer ? print(text, name->element, name, true) : 0;
 	case GH_NAME_PACKAGE_RECEIVER:
-		return name->pointer ? print(text, name->package, name, false) : 0;
+		return name->pointer && short_path ? print(text, name->package, name, false) : 0;
 	default:
 		return 0;
 	}

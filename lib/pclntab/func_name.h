@@ -37,7 +37,7 @@ enum gh_name_form {
 	GH_NAME_WHOLE,            /* net/http.(*Server).Serve */
 	GH_NAME_BASE,             /* Serve */
 	GH_NAME_RECEIVER,         /* Server.Serve */
-	GH_NAME_ELEMENT,          /* http.Server.Serve, http.Get */
+	GH_NAME_ELEMENT,          /* http.Server.Serve, http.Get, main.Server.handle */
 	GH_NAME_ELEMENT_POINTER,  /* http.(*Server).Serve */
 	GH_NAME_PACKAGE_RECEIVER, /* net/http.Server.Serve */
 	GH_NAME_FORMS,            /* how many there are */

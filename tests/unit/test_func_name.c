@@ -21,7 +21,7 @@ START_TEST(forms)
 	    {"main.run", {"main.run", "run", "", "", "", ""}},
 	    {"net/http.Get", {"net/http.Get", "Get", "", "http.Get", "", ""}},
 	    {"main.(*Server).handle",
-	     {"main.(*Server).handle", "handle", "Server.handle", "", "", "main.Server.handle"}},
+	     {"main.(*Server).handle", "handle", "Server.handle", "main.Server.handle", "", ""}},
 	    {"main.Square.Area", {"main.Square.Area", "Area", "Square.Area", "", "", ""}},
 	    {"net/http.(*Server).Serve",
 	     {"net/http.(*Server).Serve", "Serve", "Server.Serve", "http.Server.Serve",
@@ -29,7 +29,7 @@ START_TEST(forms)
 	    {"net.IP.String", {"net.IP.String", "String", "IP.String", "", "", ""}},
 	    {"main.Map[go.shape.int_0]", {"main.Map", "Map", "", "", "", ""}},
 	    {"main.(*Stack[...]).Push",
-	     {"main.(*Stack).Push", "Push", "Stack.Push", "", "", "main.Stack.Push"}},
+	     {"main.(*Stack).Push", "Push", "Stack.Push", "main.Stack.Push", "", ""}},
 	    {"main.Set[go.shape.[]main.T[int]].Add",
 	     {"main.Set.Add", "Add", "Set.Add", "", "", ""}},
 	    {"example.org/app/v2.Run", {"example.org/app/v2.Run", "Run", "", "app.Run", "", ""}},
@@ -38,7 +38,7 @@ START_TEST(forms)
 	      "yaml.(*parser).peek", "gopkg.in/yaml%2ev2.parser.peek"}},
 	    {"main.\xc3\xa9t\xc3\xa9",
 	     {"main.\xc3\xa9t\xc3\xa9", "\xc3\xa9t\xc3\xa9", "", "", "", ""}},
-	    {"main.(*T).func1", {"main.(*T).func1", "func1", "T.func1", "", "", "main.T.func1"}},
+	    {"main.(*T).func1", {"main.(*T).func1", "func1", "T.func1", "main.T.func1", "", ""}},
 	};
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		for (unsigned form = 0; form < GH_NAME_FORMS; form++)
