@@ -257,10 +257,9 @@ static gh_entry goroutine_type(struct gh_type_unit *unit, enum gh_goroutine_type
 		   : gh_type_basic(unit, kinds[type]);
 }
 
-static void add_variable(void *context, const char *name, enum gh_goroutine_type type,
+static void add_variable(struct gh_type_unit *unit, const char *name, enum gh_goroutine_type type,
 			 const struct gh_buffer *location)
 {
-	struct gh_type_unit *unit = context;
 	gh_type_begin_entry(unit, GH_ENTRY_VARIABLE, GH_NO_ENTRY);
 	gh_buffer_u32(unit->out, gh_type_string(unit, name));
 	gh_type_refer(unit, goroutine_type(unit, type));
@@ -269,6 +268,21 @@ static void add_variable(void *context, const char *name, enum gh_goroutine_type
 	unit->out->failed |= location->failed;
 }
 
+static void add_typed(void *context, const char *name, enum gh_goroutine_type type,
+		      const struct gh_buffer *location)
+{
+	if (type == GH_GOROUTINE_G)
+		add_variable(context, name, type, location);
+}
+
+static void add_basic(void *context, const char *name, enum gh_goroutine_type type,
+		      const struct gh_buffer *location)
+{
+	if (type != GH_GOROUTINE_G)
+		add_variable(context, name, type, location);
+}
+
+/* The types, and the variable that is of one of them. */
 static bool write_unit(struct gh_type_unit *unit, struct gh_info *info,
 		       const struct gh_runtime *runtime)
 {
@@ -279,8 +293,28 @@ static bool write_unit(struct gh_type_unit *unit, struct gh_info *info,
 		add_type(unit, i);
 		gh_type_add_lates(unit);
 	}
-	struct gh_goroutine_writer writer = {.add = add_variable, .context = unit};
+	struct gh_goroutine_writer writer = {.add = add_typed, .context = unit};
 	gh_dwarf_goroutine_add(&writer, unit->types, unit->release, runtime);
+	add_others(unit);
+	return gh_type_unit_end(unit);
+}
+
+/* The variables of predeclared types, if there are any. GDB asks for some at every stop, and reads
+ * the whole unit for that, which for the types of a large program takes tens of milliseconds: so
+ * these are in a unit of their own. */
+static bool write_variables(struct gh_type_unit *unit, struct gh_info *info,
+			    const struct gh_runtime *runtime)
+{
+	size_t start = unit->out->size;
+	if (!gh_type_unit_begin(unit, info))
+		return false;
+	size_t empty = unit->out->size;
+	struct gh_goroutine_writer writer = {.add = add_basic, .context = unit};
+	gh_dwarf_goroutine_add(&writer, unit->types, unit->release, runtime);
+	if (unit->out->size == empty && !unit->out->failed) {
+		unit->out->size = start;
+		return true;
+	}
 	add_others(unit);
 	return gh_type_unit_end(unit);
 }
@@ -300,8 +334,11 @@ bool gh_dwarf_types_add(struct gh_info *info, const struct gh_rtypes *types,
 				    .release = gh_rtypes_release(types),
 				    .text_left = types->tab->image->size,
 				    .unspecified = GH_NO_ENTRY};
-	bool made = write_unit(&unit, info, runtime) && !strings->others.failed;
+	struct gh_type_unit variables = unit;
+	bool made = write_unit(&unit, info, runtime) &&
+		    write_variables(&variables, info, runtime) && !strings->others.failed;
 	gh_type_unit_free(&unit);
+	gh_type_unit_free(&variables);
 	if (!made)
 		return gh_fail_memory(err, path);
 	return info->info.size <= UINT32_MAX ||
