@@ -6,9 +6,7 @@
 #include "plugin/cli/command.h"
 #include "plugin/cli/dump_list.h"
 #include "plugin/cli/heap_query.h"
-
-/* A dump has millions of frames and roots. */
-#define OUTPUT_BUFFER (1 << 18)
+#include "plugin/view/print.h"
 
 int gh_dumplist_print(const struct gh_options *options, enum gh_emit_layout layout,
 		      void (*print)(struct gh_emit *emit))
@@ -16,7 +14,7 @@ int gh_dumplist_print(const struct gh_options *options, enum gh_emit_layout layo
 	struct gh_dump dump;
 	if (!gh_heap_query_dump(&dump, options, options->file))
 		return GH_EXIT_INPUT;
-	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
+	gh_print_in_blocks();
 	struct gh_emit emit = gh_emit_start(stdout, layout, &dump, options->json);
 	print(&emit);
 	gh_dump_close(&dump);

@@ -6,8 +6,7 @@
 #include "plugin/cli/command.h"
 #include "plugin/gdb/goroutine_source.h"
 #include "plugin/view/goroutines.h"
-
-#define OUTPUT_BUFFER (1 << 18)
+#include "plugin/view/print.h"
 
 static bool print_listing(const struct gh_options *options, const struct gh_dump *dump,
 			  struct gh_symbols *symbols)
@@ -44,7 +43,7 @@ int gh_cmd_goroutines(const struct gh_options *options)
 	struct gh_snapshot snapshot;
 	char running[32];
 	const char *program = gh_options_program(options, running);
-	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
+	gh_print_in_blocks();
 	if (options->process != NULL
 		? !gh_snapshot_open_process(&snapshot, options->process, program)
 		: !gh_snapshot_open(&snapshot, options->file, program))

@@ -8,9 +8,6 @@
 #include "plugin/view/open_program.h"
 #include "plugin/view/print.h"
 
-/* A program has millions of rows. */
-#define OUTPUT_BUFFER (1 << 18)
-
 /* A run of addresses with the same source line. */
 struct run {
 	uint64_t start, end; /* addresses; one past the run */
@@ -217,7 +214,7 @@ int gh_cmd_lines(const struct gh_options *options)
 	struct gh_program program;
 	if (!gh_program_open(&program, options->file))
 		return GH_EXIT_INPUT;
-	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
+	gh_print_in_blocks();
 	bool whole = print_lines(&program, options);
 	gh_program_close(&program);
 	return whole ? GH_EXIT_OK : GH_EXIT_INPUT;

@@ -5,11 +5,10 @@
 #include "lib/profile/pprof.h"
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
+#include "plugin/view/print.h"
 #include "plugin/view/profile_text.h"
 #include "plugin/view/progress.h"
 #include "plugin/view/symbols.h"
-
-#define OUTPUT_BUFFER (1 << 18)
 
 /* A dump's profile. */
 struct profile {
@@ -131,7 +130,7 @@ static bool print_profile(const struct gh_options *options)
 {
 	struct profile profile;
 	bool printed = open_profile(&profile, options);
-	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
+	gh_print_in_blocks();
 	if (printed && options->json) {
 		gh_profiletext_print_json(&profile.allocations);
 	} else if (printed && !gh_profiletext_print(&profile.allocations, options->rate)) {

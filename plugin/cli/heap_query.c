@@ -9,9 +9,8 @@
 #include "plugin/gdb/goroutine_source.h"
 #include "plugin/view/address.h"
 #include "plugin/view/open_process.h"
+#include "plugin/view/print.h"
 #include "plugin/view/progress.h"
-
-#define OUTPUT_BUFFER (1 << 18)
 
 /* Adds to LINE how many of WHAT there are. */
 static void add_damage(FILE *line, bool *any, uint64_t count, const char *what)
@@ -147,7 +146,7 @@ int gh_heap_query_run(const struct gh_options *options, bool with_dominators,
 {
 	struct gh_heap_query query;
 	int status = GH_EXIT_INPUT;
-	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
+	gh_print_in_blocks();
 	if (gh_heap_query_open(&query, options, options->file, with_dominators)) {
 		status = answer(&query);
 		gh_heap_query_close(&query);
@@ -170,7 +169,7 @@ int gh_heap_query_run_each(const struct gh_options *options, bool with_dominator
 {
 	struct gh_heap_query query;
 	int status = GH_EXIT_INPUT;
-	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
+	gh_print_in_blocks();
 	if (gh_heap_query_open(&query, options, options->file, with_dominators)) {
 		const uint64_t *addresses = (const void *)options->addresses.data;
 		size_t count = options->addresses.size / sizeof(*addresses);

@@ -32,13 +32,13 @@ static char *find_room(struct gh_emit *emit, size_t size)
 
 static void put(struct gh_emit *emit, const char *data, size_t size)
 {
-	char *room = find_room(emit, size);
-	if (size > sizeof(emit->line)) {
+	if (size <= sizeof(emit->line)) {
+		memcpy(find_room(emit, size), data, size);
+		emit->used += size;
+	} else {
+		flush(emit);
 		fwrite_unlocked(data, 1, size, emit->out);
-		return;
 	}
-	memcpy(room, data, size);
-	emit->used += size;
 }
 
 static void put_char(struct gh_emit *emit, char c)
@@ -77,9 +77,7 @@ static void put_signed(struct gh_emit *emit, int64_t value)
 
 static void put_address(struct gh_emit *emit, uint64_t value)
 {
-	int digits = 1;
-	while (digits < 16 && value >> 4 * digits != 0)
-		digits++;
+	int digits = (67 - __builtin_clzll(value | 1)) / 4;
 	for (int i = digits + 2; emit->layout == GH_EMIT_TABLE && !emit->json && i < ADDRESS_WIDTH;
 	     i++)
 		put_char(emit, ' ');

@@ -14,6 +14,13 @@
 /* Names that gh_print_name has not printed whole. */
 static uint64_t names_cut;
 
+void gh_print_in_blocks(void)
+{
+	/* The C library takes the size only of a buffer that it is given. */
+	static char buffer[1 << 18];
+	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
+}
+
 char *gh_format_number(char *end, uint64_t value, bool commas)
 {
 	unsigned digits = 0;

@@ -12,6 +12,9 @@
 /* Bytes that the text of a number takes: its digits, commas, a sign, and what is around it. */
 #define GH_NUMBER_TEXT 32
 
+/* Has standard output written in large blocks: some lists have millions of rows. */
+void gh_print_in_blocks(void);
+
 /* Puts VALUE before END, where there are GH_NUMBER_TEXT bytes, and gives where it begins. With
  * COMMAS there is one after each three digits. */
 char *gh_format_number(char *end, uint64_t value, bool commas);
