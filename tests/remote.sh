@@ -172,7 +172,7 @@ test_interrupted() {
 		for times in 1 20; do
 			stub $lie packet=400 slow=2
 			set -m
-			connect "print \$_isvoid(\$goheap_stale)" >"$work/session" &
+			connect "print \$_isvoid(\$goheap_loaded)" >"$work/session" &
 			group=$!
 			set +m
 			children="$children $group"

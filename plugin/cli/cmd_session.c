@@ -1,5 +1,5 @@
 /* goheap session: what goheap.gdb runs whenever GDB's program may be another than before. Reads
- * what `info files' prints and writes the session's boot.gdb, which GDB then runs. */
+ * what _goheap_tell prints there and writes the session's boot.gdb, which GDB then runs. */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -16,10 +16,10 @@
 #include "plugin/cli/command.h"
 #include "plugin/gdb/cache.h"
 #include "plugin/gdb/goroutine_source.h"
-#include "plugin/gdb/info_files.h"
 #include "plugin/gdb/missing_file.h"
 #include "plugin/gdb/script.h"
 #include "plugin/gdb/session.h"
+#include "plugin/gdb/told.h"
 #include "plugin/view/open_program.h"
 
 struct job {
@@ -422,7 +422,7 @@ static void write_commands(struct job *job)
 	if (gh_missing_file_needed(job->directory, &job->files)) {
 		struct gh_missing_file missing = {.script = job->boot, .directory = job->directory};
 		/* GDB learns of a program in other ways than those that are hooked. */
-		fputs("_goheap_set $goheap_stale 1\n", job->boot);
+		gh_script_note_program(job->boot, "stale");
 		gh_missing_file_look(&missing, &job->files);
 		gh_missing_file_made(job->directory, &job->files);
 		if (job->files.core != NULL && job->files.program != NULL && !job->has_dump)
@@ -442,34 +442,43 @@ static void write_commands(struct job *job)
 	free(job->cache);
 }
 
-/* Writes the script. False, after printing why, if it cannot be written. */
-static bool write_boot(struct job *job)
+/* Writes the script, which first notes that the program is STATE. False, after printing why,
+ * if it cannot be written. */
+static bool write_boot(struct job *job, const char *state)
 {
 	job->boot = gh_script_open(job->directory);
 	if (job->boot == NULL)
 		return false;
+	gh_script_note_program(job->boot, state);
 	write_commands(job);
 	return gh_script_commit(job->boot, job->directory);
 }
 
+/* There is nothing to do. */
+#define EXIT_NOTHING 3
+
 int gh_cmd_session(const struct gh_options *options)
 {
-	(void)options;
 	const char *directory = getenv(GH_SESSION_VARIABLE);
-	if (directory == NULL) {
+	if (directory == NULL || options->nwords != 1) {
 		fputs("goheap session: only for goheap.so to run\n", stderr);
 		return GH_EXIT_USAGE;
 	}
+	struct gh_told told;
 	struct job job = {.directory = realpath(directory, NULL)};
 	clock_gettime(CLOCK_MONOTONIC, &job.start);
-	bool written = false;
+	int status = GH_EXIT_INPUT;
+	bool read = gh_told_read(&told, stdin);
+	job.files = told.files;
 	if (job.directory == NULL)
 		print_errno(directory, "find the session's directory");
-	else if (!gh_infofiles_read(&job.files, stdin))
+	else if (!read)
 		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
-	else
-		written = write_boot(&job);
+	else if (told.held)
+		status = EXIT_NOTHING;
+	else if (write_boot(&job, options->words[0]))
+		status = GH_EXIT_OK;
 	gh_infofiles_free(&job.files);
 	free(job.directory);
-	return written ? GH_EXIT_OK : GH_EXIT_INPUT;
+	return status;
 }

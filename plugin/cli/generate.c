@@ -48,7 +48,7 @@ static void print_gdb_option(const struct gh_option *option)
 static void print_gdb_command(const struct gh_command *command)
 {
 	bool takes_expression = command->operands.rest == GH_ADDRESSES;
-	printf("\nalias goheap %s = goheap _run %s\ndocument goheap %s\n%s.\nUsage: goheap %s",
+	printf("alias goheap %s = goheap _run %s\ndocument goheap %s\n%s.\nUsage: goheap %s",
 	       command->name, command->name, command->name, command->gdb.summary, command->name);
 	for (const struct gh_option *option = command->options; option->name != NULL; option++)
 		if (!takes_expression && is_typed_in_gdb(command, option))
@@ -68,12 +68,25 @@ static void print_gdb(void)
 	for (size_t i = 0; i < NCOMMANDS; i++)
 		if (commands[i].gdb.summary != NULL)
 			printf("goheap %-11s -- %s\n", commands[i].name, commands[i].gdb.summary);
-	puts("end\n\n# GDB cannot be told an alias a second time.\n"
-	     "if $_isvoid($goheap_aliases)\nset $goheap_aliases = 1");
+	/* GDB cannot be told an alias a second time. */
+	puts("end\nif $_isvoid($goheap_aliases)\nset $goheap_aliases = 1");
 	for (size_t i = 0; i < NCOMMANDS; i++)
 		if (commands[i].gdb.summary != NULL)
 			print_gdb_command(&commands[i]);
-	puts("\nend");
+	puts("end");
+}
+
+/* Copies a line of GDB's script if it has a command. GDB asks the system for every character of a
+ * script by itself, so what only a reader of the source needs is left out, which is a fifth. */
+static void copy_gdb(const char *line, bool *in_text)
+{
+	const char *start = *in_text ? line : line + strspn(line, " \t");
+	if (*in_text || (*start != '#' && *start != '\n'))
+		fputs(start, stdout);
+	if (*in_text)
+		*in_text = strcmp(line, "end\n") != 0;
+	else
+		*in_text = strncmp(start, "document ", strlen("document ")) == 0;
 }
 
 static void print_bash_values(const struct gh_command *command, const struct gh_option *option)
@@ -224,6 +237,7 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*print)(void);
 	} kinds[] = {{"gdb", print_gdb}, {"bash", print_bash}, {"man", print_man}};
+	bool in_text = false;
 	char *line = NULL;
 	size_t size = 0;
 	void (*print)(void) = NULL;
@@ -237,6 +251,8 @@ int main(int argc, char **argv)
 	while (getline(&line, &size, stdin) >= 0) {
 		if (strcmp(line, "@COMMANDS@\n") == 0)
 			print();
+		else if (print == print_gdb)
+			copy_gdb(line, &in_text);
 		else
 			fputs(line, stdout);
 	}

@@ -337,9 +337,9 @@ void gh_missing_file_made(const char *directory, struct gh_infofiles *files)
 /* The commands by which GDB asks the target are hooked: they are not to look, too. */
 static void look_at_target(const struct gh_missing_file *job)
 {
-	fputs("_goheap_set $goheap_stale 0\n", job->script);
+	gh_script_note_program(job->script, "fresh");
 	gh_script_go_on(job->script, "info inferiors", "fetch inferiors");
-	fputs("_goheap_set $goheap_stale 1\n", job->script);
+	gh_script_note_program(job->script, "stale");
 }
 
 void gh_missing_file_look(const struct gh_missing_file *job, const struct gh_infofiles *files)

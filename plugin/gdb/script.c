@@ -63,6 +63,11 @@ void gh_script_say(FILE *script, const char *text, ...)
 	free(line);
 }
 
+void gh_script_note_program(FILE *script, const char *state)
+{
+	fprintf(script, "with confirm off -- _goheap_be_%s\n", state);
+}
+
 void gh_script_file(FILE *script, const char *command, const char *file)
 {
 	fprintf(script, "%s ", command);

@@ -15,6 +15,10 @@ bool gh_script_commit(FILE *script, const char *directory);
 /* Has GDB print a line of TEXT, a format as printf's, which is fit for a terminal. */
 void gh_script_say(FILE *script, const char *text, ...) __attribute__((format(printf, 2, 3)));
 
+/* Has goheap.gdb take GDB's program for one that goheap has seen (STATE "fresh"), or has yet to
+ * look at before the next command that needs symbols ("stale"). */
+void gh_script_note_program(FILE *script, const char *state);
+
 /* Has GDB run COMMAND with the name FILE, which holds no newline, as its argument. */
 void gh_script_file(FILE *script, const char *command, const char *file);
 
@@ -29,6 +33,9 @@ void gh_script_go_on(FILE *script, const char *command, const char *arguments);
 
 /* What goes before a command, to have GDB run it without the hooks of goheap's: goheap.gdb tells of
  * it. */
-#define GH_SCRIPT_UNHOOKED "with history remove-duplicates 19937 -- "
+#define GH_SCRIPT_UNHOOKED "with history remove-duplicates " GH_SCRIPT_HELD " -- "
+
+/* The value of that setting. */
+#define GH_SCRIPT_HELD "19937"
 
 #endif

@@ -7,6 +7,7 @@
 #include "lib/util/escape.h"
 #include "plugin/gdb/info_files.h"
 #include "plugin/gdb/script.h"
+#include "plugin/gdb/told.h"
 #include "tests/fuzz/target.h"
 
 static const char *const texts[] = {
@@ -131,6 +132,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	check_say(text);
 	gh_infofiles_free(&files);
+	struct gh_told told;
+	require(gh_told_parse(&told, text));
+	gh_infofiles_free(&told.files);
 	free(text);
 	return 0;
 }
