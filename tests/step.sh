@@ -124,7 +124,7 @@ check_unwound() {
 		'printf "goroutine %d\n", goid' 'info breakpoints' kill)
 	has "$1: a panic: where it was recovered" "$session" '^(0x[0-9a-f]+ in )?main\.try \('
 	equal "$1: a panic: goroutines" 1 "$(grep '^goroutine ' <<<"$session" | sort -u | wc -l)"
-	has "$1: nothing is left behind" "$session" '^No breakpoints or watchpoints\.$'
+	has "$1: nothing is left behind" "$session" '^No breakpoints[, ].*watchpoints.*\.$'
 }
 
 # moved: lines on standard input without the one where stepping began, at which Delve may stop for others, too.
