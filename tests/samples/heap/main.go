@@ -2,10 +2,12 @@
 // tables and buffers; and writes a heap dump.
 //
 //	heap MEBIBYTES DUMP    fill that much, and write the dump to DUMP
+//	heap MEBIBYTES         fill that much, print "waiting", and end when standard input does
 package main
 
 import (
 	"fmt"
+	"io"
 	"math/rand"
 	"os"
 	"runtime"
@@ -90,14 +92,28 @@ func must(err error) {
 }
 
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: heap MEBIBYTES DUMP")
+	if len(os.Args) != 2 && len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: heap MEBIBYTES [DUMP]")
 		os.Exit(2)
 	}
 	mebibytes, err := strconv.Atoi(os.Args[1])
 	must(err)
-	dump, err := os.Create(os.Args[2])
-	must(err)
+	fill(mebibytes)
+	debug.SetGCPercent(-1)
+	runtime.GC()
+	if len(os.Args) == 3 {
+		dump, err := os.Create(os.Args[2])
+		must(err)
+		debug.WriteHeapDump(dump.Fd())
+		must(dump.Close())
+	} else {
+		fmt.Println("waiting")
+		io.Copy(io.Discard, os.Stdin)
+	}
+	runtime.KeepAlive(index)
+}
+
+func fill(mebibytes int) {
 	var stats runtime.MemStats
 	for i := 0; stats.HeapAlloc < uint64(mebibytes)<<20; i++ {
 		if i%10000 == 0 {
@@ -105,9 +121,4 @@ func main() {
 		}
 		grow(i)
 	}
-	debug.SetGCPercent(-1)
-	runtime.GC()
-	debug.WriteHeapDump(dump.Fd())
-	must(dump.Close())
-	runtime.KeepAlive(index)
 }
