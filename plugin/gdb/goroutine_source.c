@@ -20,10 +20,10 @@
 
 /* What GDB debugs, as it is described in the session's directory. */
 struct described {
-	uint64_t entry;           /* of the program, where it is loaded */
-	bool native;              /* a process of this machine, and its clock */
-	bool selected;            /* the first thread is the one selected in GDB */
-	struct gh_buffer threads; /* struct gh_registers; owned */
+	uint64_t entry; /* of the program, where it is loaded */
+	bool native;    /* a process of this machine, and its clock */
+	bool selected;  /* the first thread is the one selected in GDB */
+	struct gh_thread_registers threads;
 };
 
 /* Reads the line at TEXT; a pc starts a thread. */
@@ -41,15 +41,13 @@ static void read_line(struct described *process, const char *text)
 		process->native = true;
 	if (count < 2)
 		return;
-	size_t size = process->threads.size;
+	struct gh_thread_registers *threads = &process->threads;
 	if (strcmp(name, "entry") == 0) {
 		process->entry = value;
 	} else if (strcmp(name, "pc") == 0) {
-		struct gh_registers registers = {.pc = value};
-		gh_buffer_bytes(&process->threads, &registers, sizeof(registers));
-	} else if (strcmp(name, "sp") == 0 && size > 0) {
-		struct gh_registers *registers = (void *)(process->threads.data + size);
-		registers[-1].sp = value;
+		gh_vector_push(threads, (struct gh_registers){.pc = value});
+	} else if (strcmp(name, "sp") == 0 && threads->count > 0) {
+		threads->items[threads->count - 1].sp = value;
 	}
 }
 
@@ -91,24 +89,6 @@ static uint64_t monotonic_time(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* What is DESCRIBED, whose memory is MEMORY, and which runs PROGRAM, of which INFO tells. To be
- * freed with gh_process_memory_free. */
-static struct gh_process as_process(const struct described *described,
-				    const struct gh_program *program,
-				    const struct gh_memory *memory, const struct gh_buildinfo *info)
-{
-	const struct gh_image *image = &program->image;
-	return (struct gh_process){
-	    .memory = {.source = memory, .big_endian = image->arch->big_endian},
-	    .tab = &program->tab,
-	    .minor = gh_go_minor(info->go_version),
-	    .bias = gh_image_is_pie(image) ? described->entry - image->header.e_entry : 0,
-	    .threads = (const void *)described->threads.data,
-	    .nthreads = described->threads.size / sizeof(struct gh_registers),
-	    .selected = described->selected,
-	};
-}
-
 /* Opens the heap of PROCESS, or writes it. */
 static bool make_heap(struct gh_snapshot *snapshot, struct gh_process *process, const char *version)
 {
@@ -141,17 +121,26 @@ static bool make_list(struct gh_snapshot *snapshot, struct gh_process *process, 
 	return true;
 }
 
-/* Makes the dump of what is DESCRIBED, whose memory is MEMORY, and which runs PROGRAM. PATH is of
- * what is missing, if anything is. */
-static bool make(struct gh_snapshot *snapshot, const struct described *described,
-		 const struct gh_program *program, const struct gh_memory *memory, const char *path)
+/* Makes the dump of PROCESS. PATH is of what is missing, if anything is. */
+static bool make(struct gh_snapshot *snapshot, struct gh_process *process, const char *version,
+		 const char *path)
+{
+	return snapshot->with_heap ? make_heap(snapshot, process, version)
+				   : make_list(snapshot, process, version, path);
+}
+
+/* The same of what is DESCRIBED, whose memory is MEMORY, and which runs PROGRAM. */
+static bool make_described(struct gh_snapshot *snapshot, const struct described *described,
+			   const struct gh_program *program, const struct gh_memory *memory)
 {
 	struct gh_buildinfo info;
 	gh_buildinfo_read(&info, &program->image);
-	struct gh_process process = as_process(described, program, memory, &info);
-	const char *version = info.go_version != NULL ? info.go_version : "";
-	bool made = snapshot->with_heap ? make_heap(snapshot, &process, version)
-					: make_list(snapshot, &process, version, path);
+	struct gh_process process = gh_process_of(program, memory, &info, described->entry);
+	process.threads = described->threads.items;
+	process.nthreads = described->threads.count;
+	process.selected = described->selected;
+	bool made = make(snapshot, &process, info.go_version != NULL ? info.go_version : "",
+			 program->image.path);
 	gh_process_memory_free(&process.memory);
 	gh_buildinfo_free(&info);
 	if (made && described->native)
@@ -169,69 +158,32 @@ static bool open_debugged(struct gh_snapshot *snapshot, int directory, const cha
 	bool made = false;
 	/* The session has a link to the program. Errors are to name the program. */
 	char *target = realpath(path, NULL);
-	process.selected = process.threads.size > 0;
+	process.selected = process.threads.count > 0;
 	if (process.selected)
-		snapshot->selected = *(const struct gh_registers *)process.threads.data;
+		snapshot->selected = process.threads.items[0];
 	int fd = gh_memory_connect(directory);
 	if (fd < 0) {
 		fputs("goheap: GDB has no process whose memory can be read\n", stderr);
 	} else if (gh_program_open(&program, target != NULL ? target : path)) {
 		struct gh_memory memory = {.read = fetch, .from = &fd, .size = MEMORY};
-		made = make(snapshot, &process, &program, &memory, program.image.path);
+		made = make_described(snapshot, &process, &program, &memory);
 		gh_program_close(&program);
 	}
 	if (fd >= 0)
 		close(fd);
 	free(target);
-	gh_buffer_free(&process.threads);
-	return made;
-}
-
-/* Describes the process that CORE is of. */
-static void describe_core(struct described *process, const struct gh_image *core)
-{
-	*process = (struct described){0};
-	gh_core_threads(&process->threads, core);
-	if (!gh_core_auxv(core, AT_ENTRY, &process->entry))
-		process->entry = 0;
-}
-
-static bool make_of_core(struct gh_snapshot *snapshot, const struct gh_image *core,
-			 const struct gh_program *program)
-{
-	struct gh_error err;
-	struct described process;
-	if (core->arch != program->image.arch) {
-		gh_fail(&err, core->path, GH_NO_OFFSET, "a core file of the program", "one of %s",
-			core->arch->goarch);
-		gh_print_error(&err);
-		return false;
-	}
-	gh_print_warning(core->path, gh_core_missing(core),
-			 "bytes missing at its end: the core file was cut short");
-	struct gh_memory memory = gh_core_memory(core);
-	describe_core(&process, core);
-	bool made = make(snapshot, &process, program, &memory, core->path);
-	gh_buffer_free(&process.threads);
+	gh_vector_free(&process.threads);
 	return made;
 }
 
 /* The same for the core file at PATH. */
-static bool open_core(struct gh_snapshot *snapshot, const char *path, const char *program_path)
+static bool open_core(struct gh_snapshot *snapshot, const char *path, const char *program)
 {
-	struct gh_error err;
-	struct gh_image core;
-	struct gh_program program;
-	if (!gh_image_open_core(&core, path, &err)) {
-		gh_print_error(&err);
+	struct gh_target target;
+	if (!gh_target_open_core(&target, path, program))
 		return false;
-	}
-	bool made = false;
-	if (program_path != NULL && gh_program_open(&program, program_path)) {
-		made = make_of_core(snapshot, &core, &program);
-		gh_program_close(&program);
-	}
-	gh_image_close(&core);
+	bool made = make(snapshot, &target.process, target.version, target.path);
+	gh_target_close(&target);
 	return made;
 }
 
@@ -321,16 +273,20 @@ bool gh_core_crash(struct gh_crash *crash, const char *path, const struct gh_pro
 		return false;
 	bool found = false;
 	if (core.arch == program->image.arch) {
-		struct described described;
+		struct gh_thread_registers threads = {0};
 		struct gh_buildinfo info;
 		struct gh_memory memory = gh_core_memory(&core);
-		describe_core(&described, &core);
+		uint64_t entry = 0;
+		gh_core_threads(&threads, &core);
+		gh_core_auxv(&core, AT_ENTRY, &entry);
 		gh_buildinfo_read(&info, &program->image);
-		struct gh_process process = as_process(&described, program, &memory, &info);
+		struct gh_process process = gh_process_of(program, &memory, &info, entry);
+		process.threads = threads.items;
+		process.nthreads = threads.count;
 		found = gh_crash_find(crash, &process, &err);
 		gh_process_memory_free(&process.memory);
 		gh_buildinfo_free(&info);
-		gh_buffer_free(&described.threads);
+		gh_vector_free(&threads);
 	}
 	gh_image_close(&core);
 	return found;

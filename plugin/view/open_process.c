@@ -14,21 +14,27 @@
 #include "plugin/view/open_dump.h"
 #include "plugin/view/progress.h"
 
-/* Fills what is told by the program, whose entry point is at ENTRY in the process. */
-static void describe(struct gh_target *target, uint64_t entry)
+struct gh_process gh_process_of(const struct gh_program *program, const struct gh_memory *memory,
+				const struct gh_buildinfo *info, uint64_t entry)
 {
-	const struct gh_image *image = &target->program.image;
-	gh_buildinfo_read(&target->info, image);
-	target->version = target->info.go_version != NULL ? target->info.go_version : "";
-	target->process = (struct gh_process){
-	    .memory = {.source = &target->memory, .big_endian = image->arch->big_endian},
-	    .tab = &target->program.tab,
-	    .minor = gh_go_minor(target->info.go_version),
+	const struct gh_image *image = &program->image;
+	return (struct gh_process){
+	    .memory = {.source = memory, .big_endian = image->arch->big_endian},
+	    .tab = &program->tab,
+	    .minor = gh_go_minor(info->go_version),
 	    .bias = gh_image_is_pie(image) ? entry - image->header.e_entry : 0,
 	};
 }
 
-void gh_core_threads(struct gh_buffer *threads, const struct gh_image *core)
+/* Fills what is told by the program, whose entry point is at ENTRY in the process. */
+static void describe(struct gh_target *target, uint64_t entry)
+{
+	gh_buildinfo_read(&target->info, &target->program.image);
+	target->version = target->info.go_version != NULL ? target->info.go_version : "";
+	target->process = gh_process_of(&target->program, &target->memory, &target->info, entry);
+}
+
+void gh_core_threads(struct gh_thread_registers *threads, const struct gh_image *core)
 {
 	struct gh_cursor note;
 	struct gh_thread thread;
@@ -38,15 +44,8 @@ void gh_core_threads(struct gh_buffer *threads, const struct gh_image *core)
 		struct gh_registers registers = {.pc = thread.pc, .sp = thread.sp, .lr = thread.lr};
 		registers.count =
 		    gh_prstatus_registers(note, core->arch, registers.values, GH_MAX_REGISTERS);
-		gh_buffer_bytes(threads, &registers, sizeof(registers));
+		gh_vector_push(threads, registers);
 	}
-}
-
-static void read_threads(struct gh_target *target)
-{
-	gh_core_threads(&target->threads, &target->core);
-	target->process.threads = (const void *)target->threads.data;
-	target->process.nthreads = target->threads.size / sizeof(struct gh_registers);
 }
 
 static bool is_input(const char *path)
@@ -113,7 +112,9 @@ static bool open_core(struct gh_target *target, const char *path, const char *pr
 	target->memory = gh_core_memory(&target->core);
 	gh_core_auxv(&target->core, AT_ENTRY, &entry);
 	describe(target, entry);
-	read_threads(target);
+	gh_core_threads(&target->threads, &target->core);
+	target->process.threads = target->threads.items;
+	target->process.nthreads = target->threads.count;
 	return true;
 }
 
@@ -203,7 +204,7 @@ void gh_target_close(struct gh_target *target)
 {
 	gh_process_memory_free(&target->process.memory);
 	gh_live_copy_free(&target->live);
-	gh_buffer_free(&target->threads);
+	gh_vector_free(&target->threads);
 	gh_buildinfo_free(&target->info);
 	gh_program_close(&target->program);
 	gh_image_close(&target->core);

@@ -8,11 +8,11 @@
 #include "plugin/view/open_program.h"
 
 struct gh_target {
-	struct gh_program program; /* that it runs */
-	struct gh_buildinfo info;  /* of the program */
-	struct gh_image core;      /* zeros if it runs */
-	struct gh_live_copy live;  /* zeros if it is a core file's */
-	struct gh_buffer threads;  /* struct gh_registers, of a core file; owned */
+	struct gh_program program;          /* that it runs */
+	struct gh_buildinfo info;           /* of the program */
+	struct gh_image core;               /* zeros if it runs */
+	struct gh_live_copy live;           /* zeros if it is a core file's */
+	struct gh_thread_registers threads; /* of a core file */
 	struct gh_memory memory;
 	struct gh_process process;
 	const char *version; /* of Go; "" if it is not known */
@@ -33,8 +33,13 @@ bool gh_target_open_running(struct gh_target *target, int pid, const char *progr
 
 void gh_target_close(struct gh_target *target);
 
-/* Appends to THREADS struct gh_registers of each thread of the core file CORE. */
-void gh_core_threads(struct gh_buffer *threads, const struct gh_image *core);
+/* Appends to THREADS the registers of each thread of the core file CORE. */
+void gh_core_threads(struct gh_thread_registers *threads, const struct gh_image *core);
+
+/* A process that runs PROGRAM, of which INFO tells and whose entry point is at ENTRY, but for its
+ * threads. Its memory is MEMORY. To be freed with gh_process_memory_free. */
+struct gh_process gh_process_of(const struct gh_program *program, const struct gh_memory *memory,
+				const struct gh_buildinfo *info, uint64_t entry);
 
 /* Writes a heap dump of PROCESS, whose program VERSION of Go built, to the new file PATH. What it
  * lacks is told on standard error, of NAME. GZIP: it is compressed. On failure prints the error and

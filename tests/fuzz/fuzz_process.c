@@ -1,12 +1,9 @@
 /* Fuzz target: what reads the goroutines of a process. The input's first byte says of what machine
  * and release it is, the others are its memory. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "lib/process/as_dump.h"
+#include "tests/fuzz/process_input.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/dumpwalk.h"
-#include "tests/unit/processmaker.h"
 
 /* The process that byte VARIANT stands for, without memory. */
 static struct processmaker describe(uint8_t variant)
@@ -26,18 +23,7 @@ uint8_t *fuzz_seed(int number, size_t *size)
 		return NULL;
 	struct processmaker maker = describe((uint8_t)number);
 	process_make(&maker);
-	*size = maker.size + 1;
-	uint8_t *seed = malloc(*size);
-	seed[0] = (uint8_t)number;
-	memcpy(seed + 1, maker.bytes, maker.size);
-	free(maker.bytes);
-	return seed;
-}
-
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
+	return process_seed(&maker, (uint8_t)number, size);
 }
 
 /* Reads the snapshot of a process, which has no more frames than there are words. */
@@ -52,8 +38,9 @@ static void check(const struct gh_buffer *snapshot, uint64_t words)
 	gh_dump_close(&dump);
 }
 
-static void read_process(const struct processmaker *maker, struct gh_pclntab *tab)
+static void read_process(const struct processmaker *maker, struct gh_pclntab *tab, uint8_t variant)
 {
+	(void)variant;
 	const struct gh_memory memory = process_memory(maker);
 	const struct gh_registers threads[] = {
 	    {.pc = SYNTHETIC_TEXT, .sp = UINT64_MAX},
@@ -81,23 +68,6 @@ static void read_process(const struct processmaker *maker, struct gh_pclntab *ta
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	if (size == 0)
-		return 0;
-	struct processmaker maker = describe(data[0]);
-	struct gh_image image;
-	struct gh_pclntab tab;
-	struct gh_error err;
-	size_t program_size;
-	uint8_t *program = synthetic_make(&maker.what, &program_size, NULL);
-	require(gh_image_open_memory(&image, program, program_size, "program", &err) &&
-		gh_pclntab_open(&tab, &image, &err));
-	maker.size = size - 1;
-	maker.bytes = malloc(size);
-	memcpy(maker.bytes, data + 1, maker.size);
-	read_process(&maker, &tab);
-	free(maker.bytes);
-	gh_pclntab_close(&tab);
-	gh_image_close(&image);
-	free(program);
+	process_input(data, size, describe, read_process);
 	return 0;
 }

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "lib/process/as_dump.h"
+#include "tests/fuzz/process_input.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/dumpwalk.h"
-#include "tests/unit/processmaker.h"
 
 /* Where things are in the memory of the seeds, from PROCESS_ADDRESS; some of it is elsewhere in the
  * process, as an arena is larger than any seed. */
@@ -197,18 +197,7 @@ uint8_t *fuzz_seed(int number, size_t *size)
 	struct processmaker maker = describe((uint8_t)number);
 	process_make(&maker);
 	put_heap(&maker, minors[number >> 1]);
-	*size = maker.size + 1;
-	uint8_t *seed = malloc(*size);
-	seed[0] = (uint8_t)number;
-	memcpy(seed + 1, maker.bytes, maker.size);
-	free(maker.bytes);
-	return seed;
-}
-
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
+	return process_seed(&maker, (uint8_t)number, size);
 }
 
 /* The arena's windows are in the memory, too. */
@@ -239,7 +228,7 @@ static void check(int fd, uint64_t memory)
 	gh_dump_close(&dump);
 }
 
-static void read_process(const struct processmaker *maker, struct gh_pclntab *tab, int minor)
+static void read_process(const struct processmaker *maker, struct gh_pclntab *tab, uint8_t variant)
 {
 	const struct gh_memory memory = {.read = read_memory, .from = maker, .size = maker->size};
 	const struct gh_registers threads[] = {
@@ -248,7 +237,7 @@ static void read_process(const struct processmaker *maker, struct gh_pclntab *ta
 	struct gh_process process = {
 	    .memory = {.source = &memory, .big_endian = maker->what.big_endian},
 	    .tab = tab,
-	    .minor = minor,
+	    .minor = minors[(variant >> 1) % NMINORS],
 	    .threads = threads,
 	    .nthreads = 1,
 	};
@@ -270,23 +259,6 @@ static void read_process(const struct processmaker *maker, struct gh_pclntab *ta
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	if (size == 0)
-		return 0;
-	struct processmaker maker = describe(data[0]);
-	struct gh_image image;
-	struct gh_pclntab tab;
-	struct gh_error err;
-	size_t program_size;
-	uint8_t *program = synthetic_make(&maker.what, &program_size, NULL);
-	require(gh_image_open_memory(&image, program, program_size, "program", &err) &&
-		gh_pclntab_open(&tab, &image, &err));
-	maker.size = size - 1;
-	maker.bytes = malloc(size);
-	memcpy(maker.bytes, data + 1, maker.size);
-	read_process(&maker, &tab, minors[(data[0] >> 1) % NMINORS]);
-	free(maker.bytes);
-	gh_pclntab_close(&tab);
-	gh_image_close(&image);
-	free(program);
+	process_input(data, size, describe, read_process);
 	return 0;
 }
