@@ -313,7 +313,7 @@ bool gh_slots_find(struct gh_slots *slots, const struct gh_dump *dump, struct gh
 	gh_buffer_free(&collector.roots);
 	if (collector.frames.failed || collector.fields.failed || collector.roots.failed ||
 	    collector.sites.failed || collector.slots.failed)
-		return gh_fail_errno(err, dump->path, "find the variables of its frames");
+		return gh_fail_memory(err, dump->path);
 	return true;
 }
 

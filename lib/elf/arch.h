@@ -1,5 +1,5 @@
-/* The machines that Go runs on: everything that differs between them and is a number. What else
- * needs to know a machine are the decoders of its instructions, which go by gh_arch.isa. */
+/* The machines that Go runs on, and every constant that differs between them. Only the decoders of
+ * instructions know more of a machine; they go by gh_arch.isa. */
 #ifndef GH_ELF_ARCH_H
 #define GH_ELF_ARCH_H
 

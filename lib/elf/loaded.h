@@ -1,4 +1,4 @@
-/* Makes an ELF file again out of the memory of a process that runs it: its headers are at the start
+/* Reconstructs an ELF file from the memory of a process that runs it: its headers are at the start
  * of its first segment. */
 #ifndef GH_ELF_LOADED_H
 #define GH_ELF_LOADED_H

@@ -1,6 +1,5 @@
 #include "lib/export/hprof.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "lib/export/hprof_internal.h"
@@ -346,6 +345,5 @@ bool gh_hprof_write(const struct gh_heap *heap, const struct gh_typing *typing,
 	if (written)
 		return gh_hprof_out_commit(&writer.out, err);
 	gh_hprof_out_discard(&writer.out);
-	errno = ENOMEM;
-	return gh_fail_errno(err, path, "write");
+	return gh_fail_memory(err, path);
 }

@@ -1,6 +1,5 @@
 #include "lib/heap/histogram.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 bool gh_dominator_tree_make(struct gh_dominator_tree *tree, const struct gh_heap *heap,
@@ -97,8 +96,5 @@ bool gh_histogram_make(struct gh_histogram_row *rows, size_t ngroups, const stru
 		add_retained(rows, &tree, groups, tree.root, above);
 	gh_dominator_tree_free(&tree);
 	free(above);
-	if (made)
-		return true;
-	errno = ENOMEM;
-	return gh_fail_errno(err, heap->dump->path, "count its objects");
+	return made || gh_fail_memory(err, heap->dump->path);
 }

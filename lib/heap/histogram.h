@@ -1,4 +1,5 @@
-/* What the objects of a heap are, in groups: of a type, of a size, of a place that allocates. */
+/* The histogram of a heap: how many objects there are of each group, such as a type, a size or an
+ * allocation site, their bytes, and what they retain. */
 #ifndef GH_HEAP_HISTOGRAM_H
 #define GH_HEAP_HISTOGRAM_H
 

@@ -1,5 +1,5 @@
-/* The objects that retain most, the top of the tree of dominators, and, by class, what these keep
- * alive besides one another. */
+/* The top of the dominator tree: the objects that retain most; and, summed up by class, what they
+ * keep alive besides one another. */
 #ifndef GH_HEAP_TOP_RETAINERS_H
 #define GH_HEAP_TOP_RETAINERS_H
 

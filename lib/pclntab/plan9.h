@@ -1,5 +1,5 @@
-/* The tables of Go 1.0 and 1.1, made into the pclntab that Go 1.2 would have written, which all
- * else reads. */
+/* Converts the symbol and line tables of Go 1.0 and 1.1, which are Plan 9's, to the pclntab that
+ * Go 1.2 would have written, which all else reads. */
 #ifndef GH_PCLNTAB_PLAN9_H
 #define GH_PCLNTAB_PLAN9_H
 

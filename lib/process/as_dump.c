@@ -48,7 +48,7 @@ bool gh_snapshot_make(struct gh_buffer *out, struct gh_buffer *ties, struct gh_p
 	made = gh_dump_stream_end(&stream) && made;
 	gh_goroutines_free(&all);
 	*out = stream.bytes;
-	return made || gh_fail_errno(err, process->tab->image->path, "list goroutines");
+	return made || gh_fail_memory(err, process->tab->image->path);
 }
 
 /* What a dump of the heap is made of. */

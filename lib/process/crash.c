@@ -319,7 +319,7 @@ bool gh_crash_find(struct gh_crash *crash, struct gh_process *process, struct gh
 		gh_stack_free(&finder.stack);
 		gh_goroutines_free(&finder.all);
 		if (!whole || crash->text.failed || crash->deferred.failed)
-			found = gh_fail_errno(err, process->tab->image->path, "look for a crash");
+			found = gh_fail_memory(err, process->tab->image->path);
 	}
 	gh_buffer_free(&goroutines);
 	gh_rtypes_free(&finder.types);

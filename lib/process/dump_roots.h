@@ -1,5 +1,5 @@
-/* What the objects of a process's heap are reached from but for stacks and variables, and what else
- * a heap dump has of the runtime, as records of one.
+/* Finalizers, the other roots that are neither on stacks nor in variables, and what else a heap
+ * dump has of the runtime, of a process as records of a heap dump.
  *
  * Sources: dumproots and dumpitabs in src/runtime/heapdump.go, markrootSpans in
  * src/runtime/mgcmark.go, type finblock in src/runtime/mfinal.go, type itabTableType in

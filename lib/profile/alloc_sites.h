@@ -1,4 +1,4 @@
-/* The stacks that the profile records of a heap dump allocate from, call by call.
+/* Allocation stacks: those of a heap dump's profile records, call by call.
  *
  * The dumper (dumpmemprof_callback in src/runtime/heapdump.go) writes a frame for each call,
  * inlined ones too: its file and line, but the name of the function whose code it is in, and no pc.

@@ -1,6 +1,5 @@
 #include "lib/profile/live_profile.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "lib/heap/histogram.h"
@@ -90,8 +89,7 @@ static bool make(struct gh_live_stacks *stacks, struct counting *counting, uint6
 	counting->rows = calloc(nrecords + 1, sizeof(*counting->rows));
 	if (counting->stacks == NULL || counting->live == NULL || counting->of == NULL ||
 	    stacks->items == NULL || counting->rows == NULL || !number_stacks(counting)) {
-		errno = ENOMEM;
-		return gh_fail_errno(err, heap->dump->path, "count its samples");
+		return gh_fail_memory(err, heap->dump->path);
 	}
 	find_objects(counting);
 	if (!gh_histogram_make(counting->rows, (size_t)counting->nstacks + 1, heap, counting->of,

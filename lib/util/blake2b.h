@@ -1,4 +1,5 @@
-/* BLAKE2b, a cryptographic hash that is fast in plain C: two inputs of one hash cannot be made. */
+/* BLAKE2b, a cryptographic hash that is fast in plain C: nobody can make two inputs that collide.
+ */
 #ifndef GH_UTIL_BLAKE2B_H
 #define GH_UTIL_BLAKE2B_H
 

@@ -1,4 +1,4 @@
-/* What the commands share that list the records of a heap dump. */
+/* Shared by the commands that list the records of a heap dump. */
 #ifndef GH_PLUGIN_CLI_DUMP_LIST_H
 #define GH_PLUGIN_CLI_DUMP_LIST_H
 

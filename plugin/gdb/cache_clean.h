@@ -1,4 +1,4 @@
-/* What nobody uses any more is not kept in the cache of debug files. */
+/* Eviction from the cache of debug files: what has not been used for long goes. */
 #ifndef GH_PLUGIN_GDB_CACHE_CLEAN_H
 #define GH_PLUGIN_GDB_CACHE_CLEAN_H
 

@@ -1,5 +1,4 @@
-/* Limits of bytes and of time for reading a program from a target, which may be slow or tell lies.
- */
+/* Limits of bytes and of time for reading a program from a target, which may be slow or hostile. */
 #ifndef GH_PLUGIN_GDB_FETCH_LIMIT_H
 #define GH_PLUGIN_GDB_FETCH_LIMIT_H
 

@@ -1,4 +1,4 @@
-/* The program of a core file, made again from what memory of it the core file has. */
+/* Reconstructs the program of a core file from the memory of it that the core file has. */
 #ifndef GH_PLUGIN_VIEW_CORE_PROGRAM_H
 #define GH_PLUGIN_VIEW_CORE_PROGRAM_H
 
