@@ -1,11 +1,20 @@
 /* Fuzz target: the writers of debug files. */
 #include "lib/debugfile/debugfile.h"
+#include "lib/debugfile/own_types.h"
 #include "tests/fuzz/target.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+/* Has the input be both sections. */
+static void find_types(const uint8_t *data, size_t size)
+{
+	struct gh_own_type types[] = {{.name = "int"}, {.name = "*runtime.g"}};
+	struct gh_cursor cur = gh_cursor_make(data, size, "input", 0, false);
+	gh_own_types_find(types, 2, cur, cur);
+}
 
 /* Whether the program has DWARF does not matter. */
 static void write_supplement(const struct gh_pclntab *tab)
@@ -24,6 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (copy == NULL)
 		return 0;
 	memcpy(copy, data, size);
+	find_types(data, size);
 	struct gh_image image;
 	struct gh_pclntab tab;
 	struct gh_error err;

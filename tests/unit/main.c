@@ -24,6 +24,7 @@ int main(void)
 	srunner_add_suite(runner, plan9_suite());
 	srunner_add_suite(runner, damage_suite());
 	srunner_add_suite(runner, debugfile_suite());
+	srunner_add_suite(runner, own_types_suite());
 	srunner_add_suite(runner, rtype_suite());
 	srunner_add_suite(runner, inline_suite());
 	srunner_add_suite(runner, core_notes_suite());

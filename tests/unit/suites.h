@@ -26,6 +26,7 @@ Suite *escape_suite(void);
 Suite *image_suite(void);
 Suite *loaded_suite(void);
 Suite *debugfile_suite(void);
+Suite *own_types_suite(void);
 Suite *rtype_suite(void);
 Suite *inline_suite(void);
 Suite *dump_suite(void);
