@@ -2,6 +2,7 @@
 #include "lib/code/code.h"
 #include "lib/elf/buildinfo.h"
 #include "lib/pclntab/sourcemap.h"
+#include "lib/process/stack_objects.h"
 #include "tests/fuzz/target.h"
 
 #include <stdlib.h>
@@ -26,6 +27,24 @@ static void walk(const struct gh_pclntab *tab)
 				gh_pclntab_file(tab, range.frames[f].file);
 	}
 	gh_sourcemap_free(&map);
+}
+
+/* Each form that stack objects have had. */
+static void walk_stack_objects(const struct gh_pclntab *tab)
+{
+	static const int minors[] = {16, 17, 27};
+	struct gh_func func;
+	for (size_t i = 0; i < 3 * tab->nfunc; i++) {
+		const struct gh_process process = {.tab = tab, .minor = minors[i % 3]};
+		struct gh_stack_objects walk;
+		struct gh_stack_object object;
+		if (!gh_pclntab_record(tab, i / 3, &func, NULL))
+			continue;
+		gh_stack_objects_start(&walk, &process, &func);
+		while (gh_stack_objects_next(&walk, &object))
+			if (object.size == 0 || object.pointers > object.size)
+				abort();
+	}
 }
 
 /* What refers to an address is found by it. */
@@ -61,6 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		gh_buildinfo_free(&info);
 		if (gh_pclntab_open(&tab, &image, &err)) {
 			walk(&tab);
+			walk_stack_objects(&tab);
 			walk_globals(&tab);
 		}
 		gh_pclntab_close(&tab);
