@@ -17,6 +17,7 @@ Suite *intern_suite(void);
 Suite *numbermap_suite(void);
 Suite *output_suite(void);
 Suite *parallel_suite(void);
+Suite *traceback_suite(void);
 Suite *vector_suite(void);
 Suite *pcvalue_suite(void);
 Suite *pclntab_suite(void);

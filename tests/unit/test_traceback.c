@@ -1,0 +1,87 @@
+/* The calls of a dump's stack, at the source lines of a program. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "plugin/view/traceback.h"
+#include "tests/unit/dumpmaker.h"
+#include "tests/unit/suites.h"
+#include "tests/unit/synthetic.h"
+
+static struct maker maker;
+
+static void put_frame(uint64_t sp, uint64_t depth, uint64_t child_sp, uint64_t entry, uint64_t pc,
+		      uint64_t continuation, const char *name)
+{
+	maker_numbers(&maker, 4, (const uint64_t[]){5, sp, depth, child_sp});
+	maker_words(&maker, 2, (const uint64_t[]){0, 0});
+	maker_numbers(&maker, 3, (const uint64_t[]){entry, pc, continuation});
+	maker_text(&maker, name);
+	maker_number(&maker, 0);
+}
+
+/* main.leaf, where its line 21 begins, has called NAME; or was stopped there, if CONTINUATION says
+ * so. */
+static void make_dump(const char *name, uint64_t continuation)
+{
+	maker_start(&maker, MAKER_1_7, 8, false);
+	maker_params(&maker);
+	maker_goroutine(&maker, 0x9000, 1, 4, "select", 0);
+	put_frame(0x30000, 0, 0, SYNTHETIC_TEXT + 0x70, SYNTHETIC_TEXT + 0x74, 0, name);
+	put_frame(0x30010, 1, 0x30000, SYNTHETIC_TEXT + 0x50, SYNTHETIC_TEXT + 0x58, continuation,
+		  "main.leaf");
+	maker_end(&maker);
+}
+
+/* The line of main.leaf in the traceback. */
+static int line_of(const char *name, uint64_t continuation)
+{
+	const struct synthetic what = {
+	    .format = SYNTHETIC_1_20, .word = 8, .sections = true, .last = name};
+	char path[] = "/tmp/goheap-test-XXXXXX";
+	size_t size;
+	uint8_t *data = synthetic_make(&what, &size, NULL);
+	int fd = mkstemp(path);
+	ck_assert_int_eq(write(fd, data, size), (ssize_t)size);
+	close(fd);
+	free(data);
+	struct gh_dump dump;
+	struct gh_error err;
+	struct gh_symbols symbols;
+	struct gh_traceback traceback = {0};
+	make_dump(name, continuation);
+	ck_assert(gh_dump_open_memory(&dump, maker.data, maker.size, "made", &err));
+	ck_assert(gh_symbols_open(&symbols, &dump, path));
+	ck_assert(gh_traceback_make(&traceback, &dump, &symbols, 0));
+	ck_assert_uint_eq(traceback.ncalls, 2);
+	ck_assert_int_eq(traceback.calls[0].line, 5);
+	ck_assert_str_eq(traceback.calls[1].file, "/src/leaf.go");
+	int line = traceback.calls[1].line;
+	gh_traceback_free(&traceback);
+	gh_symbols_close(&symbols);
+	gh_dump_close(&dump);
+	free(maker.data);
+	unlink(path);
+	return line;
+}
+
+/* A call is before where it returns to; what signals have a function call is called where it was
+ * stopped. */
+START_TEST(lines_of_callers)
+{
+	ck_assert_int_eq(line_of("main.called", 0), 20);
+	ck_assert_int_eq(line_of("main.called", GH_DUMP_INTERRUPTED), 21);
+	ck_assert_int_eq(line_of("runtime.sigpanic", 0), 21);
+	ck_assert_int_eq(line_of("runtime.asyncPreempt", 0), 21);
+	ck_assert_int_eq(line_of("runtime.debugCallV2", 0), 21);
+}
+END_TEST
+
+Suite *traceback_suite(void)
+{
+	Suite *suite = suite_create("traceback");
+	TCase *tcase = tcase_create("traceback");
+	tcase_add_test(tcase, lines_of_callers);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
