@@ -42,6 +42,7 @@ int main(void)
 	srunner_add_suite(runner, stackmap_suite());
 	srunner_add_suite(runner, typing_suite());
 	srunner_add_suite(runner, traceback_suite());
+	srunner_add_suite(runner, frames_suite());
 	srunner_add_suite(runner, view_suite());
 	srunner_add_suite(runner, process_suite());
 	srunner_run_all(runner, CK_NORMAL);

@@ -10,6 +10,7 @@ Suite *cursor_suite(void);
 Suite *bsearch_suite(void);
 Suite *buffer_suite(void);
 Suite *error_suite(void);
+Suite *frames_suite(void);
 Suite *func_name_suite(void);
 Suite *graph_suite(void);
 Suite *hash_suite(void);
