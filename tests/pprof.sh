@@ -316,6 +316,19 @@ check_gdb() {
 	same "goheap pprof in GDB" "$work/expected" "$work/found"
 }
 
+# check_rate: a program that samples each allocation, taken for one that does not.
+check_rate() {
+	local directory
+	directory=$("$tests/build-sample" 1.19 leak) || return
+	"$directory/leak.stripped" "$work/before" "$work/after"
+	"$GOHEAP" pprof -o "$work/pprof" "$work/after" 2>"$work/errors"
+	has "a rate that does not fit the heap" "$(cat "$work/errors")" \
+		'^goheap: .*/after: by a MemProfileRate of 524288 the profile is of [0-9.]+ [MG]B in use, of a heap of [0-9.]+ MB: --rate 1 would fit$'
+	equal "it is one line" 1 "$(wc -l <"$work/errors")"
+	"$GOHEAP" pprof --rate 1 -o "$work/pprof" "$work/after" 2>"$work/errors"
+	same "the rate that fits" /dev/null "$work/errors"
+}
+
 if ! goroot=$("$tests/toolchain" 1.19); then
 	skip "all" "no go tool pprof"
 	finish
@@ -328,4 +341,5 @@ check_pie
 check_failures
 check_json
 check_gdb
+check_rate
 finish

@@ -1,14 +1,19 @@
 /* goheap pprof and goheap profile: the allocation profile in a heap dump. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "lib/profile/pprof.h"
+#include "lib/util/escape.h"
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
 #include "plugin/view/print.h"
 #include "plugin/view/profile_text.h"
 #include "plugin/view/progress.h"
 #include "plugin/view/symbols.h"
+
+/* A program that samples more often than this samples each allocation. */
+#define LEAST_RATE 512
 
 /* A dump's profile. */
 struct profile {
@@ -38,6 +43,41 @@ static void warn(const struct gh_dump *dump)
 		wrong += record.profile.frees > record.profile.allocations;
 	}
 	gh_print_warning(dump->path, wrong, "profile records with more freed than allocated");
+}
+
+/* The bytes in use by the profile of DUMP, if one in RATE was sampled. */
+static uint64_t bytes_in_use(const struct gh_dump *dump, uint64_t rate)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < gh_dump_count(dump, GH_DUMP_PROFILE); i++) {
+		struct gh_dump_record record;
+		gh_dump_get(dump, GH_DUMP_PROFILE, i, &record);
+		const struct gh_dump_profile *profile = &record.profile;
+		uint64_t bytes, count = profile->allocations > profile->frees
+					    ? profile->allocations - profile->frees
+					    : 0;
+		gh_pprof_scale(rate, profile->size, &count, &bytes);
+		sum = bytes <= UINT64_MAX - sum ? sum + bytes : UINT64_MAX;
+	}
+	return sum;
+}
+
+/* Says if the heap is much smaller than the profile scaled by RATE is, which is then not what the
+ * program set runtime.MemProfileRate to; and what that may have been. */
+static void check_rate(const struct gh_dump *dump, uint64_t rate)
+{
+	char scaled[GH_SIZE_TEXT], heap[GH_SIZE_TEXT];
+	uint64_t bytes = bytes_in_use(dump, rate), fits = rate;
+	if (bytes / 2 <= dump->objects.bytes)
+		return;
+	while (fits > 1 && bytes_in_use(dump, fits) > dump->objects.bytes)
+		fits = fits / 2 < LEAST_RATE ? 1 : fits / 2;
+	fputs("goheap: ", stderr);
+	gh_escape_print(stderr, dump->path);
+	fprintf(stderr,
+		": by a MemProfileRate of %" PRIu64 " the profile is of %s in use, of a heap of "
+		"%s: --rate %" PRIu64 " would fit\n",
+		rate, gh_size_text(bytes, scaled), gh_size_text(dump->objects.bytes, heap), fits);
 }
 
 /* Reads the profile that ARGUMENTS name. To be closed in any case; on failure prints the error and
@@ -99,6 +139,8 @@ static bool write_pprof(const struct gh_options *options)
 	bool written = false;
 	if (open_profile(&profile, options) &&
 	    (!options->live || find_live(&profile, options->raw ? 1 : options->rate))) {
+		if (!options->raw)
+			check_rate(&profile.dump, options->rate);
 		/* pprof looks for the program from wherever it is run. */
 		char *path = profile.program != NULL ? realpath(profile.program, NULL) : NULL;
 		struct gh_pprof pprof = {
