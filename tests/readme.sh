@@ -197,7 +197,8 @@ gdb_commands() {
 		load) commands+=(-ex "goheap load after.heapdump") ;;
 		print) commands+=(-ex "goheap print $typed" -ex "goheap print 'main.Server' $typed" -ex "with language c -- print *('main.Server' *) $typed") ;;
 		objects | path | reachable | referrers) commands+=(-ex "goheap $command $address") ;;
-		hprof | report | pprof) commands+=(-ex "goheap $command -o $work/out") ;;
+		hprof | report) commands+=(-ex "goheap $command -o $work/out") ;;
+		pprof) commands+=(-ex "goheap pprof --rate 1 -o $work/out") ;;
 		*) commands+=(-ex "goheap $command") ;;
 		esac
 		count=$((count + 1))

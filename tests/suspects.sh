@@ -100,6 +100,12 @@ check_goroutines() {
 	output=$(first "$work/new" "$work/old")
 	has "$1: by name" "$output" "^1\. $count goroutines in main\.handle at .*/main\.go:$line, r keep .*: $count main\.Request, "
 	has "$1: growth" "$output" "; [0-9,]+ bytes and $(commas $(($(said held 4) / 2))) main\.Request more than before\$"
+	# That is the same as in the table of all stacks.
+	"$GOHEAP" goroutines --memory "$work/new" -e "$program" >"$work/memory"
+	equal "$1: goroutines --memory" "$(sed -nE '1s/^1\. (.*) keep ([0-9,]+) bytes, .*/\2 \1/p' <<<"$output")" \
+		"$(awk 'NR == 2 { bytes = $1; $1 = $2 = $3 = ""; sub(/^ */, ""); print bytes, $0 }' "$work/memory")"
+	has "$1: goroutines --memory in JSON" "$("$GOHEAP" goroutines --memory --json "$work/new" -e "$program" | head -n 1)" \
+		"^\{\"retained\":[0-9]+,\"goroutines\":$(said held 4),\"root\":\{\"kind\":\"stack\",\"variable\":\"r\","
 	program=$directory/leaks.stripped
 	output=$(first "$work/new")
 	has "$1: stripped" "$output" "^1\. $count goroutines in main\.handle at .*/main\.go:$line keep .*: $count objects of "

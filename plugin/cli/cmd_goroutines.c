@@ -4,9 +4,12 @@
 #include <stdio.h>
 
 #include "plugin/cli/command.h"
+#include "plugin/cli/heap_query.h"
 #include "plugin/gdb/goroutine_source.h"
 #include "plugin/view/goroutines.h"
+#include "plugin/view/holders.h"
 #include "plugin/view/print.h"
+#include "plugin/view/top.h"
 
 static bool print_listing(const struct gh_options *options, const struct gh_dump *dump,
 			  struct gh_symbols *symbols)
@@ -38,8 +41,81 @@ static bool print_snapshot(const struct gh_options *options, const struct gh_dum
 	return printed;
 }
 
+/* Goroutines with one stack, as they are printed. */
+struct row {
+	uint64_t retained;
+	struct gh_share share; /* of the heap's bytes */
+	uint64_t goroutines;
+	struct gh_heap_query *query;
+	const struct gh_held *held;
+	uint32_t holder;
+};
+
+static void print_holder(struct gh_emit *emit, const void *member)
+{
+	const struct row *row = member;
+	gh_held_print(emit->out, row->held, &row->query->names, row->holder);
+}
+
+static void print_root(struct gh_emit *emit, const void *member)
+{
+	const struct row *row = member;
+	uint32_t root = row->held->holders.items[row->holder].root;
+	gh_names_emit_root(emit, &row->query->names, &row->query->heap.roots[root]);
+}
+
+static const struct gh_column memory_columns[] = {
+    {"retained", GH_COL_NUMBER(struct row, retained)},
+    {"%", GH_COL_SHARE(struct row, share), .only = GH_IN_TEXT},
+    {"goroutines", GH_COL_NUMBER(struct row, goroutines)},
+    {"stack", GH_COL_PRINTED(print_holder), .only = GH_IN_TEXT},
+    {"root", GH_COL_PRINTED(print_root), .only = GH_IN_JSON},
+    {0},
+};
+
+static void print_held(struct gh_heap_query *query, const struct gh_held *held)
+{
+	struct gh_emit emit =
+	    gh_emit_start(stdout, GH_EMIT_TABLE, &query->dump, query->options->json);
+	struct gh_top top = {.limit = SIZE_MAX};
+	size_t count;
+	for (uint32_t i = 0; i < held->holders.count; i++)
+		if (held->holders.items[i].goroutines > 0 && gh_held_bytes(held, i) > 0)
+			gh_top_add(&top, gh_held_bytes(held, i), i);
+	const struct gh_top_item *items = gh_top_finish(&top, &count);
+	gh_emit_titles(&emit, memory_columns);
+	for (size_t i = 0; i < count; i++) {
+		struct row row = {
+		    .retained = items[i].key,
+		    .share = {items[i].key, query->heap.bytes},
+		    .goroutines = held->holders.items[items[i].number].goroutines,
+		    .query = query,
+		    .held = held,
+		    .holder = items[i].number,
+		};
+		gh_emit_row(&emit, memory_columns, &row);
+	}
+	gh_emit_finish(&emit, count);
+	gh_top_free(&top);
+}
+
+static int print_memory(struct gh_heap_query *query)
+{
+	struct gh_error err;
+	struct gh_held held;
+	bool made = gh_held_make(&held, &query->names, &err);
+	if (made)
+		print_held(query, &held);
+	else
+		gh_print_error(&err);
+	gh_held_free(&held);
+	return made ? GH_EXIT_OK : GH_EXIT_INPUT;
+}
+
 int gh_cmd_goroutines(const struct gh_options *options)
 {
+	if (options->memory)
+		return gh_heap_query_run(options, false, print_memory);
 	struct gh_snapshot snapshot;
 	char running[32];
 	const char *program = gh_options_program(options, running);

@@ -46,6 +46,7 @@ struct gh_options {
 	bool json;          /* print JSON instead of text */
 	bool all;           /* goroutines: also what Go leaves out */
 	bool group;         /* goroutines: those with the same stack together */
+	bool memory;        /* goroutines: the same, with what only they hold */
 	bool live;          /* pprof: what is live, and what it retains */
 	bool raw;           /* pprof: do not scale */
 	bool inlines;       /* lines, addr2line: inlined calls, too */
