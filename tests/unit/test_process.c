@@ -1,6 +1,7 @@
 /* Goroutines in the memory of a process, whole and hostile. */
 #include <string.h>
 
+#include "lib/process/g_layout.h"
 #include "lib/process/waitreason.h"
 #include "tests/unit/snapshot.h"
 #include "tests/unit/suites.h"
@@ -289,6 +290,18 @@ START_TEST(variables_elsewhere_hold_nothing)
 }
 END_TEST
 
+/* How far lockedm is before gopc in runtime.g, by the DWARF of programs for amd64 and 386. */
+START_TEST(where_a_goroutine_is_locked)
+{
+	ck_assert_uint_eq(gh_g_layout_of(8, 21).locked_before, 280 - 208);
+	ck_assert_uint_eq(gh_g_layout_of(8, 24).locked_before, 288 - 216);
+	ck_assert_uint_eq(gh_g_layout_of(8, 26).locked_before, 288 - 208);
+	ck_assert_uint_eq(gh_g_layout_of(8, 27).locked_before, 288 - 208);
+	ck_assert_uint_eq(gh_g_layout_of(4, 26).locked_before, 184 - 132);
+	ck_assert_uint_eq(gh_g_layout_of(4, 27).locked_before, 184 - 132);
+}
+END_TEST
+
 Suite *process_suite(void)
 {
 	/* Every word size, byte order and layout of runtime.g; one format of pclntab does. */
@@ -309,6 +322,7 @@ Suite *process_suite(void)
 	tcase_add_loop_test(tcase, variables_without_end_are_looked_through, FIRST, LAST);
 	tcase_add_loop_test(tcase, variables_elsewhere_hold_nothing, FIRST, LAST);
 	tcase_add_test(tcase, an_unknown_release_is_taken_for_the_newest);
+	tcase_add_test(tcase, where_a_goroutine_is_locked);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
