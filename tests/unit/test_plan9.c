@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "lib/pclntab/plan9_internal.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/suites.h"
 
@@ -160,6 +161,23 @@ START_TEST(without_files_there_are_no_lines)
 }
 END_TEST
 
+/* Up to 64 a code adds itself to the line, up to 128 it subtracts what it is above 64; 0 comes
+ * before what is added in four bytes. See a.out(6) of Plan 9. */
+START_TEST(the_last_codes_of_their_kinds)
+{
+	static const uint8_t codes[] = {64, 65, 128, 0, 0, 0, 1, 0, 1};
+	static const int32_t lines[] = {64, 63, -1, 255, 256};
+	struct gh_plan9_lines walk;
+	struct gh_cursor cur = gh_cursor_make(codes, sizeof(codes), "codes", 0, true);
+	gh_plan9_lines_start(&walk, cur, 0x1000, 1);
+	for (unsigned i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		gh_plan9_lines_seek(&walk, 0x1000 + i);
+		ck_assert_uint_eq(walk.start, 0x1000 + i);
+		ck_assert_int_eq(walk.line, lines[i]);
+	}
+}
+END_TEST
+
 Suite *plan9_suite(void)
 {
 	Suite *suite = suite_create("plan9");
@@ -171,6 +189,7 @@ Suite *plan9_suite(void)
 	tcase_add_loop_test(tcase, without_files_there_are_no_lines, first, end);
 	tcase_add_loop_test(tcase, the_stack_delta_is_read_off_the_code, first, end);
 	tcase_add_loop_test(tcase, without_known_code_there_is_a_frame_after_the_entry, first, end);
+	tcase_add_test(tcase, the_last_codes_of_their_kinds);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
