@@ -31,6 +31,7 @@ enum gh_dump_kind {
 	GH_DUMP_PANIC = 15,
 	GH_DUMP_PROFILE = 16,
 	GH_DUMP_SAMPLE = 17,
+	/* No tags: a new release's tag 18 would go before these. */
 	GH_DUMP_STACK_ROOT, /* of the prototype only */
 	GH_DUMP_DATA_ROOT,  /* of the prototype only */
 	GH_DUMP_KINDS,      /* one more than the last; also: no kind that is known */

@@ -1,5 +1,6 @@
-/* The machines that Go runs on, and every constant that differs between them. Only the decoders of
- * instructions know more of a machine; they go by gh_arch.isa. */
+/* The machines that Go runs on, and the constants that differ between them. What decodes
+ * instructions or follows what code of one machine does (lib/code, probes, signal handlers' frames,
+ * Plan 9's frames) goes by gh_arch.isa: a new machine of new instructions has to be added there. */
 #ifndef GH_ELF_ARCH_H
 #define GH_ELF_ARCH_H
 
@@ -73,11 +74,11 @@ struct gh_arch {
 	uint8_t dwarf_sp;       /* DWARF number of the stack pointer */
 	uint8_t dwarf_ra;       /* of the return address column: the link register, if any */
 	uint8_t dwarf_fp;       /* of the frame pointer; 0 if Go keeps none */
-	uint8_t dwarf_pc;      /* of the pc, or of the column that the ABI has for it where the link
-				  register has a value of its own */
-	uint8_t dwarf_g;       /* of the register that holds g, the goroutine, in Go code; 0 if none
-				  does. On amd64 that is so from Go 1.17 on */
-	bool gdb_has_dwarf_pc; /* dwarf_pc is the pc to GDB (<arch>_dwarf_reg_to_regnum) */
+	uint8_t dwarf_pc; /* of the pc; where the link register keeps a value of its own, of the
+			     column that the ABI has for the pc beside it */
+	uint8_t dwarf_g;  /* of the register that holds g, the goroutine, in Go code; 0 if none
+			     does. On amd64 that is so from Go 1.17 on */
+	bool gdb_has_dwarf_pc;   /* dwarf_pc is the pc to GDB (<arch>_dwarf_reg_to_regnum) */
 	struct gh_gregset gregs; /* of a core file's threads */
 	struct gh_signal_frame signal_frame;
 	/* Those that arguments are passed in (src/cmd/compile/abi-internal.md), in as many runs as

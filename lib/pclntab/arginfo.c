@@ -1,11 +1,11 @@
 #include "lib/pclntab/arginfo.h"
 
 #include "lib/pclntab/pcvalue.h"
+#include "lib/pclntab/stackmap.h"
 
-#define FUNCDATA_ARGS_POINTER_MAPS 0
-#define FUNCDATA_ARG_INFO          5
-#define FUNCDATA_ARG_LIVE_INFO     6
-#define PCDATA_ARG_LIVE_INDEX      3
+#define FUNCDATA_ARG_INFO      5
+#define FUNCDATA_ARG_LIVE_INFO 6
+#define PCDATA_ARG_LIVE_INDEX  3
 
 /* More pointer maps than these are not looked at: a function has one for each set of arguments that
  * are in use at a call. */
@@ -174,31 +174,17 @@ static bool read_item(struct gh_args *args, struct place *place, const struct gh
 	}
 }
 
-/* Marks the words of ARGS that the bits of MAP, of SIZE bytes, are set for. */
-static void mark_pointers(struct gh_args *args, const uint8_t *map, size_t size, uint8_t word)
-{
-	for (size_t i = 0; i < args->count; i++) {
-		struct gh_arg *arg = &args->items[i];
-		unsigned bit = arg->offset / word;
-		if (arg->size == word && bit / 8 < size && (map[bit / 8] >> bit % 8 & 1) != 0)
-			arg->is_pointer = true;
-	}
-}
-
 static void find_pointers(struct gh_args *args, const struct gh_pclntab *tab,
 			  const struct gh_func *func)
 {
-	struct gh_cursor cur;
-	uint64_t address = gh_pclntab_funcdata(tab, func, FUNCDATA_ARGS_POINTER_MAPS);
-	if (address == 0 || !gh_image_at(tab->image, address, &cur))
-		return;
-	uint32_t count = gh_cursor_u32(&cur);
-	uint32_t nbits = gh_cursor_u32(&cur);
-	for (uint32_t i = 0; i < count && i < MAX_MAPS; i++) {
-		const uint8_t *map = gh_cursor_bytes(&cur, nbits / 8 + (nbits % 8 != 0));
-		if (map == NULL)
-			return;
-		mark_pointers(args, map, nbits / 8 + (nbits % 8 != 0), tab->pointer_size);
+	struct gh_bitmaps maps;
+	gh_arg_maps_find(&maps, tab, func);
+	for (size_t i = 0; i < args->count; i++) {
+		struct gh_arg *arg = &args->items[i];
+		uint32_t word = (uint32_t)arg->offset / tab->pointer_size;
+		for (uint32_t map = 0; map < maps.count && map < MAX_MAPS; map++)
+			arg->is_pointer |=
+			    arg->size == tab->pointer_size && gh_bitmaps_have(&maps, map, word);
 	}
 }
 

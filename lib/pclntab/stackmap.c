@@ -45,6 +45,12 @@ bool gh_stackmaps_find(struct gh_stackmaps *maps, const struct gh_pclntab *tab,
 	return maps->locals.nbits > 0 || maps->args.nbits > 0;
 }
 
+void gh_arg_maps_find(struct gh_bitmaps *maps, const struct gh_pclntab *tab,
+		      const struct gh_func *func)
+{
+	find_bitmaps(maps, tab, func, FUNCDATA_ARGS_POINTER_MAPS, MAX_ARGS / tab->pointer_size);
+}
+
 uint32_t gh_stackmaps_table(const struct gh_pclntab *tab, const struct gh_func *func)
 {
 	return gh_pclntab_pcdata(tab, func, tab->numbers.stack_map_index);
@@ -96,6 +102,12 @@ static bool next_bit(const struct gh_bitmaps *maps, uint32_t index, uint32_t *bi
 		*bit = (*bit / 8 + 1) * 8;
 	}
 	return false;
+}
+
+bool gh_bitmaps_have(const struct gh_bitmaps *maps, uint32_t index, uint32_t word)
+{
+	uint32_t bit = word;
+	return next_bit(maps, index, &bit) && bit == word;
 }
 
 bool gh_live_words_next(struct gh_live_words *walk, uint32_t *offset)

@@ -40,11 +40,20 @@ bool gh_stackmaps_told(const struct gh_pclntab *tab);
 bool gh_stackmaps_find(struct gh_stackmaps *maps, const struct gh_pclntab *tab,
 		       const struct gh_func *func);
 
-/* The offset in pctab of the table that gives the number of FUNC's maps for each pc, -1 standing
- * for 0: for a frame that calls it is that of the call's last byte. 0 if there is none. */
+/* Reads where the maps of FUNC's arguments are, however large it says that those are. None, if they
+ * cannot be read. */
+void gh_arg_maps_find(struct gh_bitmaps *maps, const struct gh_pclntab *tab,
+		      const struct gh_func *func);
+
+/* Whether map INDEX says that word number WORD holds a pointer. */
+bool gh_bitmaps_have(const struct gh_bitmaps *maps, uint32_t index, uint32_t word);
+
+/* The offset in pctab of the table that gives for each pc the index of the maps that hold there; -1
+ * stands for 0. A frame that is calling has the index of the call's last byte. 0 if FUNC has no
+ * such table. */
 uint32_t gh_stackmaps_table(const struct gh_pclntab *tab, const struct gh_func *func);
 
-/* The bytes that the maps of one number take. */
+/* The bytes that the maps of one index take. */
 size_t gh_stackmaps_size(const struct gh_stackmaps *maps);
 
 /* Starts a walk over the words that hold pointers where the table says INDEX, and the stack delta
