@@ -174,6 +174,42 @@ struct gh_dump_ties gh_dump_ties(const struct gh_dump *dump, size_t number)
 	return number < dump->nties ? dump->ties[number] : (struct gh_dump_ties){0};
 }
 
+/* The size at *AT, and what it is of. */
+static const char *take_text(const uint8_t **at, size_t *size)
+{
+	uint32_t length;
+	memcpy(&length, *at, sizeof(length));
+	const char *text = (const char *)*at + sizeof(length);
+	*at += sizeof(length) + length;
+	*size = length;
+	return text;
+}
+
+static int compare_labels(const void *a, const void *b)
+{
+	const struct gh_dump_label *x = a, *y = b;
+	size_t size = x->key_size < y->key_size ? x->key_size : y->key_size;
+	int order = memcmp(x->key, y->key, size);
+	return order != 0 ? order : (x->key_size > y->key_size) - (x->key_size < y->key_size);
+}
+
+size_t gh_dump_labels(const struct gh_dump *dump, size_t number,
+		      struct gh_dump_label labels[GH_DUMP_LABELS_MAX])
+{
+	uint32_t count = 0;
+	if (dump->labels == NULL || number >= dump->nties)
+		return 0;
+	const uint8_t *at = dump->labels + dump->ties[number].labels;
+	memcpy(&count, at, sizeof(count));
+	at += sizeof(count);
+	for (size_t i = 0; i < count; i++) {
+		labels[i].key = take_text(&at, &labels[i].key_size);
+		labels[i].value = take_text(&at, &labels[i].value_size);
+	}
+	qsort(labels, count, sizeof(*labels), compare_labels);
+	return count;
+}
+
 const struct gh_dump_stack *gh_dump_stack(const struct gh_dump *dump, size_t number)
 {
 	return (const struct gh_dump_stack *)(const void *)dump->stacks.data + number;

@@ -50,6 +50,18 @@ struct gh_dump_ties {
 	uint64_t creator; /* id of the goroutine that made it; 0 if none did or it is not known */
 	bool locked;      /* to its thread; false also where that is not known */
 	bool selected;    /* it runs on the thread that the debugger's user looks at */
+	uint32_t labels;  /* where its labels for profiles are among the dump's */
+};
+
+/* A goroutine has no more labels than these. */
+#define GH_DUMP_LABELS_MAX 64
+
+/* A label that runtime/pprof gave a goroutine. */
+struct gh_dump_label {
+	const char *key; /* not ended by a NUL */
+	size_t key_size; /* in bytes */
+	const char *value;
+	size_t value_size;
 };
 
 struct gh_dump {
@@ -77,6 +89,9 @@ struct gh_dump {
 	    *ties;    /* by goroutine number, of a dump that was made of a process; whoever opened
 			 it may set them, owns them, and keeps them while it is open */
 	size_t nties; /* 0 if there are none */
+	const uint8_t *labels; /* what the ties name, likewise: at each place a number of labels,
+				  and of each label the size of its key, the key, the size of its
+				  value, the value; sizes and numbers are uint32_t. NULL if none */
 	struct gh_dump_damage damage;
 	struct gh_error warning; /* why records are missing at the end; "" if none are */
 };
@@ -119,6 +134,10 @@ void gh_dump_get(const struct gh_dump *dump, enum gh_dump_kind kind, size_t numb
 
 /* The ties of goroutine NUMBER; zeros where they are not known. */
 struct gh_dump_ties gh_dump_ties(const struct gh_dump *dump, size_t number);
+
+/* Fills LABELS with those of goroutine NUMBER, sorted by key, and returns how many there are. */
+size_t gh_dump_labels(const struct gh_dump *dump, size_t number,
+		      struct gh_dump_label labels[GH_DUMP_LABELS_MAX]);
 
 /* Where goroutine NUMBER's frames, defers and panics are. */
 const struct gh_dump_stack *gh_dump_stack(const struct gh_dump *dump, size_t number);

@@ -35,7 +35,7 @@ static void add_params(struct gh_buffer *out, const struct gh_process *process, 
 	gh_buffer_uleb128(out, GH_DUMP_FROM_OUTSIDE); /* CPUs */
 }
 
-bool gh_snapshot_make(struct gh_buffer *out, struct gh_buffer *ties, struct gh_process *process,
+bool gh_snapshot_make(struct gh_buffer *out, struct gh_ties *ties, struct gh_process *process,
 		      const char *version, uint64_t *lost, struct gh_error *err)
 {
 	struct gh_goroutines all;

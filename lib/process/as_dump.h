@@ -3,7 +3,7 @@
 #define GH_PROCESS_AS_DUMP_H
 
 #include "lib/dump/dump.h"
-#include "lib/process/goroutine.h"
+#include "lib/process/dump_goroutines.h"
 #include "lib/util/buffer.h"
 
 /* Adds to OUT, which is empty, a heap dump in the format of Go 1.7: the parameters, each goroutine
@@ -12,10 +12,9 @@
  * Objects, roots, defers and the rest are left out, and frames once there are as many as the
  * process's memory has words. VERSION is Go's. *LOST is how many entries of
  * runtime.allgs were left out because they, or what they point to, are not in memory, or are no
- * goroutine. TIES, empty too, gets a struct gh_dump_ties for each goroutine: no record has a place
- * for what is there. False (ERR filled) if PROCESS has no goroutines, or memory ran out; both are
- * to be freed in either case. */
-bool gh_snapshot_make(struct gh_buffer *out, struct gh_buffer *ties, struct gh_process *process,
+ * goroutine. TIES gets what no record has a place for. False (ERR filled) if PROCESS has no
+ * goroutines, or memory ran out; both are to be freed in either case. */
+bool gh_snapshot_make(struct gh_buffer *out, struct gh_ties *ties, struct gh_process *process,
 		      const char *version, uint64_t *lost, struct gh_error *err);
 
 /* What a dump of a process's heap lacks. */

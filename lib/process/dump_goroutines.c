@@ -6,6 +6,7 @@
 
 #include "lib/dump/dump.h"
 #include "lib/process/deferred.h"
+#include "lib/process/labels.h"
 #include "lib/process/spans.h"
 #include "lib/process/stack_words.h"
 #include "lib/process/waitreason.h"
@@ -312,7 +313,29 @@ static void add_stack(struct writer *writer, const struct gh_goroutine *g, uint6
 	add_perhaps(writer, g, registers);
 }
 
-static void add_ties(struct gh_buffer *out, const struct gh_goroutines *all,
+/* All labels take no more than this, in bytes. */
+#define MAX_LABELS (64 << 20)
+
+/* Adds the labels of G, if no other goroutine had the same, and returns where they are. */
+static uint32_t add_labels(struct gh_ties *ties, struct gh_process *process,
+			   const struct gh_goroutine *g)
+{
+	static const uint32_t none = 0;
+	if (ties->labels.size == 0)
+		gh_buffer_bytes(&ties->labels, &none, sizeof(none));
+	if (g->labels == 0)
+		return 0;
+	uint32_t known = gh_numbermap_get(&ties->known, g->labels);
+	if (known != GH_NOT_MAPPED || ties->labels.size > MAX_LABELS)
+		return known != GH_NOT_MAPPED ? known : 0;
+	uint32_t place = (uint32_t)ties->labels.size;
+	gh_labels_read(&ties->labels, process, g->labels);
+	if (!gh_numbermap_put(&ties->known, g->labels, place))
+		ties->labels.failed = true;
+	return ties->labels.failed ? 0 : place;
+}
+
+static void add_ties(struct gh_ties *out, const struct gh_goroutines *all,
 		     const struct gh_stack *stack, const struct gh_goroutine *g)
 {
 	struct gh_process *process = stack->process;
@@ -321,11 +344,26 @@ static void add_ties(struct gh_buffer *out, const struct gh_goroutines *all,
 	    .locked = g->locked,
 	    .selected =
 		process->selected && gh_goroutine_is_on(all, process, g, stack->selected.sp),
+	    .labels = add_labels(out, process, g),
 	};
-	gh_buffer_bytes(out, &ties, sizeof(ties));
+	gh_buffer_bytes(&out->rows, &ties, sizeof(ties));
 }
 
-static void add_all(struct writer *writer, struct gh_buffer *ties, struct gh_goroutines *all)
+void gh_ties_give(const struct gh_ties *ties, struct gh_dump *dump)
+{
+	dump->ties = (const void *)ties->rows.data;
+	dump->nties = ties->rows.size / sizeof(struct gh_dump_ties);
+	dump->labels = ties->labels.data;
+}
+
+void gh_ties_free(struct gh_ties *ties)
+{
+	gh_buffer_free(&ties->rows);
+	gh_buffer_free(&ties->labels);
+	gh_numbermap_free(&ties->known);
+}
+
+static void add_all(struct writer *writer, struct gh_ties *ties, struct gh_goroutines *all)
 {
 	struct gh_process *process = writer->process;
 	struct gh_wait_reasons reasons = gh_wait_reasons_find(process->tab->image);
@@ -340,7 +378,7 @@ static void add_all(struct writer *writer, struct gh_buffer *ties, struct gh_gor
 	}
 }
 
-bool gh_dump_add_goroutines(struct gh_dump_stream *stream, struct gh_buffer *ties,
+bool gh_dump_add_goroutines(struct gh_dump_stream *stream, struct gh_ties *ties,
 			    struct gh_goroutines *all, struct gh_process *process,
 			    const struct gh_spans *spans, uint64_t *lost)
 {
@@ -360,5 +398,6 @@ bool gh_dump_add_goroutines(struct gh_dump_stream *stream, struct gh_buffer *tie
 	gh_vector_free(&writer.known);
 	gh_vector_free(&writer.defers);
 	*lost = all->lost;
-	return opened && !failed && !all->failed && (ties == NULL || !ties->failed);
+	return opened && !failed && !all->failed &&
+	       (ties == NULL || (!ties->rows.failed && !ties->labels.failed));
 }

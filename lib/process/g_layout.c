@@ -167,6 +167,9 @@ struct gh_g_layout gh_g_layout_of(uint32_t word, int minor)
 	layout.start_after = (text ? 1 : 2) * word;
 	layout.parent_before = minor >= 21 ? 8 : 0;
 	place_signal(&layout, word, minor);
+	/* Between startpc and labels are racectx, waiting and cgoCtxt. */
+	if (minor >= 9)
+		layout.labels_after = layout.start_after + 6 * word;
 	if (unknown)
 		layout.locked_before = 0;
 	return layout;

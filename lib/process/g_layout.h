@@ -41,9 +41,11 @@ struct gh_g_layout {
 				   Go 1.4, and if the release is not) */
 	uint32_t signal_before; /* how far sig, 4 bytes, is before gopc; sigcode0, sigcode1 and
 				   sigpc are right before parentGoid or gopc */
-	uint32_t system;        /* issystem, 1 byte; 0 where there is none (Go 1.5 on) */
-	uint32_t next;          /* alllink, the next goroutine; 0 but in Go 1.2 */
-	enum gh_g_reason form;  /* of wait_reason */
+	uint32_t labels_after; /* how far labels is after gopc; 0 where there is none (to Go 1.8) or
+				  that is not known */
+	uint32_t system;       /* issystem, 1 byte; 0 where there is none (Go 1.5 on) */
+	uint32_t next;         /* alllink, the next goroutine; 0 but in Go 1.2 */
+	enum gh_g_reason form; /* of wait_reason */
 	bool segmented;   /* to Go 1.3: stacks have segments, each with a Stktop at its top, and
 			     syscallsp keeps its value after the call */
 	bool no_capacity; /* runtime.allgs is an array and its length, not a slice (1.3) */

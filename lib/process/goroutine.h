@@ -53,6 +53,7 @@ struct gh_goroutine {
 	uint64_t start_pc;      /* entry of its first function */
 	uint64_t creator_id; /* of the goroutine that made it; 0 if none did or it is not known */
 	bool locked;         /* to its thread; false also where that is not known */
+	uint64_t labels;     /* of profiles: address of its labelMap; 0 if there is none */
 };
 
 /* Finds the goroutines of PROCESS. A stripped program does not say where runtime.allgs is: it is

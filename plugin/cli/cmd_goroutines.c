@@ -19,10 +19,12 @@ static bool print_listing(const struct gh_options *options, const struct gh_dump
 	    .dump = dump,
 	    .symbols = symbols,
 	    .status = options->status,
+	    .label = options->label,
 	    .pattern = options->has_pattern ? &options->pattern : NULL,
 	    .all = options->all,
 	    .group = options->group,
 	    .json = options->json,
+	    .one_line = options->one_line && !options->group,
 	};
 	return gh_goroutines_print(&listing);
 }

@@ -33,6 +33,7 @@ struct gh_options {
 	const char *names;         /* the same before it was stripped (--names) */
 	const char *output;        /* to write to (-o) */
 	const char *status;        /* of the goroutines to print (-s) */
+	const char *label;         /* of the goroutines to print (--label) */
 	regex_t pattern;           /* that a goroutine's text must match (--grep); owned */
 	bool has_pattern;          /* there is one */
 	enum gh_grouping grouping; /* what to group by (--by) */
@@ -45,6 +46,7 @@ struct gh_options {
 
 	bool json;          /* print JSON instead of text */
 	bool all;           /* goroutines: also what Go leaves out */
+	bool one_line;      /* goroutines: one line for each */
 	bool group;         /* goroutines: those with the same stack together */
 	bool memory;        /* goroutines: the same, with what only they hold */
 	bool live;          /* pprof: what is live, and what it retains */
@@ -91,7 +93,7 @@ struct gh_option {
 };
 
 /* The most that one command takes, with the end of the list. */
-#define GH_OPTIONS_MAX 10
+#define GH_OPTIONS_MAX 12
 
 /* Rows of such lists. */
 #define GH_FLAG(long_name, short_name, member, text)                                               \

@@ -116,8 +116,7 @@ static bool make_list(struct gh_snapshot *snapshot, struct gh_process *process, 
 		return false;
 	}
 	gh_print_warning(path, lost, "goroutines left out: their memory is missing or damaged");
-	snapshot->dump.ties = (const void *)snapshot->ties.data;
-	snapshot->dump.nties = snapshot->ties.size / sizeof(struct gh_dump_ties);
+	gh_ties_give(&snapshot->ties, &snapshot->dump);
 	return true;
 }
 
@@ -219,7 +218,7 @@ static bool open_socket(struct gh_snapshot *snapshot, const char *path, const ch
 static void free_memory(struct gh_snapshot *snapshot)
 {
 	gh_buffer_free(&snapshot->bytes);
-	gh_buffer_free(&snapshot->ties);
+	gh_ties_free(&snapshot->ties);
 }
 
 static bool open_any(struct gh_snapshot *snapshot, const char *path, const char *program)

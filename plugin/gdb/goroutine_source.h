@@ -4,6 +4,7 @@
 
 #include "lib/dump/dump.h"
 #include "lib/process/crash.h"
+#include "lib/process/dump_goroutines.h"
 #include "lib/process/process.h"
 #include "plugin/view/open_program.h"
 
@@ -19,7 +20,7 @@
 struct gh_snapshot {
 	struct gh_dump dump;
 	struct gh_buffer bytes;       /* of the dump, if it was made from memory; owned */
-	struct gh_buffer ties;        /* the dump's, likewise; owned */
+	struct gh_ties ties;          /* the dump's, likewise; owned */
 	struct gh_registers selected; /* of GDB's selected thread; zeros if there is none */
 	bool looks_for_crash;         /* CRASH was asked for */
 	bool with_heap;               /* the heap was asked for */

@@ -122,6 +122,29 @@ static void print_panics(struct gh_emit *emit, const void *member)
 	}
 }
 
+/* A label. */
+struct label_row {
+	struct gh_bytes key;
+	struct gh_bytes value;
+};
+
+static void print_labels(struct gh_emit *emit, const void *member)
+{
+	static const struct gh_column columns[] = {
+	    {"key", GH_COL_BYTES(struct label_row, key)},
+	    {"value", GH_COL_BYTES(struct label_row, value)},
+	    {0},
+	};
+	const struct row *row = member;
+	struct gh_dump_label labels[GH_DUMP_LABELS_MAX];
+	size_t count = gh_dump_labels(emit->dump, row->number, labels);
+	for (size_t i = 0; i < count; i++) {
+		struct label_row label = {.key = {labels[i].key, labels[i].key_size},
+					  .value = {labels[i].value, labels[i].value_size}};
+		gh_emit_item(emit, columns, &label);
+	}
+}
+
 void gh_goroutine_json_print(struct gh_goroutine_list *listing, size_t number,
 			     const struct gh_dump_goroutine *goroutine)
 {
@@ -142,6 +165,7 @@ void gh_goroutine_json_print(struct gh_goroutine_list *listing, size_t number,
 	    {"created_in", GH_COL_KNOWN_NUMBER(struct row, creator_id), .optional = true},
 	    {"locked_to_thread", GH_COL_BOOL(struct row, locked), .optional = true},
 	    {"on_selected_thread", GH_COL_BOOL(struct row, selected), .optional = true},
+	    {"labels", GH_COL_LIST(print_labels)},
 	    {"frames", GH_COL_LIST(print_frames)},
 	    {"defers", GH_COL_LIST(print_defers)},
 	    {"panics", GH_COL_LIST(print_panics)},

@@ -1,7 +1,9 @@
 #include "plugin/view/goroutine_text.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/util/escape.h"
 #include "plugin/view/open_dump.h"
@@ -148,6 +150,64 @@ static void print_status(FILE *out, const struct gh_dump *dump,
 	gh_print_bytes(out, state, size, false);
 }
 
+/* Go quotes a text for any other character than these (tracebackStringNeedsQuoting). */
+static void print_label_text(FILE *out, const char *text, size_t size)
+{
+	bool quotes = false;
+	for (size_t i = 0; i < size; i++)
+		quotes = quotes || !(isalnum((unsigned char)text[i]) || text[i] == '.' ||
+				     text[i] == '/' || text[i] == '_');
+	gh_print_bytes(out, text, size, quotes);
+}
+
+static void print_labels(FILE *out, const struct gh_dump *dump, size_t number)
+{
+	struct gh_dump_label labels[GH_DUMP_LABELS_MAX];
+	size_t count = gh_dump_labels(dump, number, labels);
+	for (size_t i = 0; i < count; i++) {
+		fputs(i == 0 ? " {" : ", ", out);
+		print_label_text(out, labels[i].key, labels[i].key_size);
+		fputs(": ", out);
+		print_label_text(out, labels[i].value, labels[i].value_size);
+	}
+	if (count > 0)
+		fputs("}", out);
+}
+
+/* CALL is in the standard library: of its packages no path begins with a name with a dot in it. */
+static bool is_standard(const struct gh_call *call)
+{
+	const char *end = memchr(call->name, '/', call->length);
+	const char *dot = memchr(call->name, '.', call->length);
+	bool is_main = call->length > 5 && memcmp(call->name, "main.", 5) == 0;
+	return !is_main && (end == NULL || dot == NULL || dot > end);
+}
+
+/* Prints the first call that is not in the standard library, or the first, on one line. */
+static void print_first_call(FILE *out, struct gh_goroutine_list *listing)
+{
+	const struct gh_traceback *traceback = &listing->traceback;
+	const struct gh_call *found = NULL;
+	for (size_t i = 0; i < traceback->ncalls; i++) {
+		const struct gh_call *call = &traceback->calls[i];
+		if (!gh_goroutine_has_call(listing, call) || (found != NULL && is_standard(call)))
+			continue;
+		found = call;
+		if (!is_standard(call))
+			break;
+	}
+	if (found == NULL)
+		return;
+	fputs(" ", out);
+	gh_traceback_print_name(out, found);
+	gh_traceback_print_arguments(out, listing->dump, listing->symbols, found);
+	if (*found->file == '\0')
+		return;
+	fputs(" at ", out);
+	gh_escape_print(out, found->file);
+	fprintf(out, ":%" PRId32, found->line);
+}
+
 /* What CALL prints to `out', to be freed; NULL if memory ran out. */
 #define CAPTURE(text, call)                                                                        \
 	do {                                                                                       \
@@ -162,6 +222,7 @@ static void print_status(FILE *out, const struct gh_dump *dump,
 void gh_goroutine_text_free(struct gh_goroutine_text *text)
 {
 	free(text->status);
+	free(text->labels);
 	free(text->body);
 	free(text->extra);
 }
@@ -176,14 +237,22 @@ bool gh_goroutine_text_make(struct gh_goroutine_text *text, struct gh_goroutine_
 	    .id = goroutine->id,
 	    .minutes = gh_dumpfile_minutes(listing->dump, goroutine),
 	    .locked = ties.locked,
+	    .one_line = listing->one_line,
 	    .selected = ties.selected && !listing->group,
 	};
 	if (!gh_traceback_make(&listing->traceback, listing->dump, listing->symbols, number))
 		return false;
 	CAPTURE(text->status, print_status(out, listing->dump, goroutine));
-	CAPTURE(text->body, print_body(out, listing, number, goroutine));
-	CAPTURE(text->extra, print_extra(out, listing, goroutine->id, number));
-	if (text->status != NULL && text->body != NULL && text->extra != NULL)
+	CAPTURE(text->labels, print_labels(out, listing->dump, number));
+	if (listing->one_line) {
+		CAPTURE(text->body, print_first_call(out, listing));
+		text->extra = strdup("");
+	} else {
+		CAPTURE(text->body, print_body(out, listing, number, goroutine));
+		CAPTURE(text->extra, print_extra(out, listing, goroutine->id, number));
+	}
+	if (text->status != NULL && text->labels != NULL && text->body != NULL &&
+	    text->extra != NULL)
 		return true;
 	gh_goroutine_text_free(text);
 	return false;
@@ -198,14 +267,16 @@ void gh_goroutine_print_state(FILE *out, const struct gh_goroutine_text *text, u
 		fputs(", locked to thread", out);
 	if (text->selected)
 		fputs(", on selected thread", out);
-	fputs("]:\n", out);
+	fputs("]", out);
 }
 
 void gh_goroutine_text_print(FILE *out, const struct gh_goroutine_text *text)
 {
 	fprintf(out, "goroutine %" PRIu64 " ", text->id);
 	gh_goroutine_print_state(out, text, text->minutes);
-	fputs(text->body, out);
+	fprintf(out, "%s:%s%s", text->labels, text->one_line ? "" : "\n", text->body);
+	if (text->one_line)
+		fputs("\n", out);
 	if (*text->extra != '\0')
 		fprintf(out, "\n%s", text->extra);
 }

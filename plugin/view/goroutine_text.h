@@ -11,7 +11,9 @@ struct gh_goroutine_text {
 	uint64_t minutes; /* that it has waited */
 	bool locked;      /* to its thread */
 	bool selected;    /* it runs on the thread selected in GDB */
+	bool one_line;    /* the body is one call, on the same line */
 	char *status;     /* escaped; owned */
+	char *labels;     /* " {KEY: VALUE}" or ""; owned */
 	char *body;       /* its calls; owned */
 	char *extra;      /* its defers and panics; owned */
 };
@@ -28,8 +30,7 @@ void gh_goroutine_text_print(FILE *out, const struct gh_goroutine_text *text);
 /* The same into memory, to be freed; NULL if that ran out. */
 char *gh_goroutine_text_whole(const struct gh_goroutine_text *text);
 
-/* Prints the state that the line of TEXT, or of a group like it, ends with; it has waited for
- * MINUTES. */
+/* Prints the state in the first line of TEXT, or of a group like it; it has waited for MINUTES. */
 void gh_goroutine_print_state(FILE *out, const struct gh_goroutine_text *text, uint64_t minutes);
 
 /* CALL, of LISTING's traceback, is printed. */

@@ -19,6 +19,22 @@ static bool is_status(const char *status, const char *asked)
 	       (status[length] == '\0' || strncmp(status + length, " (", 2) == 0);
 }
 
+/* Goroutine NUMBER has the label KEY=VALUE that is asked for; or, of KEY alone, any such. */
+static bool has_label(const struct gh_goroutine_list *listing, size_t number)
+{
+	struct gh_dump_label labels[GH_DUMP_LABELS_MAX];
+	size_t count = gh_dump_labels(listing->dump, number, labels);
+	size_t length = strcspn(listing->label, "=");
+	const char *value = listing->label[length] == '=' ? listing->label + length + 1 : NULL;
+	for (size_t i = 0; i < count; i++)
+		if (labels[i].key_size == length &&
+		    memcmp(labels[i].key, listing->label, length) == 0 &&
+		    (value == NULL || (labels[i].value_size == strlen(value) &&
+				       memcmp(labels[i].value, value, strlen(value)) == 0)))
+			return true;
+	return false;
+}
+
 /* The goroutine is one of those asked for. */
 static bool is_wanted(const struct gh_goroutine_list *listing,
 		      const struct gh_dump_goroutine *goroutine,
@@ -26,6 +42,8 @@ static bool is_wanted(const struct gh_goroutine_list *listing,
 {
 	if (listing->status != NULL && !is_status(entry->status, listing->status) &&
 	    strcmp(listing->status, gh_dumpfile_status(goroutine->status)) != 0)
+		return false;
+	if (listing->label != NULL && !has_label(listing, entry->number))
 		return false;
 	if (listing->pattern == NULL)
 		return true;
@@ -69,7 +87,7 @@ static void print_group(FILE *out, const struct gh_goroutine_group *group)
 {
 	fprintf(out, "%zu goroutine%s ", group->count, group->count > 1 ? "s" : "");
 	gh_goroutine_print_state(out, group->first, gh_goroutine_group_wait(group));
-	fputs(group->first->body, out);
+	fprintf(out, ":\n%s", group->first->body);
 	fputs("\ngoroutines", out);
 	for (size_t i = 0; i < group->count && i < SHOWN_IDS; i++)
 		fprintf(out, " %" PRIu64, group->first[i].id);
@@ -136,7 +154,7 @@ static bool walk(struct gh_goroutine_list *listing, struct gh_goroutine_text *en
 		if (listing->json) {
 			gh_goroutine_json_print(listing, i, &record.goroutine);
 		} else {
-			if (*count > 0)
+			if (*count > 0 && !listing->one_line)
 				fputs("\n", listing->out);
 			gh_goroutine_text_print(listing->out, &entry);
 		}

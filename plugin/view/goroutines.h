@@ -13,11 +13,13 @@ struct gh_goroutine_list {
 	const struct gh_dump *dump;
 	struct gh_symbols *symbols; /* of the program that wrote it; NULL if none is given */
 	const char *status;         /* those in this state alone; NULL for all */
-	const regex_t *pattern;     /* those alone whose text it matches; NULL for all */
-	const uint64_t *only;       /* the one of this id alone, whatever it is; NULL for all */
-	bool all;   /* also what Go leaves out: the system's, and the runtime's calls */
-	bool group; /* those with the same state and stack together, the most first */
-	bool json;  /* an object a line */
+	const char *label;      /* those alone with this label: KEY=VALUE or KEY; NULL for all */
+	const regex_t *pattern; /* those alone whose text it matches; NULL for all */
+	const uint64_t *only;   /* the one of this id alone, whatever it is; NULL for all */
+	bool all;               /* also what Go leaves out: the system's, and the runtime's calls */
+	bool group;             /* those with the same state and stack together, the most first */
+	bool json;              /* an object a line */
+	bool one_line;          /* a line for each goroutine, with the user's first call */
 	struct gh_traceback traceback; /* private: of one of them */
 };
 

@@ -54,7 +54,7 @@ static void read_process(const struct processmaker *maker, struct gh_pclntab *ta
 	    .nthreads = 2,
 	};
 	struct gh_buffer snapshot = {0};
-	struct gh_buffer ties = {0};
+	struct gh_ties ties = {0};
 	uint64_t lost;
 	struct gh_error err;
 	tab->module.bss = PROCESS_ADDRESS;
@@ -62,7 +62,7 @@ static void read_process(const struct processmaker *maker, struct gh_pclntab *ta
 	if (gh_snapshot_make(&snapshot, &ties, &process, "go1.0", &lost, &err))
 		check(&snapshot, memory.size / maker->what.word);
 	gh_buffer_free(&snapshot);
-	gh_buffer_free(&ties);
+	gh_ties_free(&ties);
 	gh_process_memory_free(&process.memory);
 }
 

@@ -48,7 +48,7 @@ void snapshot_release(struct snapshot *snapshot)
 {
 	gh_dump_close(&snapshot->dump);
 	gh_buffer_free(&snapshot->bytes);
-	gh_buffer_free(&snapshot->ties);
+	gh_ties_free(&snapshot->ties);
 	gh_process_memory_free(&snapshot->process.memory);
 	free(snapshot->maker.bytes);
 	fixture_close(&snapshot->program);

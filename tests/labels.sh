@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# The labels that runtime/pprof gave goroutines of a stripped process, against the profile of goroutines that the
+# process writes of itself.
+set -u
+export LC_ALL=C
+
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# counted: how many goroutines have the same labels, of lines of labels on standard input.
+counted() {
+	sort | uniq -c | awk '{ $1 = $1; print }'
+}
+
+# told: the labels in a profile on standard input, those of each goroutine on a line.
+told() {
+	awk '
+		/^[0-9]+ @/ { count = $1 }
+		/^# labels: / {
+			sub(/^# labels: \{/, "")
+			sub(/\}$/, "")
+			for (i = 0; i < count; i++)
+				print
+		}' | sed 's/":"/": "/g'
+}
+
+# listed: the same of goroutines as JSON.
+listed() {
+	sed -nE 's/^.*"labels":\[(.+)\],"frames".*/\1/p' |
+		sed -E 's/\{"key":("([^"\\]|\\.)*"),"value":("([^"\\]|\\.)*")\}/\1: \3/g; s/,"/, "/g'
+}
+
+# ids: the numbers of the goroutines listed on standard input.
+ids() {
+	sed -nE 's/^goroutine ([0-9]+) .*/\1/p'
+}
+
+# first_calls: of a list on standard input, each goroutine's number and its first call in the sample, or its first.
+first_calls() {
+	awk '
+		function flush() { if (id != "") print id, found }
+		/^goroutine / { flush(); id = $2; found = ""; mine = 0; next }
+		/^created by / || /^$/ || /^\t/ { next }
+		{
+			sub(/\(.*/, "")
+			if (found == "" || (!mine && /^main\./)) found = $0
+			mine = mine || /^main\./
+		}
+		END { flush() }'
+}
+
+# check NAME PROGRAM
+check() {
+	rm -f "$work/input"
+	mkfifo "$work/input"
+	GODEBUG=tracebacklabels=1 "$2" <"$work/input" >"$work/profile" 2>"$work/traceback" &
+	local pid=$! list
+	exec 7>"$work/input"
+	touch "$work/profile"
+	for _ in {1..200}; do
+		grep -q '^ready' "$work/profile" && break
+		sleep 0.05
+	done
+	"$GOHEAP" goroutines -p "$pid" >"$work/list" 2>"$work/why"
+	"$GOHEAP" goroutines -p "$pid" --json >"$work/json" 2>"$work/why"
+	list=$("$GOHEAP" goroutines -p "$pid" -1 2>"$work/why")
+	"$GOHEAP" goroutines -p "$pid" --label kind=reader >"$work/readers" 2>"$work/why"
+	"$GOHEAP" goroutines -p "$pid" --label kind >"$work/kinds" 2>"$work/why"
+	"$GOHEAP" goroutines -p "$pid" --label kind=reade >"$work/none" 2>"$work/why"
+	kill -QUIT "$pid"
+	wait "$pid" 2>"$work/why"
+	exec 7>&-
+	told <"$work/profile" | counted >"$work/expected"
+	listed <"$work/json" | counted >"$work/found"
+	equal "$1: goroutines with labels" 6 "$(told <"$work/profile" | wc -l)"
+	same "$1: labels" "$work/expected" "$work/found"
+	equal "$1: those with a label" 2 "$(ids <"$work/readers" | wc -l)"
+	equal "$1: which have it" 2 "$(grep -c '^goroutine .*\] {kind: reader}:$' "$work/readers")"
+	equal "$1: those with a label of a key" 3 "$(ids <"$work/kinds" | wc -l)"
+	equal "$1: those with a label that none has" "" "$(cat "$work/none")"
+	equal "$1: a line for each" "$(ids <"$work/list")" "$(ids <<<"$list")"
+	equal "$1: its first call in the program" "$(first_calls <"$work/list")" \
+		"$(sed -E 's/^goroutine ([0-9]+) \[[^]]*\]( \{.*\})?: ([^(]*)\(.* at .*:[0-9]+$/\1 \3/' <<<"$list")"
+	# Tracebacks of Go 1.27 and later tell labels themselves. Which goroutine runs has changed.
+	if ((${release#1.} >= 27)); then
+		has "$1: labels in the process's own traceback" "$(grep '^goroutine' "$work/traceback")" '^goroutine .*\] \{kind: reader\}:$'
+		equal "$1: the same as in the process's own traceback" \
+			"$(sed -nE 's/^(goroutine [0-9]+) .*(\] \{.*\}:)$/\1 \2/p' "$work/traceback" | sed 's/ gp=.*\[/ [/' | sort)" \
+			"$(sed -nE 's/^(goroutine [0-9]+) .*(\] \{.*\}:)$/\1 \2/p' "$work/list" | sort)"
+	fi
+}
+
+for release in ${RELEASES:-1.15 1.19 1.23 1.24 1.27}; do
+	CGO_ENABLED=0 sample "Go $release" "$release" labels && check "Go $release" "$directory/labels.stripped"
+done
+finish
