@@ -14,21 +14,24 @@ static bool starts_with(const char *text, const char *prefix)
 }
 
 /* The linker's own prefixes, with a dot up to Go 1.19 and a colon since. No package is called
- * "type", and an import path cannot start with the element "go" alone. */
-static bool is_made(const char *name)
+ * "type". Import paths may begin with "go.", as go.uber.org/zap does; those have a slash, for in
+ * their last element the linker spells the dot "%2e". END is where the path would end at the
+ * latest. */
+static bool is_made(const char *name, size_t end)
 {
 	return starts_with(name, "type.") || starts_with(name, "type:") ||
-	       starts_with(name, "go.") || starts_with(name, "go:");
+	       starts_with(name, "go:") ||
+	       (starts_with(name, "go.") && memchr(name, '/', end) == NULL);
 }
 
 size_t gh_package_length(const char *name)
 {
-	if (is_made(name))
-		return 0;
 	/* Type arguments and receivers hold other packages' paths. */
 	size_t end = strcspn(name, "[(");
 	if (end > MAX_PACKAGE)
 		end = MAX_PACKAGE;
+	if (is_made(name, end))
+		return 0;
 	const char *slash = memrchr(name, '/', end);
 	size_t element = slash == NULL ? 0 : (size_t)(slash + 1 - name);
 	const char *dot = memchr(name + element, '.', end - element);

@@ -38,6 +38,11 @@ START_TEST(forms)
 	      "yaml.(*parser).peek", "gopkg.in/yaml%2ev2.parser.peek"}},
 	    {"main.\xc3\xa9t\xc3\xa9",
 	     {"main.\xc3\xa9t\xc3\xa9", "\xc3\xa9t\xc3\xa9", "", "", "", ""}},
+	    {"go.uber.org/zap.New", {"go.uber.org/zap.New", "New", "", "zap.New", "", ""}},
+	    {"go.etcd.io/etcd/etcdserver.(*EtcdServer).Put",
+	     {"go.etcd.io/etcd/etcdserver.(*EtcdServer).Put", "Put", "EtcdServer.Put",
+	      "etcdserver.EtcdServer.Put", "etcdserver.(*EtcdServer).Put",
+	      "go.etcd.io/etcd/etcdserver.EtcdServer.Put"}},
 	    {"main.(*T).func1", {"main.(*T).func1", "func1", "T.func1", "main.T.func1", "", ""}},
 	};
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -64,6 +69,8 @@ START_TEST(names_that_no_source_declares)
 	    "type:.eq.main.T",
 	    "type..hash.main.T",
 	    "go:buildid",
+	    "go.buildid",
+	    "go.(*struct { net/http.Handler }).ServeHTTP",
 	    "main.(*",
 	    "main.(*Server",
 	    "main.(*Server).",
