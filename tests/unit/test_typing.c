@@ -286,6 +286,23 @@ START_TEST(long_names_are_cut)
 }
 END_TEST
 
+/* What append leaves room for is of the array, too. */
+START_TEST(arrays_are_as_long_as_the_capacity)
+{
+	struct scene scene;
+	start(&scene, FIRST_VARIANT + _i);
+	put_object(&scene, A, 6, (const uint64_t[6]){1, 0, ARRAY, 1, 2}, 2,
+		   (const unsigned[]){1, 2});
+	put_object(&scene, ARRAY, 4, (const uint64_t[]){TEXT, 5}, 2, (const unsigned[]){0, 2});
+	maker_object(&scene.maker, TEXT, 32);
+	put_data(&scene, 2, (const uint64_t[]){descriptor(&scene, TYPE_POINTER), A});
+	finish(&scene, true);
+	check_class(&scene, ARRAY, "[]string");
+	check_field(&scene, ARRAY, 2, "[1]");
+	clean_up(&scene);
+}
+END_TEST
+
 /* Slices that claim more than there is, strings that end past their bytes. */
 START_TEST(lengths_are_not_believed)
 {
@@ -387,6 +404,7 @@ Suite *typing_suite(void)
 	tcase_add_loop_test(tests, larger_of_two_types_is_taken, 0, VARIANTS);
 	tcase_add_loop_test(tests, impossible_types_are_harmless, 0, VARIANTS);
 	tcase_add_loop_test(tests, long_names_are_cut, 0, VARIANTS);
+	tcase_add_loop_test(tests, arrays_are_as_long_as_the_capacity, 0, VARIANTS);
 	tcase_add_loop_test(tests, lengths_are_not_believed, 0, VARIANTS);
 	tcase_add_test(tests, long_chains_need_no_stack);
 	tcase_add_loop_test(tests, every_format_has_classes, 0, 2 * MAKER_VARIANTS);
