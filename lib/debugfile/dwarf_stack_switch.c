@@ -1,8 +1,5 @@
 #include "lib/debugfile/internal.h"
 
-/* The DWARF number of the register that holds g, on the machine (arm64) where it is used. */
-#define REGISTER_G 28
-
 static void add_op(struct gh_buffer *out, uint8_t op)
 {
 	gh_buffer_u8(out, op);
@@ -93,14 +90,15 @@ static size_t add_listed_thread(struct gh_buffer *out, const struct gh_arch *arc
 
 /* The m of the g that is in a register. Returns the jump that is taken if that g is not the
  * thread's own. */
-static size_t add_own_thread(struct gh_buffer *out, const struct gh_runtime *runtime)
+static size_t add_own_thread(struct gh_buffer *out, const struct gh_arch *arch,
+			     const struct gh_runtime *runtime)
 {
-	add_op(out, DW_OP_breg0 + REGISTER_G);
+	add_op(out, (uint8_t)(DW_OP_breg0 + arch->dwarf_g));
 	gh_buffer_sleb128(out, runtime->g_m);
 	add_op(out, DW_OP_deref);
 	add_op(out, DW_OP_dup);
 	add_field(out, GH_M_G0);
-	add_op(out, DW_OP_breg0 + REGISTER_G);
+	add_op(out, (uint8_t)(DW_OP_breg0 + arch->dwarf_g));
 	gh_buffer_sleb128(out, 0);
 	add_op(out, DW_OP_ne);
 	return add_jump(out, DW_OP_bra);
@@ -122,7 +120,7 @@ static size_t add_jump_if_not_caller(struct gh_buffer *out, const struct gh_swit
 static void add_running(struct gh_buffer *out, const struct gh_switch *code,
 			const struct gh_arch *arch, const struct gh_runtime *runtime)
 {
-	size_t no_thread = runtime->g_m != 0 ? add_own_thread(out, runtime)
+	size_t no_thread = runtime->g_m != 0 ? add_own_thread(out, arch, runtime)
 					     : add_listed_thread(out, arch, runtime);
 	add_field(out, runtime->m_curg);
 	size_t none = add_jump_if_not_caller(out, code, arch);
@@ -173,9 +171,10 @@ static void add_saved(struct gh_buffer *out, uint8_t offset)
 }
 
 /* Where the goroutine that the thread runs goes on. */
-static void add_running_pc(struct gh_buffer *out, const struct gh_runtime *runtime)
+static void add_running_pc(struct gh_buffer *out, const struct gh_arch *arch,
+			   const struct gh_runtime *runtime)
 {
-	add_op(out, DW_OP_breg0 + REGISTER_G);
+	add_op(out, (uint8_t)(DW_OP_breg0 + arch->dwarf_g));
 	gh_buffer_sleb128(out, runtime->g_m);
 	add_op(out, DW_OP_deref);
 	add_field(out, runtime->m_curg);
@@ -198,7 +197,7 @@ void gh_switch_return(struct gh_buffer *out, const struct gh_switch *code,
 	else if (code->kind == GH_SWITCH_RUNNING)
 		add_saved(out, (uint8_t)code->frame);
 	else
-		add_running_pc(out, runtime);
+		add_running_pc(out, arch, runtime);
 	set_target(out, end, out->size);
 }
 

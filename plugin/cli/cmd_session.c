@@ -1,5 +1,6 @@
 /* goheap session: what goheap.gdb runs whenever GDB's program may be another than before. Reads
- * what _goheap_tell prints there and writes the session's boot.gdb, which GDB then runs. */
+ * what _goheap_tell prints there and writes the session's boot.gdb, which GDB then runs. Of a core
+ * file it also says what the process crashed of. */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
