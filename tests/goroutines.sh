@@ -203,12 +203,13 @@ check_selected() {
 		matching '^.*"id":([0-9]+),.*"on_selected_thread":true,.*' '\1')"
 	equal "$1: and in a core file" "$id" "$(sed '1,/^core$/d' "$work/session" | marked)"
 	rm -f "$work/core"
-	goheap "$2" "break main.main" "run wait" "catch syscall read" "continue" 'printf "is %d\n", goid' \
+	# A goroutine that is preempted at a breakpoint stops there again, in another thread.
+	goheap "$2" "tbreak main.main" "run wait" "catch syscall read" "continue" 'printf "is %d\n", goid' \
 		"goheap goroutines" >"$work/session"
 	has "$1: a thread in a system call" "$(cat "$work/session")" '^is [1-9][0-9]*$'
 	equal "$1: its goroutine is marked" "$(sed -n 's/^is //p' "$work/session")" "$(marked <"$work/session")"
 	# Each goroutine's read is inlined into what calls it; one may meet a nil pointer before, as it is to.
-	goheap "$2" "handle SIGSEGV nostop noprint pass" "break main.main" "run wait" "tbreak internal/poll.ignoringEINTRIO" "continue" "backtrace 1" \
+	goheap "$2" "handle SIGSEGV nostop noprint pass" "tbreak main.main" "run wait" "tbreak internal/poll.ignoringEINTRIO" "continue" "backtrace 1" \
 		'printf "is %d\n", goid' "goheap goroutines" >"$work/session"
 	has "$1: a thread in an inlined call" "$(cat "$work/session")" '^#0  internal/poll.ignoringEINTRIO '
 	equal "$1: and its goroutine is marked" "$(sed -n 's/^is //p' "$work/session")" "$(marked <"$work/session")"

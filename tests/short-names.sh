@@ -52,10 +52,12 @@ ask() {
 }
 
 # compare_gdb NAME: short names of functions whose own code starts at one place, one of each, against the whole names. The
-# names that have more instances are those of type parameters and of what the linker made for assembly.
+# names that have more instances are those of type parameters and of what the linker made for assembly. Where a function
+# begins with an inlined call, that one's short name is there, too.
 compare_gdb() {
 	join -t $'\t' <(uniq -w 16 "$work/short" | sort) "$work/functions" |
-		awk -F'\t' '$3 !~ /\[|^type/ { count[$3]++; short[$3] = $2 } END { for (name in count) if (count[name] == 1) print name "\t" short[name] }' |
+		awk -F'\t' '{ own = $3; base = $2; sub(/.*\./, "", own); sub(/.*\./, "", base) }
+			$3 !~ /\[|^type/ && own == base { count[$3]++; short[$3] = $2 } END { for (name in count) if (count[name] == 1) print name "\t" short[name] }' |
 		sort | awk 'NR % 12 == 1' >"$work/pairs"
 	join -t $'\t' "$work/pairs" <(cut -f 2 "$work/functions" | sort | uniq -u) >"$work/once"
 	[ "$(wc -l <"$work/once")" -gt 50 ] || fail "$1: short names to ask for" "$(wc -l "$work/once")"
