@@ -178,3 +178,9 @@ finish() {
 	[ "$failed" -eq 0 ]
 	exit
 }
+
+# with_twin RELEASE: the unstripped programs of that release are tested as the stripped ones are: those of the oldest, of
+# the newest and of Debian's own, or whichever RELEASES names. They have the same code of goheap's to go through.
+with_twin() {
+	[ -n "${RELEASES-}" ] || [[ $1 =~ ^1\.(15|19|27)$ ]]
+}

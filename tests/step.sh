@@ -155,6 +155,7 @@ check_delve() {
 for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	sample "Go $release" "$release" steps || continue
 	for program in steps.stripped steps; do
+		[ $program = steps.stripped ] || with_twin "$release" || continue
 		name="Go $release, $program"
 		for processors in 1 4 8; do
 			export GOMAXPROCS=$processors
