@@ -70,12 +70,24 @@ compare_gdb() {
 	same "$1: breakpoints on their short names are at the same places" "$work/wanted" "$work/found"
 }
 
+# unwrapped: stops on standard input without those in the wrapper that the compiler makes for pointers, where the method of the
+# value is inlined: Go's DWARF has no call there.
+unwrapped() {
+	awk -F'\t' '{
+		n = split($1, name, "."); m = split($2, places, "; "); line = ""
+		type = n > 1 ? name[n - 1] : "[^.)]+"
+		method = $2 ~ "[./ ]" type "[.]" name[n] " at "
+		for (i = 2; i <= m; i++)
+			if (!method || places[i] !~ "[.][(][*]" type "[)][.]" name[n] " at ") line = line "; " places[i]
+		print $1 "\t" line }'
+}
+
 # compare_twin NAME TWIN: the same short names in a session with the twin, against the whole names without goheap.
 compare_twin() {
 	ask debug "$2" "${wholes[@]}" >"$work/expected"
 	equal "$1: breakpoints on ${#wholes[@]} whole names" "${#wholes[@]}" "$(wc -l <"$work/expected")"
 	join -t $'\t' "$work/once" "$work/expected" | cut -f 2- | sort >"$work/wanted"
-	ask goheap "$2" "${shorts[@]}" >"$work/found"
+	ask goheap "$2" "${shorts[@]}" | unwrapped >"$work/found"
 	same "$1: breakpoints on their short names are at the same places" "$work/wanted" "$work/found"
 	ask goheap "$2" "${wholes[@]}" >"$work/found"
 	same "$1: and on the whole names, too" "$work/expected" "$work/found"

@@ -22,10 +22,12 @@ plain() {
 		-iex 'set auto-load no' "${commands[@]}" "$program" </dev/null 2>&1
 }
 
-# steady: a session on standard input without what differs from run to run, the name of the file with the symbols, and what
-# GDB 18 says of a position independent program whose symbols are in another file than itself.
+# steady: a session on standard input without what differs from run to run, the name of the file with the symbols, what GDB 18
+# says of a position independent program whose symbols are in another file than itself, and what GDB says where the source is
+# newer than the file with the symbols, as it is in a new checkout and a program that was built before.
 steady() {
-	grep -vE -e '^\[(New|Switching|Inferior|LWP)' -e '^warning: Probes-based dynamic linker|^Reverting to original interface' -e "^$twin:\$" -e '\.debug:$' |
+	grep -vE -e '^\[(New|Switching|Inferior|LWP)' -e '^warning: Probes-based dynamic linker|^Reverting to original interface' -e "^$twin:\$" \
+		-e '^warning: Source file is more recent than executable' -e '\.debug:$' |
 		sed -E -e 's/0x[0-9a-f]+/ADDRESS/g' -e 's/-?[0-9]{9,}/NUMBER/g' -e 's/^Thread [0-9]+/Thread/'
 }
 
