@@ -293,7 +293,7 @@ START_TEST(arrays_are_as_long_as_the_capacity)
 	start(&scene, FIRST_VARIANT + _i);
 	put_object(&scene, A, 6, (const uint64_t[6]){1, 0, ARRAY, 1, 2}, 2,
 		   (const unsigned[]){1, 2});
-	put_object(&scene, ARRAY, 4, (const uint64_t[]){TEXT, 5}, 2, (const unsigned[]){0, 2});
+	put_object(&scene, ARRAY, 4, (const uint64_t[4]){TEXT, 5}, 2, (const unsigned[]){0, 2});
 	maker_object(&scene.maker, TEXT, 32);
 	put_data(&scene, 2, (const uint64_t[]){descriptor(&scene, TYPE_POINTER), A});
 	finish(&scene, true);
