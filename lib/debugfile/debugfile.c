@@ -72,16 +72,9 @@ static bool add_dwarf(struct parts *parts)
 	    {".debug_loc", &parts->info.loc},       {".debug_aranges", &parts->info.aranges},
 	    {".debug_frame", &parts->frame},
 	};
-	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
-		const struct gh_buffer *contents = sections[i].contents;
-		if (contents->size == 0)
-			continue;
-		struct gh_elf_section *section =
-		    gh_elf_add(&parts->elf, sections[i].name, SHT_PROGBITS, 0);
-		if (section == NULL)
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+		if (!gh_elf_add_contents(&parts->elf, sections[i].name, sections[i].contents))
 			return false;
-		gh_elf_add_piece(section, contents->data, contents->size);
-	}
 	struct gh_elf_section *section =
 	    gh_elf_add(&parts->elf, ".debug_str", SHT_PROGBITS, SHF_MERGE | SHF_STRINGS);
 	if (section == NULL)

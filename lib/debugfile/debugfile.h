@@ -75,6 +75,10 @@ struct gh_elf {
 struct gh_elf_section *gh_elf_add(struct gh_elf *elf, const char *name, uint32_t type,
 				  uint64_t flags);
 
+/* Adds a section NAME of CONTENTS, which must outlive the ELF file; none if they are empty. False
+ * if memory ran out. */
+bool gh_elf_add_contents(struct gh_elf *elf, const char *name, const struct gh_buffer *contents);
+
 /* Adds SIZE bytes at DATA, which must outlive the ELF file, to the contents of SECTION. */
 void gh_elf_add_piece(struct gh_elf_section *section, const void *data, size_t size);
 

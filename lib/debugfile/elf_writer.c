@@ -34,6 +34,17 @@ void gh_elf_add_piece(struct gh_elf_section *section, const void *data, size_t s
 		    (struct gh_elf_piece){.data = data, .size = size};
 }
 
+bool gh_elf_add_contents(struct gh_elf *elf, const char *name, const struct gh_buffer *contents)
+{
+	if (contents->size == 0)
+		return true;
+	struct gh_elf_section *section = gh_elf_add(elf, name, SHT_PROGBITS, 0);
+	if (section == NULL)
+		return false;
+	gh_elf_add_piece(section, contents->data, contents->size);
+	return true;
+}
+
 void gh_elf_free(struct gh_elf *elf)
 {
 	free(elf->segments);

@@ -230,16 +230,9 @@ static bool add_dwarf(struct parts *parts)
 	} sections[] = {{".debug_abbrev", &parts->abbrev},
 			{".debug_info", &parts->info},
 			{".debug_frame", &parts->frame}};
-	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
-		const struct gh_buffer *contents = sections[i].contents;
-		if (contents->size == 0)
-			continue;
-		struct gh_elf_section *section =
-		    gh_elf_add(&parts->elf, sections[i].name, SHT_PROGBITS, 0);
-		if (section == NULL)
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+		if (!gh_elf_add_contents(&parts->elf, sections[i].name, sections[i].contents))
 			return false;
-		gh_elf_add_piece(section, contents->data, contents->size);
-	}
 	return true;
 }
 

@@ -39,20 +39,13 @@ static bool read_block(struct gh_process *process, uint64_t address, struct bloc
 	       block->count <= (BLOCK - 8 - 3 * word) / words_of(process) / word;
 }
 
-static uint64_t read_word(struct gh_process *process, uint64_t address)
-{
-	uint64_t value;
-	unsigned word = process->tab->pointer_size;
-	return gh_process_uint(&process->memory, address, word, &value) ? value : 0;
-}
-
 /* Each of BLOCK's cleanups begins with the closure of a function, or has been called and is nil.
  * *COUNT is how many are to be called. */
 static bool are_cleanups(struct gh_process *process, const struct block *block, uint64_t *count)
 {
 	unsigned size = words_of(process) * process->tab->pointer_size;
 	for (uint64_t i = 0; i < block->count; i++) {
-		uint64_t closure = read_word(process, block->first + i * size);
+		uint64_t closure = gh_process_word(process, block->first + i * size);
 		if (closure == 0)
 			continue;
 		uint64_t entry =
@@ -87,7 +80,7 @@ static void search(struct gh_process *process, uint64_t start, uint64_t end, uin
 	unsigned word = process->tab->pointer_size;
 	uint64_t left = MAX_BLOCKS;
 	for (uint64_t at = start + process->bias; at < end + process->bias; at += word) {
-		uint64_t address = read_word(process, at);
+		uint64_t address = gh_process_word(process, at);
 		uint64_t count = address != 0 ? count_queued(process, address, &left) : 0;
 		if (count > *most) {
 			*most = count;
@@ -109,7 +102,7 @@ void gh_dump_add_cleanups(struct gh_dump_stream *stream, struct gh_process *proc
 	search(process, module->bss, module->ebss, &count, &address);
 	for (; address != 0 && read_block(process, address, &block); address = block.next) {
 		for (uint64_t i = 0; i < block.count * words_of(process); i++) {
-			uint64_t pointer = read_word(process, block.first + i * word);
+			uint64_t pointer = gh_process_word(process, block.first + i * word);
 			if (pointer == 0)
 				continue;
 			gh_buffer_uleb128(&stream->bytes, GH_DUMP_OTHER_ROOT);

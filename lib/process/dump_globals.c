@@ -39,13 +39,6 @@ static unsigned word_size(const struct gh_process *process)
 	return process->tab->pointer_size;
 }
 
-static uint64_t read_word(struct gh_process *process, uint64_t address)
-{
-	uint64_t value;
-	unsigned word = word_size(process);
-	return gh_process_uint(&process->memory, address, word, &value) ? value : 0;
-}
-
 /* Reads the bitvector at ADDRESS. False if it is not that of SIZE bytes of variables. */
 static bool read_bits(struct gh_process *process, uint64_t address, uint64_t size,
 		      struct bits *bits)
@@ -53,7 +46,7 @@ static bool read_bits(struct gh_process *process, uint64_t address, uint64_t siz
 	unsigned word = word_size(process);
 	if (!gh_process_uint(&process->memory, address, 4, &bits->count))
 		return false;
-	bits->address = read_word(process, address + word);
+	bits->address = gh_process_word(process, address + word);
 	return bits->count == size / word && (bits->count == 0 || bits->address >= PAGE);
 }
 
@@ -61,10 +54,10 @@ static bool read_bits(struct gh_process *process, uint64_t address, uint64_t siz
 static void read_bounds(struct gh_process *process, uint64_t address, struct module *module)
 {
 	unsigned word = word_size(process);
-	module->data = read_word(process, address);
-	module->edata = read_word(process, address + word);
-	module->bss = read_word(process, address + 2 * word);
-	module->ebss = read_word(process, address + 3 * word);
+	module->data = gh_process_word(process, address);
+	module->edata = gh_process_word(process, address + word);
+	module->bss = gh_process_word(process, address + 2 * word);
+	module->ebss = gh_process_word(process, address + 3 * word);
 }
 
 /* Reads the masks of MODULE from ADDRESS on, which follow each other. */
@@ -103,7 +96,7 @@ static void read_first(struct gh_process *process, struct module *module, struct
 	if (!module->masked || places->bounds == 0)
 		return;
 	places->next = places->masks + (process->minor >= 0 && process->minor < 23 ? 6 : 5);
-	module->next = read_word(process, start + places->next * word);
+	module->next = gh_process_word(process, start + places->next * word);
 }
 
 /* Reads the moduledata at ADDRESS. False if it is none. */
@@ -118,7 +111,7 @@ static bool read_next(struct gh_process *process, const struct places *places, u
 	if (module->data == 0 || module->data > module->edata || module->bss > module->ebss)
 		return false;
 	read_masks(process, address + places->masks * word, module);
-	module->next = read_word(process, address + places->next * word);
+	module->next = gh_process_word(process, address + places->next * word);
 	return true;
 }
 

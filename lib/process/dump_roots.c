@@ -22,13 +22,6 @@ static unsigned word_size(const struct gh_process *process)
 	return process->tab->pointer_size;
 }
 
-static uint64_t read_word(struct gh_process *process, uint64_t address)
-{
-	uint64_t value;
-	unsigned word = word_size(process);
-	return gh_process_uint(&process->memory, address, word, &value) ? value : 0;
-}
-
 /* The name that a dump has for a type: its package's path, and what comes after the package's name
  * in its string; or, of one without a name, the string. */
 static void add_type_name(struct gh_dump_stream *stream, const struct gh_rtypes *types,
@@ -78,9 +71,9 @@ static void add_finalizer(struct gh_dump_stream *stream, struct gh_process *proc
 {
 	struct gh_buffer *out = &stream->bytes;
 	unsigned word = word_size(process);
-	uint64_t closure = read_word(process, fn);
-	uint64_t argument_type = read_word(process, fn + words * word);
-	uint64_t object_type = read_word(process, fn + (words + 1) * word);
+	uint64_t closure = gh_process_word(process, fn);
+	uint64_t argument_type = gh_process_word(process, fn + words * word);
+	uint64_t object_type = gh_process_word(process, fn + (words + 1) * word);
 	add_type(stream, process, types, argument_type);
 	add_type(stream, process, types, object_type);
 	gh_buffer_uleb128(out, kind);
@@ -107,7 +100,7 @@ static void add_cleanup(struct gh_dump_stream *stream, struct gh_process *proces
 	unsigned word = word_size(process);
 	bool one = process->minor >= 0 && process->minor < 26;
 	for (unsigned i = 0; i < (one ? 1U : 3U); i++)
-		add_root(stream, "cleanup", read_word(process, fields + i * word));
+		add_root(stream, "cleanup", gh_process_word(process, fields + i * word));
 }
 
 /* Adds what the special at ADDRESS of SPAN is. */
@@ -127,7 +120,7 @@ static void add_special(struct gh_dump_stream *stream, struct gh_process *proces
 	else if (kinds->cleanup != 0 && special->kind == kinds->cleanup)
 		add_cleanup(stream, process, fields);
 	else if (kinds->weak_handle != 0 && special->kind == kinds->weak_handle)
-		add_root(stream, "weak pointer's handle", read_word(process, fields));
+		add_root(stream, "weak pointer's handle", gh_process_word(process, fields));
 }
 
 void gh_dump_add_specials(struct gh_dump_stream *stream, struct gh_process *process,
@@ -173,10 +166,10 @@ static bool are_finalizers(struct gh_process *process, const struct gh_dump_type
 	unsigned word = word_size(process);
 	for (uint64_t i = 0; i < block->count; i++) {
 		uint64_t at = block->first + i * 5 * word;
-		uint64_t closure = read_word(process, at);
+		uint64_t closure = gh_process_word(process, at);
 		uint64_t entry =
 		    closure >= PAGE ? gh_process_constant_pointer(process, closure) : 0;
-		uint64_t type = read_word(process, at + 3 * word);
+		uint64_t type = gh_process_word(process, at + 3 * word);
 		if (entry == 0 ||
 		    gh_pclntab_find(process->tab, entry - process->bias) == SIZE_MAX ||
 		    (type != 0 && gh_rtypes_at(types->types, type - process->bias) == GH_NO_RTYPE))
@@ -236,7 +229,7 @@ void gh_dump_add_queued(struct gh_dump_stream *stream, struct gh_process *proces
 			uint64_t at = block.first + i * 5 * word;
 			/* fn, arg, nret, fint, ot */
 			add_finalizer(stream, process, types, GH_DUMP_QUEUED_FINALIZER,
-				      read_word(process, at + word), at, 3);
+				      gh_process_word(process, at + word), at, 3);
 		}
 	}
 }
@@ -253,7 +246,7 @@ static uint64_t count_itabs(struct gh_process *process, uint64_t address)
 	    count > size)
 		return 0;
 	for (uint64_t i = 0; i < size; i++) {
-		uint64_t itab = read_word(process, address + (2 + i) * word);
+		uint64_t itab = gh_process_word(process, address + (2 + i) * word);
 		if (itab == 0)
 			continue;
 		uint64_t inter = 0;
@@ -272,11 +265,11 @@ void gh_dump_add_itabs(struct gh_dump_stream *stream, struct gh_process *process
 	uint64_t at = module->data + process->bias;
 	/* runtime.itabTable */
 	for (; at < module->edata + process->bias && size == 0; at += word) {
-		table = read_word(process, at);
+		table = gh_process_word(process, at);
 		size = count_itabs(process, table);
 	}
 	for (uint64_t i = 0; i < size; i++) {
-		uint64_t itab = read_word(process, table + (2 + i) * word);
+		uint64_t itab = gh_process_word(process, table + (2 + i) * word);
 		/* Its second word is the dynamic type. */
 		uint64_t type = itab != 0 ? gh_process_constant_pointer(process, itab + word) : 0;
 		if (type == 0)

@@ -43,20 +43,13 @@ static bool find_layout(struct layout *layout, const struct gh_rtypes *types)
 	return false;
 }
 
-static uint64_t read_word(struct gh_process *process, uint64_t address)
-{
-	uint64_t value;
-	unsigned word = process->tab->pointer_size;
-	return gh_process_uint(&process->memory, address, word, &value) ? value : 0;
-}
-
 /* What is at ADDRESS is a runtime.m: its g0 points back at it. */
 static bool is_thread(struct gh_process *process, const struct gh_goroutines *all, uint64_t address)
 {
 	if (address < PAGE || address % process->tab->pointer_size != 0)
 		return false;
-	uint64_t system = read_word(process, address);
-	return system >= PAGE && read_word(process, system + all->layout.thread) == address;
+	uint64_t system = gh_process_word(process, address);
+	return system >= PAGE && gh_process_word(process, system + all->layout.thread) == address;
 }
 
 /* How many threads are on the list that starts with the one at ADDRESS. Takes them off *LEFT. */
@@ -65,7 +58,7 @@ static unsigned count_threads(struct gh_process *process, const struct gh_gorout
 {
 	unsigned count = 0;
 	while (*left > 0 && is_thread(process, all, address)) {
-		address = read_word(process, address + layout->next);
+		address = gh_process_word(process, address + layout->next);
 		count++;
 		--*left;
 	}
@@ -114,6 +107,6 @@ void gh_dump_add_threads(struct gh_dump_stream *stream, struct gh_process *proce
 		gh_buffer_uleb128(out, id);
 		gh_buffer_uleb128(out, os_id);
 		gh_dump_stream_pass(stream);
-		at = read_word(process, at + layout.next);
+		at = gh_process_word(process, at + layout.next);
 	}
 }

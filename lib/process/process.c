@@ -2,6 +2,13 @@
 
 #include <string.h>
 
+uint64_t gh_process_word(struct gh_process *process, uint64_t address)
+{
+	uint64_t value;
+	unsigned word = process->tab->pointer_size;
+	return gh_process_uint(&process->memory, address, word, &value) ? value : 0;
+}
+
 /* Core files leave out pages of files; those with relocations are not among them. */
 bool gh_process_read_constant(struct gh_process *process, uint64_t address, void *to, size_t size)
 {

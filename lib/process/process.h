@@ -27,6 +27,9 @@ struct gh_process {
 	bool selected; /* the first thread is the one that the debugger's user looks at */
 };
 
+/* The word at ADDRESS of PROCESS; 0 if it cannot be read. */
+uint64_t gh_process_word(struct gh_process *process, uint64_t address);
+
 /* Reads the SIZE bytes at ADDRESS of PROCESS; what its memory lacks is read from the program's
  * file, as core files leave out what is in files. False if they are in neither. */
 bool gh_process_read_constant(struct gh_process *process, uint64_t address, void *to, size_t size);

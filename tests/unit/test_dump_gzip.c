@@ -53,13 +53,10 @@ START_TEST(compressed)
 }
 END_TEST
 
-/* Two members, one after the other, are one file. */
-START_TEST(compressed_in_parts)
+/* The file at PATH, which has the first 100 bytes, is whole with the rest in a member of its own.
+ */
+static void check_with_rest(const char *path)
 {
-	char path[] = "/tmp/goheap-test-XXXXXX";
-	int fd = mkstemp(path);
-	maker_everything(&maker, 20);
-	pack(path, 100);
 	gzFile out = gzopen(path, "ab");
 	gzwrite(out, maker.data + 100, (unsigned)maker.size - 100);
 	gzclose(out);
@@ -67,6 +64,16 @@ START_TEST(compressed_in_parts)
 	ck_assert_str_eq(dump.warning.text, "");
 	ck_assert_uint_eq(gh_cursor_size(&dump.file), maker.size);
 	gh_dump_close(&dump);
+}
+
+/* Two members, one after the other, are one file. */
+START_TEST(compressed_in_parts)
+{
+	char path[] = "/tmp/goheap-test-XXXXXX";
+	int fd = mkstemp(path);
+	maker_everything(&maker, 20);
+	pack(path, 100);
+	check_with_rest(path);
 	close(fd);
 	unlink(path);
 	free(maker.data);
@@ -107,13 +114,7 @@ START_TEST(compressed_in_even_parts)
 	maker_everything(&maker, 20);
 	pack_to_length(member, length, maker.data, 100);
 	ck_assert_int_eq(write(fd, member, length), (ssize_t)length);
-	gzFile out = gzopen(path, "ab");
-	gzwrite(out, maker.data + 100, (unsigned)maker.size - 100);
-	gzclose(out);
-	ck_assert(gh_dump_open(&dump, path, &err));
-	ck_assert_str_eq(dump.warning.text, "");
-	ck_assert_uint_eq(gh_cursor_size(&dump.file), maker.size);
-	gh_dump_close(&dump);
+	check_with_rest(path);
 	close(fd);
 	unlink(path);
 	free(maker.data);
