@@ -55,9 +55,9 @@ static bool open_program(struct gh_moved_stack *stack)
 	return stack->opened;
 }
 
-static struct gh_words words_of(const struct gh_moved_stack *stack)
+static struct gh_word_format words_of(const struct gh_moved_stack *stack)
 {
-	return (struct gh_words){.size = stack->image.arch->pointer_size,
+	return (struct gh_word_format){.size = stack->image.arch->pointer_size,
 				 .big_endian = stack->image.arch->big_endian};
 }
 
@@ -68,7 +68,7 @@ static bool refresh(struct gh_moved_stack *stack)
 	size_t size = read_file(GH_SESSION_STEP, bytes, sizeof(bytes));
 	if ((size != NWORDS * 4 && size != NWORDS * 8) || !open_program(stack))
 		return false;
-	struct gh_words words = words_of(stack);
+	struct gh_word_format words = words_of(stack);
 	if (size != NWORDS * (size_t)words.size)
 		return false;
 	stack->goroutine = gh_word(bytes, words);
@@ -82,7 +82,7 @@ static bool refresh(struct gh_moved_stack *stack)
 static bool is_moved(const struct gh_moved_stack *stack, struct gdb_unwind_callbacks *callbacks,
 		     uint64_t sp, uint64_t *high)
 {
-	struct gh_words words = words_of(stack);
+	struct gh_word_format words = words_of(stack);
 	uint64_t low;
 	return gh_word_read(callbacks, stack->goroutine, words, &low) &&
 	       gh_word_read(callbacks, stack->goroutine + words.size, words, high) &&
@@ -111,7 +111,7 @@ bool gh_moved_frame(struct gh_moved_stack *stack, struct gdb_unwind_callbacks *c
 	int32_t delta;
 	if (!refresh(stack))
 		return false;
-	struct gh_words words = words_of(stack);
+	struct gh_word_format words = words_of(stack);
 	const struct gh_arch *arch = stack->image.arch;
 	if (!arch->gdb_has_dwarf_pc || !gh_register_get(callbacks, arch->dwarf_sp, words, &sp) ||
 	    !is_moved(stack, callbacks, sp, &high) ||

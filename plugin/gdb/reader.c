@@ -35,9 +35,9 @@ static enum gdb_status read_debug_info(struct gdb_reader_funcs *self,
 }
 
 /* Words as in the loaded dump. */
-static struct gh_words frame_words(void)
+static struct gh_word_format frame_words(void)
 {
-	return (struct gh_words){.size = frames.header->pointer_size,
+	return (struct gh_word_format){.size = frames.header->pointer_size,
 				 .big_endian = frames.header->big_endian};
 }
 
@@ -82,7 +82,7 @@ static enum gdb_status unwind_moved(struct gdb_unwind_callbacks *callbacks)
 	if (!gh_moved_frame(&moved, callbacks, &frame))
 		return GDB_FAIL;
 	const struct gh_arch *arch = moved.image.arch;
-	struct gh_words words = {.size = arch->pointer_size, .big_endian = arch->big_endian};
+	struct gh_word_format words = {.size = arch->pointer_size, .big_endian = arch->big_endian};
 	gh_register_set(callbacks, arch->dwarf_sp, words, frame.caller_sp);
 	gh_register_set(callbacks, arch->dwarf_pc, words, frame.caller_pc);
 	return GDB_SUCCESS;

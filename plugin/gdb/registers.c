@@ -3,7 +3,7 @@
 #include <gdb/jit-reader.h>
 #include <stdlib.h>
 
-uint64_t gh_word(const unsigned char *bytes, struct gh_words words)
+uint64_t gh_word(const unsigned char *bytes, struct gh_word_format words)
 {
 	uint64_t value = 0;
 	for (unsigned i = 0; i < words.size; i++)
@@ -12,7 +12,7 @@ uint64_t gh_word(const unsigned char *bytes, struct gh_words words)
 }
 
 bool gh_register_get(struct gdb_unwind_callbacks *callbacks, int dwarf_number,
-		     struct gh_words words, uint64_t *value)
+		     struct gh_word_format words, uint64_t *value)
 {
 	struct gdb_reg_value *reg = callbacks->reg_get(callbacks, dwarf_number);
 	bool known = reg->defined && reg->size == words.size;
@@ -28,7 +28,7 @@ static void free_register(struct gdb_reg_value *reg)
 }
 
 void gh_register_set(struct gdb_unwind_callbacks *callbacks, int dwarf_number,
-		     struct gh_words words, uint64_t value)
+		     struct gh_word_format words, uint64_t value)
 {
 	struct gdb_reg_value *reg = malloc(sizeof(*reg) + words.size);
 	if (reg == NULL)
@@ -42,7 +42,7 @@ void gh_register_set(struct gdb_unwind_callbacks *callbacks, int dwarf_number,
 	callbacks->reg_set(callbacks, dwarf_number, reg);
 }
 
-bool gh_word_read(struct gdb_unwind_callbacks *callbacks, uint64_t address, struct gh_words words,
+bool gh_word_read(struct gdb_unwind_callbacks *callbacks, uint64_t address, struct gh_word_format words,
 		  uint64_t *value)
 {
 	unsigned char bytes[8];
