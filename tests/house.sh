@@ -35,8 +35,8 @@ else
 fi
 copy
 
-echo '#include "plugin/view/print.h"' >>"$work/copy/lib/util/cursor.c"
-broken "an include that goes up" '^lib/util/cursor\.c: includes plugin/view/print\.h \(line [0-9]+\), which is above it: .* \[include-order\]$'
+echo '#include "plugin/view/emit.h"' >>"$work/copy/lib/util/cursor.c"
+broken "an include that goes up" '^lib/util/cursor\.c: includes plugin/view/emit\.h \(line [0-9]+\), which is above it: .* \[include-order\]$'
 
 echo 'int odd;' >"$work/copy/lib/odd.c"
 broken "a file in no room" '^lib/odd\.c: is in no room: '
@@ -69,6 +69,9 @@ broken "a parser of options" '^plugin/view/print\.c: parses options of its own: 
 
 echo 'int odd;' >"$work/copy/lib/heap/cursor.c"
 broken "two files of one name" '^lib/(heap|util)/cursor: has the name of lib/(util|heap)/cursor: .* \[basename\]$'
+
+touch "$work/copy/lib/heap/"{odd,odder,oddest}.h
+broken "a room of many headers" '^lib/heap: has 5 headers: .* \[headers\]$'
 
 {
 	echo 'int odd(void)'

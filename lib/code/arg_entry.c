@@ -1,6 +1,6 @@
 #include "lib/code/internal.h"
 
-#include "lib/pclntab/arginfo.h"
+#include "lib/pclntab/pclntab.h"
 
 /* A function that never asks for a larger stack has no code that tells which registers its
  * arguments are in. The calling convention does (src/cmd/compile/abi-internal.md): each word that

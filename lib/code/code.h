@@ -11,7 +11,7 @@
 #ifndef GH_CODE_CODE_H
 #define GH_CODE_CODE_H
 
-#include "lib/pclntab/arginfo.h"
+#include "lib/pclntab/pclntab.h"
 #include "lib/util/vector.h"
 
 /* Prologues */

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "lib/pclntab/pcvalue.h"
+#include "lib/pclntab/pclntab.h"
 
 /* The longest stack check, in bytes: the code that leads up to the first push or subtraction. A
  * stack delta that changes later is something else: an assembly function's call, say. The longest

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "lib/pclntab/pcvalue.h"
+#include "lib/pclntab/pclntab.h"
 
 /* The functions that matter are shorter; the bound keeps crafted ones from costing much. */
 #define MAX_CODE 4096

@@ -1,6 +1,6 @@
 #include "lib/code/internal.h"
 
-#include "lib/pclntab/pcvalue.h"
+#include "lib/pclntab/pclntab.h"
 
 /* In instructions; see stack_switch_amd64.c. */
 #define MAX_CODE 1024

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "lib/pclntab/pcvalue.h"
+#include "lib/pclntab/pclntab.h"
 
 struct special {
 	const char *name;

@@ -1,12 +1,11 @@
+#include "lib/debugfile/dwarf_entries.h"
 #include "lib/debugfile/internal.h"
-#include "lib/debugfile/probes.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "lib/code/code.h"
-#include "lib/debugfile/dwarf_types.h"
 #include "lib/util/output.h"
 
 /* What the file is made of. */

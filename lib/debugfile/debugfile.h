@@ -4,10 +4,13 @@
 #define GH_DEBUGFILE_DEBUGFILE_H
 
 #include <gelf.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "lib/debugfile/dwarf.h"
-#include "lib/dump/frame_slots.h"
+#include "lib/dump/dump.h"
 #include "lib/pclntab/pclntab.h"
+#include "lib/util/cursor.h"
 #include "lib/util/vector.h"
 
 /* Writes the debug file of TAB's image to PATH: ELF and section headers as in the image, a
@@ -182,5 +185,54 @@ void gh_slot_types_free(struct gh_slot_types *types);
  * other entries can be added to it. */
 void gh_slot_block_begin(struct gh_buffer *info, const struct gh_slot_types *types,
 			 const struct gh_slots *slots, const struct gh_site *site);
+
+/* The types that a Go program's own DWARF has, by their names: what else is written into the same
+ * sections can refer to them. */
+
+/* A predeclared type, or a pointer. */
+struct gh_own_type {
+	const char *name;
+	uint32_t offset; /* of its entry in .debug_info; 0 if it is not found */
+};
+
+/* Finds TYPES, COUNT of them, in INFO and ABBREV, the contents of .debug_info and .debug_abbrev. */
+void gh_own_types_find(struct gh_own_type *types, size_t count, struct gh_cursor info,
+		       struct gh_cursor abbrev);
+
+/* The short names by which people call functions, as Delve takes them: handle, Server.handle and
+ * main.Server.handle for main.(*Server).handle, http.Get for net/http.Get. GDB finds a function by
+ * its whole name only; but it takes each symbol's for a place to stop at. */
+
+/* A place where GDB has a breakpoint on a function stop: after its prologue, or where a call of it
+ * was inlined. */
+struct gh_entry_point {
+	uint64_t address; /* of the function's entry or of the call's first instruction */
+	uint32_t name;    /* of the function, for gh_pclntab_name */
+	bool is_own;      /* what GDB shows a stop there to be in is the function itself, and not a
+			     call inlined into it, as it takes the innermost for a mere symbol */
+};
+
+struct gh_entry_points GH_VECTOR(struct gh_entry_point);
+
+/* A symbol for a short name, local and of no size: that is no name for the code that follows. */
+struct gh_short_name {
+	uint64_t address;
+	size_t text; /* its name, an offset */
+};
+
+struct gh_short_names {
+	struct GH_VECTOR(struct gh_short_name) list;
+	struct gh_buffer texts; /* each ended by a NUL */
+};
+
+/* Fills OUT with the short names that stand for one function of POINTS, and for all of its places.
+ * None is a name of a function of TAB, or one of TAKEN, a string table of the program's own
+ * symbols, or one by which GDB looks for functions of C. The order of POINTS changes. False (ERR
+ * filled) if a function cannot be read or memory ran out. In any case OUT is to be freed. */
+bool gh_short_names_find(struct gh_short_names *out, const struct gh_pclntab *tab,
+			 struct gh_entry_points *points, struct gh_cursor taken,
+			 struct gh_error *err);
+
+void gh_short_names_free(struct gh_short_names *names);
 
 #endif

@@ -1,6 +1,6 @@
 /* Symbols for the itabs that a process made as it ran: the program has none of them, but its dump
  * says where they are and of which type. */
-#include "lib/debugfile/dwarf_types.h"
+#include "lib/debugfile/dwarf_entries.h"
 
 /* Itabs that are this close share a section, in bytes. */
 #define MAX_GAP 65536

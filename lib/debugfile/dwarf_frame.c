@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "lib/code/code.h"
-#include "lib/debugfile/dwarf_signal_frame.h"
-#include "lib/pclntab/pcvalue.h"
+#include "lib/debugfile/dwarf_entries.h"
+#include "lib/pclntab/pclntab.h"
 
 /* The section as it is written. */
 struct frames {

@@ -1,4 +1,4 @@
-#include "lib/debugfile/dwarf_goroutine.h"
+#include "lib/debugfile/dwarf_entries.h"
 
 #include "lib/debugfile/dwarf.h"
 

@@ -1,4 +1,4 @@
-#include "lib/debugfile/dwarf_signal_frame.h"
+#include "lib/debugfile/dwarf_entries.h"
 
 #include "lib/debugfile/dwarf.h"
 

@@ -1,10 +1,8 @@
-#include "lib/debugfile/dwarf_types.h"
+#include "lib/debugfile/dwarf_entries.h"
 
 #include <string.h>
 
-#include "lib/debugfile/dwarf_goroutine.h"
-#include "lib/debugfile/dwarf_type_entries.h"
-#include "lib/elf/buildinfo.h"
+#include "lib/elf/elf.h"
 #include "lib/rtype/rtype.h"
 
 static uint32_t type_name(const struct gh_type_unit *unit, uint32_t number)

@@ -1,12 +1,11 @@
-/* What the files of lib/debugfile share, but for what is about types (dwarf_types.h). */
+/* What the files of this room share, but for what is about types, variables and frames
+ * (dwarf_entries.h). */
 #ifndef GH_DEBUGFILE_INTERNAL_H
 #define GH_DEBUGFILE_INTERNAL_H
 
 #include "lib/code/code.h"
 #include "lib/debugfile/debugfile.h"
-#include "lib/debugfile/short_names.h"
-#include "lib/pclntab/sourcemap.h"
-#include "lib/pclntab/stackmap.h"
+#include "lib/pclntab/pclntab.h"
 #include "lib/util/intern.h"
 #include "lib/util/numbermap.h"
 

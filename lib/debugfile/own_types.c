@@ -1,4 +1,4 @@
-#include "lib/debugfile/own_types.h"
+#include "lib/debugfile/debugfile.h"
 
 #include <stdbool.h>
 #include <string.h>

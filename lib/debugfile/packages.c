@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/pclntab/func_name.h"
-#include "lib/pclntab/pcvalue.h"
+#include "lib/pclntab/pclntab.h"
 
 /* FUNC is written in assembly: its file is a ".s". */
 static bool is_assembly(const struct gh_pclntab *tab, const struct gh_func *func)

@@ -1,4 +1,4 @@
-#include "lib/debugfile/probes.h"
+#include "lib/debugfile/dwarf_entries.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
-#include "lib/debugfile/short_names.h"
+#include "lib/debugfile/debugfile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/pclntab/func_name.h"
+#include "lib/pclntab/pclntab.h"
 #include "lib/util/escape.h"
 #include "lib/util/hash.h"
 

@@ -2,15 +2,13 @@
  * in which functions' frames are described as in other debug files, and which has their variables
  * that tell the goroutine and their short names. A debugger takes this file for the program's own
  * wherever it is loaded; one beside the program's it would not move along. */
+#include "lib/debugfile/dwarf_entries.h"
 #include "lib/debugfile/internal.h"
-#include "lib/debugfile/probes.h"
 
 #include <string.h>
 
-#include "lib/debugfile/dwarf_goroutine.h"
-#include "lib/debugfile/dwarf_types.h"
-#include "lib/debugfile/own_types.h"
-#include "lib/elf/debug_section.h"
+#include "lib/debugfile/debugfile.h"
+#include "lib/elf/elf.h"
 #include "lib/util/output.h"
 
 /* Codes of the abbreviations. */

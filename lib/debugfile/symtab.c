@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/debugfile/dwarf_types.h"
+#include "lib/debugfile/dwarf_entries.h"
 #include "lib/util/bsearch.h"
 #include "lib/util/escape.h"
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/dump/index.h"
-#include "lib/elf/buildinfo.h"
+#include "lib/dump/internal.h"
+#include "lib/elf/elf.h"
 #include "lib/util/bsearch.h"
 
 /* The first line, with the minor release's digit in between. */

@@ -1,16 +1,168 @@
-/* A Go heap dump: what runtime/debug.WriteHeapDump wrote, and an index of it.
- *
- * The file is mapped, and stays as it is: the index says where each record is, and a record is read
- * again when it is asked for. Contents, texts and fieldlists are never copied. */
+/* Go heap dumps, opened and indexed: gh_dump_open. The records themselves are in record.h. */
 #ifndef GH_DUMP_DUMP_H
 #define GH_DUMP_DUMP_H
 
-#include "lib/dump/extents.h"
-#include "lib/dump/input.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "lib/dump/record.h"
 #include "lib/elf/arch.h"
 #include "lib/util/buffer.h"
 #include "lib/util/error.h"
+#include "lib/util/vector.h"
+
+/* Address ranges of the dumped process, each with its record, looked up by address. */
+
+struct gh_extent {
+	uint64_t address; /* of the first byte */
+	uint64_t size;    /* in bytes */
+	uint64_t offset;  /* of its record, in the file */
+};
+
+/* An extent in its run. */
+struct gh_extent_item {
+	uint16_t address; /* past the run's, in GH_EXTENT_UNIT bytes */
+	uint16_t offset;  /* past the run's */
+};
+
+/* The Go heap's alignment. */
+#define GH_EXTENT_UNIT 8
+
+/* Extents one after the other. */
+struct gh_extent_run {
+	uint64_t address; /* of the first */
+	uint64_t offset;  /* of the first's record */
+	uint64_t size;    /* of each */
+	size_t first;     /* the number of the first */
+};
+
+/* Extents are numbered in the order they came. The dumper goes span by span: what it writes is runs
+ * of objects of one size whose addresses ascend, and so an extent takes 4 bytes here, what it adds
+ * to its run's first. The spans, in the order they were made, are all that has to be sorted. */
+struct gh_extents {
+	struct GH_VECTOR(struct gh_extent_item) items; /* by number */
+	struct GH_VECTOR(struct gh_extent_run) runs;   /* by number */
+	size_t *order;             /* the runs by address, once finished; owned */
+	uint64_t bytes;            /* in all extents; at most UINT64_MAX */
+	size_t overlapping;        /* extents that begin within the one before, by address */
+	uint64_t end;              /* private: one past the extent added last */
+	struct gh_extent_run last; /* private: the run that it is in */
+};
+
+/* No extent of this number. */
+#define GH_NO_EXTENT SIZE_MAX
+
+/* Between two extents that do not touch, there may be others only where the first's page ends: a
+ * span is whole pages. Runs are cut there, so that they do not interleave. */
+#define GH_EXTENT_PAGE 8192
+
+/* Private: EXTENT goes on with the last run. */
+static inline bool gh_extents_follows(const struct gh_extents *extents,
+				      const struct gh_extent *extent)
+{
+	const struct gh_extent_run *run = &extents->last;
+	uint64_t past = extent->address - run->address;
+	if (extents->runs.count == 0 || extent->address < extents->end ||
+	    extent->size != run->size || past > UINT16_MAX * GH_EXTENT_UNIT ||
+	    past % GH_EXTENT_UNIT != 0 || extent->offset - run->offset > UINT16_MAX)
+		return false;
+	return extent->address == extents->end ||
+	       extent->address / GH_EXTENT_PAGE == (extents->end - 1) / GH_EXTENT_PAGE;
+}
+
+/* Private: adds EXTENT to the last run. */
+static inline bool gh_extents_add_to_run(struct gh_extents *extents, const struct gh_extent *extent)
+{
+	const struct gh_extent_run *run = &extents->last;
+	struct gh_extent_item item = {
+	    .address = (uint16_t)((extent->address - run->address) / GH_EXTENT_UNIT),
+	    .offset = (uint16_t)(extent->offset - run->offset),
+	};
+	if (!gh_vector_push(&extents->items, item))
+		return false;
+	if (__builtin_add_overflow(extent->address, extent->size, &extents->end))
+		extents->end = UINT64_MAX;
+	if (__builtin_add_overflow(extents->bytes, extent->size, &extents->bytes))
+		extents->bytes = UINT64_MAX;
+	return true;
+}
+
+/* Private: adds EXTENT as a run. */
+bool gh_extents_add_slowly(struct gh_extents *extents, const struct gh_extent *extent);
+
+/* Adds an extent, whose record is after those before in the file; it gets the next number. False if
+ * memory ran out. Most of the time that an index takes is spent here: it is inline. */
+static inline bool gh_extents_add(struct gh_extents *extents, const struct gh_extent *extent)
+{
+	return gh_extents_follows(extents, extent) ? gh_extents_add_to_run(extents, extent)
+						   : gh_extents_add_slowly(extents, extent);
+}
+
+/* Sorts, once all are added: then they are found. False if memory ran out. */
+bool gh_extents_finish(struct gh_extents *extents);
+
+/* The extents in run number RUN. */
+size_t gh_extents_run_length(const struct gh_extents *extents, size_t run);
+
+/* Extent NUMBER, which there is. */
+struct gh_extent gh_extents_get(const struct gh_extents *extents, size_t number);
+
+/* The number of the extent that holds ADDRESS, or GH_NO_EXTENT. Where extents overlap, the one that
+ * begins last is asked alone. */
+size_t gh_extents_find(const struct gh_extents *extents, uint64_t address);
+
+/* A walk over the extents by address. Zero it first. */
+struct gh_extent_walk {
+	size_t run;   /* private: place of the run, by address */
+	size_t place; /* private: of the next extent in the run */
+};
+
+/* Gives the next extent. False at the end. */
+bool gh_extents_next(const struct gh_extents *extents, struct gh_extent_walk *walk,
+		     struct gh_extent *extent);
+
+void gh_extents_free(struct gh_extents *extents);
+
+/* The file of a heap dump, mapped; a compressed one is unpacked first. */
+
+struct gh_dump_input {
+	const uint8_t *data; /* mapped read-only; NULL if the file is empty */
+	size_t size;         /* in bytes */
+	int fd;              /* of the file, if that is not empty; owned */
+	bool cut; /* the compressed file is damaged, or unpacks to more than is allowed: this
+		     is what came before */
+};
+
+/* Maps PATH. What gzip made is unpacked into a temporary file without a name, in $TMPDIR or /tmp;
+ * at most GH_DUMP_MAX_RATIO times the file's size. False (ERR filled) if it cannot be read. To be
+ * closed with gh_dump_input_close. */
+bool gh_dump_input_open(struct gh_dump_input *input, const char *path, struct gh_error *err);
+
+/* Maps the file FD, not compressed, which is the input's from now on, also on failure. PATH is for
+ * errors. */
+bool gh_dump_input_take(struct gh_dump_input *input, int fd, const char *path,
+			struct gh_error *err);
+
+void gh_dump_input_close(struct gh_dump_input *input);
+
+/* Lets go of the memory that the bytes from START to END have been mapped to. They are still there
+ * to be read: but who goes through a large file once need not have all of it in memory. */
+void gh_dump_input_release(const struct gh_dump_input *input, uint64_t start, uint64_t end);
+
+/* Copies bytes of the file, from OFFSET on, to the SIZE bytes at BUF. To go through a large file
+ * this is faster than to have all of it mapped. Returns how many bytes it were: 0 if there are
+ * none, or they cannot be read. */
+size_t gh_dump_input_copy(const struct gh_dump_input *input, void *buf, size_t size,
+			  uint64_t offset);
+
+/* Above what heaps compress to, below what a file that was made for it would fill a disk with. */
+#define GH_DUMP_MAX_RATIO 256
+
+/* A Go heap dump: what runtime/debug.WriteHeapDump wrote, and an index of it.
+ *
+ * The file is mapped, and stays as it is: the index says where each record is, and a record is read
+ * again when it is asked for. Contents, texts and fieldlists are never copied. */
 
 /* No record of this number, or none that was looked for. */
 #define GH_DUMP_NONE SIZE_MAX
@@ -168,5 +320,85 @@ struct gh_dump_slice gh_dump_go_version(const struct gh_dump *dump);
 /* N of the release Go 1.N that wrote DUMP, of a development version too; -1 if the dump does not
  * say: then it is 7 or higher. */
 int gh_dump_minor(const struct gh_dump *dump);
+
+/* The memory of the dumped process, as far as the dump has it: objects, stack frames, data and bss;
+ * of the last three the prototype has words only, those that are roots, and return addresses. */
+
+/* A cursor over the bytes from ADDRESS to the end of the object, frame or segment that holds it, in
+ * the dump's byte order. False if none does. */
+bool gh_dump_memory(const struct gh_dump *dump, uint64_t address, struct gh_cursor *cur);
+
+/* Objects, frames, segments, words of stacks, words of data. */
+#define GH_MEMORY_SOURCES 5
+
+/* A stretch of memory that is in the dump. */
+struct gh_region {
+	uint64_t address;
+	struct gh_cursor contents; /* never empty; in the dump's byte order */
+	enum gh_dump_kind kind;    /* object, frame, or data for either segment */
+};
+
+/* A walk over the memory by address. Zero it first. The fields are private. */
+struct gh_regions {
+	struct gh_extent_walk walks[GH_MEMORY_SOURCES]; /* over the dump's extents */
+	struct gh_extent heads[GH_MEMORY_SOURCES];      /* the next of each */
+	bool left[GH_MEMORY_SOURCES];                   /* there is a next */
+	bool started;
+	bool full;    /* the end of the address space was reached */
+	uint64_t end; /* one past the last region */
+};
+
+/* Gives the next region. They ascend and do not overlap: of bytes that the dump has twice, it is
+ * the first extent's, by address, that are given. False at the end. */
+bool gh_regions_next(const struct gh_dump *dump, struct gh_regions *walk, struct gh_region *region);
+
+/* The slots of a heap dump's frames that hold variables, which are the same in all frames at one
+ * pc: function, size, and the slots that their fieldlists tell of. */
+
+/* A variable of a frame. */
+struct gh_slot {
+	uint64_t offset; /* from the frame's sp, in bytes */
+	enum gh_field_kind kind;
+	size_t type; /* number of the type of what its pointer points to (a slice's array, an
+			interface's data); GH_DUMP_NONE if that is unknown, or is not always the
+			same */
+};
+
+/* Where in the code frames are. */
+struct gh_site {
+	uint64_t address;              /* of the bytes that debuggers look such frames up by */
+	uint64_t end;                  /* one past them */
+	uint64_t entry;                /* address of the function */
+	uint64_t size;                 /* of the frame, from sp to its caller's, in bytes */
+	struct gh_dump_slice function; /* its name */
+	bool last;                     /* these frames have no caller */
+	size_t first;                  /* place of its first slot */
+	size_t count;                  /* slots */
+};
+
+struct gh_slots {
+	const struct gh_dump *dump; /* not owned */
+	const struct gh_arch *arch; /* the dump's */
+	uint64_t bias;              /* how far above their addresses in the program's file the
+				       dumped process had things; 0 until set */
+	struct gh_site *sites;      /* by address, each address once; owned */
+	size_t nsites;
+	struct gh_slot *slots; /* site by site, by offset; no two at one offset; owned */
+	size_t nslots;
+};
+
+/* The pc at which debuggers look up TOP, a stack's first frame. A goroutine that does not run has
+ * saved the address that a call returns to, which may be another line's; or, where nothing was
+ * called, its function's entry, before it starts, or the end of the prologue, in
+ * runtime.systemstack_switch. */
+uint64_t gh_top_frame_pc(const struct gh_arch *arch, const struct gh_dump_frame *top);
+
+/* Collects the sites of DUMP with their slots, which are what fieldlists of frames say or, in the
+ * prototype, stack roots. A site that frames with several fieldlists share has the slots of all.
+ * False (ERR filled) if the dump is of no machine that is known, or memory ran out. In any case
+ * SLOTS is to be freed with gh_slots_free, before the dump is closed. */
+bool gh_slots_find(struct gh_slots *slots, const struct gh_dump *dump, struct gh_error *err);
+
+void gh_slots_free(struct gh_slots *slots);
 
 #endif

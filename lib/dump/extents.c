@@ -1,4 +1,4 @@
-#include "lib/dump/extents.h"
+#include "lib/dump/dump.h"
 
 #include <stdlib.h>
 

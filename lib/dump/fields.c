@@ -1,4 +1,4 @@
-#include "lib/dump/fields.h"
+#include "lib/dump/record.h"
 
 struct gh_fieldlist gh_fieldlist_skip_counted(struct gh_cursor *cur)
 {

@@ -1,4 +1,4 @@
-#include "lib/dump/frame_slots.h"
+#include "lib/dump/dump.h"
 
 #include <stdlib.h>
 

@@ -1,9 +1,7 @@
-#include "lib/dump/index.h"
+#include "lib/dump/internal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-
-#include "lib/dump/objects.h"
 
 /* A wait start from here on is a time since 1970, which LastGC is; below it, one of a clock that
  * starts with the machine. */

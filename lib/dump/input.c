@@ -1,4 +1,4 @@
-#include "lib/dump/input.h"
+#include "lib/dump/dump.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "lib/dump/objects.h"
+#include "lib/dump/internal.h"
 
 #include <pthread.h>
 #include <semaphore.h>

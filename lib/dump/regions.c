@@ -1,4 +1,4 @@
-#include "lib/dump/regions.h"
+#include "lib/dump/dump.h"
 
 #define SOURCES GH_MEMORY_SOURCES
 

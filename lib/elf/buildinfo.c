@@ -1,4 +1,4 @@
-#include "lib/elf/buildinfo.h"
+#include "lib/elf/elf.h"
 
 #include <stdio.h>
 #include <stdlib.h>

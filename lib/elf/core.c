@@ -1,4 +1,4 @@
-#include "lib/elf/core.h"
+#include "lib/elf/elf.h"
 
 #include <string.h>
 #include <sys/auxv.h>

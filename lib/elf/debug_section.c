@@ -1,4 +1,4 @@
-#include "lib/elf/debug_section.h"
+#include "lib/elf/elf.h"
 
 #include <string.h>
 #include <zlib.h>

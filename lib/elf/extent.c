@@ -1,4 +1,4 @@
-#include "lib/elf/extent.h"
+#include "lib/elf/elf.h"
 
 #include <gelf.h>
 

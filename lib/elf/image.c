@@ -1,11 +1,10 @@
-#include "lib/elf/image.h"
+#include "lib/elf/elf.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "lib/elf/relocate.h"
 #include "lib/util/bsearch.h"
 #include "lib/util/open_file.h"
 

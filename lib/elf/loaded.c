@@ -1,4 +1,4 @@
-#include "lib/elf/loaded.h"
+#include "lib/elf/elf.h"
 
 #include <inttypes.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "lib/elf/relocate.h"
+#include "lib/elf/elf.h"
 
 /* Where the DT_RELA table is and how long, in bytes. False if there is none. */
 static bool find_rela(const struct gh_image *image, uint64_t *address, uint64_t *size)

@@ -1,4 +1,4 @@
-#include "lib/export/core_file.h"
+#include "lib/export/export.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -6,9 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/dump/frame_slots.h"
-#include "lib/dump/regions.h"
-#include "lib/export/core_notes.h"
+#include "lib/dump/dump.h"
 #include "lib/util/output.h"
 
 #define PAGE 4096

@@ -1,4 +1,4 @@
-#include "lib/export/core_symbols.h"
+#include "lib/export/export.h"
 
 #include <elf.h>
 #include <stdlib.h>

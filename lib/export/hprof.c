@@ -1,8 +1,8 @@
-#include "lib/export/hprof.h"
+#include "lib/export/export.h"
 
 #include <string.h>
 
-#include "lib/export/hprof_internal.h"
+#include "lib/export/internal.h"
 
 /* Elements of an array: a signed number of 4 bytes to readers. */
 #define MAX_ELEMENTS INT32_MAX

@@ -1,4 +1,4 @@
-#include "lib/export/hprof_internal.h"
+#include "lib/export/internal.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "lib/export/hprof_internal.h"
+#include "lib/export/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
-#include "lib/export/hprof_internal.h"
+#include "lib/export/internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/pclntab/func_name.h"
+#include "lib/pclntab/pclntab.h"
 
 /* Fields of a class. Readers take their count for a signed number of 16 bits. */
 #define MAX_FIELDS 0x7000

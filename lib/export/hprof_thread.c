@@ -1,9 +1,9 @@
-#include "lib/export/hprof_internal.h"
+#include "lib/export/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/pclntab/func_name.h"
+#include "lib/pclntab/pclntab.h"
 
 /* A function's name, at most; what is longer has no package. */
 #define MAX_NAME 4096

@@ -1,4 +1,4 @@
-#include "lib/heap/adjacency.h"
+#include "lib/heap/heap.h"
 
 #include <stdlib.h>
 

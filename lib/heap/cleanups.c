@@ -1,4 +1,4 @@
-#include "lib/heap/cleanups.h"
+#include "lib/heap/heap.h"
 
 #include <string.h>
 

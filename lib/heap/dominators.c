@@ -1,7 +1,7 @@
 /* Lengauer and Tarjan, "A Fast Algorithm for Finding Dominators in a Flowgraph" (1979), the simple
  * variant. Others, that look for a common ancestor, take the square of the time for a long list
  * with a large array at its end. Nothing is recursive. */
-#include "lib/heap/dominators.h"
+#include "lib/heap/heap.h"
 
 #include <stdlib.h>
 

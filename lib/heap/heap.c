@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/dump/regions.h"
+#include "lib/dump/dump.h"
 #include "lib/util/bsearch.h"
 #include "lib/util/parallel.h"
 

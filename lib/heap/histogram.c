@@ -1,4 +1,4 @@
-#include "lib/heap/histogram.h"
+#include "lib/heap/heap.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
-#include "lib/heap/object_table.h"
+#include "lib/heap/heap.h"
 
 #include <stdlib.h>
 
-#include "lib/heap/span_tail.h"
+#include "lib/heap/internal.h"
 #include "lib/util/bsearch.h"
 
 /* Starts a run of objects, the first of which is record NUMBER; they are part of OF. */

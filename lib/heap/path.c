@@ -1,4 +1,4 @@
-#include "lib/heap/path.h"
+#include "lib/heap/heap.h"
 
 #include <stdlib.h>
 

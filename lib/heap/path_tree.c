@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/heap/path.h"
+#include "lib/heap/heap.h"
 
 /* A walk from the roots, the nearest objects first. */
 struct search {

@@ -1,4 +1,4 @@
-#include "lib/heap/reached_frames.h"
+#include "lib/heap/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

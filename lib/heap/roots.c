@@ -1,9 +1,9 @@
-#include "lib/heap/roots.h"
+#include "lib/heap/heap.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/heap/reached_frames.h"
+#include "lib/heap/internal.h"
 
 enum gh_dump_kind gh_root_record(const struct gh_dump *dump, enum gh_root_kind kind)
 {

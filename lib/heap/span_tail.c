@@ -1,4 +1,4 @@
-#include "lib/heap/span_tail.h"
+#include "lib/heap/internal.h"
 
 #include <string.h>
 

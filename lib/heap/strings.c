@@ -1,4 +1,4 @@
-#include "lib/heap/strings.h"
+#include "lib/heap/heap.h"
 
 #include <stdlib.h>
 #include <string.h>

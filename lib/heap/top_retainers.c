@@ -1,4 +1,4 @@
-#include "lib/heap/top_retainers.h"
+#include "lib/heap/heap.h"
 
 #include <stdlib.h>
 

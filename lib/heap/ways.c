@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "lib/heap/path.h"
+#include "lib/heap/heap.h"
 
 /* Objects that are gone back through. */
 #define MAX_OBJECTS 100000

@@ -1,7 +1,4 @@
-#include "lib/pclntab/arginfo.h"
-
-#include "lib/pclntab/pcvalue.h"
-#include "lib/pclntab/stackmap.h"
+#include "lib/pclntab/pclntab.h"
 
 #define FUNCDATA_ARG_INFO      5
 #define FUNCDATA_ARG_LIVE_INFO 6

@@ -1,4 +1,4 @@
-#include "lib/pclntab/func_name.h"
+#include "lib/pclntab/pclntab.h"
 
 #include <stdint.h>
 #include <stdio.h>

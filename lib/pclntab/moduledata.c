@@ -1,5 +1,3 @@
-#include "lib/pclntab/moduledata.h"
-
 #include "lib/pclntab/pclntab.h"
 
 /* The most text sections that are believed; the linker makes one for each 32 MB or so of text. */

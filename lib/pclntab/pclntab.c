@@ -2,9 +2,8 @@
 
 #include <inttypes.h>
 
-#include "lib/elf/buildinfo.h"
-#include "lib/pclntab/pcvalue.h"
-#include "lib/pclntab/plan9.h"
+#include "lib/elf/elf.h"
+#include "lib/pclntab/internal.h"
 #include "lib/util/bsearch.h"
 
 /* The most headers that are tried where the section headers are gone, so that a file full of them

@@ -1,7 +1,6 @@
-/* The Go pclntab (runtime.pclntab): which function, file and line each program counter belongs to.
- *
- * Formats: Go's src/runtime/symtab.go and src/cmd/link/internal/ld/pcln.go of each release, and
- * "Go 1.2 Runtime Symbol Information" (golang.org/s/go12symtab). */
+/* What a Go program's pclntab (runtime.pclntab) and moduledata tell of its functions: names, files
+ * and lines, pc-value tables, inlined calls, stack maps and arguments. gh_pclntab_open reads the
+ * table of any release; everything else asks it. */
 #ifndef GH_PCLNTAB_PCLNTAB_H
 #define GH_PCLNTAB_PCLNTAB_H
 
@@ -9,9 +8,45 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/elf/image.h"
-#include "lib/pclntab/moduledata.h"
+#include "lib/elf/elf.h"
 #include "lib/util/buffer.h"
+#include "lib/util/vector.h"
+
+/* runtime.firstmoduledata: where the linker put what the runtime needs, found in a stripped
+ * program. */
+
+struct gh_pclntab;
+
+/* The fields of runtime.moduledata that goheap uses; all addresses. The layout is in
+ * src/runtime/symtab.go of each release. */
+struct gh_moduledata {
+	uint64_t address; /* of the moduledata itself; 0 if it was not found */
+	uint64_t text, etext;
+	uint64_t noptrdata, enoptrdata;
+	uint64_t data, edata;
+	uint64_t bss, ebss;
+	uint64_t noptrbss, enoptrbss;
+	uint64_t types, etypes;
+	uint64_t rodata;       /* what masks of stack objects are told from (Go 1.18 and later) */
+	uint64_t gofunc;       /* what FUNCDATA offsets count from (Go 1.18 and later) */
+	uint64_t textsectmap;  /* address of the text sections' records */
+	uint64_t ntextsectmap; /* number of them */
+	uint64_t itablinks;    /* address of pointers to the itabs (to Go 1.26) */
+	uint64_t nitablinks;   /* number of them */
+	uint64_t itabs;        /* address of the itabs, one after the other (Go 1.27) */
+	uint64_t itabs_size;   /* their size together, in bytes */
+};
+
+/* Finds the moduledata that points to TAB, whose format, address, and pointer size are known, by
+ * looking through the data segments (section .go.module from Go 1.26) for a pointer to it followed
+ * by fields that agree with the segments. False, and MODULE zeroed, if there is none (Go before 1.5
+ * had none). */
+bool gh_moduledata_find(struct gh_moduledata *module, const struct gh_pclntab *tab);
+
+/* The Go pclntab (runtime.pclntab): which function, file and line each program counter belongs to.
+ *
+ * Formats: Go's src/runtime/symtab.go and src/cmd/link/internal/ld/pcln.go of each release, and
+ * "Go 1.2 Runtime Symbol Information" (golang.org/s/go12symtab). */
 
 /* The formats, each named after the first Go release that wrote it. Later ones compare greater. */
 enum gh_pclntab_format {
@@ -125,5 +160,299 @@ uint32_t gh_pclntab_pcdata(const struct gh_pclntab *tab, const struct gh_func *f
 
 /* Address of FUNC's FUNCDATA number N; 0 if it has none. */
 uint64_t gh_pclntab_funcdata(const struct gh_pclntab *tab, const struct gh_func *func, unsigned n);
+
+/* pc-value tables: a value for each pc of a function, run-length encoded. Format: pcvalue in
+ * src/runtime/symtab.go. */
+
+/* A walk over one table. */
+struct gh_pcvalue {
+	struct gh_cursor cur; /* at the next pair */
+	uint64_t start;       /* of the current run, an address */
+	uint64_t end;         /* one past the current run */
+	int32_t value;        /* of the current run */
+	uint8_t quantum;      /* of pc deltas, in bytes */
+	bool first;           /* no pair has been read yet */
+};
+
+/* Starts a walk over the table at OFFSET in pctab for FUNC, before its first run. OFFSET 0 means
+ * there is no table. */
+void gh_pcvalue_start(struct gh_pcvalue *walk, const struct gh_pclntab *tab,
+		      const struct gh_func *func, uint32_t offset);
+
+/* Goes to the next run. False at the end of the table, or where it leaves the table or the address
+ * space. Runs of no length are passed over, a few at one pc: so a walk is never much longer than
+ * the function's code. */
+bool gh_pcvalue_next(struct gh_pcvalue *walk);
+
+/* The value for PC in the table at OFFSET; -1, as the runtime says, if the table has none. */
+int32_t gh_pcvalue_at(const struct gh_pclntab *tab, const struct gh_func *func, uint32_t offset,
+		      uint64_t pc);
+
+/* A table that is being written. The fields are private. */
+struct gh_pcvalue_writer {
+	struct gh_buffer *out; /* not owned */
+	uint64_t pc;           /* where the first run starts, an address */
+	uint8_t quantum;       /* of pc deltas, in bytes */
+	uint64_t end;          /* of the run that was added last, which is not written yet */
+	int32_t value;         /* of it */
+	int32_t written;       /* value of the run before */
+	bool pending;          /* there is such a run */
+};
+
+/* Starts the table of a function that begins at ENTRY, at the end of OUT. */
+void gh_pcvalue_write_start(struct gh_pcvalue_writer *writer, struct gh_buffer *out, uint64_t entry,
+			    uint8_t quantum);
+
+/* Adds the run that goes from where the last one ended to END, an address. One of no length is
+ * left out; neighbours of one value become one run, as a table must have it. */
+void gh_pcvalue_write_run(struct gh_pcvalue_writer *writer, uint64_t end, int32_t value);
+
+/* Ends the table. */
+void gh_pcvalue_write_end(struct gh_pcvalue_writer *writer);
+
+/* What the names of functions are made of, and the shorter ones that people type for them. */
+
+/* Length in bytes of the package path that the function name NAME starts with, as the linker spells
+ * it (a dot in its last element is "%2e"); 0 if it has none. What the compiler makes (equality
+ * functions "type..eq.T", "go:buildid" and their kind) and the local labels of assembly files are
+ * in no package. */
+size_t gh_package_length(const char *name);
+
+/* A part of a name, in it. */
+struct gh_name_part {
+	const char *text; /* not ended by a NUL */
+	size_t size;      /* in bytes */
+};
+
+/* The name of a function or method that the source declares: net/http.(*Server).Serve. Type
+ * parameters, "[...]" after the type or the function, are left out. */
+struct gh_func_name {
+	struct gh_name_part package; /* net/http */
+	struct gh_name_part
+	    element; /* http: what the package is called in the source, most often */
+	struct gh_name_part receiver; /* Server; of no bytes if it is no method */
+	bool pointer;                 /* the receiver is one */
+	struct gh_name_part base;     /* Serve */
+};
+
+/* Takes NAME apart, as the linker spells it, which outlives OUT. False if it is that of a closure
+ * or of something else that no source declares by a name. */
+bool gh_func_name_parse(struct gh_func_name *out, const char *name);
+
+/* The ways to write it. The first is the linker's but for type parameters. */
+enum gh_name_form {
+	GH_NAME_WHOLE,            /* net/http.(*Server).Serve */
+	GH_NAME_BASE,             /* Serve */
+	GH_NAME_RECEIVER,         /* Server.Serve */
+	GH_NAME_ELEMENT,          /* http.Server.Serve, http.Get, main.Server.handle */
+	GH_NAME_ELEMENT_POINTER,  /* http.(*Server).Serve */
+	GH_NAME_PACKAGE_RECEIVER, /* net/http.Server.Serve */
+	GH_NAME_FORMS,            /* how many there are */
+};
+
+/* The longest that is written, in bytes with its NUL. */
+#define GH_NAME_FORM_SIZE 512
+
+/* Writes NAME to TEXT, of GH_NAME_FORM_SIZE bytes, in the form FORM. Returns its length; 0 if it
+ * has none, if that is another form's, or if it is longer than that. */
+size_t gh_func_name_write(const struct gh_func_name *name, enum gh_name_form form, char *text);
+
+/* The source map: for each function a sorted run of pc ranges, each with the stack of (function,
+ * file, line) that is executing there. Every consumer of lines reads this; nothing else decodes the
+ * tables behind it. */
+
+/* The deepest nesting of inlined calls that is followed; a chain that is longer is cut. */
+#define GH_MAX_INLINE_DEPTH 64
+
+/* One entry of a range's stack. */
+struct gh_frame {
+	uint32_t name;      /* of the function, for gh_pclntab_name */
+	uint32_t file;      /* for gh_pclntab_file, or GH_NO_FILE */
+	int32_t line;       /* 0 if unknown */
+	int32_t start_line; /* of the function's func keyword; 0 if unknown */
+	int32_t tree_index; /* record of the inline tree that this frame is; -1 for the function
+			       itself */
+};
+
+/* A range of pcs that execute the same source lines. */
+struct gh_range {
+	uint64_t start;                              /* an address */
+	uint64_t end;                                /* one past the range */
+	unsigned nframes;                            /* at least 1 */
+	struct gh_frame frames[GH_MAX_INLINE_DEPTH]; /* innermost first; the last is the function */
+};
+
+/* A run of pcs for which all tables of a function hold one value each. */
+struct gh_piece {
+	uint64_t start;  /* an address; the next piece's start, or the function's end, is its end */
+	int32_t file;    /* of the pcfile table; -1 if unknown */
+	int32_t line;    /* of the pcln table; -1 if unknown */
+	int32_t inlined; /* record of the inline tree, -1 for none */
+};
+
+/* A walk over the ranges of one function after the other. Zero it before the first function. The
+ * fields are private. */
+struct gh_sourcemap {
+	const struct gh_pclntab *tab;
+	const struct gh_func *func;
+	struct gh_cursor tree; /* the inline tree and what follows it; empty if there is none */
+	struct GH_VECTOR(struct gh_piece) pieces; /* of the function, by start */
+	size_t next;                              /* the piece that the next range is made of */
+};
+
+/* Starts a walk over FUNC, which must stay put until the walk ends. False if memory ran out. */
+bool gh_sourcemap_start(struct gh_sourcemap *map, const struct gh_pclntab *tab,
+			const struct gh_func *func);
+
+/* Gives the next range. Ranges are ascending, do not overlap, and together cover the function from
+ * entry to end; neighbours differ in their stacks. False at the end of the function. */
+bool gh_sourcemap_next(struct gh_sourcemap *map, struct gh_range *range);
+
+/* Gives the range that holds PC, an address in the function, wherever the walk is; the walk goes on
+ * after it. False if PC is outside the function. */
+bool gh_sourcemap_seek(struct gh_sourcemap *map, uint64_t pc, struct gh_range *range);
+
+/* Frees what the walk owns. */
+void gh_sourcemap_free(struct gh_sourcemap *map);
+
+/* Which words of a function's frame hold pointers while it calls: FUNCDATA_LocalsPointerMaps and
+ * FUNCDATA_ArgsPointerMaps, of which PCDATA_StackMapIndex tells one for each pc (Go 1.13 and
+ * later). Format: struct stackmap in src/runtime/symtab.go; where the words are: getStackMap in
+ * src/runtime/stkframe.go (stack.go up to Go 1.19), and the frame's layout in traceback.go. */
+
+/* The maps of a function's locals, or of its arguments. */
+struct gh_bitmaps {
+	struct gh_cursor bytes; /* of the maps, one after the other */
+	uint32_t count;         /* maps */
+	uint32_t nbits;         /* words that each map tells of; 0: there are none */
+};
+
+/* The pointer maps of a function. The fields are private. */
+struct gh_stackmaps {
+	uint8_t word;             /* bytes of one */
+	uint8_t above_locals;     /* bytes between the locals and the frame's end */
+	uint8_t below_args;       /* bytes between the frame's end and the arguments */
+	struct gh_bitmaps locals; /* up to the end of the frame, but for those bytes */
+	struct gh_bitmaps args;
+};
+
+/* A walk over the words of one place in the code. The fields are private. */
+struct gh_live_words {
+	const struct gh_stackmaps *maps;
+	uint32_t index; /* of the maps */
+	int32_t delta;  /* from sp to the frame's end, in bytes */
+	bool in_args;
+	uint32_t bit; /* the next to be looked at */
+};
+
+/* Whether the functions of TAB say where their pointers are in a way that is known. */
+bool gh_stackmaps_told(const struct gh_pclntab *tab);
+
+/* Reads where the maps of FUNC are; those that cannot be read are left out. Returns whether
+ * there are any with words in them. */
+bool gh_stackmaps_find(struct gh_stackmaps *maps, const struct gh_pclntab *tab,
+		       const struct gh_func *func);
+
+/* Reads where the maps of FUNC's arguments are, however large it says that those are. None, if they
+ * cannot be read. */
+void gh_arg_maps_find(struct gh_bitmaps *maps, const struct gh_pclntab *tab,
+		      const struct gh_func *func);
+
+/* Whether map INDEX says that word number WORD holds a pointer. */
+bool gh_bitmaps_have(const struct gh_bitmaps *maps, uint32_t index, uint32_t word);
+
+/* The offset in pctab of the table that gives for each pc the index of the maps that hold there; -1
+ * stands for 0. A frame that is calling has the index of the call's last byte. 0 if FUNC has no
+ * such table. */
+uint32_t gh_stackmaps_table(const struct gh_pclntab *tab, const struct gh_func *func);
+
+/* The bytes that the maps of one index take. */
+size_t gh_stackmaps_size(const struct gh_stackmaps *maps);
+
+/* Starts a walk over the words that hold pointers where the table says INDEX, and the stack delta
+ * is DELTA. */
+void gh_live_words_start(struct gh_live_words *walk, const struct gh_stackmaps *maps, int32_t index,
+			 int32_t delta);
+
+/* Gives the offset of the next word from sp, in bytes: first the locals', then those of the
+ * arguments, which are beyond the frame. Ascending. False if there are no more. */
+bool gh_live_words_next(struct gh_live_words *walk, uint32_t *offset);
+
+/* Which words a function's arguments are made of, for tracebacks (Go 1.17 and later):
+ * FUNCDATA_ArgInfo. Format: printArgs in src/runtime/traceback.go, and EmitArgInfo in
+ * src/cmd/compile/internal/ssagen/ssa.go. Which of them are pointers: FUNCDATA_ArgsPointerMaps,
+ * stackmap in src/runtime/symtab.go. */
+
+/* What is next in the list. */
+enum gh_arg_token {
+	GH_ARG_LIST_END,
+	GH_ARG_BEGIN, /* of an aggregate */
+	GH_ARG_END,
+	GH_ARG_WORD,
+	GH_ARG_FAR_WORD, /* one whose place is too far away to be told */
+	GH_ARG_DOTS,     /* parts that are left out, and, outside aggregates, all that follows */
+};
+
+/* A walk over a function's list. */
+struct gh_arg_walk {
+	struct gh_cursor cur;
+	unsigned left; /* bytes that may still be read */
+	uint8_t
+	    offset;   /* of the word's place in memory from that of the first argument, in bytes */
+	uint8_t size; /* of the word, in bytes */
+};
+
+/* Starts a walk. False if FUNC has no list. */
+bool gh_arg_walk_start(struct gh_arg_walk *walk, const struct gh_pclntab *tab,
+		       const struct gh_func *func);
+
+enum gh_arg_token gh_arg_walk_next(struct gh_arg_walk *walk);
+
+/* How many bytes the words of FUNC's arguments take in memory, from the first one's place on. */
+uint64_t gh_args_extent(const struct gh_pclntab *tab, const struct gh_func *func);
+
+/* Which words' memory has been written at a pc: that of arguments in registers need not be. Go 1.18
+ * and later: FUNCDATA_ArgLiveInfo and PCDATA_ArgLiveIndex. */
+struct gh_arg_liveness {
+	struct gh_cursor bits; /* a bit for each word that may not be */
+	uint8_t start;         /* offset of the first word that may not be */
+	uint8_t slot;          /* number of the next such word */
+	bool is_told;          /* BITS are there: else all has been */
+};
+
+/* Starts to tell of FUNC's words at PC. */
+void gh_arg_liveness_start(struct gh_arg_liveness *liveness, const struct gh_pclntab *tab,
+			   const struct gh_func *func, uint64_t pc);
+
+/* The address in FUNC from which on it is told which words have been written: until then those in
+ * registers need not be. FUNC's entry if nothing is ever told. */
+uint64_t gh_arg_liveness_begins(const struct gh_pclntab *tab, const struct gh_func *func);
+
+/* Whether the next word, which is at OFFSET, has been written. */
+bool gh_arg_is_live(struct gh_arg_liveness *liveness, uint8_t offset);
+
+/* The compiler tells no more words than these. */
+#define GH_MAX_ARGS 10
+
+/* gh_arg.part: the argument is no aggregate. */
+#define GH_ARG_WHOLE UINT8_MAX
+
+/* A word that is an argument, or part of one. */
+struct gh_arg {
+	uint8_t number;  /* of the argument, from 0 */
+	uint8_t part;    /* of the aggregate, from 0, nested ones laid flat; or GH_ARG_WHOLE */
+	uint8_t offset;  /* of its place in memory from that of the first argument, in bytes */
+	uint8_t size;    /* in bytes: 1, 2, 4 or 8 */
+	bool is_pointer; /* known to be one; others may be */
+};
+
+struct gh_args {
+	struct gh_arg items[GH_MAX_ARGS];
+	size_t count;
+};
+
+/* Reads the words of FUNC's arguments; as many as can be read. The memory that is theirs may hold
+ * something else. */
+void gh_args_read(struct gh_args *args, const struct gh_pclntab *tab, const struct gh_func *func);
 
 #endif

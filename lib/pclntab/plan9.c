@@ -1,10 +1,8 @@
-#include "lib/pclntab/plan9.h"
+#include "lib/pclntab/internal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "lib/pclntab/plan9_internal.h"
 
 /* The numbers that components of paths can have. */
 #define COMPONENTS 65536

@@ -1,4 +1,4 @@
-#include "lib/pclntab/plan9_internal.h"
+#include "lib/pclntab/internal.h"
 
 /* The most bytes that lead up to the instruction that makes the frame: the stack check. */
 #define MAX_CHECK 128

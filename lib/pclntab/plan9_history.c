@@ -1,4 +1,4 @@
-#include "lib/pclntab/plan9_internal.h"
+#include "lib/pclntab/internal.h"
 
 #include "lib/util/bsearch.h"
 

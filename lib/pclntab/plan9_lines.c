@@ -1,4 +1,4 @@
-#include "lib/pclntab/plan9_internal.h"
+#include "lib/pclntab/internal.h"
 
 /* What the codes do: 0 adds the four bytes that follow to the line, those up to the first of these
  * add themselves, those up to the second subtract what they are above the first, and the others add

@@ -1,4 +1,4 @@
-#include "lib/pclntab/plan9_internal.h"
+#include "lib/pclntab/internal.h"
 
 /* What a table of Go 1.1 begins with, in the machine's byte order, and one of the time between Go
  * 1.0 and 1.1, which has values in that order, too. */

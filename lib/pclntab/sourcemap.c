@@ -1,4 +1,4 @@
-#include "lib/pclntab/sourcemap.h"
+#include "lib/pclntab/pclntab.h"
 
 #include <string.h>
 

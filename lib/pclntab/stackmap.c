@@ -1,4 +1,4 @@
-#include "lib/pclntab/stackmap.h"
+#include "lib/pclntab/pclntab.h"
 
 #define FUNCDATA_ARGS_POINTER_MAPS   0
 #define FUNCDATA_LOCALS_POINTER_MAPS 1

@@ -1,16 +1,10 @@
-#include "lib/process/as_dump.h"
+#include "lib/process/process.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/dump/record.h"
-#include "lib/process/dump_cleanups.h"
-#include "lib/process/dump_globals.h"
-#include "lib/process/dump_goroutines.h"
-#include "lib/process/dump_memstats.h"
-#include "lib/process/dump_profile.h"
-#include "lib/process/dump_roots.h"
-#include "lib/process/dump_threads.h"
+#include "lib/process/dump_parts.h"
 
 static void add_text(struct gh_buffer *out, const char *text, size_t length)
 {

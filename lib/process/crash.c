@@ -1,5 +1,5 @@
 /* The rules are those of src/runtime/panic.go: fatalthrow, fatalpanic and printpanics. */
-#include "lib/process/crash.h"
+#include "lib/process/process.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,9 +7,7 @@
 
 #include "lib/code/code.h"
 #include "lib/dump/record.h"
-#include "lib/process/deferred.h"
-#include "lib/process/panic_value.h"
-#include "lib/process/stack.h"
+#include "lib/process/internal.h"
 
 /* From a crash's own calls to what crashed there are fewer frames. */
 #define MAX_FRAMES 64

@@ -1,4 +1,4 @@
-#include "lib/process/deferred.h"
+#include "lib/process/internal.h"
 
 #include <limits.h>
 

@@ -1,4 +1,4 @@
-#include "lib/process/dump_cleanups.h"
+#include "lib/process/dump_parts.h"
 
 #include <string.h>
 

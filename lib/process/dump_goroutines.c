@@ -1,15 +1,11 @@
-#include "lib/process/dump_goroutines.h"
+#include "lib/process/process.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lib/dump/dump.h"
-#include "lib/process/deferred.h"
-#include "lib/process/labels.h"
-#include "lib/process/spans.h"
-#include "lib/process/stack_words.h"
-#include "lib/process/waitreason.h"
+#include "lib/process/internal.h"
 #include "lib/util/bsearch.h"
 
 /* Bytes of a deferred call's arguments, unless to make work. */

@@ -1,4 +1,4 @@
-#include "lib/process/dump_objects.h"
+#include "lib/process/dump_parts.h"
 
 #include <stdlib.h>
 

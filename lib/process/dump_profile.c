@@ -1,4 +1,4 @@
-#include "lib/process/dump_profile.h"
+#include "lib/process/dump_parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lib/dump/record.h"
-#include "lib/pclntab/pcvalue.h"
+#include "lib/pclntab/pclntab.h"
 #include "lib/util/numbermap.h"
 #include "lib/util/vector.h"
 

@@ -1,4 +1,4 @@
-#include "lib/process/dump_stream.h"
+#include "lib/process/process.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "lib/process/dump_threads.h"
+#include "lib/process/dump_parts.h"
 
 #include "lib/dump/record.h"
 

@@ -1,4 +1,4 @@
-#include "lib/process/g_layout.h"
+#include "lib/process/process.h"
 
 /* The newest release that is known. */
 #define NEWEST 27

@@ -1,4 +1,4 @@
-#include "lib/process/goroutine.h"
+#include "lib/process/process.h"
 
 #include <inttypes.h>
 #include <string.h>

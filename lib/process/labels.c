@@ -1,4 +1,4 @@
-#include "lib/process/labels.h"
+#include "lib/process/internal.h"
 
 #include <string.h>
 

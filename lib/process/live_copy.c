@@ -1,4 +1,4 @@
-#include "lib/process/live_copy.h"
+#include "lib/process/process.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -12,7 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/process/stopped.h"
 #include "lib/util/bsearch.h"
 #include "lib/util/parallel.h"
 

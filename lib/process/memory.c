@@ -1,4 +1,4 @@
-#include "lib/process/memory.h"
+#include "lib/process/process.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "lib/process/panic_value.h"
+#include "lib/process/internal.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "lib/process/span_layout.h"
+#include "lib/process/internal.h"
 
 #include <limits.h>
 #include <stddef.h>

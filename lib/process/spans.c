@@ -1,4 +1,4 @@
-#include "lib/process/spans.h"
+#include "lib/process/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

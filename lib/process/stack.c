@@ -1,12 +1,11 @@
-#include "lib/process/stack.h"
+#include "lib/process/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/code/code.h"
 #include "lib/dump/record.h"
-#include "lib/pclntab/arginfo.h"
-#include "lib/pclntab/pcvalue.h"
+#include "lib/pclntab/pclntab.h"
 #include "lib/util/bsearch.h"
 
 /* Looked-up pcs that are kept: goroutines of one program wait in few places. */

@@ -1,8 +1,8 @@
-#include "lib/process/stack_objects.h"
+#include "lib/process/internal.h"
 
 #include <stdlib.h>
 
-#include "lib/pclntab/stackmap.h"
+#include "lib/pclntab/pclntab.h"
 
 /* In the descriptor of a type, of one whose pointers a program for the collector tells instead of a
  * mask (kindGCProg). */

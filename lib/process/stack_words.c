@@ -1,10 +1,9 @@
-#include "lib/process/stack_words.h"
+#include "lib/process/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/pclntab/stackmap.h"
-#include "lib/process/stack_objects.h"
+#include "lib/pclntab/pclntab.h"
 #include "lib/util/bsearch.h"
 
 /* FUNCDATA_ArgsPointerMaps and FUNCDATA_LocalsPointerMaps. */

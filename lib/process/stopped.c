@@ -1,4 +1,4 @@
-#include "lib/process/stopped.h"
+#include "lib/process/process.h"
 
 #include <dirent.h>
 #include <elf.h>

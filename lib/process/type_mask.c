@@ -1,4 +1,4 @@
-#include "lib/process/type_mask.h"
+#include "lib/process/internal.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "lib/process/waitreason.h"
+#include "lib/process/internal.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
-#include "lib/profile/alloc_sites.h"
+#include "lib/profile/profile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/profile/line_lookup.h"
+#include "lib/profile/internal.h"
 #include "lib/util/numbermap.h"
 
 /* A frame as a dump has it; equal ones are one. */

@@ -1,4 +1,4 @@
-#include "lib/profile/line_lookup.h"
+#include "lib/profile/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

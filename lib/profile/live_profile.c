@@ -1,10 +1,8 @@
-#include "lib/profile/live_profile.h"
+#include "lib/profile/profile.h"
 
 #include <stdlib.h>
 
-#include "lib/heap/histogram.h"
-#include "lib/profile/alloc_sites.h"
-#include "lib/profile/pprof.h"
+#include "lib/heap/heap.h"
 
 /* What is needed to count. */
 struct counting {

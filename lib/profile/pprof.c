@@ -1,4 +1,4 @@
-#include "lib/profile/pprof.h"
+#include "lib/profile/profile.h"
 
 #include <errno.h>
 #include <math.h>
@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "lib/elf/buildinfo.h"
+#include "lib/elf/elf.h"
 #include "lib/util/escape.h"
 #include "lib/util/output.h"
 

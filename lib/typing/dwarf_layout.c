@@ -1,4 +1,4 @@
-#include "lib/typing/dwarf_layout.h"
+#include "lib/typing/internal.h"
 
 #include <string.h>
 

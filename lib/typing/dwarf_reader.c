@@ -1,4 +1,4 @@
-#include "lib/typing/dwarf_reader.h"
+#include "lib/typing/internal.h"
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
-#include "lib/typing/dwarf_variables.h"
+#include "lib/typing/typing.h"
 
 #include <stdlib.h>
 
-#include "lib/typing/dwarf_layout.h"
+#include "lib/typing/internal.h"
 #include "lib/util/bsearch.h"
 
 /* The deepest nesting of blocks in a function that is followed. */

@@ -1,4 +1,4 @@
-#include "lib/typing/infer.h"
+#include "lib/typing/internal.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* What closures hold. */
 #include <string.h>
 
-#include "lib/typing/infer.h"
+#include "lib/typing/internal.h"
 
 /* Collects the structs that closures are: unnamed, with the code's address first. */
 static void find_types(struct gh_infer *infer)

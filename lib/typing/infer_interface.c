@@ -1,7 +1,7 @@
 /* What an interface's words say of what it holds. */
 #include <string.h>
 
-#include "lib/typing/infer.h"
+#include "lib/typing/internal.h"
 
 /* The address of the descriptor that TYPE, a descriptor's or an itab's address, leads to. */
 static uint64_t descriptor_of(const struct gh_dump *dump, uint64_t type)

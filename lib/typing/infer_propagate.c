@@ -1,8 +1,8 @@
 /* What follows from the type of an object for those that it points to. */
 #include <string.h>
 
-#include "lib/dump/regions.h"
-#include "lib/typing/infer.h"
+#include "lib/dump/dump.h"
+#include "lib/typing/internal.h"
 
 static uint64_t word_at(const struct gh_infer *infer, const struct gh_cursor *contents,
 			uint64_t offset)

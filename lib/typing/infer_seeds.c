@@ -1,6 +1,4 @@
-#include "lib/typing/infer.h"
-
-#include "lib/typing/layout_runtime.h"
+#include "lib/typing/internal.h"
 
 /* Sets OBJECT's type to the one that its record names (1.3). */
 static void set_by_record(struct gh_infer *infer, uint32_t object)

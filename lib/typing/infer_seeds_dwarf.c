@@ -1,7 +1,7 @@
 /* What the program's variables say of what they point to. */
 #include <stdlib.h>
 
-#include "lib/typing/infer.h"
+#include "lib/typing/internal.h"
 
 /* A place within the call that FRAME, if it is not the top one, waits to return from. */
 static uint64_t pc_of(const struct gh_dump_frame *frame, uint64_t bias)

@@ -1,11 +1,11 @@
-#include "lib/typing/layout.h"
+#include "lib/typing/typing.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lib/rtype/rtype.h"
-#include "lib/typing/layout_runtime.h"
+#include "lib/typing/internal.h"
 #include "lib/util/bsearch.h"
 
 /* Arrays up to this length have a link for each pointer. */

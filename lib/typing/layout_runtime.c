@@ -1,4 +1,4 @@
-#include "lib/typing/layout_runtime.h"
+#include "lib/typing/internal.h"
 
 #include <string.h>
 

@@ -1,12 +1,11 @@
-#include "lib/typing/object_types.h"
+#include "lib/typing/typing.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/typing/infer.h"
-#include "lib/typing/shape.h"
+#include "lib/typing/internal.h"
 #include "lib/util/hash.h"
 
 /* Of a class's name, in bytes. What is longer is cut off: in a page or a picture the name may be

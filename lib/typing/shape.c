@@ -1,4 +1,4 @@
-#include "lib/typing/shape.h"
+#include "lib/typing/internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>

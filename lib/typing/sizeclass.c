@@ -1,9 +1,9 @@
-#include "lib/typing/sizeclass.h"
+#include "lib/typing/internal.h"
 
 #include <stddef.h>
 #include <string.h>
 
-#include "lib/elf/buildinfo.h"
+#include "lib/elf/elf.h"
 
 #define PAGE      8192
 #define MAX_SMALL 32768

@@ -1,4 +1,4 @@
-#include "lib/typing/statics.h"
+#include "lib/typing/typing.h"
 
 #include "lib/util/bsearch.h"
 

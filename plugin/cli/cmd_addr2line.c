@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "plugin/cli/command.h"
-#include "plugin/view/open_program.h"
-#include "plugin/view/print.h"
+#include "plugin/view/emit.h"
+#include "plugin/view/view.h"
 
 static void print_or_unknown(const char *text)
 {

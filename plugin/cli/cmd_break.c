@@ -6,14 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/pclntab/func_name.h"
+#include "lib/pclntab/pclntab.h"
 #include "lib/util/numbermap.h"
 #include "lib/util/vector.h"
 #include "plugin/cli/command.h"
-#include "plugin/gdb/script.h"
-#include "plugin/gdb/session.h"
-#include "plugin/view/open_program.h"
-#include "plugin/view/print.h"
+#include "plugin/gdb/gdb.h"
+#include "plugin/view/emit.h"
+#include "plugin/view/view.h"
 
 /* Longer lists tell less than a longer name would. */
 #define MAX_LISTED 20

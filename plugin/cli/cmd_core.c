@@ -2,10 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/export/core_file.h"
+#include "lib/export/export.h"
 #include "plugin/cli/command.h"
-#include "plugin/view/open_dump.h"
-#include "plugin/view/symbols.h"
+#include "plugin/view/view.h"
 
 /* PROGRAM is NULL if it was not given. */
 static bool write_core(const struct gh_dump *dump, const char *path, const char *output)

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "plugin/cli/command.h"
-#include "plugin/gdb/goroutine_source.h"
-#include "plugin/view/goroutines.h"
-#include "plugin/view/print.h"
+#include "plugin/gdb/gdb.h"
+#include "plugin/view/emit.h"
+#include "plugin/view/view.h"
 
 /* Prints TEXT, SIZE bytes, line by line: what indents them is kept. */
 static void print_text(const char *text, size_t size)

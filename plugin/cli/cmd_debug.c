@@ -4,7 +4,7 @@
 
 #include "lib/debugfile/debugfile.h"
 #include "plugin/cli/command.h"
-#include "plugin/view/open_program.h"
+#include "plugin/view/view.h"
 
 /* Without an output it is the program's name with ".debug" added. */
 static bool write_debug_file(const struct gh_program *program, const struct gh_options *options)

@@ -1,5 +1,5 @@
 /* goheap diff: what has grown from one heap dump to a later one. */
-#include "lib/heap/histogram.h"
+#include "lib/heap/heap.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 #include "lib/util/intern.h"
 #include "lib/util/vector.h"
 #include "plugin/cli/command.h"
-#include "plugin/cli/groups.h"
-#include "plugin/view/top.h"
+#include "plugin/cli/heap_query.h"
+#include "plugin/view/emit.h"
 
 /* One of the two dumps, counted. */
 struct side {

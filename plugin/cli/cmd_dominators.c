@@ -2,13 +2,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "lib/heap/path.h"
+#include "lib/heap/heap.h"
 #include "plugin/cli/command.h"
-#include "plugin/cli/dominator_tree.h"
 #include "plugin/cli/heap_query.h"
 #include "plugin/view/emit.h"
-#include "plugin/view/print.h"
-#include "plugin/view/top.h"
 
 /* Prints the nearest roots of OBJECT, which are several. */
 static void print_ways(struct gh_heap_query *query, uint32_t object)

@@ -3,9 +3,7 @@
 
 #include "lib/util/output.h"
 #include "plugin/cli/command.h"
-#include "plugin/cli/dominator_tree.h"
-#include "plugin/cli/neighborhood.h"
-#include "plugin/cli/picture.h"
+#include "plugin/cli/heap_query.h"
 
 /* What holds the object of a line that nothing dominates. */
 static void draw_holder(struct gh_picture *picture, const struct gh_tree_line *line)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "plugin/cli/command.h"
-#include "plugin/gdb/goroutine_source.h"
-#include "plugin/view/open_process.h"
+#include "plugin/gdb/gdb.h"
+#include "plugin/view/view.h"
 
 /* The number of a process; 0 if TEXT is none. */
 static int parse_process(const char *text)

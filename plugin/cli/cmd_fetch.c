@@ -17,19 +17,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/elf/buildinfo.h"
-#include "lib/process/memory.h"
+#include "lib/elf/elf.h"
+#include "lib/process/process.h"
 #include "plugin/cli/command.h"
-#include "plugin/gdb/fetch_limit.h"
-#include "plugin/gdb/memory_client.h"
-#include "plugin/gdb/missing_file.h"
-#include "plugin/gdb/piped_text.h"
-#include "plugin/gdb/remote_file.h"
-#include "plugin/gdb/script.h"
-#include "plugin/gdb/session.h"
-#include "plugin/view/open_program.h"
-#include "plugin/view/print.h"
-#include "plugin/view/progress.h"
+#include "plugin/gdb/gdb.h"
+#include "plugin/view/emit.h"
+#include "plugin/view/view.h"
 
 /* What GDB gets is put into the session's directory, which goheap.so holds open in GDB. */
 #define FROM_GDB "/proc/self/fd/1000/"

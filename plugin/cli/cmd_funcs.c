@@ -3,9 +3,8 @@
 
 #include "lib/util/escape.h"
 #include "plugin/cli/command.h"
-#include "plugin/cli/options.h"
 #include "plugin/view/emit.h"
-#include "plugin/view/open_program.h"
+#include "plugin/view/view.h"
 
 /* A function, as it is printed. */
 struct row {

@@ -6,12 +6,9 @@
 #include <stdlib.h>
 
 #include "plugin/cli/command.h"
-#include "plugin/gdb/frames.h"
-#include "plugin/gdb/goroutine_source.h"
-#include "plugin/gdb/session.h"
-#include "plugin/view/open_dump.h"
-#include "plugin/view/open_program.h"
-#include "plugin/view/print.h"
+#include "plugin/gdb/gdb.h"
+#include "plugin/view/emit.h"
+#include "plugin/view/view.h"
 
 /* Reads the goroutine ID into RECORD. Its number, or GH_DUMP_NONE. */
 static size_t find(const struct gh_dump *dump, uint64_t id, struct gh_dump_record *record)

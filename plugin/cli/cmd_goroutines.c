@@ -5,11 +5,9 @@
 
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
-#include "plugin/gdb/goroutine_source.h"
-#include "plugin/view/goroutines.h"
-#include "plugin/view/holders.h"
-#include "plugin/view/print.h"
-#include "plugin/view/top.h"
+#include "plugin/gdb/gdb.h"
+#include "plugin/view/emit.h"
+#include "plugin/view/view.h"
 
 static bool print_listing(const struct gh_options *options, const struct gh_dump *dump,
 			  struct gh_symbols *symbols)

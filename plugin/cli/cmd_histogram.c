@@ -1,13 +1,12 @@
 /* goheap histogram: the objects of a heap dump by type, size, or the place that allocated them. */
-#include "lib/heap/histogram.h"
+#include "lib/heap/heap.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "plugin/cli/command.h"
-#include "plugin/cli/groups.h"
-#include "plugin/view/print.h"
-#include "plugin/view/top.h"
+#include "plugin/cli/heap_query.h"
+#include "plugin/view/emit.h"
 
 /* A group, as it is printed. */
 struct row {

@@ -5,12 +5,12 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "lib/export/hprof.h"
+#include "lib/export/export.h"
 #include "lib/util/escape.h"
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
-#include "plugin/view/open_dump.h"
-#include "plugin/view/progress.h"
+#include "plugin/view/emit.h"
+#include "plugin/view/view.h"
 
 /* Of a goroutine's name, in bytes. */
 #define MAX_NAME 128

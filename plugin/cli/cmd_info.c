@@ -1,10 +1,8 @@
 /* goheap info: what a Go program is and how it was built, or what a heap dump has. */
-#include "lib/elf/buildinfo.h"
+#include "lib/elf/elf.h"
 #include "plugin/cli/command.h"
-#include "plugin/cli/options.h"
 #include "plugin/view/emit.h"
-#include "plugin/view/open_dump.h"
-#include "plugin/view/open_program.h"
+#include "plugin/view/view.h"
 
 static const char *format_name(enum gh_pclntab_format format)
 {

@@ -5,8 +5,7 @@
 #include "lib/util/escape.h"
 #include "plugin/cli/command.h"
 #include "plugin/view/emit.h"
-#include "plugin/view/open_program.h"
-#include "plugin/view/print.h"
+#include "plugin/view/view.h"
 
 /* A run of addresses with the same source line. */
 struct run {

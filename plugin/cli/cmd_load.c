@@ -9,19 +9,12 @@
 #include <unistd.h>
 
 #include "lib/debugfile/debugfile.h"
-#include "lib/export/core_file.h"
-#include "lib/export/core_symbols.h"
+#include "lib/export/export.h"
 #include "lib/util/escape.h"
 #include "plugin/cli/command.h"
-#include "plugin/gdb/frames.h"
-#include "plugin/gdb/info_files.h"
-#include "plugin/gdb/script.h"
-#include "plugin/gdb/session.h"
-#include "plugin/gdb/thread_names.h"
-#include "plugin/view/open_dump.h"
-#include "plugin/view/open_program.h"
-#include "plugin/view/print.h"
-#include "plugin/view/symbols.h"
+#include "plugin/gdb/gdb.h"
+#include "plugin/view/emit.h"
+#include "plugin/view/view.h"
 
 /* What is loaded, and where. */
 struct job {

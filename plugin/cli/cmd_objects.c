@@ -4,14 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/heap/strings.h"
+#include "lib/heap/heap.h"
 #include "lib/util/escape.h"
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
-#include "plugin/gdb/session.h"
-#include "plugin/view/address.h"
+#include "plugin/gdb/gdb.h"
 #include "plugin/view/emit.h"
-#include "plugin/view/print.h"
+#include "plugin/view/view.h"
 
 static void print_pointer(const struct gh_heap_query *query, uint32_t object,
 			  const struct gh_pointer *pointer)

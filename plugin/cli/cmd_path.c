@@ -1,12 +1,11 @@
 /* goheap path: the shortest way from a root to an object: what keeps it alive. */
-#include "lib/heap/path.h"
+#include "lib/heap/heap.h"
 
 #include <stdio.h>
 
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
 #include "plugin/view/emit.h"
-#include "plugin/view/print.h"
 
 static void print_step(const struct gh_heap_query *query, const struct gh_path_step *step,
 		       bool last)

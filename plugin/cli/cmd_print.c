@@ -6,8 +6,7 @@
 
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
-#include "plugin/gdb/script.h"
-#include "plugin/gdb/session.h"
+#include "plugin/gdb/gdb.h"
 
 static int print_value(struct gh_heap_query *query, uint32_t object, uint64_t address)
 {

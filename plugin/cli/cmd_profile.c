@@ -3,14 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lib/profile/pprof.h"
+#include "lib/profile/profile.h"
 #include "lib/util/escape.h"
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
-#include "plugin/view/print.h"
-#include "plugin/view/profile_text.h"
-#include "plugin/view/progress.h"
-#include "plugin/view/symbols.h"
+#include "plugin/view/emit.h"
+#include "plugin/view/view.h"
 
 /* A program that samples more often than this samples each allocation. */
 #define LEAST_RATE 512

@@ -6,7 +6,6 @@
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
 #include "plugin/view/emit.h"
-#include "plugin/view/print.h"
 
 struct reached {
 	struct gh_object object; /* that leads to them */

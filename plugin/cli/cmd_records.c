@@ -4,9 +4,8 @@
 
 #include "lib/util/escape.h"
 #include "plugin/cli/command.h"
-#include "plugin/cli/dump_list.h"
 #include "plugin/cli/heap_query.h"
-#include "plugin/view/print.h"
+#include "plugin/view/emit.h"
 
 int gh_dumplist_print(const struct gh_options *options, enum gh_emit_layout layout,
 		      void (*print)(struct gh_emit *emit))

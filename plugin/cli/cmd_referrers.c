@@ -4,7 +4,6 @@
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
 #include "plugin/view/emit.h"
-#include "plugin/view/print.h"
 
 /* An object that points to another more than once is in one line. */
 static void print_fields(const struct gh_heap_query *query, uint32_t referrer, uint32_t object)

@@ -3,11 +3,9 @@
 
 #include "lib/util/output.h"
 #include "plugin/cli/command.h"
-#include "plugin/cli/report_data.h"
-#include "plugin/cli/suspects.h"
-#include "plugin/view/goroutines.h"
-#include "plugin/view/progress.h"
-#include "plugin/view/report_page.h"
+#include "plugin/cli/heap_query.h"
+#include "plugin/view/emit.h"
+#include "plugin/view/view.h"
 
 /* A JSON text in memory, on its way to the page. */
 struct json {

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "plugin/cli/command.h"
-#include "plugin/cli/dump_list.h"
 
 /* A pointer from outside the heap. */
 struct root {

@@ -12,16 +12,11 @@
 #include <unistd.h>
 
 #include "lib/debugfile/debugfile.h"
-#include "lib/elf/buildinfo.h"
+#include "lib/elf/elf.h"
 #include "lib/util/escape.h"
 #include "plugin/cli/command.h"
-#include "plugin/gdb/cache.h"
-#include "plugin/gdb/goroutine_source.h"
-#include "plugin/gdb/missing_file.h"
-#include "plugin/gdb/script.h"
-#include "plugin/gdb/session.h"
-#include "plugin/gdb/told.h"
-#include "plugin/view/open_program.h"
+#include "plugin/gdb/gdb.h"
+#include "plugin/view/view.h"
 
 struct job {
 	char *directory;           /* of the session, canonical as GDB prints paths */

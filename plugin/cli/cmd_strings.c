@@ -1,12 +1,10 @@
 /* goheap strings: the text in a heap dump, the largest and the most repeated. */
 #include <stdio.h>
 
-#include "lib/heap/strings.h"
+#include "lib/heap/heap.h"
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
 #include "plugin/view/emit.h"
-#include "plugin/view/print.h"
-#include "plugin/view/top.h"
 
 /* A text, as it is printed. */
 struct row {

@@ -2,8 +2,8 @@
 #include <stdio.h>
 
 #include "plugin/cli/command.h"
-#include "plugin/cli/suspects.h"
-#include "plugin/view/open_program.h"
+#include "plugin/cli/heap_query.h"
+#include "plugin/view/view.h"
 
 static void print_text(struct gh_suspects *suspects)
 {

@@ -3,10 +3,8 @@
 
 #include "lib/rtype/rtype.h"
 #include "plugin/cli/command.h"
-#include "plugin/cli/options.h"
 #include "plugin/view/emit.h"
-#include "plugin/view/open_dump.h"
-#include "plugin/view/open_program.h"
+#include "plugin/view/view.h"
 
 /* A type, as it is printed. */
 struct row {

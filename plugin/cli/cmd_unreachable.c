@@ -4,8 +4,6 @@
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
 #include "plugin/view/emit.h"
-#include "plugin/view/print.h"
-#include "plugin/view/top.h"
 
 static void print_total(const struct gh_heap_query *query, const struct gh_top *top)
 {

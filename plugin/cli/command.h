@@ -1,8 +1,199 @@
-/* The commands of the goheap program: what each is, and how one is run. */
+/* The commands of the goheap program: what each is and takes, and how one is run. */
 #ifndef GH_PLUGIN_CLI_COMMAND_H
 #define GH_PLUGIN_CLI_COMMAND_H
 
-#include "plugin/cli/options.h"
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/util/buffer.h"
+#include "plugin/gdb/gdb.h"
+#include "plugin/view/emit.h"
+#include "plugin/view/view.h"
+
+/* The options of the commands: what a command line can say, the rows by which a command declares
+ * what it takes, and the one parser. */
+
+/* What objects are put in groups by. */
+enum gh_grouping { GH_BY_TYPE, GH_BY_SIZE, GH_BY_SITE };
+
+/* The same, as --by names them. */
+#define GH_GROUPING_NAMES "type|size|site"
+
+/* What a command line says. A command takes some of it; what it does not take, or is not given, is
+ * zero, but for the limit and the rate. Text is in argv. */
+struct gh_options {
+	const char *file;           /* the first operand: a program, heap dump or core file */
+	const char *newer;          /* the second file, where a command takes two */
+	const char *older;          /* a file after the first, where a command can do without */
+	struct gh_buffer addresses; /* uint64_t: the operands after the files; owned */
+	uint64_t number;            /* the operand after the file */
+	char **words;               /* the operands, as they are */
+	int nwords;
+
+	const char *program;       /* that wrote the dump, or that the core file is of (-e) */
+	const char *process;       /* the number of one to read (-p); then also the last file */
+	const char *names;         /* the same before it was stripped (--names) */
+	const char *output;        /* to write to (-o) */
+	const char *status;        /* of the goroutines to print (-s) */
+	const char *label;         /* of the goroutines to print (--label) */
+	regex_t pattern;           /* that a goroutine's text must match (--grep); owned */
+	bool has_pattern;          /* there is one */
+	enum gh_grouping grouping; /* what to group by (--by) */
+	size_t limit;              /* rows to print, or objects to draw (-n); SIZE_MAX: all */
+	uint64_t rate;             /* MemProfileRate, in bytes (--rate) */
+
+	/* If the program was not given and is in the core file: where it is. */
+	char made[GH_CORE_PROGRAM_PATH];
+	int made_fd; /* of it; owned; 0 if there is none */
+
+	bool json;          /* print JSON instead of text */
+	bool all;           /* goroutines: also what Go leaves out */
+	bool one_line;      /* goroutines: one line for each */
+	bool group;         /* goroutines: those with the same stack together */
+	bool memory;        /* goroutines: the same, with what only they hold */
+	bool live;          /* pprof: what is live, and what it retains */
+	bool raw;           /* pprof: do not scale */
+	bool inlines;       /* lines, addr2line: inlined calls, too */
+	bool show_address;  /* addr2line: print the address, too */
+	bool show_function; /* addr2line: print the function, too */
+	bool base_names;    /* addr2line: files without their directories */
+	bool short_names;   /* debug: those by which GDB finds functions, too */
+	bool pretty;        /* addr2line: all of an address on one line */
+	bool gzip;          /* dump: compress it */
+	bool no_pause;      /* dump: do not stop the process */
+	bool force;         /* load: whether or not the dump belongs to the program */
+	bool asked;         /* fetch: by the user, not by a hook */
+	bool partial;       /* the heap's: also of a dump whose roots are cut off */
+	bool asks_roots;    /* the command takes that */
+	bool drop;          /* fetch: GDB has a program */
+};
+
+/* How the argument of an option is read. */
+enum gh_option_type {
+	GH_OPTION_FLAG, /* there is none: sets a bool */
+	GH_OPTION_TEXT, /* sets a const char * */
+	GH_OPTION_FILE, /* a path: sets a const char * */
+	GH_OPTION_LIMIT,
+	GH_OPTION_RATE,
+	GH_OPTION_GROUPING,
+	GH_OPTION_PATTERN,
+	GH_OPTION_PROCESS, /* stands for the last file */
+	GH_OPTION_IGNORED,
+};
+
+/* An option that a command takes. */
+struct gh_option {
+	const char *name;         /* the long one; NULL ends a list */
+	char letter;              /* the short one; 0 if there is none */
+	enum gh_option_type type; /* of the argument */
+	const char *arg;          /* what --help calls it; NULL if there is none */
+	const char *values;       /* all that it can be, a bar between two; NULL if it is any */
+	const char *doc;          /* for --help */
+	size_t field;             /* of struct gh_options, for flags and text: its offset */
+	uint64_t otherwise;       /* the limit if none is given */
+	bool required;
+};
+
+/* The most that one command takes, with the end of the list. */
+#define GH_OPTIONS_MAX 12
+
+/* Rows of such lists. */
+#define GH_FLAG(long_name, short_name, member, text)                                               \
+	{                                                                                          \
+		.name = long_name, .letter = short_name, .type = GH_OPTION_FLAG, .doc = text,      \
+		.field = offsetof(struct gh_options, member)                                       \
+	}
+#define GH_PATH(long_name, short_name, argument, member, text, is_required)                        \
+	{                                                                                          \
+		.name = long_name, .letter = short_name, .type = GH_OPTION_FILE, .arg = argument,  \
+		.doc = text, .field = offsetof(struct gh_options, member), .required = is_required \
+	}
+
+/* Rows that several commands share. */
+#define GH_JSON               GH_FLAG("json", 0, json, "Print JSON instead of text")
+#define GH_EXE(text)          GH_PATH("exe", 'e', "PROGRAM", program, text, false)
+#define GH_EXE_REQUIRED(text) GH_PATH("exe", 'e', "PROGRAM", program, text, true)
+#define GH_NAMES(text)        GH_PATH("names", 0, "PROGRAM", names, text, false)
+#define GH_OUTPUT(file, text) GH_PATH("output", 'o', file, output, text, false)
+#define GH_OUTPUT_REQUIRED(file)                                                                   \
+	GH_PATH("output", 'o', file, output, "Write " file " (required)", true)
+#define GH_LIMIT(number, text)                                                                     \
+	{                                                                                          \
+		.name = "limit", .letter = 'n', .type = GH_OPTION_LIMIT, .arg = "N", .doc = text,  \
+		.otherwise = number                                                                \
+	}
+#define GH_RATE                                                                                    \
+	{                                                                                          \
+		.name = "rate", .type = GH_OPTION_RATE, .arg = "BYTES",                            \
+		.doc = "Its MemProfileRate, if not 524288"                                         \
+	}
+#define GH_BY                                                                                      \
+	{                                                                                          \
+		.name = "by", .type = GH_OPTION_GROUPING, .arg = "WHAT",                           \
+		.values = GH_GROUPING_NAMES,                                                       \
+		.doc = "What to put objects together by: type, size, or site, the place that "     \
+		       "allocated them"                                                            \
+	}
+#define GH_ROWS GH_LIMIT(20, "Print no more than N rows; 0 for all (20, or all if it is JSON)")
+
+#define GH_PROCESS                                                                                 \
+	{                                                                                          \
+		.name = "process", .letter = 'p', .type = GH_OPTION_PROCESS, .arg = "PID",         \
+		.doc = "Read the process PID in place of a heap dump"                              \
+	}
+
+#define GH_PARTIAL                                                                                 \
+	GH_FLAG("partial", 0, partial, "Answer although the dump is cut off before its roots")
+
+/* What the commands on the heap of a dump share. */
+#define GH_OF_HEAP                                                                                 \
+	GH_PROCESS, GH_EXE("The program that wrote the dump, for types, files and lines"),         \
+	    GH_NAMES("The same program before it was stripped, for variables, and types that "     \
+		     "they tell")
+
+/* What the commands that list the records of a dump share. */
+#define GH_OF_RECORDS GH_PROCESS, GH_EXE("The program that the core file is of")
+
+/* What follows the files on a command line. */
+enum gh_operands_rest {
+	GH_NO_MORE,
+	GH_ONE_ADDRESS, /* hexadecimal; it can be left out */
+	GH_ADDRESSES,   /* one at least */
+	GH_ONE_NUMBER,  /* decimal */
+	GH_ONE_OLDER,   /* a file; it can be left out */
+	GH_ANY_WORDS,   /* for the command to read */
+};
+
+/* The operands of a command. */
+struct gh_operands {
+	const char *names; /* for --help */
+	unsigned files;    /* how many of them are files: 2 at the most */
+	enum gh_operands_rest rest;
+};
+
+struct gh_command;
+
+/* Parses the command line of COMMAND, whose name is argv[0]. Exits, as argp does, on --help and on
+ * a usage error. To be freed with gh_options_free. */
+void gh_options_parse(struct gh_options *options, const struct gh_command *command, int argc,
+		      char **argv);
+
+void gh_options_free(struct gh_options *options);
+
+/* The program that OPTIONS name (-e); else, if they name a process, the path of what that runs, in
+ * RUNNING; else NULL. */
+const char *gh_options_program(const struct gh_options *options, char running[32]);
+
+struct argp;
+
+/* Parses ARGV as argp_parse does, for ARGP's parser to fill INPUT; what is wrong with it is told
+ * without what a terminal would act on. */
+void gh_arguments_parse(const struct argp *argp, int argc, char **argv, unsigned flags,
+			void *input);
+
+/* The commands of the goheap program: what each is, and how one is run. */
 
 /* The exit statuses of every command. */
 enum {
@@ -66,5 +257,29 @@ int gh_command_run(const struct gh_command *command, int argc, char **argv);
 
 /* `goheap types' on a heap dump. */
 int gh_dump_types(const struct gh_options *options);
+
+/* How the program ends other than by a return from main. */
+
+/* Has the program say so, and exit with status 1, when its standard output cannot be written, even
+ * where a library exits (argp's --help); when a file that it reads is cut short, which would end it
+ * with SIGBUS; and remove its temporary files when SIGINT, SIGTERM or SIGHUP ends it. To be called
+ * first in main. */
+void gh_exit_prepare(void);
+
+/* Commands on what GDB debugs: a process, live or in a core file. */
+
+/* Writes the script by which GDB runs the command WORDS on what it debugs, serving it memory: by
+ * `goheap live', which reads the words again. ADDRESS, a number as text, is the value of what was
+ * typed after the command; NULL if that is not an expression. DIRECTORY is the session's. Returns
+ * an exit status. */
+int gh_dispatch_live(const struct gh_words *words, const char *address, const char *directory,
+		     const struct gh_infofiles *files);
+
+/* Shared by the commands that list the records of a heap dump. */
+
+/* Prints what PRINT does of the dump that OPTIONS name, laid out as LAYOUT; gives the exit status.
+ */
+int gh_dumplist_print(const struct gh_options *options, enum gh_emit_layout layout,
+		      void (*print)(struct gh_emit *emit));
 
 #endif

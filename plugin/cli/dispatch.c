@@ -13,15 +13,8 @@
 
 #include "lib/util/escape.h"
 #include "plugin/cli/command.h"
-#include "plugin/cli/dispatch_live.h"
-#include "plugin/gdb/goroutine_source.h"
-#include "plugin/gdb/info_files.h"
-#include "plugin/gdb/memory_server.h"
-#include "plugin/gdb/missing_file.h"
-#include "plugin/gdb/script.h"
-#include "plugin/gdb/session.h"
-#include "plugin/gdb/words.h"
-#include "plugin/view/open_program.h"
+#include "plugin/gdb/gdb.h"
+#include "plugin/view/view.h"
 
 /* Two programs, with their options. */
 #define MAX_OPTIONS 4

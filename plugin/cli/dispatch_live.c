@@ -1,4 +1,4 @@
-#include "plugin/cli/dispatch_live.h"
+#include "plugin/cli/command.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -7,11 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "plugin/cli/command.h"
-#include "plugin/gdb/goroutine_source.h"
-#include "plugin/gdb/memory_server.h"
-#include "plugin/gdb/script.h"
-#include "plugin/view/open_program.h"
+#include "plugin/gdb/gdb.h"
+#include "plugin/view/view.h"
 
 /* What GDB does after goheap goroutine, if that did not fail. The selected thread's top frame may
  * be main.main's. */

@@ -1,10 +1,10 @@
-#include "plugin/cli/dominator_tree.h"
+#include "plugin/cli/heap_query.h"
 
 #include <stdlib.h>
 
 #include "lib/util/hash.h"
 #include "lib/util/numbermap.h"
-#include "plugin/view/top.h"
+#include "plugin/view/emit.h"
 
 /* Objects that are one line. */
 struct entry {

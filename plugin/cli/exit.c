@@ -1,4 +1,4 @@
-#include "plugin/cli/exit.h"
+#include "plugin/cli/command.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +12,6 @@
 
 #include "lib/util/error.h"
 #include "lib/util/output.h"
-#include "plugin/cli/command.h"
 
 /* As close_stdout of the GNU core utilities. A descriptor that was closed from the start is an
  * error only if there was something to write. */

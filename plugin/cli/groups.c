@@ -1,11 +1,11 @@
-#include "plugin/cli/groups.h"
+#include "plugin/cli/heap_query.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/profile/alloc_sites.h"
+#include "lib/profile/profile.h"
 #include "lib/util/intern.h"
 #include "lib/util/numbermap.h"
 

@@ -3,14 +3,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "lib/heap/cleanups.h"
+#include "lib/heap/heap.h"
 #include "lib/util/escape.h"
 #include "plugin/cli/command.h"
-#include "plugin/gdb/goroutine_source.h"
-#include "plugin/view/address.h"
-#include "plugin/view/open_process.h"
-#include "plugin/view/print.h"
-#include "plugin/view/progress.h"
+#include "plugin/gdb/gdb.h"
+#include "plugin/view/emit.h"
+#include "plugin/view/view.h"
 
 /* Adds to LINE how many of WHAT there are. */
 static void add_damage(FILE *line, bool *any, uint64_t count, const char *what)

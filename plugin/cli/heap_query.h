@@ -1,11 +1,13 @@
-/* A query about the heap of a dump: what the commands that answer one read. */
+/* What the commands that answer a query about the heap share. */
 #ifndef GH_PLUGIN_CLI_HEAP_QUERY_H
 #define GH_PLUGIN_CLI_HEAP_QUERY_H
 
-#include "lib/heap/dominators.h"
-#include "plugin/cli/options.h"
-#include "plugin/view/object_names.h"
-#include "plugin/view/symbols.h"
+#include "lib/heap/heap.h"
+#include "plugin/cli/command.h"
+#include "plugin/view/emit.h"
+#include "plugin/view/view.h"
+
+/* A query about the heap of a dump: what the commands that answer one read. */
 
 struct gh_heap_query {
 	const struct gh_options *options; /* the caller's */
@@ -44,5 +46,165 @@ int gh_heap_query_run(const struct gh_options *options, bool with_dominators,
 int gh_heap_query_run_each(const struct gh_options *options, bool with_dominators,
 			   int (*answer)(struct gh_heap_query *query, uint32_t object,
 					 uint64_t address));
+
+/* The objects of a heap in groups: by type, by size, or by the place that allocated them. */
+
+struct gh_groups {
+	const struct gh_names *names; /* the query's */
+	enum gh_grouping by;          /* what they have in common */
+	const uint32_t *of;           /* by object: its group's number */
+	uint32_t *numbers;            /* the same, if it is not the names'; owned */
+	struct GH_VECTOR(
+	    char *) texts; /* by number: what they are called, unless that is by type */
+	size_t count;      /* of groups */
+};
+
+/* Groups the objects of QUERY by what its options say. False, and the error printed, if memory
+ * ran out. To be freed either way. */
+bool gh_groups_make(struct gh_groups *groups, const struct gh_heap_query *query);
+
+/* What objects of group NUMBER are called; to be escaped. */
+const char *gh_groups_name(const struct gh_groups *groups, uint32_t number);
+
+/* The last column of a table of groups: their names, which are the members at OFFSET in its rows;
+ * in JSON a size is a number. */
+struct gh_column gh_groups_column(const struct gh_groups *groups, size_t offset);
+
+void gh_groups_free(struct gh_groups *groups);
+
+/* A picture of objects of a heap and of what they retain. */
+
+/* A picture while it is drawn. */
+struct gh_picture {
+	struct gh_heap_query *query; /* the caller's; has dominators */
+	struct gh_dot dot;
+	size_t limit; /* of objects */
+};
+
+/* The bytes that OBJECT retains. */
+uint64_t gh_picture_retained(const struct gh_picture *picture, uint32_t object);
+
+/* Puts BYTES and their share of the heap, after BEFORE, into the label that is begun. */
+void gh_picture_share(const struct gh_picture *picture, const char *before, uint64_t bytes);
+
+/* Draws OBJECT; MARKED if it was asked for. */
+void gh_picture_object(const struct gh_picture *picture, uint32_t object, bool marked);
+
+/* Draws COUNT objects, of which OBJECT retains most, and which retain so many bytes together. */
+void gh_picture_line(const struct gh_picture *picture, uint32_t object, uint32_t count,
+		     uint64_t retained);
+
+/* Draws ROOT and the line to its object, which is heavy if it is of the PATH. */
+void gh_picture_root(struct gh_picture *picture, const struct gh_root *root, bool path);
+
+/* Draws what the picture is of: the dump, and the SHOWN of its objects. */
+void gh_picture_legend(struct gh_picture *picture, size_t shown);
+
+/* What is around an object, as a picture: the shortest way to it from a root, what points to it,
+ * and what it points to. */
+
+/* Draws what is around CENTER, so many objects as are the picture's limit. False if memory ran out.
+ */
+bool gh_neighborhood_draw(struct gh_picture *picture, uint32_t center);
+
+/* What keeps most of the heap alive, as a tree: the objects that retain most, each below what
+ * dominates it. A map of a million entries is not a million lines of it, nor a list: objects of one
+ * class are one line if they are dominated by objects of one line, and an object is in the line of
+ * one of its class that dominates it. Those that nothing dominates are if no root points to them,
+ * or if those that do are of the same slot in the frames of goroutines with the same stack. */
+
+struct gh_tree_line {
+	uint32_t object;   /* that of the line that retains most */
+	uint32_t count;    /* objects in the line */
+	uint32_t heads;    /* those of them that none of the line dominates */
+	uint64_t retained; /* bytes that would go with the line */
+	uint32_t parent;   /* the line that it is below; GH_HEAP_NONE for none */
+	uint32_t child;    /* the first line below; GH_HEAP_NONE for none */
+	uint32_t sibling;  /* the next line with its parent; GH_HEAP_NONE for none */
+};
+
+struct gh_tree {
+	struct gh_tree_line *lines; /* the largest first; owned */
+	size_t count;               /* of lines */
+	uint64_t seen;              /* how many there would be without a limit */
+};
+
+/* Makes the tree of the LIMIT (SIZE_MAX: all) lines of HEAP that retain most. CLASSES are by
+ * object. False if memory ran out; to be freed either way. */
+bool gh_tree_make(struct gh_tree *tree, const struct gh_heap *heap,
+		  const struct gh_dominators *dominators, const uint32_t *classes, size_t limit);
+
+void gh_tree_free(struct gh_tree *tree);
+
+/* What in a heap may be leaking: the holders that by themselves keep much of it alive, and the
+ * objects that several hold together, with what there is most of in each. */
+
+/* Findings that are told, and the parts of one. */
+#define GH_SUSPECTS_MAX  5
+#define GH_SUSPECT_PARTS 3
+
+enum gh_suspect_kind {
+	GH_SUSPECT_HOLDER,  /* one holds it all */
+	GH_SUSPECT_SHARED,  /* objects of one class that several hold */
+	GH_SUSPECT_GARBAGE, /* what nothing holds, and was not collected yet */
+	GH_SUSPECT_STRING,  /* one text many times */
+};
+
+/* Objects of a class. */
+struct gh_suspect_part {
+	uint32_t class;
+	uint64_t objects;
+	uint64_t bytes; /* in them */
+};
+
+struct gh_suspect {
+	enum gh_suspect_kind kind;
+	uint32_t number;             /* of the holder, or the class of those that are shared */
+	uint64_t shared;             /* how many those are */
+	uint64_t bytes;              /* that would go with it */
+	struct gh_known before;      /* as many in the older heap */
+	struct gh_suspect_part most; /* of what there is most that tells what it is */
+	struct gh_known objects_before;
+	uint32_t example; /* one of those objects; GH_HEAP_NONE if there is none */
+	struct gh_suspect_part parts[GH_SUSPECT_PARTS]; /* the most bytes first */
+	size_t nparts;
+	struct gh_heap_string text; /* of GH_SUSPECT_STRING */
+};
+
+/* The analysis of one heap. */
+struct gh_suspects {
+	struct gh_heap_query *query; /* the caller's */
+	struct gh_held held;
+	struct gh_heap_strings texts;
+	uint32_t *above;               /* by class: zeros, for counting; owned */
+	struct gh_histogram_row *rows; /* by class: of the finding that is looked at; owned */
+	struct gh_suspect found[GH_SUSPECTS_MAX]; /* what keeps, or has grown, most comes first */
+	size_t count;
+	uint64_t reachable;  /* bytes that roots lead to */
+	bool hides_cleanups; /* garbage may be what cleanups keep */
+	bool compares;       /* with an older heap */
+};
+
+/* Finds what in the heap of QUERY is suspect; with OLDER, an analysis of the same program's, what
+ * has grown since. OLDER may be NULL. False (ERR filled) if memory ran out. To be freed either way.
+ */
+bool gh_suspects_find(struct gh_suspects *suspects, struct gh_heap_query *query,
+		      struct gh_suspects *older, struct gh_error *err);
+
+void gh_suspects_free(struct gh_suspects *suspects);
+
+/* Prints SUSPECT for a person, as a sentence and some lines that say more. */
+void gh_suspect_print(FILE *out, struct gh_suspects *suspects, const struct gh_suspect *suspect);
+
+/* Prints all of them as JSON, an object a line. */
+void gh_suspects_emit(FILE *out, struct gh_suspects *suspects);
+
+/* What the page that `goheap report' writes shows of a heap. */
+
+/* Prints a JSON object to OUT: the dump's name and sums; its classes; and nodes, each after the one
+ * that dominates it, for the objects that retain most, each with a shortest path from a root, and
+ * by class for what else these dominate. QUERY has dominators. False (ERR filled) if memory ran
+ * out. */
+bool gh_reportdata_print(FILE *out, struct gh_heap_query *query, struct gh_error *err);
 
 #endif

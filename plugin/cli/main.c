@@ -5,10 +5,7 @@
 #include <string.h>
 
 #include "plugin/cli/command.h"
-#include "plugin/cli/exit.h"
-#include "plugin/cli/options.h"
-#include "plugin/view/core_program.h"
-#include "plugin/view/open_process.h"
+#include "plugin/view/view.h"
 
 static const struct gh_command commands[] = {
 #define COMMAND(command, ...) {.name = #command, .run = gh_cmd_##command, __VA_ARGS__},

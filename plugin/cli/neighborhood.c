@@ -1,10 +1,10 @@
-#include "plugin/cli/neighborhood.h"
+#include "plugin/cli/heap_query.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "lib/heap/path.h"
-#include "plugin/view/top.h"
+#include "lib/heap/heap.h"
+#include "plugin/view/emit.h"
 
 /* Roots of the object that was asked for. */
 #define MAX_ROOTS 8

@@ -1,4 +1,4 @@
-#include "plugin/cli/options.h"
+#include "plugin/cli/command.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -8,9 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/profile/pprof.h"
+#include "lib/profile/profile.h"
 #include "lib/util/escape.h"
-#include "plugin/cli/command.h"
 
 enum {
 	KEY_LONG = 0x100, /* past the letters: the keys of the options that have none */

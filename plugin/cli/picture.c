@@ -1,9 +1,9 @@
-#include "plugin/cli/picture.h"
+#include "plugin/cli/heap_query.h"
 
 #include <inttypes.h>
 
 #include "lib/util/escape.h"
-#include "plugin/view/print.h"
+#include "plugin/view/emit.h"
 
 uint64_t gh_picture_retained(const struct gh_picture *picture, uint32_t object)
 {

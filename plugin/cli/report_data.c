@@ -1,11 +1,9 @@
-#include "plugin/cli/report_data.h"
+#include "plugin/cli/heap_query.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/heap/histogram.h"
-#include "lib/heap/path.h"
-#include "lib/heap/top_retainers.h"
+#include "lib/heap/heap.h"
 #include "plugin/view/emit.h"
 
 /* Objects that are shown one by one, and how many others may dominate one. */

@@ -1,9 +1,9 @@
-#include "plugin/cli/suspects.h"
+#include "plugin/cli/heap_query.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugin/view/top.h"
+#include "plugin/view/emit.h"
 
 /* What is less than this share of the heap, or so many bytes, is not worth a finding. */
 #define LEAST_SHARE 20

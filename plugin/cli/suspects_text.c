@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/heap/path.h"
+#include "lib/heap/heap.h"
 #include "lib/util/escape.h"
 #include "plugin/cli/command.h"
-#include "plugin/cli/suspects.h"
-#include "plugin/gdb/session.h"
-#include "plugin/view/print.h"
+#include "plugin/cli/heap_query.h"
+#include "plugin/gdb/gdb.h"
+#include "plugin/view/emit.h"
 
 /* Names of types that are told of a way. */
 #define MAX_WAY 8

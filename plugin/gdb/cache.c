@@ -1,4 +1,4 @@
-#include "plugin/gdb/cache.h"
+#include "plugin/gdb/gdb.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include "lib/debugfile/debugfile.h"
 #include "lib/util/blake2b.h"
 #include "lib/util/output.h"
-#include "plugin/gdb/cache_clean.h"
+#include "plugin/gdb/internal.h"
 
 /* Seconds in which file systems count at worst: FAT's. */
 #define CLOCK_STEP 2

@@ -1,4 +1,4 @@
-#include "plugin/gdb/cache_clean.h"
+#include "plugin/gdb/internal.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "plugin/gdb/fetch_limit.h"
+#include "plugin/gdb/gdb.h"
 
 /* In ms: how long nobody minds, and how long all of it may take where nobody has asked for it. */
 #define GRACE 5000

@@ -1,4 +1,4 @@
-#include "plugin/gdb/frames.h"
+#include "plugin/gdb/gdb.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 #include <stdlib.h>
 
-#include "lib/dump/frame_slots.h"
+#include "lib/dump/dump.h"
 #include "lib/util/output.h"
-#include "plugin/gdb/frames.h"
+#include "plugin/gdb/gdb.h"
 
 /* Go's own DWARF has a caller for runtime.goexit too, at pc 0. GDB shows it and stops there, but
  * looks two frames further, and other unwinders need registers for that. */

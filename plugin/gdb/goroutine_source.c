@@ -1,4 +1,4 @@
-#include "plugin/gdb/goroutine_source.h"
+#include "plugin/gdb/gdb.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -10,13 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/elf/buildinfo.h"
-#include "lib/elf/core.h"
-#include "lib/process/as_dump.h"
-#include "plugin/gdb/memory_client.h"
-#include "plugin/gdb/piped_text.h"
-#include "plugin/view/open_dump.h"
-#include "plugin/view/open_process.h"
+#include "lib/elf/elf.h"
+#include "lib/process/process.h"
+#include "plugin/view/view.h"
 
 /* What GDB debugs, as it is described in the session's directory. */
 struct described {

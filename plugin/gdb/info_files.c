@@ -1,9 +1,7 @@
-#include "plugin/gdb/info_files.h"
+#include "plugin/gdb/gdb.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "plugin/gdb/piped_text.h"
 
 /* File names may hold anything, newlines too, and GDB prints them as they are. So a name ends only
  * where what follows has the form of what GDB prints next. */

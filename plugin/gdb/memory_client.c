@@ -1,4 +1,4 @@
-#include "plugin/gdb/memory_client.h"
+#include "plugin/gdb/gdb.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -6,8 +6,6 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-
-#include "plugin/gdb/memory_server.h"
 
 /* Waits for GDB to send something over FD. False if it does not come to that: where its command
  * fails, as it does when the target is gone, it leaves the connection as it is, but closes our

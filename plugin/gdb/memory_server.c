@@ -1,4 +1,4 @@
-#include "plugin/gdb/memory_server.h"
+#include "plugin/gdb/gdb.h"
 
 #include <gdb/jit-reader.h>
 #include <poll.h>
@@ -8,8 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "lib/process/memory.h"
-#include "plugin/gdb/session.h"
+#include "lib/process/process.h"
 
 /* How long the program may take to start, in ms. */
 #define PATIENCE 10000

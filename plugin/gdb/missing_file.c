@@ -1,4 +1,4 @@
-#include "plugin/gdb/missing_file.h"
+#include "plugin/gdb/gdb.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -11,12 +11,9 @@
 #include <unistd.h>
 
 #include "lib/debugfile/debugfile.h"
-#include "lib/elf/buildinfo.h"
-#include "lib/elf/core.h"
+#include "lib/elf/elf.h"
 #include "lib/util/escape.h"
 #include "lib/util/output.h"
-#include "plugin/gdb/script.h"
-#include "plugin/gdb/session.h"
 
 /* What tells one file from another, and from itself written again. */
 #define IDENTITY_SIZE 96

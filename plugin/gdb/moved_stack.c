@@ -1,4 +1,4 @@
-#include "plugin/gdb/moved_stack.h"
+#include "plugin/gdb/internal.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -7,9 +7,8 @@
 #include <unistd.h>
 
 #include "lib/code/code.h"
-#include "lib/pclntab/pcvalue.h"
-#include "plugin/gdb/registers.h"
-#include "plugin/gdb/session.h"
+#include "lib/pclntab/pclntab.h"
+#include "plugin/gdb/gdb.h"
 
 /* How many words the session's file has. */
 #define NWORDS 4
@@ -58,7 +57,7 @@ static bool open_program(struct gh_moved_stack *stack)
 static struct gh_word_format words_of(const struct gh_moved_stack *stack)
 {
 	return (struct gh_word_format){.size = stack->image.arch->pointer_size,
-				 .big_endian = stack->image.arch->big_endian};
+				       .big_endian = stack->image.arch->big_endian};
 }
 
 /* Learns what is stepped through. False if nothing is. */

@@ -1,4 +1,4 @@
-#include "plugin/gdb/piped_text.h"
+#include "plugin/gdb/gdb.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

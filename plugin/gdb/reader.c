@@ -8,11 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "plugin/gdb/frames.h"
-#include "plugin/gdb/memory_server.h"
-#include "plugin/gdb/moved_stack.h"
-#include "plugin/gdb/registers.h"
-#include "plugin/gdb/session.h"
+#include "plugin/gdb/gdb.h"
+#include "plugin/gdb/internal.h"
 
 GDB_DECLARE_GPL_COMPATIBLE_READER;
 
@@ -38,7 +35,7 @@ static enum gdb_status read_debug_info(struct gdb_reader_funcs *self,
 static struct gh_word_format frame_words(void)
 {
 	return (struct gh_word_format){.size = frames.header->pointer_size,
-				 .big_endian = frames.header->big_endian};
+				       .big_endian = frames.header->big_endian};
 }
 
 /* The frame that GDB asks about, if the loaded dump has it and its caller. GDB aborts where it is

@@ -1,4 +1,4 @@
-#include "plugin/gdb/registers.h"
+#include "plugin/gdb/internal.h"
 
 #include <gdb/jit-reader.h>
 #include <stdlib.h>
@@ -42,8 +42,8 @@ void gh_register_set(struct gdb_unwind_callbacks *callbacks, int dwarf_number,
 	callbacks->reg_set(callbacks, dwarf_number, reg);
 }
 
-bool gh_word_read(struct gdb_unwind_callbacks *callbacks, uint64_t address, struct gh_word_format words,
-		  uint64_t *value)
+bool gh_word_read(struct gdb_unwind_callbacks *callbacks, uint64_t address,
+		  struct gh_word_format words, uint64_t *value)
 {
 	unsigned char bytes[8];
 	if (callbacks->target_read(address, bytes, words.size) != GDB_SUCCESS)

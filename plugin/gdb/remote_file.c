@@ -1,4 +1,4 @@
-#include "plugin/gdb/remote_file.h"
+#include "plugin/gdb/gdb.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -7,11 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/elf/extent.h"
+#include "lib/elf/elf.h"
 #include "lib/util/output.h"
-#include "plugin/gdb/fetch_limit.h"
-#include "plugin/gdb/missing_file.h"
-#include "plugin/gdb/session.h"
 
 /* What is known, from step to step. */
 #define STATE "fetch.state"

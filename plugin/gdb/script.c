@@ -1,12 +1,11 @@
-#include "plugin/gdb/script.h"
+#include "plugin/gdb/gdb.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 
 #include "lib/util/error.h"
 #include "lib/util/escape.h"
-#include "plugin/gdb/session.h"
-#include "plugin/view/open_program.h"
+#include "plugin/view/view.h"
 
 /* The name of the script or of the one that is being written, to be freed. NULL if memory ran out.
  */

@@ -1,4 +1,4 @@
-#include "plugin/gdb/session.h"
+#include "plugin/gdb/gdb.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -2,13 +2,13 @@
  * minutes where there are 100,000. `thread apply all' goes through them once; so the one command
  * that it runs looks up, by the thread's number, which other command gives the thread its name, and
  * the minutes in it. No line of this is long, whatever the number of threads. */
-#include "plugin/gdb/thread_names.h"
+#include "plugin/gdb/gdb.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "plugin/view/open_dump.h"
-#include "plugin/view/print.h"
+#include "plugin/view/emit.h"
+#include "plugin/view/view.h"
 
 enum {
 	CHUNK = 1000,    /* threads that are in one array */

@@ -1,10 +1,7 @@
-#include "plugin/gdb/told.h"
+#include "plugin/gdb/gdb.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "plugin/gdb/piped_text.h"
-#include "plugin/gdb/script.h"
 
 /* The line that follows the setting. */
 static const char files_follow[] = "files\n";

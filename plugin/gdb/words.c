@@ -1,13 +1,11 @@
-#include "plugin/gdb/words.h"
+#include "plugin/gdb/gdb.h"
 
 #include <limits.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugin/gdb/piped_text.h"
-#include "plugin/gdb/session.h"
-#include "plugin/view/open_program.h"
+#include "plugin/view/view.h"
 
 /* What goheap.gdb puts before and after a word, and GDB has in no text of its own. */
 static const char before[] = "{{";

@@ -1,9 +1,9 @@
-#include "plugin/view/address.h"
+#include "plugin/view/view.h"
 
 #include <inttypes.h>
 
 #include "lib/util/bsearch.h"
-#include "plugin/view/print.h"
+#include "plugin/view/emit.h"
 
 /* What a goroutine has, one after the other. */
 struct span {

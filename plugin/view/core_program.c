@@ -1,15 +1,14 @@
-#include "plugin/view/core_program.h"
+#include "plugin/view/view.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "lib/elf/core.h"
+#include "lib/elf/elf.h"
 #include "lib/util/escape.h"
 #include "lib/util/open_file.h"
 #include "lib/util/output.h"
-#include "plugin/view/open_program.h"
 
 /* Has *FD be a file of the SIZE bytes at DATA. */
 static bool write_program(int *fd, const uint8_t *data, size_t size)

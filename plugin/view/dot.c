@@ -1,4 +1,4 @@
-#include "plugin/view/dot.h"
+#include "plugin/view/emit.h"
 
 #include <inttypes.h>
 #include <math.h>

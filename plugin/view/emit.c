@@ -3,8 +3,7 @@
 #include <string.h>
 
 #include "lib/util/escape.h"
-#include "plugin/view/open_dump.h"
-#include "plugin/view/print.h"
+#include "plugin/view/view.h"
 
 /* Of an aligned table's columns. The numbers' is wider if need be. */
 #define NUMBER_WIDTH  12

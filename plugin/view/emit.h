@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "lib/dump/dump.h"
+#include "lib/util/vector.h"
 
 /* How text is laid out. JSON is the same in all: an object on a line for each row. */
 enum gh_emit_layout {
@@ -154,5 +155,121 @@ void gh_emit_next_line(struct gh_emit *emit);
 /* Prints an item: an object, or a number. */
 void gh_emit_item(struct gh_emit *emit, const struct gh_column *columns, const void *row);
 void gh_emit_item_number(struct gh_emit *emit, uint64_t number);
+
+/* Single values as text for a person, or as JSON: numbers, counts, sizes, names and other texts. */
+
+/* Bytes that the text of a number takes: its digits, commas, a sign, and what is around it. */
+#define GH_NUMBER_TEXT 32
+
+/* Has standard output written in large blocks: some lists have millions of rows. */
+void gh_print_in_blocks(void);
+
+/* Puts VALUE before END, where there are GH_NUMBER_TEXT bytes, and gives where it begins. With
+ * COMMAS there is one after each three digits. */
+char *gh_format_number(char *end, uint64_t value, bool commas);
+
+/* Prints "1 object", "2 objects". */
+void gh_print_count(uint64_t count, const char *what);
+
+/* Prints that there are more than SHOWN of COUNT, if so. */
+void gh_print_more(uint64_t shown, uint64_t count);
+
+/* Bytes that the text of a size takes, with its NUL. */
+#define GH_SIZE_TEXT 32
+
+/* SIZE, in bytes, as "512 bytes", "4.4 MB"; in BUF. */
+const char *gh_size_text(uint64_t size, char buf[GH_SIZE_TEXT]);
+
+/* Prints SIZE bytes at DATA to OUT: escaped, or as a JSON string, where a NUL is not UTF-8 either.
+ */
+void gh_print_bytes(FILE *out, const char *data, size_t size, bool json);
+
+/* The same for a text of DUMP. */
+void gh_print_slice(FILE *out, const struct gh_dump *dump, struct gh_dump_slice slice, bool json);
+
+/* Prints the start of a text for a person, so much as there is room for in a line; LENGTH bytes at
+ * DATA. */
+void gh_print_start(const char *data, size_t length);
+
+/* Prints the NAME of a function, type or file to OUT: escaped, or as JSON. Of one that is longer
+ * than any in a real program the first GH_MAX_NAME bytes and "[...]" are printed. */
+void gh_print_name(FILE *out, const char *name, bool json);
+
+/* How many names have not been printed whole since this was last asked. */
+uint64_t gh_print_names_cut(void);
+
+/* A line on the terminal, while long work is done, that says what is and for how long. */
+
+/* Work begins on the file PATH: "DOING PATH, N s" is shown after a second, and from then on each
+ * second, if standard error is a terminal. DOING is fit for it. Until the end nothing else is to
+ * print there. */
+void gh_progress_begin(const char *doing, const char *path);
+
+/* The work has ended: the line is wiped. */
+void gh_progress_end(void);
+
+/* The largest of many: the first rows of a list, without sorting all of it. */
+
+struct gh_top_item {
+	uint64_t key;    /* what it is sorted by */
+	uint32_t number; /* that it is known by; of equal keys the lowest comes first */
+};
+
+struct gh_top {
+	size_t limit;                               /* how many are kept; SIZE_MAX: all */
+	struct GH_VECTOR(struct gh_top_item) items; /* that are kept; owned */
+	uint64_t seen;                              /* that were added */
+	uint64_t total;                             /* the sum of their keys */
+};
+
+/* Adds an item, which is kept as long as it is one of the largest. If memory runs out the vector
+ * has failed. */
+void gh_top_add(struct gh_top *top, uint64_t key, uint32_t number);
+
+/* Sorts what is kept, the largest first, and gives it, COUNT items. */
+const struct gh_top_item *gh_top_finish(struct gh_top *top, size_t *count);
+
+void gh_top_free(struct gh_top *top);
+
+/* A picture of objects, in the language of Graphviz's dot; it looks as pprof's do. */
+
+struct gh_dot {
+	FILE *out;      /* where it goes; not owned */
+	FILE *label;    /* what is written to it is a label, quoted; owned */
+	uint64_t whole; /* bytes that shares are of */
+	uint64_t most;  /* bytes that the largest retains: it has the largest letters */
+	unsigned notes; /* that were drawn */
+};
+
+/* How an edge is drawn. */
+enum gh_dot_edge {
+	GH_DOT_POINTER,
+	GH_DOT_PATH,     /* of what keeps the object alive that was asked for */
+	GH_DOT_INDIRECT, /* by way of what is not drawn */
+};
+
+/* Begins a picture on OUT. False if memory ran out. To be ended with gh_dot_close. */
+bool gh_dot_open(struct gh_dot *dot, FILE *out);
+
+/* Each of these begins something, whose label the caller then writes to dot->label, fit for a
+ * person, and ends with gh_dot_end. A newline is one in the picture. */
+
+/* The legend, in a corner. */
+void gh_dot_legend(const struct gh_dot *dot);
+
+/* Object NUMBER, which retains so many bytes. MARKED: it is the one that was asked for. */
+void gh_dot_object(const struct gh_dot *dot, uint32_t number, uint64_t retained, bool marked);
+
+/* A note that points to OBJECT, with a heavy line if it is on the path. */
+void gh_dot_note(struct gh_dot *dot, uint32_t object, bool path);
+
+/* An edge from one object to another, which retains so many bytes. */
+void gh_dot_edge(const struct gh_dot *dot, uint32_t from, uint32_t to, uint64_t retained,
+		 enum gh_dot_edge edge);
+
+void gh_dot_end(const struct gh_dot *dot);
+
+/* Ends the picture. */
+void gh_dot_close(struct gh_dot *dot);
 
 #endif

@@ -1,11 +1,11 @@
-#include "plugin/view/globals.h"
+#include "plugin/view/view.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "lib/util/bsearch.h"
 #include "lib/util/escape.h"
-#include "plugin/view/print.h"
+#include "plugin/view/emit.h"
 
 /* Functions of one global that are named in JSON. */
 #define MAX_FUNCTIONS 10

@@ -1,7 +1,7 @@
-#include "plugin/view/goroutine_json.h"
+#include "plugin/view/internal.h"
 
 #include "plugin/view/emit.h"
-#include "plugin/view/open_dump.h"
+#include "plugin/view/view.h"
 
 /* A call, or where a goroutine was created. */
 struct call_row {

@@ -1,4 +1,4 @@
-#include "plugin/view/goroutine_text.h"
+#include "plugin/view/internal.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "lib/util/escape.h"
-#include "plugin/view/open_dump.h"
-#include "plugin/view/print.h"
+#include "plugin/view/emit.h"
+#include "plugin/view/view.h"
 
 bool gh_goroutine_has_call(const struct gh_goroutine_list *listing, const struct gh_call *call)
 {

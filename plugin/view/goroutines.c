@@ -1,11 +1,10 @@
-#include "plugin/view/goroutines.h"
+#include "plugin/view/view.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugin/view/goroutine_json.h"
-#include "plugin/view/open_dump.h"
+#include "plugin/view/internal.h"
 
 /* More in a group are counted, not named: a line of a hundred thousand is of no use. */
 #define SHOWN_IDS 10

@@ -1,11 +1,10 @@
-#include "plugin/view/holders.h"
+#include "plugin/view/view.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "lib/util/hash.h"
 #include "lib/util/numbermap.h"
-#include "plugin/view/address.h"
 
 /* What the keys of holders begin with. */
 enum holder_kind {

@@ -1,12 +1,11 @@
-#include "plugin/view/object_names.h"
+#include "plugin/view/view.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "lib/util/bsearch.h"
 #include "lib/util/escape.h"
-#include "plugin/view/address.h"
-#include "plugin/view/print.h"
+#include "plugin/view/emit.h"
 
 bool gh_names_make(struct gh_names *names, const struct gh_heap *heap, const char *twin,
 		   struct gh_error *err)

@@ -1,4 +1,4 @@
-#include "plugin/view/open_dump.h"
+#include "plugin/view/view.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,8 +6,7 @@
 
 #include "lib/util/escape.h"
 #include "lib/util/open_file.h"
-#include "plugin/view/open_program.h"
-#include "plugin/view/progress.h"
+#include "plugin/view/emit.h"
 
 #define NS_PER_MINUTE UINT64_C(60000000000)
 

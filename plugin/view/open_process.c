@@ -1,4 +1,4 @@
-#include "plugin/view/open_process.h"
+#include "plugin/view/view.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -6,13 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/elf/core.h"
-#include "lib/export/core_notes.h"
-#include "lib/process/as_dump.h"
+#include "lib/elf/elf.h"
+#include "lib/export/export.h"
+#include "lib/process/process.h"
 #include "lib/util/open_file.h"
 #include "lib/util/output.h"
-#include "plugin/view/open_dump.h"
-#include "plugin/view/progress.h"
+#include "plugin/view/emit.h"
 
 struct gh_process gh_process_of(const struct gh_program *program, const struct gh_memory *memory,
 				const struct gh_buildinfo *info, uint64_t entry)

@@ -1,4 +1,4 @@
-#include "plugin/view/open_program.h"
+#include "plugin/view/view.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 
 #include "lib/util/escape.h"
 #include "lib/util/output.h"
-#include "plugin/view/print.h"
+#include "plugin/view/emit.h"
 
 /* The names that are printed of all functions may be these many times as long as the file: of real
  * programs they are up to 5 times as long. */

@@ -1,4 +1,4 @@
-#include "plugin/view/print.h"
+#include "plugin/view/emit.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,14 +1,12 @@
 /* The format is that of writeHeapInternal in src/runtime/pprof/pprof.go, without the addresses,
  * which a dump does not have. */
-#include "plugin/view/profile_text.h"
+#include "plugin/view/view.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "plugin/view/emit.h"
-#include "plugin/view/print.h"
-#include "plugin/view/traceback.h"
 
 /* Objects and bytes, of a record or in all. */
 struct amounts {

@@ -1,4 +1,4 @@
-#include "plugin/view/progress.h"
+#include "plugin/view/emit.h"
 
 #include <signal.h>
 #include <stdio.h>

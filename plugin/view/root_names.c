@@ -2,12 +2,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "lib/dump/regions.h"
+#include "lib/dump/dump.h"
 #include "lib/util/bsearch.h"
 #include "lib/util/escape.h"
-#include "plugin/view/address.h"
-#include "plugin/view/object_names.h"
-#include "plugin/view/print.h"
+#include "plugin/view/emit.h"
+#include "plugin/view/view.h"
 
 /* Prints the name of the variable that ROOT is in. False if it is not known. */
 static bool print_variable(FILE *out, const struct gh_names *names, const struct gh_root *root,

@@ -1,4 +1,4 @@
-#include "plugin/view/symbols.h"
+#include "plugin/view/view.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* The rules are those of Go's src/runtime/traceback.go. */
-#include "plugin/view/traceback.h"
+#include "plugin/view/view.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "lib/code/code.h"
-#include "lib/dump/regions.h"
-#include "lib/pclntab/arginfo.h"
-#include "plugin/view/print.h"
+#include "lib/dump/dump.h"
+#include "lib/pclntab/pclntab.h"
+#include "plugin/view/emit.h"
 
 #define RUNTIME "runtime."
 

@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "lib/profile/pprof.h"
-#include "plugin/view/symbols.h"
+#include "lib/profile/profile.h"
+#include "plugin/view/view.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/corewalk.h"
 #include "tests/unit/profilewalk.h"

@@ -1,6 +1,5 @@
 /* Fuzz target: the writers of debug files. */
 #include "lib/debugfile/debugfile.h"
-#include "lib/debugfile/own_types.h"
 #include "tests/fuzz/target.h"
 
 #include <stdlib.h>

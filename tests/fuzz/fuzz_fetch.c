@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "plugin/cli/command.h"
-#include "plugin/gdb/session.h"
+#include "plugin/gdb/gdb.h"
 #include "tests/fuzz/target.h"
 
 static const char *const steps[] = {"inferiors", "open", "file", "auxv", "files"};

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/export/hprof.h"
+#include "lib/export/export.h"
 #include "tests/fuzz/target.h"
 
 enum {

@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "lib/util/escape.h"
-#include "plugin/gdb/info_files.h"
-#include "plugin/gdb/script.h"
-#include "plugin/gdb/told.h"
+#include "plugin/gdb/gdb.h"
 #include "tests/fuzz/target.h"
 
 static const char *const texts[] = {

@@ -10,9 +10,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "lib/process/memory.h"
-#include "plugin/gdb/memory_server.h"
-#include "plugin/gdb/session.h"
+#include "lib/process/process.h"
+#include "plugin/gdb/gdb.h"
 #include "tests/fuzz/target.h"
 
 static char directory[] = "/tmp/goheap-fuzz-XXXXXX";

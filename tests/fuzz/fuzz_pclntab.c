@@ -1,8 +1,8 @@
 /* Fuzz target: everything that reads a program. */
 #include "lib/code/code.h"
-#include "lib/elf/buildinfo.h"
-#include "lib/pclntab/sourcemap.h"
-#include "lib/process/stack_objects.h"
+#include "lib/elf/elf.h"
+#include "lib/pclntab/pclntab.h"
+#include "lib/process/internal.h"
 #include "tests/fuzz/target.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "lib/process/as_dump.h"
+#include "lib/process/process.h"
 #include "tests/fuzz/process_input.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/dumpwalk.h"

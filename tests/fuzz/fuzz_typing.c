@@ -1,7 +1,7 @@
 /* Fuzz target: the types of a heap's objects, with a program that has descriptors. */
 #include <stdlib.h>
 
-#include "lib/typing/object_types.h"
+#include "lib/typing/typing.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/typemaker.h"
 

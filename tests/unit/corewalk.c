@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/dump/regions.h"
+#include "lib/dump/dump.h"
 
 static void must(bool condition)
 {

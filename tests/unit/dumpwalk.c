@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "lib/dump/regions.h"
+#include "lib/dump/dump.h"
 
 static void must(bool condition)
 {

@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_FIXTURE_H
 #define TESTS_UNIT_FIXTURE_H
 
-#include "lib/pclntab/sourcemap.h"
+#include "lib/pclntab/pclntab.h"
 #include "tests/unit/synthetic.h"
 
 /* Number of programs that fixture_variant makes: every format, word size and byte order, with

@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_HEAPMAKER_H
 #define TESTS_UNIT_HEAPMAKER_H
 
-#include "lib/heap/roots.h"
+#include "lib/heap/heap.h"
 #include "tests/unit/dumpmaker.h"
 
 enum {

@@ -2,8 +2,7 @@
 
 #include <stdlib.h>
 
-#include "lib/heap/dominators.h"
-#include "lib/heap/path.h"
+#include "lib/heap/heap.h"
 
 static void must(bool condition)
 {

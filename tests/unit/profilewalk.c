@@ -8,8 +8,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "lib/heap/dominators.h"
-#include "lib/profile/pprof.h"
+#include "lib/heap/heap.h"
+#include "lib/profile/profile.h"
 
 /* A field of a message. */
 struct field {

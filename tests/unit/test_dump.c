@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/dump/regions.h"
+#include "lib/dump/dump.h"
 #include "tests/unit/dumpmaker.h"
 #include "tests/unit/dumpwalk.h"
 #include "tests/unit/suites.h"

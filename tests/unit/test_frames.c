@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "plugin/gdb/frames.h"
+#include "plugin/gdb/gdb.h"
 #include "tests/unit/dumpmaker.h"
 #include "tests/unit/suites.h"
 

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "lib/pclntab/func_name.h"
+#include "lib/pclntab/pclntab.h"
 #include "tests/unit/suites.h"
 
 /* NAME in the form FORM; "" if it has none. Good until the next call. */

@@ -2,10 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/heap/dominators.h"
-#include "lib/heap/histogram.h"
-#include "lib/heap/path.h"
-#include "lib/heap/top_retainers.h"
+#include "lib/heap/heap.h"
 #include "tests/unit/heapfixture.h"
 #include "tests/unit/random.h"
 #include "tests/unit/suites.h"

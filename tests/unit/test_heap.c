@@ -1,8 +1,7 @@
 /* The heap of a dump: large graphs of known shapes, damage, and objects that are none. */
 #include <stdlib.h>
 
-#include "lib/heap/dominators.h"
-#include "lib/heap/path.h"
+#include "lib/heap/heap.h"
 #include "tests/unit/heapfixture.h"
 #include "tests/unit/heapwalk.h"
 #include "tests/unit/suites.h"

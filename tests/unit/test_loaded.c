@@ -2,8 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/elf/extent.h"
-#include "lib/elf/loaded.h"
+#include "lib/elf/elf.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/suites.h"
 

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "lib/debugfile/own_types.h"
-#include "lib/elf/debug_section.h"
+#include "lib/debugfile/debugfile.h"
+#include "lib/elf/elf.h"
 #include "tests/unit/suites.h"
 
 /* Abbreviations: a unit with a constant of its own, a type of Go's, and one of C's. */

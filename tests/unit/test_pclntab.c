@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/pclntab/sourcemap.h"
+#include "lib/pclntab/pclntab.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/suites.h"
 

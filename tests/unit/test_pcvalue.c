@@ -1,4 +1,4 @@
-#include "lib/pclntab/pcvalue.h"
+#include "lib/pclntab/pclntab.h"
 #include "tests/unit/suites.h"
 
 /* A table of the bytes in BYTES at offset 1, with QUANTUM, and a function at 0x1000. */

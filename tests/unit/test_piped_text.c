@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugin/gdb/piped_text.h"
+#include "plugin/gdb/gdb.h"
 #include "tests/unit/suites.h"
 
 static void check_read(const char *input, const char *expected)

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "lib/pclntab/plan9_internal.h"
+#include "lib/pclntab/internal.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/suites.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/profile/pprof.h"
+#include "lib/profile/profile.h"
 #include "tests/unit/dumpmaker.h"
 #include "tests/unit/profilewalk.h"
 #include "tests/unit/suites.h"

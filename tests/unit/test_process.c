@@ -1,8 +1,8 @@
 /* Goroutines in the memory of a process, whole and hostile. */
 #include <string.h>
 
-#include "lib/process/g_layout.h"
-#include "lib/process/waitreason.h"
+#include "lib/process/internal.h"
+#include "lib/process/process.h"
 #include "tests/unit/snapshot.h"
 #include "tests/unit/suites.h"
 

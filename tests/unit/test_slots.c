@@ -1,7 +1,7 @@
 /* What the frames of a heap dump at one pc have in common. */
 #include <stdlib.h>
 
-#include "lib/dump/frame_slots.h"
+#include "lib/dump/dump.h"
 #include "tests/unit/dumpmaker.h"
 #include "tests/unit/suites.h"
 

@@ -2,7 +2,7 @@
 #include <elf.h>
 #include <stddef.h>
 
-#include "lib/process/stack.h"
+#include "lib/process/internal.h"
 #include "tests/unit/snapshot.h"
 #include "tests/unit/suites.h"
 

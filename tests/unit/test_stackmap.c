@@ -5,7 +5,7 @@
 
 #include "lib/code/code.h"
 #include "lib/code/internal.h"
-#include "lib/pclntab/stackmap.h"
+#include "lib/pclntab/pclntab.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/suites.h"
 

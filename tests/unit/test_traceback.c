@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "plugin/view/traceback.h"
+#include "plugin/view/view.h"
 #include "tests/unit/dumpmaker.h"
 #include "tests/unit/suites.h"
 #include "tests/unit/synthetic.h"

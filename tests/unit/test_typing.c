@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/typing/object_types.h"
-#include "lib/typing/sizeclass.h"
+#include "lib/typing/internal.h"
+#include "lib/typing/typing.h"
 #include "tests/unit/dumpmaker.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/suites.h"

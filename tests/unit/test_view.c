@@ -3,8 +3,6 @@
 #include <string.h>
 
 #include "plugin/view/emit.h"
-#include "plugin/view/print.h"
-#include "plugin/view/top.h"
 #include "tests/unit/suites.h"
 
 /* What is printed to standard output between begin and printed. */

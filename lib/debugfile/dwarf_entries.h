@@ -1,0 +1,346 @@
+/* What the files that write DWARF share: its types, the variables that tell the goroutine, the
+ * frames of signals, and probes. */
+#ifndef GH_DEBUGFILE_DWARF_ENTRIES_H
+#define GH_DEBUGFILE_DWARF_ENTRIES_H
+
+#include "lib/code/code.h"
+#include "lib/debugfile/debugfile.h"
+#include "lib/debugfile/internal.h"
+#include "lib/pclntab/pclntab.h"
+#include "lib/rtype/rtype.h"
+#include "lib/util/buffer.h"
+
+/* The unit of .debug_info that types are written into: its abbreviations, and its entries, which
+ * may be referred to before they are there. DWARF 4, chapter 5, as Go's linker writes it
+ * (src/cmd/link/internal/ld/dwarf.go of each release), Go's own attributes included. */
+
+struct gh_typenames;
+
+/* Codes of the abbreviations. */
+enum {
+	GH_ENTRY_UNIT = 1,
+	GH_ENTRY_BASE,
+	GH_ENTRY_STRUCT,
+	GH_ENTRY_EMPTY_STRUCT,
+	GH_ENTRY_DECLARED,
+	GH_ENTRY_MEMBER,
+	GH_ENTRY_TYPEDEF,
+	GH_ENTRY_POINTER,
+	GH_ENTRY_BARE_POINTER,
+	GH_ENTRY_ARRAY,
+	GH_ENTRY_RANGE,
+	GH_ENTRY_FUNC,
+	GH_ENTRY_EMPTY_FUNC,
+	GH_ENTRY_PARAMETER,
+	GH_ENTRY_RESULT,
+	GH_ENTRY_VARIADIC,
+	GH_ENTRY_CHAN,
+	GH_ENTRY_MAP,
+	GH_ENTRY_INTERFACE,
+	GH_ENTRY_SLICE,
+	GH_ENTRY_UNSPECIFIED,
+	GH_ENTRY_VARIABLE,
+};
+
+/* Numbers of entries: those of the types, and then those of entries without a descriptor. */
+typedef uint32_t gh_entry;
+
+#define GH_NO_ENTRY UINT32_MAX
+
+/* More named runtime types than there are. */
+#define GH_MAX_RUNTIME_TYPES 32
+
+/* A pointer or an array that is to be written when the entry that needs it is complete. */
+struct gh_type_late {
+	gh_entry number; /* gh_type_later gives it */
+	gh_entry target; /* what it points to or has elements of */
+	uint32_t name;   /* in the string table */
+	bool array;      /* and no pointer */
+	uint64_t count;  /* elements of an array */
+	uint64_t size;   /* of an array, in bytes */
+};
+
+/* What a field is of. */
+struct gh_type_value {
+	gh_entry type;
+	uint64_t size;  /* in bytes */
+	unsigned align; /* in bytes */
+};
+
+/* The unit, while it is written; the caller gives what is not owned and comes before start. */
+struct gh_type_unit {
+	struct gh_buffer *out; /* .debug_info; not owned, as the next three */
+	const struct gh_rtypes *types;
+	const struct gh_typenames *names;
+	struct gh_strings *strings;
+	uint8_t word;                /* pointer size, in bytes */
+	int release;                 /* N of Go 1.N */
+	size_t start;                /* of the unit */
+	gh_entry count;              /* entries that have a number */
+	size_t text_left;            /* bytes of fields' names that may still be written */
+	struct gh_buffer offsets;    /* of the entries from the unit's start: uint32_t; owned */
+	struct gh_buffer references; /* struct reference; owned */
+	struct gh_buffer lates;      /* struct gh_type_late; owned */
+	struct gh_buffer text;       /* a name that is being made; owned */
+	gh_entry *pointers;          /* to each type, or GH_NO_ENTRY; owned */
+	gh_entry *queues;            /* pointer to hchan<T> by T, or GH_NO_ENTRY; owned */
+	gh_entry *tables; /* pointer to the map's header by its group, or GH_NO_ENTRY; owned */
+	gh_entry basics[GH_KINDS];                       /* the predeclared types, or GH_NO_ENTRY */
+	gh_entry runtime[GH_MAX_RUNTIME_TYPES];          /* the runtime's types, or GH_NO_ENTRY */
+	gh_entry runtime_pointers[GH_MAX_RUNTIME_TYPES]; /* pointers to them, or GH_NO_ENTRY */
+	gh_entry unspecified; /* what a missing type is, or GH_NO_ENTRY */
+};
+
+/* Starts the unit in INFO, in whose .debug_info unit->out is. False if memory ran out. To be freed
+ * with gh_type_unit_free in any case. */
+bool gh_type_unit_begin(struct gh_type_unit *unit, struct gh_info *info);
+
+/* Ends the unit, every entry that has a number being there. False if memory ran out. */
+bool gh_type_unit_end(struct gh_type_unit *unit);
+
+void gh_type_unit_free(struct gh_type_unit *unit);
+
+/* A number for an entry that is yet to come. */
+gh_entry gh_type_new(struct gh_type_unit *unit);
+
+/* Begins the entry NUMBER, or one without a number for GH_NO_ENTRY, by an abbreviation. */
+void gh_type_begin_entry(struct gh_type_unit *unit, unsigned code, gh_entry number);
+
+/* The same, with its name, in the string table, and its kind and its descriptor's place, which are
+ * 0 if TYPE is NULL. */
+void gh_type_begin(struct gh_type_unit *unit, unsigned code, gh_entry number, uint32_t name,
+		   const struct gh_rtype *type);
+
+/* Ends a list of children. */
+void gh_type_end_children(struct gh_type_unit *unit);
+
+/* Adds a reference to the entry TO. */
+void gh_type_refer(struct gh_type_unit *unit, gh_entry to);
+
+/* Adds TEXT to the string table, and gives its offset. */
+uint32_t gh_type_string(struct gh_type_unit *unit, const char *text);
+
+/* The same of the name "BASE<A,B>", A and B being types by number; "BASE<A>" if B is GH_NO_ENTRY.
+ */
+uint32_t gh_type_generic_name(struct gh_type_unit *unit, const char *base, uint32_t a, uint32_t b);
+
+/* The entry of the predeclared type of KIND. */
+gh_entry gh_type_basic(struct gh_type_unit *unit, enum gh_kind kind);
+
+/* The entry of type NUMBER, or of an unspecified one for GH_NO_RTYPE. */
+gh_entry gh_type_of(struct gh_type_unit *unit, uint32_t number);
+
+/* The pointer to type NUMBER; unsafe.Pointer for GH_NO_RTYPE. */
+gh_entry gh_type_pointer_to(struct gh_type_unit *unit, uint32_t number);
+
+/* The pointer to the entry TARGET, which has no descriptor. NAME is the pointer's. */
+gh_entry gh_type_pointer(struct gh_type_unit *unit, gh_entry target, uint32_t name);
+
+/* The number that LATE, which is copied, will have. */
+gh_entry gh_type_later(struct gh_type_unit *unit, const struct gh_type_late *late);
+
+/* Writes the pointers and arrays that were asked for. */
+void gh_type_add_lates(struct gh_type_unit *unit);
+
+/* Writes whole entries, or, of a struct, a member at OFFSET, in bytes, whose name has LENGTH bytes.
+ */
+void gh_type_add_base(struct gh_type_unit *unit, gh_entry number, uint32_t name,
+		      const struct gh_rtype *type);
+void gh_type_add_pointer(struct gh_type_unit *unit, gh_entry number, uint32_t name,
+			 const struct gh_rtype *type, gh_entry target);
+void gh_type_add_array(struct gh_type_unit *unit, gh_entry number, uint32_t name,
+		       const struct gh_rtype *type, const struct gh_type_late *array);
+void gh_type_add_member(struct gh_type_unit *unit, const char *name, size_t length, uint64_t offset,
+			gh_entry type, bool embedded);
+
+/* The program's types as DWARF: an entry for each descriptor, in a unit of their own. */
+
+/* Adds a unit with TYPES to INFO, and the variables that tell the goroutine, for which RUNTIME is
+ * what is known of the runtime. Their names are NAMES, in STRINGS; names that only DWARF has are
+ * added to it. With no types nothing is added. False (ERR filled) if memory ran out or the section
+ * would not fit the 32-bit DWARF format. */
+bool gh_dwarf_types_add(struct gh_info *info, const struct gh_rtypes *types,
+			const struct gh_typenames *names, struct gh_strings *strings,
+			const struct gh_runtime *runtime, struct gh_error *err);
+
+/* N of Go 1.N, the release that built the program of TYPES. */
+int gh_rtypes_release(const struct gh_rtypes *types);
+
+/* The names of the types and of the itabs, in the string table that the symbols and the DWARF
+ * share. */
+
+/* Something in the program's data that has a name. */
+struct gh_data_symbol {
+	uint64_t address;
+	uint64_t size; /* in bytes */
+	uint32_t name; /* offset in the string table */
+};
+
+/* Bytes of a type's symbol's name before the type's: "type:", in Go before 1.20 "type.". */
+#define GH_TYPE_PREFIX 5
+
+struct gh_typenames {
+	uint32_t *offsets;        /* of each type's symbol's name in the string table, by number; 0
+				     if it has none; owned */
+	struct gh_buffer symbols; /* struct gh_data_symbol of the types and the itabs; owned */
+};
+
+/* Names TYPES and the itabs of their program in STRINGS. An itab's symbol is "go:itab.*T,I"
+ * ("go.itab.*T,I" before 1.20), T and I being the types. False (ERR filled) if memory ran out. To
+ * be freed with gh_typenames_free in any case. */
+bool gh_typenames_make(struct gh_typenames *names, const struct gh_rtypes *types,
+		       struct gh_strings *strings, struct gh_error *err);
+
+/* Appends to SYMBOLS, struct gh_data_symbol, one for each itab in the dump of SLOTS, which may be
+ * NULL, that lies outside of IMAGE, with a section of its own in ELF: "itab:*main.Node". Those that
+ * are too many are left out. False (ERR filled) if memory ran out. */
+bool gh_dump_itabs_add(struct gh_buffer *symbols, struct gh_elf *elf, struct gh_strings *strings,
+		       const struct gh_image *image, const struct gh_slots *slots,
+		       struct gh_error *err);
+
+void gh_typenames_free(struct gh_typenames *names);
+
+/* Types of the runtime's own that other types are made with, and that no descriptor describes: the
+ * header of a map or a channel, the two words of an interface. */
+
+/* A field. */
+struct gh_runtime_member {
+	const char *name; /* NULL ends a list */
+	const char *type; /* a basic type, a struct of the list below, "*" and such a struct, or
+			     "$N" for argument N; before it "[N]" if it is an array */
+	uint8_t since;    /* the first minor release of Go 1 that has it; 0 for any */
+	uint8_t before;   /* the first that does not; 0 if the newest has */
+};
+
+struct gh_runtime_type {
+	const char *name; /* with its package; where it has arguments, less them */
+	struct gh_runtime_member members[20]; /* in order; none: only declared */
+};
+
+/* The structs, by number; the last has no name. */
+extern const struct gh_runtime_type gh_runtime_types[];
+
+/* Numbers of those that are asked for by it. */
+enum {
+	GH_RUNTIME_EFACE,
+	GH_RUNTIME_IFACE,
+	GH_RUNTIME_HASH,
+	GH_RUNTIME_MAP,
+	GH_RUNTIME_TABLE,
+	GH_RUNTIME_GROUPS,
+	GH_RUNTIME_HCHAN,
+	GH_RUNTIME_WAITQ,
+	GH_RUNTIME_SUDOG,
+	GH_RUNTIME_NAMED, /* the first that has no arguments and is asked for by name */
+};
+
+/* The entries of the runtime's own types, which have no descriptors, by what gh_runtime_types says.
+ */
+
+/* The entry of the runtime's type called NAME, whose number in gh_runtime_types goes to *INDEX;
+ * GH_NO_ENTRY if it is not listed. */
+gh_entry gh_type_runtime(struct gh_type_unit *unit, const char *name, unsigned *index);
+
+/* A field that is the pointer TYPE. */
+struct gh_type_value gh_type_pointer_value(const struct gh_type_unit *unit, gh_entry type);
+
+/* Writes runtime type INDEX as entry NUMBER called NAME, with ARGUMENTS for the types "$N". Gives a
+ * field of it. */
+struct gh_type_value gh_type_add_runtime(struct gh_type_unit *unit, gh_entry number, unsigned index,
+					 uint32_t name, const struct gh_type_value *arguments);
+
+/* Writes the runtime's types that were asked for by name, and by them. */
+void gh_type_add_runtimes(struct gh_type_unit *unit);
+
+/* Writes the predeclared types that were asked for and have no descriptor. */
+void gh_type_add_basics(struct gh_type_unit *unit);
+
+/* The structs behind channels and maps, one for each that is made of other types. */
+
+/* The pointer to hchan<ELEM>, written if it is not yet; no entry may be begun. Types are given by
+ * number. */
+gh_entry gh_type_hchan(struct gh_type_unit *unit, uint32_t elem);
+
+/* The same of the pointer to hash<KEY,ELEM>, or, where GROUP is that of a Swiss map, to
+ * map<KEY,ELEM>. GROUP is the struct that has the entries. */
+gh_entry gh_type_map(struct gh_type_unit *unit, uint32_t key, uint32_t elem, uint32_t group);
+
+/* Variables that tell which goroutine a thread runs: of a unit, and in no function, so that
+ * they can be named wherever the program stops.
+ *
+ *	goid                  the goroutine's id; 0 where the thread runs none
+ *	g                     a pointer to its runtime.g; nil where the thread runs none
+ *
+ * What else there is serves to keep a goroutine on its thread while it is stepped through, as
+ * runtime.LockOSThread would (src/runtime/proc.go):
+ *
+ *	_goheap_m             the address of the thread's runtime.m
+ *	_goheap_g             the same as g, a number; no variable of a function hides it
+ *	_goheap_goid          the same as goid
+ *	_goheap_hold          1 if the goroutine is not locked to the thread; 2 if it is, without
+ *	                      the count that LockOSThread keeps; else 0
+ *	_goheap_lockedm       g.lockedm
+ *	_goheap_lockedg       m.lockedg
+ *	_goheap_preempted     m.signalPending, while which is 1 no signal to preempt is sent
+ *	_goheap_stack         one past the goroutine's stack
+ *	_goheap_text          the address of runtime.text
+ *
+ * Neither a register nor the thread's storage tells the goroutine in all code: on amd64 assembly
+ * and C functions use R14, and debuggers do not let an expression have the thread's storage. So the
+ * thread is the one in runtime.allm on one of whose stacks SP is. Where the place of that list is
+ * not known, it is by the register. */
+
+/* What the variables are of. */
+enum gh_goroutine_type {
+	GH_GOROUTINE_INT,
+	GH_GOROUTINE_UINT32,
+	GH_GOROUTINE_UINT64,
+	GH_GOROUTINE_UINTPTR,
+	GH_GOROUTINE_G, /* a pointer to runtime.g */
+};
+
+/* Where they are written. */
+struct gh_goroutine_writer {
+	/* Adds one, which is where the expression LOCATION says, if that has not failed. */
+	void (*add)(void *context, const char *name, enum gh_goroutine_type type,
+		    const struct gh_buffer *location);
+	void *context;
+};
+
+/* Adds the variables of a program of Go 1.RELEASE, of whose TYPES runtime.g and runtime.m tell
+ * where the fields are. Without those, or without a way to find the thread, nothing is added. */
+void gh_dwarf_goroutine_add(const struct gh_goroutine_writer *writer, const struct gh_rtypes *types,
+			    int release, const struct gh_runtime *runtime);
+
+/* The number of the struct type called NAME; GH_NO_RTYPE if there is none. */
+uint32_t gh_rtypes_struct(const struct gh_rtypes *types, const char *name);
+
+/* The frame of a signal in .debug_frame: the kernel puts it on the stack, and the address of
+ * runtime.sigreturn as what the handler returns to. Where a machine's debuggers know it by the code
+ * there, whatever the function is called, nothing is to be said. */
+
+/* Whether it is described for the machine ARCH. */
+bool gh_signal_frame_known(const struct gh_arch *arch);
+
+/* Adds to OUT, .debug_frame, the description of FUNC, to which signal handlers return. It begins an
+ * instruction before the function. */
+void gh_signal_frame_add(struct gh_buffer *out, const struct gh_arch *arch,
+			 const struct gh_func *func);
+
+/* Where control leaves the frames of a goroutine without returning from them: where a panic was
+ * recovered, the deferring function goes on.
+ *
+ * A debugger that waits for a function to return has to know. GDB stops a step where the C++
+ * unwinder would go, which it learns at libgcc's probe `unwind' from that probe's second argument.
+ * So here are probes of that name: SystemTap's notes of type 3 (sourceware.org/systemtap/wiki,
+ * UserSpaceProbeImplementation). There is none where goroutines end: GDB would stop at the end of
+ * each goroutine during a step, and may fail when the program ends meanwhile. */
+
+/* Fills OUT with the notes: none unless the machine is amd64. False (ERR filled) if a function
+ * cannot be read or memory ran out. To be freed in any case. */
+bool gh_probes_make(struct gh_buffer *out, const struct gh_pclntab *tab, struct gh_error *err);
+
+/* Adds the notes, which must outlive it, to ELF. False if memory ran out. */
+bool gh_probes_add(struct gh_elf *elf, const struct gh_buffer *probes);
+
+#endif

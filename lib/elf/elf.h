@@ -1,0 +1,205 @@
+/* ELF files and core files of Go programs: an image of sections and segments by address, what the
+ * file says of its build, compressed debug sections, a program put together again from the memory
+ * of a process, and the notes of a core file. What differs between machines is in arch.h. */
+#ifndef GH_ELF_ELF_H
+#define GH_ELF_ELF_H
+
+#include <gelf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "lib/elf/arch.h"
+#include "lib/util/buffer.h"
+#include "lib/util/cursor.h"
+#include "lib/util/error.h"
+
+/* An ELF file as a program in memory: its sections, its segments, and the bytes at an address. */
+
+/* A section, as its header says; nothing of it is checked against the file's size. */
+struct gh_section {
+	const char *name; /* "" if it has none; in the file */
+	GElf_Shdr header; /* in host byte order */
+};
+
+struct gh_image {
+	char *path;                 /* the file's name as given; owned */
+	uint8_t *data;              /* the file, in private and writable memory */
+	size_t size;                /* of the file, in bytes */
+	struct stat file;           /* the file when it was opened; zeroed if in memory */
+	bool mapped;                /* data was mapped by gh_image_open, and is owned */
+	Elf *elf;                   /* owned */
+	const struct gh_arch *arch; /* the machine */
+	GElf_Ehdr header;           /* in host byte order */
+	GElf_Phdr *segments;        /* all program headers; owned */
+	size_t nsegments;
+	const GElf_Phdr **loads; /* the loadable segments with contents, by address; owned */
+	size_t nloads;
+	struct gh_section *sections; /* all section headers, the null one at 0 included; owned */
+	size_t nsections;            /* 0 if the section headers are gone */
+};
+
+/* Opens the ELF file PATH. Relocations of a position-independent program that only add the load
+ * address (R_*_RELATIVE with addends in the table) are applied as for load address 0, so that
+ * pointers in its data read as the addresses in the file's own address space.
+ * Returns false and fills ERR if it cannot be read, is no ELF executable or shared object, or is
+ * for a machine that Go is not ported to. On success the image is to be closed with gh_image_close.
+ */
+bool gh_image_open(struct gh_image *image, const char *path, struct gh_error *err);
+
+/* The same on a core file, whose segments are the memory of the process; what its notes hold is in
+ * struct gh_core. */
+bool gh_image_open_core(struct gh_image *image, const char *path, struct gh_error *err);
+
+/* The same of the file FD, which is read from its start and stays the caller's; NAME is for
+ * messages. */
+bool gh_image_open_core_fd(struct gh_image *image, int fd, const char *name, struct gh_error *err);
+
+/* The same as gh_image_open on a file already in memory: SIZE bytes at DATA, which stay the
+ * caller's, and are modified where relocations apply. NAME is for errors. */
+bool gh_image_open_memory(struct gh_image *image, void *data, size_t size, const char *name,
+			  struct gh_error *err);
+
+/* Has the image keep what the file has now: what is written to the file later on no longer shows.
+ * Takes as much memory as the file is large. */
+void gh_image_settle(const struct gh_image *image);
+
+/* Frees everything. A zeroed image may be closed too. */
+void gh_image_close(struct gh_image *image);
+
+/* The first section of this NAME, or NULL. */
+const struct gh_section *gh_image_section(const struct gh_image *image, const char *name);
+
+/* A cursor over the contents of SECTION. False (ERR filled) if they are not in the file. */
+bool gh_image_section_cursor(const struct gh_image *image, const struct gh_section *section,
+			     struct gh_cursor *cur, struct gh_error *err);
+
+/* A cursor over the bytes in the file from the address VADDR to the end of its segment's file
+ * contents. False if no loadable segment's file contents hold VADDR. */
+bool gh_image_at(const struct gh_image *image, uint64_t vaddr, struct gh_cursor *cur);
+
+/* The file has DWARF of its own: it is not stripped of it. */
+bool gh_image_has_dwarf(const struct gh_image *image);
+
+/* The program is position-independent: its addresses are offsets from where it is loaded. */
+bool gh_image_is_pie(const struct gh_image *image);
+
+/* How long an ELF file is by what its own headers say, when only its beginning is there. */
+
+/* The end, in bytes from the file's start, of what the headers describe: both header tables, the
+ * segments, and the sections if their table is within the SIZE bytes at DATA, the file's first.
+ * Nothing bounds what they say: UINT64_MAX stands for an end that has no number. 0 if there is no
+ * ELF header. */
+uint64_t gh_elf_extent(const uint8_t *data, size_t size);
+
+/* What a Go program's file says about how it was built. */
+
+/* Each field is NULL where the program does not say. All are owned. */
+struct gh_buildinfo {
+	char *go_version;   /* as runtime.Version, e.g. "go1.22.5" */
+	char *path;         /* import path of the main package */
+	char *module;       /* path of the main module */
+	char *go_build_id;  /* the text of the Go build id note */
+	char *gnu_build_id; /* the GNU build id note, in lower-case hexadecimal */
+};
+
+/* Reads the notes (of segments, then of sections) and .go.buildinfo (documented in Go's
+ * debug/buildinfo; both its forms, of Go 1.13 with pointers and of Go 1.18 with inline strings).
+ * Before Go 1.13 there is only the version, in the program's data (runtime.buildVersion).
+ * What is missing or malformed stays NULL. */
+void gh_buildinfo_read(struct gh_buildinfo *info, const struct gh_image *image);
+
+void gh_buildinfo_free(struct gh_buildinfo *info);
+
+/* The minor release N of a version "go1.N...", or -1 if VERSION is NULL or of another form
+ * ("devel ..."). */
+int gh_go_minor(const char *version);
+
+/* Sections of debug information, which linkers compress. */
+
+/* The section of IMAGE whose name is NAME, such as "debug_info", behind a dot or, as some linkers
+ * call one that is compressed, ".z"; NULL if there is none. */
+const struct gh_section *gh_debug_section(const struct gh_image *image, const char *name);
+
+/* Appends what SECTION holds to OUT, uncompressed. False if it cannot be read, is compressed by
+ * something else than zlib, or would be larger than any such section is, or memory ran out. */
+bool gh_debug_section_read(const struct gh_image *image, const struct gh_section *section,
+			   struct gh_buffer *out);
+
+/* Relative relocations, applied to a file's bytes as for load address 0. */
+
+/* Applies the relocations of IMAGE's DT_RELA table that only add the load address: writes their
+ * addends where they apply. Those that lie outside the file's bytes are passed over. Tables without
+ * addends (DT_REL, DT_RELR) need nothing: there the addend is in place already.
+ * Format: the ELF specification's dynamic section, and each machine's psABI for the type numbers.
+ */
+void gh_relocate(struct gh_image *image);
+
+/* Reconstructs an ELF file from the memory of a process that runs it: its headers are at the start
+ * of its first segment. */
+
+/* What is read of a program to know its segments: its headers are in that, and no page is smaller.
+ */
+#define GH_LOADED_HEADERS 4096
+
+struct gh_memory {
+	/* Reads SIZE bytes at ADDRESS into TO. False if they are not all there. */
+	bool (*read)(const struct gh_memory *memory, uint64_t address, void *to, size_t size);
+	void const *from; /* what READ reads from */
+	uint64_t size;    /* bytes that there are at most */
+};
+
+struct gh_loaded {
+	uint8_t bytes[GH_LOADED_HEADERS];
+	struct gh_image headers; /* those bytes as a file of their own */
+	uint64_t bias;           /* of addresses in memory over those in the headers */
+};
+
+/* Where the ELF header is in memory, whose program headers are at PHDR (AT_PHDR) and PHENT
+ * (AT_PHENT) bytes each: they follow it. */
+uint64_t gh_loaded_start(uint64_t phdr, uint64_t phent);
+
+/* Reads the headers from BYTES, which are at the address START in the process. NAME is for errors.
+ * False (ERR filled) if they are not those of a program. On success to be closed with
+ * gh_loaded_close, and not to be moved. */
+bool gh_loaded_open(struct gh_loaded *loaded, const uint8_t bytes[GH_LOADED_HEADERS],
+		    uint64_t start, const char *name, struct gh_error *err);
+
+void gh_loaded_close(struct gh_loaded *loaded);
+
+/* How many bytes the segments' contents are by the headers, which nothing bounds: UINT64_MAX stands
+ * for more than have a number. */
+uint64_t gh_loaded_size(const struct gh_loaded *loaded);
+
+/* Makes an ELF file of *SIZE bytes at *DATA, to be freed, of the segments in MEMORY, which are read
+ * once, whole and in the order of their headers. It is not position-independent: its addresses
+ * are those in MEMORY, as are the pointers in its data. It has no section headers, and its
+ * variables have the values of this moment. False (ERR filled) if MEMORY lacks any. */
+bool gh_loaded_make(const struct gh_loaded *loaded, const struct gh_memory *memory, uint8_t **data,
+		    size_t *size, struct gh_error *err);
+
+/* A core file: its notes, its auxiliary vector, and the process's memory. */
+
+/* Finds the next note of the kernel's of this TYPE (NT_*) in CORE, which gh_image_open_core opened,
+ * from *AT on, which is 0 at first and then where the next is looked for. NOTE is its contents.
+ * False if there are no more. */
+bool gh_core_note(const struct gh_image *core, uint32_t type, uint64_t *at, struct gh_cursor *note);
+
+/* Looks the entry of this TYPE (AT_*) up in the auxiliary vector, the note NT_AUXV, of CORE. False
+ * if there is none. */
+bool gh_core_auxv(const struct gh_image *core, uint64_t type, uint64_t *value);
+
+/* What the process's program was called when it was run, as far as CORE has it; NULL if not. */
+const char *gh_core_execfn(const struct gh_image *core);
+
+/* Opens LOADED, the headers of the process's program in CORE's memory, as gh_loaded_open does. */
+bool gh_core_loaded(struct gh_loaded *loaded, const struct gh_image *core, struct gh_error *err);
+
+/* How many bytes CORE's segments have past its end: not 0 if the file was cut short. */
+uint64_t gh_core_missing(const struct gh_image *core);
+
+/* The process's memory, as far as CORE has it; good for as long as that is open. */
+struct gh_memory gh_core_memory(const struct gh_image *core);
+
+#endif

@@ -1,0 +1,129 @@
+/* Heap dumps in others' formats: core files, and Java's hprof. */
+#ifndef GH_EXPORT_EXPORT_H
+#define GH_EXPORT_EXPORT_H
+
+#include "lib/dump/dump.h"
+#include "lib/elf/arch.h"
+#include "lib/typing/typing.h"
+#include "lib/util/buffer.h"
+#include "lib/util/cursor.h"
+
+/* Symbols from a heap dump alone, for when the program that wrote it is not at hand. */
+
+/* Writes an ELF file for debuggers to PATH. It has a symbol for each function that has a frame in
+ * DUMP, and for each type and itab; a call frame description (DWARF 4, section 6.4) for each place
+ * in the code that a frame is at, whose size the dump knows; and there, as variables, what the
+ * frames' fieldlists say (see struct gh_frame_slots). Addresses are those of the dumped process. A
+ * stack's last frame has no caller. Made under a temporary name beside PATH and renamed when it is
+ * whole. Returns false and fills ERR if it cannot be written, or if the dump is of no machine that
+ * is known, or has no frames. */
+bool gh_dumpsymbols_write(const struct gh_dump *dump, const char *path, struct gh_error *err);
+
+/* The same into FD, an empty file. PATH is its name, for errors. */
+bool gh_dumpsymbols_write_to(const struct gh_dump *dump, int fd, const char *path,
+			     struct gh_error *err);
+
+/* A core file made from a heap dump: goroutines as threads, and what the dump has of memory. */
+
+/* What a dump does not say of the program that wrote it. */
+struct gh_core_program {
+	const char *name; /* without a directory; "" if unknown */
+	uint64_t entry; /* address of the entry point where the program was loaded; 0 if unknown */
+};
+
+/* Writes DUMP to PATH as an ELF core file: an NT_PRSTATUS note for each goroutine, whose thread id
+ * is the goroutine's where that can be (positive, fits, and no other has it), with pc (at
+ * the call it is in) and sp of its top frame; an NT_PRPSINFO note with the name of PROGRAM; an
+ * NT_AUXV note with its entry point, by which debuggers know where a position-independent program
+ * was; and objects, stack frames, data and bss as loadable segments. Objects that lie within a page
+ * of each other share a segment, as do frames; what is between them reads as zeros. The file is
+ * made under a temporary name beside PATH and renamed when it is whole; where it is zero it is
+ * sparse. Only the user may read it. LEFT_OUT is set to how many goroutines are no threads, which
+ * none are but of a dump that says next to nothing of each: the threads of a file shall not take
+ * many times as much as the file. Returns false and fills ERR if it cannot be written, or if the
+ * dump is of no machine that is known. */
+bool gh_corefile_write(const struct gh_dump *dump, const struct gh_core_program *program,
+		       const char *path, size_t *left_out, struct gh_error *err);
+
+/* The notes of a Linux core file that say what its threads are.
+ *
+ * Formats: struct elf_prstatus and elf_prpsinfo of the kernel's include/linux/elfcore.h, and each
+ * machine's elf_gregset_t (arch/.../include/uapi/asm/ptrace.h, elf.h). */
+
+/* What is known of a thread. */
+struct gh_thread {
+	int32_t id; /* positive */
+	uint64_t pc;
+	uint64_t sp;
+	uint64_t fp; /* the frame pointer; 0 if it is unknown, or the machine has none */
+	uint64_t lr; /* the link register; likewise */
+};
+
+/* Appends an NT_PRSTATUS note for THREAD. */
+void gh_prstatus_append(struct gh_buffer *out, const struct gh_arch *arch,
+			const struct gh_thread *thread);
+
+/* Reads the pc, sp and lr of THREAD from the contents NOTE of an NT_PRSTATUS note. False if they
+ * are not there. */
+bool gh_prstatus_read(struct gh_cursor note, const struct gh_arch *arch, struct gh_thread *thread);
+
+/* Reads all registers that are there, at most COUNT, into VALUES. Returns how many. */
+unsigned gh_prstatus_registers(struct gh_cursor note, const struct gh_arch *arch, uint64_t *values,
+			       unsigned count);
+
+/* Appends an NT_PRPSINFO note. PROGRAM, the name of the program, is cut to fit. */
+void gh_prpsinfo_append(struct gh_buffer *out, const struct gh_arch *arch, const char *program,
+			int32_t id);
+
+/* Appends an NT_AUXV note with the address of the program's entry point. */
+void gh_auxv_append(struct gh_buffer *out, const struct gh_arch *arch, uint64_t entry);
+
+/* A heap dump as an hprof file, the format of Java's heap dumps, for the tools that read those:
+ * Eclipse MAT, VisualVM, jhat. */
+
+/* A call on a goroutine's stack. */
+struct gh_hprof_call {
+	const char *function; /* its name; not ended by a NUL; good until the file is written */
+	size_t length;        /* of the name, in bytes */
+	const char *file;     /* "" if unknown; good as long */
+	int32_t line;         /* 0 if unknown */
+	size_t frame;         /* number of its frame in the dump */
+};
+
+struct gh_hprof_stack {
+	const char *name;                  /* of the goroutine; escaped */
+	const struct gh_hprof_call *calls; /* innermost first */
+	size_t ncalls;                     /* how many these are */
+};
+
+/* What a dump alone does not say of its goroutines. */
+struct gh_hprof_stacks {
+	/* Fills STACK with that of goroutine NUMBER, good until the next is asked for. False if
+	 * memory ran out. */
+	bool (*get)(void *context, size_t number, struct gh_hprof_stack *stack);
+	void *context; /* for get */
+};
+
+/* What of a heap is not in its hprof file. */
+struct gh_hprof_damage {
+	uint64_t left_out; /* objects at no address, or at that of another */
+	uint64_t cut;      /* objects too large for an array, cut off */
+	uint64_t unplaced; /* pointers that are not where words are, in ascending order */
+};
+
+/* Writes HEAP to PATH as an hprof file of version 1.0.2. An object's id is its address; a pointer
+ * into an object is a reference to it. Objects are instances, of one class if TYPING says that they
+ * are of one type, they are of one size, and have pointers at the same offsets; arrays of numbers,
+ * of bytes if their type is not known and they have no pointers; and, if they are larger than 64
+ * words, arrays of words, null where a word is no pointer. Readers add to their sizes the headers
+ * that Java's objects have. Goroutines are threads, and make a java.lang.Thread, a String and a
+ * char[] each, that the heap does not have. The slots of frames are the roots of their threads;
+ * defers, panics and contexts too; all other roots are static fields, of classes named after the
+ * variable, or after their kind and its address, or that of the object with a finalizer. TIME is
+ * when the dump was made, in ms since 1970. The file is made under a temporary name beside PATH and
+ * renamed when it is whole. False (ERR filled) if it cannot be written. */
+bool gh_hprof_write(const struct gh_heap *heap, const struct gh_typing *typing,
+		    const struct gh_hprof_stacks *stacks, uint64_t time, const char *path,
+		    struct gh_hprof_damage *damage, struct gh_error *err);
+
+#endif

@@ -1,0 +1,99 @@
+/* The parts of the heap dump that is made of a process. */
+#ifndef GH_PROCESS_DUMP_PARTS_H
+#define GH_PROCESS_DUMP_PARTS_H
+
+#include "lib/process/internal.h"
+#include "lib/process/process.h"
+#include "lib/rtype/rtype.h"
+
+/* The cleanups of a process that wait to be called, as roots of a heap dump (Go 1.25 and later; Go
+ * 1.24 queues them as finalizers).
+ *
+ * Sources: type cleanupBlock and cleanupQueue in src/runtime/mcleanup.go, markroot in
+ * src/runtime/mgcmark.go. */
+
+/* Adds a root for each pointer that a queued cleanup holds: its closures, and its argument. */
+void gh_dump_add_cleanups(struct gh_dump_stream *stream, struct gh_process *process);
+
+/* The global variables of a process's modules, as records of a heap dump: those of the program, and
+ * of what it has loaded as plugins or, if it is in C itself, as shared libraries.
+ *
+ * Source: type moduledata in src/runtime/symtab.go. */
+
+/* Adds the records of the data and bss segments of the modules of PROCESS, those of its program
+ * first. False if the masks of some are not found: then they are without fields. */
+bool gh_dump_add_globals(struct gh_dump_stream *stream, struct gh_process *process);
+
+/* The objects of a process's heap as records of a heap dump. */
+
+struct gh_dump_totals {
+	uint64_t objects;
+	uint64_t bytes;   /* of their elements */
+	uint64_t in_use;  /* bytes of the spans */
+	uint64_t skipped; /* objects that were left out: there would be more than memory */
+};
+
+/* Adds a record for each object, span by span: address, contents, and fields of the words that
+ * POINTERS tells. */
+void gh_dump_add_objects(struct gh_dump_stream *stream, struct gh_span_pointers *pointers,
+			 struct gh_dump_totals *totals);
+
+/* The memory statistics of a process, as a record of a heap dump.
+ *
+ * Source: type mstats in src/runtime/mstats.go. */
+
+/* Adds them: what TOTALS and SPANS tell, what the program's variables say of its collections, and
+ * zeros. */
+void gh_dump_add_memstats(struct gh_dump_stream *stream, struct gh_process *process,
+			  const struct gh_spans *spans, const struct gh_dump_totals *totals);
+
+/* The allocation profile of a process as records of a heap dump: where memory was allocated, and
+ * which objects were sampled.
+ *
+ * Sources: dumpmemprof in src/runtime/heapdump.go, type bucket, type memRecord and MemProfile in
+ * src/runtime/mprof.go, type specialprofile in src/runtime/mheap.go. */
+
+/* Adds a record for each stack that the profile of PROCESS has, and one for each sampled object of
+ * SPANS. What is counted is what the runtime has published: until the latest garbage collection but
+ * one, or, before the first, until now. A program without a profile has no records. False if memory
+ * ran out. */
+bool gh_dump_add_profile(struct gh_dump_stream *stream, struct gh_process *process,
+			 const struct gh_spans *spans);
+
+/* Finalizers, the other roots that are neither on stacks nor in variables, and what else a heap
+ * dump has of the runtime, of a process as records of a heap dump.
+ *
+ * Sources: dumproots and dumpitabs in src/runtime/heapdump.go, markrootSpans in
+ * src/runtime/mgcmark.go, type finblock in src/runtime/mfinal.go, type itabTableType in
+ * src/runtime/iface.go. */
+
+/* The types that records name, each of which has a record once. */
+struct gh_dump_types {
+	const struct gh_rtypes *types; /* the program's; not owned */
+	struct gh_numbermap written;   /* by address in the process; owned */
+	bool failed;                   /* memory ran out */
+};
+
+/* Adds a record for each finalizer that is registered for an object of SPANS, and roots for its
+ * cleanups and weak pointers. */
+void gh_dump_add_specials(struct gh_dump_stream *stream, struct gh_process *process,
+			  const struct gh_spans *spans, struct gh_dump_types *types);
+
+/* Adds a record for each finalizer that waits to be run. */
+void gh_dump_add_queued(struct gh_dump_stream *stream, struct gh_process *process,
+			struct gh_dump_types *types);
+
+/* Adds a record for each itab that the runtime has made or taken from the program. */
+void gh_dump_add_itabs(struct gh_dump_stream *stream, struct gh_process *process,
+		       struct gh_dump_types *types);
+
+/* The threads of a Go process, as records of a heap dump.
+ *
+ * Sources: type m in src/runtime/runtime2.go, dumpms in src/runtime/heapdump.go. */
+
+/* Adds a record for each runtime.m that runtime.allm lists, as far as the program's TYPES describe
+ * it. The goroutines ALL were found. */
+void gh_dump_add_threads(struct gh_dump_stream *stream, struct gh_process *process,
+			 const struct gh_rtypes *types, const struct gh_goroutines *all);
+
+#endif

@@ -1,0 +1,428 @@
+/* What the files that read a process share: the layouts of the runtime's structs by release, the
+ * walk over a stack, and which words of memory are pointers. */
+#ifndef GH_PROCESS_INTERNAL_H
+#define GH_PROCESS_INTERNAL_H
+
+#include "lib/pclntab/pclntab.h"
+#include "lib/process/process.h"
+#include "lib/rtype/rtype.h"
+#include "lib/util/buffer.h"
+#include "lib/util/numbermap.h"
+#include "lib/util/vector.h"
+
+/* Why a goroutine waits, in words: runtime.waitReasonStrings. */
+
+/* The table in the program's data, an array of strings by number. */
+struct gh_wait_reasons {
+	const struct gh_image *image; /* not owned */
+	uint64_t address;             /* of the table in the file's address space; 0 if unknown */
+};
+
+/* Finds the table in IMAGE by how it begins, which is the same in all releases since Go 1.11 (the
+ * numbers are not, and a stripped program does not say where it is). */
+struct gh_wait_reasons gh_wait_reasons_find(const struct gh_image *image);
+
+/* The text of reason NUMBER, of *LENGTH bytes, in the image; empty if it is not known. */
+const char *gh_wait_reason(const struct gh_wait_reasons *reasons, uint8_t number, size_t *length);
+
+/* The frames of a goroutine's stack, by the program's pclntab.
+ *
+ * The rules are those of gentraceback, later type unwinder, in src/runtime/traceback.go. */
+
+struct gh_stack_site;
+
+/* A signal, as siginfo_t has it. */
+struct gh_signal {
+	uint32_t number;  /* 0 if there is none */
+	uint32_t code;    /* si_code */
+	uint64_t address; /* si_addr, where the signal has it */
+};
+
+/* A thread where it is on a stack of no signal's. */
+struct gh_stack_thread {
+	struct gh_registers at;
+	struct gh_signal signal; /* what interrupted it there, if it is in handlers */
+};
+
+/* A walk over the frames of one goroutine after the other. */
+struct gh_stack {
+	struct gh_process *process;      /* not owned */
+	struct gh_stack_site *sites;     /* what was looked up; owned */
+	struct gh_stack_thread *threads; /* the process's, by their SP; owned */
+	struct gh_registers selected;    /* of the first of them, likewise; zeros without any */
+	uint64_t low;                    /* where the goroutine's stack is */
+	uint64_t high;
+	uint64_t stktop;   /* to Go 1.3: address of the Stktop of this segment; 0 from Go 1.4 on */
+	unsigned segments; /* that were left */
+	bool first;        /* nothing was walked over yet */
+	bool entering;     /* the next frame is of a function that entered a system call */
+	bool interrupted;  /* the next frame stands anywhere in its code, not at a call */
+	bool ended;
+	bool injected;  /* the function before was called by a signal's handler */
+	uint64_t pc;    /* of the next frame */
+	uint64_t sp;    /* of the next frame */
+	uint64_t lr;    /* its return address; 0 if that is on the stack */
+	bool has_flags; /* see gh_stack_end */
+};
+
+/* A frame, in the process's addresses. */
+struct gh_stack_frame {
+	uint64_t sp;      /* lowest address of the frame */
+	uint64_t end;     /* one past it: its caller's sp */
+	uint64_t pc;      /* a return address but for the top frame, and if interrupted */
+	uint64_t entry;   /* of its function */
+	const char *name; /* of the function, in the program */
+	uint64_t above;   /* bytes above the frame up to the end of the function's arguments */
+	bool interrupted; /* pc is that of the next instruction, or of the one that faulted */
+};
+
+/* Prepares for walks. False if memory ran out. To be freed with gh_stack_free. */
+bool gh_stack_open(struct gh_stack *stack, struct gh_process *process);
+
+/* Starts a walk over the frames of G: from the registers of the thread whose SP is in its stack if
+ * it runs, or was before signal handlers were called; from the call that entered the system call if
+ * it is in one; else from where it goes on when it runs again. */
+void gh_stack_start(struct gh_stack *stack, const struct gh_goroutine *g);
+
+/* The registers that G runs with; NULL if it does not run, or they are not known. */
+const struct gh_registers *gh_stack_registers(const struct gh_stack *stack,
+					      const struct gh_goroutine *g);
+
+/* Starts a walk over the frames of THREAD, one of stack->threads, on the stack that it is on. */
+void gh_stack_start_thread(struct gh_stack *stack, const struct gh_stack_thread *thread);
+
+/* Gives the next frame, callees first. False at the end, which is where a function is unknown or
+ * its caller cannot be found, too. */
+bool gh_stack_next(struct gh_stack *stack, struct gh_stack_frame *frame);
+
+void gh_stack_free(struct gh_stack *stack);
+
+/* The labels that runtime/pprof's Do and SetGoroutineLabels give a goroutine.
+ *
+ * Layout: type labelMap in src/runtime/pprof/label.go; of a map, type hmap and type bmap in
+ * src/runtime/map.go. */
+
+/* Longer labels are not read, in bytes. */
+#define GH_LABEL_TEXT_MAX 4096
+
+/* Reads those whose labelMap is at ADDRESS, and adds to OUT how many there are,
+ * then the key and the value of each: a size and as many bytes. Numbers are uint32_t of this
+ * machine. What is not in memory, is too long, or is one more than GH_DUMP_LABELS_MAX, is left out.
+ */
+void gh_labels_read(struct gh_buffer *out, struct gh_process *process, uint64_t address);
+
+/* What a goroutine has deferred, and its panics: the lists of runtime._defer and runtime._panic.
+ *
+ * Layout: type _defer and type _panic in src/runtime/runtime2.go (panic.go) of each release. */
+
+struct gh_defer {
+	uint64_t sp; /* of the function that deferred */
+	uint64_t pc; /* of the defer statement; a return address */
+	uint64_t
+	    closure;   /* 0 for what the function calls by itself, without a record (open-coded) */
+	uint64_t next; /* address of the next, deferred before; 0 at the end */
+	uint64_t arguments; /* address of those of the call, to Go 1.17; later it has none */
+	uint64_t size;      /* of them, in bytes */
+};
+
+/* Reads the one at ADDRESS. False if it is not in memory. */
+bool gh_defer_record_read(struct gh_process *process, uint64_t address, struct gh_defer *defer);
+
+struct gh_panic {
+	uint64_t type; /* of its value, an interface */
+	uint64_t data; /* the interface's second word */
+	uint64_t next; /* address of the one before it; 0 at the end */
+	bool recovered;
+	bool repanicked; /* the value is that of the one after it */
+	bool goexit;     /* it is runtime.Goexit's */
+};
+
+/* The same of a panic. */
+bool gh_panic_record_read(struct gh_process *process, uint64_t address, struct gh_panic *panic);
+
+/* The value of a panic, as Go prints it. */
+
+/* Reads SIZE bytes at ADDRESS: from PROCESS, or from the program, as the kernel leaves constants
+ * out of core files. False if they are in neither. */
+bool gh_panic_read(struct gh_process *process, uint64_t address, void *buf, size_t size);
+
+/* The same of a pointer. */
+bool gh_panic_read_word(struct gh_process *process, uint64_t address, uint64_t *word);
+
+/* Appends the string of SIZE bytes at ADDRESS in the process, what follows a newline being
+ * indented (runtime.printindented). Long ones are cut. */
+void gh_panic_string(struct gh_buffer *out, struct gh_process *process, uint64_t address,
+		     uint64_t size);
+
+/* Appends the value of the interface whose words are TYPE and DATA (runtime.printpanicval), the
+ * types of the program being TYPES. Of errors and Stringers, whose methods cannot be called, the
+ * text is known of the runtime's and of those of packages errors, fmt, io/fs and os; other values
+ * are a type and an address. */
+void gh_panic_value(struct gh_buffer *out, struct gh_process *process,
+		    const struct gh_rtypes *types, uint64_t type, uint64_t data);
+
+/* Where runtime.mspan and the specials that hang on it have their fields, by release.
+ *
+ * Sources: type mspan, type special and those that start with one in src/runtime/mheap.go. */
+
+/* A field of runtime.mspan, in bytes. */
+struct gh_span_field {
+	uint16_t offset;
+	uint8_t size; /* 0 if the release has no such field */
+};
+
+/* The kinds of specials; 0 for those that the release does not have. */
+struct gh_special_kinds {
+	uint8_t finalizer;
+	uint8_t weak_handle;
+	uint8_t profile;
+	uint8_t cleanup;
+};
+
+struct gh_span_layout {
+	struct gh_span_field start; /* startAddr */
+	struct gh_span_field npages;
+	struct gh_span_field free_index; /* freeIndexForScan, or before Go 1.19 freeindex */
+	struct gh_span_field nelems;
+	struct gh_span_field alloc_bits;
+	struct gh_span_field mark_bits; /* gcmarkBits */
+	struct gh_span_field sweepgen;
+	struct gh_span_field class; /* spanclass */
+	struct gh_span_field state;
+	struct gh_span_field elemsize;
+	struct gh_span_field specials;
+	struct gh_span_field large_type; /* from Go 1.22 on */
+	struct gh_special_kinds kinds;
+	uint8_t special_size;        /* of struct special, in bytes; what it is of follows it */
+	uint8_t special_offset_size; /* of special.offset, which follows special.next, in bytes */
+};
+
+/* More than any release's runtime.mspan has up to the last field that is read. */
+#define GH_SPAN_SIZE 256
+
+/* The layout in Go 1.MINOR, the newest if MINOR is negative: what TYPES, the program's own, say of
+ * runtime.mspan; else what is known of that release where pointers have 8 bytes. False if neither
+ * tells. */
+bool gh_span_layout_find(struct gh_span_layout *layout, const struct gh_rtypes *types, int minor);
+
+/* The heap of a process: the spans that mheap_.allspans lists, and which of their elements are
+ * objects.
+ *
+ * Sources: type mheap and type mspan in src/runtime/mheap.go, isFree in src/runtime/mbitmap.go, and
+ * sweepgen's values beside type mspan. */
+
+/* Of a page of the Go heap, in bytes. */
+#define GH_HEAP_PAGE 8192
+
+/* A span in use. Addresses are the process's. */
+struct gh_span {
+	uint64_t descriptor; /* address of its runtime.mspan */
+	uint64_t start;
+	uint64_t size;     /* in bytes */
+	uint64_t elemsize; /* of an element, in bytes; not 0 */
+	uint64_t nelems;   /* elements, which fit SIZE */
+	uint64_t free_index;
+	uint64_t alloc_bits; /* address of a bit for each element */
+	uint64_t mark_bits;  /* the same */
+	uint64_t specials;   /* address of the first special; 0 for none */
+	uint64_t large_type; /* of the only element, from Go 1.22 on; else 0 */
+	uint32_t sweepgen;
+	uint8_t class; /* runtime.spanClass */
+};
+
+/* The lowest bit of a class: elements have no pointers. The others are the size class, 0 for spans
+ * of one element. */
+#define GH_SPAN_NOSCAN 1
+
+struct gh_spans {
+	struct gh_span_layout layout;
+	struct GH_VECTOR(struct gh_span) list; /* by start, none overlaps another */
+	uint64_t allspans;                     /* address of the variable */
+	uint64_t stack_bytes;                  /* of spans that hold stacks and the like */
+	uint64_t lost;     /* entries of allspans that could not be read or are no spans */
+	uint32_t sweepgen; /* the heap's */
+	bool inline_marks; /* small elements' mark bits are in the span: Go 1.25's Green Tea */
+};
+
+/* Finds and reads the spans of PROCESS, whose program has the TYPES. False (ERR filled) if there
+ * are none, the release's are not known, or memory ran out. In any case to be freed. */
+bool gh_spans_find(struct gh_spans *spans, struct gh_process *process,
+		   const struct gh_rtypes *types, struct gh_error *err);
+
+void gh_spans_free(struct gh_spans *spans);
+
+/* Whether ADDRESS is in one of them. */
+bool gh_spans_have(const struct gh_spans *spans, uint64_t address);
+
+/* Whether elements of so many bytes have their pointers' bits at the end of the span, from Go 1.22
+ * on (heapBitsInSpan). */
+bool gh_span_has_heap_bits(const struct gh_process *process, uint64_t elemsize);
+
+/* How many bytes at the end of SPAN come after those bits. */
+uint64_t gh_span_after_heap_bits(const struct gh_spans *spans, const struct gh_process *process,
+				 const struct gh_span *span);
+
+/* Sets a bit in BITS, of (nelems + 7) / 8 bytes, for each element of SPAN that is an object: by
+ * what is allocated, or by what was marked where the span waits to be swept. False if that is not
+ * in memory: then every element is taken for an object. */
+bool gh_span_objects(const struct gh_spans *spans, struct gh_process *process,
+		     const struct gh_span *span, uint8_t *bits);
+
+/* A special: something that the runtime keeps of an object. */
+struct gh_special {
+	uint64_t next;   /* address of the next; 0 for none */
+	uint64_t offset; /* of the object, or a place in it, in its span, in bytes */
+	uint8_t kind;    /* one of struct gh_special_kinds, or another */
+};
+
+/* As many specials as a span has at most, for who follows their list: an object has one of each
+ * kind, but any number of cleanups. */
+#define GH_SPECIALS_OF(span) (((span)->nelems + 1024) * 16)
+
+/* Reads the special at ADDRESS. False if it is not in memory. */
+bool gh_special_read(const struct gh_spans *spans, struct gh_process *process, uint64_t address,
+		     struct gh_special *special);
+
+/* Which words of a value of a type hold pointers, by the type's descriptor in a process.
+ *
+ * Sources: type Type in src/internal/abi/type.go, getGCMask and buildGCMask in src/runtime/type.go.
+ */
+
+struct gh_type_mask {
+	uint64_t size;     /* of a value, in bytes */
+	uint64_t pointers; /* bytes up to the last pointer */
+	uint64_t mask;     /* address of a bit for each word up to there; 0 if it is not
+			      known, or made */
+	struct GH_VECTOR(uint8_t) made; /* those bits, of a type for which the process has not made
+					   them yet; owned */
+};
+
+/* Reads the type at ADDRESS of PROCESS, one that has pointers. TYPE has no mask if there is none,
+ * or memory ran out: then type->made has failed. */
+void gh_type_mask_read(struct gh_type_mask *type, struct gh_process *process, uint64_t address);
+
+/* Reads SIZE bytes of TYPE's mask, from byte FROM on. False if they are not there. */
+bool gh_type_mask_bytes(const struct gh_type_mask *type, struct gh_process *process, uint64_t from,
+			uint8_t *bytes, size_t size);
+
+/* Which words of a heap object hold pointers, as the garbage collector has it.
+ *
+ * Sources: src/runtime/mbitmap.go (mbitmap_allocheaders.go in Go 1.22), type heapArena in
+ * src/runtime/mheap.go. */
+
+/* What tells. The fields are private. */
+struct gh_span_pointers {
+	const struct gh_spans *spans;     /* not owned */
+	struct gh_process *process;       /* not owned */
+	uint64_t arenas;                  /* to Go 1.21: address of pointers to the arenas */
+	uint64_t arena_base;              /* what is added to an address for its arena's number */
+	struct gh_numbermap type_numbers; /* addresses of types to places in types; owned */
+	struct GH_VECTOR(struct gh_type_mask) types; /* those that were read; owned */
+	struct GH_VECTOR(uint64_t) words;            /* the last answer; owned */
+	struct GH_VECTOR(uint8_t) bytes;             /* bits of the last span with bits; owned */
+	uint64_t bits_of;                            /* start of that span; 0 for none */
+	uint64_t unknown;                            /* objects whose pointers could not be told */
+	bool failed;                                 /* memory ran out */
+};
+
+/* Prepares for the objects of SPANS, which outlive it. False (ERR filled) if the heap's arenas
+ * cannot be found, to Go 1.21. In any case to be freed. */
+bool gh_span_pointers_open(struct gh_span_pointers *pointers, const struct gh_spans *spans,
+			   struct gh_process *process, struct gh_error *err);
+
+void gh_span_pointers_free(struct gh_span_pointers *pointers);
+
+/* A bit for each word of element INDEX of SPAN, whose first word is HEADER: bit I % 64 of
+ * item I / 64 is 1 if word I is a pointer. Good until the next call. NULL if it has none: then
+ * those of objects that should have some are counted as unknown. */
+const uint64_t *gh_span_pointers_of(struct gh_span_pointers *pointers, const struct gh_span *span,
+				    uint64_t index, uint64_t header);
+
+/* Of an arena of the heap, in bytes (heapArenaBytes, but for Windows). */
+uint64_t gh_heap_arena_size(const struct gh_process *process);
+
+/* The variables of a function whose address is taken, which live in its frame:
+ * FUNCDATA_StackObjects (Go 1.12 and later). Stack maps leave them out: the collector looks at one
+ * if it meets a pointer to it.
+ *
+ * Format: type stackObjectRecord in src/runtime/stack.go of each release. */
+
+struct gh_stack_object {
+	int64_t offset; /* from the end of the frame's variables if negative, else from the start of
+			   its arguments; bytes */
+	uint64_t size;  /* in bytes */
+	uint64_t pointers; /* bytes up to its last pointer */
+	uint64_t mask;     /* address in the program of a bit for each word; 0: any may be one */
+};
+
+/* A walk over those of a function. The fields are private. */
+struct gh_stack_objects {
+	const struct gh_pclntab *tab;
+	struct gh_cursor records; /* at the next */
+	uint64_t left;            /* records */
+	int minor;                /* of the Go release */
+};
+
+/* Starts a walk over those of FUNC, a function of PROCESS's program. */
+void gh_stack_objects_start(struct gh_stack_objects *walk, const struct gh_process *process,
+			    const struct gh_func *func);
+
+/* Gives the next. False at the end, or where it is damaged. */
+bool gh_stack_objects_next(struct gh_stack_objects *walk, struct gh_stack_object *object);
+
+/* Which words of a goroutine's stack hold pointers.
+ *
+ * The rules are those of scanstack in src/runtime/mgcmark.go, and of dumpframe in
+ * src/runtime/heapdump.go. */
+
+/* A variable in some frame whose address is taken. */
+struct gh_stack_variable {
+	uint64_t address;
+	uint64_t size;     /* in bytes */
+	uint64_t pointers; /* bytes up to its last pointer */
+	uint64_t mask;     /* address in the program of a bit for each word; 0: any may be one */
+	bool reached;      /* a pointer to it was met */
+};
+
+struct gh_stack_addresses GH_VECTOR(uint64_t);
+
+struct gh_stack_words {
+	struct gh_process *process;                     /* not owned */
+	struct GH_VECTOR(struct gh_stack_frame) frames; /* callees first */
+	struct gh_stack_addresses certain; /* of words that hold pointers; ascending, each once */
+	struct gh_stack_addresses perhaps; /* of those that may: without those of frames that were
+					      interrupted, each word of which may */
+	struct GH_VECTOR(struct gh_stack_variable) variables; /* by address */
+	struct GH_VECTOR(uint32_t) queue;                     /* of variables that were reached */
+	size_t followed;                                      /* of the queue */
+};
+
+/* Pointers that a goroutine has beside its stack, and that may lead to variables in its frames. */
+struct gh_stack_pointers {
+	const uint64_t *certain; /* what it is to call, and has deferred; not owned */
+	size_t ncertain;
+	const uint64_t *perhaps; /* registers; not owned */
+	size_t nperhaps;
+};
+
+/* Notes the frames of G, at most *LEFT, which are taken off it. WORDS were zeroed or used before.
+ */
+void gh_stack_words_walk(struct gh_stack_words *words, struct gh_stack *stack,
+			 const struct gh_goroutine *g, uint64_t *left);
+
+/* Finds the words of those frames that hold pointers, by the stack maps of their functions and by
+ * what POINTERS, and they, lead to. Where a frame stands anywhere in its code, or its function has
+ * no maps, each word may be one. */
+void gh_stack_words_find(struct gh_stack_words *words, const struct gh_stack_pointers *pointers);
+
+/* Where a frame's variables end, from its sp: before the return address and the caller's frame
+ * pointer. */
+uint64_t gh_stack_variables_end(const struct gh_process *process,
+				const struct gh_stack_frame *frame);
+
+/* Memory ran out. */
+bool gh_stack_words_failed(const struct gh_stack_words *words);
+
+void gh_stack_words_free(struct gh_stack_words *words);
+
+#endif

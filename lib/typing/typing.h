@@ -1,0 +1,300 @@
+/* The types of a heap's objects, gh_object_types_infer, and what they are known by: the layouts of
+ * the program's types, its variables, and the values in its data segments. */
+#ifndef GH_TYPING_TYPING_H
+#define GH_TYPING_TYPING_H
+
+#include "lib/heap/heap.h"
+#include "lib/rtype/rtype.h"
+#include "lib/util/buffer.h"
+#include "lib/util/error.h"
+#include "lib/util/vector.h"
+
+/* What values in memory are made of, as far as pointers go: the types that a program's descriptors
+ * describe, and those that only the runtime, a dump or DWARF knows. */
+
+/* No layout. */
+#define GH_NO_LAYOUT UINT32_MAX
+
+enum gh_layout_kind {
+	GH_LAYOUT_DATA,      /* bytes without pointers */
+	GH_LAYOUT_STRUCT,    /* fields */
+	GH_LAYOUT_ARRAY,     /* elements, one after the other */
+	GH_LAYOUT_POINTER,   /* to a value of the element's type, wherever it is */
+	GH_LAYOUT_SLICE,     /* a pointer to such values; length, capacity */
+	GH_LAYOUT_STRING,    /* a pointer to bytes; length */
+	GH_LAYOUT_INTERFACE, /* a type descriptor or an itab; data */
+	GH_LAYOUT_FUNC,      /* a pointer to a closure */
+	GH_LAYOUT_OBJECT,    /* a pointer to an object that was allocated as the element's type */
+	GH_LAYOUT_ELEMENTS,  /* a pointer to one that was allocated as elements, as many as fit */
+	GH_LAYOUT_DIRECTORY, /* of a Swiss map: a pointer to pointers to tables or, if the next word
+				is 0, to a group */
+	GH_LAYOUT_UNKNOWN,   /* a pointer to anything */
+	GH_LAYOUT_NESTED,    /* of a link: an array with pointers */
+};
+
+struct gh_layout_field {
+	uint64_t offset;           /* in its struct, in bytes */
+	uint32_t layout;           /* its type's number */
+	struct gh_rtype_text name; /* not owned */
+};
+
+/* A pointer in a value, and what its type tells of what it points to. */
+struct gh_link {
+	uint64_t offset; /* of the pointer, in bytes: of an interface, of its data word */
+	uint64_t count;  /* of a NESTED array's elements */
+	uint32_t elem;   /* the type that it points to, or of that array's elements */
+	uint32_t group;  /* of a DIRECTORY: the group's type; that of its tables is ELEM */
+	enum gh_layout_kind kind;
+};
+
+struct gh_layout {
+	uint64_t size;      /* of a value, in bytes */
+	uint64_t npointers; /* in a value, nil ones too; once the links were made */
+	uint64_t count;     /* of an array's elements */
+	uint32_t elem;    /* as in struct gh_link; of a struct: the pointer that a field stands for
+			     whose type says nothing */
+	uint32_t group;   /* as in struct gh_link */
+	uint32_t refines; /* the descriptor's type that this one tells more of; or GH_NO_LAYOUT */
+	uint32_t name;    /* offset in the names; 0 for a descriptor's type */
+	uint32_t first;   /* place of its first field, or, of a descriptor's type, 0 */
+	uint32_t nfields; /* of a struct */
+	uint32_t links;   /* place of its first link */
+	uint32_t nlinks;
+	uint8_t kind;      /* enum gh_layout_kind */
+	bool has_pointers; /* the collector looks into it */
+	bool linked;       /* its links were made */
+	bool opaque;       /* where its pointers are is not known */
+	bool direct;       /* an interface's data word is the value */
+	bool in_struct;    /* it is the element of an array that is a struct's field */
+	bool inside;       /* it is only in others: an entry of a Swiss map */
+	bool open; /* a channel: elements may follow, and the collector may not look into it */
+};
+
+struct gh_layouts {
+	const struct gh_rtypes *types;            /* not owned; NULL if there are none */
+	struct GH_VECTOR(struct gh_layout) items; /* first the descriptors' types, by number */
+	struct GH_VECTOR(struct gh_layout_field) fields;
+	struct GH_VECTOR(struct gh_link) links;
+	struct gh_buffer names; /* ended by a NUL each */
+	uint32_t count;
+	uint64_t budget; /* steps that making links may still take */
+	uint8_t word;    /* pointer size, in bytes */
+};
+
+/* Makes a layout of each of TYPES, which outlive them and may be NULL, with the same number, and of
+ * what the runtime keeps maps and channels in. WORD is the pointer size. False if memory ran out.
+ * To be freed either way. */
+bool gh_layouts_make(struct gh_layouts *layouts, const struct gh_rtypes *types, uint8_t word);
+
+void gh_layouts_free(struct gh_layouts *layouts);
+
+/* Layout NUMBER, which there is; good until one is added. */
+struct gh_layout *gh_layout(const struct gh_layouts *layouts, uint32_t number);
+
+/* Adds one that is called PREFIX and the SIZE bytes at TEXT. */
+uint32_t gh_layouts_add_named(struct gh_layouts *layouts, struct gh_layout layout,
+			      const char *prefix, const void *text, size_t size);
+
+/* Adds a field for the struct that is added next. */
+void gh_layouts_add_field(struct gh_layouts *layouts, const struct gh_layout_field *field);
+
+/* Reads field INDEX of STRUCT number NUMBER. False if it cannot be. */
+bool gh_layouts_field(const struct gh_layouts *layouts, uint32_t number, uint32_t index,
+		      struct gh_layout_field *field);
+
+/* The number of fields of struct NUMBER. */
+uint32_t gh_layouts_nfields(const struct gh_layouts *layouts, uint32_t number);
+
+/* Finds the links of layout NUMBER, by offset, which are made when they are first asked for. An
+ * array of more than a few elements is one link. Gives how many; good until others are made. */
+uint32_t gh_layouts_links(struct gh_layouts *layouts, uint32_t number,
+			  const struct gh_link **links);
+
+/* Finds the pointer at OFFSET in a value of layout NUMBER. False if there is none. */
+bool gh_layouts_link_at(struct gh_layouts *layouts, uint32_t number, uint64_t offset,
+			struct gh_link *link);
+
+/* A value of layout OUTER begins with COUNT values of layout INNER, one after the other. */
+bool gh_layouts_begins_with(const struct gh_layouts *layouts, uint32_t outer, uint32_t inner,
+			    uint64_t count);
+
+/* The first part of a value of layout NUMBER that has a size; an array's is its element. Its COUNT
+ * is set to how many of them follow each other. GH_NO_LAYOUT if it has no parts. */
+uint32_t gh_layouts_first_part(const struct gh_layouts *layouts, uint32_t number, uint64_t *count);
+
+/* Appends the name of layout NUMBER to OUT, with no NUL. */
+void gh_layouts_name(const struct gh_layouts *layouts, uint32_t number, struct gh_buffer *out);
+
+/* Appends the name of the part of a value of layout NUMBER that the byte at OFFSET is in to OUT:
+ * ".left.key", "[3].name". */
+void gh_layouts_part_name(const struct gh_layouts *layouts, uint32_t number, uint64_t offset,
+			  struct gh_buffer *out);
+
+/* The variables of a program, by its DWARF: globals, and where functions have theirs in their
+ * frames. */
+
+/* A variable, or a piece of one, where it is in memory. */
+struct gh_variable {
+	uint64_t pc;      /* of a local: where in the code it is there; else 0 */
+	uint64_t start;   /* its address, or, of a local, how far above its frame's end: below 0 */
+	uint64_t size;    /* in bytes */
+	uint64_t offset;  /* of the piece in the variable, in bytes */
+	uint32_t layout;  /* the variable's; of one that was moved to the heap, a pointer's to it */
+	const char *name; /* lives as long as this */
+};
+
+struct gh_variable_list GH_VECTOR(struct gh_variable);
+
+struct gh_variables {
+	void *dwarf;                     /* libdwarf's; owned */
+	struct gh_variable_list globals; /* by start */
+	struct gh_variable_list locals;  /* by pc and start */
+};
+
+/* Reads the globals of the program PATH, and the locals that there are at the NPCS places in the
+ * code PCS, which ascend; but not those of inlined calls whose code is in several pieces. LAYOUTS,
+ * those of the program's descriptors, are added to. False (ERR filled) if it has no DWARF or memory
+ * ran out. To be freed either way. */
+bool gh_variables_find(struct gh_variables *variables, struct gh_layouts *layouts, const char *path,
+		       const uint64_t *pcs, size_t npcs, struct gh_error *err);
+
+/* The global at ADDRESS; NULL if there is none. */
+const struct gh_variable *gh_variables_global(const struct gh_variables *variables,
+					      uint64_t address);
+
+/* The local that is at OFFSET from its frame's end, which is negative, where PC is executed; NULL
+ * if there is none. */
+const struct gh_variable *gh_variables_local(const struct gh_variables *variables, uint64_t pc,
+					     int64_t offset);
+
+void gh_variables_free(struct gh_variables *variables);
+
+/* Values in the data segments that are no variables: the linker put them there for a variable, or
+ * another such value, to point to. */
+
+/* Values of a type, one after the other. */
+struct gh_static {
+	uint64_t address;
+	uint64_t size; /* of all of them, in bytes */
+	uint32_t layout;
+};
+
+struct gh_static_list GH_VECTOR(struct gh_static);
+
+/* A pointer of a segment's into a segment. */
+struct gh_static_pointer {
+	uint64_t value; /* where it points to */
+	uint64_t slot;  /* where it is */
+};
+
+struct gh_statics {
+	struct gh_static_list values;                        /* by address, the largest first */
+	struct GH_VECTOR(struct gh_static_pointer) pointers; /* by value and slot */
+};
+
+/* Takes over VALUES, and finds the pointers in the segments of HEAP's dump.
+ * False if memory ran out. To be freed either way. */
+bool gh_statics_make(struct gh_statics *statics, struct gh_static_list *values,
+		     const struct gh_heap *heap);
+
+/* The value that ADDRESS is in; NULL if none is known. */
+const struct gh_static *gh_statics_find(const struct gh_statics *statics, uint64_t address);
+
+/* The first of the pointers to the last place that is not past ADDRESS; NULL if there is none. */
+const struct gh_static_pointer *gh_statics_pointer(const struct gh_statics *statics,
+						   uint64_t address);
+
+void gh_statics_free(struct gh_statics *statics);
+
+/* What type each object of a heap has.
+ *
+ * Known are: what the dump says (1.3); from Go 1.22, the headers of larger objects; an interface's
+ * dynamic type; a finalizer's object; goroutines, threads and defers; and, with the unstripped
+ * program, its variables. From there types spread along the pointers, which say by their type what
+ * they point to.
+ *
+ * A pointer to where an object begins need not be to all of it: that is believed if the allocator
+ * has as much memory for such a value as the object takes, if the pointers that the collector sees
+ * in the object are where the type's are, and if no struct of the program's that could be there
+ * begins with such a value. Of two types that can both be, the one that contains the other is the
+ * object's. If neither does, they are in conflict: the better known is taken, or the larger, or the
+ * one whose descriptor comes first. */
+
+/* Objects that are called the same. */
+struct gh_class {
+	const char *name; /* "main.Node"; "[]main.Node", for as many as there is room for; "string
+			     data"; "closure main.f.func1"; of an unknown type, its size and
+			     pointers: "48 bytes, pointers at 0 16". To be escaped. */
+	uint64_t size;   /* of a value or an element, in bytes; of an unknown type, of the object */
+	uint32_t layout; /* the type's number, or GH_NO_LAYOUT */
+	bool typed;      /* the type is known */
+	bool array;      /* as many elements as fit */
+};
+
+/* The program that wrote a dump. */
+struct gh_typing_program {
+	const struct gh_pclntab *tab; /* NULL if it is not known; outlives the typing */
+	uint64_t bias;                /* of the dump's addresses over the program's */
+	const char *twin; /* path of the same program with DWARF; NULL if there is none */
+};
+
+struct gh_typing {
+	const struct gh_heap *heap; /* not owned */
+	struct gh_rtypes types;
+	struct gh_layouts layouts;
+	struct gh_variables variables; /* none without the unstripped program */
+	struct gh_statics statics;     /* in the segments */
+	uint64_t bias;                 /* of the dump's addresses over the program's */
+	uint32_t *numbers;             /* by object: its class; owned */
+	struct gh_class *classes;      /* owned */
+	uint32_t nclasses;
+	struct gh_buffer names; /* of classes */
+	uint64_t typed_objects; /* objects whose type is known */
+	uint64_t typed_bytes;   /* bytes in them */
+	uint64_t bytes;         /* bytes in all objects */
+	uint64_t conflicts;     /* objects that two types were found for */
+};
+
+/* Finds the types of HEAP's objects; it outlives them. False (ERR filled) if PROGRAM's DWARF cannot
+ * be read or memory ran out. On success to be freed with gh_typing_free. */
+bool gh_typing_build(struct gh_typing *typing, const struct gh_heap *heap,
+		     const struct gh_typing_program *program, struct gh_error *err);
+
+/* Frees everything. A zeroed one may be freed too. */
+void gh_typing_free(struct gh_typing *typing);
+
+/* The number of OBJECT's class: each object has one. */
+uint32_t gh_typing_of(const struct gh_typing *typing, uint32_t object);
+
+/* Class NUMBER, which there is. */
+const struct gh_class *gh_typing_class(const struct gh_typing *typing, uint32_t number);
+
+/* The address of the value in OBJECT, which begins past its header. */
+uint64_t gh_typing_value(const struct gh_typing *typing, uint32_t object);
+
+/* Appends the name of the field that the byte at OFFSET of OBJECT is in to OUT: "next", "left.key",
+ * "[3].name". To be escaped. False, and nothing, if it is not known. */
+bool gh_typing_field(const struct gh_typing *typing, uint32_t object, uint64_t offset,
+		     struct gh_buffer *out);
+
+/* Appends the name of the variable that ROOT is in, and of its field, to OUT: "main.cache",
+ * "node.next". To be escaped. False, and nothing, if it is not known. */
+bool gh_typing_root(const struct gh_typing *typing, const struct gh_root *root,
+		    struct gh_buffer *out);
+
+/* What a word of a segment is in. */
+struct gh_global {
+	bool is_variable; /* it is a variable, by name */
+	uint64_t start;   /* where that begins, or else the value that the linker put there: */
+	bool typed;       /* its type is known, and told of by name */
+	bool has_holder;  /* a word of a segment points to its start: */
+	uint64_t holder;  /* where that is */
+};
+
+/* Tells what the word at ADDRESS, which is in a segment of the dump's, is in, and appends its name
+ * and field's to OUT: "main.cache.first", "main.Server (static).tenants"; to be escaped. False, and
+ * nothing, if neither a variable nor a value is there that something points to. */
+bool gh_typing_global(const struct gh_typing *typing, uint64_t address, struct gh_global *global,
+		      struct gh_buffer *out);
+
+#endif

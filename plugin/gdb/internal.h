@@ -1,0 +1,85 @@
+/* What the files of this room share: registers, stacks that move, and the cache's eviction. */
+#ifndef GH_PLUGIN_GDB_INTERNAL_H
+#define GH_PLUGIN_GDB_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/pclntab/pclntab.h"
+#include "plugin/gdb/gdb.h"
+
+/* Registers and memory as a JIT reader is given them. */
+
+struct gdb_unwind_callbacks;
+
+/* The size and order of the target's words. */
+struct gh_word_format {
+	uint8_t size; /* in bytes: 4 or 8 */
+	bool big_endian;
+};
+
+/* Number of WORDS.size bytes at BYTES. */
+uint64_t gh_word(const unsigned char *bytes, struct gh_word_format words);
+
+/* The register with this DWARF number. False if it is unknown, or of another size than WORDS': GDB
+ * has another machine's program. GDB aborts where it is asked for a register that the machine does
+ * not have. */
+bool gh_register_get(struct gdb_unwind_callbacks *callbacks, int dwarf_number,
+		     struct gh_word_format words, uint64_t *value);
+
+/* Tells GDB that the register has VALUE in the caller. */
+void gh_register_set(struct gdb_unwind_callbacks *callbacks, int dwarf_number,
+		     struct gh_word_format words, uint64_t value);
+
+/* Reads the word at ADDRESS. False if that cannot be read. */
+bool gh_word_read(struct gdb_unwind_callbacks *callbacks, uint64_t address, struct gh_word_format words,
+		  uint64_t *value);
+
+/* The frames of a goroutine that is stepped through, if its stack is moved meanwhile.
+ *
+ * GDB knows a frame by its canonical frame address (CFA), and would take those on a stack that has
+ * grown or shrunk for others: where it waits for a function to return it would wait for ever. So
+ * until it stops, frames that were there when it began have the CFAs that they had then. */
+
+/* The file in the session's directory in which goheap.gdb tells what is stepped through, in the
+ * target's words: the address of the goroutine's runtime.g, one past its stack, SP, and the address
+ * of runtime.text. It has another size while nothing is. */
+#define GH_SESSION_STEP "step"
+
+struct gdb_unwind_callbacks;
+
+/* What is known of the program and of the goroutine. Zero it before the first use. */
+struct gh_moved_stack {
+	char *identity; /* the session's state when the program was opened; owned, NULL if none is
+			 */
+	bool opened;    /* the program could be opened */
+	struct gh_image image;
+	struct gh_pclntab tab;
+	bool has_flags;      /* its functions have flags */
+	uint64_t goroutine;  /* address of the runtime.g; 0 if nothing is stepped through */
+	uint64_t stack_high; /* one past its stack, when that began */
+	uint64_t sp;         /* the same */
+	uint64_t bias;       /* of the process's addresses over the program file's */
+};
+
+/* A frame of the goroutine, in addresses of the process as it is now. */
+struct gh_moved_frame {
+	uint64_t entry;   /* of its function */
+	uint64_t old_cfa; /* what its CFA was before the stack was moved */
+	uint64_t caller_sp;
+	uint64_t caller_pc;
+};
+
+/* The frame that GDB asks about. False if it is none of a stack that was moved. */
+bool gh_moved_frame(struct gh_moved_stack *stack, struct gdb_unwind_callbacks *callbacks,
+		    struct gh_moved_frame *frame);
+
+void gh_moved_stack_free(struct gh_moved_stack *stack);
+
+/* Eviction from the cache of debug files: what has not been used for long goes. */
+
+/* Removes from the cache DIRECTORY the debug files and links that were neither written nor read for
+ * 30 days. */
+void gh_cache_clean(const char *directory);
+
+#endif

@@ -1,0 +1,67 @@
+/* What the files that print goroutines share. */
+#ifndef GH_PLUGIN_VIEW_INTERNAL_H
+#define GH_PLUGIN_VIEW_INTERNAL_H
+
+#include "plugin/view/view.h"
+
+/* One goroutine as Go's tracebacks show it. */
+
+/* A goroutine, printed. */
+struct gh_goroutine_text {
+	size_t number; /* of the goroutine */
+	uint64_t id;
+	uint64_t minutes; /* that it has waited */
+	bool locked;      /* to its thread */
+	bool selected;    /* it runs on the thread selected in GDB */
+	bool one_line;    /* the body is one call, on the same line */
+	char *status;     /* escaped; owned */
+	char *labels;     /* " {KEY: VALUE}" or ""; owned */
+	char *body;       /* its calls; owned */
+	char *extra;      /* its defers and panics; owned */
+};
+
+/* Fills TEXT with goroutine NUMBER, whose RECORD was read; its calls are in LISTING's traceback
+ * then. False if memory ran out. */
+bool gh_goroutine_text_make(struct gh_goroutine_text *text, struct gh_goroutine_list *listing,
+			    size_t number, const struct gh_dump_record *record);
+
+void gh_goroutine_text_free(struct gh_goroutine_text *text);
+
+void gh_goroutine_text_print(FILE *out, const struct gh_goroutine_text *text);
+
+/* The same into memory, to be freed; NULL if that ran out. */
+char *gh_goroutine_text_whole(const struct gh_goroutine_text *text);
+
+/* Prints the state in the first line of TEXT, or of a group like it; it has waited for MINUTES. */
+void gh_goroutine_print_state(FILE *out, const struct gh_goroutine_text *text, uint64_t minutes);
+
+/* CALL, of LISTING's traceback, is printed. */
+bool gh_goroutine_has_call(const struct gh_goroutine_list *listing, const struct gh_call *call);
+
+/* Fills CALL with where the goroutine was created. False if that is not to be printed. */
+bool gh_goroutine_find_creator(const struct gh_goroutine_list *listing,
+			       const struct gh_dump_goroutine *goroutine, struct gh_call *call);
+
+/* The name of the function at PC; NULL if it is not known. */
+const char *gh_goroutine_function(const struct gh_goroutine_list *listing, uint64_t pc);
+
+/* Goroutines as JSON. */
+
+/* Prints goroutine NUMBER, whose record is GOROUTINE and whose calls are in LISTING's traceback. */
+void gh_goroutine_json_print(struct gh_goroutine_list *listing, size_t number,
+			     const struct gh_dump_goroutine *goroutine);
+
+/* Goroutines with the same state and stack. */
+struct gh_goroutine_group {
+	const struct gh_goroutine_text *first; /* of an array */
+	size_t count;
+};
+
+/* The longest wait in GROUP, in minutes. */
+uint64_t gh_goroutine_group_wait(const struct gh_goroutine_group *group);
+
+/* Prints GROUP. False if memory ran out. */
+bool gh_goroutine_json_print_group(struct gh_goroutine_list *listing,
+				   const struct gh_goroutine_group *group);
+
+#endif

@@ -1,0 +1,479 @@
+/* What commands share between reading their input and printing: programs, dumps and processes
+ * opened with the user's options, and the names of what is in them. How rows become text, tables
+ * or JSON is in emit.h. */
+#ifndef GH_PLUGIN_VIEW_VIEW_H
+#define GH_PLUGIN_VIEW_VIEW_H
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "lib/code/code.h"
+#include "lib/dump/dump.h"
+#include "lib/elf/elf.h"
+#include "lib/export/export.h"
+#include "lib/heap/heap.h"
+#include "lib/pclntab/pclntab.h"
+#include "lib/process/process.h"
+#include "lib/profile/profile.h"
+#include "lib/typing/typing.h"
+#include "plugin/view/emit.h"
+
+/* A Go program that a command reads, and the messages that commands share. */
+
+struct gh_program {
+	struct gh_image image; /* owned */
+	struct gh_pclntab tab; /* of the image */
+	uint64_t names_left;   /* bytes of names that may still be printed of all functions */
+};
+
+/* Opens the Go program at PATH, to be closed with gh_program_close. On failure prints the error and
+ * returns false. */
+bool gh_program_open(struct gh_program *program, const char *path);
+
+void gh_program_close(struct gh_program *program);
+
+/* Where all functions are printed, names of SIZE bytes are: in a crafted program thousands of lines
+ * can share a long one, and the output would be out of proportion. */
+void gh_program_take_names(struct gh_program *program, size_t size);
+
+/* What was printed is in proportion to the program. If not, prints that the rest is left out, and
+ * returns false. */
+bool gh_program_goes_on(const struct gh_program *program);
+
+/* Reads function number INDEX and starts the walk MAP over it, if the program goes on. On failure
+ * prints the error and returns false. */
+bool gh_program_walk(const struct gh_program *program, size_t index, struct gh_func *func,
+		     struct gh_sourcemap *map);
+
+/* Prints ERR to standard error as the one line it is. */
+void gh_print_error(const struct gh_error *err);
+
+/* PATH, NULL if there is none, may be written: it is not INPUT, NULL if there is none, by whatever
+ * name. If it is, prints so and returns false. */
+bool gh_check_output(const char *path, const char *input);
+
+/* Prints to standard error what system call failed on PATH, as perror does, but escaped. */
+void gh_print_errno(const char *path);
+
+/* Prints to standard error that the file at PATH has COUNT of WHAT; nothing if COUNT is 0. */
+void gh_print_warning(const char *path, uint64_t count, const char *what);
+
+/* A Go process that a command reads: from a core file, or while it runs. */
+
+struct gh_target {
+	struct gh_program program;          /* that it runs */
+	struct gh_buildinfo info;           /* of the program */
+	struct gh_image core;               /* zeros if it runs */
+	struct gh_live_copy live;           /* zeros if it is a core file's */
+	struct gh_thread_registers threads; /* of a core file */
+	struct gh_memory memory;
+	struct gh_process process;
+	const char *version; /* of Go; "" if it is not known */
+	const char *path;    /* of the core file or the program, for messages */
+};
+
+/* Opens the process that the core file PATH, or standard input if that is "-", is of, which ran
+ * PROGRAM. On failure prints the error
+ * and returns false. To be closed with gh_target_close, and not to be moved. */
+bool gh_target_open_core(struct gh_target *target, const char *path, const char *program);
+
+/* The same of the running process PID, stopped for as long as it takes to copy its memory, which is
+ * told on standard error; PROGRAM is what it runs, NULL for what the system says that it does. */
+bool gh_target_open_live(struct gh_target *target, int pid, const char *program);
+
+/* The same without a stop, which is told, too. */
+bool gh_target_open_running(struct gh_target *target, int pid, const char *program);
+
+void gh_target_close(struct gh_target *target);
+
+/* Appends to THREADS the registers of each thread of the core file CORE. */
+void gh_core_threads(struct gh_thread_registers *threads, const struct gh_image *core);
+
+/* A process that runs PROGRAM, of which INFO tells and whose entry point is at ENTRY, but for its
+ * threads. Its memory is MEMORY. To be freed with gh_process_memory_free. */
+struct gh_process gh_process_of(const struct gh_program *program, const struct gh_memory *memory,
+				const struct gh_buildinfo *info, uint64_t entry);
+
+/* Writes a heap dump of PROCESS, whose program VERSION of Go built, to the new file PATH. What it
+ * lacks is told on standard error, of NAME. GZIP: it is compressed. On failure prints the error and
+ * returns false. */
+bool gh_process_write_heap(struct gh_process *process, const char *version, const char *name,
+			   const char *path, bool gzip);
+
+/* Opens such a dump, not compressed, which has no name, to be closed with gh_dump_close. Likewise.
+ */
+bool gh_process_open_heap(struct gh_dump *dump, struct gh_process *process, const char *version,
+			  const char *name);
+
+/* Opens the heap dump PATH, to be closed with gh_dump_close; or, if that is a core file, the heap
+ * of the process that it is of, which ran PROGRAM; or, if PROCESS is not NULL, that of the process
+ * of this number, which PROGRAM, if not NULL, is run by. On failure prints the error and returns
+ * false.
+ */
+bool gh_heap_open(struct gh_dump *dump, const char *path, const char *process, const char *program);
+
+/* The file at PATH is an ELF file, as core files are. */
+bool gh_target_is_elf(const char *path);
+
+/* Reconstructs the program of a core file from the memory of it that the core file has. */
+
+/* Where such a program is read: the path of an open file that has no name. */
+#define GH_CORE_PROGRAM_PATH 32
+
+/* Makes the program of the core file at PATH again, and puts into MADE the path by which it can be
+ * opened for as long as *FD, the caller's to close, is open. On failure prints the error, which
+ * says to name the program, and returns false. */
+bool gh_core_program_make(const char *path, char made[GH_CORE_PROGRAM_PATH], int *fd);
+
+/* A heap dump that a command reads, and what is in it in words. */
+
+/* Opens the dump at PATH, to be closed with gh_dump_close. On failure prints the error and returns
+ * false. What is missing or wrong in a dump that can be read is told on standard error. */
+bool gh_dumpfile_open(struct gh_dump *dump, const char *path);
+
+/* Writes a core file of DUMP, which PROGRAM wrote, to PATH. On failure prints the error and returns
+ * false. */
+bool gh_dumpfile_write_core(const struct gh_dump *dump, const struct gh_core_program *program,
+			    const char *path);
+
+/* The file at PATH begins as a heap dump does, or as a gzip file. False, too, if it cannot be read.
+ */
+bool gh_dumpfile_recognise(const char *path);
+
+/* What Go calls the STATUS of a goroutine. */
+const char *gh_dumpfile_status(uint64_t status);
+
+/* Why GOROUTINE waits or, if it does not, its status: SIZE bytes, of the dump's or static; to be
+ * escaped. */
+const char *gh_dumpfile_state(const struct gh_dump *dump, const struct gh_dump_goroutine *goroutine,
+			      size_t *size);
+
+/* How many whole minutes a goroutine has waited, or been in a system call. */
+uint64_t gh_dumpfile_minutes(const struct gh_dump *dump, const struct gh_dump_goroutine *goroutine);
+
+/* The name of the type at ADDRESS, of size 0 if the dump does not have it. */
+struct gh_dump_slice gh_dumpfile_type_name(const struct gh_dump *dump, uint64_t address);
+
+/* The program that wrote a heap dump, as far as the dump's addresses need it. */
+
+struct gh_symbols_entry;
+
+struct gh_symbols {
+	struct gh_program program; /* owned */
+	uint64_t bias;             /* of the dump's addresses over the file's */
+	int wrapper;               /* funcID of compiler-made wrappers; -1 if it is not known */
+	struct gh_sourcemap map;
+	struct gh_symbols_entry *cache; /* what was looked up; owned */
+};
+
+/* What executes at a pc. */
+struct gh_place {
+	struct gh_func func;
+	struct gh_range range; /* in the file's addresses */
+};
+
+/* Opens the Go program at PATH, which wrote DUMP: every frame of the dump must be one of its
+ * functions. On failure prints the error and returns false. To be closed with gh_symbols_close. */
+bool gh_symbols_open(struct gh_symbols *symbols, const struct gh_dump *dump, const char *path);
+
+/* Frees everything. Zeroed ones may be closed too. */
+void gh_symbols_close(struct gh_symbols *symbols);
+
+/* Fills PROGRAM with what a core file of DUMP has to say of the program at PATH, which wrote it;
+ * its name is in PATH. On failure prints the error and returns false: then the name alone is filled
+ * in. */
+bool gh_symbols_program(struct gh_core_program *program, const struct gh_dump *dump,
+			const char *path);
+
+/* What executes at PC, an address of the dump; good until the next call. NULL if it is in no
+ * function. */
+const struct gh_place *gh_symbols_find(struct gh_symbols *symbols, uint64_t pc);
+
+/* Where in the dumped process an address is, for a person. */
+
+/* Prints where ADDRESS is, which is in no object: "in the stack of goroutine 7, main.f", "in the
+ * data segment", "outside of the dump". */
+void gh_where_print(FILE *out, const struct gh_heap *heap, uint64_t address);
+
+/* The number of the goroutine that frame NUMBER is of; GH_DUMP_NONE if it is of none. */
+size_t gh_where_goroutine_of_frame(const struct gh_dump *dump, size_t number);
+
+/* The same for a defer or panic. */
+size_t gh_where_goroutine_of_defer(const struct gh_dump *dump, size_t number);
+size_t gh_where_goroutine_of_panic(const struct gh_dump *dump, size_t number);
+
+/* The id of goroutine NUMBER. */
+uint64_t gh_where_goroutine_id(const struct gh_dump *dump, size_t number);
+
+/* A goroutine's stack, call by call, as Go prints it. */
+
+/* A call on the stack: of a frame, or inlined into one. */
+struct gh_call {
+	const char *name; /* of the function; not ended by a NUL; in the dump or the program */
+	size_t length;    /* of the name, in bytes */
+	const char *file; /* "" if unknown */
+	int32_t line;     /* 0 if unknown */
+	uint64_t pc;      /* as in the frame */
+	uint64_t offset;  /* of pc in the function, in bytes */
+	uint64_t at;  /* what was looked up: pc, or an address within the call that it is after */
+	uint64_t sp;  /* of the caller's frame; 0 if that is not known */
+	size_t frame; /* number of the frame */
+	bool inlined; /* into the next call */
+	bool current; /* its thread is at pc */
+	bool hidden;  /* Go leaves it out: it is the runtime's, or a wrapper */
+};
+
+struct gh_traceback {
+	struct gh_call *calls; /* innermost first; owned, and used again for the next */
+	size_t ncalls;         /* how many these are */
+	size_t capacity;       /* of calls */
+	bool all;              /* nothing would be left: nothing is hidden */
+};
+
+/* Fills TRACEBACK with the stack of goroutine NUMBER; zero it before the first. SYMBOLS may be
+ * NULL: then there are no inlined calls, files, and lines. False if memory ran out. */
+bool gh_traceback_make(struct gh_traceback *traceback, const struct gh_dump *dump,
+		       struct gh_symbols *symbols, size_t number);
+
+/* Where GOROUTINE was created. False if that is not known, or it is the first. */
+bool gh_traceback_creator(const struct gh_dump_goroutine *goroutine, struct gh_symbols *symbols,
+			  struct gh_call *call);
+
+/* Prints a function's name, LENGTH bytes at NAME, as Go does: type arguments as [...]. */
+void gh_traceback_print_function(FILE *out, const char *name, size_t length);
+
+/* Prints the name of a call's function, of a panic's too, as Go's tracebacks do. */
+void gh_traceback_print_name(FILE *out, const struct gh_call *call);
+
+/* Prints what CALL was made with, in parentheses, as Go's tracebacks do: what is in the memory of
+ * each word. (...) if that is not known. */
+void gh_traceback_print_arguments(FILE *out, const struct gh_dump *dump, struct gh_symbols *symbols,
+				  const struct gh_call *call);
+
+void gh_traceback_free(struct gh_traceback *traceback);
+
+/* The goroutines of a heap dump, as Go prints tracebacks, or as JSON. */
+
+/* Which goroutines are printed, and how. Zeros but for the dump: those of the user's, one by one.
+ */
+struct gh_goroutine_list {
+	FILE *out;
+	const struct gh_dump *dump;
+	struct gh_symbols *symbols; /* of the program that wrote it; NULL if none is given */
+	const char *status;         /* those in this state alone; NULL for all */
+	const char *label;      /* those alone with this label: KEY=VALUE or KEY; NULL for all */
+	const regex_t *pattern; /* those alone whose text it matches; NULL for all */
+	const uint64_t *only;   /* the one of this id alone, whatever it is; NULL for all */
+	bool all;               /* also what Go leaves out: the system's, and the runtime's calls */
+	bool group;             /* those with the same state and stack together, the most first */
+	bool json;              /* an object a line */
+	bool one_line;          /* a line for each goroutine, with the user's first call */
+	struct gh_traceback traceback; /* private: of one of them */
+};
+
+/* Prints them. On failure prints the error and returns false. */
+bool gh_goroutines_print(struct gh_goroutine_list *listing);
+
+/* Prints DUMP's goroutines to OUT, but for the system's: those with the same status and stack
+ * together, the most first, a JSON object a line, as `goheap goroutines --group --json' does.
+ * SYMBOLS may be NULL. On failure prints the error and returns false. */
+bool gh_goroutines_print_groups(FILE *out, const struct gh_dump *dump, struct gh_symbols *symbols);
+
+/* Prints DUMP's goroutine ID to OUT, as `goheap goroutines' does. On failure prints the error and
+ * returns false. */
+bool gh_goroutines_print_one(FILE *out, const struct gh_dump *dump, struct gh_symbols *symbols,
+			     uint64_t id);
+
+/* What the words of the data segments are called: variables, by the unstripped program; values that
+ * the linker put there for a variable to point to, by way of that; and else by the functions whose
+ * code refers to them. */
+
+/* The references of the program's code, once they have been asked for. */
+struct gh_globals {
+	const struct gh_typing *typing; /* the caller's */
+	struct gh_symbols *symbols;     /* the caller's; NULL if no program is given */
+	struct gh_global_refs refs;
+	bool found; /* they have been looked for */
+};
+
+/* Statically allocated values that lead to a word, one by way of the other, at the most. */
+#define GH_GLOBAL_STATICS 8
+
+/* A value that leads on to the next, or has the word. */
+struct gh_global_static {
+	uint64_t address;      /* of the value */
+	uint64_t offset;       /* of the word that leads on, in bytes */
+	bool typed;            /* the text is known */
+	struct gh_buffer text; /* "main.Server (static).tenants" */
+};
+
+/* How a word of a segment is reached. */
+struct gh_global_way {
+	struct gh_buffer variable; /* the name of the first word's, and of its field; may be none */
+	uint64_t start;            /* of the global that has the first word */
+	uint64_t offset;           /* of the first word in that, in bytes */
+	const struct gh_global_ref
+	    *refs; /* the functions that refer to it; NULL if none is known */
+	size_t nrefs;
+	struct gh_global_static statics[GH_GLOBAL_STATICS]; /* from the first word on */
+	size_t nstatics;
+};
+
+/* Finds how the word at ADDRESS is reached. To be freed with gh_globals_free_way. */
+void gh_globals_find(struct gh_globals *globals, uint64_t address, struct gh_global_way *way);
+
+void gh_globals_free_way(struct gh_global_way *way);
+
+/* Prints WAY for a person: "main.srv -> main.Server (static).tenants", "global 0x79fc20 of
+ * main.(*Server).visit and 3 more". False, and nothing, if there is nothing to tell. */
+bool gh_globals_print(FILE *out, const struct gh_globals *globals, const struct gh_global_way *way);
+
+/* The same as members of a JSON object. */
+void gh_globals_emit(struct gh_emit *emit, const struct gh_globals *globals,
+		     const struct gh_global_way *way);
+
+void gh_globals_free(struct gh_globals *globals);
+
+/* What the objects of a heap, the pointers in them, and the roots are called. */
+
+struct gh_names {
+	const struct gh_heap *heap; /* the caller's */
+	struct gh_symbols *symbols; /* of the program, the caller's; NULL if none is given */
+	struct gh_typing typing;
+	struct gh_globals globals;     /* what is in the segments */
+	struct gh_traceback traceback; /* of the goroutine that was last asked about: */
+	size_t goroutine;              /* its number, if there are calls */
+};
+
+/* Names what is in HEAP, which is the caller's and outlives it; names->symbols stay as they are.
+ * TWIN is the path of the program that has names->symbols before it was stripped; NULL if there is
+ * none. False (ERR filled) if that cannot be read or memory ran out. To be freed either way. */
+bool gh_names_make(struct gh_names *names, const struct gh_heap *heap, const char *twin,
+		   struct gh_error *err);
+
+void gh_names_free(struct gh_names *names);
+
+/* Objects that are called the same are a class: its number, by object; how many classes there are;
+ * and what objects of class NUMBER are called, to be escaped. */
+const uint32_t *gh_names_classes(const struct gh_names *names);
+size_t gh_names_count(const struct gh_names *names);
+const char *gh_names_class(const struct gh_names *names, uint32_t number);
+
+/* Prints the class's name of OBJECT, escaped. */
+void gh_names_print(FILE *out, const struct gh_names *names, uint32_t object);
+
+/* Prints OBJECT for a person: its address, its class, and its size where that does not say it. */
+void gh_names_print_object(FILE *out, const struct gh_names *names, uint32_t object);
+
+/* An object as a member of a row, and a byte of it: for the columns below. */
+struct gh_object {
+	const struct gh_names *names;
+	uint32_t number;
+	uint64_t address;
+	const char *type; /* what its class is called */
+	uint64_t offset;  /* of the byte, from the object's address */
+};
+
+/* A row of one. */
+struct gh_object_row {
+	struct gh_object object;
+};
+
+/* OBJECT as a member of a row; OFFSET is that of a pointer in it, or 0. */
+struct gh_object gh_names_object(const struct gh_names *names, uint32_t object, uint64_t offset);
+
+/* The columns that say which object it is: MEMBER of the struct ROW, a struct gh_object. For a
+ * person they are one, gh_names_print_object's. */
+#define GH_OBJECT(row, member)                                                                     \
+	{"object", GH_COL_PRINTED_MEMBER(row, member, gh_object_print), .only = GH_IN_TEXT},       \
+	    {"object", GH_COL_ADDRESS(row, member.address), .only = GH_IN_JSON},                   \
+	{                                                                                          \
+		"type", GH_COL_TEXT(row, member.type), .only = GH_IN_JSON                          \
+	}
+
+/* The columns that say where in it the pointer is. */
+#define GH_OBJECT_FIELD(row, member)                                                               \
+	{"offset", GH_COL_NUMBER(row, member.offset), .only = GH_IN_JSON},                         \
+	{                                                                                          \
+		"field", GH_COL_PRINTED_MEMBER(row, member, gh_object_print_field)                 \
+	}
+
+/* Print the struct gh_object that MEMBER is, and the field of it that the byte is in. */
+void gh_object_print(struct gh_emit *emit, const void *member);
+void gh_object_print_field(struct gh_emit *emit, const void *member);
+
+/* Prints the command by which GDB prints the value in OBJECT. False, and nothing is printed, if GDB
+ * cannot name its type. */
+bool gh_names_print_command(FILE *out, const struct gh_names *names, uint32_t object);
+
+/* Prints what is at OFFSET in OBJECT for a person, ".next"; if that is not known, "+16". */
+void gh_names_print_field(FILE *out, const struct gh_names *names, uint32_t object,
+			  uint64_t offset);
+
+/* Prints ROOT for a person: "main.cache (bss, 0x53a8e0)", "main.srv -> main.Server (static).tenants
+ * (data, 0x53a8e8)", "goroutine 7, main.f at x.go:12, sp_0x18". */
+void gh_names_print_root(FILE *out, struct gh_names *names, const struct gh_root *root);
+
+/* The same of what is no stack, without the place of a variable: "main.srv -> main.Server
+ * (static).tenants". */
+void gh_names_print_slot(FILE *out, struct gh_names *names, const struct gh_root *root);
+
+/* The same of COUNT goroutines that have one stack, with the innermost call that is the program's
+ * own: "5,000 goroutines in main.handle at main.go:51, r". */
+void gh_names_print_stack(FILE *out, struct gh_names *names, const struct gh_root *root,
+			  uint64_t count);
+
+/* Where the function begins that the cleanup of ROOT calls; 0 if that is not known. */
+uint64_t gh_names_cleanup(const struct gh_names *names, const struct gh_root *root);
+
+/* gh_names_print_root's as a JSON object. */
+void gh_names_emit_root(struct gh_emit *emit, struct gh_names *names, const struct gh_root *root);
+
+/* What holds the heap: variables, goroutines with the same stack, finalizers and the rest of the
+ * roots, each with all that only it leads to. */
+
+struct gh_holder {
+	uint64_t key;        /* the same in another dump of the program */
+	uint32_t root;       /* the number of that of its roots that alone retains most */
+	uint32_t goroutines; /* with its stack; 0 if it is no stack */
+};
+
+struct gh_held {
+	const struct gh_names *names; /* the caller's */
+	struct GH_VECTOR(struct gh_holder) holders;
+	uint32_t *of; /* by root: its holder's number; owned */
+	struct gh_dominators dominators;
+	struct gh_dominator_tree tree; /* of them */
+};
+
+/* Finds the holders of the heap of NAMES. False (ERR filled) if memory ran out. To be freed either
+ * way. */
+bool gh_held_make(struct gh_held *held, struct gh_names *names, struct gh_error *err);
+
+void gh_held_free(struct gh_held *held);
+
+/* The bytes that only holder NUMBER leads to. */
+uint64_t gh_held_bytes(const struct gh_held *held, uint32_t number);
+
+/* The number of the holder with KEY; GH_HEAP_NONE if there is none. */
+uint32_t gh_held_find(const struct gh_held *held, uint64_t key);
+
+/* Prints holder NUMBER for a person: "main.srv -> main.Server (static).tenants", "5,000
+ * goroutines in main.handle at main.go:51, r". */
+void gh_held_print(FILE *out, const struct gh_held *held, struct gh_names *names, uint32_t number);
+
+/* An allocation profile as text, as Go prints it (debug=1). */
+
+/* Prints the profile, most bytes in use first, and the dump's memory statistics as comments. RATE
+ * is MemProfileRate. False if memory ran out. */
+bool gh_profiletext_print(const struct gh_allocations *allocations, uint64_t rate);
+
+/* Prints each record as a JSON object, a line each; in the dump's order. */
+void gh_profiletext_print_json(const struct gh_allocations *allocations);
+
+/* The page that `goheap report' writes, report.html, up to where its data begin. */
+
+extern const char gh_report_page[];
+
+#endif
