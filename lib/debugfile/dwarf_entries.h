@@ -312,9 +312,6 @@ struct gh_goroutine_writer {
 void gh_dwarf_goroutine_add(const struct gh_goroutine_writer *writer, const struct gh_rtypes *types,
 			    int release, const struct gh_runtime *runtime);
 
-/* The number of the struct type called NAME; GH_NO_RTYPE if there is none. */
-uint32_t gh_rtypes_struct(const struct gh_rtypes *types, const char *name);
-
 /* The frame of a signal in .debug_frame: the kernel puts it on the stack, and the address of
  * runtime.sigreturn as what the handler returns to. Where a machine's debuggers know it by the code
  * there, whatever the function is called, nothing is to be said. */

@@ -34,15 +34,6 @@ struct expression {
 	size_t nends;
 };
 
-uint32_t gh_rtypes_struct(const struct gh_rtypes *types, const char *name)
-{
-	for (uint32_t i = 0; i < types->count; i++)
-		if (types->items[i].kind == GH_KIND_STRUCT && types->items[i].named &&
-		    gh_rtype_text_is(types->items[i].text, name))
-			return i;
-	return GH_NO_RTYPE;
-}
-
 static uint64_t find_field(const struct gh_rtypes *types, uint32_t number, const char *name)
 {
 	const struct gh_rtype *type = &types->items[number];
@@ -58,8 +49,8 @@ static uint64_t find_field(const struct gh_rtypes *types, uint32_t number, const
 static bool find_layout(struct layout *layout, const struct gh_rtypes *types, int release,
 			const struct gh_runtime *runtime)
 {
-	uint32_t g = gh_rtypes_struct(types, "runtime.g");
-	uint32_t m = gh_rtypes_struct(types, "runtime.m");
+	uint32_t g = gh_rtypes_struct(types, "runtime.g", 0);
+	uint32_t m = gh_rtypes_struct(types, "runtime.m", 0);
 	if (g == GH_NO_RTYPE || m == GH_NO_RTYPE)
 		return false;
 	*layout = (struct layout){

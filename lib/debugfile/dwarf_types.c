@@ -251,7 +251,7 @@ static gh_entry goroutine_type(struct gh_type_unit *unit, enum gh_goroutine_type
 					     [GH_GOROUTINE_UINT64] = GH_KIND_UINT64,
 					     [GH_GOROUTINE_UINTPTR] = GH_KIND_UINTPTR};
 	return type == GH_GOROUTINE_G
-		   ? gh_type_pointer_to(unit, gh_rtypes_struct(unit->types, "runtime.g"))
+		   ? gh_type_pointer_to(unit, gh_rtypes_struct(unit->types, "runtime.g", 0))
 		   : gh_type_basic(unit, kinds[type]);
 }
 

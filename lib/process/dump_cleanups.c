@@ -4,9 +4,6 @@
 
 #include "lib/dump/record.h"
 
-/* No page of memory is smaller: nothing that is pointed to is below. */
-#define PAGE 4096
-
 /* Of a block of queued cleanups, in bytes (cleanupBlockSize). */
 #define BLOCK 512
 
@@ -33,7 +30,7 @@ static bool read_block(struct gh_process *process, uint64_t address, struct bloc
 	unsigned word = process->tab->pointer_size;
 	uint64_t link = address + 8 + word;
 	*block = (struct block){.first = link + 2 * word};
-	return address >= PAGE && address % word == 0 &&
+	return gh_process_may_point(process, address) &&
 	       gh_process_uint(&process->memory, link, word, &block->next) &&
 	       gh_process_uint(&process->memory, link + word, 4, &block->count) &&
 	       block->count <= (BLOCK - 8 - 3 * word) / words_of(process) / word;
@@ -48,9 +45,7 @@ static bool are_cleanups(struct gh_process *process, const struct block *block, 
 		uint64_t closure = gh_process_word(process, block->first + i * size);
 		if (closure == 0)
 			continue;
-		uint64_t entry =
-		    closure >= PAGE ? gh_process_constant_pointer(process, closure) : 0;
-		if (entry == 0 || gh_pclntab_find(process->tab, entry - process->bias) == SIZE_MAX)
+		if (!gh_process_is_closure(process, closure))
 			return false;
 		++*count;
 	}

@@ -8,9 +8,6 @@
 /* Modules that are followed from one to the next, unless to make work. */
 #define MAX_MODULES 1024
 
-/* No page of memory is smaller: nothing that is pointed to is below. */
-#define PAGE 4096
-
 /* A bitvector of the runtime's. */
 struct bits {
 	uint64_t count;
@@ -47,7 +44,7 @@ static bool read_bits(struct gh_process *process, uint64_t address, uint64_t siz
 	if (!gh_process_uint(&process->memory, address, 4, &bits->count))
 		return false;
 	bits->address = gh_process_word(process, address + word);
-	return bits->count == size / word && (bits->count == 0 || bits->address >= PAGE);
+	return bits->count == size / word && (bits->count == 0 || bits->address >= GH_LEAST_PAGE);
 }
 
 /* Reads the bounds of MODULE from ADDRESS on. */
@@ -105,7 +102,7 @@ static bool read_next(struct gh_process *process, const struct places *places, u
 {
 	unsigned word = word_size(process);
 	*module = (struct module){0};
-	if (address < PAGE || address % word != 0)
+	if (!gh_process_may_point(process, address))
 		return false;
 	read_bounds(process, address + places->bounds * word, module);
 	if (module->data == 0 || module->data > module->edata || module->bss > module->ebss)

@@ -10,9 +10,6 @@
 #include "lib/util/numbermap.h"
 #include "lib/util/vector.h"
 
-/* No page of memory is smaller, in bytes: nothing that is pointed to is below. */
-#define PAGE 4096
-
 /* The words of a bucket: next, allnext, typ, hash, size, nstk. The stack follows them, and the
  * memRecord that. */
 enum {
@@ -124,7 +121,7 @@ static bool read_bucket(struct profile *profile, uint64_t address, struct bucket
 {
 	unsigned word = word_size(profile);
 	uint64_t words[BUCKET_WORDS];
-	if (address < PAGE || address % word != 0)
+	if (!gh_process_may_point(profile->process, address))
 		return false;
 	for (unsigned i = 0; i < BUCKET_WORDS; i++)
 		if (!read_word(profile, address + (uint64_t)i * word, &words[i]))
@@ -164,7 +161,7 @@ static uint64_t search(struct profile *profile, uint64_t start, uint64_t end, ui
 	for (uint64_t at = start + process->bias; at < end + process->bias; at += word) {
 		uint64_t address;
 		if (!read_word(profile, at, &address)) {
-			at += PAGE - at % PAGE - word;
+			at = gh_page_end(at) - word;
 			continue;
 		}
 		uint64_t count = address != 0 ? count_buckets(profile, address) : 0;

@@ -4,9 +4,6 @@
 
 #include "lib/dump/record.h"
 
-/* No page of memory is smaller: nothing that is pointed to is below. */
-#define PAGE 4096
-
 /* Of a block of queued finalizers, in bytes (finBlockSize). */
 #define FINALIZER_BLOCK 4096
 
@@ -153,7 +150,7 @@ static bool read_finalizer_block(struct gh_process *process, uint64_t address, s
 {
 	unsigned word = word_size(process);
 	*block = (struct block){.first = address + 2 * word + 8};
-	return address >= PAGE && address % word == 0 &&
+	return gh_process_may_point(process, address) &&
 	       gh_process_uint(&process->memory, address, word, &block->next) &&
 	       gh_process_uint(&process->memory, address + 2 * word, 4, &block->count) &&
 	       block->count <= (FINALIZER_BLOCK - 2 * word - 8) / (5 * word);
@@ -167,11 +164,8 @@ static bool are_finalizers(struct gh_process *process, const struct gh_dump_type
 	for (uint64_t i = 0; i < block->count; i++) {
 		uint64_t at = block->first + i * 5 * word;
 		uint64_t closure = gh_process_word(process, at);
-		uint64_t entry =
-		    closure >= PAGE ? gh_process_constant_pointer(process, closure) : 0;
 		uint64_t type = gh_process_word(process, at + 3 * word);
-		if (entry == 0 ||
-		    gh_pclntab_find(process->tab, entry - process->bias) == SIZE_MAX ||
+		if (!gh_process_is_closure(process, closure) ||
 		    (type != 0 && gh_rtypes_at(types->types, type - process->bias) == GH_NO_RTYPE))
 			return false;
 	}
@@ -239,7 +233,7 @@ static uint64_t count_itabs(struct gh_process *process, uint64_t address)
 {
 	unsigned word = word_size(process);
 	uint64_t size, count, used = 0;
-	if (address < PAGE || address % word != 0 ||
+	if (!gh_process_may_point(process, address) ||
 	    !gh_process_uint(&process->memory, address, word, &size) || size < LEAST_ITABS ||
 	    size > MOST_ITABS || (size & (size - 1)) != 0 ||
 	    !gh_process_uint(&process->memory, address + word, word, &count) || count == 0 ||

@@ -11,9 +11,6 @@
 /* Bytes that are written at once. */
 #define ENOUGH (1 << 20)
 
-/* No page of memory is smaller, in bytes. */
-#define PAGE 4096
-
 struct gh_dump_stream gh_dump_stream_make(const struct gh_process *process, int fd)
 {
 	uint64_t left;
@@ -82,7 +79,7 @@ static void copy(struct gh_dump_stream *stream, struct gh_process *process, uint
 		: process->memory.source->read(process->memory.source, address, bytes, size))
 		return;
 	while (size > 0) {
-		size_t part = PAGE - (size_t)(address % PAGE);
+		size_t part = (size_t)(gh_page_end(address) - address);
 		if (part > size)
 			part = size;
 		if (!gh_process_read(&process->memory, address, bytes, part)) {

@@ -2,9 +2,6 @@
 
 #include "lib/dump/record.h"
 
-/* No page of memory is smaller: nothing that is pointed to is below. */
-#define PAGE 4096
-
 /* Threads that are followed from one to the next, unless to make work. */
 #define MAX_THREADS (1U << 20)
 
@@ -34,22 +31,20 @@ static bool read_layout(struct layout *layout, const struct gh_rtypes *types,
 
 static bool find_layout(struct layout *layout, const struct gh_rtypes *types)
 {
-	for (uint32_t i = 0; i < types->count; i++) {
-		const struct gh_rtype *type = &types->items[i];
-		if (type->kind == GH_KIND_STRUCT && gh_rtype_text_is(type->text, "runtime.m") &&
-		    read_layout(layout, types, type))
-			return true;
-	}
-	return false;
+	uint32_t m = gh_rtypes_struct(types, "runtime.m", 0);
+	while (m != GH_NO_RTYPE && !read_layout(layout, types, &types->items[m]))
+		m = gh_rtypes_struct(types, "runtime.m", m + 1);
+	return m != GH_NO_RTYPE;
 }
 
 /* What is at ADDRESS is a runtime.m: its g0 points back at it. */
 static bool is_thread(struct gh_process *process, const struct gh_goroutines *all, uint64_t address)
 {
-	if (address < PAGE || address % process->tab->pointer_size != 0)
+	if (!gh_process_may_point(process, address))
 		return false;
 	uint64_t system = gh_process_word(process, address);
-	return system >= PAGE && gh_process_word(process, system + all->layout.thread) == address;
+	return system >= GH_LEAST_PAGE &&
+	       gh_process_word(process, system + all->layout.thread) == address;
 }
 
 /* How many threads are on the list that starts with the one at ADDRESS. Takes them off *LEFT. */
@@ -77,7 +72,7 @@ static uint64_t find_threads(struct gh_process *process, const struct gh_gorouti
 	for (uint64_t at = module->bss + process->bias; at < end; at += word) {
 		uint64_t address;
 		if (!gh_process_uint(&process->memory, at, word, &address)) {
-			at += PAGE - at % PAGE - word;
+			at = gh_page_end(at) - word;
 			continue;
 		}
 		unsigned count = count_threads(process, all, layout, address, &left);

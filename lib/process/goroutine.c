@@ -18,9 +18,6 @@
  * point into the middle of the list, too. */
 #define MAX_STEPS (1U << 22)
 
-/* No page of memory is smaller, in bytes. */
-#define PAGE 4096
-
 /* No reason to wait is longer, in bytes. */
 #define MAX_REASON 64
 
@@ -193,7 +190,7 @@ static void search(struct gh_process *process, uint64_t start, uint64_t end,
 		uint64_t capacity;
 		if (!gh_process_uint(&process->memory, at, word, &found.list))
 			break;
-		if (found.list < 4096 || found.list % word != 0 ||
+		if (!gh_process_may_point(process, found.list) ||
 		    !gh_process_uint(&process->memory, at + word, word, &found.count) ||
 		    found.count <= all->count || found.count > most ||
 		    !gh_process_uint(&process->memory, at + 2 * word, word, &capacity))
@@ -271,7 +268,8 @@ static void search_list(struct gh_process *process, uint64_t start, uint64_t end
 		uint64_t address;
 		if (!gh_process_uint(&process->memory, at + process->bias, word, &address))
 			break;
-		uint64_t count = address < PAGE ? 0 : list_length(process, all, address, &steps);
+		uint64_t count =
+		    address < GH_LEAST_PAGE ? 0 : list_length(process, all, address, &steps);
 		if (count > all->count) {
 			all->count = count;
 			all->list = address;
@@ -338,7 +336,8 @@ static bool read_goroutine(const struct gh_goroutines *all, struct gh_process *p
 /* Passes over the pointers from NUMBER to the end of the page, which is not in memory. */
 static void pass_over_page(struct gh_goroutines *all, unsigned word, uint64_t number)
 {
-	uint64_t left = (PAGE - (all->list + number * word) % PAGE) / word;
+	uint64_t at = all->list + number * word;
+	uint64_t left = (gh_page_end(at) - at) / word;
 	uint64_t next = all->count - number > left ? number + left : all->count;
 	all->lost += next - number;
 	all->next = next;

@@ -15,9 +15,6 @@
 #include "lib/util/bsearch.h"
 #include "lib/util/parallel.h"
 
-/* Of a page, in bytes; the kernel's may be larger. */
-#define PAGE 4096
-
 /* Pages whose state is asked for at once. */
 #define PAGES 4096
 
@@ -126,7 +123,7 @@ static void copy(const struct tracer *tracer, uint64_t address, uint8_t *to, uin
 		ssize_t count = read_some(tracer, address, to, size);
 		/* A page that cannot be read (a file's that was cut short) is left out. */
 		if (count <= 0)
-			count = size < PAGE ? (ssize_t)size : PAGE;
+			count = size < GH_LEAST_PAGE ? (ssize_t)size : GH_LEAST_PAGE;
 		address += (uint64_t)count;
 		to += count;
 		size -= (uint64_t)count;

@@ -36,3 +36,10 @@ uint64_t gh_process_constant_pointer(struct gh_process *process, uint64_t addres
 	value = gh_cursor_uint(&cur, word);
 	return value != 0 ? value + process->bias : 0;
 }
+
+bool gh_process_is_closure(struct gh_process *process, uint64_t address)
+{
+	uint64_t entry =
+	    address >= GH_LEAST_PAGE ? gh_process_constant_pointer(process, address) : 0;
+	return entry != 0 && gh_pclntab_find(process->tab, entry - process->bias) != SIZE_MAX;
+}

@@ -77,6 +77,24 @@ bool gh_process_read_constant(struct gh_process *process, uint64_t address, void
 /* The pointer at ADDRESS, likewise; 0 if it is in neither. */
 uint64_t gh_process_constant_pointer(struct gh_process *process, uint64_t address);
 
+/* Whether ADDRESS is that of the closure of a function of the program's. */
+bool gh_process_is_closure(struct gh_process *process, uint64_t address);
+
+/* No page of memory is smaller, in bytes, and nothing is in the first one. */
+#define GH_LEAST_PAGE 4096
+
+/* The end of the page that ADDRESS is in, if pages are of the least size. */
+static inline uint64_t gh_page_end(uint64_t address)
+{
+	return address - address % GH_LEAST_PAGE + GH_LEAST_PAGE;
+}
+
+/* Whether a struct or a list of words can be at ADDRESS, whatever is in memory. */
+static inline bool gh_process_may_point(const struct gh_process *process, uint64_t address)
+{
+	return address >= GH_LEAST_PAGE && address % process->tab->pointer_size == 0;
+}
+
 /* Where runtime.g has its fields, by release.
  *
  * Source: type g and type gobuf in src/runtime/runtime2.go (Go 1.5 on) or runtime.h (to 1.4). */

@@ -86,10 +86,9 @@ static bool is_whole(const struct gh_span_layout *layout)
 
 static bool find_type(struct gh_span_layout *layout, const struct gh_rtypes *types, int minor)
 {
-	for (uint32_t i = 0; i < types->count; i++) {
-		const struct gh_rtype *type = &types->items[i];
-		if (type->kind == GH_KIND_STRUCT && gh_rtype_text_is(type->text, "runtime.mspan") &&
-		    read_type(layout, types, type, minor) && is_whole(layout))
+	uint32_t span = gh_rtypes_struct(types, "runtime.mspan", 0);
+	for (; span != GH_NO_RTYPE; span = gh_rtypes_struct(types, "runtime.mspan", span + 1)) {
+		if (read_type(layout, types, &types->items[span], minor) && is_whole(layout))
 			return true;
 		*layout = (struct gh_span_layout){0};
 	}

@@ -11,9 +11,6 @@
 /* The first of them may be missing, but not more. */
 #define MOST_MISSING 8
 
-/* No page of memory is smaller: no list starts below. */
-#define PAGE 4096
-
 /* The states of a span (mSpanState). */
 enum { SPAN_DEAD, SPAN_IN_USE, SPAN_MANUAL, SPAN_STATES };
 
@@ -111,7 +108,6 @@ static bool read_pointer(struct gh_process *process, uint64_t list, uint64_t num
 static bool is_list(const struct gh_span_layout *layout, struct gh_process *process,
 		    const struct slice *slice)
 {
-	unsigned word = process->tab->pointer_size;
 	uint64_t sample = slice->count < SAMPLE ? slice->count : SAMPLE;
 	uint64_t used = 0, missing = 0;
 	uint64_t starts[SAMPLE];
@@ -120,7 +116,7 @@ static bool is_list(const struct gh_span_layout *layout, struct gh_process *proc
 		uint64_t address;
 		if (!read_pointer(process, slice->list, i * (slice->count / sample), &address))
 			missing++;
-		else if (address < PAGE || address % word != 0)
+		else if (!gh_process_may_point(process, address))
 			return false;
 		else if (!read_entry(layout, process, address, &entry))
 			missing++;
@@ -151,10 +147,10 @@ static void search(struct gh_spans *spans, struct gh_process *process, struct sl
 		struct slice found;
 		uint64_t capacity;
 		if (!gh_process_uint(&process->memory, at, word, &found.list)) {
-			at += PAGE - at % PAGE - word;
+			at = gh_page_end(at) - word;
 			continue;
 		}
-		if (found.list < PAGE || found.list % word != 0 ||
+		if (!gh_process_may_point(process, found.list) ||
 		    !gh_process_uint(&process->memory, at + word, word, &found.count) ||
 		    found.count <= best->count || found.count > most ||
 		    !gh_process_uint(&process->memory, at + 2 * word, word, &capacity) ||

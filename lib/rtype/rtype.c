@@ -193,6 +193,15 @@ uint32_t gh_rtypes_at(const struct gh_rtypes *types, uint64_t address)
 	return found < types->count && items[found].address == address ? found : GH_NO_RTYPE;
 }
 
+uint32_t gh_rtypes_struct(const struct gh_rtypes *types, const char *name, uint32_t from)
+{
+	for (uint32_t i = from; i < types->count; i++)
+		if (types->items[i].kind == GH_KIND_STRUCT && types->items[i].named &&
+		    gh_rtype_text_is(types->items[i].text, name))
+			return i;
+	return GH_NO_RTYPE;
+}
+
 const char *gh_kind_name(enum gh_kind kind)
 {
 	static const char *const names[GH_KINDS] = {

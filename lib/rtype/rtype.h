@@ -95,6 +95,10 @@ void gh_rtypes_free(struct gh_rtypes *types);
 /* The number of the type whose descriptor is at ADDRESS, or GH_NO_RTYPE. */
 uint32_t gh_rtypes_at(const struct gh_rtypes *types, uint64_t address);
 
+/* The number of the first struct type from number FROM on that is called NAME; GH_NO_RTYPE if there
+ * is none. Packages of one name, such as runtime, have types of one name. */
+uint32_t gh_rtypes_struct(const struct gh_rtypes *types, const char *name, uint32_t from);
+
 /* TYPES are of a release before Go 1.9. */
 bool gh_rtypes_before_1_9(const struct gh_rtypes *types);
 
