@@ -1,9 +1,5 @@
 #include "lib/pclntab/pclntab.h"
 
-#define FUNCDATA_ARG_INFO      5
-#define FUNCDATA_ARG_LIVE_INFO 6
-#define PCDATA_ARG_LIVE_INDEX  3
-
 /* More pointer maps than these are not looked at: a function has one for each set of arguments that
  * are in use at a call. */
 #define MAX_MAPS 256
@@ -23,7 +19,7 @@ enum {
 bool gh_arg_walk_start(struct gh_arg_walk *walk, const struct gh_pclntab *tab,
 		       const struct gh_func *func)
 {
-	uint64_t address = gh_pclntab_funcdata(tab, func, FUNCDATA_ARG_INFO);
+	uint64_t address = gh_pclntab_funcdata(tab, func, GH_FUNCDATA_ARG_INFO);
 	*walk = (struct gh_arg_walk){.left = MAX_LENGTH};
 	return address != 0 && gh_image_at(tab->image, address, &walk->cur);
 }
@@ -76,8 +72,8 @@ void gh_arg_liveness_start(struct gh_arg_liveness *liveness, const struct gh_pcl
 			   const struct gh_func *func, uint64_t pc)
 {
 	*liveness = (struct gh_arg_liveness){.start = UINT8_MAX};
-	uint64_t address = gh_pclntab_funcdata(tab, func, FUNCDATA_ARG_LIVE_INFO);
-	uint32_t table = gh_pclntab_pcdata(tab, func, PCDATA_ARG_LIVE_INDEX);
+	uint64_t address = gh_pclntab_funcdata(tab, func, GH_FUNCDATA_ARG_LIVE_INFO);
+	uint32_t table = gh_pclntab_pcdata(tab, func, GH_PCDATA_ARG_LIVE_INDEX);
 	if (address == 0 || !gh_image_at(tab->image, address, &liveness->bits))
 		return;
 	liveness->start = gh_cursor_u8(&liveness->bits);
@@ -91,7 +87,7 @@ void gh_arg_liveness_start(struct gh_arg_liveness *liveness, const struct gh_pcl
 uint64_t gh_arg_liveness_begins(const struct gh_pclntab *tab, const struct gh_func *func)
 {
 	struct gh_pcvalue walk;
-	uint32_t table = gh_pclntab_pcdata(tab, func, PCDATA_ARG_LIVE_INDEX);
+	uint32_t table = gh_pclntab_pcdata(tab, func, GH_PCDATA_ARG_LIVE_INDEX);
 	gh_pcvalue_start(&walk, tab, func, table);
 	while (table != 0 && gh_pcvalue_next(&walk))
 		if (walk.value > 0)

@@ -155,6 +155,16 @@ const char *gh_pclntab_file(const struct gh_pclntab *tab, uint32_t file);
  * if there is none. */
 uint32_t gh_pclntab_cu_file(const struct gh_pclntab *tab, const struct gh_func *func, int32_t n);
 
+/* Numbers of FUNCDATA and PCDATA that no release changes, of src/runtime/funcdata.h; those that
+ * differ are in struct gh_pclntab_numbers. */
+enum {
+	GH_FUNCDATA_ARGS_POINTER_MAPS = 0,
+	GH_FUNCDATA_LOCALS_POINTER_MAPS = 1,
+	GH_FUNCDATA_ARG_INFO = 5,      /* Go 1.17 and later */
+	GH_FUNCDATA_ARG_LIVE_INFO = 6, /* Go 1.18 and later, as the next */
+	GH_PCDATA_ARG_LIVE_INDEX = 3,
+};
+
 /* Offset of FUNC's PCDATA table number N in pctab; 0 if it has none. */
 uint32_t gh_pclntab_pcdata(const struct gh_pclntab *tab, const struct gh_func *func, unsigned n);
 

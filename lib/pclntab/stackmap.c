@@ -1,8 +1,5 @@
 #include "lib/pclntab/pclntab.h"
 
-#define FUNCDATA_ARGS_POINTER_MAPS   0
-#define FUNCDATA_LOCALS_POINTER_MAPS 1
-
 /* The largest arguments that are believed, in bytes: together with any frame that fits 32 bits. */
 #define MAX_ARGS (1U << 30)
 
@@ -36,11 +33,11 @@ bool gh_stackmaps_find(struct gh_stackmaps *maps, const struct gh_pclntab *tab,
 	maps->word = word;
 	maps->above_locals = arch->dwarf_fp != 0 ? word : 0;
 	maps->below_args = gh_arch_below_args(arch);
-	find_bitmaps(&maps->locals, tab, func, FUNCDATA_LOCALS_POINTER_MAPS,
+	find_bitmaps(&maps->locals, tab, func, GH_FUNCDATA_LOCALS_POINTER_MAPS,
 		     (uint32_t)INT32_MAX / word);
 	/* Maps of assembly functions have bits that stand for nothing. Of functions that do not say
 	   how large their arguments are the runtime asks their callers. */
-	find_bitmaps(&maps->args, tab, func, FUNCDATA_ARGS_POINTER_MAPS,
+	find_bitmaps(&maps->args, tab, func, GH_FUNCDATA_ARGS_POINTER_MAPS,
 		     func->args > 0 ? MAX_ARGS / word : 0);
 	return maps->locals.nbits > 0 || maps->args.nbits > 0;
 }
@@ -48,7 +45,7 @@ bool gh_stackmaps_find(struct gh_stackmaps *maps, const struct gh_pclntab *tab,
 void gh_arg_maps_find(struct gh_bitmaps *maps, const struct gh_pclntab *tab,
 		      const struct gh_func *func)
 {
-	find_bitmaps(maps, tab, func, FUNCDATA_ARGS_POINTER_MAPS, MAX_ARGS / tab->pointer_size);
+	find_bitmaps(maps, tab, func, GH_FUNCDATA_ARGS_POINTER_MAPS, MAX_ARGS / tab->pointer_size);
 }
 
 uint32_t gh_stackmaps_table(const struct gh_pclntab *tab, const struct gh_func *func)

@@ -6,10 +6,6 @@
 #include "lib/pclntab/pclntab.h"
 #include "lib/util/bsearch.h"
 
-/* FUNCDATA_ArgsPointerMaps and FUNCDATA_LocalsPointerMaps. */
-#define ARGS_MAPS   0
-#define LOCALS_MAPS 1
-
 static unsigned word_size(const struct gh_stack_words *words)
 {
 	return words->process->tab->pointer_size;
@@ -137,9 +133,10 @@ static void add_frame(struct gh_stack_words *words, const struct gh_stack_frame 
 		add_range(words, arguments, args);
 		return;
 	}
-	if (gh_pclntab_funcdata(tab, &func, ARGS_MAPS) == 0)
+	if (gh_pclntab_funcdata(tab, &func, GH_FUNCDATA_ARGS_POINTER_MAPS) == 0)
 		add_range(words, arguments, args);
-	if (gh_pclntab_funcdata(tab, &func, LOCALS_MAPS) == 0 || is_reflection(frame))
+	if (gh_pclntab_funcdata(tab, &func, GH_FUNCDATA_LOCALS_POINTER_MAPS) == 0 ||
+	    is_reflection(frame))
 		add_range(words, frame->sp, end);
 	add_mapped(words, frame, &func);
 }

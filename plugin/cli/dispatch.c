@@ -75,6 +75,21 @@ static int run(const struct job *job, const char *const *options, const char *fi
 	return gh_command_run(job->command, count, (char **)args);
 }
 
+/* Says why it is not run on a heap dump, and what can be done. */
+static int refuse_dump(const struct job *job)
+{
+	int (*command)(const struct gh_options *options) = job->command->run;
+	fputs(command == gh_cmd_goroutine ? "A heap dump's goroutines are threads: info threads\n"
+	      : command == gh_cmd_break
+		  ? "A heap dump does not run: name the program with the file command\n"
+	      : command == gh_cmd_crash
+		  ? "A heap dump does not tell of a crash, as a core file does: core-file CORE\n"
+		  : "A heap dump is loaded; this asks a process or a core file: attach PID, or "
+		    "core-file CORE\n",
+	      stderr);
+	return GH_EXIT_INPUT;
+}
+
 /* Runs it on the heap dump DUMP, that GDB has open. */
 static int run_on_dump(const struct job *job, const char *dump)
 {
@@ -82,19 +97,6 @@ static int run_on_dump(const struct job *job, const char *dump)
 	char names[PATH_MAX];
 	const char *options[MAX_OPTIONS + 1] = {NULL};
 	size_t count = 0;
-	if (job->command->run == gh_cmd_goroutine) {
-		fputs("A heap dump's goroutines are threads: info threads\n", stderr);
-		return GH_EXIT_INPUT;
-	}
-	if (job->command->run == gh_cmd_break) {
-		fputs("A heap dump does not run: name the program with the file command\n", stderr);
-		return GH_EXIT_INPUT;
-	}
-	if (job->command->run == gh_cmd_crash) {
-		fputs("A heap dump does not tell of a crash, as a core file does: core-file CORE\n",
-		      stderr);
-		return GH_EXIT_INPUT;
-	}
 	if (gh_command_takes(job->command, "exe") &&
 	    read_link(job->directory, GH_SESSION_WRITER, program)) {
 		options[count++] = "-e";
@@ -119,7 +121,8 @@ static int run_on_files(const struct job *job)
 	bool on_process = (job->command->gdb.on & GH_ON_PROCESS) != 0;
 	bool debugs = files->program != NULL && files->running;
 	if (has_dump(files, job->directory) && read_link(job->directory, GH_SESSION_DUMP, dump))
-		return run_on_dump(job, dump);
+		return (job->command->gdb.on & GH_ON_DUMP) != 0 ? run_on_dump(job, dump)
+								: refuse_dump(job);
 	if (on_program && files->program != NULL)
 		return run(job, none, files->program);
 	if (debugs && on_process)
