@@ -263,7 +263,7 @@ static enum gh_dump_kind record_kind(enum gh_dump_format format, uint64_t tag)
 	    GH_DUMP_ITAB,
 	};
 	if (format != GH_DUMP_PROTOTYPE)
-		return tag <= GH_DUMP_SAMPLE ? (enum gh_dump_kind)tag : GH_DUMP_KINDS;
+		return tag < GH_DUMP_TAGS ? (enum gh_dump_kind)tag : GH_DUMP_KINDS;
 	return tag < sizeof(prototype) / sizeof(prototype[0]) ? prototype[tag] : GH_DUMP_KINDS;
 }
 

@@ -111,10 +111,11 @@ enum gh_dump_kind {
 	GH_DUMP_PANIC = 15,
 	GH_DUMP_PROFILE = 16,
 	GH_DUMP_SAMPLE = 17,
-	/* No tags: a new release's tag 18 would go before these. */
-	GH_DUMP_STACK_ROOT, /* of the prototype only */
-	GH_DUMP_DATA_ROOT,  /* of the prototype only */
-	GH_DUMP_KINDS,      /* one more than the last; also: no kind that is known */
+	/* A new release's tag 18 would go here. What follows has no tag. */
+	GH_DUMP_TAGS,
+	GH_DUMP_STACK_ROOT = GH_DUMP_TAGS, /* of the prototype only */
+	GH_DUMP_DATA_ROOT,                 /* of the prototype only */
+	GH_DUMP_KINDS,                     /* one more than the last; also: no kind that is known */
 };
 
 /* Bytes of the file: a text or contents. Not ended by a NUL, and may hold any byte. */

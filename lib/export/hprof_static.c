@@ -18,9 +18,12 @@
 
 /* What the roots' classes are called, before the name of the first of their fields. */
 static const char *const class_names[GH_ROOT_KINDS] = {
-    [GH_ROOT_DATA] = "data",           [GH_ROOT_BSS] = "bss",
-    [GH_ROOT_FINALIZER] = "finalizer", [GH_ROOT_QUEUED_FINALIZER] = "queued finalizer",
-    [GH_ROOT_CLEANUP] = "cleanup",     [GH_ROOT_OTHER] = "other root",
+    [GH_ROOT_DATA] = "data",
+    [GH_ROOT_BSS] = "bss",
+    [GH_ROOT_FINALIZER] = "finalizer",
+    [GH_ROOT_QUEUED_FINALIZER] = "queued finalizer",
+    [GH_ROOT_CLEANUP_CLOSURE] = "cleanup",
+    [GH_ROOT_OTHER] = "other root",
 };
 
 bool gh_hprof_is_static(const struct gh_root *root)
@@ -152,7 +155,7 @@ static void name_field(const struct gh_dump *dump, const struct places *places,
 			 text.start);
 	} else if (root->kind == GH_ROOT_DATA || root->kind == GH_ROOT_BSS) {
 		snprintf(name, MAX_NAME, "0x%" PRIx64, place->address);
-	} else if (root->kind == GH_ROOT_CLEANUP) {
+	} else if (root->kind == GH_ROOT_CLEANUP_CLOSURE) {
 		snprintf(name, MAX_NAME, "0x%" PRIx64, record.object.address);
 	} else if (root->offset == GH_ROOT_CLOSURE) {
 		snprintf(name, MAX_NAME, "0x%" PRIx64 " closure", record.finalizer.object);

@@ -54,7 +54,7 @@ static inline size_t gh_adjacency_get(const struct gh_adjacency *lists, uint32_t
  * either way. */
 bool gh_adjacency_reverse(struct gh_adjacency *reverse, const struct gh_adjacency *lists);
 
-/* The object table: the objects of a dump, but for the tails of spans (see gh_span_tails)s,
+/* The object table: the objects of a dump, but for the tails of spans (see lib/heap/internal.h),
  * numbered from 0 by ascending address, and found by any address within. */
 
 /* No object. */
@@ -161,7 +161,8 @@ enum gh_root_kind {
 	GH_ROOT_PANIC,            /* its argument */
 	GH_ROOT_FINALIZER,        /* what its object points to, or its closure */
 	GH_ROOT_QUEUED_FINALIZER, /* its object, or its closure */
-	GH_ROOT_CLEANUP, /* the closure that Go 1.24 and 1.25 make for one: see gh_cleanups_add */
+	GH_ROOT_CLEANUP_CLOSURE,  /* the closure that Go 1.24 and 1.25 make for one: see
+				     gh_cleanups_add */
 	GH_ROOT_OTHER,
 	GH_ROOT_KINDS,
 };
@@ -179,9 +180,10 @@ struct gh_root {
 	uint32_t object; /* that it points to */
 	uint32_t number; /* of its record in the dump, of the kind that gh_root_record gives */
 	uint64_t offset; /* of the slot in the frame's or segment's contents, or in the object with
-			    a finalizer, in bytes; of a goroutine, enum gh_root_slot; else 0 */
+			    a finalizer, in bytes; of a goroutine, enum gh_root_slot; of a
+			    finalizer's closure, GH_ROOT_CLOSURE; else 0 */
 	enum gh_root_kind kind;
-	bool conservative; /* of a word of a frame, which may be no pointer: see gh_roots_find */
+	bool conservative; /* of a word that may be no pointer: see gh_roots_find */
 };
 
 /* The kind of the record that a root of KIND is in. */
@@ -229,7 +231,7 @@ struct gh_heap {
 	struct gh_object_table table;
 	struct gh_adjacency targets;
 	struct gh_adjacency referrers;
-	struct gh_root *roots; /* sorted by object, kind, number and offset; owned */
+	struct gh_root *roots; /* as gh_roots_find sorts them; owned */
 	size_t nroots;
 	struct gh_heap_damage damage;
 };

@@ -16,7 +16,7 @@ enum gh_dump_kind gh_root_record(const struct gh_dump *dump, enum gh_root_kind k
 	    [GH_ROOT_PANIC] = GH_DUMP_PANIC,
 	    [GH_ROOT_FINALIZER] = GH_DUMP_FINALIZER,
 	    [GH_ROOT_QUEUED_FINALIZER] = GH_DUMP_QUEUED_FINALIZER,
-	    [GH_ROOT_CLEANUP] = GH_DUMP_OBJECT,
+	    [GH_ROOT_CLEANUP_CLOSURE] = GH_DUMP_OBJECT,
 	    [GH_ROOT_OTHER] = GH_DUMP_OTHER_ROOT,
 	};
 	if (dump->format == GH_DUMP_PROTOTYPE && kind == GH_ROOT_DATA)
@@ -42,7 +42,8 @@ struct gathering {
 /* Roots of KIND are on a goroutine's stack, or the collector takes them for such. */
 static bool is_on_stack(enum gh_root_kind kind)
 {
-	return kind >= GH_ROOT_FRAME && kind <= GH_ROOT_PANIC;
+	return kind == GH_ROOT_FRAME || kind == GH_ROOT_GOROUTINE || kind == GH_ROOT_DEFER ||
+	       kind == GH_ROOT_PANIC;
 }
 
 /* Adds a root to the object that ADDRESS is in, if it is in one. */
@@ -159,8 +160,21 @@ static void add_record(struct gathering *to, const struct gh_dump_record *record
 	case GH_DUMP_DATA_ROOT:
 		add(to, record->data_root.pointer, 0);
 		break;
-	default:
+	case GH_DUMP_DATA:
+	case GH_DUMP_BSS:
 		add_pointers(to, record);
+		break;
+	case GH_DUMP_EOF:
+	case GH_DUMP_OBJECT:
+	case GH_DUMP_TYPE:
+	case GH_DUMP_PARAMS:
+	case GH_DUMP_ITAB:
+	case GH_DUMP_THREAD:
+	case GH_DUMP_MEMSTATS:
+	case GH_DUMP_PROFILE:
+	case GH_DUMP_SAMPLE:
+	case GH_DUMP_KINDS:
+		break; /* no roots */
 	}
 }
 
@@ -234,7 +248,7 @@ bool gh_roots_find(const struct gh_dump *dump, const struct gh_object_table *tab
 	for (unsigned kind = 0; ok && kind < GH_ROOT_KINDS; kind++) {
 		to.kind = (enum gh_root_kind)kind;
 		/* A dump has no records of cleanups. */
-		if (to.kind != GH_ROOT_CLEANUP)
+		if (to.kind != GH_ROOT_CLEANUP_CLOSURE)
 			add_kind(&to);
 	}
 	/* Releases before 1.7 have no such variables. */

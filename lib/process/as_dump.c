@@ -107,8 +107,8 @@ static bool write_all(struct maker *maker, const char *version, struct gh_heap_l
 	gh_dump_add_threads(stream, process, &maker->rtypes, &maker->goroutines);
 	bool masks = gh_dump_add_globals(stream, process);
 	gh_dump_add_specials(stream, process, &maker->spans, &maker->types);
-	gh_dump_add_queued(stream, process, &maker->types);
-	gh_dump_add_cleanups(stream, process);
+	gh_dump_add_queued_finalizers(stream, process, &maker->types);
+	gh_dump_add_queued_cleanups(stream, process);
 	gh_dump_add_memstats(stream, process, &maker->spans, &maker->totals);
 	bool profile = gh_dump_add_profile(stream, process, &maker->spans);
 	gh_buffer_uleb128(&stream->bytes, GH_DUMP_EOF);

@@ -12,8 +12,12 @@
  * Sources: type cleanupBlock and cleanupQueue in src/runtime/mcleanup.go, markroot in
  * src/runtime/mgcmark.go. */
 
+/* Of a cleanup, in words: a closure; from Go 1.26 on what calls it comes before, and its argument
+ * after it. */
+unsigned gh_cleanup_words(const struct gh_process *process);
+
 /* Adds a root for each pointer that a queued cleanup holds: its closures, and its argument. */
-void gh_dump_add_cleanups(struct gh_dump_stream *stream, struct gh_process *process);
+void gh_dump_add_queued_cleanups(struct gh_dump_stream *stream, struct gh_process *process);
 
 /* The global variables of a process's modules, as records of a heap dump: those of the program, and
  * of what it has loaded as plugins or, if it is in C itself, as shared libraries.
@@ -80,8 +84,8 @@ void gh_dump_add_specials(struct gh_dump_stream *stream, struct gh_process *proc
 			  const struct gh_spans *spans, struct gh_dump_types *types);
 
 /* Adds a record for each finalizer that waits to be run. */
-void gh_dump_add_queued(struct gh_dump_stream *stream, struct gh_process *process,
-			struct gh_dump_types *types);
+void gh_dump_add_queued_finalizers(struct gh_dump_stream *stream, struct gh_process *process,
+				   struct gh_dump_types *types);
 
 /* Adds a record for each itab that the runtime has made or taken from the program. */
 void gh_dump_add_itabs(struct gh_dump_stream *stream, struct gh_process *process,

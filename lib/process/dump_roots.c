@@ -95,8 +95,7 @@ static void add_root(struct gh_dump_stream *stream, const char *description, uin
 static void add_cleanup(struct gh_dump_stream *stream, struct gh_process *process, uint64_t fields)
 {
 	unsigned word = word_size(process);
-	bool one = process->minor >= 0 && process->minor < 26;
-	for (unsigned i = 0; i < (one ? 1U : 3U); i++)
+	for (unsigned i = 0; i < gh_cleanup_words(process); i++)
 		add_root(stream, "cleanup", gh_process_word(process, fields + i * word));
 }
 
@@ -211,8 +210,8 @@ static uint64_t find_blocks(struct gh_process *process, const struct gh_dump_typ
 	return best;
 }
 
-void gh_dump_add_queued(struct gh_dump_stream *stream, struct gh_process *process,
-			struct gh_dump_types *types)
+void gh_dump_add_queued_finalizers(struct gh_dump_stream *stream, struct gh_process *process,
+				   struct gh_dump_types *types)
 {
 	unsigned word = word_size(process);
 	struct block block;

@@ -119,7 +119,7 @@ static void take_cleanups(struct gh_infer *infer)
 {
 	const struct gh_heap *heap = infer->heap;
 	for (size_t i = 0; i < heap->nroots; i++)
-		if (heap->roots[i].kind == GH_ROOT_CLEANUP)
+		if (heap->roots[i].kind == GH_ROOT_CLEANUP_CLOSURE)
 			gh_infer_claim_closure(infer,
 					       gh_heap_object(heap, heap->roots[i].object).address);
 }

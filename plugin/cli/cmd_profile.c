@@ -50,11 +50,8 @@ static uint64_t bytes_in_use(const struct gh_dump *dump, uint64_t rate)
 	for (size_t i = 0; i < gh_dump_count(dump, GH_DUMP_PROFILE); i++) {
 		struct gh_dump_record record;
 		gh_dump_get(dump, GH_DUMP_PROFILE, i, &record);
-		const struct gh_dump_profile *profile = &record.profile;
-		uint64_t bytes, count = profile->allocations > profile->frees
-					    ? profile->allocations - profile->frees
-					    : 0;
-		gh_pprof_scale(rate, profile->size, &count, &bytes);
+		uint64_t bytes, count = gh_profile_inuse(&record.profile);
+		gh_pprof_scale(rate, record.profile.size, &count, &bytes);
 		sum = bytes <= UINT64_MAX - sum ? sum + bytes : UINT64_MAX;
 	}
 	return sum;
@@ -78,7 +75,7 @@ static void check_rate(const struct gh_dump *dump, uint64_t rate)
 		rate, gh_size_text(bytes, scaled), gh_size_text(dump->objects.bytes, heap), fits);
 }
 
-/* Reads the profile that ARGUMENTS name. To be closed in any case; on failure prints the error and
+/* Reads the profile that OPTIONS name. To be closed in any case; on failure prints the error and
  * returns false. */
 static bool open_profile(struct profile *profile, const struct gh_options *options)
 {

@@ -138,7 +138,7 @@ static void find_holder(struct holder *holder, struct gh_names *names, const str
 	case GH_ROOT_QUEUED_FINALIZER:
 		holder->kind = "queued finalizer";
 		break;
-	case GH_ROOT_CLEANUP:
+	case GH_ROOT_CLEANUP_CLOSURE:
 		holder->kind = "cleanup";
 		break;
 	case GH_ROOT_OTHER:
@@ -262,7 +262,7 @@ void gh_names_print_root(FILE *out, struct gh_names *names, const struct gh_root
 		fprintf(out, "%s%s", holder.goroutine != GH_DUMP_NONE ? ", " : "", holder.what);
 	} else if (root->kind == GH_ROOT_FINALIZER || root->kind == GH_ROOT_QUEUED_FINALIZER) {
 		print_finalizer(out, names, root, &record);
-	} else if (root->kind == GH_ROOT_CLEANUP) {
+	} else if (root->kind == GH_ROOT_CLEANUP_CLOSURE) {
 		fputs("cleanup ", out);
 		print_function(out, names, gh_names_cleanup(names, root));
 	} else if (root->kind == GH_ROOT_OTHER) {
@@ -460,7 +460,7 @@ void gh_names_emit_root(struct gh_emit *emit, struct gh_names *names, const stru
 		row.finalizer = function_name(names, record.finalizer.entry);
 		gh_emit_values(emit, finalizer_columns, &row);
 	}
-	if (root->kind == GH_ROOT_CLEANUP) {
+	if (root->kind == GH_ROOT_CLEANUP_CLOSURE) {
 		row.object = gh_heap_object(names->heap, root->object).address;
 		row.finalizer = function_name(names, gh_names_cleanup(names, root));
 		gh_emit_values(emit, finalizer_columns, &row);

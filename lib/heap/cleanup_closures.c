@@ -64,7 +64,7 @@ bool gh_cleanups_add(struct gh_heap *heap, const struct gh_pclntab *tab, uint64_
 			continue;
 		struct gh_root root = {.object = i,
 				       .number = (uint32_t)number,
-				       .kind = GH_ROOT_CLEANUP,
+				       .kind = GH_ROOT_CLEANUP_CLOSURE,
 				       .conservative = true};
 		gh_vector_push(&found, root);
 	}

@@ -18,11 +18,9 @@ struct block {
 	uint64_t first; /* address of the first */
 };
 
-/* Of a cleanup, in words: a closure; from Go 1.26 on what calls it comes before, and its argument
- * after it. */
-static unsigned words_of(const struct gh_process *process)
+unsigned gh_cleanup_words(const struct gh_process *process)
 {
-	return process->minor == 25 ? 1 : 3;
+	return process->minor >= 0 && process->minor < 26 ? 1 : 3;
 }
 
 static bool read_block(struct gh_process *process, uint64_t address, struct block *block)
@@ -33,14 +31,14 @@ static bool read_block(struct gh_process *process, uint64_t address, struct bloc
 	return gh_process_may_point(process, address) &&
 	       gh_process_uint(&process->memory, link, word, &block->next) &&
 	       gh_process_uint(&process->memory, link + word, 4, &block->count) &&
-	       block->count <= (BLOCK - 8 - 3 * word) / words_of(process) / word;
+	       block->count <= (BLOCK - 8 - 3 * word) / gh_cleanup_words(process) / word;
 }
 
 /* Each of BLOCK's cleanups begins with the closure of a function, or has been called and is nil.
  * *COUNT is how many are to be called. */
 static bool are_cleanups(struct gh_process *process, const struct block *block, uint64_t *count)
 {
-	unsigned size = words_of(process) * process->tab->pointer_size;
+	unsigned size = gh_cleanup_words(process) * process->tab->pointer_size;
 	for (uint64_t i = 0; i < block->count; i++) {
 		uint64_t closure = gh_process_word(process, block->first + i * size);
 		if (closure == 0)
@@ -84,7 +82,7 @@ static void search(struct gh_process *process, uint64_t start, uint64_t end, uin
 	}
 }
 
-void gh_dump_add_cleanups(struct gh_dump_stream *stream, struct gh_process *process)
+void gh_dump_add_queued_cleanups(struct gh_dump_stream *stream, struct gh_process *process)
 {
 	static const char description[] = "queued cleanup";
 	const struct gh_moduledata *module = &process->tab->module;
@@ -96,7 +94,7 @@ void gh_dump_add_cleanups(struct gh_dump_stream *stream, struct gh_process *proc
 	search(process, module->noptrbss, module->enoptrbss, &count, &address);
 	search(process, module->bss, module->ebss, &count, &address);
 	for (; address != 0 && read_block(process, address, &block); address = block.next) {
-		for (uint64_t i = 0; i < block.count * words_of(process); i++) {
+		for (uint64_t i = 0; i < block.count * gh_cleanup_words(process); i++) {
 			uint64_t pointer = gh_process_word(process, block.first + i * word);
 			if (pointer == 0)
 				continue;
