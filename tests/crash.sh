@@ -11,7 +11,7 @@ session_home
 patience=300 gdb_options=(-iex 'set print frame-arguments presence')
 
 # Kinds of crashes, as the sample has them; those with a + have another goroutine run. KINDS restricts them.
-all="error string number stringer wrapped custom nested again recovered map entry later+ later divide index assert call
+all="error string number stringer wrapped custom nested again recovered map entry later+ later mapped divide index assert call
 	overflow deadlock unlock spin+ spin read sleep"
 some="nested entry later overflow spin read" alone="nested later spin"
 all=${KINDS:-$all} some=${KINDS:-$some} alone=${KINDS:-$alone}

@@ -113,27 +113,6 @@ static void find_goroutine(struct finder *finder, uint64_t sp)
 			set_goroutine(finder->crash, &finder->goroutines[i]);
 }
 
-/* A fatal error of a thread's own, or of a goroutine. Notes the goroutine that panics, too. */
-static bool find_fatal(struct finder *finder)
-{
-	struct gh_stack *stack = &finder->stack;
-	for (size_t i = 0; i < finder->process->nthreads; i++) {
-		gh_stack_start_thread(stack, &stack->threads[i]);
-		if (look_through(finder, NULL)) {
-			find_goroutine(finder, stack->threads[i].at.sp);
-			return true;
-		}
-	}
-	for (size_t i = 0; i < finder->count; i++) {
-		gh_stack_start(stack, &finder->goroutines[i]);
-		if (look_through(finder, &finder->goroutines[i])) {
-			set_goroutine(finder->crash, &finder->goroutines[i]);
-			return true;
-		}
-	}
-	return false;
-}
-
 /* The name that Go has for a signal that ends a program. NULL for others. */
 static const char *signal_name(uint32_t number)
 {
@@ -157,9 +136,17 @@ static const char *signal_name(uint32_t number)
 	return NULL;
 }
 
-/* Appends the line on the signal that made G panic, if one did: its number, its code, the address
- * and the pc. */
-static void add_signal_of(struct finder *finder, const struct gh_goroutine *g)
+/* What runtime.g has of a signal that made the goroutine panic or throw. */
+struct g_signal {
+	uint64_t number; /* g.sig */
+	uint64_t code;   /* g.sigcode0 */
+	uint64_t addr;   /* g.sigcode1 */
+	uint64_t pc;     /* g.sigpc */
+};
+
+/* False if there was none that Go has a name for. */
+static bool read_signal(struct finder *finder, const struct gh_goroutine *g,
+			struct g_signal *signal)
 {
 	struct gh_process *process = finder->process;
 	struct gh_process_memory *memory = &process->memory;
@@ -167,21 +154,67 @@ static void add_signal_of(struct finder *finder, const struct gh_goroutine *g)
 	unsigned word = process->tab->pointer_size;
 	uint64_t creator = g->address + layout->creator;
 	uint64_t code = creator - layout->parent_before - 3 * (uint64_t)word;
-	uint64_t values[4];
-	if (layout->creator < layout->signal_before ||
-	    !gh_process_uint(memory, creator - layout->signal_before, 4, &values[0]))
-		return;
-	for (unsigned i = 1; i < 4; i++, code += word)
-		if (!gh_process_uint(memory, code, word, &values[i]))
-			return;
-	const char *name = signal_name((uint32_t)values[0]);
+	return layout->creator >= layout->signal_before &&
+	       gh_process_uint(memory, creator - layout->signal_before, 4, &signal->number) &&
+	       gh_process_uint(memory, code, word, &signal->code) &&
+	       gh_process_uint(memory, code + word, word, &signal->addr) &&
+	       gh_process_uint(memory, code + 2 * word, word, &signal->pc) &&
+	       signal_name((uint32_t)signal->number) != NULL;
+}
+
+/* Appends the line on the signal that made G panic or throw, if one did (dopanic_m in
+ * src/runtime/panic.go). */
+static void add_signal_of(struct finder *finder, const struct gh_goroutine *g)
+{
+	struct g_signal signal;
 	char text[160];
-	if (name == NULL)
+	if (!read_signal(finder, g, &signal))
 		return;
 	snprintf(text, sizeof(text),
-		 "[signal %s code=0x%" PRIx64 " addr=0x%" PRIx64 " pc=0x%" PRIx64 "]\n", name,
-		 values[1], values[2], values[3]);
+		 "[signal %s code=0x%" PRIx64 " addr=0x%" PRIx64 " pc=0x%" PRIx64 "]\n",
+		 signal_name((uint32_t)signal.number), signal.code, signal.addr, signal.pc);
 	add_line(finder->crash, text);
+}
+
+/* Adds to the fatal error of G what Go prints of a signal that was its cause. What is no fault at a
+ * nil pointer it tells before (sigpanic in src/runtime/signal_unix.go). */
+static void add_fault(struct finder *finder, const struct gh_goroutine *g)
+{
+	static const char fault[] = "fatal error: fault\n";
+	struct gh_buffer *text = &finder->crash->text;
+	struct g_signal signal;
+	char before[64];
+	if (text->size == sizeof(fault) - 1 && memcmp(text->data, fault, text->size) == 0 &&
+	    read_signal(finder, g, &signal)) {
+		snprintf(before, sizeof(before), "unexpected fault address 0x%" PRIx64 "\n",
+			 signal.addr);
+		text->size = 0;
+		add_line(finder->crash, before);
+		add_line(finder->crash, fault);
+	}
+	add_signal_of(finder, g);
+}
+
+/* A fatal error of a thread's own, or of a goroutine. Notes the goroutine that panics, too. */
+static bool find_fatal(struct finder *finder)
+{
+	struct gh_stack *stack = &finder->stack;
+	for (size_t i = 0; i < finder->process->nthreads; i++) {
+		gh_stack_start_thread(stack, &stack->threads[i]);
+		if (look_through(finder, NULL)) {
+			find_goroutine(finder, stack->threads[i].at.sp);
+			return true;
+		}
+	}
+	for (size_t i = 0; i < finder->count; i++) {
+		gh_stack_start(stack, &finder->goroutines[i]);
+		if (look_through(finder, &finder->goroutines[i])) {
+			set_goroutine(finder->crash, &finder->goroutines[i]);
+			add_fault(finder, &finder->goroutines[i]);
+			return true;
+		}
+	}
+	return false;
 }
 
 /* Appends the panics of G, the first one first. */

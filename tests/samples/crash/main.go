@@ -8,6 +8,7 @@
 //	crash map        write to a nil map
 //	crash entry      load from a nil pointer in a function's first instruction
 //	crash later      the same further on
+//	crash mapped     load from a page of a mapped file that is no longer in the file
 //	crash divide     divide by zero
 //	crash index      go out of a slice's bounds
 //	crash assert     assert a type that an interface does not have
@@ -94,6 +95,19 @@ func middle(mode string, n int, p point) int {
 }
 
 //go:noinline
+func mapped(n int, mode string) int {
+	file, err := os.OpenFile(mode, os.O_RDWR|os.O_CREATE, 0600)
+	if err != nil || file.Truncate(4096) != nil || os.Remove(mode) != nil {
+		panic("no file to map")
+	}
+	page, err := syscall.Mmap(int(file.Fd()), 0, 4096, syscall.PROT_READ, syscall.MAP_SHARED)
+	if err != nil || file.Truncate(0) != nil {
+		panic("no page is mapped")
+	}
+	return int(page[n])
+}
+
+//go:noinline
 func cleanup(n int, mode string) {
 	sink += n + len(mode)
 }
@@ -126,6 +140,7 @@ func init() {
 		"map":       func(n int, mode string) int { table[mode] = n; return n },
 		"entry":     func(n int, mode string) int { return first(none) + n },
 		"later":     later,
+		"mapped":    mapped,
 		"divide":    func(n int, mode string) int { return divide(n, zero) },
 		"index":     func(n int, mode string) int { return len(pick(hands, n)) },
 		"assert":    func(n int, mode string) int { return assert(mode) },
