@@ -127,6 +127,17 @@ check_unwound() {
 	has "$1: nothing is left behind" "$session" '^No breakpoints[, ].*watchpoints.*\.$'
 }
 
+# check_ended NAME PROGRAM: the goroutine that is stepped through ends: that is said where the program stops next.
+check_ended() {
+	local session
+	# shellcheck disable=SC2016 # GDB knows it
+	session=$(goheap "$2" "tbreak main.brief" "run $work/counts >/dev/null" 'printf "goroutine %d\n", goid' finish finish \
+		'break main.brief' 'ignore $bpnum 9' next 'printf "held %d\n", $goheap_held' kill)
+	has "$1: a goroutine that ends" "$session" \
+		"^\[Goroutine $(sed -n 's/^goroutine \([0-9]*\)$/\1/p' <<<"$session") has ended\]$"
+	has "$1: a goroutine that ends: nothing is held" "$session" '^held 0$'
+}
+
 # moved: lines on standard input without the one where stepping began, at which Delve may stop for others, too.
 moved() {
 	awk -v first="$(line_of 'record(file, id, i)')" '$1 != first || begun { begun = 1; print }'
@@ -165,6 +176,7 @@ for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 		check_step "$name" "$directory/$program"
 		check_other "$name" "$directory/$program"
 		check_unwound "$name" "$directory/$program"
+		check_ended "$name" "$directory/$program"
 		unset GOMAXPROCS
 		if [ "$release" != 1.19 ]; then
 			continue
