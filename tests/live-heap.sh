@@ -168,11 +168,17 @@ check_core() {
 		"$("$GOHEAP" finalizers "$work/other" | wc -l)"
 }
 
+# registers DUMP: the roots that are registers.
+registers() {
+	"$GOHEAP" roots "$1" | grep 'register of' | sort -u
+}
+
 # check_debugger TWIN PROGRAM: in GDB, of the process that it debugs, and before the first collection.
 check_debugger() {
 	goheap "$2" "break main.garbage" "run $work/own sweep" "goheap dump -o $work/early" "goheap histogram -n 1" \
 		"delete" "echo now\\n" "break *$(nm "$1" | awk '$3 == "runtime/debug.WriteHeapDump" { print "0x" $1 }')" \
-		"continue" "goheap dump -o $work/other" "goheap histogram -n 0 --by size" "echo then\\n" \
+		"continue" "goheap dump -o $work/other" "generate-core-file $work/core" \
+		"goheap histogram -n 0 --by size" "echo then\\n" \
 		"goheap profile" "goheap objects main.nodes" "echo frames\\n" "goheap frames" "echo end\\n" "delete" "continue" >"$work/session"
 	objects=$(sed '/^now$/,$d' "$work/session" | sed -nE 's/^([0-9,]+) objects of .*/\1/p' | tr -d ,)
 	[ "${objects:-0}" -gt 100 ] || fail "in gdb, before the first collection: objects" "$(cat "$work/session")"
@@ -184,6 +190,11 @@ check_debugger() {
 	in_common 'in gdb' '^different (counters|(queued )?finalizers)[,:]'
 	same 'in gdb: histogram' <("$GOHEAP" histogram -n 0 --by size -e "$2" "$work/other") \
 		<(sed -n '/^ *objects  *bytes/,/^typed:/p' <(sed '1,/^now$/d' "$work/session"))
+	"$GOHEAP" dump -e "$2" "$work/core" -o "$work/of-core"
+	has 'in gdb: registers are roots' "$(registers "$work/other")" '^other	0x0	0x[0-9a-f]+	register of goroutine 1, perhaps$'
+	# A core file has one more: where the thread has its own variables.
+	equal 'in gdb: registers are those of the core file' '' \
+		"$(comm -23 <(registers "$work/other") <(registers "$work/of-core"))"
 	"$GOHEAP" profile -e "$2" "$work/own" >"$work/profile"
 	[ "$(calls "$work/profile" | wc -l)" -gt 50 ] || fail 'in gdb: it has a profile'
 	same 'in gdb: frames' <("$GOHEAP" frames "$work/other") <(sed -n '/^frames$/,/^end$/p' "$work/session" | sed '1d;$d')

@@ -72,7 +72,7 @@ static bool goes_on(int pid)
 static void write_registers(FILE *script, const char *threads)
 {
 	fprintf(script,
-		"pipe %sframe apply 1 -q -s info registers pc sp | cat "
+		"pipe %sframe apply 1 -q -s _goheap_registers | cat "
 		">>\"$GOHEAP_SESSION\"/" GH_SESSION_PROCESS "\n",
 		threads);
 }

@@ -337,8 +337,9 @@ bool gh_memory_fetch(int fd, uint64_t address, void *buf, size_t size);
 
 /* What goheap.gdb leaves in the session's directory of what GDB debugs, in lines of text: "entry
  * ADDRESS" of the program, "native" if it is a process of this machine, the auxiliary vector as
- * `info auxv' prints it, by which the program's entry point is known for sure, and "pc ADDRESS" and
- * "sp ADDRESS" as `info registers' does, first of the selected thread, then of all. */
+ * `info auxv' prints it, by which the program's entry point is known for sure, and "thread" and the
+ * registers as `info registers' prints them, pc and sp first, of the selected thread, then of all.
+ */
 #define GH_SESSION_PROCESS "process"
 
 /* And a link to its program. */

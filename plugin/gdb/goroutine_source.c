@@ -22,29 +22,38 @@ struct described {
 	struct gh_thread_registers threads;
 };
 
-/* Reads the line at TEXT; a pc starts a thread. */
+/* Adds the register NAME of a thread. Some machines have pc and sp a second time among the others.
+ */
+static void add_register(struct gh_registers *thread, const char *name, uint64_t value)
+{
+	if (strcmp(name, "pc") == 0)
+		thread->pc = value;
+	else if (strcmp(name, "sp") == 0)
+		thread->sp = value;
+	else if (thread->count < GH_MAX_REGISTERS)
+		thread->values[thread->count++] = value;
+}
+
+/* Reads the line at TEXT. */
 static void read_line(struct described *process, const char *text)
 {
-	char name[8];
+	char name[32];
 	uint64_t value = 0;
+	struct gh_thread_registers *threads = &process->threads;
 	const char *last = strrchr(text, ' ');
 	if (strstr(text, " AT_ENTRY ") != NULL && last != NULL) {
 		process->entry = strtoull(last, NULL, 16);
 		return;
 	}
-	int count = sscanf(text, "%7s %" SCNx64, name, &value);
+	int count = sscanf(text, "%31s %" SCNx64, name, &value);
 	if (count == 1 && strcmp(name, "native") == 0)
 		process->native = true;
-	if (count < 2)
-		return;
-	struct gh_thread_registers *threads = &process->threads;
-	if (strcmp(name, "entry") == 0) {
+	else if (count == 1 && strcmp(name, "thread") == 0)
+		gh_vector_push(threads, (struct gh_registers){0});
+	else if (count == 2 && strcmp(name, "entry") == 0)
 		process->entry = value;
-	} else if (strcmp(name, "pc") == 0) {
-		gh_vector_push(threads, (struct gh_registers){.pc = value});
-	} else if (strcmp(name, "sp") == 0 && threads->count > 0) {
-		threads->items[threads->count - 1].sp = value;
-	}
+	else if (count == 2 && threads->count > 0)
+		add_register(&threads->items[threads->count - 1], name, value);
 }
 
 /* Reads the description, which is beside the socket, in DIRECTORY. */
