@@ -38,12 +38,57 @@ static void print_state(const struct gh_dump *dump, const struct gh_dump_gorouti
 	puts("], from frame 1 on");
 }
 
-static int show(const struct gh_snapshot *snapshot, uint64_t id, const char *path)
+/* Has GDB tell of a frame whether it was interrupted: then nothing returns to its pc, and the one
+ * that GDB has for it is in the middle of an instruction. */
+static void write_interrupted(FILE *script, const struct gh_dump *dump, size_t number)
+{
+	const struct gh_dump_stack *stack = gh_dump_stack(dump, number);
+	fputs("with confirm off -- define _goheap_note_interrupted\n"
+	      "set variable $goheap_interrupted = 0\n",
+	      script);
+	for (size_t i = 0; i < stack->nframes; i++) {
+		struct gh_dump_record record;
+		gh_dump_get(dump, GH_DUMP_FRAME, stack->first_frame + i, &record);
+		if (record.frame.continuation == GH_DUMP_INTERRUPTED)
+			fprintf(script,
+				"if $sp == %" PRIu64
+				"\nset variable $goheap_interrupted = 1\nend\n",
+				record.frame.sp);
+	}
+	fputs("end\n", script);
+}
+
+/* Has GDB show goroutine NUMBER's stack, and know what finish needs: whose it is, where its upper
+ * end is told, and below which frame it is shown. The selected thread's top frame may be
+ * main.main's. */
+static int write_script(const struct gh_snapshot *snapshot, size_t number, const char *directory)
+{
+	const struct gh_dump *dump = &snapshot->dump;
+	struct gh_dump_record record;
+	FILE *script = gh_script_open(directory);
+	if (script == NULL)
+		return GH_EXIT_INPUT;
+	gh_dump_get(dump, GH_DUMP_GOROUTINE, number, &record);
+	write_interrupted(script, dump, number);
+	fprintf(script,
+		"_goheap_set $goheap_goroutine %" PRIu64 "\n"
+		"_goheap_set $goheap_stack_hi %" PRIu64 "\n"
+		"_goheap_set $goheap_top_sp %" PRIu64 "\n"
+		"set backtrace past-main on\n"
+		"pipe maint flush register-cache | cat >/dev/null\nframe 1\n",
+		record.goroutine.id, record.goroutine.descriptor + dump->params.pointer_size,
+		snapshot->selected.sp);
+	return gh_script_commit(script, directory) ? GH_EXIT_OK : GH_EXIT_INPUT;
+}
+
+static int show(const struct gh_snapshot *snapshot, uint64_t id, const char *directory)
 {
 	const struct gh_dump *dump = &snapshot->dump;
 	struct gh_dump_record record;
 	struct gh_dump_record top;
 	struct gh_error err;
+	char path[PATH_MAX];
+	snprintf(path, sizeof(path), "%s/" GH_SESSION_FRAMES, directory);
 	size_t number = find(dump, id, &record);
 	if (number == GH_DUMP_NONE) {
 		fprintf(stderr, "goheap: there is no goroutine %" PRIu64 "\n", id);
@@ -67,13 +112,12 @@ static int show(const struct gh_snapshot *snapshot, uint64_t id, const char *pat
 		return GH_EXIT_INPUT;
 	}
 	print_state(dump, &record.goroutine);
-	return GH_EXIT_OK;
+	return write_script(snapshot, number, directory);
 }
 
 int gh_cmd_goroutine(const struct gh_options *options)
 {
 	const char *directory = getenv(GH_SESSION_VARIABLE);
-	char path[PATH_MAX];
 	struct gh_snapshot snapshot;
 	if (directory == NULL) {
 		fputs("goheap: goroutine is a command of GDB's: jit-reader-load goheap.so, then "
@@ -83,8 +127,7 @@ int gh_cmd_goroutine(const struct gh_options *options)
 	}
 	if (!gh_snapshot_open(&snapshot, options->file, options->program))
 		return GH_EXIT_INPUT;
-	snprintf(path, sizeof(path), "%s/" GH_SESSION_FRAMES, directory);
-	int status = show(&snapshot, options->number, path);
+	int status = show(&snapshot, options->number, directory);
 	gh_snapshot_close(&snapshot);
 	return status;
 }

@@ -10,11 +10,6 @@
 #include "plugin/gdb/gdb.h"
 #include "plugin/view/view.h"
 
-/* What GDB does after goheap goroutine, if that did not fail. The selected thread's top frame may
- * be main.main's. */
-static const char show_stack[] = "_goheap_set $goheap_goroutine 1\nset backtrace past-main on\n"
-				 "pipe maint flush register-cache | cat >/dev/null\nframe 1\n";
-
 /* Describes what GDB debugs, as far as that is known before GDB is asked for more. */
 static bool describe(const char *directory, const struct gh_infofiles *files)
 {
@@ -83,19 +78,24 @@ static void write_leave(FILE *script)
 	fputs("_goheap_leave\nframe 0\n", script);
 }
 
-static void write_command(FILE *script, const char *address, bool shows_stack)
+/* The rest, for a command that WRITES_SCRIPT for GDB to run, or does not. */
+static void write_command(FILE *script, const char *address, bool writes_script)
 {
 	/* GDB does not move the sections of a position-independent program whose symbols are from
 	 * another file, so the entry point among them may be the file's. */
 	fputs("pipe info auxv | cat >>\"$GOHEAP_SESSION\"/" GH_SESSION_PROCESS "\n", script);
 	write_registers(script, "");
 	write_registers(script, "thread apply all -q -s ");
-	fprintf(
-	    script,
-	    "pipe _goheap_serve | { trap \"exit 1\" INT; \"$GOHEAP_PROGRAM\" live %s || exit 1; "
-	    "}\n",
-	    address != NULL ? address : "");
-	fprintf(script, "if $_shell_exitcode\nelse\n%send\n", shows_stack ? show_stack : "");
+	char arguments[64];
+	snprintf(arguments, sizeof(arguments), "live %s", address != NULL ? address : "");
+	if (writes_script)
+		gh_script_go_on(script, "_goheap_serve", arguments);
+	else
+		fprintf(
+		    script,
+		    "pipe _goheap_serve | { trap \"exit 1\" INT; \"$GOHEAP_PROGRAM\" %s || exit "
+		    "1; }\n",
+		    arguments);
 }
 
 int gh_dispatch_live(const struct gh_words *words, const char *address, const char *directory,
