@@ -137,10 +137,18 @@ at_most() {
 	fi
 }
 
-# functions NAME TWIN DEBUGFILE: the same functions, as in gosym.sh.
+# functions NAME TWIN DEBUGFILE: the same functions, with the file and the line of their declarations where the twin has
+# them: it has lines from Go 1.20 on, and files but for functions that are inlined somewhere, too.
 functions() {
-	"$work/twin" funcs "$2" | cut -f 1-2 >"$work/theirs"
-	"$work/twin" funcs "$3" | cut -f 1-2 >"$work/ours"
+	"$work/twin" funcs "$2" >"$work/all"
+	"$work/twin" funcs "$3" >"$work/declared"
+	awk -F'\t' '
+		NR == FNR { file[$1] = $4; line[$1] = $5; next }
+		$1 in file && ($4 != "?" && $4 != file[$1] || $5 != 0 && $5 != line[$1]) { print file[$1], line[$1], $0 }' \
+		"$work/declared" "$work/all" >"$work/wrong"
+	same "$1: the declarations that the twin tells of" /dev/null "$work/wrong"
+	cut -f 1-2 "$work/all" >"$work/theirs"
+	cut -f 1-2 "$work/declared" >"$work/ours"
 	awk -F'\t' 'NR == FNR { row[$0] = 1; next } !($0 in row)' "$work/ours" "$work/theirs" \
 		>"$work/missing"
 	same "$1: every function of the twin ($(wc -l <"$work/theirs")) is there" /dev/null \
