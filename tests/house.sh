@@ -67,8 +67,11 @@ broken "a JSON key" '^plugin/view/print\.c: writes a JSON key by hand: .* \[json
 echo 'int odd(void) { return argp_parse(0, 0, 0, 0, 0, 0); }' >>"$work/copy/plugin/view/print.c"
 broken "a parser of options" '^plugin/view/print\.c: parses options of its own: .* \[argp-parse\]$'
 
-echo 'int odd;' >"$work/copy/lib/heap/cursor.c"
-broken "two files of one name" '^lib/(heap|util)/cursor: has the name of lib/(util|heap)/cursor: .* \[basename\]$'
+echo 'int odd;' >"$work/copy/lib/util/path.c"
+broken "two files of one name" '^lib/(heap|util)/path: has the name of lib/(util|heap)/path: .* \[basename\]$'
+
+touch "$work/copy/lib/heap/oddest.c"
+broken "a file that no header tells of" '^lib/heap/oddest\.c: is not told of: .* \[told-file\]$'
 
 touch "$work/copy/lib/heap/"{odd,odder,oddest}.h
 broken "a room of many headers" '^lib/heap: has 5 headers: .* \[headers\]$'
@@ -78,11 +81,11 @@ broken "a room of many headers" '^lib/heap: has 5 headers: .* \[headers\]$'
 	echo '{'
 	yes '	;' | head -n 80
 	echo '}'
-} >"$work/copy/lib/heap/odd.c"
-broken "a long function" '^lib/heap/odd\.c: has a function of 81 lines \(from line 2\): .* \[long-function\]$'
+} >"$work/copy/lib/util/odd.c"
+broken "a long function" '^lib/util/odd\.c: has a function of 81 lines \(from line 2\): .* \[long-function\]$'
 
-yes '' | head -n 501 >"$work/copy/lib/heap/odd.c"
-broken "a long file" '^lib/heap/odd\.c: has 501 lines: .* \[long-file\]$'
+yes '' | head -n 501 >"$work/copy/lib/util/odd.c"
+broken "a long file" '^lib/util/odd\.c: has 501 lines: .* \[long-file\]$'
 
 printf '#!/bin/sh\n"%s" "$@"\necho "  oddity      Do something odd"\n' "$GOHEAP" >"$work/goheap"
 chmod +x "$work/goheap"

@@ -30,7 +30,7 @@ void gh_spills_find(struct gh_spills *spills, const struct gh_pclntab *tab,
 		return;
 	bool found = tab->image->arch->isa == GH_ISA_AMD64
 			 ? gh_spill_amd64(spills, &code, tab, func->entry)
-			 : gh_spill_risc(spills, &code, tab, func->entry);
+			 : gh_spill_others(spills, &code, tab, func->entry);
 	if (!found)
 		spills->count = 0;
 }

@@ -93,8 +93,8 @@ bool gh_spill_is_morestack(const struct gh_pclntab *tab, uint64_t address);
  * with CODE, which is at ENTRY, saves. False if it has no such code. */
 bool gh_spill_amd64(struct gh_spills *spills, struct gh_cursor *code, const struct gh_pclntab *tab,
 		    uint64_t entry);
-bool gh_spill_risc(struct gh_spills *spills, struct gh_cursor *code, const struct gh_pclntab *tab,
-		   uint64_t entry);
+bool gh_spill_others(struct gh_spills *spills, struct gh_cursor *code, const struct gh_pclntab *tab,
+		     uint64_t entry);
 
 /* The same of a function that has no such code, by the calling convention: those of ARGS, FUNC's,
  * that are surely in registers, with the places that would be theirs on the stack. False if there

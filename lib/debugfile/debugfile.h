@@ -1,5 +1,16 @@
 /* The separate debug file of a stripped Go program: what `objcopy --only-keep-debug` would have
- * kept, had there been anything to keep. */
+ * kept, had there been anything to keep.
+ *
+ * - debugfile.c, supplement.c: write the file, of stripped programs and of those with DWARF;
+ * - elf_writer.c, elf_skeleton.c, strtab.c, symtab.c: ELF: sections, strings, symbols;
+ * - dwarf_info.c, dwarf_unit.c, packages.c: functions, in a unit for each package;
+ * - dwarf_line.c, dwarf_inline.c: lines and inlined calls;
+ * - dwarf_args.c, dwarf_live_words.c, dwarf_frame_slots.c, dwarf_variable.c: variables of
+ *   functions;
+ * - dwarf_types.c, dwarf_type_entries.c, dwarf_runtime_types.c, type_names.c, own_types.c: types;
+ * - dwarf_frame.c, dwarf_signal_frame.c, dwarf_stack_switch.c, probes.c: unwinding;
+ * - dwarf_goroutine.c: variables that tell the goroutine;
+ * - short_names.c, dump_itabs.c: symbols beside the functions' own. */
 #ifndef GH_DEBUGFILE_DEBUGFILE_H
 #define GH_DEBUGFILE_DEBUGFILE_H
 

@@ -1,4 +1,11 @@
-/* Go heap dumps, opened and indexed: gh_dump_open. The records themselves are in record.h. */
+/* Go heap dumps, opened and indexed: gh_dump_open. The records themselves are in record.h.
+ *
+ * - input.c: the file, mapped or unpacked;
+ * - record.c, fields.c: the records, and the fieldlists in them;
+ * - index.c, objects.c, extents.c: the pass over all records, and what it leaves to look up by
+ *   address;
+ * - dump.c: what is asked of an open dump;
+ * - regions.c, frame_slots.c: the dumped memory, and the variables in frames at one pc. */
 #ifndef GH_DUMP_DUMP_H
 #define GH_DUMP_DUMP_H
 

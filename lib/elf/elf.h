@@ -1,6 +1,13 @@
 /* ELF files and core files of Go programs: an image of sections and segments by address, what the
  * file says of its build, compressed debug sections, a program put together again from the memory
- * of a process, and the notes of a core file. What differs between machines is in arch.h. */
+ * of a process, and the notes of a core file. What differs between machines is in arch.h and
+ * arch.c.
+ *
+ * - image.c: an ELF file's sections, segments and bytes by address; relocate.c applies relocations;
+ * - buildinfo.c: the Go release and the build settings that the file tells;
+ * - core.c, extent.c: a core file's notes, and how long a file is by its headers;
+ * - debug_section.c: sections of debug information, unpacked;
+ * - loaded.c: a program put together again from the memory of a process. */
 #ifndef GH_ELF_ELF_H
 #define GH_ELF_ELF_H
 

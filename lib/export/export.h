@@ -1,4 +1,7 @@
-/* Heap dumps in others' formats: core files, and Java's hprof. */
+/* Heap dumps in others' formats: core files, and Java's hprof.
+ *
+ * - core_file.c, core_notes.c, core_symbols.c: a core file, its threads, and symbols for it;
+ * - hprof*.c: a Java heap dump. */
 #ifndef GH_EXPORT_EXPORT_H
 #define GH_EXPORT_EXPORT_H
 

@@ -1,5 +1,13 @@
 /* The heap of a dump as a graph, gh_heap_open, and what is computed on it: dominators, paths from
- * roots, histograms, strings, cleanups. */
+ * roots, histograms, strings, cleanups.
+ *
+ * - heap.c, object_table.c, adjacency.c, pointers.c: the graph of objects and pointers;
+ * - roots.c, reached_frames.c, cleanup_closures.c, span_tail.c: what keeps objects, and what is no
+ *   object;
+ * - dominators.c, top_retainers.c, histogram.c: what is retained, by which objects and kinds of
+ *   them;
+ * - path.c, path_tree.c, ways.c: paths from roots to one object, to all, and by how many ways;
+ * - strings.c: objects that are text. */
 #ifndef GH_HEAP_HEAP_H
 #define GH_HEAP_HEAP_H
 

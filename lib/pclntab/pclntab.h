@@ -1,6 +1,13 @@
 /* What a Go program's pclntab (runtime.pclntab) and moduledata tell of its functions: names, files
  * and lines, pc-value tables, inlined calls, stack maps and arguments. gh_pclntab_open reads the
- * table of any release; everything else asks it. */
+ * table of any release; everything else asks it.
+ *
+ * - pclntab.c, funcdata.c: functions, their names, files, PCDATA and FUNCDATA;
+ * - moduledata.c: where else the linker put what the runtime needs;
+ * - pcvalue.c, sourcemap.c: pc-value tables; the lines and inlined calls that they tell;
+ * - stackmap.c, arginfo.c: pointers in frames, and arguments;
+ * - func_name.c: what a function's name is made of;
+ * - plan9*.c: the tables of Go 1.0 and 1.1, turned into those of Go 1.2. */
 #ifndef GH_PCLNTAB_PCLNTAB_H
 #define GH_PCLNTAB_PCLNTAB_H
 

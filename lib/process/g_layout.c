@@ -116,9 +116,9 @@ static const struct gh_g_layout c_layouts[][2] = {
 };
 
 /* Fills in where lockedm and sig are. Between lockedm and gopc are sig of 4 bytes, writebuf,
- * sigcode0, sigcode1 and sigpc; from Go 1.21 on parentGoid. Before sig are flags of 1 byte: up to 4
- * in Go 1.24 and 1.25, 5 in 1.26 and 1.27, 4 again later; after it, from 1.26 on, secret of 4
- * bytes. */
+ * sigcode0, sigcode1 and sigpc; from Go 1.21 on parentGoid. Before sig are flags: none up to
+ * Go 1.23, 4 bytes in 1.24 and 1.25, 5 that take 8 in 1.26 and 1.27; after it, from 1.26 on, secret
+ * of 4 bytes. */
 static void place_signal(struct gh_g_layout *layout, uint32_t word, int minor)
 {
 	uint32_t flags = minor < 24 ? 0 : minor == 26 || minor == 27 ? 8 : 4;
@@ -161,7 +161,7 @@ struct gh_g_layout gh_g_layout_of(uint32_t word, int minor)
 	layout.lr = layout.sched + (4 + ret) * word;
 	layout.syscall_sp = layout.lr + 2 * word;
 	layout.status = layout.syscall_sp + (3 + syscall_bp + barriers + top_sp) * word;
-	layout.id = layout.status + 8;
+	layout.id = layout.status + 4 + 4; /* atomicstatus, stackLock */
 	layout.wait_since = layout.id + 8 + (text ? 0 : word);
 	layout.wait_reason = layout.wait_since + 8;
 	layout.start_after = (text ? 1 : 2) * word;

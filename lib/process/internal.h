@@ -1,4 +1,4 @@
-/* What the files that read a process share: the layouts of the runtime's structs by release, the
+/* What the files that read a process share: the layouts of the heap's structs by release, the
  * walk over a stack, and which words of memory are pointers. */
 #ifndef GH_PROCESS_INTERNAL_H
 #define GH_PROCESS_INTERNAL_H

@@ -1,5 +1,13 @@
 /* Go processes, live or in a core file: their memory, goroutines, crash and heap; and all of that
- * as the records of a heap dump. */
+ * as the records of a heap dump.
+ *
+ * - memory.c, process.c: the memory, and words in it;
+ * - stopped.c, live_copy.c: a running process: stopped, and copied;
+ * - goroutine.c, g_layout.c, waitreason.c, labels.c: goroutines;
+ * - stack.c, stack_words.c, stack_objects.c: their frames, and the pointers in these;
+ * - deferred.c, panic_value.c, crash.c: deferred calls and panics; why the process crashed;
+ * - spans.c, span_layout.c, span_pointers.c, type_mask.c: the heap's objects, and pointers in them;
+ * - dump_*.c: each writes one kind of records; as_dump.c all of them. */
 #ifndef GH_PROCESS_PROCESS_H
 #define GH_PROCESS_PROCESS_H
 
@@ -95,10 +103,6 @@ static inline bool gh_process_may_point(const struct gh_process *process, uint64
 	return address >= GH_LEAST_PAGE && address % process->tab->pointer_size == 0;
 }
 
-/* Where runtime.g has its fields, by release.
- *
- * Source: type g and type gobuf in src/runtime/runtime2.go (Go 1.5 on) or runtime.h (to 1.4). */
-
 /* How far the stack guard is above the end of a stack, in bytes: StackGuard in
  * src/pkg/runtime/stack.h. */
 #define GH_STACK_GUARD 256
@@ -110,7 +114,10 @@ enum gh_g_reason {
 	GH_G_REASON_C_STRING /* a pointer to text that a 0 ends, to 1.3 */
 };
 
-/* Offsets are in bytes; fields are of pointer size unless told. */
+/* Where runtime.g has its fields, by release: offsets in bytes; fields are of pointer size unless
+ * told. What a debug file needs of it is found by the fields' names (dwarf_goroutine.c).
+ *
+ * Source: type g and type gobuf in src/runtime/runtime2.go (Go 1.5 on) or runtime.h (to 1.4). */
 struct gh_g_layout {
 	uint32_t stack_low;   /* stack.lo; to Go 1.3 stackguard, GH_STACK_GUARD above it */
 	uint32_t stack_high;  /* stack.hi; to Go 1.3 stackbase */

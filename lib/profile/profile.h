@@ -1,5 +1,10 @@
 /* The allocation profile of a heap dump: its allocation sites, the live heap by them, and both in
- * pprof's format. */
+ * pprof's format.
+ *
+ * - alloc_sites.c, line_lookup.c: allocation stacks, with inlined calls named by the program's
+ *   lines;
+ * - live_profile.c: the same for the objects that are reached;
+ * - pprof.c: writes them as a profile.proto. */
 #ifndef GH_PROFILE_PROFILE_H
 #define GH_PROFILE_PROFILE_H
 

@@ -5,7 +5,11 @@
  * Formats: src/internal/abi/type.go (before Go 1.21 src/runtime/type.go and src/reflect/type.go)
  * and src/runtime/symtab.go of each release from 1.7, whose names and types are offsets into one
  * range; and src/runtime/type.h and its kind of those from 1.2, whose names and types are
- * addresses. */
+ * addresses.
+ *
+ * - scan.c, rtype.c: finds the program's type descriptors, and reads them;
+ * - encoding.c, old.c: how the releases lay them out; old.c those of Go 1.2 to 1.6;
+ * - name.c, cycles.c: names of types, and types that are made of themselves. */
 #ifndef GH_RTYPE_RTYPE_H
 #define GH_RTYPE_RTYPE_H
 

@@ -1,5 +1,13 @@
 /* The types of a heap's objects, gh_object_types_infer, and what they are known by: the layouts of
- * the program's types, its variables, and the values in its data segments. */
+ * the program's types, its variables, and the values in its data segments.
+ *
+ * - object_types.c: infers the types of a heap's objects;
+ * - infer*.c: claims of a type, and what follows: from records, closures, interfaces, DWARF,
+ *   pointers;
+ * - layout*.c, prefix_types.c, sizeclass.c: where a type has pointers, and how much memory it
+ *   takes;
+ * - dwarf_*.c: the same, and variables, by the unstripped program's DWARF;
+ * - statics.c, shape.c: values in data segments, and names for what has no type. */
 #ifndef GH_TYPING_TYPING_H
 #define GH_TYPING_TYPING_H
 

@@ -24,9 +24,6 @@
 #include "plugin/view/emit.h"
 #include "plugin/view/view.h"
 
-/* What GDB gets is put into the session's directory, which goheap.so holds open in GDB. */
-#define FROM_GDB "/proc/self/fd/1000/"
-
 /* What is read of memory at once, in bytes, until it is seen how fast that comes. */
 #define FIRST_PIECE 256
 
@@ -66,10 +63,10 @@ static void go_on(const struct step *step, const char *command, const char *name
 #define LOUDLY    IN_THREAD "-c "
 
 /* Sends the packets that are to be sent. */
-#define PACKETS QUIETLY "source " FROM_GDB GH_SESSION_PACKETS
+#define PACKETS QUIETLY "source " GH_SESSION_PATH GH_SESSION_PACKETS
 
 /* A file that cannot be written: GDB says so, once it has found and opened what it is to write. */
-#define NOWHERE FROM_GDB "none/file"
+#define NOWHERE GH_SESSION_PATH "none/file"
 
 /* The line of the current inferior, which says what process it is and on what connection. */
 static char *find_current(char *text)

@@ -29,10 +29,10 @@ static bool is_selected(const struct gh_snapshot *snapshot, const struct gh_dump
 static void print_state(const struct gh_dump *dump, const struct gh_dump_goroutine *goroutine)
 {
 	size_t size;
-	const char *state = gh_dumpfile_state(dump, goroutine, &size);
+	const char *state = gh_goroutine_state(dump, goroutine, &size);
 	printf("goroutine %" PRIu64 " [", goroutine->id);
 	gh_print_bytes(stdout, state, size, false);
-	uint64_t minutes = gh_dumpfile_minutes(dump, goroutine);
+	uint64_t minutes = gh_goroutine_minutes(dump, goroutine);
 	if (minutes > 0)
 		printf(", %" PRIu64 " minutes", minutes);
 	puts("], from frame 1 on");

@@ -31,7 +31,7 @@ static void make_name(struct goroutines *goroutines, size_t number)
 	gh_dump_get(goroutines->dump, GH_DUMP_GOROUTINE, number, &record);
 	const struct gh_dump_goroutine *goroutine = &record.goroutine;
 	size_t size;
-	const char *state = gh_dumpfile_state(goroutines->dump, goroutine, &size);
+	const char *state = gh_goroutine_state(goroutines->dump, goroutine, &size);
 	char text[MAX_NAME];
 	snprintf(text, sizeof(text), "%.*s", (int)(size < MAX_NAME ? size : MAX_NAME), state);
 	char escaped[MAX_NAME - 40];

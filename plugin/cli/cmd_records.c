@@ -133,7 +133,7 @@ static void print_types(struct gh_emit *emit)
 	print_records(emit, GH_DUMP_TYPE, columns);
 }
 
-int gh_dump_types(const struct gh_options *options)
+int gh_records_types(const struct gh_options *options)
 {
 	return gh_dumplist_print(options, GH_EMIT_ROWS, print_types);
 }

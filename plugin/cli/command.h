@@ -1,4 +1,11 @@
-/* The commands of the goheap program: what each is and takes, and how one is run. */
+/* The commands of the goheap program: what each is and takes, and how one is run.
+ *
+ * - main.c, options.c, exit.c: finds the command, reads its options, ends;
+ * - cmd_*.c: the commands; cmd_records.c those that list one kind of records;
+ * - dispatch.c, dispatch_live.c: commands typed in GDB;
+ * - generate.c: what is made of commands.def at build time;
+ * - heap_query.c, groups.c, dominator_tree.c, picture.c, neighborhood.c, report_data.c,
+ *   suspects*.c: answers about the heap (heap_query.h). */
 #ifndef GH_PLUGIN_CLI_COMMAND_H
 #define GH_PLUGIN_CLI_COMMAND_H
 
@@ -256,7 +263,7 @@ bool gh_command_takes(const struct gh_command *command, const char *name);
 int gh_command_run(const struct gh_command *command, int argc, char **argv);
 
 /* `goheap types' on a heap dump. */
-int gh_dump_types(const struct gh_options *options);
+int gh_records_types(const struct gh_options *options);
 
 /* How the program ends other than by a return from main. */
 

@@ -99,7 +99,7 @@ static void add_objects(struct back *back, const uint32_t *objects, size_t count
 	}
 }
 
-/* The holder's name is one of the program's own. */
+/* The holder's name is one of the runtime's. */
 static bool is_of_runtime(struct gh_suspects *suspects, uint32_t holder)
 {
 	char *text = NULL;

@@ -1,5 +1,14 @@
 /* The part of goheap that works with GDB: the session's directory and scripts, the cache of debug
- * files, programs that only the target has, and the memory of what GDB debugs. */
+ * files, programs that only the target has, and the memory of what GDB debugs.
+ *
+ * - reader.c, registers.c, frames.c, moved_stack.c: goheap.so, which GDB loads and unwinds by;
+ * - memory_server.c: the same, handing out memory; memory_client.c is the program's end;
+ * - session.c, script.c, words.c, piped_text.c, info_files.c, told.c: what GDB and goheap tell each
+ *   other;
+ * - cache.c, cache_clean.c: debug files that were made before;
+ * - missing_file.c, remote_file.c, fetch_limit.c: programs that only the target has;
+ * - goroutine_source.c, thread_names.c, frames_write.c: goroutines to be listed; a dump's, as
+ *   threads. */
 #ifndef GH_PLUGIN_GDB_GDB_H
 #define GH_PLUGIN_GDB_GDB_H
 
@@ -22,6 +31,9 @@
 /* The descriptor that holds the directory open in GDB; goheap.gdb names it too. It is far above
  * those that GDB comes to use and below the usual limit of 1024. */
 #define GH_SESSION_FD 1000
+
+/* The path by which GDB has files there, which it opens itself. */
+#define GH_SESSION_PATH "/proc/self/fd/1000/"
 
 /* The variables in GDB's environment, which only programs that GDB starts with `shell' and `pipe'
  * see: the directory's path, and the path of the goheap program. */

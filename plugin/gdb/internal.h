@@ -32,8 +32,8 @@ void gh_register_set(struct gdb_unwind_callbacks *callbacks, int dwarf_number,
 		     struct gh_word_format words, uint64_t value);
 
 /* Reads the word at ADDRESS. False if that cannot be read. */
-bool gh_word_read(struct gdb_unwind_callbacks *callbacks, uint64_t address, struct gh_word_format words,
-		  uint64_t *value);
+bool gh_word_read(struct gdb_unwind_callbacks *callbacks, uint64_t address,
+		  struct gh_word_format words, uint64_t *value);
 
 /* The frames of a goroutine that is stepped through, if its stack is moved meanwhile.
  *

@@ -31,7 +31,7 @@ struct names {
 static struct text text_of(const struct gh_dump *dump, const struct gh_dump_goroutine *goroutine)
 {
 	size_t size;
-	const char *state = gh_dumpfile_state(dump, goroutine, &size);
+	const char *state = gh_goroutine_state(dump, goroutine, &size);
 	return (struct text){state, size < MAX_TEXT ? size : MAX_TEXT};
 }
 
@@ -86,7 +86,7 @@ static void define_commands(FILE *script, struct text text, size_t number)
 
 static uint64_t minutes_of(struct names *names, const struct gh_dump_goroutine *goroutine)
 {
-	return gh_dumpfile_minutes(names->dump, goroutine);
+	return gh_goroutine_minutes(names->dump, goroutine);
 }
 
 /* Which of the commands it is. */
@@ -114,7 +114,7 @@ static void put_array(FILE *script, struct names *names, const char *name, size_
 
 void gh_threadnames_define(FILE *script, const struct gh_dump *dump)
 {
-	const char *waiting = gh_dumpfile_status(GH_DUMP_WAITING);
+	const char *waiting = gh_goroutine_status(GH_DUMP_WAITING);
 	struct names names = {.dump = dump, .texts = {{waiting, strlen(waiting)}}, .ntexts = 1};
 	size_t count = gh_dump_count(dump, GH_DUMP_GOROUTINE);
 	if (count == 0)

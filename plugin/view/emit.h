@@ -1,7 +1,9 @@
 /* Rows of values as text, as aligned tables, as reports, or as JSON. A command describes the
  * columns of its rows once, in a table of struct gh_column, and hands over the rows: structs, of
  * which each column is a member. What is printed, in each of the forms, follows from the columns.
- */
+ *
+ * - emit.c: rows as text, tables, reports or JSON;
+ * - print.c, progress.c, top.c, dot.c: single values, a line of progress, the largest, pictures. */
 #ifndef GH_PLUGIN_VIEW_EMIT_H
 #define GH_PLUGIN_VIEW_EMIT_H
 

@@ -179,7 +179,7 @@ void gh_goroutine_json_print(struct gh_goroutine_list *listing, size_t number,
 	    .creator_id = {ties.creator, ties.creator != 0},
 	    .locked = ties.locked,
 	    .selected = ties.selected,
-	    .status = gh_dumpfile_status(goroutine->status),
+	    .status = gh_goroutine_status(goroutine->status),
 	    .record = *goroutine,
 	    .waited = gh_dump_waited(listing->dump, goroutine),
 	};
@@ -242,7 +242,7 @@ bool gh_goroutine_json_print_group(struct gh_goroutine_list *listing,
 	gh_dump_get(dump, GH_DUMP_GOROUTINE, group->first->number, &record);
 	if (!gh_traceback_make(&listing->traceback, dump, listing->symbols, group->first->number))
 		return false;
-	row.status.data = gh_dumpfile_state(dump, &record.goroutine, &row.status.size);
+	row.status.data = gh_goroutine_state(dump, &record.goroutine, &row.status.size);
 	gh_emit_row(&emit, columns, &row);
 	return true;
 }

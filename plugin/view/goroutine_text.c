@@ -146,7 +146,7 @@ static void print_status(FILE *out, const struct gh_dump *dump,
 			 const struct gh_dump_goroutine *goroutine)
 {
 	size_t size;
-	const char *state = gh_dumpfile_state(dump, goroutine, &size);
+	const char *state = gh_goroutine_state(dump, goroutine, &size);
 	gh_print_bytes(out, state, size, false);
 }
 
@@ -235,7 +235,7 @@ bool gh_goroutine_text_make(struct gh_goroutine_text *text, struct gh_goroutine_
 	*text = (struct gh_goroutine_text){
 	    .number = number,
 	    .id = goroutine->id,
-	    .minutes = gh_dumpfile_minutes(listing->dump, goroutine),
+	    .minutes = gh_goroutine_minutes(listing->dump, goroutine),
 	    .locked = ties.locked,
 	    .one_line = listing->one_line,
 	    .selected = ties.selected && !listing->group,

@@ -40,7 +40,7 @@ static bool is_wanted(const struct gh_goroutine_list *listing,
 		      const struct gh_goroutine_text *entry)
 {
 	if (listing->status != NULL && !is_status(entry->status, listing->status) &&
-	    strcmp(listing->status, gh_dumpfile_status(goroutine->status)) != 0)
+	    strcmp(listing->status, gh_goroutine_status(goroutine->status)) != 0)
 		return false;
 	if (listing->label != NULL && !has_label(listing, entry->number))
 		return false;

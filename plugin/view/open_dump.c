@@ -81,25 +81,25 @@ struct gh_dump_slice gh_dumpfile_type_name(const struct gh_dump *dump, uint64_t 
 	return record.type.name;
 }
 
-const char *gh_dumpfile_status(uint64_t status)
+const char *gh_goroutine_status(uint64_t status)
 {
 	static const char *const names[] = {"idle", "runnable", "running", "syscall", "waiting"};
 	return status < sizeof(names) / sizeof(names[0]) ? names[status] : "???";
 }
 
-const char *gh_dumpfile_state(const struct gh_dump *dump, const struct gh_dump_goroutine *goroutine,
-			      size_t *size)
+const char *gh_goroutine_state(const struct gh_dump *dump,
+			       const struct gh_dump_goroutine *goroutine, size_t *size)
 {
 	struct gh_cursor reason = gh_dump_bytes(dump, goroutine->wait_reason);
 	*size = gh_cursor_size(&reason);
 	if (goroutine->status == GH_DUMP_WAITING && *size > 0)
 		return (const char *)reason.start;
-	const char *status = gh_dumpfile_status(goroutine->status);
+	const char *status = gh_goroutine_status(goroutine->status);
 	*size = strlen(status);
 	return status;
 }
 
-uint64_t gh_dumpfile_minutes(const struct gh_dump *dump, const struct gh_dump_goroutine *goroutine)
+uint64_t gh_goroutine_minutes(const struct gh_dump *dump, const struct gh_dump_goroutine *goroutine)
 {
 	if (goroutine->status != GH_DUMP_WAITING && goroutine->status != GH_DUMP_SYSCALL)
 		return 0;

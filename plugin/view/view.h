@@ -1,6 +1,13 @@
 /* What commands share between reading their input and printing: programs, dumps and processes
  * opened with the user's options, and the names of what is in them. How rows become text, tables
- * or JSON is in emit.h. */
+ * or JSON is in emit.h.
+ *
+ * - open_*.c, core_program.c, symbols.c: what a command reads;
+ * - address.c, globals.c, object_names.c, root_names.c, holders.c: what addresses and objects are
+ *   called;
+ * - traceback.c, goroutine_text.c, goroutine_json.c, goroutines.c: goroutines, in Go's form and as
+ *   JSON;
+ * - profile_text.c: an allocation profile, in Go's form. */
 #ifndef GH_PLUGIN_VIEW_VIEW_H
 #define GH_PLUGIN_VIEW_VIEW_H
 
@@ -142,15 +149,16 @@ bool gh_dumpfile_write_core(const struct gh_dump *dump, const struct gh_core_pro
 bool gh_dumpfile_recognise(const char *path);
 
 /* What Go calls the STATUS of a goroutine. */
-const char *gh_dumpfile_status(uint64_t status);
+const char *gh_goroutine_status(uint64_t status);
 
 /* Why GOROUTINE waits or, if it does not, its status: SIZE bytes, of the dump's or static; to be
  * escaped. */
-const char *gh_dumpfile_state(const struct gh_dump *dump, const struct gh_dump_goroutine *goroutine,
-			      size_t *size);
+const char *gh_goroutine_state(const struct gh_dump *dump,
+			       const struct gh_dump_goroutine *goroutine, size_t *size);
 
 /* How many whole minutes a goroutine has waited, or been in a system call. */
-uint64_t gh_dumpfile_minutes(const struct gh_dump *dump, const struct gh_dump_goroutine *goroutine);
+uint64_t gh_goroutine_minutes(const struct gh_dump *dump,
+			      const struct gh_dump_goroutine *goroutine);
 
 /* The name of the type at ADDRESS, of size 0 if the dump does not have it. */
 struct gh_dump_slice gh_dumpfile_type_name(const struct gh_dump *dump, uint64_t address);

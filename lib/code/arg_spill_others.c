@@ -254,8 +254,8 @@ static const struct machine *find_machine(enum gh_isa isa)
 	return NULL;
 }
 
-bool gh_spill_risc(struct gh_spills *spills, struct gh_cursor *code, const struct gh_pclntab *tab,
-		   uint64_t entry)
+bool gh_spill_others(struct gh_spills *spills, struct gh_cursor *code, const struct gh_pclntab *tab,
+		     uint64_t entry)
 {
 	const struct machine *machine = find_machine(tab->image->arch->isa);
 	bool moved = false; /* the last instruction moved the link register */
