@@ -7,56 +7,15 @@ set -u
 export LC_ALL=C
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-
-# program NAME PACKAGE PATH: sets the variable NAME to the path of that.
-program() {
-	local path
-	if path=$("$tests/debian-program" "$2" "$3" 2>"$work/why"); then
-		export "$1=$path"
-	else
-		skip "$1" "$(tail -n 1 "$work/why")"
-	fi
-}
+# shellcheck source-path=SCRIPTDIR source=servers-lib.sh
+. "$(dirname "$0")/servers-lib.sh"
 
 if [ -z "${GOHEAP_SERVERS-}" ]; then
 	program prometheus prometheus usr/bin/prometheus
 	program etcd etcd-server usr/bin/etcd
 	program syncthing syncthing usr/bin/syncthing
-	[ -n "${prometheus-}${etcd-}${syncthing-}" ] || finish
-	if ! unshare -r -n ip link set lo up 2>"$work/why"; then
-		skip servers "$(tail -n 1 "$work/why")"
-		finish
-	fi
-	rm -rf "$work"
-	GOHEAP_SERVERS=yes exec unshare -r -n "$0"
 fi
-ip link set lo up
-
-start_prometheus() {
-	cat >"$work/prometheus.yml" <<-END
-		global: {scrape_interval: 1s}
-		scrape_configs: [{job_name: self, static_configs: [{targets: ['127.0.0.1:9090']}]}]
-	END
-	"$prometheus" --config.file="$work/prometheus.yml" --storage.tsdb.path="$work/prometheus" \
-		--web.listen-address=127.0.0.1:9090 >"$work/log" 2>&1 &
-}
-
-load_prometheus() {
-	curl -sG http://127.0.0.1:9090/api/v1/query --data-urlencode 'query=sum(rate({__name__=~".+"}[1m])) by (__name__)'
-}
-
-start_etcd() {
-	"$etcd" --data-dir "$work/etcd" --enable-pprof --listen-client-urls http://127.0.0.1:2379 \
-		--advertise-client-urls http://127.0.0.1:2379 --listen-peer-urls http://127.0.0.1:2380 \
-		--initial-advertise-peer-urls http://127.0.0.1:2380 --initial-cluster default=http://127.0.0.1:2380 \
-		>"$work/log" 2>&1 &
-}
-
-load_etcd() {
-	curl -s http://127.0.0.1:2379/v3/kv/put \
-		-d "{\"key\":\"$(printf 'key%d' "$RANDOM" | base64)\",\"value\":\"$(head -c 600 /dev/urandom | base64 -w 0)\"}"
-	curl -s http://127.0.0.1:2379/v3/kv/range -d '{"key":"AA==","range_end":"AA==","limit":500}'
-}
+own_network "${prometheus-}${etcd-}${syncthing-}"
 
 start_syncthing() {
 	local home=$work/syncthing i
@@ -210,7 +169,7 @@ check_killed() {
 	if [ $status -eq 0 ]; then
 		has "$1: it was too late" "$(cat "$work/told")" '^goheap: paused '
 	else
-		has "$1: and which" "$(cat "$work/told")" '^goheap: process [0-9]+: expected '
+		has "$1: and which" "$(cat "$work/told")" '^goheap: process [0-9]+: (expected |cannot stop it: )'
 		[ ! -e "$work/killed" ] || fail "$1: no file is written"
 	fi
 	rm -f "$work/killed"
