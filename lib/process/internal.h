@@ -238,7 +238,7 @@ struct gh_spans {
 	struct gh_span_layout layout;
 	struct GH_VECTOR(struct gh_span) list; /* by start, none overlaps another */
 	uint64_t allspans;                     /* address of the variable */
-	uint64_t stack_bytes;                  /* of spans that hold stacks and the like */
+	uint64_t stack_bytes;                  /* of spans that hold stacks */
 	uint64_t lost;     /* entries of allspans that could not be read or are no spans */
 	uint32_t sweepgen; /* the heap's */
 	bool inline_marks; /* small elements' mark bits are in the span: Go 1.25's Green Tea */

@@ -194,7 +194,8 @@ static bool read_all(struct gh_spans *spans, struct gh_process *process, const s
 		    !check_entry(process, &entry))
 			spans->lost++;
 		else if (entry.state == SPAN_MANUAL)
-			spans->stack_bytes += entry.span.size;
+			/* The collector's own have no size of elements. */
+			spans->stack_bytes += entry.span.elemsize != 0 ? entry.span.size : 0;
 		else if (entry.state == SPAN_IN_USE && !gh_vector_push(&spans->list, entry.span))
 			return false;
 	}
