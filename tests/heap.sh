@@ -125,7 +125,7 @@ check_refusals() {
 	refused 1 "an address of nothing" '^goheap: 0x10: .*, found one outside of the dump$' objects "$work/dump" 10
 	refused 2 "no address" 'not an address: list' reachable "$work/dump" list
 	refused 2 "a bad limit" 'not a number: -1' histogram --limit=-1 "$work/dump"
-	refused 2 "a bad grouping" 'not type, size or site: name' histogram --by name "$work/dump"
+	refused 2 "a bad grouping" 'not type, size, site, path or root: name' histogram --by name "$work/dump"
 	refused 2 "one dump to compare" 'Usage:' diff "$work/dump"
 	refused 2 "the beginning of two commands" 'no such command: re' re "$work/dump"
 }

@@ -163,7 +163,7 @@ completion() {
 		completed "$command" -- | sed "s/^/$command /"
 	done <"$work/told" | sort >"$work/found"
 	same "completion has every option of every command ($(wc -l <"$work/taken")), and no other" "$work/taken" "$work/found"
-	equal "completion: the values of --by" "site size type" "$(completed histogram --by "" | xargs)"
+	equal "completion: the values of --by" "path root site size type" "$(completed histogram --by "" | xargs)"
 	equal "completion: files" "a file" "$(completed histogram "")"
 }
 

@@ -403,17 +403,23 @@ void gh_path_free(struct gh_path *path);
  * many there are of at most GH_WAYS. Of a long way, or if memory runs out, there may be none. */
 size_t gh_ways_find(const struct gh_heap *heap, uint32_t object, const struct gh_root **ways);
 
+enum gh_path_order {
+	GH_PATH_NEAREST,       /* from the nearest of the certain roots */
+	GH_PATH_GLOBALS_FIRST, /* from globals, where there are such; or else from stacks */
+};
+
 /* The shortest paths to all objects, as a tree: from the certain roots, and from the conservative
  * ones to what those do not reach. */
 struct gh_path_tree {
 	uint32_t *parents; /* by object: the one before it on a shortest path; itself if a root
 			      points to it; GH_HEAP_NONE if no root reaches it; owned */
+	uint32_t *order;   /* the objects that roots reach, each after its parent; owned */
+	uint32_t nreached; /* of them */
 };
 
-/* Finds them, in time and memory linear in HEAP. False (ERR filled) if memory ran out. To be freed
- * either way. */
+/* Finds them, in linear time. False (ERR filled) if memory ran out. To be freed either way. */
 bool gh_path_tree_build(struct gh_path_tree *tree, const struct gh_heap *heap,
-			struct gh_error *err);
+			enum gh_path_order order, struct gh_error *err);
 
 void gh_path_tree_free(struct gh_path_tree *tree);
 

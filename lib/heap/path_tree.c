@@ -3,54 +3,81 @@
 
 #include "lib/heap/heap.h"
 
-/* A walk from the roots, the nearest objects first. */
-struct search {
-	uint32_t *parents; /* the tree's */
-	uint32_t *queue;   /* objects that were reached, in their order */
-	uint32_t reached;  /* of them */
+/* The roots from which what is reached is reached first; within a rank, what is nearest. */
+enum rank {
+	RANK_GLOBAL,
+	RANK_STACK,
+	RANK_OTHER,
+	RANK_CONSERVATIVE,
+	RANKS,
 };
 
-static void reach(struct search *search, uint32_t object, uint32_t parent)
+static enum rank rank_of(const struct gh_root *root, enum gh_path_order order)
 {
-	if (search->parents[object] != GH_HEAP_NONE)
-		return;
-	search->parents[object] = parent;
-	search->queue[search->reached++] = object;
+	if (root->conservative)
+		return RANK_CONSERVATIVE;
+	if (order == GH_PATH_NEAREST)
+		return RANK_GLOBAL;
+	switch (root->kind) {
+	case GH_ROOT_DATA:
+	case GH_ROOT_BSS:
+		return RANK_GLOBAL;
+	case GH_ROOT_FRAME:
+	case GH_ROOT_GOROUTINE:
+	case GH_ROOT_DEFER:
+	case GH_ROOT_PANIC:
+		return RANK_STACK;
+	case GH_ROOT_FINALIZER:
+	case GH_ROOT_QUEUED_FINALIZER:
+	case GH_ROOT_CLEANUP_CLOSURE:
+	case GH_ROOT_OTHER:
+	case GH_ROOT_KINDS:
+		break;
+	}
+	return RANK_OTHER;
 }
 
-/* Walks from the roots that are CONSERVATIVE, or from the others. */
-static void walk(struct search *search, const struct gh_heap *heap, bool conservative)
+static void reach(struct gh_path_tree *tree, uint32_t object, uint32_t parent)
 {
-	uint32_t at = search->reached;
+	if (tree->parents[object] != GH_HEAP_NONE)
+		return;
+	tree->parents[object] = parent;
+	tree->order[tree->nreached++] = object;
+}
+
+/* Walks from the roots of RANK, the nearest objects first. */
+static void walk(struct gh_path_tree *tree, const struct gh_heap *heap, enum gh_path_order order,
+		 enum rank rank)
+{
+	uint32_t at = tree->nreached;
 	for (size_t i = 0; i < heap->nroots; i++)
-		if (heap->roots[i].conservative == conservative)
-			reach(search, heap->roots[i].object, heap->roots[i].object);
-	for (; at < search->reached; at++) {
+		if (rank_of(&heap->roots[i], order) == rank)
+			reach(tree, heap->roots[i].object, heap->roots[i].object);
+	for (; at < tree->nreached; at++) {
 		const uint32_t *targets;
-		size_t count = gh_heap_targets(heap, search->queue[at], &targets);
+		size_t count = gh_heap_targets(heap, tree->order[at], &targets);
 		for (size_t i = 0; i < count; i++)
-			reach(search, targets[i], search->queue[at]);
+			reach(tree, targets[i], tree->order[at]);
 	}
 }
 
-bool gh_path_tree_build(struct gh_path_tree *tree, const struct gh_heap *heap, struct gh_error *err)
+bool gh_path_tree_build(struct gh_path_tree *tree, const struct gh_heap *heap,
+			enum gh_path_order order, struct gh_error *err)
 {
 	size_t size = ((size_t)heap->count + 1) * sizeof(uint32_t);
-	struct search search = {.parents = malloc(size), .queue = malloc(size)};
-	bool ok = search.parents != NULL && search.queue != NULL;
-	tree->parents = search.parents;
-	if (ok) {
-		/* GH_HEAP_NONE in each. */
-		memset(search.parents, 0xff, size);
-		walk(&search, heap, false);
-		walk(&search, heap, true);
-	}
-	free(search.queue);
-	return ok || gh_fail_memory(err, heap->dump->path);
+	*tree = (struct gh_path_tree){.parents = malloc(size), .order = malloc(size)};
+	if (tree->parents == NULL || tree->order == NULL)
+		return gh_fail_memory(err, heap->dump->path);
+	/* GH_HEAP_NONE in each. */
+	memset(tree->parents, 0xff, size);
+	for (enum rank rank = 0; rank < RANKS; rank++)
+		walk(tree, heap, order, rank);
+	return true;
 }
 
 void gh_path_tree_free(struct gh_path_tree *tree)
 {
 	free(tree->parents);
+	free(tree->order);
 	*tree = (struct gh_path_tree){0};
 }

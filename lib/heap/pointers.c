@@ -52,7 +52,8 @@ static bool is_pointer(struct gh_pointers *walk, const struct gh_field *field)
 	return kind == GH_DUMP_ITAB ? record.itab.indirect : record.type.indirect;
 }
 
-bool gh_pointers_next(struct gh_pointers *walk, struct gh_pointer *pointer)
+/* Gives the next pointer, but what it points to. */
+static bool next_value(struct gh_pointers *walk, struct gh_pointer *pointer)
 {
 	struct gh_field field;
 	while (gh_fields_next(&walk->fields, &field)) {
@@ -63,18 +64,29 @@ bool gh_pointers_next(struct gh_pointers *walk, struct gh_pointer *pointer)
 			pointer->offset += walk->dump->word;
 		}
 		pointer->value = word_at(walk, pointer->offset);
-		pointer->target = pointer->value != 0
-				      ? gh_object_table_find(walk->table, pointer->value)
-				      : GH_HEAP_NONE;
 		return true;
 	}
 	return false;
 }
 
+bool gh_pointers_next(struct gh_pointers *walk, struct gh_pointer *pointer)
+{
+	if (!next_value(walk, pointer))
+		return false;
+	pointer->target =
+	    pointer->value != 0 ? gh_object_table_find(walk->table, pointer->value) : GH_HEAP_NONE;
+	return true;
+}
+
 bool gh_pointers_next_to(struct gh_pointers *walk, uint32_t target, struct gh_pointer *pointer)
 {
-	while (gh_pointers_next(walk, pointer))
-		if (pointer->target == target)
+	struct gh_heap_object object = gh_object_table_get(walk->table, target);
+	pointer->target = target;
+	while (next_value(walk, pointer))
+		/* Most point elsewhere: the table need not be asked. */
+		if (pointer->value - object.address < object.size &&
+		    (!walk->table->irregular ||
+		     gh_object_table_find(walk->table, pointer->value) == target))
 			return true;
 	return false;
 }

@@ -1,13 +1,18 @@
-/* Looks up where in a program's code given source lines are executing: a call's, and those of the
- * calls that it is inlined into. What the dumper writes of a frame names the function that the code
- * is in, never the inlined call; the lines tell which it was. */
+/* What the files that read and write profiles share. */
 #ifndef GH_PROFILE_INTERNAL_H
 #define GH_PROFILE_INTERNAL_H
 
+#include <zlib.h>
+
 #include "lib/pclntab/pclntab.h"
 #include "lib/profile/profile.h"
+#include "lib/util/buffer.h"
 #include "lib/util/intern.h"
 #include "lib/util/vector.h"
+
+/* Looks up where in a program's code given source lines are executing: a call's, and those of the
+ * calls that it is inlined into. What the dumper writes of a frame names the function that the code
+ * is in, never the inlined call; the lines tell which it was. */
 
 /* How lines belong to a range of code. A call's last byte may be the last of a range: then what it
  * returns to is the code of other lines. */
@@ -54,5 +59,101 @@ struct gh_linestack *gh_linestacks_find(const struct gh_linestacks *stacks, uint
 
 /* FRAME, of a program with TAB, is one of a function that the compiler made to call another. */
 bool gh_linestack_is_wrapper(const struct gh_pclntab *tab, const struct gh_frame *frame);
+
+/* Writes pprof's messages: a Profile is written field by field, so that it is never all in memory.
+ */
+
+/* The fields of profile.proto's messages. */
+enum {
+	GH_PPROF_PROFILE_SAMPLE_TYPE = 1,
+	GH_PPROF_PROFILE_SAMPLE = 2,
+	GH_PPROF_PROFILE_MAPPING = 3,
+	GH_PPROF_PROFILE_LOCATION = 4,
+	GH_PPROF_PROFILE_FUNCTION = 5,
+	GH_PPROF_PROFILE_STRING_TABLE = 6,
+	GH_PPROF_PROFILE_TIME_NANOS = 9,
+	GH_PPROF_PROFILE_PERIOD_TYPE = 11,
+	GH_PPROF_PROFILE_PERIOD = 12,
+	GH_PPROF_PROFILE_DEFAULT_SAMPLE_TYPE = 14,
+
+	GH_PPROF_VALUE_TYPE_TYPE = 1,
+	GH_PPROF_VALUE_TYPE_UNIT = 2,
+
+	GH_PPROF_SAMPLE_LOCATION_ID = 1,
+	GH_PPROF_SAMPLE_VALUE = 2,
+	GH_PPROF_SAMPLE_LABEL = 3,
+
+	GH_PPROF_LABEL_KEY = 1,
+	GH_PPROF_LABEL_NUM = 3,
+
+	GH_PPROF_MAPPING_ID = 1,
+	GH_PPROF_MAPPING_MEMORY_START = 2,
+	GH_PPROF_MAPPING_MEMORY_LIMIT = 3,
+	GH_PPROF_MAPPING_FILE_OFFSET = 4,
+	GH_PPROF_MAPPING_FILENAME = 5,
+	GH_PPROF_MAPPING_BUILD_ID = 6,
+	GH_PPROF_MAPPING_HAS_FUNCTIONS = 7,
+	GH_PPROF_MAPPING_HAS_FILENAMES = 8,
+	GH_PPROF_MAPPING_HAS_LINE_NUMBERS = 9,
+	GH_PPROF_MAPPING_HAS_INLINE_FRAMES = 10,
+
+	GH_PPROF_LOCATION_ID = 1,
+	GH_PPROF_LOCATION_MAPPING_ID = 2,
+	GH_PPROF_LOCATION_ADDRESS = 3,
+	GH_PPROF_LOCATION_LINE = 4,
+
+	GH_PPROF_LINE_FUNCTION_ID = 1,
+	GH_PPROF_LINE_LINE = 2,
+
+	GH_PPROF_FUNCTION_ID = 1,
+	GH_PPROF_FUNCTION_NAME = 2,
+	GH_PPROF_FUNCTION_SYSTEM_NAME = 3,
+	GH_PPROF_FUNCTION_FILENAME = 4,
+	GH_PPROF_FUNCTION_START_LINE = 5,
+};
+/* The id of the one mapping that a profile has. */
+#define GH_PPROF_MAPPING 1
+
+/* A profile that is being written. */
+struct gh_pprof_out {
+	gzFile stream;
+	struct gh_buffer field;   /* of the Profile, to be written next */
+	struct gh_buffer message; /* in the field */
+	struct gh_buffer nested;  /* in the message */
+	bool failed;              /* it cannot be written: errno says why */
+};
+
+/* Appends field FIELD to a message: an integer (a negative one as its two's complement). 0 is what
+ * a field that is left out means: it is left out. */
+void gh_pprof_put_int(struct gh_buffer *message, unsigned field, uint64_t value);
+
+/* Appends COUNT integers, packed. */
+void gh_pprof_put_ints(struct gh_buffer *message, unsigned field, const uint64_t *values,
+		       size_t count);
+
+/* Writes an integer field of the Profile. */
+void gh_pprof_write_int(struct gh_pprof_out *out, unsigned field, uint64_t value);
+
+/* Writes the message as a field of the Profile; the next starts empty. */
+void gh_pprof_end_message(struct gh_pprof_out *out, unsigned field);
+
+/* Ends the nested message, a field of the message; the next starts empty. */
+void gh_pprof_end_nested(struct gh_pprof_out *out, unsigned field);
+
+/* Writes a ValueType, of strings by number, as a field of the Profile. */
+void gh_pprof_write_type(struct gh_pprof_out *out, unsigned field, unsigned type, unsigned unit);
+
+/* Writes SIZE bytes at TEXT as the next of the string table. */
+void gh_pprof_write_string(struct gh_pprof_out *out, const char *text, size_t size);
+
+/* The time of the last garbage collection, which the profile is as of; 0 if there was none. */
+uint64_t gh_pprof_time(const struct gh_dump *dump);
+
+typedef void gh_pprof_writer(struct gh_pprof_out *out, const void *context);
+
+/* Has WRITE write a profile of CONTEXT to PATH, which is there whole or not at all. Returns false
+ * and fills ERR if it cannot be written. */
+bool gh_pprof_write_file(const char *path, gh_pprof_writer *write, const void *context,
+			 struct gh_error *err);
 
 #endif

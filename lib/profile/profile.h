@@ -4,7 +4,8 @@
  * - alloc_sites.c, line_lookup.c: allocation stacks, with inlined calls named by the program's
  *   lines;
  * - live_profile.c: the same for the objects that are reached;
- * - pprof.c: writes them as a profile.proto. */
+ * - pprof.c, pprof_tree.c, pprof_message.c: writes them, or a tree of frames, as a profile.proto.
+ */
 #ifndef GH_PROFILE_PROFILE_H
 #define GH_PROFILE_PROFILE_H
 
@@ -141,6 +142,27 @@ struct gh_pprof {
 /* Writes the profile to PATH, which is there whole or not at all. Returns false and fills ERR if it
  * cannot be written. */
 bool gh_pprof_write(const struct gh_pprof *pprof, const char *path, struct gh_error *err);
+
+/* What has one frame, in what a tree of frames has of it. */
+struct gh_pprof_node {
+	uint32_t parent;  /* the number of the frame's that it is in, which comes before it */
+	uint32_t frame;   /* the number of its name */
+	uint64_t objects; /* its own, without those of what is in it */
+	uint64_t bytes;   /* in them */
+};
+
+/* A tree of frames as a profile: what is in use, by the frames that lead to it. */
+struct gh_pprof_tree {
+	const struct gh_dump *dump;        /* that it is of */
+	const struct gh_pprof_node *nodes; /* the first is none, but that all others are in */
+	size_t nnodes;
+	char *const *frames; /* by number: their names */
+	size_t nframes;
+};
+
+/* Writes the profile to PATH, which is there whole or not at all. Returns false and fills ERR if it
+ * cannot be written. */
+bool gh_pprof_write_tree(const struct gh_pprof_tree *tree, const char *path, struct gh_error *err);
 
 /* Scales COUNT sampled objects of SIZE bytes to how many there are likely to be, as the runtime
  * does: 1 in 1 - exp(-size / rate) is sampled. BYTES is their size together. Both are at most

@@ -1,7 +1,5 @@
 #include "lib/typing/typing.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "lib/rtype/rtype.h"
@@ -374,43 +372,4 @@ void gh_layouts_name(const struct gh_layouts *layouts, uint32_t number, struct g
 	}
 	const char *text = (const char *)layouts->names.data + name;
 	gh_buffer_bytes(out, text, strlen(text));
-}
-
-/* The field of struct NUMBER that the byte at OFFSET is in. */
-static bool find_field(const struct gh_layouts *layouts, uint32_t number, uint64_t offset,
-		       struct gh_layout_field *field)
-{
-	uint32_t count = gh_layouts_nfields(layouts, number);
-	for (uint32_t i = 0; i < count; i++)
-		if (gh_layouts_field(layouts, number, i, field) && field->offset <= offset &&
-		    offset - field->offset < gh_layout(layouts, field->layout)->size)
-			return true;
-	return false;
-}
-
-void gh_layouts_part_name(const struct gh_layouts *layouts, uint32_t number, uint64_t offset,
-			  struct gh_buffer *out)
-{
-	for (int depth = 0; depth < MAX_DEPTH && number != GH_NO_LAYOUT; depth++) {
-		const struct gh_layout *layout = gh_layout(layouts, number);
-		struct gh_layout_field field;
-		if (layout->kind == GH_LAYOUT_STRUCT) {
-			if (!find_field(layouts, number, offset, &field))
-				return;
-			gh_buffer_u8(out, '.');
-			gh_buffer_bytes(out, field.name.start, field.name.length);
-			offset -= field.offset;
-			number = field.layout;
-		} else if (layout->kind == GH_LAYOUT_ARRAY && layout->elem != GH_NO_LAYOUT &&
-			   gh_layout(layouts, layout->elem)->size > 0) {
-			char index[32];
-			uint64_t size = gh_layout(layouts, layout->elem)->size;
-			int length = snprintf(index, sizeof(index), "[%" PRIu64 "]", offset / size);
-			gh_buffer_bytes(out, index, (size_t)length);
-			offset %= size;
-			number = layout->elem;
-		} else {
-			return;
-		}
-	}
 }

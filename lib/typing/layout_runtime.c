@@ -35,7 +35,8 @@ static uint32_t add_pointer(struct gh_layouts *layouts, enum gh_layout_kind kind
 				    .elem = elem,
 				    .group = group,
 				    .refines = GH_NO_LAYOUT,
-				    .has_pointers = true};
+				    .has_pointers = true,
+				    .internal = true};
 	struct gh_buffer name = {0};
 	gh_layouts_name(layouts, elem, &name);
 	uint32_t number = gh_layouts_add_named(layouts, pointer, "*", name.data, name.size);
@@ -53,6 +54,7 @@ static uint32_t copy_struct(struct gh_layouts *layouts, uint32_t prototype, cons
 	struct gh_buffer name = {0};
 	uint32_t count = gh_layouts_nfields(layouts, prototype);
 	copy.refines = prototype;
+	copy.internal = true;
 	copy.first = (uint32_t)layouts->fields.count;
 	copy.nfields = 0;
 	for (uint32_t i = 0; i < count; i++) {
@@ -102,6 +104,7 @@ static uint32_t add_hash(const struct runtime *runtime, uint32_t number, uint32_
 	if (more == GH_NO_LAYOUT || buckets == GH_NO_LAYOUT)
 		return GH_NO_LAYOUT;
 	gh_layout(layouts, bucket)->elem = more;
+	gh_layout(layouts, bucket)->internal = true;
 	return copy_struct(layouts, hash, "", number, fields, buckets);
 }
 
@@ -113,8 +116,11 @@ static void mark_entries(struct gh_layouts *layouts, uint32_t group)
 	if (count == 0 || !gh_layouts_field(layouts, group, count - 1, &field))
 		return;
 	const struct gh_layout *slots = gh_layout(layouts, field.layout);
-	if (slots->kind == GH_LAYOUT_ARRAY && slots->elem != GH_NO_LAYOUT)
-		gh_layout(layouts, slots->elem)->inside = true;
+	gh_layout(layouts, group)->internal = true;
+	if (slots->kind != GH_LAYOUT_ARRAY || slots->elem == GH_NO_LAYOUT)
+		return;
+	gh_layout(layouts, slots->elem)->inside = true;
+	gh_layout(layouts, slots->elem)->internal = true;
 }
 
 static uint32_t add_swiss(const struct runtime *runtime, uint32_t number, uint32_t group)
@@ -194,6 +200,9 @@ bool gh_layouts_add_runtime(struct gh_layouts *layouts)
 	    .groups = gh_layouts_find(layouts, maps, "maps.groupsReference"),
 	};
 	runtime.table_pointer = find_pointer(layouts, runtime.table);
+	uint32_t extra = gh_layouts_find(layouts, "runtime", "runtime.mapextra");
+	if (extra != GH_NO_LAYOUT)
+		gh_layout(layouts, extra)->internal = true;
 	for (uint32_t i = 0; i < types->count; i++) {
 		uint32_t elem = GH_NO_LAYOUT;
 		if (types->items[i].kind == GH_KIND_CHAN)

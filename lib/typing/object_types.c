@@ -271,12 +271,32 @@ bool gh_typing_field(const struct gh_typing *typing, uint32_t object, uint64_t o
 	return known;
 }
 
+uint32_t gh_typing_parts(const struct gh_typing *typing, uint32_t number, uint64_t offset,
+			 struct gh_parts *parts)
+{
+	static const struct gh_rtype_text any_element = {"[]", 2};
+	const struct gh_class *class = &typing->classes[number];
+	if (!class->typed || class->size == 0)
+		return GH_NO_LAYOUT;
+	if (!class->array)
+		return gh_layouts_parts(&typing->layouts, class->layout, offset, parts);
+	if (!gh_layout(&typing->layouts, class->layout)->internal)
+		gh_vector_push(parts, (struct gh_part){any_element, class->layout});
+	return gh_layouts_parts(&typing->layouts, class->layout, offset % class->size, parts);
+}
+
+const struct gh_variable *gh_typing_variable(const struct gh_typing *typing,
+					     const struct gh_root *root, uint64_t *offset)
+{
+	return gh_infer_seed_variable_of(&typing->variables, typing->heap->dump, typing->bias, root,
+					 offset);
+}
+
 bool gh_typing_root(const struct gh_typing *typing, const struct gh_root *root,
 		    struct gh_buffer *out)
 {
 	uint64_t offset;
-	const struct gh_variable *variable = gh_infer_seed_variable_of(
-	    &typing->variables, typing->heap->dump, typing->bias, root, &offset);
+	const struct gh_variable *variable = gh_typing_variable(typing, root, &offset);
 	if (variable == NULL)
 		return false;
 	gh_buffer_bytes(out, variable->name, strlen(variable->name));

@@ -75,6 +75,7 @@ struct gh_layout {
 	bool direct;       /* an interface's data word is the value */
 	bool in_struct;    /* it is the element of an array that is a struct's field */
 	bool inside;       /* it is only in others: an entry of a Swiss map */
+	bool internal;     /* the runtime keeps a map or channel in it */
 	bool open; /* a channel: elements may follow, and the collector may not look into it */
 };
 
@@ -137,6 +138,20 @@ void gh_layouts_name(const struct gh_layouts *layouts, uint32_t number, struct g
  * ".left.key", "[3].name". */
 void gh_layouts_part_name(const struct gh_layouts *layouts, uint32_t number, uint64_t offset,
 			  struct gh_buffer *out);
+
+/* A part of a value: a field, or an element of an array, which are all alike, or of a map. */
+struct gh_part {
+	struct gh_rtype_text name; /* "tenants", "[]", "[key]", "[val]"; not owned */
+	uint32_t layout;           /* the part's type's number */
+};
+
+struct gh_parts GH_VECTOR(struct gh_part);
+
+/* Adds the parts of a value of layout NUMBER that the byte at OFFSET is in to PARTS, each in the
+ * one before; what the runtime keeps maps and channels in has no more than their entries. Gives the
+ * layout of the last one, or NUMBER if there are none; GH_NO_LAYOUT if the byte is in no part. */
+uint32_t gh_layouts_parts(const struct gh_layouts *layouts, uint32_t number, uint64_t offset,
+			  struct gh_parts *parts);
 
 /* The variables of a program, by its DWARF: globals, and where functions have theirs in their
  * frames. */
@@ -284,6 +299,16 @@ uint64_t gh_typing_value(const struct gh_typing *typing, uint32_t object);
  * "[3].name". To be escaped. False, and nothing, if it is not known. */
 bool gh_typing_field(const struct gh_typing *typing, uint32_t object, uint64_t offset,
 		     struct gh_buffer *out);
+
+/* The same as gh_layouts_parts gives, for the byte at OFFSET of what objects of class NUMBER have
+ * past their headers. GH_NO_LAYOUT if it is not known. */
+uint32_t gh_typing_parts(const struct gh_typing *typing, uint32_t number, uint64_t offset,
+			 struct gh_parts *parts);
+
+/* The variable that ROOT is in, and how far its pointer is from the variable's start; NULL if it is
+ * not known. */
+const struct gh_variable *gh_typing_variable(const struct gh_typing *typing,
+					     const struct gh_root *root, uint64_t *offset);
 
 /* Appends the name of the variable that ROOT is in, and of its field, to OUT: "main.cache",
  * "node.next". To be escaped. False, and nothing, if it is not known. */

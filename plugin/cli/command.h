@@ -5,7 +5,7 @@
  * - dispatch.c, dispatch_live.c: commands typed in GDB;
  * - generate.c: what is made of commands.def at build time;
  * - heap_query.c, groups.c, dominator_tree.c, picture.c, neighborhood.c, report_data.c,
- *   suspects*.c: answers about the heap (heap_query.h). */
+ *   pprof_paths.c, suspects*.c: answers about the heap (heap_query.h). */
 #ifndef GH_PLUGIN_CLI_COMMAND_H
 #define GH_PLUGIN_CLI_COMMAND_H
 
@@ -23,10 +23,10 @@
  * what it takes, and the one parser. */
 
 /* What objects are put in groups by. */
-enum gh_grouping { GH_BY_TYPE, GH_BY_SIZE, GH_BY_SITE };
+enum gh_grouping { GH_BY_TYPE, GH_BY_SIZE, GH_BY_SITE, GH_BY_PATH, GH_BY_ROOT };
 
 /* The same, as --by names them. */
-#define GH_GROUPING_NAMES "type|size|site"
+#define GH_GROUPING_NAMES "type|size|site|path|root"
 
 /* What a command line says. A command takes some of it; what it does not take, or is not given, is
  * zero, but for the limit and the rate. Text is in argv. */
@@ -61,6 +61,7 @@ struct gh_options {
 	bool group;         /* goroutines: those with the same stack together */
 	bool memory;        /* goroutines: the same, with what only they hold */
 	bool live;          /* pprof: what is live, and what it retains */
+	bool paths;         /* pprof: the heap, by the ways that hold it */
 	bool raw;           /* pprof: do not scale */
 	bool inlines;       /* lines, addr2line: inlined calls, too */
 	bool show_address;  /* addr2line: print the address, too */
@@ -140,8 +141,8 @@ struct gh_option {
 	{                                                                                          \
 		.name = "by", .type = GH_OPTION_GROUPING, .arg = "WHAT",                           \
 		.values = GH_GROUPING_NAMES,                                                       \
-		.doc = "What to put objects together by: type, size, or site, the place that "     \
-		       "allocated them"                                                            \
+		.doc = "What to put objects together by: type; size; site, the place that "        \
+		       "allocated them; path, the way that holds them; or root, where that starts" \
 	}
 #define GH_ROWS GH_LIMIT(20, "Print no more than N rows; 0 for all (20, or all if it is JSON)")
 

@@ -8,6 +8,7 @@
 #include "lib/profile/profile.h"
 #include "lib/util/intern.h"
 #include "lib/util/numbermap.h"
+#include "plugin/view/paths.h"
 
 /* Adds a group called TEXT, which is the groups' from now on. False if memory ran out. */
 static bool add_text(struct gh_groups *groups, char *text)
@@ -103,7 +104,66 @@ static bool group_by_site(struct gh_groups *groups, const struct gh_heap *heap)
 	return made;
 }
 
-bool gh_groups_make(struct gh_groups *groups, const struct gh_heap_query *query)
+/* What the way to node NUMBER is called: "main.srv -> tenants (map[string]*main.Session)"; to be
+ * freed. NULL if memory ran out. */
+static char *make_path(const struct gh_merged_paths *paths, uint32_t number)
+{
+	const struct gh_pprof_node *nodes = paths->nodes.items;
+	char *text = number == 0 ? strdup("") : strdup(paths->frames.items[nodes[number].frame]);
+	for (uint32_t at = number; text != NULL && nodes[at].parent != 0; at = nodes[at].parent) {
+		const char *frame = paths->frames.items[nodes[nodes[at].parent].frame];
+		char *whole;
+		if (asprintf(&whole, "%s -> %s", frame, text) < 0)
+			whole = NULL;
+		free(text);
+		text = whole;
+	}
+	return text;
+}
+
+/* Adds the groups of PATHS: one of each node, or, AT_ROOTS, of each that is in no other, whose
+ * number is also that of those in it. */
+static bool add_paths(struct gh_groups *groups, const struct gh_merged_paths *paths,
+		      uint32_t *numbers, bool at_roots)
+{
+	const struct gh_pprof_node *nodes = paths->nodes.items;
+	for (uint32_t i = 0; i < paths->nodes.count; i++) {
+		bool has_group = !at_roots || nodes[i].parent == 0;
+		numbers[i] = has_group ? (uint32_t)groups->count : numbers[nodes[i].parent];
+		if (has_group && !add_text(groups, make_path(paths, i)))
+			return false;
+	}
+	return true;
+}
+
+static bool group_by_holder(struct gh_groups *groups, struct gh_heap_query *query)
+{
+	struct gh_merged_paths paths;
+	uint32_t *numbers = NULL;
+	bool made = gh_merged_paths_make(&paths, &query->names, NULL);
+	if (made)
+		numbers = malloc((paths.nodes.count + 1) * sizeof(*numbers));
+	made = numbers != NULL && add_paths(groups, &paths, numbers, groups->by == GH_BY_ROOT);
+	for (uint32_t i = 0; made && i < query->heap.count; i++)
+		groups->numbers[i] = numbers[paths.of[i]];
+	free(numbers);
+	gh_merged_paths_free(&paths);
+	return made;
+}
+
+static bool group(struct gh_groups *groups, struct gh_heap_query *query)
+{
+	switch (groups->by) {
+	case GH_BY_SIZE:
+		return group_by_size(groups, &query->heap);
+	case GH_BY_SITE:
+		return group_by_site(groups, &query->heap);
+	default:
+		return group_by_holder(groups, query);
+	}
+}
+
+bool gh_groups_make(struct gh_groups *groups, struct gh_heap_query *query)
 {
 	const struct gh_heap *heap = &query->heap;
 	*groups = (struct gh_groups){.names = &query->names, .by = query->options->grouping};
@@ -114,8 +174,7 @@ bool gh_groups_make(struct gh_groups *groups, const struct gh_heap_query *query)
 	}
 	groups->numbers = calloc((size_t)heap->count + 1, sizeof(*groups->numbers));
 	groups->of = groups->numbers;
-	if (groups->numbers != NULL &&
-	    (groups->by == GH_BY_SIZE ? group_by_size : group_by_site)(groups, heap))
+	if (groups->numbers != NULL && group(groups, query))
 		return true;
 	fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
 	return false;
@@ -141,6 +200,8 @@ struct gh_column gh_groups_column(const struct gh_groups *groups, size_t offset)
 	    [GH_BY_TYPE] = {"type", .kind = GH_VALUE_TEXT},
 	    [GH_BY_SIZE] = {"size", .kind = GH_VALUE_PRINTED, .print = print_size},
 	    [GH_BY_SITE] = {"site", .kind = GH_VALUE_TEXT},
+	    [GH_BY_PATH] = {"path", .kind = GH_VALUE_TEXT},
+	    [GH_BY_ROOT] = {"root", .kind = GH_VALUE_TEXT},
 	};
 	struct gh_column column = columns[groups->by];
 	column.offset = offset;

@@ -47,7 +47,11 @@ int gh_heap_query_run_each(const struct gh_options *options, bool with_dominator
 			   int (*answer)(struct gh_heap_query *query, uint32_t object,
 					 uint64_t address));
 
-/* The objects of a heap in groups: by type, by size, or by the place that allocated them. */
+/* Answers `goheap pprof --paths': writes what holds the heap to the output of QUERY's options. */
+int gh_pprof_paths(struct gh_heap_query *query);
+
+/* The objects of a heap in groups: by type, by size, by the place that allocated them, or by what
+ * holds them. */
 
 struct gh_groups {
 	const struct gh_names *names; /* the query's */
@@ -61,7 +65,7 @@ struct gh_groups {
 
 /* Groups the objects of QUERY by what its options say. False, and the error printed, if memory
  * ran out. To be freed either way. */
-bool gh_groups_make(struct gh_groups *groups, const struct gh_heap_query *query);
+bool gh_groups_make(struct gh_groups *groups, struct gh_heap_query *query);
 
 /* What objects of group NUMBER are called; to be escaped. */
 const char *gh_groups_name(const struct gh_groups *groups, uint32_t number);

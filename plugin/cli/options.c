@@ -74,11 +74,11 @@ static uint64_t parse_number(const char *arg, int base, uint64_t most, const cha
 
 static enum gh_grouping parse_grouping(const char *arg, const struct argp_state *state)
 {
-	static const char *const names[] = {"type", "size", "site"};
+	static const char *const names[] = {"type", "size", "site", "path", "root"};
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(names[i], arg) == 0)
 			return (enum gh_grouping)i;
-	argp_error(state, "not type, size or site: %s", arg);
+	argp_error(state, "not type, size, site, path or root: %s", arg);
 	return GH_BY_TYPE;
 }
 

@@ -48,7 +48,7 @@ static bool analyse(struct report *report, struct gh_error *err)
 				     MAX_DEPTH, err) &&
 	       gh_remainder_find(&report->remainders, heap, &query->dominators, &report->largest,
 				 classes, nclasses, err) &&
-	       gh_path_tree_build(&report->paths, heap, err) &&
+	       gh_path_tree_build(&report->paths, heap, GH_PATH_NEAREST, err) &&
 	       gh_histogram_make(report->classes, nclasses, heap, classes, &query->dominators, err);
 }
 

@@ -112,6 +112,7 @@ void gh_globals_find(struct gh_globals *globals, uint64_t address, struct gh_glo
 		if (known && global.is_variable) {
 			way->variable = text;
 			way->start = global.start;
+			way->offset = address - global.start;
 			return;
 		}
 		if (!known || !global.has_holder || has_static(way, global.start) ||
@@ -159,9 +160,8 @@ static void print_text(FILE *out, const struct gh_buffer *text)
 	gh_print_bytes(out, (const char *)text->data, text->size, false);
 }
 
-/* Prints the global that has the first word. False if nothing is known of it. */
-static bool print_start(FILE *out, const struct gh_globals *globals,
-			const struct gh_global_way *way)
+bool gh_globals_print_first(FILE *out, const struct gh_globals *globals,
+			    const struct gh_global_way *way)
 {
 	const char *name;
 	if (way->variable.size > 0) {
@@ -177,15 +177,15 @@ static bool print_start(FILE *out, const struct gh_globals *globals,
 		if (way->nrefs > 1)
 			fprintf(out, " and %zu more", way->nrefs - 1);
 	}
-	if (way->offset > 0)
-		fprintf(out, ", +%" PRIu64, way->offset);
 	return true;
 }
 
 bool gh_globals_print(FILE *out, const struct gh_globals *globals, const struct gh_global_way *way)
 {
-	if (!print_start(out, globals, way))
+	if (!gh_globals_print_first(out, globals, way))
 		return false;
+	if (way->variable.size == 0 && way->offset > 0)
+		fprintf(out, ", +%" PRIu64, way->offset);
 	for (size_t i = 0; i < way->nstatics; i++) {
 		const struct gh_global_static *value = &way->statics[i];
 		fputs(" -> ", out);

@@ -1,7 +1,8 @@
-/* What the files that print goroutines share. */
+/* What the files beside this one share. */
 #ifndef GH_PLUGIN_VIEW_INTERNAL_H
 #define GH_PLUGIN_VIEW_INTERNAL_H
 
+#include "lib/util/vector.h"
 #include "plugin/view/view.h"
 
 /* One goroutine as Go's tracebacks show it. */
@@ -63,5 +64,35 @@ uint64_t gh_goroutine_group_wait(const struct gh_goroutine_group *group);
 /* Prints GROUP. False if memory ran out. */
 bool gh_goroutine_json_print_group(struct gh_goroutine_list *listing,
 				   const struct gh_goroutine_group *group);
+
+/* Frames of paths (paths.h): what a root, or a part of a value, is called where all like it are
+ * one.
+ */
+
+/* Pointers so far into what is of an unknown type, in bytes, are taken for an array's. */
+#define GH_FRAME_OFFSETS 256
+
+/* "tenants (map[string]*main.Session)"; and "+16", of what is of an unknown type. To be freed; NULL
+ * if memory ran out. */
+char *gh_frame_of_part(const struct gh_layouts *layouts, const struct gh_part *part);
+char *gh_frame_of_offset(uint64_t offset);
+
+/* What a root is. */
+struct gh_root_frames {
+	struct GH_VECTOR(char *) texts; /* each to be freed */
+	uint32_t layout;                /* of its pointer; GH_NO_LAYOUT if that is not known */
+};
+
+/* Tells what ROOT is: "main.srv", "tenants (map[string]*main.Session)". The texts failed if memory
+ * ran out. */
+void gh_root_frames_find(struct gh_root_frames *frames, struct gh_names *names,
+			 const struct gh_root *root);
+
+/* A key of ROOT, if it is a frame's slot: the frames are those of all roots with that key. 0 if it
+ * is none. */
+uint64_t gh_root_frames_key(const struct gh_names *names, const struct gh_root *root);
+
+/* Prints the name of the function that begins at ENTRY, or else that address. */
+void gh_names_print_function(FILE *out, const struct gh_names *names, uint64_t entry);
 
 #endif

@@ -6,7 +6,7 @@
 #include "lib/util/bsearch.h"
 #include "lib/util/escape.h"
 #include "plugin/view/emit.h"
-#include "plugin/view/view.h"
+#include "plugin/view/internal.h"
 
 /* Prints the name of the variable that ROOT is in. False if it is not known. */
 static bool print_variable(FILE *out, const struct gh_names *names, const struct gh_root *root,
@@ -184,7 +184,7 @@ uint64_t gh_names_cleanup(const struct gh_names *names, const struct gh_root *ro
 	return 0;
 }
 
-static void print_function(FILE *out, const struct gh_names *names, uint64_t entry)
+void gh_names_print_function(FILE *out, const struct gh_names *names, uint64_t entry)
 {
 	const char *name = function_name(names, entry);
 	if (name != NULL)
@@ -225,7 +225,7 @@ static void print_finalizer(FILE *out, const struct gh_names *names, const struc
 {
 	const struct gh_dump_finalizer *finalizer = &record->finalizer;
 	fprintf(out, "%sfinalizer ", root->kind == GH_ROOT_FINALIZER ? "" : "queued ");
-	print_function(out, names, finalizer->entry);
+	gh_names_print_function(out, names, finalizer->entry);
 	fprintf(out, " of 0x%" PRIx64, finalizer->object);
 	if (root->offset == GH_ROOT_CLOSURE) {
 		fputs(", its closure", out);
@@ -264,7 +264,7 @@ void gh_names_print_root(FILE *out, struct gh_names *names, const struct gh_root
 		print_finalizer(out, names, root, &record);
 	} else if (root->kind == GH_ROOT_CLEANUP_CLOSURE) {
 		fputs("cleanup ", out);
-		print_function(out, names, gh_names_cleanup(names, root));
+		gh_names_print_function(out, names, gh_names_cleanup(names, root));
 	} else if (root->kind == GH_ROOT_OTHER) {
 		fputs("root: ", out);
 		gh_print_slice(out, dump, record.other_root.description, false);

@@ -5,6 +5,7 @@
  * - open_*.c, core_program.c, symbols.c: what a command reads;
  * - address.c, globals.c, object_names.c, root_names.c, holders.c: what addresses and objects are
  *   called;
+ * - merged_paths.c, root_frames.c: how all objects are held (paths.h);
  * - traceback.c, goroutine_text.c, goroutine_json.c, goroutines.c: goroutines, in Go's form and as
  *   JSON;
  * - profile_text.c: an allocation profile, in Go's form. */
@@ -336,6 +337,10 @@ void gh_globals_free_way(struct gh_global_way *way);
 /* Prints WAY for a person: "main.srv -> main.Server (static).tenants", "global 0x79fc20 of
  * main.(*Server).visit and 3 more". False, and nothing, if there is nothing to tell. */
 bool gh_globals_print(FILE *out, const struct gh_globals *globals, const struct gh_global_way *way);
+
+/* Prints the same of the global that has the first word alone, and not where in that it is. */
+bool gh_globals_print_first(FILE *out, const struct gh_globals *globals,
+			    const struct gh_global_way *way);
 
 /* The same as members of a JSON object. */
 void gh_globals_emit(struct gh_emit *emit, const struct gh_globals *globals,

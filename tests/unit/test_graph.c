@@ -270,7 +270,7 @@ static void check_path_tree(const struct graph *graph)
 	struct gh_path_tree tree;
 	unsigned length[MAX_NODES];
 	measure(graph, MAX_NODES, length);
-	ck_assert(gh_path_tree_build(&tree, &heap, &err));
+	ck_assert(gh_path_tree_build(&tree, &heap, GH_PATH_NEAREST, &err));
 	for (unsigned i = 0; i < graph->nodes; i++) {
 		unsigned steps = 1;
 		uint32_t at = i;
