@@ -425,4 +425,52 @@ bool gh_stack_words_failed(const struct gh_stack_words *words);
 
 void gh_stack_words_free(struct gh_stack_words *words);
 
+/* Reads the memory of a running or stopped process into its copy.
+ *
+ * Interfaces: process_vm_readv(2), and /proc/PID/mem and pagemap, proc(5) and
+ * admin-guide/mm/pagemap.rst of the kernel. */
+
+/* What of the memory is copied. */
+enum gh_live_extent {
+	GH_LIVE_ALL,
+	GH_LIVE_PARTS,    /* the parts that may be older than the rest */
+	GH_LIVE_BUT_PARTS /* but with those in ranges that were not copied before */
+};
+
+/* Memory that one thread copies at a time. */
+struct gh_live_piece {
+	const struct gh_live_range *range;
+	uint64_t offset; /* in the range, in bytes */
+	uint64_t size;   /* in bytes */
+};
+
+struct gh_live_reader {
+	struct gh_live_copy *live;
+	const struct gh_live_parts *parts; /* NULL while all memory is copied */
+	struct gh_error *err;
+	int memory;  /* of /proc/PID/mem; -1 while process_vm_readv does */
+	int pagemap; /* -1 if it cannot be read: then each page may be in use */
+	bool again;  /* the memory was copied before */
+	enum gh_live_extent extent;
+	struct GH_VECTOR(struct gh_live_piece) pieces; /* of what is copied; owned */
+	char name[64];                                 /* of the process, for messages */
+};
+
+/* Opens the file NAME of the process in /proc; -1 if it cannot be, and errno says why. */
+int gh_live_reader_open(const struct gh_live_reader *reader, const char *name);
+
+/* Memory can be read: by process_vm_readv or, where a system does not have that call or forbids it,
+ * by /proc/PID/mem. */
+bool gh_live_reader_works(struct gh_live_reader *reader);
+
+/* Copies, on several processors, what EXTENT says of all ranges. False (ERR filled) if memory ran
+ * out. */
+bool gh_live_reader_copy(struct gh_live_reader *reader, enum gh_live_extent extent);
+
+/* Copies those of the parts whose descriptions, in the copy, are not as they were. */
+void gh_live_reader_copy_changed(struct gh_live_reader *reader);
+
+/* The range that has ADDRESS; NULL for none. */
+const struct gh_live_range *gh_live_range_find(const struct gh_live_copy *live, uint64_t address);
+
 #endif

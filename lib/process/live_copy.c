@@ -1,4 +1,4 @@
-#include "lib/process/process.h"
+#include "lib/process/internal.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -8,53 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "lib/util/bsearch.h"
-#include "lib/util/parallel.h"
-
-/* Pages whose state is asked for at once. */
-#define PAGES 4096
-
-/* Bits of an entry of /proc/PID/pagemap: the page is in memory, or in swap. */
-#define PAGE_PRESENT (UINT64_C(1) << 63)
-#define PAGE_SWAPPED (UINT64_C(1) << 62)
-
-/* Memory that is copied by one thread at a time: so many pages at most, that lie together. */
-struct piece {
-	const struct gh_live_range *range;
-	uint64_t offset; /* in the range, in bytes */
-	uint64_t size;   /* in bytes */
-};
-
-struct tracer {
-	struct gh_live_copy *live;
-	const struct gh_arch *arch;
-	struct gh_error *err;
-	int memory;  /* of /proc/PID/mem; -1 while process_vm_readv does */
-	int pagemap; /* -1 if it cannot be read: then each page may be in use */
-	bool again;  /* the memory was copied before */
-	struct GH_VECTOR(struct piece) pieces; /* of what is copied */
-	char name[64];
-};
-
-static bool fail(const struct tracer *tracer, const char *expected, const char *found)
+static bool fail(const struct gh_live_reader *reader, const char *expected, const char *found)
 {
-	return gh_fail(tracer->err, tracer->name, GH_NO_OFFSET, expected, "%s", found);
+	return gh_fail(reader->err, reader->name, GH_NO_OFFSET, expected, "%s", found);
 }
 
-static int open_of(const struct tracer *tracer, const char *name)
+static FILE *stream_of(const struct gh_live_reader *reader, const char *name)
 {
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/%d/%s", tracer->live->pid, name);
-	return open(path, O_RDONLY | O_CLOEXEC);
-}
-
-static FILE *stream_of(const struct tracer *tracer, const char *name)
-{
-	int fd = open_of(tracer, name);
+	int fd = gh_live_reader_open(reader, name);
 	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
 	if (file == NULL && fd >= 0)
 		close(fd);
@@ -75,104 +40,40 @@ static bool read_map(const char *line, struct gh_live_range *range)
 	return access[0] == 'r' && access[1] == 'w' && access[3] == 'p' && end > range->start;
 }
 
+/* Adds RANGE, which comes after the others. Advice that a process gives of huge pages splits its
+ * memory, and may change from one look to the next. */
+static void add_range(struct gh_live_ranges *ranges, const struct gh_live_range *range)
+{
+	struct gh_live_range *last = ranges->count > 0 ? &ranges->items[ranges->count - 1] : NULL;
+	if (last != NULL && !last->from_file && !range->from_file &&
+	    last->start + last->size == range->start)
+		last->size += range->size;
+	else
+		gh_vector_push(ranges, *range);
+}
+
 /* Lists the memory, with no room for the copies yet. */
-static bool list_ranges(struct tracer *tracer)
+static bool list_ranges(struct gh_live_reader *reader)
 {
 	char *line = NULL;
 	size_t size = 0;
-	FILE *maps = stream_of(tracer, "maps");
+	FILE *maps = stream_of(reader, "maps");
 	if (maps == NULL)
-		return gh_stopped_fail(tracer->live->pid, tracer->err);
+		return gh_stopped_fail(reader->live->pid, reader->err);
 	while (getline(&line, &size, maps) >= 0) {
 		struct gh_live_range range = {0};
 		if (read_map(line, &range))
-			gh_vector_push(&tracer->live->ranges, range);
+			add_range(&reader->live->ranges, &range);
 	}
 	free(line);
 	fclose(maps);
-	return !tracer->live->ranges.failed || gh_fail_memory(tracer->err, tracer->name);
-}
-
-/* Reads up to SIZE bytes at ADDRESS. Gives how many; 0 or less if there are none. */
-static ssize_t read_some(const struct tracer *tracer, uint64_t address, uint8_t *to, uint64_t size)
-{
-	struct iovec local = {to, (size_t)size};
-	struct iovec remote = {(void *)(uintptr_t)address, (size_t)size};
-	if (tracer->memory >= 0)
-		return pread(tracer->memory, to, (size_t)size, (off_t)address);
-	return process_vm_readv(tracer->live->pid, &local, 1, &remote, 1, 0);
-}
-
-/* Memory can be read: by process_vm_readv or, where a system does not have that call or forbids it,
- * by /proc/PID/mem. */
-static bool is_readable(struct tracer *tracer)
-{
-	uint8_t byte;
-	if (tracer->live->ranges.count == 0)
-		return false;
-	uint64_t start = tracer->live->ranges.items[0].start;
-	if (tracer->memory < 0 && read_some(tracer, start, &byte, 1) < 0 && errno != EFAULT)
-		tracer->memory = open_of(tracer, "mem");
-	return read_some(tracer, start, &byte, 1) > 0;
-}
-
-/* Reads SIZE bytes at ADDRESS, as many as can be. */
-static void copy(const struct tracer *tracer, uint64_t address, uint8_t *to, uint64_t size)
-{
-	while (size > 0) {
-		ssize_t count = read_some(tracer, address, to, size);
-		/* A page that cannot be read (a file's that was cut short) is left out. */
-		if (count <= 0)
-			count = size < GH_LEAST_PAGE ? (ssize_t)size : GH_LEAST_PAGE;
-		address += (uint64_t)count;
-		to += count;
-		size -= (uint64_t)count;
-	}
-}
-
-/* Copies what is there of COUNT pages from ADDRESS on, by their entries in the pagemap. */
-static void copy_pages(const struct tracer *tracer, uint64_t address, uint8_t *to,
-		       const uint64_t *entries, size_t count)
-{
-	size_t end;
-	for (size_t start = 0; start < count; start = end) {
-		end = start + 1;
-		bool there = (entries[start] & (PAGE_PRESENT | PAGE_SWAPPED)) != 0;
-		while (end < count &&
-		       ((entries[end] & (PAGE_PRESENT | PAGE_SWAPPED)) != 0) == there)
-			end++;
-		uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-		if (there)
-			copy(tracer, address + start * page, to + start * page,
-			     (end - start) * page);
-		else if (tracer->again)
-			/* They may have been there before. */
-			madvise(to + start * page, (end - start) * page, MADV_DONTNEED);
-	}
-}
-
-/* Copies piece NUMBER. */
-static void copy_piece(void *context, uint32_t number)
-{
-	const struct tracer *tracer = context;
-	const struct piece *piece = &tracer->pieces.items[number];
-	uint64_t entries[PAGES];
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t address = piece->range->start + piece->offset;
-	uint8_t *to = piece->range->bytes + piece->offset;
-	size_t size = (size_t)(piece->size / page * sizeof(entries[0]));
-	off_t at = (off_t)(address / page * sizeof(entries[0]));
-	if (!piece->range->from_file && tracer->pagemap >= 0 &&
-	    pread(tracer->pagemap, entries, size, at) == (ssize_t)size)
-		copy_pages(tracer, address, to, entries, size / sizeof(entries[0]));
-	else
-		copy(tracer, address, to, piece->size);
+	return !reader->live->ranges.failed || gh_fail_memory(reader->err, reader->name);
 }
 
 /* Makes room for the copies of ranges that have none. Pages that are not copied take none. */
-static bool make_room(struct tracer *tracer)
+static bool make_room(struct gh_live_reader *reader)
 {
-	struct gh_live_copy *live = tracer->live;
+	struct gh_live_copy *live = reader->live;
 	live->size = 0;
 	for (size_t i = 0; i < live->ranges.count; i++) {
 		struct gh_live_range *range = &live->ranges.items[i];
@@ -182,7 +83,7 @@ static bool make_room(struct tracer *tracer)
 		void *bytes = mmap(NULL, (size_t)range->size, PROT_READ | PROT_WRITE,
 				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (bytes == MAP_FAILED)
-			return gh_fail_memory(tracer->err, tracer->name);
+			return gh_fail_memory(reader->err, reader->name);
 		range->bytes = bytes;
 	}
 	return true;
@@ -196,80 +97,59 @@ static void free_ranges(struct gh_live_ranges *ranges)
 	gh_vector_free(ranges);
 }
 
-/* Copies all ranges, on several processors. False (ERR filled) if memory ran out. */
-static bool copy_all(struct tracer *tracer)
+/* Gives RANGE the room of OLD, which starts where it does. If that fails, it gets its own. */
+static void take_over(struct gh_live_range *range, struct gh_live_range *old)
 {
-	uint64_t most = PAGES * (uint64_t)sysconf(_SC_PAGESIZE);
-	tracer->pieces.count = 0;
-	for (size_t i = 0; i < tracer->live->ranges.count; i++) {
-		const struct gh_live_range *range = &tracer->live->ranges.items[i];
-		for (uint64_t done = 0; done < range->size; done += most) {
-			uint64_t left = range->size - done;
-			struct piece piece = {range, done, left < most ? left : most};
-			gh_vector_push(&tracer->pieces, piece);
-		}
-	}
-	if (tracer->pieces.failed || tracer->pieces.count > UINT32_MAX)
-		return gh_fail_memory(tracer->err, tracer->name);
-	gh_parallel((uint32_t)tracer->pieces.count, copy_piece, tracer);
-	return true;
+	void *bytes = old->bytes;
+	if (old->size != range->size)
+		bytes = mremap(bytes, (size_t)old->size, (size_t)range->size, MREMAP_MAYMOVE);
+	if (bytes == MAP_FAILED)
+		return;
+	range->bytes = bytes;
+	range->kept = true;
+	old->bytes = NULL;
 }
 
-/* Copies the memory while the process runs. That is not what is wanted; but the copy that is made
- * of the stopped process takes a fraction of the time where it need not be given memory. If it
- * fails, that one does, too, and says why. */
-static void copy_running(struct tracer *tracer)
+/* Lists the memory again, and takes over the room of what starts where it did: heaps grow at their
+ * ends. */
+static bool list_again(struct gh_live_reader *reader)
 {
-	struct gh_error err;
-	struct gh_error *given = tracer->err;
-	tracer->err = &err;
-	if (list_ranges(tracer) && is_readable(tracer) && make_room(tracer))
-		copy_all(tracer);
-	tracer->err = given;
-	tracer->again = true;
-}
-
-/* Lists the memory again, and takes over the room of what is as it was. */
-static bool list_again(struct tracer *tracer)
-{
-	struct gh_live_ranges before = tracer->live->ranges;
-	tracer->live->ranges = (struct gh_live_ranges){0};
-	bool listed = list_ranges(tracer);
+	struct gh_live_ranges before = reader->live->ranges;
+	reader->live->ranges = (struct gh_live_ranges){0};
+	bool listed = list_ranges(reader);
 	struct gh_live_range *old = before.items;
-	for (size_t i = 0, k = 0; i < tracer->live->ranges.count; i++) {
-		struct gh_live_range *range = &tracer->live->ranges.items[i];
+	for (size_t i = 0, k = 0; i < reader->live->ranges.count; i++) {
+		struct gh_live_range *range = &reader->live->ranges.items[i];
 		while (k < before.count && old[k].start < range->start)
 			k++;
-		if (k == before.count || old[k].start != range->start ||
-		    old[k].size != range->size || old[k].from_file != range->from_file)
-			continue;
-		range->bytes = old[k].bytes;
-		old[k].bytes = NULL;
+		if (k < before.count && old[k].start == range->start &&
+		    old[k].from_file == range->from_file && old[k].bytes != NULL)
+			take_over(range, &old[k]);
 	}
 	free_ranges(&before);
 	return listed;
 }
 
-static bool read_entry(struct tracer *tracer)
+static bool read_entry(struct gh_live_reader *reader, const struct gh_arch *arch)
 {
 	uint8_t bytes[1024];
-	unsigned word = tracer->arch->pointer_size;
-	int fd = open_of(tracer, "auxv");
+	unsigned word = arch->pointer_size;
+	int fd = gh_live_reader_open(reader, "auxv");
 	ssize_t size = fd >= 0 ? read(fd, bytes, sizeof(bytes)) : -1;
 	if (fd >= 0)
 		close(fd);
 	if (size < 0)
-		return gh_stopped_fail(tracer->live->pid, tracer->err);
+		return gh_stopped_fail(reader->live->pid, reader->err);
 	struct gh_cursor cur =
-	    gh_cursor_make(bytes, (size_t)size, tracer->name, 0, tracer->arch->big_endian);
+	    gh_cursor_make(bytes, (size_t)size, reader->name, 0, arch->big_endian);
 	while (gh_cursor_left(&cur) >= 2 * word) {
 		uint64_t type = gh_cursor_uint(&cur, word);
 		uint64_t value = gh_cursor_uint(&cur, word);
 		if (type == AT_ENTRY)
-			tracer->live->entry = value;
+			reader->live->entry = value;
 	}
-	return tracer->live->entry != 0 ||
-	       fail(tracer, "a process with an entry point", "none: it has ended");
+	return reader->live->entry != 0 ||
+	       fail(reader, "a process with an entry point", "none: it has ended");
 }
 
 static uint64_t now(void)
@@ -279,68 +159,49 @@ static uint64_t now(void)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-static bool copy_stopped(struct tracer *tracer)
+static struct gh_live_reader open_reader(struct gh_live_copy *live, struct gh_error *err)
 {
-	if (!list_again(tracer) || !make_room(tracer))
-		return false;
-	is_readable(tracer);
-	return copy_all(tracer);
+	struct gh_live_reader reader = {.live = live, .err = err, .memory = -1};
+	snprintf(reader.name, sizeof(reader.name), "process %d", live->pid);
+	reader.pagemap = gh_live_reader_open(&reader, "pagemap");
+	return reader;
 }
 
-static struct tracer open_tracer(struct gh_live_copy *live, int pid, const struct gh_arch *arch,
-				 struct gh_error *err)
+static void close_reader(struct gh_live_reader *reader)
 {
-	struct tracer tracer = {.live = live, .arch = arch, .err = err, .memory = -1};
-	*live = (struct gh_live_copy){.pid = pid};
-	snprintf(tracer.name, sizeof(tracer.name), "process %d", pid);
-	tracer.pagemap = open_of(&tracer, "pagemap");
-	return tracer;
-}
-
-static void close_tracer(struct tracer *tracer)
-{
-	if (tracer->pagemap >= 0)
-		close(tracer->pagemap);
-	if (tracer->memory >= 0)
-		close(tracer->memory);
-	gh_vector_free(&tracer->pieces);
-}
-
-bool gh_live_copy_make(struct gh_live_copy *live, int pid, const struct gh_arch *arch,
-		       struct gh_error *err)
-{
-	struct tracer tracer = open_tracer(live, pid, arch, err);
-	copy_running(&tracer);
-	struct gh_stopped stopped;
-	uint64_t start = now();
-	bool copied = gh_stopped_make(&stopped, pid, err) && read_entry(&tracer) &&
-		      copy_stopped(&tracer) &&
-		      gh_stopped_registers(&stopped, arch, &live->threads, err);
-	gh_stopped_release(&stopped);
-	live->paused = now() - start;
-	close_tracer(&tracer);
-	return copied;
+	if (reader->pagemap >= 0)
+		close(reader->pagemap);
+	if (reader->memory >= 0)
+		close(reader->memory);
+	gh_vector_free(&reader->pieces);
 }
 
 bool gh_live_copy_running(struct gh_live_copy *live, int pid, const struct gh_arch *arch,
 			  struct gh_error *err)
 {
-	struct tracer tracer = open_tracer(live, pid, arch, err);
-	bool copied = read_entry(&tracer) && list_ranges(&tracer) && make_room(&tracer) &&
-		      (is_readable(&tracer) || gh_stopped_fail(pid, err)) && copy_all(&tracer);
-	close_tracer(&tracer);
+	*live = (struct gh_live_copy){.pid = pid};
+	struct gh_live_reader reader = open_reader(live, err);
+	bool copied = read_entry(&reader, arch) && list_ranges(&reader) && make_room(&reader) &&
+		      (gh_live_reader_works(&reader) || gh_stopped_fail(pid, err)) &&
+		      gh_live_reader_copy(&reader, GH_LIVE_ALL);
+	close_reader(&reader);
 	return copied;
+}
+
+const struct gh_live_range *gh_live_range_find(const struct gh_live_copy *live, uint64_t address)
+{
+	const struct gh_live_range *ranges = live->ranges.items;
+	size_t after = gh_lower_bound(live->ranges.count, i, ranges[i].start <= address);
+	const struct gh_live_range *range = after > 0 ? &ranges[after - 1] : NULL;
+	return range != NULL && address - range->start < range->size ? range : NULL;
 }
 
 static bool read_live(const struct gh_memory *memory, uint64_t address, void *to, size_t size)
 {
-	const struct gh_live_copy *live = memory->from;
-	const struct gh_live_range *ranges = live->ranges.items;
 	uint8_t *bytes = to;
 	while (size > 0) {
-		size_t after = gh_lower_bound(live->ranges.count, i, ranges[i].start <= address);
-		const struct gh_live_range *range = after > 0 ? &ranges[after - 1] : NULL;
-		if (range == NULL || address - range->start >= range->size)
+		const struct gh_live_range *range = gh_live_range_find(memory->from, address);
+		if (range == NULL)
 			return false;
 		uint64_t offset = address - range->start;
 		size_t part = range->size - offset < size ? (size_t)(range->size - offset) : size;
@@ -355,6 +216,35 @@ static bool read_live(const struct gh_memory *memory, uint64_t address, void *to
 struct gh_memory gh_live_copy_memory(const struct gh_live_copy *live)
 {
 	return (struct gh_memory){.read = read_live, .from = live, .size = live->size};
+}
+
+/* Copies the memory of the process, which is stopped: the parts later, when it is known which of
+ * them have changed. */
+static bool copy_stopped(struct gh_live_reader *reader)
+{
+	if (!list_again(reader) || !make_room(reader) ||
+	    !gh_live_reader_copy(reader, GH_LIVE_BUT_PARTS))
+		return false;
+	gh_live_reader_copy_changed(reader);
+	return true;
+}
+
+bool gh_live_copy_stop(struct gh_live_copy *live, const struct gh_arch *arch,
+		       const struct gh_live_parts *parts, struct gh_error *err)
+{
+	struct gh_stopped stopped = {0};
+	struct gh_live_reader reader = open_reader(live, err);
+	reader.parts = parts;
+	reader.again = true;
+	gh_live_reader_works(&reader);
+	bool copied = gh_live_reader_copy(&reader, GH_LIVE_PARTS);
+	uint64_t start = now();
+	copied = copied && gh_stopped_make(&stopped, live->pid, err) && copy_stopped(&reader) &&
+		 gh_stopped_registers(&stopped, arch, &live->threads, err);
+	gh_stopped_release(&stopped);
+	live->paused = now() - start;
+	close_reader(&reader);
+	return copied;
 }
 
 void gh_live_copy_free(struct gh_live_copy *live)

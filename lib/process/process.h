@@ -2,7 +2,8 @@
  * as the records of a heap dump.
  *
  * - memory.c, process.c: the memory, and words in it;
- * - stopped.c, live_copy.c: a running process: stopped, and copied;
+ * - stopped.c, live_copy.c, live_read.c, live_parts.c: a running process: stopped, and copied; what
+ *   of it may be copied before;
  * - goroutine.c, g_layout.c, waitreason.c, labels.c: goroutines;
  * - stack.c, stack_words.c, stack_objects.c: their frames, and the pointers in these;
  * - deferred.c, panic_value.c, crash.c: deferred calls and panics; why the process crashed;
@@ -388,6 +389,7 @@ struct gh_live_range {
 	uint64_t size;  /* in bytes */
 	uint8_t *bytes; /* the copy; owned */
 	bool from_file; /* pages that were never touched are those of a file; else they are zeros */
+	bool kept;      /* BYTES are of an earlier copy, as far as they were not copied again */
 };
 
 struct gh_live_ranges GH_VECTOR(struct gh_live_range);
@@ -401,17 +403,42 @@ struct gh_live_copy {
 	uint64_t size;   /* bytes of all ranges */
 };
 
-/* Copies the writable memory of the process PID, which runs on ARCH, and its threads' registers:
- * once while it runs, so that the copy that counts has its room, and then again. All its threads
- * are stopped while it is copied and go on afterwards, also when the caller is ended meanwhile.
- * False (ERR filled) if there is no such process, it may not be read, is traced already, or memory
- * ran out. In any case to be freed. */
-bool gh_live_copy_make(struct gh_live_copy *live, int pid, const struct gh_arch *arch,
-		       struct gh_error *err);
-
-/* Copies its memory alone, while it runs: what changes meanwhile may not fit together. Likewise. */
+/* Copies the writable memory of the process PID, which runs on ARCH, while it runs: what changes
+ * meanwhile may not fit together. False (ERR filled) if there is no such process, it may not be
+ * read, or memory ran out. In any case to be freed. */
 bool gh_live_copy_running(struct gh_live_copy *live, int pid, const struct gh_arch *arch,
 			  struct gh_error *err);
+
+/* More than the part of runtime.mspan that says which objects a span has, in any release. */
+#define GH_LIVE_DESCRIPTION_MAX 128
+
+/* A part of the memory whose contents may be a little older than the rest: a span of objects
+ * without pointers, as long as they are the same objects. */
+struct gh_live_part {
+	uint64_t start;
+	uint64_t size;                           /* in bytes */
+	uint64_t description;                    /* address of what says which objects it has */
+	uint8_t before[GH_LIVE_DESCRIPTION_MAX]; /* the bytes there when it was found */
+};
+
+struct gh_live_parts {
+	struct GH_VECTOR(struct gh_live_part) list; /* by address, none overlaps another */
+	size_t description_size;                    /* of each part's, in bytes */
+};
+
+/* Finds those of PROCESS, whose memory is a copy that was made while it ran. There are none if its
+ * heap cannot be found. To be freed. */
+void gh_live_parts_find(struct gh_live_parts *parts, struct gh_process *process);
+
+void gh_live_parts_free(struct gh_live_parts *parts);
+
+/* Copies the memory again, which gh_live_copy_running copied, and the threads' registers: PARTS
+ * once more while the process runs, then all else, and those of PARTS that have other objects now,
+ * while all its threads are stopped. They go on afterwards, also when the caller is ended
+ * meanwhile. What is copied a second time takes a fraction of the time, as it need not be given
+ * memory. False (ERR filled) if the process has ended, is traced already, or memory ran out. */
+bool gh_live_copy_stop(struct gh_live_copy *live, const struct gh_arch *arch,
+		       const struct gh_live_parts *parts, struct gh_error *err);
 
 /* The copy, to be read; good until LIVE is freed. */
 struct gh_memory gh_live_copy_memory(const struct gh_live_copy *live);

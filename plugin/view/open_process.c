@@ -131,22 +131,22 @@ bool gh_target_open_core(struct gh_target *target, const char *path, const char 
 	return opened;
 }
 
-static bool copy_live(struct gh_target *target, int pid, bool pause)
+/* Copies the memory of the process again, while it stands. */
+static bool copy_stopped(struct gh_target *target)
 {
 	struct gh_error err;
-	const struct gh_arch *arch = target->program.image.arch;
-	if (pause ? !gh_live_copy_make(&target->live, pid, arch, &err)
-		  : !gh_live_copy_running(&target->live, pid, arch, &err)) {
-		gh_print_error(&err);
-		return false;
-	}
-	if (pause)
+	struct gh_live_parts parts;
+	gh_live_parts_find(&parts, &target->process);
+	/* What is kept of the first copy is not of this one. */
+	gh_process_memory_free(&target->process.memory);
+	bool copied = gh_live_copy_stop(&target->live, target->program.image.arch, &parts, &err);
+	gh_live_parts_free(&parts);
+	if (copied)
 		fprintf(stderr, "goheap: paused %" PRIu64 " ms\n",
 			(target->live.paused + 500000) / 1000000);
 	else
-		fputs("goheap: not paused: what changed while it was read may not fit together\n",
-		      stderr);
-	return true;
+		gh_print_error(&err);
+	return copied;
 }
 
 /* What the process runs, at LINK, may be read. Else says why. */
@@ -166,15 +166,25 @@ static bool check_link(int pid, const char *link)
 
 static bool open_live(struct gh_target *target, int pid, const char *program, bool pause)
 {
+	struct gh_error err;
 	char link[64];
 	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
 	if ((program == NULL && !check_link(pid, link)) ||
-	    !gh_program_open(&target->program, program != NULL ? program : link) ||
-	    !copy_live(target, pid, pause))
+	    !gh_program_open(&target->program, program != NULL ? program : link))
 		return false;
+	if (!gh_live_copy_running(&target->live, pid, target->program.image.arch, &err)) {
+		gh_print_error(&err);
+		return false;
+	}
 	target->memory = gh_live_copy_memory(&target->live);
 	target->path = target->program.image.path;
 	describe(target, target->live.entry);
+	if (!pause)
+		fputs("goheap: not paused: what changed while it was read may not fit together\n",
+		      stderr);
+	else if (!copy_stopped(target))
+		return false;
+	target->memory.size = target->live.size;
 	target->process.threads = target->live.threads.items;
 	target->process.nthreads = target->live.threads.count;
 	return true;

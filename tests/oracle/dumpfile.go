@@ -733,7 +733,8 @@ func (w *walk) mark(address uint64) bool {
 }
 
 // Prints how many bytes are reached from the roots, how many pointers of what is reached lead nowhere in the heap, and
-// how many of the addresses on standard input are those of no object that is reached.
+// how many of the addresses on standard input are those of no object that is reached; and how many larger objects that
+// are reached have no pointers, and do not start with the address of an object that points to them.
 func (d *dump) reach() {
 	w := walk{d: d}
 	var start, end uint64
@@ -748,6 +749,7 @@ func (d *dump) reach() {
 	sort.Slice(w.objects, func(i, j int) bool { return w.objects[i].numbers[0] < w.objects[j].numbers[0] })
 	sort.Slice(w.stacks, func(i, j int) bool { return w.stacks[i].address < w.stacks[j].address })
 	w.reached = make([]bool, len(w.objects))
+	told := make([]bool, len(w.objects))
 	if n := len(w.objects); n > 0 {
 		start, end = w.objects[0].numbers[0], w.objects[n-1].numbers[0]
 	}
@@ -770,6 +772,9 @@ func (d *dump) reach() {
 		w.todo = w.todo[:len(w.todo)-1]
 		for _, offset := range d.within(r) {
 			to := d.value(r.contents[offset:])
+			if i := w.find(to); i >= 0 && len(w.objects[i].contents) >= 64 && d.value(w.objects[i].contents) == r.numbers[0] {
+				told[i] = true
+			}
 			if !w.mark(to) && to >= start && to <= end && !w.onStack(to) {
 				w.lost++
 			}
@@ -784,7 +789,13 @@ func (d *dump) reach() {
 			missing++
 		}
 	}
-	fmt.Printf("bytes\t%d\nlost\t%d\nmissing\t%d\n", w.bytes, w.lost, missing)
+	other := 0
+	for i, r := range w.objects {
+		if w.reached[i] && !told[i] && len(r.contents) >= 64 && len(d.within(r)) == 0 {
+			other++
+		}
+	}
+	fmt.Printf("bytes\t%d\nlost\t%d\nmissing\t%d\nother\t%d\n", w.bytes, w.lost, missing, other)
 }
 
 func must(err error) {

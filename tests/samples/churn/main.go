@@ -7,6 +7,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"runtime"
@@ -39,11 +40,20 @@ func note(address unsafe.Pointer) {
 	fmt.Fprintf(list, "%#x\n", uintptr(address))
 }
 
+// fill gives n data, which starts with the address of n, so that it can be told from what was there before.
+func (n *Node) fill(size int) *Node {
+	n.data = make([]byte, size)
+	if size >= 8 {
+		binary.LittleEndian.PutUint64(n.data, uint64(uintptr(unsafe.Pointer(n))))
+	}
+	return n
+}
+
 func tree(depth, size int) *Node {
 	if depth == 0 {
 		return nil
 	}
-	n := &Node{tree(depth-1, size), tree(depth-1, size), fmt.Sprint("node ", size), depth * 1000, make([]byte, size)}
+	n := (&Node{tree(depth-1, size), tree(depth-1, size), fmt.Sprint("node ", size), depth * 1000, nil}).fill(size)
 	note(unsafe.Pointer(n))
 	note(unsafe.Pointer(&n.data[0]))
 	return n
@@ -88,7 +98,7 @@ func churn(seed uint32) {
 		for i := 0; i < 2000; i++ {
 			seed = seed*1664525 + 1013904223
 			random := seed >> 8
-			n := &Node{left: slots[random%50], data: make([]byte, random%700), value: random, name: fmt.Sprint(random)}
+			n := (&Node{left: slots[random%50], value: random, name: fmt.Sprint(random)}).fill(int(random % 700))
 			if n.left != nil && n.left.left != nil {
 				n.left.left = nil
 			}
@@ -99,7 +109,7 @@ func churn(seed uint32) {
 				blocks[random>>6%3] = b
 			}
 			if random%512 == 0 {
-				slots[0] = &Node{value: make([]*Node, random%5000), data: make([]byte, random%40000)}
+				slots[0] = (&Node{value: make([]*Node, random%5000)}).fill(int(random % 40000))
 			}
 		}
 		running.RUnlock()
