@@ -146,7 +146,7 @@ check_plugin() {
 	lacks "$name: the program's variables are its own" "$(cat "$work/compared")" '^different variables'
 }
 
-# check_core NAME TWIN PROGRAM RELEASE: from a core file, made where the sample is about to write its dump, and spans wait to be
+# check_core NAME TWIN PROGRAM [RELEASE]: from a core file, made where the sample is about to write its dump, and spans wait to be
 # swept: then the runtime does that first, which queues the finalizers of what is found dead.
 check_core() {
 	rm -f "$work/own"
@@ -174,7 +174,7 @@ check_core() {
 	head -c 100000 "$work/core" | "$GOHEAP" dump -e "$3" -o "$work/refused" - >"$work/why" 2>&1
 	has "$1: a pipe that ends early" "$(head -n 1 "$work/why")" '^goheap: standard input: .*(cut short|expected)'
 	in_common "$1" '^different (counters|(queued )?finalizers)[,:]'
-	counters "$1" "$4" 50
+	[ $# -lt 4 ] || counters "$1" "$4" 50
 	equal "$1: finalizers that are registered or queued" \
 		"$(awk -F'\t' '/^(queued )?finalizers\t/ { n += $2 } END { print n }' "$work/compared")" \
 		"$("$GOHEAP" finalizers "$work/other" | wc -l)"
@@ -214,33 +214,46 @@ check_debugger() {
 	same 'in gdb: profile' <(calls "$work/profile") <(calls "$work/session.profile")
 }
 
-# check_machine RELEASE GOARCH QEMU: in GDB, of an emulated process that is about to write its dump.
-check_machine() {
-	local name="go $1, $2" address try pid
-	if ! command -v gdb-multiarch >/dev/null || ! command -v "$3" >/dev/null; then
-		skip "$name" "no gdb-multiarch, or no $3"
-		return
-	fi
-	CGO_ENABLED=0 GOARCH=$2 sample "$name" "$1" memory || return
-	address=$("$GOHEAP" funcs "$directory/memory.stripped" | awk -F'\t' '$3 == "runtime/debug.WriteHeapDump" { print $1 }')
-	# QEMU 7.2 loses the connection now and then.
+# emulated QEMU LAST COMMAND...: the commands in GDB, of the sample in $directory, emulated, until their output has LAST:
+# QEMU 7.2 loses the connection now and then.
+emulated() {
+	local try pid
 	for ((try = 0; try < 5; try++)); do
-		rm -f "$work/own" "$work/other" "$work/socket"
-		GOMAXPROCS=1 GODEBUG=asyncpreemptoff=1 "$3" -g "$work/socket" "$directory/memory.stripped" "$work/own" sweep \
-			>"$work/output" 2>&1 </dev/null &
+		rm -rf "$work/own" "$work/other" "$work/socket" "$work/emulated"
+		mkdir "$work/emulated"
+		(cd "$work/emulated" && ulimit -c unlimited && GOMAXPROCS=1 GODEBUG=asyncpreemptoff=1 GOTRACEBACK=crash exec "$1" \
+			-g "$work/socket" "$directory/memory.stripped" "$work/own" sweep >"$work/output" 2>&1 </dev/null) &
 		pid=$!
 		for _ in {1..100}; do
 			[ ! -S "$work/socket" ] || break
 			sleep 0.1
 		done
 		GDB=gdb-multiarch goheap "$directory/memory.stripped" "target remote $work/socket" \
-			'handle SIGURG nostop noprint pass' "break *$address" continue "goheap dump -o $work/other" delete continue \
-			>"$work/session"
+			'handle all nostop noprint pass' "${@:3}" >"$work/session"
 		kill "$pid" 2>"$work/why"
 		wait "$pid" 2>"$work/why"
-		! grep -q 'exited normally' "$work/session" || break
+		! grep -q "$2" "$work/session" || break
 	done
+}
+
+# check_machine RELEASE GOARCH QEMU LINK: an emulated process that is about to write its dump, in GDB; and one that aborts
+# when it has written it, in QEMU's core file. Register LINK has the return address.
+check_machine() {
+	local name="go $1, $2" address
+	if ! command -v gdb-multiarch >/dev/null || ! command -v "$3" >/dev/null; then
+		skip "$name" "no gdb-multiarch, or no $3"
+		return
+	fi
+	CGO_ENABLED=0 GOARCH=$2 sample "$name" "$1" memory || return
+	address=$("$GOHEAP" funcs "$directory/memory.stripped" | awk -F'\t' '$3 == "runtime/debug.WriteHeapDump" { print $1 }')
+	emulated "$3" 'exited normally' "break *$address" continue "goheap dump -o $work/other" delete continue
 	in_common "$name" '^different (counters|(queued )?finalizers)[,:]'
+	emulated "$3" 'terminated with signal SIGABRT' "break *$address" continue "tbreak *\$$4" 'delete 1' continue \
+		'signal SIGABRT'
+	"$GOHEAP" dump -e "$directory/memory.stripped" "$work"/emulated/qemu_*.core -o "$work/other" >"$work/why" 2>&1
+	equal "$name, core: nothing is missing" '' "$(cat "$work/why")"
+	in_common "$name, core" '^different counters[,:]'
+	rm -rf "$work/emulated"
 }
 
 # check_foreign RELEASE PACKAGE FLAG: a program of a release that no toolchain is to be had of, which has done its work
@@ -447,11 +460,13 @@ for release in 1.19 1.27; do
 		check_core "go $release, core" "$directory/memory" "$directory/memory.stripped" "$release"
 done
 for release in 1.15 1.22 1.27; do
-	GOARCH=386 sample "go $release, 386" "$release" memory && check_live "go $release, 386" "$directory/memory.stripped" "$release"
+	GOARCH=386 sample "go $release, 386" "$release" memory || continue
+	check_live "go $release, 386" "$directory/memory.stripped" "$release"
+	check_core "go $release, 386, core" "$directory/memory" "$directory/memory.stripped"
 done
 for release in 1.19 1.27; do
-	check_machine "$release" arm64 qemu-aarch64-static
-	check_machine "$release" s390x qemu-s390x-static
+	check_machine "$release" arm64 qemu-aarch64-static lr
+	check_machine "$release" s390x qemu-s390x-static r14
 done
 for ((i = 0; i < 6000; i++)); do
 	echo "export function f$i(a, b) { const x = [a, b, {k$i: 's$i'}]; return x.map(y => y + $i) }"
