@@ -116,8 +116,29 @@ check_mi() {
 	: >"$work/talk"
 	mi '-interpreter-exec console "goheap goroutines"'
 	equal "$1, MI: the source's twenty goroutines" 20 "$(grep -c '^main\.worker(' "$work/talk")"
+	check_chosen_mi "$1"
 	mi "-gdb-exit"
 	stop
+}
+
+# check_chosen_mi NAME: the stack that goheap goroutine shows is the selected thread's to MI: its frames, their variables, and
+# where finish leads; the program has stopped in main.worker.
+check_chosen_mi() {
+	local callee caller
+	: >"$work/talk"
+	mi '-interpreter-exec console "goheap goroutine 1"'
+	mi "-stack-list-frames"
+	stack=$(functions <<<"$line")
+	has "$1, MI: the goroutine chosen" "$stack" '^main\.main '
+	mi "-stack-select-frame 2"
+	mi "-stack-info-frame"
+	equal "$1, MI: its frame 2" "$(sed -n 3p <<<"$stack")" "$(place <<<"$line")"
+	mi "-stack-list-variables --all-values"
+	has "$1, MI: its variables" "$line" '\^done,variables=\['
+	mi_stop "-exec-finish"
+	callee=$(sed -n '3s/ .*//p' <<<"$stack") caller=$(sed -n '4s/ .*//p' <<<"$stack")
+	has "$1, MI: out of $callee" "$(place <<<"$line") " "^($callee|$caller|main\.try) "
+	lacks "$1, MI: no frame is invalid" "$(cat "$work/talk")" 'invalid|\^error'
 }
 
 # read_message: reads a message of DAP's; it is in $line.
@@ -175,6 +196,19 @@ dap_session() {
 	dap_stop configurationDone '{}'
 }
 
+# check_chosen_dap NAME: the same to DAP. What GDB has cached of the thread's frames it may show again.
+check_chosen_dap() {
+	local frame
+	: >"$work/talk"
+	answer evaluate '{"expression":"goheap goroutine 1","context":"repl"}'
+	answer stackTrace "{\"threadId\":$thread}"
+	has "$1, DAP: the goroutine chosen" "$line" '"name": "main\.main"'
+	frame=$(grep -oE '"id": [0-9]+' <<<"$line" | sed -n '3s/"id": //p')
+	answer scopes "{\"frameId\":${frame:-0}}"
+	has "$1, DAP: its variables" "$line" '"success": true'
+	lacks "$1, DAP: no frame is invalid" "$(cat "$work/talk")" 'invalid|"success": false'
+}
+
 check_dap() {
 	local stack_before lines
 	dap_session "$directory/steps" "${plain[@]}"
@@ -193,6 +227,7 @@ check_dap() {
 	equal "$1, DAP: lines of next" "$(expected_lines)" "$(first_lines <<<"$lines")"
 	answer evaluate '{"expression":"goid"}'
 	has "$1, DAP: the goroutine" "$line" '"result": "[1-9][0-9]*"'
+	check_chosen_dap "$1"
 	answer disconnect '{"terminateDebuggee":true}'
 	stop
 }
