@@ -194,7 +194,7 @@ check_core() {
 	goheap "${2-}" "core-file $work/core" "thread apply all -q backtrace 60" "echo list\\n" "goheap goroutines --all" \
 		"echo one\\n" "goheap goroutine 1" "backtrace 60" >"$work/session"
 	equal "$1: what it crashed of, as GDB opens it" "$(first_lines | head -n 10 | expand)" \
-		"$(sed -E -e '1,/^Program terminated with /d' -e '/^(\[Current thread is |#0 |[0-9]+\t|warning: Section |goheap: .* \(in the core file\))/d' \
+		"$(sed -E -e '1,/^Program terminated with /d' -e '/^(\[Current thread is |#0 |[0-9]+\t|warning: Section |goheap: .* \(in the core file\)|goheap: go1[^ ]* program[ ,])/d' \
 			"$work/session" | sed -E '/^(goheap: |Thread |warning: |#|$)/,$d')"
 	sed -e '1,/^list$/d' -e '/^one$/,$d' "$work/session" >"$work/list"
 	listed "$1: goroutines in GDB" "$work/list"

@@ -120,9 +120,9 @@ check_chosen() {
 	fi
 	equal "$1: finish leads to the caller" "$right" "$(awk '
 		{ name = $0; sub(/^(#[0-9]+ +)?(0x[0-9a-f]+ in )?/, "", name); sub(/ \(.*/, "", name) }
-		/^#2 / { call = name; next }
-		/^#3 / { caller = name; next }
-		/^(0x[0-9a-f]+ in )?[^ ]+ \(.* at / { is_there = name == call || name == caller }
+		/^goroutine / { split("", frames) }
+		/^#[123] / { frames[name]; next }
+		/^(0x[0-9a-f]+ in )?[^ ]+ \(.* at / { is_there = name in frames }
 		/^goroutines / { split($2, id, ","); count += is_there && id[1] == $3 }
 		END { print count + 0 }' <<<"$session")"
 	lacks "$1: no breakpoint is left" "$session" '_goheap_goid'
