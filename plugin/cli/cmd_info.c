@@ -1,6 +1,8 @@
-/* goheap info: what a Go program is and how it was built, or what a heap dump has. */
+/* goheap info: what a Go program is and how it was built, or what a heap dump, a process or a core
+ * file has. */
 #include "lib/elf/elf.h"
 #include "plugin/cli/command.h"
+#include "plugin/cli/heap_query.h"
 #include "plugin/view/emit.h"
 #include "plugin/view/view.h"
 
@@ -151,7 +153,7 @@ static void print_dump(const struct gh_dump *dump, bool json)
 static int dump_info(const struct gh_options *options)
 {
 	struct gh_dump dump;
-	if (!gh_dumpfile_open(&dump, options->file))
+	if (!gh_heap_query_dump(&dump, options, options->file))
 		return GH_EXIT_INPUT;
 	print_dump(&dump, options->json);
 	gh_dump_close(&dump);
@@ -160,7 +162,8 @@ static int dump_info(const struct gh_options *options)
 
 int gh_cmd_info(const struct gh_options *options)
 {
-	if (gh_dumpfile_recognise(options->file))
+	if (options->process != NULL || gh_dumpfile_recognise(options->file) ||
+	    gh_target_is_core(options->file))
 		return dump_info(options);
 	struct gh_program program;
 	if (!gh_program_open(&program, options->file))

@@ -104,7 +104,7 @@ bool gh_command_takes(const struct gh_command *command, const char *name)
 static bool find_program(struct gh_options *options, const struct gh_command *command)
 {
 	if (options->program != NULL || options->process != NULL || options->file == NULL ||
-	    !gh_command_takes(command, "exe") || !gh_target_is_elf(options->file))
+	    !gh_command_takes(command, "exe") || !gh_target_is_core(options->file))
 		return true;
 	if (!gh_core_program_make(options->file, options->made, &options->made_fd))
 		return false;

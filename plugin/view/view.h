@@ -124,6 +124,9 @@ bool gh_heap_open(struct gh_dump *dump, const char *path, const char *process, c
 /* The file at PATH is an ELF file, as core files are. */
 bool gh_target_is_elf(const char *path);
 
+/* The file at PATH is a core file. False also if it cannot be read. */
+bool gh_target_is_core(const char *path);
+
 /* Reconstructs the program of a core file from the memory of it that the core file has. */
 
 /* Where such a program is read: the path of an open file that has no name. */
