@@ -72,7 +72,7 @@ inputs() {
 	cp "$leak/leak.stripped" "$work/in/shop"
 	cd "$work/in" || return
 	./shop before.heapdump after.heapdump
-	address=$("$GOHEAP" diff --by site before.heapdump after.heapdump | awk 'NR == 2 { print $5 }')
+	address=$("$GOHEAP" diff --by site before.heapdump after.heapdump | awk 'NR == 2 { for (i = 1; i <= NF; i++) if ($i ~ /^0x/) print $i }')
 	typed=$("$GOHEAP" path -e shop after.heapdump "$address" | awk '/ main\.Server,/ { print $1 }')
 }
 

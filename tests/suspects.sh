@@ -171,6 +171,30 @@ check_cut() {
 		'; the roots are missing: what is garbage is not known$'
 }
 
+# check_diff NAME: what has grown, by the bytes that would go; and what there is only in one dump.
+check_diff() {
+	local growth
+	"$directory/leaks.stripped" nothing "$work/old.nothing" "$work/none" >/dev/null
+	growth=$("$GOHEAP" diff --json --by root "$work/none" "$work/new" -e "$directory/leaks" | grep -F '"main.cache"')
+	has "$1: diff: new" "$growth" "\"bytes\":$(said freed 2),\"retained_growth\":$(said freed 2),\"change\":\"new\""
+	growth=$("$GOHEAP" diff --by root "$work/new" "$work/none" -e "$directory/leaks")
+	has "$1: diff: gone" "$growth" " -$(commas "$(said freed 2)") +0 +0 +-$(commas "$(said freed 2)") +gone +main\.cache\$"
+	growth=$("$GOHEAP" diff --by type "$work/old" "$work/new" -e "$directory/leaks")
+	has "$1: diff: retained" "$growth" "^ +\+1,000 +\+48,000 +2,000 +96,000 +\+7[0-9]{2},[0-9]{3} +0x[0-9a-f]+  main\.Session\$"
+}
+
+# check_slices NAME: a sliver of an array is told as that, by each of its ends.
+check_slices() {
+	local command object
+	object=$("$GOHEAP" histogram -n 0 "$work/new" | sed -nE 's/.* (0x[0-9a-f]+)  131072 bytes, .*/\1/p')
+	for command in path referrers; do
+		has "$1: $command of a sliver" "$("$GOHEAP" "$command" "$work/new" "$object" -e "$directory/leaks")" \
+			'  main\.Part, [0-9]+ bytes  ?\.bytes \[4096:4112\] of 131,072 bytes( ->)?$'
+		has "$1: $command of a sliver in JSON" "$("$GOHEAP" "$command" --json "$work/new" "$object" -e "$directory/leaks")" \
+			'"field":"bytes","range":\[4096,4112\]'
+	done
+}
+
 # check_json NAME: the same in JSON, which has the root as other commands do.
 check_json() {
 	local output
@@ -233,7 +257,11 @@ check() {
 			;;
 		*) check_held "go $1, $kind" ;;
 		esac
+		if [ "$kind" = subslice ]; then
+			check_slices "go $1"
+		fi
 		if [ "$kind" = map ]; then
+			check_diff "go $1"
 			check_json "go $1"
 			check_cut "go $1"
 			check_page "go $1"

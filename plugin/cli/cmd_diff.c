@@ -25,17 +25,16 @@ struct growth {
 	struct gh_histogram_row count[2]; /* in the old dump, and in the new one */
 };
 
-/* Of the NEWER it is also known what its objects retain. */
-static bool open_side(struct side *side, const struct gh_options *options, const char *path,
-		      bool newer)
+static bool open_side(struct side *side, const struct gh_options *options, const char *path)
 {
 	struct gh_error err;
-	side->is_open = gh_heap_query_open(&side->query, options, path, newer);
+	side->is_open = gh_heap_query_open(&side->query, options, path, true);
 	if (!side->is_open || !gh_groups_make(&side->groups, &side->query))
 		return false;
 	side->rows = calloc(side->groups.count + 1, sizeof(*side->rows));
-	if (side->rows != NULL && gh_histogram_make(side->rows, side->groups.count,
-						    &side->query.heap, side->groups.of, NULL, &err))
+	if (side->rows != NULL &&
+	    gh_histogram_make(side->rows, side->groups.count, &side->query.heap, side->groups.of,
+			      &side->query.dominators, &err))
 		return true;
 	fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
 	return false;
@@ -70,6 +69,7 @@ static bool merge(struct growths *growths, struct gh_intern *set, const struct s
 			merged->count[which].largest = side->rows[i].largest;
 		merged->count[which].objects += side->rows[i].objects;
 		merged->count[which].bytes += side->rows[i].bytes;
+		merged->count[which].retained += side->rows[i].retained;
 	}
 	return true;
 }
@@ -90,9 +90,11 @@ static uint64_t change(const struct growth *growth)
 struct row {
 	int64_t objects_growth;
 	int64_t bytes_growth;
-	uint64_t objects; /* there are now */
+	int64_t retained_growth; /* of the bytes that would go with them */
+	uint64_t objects;        /* there are now */
 	uint64_t bytes;
 	struct gh_known largest; /* an address: where to go on from, with `goheap path' */
+	const char *change;      /* "new", or "gone"; NULL if there are such in both */
 	const char *name;
 };
 
@@ -111,8 +113,12 @@ static struct row make_row(const struct growth *growth, const struct side *side)
 	struct row row = {
 	    .objects_growth = difference(before->objects, now->objects),
 	    .bytes_growth = difference(before->bytes, now->bytes),
+	    .retained_growth = difference(before->retained, now->retained),
 	    .objects = now->objects,
 	    .bytes = now->bytes,
+	    .change = before->objects == 0 ? "new"
+		      : now->objects == 0  ? "gone"
+					   : NULL,
 	    .name = growth->name,
 	};
 	if (now->objects > 0) {
@@ -120,6 +126,18 @@ static struct row make_row(const struct growth *growth, const struct side *side)
 		row.largest.known = true;
 	}
 	return row;
+}
+
+/* A column is of one width. */
+static void print_change(struct gh_emit *emit, const void *member)
+{
+	const struct row *row = member;
+	if (!emit->json)
+		fprintf(emit->out, "%-4s", row->change != NULL ? row->change : "");
+	else if (row->change != NULL)
+		gh_print_bytes(emit->out, row->change, strlen(row->change), true);
+	else
+		fputs("null", emit->out);
 }
 
 /* The sums of all. */
@@ -139,6 +157,8 @@ static void print_growths(const struct side *side, const struct growth *growths,
 	const struct gh_options *options = side->query.options;
 	const struct gh_column columns[] = {
 	    COUNT_COLUMNS,
+	    {"retained_growth", GH_COL_SIGNED(struct row, retained_growth), .title = "retained"},
+	    {"change", GH_COL_PRINTED(print_change), .title = ""},
 	    {"largest", GH_COL_KNOWN_ADDRESS(struct row, largest)},
 	    gh_groups_column(&side->groups, offsetof(struct row, name)),
 	    {0},
@@ -173,8 +193,7 @@ static int compare_sides(const struct gh_options *options, struct side *older, s
 	struct growths growths = {0};
 	struct gh_intern set = {0};
 	int status = GH_EXIT_INPUT;
-	if (open_side(older, options, options->file, false) &&
-	    open_side(newer, options, options->newer, true)) {
+	if (open_side(older, options, options->file) && open_side(newer, options, options->newer)) {
 		if (merge(&growths, &set, older, 0) && merge(&growths, &set, newer, 1)) {
 			print_growths(newer, growths.items, growths.count);
 			status = GH_EXIT_OK;

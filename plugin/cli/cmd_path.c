@@ -6,6 +6,7 @@
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
 #include "plugin/view/emit.h"
+#include "plugin/view/paths.h"
 
 static void print_step(const struct gh_heap_query *query, const struct gh_path_step *step,
 		       bool last)
@@ -14,7 +15,7 @@ static void print_step(const struct gh_heap_query *query, const struct gh_path_s
 	gh_names_print_object(stdout, &query->names, step->object);
 	if (!last) {
 		fputs("  ", stdout);
-		gh_names_print_field(stdout, &query->names, step->object, step->offset);
+		gh_names_print_pointer(stdout, &query->names, step->object, step->offset);
 		fputs(" ->", stdout);
 	}
 	putchar('\n');
@@ -65,6 +66,7 @@ static void print_path_json(struct gh_emit *emit, const void *member)
 {
 	static const struct gh_column object[] = {GH_OBJECT(struct gh_object_row, object), {0}};
 	static const struct gh_column field[] = {GH_OBJECT_FIELD(struct gh_object_row, object),
+						 GH_OBJECT_RANGE(struct gh_object_row, object),
 						 {0}};
 	const struct row *row = member;
 	const struct gh_path_step *steps = row->path->steps.items;

@@ -4,6 +4,7 @@
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
 #include "plugin/view/emit.h"
+#include "plugin/view/paths.h"
 
 /* An object that points to another more than once is in one line. */
 static void print_fields(const struct gh_heap_query *query, uint32_t referrer, uint32_t object)
@@ -19,7 +20,7 @@ static void print_fields(const struct gh_heap_query *query, uint32_t referrer, u
 			return;
 		}
 		putchar(' ');
-		gh_names_print_field(stdout, &query->names, referrer, pointer.offset);
+		gh_names_print_pointer(stdout, &query->names, referrer, pointer.offset);
 	}
 }
 
@@ -68,6 +69,7 @@ struct referrer_row {
 static void print_pointers(struct gh_emit *emit, const void *member)
 {
 	static const struct gh_column columns[] = {GH_OBJECT_FIELD(struct gh_object_row, object),
+						   GH_OBJECT_RANGE(struct gh_object_row, object),
 						   {0}};
 	const struct referrer_row *row = member;
 	struct gh_object_row field = {row->referrer};

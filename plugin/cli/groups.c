@@ -121,17 +121,24 @@ static char *make_path(const struct gh_merged_paths *paths, uint32_t number)
 	return text;
 }
 
-/* Adds the groups of PATHS: one of each node, or, AT_ROOTS, of each that is in no other, whose
- * number is also that of those in it. */
+/* Bytes of the names of paths that there may be: those of a crafted dump would be out of
+ * proportion. */
+#define MAX_PATHS (64 << 20)
+
+/* Adds the groups of PATHS: one of each node, or, AT_ROOTS, of each that is in no other. The number
+ * of a node without one is that of the node that it is in. */
 static bool add_paths(struct gh_groups *groups, const struct gh_merged_paths *paths,
 		      uint32_t *numbers, bool at_roots)
 {
 	const struct gh_pprof_node *nodes = paths->nodes.items;
+	size_t size = 0;
 	for (uint32_t i = 0; i < paths->nodes.count; i++) {
-		bool has_group = !at_roots || nodes[i].parent == 0;
+		bool has_group = nodes[i].parent == 0 || (!at_roots && size < MAX_PATHS);
 		numbers[i] = has_group ? (uint32_t)groups->count : numbers[nodes[i].parent];
 		if (has_group && !add_text(groups, make_path(paths, i)))
 			return false;
+		if (has_group)
+			size += strlen(groups->texts.items[groups->count - 1]);
 	}
 	return true;
 }

@@ -1,4 +1,5 @@
-/* How the objects of a heap are held, as one tree: gh_merged_paths_make. */
+/* How the objects of a heap are held: by which bytes of one a pointer is to, gh_slice_range_find,
+ * and all of them as one tree, gh_merged_paths_make. */
 #ifndef GH_PLUGIN_VIEW_PATHS_H
 #define GH_PLUGIN_VIEW_PATHS_H
 
@@ -8,6 +9,32 @@
 #include "lib/util/error.h"
 #include "lib/util/vector.h"
 #include "plugin/view/view.h"
+
+/* What a slice or string is of the object that it points into, in bytes from its value on. */
+struct gh_slice_range {
+	uint64_t start;
+	uint64_t end;  /* one past the last, by its length */
+	uint64_t size; /* of the value */
+};
+
+/* Finds the range of the slice or string whose pointer is at OFFSET of OBJECT. False if it is none,
+ * or begins where the value does and has half of it or more. */
+bool gh_slice_range_find(const struct gh_names *names, uint32_t object, uint64_t offset,
+			 struct gh_slice_range *range);
+
+/* Prints what is at OFFSET in OBJECT, a pointer, for a person: ".next", ".header [4096:4112] of
+ * 1,048,576 bytes". */
+void gh_names_print_pointer(FILE *out, const struct gh_names *names, uint32_t object,
+			    uint64_t offset);
+
+/* The column that says, in JSON, what range the pointer is to that MEMBER of the struct ROW, a
+ * struct gh_object, is about. */
+#define GH_OBJECT_RANGE(row, member)                                                               \
+	{                                                                                          \
+		"range", GH_COL_PRINTED_MEMBER(row, member, gh_object_print_range),                \
+		    .only = GH_IN_JSON                                                             \
+	}
+void gh_object_print_range(struct gh_emit *emit, const void *member);
 
 /* How the objects of a heap are held, each one way, as a tree of frames: a root, as the variable
  * "main.srv"; and then fields, "tenants (map[string]*main.Session)", elements, "[val]

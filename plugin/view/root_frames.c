@@ -6,12 +6,17 @@
 #include "lib/util/hash.h"
 #include "plugin/view/internal.h"
 
+/* A longer text is cut off, in bytes: it would be told of each node that has the frame. */
+#define MAX_FRAME 4096
+
 char *gh_frame_of_part(const struct gh_layouts *layouts, const struct gh_part *part)
 {
 	struct gh_buffer text = {0};
 	gh_buffer_bytes(&text, part->name.start, part->name.length);
 	gh_buffer_bytes(&text, " (", 2);
 	gh_layouts_name(layouts, part->layout, &text);
+	if (text.size > MAX_FRAME)
+		text.size = MAX_FRAME;
 	gh_buffer_bytes(&text, ")", sizeof(")"));
 	if (!text.failed)
 		return (char *)text.data;

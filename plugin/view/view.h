@@ -5,7 +5,7 @@
  * - open_*.c, core_program.c, symbols.c: what a command reads;
  * - address.c, globals.c, object_names.c, root_names.c, holders.c: what addresses and objects are
  *   called;
- * - merged_paths.c, root_frames.c: how all objects are held (paths.h);
+ * - merged_paths.c, root_frames.c, slice_range.c: how objects are held (paths.h);
  * - traceback.c, goroutine_text.c, goroutine_json.c, goroutines.c: goroutines, in Go's form and as
  *   JSON;
  * - profile_text.c: an allocation profile, in Go's form. */
