@@ -33,12 +33,11 @@ struct gh_stack_site;
 
 /* A signal, as siginfo_t has it. */
 struct gh_signal {
-	uint32_t number;  /* 0 if there is none */
-	uint32_t code;    /* si_code */
-	uint64_t address; /* si_addr, where the signal has it */
+	uint32_t number; /* 0 if there is none */
+	uint32_t code;   /* si_code */
 };
 
-/* A thread where it is on a stack of no signal's. */
+/* A thread, past the signal handlers that it is in. */
 struct gh_stack_thread {
 	struct gh_registers at;
 	struct gh_signal signal; /* what interrupted it there, if it is in handlers */

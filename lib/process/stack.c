@@ -168,7 +168,7 @@ static bool read_interrupted(struct gh_stack *stack, const struct gh_stack_site 
 				     &at->values[at->count]))
 			break;
 	thread->signal = (struct gh_signal){.number = (uint32_t)number, .code = (uint32_t)code};
-	return gh_process_uint(memory, info + (word == 8 ? 16 : 12), word, &thread->signal.address);
+	return true;
 }
 
 void gh_stack_start_thread(struct gh_stack *stack, const struct gh_stack_thread *thread)
