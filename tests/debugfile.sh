@@ -138,13 +138,14 @@ at_most() {
 }
 
 # functions NAME TWIN DEBUGFILE: the same functions, with the file and the line of their declarations where the twin has
-# them: it has lines from Go 1.20 on, and files but for functions that are inlined somewhere, too.
+# them: it has lines from Go 1.20 on, and files but for functions that are inlined somewhere, too. A package's init function
+# has no place of its own.
 functions() {
 	"$work/twin" funcs "$2" >"$work/all"
 	"$work/twin" funcs "$3" >"$work/declared"
 	awk -F'\t' '
 		NR == FNR { file[$1] = $4; line[$1] = $5; next }
-		$1 in file && ($4 != "?" && $4 != file[$1] || $5 != 0 && $5 != line[$1]) { print file[$1], line[$1], $0 }' \
+		$3 !~ /\.init$/ && $1 in file && ($4 != "?" && $4 != file[$1] || $5 != 0 && $5 != line[$1]) { print file[$1], line[$1], $0 }' \
 		"$work/declared" "$work/all" >"$work/wrong"
 	same "$1: the declarations that the twin tells of" /dev/null "$work/wrong"
 	cut -f 1-2 "$work/all" >"$work/theirs"
@@ -208,6 +209,46 @@ functions_of() {
 		awk '$4 == "FUNC" && $3 + 0 > 0 && $7 != "UND" { print $2, $3 }' | sort -u
 }
 
+# places PROGRAM: what addr2line makes of the addresses on standard input, in PROGRAM: a row for each. The table has neither
+# the ABI of a function nor the length of an array in the name of one that compares it.
+places() {
+	addr2line --addresses --functions --exe="$1" | paste - - - | sed -E 's/\.abi0\t/\t/; s/(type\.\.eq\.)\[[0-9]+\]/\1[...]/'
+}
+
+# unstripped NAME TWIN STRIPPED GOARCH: `goheap unstrip' makes the same program, whose functions and lines are the twin's to
+# tools that know nothing of Go's tables.
+unstripped() {
+	local whole=$work/program.unstripped
+	if ! "$GOHEAP" unstrip "$3" -o "$whole" >"$work/output" 2>&1; then
+		fail "$1: goheap unstrip" "$(cat "$work/output")"
+		return
+	fi
+	if cmp <(tail -c +65 "$3") <(head -c "$(stat -c %s "$3")" "$whole" | tail -c +65) >"$work/output" 2>&1; then
+		ok "$1: unstrip: the program's bytes are as they were"
+	else
+		fail "$1: unstrip: the program's bytes are as they were" "$(cat "$work/output")"
+	fi
+	readelf --wide --segments --notes "$3" | sed '/^ Section to Segment/,/^$/d' | sort -u >"$work/expected"
+	readelf --wide --segments --notes "$whole" 2>"$work/errors" | sed '/^ Section to Segment/,/^$/d' | sort -u >"$work/found"
+	comm -23 "$work/expected" "$work/found" >"$work/missing"
+	same "$1: unstrip: its segments and notes, too" /dev/null "$work/missing"
+	same "$1: unstrip: readelf has no warning" /dev/null "$work/errors"
+	equal "$1: unstrip: its permissions" "$(stat -c %a "$3")" "$(stat -c %a "$whole")"
+	symbols "$1: unstrip" "$2" "$whole"
+	cut -d ' ' -f 1 "$work/theirs" | awk 'NR % 7 == 1' >"$work/addresses"
+	# Nor does the twin tell the places of all: of some that the compiler made it has none.
+	places "$2" <"$work/addresses" | grep -v -e '?' -e $'\truntime\.text\t' >"$work/expected"
+	places "$whole" <"$work/addresses" | sort >"$work/found"
+	sort "$work/expected" | comm -23 - "$work/found" >"$work/missing"
+	same "$1: unstrip: addr2line of $(wc -l <"$work/expected") functions" /dev/null "$work/missing"
+	[ "$4" = amd64 ] || return
+	"$3" >"$work/expected" 2>&1
+	"$whole" >"$work/found" 2>&1
+	same "$1: unstrip: it prints the same" "$work/expected" "$work/found"
+	"$GOHEAP" unstrip "$2" -o "$work/again" >"$work/output" 2>&1
+	equal "$1: unstrip: one with its DWARF is refused" 1 $?
+}
+
 # check NAME TWIN STRIPPED GOARCH
 check() {
 	local debug=$work/program.debug
@@ -229,6 +270,7 @@ check() {
 	esac
 	# The C functions of a cgo program are gone for good.
 	[ "${2##*/}" = cgo ] || symbols "$1" "$2" "$debug"
+	[ "${2##*/}" = cgo ] || unstripped "$1" "$2" "$3" "$4"
 }
 
 # check_release RELEASE

@@ -85,7 +85,7 @@ check_shell() {
 		programs=(info funcs lines types)
 		dumps=(info goroutines frames types itabs roots finalizers defers panics threads memstats params suspects histogram
 			dominators unreachable strings "diff $dump" profile)
-		writers=("debug $program" "core $dump" "hprof $dump" "dot $dump" "report $dump")
+		writers=("debug $program" "unstrip $program" "core $dump" "hprof $dump" "dot $dump" "report $dump")
 	fi
 	: >"$work/printed"
 	cp -- "$program" "$name"

@@ -108,7 +108,7 @@ run_commands() {
 		addr2line) arguments=(-e server 0x488888) ;;
 		core | hprof | report | pprof) arguments=(-e shop after.heapdump -o "$work/out") ;;
 		crash | dump) continue ;; # they want a core file, or a process: tests/crash.sh, live-heap.sh
-		debug) arguments=(server -o "$work/out") ;;
+		debug | unstrip) arguments=(server -o "$work/out") ;;
 		diff) arguments=(-e shop before.heapdump after.heapdump) ;;
 		funcs | lines) arguments=(server) ;;
 		objects | path | reachable | referrers) arguments=(-e shop after.heapdump "$address") ;;

@@ -39,9 +39,10 @@ static void free_parts(struct parts *parts)
 }
 
 static bool make_parts(struct parts *parts, const struct gh_pclntab *tab,
-		       const struct gh_slots *slots, bool short_names, struct gh_error *err)
+		       const struct gh_slots *slots, bool short_names, bool whole,
+		       struct gh_error *err)
 {
-	return gh_skeleton_make(&parts->skeleton, &parts->elf, tab->image, err) &&
+	return gh_skeleton_make(&parts->skeleton, &parts->elf, tab->image, whole, err) &&
 	       gh_strings_find(&parts->strings, tab, err) &&
 	       gh_packages_find(&parts->packages, tab, err) &&
 	       gh_info_make(&parts->info, tab, &parts->packages, &parts->strings, slots, err) &&
@@ -83,17 +84,38 @@ static bool add_dwarf(struct parts *parts)
 	return true;
 }
 
-bool gh_debugfile_write_to(const struct gh_pclntab *tab, const struct gh_slots *slots,
-			   bool short_names, int fd, const char *path, struct gh_error *err)
+/* Writes the debug file, or all of the program where WHOLE. */
+static bool write_to(const struct gh_pclntab *tab, const struct gh_slots *slots, bool short_names,
+		     bool whole, int fd, const char *path, struct gh_error *err)
 {
 	struct parts parts = {0};
-	bool written = make_parts(&parts, tab, slots, short_names, err);
+	bool written = make_parts(&parts, tab, slots, short_names, whole, err);
+	size_t first = parts.elf.sections.count;
 	if (written && !(add_dwarf(&parts) && gh_probes_add(&parts.elf, &parts.probes) &&
 			 gh_symtab_add(&parts.elf, &parts.symtab, &parts.strings)))
 		written = gh_fail_errno(err, path, "write");
-	written = written && gh_elf_write(&parts.elf, fd, path, err);
+	written = written && (whole ? gh_elf_append(&parts.elf, tab->image, first, fd, path, err)
+				    : gh_elf_write(&parts.elf, fd, path, err));
 	free_parts(&parts);
 	return written;
+}
+
+bool gh_debugfile_write_to(const struct gh_pclntab *tab, const struct gh_slots *slots,
+			   bool short_names, int fd, const char *path, struct gh_error *err)
+{
+	return write_to(tab, slots, short_names, false, fd, path, err);
+}
+
+bool gh_debugfile_unstrip(const struct gh_pclntab *tab, const char *path, struct gh_error *err)
+{
+	struct gh_output out;
+	mode_t mode = tab->image->file.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
+	if (!gh_output_open(&out, path, mode | S_IWUSR, err))
+		return false;
+	if (write_to(tab, NULL, false, true, out.fd, path, err))
+		return gh_output_commit(&out, err);
+	gh_output_discard(&out);
+	return false;
 }
 
 bool gh_debugfile_write(const struct gh_pclntab *tab, const struct gh_slots *slots,

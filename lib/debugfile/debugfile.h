@@ -2,7 +2,8 @@
  * kept, had there been anything to keep.
  *
  * - debugfile.c, supplement.c: write the file, of stripped programs and of those with DWARF;
- * - elf_writer.c, elf_skeleton.c, strtab.c, symtab.c: ELF: sections, strings, symbols;
+ * - elf_writer.c, elf_append.c, elf_skeleton.c, strtab.c, symtab.c: ELF: sections, strings,
+ * symbols;
  * - dwarf_info.c, dwarf_unit.c, packages.c: functions, in a unit for each package;
  * - dwarf_line.c, dwarf_inline.c: lines and inlined calls;
  * - dwarf_args.c, dwarf_live_words.c, dwarf_frame_slots.c, dwarf_variable.c: variables of
@@ -40,6 +41,11 @@ bool gh_debugfile_write(const struct gh_pclntab *tab, const struct gh_slots *slo
 /* The same into FD, an empty file. PATH is its name, for errors. */
 bool gh_debugfile_write_to(const struct gh_pclntab *tab, const struct gh_slots *slots,
 			   bool short_names, int fd, const char *path, struct gh_error *err);
+
+/* Writes the program of TAB's image with the symbols and DWARF that its debug file would have to
+ * PATH, as eu-unstrip would: its segments are the same bytes, and it runs. Otherwise as
+ * gh_debugfile_write. */
+bool gh_debugfile_unstrip(const struct gh_pclntab *tab, const char *path, struct gh_error *err);
 
 /* The same with short names into memory: on success *DATA is *SIZE bytes, to be freed by the
  * caller.
@@ -96,10 +102,20 @@ bool gh_elf_add_contents(struct gh_elf *elf, const char *name, const struct gh_b
 /* Adds SIZE bytes at DATA, which must outlive the ELF file, to the contents of SECTION. */
 void gh_elf_add_piece(struct gh_elf_section *section, const void *data, size_t size);
 
+/* Adds the section of section names, NAMES, which becomes its contents and gives each section its
+ * name. False if memory ran out. */
+bool gh_elf_add_names(struct gh_elf *elf, struct gh_buffer *names);
+
 /* Adds the section of section names, lays the file out and writes it to FD, which is empty.
  * Segments are cut down to what the file has of them, as `objcopy --only-keep-debug` does. PATH is
  * for ERR, which is filled if false is returned. */
 bool gh_elf_write(struct gh_elf *elf, int fd, const char *path, struct gh_error *err);
+
+/* Writes to FD, which is empty, the file of IMAGE as it is, and behind it those sections of ELF
+ * that come from number FIRST on, the section of section names, and all section headers. Those
+ * before FIRST are in the image. Otherwise as gh_elf_write. */
+bool gh_elf_append(struct gh_elf *elf, const struct gh_image *image, size_t first, int fd,
+		   const char *path, struct gh_error *err);
 
 void gh_elf_free(struct gh_elf *elf);
 

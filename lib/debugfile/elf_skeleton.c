@@ -68,7 +68,7 @@ static bool is_kept(const struct gh_section *section)
 }
 
 static bool add_sections(struct gh_skeleton *skeleton, struct gh_elf *elf,
-			 const struct gh_image *image)
+			 const struct gh_image *image, bool whole)
 {
 	size_t budget = image->size;
 	uint64_t end = find_end(image);
@@ -84,7 +84,8 @@ static bool add_sections(struct gh_skeleton *skeleton, struct gh_elf *elf,
 		if (to == NULL)
 			return false;
 		to->header = section->header;
-		copy_contents(to, image, section, end, &budget);
+		if (!whole)
+			copy_contents(to, image, section, end, &budget);
 	}
 	return true;
 }
@@ -118,9 +119,9 @@ static uint64_t skip_notes(const struct gh_image *image, const GElf_Phdr *segmen
 	return skip < segment->p_memsz ? skip : 0;
 }
 
-/* Makes a section up from SEGMENT. */
+/* Makes a section up from SEGMENT; where WHOLE, of what it has in the file. */
 static bool add_segment(struct gh_elf *elf, const struct gh_image *image, const GElf_Phdr *segment,
-			size_t *budget)
+			bool whole, size_t *budget)
 {
 	const char *name = ".rodata";
 	uint64_t flags = SHF_ALLOC;
@@ -141,8 +142,12 @@ static bool add_segment(struct gh_elf *elf, const struct gh_image *image, const 
 	to->header.sh_addr = segment->p_vaddr + skip;
 	to->header.sh_size = segment->p_memsz - skip;
 	struct gh_cursor cur;
-	if (is_note && gh_image_at(image, segment->p_vaddr, &cur) &&
-	    gh_cursor_left(&cur) >= segment->p_filesz && segment->p_filesz <= *budget) {
+	if (whole && segment->p_filesz > skip) {
+		to->header.sh_type = is_note ? SHT_NOTE : SHT_PROGBITS;
+		to->header.sh_offset = segment->p_offset + skip;
+		to->header.sh_size = segment->p_filesz - skip;
+	} else if (is_note && gh_image_at(image, segment->p_vaddr, &cur) &&
+		   gh_cursor_left(&cur) >= segment->p_filesz && segment->p_filesz <= *budget) {
 		*budget -= (size_t)segment->p_filesz;
 		to->header.sh_type = SHT_NOTE;
 		to->header.sh_offset = segment->p_offset;
@@ -153,20 +158,20 @@ static bool add_segment(struct gh_elf *elf, const struct gh_image *image, const 
 	return true;
 }
 
-static bool add_segments(struct gh_elf *elf, const struct gh_image *image)
+static bool add_segments(struct gh_elf *elf, const struct gh_image *image, bool whole)
 {
 	size_t budget = image->size;
 	for (size_t i = 0; i < image->nsegments; i++) {
 		uint32_t type = image->segments[i].p_type;
 		if ((type == PT_LOAD || type == PT_NOTE) &&
-		    !add_segment(elf, image, &image->segments[i], &budget))
+		    !add_segment(elf, image, &image->segments[i], whole, &budget))
 			return false;
 	}
 	return true;
 }
 
 bool gh_skeleton_make(struct gh_skeleton *skeleton, struct gh_elf *elf,
-		      const struct gh_image *image, struct gh_error *err)
+		      const struct gh_image *image, bool whole, struct gh_error *err)
 {
 	*skeleton = (struct gh_skeleton){0};
 	*elf = (struct gh_elf){.header = image->header, .nsegments = image->nsegments};
@@ -174,8 +179,8 @@ bool gh_skeleton_make(struct gh_skeleton *skeleton, struct gh_elf *elf,
 	bool made = elf->segments != NULL && gh_elf_add(elf, "", SHT_NULL, 0) != NULL;
 	if (made) {
 		memcpy(elf->segments, image->segments, image->nsegments * sizeof(*elf->segments));
-		made = image->nsections > 0 ? add_sections(skeleton, elf, image)
-					    : add_segments(elf, image);
+		made = image->nsections > 0 ? add_sections(skeleton, elf, image, whole)
+					    : add_segments(elf, image, whole);
 	}
 	if (!made)
 		return gh_fail_memory(err, image->path);

@@ -52,8 +52,7 @@ void gh_elf_free(struct gh_elf *elf)
 	*elf = (struct gh_elf){0};
 }
 
-/* Gives each section its name in NAMES, which becomes the last section's contents. */
-static bool add_names(struct gh_elf *elf, struct gh_buffer *names)
+bool gh_elf_add_names(struct gh_elf *elf, struct gh_buffer *names)
 {
 	if (gh_elf_add(elf, ".shstrtab", SHT_STRTAB, 0) == NULL)
 		return false;
@@ -254,7 +253,7 @@ bool gh_elf_write(struct gh_elf *elf, int fd, const char *path, struct gh_error 
 {
 	struct gh_buffer names = {0};
 	bool written = false;
-	if (add_names(elf, &names)) {
+	if (gh_elf_add_names(elf, &names)) {
 		lay_out(elf);
 		errno = 0;
 		Elf *out = elf_begin(fd, ELF_C_WRITE, NULL);

@@ -19,10 +19,11 @@ struct gh_skeleton {
 /* Fills ELF with the header, the segments and the allocated sections of IMAGE: those without
  * contents, as `objcopy --only-keep-debug` does it, but for the notes, the interpreter's name and
  * .eh_frame, which a debugger looks for in the debug file. Where the image has no section headers,
- * sections are made up from its segments. False (ERR filled) if memory ran out; in any case ELF and
- * SKELETON are to be freed. */
+ * sections are made up from its segments. WHOLE is for a file that begins with all of the image:
+ * then the sections are those of the image, without contents of their own. False (ERR filled) if
+ * memory ran out; in any case ELF and SKELETON are to be freed. */
 bool gh_skeleton_make(struct gh_skeleton *skeleton, struct gh_elf *elf,
-		      const struct gh_image *image, struct gh_error *err);
+		      const struct gh_image *image, bool whole, struct gh_error *err);
 
 void gh_skeleton_free(struct gh_skeleton *skeleton);
 

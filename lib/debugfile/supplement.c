@@ -210,7 +210,7 @@ static bool find_points(struct parts *parts, const struct gh_pclntab *tab, struc
 static bool make_parts(struct parts *parts, const struct gh_pclntab *tab, struct gh_error *err)
 {
 	gh_strings_init(&parts->strings, tab);
-	return gh_skeleton_make(&parts->skeleton, &parts->elf, tab->image, err) &&
+	return gh_skeleton_make(&parts->skeleton, &parts->elf, tab->image, false, err) &&
 	       gh_switches_find(&parts->switches, tab, err) &&
 	       gh_rtypes_find(&parts->types, tab, err) && make_info(parts, tab->image, err) &&
 	       copy_sections(parts, tab->image, err) && find_points(parts, tab, err) &&

@@ -1,4 +1,4 @@
-/* The heap of a dump as a graph, gh_heap_open, and what is computed on it: dominators, paths from
+/* The heap of a dump as a graph, gh_heap_build, and what is computed on it: dominators, paths from
  * roots, histograms, strings, cleanups.
  *
  * - heap.c, object_table.c, adjacency.c, pointers.c: the graph of objects and pointers;

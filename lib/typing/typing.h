@@ -1,4 +1,4 @@
-/* The types of a heap's objects, gh_object_types_infer, and what they are known by: the layouts of
+/* The types of a heap's objects, gh_typing_build, and what they are known by: the layouts of
  * the program's types, its variables, and the values in its data segments.
  *
  * - object_types.c: infers the types of a heap's objects;
