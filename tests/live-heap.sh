@@ -393,6 +393,11 @@ check_container() {
 	[ ! -e "$work/hidden/program" ] || fail 'in a container: its program is not seen from here'
 	pid=$(pgrep -f "^$work/hidden/program")
 	"$GOHEAP" dump "$pid" -o "$work/other" 2>"$work/told" || fail 'in a container' "$(cat "$work/told")"
+	same 'in a container: by goheap that is in it' <("$GOHEAP" histogram --by size "$work/other") \
+		<(nsenter -t "$pid" -m -p "$GOHEAP" histogram --by size -p "$(awk '/^NSpid:/ { print $3 }' "/proc/$pid/status")" 2>"$work/why")
+	equal 'in a container: whose /proc is that of another' \
+		'goheap: /proc: expected the processes of the pid namespace that goheap is in, found others: mount -t proc proc /proc' \
+		"$(nsenter -t "$pid" -p "$GOHEAP" histogram -p "$pid" 2>&1)"
 	echo >&7
 	wait "$outer"
 	exec 7>&-
@@ -419,6 +424,11 @@ check_user() {
 		equal "another user's process $option: exit status" 1 "$status"
 		equal "another user's process $option: lines" 1 "$(printf '%s\n' "$told" | wc -l)"
 		has "another user's process $option" "$told" '^goheap: process [0-9]+: expected a process that may be read, found no permission'
+	done
+	for command in goroutines histogram info; do
+		has "another user's process: $command" \
+			"$(cd / && setpriv --reuid=65534 --regid=65534 --clear-groups "$work/goheap" "$command" -p "$pid" 2>&1)" \
+			'^goheap: process [0-9]+: expected a process that may be read, found no permission'
 	done
 	go_on
 }

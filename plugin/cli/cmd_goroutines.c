@@ -121,7 +121,7 @@ int gh_cmd_goroutines(const struct gh_options *options)
 	const char *program = gh_options_program(options, running);
 	gh_print_in_blocks();
 	if (options->process != NULL
-		? !gh_snapshot_open_process(&snapshot, options->process, program)
+		? !gh_snapshot_open_process(&snapshot, options->process, options->program)
 		: !gh_snapshot_open(&snapshot, options->file, program))
 		return GH_EXIT_INPUT;
 	bool printed = print_snapshot(options, &snapshot.dump, program);

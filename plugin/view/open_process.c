@@ -149,6 +149,19 @@ static bool copy_stopped(struct gh_target *target)
 	return copied;
 }
 
+/* What /proc and the kernel's calls mean by a process's number is the same. Else says so. */
+static bool check_numbers(void)
+{
+	struct gh_error err;
+	char own[16] = "";
+	if (readlink("/proc/self", own, sizeof(own) - 1) > 0 && atoi(own) == getpid())
+		return true;
+	gh_fail(&err, "/proc", GH_NO_OFFSET, "the processes of the pid namespace that goheap is in",
+		"others: mount -t proc proc /proc");
+	gh_print_error(&err);
+	return false;
+}
+
 /* What the process runs, at LINK, may be read. Else says why. */
 static bool check_link(int pid, const char *link)
 {
@@ -169,7 +182,7 @@ static bool open_live(struct gh_target *target, int pid, const char *program, bo
 	struct gh_error err;
 	char link[64];
 	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
-	if ((program == NULL && !check_link(pid, link)) ||
+	if (!check_numbers() || (program == NULL && !check_link(pid, link)) ||
 	    !gh_program_open(&target->program, program != NULL ? program : link))
 		return false;
 	if (!gh_live_copy_running(&target->live, pid, target->program.image.arch, &err)) {
