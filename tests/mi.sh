@@ -141,6 +141,27 @@ check_chosen_mi() {
 	lacks "$1, MI: no frame is invalid" "$(cat "$work/talk")" 'invalid|\^error'
 }
 
+# check_mi_named NAME: goheap.so is loaded from ~/.gdbinit, and GDB opens the program that its command line names without
+# a word. The program has its symbols after a setting, or as it runs.
+check_mi_named() {
+	mkdir -p "$work/home"
+	printf '%s\n' 'set debuginfod enabled off' "source $work/goheap.gdb" "jit-reader-load $GOHEAP_SO" >"$work/home/.gdbinit"
+	HOME=$work/home start -q -i=mi "$directory/steps.stripped"
+	mi "-gdb-set mi-async off"
+	mi "-break-insert main.record"
+	has "$1, MI, the program named: the first breakpoint" "$line" 'func="main.record".*line="[0-9]+"'
+	mi "-gdb-exit"
+	stop
+	HOME=$work/home start -q -i=mi "$directory/steps.stripped"
+	mi "-break-insert -f main.record"
+	has "$1, MI, the program named: a pending breakpoint" "$line" 'pending="main.record"'
+	mi "-exec-arguments $work/counts"
+	mi_stop "-exec-run"
+	has "$1, MI, the program named: is met" "$(place <<<"$line")" '^main\.record [0-9]+$'
+	mi "-gdb-exit"
+	stop
+}
+
 # read_message: reads a message of DAP's; it is in $line.
 read_message() {
 	local header length=0
@@ -235,6 +256,7 @@ check_dap() {
 for release in ${RELEASES:-1.19}; do
 	sample "Go $release" "$release" steps || continue
 	check_mi "Go $release"
+	check_mi_named "Go $release"
 	# GDB says which interpreters it has where it has not the one asked for.
 	if gdb -nx -q -i=dap -batch </dev/null 2>&1 | grep -q 'unrecognized'; then
 		skip "Go $release, DAP" "this GDB has none"
