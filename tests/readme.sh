@@ -143,7 +143,7 @@ lists() {
 	"$GOHEAP" --help | sed -nE 's/^  ([a-z0-9]+) +[A-Z].*/\1/p' | sort >"$work/told"
 	heads "$page" COMMANDS | sort >"$work/documented"
 	same "goheap(1) has every command ($(wc -l <"$work/told")), and no other" "$work/told" "$work/documented"
-	gdb -nx -q -batch -x "$build/plugin/goheap.gdb" -ex "help goheap" 2>&1 |
+	gdb -nx -q -batch -x "$build/plugin/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" -ex "help goheap" 2>&1 |
 		sed -nE 's/^goheap ([a-z]+) *-- .*/\1/p' | sort -u >"$work/told"
 	gdb_heads | sort >"$work/documented"
 	same "goheap-gdb(7) has every command ($(wc -l <"$work/told")), and no other" "$work/told" "$work/documented"

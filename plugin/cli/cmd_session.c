@@ -22,6 +22,7 @@ struct job {
 	char *directory;           /* of the session, canonical as GDB prints paths */
 	char *cache;               /* directory of the cache; NULL if there is none */
 	struct gh_infofiles files; /* what GDB has */
+	bool scalars;              /* it shows arguments as it does by itself */
 	bool has_dump;             /* the core file is that of a heap dump, of `goheap load' */
 	char *identity;            /* tells the program from any other, and from itself rebuilt */
 	FILE *boot;                /* the script that is being written */
@@ -237,7 +238,9 @@ static void begin_unless_lines(struct job *job, const struct gh_program *program
 	if (gh_pclntab_func(&program->tab, program->tab.nfunc / 2, &func, &err))
 		address = func.entry;
 	/* Decimal is the same in every language that GDB may be set to. */
-	fprintf(job->boot, "pipe info line *%" PRIu64 " | grep -Eq '^(~\")?Line'\n",
+	fprintf(job->boot,
+		"pipe info line *%" PRIu64
+		" | { read -r text; case $text in Line*|'~\"Line'*) ;; *) exit 1;; esac; }\n",
 		address + bias);
 	fputs("if $_shell_exitcode\n", job->boot);
 }
@@ -286,7 +289,8 @@ static void load_symbols(struct job *job, const struct gh_program *program,
 
 	if (!has_dwarf) {
 		open_again(job);
-		gh_script_presence(job->boot);
+		if (job->scalars)
+			fputs(GH_SCRIPT_PRESENCE, job->boot);
 	}
 	gh_script_symbols(job->boot, debug);
 
@@ -450,9 +454,6 @@ static bool write_boot(struct job *job, const char *state)
 	return gh_script_commit(job->boot, job->directory);
 }
 
-/* There is nothing to do. */
-#define EXIT_NOTHING 3
-
 int gh_cmd_session(const struct gh_options *options)
 {
 	const char *directory = getenv(GH_SESSION_VARIABLE);
@@ -466,12 +467,11 @@ int gh_cmd_session(const struct gh_options *options)
 	int status = GH_EXIT_INPUT;
 	bool read = gh_told_read(&told, stdin);
 	job.files = told.files;
+	job.scalars = told.scalars;
 	if (job.directory == NULL)
 		print_errno(directory, "find the session's directory");
 	else if (!read)
 		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
-	else if (told.held)
-		status = EXIT_NOTHING;
 	else if (write_boot(&job, options->words[0]))
 		status = GH_EXIT_OK;
 	gh_infofiles_free(&job.files);

@@ -1,5 +1,5 @@
 /* generate KIND: what is made from the list of commands while goheap is built. Copies standard
- * input to standard output, with a line "@COMMANDS@" replaced: by GDB's commands and their help
+ * input to standard output, with a line "@COMMANDS@" replaced: by GDB's names of the commands
  * (gdb), by the words that bash completes (bash), or by the synopsis in the manual page (man). */
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,77 +16,42 @@ static const struct gh_command commands[] = {
 
 #define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
 
-static bool is_named(const struct gh_option *option, const char *name)
-{
-	return strcmp(option->name, name) == 0;
-}
+/* What a line of GDB's script is part of. */
+enum gdb_text {
+	GDB_COMMANDS,
+	GDB_HELP,     /* for users */
+	GDB_INTERNAL, /* help for nobody but a reader of the source */
+};
 
-/* GDB's side gives what GDB knows: what is read, and the program of it. */
-static bool is_typed_in_gdb(const struct gh_command *command, const struct gh_option *option)
-{
-	bool has_program = false;
-	for (const struct gh_option *other = command->options; other->name != NULL; other++)
-		has_program |= is_named(other, "exe");
-	return !is_named(option, "process") &&
-	       (!has_program || (!is_named(option, "exe") && !is_named(option, "names")));
-}
-
-static void print_gdb_option(const struct gh_option *option)
-{
-	printf(option->required ? " " : " [");
-	if (option->letter != 0)
-		printf("-%c", option->letter);
-	else
-		printf("--%s", option->name);
-	if (option->arg != NULL)
-		printf(" %s", option->values != NULL ? option->values : option->arg);
-	printf(option->required ? "" : "]");
-}
-
-/* GDB's alias for the command, and its help. Where it takes an address, all that is typed is one.
- */
-static void print_gdb_command(const struct gh_command *command)
-{
-	bool takes_expression = command->operands.rest == GH_ADDRESSES;
-	printf("alias goheap %s = goheap _run %s\ndocument goheap %s\n%s.\nUsage: goheap %s",
-	       command->name, command->name, command->name, command->gdb.summary, command->name);
-	for (const struct gh_option *option = command->options; option->name != NULL; option++)
-		if (!takes_expression && is_typed_in_gdb(command, option))
-			print_gdb_option(option);
-	if (command->gdb.operands != NULL)
-		printf(" %s", command->gdb.operands);
-	printf("\n%s", command->gdb.more != NULL ? command->gdb.more : "");
-	if (takes_expression)
-		printf("ADDRESS is an expression: goheap %s $rax\n", command->name);
-	puts("end");
-}
-
+/* The commands are one that GDB runs by many names. What its help says of each, the program prints
+ * when it is asked for. */
 static void print_gdb(void)
 {
-	puts("document goheap\nCommands for stripped Go programs and for heap dumps.\n"
-	     "They need the plugin: jit-reader-load goheap.so\n");
-	for (size_t i = 0; i < NCOMMANDS; i++)
-		if (commands[i].gdb.summary != NULL)
-			printf("goheap %-11s -- %s\n", commands[i].name, commands[i].gdb.summary);
 	/* GDB cannot be told an alias a second time. */
-	puts("end\nif $_isvoid($goheap_aliases)\nset $goheap_aliases = 1");
+	puts("if $_isvoid($goheap_aliases)\nset $goheap_aliases = 1");
 	for (size_t i = 0; i < NCOMMANDS; i++)
 		if (commands[i].gdb.summary != NULL)
-			print_gdb_command(&commands[i]);
+			printf("alias goheap %s = goheap _run %s\n", commands[i].name,
+			       commands[i].name);
 	puts("end");
+}
+
+static bool starts_with(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
 /* Copies a line of GDB's script if it has a command. GDB asks the system for every character of a
- * script by itself, so what only a reader of the source needs is left out, which is a fifth. */
-static void copy_gdb(const char *line, bool *in_text)
+ * script by itself, so what only a reader of the source needs is left out, which is a third. */
+static void copy_gdb(const char *line, enum gdb_text *text)
 {
-	const char *start = *in_text ? line : line + strspn(line, " \t");
-	if (*in_text || (*start != '#' && *start != '\n'))
+	const char *start = *text == GDB_HELP ? line : line + strspn(line, " \t");
+	if (*text == GDB_COMMANDS && starts_with(start, "document "))
+		*text = starts_with(start, "document _") ? GDB_INTERNAL : GDB_HELP;
+	if (*text == GDB_HELP || (*text == GDB_COMMANDS && *start != '#' && *start != '\n'))
 		fputs(start, stdout);
-	if (*in_text)
-		*in_text = strcmp(line, "end\n") != 0;
-	else
-		*in_text = strncmp(start, "document ", strlen("document ")) == 0;
+	if (*text != GDB_COMMANDS && strcmp(line, "end\n") == 0)
+		*text = GDB_COMMANDS;
 }
 
 static void print_bash_values(const struct gh_command *command, const struct gh_option *option)
@@ -237,7 +202,7 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*print)(void);
 	} kinds[] = {{"gdb", print_gdb}, {"bash", print_bash}, {"man", print_man}};
-	bool in_text = false;
+	enum gdb_text text = GDB_COMMANDS;
 	char *line = NULL;
 	size_t size = 0;
 	void (*print)(void) = NULL;
@@ -252,7 +217,7 @@ int main(int argc, char **argv)
 		if (strcmp(line, "@COMMANDS@\n") == 0)
 			print();
 		else if (print == print_gdb)
-			copy_gdb(line, &in_text);
+			copy_gdb(line, &text);
 		else
 			fputs(line, stdout);
 	}

@@ -104,7 +104,11 @@ void gh_script_note_program(FILE *script, const char *state);
 /* Has GDB run COMMAND with the name FILE, which holds no newline, as its argument. */
 void gh_script_file(FILE *script, const char *command, const char *file);
 
-/* Has GDB show (...) for arguments in backtraces, unless the user has chosen something else. */
+/* Has GDB show (...) for arguments in backtraces: of what outer frames were called with nothing is
+ * known. */
+#define GH_SCRIPT_PRESENCE "set print frame-arguments presence\n"
+
+/* The same, unless the user has chosen something else than GDB has by itself. */
 void gh_script_presence(FILE *script);
 
 /* Has GDB take its symbols, a Go program's, from FILE in place of those it has. */
@@ -188,7 +192,7 @@ void gh_infofiles_free(struct gh_infofiles *files);
  * prints. */
 
 struct gh_told {
-	bool held;                 /* goheap itself has GDB run the command: GH_SCRIPT_UNHOOKED */
+	bool scalars;              /* it shows arguments of frames as it does by itself */
 	struct gh_infofiles files; /* owned: for gh_infofiles_free */
 };
 

@@ -76,10 +76,8 @@ void gh_script_file(FILE *script, const char *command, const char *file)
 
 void gh_script_presence(FILE *script)
 {
-	/* Of what outer frames were called with nothing is known: one sees (...) instead, but for a
-	   user who has chosen something else than GDB has by itself. */
 	fputs("pipe show print frame-arguments | grep -Eq '\"scalars\\\\?\"'\n"
-	      "if $_shell_exitcode\nelse\nset print frame-arguments presence\nend\n",
+	      "if $_shell_exitcode\nelse\n" GH_SCRIPT_PRESENCE "end\n",
 	      script);
 }
 

@@ -9,8 +9,8 @@ static const char files_follow[] = "files\n";
 bool gh_told_parse(struct gh_told *told, const char *text)
 {
 	const char *files = strstr(text, files_follow);
-	const char *held = strstr(text, GH_SCRIPT_HELD);
-	*told = (struct gh_told){.held = held != NULL && files != NULL && held < files};
+	const char *scalars = strstr(text, "\"scalars");
+	*told = (struct gh_told){.scalars = scalars != NULL && files != NULL && scalars < files};
 	return gh_infofiles_parse(&told->files, files != NULL ? files + strlen(files_follow) : "");
 }
 
