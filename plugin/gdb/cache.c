@@ -245,31 +245,29 @@ static bool write_file(const char *path, const struct gh_pclntab *tab)
 }
 
 /* Writes the debug file of IMAGE, unless it is there. Nobody who changes the program's file
- * meanwhile can have one program's symbols kept as those of another: it is read again, from a copy
- * of its own. Returns the path; NULL if it could not be written. */
+ * meanwhile can have one program's symbols kept as those of another: what is hashed is a copy, and
+ * is read again. Returns the path; NULL if it could not be written. */
 static char *make_debug_file(const char *directory, const struct gh_image *image)
 {
 	struct gh_image copy;
 	struct gh_pclntab tab;
+	gh_image_settle(image);
 	char *path = debug_path(directory, image);
 	if (path == NULL || is_whole(path))
 		return path;
-	free(path);
-	path = NULL;
-	gh_image_settle(image);
-	if (!gh_image_open_memory(&copy, image->data, image->size, image->path, NULL))
-		return NULL;
-	if (gh_pclntab_open(&tab, &copy, NULL)) {
-		path = debug_path(directory, &copy);
-		if (path != NULL && !write_file(path, &tab)) {
-			free(path);
-			path = NULL;
+	bool written = false;
+	if (gh_image_open_memory(&copy, image->data, image->size, image->path, NULL)) {
+		if (gh_pclntab_open(&tab, &copy, NULL)) {
+			written = write_file(path, &tab);
+			gh_cache_clean(directory);
+			gh_pclntab_close(&tab);
 		}
-		gh_cache_clean(directory);
-		gh_pclntab_close(&tab);
+		gh_image_close(&copy);
 	}
-	gh_image_close(&copy);
-	return path;
+	if (written)
+		return path;
+	free(path);
+	return NULL;
 }
 
 char *gh_cache_get(const char *directory, const struct gh_image *image)
