@@ -7,6 +7,7 @@
 
 #include "lib/code/code.h"
 #include "lib/util/output.h"
+#include "lib/util/parallel.h"
 
 /* What the file is made of. */
 struct parts {
@@ -20,6 +21,7 @@ struct parts {
 	struct gh_switches switches;
 	struct gh_buffer frame;
 	struct gh_buffer probes;
+	struct gh_short_names names;
 	struct gh_symtab symtab;
 };
 
@@ -35,7 +37,61 @@ static void free_parts(struct parts *parts)
 	gh_switches_free(&parts->switches);
 	gh_buffer_free(&parts->frame);
 	gh_buffer_free(&parts->probes);
+	gh_short_names_free(&parts->names);
 	gh_symtab_free(&parts->symtab);
+}
+
+/* What is made beside the short names. */
+static bool make_others(struct parts *parts, const struct gh_pclntab *tab,
+			const struct gh_slots *slots, struct gh_error *err)
+{
+	return gh_strings_finish(&parts->strings, tab, err) &&
+	       gh_rtypes_find(&parts->types, tab, err) &&
+	       gh_typenames_make(&parts->typenames, &parts->types, &parts->strings, err) &&
+	       gh_dump_itabs_add(&parts->typenames.symbols, &parts->elf, &parts->strings,
+				 tab->image, slots, err) &&
+	       gh_switches_find(&parts->switches, tab, err) &&
+	       gh_dwarf_types_add(&parts->info, &parts->types, &parts->typenames, &parts->strings,
+				  &parts->switches.runtime, err) &&
+	       gh_frame_make(&parts->frame, tab, &parts->switches, false, err) &&
+	       gh_probes_make(&parts->probes, tab, err);
+}
+
+/* The two halves of what is made at once. */
+struct halves {
+	struct parts *parts;
+	const struct gh_pclntab *tab;
+	const struct gh_slots *slots;
+	bool made[2];
+	struct gh_error errs[2];
+};
+
+static void make_half(void *context, uint32_t number)
+{
+	struct halves *halves = context;
+	struct parts *parts = halves->parts;
+	const struct gh_pclntab *tab = halves->tab;
+	struct gh_error *err = &halves->errs[number];
+	halves->made[number] = number == 0
+				   ? make_others(parts, tab, halves->slots, err)
+				   : gh_short_names_find(&parts->names, tab, &parts->info.points,
+							 gh_symtab_own_names(tab->image), err);
+}
+
+static bool make_halves(struct parts *parts, const struct gh_pclntab *tab,
+			const struct gh_slots *slots, bool short_names, struct gh_error *err)
+{
+	struct halves halves = {.parts = parts, .tab = tab, .slots = slots};
+	uint32_t count = short_names ? 2 : 1;
+	gh_parallel(count, make_half, &halves);
+	for (uint32_t i = 0; i < count; i++) {
+		if (!halves.made[i]) {
+			if (err != NULL)
+				*err = halves.errs[i];
+			return false;
+		}
+	}
+	return true;
 }
 
 static bool make_parts(struct parts *parts, const struct gh_pclntab *tab,
@@ -46,19 +102,10 @@ static bool make_parts(struct parts *parts, const struct gh_pclntab *tab,
 	       gh_strings_find(&parts->strings, tab, err) &&
 	       gh_packages_find(&parts->packages, tab, err) &&
 	       gh_info_make(&parts->info, tab, &parts->packages, &parts->strings, slots, err) &&
-	       gh_strings_finish(&parts->strings, tab, err) &&
-	       gh_rtypes_find(&parts->types, tab, err) &&
-	       gh_typenames_make(&parts->typenames, &parts->types, &parts->strings, err) &&
-	       gh_dump_itabs_add(&parts->typenames.symbols, &parts->elf, &parts->strings,
-				 tab->image, slots, err) &&
-	       gh_switches_find(&parts->switches, tab, err) &&
-	       gh_dwarf_types_add(&parts->info, &parts->types, &parts->typenames, &parts->strings,
-				  &parts->switches.runtime, err) &&
-	       gh_frame_make(&parts->frame, tab, &parts->switches, false, err) &&
-	       gh_probes_make(&parts->probes, tab, err) &&
+	       make_halves(parts, tab, slots, short_names, err) &&
 	       gh_symtab_make(&parts->symtab, tab, &parts->elf, &parts->skeleton, &parts->strings,
 			      &parts->typenames.symbols, slots, &parts->switches,
-			      short_names ? &parts->info.points : NULL, err);
+			      short_names ? &parts->names : NULL, err);
 }
 
 static bool add_dwarf(struct parts *parts)

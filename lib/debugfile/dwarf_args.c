@@ -1,3 +1,4 @@
+#include "lib/debugfile/dwarf_entries.h"
 #include "lib/debugfile/internal.h"
 
 #include <search.h>
@@ -33,11 +34,13 @@ static uint32_t add_base(struct gh_buffer *info, const char *kind, uint8_t encod
 	return gh_variable_base(info, name, encoding, size);
 }
 
-/* Appends a unit with the types that are no structs to INFO, which outlives TYPES. WORD is the size
- * of a pointer, in bytes. To be freed with gh_arg_types_free. */
-static void arg_types_init(struct gh_arg_types *types, struct gh_buffer *info, uint8_t word)
+void gh_arg_types_put(struct gh_arg_types *types, const struct gh_pclntab *tab,
+		      struct gh_buffer *info)
 {
-	*types = (struct gh_arg_types){.info = info};
+	*types = (struct gh_arg_types){0};
+	if (!gh_arg_places_told(tab))
+		return;
+	uint8_t word = tab->pointer_size;
 	size_t start = gh_variable_unit_begin(info, "types of arguments", word);
 	for (uint8_t size = 1; size <= 2; size = (uint8_t)(size * 2))
 		types->integers[size] = add_base(info, "uint", DW_ATE_unsigned, size);
@@ -71,16 +74,17 @@ static uint32_t add_struct(struct gh_buffer *info, const struct known *known, ui
 }
 
 /* The struct of KEY's words, which is taken over if it is new. */
-static uint32_t find_struct(struct gh_arg_types *types, struct known *key, uint64_t size)
+static uint32_t find_struct(struct gh_arg_writer *writer, struct known *key, uint64_t size)
 {
-	struct known **node = tsearch(key, &types->structs, compare);
+	struct gh_buffer *info = &writer->info->info;
+	struct known **node = tsearch(key, &writer->structs, compare);
 	if (node == NULL) {
 		free(key);
-		types->info->failed = true;
+		info->failed = true;
 		return 0;
 	}
 	if (*node == key)
-		key->offset = add_struct(types->info, key, size);
+		key->offset = add_struct(info, key, size);
 	else
 		free(key);
 	return (*node)->offset;
@@ -88,14 +92,15 @@ static uint32_t find_struct(struct gh_arg_types *types, struct known *key, uint6
 
 /* The offset in .debug_info of the type of the argument that the COUNT words at PLACES are. A
  * struct that is not there yet is added: no entry but a unit may be in the making. */
-static uint32_t arg_type(struct gh_arg_types *types, const struct gh_arg_place *places,
+static uint32_t arg_type(struct gh_arg_writer *writer, const struct gh_arg_place *places,
 			 size_t count)
 {
+	const struct gh_arg_types *types = writer->types;
 	if (places[0].arg.part == GH_ARG_WHOLE)
 		return word_type(types, places);
 	struct known *key = calloc(1, sizeof(*key));
 	if (key == NULL) {
-		types->info->failed = true;
+		writer->info->info.failed = true;
 		return 0;
 	}
 	uint64_t size = 0;
@@ -104,13 +109,7 @@ static uint32_t arg_type(struct gh_arg_types *types, const struct gh_arg_place *
 		key->words[key->count++] = (struct word){offset, word_type(types, &places[i])};
 		size = offset + places[i].arg.size;
 	}
-	return find_struct(types, key, size);
-}
-
-static void arg_types_free(struct gh_arg_types *types)
-{
-	tdestroy(types->structs, free);
-	types->structs = NULL;
+	return find_struct(writer, key, size);
 }
 
 /* The most bytes that a word of an argument takes, with its type and its list, and those that a
@@ -119,18 +118,16 @@ static void arg_types_free(struct gh_arg_types *types)
 #define MAX_FUNCTION_SIZE (GH_MAX_ARGS * MAX_WORD_SIZE)
 
 void gh_args_init(struct gh_arg_writer *writer, const struct gh_pclntab *tab,
-		  struct gh_buffer *info, struct gh_buffer *loc)
+		  const struct gh_arg_types *types, struct gh_info *info, size_t limit)
 {
 	*writer = (struct gh_arg_writer){
 	    .tab = tab,
+	    .types = types,
 	    .info = info,
-	    .loc = loc,
-	    /* The arguments of real programs take a small part of that. The functions of a crafted
-	       one could have a list of them in common. */
-	    .left = tab->image->size,
+	    /* The arguments of real programs take a small part of the image. The functions of a
+	       crafted one could have a list of them in common. */
+	    .left = limit,
 	};
-	if (gh_arg_places_told(tab))
-		arg_types_init(&writer->types, info, tab->pointer_size);
 }
 
 /* How many words, from number FIRST on, are the same argument's. */
@@ -155,7 +152,7 @@ bool gh_args_begin(struct gh_arg_writer *writer, const struct gh_func *func)
 	size_t count;
 	for (size_t i = 0; i < places->count; i += count) {
 		count = count_words(places, i);
-		writer->type_offsets[i] = arg_type(&writer->types, &places->items[i], count);
+		writer->type_offsets[i] = arg_type(writer, &places->items[i], count);
 	}
 	return true;
 }
@@ -210,7 +207,7 @@ static void add_expression(struct gh_buffer *out, const struct gh_arg_place *pla
 static void write_list(const struct gh_arg_writer *writer, uint64_t start,
 		       const struct gh_arg_place *places, size_t count)
 {
-	struct gh_buffer *out = writer->loc;
+	struct gh_buffer *out = &writer->info->loc;
 	uint8_t word = writer->tab->pointer_size;
 	gh_buffer_uint(out, start, word);
 	gh_buffer_uint(out, writer->places.end + 1, word);
@@ -235,17 +232,20 @@ static bool any_known(const struct gh_arg_place *places, size_t count)
 static void write_argument(const struct gh_arg_writer *writer, const struct gh_func *func,
 			   size_t first, size_t count)
 {
-	struct gh_buffer *info = writer->info;
+	struct gh_buffer *info = &writer->info->info;
 	const struct gh_arg_place *places = &writer->places.items[first];
 	bool known = writer->places.any && any_known(places, count);
 	char name[16];
 	snprintf(name, sizeof(name), "arg%u", places[0].arg.number);
 	gh_buffer_u8(info, known ? GH_ABBREV_ARGUMENT : GH_ABBREV_UNKNOWN_ARGUMENT);
 	gh_buffer_string(info, name);
-	gh_buffer_u32(info, writer->type_offsets[first]);
+	if (places[0].arg.part == GH_ARG_WHOLE)
+		gh_buffer_u32(info, writer->type_offsets[first]);
+	else
+		gh_info_refer(writer->info, GH_INFO_INFO, writer->type_offsets[first]);
 	if (!known)
 		return;
-	gh_buffer_u32(info, (uint32_t)writer->loc->size);
+	gh_info_refer(writer->info, GH_INFO_LOC, writer->info->loc.size);
 	write_list(writer, func->entry, places, count);
 }
 
@@ -260,5 +260,6 @@ void gh_args_write(const struct gh_arg_writer *writer, const struct gh_func *fun
 
 void gh_args_free(struct gh_arg_writer *writer)
 {
-	arg_types_free(&writer->types);
+	tdestroy(writer->structs, free);
+	writer->structs = NULL;
 }

@@ -1,5 +1,5 @@
 /* What the files that write DWARF share: its types, the variables that tell the goroutine, the
- * frames of signals, and probes. */
+ * arguments of functions, the frames of signals, and probes. */
 #ifndef GH_DEBUGFILE_DWARF_ENTRIES_H
 #define GH_DEBUGFILE_DWARF_ENTRIES_H
 
@@ -339,5 +339,83 @@ bool gh_probes_make(struct gh_buffer *out, const struct gh_pclntab *tab, struct 
 
 /* Adds the notes, which must outlive it, to ELF. False if memory ran out. */
 bool gh_probes_add(struct gh_elf *elf, const struct gh_buffer *probes);
+
+/* The types of arguments in DWARF, as far as they are known: integers, floating-point numbers,
+ * pointers to uintptr, and structs of them, whose fields are called _0, _1 and so on. What has
+ * one or two bytes is more often unsigned in Go programs, what has more is more often int. */
+
+/* The fields are private. */
+struct gh_arg_types {
+	uint32_t integers[9]; /* offset in .debug_info of the type of so many bytes */
+	uint32_t floats[9];
+	uint32_t pointer;
+};
+
+/* Appends a unit with the types that are no structs to INFO, .debug_info, if TAB's program tells of
+ * arguments. */
+void gh_arg_types_put(struct gh_arg_types *types, const struct gh_pclntab *tab,
+		      struct gh_buffer *info);
+
+/* The arguments of functions in DWARF, and where they surely are: from the function's entry to the
+ * end of its prologue, where a breakpoint on it is. Nothing tells which memory or register holds a
+ * variable that may have been changed. They are called arg0, arg1 and so on, as Go's tracebacks
+ * count them. DWARF 4, sections 2.6 and 4.1. */
+
+/* The fields are private. */
+struct gh_arg_writer {
+	const struct gh_pclntab *tab;
+	struct gh_info *info; /* the sections */
+	const struct gh_arg_types *types;
+	void *structs;                      /* that were written, by their words, for tsearch */
+	struct gh_arg_places places;        /* of the function's arguments */
+	uint32_t type_offsets[GH_MAX_ARGS]; /* of the type of each argument, by its first word */
+	size_t left;                        /* bytes of DWARF that may still be written */
+};
+
+/* The arguments may take LIMIT bytes in INFO. Everything given outlives WRITER, which is to be
+ * freed with gh_args_free. */
+void gh_args_init(struct gh_arg_writer *writer, const struct gh_pclntab *tab,
+		  const struct gh_arg_types *types, struct gh_info *info, size_t limit);
+
+/* Starts FUNC, and adds the types that it needs to its unit: no other entry may be in the making.
+ * Returns whether it has arguments. */
+bool gh_args_begin(struct gh_arg_writer *writer, const struct gh_func *func);
+
+/* Writes the function's arguments, as children of the entry written last. The unit's low_pc must be
+ * 0. */
+void gh_args_write(const struct gh_arg_writer *writer, const struct gh_func *func);
+
+void gh_args_free(struct gh_arg_writer *writer);
+
+/* The units of packages. */
+
+struct gh_info_common {
+	const struct gh_pclntab *tab;
+	const struct gh_packages *packages;
+	const struct gh_slots *slots; /* of a dump of the program; no sites if there is none */
+	struct gh_slot_types slot_types;
+	struct gh_arg_types arg_types;
+	struct gh_live_type live_type;
+};
+
+/* Appends the units of the packages from number FIRST to before END to INFO, each kind of what is
+ * in them up to LIMIT bytes. The names of inlined functions are added to STRINGS. False (ERR
+ * filled) if a function cannot be read or memory ran out, or a section is too large. */
+bool gh_info_write(struct gh_info *info, const struct gh_info_common *common,
+		   struct gh_strings *strings, uint32_t first, uint32_t end, size_t limit,
+		   struct gh_error *err);
+
+/* Writes OFFSET, which is in SECTION of the same part of the program, to .debug_info. */
+void gh_info_refer(struct gh_info *info, enum gh_info_section section, size_t offset);
+
+/* Notes it for the 4 bytes at PLACE of .debug_info. */
+void gh_info_refer_at(struct gh_info *info, size_t place, enum gh_info_section section,
+		      size_t offset);
+
+/* Writes the offset of a unit to .debug_aranges. */
+void gh_info_refer_aranges(struct gh_info *info, size_t unit);
+
+/* Checks that all that was written is there and within the reach of 32-bit offsets. */
+bool gh_info_check(const struct gh_info *info, const char *file, struct gh_error *err);
 
 #endif

@@ -1,3 +1,4 @@
+#include "lib/debugfile/dwarf_entries.h"
 #include "lib/debugfile/internal.h"
 
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 /* The units as they are written, one after the other. */
 struct writer {
 	struct gh_info *info;
+	const struct gh_info_common *common;
 	const struct gh_pclntab *tab;
 	struct gh_strings *strings;
 	struct gh_line_table lines;
@@ -20,8 +22,6 @@ struct writer {
 	struct gh_live live;
 	struct gh_arg_writer args;
 	struct gh_sourcemap map;
-	const struct gh_slots *slots; /* of a dump of the program; no sites if there is none */
-	struct gh_slot_types types;
 	size_t name_bytes;     /* bytes of names that may still be written */
 	size_t unit;           /* where the unit starts in .debug_info */
 	size_t ranges;         /* the same of its reference to .debug_ranges */
@@ -86,7 +86,7 @@ static void begin_unit(struct writer *writer, const struct gh_interned *name)
 	gh_buffer_u8(out, GH_ABBREV_UNIT);
 	gh_buffer_u32(out, GH_STRINGS_PRODUCER);
 	gh_buffer_u8(out, DW_LANG_Go);
-	gh_buffer_u32(out, (uint32_t)writer->info->line.size);
+	gh_info_refer(writer->info, GH_INFO_LINE, writer->info->line.size);
 	gh_buffer_uint(out, 0, word); /* what ranges are relative to */
 	writer->ranges = out->size;
 	gh_buffer_u32(out, 0);
@@ -100,7 +100,7 @@ static void begin_unit(struct writer *writer, const struct gh_interned *name)
 	writer->aranges = out->size;
 	gh_buffer_u32(out, 0); /* length, from here */
 	gh_buffer_u16(out, 2); /* version */
-	gh_buffer_u32(out, (uint32_t)writer->unit);
+	gh_info_refer_aranges(writer->info, writer->unit);
 	gh_buffer_u8(out, word);
 	gh_buffer_u8(out, 0); /* size of a segment selector: none */
 	gh_buffer_align(out, 2U * word);
@@ -137,7 +137,7 @@ static void end_unit(struct writer *writer)
 	struct gh_info *info = writer->info;
 	uint8_t word = writer->tab->pointer_size;
 	end_run(writer);
-	gh_buffer_patch(&info->info, writer->ranges, info->ranges.size, 4);
+	gh_info_refer_at(info, writer->ranges, GH_INFO_RANGES, info->ranges.size);
 	gh_buffer_bytes(&info->ranges, writer->runs.data, writer->runs.size);
 	gh_buffer_uint(&info->ranges, 0, word);
 	gh_buffer_uint(&info->ranges, 0, word);
@@ -209,14 +209,15 @@ static void write_sites(struct writer *writer, const struct gh_func *func, size_
 	struct gh_range range = {0};
 	bool more = gh_sourcemap_start(&writer->map, writer->tab, func);
 	for (size_t i = start; i < end; i++) {
-		const struct gh_site *site = &writer->slots->sites[i];
-		uint64_t address = site->address - writer->slots->bias;
+		const struct gh_site *site = &writer->common->slots->sites[i];
+		uint64_t address = site->address - writer->common->slots->bias;
 		while (more && range.end <= address)
 			more = gh_sourcemap_next(&writer->map, &range);
-		gh_slot_block_begin(&writer->info->info, &writer->types, writer->slots, site);
+		gh_slot_block_begin(&writer->info->info, &writer->common->slot_types,
+				    writer->common->slots, site);
 		if (more && range.start <= address)
 			gh_inlines_write_at(&writer->inlines, &range, address,
-					    site->end - writer->slots->bias);
+					    site->end - writer->common->slots->bias);
 		gh_buffer_u8(&writer->info->info, 0);
 	}
 }
@@ -246,8 +247,8 @@ static bool add_function(struct writer *writer, const struct gh_func *func, bool
 	}
 	gh_live_end(&writer->live);
 	bool has_calls = gh_inlines_any(&writer->inlines);
-	size_t first_site = find_site(writer->slots, func->entry);
-	size_t end_site = find_site(writer->slots, func->end);
+	size_t first_site = find_site(writer->common->slots, func->entry);
+	size_t end_site = find_site(writer->common->slots, func->end);
 	bool has_args = gh_args_begin(&writer->args, func);
 	bool has_live = gh_live_has(&writer->live, GH_INLINE_NONE);
 	bool has_children = has_calls || has_args || has_live || first_site < end_site;
@@ -257,9 +258,9 @@ static bool add_function(struct writer *writer, const struct gh_func *func, bool
 	/* Of two blocks that have an address GDB takes the first. */
 	write_sites(writer, func, first_site, end_site);
 	if (has_live)
-		gh_live_write(&writer->live, GH_INLINE_NONE, &writer->info->ranges);
+		gh_live_write(&writer->live, GH_INLINE_NONE);
 	if (has_calls)
-		gh_inlines_write(&writer->inlines, &writer->live, &writer->info->ranges);
+		gh_inlines_write(&writer->inlines, &writer->live);
 	if (has_children)
 		gh_buffer_u8(&writer->info->info, 0); /* no more of them */
 	return true;
@@ -303,22 +304,13 @@ static bool add_unit(struct writer *writer, const struct gh_packages *packages, 
 	return true;
 }
 
-/* Checks that all that was written is there and within the reach of 32-bit offsets. */
+/* Checks that all that was written is there. */
 static bool check_whole(const struct writer *writer, struct gh_error *err)
 {
-	const struct gh_info *info = writer->info;
 	const char *file = writer->tab->image->path;
-	bool failed = writer->runs.failed || writer->types.typed.failed ||
-		      gh_inlines_failed(&writer->inlines) || gh_live_failed(&writer->live) ||
-		      gh_line_failed(&writer->lines) || info->points.failed;
-	const struct gh_buffer *sections[] = {&info->abbrev, &info->info, &info->line,
-					      &info->ranges, &info->loc,  &info->aranges};
-	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
-		failed |= sections[i]->failed;
-		if (sections[i]->size > UINT32_MAX)
-			return gh_fail(err, file, GH_NO_OFFSET, "less than 4 GiB of DWARF", "more");
-	}
-	return !failed || gh_fail_memory(err, file);
+	bool failed = writer->runs.failed || gh_inlines_failed(&writer->inlines) ||
+		      gh_live_failed(&writer->live) || gh_line_failed(&writer->lines);
+	return failed ? gh_fail_memory(err, file) : gh_info_check(writer->info, file, err);
 }
 
 /* Frees all but the sections. */
@@ -326,55 +318,31 @@ static void free_writer(struct writer *writer)
 {
 	gh_buffer_free(&writer->runs);
 	gh_sourcemap_free(&writer->map);
-	gh_slot_types_free(&writer->types);
 	gh_args_free(&writer->args);
 	gh_inlines_free(&writer->inlines);
 	gh_live_free(&writer->live);
 	gh_line_free(&writer->lines);
 }
 
-bool gh_info_make(struct gh_info *info, const struct gh_pclntab *tab,
-		  const struct gh_packages *packages, struct gh_strings *strings,
-		  const struct gh_slots *slots, struct gh_error *err)
+bool gh_info_write(struct gh_info *info, const struct gh_info_common *common,
+		   struct gh_strings *strings, uint32_t first, uint32_t end, size_t limit,
+		   struct gh_error *err)
 {
-	bool big_endian = tab->image->arch->big_endian;
-	*info = (struct gh_info){.abbrev = {.big_endian = big_endian},
-				 .info = {.big_endian = big_endian},
-				 .line = {.big_endian = big_endian},
-				 .ranges = {.big_endian = big_endian},
-				 .loc = {.big_endian = big_endian},
-				 .aranges = {.big_endian = big_endian}};
-	static const struct gh_slots none;
+	const struct gh_pclntab *tab = common->tab;
 	struct writer writer = {.info = info,
+				.common = common,
 				.tab = tab,
 				.strings = strings,
-				.slots = slots != NULL ? slots : &none,
-				.name_bytes = tab->image->size,
-				.runs = {.big_endian = big_endian}};
-	gh_line_init(&writer.lines, tab);
-	gh_inlines_init(&writer.inlines, tab, strings, &writer.lines, &info->info, &info->points);
-	gh_args_init(&writer.args, tab, &info->info, &info->loc);
-	/* A dump's own words are those of its frames, with their types. */
-	if (slots != NULL)
-		gh_slot_types_put(&writer.types, slots, &info->info);
-	gh_live_init(&writer.live, tab, slots == NULL, &info->info);
-	gh_variable_abbrevs(&info->abbrev);
-	gh_abbrevs_make(&info->abbrev);
-	bool made = true;
-	for (uint32_t i = 0; made && i < packages->count; i++)
-		made = add_unit(&writer, packages, i, err);
-	made = made && check_whole(&writer, err);
+				.name_bytes = limit,
+				.runs = {.big_endian = tab->image->arch->big_endian}};
+	gh_line_init(&writer.lines, tab, limit);
+	gh_inlines_init(&writer.inlines, tab, strings, &writer.lines, info, limit);
+	gh_args_init(&writer.args, tab, &common->arg_types, info, limit);
+	gh_live_init(&writer.live, tab, &common->live_type, info, limit);
+	bool written = true;
+	for (uint32_t i = first; written && i < end; i++)
+		written = add_unit(&writer, common->packages, i, err);
+	written = written && check_whole(&writer, err);
 	free_writer(&writer);
-	return made;
-}
-
-void gh_info_free(struct gh_info *info)
-{
-	gh_buffer_free(&info->abbrev);
-	gh_buffer_free(&info->info);
-	gh_buffer_free(&info->line);
-	gh_buffer_free(&info->ranges);
-	gh_buffer_free(&info->loc);
-	gh_buffer_free(&info->aranges);
-	gh_vector_free(&info->points);
+	return written;
 }

@@ -1,3 +1,4 @@
+#include "lib/debugfile/dwarf_entries.h"
 #include "lib/debugfile/internal.h"
 
 #include <string.h>
@@ -9,18 +10,17 @@
 #define MAX_SPAN_SIZE     32
 
 void gh_inlines_init(struct gh_inlines *inlines, const struct gh_pclntab *tab,
-		     struct gh_strings *strings, struct gh_line_table *lines,
-		     struct gh_buffer *info, struct gh_entry_points *points)
+		     struct gh_strings *strings, struct gh_line_table *lines, struct gh_info *info,
+		     size_t limit)
 {
 	*inlines = (struct gh_inlines){
 	    .tab = tab,
 	    .strings = strings,
 	    .lines = lines,
 	    .info = info,
-	    .points = points,
 	    /* The inlined calls of real programs take a quarter of that. A crafted table could have
 	       them nested everywhere, in pieces of a byte each. */
-	    .left = tab->image->size,
+	    .left = limit,
 	};
 }
 
@@ -81,7 +81,7 @@ static bool spend(struct gh_inlines *inlines, size_t bytes)
  * name or file is unknown. */
 static uint32_t add_abstract(struct gh_inlines *inlines, const struct gh_frame *frame)
 {
-	struct gh_buffer *info = inlines->info;
+	struct gh_buffer *info = &inlines->info->info;
 	uint32_t origin = (uint32_t)(info->size - inlines->unit);
 	uint32_t name =
 	    gh_strings_add(inlines->strings, gh_pclntab_name(inlines->tab, frame->name));
@@ -210,16 +210,16 @@ static void write_span(const struct gh_inlines *inlines, struct gh_buffer *out, 
 
 static void write_origin(const struct gh_inlines *inlines, const struct gh_inline_call *call)
 {
-	gh_buffer_uleb128(inlines->info, call->origin);
-	gh_buffer_uleb128(inlines->info, call->site.file);
-	gh_buffer_uleb128(inlines->info, (uint64_t)call->site.line);
+	gh_buffer_uleb128(&inlines->info->info, call->origin);
+	gh_buffer_uleb128(&inlines->info->info, call->site.file);
+	gh_buffer_uleb128(&inlines->info->info, (uint64_t)call->site.line);
 }
 
 /* Writes the entry of CALL; with children, if any are to follow. */
 static void write_call(const struct gh_inlines *inlines, const struct gh_inline_call *call,
-		       bool has_children, struct gh_buffer *ranges)
+		       bool has_children)
 {
-	struct gh_buffer *info = inlines->info;
+	struct gh_buffer *info = &inlines->info->info;
 	bool in_pieces = call->first_span != call->last_span;
 	if (has_children)
 		gh_buffer_u8(info, in_pieces ? GH_ABBREV_NESTED_RANGES : GH_ABBREV_NESTED);
@@ -232,7 +232,8 @@ static void write_call(const struct gh_inlines *inlines, const struct gh_inline_
 		gh_buffer_uleb128(info, span->end - span->start);
 		return;
 	}
-	gh_buffer_u32(info, (uint32_t)ranges->size);
+	struct gh_buffer *ranges = &inlines->info->ranges;
+	gh_info_refer(inlines->info, GH_INFO_RANGES, ranges->size);
 	for (uint32_t i = call->first_span; i != GH_INLINE_NONE; i = span->next) {
 		span = span_at(inlines, i);
 		write_span(inlines, ranges, span->start, span->end);
@@ -253,37 +254,37 @@ static void add_point(const struct gh_inlines *inlines, const struct gh_inline_c
 	uint32_t inner = call->first_child;
 	bool is_own =
 	    inner == GH_INLINE_NONE || call_start(inlines, call_at(inlines, inner)) != start;
-	gh_vector_push(inlines->points, (struct gh_entry_point){
-					    .address = start,
-					    .name = call->name,
-					    .is_own = is_own && start >= inlines->lines->stop,
-					});
+	gh_vector_push(&inlines->info->points,
+		       (struct gh_entry_point){
+			   .address = start,
+			   .name = call->name,
+			   .is_own = is_own && start >= inlines->lines->stop,
+		       });
 }
 
 /* The call after CALL and those inlined into it; the entries that end there are ended. */
 static uint32_t next_call(const struct gh_inlines *inlines, const struct gh_inline_call *call)
 {
 	while (call->next == GH_INLINE_NONE && call->parent != GH_INLINE_NONE) {
-		gh_buffer_u8(inlines->info, 0);
+		gh_buffer_u8(&inlines->info->info, 0);
 		call = call_at(inlines, call->parent);
 	}
 	return call->next;
 }
 
-void gh_inlines_write(const struct gh_inlines *inlines, const struct gh_live *live,
-		      struct gh_buffer *ranges)
+void gh_inlines_write(const struct gh_inlines *inlines, const struct gh_live *live)
 {
 	uint32_t number = inlines->first_call;
 	while (number != GH_INLINE_NONE) {
 		const struct gh_inline_call *call = call_at(inlines, number);
 		bool has_blocks = gh_live_has(live, number);
 		bool has_calls = call->first_child != GH_INLINE_NONE;
-		write_call(inlines, call, has_blocks || has_calls, ranges);
+		write_call(inlines, call, has_blocks || has_calls);
 		add_point(inlines, call);
 		if (has_blocks)
-			gh_live_write(live, number, ranges);
+			gh_live_write(live, number);
 		if (has_blocks && !has_calls)
-			gh_buffer_u8(inlines->info, 0); /* no more of them */
+			gh_buffer_u8(&inlines->info->info, 0); /* no more of them */
 		number = has_calls ? call->first_child : next_call(inlines, call);
 	}
 }
@@ -291,7 +292,7 @@ void gh_inlines_write(const struct gh_inlines *inlines, const struct gh_live *li
 void gh_inlines_write_at(struct gh_inlines *inlines, const struct gh_range *range, uint64_t start,
 			 uint64_t end)
 {
-	struct gh_buffer *info = inlines->info;
+	struct gh_buffer *info = &inlines->info->info;
 	uint32_t parent = GH_INLINE_NONE;
 	unsigned depth = 0;
 	for (unsigned i = range->nframes - 1; i-- > 0; depth++) {

@@ -31,7 +31,7 @@ static void reset(struct gh_line_table *lines)
 	lines->in_sequence = false;
 }
 
-void gh_line_init(struct gh_line_table *lines, const struct gh_pclntab *tab)
+void gh_line_init(struct gh_line_table *lines, const struct gh_pclntab *tab, size_t limit)
 {
 	bool big_endian = tab->image->arch->big_endian;
 	*lines = (struct gh_line_table){
@@ -40,7 +40,7 @@ void gh_line_init(struct gh_line_table *lines, const struct gh_pclntab *tab)
 	    .files = {.big_endian = big_endian},
 	    /* In a real program a file is in one unit, or in few. Where names overlap, a crafted
 	       table could have them written as often as it has functions. */
-	    .name_bytes = tab->image->size,
+	    .name_bytes = limit,
 	};
 	reset(lines);
 }

@@ -1,3 +1,4 @@
+#include "lib/debugfile/dwarf_entries.h"
 #include "lib/debugfile/internal.h"
 
 #include <inttypes.h>
@@ -19,7 +20,7 @@
 
 /* What variables of a word refer to. */
 struct gh_live_entry {
-	uint32_t unit;   /* where the unit that has it starts in .debug_info; never 0 */
+	uint32_t unit;   /* number of the unit that has it; never 0 */
 	uint32_t offset; /* of the entry in the unit */
 };
 
@@ -46,28 +47,42 @@ struct gh_live_block {
 	uint32_t size;    /* of them, in bytes */
 };
 
-void gh_live_init(struct gh_live *live, const struct gh_pclntab *tab, bool wanted,
-		  struct gh_buffer *info)
+bool gh_live_type_put(struct gh_live_type *type, const struct gh_pclntab *tab,
+		      struct gh_buffer *info)
 {
-	*live = (struct gh_live){
-	    .tab = tab,
-	    .info = info,
-	    /* What real programs have takes a tenth of that. The functions of a crafted one could
-	       have one map in common, of many words. */
-	    .left = tab->image->size,
-	};
-	if (!wanted || !gh_stackmaps_told(tab) || !gh_callees_find(&live->callees, tab))
-		return;
+	*type = (struct gh_live_type){0};
+	if (!gh_stackmaps_told(tab) || !gh_callees_find(&type->callees, tab))
+		return !type->callees.entries.failed;
 	uint8_t word = tab->pointer_size;
 	size_t start = gh_variable_unit_begin(info, "types of pointers", word);
 	uint32_t any = gh_variable_base(info, "uintptr", DW_ATE_unsigned, word);
-	live->type = gh_variable_pointer(info, word, any);
+	type->offset = gh_variable_pointer(info, word, any);
 	gh_unit_end(info, start);
+	return true;
+}
+
+void gh_live_type_free(struct gh_live_type *type)
+{
+	gh_callees_free(&type->callees);
+}
+
+void gh_live_init(struct gh_live *live, const struct gh_pclntab *tab,
+		  const struct gh_live_type *type, struct gh_info *info, size_t limit)
+{
+	*live = (struct gh_live){
+	    .tab = tab,
+	    .type = type,
+	    .info = info,
+	    /* What real programs have takes a tenth of the image. The functions of a crafted one
+	       could have one map in common, of many words. */
+	    .left = limit,
+	};
 }
 
 void gh_live_begin_unit(struct gh_live *live, size_t unit)
 {
 	live->unit = unit;
+	live->number++;
 }
 
 void gh_live_begin(struct gh_live *live, const struct gh_func *func)
@@ -75,7 +90,7 @@ void gh_live_begin(struct gh_live *live, const struct gh_func *func)
 	const struct gh_pclntab *tab = live->tab;
 	live->sites.count = 0;
 	live->pieces.count = 0;
-	live->has_maps = live->type != 0 && gh_stackmaps_find(&live->maps, tab, func);
+	live->has_maps = live->type->offset != 0 && gh_stackmaps_find(&live->maps, tab, func);
 	if (!live->has_maps)
 		return;
 	live->entry = func->entry;
@@ -132,7 +147,7 @@ static bool is_safe(const struct gh_live *live, struct gh_callsites *walk,
 		    const struct gh_callsite *site, uint32_t start)
 {
 	if (site->direct)
-		return gh_callees_have(&live->callees, site->target);
+		return gh_callees_have(&live->type->callees, site->target);
 	return gh_callsites_check(walk, site, start);
 }
 
@@ -212,14 +227,14 @@ static struct gh_live_entry *entry_place(struct gh_live *live, uint32_t offset)
  * *OPENED says was begun for such. */
 static uint32_t add_entry(struct gh_live *live, uint32_t offset, bool *opened)
 {
-	struct gh_buffer *info = live->info;
+	struct gh_buffer *info = &live->info->info;
 	char name[24];
 	if (!*opened)
 		gh_buffer_u8(info, GH_ABBREV_WORDS);
 	*opened = true;
 	snprintf(name, sizeof(name), "sp_0x%" PRIx32, offset);
 	uint32_t entry = (uint32_t)(info->size - live->unit);
-	size_t start = gh_variable_begin(info, name, live->type);
+	size_t start = gh_variable_begin(info, name, live->type->offset);
 	gh_buffer_u8(info, (uint8_t)(DW_OP_breg0 + live->tab->image->arch->dwarf_sp));
 	gh_buffer_sleb128(info, offset);
 	gh_variable_end(info, start);
@@ -235,14 +250,14 @@ static bool add_words(struct gh_live *live, const struct gh_live_site *site, boo
 	start_words(live, site, &walk);
 	while (gh_live_words_next(&walk, &offset)) {
 		struct gh_live_entry *entry = entry_place(live, offset);
-		bool known = entry != NULL && entry->unit == live->unit;
+		bool known = entry != NULL && entry->unit == live->number;
 		if (entry == NULL)
 			continue;
 		if (!spend(live, known ? MAX_WORD_SIZE : MAX_WORD_SIZE + MAX_ENTRY_SIZE))
 			return false;
 		if (!known)
-			*entry = (struct gh_live_entry){(uint32_t)live->unit,
-							add_entry(live, offset, opened)};
+			*entry =
+			    (struct gh_live_entry){live->number, add_entry(live, offset, opened)};
 		gh_buffer_u8(&live->words, GH_ABBREV_WORD);
 		gh_buffer_uleb128(&live->words, entry->offset);
 	}
@@ -273,7 +288,7 @@ void gh_live_end(struct gh_live *live)
 			gh_vector_push(&live->blocks, block);
 	}
 	if (opened)
-		gh_buffer_u8(live->info, 0);
+		gh_buffer_u8(&live->info->info, 0);
 }
 
 static size_t count_blocks(const struct gh_live *live)
@@ -294,17 +309,18 @@ bool gh_live_has(const struct gh_live *live, uint32_t inlined)
 	return first < count_blocks(live) && live->blocks.items[first].inlined == inlined;
 }
 
-static void write_block(const struct gh_live *live, const struct gh_live_block *block,
-			struct gh_buffer *ranges)
+static void write_block(const struct gh_live *live, const struct gh_live_block *block)
 {
+	struct gh_buffer *info = &live->info->info;
+	struct gh_buffer *ranges = &live->info->ranges;
 	uint8_t word = live->tab->pointer_size;
 	uint8_t tail = live->tab->image->arch->pc_unit;
 	const struct gh_live_site *sites = &live->sites.items[block->first];
 	if (block->count == 1) {
-		gh_variable_block_begin(live->info, live->entry + sites->end - tail, tail, word);
+		gh_variable_block_begin(info, live->entry + sites->end - tail, tail, word);
 	} else {
-		gh_buffer_u8(live->info, GH_ABBREV_BLOCK_RANGES);
-		gh_buffer_u32(live->info, (uint32_t)ranges->size);
+		gh_buffer_u8(info, GH_ABBREV_BLOCK_RANGES);
+		gh_info_refer(live->info, GH_INFO_RANGES, ranges->size);
 		for (size_t i = 0; i < block->count; i++) {
 			gh_buffer_uint(ranges, live->entry + sites[i].end - tail, word);
 			gh_buffer_uint(ranges, live->entry + sites[i].end, word);
@@ -312,27 +328,26 @@ static void write_block(const struct gh_live *live, const struct gh_live_block *
 		gh_buffer_uint(ranges, 0, word);
 		gh_buffer_uint(ranges, 0, word);
 	}
-	gh_buffer_bytes(live->info, live->words.data + block->words, block->size);
-	gh_buffer_u8(live->info, 0); /* no more of them */
+	gh_buffer_bytes(info, live->words.data + block->words, block->size);
+	gh_buffer_u8(info, 0); /* no more of them */
 }
 
-void gh_live_write(const struct gh_live *live, uint32_t inlined, struct gh_buffer *ranges)
+void gh_live_write(const struct gh_live *live, uint32_t inlined)
 {
 	size_t count = count_blocks(live);
 	for (size_t i = find_block(live, inlined);
 	     i < count && live->blocks.items[i].inlined == inlined; i++)
-		write_block(live, &live->blocks.items[i], ranges);
+		write_block(live, &live->blocks.items[i]);
 }
 
 bool gh_live_failed(const struct gh_live *live)
 {
-	return live->callees.entries.failed || live->pieces.failed || live->sites.failed ||
-	       live->blocks.failed || live->words.failed || live->entries.failed;
+	return live->pieces.failed || live->sites.failed || live->blocks.failed ||
+	       live->words.failed || live->entries.failed;
 }
 
 void gh_live_free(struct gh_live *live)
 {
-	gh_callees_free(&live->callees);
 	gh_vector_free(&live->pieces);
 	gh_vector_free(&live->sites);
 	gh_vector_free(&live->blocks);

@@ -58,6 +58,9 @@ bool gh_strings_find(struct gh_strings *strings, const struct gh_pclntab *tab,
  * before the first of a function, as no linker puts it. */
 uint32_t gh_strings_add(struct gh_strings *strings, const char *name);
 
+/* Takes in what was added to PART, which was a copy of STRINGS. */
+void gh_strings_join(struct gh_strings *strings, const struct gh_strings *part);
+
 /* Makes the names ready to be written, once all are in. False (ERR filled) if they are too many for
  * 32-bit offsets or memory ran out. */
 bool gh_strings_finish(struct gh_strings *strings, const struct gh_pclntab *tab,
@@ -97,7 +100,10 @@ struct gh_symtab {
 	struct gh_buffer added;   /* short names, types' and itabs', which follow that */
 };
 
-/* Fills SYMTAB with each function of TAB, with the short names of POINTS if that is not NULL, with
+/* The names of IMAGE's own symbols, .symtab's or else .dynsym's; none if it has neither. */
+struct gh_cursor gh_symtab_own_names(const struct gh_image *image);
+
+/* Fills SYMTAB with each function of TAB, with the short NAMES if that is not NULL, with
  * DATA (struct gh_data_symbol), and with the defined symbols of the image's own .symtab, else
  * .dynsym, that are not a function of the same name and address; and unless there are DATA or SLOTS
  * is NULL with the types and itabs of its dump. It marks the code of SWITCHES, without which GDB
@@ -108,14 +114,14 @@ bool gh_symtab_make(struct gh_symtab *symtab, const struct gh_pclntab *tab,
 		    const struct gh_elf *elf, const struct gh_skeleton *skeleton,
 		    const struct gh_strings *strings, const struct gh_buffer *data,
 		    const struct gh_slots *slots, const struct gh_switches *switches,
-		    struct gh_entry_points *points, struct gh_error *err);
+		    const struct gh_short_names *names, struct gh_error *err);
 
-/* Fills SYMTAB with the symbols of the image's own, all of them, and with the short names of POINTS
+/* Fills SYMTAB with the symbols of the image's own, all of them, and with the short NAMES
  * and the marks of SWITCHES, as above. */
 bool gh_symtab_take_over(struct gh_symtab *symtab, const struct gh_pclntab *tab,
 			 const struct gh_elf *elf, const struct gh_skeleton *skeleton,
 			 const struct gh_strings *strings, const struct gh_switches *switches,
-			 struct gh_entry_points *points, struct gh_error *err);
+			 const struct gh_short_names *names, struct gh_error *err);
 
 /* Adds .symtab and .strtab to ELF, which SYMTAB and STRINGS must outlive. False if memory ran out.
  */
@@ -165,6 +171,37 @@ enum {
 
 /* Adds the section's contents to ABBREV. */
 void gh_abbrevs_make(struct gh_buffer *abbrev);
+
+/* Offsets in sections that .debug_info has, in 4 bytes, and .debug_aranges. A part of the program
+ * is written as if it were all of it; when the sections of the parts are put together, the offsets
+ * grow by what comes before. */
+
+enum gh_info_section {
+	GH_INFO_INFO,
+	GH_INFO_LINE,
+	GH_INFO_RANGES,
+	GH_INFO_LOC,
+	GH_INFO_SECTIONS, /* how many there are */
+};
+
+struct gh_info_ref {
+	uint32_t place;    /* of the offset, in .debug_info or .debug_aranges */
+	uint32_t offset;   /* in the part's section */
+	uint8_t section;   /* enum gh_info_section */
+	bool from_aranges; /* it is in .debug_aranges */
+};
+
+/* The sections' contents. */
+struct gh_info {
+	struct gh_buffer abbrev;
+	struct gh_buffer info;
+	struct gh_buffer line;
+	struct gh_buffer ranges;
+	struct gh_buffer loc;
+	struct gh_buffer aranges;
+	struct gh_entry_points points;             /* of all functions, for their short names */
+	struct GH_VECTOR(struct gh_info_ref) refs; /* of a part */
+};
 
 /* .debug_line: which source line each instruction belongs to. DWARF 4, section 6.2. */
 
@@ -224,7 +261,8 @@ struct gh_line_table {
 	bool failed;      /* memory ran out */
 };
 
-void gh_line_init(struct gh_line_table *lines, const struct gh_pclntab *tab);
+/* File names may take LIMIT bytes. */
+void gh_line_init(struct gh_line_table *lines, const struct gh_pclntab *tab, size_t limit);
 
 /* The number of FILE, a file of the pclntab, in the unit's file table, to which it is added if it
  * is not there yet; 0 if it has no name. */
@@ -257,13 +295,19 @@ void gh_line_free(struct gh_line_table *lines);
  * there. Between calls the maps are out of date. Where a call was inlined around a call the block
  * is nested in that. DWARF 4, sections 3.3.8, 3.5, 4.1 and 5.1. */
 
+/* The type of all those words. */
+struct gh_live_type {
+	uint32_t offset;           /* in .debug_info; 0: there are no words */
+	struct gh_callees callees; /* of calls that are not left out */
+};
+
 /* The fields are private. */
 struct gh_live {
 	const struct gh_pclntab *tab;
-	struct gh_buffer *info;    /* .debug_info */
-	uint32_t type;             /* offset in it of the words' type; 0: there are no words */
-	struct gh_callees callees; /* of calls that are not left out */
-	size_t unit;               /* where the unit starts in .debug_info */
+	struct gh_info *info;                           /* the sections */
+	const struct gh_live_type *type;                /* of the words */
+	size_t unit;                                    /* where the unit starts in .debug_info */
+	uint32_t number;                                /* of the unit, from 1 */
 	struct GH_VECTOR(struct gh_live_entry) entries; /* what its variables refer to, by offset */
 	struct gh_stackmaps maps;                       /* of the function */
 	bool has_maps;                                  /* it has any */
@@ -278,10 +322,16 @@ struct gh_live {
 	size_t left;            /* bytes of DWARF that may still be written */
 };
 
-/* Appends a unit with the type to INFO, if the words are WANTED and the program tells of them; else
- * there are none. Everything given outlives LIVE. */
-void gh_live_init(struct gh_live *live, const struct gh_pclntab *tab, bool wanted,
-		  struct gh_buffer *info);
+/* Appends a unit with the type to INFO, .debug_info, if the program tells of words; else there are
+ * none. In any case TYPE is to be freed. False if memory ran out. */
+bool gh_live_type_put(struct gh_live_type *type, const struct gh_pclntab *tab,
+		      struct gh_buffer *info);
+
+void gh_live_type_free(struct gh_live_type *type);
+
+/* The words may take LIMIT bytes in INFO. Everything given outlives LIVE. */
+void gh_live_init(struct gh_live *live, const struct gh_pclntab *tab,
+		  const struct gh_live_type *type, struct gh_info *info, size_t limit);
 
 /* Starts a unit, at offset UNIT of .debug_info. */
 void gh_live_begin_unit(struct gh_live *live, size_t unit);
@@ -301,8 +351,8 @@ void gh_live_end(struct gh_live *live);
 bool gh_live_has(const struct gh_live *live, uint32_t inlined);
 
 /* Writes them, as children of the entry written last, the end of children left to the caller; and
- * to RANGES, .debug_ranges, where those are that are in pieces. The unit's low_pc must be 0. */
-void gh_live_write(const struct gh_live *live, uint32_t inlined, struct gh_buffer *ranges);
+ * to .debug_ranges where those are that are in pieces. The unit's low_pc must be 0. */
+void gh_live_write(const struct gh_live *live, uint32_t inlined);
 
 /* Whether memory ran out. */
 bool gh_live_failed(const struct gh_live *live);
@@ -338,11 +388,10 @@ struct gh_inline_span {
 /* The inlined calls of one function after the other. The fields are private. */
 struct gh_inlines {
 	const struct gh_pclntab *tab;
-	struct gh_strings *strings;     /* .debug_str */
-	struct gh_line_table *lines;    /* the unit's */
-	struct gh_buffer *info;         /* .debug_info */
-	struct gh_entry_points *points; /* the calls' are added to it */
-	size_t unit;                    /* where the unit starts in it */
+	struct gh_strings *strings;  /* .debug_str */
+	struct gh_line_table *lines; /* the unit's */
+	struct gh_info *info;        /* the sections, and the calls' entry points */
+	size_t unit;                 /* where the unit starts in .debug_info */
 	struct gh_numbermap
 	    origins; /* the unit's abstract subprograms: offset in the unit, by name */
 	struct GH_VECTOR(struct gh_inline_call) calls; /* of the function */
@@ -355,10 +404,10 @@ struct gh_inlines {
 	bool failed; /* memory ran out */
 };
 
-/* Everything given outlives INLINES. */
+/* The calls may take LIMIT bytes in INFO. Everything given outlives INLINES. */
 void gh_inlines_init(struct gh_inlines *inlines, const struct gh_pclntab *tab,
-		     struct gh_strings *strings, struct gh_line_table *lines,
-		     struct gh_buffer *info, struct gh_entry_points *points);
+		     struct gh_strings *strings, struct gh_line_table *lines, struct gh_info *info,
+		     size_t limit);
 
 /* Starts a unit, at offset UNIT of .debug_info. */
 void gh_inlines_begin_unit(struct gh_inlines *inlines, size_t unit);
@@ -370,7 +419,7 @@ void gh_inlines_begin(struct gh_inlines *inlines);
  * abstract subprograms that the unit has not yet: no other entry may be in the making there.
  * Returns the number of the innermost call, GH_INLINE_NONE for the function's own code. A frame is
  * left out, and those inlined into it, where its name or place is unknown, where it is on the stack
- * twice, and once the calls have taken as many bytes as the image has. */
+ * twice, and once the calls have taken as many bytes as they may. */
 uint32_t gh_inlines_range(struct gh_inlines *inlines, const struct gh_range *range);
 
 /* Whether the function has inlined calls. */
@@ -378,9 +427,8 @@ bool gh_inlines_any(const struct gh_inlines *inlines);
 
 /* Writes the function's calls to .debug_info and their entry points, with the blocks that LIVE has
  * within them, as children of the entry written last, the end of children left to the caller; and
- * to RANGES, .debug_ranges, the spans of those that have several. The unit's low_pc must be 0. */
-void gh_inlines_write(const struct gh_inlines *inlines, const struct gh_live *live,
-		      struct gh_buffer *ranges);
+ * to .debug_ranges the spans of those that have several. The unit's low_pc must be 0. */
+void gh_inlines_write(const struct gh_inlines *inlines, const struct gh_live *live);
 
 /* Writes the calls that are on the stack of RANGE, which was added, once more: as having the code
  * from START to before END, each in the other, as the last children of the entry that is in the
@@ -393,67 +441,12 @@ bool gh_inlines_failed(const struct gh_inlines *inlines);
 
 void gh_inlines_free(struct gh_inlines *inlines);
 
-/* The types of arguments in DWARF, as far as they are known: integers, floating-point numbers,
- * pointers to uintptr, and structs of them, whose fields are called _0, _1 and so on. What has
- * one or two bytes is more often unsigned in Go programs, what has more is more often int. */
-
-/* The fields are private. */
-struct gh_arg_types {
-	struct gh_buffer *info; /* .debug_info; not owned */
-	uint32_t integers[9];   /* offset in it of the type of so many bytes */
-	uint32_t floats[9];
-	uint32_t pointer;
-	void *structs; /* by their words, for tsearch */
-};
-
-/* The arguments of functions in DWARF, and where they surely are: from the function's entry to the
- * end of its prologue, where a breakpoint on it is. Nothing tells which memory or register holds a
- * variable that may have been changed. They are called arg0, arg1 and so on, as Go's tracebacks
- * count them. DWARF 4, sections 2.6 and 4.1. */
-
-/* The fields are private. */
-struct gh_arg_writer {
-	const struct gh_pclntab *tab;
-	struct gh_buffer *info; /* .debug_info */
-	struct gh_buffer *loc;  /* .debug_loc */
-	struct gh_arg_types types;
-	struct gh_arg_places places;        /* of the function's arguments */
-	uint32_t type_offsets[GH_MAX_ARGS]; /* of the type of each argument, by its first word */
-	size_t left;                        /* bytes of DWARF that may still be written */
-};
-
-/* Appends a unit with the types to INFO, if there are arguments. Everything given outlives WRITER,
- * which is to be freed with gh_args_free. */
-void gh_args_init(struct gh_arg_writer *writer, const struct gh_pclntab *tab,
-		  struct gh_buffer *info, struct gh_buffer *loc);
-
-/* Starts FUNC, and adds the types that it needs to its unit: no other entry may be in the making.
- * Returns whether it has arguments. */
-bool gh_args_begin(struct gh_arg_writer *writer, const struct gh_func *func);
-
-/* Writes the function's arguments, as children of the entry written last. The unit's low_pc must be
- * 0. */
-void gh_args_write(const struct gh_arg_writer *writer, const struct gh_func *func);
-
-void gh_args_free(struct gh_arg_writer *writer);
-
 /* .debug_info and what goes with it: the packages as units, and their functions. DWARF 4, sections
  * 3.1, 3.3, 6.1.2, 7.5 and 7.21.
  *
  * A unit has an abstract subprogram of its own for each function that is inlined into one of its
  * functions, wherever that comes from: a debugger that looks for the name then finds all units that
  * have a copy of it, and none refers to another. */
-
-/* The sections' contents. */
-struct gh_info {
-	struct gh_buffer abbrev;
-	struct gh_buffer info;
-	struct gh_buffer line;
-	struct gh_buffer ranges;
-	struct gh_buffer loc;
-	struct gh_buffer aranges;
-	struct gh_entry_points points; /* of all functions, for their short names */
-};
 
 /* Fills INFO with a unit for each of PACKAGES and, unless SLOTS is NULL, one for its types; its
  * variables are in the functions. Function names refer to STRINGS as .debug_str, to

@@ -79,6 +79,14 @@ uint32_t gh_strings_add(struct gh_strings *strings, const char *name)
 	return gh_strings_offset(strings, name);
 }
 
+void gh_strings_join(struct gh_strings *strings, const struct gh_strings *part)
+{
+	strings->dirty |= part->dirty;
+	strings->split |= part->split;
+	if (part->names_size > strings->names_size)
+		strings->names_size = part->names_size;
+}
+
 bool gh_strings_finish(struct gh_strings *strings, const struct gh_pclntab *tab,
 		       struct gh_error *err)
 {

@@ -29,6 +29,7 @@ struct parts {
 	struct gh_buffer abbrev; /* .debug_abbrev; likewise */
 	struct gh_buffer frame;
 	struct gh_buffer probes;
+	struct gh_short_names names;
 	struct gh_symtab symtab;
 };
 
@@ -39,6 +40,7 @@ static void free_parts(struct parts *parts)
 	gh_strings_free(&parts->strings);
 	gh_switches_free(&parts->switches);
 	gh_vector_free(&parts->points);
+	gh_short_names_free(&parts->names);
 	gh_rtypes_free(&parts->types);
 	gh_buffer_free(&parts->info);
 	gh_buffer_free(&parts->abbrev);
@@ -216,8 +218,10 @@ static bool make_parts(struct parts *parts, const struct gh_pclntab *tab, struct
 	       copy_sections(parts, tab->image, err) && find_points(parts, tab, err) &&
 	       gh_frame_make(&parts->frame, tab, &parts->switches, true, err) &&
 	       gh_probes_make(&parts->probes, tab, err) &&
+	       gh_short_names_find(&parts->names, tab, &parts->points,
+				   gh_symtab_own_names(tab->image), err) &&
 	       gh_symtab_take_over(&parts->symtab, tab, &parts->elf, &parts->skeleton,
-				   &parts->strings, &parts->switches, &parts->points, err);
+				   &parts->strings, &parts->switches, &parts->names, err);
 }
 
 static bool add_dwarf(struct parts *parts)

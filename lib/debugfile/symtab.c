@@ -267,19 +267,35 @@ static void add_own(struct writer *writer, bool local)
 			add_symbol(writer, &symbol);
 }
 
-/* Finds the image's own symbols of section type TYPE, and their names. */
-static bool find_own(struct writer *writer, uint32_t type)
+/* Finds IMAGE's own symbols of section type TYPE, and their names. */
+static bool find_type(const struct gh_image *image, uint32_t type, struct gh_cursor *symbols,
+		      struct gh_cursor *names)
 {
-	const struct gh_image *image = writer->tab->image;
 	for (size_t i = 0; i < image->nsections; i++) {
 		const struct gh_section *section = &image->sections[i];
 		if (section->header.sh_type == type && section->header.sh_link < image->nsections &&
-		    gh_image_section_cursor(image, section, &writer->own, NULL) &&
-		    gh_image_section_cursor(image, &image->sections[section->header.sh_link],
-					    &writer->symtab->names, NULL))
+		    gh_image_section_cursor(image, section, symbols, NULL) &&
+		    gh_image_section_cursor(image, &image->sections[section->header.sh_link], names,
+					    NULL))
 			return true;
 	}
 	return false;
+}
+
+static void find_own(const struct gh_image *image, struct gh_cursor *symbols,
+		     struct gh_cursor *names)
+{
+	if (!find_type(image, SHT_SYMTAB, symbols, names) &&
+	    !find_type(image, SHT_DYNSYM, symbols, names))
+		*symbols = *names = gh_cursor_make("", 0, image->path, 0, image->arch->big_endian);
+}
+
+struct gh_cursor gh_symtab_own_names(const struct gh_image *image)
+{
+	struct gh_cursor symbols;
+	struct gh_cursor names;
+	find_own(image, &symbols, &names);
+	return names;
 }
 
 /* The offset in .strtab of what is added to the names next. */
@@ -290,26 +306,20 @@ static size_t added_offset(const struct writer *writer)
 	       symtab->added.size;
 }
 
-static bool add_short_names(struct writer *writer, struct gh_entry_points *points,
-			    struct gh_error *err)
+static void add_short_names(struct writer *writer, const struct gh_short_names *names)
 {
-	struct gh_symtab *symtab = writer->symtab;
-	struct gh_short_names names;
-	bool found = gh_short_names_find(&names, writer->tab, points, symtab->names, err);
 	size_t before = added_offset(writer);
-	if (found && names.texts.size < UINT32_MAX - before) {
-		for (size_t i = 0; i < names.list.count; i++) {
-			const struct gh_short_name *name = &names.list.items[i];
-			GElf_Sym symbol = {.st_name = (uint32_t)(before + name->text),
-					   .st_info = GELF_ST_INFO(STB_LOCAL, STT_FUNC),
-					   .st_shndx = section_at(writer, name->address),
-					   .st_value = name->address};
-			add_symbol(writer, &symbol);
-		}
-		gh_buffer_bytes(&symtab->added, names.texts.data, names.texts.size);
+	if (names->texts.size >= UINT32_MAX - before)
+		return;
+	for (size_t i = 0; i < names->list.count; i++) {
+		const struct gh_short_name *name = &names->list.items[i];
+		GElf_Sym symbol = {.st_name = (uint32_t)(before + name->text),
+				   .st_info = GELF_ST_INFO(STB_LOCAL, STT_FUNC),
+				   .st_shndx = section_at(writer, name->address),
+				   .st_value = name->address};
+		add_symbol(writer, &symbol);
 	}
-	gh_short_names_free(&names);
-	return found;
+	gh_buffer_bytes(&writer->symtab->added, names->texts.data, names->texts.size);
 }
 
 /* Adds the types and itabs of the dump that SLOTS are of. */
@@ -335,7 +345,7 @@ static bool add_types(struct writer *writer, const struct gh_slots *slots)
 }
 
 static bool add_symbols(struct writer *writer, const struct gh_buffer *data,
-			const struct gh_slots *slots, struct gh_entry_points *points,
+			const struct gh_slots *slots, const struct gh_short_names *names,
 			struct gh_error *err)
 {
 	struct gh_symtab *symtab = writer->symtab;
@@ -343,8 +353,8 @@ static bool add_symbols(struct writer *writer, const struct gh_buffer *data,
 	add_switches(writer);
 	add_own(writer, true);
 	add_data(writer, data);
-	if (points != NULL && !add_short_names(writer, points, err))
-		return false;
+	if (names != NULL)
+		add_short_names(writer, names);
 	symtab->nlocals = (uint32_t)(symtab->symbols.size / symtab->symbol_size);
 	if (!add_functions(writer, err))
 		return false;
@@ -355,15 +365,14 @@ static bool add_symbols(struct writer *writer, const struct gh_buffer *data,
 }
 
 /* The image's own symbols, and those that it does not have. */
-static bool add_taken_over(struct writer *writer, struct gh_entry_points *points,
+static bool add_taken_over(struct writer *writer, const struct gh_short_names *names,
 			   struct gh_error *err)
 {
 	struct gh_symtab *symtab = writer->symtab;
 	add_symbol(writer, &(GElf_Sym){0});
 	add_switches(writer);
 	add_own(writer, true);
-	if (!add_short_names(writer, points, err))
-		return false;
+	add_short_names(writer, names);
 	symtab->nlocals = (uint32_t)(symtab->symbols.size / symtab->symbol_size);
 	add_own(writer, false);
 	return (!symtab->symbols.failed && !symtab->added.failed) ||
@@ -382,9 +391,7 @@ static bool begin(struct writer *writer, struct gh_symtab *symtab, const struct 
 	writer->symtab = symtab;
 	if (!find_extents(writer, elf))
 		return gh_fail_memory(err, image->path);
-	if (!find_own(writer, SHT_SYMTAB) && !find_own(writer, SHT_DYNSYM))
-		symtab->names = writer->own =
-		    gh_cursor_make("", 0, image->path, 0, arch->big_endian);
+	find_own(image, &writer->own, &symtab->names);
 	return true;
 }
 
@@ -392,12 +399,12 @@ bool gh_symtab_make(struct gh_symtab *symtab, const struct gh_pclntab *tab,
 		    const struct gh_elf *elf, const struct gh_skeleton *skeleton,
 		    const struct gh_strings *strings, const struct gh_buffer *data,
 		    const struct gh_slots *slots, const struct gh_switches *switches,
-		    struct gh_entry_points *points, struct gh_error *err)
+		    const struct gh_short_names *names, struct gh_error *err)
 {
 	struct writer writer = {
 	    .tab = tab, .strings = strings, .skeleton = skeleton, .switches = switches};
 	bool made =
-	    begin(&writer, symtab, elf, err) && add_symbols(&writer, data, slots, points, err);
+	    begin(&writer, symtab, elf, err) && add_symbols(&writer, data, slots, names, err);
 	free(writer.extents);
 	return made;
 }
@@ -405,14 +412,14 @@ bool gh_symtab_make(struct gh_symtab *symtab, const struct gh_pclntab *tab,
 bool gh_symtab_take_over(struct gh_symtab *symtab, const struct gh_pclntab *tab,
 			 const struct gh_elf *elf, const struct gh_skeleton *skeleton,
 			 const struct gh_strings *strings, const struct gh_switches *switches,
-			 struct gh_entry_points *points, struct gh_error *err)
+			 const struct gh_short_names *names, struct gh_error *err)
 {
 	struct writer writer = {.tab = tab,
 				.strings = strings,
 				.skeleton = skeleton,
 				.switches = switches,
 				.all_own = true};
-	bool made = begin(&writer, symtab, elf, err) && add_taken_over(&writer, points, err);
+	bool made = begin(&writer, symtab, elf, err) && add_taken_over(&writer, names, err);
 	free(writer.extents);
 	return made;
 }

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdbool.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 /* Numbers to be worked on. */
@@ -53,4 +53,53 @@ void gh_parallel(uint32_t count, void (*work)(void *context, uint32_t number), v
 	run(&job);
 	for (unsigned i = 0; i < started; i++)
 		pthread_join(threads[i], NULL);
+}
+
+/* Numbers whose results are taken in order. */
+struct ordered {
+	void (*work)(void *context, uint32_t number);
+	void (*take)(void *context, uint32_t number);
+	void *context;
+	uint32_t count;
+	pthread_mutex_t lock; /* of what follows */
+	bool *done;           /* by number: it was worked on; owned */
+	uint32_t next;        /* the lowest that is not taken yet */
+	bool taking;          /* a thread takes numbers, and will go on as long as there are any */
+};
+
+/* Whoever has done the number that is next takes it, and what others have done after it. */
+static void work_ordered(void *context, uint32_t number)
+{
+	struct ordered *ordered = context;
+	ordered->work(ordered->context, number);
+	pthread_mutex_lock(&ordered->lock);
+	ordered->done[number] = true;
+	bool take = !ordered->taking;
+	while (take && ordered->next < ordered->count && ordered->done[ordered->next]) {
+		uint32_t next = ordered->next++;
+		ordered->taking = true;
+		pthread_mutex_unlock(&ordered->lock);
+		ordered->take(ordered->context, next);
+		pthread_mutex_lock(&ordered->lock);
+		ordered->taking = false;
+	}
+	pthread_mutex_unlock(&ordered->lock);
+}
+
+bool gh_parallel_ordered(uint32_t count, void (*work)(void *context, uint32_t number),
+			 void (*take)(void *context, uint32_t number), void *context)
+{
+	struct ordered ordered = {
+	    .work = work,
+	    .take = take,
+	    .context = context,
+	    .count = count,
+	    .lock = PTHREAD_MUTEX_INITIALIZER,
+	    .done = calloc((size_t)count + 1, sizeof(*ordered.done)),
+	};
+	if (ordered.done == NULL)
+		return false;
+	gh_parallel(count, work_ordered, &ordered);
+	free(ordered.done);
+	return true;
 }

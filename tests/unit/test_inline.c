@@ -12,9 +12,7 @@ struct nests {
 	struct gh_line_table lines;
 	struct gh_inlines inlines;
 	struct gh_live live; /* none */
-	struct gh_buffer info;
-	struct gh_buffer ranges;
-	struct gh_entry_points points;
+	struct gh_info info;
 	struct gh_func func; /* whose name and file the frames have */
 	uint32_t file;
 };
@@ -26,10 +24,10 @@ static void open_nests(struct nests *nests)
 	fixture_open(&nests->fixture, 0);
 	const struct gh_pclntab *tab = &nests->fixture.tab;
 	ck_assert(gh_strings_find(&nests->strings, tab, &err));
-	gh_line_init(&nests->lines, tab);
+	gh_line_init(&nests->lines, tab, tab->image->size);
 	gh_inlines_init(&nests->inlines, tab, &nests->strings, &nests->lines, &nests->info,
-			&nests->points);
-	gh_buffer_string(&nests->info, "a unit's header");
+			tab->image->size);
+	gh_buffer_string(&nests->info.info, "a unit's header");
 	ck_assert(gh_pclntab_func(tab, 1, &nests->func, &err));
 	nests->file = gh_pclntab_cu_file(tab, &nests->func, 1);
 	gh_inlines_begin_unit(&nests->inlines, 0);
@@ -43,9 +41,7 @@ static void close_nests(struct nests *nests)
 	gh_inlines_free(&nests->inlines);
 	gh_line_free(&nests->lines);
 	gh_strings_free(&nests->strings);
-	gh_buffer_free(&nests->info);
-	gh_buffer_free(&nests->ranges);
-	gh_vector_free(&nests->points);
+	gh_info_free(&nests->info);
 	fixture_close(&nests->fixture);
 }
 
@@ -81,9 +77,9 @@ START_TEST(a_call_in_pieces_is_one)
 	add(&nests, 0x1001, (int32_t[]){6}, 1);
 	add(&nests, 0x1002, (int32_t[]){5}, 1);
 	ck_assert_uint_eq(count_calls(&nests), 2);
-	gh_inlines_write(&nests.inlines, &nests.live, &nests.ranges);
+	gh_inlines_write(&nests.inlines, &nests.live);
 	/* Two spans and the end of the list. */
-	ck_assert_uint_eq(nests.ranges.size, 3 * 2 * nests.fixture.tab.pointer_size);
+	ck_assert_uint_eq(nests.info.ranges.size, 3 * 2 * nests.fixture.tab.pointer_size);
 	gh_inlines_begin(&nests.inlines);
 	ck_assert(!gh_inlines_any(&nests.inlines));
 	close_nests(&nests);
@@ -100,7 +96,7 @@ START_TEST(a_circle_of_calls_ends)
 	add(&nests, 0x1000, circle, GH_MAX_INLINE_DEPTH - 1);
 	add(&nests, 0x1001, circle + 1, GH_MAX_INLINE_DEPTH - 2);
 	ck_assert_uint_eq(count_calls(&nests), 2);
-	gh_inlines_write(&nests.inlines, &nests.live, &nests.ranges);
+	gh_inlines_write(&nests.inlines, &nests.live);
 	close_nests(&nests);
 }
 END_TEST
@@ -117,8 +113,8 @@ START_TEST(calls_take_no_more_than_the_image)
 		add(&nests, 0x1000 + 2 * i, deep, GH_MAX_INLINE_DEPTH - 1);
 	}
 	ck_assert(gh_inlines_any(&nests.inlines));
-	gh_inlines_write(&nests.inlines, &nests.live, &nests.ranges);
-	ck_assert_uint_le(nests.info.size + nests.ranges.size, nests.fixture.size);
+	gh_inlines_write(&nests.inlines, &nests.live);
+	ck_assert_uint_le(nests.info.info.size + nests.info.ranges.size, nests.fixture.size);
 	close_nests(&nests);
 }
 END_TEST

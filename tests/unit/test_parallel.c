@@ -71,6 +71,43 @@ START_TEST(numbers_ascend)
 }
 END_TEST
 
+struct ordered {
+	struct work work;
+	uint32_t taken;     /* numbers */
+	bool wrong;         /* one was taken out of order, or before it was worked on */
+	atomic_uint taking; /* threads */
+};
+
+/* Some take much longer than others. */
+static void work_unevenly(void *context, uint32_t number)
+{
+	struct ordered *ordered = context;
+	for (volatile uint32_t i = 0; i < number % 7 * 1000; i++)
+		;
+	do_one(&ordered->work, number);
+}
+
+static void take_one(void *context, uint32_t number)
+{
+	struct ordered *ordered = context;
+	ordered->wrong |=
+	    ++ordered->taking > 1 || number != ordered->taken++ || ordered->work.done[number] != 1;
+	ordered->taking--;
+}
+
+START_TEST(what_is_done_is_taken_in_order)
+{
+	static struct ordered ordered;
+	static const uint32_t counts[] = {0, 1, 2, 9, COUNT};
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		ordered = (struct ordered){.work.caller = pthread_self()};
+		ck_assert(gh_parallel_ordered(counts[i], work_unevenly, take_one, &ordered));
+		ck_assert_uint_eq(ordered.taken, counts[i]);
+		ck_assert(!ordered.wrong);
+	}
+}
+END_TEST
+
 START_TEST(signals_are_as_before)
 {
 	static struct work work;
@@ -98,6 +135,7 @@ Suite *parallel_suite(void)
 	TCase *tests = tcase_create("parallel");
 	tcase_add_test(tests, each_number_is_worked_on_once);
 	tcase_add_test(tests, numbers_ascend);
+	tcase_add_test(tests, what_is_done_is_taken_in_order);
 	tcase_add_test(tests, signals_are_as_before);
 	tcase_add_test(tests, width_is_bounded);
 	suite_add_tcase(suite, tests);
