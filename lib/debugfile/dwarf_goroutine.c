@@ -301,7 +301,11 @@ static void add_lock(const struct gh_goroutine_writer *writer, const struct layo
 	add_goroutine(&e, layout);
 	add_field(&e, layout->g_stack + layout->arch->pointer_size);
 	add_variable(writer, "_goheap_stack", GH_GOROUTINE_UINTPTR, &e, true);
+	/* GDB 13 takes the unit of a variable for that of the code at its address, unless the
+	   expression is more than it looks into. */
 	add_address(&e, layout, layout->text);
+	add_op(&e, DW_OP_lit0);
+	add_op(&e, DW_OP_or);
 	add_variable(writer, "_goheap_text", GH_GOROUTINE_UINTPTR, &e, true);
 	if (layout->m_signal_pending == NO_FIELD)
 		return;
