@@ -58,7 +58,7 @@ compare_gdb() {
 	join -t $'\t' <(uniq -w 16 "$work/short" | sort) "$work/functions" |
 		awk -F'\t' '{ own = $3; base = $2; sub(/.*\./, "", own); sub(/.*\./, "", base) }
 			$3 !~ /\[|^type/ && own == base { count[$3]++; short[$3] = $2 } END { for (name in count) if (count[name] == 1) print name "\t" short[name] }' |
-		sort | awk 'NR % 12 == 1' >"$work/pairs"
+		sort | awk 'NR % 5 == 1' >"$work/pairs"
 	join -t $'\t' "$work/pairs" <(cut -f 2 "$work/functions" | sort | uniq -u) >"$work/once"
 	[ "$(wc -l <"$work/once")" -gt 50 ] || fail "$1: short names to ask for" "$(wc -l "$work/once")"
 	mapfile -t wholes < <(cut -f 1 "$work/once")
@@ -158,7 +158,12 @@ check_release() {
 	functions "$work/program.debug" >"$work/functions"
 	equal "Go $1: short names that are functions' own names" "" \
 		"$(comm -12 <(cut -f 2 "$work/short" | sort -u) <(cut -f 2 "$work/functions" | sort -u) | head)"
+	has "Go $1: the line of the first function of the text, asked for before any other" \
+		"$(debug "$work/program.debug" "info line *0x$(head -n 1 "$work/functions" | cut -f 1)")" '^Line [0-9]+ of '
 	compare_gdb "Go $1"
+	equal "Go $1: short names without a package that are of other modules' functions" "" \
+		"$(join -t $'\t' "$work/short" "$work/functions" |
+			awk -F'\t' '$2 !~ /[.]/ && $3 !~ /^(main|example[.]org\/goheap\/.*)[.]/ && $3 ~ "[.]" $2 "$"' | head)"
 	debug "$work/program.debug" 'info functions -n .' | grep -vE '^[0-9]+:|^File |^$' >"$work/listed"
 	equal "Go $1: short names that GDB lists as functions" "" \
 		"$(grep -xF -f <(cut -f 2 "$work/short") <(sed -E 's/.* //' "$work/listed") | head)"

@@ -227,7 +227,8 @@ void gh_own_types_find(struct gh_own_type *types, size_t count, struct gh_cursor
 		       struct gh_cursor abbrev);
 
 /* The short names by which people call functions, as Delve takes them: handle, Server.handle and
- * main.Server.handle for main.(*Server).handle, http.Get for net/http.Get. GDB finds a function by
+ * main.Server.handle for main.(*Server).handle, http.Get for net/http.Get. Those without a package
+ * are only of the program's own module. GDB finds a function by
  * its whole name only; but it takes each symbol's for a place to stop at. */
 
 /* A place where GDB has a breakpoint on a function stop: after its prologue, or where a call of it

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/elf/elf.h"
 #include "lib/pclntab/pclntab.h"
 #include "lib/util/escape.h"
 #include "lib/util/hash.h"
@@ -68,24 +69,54 @@ static bool is_c_name(const char *text)
 	return *text == '_';
 }
 
-/* Adds the names for the function of the COUNT entry points from number FIRST on. */
-static void add_forms(struct candidates *out, const char *name, size_t first, uint32_t count)
+/* PACKAGE, as the linker spells it, is at PATH or below. */
+static bool is_below(struct gh_name_part package, const char *path)
+{
+	size_t i = 0;
+	for (; i < package.size && *path != '\0'; i++, path++) {
+		bool escaped = package.size - i >= 3 && memcmp(package.text + i, "%2e", 3) == 0;
+		if (*path != (escaped ? '.' : package.text[i]))
+			return false;
+		i += escaped ? 2 : 0;
+	}
+	return *path == '\0' && (i == package.size || package.text[i] == '/');
+}
+
+/* PACKAGE is of the program's own MODULE; where that is unknown, not of Go's own distribution,
+ * whose import paths have no dot in their first element. */
+static bool is_of_module(struct gh_name_part package, const char *module)
+{
+	if (package.size == 4 && memcmp(package.text, "main", 4) == 0)
+		return true;
+	if (module != NULL)
+		return is_below(package, module);
+	const char *slash = memchr(package.text, '/', package.size);
+	return slash != NULL && memchr(package.text, '.', (size_t)(slash - package.text)) != NULL;
+}
+
+/* Adds the names for the function of the COUNT entry points from number FIRST on. A name without a
+ * package stands for a function of the program's own MODULE only, as people name others by their
+ * packages; it does for none where others have it, too. */
+static void add_forms(struct candidates *out, const char *name, const char *module, size_t first,
+		      uint32_t count)
 {
 	struct gh_func_name parts;
 	char text[GH_NAME_FORM_SIZE];
 	if (!gh_func_name_parse(&parts, name))
 		return;
+	bool own = is_of_module(parts.package, module);
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
 		enum gh_name_form form = forms[i];
+		bool bare = form == GH_NAME_BASE || form == GH_NAME_RECEIVER;
 		size_t size = gh_func_name_write(&parts, form, text);
 		if (size == 0 || (form == GH_NAME_BASE && is_c_name(text)))
 			continue;
 		/* The name as it is, or as it would be without type parameters. */
 		bool taken = form == GH_NAME_WHOLE && strcmp(text, name) == 0;
 		if (!taken)
-			gh_vector_push(out,
-				       (struct candidate){gh_hash_bytes(GH_HASH_START, text, size),
-							  name, first, count, (uint8_t)form});
+			gh_vector_push(out, (struct candidate){
+						gh_hash_bytes(GH_HASH_START, text, size), name,
+						first, bare && !own ? 0 : count, (uint8_t)form});
 	}
 }
 
@@ -102,14 +133,18 @@ static void add_functions(struct candidates *out, const struct gh_pclntab *tab,
 			  const struct gh_entry_points *points)
 {
 	const struct gh_entry_point *items = points->items;
+	struct gh_buildinfo info;
 	size_t end;
+	gh_buildinfo_read(&info, tab->image);
 	for (size_t i = 0; i < points->count; i = end) {
 		bool own = true;
 		for (end = i; end < points->count && items[end].name == items[i].name; end++)
 			own &= items[end].is_own;
 		size_t count = own && end - i <= MAX_PLACES ? end - i : 0;
-		add_forms(out, gh_pclntab_name(tab, items[i].name), i, (uint32_t)count);
+		add_forms(out, gh_pclntab_name(tab, items[i].name), info.module, i,
+			  (uint32_t)count);
 	}
+	gh_buildinfo_free(&info);
 }
 
 static bool add_all_taken(struct candidates *out, const struct gh_pclntab *tab,
