@@ -22,6 +22,7 @@ enum {
 };
 
 enum {
+	DW_AT_sibling = 0x01,
 	DW_AT_location = 0x02,
 	DW_AT_name = 0x03,
 	DW_AT_byte_size = 0x0b,

@@ -158,24 +158,30 @@ static uint32_t function_name(const struct writer *writer, const struct gh_func 
 	return gh_strings_offset(writer->strings, name);
 }
 
-/* Writes the entry of FUNC without what is nested in it. */
-static void write_function(struct writer *writer, const struct gh_func *func, struct gh_decl decl,
-			   bool has_children)
+/* Writes the entry of FUNC without what is nested in it. Returns the place of the offset of the
+ * entry that follows the nested ones: a debugger that lists functions passes over those, which are
+ * most of what there is. */
+static size_t write_function(struct writer *writer, const struct gh_func *func, struct gh_decl decl,
+			     bool has_children)
 {
 	struct gh_buffer *out = &writer->info->info;
 	if (has_children)
 		gh_buffer_u8(out, decl.file != 0 ? GH_ABBREV_CALLER : GH_ABBREV_CALLER_NO_FILE);
 	else
 		gh_buffer_u8(out, decl.file != 0 ? GH_ABBREV_FUNCTION : GH_ABBREV_FUNCTION_NO_FILE);
+	size_t sibling = out->size;
+	if (has_children)
+		gh_buffer_u32(out, 0);
 	gh_buffer_u32(out, function_name(writer, func));
 	gh_buffer_uint(out, func->entry, writer->tab->pointer_size);
 	gh_buffer_uleb128(out, func->end - func->entry);
 	gh_buffer_u8(out, 1); /* length of the frame base's expression */
 	gh_buffer_u8(out, DW_OP_call_frame_cfa);
-	if (decl.file == 0)
-		return;
-	gh_buffer_uleb128(out, decl.file);
-	gh_buffer_uleb128(out, (uint64_t)decl.line);
+	if (decl.file != 0) {
+		gh_buffer_uleb128(out, decl.file);
+		gh_buffer_uleb128(out, (uint64_t)decl.line);
+	}
+	return sibling;
 }
 
 /* Adds where a breakpoint on FUNC stops, if that is in RANGE. What the compiler made to lead to
@@ -252,7 +258,8 @@ static bool add_function(struct writer *writer, const struct gh_func *func, bool
 	bool has_args = gh_args_begin(&writer->args, func);
 	bool has_live = gh_live_has(&writer->live, GH_INLINE_NONE);
 	bool has_children = has_calls || has_args || has_live || first_site < end_site;
-	write_function(writer, func, gh_line_end(&writer->lines), has_children);
+	struct gh_buffer *info = &writer->info->info;
+	size_t sibling = write_function(writer, func, gh_line_end(&writer->lines), has_children);
 	if (has_args)
 		gh_args_write(&writer->args, func);
 	/* Of two blocks that have an address GDB takes the first. */
@@ -261,8 +268,11 @@ static bool add_function(struct writer *writer, const struct gh_func *func, bool
 		gh_live_write(&writer->live, GH_INLINE_NONE);
 	if (has_calls)
 		gh_inlines_write(&writer->inlines, &writer->live);
-	if (has_children)
-		gh_buffer_u8(&writer->info->info, 0); /* no more of them */
+	if (has_children) {
+		gh_buffer_u8(info, 0); /* no more of them */
+		if (!info->failed)
+			gh_buffer_patch(info, sibling, info->size - writer->unit, 4);
+	}
 	return true;
 }
 

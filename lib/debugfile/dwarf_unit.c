@@ -53,6 +53,8 @@ static void add_unit(struct gh_buffer *abbrev)
 static void add_function(struct gh_buffer *abbrev, unsigned code, bool has_calls, bool has_file)
 {
 	begin(abbrev, code, DW_TAG_subprogram, has_calls);
+	if (has_calls)
+		add(abbrev, DW_AT_sibling, DW_FORM_ref4);
 	add(abbrev, DW_AT_external, DW_FORM_flag_present);
 	add(abbrev, DW_AT_name, DW_FORM_strp);
 	add(abbrev, DW_AT_low_pc, DW_FORM_addr);
