@@ -393,7 +393,7 @@ check_container() {
 	[ ! -e "$work/hidden/program" ] || fail 'in a container: its program is not seen from here'
 	pid=$(pgrep -f "^$work/hidden/program")
 	"$GOHEAP" dump "$pid" -o "$work/other" 2>"$work/told" || fail 'in a container' "$(cat "$work/told")"
-	same 'in a container: by goheap that is in it' <("$GOHEAP" histogram --by size "$work/other") \
+	same 'in a container: by goheap that is in it' <("$GOHEAP" histogram --by size -e "$1" "$work/other") \
 		<(nsenter -t "$pid" -m -p "$GOHEAP" histogram --by size -p "$(awk '/^NSpid:/ { print $3 }' "/proc/$pid/status")" 2>"$work/why")
 	equal 'in a container: whose /proc is that of another' \
 		'goheap: /proc: expected the processes of the pid namespace that goheap is in, found others: mount -t proc proc /proc' \
