@@ -8,7 +8,7 @@ export LC_ALL=C
 session_home
 
 variables="static map list syncmap channel context slice subslice timer"
-KINDS=${KINDS-$variables goroutine cleanup nothing}
+KINDS=${KINDS-$variables goroutine cleanup finalizer pool nothing}
 
 # said WHAT COLUMN: what the program printed of it.
 said() {
@@ -136,6 +136,26 @@ check_cleanups() {
 	fi
 }
 
+# check_queue NAME: what waits for a finalizer that never ends, which has one of the objects.
+check_queue() {
+	local output program
+	for program in "$directory/leaks" "$directory/leaks.stripped"; do
+		output=$(first "$work/new" "$work/old")
+		has "$1: by the function" "$output" "^1\\. queued finalizer main\\.finish keeps [0-9,]+ bytes, .*: $(commas "$(said held 4)") main\\.Session, "
+		has "$1: growth" "$output" " and 1,000 main\\.Session more than before\$"
+	done
+}
+
+# check_pool NAME: its values are typed by their interfaces, which are not called so.
+check_pool() {
+	local output program=$directory/leaks
+	output=$(first "$work/new")
+	has "$1: by name and type" "$output" "^1\\. main\\.sessions\\.local \(\[\]sync\.poolLocal\) keeps .*: $(commas "$(said held 4)") main\\.Session, "
+	program=$directory/leaks.stripped
+	output=$(first "$work/new")
+	has "$1: by use" "$output" "^1\\. global 0x[0-9a-f]+ of main\\.refill \(.*\) keeps .*: "
+}
+
 # check_merged NAME: what dominators has in one line is, in sum, what it has object by object in JSON.
 check_merged() {
 	"$GOHEAP" dominators -n 0 "$work/new" -e "$directory/leaks" >"$work/merged"
@@ -248,6 +268,8 @@ check() {
 		case $kind in
 		goroutine) check_goroutines "go $1, $kind" ;;
 		cleanup) check_cleanups "go $1, $kind" "$1" ;;
+		finalizer) check_queue "go $1, $kind" ;;
+		pool) check_pool "go $1, $kind" ;;
 		timer) check_timers "go $1, $kind" ;;
 		nothing)
 			equal "go $1: nothing" "Nothing to tell: nothing keeps much of the heap by itself" \
@@ -283,7 +305,7 @@ check_arm64() {
 	fi
 }
 
-for release in ${RELEASES:-1.19 1.22 1.24 1.27}; do
+for release in ${RELEASES:-1.19 1.22 1.24 1.26 1.27}; do
 	check "$release"
 done
 check_arm64

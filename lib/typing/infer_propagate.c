@@ -30,6 +30,7 @@ void gh_infer_follow(struct gh_infer *infer, const struct gh_link *link,
 		gh_infer_claim_string(infer, value, word_at(infer, contents, offset + word));
 		break;
 	case GH_LAYOUT_INTERFACE:
+	case GH_LAYOUT_DATA_WORD:
 		if (offset >= word)
 			gh_infer_claim_interface(infer, word_at(infer, contents, offset - word),
 						 value);

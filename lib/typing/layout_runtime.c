@@ -176,6 +176,28 @@ static void find_atomic_pointer(struct gh_layouts *layouts, uint32_t number)
 		gh_layout(layouts, number)->elem = array->elem;
 }
 
+/* What a sync.Pool has is behind pointers that do not say so: an array, with one for each
+ * processor, and words that are interfaces' (src/sync/pool.go, poolqueue.go). */
+static void find_pool(struct gh_layouts *layouts)
+{
+	uint32_t pool = gh_layouts_find(layouts, "sync", "sync.Pool");
+	uint32_t local = gh_layouts_find(layouts, "sync", "sync.poolLocal");
+	uint32_t value = gh_layouts_find(layouts, "sync", "sync.eface");
+	if (pool != GH_NO_LAYOUT && local != GH_NO_LAYOUT)
+		gh_layout(layouts, pool)->elem =
+		    add_pointer(layouts, GH_LAYOUT_ELEMENTS, local, GH_NO_LAYOUT);
+	if (value == GH_NO_LAYOUT)
+		return;
+	struct gh_layout word = {.size = layouts->word,
+				 .kind = GH_LAYOUT_DATA_WORD,
+				 .elem = GH_NO_LAYOUT,
+				 .group = GH_NO_LAYOUT,
+				 .refines = GH_NO_LAYOUT,
+				 .has_pointers = true};
+	gh_layout(layouts, value)->elem =
+	    gh_layouts_add_named(layouts, word, "unsafe.Pointer", NULL, 0);
+}
+
 /* The number of the type that points to type ELEM; GH_NO_LAYOUT if there is none. */
 static uint32_t find_pointer(const struct gh_layouts *layouts, uint32_t elem)
 {
@@ -203,6 +225,7 @@ bool gh_layouts_add_runtime(struct gh_layouts *layouts)
 	uint32_t extra = gh_layouts_find(layouts, "runtime", "runtime.mapextra");
 	if (extra != GH_NO_LAYOUT)
 		gh_layout(layouts, extra)->internal = true;
+	find_pool(layouts);
 	for (uint32_t i = 0; i < types->count; i++) {
 		uint32_t elem = GH_NO_LAYOUT;
 		if (types->items[i].kind == GH_KIND_CHAN)

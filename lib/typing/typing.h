@@ -37,6 +37,7 @@ enum gh_layout_kind {
 	GH_LAYOUT_DIRECTORY, /* of a Swiss map: a pointer to pointers to tables or, if the next word
 				is 0, to a group */
 	GH_LAYOUT_UNKNOWN,   /* a pointer to anything */
+	GH_LAYOUT_DATA_WORD, /* a pointer that is an interface's second word, after the first */
 	GH_LAYOUT_NESTED,    /* of a link: an array with pointers */
 };
 

@@ -92,7 +92,8 @@ static uint64_t key_of(const struct finding *finding, const struct gh_root *root
 		kind = hash_number(kind, HOLDER_FINALIZER);
 		return hash_number(kind, record.finalizer.entry - finding->names->typing.bias);
 	case GH_ROOT_QUEUED_FINALIZER:
-		return hash_number(kind, HOLDER_QUEUED_FINALIZER);
+		kind = hash_number(kind, HOLDER_QUEUED_FINALIZER);
+		return hash_number(kind, record.finalizer.entry - finding->names->typing.bias);
 	case GH_ROOT_CLEANUP_CLOSURE:
 		kind = hash_number(kind, HOLDER_CLEANUP);
 		return hash_number(kind, gh_names_cleanup(finding->names, root) -

@@ -86,6 +86,7 @@ static bool tells(const struct merging *merging, uint32_t layout)
 	case GH_LAYOUT_SLICE:
 		return pointer->elem != GH_NO_LAYOUT;
 	case GH_LAYOUT_INTERFACE:
+	case GH_LAYOUT_DATA_WORD:
 	case GH_LAYOUT_FUNC:
 	case GH_LAYOUT_UNKNOWN:
 		return false;

@@ -281,11 +281,16 @@ void gh_names_print_slot(FILE *out, struct gh_names *names, const struct gh_root
 	struct gh_dump_record record;
 	struct holder holder;
 	struct gh_global_way way;
+	find_holder(&holder, names, root, &record);
+	if (root->kind == GH_ROOT_QUEUED_FINALIZER) {
+		fputs("queued finalizer ", out);
+		gh_names_print_function(out, names, record.finalizer.entry);
+		return;
+	}
 	if (root->kind != GH_ROOT_DATA && root->kind != GH_ROOT_BSS) {
 		gh_names_print_root(out, names, root);
 		return;
 	}
-	find_holder(&holder, names, root, &record);
 	gh_globals_find(&names->globals, holder.address, &way);
 	if (!gh_globals_print(out, &names->globals, &way))
 		fprintf(out, "%s 0x%" PRIx64, holder.kind, holder.address);

@@ -431,8 +431,8 @@ void gh_names_print_field(FILE *out, const struct gh_names *names, uint32_t obje
  * (data, 0x53a8e8)", "goroutine 7, main.f at x.go:12, sp_0x18". */
 void gh_names_print_root(FILE *out, struct gh_names *names, const struct gh_root *root);
 
-/* The same of what is no stack, without the place of a variable: "main.srv -> main.Server
- * (static).tenants". */
+/* The same of what is no stack, without the place of a variable, or the object of a queued
+ * finalizer: "main.srv -> main.Server (static).tenants". */
 void gh_names_print_slot(FILE *out, struct gh_names *names, const struct gh_root *root);
 
 /* The same of COUNT goroutines that have one stack, with the innermost call that is the program's

@@ -156,6 +156,28 @@ func later(i int) {
 	timers = append(timers, time.AfterFunc(time.Hour, func() { session.notes[0]++ }))
 }
 
+var stuck = make(chan bool)
+
+// finish never comes to an end, and so the next one does not begin.
+func finish(s *Session) {
+	<-stuck
+	s.notes[0]++
+}
+
+//go:noinline
+func abandon(i int) {
+	runtime.SetFinalizer(newSession(i), finish)
+}
+
+var sessions = sync.Pool{}
+
+// refill is called when all garbage is collected: a pool keeps what it has for two collections.
+func refill() {
+	for i := 0; i < count; i++ {
+		sessions.Put(newSession(i))
+	}
+}
+
 type kind struct {
 	name     string
 	variable string
@@ -185,6 +207,8 @@ var kinds = []kind{
 		}
 		timers = nil
 	}},
+	{"finalizer", "main.finish", nil, "main.Session", count - 1, abandon, func() {}},
+	{"pool", "main.sessions", nil, "main.Session", count, func(i int) {}, func() {}},
 	{"nothing", "", nil, "", 0, func(i int) { newSession(i) }, func() {}},
 }
 
@@ -198,13 +222,16 @@ func collect() {
 	runtime.ReadMemStats(&stats)
 }
 
-func write(path string) {
+func write(k *kind, path string) {
 	file, err := os.Create(path)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	collect()
+	if k.name == "pool" {
+		refill()
+	}
 	debug.WriteHeapDump(file.Fd())
 	file.Close()
 }
@@ -248,7 +275,7 @@ func main() {
 			return
 		}
 		fill(k, 0, count/2)
-		write(os.Args[2])
+		write(k, os.Args[2])
 		fill(k, count/2, count)
 		fmt.Printf("held\t%s\t%s\t%d\n", k.variable, k.of, k.count)
 		word := uintptr(k.where)
@@ -256,7 +283,7 @@ func main() {
 			word = uintptr(unsafe.Pointer(&srv.tenants))
 		}
 		fmt.Printf("word\t%#x\n", word)
-		write(os.Args[3])
+		write(k, os.Args[3])
 		letGo(k)
 		return
 	}
