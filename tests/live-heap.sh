@@ -128,6 +128,22 @@ check_stacks() {
 	has "$1: fields of variables whose address is taken" "$(cat "$work/compared")" '^fields of stack objects	[1-9]'
 }
 
+# check_vectors RELEASE: what only a vector register of a preempted goroutine holds is held, perhaps, where the next
+# collection leaves it. One of the 8 goroutines may run.
+check_vectors() {
+	local name="go $1, vector registers" address held freed
+	sample "$name" "$1" vectors || return
+	start "$directory/vectors.stripped"
+	sleep 0.5
+	"$GOHEAP" dump "$pid" -o "$work/other" 2>"$work/told" || fail "$name: goheap dump" "$(cat "$work/told")"
+	go_on
+	held=$(awk '/^mark / { print $2 }' "$work/output" | while read -r address; do
+		"$GOHEAP" path "$work/other" "$address"
+	done | grep -c '^root: register of goroutine [0-9]*, perhaps$')
+	freed=$(grep -c '^freed$' "$work/output")
+	has "$name: freed, held" "$freed $held" '^(8 0|0 [78])$'
+}
+
 # check_plugin RELEASE: variables of a plugin's hold objects.
 check_plugin() {
 	local name="go $1, plugin" plugin
@@ -462,6 +478,9 @@ for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 done
 for release in 1.15 1.27; do
 	check_plugin "$release"
+done
+for release in 1.26 1.27; do
+	check_vectors "$release"
 done
 if sample 'go 1.27, pie' 1.27 memory -buildmode=pie; then
 	check_live 'go 1.27, pie' "$directory/memory.stripped" 1.27

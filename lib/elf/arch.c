@@ -56,6 +56,7 @@ static const struct gh_arch arches[] = {
 	.gdb_has_dwarf_pc = true,
 	.gregs = {.count = 27, .pc = 16, .sp = 19, .fp = 4, .lr = GH_NO_REGISTER},
 	.signal_frame = {.info = 304, .pc = 168, .sp = 160, .registers = 40, .count = 16},
+	.vectors_size = 2112,
 	/* RAX; RCX, RBX, RSI and RDI; R8 to R11; X0 to X14 */
 	.arg_registers = {{0, 1}, {2, 4}, {8, 4}, {17, 15}},
     },
@@ -100,6 +101,7 @@ static const struct gh_arch arches[] = {
 	.gdb_has_dwarf_pc = true,
 	.gregs = {.count = 34, .pc = 32, .sp = 31, .fp = 29, .lr = 30},
 	.signal_frame = {.pc = 568, .sp = 560, .lr = 552, .registers = 312, .count = 31},
+	.vectors_size = 512,
 	.arg_registers = {{0, 16}, {64, 16}},
     },
     {
@@ -119,6 +121,7 @@ static const struct gh_arch arches[] = {
 	.dwarf_pc = 64,
 	.dwarf_g = 22,
 	.gregs = {.count = 45, .pc = 33, .sp = 3, .fp = GH_NO_REGISTER, .lr = 1},
+	.vectors_size = 1024,
 	.arg_registers = {{4, 16}, {32, 16}},
     },
     {

@@ -81,6 +81,9 @@ struct gh_arch {
 	bool gdb_has_dwarf_pc;   /* dwarf_pc is the pc to GDB (<arch>_dwarf_reg_to_regnum) */
 	struct gh_gregset gregs; /* of a core file's threads */
 	struct gh_signal_frame signal_frame;
+	uint16_t vectors_size; /* of the vector registers of a goroutine that was preempted
+				  anywhere, from Go 1.27 on: xRegs in src/runtime/preempt_GOARCH.go,
+				  in bytes; 0 where they are on its stack */
 	/* Those that arguments are passed in (src/cmd/compile/abi-internal.md), in as many runs as
 	   have a count: none where arguments are in memory in all releases. Calls leave nothing of
 	   the caller's in them, in any release. */

@@ -30,6 +30,7 @@ struct writer {
 	struct GH_VECTOR(struct deferred) defers; /* of the goroutine, the last first; owned */
 	struct gh_stack_addresses known;          /* of the goroutine: pointers it has beside its
 						     stack; owned */
+	struct gh_stack_addresses registers;      /* of the goroutine; owned */
 	uint64_t left; /* records of defers and panics that may still be read, of all goroutines:
 			  their lists do not meet, unless to make work */
 };
@@ -255,9 +256,8 @@ static void add_deferred_arguments(struct writer *writer, const struct gh_gorout
 	}
 }
 
-/* Adds what may be pointers in frames that were not interrupted, and in REGISTERS. */
-static void add_perhaps(struct writer *writer, const struct gh_goroutine *g,
-			const struct gh_registers *registers)
+/* Adds what may be pointers in frames that were not interrupted, and in registers. */
+static void add_perhaps(struct writer *writer, const struct gh_goroutine *g)
 {
 	const struct gh_stack_addresses *perhaps = &writer->words.perhaps;
 	unsigned word = writer->process->tab->pointer_size;
@@ -265,13 +265,29 @@ static void add_perhaps(struct writer *writer, const struct gh_goroutine *g,
 	for (size_t i = 0; i < perhaps->count; i++)
 		if (gh_process_uint(&writer->process->memory, perhaps->items[i], word, &value))
 			add_root(writer, g, "stack", value);
+	for (size_t i = 0; i < writer->registers.count; i++)
+		add_root(writer, g, "register", writer->registers.items[i]);
+}
+
+/* Notes the registers of G: of its thread if it runs, and the vector registers that are kept for it
+ * if it was preempted anywhere. Those that it has on its stack are in a frame. */
+static void read_registers(struct writer *writer, const struct gh_goroutine *g)
+{
+	const struct gh_registers *registers = gh_stack_registers(&writer->stack, g);
+	const struct gh_pclntab *tab = writer->process->tab;
+	uint64_t size = g->vectors != 0 ? tab->image->arch->vectors_size : 0;
+	uint64_t value;
+	writer->registers.count = 0;
 	for (unsigned i = 0; registers != NULL && i < registers->count; i++)
-		add_root(writer, g, "register", registers->values[i]);
+		gh_vector_push(&writer->registers, registers->values[i]);
+	for (uint64_t at = 0; at < size; at += tab->pointer_size)
+		if (gh_process_uint(&writer->process->memory, g->vectors + at, tab->pointer_size,
+				    &value))
+			gh_vector_push(&writer->registers, value);
 }
 
 /* Finds which words of the stack of G are pointers. */
-static void find_words(struct writer *writer, const struct gh_goroutine *g,
-		       const struct gh_registers *registers)
+static void find_words(struct writer *writer, const struct gh_goroutine *g)
 {
 	struct gh_stack_addresses *known = &writer->known;
 	known->count = 0;
@@ -281,11 +297,10 @@ static void find_words(struct writer *writer, const struct gh_goroutine *g,
 		gh_vector_push(known, writer->defers.items[i].address);
 		gh_vector_push(known, writer->defers.items[i].defer.closure);
 	}
-	struct gh_stack_pointers pointers = {.certain = known->items, .ncertain = known->count};
-	if (registers != NULL) {
-		pointers.perhaps = registers->values;
-		pointers.nperhaps = registers->count;
-	}
+	struct gh_stack_pointers pointers = {.certain = known->items,
+					     .ncertain = known->count,
+					     .perhaps = writer->registers.items,
+					     .nperhaps = writer->registers.count};
 	gh_stack_words_find(&writer->words, &pointers);
 }
 
@@ -293,11 +308,12 @@ static void find_words(struct writer *writer, const struct gh_goroutine *g,
 static void add_stack(struct writer *writer, const struct gh_goroutine *g, uint64_t *left)
 {
 	bool whole = writer->spans != NULL;
-	const struct gh_registers *registers = gh_stack_registers(&writer->stack, g);
+	if (whole)
+		read_registers(writer, g);
 	gh_stack_words_walk(&writer->words, &writer->stack, g, left);
 	if (whole) {
 		read_defers(writer, g);
-		find_words(writer, g, registers);
+		find_words(writer, g);
 	}
 	for (size_t depth = 0; depth < writer->words.frames.count; depth++)
 		add_frame(writer, depth);
@@ -306,7 +322,7 @@ static void add_stack(struct writer *writer, const struct gh_goroutine *g, uint6
 	add_defers(writer, g);
 	add_panics(writer, g);
 	add_deferred_arguments(writer, g);
-	add_perhaps(writer, g, registers);
+	add_perhaps(writer, g);
 }
 
 /* All labels take no more than this, in bytes. */
@@ -387,11 +403,12 @@ bool gh_dump_add_goroutines(struct gh_dump_stream *stream, struct gh_ties *ties,
 	bool opened = gh_stack_open(&writer.stack, process);
 	if (opened)
 		add_all(&writer, ties, all);
-	bool failed =
-	    gh_stack_words_failed(&writer.words) || writer.known.failed || writer.defers.failed;
+	bool failed = gh_stack_words_failed(&writer.words) || writer.known.failed ||
+		      writer.registers.failed || writer.defers.failed;
 	gh_stack_free(&writer.stack);
 	gh_stack_words_free(&writer.words);
 	gh_vector_free(&writer.known);
+	gh_vector_free(&writer.registers);
 	gh_vector_free(&writer.defers);
 	*lost = all->lost;
 	return opened && !failed && !all->failed &&

@@ -170,6 +170,10 @@ struct gh_g_layout gh_g_layout_of(uint32_t word, int minor)
 	/* Between startpc and labels are racectx, waiting and cgoCtxt. */
 	if (minor >= 9)
 		layout.labels_after = layout.start_after + 6 * word;
+	/* Between labels and xRegs are timer, sleepWhen, selectDone, goroutineProfiled, coroarg and
+	   bubble. Go 1.26 has xRegs, too, but its collector does not look there. */
+	if (minor >= 27 && word == 8)
+		layout.vectors_after = layout.labels_after + 6 * word;
 	if (unknown)
 		layout.locked_before = 0;
 	return layout;

@@ -99,6 +99,8 @@ static void parse(const struct gh_g_layout *layout, unsigned word, const struct 
 		g->locked = field(bytes, layout->creator - layout->locked_before, word) != 0;
 	if (layout->creator != 0 && layout->labels_after != 0)
 		g->labels = field(bytes, layout->creator + layout->labels_after, word);
+	if (layout->creator != 0 && layout->vectors_after != 0)
+		g->vectors = field(bytes, layout->creator + layout->vectors_after, word);
 	if (layout->system != 0)
 		g->system = field(bytes, layout->system, 1) != 0;
 	if (layout->next != 0)

@@ -143,9 +143,11 @@ struct gh_g_layout {
 				   sigpc are right before parentGoid or gopc */
 	uint32_t labels_after; /* how far labels is after gopc; 0 where there is none (to Go 1.8) or
 				  that is not known */
-	uint32_t system;       /* issystem, 1 byte; 0 where there is none (Go 1.5 on) */
-	uint32_t next;         /* alllink, the next goroutine; 0 but in Go 1.2 */
-	enum gh_g_reason form; /* of wait_reason */
+	uint32_t vectors_after; /* how far xRegs is after gopc; 0 where it is no root (to Go 1.26)
+				   or that is not known */
+	uint32_t system;        /* issystem, 1 byte; 0 where there is none (Go 1.5 on) */
+	uint32_t next;          /* alllink, the next goroutine; 0 but in Go 1.2 */
+	enum gh_g_reason form;  /* of wait_reason */
 	bool segmented;   /* to Go 1.3: stacks have segments, each with a Stktop at its top, and
 			     syscallsp keeps its value after the call */
 	bool no_capacity; /* runtime.allgs is an array and its length, not a slice (1.3) */
@@ -205,6 +207,8 @@ struct gh_goroutine {
 	uint64_t creator_id; /* of the goroutine that made it; 0 if none did or it is not known */
 	bool locked;         /* to its thread; false also where that is not known */
 	uint64_t labels;     /* of profiles: address of its labelMap; 0 if there is none */
+	uint64_t vectors; /* address of the vector registers that it was preempted with, if that was
+			     not at a call; 0 if they are not known, or on its stack */
 };
 
 /* Finds the goroutines of PROCESS. A stripped program does not say where runtime.allgs is: it is
