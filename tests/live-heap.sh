@@ -162,6 +162,19 @@ check_plugin() {
 	lacks "$name: the program's variables are its own" "$(cat "$work/compared")" '^different variables'
 }
 
+# check_arenas NAME PROGRAM: user arenas, and what only the runtime holds.
+check_arenas() {
+	start "$2"
+	"$GOHEAP" dump "$pid" -o "$work/other" 2>"$work/why" || fail "$1: goheap dump" "$(cat "$work/why")"
+	go_on
+	"$dumpfile" compare "$work/own" "$work/other" >"$work/compared" 2>"$work/why" || fail "$1: compare" "$(cat "$work/why")"
+	grep '^different' "$work/compared" | grep -v '^different counters' >"$work/different"
+	same "$1: as the process's own dump" /dev/null "$work/different"
+	has "$1: pointers" "$(cat "$work/compared")" '^pointers	[1-9][0-9]{5}'
+	has "$1: what timers, weak pointers and cleanups hold is no garbage" \
+		"$("$GOHEAP" unreachable -e "$2" "$work/other")" '^garbage: [0-9] objects of '
+}
+
 # check_core NAME TWIN PROGRAM [RELEASE]: from a core file, made where the sample is about to write its dump, and spans wait to be
 # swept: then the runtime does that first, which queues the finalizers of what is found dead.
 check_core() {
@@ -475,6 +488,10 @@ for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 done
 for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	sample "go $release, stacks" "$release" stacked && check_stacks "go $release, stacks" "$directory/stacked.stripped"
+done
+for release in 1.21 1.22 1.24 1.27; do
+	GOEXPERIMENT=arenas sample "go $release, user arenas" "$release" arenas &&
+		check_arenas "go $release, user arenas" "$directory/arenas.stripped"
 done
 for release in 1.15 1.27; do
 	check_plugin "$release"
