@@ -279,6 +279,10 @@ check() {
 			;;
 		*) check_held "go $1, $kind" ;;
 		esac
+		if [ "$kind" = list ]; then
+			has "go $1, $kind: elements are no lists" "$("$GOHEAP" histogram -n 0 "$work/new" -e "$directory/leaks")" \
+				'^ +2,000 +96,000 .*  container/list\.Element$'
+		fi
 		if [ "$kind" = subslice ]; then
 			check_slices "go $1"
 		fi

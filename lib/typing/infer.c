@@ -27,6 +27,8 @@ bool gh_infer_make(struct gh_infer *infer, const struct gh_heap *heap, struct gh
 	    .budget = heap->dump->objects.bytes};
 	infer->string_data = add_bytes(layouts, "string data");
 	infer->small_values = add_bytes(layouts, "small values");
+	infer->list = gh_layouts_find(layouts, "container/list", "list.List");
+	infer->list_element = gh_layouts_find(layouts, "container/list", "list.Element");
 	infer->findings = malloc(((size_t)heap->count + 1) * sizeof(*infer->findings));
 	infer->evidence = calloc((size_t)heap->count + 1, sizeof(*infer->evidence));
 	if (infer->findings == NULL || infer->evidence == NULL ||
@@ -222,6 +224,19 @@ void gh_infer_claim_string(struct gh_infer *infer, uint64_t address, uint64_t si
 		assign(infer, object, infer->string_data, false, GH_TRUST_STRING);
 }
 
+/* VIEW, which a pointer to a list's element is to, is no list, which begins with one: only an
+ * element that is in a list says in which, its third word (src/container/list/list.go). */
+static bool is_list_element(const struct gh_infer *infer, const struct gh_view *view,
+			    uint32_t number, uint32_t whole)
+{
+	uint8_t word = infer->heap->dump->word;
+	if (whole != infer->list || number != infer->list_element || whole == GH_NO_LAYOUT)
+		return false;
+	struct gh_cursor cur = gh_dump_bytes(infer->heap->dump, view->record.object.contents);
+	gh_cursor_seek(&cur, view->header + 2 * (uint64_t)word);
+	return gh_cursor_uint(&cur, word) != 0;
+}
+
 /* VIEW may be a struct that begins with COUNT values of a type, and no more than those are known
  * of. */
 static bool is_ambiguous(struct gh_infer *infer, const struct gh_view *view, uint32_t number,
@@ -232,6 +247,7 @@ static bool is_ambiguous(struct gh_infer *infer, const struct gh_view *view, uin
 	for (size_t i = 0; i < nitems; i++) {
 		uint64_t size = gh_layout(infer->layouts, items[i].whole)->size;
 		if (items[i].count >= count &&
+		    !is_list_element(infer, view, number, items[i].whole) &&
 		    gh_allocator_size(&infer->allocator, size, !view->no_pointers) == view->size &&
 		    gh_infer_matches(infer, view, items[i].whole, false))
 			return true;

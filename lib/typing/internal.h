@@ -219,7 +219,9 @@ struct gh_infer {
 	uint64_t conflicts;    /* objects that two types were claimed of */
 	uint32_t string_data;  /* the layout of bytes that strings point to */
 	uint32_t small_values; /* that of memory that small objects share */
-	bool failed;           /* memory ran out */
+	uint32_t list;         /* that of list.List, and of list.Element: see is_ambiguous */
+	uint32_t list_element;
+	bool failed; /* memory ran out */
 };
 
 #define GH_INFER_NONE 0x7fffffff
