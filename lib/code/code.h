@@ -22,7 +22,9 @@ uint64_t gh_prologue_end(const struct gh_pclntab *tab, const struct gh_func *fun
 
 /* The address in the prologue where Go's compiler has debuggers stop at FUNC: of the instruction
  * that makes room for the frame, the last that belongs to no statement (PosPrologueEnd in
- * preprocess, src/cmd/internal/obj/<arch>/obj*.go); FUNC's entry if it sets up no frame. */
+ * preprocess, src/cmd/internal/obj/<arch>/obj*.go); on machines for which that is not told,
+ * gh_prologue_end. FUNC's entry if it sets up no frame. Not after the instruction at
+ * gh_arg_places.end: the arguments would not be known there. */
 uint64_t gh_prologue_stop(const struct gh_pclntab *tab, const struct gh_func *func);
 
 /* The address from which on FUNC has saved the frame pointer, by the instructions at START, where

@@ -4,7 +4,8 @@
  * - debugfile.c, supplement.c: write the file, of stripped programs and of those with DWARF;
  * - elf_writer.c, elf_append.c, elf_skeleton.c, strtab.c, symtab.c: ELF: sections, strings,
  * symbols;
- * - dwarf_info.c, dwarf_unit.c, packages.c: functions, in a unit for each package;
+ * - dwarf_info.c, packages.c: functions, in a unit for each package;
+ * - dwarf_unit.c: what each unit begins with, and the functions' abbreviations;
  * - dwarf_parts.c: several of these units at once, put together;
  * - dwarf_line.c, dwarf_inline.c: lines and inlined calls;
  * - dwarf_args.c, dwarf_live_words.c, dwarf_frame_slots.c, dwarf_variable.c: variables of

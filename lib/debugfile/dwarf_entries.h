@@ -200,7 +200,8 @@ bool gh_dump_itabs_add(struct gh_buffer *symbols, struct gh_elf *elf, struct gh_
 
 void gh_typenames_free(struct gh_typenames *names);
 
-/* Types of the runtime's own that other types are made with, and that no descriptor describes: the
+/* Types of the runtime's own that other types are made with, and of which a program need not have
+ * descriptors (for the typing of objects: lib/typing/layout_runtime.c): the
  * header of a map or a channel, the two words of an interface. */
 
 /* A field. */

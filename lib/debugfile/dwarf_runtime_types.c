@@ -213,7 +213,7 @@ static struct gh_type_value runtime_pointer(struct gh_type_unit *unit, const cha
 	return gh_type_pointer_value(unit, *pointer);
 }
 
-/* What TYPE, as runtimetype.h spells it, stands for. */
+/* What TYPE, as gh_runtime_types spells it, stands for. */
 static struct gh_type_value member_value(struct gh_type_unit *unit, const char *type,
 					 const struct gh_type_value *arguments)
 {

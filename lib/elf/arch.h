@@ -54,16 +54,16 @@ struct gh_signal_frame {
 };
 
 struct gh_arch {
-	const char *goarch;     /* as GOARCH spells it */
-	char letter;            /* of its compiler, 6g, by which Go up to 1.6 names it in heap
-				   dumps (thechar of src/runtime/arch1_*.go); 0 if it had none */
-	enum gh_isa isa;        /* its instructions */
-	uint16_t machine;       /* ELF e_machine */
-	uint8_t pointer_size;   /* in bytes */
-	uint8_t quantum;        /* pc quantum: the least length of an instruction, in bytes */
-	bool big_endian;        /* its byte order */
-	bool link_register;     /* a call leaves the return address in a register, not on the
-				   stack */
+	const char *goarch;   /* as GOARCH spells it */
+	char letter;          /* of its compiler, 6g, by which Go up to 1.6 names it in heap
+				 dumps (thechar of src/runtime/arch1_*.go); 0 if it had none */
+	enum gh_isa isa;      /* its instructions */
+	uint16_t machine;     /* ELF e_machine */
+	uint8_t pointer_size; /* in bytes */
+	uint8_t quantum;    /* what pcs are multiples of in Go's tables, in bytes: sys.PCQuantum */
+	bool big_endian;    /* its byte order */
+	bool link_register; /* a call leaves the return address in a register, not on the
+			       stack */
 	uint16_t relative_type; /* R_*_RELATIVE; 0 (R_*_NONE) if its relocations have no addends */
 	uint8_t min_frame;      /* what a frame leaves free at SP for its callees, in bytes:
 				   goarch.MinFrameSize */

@@ -46,7 +46,8 @@ static void add_line(struct gh_crash *crash, const char *text)
 static bool is_message(struct gh_process *process, uint64_t address, uint64_t size)
 {
 	char text[MAX_FATAL];
-	if (size < 4 || size > sizeof(text) || !gh_panic_read(process, address, text, (size_t)size))
+	if (size < 4 || size > sizeof(text) ||
+	    !gh_process_read_constant(process, address, text, (size_t)size))
 		return false;
 	for (uint64_t i = 0; i < size; i++)
 		if (text[i] < ' ' || text[i] > '~')
@@ -286,13 +287,11 @@ static void add_deferred(struct finder *finder, const struct gh_goroutine *g)
 	uint64_t at = g->top_defer;
 	for (unsigned i = 0; at != 0 && i < MAX_DEFERRED; i++) {
 		struct gh_defer defer;
-		uint64_t entry;
 		if (!gh_defer_record_read(process, at, &defer))
 			break;
+		uint64_t entry = gh_process_constant_pointer(process, defer.closure);
 		const char *by = function_name(process, defer.pc - 1);
-		const char *name = gh_panic_read_word(process, defer.closure, &entry)
-				       ? function_name(process, entry)
-				       : NULL;
+		const char *name = entry != 0 ? function_name(process, entry) : NULL;
 		if (name != NULL && by != NULL) {
 			char text[64];
 			snprintf(text, sizeof(text), "deferred in goroutine %" PRIu64 ": ", g->id);

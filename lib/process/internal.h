@@ -141,13 +141,6 @@ bool gh_panic_record_read(struct gh_process *process, uint64_t address, struct g
 
 /* The value of a panic, as Go prints it. */
 
-/* Reads SIZE bytes at ADDRESS: from PROCESS, or from the program, as the kernel leaves constants
- * out of core files. False if they are in neither. */
-bool gh_panic_read(struct gh_process *process, uint64_t address, void *buf, size_t size);
-
-/* The same of a pointer. */
-bool gh_panic_read_word(struct gh_process *process, uint64_t address, uint64_t *word);
-
 /* Appends the string of SIZE bytes at ADDRESS in the process, what follows a newline being
  * indented (runtime.printindented). Long ones are cut. */
 void gh_panic_string(struct gh_buffer *out, struct gh_process *process, uint64_t address,
@@ -204,8 +197,8 @@ struct gh_span_layout {
  * tells. */
 bool gh_span_layout_find(struct gh_span_layout *layout, const struct gh_rtypes *types, int minor);
 
-/* The heap of a process: the spans that mheap_.allspans lists, and which of their elements are
- * objects.
+/* The heap of a process: of the spans that mheap_.allspans lists those that are in use for objects,
+ * and which of their elements are objects.
  *
  * Sources: type mheap and type mspan in src/runtime/mheap.go, isFree in src/runtime/mbitmap.go, and
  * sweepgen's values beside type mspan. */

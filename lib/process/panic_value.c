@@ -33,25 +33,13 @@ __attribute__((format(printf, 2, 3))) static void add(struct gh_buffer *out, con
 				(size_t)length < sizeof(text) ? (size_t)length : sizeof(text) - 1);
 }
 
-bool gh_panic_read(struct gh_process *process, uint64_t address, void *buf, size_t size)
-{
-	struct gh_cursor cur;
-	if (gh_process_read(&process->memory, address, buf, size))
-		return true;
-	if (!gh_image_at(process->tab->image, address - process->bias, &cur) ||
-	    gh_cursor_left(&cur) < size)
-		return false;
-	memcpy(buf, cur.pos, size);
-	return true;
-}
-
 /* Reads an integer of SIZE bytes. False, and *NUMBER 0, if it is not there. */
 static bool read_number(struct gh_process *process, uint64_t address, unsigned size,
 			uint64_t *number)
 {
 	uint8_t bytes[8];
 	*number = 0;
-	if (!gh_panic_read(process, address, bytes, size))
+	if (!gh_process_read_constant(process, address, bytes, size))
 		return false;
 	struct gh_cursor cur =
 	    gh_cursor_make(bytes, size, "memory", address, process->memory.big_endian);
@@ -59,17 +47,12 @@ static bool read_number(struct gh_process *process, uint64_t address, unsigned s
 	return true;
 }
 
-bool gh_panic_read_word(struct gh_process *process, uint64_t address, uint64_t *word)
-{
-	return read_number(process, address, process->tab->pointer_size, word);
-}
-
 void gh_panic_string(struct gh_buffer *out, struct gh_process *process, uint64_t address,
 		     uint64_t size)
 {
 	char text[MAX_TEXT];
 	size_t length = size < sizeof(text) ? (size_t)size : sizeof(text);
-	if (!gh_panic_read(process, address, text, length)) {
+	if (!gh_process_read_constant(process, address, text, length)) {
 		add(out, "(a string that cannot be read)");
 		return;
 	}
@@ -85,9 +68,7 @@ void gh_panic_string(struct gh_buffer *out, struct gh_process *process, uint64_t
 /* The word at ADDRESS; 0 if it cannot be read. */
 static uint64_t read_word(const struct value *value, uint64_t address)
 {
-	uint64_t word;
-	gh_panic_read_word(value->process, address, &word);
-	return word;
+	return gh_process_constant_pointer(value->process, address);
 }
 
 /* Appends the string whose header is at ADDRESS. */

@@ -1,5 +1,7 @@
 /* Go processes, live or in a core file: their memory, goroutines, crash and heap; and all of that
- * as the records of a heap dump.
+ * as the records of a heap dump. gh_live_copy_make copies a running process; of that, or of a core
+ * file's memory, gh_snapshot_make gives the goroutines, gh_heap_dump_write the heap, and
+ * gh_crash_find why it crashed.
  *
  * - memory.c, process.c: the memory, and words in it;
  * - stopped.c, live_copy.c, live_read.c, live_parts.c: a running process: stopped, and copied; what
@@ -8,7 +10,7 @@
  * - stack.c, stack_words.c, stack_objects.c: their frames, and the pointers in these;
  * - deferred.c, panic_value.c, crash.c: deferred calls and panics; why the process crashed;
  * - spans.c, span_layout.c, span_pointers.c, type_mask.c: the heap's objects, and pointers in them;
- * - dump_*.c: each writes one kind of records; as_dump.c all of them. */
+ * - dump_*.c: each writes one kind of records, by dump_stream.c; as_dump.c all of them. */
 #ifndef GH_PROCESS_PROCESS_H
 #define GH_PROCESS_PROCESS_H
 

@@ -33,8 +33,6 @@ static void print_steps(const struct gh_heap_query *query, const struct gh_path 
 			gh_print_count(left_out, "object");
 			puts(" ...");
 			i += left_out;
-			if (i >= path->steps.count)
-				return;
 		}
 		print_step(query, &steps[i], i + 1 == path->steps.count);
 	}

@@ -1,5 +1,7 @@
-/* The part of goheap that works with GDB: the session's directory and scripts, the cache of debug
- * files, programs that only the target has, and the memory of what GDB debugs.
+/* The part of goheap that works with GDB. Three work together through the session, a directory:
+ * goheap.so, which GDB loads; goheap.gdb, GDB's hooks and commands; and the goheap program, which
+ * these run. Here are the session, the scripts that it has GDB run, the cache of debug files,
+ * programs that only the target has, and the memory of what GDB debugs.
  *
  * - reader.c, registers.c, frames.c, moved_stack.c: goheap.so, which GDB loads and unwinds by;
  * - memory_server.c: the same, handing out memory; memory_client.c is the program's end;
