@@ -190,6 +190,9 @@ check_core() {
 	rows <"$work/traceback" >"$work/expected"
 	"$GOHEAP" goroutines --all "$work/core" ${2:+-e "$2"} >"$work/list" 2>&1
 	listed "$1: goroutines in the shell" "$work/list"
+	case $1 in
+	*" spin" | *" unlock") equal "$1: with deferred calls" 2 "$(grep -c '^deferred in goroutine 1: main\..* by main\.middle$' "$work/list")" ;;
+	esac
 	told "$1" "$("$GOHEAP" crash "$work/core" ${2:+-e "$2"} 2>&1)"
 	goheap "${2-}" "core-file $work/core" "thread apply all -q backtrace 60" "echo list\\n" "goheap goroutines --all" \
 		"echo one\\n" "goheap goroutine 1" "backtrace 60" >"$work/session"

@@ -15,9 +15,6 @@
 /* Panics of one goroutine that are printed. */
 #define MAX_PANICS 64
 
-/* Deferred calls that are told of. */
-#define MAX_DEFERRED 64
-
 /* The longest text of a fatal error, in bytes. */
 #define MAX_FATAL 512
 
@@ -268,43 +265,6 @@ static void find_signal(struct finder *finder)
 	find_goroutine(finder, found->at.sp);
 }
 
-/* The name of the function that PC is in. NULL if it is in none. */
-static const char *function_name(const struct gh_process *process, uint64_t pc)
-{
-	const struct gh_pclntab *tab = process->tab;
-	struct gh_func func;
-	size_t index = gh_pclntab_find(tab, pc - process->bias);
-	if (index == SIZE_MAX || !gh_pclntab_record(tab, index, &func, NULL))
-		return NULL;
-	return gh_pclntab_name(tab, func.name);
-}
-
-/* Appends what G has deferred. */
-static void add_deferred(struct finder *finder, const struct gh_goroutine *g)
-{
-	struct gh_process *process = finder->process;
-	struct gh_buffer *out = &finder->crash->deferred;
-	uint64_t at = g->top_defer;
-	for (unsigned i = 0; at != 0 && i < MAX_DEFERRED; i++) {
-		struct gh_defer defer;
-		if (!gh_defer_record_read(process, at, &defer))
-			break;
-		uint64_t entry = gh_process_constant_pointer(process, defer.closure);
-		const char *by = function_name(process, defer.pc - 1);
-		const char *name = entry != 0 ? function_name(process, entry) : NULL;
-		if (name != NULL && by != NULL) {
-			char text[64];
-			snprintf(text, sizeof(text), "deferred in goroutine %" PRIu64 ": ", g->id);
-			gh_buffer_bytes(out, text, strlen(text));
-			gh_buffer_bytes(out, name, strlen(name));
-			gh_buffer_bytes(out, " by ", 4);
-			gh_buffer_bytes(out, by, strlen(by));
-			gh_buffer_u8(out, '\n');
-		}
-		at = defer.next;
-	}
-}
-
 /* Reads the goroutines that may have crashed. */
 static bool read_goroutines(struct finder *finder, struct gh_buffer *goroutines)
 {
@@ -326,9 +286,6 @@ static void find_crash(struct finder *finder)
 		find_signal(finder);
 	if (finder->crash->text.size == 0 && finder->panicking.id != 0)
 		add_panics(finder, &finder->panicking);
-	for (size_t i = 0; i < finder->count && finder->crash->has_goroutine; i++)
-		if (finder->goroutines[i].id == finder->crash->goroutine)
-			add_deferred(finder, &finder->goroutines[i]);
 }
 
 bool gh_crash_find(struct gh_crash *crash, struct gh_process *process, struct gh_error *err)
@@ -348,7 +305,7 @@ bool gh_crash_find(struct gh_crash *crash, struct gh_process *process, struct gh
 			find_crash(&finder);
 		gh_stack_free(&finder.stack);
 		gh_goroutines_free(&finder.all);
-		if (!whole || crash->text.failed || crash->deferred.failed)
+		if (!whole || crash->text.failed)
 			found = gh_fail_memory(err, process->tab->image->path);
 	}
 	gh_buffer_free(&goroutines);
@@ -359,5 +316,4 @@ bool gh_crash_find(struct gh_crash *crash, struct gh_process *process, struct gh
 void gh_crash_free(struct gh_crash *crash)
 {
 	gh_buffer_free(&crash->text);
-	gh_buffer_free(&crash->deferred);
 }

@@ -311,15 +311,14 @@ static void add_stack(struct writer *writer, const struct gh_goroutine *g, uint6
 	if (whole)
 		read_registers(writer, g);
 	gh_stack_words_walk(&writer->words, &writer->stack, g, left);
-	if (whole) {
-		read_defers(writer, g);
+	read_defers(writer, g);
+	if (whole)
 		find_words(writer, g);
-	}
 	for (size_t depth = 0; depth < writer->words.frames.count; depth++)
 		add_frame(writer, depth);
+	add_defers(writer, g);
 	if (!whole)
 		return;
-	add_defers(writer, g);
 	add_panics(writer, g);
 	add_deferred_arguments(writer, g);
 	add_perhaps(writer, g);

@@ -246,10 +246,6 @@ struct gh_crash {
 				  the process are in it as they are */
 	bool has_goroutine;    /* a goroutine crashed */
 	uint64_t goroutine;    /* its id */
-	struct gh_buffer
-	    deferred; /* its deferred calls that are still to run, the next one first:
-			 lines as `goheap goroutines' has them; those that the
-			 compiler keeps in the frame (open-coded) are left out; owned */
 };
 
 /* Looks for what PROCESS crashes of, from the most telling on: a fatal error, panics that nothing
@@ -311,9 +307,9 @@ void gh_ties_give(const struct gh_ties *ties, struct gh_dump *dump);
 void gh_ties_free(struct gh_ties *ties);
 
 /* Adds the goroutines ALL without the contents of their frames, and what else is known of each to
- * TIES; or, if that is NULL, with the contents, their defers and panics,
- * and roots for what perhaps points to an object of SPANS. *LOST is how many were left out. False
- * if memory ran out. */
+ * TIES; or, if that is NULL, with the contents, their panics, and roots for what perhaps points to
+ * an object of SPANS. Both with their defers. *LOST is how many were left out. False if memory ran
+ * out. */
 bool gh_dump_add_goroutines(struct gh_dump_stream *stream, struct gh_ties *ties,
 			    struct gh_goroutines *all, struct gh_process *process,
 			    const struct gh_spans *spans, uint64_t *lost);
@@ -323,8 +319,8 @@ bool gh_dump_add_goroutines(struct gh_dump_stream *stream, struct gh_ties *ties,
 /* Adds to OUT, which is empty, a heap dump in the format of Go 1.7: the parameters, each goroutine
  * that has not ended, in the runtime's order, and its frames, without contents but for the
  * arguments of functions.
- * Objects, roots, defers and the rest are left out, and frames once there are as many as the
- * process's memory has words. VERSION is Go's. *LOST is how many entries of
+ * Its defers are there, too. Objects, roots and the rest are left out, and frames once there are as
+ * many as the process's memory has words. VERSION is Go's. *LOST is how many entries of
  * runtime.allgs were left out because they, or what they point to, are not in memory, or are no
  * goroutine. TIES gets what no record has a place for. False (ERR filled) if PROCESS has no
  * goroutines, or memory ran out; both are to be freed in either case. */

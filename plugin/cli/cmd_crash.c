@@ -41,10 +41,6 @@ static int show(const struct gh_snapshot *snapshot, const struct gh_options *opt
 	putchar('\n');
 	bool printed = gh_goroutines_print_one(stdout, &snapshot->dump, &symbols, crash->goroutine);
 	gh_symbols_close(&symbols);
-	if (crash->deferred.size > 0) {
-		putchar('\n');
-		print_text((const char *)crash->deferred.data, crash->deferred.size);
-	}
 	return printed ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 
