@@ -72,8 +72,9 @@ static int write_script(const struct gh_snapshot *snapshot, size_t number, const
 	write_interrupted(script, dump, number);
 	fprintf(script,
 		"_goheap_set $goheap_goroutine %" PRIu64 "\n"
-		"_goheap_set $goheap_stack_hi %" PRIu64 "\n"
-		"_goheap_set $goheap_top_sp %" PRIu64 "\n"
+		/* Modula-2 has no numbers of 64 bits. */
+		"with language auto -- set variable $goheap_stack_hi = %" PRIu64 "\n"
+		"with language auto -- set variable $goheap_top_sp = %" PRIu64 "\n"
 		"set backtrace past-main on\n"
 		"_goheap_forget_frames\nframe 1\n",
 		record.goroutine.id, record.goroutine.descriptor + dump->params.pointer_size,
