@@ -325,6 +325,10 @@ bool gh_sourcemap_start(struct gh_sourcemap *map, const struct gh_pclntab *tab,
  * entry to end; neighbours differ in their stacks. False at the end of the function. */
 bool gh_sourcemap_next(struct gh_sourcemap *map, struct gh_range *range);
 
+/* The same, but of an inlined call only the place that is executing there: RANGE has one frame,
+ * whose function is not told. The callers need several times as long. */
+bool gh_sourcemap_next_place(struct gh_sourcemap *map, struct gh_range *range);
+
 /* Gives the range that holds PC, an address in the function, wherever the walk is; the walk goes on
  * after it. False if PC is outside the function. */
 bool gh_sourcemap_seek(struct gh_sourcemap *map, uint64_t pc, struct gh_range *range);

@@ -118,15 +118,20 @@ static struct gh_frame make_frame(const struct gh_sourcemap *map, const struct g
 	};
 }
 
+static void fill_extent(const struct gh_sourcemap *map, size_t index, struct gh_range *range)
+{
+	bool last = index + 1 == map->pieces.count;
+	range->start = map->pieces.items[index].start;
+	range->end = last ? map->func->end : map->pieces.items[index + 1].start;
+}
+
 /* Fills RANGE with piece INDEX. Each inlined frame's caller is where the tree says its call is: the
  * piece at its parent pc has the caller's line, and the caller's own place in the tree. */
 static void fill_range(const struct gh_sourcemap *map, size_t index, struct gh_range *range)
 {
 	const struct gh_func *func = map->func;
 	const struct gh_piece *piece = &map->pieces.items[index];
-	bool last = index + 1 == map->pieces.count;
-	range->start = piece->start;
-	range->end = last ? func->end : map->pieces.items[index + 1].start;
+	fill_extent(map, index, range);
 	range->nframes = 0;
 	struct inlined_call call;
 	while (range->nframes < GH_MAX_INLINE_DEPTH - 1 && read_call(map, piece->inlined, &call)) {
@@ -150,6 +155,17 @@ bool gh_sourcemap_next(struct gh_sourcemap *map, struct gh_range *range)
 	if (map->next == map->pieces.count)
 		return false;
 	fill_range(map, map->next++, range);
+	return true;
+}
+
+bool gh_sourcemap_next_place(struct gh_sourcemap *map, struct gh_range *range)
+{
+	if (map->next == map->pieces.count)
+		return false;
+	fill_extent(map, map->next, range);
+	range->frames[0] = make_frame(map, &map->pieces.items[map->next]);
+	range->nframes = 1;
+	map->next++;
 	return true;
 }
 

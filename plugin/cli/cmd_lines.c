@@ -120,10 +120,10 @@ static void print_function(struct printer *printer, const struct gh_func *func,
 	const char *name = gh_pclntab_name(printer->tab, func->name);
 	struct gh_range range;
 	free_text(&printer->function);
-	if (!gh_sourcemap_next(map, &range))
+	if (!gh_sourcemap_next_place(map, &range))
 		return;
 	struct run run = make_run(&range);
-	while (printer->program->names_left > 0 && gh_sourcemap_next(map, &range)) {
+	while (printer->program->names_left > 0 && gh_sourcemap_next_place(map, &range)) {
 		struct run next = make_run(&range);
 		if (same_place(&run, &next)) {
 			run.end = next.end;
