@@ -191,6 +191,8 @@ check_core() {
 	"$GOHEAP" goroutines --all "$work/core" ${2:+-e "$2"} >"$work/list" 2>&1
 	listed "$1: goroutines in the shell" "$work/list"
 	case $1 in
+	*" nested") equal "$1: with its panics" "$(grep -cE '^[[:space:]]*panic: ' "$work/traceback")" \
+		"$(grep -cE '^panicking in goroutine 1: (string|int), data 0x[0-9a-f]+$' "$work/list")" ;;
 	*" spin" | *" unlock") equal "$1: with deferred calls" 2 "$(grep -c '^deferred in goroutine 1: main\..* by main\.middle$' "$work/list")" ;;
 	esac
 	told "$1" "$("$GOHEAP" crash "$work/core" ${2:+-e "$2"} 2>&1)"

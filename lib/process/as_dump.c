@@ -37,7 +37,7 @@ bool gh_snapshot_make(struct gh_buffer *out, struct gh_ties *ties, struct gh_pro
 	if (!gh_goroutines_find(&all, process, err))
 		return false;
 	add_params(&stream.bytes, process, version, 0, 0);
-	bool made = gh_dump_add_goroutines(&stream, ties, &all, process, NULL, lost);
+	bool made = gh_dump_add_goroutines(&stream, ties, &all, process, NULL, NULL, lost);
 	gh_buffer_uleb128(&stream.bytes, GH_DUMP_EOF);
 	made = gh_dump_stream_end(&stream) && made;
 	gh_goroutines_free(&all);
@@ -103,7 +103,7 @@ static bool write_all(struct maker *maker, const char *version, struct gh_heap_l
 	gh_dump_add_itabs(stream, process, &maker->types);
 	gh_dump_add_objects(stream, &maker->pointers, &maker->totals);
 	bool listed = gh_dump_add_goroutines(stream, NULL, &maker->goroutines, process,
-					     &maker->spans, &losses->goroutines);
+					     &maker->spans, &maker->types, &losses->goroutines);
 	gh_dump_add_threads(stream, process, &maker->rtypes, &maker->goroutines);
 	bool masks = gh_dump_add_globals(stream, process);
 	gh_dump_add_specials(stream, process, &maker->spans, &maker->types);

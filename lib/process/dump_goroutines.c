@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/dump/dump.h"
+#include "lib/process/dump_parts.h"
 #include "lib/process/internal.h"
 #include "lib/util/bsearch.h"
 
@@ -25,6 +26,9 @@ struct writer {
 	struct gh_dump_stream *stream; /* not owned */
 	struct gh_process *process;    /* not owned */
 	const struct gh_spans *spans;  /* not owned; NULL: without the contents of frames */
+	struct gh_dump_types *types;   /* those that have records; not owned */
+	struct gh_dump_types own;      /* the same, if nobody gave them: from the first panic on */
+	struct gh_rtypes rtypes;       /* the program's, likewise; owned */
 	struct gh_stack stack;
 	struct gh_stack_words words;
 	struct GH_VECTOR(struct deferred) defers; /* of the goroutine, the last first; owned */
@@ -211,9 +215,16 @@ static void add_panics(struct writer *writer, const struct gh_goroutine *g)
 	struct gh_buffer *out = &writer->stream->bytes;
 	uint64_t at = g->top_panic;
 	struct gh_panic panic;
+	struct gh_error err;
+	if (at != 0 && writer->types->types == NULL &&
+	    gh_rtypes_find(&writer->rtypes, writer->process->tab, &err))
+		writer->types->types = &writer->rtypes;
 	for (; at != 0 && writer->left > 0; writer->left--, at = panic.next) {
 		if (!gh_panic_record_read(writer->process, at, &panic))
 			break;
+		if (writer->types->types != NULL)
+			gh_dump_add_type(writer->stream, writer->process, writer->types,
+					 panic.type);
 		gh_buffer_uleb128(out, GH_DUMP_PANIC);
 		gh_buffer_uleb128(out, at);
 		gh_buffer_uleb128(out, g->address);
@@ -317,9 +328,9 @@ static void add_stack(struct writer *writer, const struct gh_goroutine *g, uint6
 	for (size_t depth = 0; depth < writer->words.frames.count; depth++)
 		add_frame(writer, depth);
 	add_defers(writer, g);
+	add_panics(writer, g);
 	if (!whole)
 		return;
-	add_panics(writer, g);
 	add_deferred_arguments(writer, g);
 	add_perhaps(writer, g);
 }
@@ -391,7 +402,8 @@ static void add_all(struct writer *writer, struct gh_ties *ties, struct gh_gorou
 
 bool gh_dump_add_goroutines(struct gh_dump_stream *stream, struct gh_ties *ties,
 			    struct gh_goroutines *all, struct gh_process *process,
-			    const struct gh_spans *spans, uint64_t *lost)
+			    const struct gh_spans *spans, struct gh_dump_types *types,
+			    uint64_t *lost)
 {
 	struct writer writer = {
 	    .stream = stream,
@@ -399,16 +411,19 @@ bool gh_dump_add_goroutines(struct gh_dump_stream *stream, struct gh_ties *ties,
 	    .spans = spans,
 	    .left = process->memory.source->size / LEAST_RECORD,
 	};
+	writer.types = types != NULL ? types : &writer.own;
 	bool opened = gh_stack_open(&writer.stack, process);
 	if (opened)
 		add_all(&writer, ties, all);
 	bool failed = gh_stack_words_failed(&writer.words) || writer.known.failed ||
-		      writer.registers.failed || writer.defers.failed;
+		      writer.registers.failed || writer.defers.failed || writer.own.failed;
 	gh_stack_free(&writer.stack);
 	gh_stack_words_free(&writer.words);
 	gh_vector_free(&writer.known);
 	gh_vector_free(&writer.registers);
 	gh_vector_free(&writer.defers);
+	gh_numbermap_free(&writer.own.written);
+	gh_rtypes_free(&writer.rtypes);
 	*lost = all->lost;
 	return opened && !failed && !all->failed &&
 	       (ties == NULL || (!ties->rows.failed && !ties->labels.failed));

@@ -39,10 +39,8 @@ static void add_type_name(struct gh_dump_stream *stream, const struct gh_rtypes 
 	gh_buffer_bytes(&stream->bytes, dot, rest);
 }
 
-/* Adds the record of the type at ADDRESS in the process, if it is the program's and has none yet.
- */
-static void add_type(struct gh_dump_stream *stream, const struct gh_process *process,
-		     struct gh_dump_types *types, uint64_t address)
+void gh_dump_add_type(struct gh_dump_stream *stream, const struct gh_process *process,
+		      struct gh_dump_types *types, uint64_t address)
 {
 	uint32_t number = gh_rtypes_at(types->types, address - process->bias);
 	if (address == 0 || number == GH_NO_RTYPE ||
@@ -71,8 +69,8 @@ static void add_finalizer(struct gh_dump_stream *stream, struct gh_process *proc
 	uint64_t closure = gh_process_word(process, fn);
 	uint64_t argument_type = gh_process_word(process, fn + words * word);
 	uint64_t object_type = gh_process_word(process, fn + (words + 1) * word);
-	add_type(stream, process, types, argument_type);
-	add_type(stream, process, types, object_type);
+	gh_dump_add_type(stream, process, types, argument_type);
+	gh_dump_add_type(stream, process, types, object_type);
 	gh_buffer_uleb128(out, kind);
 	gh_buffer_uleb128(out, object);
 	gh_buffer_uleb128(out, closure);
@@ -267,7 +265,7 @@ void gh_dump_add_itabs(struct gh_dump_stream *stream, struct gh_process *process
 		uint64_t type = itab != 0 ? gh_process_constant_pointer(process, itab + word) : 0;
 		if (type == 0)
 			continue;
-		add_type(stream, process, types, type);
+		gh_dump_add_type(stream, process, types, type);
 		gh_buffer_uleb128(&stream->bytes, GH_DUMP_ITAB);
 		gh_buffer_uleb128(&stream->bytes, itab);
 		gh_buffer_uleb128(&stream->bytes, type);

@@ -288,8 +288,6 @@ void gh_dump_stream_text(struct gh_dump_stream *stream, const char *text, size_t
 bool gh_dump_stream_memory(struct gh_dump_stream *stream, struct gh_process *process,
 			   uint64_t address, uint64_t size);
 
-struct gh_spans;
-
 /* The goroutines of a process, with their stacks, as records of a heap dump.
  *
  * Sources: dumpgoroutine and dumpframe in src/runtime/heapdump.go. */
@@ -305,14 +303,6 @@ struct gh_ties {
 void gh_ties_give(const struct gh_ties *ties, struct gh_dump *dump);
 
 void gh_ties_free(struct gh_ties *ties);
-
-/* Adds the goroutines ALL without the contents of their frames, and what else is known of each to
- * TIES; or, if that is NULL, with the contents, their panics, and roots for what perhaps points to
- * an object of SPANS. Both with their defers. *LOST is how many were left out. False if memory ran
- * out. */
-bool gh_dump_add_goroutines(struct gh_dump_stream *stream, struct gh_ties *ties,
-			    struct gh_goroutines *all, struct gh_process *process,
-			    const struct gh_spans *spans, uint64_t *lost);
 
 /* A process as a heap dump has it: its goroutines alone, or its heap, too. */
 
