@@ -159,10 +159,7 @@ bool gh_debugfile_unstrip(const struct gh_pclntab *tab, const char *path, struct
 	mode_t mode = tab->image->file.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
 	if (!gh_output_open(&out, path, mode | S_IWUSR, err))
 		return false;
-	if (write_to(tab, NULL, false, true, out.fd, path, err))
-		return gh_output_commit(&out, err);
-	gh_output_discard(&out);
-	return false;
+	return gh_output_end(&out, write_to(tab, NULL, false, true, out.fd, path, err), err);
 }
 
 bool gh_debugfile_write(const struct gh_pclntab *tab, const struct gh_slots *slots,
@@ -171,10 +168,8 @@ bool gh_debugfile_write(const struct gh_pclntab *tab, const struct gh_slots *slo
 	struct gh_output out;
 	if (!gh_output_open(&out, path, GH_OUTPUT_PUBLIC, err))
 		return false;
-	if (gh_debugfile_write_to(tab, slots, short_names, out.fd, path, err))
-		return gh_output_commit(&out, err);
-	gh_output_discard(&out);
-	return false;
+	return gh_output_end(
+	    &out, gh_debugfile_write_to(tab, slots, short_names, out.fd, path, err), err);
 }
 
 /* Reads all of FD into memory. */

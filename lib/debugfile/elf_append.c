@@ -1,15 +1,11 @@
 #include "lib/debugfile/internal.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/util/open_file.h"
 #include "lib/util/output.h"
-
-/* What is copied at once, in bytes. */
-#define PIECE (1 << 20)
 
 /* What is added is aligned to this, in bytes; no section of it needs more. */
 #define ALIGN 16
@@ -18,32 +14,17 @@
  */
 static bool copy_image(const struct gh_image *image, int fd, const char *path, struct gh_error *err)
 {
-	int in = open(image->path, O_RDONLY | O_CLOEXEC);
-	if (in < 0)
-		return gh_fail_errno(err, image->path, "open");
 	struct stat now;
-	char *piece = malloc(PIECE);
-	bool copied = piece != NULL && fstat(in, &now) == 0;
-	if (!copied) {
-		gh_fail_errno(err, image->path, "read");
-	} else if (now.st_ino != image->file.st_ino || now.st_dev != image->file.st_dev ||
-		   now.st_size != image->file.st_size ||
-		   now.st_mtim.tv_sec != image->file.st_mtim.tv_sec ||
-		   now.st_mtim.tv_nsec != image->file.st_mtim.tv_nsec) {
-		copied = gh_fail(err, image->path, GH_NO_OFFSET, "the file as it was opened",
-				 "it has changed meanwhile: try again");
-	}
-	size_t left = image->size;
-	while (copied && left > 0) {
-		ssize_t count = read(in, piece, left < PIECE ? left : PIECE);
-		if (count <= 0)
-			copied = gh_fail_errno(err, image->path, "read");
-		else if (!gh_write_all(fd, piece, (size_t)count))
-			copied = gh_fail_errno(err, path, "write");
-		else
-			left -= (size_t)count;
-	}
-	free(piece);
+	int in = gh_open_file(image->path, &now, err);
+	if (in < 0)
+		return false;
+	bool same = gh_is_same_file(&now, &image->file);
+	bool copied = same && gh_copy_file(fd, in, now.st_size);
+	if (!same)
+		gh_fail(err, image->path, GH_NO_OFFSET, "the file as it was opened",
+			"it has changed meanwhile: try again");
+	else if (!copied)
+		gh_fail_errno(err, path, "write");
 	close(in);
 	return copied;
 }

@@ -256,8 +256,5 @@ bool gh_supplement_write(const struct gh_pclntab *tab, const char *path, struct 
 	struct gh_output out;
 	if (!gh_output_open(&out, path, GH_OUTPUT_PUBLIC, err))
 		return false;
-	if (gh_supplement_write_to(tab, out.fd, path, err))
-		return gh_output_commit(&out, err);
-	gh_output_discard(&out);
-	return false;
+	return gh_output_end(&out, gh_supplement_write_to(tab, out.fd, path, err), err);
 }

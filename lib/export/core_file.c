@@ -380,8 +380,5 @@ bool gh_corefile_write(const struct gh_dump *dump, const struct gh_core_program 
 	gh_buffer_free(&core.headers);
 	free(core.gathered);
 	*left_out = core.left_out;
-	if (ok)
-		return gh_output_commit(&out, err);
-	gh_output_discard(&out);
-	return false;
+	return gh_output_end(&out, ok, err);
 }

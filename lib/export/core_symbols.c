@@ -354,8 +354,5 @@ bool gh_dumpsymbols_write(const struct gh_dump *dump, const char *path, struct g
 	struct gh_output out;
 	if (!gh_output_open(&out, path, GH_OUTPUT_PUBLIC, err))
 		return false;
-	if (gh_dumpsymbols_write_to(dump, out.fd, path, err))
-		return gh_output_commit(&out, err);
-	gh_output_discard(&out);
-	return false;
+	return gh_output_end(&out, gh_dumpsymbols_write_to(dump, out.fd, path, err), err);
 }

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/sendfile.h>
 #include <unistd.h>
 
 static const char *kind_of(mode_t mode)
@@ -52,4 +53,18 @@ int gh_open_temporary(void)
 		unlink(path);
 	free(path);
 	return fd;
+}
+
+bool gh_is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+bool gh_copy_file(int to, int from, off_t size)
+{
+	for (off_t done = 0; done < size;)
+		if (sendfile(to, from, &done, (size_t)(size - done)) <= 0)
+			return false;
+	return true;
 }

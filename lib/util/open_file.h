@@ -15,4 +15,11 @@ int gh_open_file(const char *path, struct stat *st, struct gh_error *err);
  * that; -1 (errno set) if there can be none. */
 int gh_open_temporary(void);
 
+/* Both tell of one file that has not changed between them: by device, inode, size and time. */
+bool gh_is_same_file(const struct stat *a, const struct stat *b);
+
+/* Writes the first SIZE bytes of the file FROM to TO, where it is. False, and errno set, if it
+ * cannot. */
+bool gh_copy_file(int to, int from, off_t size);
+
 #endif

@@ -205,6 +205,14 @@ void gh_output_discard(struct gh_output *out)
 	free_names(out);
 }
 
+bool gh_output_end(struct gh_output *out, bool whole, struct gh_error *err)
+{
+	if (whole)
+		return gh_output_commit(out, err);
+	gh_output_discard(out);
+	return false;
+}
+
 bool gh_write_all(int fd, const void *data, size_t size)
 {
 	const char *bytes = data;

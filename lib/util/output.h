@@ -47,6 +47,10 @@ bool gh_output_commit(struct gh_output *out, struct gh_error *err);
 /* Removes the temporary file and closes the output. */
 void gh_output_discard(struct gh_output *out);
 
+/* Ends the output by the one or the other: commits it if it is WHOLE. Otherwise false, ERR being as
+ * it was. */
+bool gh_output_end(struct gh_output *out, bool whole, struct gh_error *err);
+
 /* Writes the SIZE bytes at DATA to FD, where it is. False, and errno set, if it cannot. */
 bool gh_write_all(int fd, const void *data, size_t size);
 

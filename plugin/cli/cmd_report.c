@@ -93,10 +93,7 @@ static bool write_report(const char *path, struct gh_heap_query *query, struct g
 	struct gh_output output;
 	if (!gh_output_open(&output, path, GH_OUTPUT_PUBLIC, err))
 		return false;
-	if (write_page(&output, query, err))
-		return gh_output_commit(&output, err);
-	gh_output_discard(&output);
-	return false;
+	return gh_output_end(&output, write_page(&output, query, err), err);
 }
 
 static int answer(struct gh_heap_query *query)

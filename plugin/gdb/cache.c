@@ -238,10 +238,7 @@ static bool write_file(const char *path, const struct gh_pclntab *tab)
 	struct gh_output out;
 	if (!gh_output_open(&out, path, GH_OUTPUT_PUBLIC, NULL))
 		return false;
-	if (write_contents(&out, tab))
-		return gh_output_commit(&out, NULL);
-	gh_output_discard(&out);
-	return false;
+	return gh_output_end(&out, write_contents(&out, tab), NULL);
 }
 
 /* Writes the debug file of IMAGE, unless it is there. Nobody who changes the program's file

@@ -6,12 +6,7 @@
 #include <unistd.h>
 
 #include "lib/util/bsearch.h"
-
-static bool is_same(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
+#include "lib/util/open_file.h"
 
 /* Maps the file FD, of at least a header. */
 static void map(struct gh_frames *frames, int fd)
@@ -36,7 +31,7 @@ void gh_frames_refresh(struct gh_frames *frames, const char *path)
 		gh_frames_free(frames);
 		return;
 	}
-	if (is_same(&now, &frames->file))
+	if (gh_is_same_file(&now, &frames->file))
 		return;
 	gh_frames_free(frames);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/debugfile/debugfile.h"
 #include "lib/elf/elf.h"
 #include "lib/util/escape.h"
+#include "lib/util/open_file.h"
 #include "lib/util/output.h"
 
 /* What tells one file from another, and from itself written again. */
@@ -126,9 +126,7 @@ static bool copy_contents(int to, const char *from)
 {
 	int fd = open(from, O_RDONLY | O_CLOEXEC);
 	struct stat st = {0};
-	bool copied = fd >= 0 && fstat(fd, &st) == 0;
-	for (off_t done = 0; copied && done < st.st_size;)
-		copied = sendfile(to, fd, &done, (size_t)(st.st_size - done)) > 0;
+	bool copied = fd >= 0 && fstat(fd, &st) == 0 && gh_copy_file(to, fd, st.st_size);
 	struct timespec times[] = {st.st_atim, st.st_mtim};
 	copied = copied && futimens(to, times) == 0 && fchmod(to, 0700) == 0;
 	if (fd >= 0)
