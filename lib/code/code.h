@@ -87,10 +87,6 @@ struct gh_callsites {
 	size_t known; /* an instruction that was found there, or is unknown */
 };
 
-/* Starts a walk over the SIZE bytes of CODE for ARCH, which are at ADDRESS, an instruction's. */
-void gh_callsites_start(struct gh_callsites *walk, const struct gh_arch *arch, const uint8_t *code,
-			size_t size, uint64_t address);
-
 /* The same over the code of IMAGE from START to before END, as far as the image has it. */
 void gh_callsites_in(struct gh_callsites *walk, const struct gh_image *image, uint64_t start,
 		     uint64_t end);
@@ -221,9 +217,6 @@ bool gh_switches_find(struct gh_switches *switches, const struct gh_pclntab *tab
 		      struct gh_error *err);
 
 void gh_switches_free(struct gh_switches *switches);
-
-/* Adds one, unless it is empty. gh_switches_find fails if memory ran out. */
-void gh_switches_add(struct gh_switches *switches, const struct gh_switch *code);
 
 /* Globals */
 

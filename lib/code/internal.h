@@ -137,4 +137,11 @@ void gh_switch_arm64_offsets(struct gh_runtime *runtime, const struct gh_pclntab
 void gh_switch_arm64_add(struct gh_switches *switches, const struct gh_pclntab *tab,
 			 const struct gh_func *func);
 
+/* Starts a walk over the SIZE bytes of CODE for ARCH, which are at ADDRESS, an instruction's. */
+void gh_callsites_start(struct gh_callsites *walk, const struct gh_arch *arch, const uint8_t *code,
+			size_t size, uint64_t address);
+
+/* Adds one, unless it is empty. gh_switches_find fails if memory ran out. */
+void gh_switches_add(struct gh_switches *switches, const struct gh_switch *code);
+
 #endif

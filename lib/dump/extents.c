@@ -1,4 +1,4 @@
-#include "lib/dump/dump.h"
+#include "lib/dump/internal.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "lib/dump/record.h"
+#include "lib/dump/internal.h"
 
 const char *gh_dump_kind_name(enum gh_dump_kind kind)
 {

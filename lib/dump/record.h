@@ -58,9 +58,6 @@ static inline struct gh_fieldlist gh_fieldlist_skip(struct gh_cursor *cur)
 	return list;
 }
 
-/* The same for the prototype, where the number of pairs precedes them. */
-struct gh_fieldlist gh_fieldlist_skip_counted(struct gh_cursor *cur);
-
 /* A walk over the fields of a region. The fields are private. */
 struct gh_fields {
 	struct gh_cursor list;     /* from the first pair to the end of the file */
@@ -371,13 +368,6 @@ struct gh_dump_record {
 
 /* What a kind of record is called, for a person: "stack frame". */
 const char *gh_dump_kind_name(enum gh_dump_kind kind);
-
-/* Reads the record at CUR, which is over the whole file, and leaves CUR after it. False if it is
- * not all there (the cursor has failed), or its tag is not known (GH_DUMP_KINDS; CUR is after the
- * tag).
- */
-bool gh_dump_record_read(struct gh_cursor *cur, enum gh_dump_format format,
-			 struct gh_dump_record *record);
 
 /* The same for a record that is known to be all there. It takes no longer for one with many fields,
  * and does not leave CUR after it. */

@@ -1,4 +1,4 @@
-#include "lib/dump/dump.h"
+#include "lib/dump/internal.h"
 
 #define SOURCES GH_MEMORY_SOURCES
 

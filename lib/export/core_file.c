@@ -1,4 +1,4 @@
-#include "lib/export/export.h"
+#include "lib/export/internal.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -22,10 +22,6 @@
  * is known, or has no frames. */
 bool gh_dumpsymbols_write(const struct gh_dump *dump, const char *path, struct gh_error *err);
 
-/* The same into FD, an empty file. PATH is its name, for errors. */
-bool gh_dumpsymbols_write_to(const struct gh_dump *dump, int fd, const char *path,
-			     struct gh_error *err);
-
 /* A core file made from a heap dump: goroutines as threads, and what the dump has of memory. */
 
 /* What a dump does not say of the program that wrote it. */
@@ -62,10 +58,6 @@ struct gh_thread {
 	uint64_t lr; /* the link register; likewise */
 };
 
-/* Appends an NT_PRSTATUS note for THREAD. */
-void gh_prstatus_append(struct gh_buffer *out, const struct gh_arch *arch,
-			const struct gh_thread *thread);
-
 /* Reads the pc, sp and lr of THREAD from the contents NOTE of an NT_PRSTATUS note. False if they
  * are not there. */
 bool gh_prstatus_read(struct gh_cursor note, const struct gh_arch *arch, struct gh_thread *thread);
@@ -73,13 +65,6 @@ bool gh_prstatus_read(struct gh_cursor note, const struct gh_arch *arch, struct 
 /* Reads all registers that are there, at most COUNT, into VALUES. Returns how many. */
 unsigned gh_prstatus_registers(struct gh_cursor note, const struct gh_arch *arch, uint64_t *values,
 			       unsigned count);
-
-/* Appends an NT_PRPSINFO note. PROGRAM, the name of the program, is cut to fit. */
-void gh_prpsinfo_append(struct gh_buffer *out, const struct gh_arch *arch, const char *program,
-			int32_t id);
-
-/* Appends an NT_AUXV note with the address of the program's entry point. */
-void gh_auxv_append(struct gh_buffer *out, const struct gh_arch *arch, uint64_t entry);
 
 /* A heap dump as an hprof file, the format of Java's heap dumps, for the tools that read those:
  * Eclipse MAT, VisualVM, jhat. */

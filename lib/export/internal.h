@@ -311,4 +311,19 @@ void gh_hprof_dump_stack_root(struct gh_hprof_threads *threads, const struct gh_
 
 void gh_hprof_threads_free(struct gh_hprof_threads *threads);
 
+/* Writes what gh_dumpsymbols_write does into FD, an empty file. PATH is its name, for errors. */
+bool gh_dumpsymbols_write_to(const struct gh_dump *dump, int fd, const char *path,
+			     struct gh_error *err);
+
+/* Appends an NT_PRSTATUS note for THREAD. */
+void gh_prstatus_append(struct gh_buffer *out, const struct gh_arch *arch,
+			const struct gh_thread *thread);
+
+/* Appends an NT_PRPSINFO note. PROGRAM, the name of the program, is cut to fit. */
+void gh_prpsinfo_append(struct gh_buffer *out, const struct gh_arch *arch, const char *program,
+			int32_t id);
+
+/* Appends an NT_AUXV note with the address of the program's entry point. */
+void gh_auxv_append(struct gh_buffer *out, const struct gh_arch *arch, uint64_t entry);
+
 #endif

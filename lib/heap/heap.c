@@ -1,4 +1,4 @@
-#include "lib/heap/heap.h"
+#include "lib/heap/internal.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -21,46 +21,12 @@
 
 /* Adjacency lists: for each object a list of objects, 4 bytes for each and 4 for each entry. */
 
-/* The lists of so many objects, one after the other, are one piece of memory. */
-#define GH_ADJACENCY_BLOCK 65536
-
 struct gh_adjacency {
 	uint32_t **blocks; /* by object / GH_ADJACENCY_BLOCK: their lists; owned */
 	uint32_t *ends;    /* by object: where its list ends in its block; owned */
 	uint32_t count;    /* of objects */
 	uint64_t entries;  /* in all lists */
 };
-
-/* Makes COUNT lists without blocks. False if memory ran out. To be freed either way. */
-bool gh_adjacency_make(struct gh_adjacency *lists, uint32_t count);
-
-void gh_adjacency_free(struct gh_adjacency *lists);
-
-/* The number of blocks. */
-static inline uint32_t gh_adjacency_nblocks(const struct gh_adjacency *lists)
-{
-	return lists->count / GH_ADJACENCY_BLOCK + (lists->count % GH_ADJACENCY_BLOCK != 0);
-}
-
-/* Where OBJECT's list begins in its block. */
-static inline uint32_t gh_adjacency_start(const struct gh_adjacency *lists, uint32_t object)
-{
-	return object % GH_ADJACENCY_BLOCK != 0 ? lists->ends[object - 1] : 0;
-}
-
-/* The list of OBJECT. Gives how many there are in it. */
-static inline size_t gh_adjacency_get(const struct gh_adjacency *lists, uint32_t object,
-				      const uint32_t **list)
-{
-	uint32_t start = gh_adjacency_start(lists, object);
-	*list = lists->blocks[object / GH_ADJACENCY_BLOCK] + start;
-	return lists->ends[object] - start;
-}
-
-/* Makes, of lists which say to what objects each one points, those which say what points to each:
- * ascending, each once. False if memory ran out, or one block would hold 2^32 entries. To be freed
- * either way. */
-bool gh_adjacency_reverse(struct gh_adjacency *reverse, const struct gh_adjacency *lists);
 
 /* The object table: the objects of a dump, but for the tails of spans (see lib/heap/internal.h),
  * numbered from 0 by ascending address, and found by any address within. */
@@ -91,8 +57,6 @@ struct gh_object_block {
 	uint32_t run;    /* that the last of them is in */
 };
 
-#define GH_OBJECT_TABLE_BLOCK (64 * GH_EXTENT_UNIT)
-
 /* Blocks without a large gap between them. */
 struct gh_object_segment {
 	uint64_t first; /* number of the first block in the address space */
@@ -111,22 +75,6 @@ struct gh_object_table {
 	struct GH_VECTOR(struct gh_object_block) blocks;
 	struct GH_VECTOR(struct gh_object_segment) segments; /* by address */
 };
-
-#define GH_OBJECT_TABLE_HINT 64
-
-/* Numbers the objects of DUMP, which stays the caller's and outlives them. False (ERR filled) if
- * they are more than GH_HEAP_NONE or memory ran out. To be freed either way. */
-bool gh_object_table_make(struct gh_object_table *table, const struct gh_dump *dump,
-			  struct gh_error *err);
-
-void gh_object_table_free(struct gh_object_table *table);
-
-/* Object NUMBER, which there is. */
-struct gh_heap_object gh_object_table_get(const struct gh_object_table *table, uint32_t number);
-
-/* The object that holds ADDRESS, not only where it begins; or GH_HEAP_NONE. Where objects overlap,
- * the one that begins last is asked alone. */
-uint32_t gh_object_table_find(const struct gh_object_table *table, uint64_t address);
 
 /* The pointers in an object, frame, or segment of a dump, and what they point to. */
 
@@ -197,30 +145,14 @@ struct gh_root {
 /* The kind of the record that a root of KIND is in. */
 enum gh_dump_kind gh_root_record(const struct gh_dump *dump, enum gh_root_kind kind);
 
+struct gh_roots GH_VECTOR(struct gh_root);
+
+/* The heap of a dump as a graph: its objects, the pointers between them, the roots. */
+
 /* What is wrong with the roots. */
 struct gh_roots_damage {
 	uint64_t lost_finalizers; /* for addresses that are in no object */
 };
-
-struct gh_roots GH_VECTOR(struct gh_root);
-
-/* Adds the roots of DUMP, whose objects are numbered by TABLE, to ROOTS: sorted by object, the
- * conservative after the others, by kind, number and offset. False if memory ran out.
- *
- * From Go 1.12 on a frame's fieldlist leaves out the variables whose address is taken: the
- * collector looks at them if it meets a pointer to them, and knows their pointers from the program
- * (scanstack in src/runtime/mgcmark.go, FUNCDATA_StackObjects). A dump does not have those: so,
- * where a pointer on a stack leads to a frame, every word of that frame's variables may be a
- * pointer. One that was made of a process has them in the fieldlists; there frames that were
- * interrupted, and some other roots, are conservative. */
-bool gh_roots_find(const struct gh_dump *dump, const struct gh_object_table *table,
-		   struct gh_roots *roots, struct gh_roots_damage *damage);
-
-/* Sorts ROOTS as gh_roots_find does, and leaves out the conservative ones of objects that have
- * others. */
-void gh_roots_sort(struct gh_roots *roots);
-
-/* The heap of a dump as a graph: its objects, the pointers between them, the roots. */
 
 /* What is wrong with a heap whose graph is made nonetheless. */
 struct gh_heap_damage {

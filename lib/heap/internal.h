@@ -73,4 +73,78 @@ struct gh_span_tails gh_span_tails_start(const struct gh_dump *dump);
 /* OBJECT, which is the next by address, is none. */
 bool gh_span_tails_is(struct gh_span_tails *span_tails, const struct gh_extent *object);
 
+/* Adjacency lists. */
+
+/* The lists of so many objects, one after the other, are one piece of memory. */
+#define GH_ADJACENCY_BLOCK 65536
+
+/* Makes COUNT lists without blocks. False if memory ran out. To be freed either way. */
+bool gh_adjacency_make(struct gh_adjacency *lists, uint32_t count);
+
+void gh_adjacency_free(struct gh_adjacency *lists);
+
+/* The number of blocks. */
+static inline uint32_t gh_adjacency_nblocks(const struct gh_adjacency *lists)
+{
+	return lists->count / GH_ADJACENCY_BLOCK + (lists->count % GH_ADJACENCY_BLOCK != 0);
+}
+
+/* Where OBJECT's list begins in its block. */
+static inline uint32_t gh_adjacency_start(const struct gh_adjacency *lists, uint32_t object)
+{
+	return object % GH_ADJACENCY_BLOCK != 0 ? lists->ends[object - 1] : 0;
+}
+
+/* The list of OBJECT. Gives how many there are in it. */
+static inline size_t gh_adjacency_get(const struct gh_adjacency *lists, uint32_t object,
+				      const uint32_t **list)
+{
+	uint32_t start = gh_adjacency_start(lists, object);
+	*list = lists->blocks[object / GH_ADJACENCY_BLOCK] + start;
+	return lists->ends[object] - start;
+}
+
+/* Makes, of lists which say to what objects each one points, those which say what points to each:
+ * ascending, each once. False if memory ran out, or one block would hold 2^32 entries. To be freed
+ * either way. */
+bool gh_adjacency_reverse(struct gh_adjacency *reverse, const struct gh_adjacency *lists);
+
+/* The objects of a dump, numbered by ascending address. */
+
+/* In bytes: see struct gh_object_block. */
+#define GH_OBJECT_TABLE_BLOCK (64 * GH_EXTENT_UNIT)
+
+/* See the hints of struct gh_object_table. */
+#define GH_OBJECT_TABLE_HINT 64
+
+/* Numbers the objects of DUMP, which stays the caller's and outlives them. False (ERR filled) if
+ * they are more than GH_HEAP_NONE or memory ran out. To be freed either way. */
+bool gh_object_table_make(struct gh_object_table *table, const struct gh_dump *dump,
+			  struct gh_error *err);
+
+void gh_object_table_free(struct gh_object_table *table);
+
+/* Object NUMBER, which there is. */
+struct gh_heap_object gh_object_table_get(const struct gh_object_table *table, uint32_t number);
+
+/* The object that holds ADDRESS, not only where it begins; or GH_HEAP_NONE. Where objects overlap,
+ * the one that begins last is asked alone. */
+uint32_t gh_object_table_find(const struct gh_object_table *table, uint64_t address);
+
+/* Adds the roots of DUMP, whose objects are numbered by TABLE, to ROOTS: sorted by object, the
+ * conservative after the others, by kind, number and offset. False if memory ran out.
+ *
+ * From Go 1.12 on a frame's fieldlist leaves out the variables whose address is taken: the
+ * collector looks at them if it meets a pointer to them, and knows their pointers from the program
+ * (scanstack in src/runtime/mgcmark.go, FUNCDATA_StackObjects). A dump does not have those: so,
+ * where a pointer on a stack leads to a frame, every word of that frame's variables may be a
+ * pointer. One that was made of a process has them in the fieldlists; there frames that were
+ * interrupted, and some other roots, are conservative. */
+bool gh_roots_find(const struct gh_dump *dump, const struct gh_object_table *table,
+		   struct gh_roots *roots, struct gh_roots_damage *damage);
+
+/* Sorts ROOTS as gh_roots_find does, and leaves out the conservative ones of objects that have
+ * others. */
+void gh_roots_sort(struct gh_roots *roots);
+
 #endif

@@ -1,4 +1,4 @@
-#include "lib/heap/heap.h"
+#include "lib/heap/internal.h"
 
 /* The contents of RECORD. */
 static struct gh_dump_slice contents_of(const struct gh_dump_record *record)

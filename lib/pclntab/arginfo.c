@@ -1,4 +1,4 @@
-#include "lib/pclntab/pclntab.h"
+#include "lib/pclntab/internal.h"
 
 /* More pointer maps than these are not looked at: a function has one for each set of arguments that
  * are in use at a call. */

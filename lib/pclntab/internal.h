@@ -7,6 +7,30 @@
 #include "lib/util/intern.h"
 #include "lib/util/vector.h"
 
+/* Tables of pc values, written. */
+
+/* A table that is being written. The fields are private. */
+struct gh_pcvalue_writer {
+	struct gh_buffer *out; /* not owned */
+	uint64_t pc;           /* where the first run starts, an address */
+	uint8_t quantum;       /* of pc deltas, in bytes */
+	uint64_t end;          /* of the run that was added last, which is not written yet */
+	int32_t value;         /* of it */
+	int32_t written;       /* value of the run before */
+	bool pending;          /* there is such a run */
+};
+
+/* Starts the table of a function that begins at ENTRY, at the end of OUT. */
+void gh_pcvalue_write_start(struct gh_pcvalue_writer *writer, struct gh_buffer *out, uint64_t entry,
+			    uint8_t quantum);
+
+/* Adds the run that goes from where the last one ended to END, an address. One of no length is
+ * left out; neighbours of one value become one run, as a table must have it. */
+void gh_pcvalue_write_run(struct gh_pcvalue_writer *writer, uint64_t end, int32_t value);
+
+/* Ends the table. */
+void gh_pcvalue_write_end(struct gh_pcvalue_writer *writer);
+
 /* What the tables of Go 1.0 and 1.1 are made of, and how they become those of Go 1.2 (plan9.c). */
 
 /* The symbol table of Go 1.0 and 1.1 (.gosymtab), which came from Plan 9.
@@ -127,5 +151,22 @@ void gh_plan9_frame_write(struct gh_pcvalue_writer *writer, const struct gh_imag
 bool gh_plan9_convert(struct gh_buffer *out, enum gh_pclntab_format *format,
 		      const struct gh_image *image, const struct gh_cursor *symtab,
 		      const struct gh_cursor *lines, struct gh_error *err);
+
+/* Finds the moduledata that points to TAB, whose format, address, and pointer size are known, by
+ * looking through the data segments (section .go.module from Go 1.26) for a pointer to it followed
+ * by fields that agree with the segments. False, and MODULE zeroed, if there is none (Go before 1.5
+ * had none). */
+bool gh_moduledata_find(struct gh_moduledata *module, const struct gh_pclntab *tab);
+
+/* Offset of FUNC's PCDATA table number N in pctab; 0 if it has none. */
+uint32_t gh_pclntab_pcdata(const struct gh_pclntab *tab, const struct gh_func *func, unsigned n);
+
+/* Reads where the maps of FUNC's arguments are, however large it says that those are. None, if they
+ * cannot be read. */
+void gh_arg_maps_find(struct gh_bitmaps *maps, const struct gh_pclntab *tab,
+		      const struct gh_func *func);
+
+/* Whether map INDEX says that word number WORD holds a pointer. */
+bool gh_bitmaps_have(const struct gh_bitmaps *maps, uint32_t index, uint32_t word);
 
 #endif

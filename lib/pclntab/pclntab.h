@@ -44,12 +44,6 @@ struct gh_moduledata {
 	uint64_t itabs_size;   /* their size together, in bytes */
 };
 
-/* Finds the moduledata that points to TAB, whose format, address, and pointer size are known, by
- * looking through the data segments (section .go.module from Go 1.26) for a pointer to it followed
- * by fields that agree with the segments. False, and MODULE zeroed, if there is none (Go before 1.5
- * had none). */
-bool gh_moduledata_find(struct gh_moduledata *module, const struct gh_pclntab *tab);
-
 /* The Go pclntab (runtime.pclntab): which function, file and line each program counter belongs to.
  *
  * Formats: Go's src/runtime/symtab.go and src/cmd/link/internal/ld/pcln.go of each release, and
@@ -172,9 +166,6 @@ enum {
 	GH_PCDATA_ARG_LIVE_INDEX = 3,
 };
 
-/* Offset of FUNC's PCDATA table number N in pctab; 0 if it has none. */
-uint32_t gh_pclntab_pcdata(const struct gh_pclntab *tab, const struct gh_func *func, unsigned n);
-
 /* Address of FUNC's FUNCDATA number N; 0 if it has none. */
 uint64_t gh_pclntab_funcdata(const struct gh_pclntab *tab, const struct gh_func *func, unsigned n);
 
@@ -204,28 +195,6 @@ bool gh_pcvalue_next(struct gh_pcvalue *walk);
 /* The value for PC in the table at OFFSET; -1, as the runtime says, if the table has none. */
 int32_t gh_pcvalue_at(const struct gh_pclntab *tab, const struct gh_func *func, uint32_t offset,
 		      uint64_t pc);
-
-/* A table that is being written. The fields are private. */
-struct gh_pcvalue_writer {
-	struct gh_buffer *out; /* not owned */
-	uint64_t pc;           /* where the first run starts, an address */
-	uint8_t quantum;       /* of pc deltas, in bytes */
-	uint64_t end;          /* of the run that was added last, which is not written yet */
-	int32_t value;         /* of it */
-	int32_t written;       /* value of the run before */
-	bool pending;          /* there is such a run */
-};
-
-/* Starts the table of a function that begins at ENTRY, at the end of OUT. */
-void gh_pcvalue_write_start(struct gh_pcvalue_writer *writer, struct gh_buffer *out, uint64_t entry,
-			    uint8_t quantum);
-
-/* Adds the run that goes from where the last one ended to END, an address. One of no length is
- * left out; neighbours of one value become one run, as a table must have it. */
-void gh_pcvalue_write_run(struct gh_pcvalue_writer *writer, uint64_t end, int32_t value);
-
-/* Ends the table. */
-void gh_pcvalue_write_end(struct gh_pcvalue_writer *writer);
 
 /* What the names of functions are made of, and the shorter ones that people type for them. */
 
@@ -373,14 +342,6 @@ bool gh_stackmaps_told(const struct gh_pclntab *tab);
  * there are any with words in them. */
 bool gh_stackmaps_find(struct gh_stackmaps *maps, const struct gh_pclntab *tab,
 		       const struct gh_func *func);
-
-/* Reads where the maps of FUNC's arguments are, however large it says that those are. None, if they
- * cannot be read. */
-void gh_arg_maps_find(struct gh_bitmaps *maps, const struct gh_pclntab *tab,
-		      const struct gh_func *func);
-
-/* Whether map INDEX says that word number WORD holds a pointer. */
-bool gh_bitmaps_have(const struct gh_bitmaps *maps, uint32_t index, uint32_t word);
 
 /* The offset in pctab of the table that gives for each pc the index of the maps that hold there; -1
  * stands for 0. A frame that is calling has the index of the call's last byte. 0 if FUNC has no

@@ -1,4 +1,4 @@
-#include "lib/pclntab/pclntab.h"
+#include "lib/pclntab/internal.h"
 
 /* The most runs of no length that are passed over at one pc: the linker for s390x writes some, and
  * a table full of them, shared by many functions, would be read again for each. */

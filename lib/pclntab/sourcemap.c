@@ -1,4 +1,4 @@
-#include "lib/pclntab/pclntab.h"
+#include "lib/pclntab/internal.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "lib/pclntab/pclntab.h"
+#include "lib/pclntab/internal.h"
 
 /* The largest arguments that are believed, in bytes: together with any frame that fits 32 bits. */
 #define MAX_ARGS (1U << 30)

@@ -1,4 +1,4 @@
-#include "lib/process/process.h"
+#include "lib/process/dump_parts.h"
 
 #include <errno.h>
 #include <stdlib.h>

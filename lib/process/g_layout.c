@@ -1,4 +1,4 @@
-#include "lib/process/process.h"
+#include "lib/process/internal.h"
 
 /* The newest release that is known. */
 #define NEWEST 27

@@ -4,26 +4,12 @@
 #define GH_PROCESS_INTERNAL_H
 
 #include "lib/pclntab/pclntab.h"
+#include "lib/process/goroutine.h"
 #include "lib/process/process.h"
 #include "lib/rtype/rtype.h"
 #include "lib/util/buffer.h"
 #include "lib/util/numbermap.h"
 #include "lib/util/vector.h"
-
-/* Why a goroutine waits, in words: runtime.waitReasonStrings. */
-
-/* The table in the program's data, an array of strings by number. */
-struct gh_wait_reasons {
-	const struct gh_image *image; /* not owned */
-	uint64_t address;             /* of the table in the file's address space; 0 if unknown */
-};
-
-/* Finds the table in IMAGE by how it begins, which is the same in all releases since Go 1.11 (the
- * numbers are not, and a stripped program does not say where it is). */
-struct gh_wait_reasons gh_wait_reasons_find(const struct gh_image *image);
-
-/* The text of reason NUMBER, of *LENGTH bytes, in the image; empty if it is not known. */
-const char *gh_wait_reason(const struct gh_wait_reasons *reasons, uint8_t number, size_t *length);
 
 /* The frames of a goroutine's stack, by the program's pclntab.
  *
@@ -95,63 +81,6 @@ void gh_stack_start_thread(struct gh_stack *stack, const struct gh_stack_thread 
 bool gh_stack_next(struct gh_stack *stack, struct gh_stack_frame *frame);
 
 void gh_stack_free(struct gh_stack *stack);
-
-/* The labels that runtime/pprof's Do and SetGoroutineLabels give a goroutine.
- *
- * Layout: type labelMap in src/runtime/pprof/label.go; of a map, type hmap and type bmap in
- * src/runtime/map.go. */
-
-/* Longer labels are not read, in bytes. */
-#define GH_LABEL_TEXT_MAX 4096
-
-/* Reads those whose labelMap is at ADDRESS, and adds to OUT how many there are,
- * then the key and the value of each: a size and as many bytes. Numbers are uint32_t of this
- * machine. What is not in memory, is too long, or is one more than GH_DUMP_LABELS_MAX, is left out.
- */
-void gh_labels_read(struct gh_buffer *out, struct gh_process *process, uint64_t address);
-
-/* What a goroutine has deferred, and its panics: the lists of runtime._defer and runtime._panic.
- *
- * Layout: type _defer and type _panic in src/runtime/runtime2.go (panic.go) of each release. */
-
-struct gh_defer {
-	uint64_t sp; /* of the function that deferred */
-	uint64_t pc; /* of the defer statement; a return address */
-	uint64_t
-	    closure;   /* 0 for what the function calls by itself, without a record (open-coded) */
-	uint64_t next; /* address of the next, deferred before; 0 at the end */
-	uint64_t arguments; /* address of those of the call, to Go 1.17; later it has none */
-	uint64_t size;      /* of them, in bytes */
-};
-
-/* Reads the one at ADDRESS. False if it is not in memory. */
-bool gh_defer_record_read(struct gh_process *process, uint64_t address, struct gh_defer *defer);
-
-struct gh_panic {
-	uint64_t type; /* of its value, an interface */
-	uint64_t data; /* the interface's second word */
-	uint64_t next; /* address of the one before it; 0 at the end */
-	bool recovered;
-	bool repanicked; /* the value is that of the one after it */
-	bool goexit;     /* it is runtime.Goexit's */
-};
-
-/* The same of a panic. */
-bool gh_panic_record_read(struct gh_process *process, uint64_t address, struct gh_panic *panic);
-
-/* The value of a panic, as Go prints it. */
-
-/* Appends the string of SIZE bytes at ADDRESS in the process, what follows a newline being
- * indented (runtime.printindented). Long ones are cut. */
-void gh_panic_string(struct gh_buffer *out, struct gh_process *process, uint64_t address,
-		     uint64_t size);
-
-/* Appends the value of the interface whose words are TYPE and DATA (runtime.printpanicval), the
- * types of the program being TYPES. Of errors and Stringers, whose methods cannot be called, the
- * text is known of the runtime's and of those of packages errors, fmt, io/fs and os; other values
- * are a type and an address. */
-void gh_panic_value(struct gh_buffer *out, struct gh_process *process,
-		    const struct gh_rtypes *types, uint64_t type, uint64_t data);
 
 /* Where runtime.mspan and the specials that hang on it have their fields, by release.
  *
@@ -464,5 +393,62 @@ void gh_live_reader_copy_changed(struct gh_live_reader *reader);
 
 /* The range that has ADDRESS; NULL for none. */
 const struct gh_live_range *gh_live_range_find(const struct gh_live_copy *live, uint64_t address);
+
+/* The word at ADDRESS of PROCESS; 0 if it cannot be read. */
+uint64_t gh_process_word(struct gh_process *process, uint64_t address);
+
+/* Reads the SIZE bytes at ADDRESS of PROCESS; what its memory lacks is read from the program's
+ * file, as core files leave out what is in files. False if they are in neither. */
+bool gh_process_read_constant(struct gh_process *process, uint64_t address, void *to, size_t size);
+
+/* The pointer at ADDRESS, likewise; 0 if it is in neither. */
+uint64_t gh_process_constant_pointer(struct gh_process *process, uint64_t address);
+
+/* Whether ADDRESS is that of the closure of a function of the program's. */
+bool gh_process_is_closure(struct gh_process *process, uint64_t address);
+
+/* No page of memory is smaller, in bytes, and nothing is in the first one. */
+#define GH_LEAST_PAGE 4096
+
+/* The end of the page that ADDRESS is in, if pages are of the least size. */
+static inline uint64_t gh_page_end(uint64_t address)
+{
+	return address - address % GH_LEAST_PAGE + GH_LEAST_PAGE;
+}
+
+/* Whether a struct or a list of words can be at ADDRESS, whatever is in memory. */
+static inline bool gh_process_may_point(const struct gh_process *process, uint64_t address)
+{
+	return address >= GH_LEAST_PAGE && address % process->tab->pointer_size == 0;
+}
+
+/* A process all of whose threads are stopped, for its memory to be read as of one moment.
+ *
+ * Interfaces: ptrace(2) (PTRACE_SEIZE), and /proc/PID/task and status, proc(5). The kernel lets the
+ * threads go on when the tracer ends, however it does. */
+
+/* A thread that is traced. */
+struct gh_traced {
+	int id;     /* 0 if it has ended */
+	int signal; /* that it was about to be given; 0 for none */
+	bool stopped;
+};
+
+struct gh_stopped {
+	int pid;
+	struct GH_VECTOR(struct gh_traced) threads; /* owned */
+};
+
+/* Stops all threads of the process PID. False (ERR filled) if there is no such process, it may not
+ * be traced, or is already. In any case to be ended with gh_stopped_release. */
+bool gh_stopped_make(struct gh_stopped *stopped, int pid, struct gh_error *err);
+
+/* Adds to REGISTERS those of each thread, which runs on ARCH. False (ERR filled) if memory ran out.
+ */
+bool gh_stopped_registers(const struct gh_stopped *stopped, const struct gh_arch *arch,
+			  struct gh_thread_registers *registers, struct gh_error *err);
+
+/* Lets all threads go on. */
+void gh_stopped_release(struct gh_stopped *stopped);
 
 #endif

@@ -1,4 +1,4 @@
-#include "lib/process/process.h"
+#include "lib/process/internal.h"
 
 #include <dirent.h>
 #include <elf.h>

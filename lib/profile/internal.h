@@ -156,4 +156,12 @@ typedef void gh_pprof_writer(struct gh_pprof_out *out, const void *context);
 bool gh_pprof_write_file(const char *path, gh_pprof_writer *write, const void *context,
 			 struct gh_error *err);
 
+/* A stack, as it is shown. */
+struct gh_live_stack {
+	size_t record;     /* a profile record with this stack */
+	uint64_t objects;  /* live, as many as there are likely to be */
+	uint64_t bytes;    /* in them */
+	uint64_t retained; /* bytes that would go with those of them that were sampled */
+};
+
 #endif

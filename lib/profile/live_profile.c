@@ -1,4 +1,4 @@
-#include "lib/profile/profile.h"
+#include "lib/profile/internal.h"
 
 #include <stdlib.h>
 

@@ -97,14 +97,6 @@ void gh_samples_find(uint32_t *records, const struct gh_heap *heap);
 /* The live heap by allocating stack: the objects that roots reach, of those whose allocations were
  * sampled. */
 
-/* A stack, as it is shown. */
-struct gh_live_stack {
-	size_t record;     /* a profile record with this stack */
-	uint64_t objects;  /* live, as many as there are likely to be */
-	uint64_t bytes;    /* in them */
-	uint64_t retained; /* bytes that would go with those of them that were sampled */
-};
-
 struct gh_live_stacks {
 	struct gh_live_stack *items; /* owned */
 	size_t count;                /* of items */

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "lib/debugfile/debugfile.h"
-#include "lib/export/export.h"
+#include "lib/export/internal.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/dumpwalk.h"
 #include "tests/unit/synthetic.h"

@@ -1,7 +1,7 @@
 /* The notes of core files: where a debugger looks for a thread's registers. */
 #include <string.h>
 
-#include "lib/export/export.h"
+#include "lib/export/internal.h"
 #include "tests/unit/suites.h"
 
 enum { NONE = -1 };
