@@ -192,14 +192,15 @@ check_core() {
 	listed "$1: goroutines in the shell" "$work/list"
 	case $1 in
 	*" nested") equal "$1: with its panics" "$(grep -cE '^[[:space:]]*panic: ' "$work/traceback")" \
-		"$(grep -cE '^panicking in goroutine 1: (string|int), data 0x[0-9a-f]+$' "$work/list")" ;;
+		"$(grep -cE '^panicking in goroutine 1: (string|int), data 0x[0-9a-f]+$' "$work/list")"
+		equal "$1: its group comes first" "goroutines 1" "$("$GOHEAP" goroutines --group "$work/core" ${2:+-e "$2"} 2>&1 | grep -m 1 '^goroutines ')" ;;
 	*" spin" | *" unlock") equal "$1: with deferred calls" 2 "$(grep -c '^deferred in goroutine 1: main\..* by main\.middle$' "$work/list")" ;;
 	esac
 	told "$1" "$("$GOHEAP" crash "$work/core" ${2:+-e "$2"} 2>&1)"
 	goheap "${2-}" "core-file $work/core" "thread apply all -q backtrace 60" "echo list\\n" "goheap goroutines --all" \
 		"echo one\\n" "goheap goroutine 1" "backtrace 60" >"$work/session"
 	equal "$1: what it crashed of, as GDB opens it" "$(first_lines | head -n 10 | expand)" \
-		"$(sed -E -e '1,/^Program terminated with /d' -e '/^(\[Current thread is |#0 |[0-9]+\t|warning: Section |goheap: .* \(in the core file\)|goheap: go1[^ ]* program[ ,])/d' \
+		"$(sed -E -e '1,/^Program terminated with /d' -e '/^(\[Current thread is |#0 |[0-9]+\t|warning: (Section|Unexpected size of section) |goheap: .* \(in the core file\)|goheap: go1[^ ]* program[ ,])/d' \
 			"$work/session" | sed -E '/^(goheap: |Thread |warning: |#|$)/,$d')"
 	sed -e '1,/^list$/d' -e '/^one$/,$d' "$work/session" >"$work/list"
 	listed "$1: goroutines in GDB" "$work/list"

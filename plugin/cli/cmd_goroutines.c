@@ -9,18 +9,19 @@
 #include "plugin/view/emit.h"
 #include "plugin/view/view.h"
 
-static bool print_listing(const struct gh_options *options, const struct gh_dump *dump,
+static bool print_listing(const struct gh_options *options, const struct gh_snapshot *snapshot,
 			  struct gh_symbols *symbols)
 {
 	struct gh_goroutine_list listing = {
 	    .out = stdout,
-	    .dump = dump,
+	    .dump = &snapshot->dump,
 	    .symbols = symbols,
 	    .status = options->status,
 	    .label = options->label,
 	    .pattern = options->has_pattern ? &options->pattern : NULL,
 	    .all = options->all,
 	    .group = options->group,
+	    .crashed = snapshot->crash.goroutine,
 	    .json = options->json,
 	    .one_line = options->one_line && !options->group,
 	};
@@ -28,15 +29,15 @@ static bool print_listing(const struct gh_options *options, const struct gh_dump
 }
 
 /* PROGRAM is what wrote the dump; NULL if it is not given. */
-static bool print_snapshot(const struct gh_options *options, const struct gh_dump *dump,
+static bool print_snapshot(const struct gh_options *options, const struct gh_snapshot *snapshot,
 			   const char *program)
 {
 	struct gh_symbols symbols;
 	if (program == NULL)
-		return print_listing(options, dump, NULL);
-	if (!gh_symbols_open(&symbols, dump, program))
+		return print_listing(options, snapshot, NULL);
+	if (!gh_symbols_open(&symbols, &snapshot->dump, program))
 		return false;
-	bool printed = print_listing(options, dump, &symbols);
+	bool printed = print_listing(options, snapshot, &symbols);
 	gh_symbols_close(&symbols);
 	return printed;
 }
@@ -120,11 +121,16 @@ int gh_cmd_goroutines(const struct gh_options *options)
 	char running[32];
 	const char *program = gh_options_program(options, running);
 	gh_print_in_blocks();
-	if (options->process != NULL
-		? !gh_snapshot_open_process(&snapshot, options->process, options->program)
-		: !gh_snapshot_open(&snapshot, options->file, program))
+	bool opened;
+	if (options->process != NULL)
+		opened = gh_snapshot_open_process(&snapshot, options->process, options->program);
+	else if (options->group)
+		opened = gh_snapshot_open_crash(&snapshot, options->file, program);
+	else
+		opened = gh_snapshot_open(&snapshot, options->file, program);
+	if (!opened)
 		return GH_EXIT_INPUT;
-	bool printed = print_snapshot(options, &snapshot.dump, program);
+	bool printed = print_snapshot(options, &snapshot, program);
 	gh_snapshot_close(&snapshot);
 	return printed ? GH_EXIT_OK : GH_EXIT_INPUT;
 }

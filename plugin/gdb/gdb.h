@@ -384,7 +384,7 @@ bool gh_snapshot_open(struct gh_snapshot *snapshot, const char *path, const char
 bool gh_snapshot_open_process(struct gh_snapshot *snapshot, const char *process,
 			      const char *program);
 
-/* The same of a core file or GDB's process, and what it crashes of. */
+/* The same; of a core file or GDB's process, also what it crashes of. */
 bool gh_snapshot_open_crash(struct gh_snapshot *snapshot, const char *path, const char *program);
 
 void gh_snapshot_close(struct gh_snapshot *snapshot);

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -174,13 +175,17 @@ static void print_labels(FILE *out, const struct gh_dump *dump, size_t number)
 		fputs("}", out);
 }
 
+static bool is_main(const struct gh_call *call)
+{
+	return call->length > 5 && memcmp(call->name, "main.", 5) == 0;
+}
+
 /* CALL is in the standard library: of its packages no path begins with a name with a dot in it. */
 static bool is_standard(const struct gh_call *call)
 {
 	const char *end = memchr(call->name, '/', call->length);
 	const char *dot = memchr(call->name, '.', call->length);
-	bool is_main = call->length > 5 && memcmp(call->name, "main.", 5) == 0;
-	return !is_main && (end == NULL || dot == NULL || dot > end);
+	return !is_main(call) && (end == NULL || dot == NULL || dot > end);
 }
 
 /* Prints the first call that is not in the standard library, or the first, on one line. */
@@ -286,4 +291,51 @@ char *gh_goroutine_text_whole(const struct gh_goroutine_text *text)
 	char *whole = NULL;
 	CAPTURE(whole, gh_goroutine_text_print(out, text));
 	return whole;
+}
+
+/* The last two parts of the path of CALL's source. */
+static const char *short_file(const struct gh_call *call)
+{
+	const char *start = call->file + strlen(call->file);
+	for (unsigned slashes = 0; start > call->file; start--) {
+		slashes += start[-1] == '/';
+		if (slashes == 2)
+			break;
+	}
+	return start;
+}
+
+static void print_order(FILE *out, const struct gh_goroutine_list *listing)
+{
+	/* Modules that were downloaded are in directories with their versions: "NAME@v1.2.3". */
+	enum { MAIN, OWN, MODULE, STANDARD, KINDS };
+	unsigned counts[KINDS] = {0};
+	const struct gh_traceback *traceback = &listing->traceback;
+	for (size_t i = 0; i < traceback->ncalls; i++) {
+		const struct gh_call *call = &traceback->calls[i];
+		if (!gh_goroutine_has_call(listing, call))
+			continue;
+		counts[MAIN] += is_main(call);
+		if (is_standard(call))
+			counts[STANDARD]++;
+		else
+			counts[strchr(call->file, '@') != NULL ? MODULE : OWN]++;
+	}
+	for (unsigned i = 0; i < KINDS; i++)
+		fprintf(out, "%010u ", UINT_MAX - counts[i]);
+	for (size_t i = 0; i < traceback->ncalls; i++) {
+		const struct gh_call *call = &traceback->calls[i];
+		if (!gh_goroutine_has_call(listing, call))
+			continue;
+		gh_traceback_print_name(out, call);
+		fprintf(out, "\n%s\n%010" PRId32 "\n", short_file(call), call->line);
+	}
+}
+
+char *gh_goroutine_order(struct gh_goroutine_list *listing, size_t number)
+{
+	char *text = NULL;
+	if (gh_traceback_make(&listing->traceback, listing->dump, listing->symbols, number))
+		CAPTURE(text, print_order(out, listing));
+	return text;
 }

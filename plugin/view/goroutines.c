@@ -63,23 +63,42 @@ static int compare_stacks(const struct gh_goroutine_text *x, const struct gh_gor
 	return order;
 }
 
-/* Those of a group are neighbours, in the dump's order. */
+static int compare_numbers(uint64_t x, uint64_t y)
+{
+	return (x > y) - (x < y);
+}
+
+/* Those of a group are neighbours, by id. */
 static int compare_entries(const void *a, const void *b)
 {
 	const struct gh_goroutine_text *x = a, *y = b;
 	int order = compare_stacks(x, y);
-	if (order == 0)
-		order = (x->number > y->number) - (x->number < y->number);
-	return order;
+	return order != 0 ? order : compare_numbers(x->id, y->id);
 }
 
-/* The largest first, then in the dump's order. */
+/* The order of panicparse (stack/bucket.go and stack.go, https://github.com/maruel/panicparse). Of
+ * groups that differ in who created them alone, the smaller one is first there, too. */
 static int compare_groups(const void *a, const void *b)
 {
 	const struct gh_goroutine_group *x = a, *y = b;
-	if (x->count != y->count)
-		return x->count > y->count ? -1 : 1;
-	return (x->first->number > y->first->number) - (x->first->number < y->first->number);
+	int order = y->leads - x->leads;
+	if (order == 0)
+		order = strcmp(x->key, y->key);
+	if (order == 0)
+		order = y->first->locked - x->first->locked;
+	if (order == 0)
+		order = strcmp(x->first->status, y->first->status);
+	if (order == 0)
+		order = compare_numbers(x->count, y->count);
+	return order != 0 ? order : compare_numbers(x->first->id, y->first->id);
+}
+
+/* The group of ENTRY comes first: it crashed, or else it is what the user looks at. */
+static bool is_leader(const struct gh_goroutine_list *listing,
+		      const struct gh_goroutine_text *entry)
+{
+	return listing->crashed != 0 ? entry->id == listing->crashed
+				     : gh_dump_ties(listing->dump, entry->number).selected;
 }
 
 static void print_group(FILE *out, const struct gh_goroutine_group *group)
@@ -104,17 +123,21 @@ static bool print_groups(struct gh_goroutine_list *listing, struct gh_goroutine_
 	if (groups == NULL)
 		return false;
 	qsort(entries, count, sizeof(*entries), compare_entries);
-	size_t ngroups = 0;
-	for (size_t i = 0; i < count; i++) {
-		const struct gh_goroutine_text *first =
-		    ngroups > 0 ? groups[ngroups - 1].first : NULL;
-		if (first != NULL && compare_stacks(first, &entries[i]) == 0)
-			groups[ngroups - 1].count++;
-		else
-			groups[ngroups++] = (struct gh_goroutine_group){&entries[i], 1};
-	}
-	qsort(groups, ngroups, sizeof(*groups), compare_groups);
+	struct gh_goroutine_group *group = NULL;
 	bool ok = true;
+	size_t ngroups = 0;
+	for (size_t i = 0; ok && i < count; i++) {
+		if (group == NULL || compare_stacks(group->first, &entries[i]) != 0) {
+			group = &groups[ngroups++];
+			group->first = &entries[i];
+			group->key = gh_goroutine_order(listing, entries[i].number);
+			ok = group->key != NULL;
+		}
+		group->count++;
+		group->leads = group->leads || is_leader(listing, &entries[i]);
+	}
+	if (ok)
+		qsort(groups, ngroups, sizeof(*groups), compare_groups);
 	for (size_t i = 0; ok && i < ngroups; i++) {
 		if (listing->json) {
 			ok = gh_goroutine_json_print_group(listing, &groups[i]);
@@ -124,6 +147,8 @@ static bool print_groups(struct gh_goroutine_list *listing, struct gh_goroutine_
 			fputs("\n", listing->out);
 		print_group(listing->out, &groups[i]);
 	}
+	for (size_t i = 0; i < ngroups; i++)
+		free(groups[i].key);
 	free(groups);
 	return ok;
 }

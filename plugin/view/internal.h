@@ -56,7 +56,14 @@ void gh_goroutine_json_print(struct gh_goroutine_list *listing, size_t number,
 struct gh_goroutine_group {
 	const struct gh_goroutine_text *first; /* of an array */
 	size_t count;
+	bool leads; /* it comes first */
+	char *key;  /* what groups are sorted by, as text; owned */
 };
+
+/* What the group of goroutine NUMBER is sorted by, by strcmp, to be freed: how many of its calls
+ * are in package main, and in the user's code, modules and the standard library, the most first;
+ * then the calls. NULL if memory ran out. */
+char *gh_goroutine_order(struct gh_goroutine_list *listing, size_t number);
 
 /* The longest wait in GROUP, in minutes. */
 uint64_t gh_goroutine_group_wait(const struct gh_goroutine_group *group);

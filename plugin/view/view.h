@@ -278,7 +278,8 @@ struct gh_goroutine_list {
 	const regex_t *pattern; /* those alone whose text it matches; NULL for all */
 	const uint64_t *only;   /* the one of this id alone, whatever it is; NULL for all */
 	bool all;               /* also what Go leaves out: the system's, and the runtime's calls */
-	bool group;             /* those with the same state and stack together, the most first */
+	bool group;             /* those with the same state and stack together */
+	uint64_t crashed;       /* id of the goroutine whose group comes first; 0 for none */
 	bool json;              /* an object a line */
 	bool one_line;          /* a line for each goroutine, with the user's first call */
 	struct gh_traceback traceback; /* private: of one of them */
@@ -288,7 +289,7 @@ struct gh_goroutine_list {
 bool gh_goroutines_print(struct gh_goroutine_list *listing);
 
 /* Prints DUMP's goroutines to OUT, but for the system's: those with the same status and stack
- * together, the most first, a JSON object a line, as `goheap goroutines --group --json' does.
+ * together, a JSON object a line, as `goheap goroutines --group --json' does.
  * SYMBOLS may be NULL. On failure prints the error and returns false. */
 bool gh_goroutines_print_groups(FILE *out, const struct gh_dump *dump, struct gh_symbols *symbols);
 
