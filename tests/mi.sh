@@ -141,20 +141,19 @@ check_chosen_mi() {
 	lacks "$1, MI: no frame is invalid" "$(cat "$work/talk")" 'invalid|\^error'
 }
 
-# check_mi_named NAME: goheap.so is loaded from ~/.gdbinit, and GDB opens the program that its command line names without
-# a word. The program has its symbols after a setting, or as it runs.
-check_mi_named() {
+# named INTERPRETER: GDB, in which goheap.so is loaded from ~/.gdbinit, and which opens the program that its command line names
+# without a word.
+named() {
 	mkdir -p "$work/home"
 	printf '%s\n' 'set debuginfod enabled off' "source $work/goheap.gdb" "jit-reader-load $GOHEAP_SO" >"$work/home/.gdbinit"
-	HOME=$work/home start -q -i=mi "$directory/steps.stripped"
-	mi "-gdb-set mi-async off"
+	HOME=$work/home start -q -i="$1" "$directory/steps.stripped"
+}
+
+# check_mi_named NAME: the first command finds its function, and the program stops there.
+check_mi_named() {
+	named mi
 	mi "-break-insert main.record"
-	has "$1, MI, the program named: the first breakpoint" "$line" 'func="main.record".*line="[0-9]+"'
-	mi "-gdb-exit"
-	stop
-	HOME=$work/home start -q -i=mi "$directory/steps.stripped"
-	mi "-break-insert -f main.record"
-	has "$1, MI, the program named: a pending breakpoint" "$line" 'pending="main.record"'
+	has "$1, MI, the program named: the first breakpoint" "$line" '\^done.*func="main.record".*line="[0-9]+"'
 	mi "-exec-arguments $work/counts"
 	mi_stop "-exec-run"
 	has "$1, MI, the program named: is met" "$(place <<<"$line")" '^main\.record [0-9]+$'
@@ -253,6 +252,19 @@ check_dap() {
 	stop
 }
 
+# check_dap_named NAME: the same of DAP, before it is told of a program.
+check_dap_named() {
+	named dap
+	answer initialize '{"adapterID":"test","linesStartAt1":true}'
+	answer setFunctionBreakpoints '{"breakpoints":[{"name":"main.record"}]}'
+	has "$1, DAP, the program named: the first breakpoint" "$line" '"verified": true'
+	dap launch "{\"args\":[\"$work/counts\"]}"
+	dap_stop configurationDone '{}'
+	has "$1, DAP, the program named: is met" "$stack" '^main\.record [0-9]+$'
+	answer disconnect '{"terminateDebuggee":true}'
+	stop
+}
+
 for release in ${RELEASES:-1.19}; do
 	sample "Go $release" "$release" steps || continue
 	check_mi "Go $release"
@@ -262,6 +274,7 @@ for release in ${RELEASES:-1.19}; do
 		skip "Go $release, DAP" "this GDB has none"
 	else
 		check_dap "Go $release"
+		check_dap_named "Go $release"
 	fi
 done
 finish
