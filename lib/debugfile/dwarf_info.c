@@ -166,7 +166,8 @@ static size_t write_function(struct writer *writer, const struct gh_func *func, 
 {
 	struct gh_buffer *out = &writer->info->info;
 	if (has_children)
-		gh_buffer_u8(out, decl.file != 0 ? GH_ABBREV_CALLER : GH_ABBREV_CALLER_NO_FILE);
+		gh_buffer_u8(out, decl.file != 0 ? GH_ABBREV_FUNCTION_CHILDREN
+						 : GH_ABBREV_FUNCTION_CHILDREN_NO_FILE);
 	else
 		gh_buffer_u8(out, decl.file != 0 ? GH_ABBREV_FUNCTION : GH_ABBREV_FUNCTION_NO_FILE);
 	size_t sibling = out->size;

@@ -222,7 +222,8 @@ static void write_call(const struct gh_inlines *inlines, const struct gh_inline_
 	struct gh_buffer *info = &inlines->info->info;
 	bool in_pieces = call->first_span != call->last_span;
 	if (has_children)
-		gh_buffer_u8(info, in_pieces ? GH_ABBREV_NESTED_RANGES : GH_ABBREV_NESTED);
+		gh_buffer_u8(info,
+			     in_pieces ? GH_ABBREV_CALL_CHILDREN_RANGES : GH_ABBREV_CALL_CHILDREN);
 	else
 		gh_buffer_u8(info, in_pieces ? GH_ABBREV_CALL_RANGES : GH_ABBREV_CALL);
 	write_origin(inlines, call);
@@ -302,7 +303,7 @@ void gh_inlines_write_at(struct gh_inlines *inlines, const struct gh_range *rang
 		const struct gh_inline_call *call = call_at(inlines, *place - 1);
 		if (call->parent != parent || !spend(inlines, MAX_CALL_SIZE))
 			break;
-		gh_buffer_u8(info, GH_ABBREV_NESTED);
+		gh_buffer_u8(info, GH_ABBREV_CALL_CHILDREN);
 		write_origin(inlines, call);
 		gh_buffer_uint(info, start, inlines->tab->pointer_size);
 		gh_buffer_uleb128(info, end - start);

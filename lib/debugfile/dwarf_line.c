@@ -161,7 +161,7 @@ static void add_row(struct gh_line_table *lines, const struct gh_line_row *row)
 		gh_buffer_u8(program, DW_LNS_negate_stmt);
 		lines->in_statement = !row->only_moves;
 	}
-	if (row->prologue_end)
+	if (row->is_stop)
 		gh_buffer_u8(program, DW_LNS_set_prologue_end);
 	int64_t lines_on = line - lines->line;
 	if (lines_on < LINE_BASE || lines_on >= LINE_BASE + LINE_RANGE) {
@@ -202,7 +202,7 @@ void gh_line_begin(struct gh_line_table *lines, const struct gh_func *func, bool
 		begin_sequence(lines, func->entry);
 	lines->func = func;
 	lines->stop = gh_prologue_stop(lines->tab, func);
-	lines->prologue_end = gh_prologue_end(lines->tab, func);
+	lines->body = gh_prologue_end(lines->tab, func);
 	lines->decl = (struct gh_decl){0};
 	lines->rows.count = 0;
 	lines->end = func->end;
@@ -213,7 +213,7 @@ static bool is_redundant(const struct gh_line_table *lines, const struct gh_line
 {
 	const struct gh_line_row *rows = lines->rows.items;
 	size_t nrows = lines->rows.count;
-	if (nrows == 0 || row->prologue_end)
+	if (nrows == 0 || row->is_stop)
 		return false;
 	const struct gh_line_row *last = &rows[nrows - 1];
 	return row->at.file == last->at.file && row->at.line == last->at.line &&
@@ -227,12 +227,12 @@ void gh_line_range(struct gh_line_table *lines, const struct gh_range *range)
 	struct gh_line_row row = {.address = range->start,
 				  .at = frame_place(lines, &range->frames[0]),
 				  .tree_index = range->frames[0].tree_index,
-				  .prologue_end = range->start == lines->stop};
+				  .is_stop = range->start == lines->stop};
 	if (!is_redundant(lines, &row))
 		gh_vector_push(&lines->rows, row);
 	if (range->start < lines->stop && lines->stop < range->end) {
 		row.address = lines->stop;
-		row.prologue_end = true;
+		row.is_stop = true;
 		gh_vector_push(&lines->rows, row);
 	}
 }
@@ -279,7 +279,7 @@ static void find_moves(struct gh_line_table *lines)
 		size_t size = (size_t)(end - rows[i].address);
 		const uint8_t *bytes = gh_cursor_bytes(&code, size);
 		/* What comes first in the function's body starts a statement. */
-		bool is_first = rows[i].prologue_end || rows[i].address == lines->prologue_end;
+		bool is_first = rows[i].is_stop || rows[i].address == lines->body;
 		rows[i].only_moves = i > 0 && !is_first && bytes != NULL &&
 				     gh_code_only_moves(lines->tab->image->arch, bytes, size);
 		if (rows[i].only_moves)

@@ -229,11 +229,8 @@ int gh_rtypes_release(const struct gh_rtypes *types)
 					 [GH_PCLNTAB_1_16] = 17,
 					 [GH_PCLNTAB_1_18] = 19,
 					 [GH_PCLNTAB_1_20] = 22};
-	struct gh_buildinfo build;
-	gh_buildinfo_read(&build, types->tab->image);
-	int release = gh_go_minor(build.go_version);
-	gh_buildinfo_free(&build);
-	if (release >= 0)
+	int release = gh_image_go_minor(types->tab->image);
+	if (release != GH_GO_UNKNOWN)
 		return release;
 	if (types->old != NULL)
 		return gh_old_rtypes_release(types);

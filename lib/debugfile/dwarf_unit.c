@@ -50,10 +50,10 @@ static void add_unit(struct gh_buffer *abbrev)
 	end(abbrev);
 }
 
-static void add_function(struct gh_buffer *abbrev, unsigned code, bool has_calls, bool has_file)
+static void add_function(struct gh_buffer *abbrev, unsigned code, bool has_children, bool has_file)
 {
-	begin(abbrev, code, DW_TAG_subprogram, has_calls);
-	if (has_calls)
+	begin(abbrev, code, DW_TAG_subprogram, has_children);
+	if (has_children)
 		add(abbrev, DW_AT_sibling, DW_FORM_ref4);
 	add(abbrev, DW_AT_external, DW_FORM_flag_present);
 	add(abbrev, DW_AT_name, DW_FORM_strp);
@@ -78,9 +78,9 @@ static void add_abstract(struct gh_buffer *abbrev)
 	end(abbrev);
 }
 
-static void add_call(struct gh_buffer *abbrev, unsigned code, bool has_calls, bool in_pieces)
+static void add_call(struct gh_buffer *abbrev, unsigned code, bool has_children, bool in_pieces)
 {
-	begin(abbrev, code, DW_TAG_inlined_subroutine, has_calls);
+	begin(abbrev, code, DW_TAG_inlined_subroutine, has_children);
 	add(abbrev, DW_AT_abstract_origin, DW_FORM_ref_udata);
 	add(abbrev, DW_AT_call_file, DW_FORM_udata);
 	add(abbrev, DW_AT_call_line, DW_FORM_udata);
@@ -120,13 +120,13 @@ void gh_abbrevs_make(struct gh_buffer *abbrev)
 	add_unit(abbrev);
 	add_function(abbrev, GH_ABBREV_FUNCTION, false, true);
 	add_function(abbrev, GH_ABBREV_FUNCTION_NO_FILE, false, false);
-	add_function(abbrev, GH_ABBREV_CALLER, true, true);
-	add_function(abbrev, GH_ABBREV_CALLER_NO_FILE, true, false);
+	add_function(abbrev, GH_ABBREV_FUNCTION_CHILDREN, true, true);
+	add_function(abbrev, GH_ABBREV_FUNCTION_CHILDREN_NO_FILE, true, false);
 	add_abstract(abbrev);
 	add_call(abbrev, GH_ABBREV_CALL, false, false);
 	add_call(abbrev, GH_ABBREV_CALL_RANGES, false, true);
-	add_call(abbrev, GH_ABBREV_NESTED, true, false);
-	add_call(abbrev, GH_ABBREV_NESTED_RANGES, true, true);
+	add_call(abbrev, GH_ABBREV_CALL_CHILDREN, true, false);
+	add_call(abbrev, GH_ABBREV_CALL_CHILDREN_RANGES, true, true);
 	add_argument(abbrev, GH_ABBREV_ARGUMENT, true);
 	add_argument(abbrev, GH_ABBREV_UNKNOWN_ARGUMENT, false);
 	add_words(abbrev);

@@ -153,15 +153,15 @@ void gh_packages_free(struct gh_packages *packages);
 /* The codes. The attributes of each, in their order, are in the code of gh_abbrevs_make. */
 enum {
 	GH_ABBREV_UNIT = GH_VARIABLE_ABBREVS + 1,
-	GH_ABBREV_FUNCTION,         /* a function */
-	GH_ABBREV_FUNCTION_NO_FILE, /* a function in an unknown file */
-	GH_ABBREV_CALLER,           /* the same two with inlined calls */
-	GH_ABBREV_CALLER_NO_FILE,
-	GH_ABBREV_ABSTRACT,    /* a function that is inlined */
-	GH_ABBREV_CALL,        /* an inlined call */
-	GH_ABBREV_CALL_RANGES, /* one that is in pieces */
-	GH_ABBREV_NESTED,      /* the same two with inlined calls */
-	GH_ABBREV_NESTED_RANGES,
+	GH_ABBREV_FUNCTION,          /* a function without children */
+	GH_ABBREV_FUNCTION_NO_FILE,  /* a function in an unknown file */
+	GH_ABBREV_FUNCTION_CHILDREN, /* the same two with children */
+	GH_ABBREV_FUNCTION_CHILDREN_NO_FILE,
+	GH_ABBREV_ABSTRACT,      /* a function that is inlined */
+	GH_ABBREV_CALL,          /* an inlined call */
+	GH_ABBREV_CALL_RANGES,   /* one that is in pieces */
+	GH_ABBREV_CALL_CHILDREN, /* the same two with children */
+	GH_ABBREV_CALL_CHILDREN_RANGES,
 	GH_ABBREV_ARGUMENT,         /* an argument */
 	GH_ABBREV_UNKNOWN_ARGUMENT, /* one that is nowhere */
 	GH_ABBREV_BLOCK_RANGES,     /* a block with variables, in pieces */
@@ -216,7 +216,7 @@ struct gh_line_row {
 	uint64_t address;
 	struct gh_decl at;
 	int32_t tree_index; /* the inlined call that the code is of: see gh_frame */
-	bool prologue_end;  /* debuggers stop at the function here */
+	bool is_stop;       /* debuggers stop at the function here: DW_LNS_set_prologue_end */
 	bool only_moves;    /* no statement starts here: see gh_code_only_moves */
 };
 
@@ -248,7 +248,7 @@ struct gh_line_table {
 	size_t name_bytes;           /* bytes of file names that may still be written */
 	const struct gh_func *func;  /* the function */
 	uint64_t stop;               /* where debuggers stop at it: see gh_prologue_stop */
-	uint64_t prologue_end;       /* its, an address */
+	uint64_t body;               /* where its body begins: see gh_prologue_end */
 	struct gh_decl decl;         /* where it starts */
 	struct GH_VECTOR(struct gh_line_row) rows;   /* its */
 	struct GH_VECTOR(struct gh_line_move) moves; /* its places with such rows, sorted */

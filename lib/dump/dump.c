@@ -169,9 +169,9 @@ size_t gh_dump_count(const struct gh_dump *dump, enum gh_dump_kind kind)
 	}
 }
 
-struct gh_dump_ties gh_dump_ties(const struct gh_dump *dump, size_t number)
+struct gh_dump_extras gh_dump_extras(const struct gh_dump *dump, size_t number)
 {
-	return number < dump->nties ? dump->ties[number] : (struct gh_dump_ties){0};
+	return number < dump->nextras ? dump->extras[number] : (struct gh_dump_extras){0};
 }
 
 /* The size at *AT, and what it is of. */
@@ -197,9 +197,9 @@ size_t gh_dump_labels(const struct gh_dump *dump, size_t number,
 		      struct gh_dump_label labels[GH_DUMP_LABELS_MAX])
 {
 	uint32_t count = 0;
-	if (dump->labels == NULL || number >= dump->nties)
+	if (dump->labels == NULL || number >= dump->nextras)
 		return 0;
-	const uint8_t *at = dump->labels + dump->ties[number].labels;
+	const uint8_t *at = dump->labels + dump->extras[number].labels;
 	memcpy(&count, at, sizeof(count));
 	at += sizeof(count);
 	for (size_t i = 0; i < count; i++) {
@@ -343,9 +343,11 @@ int gh_dump_minor(const struct gh_dump *dump)
 		return minor[dump->format];
 	struct gh_cursor text = gh_dump_bytes(dump, gh_dump_go_version(dump));
 	size_t size = gh_cursor_size(&text);
-	const char *found = size > 0 ? memmem(text.start, size, "go1.", 4) : NULL;
-	if (found == NULL)
+	if (size == 0)
 		return -1;
+	const char *found = memmem(text.start, size, "go1.", 4);
+	if (found == NULL)
+		return GH_GO_UNKNOWN;
 	char version[16] = "";
 	size -= (size_t)(found - (const char *)text.start);
 	memcpy(version, found, size < sizeof(version) ? size : sizeof(version) - 1);

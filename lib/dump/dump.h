@@ -133,7 +133,7 @@ struct gh_dump_damage {
 };
 
 /* What a process tells of a goroutine, and no record has. */
-struct gh_dump_ties {
+struct gh_dump_extras {
 	uint64_t creator; /* id of the goroutine that made it; 0 if none did or it is not known */
 	bool locked;      /* to its thread; false also where that is not known */
 	bool selected;    /* it runs on the thread that the debugger's user looks at */
@@ -172,11 +172,11 @@ struct gh_dump {
 	struct gh_dump_key *keys[GH_DUMP_KINDS]; /* of types, itabs and profiles, sorted; owned */
 	uint64_t
 	    latest; /* the latest time that the dump knows on the clock of its wait starts; ns */
-	const struct gh_dump_ties
-	    *ties;    /* by goroutine number, of a dump that was made of a process; whoever opened
+	const struct gh_dump_extras
+	    *extras;    /* by goroutine number, of a dump that was made of a process; whoever opened
 			 it may set them, owns them, and keeps them while it is open */
-	size_t nties; /* 0 if there are none */
-	const uint8_t *labels; /* what the ties name, likewise: at each place a number of labels,
+	size_t nextras; /* 0 if there are none */
+	const uint8_t *labels; /* what the extras name, likewise: at each place a number of labels,
 				  and of each label the size of its key, the key, the size of its
 				  value, the value; sizes and numbers are uint32_t. NULL if none */
 	struct gh_dump_damage damage;
@@ -219,8 +219,8 @@ size_t gh_dump_count(const struct gh_dump *dump, enum gh_dump_kind kind);
 void gh_dump_get(const struct gh_dump *dump, enum gh_dump_kind kind, size_t number,
 		 struct gh_dump_record *record);
 
-/* The ties of goroutine NUMBER; zeros where they are not known. */
-struct gh_dump_ties gh_dump_ties(const struct gh_dump *dump, size_t number);
+/* The extras of goroutine NUMBER; zeros where they are not known. */
+struct gh_dump_extras gh_dump_extras(const struct gh_dump *dump, size_t number);
 
 /* Fills LABELS with those of goroutine NUMBER, sorted by key, and returns how many there are. */
 size_t gh_dump_labels(const struct gh_dump *dump, size_t number,
@@ -252,8 +252,8 @@ uint64_t gh_dump_waited(const struct gh_dump *dump, const struct gh_dump_gorouti
  */
 struct gh_dump_slice gh_dump_go_version(const struct gh_dump *dump);
 
-/* N of the release Go 1.N that wrote DUMP, of a development version too; -1 if the dump does not
- * say: then it is 7 or higher. */
+/* N of the release Go 1.N that wrote DUMP, of a development version too, or GH_GO_UNKNOWN; -1 if
+ * the dump does not say, as those of Go 1.7 to 1.16. */
 int gh_dump_minor(const struct gh_dump *dump);
 
 /* The memory of the dumped process, as far as the dump has it: objects, stack frames, data and bss;

@@ -259,6 +259,15 @@ int gh_go_minor(const char *version)
 {
 	int minor;
 	if (version == NULL || sscanf(version, "go1.%3d", &minor) != 1)
-		return -1;
+		return GH_GO_UNKNOWN;
+	return minor;
+}
+
+int gh_image_go_minor(const struct gh_image *image)
+{
+	struct gh_buildinfo info;
+	gh_buildinfo_read(&info, image);
+	int minor = gh_go_minor(info.go_version);
+	gh_buildinfo_free(&info);
 	return minor;
 }

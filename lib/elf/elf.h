@@ -12,6 +12,7 @@
 #define GH_ELF_ELF_H
 
 #include <gelf.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -119,9 +120,15 @@ void gh_buildinfo_read(struct gh_buildinfo *info, const struct gh_image *image);
 
 void gh_buildinfo_free(struct gh_buildinfo *info);
 
-/* The minor release N of a version "go1.N...", or -1 if VERSION is NULL or of another form
- * ("devel ..."). */
+/* A release that is not known, or of a development version: it is taken for the newest. */
+#define GH_GO_UNKNOWN INT_MAX
+
+/* The minor release N of a version "go1.N...", or GH_GO_UNKNOWN if VERSION is NULL or of another
+ * form ("devel ..."). */
 int gh_go_minor(const char *version);
+
+/* The same of the version that IMAGE says. */
+int gh_image_go_minor(const struct gh_image *image);
 
 /* Sections of debug information, which linkers compress. */
 

@@ -244,7 +244,7 @@ static struct gh_pclntab_numbers numbers_of(const struct gh_pclntab *tab)
 	struct gh_buildinfo info;
 	gh_buildinfo_read(&info, tab->image);
 	int minor = gh_go_minor(info.go_version);
-	bool old = info.go_version == NULL || (minor >= 0 && minor < 13);
+	bool old = info.go_version == NULL || minor < 13;
 	gh_buildinfo_free(&info);
 	return old ? (struct gh_pclntab_numbers){0, 1, 2, 4}
 		   : (struct gh_pclntab_numbers){1, 2, 4, 3};

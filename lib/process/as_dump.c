@@ -29,7 +29,7 @@ static void add_params(struct gh_buffer *out, const struct gh_process *process, 
 	gh_buffer_uleb128(out, GH_DUMP_FROM_OUTSIDE); /* CPUs */
 }
 
-bool gh_snapshot_make(struct gh_buffer *out, struct gh_ties *ties, struct gh_process *process,
+bool gh_snapshot_make(struct gh_buffer *out, struct gh_extras *extras, struct gh_process *process,
 		      const char *version, uint64_t *lost, struct gh_error *err)
 {
 	struct gh_goroutines all;
@@ -37,7 +37,7 @@ bool gh_snapshot_make(struct gh_buffer *out, struct gh_ties *ties, struct gh_pro
 	if (!gh_goroutines_find(&all, process, err))
 		return false;
 	add_params(&stream.bytes, process, version, 0, 0);
-	bool made = gh_dump_add_goroutines(&stream, ties, &all, process, NULL, NULL, lost);
+	bool made = gh_dump_add_goroutines(&stream, extras, &all, process, NULL, NULL, lost);
 	gh_buffer_uleb128(&stream.bytes, GH_DUMP_EOF);
 	made = gh_dump_stream_end(&stream) && made;
 	gh_goroutines_free(&all);

@@ -1,13 +1,5 @@
 #include "lib/process/internal.h"
 
-#include <limits.h>
-
-/* That of the newest release if it is not known. */
-static int minor_of(const struct gh_process *process)
-{
-	return process->minor >= 0 ? process->minor : INT_MAX;
-}
-
 /* Where the arguments of a deferred call are, and how large: after the record, which grew in
  * Go 1.14 (fd, varp, framepc). */
 static bool read_arguments(struct gh_process *process, uint64_t address, struct gh_defer *defer)
@@ -23,7 +15,7 @@ bool gh_defer_record_read(struct gh_process *process, uint64_t address, struct g
 {
 	struct gh_process_memory *memory = &process->memory;
 	unsigned word = process->tab->pointer_size;
-	int minor = minor_of(process);
+	int minor = process->minor;
 	uint64_t start = address + (word == 4 && minor < 18 ? 2 : 1) * word;
 	*defer = (struct gh_defer){0};
 	if (minor < 18 && !read_arguments(process, address, defer))
@@ -39,7 +31,7 @@ bool gh_panic_record_read(struct gh_process *process, uint64_t address, struct g
 {
 	struct gh_process_memory *memory = &process->memory;
 	unsigned word = process->tab->pointer_size;
-	int minor = minor_of(process);
+	int minor = process->minor;
 	uint64_t value = address + (minor < 26 ? word : 0);
 	uint64_t flags = value + (minor < 22 ? 5 : 11) * word;
 	uint8_t flag[4];

@@ -92,7 +92,7 @@ static void read_first(struct gh_process *process, struct module *module, struct
 	}
 	if (!module->masked || places->bounds == 0)
 		return;
-	places->next = places->masks + (process->minor >= 0 && process->minor < 23 ? 6 : 5);
+	places->next = places->masks + (process->minor < 23 ? 6 : 5);
 	module->next = gh_process_word(process, start + places->next * word);
 }
 

@@ -339,53 +339,53 @@ static void add_stack(struct writer *writer, const struct gh_goroutine *g, uint6
 #define MAX_LABELS (64 << 20)
 
 /* Adds the labels of G, if no other goroutine had the same, and returns where they are. */
-static uint32_t add_labels(struct gh_ties *ties, struct gh_process *process,
+static uint32_t add_labels(struct gh_extras *extras, struct gh_process *process,
 			   const struct gh_goroutine *g)
 {
 	static const uint32_t none = 0;
-	if (ties->labels.size == 0)
-		gh_buffer_bytes(&ties->labels, &none, sizeof(none));
+	if (extras->labels.size == 0)
+		gh_buffer_bytes(&extras->labels, &none, sizeof(none));
 	if (g->labels == 0)
 		return 0;
-	uint32_t known = gh_numbermap_get(&ties->known, g->labels);
-	if (known != GH_NOT_MAPPED || ties->labels.size > MAX_LABELS)
+	uint32_t known = gh_numbermap_get(&extras->known, g->labels);
+	if (known != GH_NOT_MAPPED || extras->labels.size > MAX_LABELS)
 		return known != GH_NOT_MAPPED ? known : 0;
-	uint32_t place = (uint32_t)ties->labels.size;
-	gh_labels_read(&ties->labels, process, g->labels);
-	if (!gh_numbermap_put(&ties->known, g->labels, place))
-		ties->labels.failed = true;
-	return ties->labels.failed ? 0 : place;
+	uint32_t place = (uint32_t)extras->labels.size;
+	gh_labels_read(&extras->labels, process, g->labels);
+	if (!gh_numbermap_put(&extras->known, g->labels, place))
+		extras->labels.failed = true;
+	return extras->labels.failed ? 0 : place;
 }
 
-static void add_ties(struct gh_ties *out, const struct gh_goroutines *all,
-		     const struct gh_stack *stack, const struct gh_goroutine *g)
+static void add_extras(struct gh_extras *out, const struct gh_goroutines *all,
+		       const struct gh_stack *stack, const struct gh_goroutine *g)
 {
 	struct gh_process *process = stack->process;
-	struct gh_dump_ties ties = {
+	struct gh_dump_extras extras = {
 	    .creator = g->creator_id,
 	    .locked = g->locked,
 	    .selected =
 		process->selected && gh_goroutine_is_on(all, process, g, stack->selected.sp),
 	    .labels = add_labels(out, process, g),
 	};
-	gh_buffer_bytes(&out->rows, &ties, sizeof(ties));
+	gh_buffer_bytes(&out->rows, &extras, sizeof(extras));
 }
 
-void gh_ties_give(const struct gh_ties *ties, struct gh_dump *dump)
+void gh_extras_give(const struct gh_extras *extras, struct gh_dump *dump)
 {
-	dump->ties = (const void *)ties->rows.data;
-	dump->nties = ties->rows.size / sizeof(struct gh_dump_ties);
-	dump->labels = ties->labels.data;
+	dump->extras = (const void *)extras->rows.data;
+	dump->nextras = extras->rows.size / sizeof(struct gh_dump_extras);
+	dump->labels = extras->labels.data;
 }
 
-void gh_ties_free(struct gh_ties *ties)
+void gh_extras_free(struct gh_extras *extras)
 {
-	gh_buffer_free(&ties->rows);
-	gh_buffer_free(&ties->labels);
-	gh_numbermap_free(&ties->known);
+	gh_buffer_free(&extras->rows);
+	gh_buffer_free(&extras->labels);
+	gh_numbermap_free(&extras->known);
 }
 
-static void add_all(struct writer *writer, struct gh_ties *ties, struct gh_goroutines *all)
+static void add_all(struct writer *writer, struct gh_extras *extras, struct gh_goroutines *all)
 {
 	struct gh_process *process = writer->process;
 	struct gh_wait_reasons reasons = gh_wait_reasons_find(process->tab->image);
@@ -395,12 +395,12 @@ static void add_all(struct writer *writer, struct gh_ties *ties, struct gh_gorou
 	while (!writer->stream->bytes.failed && gh_goroutines_next(all, process, &g)) {
 		add_goroutine(writer->stream, process, &reasons, &g);
 		add_stack(writer, &g, &frames);
-		if (ties != NULL)
-			add_ties(ties, all, &writer->stack, &g);
+		if (extras != NULL)
+			add_extras(extras, all, &writer->stack, &g);
 	}
 }
 
-bool gh_dump_add_goroutines(struct gh_dump_stream *stream, struct gh_ties *ties,
+bool gh_dump_add_goroutines(struct gh_dump_stream *stream, struct gh_extras *extras,
 			    struct gh_goroutines *all, struct gh_process *process,
 			    const struct gh_spans *spans, struct gh_dump_types *types,
 			    uint64_t *lost)
@@ -414,7 +414,7 @@ bool gh_dump_add_goroutines(struct gh_dump_stream *stream, struct gh_ties *ties,
 	writer.types = types != NULL ? types : &writer.own;
 	bool opened = gh_stack_open(&writer.stack, process);
 	if (opened)
-		add_all(&writer, ties, all);
+		add_all(&writer, extras, all);
 	bool failed = gh_stack_words_failed(&writer.words) || writer.known.failed ||
 		      writer.registers.failed || writer.defers.failed || writer.own.failed;
 	gh_stack_free(&writer.stack);
@@ -426,5 +426,5 @@ bool gh_dump_add_goroutines(struct gh_dump_stream *stream, struct gh_ties *ties,
 	gh_rtypes_free(&writer.rtypes);
 	*lost = all->lost;
 	return opened && !failed && !all->failed &&
-	       (ties == NULL || (!ties->rows.failed && !ties->labels.failed));
+	       (extras == NULL || (!extras->rows.failed && !extras->labels.failed));
 }

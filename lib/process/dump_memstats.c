@@ -293,7 +293,7 @@ void gh_dump_add_memstats(struct gh_dump_stream *stream, struct gh_process *proc
 	uint64_t at = find_collections(process, stats.ngc);
 	if (at != 0) {
 		add_collections(&stats, process, at);
-		if (process->minor < 0 || process->minor >= 19)
+		if (process->minor >= 19)
 			add_new(&stats, process, spans, at);
 		else if (process->minor <= 15)
 			add_old(&stats, process, spans, at);

@@ -117,11 +117,11 @@ void gh_dump_add_type(struct gh_dump_stream *stream, const struct gh_process *pr
 		      struct gh_dump_types *types, uint64_t address);
 
 /* Adds the goroutines ALL without the contents of their frames, and what else is known of each to
- * TIES; or, if that is NULL, with the contents, and roots for what perhaps points to
+ * EXTRAS; or, if that is NULL, with the contents, and roots for what perhaps points to
  * an object of SPANS. Both with their defers and panics,
  * of whose types records are added unless TYPES, which may be NULL, has them already. *LOST is how
  * many were left out. False if memory ran out. */
-bool gh_dump_add_goroutines(struct gh_dump_stream *stream, struct gh_ties *ties,
+bool gh_dump_add_goroutines(struct gh_dump_stream *stream, struct gh_extras *extras,
 			    struct gh_goroutines *all, struct gh_process *process,
 			    const struct gh_spans *spans, struct gh_dump_types *types,
 			    uint64_t *lost);

@@ -66,8 +66,7 @@ static bool read_word(const struct profile *profile, uint64_t address, uint64_t 
 /* The words of a memRecordCycle: allocs and frees; and, before Go 1.27, their bytes. */
 static unsigned cycle_words(const struct profile *profile)
 {
-	int minor = profile->process->minor;
-	return minor >= 0 && minor < 27 ? 4 : 2;
+	return profile->process->minor < 27 ? 4 : 2;
 }
 
 /* Reads the memRecord at ADDRESS. False if it is not in memory. */

@@ -20,7 +20,7 @@ struct block {
 
 unsigned gh_cleanup_words(const struct gh_process *process)
 {
-	return process->minor >= 0 && process->minor < 26 ? 1 : 3;
+	return process->minor < 26 ? 1 : 3;
 }
 
 static bool read_block(struct gh_process *process, uint64_t address, struct block *block)
@@ -89,7 +89,7 @@ void gh_dump_add_queued_cleanups(struct gh_dump_stream *stream, struct gh_proces
 	unsigned word = process->tab->pointer_size;
 	uint64_t count = 0, address = 0;
 	struct block block;
-	if (process->minor >= 0 && process->minor < 25)
+	if (process->minor < 25)
 		return;
 	search(process, module->noptrbss, module->enoptrbss, &count, &address);
 	search(process, module->bss, module->ebss, &count, &address);

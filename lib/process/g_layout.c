@@ -140,7 +140,7 @@ struct gh_g_layout gh_g_layout_of(uint32_t word, int minor)
 		layout.signal_before = 8 + 6 * word;
 		return layout;
 	}
-	bool unknown = minor < 0;
+	bool unknown = minor == GH_GO_UNKNOWN;
 	if (unknown)
 		minor = NEWEST;
 	uint32_t barriers = minor < 9 ? 4 : 0;

@@ -56,8 +56,8 @@ struct gh_g_layout {
 	bool no_capacity; /* runtime.allgs is an array and its length, not a slice (1.3) */
 };
 
-/* The layout of Go 1.MINOR, 2 or later, for pointers of WORD bytes; of the newest if MINOR is
- * negative. From Go 1.5 on the place of gopc is not known, and 0. */
+/* The layout of Go 1.MINOR, 2 or later, for pointers of WORD bytes. From Go 1.5 on the place of
+ * gopc is not known, and 0. */
 struct gh_g_layout gh_g_layout_of(uint32_t word, int minor);
 
 /* The goroutines of a process: runtime.allgs and the runtime.g structs that it lists.

@@ -121,9 +121,8 @@ struct gh_span_layout {
 /* More than any release's runtime.mspan has up to the last field that is read. */
 #define GH_SPAN_SIZE 256
 
-/* The layout in Go 1.MINOR, the newest if MINOR is negative: what TYPES, the program's own, say of
- * runtime.mspan; else what is known of that release where pointers have 8 bytes. False if neither
- * tells. */
+/* The layout in Go 1.MINOR: what TYPES, the program's own, say of runtime.mspan; else what is known
+ * of that release where pointers have 8 bytes. False if neither tells. */
 bool gh_span_layout_find(struct gh_span_layout *layout, const struct gh_rtypes *types, int minor);
 
 /* The heap of a process: of the spans that mheap_.allspans lists those that are in use for objects,

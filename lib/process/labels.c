@@ -155,7 +155,7 @@ void gh_labels_read(struct gh_buffer *out, struct gh_process *process, uint64_t 
 {
 	struct reader reader = {.process = process, .word = process->tab->pointer_size};
 	/* To Go 1.23. */
-	if (process->minor >= 0 && process->minor < 24)
+	if (process->minor < 24)
 		read_map(&reader, address);
 	else
 		read_list(&reader, address);

@@ -71,7 +71,7 @@ struct gh_registers {
 struct gh_process {
 	struct gh_process_memory memory;
 	const struct gh_pclntab *tab;       /* of the program; not owned */
-	int minor;                          /* of the Go release that built it: 22 for Go 1.22 */
+	int minor;                          /* of the Go release that built it: see gh_go_minor */
 	uint64_t bias;                      /* of the process's addresses over the program file's */
 	const struct gh_registers *threads; /* not owned */
 	size_t nthreads;
@@ -100,16 +100,16 @@ void gh_crash_free(struct gh_crash *crash);
  * Sources: dumpgoroutine and dumpframe in src/runtime/heapdump.go. */
 
 /* What no record has a place for. All zeros at first. */
-struct gh_ties {
-	struct gh_buffer rows;     /* struct gh_dump_ties, of each goroutine; owned */
+struct gh_extras {
+	struct gh_buffer rows;     /* struct gh_dump_extras, of each goroutine; owned */
 	struct gh_buffer labels;   /* as the dump's; owned */
 	struct gh_numbermap known; /* addresses of labels to where they are in LABELS; owned */
 };
 
-/* Has DUMP, which the goroutines were added to, tell of TIES. */
-void gh_ties_give(const struct gh_ties *ties, struct gh_dump *dump);
+/* Has DUMP, which the goroutines were added to, tell of EXTRAS. */
+void gh_extras_give(const struct gh_extras *extras, struct gh_dump *dump);
 
-void gh_ties_free(struct gh_ties *ties);
+void gh_extras_free(struct gh_extras *extras);
 
 /* A process as a heap dump has it: its goroutines alone, or its heap, too. */
 
@@ -119,9 +119,9 @@ void gh_ties_free(struct gh_ties *ties);
  * Its defers are there, too. Objects, roots and the rest are left out, and frames once there are as
  * many as the process's memory has words. VERSION is Go's. *LOST is how many entries of
  * runtime.allgs were left out because they, or what they point to, are not in memory, or are no
- * goroutine. TIES gets what no record has a place for. False (ERR filled) if PROCESS has no
+ * goroutine. EXTRAS gets what no record has a place for. False (ERR filled) if PROCESS has no
  * goroutines, or memory ran out; both are to be freed in either case. */
-bool gh_snapshot_make(struct gh_buffer *out, struct gh_ties *ties, struct gh_process *process,
+bool gh_snapshot_make(struct gh_buffer *out, struct gh_extras *extras, struct gh_process *process,
 		      const char *version, uint64_t *lost, struct gh_error *err);
 
 /* What a dump of a process's heap lacks. */

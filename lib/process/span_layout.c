@@ -1,6 +1,5 @@
 #include "lib/process/internal.h"
 
-#include <limits.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -132,8 +131,6 @@ static struct gh_special_kinds kinds_of(int minor)
 bool gh_span_layout_find(struct gh_span_layout *layout, const struct gh_rtypes *types, int minor)
 {
 	unsigned word = types->tab->pointer_size;
-	if (minor < 0)
-		minor = INT_MAX;
 	*layout = (struct gh_span_layout){0};
 	if (!find_type(layout, types, minor) && !read_table(layout, word, minor))
 		return false;

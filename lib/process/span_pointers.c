@@ -27,8 +27,7 @@ static uint64_t to_uint(const struct gh_span_pointers *pointers, const uint8_t *
 /* Whether arenas have bitmaps. */
 static bool has_arena_bits(const struct gh_span_pointers *pointers)
 {
-	int minor = pointers->process->minor;
-	return minor >= 0 && minor < 22;
+	return pointers->process->minor < 22;
 }
 
 static uint64_t arena_size(unsigned word)

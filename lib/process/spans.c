@@ -232,7 +232,7 @@ static void find_sweepgen(struct gh_spans *spans, struct gh_process *process)
 {
 	unsigned word = process->tab->pointer_size;
 	unsigned three = (12 + word - 1) / word * word;
-	bool old = process->minor >= 0 && process->minor < 18;
+	bool old = process->minor < 18;
 	if (!read_sweepgen(spans, process, old ? three : word) &&
 	    !read_sweepgen(spans, process, old ? word : three) && spans->list.count > 0)
 		spans->sweepgen = spans->list.items[0].sweepgen & ~1U;
@@ -287,8 +287,7 @@ bool gh_spans_find(struct gh_spans *spans, struct gh_process *process,
 	if (!read_all(spans, process, &list))
 		return gh_fail_memory(err, path);
 	find_sweepgen(spans, process);
-	spans->inline_marks =
-	    (process->minor < 0 || process->minor >= 25) && find_inline_marks(spans, process);
+	spans->inline_marks = process->minor >= 25 && find_inline_marks(spans, process);
 	return true;
 }
 
@@ -396,7 +395,7 @@ bool gh_span_objects(const struct gh_spans *spans, struct gh_process *process,
 	memset(bits, 0xff, (size_t)(all / 8));
 	if (all % 8 != 0)
 		bits[all / 8] |= (uint8_t)(0xff >> (8 - all % 8));
-	if (process->minor < 0 || process->minor >= 25)
+	if (process->minor >= 25)
 		add_marked(spans, process, span, bits, size);
 	return read;
 }

@@ -68,7 +68,7 @@ bool gh_stack_objects_next(struct gh_stack_objects *walk, struct gh_stack_object
 		return false;
 	walk->left--;
 	*object = (struct gh_stack_object){0};
-	if (walk->minor >= 0 && walk->minor < 17)
+	if (walk->minor < 17)
 		read_typed(walk, object);
 	else
 		read_numbers(walk, object);

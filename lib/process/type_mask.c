@@ -40,7 +40,7 @@ static bool read_descriptor(struct gh_process *process, uint64_t address,
 	descriptor->kind = bytes[2 * word + 7] & KIND_MASK;
 	descriptor->mask = gh_process_constant_pointer(process, address + 3 * word + 8);
 	descriptor->rest = address + 4 * word + 16;
-	if ((flags & MASK_ON_DEMAND) != 0 && (process->minor < 0 || process->minor >= 24))
+	if ((flags & MASK_ON_DEMAND) != 0 && process->minor >= 24)
 		descriptor->mask = gh_process_constant_pointer(process, descriptor->mask);
 	return descriptor->pointers <= descriptor->size;
 }

@@ -33,27 +33,16 @@ static bool has_object_of(const struct gh_dump *dump, uint64_t size)
 	return false;
 }
 
-static int release_of(const struct gh_image *program)
-{
-	struct gh_buildinfo info;
-	gh_buildinfo_read(&info, program);
-	int release = gh_go_minor(info.go_version);
-	gh_buildinfo_free(&info);
-	return release;
-}
-
 struct gh_allocator gh_allocator_of(const struct gh_dump *dump, const struct gh_image *program)
 {
 	int release = gh_dump_minor(dump);
-	/* A development version is taken for the newest. */
-	bool newest = release < 0 && gh_dump_go_version(dump).size > 0;
-	if (release < 0 && !newest && program != NULL)
-		release = release_of(program);
+	if (release < 0 && program != NULL && gh_image_go_minor(program) != GH_GO_UNKNOWN)
+		release = gh_image_go_minor(program);
 	return (struct gh_allocator){
 	    .old = release >= 0 && release < 8,
 	    .interface_types = release >= 5 && release < 11,
-	    .has_24 = newest || release >= 16 || (release < 0 && has_object_of(dump, 24)),
-	    .headers = newest || release >= 22,
+	    .has_24 = release >= 16 || (release < 0 && has_object_of(dump, 24)),
+	    .headers = release >= 22,
 	    .word = dump->word,
 	};
 }

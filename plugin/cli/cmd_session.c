@@ -391,7 +391,7 @@ static void say_crash(struct job *job)
 /* Does that once for each core file. */
 static void tell_crash(struct job *job)
 {
-	char *path = format("%s/" GH_SESSION_TOLD, job->directory);
+	char *path = format("%s/" GH_SESSION_CRASH, job->directory);
 	char *identity = identify(job->files.core);
 	FILE *file = fopen(path, "re");
 	char *told = file != NULL ? read_field(file) : NULL;

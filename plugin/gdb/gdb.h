@@ -62,7 +62,7 @@
 #define GH_SESSION_STATE "state"
 
 /* The identity of the core file whose crash has been told of, and a space and its path. */
-#define GH_SESSION_TOLD "told"
+#define GH_SESSION_CRASH "crash"
 
 /* What is there when the program's own file is out of GDB's reach. */
 #define GH_SESSION_PROGRAM "program" /* a copy of it */
@@ -366,7 +366,7 @@ bool gh_memory_fetch(int fd, uint64_t address, void *buf, size_t size);
 struct gh_snapshot {
 	struct gh_dump dump;
 	struct gh_buffer bytes;       /* of the dump, if it was made from memory; owned */
-	struct gh_ties ties;          /* the dump's, likewise; owned */
+	struct gh_extras extras;      /* the dump's, likewise; owned */
 	struct gh_registers selected; /* of GDB's selected thread; zeros if there is none */
 	bool looks_for_crash;         /* CRASH was asked for */
 	bool with_heap;               /* the heap was asked for */

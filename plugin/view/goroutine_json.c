@@ -172,13 +172,13 @@ void gh_goroutine_json_print(struct gh_goroutine_list *listing, size_t number,
 	    {0},
 	};
 	struct gh_emit emit = gh_emit_start(listing->out, GH_EMIT_ROWS, listing->dump, true);
-	struct gh_dump_ties ties = gh_dump_ties(listing->dump, number);
+	struct gh_dump_extras extras = gh_dump_extras(listing->dump, number);
 	struct row row = {
 	    .listing = listing,
 	    .number = number,
-	    .creator_id = {ties.creator, ties.creator != 0},
-	    .locked = ties.locked,
-	    .selected = ties.selected,
+	    .creator_id = {extras.creator, extras.creator != 0},
+	    .locked = extras.locked,
+	    .selected = extras.selected,
 	    .status = gh_goroutine_status(goroutine->status),
 	    .record = *goroutine,
 	    .waited = gh_dump_waited(listing->dump, goroutine),

@@ -75,7 +75,7 @@ static void print_body(FILE *out, struct gh_goroutine_list *listing, size_t goro
 	if (gh_goroutine_find_creator(listing, goroutine, &creator)) {
 		fputs("created by ", out);
 		gh_traceback_print_name(out, &creator);
-		uint64_t id = gh_dump_ties(listing->dump, goroutine_number).creator;
+		uint64_t id = gh_dump_extras(listing->dump, goroutine_number).creator;
 		if (id != 0 && !listing->group)
 			fprintf(out, " in goroutine %" PRIu64, id);
 		fputs("\n", out);
@@ -236,14 +236,14 @@ bool gh_goroutine_text_make(struct gh_goroutine_text *text, struct gh_goroutine_
 			    size_t number, const struct gh_dump_record *record)
 {
 	const struct gh_dump_goroutine *goroutine = &record->goroutine;
-	struct gh_dump_ties ties = gh_dump_ties(listing->dump, number);
+	struct gh_dump_extras extras = gh_dump_extras(listing->dump, number);
 	*text = (struct gh_goroutine_text){
 	    .number = number,
 	    .id = goroutine->id,
 	    .minutes = gh_goroutine_minutes(listing->dump, goroutine),
-	    .locked = ties.locked,
+	    .locked = extras.locked,
 	    .one_line = listing->one_line,
-	    .selected = ties.selected && !listing->group,
+	    .selected = extras.selected && !listing->group,
 	};
 	if (!gh_traceback_make(&listing->traceback, listing->dump, listing->symbols, number))
 		return false;

@@ -35,7 +35,7 @@ bool snapshot_take(struct snapshot *snapshot)
 {
 	struct gh_error err;
 	snapshot->memory = process_memory(&snapshot->maker);
-	if (!gh_snapshot_make(&snapshot->bytes, &snapshot->ties, &snapshot->process, "go1.0",
+	if (!gh_snapshot_make(&snapshot->bytes, &snapshot->extras, &snapshot->process, "go1.0",
 			      &snapshot->lost, &err))
 		return false;
 	ck_assert_msg(gh_dump_open_memory(&snapshot->dump, snapshot->bytes.data,
@@ -48,7 +48,7 @@ void snapshot_release(struct snapshot *snapshot)
 {
 	gh_dump_close(&snapshot->dump);
 	gh_buffer_free(&snapshot->bytes);
-	gh_ties_free(&snapshot->ties);
+	gh_extras_free(&snapshot->extras);
 	gh_process_memory_free(&snapshot->process.memory);
 	free(snapshot->maker.bytes);
 	fixture_close(&snapshot->program);

@@ -69,6 +69,8 @@ START_TEST(params)
 		check_text(gh_dump_go_version(&dump), "go1.99.1");
 	else
 		ck_assert_uint_eq(gh_dump_go_version(&dump).size, 0);
+	static const int minor[] = {3, 3, 4, 5, 6, 99};
+	ck_assert_int_eq(gh_dump_minor(&dump), minor[dump.format]);
 	if (!is_prototype() && dump.format < GH_DUMP_1_7)
 		check_text(record.params.experiment, "fieldtrack");
 	close_variant();

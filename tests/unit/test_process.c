@@ -268,7 +268,7 @@ END_TEST
 START_TEST(an_unknown_release_is_taken_for_the_newest)
 {
 	for (uint32_t word = 4; word <= 8; word += 4) {
-		struct gh_g_layout unknown = gh_g_layout_of(word, -1);
+		struct gh_g_layout unknown = gh_g_layout_of(word, GH_GO_UNKNOWN);
 		struct gh_g_layout newest = gh_g_layout_of(word, 27);
 		newest.locked_before = 0;
 		ck_assert_mem_eq(&unknown, &newest,
