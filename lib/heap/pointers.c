@@ -73,9 +73,27 @@ bool gh_pointers_next(struct gh_pointers *walk, struct gh_pointer *pointer)
 {
 	if (!next_value(walk, pointer))
 		return false;
-	pointer->target =
-	    pointer->value != 0 ? gh_object_table_find(walk->table, pointer->value) : GH_HEAP_NONE;
+	if (pointer->value == 0)
+		pointer->target = GH_HEAP_NONE;
+	else if (walk->targets != NULL)
+		pointer->target = *walk->targets++;
+	else
+		pointer->target = gh_object_table_find(walk->table, pointer->value);
 	return true;
+}
+
+void gh_pointers_use_targets(struct gh_pointers *walk, const struct gh_heap *heap, uint32_t object)
+{
+	struct gh_pointers all = *walk;
+	struct gh_pointer pointer;
+	const uint32_t *targets;
+	size_t left = gh_heap_targets(heap, object, &targets);
+	/* Those that lead to no object are not among the heap's. */
+	while (next_value(&all, &pointer))
+		if (pointer.value != 0 && left-- == 0)
+			return;
+	if (left == 0)
+		walk->targets = targets;
 }
 
 bool gh_pointers_next_to(struct gh_pointers *walk, uint32_t target, struct gh_pointer *pointer)

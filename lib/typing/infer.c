@@ -23,6 +23,7 @@ bool gh_infer_make(struct gh_infer *infer, const struct gh_heap *heap, struct gh
 	    .layouts = layouts,
 	    .program = program,
 	    .bias = bias,
+	    .followed_to = GH_HEAP_NONE,
 	    .allocator = gh_allocator_of(heap->dump, program != NULL ? program->image : NULL),
 	    .budget = heap->dump->objects.bytes};
 	infer->string_data = add_bytes(layouts, "string data");
@@ -51,6 +52,11 @@ void gh_infer_free(struct gh_infer *infer)
 	gh_numbermap_free(&infer->seen);
 	gh_numbermap_free(&infer->closures);
 	gh_numbermap_free(&infer->dumped);
+}
+
+uint32_t gh_infer_find(const struct gh_infer *infer, uint64_t address)
+{
+	return address == infer->followed ? infer->followed_to : gh_heap_find(infer->heap, address);
 }
 
 void gh_infer_view(const struct gh_infer *infer, uint32_t object, struct gh_view *view)
@@ -209,7 +215,7 @@ static bool is_tiny_block(const struct gh_view *view)
 void gh_infer_claim_string(struct gh_infer *infer, uint64_t address, uint64_t size)
 {
 	struct gh_view view;
-	uint32_t object = gh_heap_find(infer->heap, address);
+	uint32_t object = gh_infer_find(infer, address);
 	if (size == 0 || object == GH_HEAP_NONE)
 		return;
 	uint32_t known = infer->findings[object].layout;
@@ -372,7 +378,7 @@ void gh_infer_claim(struct gh_infer *infer, uint64_t address, uint32_t number, u
 	struct gh_view view;
 	struct claim claim = {.layout = number};
 	const struct gh_layout *layout = gh_layout(infer->layouts, number);
-	uint32_t object = gh_heap_find(infer->heap, address);
+	uint32_t object = gh_infer_find(infer, address);
 	uint64_t key = (address * 0x9e3779b97f4a7c15 + number) * 31 + count;
 	if (layout->size == 0)
 		return;

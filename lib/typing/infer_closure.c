@@ -85,7 +85,7 @@ static uint32_t layout_of(struct gh_infer *infer, const struct gh_view *view, ui
 void gh_infer_claim_closure(struct gh_infer *infer, uint64_t address)
 {
 	struct gh_view view;
-	uint32_t object = gh_heap_find(infer->heap, address);
+	uint32_t object = gh_infer_find(infer, address);
 	if (object == GH_HEAP_NONE || infer->program == NULL ||
 	    infer->evidence[object].trust >= GH_TRUST_ALLOCATED)
 		return;

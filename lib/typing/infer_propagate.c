@@ -66,14 +66,17 @@ static void follow_object(struct gh_infer *infer, uint32_t object)
 	uint64_t size = gh_layout(infer->layouts, finding.layout)->size;
 	gh_infer_view(infer, object, &view);
 	gh_pointers_of(infer->heap->dump, &infer->heap->table, &view.record, &walk);
+	gh_pointers_use_targets(&walk, infer->heap, object);
 	while (gh_pointers_next(&walk, &pointer)) {
 		uint64_t offset = pointer.offset - view.header;
 		if (pointer.target == GH_HEAP_NONE || pointer.offset < view.header ||
 		    (!finding.many && offset >= size))
 			continue;
-		if (gh_layouts_link_at(infer->layouts, finding.layout, offset % size, &link))
-			gh_infer_follow(infer, &link, &walk.contents, pointer.offset,
-					pointer.value);
+		if (!gh_layouts_link_at(infer->layouts, finding.layout, offset % size, &link))
+			continue;
+		infer->followed = pointer.value;
+		infer->followed_to = pointer.target;
+		gh_infer_follow(infer, &link, &walk.contents, pointer.offset, pointer.value);
 	}
 }
 

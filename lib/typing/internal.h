@@ -215,6 +215,8 @@ struct gh_infer {
 	struct GH_VECTOR(uint32_t) closure_types; /* the layouts that closures' structs may have */
 	struct gh_cursor segment;                 /* over the segment that was looked into last */
 	size_t segment_number;                    /* its number, if there was one */
+	uint64_t followed; /* the pointer that is followed, and the object that it leads to */
+	uint32_t followed_to;
 	uint64_t budget;       /* pointers that may still be followed in stretches */
 	uint64_t conflicts;    /* objects that two types were claimed of */
 	uint32_t string_data;  /* the layout of bytes that strings point to */
@@ -232,6 +234,10 @@ bool gh_infer_make(struct gh_infer *infer, const struct gh_heap *heap, struct gh
 		   const struct gh_pclntab *program, uint64_t bias);
 
 void gh_infer_free(struct gh_infer *infer);
+
+/* The object that holds ADDRESS, GH_HEAP_NONE if none does: gh_heap_find, which takes long, but for
+ * the pointer that is followed. */
+uint32_t gh_infer_find(const struct gh_infer *infer, uint64_t address);
 
 /* An object, and what its record says. */
 struct gh_view {

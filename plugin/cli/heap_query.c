@@ -5,6 +5,7 @@
 
 #include "lib/heap/heap.h"
 #include "lib/util/escape.h"
+#include "lib/util/parallel.h"
 #include "plugin/cli/command.h"
 #include "plugin/gdb/gdb.h"
 #include "plugin/view/emit.h"
@@ -42,14 +43,42 @@ static void print_damage(const struct gh_heap *heap)
 	free(text);
 }
 
+/* What is made of a graph, each part without the others. */
+enum { NAMES, DOMINATORS, NPARTS };
+
+struct parts {
+	struct gh_heap_query *query;
+	bool made[NPARTS];
+	struct gh_error err[NPARTS];
+};
+
+static void make_part(void *context, uint32_t number)
+{
+	struct parts *parts = context;
+	struct gh_heap_query *query = parts->query;
+	struct gh_error *err = &parts->err[number];
+	parts->made[number] = number == NAMES
+				  ? gh_names_make(&query->names, &query->heap, query->twin, err)
+				  : gh_dominators_build(&query->dominators, &query->heap, err);
+}
+
 static bool build(struct gh_heap_query *query, bool with_dominators, struct gh_error *err)
 {
 	const struct gh_symbols *symbols = query->names.symbols;
-	return gh_heap_build(&query->heap, &query->dump, err) &&
-	       (symbols == NULL ||
-		gh_cleanups_add(&query->heap, &symbols->program.tab, symbols->bias, err)) &&
-	       (!with_dominators || gh_dominators_build(&query->dominators, &query->heap, err)) &&
-	       gh_names_make(&query->names, &query->heap, query->twin, err);
+	struct parts parts = {.query = query};
+	if (!gh_heap_build(&query->heap, &query->dump, err) ||
+	    (symbols != NULL &&
+	     !gh_cleanups_add(&query->heap, &symbols->program.tab, symbols->bias, err)))
+		return false;
+	uint32_t count = with_dominators ? NPARTS : DOMINATORS;
+	gh_parallel(count, make_part, &parts);
+	for (uint32_t i = 0; i < count; i++) {
+		if (!parts.made[i]) {
+			*err = parts.err[i];
+			return false;
+		}
+	}
+	return true;
 }
 
 /* Opens the program that wrote the dump, if it is given, and finds its names: in itself, if it was
