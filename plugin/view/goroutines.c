@@ -98,7 +98,7 @@ static bool is_leader(const struct gh_goroutine_list *listing,
 		      const struct gh_goroutine_text *entry)
 {
 	return listing->crashed != 0 ? entry->id == listing->crashed
-				     : gh_dump_ties(listing->dump, entry->number).selected;
+				     : gh_dump_extras(listing->dump, entry->number).selected;
 }
 
 static void print_group(FILE *out, const struct gh_goroutine_group *group)
