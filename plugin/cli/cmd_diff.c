@@ -13,10 +13,9 @@
 
 /* One of the two dumps, counted. */
 struct side {
-	struct gh_heap_query query;
+	struct gh_heap_query *query; /* NULL if it could not be opened */
 	struct gh_groups groups;
 	struct gh_histogram_row *rows; /* by group; owned */
-	bool is_open;
 };
 
 /* What has one name in both. */
@@ -28,13 +27,13 @@ struct growth {
 static bool open_side(struct side *side, const struct gh_options *options, const char *path)
 {
 	struct gh_error err;
-	side->is_open = gh_heap_query_open(&side->query, options, path, true);
-	if (!side->is_open || !gh_groups_make(&side->groups, &side->query))
+	side->query = gh_heap_query_open(options, path, true);
+	if (side->query == NULL || !gh_groups_make(&side->groups, side->query))
 		return false;
 	side->rows = calloc(side->groups.count + 1, sizeof(*side->rows));
 	if (side->rows != NULL &&
-	    gh_histogram_make(side->rows, side->groups.count, &side->query.heap, side->groups.of,
-			      &side->query.dominators, &err))
+	    gh_histogram_make(side->rows, side->groups.count, &side->query->heap, side->groups.of,
+			      &side->query->dominators, &err))
 		return true;
 	fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
 	return false;
@@ -44,8 +43,7 @@ static void close_side(struct side *side)
 {
 	gh_groups_free(&side->groups);
 	free(side->rows);
-	if (side->is_open)
-		gh_heap_query_close(&side->query);
+	gh_heap_query_close(side->query);
 }
 
 /* By the name's number in a set of names. */
@@ -122,7 +120,7 @@ static struct row make_row(const struct growth *growth, const struct side *side)
 	    .name = growth->name,
 	};
 	if (now->objects > 0) {
-		row.largest.value = gh_heap_object(&side->query.heap, now->largest).address;
+		row.largest.value = gh_heap_object(&side->query->heap, now->largest).address;
 		row.largest.known = true;
 	}
 	return row;
@@ -154,7 +152,7 @@ static void print_sums(struct gh_emit *emit, const struct growth *all, const str
 
 static void print_growths(const struct side *side, const struct growth *growths, size_t ngrowths)
 {
-	const struct gh_options *options = side->query.options;
+	const struct gh_options *options = side->query->options;
 	const struct gh_column columns[] = {
 	    COUNT_COLUMNS,
 	    {"retained_growth", GH_COL_SIGNED(struct row, retained_growth), .title = "retained"},
@@ -164,7 +162,7 @@ static void print_growths(const struct side *side, const struct growth *growths,
 	    {0},
 	};
 	struct gh_emit emit =
-	    gh_emit_start(stdout, GH_EMIT_TABLE, &side->query.dump, options->json);
+	    gh_emit_start(stdout, GH_EMIT_TABLE, &side->query->dump, options->json);
 	struct gh_top top = {.limit = options->limit};
 	struct growth all = {.name = "in all"};
 	size_t count;
@@ -193,7 +191,7 @@ static int compare_sides(const struct gh_options *options, struct side *older, s
 	struct growths growths = {0};
 	struct gh_intern set = {0};
 	int status = GH_EXIT_INPUT;
-	if (open_side(older, options, options->file) && open_side(newer, options, options->newer)) {
+	if (open_side(newer, options, options->newer) && open_side(older, options, options->file)) {
 		if (merge(&growths, &set, older, 0) && merge(&growths, &set, newer, 1)) {
 			print_growths(newer, growths.items, growths.count);
 			status = GH_EXIT_OK;

@@ -39,31 +39,25 @@ static int answer_alone(struct gh_heap_query *query)
 }
 
 /* Compares with the older dump of OPTIONS. */
-static int compare(const struct gh_options *options)
+static int compare(struct gh_heap_query *query)
 {
 	struct gh_error err;
-	struct gh_heap_query query;
 	struct gh_suspects older;
 	int status = GH_EXIT_INPUT;
-	if (!gh_heap_query_open(&query, options, options->older, false))
+	struct gh_heap_query *old =
+	    gh_heap_query_open(query->options, query->options->older, false);
+	if (old == NULL)
 		return GH_EXIT_INPUT;
-	if (gh_suspects_find(&older, &query, NULL, &err)) {
-		struct gh_heap_query newer;
-		if (gh_heap_query_open(&newer, options, options->file, false)) {
-			status = answer(&newer, &older);
-			gh_heap_query_close(&newer);
-		}
-	} else {
+	if (gh_suspects_find(&older, old, NULL, &err))
+		status = answer(query, &older);
+	else
 		gh_print_error(&err);
-	}
 	gh_suspects_free(&older);
-	gh_heap_query_close(&query);
+	gh_heap_query_close(old);
 	return status;
 }
 
 int gh_cmd_suspects(const struct gh_options *options)
 {
-	if (options->older != NULL)
-		return compare(options);
-	return gh_heap_query_run(options, false, answer_alone);
+	return gh_heap_query_run(options, false, options->older != NULL ? compare : answer_alone);
 }

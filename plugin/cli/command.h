@@ -5,7 +5,8 @@
  * - dispatch.c, dispatch_live.c: commands typed in GDB;
  * - generate.c: what is made of commands.def at build time;
  * - heap_query.c, groups.c, dominator_tree.c, picture.c, neighborhood.c, report_data.c,
- *   pprof_paths.c, suspects*.c: answers about the heap (heap_query.h). */
+ *   pprof_paths.c, suspects*.c: answers about the heap (heap_query.h);
+ * - kept.c, keeper.c: the heap that is kept from one question to the next (heap_query.h). */
 #ifndef GH_PLUGIN_CLI_COMMAND_H
 #define GH_PLUGIN_CLI_COMMAND_H
 
@@ -255,6 +256,9 @@ struct gh_command {
 
 /* The command NAME, or the one whose name begins so if no other's does. NULL if there is none. */
 const struct gh_command *gh_command_find(const char *name);
+
+/* Command NUMBER, from 0; NULL if there are no more. */
+const struct gh_command *gh_command_number(size_t number);
 
 /* Whether COMMAND takes the option whose long name is NAME. */
 bool gh_command_takes(const struct gh_command *command, const char *name);

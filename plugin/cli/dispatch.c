@@ -13,11 +13,9 @@
 
 #include "lib/util/escape.h"
 #include "plugin/cli/command.h"
+#include "plugin/cli/heap_query.h"
 #include "plugin/gdb/gdb.h"
 #include "plugin/view/view.h"
-
-/* Two programs, with their options. */
-#define MAX_OPTIONS 4
 
 /* Those that goheap.gdb hands over at the most. */
 #define MAX_WORDS 119
@@ -56,23 +54,15 @@ struct job {
 	const char *address; /* that GDB has made of them; or NULL */
 };
 
-/* Runs the command with the options in OPTIONS, which end with NULL, on the dump or program FILE,
- * if that is not NULL. The dump that `diff' compares with an older one comes last. */
-static int run(const struct job *job, const char *const *options, const char *file)
+/* Runs the command on SOURCE, if that has a file; one about the heap where that is kept. */
+static int run(const struct job *job, const struct gh_kept_source *source)
 {
-	const char *args[MAX_OPTIONS + MAX_WORDS + 2];
-	int count = 1;
-	bool is_diff = job->command->run == gh_cmd_diff;
-	while (*options != NULL)
-		args[count++] = *options++;
-	if (file != NULL && !is_diff)
-		args[count++] = file;
-	for (int i = 0; i < job->count; i++)
-		args[count++] = job->args[i];
-	if (is_diff)
-		args[count++] = file;
-	args[count] = NULL;
-	return gh_command_run(job->command, count, (char **)args);
+	char *argv[MAX_WORDS + GH_KEPT_ARGUMENTS];
+	const struct gh_command *command = job->command;
+	int argc = gh_kept_arguments(source, command, job->count, job->args, argv);
+	if ((command->gdb.on & GH_ON_DUMP) != 0 && gh_command_takes(command, "names"))
+		return gh_keeper_run(job->directory, source, command, argc, argv);
+	return gh_command_run(command, argc, argv);
 }
 
 /* Says why it is not run on a heap dump, and what can be done. */
@@ -95,22 +85,13 @@ static int run_on_dump(const struct job *job, const char *dump)
 {
 	char program[PATH_MAX];
 	char names[PATH_MAX];
-	const char *options[MAX_OPTIONS + 1] = {NULL};
-	size_t count = 0;
-	if (gh_command_takes(job->command, "exe") &&
-	    read_link(job->directory, GH_SESSION_WRITER, program)) {
-		options[count++] = "-e";
-		options[count++] = program;
-	}
-	if (gh_command_takes(job->command, "names") &&
-	    read_link(job->directory, GH_SESSION_NAMES, names)) {
-		options[count++] = "--names";
-		options[count++] = names;
-	}
-	return run(job, options, dump);
+	struct gh_kept_source source = {.file = dump};
+	if (read_link(job->directory, GH_SESSION_WRITER, program))
+		source.program = program;
+	if (read_link(job->directory, GH_SESSION_NAMES, names))
+		source.names = names;
+	return run(job, &source);
 }
-
-static const char *const none[] = {NULL};
 
 /* Runs it on what GDB has. */
 static int run_on_files(const struct job *job)
@@ -124,7 +105,7 @@ static int run_on_files(const struct job *job)
 		return (job->command->gdb.on & GH_ON_DUMP) != 0 ? run_on_dump(job, dump)
 								: refuse_dump(job);
 	if (on_program && files->program != NULL)
-		return run(job, none, files->program);
+		return run(job, &(struct gh_kept_source){.file = files->program});
 	if (debugs && on_process)
 		return gh_dispatch_live(&job->words, job->address, job->directory, files);
 	fputs(on_program ? "No program: name one with the file command.\n"
@@ -267,7 +248,7 @@ int gh_cmd_dispatch(const struct gh_options *options)
 	int status = GH_EXIT_INPUT;
 	if (job.command->run == gh_cmd_load) {
 		if (write_script(&job, NULL) == GH_EXIT_OK)
-			status = run(&job, none, NULL);
+			status = run(&job, &(struct gh_kept_source){0});
 	} else if (gh_infofiles_read(&job.files, stdin)) {
 		gh_missing_file_made(job.directory, &job.files);
 		status = options->nwords > 0 ? run_at(&job, options->words[0]) : run_typed(&job);
@@ -284,7 +265,6 @@ int gh_cmd_live(const struct gh_options *options)
 	struct job job = {0};
 	char socket[PATH_MAX];
 	char program[PATH_MAX];
-	const char *given[] = {"-e", program, NULL};
 	if (!open_job(&job, "live"))
 		return GH_EXIT_USAGE;
 	snprintf(socket, sizeof(socket), "%s/" GH_SESSION_MEMORY, job.directory);
@@ -293,7 +273,7 @@ int gh_cmd_live(const struct gh_options *options)
 		job.args = options->words;
 		job.count = options->nwords;
 	}
-	int status = run(&job, given, socket);
+	int status = run(&job, &(struct gh_kept_source){.file = socket, .program = program});
 	gh_words_free(&job.words);
 	return status;
 }

@@ -132,33 +132,7 @@ bool gh_heap_query_dump(struct gh_dump *dump, const struct gh_options *options, 
 	return gh_heap_open(dump, path, path == options->process ? path : NULL, options->program);
 }
 
-bool gh_heap_query_open(struct gh_heap_query *query, const struct gh_options *options,
-			const char *path, bool with_dominators)
-{
-	struct gh_error err;
-	*query = (struct gh_heap_query){.options = options};
-	if (!gh_check_output(options->output, path) ||
-	    !gh_check_output(options->output, options->program) ||
-	    !gh_check_output(options->output, options->names) ||
-	    !gh_heap_query_dump(&query->dump, options, path))
-		return false;
-	if (!has_roots(query) || !open_program(query)) {
-		gh_dump_close(&query->dump);
-		return false;
-	}
-	gh_progress_begin("goheap: following the pointers of", path);
-	bool built = build(query, with_dominators, &err);
-	gh_progress_end();
-	if (built) {
-		print_damage(&query->heap);
-		return true;
-	}
-	gh_print_error(&err);
-	gh_heap_query_close(query);
-	return false;
-}
-
-void gh_heap_query_close(struct gh_heap_query *query)
+static void free_query(struct gh_heap_query *query)
 {
 	gh_names_free(&query->names);
 	gh_dominators_free(&query->dominators);
@@ -166,18 +140,85 @@ void gh_heap_query_close(struct gh_heap_query *query)
 	if (query->names.symbols != NULL)
 		gh_symbols_close(&query->symbols);
 	gh_dump_close(&query->dump);
+	free(query);
+}
+
+/* Makes the graph of the query's dump, which is freed on failure. */
+static bool make_graph(struct gh_heap_query *query, const char *path, bool with_dominators)
+{
+	struct gh_error err;
+	bool built = false;
+	if (has_roots(query) && open_program(query)) {
+		gh_progress_begin("goheap: following the pointers of", path);
+		built = build(query, with_dominators, &err);
+		gh_progress_end();
+		if (!built)
+			gh_print_error(&err);
+	}
+	if (!built)
+		free_query(query);
+	return built;
+}
+
+struct gh_heap_query *gh_heap_query_make(const struct gh_options *options, struct gh_dump *dump,
+					 const char *path, bool with_dominators)
+{
+	struct gh_heap_query *query = calloc(1, sizeof(*query));
+	if (query == NULL) {
+		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		gh_dump_close(dump);
+		return NULL;
+	}
+	query->options = options;
+	query->dump = *dump;
+	return make_graph(query, path, with_dominators) ? query : NULL;
+}
+
+static struct gh_heap_query *open_query(const struct gh_options *options, const char *path,
+					bool with_dominators)
+{
+	struct gh_dump dump;
+	if (!gh_heap_query_dump(&dump, options, path))
+		return NULL;
+	return gh_heap_query_make(options, &dump, path, with_dominators);
+}
+
+struct gh_heap_query *gh_heap_query_open(const struct gh_options *options, const char *path,
+					 bool with_dominators)
+{
+	if (!gh_check_output(options->output, path) ||
+	    !gh_check_output(options->output, options->program) ||
+	    !gh_check_output(options->output, options->names))
+		return NULL;
+	struct gh_heap_query *query = gh_kept_heap(options, path, with_dominators);
+	if (query == NULL) {
+		query = open_query(options, path, with_dominators);
+	} else {
+		query->options = options;
+		query->is_kept = true;
+		if (!has_roots(query))
+			return NULL;
+	}
+	if (query != NULL)
+		print_damage(&query->heap);
+	return query;
+}
+
+void gh_heap_query_close(struct gh_heap_query *query)
+{
+	if (query != NULL && !query->is_kept)
+		free_query(query);
 }
 
 int gh_heap_query_run(const struct gh_options *options, bool with_dominators,
 		      int (*answer)(struct gh_heap_query *query))
 {
-	struct gh_heap_query query;
 	int status = GH_EXIT_INPUT;
 	gh_print_in_blocks();
-	if (gh_heap_query_open(&query, options, options->file, with_dominators)) {
-		status = answer(&query);
-		gh_heap_query_close(&query);
-	}
+	struct gh_heap_query *query = gh_heap_query_open(options, options->file, with_dominators);
+	if (query != NULL)
+		status = answer(query);
+	gh_heap_query_close(query);
 	return status;
 }
 
@@ -194,23 +235,22 @@ int gh_heap_query_run_each(const struct gh_options *options, bool with_dominator
 			   int (*answer)(struct gh_heap_query *query, uint32_t object,
 					 uint64_t address))
 {
-	struct gh_heap_query query;
-	int status = GH_EXIT_INPUT;
 	gh_print_in_blocks();
-	if (gh_heap_query_open(&query, options, options->file, with_dominators)) {
-		const uint64_t *addresses = (const void *)options->addresses.data;
-		size_t count = options->addresses.size / sizeof(*addresses);
-		status = GH_EXIT_OK;
-		for (size_t i = 0; i < count && status == GH_EXIT_OK; i++) {
-			uint32_t object = gh_heap_find(&query.heap, addresses[i]);
-			if (object == GH_HEAP_NONE) {
-				print_no_object(&query, addresses[i]);
-				status = GH_EXIT_INPUT;
-			} else {
-				status = answer(&query, object, addresses[i]);
-			}
+	struct gh_heap_query *query = gh_heap_query_open(options, options->file, with_dominators);
+	if (query == NULL)
+		return GH_EXIT_INPUT;
+	const uint64_t *addresses = (const void *)options->addresses.data;
+	size_t count = options->addresses.size / sizeof(*addresses);
+	int status = GH_EXIT_OK;
+	for (size_t i = 0; i < count && status == GH_EXIT_OK; i++) {
+		uint32_t object = gh_heap_find(&query->heap, addresses[i]);
+		if (object == GH_HEAP_NONE) {
+			print_no_object(query, addresses[i]);
+			status = GH_EXIT_INPUT;
+		} else {
+			status = answer(query, object, addresses[i]);
 		}
-		gh_heap_query_close(&query);
 	}
+	gh_heap_query_close(query);
 	return status;
 }

@@ -18,6 +18,7 @@ struct gh_heap_query {
 	struct gh_symbols symbols;        /* if a program is given */
 	char running[32]; /* path of the program that a process runs, if none is given */
 	const char *twin; /* path of that program with DWARF; NULL if there is none; not owned */
+	bool is_kept;     /* for the next question */
 };
 
 /* Opens the heap that PATH is for: of a heap dump, of a core file, of the process that OPTIONS name
@@ -28,12 +29,17 @@ bool gh_heap_query_dump(struct gh_dump *dump, const struct gh_options *options, 
 /* DUMP is cut off before the data segments: what is garbage cannot be told. */
 bool gh_heap_query_lacks_roots(const struct gh_dump *dump);
 
-/* Reads the dump PATH and makes the graph of its heap, and names; WITH_DOMINATORS, these too. What
- * is wrong with the heap is told in one line. On failure prints the error and returns false. To be
- * closed with gh_heap_query_close. */
-bool gh_heap_query_open(struct gh_heap_query *query, const struct gh_options *options,
-			const char *path, bool with_dominators);
+/* Reads the dump PATH and makes the graph of its heap, and names; WITH_DOMINATORS, these too; or
+ * takes what is kept of it. What is wrong with the heap is told in one line. On failure prints the
+ * error and returns NULL. To be closed with gh_heap_query_close. */
+struct gh_heap_query *gh_heap_query_open(const struct gh_options *options, const char *path,
+					 bool with_dominators);
 
+/* The same of DUMP, which is taken over, also on failure; PATH is what it was read from. */
+struct gh_heap_query *gh_heap_query_make(const struct gh_options *options, struct gh_dump *dump,
+					 const char *path, bool with_dominators);
+
+/* QUERY may be NULL. */
 void gh_heap_query_close(struct gh_heap_query *query);
 
 /* Runs ANSWER on the dump that OPTIONS name. The exit status is the answer's, unless there is
@@ -46,6 +52,55 @@ int gh_heap_query_run(const struct gh_options *options, bool with_dominators,
 int gh_heap_query_run_each(const struct gh_options *options, bool with_dominators,
 			   int (*answer)(struct gh_heap_query *query, uint32_t object,
 					 uint64_t address));
+
+/* The heap that is kept from one question to the next. The process that keeps it forks for each
+ * question, and has the child run the command as if there were no other: what a command does to the
+ * graph, or to the process, ends with it. What is needed and is not there yet the child does not
+ * make: it ends, and begins again when the process has made it. */
+
+/* A heap to keep, and the programs that it is read by; these may be NULL. Not owned. */
+struct gh_kept_source {
+	const char *file; /* a dump, a core file, or the session's socket */
+	const char *program;
+	const char *names;
+	bool is_prompted; /* commands are typed at goheap's own prompt */
+};
+
+/* Room that the same takes on a command line, with the command's name and the end. */
+#define GH_KEPT_ARGUMENTS 7
+
+/* Fills ARGV with the command line, but for the first word, by which COMMAND is run on SOURCE with
+ * the arguments WORDS, of which there are COUNT. Returns how many words there are, with the first.
+ */
+int gh_kept_arguments(const struct gh_kept_source *source, const struct gh_command *command,
+		      int count, char *const *words, char **argv);
+
+/* Has the heap of SOURCE, which stays the caller's, be kept from the first question on. */
+void gh_kept_begin(const struct gh_kept_source *source);
+
+/* Makes its graph now. On failure prints the error and returns false. */
+bool gh_kept_open(void);
+
+/* Runs COMMAND as gh_command_run does, in a child. There WORKS is called with true first, and here
+ * with true before, and with false after, something is made for it: who stays when the user
+ * interrupts a command need not do so then. Returns the exit status; GH_EXIT_INPUT if there can be
+ * none. */
+int gh_kept_run(const struct gh_command *command, int argc, char **argv,
+		void (*works)(bool begins));
+
+/* In a child, the heap that is kept, if it is what OPTIONS and PATH ask for; it does not return if
+ * that is to be made first. Else NULL. */
+struct gh_heap_query *gh_kept_heap(const struct gh_options *options, const char *path,
+				   bool with_dominators);
+
+/* The command that runs was typed at goheap's own prompt. */
+bool gh_kept_is_prompted(void);
+
+/* Runs COMMAND on the heap that SOURCE says, as gh_kept_run does, in the process that keeps it for
+ * the GDB whose session is in DIRECTORY. There is one until GDB ends, however it does, or nothing
+ * has been asked for long. */
+int gh_keeper_run(const char *directory, const struct gh_kept_source *source,
+		  const struct gh_command *command, int argc, char **argv);
 
 /* Answers `goheap pprof --paths': writes what holds the heap to the output of QUERY's options. */
 int gh_pprof_paths(struct gh_heap_query *query);

@@ -47,6 +47,11 @@ const struct gh_command *gh_command_find(const char *name)
 	return count == 1 ? found : NULL;
 }
 
+const struct gh_command *gh_command_number(size_t number)
+{
+	return number < NCOMMANDS ? &commands[number] : NULL;
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *arguments = state->input;

@@ -276,10 +276,11 @@ static void print_file(FILE *out, const char *before, const char *name, const ch
 	fprintf(out, " %s%s", before, is_plain ? name : called);
 }
 
-/* The files that the command was given. In GDB they are those of the session. */
+/* The files that the command was given. In GDB they are those of the session, at a prompt the
+ * prompt's. */
 static void print_files(FILE *out, const struct gh_options *options)
 {
-	if (getenv(GH_SESSION_VARIABLE) != NULL)
+	if (getenv(GH_SESSION_VARIABLE) != NULL || gh_kept_is_prompted())
 		return;
 	print_file(out, options->process != NULL ? "-p " : "", options->file, "DUMP");
 	if (options->program != NULL)
@@ -295,7 +296,7 @@ static void print_command(FILE *out, struct gh_suspects *suspects, const struct 
 	const char *command = suspect->kind == GH_SUSPECT_GARBAGE  ? "unreachable"
 			      : suspect->kind == GH_SUSPECT_STRING ? "strings"
 								   : "path";
-	fprintf(out, "   see goheap %s", command);
+	fprintf(out, "   see %s%s", gh_kept_is_prompted() ? "" : "goheap ", command);
 	print_files(out, options);
 	if (suspect->example != GH_HEAP_NONE && suspect->kind != GH_SUSPECT_STRING)
 		fprintf(out, " 0x%" PRIx64,

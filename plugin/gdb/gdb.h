@@ -57,6 +57,9 @@
 /* The words of the goheap command that GDB runs, as they were typed, each with a NUL after it. */
 #define GH_SESSION_WORDS "words"
 
+/* The socket of the process that keeps the heap from one command to the next. */
+#define GH_SESSION_KEEPER "keeper"
+
 /* What `goheap session' has seen: the program's identity, a space and its path, and the debug file
  * that was found for it, "" if none is to be. Both end with a NUL. */
 #define GH_SESSION_STATE "state"

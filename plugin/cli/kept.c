@@ -1,0 +1,173 @@
+#include "plugin/cli/heap_query.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/util/open_file.h"
+
+/* What a child ends with that needs something first: no command's exit status, nor what a shell
+ * makes of a signal. */
+enum { NEEDS_HEAP = 100, NEEDS_DOMINATORS = 101, OF_SIGNAL = 128 };
+
+static struct {
+	const struct gh_kept_source *source; /* NULL: nothing is to be kept */
+	struct gh_options options;           /* by which it is read */
+	struct gh_heap_query *query;         /* NULL until it is needed */
+	struct stat files[3];                /* what it was read from */
+	bool is_current;                     /* that is what there is to be read now */
+	bool is_child;                       /* this process has a question to answer */
+} kept;
+
+void gh_kept_begin(const struct gh_kept_source *source)
+{
+	kept.source = source;
+	kept.options = (struct gh_options){
+	    .file = source->file, .program = source->program, .names = source->names};
+}
+
+int gh_kept_arguments(const struct gh_kept_source *source, const struct gh_command *command,
+		      int count, char *const *words, char **argv)
+{
+	const char *const given[] = {source->program, source->names};
+	static const char *const options[] = {"exe", "names"};
+	static const char *const texts[] = {"--exe", "--names"};
+	int argc = 1;
+	/* The dump that is compared with an older one comes last. */
+	bool comes_last = command->run == gh_cmd_diff;
+	for (size_t i = 0; i < 2; i++) {
+		if (given[i] == NULL || !gh_command_takes(command, options[i]))
+			continue;
+		argv[argc++] = (char *)texts[i];
+		argv[argc++] = (char *)given[i];
+	}
+	if (source->file != NULL && !comes_last)
+		argv[argc++] = (char *)source->file;
+	for (int i = 0; i < count; i++)
+		argv[argc++] = words[i];
+	if (comes_last)
+		argv[argc++] = (char *)source->file;
+	argv[argc] = NULL;
+	return argc;
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* Zeros for what is not there. */
+static void look(struct stat files[3])
+{
+	const char *const paths[] = {kept.source->file, kept.source->program, kept.source->names};
+	for (size_t i = 0; i < 3; i++)
+		if (paths[i] == NULL || stat(paths[i], &files[i]) != 0)
+			files[i] = (struct stat){0};
+}
+
+static bool has_same_files(void)
+{
+	struct stat files[3];
+	look(files);
+	for (size_t i = 0; i < 3; i++)
+		if (!gh_is_same_file(&files[i], &kept.files[i]))
+			return false;
+	return true;
+}
+
+/* Both were made of the same memory. */
+static bool is_same_dump(const struct gh_dump *a, const struct gh_dump *b)
+{
+	size_t size = gh_cursor_size(&a->file);
+	return size == gh_cursor_size(&b->file) && memcmp(a->file.start, b->file.start, size) == 0;
+}
+
+/* A process may have gone on, and the user may have changed its memory: whether it is as it was is
+ * known when it has been read again, which takes a small part of the time that its graph takes. */
+bool gh_kept_open(void)
+{
+	struct gh_dump dump;
+	bool has_changed = kept.query == NULL || !has_same_files();
+	look(kept.files);
+	if (!gh_heap_query_dump(&dump, &kept.options, kept.source->file))
+		return false;
+	kept.is_current = true;
+	if (!has_changed && is_same_dump(&dump, &kept.query->dump)) {
+		gh_dump_close(&dump);
+		return true;
+	}
+	gh_heap_query_close(kept.query);
+	kept.query = gh_heap_query_make(&kept.options, &dump, kept.source->file, false);
+	kept.is_current = kept.query != NULL;
+	return kept.is_current;
+}
+
+static bool find_dominators(void)
+{
+	struct gh_error err;
+	gh_progress_begin("goheap: following the pointers of", kept.source->file);
+	bool found = gh_dominators_build(&kept.query->dominators, &kept.query->heap, &err);
+	gh_progress_end();
+	if (!found)
+		gh_print_error(&err);
+	return found;
+}
+
+struct gh_heap_query *gh_kept_heap(const struct gh_options *options, const char *path,
+				   bool with_dominators)
+{
+	if (!kept.is_child || options->process != NULL || !is_same_text(path, kept.source->file) ||
+	    !is_same_text(options->program, kept.source->program) ||
+	    !is_same_text(options->names, kept.source->names))
+		return NULL;
+	if (!kept.is_current)
+		_exit(NEEDS_HEAP);
+	if (with_dominators && kept.query->dominators.idom == NULL)
+		_exit(NEEDS_DOMINATORS);
+	return kept.query;
+}
+
+bool gh_kept_is_prompted(void)
+{
+	return kept.is_child && kept.source->is_prompted;
+}
+
+static int run_child(const struct gh_command *command, int argc, char **argv,
+		     void (*works)(bool begins))
+{
+	int status;
+	fflush(NULL);
+	pid_t child = fork();
+	if (child == 0) {
+		kept.is_child = true;
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		works(true);
+		exit(gh_command_run(command, argc, argv));
+	}
+	if (child < 0) {
+		perror("goheap: fork");
+		return GH_EXIT_INPUT;
+	}
+	while (waitpid(child, &status, 0) < 0)
+		;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : OF_SIGNAL + WTERMSIG(status);
+}
+
+int gh_kept_run(const struct gh_command *command, int argc, char **argv, void (*works)(bool begins))
+{
+	kept.is_current =
+	    kept.query != NULL && !gh_is_debugged(kept.source->file) && has_same_files();
+	for (;;) {
+		int status = run_child(command, argc, argv, works);
+		if (status != NEEDS_HEAP && status != NEEDS_DOMINATORS)
+			return status;
+		works(true);
+		bool made = status == NEEDS_HEAP ? gh_kept_open() : find_dominators();
+		works(false);
+		if (!made)
+			return GH_EXIT_INPUT;
+	}
+}
