@@ -145,6 +145,31 @@ check_core() {
 	rm -f "$work/core.$pid"
 }
 
+# check_watches: 2,000 watches that their client forgot; etcd's own profile says where the goroutines of each stand.
+check_watches() {
+	local directory watcher function
+	sample "etcd: watches" 1.19 watches || return
+	exec 7> >(exec "$directory/watches" 127.0.0.1:2379 2000 >"$work/watching")
+	watcher=$!
+	for _ in {1..300}; do
+		[ -s "$work/watching" ] && break
+		sleep 0.1
+	done
+	curl -s "http://127.0.0.1:$port/debug/pprof/goroutine?debug=1" >"$work/stacks"
+	"$GOHEAP" suspects -p "$pid" 2>"$work/told" | head -n 1 >"$work/suspect"
+	exec 7>&-
+	wait "$watcher"
+	has "etcd: 2,000 watches are the first suspect" "$(cat "$work/suspect")" \
+		'^1\. 2,000 chan go\.etcd\.io/etcd/mvcc\.WatchResponse, held by 2,000 goroutines in .* and 2,000 goroutines in .*, keep '
+	for function in '(*serverWatchStream).sendLoop' '(*watchServer).Watch'; do
+		has "etcd: $function is told by its line" "$(cat "$work/suspect")" "2,000 goroutines in [^ ]*${function//[()*]/.} at [^ ]*/$(
+			awk -v name="$function" '
+				/^[0-9]+ @/ { count = $1; told = 0 }
+				count == 2000 && !told && index($0, name "+") { sub(/.*\//, ""); print; told = 1 }' "$work/stacks"
+		)[ ,]"
+	done
+}
+
 # check_killed NAME: goheap, and then the server, is killed meanwhile.
 check_killed() {
 	local i status
@@ -183,6 +208,7 @@ for server in prometheus:9090 etcd:2379 syncthing:9091; do
 	stop_load
 	check_profile "$name"
 	check_core "$name"
+	[ "$name" != etcd ] || check_watches
 	check_killed "$name"
 done
 finish

@@ -347,3 +347,31 @@ void gh_dominators_free(struct gh_dominators *dominators)
 	free(dominators->order);
 	*dominators = (struct gh_dominators){0};
 }
+
+bool gh_dominator_tree_make(struct gh_dominator_tree *tree, const struct gh_heap *heap,
+			    const struct gh_dominators *dominators)
+{
+	uint32_t size = heap->count + 1 + dominators->nholders;
+	*tree = (struct gh_dominator_tree){.dominators = dominators, .root = heap->count};
+	tree->child = malloc(size * sizeof(*tree->child));
+	tree->sibling = malloc(size * sizeof(*tree->sibling));
+	if (tree->child == NULL || tree->sibling == NULL)
+		return false;
+	for (uint32_t i = 0; i < size; i++)
+		tree->child[i] = tree->sibling[i] = GH_HEAP_NONE;
+	for (uint32_t i = size; i-- > 0;) {
+		uint32_t parent = dominators->idom[i];
+		if (parent == GH_HEAP_NONE || i == tree->root)
+			continue;
+		tree->sibling[i] = tree->child[parent];
+		tree->child[parent] = i;
+	}
+	return true;
+}
+
+void gh_dominator_tree_free(struct gh_dominator_tree *tree)
+{
+	free(tree->child);
+	free(tree->sibling);
+	*tree = (struct gh_dominator_tree){0};
+}

@@ -263,16 +263,6 @@ static inline uint32_t gh_dominators_holder(const struct gh_heap *heap, uint32_t
 
 void gh_dominators_free(struct gh_dominators *dominators);
 
-/* The histogram of a heap: how many objects there are of each group, such as a type, a size or an
- * allocation site, their bytes, and what they retain. */
-
-struct gh_histogram_row {
-	uint64_t objects;  /* how many */
-	uint64_t bytes;    /* in them */
-	uint64_t retained; /* bytes that would go with those of them that roots reach */
-	uint32_t largest;  /* that of them which alone retains most, the first of like ones */
-};
-
 /* The tree of dominators, to be walked down. */
 struct gh_dominator_tree {
 	const struct gh_dominators *dominators;
@@ -287,6 +277,16 @@ bool gh_dominator_tree_make(struct gh_dominator_tree *tree, const struct gh_heap
 			    const struct gh_dominators *dominators);
 
 void gh_dominator_tree_free(struct gh_dominator_tree *tree);
+
+/* The histogram of a heap: how many objects there are of each group, such as a type, a size or an
+ * allocation site, their bytes, and what they retain. */
+
+struct gh_histogram_row {
+	uint64_t objects;  /* how many */
+	uint64_t bytes;    /* in them */
+	uint64_t retained; /* bytes that would go with those of them that roots reach */
+	uint32_t largest;  /* that of them which alone retains most, the first of like ones */
+};
 
 /* Adds to ROWS, by number of the group, what NODE dominates besides itself; the largest are those
  * of what is added. ABOVE has as many zeros as there are groups, and has them again afterwards. */

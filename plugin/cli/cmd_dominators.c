@@ -19,7 +19,7 @@ static void print_ways(struct gh_heap_query *query, uint32_t object)
 	}
 }
 
-static void print_holder(struct gh_heap_query *query, const struct gh_tree_line *line)
+static void print_holder(struct gh_heap_query *query, const struct gh_merged_line *line)
 {
 	const struct gh_root *roots;
 	size_t count = gh_heap_roots(&query->heap, line->object, &roots);
@@ -48,7 +48,7 @@ struct row {
 	struct gh_share share; /* of the heap's bytes */
 	uint64_t objects;
 	struct gh_heap_query *query;
-	const struct gh_tree_line *line;
+	const struct gh_merged_line *line;
 	unsigned depth;
 };
 
@@ -71,7 +71,7 @@ static const struct gh_column tree_columns[] = {
 };
 
 static void print_line(struct gh_heap_query *query, struct gh_emit *emit,
-		       const struct gh_tree_line *line, unsigned depth)
+		       const struct gh_merged_line *line, unsigned depth)
 {
 	struct row row = {
 	    .retained = line->retained,
@@ -86,7 +86,7 @@ static void print_line(struct gh_heap_query *query, struct gh_emit *emit,
 
 /* Prints LINE and what is below it. */
 static void print_below(struct gh_heap_query *query, struct gh_emit *emit,
-			const struct gh_tree_line *lines, uint32_t line)
+			const struct gh_merged_line *lines, uint32_t line)
 {
 	unsigned depth = 0;
 	uint32_t top = line;
@@ -107,7 +107,7 @@ static void print_below(struct gh_heap_query *query, struct gh_emit *emit,
 	}
 }
 
-static void print_tree(struct gh_heap_query *query, const struct gh_tree *tree)
+static void print_tree(struct gh_heap_query *query, const struct gh_merged_dominators *tree)
 {
 	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_TABLE, &query->dump, false);
 	gh_emit_titles(&emit, tree_columns);
@@ -119,14 +119,15 @@ static void print_tree(struct gh_heap_query *query, const struct gh_tree *tree)
 
 static int print_text(struct gh_heap_query *query)
 {
-	struct gh_tree tree;
-	bool made = gh_tree_make(&tree, &query->heap, &query->dominators,
-				 gh_names_classes(&query->names), query->options->limit);
+	struct gh_merged_dominators tree;
+	bool made =
+	    gh_merged_dominators_make(&tree, &query->heap, &query->dominators,
+				      gh_names_classes(&query->names), query->options->limit);
 	if (made)
 		print_tree(query, &tree);
 	else
 		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
-	gh_tree_free(&tree);
+	gh_merged_dominators_free(&tree);
 	return made ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 

@@ -6,7 +6,7 @@
 #include "plugin/cli/heap_query.h"
 
 /* What holds the object of a line that nothing dominates. */
-static void draw_holder(struct gh_picture *picture, const struct gh_tree_line *line)
+static void draw_holder(struct gh_picture *picture, const struct gh_merged_line *line)
 {
 	uint32_t object = line->object;
 	const struct gh_root *roots;
@@ -26,13 +26,13 @@ static void draw_holder(struct gh_picture *picture, const struct gh_tree_line *l
 	gh_dot_end(&picture->dot);
 }
 
-static void draw_tree(struct gh_picture *picture, const struct gh_tree *tree)
+static void draw_tree(struct gh_picture *picture, const struct gh_merged_dominators *tree)
 {
 	if (tree->count > 0)
 		picture->dot.most = tree->lines[0].retained;
 	gh_picture_legend(picture, tree->count);
 	for (size_t i = 0; i < tree->count; i++) {
-		const struct gh_tree_line *line = &tree->lines[i];
+		const struct gh_merged_line *line = &tree->lines[i];
 		gh_picture_line(picture, line->object, line->count, line->retained);
 		if (line->parent == GH_HEAP_NONE) {
 			draw_holder(picture, line);
@@ -50,12 +50,12 @@ static void draw_tree(struct gh_picture *picture, const struct gh_tree *tree)
 static bool draw_dominators(struct gh_picture *picture)
 {
 	struct gh_heap_query *query = picture->query;
-	struct gh_tree tree;
-	bool made = gh_tree_make(&tree, &query->heap, &query->dominators,
-				 gh_names_classes(&query->names), picture->limit);
+	struct gh_merged_dominators tree;
+	bool made = gh_merged_dominators_make(&tree, &query->heap, &query->dominators,
+					      gh_names_classes(&query->names), picture->limit);
 	if (made)
 		draw_tree(picture, &tree);
-	gh_tree_free(&tree);
+	gh_merged_dominators_free(&tree);
 	return made;
 }
 

@@ -4,7 +4,7 @@
  * - cmd_*.c: the commands; cmd_records.c those that list one kind of records;
  * - dispatch.c, dispatch_live.c: commands typed in GDB;
  * - generate.c: what is made of commands.def at build time;
- * - heap_query.c, groups.c, dominator_tree.c, picture.c, neighborhood.c, report_data.c,
+ * - heap_query.c, groups.c, merged_dominators.c, picture.c, neighborhood.c, report_data.c,
  *   pprof_paths.c, suspects*.c: answers about the heap (heap_query.h);
  * - kept.c, keeper.c: the heap that is kept from one question to the next (heap_query.h). */
 #ifndef GH_PLUGIN_CLI_COMMAND_H

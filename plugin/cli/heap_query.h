@@ -172,7 +172,7 @@ bool gh_neighborhood_draw(struct gh_picture *picture, uint32_t center);
  * one of its class that dominates it. Those that nothing dominates are if no root points to them,
  * or if those that do are of the same slot in the frames of goroutines with the same stack. */
 
-struct gh_tree_line {
+struct gh_merged_line {
 	uint32_t object;   /* that of the line that retains most */
 	uint32_t count;    /* objects in the line */
 	uint32_t heads;    /* those of them that none of the line dominates */
@@ -182,21 +182,24 @@ struct gh_tree_line {
 	uint32_t sibling;  /* the next line with its parent; GH_HEAP_NONE for none */
 };
 
-struct gh_tree {
-	struct gh_tree_line *lines; /* the largest first; owned */
-	size_t count;               /* of lines */
-	uint64_t seen;              /* how many there would be without a limit */
+struct gh_merged_dominators {
+	struct gh_merged_line *lines; /* the largest first; owned */
+	size_t count;                 /* of lines */
+	uint64_t seen;                /* how many there would be without a limit */
 };
 
 /* Makes the tree of the LIMIT (SIZE_MAX: all) lines of HEAP that retain most. CLASSES are by
  * object. False if memory ran out; to be freed either way. */
-bool gh_tree_make(struct gh_tree *tree, const struct gh_heap *heap,
-		  const struct gh_dominators *dominators, const uint32_t *classes, size_t limit);
+bool gh_merged_dominators_make(struct gh_merged_dominators *tree, const struct gh_heap *heap,
+			       const struct gh_dominators *dominators, const uint32_t *classes,
+			       size_t limit);
 
-void gh_tree_free(struct gh_tree *tree);
+void gh_merged_dominators_free(struct gh_merged_dominators *tree);
 
-/* What in a heap may be leaking: the holders that by themselves keep much of it alive, and the
- * objects that several hold together, with what there is most of in each. */
+/* What in a heap may be leaking: the holders that by themselves keep much of it alive, the objects
+ * that several hold together, with what there is most of in each; much garbage; and a text that
+ * takes much by its copies. What is worth telling is by what roots reach, but for garbage; the
+ * shares that are told are of the whole heap, as those of all commands. */
 
 /* Findings that are told, and the parts of one. */
 #define GH_SUSPECTS_MAX  5

@@ -14,7 +14,7 @@
 #define MAX_CLASSES 1000
 
 /* Of what is shown by class, the share of the heap below which it is put with other classes. */
-#define LEAST_SHARE 5000
+#define LEAST_ONE_IN 5000
 
 /* The objects shown of a path at either end. */
 #define PATH_END 12
@@ -299,7 +299,7 @@ static void print_nodes(struct gh_emit *emit, const void *member)
 		places[object] = i;
 		print_object(emit, report, object, places[dominators->idom[object]]);
 	}
-	print_remainders(emit, report, heap.retained / LEAST_SHARE);
+	print_remainders(emit, report, heap.retained / LEAST_ONE_IN);
 	free(places);
 }
 

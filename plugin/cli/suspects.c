@@ -5,12 +5,15 @@
 
 #include "plugin/view/emit.h"
 
-/* What is less than this share of the heap, or so many bytes, is not worth a finding. */
-#define LEAST_SHARE 20
-#define LEAST_BYTES 65536
+/* A finding is worth it from one in so many bytes of what roots reach, and from so many bytes on.
+ * Garbage is, from one in so many of the whole heap on: there is always some. */
+#define LEAST_ONE_IN   20
+#define LEAST_BYTES    65536
+#define GARBAGE_ONE_IN 2
 
-/* Of what a finding is made of, what keeps less than this share of it does not tell what it is. */
-#define TELLING_SHARE 4
+/* Of what a finding is made of, what keeps less than one in so many of its bytes does not tell what
+ * it is. */
+#define TELLING_ONE_IN 4
 
 /* How much the name of a class tells the programmer. */
 enum telling {
@@ -155,7 +158,7 @@ static void find_parts(struct gh_suspects *suspects, struct gh_suspect *suspect)
 		if (rows[i].objects == 0)
 			continue;
 		gh_top_add(&top, rows[i].bytes, i);
-		if (rows[i].retained >= suspect->bytes / TELLING_SHARE &&
+		if (rows[i].retained >= suspect->bytes / TELLING_ONE_IN &&
 		    (most == GH_HEAP_NONE || tells_more(suspects, i, most)))
 			most = i;
 	}
@@ -242,7 +245,7 @@ static uint64_t shared_before(const struct candidates *candidates, uint32_t clas
 static void add_candidate(struct candidates *candidates, uint32_t number, uint64_t bytes,
 			  uint64_t before)
 {
-	uint64_t least = candidates->suspects->reachable / LEAST_SHARE;
+	uint64_t least = candidates->suspects->reachable / LEAST_ONE_IN;
 	uint64_t growth = bytes > before ? bytes - before : 0;
 	if (growth >= least && growth >= LEAST_BYTES)
 		gh_top_add(&candidates->top, growth, number);
@@ -250,7 +253,7 @@ static void add_candidate(struct candidates *candidates, uint32_t number, uint64
 
 static bool is_worth(const struct gh_suspects *suspects, uint64_t bytes)
 {
-	return bytes >= LEAST_BYTES && bytes >= suspects->reachable / LEAST_SHARE;
+	return bytes >= LEAST_BYTES && bytes >= suspects->reachable / LEAST_ONE_IN;
 }
 
 static void add_candidates(struct candidates *candidates)
@@ -358,7 +361,7 @@ static void find_garbage(struct gh_suspects *suspects)
 	for (uint32_t i = 0; i < heap->count; i++)
 		garbage.most.objects += suspects->held.dominators.idom[i] == GH_HEAP_NONE;
 	suspects->hides_cleanups = hides_cleanups(suspects);
-	if (garbage.bytes >= LEAST_BYTES && garbage.bytes > heap->bytes / 2)
+	if (garbage.bytes >= LEAST_BYTES && garbage.bytes > heap->bytes / GARBAGE_ONE_IN)
 		add_other(suspects, &garbage);
 }
 

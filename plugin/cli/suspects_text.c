@@ -361,7 +361,12 @@ static void print_part_list(struct gh_emit *emit, const void *member)
 static void emit_suspect(struct gh_emit *emit, struct gh_suspects *suspects,
 			 const struct gh_suspect *suspect)
 {
-	static const char *const kinds[] = {"holder", "shared", "garbage", "string"};
+	static const char *const kinds[] = {
+	    [GH_SUSPECT_HOLDER] = "holder",
+	    [GH_SUSPECT_SHARED] = "shared",
+	    [GH_SUSPECT_GARBAGE] = "garbage",
+	    [GH_SUSPECT_STRING] = "string",
+	};
 	static const struct gh_column columns[] = {
 	    {"kind", GH_COL_TEXT(struct row, kind)},
 	    {"finding", GH_COL_BYTES(struct row, sentence)},

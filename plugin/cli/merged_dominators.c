@@ -8,9 +8,9 @@
 
 /* Objects that are one line. */
 struct entry {
-	struct gh_tree_line line; /* its parent is an entry's number */
-	uint32_t class;           /* of its objects */
-	uint32_t last;            /* the entry below that was found last; GH_HEAP_NONE for none */
+	struct gh_merged_line line; /* its parent is an entry's number */
+	uint32_t class;             /* of its objects */
+	uint32_t last;              /* the entry below that was found last; GH_HEAP_NONE for none */
 };
 
 struct entries {
@@ -100,7 +100,7 @@ static bool make_entries(struct entries *entries)
 		uint32_t number = joins ? parent : find_entry(entries, parent, object);
 		if (number == GH_NOT_MAPPED)
 			return false;
-		struct gh_tree_line *line = &entries->list.items[number].line;
+		struct gh_merged_line *line = &entries->list.items[number].line;
 		uint64_t retained = dominators->retained[object];
 		entries->of[object] = number;
 		line->count++;
@@ -113,7 +113,7 @@ static bool make_entries(struct entries *entries)
 }
 
 /* Takes the LIMIT largest entries for lines. False if memory ran out. */
-static bool find_lines(struct gh_tree *tree, struct entries *entries, size_t limit)
+static bool find_lines(struct gh_merged_dominators *tree, struct entries *entries, size_t limit)
 {
 	struct gh_top top = {.limit = limit};
 	for (size_t i = 0; i < entries->list.count; i++)
@@ -132,10 +132,10 @@ static bool find_lines(struct gh_tree *tree, struct entries *entries, size_t lim
 }
 
 /* Makes a tree of the lines. What dominates the largest is among the largest, and before them. */
-static void link_lines(struct gh_tree *tree, const struct entries *entries)
+static void link_lines(struct gh_merged_dominators *tree, const struct entries *entries)
 {
 	for (size_t i = tree->count; i-- > 0;) {
-		struct gh_tree_line *line = &tree->lines[i];
+		struct gh_merged_line *line = &tree->lines[i];
 		if (line->parent == GH_HEAP_NONE)
 			continue;
 		line->parent = entries->list.items[line->parent].last;
@@ -144,11 +144,12 @@ static void link_lines(struct gh_tree *tree, const struct entries *entries)
 	}
 }
 
-bool gh_tree_make(struct gh_tree *tree, const struct gh_heap *heap,
-		  const struct gh_dominators *dominators, const uint32_t *classes, size_t limit)
+bool gh_merged_dominators_make(struct gh_merged_dominators *tree, const struct gh_heap *heap,
+			       const struct gh_dominators *dominators, const uint32_t *classes,
+			       size_t limit)
 {
 	struct entries entries = {.heap = heap, .dominators = dominators, .classes = classes};
-	*tree = (struct gh_tree){0};
+	*tree = (struct gh_merged_dominators){0};
 	bool made = make_entries(&entries) && find_lines(tree, &entries, limit);
 	if (made)
 		link_lines(tree, &entries);
@@ -159,7 +160,7 @@ bool gh_tree_make(struct gh_tree *tree, const struct gh_heap *heap,
 	return made;
 }
 
-void gh_tree_free(struct gh_tree *tree)
+void gh_merged_dominators_free(struct gh_merged_dominators *tree)
 {
 	free(tree->lines);
 }
