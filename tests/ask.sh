@@ -25,6 +25,7 @@ gone() {
 }
 
 # spoil: has $work/dump be no heap dump, although it looks like the same file.
+# shellcheck disable=SC2317 # A shell that GDB starts calls it.
 spoil() {
 	cp -p "$work/dump" "$work/kept"
 	printf 'spoilt' | dd of="$work/dump" conv=notrunc status=none

@@ -190,7 +190,7 @@ int gh_cmd_ask(const struct gh_options *options)
 	bool is_terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 	bool goes_on = true;
 	gh_kept_begin(&source);
-	if (!gh_kept_open())
+	if (!gh_kept_open(true))
 		return GH_EXIT_INPUT;
 	rl_readline_name = "goheap";
 	rl_attempted_completion_function = complete;

@@ -78,8 +78,9 @@ int gh_kept_arguments(const struct gh_kept_source *source, const struct gh_comma
 /* Has the heap of SOURCE, which stays the caller's, be kept from the first question on. */
 void gh_kept_begin(const struct gh_kept_source *source);
 
-/* Makes its graph now. On failure prints the error and returns false. */
-bool gh_kept_open(void);
+/* Makes its graph now; WITH_DOMINATORS, these too. On failure prints the error and returns false.
+ */
+bool gh_kept_open(bool with_dominators);
 
 /* Runs COMMAND as gh_command_run does, in a child. There WORKS is called with true first, and here
  * with true before, and with false after, something is made for it: who stays when the user
