@@ -16,17 +16,16 @@ all="error string number stringer wrapped custom nested again recovered map entr
 some="nested entry later overflow spin read" alone="nested later spin"
 all=${KINDS:-$all} some=${KINDS:-$some} alone=${KINDS:-$alone}
 
-# busy_thread PID: the thread of the process that runs, or else that reads from descriptor 0; the process if there is none. A
-# signal that is sent to the process goes to its first thread if that takes it, which need not be where the goroutine is.
+# busy_thread PID: the thread of the process that runs, and has for longest, or else that reads from descriptor 0; the process if
+# there is none. A signal that is sent to the process goes to its first thread if that takes it, which need not be where the
+# goroutine is.
 busy_thread() {
-	local task reads=$1
+	local task busy reads=$1
+	busy=$(awk '$3 == "R" { print $14, $1 }' /proc/"$1"/task/*/stat 2>/dev/null | sort -n | tail -n 1)
 	for task in /proc/"$1"/task/*; do
-		if grep -q '^State:.R' "$task/status"; then
-			basename "$task"
-			return
-		fi
 		[[ $(cat "$task/syscall") != "0 0x0 "* ]] || reads=${task##*/}
 	done 2>/dev/null
+	[ -n "$busy" ] && reads=${busy#* }
 	echo "$reads"
 }
 

@@ -129,6 +129,24 @@ check_chosen() {
 	lacks "$1: and none is shown" "$(awk '/^#/ { on = 1 } /^goroutines / { on = 0 } on' <<<"$session" | grep -v "$unlock")" 'reakpoint|invalid|[Ee]rror'
 }
 
+# check_shown NAME PROGRAM: what steps through the selected thread while another goroutine is shown says so, once, and what leads
+# that one to a line.
+# shellcheck disable=SC2016 # GDB expands these, not the shell
+check_shown() {
+	local session command unlock
+	unlock=main.go:$(line_of 'mutex.Unlock()')
+	for command in next step until "advance main.go:$(line_of 'sums <- sum')" "until $unlock" stepi nexti; do
+		session+=$(goheap "$2" "tbreak $unlock" "run $work/counts >/dev/null" 'set variable $chosen = goid' 			"tbreak $unlock if goid != \$chosen" continue 'eval "goheap goroutine %lu", $chosen' "frame 3" 'echo begin\n' 			"$command" "echo again\\n" next kill | sed '1,/^begin$/d')$'\n'
+	done
+	lacks "$1: with another goroutine shown: no errors" "$session" 'invalid|[Ee]rror'
+	equal "$1: with another goroutine shown: that is said" 7 \
+		"$(grep -cE '^\[The selected thread goes on\. To follow goroutine ([0-9]+): finish, or goheap break PLACE goroutine \1, then continue\]$' <<<"$session")"
+	session=$(goheap "$2" "tbreak $unlock" "run $work/counts >/dev/null" 'set variable $chosen = goid' \
+		"tbreak $unlock if goid != \$chosen" continue "eval \"goheap break $unlock goroutine %lu\", \$chosen" 'echo begin\n' \
+		continue 'printf "goroutines %lu, %lu\n", $chosen, goid' kill | sed '1,/^begin$/d')
+	has "$1: and what is said leads it there" "$session" '^goroutines ([0-9]+), \1$'
+}
+
 # check_other NAME PROGRAM: where another goroutine meets a breakpoint meanwhile, that is said; and stepping goes on
 # from there.
 check_other() {
@@ -205,6 +223,7 @@ for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 		check_finish "$name" "$directory/$program"
 		check_step "$name" "$directory/$program"
 		check_chosen "$name" "$directory/$program"
+		[ "$release" != 1.19 ] || check_shown "$name" "$directory/$program"
 		check_other "$name" "$directory/$program"
 		check_unwound "$name" "$directory/$program"
 		check_ended "$name" "$directory/$program"
