@@ -175,19 +175,6 @@ static void print_labels(FILE *out, const struct gh_dump *dump, size_t number)
 		fputs("}", out);
 }
 
-static bool is_main(const struct gh_call *call)
-{
-	return call->length > 5 && memcmp(call->name, "main.", 5) == 0;
-}
-
-/* CALL is in the standard library: of its packages no path begins with a name with a dot in it. */
-static bool is_standard(const struct gh_call *call)
-{
-	const char *end = memchr(call->name, '/', call->length);
-	const char *dot = memchr(call->name, '.', call->length);
-	return !is_main(call) && (end == NULL || dot == NULL || dot > end);
-}
-
 /* Prints the first call that is not in the standard library, or the first, on one line. */
 static void print_first_call(FILE *out, struct gh_goroutine_list *listing)
 {
@@ -195,10 +182,11 @@ static void print_first_call(FILE *out, struct gh_goroutine_list *listing)
 	const struct gh_call *found = NULL;
 	for (size_t i = 0; i < traceback->ncalls; i++) {
 		const struct gh_call *call = &traceback->calls[i];
-		if (!gh_goroutine_has_call(listing, call) || (found != NULL && is_standard(call)))
+		if (!gh_goroutine_has_call(listing, call) ||
+		    (found != NULL && gh_call_is_standard(call)))
 			continue;
 		found = call;
-		if (!is_standard(call))
+		if (!gh_call_is_standard(call))
 			break;
 	}
 	if (found == NULL)
@@ -315,8 +303,8 @@ static void print_order(FILE *out, const struct gh_goroutine_list *listing)
 		const struct gh_call *call = &traceback->calls[i];
 		if (!gh_goroutine_has_call(listing, call))
 			continue;
-		counts[MAIN] += is_main(call);
-		if (is_standard(call))
+		counts[MAIN] += gh_call_is_main(call);
+		if (gh_call_is_standard(call))
 			counts[STANDARD]++;
 		else
 			counts[strchr(call->file, '@') != NULL ? MODULE : OWN]++;

@@ -36,6 +36,12 @@ char *gh_goroutine_text_whole(const struct gh_goroutine_text *text);
 /* Prints the state in the first line of TEXT, or of a group like it; it has waited for MINUTES. */
 void gh_goroutine_print_state(FILE *out, const struct gh_goroutine_text *text, uint64_t minutes);
 
+/* CALL is in package main. */
+bool gh_call_is_main(const struct gh_call *call);
+
+/* CALL is in the standard library: of its packages no path begins with a name with a dot in it. */
+bool gh_call_is_standard(const struct gh_call *call);
+
 /* CALL, of LISTING's traceback, is printed. */
 bool gh_goroutine_has_call(const struct gh_goroutine_list *listing, const struct gh_call *call);
 

@@ -193,16 +193,6 @@ void gh_names_print_function(FILE *out, const struct gh_names *names, uint64_t e
 		fprintf(out, "0x%" PRIx64, entry);
 }
 
-static void print_call(FILE *out, const struct gh_call *call)
-{
-	gh_traceback_print_name(out, call);
-	if (*call->file != '\0') {
-		fputs(" at ", out);
-		gh_escape_print(out, call->file);
-		fprintf(out, ":%" PRId32, call->line);
-	}
-}
-
 static void print_frame(FILE *out, const struct gh_names *names, const struct gh_root *root,
 			const struct holder *holder)
 {
@@ -213,7 +203,7 @@ static void print_frame(FILE *out, const struct gh_names *names, const struct gh
 		return;
 	}
 	fputs(", ", out);
-	print_call(out, &holder->call);
+	gh_traceback_print_call(out, &holder->call);
 	if (print_variable(out, names, root, ", "))
 		fprintf(out, " (sp_0x%" PRIx64 ")", holder->slot);
 	else
@@ -297,19 +287,6 @@ void gh_names_print_slot(FILE *out, struct gh_names *names, const struct gh_root
 	gh_globals_free_way(&way);
 }
 
-/* The function is of the runtime's, or of what waits for it. */
-static bool is_waiting(const struct gh_call *call)
-{
-	static const char *const packages[] = {"runtime.", "sync.",    "internal/", "syscall.",
-					       "time.",    "runtime/", "os.",       "net.",
-					       "io.",      "bufio.",   "context.",  "reflect."};
-	for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
-		if (strlen(packages[i]) <= call->length &&
-		    memcmp(call->name, packages[i], strlen(packages[i])) == 0)
-			return true;
-	return call->hidden;
-}
-
 /* Prints where the program's own code is on the stack of GOROUTINE. */
 static void print_own_call(FILE *out, struct gh_names *names, size_t goroutine)
 {
@@ -319,11 +296,8 @@ static void print_own_call(FILE *out, struct gh_names *names, size_t goroutine)
 	    traceback->ncalls == 0)
 		return;
 	names->goroutine = goroutine;
-	size_t own = 0;
-	while (own + 1 < traceback->ncalls && is_waiting(&traceback->calls[own]))
-		own++;
 	fputs(" in ", out);
-	print_call(out, &traceback->calls[own]);
+	gh_traceback_print_call(out, gh_traceback_own_call(traceback));
 }
 
 void gh_names_print_stack(FILE *out, struct gh_names *names, const struct gh_root *root,

@@ -1,5 +1,5 @@
 /* The rules are those of Go's src/runtime/traceback.go. */
-#include "plugin/view/view.h"
+#include "plugin/view/internal.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -9,6 +9,7 @@
 #include "lib/code/code.h"
 #include "lib/dump/dump.h"
 #include "lib/pclntab/pclntab.h"
+#include "lib/util/escape.h"
 #include "plugin/view/emit.h"
 
 #define RUNTIME "runtime."
@@ -191,6 +192,44 @@ bool gh_traceback_creator(const struct gh_dump_goroutine *goroutine, struct gh_s
 	return true;
 }
 
+bool gh_call_is_main(const struct gh_call *call)
+{
+	return call->length > 5 && memcmp(call->name, "main.", 5) == 0;
+}
+
+bool gh_call_is_standard(const struct gh_call *call)
+{
+	const char *end = memchr(call->name, '/', call->length);
+	const char *dot = memchr(call->name, '.', call->length);
+	return !gh_call_is_main(call) && (end == NULL || dot == NULL || dot > end);
+}
+
+/* The function is of the runtime's, or of what waits for it. */
+static bool is_waiting(const struct gh_call *call)
+{
+	static const char *const packages[] = {"runtime.", "sync.",    "internal/", "syscall.",
+					       "time.",    "runtime/", "os.",       "net.",
+					       "io.",      "bufio.",   "context.",  "reflect."};
+	for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
+		if (strlen(packages[i]) <= call->length &&
+		    memcmp(call->name, packages[i], strlen(packages[i])) == 0)
+			return true;
+	return call->hidden;
+}
+
+const struct gh_call *gh_traceback_own_call(const struct gh_traceback *traceback)
+{
+	size_t own = 0;
+	if (traceback->ncalls == 0)
+		return NULL;
+	for (size_t i = 0; i < traceback->ncalls; i++)
+		if (!gh_call_is_standard(&traceback->calls[i]))
+			return &traceback->calls[i];
+	while (own + 1 < traceback->ncalls && is_waiting(&traceback->calls[own]))
+		own++;
+	return &traceback->calls[own];
+}
+
 /* Where the type arguments in CALL's name end: after the last bracket. NULL if it has none. */
 static const char *find_arguments(const char *name, size_t length, const char **end)
 {
@@ -221,6 +260,16 @@ void gh_traceback_print_name(FILE *out, const struct gh_call *call)
 		fputs("panic", out);
 	else
 		gh_traceback_print_function(out, call->name, call->length);
+}
+
+void gh_traceback_print_call(FILE *out, const struct gh_call *call)
+{
+	gh_traceback_print_name(out, call);
+	if (*call->file != '\0') {
+		fputs(" at ", out);
+		gh_escape_print(out, call->file);
+		fprintf(out, ":%" PRId32, call->line);
+	}
 }
 
 /* The arguments that CALL need not have saved in memory: its thread is in the prologue, or little

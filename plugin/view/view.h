@@ -248,6 +248,9 @@ struct gh_traceback {
 bool gh_traceback_make(struct gh_traceback *traceback, const struct gh_dump *dump,
 		       struct gh_symbols *symbols, size_t number);
 
+/* The innermost call of the program's own, or else of no package that waits. NULL if none is. */
+const struct gh_call *gh_traceback_own_call(const struct gh_traceback *traceback);
+
 /* Where GOROUTINE was created. False if that is not known, or it is the first. */
 bool gh_traceback_creator(const struct gh_dump_goroutine *goroutine, struct gh_symbols *symbols,
 			  struct gh_call *call);
@@ -255,8 +258,9 @@ bool gh_traceback_creator(const struct gh_dump_goroutine *goroutine, struct gh_s
 /* Prints a function's name, LENGTH bytes at NAME, as Go does: type arguments as [...]. */
 void gh_traceback_print_function(FILE *out, const char *name, size_t length);
 
-/* Prints the name of a call's function, of a panic's too, as Go's tracebacks do. */
+/* Prints the name of a call's function as Go's tracebacks do; or "main.f at x.go:12". */
 void gh_traceback_print_name(FILE *out, const struct gh_call *call);
+void gh_traceback_print_call(FILE *out, const struct gh_call *call);
 
 /* Prints what CALL was made with, in parentheses, as Go's tracebacks do: what is in the memory of
  * each word. (...) if that is not known. */

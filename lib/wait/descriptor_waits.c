@@ -1,0 +1,69 @@
+#include "lib/wait/internal.h"
+
+/* How far the frames reach from where the goroutine is parked to the call of a poll.FD's method. */
+#define FRAMES 8
+
+/* No process has more descriptors. */
+#define MOST_DESCRIPTORS (1 << 30)
+
+/* Of poll.FD: Sysfd, after fdMutex, which has 16 bytes. */
+#define SYSFD 16
+
+/* No process has memory below, as Linux has it by default (vm.mmap_min_addr), in bytes. */
+#define LEAST_ADDRESS 65536
+
+/* Of fdMutex.state: how many use the descriptor. */
+#define REFERENCES_SHIFT 3
+#define REFERENCES_MASK  ((1 << 20) - 1)
+
+/* WORD is among those of the first COUNT frames of goroutine NUMBER. */
+static bool is_on_stack(const struct gh_dump *dump, size_t number, size_t count, uint64_t word)
+{
+	struct gh_stack_scan scan = gh_stack_scan_start(dump, number, 0, count);
+	uint64_t found;
+	while (gh_stack_scan_next(&scan, &found))
+		if (found == word)
+			return true;
+	return false;
+}
+
+/* Gives what the poll.FD at ADDRESS has for Sysfd. GH_NO_DESCRIPTOR if that is none that the
+ * goroutine waits for with the FRAMES first frames of its stack: in use, and with the record that
+ * they work on.
+ *
+ * Types FD and fdMutex in src/internal/poll: Sysfd, SysFile, which is a pointer, from Go 1.21 on,
+ * and pd, which begins with a pointer to the runtime's record. */
+static int64_t read_descriptor(const struct gh_dump *dump, size_t number, size_t frames,
+			       uint64_t address)
+{
+	struct gh_cursor cur;
+	if (address == 0 || address % dump->word != 0 ||
+	    gh_dump_find_object(dump, address) == GH_DUMP_NONE ||
+	    !gh_dump_memory(dump, address, &cur))
+		return GH_NO_DESCRIPTOR;
+	uint64_t references = gh_cursor_u64(&cur) >> REFERENCES_SHIFT & REFERENCES_MASK;
+	gh_cursor_seek(&cur, SYSFD);
+	uint64_t descriptor = gh_cursor_uint(&cur, dump->word);
+	if (gh_dump_minor(dump) >= 21)
+		gh_cursor_uint(&cur, dump->word);
+	uint64_t record = gh_cursor_uint(&cur, dump->word);
+	if (cur.failed || references == 0 || descriptor >= MOST_DESCRIPTORS ||
+	    record < LEAST_ADDRESS || !is_on_stack(dump, number, frames, record))
+		return GH_NO_DESCRIPTOR;
+	return (int64_t)descriptor;
+}
+
+/* The frames of the methods have the poll.FD, among others. */
+void gh_descriptor_wait_find(const struct gh_wait_finder *finder, struct gh_wait *wait)
+{
+	const struct gh_dump *dump = finder->dump;
+	size_t poll =
+	    gh_wait_frame_find(dump, wait->goroutine, FRAMES, "internal/poll.runtime_pollWait");
+	if (poll == GH_DUMP_NONE)
+		return;
+	struct gh_stack_scan scan =
+	    gh_stack_scan_start(dump, wait->goroutine, poll + 1, FRAMES - poll);
+	uint64_t word;
+	while (wait->descriptor == GH_NO_DESCRIPTOR && gh_stack_scan_next(&scan, &word))
+		wait->descriptor = read_descriptor(dump, wait->goroutine, poll + 2, word);
+}

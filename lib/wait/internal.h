@@ -1,0 +1,81 @@
+/* What the files that find what goroutines wait for share. */
+#ifndef GH_WAIT_INTERNAL_H
+#define GH_WAIT_INTERNAL_H
+
+#include "lib/wait/wait.h"
+
+/* Where the runtime's structs have their fields: offsets in bytes. */
+struct gh_wait_layout {
+	uint32_t g_waiting; /* runtime.g: the first sudog; 0 if it was not found */
+	uint32_t g_sleep;   /* until when it sleeps, from Go 1.23 on; before, the timer */
+	bool sleeps_by_timer;
+
+	uint32_t sudog_next; /* runtime.sudog; g is its first field */
+	uint32_t sudog_elem;
+	uint32_t sudog_select;
+	uint32_t sudog_link; /* waitlink */
+	uint32_t sudog_channel;
+
+	uint32_t channel_timer; /* runtime.hchan; 0 where there is none */
+	uint32_t channel_type;
+	uint32_t channel_receivers; /* recvq.first */
+	uint32_t channel_senders;   /* sendq.first */
+};
+
+/* The layout in the release that DUMP is of. What is not the same in all programs of a release is
+ * found in the dump: all is 0 if it is of no release that is known. */
+struct gh_wait_layout gh_wait_layout_find(const struct gh_dump *dump);
+
+/* Reads an integer of SIZE bytes at ADDRESS. 0 if the dump does not have it. */
+uint64_t gh_wait_uint(const struct gh_dump *dump, uint64_t address, unsigned size);
+
+/* Reads a pointer. */
+uint64_t gh_wait_word(const struct gh_dump *dump, uint64_t address);
+
+/* What is found with. */
+struct gh_wait_finder {
+	struct gh_waits *waits;
+	const struct gh_dump *dump;
+	struct gh_wait_layout layout;
+	struct gh_numbermap channels; /* address of each to its place */
+	struct gh_numbermap queued; /* address of each sudog in their queues to whether it sends */
+	struct gh_numbermap conds;  /* of each in a condition's list to the place of that: */
+	struct GH_VECTOR(uint64_t) cond_addresses;
+	bool failed; /* memory ran out */
+};
+
+/* The words of a stack's frames, callees first. The fields are private but the frame. */
+struct gh_stack_scan {
+	const struct gh_dump *dump;
+	size_t next; /* frame */
+	size_t end;
+	struct gh_dump_record frame; /* that the last word was in */
+	struct gh_cursor contents;
+};
+
+/* Starts a walk over the words of at most COUNT frames of the stack of goroutine NUMBER, from frame
+ * FROM on. */
+struct gh_stack_scan gh_stack_scan_start(const struct gh_dump *dump, size_t number, size_t from,
+					 size_t count);
+
+/* Gives the next word. False at the end. */
+bool gh_stack_scan_next(struct gh_stack_scan *scan, uint64_t *word);
+
+/* The name of the function of frame DEPTH of goroutine NUMBER is NAME, or, if NAME ends in a '*',
+ * begins so. */
+bool gh_wait_frame_is(const struct gh_dump *dump, size_t number, size_t depth, const char *name);
+
+/* The depth of the first of at most COUNT frames of goroutine NUMBER whose function is NAME, as
+ * gh_wait_frame_is has it; GH_DUMP_NONE if none is. */
+size_t gh_wait_frame_find(const struct gh_dump *dump, size_t number, size_t count,
+			  const char *name);
+
+/* Fills WAIT, of goroutine RECORD, if it waits for a mutex, a wait group, a condition or a
+ * semaphore. False if it does not. */
+bool gh_sync_wait_find(struct gh_wait_finder *finder, struct gh_wait *wait,
+		       const struct gh_dump_goroutine *record);
+
+/* Fills in the descriptor that WAIT is for, if it can be found. */
+void gh_descriptor_wait_find(const struct gh_wait_finder *finder, struct gh_wait *wait);
+
+#endif

@@ -1,0 +1,103 @@
+/* What the goroutines of a dump wait for, gh_waits_find, and which of them can never go on,
+ * gh_leaked_find.
+ *
+ * - waits.c: what each goroutine waits for; channels, and sleep;
+ * - wait_layout.c, wait_memory.c: where the runtime's structs have their fields, by release; words
+ * of the dump;
+ * - sync_waits.c: mutexes, wait groups, conditions and semaphores;
+ * - descriptor_waits.c: file descriptors. */
+#ifndef GH_WAIT_WAIT_H
+#define GH_WAIT_WAIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/dump/dump.h"
+#include "lib/util/error.h"
+#include "lib/util/numbermap.h"
+#include "lib/util/vector.h"
+
+enum gh_wait_kind {
+	GH_WAIT_OTHER, /* for what its wait reason says, or what is not known */
+	GH_WAIT_SEND,
+	GH_WAIT_RECEIVE,
+	GH_WAIT_SELECT,
+	GH_WAIT_MUTEX,
+	GH_WAIT_RWMUTEX_READ,
+	GH_WAIT_RWMUTEX_WRITE,
+	GH_WAIT_WAITGROUP,
+	GH_WAIT_COND,
+	GH_WAIT_SEMAPHORE, /* any other: the runtime's own, and those of file descriptors */
+	GH_WAIT_SLEEP,
+	GH_WAIT_DESCRIPTOR, /* until it can be read or written, as the network poller tells */
+	GH_WAIT_SYSCALL,    /* in a system call, or in C */
+};
+
+/* No number of a descriptor. */
+#define GH_NO_DESCRIPTOR (-1)
+
+/* What a goroutine waits for. */
+struct gh_wait {
+	size_t goroutine; /* its number in the dump */
+	enum gh_wait_kind kind;
+	uint64_t object; /* address of the mutex, wait group, condition or semaphore; 0 if it is not
+			    known, or there is none */
+	size_t first;    /* of its cases, if it waits for channels */
+	size_t ncases;   /* none if the channels are nil or, of a select, there are none */
+	uint64_t
+	    when; /* it sleeps until then: ns of the process's monotonic clock; 0 if not known */
+	int64_t descriptor; /* GH_NO_DESCRIPTOR if it is not known, or there is none */
+};
+
+/* A channel that goroutines wait for. */
+struct gh_channel {
+	uint64_t address;
+	uint64_t elem_type; /* address of the type's descriptor */
+	uint64_t elem_size; /* in bytes */
+	uint64_t length;    /* elements in its buffer */
+	uint64_t capacity;
+	uint64_t senders; /* goroutines that wait to send on it, those of a select, too */
+	uint64_t receivers;
+	bool closed;
+	bool timer; /* a time.Timer or time.Ticker fills it; not known before Go 1.23 */
+};
+
+/* A channel operation that a goroutine waits for; of a select one of several. */
+struct gh_wait_case {
+	size_t channel; /* place of its channel */
+	uint64_t sudog; /* address of the runtime's record of the wait */
+	bool send;
+};
+
+struct gh_waits {
+	const struct gh_dump *dump;            /* the caller's */
+	struct GH_VECTOR(struct gh_wait) list; /* by goroutine, those alone that wait */
+	struct GH_VECTOR(struct gh_wait_case) cases;
+	struct GH_VECTOR(struct gh_channel) channels;
+};
+
+/* Finds what the goroutines of DUMP wait for, by the runtime's structs in its heap, from Go 1.11
+ * on; of older ones each wait is GH_WAIT_OTHER. What does not fit together is not known. False (ERR
+ * filled) if memory ran out. To be freed either way.
+ *
+ * Sources: type sudog and type g in src/runtime/runtime2.go, type hchan in src/runtime/chan.go,
+ * src/runtime/sema.go, package sync, type FD in src/internal/poll/fd_unix.go. */
+bool gh_waits_find(struct gh_waits *waits, const struct gh_dump *dump, struct gh_error *err);
+
+void gh_waits_free(struct gh_waits *waits);
+
+/* The state of a mutex, as far as the dump has its memory. */
+struct gh_mutex_state {
+	bool known;
+	bool locked;      /* an RWMutex: by a writer */
+	uint64_t readers; /* that have an RWMutex */
+};
+
+struct gh_mutex_state gh_mutex_state(const struct gh_waits *waits, const struct gh_wait *wait);
+
+/* The counter of the wait group of WAIT. False if it is not known. */
+bool gh_waitgroup_counter(const struct gh_waits *waits, const struct gh_wait *wait,
+			  int32_t *counter);
+
+#endif

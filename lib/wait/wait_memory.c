@@ -1,0 +1,64 @@
+#include <string.h>
+
+#include "lib/wait/internal.h"
+
+uint64_t gh_wait_uint(const struct gh_dump *dump, uint64_t address, unsigned size)
+{
+	struct gh_cursor cur;
+	if (address == 0 || !gh_dump_memory(dump, address, &cur))
+		return 0;
+	uint64_t value = gh_cursor_uint(&cur, size);
+	return cur.failed ? 0 : value;
+}
+
+uint64_t gh_wait_word(const struct gh_dump *dump, uint64_t address)
+{
+	return gh_wait_uint(dump, address, dump->word);
+}
+
+struct gh_stack_scan gh_stack_scan_start(const struct gh_dump *dump, size_t number, size_t from,
+					 size_t count)
+{
+	const struct gh_dump_stack *stack = gh_dump_stack(dump, number);
+	size_t left = from < stack->nframes ? stack->nframes - from : 0;
+	return (struct gh_stack_scan){
+	    .dump = dump,
+	    .next = stack->first_frame + from,
+	    .end = stack->first_frame + from + (count < left ? count : left),
+	};
+}
+
+bool gh_stack_scan_next(struct gh_stack_scan *scan, uint64_t *word)
+{
+	while (gh_cursor_left(&scan->contents) < scan->dump->word) {
+		if (scan->next >= scan->end)
+			return false;
+		gh_dump_get(scan->dump, GH_DUMP_FRAME, scan->next++, &scan->frame);
+		scan->contents = gh_dump_bytes(scan->dump, scan->frame.frame.contents);
+	}
+	*word = gh_cursor_uint(&scan->contents, scan->dump->word);
+	return true;
+}
+
+bool gh_wait_frame_is(const struct gh_dump *dump, size_t number, size_t depth, const char *name)
+{
+	const struct gh_dump_stack *stack = gh_dump_stack(dump, number);
+	struct gh_dump_record record;
+	if (depth >= stack->nframes)
+		return false;
+	gh_dump_get(dump, GH_DUMP_FRAME, stack->first_frame + depth, &record);
+	struct gh_cursor found = gh_dump_bytes(dump, record.frame.function);
+	size_t length = strlen(name);
+	bool prefix = name[length - 1] == '*';
+	length -= prefix;
+	return (prefix ? gh_cursor_left(&found) >= length : gh_cursor_left(&found) == length) &&
+	       memcmp(found.pos, name, length) == 0;
+}
+
+size_t gh_wait_frame_find(const struct gh_dump *dump, size_t number, size_t count, const char *name)
+{
+	for (size_t depth = 0; depth < count; depth++)
+		if (gh_wait_frame_is(dump, number, depth, name))
+			return depth;
+	return GH_DUMP_NONE;
+}

@@ -1,0 +1,175 @@
+#include "lib/wait/wait.h"
+
+#include <string.h>
+
+#include "lib/wait/internal.h"
+
+/* How many cases a select may have: what src/reflect/value.go allows. */
+#define MOST_CASES 65536
+
+/* Whether each sudog in a queue of a channel sends: what it is mapped to. */
+enum { RECEIVES, SENDS };
+
+/* Notes the sudogs of the queue whose first is AT, and gives how many there are. */
+static uint64_t note_queue(struct gh_wait_finder *finder, uint64_t at, uint32_t direction)
+{
+	uint64_t count = 0;
+	while (at != 0 && gh_numbermap_get(&finder->queued, at) == GH_NOT_MAPPED &&
+	       gh_dump_find_object(finder->dump, at) != GH_DUMP_NONE) {
+		finder->failed |= !gh_numbermap_put(&finder->queued, at, direction);
+		if (finder->failed)
+			break;
+		at = gh_wait_word(finder->dump, at + finder->layout.sudog_next);
+		count++;
+	}
+	return count;
+}
+
+/* The place of the channel at ADDRESS, which is added if it is new. */
+static size_t add_channel(struct gh_wait_finder *finder, uint64_t address)
+{
+	const struct gh_dump *dump = finder->dump;
+	const struct gh_wait_layout *layout = &finder->layout;
+	uint32_t place = gh_numbermap_get(&finder->channels, address);
+	if (place != GH_NOT_MAPPED)
+		return place;
+	struct gh_channel channel = {
+	    .address = address,
+	    .length = gh_wait_word(dump, address),
+	    .capacity = gh_wait_word(dump, address + dump->word),
+	    .elem_size = gh_wait_uint(dump, address + 3 * dump->word, 2),
+	    .closed = gh_wait_uint(dump, address + 3 * dump->word + 4, 4) != 0,
+	    .elem_type = gh_wait_word(dump, address + layout->channel_type),
+	    .timer = layout->channel_timer != 0 &&
+		     gh_wait_word(dump, address + layout->channel_timer) != 0,
+	};
+	channel.receivers =
+	    note_queue(finder, gh_wait_word(dump, address + layout->channel_receivers), RECEIVES);
+	channel.senders =
+	    note_queue(finder, gh_wait_word(dump, address + layout->channel_senders), SENDS);
+	place = (uint32_t)finder->waits->channels.count;
+	finder->failed |= !gh_numbermap_put(&finder->channels, address, place);
+	gh_vector_push(&finder->waits->channels, channel);
+	return place;
+}
+
+/* Adds the channels that goroutine G, at that address, waits for. */
+static void add_cases(struct gh_wait_finder *finder, struct gh_wait *wait, uint64_t g)
+{
+	const struct gh_dump *dump = finder->dump;
+	const struct gh_wait_layout *layout = &finder->layout;
+	uint64_t sudog = gh_wait_word(dump, g + layout->g_waiting);
+	wait->first = finder->waits->cases.count;
+	while (sudog != 0 && wait->ncases < MOST_CASES && gh_wait_word(dump, sudog) == g) {
+		uint64_t channel = gh_wait_word(dump, sudog + layout->sudog_channel);
+		if (channel == 0 || gh_dump_find_object(dump, channel) == GH_DUMP_NONE)
+			break;
+		struct gh_wait_case added = {.channel = add_channel(finder, channel),
+					     .sudog = sudog};
+		added.send = gh_numbermap_get(&finder->queued, sudog) == SENDS;
+		gh_vector_push(&finder->waits->cases, added);
+		wait->ncases++;
+		sudog = gh_wait_word(dump, sudog + layout->sudog_link);
+	}
+}
+
+/* Until when goroutine G sleeps: what it has itself, or its timer's field `when', which follows a
+ * pointer (type timer in src/runtime/time.go, from Go 1.14 on). */
+static uint64_t find_wake(const struct gh_wait_finder *finder, uint64_t g)
+{
+	const struct gh_dump *dump = finder->dump;
+	uint64_t at = g + finder->layout.g_sleep;
+	if (finder->layout.sleeps_by_timer) {
+		at = gh_wait_word(dump, at);
+		at = at != 0 ? at + dump->word : 0;
+	}
+	return gh_wait_uint(dump, at, 8);
+}
+
+/* The wait reasons of the runtime's that tell all. One may go on: "chan receive (nil chan)". */
+static const struct {
+	const char *reason;
+	enum gh_wait_kind kind;
+} reasons[] = {
+    {"chan send", GH_WAIT_SEND}, {"chan receive", GH_WAIT_RECEIVE}, {"select", GH_WAIT_SELECT},
+    {"sleep", GH_WAIT_SLEEP},    {"IO wait", GH_WAIT_DESCRIPTOR},
+};
+
+static enum gh_wait_kind kind_of(const struct gh_dump *dump, struct gh_dump_slice slice)
+{
+	struct gh_cursor reason = gh_dump_bytes(dump, slice);
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++) {
+		size_t length = strlen(reasons[i].reason);
+		if (gh_cursor_left(&reason) >= length &&
+		    memcmp(reason.pos, reasons[i].reason, length) == 0 &&
+		    (gh_cursor_left(&reason) == length || reason.pos[length] == ' '))
+			return reasons[i].kind;
+	}
+	return GH_WAIT_OTHER;
+}
+
+/* Finds what GOROUTINE, the one of WAIT, waits for. */
+static void find_wait(struct gh_wait_finder *finder, struct gh_wait *wait,
+		      const struct gh_dump_goroutine *goroutine)
+{
+	if (finder->layout.g_waiting == 0)
+		return;
+	wait->kind = kind_of(finder->dump, goroutine->wait_reason);
+	switch (wait->kind) {
+	case GH_WAIT_SEND:
+	case GH_WAIT_RECEIVE:
+	case GH_WAIT_SELECT:
+		add_cases(finder, wait, goroutine->descriptor);
+		break;
+	case GH_WAIT_SLEEP:
+		wait->when = find_wake(finder, goroutine->descriptor);
+		break;
+	case GH_WAIT_DESCRIPTOR:
+		gh_descriptor_wait_find(finder, wait);
+		break;
+	case GH_WAIT_OTHER:
+		gh_sync_wait_find(finder, wait, goroutine);
+		break;
+	case GH_WAIT_MUTEX:
+	case GH_WAIT_RWMUTEX_READ:
+	case GH_WAIT_RWMUTEX_WRITE:
+	case GH_WAIT_WAITGROUP:
+	case GH_WAIT_COND:
+	case GH_WAIT_SEMAPHORE:
+	case GH_WAIT_SYSCALL:
+		break; /* no reason says so */
+	}
+}
+
+bool gh_waits_find(struct gh_waits *waits, const struct gh_dump *dump, struct gh_error *err)
+{
+	*waits = (struct gh_waits){.dump = dump};
+	struct gh_wait_finder finder = {
+	    .waits = waits, .dump = dump, .layout = gh_wait_layout_find(dump)};
+	struct gh_dump_record record;
+	for (size_t i = 0; i < dump->nstacks && !finder.failed; i++) {
+		gh_dump_get(dump, GH_DUMP_GOROUTINE, i, &record);
+		struct gh_wait wait = {.goroutine = i, .descriptor = GH_NO_DESCRIPTOR};
+		if (record.goroutine.status == GH_DUMP_SYSCALL)
+			wait.kind = GH_WAIT_SYSCALL;
+		else if (record.goroutine.status == GH_DUMP_WAITING)
+			find_wait(&finder, &wait, &record.goroutine);
+		else
+			continue;
+		gh_vector_push(&waits->list, wait);
+	}
+	bool failed = finder.failed || finder.cond_addresses.failed || waits->list.failed ||
+		      waits->cases.failed || waits->channels.failed;
+	gh_numbermap_free(&finder.channels);
+	gh_numbermap_free(&finder.queued);
+	gh_numbermap_free(&finder.conds);
+	gh_vector_free(&finder.cond_addresses);
+	return !failed || gh_fail_memory(err, dump->path);
+}
+
+void gh_waits_free(struct gh_waits *waits)
+{
+	gh_vector_free(&waits->list);
+	gh_vector_free(&waits->cases);
+	gh_vector_free(&waits->channels);
+}

@@ -1,0 +1,83 @@
+#include "plugin/cli/wait_query.h"
+
+#include <time.h>
+
+static bool fill(struct gh_wait_query *query)
+{
+	struct gh_error err;
+	char running[32];
+	struct timespec now;
+	const char *program = gh_options_program(query->options, running);
+	if (program != NULL) {
+		if (!gh_symbols_open(&query->program, &query->dump, program))
+			return false;
+		query->symbols = &query->program;
+	}
+	if (query->options->process != NULL && clock_gettime(CLOCK_MONOTONIC, &now) == 0)
+		query->now = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	if ((program == NULL || gh_rtypes_find(&query->types, &query->program.program.tab, &err)) &&
+	    gh_waits_find(&query->waits, &query->dump, &err))
+		return true;
+	gh_print_error(&err);
+	return false;
+}
+
+int gh_wait_query_run(const struct gh_options *options, int (*answer)(struct gh_wait_query *query))
+{
+	struct gh_wait_query query = {.options = options};
+	gh_print_in_blocks();
+	if (!gh_heap_query_dump(&query.dump, options, options->file))
+		return GH_EXIT_INPUT;
+	int status = fill(&query) ? answer(&query) : GH_EXIT_INPUT;
+	gh_traceback_free(&query.traceback);
+	gh_waits_free(&query.waits);
+	gh_rtypes_free(&query.types);
+	gh_symbols_close(&query.program);
+	gh_dump_close(&query.dump);
+	return status;
+}
+
+struct gh_bytes gh_wait_elem_type(const struct gh_wait_query *query,
+				  const struct gh_channel *channel)
+{
+	const struct gh_dump *dump = &query->dump;
+	if (query->symbols != NULL) {
+		uint32_t type =
+		    gh_rtypes_at(&query->types, channel->elem_type - query->symbols->bias);
+		if (type != GH_NO_RTYPE) {
+			struct gh_rtype_text text = query->types.items[type].text;
+			return (struct gh_bytes){text.start, text.length};
+		}
+	}
+	struct gh_cursor name =
+	    gh_dump_bytes(dump, gh_dumpfile_type_name(dump, channel->elem_type));
+	return (struct gh_bytes){(const char *)name.start, gh_cursor_size(&name)};
+}
+
+const struct gh_call *gh_wait_place(struct gh_wait_query *query, size_t number)
+{
+	struct gh_traceback *traceback = &query->traceback;
+	return gh_traceback_make(traceback, &query->dump, query->symbols, number)
+		   ? gh_traceback_own_call(traceback)
+		   : NULL;
+}
+
+const char *gh_wait_kind_name(enum gh_wait_kind kind)
+{
+	static const char *const names[] = {
+	    [GH_WAIT_OTHER] = "other",
+	    [GH_WAIT_SEND] = "send",
+	    [GH_WAIT_RECEIVE] = "receive",
+	    [GH_WAIT_SELECT] = "select",
+	    [GH_WAIT_MUTEX] = "mutex",
+	    [GH_WAIT_RWMUTEX_READ] = "rwmutex read",
+	    [GH_WAIT_RWMUTEX_WRITE] = "rwmutex write",
+	    [GH_WAIT_WAITGROUP] = "waitgroup",
+	    [GH_WAIT_COND] = "cond",
+	    [GH_WAIT_SEMAPHORE] = "semaphore",
+	    [GH_WAIT_SLEEP] = "sleep",
+	    [GH_WAIT_DESCRIPTOR] = "descriptor",
+	    [GH_WAIT_SYSCALL] = "syscall",
+	};
+	return names[kind];
+}

@@ -1,0 +1,40 @@
+/* What the commands that tell what goroutines wait for share. */
+#ifndef GH_PLUGIN_CLI_WAIT_QUERY_H
+#define GH_PLUGIN_CLI_WAIT_QUERY_H
+
+#include "lib/rtype/rtype.h"
+#include "lib/wait/wait.h"
+#include "plugin/cli/heap_query.h"
+
+/* A query about the goroutines of a dump. */
+struct gh_wait_query {
+	const struct gh_options *options; /* the caller's */
+	struct gh_dump dump;
+	struct gh_symbols program;  /* if it is given */
+	struct gh_symbols *symbols; /* the same; NULL if it is not */
+	struct gh_rtypes types;     /* the program's */
+	struct gh_waits waits;
+	struct gh_traceback traceback; /* of the goroutine that was last asked about */
+	uint64_t now; /* ns of the monotonic clock of a process that runs; 0 of others */
+};
+
+/* Runs ANSWER on the dump that OPTIONS name. The exit status is the answer's, unless there is
+ * nothing to answer on. */
+int gh_wait_query_run(const struct gh_options *options, int (*answer)(struct gh_wait_query *query));
+
+/* The name of the type of the elements of CHANNEL; size 0 if it is not known. */
+struct gh_bytes gh_wait_elem_type(const struct gh_wait_query *query,
+				  const struct gh_channel *channel);
+
+/* Where goroutine NUMBER is in the program's own code; good until the next call. NULL if that is
+ * not known. */
+const struct gh_call *gh_wait_place(struct gh_wait_query *query, size_t number);
+
+/* What a kind of wait is called in JSON. */
+const char *gh_wait_kind_name(enum gh_wait_kind kind);
+
+/* Prints what WAIT is for: "send on chan *main.job 0xc000012345 (len 2, cap 2)"; with PLAIN,
+ * without the addresses and states: "send on chan *main.job". */
+void gh_wait_print(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait, bool plain);
+
+#endif

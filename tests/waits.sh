@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# What the goroutines of a stripped process, of its core file, and of its own heap dump wait for, against what each of them
+# printed before it waited.
+set -u
+export LC_ALL=C
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+session_home
+
+# sorted: lines of a goroutine each, with the cases of a select in a certain order.
+sorted() {
+	awk -F'\t' -v OFS='\t' '{
+		n = split($3, cases, ", ")
+		if (n == 2 && cases[1] > cases[2])
+			$3 = cases[2] ", " cases[1]
+		print
+	}' | sort
+}
+
+# told FILE: the same of what `goheap waits --json' printed.
+told() {
+	sed -E -e 's/\{"operation":"([a-z]+)","address":"(0x[0-9a-f]+)","type":"([^"]*)","length":([0-9]+),"capacity":([0-9]+),[^}]*\}/\1 chan \3 \2 \4 \5/g' \
+		-e 's/^\{"goroutine":([0-9]+),"wait":"([^"]+)"/\1\t\2\t/' -e 's/,"reason":"[^"]*","waited":[0-9]+//' \
+		-e 's/,"object":"([^"]*)"/\1/' -e 's/,"counter":([0-9]+)/ \1/' -e 's/,"(readers|when)":[0-9]+//g' \
+		-e 's/,"locked":true//' -e 's/,"descriptor":([0-9]+)/\1/' -e 's/,"channels":\[(.*)\],"function".*/\1/' \
+		-e 's/chan ([^,]*),/chan \1, /g' "$1" | sorted
+}
+
+# start COMMAND...: runs the sample until all of it waits; $pid, and descriptor 7, which ends it.
+start() {
+	rm -f "$work/input" "$work/own"
+	mkfifo "$work/input"
+	"$@" "$work/own" <"$work/input" >"$work/output" 2>"$work/trace" &
+	pid=$!
+	exec 7>"$work/input"
+	for _ in {1..200}; do
+		grep -q '^ready' "$work/output" && break
+		sleep 0.05
+	done
+	# It has printed that before it reads.
+	sleep 0.1
+	sed '/^ready/d' "$work/output" | sorted >"$work/expected"
+	# When it wrote its dump, the first goroutine did nothing else.
+	grep -v '^1	' "$work/expected" >"$work/expected.dump"
+	[ "$(wc -l <"$work/expected")" = 19 ] || fail "the sample has 19 goroutines" "$(cat "$work/output")"
+}
+
+stop() {
+	exec 7>&-
+	wait "$pid" 2>"$work/why"
+}
+
+# check NAME PROGRAM: live, in a core file, and in the dump that it wrote.
+check() {
+	start "$2"
+	"$GOHEAP" waits --json -p "$pid" >"$work/live" 2>"$work/why" || cat "$work/why"
+	"$GOHEAP" waits -p "$pid" >"$work/lines" 2>"$work/why" || cat "$work/why"
+	"$GOHEAP" waits --group -p "$pid" >"$work/groups" 2>"$work/why" || cat "$work/why"
+	timeout 60 gcore -o "$work/core" "$pid" >"$work/gdb" 2>&1
+	stop
+	same "$1: live" "$work/expected" <(told "$work/live")
+	"$GOHEAP" waits --json -e "$2" "$work/core.$pid" >"$work/found" 2>"$work/why" || cat "$work/why"
+	same "$1: in a core file" "$work/expected" <(told "$work/found")
+	"$GOHEAP" waits --json -e "$2" "$work/own" >"$work/found" 2>"$work/why" || cat "$work/why"
+	same "$1: in its own heap dump" "$work/expected.dump" <(told "$work/found" | grep -v '^1	')
+	check_text "$1"
+	rm -f "$work/core.$pid"
+}
+
+# check_text NAME: what is not in what the sample prints.
+check_text() {
+	equal "$1: a line for each" 19 "$(grep -c '^goroutine ' "$work/lines")"
+	has "$1: the state of a mutex" "$(cat "$work/lines")" '^goroutine [0-9]+: lock sync\.Mutex 0x[0-9a-f]+ \(locked\), in main\.mutexes\.func1 at .*/main\.go:[0-9]+$'
+	has "$1: that of an RWMutex" "$(cat "$work/lines")" '^goroutine [0-9]+: write-lock sync\.RWMutex 0x[0-9a-f]+ \(1 reader has it\), in main\.mutexes\.func3 '
+	has "$1: when it wakes" "$(cat "$work/lines")" '^goroutine [0-9]+: sleep, 3(59[0-9]|[5][0-9][0-9])\.[0-9] s more, in main\.others\.func'
+	has "$1: the system call" "$(cat "$work/lines")" '^goroutine 1: system call, syscall\.read, in main\.main at '
+	has "$1: a group" "$(cat "$work/groups")" '^2 goroutines: sync\.Cond 0x[0-9a-f]+, in main\.others\.func2 at '
+	has "$1: the other side" "$(cat "$work/groups")" '^1 goroutine: send on chan \*main\.job 0x[0-9a-f]+ \(len 2, cap 2\), in main\.channels\.func1 at .*; 0 receive from it$'
+	equal "$1: all are in groups" 19 "$(awk '{ n += $1 } END { print n }' "$work/groups")"
+}
+
+# check_emulated RELEASE: on arm64, in the core file that QEMU writes.
+check_emulated() {
+	if ! command -v qemu-aarch64-static >/dev/null; then
+		skip "Go $1, arm64" 'no qemu-aarch64-static'
+		return
+	fi
+	GOARCH=arm64 sample "Go $1, arm64" "$1" waits || return
+	mkdir -p "$work/emulated"
+	cd "$work/emulated" || return
+	ulimit -c unlimited
+	GOTRACEBACK=crash start qemu-aarch64-static "$directory/waits.stripped"
+	kill -ABRT "$pid"
+	stop
+	cd "$work" || return
+	"$GOHEAP" waits --json -e "$directory/waits.stripped" "$work"/emulated/qemu_*.core >"$work/found" 2>"$work/why" || cat "$work/why"
+	same "Go $1, arm64: in a core file" "$work/expected.dump" <(told "$work/found" | grep -v '^1	')
+	rm -rf "$work/emulated"
+}
+
+export CGO_ENABLED=0
+for release in ${RELEASES:-$("$tests/toolchain" list)}; do
+	sample "Go $release" "$release" waits && check "Go $release" "$directory/waits.stripped"
+done
+for release in 1.15 1.27; do
+	GOARCH=386 sample "Go $release, 386" "$release" waits && check "Go $release, 386" "$directory/waits.stripped"
+done
+for release in 1.19 1.27; do
+	check_emulated "$release"
+done
+finish
