@@ -102,7 +102,7 @@ static int print_histogram(struct gh_heap_query *query)
 	struct gh_groups groups;
 	int status = GH_EXIT_INPUT;
 	struct gh_histogram_row *rows = NULL;
-	if (gh_groups_make(&groups, query)) {
+	if (gh_groups_make(&groups, query, query->options->grouping)) {
 		rows = calloc(groups.count + 1, sizeof(*rows));
 		if (rows == NULL)
 			fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);

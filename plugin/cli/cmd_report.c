@@ -7,6 +7,9 @@
 #include "plugin/view/emit.h"
 #include "plugin/view/view.h"
 
+/* Rows of what has grown. */
+#define MAX_GROWTHS 1000
+
 /* A JSON text in memory, on its way to the page. */
 struct json {
 	FILE *out; /* NULL if memory ran out */
@@ -47,18 +50,46 @@ static bool put_heap(FILE *page, struct gh_heap_query *query, struct gh_error *e
 	return ok;
 }
 
-static bool put_suspects(FILE *page, struct gh_heap_query *query, struct gh_error *err)
+static bool put_suspects(FILE *page, struct gh_heap_query *query, struct gh_heap_query *older,
+			 struct gh_error *err)
 {
 	struct json json;
-	struct gh_suspects suspects;
+	struct gh_suspects suspects = {0};
+	struct gh_suspects before = {0};
 	begin_json(&json);
-	bool ok = gh_suspects_find(&suspects, query, NULL, err);
+	bool ok = (older == NULL || gh_suspects_find(&before, older, NULL, err)) &&
+		  gh_suspects_find(&suspects, query, older != NULL ? &before : NULL, err);
 	if (ok && json.out != NULL)
 		gh_suspects_emit(json.out, &suspects);
 	gh_suspects_free(&suspects);
+	gh_suspects_free(&before);
 	if (json.out == NULL || !end_json(&json, page, "findings"))
 		return gh_fail_memory(err, query->dump.path);
 	return ok;
+}
+
+/* Puts what has grown since OLDER, in each way, and the sums of that. */
+static bool put_growth(FILE *page, struct gh_heap_query *query, struct gh_heap_query *older,
+		       struct gh_error *err)
+{
+	static const struct {
+		const char *id;
+		enum gh_grouping by;
+	} ways[] = {
+	    {"growth-type", GH_BY_TYPE}, {"growth-path", GH_BY_PATH}, {"growth-root", GH_BY_ROOT}};
+	struct json json;
+	begin_json(&json);
+	if (json.out != NULL)
+		gh_reportdata_print_sums(json.out, older);
+	bool ok = json.out != NULL && end_json(&json, page, "older");
+	for (size_t i = 0; ok && i < sizeof(ways) / sizeof(ways[0]); i++) {
+		begin_json(&json);
+		ok = json.out != NULL &&
+		     gh_growth_print(json.out, older, query, ways[i].by, MAX_GROWTHS, true);
+		if (json.out != NULL && !end_json(&json, page, ways[i].id))
+			ok = false;
+	}
+	return ok || gh_fail_memory(err, query->dump.path);
 }
 
 static bool put_stacks(FILE *page, struct gh_heap_query *query, struct gh_error *err)
@@ -73,13 +104,14 @@ static bool put_stacks(FILE *page, struct gh_heap_query *query, struct gh_error 
 }
 
 static bool write_page(const struct gh_output *output, struct gh_heap_query *query,
-		       struct gh_error *err)
+		       struct gh_heap_query *older, struct gh_error *err)
 {
 	FILE *page = gh_output_stream(output, err);
 	if (page == NULL)
 		return false;
 	fputs(gh_report_page, page);
-	bool ok = put_heap(page, query, err) && put_suspects(page, query, err) &&
+	bool ok = put_heap(page, query, err) && put_suspects(page, query, older, err) &&
+		  (older == NULL || put_growth(page, query, older, err)) &&
 		  put_stacks(page, query, err);
 	fputs("</body>\n</html>\n", page);
 	bool written = !ferror(page);
@@ -88,20 +120,29 @@ static bool write_page(const struct gh_output *output, struct gh_heap_query *que
 	return ok;
 }
 
-static bool write_report(const char *path, struct gh_heap_query *query, struct gh_error *err)
+static bool write_report(const char *path, struct gh_heap_query *query, struct gh_heap_query *older,
+			 struct gh_error *err)
 {
 	struct gh_output output;
 	if (!gh_output_open(&output, path, GH_OUTPUT_PUBLIC, err))
 		return false;
-	return gh_output_end(&output, write_page(&output, query, err), err);
+	return gh_output_end(&output, write_page(&output, query, older, err), err);
 }
 
 static int answer(struct gh_heap_query *query)
 {
 	struct gh_error err;
-	gh_progress_begin("goheap: writing", query->options->output);
-	bool ok = write_report(query->options->output, query, &err);
+	const struct gh_options *options = query->options;
+	struct gh_heap_query *older = NULL;
+	if (options->older != NULL) {
+		older = gh_heap_query_open(options, options->older, true);
+		if (older == NULL)
+			return GH_EXIT_INPUT;
+	}
+	gh_progress_begin("goheap: writing", options->output);
+	bool ok = write_report(options->output, query, older, &err);
 	gh_progress_end();
+	gh_heap_query_close(older);
 	if (!ok)
 		gh_print_error(&err);
 	return ok ? GH_EXIT_OK : GH_EXIT_INPUT;

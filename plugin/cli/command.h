@@ -4,8 +4,8 @@
  * - cmd_*.c: the commands; cmd_records.c those that list one kind of records;
  * - dispatch.c, dispatch_live.c: commands typed in GDB;
  * - generate.c: what is made of commands.def at build time;
- * - heap_query.c, groups.c, merged_dominators.c, picture.c, neighborhood.c, report_data.c,
- *   pprof_paths.c, suspects*.c: answers about the heap (heap_query.h);
+ * - heap_query.c, groups.c, growth.c, merged_dominators.c, picture.c, neighborhood.c,
+ *   report_data.c, pprof_paths.c, suspects*.c: answers about the heap (heap_query.h);
  * - kept.c, keeper.c: the heap that is kept from one question to the next (heap_query.h);
  * - wait_query.c, wait_text.c: what goroutines wait for (wait_query.h). */
 #ifndef GH_PLUGIN_CLI_COMMAND_H
@@ -173,6 +173,7 @@ enum gh_operands_rest {
 	GH_ADDRESSES,   /* one at least */
 	GH_ONE_NUMBER,  /* decimal */
 	GH_ONE_OLDER,   /* a file; it can be left out */
+	GH_ONE_NEWER,   /* the file that it is about, if there is one: what is before it is older */
 	GH_ANY_WORDS,   /* for the command to read */
 };
 

@@ -170,10 +170,10 @@ static bool group(struct gh_groups *groups, struct gh_heap_query *query)
 	}
 }
 
-bool gh_groups_make(struct gh_groups *groups, struct gh_heap_query *query)
+bool gh_groups_make(struct gh_groups *groups, struct gh_heap_query *query, enum gh_grouping by)
 {
 	const struct gh_heap *heap = &query->heap;
-	*groups = (struct gh_groups){.names = &query->names, .by = query->options->grouping};
+	*groups = (struct gh_groups){.names = &query->names, .by = by};
 	if (groups->by == GH_BY_TYPE) {
 		groups->of = gh_names_classes(groups->names);
 		groups->count = gh_names_count(groups->names);

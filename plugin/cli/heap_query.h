@@ -119,9 +119,9 @@ struct gh_groups {
 	size_t count;      /* of groups */
 };
 
-/* Groups the objects of QUERY by what its options say. False, and the error printed, if memory
- * ran out. To be freed either way. */
-bool gh_groups_make(struct gh_groups *groups, struct gh_heap_query *query);
+/* Groups the objects of QUERY. False, and the error printed, if memory ran out. To be freed either
+ * way. */
+bool gh_groups_make(struct gh_groups *groups, struct gh_heap_query *query, enum gh_grouping by);
 
 /* What objects of group NUMBER are called; to be escaped. */
 const char *gh_groups_name(const struct gh_groups *groups, uint32_t number);
@@ -131,6 +131,12 @@ const char *gh_groups_name(const struct gh_groups *groups, uint32_t number);
 struct gh_column gh_groups_column(const struct gh_groups *groups, size_t offset);
 
 void gh_groups_free(struct gh_groups *groups);
+
+/* Prints to OUT what has grown from OLDER to NEWER, which have dominators, in groups: the LIMIT
+ * that have changed by most bytes, as a table with its sums, or as JSON, an object a line. False if
+ * memory ran out. */
+bool gh_growth_print(FILE *out, struct gh_heap_query *older, struct gh_heap_query *newer,
+		     enum gh_grouping by, size_t limit, bool json);
 
 /* A picture of objects of a heap and of what they retain. */
 
@@ -264,7 +270,10 @@ void gh_suspects_emit(FILE *out, struct gh_suspects *suspects);
 
 /* What the page that `goheap report' writes shows of a heap. */
 
-/* Prints a JSON object to OUT: the dump's name and sums; its classes; and nodes, each after the one
+/* Prints a JSON object to OUT: the dump's name and sums. QUERY has dominators. */
+void gh_reportdata_print_sums(FILE *out, const struct gh_heap_query *query);
+
+/* The same, and its classes; and nodes, each after the one
  * that dominates it, for the objects that retain most, each with a shortest path from a root, and
  * by class for what else these dominate. QUERY has dominators. False (ERR filled) if memory ran
  * out. */

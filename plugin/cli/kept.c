@@ -41,8 +41,8 @@ int gh_kept_arguments(const struct gh_kept_source *source, const struct gh_comma
 	static const char *const options[] = {"exe", "names"};
 	static const char *const texts[] = {"--exe", "--names"};
 	int argc = 1;
-	/* The dump that is compared with an older one comes last. */
-	bool comes_last = command->run == gh_cmd_diff;
+	/* After the older one that it is compared with. */
+	bool comes_last = command->run == gh_cmd_diff || command->run == gh_cmd_report;
 	for (size_t i = 0; i < 2; i++) {
 		if (given[i] == NULL || !gh_command_takes(command, options[i]))
 			continue;

@@ -159,6 +159,12 @@ static void parse_rest(struct parse *parse, char *arg, struct argp_state *state)
 			argp_usage(state);
 		options->older = arg;
 		return;
+	case GH_ONE_NEWER:
+		if (options->older != NULL)
+			argp_usage(state);
+		options->older = options->process != NULL ? arg : options->file;
+		options->file = options->process != NULL ? options->file : arg;
+		return;
 	case GH_ANY_WORDS:
 		options->words = state->argv + state->next - 1;
 		options->nwords = state->argc - state->next + 1;

@@ -351,25 +351,11 @@ static void print_classes(struct gh_emit *emit, const void *member)
 	free(order);
 }
 
-static void print_report(FILE *out, struct report *report)
+static struct row sum(const struct gh_heap_query *query)
 {
-	static const struct gh_column columns[] = {
-	    {"file", GH_COL_TEXT(struct row, file)},
-	    {"version", GH_COL_SLICE(struct row, version)},
-	    {"objects", GH_COL_NUMBER(struct row, objects)},
-	    {"bytes", GH_COL_NUMBER(struct row, bytes)},
-	    {"reachable", GH_COL_NUMBER(struct row, reachable)},
-	    {"typed", GH_COL_NUMBER(struct row, typed)},
-	    {"classes", GH_COL_LIST(print_classes)},
-	    {"nodes", GH_COL_LIST(print_nodes)},
-	    {0},
-	};
-	const struct gh_heap_query *query = report->query;
 	const struct gh_dump *dump = &query->dump;
-	struct gh_emit emit = gh_emit_start(out, GH_EMIT_ROWS, dump, true);
 	const char *slash = strrchr(dump->path, '/');
-	struct row row = {
-	    .report = report,
+	return (struct row){
 	    .file = slash != NULL ? slash + 1 : dump->path,
 	    .version = gh_dump_go_version(dump),
 	    .objects = query->heap.count,
@@ -377,6 +363,36 @@ static void print_report(FILE *out, struct report *report)
 	    .reachable = query->dominators.retained[query->heap.count],
 	    .typed = query->names.typing.typed_bytes,
 	};
+}
+
+#define SUMS                                                                                       \
+	{"file", GH_COL_TEXT(struct row, file)}, {"version", GH_COL_SLICE(struct row, version)},   \
+	    {"objects", GH_COL_NUMBER(struct row, objects)},                                       \
+	    {"bytes", GH_COL_NUMBER(struct row, bytes)},                                           \
+	    {"reachable", GH_COL_NUMBER(struct row, reachable)},                                   \
+	{                                                                                          \
+		"typed", GH_COL_NUMBER(struct row, typed)                                          \
+	}
+
+void gh_reportdata_print_sums(FILE *out, const struct gh_heap_query *query)
+{
+	static const struct gh_column columns[] = {SUMS, {0}};
+	struct gh_emit emit = gh_emit_start(out, GH_EMIT_ROWS, &query->dump, true);
+	struct row row = sum(query);
+	gh_emit_object(&emit, columns, &row);
+}
+
+static void print_report(FILE *out, struct report *report)
+{
+	static const struct gh_column columns[] = {
+	    SUMS,
+	    {"classes", GH_COL_LIST(print_classes)},
+	    {"nodes", GH_COL_LIST(print_nodes)},
+	    {0},
+	};
+	struct gh_emit emit = gh_emit_start(out, GH_EMIT_ROWS, &report->query->dump, true);
+	struct row row = sum(report->query);
+	row.report = report;
 	gh_emit_object(&emit, columns, &row);
 }
 
