@@ -396,13 +396,6 @@ const struct gh_live_range *gh_live_range_find(const struct gh_live_copy *live, 
 /* The word at ADDRESS of PROCESS; 0 if it cannot be read. */
 uint64_t gh_process_word(struct gh_process *process, uint64_t address);
 
-/* Reads the SIZE bytes at ADDRESS of PROCESS; what its memory lacks is read from the program's
- * file, as core files leave out what is in files. False if they are in neither. */
-bool gh_process_read_constant(struct gh_process *process, uint64_t address, void *to, size_t size);
-
-/* The pointer at ADDRESS, likewise; 0 if it is in neither. */
-uint64_t gh_process_constant_pointer(struct gh_process *process, uint64_t address);
-
 /* Whether ADDRESS is that of the closure of a function of the program's. */
 bool gh_process_is_closure(struct gh_process *process, uint64_t address);
 

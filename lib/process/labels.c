@@ -4,18 +4,8 @@
 
 #include "lib/dump/dump.h"
 
-/* A bucket of a map has so many places. */
-#define PLACES 8
-
-/* A place whose hash begins with less is empty, or has moved to another bucket (minTopHash). */
-#define MIN_TOP_HASH 5
-
-/* In flags of a map: it is growing to one of the same size (sameSizeGrow). */
-#define SAME_SIZE_GROW 8
-
-/* So few labels are in no more buckets: 2 to this power, with these many more behind one. */
-#define MAX_POWER    6
-#define MAX_OVERFLOW 8
+/* So few labels are in no more bytes of buckets. */
+#define MAX_BYTES (1 << 18)
 
 /* A string in the process. */
 struct text {
@@ -55,51 +45,18 @@ static void add_label(struct reader *reader, uint64_t key, uint64_t value)
 		reader->labels[reader->count++] = label;
 }
 
-/* The bucket at ADDRESS: the first bytes of the hashes, the keys, the values, and the address of
- * the bucket that goes on. */
-static void read_bucket(struct reader *reader, uint64_t address)
-{
-	unsigned word = reader->word;
-	for (unsigned i = 0; i < MAX_OVERFLOW && address != 0; i++) {
-		uint8_t hashes[PLACES];
-		if (!gh_process_read(&reader->process->memory, address, hashes, sizeof(hashes)))
-			return;
-		uint64_t keys = address + PLACES;
-		uint64_t values = keys + PLACES * 2 * (uint64_t)word;
-		for (unsigned place = 0; place < PLACES; place++)
-			if (hashes[place] >= MIN_TOP_HASH)
-				add_label(reader, keys + 2 * (uint64_t)place * word,
-					  values + 2 * (uint64_t)place * word);
-		if (!read_word(reader, values + PLACES * 2 * (uint64_t)word, &address))
-			return;
-	}
-}
-
-/* The 2^POWER buckets at ADDRESS. */
-static void read_buckets(struct reader *reader, uint64_t address, uint64_t power)
-{
-	uint64_t size = PLACES + (4 * PLACES + 1) * (uint64_t)reader->word;
-	if (address == 0 || power > MAX_POWER)
-		return;
-	for (uint64_t i = 0; i < UINT64_C(1) << power && reader->count < GH_DUMP_LABELS_MAX; i++)
-		read_bucket(reader, address + i * size);
-}
-
-/* The hmap that the pointer at ADDRESS leads to: count, flags, B, noverflow, hash0, buckets,
- * oldbuckets. What has not been moved out of the old buckets yet is still there. */
+/* The map of strings to strings that the pointer at ADDRESS leads to. */
 static void read_map(struct reader *reader, uint64_t address)
 {
-	struct gh_process_memory *memory = &reader->process->memory;
-	uint64_t map, flags, power, buckets, old;
-	unsigned word = reader->word;
-	if (!read_word(reader, address, &map) || map == 0 ||
-	    !gh_process_uint(memory, map + word, 1, &flags) ||
-	    !gh_process_uint(memory, map + word + 1, 1, &power) ||
-	    !read_word(reader, map + word + 8, &buckets) ||
-	    !read_word(reader, map + 2 * (uint64_t)word + 8, &old))
+	struct gh_map_entries entries = {0};
+	uint64_t map;
+	if (!read_word(reader, address, &map) || map == 0)
 		return;
-	read_buckets(reader, buckets, power);
-	read_buckets(reader, old, power > 0 && (flags & SAME_SIZE_GROW) == 0 ? power - 1 : power);
+	struct gh_map_shape shape = gh_map_shape_of_strings(reader->word);
+	gh_map_read(&entries, reader->process, &shape, map, MAX_BYTES);
+	for (size_t i = 0; i < entries.count; i++)
+		add_label(reader, entries.items[i].key, entries.items[i].value);
+	gh_vector_free(&entries);
 }
 
 /* The slice of labels at ADDRESS, each its key and its value. */

@@ -33,20 +33,6 @@ __attribute__((format(printf, 2, 3))) static void add(struct gh_buffer *out, con
 				(size_t)length < sizeof(text) ? (size_t)length : sizeof(text) - 1);
 }
 
-/* Reads an integer of SIZE bytes. False, and *NUMBER 0, if it is not there. */
-static bool read_number(struct gh_process *process, uint64_t address, unsigned size,
-			uint64_t *number)
-{
-	uint8_t bytes[8];
-	*number = 0;
-	if (!gh_process_read_constant(process, address, bytes, size))
-		return false;
-	struct gh_cursor cur =
-	    gh_cursor_make(bytes, size, "memory", address, process->memory.big_endian);
-	*number = gh_cursor_uint(&cur, size);
-	return true;
-}
-
 void gh_panic_string(struct gh_buffer *out, struct gh_process *process, uint64_t address,
 		     uint64_t size)
 {
@@ -92,23 +78,13 @@ static void add_float(struct gh_buffer *out, double number)
 	add(out, "%.*s%03d", (int)(exponent + 2 - text), text, (int)strtol(exponent + 2, NULL, 10));
 }
 
-static double as_float(uint64_t bits, unsigned size)
-{
-	float narrow;
-	double wide;
-	uint32_t low = (uint32_t)bits;
-	memcpy(&narrow, &low, sizeof(narrow));
-	memcpy(&wide, &bits, sizeof(wide));
-	return size == 4 ? (double)narrow : wide;
-}
-
 /* Appends the number of this KIND and SIZE in bytes, BITS. */
 static void add_number(struct gh_buffer *out, unsigned kind, unsigned size, uint64_t bits)
 {
 	if (kind == GH_KIND_BOOL)
 		add(out, "%s", bits != 0 ? "true" : "false");
 	else if (kind == GH_KIND_FLOAT32 || kind == GH_KIND_FLOAT64)
-		add_float(out, as_float(bits, size));
+		add_float(out, gh_process_float(bits, size));
 	else if (kind >= GH_KIND_UINT)
 		add(out, "%" PRIu64, bits);
 	else
@@ -128,18 +104,18 @@ static bool add_basic(const struct value *value, const struct gh_rtype *type, ui
 	if (type->kind == GH_KIND_COMPLEX64 || type->kind == GH_KIND_COMPLEX128) {
 		size /= 2;
 		if ((size != 4 && size != 8) ||
-		    !read_number(value->process, address, size, &bits) ||
-		    !read_number(value->process, address + size, size, &imaginary))
+		    !gh_process_constant_uint(value->process, address, size, &bits) ||
+		    !gh_process_constant_uint(value->process, address + size, size, &imaginary))
 			return false;
 		add(value->out, "(");
-		add_float(value->out, as_float(bits, size));
-		add_float(value->out, as_float(imaginary, size));
+		add_float(value->out, gh_process_float(bits, size));
+		add_float(value->out, gh_process_float(imaginary, size));
 		add(value->out, "i)");
 		return true;
 	}
 	if (type->kind < GH_KIND_BOOL || type->kind > GH_KIND_FLOAT64 ||
 	    (size != 1 && size != 2 && size != 4 && size != 8) ||
-	    !read_number(value->process, address, size, &bits))
+	    !gh_process_constant_uint(value->process, address, size, &bits))
 		return false;
 	add_number(value->out, type->kind, size, bits);
 	return true;
@@ -169,9 +145,9 @@ static void add_bounds(const struct value *value, uint64_t address)
 	uint64_t x;
 	uint64_t is_signed;
 	uint64_t code;
-	if (!read_number(value->process, address, 8, &x) ||
-	    !read_number(value->process, address + 8 + word, 1, &is_signed) ||
-	    !read_number(value->process, address + 8 + word + 1, 1, &code))
+	if (!gh_process_constant_uint(value->process, address, 8, &x) ||
+	    !gh_process_constant_uint(value->process, address + 8 + word, 1, &is_signed) ||
+	    !gh_process_constant_uint(value->process, address + 8 + word + 1, 1, &code))
 		return;
 	bool below = is_signed != 0 && (int64_t)x < 0;
 	size_t count =

@@ -22,18 +22,26 @@ bool gh_process_read_constant(struct gh_process *process, uint64_t address, void
 	return true;
 }
 
+bool gh_process_constant_uint(struct gh_process *process, uint64_t address, unsigned size,
+			      uint64_t *value)
+{
+	uint8_t bytes[8];
+	*value = 0;
+	if (!gh_process_read_constant(process, address, bytes, size))
+		return false;
+	struct gh_cursor cur =
+	    gh_cursor_make(bytes, size, "memory", address, process->memory.big_endian);
+	*value = gh_cursor_uint(&cur, size);
+	return true;
+}
+
 uint64_t gh_process_constant_pointer(struct gh_process *process, uint64_t address)
 {
 	uint64_t value;
-	uint8_t bytes[8];
 	unsigned word = process->tab->pointer_size;
 	if (gh_process_uint(&process->memory, address, word, &value))
 		return value;
-	if (!gh_process_read_constant(process, address, bytes, word))
-		return 0;
-	struct gh_cursor cur =
-	    gh_cursor_make(bytes, word, "memory", address, process->memory.big_endian);
-	value = gh_cursor_uint(&cur, word);
+	gh_process_constant_uint(process, address, word, &value);
 	return value != 0 ? value + process->bias : 0;
 }
 
@@ -42,4 +50,14 @@ bool gh_process_is_closure(struct gh_process *process, uint64_t address)
 	uint64_t entry =
 	    address >= GH_LEAST_PAGE ? gh_process_constant_pointer(process, address) : 0;
 	return entry != 0 && gh_pclntab_find(process->tab, entry - process->bias) != SIZE_MAX;
+}
+
+double gh_process_float(uint64_t bits, unsigned size)
+{
+	float narrow;
+	double wide;
+	uint32_t low = (uint32_t)bits;
+	memcpy(&narrow, &low, sizeof(narrow));
+	memcpy(&wide, &bits, sizeof(wide));
+	return size == 4 ? (double)narrow : wide;
 }

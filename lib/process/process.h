@@ -9,6 +9,7 @@
  * - goroutine.c, g_layout.c, waitreason.c, labels.c: goroutines;
  * - stack.c, stack_words.c, stack_objects.c: their frames, and the pointers in these;
  * - deferred.c, panic_value.c, crash.c: deferred calls and panics; why the process crashed;
+ * - map_entries.c: the entries of maps;
  * - spans.c, span_layout.c, span_pointers.c, type_mask.c: the heap's objects, and pointers in them;
  * - dump_*.c: each writes one kind of records, by dump_stream.c; as_dump.c all of them. */
 #ifndef GH_PROCESS_PROCESS_H
@@ -77,6 +78,20 @@ struct gh_process {
 	size_t nthreads;
 	bool selected; /* the first thread is the one that the debugger's user looks at */
 };
+
+/* Reads the SIZE bytes at ADDRESS of PROCESS; what its memory lacks is read from the program's
+ * file, as core files leave out what is in files. False if they are in neither. */
+bool gh_process_read_constant(struct gh_process *process, uint64_t address, void *to, size_t size);
+
+/* Reads an integer of SIZE bytes, likewise. False, and *VALUE 0, if it is in neither. */
+bool gh_process_constant_uint(struct gh_process *process, uint64_t address, unsigned size,
+			      uint64_t *value);
+
+/* The pointer at ADDRESS, likewise; 0 if it is in neither. */
+uint64_t gh_process_constant_pointer(struct gh_process *process, uint64_t address);
+
+/* The double that BITS are, of SIZE bytes: 4 or 8. */
+double gh_process_float(uint64_t bits, unsigned size);
 
 /* Why a Go process crashed, as the runtime prints it: panics and their values, a fatal error, or a
  * signal. */
@@ -214,5 +229,44 @@ bool gh_live_copy_stop(struct gh_live_copy *live, const struct gh_arch *arch,
 struct gh_memory gh_live_copy_memory(const struct gh_live_copy *live);
 
 void gh_live_copy_free(struct gh_live_copy *live);
+
+/* Maps in the memory of a process.
+ *
+ * Sources: type hmap and type bmap in src/runtime/map.go (hashmap.go, hashmap.c) to Go 1.23;
+ * src/internal/runtime/maps from Go 1.24 on. */
+
+struct gh_map_entry {
+	uint64_t key; /* its address */
+	uint64_t value;
+};
+
+struct gh_map_entries GH_VECTOR(struct gh_map_entry);
+
+/* Where a group of a map's entries, or a bucket, has what: offsets and distances in bytes. */
+struct gh_map_shape {
+	bool swiss;            /* a group; else a bucket */
+	uint64_t size;         /* of it */
+	uint64_t keys;         /* the first key */
+	uint64_t values;       /* the first value */
+	uint64_t key_step;     /* from a key to the next */
+	uint64_t value_step;   /* the same */
+	uint64_t overflow;     /* of a bucket, the address of the one that goes on */
+	bool key_is_pointer;   /* keys are elsewhere: there is a pointer to each */
+	bool value_is_pointer; /* the same */
+};
+
+/* The shape of buckets of strings to strings, with pointers of WORD bytes. */
+struct gh_map_shape gh_map_shape_of_strings(unsigned word);
+
+/* How many entries the map whose header is at HEADER says that it has. False if it cannot be read.
+ */
+bool gh_map_count(struct gh_process *process, const struct gh_map_shape *shape, uint64_t header,
+		  uint64_t *count);
+
+/* Adds all its entries to ENTRIES, in the order of memory, those of a map that grows, too. No more
+ * than BYTES of buckets or groups are read. False if some cannot be read, or memory ran out:
+ * ENTRIES has failed then. */
+bool gh_map_read(struct gh_map_entries *entries, struct gh_process *process,
+		 const struct gh_map_shape *shape, uint64_t header, uint64_t bytes);
 
 #endif

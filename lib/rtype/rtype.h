@@ -9,7 +9,8 @@
  *
  * - scan.c, rtype.c: finds the program's type descriptors, and reads them;
  * - encoding.c, old.c: how the releases lay them out; old.c those of Go 1.2 to 1.6;
- * - name.c, cycles.c: names of types, and types that are made of themselves. */
+ * - name.c, lookup.c, cycles.c: names of types, types by name, and types that are made of
+ *   themselves. */
 #ifndef GH_RTYPE_RTYPE_H
 #define GH_RTYPE_RTYPE_H
 
@@ -102,6 +103,11 @@ uint32_t gh_rtypes_at(const struct gh_rtypes *types, uint64_t address);
 /* The number of the first struct type from number FROM on that is called NAME; GH_NO_RTYPE if there
  * is none. Packages of one name, such as runtime, have types of one name. */
 uint32_t gh_rtypes_struct(const struct gh_rtypes *types, const char *name, uint32_t from);
+
+/* The number of the type that Go code calls NAME, with packages' names, or with import paths for
+ * all: "map[string]*main.User". GH_NO_RTYPE (ERR, which may be NULL, filled) if there is none, or
+ * several. */
+uint32_t gh_rtypes_named(const struct gh_rtypes *types, const char *name, struct gh_error *err);
 
 /* TYPES are of a release before Go 1.9. */
 bool gh_rtypes_before_1_9(const struct gh_rtypes *types);

@@ -197,6 +197,34 @@ void gh_escape_utf8(struct gh_buffer *out, const char *text, size_t size)
 	}
 }
 
+/* Appends the form within quotes of C, which is at TEXT. */
+static void quote_character(struct gh_buffer *out, const char *text, struct character c)
+{
+	static const char letters[] = "abtnvfr"; /* from 7 on */
+	char escape[12];
+	int length = 0;
+	if (c.code == '"' || c.code == '\\')
+		length = snprintf(escape, sizeof(escape), "\\%c", (char)c.code);
+	else if (c.code >= 7 && c.code < 7 + sizeof(letters) - 1)
+		length = snprintf(escape, sizeof(escape), "\\%c", letters[c.code - 7]);
+	else if (!c.valid || c.code < 0x20 || c.code == 0x7f)
+		length = snprintf(escape, sizeof(escape), "\\x%02x", (uint8_t)c.code);
+	else if (is_control(c.code))
+		length = snprintf(escape, sizeof(escape), "\\u%04x", c.code);
+	gh_buffer_bytes(out, length > 0 ? escape : text, length > 0 ? (size_t)length : c.size);
+}
+
+void gh_escape_quote(struct gh_buffer *out, const char *text, size_t size)
+{
+	gh_buffer_u8(out, '"');
+	for (size_t i = 0, step; i < size; i += step) {
+		struct character c = first_character(text + i, size - i);
+		step = c.size;
+		quote_character(out, text + i, c);
+	}
+	gh_buffer_u8(out, '"');
+}
+
 size_t gh_escape_name_length(const char *name)
 {
 	size_t length = strnlen(name, GH_MAX_NAME + 1);

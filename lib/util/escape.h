@@ -54,6 +54,10 @@ void gh_escape_either(FILE *out, const char *text, bool json);
  * each byte that is not UTF-8. */
 void gh_escape_utf8(struct gh_buffer *out, const char *text, size_t size);
 
+/* Appends the SIZE bytes at TEXT to OUT in quotes, as strconv.Quote of Go does; but what Go does
+ * not print and a terminal does not act on stays as it is. */
+void gh_escape_quote(struct gh_buffer *out, const char *text, size_t size);
+
 /* Prints to OUT the GDB command that prints TEXT, which is fit for a terminal, and a newline. */
 void gh_escape_echo(FILE *out, const char *text);
 

@@ -1,35 +1,148 @@
-/* goheap value: has GDB print what is at an address of the loaded heap dump, whose type is found.
- */
+/* goheap print: a value in the memory of a heap dump, core file or process, by its Go type. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "lib/value/value.h"
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
 #include "plugin/gdb/gdb.h"
 
-static int print_value(struct gh_heap_query *query, uint32_t object, uint64_t address)
+static struct gh_values make_values(const struct gh_options *options, struct gh_process *process,
+				    const struct gh_rtypes *types)
 {
-	const char *directory = getenv(GH_SESSION_VARIABLE);
-	FILE *script = directory != NULL ? gh_script_open(directory) : NULL;
-	if (script == NULL) {
-		fputs("goheap: value is for GDB's command goheap print\n", stderr);
+	return (struct gh_values){
+	    .process = process,
+	    .types = types,
+	    .limit = options->limit,
+	    .depth = (unsigned)options->depth,
+	};
+}
+
+/* Prints the text, in which nothing is left that a terminal would act on. */
+static bool finish(struct gh_values *values, bool made)
+{
+	if (values->out.failed)
+		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+	else if (made) {
+		fwrite(values->out.data, 1, values->out.size, stdout);
+		fputc('\n', stdout);
+	}
+	made = made && !values->out.failed;
+	gh_values_free(values);
+	return made;
+}
+
+/* What is asked for, of a type by name. */
+struct typed {
+	const struct gh_options *options;
+	const char *type;
+};
+
+static bool print_typed(struct gh_process *process, void *context)
+{
+	const struct typed *typed = context;
+	struct gh_error err;
+	struct gh_rtypes types;
+	uint64_t address;
+	memcpy(&address, typed->options->addresses.data, sizeof(address));
+	if (!gh_rtypes_find(&types, process->tab, &err)) {
+		gh_print_error(&err);
+		return false;
+	}
+	struct gh_values values = make_values(typed->options, process, &types);
+	bool made = gh_value_print_named(&values, typed->type, address, &err);
+	if (!made)
+		gh_print_error(&err);
+	made = finish(&values, made);
+	gh_rtypes_free(&types);
+	return made;
+}
+
+/* The type of maps or channels whose header has LAYOUT; GH_NO_RTYPE if it is none. */
+static uint32_t find_header_type(const struct gh_typing *typing, uint32_t layout)
+{
+	for (uint32_t i = 0; i < typing->types.count; i++) {
+		unsigned kind = typing->types.items[i].kind;
+		if ((kind == GH_KIND_MAP || kind == GH_KIND_CHAN) &&
+		    gh_layout(&typing->layouts, i)->elem == layout)
+			return i;
+	}
+	return GH_NO_RTYPE;
+}
+
+/* Appends what OBJECT is. False if its type is not one that the program describes. */
+static bool add_object(struct gh_values *values, const struct gh_heap_query *query, uint32_t object)
+{
+	const struct gh_typing *typing = &query->names.typing;
+	const struct gh_class *class = gh_typing_class(typing, gh_typing_of(typing, object));
+	struct gh_heap_object place = gh_heap_object(&query->heap, object);
+	uint64_t address = gh_typing_value(typing, object);
+	if (!class->typed)
+		return false;
+	if (class->layout >= typing->types.count) {
+		uint32_t type = find_header_type(typing, class->layout);
+		if (type != GH_NO_RTYPE)
+			gh_value_print_pointer(values, type, address);
+		return type != GH_NO_RTYPE;
+	}
+	if (class->array && class->size > 0)
+		gh_value_print_elements(values, class->layout, address,
+					(place.size - (address - place.address)) / class->size);
+	else
+		gh_value_print(values, class->layout, address);
+	return true;
+}
+
+static int print_object(struct gh_heap_query *query, uint32_t object, uint64_t address)
+{
+	struct gh_process process;
+	struct gh_memory memory;
+	if (query->names.symbols == NULL) {
+		fputs("goheap: the program, whose types these are, is not known: -e PROGRAM\n",
+		      stderr);
 		return GH_EXIT_USAGE;
 	}
-	bool known = gh_names_print_command(script, &query->names, object);
-	/* The command has printed: _goheap_finish, which runs the script, is not to print again. */
-	fputs("with confirm off -- define _goheap_then\nend\n", script);
-	if (!gh_script_commit(script, directory))
-		return GH_EXIT_INPUT;
+	gh_dump_process(&process, &memory, &query->dump, query->names.symbols);
+	struct gh_values values = make_values(query->options, &process, &query->names.typing.types);
+	bool known = add_object(&values, query, object);
+	bool printed = finish(&values, known);
+	gh_process_memory_free(&process.memory);
 	if (known)
-		return GH_EXIT_OK;
-	fprintf(stderr, "goheap: 0x%" PRIx64 ": not of a type that GDB can name: ", address);
+		return printed ? GH_EXIT_OK : GH_EXIT_INPUT;
+	fprintf(stderr,
+		"goheap: 0x%" PRIx64 ": not of a type that the program describes: ", address);
 	gh_names_print(stderr, &query->names, object);
 	fputs("\n", stderr);
 	return GH_EXIT_INPUT;
 }
 
+/* The words of the type, with a space between two; to be freed. NULL if memory ran out. */
+static char *join_type(const struct gh_options *options)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	for (int i = 0; out != NULL && i < options->nwords; i++)
+		fprintf(out, "%s%s", i > 0 ? " " : "", options->words[i]);
+	if (out != NULL && fclose(out) == 0)
+		return text;
+	fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+	free(text);
+	return NULL;
+}
+
 int gh_cmd_print(const struct gh_options *options)
 {
-	return gh_heap_query_run_each(options, false, print_value);
+	char running[32];
+	if (options->nwords == 0)
+		return gh_heap_query_run_each(options, false, print_object);
+	char *type = join_type(options);
+	struct typed typed = {options, type};
+	bool printed = type != NULL &&
+		       gh_process_look(options->file, options->process,
+				       gh_options_program(options, running), print_typed, &typed);
+	free(type);
+	return printed ? GH_EXIT_OK : GH_EXIT_INPUT;
 }

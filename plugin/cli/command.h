@@ -2,7 +2,7 @@
  *
  * - main.c, options.c, exit.c: finds the command, reads its options, ends;
  * - cmd_*.c: the commands; cmd_records.c those that list one kind of records;
- * - dispatch.c, dispatch_live.c: commands typed in GDB;
+ * - dispatch.c, dispatch_live.c, print_words.c: commands typed in GDB;
  * - generate.c: what is made of commands.def at build time;
  * - heap_query.c, groups.c, growth.c, merged_dominators.c, picture.c, neighborhood.c,
  *   report_data.c, pprof_paths.c, suspects*.c: answers about the heap (heap_query.h);
@@ -31,7 +31,7 @@ enum gh_grouping { GH_BY_TYPE, GH_BY_SIZE, GH_BY_SITE, GH_BY_PATH, GH_BY_ROOT };
 #define GH_GROUPING_NAMES "type|size|site|path|root"
 
 /* What a command line says. A command takes some of it; what it does not take, or is not given, is
- * zero, but for the limit and the rate. Text is in argv. */
+ * zero, but for the limit, the rate and the depth. Text is in argv. */
 struct gh_options {
 	const char *file;           /* the first operand: a program, heap dump or core file */
 	const char *newer;          /* the second file, where a command takes two */
@@ -51,6 +51,7 @@ struct gh_options {
 	bool has_pattern;          /* there is one */
 	enum gh_grouping grouping; /* what to group by (--by) */
 	size_t limit;              /* rows to print, or objects to draw (-n); SIZE_MAX: all */
+	uint64_t depth;            /* pointers to follow, one behind the other (--depth) */
 	uint64_t rate;             /* MemProfileRate, in bytes (--rate) */
 
 	/* If the program was not given and is in the core file: where it is. */
@@ -87,6 +88,7 @@ enum gh_option_type {
 	GH_OPTION_FILE, /* a path: sets a const char * */
 	GH_OPTION_LIMIT,
 	GH_OPTION_RATE,
+	GH_OPTION_DEPTH,
 	GH_OPTION_GROUPING,
 	GH_OPTION_PATTERN,
 	GH_OPTION_PROCESS, /* stands for the last file */
@@ -139,6 +141,11 @@ struct gh_option {
 		.name = "rate", .type = GH_OPTION_RATE, .arg = "BYTES",                            \
 		.doc = "Its MemProfileRate, if not 524288"                                         \
 	}
+#define GH_DEPTH                                                                                   \
+	{                                                                                          \
+		.name = "depth", .type = GH_OPTION_DEPTH, .arg = "N",                              \
+		.doc = "Follow no more than N pointers, one behind the other (4)"                  \
+	}
 #define GH_BY                                                                                      \
 	{                                                                                          \
 		.name = "by", .type = GH_OPTION_GROUPING, .arg = "WHAT",                           \
@@ -174,7 +181,8 @@ enum gh_operands_rest {
 	GH_ONE_NUMBER,  /* decimal */
 	GH_ONE_OLDER,   /* a file; it can be left out */
 	GH_ONE_NEWER,   /* the file that it is about, if there is one: what is before it is older */
-	GH_ANY_WORDS,   /* for the command to read */
+	GH_TYPE_AND_ADDRESS, /* a type, of any words, that can be left out; hexadecimal */
+	GH_ANY_WORDS,        /* for the command to read */
 };
 
 /* The operands of a command. */
@@ -265,6 +273,9 @@ const struct gh_command *gh_command_number(size_t number);
 /* Whether COMMAND takes the option whose long name is NAME. */
 bool gh_command_takes(const struct gh_command *command, const char *name);
 
+/* Whether COMMAND needs an address after its files: in GDB, that is an expression. */
+bool gh_command_takes_addresses(const struct gh_command *command);
+
 /* Runs COMMAND with the arguments ARGV[1] to ARGV[ARGC - 1]; ARGV[0] is written to, and ARGV[ARGC]
  * is NULL. Returns its exit status. Exits, as argp does, on --help and on a usage error. */
 int gh_command_run(const struct gh_command *command, int argc, char **argv);
@@ -279,6 +290,19 @@ int gh_records_types(const struct gh_options *options);
  * with SIGBUS; and remove its temporary files when SIGINT, SIGTERM or SIGHUP ends it. To be called
  * first in main. */
 void gh_exit_prepare(void);
+
+/* What was typed after `goheap print' in GDB. */
+struct gh_print_words {
+	int noptions;     /* words that are options and their arguments */
+	char *text;       /* what the others are in; owned */
+	char *type;       /* NULL if there is none */
+	char *expression; /* "" if there is none */
+};
+
+/* Takes the WORDS of the command apart: a type is in single quotes, or has the form of Go's and is
+ * followed by a space and an operand. False, after saying so, if memory ran out. PRINT->text is to
+ * be freed. */
+bool gh_print_words_read(struct gh_print_words *print, const struct gh_words *words);
 
 /* Commands on what GDB debugs: a process, live or in a core file. */
 

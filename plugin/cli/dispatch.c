@@ -49,18 +49,21 @@ struct job {
 	struct gh_infofiles files; /* what GDB has */
 	struct gh_words words;     /* the command and its arguments */
 	const struct gh_command *command;
-	char **args;         /* the arguments, then NULL; in words, or the address */
-	int count;           /* of the arguments */
-	const char *address; /* that GDB has made of them; or NULL */
+	char **args; /* the arguments, in words, or the address; the array is owned */
+	int count;   /* of the arguments */
+	struct gh_print_words typed; /* zeros unless ARGS are in them */
+	const char *address;         /* that GDB has made of them; or NULL */
 };
 
-/* Runs the command on SOURCE, if that has a file; one about the heap where that is kept. */
+/* Runs the command on SOURCE, if that has a file; one about the heap where that is kept, unless a
+ * type tells what is to be printed. */
 static int run(const struct job *job, const struct gh_kept_source *source)
 {
 	char *argv[MAX_WORDS + GH_KEPT_ARGUMENTS];
 	const struct gh_command *command = job->command;
 	int argc = gh_kept_arguments(source, command, job->count, job->args, argv);
-	if ((command->gdb.on & GH_ON_DUMP) != 0 && gh_command_takes(command, "names"))
+	if ((command->gdb.on & GH_ON_DUMP) != 0 && gh_command_takes(command, "names") &&
+	    job->typed.type == NULL)
 		return gh_keeper_run(job->directory, source, command, argc, argv);
 	return gh_command_run(command, argc, argv);
 }
@@ -119,93 +122,61 @@ static int run_on_files(const struct job *job)
 	return GH_EXIT_INPUT;
 }
 
-/* Writes the words from FIRST on, as they were typed, as the end of a line: an expression. False,
- * after saying why, if GDB cannot be given it. */
-static bool write_expression(FILE *script, const struct gh_words *words, int first, const char *end)
-{
-	for (int i = first; i < words->count; i++) {
-		if (strchr(words->typed[i], '\n') != NULL) {
-			fputs("goheap: an expression is one line\n", stderr);
-			return false;
-		}
-		fprintf(script, "%s ", words->typed[i]);
-	}
-	fprintf(script, "%s\n", end);
-	return true;
-}
-
-/* Has GDB run the command again with the value of an expression, by a command of its own: an error
- * is not in a line of the script then. */
-static bool write_evaluation(FILE *script, const struct gh_words *words)
-{
-	fputs(
-	    "eval \"pipe info files | { trap \\\"exit 1\\\" INT; \\\"$GOHEAP_PROGRAM\\\" dispatch "
-	    "%#lx || exit 1; }\", ",
-	    script);
-	return write_expression(script, words, 1, "\n_goheap_finish");
-}
-
-/* Has GDB print what is at an address as a value of a type. GDB's own expressions in Go know no
- * types but Go's predeclared ones. In C they know all, but then values print as C's. The type's
- * name, which may be a text of the program's, is within the quotes that it cannot have. */
-static bool write_print(FILE *script, const struct gh_words *words)
-{
-	if (strpbrk(words->args[1], "'\n") != NULL) {
-		fputs("goheap print: the name of a type that GDB can find has no quote and no "
-		      "newline in it\n",
-		      stderr);
-		return false;
-	}
-	/* GDB would warn that the frame's language is another. */
-	fputs("pipe _goheap_point | cat >/dev/null\nprint *$goheap_pointer\nend\n"
-	      "with confirm off -- define _goheap_point\n"
-	      "with language c -- set $goheap_pointer = ('",
-	      script);
-	for (const char *at = words->args[1]; *at != '\0'; at++)
-		fputc(*at, script);
-	fputs("' *) (", script);
-	return write_expression(script, words, 2, ")");
-}
-
-/* Writes the script that GDB runs after the command, and what it then does: WRITE, or nothing. */
-static int write_script(const struct job *job,
-			bool (*write)(FILE *script, const struct gh_words *words))
+/* Writes the script that GDB runs after the command: nothing, or, if EXPRESSION is not NULL, to run
+ * the command again with its value, by a command of GDB's own: an error is not in a line of the
+ * script then. */
+static int write_script(const struct job *job, const char *expression)
 {
 	FILE *script = gh_script_open(job->directory);
-	bool written = true;
 	if (script == NULL)
 		return GH_EXIT_INPUT;
-	if (write != NULL) {
-		fputs("with confirm off -- define _goheap_then\n", script);
-		written = write(script, &job->words);
-		fputs("end\n", script);
-	}
-	return gh_script_commit(script, job->directory) && written ? GH_EXIT_OK : GH_EXIT_INPUT;
+	if (expression != NULL)
+		fprintf(script,
+			"with confirm off -- define _goheap_then\n"
+			"eval \"pipe info files | { trap \\\"exit 1\\\" INT; "
+			"\\\"$GOHEAP_PROGRAM\\\" dispatch %%#lx || exit 1; }\", %s\n"
+			"_goheap_finish\nend\n",
+			expression);
+	return gh_script_commit(script, job->directory) ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 
 static int run_typed(struct job *job)
 {
-	bool prints = job->command->run == gh_cmd_print;
-	if (write_script(job, NULL) != GH_EXIT_OK)
+	struct gh_print_words typed;
+	if (!gh_command_takes_addresses(job->command))
+		return write_script(job, NULL) == GH_EXIT_OK ? run_on_files(job) : GH_EXIT_INPUT;
+	if (!gh_print_words_read(&typed, &job->words))
 		return GH_EXIT_INPUT;
-	if (job->command->operands.rest != GH_ADDRESSES)
-		return run_on_files(job);
-	if (job->count == 0 || (prints && job->count > 2)) {
+	int status = GH_EXIT_USAGE;
+	if (typed.expression[0] == '\0')
 		fprintf(stderr, "usage: goheap %s %s\n", job->command->name,
 			job->command->gdb.operands);
-		return GH_EXIT_USAGE;
-	}
-	return write_script(job, prints && job->count == 2 ? write_print : write_evaluation);
+	else if (strchr(typed.expression, '\n') != NULL)
+		fputs("goheap: an expression is one line\n", stderr);
+	else
+		status = write_script(job, typed.expression);
+	free(typed.text);
+	return status;
+}
+
+/* Has the arguments be the options and the type that were typed, and the ADDRESS that GDB made of
+ * the rest. */
+static bool set_address(struct job *job, char *address)
+{
+	if (!gh_print_words_read(&job->typed, &job->words))
+		return false;
+	job->count = job->typed.noptions;
+	if (job->typed.type != NULL)
+		job->args[job->count++] = job->typed.type;
+	job->args[job->count++] = address;
+	return true;
 }
 
 /* Runs it on the ADDRESS that GDB has made of the arguments. */
 static int run_at(struct job *job, char *address)
 {
-	char *args[] = {address, NULL};
-	if (write_script(job, NULL) != GH_EXIT_OK)
+	if (write_script(job, NULL) != GH_EXIT_OK || !set_address(job, address))
 		return GH_EXIT_INPUT;
-	job->args = args;
-	job->count = 1;
 	job->address = address;
 	return run_on_files(job);
 }
@@ -235,9 +206,22 @@ static bool open_job(struct job *job, const char *program)
 		gh_words_free(&job->words);
 		return false;
 	}
-	job->args = job->words.args + 1;
+	job->args = calloc((size_t)job->words.count + 2, sizeof(*job->args));
+	if (job->args == NULL) {
+		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		gh_words_free(&job->words);
+		return false;
+	}
 	job->count = job->words.count - 1;
+	memcpy(job->args, job->words.args + 1, (size_t)job->count * sizeof(*job->args));
 	return true;
+}
+
+static void close_job(struct job *job)
+{
+	free(job->args);
+	free(job->typed.text);
+	gh_words_free(&job->words);
 }
 
 int gh_cmd_dispatch(const struct gh_options *options)
@@ -256,7 +240,7 @@ int gh_cmd_dispatch(const struct gh_options *options)
 	} else {
 		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
 	}
-	gh_words_free(&job.words);
+	close_job(&job);
 	return status;
 }
 
@@ -269,12 +253,10 @@ int gh_cmd_live(const struct gh_options *options)
 		return GH_EXIT_USAGE;
 	snprintf(socket, sizeof(socket), "%s/" GH_SESSION_MEMORY, job.directory);
 	snprintf(program, sizeof(program), "%s/" GH_SESSION_RUN, job.directory);
-	if (options->nwords > 0) {
-		job.args = options->words;
-		job.count = options->nwords;
-	}
-	int status = run(&job, &(struct gh_kept_source){.file = socket, .program = program});
-	gh_words_free(&job.words);
+	int status = GH_EXIT_INPUT;
+	if (options->nwords == 0 || set_address(&job, options->words[0]))
+		status = run(&job, &(struct gh_kept_source){.file = socket, .program = program});
+	close_job(&job);
 	return status;
 }
 

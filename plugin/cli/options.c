@@ -10,6 +10,7 @@
 
 #include "lib/profile/profile.h"
 #include "lib/util/escape.h"
+#include "lib/value/value.h"
 
 enum {
 	KEY_LONG = 0x100, /* past the letters: the keys of the options that have none */
@@ -112,6 +113,9 @@ static void parse_argument(struct gh_options *options, const struct gh_option *o
 	case GH_OPTION_RATE:
 		options->rate = parse_number(arg, DECIMAL, INT64_MAX, "a number", state);
 		break;
+	case GH_OPTION_DEPTH:
+		options->depth = parse_number(arg, DECIMAL, GH_VALUE_DEPTH_MAX, "a depth", state);
+		break;
 	case GH_OPTION_GROUPING:
 		options->grouping = parse_grouping(arg, state);
 		break;
@@ -145,6 +149,14 @@ static void parse_rest(struct parse *parse, char *arg, struct argp_state *state)
 			argp_usage(state);
 		/* fall through */
 	case GH_ADDRESSES:
+		address = parse_number(arg, HEXADECIMAL, UINT64_MAX, "an address", state);
+		gh_buffer_bytes(&options->addresses, &address, sizeof(address));
+		return;
+	case GH_TYPE_AND_ADDRESS:
+		options->words = state->argv + state->next - 1;
+		options->nwords = state->argc - state->next;
+		arg = state->argv[state->argc - 1];
+		state->next = state->argc;
 		address = parse_number(arg, HEXADECIMAL, UINT64_MAX, "an address", state);
 		gh_buffer_bytes(&options->addresses, &address, sizeof(address));
 		return;
@@ -200,6 +212,12 @@ static void parse_operand(struct parse *parse, char *arg, struct argp_state *sta
 		take_file(parse, arg);
 }
 
+bool gh_command_takes_addresses(const struct gh_command *command)
+{
+	return command->operands.rest == GH_ADDRESSES ||
+	       command->operands.rest == GH_TYPE_AND_ADDRESS;
+}
+
 /* All that the command needs is given. */
 static bool is_whole(const struct parse *parse)
 {
@@ -209,7 +227,7 @@ static bool is_whole(const struct parse *parse)
 		if (command->options[i].required && !parse->given[i])
 			return false;
 	return parse->files == command->operands.files &&
-	       (command->operands.rest != GH_ADDRESSES || options->addresses.size > 0) &&
+	       (!gh_command_takes_addresses(command) || options->addresses.size > 0) &&
 	       (command->operands.rest != GH_ONE_NUMBER || options->nwords > 0);
 }
 
@@ -277,7 +295,7 @@ void gh_options_parse(struct gh_options *options, const struct gh_command *comma
 	    .args_doc = *operands != '\0' ? operands : NULL,
 	    .doc = command->about,
 	};
-	*options = (struct gh_options){.rate = GH_PPROF_RATE};
+	*options = (struct gh_options){.rate = GH_PPROF_RATE, .depth = GH_VALUE_DEPTH};
 	struct parse parse = {.options = options, .command = command};
 	gh_arguments_parse(&argp, argc, argv, 0, &parse);
 	limit_rows(&parse);

@@ -371,10 +371,13 @@ struct gh_snapshot {
 	struct gh_buffer bytes;       /* of the dump, if it was made from memory; owned */
 	struct gh_extras extras;      /* the dump's, likewise; owned */
 	struct gh_registers selected; /* of GDB's selected thread; zeros if there is none */
-	bool looks_for_crash;         /* CRASH was asked for */
-	bool with_heap;               /* the heap was asked for */
-	const char *output;           /* where its dump is to be written, and not opened; or NULL */
-	bool gzip;                    /* that dump is compressed */
+	bool (*look)(struct gh_process *process,
+		     void *context); /* it is all that is done; or NULL */
+	void *context;               /* for LOOK */
+	bool looks_for_crash;        /* CRASH was asked for */
+	bool with_heap;              /* the heap was asked for */
+	const char *output;          /* where its dump is to be written, and not opened; or NULL */
+	bool gzip;                   /* that dump is compressed */
 	struct gh_crash crash;
 };
 
@@ -391,6 +394,13 @@ bool gh_snapshot_open_process(struct gh_snapshot *snapshot, const char *process,
 bool gh_snapshot_open_crash(struct gh_snapshot *snapshot, const char *path, const char *program);
 
 void gh_snapshot_close(struct gh_snapshot *snapshot);
+
+/* Has LOOK look, with CONTEXT, at the process that the heap dump or core file at PATH is of, or, if
+ * PATH is the session's socket, that GDB debugs, or, if PROCESS is not NULL, that has this number;
+ * PROGRAM is what it runs, which can be NULL of the last. On failure prints the error and returns
+ * false, or as LOOK does. */
+bool gh_process_look(const char *path, const char *process, const char *program,
+		     bool (*look)(struct gh_process *process, void *context), void *context);
 
 /* PATH is the session's socket. */
 bool gh_is_debugged(const char *path);

@@ -129,6 +129,8 @@ static bool make_list(struct gh_snapshot *snapshot, struct gh_process *process, 
 static bool make(struct gh_snapshot *snapshot, struct gh_process *process, const char *version,
 		 const char *path)
 {
+	if (snapshot->look != NULL)
+		return snapshot->look(process, snapshot->context);
 	return snapshot->with_heap ? make_heap(snapshot, process, version)
 				   : make_list(snapshot, process, version, path);
 }
@@ -260,6 +262,54 @@ bool gh_snapshot_open_process(struct gh_snapshot *snapshot, const char *process,
 		free_memory(snapshot);
 	gh_target_close(&target);
 	return made;
+}
+
+/* The same of the dump at PATH. */
+static bool look_at_dump(const struct gh_snapshot *snapshot, const char *path, const char *program)
+{
+	struct gh_dump dump;
+	struct gh_symbols symbols;
+	struct gh_process process;
+	struct gh_memory memory;
+	bool looked = false;
+	if (program == NULL) {
+		fputs("goheap: the program, whose types these are, is not known: -e PROGRAM\n",
+		      stderr);
+		return false;
+	}
+	if (!gh_dumpfile_open(&dump, path))
+		return false;
+	if (gh_symbols_open(&symbols, &dump, program)) {
+		gh_dump_process(&process, &memory, &dump, &symbols);
+		looked = snapshot->look(&process, snapshot->context);
+		gh_process_memory_free(&process.memory);
+		gh_symbols_close(&symbols);
+	}
+	gh_dump_close(&dump);
+	return looked;
+}
+
+/* The same of the running process of this number. */
+static bool look_at_running(const struct gh_snapshot *snapshot, const char *process,
+			    const char *program)
+{
+	struct gh_target target;
+	if (!gh_target_open_live(&target, atoi(process), program))
+		return false;
+	bool looked = snapshot->look(&target.process, snapshot->context);
+	gh_target_close(&target);
+	return looked;
+}
+
+bool gh_process_look(const char *path, const char *process, const char *program,
+		     bool (*look)(struct gh_process *process, void *context), void *context)
+{
+	struct gh_snapshot snapshot = {.look = look, .context = context};
+	if (process != NULL)
+		return look_at_running(&snapshot, process, program);
+	if (!gh_target_is_elf(path) && !is_socket(path))
+		return look_at_dump(&snapshot, path, program);
+	return open_any(&snapshot, path, program);
 }
 
 bool gh_snapshot_open_crash(struct gh_snapshot *snapshot, const char *path, const char *program)

@@ -1,4 +1,4 @@
-#include "plugin/view/view.h"
+#include "plugin/view/internal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

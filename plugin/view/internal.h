@@ -5,6 +5,95 @@
 #include "lib/util/vector.h"
 #include "plugin/view/view.h"
 
+/* What is at an address. */
+
+/* What executes at a pc. */
+struct gh_place {
+	struct gh_func func;
+	struct gh_range range; /* in the file's addresses */
+};
+
+/* What executes at PC, an address of the dump; good until the next call. NULL if it is in no
+ * function. */
+const struct gh_place *gh_symbols_find(struct gh_symbols *symbols, uint64_t pc);
+
+/* The number of the goroutine that frame NUMBER is of; GH_DUMP_NONE if it is of none. */
+size_t gh_where_goroutine_of_frame(const struct gh_dump *dump, size_t number);
+
+/* The same for a defer or panic. */
+size_t gh_where_goroutine_of_defer(const struct gh_dump *dump, size_t number);
+size_t gh_where_goroutine_of_panic(const struct gh_dump *dump, size_t number);
+
+/* The id of goroutine NUMBER. */
+uint64_t gh_where_goroutine_id(const struct gh_dump *dump, size_t number);
+
+/* Calls on a goroutine's stack. */
+
+/* Where GOROUTINE was created. False if that is not known, or it is the first. */
+bool gh_traceback_creator(const struct gh_dump_goroutine *goroutine, struct gh_symbols *symbols,
+			  struct gh_call *call);
+
+/* Prints a function's name, LENGTH bytes at NAME, as Go does: type arguments as [...]. */
+void gh_traceback_print_function(FILE *out, const char *name, size_t length);
+
+/* Prints what CALL was made with, in parentheses, as Go's tracebacks do: what is in the memory of
+ * each word. (...) if that is not known. */
+void gh_traceback_print_arguments(FILE *out, const struct gh_dump *dump, struct gh_symbols *symbols,
+				  const struct gh_call *call);
+
+/* What the words of the data segments are called. */
+
+/* Statically allocated values that lead to a word, one by way of the other, at the most. */
+#define GH_GLOBAL_STATICS 8
+
+/* A value that leads on to the next, or has the word. */
+struct gh_global_static {
+	uint64_t address;      /* of the value */
+	uint64_t offset;       /* of the word that leads on, in bytes */
+	bool typed;            /* the text is known */
+	struct gh_buffer text; /* "main.Server (static).tenants" */
+};
+
+/* How a word of a segment is reached. */
+struct gh_global_way {
+	struct gh_buffer variable; /* the name of the first word's, and of its field; may be none */
+	uint64_t start;            /* of the global that has the first word */
+	uint64_t offset;           /* of the first word in that, in bytes */
+	const struct gh_global_ref
+	    *refs; /* the functions that refer to it; NULL if none is known */
+	size_t nrefs;
+	struct gh_global_static statics[GH_GLOBAL_STATICS]; /* from the first word on */
+	size_t nstatics;
+};
+
+/* Finds how the word at ADDRESS is reached. To be freed with gh_globals_free_way. */
+void gh_globals_find(struct gh_globals *globals, uint64_t address, struct gh_global_way *way);
+
+void gh_globals_free_way(struct gh_global_way *way);
+
+/* Prints WAY for a person: "main.srv -> main.Server (static).tenants", "global 0x79fc20 of
+ * main.(*Server).visit and 3 more". False, and nothing, if there is nothing to tell. */
+bool gh_globals_print(FILE *out, const struct gh_globals *globals, const struct gh_global_way *way);
+
+/* Prints the same of the global that has the first word alone, and not where in that it is. */
+bool gh_globals_print_first(FILE *out, const struct gh_globals *globals,
+			    const struct gh_global_way *way);
+
+/* The same as members of a JSON object. */
+void gh_globals_emit(struct gh_emit *emit, const struct gh_globals *globals,
+		     const struct gh_global_way *way);
+
+void gh_globals_free(struct gh_globals *globals);
+
+/* Roots. */
+
+/* Prints ROOT as gh_names_print_root does, which is no stack, without the place of a variable, or
+ * the object of a queued finalizer: "main.srv -> main.Server (static).tenants". */
+void gh_names_print_slot(FILE *out, struct gh_names *names, const struct gh_root *root);
+
+/* Where the function begins that the cleanup of ROOT calls; 0 if that is not known. */
+uint64_t gh_names_cleanup(const struct gh_names *names, const struct gh_root *root);
+
 /* One goroutine as Go's tracebacks show it. */
 
 /* A goroutine, printed. */

@@ -1,4 +1,4 @@
-#include "plugin/view/view.h"
+#include "plugin/view/internal.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -82,16 +82,15 @@ static bool is_plain(const char *name)
 	return name[strspn(name, letters)] == '\0';
 }
 
-bool gh_names_print_command(FILE *out, const struct gh_names *names, uint32_t object)
+void gh_names_print_command(FILE *out, const struct gh_names *names, uint32_t object)
 {
 	const struct gh_typing *typing = &names->typing;
 	const struct gh_class *class = gh_typing_class(typing, gh_typing_of(typing, object));
 	if (!class->typed || class->array || class->layout >= typing->types.count ||
 	    !typing->types.items[class->layout].named || !is_plain(class->name))
-		return false;
+		return;
 	fprintf(out, "  goheap print '%s' 0x%" PRIx64 "\n", class->name,
 		gh_typing_value(typing, object));
-	return true;
 }
 
 /* Prints TEXT for a person, after BEFORE, if it was found. Frees it either way. */

@@ -25,6 +25,35 @@ struct gh_process gh_process_of(const struct gh_program *program, const struct g
 	};
 }
 
+static bool read_dump(const struct gh_memory *memory, uint64_t address, void *to, size_t size)
+{
+	struct gh_cursor cur;
+	uint8_t *bytes = to;
+	while (size > 0) {
+		if (!gh_dump_memory(memory->from, address, &cur) || gh_cursor_left(&cur) == 0)
+			return false;
+		size_t part = gh_cursor_left(&cur) < size ? gh_cursor_left(&cur) : size;
+		memcpy(bytes, gh_cursor_bytes(&cur, part), part);
+		bytes += part;
+		address += part;
+		size -= part;
+	}
+	return true;
+}
+
+void gh_dump_process(struct gh_process *process, struct gh_memory *memory,
+		     const struct gh_dump *dump, const struct gh_symbols *symbols)
+{
+	struct gh_buildinfo info;
+	const struct gh_program *program = &symbols->program;
+	*memory = (struct gh_memory){
+	    .read = read_dump, .from = dump, .size = gh_cursor_size(&dump->file)};
+	gh_buildinfo_read(&info, &program->image);
+	*process =
+	    gh_process_of(program, memory, &info, program->image.header.e_entry + symbols->bias);
+	gh_buildinfo_free(&info);
+}
+
 /* Fills what is told by the program, whose entry point is at ENTRY in the process. */
 static void describe(struct gh_target *target, uint64_t entry)
 {

@@ -1,6 +1,6 @@
 /* The format is that of writeHeapInternal in src/runtime/pprof/pprof.go, without the addresses,
  * which a dump does not have. */
-#include "plugin/view/view.h"
+#include "plugin/view/internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -148,8 +148,7 @@ bool gh_dumpfile_open(struct gh_dump *dump, const char *path);
 bool gh_dumpfile_write_core(const struct gh_dump *dump, const struct gh_core_program *program,
 			    const char *path);
 
-/* The file at PATH begins as a heap dump does, or as a gzip file. False, too, if it cannot be read.
- */
+/* The file at PATH begins as a heap dump does, or as a gzip file. False if it cannot be read. */
 bool gh_dumpfile_recognise(const char *path);
 
 /* What Go calls the STATUS of a goroutine. */
@@ -179,12 +178,6 @@ struct gh_symbols {
 	struct gh_symbols_entry *cache; /* what was looked up; owned */
 };
 
-/* What executes at a pc. */
-struct gh_place {
-	struct gh_func func;
-	struct gh_range range; /* in the file's addresses */
-};
-
 /* Opens the Go program at PATH, which wrote DUMP: every frame of the dump must be one of its
  * functions. On failure prints the error and returns false. To be closed with gh_symbols_close. */
 bool gh_symbols_open(struct gh_symbols *symbols, const struct gh_dump *dump, const char *path);
@@ -198,25 +191,16 @@ void gh_symbols_close(struct gh_symbols *symbols);
 bool gh_symbols_program(struct gh_core_program *program, const struct gh_dump *dump,
 			const char *path);
 
-/* What executes at PC, an address of the dump; good until the next call. NULL if it is in no
- * function. */
-const struct gh_place *gh_symbols_find(struct gh_symbols *symbols, uint64_t pc);
+/* Has PROCESS be what DUMP was written of, by the program of SYMBOLS: its MEMORY is what DUMP has.
+ * To be freed with gh_process_memory_free. */
+void gh_dump_process(struct gh_process *process, struct gh_memory *memory,
+		     const struct gh_dump *dump, const struct gh_symbols *symbols);
 
 /* Where in the dumped process an address is, for a person. */
 
 /* Prints where ADDRESS is, which is in no object: "in the stack of goroutine 7, main.f", "in the
  * data segment", "outside of the dump". */
 void gh_where_print(FILE *out, const struct gh_heap *heap, uint64_t address);
-
-/* The number of the goroutine that frame NUMBER is of; GH_DUMP_NONE if it is of none. */
-size_t gh_where_goroutine_of_frame(const struct gh_dump *dump, size_t number);
-
-/* The same for a defer or panic. */
-size_t gh_where_goroutine_of_defer(const struct gh_dump *dump, size_t number);
-size_t gh_where_goroutine_of_panic(const struct gh_dump *dump, size_t number);
-
-/* The id of goroutine NUMBER. */
-uint64_t gh_where_goroutine_id(const struct gh_dump *dump, size_t number);
 
 /* A goroutine's stack, call by call, as Go prints it. */
 
@@ -251,21 +235,9 @@ bool gh_traceback_make(struct gh_traceback *traceback, const struct gh_dump *dum
 /* The innermost call of the program's own, or else of no package that waits. NULL if none is. */
 const struct gh_call *gh_traceback_own_call(const struct gh_traceback *traceback);
 
-/* Where GOROUTINE was created. False if that is not known, or it is the first. */
-bool gh_traceback_creator(const struct gh_dump_goroutine *goroutine, struct gh_symbols *symbols,
-			  struct gh_call *call);
-
-/* Prints a function's name, LENGTH bytes at NAME, as Go does: type arguments as [...]. */
-void gh_traceback_print_function(FILE *out, const char *name, size_t length);
-
 /* Prints the name of a call's function as Go's tracebacks do; or "main.f at x.go:12". */
 void gh_traceback_print_name(FILE *out, const struct gh_call *call);
 void gh_traceback_print_call(FILE *out, const struct gh_call *call);
-
-/* Prints what CALL was made with, in parentheses, as Go's tracebacks do: what is in the memory of
- * each word. (...) if that is not known. */
-void gh_traceback_print_arguments(FILE *out, const struct gh_dump *dump, struct gh_symbols *symbols,
-				  const struct gh_call *call);
 
 void gh_traceback_free(struct gh_traceback *traceback);
 
@@ -313,48 +285,6 @@ struct gh_globals {
 	struct gh_global_refs refs;
 	bool found; /* they have been looked for */
 };
-
-/* Statically allocated values that lead to a word, one by way of the other, at the most. */
-#define GH_GLOBAL_STATICS 8
-
-/* A value that leads on to the next, or has the word. */
-struct gh_global_static {
-	uint64_t address;      /* of the value */
-	uint64_t offset;       /* of the word that leads on, in bytes */
-	bool typed;            /* the text is known */
-	struct gh_buffer text; /* "main.Server (static).tenants" */
-};
-
-/* How a word of a segment is reached. */
-struct gh_global_way {
-	struct gh_buffer variable; /* the name of the first word's, and of its field; may be none */
-	uint64_t start;            /* of the global that has the first word */
-	uint64_t offset;           /* of the first word in that, in bytes */
-	const struct gh_global_ref
-	    *refs; /* the functions that refer to it; NULL if none is known */
-	size_t nrefs;
-	struct gh_global_static statics[GH_GLOBAL_STATICS]; /* from the first word on */
-	size_t nstatics;
-};
-
-/* Finds how the word at ADDRESS is reached. To be freed with gh_globals_free_way. */
-void gh_globals_find(struct gh_globals *globals, uint64_t address, struct gh_global_way *way);
-
-void gh_globals_free_way(struct gh_global_way *way);
-
-/* Prints WAY for a person: "main.srv -> main.Server (static).tenants", "global 0x79fc20 of
- * main.(*Server).visit and 3 more". False, and nothing, if there is nothing to tell. */
-bool gh_globals_print(FILE *out, const struct gh_globals *globals, const struct gh_global_way *way);
-
-/* Prints the same of the global that has the first word alone, and not where in that it is. */
-bool gh_globals_print_first(FILE *out, const struct gh_globals *globals,
-			    const struct gh_global_way *way);
-
-/* The same as members of a JSON object. */
-void gh_globals_emit(struct gh_emit *emit, const struct gh_globals *globals,
-		     const struct gh_global_way *way);
-
-void gh_globals_free(struct gh_globals *globals);
 
 /* What the objects of a heap, the pointers in them, and the roots are called. */
 
@@ -424,9 +354,9 @@ struct gh_object gh_names_object(const struct gh_names *names, uint32_t object, 
 void gh_object_print(struct gh_emit *emit, const void *member);
 void gh_object_print_field(struct gh_emit *emit, const void *member);
 
-/* Prints the command by which GDB prints the value in OBJECT. False, and nothing is printed, if GDB
- * cannot name its type. */
-bool gh_names_print_command(FILE *out, const struct gh_names *names, uint32_t object);
+/* Prints the command by which GDB prints the value in OBJECT; nothing if GDB cannot name its type.
+ */
+void gh_names_print_command(FILE *out, const struct gh_names *names, uint32_t object);
 
 /* Prints what is at OFFSET in OBJECT for a person, ".next"; if that is not known, "+16". */
 void gh_names_print_field(FILE *out, const struct gh_names *names, uint32_t object,
@@ -436,17 +366,10 @@ void gh_names_print_field(FILE *out, const struct gh_names *names, uint32_t obje
  * (data, 0x53a8e8)", "goroutine 7, main.f at x.go:12, sp_0x18". */
 void gh_names_print_root(FILE *out, struct gh_names *names, const struct gh_root *root);
 
-/* The same of what is no stack, without the place of a variable, or the object of a queued
- * finalizer: "main.srv -> main.Server (static).tenants". */
-void gh_names_print_slot(FILE *out, struct gh_names *names, const struct gh_root *root);
-
-/* The same of COUNT goroutines that have one stack, with the innermost call that is the program's
- * own: "5,000 goroutines in main.handle at main.go:51, r". */
+/* Prints ROOT of COUNT goroutines that have one stack, with the innermost call that is the
+ * program's own: "5,000 goroutines in main.handle at main.go:51, r". */
 void gh_names_print_stack(FILE *out, struct gh_names *names, const struct gh_root *root,
 			  uint64_t count);
-
-/* Where the function begins that the cleanup of ROOT calls; 0 if that is not known. */
-uint64_t gh_names_cleanup(const struct gh_names *names, const struct gh_root *root);
 
 /* gh_names_print_root's as a JSON object. */
 void gh_names_emit_root(struct gh_emit *emit, struct gh_names *names, const struct gh_root *root);

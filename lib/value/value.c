@@ -1,0 +1,345 @@
+#include "lib/value/value.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/util/escape.h"
+
+/* Text is not added to past so many bytes: a crafted program's values could lead to any number of
+ * others. */
+#define MAX_TEXT ((size_t)1 << 28)
+
+void gh_value_add(struct gh_values *values, const char *format, ...)
+{
+	char text[128];
+	va_list args;
+	va_start(args, format);
+	int length = vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	gh_buffer_bytes(&values->out, text,
+			(size_t)length < sizeof(text) ? (size_t)length : sizeof(text) - 1);
+}
+
+void gh_value_add_unreadable(struct gh_values *values, uint64_t address)
+{
+	gh_value_add(values, "(unreadable 0x%" PRIx64 ")", address);
+}
+
+void gh_value_add_type(struct gh_values *values, const struct gh_rtype *type)
+{
+	gh_buffer_bytes(&values->out, type->text.start, type->text.length);
+	gh_buffer_u8(&values->out, ' ');
+}
+
+void gh_value_add_more(struct gh_values *values, uint64_t count, bool first)
+{
+	if (count > 0)
+		gh_value_add(values, "%s...+%" PRIu64 " more", first ? "" : ",", count);
+}
+
+bool gh_value_word(struct gh_values *values, uint64_t address, uint64_t *value)
+{
+	uint8_t byte;
+	*value = 0;
+	if (!gh_process_read_constant(values->process, address, &byte, 1))
+		return false;
+	*value = gh_process_constant_pointer(values->process, address);
+	return true;
+}
+
+bool gh_value_field(const struct gh_rtypes *types, const struct gh_rtype *type, const char *name,
+		    struct gh_rtype_part *part)
+{
+	for (uint32_t i = 0; type->kind == GH_KIND_STRUCT && i < type->nparts; i++)
+		if (gh_rtype_part(types, type, i, part) && gh_rtype_text_is(part->name, name))
+			return true;
+	return false;
+}
+
+bool gh_value_is_pointer(const struct gh_rtype *type)
+{
+	return type->kind == GH_KIND_POINTER || type->kind == GH_KIND_MAP ||
+	       type->kind == GH_KIND_CHAN || type->kind == GH_KIND_FUNC;
+}
+
+bool gh_value_enter(struct gh_values *values, uint64_t address)
+{
+	if (values->followed >= values->depth || values->followed >= GH_VALUE_DEPTH_MAX)
+		return false;
+	values->path[values->followed++] = address;
+	return true;
+}
+
+void gh_value_leave(struct gh_values *values)
+{
+	values->followed--;
+}
+
+/* ADDRESS is of what is being printed: to follow it would not end. */
+static bool is_cycle(const struct gh_values *values, uint64_t address)
+{
+	for (unsigned i = 0; i < values->followed; i++)
+		if (values->path[i] == address)
+			return true;
+	return false;
+}
+
+static void add_pointer(struct gh_values *values, const struct gh_rtype *type, uint64_t word,
+			bool shown)
+{
+	uint32_t elem = gh_rtype_elem(values->types, type);
+	bool cycle = is_cycle(values, word);
+	if (word == 0) {
+		gh_value_add(values, "nil");
+	} else if (elem == GH_NO_RTYPE || cycle || !gh_value_enter(values, word)) {
+		gh_value_add(values, "(");
+		gh_buffer_bytes(&values->out, type->text.start, type->text.length);
+		gh_value_add(values, ")(0x%" PRIx64 ")%s", word, cycle ? " (cycle)" : "");
+	} else {
+		gh_value_add(values, "*");
+		gh_value_add_any(values, elem, word, shown);
+		gh_value_leave(values);
+	}
+}
+
+/* A closure begins with the address of its function. */
+static void add_function(struct gh_values *values, uint64_t word)
+{
+	const struct gh_pclntab *tab = values->process->tab;
+	struct gh_func func;
+	uint64_t pc;
+	if (word == 0) {
+		gh_value_add(values, "nil");
+	} else if (!gh_value_word(values, word, &pc)) {
+		gh_value_add_unreadable(values, word);
+	} else {
+		size_t index = gh_pclntab_find(tab, pc - values->process->bias);
+		if (index != SIZE_MAX && gh_pclntab_func(tab, index, &func, NULL)) {
+			const char *name = gh_pclntab_name(tab, func.name);
+			gh_escape_utf8(&values->out, name, gh_escape_name_length(name));
+		} else {
+			gh_value_add(values, "func(0x%" PRIx64 ")", pc);
+		}
+	}
+}
+
+static void add_by_pointer(struct gh_values *values, const struct gh_rtype *type, uint64_t word,
+			   bool shown)
+{
+	if (type->kind == GH_KIND_MAP)
+		gh_value_add_map(values, type, word, shown);
+	else if (type->kind == GH_KIND_CHAN)
+		gh_value_add_channel(values, type, word, shown);
+	else if (type->kind == GH_KIND_FUNC)
+		add_function(values, word);
+	else
+		add_pointer(values, type, word, shown);
+}
+
+struct gh_value_elem gh_value_elem(const struct gh_values *values, const struct gh_rtype *type)
+{
+	uint32_t number = gh_rtype_elem(values->types, type);
+	return (struct gh_value_elem){
+	    .number = number,
+	    .size = number != GH_NO_RTYPE ? values->types->items[number].size : 0,
+	};
+}
+
+void gh_value_add_elements(struct gh_values *values, const struct gh_value_elem *elem,
+			   uint64_t address, uint64_t count, uint64_t first, uint64_t places)
+{
+	bool known = elem->number != GH_NO_RTYPE || elem->name != NULL;
+	uint64_t shown = count < values->limit ? count : values->limit;
+	uint8_t byte;
+	if (!known || places == 0)
+		shown = 0;
+	gh_value_add(values, "[");
+	for (uint64_t i = 0; i < shown && values->out.size < MAX_TEXT; i++) {
+		uint64_t at = address + (first % places + i) % places * elem->size;
+		gh_value_add(values, "%s", i > 0 ? "," : "");
+		if (elem->name != NULL)
+			gh_value_add_named(values, elem->name, at, false);
+		else
+			gh_value_add_any(values, elem->number, at, false);
+		/* One that is not there is told of once, whatever the length. */
+		if (elem->size > 0 && !gh_process_read_constant(values->process, at, &byte, 1))
+			shown = i + 1;
+	}
+	gh_value_add_more(values, count - shown, shown == 0);
+	gh_value_add(values, "]");
+}
+
+static void add_array(struct gh_values *values, const struct gh_rtype *type, uint64_t address,
+		      bool shown)
+{
+	struct gh_value_elem elem = gh_value_elem(values, type);
+	uint64_t length = gh_rtype_length(values->types, type);
+	if (shown)
+		gh_value_add_type(values, type);
+	gh_value_add_elements(values, &elem, address, length, 0, length);
+}
+
+void gh_value_add_slice(struct gh_values *values, const struct gh_value_elem *elem,
+			uint64_t address, bool shown)
+{
+	unsigned word = values->process->tab->pointer_size;
+	uint64_t data;
+	uint64_t length;
+	uint64_t capacity;
+	if (!gh_value_word(values, address, &data) ||
+	    !gh_process_constant_uint(values->process, address + word, word, &length) ||
+	    !gh_process_constant_uint(values->process, address + 2 * (uint64_t)word, word,
+				      &capacity)) {
+		gh_value_add_unreadable(values, address);
+		return;
+	}
+	if (shown)
+		gh_value_add(values, "len: %" PRIu64 ", cap: %" PRIu64 ", ", length, capacity);
+	if (data == 0 && length == 0) {
+		gh_value_add(values, "nil");
+	} else if (length > 0 && !gh_value_enter(values, data)) {
+		gh_value_add(values, "[");
+		gh_value_add_more(values, length, true);
+		gh_value_add(values, "]");
+	} else {
+		gh_value_add_elements(values, elem, data, length, 0, length);
+		if (length > 0)
+			gh_value_leave(values);
+	}
+}
+
+static void add_slice(struct gh_values *values, const struct gh_rtype *type, uint64_t address,
+		      bool shown)
+{
+	struct gh_value_elem elem = gh_value_elem(values, type);
+	if (shown)
+		gh_value_add_type(values, type);
+	gh_value_add_slice(values, &elem, address, shown);
+}
+
+static void add_struct(struct gh_values *values, const struct gh_rtype *type, uint64_t address,
+		       bool shown)
+{
+	struct gh_rtype_part part;
+	if (gh_value_add_known(values, type, address))
+		return;
+	if (shown)
+		gh_value_add_type(values, type);
+	gh_value_add(values, "{");
+	for (uint32_t i = 0; i < type->nparts; i++) {
+		bool read = gh_rtype_part(values->types, type, i, &part);
+		gh_value_add(values, "%s", i > 0 ? ", " : "");
+		gh_buffer_bytes(&values->out, part.name.start, part.name.length);
+		gh_value_add(values, ": %s", read ? "" : "?");
+		if (read)
+			gh_value_add_any(values, part.type, address + part.offset, true);
+	}
+	gh_value_add(values, "}");
+}
+
+bool gh_value_dynamic(struct gh_values *values, const struct gh_rtype *type, uint64_t address,
+		      uint32_t *number, uint64_t *descriptor, uint64_t *data)
+{
+	unsigned word = values->process->tab->pointer_size;
+	*number = GH_NO_RTYPE;
+	*data = address + word;
+	if (!gh_value_word(values, address, descriptor))
+		return false;
+	/* With methods it has an itab, whose second word is the type. */
+	if (type->nparts > 0 && *descriptor != 0 &&
+	    !gh_value_word(values, *descriptor + word, descriptor))
+		return false;
+	*number = gh_rtypes_at(values->types, *descriptor - values->process->bias);
+	return *number == GH_NO_RTYPE || values->types->items[*number].direct ||
+	       gh_value_word(values, address + word, data);
+}
+
+static void add_interface(struct gh_values *values, const struct gh_rtype *type, uint64_t address,
+			  bool shown)
+{
+	uint32_t number;
+	uint64_t descriptor;
+	uint64_t data;
+	if (!gh_value_dynamic(values, type, address, &number, &descriptor, &data)) {
+		gh_value_add_unreadable(values, address);
+		return;
+	}
+	if (shown || number != GH_NO_RTYPE)
+		gh_buffer_bytes(&values->out, type->text.start, type->text.length);
+	if (descriptor == 0) {
+		gh_value_add(values, "%snil", shown ? " " : "");
+	} else if (number == GH_NO_RTYPE) {
+		gh_value_add(values, "(type 0x%" PRIx64 ") ...", descriptor);
+	} else {
+		const struct gh_rtype *dynamic = &values->types->items[number];
+		gh_value_add(values, "(");
+		gh_buffer_bytes(&values->out, dynamic->text.start, dynamic->text.length);
+		gh_value_add(values, ") ");
+		gh_value_add_any(values, number, data, false);
+	}
+}
+
+void gh_value_add_any(struct gh_values *values, uint32_t number, uint64_t address, bool shown)
+{
+	const struct gh_rtype *type = &values->types->items[number];
+	uint64_t word;
+	if (values->out.size >= MAX_TEXT) {
+		gh_value_add(values, "...");
+		return;
+	}
+	switch (type->kind) {
+	case GH_KIND_POINTER:
+	case GH_KIND_MAP:
+	case GH_KIND_CHAN:
+	case GH_KIND_FUNC:
+		if (gh_value_word(values, address, &word))
+			add_by_pointer(values, type, word, shown);
+		else
+			gh_value_add_unreadable(values, address);
+		break;
+	case GH_KIND_ARRAY:
+		add_array(values, type, address, shown);
+		break;
+	case GH_KIND_SLICE:
+		add_slice(values, type, address, shown);
+		break;
+	case GH_KIND_STRUCT:
+		add_struct(values, type, address, shown);
+		break;
+	case GH_KIND_INTERFACE:
+		add_interface(values, type, address, shown);
+		break;
+	default:
+		gh_value_add_basic(values, type, address);
+	}
+}
+
+void gh_value_print_elements(struct gh_values *values, uint32_t number, uint64_t address,
+			     uint64_t count)
+{
+	const struct gh_rtype *type = &values->types->items[number];
+	struct gh_value_elem elem = {.number = number, .size = type->size};
+	values->followed = 0;
+	gh_value_add(values, "[%" PRIu64 "]", count);
+	gh_value_add_type(values, type);
+	gh_value_add_elements(values, &elem, address, count, 0, count);
+}
+
+void gh_value_print(struct gh_values *values, uint32_t type, uint64_t address)
+{
+	values->followed = 0;
+	gh_value_add_any(values, type, address, true);
+}
+
+void gh_value_print_pointer(struct gh_values *values, uint32_t type, uint64_t word)
+{
+	values->followed = 0;
+	add_by_pointer(values, &values->types->items[type], word, true);
+}
+
+void gh_values_free(struct gh_values *values)
+{
+	gh_buffer_free(&values->out);
+}

@@ -1,0 +1,156 @@
+#include "lib/value/value.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/util/escape.h"
+
+/* From this power of ten on floats have an exponent. */
+#define LEAST_EXPONENT 6
+
+/* What is printed of a string unless all is asked for, in bytes, and what ever is. */
+enum { TEXT = 1024, MOST_TEXT = 1 << 24 };
+
+/* The digits and the exponent of NUMBER, the fewest that are only its: in TEXT, as %e has them. */
+static void write_shortest(char text[64], double number, unsigned size)
+{
+	for (int precision = 0; precision < 17; precision++) {
+		snprintf(text, 64, "%.*e", precision, number);
+		if (size == 4 ? strtof(text, NULL) == (float)number : strtod(text, NULL) == number)
+			return;
+	}
+}
+
+/* As fmt does: strconv.FormatFloat with 'g' and the fewest digits; if WITH_SIGN, with a plus. */
+static void add_float(struct gh_values *values, double number, unsigned size, bool with_sign)
+{
+	char text[64] = "";
+	if (!isfinite(number)) {
+		gh_value_add(values, "%s",
+			     isnan(number) ? (with_sign ? "+NaN" : "NaN")
+			     : number > 0  ? "+Inf"
+					   : "-Inf");
+		return;
+	}
+	write_shortest(text, number, size);
+	if (with_sign && !signbit(number))
+		gh_value_add(values, "+");
+	const char *exponent = strchr(text, 'e');
+	int power = (int)strtol(exponent + 1, NULL, 10);
+	const char *point = strchr(text, '.');
+	int digits = (point != NULL ? (int)(exponent - point) - 1 : 0) - power;
+	if (power < -4 || power >= LEAST_EXPONENT)
+		gh_value_add(values, "%s", text);
+	else
+		gh_value_add(values, "%.*f", digits > 0 ? digits : 0, number);
+}
+
+static void add_string(struct gh_values *values, uint64_t address)
+{
+	unsigned word = values->process->tab->pointer_size;
+	uint64_t start;
+	uint64_t size;
+	if (!gh_value_word(values, address, &start) ||
+	    !gh_process_constant_uint(values->process, address + word, word, &size)) {
+		gh_value_add_unreadable(values, address);
+		return;
+	}
+	uint64_t most = values->limit == SIZE_MAX ? MOST_TEXT : TEXT;
+	size_t shown = (size_t)(size < most ? size : most);
+	char *text = malloc(shown + 1);
+	if (text == NULL)
+		values->out.failed = true;
+	else if (shown > 0 && !gh_process_read_constant(values->process, start, text, shown))
+		gh_value_add_unreadable(values, start);
+	else
+		gh_escape_quote(&values->out, text, shown);
+	if (shown < size)
+		gh_value_add(values, "...+%" PRIu64 " more", size - shown);
+	free(text);
+}
+
+static void add_complex(struct gh_values *values, const struct gh_rtype *type, uint64_t address)
+{
+	unsigned size = type->kind == GH_KIND_COMPLEX64 ? 4 : 8;
+	uint64_t real;
+	uint64_t imaginary;
+	if (!gh_process_constant_uint(values->process, address, size, &real) ||
+	    !gh_process_constant_uint(values->process, address + size, size, &imaginary)) {
+		gh_value_add_unreadable(values, address);
+		return;
+	}
+	gh_value_add(values, "(");
+	add_float(values, gh_process_float(real, size), size, false);
+	add_float(values, gh_process_float(imaginary, size), size, true);
+	gh_value_add(values, "i)");
+}
+
+/* The text of DURATION, in ns, as its String has it. */
+static void add_duration(struct gh_values *values, int64_t duration)
+{
+	char text[32];
+	uint64_t ns = duration < 0 ? 0 - (uint64_t)duration : (uint64_t)duration;
+	uint64_t unit = ns < 1000         ? 1
+			: ns < 1000000    ? 1000
+			: ns < 1000000000 ? 1000000
+					  : 1000000000;
+	uint64_t whole = ns / unit;
+	const char *sign = duration < 0 ? "-" : "";
+	int length = snprintf(text, sizeof(text), ".%09" PRIu64, ns % unit * (1000000000 / unit));
+	while (length > 0 && (text[length - 1] == '0' || text[length - 1] == '.'))
+		text[--length] = '\0';
+	if (ns == 0)
+		gh_value_add(values, "0s");
+	else if (unit < 1000000000)
+		gh_value_add(values, "%s%" PRIu64 "%s%s", sign, whole, text,
+			     unit == 1      ? "ns"
+			     : unit == 1000 ? "\302\265s"
+					    : "ms");
+	else if (whole < 60)
+		gh_value_add(values, "%s%" PRIu64 "%ss", sign, whole, text);
+	else if (whole < 3600)
+		gh_value_add(values, "%s%" PRIu64 "m%" PRIu64 "%ss", sign, whole / 60, whole % 60,
+			     text);
+	else
+		gh_value_add(values, "%s%" PRIu64 "h%" PRIu64 "m%" PRIu64 "%ss", sign, whole / 3600,
+			     whole / 60 % 60, whole % 60, text);
+}
+
+static void add_number(struct gh_values *values, const struct gh_rtype *type, uint64_t bits)
+{
+	unsigned size = (unsigned)type->size;
+	int64_t number = (int64_t)(bits << (64 - 8 * size)) >> (64 - 8 * size);
+	if (type->kind == GH_KIND_BOOL)
+		gh_value_add(values, "%s", bits != 0 ? "true" : "false");
+	else if (type->kind == GH_KIND_FLOAT32 || type->kind == GH_KIND_FLOAT64)
+		add_float(values, gh_process_float(bits, size), size, false);
+	else if (type->kind == GH_KIND_UNSAFE_POINTER && bits == 0)
+		gh_value_add(values, "unsafe.Pointer(nil)");
+	else if (type->kind == GH_KIND_UNSAFE_POINTER)
+		gh_value_add(values, "unsafe.Pointer(0x%" PRIx64 ")", bits);
+	else if (type->kind >= GH_KIND_UINT)
+		gh_value_add(values, "%" PRIu64, bits);
+	else if (gh_rtype_text_is(type->text, "time.Duration"))
+		add_duration(values, number);
+	else
+		gh_value_add(values, "%" PRId64, number);
+}
+
+void gh_value_add_basic(struct gh_values *values, const struct gh_rtype *type, uint64_t address)
+{
+	uint64_t bits;
+	unsigned size = (unsigned)type->size;
+	if (type->kind == GH_KIND_STRING)
+		add_string(values, address);
+	else if (type->kind == GH_KIND_COMPLEX64 || type->kind == GH_KIND_COMPLEX128)
+		add_complex(values, type, address);
+	else if (type->kind == GH_KIND_UNSAFE_POINTER
+		     ? gh_value_word(values, address, &bits)
+		     : gh_process_constant_uint(values->process, address, size, &bits))
+		add_number(values, type, bits);
+	else
+		gh_value_add_unreadable(values, address);
+}

@@ -1,0 +1,182 @@
+#include "lib/value/value.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* In time.Time.wall: there is a monotonic reading in ext, and the seconds since 1885 here. */
+#define HAS_MONOTONIC (UINT64_C(1) << 63)
+
+/* Seconds from the year 1 to 1885, and to 1970. */
+#define YEAR_1885 INT64_C(59453308800)
+#define YEAR_1970 INT64_C(62135596800)
+
+/* In sync.Mutex.state; the number of goroutines that wait is above. */
+enum { MUTEX_LOCKED = 1, MUTEX_WAITERS_SHIFT = 3 };
+
+/* What a writer takes from sync.RWMutex.readerCount. */
+#define MAX_READERS (1 << 30)
+
+struct known {
+	struct gh_values *values;
+	const struct gh_rtype *type;
+	uint64_t address;
+};
+
+/* Reads the integer of SIZE bytes that the field NAME has, or begins with. */
+static bool read_field(const struct known *known, const char *name, unsigned size, uint64_t *value)
+{
+	struct gh_rtype_part part;
+	*value = 0;
+	return gh_value_field(known->values->types, known->type, name, &part) &&
+	       gh_process_constant_uint(known->values->process, known->address + part.offset, size,
+					value);
+}
+
+/* Source: type Time in src/time/time.go; before Go 1.9 it had other fields. In UTC. */
+static bool add_time(const struct known *known)
+{
+	uint64_t wall;
+	uint64_t ext;
+	struct tm tm;
+	if (!read_field(known, "wall", 8, &wall) || !read_field(known, "ext", 8, &ext))
+		return false;
+	int64_t seconds = (int64_t)ext;
+	if ((wall & HAS_MONOTONIC) != 0)
+		seconds = YEAR_1885 + (int64_t)(wall << 1 >> 31);
+	time_t unix_time = (time_t)((uint64_t)seconds - YEAR_1970);
+	if (gmtime_r(&unix_time, &tm) == NULL)
+		return false;
+	gh_value_add(known->values, "time.Time(%04lld-%02d-%02dT%02d:%02d:%02d",
+		     tm.tm_year + 1900LL, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min,
+		     tm.tm_sec);
+	char text[16];
+	int length =
+	    snprintf(text, sizeof(text), ".%09u", (unsigned)(wall & 0x3fffffff) % 1000000000);
+	while (length > 0 && (text[length - 1] == '0' || text[length - 1] == '.'))
+		text[--length] = '\0';
+	gh_value_add(known->values, "%sZ)", text);
+	return true;
+}
+
+/* Source: type Mutex in src/sync/mutex.go; from Go 1.24 on it is another's, mu. */
+static bool add_mutex(const struct known *known)
+{
+	uint64_t state;
+	if (!gh_process_constant_uint(known->values->process, known->address, 4, &state))
+		return false;
+	uint64_t waiting = state >> MUTEX_WAITERS_SHIFT;
+	gh_value_add(known->values, "sync.Mutex(%s", state & MUTEX_LOCKED ? "locked" : "unlocked");
+	if (waiting > 0)
+		gh_value_add(known->values, ", %" PRIu64 " waiting", waiting);
+	gh_value_add(known->values, ")");
+	return true;
+}
+
+/* Source: type RWMutex in src/sync/rwmutex.go. */
+static bool add_rwmutex(const struct known *known)
+{
+	uint64_t count;
+	uint64_t leaving;
+	if (!read_field(known, "readerCount", 4, &count) ||
+	    !read_field(known, "readerWait", 4, &leaving))
+		return false;
+	int32_t readers = (int32_t)count;
+	if (readers == 0)
+		gh_value_add(known->values, "sync.RWMutex(unlocked)");
+	else if (readers > 0)
+		gh_value_add(known->values, "sync.RWMutex(%d reading)", readers);
+	else if (leaving == 0)
+		gh_value_add(known->values, "sync.RWMutex(locked, %d waiting to read)",
+			     readers + MAX_READERS);
+	else
+		gh_value_add(known->values,
+			     "sync.RWMutex(%" PRIu64 " reading, one waiting to write)", leaving);
+	return true;
+}
+
+/* Source: type WaitGroup in src/sync/waitgroup.go. To Go 1.19 its number is at the next multiple
+ * of 8. */
+static bool add_wait_group(const struct known *known)
+{
+	struct gh_rtype_part part;
+	uint64_t state;
+	if (!gh_value_field(known->values->types, known->type, "state", &part) &&
+	    !gh_value_field(known->values->types, known->type, "state1", &part))
+		return false;
+	uint64_t at = known->address + part.offset;
+	if (!gh_process_constant_uint(known->values->process, at + (at % 8 != 0 ? 4 : 0), 8,
+				      &state))
+		return false;
+	gh_value_add(known->values, "sync.WaitGroup(%d, %u waiting)", (int32_t)(state >> 32),
+		     (unsigned)(state & INT32_MAX));
+	return true;
+}
+
+/* Source: type Once in src/sync/once.go. */
+static bool add_once(const struct known *known)
+{
+	uint64_t done;
+	if (!read_field(known, "done", 4, &done))
+		return false;
+	gh_value_add(known->values, "sync.Once(%s)", done != 0 ? "done" : "not done");
+	return true;
+}
+
+/* Source: src/sync/atomic/type.go and value.go: what each holds is v. A Pointer's says only by the
+ * array of none before it what it points to. */
+static bool add_atomic(const struct known *known)
+{
+	struct gh_values *values = known->values;
+	const struct gh_rtypes *types = values->types;
+	struct gh_rtype_part held;
+	struct gh_rtype_part array;
+	uint64_t bits;
+	if (!gh_value_field(types, known->type, "v", &held))
+		return false;
+	uint32_t number = held.type;
+	if (types->items[number].kind == GH_KIND_UNSAFE_POINTER) {
+		if (!gh_rtype_part(types, known->type, 0, &array) ||
+		    types->items[array.type].kind != GH_KIND_ARRAY)
+			return false;
+		number = gh_rtype_elem(types, &types->items[array.type]);
+		if (number == GH_NO_RTYPE)
+			return false;
+	}
+	gh_buffer_bytes(&values->out, known->type->text.start, known->type->text.length);
+	gh_value_add(values, "(");
+	if (gh_rtype_text_is(known->type->text, "atomic.Bool") &&
+	    gh_process_constant_uint(values->process, known->address + held.offset, 4, &bits))
+		gh_value_add(values, "%s", bits != 0 ? "true" : "false");
+	else
+		gh_value_add_any(values, number, known->address + held.offset, false);
+	gh_value_add(values, ")");
+	return true;
+}
+
+bool gh_value_add_known(struct gh_values *values, const struct gh_rtype *type, uint64_t address)
+{
+	static const struct {
+		const char *name;
+		const char *package;
+		bool (*add)(const struct known *known);
+	} all[] = {
+	    {"time.Time", "time", add_time},       {"sync.Mutex", "sync", add_mutex},
+	    {"sync.RWMutex", "sync", add_rwmutex}, {"sync.WaitGroup", "sync", add_wait_group},
+	    {"sync.Once", "sync", add_once},
+	};
+	static const char atomic[] = "atomic.";
+	const struct known known = {values, type, address};
+	if (!type->named)
+		return false;
+	if (type->text.length > strlen(atomic) &&
+	    memcmp(type->text.start, atomic, strlen(atomic)) == 0)
+		return gh_rtype_text_is(gh_rtype_package(values->types, type), "sync/atomic") &&
+		       add_atomic(&known);
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (gh_rtype_text_is(type->text, all[i].name) &&
+		    gh_rtype_text_is(gh_rtype_package(values->types, type), all[i].package))
+			return all[i].add(&known);
+	return false;
+}

@@ -1,0 +1,149 @@
+#include "plugin/cli/command.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
+}
+
+/* One past the bracket that closes the one at TEXT; NULL if none does. */
+static const char *find_close(const char *text)
+{
+	unsigned depth = 0;
+	for (; *text != '\0'; text++) {
+		if (strchr("([{", *text) != NULL)
+			depth++;
+		else if (strchr(")]}", *text) != NULL && --depth == 0)
+			return text + 1;
+	}
+	return NULL;
+}
+
+static const char *skip_spaces(const char *text)
+{
+	return text + strspn(text, " ");
+}
+
+/* TEXT, if it begins with PREFIX, past that; else NULL. */
+static const char *skip_prefix(const char *text, const char *prefix)
+{
+	size_t length = strlen(prefix);
+	return strncmp(text, prefix, length) == 0 ? text + length : NULL;
+}
+
+/* One past the name of a type at TEXT, with its package's path and its type arguments. */
+static const char *skip_name(const char *text)
+{
+	if (!is_word(*text) || isdigit((unsigned char)*text))
+		return NULL;
+	while (is_word(*text) || (strchr("./-~", *text) != NULL && is_word(text[1])))
+		text++;
+	return *text == '[' ? find_close(text) : text;
+}
+
+/* At an operand of an expression that follows a space; not at an operator with its second one. */
+static bool is_operand(const char *text)
+{
+	return is_word(*text) || *text == '$' || *text == '(' ||
+	       (strchr("&*'\"", *text) != NULL && *text != '\0' && text[1] != ' ');
+}
+
+static const char *skip_type(const char *text);
+
+/* One past a function's type, after "func": results in brackets, or one that is followed by an
+ * operand, as the type is. */
+static const char *skip_signature(const char *text)
+{
+	const char *end = *text == '(' ? find_close(text) : NULL;
+	if (end == NULL || *end != ' ')
+		return end;
+	const char *result = skip_spaces(end);
+	result = *result == '(' ? find_close(result) : skip_type(result);
+	return result != NULL && *result == ' ' && is_operand(skip_spaces(result)) ? result : end;
+}
+
+/* One past the Go type at TEXT; NULL if it begins none. */
+static const char *skip_type(const char *text)
+{
+	static const char *const channels[] = {"<-chan ", "chan<- ", "chan "};
+	const char *rest;
+	if (*text == '*')
+		return skip_type(text + 1);
+	if (*text == '[') {
+		rest = text + 1 + strspn(text + 1, "0123456789");
+		return *rest == ']' ? skip_type(rest + 1) : NULL;
+	}
+	if (strncmp(text, "map[", 4) == 0) {
+		rest = find_close(text + 3);
+		return rest != NULL ? skip_type(rest) : NULL;
+	}
+	for (size_t i = 0; i < sizeof(channels) / sizeof(channels[0]); i++)
+		if ((rest = skip_prefix(text, channels[i])) != NULL)
+			return skip_type(skip_spaces(rest));
+	if ((rest = skip_prefix(text, "func")) != NULL && *rest == '(')
+		return skip_signature(rest);
+	rest = skip_prefix(text, "struct");
+	if (rest == NULL)
+		rest = skip_prefix(text, "interface");
+	if (rest != NULL && *skip_spaces(rest) == '{')
+		return find_close(skip_spaces(rest));
+	return skip_name(text);
+}
+
+/* The words from FIRST on, with a space between two; to be freed. NULL if memory ran out. */
+static char *join(const struct gh_words *words, int first)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	for (int i = first; out != NULL && i < words->count; i++)
+		fprintf(out, "%s%s", i > first ? " " : "", words->typed[i]);
+	if (out != NULL && fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* How many of the words after the command's are options and their arguments. */
+static int count_options(const struct gh_words *words)
+{
+	int at = 1;
+	while (at < words->count && strncmp(words->args[at], "--", 2) == 0)
+		at += strchr(words->args[at], '=') != NULL ? 1 : 2;
+	return (at < words->count ? at : words->count) - 1;
+}
+
+/* Splits the text where its type ends. */
+static void split(struct gh_print_words *print)
+{
+	char *text = print->text;
+	const char *end = *text == '\'' ? strchr(text + 1, '\'') : skip_type(text);
+	if (*text == '\'' && end != NULL) {
+		print->type = text + 1;
+		print->expression = text + (end - text) + 1;
+	} else if (end != NULL && *end == ' ' && is_operand(skip_spaces(end))) {
+		print->type = text;
+		print->expression = text + (end - text) + 1;
+	} else {
+		print->expression = text;
+		return;
+	}
+	print->expression[-1] = '\0';
+	print->expression += strspn(print->expression, " ");
+}
+
+bool gh_print_words_read(struct gh_print_words *print, const struct gh_words *words)
+{
+	*print = (struct gh_print_words){.noptions = count_options(words)};
+	print->text = join(words, 1 + print->noptions);
+	if (print->text == NULL) {
+		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		return false;
+	}
+	split(print);
+	return true;
+}

@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# Values of every kind as goheap print prints them, by type and address, against the text that the program makes of
+# them by reflection: in a process, in its core file and in its heap dump, in the shell and in GDB.
+set -u
+export LC_ALL=C
+
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+session_home
+
+# start PROGRAM: runs it until it has printed its values, to $work/places, and written $work/dump. Its process is $child.
+start() {
+	rm -f "$work/dump"
+	: >"$work/places"
+	"$1" "$work/dump" >"$work/places" 2>"$work/why" &
+	child=$!
+	for _ in {1..600}; do
+		grep -q '^ready' "$work/places" && return
+		sleep 0.05
+	done
+	fail "the sample runs" "$(cat "$work/why")"
+}
+
+# every N: each Nth row, the types and addresses in $work/asked, the texts in $work/expected.
+every() {
+	grep -v '^ready' "$work/places" | awk -v n="$1" 'NR % n == 0' | tee >(cut -f 3 >"$work/expected") |
+		cut -f 1,2 >"$work/asked"
+}
+
+# in_shell NAME N ARG...: each Nth value, by goheap print with ARGs.
+in_shell() {
+	local name=$1 type address
+	every "$2"
+	shift 2
+	while IFS=$'\t' read -r type address; do
+		"$GOHEAP" print --limit 0 --depth 20 "$@" "$type" "$address" 2>>"$work/why"
+	done <"$work/asked" >"$work/found"
+	same "$name: $(wc -l <"$work/asked") values" "$work/expected" "$work/found"
+}
+
+# in_gdb NAME N ARG...: each Nth value, in a session with ARGs.
+in_gdb() {
+	local name=$1 type address commands=()
+	every "$2"
+	shift 2
+	while IFS=$'\t' read -r type address; do
+		commands+=(-ex "echo @" -ex "goheap print --limit 0 --depth=20 $type $address")
+	done <"$work/asked"
+	timeout -k 5 120 gdb -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' -iex 'set auto-load no' \
+		-x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" "$@" "${commands[@]}" </dev/null >"$work/output" 2>&1
+	sed -n 's/^@//p' "$work/output" >"$work/found"
+	same "$name in GDB: $(wc -l <"$work/asked") values" "$work/expected" "$work/found"
+}
+
+# limits NAME PROGRAM: what is left out says so, and types need not be the program's in full.
+limits() {
+	local list map
+	list=$(awk -F'\t' '$1 == "**main.node" && !/cycle/ { print $2 }' "$work/places")
+	map=$(awk -F'\t' '$1 == "map[int]int" && length($3) > 100000 { print $2 }' "$work/places")
+	# shellcheck disable=SC2317 # its output is
+	print() {
+		"$GOHEAP" print -e "$2" "$work/core" "${@:3}" 2>&1
+	}
+	has "$1: a pointer that is not followed" "$(print "$@" --depth 2 "**main.node" "$list")" \
+		'^\*\*main.node \{Name: "a", next: \(\*main.node\)\(0x[0-9a-f]+\), tags: \[\]string len: 0, cap: 0, \[\], '
+	equal "$1: the first of many entries" 'map[int]int [-5: 0, 27: 77409,...+99998 more]' \
+		"$(print "$@" --limit 2 'map[int]int' "$map")"
+	equal "$1: an array of pointers to slices that the program does not describe" \
+		'[2]*[]main.basics [nil,nil]' "$(print "$@" '[2]*[]main.basics' "$(zeros)" | sed 's/,nil,.*/,nil]/')"
+	equal "$1: what is not in memory" 'main.point {X: (unreadable 0x10), Y: (unreadable 0x18)}' \
+		"$(print "$@" main.point 10)"
+	has "$1: no such type" "$(print "$@" main.nosuch 10)" \
+		': expected a type that the program describes, found none called main.nosuch$'
+}
+
+# zeros: where the zero time.Time is.
+zeros() {
+	awk -F'\t' '$3 == "time.Time(0001-01-01T00:00:00Z)" { print $2 }' "$work/places"
+}
+
+# untyped NAME PROGRAM: the types of objects are found.
+untyped() {
+	local address
+	address=$(awk -F'\t' '$1 == "main.basics" { print $2 }' "$work/places")
+	equal "$1: an object's type is found" "$("$GOHEAP" print -e "$2" "$work/dump" main.basics "$address" 2>&1)" \
+		"$("$GOHEAP" print -e "$2" "$work/dump" "$address" 2>&1)"
+}
+
+for release in ${RELEASES:-1.15 1.19 1.23 1.24 1.27}; do
+	CGO_ENABLED=0 sample "go$release" "$release" printed || continue
+	program=$directory/printed.stripped
+	start "$program"
+	rm -f "$work/core"
+	gcore -o "$work/made" "$child" >"$work/why" 2>&1 && mv "$work/made.$child" "$work/core"
+	in_shell "go$release: core file" 1 -e "$program" "$work/core"
+	in_shell "go$release: heap dump" 9 -e "$program" "$work/dump"
+	in_shell "go$release: process" 30 -p "$child"
+	limits "go$release" "$program"
+	untyped "go$release" "$program"
+	if [ "$release" = "${GDB_RELEASE:-1.19}" ]; then
+		in_gdb "go$release: process" 3 -ex "attach $child" "$program"
+		in_gdb "go$release: core file" 16 "$program" "$work/core"
+		in_gdb "go$release: heap dump" 16 -ex "goheap load $work/dump" "$program"
+	fi
+	kill "$child"
+	wait "$child" 2>/dev/null
+done
+finish

@@ -1,0 +1,383 @@
+// Values of every kind, each printed as a row: its type, its address, and its text, which is made here of what
+// reflection tells. With an argument it writes a heap dump there; then it says "ready" and waits.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"reflect"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+)
+
+type point struct{ X, Y int }
+
+type node struct {
+	Name string
+	next *node
+	tags []string
+	any  interface{}
+}
+
+type fault struct {
+	code int
+	err  error
+}
+
+func (f *fault) Error() string { return "fault" }
+
+type named int
+
+func (n named) Error() string { return "named" }
+
+type shape interface{ area() float64 }
+
+func (p point) area() float64 { return 0 }
+
+type wide struct {
+	a [40]int64
+}
+
+type basics struct {
+	b    bool
+	i8   int8
+	i16  int16
+	i32  int32
+	i64  int64
+	u8   uint8
+	u16  uint16
+	u32  uint32
+	u64  uint64
+	ptr  uintptr
+	f32  float32
+	f64  float64
+	c64  complex64
+	c128 complex128
+	s    string
+	raw  unsafe.Pointer
+	n    named
+	e    struct{}
+	arr  [3]point
+	fn   func(int) int
+	nofn func()
+	wait time.Duration
+}
+
+// The text of values, of pointers no more than 20 deep.
+func text(v reflect.Value, shown bool) string {
+	name := ""
+	if shown {
+		name = v.Type().String() + " "
+	}
+	switch v.Kind() {
+	case reflect.Bool:
+		return strconv.FormatBool(v.Bool())
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		if v.Type() == reflect.TypeOf(time.Second) {
+			return time.Duration(v.Int()).String()
+		}
+		return strconv.FormatInt(v.Int(), 10)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		return strconv.FormatUint(v.Uint(), 10)
+	case reflect.Float32:
+		return fmt.Sprint(float32(v.Float()))
+	case reflect.Float64:
+		return fmt.Sprint(v.Float())
+	case reflect.Complex64:
+		return fmt.Sprint(complex64(v.Complex()))
+	case reflect.Complex128:
+		return fmt.Sprint(v.Complex())
+	case reflect.String:
+		return strconv.Quote(v.String())
+	case reflect.UnsafePointer:
+		if v.Pointer() == 0 {
+			return "unsafe.Pointer(nil)"
+		}
+		return fmt.Sprintf("unsafe.Pointer(%#x)", v.Pointer())
+	case reflect.Func:
+		if v.IsNil() {
+			return "nil"
+		}
+		return runtime.FuncForPC(v.Pointer()).Name()
+	case reflect.Ptr:
+		if v.IsNil() {
+			return "nil"
+		}
+		return "*" + text(v.Elem(), shown)
+	case reflect.Interface:
+		if v.IsNil() {
+			return name + "nil"
+		}
+		return v.Type().String() + "(" + v.Elem().Type().String() + ") " + text(v.Elem(), false)
+	case reflect.Array, reflect.Slice:
+		if v.Kind() == reflect.Slice {
+			if shown {
+				name += fmt.Sprintf("len: %d, cap: %d, ", v.Len(), v.Cap())
+			}
+			if v.IsNil() {
+				return name + "nil"
+			}
+		}
+		var elems []string
+		for i := 0; i < v.Len(); i++ {
+			elems = append(elems, text(v.Index(i), false))
+		}
+		return name + "[" + strings.Join(elems, ",") + "]"
+	case reflect.Struct:
+		var fields []string
+		for i := 0; i < v.NumField(); i++ {
+			fields = append(fields, v.Type().Field(i).Name+": "+text(v.Field(i), true))
+		}
+		return name + "{" + strings.Join(fields, ", ") + "}"
+	case reflect.Map:
+		if v.IsNil() {
+			return name + "nil"
+		}
+		return name + "[" + strings.Join(entries(v), ", ") + "]"
+	}
+	panic(v.Kind())
+}
+
+// An entry's place among the others of its map, where the map is printed.
+var place = regexp.MustCompile(`:1000([0-9]{7})\b`)
+
+// The entries of a map as package fmt orders them: it is asked to print a map of the same keys.
+func entries(m reflect.Value) []string {
+	var rows []string
+	places := reflect.MakeMap(reflect.MapOf(m.Type().Key(), reflect.TypeOf(0)))
+	for iter := m.MapRange(); iter.Next(); {
+		places.SetMapIndex(iter.Key(), reflect.ValueOf(10000000000+len(rows)))
+		rows = append(rows, text(iter.Key(), false)+": "+text(iter.Value(), false))
+	}
+	var sorted []string
+	for _, match := range place.FindAllStringSubmatch(fmt.Sprint(places), -1) {
+		i, _ := strconv.Atoi(match[1])
+		sorted = append(sorted, rows[i])
+	}
+	return sorted
+}
+
+// What is printed stays alive, and where it is.
+var kept []interface{}
+
+func row(pointer interface{}, text string) {
+	v := reflect.ValueOf(pointer)
+	kept = append(kept, pointer)
+	star := ""
+	switch v.Type().Elem().Kind() {
+	case reflect.Ptr, reflect.Map, reflect.Chan, reflect.Func:
+		// Those are named by what they are, not where.
+		star = "*"
+	}
+	fmt.Printf("%s%s\t%#x\t%s%s\n", star, v.Type().Elem(), v.Pointer(), star, text)
+}
+
+// Prints what POINTER points to.
+func print(pointer interface{}) {
+	row(pointer, text(reflect.ValueOf(pointer).Elem(), true))
+}
+
+// Maps are printed by their headers, as well as where they are.
+func printMap(pointer interface{}) {
+	print(pointer)
+	m := reflect.ValueOf(pointer).Elem()
+	fmt.Printf("%s\t%#x\t%s\n", m.Type(), m.Pointer(), text(m, true))
+}
+
+func twice(n int) int { return 2 * n }
+
+func maps() {
+	for _, n := range []int{0, 1, 8, 9, 1000, 100000} {
+		ints := map[int]int{}
+		names := make(map[string]point, n/2)
+		for i := 0; i < n; i++ {
+			ints[i*7919%1000003-5] = i
+			names["key"+strconv.Itoa(i)] = point{i, -i}
+		}
+		printMap(&ints)
+		printMap(&names)
+	}
+	// Of this many some have not moved to the new buckets yet.
+	for _, n := range []int{106, 107, 110, 113} {
+		growing := map[uint16]string{}
+		for i := 0; i < n; i++ {
+			growing[uint16(i*31)] = "v" + strconv.Itoa(i)
+		}
+		if n%2 == 0 {
+			for i := 0; i < n; i += 3 {
+				delete(growing, uint16(i*31))
+			}
+		}
+		printMap(&growing)
+	}
+	shrunk := map[int]bool{}
+	for i := 0; i < 5000; i++ {
+		shrunk[i] = true
+	}
+	for i := 0; i < 5000; i++ {
+		if i%1000 != 7 {
+			delete(shrunk, i)
+		}
+	}
+	printMap(&shrunk)
+	var none map[string]int
+	printMap(&none)
+	printMap(&map[float64]string{math.NaN(): "nan", 1.5: "one", math.Inf(-1): "least", -2: "minus", 0: "zero"})
+	printMap(&map[[2]string]int8{{"a", "b"}: 1, {"a", "a"}: 2, {"", ""}: 3})
+	printMap(&map[point]*node{{1, 2}: {Name: "x"}, {1, 1}: nil, {0, 9}: {Name: "y"}})
+	printMap(&map[interface{}]interface{}{1: "int", "s": 2, point{1, 2}: nil, named(3): 4.5, 7: "seven"})
+	printMap(&map[wide]wide{{}: {}, {a: [40]int64{1}}: {a: [40]int64{2}}})
+	printMap(&map[string]map[string][]int{"a": {"b": {1, 2}, "c": nil}, "d": nil})
+	printMap(&map[bool]struct{}{true: {}, false: {}})
+	printMap(&map[complex128]int{1i: 1, 1: 2, -1: 3})
+	printMap(&map[string]int{"same prefix, b": 1, "same prefix, a": 2, "same pre": 3, "": 4, "\x00": 5, "é\n\t\"\\\xff": 6})
+}
+
+func channels() {
+	var none chan int
+	row(&none, "chan int nil")
+	empty := make(chan string, 3)
+	row(&empty, "chan string 0/3")
+	full := make(chan string, 3)
+	for _, s := range []string{"a", "b", "c"} {
+		full <- s
+	}
+	row(&full, `chan string 3/3 ["a","b","c"]`)
+	wrapped := make(chan point, 4)
+	for i := 0; i < 4; i++ {
+		wrapped <- point{i, i}
+	}
+	<-wrapped
+	<-wrapped
+	wrapped <- point{9, 9}
+	row(&wrapped, "chan main.point 3/4 [{X: 2, Y: 2},{X: 3, Y: 3},{X: 9, Y: 9}]")
+	closed := make(chan interface{}, 2)
+	closed <- 7
+	close(closed)
+	row(&closed, "chan interface {} 1/2 [interface {}(int) 7], closed")
+	sends := (chan<- string)(full)
+	row(&sends, `chan<- string 3/3 ["a","b","c"]`)
+	ids := make(chan string)
+	waited := make(chan int)
+	go func() {
+		ids <- id()
+		<-waited
+	}()
+	receiver := <-ids
+	row(&waited, "chan int 0/0, receiving: goroutine "+receiver)
+	sent := make(chan int)
+	go func() {
+		ids <- id()
+		sent <- 1
+	}()
+	sender := <-ids
+	row(&sent, "chan int 0/0, sending: goroutine "+sender)
+}
+
+// The goroutine's.
+func id() string {
+	var buf [64]byte
+	return strings.Fields(string(buf[:runtime.Stack(buf[:], false)]))[1]
+}
+
+func others() {
+	offset := 10
+	value := basics{true, -8, -16, -32, math.MinInt64, 8, 16, 32, math.MaxUint64, 77, 0.1, 1e21, 1 + 2i, -1.5 + 1e-7i,
+		"text é \x01\"", unsafe.Pointer(&offset), 5, struct{}{}, [3]point{{1, 2}, {3, 4}},
+		func(n int) int { return n + offset }, nil, 90*time.Minute + 1500*time.Millisecond}
+	print(&value)
+	for _, f := range []float64{0, 1, -1, 0.1, 1e20, 1e21, 123456789.125, 1e-4, 1e-5, math.MaxFloat64,
+		math.SmallestNonzeroFloat64, math.Inf(1), math.NaN(), 1.0 / 3} {
+		f := f
+		g := float32(f)
+		print(&f)
+		print(&g)
+	}
+	for _, d := range []time.Duration{0, 1, 999, 1001, 1500000, time.Second, 61 * time.Second, -2 * time.Hour} {
+		d := d
+		print(&d)
+	}
+	list := &node{"a", &node{"b", nil, []string{"x", ""}, point{1, 2}}, []string{}, &point{3, 4}}
+	print(&list)
+	ring := &node{Name: "ring"}
+	ring.next = &node{Name: "back", next: ring}
+	row(&ring, fmt.Sprintf(`*main.node {Name: "ring", next: *main.node {Name: "back", next: (*main.node)(%p) (cycle), `+
+		`tags: []string len: 0, cap: 0, nil, any: interface {} nil}, tags: []string len: 0, cap: 0, nil, any: interface {} nil}`, ring))
+	errs := []error{nil, errors.New("plain"), &fault{3, errors.New("inner")}, named(4), &fault{5, &fault{6, nil}}}
+	print(&errs)
+	shapes := []shape{nil, point{5, 6}, &point{7, 8}}
+	print(&shapes)
+	anys := []interface{}{nil, 1, "two", 3.5, []int{4}, map[string]int{"five": 5}, twice, struct{ a, b int }{6, 7}, &offset}
+	print(&anys)
+	part := make([]byte, 3, 10)
+	print(&part)
+	var nothing []int
+	print(&nothing)
+	long := strings.Repeat("long ", 1000)
+	print(&long)
+	matrix := [2][2]int{{1, 2}, {3, 4}}
+	print(&matrix)
+	function := twice
+	print(&function)
+	when := time.Date(2024, 2, 29, 12, 30, 15, 123456000, time.FixedZone("x", 3600))
+	row(&when, "time.Time("+when.UTC().Format(time.RFC3339Nano)+")")
+	now := time.Now()
+	row(&now, "time.Time("+now.UTC().Format(time.RFC3339Nano)+")")
+	var zero time.Time
+	row(&zero, "time.Time(0001-01-01T00:00:00Z)")
+}
+
+func states() {
+	var free, locked sync.Mutex
+	locked.Lock()
+	row(&free, "sync.Mutex(unlocked)")
+	row(&locked, "sync.Mutex(locked)")
+	var read, written sync.RWMutex
+	read.RLock()
+	read.RLock()
+	row(&read, "sync.RWMutex(2 reading)")
+	written.Lock()
+	row(&written, "sync.RWMutex(locked, 0 waiting to read)")
+	var group sync.WaitGroup
+	group.Add(3)
+	row(&group, "sync.WaitGroup(3, 0 waiting)")
+	var once, done sync.Once
+	done.Do(func() {})
+	row(&once, "sync.Once(not done)")
+	row(&done, "sync.Once(done)")
+	var value atomic.Value
+	value.Store(point{1, 2})
+	row(&value, "atomic.Value(interface {}(main.point) {X: 1, Y: 2})")
+}
+
+func main() {
+	runtime.GOMAXPROCS(1)
+	others()
+	maps()
+	channels()
+	states()
+	// Those that are to wait do so by then.
+	time.Sleep(50 * time.Millisecond)
+	if len(os.Args) > 1 {
+		runtime.GC()
+		file, err := os.Create(os.Args[1])
+		if err != nil {
+			panic(err)
+		}
+		debug.WriteHeapDump(file.Fd())
+		file.Close()
+	}
+	fmt.Println("ready")
+	for {
+		time.Sleep(time.Hour)
+	}
+}
