@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Stepping through other people's servers, stripped, while they are asked over HTTP: next goes over calls in a handler that wait
-# for other goroutines, finish leaves the handler, in one goroutine; and when GDB has left them the servers answer as before.
+# for other goroutines, finish leaves the handler, in one goroutine; and when GDB has left them the servers answer as before. And through a compiler.
 # shellcheck disable=SC2317 # each server is started and loaded by its name
 set -u
 export LC_ALL=C
@@ -22,8 +22,14 @@ if [ -z "${GOHEAP_SERVERS-}" ]; then
 		unset esbuild
 		skip esbuild "$(tail -n 1 "$work/why")"
 	fi
+	if tsgo=$("$tests/npm-program" @typescript/native-preview-linux-x64@7.0.0-dev.20260707.2 lib/tsgo 2>"$work/why"); then
+		export tsgo
+	else
+		unset tsgo
+		skip tsgo "$(tail -n 1 "$work/why")"
+	fi
 fi
-own_network "${prometheus-}${etcd-}${esbuild-}"
+own_network "${prometheus-}${etcd-}${esbuild-}${tsgo-}"
 session_home
 
 start_esbuild() {
@@ -58,9 +64,32 @@ wait_for_answers() {
 	return 1
 }
 
+# stepping NEXTS: fills commands with what a session does once it has stopped in a function: next so many times, and finish.
+stepping() {
+	local i
+	commands=(delete "backtrace 3" "echo begin\\n" 'printf "goroutine %lu\n", goid')
+	for ((i = 0; i < $1; i++)); do
+		commands+=("echo next\\n" next)
+	done
+	commands+=('printf "goroutine %lu\n", goid' "info frame" "echo out\\n" finish "backtrace 1" 'printf "goroutine %lu\n", goid'
+		finish 'printf "goroutine %lu\n", goid')
+}
+
+# check_session NAME HANDLER NEXTS: $session went through HANDLER so.
+check_session() {
+	local handler=${2//[().*]/.}
+	has "$1: the breakpoint" "$session" "hit Breakpoint 1, ([^ ]*/)?$handler \("
+	has "$1: after $3 next: the handler" "$(sed '1,/^begin$/d' <<<"$session")" " in ([^ ]*/)?$handler \("
+	equal "$1: each goes on in it" "$3" "$(sed -e '1,/^begin$/d' -e '/^out$/,$d' <<<"$session" | grep -cE '^[0-9]+\s')"
+	equal "$1: finish: its caller" "$(sed -nE '/^begin$/q; s/^#1 +(0x[0-9a-f]+ in )?([^ ]+) \(.*/\2/p' <<<"$session")" \
+		"$(sed '1,/^out$/d' <<<"$session" | sed -nE 's/^#0 +(0x[0-9a-f]+ in )?([^ ]+) \(.*/\2/p')"
+	equal "$1: one goroutine" "4 1" "$(grep -c '^goroutine [1-9]' <<<"$session") $(grep '^goroutine ' <<<"$session" | sort -u | wc -l)"
+	lacks "$1: nothing else is shown" "$(sed -e '1,/^begin$/d' -e '/^rest$/,$d' <<<"$session")" 'sigtramp|SIGURG|hit |Switching to goroutine|[Ee]rror|goheap:'
+}
+
 # check NAME HANDLER NEXTS: the server's HANDLER, in which next is said so many times.
 check() {
-	local pid clients=() before session commands=() i handler=${2//[().*]/.}
+	local pid clients=() before session commands i
 	"start_$1"
 	pid=$!
 	for i in 1 2; do
@@ -68,20 +97,10 @@ check() {
 		clients+=($!)
 	done
 	wait_for_answers 4 || fail "$1: answers" "$(tail -n 5 "$work/log")"
-	for ((i = 0; i < $3; i++)); do
-		commands+=("echo next\\n" next)
-	done
-	session=$(goheap "" "attach $pid" "break $2" continue delete "backtrace 3" "echo begin\\n" 'printf "goroutine %lu\n", goid' \
-		"${commands[@]}" 'printf "goroutine %lu\n", goid' "info frame" "echo out\\n" finish "backtrace 1" \
-		'printf "goroutine %lu\n", goid' finish 'printf "goroutine %lu\n", goid' detach)
+	stepping "$3"
+	session=$(goheap "" "attach $pid" "break $2" continue "${commands[@]}" detach)
 	before=$(answers)
-	has "$1: the breakpoint" "$session" "hit Breakpoint 1, $handler \("
-	has "$1: after $3 next: the handler" "$(sed '1,/^begin$/d' <<<"$session")" " in $handler \("
-	equal "$1: each goes on in it" "$3" "$(sed -e '1,/^begin$/d' -e '/^out$/,$d' <<<"$session" | grep -cE '^[0-9]+\s')"
-	equal "$1: finish: its caller" "$(sed -nE '/^begin$/q; s/^#1 +(0x[0-9a-f]+ in )?([^ ]+) \(.*/\2/p' <<<"$session")" \
-		"$(sed '1,/^out$/d' <<<"$session" | sed -nE 's/^#0 +(0x[0-9a-f]+ in )?([^ ]+) \(.*/\2/p')"
-	equal "$1: one goroutine" "4 1" "$(grep -c '^goroutine [1-9]' <<<"$session") $(grep '^goroutine ' <<<"$session" | sort -u | wc -l)"
-	lacks "$1: nothing else is shown" "$(sed '1,/^begin$/d' <<<"$session")" 'sigtramp|SIGURG|hit |Switching to goroutine|[Ee]rror|goheap:'
+	check_session "$@"
 	wait_for_answers $((before + 10)) || fail "$1: it answers again" "$(tail -n 5 "$work/log")"
 	has "$1: it has answered $before and $(($(answers) - before)) times" "$(grep TracerPid "/proc/$pid/status")" '\b0$'
 	kill "${clients[@]}" "$pid"
@@ -89,7 +108,18 @@ check() {
 	rm -f "$work"/answers.*
 }
 
+# check_tsgo NEXTS: a compiler, in what waits for its goroutines, called as in Go's source; then it finds what is wrong.
+check_tsgo() {
+	local session commands handler='core.(*parallelWorkGroup).RunAndWait'
+	echo 'export const twice: number = "two"' >"$work/twice.ts"
+	stepping "$1"
+	session=$(goheap "$tsgo" "break $handler" "run --noEmit --pretty false $work/twice.ts" "${commands[@]}" "echo rest\\n" continue)
+	check_session tsgo "$handler" "$1"
+	has "tsgo: what it prints" "$(sed '1,/^rest$/d' <<<"$session")" "twice\.ts\(1,14\): error TS2322: Type 'string' is not assignable to type 'number'"
+}
+
 [ -z "${prometheus-}" ] || check prometheus 'github.com/prometheus/prometheus/web/api/v1.(*API).query' 16
 [ -z "${etcd-}" ] || check etcd 'go.etcd.io/etcd/etcdserver.(*EtcdServer).Put' 5
 [ -z "${esbuild-}" ] || check esbuild 'github.com/evanw/esbuild/pkg/api.(*apiHandler).ServeHTTP' 12
+[ -z "${tsgo-}" ] || check_tsgo 2
 finish

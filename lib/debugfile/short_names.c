@@ -15,7 +15,7 @@
 
 /* The names that are symbols; `goheap break' takes all forms. */
 static const enum gh_name_form forms[] = {GH_NAME_WHOLE, GH_NAME_BASE, GH_NAME_RECEIVER,
-					  GH_NAME_ELEMENT};
+					  GH_NAME_ELEMENT, GH_NAME_ELEMENT_POINTER};
 
 /* A name that is taken by something else than a function's short name. */
 #define TAKEN GH_NAME_FORMS

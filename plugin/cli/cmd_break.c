@@ -90,12 +90,12 @@ static bool find(struct search *search, const struct gh_program *program)
 	return read;
 }
 
-/* TEXT is a word to GDB wherever it stands, whatever is after it. */
+/* TEXT is a word to GDB within quotes and, of a file, wherever it stands. */
 static bool is_word(const char *text)
 {
 	static const char letters[] =
-	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./%()*@+[]";
-	return *text != '\0' && strspn(text, letters) == strlen(text);
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./%()*@+[]-";
+	return *text != '\0' && *text != '-' && strspn(text, letters) == strlen(text);
 }
 
 /* TEXT is a file and a line. */
@@ -123,7 +123,7 @@ static int write_break(const struct request *request, const char *function)
 		return GH_EXIT_INPUT;
 	fputs("with confirm off -- define _goheap_then\n", script);
 	if (function != NULL)
-		fprintf(script, "break -function %s", function);
+		fprintf(script, "break -function '%s'", function);
 	else
 		fprintf(script, "break -source %s -line %s", file, line + 1);
 	if (request->id != 0)
