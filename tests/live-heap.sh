@@ -162,6 +162,26 @@ check_plugin() {
 	lacks "$name: the program's variables are its own" "$(cat "$work/compared")" '^different variables'
 }
 
+# check_library RELEASE: the heap of a library that a program in C has loaded.
+check_library() {
+	local name="go $1, library" library
+	if ! library=$("$tests/build-sample" "$1" shared -buildmode=c-shared 2>"$work/why"); then
+		skip "$name" "$(tail -n 1 "$work/why")"
+		return
+	fi
+	printf '%s\n' '#include <dlfcn.h>' 'int main(int n, char **v) {' \
+		'((void (*)(char *))dlsym(dlopen(v[2], RTLD_NOW), "Run"))(v[1]); }' >"$work/load.c"
+	"$CC" -o "$work/load" "$work/load.c" -ldl
+	start "$work/load" "$library/shared.stripped"
+	"$GOHEAP" dump -e "$library/shared.stripped" "$pid" -o "$work/other" 2>"$work/told" || fail "$name: goheap dump" "$(cat "$work/told")"
+	go_on
+	"$dumpfile" compare "$work/own" "$work/other" | cut -c1-300 >"$work/compared"
+	has "$name: objects" "$(cat "$work/compared")" '^objects	1[0-9]{4}$'
+	has "$name: finalizers" "$(cat "$work/compared")" '^finalizers	500[0-9]$'
+	# The one that writes the dump has gone on.
+	lacks "$name: the library's heap is its own" "$(grep -v '^different [^	]*frames' "$work/compared")" '^different [^cg]'
+}
+
 # check_arenas NAME PROGRAM: user arenas, and what only the runtime holds.
 check_arenas() {
 	start "$2"
@@ -495,6 +515,9 @@ for release in 1.21 1.22 1.24 1.27; do
 done
 for release in 1.15 1.27; do
 	check_plugin "$release"
+done
+for release in 1.19 1.27; do
+	check_library "$release"
 done
 for release in 1.26 1.27; do
 	check_vectors "$release"

@@ -10,15 +10,16 @@ stops=${STOPS:-3}
 
 # check_stop NUMBER: one moment; appends to the file of what was wrong.
 check_stop() {
-	local reached lost missing other own
+	local reached lost missing changed other own
 	if ! "$GOHEAP" dump "$pid" -o "$work/dump" 2>"$work/told" || [ "$(wc -l <"$work/told")" -ne 1 ]; then
 		sed "s/^/stop $1: /" "$work/told"
 		return
 	fi
 	echo >&7
 	read -r own <&8
-	{ read -r reached && read -r lost && read -r missing && read -r other; } < <("$dumpfile" reach "$work/dump" <"$work/list" | cut -f 2)
+	{ read -r reached && read -r lost && read -r missing && read -r changed && read -r other; } < <("$dumpfile" reach "$work/dump" <"$work/list" | cut -f 2)
 	[ "$missing" = 0 ] || echo "stop $1: $missing objects that are in use are not reached"
+	[ "$changed" = 0 ] || echo "stop $1: $changed objects that are in use have not their contents"
 	# The runtime has some such objects, and each goroutine may stand where it has just got memory.
 	[ "$other" -le 70 ] || echo "stop $1: $other objects without pointers have contents of before"
 	[ "$lost" = 0 ] || echo "stop $1: $lost pointers lead nowhere"

@@ -4,14 +4,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "lib/util/bsearch.h"
+
 static bool fail(const struct gh_live_reader *reader, const char *expected, const char *found)
 {
 	return gh_fail(reader->err, reader->name, GH_NO_OFFSET, expected, "%s", found);
@@ -152,6 +155,43 @@ static bool read_entry(struct gh_live_reader *reader, const struct gh_arch *arch
 	       fail(reader, "a process with an entry point", "none: it has ended");
 }
 
+/* LINE of /proc/PID/maps is of the start of IMAGE's file, which it gives the place of. */
+static bool is_start(const struct gh_live_reader *reader, char *line, const struct gh_image *image,
+		     uint64_t *start)
+{
+	struct stat st;
+	uint64_t offset;
+	int name = 0;
+	char path[PATH_MAX];
+	line[strcspn(line, "\n")] = '\0';
+	if (sscanf(line, "%" SCNx64 "-%*x %*s %" SCNx64 " %*s %*s %n", start, &offset, &name) < 2 ||
+	    offset != 0 || line[name] != '/')
+		return false;
+	/* Where the process is in a container, the name is one there. */
+	snprintf(path, sizeof(path), "/proc/%d/root%s", reader->live->pid, line + name);
+	return stat(path, &st) == 0 && st.st_dev == image->file.st_dev &&
+	       st.st_ino == image->file.st_ino;
+}
+
+/* A library of the process's has its entry point elsewhere than the program, even if it has none.
+ */
+static void find_library(struct gh_live_reader *reader, const struct gh_image *image)
+{
+	char *line = NULL;
+	size_t size = 0;
+	uint64_t start;
+	FILE *maps = stream_of(reader, "maps");
+	if (maps == NULL)
+		return;
+	bool found = false;
+	while (!found && getline(&line, &size, maps) >= 0)
+		found = is_start(reader, line, image, &start);
+	if (found && image->nloads > 0 && image->loads[0]->p_offset == 0)
+		reader->live->entry = start - image->loads[0]->p_vaddr + image->header.e_entry;
+	free(line);
+	fclose(maps);
+}
+
 static uint64_t now(void)
 {
 	struct timespec time;
@@ -176,14 +216,17 @@ static void close_reader(struct gh_live_reader *reader)
 	gh_vector_free(&reader->pieces);
 }
 
-bool gh_live_copy_running(struct gh_live_copy *live, int pid, const struct gh_arch *arch,
+bool gh_live_copy_running(struct gh_live_copy *live, int pid, const struct gh_image *image,
 			  struct gh_error *err)
 {
 	*live = (struct gh_live_copy){.pid = pid};
 	struct gh_live_reader reader = open_reader(live, err);
-	bool copied = read_entry(&reader, arch) && list_ranges(&reader) && make_room(&reader) &&
+	bool copied = read_entry(&reader, image->arch) && list_ranges(&reader) &&
+		      make_room(&reader) &&
 		      (gh_live_reader_works(&reader) || gh_stopped_fail(pid, err)) &&
 		      gh_live_reader_copy(&reader, GH_LIVE_ALL);
+	if (copied)
+		find_library(&reader, image);
 	close_reader(&reader);
 	return copied;
 }

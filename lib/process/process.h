@@ -183,15 +183,15 @@ struct gh_live_copy {
 	int pid;
 	struct gh_live_ranges ranges; /* by address */
 	struct gh_thread_registers threads;
-	uint64_t entry;  /* of the program, where it is loaded (AT_ENTRY) */
+	uint64_t entry;  /* of the program or library, where it is loaded */
 	uint64_t paused; /* how long the process was stopped, in ns */
 	uint64_t size;   /* bytes of all ranges */
 };
 
-/* Copies the writable memory of the process PID, which runs on ARCH, while it runs: what changes
- * meanwhile may not fit together. False (ERR filled) if there is no such process, it may not be
- * read, or memory ran out. In any case to be freed. */
-bool gh_live_copy_running(struct gh_live_copy *live, int pid, const struct gh_arch *arch,
+/* Copies the writable memory of the process PID, which has IMAGE as its program or one of its
+ * libraries, while it runs: what changes meanwhile may not fit together. False (ERR filled) if
+ * there is no such process, it may not be read, or memory ran out. In any case to be freed. */
+bool gh_live_copy_running(struct gh_live_copy *live, int pid, const struct gh_image *image,
 			  struct gh_error *err);
 
 /* More than the part of runtime.mspan that says which objects a span has, in any release. */

@@ -214,7 +214,7 @@ static bool open_live(struct gh_target *target, int pid, const char *program, bo
 	if (!check_numbers() || (program == NULL && !check_link(pid, link)) ||
 	    !gh_program_open(&target->program, program != NULL ? program : link))
 		return false;
-	if (!gh_live_copy_running(&target->live, pid, target->program.image.arch, &err)) {
+	if (!gh_live_copy_running(&target->live, pid, &target->program.image, &err)) {
 		gh_print_error(&err);
 		return false;
 	}

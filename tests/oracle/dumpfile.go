@@ -28,7 +28,6 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
-	"strconv"
 	"strings"
 )
 
@@ -733,8 +732,9 @@ func (w *walk) mark(address uint64) bool {
 }
 
 // Prints how many bytes are reached from the roots, how many pointers of what is reached lead nowhere in the heap, and
-// how many of the addresses on standard input are those of no object that is reached; and how many larger objects that
-// are reached have no pointers, and do not start with the address of an object that points to them.
+// how many of those on standard input are in no object that is reached, or have other contents, by their addresses, sizes
+// and checksums; and how many larger objects that are reached have no pointers, and do not start with the address of an
+// object that points to them.
 func (d *dump) reach() {
 	w := walk{d: d}
 	var start, end uint64
@@ -780,13 +780,21 @@ func (d *dump) reach() {
 			}
 		}
 	}
-	missing := 0
+	missing, changed := 0, 0
 	list := bufio.NewScanner(os.Stdin)
 	for list.Scan() {
-		address, err := strconv.ParseUint(list.Text(), 0, 64)
+		var address, size uint64
+		var sum uint32
+		_, err := fmt.Sscan(list.Text(), &address, &size, &sum)
 		must(err)
-		if i := w.find(address); i < 0 || !w.reached[i] {
+		i := w.find(address)
+		if i < 0 || !w.reached[i] {
 			missing++
+			continue
+		}
+		contents := w.objects[i].contents[address-w.objects[i].numbers[0]:]
+		if uint64(len(contents)) < size || crc32.ChecksumIEEE(contents[:size]) != sum {
+			changed++
 		}
 	}
 	other := 0
@@ -795,7 +803,7 @@ func (d *dump) reach() {
 			other++
 		}
 	}
-	fmt.Printf("bytes\t%d\nlost\t%d\nmissing\t%d\nother\t%d\n", w.bytes, w.lost, missing, other)
+	fmt.Printf("bytes\t%d\nlost\t%d\nmissing\t%d\nchanged\t%d\nother\t%d\n", w.bytes, w.lost, missing, changed, other)
 }
 
 func must(err error) {

@@ -1,14 +1,16 @@
 // Churn allocates and drops objects of every size in several goroutines, with a collection at every tenth of growth, beside
 // a heap that stays.
 //
-//	churn LIST    write the addresses of objects that stay to LIST, one a line, and print "ready"; then, for each line of the
-//	              input, what is in use after a forced collection, while nothing is allocated
+//	churn LIST    write the addresses of objects that stay to LIST, one a line, with their sizes and checksums, and print
+//	              "ready"; then, for each line of the input, what is in use after a forced collection, while nothing is
+//	              allocated
 package main
 
 import (
 	"bufio"
 	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -36,8 +38,18 @@ var (
 	list    *bufio.Writer
 )
 
-func note(address unsafe.Pointer) {
-	fmt.Fprintf(list, "%#x\n", uintptr(address))
+func note(address unsafe.Pointer, size uintptr) {
+	contents := (*[1 << 30]byte)(address)[:size:size]
+	fmt.Fprintf(list, "%#x %d %d\n", uintptr(address), size, crc32.ChecksumIEEE(contents))
+}
+
+// scribble gives data what no other has.
+func scribble(data []byte) {
+	seed := uint32(uintptr(unsafe.Pointer(&data[0])) >> 3)
+	for i := range data {
+		seed = seed*1664525 + 1013904223
+		data[i] = byte(seed >> 24)
+	}
 }
 
 // fill gives n data, which starts with the address of n, so that it can be told from what was there before.
@@ -54,8 +66,9 @@ func tree(depth, size int) *Node {
 		return nil
 	}
 	n := (&Node{tree(depth-1, size), tree(depth-1, size), fmt.Sprint("node ", size), depth * 1000, nil}).fill(size)
-	note(unsafe.Pointer(n))
-	note(unsafe.Pointer(&n.data[0]))
+	scribble(n.data[8:size:size])
+	note(unsafe.Pointer(n), unsafe.Sizeof(*n))
+	note(unsafe.Pointer(&n.data[0]), uintptr(size))
 	return n
 }
 
@@ -68,24 +81,25 @@ func keep() {
 		for k := range b.nodes {
 			b.nodes[k] = tree(1, 24)
 		}
-		note(unsafe.Pointer(b))
+		note(unsafe.Pointer(b), unsafe.Sizeof(*b))
 		kept = append(kept, b)
 	}
 	for i := 0; i < 20; i++ {
 		large := make([]byte, 1<<20)
-		note(unsafe.Pointer(&large[0]))
+		scribble(large)
+		note(unsafe.Pointer(&large[0]), uintptr(len(large)))
 		kept = append(kept, large)
 	}
 	m := map[string]*Node{}
 	for i := 0; i < 5000; i++ {
-		n := tree(1, 8)
+		n := tree(1, 12)
 		m[fmt.Sprint("key ", i)] = n
 	}
 	big := make([]*Node, 100000)
 	for i := range big {
 		big[i] = m["key 7"]
 	}
-	note(unsafe.Pointer(&big[0]))
+	note(unsafe.Pointer(&big[0]), uintptr(len(big))*unsafe.Sizeof(big[0]))
 	kept = append(kept, m, big)
 }
 
