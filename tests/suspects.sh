@@ -135,6 +135,13 @@ check_cleanups() {
 	else
 		has "$1: perhaps no garbage" "$output" "^1\\. garbage, not collected yet, or what cleanups keep, .* objects\$"
 	fi
+	# A process tells of them.
+	start cleanup
+	output=$("$GOHEAP" suspects -p "$pid" --names "$directory/leaks" 2>/dev/null | head -n 1)
+	has "$1: a process: by name and type" "$output" "^1\\. (root: )?cleanup main\\.release keeps .*: $(commas "$(said held 4)") main\\.Session, "
+	output=$("$GOHEAP" suspects -p "$pid" 2>/dev/null | head -n 1)
+	has "$1: a process: stripped" "$output" "^1\\. (root: )?cleanup main\\.release keeps .*: $(commas "$(said held 4)") objects of "
+	stop
 }
 
 # check_queue NAME: what waits for a finalizer that never ends, which has one of the objects.
@@ -223,20 +230,29 @@ check_json() {
 	has "$1: JSON" "$output" '^\{"kind":"holder","finding":"main\.cache .*","bytes":'"$(said freed 2)"',"bytes_before":[0-9]+,"root":\{"kind":"bss","variable":"main\.cache",.*"type":"main\.Session","objects":'"$(said held 4),"
 }
 
-# check_process NAME: of a process and of a core file, in the shell and in GDB; and of a loaded dump.
-check_process() {
-	local core=$work/core output pid
-	coproc LEAK { exec "$directory/leaks.stripped" map; }
+# start KIND: the sample keeps its leak until it is told to stop; its process is $pid.
+start() {
+	coproc LEAK { exec "$directory/leaks.stripped" "$1"; }
 	pid=$LEAK_PID
 	read -r -u "${LEAK[0]}" _
+}
+
+stop() {
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+}
+
+# check_process NAME: of a process and of a core file, in the shell and in GDB; and of a loaded dump.
+check_process() {
+	local core=$work/core output
+	start map
 	output=$("$GOHEAP" suspects -p "$pid" --names "$directory/leaks" | head -n 1)
 	has "$1: a process" "$output" "^1\. main\.cache \(map\[string\]\*main\.Session\) keeps "
 	goheap "" "attach $pid" "goheap suspects" "generate-core-file $core" "detach" >"$work/session"
 	has "$1: a process in GDB" "$(cat "$work/session")" "^1\. global 0x[0-9a-f]+ of main\.remember .* keeps "
 	output=$("$GOHEAP" suspects "$core" -e "$directory/leaks.stripped" | head -n 1)
 	has "$1: a core file" "$output" "^1\. global 0x[0-9a-f]+ of main\.remember .* keeps "
-	kill "$pid"
-	wait "$pid" 2>/dev/null
+	stop
 	rm -f "$core"
 	goheap "$directory/leaks.stripped" "goheap load $work/new" "goheap suspects $work/old" >"$work/session"
 	has "$1: a dump in GDB" "$(cat "$work/session")" "^1\. global 0x[0-9a-f]+ of main\.remember .* keeps .* more than before\$"

@@ -258,6 +258,13 @@ struct gh_cursor gh_dump_bytes(const struct gh_dump *dump, struct gh_dump_slice 
 	return gh_cursor_slice(&dump->file, slice.offset, slice.size);
 }
 
+bool gh_dump_is_cleanup(const struct gh_dump *dump, const struct gh_dump_other_root *root)
+{
+	struct gh_cursor text = gh_dump_bytes(dump, root->description);
+	size_t length = strlen(GH_DUMP_CLEANUP);
+	return gh_cursor_size(&text) >= length && memcmp(text.start, GH_DUMP_CLEANUP, length) == 0;
+}
+
 /* The fields of an object of a format where its type has them. */
 static void typed_fields(const struct gh_dump *dump, const struct gh_dump_object *object,
 			 struct gh_fields *walk)

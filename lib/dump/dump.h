@@ -239,6 +239,9 @@ size_t gh_dump_find(const struct gh_dump *dump, enum gh_dump_kind kind, uint64_t
 /* A cursor over a text or contents, in the dump's byte order. */
 struct gh_cursor gh_dump_bytes(const struct gh_dump *dump, struct gh_dump_slice slice);
 
+/* ROOT is of a cleanup: see GH_DUMP_CLEANUP. */
+bool gh_dump_is_cleanup(const struct gh_dump *dump, const struct gh_dump_other_root *root);
+
 /* Starts a walk over the fields of an object, frame, data or bss segment, or type. */
 void gh_dump_fields(const struct gh_dump *dump, const struct gh_dump_record *record,
 		    struct gh_fields *walk);

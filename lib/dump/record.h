@@ -143,6 +143,10 @@ enum gh_dump_type_kind {
  */
 #define GH_DUMP_PERHAPS ", perhaps"
 
+/* That of what a cleanup has (runtime.AddCleanup): its closure; from Go 1.26 on, followed by its
+ * function's name, what calls it, the function's closure, and its argument, in this order. */
+#define GH_DUMP_CLEANUP "cleanup"
+
 /* The description of a root of such a dump, a nil pointer, that says: frames have, among their
  * fields, those of variables whose address is taken. */
 #define GH_DUMP_HAS_STACK_OBJECTS "frames list their stack objects"

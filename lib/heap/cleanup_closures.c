@@ -41,13 +41,36 @@ static uint64_t first_word(const struct gh_heap *heap, uint32_t object)
 	return gh_cursor_uint(&contents, heap->dump->word);
 }
 
-/* Nothing is known to point to OBJECT. */
-static bool is_loose(const struct gh_heap *heap, uint32_t object)
+/* ROOT, whose record is read, is of a cleanup that waits for its object to die: the dump was made
+ * of a process. */
+static bool is_recorded(const struct gh_heap *heap, const struct gh_root *root,
+			struct gh_dump_record *record)
 {
-	const uint32_t *referrers;
+	if (root->kind != GH_ROOT_OTHER)
+		return false;
+	gh_dump_get(heap->dump, GH_DUMP_OTHER_ROOT, root->number, record);
+	return gh_dump_is_cleanup(heap->dump, &record->other_root);
+}
+
+/* Adds the root that OBJECT, the closure of a cleanup, has by that to FOUND, unless something else
+ * points to it; or has the one that was recorded be of that kind. */
+static void add_closure(struct gh_heap *heap, uint32_t object, struct gh_roots *found)
+{
 	const struct gh_root *roots;
-	return gh_heap_referrers(heap, object, &referrers) == 0 &&
-	       gh_heap_roots(heap, object, &roots) == 0;
+	struct gh_dump_record record;
+	size_t number = gh_heap_object(heap, object).number;
+	size_t nroots = gh_heap_roots(heap, object, &roots);
+	if (number > UINT32_MAX)
+		return;
+	struct gh_root root = {.object = object,
+			       .number = (uint32_t)number,
+			       .kind = GH_ROOT_CLEANUP_CLOSURE,
+			       .conservative = nroots == 0};
+	if (nroots == 0)
+		gh_vector_push(found, root);
+	else if (nroots == 1 && is_recorded(heap, roots, &record) &&
+		 record.other_root.description.size == strlen(GH_DUMP_CLEANUP))
+		heap->roots[roots - heap->roots] = root;
 }
 
 bool gh_cleanups_add(struct gh_heap *heap, const struct gh_pclntab *tab, uint64_t bias,
@@ -55,18 +78,13 @@ bool gh_cleanups_add(struct gh_heap *heap, const struct gh_pclntab *tab, uint64_
 {
 	struct entries entries = {0};
 	struct gh_roots found = {0};
+	const uint32_t *referrers;
 	find_entries(&entries, tab);
 	for (uint32_t i = 0; entries.count > 0 && i < heap->count; i++) {
 		gh_heap_passed(heap, i);
-		size_t number = gh_heap_object(heap, i).number;
-		if (number > UINT32_MAX || !is_loose(heap, i) ||
-		    !has_entry(&entries, first_word(heap, i) - bias))
-			continue;
-		struct gh_root root = {.object = i,
-				       .number = (uint32_t)number,
-				       .kind = GH_ROOT_CLEANUP_CLOSURE,
-				       .conservative = true};
-		gh_vector_push(&found, root);
+		if (gh_heap_referrers(heap, i, &referrers) == 0 &&
+		    has_entry(&entries, first_word(heap, i) - bias))
+			add_closure(heap, i, &found);
 	}
 	for (size_t i = 0; found.count > 0 && i < heap->nroots; i++)
 		gh_vector_push(&found, heap->roots[i]);
@@ -81,4 +99,50 @@ bool gh_cleanups_add(struct gh_heap *heap, const struct gh_pclntab *tab, uint64_
 	heap->roots = found.items;
 	heap->nroots = found.count;
 	return true;
+}
+
+/* The word at ADDRESS, of the dump or the program; 0 if neither has it. */
+static uint64_t word_at(const struct gh_heap *heap, const struct gh_pclntab *tab, uint64_t bias,
+			uint64_t address)
+{
+	struct gh_cursor cur;
+	if (!gh_dump_memory(heap->dump, address, &cur) &&
+	    !gh_image_at(tab->image, address - bias, &cur))
+		return 0;
+	return gh_cursor_uint(&cur, heap->dump->word);
+}
+
+/* Where the function begins whose closure is at ADDRESS; 0 if none is. */
+static uint64_t entry_of(const struct gh_heap *heap, const struct gh_pclntab *tab, uint64_t bias,
+			 uint64_t address)
+{
+	struct gh_func func;
+	uint64_t entry = word_at(heap, tab, bias, address);
+	size_t index = entry != 0 ? gh_pclntab_find(tab, entry - bias) : SIZE_MAX;
+	return index != SIZE_MAX && gh_pclntab_record(tab, index, &func, NULL) &&
+		       func.entry == entry - bias
+		   ? entry
+		   : 0;
+}
+
+bool gh_cleanup_of(struct gh_cleanup *cleanup, const struct gh_heap *heap,
+		   const struct gh_pclntab *tab, uint64_t bias, const struct gh_root *root)
+{
+	struct gh_dump_record record;
+	struct gh_heap_object object = gh_heap_object(heap, root->object);
+	unsigned word = heap->dump->word;
+	*cleanup = (struct gh_cleanup){.argument = object.address};
+	if (is_recorded(heap, root, &record) && root->number > 0) {
+		gh_dump_get(heap->dump, GH_DUMP_OTHER_ROOT, root->number - 1, &record);
+		cleanup->entry = entry_of(heap, tab, bias, record.other_root.pointer);
+	}
+	/* The function and where its argument is follow the closure's own code. */
+	for (uint64_t at = word; root->kind == GH_ROOT_CLEANUP_CLOSURE && cleanup->entry == 0 &&
+				 at + word < object.size;
+	     at += word) {
+		uint64_t closure = word_at(heap, tab, bias, object.address + at);
+		cleanup->entry = entry_of(heap, tab, bias, closure);
+		cleanup->argument = word_at(heap, tab, bias, object.address + at + word);
+	}
+	return cleanup->entry != 0;
 }

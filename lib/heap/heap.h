@@ -427,10 +427,22 @@ bool gh_remainder_find(struct gh_remainders *out, const struct gh_heap *heap,
  * but the runtime's record of it: what that leads to is kept for the cleanup. Go 1.26 keeps what it
  * calls outside of the heap. */
 
-/* Adds such closures to HEAP's roots: they are conservative, for one may be left of a cleanup that
- * has run. TAB is that of the program that wrote the dump, whose addresses are BIAS above its own.
- * False (ERR filled) if memory ran out. */
+/* Has such closures be roots of HEAP. They are conservative, for one may be left of a cleanup that
+ * has run, unless the dump was made of a process, and has them as roots of another kind. TAB is
+ * that of the program that wrote the dump, whose addresses are BIAS above its own. False (ERR
+ * filled) if memory ran out. */
 bool gh_cleanups_add(struct gh_heap *heap, const struct gh_pclntab *tab, uint64_t bias,
 		     struct gh_error *err);
+
+/* What a cleanup calls. */
+struct gh_cleanup {
+	uint64_t entry;    /* where the function begins */
+	uint64_t argument; /* address of a copy of its argument */
+};
+
+/* Finds the cleanup that ROOT is of: a closure or, from Go 1.26 on, the argument. TAB and BIAS are
+ * those of gh_cleanups_add. False if it is of none, or it is not known what that calls. */
+bool gh_cleanup_of(struct gh_cleanup *cleanup, const struct gh_heap *heap,
+		   const struct gh_pclntab *tab, uint64_t bias, const struct gh_root *root);
 
 #endif

@@ -39,16 +39,6 @@ struct writer {
 			  their lists do not meet, unless to make work */
 };
 
-/* The name of the function that starts at ENTRY; "" if none does. */
-static const char *function_at(const struct gh_process *process, uint64_t entry)
-{
-	struct gh_func func;
-	size_t index = gh_pclntab_find(process->tab, entry - process->bias);
-	if (index == SIZE_MAX || !gh_pclntab_record(process->tab, index, &func, NULL))
-		return "";
-	return gh_pclntab_name(process->tab, func.name);
-}
-
 static bool is_one_of(const char *text, size_t length, const char *const *list)
 {
 	while (*list != NULL && (strlen(*list) != length || memcmp(*list, text, length) != 0))
@@ -67,7 +57,7 @@ static bool is_system(const struct gh_process *process, const struct gh_goroutin
 	static const char *const mixed[] = {"runtime.runfinq", "runtime.runFinalizers",
 					    "runtime.runCleanups", NULL};
 	static const char *const idle[] = {"finalizer wait", "cleanup wait", NULL};
-	const char *name = function_at(process, g->start_pc);
+	const char *name = gh_process_function(process, g->start_pc);
 	size_t size = strlen(name);
 	if (g->system)
 		return true;

@@ -39,8 +39,8 @@ void gh_dump_stream_text(struct gh_dump_stream *stream, const char *text, size_t
 bool gh_dump_stream_memory(struct gh_dump_stream *stream, struct gh_process *process,
 			   uint64_t address, uint64_t size);
 
-/* The cleanups of a process that wait to be called, as roots of a heap dump (Go 1.25 and later; Go
- * 1.24 queues them as finalizers).
+/* The cleanups of a process, and of those that wait to be called (Go 1.25 and later; Go 1.24 queues
+ * them as finalizers), as roots of a heap dump.
  *
  * Sources: type cleanupBlock and cleanupQueue in src/runtime/mcleanup.go, markroot in
  * src/runtime/mgcmark.go. */
@@ -49,7 +49,12 @@ bool gh_dump_stream_memory(struct gh_dump_stream *stream, struct gh_process *pro
  * after it. */
 unsigned gh_cleanup_words(const struct gh_process *process);
 
-/* Adds a root for each pointer that a queued cleanup holds: its closures, and its argument. */
+/* Adds a root for each pointer that the cleanup at ADDRESS holds: its closures, and its argument.
+ * They are described as WHAT and, from Go 1.26 on, by the function that it calls. */
+void gh_dump_add_cleanup(struct gh_dump_stream *stream, struct gh_process *process,
+			 const char *what, uint64_t address);
+
+/* Adds the same of those that are queued. */
 void gh_dump_add_queued_cleanups(struct gh_dump_stream *stream, struct gh_process *process);
 
 /* The global variables of a process's modules, as records of a heap dump: those of the program, and
@@ -125,6 +130,9 @@ bool gh_dump_add_goroutines(struct gh_dump_stream *stream, struct gh_extras *ext
 			    struct gh_goroutines *all, struct gh_process *process,
 			    const struct gh_spans *spans, struct gh_dump_types *types,
 			    uint64_t *lost);
+
+/* Adds a root of DESCRIPTION, unless POINTER is nil. */
+void gh_dump_add_root(struct gh_dump_stream *stream, const char *description, uint64_t pointer);
 
 /* Adds a record for each finalizer that is registered for an object of SPANS, and roots for its
  * cleanups and weak pointers. */

@@ -1,5 +1,7 @@
 #include "lib/process/dump_parts.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/dump/record.h"
@@ -82,11 +84,28 @@ static void search(struct gh_process *process, uint64_t start, uint64_t end, uin
 	}
 }
 
+void gh_dump_add_cleanup(struct gh_dump_stream *stream, struct gh_process *process,
+			 const char *what, uint64_t address)
+{
+	unsigned word = process->tab->pointer_size;
+	unsigned count = gh_cleanup_words(process);
+	char *text = NULL;
+	if (count > 1) {
+		uint64_t closure = gh_process_word(process, address + word);
+		uint64_t entry = gh_process_constant_pointer(process, closure);
+		if (asprintf(&text, "%s %s", what, gh_process_function(process, entry)) < 0)
+			text = NULL;
+	}
+	for (unsigned i = 0; i < count; i++)
+		gh_dump_add_root(stream, text != NULL ? text : what,
+				 gh_process_word(process, address + i * word));
+	free(text);
+}
+
 void gh_dump_add_queued_cleanups(struct gh_dump_stream *stream, struct gh_process *process)
 {
-	static const char description[] = "queued cleanup";
 	const struct gh_moduledata *module = &process->tab->module;
-	unsigned word = process->tab->pointer_size;
+	unsigned size = gh_cleanup_words(process) * process->tab->pointer_size;
 	uint64_t count = 0, address = 0;
 	struct block block;
 	if (process->minor < 25)
@@ -94,13 +113,9 @@ void gh_dump_add_queued_cleanups(struct gh_dump_stream *stream, struct gh_proces
 	search(process, module->noptrbss, module->enoptrbss, &count, &address);
 	search(process, module->bss, module->ebss, &count, &address);
 	for (; address != 0 && read_block(process, address, &block); address = block.next) {
-		for (uint64_t i = 0; i < block.count * gh_cleanup_words(process); i++) {
-			uint64_t pointer = gh_process_word(process, block.first + i * word);
-			if (pointer == 0)
-				continue;
-			gh_buffer_uleb128(&stream->bytes, GH_DUMP_OTHER_ROOT);
-			gh_dump_stream_text(stream, description, strlen(description));
-			gh_buffer_uleb128(&stream->bytes, pointer);
+		for (uint64_t i = 0; i < block.count; i++) {
+			gh_dump_add_cleanup(stream, process, "queued cleanup",
+					    block.first + i * size);
 			gh_dump_stream_pass(stream);
 		}
 	}

@@ -80,21 +80,13 @@ static void add_finalizer(struct gh_dump_stream *stream, struct gh_process *proc
 	gh_dump_stream_pass(stream);
 }
 
-static void add_root(struct gh_dump_stream *stream, const char *description, uint64_t pointer)
+void gh_dump_add_root(struct gh_dump_stream *stream, const char *description, uint64_t pointer)
 {
 	if (pointer == 0)
 		return;
 	gh_buffer_uleb128(&stream->bytes, GH_DUMP_OTHER_ROOT);
 	gh_dump_stream_text(stream, description, strlen(description));
 	gh_buffer_uleb128(&stream->bytes, pointer);
-}
-
-/* Adds what the closure of a cleanup, and from Go 1.26 on its argument, keep alive. */
-static void add_cleanup(struct gh_dump_stream *stream, struct gh_process *process, uint64_t fields)
-{
-	unsigned word = word_size(process);
-	for (unsigned i = 0; i < gh_cleanup_words(process); i++)
-		add_root(stream, "cleanup", gh_process_word(process, fields + i * word));
 }
 
 /* Adds what the special at ADDRESS of SPAN is. */
@@ -112,9 +104,9 @@ static void add_special(struct gh_dump_stream *stream, struct gh_process *proces
 		add_finalizer(stream, process, types, GH_DUMP_FINALIZER,
 			      span->start + special->offset, fields, 2);
 	else if (kinds->cleanup != 0 && special->kind == kinds->cleanup)
-		add_cleanup(stream, process, fields);
+		gh_dump_add_cleanup(stream, process, GH_DUMP_CLEANUP, fields);
 	else if (kinds->weak_handle != 0 && special->kind == kinds->weak_handle)
-		add_root(stream, "weak pointer's handle", gh_process_word(process, fields));
+		gh_dump_add_root(stream, "weak pointer's handle", gh_process_word(process, fields));
 }
 
 void gh_dump_add_specials(struct gh_dump_stream *stream, struct gh_process *process,

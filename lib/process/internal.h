@@ -396,6 +396,9 @@ const struct gh_live_range *gh_live_range_find(const struct gh_live_copy *live, 
 /* The word at ADDRESS of PROCESS; 0 if it cannot be read. */
 uint64_t gh_process_word(struct gh_process *process, uint64_t address);
 
+/* The name of the function whose code ENTRY is in; "" if it is in none. */
+const char *gh_process_function(const struct gh_process *process, uint64_t entry);
+
 /* Whether ADDRESS is that of the closure of a function of the program's. */
 bool gh_process_is_closure(struct gh_process *process, uint64_t address);
 

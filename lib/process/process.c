@@ -45,6 +45,15 @@ uint64_t gh_process_constant_pointer(struct gh_process *process, uint64_t addres
 	return value != 0 ? value + process->bias : 0;
 }
 
+const char *gh_process_function(const struct gh_process *process, uint64_t entry)
+{
+	struct gh_func func;
+	size_t index = gh_pclntab_find(process->tab, entry - process->bias);
+	if (index == SIZE_MAX || !gh_pclntab_record(process->tab, index, &func, NULL))
+		return "";
+	return gh_pclntab_name(process->tab, func.name);
+}
+
 bool gh_process_is_closure(struct gh_process *process, uint64_t address)
 {
 	uint64_t entry =

@@ -194,6 +194,14 @@ static bool describe(struct reader *reader, Dwarf_Die die, struct gh_variable *v
 	return true;
 }
 
+/* Notes the type of DIE, the first parameter of a function whose code begins at PC. */
+static void add_parameter(struct reader *reader, Dwarf_Die die, uint64_t pc)
+{
+	struct gh_variable parameter = {.pc = pc};
+	if (describe(reader, die, &parameter))
+		gh_vector_push(&reader->variables->first, parameter);
+}
+
 /* Adds the variable DIE: a local in SCOPE, or a global if that is NULL. */
 static void add_variable(struct reader *reader, Dwarf_Die die, const struct scope *scope)
 {
@@ -230,6 +238,7 @@ static void read_function(struct reader *reader, Dwarf_Die die)
 {
 	struct scope scopes[MAX_DEPTH];
 	size_t depth = 1;
+	bool has_parameter = false;
 	scopes[0] = open_scope(die, NULL);
 	size_t first = first_pc(reader, scopes[0].low);
 	if (!scopes[0].whole || first == reader->npcs || reader->pcs[first] >= scopes[0].high)
@@ -246,6 +255,11 @@ static void read_function(struct reader *reader, Dwarf_Die die)
 		Dwarf_Half tag = gh_dwarf_tag(child);
 		if (tag == DW_TAG_variable || tag == DW_TAG_formal_parameter)
 			add_variable(reader, child, scope);
+		if (tag == DW_TAG_formal_parameter && depth == 1 && !has_parameter) {
+			has_parameter = true;
+			if (reader->pcs[first] == scope->low)
+				add_parameter(reader, child, scope->low);
+		}
 		if (is_scope(tag) && depth < MAX_DEPTH)
 			scopes[depth++] = open_scope(child, scope);
 		scope->next = gh_dwarf_sibling(reader->dwarf, child);
@@ -323,7 +337,9 @@ bool gh_variables_find(struct gh_variables *variables, struct gh_layouts *layout
 	gh_dwarf_layouts_free(&reader.layouts);
 	sort(&variables->globals);
 	sort(&variables->locals);
-	if (!reader.layouts.failed && !variables->globals.failed && !variables->locals.failed)
+	sort(&variables->first);
+	if (!reader.layouts.failed && !variables->globals.failed && !variables->locals.failed &&
+	    !variables->first.failed)
 		return true;
 	return gh_fail_memory(err, path);
 }
@@ -353,8 +369,15 @@ const struct gh_variable *gh_variables_local(const struct gh_variables *variable
 	return find(&variables->locals, pc, (uint64_t)offset);
 }
 
+uint32_t gh_variables_parameter(const struct gh_variables *variables, uint64_t pc)
+{
+	const struct gh_variable *found = find(&variables->first, pc, 0);
+	return found != NULL ? found->layout : GH_NO_LAYOUT;
+}
+
 void gh_variables_free(struct gh_variables *variables)
 {
+	gh_vector_free(&variables->first);
 	gh_vector_free(&variables->globals);
 	gh_vector_free(&variables->locals);
 	if (variables->dwarf != NULL)

@@ -16,14 +16,20 @@ static int ascending(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-void gh_infer_seed_pcs(const struct gh_dump *dump, uint64_t bias, struct gh_pcs *pcs)
+void gh_infer_seed_pcs(const struct gh_heap *heap, const struct gh_pclntab *tab, uint64_t bias,
+		       struct gh_pcs *pcs)
 {
+	const struct gh_dump *dump = heap->dump;
 	struct gh_dump_record record;
+	struct gh_cleanup cleanup;
 	size_t count = gh_dump_count(dump, GH_DUMP_FRAME);
 	for (size_t i = 0; i < count; i++) {
 		gh_dump_get(dump, GH_DUMP_FRAME, i, &record);
 		gh_vector_push(pcs, pc_of(&record.frame, bias));
 	}
+	for (size_t i = 0; i < heap->nroots; i++)
+		if (gh_cleanup_of(&cleanup, heap, tab, bias, &heap->roots[i]))
+			gh_vector_push(pcs, cleanup.entry - bias);
 	uint64_t *items = pcs->items;
 	size_t nitems = pcs->count;
 	size_t kept = 0;
@@ -166,12 +172,30 @@ static void take_segments(struct gh_infer *infer, const struct gh_variables *var
 	}
 }
 
+/* The argument of a cleanup is what its function takes. From Go 1.26 on its closures are roots like
+ * the argument. */
+static void take_cleanup(struct gh_infer *infer, const struct gh_variables *variables,
+			 const struct gh_root *root)
+{
+	struct gh_cleanup cleanup;
+	if (infer->program == NULL ||
+	    !gh_cleanup_of(&cleanup, infer->heap, infer->program, infer->bias, root))
+		return;
+	uint32_t layout = gh_variables_parameter(variables, cleanup.entry - infer->bias);
+	uint32_t object = gh_infer_find(infer, cleanup.argument);
+	gh_infer_claim_closure(infer, cleanup.argument);
+	if (layout != GH_NO_LAYOUT && object != GH_HEAP_NONE &&
+	    infer->evidence[object].trust == GH_TRUST_NONE)
+		gh_infer_claim(infer, cleanup.argument, layout, 1, GH_TRUST_ALLOCATED);
+}
+
 void gh_infer_seed_variables(struct gh_infer *infer, const struct gh_variables *variables)
 {
 	struct records records = {0};
 	for (size_t i = 0; i < infer->heap->nroots; i++) {
 		const struct gh_root *root = &infer->heap->roots[i];
 		take_root(infer, variables, root, read_record(&records, infer->heap->dump, root));
+		take_cleanup(infer, variables, root);
 	}
 	take_segments(infer, variables, GH_ROOT_DATA);
 	take_segments(infer, variables, GH_ROOT_BSS);

@@ -312,9 +312,10 @@ const struct gh_variable *gh_infer_seed_variable_of(const struct gh_variables *v
 
 struct gh_pcs GH_VECTOR(uint64_t);
 
-/* The places in the code of the frames of DUMP, less BIAS: ascending, each once. They go into PCS
- * as uint64_t. */
-void gh_infer_seed_pcs(const struct gh_dump *dump, uint64_t bias, struct gh_pcs *pcs);
+/* The places in the code of the frames of HEAP's dump, and where the functions begin that its
+ * cleanups call, less BIAS, in PCS: ascending, each once. TAB is the program's. */
+void gh_infer_seed_pcs(const struct gh_heap *heap, const struct gh_pclntab *tab, uint64_t bias,
+		       struct gh_pcs *pcs);
 
 /* Interfaces in the objects whose type is not known. */
 void gh_infer_seed_objects(struct gh_infer *infer);

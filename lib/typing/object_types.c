@@ -163,14 +163,15 @@ static bool find_types(struct gh_typing *typing, struct gh_infer *infer)
 }
 
 /* Finds the variables of the program before it was stripped, if that is given. */
-static bool find_variables(struct gh_typing *typing, const char *twin, struct gh_error *err)
+static bool find_variables(struct gh_typing *typing, const struct gh_typing_program *program,
+			   struct gh_error *err)
 {
 	struct gh_pcs pcs = {0};
-	if (twin == NULL)
+	if (program->twin == NULL)
 		return true;
-	gh_infer_seed_pcs(typing->heap->dump, typing->bias, &pcs);
-	bool found = gh_variables_find(&typing->variables, &typing->layouts, twin, pcs.items,
-				       pcs.count, err);
+	gh_infer_seed_pcs(typing->heap, program->tab, typing->bias, &pcs);
+	bool found = gh_variables_find(&typing->variables, &typing->layouts, program->twin,
+				       pcs.items, pcs.count, err);
 	gh_vector_free(&pcs);
 	return found;
 }
@@ -189,7 +190,7 @@ static bool build(struct gh_typing *typing, struct gh_infer *infer,
 		return false;
 	if (!gh_layouts_make(&typing->layouts, known ? &typing->types : NULL, heap->dump->word))
 		return no_memory(heap, err);
-	if (known && !find_variables(typing, program->twin, err))
+	if (known && !find_variables(typing, program, err))
 		return false;
 	if (gh_infer_make(infer, heap, &typing->layouts, program->tab, program->bias) &&
 	    find_types(typing, infer) && make_classes(typing, infer))

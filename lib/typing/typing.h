@@ -173,6 +173,7 @@ struct gh_variables {
 	void *dwarf;                     /* libdwarf's; owned */
 	struct gh_variable_list globals; /* by start */
 	struct gh_variable_list locals;  /* by pc and start */
+	struct gh_variable_list first;   /* of functions, by pc: their first parameters */
 };
 
 /* Reads the globals of the program PATH, and the locals that there are at the NPCS places in the
@@ -190,6 +191,10 @@ const struct gh_variable *gh_variables_global(const struct gh_variables *variabl
  * if there is none. */
 const struct gh_variable *gh_variables_local(const struct gh_variables *variables, uint64_t pc,
 					     int64_t offset);
+
+/* The type's number of the first parameter of the function whose code begins at PC, if that was
+ * asked for; GH_NO_LAYOUT if it is not known. */
+uint32_t gh_variables_parameter(const struct gh_variables *variables, uint64_t pc);
 
 void gh_variables_free(struct gh_variables *variables);
 

@@ -339,9 +339,7 @@ static bool hides_cleanups(const struct gh_suspects *suspects)
 	for (size_t i = 0; i < gh_dump_count(dump, GH_DUMP_OTHER_ROOT); i++) {
 		struct gh_dump_record record;
 		gh_dump_get(dump, GH_DUMP_OTHER_ROOT, i, &record);
-		struct gh_cursor text = gh_dump_bytes(dump, record.other_root.description);
-		if (gh_cursor_size(&text) >= strlen("cleanup") &&
-		    memcmp(text.start, "cleanup", strlen("cleanup")) == 0)
+		if (gh_dump_is_cleanup(dump, &record.other_root))
 			return false;
 	}
 	for (size_t i = 0; symbols != NULL && i < symbols->program.tab.nfunc; i++)

@@ -157,31 +157,13 @@ static const char *function_name(const struct gh_names *names, uint64_t entry)
 			     : NULL;
 }
 
-/* The word at ADDRESS, of the dump or the program; 0 if neither has it. */
-static uint64_t word_at(const struct gh_names *names, uint64_t address)
-{
-	struct gh_cursor cur;
-	const struct gh_symbols *symbols = names->symbols;
-	if (!gh_dump_memory(names->heap->dump, address, &cur) &&
-	    (symbols == NULL ||
-	     !gh_image_at(&symbols->program.image, address - symbols->bias, &cur)))
-		return 0;
-	return gh_cursor_uint(&cur, names->heap->dump->word);
-}
-
 uint64_t gh_names_cleanup(const struct gh_names *names, const struct gh_root *root)
 {
-	struct gh_heap_object closure = gh_heap_object(names->heap, root->object);
-	unsigned word = names->heap->dump->word;
-	/* The function and its argument follow the closure's own code. */
-	for (uint64_t at = word; names->symbols != NULL && at < closure.size; at += word) {
-		uint64_t entry = word_at(names, word_at(names, closure.address + at));
-		const struct gh_place *place =
-		    entry != 0 ? gh_symbols_find(names->symbols, entry) : NULL;
-		if (place != NULL && place->func.entry == entry - names->symbols->bias)
-			return entry;
-	}
-	return 0;
+	struct gh_cleanup cleanup = {0};
+	if (names->symbols != NULL)
+		gh_cleanup_of(&cleanup, names->heap, &names->symbols->program.tab,
+			      names->symbols->bias, root);
+	return cleanup.entry;
 }
 
 void gh_names_print_function(FILE *out, const struct gh_names *names, uint64_t entry)
