@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What holds each byte of a heap, as a profile: read by Go's own pprof, against what a program that leaks in ways it
-# tells of frees when it lets go; and against goref's profile of the same core file, if GOREF names that program.
+# tells of frees when it lets go; and against goref's profile of the same process, if GOREF names that program.
 set -u
 export LC_ALL=C
 # shellcheck source-path=SCRIPTDIR source=lib.sh
@@ -150,7 +150,7 @@ check_process() {
 	equal "$1: of a dump in GDB" "$expected" "$(top "$work/profile.gdb" | bytes main.cache)"
 }
 
-# check_goref NAME RELEASE: goref finds as much below the same variables of the same core file. It leaves out what a map
+# check_goref NAME RELEASE: goref finds as much below the same variables of the same process. It leaves out what a map
 # of Go 1.19 to 1.23 has besides its buckets, 24 bytes. A block of 16 bytes in which another variable has a short
 # string, too, is the one's or the other's: it looks through one variable after the other.
 check_goref() {
@@ -176,11 +176,9 @@ check_goref() {
 			[ "$kind" != map ] || left_out=24
 		fi
 		start "$kind"
-		timeout -k 5 60 gcore -o "$work/core" "$pid" >/dev/null 2>&1
+		timeout -k 5 300 "$GOREF" attach "$pid" "$directory/leaks" -o "$work/goref" >/dev/null 2>&1
+		write "$work/profile" --names "$directory/leaks" -p "$pid"
 		stop
-		timeout -k 5 300 "$GOREF" core "$directory/leaks" "$work/core.$pid" -o "$work/goref" >/dev/null 2>&1
-		write "$work/profile" -e "$directory/leaks" "$work/core.$pid"
-		rm -f "$work/core.$pid"
 		ours=$(($(top "$work/profile" | bytes "$variable") - left_out))
 		theirs=$(top "$work/goref" | bytes "$variable")
 		[ $((ours - theirs)) != 16 ] && [ $((theirs - ours)) != 16 ] || theirs=$ours
