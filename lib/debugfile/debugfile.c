@@ -153,13 +153,19 @@ bool gh_debugfile_write_to(const struct gh_pclntab *tab, const struct gh_slots *
 	return write_to(tab, slots, short_names, false, fd, path, err);
 }
 
+bool gh_debugfile_unstrip_to(const struct gh_pclntab *tab, int fd, const char *path,
+			     struct gh_error *err)
+{
+	return write_to(tab, NULL, false, true, fd, path, err);
+}
+
 bool gh_debugfile_unstrip(const struct gh_pclntab *tab, const char *path, struct gh_error *err)
 {
 	struct gh_output out;
 	mode_t mode = tab->image->file.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
 	if (!gh_output_open(&out, path, mode | S_IWUSR, err))
 		return false;
-	return gh_output_end(&out, write_to(tab, NULL, false, true, out.fd, path, err), err);
+	return gh_output_end(&out, gh_debugfile_unstrip_to(tab, out.fd, path, err), err);
 }
 
 bool gh_debugfile_write(const struct gh_pclntab *tab, const struct gh_slots *slots,

@@ -48,8 +48,10 @@ bool gh_debugfile_write_to(const struct gh_pclntab *tab, const struct gh_slots *
  * PATH, as eu-unstrip would: its segments are the same bytes, and it runs. Otherwise as
  * gh_debugfile_write. */
 bool gh_debugfile_unstrip(const struct gh_pclntab *tab, const char *path, struct gh_error *err);
+bool gh_debugfile_unstrip_to(const struct gh_pclntab *tab, int fd, const char *path,
+			     struct gh_error *err);
 
-/* The same with short names into memory: on success *DATA is *SIZE bytes, to be freed by the
+/* A debug file with short names into memory: on success *DATA is *SIZE bytes, to be freed by the
  * caller.
  */
 bool gh_debugfile_make(const struct gh_pclntab *tab, const struct gh_slots *slots, uint8_t **data,

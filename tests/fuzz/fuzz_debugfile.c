@@ -15,15 +15,21 @@ static void find_types(const uint8_t *data, size_t size)
 	gh_own_types_find(types, 2, cur, cur);
 }
 
-/* Whether the program has DWARF does not matter. */
-static void write_supplement(const struct gh_pclntab *tab)
+/* Writes what is for a program that has DWARF, which it need not have, and the program with what it
+ * lacks. */
+static void write_files(const struct gh_pclntab *tab)
 {
+	static bool (*const writers[])(const struct gh_pclntab *, int, const char *,
+				       struct gh_error *) = {gh_supplement_write_to,
+							     gh_debugfile_unstrip_to};
 	struct gh_error err;
-	int fd = memfd_create("fuzz", MFD_CLOEXEC);
-	if (fd < 0)
-		return;
-	gh_supplement_write_to(tab, fd, "output", &err);
-	close(fd);
+	for (size_t i = 0; i < sizeof(writers) / sizeof(writers[0]); i++) {
+		int fd = memfd_create("fuzz", MFD_CLOEXEC);
+		if (fd < 0)
+			return;
+		writers[i](tab, fd, "output", &err);
+		close(fd);
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -42,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (gh_pclntab_open(&tab, &image, &err)) {
 			if (gh_debugfile_make(&tab, NULL, &debug, &debug_size, &err))
 				free(debug);
-			write_supplement(&tab);
+			write_files(&tab);
 		}
 		gh_pclntab_close(&tab);
 		gh_image_close(&image);

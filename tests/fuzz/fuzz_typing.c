@@ -1,12 +1,14 @@
-/* Fuzz target: the types of a heap's objects, with a program that has descriptors. */
+/* Fuzz target: the types of a heap's objects and the merged ways that hold them, with a program
+ * that has descriptors. */
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-#include "lib/typing/typing.h"
+#include "plugin/view/paths.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/typemaker.h"
 
-static struct gh_image image;
-static struct gh_pclntab tab;
+static struct gh_symbols symbols;
 
 static void require(bool holds)
 {
@@ -16,19 +18,23 @@ static void require(bool holds)
 
 static void close_program(void)
 {
-	uint8_t *data = image.data;
-	gh_image_close(&image);
-	free(data);
+	gh_symbols_close(&symbols);
 }
 
+/* Opens the program from a file, as that of a dump without frames: damaged ones may have any. */
 static void open_program(void)
 {
 	const struct synthetic what = {.format = SYNTHETIC_1_20, .word = 8};
+	const struct gh_dump dump = {.word = 8};
 	size_t size;
-	struct gh_error err;
+	char path[32];
 	uint8_t *data = typemaker_make(&what, &size, NULL);
-	require(gh_image_open_memory(&image, data, size, "program", &err) &&
-		gh_pclntab_open(&tab, &image, &err));
+	int fd = memfd_create("program", MFD_CLOEXEC);
+	require(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+	free(data);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	require(gh_symbols_open(&symbols, &dump, path));
+	close(fd);
 	atexit(close_program);
 }
 
@@ -60,24 +66,42 @@ static void name_globals(const struct gh_typing *typing)
 	gh_buffer_free(&name);
 }
 
-static void look_at_types(const struct gh_dump *dump)
+/* Each object is in one node of the ways, which are all there are. */
+static void look_at_ways(struct gh_names *names)
+{
+	struct gh_merged_paths paths;
+	struct gh_error err;
+	uint64_t objects = 0;
+	require(gh_merged_paths_make(&paths, names, &err));
+	for (uint32_t i = 0; i < names->heap->count; i++)
+		require(paths.of[i] < paths.nodes.count);
+	for (size_t i = 0; i < paths.nodes.count; i++) {
+		require(i == 0 || paths.nodes.items[i].parent < i);
+		objects += paths.nodes.items[i].objects;
+	}
+	require(objects == names->heap->count);
+	gh_merged_paths_free(&paths);
+}
+
+static void look_at_heap(const struct gh_dump *dump)
 {
 	struct gh_heap heap;
-	struct gh_typing typing;
+	struct gh_names names = {.symbols = dump->word == 8 ? &symbols : NULL};
+	const struct gh_typing *typing = &names.typing;
 	struct gh_error err;
-	struct gh_typing_program program = {.tab = dump->word == 8 ? &tab : NULL};
 	uint64_t typed = 0;
 	require(gh_heap_build(&heap, dump, &err));
-	require(gh_typing_build(&typing, &heap, &program, &err));
+	require(gh_names_make(&names, &heap, NULL, &err));
 	for (uint32_t i = 0; i < heap.count; i++) {
-		uint32_t number = gh_typing_of(&typing, i);
-		require(number < typing.nclasses);
-		typed += gh_typing_class(&typing, number)->typed;
-		name_fields(&typing, i);
+		uint32_t number = gh_typing_of(typing, i);
+		require(number < typing->nclasses);
+		typed += gh_typing_class(typing, number)->typed;
+		name_fields(typing, i);
 	}
-	name_globals(&typing);
-	require(typed == typing.typed_objects && typing.typed_bytes <= typing.bytes);
-	gh_typing_free(&typing);
+	name_globals(typing);
+	require(typed == typing->typed_objects && typing->typed_bytes <= typing->bytes);
+	look_at_ways(&names);
+	gh_names_free(&names);
 	gh_heap_free(&heap);
 }
 
@@ -85,10 +109,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct gh_dump dump;
 	struct gh_error err;
-	if (image.data == NULL)
+	if (symbols.cache == NULL)
 		open_program();
 	if (gh_dump_open_memory(&dump, data, size, "input", &err)) {
-		look_at_types(&dump);
+		look_at_heap(&dump);
 		gh_dump_close(&dump);
 	}
 	return 0;
