@@ -128,6 +128,7 @@ check_loaded() {
 	has "$1: path to its largest retainer" "$("$GOHEAP" path -e "${!1}" "$work/dump" "$address" 2>&1)" '(data|bss|goroutine|finalizer|other)'
 	"$GOHEAP" goroutines -p "$pid" >"$work/goroutines" 2>"$work/told" || fail "$1: goroutines"
 	has "$1: goroutines" "$(cat "$work/goroutines")" '^main\.'
+	equal "$1: each goroutine can go on" '0 goroutines can never go on' "$("$GOHEAP" goroutines --leaked -p "$pid" 2>"$work/told")"
 }
 
 # check_core NAME: its core file has the heap that it has itself, if nothing changes meanwhile.

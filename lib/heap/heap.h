@@ -146,6 +146,9 @@ struct gh_root {
 /* The kind of the record that a root of KIND is in. */
 enum gh_dump_kind gh_root_record(const struct gh_dump *dump, enum gh_root_kind kind);
 
+/* The fieldlists of DUMP's frames have the variables whose address is taken, too. */
+bool gh_roots_have_stack_objects(const struct gh_dump *dump);
+
 struct gh_roots GH_VECTOR(struct gh_root);
 
 /* The heap of a dump as a graph: its objects, the pointers between them, the roots. */

@@ -115,8 +115,7 @@ static bool is_perhaps(const struct gh_dump *dump, struct gh_dump_slice descript
 	return slice_is(gh_dump_bytes(dump, description), GH_DUMP_PERHAPS);
 }
 
-/* The frames' fieldlists have what else a program would have to tell. */
-static bool has_stack_objects(const struct gh_dump *dump)
+bool gh_roots_have_stack_objects(const struct gh_dump *dump)
 {
 	struct gh_dump_record record;
 	if (gh_dump_count(dump, GH_DUMP_OTHER_ROOT) == 0)
@@ -252,7 +251,7 @@ bool gh_roots_find(const struct gh_dump *dump, const struct gh_object_table *tab
 			add_kind(&to);
 	}
 	/* Releases before 1.7 have no such variables. */
-	if (ok && dump->format >= GH_DUMP_1_7 && !has_stack_objects(dump))
+	if (ok && dump->format >= GH_DUMP_1_7 && !gh_roots_have_stack_objects(dump))
 		ok = add_frames_met(&to);
 	ok = ok && !roots->failed && !to.frames.queue.failed;
 	gh_reached_frames_free(&to.frames);

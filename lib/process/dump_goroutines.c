@@ -80,11 +80,19 @@ static void add_goroutine(struct gh_dump_stream *stream, const struct gh_process
 	gh_buffer_uleb128(out, g->syscall_sp != 0 ? g->syscall_sp : g->sp);
 	gh_buffer_uleb128(out, g->id);
 	gh_buffer_uleb128(out, g->creator_pc);
-	gh_buffer_uleb128(out, g->status);
+	gh_buffer_uleb128(out, g->status == GH_G_LEAKED ? GH_DUMP_WAITING : g->status);
 	gh_buffer_uleb128(out, is_system(process, g, reason, length));
 	gh_buffer_uleb128(out, 0); /* in the background */
 	gh_buffer_uleb128(out, g->wait_since);
-	gh_dump_stream_text(stream, reason, length);
+	if (g->status == GH_G_LEAKED) {
+		/* As the runtime prints it (goroutineheader in src/runtime/traceback.go). */
+		static const char leaked[] = " (leaked)";
+		gh_buffer_uleb128(out, length + sizeof(leaked) - 1);
+		gh_buffer_bytes(out, reason, length);
+		gh_buffer_bytes(out, leaked, sizeof(leaked) - 1);
+	} else {
+		gh_dump_stream_text(stream, reason, length);
+	}
 	gh_buffer_uleb128(out, g->context);
 	gh_buffer_uleb128(out, g->thread);
 	gh_buffer_uleb128(out, g->top_defer);

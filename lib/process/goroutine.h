@@ -67,7 +67,8 @@ struct gh_g_layout gh_g_layout_of(uint32_t word, int minor);
 /* What else than the statuses of a heap dump a goroutine may have (src/runtime/runtime2.go). */
 enum {
 	GH_G_DEAD = 6,       /* it ended; its struct waits to be used again */
-	GH_G_DEAD_EXTRA = 11 /* the same, for a thread of C's */
+	GH_G_LEAKED = 10,    /* it waits and, as the runtime has found, for ever (Go 1.26) */
+	GH_G_DEAD_EXTRA = 11 /* as GH_G_DEAD, for a thread of C's */
 };
 
 /* All goroutines, and a walk over them. */

@@ -153,6 +153,7 @@ bool gh_sync_wait_find(struct gh_wait_finder *finder, struct gh_wait *wait,
 	wait->kind = found->kind;
 	uint64_t sudog = find_sudog(finder, wait, goroutine->descriptor, depth);
 	uint64_t sema = 0;
+	wait->sudog = sudog;
 	if (sudog != 0 && found->kind == GH_WAIT_COND)
 		sema = find_list(finder, wait, sudog, depth + 1);
 	else if (sudog != 0)

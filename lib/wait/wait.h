@@ -5,7 +5,8 @@
  * - wait_layout.c, wait_memory.c: where the runtime's structs have their fields, by release; words
  * of the dump;
  * - sync_waits.c: mutexes, wait groups, conditions and semaphores;
- * - descriptor_waits.c: file descriptors. */
+ * - descriptor_waits.c: file descriptors;
+ * - leaked.c: goroutines that can never go on. */
 #ifndef GH_WAIT_WAIT_H
 #define GH_WAIT_WAIT_H
 
@@ -14,6 +15,7 @@
 #include <stdint.h>
 
 #include "lib/dump/dump.h"
+#include "lib/heap/heap.h"
 #include "lib/util/error.h"
 #include "lib/util/numbermap.h"
 #include "lib/util/vector.h"
@@ -43,8 +45,11 @@ struct gh_wait {
 	enum gh_wait_kind kind;
 	uint64_t object; /* address of the mutex, wait group, condition or semaphore; 0 if it is not
 			    known, or there is none */
+	uint64_t sudog;  /* the record by which it waits for that object; 0 if it is not known, or
+			    there  is none */
 	size_t first;    /* of its cases, if it waits for channels */
-	size_t ncases;   /* none if the channels are nil or, of a select, there are none */
+	size_t ncases;
+	bool never; /* the channel is nil or, of a select, there are none: nothing ends it */
 	uint64_t
 	    when; /* it sleeps until then: ns of the process's monotonic clock; 0 if not known */
 	int64_t descriptor; /* GH_NO_DESCRIPTOR if it is not known, or there is none */
@@ -99,5 +104,27 @@ struct gh_mutex_state gh_mutex_state(const struct gh_waits *waits, const struct 
 /* The counter of the wait group of WAIT. False if it is not known. */
 bool gh_waitgroup_counter(const struct gh_waits *waits, const struct gh_wait *wait,
 			  int32_t *counter);
+
+/* Goroutines that can never go on: what they wait for is reached from nothing but themselves and
+ * others like them. */
+struct gh_leaked {
+	bool *of;         /* by goroutine: it is one; owned */
+	size_t count;     /* of them */
+	uint64_t objects; /* that only they, and others that can never go on, lead to */
+	uint64_t bytes;   /* in those */
+};
+
+/* Finds those of WAITS, whose dump HEAP was made of, as Go's collector does for its profile of
+ * leaked goroutines: who waits for a channel, a mutex, a wait group or a condition can go on if
+ * that is no object of the heap, or is reached from a root other than the stacks of those who
+ * cannot. The first goroutine is none of them if it waits in a select without cases. What perhaps
+ * points to an object counts as if it did. False (ERR filled) if memory ran out. To be freed either
+ * way.
+ *
+ * Source: isMaybeRunnable, findGoroutineLeaks in src/runtime/mgc.go (Go 1.26). */
+bool gh_leaked_find(struct gh_leaked *leaked, const struct gh_waits *waits,
+		    const struct gh_heap *heap, struct gh_error *err);
+
+void gh_leaked_free(struct gh_leaked *leaked);
 
 #endif

@@ -95,17 +95,25 @@ static const struct {
     {"sleep", GH_WAIT_SLEEP},    {"IO wait", GH_WAIT_DESCRIPTOR},
 };
 
-static enum gh_wait_kind kind_of(const struct gh_dump *dump, struct gh_dump_slice slice)
+static bool begins_with(struct gh_cursor text, const char *start)
 {
-	struct gh_cursor reason = gh_dump_bytes(dump, slice);
+	size_t length = strlen(start);
+	return gh_cursor_left(&text) >= length && memcmp(text.pos, start, length) == 0;
+}
+
+/* Fills in what the REASON tells: "chan receive", "chan receive (nil chan)". */
+static void read_reason(struct gh_wait *wait, struct gh_cursor reason)
+{
+	static const char *const nothing[] = {" (nil chan)", " (no cases)"};
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++) {
-		size_t length = strlen(reasons[i].reason);
-		if (gh_cursor_left(&reason) >= length &&
-		    memcmp(reason.pos, reasons[i].reason, length) == 0 &&
-		    (gh_cursor_left(&reason) == length || reason.pos[length] == ' '))
-			return reasons[i].kind;
+		struct gh_cursor rest = reason;
+		if (!begins_with(rest, reasons[i].reason))
+			continue;
+		gh_cursor_bytes(&rest, strlen(reasons[i].reason));
+		wait->never = begins_with(rest, nothing[0]) || begins_with(rest, nothing[1]);
+		if (gh_cursor_left(&rest) == 0 || wait->never || begins_with(rest, " ("))
+			wait->kind = reasons[i].kind;
 	}
-	return GH_WAIT_OTHER;
 }
 
 /* Finds what GOROUTINE, the one of WAIT, waits for. */
@@ -114,7 +122,7 @@ static void find_wait(struct gh_wait_finder *finder, struct gh_wait *wait,
 {
 	if (finder->layout.g_waiting == 0)
 		return;
-	wait->kind = kind_of(finder->dump, goroutine->wait_reason);
+	read_reason(wait, gh_dump_bytes(finder->dump, goroutine->wait_reason));
 	switch (wait->kind) {
 	case GH_WAIT_SEND:
 	case GH_WAIT_RECEIVE:

@@ -1,30 +1,37 @@
 /* goheap goroutines: the goroutines of a heap dump, a core file, or what GDB debugs, as Go prints
  * tracebacks.
  */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "plugin/cli/command.h"
-#include "plugin/cli/heap_query.h"
+#include "plugin/cli/wait_query.h"
 #include "plugin/gdb/gdb.h"
 #include "plugin/view/emit.h"
 #include "plugin/view/view.h"
 
-static bool print_listing(const struct gh_options *options, const struct gh_snapshot *snapshot,
-			  struct gh_symbols *symbols)
+static struct gh_goroutine_list make_listing(const struct gh_options *options,
+					     const struct gh_dump *dump, struct gh_symbols *symbols)
 {
-	struct gh_goroutine_list listing = {
+	return (struct gh_goroutine_list){
 	    .out = stdout,
-	    .dump = &snapshot->dump,
+	    .dump = dump,
 	    .symbols = symbols,
 	    .status = options->status,
 	    .label = options->label,
 	    .pattern = options->has_pattern ? &options->pattern : NULL,
 	    .all = options->all,
 	    .group = options->group,
-	    .crashed = snapshot->crash.goroutine,
 	    .json = options->json,
 	    .one_line = options->one_line && !options->group,
 	};
+}
+
+static bool print_listing(const struct gh_options *options, const struct gh_snapshot *snapshot,
+			  struct gh_symbols *symbols)
+{
+	struct gh_goroutine_list listing = make_listing(options, &snapshot->dump, symbols);
+	listing.crashed = snapshot->crash.goroutine;
 	return gh_goroutines_print(&listing);
 }
 
@@ -113,10 +120,57 @@ static int print_memory(struct gh_heap_query *query)
 	return made ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 
+/* Finds the goroutines that can never go on, by the graph of the heap. */
+static bool find_leaked(struct gh_leaked *leaked, const struct gh_wait_query *query)
+{
+	struct gh_error err;
+	struct gh_heap heap;
+	gh_progress_begin("goheap: following the pointers of", query->dump.path);
+	bool built = gh_heap_build(&heap, &query->dump, &err);
+	bool found = built && gh_leaked_find(leaked, &query->waits, &heap, &err);
+	if (built)
+		gh_heap_free(&heap);
+	gh_progress_end();
+	if (!found)
+		gh_print_error(&err);
+	return found;
+}
+
+static void print_kept(const struct gh_leaked *leaked)
+{
+	gh_print_count(leaked->count, "goroutine");
+	fputs(" can never go on", stdout);
+	if (leaked->count > 0) {
+		fputs("; only they keep ", stdout);
+		gh_print_count(leaked->objects, "object");
+		printf(" of %" PRIu64 " bytes", leaked->bytes);
+	}
+	putchar('\n');
+}
+
+static int print_leaked(struct gh_wait_query *query)
+{
+	struct gh_leaked leaked = {0};
+	struct gh_goroutine_list listing =
+	    make_listing(query->options, &query->dump, query->symbols);
+	bool printed = find_leaked(&leaked, query);
+	listing.leaked = leaked.of;
+	printed = printed && gh_goroutines_print(&listing);
+	if (printed && !query->options->json) {
+		if (leaked.count > 0 && !query->options->one_line)
+			putchar('\n');
+		print_kept(&leaked);
+	}
+	gh_leaked_free(&leaked);
+	return printed ? GH_EXIT_OK : GH_EXIT_INPUT;
+}
+
 int gh_cmd_goroutines(const struct gh_options *options)
 {
 	if (options->memory)
 		return gh_heap_query_run(options, false, print_memory);
+	if (options->leaked)
+		return gh_wait_query_run(options, print_leaked);
 	struct gh_snapshot snapshot;
 	char running[32];
 	const char *program = gh_options_program(options, running);

@@ -62,6 +62,7 @@ struct gh_options {
 	bool all;           /* goroutines: also what Go leaves out */
 	bool one_line;      /* goroutines: one line for each */
 	bool group;         /* goroutines: those with the same stack together */
+	bool leaked;        /* goroutines: those alone that can never go on */
 	bool memory;        /* goroutines: the same, with what only they hold */
 	bool live;          /* pprof: what is live, and what it retains */
 	bool paths;         /* pprof: the heap, by the ways that hold it */
@@ -109,7 +110,7 @@ struct gh_option {
 };
 
 /* The most that one command takes, with the end of the list. */
-#define GH_OPTIONS_MAX 12
+#define GH_OPTIONS_MAX 13
 
 /* Rows of such lists. */
 #define GH_FLAG(long_name, short_name, member, text)                                               \

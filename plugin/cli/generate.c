@@ -213,6 +213,12 @@ int main(int argc, char **argv)
 		fputs("usage: generate gdb|bash|man <TEMPLATE\n", stderr);
 		return EXIT_FAILURE;
 	}
+	for (size_t i = 0; i < NCOMMANDS; i++) {
+		if (commands[i].options[GH_OPTIONS_MAX - 1].name == NULL)
+			continue;
+		fprintf(stderr, "%s: more options than GH_OPTIONS_MAX\n", commands[i].name);
+		return EXIT_FAILURE;
+	}
 	while (getline(&line, &size, stdin) >= 0) {
 		if (strcmp(line, "@COMMANDS@\n") == 0)
 			print();

@@ -165,6 +165,8 @@ static bool walk(struct gh_goroutine_list *listing, struct gh_goroutine_text *en
 		if (listing->only != NULL ? record.goroutine.id != *listing->only
 					  : record.goroutine.system && !listing->all)
 			continue;
+		if (listing->leaked != NULL && !listing->leaked[i])
+			continue;
 		if (!gh_goroutine_text_make(&entry, listing, i, &record))
 			return false;
 		if (!is_wanted(listing, &record.goroutine, &entry)) {

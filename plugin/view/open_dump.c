@@ -83,7 +83,10 @@ struct gh_dump_slice gh_dumpfile_type_name(const struct gh_dump *dump, uint64_t 
 
 const char *gh_goroutine_status(uint64_t status)
 {
-	static const char *const names[] = {"idle", "runnable", "running", "syscall", "waiting"};
+	/* gStatusStrings in src/runtime/traceback.go. */
+	static const char *const names[] = {"idle",      "runnable", "running", "syscall",
+					    "waiting",   "???",      "dead",    "???",
+					    "copystack", "preempted"};
 	return status < sizeof(names) / sizeof(names[0]) ? names[status] : "???";
 }
 
