@@ -257,12 +257,19 @@ struct gh_short_names {
 	struct gh_buffer texts; /* each ended by a NUL */
 };
 
+/* The names of a program's own symbols. */
+struct gh_own_names {
+	struct gh_cursor symbols; /* that are left */
+	struct gh_cursor names;   /* the string table */
+	size_t symbol_size;
+};
+
 /* Fills OUT with the short names that stand for one function of POINTS, and for all of its places.
- * None is a name of a function of TAB, or one of TAKEN, a string table of the program's own
- * symbols, or one by which GDB looks for functions of C. The order of POINTS changes. False (ERR
- * filled) if a function cannot be read or memory ran out. In any case OUT is to be freed. */
+ * None is a name of a function of TAB, or one of TAKEN, the program's own symbols, or one by which
+ * GDB looks for functions of C. The order of POINTS changes. False (ERR filled) if a function
+ * cannot be read or memory ran out. In any case OUT is to be freed. */
 bool gh_short_names_find(struct gh_short_names *out, const struct gh_pclntab *tab,
-			 struct gh_entry_points *points, struct gh_cursor taken,
+			 struct gh_entry_points *points, struct gh_own_names taken,
 			 struct gh_error *err);
 
 void gh_short_names_free(struct gh_short_names *names);

@@ -9,12 +9,15 @@
 /* Program headers among which notes are looked for: no linker makes as many. */
 #define MAX_HEADERS 64
 
-/* A section whose contents the debug file must have. */
-static bool is_wanted(const struct gh_section *section)
+/* A section whose contents the debug file must have. That of a library does not take its place, as
+ * that of a program may: debuggers have both, and the library's own .eh_frame. */
+static bool is_wanted(const struct gh_image *image, const struct gh_section *section)
 {
 	static const char *const names[] = {".interp", ".eh_frame", ".comment"};
 	if (section->header.sh_type == SHT_NOTE)
 		return true;
+	if (strcmp(section->name, ".eh_frame") == 0 && gh_image_is_library(image))
+		return false;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(section->name, names[i]) == 0)
 			return true;
@@ -34,7 +37,8 @@ static uint64_t find_end(const struct gh_image *image)
 	uint64_t end = UINT64_MAX;
 	for (size_t i = 1; i < image->nsections; i++) {
 		const struct gh_section *section = &image->sections[i];
-		if (is_loaded(section) && !is_wanted(section) && section->header.sh_offset < end)
+		if (is_loaded(section) && !is_wanted(image, section) &&
+		    section->header.sh_offset < end)
 			end = section->header.sh_offset;
 	}
 	return end;
@@ -47,7 +51,7 @@ static void copy_contents(struct gh_elf_section *to, const struct gh_image *imag
 {
 	struct gh_cursor cur;
 	bool has_place = !is_loaded(section) || section->header.sh_offset < end;
-	if (is_wanted(section) && has_place &&
+	if (is_wanted(image, section) && has_place &&
 	    gh_image_section_cursor(image, section, &cur, NULL) &&
 	    gh_cursor_left(&cur) <= *budget) {
 		*budget -= gh_cursor_left(&cur);

@@ -101,7 +101,11 @@ struct gh_symtab {
 };
 
 /* The names of IMAGE's own symbols, .symtab's or else .dynsym's; none if it has neither. */
-struct gh_cursor gh_symtab_own_names(const struct gh_image *image);
+struct gh_own_names gh_symtab_own_names(const struct gh_image *image);
+
+/* The next of them, in the image; NULL if there are no more. Linkers have one name be the end of
+ * another. */
+const char *gh_symtab_next_name(struct gh_own_names *own);
 
 /* Fills SYMTAB with each function of TAB, with the short NAMES if that is not NULL, with
  * DATA (struct gh_data_symbol), and with the defined symbols of the image's own .symtab, else

@@ -1,4 +1,4 @@
-#include "lib/debugfile/debugfile.h"
+#include "lib/debugfile/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -148,7 +148,7 @@ static void add_functions(struct candidates *out, const struct gh_pclntab *tab,
 }
 
 static bool add_all_taken(struct candidates *out, const struct gh_pclntab *tab,
-			  struct gh_cursor taken, struct gh_error *err)
+			  struct gh_own_names taken, struct gh_error *err)
 {
 	for (size_t i = 0; i < tab->nfunc; i++) {
 		struct gh_func func;
@@ -156,14 +156,8 @@ static bool add_all_taken(struct candidates *out, const struct gh_pclntab *tab,
 			return false;
 		add_taken(out, gh_pclntab_name(tab, func.name));
 	}
-	while (gh_cursor_left(&taken) > 0) {
-		const char *name = (const char *)taken.pos;
-		size_t size = strnlen(name, gh_cursor_left(&taken));
-		if (size == gh_cursor_left(&taken))
-			break;
+	for (const char *name; (name = gh_symtab_next_name(&taken)) != NULL;)
 		add_taken(out, name);
-		gh_cursor_bytes(&taken, size + 1);
-	}
 	return true;
 }
 
@@ -227,7 +221,7 @@ static void add_symbols(struct gh_short_names *out, const struct gh_entry_points
 }
 
 bool gh_short_names_find(struct gh_short_names *out, const struct gh_pclntab *tab,
-			 struct gh_entry_points *points, struct gh_cursor taken,
+			 struct gh_entry_points *points, struct gh_own_names taken,
 			 struct gh_error *err)
 {
 	struct candidates all = {0};

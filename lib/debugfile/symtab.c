@@ -290,12 +290,26 @@ static void find_own(const struct gh_image *image, struct gh_cursor *symbols,
 		*symbols = *names = gh_cursor_make("", 0, image->path, 0, image->arch->big_endian);
 }
 
-struct gh_cursor gh_symtab_own_names(const struct gh_image *image)
+struct gh_own_names gh_symtab_own_names(const struct gh_image *image)
 {
-	struct gh_cursor symbols;
-	struct gh_cursor names;
-	find_own(image, &symbols, &names);
-	return names;
+	struct gh_own_names own = {
+	    .symbol_size = image->arch->pointer_size == 8 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym)};
+	find_own(image, &own.symbols, &own.names);
+	return own;
+}
+
+const char *gh_symtab_next_name(struct gh_own_names *own)
+{
+	while (gh_cursor_left(&own->symbols) >= own->symbol_size) {
+		struct gh_cursor cur = own->names;
+		/* In both classes the name is a symbol's first field. */
+		gh_cursor_seek(&cur, gh_cursor_u32(&own->symbols));
+		gh_cursor_bytes(&own->symbols, own->symbol_size - 4);
+		const char *name = gh_cursor_string(&cur);
+		if (name != NULL)
+			return name;
+	}
+	return NULL;
 }
 
 /* The offset in .strtab of what is added to the names next. */

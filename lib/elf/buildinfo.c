@@ -217,16 +217,9 @@ static void read_notes_at(struct gh_buildinfo *info, const struct gh_image *imag
 		read_notes(info, notes);
 }
 
-void gh_buildinfo_read(struct gh_buildinfo *info, const struct gh_image *image)
+void gh_buildinfo_read_ids(struct gh_buildinfo *info, const struct gh_image *image)
 {
 	*info = (struct gh_buildinfo){0};
-	struct gh_cursor cur;
-	if (find_buildinfo(image, &cur))
-		read_buildinfo(
-		    info, image,
-		    gh_cursor_slice(&cur, (uint64_t)(cur.pos - cur.start), gh_cursor_left(&cur)));
-	else
-		info->go_version = find_version(image);
 	unsigned notes_left = MAX_NOTES;
 	for (size_t i = 0; i < image->nsegments && notes_left > 0; i++) {
 		const GElf_Phdr *segment = &image->segments[i];
@@ -243,6 +236,18 @@ void gh_buildinfo_read(struct gh_buildinfo *info, const struct gh_image *image)
 		notes_left--;
 		read_notes_at(info, image, section->sh_offset, section->sh_size);
 	}
+}
+
+void gh_buildinfo_read(struct gh_buildinfo *info, const struct gh_image *image)
+{
+	struct gh_cursor cur;
+	gh_buildinfo_read_ids(info, image);
+	if (find_buildinfo(image, &cur))
+		read_buildinfo(
+		    info, image,
+		    gh_cursor_slice(&cur, (uint64_t)(cur.pos - cur.start), gh_cursor_left(&cur)));
+	else
+		info->go_version = find_version(image);
 }
 
 void gh_buildinfo_free(struct gh_buildinfo *info)

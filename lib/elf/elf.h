@@ -4,6 +4,7 @@
  * arch.c.
  *
  * - image.c: an ELF file's sections, segments and bytes by address; relocate.c applies relocations;
+ * - dynamic.c: what the dynamic linker is told;
  * - buildinfo.c: the Go release and the build settings that the file tells;
  * - core.c, extent.c: a core file's notes, and how long a file is by its headers;
  * - debug_section.c: sections of debug information, unpacked;
@@ -56,6 +57,9 @@ struct gh_image {
  */
 bool gh_image_open(struct gh_image *image, const char *path, struct gh_error *err);
 
+/* The same, and no relocation is applied: the time it takes does not depend on the file's size. */
+bool gh_image_open_unrelocated(struct gh_image *image, const char *path, struct gh_error *err);
+
 /* The same on a core file, whose segments are the memory of the process; what its notes hold is in
  * struct gh_core. */
 bool gh_image_open_core(struct gh_image *image, const char *path, struct gh_error *err);
@@ -93,6 +97,28 @@ bool gh_image_has_dwarf(const struct gh_image *image);
 /* The program is position-independent: its addresses are offsets from where it is loaded. */
 bool gh_image_is_pie(const struct gh_image *image);
 
+/* What the dynamic linker is told: the entries of the dynamic section, as the ELF specification has
+ * them. */
+
+struct gh_dynamic {
+	struct gh_cursor entries; /* that are left */
+	unsigned word;            /* bytes of a tag, and of a value */
+	uint64_t tag;             /* DT_* of the entry that was read last */
+	uint64_t value;           /* of the same */
+};
+
+/* Begins to read IMAGE's entries. False if it has none. */
+bool gh_dynamic_open(struct gh_dynamic *dynamic, const struct gh_image *image);
+
+/* Reads the next entry. False if there are no more. */
+bool gh_dynamic_next(struct gh_dynamic *dynamic);
+
+/* The value of IMAGE's first entry with this TAG. False if there is none. */
+bool gh_dynamic_find(const struct gh_image *image, uint64_t tag, uint64_t *value);
+
+/* IMAGE is a shared library, and no program that could be run. */
+bool gh_image_is_library(const struct gh_image *image);
+
 /* How long an ELF file is by what its own headers say, when only its beginning is there. */
 
 /* The end, in bytes from the file's start, of what the headers describe: both header tables, the
@@ -117,6 +143,9 @@ struct gh_buildinfo {
  * Before Go 1.13 there is only the version, in the program's data (runtime.buildVersion).
  * What is missing or malformed stays NULL. */
 void gh_buildinfo_read(struct gh_buildinfo *info, const struct gh_image *image);
+
+/* The same of the build ids alone, which takes no time. */
+void gh_buildinfo_read_ids(struct gh_buildinfo *info, const struct gh_image *image);
 
 void gh_buildinfo_free(struct gh_buildinfo *info);
 

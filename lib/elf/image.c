@@ -124,12 +124,13 @@ static bool check_program(const struct gh_image *image, struct gh_error *err)
 		       "ELF type %u", type);
 }
 
-static bool read_program(struct gh_image *image, struct gh_error *err)
+static bool read_program(struct gh_image *image, bool relocate, struct gh_error *err)
 {
 	if (!read_header(image, err) || !check_program(image, err) || !read_segments(image, err))
 		return false;
 	/* Relocations write where a crafted file has them: what is checked is read after that. */
-	gh_relocate(image);
+	if (relocate)
+		gh_relocate(image);
 	return read_sections(image, err);
 }
 
@@ -161,15 +162,26 @@ static bool map_file(struct gh_image *image, const char *path, struct gh_error *
 	return mapped;
 }
 
-bool gh_image_open(struct gh_image *image, const char *path, struct gh_error *err)
+static bool open_program(struct gh_image *image, const char *path, bool relocate,
+			 struct gh_error *err)
 {
 	*image = (struct gh_image){.path = strdup(path)};
 	if (image->path == NULL)
 		return gh_fail_memory(err, path);
-	if (map_file(image, path, err) && read_program(image, err))
+	if (map_file(image, path, err) && read_program(image, relocate, err))
 		return true;
 	gh_image_close(image);
 	return false;
+}
+
+bool gh_image_open(struct gh_image *image, const char *path, struct gh_error *err)
+{
+	return open_program(image, path, true, err);
+}
+
+bool gh_image_open_unrelocated(struct gh_image *image, const char *path, struct gh_error *err)
+{
+	return open_program(image, path, false, err);
 }
 
 static bool read_core(struct gh_image *image, struct gh_error *err)
@@ -211,7 +223,7 @@ bool gh_image_open_memory(struct gh_image *image, void *data, size_t size, const
 	*image = (struct gh_image){.path = strdup(name), .data = data, .size = size};
 	if (image->path == NULL)
 		return gh_fail_memory(err, name);
-	if (read_program(image, err))
+	if (read_program(image, true, err))
 		return true;
 	gh_image_close(image);
 	return false;

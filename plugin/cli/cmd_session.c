@@ -19,14 +19,14 @@
 #include "plugin/view/view.h"
 
 struct job {
-	char *directory;           /* of the session, canonical as GDB prints paths */
-	char *cache;               /* directory of the cache; NULL if there is none */
-	struct gh_infofiles files; /* what GDB has */
-	bool scalars;              /* it shows arguments as it does by itself */
-	bool has_dump;             /* the core file is that of a heap dump, of `goheap load' */
-	char *identity;            /* tells the program from any other, and from itself rebuilt */
-	FILE *boot;                /* the script that is being written */
-	struct timespec start;     /* when the work began, monotonic */
+	char *directory;       /* of the session, canonical as GDB prints paths */
+	char *cache;           /* directory of the cache; NULL if there is none */
+	struct gh_told told;   /* by GDB; owned */
+	bool has_dump;         /* the core file is that of a heap dump, of `goheap load' */
+	bool has_library;      /* the program is another's that has a Go library */
+	char *identity;        /* tells the program from any other, and from itself rebuilt */
+	FILE *boot;            /* the script that is being written */
+	struct timespec start; /* when the work began, monotonic */
 };
 
 static char *format(const char *text, ...) __attribute__((format(printf, 1, 2)));
@@ -136,7 +136,7 @@ static bool remove_file(const struct job *job, const char *name)
 static void forget_dump(struct job *job)
 {
 	char *core = format("%s/%s", job->directory, GH_SESSION_CORE);
-	job->has_dump = job->files.core != NULL && same_file(job->files.core, core);
+	job->has_dump = job->told.files.core != NULL && same_file(job->told.files.core, core);
 	free(core);
 	if (job->has_dump)
 		return;
@@ -157,7 +157,7 @@ static bool is_below(const char *path, const char *directory)
 /* The symbols that GDB has are of our making: of this program or of an earlier one. */
 static bool has_our_symbols(const struct job *job)
 {
-	const char *symbols = job->files.symbols;
+	const char *symbols = job->told.files.symbols;
 	return symbols != NULL && (is_below(symbols, job->directory) ||
 				   (job->cache != NULL && is_below(symbols, job->cache)));
 }
@@ -166,15 +166,16 @@ static bool has_our_symbols(const struct job *job)
  * choosing, and stay. */
 static bool may_replace_symbols(const struct job *job)
 {
-	const char *symbols = job->files.symbols;
-	return symbols == NULL || same_file(symbols, job->files.program) || has_our_symbols(job);
+	const char *symbols = job->told.files.symbols;
+	return symbols == NULL || same_file(symbols, job->told.files.program) ||
+	       has_our_symbols(job);
 }
 
 /* The symbols are those that `goheap load' made. */
 static bool has_dump_symbols(const struct job *job)
 {
 	char *debug = format("%s/%s", job->directory, GH_SESSION_DEBUG);
-	bool has = strcmp(job->files.symbols, debug) == 0;
+	bool has = strcmp(job->told.files.symbols, debug) == 0;
 	free(debug);
 	return has && job->has_dump;
 }
@@ -183,7 +184,7 @@ static bool has_dump_symbols(const struct job *job)
  * symbols altogether, the user has told it to. */
 static bool is_done(const struct job *job)
 {
-	const char *symbols = job->files.symbols;
+	const char *symbols = job->told.files.symbols;
 	struct state state = read_state(job);
 	bool done = state.identity != NULL && state.debug != NULL &&
 		    strcmp(state.identity, job->identity) == 0 &&
@@ -230,8 +231,8 @@ static void begin_unless_lines(struct job *job, const struct gh_program *program
 {
 	const struct gh_image *image = &program->image;
 	uint64_t bias = 0;
-	if (gh_image_is_pie(image) && job->files.entry != 0)
-		bias = job->files.entry - image->header.e_entry;
+	if (gh_image_is_pie(image) && job->told.files.entry != 0)
+		bias = job->told.files.entry - image->header.e_entry;
 	struct gh_func func;
 	struct gh_error err;
 	uint64_t address = image->header.e_entry;
@@ -249,9 +250,9 @@ static void begin_unless_lines(struct job *job, const struct gh_program *program
  * it for `start', nor know that the language is Go. The hook on exec-file is not to look now. */
 static void open_again(struct job *job)
 {
-	if (job->files.running || strchr(job->files.program, '\n') != NULL)
+	if (job->told.files.running || strchr(job->told.files.program, '\n') != NULL)
 		return;
-	gh_script_file(job->boot, GH_SCRIPT_UNHOOKED "exec-file", job->files.program);
+	gh_script_file(job->boot, GH_SCRIPT_UNHOOKED "exec-file", job->told.files.program);
 }
 
 static long milliseconds_since(const struct timespec *start)
@@ -266,7 +267,7 @@ static char *read_origin(const struct job *job)
 {
 	char path[PATH_MAX];
 	char text[256] = "";
-	if (strcmp(job->files.program,
+	if (strcmp(job->told.files.program,
 		   gh_missing_file_path(path, job->directory, GH_SESSION_PROGRAM)) != 0)
 		return format("%s", "");
 	FILE *file = fopen(gh_missing_file_path(path, job->directory, GH_SESSION_ORIGIN), "re");
@@ -289,7 +290,7 @@ static void load_symbols(struct job *job, const struct gh_program *program,
 
 	if (!has_dwarf) {
 		open_again(job);
-		if (job->scalars)
+		if (job->told.scalars)
 			fputs(GH_SCRIPT_PRESENCE, job->boot);
 	}
 	gh_script_symbols(job->boot, debug);
@@ -314,7 +315,8 @@ static char *add_symbols(struct job *job, struct gh_program *program)
 {
 	struct gh_error err;
 	if (!gh_pclntab_open(&program->tab, &program->image, &err)) {
-		say(job, err.text);
+		if (!job->has_library)
+			say(job, err.text);
 		return NULL;
 	}
 	struct gh_buildinfo info;
@@ -332,7 +334,7 @@ static char *look_at_program(struct job *job)
 {
 	struct gh_program program = {0};
 	struct gh_error err;
-	if (!gh_image_open(&program.image, job->files.program, &err)) {
+	if (!gh_image_open(&program.image, job->told.files.program, &err)) {
 		say(job, err.text);
 		return NULL;
 	}
@@ -372,10 +374,10 @@ static void say_crash(struct job *job)
 	struct gh_program program = {0};
 	struct gh_error err;
 	struct gh_crash crash;
-	if (!gh_image_open(&program.image, job->files.program, &err))
+	if (!gh_image_open(&program.image, job->told.files.program, &err))
 		return;
 	if (gh_pclntab_open(&program.tab, &program.image, &err)) {
-		if (gh_core_crash(&crash, job->files.core, &program) && crash.text.size > 0) {
+		if (gh_core_crash(&crash, job->told.files.core, &program) && crash.text.size > 0) {
 			say_lines(job, (const char *)crash.text.data, crash.text.size);
 			if (crash.has_goroutine)
 				gh_script_say(job->boot,
@@ -392,7 +394,7 @@ static void say_crash(struct job *job)
 static void tell_crash(struct job *job)
 {
 	char *path = format("%s/" GH_SESSION_CRASH, job->directory);
-	char *identity = identify(job->files.core);
+	char *identity = identify(job->told.files.core);
 	FILE *file = fopen(path, "re");
 	char *told = file != NULL ? read_field(file) : NULL;
 	if (file != NULL)
@@ -410,36 +412,48 @@ static void tell_crash(struct job *job)
 	free(path);
 }
 
+/* Has GDB find the symbols of the Go libraries that the program has, or will. */
+static void look_at_libraries(struct job *job)
+{
+	const struct gh_library_look look = {
+	    .script = job->boot,
+	    .session = job->directory,
+	    .cache = job->cache != NULL ? job->cache : job->directory,
+	    .told = &job->told,
+	};
+	job->has_library = gh_library_look(&look);
+}
+
 /* Writes the commands for what GDB has now. */
 static void write_commands(struct job *job)
 {
 	forget_dump(job);
-	if (job->files.unclear) {
+	if (job->told.files.unclear) {
 		say(job, "the program cannot be told from what GDB prints of it: give its file a "
 			 "name without line breaks");
 		return;
 	}
-	if (gh_missing_file_needed(job->directory, &job->files)) {
+	look_at_libraries(job);
+	if (gh_missing_file_needed(job->directory, &job->told.files)) {
 		struct gh_missing_file missing = {.script = job->boot, .directory = job->directory};
 		/* GDB learns of a program in other ways than those that are hooked. */
 		gh_script_note_program(job->boot, "stale");
-		gh_missing_file_look(&missing, &job->files);
-		gh_missing_file_made(job->directory, &job->files);
-		if (job->files.core != NULL && job->files.program != NULL && !job->has_dump)
+		gh_missing_file_look(&missing, &job->told.files);
+		gh_missing_file_made(job->directory, &job->told.files);
+		if (job->told.files.core != NULL && job->told.files.program != NULL &&
+		    !job->has_dump)
 			tell_crash(job);
 		return;
 	}
-	job->identity = identify(job->files.program);
-	job->cache = gh_cache_directory();
+	job->identity = identify(job->told.files.program);
 	if (!is_done(job) && may_replace_symbols(job)) {
 		char *debug = look_at_program(job);
 		write_state(job, debug != NULL ? debug : "");
 		free(debug);
 	}
-	if (job->files.core != NULL && !job->has_dump)
+	if (job->told.files.core != NULL && !job->has_dump)
 		tell_crash(job);
 	free(job->identity);
-	free(job->cache);
 }
 
 /* Writes the script, which first notes that the program is STATE. False, after printing why,
@@ -450,7 +464,9 @@ static bool write_boot(struct job *job, const char *state)
 	if (job->boot == NULL)
 		return false;
 	gh_script_note_program(job->boot, state);
+	job->cache = gh_cache_directory();
 	write_commands(job);
+	free(job->cache);
 	return gh_script_commit(job->boot, job->directory);
 }
 
@@ -461,20 +477,17 @@ int gh_cmd_session(const struct gh_options *options)
 		fputs("goheap session: only for goheap.so to run\n", stderr);
 		return GH_EXIT_USAGE;
 	}
-	struct gh_told told;
 	struct job job = {.directory = realpath(directory, NULL)};
 	clock_gettime(CLOCK_MONOTONIC, &job.start);
 	int status = GH_EXIT_INPUT;
-	bool read = gh_told_read(&told, stdin);
-	job.files = told.files;
-	job.scalars = told.scalars;
+	bool read = gh_told_read(&job.told, stdin);
 	if (job.directory == NULL)
 		print_errno(directory, "find the session's directory");
 	else if (!read)
 		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
 	else if (write_boot(&job, options->words[0]))
 		status = GH_EXIT_OK;
-	gh_infofiles_free(&job.files);
+	gh_told_free(&job.told);
 	free(job.directory);
 	return status;
 }

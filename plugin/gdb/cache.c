@@ -285,3 +285,28 @@ char *gh_cache_get(const char *directory, const struct gh_image *image)
 	free(link);
 	return path;
 }
+
+bool gh_cache_has_links(const char *directory)
+{
+	char path[PATH_MAX];
+	snprintf(path, sizeof(path), "%s/" GH_CACHE_LINKS, directory);
+	return access(path, F_OK) == 0;
+}
+
+bool gh_cache_link(const char *directory, const char *build_id, const char *path)
+{
+	char folder[PATH_MAX];
+	char link[PATH_MAX];
+	char part[PATH_MAX + 32];
+	if (strlen(build_id) <= 2)
+		return false;
+	snprintf(folder, sizeof(folder), "%s/" GH_CACHE_LINKS, directory);
+	mkdir(folder, 0700);
+	snprintf(folder, sizeof(folder), "%s/" GH_CACHE_LINKS "/%.2s", directory, build_id);
+	mkdir(folder, 0700);
+	int length = snprintf(link, sizeof(link), "%s/%s.debug", folder, build_id + 2);
+	if (length >= (int)sizeof(link))
+		return false;
+	snprintf(part, sizeof(part), "%s.%d.part", link, getpid());
+	return symlink(path, part) == 0 && rename(part, link) == 0;
+}

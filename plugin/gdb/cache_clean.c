@@ -25,14 +25,36 @@ static bool is_old(int directory, const char *name, time_t now)
 	       now - st.st_atim.tv_sec > KEPT_SECONDS && now - st.st_mtim.tv_sec > KEPT_SECONDS;
 }
 
-void gh_cache_clean(const char *directory)
+/* Calls VISIT for each entry of the directory at PATH. */
+static void visit_entries(const char *path, void (*visit)(int directory, const char *name))
 {
-	DIR *entries = opendir(directory);
+	DIR *entries = opendir(path);
 	if (entries == NULL)
 		return;
-	time_t now = time(NULL);
 	for (const struct dirent *entry; (entry = readdir(entries)) != NULL;)
-		if (is_of_cache(entry->d_name) && is_old(dirfd(entries), entry->d_name, now))
-			unlinkat(dirfd(entries), entry->d_name, 0);
+		visit(dirfd(entries), entry->d_name);
 	closedir(entries);
+}
+
+static void clean_entry(int directory, const char *name)
+{
+	if (is_of_cache(name) && is_old(directory, name, time(NULL)))
+		unlinkat(directory, name, 0);
+}
+
+static void clean_link(int directory, const char *name)
+{
+	struct stat st;
+	if (fstatat(directory, name, &st, 0) != 0)
+		unlinkat(directory, name, 0);
+}
+
+void gh_cache_clean(const char *directory)
+{
+	visit_entries(directory, clean_entry);
+	for (unsigned i = 0; i < 256; i++) {
+		char path[PATH_MAX];
+		snprintf(path, sizeof(path), "%s/" GH_CACHE_LINKS "/%02x", directory, i);
+		visit_entries(path, clean_link);
+	}
 }

@@ -8,6 +8,7 @@
  * - session.c, script.c, words.c, piped_text.c, info_files.c, told.c: what GDB and goheap tell each
  *   other;
  * - cache.c, cache_clean.c: debug files that were made before;
+ * - go_libraries.c, needed.c: Go libraries in programs of other languages;
  * - missing_file.c, remote_file.c, fetch_limit.c: programs that only the target has;
  * - goroutine_source.c, thread_names.c, frames_write.c: goroutines to be listed; a dump's, as
  *   threads. */
@@ -73,22 +74,6 @@
 #define GH_SESSION_FETCHED "fetched" /* what GDB has got from a remote target */
 #define GH_SESSION_MADE    "made"    /* the program, made again from memory; GDB does not have it */
 #define GH_SESSION_NOFILE  "nofile"  /* for what process or core file that was last looked into */
-
-struct gh_session {
-	char *path;    /* of the directory; owned, NULL while there is no session */
-	int pid;       /* of the process that made it */
-	bool in_place; /* GH_SESSION_FD is the directory */
-};
-
-/* Makes the directory (mode 0700, below $XDG_RUNTIME_DIR, $TMPDIR or /tmp), opens it close-on-exec
- * at GH_SESSION_FD, and puts its path and PROGRAM's into the environment. Directories that killed
- * GDBs of the same user left behind are removed. On failure returns a static text that says why,
- * and nothing is left behind; NULL on success. */
-const char *gh_session_open(struct gh_session *session, const char *program);
-
-/* Removes the directory and the variables. Does nothing if there is no session or the calling
- * process did not make it. */
-void gh_session_close(struct gh_session *session);
 
 /* The session's boot.gdb: the script by which the goheap program has GDB do something. */
 
@@ -193,12 +178,16 @@ bool gh_infofiles_parse(struct gh_infofiles *files, const char *text);
 
 void gh_infofiles_free(struct gh_infofiles *files);
 
-/* What goheap.gdb's _goheap_tell prints: a setting of GDB's, a line "files", and what `info files'
- * prints. */
+/* What goheap.gdb's _goheap_tell prints: settings of GDB's, a line "files", what `info files'
+ * prints, a line "libraries", what `info sharedlibrary' prints, and the variable of the environment
+ * by which libraries are found. */
 
 struct gh_told {
 	bool scalars;              /* it shows arguments of frames as it does by itself */
-	struct gh_infofiles files; /* owned: for gh_infofiles_free */
+	struct gh_infofiles files; /* owned, as are the texts, which are NULL if GDB tells none */
+	char *debug_directories;   /* where it looks for debug files, with colons between */
+	char *libraries;           /* from what `info sharedlibrary' prints to the end */
+	char *library_path;        /* LD_LIBRARY_PATH, as the program is started with */
 };
 
 /* Reads what GDB printed from IN; it may end early. False if memory ran out. */
@@ -206,6 +195,8 @@ bool gh_told_read(struct gh_told *told, FILE *in);
 
 /* The same from TEXT. */
 bool gh_told_parse(struct gh_told *told, const char *text);
+
+void gh_told_free(struct gh_told *told);
 
 /* The cache of debug files, below $XDG_CACHE_HOME/goheap or ~/.cache/goheap: a program that was
  * seen once gets its symbols back at once. */
@@ -220,6 +211,20 @@ char *gh_cache_directory(void);
  * checksum of itself. What was not used for long is removed
  * when one is written. To be freed; NULL if it can be neither found nor written. */
 char *gh_cache_get(const char *directory, const struct gh_image *image);
+
+/* Go libraries in programs of other languages. */
+
+struct gh_library_look {
+	FILE *script;               /* for GDB to run */
+	const char *session;        /* its directory, canonical */
+	const char *cache;          /* where debug files are kept; may be the same */
+	const struct gh_told *told; /* by GDB */
+};
+
+/* Has GDB find the debug files of stripped Go libraries: before the process is there, of those that
+ * the program names as needed, and then of those that are loaded. It is said in a line for each,
+ * once. True if there is one. */
+bool gh_library_look(const struct gh_library_look *look);
 
 /* Symbols where GDB has no file of the program that it can read: the file is deleted, in another
  * mount namespace or on another machine, or there is but a core file. */

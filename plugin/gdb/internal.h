@@ -1,4 +1,5 @@
-/* What the files of this room share: registers, stacks that move, and the cache's eviction. */
+/* What the files of this room share: the session, registers, stacks that move, and the cache's
+ * eviction. */
 #ifndef GH_PLUGIN_GDB_INTERNAL_H
 #define GH_PLUGIN_GDB_INTERNAL_H
 
@@ -6,7 +7,26 @@
 #include <stdint.h>
 
 #include "lib/pclntab/pclntab.h"
+#include "lib/util/vector.h"
 #include "plugin/gdb/gdb.h"
+
+/* Who has the session. */
+
+struct gh_session {
+	char *path;    /* of the directory; owned, NULL while there is no session */
+	int pid;       /* of the process that made it */
+	bool in_place; /* GH_SESSION_FD is the directory */
+};
+
+/* Makes the directory (mode 0700, below $XDG_RUNTIME_DIR, $TMPDIR or /tmp), opens it close-on-exec
+ * at GH_SESSION_FD, and puts its path and PROGRAM's into the environment. Directories that killed
+ * GDBs of the same user left behind are removed. On failure returns a static text that says why,
+ * and nothing is left behind; NULL on success. */
+const char *gh_session_open(struct gh_session *session, const char *program);
+
+/* Removes the directory and the variables. Does nothing if there is no session or the calling
+ * process did not make it. */
+void gh_session_close(struct gh_session *session);
 
 /* Registers and memory as a JIT reader is given them. */
 
@@ -76,10 +96,30 @@ bool gh_moved_frame(struct gh_moved_stack *stack, struct gdb_unwind_callbacks *c
 
 void gh_moved_stack_free(struct gh_moved_stack *stack);
 
+/* The shared libraries that a program needs by name, and those that they need. */
+
+struct gh_needed GH_VECTOR(char *); /* their paths, each owned */
+
+/* Finds those of PROGRAM, as ld.so(8) would with this LIBRARY_PATH, which may be NULL. What cannot
+ * be found is left out. To be freed with gh_needed_free. */
+void gh_needed_find(struct gh_needed *needed, const char *program, const char *library_path);
+
+void gh_needed_free(struct gh_needed *needed);
+
+/* Where debuggers look for debug files by build id, below a directory for such files. */
+#define GH_CACHE_LINKS ".build-id"
+
+/* Has debuggers that look for debug files in DIRECTORY find that at PATH, which is there, by
+ * BUILD_ID, in lower-case hexadecimal. False, and errno set, if they will not. */
+bool gh_cache_link(const char *directory, const char *build_id, const char *path);
+
+/* DIRECTORY may have such debug files. */
+bool gh_cache_has_links(const char *directory);
+
 /* Eviction from the cache of debug files: what has not been used for long goes. */
 
 /* Removes from the cache DIRECTORY the debug files and links that were neither written nor read for
- * 30 days. */
+ * 30 days, and what finds those that are gone by their build ids. */
 void gh_cache_clean(const char *directory);
 
 #endif

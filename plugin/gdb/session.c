@@ -1,4 +1,4 @@
-#include "plugin/gdb/gdb.h"
+#include "plugin/gdb/internal.h"
 
 #include <dirent.h>
 #include <fcntl.h>

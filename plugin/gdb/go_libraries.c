@@ -1,0 +1,286 @@
+#include "plugin/gdb/internal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/debugfile/debugfile.h"
+#include "lib/util/escape.h"
+
+/* The libraries of which something was said, or that GDB was told to read again, in the session's
+ * directory: texts, each with a NUL after it. */
+#define SEEN_FILE "libraries"
+
+/* A library that GDB has loaded without debug information. */
+struct listed {
+	uint64_t text; /* address of its section .text */
+	char *path;    /* owned */
+};
+
+struct job {
+	const struct gh_library_look *look;
+	struct timespec start;            /* of the library that is looked at, monotonic */
+	struct GH_VECTOR(char *) seen;    /* what SEEN_FILE has, each owned */
+	struct gh_needed needed;          /* by the program, before there is a process */
+	bool has_found;                   /* a Go library is among them */
+	bool reads_again;                 /* GDB is to read libraries again */
+	struct GH_VECTOR(char *) scripts; /* what GDB is to do after that, each owned */
+};
+
+static void read_seen(struct job *job)
+{
+	char path[PATH_MAX];
+	char *text = NULL;
+	size_t size = 0;
+	FILE *file = fopen(gh_missing_file_path(path, job->look->session, SEEN_FILE), "re");
+	while (file != NULL && getdelim(&text, &size, '\0', file) > 0 &&
+	       gh_vector_push(&job->seen, text)) {
+		text = NULL;
+		size = 0;
+	}
+	free(text);
+	if (file != NULL)
+		fclose(file);
+}
+
+/* Notes WHAT of the library IMAGE. False if that was noted before. */
+static bool note(struct job *job, const struct gh_image *image, const char *what)
+{
+	char path[PATH_MAX];
+	char *text;
+	const struct stat *st = &image->file;
+	if (asprintf(&text, "%s %jx.%jx.%jx.%jx.%lx %s", what, (uintmax_t)st->st_dev,
+		     (uintmax_t)st->st_ino, (uintmax_t)st->st_size, (uintmax_t)st->st_mtim.tv_sec,
+		     st->st_mtim.tv_nsec, image->path) < 0)
+		return false;
+	for (size_t i = 0; i < job->seen.count; i++)
+		if (strcmp(job->seen.items[i], text) == 0) {
+			free(text);
+			return false;
+		}
+	FILE *file = fopen(gh_missing_file_path(path, job->look->session, SEEN_FILE), "ae");
+	if (file != NULL) {
+		fwrite(text, 1, strlen(text) + 1, file);
+		fclose(file);
+	}
+	if (!gh_vector_push(&job->seen, text))
+		free(text);
+	return true;
+}
+
+/* Of what is no Go library next to nothing is read. */
+static bool is_stripped_go(const char *path)
+{
+	struct gh_image image;
+	struct gh_buildinfo ids;
+	if (!gh_image_open_unrelocated(&image, path, NULL))
+		return false;
+	gh_buildinfo_read_ids(&ids, &image);
+	bool is_go =
+	    (ids.go_build_id != NULL || gh_image_section(&image, ".go.buildinfo") != NULL) &&
+	    !gh_image_has_dwarf(&image);
+	gh_buildinfo_free(&ids);
+	gh_image_close(&image);
+	return is_go;
+}
+
+static void say(const struct job *job, const struct gh_image *image, const struct gh_pclntab *tab,
+		const struct gh_buildinfo *info)
+{
+	char version[64];
+	char path[PATH_MAX];
+	gh_escape_text(version, sizeof(version),
+		       info->go_version != NULL ? info->go_version : "Go");
+	gh_escape_text(path, sizeof(path), image->path);
+	gh_script_say(job->look->script, "goheap: %s library %s, %zu functions, %ld ms", version,
+		      path, tab->nfunc, gh_fetch_milliseconds(&job->start));
+}
+
+/* Has GDB use DEBUG, the debug file of the library IMAGE. */
+static void use(struct job *job, const struct gh_image *image, const char *build_id,
+		const char *debug, const struct listed *listed)
+{
+	char what[32] = "loaded";
+	const struct gh_section *text = gh_image_section(image, ".text");
+	if (build_id != NULL && gh_cache_link(job->look->cache, build_id, debug)) {
+		job->has_found = true;
+		if (listed != NULL && note(job, image, what))
+			job->reads_again = true;
+	} else if (listed != NULL && text != NULL) {
+		job->has_found = true;
+		/* Nothing by which GDB could find it. */
+		uint64_t bias = listed->text - text->header.sh_addr;
+		snprintf(what, sizeof(what), "%" PRIx64, bias);
+		char *script = NULL;
+		size_t size;
+		FILE *out = note(job, image, what) ? open_memstream(&script, &size) : NULL;
+		if (out == NULL)
+			return;
+		gh_escape_gdb(out, debug);
+		fprintf(out, " -o %" PRIu64, bias);
+		if (fclose(out) != 0 || !gh_vector_push(&job->scripts, script))
+			free(script);
+	}
+}
+
+/* Gives GDB the debug file of the library IMAGE, which TAB is of, and says so. */
+static void add_symbols(struct job *job, const struct gh_image *image, const struct gh_pclntab *tab,
+			const struct listed *listed)
+{
+	struct gh_buildinfo info;
+	gh_buildinfo_read(&info, image);
+	char *debug = gh_cache_get(job->look->cache, image);
+	if (debug != NULL) {
+		use(job, image, info.gnu_build_id, debug, listed);
+		if (note(job, image, "said"))
+			say(job, image, tab, &info);
+	}
+	free(debug);
+	gh_buildinfo_free(&info);
+}
+
+/* Finds the symbols of the library at PATH, if it is a stripped one of Go's. LISTED is it where GDB
+ * has loaded it, else NULL. */
+static void look_at(struct job *job, const char *path, const struct listed *listed)
+{
+	struct gh_image image;
+	struct gh_pclntab tab;
+	struct gh_error err;
+	clock_gettime(CLOCK_MONOTONIC, &job->start);
+	if (strchr(path, '\n') != NULL || !is_stripped_go(path) ||
+	    !gh_image_open(&image, path, NULL))
+		return;
+	if (gh_pclntab_open(&tab, &image, &err)) {
+		add_symbols(job, &image, &tab, listed);
+		gh_pclntab_close(&tab);
+	} else if (note(job, &image, "said")) {
+		gh_script_say(job->look->script, "goheap: %s", err.text);
+	}
+	gh_image_close(&image);
+}
+
+/* Reads what `info sharedlibrary' prints of a library, in a LINE of SIZE bytes, if GDB has no debug
+ * information of it. */
+static bool parse_line(struct listed *listed, const char *line, size_t size)
+{
+	static const char mark[] = "Yes (*)";
+	uint64_t end;
+	int at = 0;
+	char *text = strndup(line, size);
+	*listed = (struct listed){0};
+	if (text != NULL &&
+	    sscanf(text, "0x%" SCNx64 " 0x%" SCNx64 " %n", &listed->text, &end, &at) == 2 &&
+	    at > 0) {
+		const char *rest = text + at;
+		/* Where there are several, the namespace of the dynamic linker. */
+		if (strncmp(rest, "[[", 2) == 0)
+			rest += strcspn(rest, "]") + strspn(rest + strcspn(rest, "]"), "] ");
+		if (strncmp(rest, mark, strlen(mark)) == 0) {
+			rest += strlen(mark);
+			rest += strspn(rest, " ");
+			/* Whatever the target has there, GDB compares the build id. */
+			if (strncmp(rest, "target:", 7) == 0)
+				rest += 7;
+			listed->path = strdup(rest);
+		}
+	}
+	free(text);
+	return listed->path != NULL;
+}
+
+static void look_at_listed(struct job *job)
+{
+	const char *text = job->look->told->libraries;
+	for (; text != NULL && *text != '\0'; text += *text != '\0') {
+		struct listed listed;
+		size_t size = strcspn(text, "\n");
+		if (parse_line(&listed, text, size)) {
+			look_at(job, listed.path, &listed);
+			free(listed.path);
+		}
+		text += size;
+	}
+}
+
+/* Before there is a process, looks at the libraries that the program names. */
+static void look_at_needed(struct job *job)
+{
+	const struct gh_told *told = job->look->told;
+	if (told->files.program == NULL || (told->files.running && !told->files.remote))
+		return;
+	gh_needed_find(&job->needed, told->files.program, told->library_path);
+	for (size_t i = 0; i < job->needed.count; i++)
+		look_at(job, job->needed.items[i], NULL);
+}
+
+/* The directories in LIST, with colons between, have DIRECTORY among them. */
+static bool has_directory(const char *list, const char *directory)
+{
+	size_t length = strlen(directory);
+	for (const char *at = list; (at = strstr(at, directory)) != NULL; at++)
+		if ((at == list || at[-1] == ':') && (at[length] == ':' || at[length] == '\0'))
+			return true;
+	return false;
+}
+
+/* Has GDB look for debug files in the cache, after the directories that the user has named. */
+static void add_directory(const struct job *job)
+{
+	const char *list = job->look->told->debug_directories;
+	const char *cache = job->look->cache;
+	if (list == NULL || has_directory(list, cache) || strchr(cache, ':') != NULL ||
+	    strpbrk(list, "\n\\$") != NULL || strpbrk(cache, "\\$") != NULL)
+		return;
+	fprintf(job->look->script, "set debug-file-directory %s%s%s\n", list,
+		*list != '\0' ? ":" : "", cache);
+}
+
+/* Libraries may be loaded by the program's next stop if it is linked dynamically: has GDB compare
+ * then how many there are, with the program and the vDSO among them. */
+static void note_count(const struct job *job)
+{
+	const char *listed = job->look->told->libraries;
+	FILE *script = job->look->script;
+	if (listed != NULL && strstr(listed, "\n0x") != NULL)
+		/* It is counted at the next stop, for once. That the frame is in another language
+		   is not to be told. */
+		fputs("if $_isvoid($goheap_libraries)\n"
+		      "pipe with language c -- _goheap_expect_libraries 0 | cat >/dev/null\nend\n",
+		      script);
+	else if (job->needed.count > 0)
+		fprintf(script, "with language c -- _goheap_expect_libraries %zu\n",
+			job->needed.count + 2);
+}
+
+static void write_script(const struct job *job)
+{
+	FILE *script = job->look->script;
+	if (job->has_found || gh_cache_has_links(job->look->cache))
+		add_directory(job);
+	if (job->reads_again)
+		fputs("with print symbol-loading off -- nosharedlibrary\n"
+		      "with print symbol-loading off -- sharedlibrary\n",
+		      script);
+	for (size_t i = 0; i < job->scripts.count; i++)
+		fprintf(script, "with print symbol-loading off -- add-symbol-file %s\n",
+			job->scripts.items[i]);
+	note_count(job);
+}
+
+bool gh_library_look(const struct gh_library_look *look)
+{
+	struct job job = {.look = look};
+	read_seen(&job);
+	look_at_needed(&job);
+	look_at_listed(&job);
+	write_script(&job);
+	gh_needed_free(&job.needed);
+	for (size_t i = 0; i < job.seen.count; i++)
+		free(job.seen.items[i]);
+	for (size_t i = 0; i < job.scripts.count; i++)
+		free(job.scripts.items[i]);
+	gh_vector_free(&job.seen);
+	gh_vector_free(&job.scripts);
+	return job.has_found;
+}

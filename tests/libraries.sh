@@ -1,0 +1,164 @@
+#!/usr/bin/env bash
+# Stripped Go libraries in programs of other languages: breakpoints and stacks are as GDB alone has them in the same
+# libraries before they were stripped.
+set -u
+export LC_ALL=C
+
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+session_home
+gdb_options=(-iex 'set breakpoint pending on' -iex 'set print frame-arguments none')
+child='' children=''
+trap 'kill $child $children 2>/dev/null; rm -rf "$work"' EXIT
+line=$(grep -n '// a breakpoint' "$tests/samples/library/main.go" | cut -d: -f1)
+
+# rows: backtraces on standard input as rows: function, file, line; up to where a goroutine's stack begins. The line of an
+# inlined call is left out: Go's DWARF has that of the function.
+rows() {
+	sed -nE -e 's/^#[1-9][0-9]* +([^ ]+) \(.*\) at (.*):[0-9]+$/\1\t\2/p' \
+		-e 's/^#[0-9]+ +(0x[0-9a-f]+ in )?([^ ]+) \(.*\) at (.*):([0-9]+)$/\2\t\3\t\4/p' | sed 's/\t\.\//\t/'
+}
+
+# plain COMMAND...: what GDB does without goheap.
+plain() {
+	local commands=()
+	for command in "$@"; do
+		commands+=(-ex "$command")
+	done
+	timeout -k 5 "$patience" "$GDB" -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' \
+		-iex 'set auto-load no' "${gdb_options[@]}" "${commands[@]}" </dev/null 2>&1
+}
+
+# forget: goheap has seen no library yet.
+forget() {
+	rm -rf "$XDG_CACHE_HOME/goheap"
+}
+
+# like NAME [SESSION]: the stacks that the session shows are those of the twin's.
+like() {
+	rows <"${2-$work/session}" >"$work/found"
+	same "$1: stacks as in the unstripped library" "$work/expected" "$work/found"
+}
+
+# said NAME SO: the session names the library in one line, and says no more.
+said() {
+	equal "$1: the library is named, once" "goheap: go$release library $2" \
+		"$(sed -nE '/^goheap: .*found no pclntab$/d; /^goheap: /{ s/^(goheap: go1\.[0-9]+)[0-9.]* /\1 /; s/, [0-9]+ functions, [0-9]+ ms$//; p; }' "$work/session")"
+	lacks "$1: no complaint" "$(cat "$work/session")" '^(warning: (section|location)|Warning: the current|.*[Ee]rror)'
+}
+
+# The breakpoints, before the program runs, what is shown at each, and when it runs again.
+stops=("break main.work" "break main.go:$line" run bt continue bt delete "break main.(*box).grow" run bt)
+
+# test_linked SO: a program that names its library.
+test_linked() {
+	"$CC" -g -DLINKED -o "$work/linked" "$tests/oracle/library_host.c" -ldl "$1"
+	forget
+	goheap "$work/linked" "${stops[@]}" >"$work/session"
+	like "$release: needed by a C program"
+	said "$release: needed by a C program" "$1"
+}
+
+# test_loaded SO: a program that loads it, in C and in Python. The first time its symbols are there from the first stop on.
+test_loaded() {
+	local name="$release: loaded by a C program" python
+	forget
+	goheap "$work/host" "set args $1" "break Work" run "info symbol \$pc" "${stops[@]:0:2}" "delete 1" "info breakpoints" \
+		continue bt continue bt delete "${stops[@]:7}" >"$work/session"
+	like "$name"
+	said "$name" "$1"
+	has "$name: the stop in C is in C" "$(cat "$work/session")" "^Thread 1 .* hit Breakpoint 1, 0x[0-9a-f]+ in Work \(\) from $1"
+	goheap "$work/host" "set args $1" "${stops[@]}" >"$work/session"
+	like "$name, seen before"
+
+	python=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))' 2>/dev/null) || {
+		skip "$release: loaded by Python" "no python3"
+		return
+	}
+	echo "import ctypes, sys; ctypes.CDLL(sys.argv[1]).Work(21)" >"$work/program.py"
+	goheap "$python" "set args $work/program.py $1" "${stops[@]}" >"$work/session"
+	like "$release: loaded by Python"
+}
+
+# test_running SO: a process that has it, its core file, and over gdbserver.
+test_running() {
+	local name="$release: attach" here=("break main.(*box).grow" continue bt)
+	sed -n '/^main\.(\*box)/,$p' "$work/expected" >"$work/last"
+	mv "$work/last" "$work/expected"
+	LOOP=1 "$work/host" "$1" >"$work/out" &
+	child=$!
+	while [ ! -s "$work/out" ]; do sleep 0.05; done
+	forget
+	goheap "" "attach $child" "${here[@]}" "gcore $work/core" detach >"$work/session"
+	like "$name"
+	said "$name" "$1"
+	if command -v gdbserver >/dev/null; then
+		serve --attach "$child"
+		forget
+		goheap "$work/host" "target remote 127.0.0.1:$port" "${here[@]}" detach >"$work/session"
+		like "$release: gdbserver"
+		said "$release: gdbserver" "$1"
+		wait "$server"
+	else
+		skip "$release: gdbserver" "not installed"
+	fi
+	kill "$child"
+	wait "$child" 2>/dev/null
+	child=
+	forget
+	goheap "$work/host" "core-file $work/core" bt >"$work/session"
+	like "$release: a core file"
+	said "$release: a core file" "$1"
+}
+
+# test_unnamed: a library without a build id.
+test_unnamed() {
+	sample "$release: no build id" "$release" library -buildmode=c-shared -ldflags=-extldflags=-Wl,--build-id=none || return
+	forget
+	goheap "$work/host" "set args $directory/library.stripped" "break Work" run "break main.(*box).grow" continue bt run continue bt \
+		>"$work/session"
+	equal "$release: no build id: stops" 2 "$(grep -c 'hit Breakpoint 2.*main.go:' "$work/session")"
+}
+
+# test_harmless SO: names that a shell or GDB would take for more, and the user's own settings.
+test_harmless() {
+	local odd="a b\$(touch harm);\"'.so"
+	cp "$1" "$work/$odd"
+	forget
+	rm "$work/out"
+	(cd "$work" && LOOP=1 exec ./host "./$odd" >out) &
+	child=$!
+	while [ ! -s "$work/out" ]; do sleep 0.05; done
+	gdb_options+=(-iex "set debug-file-directory /nowhere:$work")
+	(cd "$work" && goheap host "attach $child" "break main.work" "show debug-file-directory" continue detach) >"$work/session"
+	kill "$child"
+	wait "$child" 2>/dev/null
+	child=
+	has "a library of an odd name" "$(cat "$work/session")" 'hit Breakpoint 1, main.work'
+	equal "nothing is run of its name" "" "$(find "$work" -name harm)"
+	has "the user's directories are still searched, first" "$(cat "$work/session")" "is \"/nowhere:$work:$XDG_CACHE_HOME/goheap\"\.\$"
+	forget
+	goheap "$work/host" "break main" run "show debug-file-directory" >"$work/session"
+	has "of a program without a Go library nothing changes" "$(cat "$work/session")" "is \"/nowhere:$work\"\.\$"
+}
+
+# test_release SO UNSTRIPPED: the library in all of these.
+test_release() {
+	"$CC" -g -DLINKED -o "$work/twin" "$tests/oracle/library_host.c" -ldl "$2"
+	plain "file $work/twin" "${stops[@]}" | rows >"$work/expected"
+	equal "$release: stacks of the unstripped library" 3 "$(grep -c '^runtime.goexit' "$work/expected")"
+	test_linked "$1"
+	test_loaded "$1"
+	test_running "$1"
+}
+
+"$CC" -g -o "$work/host" "$tests/oracle/library_host.c" -ldl || exit
+for release in ${RELEASES:-1.19}; do
+	sample "$release" "$release" library -buildmode=c-shared || continue
+	so=$directory/library.stripped
+	test_release "$so" "$directory/library"
+	test_unnamed
+	test_harmless "$so"
+done
+
+finish
