@@ -113,9 +113,8 @@ test_running() {
 
 # test_unnamed: a library without a build id.
 test_unnamed() {
-	sample "$release: no build id" "$release" library -buildmode=c-shared -ldflags=-extldflags=-Wl,--build-id=none || return
 	forget
-	goheap "$work/host" "set args $directory/library.stripped" "break Work" run "break main.(*box).grow" continue bt run continue bt \
+	goheap "$work/host" "set args $unnamed" "break Work" run "break main.(*box).grow" continue bt run continue bt \
 		>"$work/session"
 	equal "$release: no build id: stops" 2 "$(grep -c 'hit Breakpoint 2.*main.go:' "$work/session")"
 }
@@ -142,6 +141,15 @@ test_harmless() {
 	has "of a program without a Go library nothing changes" "$(cat "$work/session")" "is \"/nowhere:$work\"\.\$"
 }
 
+# test_installed SO: its debug file, without goheap.
+test_installed() {
+	"$GOHEAP" debug "--install=$work/debug" "$1"
+	plain "file $work/host" "set args $1" "set debug-file-directory $work/debug" "${stops[@]}" >"$work/session"
+	like "$release: a debug file installed"
+	has "$release: no build id, a debug file installed" "$("$GOHEAP" debug "--install=$work/debug" "$unnamed" 2>&1)" \
+		"^goheap: $unnamed: expected a GNU build id, found none\$"
+}
+
 # test_release SO UNSTRIPPED: the library in all of these.
 test_release() {
 	"$CC" -g -DLINKED -o "$work/twin" "$tests/oracle/library_host.c" -ldl "$2"
@@ -149,11 +157,14 @@ test_release() {
 	equal "$release: stacks of the unstripped library" 3 "$(grep -c '^runtime.goexit' "$work/expected")"
 	test_linked "$1"
 	test_loaded "$1"
+	test_installed "$1"
 	test_running "$1"
 }
 
 "$CC" -g -o "$work/host" "$tests/oracle/library_host.c" -ldl || exit
 for release in ${RELEASES:-1.19}; do
+	sample "$release: no build id" "$release" library -buildmode=c-shared -ldflags=-extldflags=-Wl,--build-id=none || continue
+	unnamed=$directory/library.stripped
 	sample "$release" "$release" library -buildmode=c-shared || continue
 	so=$directory/library.stripped
 	test_release "$so" "$directory/library"

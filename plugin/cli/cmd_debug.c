@@ -2,9 +2,11 @@
  * is in it. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/debugfile/debugfile.h"
 #include "plugin/cli/command.h"
+#include "plugin/gdb/gdb.h"
 #include "plugin/view/view.h"
 
 /* What is written: a debug file, or the program with its symbols. */
@@ -13,14 +15,35 @@ enum form {
 	PROGRAM,
 };
 
+/* The path by which FILE's debug file is found in the directory of the user's choice. */
+static char *find_place(const struct gh_program *program, const struct gh_options *options)
+{
+	struct gh_error err;
+	struct gh_buildinfo info;
+	char path[PATH_MAX];
+	gh_buildinfo_read_ids(&info, &program->image);
+	bool found = info.gnu_build_id != NULL
+			 ? gh_build_id_path(path, options->install, info.gnu_build_id) ||
+			       gh_fail_errno(&err, options->install, "make its directories")
+			 : gh_fail(&err, options->file, GH_NO_OFFSET, "a GNU build id", "none");
+	gh_buildinfo_free(&info);
+	if (!found)
+		gh_print_error(&err);
+	return found ? strdup(path) : NULL;
+}
+
 /* Without an output it is the program's name with ".debug" or ".unstripped" added. */
 static bool write_file(const struct gh_program *program, const struct gh_options *options,
 		       enum form form)
 {
 	const char *output = options->output;
 	char *path = NULL;
-	if (output == NULL && asprintf(&path, "%s%s", program->image.path,
-				       form == DEBUG_FILE ? ".debug" : ".unstripped") < 0) {
+	if (options->install != NULL) {
+		path = find_place(program, options);
+		if (path == NULL)
+			return false;
+	} else if (output == NULL && asprintf(&path, "%s%s", program->image.path,
+					      form == DEBUG_FILE ? ".debug" : ".unstripped") < 0) {
 		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
 		return false;
 	}
@@ -40,6 +63,10 @@ static int run(const struct gh_options *options, enum form form)
 {
 	struct gh_program program;
 	struct gh_error err;
+	if (options->install != NULL && options->output != NULL) {
+		fputs("goheap debug: --install and -o name two places: leave one out\n", stderr);
+		return GH_EXIT_USAGE;
+	}
 	if (!gh_check_output(options->output, options->file) ||
 	    !gh_program_open(&program, options->file))
 		return GH_EXIT_INPUT;

@@ -45,6 +45,7 @@ struct gh_options {
 	const char *process;       /* the number of one to read (-p); then also the last file */
 	const char *names;         /* the same before it was stripped (--names) */
 	const char *output;        /* to write to (-o) */
+	const char *install;       /* directory of debug files to write to (--install) */
 	const char *status;        /* of the goroutines to print (-s) */
 	const char *label;         /* of the goroutines to print (--label) */
 	regex_t pattern;           /* that a goroutine's text must match (--grep); owned */

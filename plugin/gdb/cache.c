@@ -293,19 +293,29 @@ bool gh_cache_has_links(const char *directory)
 	return access(path, F_OK) == 0;
 }
 
+bool gh_build_id_path(char path[PATH_MAX], const char *directory, const char *build_id)
+{
+	int length = snprintf(path, PATH_MAX, "%s/" GH_CACHE_LINKS "/%.2s/%s.debug", directory,
+			      build_id, strlen(build_id) > 2 ? build_id + 2 : "");
+	if (length >= PATH_MAX) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	for (char *slash = path + strlen(directory); slash != NULL; slash = strchr(slash, '/')) {
+		*slash = '\0';
+		bool made = mkdir(path, 0777) == 0 || errno == EEXIST;
+		*slash++ = '/';
+		if (!made)
+			return false;
+	}
+	return true;
+}
+
 bool gh_cache_link(const char *directory, const char *build_id, const char *path)
 {
-	char folder[PATH_MAX];
 	char link[PATH_MAX];
 	char part[PATH_MAX + 32];
-	if (strlen(build_id) <= 2)
-		return false;
-	snprintf(folder, sizeof(folder), "%s/" GH_CACHE_LINKS, directory);
-	mkdir(folder, 0700);
-	snprintf(folder, sizeof(folder), "%s/" GH_CACHE_LINKS "/%.2s", directory, build_id);
-	mkdir(folder, 0700);
-	int length = snprintf(link, sizeof(link), "%s/%s.debug", folder, build_id + 2);
-	if (length >= (int)sizeof(link))
+	if (!gh_build_id_path(link, directory, build_id))
 		return false;
 	snprintf(part, sizeof(part), "%s.%d.part", link, getpid());
 	return symlink(path, part) == 0 && rename(part, link) == 0;

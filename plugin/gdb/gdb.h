@@ -212,6 +212,10 @@ char *gh_cache_directory(void);
  * when one is written. To be freed; NULL if it can be neither found nor written. */
 char *gh_cache_get(const char *directory, const struct gh_image *image);
 
+/* The path by which debuggers that look for debug files in DIRECTORY find that of BUILD_ID, in
+ * lower-case hexadecimal. The directories are made. False, and errno set, if they cannot be. */
+bool gh_build_id_path(char path[PATH_MAX], const char *directory, const char *build_id);
+
 /* Go libraries in programs of other languages. */
 
 struct gh_library_look {
