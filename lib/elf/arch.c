@@ -36,6 +36,7 @@ static const struct gh_arch arches[] = {
 	.dwarf_pc = 8,
 	.gdb_has_dwarf_pc = true,
 	.gregs = {.count = 17, .pc = 12, .sp = 15, .fp = GH_NO_REGISTER, .lr = GH_NO_REGISTER},
+	.vectors_note = NT_X86_XSTATE,
 	.signal_frame = {.info = 12, .pc = 216, .sp = 188, .registers = 176, .count = 8},
     },
     {
@@ -55,6 +56,7 @@ static const struct gh_arch arches[] = {
 	.dwarf_g = 14,
 	.gdb_has_dwarf_pc = true,
 	.gregs = {.count = 27, .pc = 16, .sp = 19, .fp = 4, .lr = GH_NO_REGISTER},
+	.vectors_note = NT_X86_XSTATE,
 	.signal_frame = {.info = 304, .pc = 168, .sp = 160, .registers = 40, .count = 16},
 	.vectors_size = 2112,
 	/* RAX; RCX, RBX, RSI and RDI; R8 to R11; X0 to X14 */
@@ -100,6 +102,7 @@ static const struct gh_arch arches[] = {
 	.dwarf_g = 28,
 	.gdb_has_dwarf_pc = true,
 	.gregs = {.count = 34, .pc = 32, .sp = 31, .fp = 29, .lr = 30},
+	.vectors_note = NT_PRFPREG,
 	.signal_frame = {.pc = 568, .sp = 560, .lr = 552, .registers = 312, .count = 31},
 	.vectors_size = 512,
 	.arg_registers = {{0, 16}, {64, 16}},

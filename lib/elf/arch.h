@@ -80,6 +80,8 @@ struct gh_arch {
 			     does. On amd64 that is so from Go 1.17 on */
 	bool gdb_has_dwarf_pc;   /* dwarf_pc is the pc to GDB (<arch>_dwarf_reg_to_regnum) */
 	struct gh_gregset gregs; /* of a core file's threads */
+	uint16_t vectors_note;   /* that has their vector registers, in a core file and for ptrace
+				    (NT_*); 0 if it is not known */
 	struct gh_signal_frame signal_frame;
 	uint16_t vectors_size; /* of the vector registers of a goroutine that was preempted
 				  anywhere, from Go 1.27 on: xRegs in src/runtime/preempt_GOARCH.go,

@@ -18,7 +18,13 @@ static bool find_notes(const struct gh_image *core, struct gh_cursor *notes)
 	return false;
 }
 
-bool gh_core_note(const struct gh_image *core, uint32_t type, uint64_t *at, struct gh_cursor *note)
+static bool is_kernels(const uint8_t *name, uint32_t size)
+{
+	return (size == 5 && memcmp(name, "CORE", 5) == 0) ||
+	       (size == 6 && memcmp(name, "LINUX", 6) == 0);
+}
+
+bool gh_core_note(const struct gh_image *core, uint64_t *at, uint32_t *type, struct gh_cursor *note)
 {
 	struct gh_cursor notes;
 	if (!find_notes(core, &notes))
@@ -27,14 +33,14 @@ bool gh_core_note(const struct gh_image *core, uint32_t type, uint64_t *at, stru
 	while (gh_cursor_left(&notes) > 0) {
 		uint32_t name_size = gh_cursor_u32(&notes);
 		uint32_t size = gh_cursor_u32(&notes);
-		uint32_t found = gh_cursor_u32(&notes);
+		*type = gh_cursor_u32(&notes);
 		const uint8_t *name = gh_cursor_bytes(&notes, ((uint64_t)name_size + 3) & ~3ULL);
 		uint64_t start = (uint64_t)(notes.pos - notes.start);
 		gh_cursor_bytes(&notes, ((uint64_t)size + 3) & ~3ULL);
 		if (notes.failed)
 			return false;
 		*at = (uint64_t)(notes.pos - notes.start);
-		if (found == type && name_size == 5 && memcmp(name, "CORE", 5) == 0) {
+		if (is_kernels(name, name_size)) {
 			*note = gh_cursor_slice(&notes, start, size);
 			return true;
 		}
@@ -47,8 +53,10 @@ bool gh_core_auxv(const struct gh_image *core, uint64_t type, uint64_t *value)
 	unsigned word = core->arch->pointer_size;
 	struct gh_cursor auxv;
 	uint64_t at = 0;
-	if (!gh_core_note(core, NT_AUXV, &at, &auxv))
-		return false;
+	uint32_t note = 0;
+	while (note != NT_AUXV)
+		if (!gh_core_note(core, &at, &note, &auxv))
+			return false;
 	while (gh_cursor_left(&auxv) >= 2 * word) {
 		uint64_t found = gh_cursor_uint(&auxv, word);
 		*value = gh_cursor_uint(&auxv, word);

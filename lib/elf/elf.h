@@ -224,10 +224,11 @@ bool gh_loaded_make(const struct gh_loaded *loaded, const struct gh_memory *memo
 
 /* A core file: its notes, its auxiliary vector, and the process's memory. */
 
-/* Finds the next note of the kernel's of this TYPE (NT_*) in CORE, which gh_image_open_core opened,
- * from *AT on, which is 0 at first and then where the next is looked for. NOTE is its contents.
+/* Finds the next note of the kernel's in CORE, which gh_image_open_core opened, from *AT on, which
+ * is 0 at first and then where the next is looked for. TYPE is its type (NT_*), NOTE its contents.
  * False if there are no more. */
-bool gh_core_note(const struct gh_image *core, uint32_t type, uint64_t *at, struct gh_cursor *note);
+bool gh_core_note(const struct gh_image *core, uint64_t *at, uint32_t *type,
+		  struct gh_cursor *note);
 
 /* Looks the entry of this TYPE (AT_*) up in the auxiliary vector, the note NT_AUXV, of CORE. False
  * if there is none. */

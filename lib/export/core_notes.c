@@ -1,4 +1,4 @@
-#include "lib/export/export.h"
+#include "lib/export/internal.h"
 
 #include <elf.h>
 #include <string.h>
@@ -51,44 +51,6 @@ void gh_prstatus_append(struct gh_buffer *out, const struct gh_arch *arch,
 	gh_buffer_u32(out, 0); /* pr_fpvalid */
 	add_zeros(out, word - 4);
 	end_note(out, start);
-}
-
-/* Where the registers are in struct elf_prstatus, in bytes: after what gh_prstatus_append puts
- * before them. */
-static uint64_t registers_offset(unsigned word)
-{
-	return 12 + 4 + 2 * word + 4 + 3 * 4 + 4 * 2 * word;
-}
-
-static uint64_t read_register(struct gh_cursor *note, unsigned word, uint8_t number)
-{
-	gh_cursor_seek(note, registers_offset(word) + (uint64_t)number * word);
-	return gh_cursor_uint(note, word);
-}
-
-bool gh_prstatus_read(struct gh_cursor note, const struct gh_arch *arch, struct gh_thread *thread)
-{
-	const struct gh_gregset *regs = &arch->gregs;
-	*thread = (struct gh_thread){
-	    .pc = read_register(&note, arch->pointer_size, regs->pc),
-	    .sp = read_register(&note, arch->pointer_size, regs->sp),
-	};
-	if (regs->lr != GH_NO_REGISTER)
-		thread->lr = read_register(&note, arch->pointer_size, regs->lr);
-	return !note.failed;
-}
-
-unsigned gh_prstatus_registers(struct gh_cursor note, const struct gh_arch *arch, uint64_t *values,
-			       unsigned count)
-{
-	unsigned read = 0;
-	while (read < arch->gregs.count && read < count) {
-		values[read] = read_register(&note, arch->pointer_size, (uint8_t)read);
-		if (note.failed)
-			break;
-		read++;
-	}
-	return read;
 }
 
 void gh_prpsinfo_append(struct gh_buffer *out, const struct gh_arch *arch, const char *program,

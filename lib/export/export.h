@@ -44,28 +44,6 @@ struct gh_core_program {
 bool gh_corefile_write(const struct gh_dump *dump, const struct gh_core_program *program,
 		       const char *path, size_t *left_out, struct gh_error *err);
 
-/* The notes of a Linux core file that say what its threads are.
- *
- * Formats: struct elf_prstatus and elf_prpsinfo of the kernel's include/linux/elfcore.h, and each
- * machine's elf_gregset_t (arch/.../include/uapi/asm/ptrace.h, elf.h). */
-
-/* What is known of a thread. */
-struct gh_thread {
-	int32_t id; /* positive */
-	uint64_t pc;
-	uint64_t sp;
-	uint64_t fp; /* the frame pointer; 0 if it is unknown, or the machine has none */
-	uint64_t lr; /* the link register; likewise */
-};
-
-/* Reads the pc, sp and lr of THREAD from the contents NOTE of an NT_PRSTATUS note. False if they
- * are not there. */
-bool gh_prstatus_read(struct gh_cursor note, const struct gh_arch *arch, struct gh_thread *thread);
-
-/* Reads all registers that are there, at most COUNT, into VALUES. Returns how many. */
-unsigned gh_prstatus_registers(struct gh_cursor note, const struct gh_arch *arch, uint64_t *values,
-			       unsigned count);
-
 /* A heap dump as an hprof file, the format of Java's heap dumps, for the tools that read those:
  * Eclipse MAT, VisualVM, jhat. */
 

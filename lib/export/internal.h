@@ -315,6 +315,20 @@ void gh_hprof_threads_free(struct gh_hprof_threads *threads);
 bool gh_dumpsymbols_write_to(const struct gh_dump *dump, int fd, const char *path,
 			     struct gh_error *err);
 
+/* The notes of a Linux core file that say what its threads are.
+ *
+ * Formats: struct elf_prstatus and elf_prpsinfo of the kernel's include/linux/elfcore.h, and each
+ * machine's elf_gregset_t (arch/.../include/uapi/asm/ptrace.h, elf.h). */
+
+/* What is known of a thread. */
+struct gh_thread {
+	int32_t id; /* positive */
+	uint64_t pc;
+	uint64_t sp;
+	uint64_t fp; /* the frame pointer; 0 if it is unknown, or the machine has none */
+	uint64_t lr; /* the link register; likewise */
+};
+
 /* Appends an NT_PRSTATUS note for THREAD. */
 void gh_prstatus_append(struct gh_buffer *out, const struct gh_arch *arch,
 			const struct gh_thread *thread);

@@ -278,6 +278,17 @@ static void add_perhaps(struct writer *writer, const struct gh_goroutine *g)
 		add_root(writer, g, "register", writer->registers.items[i]);
 }
 
+/* Each word of those may be a pointer: one never has parts in two registers. */
+static void read_vectors(struct writer *writer, const struct gh_registers *registers)
+{
+	unsigned word = writer->process->tab->pointer_size;
+	struct gh_cursor cur =
+	    gh_cursor_make(registers->vectors, registers->vectors_size, "vector registers", 0,
+			   writer->process->memory.big_endian);
+	while (gh_cursor_left(&cur) >= word)
+		gh_vector_push(&writer->registers, gh_cursor_uint(&cur, word));
+}
+
 /* Notes the registers of G: of its thread if it runs, and the vector registers that are kept for it
  * if it was preempted anywhere. Those that it has on its stack are in a frame. */
 static void read_registers(struct writer *writer, const struct gh_goroutine *g)
@@ -289,6 +300,8 @@ static void read_registers(struct writer *writer, const struct gh_goroutine *g)
 	writer->registers.count = 0;
 	for (unsigned i = 0; registers != NULL && i < registers->count; i++)
 		gh_vector_push(&writer->registers, registers->values[i]);
+	if (registers != NULL)
+		read_vectors(writer, registers);
 	for (uint64_t at = 0; at < size; at += tab->pointer_size)
 		if (gh_process_uint(&writer->process->memory, g->vectors + at, tab->pointer_size,
 				    &value))

@@ -438,10 +438,16 @@ struct gh_stopped {
  * be traced, or is already. In any case to be ended with gh_stopped_release. */
 bool gh_stopped_make(struct gh_stopped *stopped, int pid, struct gh_error *err);
 
-/* Adds to REGISTERS those of each thread, which runs on ARCH. False (ERR filled) if memory ran out.
- */
+/* Adds to REGISTERS those of each thread, which runs on ARCH. *VECTORS has the vector registers, to
+ * be freed with free(). False (ERR filled) if memory ran out. */
 bool gh_stopped_registers(const struct gh_stopped *stopped, const struct gh_arch *arch,
-			  struct gh_thread_registers *registers, struct gh_error *err);
+			  struct gh_thread_registers *registers, uint8_t **vectors,
+			  struct gh_error *err);
+
+/* Reads REGISTERS, but for vector registers, from what GREGS begins with, the elf_gregset_t of a
+ * thread that runs on ARCH. False if it ends before. */
+bool gh_registers_read(struct gh_registers *registers, const struct gh_arch *arch,
+		       struct gh_cursor gregs);
 
 /* Lets all threads go on. */
 void gh_stopped_release(struct gh_stopped *stopped);

@@ -283,7 +283,7 @@ bool gh_live_copy_stop(struct gh_live_copy *live, const struct gh_arch *arch,
 	bool copied = gh_live_reader_copy(&reader, GH_LIVE_PARTS);
 	uint64_t start = now();
 	copied = copied && gh_stopped_make(&stopped, live->pid, err) && copy_stopped(&reader) &&
-		 gh_stopped_registers(&stopped, arch, &live->threads, err);
+		 gh_stopped_registers(&stopped, arch, &live->threads, &live->vectors, err);
 	gh_stopped_release(&stopped);
 	live->paused = now() - start;
 	close_reader(&reader);
@@ -294,4 +294,5 @@ void gh_live_copy_free(struct gh_live_copy *live)
 {
 	free_ranges(&live->ranges);
 	gh_vector_free(&live->threads);
+	free(live->vectors);
 }

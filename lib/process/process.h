@@ -4,6 +4,7 @@
  * gh_crash_find why it crashed.
  *
  * - memory.c, process.c: the memory, and words in it;
+ * - thread_registers.c: those of threads;
  * - stopped.c, live_copy.c, live_read.c, live_parts.c: a running process: stopped, and copied; what
  *   of it may be copied before;
  * - goroutine.c, g_layout.c, waitreason.c, labels.c: goroutines;
@@ -67,6 +68,8 @@ struct gh_registers {
 	uint64_t lr; /* the link register; 0 if it is not known, or the machine has none */
 	uint64_t values[GH_MAX_REGISTERS]; /* of all of them, in any order */
 	unsigned count;                    /* 0 if they are not known */
+	const uint8_t *vectors; /* the vector registers and what is kept with them; not owned */
+	size_t vectors_size;    /* in bytes; 0 if they are not known */
 };
 
 struct gh_process {
@@ -160,6 +163,11 @@ bool gh_heap_dump_write(int fd, bool gzip, const char *path, struct gh_process *
 
 struct gh_thread_registers GH_VECTOR(struct gh_registers);
 
+/* Appends to THREADS the registers of each thread of CORE, which has the vector registers: it has
+ * to stay open. Formats: struct elf_prstatus of the kernel's include/linux/elfcore.h, and each
+ * machine's elf_gregset_t (arch/.../include/uapi/asm/ptrace.h, elf.h). */
+void gh_core_threads(struct gh_thread_registers *threads, const struct gh_image *core);
+
 /* Fills ERR with why the process PID cannot be traced or read, after errno. Gives false. */
 bool gh_stopped_fail(int pid, struct gh_error *err);
 
@@ -183,9 +191,10 @@ struct gh_live_copy {
 	int pid;
 	struct gh_live_ranges ranges; /* by address */
 	struct gh_thread_registers threads;
-	uint64_t entry;  /* of the program or library, where it is loaded */
-	uint64_t paused; /* how long the process was stopped, in ns */
-	uint64_t size;   /* bytes of all ranges */
+	uint8_t *vectors; /* their vector registers; owned */
+	uint64_t entry;   /* of the program or library, where it is loaded */
+	uint64_t paused;  /* how long the process was stopped, in ns */
+	uint64_t size;    /* bytes of all ranges */
 };
 
 /* Copies the writable memory of the process PID, which has IMAGE as its program or one of its

@@ -12,6 +12,9 @@
 /* Registers of a thread (elf_gregset_t) take no more bytes, on any machine. */
 #define REGISTERS_SIZE 1024
 
+/* Their vector registers take no more, up to AVX-512's. */
+#define VECTORS_SIZE 4096
+
 /* "process PID", for messages. */
 struct name {
 	char text[32];
@@ -147,35 +150,31 @@ void gh_stopped_release(struct gh_stopped *stopped)
 	gh_vector_free(&stopped->threads);
 }
 
-static uint64_t register_at(const struct gh_arch *arch, const uint8_t *bytes, size_t size,
-			    uint8_t number)
-{
-	struct gh_cursor cur = gh_cursor_make(bytes, size, "registers", 0, arch->big_endian);
-	if (number == GH_NO_REGISTER)
-		return 0;
-	gh_cursor_seek(&cur, (uint64_t)number * arch->pointer_size);
-	return gh_cursor_uint(&cur, arch->pointer_size);
-}
-
 bool gh_stopped_registers(const struct gh_stopped *stopped, const struct gh_arch *arch,
-			  struct gh_thread_registers *registers, struct gh_error *err)
+			  struct gh_thread_registers *registers, uint8_t **vectors,
+			  struct gh_error *err)
 {
-	const struct gh_gregset *gregs = &arch->gregs;
-	for (size_t i = 0; i < stopped->threads.count; i++) {
+	/* Only what is written of it takes memory. */
+	*vectors = calloc(stopped->threads.count, VECTORS_SIZE);
+	for (size_t i = 0; *vectors != NULL && i < stopped->threads.count; i++) {
 		uint8_t bytes[REGISTERS_SIZE];
 		struct iovec to = {bytes, sizeof(bytes)};
+		struct iovec vectors_to = {*vectors + i * VECTORS_SIZE, VECTORS_SIZE};
+		struct gh_registers thread;
 		pid_t id = stopped->threads.items[i].id;
-		if (id == 0 || ptrace(PTRACE_GETREGSET, id, (void *)NT_PRSTATUS, &to) != 0)
+		if (id == 0 || ptrace(PTRACE_GETREGSET, id, (void *)NT_PRSTATUS, &to) != 0 ||
+		    !gh_registers_read(
+			&thread, arch,
+			gh_cursor_make(bytes, to.iov_len, "registers", 0, arch->big_endian)))
 			continue;
-		struct gh_registers thread = {
-		    .pc = register_at(arch, bytes, to.iov_len, gregs->pc),
-		    .sp = register_at(arch, bytes, to.iov_len, gregs->sp),
-		    .lr = register_at(arch, bytes, to.iov_len, gregs->lr),
-		    .count = gregs->count,
-		};
-		for (uint8_t number = 0; number < gregs->count; number++)
-			thread.values[number] = register_at(arch, bytes, to.iov_len, number);
+		if (arch->vectors_note != 0 &&
+		    ptrace(PTRACE_GETREGSET, id, (void *)(uintptr_t)arch->vectors_note,
+			   &vectors_to) == 0) {
+			thread.vectors = vectors_to.iov_base;
+			thread.vectors_size = vectors_to.iov_len;
+		}
 		gh_vector_push(registers, thread);
 	}
-	return !registers->failed || gh_fail_memory(err, name_of(stopped->pid).text);
+	return (*vectors != NULL && !registers->failed) ||
+	       gh_fail_memory(err, name_of(stopped->pid).text);
 }

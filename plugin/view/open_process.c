@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "lib/elf/elf.h"
-#include "lib/export/export.h"
 #include "lib/process/process.h"
 #include "lib/util/open_file.h"
 #include "lib/util/output.h"
@@ -60,20 +59,6 @@ static void describe(struct gh_target *target, uint64_t entry)
 	gh_buildinfo_read(&target->info, &target->program.image);
 	target->version = target->info.go_version != NULL ? target->info.go_version : "";
 	target->process = gh_process_of(&target->program, &target->memory, &target->info, entry);
-}
-
-void gh_core_threads(struct gh_thread_registers *threads, const struct gh_image *core)
-{
-	struct gh_cursor note;
-	struct gh_thread thread;
-	for (uint64_t at = 0; gh_core_note(core, NT_PRSTATUS, &at, &note);) {
-		if (!gh_prstatus_read(note, core->arch, &thread))
-			continue;
-		struct gh_registers registers = {.pc = thread.pc, .sp = thread.sp, .lr = thread.lr};
-		registers.count =
-		    gh_prstatus_registers(note, core->arch, registers.values, GH_MAX_REGISTERS);
-		gh_vector_push(threads, registers);
-	}
 }
 
 static bool is_input(const char *path)

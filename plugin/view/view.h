@@ -95,9 +95,6 @@ bool gh_target_open_running(struct gh_target *target, int pid, const char *progr
 
 void gh_target_close(struct gh_target *target);
 
-/* Appends to THREADS the registers of each thread of the core file CORE. */
-void gh_core_threads(struct gh_thread_registers *threads, const struct gh_image *core);
-
 /* A process that runs PROGRAM, of which INFO tells and whose entry point is at ENTRY, but for its
  * threads. Its memory is MEMORY. To be freed with gh_process_memory_free. */
 struct gh_process gh_process_of(const struct gh_program *program, const struct gh_memory *memory,

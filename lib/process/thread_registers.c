@@ -1,0 +1,43 @@
+#include "lib/process/internal.h"
+
+#include <elf.h>
+
+bool gh_registers_read(struct gh_registers *registers, const struct gh_arch *arch,
+		       struct gh_cursor gregs)
+{
+	const struct gh_gregset *set = &arch->gregs;
+	*registers = (struct gh_registers){.count = set->count};
+	for (unsigned i = 0; i < set->count; i++)
+		registers->values[i] = gh_cursor_uint(&gregs, arch->pointer_size);
+	registers->pc = registers->values[set->pc];
+	registers->sp = registers->values[set->sp];
+	if (set->lr != GH_NO_REGISTER)
+		registers->lr = registers->values[set->lr];
+	return !gregs.failed;
+}
+
+/* Where pr_reg is in struct elf_prstatus, in bytes: after pr_info, pr_cursig, the sets of signals,
+ * the thread's id and three others, and four times. */
+static unsigned registers_offset(unsigned word)
+{
+	return 12 + 4 + 2 * word + 4 + 3 * 4 + 4 * 2 * word;
+}
+
+void gh_core_threads(struct gh_thread_registers *threads, const struct gh_image *core)
+{
+	struct gh_cursor note;
+	uint32_t type;
+	/* Those of a thread follow one another, its NT_PRSTATUS first. */
+	for (uint64_t at = 0; gh_core_note(core, &at, &type, &note);) {
+		if (type == NT_PRSTATUS) {
+			struct gh_registers registers;
+			gh_cursor_bytes(&note, registers_offset(core->arch->pointer_size));
+			if (gh_registers_read(&registers, core->arch, note))
+				gh_vector_push(threads, registers);
+		} else if (type == core->arch->vectors_note && threads->count > 0) {
+			struct gh_registers *last = &threads->items[threads->count - 1];
+			last->vectors_size = gh_cursor_left(&note);
+			last->vectors = gh_cursor_bytes(&note, last->vectors_size);
+		}
+	}
+}
