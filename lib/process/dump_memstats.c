@@ -21,12 +21,13 @@ enum {
 /* mheap_ is not larger, in bytes. */
 #define MOST_MHEAP (1 << 17)
 
-/* What gcController has before heapInUse, on 64-bit machines, and after it, in bytes. */
+/* What gcController has before heapInUse, and after it, in bytes. */
 enum {
-	GOAL_BEFORE = 200,       /* gcPercentHeapGoal */
-	LIMIT_BEFORE = 264,      /* memoryLimit */
-	LIMIT_BEFORE_1_19 = 296, /* the same to Go 1.19 */
-	FREED_AFTER = 32,        /* totalFree */
+	GOAL_BEFORE = 200,  /* gcPercentHeapGoal */
+	LIMIT_BEFORE = 264, /* memoryLimit */
+	/* The same to Go 1.19; 8 less on 386, where fewer bytes are for alignment. */
+	LIMIT_BEFORE_1_19 = 296,
+	FREED_AFTER = 32, /* totalFree */
 };
 
 static uint64_t number_at(struct gh_process *process, uint64_t address, unsigned size)
@@ -194,12 +195,13 @@ static uint64_t find_controller(struct gh_process *process, const struct heap_st
 static void add_controller(struct gh_dump_memstats *stats, struct gh_process *process,
 			   uint64_t address)
 {
-	uint64_t limit = address - (process->minor < 20 ? LIMIT_BEFORE_1_19 : LIMIT_BEFORE);
+	uint64_t limit = address - LIMIT_BEFORE;
+	if (process->minor < 20)
+		limit = address - LIMIT_BEFORE_1_19 + (process->tab->pointer_size == 8 ? 0 : 8);
 	uint64_t goal = number_at(process, address - GOAL_BEFORE, 8);
 	stats->counters[GH_DUMP_TOTAL_ALLOC] =
 	    stats->counters[GH_DUMP_ALLOC] + number_at(process, address + FREED_AFTER, 8);
-	if (process->tab->pointer_size == 8 && number_at(process, limit, 8) == INT64_MAX &&
-	    goal < INT64_MAX)
+	if (number_at(process, limit, 8) == INT64_MAX && goal < INT64_MAX)
 		stats->counters[GH_DUMP_NEXT_GC] = goal;
 }
 
