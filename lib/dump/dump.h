@@ -272,8 +272,12 @@ bool gh_dump_memory(const struct gh_dump *dump, uint64_t address, struct gh_curs
 /* A stretch of memory that is in the dump. */
 struct gh_region {
 	uint64_t address;
-	struct gh_cursor contents; /* never empty; in the dump's byte order */
-	enum gh_dump_kind kind;    /* object, frame, or data for either segment */
+	uint64_t size;          /* in bytes; at least 1 */
+	enum gh_dump_kind kind; /* object, frame, or data for either segment */
+	/* Private: */
+	unsigned source;
+	uint64_t offset; /* of its extent */
+	uint64_t skip;   /* bytes of its extent that are before it */
 };
 
 /* A walk over the memory by address. Zero it first. The fields are private. */
@@ -289,6 +293,9 @@ struct gh_regions {
 /* Gives the next region. They ascend and do not overlap: of bytes that the dump has twice, it is
  * the first extent's, by address, that are given. False at the end. */
 bool gh_regions_next(const struct gh_dump *dump, struct gh_regions *walk, struct gh_region *region);
+
+/* The bytes of REGION, in the dump's byte order. The walk itself does not read the file. */
+struct gh_cursor gh_region_contents(const struct gh_dump *dump, const struct gh_region *region);
 
 /* The slots of a heap dump's frames that hold variables, which are the same in all frames at one
  * pc: function, size, and the slots that their fieldlists tell of. */

@@ -12,22 +12,15 @@ static const struct gh_extents *source(const struct gh_dump *dump, unsigned numb
 	return sources[number];
 }
 
-/* The contents of the word EXTENT. */
-static struct gh_cursor word_of(const struct gh_dump *dump, const struct gh_extent *extent)
-{
-	return gh_cursor_make(dump->words.data + extent->offset, (size_t)extent->size, dump->path,
-			      0, dump->file.big_endian);
-}
-
-/* The contents of EXTENT, of source NUMBER. */
-static struct gh_cursor contents_of(const struct gh_dump *dump, unsigned number,
-				    const struct gh_extent *extent)
+/* The contents of the extent at OFFSET, of source NUMBER. */
+static struct gh_cursor contents_of(const struct gh_dump *dump, unsigned number, uint64_t offset)
 {
 	struct gh_dump_record record;
 	struct gh_cursor cur = dump->file;
 	if (number >= 3)
-		return word_of(dump, extent);
-	gh_cursor_seek(&cur, extent->offset);
+		return gh_cursor_make(dump->words.data + offset, dump->word, dump->path, 0,
+				      dump->file.big_endian);
+	gh_cursor_seek(&cur, offset);
 	gh_dump_record_read_again(&cur, dump->format, &record);
 	return gh_dump_bytes(dump, record.kind == GH_DUMP_OBJECT  ? record.object.contents
 				   : record.kind == GH_DUMP_FRAME ? record.frame.contents
@@ -42,7 +35,7 @@ bool gh_dump_memory(const struct gh_dump *dump, uint64_t address, struct gh_curs
 			continue;
 		struct gh_extent extent = gh_extents_get(source(dump, i), number);
 		uint64_t skip = address - extent.address;
-		*cur = contents_of(dump, i, &extent);
+		*cur = contents_of(dump, i, extent.offset);
 		*cur = gh_cursor_slice(cur, skip, extent.size - skip);
 		return true;
 	}
@@ -69,23 +62,26 @@ static unsigned lowest(const struct gh_regions *walk)
 
 /* What EXTENT, of source NUMBER, has past the end of the regions before it. False if that is
  * nothing. */
-static bool cut_out(const struct gh_dump *dump, struct gh_regions *walk, unsigned number,
-		    const struct gh_extent *extent, struct gh_region *region)
+static bool cut_out(struct gh_regions *walk, unsigned number, const struct gh_extent *extent,
+		    struct gh_region *region)
 {
 	uint64_t skip = extent->address < walk->end ? walk->end - extent->address : 0;
 	if (skip >= extent->size || walk->full)
 		return false;
-	uint64_t size = extent->size - skip;
-	region->address = extent->address + skip;
-	region->kind = source_kinds[number];
-	if (__builtin_add_overflow(region->address, size, &walk->end)) {
-		size -= walk->end;
+	*region = (struct gh_region){
+	    .address = extent->address + skip,
+	    .size = extent->size - skip,
+	    .kind = source_kinds[number],
+	    .source = number,
+	    .offset = extent->offset,
+	    .skip = skip,
+	};
+	if (__builtin_add_overflow(region->address, region->size, &walk->end)) {
+		region->size -= walk->end;
 		walk->end = 0;
 		walk->full = true;
 	}
-	region->contents = contents_of(dump, number, extent);
-	region->contents = gh_cursor_slice(&region->contents, skip, size);
-	return size > 0;
+	return region->size > 0;
 }
 
 bool gh_regions_next(const struct gh_dump *dump, struct gh_regions *walk, struct gh_region *region)
@@ -97,8 +93,14 @@ bool gh_regions_next(const struct gh_dump *dump, struct gh_regions *walk, struct
 	while ((number = lowest(walk)) < SOURCES) {
 		struct gh_extent extent = walk->heads[number];
 		advance(dump, walk, number);
-		if (cut_out(dump, walk, number, &extent, region))
+		if (cut_out(walk, number, &extent, region))
 			return true;
 	}
 	return false;
+}
+
+struct gh_cursor gh_region_contents(const struct gh_dump *dump, const struct gh_region *region)
+{
+	struct gh_cursor contents = contents_of(dump, region->source, region->offset);
+	return gh_cursor_slice(&contents, region->skip, region->size);
 }

@@ -8,6 +8,7 @@
 
 #include "lib/dump/dump.h"
 #include "lib/util/output.h"
+#include "lib/util/parallel.h"
 
 #define PAGE 4096
 
@@ -36,10 +37,22 @@ struct core {
 	struct GH_VECTOR(int64_t) ids;             /* of threads, by goroutine number */
 	struct gh_buffer notes;
 	struct gh_buffer headers;
-	size_t left_out;   /* goroutines that are no threads, for want of room */
+	size_t left_out; /* goroutines that are no threads, for want of room */
+	uint64_t first;  /* where the first segment's contents go, at or after */
+	uint64_t end;    /* where the last one's end */
+};
+
+/* What writes the part of the file from START to before END: several do at once. */
+struct writer {
+	const struct core *core;
+	uint64_t start;
+	uint64_t end;
 	uint8_t *gathered; /* GATHERED bytes to be written, zero where there are none; owned */
 	uint64_t gathered_offset; /* where they go; a multiple of PAGE */
 	size_t gathered_size;     /* in bytes, from the first to the last that is not zero */
+	unsigned flushes;
+	struct gh_error err;
+	bool ok; /* ERR is not filled */
 };
 
 static uint64_t align_up(uint64_t value, uint64_t to)
@@ -55,15 +68,14 @@ static void plan_segments(struct core *core)
 	struct gh_region region;
 	struct segment *last = NULL;
 	while (gh_regions_next(core->dump, &walk, &region)) {
-		uint64_t size = gh_cursor_size(&region.contents);
 		uint64_t gap = last != NULL ? region.address - (last->address + last->size) : 0;
 		bool joins = last != NULL && region.kind == last->kind &&
 			     gap < (region.kind == GH_DUMP_DATA ? 1 : PAGE);
 		if (joins) {
-			last->size += gap + size;
+			last->size += gap + region.size;
 			continue;
 		}
-		struct segment segment = {region.address, size, region.kind};
+		struct segment segment = {region.address, region.size, region.kind};
 		if (!gh_vector_push(&core->segments, segment))
 			return;
 		last = &core->segments.items[core->segments.count - 1];
@@ -223,8 +235,8 @@ static void put_elf_header(struct core *core, uint64_t nheaders)
 	gh_buffer_u16(out, 0);
 }
 
-/* Makes the headers, and returns where the first segment's contents go. */
-static uint64_t make_headers(struct core *core)
+/* Makes the headers, and finds where the segments' contents go. */
+static void make_headers(struct core *core)
 {
 	unsigned word = core->arch->pointer_size;
 	const struct segment *segments = core->segments.items;
@@ -233,10 +245,10 @@ static uint64_t make_headers(struct core *core)
 				  : sizeof(Elf32_Ehdr) + nheaders * sizeof(Elf32_Phdr);
 	if (nheaders >= PN_XNUM)
 		size += word == 8 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
-	uint64_t first = align_up(size + core->notes.size, PAGE);
+	core->first = align_up(size + core->notes.size, PAGE);
 	put_elf_header(core, nheaders);
 	put_segment_header(core, PT_NOTE, PF_R, size, 0, core->notes.size, 4);
-	uint64_t offset = first;
+	uint64_t offset = core->first;
 	for (size_t i = 0; i < nheaders - 1; i++) {
 		/* The offset and the address are the same modulo the page size. */
 		offset += (segments[i].address - offset) % PAGE;
@@ -244,12 +256,12 @@ static uint64_t make_headers(struct core *core)
 				   segments[i].size, PAGE);
 		offset += segments[i].size;
 	}
+	core->end = offset;
 	if (nheaders >= PN_XNUM)
 		put_extended_count(core, nheaders);
-	return first;
 }
 
-static bool write_at(struct core *core, const void *data, size_t size, uint64_t offset,
+static bool write_at(const struct core *core, const void *data, size_t size, uint64_t offset,
 		     struct gh_error *err)
 {
 	const uint8_t *bytes = data;
@@ -273,74 +285,113 @@ static bool is_zero(const uint8_t *data, size_t size)
 
 /* The first place from START on, in steps of PAGE, where the gathered bytes are a page of zeros, or
  * are not if ZERO is false; or where they end. */
-static size_t find_page(const struct core *core, size_t start, bool zero)
+static size_t find_page(const struct writer *writer, size_t start, bool zero)
 {
 	size_t place = start;
-	while (place < core->gathered_size && is_zero(core->gathered + place, PAGE) != zero)
+	while (place < writer->gathered_size && is_zero(writer->gathered + place, PAGE) != zero)
 		place += PAGE;
-	return place < core->gathered_size ? place : core->gathered_size;
+	return place < writer->gathered_size ? place : writer->gathered_size;
 }
 
-/* Writes what is gathered, but leaves out pages of zeros: the file has none there. */
-static bool flush(struct core *core, struct gh_error *err)
+/* Writes what is gathered, but leaves out pages of zeros: the file has none there. Now and then
+ * lets go of the memory that the dump's file has been mapped to, or all of it would be there in the
+ * end. */
+static void flush(struct writer *writer)
 {
 	size_t end;
-	for (size_t start = find_page(core, 0, false); start < core->gathered_size;
-	     start = find_page(core, end, false)) {
-		end = find_page(core, start, true);
-		if (!write_at(core, core->gathered + start, end - start,
-			      core->gathered_offset + start, err))
-			return false;
+	for (size_t start = find_page(writer, 0, false); start < writer->gathered_size;
+	     start = find_page(writer, end, false)) {
+		end = find_page(writer, start, true);
+		writer->ok =
+		    writer->ok && write_at(writer->core, writer->gathered + start, end - start,
+					   writer->gathered_offset + start, &writer->err);
 	}
-	memset(core->gathered, 0, core->gathered_size);
-	core->gathered_size = 0;
-	return true;
+	memset(writer->gathered, 0, writer->gathered_size);
+	writer->gathered_size = 0;
+	if (++writer->flushes % 16 == 0)
+		gh_dump_input_release(&writer->core->dump->input, 0, UINT64_MAX);
 }
 
 /* Gathers the SIZE bytes at DATA, which go to OFFSET, past all that were before. */
-static bool gather(struct core *core, const uint8_t *data, size_t size, uint64_t offset,
-		   struct gh_error *err)
+static void gather(struct writer *writer, const uint8_t *data, uint64_t size, uint64_t offset)
 {
 	while (size > 0) {
-		if (offset - core->gathered_offset >= GATHERED) {
-			if (!flush(core, err))
-				return false;
-			core->gathered_offset = offset / PAGE * PAGE;
+		if (offset - writer->gathered_offset >= GATHERED) {
+			flush(writer);
+			writer->gathered_offset = offset / PAGE * PAGE;
 		}
-		size_t place = offset - core->gathered_offset;
-		size_t length = size < GATHERED - place ? size : GATHERED - place;
-		memcpy(core->gathered + place, data, length);
-		core->gathered_size = place + length;
+		size_t place = offset - writer->gathered_offset;
+		size_t length = size < GATHERED - place ? (size_t)size : GATHERED - place;
+		memcpy(writer->gathered + place, data, length);
+		writer->gathered_size = place + length;
 		data += length;
 		size -= length;
 		offset += length;
 	}
-	return true;
 }
 
-/* Writes the regions where the headers say that their segments are, from FIRST on. */
-static bool write_memory(struct core *core, uint64_t first, struct gh_error *err)
+/* Gathers what WRITER's part has of REGION, which goes to OFFSET. */
+static void gather_region(struct writer *writer, const struct gh_region *region, uint64_t offset)
 {
+	uint64_t start = offset > writer->start ? offset : writer->start;
+	uint64_t end = offset + region->size < writer->end ? offset + region->size : writer->end;
+	if (start >= end)
+		return;
+	struct gh_cursor contents = gh_region_contents(writer->core->dump, region);
+	gather(writer, contents.start + (start - offset), end - start, start);
+}
+
+/* Writes the regions where the headers say that their segments are. */
+static void write_part(struct writer *writer)
+{
+	const struct core *core = writer->core;
 	const struct segment *segment = core->segments.items;
 	struct gh_regions walk = {0};
 	struct gh_region region;
-	uint64_t offset = first;
-	if (core->segments.count == 0)
-		return true;
-	offset += (segment->address - offset) % PAGE;
-	while (gh_regions_next(core->dump, &walk, &region)) {
+	uint64_t offset = core->first + (segment->address - core->first) % PAGE;
+	while (offset < writer->end && gh_regions_next(core->dump, &walk, &region)) {
 		while (region.address - segment->address >= segment->size) {
 			offset += segment->size;
 			segment++;
 			offset += (segment->address - offset) % PAGE;
 		}
-		if (!gather(core, region.contents.start, gh_cursor_size(&region.contents),
-			    offset + (region.address - segment->address), err))
-			return false;
+		gather_region(writer, &region, offset + (region.address - segment->address));
 	}
-	if (!flush(core, err))
+	flush(writer);
+}
+
+static void write_numbered(void *context, uint32_t number)
+{
+	struct writer *writer = (struct writer *)context + number;
+	writer->gathered = calloc(1, GATHERED);
+	writer->ok = writer->gathered != NULL || gh_fail_memory(&writer->err, writer->core->path);
+	if (writer->ok)
+		write_part(writer);
+	free(writer->gathered);
+}
+
+static bool write_memory(const struct core *core, struct gh_error *err)
+{
+	struct writer writers[GH_PARALLEL_MAX];
+	uint32_t count = gh_parallel_width();
+	uint64_t size = align_up((core->end - core->first) / count + 1, GATHERED);
+	if (core->segments.count == 0)
+		return true;
+	for (uint32_t i = 0; i < count; i++)
+		writers[i] = (struct writer){
+		    .core = core,
+		    .start = core->first + i * size,
+		    .end = core->first + (i + 1) * size,
+		    .gathered_offset = core->first + i * size,
+		};
+	gh_parallel(count, write_numbered, writers);
+	for (uint32_t i = 0; i < count; i++) {
+		if (writers[i].ok)
+			continue;
+		*err = writers[i].err;
 		return false;
-	if (ftruncate(core->fd, (off_t)(offset + segment->size)) != 0)
+	}
+	if (ftruncate(core->fd, (off_t)core->end) != 0)
 		return gh_fail_errno(err, core->path, "write");
 	return true;
 }
@@ -353,13 +404,12 @@ static bool write_core(struct core *core, const struct gh_core_program *program,
 	if (core->segments.failed || core->ids.failed)
 		return gh_fail_errno(err, core->path, "write");
 	make_notes(core, program);
-	uint64_t first = make_headers(core);
-	core->gathered = calloc(1, GATHERED);
-	if (core->notes.failed || core->headers.failed || core->gathered == NULL)
+	make_headers(core);
+	if (core->notes.failed || core->headers.failed)
 		return gh_fail_errno(err, core->path, "write");
 	return write_at(core, core->headers.data, core->headers.size, 0, err) &&
 	       write_at(core, core->notes.data, core->notes.size, core->headers.size, err) &&
-	       write_memory(core, first, err);
+	       write_memory(core, err);
 }
 
 bool gh_corefile_write(const struct gh_dump *dump, const struct gh_core_program *program,
@@ -378,7 +428,6 @@ bool gh_corefile_write(const struct gh_dump *dump, const struct gh_core_program 
 	gh_vector_free(&core.ids);
 	gh_buffer_free(&core.notes);
 	gh_buffer_free(&core.headers);
-	free(core.gathered);
 	*left_out = core.left_out;
 	return gh_output_end(&out, ok, err);
 }

@@ -26,15 +26,16 @@ static size_t count_threads(Elf *elf, const GElf_Phdr *segment)
 }
 
 /* The core's segment SEGMENT holds REGION, as the dump has it. */
-static bool holds(const GElf_Phdr *segment, const uint8_t *core, const struct gh_region *region)
+static bool holds(const GElf_Phdr *segment, const uint8_t *core, const struct gh_dump *dump,
+		  const struct gh_region *region)
 {
 	uint64_t offset = region->address - segment->p_vaddr;
 	if (segment->p_type != PT_LOAD || region->address < segment->p_vaddr ||
 	    offset >= segment->p_filesz)
 		return false;
-	size_t size = gh_cursor_left(&region->contents);
-	must(segment->p_filesz - offset >= size);
-	return memcmp(core + segment->p_offset + offset, region->contents.pos, size) == 0;
+	struct gh_cursor contents = gh_region_contents(dump, region);
+	must(segment->p_filesz - offset >= region->size);
+	return memcmp(core + segment->p_offset + offset, contents.pos, region->size) == 0;
 }
 
 static void check_core(const struct gh_dump *dump, size_t left_out, Elf *elf)
@@ -54,14 +55,13 @@ static void check_core(const struct gh_dump *dump, size_t left_out, Elf *elf)
 	size_t at = 0;
 	while (gh_regions_next(dump, &walk, &region)) {
 		/* A crafted dump of a small machine may have addresses that it could not. */
-		if (dump->word == 4 &&
-		    region.address + gh_cursor_left(&region.contents) - 1 > UINT32_MAX)
+		if (dump->word == 4 && region.address + region.size - 1 > UINT32_MAX)
 			break;
 		do {
 			at++;
 			must(at < nsegments);
 			gelf_getphdr(elf, (int)at, &segment);
-		} while (!holds(&segment, core, &region));
+		} while (!holds(&segment, core, dump, &region));
 		at--;
 	}
 }

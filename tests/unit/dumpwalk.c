@@ -116,12 +116,13 @@ static void walk_regions(const struct gh_dump *dump)
 	uint64_t last = 0, total = 0;
 	bool first = true;
 	while (gh_regions_next(dump, &walk, &region)) {
-		uint64_t size = gh_cursor_size(&region.contents);
-		must(size > 0);
+		uint64_t size = region.size;
+		struct gh_cursor contents = gh_region_contents(dump, &region);
+		must(size > 0 && gh_cursor_size(&contents) == size);
 		must(first || region.address > last);
 		must(region.address + (size - 1) >= region.address);
 		last = region.address + (size - 1);
-		must(gh_cursor_bytes(&region.contents, size) != NULL);
+		must(gh_cursor_bytes(&contents, size) != NULL);
 		total += size;
 		struct gh_cursor cur;
 		bool found = gh_dump_memory(dump, region.address, &cur);
