@@ -14,8 +14,10 @@
 
 /* A library that GDB has loaded without debug information. */
 struct listed {
-	uint64_t text; /* address of its section .text */
-	char *path;    /* owned */
+	uint64_t
+	    from; /* addresses of its section .text or, as GDB 18 has it, of all that is loaded */
+	uint64_t to;
+	char *path; /* owned */
 };
 
 struct job {
@@ -97,20 +99,29 @@ static void say(const struct job *job, const struct gh_image *image, const struc
 		      path, tab->nfunc, gh_fetch_milliseconds(&job->start));
 }
 
+/* How far IMAGE is loaded above its own addresses. */
+static uint64_t bias_of(const struct gh_image *image, const struct listed *listed)
+{
+	const struct gh_section *text = gh_image_section(image, ".text");
+	if (text != NULL && text->header.sh_size == listed->to - listed->from)
+		return listed->from - text->header.sh_addr;
+	uint64_t first = image->nloads > 0 ? image->loads[0]->p_vaddr : 0;
+	return listed->from - (first & ~UINT64_C(0xfff));
+}
+
 /* Has GDB use DEBUG, the debug file of the library IMAGE. */
 static void use(struct job *job, const struct gh_image *image, const char *build_id,
 		const char *debug, const struct listed *listed)
 {
 	char what[32] = "loaded";
-	const struct gh_section *text = gh_image_section(image, ".text");
 	if (build_id != NULL && gh_cache_link(job->look->cache, build_id, debug)) {
 		job->has_found = true;
 		if (listed != NULL && note(job, image, what))
 			job->reads_again = true;
-	} else if (listed != NULL && text != NULL) {
+	} else if (listed != NULL) {
 		job->has_found = true;
 		/* Nothing by which GDB could find it. */
-		uint64_t bias = listed->text - text->header.sh_addr;
+		uint64_t bias = bias_of(image, listed);
 		snprintf(what, sizeof(what), "%" PRIx64, bias);
 		char *script = NULL;
 		size_t size;
@@ -165,12 +176,11 @@ static void look_at(struct job *job, const char *path, const struct listed *list
 static bool parse_line(struct listed *listed, const char *line, size_t size)
 {
 	static const char mark[] = "Yes (*)";
-	uint64_t end;
 	int at = 0;
 	char *text = strndup(line, size);
 	*listed = (struct listed){0};
 	if (text != NULL &&
-	    sscanf(text, "0x%" SCNx64 " 0x%" SCNx64 " %n", &listed->text, &end, &at) == 2 &&
+	    sscanf(text, "0x%" SCNx64 " 0x%" SCNx64 " %n", &listed->from, &listed->to, &at) == 2 &&
 	    at > 0) {
 		const char *rest = text + at;
 		/* Where there are several, the namespace of the dynamic linker. */
