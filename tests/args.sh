@@ -155,6 +155,48 @@ check_places() {
 	fi
 }
 
+# compare_types OURS THEIRS: rows of `twin types` of the debug file and the twin; prints how many arguments have the same
+# type, and those that differ. Parameters without a name the twin may not have: of a receiver the function's name tells
+# the type, the others are not compared.
+compare_types() {
+	awk -F'\t' -v OFS='\t' '
+		NR == FNR { theirs[$3, $5] = $6 ~ /^~/ ? "?" : $7; next }
+		$8 != "runtime" || $7 == "" { next }
+		{
+			sub(/^arg/, "", $6)
+			method = $4
+			sub(/\.[^.]*$/, "", method)
+			pointer = method ~ /\)$/
+			gsub(/^go\.|\(\*|\)|·[0-9]+/, "", method)
+			receiver = (pointer ? "*" : "") method
+			theirs_of = ($3, 0) in theirs && theirs[$3, 0] == receiver ? $6 : $6 - 1
+			type = theirs_of < 0 ? receiver : ($3, theirs_of) in theirs ? theirs[$3, theirs_of] : "?"
+			if (type == $7)
+				same++
+			else if (type != "?")
+				differs = differs $4 OFS $6 OFS $7 OFS type "\n"
+		}
+		END {
+			print same + 0
+			printf "%s", differs
+		}' "$1" "$2"
+}
+
+# check_types NAME TWIN LEAST: at least so many arguments have a type of the program's own.
+check_types() {
+	"$work/twin" types "$work/debug" >"$work/ours"
+	"$work/twin" types "$2" >"$work/theirs"
+	compare_types "$work/theirs" "$work/ours" >"$work/compared"
+	equal "$1: types of arguments that differ from the twin's" "" "$(sed 1d "$work/compared")"
+	local same
+	read -r same <"$work/compared"
+	if [ "$same" -gt "$3" ]; then
+		ok "$1: types of arguments that are the twin's: $same"
+	else
+		fail "$1: only $same arguments have a type"
+	fi
+}
+
 CC=${CC:-cc}
 build_twin || exit 1
 for release in ${RELEASES:-$("$tests/toolchain" list)}; do
@@ -169,6 +211,7 @@ for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	for machine in $machines; do
 		if directory=$(GOARCH=$machine CGO_ENABLED=0 "$tests/build-sample" "$release" args 2>"$work/why"); then
 			check_places "Go $release, $machine" "$directory/args" 1000
+			check_types "Go $release, $machine" "$directory/args" 100
 		else
 			skip "Go $release, $machine" "$(tail -n 1 "$work/why")"
 		fi

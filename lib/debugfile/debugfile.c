@@ -46,7 +46,6 @@ static bool make_others(struct parts *parts, const struct gh_pclntab *tab,
 			const struct gh_slots *slots, struct gh_error *err)
 {
 	return gh_strings_finish(&parts->strings, tab, err) &&
-	       gh_rtypes_find(&parts->types, tab, err) &&
 	       gh_typenames_make(&parts->typenames, &parts->types, &parts->strings, err) &&
 	       gh_dump_itabs_add(&parts->typenames.symbols, &parts->elf, &parts->strings,
 				 tab->image, slots, err) &&
@@ -101,7 +100,9 @@ static bool make_parts(struct parts *parts, const struct gh_pclntab *tab,
 	return gh_skeleton_make(&parts->skeleton, &parts->elf, tab->image, whole, err) &&
 	       gh_strings_find(&parts->strings, tab, err) &&
 	       gh_packages_find(&parts->packages, tab, err) &&
-	       gh_info_make(&parts->info, tab, &parts->packages, &parts->strings, slots, err) &&
+	       gh_rtypes_find(&parts->types, tab, err) &&
+	       gh_info_make(&parts->info, tab, &parts->packages, &parts->strings, slots,
+			    &parts->types, err) &&
 	       make_halves(parts, tab, slots, short_names, err) &&
 	       gh_symtab_make(&parts->symtab, tab, &parts->elf, &parts->skeleton, &parts->strings,
 			      &parts->typenames.symbols, slots, &parts->switches,

@@ -8,8 +8,8 @@
  * - dwarf_unit.c: what each unit begins with, and the functions' abbreviations;
  * - dwarf_parts.c: several of these units at once, put together;
  * - dwarf_line.c, dwarf_inline.c: lines and inlined calls;
- * - dwarf_args.c, dwarf_live_words.c, dwarf_frame_slots.c, dwarf_variable.c: variables of
- *   functions;
+ * - dwarf_args.c, arg_rtypes.c, dwarf_live_words.c, dwarf_frame_slots.c, dwarf_variable.c:
+ * variables of functions;
  * - dwarf_types.c, dwarf_type_entries.c, dwarf_runtime_types.c, type_names.c, own_types.c: types;
  * - dwarf_frame.c, dwarf_signal_frame.c, dwarf_stack_switch.c, probes.c: unwinding;
  * - dwarf_goroutine.c: variables that tell the goroutine;

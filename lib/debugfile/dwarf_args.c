@@ -117,12 +117,14 @@ static uint32_t arg_type(struct gh_arg_writer *writer, const struct gh_arg_place
 #define MAX_WORD_SIZE     96
 #define MAX_FUNCTION_SIZE (GH_MAX_ARGS * MAX_WORD_SIZE)
 
-void gh_args_init(struct gh_arg_writer *writer, const struct gh_pclntab *tab,
-		  const struct gh_arg_types *types, struct gh_info *info, size_t limit)
+void gh_args_init(struct gh_arg_writer *writer, const struct gh_info_common *common,
+		  struct gh_info *info, size_t limit)
 {
 	*writer = (struct gh_arg_writer){
-	    .tab = tab,
-	    .types = types,
+	    .tab = common->tab,
+	    .types = &common->arg_types,
+	    .rtypes = common->types,
+	    .signatures = &common->signatures,
 	    .info = info,
 	    /* The arguments of real programs take a small part of the image. The functions of a
 	       crafted one could have a list of them in common. */
@@ -140,6 +142,20 @@ static size_t count_words(const struct gh_arg_places *places, size_t first)
 	return end - first;
 }
 
+/* Finds what the program tells of the types of FUNC's arguments. Of a generic function, called as
+ * others are, Go leaves out the first argument. */
+static void find_types(struct gh_arg_writer *writer, const struct gh_func *func)
+{
+	const struct gh_signature *signature = gh_signature_at(writer->signatures, func->entry);
+	const char *name = gh_pclntab_name(writer->tab, func->name);
+	if (signature != NULL && strchr(name, '[') == NULL) {
+		gh_arg_rtypes(writer->type_numbers, &writer->places, writer->rtypes, signature);
+		return;
+	}
+	for (size_t i = 0; i < writer->places.count; i++)
+		writer->type_numbers[i] = GH_NO_RTYPE;
+}
+
 bool gh_args_begin(struct gh_arg_writer *writer, const struct gh_func *func)
 {
 	struct gh_arg_places *places = &writer->places;
@@ -149,10 +165,12 @@ bool gh_args_begin(struct gh_arg_writer *writer, const struct gh_func *func)
 	if (places->count == 0 || writer->left < MAX_FUNCTION_SIZE)
 		return false;
 	writer->left -= places->count * MAX_WORD_SIZE;
+	find_types(writer, func);
 	size_t count;
 	for (size_t i = 0; i < places->count; i += count) {
 		count = count_words(places, i);
-		writer->type_offsets[i] = arg_type(writer, &places->items[i], count);
+		if (writer->type_numbers[i] == GH_NO_RTYPE)
+			writer->type_offsets[i] = arg_type(writer, &places->items[i], count);
 	}
 	return true;
 }
@@ -185,9 +203,10 @@ static void add_piece(struct gh_buffer *out, unsigned size)
 	gh_buffer_uleb128(out, size);
 }
 
-/* The expression for an argument of COUNT words. Between them, and where one is unknown, are pieces
- * that are nowhere. */
-static void add_expression(struct gh_buffer *out, const struct gh_arg_place *places, size_t count)
+/* The expression for an argument of COUNT words and SIZE bytes, 0: no more than those. Between
+ * them, and where one is unknown, are pieces that are nowhere. */
+static void add_expression(struct gh_buffer *out, const struct gh_arg_place *places, size_t count,
+			   uint64_t size)
 {
 	if (places[0].arg.part == GH_ARG_WHOLE) {
 		add_place(out, places);
@@ -201,19 +220,24 @@ static void add_expression(struct gh_buffer *out, const struct gh_arg_place *pla
 		add_piece(out, places[i].arg.size);
 		end = places[i].arg.offset + places[i].arg.size;
 	}
+	end -= places[0].arg.offset;
+	if (size > end && size - end <= UINT32_MAX)
+		add_piece(out, (unsigned)(size - end));
 }
 
 /* Writes the list of the one place where the argument is known. */
-static void write_list(const struct gh_arg_writer *writer, uint64_t start,
-		       const struct gh_arg_place *places, size_t count)
+static void write_list(const struct gh_arg_writer *writer, uint64_t start, size_t first,
+		       size_t count)
 {
+	uint32_t type = writer->type_numbers[first];
+	uint64_t size = type != GH_NO_RTYPE ? writer->rtypes->items[type].size : 0;
 	struct gh_buffer *out = &writer->info->loc;
 	uint8_t word = writer->tab->pointer_size;
 	gh_buffer_uint(out, start, word);
 	gh_buffer_uint(out, writer->places.end + 1, word);
 	size_t length = out->size;
 	gh_buffer_u16(out, 0);
-	add_expression(out, places, count);
+	add_expression(out, &writer->places.items[first], count, size);
 	if (!out->failed)
 		gh_buffer_patch(out, length, out->size - length - 2, 2);
 	gh_buffer_uint(out, 0, word);
@@ -239,14 +263,16 @@ static void write_argument(const struct gh_arg_writer *writer, const struct gh_f
 	snprintf(name, sizeof(name), "arg%u", places[0].arg.number);
 	gh_buffer_u8(info, known ? GH_ABBREV_ARGUMENT : GH_ABBREV_UNKNOWN_ARGUMENT);
 	gh_buffer_string(info, name);
-	if (places[0].arg.part == GH_ARG_WHOLE)
+	if (writer->type_numbers[first] != GH_NO_RTYPE)
+		gh_info_refer(writer->info, GH_INFO_TYPE, writer->type_numbers[first]);
+	else if (places[0].arg.part == GH_ARG_WHOLE)
 		gh_buffer_u32(info, writer->type_offsets[first]);
 	else
 		gh_info_refer(writer->info, GH_INFO_INFO, writer->type_offsets[first]);
 	if (!known)
 		return;
 	gh_info_refer(writer->info, GH_INFO_LOC, writer->info->loc.size);
-	write_list(writer, func->entry, places, count);
+	write_list(writer, func->entry, first, count);
 }
 
 void gh_args_write(const struct gh_arg_writer *writer, const struct gh_func *func)

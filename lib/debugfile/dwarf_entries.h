@@ -367,16 +367,20 @@ struct gh_arg_writer {
 	const struct gh_pclntab *tab;
 	struct gh_info *info; /* the sections */
 	const struct gh_arg_types *types;
+	const struct gh_rtypes *rtypes; /* with the signatures; NULL: no types are known */
+	const struct gh_signatures *signatures;
 	void *structs;                      /* that were written, by their words, for tsearch */
 	struct gh_arg_places places;        /* of the function's arguments */
 	uint32_t type_offsets[GH_MAX_ARGS]; /* of the type of each argument, by its first word */
+	uint32_t type_numbers[GH_MAX_ARGS]; /* the same of the program's own, or GH_NO_RTYPE */
 	size_t left;                        /* bytes of DWARF that may still be written */
 };
 
 /* The arguments may take LIMIT bytes in INFO. Everything given outlives WRITER, which is to be
  * freed with gh_args_free. */
-void gh_args_init(struct gh_arg_writer *writer, const struct gh_pclntab *tab,
-		  const struct gh_arg_types *types, struct gh_info *info, size_t limit);
+struct gh_info_common;
+void gh_args_init(struct gh_arg_writer *writer, const struct gh_info_common *common,
+		  struct gh_info *info, size_t limit);
 
 /* Starts FUNC, and adds the types that it needs to its unit: no other entry may be in the making.
  * Returns whether it has arguments. */
@@ -388,6 +392,12 @@ void gh_args_write(const struct gh_arg_writer *writer, const struct gh_func *fun
 
 void gh_args_free(struct gh_arg_writer *writer);
 
+/* Sets the NUMBERS, for the first word of each argument at PLACES, to that of its type, as
+ * SIGNATURE has it, or to GH_NO_RTYPE: that is what all are if the words are not those of such
+ * types. */
+void gh_arg_rtypes(uint32_t *numbers, const struct gh_arg_places *places,
+		   const struct gh_rtypes *types, const struct gh_signature *signature);
+
 /* The units of packages. */
 
 struct gh_info_common {
@@ -397,6 +407,8 @@ struct gh_info_common {
 	struct gh_slot_types slot_types;
 	struct gh_arg_types arg_types;
 	struct gh_live_type live_type;
+	const struct gh_rtypes *types; /* of the program; NULL: arguments are not typed */
+	struct gh_signatures signatures;
 };
 
 /* Appends the units of the packages from number FIRST to before END to INFO, each kind of what is

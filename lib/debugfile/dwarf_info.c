@@ -348,7 +348,7 @@ bool gh_info_write(struct gh_info *info, const struct gh_info_common *common,
 				.runs = {.big_endian = tab->image->arch->big_endian}};
 	gh_line_init(&writer.lines, tab, limit);
 	gh_inlines_init(&writer.inlines, tab, strings, &writer.lines, info, limit);
-	gh_args_init(&writer.args, tab, &common->arg_types, info, limit);
+	gh_args_init(&writer.args, common, info, limit);
 	gh_live_init(&writer.live, tab, &common->live_type, info, limit);
 	bool written = true;
 	for (uint32_t i = first; written && i < end; i++)

@@ -118,12 +118,17 @@ static void set_offsets(struct gh_info *whole, const struct gh_info *part, const
 			size_t aranges)
 {
 	for (size_t i = 0; i < part->refs.count; i++) {
-		const struct gh_info_ref *ref = &part->refs.items[i];
-		uint64_t offset = sizes[ref->section] + ref->offset;
-		if (ref->from_aranges)
-			gh_buffer_patch(&whole->aranges, aranges + ref->place, offset, 4);
+		struct gh_info_ref ref = part->refs.items[i];
+		if (ref.section == GH_INFO_TYPE) {
+			ref.place += (uint32_t)sizes[GH_INFO_INFO];
+			gh_vector_push(&whole->refs, ref);
+			continue;
+		}
+		uint64_t offset = sizes[ref.section] + ref.offset;
+		if (ref.from_aranges)
+			gh_buffer_patch(&whole->aranges, aranges + ref.place, offset, 4);
 		else
-			gh_buffer_patch(&whole->info, sizes[GH_INFO_INFO] + ref->place, offset, 4);
+			gh_buffer_patch(&whole->info, sizes[GH_INFO_INFO] + ref.place, offset, 4);
 	}
 }
 
@@ -207,18 +212,23 @@ static bool make_units(struct job *job, const struct gh_slots *slots, struct gh_
 
 bool gh_info_make(struct gh_info *info, const struct gh_pclntab *tab,
 		  const struct gh_packages *packages, struct gh_strings *strings,
-		  const struct gh_slots *slots, struct gh_error *err)
+		  const struct gh_slots *slots, const struct gh_rtypes *types, struct gh_error *err)
 {
 	static const struct gh_slots none;
-	struct job job = {
-	    .info = info,
-	    .strings = strings,
-	    .common = {.tab = tab, .packages = packages, .slots = slots != NULL ? slots : &none}};
+	struct job job = {.info = info,
+			  .strings = strings,
+			  .common = {.tab = tab,
+				     .packages = packages,
+				     .slots = slots != NULL ? slots : &none,
+				     .types = types}};
 	*info = (struct gh_info){0};
 	set_byte_order(info, tab->image->arch->big_endian);
-	bool made = make_units(&job, slots, err);
+	bool made = (types == NULL || !gh_arg_places_told(tab) ||
+		     gh_signatures_find(&job.common.signatures, types, err)) &&
+		    make_units(&job, slots, err);
 	gh_slot_types_free(&job.common.slot_types);
 	gh_live_type_free(&job.common.live_type);
+	gh_signatures_free(&job.common.signatures);
 	free(job.parts);
 	return made;
 }

@@ -277,6 +277,17 @@ static void add_basic(void *context, const char *name, enum gh_goroutine_type ty
 		add_variable(context, name, type, location);
 }
 
+/* Sets the types of arguments, in other units. */
+static void fill_arguments(const struct gh_type_unit *unit, struct gh_info *info)
+{
+	for (size_t i = 0; i < info->refs.count; i++) {
+		const struct gh_info_ref *ref = &info->refs.items[i];
+		uint32_t offset;
+		memcpy(&offset, unit->offsets.data + ref->offset * sizeof(offset), sizeof(offset));
+		gh_buffer_patch(unit->out, ref->place, unit->start + offset, 4);
+	}
+}
+
 /* The types, and the variable that is of one of them. */
 static bool write_unit(struct gh_type_unit *unit, struct gh_info *info,
 		       const struct gh_runtime *runtime)
@@ -291,7 +302,10 @@ static bool write_unit(struct gh_type_unit *unit, struct gh_info *info,
 	struct gh_goroutine_writer writer = {.add = add_typed, .context = unit};
 	gh_dwarf_goroutine_add(&writer, unit->types, unit->release, runtime);
 	add_others(unit);
-	return gh_type_unit_end(unit);
+	if (!gh_type_unit_end(unit))
+		return false;
+	fill_arguments(unit, info);
+	return true;
 }
 
 /* The variables of predeclared types, if there are any. GDB asks for some at every stop, and reads

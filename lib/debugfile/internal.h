@@ -6,6 +6,7 @@
 #include "lib/code/code.h"
 #include "lib/debugfile/debugfile.h"
 #include "lib/pclntab/pclntab.h"
+#include "lib/rtype/rtype.h"
 #include "lib/util/intern.h"
 #include "lib/util/numbermap.h"
 
@@ -185,12 +186,13 @@ enum gh_info_section {
 	GH_INFO_LINE,
 	GH_INFO_RANGES,
 	GH_INFO_LOC,
-	GH_INFO_SECTIONS, /* how many there are */
+	GH_INFO_SECTIONS,                /* how many there are */
+	GH_INFO_TYPE = GH_INFO_SECTIONS, /* no section: a type, by number */
 };
 
 struct gh_info_ref {
 	uint32_t place;    /* of the offset, in .debug_info or .debug_aranges */
-	uint32_t offset;   /* in the part's section */
+	uint32_t offset;   /* in the part's section, or the type's number */
 	uint8_t section;   /* enum gh_info_section */
 	bool from_aranges; /* it is in .debug_aranges */
 };
@@ -204,7 +206,7 @@ struct gh_info {
 	struct gh_buffer loc;
 	struct gh_buffer aranges;
 	struct gh_entry_points points;             /* of all functions, for their short names */
-	struct GH_VECTOR(struct gh_info_ref) refs; /* of a part */
+	struct GH_VECTOR(struct gh_info_ref) refs; /* of a part; of the whole those to types */
 };
 
 /* .debug_line: which source line each instruction belongs to. DWARF 4, section 6.2. */
@@ -459,7 +461,8 @@ void gh_inlines_free(struct gh_inlines *inlines);
  * fit the 32-bit DWARF format. In any case INFO is to be freed with gh_info_free. */
 bool gh_info_make(struct gh_info *info, const struct gh_pclntab *tab,
 		  const struct gh_packages *packages, struct gh_strings *strings,
-		  const struct gh_slots *slots, struct gh_error *err);
+		  const struct gh_slots *slots, const struct gh_rtypes *types,
+		  struct gh_error *err);
 
 void gh_info_free(struct gh_info *info);
 

@@ -200,7 +200,7 @@ static bool find_points(struct parts *parts, const struct gh_pclntab *tab, struc
 	struct gh_strings strings = {0};
 	struct gh_info info = {0};
 	bool found = gh_strings_find(&strings, tab, err) && gh_packages_find(&packages, tab, err) &&
-		     gh_info_make(&info, tab, &packages, &strings, NULL, err);
+		     gh_info_make(&info, tab, &packages, &strings, NULL, NULL, err);
 	parts->points = info.points;
 	info.points = (struct gh_entry_points){0};
 	gh_info_free(&info);

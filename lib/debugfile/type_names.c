@@ -100,46 +100,17 @@ static void name_types(struct maker *maker)
 	}
 }
 
-/* Names the itab at ADDRESS. Returns its size in bytes, 0 if there is none. */
-static uint64_t name_itab(struct maker *maker, uint64_t address)
-{
-	const struct gh_rtypes *types = maker->types;
-	uint8_t word = types->tab->pointer_size;
-	struct gh_cursor cur;
-	if (!gh_image_at(types->tab->image, address, &cur))
-		return 0;
-	uint32_t interface = gh_rtypes_at(types, gh_cursor_uint(&cur, word));
-	uint32_t type = gh_rtypes_at(types, gh_cursor_uint(&cur, word));
-	if (interface == GH_NO_RTYPE || type == GH_NO_RTYPE ||
-	    types->items[interface].kind != GH_KIND_INTERFACE)
-		return 0;
-	begin(maker, "go:itab.", "go.itab.");
-	gh_rtype_name(&maker->text, types, type);
-	gh_buffer_u8(&maker->text, ',');
-	gh_rtype_name(&maker->text, types, interface);
-	/* After the hash there is padding, on 32-bit machines before Go 1.23 only; Go 1.7 and 1.8
-	 * had a third pointer. */
-	unsigned pointers = gh_rtypes_before_1_9(types) ? 3 : 2;
-	uint64_t size = pointers * word + 8 + (uint64_t)types->items[interface].nparts * word;
-	if (!maker->text.failed)
-		add_symbol(maker, address, size);
-	return size;
-}
-
 static void name_itabs(struct maker *maker)
 {
-	const struct gh_moduledata *module = &maker->types->tab->module;
-	uint8_t word = maker->types->tab->pointer_size;
-	struct gh_cursor cur;
-	if (gh_image_at(maker->types->tab->image, module->itablinks, &cur))
-		for (uint64_t i = 0;
-		     i < module->nitablinks && gh_cursor_left(&cur) >= word && !maker->full; i++)
-			name_itab(maker, gh_cursor_uint(&cur, word));
-	for (uint64_t done = 0; done < module->itabs_size && !maker->full;) {
-		if (!gh_image_at(maker->types->tab->image, module->itabs + done, &cur))
-			break;
-		uint64_t size = name_itab(maker, module->itabs + done);
-		done += size > 0 && word == 8 ? size : word;
+	struct gh_itab_walk walk = {0};
+	struct gh_itab itab;
+	while (!maker->full && gh_itabs_next(&walk, maker->types, &itab)) {
+		begin(maker, "go:itab.", "go.itab.");
+		gh_rtype_name(&maker->text, maker->types, itab.type);
+		gh_buffer_u8(&maker->text, ',');
+		gh_rtype_name(&maker->text, maker->types, itab.interface);
+		if (!maker->text.failed)
+			add_symbol(maker, itab.address, itab.size);
 	}
 }
 

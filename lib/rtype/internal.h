@@ -36,6 +36,13 @@ uint64_t gh_rtype_word(const struct gh_rtypes *types, struct gh_cursor *cur);
 bool gh_rtype_read_name(const struct gh_rtypes *types, uint64_t address,
 			struct gh_rtype_encoded_name *name);
 
+/* Offset of the record of a type's package and methods from the descriptor of TYPE. */
+unsigned gh_rtype_uncommon_offset(const struct gh_rtypes *types, const struct gh_rtype *type);
+
+/* Reads the name and the type of a method, two offsets. False if it has no name. */
+bool gh_rtype_read_method(const struct gh_rtypes *types, struct gh_cursor *cur,
+			  struct gh_rtype_part *part);
+
 /* Whether OFFSET is of something in the range of types. */
 bool gh_rtype_is_offset(const struct gh_rtypes *types, uint64_t offset);
 

@@ -212,8 +212,7 @@ const char *gh_kind_name(enum gh_kind kind)
 	return names[kind];
 }
 
-/* Offset of the uncommon record from the descriptor of TYPE. */
-static unsigned uncommon_offset(const struct gh_rtypes *types, const struct gh_rtype *type)
+unsigned gh_rtype_uncommon_offset(const struct gh_rtypes *types, const struct gh_rtype *type)
 {
 	static const uint8_t words[GH_KINDS] = {
 	    [GH_KIND_ARRAY] = 3,     [GH_KIND_CHAN] = 2,    [GH_KIND_FUNC] = 1,
@@ -232,7 +231,7 @@ uint64_t gh_rtype_descriptor_size(const struct gh_rtypes *types, const struct gh
 {
 	if (types->old != NULL)
 		return gh_old_rtype_descriptor_size(types, type);
-	return uncommon_offset(types, type) + (type->uncommon ? 16 : 0);
+	return gh_rtype_uncommon_offset(types, type) + (type->uncommon ? 16 : 0);
 }
 
 struct gh_rtype_text gh_rtype_package(const struct gh_rtypes *types, const struct gh_rtype *type)
@@ -242,7 +241,7 @@ struct gh_rtype_text gh_rtype_package(const struct gh_rtypes *types, const struc
 		return none;
 	if (types->old != NULL)
 		return gh_old_rtype_package(types, type);
-	struct gh_cursor cur = gh_rtype_inside(types, type, uncommon_offset(types, type));
+	struct gh_cursor cur = gh_rtype_inside(types, type, gh_rtype_uncommon_offset(types, type));
 	uint32_t offset = gh_cursor_u32(&cur);
 	if (offset == 0 || !gh_rtype_is_offset(types, offset))
 		return none;
@@ -341,7 +340,7 @@ static bool read_field(const struct gh_rtypes *types, const struct gh_rtype *typ
 	return finish_field(types, type, part) && read;
 }
 
-static bool read_method(const struct gh_rtypes *types, struct gh_cursor *cur,
+bool gh_rtype_read_method(const struct gh_rtypes *types, struct gh_cursor *cur,
 			struct gh_rtype_part *part)
 {
 	uint32_t offset = gh_cursor_u32(cur);
@@ -372,7 +371,7 @@ bool gh_rtype_part(const struct gh_rtypes *types, const struct gh_rtype *type, u
 	if (type->kind == GH_KIND_STRUCT)
 		return read_field(types, type, &cur, part);
 	if (type->kind == GH_KIND_INTERFACE)
-		return read_method(types, &cur, part);
+		return gh_rtype_read_method(types, &cur, part);
 	part->type = gh_rtypes_at(types, gh_rtype_word(types, &cur));
 	return true;
 }

@@ -10,7 +10,8 @@
  * - scan.c, rtype.c: finds the program's type descriptors, and reads them;
  * - encoding.c, old.c: how the releases lay them out; old.c those of Go 1.2 to 1.6;
  * - name.c, lookup.c, cycles.c: names of types, types by name, and types that are made of
- *   themselves. */
+ *   themselves;
+ * - method.c, itab.c, signature.c: methods of types, and what those take. */
 #ifndef GH_RTYPE_RTYPE_H
 #define GH_RTYPE_RTYPE_H
 
@@ -173,6 +174,68 @@ uint32_t gh_rtype_parameters(const struct gh_rtypes *types, const struct gh_rtyp
  * longer than can be followed. */
 uint32_t gh_rtype_shorter(const struct gh_rtypes *types, const struct gh_rtype *type,
 			  uint32_t part);
+
+/* A method of a type. Format: type Method in src/internal/abi/type.go. */
+struct gh_rtype_method {
+	struct gh_rtype_text name;
+	uint32_t type;     /* the number of its type, without the receiver; GH_NO_RTYPE: not told */
+	uint64_t of_value; /* address of the function that takes a value; 0: there is none */
+	uint64_t of_word;  /* the same of the one that takes an interface's data word */
+};
+
+/* How many methods TYPE has, exported or not; 0 before Go 1.7. */
+uint32_t gh_rtype_methods(const struct gh_rtypes *types, const struct gh_rtype *type);
+
+/* Reads method INDEX, which is less than that. The linker leaves out types and functions of those
+ * that no interface can call. False if it cannot be read. */
+bool gh_rtype_method(const struct gh_rtypes *types, const struct gh_rtype *type, uint32_t index,
+		     struct gh_rtype_method *method);
+
+/* What an interface's first word points to: the table of a type's methods for an interface. */
+struct gh_itab {
+	uint64_t address;
+	uint64_t size;      /* in bytes; up to 4 more than it has on 32-bit machines */
+	uint32_t interface; /* types by number */
+	uint32_t type;
+};
+
+/* A walk over the program's itabs. Zero it before the first. The fields are private. */
+struct gh_itab_walk {
+	uint64_t link; /* the next of the pointers to them */
+	uint64_t done; /* bytes of those without */
+};
+
+/* Gives the next one. False if there are no more. */
+bool gh_itabs_next(struct gh_itab_walk *walk, const struct gh_rtypes *types, struct gh_itab *itab);
+
+/* The address of the function for part INDEX of the interface; 0 if it cannot be told. It takes a
+ * data word. */
+uint64_t gh_itab_function(const struct gh_rtypes *types, const struct gh_itab *itab,
+			  uint32_t index);
+
+/* What a method takes, as far as the descriptors tell. */
+struct gh_signature {
+	uint64_t entry;    /* of the method */
+	uint32_t receiver; /* its type's number; GH_NO_RTYPE: not told */
+	uint32_t function; /* the same of the function's type, without the receiver */
+};
+
+struct gh_signatures {
+	struct gh_signature *items; /* by entry; owned */
+	size_t count;
+};
+
+/* Finds the signatures of the methods of TYPES' program: by the methods of its types, by its itabs,
+ * and the receivers by the functions' names. What these do not agree on is not told. Memory is
+ * bounded by the file's size. False (ERR filled) if memory ran out. To be freed with
+ * gh_signatures_free. */
+bool gh_signatures_find(struct gh_signatures *signatures, const struct gh_rtypes *types,
+			struct gh_error *err);
+
+/* That of the method at ENTRY; NULL if there is none. */
+const struct gh_signature *gh_signature_at(const struct gh_signatures *signatures, uint64_t entry);
+
+void gh_signatures_free(struct gh_signatures *signatures);
 
 /* Appends the name of type NUMBER to OUT, as the linker spells it in symbols and in DWARF, with no
  * NUL: as its string, but with import paths in the

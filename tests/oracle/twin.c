@@ -11,6 +11,8 @@
  *	twin args FILE     start, end, address and name of the function, number and name
  *	                   of a parameter, and where it is there: places of its parts,
  *	                   each with its size after a colon if there are several
+ *	twin types FILE    the same up to the parameter's name, the name of its type, and that
+ *	                   of the type's unit
  *
  * Addresses are hexadecimal, columns are separated by tabs, rows are in address order. Functions
  * and lines are those of Go's units alone. An unknown file is ?, an unknown line 0. Rules are rN+M
@@ -265,8 +267,8 @@ static void add_functions(Dwarf_Debug dbg, const struct unit *unit, const char *
 	/* Go has no functions within functions: a closure is one of the unit's too. */
 	while (result == DW_DLV_OK) {
 		if (dwarf_tag(child, &tag, &error) == DW_DLV_OK && tag == DW_TAG_subprogram) {
-			if (!strcmp(wanted, "args"))
-				add_parameters(dbg, child);
+			if (!strcmp(wanted, "args") || !strcmp(wanted, "types"))
+				add_parameters(dbg, child, !strcmp(wanted, "types"));
 			else if (!strcmp(wanted, "inlines"))
 				add_inlines(dbg, unit, child, name_of(dbg, child));
 			else
@@ -382,8 +384,8 @@ int main(int argc, char **argv)
 
 	if (argc != 3 || (strcmp(argv[1], "funcs") != 0 && strcmp(argv[1], "lines") != 0 &&
 			  strcmp(argv[1], "inlines") != 0 && strcmp(argv[1], "frames") != 0 &&
-			  strcmp(argv[1], "args") != 0)) {
-		fprintf(stderr, "usage: twin funcs|lines|inlines|frames|args FILE\n");
+			  strcmp(argv[1], "args") != 0 && strcmp(argv[1], "types") != 0)) {
+		fprintf(stderr, "usage: twin funcs|lines|inlines|frames|args|types FILE\n");
 		return 2;
 	}
 	set_input(argv[2]);

@@ -29,8 +29,8 @@ Dwarf_Die named_entry(Dwarf_Debug dbg, Dwarf_Die entry);
 /* The name of ENTRY, or "?". */
 const char *name_of(Dwarf_Debug dbg, Dwarf_Die entry);
 
-/* Adds rows of where the parameters of FUNCTION are, but its results. */
-void add_parameters(Dwarf_Debug dbg, Dwarf_Die function);
+/* Adds rows of where the parameters of FUNCTION are, but its results, or of their TYPES. */
+void add_parameters(Dwarf_Debug dbg, Dwarf_Die function, int types);
 
 /* Adds rows of the rules in .debug_frame. */
 void add_frames(Dwarf_Debug dbg);

@@ -1,4 +1,4 @@
-/* Where the parameters of functions are: location lists. */
+/* Where the parameters of functions are, location lists, and their types. */
 #define _GNU_SOURCE
 #include "twin.h"
 
@@ -80,8 +80,39 @@ static void add_places(Dwarf_Die parameter, Dwarf_Addr low, Dwarf_Addr high, con
 	dwarf_dealloc_loc_head_c(head);
 }
 
+/* The name of the type of PARAMETER, a tab, and the name of the type's unit. */
+static char *type_of(Dwarf_Debug dbg, Dwarf_Die parameter)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Off offset, unit_offset;
+	Dwarf_Die type, unit;
+	Dwarf_Error error = NULL;
+	char *text;
+
+	if (dwarf_attr(named_entry(dbg, parameter), DW_AT_type, &attribute, &error) != DW_DLV_OK ||
+	    dwarf_global_formref(attribute, &offset, &error) != DW_DLV_OK ||
+	    dwarf_offdie_b(dbg, offset, 1, &type, &error) != DW_DLV_OK ||
+	    dwarf_CU_dieoffset_given_die(type, &unit_offset, &error) != DW_DLV_OK ||
+	    dwarf_offdie_b(dbg, unit_offset, 1, &unit, &error) != DW_DLV_OK ||
+	    asprintf(&text, "%s\t%s", name_of(dbg, type), name_of(dbg, unit)) < 0)
+		return NULL;
+	return text;
+}
+
+/* Adds a row of the type of PARAMETER, after TEXT. */
+static void add_type(Dwarf_Debug dbg, Dwarf_Die parameter, Dwarf_Addr low, Dwarf_Addr high,
+		     const char *text)
+{
+	char *type = type_of(dbg, parameter), *row;
+
+	if (!type || asprintf(&row, "%s\t%s", text, type) < 0)
+		die("type of a parameter", DW_DLV_NO_ENTRY, NULL);
+	add_row(low, high, row);
+	free(type);
+}
+
 /* The parameters of FUNCTION but its results. */
-void add_parameters(Dwarf_Debug dbg, Dwarf_Die function)
+void add_parameters(Dwarf_Debug dbg, Dwarf_Die function, int types)
 {
 	Dwarf_Addr low, high;
 	Dwarf_Half form, tag;
@@ -106,7 +137,10 @@ void add_parameters(Dwarf_Debug dbg, Dwarf_Die function)
 			if (asprintf(&text, "0x%" PRIx64 "\t%s\t%u\t%s", (uint64_t)low,
 				     name_of(dbg, function), n++, name_of(dbg, child)) < 0)
 				die("out of memory", DW_DLV_NO_ENTRY, NULL);
-			add_places(child, low, high, text);
+			if (types)
+				add_type(dbg, child, low, high, text);
+			else
+				add_places(child, low, high, text);
 			free(text);
 		}
 		result = dwarf_siblingof_b(dbg, child, 1, &next, &error);
