@@ -137,6 +137,21 @@ sample() {
 	return 1
 }
 
+# run_until_ready COMMAND...: in the background, until it has printed "ready"; its output in $work/output, its process id in
+# $pid, and descriptor 7 is its input.
+run_until_ready() {
+	rm -f "$work/input"
+	mkfifo "$work/input"
+	"$@" <"$work/input" >"$work/output" 2>"$work/trace" &
+	# shellcheck disable=SC2034 # Its callers use it.
+	pid=$!
+	exec 7>"$work/input"
+	for _ in {1..200}; do
+		grep -q '^ready' "$work/output" && break
+		sleep 0.05
+	done
+}
+
 # build_twin: $work/twin, which prints what libdwarf reads.
 build_twin() {
 	"$CC" -std=gnu11 -O2 "$tests"/oracle/twin{,_*}.c -ldwarf -lelf -lz -o "$work/twin"

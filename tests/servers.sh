@@ -129,6 +129,7 @@ check_loaded() {
 	"$GOHEAP" goroutines -p "$pid" >"$work/goroutines" 2>"$work/told" || fail "$1: goroutines"
 	has "$1: goroutines" "$(cat "$work/goroutines")" '^main\.'
 	equal "$1: each goroutine can go on" '0 goroutines can never go on' "$("$GOHEAP" goroutines --leaked -p "$pid" 2>"$work/told")"
+	equal "$1: no mutexes are waited for in a circle" "0 deadlocks of mutexes" "$("$GOHEAP" waits --deadlocks -p "$pid" 2>"$work/told")"
 }
 
 # check_core NAME: its core file has the heap that it has itself, if nothing changes meanwhile.

@@ -28,15 +28,8 @@ told() {
 
 # start COMMAND...: runs the sample until all of it waits; $pid, and descriptor 7, which ends it.
 start() {
-	rm -f "$work/input" "$work/own"
-	mkfifo "$work/input"
-	"$@" "$work/own" <"$work/input" >"$work/output" 2>"$work/trace" &
-	pid=$!
-	exec 7>"$work/input"
-	for _ in {1..200}; do
-		grep -q '^ready' "$work/output" && break
-		sleep 0.05
-	done
+	rm -f "$work/own"
+	run_until_ready "$@" "$work/own"
 	# It has printed that before it reads.
 	sleep 0.1
 	sed '/^ready/d' "$work/output" | sorted >"$work/expected"

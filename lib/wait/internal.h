@@ -2,6 +2,7 @@
 #ifndef GH_WAIT_INTERNAL_H
 #define GH_WAIT_INTERNAL_H
 
+#include "lib/pclntab/pclntab.h"
 #include "lib/wait/wait.h"
 
 /* Where the runtime's structs have their fields: offsets in bytes. */
@@ -77,5 +78,17 @@ bool gh_sync_wait_find(struct gh_wait_finder *finder, struct gh_wait *wait,
 
 /* Fills in the descriptor that WAIT is for, if it can be found. */
 void gh_descriptor_wait_find(const struct gh_wait_finder *finder, struct gh_wait *wait);
+
+/* Ways to have a mutex; in sets. */
+enum {
+	GH_LOCK_MUTEX = 1,
+	GH_LOCK_WRITE = 2, /* an RWMutex, alone */
+	GH_LOCK_READ = 4,
+};
+
+/* Which kinds of locks a function whose next instruction is at PC, an address in TAB's program, has
+ * taken and not let go of, by the lines of its calls: one is taken in a line before, and there is
+ * none that lets go in between. A deferred call lets go at the function's end. */
+unsigned gh_locks_open(const struct gh_pclntab *tab, uint64_t pc);
 
 #endif

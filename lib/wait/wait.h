@@ -1,12 +1,14 @@
-/* What the goroutines of a dump wait for, gh_waits_find, and which of them can never go on,
- * gh_leaked_find.
+/* What the goroutines of a dump wait for, gh_waits_find, which of them can never go on,
+ * gh_leaked_find, and which wait for each other's mutexes, gh_deadlocks_find.
  *
  * - waits.c: what each goroutine waits for; channels, and sleep;
  * - wait_layout.c, wait_memory.c: where the runtime's structs have their fields, by release; words
  * of the dump;
  * - sync_waits.c: mutexes, wait groups, conditions and semaphores;
  * - descriptor_waits.c: file descriptors;
- * - leaked.c: goroutines that can never go on. */
+ * - leaked.c: goroutines that can never go on;
+ * - deadlocks.c, locks.c: who may have the mutexes that are waited for, by the code that took them,
+ * and the cycles of those who wait for each other. */
 #ifndef GH_WAIT_WAIT_H
 #define GH_WAIT_WAIT_H
 
@@ -16,6 +18,7 @@
 
 #include "lib/dump/dump.h"
 #include "lib/heap/heap.h"
+#include "lib/pclntab/pclntab.h"
 #include "lib/util/error.h"
 #include "lib/util/numbermap.h"
 #include "lib/util/vector.h"
@@ -126,5 +129,47 @@ bool gh_leaked_find(struct gh_leaked *leaked, const struct gh_waits *waits,
 		    const struct gh_heap *heap, struct gh_error *err);
 
 void gh_leaked_free(struct gh_leaked *leaked);
+
+/* A mutex or RWMutex that goroutines wait for, and who may have it. */
+struct gh_held_mutex {
+	uint64_t address;
+	size_t wait;     /* place of one of its waits */
+	unsigned locks;  /* private: how it is held */
+	size_t first;    /* place of its first holder */
+	size_t nholders; /* if more than one, each is so perhaps */
+	size_t readers;  /* that have an RWMutex; 0 if a writer has it, or it is not known */
+	bool dead;       /* it is held by goroutines that wait for each other's mutexes */
+};
+
+/* Goroutines that wait for each other's mutexes. */
+struct gh_deadlock {
+	size_t first; /* place of the first member */
+	size_t count;
+};
+
+struct gh_deadlocks {
+	struct GH_VECTOR(struct gh_held_mutex) mutexes;
+	struct GH_VECTOR(size_t) holders; /* numbers of goroutines */
+	struct GH_VECTOR(struct gh_deadlock) list;
+	struct GH_VECTOR(size_t) members; /* places of waits: each is for a mutex that the next
+					     member's goroutine has, and the last for the first's */
+	size_t behind;                    /* goroutines that wait for those mutexes, too */
+};
+
+/* Finds the cycles among those of WAITS that are for mutexes; TAB is of the program, which ran BIAS
+ * above the addresses in its file. A mutex does not tell who has it: it may be a goroutine with a
+ * frame whose function has locked one of its kind and not unlocked it, and whose pointers, or, of
+ * a global, its code, have the address. Whoever waits for it is none of them if there are
+ * others, nor if others' frames have the address, but where an RWMutex has exactly as many readers.
+ * False (ERR filled) if memory ran out. To be freed either way.
+ */
+bool gh_deadlocks_find(struct gh_deadlocks *deadlocks, const struct gh_waits *waits,
+		       const struct gh_pclntab *tab, uint64_t bias, struct gh_error *err);
+
+/* The place of the mutex that the wait at place WAIT is for; GH_DUMP_NONE if it is for none. */
+size_t gh_deadlocks_mutex(const struct gh_deadlocks *deadlocks, const struct gh_waits *waits,
+			  size_t wait);
+
+void gh_deadlocks_free(struct gh_deadlocks *deadlocks);
 
 #endif

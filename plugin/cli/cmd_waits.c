@@ -326,5 +326,11 @@ static int answer(struct gh_wait_query *query)
 
 int gh_cmd_waits(const struct gh_options *options)
 {
-	return gh_wait_query_run(options, answer);
+	if (options->json && (options->deadlocks || options->graph)) {
+		fputs("goheap: --json is for the list of waits alone\n", stderr);
+		return GH_EXIT_USAGE;
+	}
+	return gh_wait_query_run(options, options->deadlocks ? gh_deadlocks_print
+					  : options->graph   ? gh_deadlocks_draw
+							     : answer);
 }

@@ -7,7 +7,7 @@
  * - heap_query.c, groups.c, growth.c, merged_dominators.c, picture.c, neighborhood.c,
  *   report_data.c, pprof_paths.c, suspects*.c: answers about the heap (heap_query.h);
  * - kept.c, keeper.c: the heap that is kept from one question to the next (heap_query.h);
- * - wait_query.c, wait_text.c: what goroutines wait for (wait_query.h). */
+ * - wait_query.c, wait_text.c, deadlocks_text.c: what goroutines wait for (wait_query.h). */
 #ifndef GH_PLUGIN_CLI_COMMAND_H
 #define GH_PLUGIN_CLI_COMMAND_H
 
@@ -64,6 +64,8 @@ struct gh_options {
 	bool one_line;      /* goroutines: one line for each */
 	bool group;         /* goroutines: those with the same stack together */
 	bool leaked;        /* goroutines: those alone that can never go on */
+	bool deadlocks;     /* waits: for each other's mutexes */
+	bool graph;         /* waits: as a picture */
 	bool memory;        /* goroutines: the same, with what only they hold */
 	bool live;          /* pprof: what is live, and what it retains */
 	bool paths;         /* pprof: the heap, by the ways that hold it */

@@ -37,4 +37,13 @@ const char *gh_wait_kind_name(enum gh_wait_kind kind);
  * without the addresses and states: "send on chan *main.job". */
 void gh_wait_print(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait, bool plain);
 
+/* The same of one case. */
+void gh_wait_print_case(FILE *out, const struct gh_wait_query *query,
+			const struct gh_wait_case *wait, bool plain);
+
+/* Prints a sentence for each deadlock of mutexes; or the picture of who waits for what, and who
+ * has it. The exit status. */
+int gh_deadlocks_print(struct gh_wait_query *query);
+int gh_deadlocks_draw(struct gh_wait_query *query);
+
 #endif

@@ -3,8 +3,8 @@
 
 #include "plugin/cli/wait_query.h"
 
-static void print_channel(FILE *out, const struct gh_wait_query *query,
-			  const struct gh_wait_case *wait, bool plain)
+void gh_wait_print_case(FILE *out, const struct gh_wait_query *query,
+			const struct gh_wait_case *wait, bool plain)
 {
 	const struct gh_channel *channel = &query->waits.channels.items[wait->channel];
 	struct gh_bytes type = gh_wait_elem_type(query, channel);
@@ -32,7 +32,7 @@ static void print_channels(FILE *out, const struct gh_wait_query *query, const s
 	for (size_t i = 0; i < wait->ncases; i++) {
 		if (i > 0)
 			fputs(", ", out);
-		print_channel(out, query, &query->waits.cases.items[wait->first + i], plain);
+		gh_wait_print_case(out, query, &query->waits.cases.items[wait->first + i], plain);
 	}
 }
 

@@ -1,0 +1,158 @@
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "plugin/cli/command.h"
+#include "plugin/cli/wait_query.h"
+
+static bool find(struct gh_deadlocks *deadlocks, const struct gh_wait_query *query)
+{
+	struct gh_error err;
+	if (query->symbols == NULL) {
+		fputs("goheap: who has a mutex is told by the program's code: name it with -e\n",
+		      stderr);
+		*deadlocks = (struct gh_deadlocks){0};
+		return false;
+	}
+	if (gh_deadlocks_find(deadlocks, &query->waits, &query->symbols->program.tab,
+			      query->symbols->bias, &err))
+		return true;
+	gh_print_error(&err);
+	return false;
+}
+
+static uint64_t goroutine_id(const struct gh_wait_query *query, size_t number)
+{
+	struct gh_dump_record record;
+	gh_dump_get(&query->dump, GH_DUMP_GOROUTINE, number, &record);
+	return record.goroutine.id;
+}
+
+/* Prints "goroutine 7 (main.transfer at main.go:40)". */
+static void print_goroutine(FILE *out, struct gh_wait_query *query, size_t number)
+{
+	fprintf(out, "goroutine %" PRIu64, goroutine_id(query, number));
+	const struct gh_call *call = gh_wait_place(query, number);
+	if (call == NULL)
+		return;
+	fputs(" (", out);
+	gh_traceback_print_call(out, call);
+	putc(')', out);
+}
+
+static void print_deadlock(struct gh_wait_query *query, const struct gh_deadlocks *deadlocks,
+			   const struct gh_deadlock *deadlock)
+{
+	const struct gh_waits *waits = &query->waits;
+	const size_t *members = &deadlocks->members.items[deadlock->first];
+	print_goroutine(stdout, query, waits->list.items[members[0]].goroutine);
+	for (size_t i = 0; i < deadlock->count; i++) {
+		const struct gh_wait *wait = &waits->list.items[members[i]];
+		size_t mutex = gh_deadlocks_mutex(deadlocks, waits, members[i]);
+		size_t next =
+		    waits->list.items[members[i + 1 < deadlock->count ? i + 1 : 0]].goroutine;
+		fputs(i > 0 ? ", which waits to " : " waits to ", stdout);
+		gh_wait_print(stdout, query, wait, false);
+		printf(",%s held by ",
+		       deadlocks->mutexes.items[mutex].nholders > 1 ? " perhaps" : "");
+		if (i + 1 < deadlock->count)
+			print_goroutine(stdout, query, next);
+		else if (i > 0)
+			printf("goroutine %" PRIu64, goroutine_id(query, next));
+		else
+			fputs("itself", stdout);
+	}
+	putchar('\n');
+}
+
+int gh_deadlocks_print(struct gh_wait_query *query)
+{
+	struct gh_deadlocks deadlocks;
+	bool found = find(&deadlocks, query);
+	for (size_t i = 0; found && i < deadlocks.list.count; i++)
+		print_deadlock(query, &deadlocks, &deadlocks.list.items[i]);
+	if (found) {
+		gh_print_count(deadlocks.list.count, "deadlock");
+		fputs(" of mutexes", stdout);
+		if (deadlocks.behind > 0) {
+			fputs("; ", stdout);
+			gh_print_count(deadlocks.behind, "more goroutine");
+			fputs(deadlocks.behind > 1 ? " wait for them" : " waits for them", stdout);
+		}
+		putchar('\n');
+	}
+	gh_deadlocks_free(&deadlocks);
+	return found ? GH_EXIT_OK : GH_EXIT_INPUT;
+}
+
+/* Draws goroutine NUMBER, marked if it waits for a mutex whose holder waits for others. */
+static void draw_goroutine(const struct gh_dot *dot, struct gh_wait_query *query, size_t number,
+			   bool dead)
+{
+	fprintf(dot->out, "g%zu [shape=box%s label=\"", number,
+		dead ? " fillcolor=\"#ffb0b0\"" : "");
+	print_goroutine(dot->label, query, number);
+	gh_dot_end(dot);
+}
+
+static void draw_edge(const struct gh_dot *dot, size_t goroutine, uint64_t object)
+{
+	fprintf(dot->out, "g%zu -> \"0x%" PRIx64 "\" [label=\"", goroutine, object);
+}
+
+/* Draws WAIT, with what it is for. */
+static void draw_wait(const struct gh_dot *dot, struct gh_wait_query *query,
+		      const struct gh_wait *wait, bool dead)
+{
+	draw_goroutine(dot, query, wait->goroutine, dead);
+	if (wait->object != 0) {
+		draw_edge(dot, wait->goroutine, wait->object);
+		gh_wait_print(dot->label, query, wait, false);
+		gh_dot_end(dot);
+	}
+	for (size_t i = 0; i < wait->ncases; i++) {
+		const struct gh_wait_case *item = &query->waits.cases.items[wait->first + i];
+		const struct gh_channel *channel = &query->waits.channels.items[item->channel];
+		draw_edge(dot, wait->goroutine, channel->address);
+		gh_wait_print_case(dot->label, query, item, false);
+		gh_dot_end(dot);
+	}
+}
+
+/* Draws the holders of MUTEX; dashed if each is one perhaps. */
+static void draw_holders(const struct gh_dot *dot, struct gh_wait_query *query,
+			 const struct gh_deadlocks *deadlocks, const struct gh_held_mutex *mutex)
+{
+	bool perhaps = mutex->nholders > 1;
+	for (size_t i = 0; i < mutex->nholders; i++) {
+		size_t holder = deadlocks->holders.items[mutex->first + i];
+		draw_goroutine(dot, query, holder, mutex->dead);
+		fprintf(dot->out, "\"0x%" PRIx64 "\" -> g%zu [%slabel=\"", mutex->address, holder,
+			perhaps ? "style=dashed " : "");
+		fputs(perhaps ? "perhaps held by" : "held by", dot->label);
+		gh_dot_end(dot);
+	}
+}
+
+int gh_deadlocks_draw(struct gh_wait_query *query)
+{
+	struct gh_deadlocks deadlocks;
+	struct gh_dot dot;
+	const struct gh_waits *waits = &query->waits;
+	bool found = find(&deadlocks, query);
+	bool drawn = found && gh_dot_open(&dot, stdout);
+	for (size_t i = 0; drawn && i < deadlocks.mutexes.count; i++)
+		draw_holders(&dot, query, &deadlocks, &deadlocks.mutexes.items[i]);
+	for (size_t i = 0; drawn && i < waits->list.count; i++) {
+		const struct gh_wait *wait = &waits->list.items[i];
+		size_t mutex = gh_deadlocks_mutex(&deadlocks, waits, i);
+		if (wait->object != 0 || wait->ncases > 0)
+			draw_wait(&dot, query, wait,
+				  mutex != GH_DUMP_NONE && deadlocks.mutexes.items[mutex].dead);
+	}
+	if (drawn)
+		gh_dot_close(&dot);
+	else if (found)
+		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+	gh_deadlocks_free(&deadlocks);
+	return drawn ? GH_EXIT_OK : GH_EXIT_INPUT;
+}

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# The deadlocks of mutexes in stripped processes and their core files, and who has the mutexes, against what each goroutine
+# printed before it waited; among goroutines that wait for mutexes in good order, of which nothing is said.
+set -u
+export LC_ALL=C
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# members FILE: of each sentence the goroutines, each with the mutex that it waits for.
+members() {
+	sed 's/held by goroutine /\n/g' "$1" | sed -nE 's/^(goroutine )?([0-9]+) \(.* (0x[0-9a-f]+).*/\2 \3/p' | sort
+}
+
+# start CASE...: runs the sample until all of it waits; $pid, and descriptor 7, which ends it.
+start() {
+	run_until_ready "$program" "$@"
+	sed '/^ready/d' "$work/output" | sort >"$work/expected"
+}
+
+stop() {
+	exec 7>&-
+	wait "$pid" 2>"$work/why"
+}
+
+# check NAME COUNT CASE...: the goroutines of those cases are in so many deadlocks.
+check() {
+	local name=$1 count=$2 way
+	shift 2
+	start "$@" healthy
+	"$GOHEAP" waits --deadlocks -p "$pid" >"$work/live" 2>"$work/why" || cat "$work/why"
+	"$GOHEAP" waits --graph -p "$pid" >"$work/graph" 2>"$work/why" || cat "$work/why"
+	timeout 60 gcore -o "$work/core" "$pid" >"$work/gdb" 2>&1
+	stop
+	"$GOHEAP" waits --deadlocks -e "$program" "$work/core.$pid" >"$work/cored" 2>"$work/why" || cat "$work/why"
+	rm -f "$work/core.$pid"
+	for way in live cored; do
+		same "$name: $way" "$work/expected" <(members "$work/$way")
+		equal "$name: $way: how many" "$count deadlocks of mutexes" "$(tail -n 1 "$work/$way")"
+	done
+	same "$name: marked in the picture" <(cut -d' ' -f1 "$work/expected" | sort) \
+		<(sed -nE 's/^g[0-9]+ \[shape=box fillcolor=[^ ]* label="goroutine ([0-9]+) .*/\1/p' "$work/graph" | sort -u)
+}
+
+# check_release NAME CASE...: those cases, and what is said of them.
+check_release() {
+	local name=$1 place='\(main\.transfer at [^ ]*/main\.go:55\)'
+	program=$directory/deadlocks.stripped
+	check "$1" $(($# - 1)) "${@:2}"
+	has "$name: a sentence" "$(cat "$work/live")" "^goroutine [0-9]+ $place waits to lock sync\.Mutex 0x[0-9a-f]+ \(locked\), held by goroutine ([0-9]+) $place, which waits to lock sync\.Mutex 0x[0-9a-f]+ \(locked\), held by goroutine [0-9]+\$"
+	has "$name: who has it himself" "$(cat "$work/live")" '^goroutine [0-9]+ \(main\.upgrade at [^ ]*/main\.go:80\) waits to write-lock sync\.RWMutex 0x[0-9a-f]+ \(1 reader has it\), held by itself$'
+	start upgrades healthy
+	"$GOHEAP" waits --deadlocks -p "$pid" >"$work/live" 2>"$work/why" || cat "$work/why"
+	stop
+	has "$name: either of two readers" "$(cat "$work/live")" '\(2 readers have it\), perhaps held by itself$'
+	equal "$name: and the other" '1 deadlock of mutexes; 1 more goroutine waits for them' "$(tail -n 1 "$work/live")"
+}
+
+export CGO_ENABLED=0
+for release in ${RELEASES:-$("$tests/toolchain" list)}; do
+	sample "Go $release" "$release" deadlocks && check_release "Go $release" two ring upgrade again globals
+done
+# Which globals' addresses are in code is not known there.
+GOARCH=386 sample "Go 1.27, 386" 1.27 deadlocks && check_release "Go 1.27, 386" two ring upgrade again
+finish

@@ -1,0 +1,199 @@
+// Deadlocks has deadlocks of mutexes, those that its arguments name, among goroutines that wait for each other's mutexes in
+// good order. Each goroutine that is in one prints its number, and the address of what it waits for. Then it prints "ready",
+// and waits until its input ends.
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io/ioutil"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+)
+
+type account struct {
+	name    string
+	balance int
+	mutex   sync.Mutex
+	shared  sync.RWMutex
+}
+
+type server struct {
+	mutex sync.Mutex
+	count int
+}
+
+var (
+	first, second sync.Mutex
+	output        sync.Mutex
+	total         int
+)
+
+func id() string {
+	buf := make([]byte, 64)
+	buf = buf[:runtime.Stack(buf, false)]
+	return string(bytes.Fields(buf)[1])
+}
+
+func say(format string, args ...interface{}) {
+	number := id()
+	output.Lock()
+	defer output.Unlock()
+	fmt.Printf(number+" "+format+"\n", args...)
+}
+
+func pause() { time.Sleep(50 * time.Millisecond) }
+
+//go:noinline
+func transfer(from, to *account, amount int) {
+	from.mutex.Lock()
+	defer from.mutex.Unlock()
+	say("%p", &to.mutex)
+	pause()
+	to.mutex.Lock()
+	defer to.mutex.Unlock()
+	from.balance -= amount
+	to.balance += amount
+}
+
+//go:noinline
+func move(from, to *account, amount int) {
+	from.mutex.Lock()
+	from.balance -= amount
+	say("%p", &to.mutex)
+	pause()
+	to.mutex.Lock()
+	to.balance += amount
+	to.mutex.Unlock()
+	from.mutex.Unlock()
+}
+
+//go:noinline
+func upgrade(a *account) {
+	a.shared.RLock()
+	defer a.shared.RUnlock()
+	if a.balance == 0 {
+		say("%p", &a.shared)
+		pause()
+		a.shared.Lock()
+		a.balance = 1
+		a.shared.Unlock()
+	}
+}
+
+func (s *server) add() {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.count++
+}
+
+func (s *server) serve() {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	say("%p", &s.mutex)
+	s.add()
+}
+
+func forward() {
+	first.Lock()
+	say("%p", &second)
+	pause()
+	second.Lock()
+	total++
+	second.Unlock()
+	first.Unlock()
+}
+
+func backward() {
+	second.Lock()
+	say("%p", &first)
+	pause()
+	first.Lock()
+	total--
+	first.Unlock()
+	second.Unlock()
+}
+
+//go:noinline
+func slow(a, b *account) {
+	a.mutex.Lock()
+	b.mutex.Lock()
+	time.Sleep(time.Hour)
+	b.mutex.Unlock()
+	a.mutex.Unlock()
+}
+
+//go:noinline
+func quick(a, b *account) {
+	a.mutex.Lock()
+	a.balance++
+	a.mutex.Unlock()
+	b.mutex.Lock()
+	b.balance++
+	b.mutex.Unlock()
+}
+
+// healthy has goroutines that wait for others that hold mutexes, and could go on.
+func healthy() {
+	var accounts [4]*account
+	for i := range accounts {
+		accounts[i] = &account{name: fmt.Sprint(i)}
+	}
+	go slow(accounts[1], accounts[2])
+	pause()
+	for i := 0; i < 10; i++ {
+		go quick(accounts[0], accounts[1])
+		go transferQuietly(accounts[3], accounts[1])
+	}
+}
+
+//go:noinline
+func transferQuietly(from, to *account) {
+	from.mutex.Lock()
+	defer from.mutex.Unlock()
+	to.mutex.Lock()
+	defer to.mutex.Unlock()
+	from.balance--
+	to.balance++
+}
+
+func start(name string) {
+	switch name {
+	case "two":
+		a, b := new(account), new(account)
+		go transfer(a, b, 1)
+		go transfer(b, a, 2)
+	case "ring":
+		var accounts [5]*account
+		for i := range accounts {
+			accounts[i] = new(account)
+		}
+		for i := range accounts {
+			go move(accounts[i], accounts[(i+1)%5], 1)
+		}
+	case "upgrade":
+		go upgrade(new(account))
+	case "upgrades":
+		a := new(account)
+		go upgrade(a)
+		go upgrade(a)
+	case "again":
+		go new(server).serve()
+	case "globals":
+		go forward()
+		go backward()
+	case "healthy":
+		healthy()
+	}
+}
+
+func main() {
+	for _, name := range os.Args[1:] {
+		start(name)
+	}
+	time.Sleep(300 * time.Millisecond)
+	fmt.Println("ready")
+	ioutil.ReadAll(os.Stdin)
+}
