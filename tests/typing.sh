@@ -107,6 +107,28 @@ gdb_objects() {
 		-ex "goheap load $work/dump" -ex "$2" "$1/typed.stripped" </dev/null 2>&1
 }
 
+# each OPTION...: each object of the dump and what it is called, by address.
+each() {
+	"$GOHEAP" dominators --json "$@" "$work/dump" | sed -nE 's/.*"object":"(0x[0-9a-f]+)","type":"(.*)","dominator":.*/\1	\2/p' | sort
+}
+
+# guesses NAME DIRECTORY PROGRAM: what an object perhaps is, it mostly is, as the unstripped program tells: but for what the
+# runtime makes for maps and channels, which goheap calls by their types.
+guesses() {
+	local all wrong
+	each -e "$2/$3.stripped" | sed -nE 's/^(0x[0-9a-f]+)	[0-9]+ bytes, .*, perhaps (.*)/\1	\2/p' |
+		grep -vE '	(internal/)?runtime[./]' >"$work/guesses"
+	each -e "$2/$3" >"$work/names"
+	join -t '	' "$work/guesses" "$work/names" | grep -vE '	[0-9]+ bytes, [^	]*$' >"$work/both"
+	awk -F'\t' '{ sub(/^\[\]/, "", $2); sub(/^\[\]/, "", $3) } $2 != $3' "$work/both" >"$work/wrong"
+	all=$(wc -l <"$work/both") wrong=$(wc -l <"$work/wrong")
+	if [ "$all" -ge 5 ] && [ $((10 * wrong)) -le "$all" ]; then
+		ok "$1: of $all objects $((all - wrong)) are what they perhaps are"
+	else
+		fail "$1: of $all objects $((all - wrong)) are what they perhaps are" "$(cat "$work/wrong")"
+	fi
+}
+
 # check_programs RELEASE
 check_programs() {
 	local directory goroot
@@ -121,6 +143,7 @@ check_programs() {
 		"$directory/web.stripped" "$work/dump" || fail "Go $1: the sample writes its dump"
 		typed "Go $1: a web server, stripped" 75 -e "$directory/web.stripped"
 		typed "Go $1: a web server, with the twin" 85 --names "$directory/web"
+		guesses "Go $1: a web server" "$directory" web
 	fi
 }
 

@@ -44,6 +44,7 @@ void gh_infer_free(struct gh_infer *infer)
 {
 	free(infer->findings);
 	free(infer->evidence);
+	free(infer->elements);
 	gh_vector_free(&infer->containers);
 	gh_vector_free(&infer->objects);
 	gh_vector_free(&infer->stretches);

@@ -219,6 +219,8 @@ struct gh_infer {
 	uint32_t followed_to;
 	uint64_t budget;       /* pointers that may still be followed in stretches */
 	uint64_t conflicts;    /* objects that two types were claimed of */
+	uint8_t *elements;     /* by layout: there are arrays of these; owned */
+	uint32_t steps_left;   /* that gh_infer_guess may still take */
 	uint32_t string_data;  /* the layout of bytes that strings point to */
 	uint32_t small_values; /* that of memory that small objects share */
 	uint32_t list;         /* that of list.List, and of list.Element: see is_ambiguous */
@@ -289,6 +291,15 @@ void gh_infer_follow(struct gh_infer *infer, const struct gh_link *link,
 
 /* Follows the pointers of all that was claimed, until nothing is left. */
 void gh_infer_propagate(struct gh_infer *infer);
+
+/* What objects of unknown types perhaps are. */
+
+/* Starts to guess, once nothing more is found for certain. False if memory ran out. */
+bool gh_infer_guess_start(struct gh_infer *infer);
+
+/* The one type of the program's whose values, or arrays of which, have VIEW's size and pointers, if
+ * it has pointers; of layout GH_INFER_NONE if there is none, or another one too. */
+struct gh_finding gh_infer_guess(struct gh_infer *infer, const struct gh_view *view);
 
 /* Where it is known what is in memory, before anything follows from it. */
 

@@ -15,7 +15,7 @@
 /* The making of classes. */
 struct classifier {
 	struct gh_typing *typing;
-	const struct gh_infer *infer;
+	struct gh_infer *infer;
 	struct GH_VECTOR(struct gh_class) classes; /* without names */
 	struct GH_VECTOR(size_t) offsets;          /* where in the names each class's is */
 	struct GH_VECTOR(uint32_t) by_shape;       /* the class of each shape */
@@ -34,12 +34,9 @@ static uint32_t add_class(struct classifier *classifier, struct gh_class class, 
 	return typing->nclasses++;
 }
 
-static uint32_t typed_class(struct classifier *classifier, struct gh_finding finding)
+/* Appends what FINDING is called to the names. */
+static void add_name(struct gh_typing *typing, struct gh_finding finding)
 {
-	struct gh_typing *typing = classifier->typing;
-	uint32_t *known = &classifier->known[2 * (size_t)finding.layout + finding.many];
-	if (*known != GH_NOT_MAPPED)
-		return *known;
 	size_t name = typing->names.size;
 	if (finding.many)
 		gh_buffer_bytes(&typing->names, "[]", 2);
@@ -48,6 +45,16 @@ static uint32_t typed_class(struct classifier *classifier, struct gh_finding fin
 		typing->names.size = name + MAX_NAME;
 		gh_buffer_bytes(&typing->names, "...", 3);
 	}
+}
+
+static uint32_t typed_class(struct classifier *classifier, struct gh_finding finding)
+{
+	struct gh_typing *typing = classifier->typing;
+	uint32_t *known = &classifier->known[2 * (size_t)finding.layout + finding.many];
+	if (*known != GH_NOT_MAPPED)
+		return *known;
+	size_t name = typing->names.size;
+	add_name(typing, finding);
 	struct gh_class class = {.size = gh_layout(&typing->layouts, finding.layout)->size,
 				 .layout = finding.layout,
 				 .typed = true,
@@ -56,12 +63,20 @@ static uint32_t typed_class(struct classifier *classifier, struct gh_finding fin
 	return *known;
 }
 
-/* The class of the objects of SHAPE, which is new: another shape may have the same name. */
-static uint32_t shape_class(struct classifier *classifier, uint32_t shape, uint64_t size)
+/* The class of the objects of SHAPE, which is new, as VIEW is: another shape may have the same
+ * name.
+ */
+static uint32_t shape_class(struct classifier *classifier, uint32_t shape,
+			    const struct gh_view *view)
 {
 	struct gh_typing *typing = classifier->typing;
+	struct gh_finding guess = gh_infer_guess(classifier->infer, view);
 	size_t name = typing->names.size;
 	gh_shapes_name(&classifier->shapes, typing->heap->dump, shape, &typing->names);
+	if (guess.layout != GH_INFER_NONE) {
+		gh_buffer_bytes(&typing->names, ", perhaps ", strlen(", perhaps "));
+		add_name(typing, guess);
+	}
 	if (typing->names.failed)
 		return GH_NOT_MAPPED;
 	uint64_t key =
@@ -71,7 +86,8 @@ static uint32_t shape_class(struct classifier *classifier, uint32_t shape, uint6
 		typing->names.size = name;
 		return known;
 	}
-	struct gh_class class = {.size = size, .layout = GH_NO_LAYOUT};
+	struct gh_class class = {
+	    .size = view->size, .layout = GH_NO_LAYOUT, .perhaps = guess.layout != GH_INFER_NONE};
 	uint32_t number = add_class(classifier, class, name);
 	return gh_numbermap_put(&classifier->by_name, key, number) ? number : GH_NOT_MAPPED;
 }
@@ -86,7 +102,7 @@ static uint32_t untyped_class(struct classifier *classifier, uint32_t object)
 	if (shape == GH_NOT_MAPPED)
 		return GH_NOT_MAPPED;
 	if (shape == before)
-		gh_vector_push(&classifier->by_shape, shape_class(classifier, shape, view.size));
+		gh_vector_push(&classifier->by_shape, shape_class(classifier, shape, &view));
 	if (classifier->by_shape.failed)
 		return GH_NOT_MAPPED;
 	return classifier->by_shape.items[shape];
@@ -110,6 +126,9 @@ static bool classify(struct classifier *classifier)
 		typing->bytes += size;
 		typing->typed_objects += typed;
 		typing->typed_bytes += typed ? size : 0;
+		bool perhaps = classifier->classes.items[number].perhaps;
+		typing->perhaps_objects += perhaps;
+		typing->perhaps_bytes += perhaps ? size : 0;
 	}
 	return true;
 }
@@ -125,7 +144,7 @@ static void take_classes(struct classifier *classifier)
 	classifier->classes.items = NULL;
 }
 
-static bool make_classes(struct gh_typing *typing, const struct gh_infer *infer)
+static bool make_classes(struct gh_typing *typing, struct gh_infer *infer)
 {
 	struct classifier classifier = {.typing = typing, .infer = infer};
 	size_t nknown = 2 * (size_t)typing->layouts.count;
@@ -134,7 +153,7 @@ static bool make_classes(struct gh_typing *typing, const struct gh_infer *infer)
 	bool made = typing->numbers != NULL && classifier.known != NULL;
 	for (size_t i = 0; made && i < nknown; i++)
 		classifier.known[i] = GH_NOT_MAPPED;
-	made = made && classify(&classifier);
+	made = made && gh_infer_guess_start(infer) && classify(&classifier);
 	if (made)
 		take_classes(&classifier);
 	gh_vector_free(&classifier.classes);

@@ -4,6 +4,7 @@
  * - object_types.c: infers the types of a heap's objects;
  * - infer*.c: claims of a type, and what follows: from records, closures, interfaces, DWARF,
  *   pointers;
+ * - guess.c: what an object of unknown type perhaps is;
  * - layout*.c, prefix_types.c, sizeclass.c: where a type has pointers, and how much memory it
  *   takes;
  * - dwarf_*.c: the same, and variables, by the unstripped program's DWARF;
@@ -253,10 +254,12 @@ void gh_statics_free(struct gh_statics *statics);
 struct gh_class {
 	const char *name; /* "main.Node"; "[]main.Node", for as many as there is room for; "string
 			     data"; "closure main.f.func1"; of an unknown type, its size and
-			     pointers: "48 bytes, pointers at 0 16". To be escaped. */
+			     pointers: "48 bytes, pointers at 0 16", and what it perhaps is:
+			     "48 bytes, pointers at 0 16, perhaps main.Node". To be escaped. */
 	uint64_t size;   /* of a value or an element, in bytes; of an unknown type, of the object */
 	uint32_t layout; /* the type's number, or GH_NO_LAYOUT */
 	bool typed;      /* the type is known */
+	bool perhaps;    /* it is not, but one type alone has that size and these pointers */
 	bool array;      /* as many elements as fit */
 };
 
@@ -277,11 +280,13 @@ struct gh_typing {
 	uint32_t *numbers;             /* by object: its class; owned */
 	struct gh_class *classes;      /* owned */
 	uint32_t nclasses;
-	struct gh_buffer names; /* of classes */
-	uint64_t typed_objects; /* objects whose type is known */
-	uint64_t typed_bytes;   /* bytes in them */
-	uint64_t bytes;         /* bytes in all objects */
-	uint64_t conflicts;     /* objects that two types were found for */
+	struct gh_buffer names;   /* of classes */
+	uint64_t typed_objects;   /* objects whose type is known */
+	uint64_t typed_bytes;     /* bytes in them */
+	uint64_t perhaps_objects; /* objects that perhaps have a type, none of them among these */
+	uint64_t perhaps_bytes;   /* bytes in them */
+	uint64_t bytes;           /* bytes in all objects */
+	uint64_t conflicts;       /* objects that two types were found for */
 };
 
 /* Finds the types of HEAP's objects; it outlives them. False (ERR filled) if PROGRAM's DWARF cannot

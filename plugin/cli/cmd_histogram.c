@@ -42,6 +42,9 @@ static void print_typed(const struct gh_typing *typing)
 {
 	printf("typed: %u%% of bytes, %u%% of objects", percent(typing->typed_bytes, typing->bytes),
 	       percent(typing->typed_objects, typing->heap->count));
+	if (typing->perhaps_objects > 0)
+		printf("; perhaps: %u%%, %u%%", percent(typing->perhaps_bytes, typing->bytes),
+		       percent(typing->perhaps_objects, typing->heap->count));
 	if (typing->conflicts > 0) {
 		fputs("; two types each: ", stdout);
 		gh_print_count(typing->conflicts, "object");

@@ -99,7 +99,8 @@ static void look_at_heap(const struct gh_dump *dump)
 		name_fields(typing, i);
 	}
 	name_globals(typing);
-	require(typed == typing->typed_objects && typing->typed_bytes <= typing->bytes);
+	require(typed == typing->typed_objects &&
+		typing->typed_bytes + typing->perhaps_bytes <= typing->bytes);
 	look_at_ways(&names);
 	gh_names_free(&names);
 	gh_heap_free(&heap);
