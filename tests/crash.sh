@@ -53,8 +53,13 @@ crash() {
 			grep -q ready "$work/output" && break
 			sleep 0.1
 		done
-		# It has printed that before it waits.
+		# It has printed that before it waits, or before its thread has run for long.
 		sleep 0.2
+		for _ in {1..100}; do
+			[ "$2" = spin ] || break
+			awk '$14 >= 30 { found = 1 } END { exit !found }' /proc/"$pid"/task/*/stat && break
+			sleep 0.1
+		done
 		kill -ABRT "$(busy_thread "$pid")"
 		;;
 	esac
