@@ -52,7 +52,7 @@ if ! dumpfile=$("$tests/build-sample" 1.19 dumpfile)/dumpfile; then
 	fail 'the oracle is built'
 	finish
 fi
-for release in ${RELEASES:-1.15 1.19 1.22 1.24 1.26 1.27}; do
+for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	sample "go $release" "$release" churn && check_release "$release"
 done
 finish
