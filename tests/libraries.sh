@@ -12,10 +12,10 @@ child='' children=''
 trap 'kill $child $children 2>/dev/null; rm -rf "$work"' EXIT
 line=$(grep -n '// a breakpoint' "$tests/samples/library/main.go" | cut -d: -f1)
 
-# rows: backtraces on standard input as rows: function, file, line; up to where a goroutine's stack begins. The line of an
-# inlined call is left out: Go's DWARF has that of the function.
+# rows: backtraces on standard input as rows: function, file, line; of what is Go's. The line of an inlined call is left
+# out: Go's DWARF has that of the function.
 rows() {
-	sed -nE -e 's/^#[1-9][0-9]* +([^ ]+) \(.*\) at (.*):[0-9]+$/\1\t\2/p' \
+	sed -nE -e '/ (runtime\.goexit|crosscall2) \(/,/ hit Breakpoint /d' -e 's/^#[1-9][0-9]* +([^ ]+) \(.*\) at (.*):[0-9]+$/\1\t\2/p' \
 		-e 's/^#[0-9]+ +(0x[0-9a-f]+ in )?([^ ]+) \(.*\) at (.*):([0-9]+)$/\2\t\3\t\4/p' | sed 's/\t\.\//\t/'
 }
 
@@ -27,6 +27,11 @@ plain() {
 	done
 	timeout -k 5 "$patience" "$GDB" -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' \
 		-iex 'set auto-load no' "${gdb_options[@]}" "${commands[@]}" </dev/null 2>&1
+}
+
+# names: the functions of a backtrace on standard input, and then the registers.
+names() {
+	sed -nE -e 's/^#[0-9]+ +(0x[0-9a-f]+ in )?([^ ]+) .*/\2/p' -e '/^r[a-z0-9]+ /p'
 }
 
 # forget: goheap has seen no library yet.
@@ -78,6 +83,7 @@ test_loaded() {
 	echo "import ctypes, sys; ctypes.CDLL(sys.argv[1]).Work(21)" >"$work/program.py"
 	goheap "$python" "set args $work/program.py $1" "${stops[@]}" >"$work/session"
 	like "$release: loaded by Python"
+	test_boundary "$release: Python" "$python" "$work/program.py $1" ffi_call
 }
 
 # test_running SO: a process that has it, its core file, and over gdbserver.
@@ -141,6 +147,20 @@ test_harmless() {
 	has "of a program without a Go library nothing changes" "$(cat "$work/session")" "is \"/nowhere:$work\"\.\$"
 }
 
+# test_boundary NAME PROGRAM ARGUMENTS FUNCTION [COMMAND...]: below Go's calls are those of C, as GDB has them where C calls
+# Go, with this FUNCTION among them, and so is what the commands show.
+test_boundary() {
+	local function=$4 caller=("${@:5}")
+	if [ "$(uname -m)" != x86_64 ]; then
+		skip "$1: the calls of C below" "not amd64"
+		return
+	fi
+	plain "file $2" "set args $3" "break Work" run bt "${caller[@]}" | names >"$work/expected.c"
+	goheap "$2" "set args $3" "break main.(*box).grow" run bt "${caller[@]}" | names | sed '1,/^crosscall2$/d' >"$work/found"
+	same "$1: the calls of C below" "$work/expected.c" "$work/found"
+	has "$1: one is $function" "$(cat "$work/found")" "^$function\$"
+}
+
 # test_installed SO: its debug file, without goheap.
 test_installed() {
 	"$GOHEAP" debug "--install=$work/debug" "$1"
@@ -154,9 +174,11 @@ test_installed() {
 test_release() {
 	"$CC" -g -DLINKED -o "$work/twin" "$tests/oracle/library_host.c" -ldl "$2"
 	plain "file $work/twin" "${stops[@]}" | rows >"$work/expected"
-	equal "$release: stacks of the unstripped library" 3 "$(grep -c '^runtime.goexit' "$work/expected")"
+	equal "$release: stacks of the unstripped library" 3 "$(grep -c '^runtime.cgocallback	' "$work/expected")"
 	test_linked "$1"
 	test_loaded "$1"
+	test_boundary "$release: C" "$work/host" "$1" main "frame function main" \
+		"info registers rbx rbp rsp r12 r13 r14 r15"
 	test_installed "$1"
 	test_running "$1"
 }

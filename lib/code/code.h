@@ -168,6 +168,8 @@ enum gh_switch_kind {
 	GH_SWITCH_REGISTER, /* in a register that calls preserve */
 	GH_SWITCH_SAVED,    /* saved on the other stack */
 	GH_SWITCH_DEPTH,    /* saved there, as its distance from the top of a goroutine's stack */
+	GH_SWITCH_CALLBACK, /* in sched.sp of the thread's own g: below it is C code that called Go
+			     */
 	GH_SWITCH_RUNNING,  /* in sched.sp of the goroutine that the thread runs (m.curg) */
 	GH_SWITCH_CALLED,   /* the same, and on amd64 if it is the goroutine that is at SP; with a
 			       link register, in sched.pc is where it goes on */
@@ -217,6 +219,20 @@ bool gh_switches_find(struct gh_switches *switches, const struct gh_pclntab *tab
 		      struct gh_error *err);
 
 void gh_switches_free(struct gh_switches *switches);
+
+/* The registers that C code has its callees preserve, as runtime/cgo's crosscall2 saves them. */
+struct gh_saved_registers {
+	uint64_t from; /* address from which on all are saved */
+	uint8_t count; /* 0 if that is not known */
+	struct {
+		uint8_t reg;    /* DWARF number */
+		uint64_t place; /* where, in bytes below the CFA */
+	} items[8];
+};
+
+/* Those that FUNC saves, if it is that function and the machine is amd64. */
+void gh_saved_registers(struct gh_saved_registers *saved, const struct gh_pclntab *tab,
+			const struct gh_func *func);
 
 /* Globals */
 

@@ -127,6 +127,11 @@ void gh_switch_amd64_offsets(struct gh_runtime *runtime, const struct gh_pclntab
 void gh_switch_amd64_add(struct gh_switches *switches, const struct gh_pclntab *tab,
 			 const struct gh_func *func);
 
+/* Adds the code of FUNC, runtime.cgocallback, that calls Go on a goroutine's stack, where C called
+ * it on the thread's own. Does nothing where the code is not amd64. */
+void gh_switch_amd64_callback(struct gh_switches *switches, const struct gh_pclntab *tab,
+			      const struct gh_func *func);
+
 /* Finds the offsets g.m, m.curg and g.sched.sp in FUNC, runtime.systemstack, which returns by them
  * to the goroutine. Does nothing where the code is not like that, or not arm64. */
 void gh_switch_arm64_offsets(struct gh_runtime *runtime, const struct gh_pclntab *tab,

@@ -48,9 +48,13 @@ static void add_function(struct gh_switches *switches, const struct gh_pclntab *
 /* The runtime is not as it has to be: what it would tell is not known. */
 static void forget_running(struct gh_switches *switches)
 {
-	for (size_t i = 0; i < switches->list.count; i++)
-		if (switches->list.items[i].kind >= GH_SWITCH_RUNNING)
-			switches->list.items[i].kind = GH_SWITCH_LOST;
+	for (size_t i = 0; i < switches->list.count; i++) {
+		struct gh_switch *code = &switches->list.items[i];
+		if (code->kind >= GH_SWITCH_RUNNING)
+			code->kind = GH_SWITCH_LOST;
+		else if (code->kind == GH_SWITCH_CALLBACK)
+			code->end = code->start;
+	}
 }
 
 static bool is_known(const struct gh_runtime *runtime)
@@ -65,6 +69,8 @@ bool gh_switches_find(struct gh_switches *switches, const struct gh_pclntab *tab
 {
 	*switches = (struct gh_switches){0};
 	bool has_flags = gh_stack_has_flags(tab);
+	/* A program's own stacks are as its tracebacks have them. */
+	bool is_library = gh_image_is_library(tab->image);
 	for (size_t i = 0; i < tab->nfunc; i++) {
 		struct gh_func func;
 		if (!gh_pclntab_func(tab, i, &func, err))
@@ -73,6 +79,8 @@ bool gh_switches_find(struct gh_switches *switches, const struct gh_pclntab *tab
 		learn(&switches->runtime, tab, &func, name);
 		if (gh_stack_end(&func, name, has_flags) == GH_STACK_SWITCHES)
 			add_function(switches, tab, &func);
+		else if (is_library && gh_stack_is_named(name, "runtime.cgocallback"))
+			gh_switch_amd64_callback(switches, tab, &func);
 	}
 	if (!is_known(&switches->runtime))
 		forget_running(switches);

@@ -324,3 +324,45 @@ void gh_switch_amd64_add(struct gh_switches *switches, const struct gh_pclntab *
 						      .end = func->end,
 						      .kind = GH_SWITCH_LOST});
 }
+
+void gh_switch_amd64_callback(struct gh_switches *switches, const struct gh_pclntab *tab,
+			      const struct gh_func *func)
+{
+	struct code code = code_of(tab, func);
+	size_t start = find_load(&code, 0);
+	start += sp_load(&code, start);
+	size_t end = find_load(&code, start);
+	end += sp_load(&code, end);
+	if (start < end && end < code.size)
+		gh_switches_add(switches, &(struct gh_switch){.start = func->entry + start,
+							      .end = func->entry + end,
+							      .kind = GH_SWITCH_CALLBACK,
+							      .frame = frame_at(&code, start)});
+}
+
+void gh_saved_registers(struct gh_saved_registers *saved, const struct gh_pclntab *tab,
+			const struct gh_func *func)
+{
+	*saved = (struct gh_saved_registers){0};
+	if (!gh_stack_is_named(gh_pclntab_name(tab, func->name), "crosscall2"))
+		return;
+	struct code code = code_of(tab, func);
+	for (size_t at = 0; at < code.size && byte_at(&code, at) != 0xe8; at++) {
+		/* MOVQ REG, slot(SP) */
+		uint8_t prefix = byte_at(&code, at);
+		uint8_t modrm = byte_at(&code, at + 2);
+		bool has_slot = (modrm & 0xc7) == 0x44;
+		if ((prefix & 0xfb) != 0x48 || byte_at(&code, at + 1) != 0x89 ||
+		    (!has_slot && (modrm & 0xc7) != 0x04) || byte_at(&code, at + 3) != 0x24)
+			continue;
+		uint8_t reg = preserved((uint8_t)((prefix & 4) << 1 | (modrm >> 3 & 7)));
+		uint8_t slot = has_slot ? byte_at(&code, at + 4) : 0;
+		int32_t place = frame_at(&code, at) - slot;
+		size_t most = sizeof(saved->items) / sizeof(saved->items[0]);
+		if (reg == 0 || place <= 0 || saved->count == most)
+			continue;
+		saved->items[saved->count].reg = reg;
+		saved->items[saved->count++].place = (uint64_t)place;
+		saved->from = func->entry + at + (has_slot ? 5 : 4);
+	}
+}

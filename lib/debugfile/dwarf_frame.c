@@ -22,11 +22,12 @@ struct frames {
 	uint8_t call_size; /* how far the CFA is above SP for a stack delta of 0, in bytes */
 	uint64_t fp_saved; /* from where on the frame pointer is saved; 0 if it never is */
 	uint64_t fp_place; /* how far below the CFA it is, in bytes; 0 in the register */
-	uint32_t injected; /* offset of the common entry of injected calls */
-	uint64_t goexit;   /* entry of runtime.goexit if all return addresses are to be past it;
-			      else 0 */
-	uint64_t signal;   /* entry of the function that signal handlers return to if it is
-			      described; else 0 */
+	struct gh_saved_registers saved; /* those that are yet to be described */
+	uint32_t injected;               /* offset of the common entry of injected calls */
+	uint64_t goexit; /* entry of runtime.goexit if all return addresses are to be past it;
+			    else 0 */
+	uint64_t signal; /* entry of the function that signal handlers return to if it is
+			    described; else 0 */
 };
 
 /* A rule with a register, COLUMN, among its opcode's low bits, if it is small enough. */
@@ -245,6 +246,19 @@ static void add_frame_pointer(struct frames *frames, uint64_t address, int32_t d
 	frames->fp_place = place;
 }
 
+/* Where the registers are that the function has saved by ADDRESS. */
+static void add_saved_registers(struct frames *frames, uint64_t address)
+{
+	struct gh_saved_registers *saved = &frames->saved;
+	if (saved->count == 0 || address < saved->from)
+		return;
+	advance(frames, address);
+	for (size_t i = 0; i < saved->count; i++)
+		if (saved->items[i].reg != frames->arch->dwarf_fp)
+			register_saved(frames, saved->items[i].reg, saved->items[i].place);
+	saved->count = 0;
+}
+
 /* The rules where another stack is in use. */
 static void add_switch(struct frames *frames, uint64_t address, const struct gh_switch *code)
 {
@@ -309,6 +323,7 @@ static void add_run(struct frames *frames, uint64_t address, uint64_t end, int32
 			}
 		}
 		add_frame_pointer(frames, address, delta);
+		add_saved_registers(frames, address);
 		frames->code = code;
 		frames->delta = delta;
 		address = next;
@@ -338,6 +353,7 @@ static void add_function(struct frames *frames, size_t index, const struct gh_fu
 	frames->delta = 0;
 	frames->fp_saved = 0;
 	frames->fp_place = 0;
+	gh_saved_registers(&frames->saved, frames->tab, func);
 	if (end == GH_STACK_ENDS)
 		return_address_undefined(frames);
 	else if (frames->switches->runtime.systemstack_switch != 0 &&

@@ -133,6 +133,57 @@ static void add_running(struct gh_buffer *out, const struct gh_switch *code,
 	set_target(out, end, out->size);
 }
 
+/* The m whose goroutine has SP on its stack. Returns the jump that is taken if there is none. */
+static size_t add_thread_of_goroutine(struct gh_buffer *out, const struct gh_arch *arch,
+				      const struct gh_runtime *runtime)
+{
+	add_address(out, arch, runtime->allm);
+	add_op(out, DW_OP_deref);
+	size_t again = out->size;
+	size_t none = add_jump_if_nil(out);
+	add_op(out, DW_OP_dup);
+	add_field(out, runtime->m_curg);
+	size_t idle = add_jump_if_nil(out);
+	add_is_on_stack(out, arch);
+	size_t found = add_jump(out, DW_OP_bra);
+	size_t next = add_jump(out, DW_OP_skip);
+	set_target(out, idle, out->size);
+	add_op(out, DW_OP_drop);
+	set_target(out, next, out->size);
+	add_field(out, runtime->m_alllink);
+	set_target(out, add_jump(out, DW_OP_skip), again);
+	set_target(out, found, out->size);
+	return none;
+}
+
+/* What SP was when C called Go. Of calls in calls each has saved there what that was for the one
+ * before; the right one was called with the argument that was copied to the goroutine's stack. */
+static void add_callback(struct gh_buffer *out, const struct gh_switch *code,
+			 const struct gh_arch *arch, const struct gh_runtime *runtime)
+{
+	size_t no_thread = add_thread_of_goroutine(out, arch, runtime);
+	add_field(out, GH_M_G0);
+	add_field(out, runtime->g_sched_sp);
+	size_t again = out->size;
+	add_op(out, DW_OP_dup);
+	add_field(out, (uint64_t)code->frame + arch->pointer_size);
+	add_sp(out, arch, arch->pointer_size);
+	add_op(out, DW_OP_deref);
+	add_op(out, DW_OP_eq);
+	size_t found = add_jump(out, DW_OP_bra);
+	/* Callers are higher up. */
+	add_op(out, DW_OP_dup);
+	add_op(out, DW_OP_deref);
+	add_op(out, DW_OP_swap);
+	add_op(out, DW_OP_over);
+	add_op(out, DW_OP_lt);
+	set_target(out, add_jump(out, DW_OP_bra), again);
+	set_target(out, no_thread, out->size);
+	add_sp(out, arch, 0);
+	set_target(out, found, out->size);
+	add_plus(out, (uint64_t)code->frame);
+}
+
 void gh_switch_cfa(struct gh_buffer *out, const struct gh_switch *code, const struct gh_arch *arch,
 		   const struct gh_runtime *runtime)
 {
@@ -150,6 +201,9 @@ void gh_switch_cfa(struct gh_buffer *out, const struct gh_switch *code, const st
 		add_op(out, DW_OP_deref);
 		add_op(out, DW_OP_minus);
 		add_plus(out, (uint64_t)code->frame);
+		break;
+	case GH_SWITCH_CALLBACK:
+		add_callback(out, code, arch, runtime);
 		break;
 	case GH_SWITCH_RUNNING:
 	case GH_SWITCH_CALLED:
