@@ -295,7 +295,7 @@ int gh_records_types(const struct gh_options *options);
  * first in main. */
 void gh_exit_prepare(void);
 
-/* What was typed after `goheap print' in GDB. */
+/* What was typed in GDB after a command that takes addresses: of `goheap print', with a type. */
 struct gh_print_words {
 	int noptions;     /* words that are options and their arguments */
 	char *text;       /* what the others are in; owned */
@@ -303,10 +303,10 @@ struct gh_print_words {
 	char *expression; /* "" if there is none */
 };
 
-/* Takes the WORDS of the command apart: a type is in single quotes, or has the form of Go's and is
- * followed by a space and an operand. False, after saying so, if memory ran out. PRINT->text is to
- * be freed. */
-bool gh_print_words_read(struct gh_print_words *print, const struct gh_words *words);
+/* Takes the WORDS of the command apart: if it HAS_TYPE, a type is in single quotes, or has the form
+ * of Go's and is followed by a space and an operand. False, after saying so, if memory ran out.
+ * PRINT->text is to be freed. */
+bool gh_print_words_read(struct gh_print_words *print, const struct gh_words *words, bool has_type);
 
 /* Commands on what GDB debugs: a process, live or in a core file. */
 

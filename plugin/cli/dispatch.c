@@ -145,7 +145,7 @@ static int run_typed(struct job *job)
 	struct gh_print_words typed;
 	if (!gh_command_takes_addresses(job->command))
 		return write_script(job, NULL) == GH_EXIT_OK ? run_on_files(job) : GH_EXIT_INPUT;
-	if (!gh_print_words_read(&typed, &job->words))
+	if (!gh_print_words_read(&typed, &job->words, job->command->run == gh_cmd_print))
 		return GH_EXIT_INPUT;
 	int status = GH_EXIT_USAGE;
 	if (typed.expression[0] == '\0')
@@ -163,7 +163,7 @@ static int run_typed(struct job *job)
  * the rest. */
 static bool set_address(struct job *job, char *address)
 {
-	if (!gh_print_words_read(&job->typed, &job->words))
+	if (!gh_print_words_read(&job->typed, &job->words, job->command->run == gh_cmd_print))
 		return false;
 	job->count = job->typed.noptions;
 	if (job->typed.type != NULL)

@@ -117,7 +117,7 @@ static int count_options(const struct gh_words *words)
 	return (at < words->count ? at : words->count) - 1;
 }
 
-/* Splits the text where its type ends. */
+/* Splits the text, which is the expression, where its type ends. */
 static void split(struct gh_print_words *print)
 {
 	char *text = print->text;
@@ -129,14 +129,13 @@ static void split(struct gh_print_words *print)
 		print->type = text;
 		print->expression = text + (end - text) + 1;
 	} else {
-		print->expression = text;
 		return;
 	}
 	print->expression[-1] = '\0';
 	print->expression += strspn(print->expression, " ");
 }
 
-bool gh_print_words_read(struct gh_print_words *print, const struct gh_words *words)
+bool gh_print_words_read(struct gh_print_words *print, const struct gh_words *words, bool has_type)
 {
 	*print = (struct gh_print_words){.noptions = count_options(words)};
 	print->text = join(words, 1 + print->noptions);
@@ -144,6 +143,8 @@ bool gh_print_words_read(struct gh_print_words *print, const struct gh_words *wo
 		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
 		return false;
 	}
-	split(print);
+	print->expression = print->text;
+	if (has_type)
+		split(print);
 	return true;
 }
