@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Core files made of heap dumps in debuggers other than GDB: their stacks against what the process that
-# wrote the dump printed of itself at that moment.
+# wrote the dump printed of itself at that moment. And a stripped program with its symbols again in Delve, against the twin.
 set -u
 export LC_ALL=C
 # shellcheck source-path=SCRIPTDIR source=lib.sh
@@ -95,6 +95,24 @@ lldb_stacks() {
 	compare "Go $1 in LLDB"
 }
 
+# delve_session PROGRAM: what Delve prints, but for addresses in the heap and the names of variables.
+delve_session() {
+	timeout -k 5 120 dlv exec "$1" --allow-non-terminal-interactive=true --init "$work/commands" </dev/null 2>&1 |
+		sed -E -e 's/\x1b\[[0-9;]*m//g' -e 's/0xc[0-9a-f]+/0xc/g' -e 's/^[a-z][a-z0-9]* = /= /'
+}
+
+# At the end of a stack that is told to end there Delve says that it does; the twin's end is known by its name. The twin has
+# results, which have no value yet.
+delve_program() {
+	printf '%s\n' 'break os.(*File).Write' continue args 'stack 50' stepout next next exit >"$work/commands"
+	sample "Go $1" "$1" args || return 0
+	"$GOHEAP" unstrip "$directory/args.stripped" -o "$work/args"
+	delve_session "$directory/args" | grep -v 'unreadable empty OP stack' >"$work/theirs"
+	delve_session "$work/args" | grep -v -e 'Undefined return address' -e '^(truncated)$' >"$work/ours"
+	has "Go $1 in Delve: the twin's arguments" "$(cat "$work/theirs")" '^= \[\]uint8 len: '
+	same "Go $1 in Delve: a session" "$work/theirs" "$work/ours"
+}
+
 # check_release RELEASE
 check_release() {
 	sample "Go $1" "$1" dump || return 0
@@ -109,6 +127,7 @@ check_release() {
 	[ "$1" = 1.19 ] || return
 	if command -v dlv >/dev/null; then
 		delve "$1"
+		delve_program "$1"
 	else
 		skip "Go $1 in Delve" "no dlv"
 	fi

@@ -233,6 +233,9 @@ static void write_list(const struct gh_arg_writer *writer, uint64_t start, size_
 	uint64_t size = type != GH_NO_RTYPE ? writer->rtypes->items[type].size : 0;
 	struct gh_buffer *out = &writer->info->loc;
 	uint8_t word = writer->tab->pointer_size;
+	/* Addresses count from 0, as the unit says; Delve needs to be told, too. */
+	gh_buffer_uint(out, UINT64_MAX, word);
+	gh_buffer_uint(out, 0, word);
 	gh_buffer_uint(out, start, word);
 	gh_buffer_uint(out, writer->places.end + 1, word);
 	size_t length = out->size;

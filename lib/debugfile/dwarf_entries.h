@@ -317,6 +317,11 @@ void gh_dwarf_goroutine_add(const struct gh_goroutine_writer *writer, const stru
  * runtime.sigreturn as what the handler returns to. Where a machine's debuggers know it by the code
  * there, whatever the function is called, nothing is to be said. */
 
+/* Begins an entry of .debug_frame that others have in common, up to the number of the return
+ * address. Offsets in code and from the CFA count in QUANTUM and -WORD bytes. Returns its place. */
+size_t gh_common_entry_begin(struct gh_buffer *out, const char *augmentation, uint8_t quantum,
+			     uint8_t word);
+
 /* Whether it is described for the machine ARCH. */
 bool gh_signal_frame_known(const struct gh_arch *arch);
 

@@ -139,6 +139,19 @@ static void returns_past_entry(struct frames *frames, uint64_t entry)
 	add_expression(frames, &expression);
 }
 
+size_t gh_common_entry_begin(struct gh_buffer *out, const char *augmentation, uint8_t quantum,
+			     uint8_t word)
+{
+	size_t start = out->size;
+	gh_buffer_u32(out, 0); /* length, from here */
+	gh_buffer_u32(out, UINT32_MAX);
+	gh_buffer_u8(out, 3); /* version: Delve reads those of DWARF 4 amiss */
+	gh_buffer_string(out, augmentation);
+	gh_buffer_uleb128(out, quantum);
+	gh_buffer_sleb128(out, -word); /* unit of offsets from the CFA */
+	return start;
+}
+
 /* The rules that hold at the entry of every function that is called so. The caller of one that is
  * INTERRUPTING was stopped anywhere in its code: as with a signal's frame, debuggers are to look
  * that place up, not the call before it. */
@@ -146,17 +159,10 @@ static void add_common_entry(struct frames *frames, bool interrupting)
 {
 	struct gh_buffer *out = frames->out;
 	const struct gh_arch *arch = frames->arch;
-	size_t start = out->size;
 	bool injected = interrupting && arch->link_register;
 	set_call(frames, injected);
-	gh_buffer_u32(out, 0); /* length, from here */
-	gh_buffer_u32(out, UINT32_MAX);
-	gh_buffer_u8(out, 4);                           /* version */
-	gh_buffer_string(out, interrupting ? "S" : ""); /* augmentation */
-	gh_buffer_u8(out, arch->pointer_size);
-	gh_buffer_u8(out, 0); /* size of a segment selector: none */
-	gh_buffer_uleb128(out, frames->tab->quantum);
-	gh_buffer_sleb128(out, -arch->pointer_size); /* unit of offsets from the CFA */
+	size_t start = gh_common_entry_begin(out, interrupting ? "S" : "", frames->tab->quantum,
+					     arch->pointer_size);
 	gh_buffer_uleb128(out, frames->column);
 	gh_buffer_u8(out, DW_CFA_def_cfa);
 	gh_buffer_uleb128(out, arch->dwarf_sp);

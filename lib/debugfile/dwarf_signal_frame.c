@@ -71,15 +71,7 @@ void gh_signal_frame_add(struct gh_buffer *out, const struct gh_arch *arch,
 {
 	const struct layout *layout = find_layout(arch);
 	uint8_t word = arch->pointer_size;
-	size_t common = out->size;
-	gh_buffer_u32(out, 0); /* length, from here */
-	gh_buffer_u32(out, UINT32_MAX);
-	gh_buffer_u8(out, 4); /* version */
-	gh_buffer_string(out, "S");
-	gh_buffer_u8(out, word);
-	gh_buffer_u8(out, 0); /* size of a segment selector: none */
-	gh_buffer_uleb128(out, arch->quantum);
-	gh_buffer_sleb128(out, -word);
+	size_t common = gh_common_entry_begin(out, "S", arch->quantum, word);
 	gh_buffer_uleb128(out, layout->registers - 1U);
 	gh_buffer_u8(out, DW_CFA_def_cfa_expression);
 	add_place(out, layout, layout->sp, true);

@@ -40,7 +40,7 @@ struct gh_strings {
 	bool dirty;         /* there are */
 	bool split;         /* a name starts within a character of another: no bytes are letters */
 	size_t names_size;  /* to the end of the last, its NUL included */
-	const char *header; /* what comes before them: the empty string and those named below */
+	char header[96];    /* what comes before them: the empty string and those named below */
 	size_t header_size; /* with the last NUL */
 	struct gh_buffer others; /* what gh_strings_append adds after the names */
 	size_t others_limit;     /* the most bytes of it */
@@ -86,9 +86,9 @@ uint32_t gh_strings_offset(const struct gh_strings *strings, const char *name);
 /* The offsets of strings that are in every table: who made the file, and the names by which GDB
  * knows that a function may be the kernel's return from a signal handler (Go 1.21 calls it so),
  * and that the stack may go on anywhere (GCC's split stacks do there). */
-#define GH_STRINGS_PRODUCER     1
-#define GH_STRINGS_SIGNAL_FRAME 8
-#define GH_STRINGS_MORESTACK    37
+#define GH_STRINGS_SIGNAL_FRAME 1
+#define GH_STRINGS_MORESTACK    30
+#define GH_STRINGS_PRODUCER     42
 
 /* .symtab: the ELF symbols of the functions, and of what the program itself still names. */
 

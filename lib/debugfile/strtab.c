@@ -1,5 +1,6 @@
 #include "lib/debugfile/internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,10 +9,32 @@
 /* The strings after the names may be these many times as long as the image. */
 #define MAX_OTHERS 4
 
-static const char header[] = "\0"
-			     "goheap\0"
-			     "runtime.sigreturn__sigaction\0"
-			     "__morestack";
+/* What every header begins with, at the offsets that are named for it. The producer follows. */
+static const char fixed[] = "\0"
+			    "runtime.sigreturn__sigaction\0"
+			    "__morestack";
+
+/* Debuggers of Go take the release from the producer, and whether functions are called with
+ * registers: "regabi", as writeUnitInfo in src/cmd/link/internal/ld/dwarf.go adds flags. */
+static void make_header(struct gh_strings *strings, const struct gh_image *image)
+{
+	struct gh_buildinfo info;
+	char *producer = strings->header + GH_STRINGS_PRODUCER;
+	size_t room = sizeof(strings->header) - GH_STRINGS_PRODUCER;
+	_Static_assert(sizeof(fixed) == GH_STRINGS_PRODUCER, "the producer comes last");
+	memcpy(strings->header, fixed, sizeof(fixed));
+	gh_buildinfo_read(&info, image);
+	int minor = gh_go_minor(info.go_version);
+	bool in_registers = minor >= 18 && gh_arch_has_arg_registers(image->arch);
+	if (minor == GH_GO_UNKNOWN)
+		snprintf(producer, room, "goheap");
+	else
+		snprintf(producer, room, "Go cmd/compile %s%s", info.go_version,
+			 in_registers ? "; regabi" : "");
+	gh_escape_overwrite(producer, strlen(producer));
+	strings->header_size = GH_STRINGS_PRODUCER + strlen(producer) + 1;
+	gh_buildinfo_free(&info);
+}
 
 /* Copies the names, and rids the copy of control characters; the NULs that end names stay. */
 static bool make_clean(struct gh_strings *strings, const struct gh_pclntab *tab,
@@ -45,8 +68,8 @@ static void extend(struct gh_strings *strings, const char *name)
 
 void gh_strings_init(struct gh_strings *strings, const struct gh_pclntab *tab)
 {
-	*strings =
-	    (struct gh_strings){.names = "", .header = header, .header_size = sizeof(header)};
+	*strings = (struct gh_strings){.names = ""};
+	make_header(strings, tab->image);
 	strings->others_limit = MAX_OTHERS * tab->image->size;
 }
 
