@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The deadlocks of mutexes in stripped processes and their core files, and who has the mutexes, against what each goroutine
-# printed before it waited; among goroutines that wait for mutexes in good order, of which nothing is said.
+# printed before it waited; among goroutines that wait for mutexes in good order, of which nothing is said. And what `goheap
+# hang' tells of them.
 set -u
 export LC_ALL=C
 # shellcheck source-path=SCRIPTDIR source=lib.sh
@@ -24,15 +25,22 @@ stop() {
 
 # check NAME COUNT CASE...: the goroutines of those cases are in so many deadlocks.
 check() {
-	local name=$1 count=$2 way
+	local name=$1 count=$2 way own
 	shift 2
 	start "$@" healthy
+	own=$(sed -n 's/^ready //p' "$work/output")
 	"$GOHEAP" waits --deadlocks -p "$pid" >"$work/live" 2>"$work/why" || cat "$work/why"
 	"$GOHEAP" waits --graph -p "$pid" >"$work/graph" 2>"$work/why" || cat "$work/why"
+	"$GOHEAP" hang -p "$pid" >"$work/hang" 2>"$work/why" || cat "$work/why"
 	timeout 60 gcore -o "$work/core" "$pid" >"$work/gdb" 2>&1
 	stop
 	"$GOHEAP" waits --deadlocks -e "$program" "$work/core.$pid" >"$work/cored" 2>"$work/why" || cat "$work/why"
 	rm -f "$work/core.$pid"
+	equal "$name: what its goroutines do" "$own goroutines: 0 on a thread, 0 ready to run, 1 in system calls or C, $((own - 1)) waiting" \
+		"$(head -n 1 "$work/hang")"
+	same "$name: what most wait for" <(printf '10 main.quick\n9 main.transferQuietly\n') \
+		<(sed -nE '3,4s/^([0-9]+) goroutines: lock sync\.Mutex 0x[0-9a-f]+ \(locked\), in ([^ ]*) at .*/\1 \2/p' "$work/hang")
+	same "$name: and the deadlocks" "$work/live" <(tail -n "$((count + 1))" "$work/hang")
 	for way in live cored; do
 		same "$name: $way" "$work/expected" <(members "$work/$way")
 		equal "$name: $way: how many" "$count deadlocks of mutexes" "$(tail -n 1 "$work/$way")"

@@ -142,6 +142,8 @@ sample() {
 run_until_ready() {
 	rm -f "$work/input"
 	mkfifo "$work/input"
+	# Another may have been ready before.
+	: >"$work/output"
 	"$@" <"$work/input" >"$work/output" 2>"$work/trace" &
 	# shellcheck disable=SC2034 # Its callers use it.
 	pid=$!

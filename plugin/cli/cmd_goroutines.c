@@ -120,46 +120,18 @@ static int print_memory(struct gh_heap_query *query)
 	return made ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 
-/* Finds the goroutines that can never go on, by the graph of the heap. */
-static bool find_leaked(struct gh_leaked *leaked, const struct gh_wait_query *query)
-{
-	struct gh_error err;
-	struct gh_heap heap;
-	gh_progress_begin("goheap: following the pointers of", query->dump.path);
-	bool built = gh_heap_build(&heap, &query->dump, &err);
-	bool found = built && gh_leaked_find(leaked, &query->waits, &heap, &err);
-	if (built)
-		gh_heap_free(&heap);
-	gh_progress_end();
-	if (!found)
-		gh_print_error(&err);
-	return found;
-}
-
-static void print_kept(const struct gh_leaked *leaked)
-{
-	gh_print_count(leaked->count, "goroutine");
-	fputs(" can never go on", stdout);
-	if (leaked->count > 0) {
-		fputs("; only they keep ", stdout);
-		gh_print_count(leaked->objects, "object");
-		printf(" of %" PRIu64 " bytes", leaked->bytes);
-	}
-	putchar('\n');
-}
-
 static int print_leaked(struct gh_wait_query *query)
 {
 	struct gh_leaked leaked = {0};
 	struct gh_goroutine_list listing =
 	    make_listing(query->options, &query->dump, query->symbols);
-	bool printed = find_leaked(&leaked, query);
+	bool printed = gh_wait_find_leaked(&leaked, query);
 	listing.leaked = leaked.of;
 	printed = printed && gh_goroutines_print(&listing);
 	if (printed && !query->options->json) {
 		if (leaked.count > 0 && !query->options->one_line)
 			putchar('\n');
-		print_kept(&leaked);
+		gh_wait_print_kept(&leaked);
 	}
 	gh_leaked_free(&leaked);
 	return printed ? GH_EXIT_OK : GH_EXIT_INPUT;

@@ -287,41 +287,53 @@ static void add_member(struct members *members, struct gh_wait_query *query,
 		free(member.text);
 }
 
-static int answer(struct gh_wait_query *query)
+bool gh_wait_groups_print(struct gh_wait_query *query, size_t limit)
 {
 	const struct gh_options *options = query->options;
 	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, &query->dump, options->json);
 	struct members members = {0};
 	struct gh_dump_record record;
-	struct row row;
 	for (size_t i = 0; i < query->waits.list.count; i++) {
 		const struct gh_wait *wait = &query->waits.list.items[i];
 		gh_dump_get(&query->dump, GH_DUMP_GOROUTINE, wait->goroutine, &record);
-		if (record.goroutine.system && !options->all)
-			continue;
-		if (options->group) {
+		if (!record.goroutine.system || options->all)
 			add_member(&members, query, wait, &record.goroutine);
-			continue;
-		}
-		fill(&row, query, wait, &record.goroutine);
-		if (options->json)
-			gh_emit_row(&emit, columns, &row);
-		else
-			print_line(&row);
 	}
 	bool failed = members.failed;
 	size_t ngroups = make_groups(&members);
 	for (size_t i = 0; i < ngroups; i++) {
-		if (options->json)
+		if (i < limit && options->json)
 			print_json_group(&emit, query, &members.items[i]);
-		else
+		else if (i < limit)
 			print_group(query, &members.items[i]);
 		free(members.items[i].text);
 	}
 	gh_vector_free(&members);
 	if (failed)
 		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
-	return failed ? GH_EXIT_INPUT : GH_EXIT_OK;
+	return !failed;
+}
+
+static int answer(struct gh_wait_query *query)
+{
+	const struct gh_options *options = query->options;
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, &query->dump, options->json);
+	struct gh_dump_record record;
+	struct row row;
+	if (options->group)
+		return gh_wait_groups_print(query, SIZE_MAX) ? GH_EXIT_OK : GH_EXIT_INPUT;
+	for (size_t i = 0; i < query->waits.list.count; i++) {
+		const struct gh_wait *wait = &query->waits.list.items[i];
+		gh_dump_get(&query->dump, GH_DUMP_GOROUTINE, wait->goroutine, &record);
+		if (record.goroutine.system && !options->all)
+			continue;
+		fill(&row, query, wait, &record.goroutine);
+		if (options->json)
+			gh_emit_row(&emit, columns, &row);
+		else
+			print_line(&row);
+	}
+	return GH_EXIT_OK;
 }
 
 int gh_cmd_waits(const struct gh_options *options)

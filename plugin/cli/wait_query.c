@@ -1,5 +1,6 @@
 #include "plugin/cli/wait_query.h"
 
+#include <inttypes.h>
 #include <time.h>
 
 static bool fill(struct gh_wait_query *query)
@@ -80,4 +81,31 @@ const char *gh_wait_kind_name(enum gh_wait_kind kind)
 	    [GH_WAIT_SYSCALL] = "syscall",
 	};
 	return names[kind];
+}
+
+bool gh_wait_find_leaked(struct gh_leaked *leaked, const struct gh_wait_query *query)
+{
+	struct gh_error err;
+	struct gh_heap heap;
+	gh_progress_begin("goheap: following the pointers of", query->dump.path);
+	bool built = gh_heap_build(&heap, &query->dump, &err);
+	bool found = built && gh_leaked_find(leaked, &query->waits, &heap, &err);
+	if (built)
+		gh_heap_free(&heap);
+	gh_progress_end();
+	if (!found)
+		gh_print_error(&err);
+	return found;
+}
+
+void gh_wait_print_kept(const struct gh_leaked *leaked)
+{
+	gh_print_count(leaked->count, "goroutine");
+	fputs(" can never go on", stdout);
+	if (leaked->count > 0) {
+		fputs("; only they keep ", stdout);
+		gh_print_count(leaked->objects, "object");
+		printf(" of %" PRIu64 " bytes", leaked->bytes);
+	}
+	putchar('\n');
 }

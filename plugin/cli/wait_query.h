@@ -41,6 +41,17 @@ void gh_wait_print(FILE *out, struct gh_wait_query *query, const struct gh_wait 
 void gh_wait_print_case(FILE *out, const struct gh_wait_query *query,
 			const struct gh_wait_case *wait, bool plain);
 
+/* Prints a line for each of the LIMIT largest groups of those that wait alike at one place, as the
+ * options say. False, after saying so, if memory ran out. */
+bool gh_wait_groups_print(struct gh_wait_query *query, size_t limit);
+
+/* Finds the goroutines that can never go on, by the graph of the heap. False, after saying why, if
+ * that cannot be. LEAKED is to be freed either way. */
+bool gh_wait_find_leaked(struct gh_leaked *leaked, const struct gh_wait_query *query);
+
+/* Prints how many there are, and what only they keep. */
+void gh_wait_print_kept(const struct gh_leaked *leaked);
+
 /* Prints a sentence for each deadlock of mutexes; or the picture of who waits for what, and who
  * has it. The exit status. */
 int gh_deadlocks_print(struct gh_wait_query *query);

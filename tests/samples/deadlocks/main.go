@@ -1,6 +1,6 @@
 // Deadlocks has deadlocks of mutexes, those that its arguments name, among goroutines that wait for each other's mutexes in
-// good order. Each goroutine that is in one prints its number, and the address of what it waits for. Then it prints "ready",
-// and waits until its input ends.
+// good order. Each goroutine that is in one prints its number, and the address of what it waits for. Then it prints "ready"
+// and how many goroutines it has, and waits until its input ends.
 package main
 
 import (
@@ -194,6 +194,6 @@ func main() {
 		start(name)
 	}
 	time.Sleep(300 * time.Millisecond)
-	fmt.Println("ready")
+	fmt.Println("ready", runtime.NumGoroutine())
 	ioutil.ReadAll(os.Stdin)
 }
