@@ -170,6 +170,17 @@ test_installed() {
 		"^goheap: $unnamed: expected a GNU build id, found none\$"
 }
 
+# test_two SO: with it another, loaded before it, of another release if that is at hand: what is set is set in both.
+test_two() {
+	cp "$unnamed" "$work/copy.so"
+	sample "two libraries" 1.27 library -buildmode=c-shared && cp "$directory/library.stripped" "$work/copy.so"
+	forget
+	goheap "$work/host" "set args $work/copy.so $1" "break Work" run "delete" "break main.go:$line" \
+		continue bt continue bt >"$work/session"
+	equal "$release: two libraries: stops" 2 "$(grep -c "hit Breakpoint .*main.go:$line" "$work/session")"
+	equal "$release: two libraries: below the second, C" 2 "$(grep -c '^#.* main () at .*library_host.c\|^#.* main (argc.*library_host.c' "$work/session")"
+}
+
 # test_release SO UNSTRIPPED: the library in all of these.
 test_release() {
 	"$CC" -g -DLINKED -o "$work/twin" "$tests/oracle/library_host.c" -ldl "$2"
@@ -192,6 +203,7 @@ for release in ${RELEASES:-1.19}; do
 	test_release "$so" "$directory/library"
 	test_unnamed
 	test_harmless "$so"
+	test_two "$so"
 done
 
 finish

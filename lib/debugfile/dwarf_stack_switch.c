@@ -68,20 +68,25 @@ static void add_is_on_stack(struct gh_buffer *out, const struct gh_arch *arch)
 	add_op(out, DW_OP_and);
 }
 
-/* The m of the thread on whose own stack SP is. A register or the thread's storage would tell it as
- * well, but on amd64 neither can be had in an expression after C code, or before Go 1.17. Returns
- * the jump that is taken if there is none. */
+/* The m whose g at OFFSET in it has SP on its stack. A register or the thread's storage would tell
+ * it as well, but on amd64 neither can be had in an expression after C code, or before Go 1.17.
+ * Returns the jump that is taken if there is none. */
 static size_t add_listed_thread(struct gh_buffer *out, const struct gh_arch *arch,
-				const struct gh_runtime *runtime)
+				const struct gh_runtime *runtime, uint32_t offset)
 {
 	add_address(out, arch, runtime->allm);
 	add_op(out, DW_OP_deref);
 	size_t again = out->size;
 	size_t none = add_jump_if_nil(out);
 	add_op(out, DW_OP_dup);
-	add_field(out, GH_M_G0);
+	add_field(out, offset);
+	size_t idle = add_jump_if_nil(out);
 	add_is_on_stack(out, arch);
 	size_t found = add_jump(out, DW_OP_bra);
+	size_t next = add_jump(out, DW_OP_skip);
+	set_target(out, idle, out->size);
+	add_op(out, DW_OP_drop);
+	set_target(out, next, out->size);
 	add_field(out, runtime->m_alllink);
 	set_target(out, add_jump(out, DW_OP_skip), again);
 	set_target(out, found, out->size);
@@ -121,7 +126,7 @@ static void add_running(struct gh_buffer *out, const struct gh_switch *code,
 			const struct gh_arch *arch, const struct gh_runtime *runtime)
 {
 	size_t no_thread = runtime->g_m != 0 ? add_own_thread(out, arch, runtime)
-					     : add_listed_thread(out, arch, runtime);
+					     : add_listed_thread(out, arch, runtime, GH_M_G0);
 	add_field(out, runtime->m_curg);
 	size_t none = add_jump_if_not_caller(out, code, arch);
 	add_field(out, runtime->g_sched_sp);
@@ -133,35 +138,12 @@ static void add_running(struct gh_buffer *out, const struct gh_switch *code,
 	set_target(out, end, out->size);
 }
 
-/* The m whose goroutine has SP on its stack. Returns the jump that is taken if there is none. */
-static size_t add_thread_of_goroutine(struct gh_buffer *out, const struct gh_arch *arch,
-				      const struct gh_runtime *runtime)
-{
-	add_address(out, arch, runtime->allm);
-	add_op(out, DW_OP_deref);
-	size_t again = out->size;
-	size_t none = add_jump_if_nil(out);
-	add_op(out, DW_OP_dup);
-	add_field(out, runtime->m_curg);
-	size_t idle = add_jump_if_nil(out);
-	add_is_on_stack(out, arch);
-	size_t found = add_jump(out, DW_OP_bra);
-	size_t next = add_jump(out, DW_OP_skip);
-	set_target(out, idle, out->size);
-	add_op(out, DW_OP_drop);
-	set_target(out, next, out->size);
-	add_field(out, runtime->m_alllink);
-	set_target(out, add_jump(out, DW_OP_skip), again);
-	set_target(out, found, out->size);
-	return none;
-}
-
 /* What SP was when C called Go. Of calls in calls each has saved there what that was for the one
  * before; the right one was called with the argument that was copied to the goroutine's stack. */
 static void add_callback(struct gh_buffer *out, const struct gh_switch *code,
 			 const struct gh_arch *arch, const struct gh_runtime *runtime)
 {
-	size_t no_thread = add_thread_of_goroutine(out, arch, runtime);
+	size_t no_thread = add_listed_thread(out, arch, runtime, runtime->m_curg);
 	add_field(out, GH_M_G0);
 	add_field(out, runtime->g_sched_sp);
 	size_t again = out->size;
