@@ -54,8 +54,8 @@ bool gh_x86_decode(struct gh_x86 *ins, const uint8_t *code, size_t size, bool is
 /* Whether its operand in memory is on the stack frame: at SP, without an index. */
 bool gh_x86_is_at_sp(const struct gh_x86 *ins);
 
-/* Whether it is a jump, or a move between registers or between one and the stack frame. A NOP is
- * neither: Go puts one where a call was inlined, to hold the call's line. */
+/* Whether it is a jump, padding, or a move between registers or between one and the stack frame. A
+ * NOP of one byte is neither: Go puts one where a call was inlined, to hold the call's line. */
 bool gh_x86_is_move(const struct gh_x86 *ins);
 
 /* The registers that a function's arguments are passed in, by the code that saves them all where

@@ -234,11 +234,14 @@ static bool is_long_move(uint16_t opcode)
 	}
 }
 
+/* Go's assembler aligns jumps with these. */
+#define LONG_NOP (GH_X86_TWO_BYTE | 0x1f)
+
 bool gh_x86_is_move(const struct gh_x86 *ins)
 {
 	if (ins->other_prefix)
 		return false;
-	if (ins->opcode == GH_X86_JMP_8 || ins->opcode == GH_X86_JMP)
+	if (ins->opcode == GH_X86_JMP_8 || ins->opcode == GH_X86_JMP || ins->opcode == LONG_NOP)
 		return true;
 	bool is_mov = ins->opcode >= GH_X86_MOV_FIRST && ins->opcode <= GH_X86_MOV_LAST;
 	return (is_mov || is_long_move(ins->opcode)) &&

@@ -226,6 +226,8 @@ START_TEST(parts_of_instructions)
 	ck_assert_uint_eq(ins.opcode, GH_X86_JBE);
 	ck_assert_int_eq(ins.immediate, -262);
 	ck_assert(gh_x86_decode(&ins, (const uint8_t *)"\x90", 1, true) && !gh_x86_is_move(&ins));
+	ck_assert(gh_x86_decode(&ins, (const uint8_t *)"\x0f\x1f\x00", 3, true) &&
+		  gh_x86_is_move(&ins) && ins.length == 3);
 }
 END_TEST
 
