@@ -69,7 +69,9 @@ static int answer(struct gh_wait_query *query)
 	gh_leaked_free(&leaked);
 	if (!told)
 		return GH_EXIT_INPUT;
-	return query->symbols != NULL ? gh_deadlocks_print(query) : GH_EXIT_OK;
+	int status = gh_deadlocks_print(query);
+	/* Without the program all but that was told. */
+	return query->symbols != NULL ? status : GH_EXIT_OK;
 }
 
 int gh_cmd_hang(const struct gh_options *options)
