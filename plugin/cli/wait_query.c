@@ -102,7 +102,7 @@ void gh_wait_print_kept(const struct gh_leaked *leaked)
 {
 	gh_print_count(leaked->count, "goroutine");
 	fputs(" can never go on", stdout);
-	if (leaked->count > 0) {
+	if (leaked->objects > 0) {
 		fputs("; only they keep ", stdout);
 		gh_print_count(leaked->objects, "object");
 		printf(" of %" PRIu64 " bytes", leaked->bytes);
