@@ -103,6 +103,7 @@ check_limits() {
 		equal "$command --json: rows" "$(grep -c '^ .*[0-9]' <<<"$2")" \
 			"$("$GOHEAP" $command --json "$work/dump" | wc -l)"
 	done
+	equal "strings --limit: rows of both tables" 3 "$("$GOHEAP" strings --limit 3 "$work/dump" | grep -cE '^ +[0-9].* 0x')"
 }
 
 # refused STATUS NAME PATTERN ARGUMENT...: exits so, with one line of error.

@@ -40,6 +40,13 @@ struct gh_gregset {
 	uint8_t lr;    /* the link register; GH_NO_REGISTER if there is none */
 };
 
+/* Where a core file's struct elf_prstatus, with words of WORD bytes, has the thread's id, pr_pid,
+ * and those registers, pr_reg, in bytes (include/linux/elfcore.h of the kernel): before the id are
+ * pr_info and pr_cursig, of 16 bytes with padding, and two words of signals; after it three more
+ * ids, and four times of two words. */
+#define GH_PRSTATUS_PID(word) (16U + 2 * (word))
+#define GH_PRSTATUS_REG(word) (GH_PRSTATUS_PID(word) + 16U + 8 * (word))
+
 /* What the kernel leaves on the stack when it calls a signal handler, struct rt_sigframe: where
  * things are in it, in bytes above what SP is when the handler has returned
  * (arch/.../kernel/signal.c and include/uapi/asm/sigcontext.h of the kernel). Zeros if it is not

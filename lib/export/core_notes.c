@@ -35,11 +35,9 @@ void gh_prstatus_append(struct gh_buffer *out, const struct gh_arch *arch,
 	unsigned word = arch->pointer_size;
 	const struct gh_gregset *regs = &arch->gregs;
 	size_t start = begin_note(out, NT_PRSTATUS);
-	add_zeros(out, 12 + 4);   /* pr_info: signal, code, errno; pr_cursig and padding */
-	add_zeros(out, 2 * word); /* pr_sigpend, pr_sighold */
+	add_zeros(out, GH_PRSTATUS_PID(word));
 	gh_buffer_u32(out, (uint32_t)thread->id);
-	add_zeros(out, 3 * 4);        /* pr_ppid, pr_pgrp, pr_sid */
-	add_zeros(out, 4 * 2 * word); /* four times: seconds and microseconds */
+	add_zeros(out, GH_PRSTATUS_REG(word) - GH_PRSTATUS_PID(word) - 4);
 	for (unsigned i = 0; i < regs->count; i++) {
 		uint64_t value = i == regs->pc   ? thread->pc
 				 : i == regs->sp ? thread->sp

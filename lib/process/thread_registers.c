@@ -16,13 +16,6 @@ bool gh_registers_read(struct gh_registers *registers, const struct gh_arch *arc
 	return !gregs.failed;
 }
 
-/* Where pr_reg is in struct elf_prstatus, in bytes: after pr_info, pr_cursig, the sets of signals,
- * the thread's id and three others, and four times. */
-static unsigned registers_offset(unsigned word)
-{
-	return 12 + 4 + 2 * word + 4 + 3 * 4 + 4 * 2 * word;
-}
-
 void gh_core_threads(struct gh_thread_registers *threads, const struct gh_image *core)
 {
 	struct gh_cursor note;
@@ -31,7 +24,7 @@ void gh_core_threads(struct gh_thread_registers *threads, const struct gh_image 
 	for (uint64_t at = 0; gh_core_note(core, &at, &type, &note);) {
 		if (type == NT_PRSTATUS) {
 			struct gh_registers registers;
-			gh_cursor_bytes(&note, registers_offset(core->arch->pointer_size));
+			gh_cursor_bytes(&note, GH_PRSTATUS_REG(core->arch->pointer_size));
 			if (gh_registers_read(&registers, core->arch, note))
 				gh_vector_push(threads, registers);
 		} else if (type == core->arch->vectors_note && threads->count > 0) {

@@ -88,13 +88,13 @@ static void print_text(const struct gh_heap_query *query, const struct gh_heap_s
 	uint64_t bytes = 0;
 	/* Both tables together are as long as others. */
 	size_t limit = query->options->limit;
-	size_t half = limit / 2 + limit % 2;
+	size_t half = limit / 2;
 	for (size_t i = 0; i < texts->count; i++) {
 		objects += texts->items[i].copies;
 		bytes += texts->items[i].bytes;
 	}
 	puts("The longest:");
-	print_table(query, texts, half, by_length, 0);
+	print_table(query, texts, limit - half, by_length, 0);
 	puts("\nThe most repeated:");
 	print_table(query, texts, half, by_copies, 2);
 	putchar('\n');

@@ -157,7 +157,8 @@ struct gh_option {
 		.doc = "What to put objects together by: type; size; site, the place that "        \
 		       "allocated them; path, the way that holds them; or root, where that starts" \
 	}
-#define GH_ROWS GH_LIMIT(20, "Print no more than N rows; 0 for all (20, or all if it is JSON)")
+#define GH_LIMIT_ROWS                                                                              \
+	GH_LIMIT(20, "Print no more than N rows; 0 for all (20, or all if it is JSON)")
 
 #define GH_PROCESS                                                                                 \
 	{                                                                                          \
@@ -245,7 +246,7 @@ enum {
 /* The user's command of that name in GDB: goheap NAME. */
 struct gh_gdb_command {
 	unsigned on;          /* GH_ON_..., or-ed */
-	const char *operands; /* what is typed after the options; NULL for nothing */
+	const char *operands; /* what its help says is typed after it; NULL for nothing */
 	const char *summary;  /* for help, without a full stop; NULL if GDB has no such command */
 	const char *more;     /* lines that follow it there; NULL for none */
 };

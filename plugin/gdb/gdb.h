@@ -10,8 +10,8 @@
  * - cache.c, cache_clean.c: debug files that were made before;
  * - go_libraries.c, needed.c: Go libraries in programs of other languages;
  * - missing_file.c, remote_file.c, fetch_limit.c: programs that only the target has;
- * - goroutine_source.c, thread_names.c, frames_write.c: goroutines to be listed; a dump's, as
- *   threads. */
+ * - goroutine_source.c: goroutines to be listed, and what a core file or process crashed of;
+ * - thread_names.c, frames_write.c: a dump's goroutines as threads. */
 #ifndef GH_PLUGIN_GDB_GDB_H
 #define GH_PLUGIN_GDB_GDB_H
 

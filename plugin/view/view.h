@@ -6,8 +6,8 @@
  * - address.c, globals.c, object_names.c, root_names.c, holders.c: what addresses and objects are
  *   called;
  * - merged_paths.c, root_frames.c, slice_range.c: how objects are held (paths.h);
- * - traceback.c, goroutine_text.c, goroutine_json.c, goroutines.c: goroutines, in Go's form and as
- *   JSON;
+ * - traceback.c: the calls on a goroutine's stack; goroutine_text.c, goroutine_json.c: a goroutine
+ *   with its state and calls, in Go's form and as JSON; goroutines.c: which are listed, and groups;
  * - profile_text.c: an allocation profile, in Go's form. */
 #ifndef GH_PLUGIN_VIEW_VIEW_H
 #define GH_PLUGIN_VIEW_VIEW_H
