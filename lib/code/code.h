@@ -5,7 +5,8 @@
  * - call_site.c, safepoint.c: calls, and which of them have stack maps;
  * - is_stmt.c: which instructions of a line start its statement;
  * - unwind_class.c, injected_call.c: functions whose callers are not found as usual;
- * - stack_switch*.c: code that runs on another stack than its function was called on;
+ * - stack_switch*.c: code that runs on another stack than its function was called on: calls of C,
+ *   the vDSO and systemstack;
  * - global_refs.c: which functions refer to a global;
  * - x86_decode.c: the instructions of x86, for all of these. */
 #ifndef GH_CODE_CODE_H

@@ -10,7 +10,8 @@
  * - dwarf_line.c, dwarf_inline.c: lines and inlined calls;
  * - dwarf_args.c, arg_rtypes.c, dwarf_live_words.c, dwarf_frame_slots.c, dwarf_variable.c:
  * variables of functions;
- * - dwarf_types.c, dwarf_type_entries.c, dwarf_runtime_types.c, type_names.c, own_types.c: types;
+ * - dwarf_types.c, dwarf_runtime_types.c: types; dwarf_type_entries.c: their abbreviations and
+ *   entries; type_names.c: their names; own_types.c: reads those of a program's own DWARF;
  * - dwarf_frame.c, dwarf_signal_frame.c, dwarf_stack_switch.c, probes.c: unwinding;
  * - dwarf_goroutine.c: variables that tell the goroutine;
  * - short_names.c, dump_itabs.c: symbols beside the functions' own. */

@@ -121,7 +121,7 @@ static const struct gh_g_layout c_layouts[][2] = {
  * of 4 bytes. */
 static void place_signal(struct gh_g_layout *layout, uint32_t word, int minor)
 {
-	uint32_t flags = minor < 24 ? 0 : minor == 26 || minor == 27 ? 8 : 4;
+	uint32_t flags = minor < 24 ? 0 : minor < 26 ? 4 : 8;
 	uint32_t numbers = flags + (minor < 26 ? 4 : 8);
 	numbers += (word - numbers % word) % word;
 	layout->locked_before = word + numbers + 6 * word + layout->parent_before;

@@ -64,7 +64,9 @@ struct gh_g_layout gh_g_layout_of(uint32_t word, int minor);
  *
  * Layout: type g and type gobuf in src/runtime/runtime2.go of each release. */
 
-/* What else than the statuses of a heap dump a goroutine may have (src/runtime/runtime2.go). */
+/* What else than the statuses of a heap dump (enum gh_dump_status) a goroutine may have
+ * (src/runtime/runtime2.go). goroutine.c has the highest, and takes what has a higher one for no
+ * goroutine; what they are called is in plugin/view/goroutine_text.c. */
 enum {
 	GH_G_DEAD = 6,       /* it ended; its struct waits to be used again */
 	GH_G_LEAKED = 10,    /* it waits and, as the runtime has found, for ever (Go 1.26) */

@@ -10,6 +10,36 @@
 #include "plugin/view/emit.h"
 #include "plugin/view/view.h"
 
+#define NS_PER_MINUTE UINT64_C(60000000000)
+
+const char *gh_goroutine_status(uint64_t status)
+{
+	/* gStatusStrings in src/runtime/traceback.go. */
+	static const char *const names[] = {"idle",      "runnable", "running", "syscall",
+					    "waiting",   "???",      "dead",    "???",
+					    "copystack", "preempted"};
+	return status < sizeof(names) / sizeof(names[0]) ? names[status] : "???";
+}
+
+const char *gh_goroutine_state(const struct gh_dump *dump,
+			       const struct gh_dump_goroutine *goroutine, size_t *size)
+{
+	struct gh_cursor reason = gh_dump_bytes(dump, goroutine->wait_reason);
+	*size = gh_cursor_size(&reason);
+	if (goroutine->status == GH_DUMP_WAITING && *size > 0)
+		return (const char *)reason.start;
+	const char *status = gh_goroutine_status(goroutine->status);
+	*size = strlen(status);
+	return status;
+}
+
+uint64_t gh_goroutine_minutes(const struct gh_dump *dump, const struct gh_dump_goroutine *goroutine)
+{
+	if (goroutine->status != GH_DUMP_WAITING && goroutine->status != GH_DUMP_SYSCALL)
+		return 0;
+	return gh_dump_waited(dump, goroutine) / NS_PER_MINUTE;
+}
+
 bool gh_goroutine_has_call(const struct gh_goroutine_list *listing, const struct gh_call *call)
 {
 	return !call->hidden || listing->all || listing->traceback.all;

@@ -8,8 +8,6 @@
 #include "lib/util/open_file.h"
 #include "plugin/view/emit.h"
 
-#define NS_PER_MINUTE UINT64_C(60000000000)
-
 static void print_damage(const struct gh_dump *dump)
 {
 	const struct gh_dump_damage *damage = &dump->damage;
@@ -79,32 +77,4 @@ struct gh_dump_slice gh_dumpfile_type_name(const struct gh_dump *dump, uint64_t 
 		return (struct gh_dump_slice){0};
 	gh_dump_get(dump, GH_DUMP_TYPE, number, &record);
 	return record.type.name;
-}
-
-const char *gh_goroutine_status(uint64_t status)
-{
-	/* gStatusStrings in src/runtime/traceback.go. */
-	static const char *const names[] = {"idle",      "runnable", "running", "syscall",
-					    "waiting",   "???",      "dead",    "???",
-					    "copystack", "preempted"};
-	return status < sizeof(names) / sizeof(names[0]) ? names[status] : "???";
-}
-
-const char *gh_goroutine_state(const struct gh_dump *dump,
-			       const struct gh_dump_goroutine *goroutine, size_t *size)
-{
-	struct gh_cursor reason = gh_dump_bytes(dump, goroutine->wait_reason);
-	*size = gh_cursor_size(&reason);
-	if (goroutine->status == GH_DUMP_WAITING && *size > 0)
-		return (const char *)reason.start;
-	const char *status = gh_goroutine_status(goroutine->status);
-	*size = strlen(status);
-	return status;
-}
-
-uint64_t gh_goroutine_minutes(const struct gh_dump *dump, const struct gh_dump_goroutine *goroutine)
-{
-	if (goroutine->status != GH_DUMP_WAITING && goroutine->status != GH_DUMP_SYSCALL)
-		return 0;
-	return gh_dump_waited(dump, goroutine) / NS_PER_MINUTE;
 }

@@ -148,18 +148,6 @@ bool gh_dumpfile_write_core(const struct gh_dump *dump, const struct gh_core_pro
 /* The file at PATH begins as a heap dump does, or as a gzip file. False if it cannot be read. */
 bool gh_dumpfile_recognise(const char *path);
 
-/* What Go calls the STATUS of a goroutine. */
-const char *gh_goroutine_status(uint64_t status);
-
-/* Why GOROUTINE waits or, if it does not, its status: SIZE bytes, of the dump's or static; to be
- * escaped. */
-const char *gh_goroutine_state(const struct gh_dump *dump,
-			       const struct gh_dump_goroutine *goroutine, size_t *size);
-
-/* How many whole minutes a goroutine has waited, or been in a system call. */
-uint64_t gh_goroutine_minutes(const struct gh_dump *dump,
-			      const struct gh_dump_goroutine *goroutine);
-
 /* The name of the type at ADDRESS, of size 0 if the dump does not have it. */
 struct gh_dump_slice gh_dumpfile_type_name(const struct gh_dump *dump, uint64_t address);
 
@@ -239,6 +227,18 @@ void gh_traceback_print_call(FILE *out, const struct gh_call *call);
 void gh_traceback_free(struct gh_traceback *traceback);
 
 /* The goroutines of a heap dump, as Go prints tracebacks, or as JSON. */
+
+/* What Go calls the STATUS of a goroutine. */
+const char *gh_goroutine_status(uint64_t status);
+
+/* Why GOROUTINE waits or, if it does not, its status: SIZE bytes, of the dump's or static; to be
+ * escaped. */
+const char *gh_goroutine_state(const struct gh_dump *dump,
+			       const struct gh_dump_goroutine *goroutine, size_t *size);
+
+/* How many whole minutes a goroutine has waited, or been in a system call. */
+uint64_t gh_goroutine_minutes(const struct gh_dump *dump,
+			      const struct gh_dump_goroutine *goroutine);
 
 /* Which goroutines are printed, and how. Zeros but for the dump: those of the user's, one by one.
  */
