@@ -341,7 +341,7 @@ static bool read_field(const struct gh_rtypes *types, const struct gh_rtype *typ
 }
 
 bool gh_rtype_read_method(const struct gh_rtypes *types, struct gh_cursor *cur,
-			struct gh_rtype_part *part)
+			  struct gh_rtype_part *part)
 {
 	uint32_t offset = gh_cursor_u32(cur);
 	struct gh_rtype_encoded_name name;
