@@ -31,12 +31,16 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Starts a thread that leaves the process's signals to the others. */
+/* Starts a thread that leaves the process's signals to the others, but for those of its own faults:
+ * the kernel ends the process without a word where these are blocked. */
 static bool start(pthread_t *thread, struct job *job)
 {
-	sigset_t all, before;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
+	static const int faults[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL};
+	sigset_t others, before;
+	sigfillset(&others);
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		sigdelset(&others, faults[i]);
+	pthread_sigmask(SIG_SETMASK, &others, &before);
 	bool ok = pthread_create(thread, NULL, run, job) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return ok;

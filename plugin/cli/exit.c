@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
@@ -57,8 +58,12 @@ static bool find_mapped(uintptr_t address, char path[PATH_MAX])
 static void end_on_bus_error(int number, siginfo_t *info, void *context)
 {
 	(void)context;
+	static atomic_flag ending = ATOMIC_FLAG_INIT;
 	char path[PATH_MAX];
 	struct gh_error err;
+	/* Several threads may read what is gone: the first tells of it. */
+	while (atomic_flag_test_and_set(&ending))
+		pause();
 	gh_output_remove_temporary();
 	if (!find_mapped((uintptr_t)info->si_addr, path)) {
 		signal(number, SIG_DFL);
