@@ -10,6 +10,11 @@ session_home
 
 patience=300 gdb_options=(-iex 'set print frame-arguments presence')
 
+# reads: a thread of the process $pid is in read(0, ...), as the kernel tells.
+reads() {
+	cat /proc/"$pid"/task/*/syscall 2>/dev/null | grep -q '^0 0x0 '
+}
+
 # start PROGRAM [MORE]: runs the sample until all its goroutines are blocked; $pid, and descriptor 7, which ends it.
 start() {
 	rm -f "$work/input"
@@ -17,12 +22,11 @@ start() {
 	GOTRACEBACK=all "$1" wait "${@:2}" <"$work/input" >"$work/output" 2>"$work/traceback" &
 	pid=$!
 	exec 7>"$work/input"
+	# Main reads last.
 	for ((i = 0; i < 600; i++)); do
-		grep -q ready "$work/output" && break
+		grep -q ready "$work/output" && reads && break
 		sleep 0.1
 	done
-	# Main has printed that before it reads.
-	sleep 0.3
 }
 
 # quit: has it print its goroutines, and ends it.
@@ -239,8 +243,10 @@ check_main() {
 # and no other; also in a system call, and in its core file.
 check_selected() {
 	local id
-	# One processor runs main.receive before those that panic, whose group would come first.
-	goheap "$2" "set environment GOMAXPROCS 1" "break main.receive" "run wait" 'printf "is %d\n", goid' "goheap goroutines" "echo json\n" \
+	# One processor runs main.receive before those that panic, whose group would come first, and reads of the poller's own, in
+	# no goroutine, after those of goroutines.
+	local one="set environment GOMAXPROCS 1"
+	goheap "$2" "$one" "break main.receive" "run wait" 'printf "is %d\n", goid' "goheap goroutines" "echo json\n" \
 		"goheap goroutines --json" "generate-core-file $work/core" "kill" "core-file $work/core" "echo core\n" \
 		"goheap goroutines" "echo groups\n" "goheap goroutines --group" >"$work/session"
 	has "$1: a thread in a goroutine" "$(cat "$work/session")" '^is [0-9]+$'
@@ -252,7 +258,7 @@ check_selected() {
 	has "$1: its group comes first" "$(sed '1,/^groups$/d' "$work/session" | grep -m 1 '^goroutines ')" " $id\b"
 	rm -f "$work/core"
 	# A goroutine that is preempted at a breakpoint stops there again, in another thread.
-	goheap "$2" "tbreak main.main" "run wait" "catch syscall read" "continue" 'printf "is %d\n", goid' \
+	goheap "$2" "$one" "tbreak main.main" "run wait" "catch syscall read" "continue" 'printf "is %d\n", goid' \
 		"goheap goroutines" >"$work/session"
 	has "$1: a thread in a system call" "$(cat "$work/session")" '^is [1-9][0-9]*$'
 	equal "$1: its goroutine is marked" "$(sed -n 's/^is //p' "$work/session")" "$(marked <"$work/session")"
