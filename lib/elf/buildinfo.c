@@ -260,6 +260,15 @@ void gh_buildinfo_free(struct gh_buildinfo *info)
 	*info = (struct gh_buildinfo){0};
 }
 
+bool gh_image_is_go(const struct gh_image *image)
+{
+	struct gh_buildinfo ids;
+	gh_buildinfo_read_ids(&ids, image);
+	bool is_go = ids.go_build_id != NULL || gh_image_section(image, ".go.buildinfo") != NULL;
+	gh_buildinfo_free(&ids);
+	return is_go;
+}
+
 int gh_go_minor(const char *version)
 {
 	int minor;

@@ -149,6 +149,10 @@ void gh_buildinfo_read_ids(struct gh_buildinfo *info, const struct gh_image *ima
 
 void gh_buildinfo_free(struct gh_buildinfo *info);
 
+/* IMAGE is a program or library with Go code that was linked since Go 1.5, as far as its notes and
+ * sections tell. */
+bool gh_image_is_go(const struct gh_image *image);
+
 /* A release that is not known, or of a development version: it is taken for the newest. */
 #define GH_GO_UNKNOWN INT_MAX
 

@@ -155,41 +155,22 @@ static bool read_entry(struct gh_live_reader *reader, const struct gh_arch *arch
 	       fail(reader, "a process with an entry point", "none: it has ended");
 }
 
-/* LINE of /proc/PID/maps is of the start of IMAGE's file, which it gives the place of. */
-static bool is_start(const struct gh_live_reader *reader, char *line, const struct gh_image *image,
-		     uint64_t *start)
-{
-	struct stat st;
-	uint64_t offset;
-	int name = 0;
-	char path[PATH_MAX];
-	line[strcspn(line, "\n")] = '\0';
-	if (sscanf(line, "%" SCNx64 "-%*x %*s %" SCNx64 " %*s %*s %n", start, &offset, &name) < 2 ||
-	    offset != 0 || line[name] != '/')
-		return false;
-	/* Where the process is in a container, the name is one there. */
-	snprintf(path, sizeof(path), "/proc/%d/root%s", reader->live->pid, line + name);
-	return stat(path, &st) == 0 && st.st_dev == image->file.st_dev &&
-	       st.st_ino == image->file.st_ino;
-}
-
 /* A library of the process's has its entry point elsewhere than the program, even if it has none.
  */
-static void find_library(struct gh_live_reader *reader, const struct gh_image *image)
+static bool find_library(struct gh_live_reader *reader, const struct gh_image *image)
 {
-	char *line = NULL;
-	size_t size = 0;
-	uint64_t start;
-	FILE *maps = stream_of(reader, "maps");
-	if (maps == NULL)
-		return;
-	bool found = false;
-	while (!found && getline(&line, &size, maps) >= 0)
-		found = is_start(reader, line, image, &start);
-	if (found && image->nloads > 0 && image->loads[0]->p_offset == 0)
-		reader->live->entry = start - image->loads[0]->p_vaddr + image->header.e_entry;
-	free(line);
-	fclose(maps);
+	struct gh_mapped_files files = {0};
+	struct gh_memory memory = gh_live_memory(&reader->live->pid);
+	uint64_t bias;
+	if (!gh_image_is_library(image))
+		return true;
+	bool listed = gh_mapped_files_live(&files, reader->live->pid) ||
+		      gh_stopped_fail(reader->live->pid, reader->err);
+	bool found = listed && gh_mapped_files_find(&files, &memory, image, &bias, reader->err);
+	if (found)
+		reader->live->entry = bias + image->header.e_entry;
+	gh_mapped_files_free(&files);
+	return found;
 }
 
 static uint64_t now(void)
@@ -224,9 +205,7 @@ bool gh_live_copy_running(struct gh_live_copy *live, int pid, const struct gh_im
 	bool copied = read_entry(&reader, image->arch) && list_ranges(&reader) &&
 		      make_room(&reader) &&
 		      (gh_live_reader_works(&reader) || gh_stopped_fail(pid, err)) &&
-		      gh_live_reader_copy(&reader, GH_LIVE_ALL);
-	if (copied)
-		find_library(&reader, image);
+		      find_library(&reader, image) && gh_live_reader_copy(&reader, GH_LIVE_ALL);
 	close_reader(&reader);
 	return copied;
 }

@@ -4,6 +4,7 @@
  * gh_crash_find why it crashed.
  *
  * - memory.c, process.c: the memory, and words in it;
+ * - mapped_files.c: the files that are in it, where Go libraries are found;
  * - thread_registers.c: those of threads;
  * - stopped.c, live_copy.c, live_read.c, live_parts.c: a running process: stopped, and copied; what
  *   of it may be copied before;
@@ -170,6 +171,40 @@ void gh_core_threads(struct gh_thread_registers *threads, const struct gh_image 
 
 /* Fills ERR with why the process PID cannot be traced or read, after errno. Gives false. */
 bool gh_stopped_fail(int pid, struct gh_error *err);
+
+/* The files that a process has mapped: its program, and the libraries that it has loaded. */
+
+struct gh_mapped_file {
+	char *path;     /* by which it can be opened here, if it is still there; owned */
+	uint64_t start; /* where its beginning is in memory */
+};
+
+/* By address. */
+struct gh_mapped_files GH_VECTOR(struct gh_mapped_file);
+
+/* Adds those of the running process PID to FILES. False, and errno set, if it cannot be asked.
+ * Source: proc_pid_maps(5). */
+bool gh_mapped_files_live(struct gh_mapped_files *files, int pid);
+
+/* The same of CORE, by its note NT_FILE. False if it has none. Source: fill_files_note in the
+ * kernel's fs/binfmt_elf.c. */
+bool gh_mapped_files_core(struct gh_mapped_files *files, const struct gh_image *core);
+
+/* Finds how far the library IMAGE, which is one of FILES, is loaded above its own addresses. What
+ * MEMORY has there must be its program headers and build id: two files can be the same, and one can
+ * have been replaced since. False (ERR filled) if it is none of them. */
+bool gh_mapped_files_find(const struct gh_mapped_files *files, const struct gh_memory *memory,
+			  const struct gh_image *image, uint64_t *bias, struct gh_error *err);
+
+/* The file of IMAGE, which is one of FILES by its path, is another than was loaded: it has been
+ * replaced since. */
+bool gh_mapped_files_replaced(const struct gh_mapped_files *files, const struct gh_memory *memory,
+			      const struct gh_image *image);
+
+void gh_mapped_files_free(struct gh_mapped_files *files);
+
+/* The memory of the running process whose number *PID is, which stays the caller's. */
+struct gh_memory gh_live_memory(const int *pid);
 
 /* The memory and threads of a running process, as they were at one moment.
  *

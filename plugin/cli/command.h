@@ -43,6 +43,7 @@ struct gh_options {
 
 	const char *program;       /* that wrote the dump, or that the core file is of (-e) */
 	const char *process;       /* the number of one to read (-p); then also the last file */
+	const char *module;        /* which of the process's Go libraries (--module) */
 	const char *names;         /* the same before it was stripped (--names) */
 	const char *output;        /* to write to (-o) */
 	const char *install;       /* directory of debug files to write to (--install) */
@@ -113,7 +114,7 @@ struct gh_option {
 };
 
 /* The most that one command takes, with the end of the list. */
-#define GH_OPTIONS_MAX 13
+#define GH_OPTIONS_MAX 14
 
 /* Rows of such lists. */
 #define GH_FLAG(long_name, short_name, member, text)                                               \
@@ -160,11 +161,19 @@ struct gh_option {
 #define GH_LIMIT_ROWS                                                                              \
 	GH_LIMIT(20, "Print no more than N rows; 0 for all (20, or all if it is JSON)")
 
-#define GH_PROCESS                                                                                 \
+#define GH_MODULE                                                                                  \
 	{                                                                                          \
-		.name = "process", .letter = 'p', .type = GH_OPTION_PROCESS, .arg = "PID",         \
-		.doc = "Read the process PID in place of a heap dump"                              \
+		.name = "module", .type = GH_OPTION_TEXT, .arg = "NAME",                           \
+		.doc = "Of a process with several Go libraries, the one of that name or path",     \
+		.field = offsetof(struct gh_options, module)                                       \
 	}
+#define GH_PROCESS                                                                                 \
+	{.name = "process",                                                                        \
+	 .letter = 'p',                                                                            \
+	 .type = GH_OPTION_PROCESS,                                                                \
+	 .arg = "PID",                                                                             \
+	 .doc = "Read the process PID in place of a heap dump"},                                   \
+	    GH_MODULE
 
 #define GH_PARTIAL                                                                                 \
 	GH_FLAG("partial", 0, partial, "Answer although the dump is cut off before its roots")

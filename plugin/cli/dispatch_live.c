@@ -20,7 +20,13 @@ static bool describe(const char *directory, const struct gh_infofiles *files)
 		gh_print_errno(path);
 		return false;
 	}
+	struct gh_mapped_files libraries = {0};
 	fprintf(out, "entry 0x%" PRIx64 "\n%s", files->entry, files->pid != 0 ? "native\n" : "");
+	gh_library_list(&libraries, files);
+	for (size_t i = 0; i < libraries.count; i++)
+		fprintf(out, "library 0x%" PRIx64 " %s\n", libraries.items[i].start,
+			libraries.items[i].path);
+	gh_mapped_files_free(&libraries);
 	bool written = fclose(out) == 0;
 	/* A name can have what a line of GDB's cannot. */
 	snprintf(path, sizeof(path), "%s/" GH_SESSION_RUN, directory);

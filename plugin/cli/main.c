@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/util/escape.h"
 #include "plugin/cli/command.h"
 #include "plugin/view/view.h"
 
@@ -117,6 +118,81 @@ static bool find_program(struct gh_options *options, const struct gh_command *co
 	return true;
 }
 
+/* What it prints of several can be told apart, and can stand behind each other. */
+static bool can_run_on_each(const struct gh_options *options, const struct gh_command *command)
+{
+	return command->operands.rest == GH_NO_MORE && options->output == NULL && !options->json &&
+	       !options->graph;
+}
+
+static int refuse_modules(const struct gh_modules *modules, const char *named)
+{
+	if (named != NULL) {
+		fputs("goheap: no Go library that is loaded is ", stderr);
+		gh_escape_print(stderr, named);
+	} else {
+		fputs("goheap: the process has several Go libraries, each with its own heap and "
+		      "numbers of goroutines: name one",
+		      stderr);
+	}
+	for (size_t i = 0; i < modules->count; i++) {
+		fputs(i == 0 ? ": --module " : " or --module ", stderr);
+		gh_escape_print(stderr, modules->items[i]);
+	}
+	fputs("\n", stderr);
+	return GH_EXIT_INPUT;
+}
+
+/* Runs it on those of MODULES that are asked for. */
+static int run_on_modules(struct gh_options *options, const struct gh_command *command,
+			  const struct gh_modules *modules)
+{
+	const char *named = options->module;
+	size_t chosen = 0;
+	int status = GH_EXIT_OK;
+	for (size_t i = 0; i < modules->count; i++)
+		chosen += named == NULL || gh_module_is(modules->items[i], named);
+	if (chosen == 0 || (chosen > 1 && !can_run_on_each(options, command)))
+		return refuse_modules(modules, chosen == 0 ? named : NULL);
+	for (size_t i = 0; i < modules->count; i++) {
+		options->program = modules->items[i];
+		if (named != NULL && !gh_module_is(options->program, named))
+			continue;
+		if (chosen > 1) {
+			gh_memory_keep();
+			fputs("Go library ", stdout);
+			gh_escape_print(stdout, options->program);
+			fputs(":\n\n", stdout);
+			fflush(stdout);
+		}
+		if (command->run(options) != GH_EXIT_OK)
+			status = GH_EXIT_INPUT;
+		if (chosen > 1 && i + 1 < modules->count)
+			putchar('\n');
+	}
+	return status;
+}
+
+/* Runs it on a process whose Go code is in libraries, or, if it is not one, as it is. */
+static int run(struct gh_options *options, const struct gh_command *command)
+{
+	struct gh_modules modules = {.any = options->module != NULL};
+	const char *file = options->file;
+	int status = GH_EXIT_INPUT;
+	if (gh_command_takes(command, "module") && file != NULL && gh_is_debugged(file))
+		gh_debugged_modules(&modules, file, options->program);
+	else if (gh_command_takes(command, "module") &&
+		 (file != NULL || options->process != NULL) &&
+		 (options->program == NULL || modules.any))
+		gh_modules_find(&modules, file, options->process);
+	if (modules.any || modules.count > 0)
+		status = run_on_modules(options, command, &modules);
+	else if (find_program(options, command))
+		status = command->run(options);
+	gh_modules_free(&modules);
+	return status;
+}
+
 int gh_command_run(const struct gh_command *command, int argc, char **argv)
 {
 	char name[32];
@@ -125,9 +201,7 @@ int gh_command_run(const struct gh_command *command, int argc, char **argv)
 	snprintf(name, sizeof(name), "goheap %s", command->name);
 	argv[0] = name;
 	gh_options_parse(&options, command, argc, argv);
-	int status = GH_EXIT_INPUT;
-	if (find_program(&options, command))
-		status = command->run(&options);
+	int status = run(&options, command);
 	gh_options_free(&options);
 	return status;
 }

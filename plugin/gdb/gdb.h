@@ -6,7 +6,7 @@
  * - reader.c, registers.c, frames.c, moved_stack.c: goheap.so, which GDB loads and unwinds by;
  * - memory_server.c: the same, handing out memory; memory_client.c is the program's end;
  * - session.c, script.c, words.c, piped_text.c, info_files.c, told.c: what GDB and goheap tell each
- *   other;
+ *   other, some of it in told.h;
  * - cache.c, cache_clean.c: debug files that were made before;
  * - go_libraries.c, needed.c: Go libraries in programs of other languages;
  * - missing_file.c, remote_file.c, fetch_limit.c: programs that only the target has;
@@ -26,6 +26,7 @@
 #include "lib/dump/dump.h"
 #include "lib/elf/elf.h"
 #include "lib/process/process.h"
+#include "plugin/gdb/told.h"
 #include "plugin/view/view.h"
 
 /* The session: the private directory of one GDB process, through which goheap.so, goheap.gdb and
@@ -155,49 +156,6 @@ char *gh_piped_text_read(FILE *in);
 /* Replaces in TEXT the records by what they print. Other lines stay. */
 void gh_piped_text_decode(char *text);
 
-/* What GDB's `info files' prints. */
-
-/* The strings are owned. */
-struct gh_infofiles {
-	char *program;  /* the exec file; NULL if GDB has none */
-	char *core;     /* the core file; NULL if GDB has none */
-	char *symbols;  /* the file that the program's symbols are from; NULL if there are none */
-	uint64_t entry; /* address of the program's entry point, where it is loaded; 0 if unknown */
-	int pid; /* of the process, or a thread of it, that GDB runs itself; 0 if there is none */
-	bool remote; /* there is a remote target */
-	bool
-	    unclear; /* a file's name looks like what GDB prints: no telling which is the program */
-	bool running; /* there is a process, a core file, or a connection to a target */
-};
-
-/* Reads what GDB printed from IN; it may end early. False if memory ran out. */
-bool gh_infofiles_read(struct gh_infofiles *files, FILE *in);
-
-/* The same from TEXT. */
-bool gh_infofiles_parse(struct gh_infofiles *files, const char *text);
-
-void gh_infofiles_free(struct gh_infofiles *files);
-
-/* What goheap.gdb's _goheap_tell prints: settings of GDB's, a line "files", what `info files'
- * prints, a line "libraries", what `info sharedlibrary' prints, and the variable of the environment
- * by which libraries are found. */
-
-struct gh_told {
-	bool scalars;              /* it shows arguments of frames as it does by itself */
-	struct gh_infofiles files; /* owned, as are the texts, which are NULL if GDB tells none */
-	char *debug_directories;   /* where it looks for debug files, with colons between */
-	char *libraries;           /* from what `info sharedlibrary' prints to the end */
-	char *library_path;        /* LD_LIBRARY_PATH, as the program is started with */
-};
-
-/* Reads what GDB printed from IN; it may end early. False if memory ran out. */
-bool gh_told_read(struct gh_told *told, FILE *in);
-
-/* The same from TEXT. */
-bool gh_told_parse(struct gh_told *told, const char *text);
-
-void gh_told_free(struct gh_told *told);
-
 /* The cache of debug files, below $XDG_CACHE_HOME/goheap or ~/.cache/goheap: a program that was
  * seen once gets its symbols back at once. */
 
@@ -229,6 +187,9 @@ struct gh_library_look {
  * the program names as needed, and then of those that are loaded. It is said in a line for each,
  * once. True if there is one. */
 bool gh_library_look(const struct gh_library_look *look);
+
+/* Adds to LIBRARIES the Go libraries of what GDB debugs; they can be among other files. */
+void gh_library_list(struct gh_mapped_files *libraries, const struct gh_infofiles *files);
 
 /* Symbols where GDB has no file of the program that it can read: the file is deleted, in another
  * mount namespace or on another machine, or there is but a core file. */
@@ -359,6 +320,9 @@ void gh_serve(struct gdb_unwind_callbacks *callbacks);
  * descriptor, to be closed; -1 if GDB does not serve. */
 int gh_memory_connect(int directory);
 
+/* Has this process stay connected until it ends, for what connects next, too. */
+void gh_memory_keep(void);
+
 /* Reads SIZE bytes, at most GH_PROCESS_BLOCK, at ADDRESS into BUF over the connection FD. False if
  * they are not all there, or if standard input ends first: GDB serves no more. */
 bool gh_memory_fetch(int fd, uint64_t address, void *buf, size_t size);
@@ -366,7 +330,8 @@ bool gh_memory_fetch(int fd, uint64_t address, void *buf, size_t size);
 /* Goroutines to be listed: of a heap dump, of a core file, or of what GDB debugs. */
 
 /* What goheap.gdb leaves in the session's directory of what GDB debugs, in lines of text: "entry
- * ADDRESS" of the program, "native" if it is a process of this machine, the auxiliary vector as
+ * ADDRESS" of the program, "native" if it is a process of this machine, "library ADDRESS PATH" for
+ * each Go library, or other file, and where it is mapped, the auxiliary vector as
  * `info auxv' prints it, by which the program's entry point is known for sure, and "thread" and the
  * registers as `info registers' prints them, pc and sp first, of the selected thread, then of all.
  */
@@ -413,6 +378,10 @@ bool gh_process_look(const char *path, const char *process, const char *program,
 
 /* PATH is the session's socket. */
 bool gh_is_debugged(const char *path);
+
+/* Adds to MODULES those of GDB's process or core file, which runs PROGRAM; SOCKET is the session's.
+ */
+void gh_debugged_modules(struct gh_modules *modules, const char *socket, const char *program);
 
 /* Opens the heap of GDB's process or core file, which runs PROGRAM, as a heap dump, to be closed
  * with gh_dump_close; SOCKET is the session's. On failure prints the error and returns false. */

@@ -12,12 +12,13 @@
  * directory: texts, each with a NUL after it. */
 #define SEEN_FILE "libraries"
 
-/* A library that GDB has loaded without debug information. */
+/* A library that GDB has loaded. */
 struct listed {
 	uint64_t
 	    from; /* addresses of its section .text or, as GDB 18 has it, of all that is loaded */
 	uint64_t to;
 	char *path; /* owned */
+	bool has_symbols;
 };
 
 struct job {
@@ -75,14 +76,9 @@ static bool note(struct job *job, const struct gh_image *image, const char *what
 static bool is_stripped_go(const char *path)
 {
 	struct gh_image image;
-	struct gh_buildinfo ids;
 	if (!gh_image_open_unrelocated(&image, path, NULL))
 		return false;
-	gh_buildinfo_read_ids(&ids, &image);
-	bool is_go =
-	    (ids.go_build_id != NULL || gh_image_section(&image, ".go.buildinfo") != NULL) &&
-	    !gh_image_has_dwarf(&image);
-	gh_buildinfo_free(&ids);
+	bool is_go = gh_image_is_go(&image) && !gh_image_has_dwarf(&image);
 	gh_image_close(&image);
 	return is_go;
 }
@@ -107,6 +103,28 @@ static uint64_t bias_of(const struct gh_image *image, const struct listed *liste
 		return listed->from - text->header.sh_addr;
 	uint64_t first = image->nloads > 0 ? image->loads[0]->p_vaddr : 0;
 	return listed->from - (first & ~UINT64_C(0xfff));
+}
+
+/* The file of IMAGE is another than the one that is loaded. That can be told of a process of this
+ * machine, and of a core file. GDB may be wrong about where it is loaded. */
+static bool is_replaced(const struct job *job, const struct gh_image *image)
+{
+	const struct gh_infofiles *files = &job->look->told->files;
+	struct gh_mapped_files mapped = {0};
+	struct gh_image core = {0};
+	struct gh_memory memory;
+	bool listed = false;
+	if (files->pid != 0) {
+		memory = gh_live_memory(&files->pid);
+		listed = gh_mapped_files_live(&mapped, files->pid);
+	} else if (files->core != NULL && gh_image_open_core(&core, files->core, NULL)) {
+		memory = gh_core_memory(&core);
+		listed = gh_mapped_files_core(&mapped, &core);
+	}
+	bool replaced = listed && gh_mapped_files_replaced(&mapped, &memory, image);
+	gh_mapped_files_free(&mapped);
+	gh_image_close(&core);
+	return replaced;
 }
 
 /* Has GDB use DEBUG, the debug file of the library IMAGE. */
@@ -162,7 +180,17 @@ static void look_at(struct job *job, const char *path, const struct listed *list
 	if (strchr(path, '\n') != NULL || !is_stripped_go(path) ||
 	    !gh_image_open(&image, path, NULL))
 		return;
-	if (gh_pclntab_open(&tab, &image, &err)) {
+	if (listed != NULL && is_replaced(job, &image)) {
+		char name[PATH_MAX];
+		gh_escape_text(name, sizeof(name), path);
+		if (note(job, &image, "said"))
+			gh_script_say(job->look->script,
+				      "goheap: %s was replaced since it was loaded: its symbols "
+				      "are not those of the process",
+				      name);
+	} else if (listed != NULL && listed->has_symbols) {
+		/* GDB has found them in the cache. */
+	} else if (gh_pclntab_open(&tab, &image, &err)) {
 		add_symbols(job, &image, &tab, listed);
 		gh_pclntab_close(&tab);
 	} else if (note(job, &image, "said")) {
@@ -171,11 +199,11 @@ static void look_at(struct job *job, const char *path, const struct listed *list
 	gh_image_close(&image);
 }
 
-/* Reads what `info sharedlibrary' prints of a library, in a LINE of SIZE bytes, if GDB has no debug
- * information of it. */
+/* Reads what `info sharedlibrary' prints of a library, in a LINE of SIZE bytes. */
 static bool parse_line(struct listed *listed, const char *line, size_t size)
 {
-	static const char mark[] = "Yes (*)";
+	static const char mark[] = "Yes";
+	static const char lacks[] = "(*)";
 	int at = 0;
 	char *text = strndup(line, size);
 	*listed = (struct listed){0};
@@ -188,6 +216,9 @@ static bool parse_line(struct listed *listed, const char *line, size_t size)
 			rest += strcspn(rest, "]") + strspn(rest + strcspn(rest, "]"), "] ");
 		if (strncmp(rest, mark, strlen(mark)) == 0) {
 			rest += strlen(mark);
+			rest += strspn(rest, " ");
+			listed->has_symbols = strncmp(rest, lacks, strlen(lacks)) != 0;
+			rest += listed->has_symbols ? 0 : strlen(lacks);
 			rest += strspn(rest, " ");
 			/* Whatever the target has there, GDB compares the build id. */
 			if (strncmp(rest, "target:", 7) == 0)
@@ -293,4 +324,43 @@ bool gh_library_look(const struct gh_library_look *look)
 	gh_vector_free(&job.seen);
 	gh_vector_free(&job.scripts);
 	return job.has_found;
+}
+
+/* The library of SECTION, if it is Go's. Its path is the next that GDB tells of. */
+static bool find_start(const struct gh_loaded_section *section, const char *path, uint64_t *start)
+{
+	char name[64];
+	struct gh_image image;
+	snprintf(name, sizeof(name), "%.*s", (int)section->name_size, section->name);
+	if (!gh_image_open_unrelocated(&image, path, NULL))
+		return false;
+	const struct gh_section *found = gh_image_section(&image, name);
+	const struct gh_section *text = gh_image_section(&image, ".text");
+	/* GDB lists debug files that it was told to add, too. */
+	bool is_go = found != NULL && image.nloads > 0 && gh_image_is_go(&image) &&
+		     (text == NULL || text->header.sh_type != SHT_NOBITS);
+	if (is_go)
+		*start = section->address - found->header.sh_addr + image.loads[0]->p_vaddr;
+	gh_image_close(&image);
+	return is_go;
+}
+
+void gh_library_list(struct gh_mapped_files *libraries, const struct gh_infofiles *files)
+{
+	const char *text = files->sections;
+	struct gh_loaded_section section;
+	struct gh_loaded_section last = {.path = ""};
+	/* GDB may not have found what was loaded by a relative path. */
+	if (files->pid != 0 && gh_mapped_files_live(libraries, files->pid))
+		return;
+	while (text != NULL && gh_infofiles_section(&text, &section)) {
+		bool is_next = section.path_size != last.path_size ||
+			       memcmp(section.path, last.path, last.path_size) != 0;
+		last = section;
+		struct gh_mapped_file file = {
+		    .path = is_next ? strndup(section.path, section.path_size) : NULL};
+		if (file.path != NULL && (!find_start(&section, file.path, &file.start) ||
+					  !gh_vector_push(libraries, file)))
+			free(file.path);
+	}
 }

@@ -20,7 +20,14 @@ struct described {
 	bool native;    /* a process of this machine, and its clock */
 	bool selected;  /* the first thread is the one selected in GDB */
 	struct gh_thread_registers threads;
+	struct gh_mapped_files libraries; /* Go's */
 };
+
+static void free_described(struct described *process)
+{
+	gh_vector_free(&process->threads);
+	gh_mapped_files_free(&process->libraries);
+}
 
 /* Adds the register NAME of a thread. Some machines have pc and sp a second time among the others.
  */
@@ -34,6 +41,13 @@ static void add_register(struct gh_registers *thread, const char *name, uint64_t
 		thread->values[thread->count++] = value;
 }
 
+static void add_library(struct described *process, uint64_t start, const char *path)
+{
+	struct gh_mapped_file file = {.path = strdup(path), .start = start};
+	if (file.path == NULL || !gh_vector_push(&process->libraries, file))
+		free(file.path);
+}
+
 /* Reads the line at TEXT. */
 static void read_line(struct described *process, const char *text)
 {
@@ -45,13 +59,16 @@ static void read_line(struct described *process, const char *text)
 		process->entry = strtoull(last, NULL, 16);
 		return;
 	}
-	int count = sscanf(text, "%31s %" SCNx64, name, &value);
+	int path = 0;
+	int count = sscanf(text, "%31s %" SCNx64 " %n", name, &value, &path);
 	if (count == 1 && strcmp(name, "native") == 0)
 		process->native = true;
 	else if (count == 1 && strcmp(name, "thread") == 0)
 		gh_vector_push(threads, (struct gh_registers){0});
 	else if (count == 2 && strcmp(name, "entry") == 0)
 		process->entry = value;
+	else if (count == 2 && strcmp(name, "library") == 0)
+		add_library(process, value, text + path);
 	else if (count == 2 && threads->count > 0)
 		add_register(&threads->items[threads->count - 1], name, value);
 }
@@ -154,6 +171,22 @@ static bool make_described(struct gh_snapshot *snapshot, const struct described 
 	return made;
 }
 
+/* Has PROCESS tell of PROGRAM, if that is one of its libraries. */
+static bool find_library(struct described *process, const struct gh_program *program,
+			 const struct gh_memory *memory)
+{
+	struct gh_error err;
+	uint64_t bias;
+	if (!gh_image_is_library(&program->image))
+		return true;
+	if (!gh_mapped_files_find(&process->libraries, memory, &program->image, &bias, &err)) {
+		gh_print_error(&err);
+		return false;
+	}
+	process->entry = bias + program->image.header.e_entry;
+	return true;
+}
+
 /* The same for what GDB debugs; DIRECTORY is the session's. */
 static bool open_debugged(struct gh_snapshot *snapshot, int directory, const char *path)
 {
@@ -172,13 +205,14 @@ static bool open_debugged(struct gh_snapshot *snapshot, int directory, const cha
 		fputs("goheap: GDB has no process whose memory can be read\n", stderr);
 	} else if (gh_program_open(&program, target != NULL ? target : path)) {
 		struct gh_memory memory = {.read = fetch, .from = &fd, .size = MEMORY};
-		made = make_described(snapshot, &process, &program, &memory);
+		made = find_library(&process, &program, &memory) &&
+		       make_described(snapshot, &process, &program, &memory);
 		gh_program_close(&program);
 	}
 	if (fd >= 0)
 		close(fd);
 	free(target);
-	gh_vector_free(&process.threads);
+	free_described(&process);
 	return made;
 }
 
@@ -349,6 +383,19 @@ bool gh_core_crash(struct gh_crash *crash, const char *path, const struct gh_pro
 bool gh_is_debugged(const char *path)
 {
 	return is_socket(path);
+}
+
+void gh_debugged_modules(struct gh_modules *modules, const char *socket, const char *program)
+{
+	struct described process;
+	int directory = open_directory(socket);
+	if (directory < 0)
+		return;
+	if (read_description(&process, directory)) {
+		gh_modules_add(modules, &process.libraries, program);
+		free_described(&process);
+	}
+	close(directory);
 }
 
 bool gh_debugged_heap_open(struct gh_dump *dump, const char *socket, const char *program)

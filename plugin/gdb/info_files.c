@@ -1,5 +1,7 @@
 #include "plugin/gdb/gdb.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,6 +130,33 @@ static bool parse_program(struct gh_infofiles *files, const char *text)
 	return take_name(&files->program, start, end);
 }
 
+bool gh_infofiles_section(const char **text, struct gh_loaded_section *section)
+{
+	static const char in[] = " in ";
+	static const char remote[] = "target:";
+	while (**text != '\0') {
+		const char *line = *text;
+		int name = 0;
+		size_t size = strcspn(line, "\n");
+		*text += size + (line[size] == '\n');
+		if (sscanf(line, "\t0x%" SCNx64 " - 0x%*x is %n", &section->address, &name) != 1 ||
+		    name == 0 || (size_t)name > size)
+			continue;
+		const char *end = line + size;
+		const char *path = memmem(line + name, size - (size_t)name, in, sizeof(in) - 1);
+		if (path == NULL)
+			continue;
+		section->name = line + name;
+		section->name_size = (size_t)(path - section->name);
+		section->path = path + sizeof(in) - 1;
+		if (strncmp(section->path, remote, sizeof(remote) - 1) == 0)
+			section->path += sizeof(remote) - 1;
+		section->path_size = (size_t)(end - section->path);
+		return true;
+	}
+	return false;
+}
+
 bool gh_infofiles_parse(struct gh_infofiles *files, const char *text)
 {
 	*files = (struct gh_infofiles){0};
@@ -137,6 +166,7 @@ bool gh_infofiles_parse(struct gh_infofiles *files, const char *text)
 		return false;
 	}
 	parse_process(files, text);
+	files->sections = strdup(text);
 	/* What is more than a file comes before the program. */
 	files->running = *text != '\0' && strncmp(text, "Local exec", 10) != 0;
 	return true;
@@ -155,5 +185,6 @@ void gh_infofiles_free(struct gh_infofiles *files)
 	free(files->program);
 	free(files->symbols);
 	free(files->core);
+	free(files->sections);
 	*files = (struct gh_infofiles){0};
 }

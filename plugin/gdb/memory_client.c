@@ -1,6 +1,7 @@
 #include "plugin/gdb/gdb.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -34,16 +35,29 @@ static bool is_served(int fd)
 	return wait_for_gdb(fd) && read(fd, &greeting, 1) == 1;
 }
 
+/* GDB serves one connection for each command. */
+static bool keeps;
+static int kept = -1;
+
+void gh_memory_keep(void)
+{
+	keeps = true;
+}
+
 int gh_memory_connect(int directory)
 {
+	if (kept >= 0)
+		return fcntl(kept, F_DUPFD_CLOEXEC, 0);
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	/* The directory's own name may be too long. */
 	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/" GH_SESSION_MEMORY,
 		 directory);
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0 &&
-	    is_served(fd))
+	    is_served(fd)) {
+		kept = keeps ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
 		return fd;
+	}
 	if (fd >= 0)
 		close(fd);
 	/* GDB would wait for a program when it next unwinds a frame. */

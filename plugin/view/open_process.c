@@ -97,10 +97,32 @@ static bool open_input(struct gh_image *core, struct gh_error *err)
 	return opened;
 }
 
+/* Finds where the program's entry point is in the core file's process. */
+static bool find_entry(struct gh_target *target, uint64_t *entry)
+{
+	struct gh_error err;
+	struct gh_mapped_files files = {0};
+	const struct gh_image *image = &target->program.image;
+	uint64_t bias;
+	*entry = 0;
+	if (!gh_image_is_library(image)) {
+		gh_core_auxv(&target->core, AT_ENTRY, entry);
+		return true;
+	}
+	gh_mapped_files_core(&files, &target->core);
+	bool found = gh_mapped_files_find(&files, &target->memory, image, &bias, &err);
+	if (found)
+		*entry = bias + image->header.e_entry;
+	else
+		gh_print_error(&err);
+	gh_mapped_files_free(&files);
+	return found;
+}
+
 static bool open_core(struct gh_target *target, const char *path, const char *program)
 {
 	struct gh_error err;
-	uint64_t entry = 0;
+	uint64_t entry;
 	bool input = is_input(path);
 	/* The program of a process that ends is gone when its core has been read. */
 	if (input && !gh_program_open(&target->program, program))
@@ -123,7 +145,8 @@ static bool open_core(struct gh_target *target, const char *path, const char *pr
 	gh_print_warning(path, gh_core_missing(&target->core),
 			 "bytes missing at its end: the core file was cut short");
 	target->memory = gh_core_memory(&target->core);
-	gh_core_auxv(&target->core, AT_ENTRY, &entry);
+	if (!find_entry(target, &entry))
+		return false;
 	describe(target, entry);
 	gh_core_threads(&target->threads, &target->core);
 	target->process.threads = target->threads.items;

@@ -2,7 +2,7 @@
  * opened with the user's options, and the names of what is in them. How rows become text, tables
  * or JSON is in emit.h.
  *
- * - open_*.c, core_program.c, symbols.c: what a command reads;
+ * - open_*.c, core_program.c, modules.c, symbols.c: what a command reads;
  * - address.c, globals.c, object_names.c, root_names.c, holders.c: what addresses and objects are
  *   called;
  * - merged_paths.c, root_frames.c, slice_range.c: how objects are held (paths.h);
@@ -123,6 +123,30 @@ bool gh_target_is_elf(const char *path);
 
 /* The file at PATH is a core file. False also if it cannot be read. */
 bool gh_target_is_core(const char *path);
+
+/* The Go libraries of a process whose program is another language's: each has its own runtime, with
+ * goroutines and a heap. */
+
+struct gh_modules {
+	char **items; /* their paths, each owned */
+	size_t count;
+	size_t capacity;
+	bool failed; /* memory ran out */
+	bool any;    /* they are asked for also where the program is Go's */
+};
+
+/* Adds to MODULES, zeros but for ANY, those of the process of this number or, if PROCESS is NULL,
+ * of the core file at PATH. There are none if it cannot be read. */
+void gh_modules_find(struct gh_modules *modules, const char *path, const char *process);
+
+/* Adds those among FILES, which a process that runs PROGRAM has mapped. */
+void gh_modules_add(struct gh_modules *modules, const struct gh_mapped_files *files,
+		    const char *program);
+
+/* The module at PATH is called NAME: its path, or what comes last in it. */
+bool gh_module_is(const char *path, const char *name);
+
+void gh_modules_free(struct gh_modules *modules);
 
 /* Reconstructs the program of a core file from the memory of it that the core file has. */
 

@@ -18,6 +18,9 @@ static const char *const texts[] = {
     "Remote target using gdb-specific protocol:\n\tDebugging a target over a serial line.\n\tWhile "
     "running this, GDB does not access memory from...\nLocal exec file:\n\t`target:/proc/1/exe', "
     "file type elf64-x86-64.\n\tEntry point: 0x45f5c0\n",
+    "Native process:\nLocal exec file:\n\t`/tmp/x', file type elf64-x86-64.\n\tEntry point: "
+    "0x10\n\t0x401000 - 0x4a1c2f is .text\n\t0x7f1000 - 0x7f2000 is .init in /lib/a.so\n"
+    "\t0x7f3000 - 0x7f4000 is .init in target:/lib/b c.so\n",
     "Symbols from \"/tmp/a\".\nb\".\nLocal exec file:\n\t`/tmp/a', file type x\nb', file type "
     "elf64-x86-64.\n\tEntry point: 0x10\n",
 };
@@ -129,10 +132,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_file(names[i]);
 	}
 	check_say(text);
+	struct gh_loaded_section section;
+	for (const char *at = files.sections; gh_infofiles_section(&at, &section);)
+		require(section.name + section.name_size < section.path &&
+			memchr(section.path, '\n', section.path_size) == NULL);
 	gh_infofiles_free(&files);
 	struct gh_told told;
 	require(gh_told_parse(&told, text));
-	gh_infofiles_free(&told.files);
+	gh_told_free(&told);
 	free(text);
 	return 0;
 }

@@ -1,0 +1,200 @@
+#include "lib/process/internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
+
+/* What tells one build of a library from another is compared up to that many bytes. */
+#define IDENTITY_MAX 4096
+
+/* The kernel's note of what a process has mapped, as the elf.h of older systems lacks it. */
+#ifndef NT_FILE
+#define NT_FILE 0x46494c45
+#endif
+
+static void add(struct gh_mapped_files *files, uint64_t start, const char *path)
+{
+	struct gh_mapped_file file = {.path = strdup(path), .start = start};
+	if (file.path == NULL)
+		files->failed = true;
+	else if (!gh_vector_push(files, file))
+		free(file.path);
+}
+
+/* The kernel says so of a file that is no longer there. */
+static void cut_deleted(char *name)
+{
+	static const char end[] = " (deleted)";
+	size_t length = strlen(name);
+	if (length > sizeof(end) - 1 && strcmp(name + length - (sizeof(end) - 1), end) == 0)
+		name[length - (sizeof(end) - 1)] = '\0';
+}
+
+/* Where the process is in a container, the name is one there. */
+static void add_live(struct gh_mapped_files *files, int pid, uint64_t start, char *name)
+{
+	char path[PATH_MAX];
+	cut_deleted(name);
+	struct stat here;
+	struct stat there;
+	snprintf(path, sizeof(path), "/proc/%d/root%s", pid, name);
+	bool is_there = stat(path, &there) == 0;
+	bool is_here = stat(name, &here) == 0 &&
+		       (!is_there || (here.st_dev == there.st_dev && here.st_ino == there.st_ino));
+	add(files, start, is_here || !is_there ? name : path);
+}
+
+bool gh_mapped_files_live(struct gh_mapped_files *files, int pid)
+{
+	char path[64];
+	char *line = NULL;
+	size_t size = 0;
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	FILE *maps = fopen(path, "re");
+	while (maps != NULL && getline(&line, &size, maps) >= 0) {
+		uint64_t start;
+		uint64_t offset;
+		int name = 0;
+		line[strcspn(line, "\n")] = '\0';
+		if (sscanf(line, "%" SCNx64 "-%*x %*s %" SCNx64 " %*s %*s %n", &start, &offset,
+			   &name) == 2 &&
+		    offset == 0 && line[name] == '/')
+			add_live(files, pid, start, line + name);
+	}
+	free(line);
+	if (maps != NULL)
+		fclose(maps);
+	return maps != NULL && !files->failed;
+}
+
+bool gh_mapped_files_core(struct gh_mapped_files *files, const struct gh_image *core)
+{
+	unsigned word = core->arch->pointer_size;
+	struct gh_cursor ranges;
+	uint64_t at = 0;
+	uint32_t note = 0;
+	while (note != NT_FILE)
+		if (!gh_core_note(core, &at, &note, &ranges))
+			return false;
+	uint64_t count = gh_cursor_uint(&ranges, word);
+	gh_cursor_uint(&ranges, word); /* the size of a page */
+	if (count > gh_cursor_left(&ranges) / (3 * word))
+		return false;
+	struct gh_cursor names = ranges;
+	gh_cursor_bytes(&names, count * 3 * word);
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t start = gh_cursor_uint(&ranges, word);
+		gh_cursor_uint(&ranges, word); /* its end */
+		uint64_t offset = gh_cursor_uint(&ranges, word);
+		const char *name = gh_cursor_string(&names);
+		if (name == NULL)
+			return false;
+		if (offset == 0)
+			add(files, start, name);
+	}
+	return !files->failed;
+}
+
+void gh_mapped_files_free(struct gh_mapped_files *files)
+{
+	for (size_t i = 0; i < files->count; i++)
+		free(files->items[i].path);
+	gh_vector_free(files);
+}
+
+static bool read_process(const struct gh_memory *memory, uint64_t address, void *to, size_t size)
+{
+	struct iovec local = {to, size};
+	struct iovec remote = {(void *)(uintptr_t)address, size};
+	return process_vm_readv(*(const int *)memory->from, &local, 1, &remote, 1, 0) ==
+	       (ssize_t)size;
+}
+
+struct gh_memory gh_live_memory(const int *pid)
+{
+	return (struct gh_memory){.read = read_process, .from = pid, .size = UINT64_MAX};
+}
+
+/* What is in memory in place of IMAGE. */
+enum presence { UNKNOWN, SAME, OTHER };
+
+static enum presence compare(const struct gh_image *image, const struct gh_memory *memory,
+			     uint64_t bias, uint64_t vaddr, uint64_t size)
+{
+	uint8_t bytes[IDENTITY_MAX];
+	struct gh_cursor cur;
+	if (size == 0 || size > sizeof(bytes) || !gh_image_at(image, vaddr, &cur) ||
+	    gh_cursor_left(&cur) < size || !memory->read(memory, vaddr + bias, bytes, size))
+		return UNKNOWN;
+	return memcmp(bytes, cur.pos, size) == 0 ? SAME : OTHER;
+}
+
+/* The program headers, and the notes, one of which is the build id, are the same before and after a
+ * file is stripped. */
+static enum presence look_at(const struct gh_image *image, const struct gh_memory *memory,
+			     uint64_t bias)
+{
+	const GElf_Ehdr *header = &image->header;
+	enum presence found =
+	    compare(image, memory, bias, image->loads[0]->p_vaddr + header->e_phoff,
+		    (uint64_t)header->e_phnum * header->e_phentsize);
+	for (size_t i = 0; i < image->nsegments && found == SAME; i++) {
+		const GElf_Phdr *segment = &image->segments[i];
+		if (segment->p_type == PT_NOTE &&
+		    compare(image, memory, bias, segment->p_vaddr, segment->p_filesz) == OTHER)
+			found = OTHER;
+	}
+	return found;
+}
+
+static bool is_image(const char *path, const struct gh_image *image)
+{
+	struct stat st;
+	return strcmp(path, image->path) == 0 ||
+	       (stat(path, &st) == 0 && st.st_dev == image->file.st_dev &&
+		st.st_ino == image->file.st_ino);
+}
+
+/* What there is of the image: by its path, or else of the same build. */
+static enum presence find(const struct gh_mapped_files *files, const struct gh_memory *memory,
+			  const struct gh_image *image, uint64_t *bias)
+{
+	enum presence found = UNKNOWN;
+	bool replaced = false;
+	for (size_t i = 0; i < files->count && image->nloads > 0; i++) {
+		const struct gh_mapped_file *file = &files->items[i];
+		uint64_t here = file->start - image->loads[0]->p_vaddr;
+		enum presence presence = look_at(image, memory, here);
+		bool is_named = is_image(file->path, image);
+		if (is_named && presence != OTHER) {
+			*bias = here;
+			return SAME;
+		}
+		replaced = replaced || is_named;
+		/* Another copy, or what it was before it was stripped. */
+		if (found == UNKNOWN && presence == SAME) {
+			*bias = here;
+			found = SAME;
+		}
+	}
+	return replaced ? OTHER : found;
+}
+
+bool gh_mapped_files_replaced(const struct gh_mapped_files *files, const struct gh_memory *memory,
+			      const struct gh_image *image)
+{
+	uint64_t bias;
+	return find(files, memory, image, &bias) == OTHER;
+}
+
+bool gh_mapped_files_find(const struct gh_mapped_files *files, const struct gh_memory *memory,
+			  const struct gh_image *image, uint64_t *bias, struct gh_error *err)
+{
+	enum presence found = find(files, memory, image, bias);
+	return found == SAME ||
+	       gh_fail(err, image->path, GH_NO_OFFSET,
+		       "the file of a library that the process has loaded", "%s",
+		       found == OTHER ? "another: it was replaced since" : "none of those");
+}

@@ -1,0 +1,69 @@
+/* What GDB prints of the files that it has, and of its settings, for the goheap program to read:
+ * info_files.c, told.c. */
+#ifndef GH_PLUGIN_GDB_TOLD_H
+#define GH_PLUGIN_GDB_TOLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* What GDB's `info files' prints. */
+
+/* The strings are owned. */
+struct gh_infofiles {
+	char *program;  /* the exec file; NULL if GDB has none */
+	char *core;     /* the core file; NULL if GDB has none */
+	char *symbols;  /* the file that the program's symbols are from; NULL if there are none */
+	uint64_t entry; /* address of the program's entry point, where it is loaded; 0 if unknown */
+	int pid; /* of the process, or a thread of it, that GDB runs itself; 0 if there is none */
+	bool remote; /* there is a remote target */
+	bool
+	    unclear; /* a file's name looks like what GDB prints: no telling which is the program */
+	bool running;   /* there is a process, a core file, or a connection to a target */
+	char *sections; /* the lines that tell of the sections of files, and more */
+};
+
+/* Reads what GDB printed from IN; it may end early. False if memory ran out. */
+bool gh_infofiles_read(struct gh_infofiles *files, FILE *in);
+
+/* The same from TEXT. */
+bool gh_infofiles_parse(struct gh_infofiles *files, const char *text);
+
+void gh_infofiles_free(struct gh_infofiles *files);
+
+/* Reads the next line of *TEXT, the sections, that tells of a section of a library: which, in
+ * pieces of the line, and where it is loaded; has *TEXT point to the next. False if there are no
+ * more. A file's name may look like such a line: what is found is to be compared with the memory
+ * there. */
+struct gh_loaded_section {
+	const char *name;
+	size_t name_size; /* in bytes */
+	const char *path;
+	size_t path_size;
+	uint64_t address;
+};
+
+bool gh_infofiles_section(const char **text, struct gh_loaded_section *section);
+
+/* What goheap.gdb's _goheap_tell prints: settings of GDB's, a line "files", what `info files'
+ * prints, a line "libraries", what `info sharedlibrary' prints, and the variable of the environment
+ * by which libraries are found. */
+
+struct gh_told {
+	bool scalars;              /* it shows arguments of frames as it does by itself */
+	struct gh_infofiles files; /* owned, as are the texts, which are NULL if GDB tells none */
+	char *debug_directories;   /* where it looks for debug files, with colons between */
+	char *libraries;           /* from what `info sharedlibrary' prints to the end */
+	char *library_path;        /* LD_LIBRARY_PATH, as the program is started with */
+};
+
+/* Reads what GDB printed from IN; it may end early. False if memory ran out. */
+bool gh_told_read(struct gh_told *told, FILE *in);
+
+/* The same from TEXT. */
+bool gh_told_parse(struct gh_told *told, const char *text);
+
+void gh_told_free(struct gh_told *told);
+
+#endif

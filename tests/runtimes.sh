@@ -1,0 +1,157 @@
+#!/usr/bin/env bash
+# Several Go libraries in one process: the goroutines and the heap of each, live, in a core file and in GDB, against what its
+# own runtime prints.
+set -u
+export LC_ALL=C
+
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+session_home
+child=''
+trap 'kill $child 2>/dev/null; rm -rf "$work"' EXIT
+
+# start COMMAND...: in the background, until each of the two libraries has told its stacks.
+start() {
+	rm -f "$work"/stacks.*
+	STACKS=$work/stacks LOOP=1 "$@" >"$work/output" 2>&1 &
+	child=$!
+	for _ in {1..600}; do
+		[ -e "$work/stacks.21" ] && [ -e "$work/stacks.22" ] && break
+		sleep 0.05
+	done
+}
+
+stop() {
+	kill "$child"
+	wait "$child" 2>/dev/null
+	child=
+}
+
+# waiting: those of a traceback's goroutines that wait for a channel, as rows.
+waiting() {
+	awk 'BEGIN { RS = ""; ORS = "\n\n" } /\[chan receive[],]/' | printed
+}
+
+# of LIBRARY: its part of what is on standard input.
+of() {
+	awk -v name="$1" '/^Go library / { on = $0 ~ "/" name ":$"; next } on'
+}
+
+# each NAME: the goroutines in the session are those that each runtime has printed.
+each() {
+	equal "$1: both are listed" "one.so two.so " "$(sed -nE 's/^Go library .*\/(.*):$/\1/p' "$work/session" | sort | tr '\n' ' ')"
+	for library in one:21 two:22; do
+		waiting <"$work/stacks.${library#*:}" >"$work/expected"
+		of "${library%:*}.so" <"$work/session" | waiting >"$work/found"
+		same "$1: the goroutines of ${library%:*}.so, as its runtime has them ($(wc -l <"$work/expected") frames)" \
+			"$work/expected" "$work/found"
+	done
+}
+
+# chosen NAME COMMAND...: one of them is chosen where they cannot be told apart, or are asked for.
+chosen() {
+	local name=$1
+	shift
+	"$@" --module two.so >"$work/session" 2>"$work/why"
+	waiting <"$work/session" >"$work/found"
+	same "$name: one is chosen" "$work/expected" "$work/found"
+	lacks "$name: that alone" "$(cat "$work/session")" '^Go library'
+	"$@" --json >"$work/session" 2>"$work/why"
+	has "$name: records of which library is to be said" "$(cat "$work/why")" \
+		'^goheap: the process has several Go libraries, .*: name one: --module .*\.so or --module .*\.so$'
+	equal "$name: there are none" "" "$(cat "$work/session")"
+	"$@" --module three.so >"$work/session" 2>"$work/why"
+	has "$name: another name" "$(cat "$work/why")" '^goheap: no Go library that is loaded is three\.so: --module '
+}
+
+# heaps NAME ARGUMENT...: what each has in its heap.
+heaps() {
+	local name=$1 library
+	shift
+	for library in one:21 two:22; do
+		equal "$name: objects of ${library%:*}.so" "${library#*:} main.node" \
+			"$("$GOHEAP" histogram -n 0 --module "${library%:*}.so" "$@" 2>/dev/null | awk '$NF == "main.node" { print $1, $NF }')"
+	done
+}
+
+# test_command NAME: outside of GDB: a process, and its core file.
+test_command() {
+	"$GOHEAP" goroutines -p "$child" >"$work/session" 2>"$work/why"
+	each "$1: process"
+	chosen "$1: process" "$GOHEAP" goroutines -p "$child"
+	heaps "$1: process" -p "$child"
+	"$GOHEAP" goroutines "$work/core" >"$work/session" 2>"$work/why"
+	each "$1: core file"
+	chosen "$1: core file" "$GOHEAP" goroutines "$work/core"
+	heaps "$1: core file" "$work/core"
+	"$GOHEAP" goroutines -e "$work/two.so" "$work/core" >"$work/session"
+	waiting <"$work/session" >"$work/found"
+	same "$1: core file: a library named by its path" "$work/expected" "$work/found"
+}
+
+# session NAME COMMAND...: in GDB.
+session() {
+	local name=$1 id
+	shift
+	id=$(waiting <"$work/stacks.22" | awk '{ print $1; exit }')
+	goheap "$@" "goheap goroutines" "echo number\\n" "goheap goroutine $id" "goheap goroutine $id --module two.so" bt \
+		"goheap histogram -n 0 --module two.so" >"$work/session"
+	each "$name"
+	has "$name: a goroutine's number alone" "$(sed '1,/^number$/d' "$work/session")" \
+		'^goheap: the process has several Go libraries, .* numbers of goroutines: name one: '
+	has "$name: a goroutine of one" "$(cat "$work/session")" '^#[0-9]+ +0x[0-9a-f]+ in main\.park .*main\.go:'
+	has "$name: the heap of one" "$(cat "$work/session")" '^ +22 .* main\.node$'
+}
+
+# test_replaced: of a library that was replaced while it was loaded nothing is told that would be wrong.
+test_replaced() {
+	cp "$work/two.so" "$work/kept.so"
+	cp "$work/one.so" "$work/new.so"
+	mv "$work/new.so" "$work/two.so"
+	"$GOHEAP" goroutines --module two.so "$work/core" >"$work/session" 2>"$work/why"
+	has "a library that was replaced" "$(cat "$work/why")" \
+		"^goheap: $work/two\\.so: expected the file of a library that the process has loaded, found another: it was replaced since\$"
+	equal "a library that was replaced: nothing is told of it" "" "$(cat "$work/session")"
+	goheap "$work/host" "core-file $work/core" >"$work/session"
+	has "a library that was replaced: in GDB" "$(cat "$work/session")" "^goheap: $work/two\\.so was replaced since it was loaded: "
+	goheap "" "attach $child" detach >"$work/session"
+	has "a library that was replaced: attached" "$(cat "$work/session")" "^goheap: $work/two\\.so was replaced since it was loaded: "
+	mv "$work/kept.so" "$work/two.so"
+}
+
+# test_release RELEASE: a library of that release, and another, of Go 1.27 if that is at hand.
+test_release() {
+	sample "$1" "$1" parked -buildmode=c-shared || return
+	cp "$directory/parked.stripped" "$work/one.so"
+	cp "$directory/parked.stripped" "$work/two.so"
+	sample "two releases" 1.27 parked -buildmode=c-shared && cp "$directory/parked.stripped" "$work/two.so"
+	start "$work/host" "$work/one.so" "$work/two.so"
+	session "$1: attached" "" "attach $child" "generate-core-file $work/core"
+	test_command "$1"
+	test_replaced
+	stop
+	session "$1: a core file in GDB" "$work/host" "core-file $work/core"
+	# Two copies of one.
+	cp "$work/one.so" "$work/two.so"
+	start "$work/host" "$work/one.so" "$work/two.so"
+	"$GOHEAP" goroutines -p "$child" >"$work/session" 2>"$work/why"
+	each "$1: two copies of one library"
+	stop
+	python3 -c 'import ctypes' 2>/dev/null || {
+		skip "$1: Python" "no python3"
+		return
+	}
+	start python3 -c 'import ctypes, sys, time
+for i, path in enumerate(sys.argv[1:]): ctypes.CDLL(path).Work(21 + i)
+time.sleep(600)' "$work/one.so" "$work/two.so"
+	"$GOHEAP" goroutines -p "$child" >"$work/session" 2>"$work/why"
+	each "$1: Python"
+	stop
+}
+
+"$CC" -g -o "$work/host" "$tests/oracle/library_host.c" -ldl || exit
+for release in ${RELEASES:-1.19}; do
+	test_release "$release"
+done
+
+finish
