@@ -181,6 +181,27 @@ test_two() {
 	equal "$release: two libraries: below the second, C" 2 "$(grep -c '^#.* main () at .*library_host.c\|^#.* main (argc.*library_host.c' "$work/session")"
 }
 
+# callers: the addresses in a backtrace on standard input at which what called Work goes on.
+callers() {
+	sed -nE -e 's/^#[0-9]+ +(0x[0-9a-f]+) in .*/\1/p' -e '/^r[a-z0-9]+ /p'
+}
+
+# test_archive ARCHIVE FLAG: Go's code in a program in C that was linked with it and then stripped.
+test_archive() {
+	# The stack begins below the program's name.
+	local name="$release: an archive, $2" registers=("up-silently 1000" "info registers rsp")
+	"$CC" -g "$2" -DLINKED -o "$work/archived" "$tests/oracle/library_host.c" "$1" -ldl -lpthread
+	strip -o "$work/stripped" "$work/archived"
+	plain "file $work/archived" "${stops[@]}" | rows >"$work/expected"
+	goheap "$work/stripped" "${stops[@]}" >"$work/session"
+	like "$name"
+	# GDB 13 does not see the libraries of a position-independent program whose symbols come from elsewhere.
+	[ "$(uname -m) $2" = "x86_64 -no-pie" ] || return
+	plain "file $work/archived" "break Work" run bt "${registers[@]}" | callers >"$work/expected.c"
+	goheap "$work/stripped" "break main.(*box).grow" run bt "${registers[@]}" | sed '1,/ crosscall2 /d' | sed 1d | callers >"$work/found"
+	same "$name: the calls of C below" "$work/expected.c" "$work/found"
+}
+
 # test_release SO UNSTRIPPED: the library in all of these.
 test_release() {
 	"$CC" -g -DLINKED -o "$work/twin" "$tests/oracle/library_host.c" -ldl "$2"
@@ -203,6 +224,10 @@ for release in ${RELEASES:-1.19}; do
 	test_release "$so" "$directory/library"
 	test_unnamed
 	test_harmless "$so"
+	sample "$release: an archive" "$release" library -buildmode=c-archive || continue
+	test_archive "$directory/library" -no-pie
+	test_archive "$directory/library" -pie
+	sample "$release" "$release" library -buildmode=c-shared || continue
 	test_two "$so"
 done
 

@@ -106,7 +106,7 @@ session() {
 # test_replaced: of a library that was replaced while it was loaded nothing is told that would be wrong.
 test_replaced() {
 	cp "$work/two.so" "$work/kept.so"
-	cp "$work/one.so" "$work/new.so"
+	cp "$directory/parked.sw" "$work/new.so"
 	mv "$work/new.so" "$work/two.so"
 	"$GOHEAP" goroutines --module two.so "$work/core" >"$work/session" 2>"$work/why"
 	has "a library that was replaced" "$(cat "$work/why")" \

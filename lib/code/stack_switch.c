@@ -7,6 +7,9 @@
 static void learn(struct gh_runtime *runtime, const struct gh_pclntab *tab,
 		  const struct gh_func *func, const char *name)
 {
+	const char *last = strrchr(name, '_');
+	if (strncmp(name, "_rt0_", 5) == 0 && strcmp(last, "_lib") == 0)
+		runtime->is_library = true;
 	if (strncmp(name, "runtime.", 8) != 0)
 		return;
 	if (gh_stack_is_named(name, "runtime.mstart"))
@@ -48,13 +51,16 @@ static void add_function(struct gh_switches *switches, const struct gh_pclntab *
 /* The runtime is not as it has to be: what it would tell is not known. */
 static void forget_running(struct gh_switches *switches)
 {
-	for (size_t i = 0; i < switches->list.count; i++) {
-		struct gh_switch *code = &switches->list.items[i];
-		if (code->kind >= GH_SWITCH_RUNNING)
-			code->kind = GH_SWITCH_LOST;
-		else if (code->kind == GH_SWITCH_CALLBACK)
-			code->end = code->start;
-	}
+	for (size_t i = 0; i < switches->list.count; i++)
+		if (switches->list.items[i].kind >= GH_SWITCH_RUNNING)
+			switches->list.items[i].kind = GH_SWITCH_LOST;
+}
+
+static void forget_callbacks(struct gh_switches *switches)
+{
+	for (size_t i = 0; i < switches->list.count; i++)
+		if (switches->list.items[i].kind == GH_SWITCH_CALLBACK)
+			switches->list.items[i].end = switches->list.items[i].start;
 }
 
 static bool is_known(const struct gh_runtime *runtime)
@@ -69,8 +75,6 @@ bool gh_switches_find(struct gh_switches *switches, const struct gh_pclntab *tab
 {
 	*switches = (struct gh_switches){0};
 	bool has_flags = gh_stack_has_flags(tab);
-	/* A program's own stacks are as its tracebacks have them. */
-	bool is_library = gh_image_is_library(tab->image);
 	for (size_t i = 0; i < tab->nfunc; i++) {
 		struct gh_func func;
 		if (!gh_pclntab_func(tab, i, &func, err))
@@ -79,11 +83,14 @@ bool gh_switches_find(struct gh_switches *switches, const struct gh_pclntab *tab
 		learn(&switches->runtime, tab, &func, name);
 		if (gh_stack_end(&func, name, has_flags) == GH_STACK_SWITCHES)
 			add_function(switches, tab, &func);
-		else if (is_library && gh_stack_is_named(name, "runtime.cgocallback"))
+		else if (gh_stack_is_named(name, "runtime.cgocallback"))
 			gh_switch_amd64_callback(switches, tab, &func);
 	}
 	if (!is_known(&switches->runtime))
 		forget_running(switches);
+	/* A program's own stacks are as its tracebacks have them. */
+	if (!is_known(&switches->runtime) || !switches->runtime.is_library)
+		forget_callbacks(switches);
 	return !switches->list.failed || gh_fail_memory(err, tab->image->path);
 }
 
