@@ -20,8 +20,9 @@ static void add_damage(FILE *line, bool *any, uint64_t count, const char *what)
 	*any = true;
 }
 
-static void print_damage(const struct gh_heap *heap)
+void gh_heap_query_print_damage(const struct gh_heap_query *query)
 {
+	const struct gh_heap *heap = &query->heap;
 	const struct gh_heap_damage *damage = &heap->damage;
 	char *text = NULL;
 	size_t size = 0;
@@ -200,7 +201,7 @@ struct gh_heap_query *gh_heap_query_open(const struct gh_options *options, const
 			return NULL;
 	}
 	if (query != NULL)
-		print_damage(&query->heap);
+		gh_heap_query_print_damage(query);
 	return query;
 }
 
@@ -214,8 +215,11 @@ int gh_heap_query_run(const struct gh_options *options, bool with_dominators,
 		      int (*answer)(struct gh_heap_query *query))
 {
 	int status = GH_EXIT_INPUT;
-	gh_print_in_blocks();
 	struct gh_heap_query *query = gh_heap_query_open(options, options->file, with_dominators);
+	/* What depends on other files, or is printed elsewhere as well, is answered each time. */
+	if (query != NULL && query->is_kept && options->older == NULL && options->output == NULL)
+		gh_kept_record();
+	gh_print_in_blocks();
 	if (query != NULL)
 		status = answer(query);
 	gh_heap_query_close(query);

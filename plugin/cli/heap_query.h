@@ -39,6 +39,9 @@ struct gh_heap_query *gh_heap_query_open(const struct gh_options *options, const
 struct gh_heap_query *gh_heap_query_make(const struct gh_options *options, struct gh_dump *dump,
 					 const char *path, bool with_dominators);
 
+/* Says in one line on standard error what is wrong with the heap, if anything is. */
+void gh_heap_query_print_damage(const struct gh_heap_query *query);
+
 /* QUERY may be NULL. */
 void gh_heap_query_close(struct gh_heap_query *query);
 
@@ -56,7 +59,8 @@ int gh_heap_query_run_each(const struct gh_options *options, bool with_dominator
 /* The heap that is kept from one question to the next. The process that keeps it forks for each
  * question, and has the child run the command as if there were no other: what a command does to the
  * graph, or to the process, ends with it. What is needed and is not there yet the child does not
- * make: it ends, and begins again when the process has made it. */
+ * make: it ends, and begins again when the process has made it. Answers about the whole heap are
+ * kept as well, for as long as it is as it was. */
 
 /* A heap to keep, and the programs that it is read by; these may be NULL. Not owned. */
 struct gh_kept_source {
@@ -69,9 +73,8 @@ struct gh_kept_source {
 /* Room that the same takes on a command line, with the command's name and the end. */
 #define GH_KEPT_ARGUMENTS 7
 
-/* Fills ARGV with the command line, but for the first word, by which COMMAND is run on SOURCE with
- * the arguments WORDS, of which there are COUNT. Returns how many words there are, with the first.
- */
+/* Fills ARGV with the command line by which COMMAND is run on SOURCE with the arguments WORDS, of
+ * which there are COUNT. Returns how many words there are. */
 int gh_kept_arguments(const struct gh_kept_source *source, const struct gh_command *command,
 		      int count, char *const *words, char **argv);
 
@@ -94,6 +97,16 @@ int gh_kept_run(const struct gh_command *command, int argc, char **argv,
 struct gh_heap_query *gh_kept_heap(const struct gh_options *options, const char *path,
 				   bool with_dominators);
 
+/* In a child that answers about the whole of the heap that is kept: has the answer be kept, too. */
+void gh_kept_record(void);
+
+/* Begins to answer, in a child whose output is lost, what people are likely to ask about the whole
+ * heap next. Returns the child; -1 if there is nothing of that kind left. */
+pid_t gh_kept_begin_ahead(void);
+
+/* Waits for CHILD, which did that. Or, STOPS, ends it: it begins again later. */
+void gh_kept_end_ahead(pid_t child, bool stops);
+
 /* The command that runs was typed at goheap's own prompt. */
 bool gh_kept_is_prompted(void);
 
@@ -102,6 +115,39 @@ bool gh_kept_is_prompted(void);
  * has been asked for long. */
 int gh_keeper_run(const char *directory, const struct gh_kept_source *source,
 		  const struct gh_command *command, int argc, char **argv);
+
+/* Answers that are kept as they were printed: what looks at the whole heap takes seconds. */
+
+struct gh_answer {
+	char *question; /* the command's words, a NUL after each; owned */
+	size_t length;  /* of the question, in bytes */
+	char *text;     /* owned */
+	size_t size;    /* of the text, in bytes */
+};
+
+struct gh_answers {
+	struct GH_VECTOR(struct gh_answer) all;
+	int record; /* a file in memory, into which the process that answers copies what it prints
+		     */
+};
+
+/* There are none. False if none can be kept. */
+bool gh_answers_begin(struct gh_answers *answers);
+
+/* What they are about has changed. */
+void gh_answers_forget(struct gh_answers *answers);
+
+/* What the command line ARGV, of ARGC words, printed. NULL if it is to be asked again. */
+const struct gh_answer *gh_answers_find(const struct gh_answers *answers, int argc, char **argv);
+
+/* Before another process answers. */
+void gh_answers_clear_record(const struct gh_answers *answers);
+
+/* In that process: has all that it prints from now on be recorded. */
+void gh_answers_record(struct gh_answers *answers);
+
+/* After it has answered ARGV, keeps what is recorded, if anything is, and it is not long. */
+void gh_answers_keep(struct gh_answers *answers, int argc, char **argv);
 
 /* Answers `goheap pprof --paths': writes what holds the heap to the output of QUERY's options. */
 int gh_pprof_paths(struct gh_heap_query *query);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -172,10 +173,30 @@ static bool answer(int client, struct question *question, const struct gh_kept_s
 	return true;
 }
 
+/* Waits until a client connects to LISTENER, and has questions be answered ahead meanwhile. False
+ * if none does for long. */
+static bool wait_for_client(int listener)
+{
+	for (;;) {
+		pid_t ahead = gh_kept_begin_ahead();
+		int end = ahead > 0 ? (int)syscall(SYS_pidfd_open, ahead, 0) : -1;
+		/* Without a descriptor, a client waits until that is answered. */
+		struct pollfd next[2] = {{.fd = listener, .events = POLLIN},
+					 {.fd = end, .events = POLLIN}};
+		bool waits = ahead <= 0 || end >= 0;
+		bool answers = waits && poll(next, 2, PATIENCE) > 0;
+		if (ahead > 0)
+			gh_kept_end_ahead(ahead, next[0].revents != 0);
+		if (end >= 0)
+			close(end);
+		if (next[0].revents != 0 || (waits && !answers))
+			return answers;
+	}
+}
+
 static void keep(int listener, int *directory, const struct gh_kept_source *source)
 {
 	static struct question question;
-	struct pollfd next = {.fd = listener, .events = POLLIN};
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	bool goes_on = null >= 0 && watch_gdb(directory);
 	be_first_to_go();
@@ -185,7 +206,7 @@ static void keep(int listener, int *directory, const struct gh_kept_source *sour
 		setpgid(0, 0);
 		use((const int[]){null, null, null});
 		int client =
-		    poll(&next, 1, PATIENCE) > 0 ? accept4(listener, NULL, NULL, SOCK_CLOEXEC) : -1;
+		    wait_for_client(listener) ? accept4(listener, NULL, NULL, SOCK_CLOEXEC) : -1;
 		goes_on = client >= 0 && exchange(client, &question, false);
 		if (goes_on) {
 			goes_on = answer(client, &question, source);

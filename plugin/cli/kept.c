@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +26,9 @@ static struct {
 	struct stat files[3];                /* what it was read from */
 	bool is_current;                     /* that is what there is to be read now */
 	bool is_child;                       /* this process has a question to answer */
+	bool keeps_answers;                  /* about what the query is about: */
+	struct gh_answers answers;
+	size_t ahead; /* so many of the likely questions have been answered ahead, or cannot be */
 } kept;
 
 void gh_kept_begin(const struct gh_kept_source *source)
@@ -32,6 +36,7 @@ void gh_kept_begin(const struct gh_kept_source *source)
 	kept.source = source;
 	kept.options = (struct gh_options){
 	    .file = source->file, .program = source->program, .names = source->names};
+	kept.keeps_answers = gh_answers_begin(&kept.answers);
 }
 
 int gh_kept_arguments(const struct gh_kept_source *source, const struct gh_command *command,
@@ -40,7 +45,8 @@ int gh_kept_arguments(const struct gh_kept_source *source, const struct gh_comma
 	const char *const given[] = {source->program, source->names};
 	static const char *const options[] = {"exe", "names"};
 	static const char *const texts[] = {"--exe", "--names"};
-	int argc = 1;
+	int argc = 0;
+	argv[argc++] = (char *)command->name;
 	/* After the older one that it is compared with. */
 	bool comes_last = command->run == gh_cmd_diff || command->run == gh_cmd_report;
 	for (size_t i = 0; i < 2; i++) {
@@ -104,6 +110,8 @@ bool gh_kept_open(bool with_dominators)
 		gh_dump_close(&dump);
 		return true;
 	}
+	gh_answers_forget(&kept.answers);
+	kept.ahead = 0;
 	gh_heap_query_close(kept.query);
 	kept.query = gh_heap_query_make(&kept.options, &dump, kept.source->file, with_dominators);
 	kept.is_current = kept.query != NULL;
@@ -140,25 +148,105 @@ bool gh_kept_is_prompted(void)
 	return kept.is_child && kept.source->is_prompted;
 }
 
-static int run_child(const struct gh_command *command, int argc, char **argv,
-		     void (*works)(bool begins))
+void gh_kept_record(void)
 {
-	int status;
+	if (kept.is_child && kept.keeps_answers)
+		gh_answers_record(&kept.answers);
+}
+
+/* A child, in which a command is to run. */
+static pid_t fork_child(void)
+{
 	fflush(NULL);
+	if (kept.keeps_answers)
+		gh_answers_clear_record(&kept.answers);
 	pid_t child = fork();
 	if (child == 0) {
 		kept.is_child = true;
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
+	}
+	return child;
+}
+
+/* Waits for CHILD, and keeps its answer. Returns the exit status. */
+static int wait_for(pid_t child, int argc, char **argv)
+{
+	int status;
+	while (waitpid(child, &status, 0) < 0)
+		;
+	if (!WIFEXITED(status))
+		return OF_SIGNAL + WTERMSIG(status);
+	if (WEXITSTATUS(status) == GH_EXIT_OK && kept.keeps_answers)
+		gh_answers_keep(&kept.answers, argc, argv);
+	return WEXITSTATUS(status);
+}
+
+static int run_child(const struct gh_command *command, int argc, char **argv,
+		     void (*works)(bool begins))
+{
+	const struct gh_answer *known =
+	    kept.is_current ? gh_answers_find(&kept.answers, argc, argv) : NULL;
+	pid_t child = fork_child();
+	if (child == 0) {
 		works(true);
-		exit(gh_command_run(command, argc, argv));
+		if (known == NULL)
+			exit(gh_command_run(command, argc, argv));
+		gh_heap_query_print_damage(kept.query);
+		fwrite(known->text, 1, known->size, stdout);
+		exit(GH_EXIT_OK);
 	}
 	if (child < 0) {
 		perror("goheap: fork");
 		return GH_EXIT_INPUT;
 	}
-	while (waitpid(child, &status, 0) < 0)
-		;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : OF_SIGNAL + WTERMSIG(status);
+	return wait_for(child, argc, argv);
+}
+
+/* What is likely to be asked. */
+static const char *const likely[] = {"dominators", "histogram", "suspects", "strings"};
+
+/* Fills ARGV with the next of those questions. Returns how many words it has. */
+static int next_ahead(const struct gh_command **command, char *argv[GH_KEPT_ARGUMENTS])
+{
+	*command = gh_command_find(likely[kept.ahead]);
+	return gh_kept_arguments(kept.source, *command, 0, NULL, argv);
+}
+
+/* What is debugged goes on, and has to be read again to be known to be the same. */
+static bool can_be_ahead(void)
+{
+	return kept.keeps_answers && kept.query != NULL && !gh_is_debugged(kept.source->file) &&
+	       has_same_files();
+}
+
+pid_t gh_kept_begin_ahead(void)
+{
+	const struct gh_command *command;
+	char *argv[GH_KEPT_ARGUMENTS];
+	kept.is_current = can_be_ahead();
+	for (; kept.is_current && kept.ahead < sizeof(likely) / sizeof(likely[0]); kept.ahead++) {
+		int argc = next_ahead(&command, argv);
+		if (gh_answers_find(&kept.answers, argc, argv) != NULL)
+			continue;
+		pid_t child = fork_child();
+		if (child != 0)
+			return child;
+		setpriority(PRIO_PROCESS, 0, 19);
+		exit(gh_command_run(command, argc, argv));
+	}
+	return -1;
+}
+
+void gh_kept_end_ahead(pid_t child, bool stops)
+{
+	const struct gh_command *command;
+	char *argv[GH_KEPT_ARGUMENTS];
+	int argc = next_ahead(&command, argv);
+	if (stops)
+		kill(child, SIGKILL);
+	wait_for(child, argc, argv);
+	if (!stops)
+		kept.ahead++;
 }
 
 int gh_kept_run(const struct gh_command *command, int argc, char **argv, void (*works)(bool begins))
@@ -172,7 +260,8 @@ int gh_kept_run(const struct gh_command *command, int argc, char **argv, void (*
 		works(true);
 		bool made = status == NEEDS_DOMINATORS
 				? find_dominators()
-				: gh_kept_open(status == NEEDS_HEAP_DOMINATED);
+				: gh_kept_open(status == NEEDS_HEAP_DOMINATED ||
+					       !gh_is_debugged(kept.source->file));
 		works(false);
 		if (!made)
 			return GH_EXIT_INPUT;
