@@ -269,6 +269,29 @@ test_arm64() {
 	same "$name: from the thread's own stack to the goroutine" "$work/expected" "$work/found"
 }
 
+# test_arm64_calls RELEASE: while the clock is read, where the vDSO is called on the thread's own stack, SP of the goroutine's
+# is in R20: the rules have it there from the instruction after MOVD RSP, R20 on to MOVD R20, RSP.
+test_arm64_calls() {
+	local name="Go $1, arm64: calls of the vDSO" directory start size offset
+	if ! directory=$(GOARCH=arm64 CGO_ENABLED=0 "$tests/build-sample" "$1" sample 2>"$work/log"); then
+		skip "$name" "$(tail -n 1 "$work/log")"
+		return
+	fi
+	read -r start size < <(nm -S "$directory/sample" | awk '$4 ~ /^runtime\.nanotime1(\.abi0)?$/ { print $1, $2 }')
+	offset=$(readelf -lW "$directory/sample" | awk '$1 == "LOAD" && /R E/ { print $2, $3 }' | while read -r at address; do
+		echo $((0x$start - address + at))
+	done)
+	od -An -v -t x4 -w4 -j "$offset" -N $((0x$size)) "$directory/sample" |
+		awk -v start=$((0x$start)) '{ at = start + 4 * (NR - 1) }
+			$1 == "910003f4" || $1 == "9100029f" { printf "%x\n", at + 4 }' >"$work/expected"
+	"$GOHEAP" debug -o "$work/debug" "$directory/sample.stripped"
+	readelf --debug-dump=frames-interp "$work/debug" 2>/dev/null | sed -n "/ pc=0*$start\.\./,/^\$/p" |
+		awk '$2 ~ /^[xr]20\+/ && !on { on = 1; print $1 } $2 ~ /^(sp|[xr]31)\+/ && on { on = 0; print $1 }' |
+		sed 's/^0*//' >"$work/found"
+	equal "$name: one, and its end" 2 "$(wc -l <"$work/expected")"
+	same "$name: the goroutine's stack is found" "$work/expected" "$work/found"
+}
+
 # RELEASES: the Go releases to test with, if not all.
 for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	for flags in "" -buildmode=pie; do
@@ -282,5 +305,6 @@ for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	done
 	test_frame_pointers "$release"
 	test_arm64 "$release"
+	test_arm64_calls "$release"
 done
 finish

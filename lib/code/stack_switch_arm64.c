@@ -6,6 +6,7 @@
 #define MAX_CODE 1024
 
 enum {
+	REGISTER_FIRST_PRESERVED = 19, /* to g: those that C functions preserve */
 	REGISTER_G = 28,
 	REGISTER_SP = 31,
 };
@@ -109,6 +110,35 @@ static size_t find_loss(const struct code *code)
 	return load;
 }
 
+/* MOVD RSP, REG, which C functions preserve. */
+static bool is_sp_save(uint32_t word, uint8_t *reg)
+{
+	*reg = word & 31;
+	return (word & 0xffffffe0) == 0x910003e0 && *reg >= REGISTER_FIRST_PRESERVED &&
+	       *reg < REGISTER_G;
+}
+
+/* Adds the code between where SP is moved to such a register and where it is moved back: it calls C
+ * functions, those of the vDSO. */
+static bool add_register(struct gh_switches *switches, const struct code *code)
+{
+	struct gh_switch found = {.kind = GH_SWITCH_REGISTER};
+	uint8_t reg = 0;
+	size_t start = 0;
+	while (start < code->count && !is_sp_save(instruction(code, start), &found.reg))
+		start++;
+	size_t end = start++;
+	while (end < code->count && (!is_sp_load(instruction(code, end), &reg) || reg != found.reg))
+		end++;
+	if (end >= code->count || delta_at(code, start) <= 0)
+		return false;
+	found.start = code->func->entry + start * 4;
+	found.end = code->func->entry + (end + 1) * 4;
+	found.frame = delta_at(code, start);
+	gh_switches_add(switches, &found);
+	return true;
+}
+
 /* What calls morestack has not saved the link register, which morestack is called with: DWARF has
  * but one column for that and where morestack returns to. There backtraces end. */
 void gh_switch_arm64_add(struct gh_switches *switches, const struct gh_pclntab *tab,
@@ -116,6 +146,8 @@ void gh_switch_arm64_add(struct gh_switches *switches, const struct gh_pclntab *
 {
 	const char *name = gh_pclntab_name(tab, func->name);
 	struct code code = code_of(tab, func);
+	if (add_register(switches, &code))
+		return;
 	size_t loss = find_loss(&code);
 	size_t start = find_sp_load(&code, 0) + 1;
 	uint64_t done = func->entry + (loss == 0 || loss == code.count ? 1 : loss) * 4;
