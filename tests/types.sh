@@ -148,6 +148,24 @@ lists() {
 		$'struct\texample.org/goheap/samples/types/plane/shape.Shape$'
 }
 
+# globals_of FILE: where the runtime's variables are that Delve looks for, and where runtime.moduledata has the fields that it
+# reads.
+globals_of() {
+	gdb -q -nx -batch -iex 'set auto-load no' -ex "symbol-file $1" -ex "python
+for name in 'allgs', 'allglen', 'firstmoduledata':
+    print(name, int(gdb.lookup_global_symbol('runtime.' + name).value().address))
+for field in gdb.lookup_type('runtime.moduledata').fields():
+    if field.name in ('text', 'etext', 'types', 'etypes', 'typemap', 'next'):
+        print(field.name, field.bitpos)" 2>&1
+}
+
+globals() {
+	globals_of "$2" >"$work/theirs"
+	globals_of "$3" >"$work/ours"
+	has "$1: the fields of the twin's runtime.moduledata" "$(cat "$work/theirs")" '^next [0-9]+$'
+	same "$1: variables of the runtime" "$work/theirs" "$work/ours"
+}
+
 # check_release RELEASE [FLAG...]
 check_release() {
 	local directory name="Go $*"
@@ -164,6 +182,7 @@ check_release() {
 		skip "$name: in GDB" "no gdb"
 		return
 	fi
+	globals "$name" "$directory/types" "$work/types.debug"
 	prints "$name" "$directory/types" "$directory/types.stripped"
 	values "$name" "$directory/types" "$directory/types.stripped"
 	lists "$name" "$directory/types.stripped"

@@ -190,9 +190,11 @@ struct gh_switch {
 /* What is known of the runtime's variables and structs: runtime.g and runtime.m of
  * src/runtime/runtime2.go. Zeros where it was not found. */
 struct gh_runtime {
-	bool is_library; /* the program is not Go's: it calls a library, or what it was linked with
-			  */
-	uint64_t allm;   /* address of runtime.allm, the list of all threads */
+	bool is_library;  /* the program is not Go's: it calls a library, or what it was linked with
+			   */
+	uint64_t allm;    /* address of runtime.allm, the list of all threads */
+	uint64_t allgs;   /* of runtime.allgs, the slice of all goroutines */
+	uint64_t allglen; /* of runtime.allglen, how many they are */
 	uint64_t mstart; /* address of runtime.mstart, the first function of a thread's own stack */
 	uint64_t systemstack_switch; /* address of the function of that name, where it is but a
 					return: before Go 1.21 */

@@ -117,6 +117,12 @@ unsigned gh_entry_amd64_reads(struct gh_cursor *code);
 void gh_switch_amd64_allm(struct gh_runtime *runtime, const struct gh_pclntab *tab,
 			  const struct gh_func *func);
 
+/* Finds runtime.allgs and runtime.allglen in FUNC, runtime.allgadd, which appends a goroutine to
+ * the one and stores its length in the other. Does nothing where the code is not like that, or not
+ * amd64. */
+void gh_switch_amd64_allgs(struct gh_runtime *runtime, const struct gh_pclntab *tab,
+			   const struct gh_func *func);
+
 /* Finds the offsets m.curg and g.sched.sp in FUNC, runtime.systemstack, which compares the one with
  * the g that runs, and returns by the other. */
 void gh_switch_amd64_offsets(struct gh_runtime *runtime, const struct gh_pclntab *tab,

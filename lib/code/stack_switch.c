@@ -19,6 +19,8 @@ static void learn(struct gh_runtime *runtime, const struct gh_pclntab *tab,
 		runtime->systemstack_switch = func->entry;
 	else if (gh_stack_is_named(name, "runtime.mcommoninit"))
 		gh_switch_amd64_allm(runtime, tab, func);
+	else if (gh_stack_is_named(name, "runtime.allgadd"))
+		gh_switch_amd64_allgs(runtime, tab, func);
 	else if (gh_stack_is_named(name, "runtime.systemstack")) {
 		gh_switch_amd64_offsets(runtime, tab, func);
 		gh_switch_arm64_offsets(runtime, tab, func);

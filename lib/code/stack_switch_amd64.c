@@ -108,6 +108,40 @@ void gh_switch_amd64_allm(struct gh_runtime *runtime, const struct gh_pclntab *t
 	}
 }
 
+/* Some instruction loads the variable at ADDRESS. */
+static bool loads(const struct code *code, uint64_t address)
+{
+	uint64_t found;
+	for (size_t at = 0; at < code->size; at++)
+		if (is_relative(code, at, 0x8b, &found) && found == address)
+			return true;
+	return false;
+}
+
+/* At AT a variable is stored to: by MOV, or by LEA of its address and XCHG with what is there. */
+static bool is_store(const struct code *code, size_t at, uint64_t *address)
+{
+	return is_relative(code, at, 0x89, address) ||
+	       (is_relative(code, at, 0x8d, address) && byte_at(code, at + 8) == 0x87);
+}
+
+void gh_switch_amd64_allgs(struct gh_runtime *runtime, const struct gh_pclntab *tab,
+			   const struct gh_func *func)
+{
+	enum { WORD = 8, SLICE = 3 * WORD };
+	struct code code = code_of(tab, func);
+	uint64_t address;
+	/* append loads the three words of the slice */
+	for (size_t at = 0; at < code.size && runtime->allgs == 0; at++)
+		if (is_relative(&code, at, 0x8b, &address) && loads(&code, address + WORD) &&
+		    loads(&code, address + 2UL * WORD))
+			runtime->allgs = address;
+	/* atomic.Storeuintptr(&allglen, uintptr(len(allgs))) is the last that it stores */
+	for (size_t at = 0; at < code.size && runtime->allgs != 0; at++)
+		if (is_store(&code, at, &address) && address - runtime->allgs >= SLICE)
+			runtime->allglen = address;
+}
+
 void gh_switch_amd64_offsets(struct gh_runtime *runtime, const struct gh_pclntab *tab,
 			     const struct gh_func *func)
 {

@@ -14,6 +14,7 @@
  *   entries; type_names.c: their names; own_types.c: reads those of a program's own DWARF;
  * - dwarf_frame.c, dwarf_signal_frame.c, dwarf_stack_switch.c, probes.c: unwinding;
  * - dwarf_goroutine.c: variables that tell the goroutine;
+ * - dwarf_globals.c: variables of the runtime that other debuggers look for;
  * - short_names.c, dump_itabs.c: symbols beside the functions' own. */
 #ifndef GH_DEBUGFILE_DEBUGFILE_H
 #define GH_DEBUGFILE_DEBUGFILE_H

@@ -313,6 +313,11 @@ struct gh_goroutine_writer {
 void gh_dwarf_goroutine_add(const struct gh_goroutine_writer *writer, const struct gh_rtypes *types,
 			    int release, const struct gh_runtime *runtime);
 
+/* Adds to UNIT the variables of the runtime by which Delve finds all goroutines and the types of
+ * values in interfaces: runtime.allgs, runtime.allglen and runtime.firstmoduledata, of those whose
+ * place is known. */
+void gh_dwarf_globals_add(struct gh_type_unit *unit, const struct gh_runtime *runtime);
+
 /* The frame of a signal in .debug_frame: the kernel puts it on the stack, and the address of
  * runtime.sigreturn as what the handler returns to. Where a machine's debuggers know it by the code
  * there, whatever the function is called, nothing is to be said. */

@@ -301,6 +301,7 @@ static bool write_unit(struct gh_type_unit *unit, struct gh_info *info,
 	}
 	struct gh_goroutine_writer writer = {.add = add_typed, .context = unit};
 	gh_dwarf_goroutine_add(&writer, unit->types, unit->release, runtime);
+	gh_dwarf_globals_add(unit, runtime);
 	add_others(unit);
 	if (!gh_type_unit_end(unit))
 		return false;

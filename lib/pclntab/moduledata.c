@@ -22,6 +22,19 @@ static const struct layout layout_1_20 = {16, 20, 37, 0, 40, 0, 41, 47};
 static const struct layout layout_1_26 = {16, 20, 37, 0, 40, 41, 42, 48};
 static const struct layout layout_1_27 = {16, 20, 37, 1, 43, 44, 45, 0};
 
+/* A moduledata of which only the places of fields are known: ptab follows itablinks, or, where that
+ * is not, textsectmap. */
+static struct gh_moduledata words_of(const struct layout *layout)
+{
+	unsigned before_ptab = layout->itablinks != 0 ? layout->itablinks : layout->textsectmap;
+	return (struct gh_moduledata){
+	    .text_word = (uint8_t)(layout->minpc + 2),
+	    .types_word = (uint8_t)layout->types,
+	    .etypes_word = (uint8_t)(layout->types + 1 + layout->types_gap),
+	    .ptab_word = (uint8_t)(before_ptab + 3),
+	};
+}
+
 /* Word INDEX of the structure that CUR starts at; 0 past its segment's contents. */
 static uint64_t word_at(const struct gh_pclntab *tab, const struct gh_cursor *cur, unsigned index)
 {
@@ -51,8 +64,7 @@ static void read_itabs(struct gh_moduledata *module, const struct gh_pclntab *ta
 		return;
 	}
 	uint64_t offset;
-	unsigned etypes = layout->types + 1 + layout->types_gap;
-	read_pair(tab, cur, etypes + 1, &offset, &module->itabs_size);
+	read_pair(tab, cur, module->etypes_word + 1U, &offset, &module->itabs_size);
 	module->itabs = module->types + offset;
 }
 
@@ -70,7 +82,7 @@ static bool read_layout(struct gh_moduledata *module, const struct gh_pclntab *t
 	read_pair(tab, cur, layout->minpc + 8, &module->bss, &module->ebss);
 	read_pair(tab, cur, layout->minpc + 10, &module->noptrbss, &module->enoptrbss);
 	module->types = word_at(tab, cur, layout->types);
-	module->etypes = word_at(tab, cur, layout->types + 1 + layout->types_gap);
+	module->etypes = word_at(tab, cur, module->etypes_word);
 	if (word_at(tab, cur, layout->ftab) != ftab ||
 	    word_at(tab, cur, layout->ftab + 1) != (uint64_t)tab->nfunc + 1 || minpc > maxpc ||
 	    minpc < module->text || maxpc > module->etext ||
@@ -109,7 +121,7 @@ static bool read_moduledata(struct gh_moduledata *module, const struct gh_pclnta
 	if (tab->format == GH_PCLNTAB_1_20 && tab->text == 0)
 		layout = new_layouts;
 	for (; *layout != NULL; layout++) {
-		*module = (struct gh_moduledata){0};
+		*module = words_of(*layout);
 		if (read_layout(module, tab, cur, *layout))
 			return true;
 	}

@@ -42,6 +42,9 @@ struct gh_moduledata {
 	uint64_t nitablinks;   /* number of them */
 	uint64_t itabs;        /* address of the itabs, one after the other (Go 1.27) */
 	uint64_t itabs_size;   /* their size together, in bytes */
+	/* Where it has some of its fields, in words from its start. */
+	uint8_t text_word, types_word, etypes_word;
+	uint8_t ptab_word; /* 0 where it is not known */
 };
 
 /* The Go pclntab (runtime.pclntab): which function, file and line each program counter belongs to.
