@@ -86,6 +86,24 @@ test_loaded() {
 	test_boundary "$release: Python" "$python" "$work/program.py $1" ffi_call
 }
 
+# test_java SO: a program in Java that calls it, seen before.
+test_java() {
+	local name="$release: called by Java" home signals="handle SIGSEGV nostop noprint pass"
+	home=$(readlink -f "$(command -v javac)")
+	home=${home%/bin/javac}
+	if [ ! -e "$home/include/jni.h" ]; then
+		skip "$name" "no JDK"
+		return
+	fi
+	javac -d "$work" "$tests/oracle/LibraryHost.java"
+	"$CC" -shared -fPIC -I"$home/include" -I"$home/include/linux" -o "$work/jni.so" "$tests/oracle/library_jni.c" "$1"
+	# The virtual machine reads memory that is not there.
+	goheap "$home/bin/java" "$signals" "set args -cp $work LibraryHost $work/jni.so" "${stops[@]}" >"$work/session"
+	like "$name"
+	[ "$(uname -m)" != x86_64 ] ||
+		has "$name: below Go's calls are those of C" "$(cat "$work/session")" '^#[0-9]+ .* in Java_LibraryHost_work \(\) from '
+}
+
 # test_running SO: a process that has it, its core file, and over gdbserver.
 test_running() {
 	local name="$release: attach" here=("break main.(*box).grow" continue bt)
@@ -209,6 +227,7 @@ test_release() {
 	equal "$release: stacks of the unstripped library" 3 "$(grep -c '^runtime.cgocallback	' "$work/expected")"
 	test_linked "$1"
 	test_loaded "$1"
+	test_java "$1"
 	test_boundary "$release: C" "$work/host" "$1" main "frame function main" \
 		"info registers rbx rbp rsp r12 r13 r14 r15"
 	test_installed "$1"
