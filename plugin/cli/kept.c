@@ -202,8 +202,8 @@ static int run_child(const struct gh_command *command, int argc, char **argv,
 	return wait_for(child, argc, argv);
 }
 
-/* What is likely to be asked. */
-static const char *const likely[] = {"dominators", "histogram", "suspects", "strings"};
+/* What is likely to be asked, what takes least time first. */
+static const char *const likely[] = {"histogram", "dominators", "strings", "suspects"};
 
 /* Fills ARGV with the next of those questions. Returns how many words it has. */
 static int next_ahead(const struct gh_command **command, char *argv[GH_KEPT_ARGUMENTS])
