@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The deadlocks of mutexes in stripped processes and their core files, and who has the mutexes, against what each goroutine
+# The deadlocks of mutexes, and knots of goroutines that wait for other things, in stripped processes and their core files, and who has the mutexes, against what each goroutine
 # printed before it waited; among goroutines that wait for mutexes in good order, of which nothing is said. And what `goheap
 # hang' tells of them.
 set -u
@@ -63,9 +63,42 @@ check_release() {
 	equal "$name: and the other" '1 deadlock of mutexes; 1 more goroutine waits for them' "$(tail -n 1 "$work/live")"
 }
 
+# knots: of each sentence on standard input about a knot the goroutines, each with what it waits for, in one line.
+knots() {
+	local sentence
+	while read -r sentence; do
+		tr ';' '\n' <<<"$sentence" | sed -nE 's/^ ?goroutine ([0-9]+) .* waits (to|for) [^0]*(0x[0-9a-f]+).*/\1 \3/p' | sort | tr '\n' ','
+		echo
+	done < <(grep -E ': (only they lead to what they wait for|only it leads to that)$') | sort
+}
+
+# check_knots NAME: goroutines that wait for a group, channels, and conditions that only they lead to.
+check_knots() {
+	local name=$1 way cases=(group channels cond full mixed)
+	program=$directory/deadlocks.stripped
+	start "${cases[@]}" healthy
+	"$GOHEAP" waits --deadlocks -p "$pid" >"$work/live" 2>"$work/why" || cat "$work/why"
+	"$GOHEAP" dump "$pid" -o "$work/other" 2>"$work/why" || cat "$work/why"
+	timeout 60 gcore -o "$work/core" "$pid" >"$work/gdb" 2>&1
+	stop
+	"$GOHEAP" waits --deadlocks -e "$program" "$work/core.$pid" >"$work/cored" 2>"$work/why" || cat "$work/why"
+	"$GOHEAP" waits --deadlocks -e "$program" "$work/other" >"$work/dumped" 2>"$work/why" || cat "$work/why"
+	rm -f "$work/core.$pid"
+	for way in "${cases[@]}"; do
+		awk -v way="$way" '$2 == way { print $1, $3 }' "$work/expected" | sort | tr '\n' ','
+		echo
+	done | sort >"$work/rows"
+	for way in live cored dumped; do
+		same "$name: knots, $way" "$work/rows" <(knots <"$work/$way")
+		equal "$name: how many, $way" "5 other knots: 12 goroutines that can never go on" "$(tail -n 1 "$work/$way")"
+	done
+	has "$name: a sentence of a knot" "$(cat "$work/live")" '^goroutine [0-9]+ \(main\.gather at [^ ]*/main\.go:[0-9]+\) waits for sync\.WaitGroup 0x[0-9a-f]+ \(counter 1\): only it leads to that$'
+}
+
 export CGO_ENABLED=0
 for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	sample "Go $release" "$release" deadlocks && check_release "Go $release" two ring upgrade again globals
+	sample "Go $release" "$release" deadlocks && check_knots "Go $release"
 done
 # Which globals' addresses are in code is not known there.
 GOARCH=386 sample "Go 1.27, 386" 1.27 deadlocks && check_release "Go 1.27, 386" two ring upgrade again

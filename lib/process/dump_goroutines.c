@@ -234,16 +234,16 @@ static void add_panics(struct writer *writer, const struct gh_goroutine *g)
 	}
 }
 
-/* Adds a root of G, if POINTER leads to an object. */
+/* Adds a root of G, CERTAIN or perhaps one, if POINTER leads to an object. */
 static void add_root(struct writer *writer, const struct gh_goroutine *g, const char *what,
-		     uint64_t pointer)
+		     uint64_t pointer, bool certain)
 {
 	struct gh_buffer *out = &writer->stream->bytes;
 	char text[80];
 	if (!gh_spans_have(writer->spans, pointer))
 		return;
 	int length = snprintf(text, sizeof(text), "%s of goroutine %" PRIu64 "%s", what, g->id,
-			      GH_DUMP_PERHAPS);
+			      certain ? "" : GH_DUMP_PERHAPS);
 	gh_buffer_uleb128(out, GH_DUMP_OTHER_ROOT);
 	gh_dump_stream_text(writer->stream, text, (size_t)length);
 	gh_buffer_uleb128(out, pointer);
@@ -261,7 +261,7 @@ static void add_deferred_arguments(struct writer *writer, const struct gh_gorout
 		     done += word)
 			if (gh_process_uint(&writer->process->memory, defer->arguments + done, word,
 					    &value))
-				add_root(writer, g, "deferred call", value);
+				add_root(writer, g, "deferred call", value, false);
 	}
 }
 
@@ -273,9 +273,25 @@ static void add_perhaps(struct writer *writer, const struct gh_goroutine *g)
 	uint64_t value;
 	for (size_t i = 0; i < perhaps->count; i++)
 		if (gh_process_uint(&writer->process->memory, perhaps->items[i], word, &value))
-			add_root(writer, g, "stack", value);
+			add_root(writer, g, "stack", value, false);
 	for (size_t i = 0; i < writer->registers.count; i++)
-		add_root(writer, g, "register", writer->registers.items[i]);
+		add_root(writer, g, "register", writer->registers.items[i], false);
+}
+
+/* Adds the arguments, to Go 1.16 on the stack, of the function that G began with: they are above
+ * the last frame. */
+static void add_first_arguments(struct writer *writer, const struct gh_goroutine *g)
+{
+	const struct gh_stack_addresses *certain = &writer->words.certain;
+	const struct gh_stack_frame *frames = writer->words.frames.items;
+	size_t depth = writer->words.frames.count;
+	uint64_t value;
+	if (depth == 0)
+		return;
+	for (size_t i = certain->count; i-- > 0 && certain->items[i] >= frames[depth - 1].end;)
+		if (gh_process_uint(&writer->process->memory, certain->items[i],
+				    writer->process->tab->pointer_size, &value))
+			add_root(writer, g, "arguments", value, true);
 }
 
 /* Each word of those may be a pointer: one never has parts in two registers. */
@@ -342,6 +358,7 @@ static void add_stack(struct writer *writer, const struct gh_goroutine *g, uint6
 	add_panics(writer, g);
 	if (!whole)
 		return;
+	add_first_arguments(writer, g);
 	add_deferred_arguments(writer, g);
 	add_perhaps(writer, g);
 }

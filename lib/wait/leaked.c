@@ -32,6 +32,11 @@ struct finder {
 	struct GH_VECTOR(uint32_t) woken;          /* goroutines whose stacks are to be */
 	uint64_t objects;                          /* reached */
 	uint64_t bytes;                            /* in them */
+	const bool *is_leaked;                     /* by goroutine; the result's */
+	uint32_t *knots; /* by goroutine: another of its knot, or itself; the result's */
+	uint32_t leaked; /* the goroutine that is looked at; GH_NOT_MAPPED before all are known */
+	struct gh_numbermap
+	    firsts; /* of objects that only leaked ones reach, to the first of these */
 	bool failed;
 };
 
@@ -45,20 +50,59 @@ static void set_bit(uint8_t *bits, uint32_t number)
 	bits[number / 8] |= (uint8_t)(1U << number % 8);
 }
 
-/* GOROUTINE can go on. */
+/* The goroutine that stands for the knot of GOROUTINE. */
+static uint32_t find_knot(const uint32_t *knots, uint32_t goroutine)
+{
+	while (knots[goroutine] != goroutine)
+		goroutine = knots[goroutine];
+	return goroutine;
+}
+
+/* Puts GOROUTINE and the one that is looked at into one knot, for which the first of them stands.
+ */
+static void tie(struct finder *finder, uint32_t goroutine)
+{
+	uint32_t a = find_knot(finder->knots, goroutine);
+	uint32_t b = find_knot(finder->knots, finder->leaked);
+	uint32_t first = a < b ? a : b;
+	finder->knots[a] = first;
+	finder->knots[b] = first;
+	/* Ways stay short. */
+	finder->knots[goroutine] = first;
+	finder->knots[finder->leaked] = first;
+}
+
+/* GOROUTINE can go on; or it is leaked as well, and waits for what another has reached. */
 static void wake(struct finder *finder, uint32_t goroutine)
 {
+	if (finder->leaked != GH_NOT_MAPPED && finder->is_leaked[goroutine])
+		tie(finder, goroutine);
 	if (!finder->blocked[goroutine])
 		return;
 	finder->blocked[goroutine] = false;
 	gh_vector_push(&finder->woken, goroutine);
 }
 
+/* OBJECT has been reached before. */
+static void tie_by(struct finder *finder, uint32_t object)
+{
+	uint32_t first = finder->leaked != GH_NOT_MAPPED ? gh_numbermap_get(&finder->firsts, object)
+							 : GH_NOT_MAPPED;
+	if (first != GH_NOT_MAPPED)
+		tie(finder, first);
+}
+
 static void reach(struct finder *finder, uint32_t object)
 {
-	if (object == GH_HEAP_NONE || test_bit(finder->reached, object))
+	if (object == GH_HEAP_NONE)
 		return;
+	if (test_bit(finder->reached, object)) {
+		tie_by(finder, object);
+		return;
+	}
 	set_bit(finder->reached, object);
+	if (finder->leaked != GH_NOT_MAPPED)
+		finder->failed |= !gh_numbermap_put(&finder->firsts, object, finder->leaked);
 	gh_vector_push(&finder->queue, object);
 	finder->objects++;
 	finder->bytes += gh_heap_object(finder->heap, object).size;
@@ -293,11 +337,14 @@ static void find(struct finder *finder, struct gh_leaked *leaked)
 	leaked->objects = finder->objects;
 	leaked->bytes = finder->bytes;
 	gh_numbermap_free(&finder->sudogs);
+	memcpy(leaked->of, finder->blocked, ngoroutines * sizeof(bool));
 	for (uint32_t i = 0; i < ngoroutines; i++) {
-		leaked->of[i] = finder->blocked[i];
+		finder->leaked = i;
 		wake(finder, i);
+		follow(finder);
 	}
-	follow(finder);
+	for (uint32_t i = 0; i < ngoroutines; i++)
+		leaked->knots[i] = find_knot(leaked->knots, i);
 	leaked->objects = finder->objects - leaked->objects;
 	leaked->bytes = finder->bytes - leaked->bytes;
 }
@@ -323,14 +370,22 @@ bool gh_leaked_find(struct gh_leaked *leaked, const struct gh_waits *waits,
 	    .waits = waits,
 	    .dump = dump,
 	    .heap = heap,
+	    .leaked = GH_NOT_MAPPED,
 	    .every_word = !gh_roots_have_stack_objects(dump),
 	    .reached = calloc(heap->count / 8 + 1, 1),
 	    .watched = calloc(heap->count / 8 + 1, 1),
 	    .blocked = calloc(dump->nstacks + 1, sizeof(bool)),
 	};
-	*leaked = (struct gh_leaked){.of = calloc(dump->nstacks + 1, sizeof(bool))};
+	*leaked = (struct gh_leaked){
+	    .of = calloc(dump->nstacks + 1, sizeof(bool)),
+	    .knots = calloc(dump->nstacks + 1, sizeof(*leaked->knots)),
+	};
+	finder.is_leaked = leaked->of;
+	finder.knots = leaked->knots;
 	bool ok = finder.reached != NULL && finder.watched != NULL && finder.blocked != NULL &&
-		  leaked->of != NULL;
+		  leaked->of != NULL && leaked->knots != NULL;
+	for (uint32_t i = 0; ok && i < dump->nstacks; i++)
+		leaked->knots[i] = i;
 	if (ok) {
 		find(&finder, leaked);
 		leave_out_main(&finder, leaked);
@@ -342,6 +397,7 @@ bool gh_leaked_find(struct gh_leaked *leaked, const struct gh_waits *waits,
 	free(finder.blocked);
 	gh_numbermap_free(&finder.ids);
 	gh_numbermap_free(&finder.sudogs);
+	gh_numbermap_free(&finder.firsts);
 	gh_vector_free(&finder.watches);
 	gh_vector_free(&finder.loose);
 	gh_vector_free(&finder.queue);
@@ -352,5 +408,6 @@ bool gh_leaked_find(struct gh_leaked *leaked, const struct gh_waits *waits,
 void gh_leaked_free(struct gh_leaked *leaked)
 {
 	free(leaked->of);
+	free(leaked->knots);
 	*leaked = (struct gh_leaked){0};
 }

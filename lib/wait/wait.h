@@ -112,6 +112,8 @@ bool gh_waitgroup_counter(const struct gh_waits *waits, const struct gh_wait *wa
  * others like them. */
 struct gh_leaked {
 	bool *of;         /* by goroutine: it is one; owned */
+	uint32_t *knots;  /* by goroutine: the first of its knot, those that share something with it
+			     which only leaked ones reach, or wait for what it reaches; owned */
 	size_t count;     /* of them */
 	uint64_t objects; /* that only they, and others that can never go on, lead to */
 	uint64_t bytes;   /* in those */

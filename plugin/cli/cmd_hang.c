@@ -66,10 +66,10 @@ static int answer(struct gh_wait_query *query)
 	bool told = gh_wait_groups_print(query, GROUPS) && gh_wait_find_leaked(&leaked, query);
 	if (told)
 		gh_wait_print_kept(&leaked);
+	int status = told ? gh_deadlocks_print(query, &leaked) : GH_EXIT_INPUT;
 	gh_leaked_free(&leaked);
 	if (!told)
 		return GH_EXIT_INPUT;
-	int status = gh_deadlocks_print(query);
 	/* Without the program all but that was told. */
 	return query->symbols != NULL ? status : GH_EXIT_OK;
 }

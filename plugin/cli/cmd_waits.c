@@ -336,13 +336,22 @@ static int answer(struct gh_wait_query *query)
 	return GH_EXIT_OK;
 }
 
+static int answer_deadlocks(struct gh_wait_query *query)
+{
+	struct gh_leaked leaked = {0};
+	int status = gh_wait_find_leaked(&leaked, query) ? gh_deadlocks_print(query, &leaked)
+							 : GH_EXIT_INPUT;
+	gh_leaked_free(&leaked);
+	return status;
+}
+
 int gh_cmd_waits(const struct gh_options *options)
 {
 	if (options->json && (options->deadlocks || options->graph)) {
 		fputs("goheap: --json is for the list of waits alone\n", stderr);
 		return GH_EXIT_USAGE;
 	}
-	return gh_wait_query_run(options, options->deadlocks ? gh_deadlocks_print
+	return gh_wait_query_run(options, options->deadlocks ? answer_deadlocks
 					  : options->graph   ? gh_deadlocks_draw
 							     : answer);
 }

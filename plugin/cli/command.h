@@ -7,7 +7,8 @@
  * - heap_query.c, groups.c, growth.c, merged_dominators.c, picture.c, neighborhood.c,
  *   report_data.c, pprof_paths.c, suspects*.c: answers about the heap (heap_query.h);
  * - kept.c, keeper.c, answers.c: what is kept from one question to the next (heap_query.h);
- * - wait_query.c, wait_text.c, deadlocks_text.c: what goroutines wait for (wait_query.h). */
+ * - wait_query.c, wait_text.c, deadlocks_text.c, knots_text.c: what goroutines wait
+ *   for (wait_query.h). */
 #ifndef GH_PLUGIN_CLI_COMMAND_H
 #define GH_PLUGIN_CLI_COMMAND_H
 

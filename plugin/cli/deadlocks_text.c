@@ -20,17 +20,16 @@ static bool find(struct gh_deadlocks *deadlocks, const struct gh_wait_query *que
 	return false;
 }
 
-static uint64_t goroutine_id(const struct gh_wait_query *query, size_t number)
+uint64_t gh_wait_goroutine_id(const struct gh_wait_query *query, size_t number)
 {
 	struct gh_dump_record record;
 	gh_dump_get(&query->dump, GH_DUMP_GOROUTINE, number, &record);
 	return record.goroutine.id;
 }
 
-/* Prints "goroutine 7 (main.transfer at main.go:40)". */
-static void print_goroutine(FILE *out, struct gh_wait_query *query, size_t number)
+void gh_wait_print_goroutine(FILE *out, struct gh_wait_query *query, size_t number)
 {
-	fprintf(out, "goroutine %" PRIu64, goroutine_id(query, number));
+	fprintf(out, "goroutine %" PRIu64, gh_wait_goroutine_id(query, number));
 	const struct gh_call *call = gh_wait_place(query, number);
 	if (call == NULL)
 		return;
@@ -44,7 +43,7 @@ static void print_deadlock(struct gh_wait_query *query, const struct gh_deadlock
 {
 	const struct gh_waits *waits = &query->waits;
 	const size_t *members = &deadlocks->members.items[deadlock->first];
-	print_goroutine(stdout, query, waits->list.items[members[0]].goroutine);
+	gh_wait_print_goroutine(stdout, query, waits->list.items[members[0]].goroutine);
 	for (size_t i = 0; i < deadlock->count; i++) {
 		const struct gh_wait *wait = &waits->list.items[members[i]];
 		size_t mutex = gh_deadlocks_mutex(deadlocks, waits, members[i]);
@@ -55,16 +54,30 @@ static void print_deadlock(struct gh_wait_query *query, const struct gh_deadlock
 		printf(",%s held by ",
 		       deadlocks->mutexes.items[mutex].nholders > 1 ? " perhaps" : "");
 		if (i + 1 < deadlock->count)
-			print_goroutine(stdout, query, next);
+			gh_wait_print_goroutine(stdout, query, next);
 		else if (i > 0)
-			printf("goroutine %" PRIu64, goroutine_id(query, next));
+			printf("goroutine %" PRIu64, gh_wait_goroutine_id(query, next));
 		else
 			fputs("itself", stdout);
 	}
 	putchar('\n');
 }
 
-int gh_deadlocks_print(struct gh_wait_query *query)
+/* Has the knots of those who are in deadlocks not be told again. */
+static void leave_out(struct gh_leaked *leaked, const struct gh_wait_query *query,
+		      const struct gh_deadlocks *deadlocks)
+{
+	const struct gh_waits *waits = &query->waits;
+	bool *told = calloc(query->dump.nstacks + 1, sizeof(*told));
+	for (size_t i = 0; told != NULL && i < deadlocks->members.count; i++)
+		told[leaked->knots[waits->list.items[deadlocks->members.items[i]].goroutine]] =
+		    true;
+	for (size_t i = 0; told != NULL && i < query->dump.nstacks; i++)
+		leaked->of[i] = leaked->of[i] && !told[leaked->knots[i]];
+	free(told);
+}
+
+int gh_deadlocks_print(struct gh_wait_query *query, struct gh_leaked *leaked)
 {
 	struct gh_deadlocks deadlocks;
 	bool found = find(&deadlocks, query);
@@ -79,9 +92,10 @@ int gh_deadlocks_print(struct gh_wait_query *query)
 			fputs(deadlocks.behind > 1 ? " wait for them" : " waits for them", stdout);
 		}
 		putchar('\n');
+		leave_out(leaked, query, &deadlocks);
 	}
 	gh_deadlocks_free(&deadlocks);
-	return found ? GH_EXIT_OK : GH_EXIT_INPUT;
+	return gh_knots_print(query, leaked) && found ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 
 /* Draws goroutine NUMBER, marked if it waits for a mutex whose holder waits for others. */
@@ -90,7 +104,7 @@ static void draw_goroutine(const struct gh_dot *dot, struct gh_wait_query *query
 {
 	fprintf(dot->out, "g%zu [shape=box%s label=\"", number,
 		dead ? " fillcolor=\"#ffb0b0\"" : "");
-	print_goroutine(dot->label, query, number);
+	gh_wait_print_goroutine(dot->label, query, number);
 	gh_dot_end(dot);
 }
 

@@ -1,6 +1,6 @@
-// Deadlocks has deadlocks of mutexes, those that its arguments name, among goroutines that wait for each other's mutexes in
-// good order. Each goroutine that is in one prints its number, and the address of what it waits for. Then it prints "ready"
-// and how many goroutines it has, and waits until its input ends.
+// Deadlocks has deadlocks of mutexes, and of other things, those that its arguments name, among goroutines that wait for each
+// other in good order. Each goroutine that is in one prints its number, and the address of what it waits for; those of other
+// things print the argument before that. Then it prints "ready" and how many goroutines it has, and waits until its input ends.
 package main
 
 import (
@@ -135,12 +135,23 @@ func quick(a, b *account) {
 	b.mutex.Unlock()
 }
 
-// healthy has goroutines that wait for others that hold mutexes, and could go on.
+var numbers = make(chan int)
+
+//go:noinline
+func relay(in, out chan int) { out <- 1 + <-in }
+
+//go:noinline
+func receive(in chan int) { total += <-in }
+
+// healthy has goroutines that wait for others that hold mutexes, or for the next number, and could go on.
 func healthy() {
 	var accounts [4]*account
 	for i := range accounts {
 		accounts[i] = &account{name: fmt.Sprint(i)}
 	}
+	out := make(chan int)
+	go receive(out)
+	go relay(numbers, out)
 	go slow(accounts[1], accounts[2])
 	pause()
 	for i := 0; i < 10; i++ {
@@ -159,8 +170,101 @@ func transferQuietly(from, to *account) {
 	to.balance++
 }
 
+// A worker that fails does not call Done.
+//
+//go:noinline
+func gather(workers int) {
+	var group sync.WaitGroup
+	for i := 0; i < workers; i++ {
+		group.Add(1)
+		go func(i int) {
+			if i == 1 {
+				return
+			}
+			group.Done()
+		}(i)
+	}
+	say("group %p", &group)
+	group.Wait()
+}
+
+// Each passes on what it gets, and nobody begins.
+//
+//go:noinline
+func pass(in, out chan int) {
+	say("channels %p", in)
+	out <- 1 + <-in
+}
+
+// What is signalled is another condition.
+//
+//go:noinline
+func awaitSignal() {
+	var mutex sync.Mutex
+	cond := sync.NewCond(&mutex)
+	mutex.Lock()
+	say("cond %p", cond)
+	cond.Wait()
+	mutex.Unlock()
+}
+
+//go:noinline
+func produce(results chan *account, done *sync.WaitGroup) {
+	defer done.Done()
+	say("full %p", results)
+	results <- new(account)
+}
+
+// Who is to receive waits until all is sent.
+//
+//go:noinline
+func collect(workers int) {
+	var done sync.WaitGroup
+	results := make(chan *account, 1)
+	results <- new(account)
+	done.Add(workers)
+	for i := 0; i < workers; i++ {
+		go produce(results, &done)
+	}
+	say("full %p", &done)
+	done.Wait()
+	for range results {
+	}
+}
+
+// mixed has one that has a mutex and waits for one that waits for the mutex.
+func mixed() {
+	var mutex sync.Mutex
+	answer := make(chan int)
+	mutex.Lock()
+	go func() {
+		say("mixed %p", &mutex)
+		mutex.Lock()
+		answer <- 1
+	}()
+	say("mixed %p", answer)
+	<-answer
+	mutex.Unlock()
+}
+
 func start(name string) {
 	switch name {
+	case "group":
+		go gather(3)
+	case "channels":
+		var ring [4]chan int
+		for i := range ring {
+			ring[i] = make(chan int)
+		}
+		for i := range ring {
+			go pass(ring[i], ring[(i+1)%len(ring)])
+		}
+	case "cond":
+		go awaitSignal()
+	case "full":
+		go collect(3)
+	case "mixed":
+		go mixed()
 	case "two":
 		a, b := new(account), new(account)
 		go transfer(a, b, 1)

@@ -1,0 +1,207 @@
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugin/cli/command.h"
+#include "plugin/cli/wait_query.h"
+
+/* Members of a knot that are told one by one. */
+#define TOLD 6
+
+/* A goroutine that can never go on. */
+struct member {
+	uint32_t knot; /* the number of the first goroutine of its knot */
+	const struct gh_wait *wait;
+};
+
+/* Goroutines that can never go on, and share what only they lead to. */
+struct knot {
+	size_t first; /* place of its first member */
+	size_t count; /* of members */
+	char *text;   /* what they wait for, and where, without addresses; owned */
+	size_t alike; /* knots that begin a sentence together, in the first of them */
+};
+
+struct members GH_VECTOR(struct member);
+struct knots GH_VECTOR(struct knot);
+
+static int compare_members(const void *a, const void *b)
+{
+	const struct member *x = a, *y = b;
+	if (x->knot != y->knot)
+		return x->knot > y->knot ? 1 : -1;
+	return (x->wait->goroutine > y->wait->goroutine) -
+	       (x->wait->goroutine < y->wait->goroutine);
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+	const struct knot *x = a, *y = b;
+	int order = strcmp(x->text, y->text);
+	return order != 0 ? order : (x->first > y->first) - (x->first < y->first);
+}
+
+static int compare_sizes(const void *a, const void *b)
+{
+	const struct knot *x = a, *y = b;
+	size_t first = x->alike * x->count;
+	size_t second = y->alike * y->count;
+	if (first != second)
+		return first > second ? -1 : 1;
+	return (x->first > y->first) - (x->first < y->first);
+}
+
+static int compare_strings(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void print_member(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait)
+{
+	gh_wait_print_goroutine(out, query, wait->goroutine);
+	bool is_operation = wait->kind == GH_WAIT_SEND || wait->kind == GH_WAIT_RECEIVE ||
+			    wait->kind == GH_WAIT_MUTEX || wait->kind == GH_WAIT_RWMUTEX_READ ||
+			    wait->kind == GH_WAIT_RWMUTEX_WRITE;
+	fputs(is_operation                   ? " waits to "
+	      : wait->kind == GH_WAIT_SELECT ? " waits in "
+					     : " waits for ",
+	      out);
+	gh_wait_print(out, query, wait, false);
+}
+
+/* What MEMBERS, of which there are COUNT, wait for, in an order of its own. NULL if memory ran out.
+ */
+static char *make_text(struct gh_wait_query *query, const struct member *members, size_t count)
+{
+	char *texts[TOLD] = {0};
+	char *text = NULL;
+	size_t size;
+	size_t told = count < TOLD ? count : TOLD;
+	bool ok = true;
+	for (size_t i = 0; ok && i < told; i++) {
+		FILE *out = open_memstream(&texts[i], &size);
+		if (out != NULL) {
+			const struct gh_call *call =
+			    gh_wait_place(query, members[i].wait->goroutine);
+			gh_wait_print(out, query, members[i].wait, true);
+			if (call != NULL)
+				gh_traceback_print_call(out, call);
+			fclose(out);
+		}
+		ok = texts[i] != NULL;
+	}
+	FILE *all = ok ? open_memstream(&text, &size) : NULL;
+	if (all != NULL) {
+		qsort(texts, told, sizeof(*texts), compare_strings);
+		for (size_t i = 0; i < told; i++)
+			fprintf(all, "%s\n", texts[i]);
+		fprintf(all, "%zu", count);
+		fclose(all);
+	}
+	for (size_t i = 0; i < told; i++)
+		free(texts[i]);
+	return text;
+}
+
+/* Finds the members of all knots, by knot. */
+static void find_members(struct members *members, const struct gh_wait_query *query,
+			 const struct gh_leaked *leaked)
+{
+	for (size_t i = 0; i < query->waits.list.count; i++) {
+		const struct gh_wait *wait = &query->waits.list.items[i];
+		if (leaked->of[wait->goroutine])
+			gh_vector_push(members,
+				       ((struct member){leaked->knots[wait->goroutine], wait}));
+	}
+	if (members->count > 0)
+		qsort(members->items, members->count, sizeof(*members->items), compare_members);
+}
+
+/* Finds the knots, those together of which the same is to be said. */
+static void find_knots(struct knots *knots, struct gh_wait_query *query,
+		       const struct members *members)
+{
+	for (size_t i = 0; i < members->count && !knots->failed;) {
+		const struct member *first = &members->items[i];
+		struct knot knot = {.first = i, .alike = 1};
+		while (i < members->count && members->items[i].knot == first->knot)
+			i++;
+		knot.count = i - knot.first;
+		knot.text = make_text(query, first, knot.count);
+		if (knot.text == NULL)
+			knots->failed = true;
+		else if (!gh_vector_push(knots, knot))
+			free(knot.text);
+	}
+	if (knots->count > 0)
+		qsort(knots->items, knots->count, sizeof(*knots->items), compare_texts);
+}
+
+/* Puts the first of those that are alike to the start, what most goroutines are in first. Returns
+ * how many there are. */
+static size_t merge_alike(struct knots *knots)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < knots->count; i++) {
+		struct knot *last = count > 0 ? &knots->items[count - 1] : NULL;
+		if (last != NULL && strcmp(last->text, knots->items[i].text) == 0) {
+			last->alike++;
+			free(knots->items[i].text);
+		} else {
+			knots->items[count++] = knots->items[i];
+		}
+	}
+	if (count > 0)
+		qsort(knots->items, count, sizeof(*knots->items), compare_sizes);
+	return count;
+}
+
+static void print_knot(struct gh_wait_query *query, const struct member *members,
+		       const struct knot *knot)
+{
+	bool never = true;
+	for (size_t i = 0; i < knot->count && i < TOLD; i++) {
+		const struct gh_wait *wait = members[knot->first + i].wait;
+		fputs(i > 0 ? "; " : "", stdout);
+		print_member(stdout, query, wait);
+		never = never && wait->never;
+	}
+	if (knot->count > TOLD)
+		printf("; and %zu more", knot->count - TOLD);
+	if (never)
+		fputs(": nothing ever ends that", stdout);
+	else
+		fputs(knot->count > 1 ? ": only they lead to what they wait for"
+				      : ": only it leads to that",
+		      stdout);
+	if (knot->alike > 1)
+		printf(" (and %zu like %s)", knot->alike - 1, knot->count > 1 ? "these" : "this");
+	putchar('\n');
+}
+
+bool gh_knots_print(struct gh_wait_query *query, const struct gh_leaked *leaked)
+{
+	struct members members = {0};
+	struct knots knots = {0};
+	find_members(&members, query, leaked);
+	find_knots(&knots, query, &members);
+	bool failed = members.failed || knots.failed;
+	size_t total = knots.count;
+	size_t count = merge_alike(&knots);
+	for (size_t i = 0; i < count; i++) {
+		if (!failed)
+			print_knot(query, members.items, &knots.items[i]);
+		free(knots.items[i].text);
+	}
+	if (failed) {
+		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+	} else if (total > 0) {
+		gh_print_count(total, "other knot");
+		fputs(": ", stdout);
+		gh_print_count(members.count, "goroutine");
+		fputs(" that can never go on\n", stdout);
+	}
+	gh_vector_free(&members);
+	gh_vector_free(&knots);
+	return !failed;
+}
