@@ -12,7 +12,8 @@
 /* What every header begins with, at the offsets that are named for it. The producer follows. */
 static const char fixed[] = "\0"
 			    "runtime.sigreturn__sigaction\0"
-			    "__morestack";
+			    "__morestack\0"
+			    "_goheap_dynamic";
 
 /* Debuggers of Go take the release from the producer, and whether functions are called with
  * registers: "regabi", as writeUnitInfo in src/cmd/link/internal/ld/dwarf.go adds flags. */

@@ -202,6 +202,21 @@ static void add_switches(struct writer *writer)
 	}
 }
 
+/* Where the dynamic section is, which GDB does not move with a program whose symbols it has from
+ * elsewhere. */
+static void add_dynamic(struct writer *writer)
+{
+	const struct gh_image *image = writer->tab->image;
+	const struct gh_section *dynamic = gh_image_section(image, ".dynamic");
+	if (dynamic == NULL || !gh_image_is_pie(image) || gh_image_is_library(image))
+		return;
+	GElf_Sym symbol = {.st_name = GH_STRINGS_DYNAMIC,
+			   .st_info = GELF_ST_INFO(STB_LOCAL, STT_OBJECT),
+			   .st_shndx = section_at(writer, dynamic->header.sh_addr),
+			   .st_value = dynamic->header.sh_addr};
+	add_symbol(writer, &symbol);
+}
+
 /* Reads the next of the image's own symbols. False after the last. */
 static bool read_symbol(struct writer *writer, struct gh_cursor *cur, GElf_Sym *symbol)
 {
@@ -365,6 +380,7 @@ static bool add_symbols(struct writer *writer, const struct gh_buffer *data,
 	struct gh_symtab *symtab = writer->symtab;
 	add_symbol(writer, &(GElf_Sym){0});
 	add_switches(writer);
+	add_dynamic(writer);
 	add_own(writer, true);
 	add_data(writer, data);
 	if (names != NULL)

@@ -294,6 +294,19 @@ static void note_count(const struct job *job)
 			job->needed.count + 2);
 }
 
+/* Before a position-independent Go program runs, has GDB find its libraries at the first stop. */
+static void await_libraries(const struct job *job)
+{
+	const struct gh_infofiles *files = &job->look->told->files;
+	struct gh_image image;
+	if (files->running || files->program == NULL ||
+	    !gh_image_open_unrelocated(&image, files->program, NULL))
+		return;
+	if (gh_image_is_pie(&image) && gh_image_is_go(&image) && !gh_image_has_dwarf(&image))
+		fputs("with confirm off -- _goheap_await_libraries\n", job->look->script);
+	gh_image_close(&image);
+}
+
 static void write_script(const struct job *job)
 {
 	FILE *script = job->look->script;
@@ -307,6 +320,7 @@ static void write_script(const struct job *job)
 		fprintf(script, "with print symbol-loading off -- add-symbol-file %s\n",
 			job->scripts.items[i]);
 	note_count(job);
+	await_libraries(job);
 }
 
 bool gh_library_look(const struct gh_library_look *look)
