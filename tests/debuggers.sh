@@ -95,12 +95,11 @@ lldb_stacks() {
 	compare "Go $1 in LLDB"
 }
 
-# delve_session PROGRAM [ARG...]: what Delve prints, but for addresses, threads, times and the names of variables. At the end
-# of a stack that is told to end there Delve says that it does; the twin's end is known by its name.
+# delve_session PROGRAM [ARG...]: what Delve prints, but for addresses, threads, times and the names of variables.
 delve_session() {
 	timeout -k 5 120 dlv exec "$1" --allow-non-terminal-interactive=true --init "$work/commands" -- "${@:2}" </dev/null 2>&1 |
 		sed -E -e 's/\x1b\[[0-9;]*m//g' -e 's/0x[0-9a-f]+/0x/g' -e 's/^[a-z][a-z0-9]* = /= /' -e 's/thread [0-9]+/thread/' \
-			-e 's/ [0-9]+\]$/]/' -e '/Undefined return address/d' -e '/^\t*\(truncated\)$/d'
+			-e 's/ [0-9]+\]$/]/'
 }
 
 # What Delve stops at, and what it shows there. The twin has results, which have no value yet.
@@ -117,14 +116,16 @@ delve_program() {
 	same "Go $1 in Delve: a session" "$work/theirs" "$work/ours"
 }
 
-# goroutine_stacks: the goroutines in a session, without the runtime's own, which do as they like, and without numbers. The
-# function of a signal's frame, runtime.sigpanic, is without its inlined calls, for GDB's sake.
+# goroutine_stacks: the goroutines in a session, a line each, without the runtime's own, which do as they like, and without
+# numbers. The function of a signal's frame, runtime.sigpanic, is without its inlined calls, for GDB's sake.
 goroutine_stacks() {
 	awk '
-		/ Goroutine [0-9]+ - / { shown = !/ runtime\.[a-z]/; sub(/Goroutine [0-9]+/, "Goroutine") }
+		function flush() { if (stack != "") print stack; stack = "" }
+		/ Goroutine [0-9]+ - / { flush(); shown = !/ runtime\.[a-z]/; sub(/Goroutine [0-9]+/, "Goroutine") }
 		/^\[/ { shown = 0 }
 		/ in runtime\.panicmem$/ { getline; next }
-		shown { sub(/^\t *[0-9]+ +/, ""); sub(/^\t +/, ""); print }'
+		shown { sub(/^\t *[0-9]+ +/, ""); sub(/^\t +/, ""); stack = stack $0 " " }
+		END { flush() }' | sort
 }
 
 # The goroutines of a program that has had all of them wait.

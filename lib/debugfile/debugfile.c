@@ -11,6 +11,7 @@
 
 /* What the file is made of. */
 struct parts {
+	bool is_whole; /* the program itself comes before them */
 	struct gh_elf elf;
 	struct gh_skeleton skeleton;
 	struct gh_packages packages;
@@ -52,7 +53,8 @@ static bool make_others(struct parts *parts, const struct gh_pclntab *tab,
 	       gh_switches_find(&parts->switches, tab, err) &&
 	       gh_dwarf_types_add(&parts->info, &parts->types, &parts->typenames, &parts->strings,
 				  &parts->switches.runtime, err) &&
-	       gh_frame_make(&parts->frame, tab, &parts->switches, false, err) &&
+	       gh_frame_make(&parts->frame, tab, &parts->switches,
+			     parts->is_whole ? GH_FRAME_WHOLE : GH_FRAME_DEBUG_FILE, err) &&
 	       gh_probes_make(&parts->probes, tab, err);
 }
 
@@ -94,10 +96,9 @@ static bool make_halves(struct parts *parts, const struct gh_pclntab *tab,
 }
 
 static bool make_parts(struct parts *parts, const struct gh_pclntab *tab,
-		       const struct gh_slots *slots, bool short_names, bool whole,
-		       struct gh_error *err)
+		       const struct gh_slots *slots, bool short_names, struct gh_error *err)
 {
-	return gh_skeleton_make(&parts->skeleton, &parts->elf, tab->image, whole, err) &&
+	return gh_skeleton_make(&parts->skeleton, &parts->elf, tab->image, parts->is_whole, err) &&
 	       gh_strings_find(&parts->strings, tab, err) &&
 	       gh_packages_find(&parts->packages, tab, err) &&
 	       gh_rtypes_find(&parts->types, tab, err) &&
@@ -136,8 +137,8 @@ static bool add_dwarf(struct parts *parts)
 static bool write_to(const struct gh_pclntab *tab, const struct gh_slots *slots, bool short_names,
 		     bool whole, int fd, const char *path, struct gh_error *err)
 {
-	struct parts parts = {0};
-	bool written = make_parts(&parts, tab, slots, short_names, whole, err);
+	struct parts parts = {.is_whole = whole};
+	bool written = make_parts(&parts, tab, slots, short_names, err);
 	size_t first = parts.elf.sections.count;
 	if (written && !(add_dwarf(&parts) && gh_probes_add(&parts.elf, &parts.probes) &&
 			 gh_symtab_add(&parts.elf, &parts.symtab, &parts.strings)))

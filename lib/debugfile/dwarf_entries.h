@@ -1,5 +1,5 @@
 /* What the files that write DWARF share: its types, the variables that tell the goroutine, the
- * arguments of functions, the frames of signals, and probes. */
+ * arguments of functions, frames, and probes. */
 #ifndef GH_DEBUGFILE_DWARF_ENTRIES_H
 #define GH_DEBUGFILE_DWARF_ENTRIES_H
 
@@ -440,5 +440,26 @@ void gh_info_refer_aranges(struct gh_info *info, size_t unit);
 
 /* Checks that all that was written is there and within the reach of 32-bit offsets. */
 bool gh_info_check(const struct gh_info *info, const char *file, struct gh_error *err);
+
+/* .debug_frame: how to find each function's caller. DWARF 4, section 6.4. */
+
+enum gh_frame_file {
+	GH_FRAME_DEBUG_FILE,
+	GH_FRAME_OWN_NAMES, /* A debugger knows functions by what the program itself tells it. So it
+			       is told that goroutines which return to the entry of runtime.goexit
+			       (gh_goexit_after) return to the instruction behind, and what the
+			       frame of a signal is, which it would otherwise know by the
+			       function's name. */
+	GH_FRAME_WHOLE,     /* The program with its symbols. Delve takes a return address that is
+			       undefined for an error: where goroutines return to it is 0. */
+};
+
+/* Fills OUT with a description of each function's frame, from its table of stack deltas (pcsp), as
+ * Go's linker makes it (writeframes in src/cmd/link/internal/ld/dwarf.go), and of how it
+ * leads to its caller's stack in the code of SWITCHES, in a file of KIND. False (ERR filled) if a
+ * function cannot be read or memory ran out. */
+bool gh_frame_make(struct gh_buffer *out, const struct gh_pclntab *tab,
+		   const struct gh_switches *switches, enum gh_frame_file kind,
+		   struct gh_error *err);
 
 #endif

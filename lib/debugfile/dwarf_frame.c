@@ -28,6 +28,7 @@ struct frames {
 			    else 0 */
 	uint64_t signal; /* entry of the function that signal handlers return to if it is
 			    described; else 0 */
+	bool is_whole;   /* the file is GH_FRAME_WHOLE */
 };
 
 /* A rule with a register, COLUMN, among its opcode's low bits, if it is small enough. */
@@ -128,6 +129,39 @@ static void return_address_given(struct frames *frames)
 	gh_buffer_uleb128(frames->out, frames->column);
 }
 
+static void advance(struct frames *frames, uint64_t address)
+{
+	if (address <= frames->address)
+		return;
+	struct gh_buffer *out = frames->out;
+	uint64_t steps = (address - frames->address) / frames->tab->quantum;
+	frames->address = address;
+	if (steps < 0x40) {
+		gh_buffer_u8(out, (uint8_t)(DW_CFA_advance_loc | steps));
+	} else if (steps <= UINT8_MAX) {
+		gh_buffer_u8(out, DW_CFA_advance_loc1);
+		gh_buffer_u8(out, (uint8_t)steps);
+	} else if (steps <= UINT16_MAX) {
+		gh_buffer_u8(out, DW_CFA_advance_loc2);
+		gh_buffer_u16(out, (uint16_t)steps);
+	} else {
+		gh_buffer_u8(out, DW_CFA_advance_loc4);
+		gh_buffer_u32(out, (uint32_t)steps);
+	}
+}
+
+/* Goroutines return to the second instruction of runtime.goexit, which is at ENTRY. Delve looks for
+ * the rules there, GDB and LLDB for those of the one before it. */
+static void return_address_zero(struct frames *frames, uint64_t entry)
+{
+	advance(frames, entry + frames->tab->quantum);
+	return_address_given(frames);
+	gh_buffer_uleb128(frames->out, 1);
+	gh_buffer_u8(frames->out, DW_OP_lit0);
+	advance(frames, entry + 2UL * frames->tab->quantum);
+	return_address_undefined(frames);
+}
+
 /* The function may return to the entry of another, at ENTRY. */
 static void returns_past_entry(struct frames *frames, uint64_t entry)
 {
@@ -181,27 +215,6 @@ static void add_common_entry(struct frames *frames, bool interrupting)
 	arguments_undefined(frames);
 	gh_buffer_align(out, arch->pointer_size);
 	gh_buffer_patch(out, start, out->size - start - 4, 4);
-}
-
-static void advance(struct frames *frames, uint64_t address)
-{
-	if (address <= frames->address)
-		return;
-	struct gh_buffer *out = frames->out;
-	uint64_t steps = (address - frames->address) / frames->tab->quantum;
-	frames->address = address;
-	if (steps < 0x40) {
-		gh_buffer_u8(out, (uint8_t)(DW_CFA_advance_loc | steps));
-	} else if (steps <= UINT8_MAX) {
-		gh_buffer_u8(out, DW_CFA_advance_loc1);
-		gh_buffer_u8(out, (uint8_t)steps);
-	} else if (steps <= UINT16_MAX) {
-		gh_buffer_u8(out, DW_CFA_advance_loc2);
-		gh_buffer_u16(out, (uint16_t)steps);
-	} else {
-		gh_buffer_u8(out, DW_CFA_advance_loc4);
-		gh_buffer_u32(out, (uint32_t)steps);
-	}
 }
 
 /* A stack delta that can be described. */
@@ -360,12 +373,15 @@ static void add_function(struct frames *frames, size_t index, const struct gh_fu
 	frames->fp_saved = 0;
 	frames->fp_place = 0;
 	gh_saved_registers(&frames->saved, frames->tab, func);
-	if (end == GH_STACK_ENDS)
+	if (end == GH_STACK_ENDS) {
 		return_address_undefined(frames);
-	else if (frames->switches->runtime.systemstack_switch != 0 &&
-		 gh_stack_is_named(name, "runtime.cgocallback"))
+		if (frames->is_whole && gh_stack_is_named(name, "runtime.goexit"))
+			return_address_zero(frames, func->entry);
+	} else if (frames->switches->runtime.systemstack_switch != 0 &&
+		   gh_stack_is_named(name, "runtime.cgocallback")) {
 		/* Up to Go 1.20 it can return to that. */
 		returns_past_entry(frames, frames->switches->runtime.systemstack_switch);
+	}
 
 	struct gh_pcvalue walk;
 	gh_pcvalue_start(&walk, frames->tab, func, func->pcsp);
@@ -414,13 +430,17 @@ static uint64_t find_signal_frame(const struct gh_pclntab *tab, bool has_flags)
 }
 
 bool gh_frame_make(struct gh_buffer *out, const struct gh_pclntab *tab,
-		   const struct gh_switches *switches, bool own_names, struct gh_error *err)
+		   const struct gh_switches *switches, enum gh_frame_file kind,
+		   struct gh_error *err)
 {
-	struct frames frames = {
-	    .out = out, .tab = tab, .arch = tab->image->arch, .switches = switches};
+	struct frames frames = {.out = out,
+				.tab = tab,
+				.arch = tab->image->arch,
+				.switches = switches,
+				.is_whole = kind == GH_FRAME_WHOLE};
 	*out = (struct gh_buffer){.big_endian = frames.arch->big_endian};
 	bool has_flags = gh_stack_has_flags(tab);
-	if (own_names) {
+	if (kind == GH_FRAME_OWN_NAMES) {
 		frames.goexit = find_goexit(tab);
 		frames.signal = find_signal_frame(tab, has_flags);
 	}

@@ -485,16 +485,4 @@ void gh_switch_return(struct gh_buffer *out, const struct gh_switch *code,
  * before, and would find another function. */
 void gh_return_past_entry(struct gh_buffer *out, const struct gh_arch *arch, uint64_t entry);
 
-/* .debug_frame: how to find each function's caller. DWARF 4, section 6.4. */
-
-/* Fills OUT with a description of each function's frame, from its table of stack deltas (pcsp), as
- * Go's linker makes it (writeframes in src/cmd/link/internal/ld/dwarf.go), and of how it
- * leads to its caller's stack in the code of SWITCHES. With OWN_NAMES a debugger knows functions by
- * what the program itself tells it. Then it is told that goroutines which return to the entry of
- * runtime.goexit (gh_goexit_after) return to the instruction behind, and what the frame of a signal
- * is, which it would otherwise know by the function's name. False (ERR filled) if a function cannot
- * be read or memory ran out. */
-bool gh_frame_make(struct gh_buffer *out, const struct gh_pclntab *tab,
-		   const struct gh_switches *switches, bool own_names, struct gh_error *err);
-
 #endif
