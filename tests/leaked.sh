@@ -85,13 +85,9 @@ check() {
 		pid=$(pgrep -P "${pids[$name]}")
 		leaked -p "$pid" >"$work/before"
 		leaked "$work/$name.dump" -e "$work/$1/leaks" >"$work/dumped"
-		if [ "$1" = . ]; then
-			timeout 60 gcore -o "$work/core" "$pid" >"$work/gdb" 2>&1
-			leaked "$work/core.$pid" -e "$work/$1/leaks" >"$work/cored"
-			rm -f "$work/core.$pid"
-		else
-			cp "$work/before" "$work/cored"
-		fi
+		timeout 60 gcore -o "$work/core" "$pid" >"$work/gdb" 2>&1
+		leaked "$work/core.$pid" -e "$work/$1/leaks" >"$work/cored"
+		rm -f "$work/core.$pid"
 		echo >&"${inputs[$name]}"
 		wait_paused "$name" 2 || continue
 		leaked -p "$pid" >"$work/after"
