@@ -203,6 +203,12 @@ for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	[ "$release" = 1.15 ] && continue # its tables have no arguments
 	sample "Go $release" "$release" args || continue
 	check_program "Go $release" "$directory/args" 60
+	if directory=$("$tests/build-sample" "$release" args -buildmode=pie 2>"$work/why"); then
+		check_places "Go $release, PIE" "$directory/args" 1000
+		check_types "Go $release, PIE" "$directory/args" 100
+	else
+		skip "Go $release, PIE" "$(tail -n 1 "$work/why")"
+	fi
 	case $release in
 	1.27) machines="amd64 arm64 loong64 ppc64 ppc64le riscv64 s390x 386 arm mips mips64le" ;;
 	1.19) machines="amd64 arm64" ;;
