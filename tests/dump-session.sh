@@ -143,7 +143,7 @@ check_commands() {
 	for command in frames types itabs roots finalizers defers panics threads memstats params info; do
 		output=$(goheap "$directory/dump.stripped" "goheap load $work/dump" "goheap $command --json")
 		has "$command --json" "$output" '^\{.*\}$'
-		has "help goheap $command" "$(goheap "" "help goheap $command")" "^Usage: goheap $command \[--json\]\$"
+		has "help goheap $command" "$(goheap "" "help goheap $command")" "^Usage: goheap $command (\[--module NAME\] )?\[--json\]\$"
 		has "help goheap: $command" "$(goheap "" "help goheap")" "^goheap $command +-- "
 	done
 	has "info is the dump's" "$(goheap "$directory/dump.stripped" "goheap load $work/dump" "goheap info")" \

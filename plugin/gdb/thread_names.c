@@ -1,7 +1,10 @@
 /* GDB finds the thread that `thread apply N' is for by going through all that it has, which takes
  * minutes where there are 100,000. `thread apply all' goes through them once; so the one command
- * that it runs looks up, by the thread's number, which other command gives the thread its name, and
- * the minutes in it. No line of this is long, whatever the number of threads. */
+ * that it runs looks up, by the thread's number, which other command gives the thread its name.
+ * Each use of a variable costs GDB a search of all registers and variables by name, so that command
+ * uses only two: there is one array, of the CHUNK threads that the turn is at, and the first thread
+ * of each chunk has a command that replaces the array. No line of this is long, whatever the number
+ * of threads. */
 #include "plugin/gdb/gdb.h"
 
 #include <inttypes.h>
@@ -14,6 +17,7 @@ enum {
 	CHUNK = 1000,    /* threads that are in one array */
 	MAX_TEXT = 80,   /* of a wait reason, in bytes */
 	MAX_TEXTS = 256, /* that are told apart; Go has some 40 */
+	CHUNKS = 9000,   /* the number of the first chunk's command, after those of the texts */
 };
 
 /* Why a goroutine waits, or its status. */
@@ -72,16 +76,22 @@ static void print_text(FILE *script, struct text text)
 	gh_print_bytes(script, text.start, text.size, false);
 }
 
-/* The commands for a name: waiting for less than a minute, for one, and for more. */
+/* The commands for a name: waiting for less than a minute, for one, and for more, which looks up
+ * how many and has the last command say so. */
 static void define_commands(FILE *script, struct text text, size_t number)
 {
 	static const char *const waits[] = {"", ", 1 minute", ", $arg0 minutes"};
 	for (size_t i = 0; i < 3; i++) {
-		fprintf(script, "with confirm off -- define _goheap_name_%zu\nthread name ",
-			3 * number + i);
+		fprintf(script, "with confirm off -- define _goheap_name %s%zu\nthread name ",
+			i < 2 ? "" : "minutes_", 3 * number + i);
 		print_text(script, text);
 		fprintf(script, "%s\nend\n", waits[i]);
 	}
+	fprintf(script,
+		"with confirm off -- define _goheap_name %zu\n"
+		"eval \"_goheap_name minutes_%zu %%d\", $goheap_minutes[$_thread %% %d]\n"
+		"end\n",
+		3 * number + 2, 3 * number + 2, CHUNK);
 }
 
 static uint64_t minutes_of(struct names *names, const struct gh_dump_goroutine *goroutine)
@@ -96,20 +106,39 @@ static uint64_t command_of(struct names *names, const struct gh_dump_goroutine *
 	return 3 * find_text(names, text_of(names->dump, goroutine)) + (minutes < 2 ? minutes : 2);
 }
 
-/* An array, $goheap_NAME_CHUNK, of VALUE of the threads from FIRST to before END, by their numbers
- * modulo CHUNK. */
-static void put_array(FILE *script, struct names *names, const char *name, size_t first, size_t end,
-		      uint64_t (*value)(struct names *, const struct gh_dump_goroutine *))
+/* VALUE of the thread NUMBER. Threads are numbered from 1. */
+static uint64_t value_of(struct names *names, size_t number,
+			 uint64_t (*value)(struct names *, const struct gh_dump_goroutine *))
 {
 	struct gh_dump_record record;
-	fprintf(script, "with language c -- set $goheap_%s_%zu = {", name, first / CHUNK);
-	for (size_t thread = first; thread < end; thread++) {
-		/* Threads are numbered from 1. */
-		gh_dump_get(names->dump, GH_DUMP_GOROUTINE, thread > 0 ? thread - 1 : 0, &record);
-		fprintf(script, "%s%" PRIu64, thread > first ? "," : "",
-			value(names, &record.goroutine));
-	}
+	gh_dump_get(names->dump, GH_DUMP_GOROUTINE, number - 1, &record);
+	return value(names, &record.goroutine);
+}
+
+/* Sets the array $goheap_NAME to FIRST and VALUE of the threads of CHUNK from 1 on. */
+static void set_array(FILE *script, struct names *names, const char *name, size_t chunk,
+		      uint64_t first,
+		      uint64_t (*value)(struct names *, const struct gh_dump_goroutine *))
+{
+	size_t count = gh_dump_count(names->dump, GH_DUMP_GOROUTINE);
+	fprintf(script, "set variable $goheap_%s = {%" PRIu64, name, first);
+	for (size_t i = 1; i < CHUNK && chunk * CHUNK + i <= count; i++)
+		fprintf(script, ",%" PRIu64, value_of(names, chunk * CHUNK + i, value));
 	fputs("}\n", script);
+}
+
+/* The command that the first thread of CHUNK has for its name: it sets the chunk's arrays, in which
+ * the place of that thread is for the command of the next chunk. There is no thread 0. */
+static void define_chunk(FILE *script, struct names *names, size_t chunk)
+{
+	size_t first = chunk * CHUNK;
+	fprintf(script, "with confirm off -- define _goheap_name %zu\n", CHUNKS + chunk);
+	set_array(script, names, "names", chunk, CHUNKS + chunk + 1, command_of);
+	set_array(script, names, "minutes", chunk,
+		  chunk > 0 ? value_of(names, first, minutes_of) : 0, minutes_of);
+	if (chunk > 0)
+		fprintf(script, "_goheap_name %" PRIu64 "\n", value_of(names, first, command_of));
+	fputs("end\n", script);
 }
 
 void gh_threadnames_define(FILE *script, const struct gh_dump *dump)
@@ -117,27 +146,19 @@ void gh_threadnames_define(FILE *script, const struct gh_dump *dump)
 	const char *waiting = gh_goroutine_status(GH_DUMP_WAITING);
 	struct names names = {.dump = dump, .texts = {{waiting, strlen(waiting)}}, .ntexts = 1};
 	size_t count = gh_dump_count(dump, GH_DUMP_GOROUTINE);
-	if (count == 0)
-		return;
-	for (size_t first = 0; first <= count; first += CHUNK) {
-		size_t end = first + CHUNK <= count ? first + CHUNK : count + 1;
-		put_array(script, &names, "commands", first, end, command_of);
-		put_array(script, &names, "minutes", first, end, minutes_of);
-	}
+	fputs("with confirm off -- define-prefix _goheap_name\n", script);
+	for (size_t chunk = 0; chunk <= count / CHUNK; chunk++)
+		define_chunk(script, &names, chunk);
 	for (size_t i = 0; i < names.ntexts; i++)
 		define_commands(script, names.texts[i], i);
-	fprintf(script,
-		"with confirm off -- define _goheap_name\n"
-		"eval \"eval \\\"_goheap_name_%%%%d %%%%d\\\", $goheap_commands_%%d[%%d], "
-		"$goheap_minutes_%%d[%%d]\", $_thread / %d, $_thread %% %d, $_thread / %d, "
-		"$_thread %% %d\n"
-		"end\n",
-		CHUNK, CHUNK, CHUNK, CHUNK);
+	fprintf(script, "with language c -- _goheap_name %d\n", CHUNKS);
 }
 
 void gh_threadnames_apply(FILE *script)
 {
 	/* What GDB says of the language is not for the user, who has not set it. */
-	fputs("pipe with language c -- thread apply all -q -s _goheap_name | cat >/dev/null\n",
-	      script);
+	fprintf(script,
+		"pipe with language c -- thread apply all -ascending -q -s "
+		"eval \"_goheap_name %%d\", $goheap_names[$_thread %% %d] | cat >/dev/null\n",
+		CHUNK);
 }
