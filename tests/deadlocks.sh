@@ -25,8 +25,9 @@ stop() {
 
 # check NAME COUNT CASE...: the goroutines of those cases are in so many deadlocks.
 check() {
-	local name=$1 count=$2 way own
+	local name=$1 count=$2 lines=$(($# - 1)) way own perhaps=''
 	shift 2
+	((lines == count + 1)) || perhaps=", and perhaps $((lines - count - 1)) more"
 	start "$@" healthy
 	own=$(sed -n 's/^ready //p' "$work/output")
 	"$GOHEAP" waits --deadlocks -p "$pid" >"$work/live" 2>"$work/why" || cat "$work/why"
@@ -39,27 +40,39 @@ check() {
 	equal "$name: what its goroutines do" "$own goroutines: 0 on a thread, 0 ready to run, 1 in system calls or C, $((own - 1)) waiting" \
 		"$(head -n 1 "$work/hang")"
 	same "$name: what most wait for" <(printf '10 main.quick\n9 main.transferQuietly\n') \
-		<(sed -nE '3,4s/^([0-9]+) goroutines: lock sync\.Mutex 0x[0-9a-f]+ \(locked\), in ([^ ]*) at .*/\1 \2/p' "$work/hang")
-	same "$name: and the deadlocks" "$work/live" <(tail -n "$((count + 1))" "$work/hang")
+		<(sed -nE '4,5s/^([0-9]+) goroutines: lock sync\.Mutex 0x[0-9a-f]+ \(locked\), in ([^ ]*) at .*/\1 \2/p' "$work/hang")
+	same "$name: and the deadlocks" "$work/live" <(tail -n "$lines" "$work/hang")
 	for way in live cored; do
 		same "$name: $way" "$work/expected" <(members "$work/$way")
-		equal "$name: $way: how many" "$count deadlocks of mutexes" "$(tail -n 1 "$work/$way")"
+		equal "$name: $way: how many" "$count deadlocks of mutexes$perhaps" "$(tail -n 1 "$work/$way")"
 	done
 	same "$name: marked in the picture" <(cut -d' ' -f1 "$work/expected" | sort) \
 		<(sed -nE 's/^g[0-9]+ \[shape=box fillcolor=[^ ]* label="goroutine ([0-9]+) .*/\1/p' "$work/graph" | sort -u)
 }
 
+# line_of TEXT: the first line of the sample with it.
+line_of() {
+	grep -nF "$1" "$tests/samples/deadlocks/main.go" | head -n 1 | cut -d: -f1
+}
+
 # check_release NAME CASE...: those cases, and what is said of them.
 check_release() {
-	local name=$1 place='\(main\.transfer at [^ ]*/main\.go:55\)'
+	local name=$1 place
+	place="\\(main\\.transfer at [^ ]*/main\\.go:$(line_of 'to.mutex.Lock()')\\)"
 	program=$directory/deadlocks.stripped
-	check "$1" $(($# - 1)) "${@:2}"
+	# Others may have the mutex of a variable.
+	check "$1" 4 "${@:2}"
 	has "$name: a sentence" "$(cat "$work/live")" "^goroutine [0-9]+ $place waits to lock sync\.Mutex 0x[0-9a-f]+ \(locked\), held by goroutine ([0-9]+) $place, which waits to lock sync\.Mutex 0x[0-9a-f]+ \(locked\), held by goroutine [0-9]+\$"
-	has "$name: who has it himself" "$(cat "$work/live")" '^goroutine [0-9]+ \(main\.upgrade at [^ ]*/main\.go:80\) waits to write-lock sync\.RWMutex 0x[0-9a-f]+ \(1 reader has it\), held by itself$'
+	has "$name: who has it himself" "$(cat "$work/live")" '^goroutine [0-9]+ \(main\.upgrade at [^ ]*/main\.go:'"$(line_of 'a.shared.Lock()')"'\) waits to write-lock sync\.RWMutex 0x[0-9a-f]+ \(1 reader has it\), held by itself$'
 	start upgrades healthy
 	"$GOHEAP" waits --deadlocks -p "$pid" >"$work/live" 2>"$work/why" || cat "$work/why"
 	stop
 	has "$name: either of two readers" "$(cat "$work/live")" '\(2 readers have it\), perhaps held by itself$'
+	start held healthy
+	"$GOHEAP" waits --deadlocks -p "$pid" >"$work/held" 2>"$work/why" || cat "$work/why"
+	stop
+	has "$name: a mutex that somebody has who reached it by a map" "$(cat "$work/held")" ', perhaps held by itself$'
+	equal "$name: and no deadlock is certain" '0 deadlocks of mutexes, and perhaps 1 more' "$(tail -n 1 "$work/held")"
 	equal "$name: and the other" '1 deadlock of mutexes; 1 more goroutine waits for them' "$(tail -n 1 "$work/live")"
 }
 
@@ -95,10 +108,32 @@ check_knots() {
 	has "$name: a sentence of a knot" "$(cat "$work/live")" '^goroutine [0-9]+ \(main\.gather at [^ ]*/main\.go:[0-9]+\) waits for sync\.WaitGroup 0x[0-9a-f]+ \(counter 1\): only it leads to that$'
 }
 
+count_threads() {
+	find /proc/"$pid"/task -mindepth 1 -maxdepth 1 | wc -l
+}
+
+# check_world NAME: a collection that waits for a goroutine on another P, which does not stop.
+check_world() {
+	local name=$1 line before after
+	(GOMAXPROCS=2 GODEBUG=asyncpreemptoff=1 exec "$directory/deadlocks.stripped" world </dev/null >"$work/output") &
+	pid=$!
+	for _ in {1..100}; do
+		before=$(count_threads)
+		"$GOHEAP" hang -p "$pid" >"$work/hang" 2>"$work/why"
+		after=$(count_threads)
+		line=$(grep '^collecting garbage: ' "$work/hang") && [ "$before" = "$after" ] && break
+		sleep 0.1
+	done
+	has "$name: who collects garbage" "$line" '^collecting garbage: goroutine 1 \(main\.collectGarbage at [^ ]*/main\.go:[0-9]+\) \['
+	equal "$name: threads" "$after" "$(sed -nE 's/^([0-9]+) threads: .*/\1/p' "$work/hang")"
+	kill -KILL "$pid"
+	wait "$pid" 2>"$work/why"
+}
+
 export CGO_ENABLED=0
 for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	sample "Go $release" "$release" deadlocks && check_release "Go $release" two ring upgrade again globals
-	sample "Go $release" "$release" deadlocks && check_knots "Go $release"
+	sample "Go $release" "$release" deadlocks && check_knots "Go $release" && check_world "Go $release"
 done
 # Which globals' addresses are in code is not known there.
 GOARCH=386 sample "Go 1.27, 386" 1.27 deadlocks && check_release "Go 1.27, 386" two ring upgrade again

@@ -61,13 +61,15 @@ stop_load() {
 	sleep 0.5
 }
 
-# traces FILE: what go tool pprof says that a profile's stacks have in use and have allocated.
+# traces FILE: what go tool pprof says that a profile's stacks have in use and have allocated. The functions init of a
+# package are in several files; Go's own writer gives all of them the file that it saw first.
 traces() {
 	local index
 	for index in inuse_space inuse_objects alloc_space alloc_objects; do
 		timeout 60 go tool pprof -sample_index=$index -unit=bytes -traces -lines "$1" 2>"$work/why" | awk -v index_="$index" '
 			function flush() { if (stack != "") sum[stack] += value; stack = "" }
 			/^-----/ { flush(); on = 1; next }
+			{ sub(/\.init [^ ]*:/, ".init :") }
 			!on { next }
 			/^ +bytes:/ { size = $2; next }
 			stack == "" { value = $1; $1 = ""; stack = size }

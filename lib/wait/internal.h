@@ -66,11 +66,6 @@ bool gh_stack_scan_next(struct gh_stack_scan *scan, uint64_t *word);
  * begins so. */
 bool gh_wait_frame_is(const struct gh_dump *dump, size_t number, size_t depth, const char *name);
 
-/* The depth of the first of at most COUNT frames of goroutine NUMBER whose function is NAME, as
- * gh_wait_frame_is has it; GH_DUMP_NONE if none is. */
-size_t gh_wait_frame_find(const struct gh_dump *dump, size_t number, size_t count,
-			  const char *name);
-
 /* Fills WAIT, of goroutine RECORD, if it waits for a mutex, a wait group, a condition or a
  * semaphore. False if it does not. */
 bool gh_sync_wait_find(struct gh_wait_finder *finder, struct gh_wait *wait,

@@ -174,4 +174,9 @@ size_t gh_deadlocks_mutex(const struct gh_deadlocks *deadlocks, const struct gh_
 
 void gh_deadlocks_free(struct gh_deadlocks *deadlocks);
 
+/* The depth of the first of at most COUNT frames of goroutine NUMBER whose function is NAME, or, if
+ * NAME ends in a '*', begins so; GH_DUMP_NONE if none is. */
+size_t gh_wait_frame_find(const struct gh_dump *dump, size_t number, size_t count,
+			  const char *name);
+
 #endif

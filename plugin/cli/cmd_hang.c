@@ -1,6 +1,8 @@
 /* goheap hang: the first look at a process that does not go on. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "plugin/cli/command.h"
 #include "plugin/cli/wait_query.h"
@@ -52,16 +54,104 @@ static void print_census(const struct gh_dump *dump)
 	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++)
 		printf("%s%zu %s", i > 0 ? ", " : ": ", census.by_status[order[i]],
 		       texts[order[i]]);
-	if (census.longest > 0)
+	if (census.longest >= 1000000000)
 		printf("; goroutine %" PRIu64 " has waited longest, for at least %.0f s",
 		       census.oldest, (double)census.longest / 1e9);
 	putchar('\n');
+}
+
+static void print_threads(const char *process)
+{
+	struct gh_thread_states states;
+	if (process == NULL || !gh_thread_states_read(&states, atoi(process)))
+		return;
+	gh_print_count(states.count, "thread");
+	printf(": %zu on a processor or ready, %zu asleep", states.running, states.sleeping);
+	if (states.stopped > 0)
+		printf(", %zu stopped by a signal (SIGCONT has them go on)", states.stopped);
+	if (states.traced > 0)
+		printf(", %zu stopped by a debugger", states.traced);
+	if (states.stuck > 0)
+		printf(", %zu in the kernel, where no signal reaches them (thread %d%s%s)",
+		       states.stuck, states.first_stuck, strlen(states.where) > 1 ? " in " : "",
+		       strlen(states.where) > 1 ? states.where : "");
+	putchar('\n');
+}
+
+/* TEXT, of SIZE bytes, is one of the WORDS, which end with NULL. */
+static bool is_one_of(const char *text, size_t size, const char *const *words)
+{
+	for (; *words != NULL; words++)
+		if (strlen(*words) == size && memcmp(*words, text, size) == 0)
+			return true;
+	return false;
+}
+
+/* GOROUTINE, number NUMBER, collects garbage or stops all others: by its wait reason (from Go 1.21
+ * on) or, if it is on a thread, by what it runs. */
+static bool is_collecting(const struct gh_dump *dump, const struct gh_dump_goroutine *goroutine,
+			  size_t number)
+{
+	static const char *const reasons[] = {"garbage collection",
+					      "garbage collection scan",
+					      "GC worker (active)",
+					      "GC mark termination",
+					      "stopping the world",
+					      "flushing proc caches",
+					      NULL};
+	static const char *const functions[] = {"runtime.gcStart",
+						"runtime.gcMarkDone",
+						"runtime.gcMarkTermination",
+						"runtime.gcDrain",
+						"runtime.stopTheWorld",
+						"runtime.stopTheWorldGC",
+						NULL};
+	size_t size;
+	const char *state = gh_goroutine_state(dump, goroutine, &size);
+	if (goroutine->status == GH_DUMP_WAITING)
+		return is_one_of(state, size, reasons);
+	if (goroutine->status != GH_DUMP_RUNNING)
+		return false;
+	size_t depth = gh_dump_stack(dump, number)->nframes;
+	for (size_t i = 0; functions[i] != NULL; i++)
+		if (gh_wait_frame_find(dump, number, depth, functions[i]) != GH_DUMP_NONE)
+			return true;
+	return false;
+}
+
+/* Prints who collects garbage, and how many wait for that. Nothing if nobody does. */
+static void print_collector(struct gh_wait_query *query)
+{
+	static const char *const waits[] = {"GC assist wait", "GC assist marking",
+					    "wait for GC cycle", NULL};
+	const struct gh_dump *dump = &query->dump;
+	struct gh_dump_record record;
+	size_t waiting = 0;
+	for (size_t i = 0; i < dump->nstacks; i++) {
+		size_t size;
+		gh_dump_get(dump, GH_DUMP_GOROUTINE, i, &record);
+		const char *state = gh_goroutine_state(dump, &record.goroutine, &size);
+		waiting += is_one_of(state, size, waits);
+		if (!is_collecting(dump, &record.goroutine, i))
+			continue;
+		fputs("collecting garbage: ", stdout);
+		gh_wait_print_goroutine(stdout, query, i);
+		fputs(" [", stdout);
+		gh_print_bytes(stdout, state, size, false);
+		fputs("]\n", stdout);
+	}
+	if (waiting > 0) {
+		gh_print_count(waiting, "goroutine");
+		puts(waiting > 1 ? " wait for the collector" : " waits for the collector");
+	}
 }
 
 static int answer(struct gh_wait_query *query)
 {
 	struct gh_leaked leaked = {0};
 	print_census(&query->dump);
+	print_threads(query->options->process);
+	print_collector(query);
 	puts("What most wait for:");
 	bool told = gh_wait_groups_print(query, GROUPS) && gh_wait_find_leaked(&leaked, query);
 	if (told)

@@ -38,8 +38,21 @@ void gh_wait_print_goroutine(FILE *out, struct gh_wait_query *query, size_t numb
 	putc(')', out);
 }
 
+/* None of DEADLOCK's goroutines can go on. Where one could, somebody else may have what it waits
+ * for. */
+static bool is_certain(const struct gh_wait_query *query, const struct gh_deadlocks *deadlocks,
+		       const struct gh_deadlock *deadlock, const struct gh_leaked *leaked)
+{
+	for (size_t i = 0; i < deadlock->count; i++) {
+		size_t wait = deadlocks->members.items[deadlock->first + i];
+		if (!leaked->of[query->waits.list.items[wait].goroutine])
+			return false;
+	}
+	return true;
+}
+
 static void print_deadlock(struct gh_wait_query *query, const struct gh_deadlocks *deadlocks,
-			   const struct gh_deadlock *deadlock)
+			   const struct gh_deadlock *deadlock, bool certain)
 {
 	const struct gh_waits *waits = &query->waits;
 	const size_t *members = &deadlocks->members.items[deadlock->first];
@@ -52,7 +65,7 @@ static void print_deadlock(struct gh_wait_query *query, const struct gh_deadlock
 		fputs(i > 0 ? ", which waits to " : " waits to ", stdout);
 		gh_wait_print(stdout, query, wait, false);
 		printf(",%s held by ",
-		       deadlocks->mutexes.items[mutex].nholders > 1 ? " perhaps" : "");
+		       !certain || deadlocks->mutexes.items[mutex].nholders > 1 ? " perhaps" : "");
 		if (i + 1 < deadlock->count)
 			gh_wait_print_goroutine(stdout, query, next);
 		else if (i > 0)
@@ -80,12 +93,19 @@ static void leave_out(struct gh_leaked *leaked, const struct gh_wait_query *quer
 int gh_deadlocks_print(struct gh_wait_query *query, struct gh_leaked *leaked)
 {
 	struct gh_deadlocks deadlocks;
+	size_t ncertain = 0;
 	bool found = find(&deadlocks, query);
-	for (size_t i = 0; found && i < deadlocks.list.count; i++)
-		print_deadlock(query, &deadlocks, &deadlocks.list.items[i]);
+	for (size_t i = 0; found && i < deadlocks.list.count; i++) {
+		const struct gh_deadlock *deadlock = &deadlocks.list.items[i];
+		bool certain = is_certain(query, &deadlocks, deadlock, leaked);
+		print_deadlock(query, &deadlocks, deadlock, certain);
+		ncertain += certain;
+	}
 	if (found) {
-		gh_print_count(deadlocks.list.count, "deadlock");
+		gh_print_count(ncertain, "deadlock");
 		fputs(" of mutexes", stdout);
+		if (deadlocks.list.count > ncertain)
+			printf(", and perhaps %zu more", deadlocks.list.count - ncertain);
 		if (deadlocks.behind > 0) {
 			fputs("; ", stdout);
 			gh_print_count(deadlocks.behind, "more goroutine");
@@ -134,11 +154,12 @@ static void draw_wait(const struct gh_dot *dot, struct gh_wait_query *query,
 
 /* Draws the holders of MUTEX; dashed if each is one perhaps. */
 static void draw_holders(const struct gh_dot *dot, struct gh_wait_query *query,
-			 const struct gh_deadlocks *deadlocks, const struct gh_held_mutex *mutex)
+			 const struct gh_deadlocks *deadlocks, const struct gh_held_mutex *mutex,
+			 const struct gh_leaked *leaked)
 {
-	bool perhaps = mutex->nholders > 1;
 	for (size_t i = 0; i < mutex->nholders; i++) {
 		size_t holder = deadlocks->holders.items[mutex->first + i];
+		bool perhaps = mutex->nholders > 1 || !leaked->of[holder];
 		draw_goroutine(dot, query, holder, mutex->dead);
 		fprintf(dot->out, "\"0x%" PRIx64 "\" -> g%zu [%slabel=\"", mutex->address, holder,
 			perhaps ? "style=dashed " : "");
@@ -147,7 +168,7 @@ static void draw_holders(const struct gh_dot *dot, struct gh_wait_query *query,
 	}
 }
 
-int gh_deadlocks_draw(struct gh_wait_query *query)
+int gh_deadlocks_draw(struct gh_wait_query *query, struct gh_leaked *leaked)
 {
 	struct gh_deadlocks deadlocks;
 	struct gh_dot dot;
@@ -155,7 +176,7 @@ int gh_deadlocks_draw(struct gh_wait_query *query)
 	bool found = find(&deadlocks, query);
 	bool drawn = found && gh_dot_open(&dot, stdout);
 	for (size_t i = 0; drawn && i < deadlocks.mutexes.count; i++)
-		draw_holders(&dot, query, &deadlocks, &deadlocks.mutexes.items[i]);
+		draw_holders(&dot, query, &deadlocks, &deadlocks.mutexes.items[i], leaked);
 	for (size_t i = 0; drawn && i < waits->list.count; i++) {
 		const struct gh_wait *wait = &waits->list.items[i];
 		size_t mutex = gh_deadlocks_mutex(&deadlocks, waits, i);

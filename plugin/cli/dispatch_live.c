@@ -37,36 +37,11 @@ static bool describe(const char *directory, const struct gh_infofiles *files)
 	return false;
 }
 
-/* The state of the thread whose directory in /proc this is, as `man 5 proc' has it. */
-static char state_of(int tasks, const char *name)
-{
-	char stat[512] = "";
-	char path[PATH_MAX];
-	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s/stat", tasks, name);
-	FILE *file = fopen(path, "re");
-	if (file == NULL)
-		return '?';
-	size_t size = fread(stat, 1, sizeof(stat) - 1, file);
-	fclose(file);
-	stat[size] = '\0';
-	const char *after_name = strrchr(stat, ')');
-	return after_name != NULL && after_name[1] == ' ' ? after_name[2] : '?';
-}
-
 /* GDB has let the process PID go on: none of its threads is stopped by a debugger. */
 static bool goes_on(int pid)
 {
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	DIR *tasks = pid != 0 ? opendir(path) : NULL;
-	if (tasks == NULL)
-		return false;
-	bool stopped = false;
-	const struct dirent *entry;
-	while (!stopped && (entry = readdir(tasks)) != NULL)
-		stopped = entry->d_name[0] != '.' && state_of(dirfd(tasks), entry->d_name) == 't';
-	closedir(tasks);
-	return !stopped;
+	struct gh_thread_states states;
+	return pid != 0 && gh_thread_states_read(&states, pid) && states.traced == 0;
 }
 
 /* The selected frame need not be the thread's top frame. */

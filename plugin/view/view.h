@@ -8,7 +8,8 @@
  * - merged_paths.c, root_frames.c, slice_range.c: how objects are held (paths.h);
  * - traceback.c: the calls on a goroutine's stack; goroutine_text.c, goroutine_json.c: a goroutine
  *   with its state and calls, in Go's form and as JSON; goroutines.c: which are listed, and groups;
- * - profile_text.c: an allocation profile, in Go's form. */
+ * - profile_text.c: an allocation profile, in Go's form;
+ * - thread_states.c: what the threads of a process do. */
 #ifndef GH_PLUGIN_VIEW_VIEW_H
 #define GH_PLUGIN_VIEW_VIEW_H
 
@@ -441,5 +442,22 @@ void gh_profiletext_print_json(const struct gh_allocations *allocations);
 /* The page that `goheap report' writes, report.html, up to where its data begin. */
 
 extern const char gh_report_page[];
+
+/* What the threads of a process do, by the letters of the kernel's. */
+struct gh_thread_states {
+	size_t count;
+	size_t running;  /* R: on a processor, or wait for one */
+	size_t sleeping; /* S */
+	size_t stuck;    /* D: in the kernel, where no signal reaches them */
+	size_t stopped;  /* T: by a signal */
+	size_t traced;   /* t: by a debugger */
+	int first_stuck; /* the id of the first of those */
+	char where[64];  /* the function of the kernel's that it is in; "" or "0" if not known */
+};
+
+/* Reads those of process PID. False if they cannot be read.
+ *
+ * Source: /proc/pid/stat in `man 5 proc'. */
+bool gh_thread_states_read(struct gh_thread_states *states, int pid);
 
 #endif

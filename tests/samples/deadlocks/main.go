@@ -1,6 +1,7 @@
 // Deadlocks has deadlocks of mutexes, and of other things, those that its arguments name, among goroutines that wait for each
 // other in good order. Each goroutine that is in one prints its number, and the address of what it waits for; those of other
-// things print the argument before that. Then it prints "ready" and how many goroutines it has, and waits until its input ends.
+// things print the argument before that. Then it prints "ready" and how many goroutines it has, and waits until its input ends. Alone, "world" has a
+// collection that waits for a goroutine which does not stop, with GODEBUG=asyncpreemptoff=1.
 package main
 
 import (
@@ -247,6 +248,15 @@ func mixed() {
 	mutex.Unlock()
 }
 
+var accounts = map[int]*account{}
+
+//go:noinline
+func holdByNumber(number int) {
+	accounts[number].mutex.Lock()
+	time.Sleep(time.Hour)
+	accounts[number].mutex.Unlock()
+}
+
 func start(name string) {
 	switch name {
 	case "group":
@@ -263,6 +273,11 @@ func start(name string) {
 		go awaitSignal()
 	case "full":
 		go collect(3)
+	case "held":
+		accounts[1], accounts[2] = new(account), new(account)
+		go holdByNumber(2)
+		pause()
+		go transfer(accounts[1], accounts[2], 1)
 	case "mixed":
 		go mixed()
 	case "two":
@@ -293,7 +308,30 @@ func start(name string) {
 	}
 }
 
+//go:noinline
+func spin(n uint64) uint64 {
+	for {
+		n = n*6364136223846793005 + 1442695040888963407
+		if n == 0 {
+			return n
+		}
+	}
+}
+
+// collectGarbage never returns where spin cannot be preempted.
+//
+//go:noinline
+func collectGarbage() {
+	go spin(1)
+	time.Sleep(10 * time.Millisecond)
+	runtime.GC()
+}
+
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == "world" {
+		fmt.Println("ready", runtime.NumGoroutine())
+		collectGarbage()
+	}
 	for _, name := range os.Args[1:] {
 		start(name)
 	}

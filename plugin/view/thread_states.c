@@ -1,0 +1,57 @@
+#include <dirent.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugin/view/view.h"
+
+/* Reads the start of the file NAME of the thread whose directory in TASKS this is. */
+static void read_start(char *text, size_t size, int tasks, const char *thread, const char *name)
+{
+	char path[PATH_MAX];
+	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s/%s", tasks, thread, name);
+	FILE *file = fopen(path, "re");
+	size_t read = file != NULL ? fread(text, 1, size - 1, file) : 0;
+	text[read] = '\0';
+	if (file != NULL)
+		fclose(file);
+}
+
+/* '?' if it is not known, or the thread has ended. */
+static char state_of(int tasks, const char *thread)
+{
+	char stat[512];
+	read_start(stat, sizeof(stat), tasks, thread, "stat");
+	const char *after_name = strrchr(stat, ')');
+	return after_name != NULL && after_name[1] == ' ' ? after_name[2] : '?';
+}
+
+static void add_thread(struct gh_thread_states *states, int tasks, const char *thread)
+{
+	char state = state_of(tasks, thread);
+	states->count += state != '?';
+	states->running += state == 'R';
+	states->sleeping += state == 'S';
+	states->stopped += state == 'T';
+	states->traced += state == 't';
+	if (state == 'D' && states->stuck++ == 0) {
+		states->first_stuck = atoi(thread);
+		read_start(states->where, sizeof(states->where), tasks, thread, "wchan");
+	}
+}
+
+bool gh_thread_states_read(struct gh_thread_states *states, int pid)
+{
+	char path[64];
+	*states = (struct gh_thread_states){0};
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	DIR *tasks = opendir(path);
+	if (tasks == NULL)
+		return false;
+	const struct dirent *entry;
+	while ((entry = readdir(tasks)) != NULL)
+		if (entry->d_name[0] != '.')
+			add_thread(states, dirfd(tasks), entry->d_name);
+	closedir(tasks);
+	return states->count > 0;
+}
