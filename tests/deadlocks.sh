@@ -9,7 +9,12 @@ export LC_ALL=C
 
 # members FILE: of each sentence the goroutines, each with the mutex that it waits for.
 members() {
-	sed 's/held by goroutine /\n/g' "$1" | sed -nE 's/^(goroutine )?([0-9]+) \(.* (0x[0-9a-f]+).*/\2 \3/p' | sort
+	sed -nE 's/^( *(perhaps )?held by )?goroutine ([0-9]+) \(.* (0x[0-9a-f]+).*/\3 \4/p' "$1" | sort
+}
+
+# joined FILE: with each sentence in one line.
+joined() {
+	sed -E ':a; N; $!ba; s/\n    / /g' "$1"
 }
 
 # start CASE...: runs the sample until all of it waits; $pid, and descriptor 7, which ends it.
@@ -25,9 +30,9 @@ stop() {
 
 # check NAME COUNT CASE...: the goroutines of those cases are in so many deadlocks.
 check() {
-	local name=$1 count=$2 lines=$(($# - 1)) way own perhaps=''
+	local name=$1 count=$2 sentences=$(($# - 2)) way own perhaps=''
 	shift 2
-	((lines == count + 1)) || perhaps=", and perhaps $((lines - count - 1)) more"
+	((sentences == count)) || perhaps=", and perhaps $((sentences - count)) more"
 	start "$@" healthy
 	own=$(sed -n 's/^ready //p' "$work/output")
 	"$GOHEAP" waits --deadlocks -p "$pid" >"$work/live" 2>"$work/why" || cat "$work/why"
@@ -41,7 +46,7 @@ check() {
 		"$(head -n 1 "$work/hang")"
 	same "$name: what most wait for" <(printf '10 main.quick\n9 main.transferQuietly\n') \
 		<(sed -nE '4,5s/^([0-9]+) goroutines: lock sync\.Mutex 0x[0-9a-f]+ \(locked\), in ([^ ]*) at .*/\1 \2/p' "$work/hang")
-	same "$name: and the deadlocks" "$work/live" <(tail -n "$lines" "$work/hang")
+	same "$name: and the deadlocks" "$work/live" <(tail -n "$(wc -l <"$work/live")" "$work/hang")
 	for way in live cored; do
 		same "$name: $way" "$work/expected" <(members "$work/$way")
 		equal "$name: $way: how many" "$count deadlocks of mutexes$perhaps" "$(tail -n 1 "$work/$way")"
@@ -62,7 +67,7 @@ check_release() {
 	program=$directory/deadlocks.stripped
 	# Others may have the mutex of a variable.
 	check "$1" 4 "${@:2}"
-	has "$name: a sentence" "$(cat "$work/live")" "^goroutine [0-9]+ $place waits to lock sync\.Mutex 0x[0-9a-f]+ \(locked\), held by goroutine ([0-9]+) $place, which waits to lock sync\.Mutex 0x[0-9a-f]+ \(locked\), held by goroutine [0-9]+\$"
+	has "$name: a sentence" "$(joined "$work/live")" "^goroutine [0-9]+ $place waits to lock sync\.Mutex 0x[0-9a-f]+ \(locked\), held by goroutine ([0-9]+) $place, which waits to lock sync\.Mutex 0x[0-9a-f]+ \(locked\), held by goroutine [0-9]+\$"
 	has "$name: who has it himself" "$(cat "$work/live")" '^goroutine [0-9]+ \(main\.upgrade at [^ ]*/main\.go:'"$(line_of 'a.shared.Lock()')"'\) waits to write-lock sync\.RWMutex 0x[0-9a-f]+ \(1 reader has it\), held by itself$'
 	start upgrades healthy
 	"$GOHEAP" waits --deadlocks -p "$pid" >"$work/live" 2>"$work/why" || cat "$work/why"
@@ -102,7 +107,7 @@ check_knots() {
 		echo
 	done | sort >"$work/rows"
 	for way in live cored dumped; do
-		same "$name: knots, $way" "$work/rows" <(knots <"$work/$way")
+		same "$name: knots, $way" "$work/rows" <(joined "$work/$way" | knots)
 		equal "$name: how many, $way" "5 other knots: 12 goroutines that can never go on" "$(tail -n 1 "$work/$way")"
 	done
 	has "$name: a sentence of a knot" "$(cat "$work/live")" '^goroutine [0-9]+ \(main\.gather at [^ ]*/main\.go:[0-9]+\) waits for sync\.WaitGroup 0x[0-9a-f]+ \(counter 1\): only it leads to that$'

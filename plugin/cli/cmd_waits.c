@@ -216,7 +216,7 @@ static void print_group(struct gh_wait_query *query, const struct member *group)
 	if (one)
 		print_others(&query->waits, group->wait);
 	else
-		printf("; %zu of them", group->objects);
+		printf("; %zu different ones", group->objects);
 	putchar('\n');
 }
 

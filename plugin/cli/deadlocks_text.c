@@ -64,8 +64,8 @@ static void print_deadlock(struct gh_wait_query *query, const struct gh_deadlock
 		    waits->list.items[members[i + 1 < deadlock->count ? i + 1 : 0]].goroutine;
 		fputs(i > 0 ? ", which waits to " : " waits to ", stdout);
 		gh_wait_print(stdout, query, wait, false);
-		printf(",%s held by ",
-		       !certain || deadlocks->mutexes.items[mutex].nholders > 1 ? " perhaps" : "");
+		printf(",%s%sheld by ", deadlock->count > 1 ? "\n    " : " ",
+		       !certain || deadlocks->mutexes.items[mutex].nholders > 1 ? "perhaps " : "");
 		if (i + 1 < deadlock->count)
 			gh_wait_print_goroutine(stdout, query, next);
 		else if (i > 0)

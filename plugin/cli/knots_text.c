@@ -162,12 +162,12 @@ static void print_knot(struct gh_wait_query *query, const struct member *members
 	bool never = true;
 	for (size_t i = 0; i < knot->count && i < TOLD; i++) {
 		const struct gh_wait *wait = members[knot->first + i].wait;
-		fputs(i > 0 ? "; " : "", stdout);
+		fputs(i > 0 ? ";\n    " : "", stdout);
 		print_member(stdout, query, wait);
 		never = never && wait->never;
 	}
 	if (knot->count > TOLD)
-		printf("; and %zu more", knot->count - TOLD);
+		printf(";\n    and %zu more", knot->count - TOLD);
 	if (never)
 		fputs(": nothing ever ends that", stdout);
 	else
