@@ -92,54 +92,11 @@ struct gh_layouts {
 	uint8_t word;    /* pointer size, in bytes */
 };
 
-/* Makes a layout of each of TYPES, which outlive them and may be NULL, with the same number, and of
- * what the runtime keeps maps and channels in. WORD is the pointer size. False if memory ran out.
- * To be freed either way. */
-bool gh_layouts_make(struct gh_layouts *layouts, const struct gh_rtypes *types, uint8_t word);
-
-void gh_layouts_free(struct gh_layouts *layouts);
-
 /* Layout NUMBER, which there is; good until one is added. */
 struct gh_layout *gh_layout(const struct gh_layouts *layouts, uint32_t number);
 
-/* Adds one that is called PREFIX and the SIZE bytes at TEXT. */
-uint32_t gh_layouts_add_named(struct gh_layouts *layouts, struct gh_layout layout,
-			      const char *prefix, const void *text, size_t size);
-
-/* Adds a field for the struct that is added next. */
-void gh_layouts_add_field(struct gh_layouts *layouts, const struct gh_layout_field *field);
-
-/* Reads field INDEX of STRUCT number NUMBER. False if it cannot be. */
-bool gh_layouts_field(const struct gh_layouts *layouts, uint32_t number, uint32_t index,
-		      struct gh_layout_field *field);
-
-/* The number of fields of struct NUMBER. */
-uint32_t gh_layouts_nfields(const struct gh_layouts *layouts, uint32_t number);
-
-/* Finds the links of layout NUMBER, by offset, which are made when they are first asked for. An
- * array of more than a few elements is one link. Gives how many; good until others are made. */
-uint32_t gh_layouts_links(struct gh_layouts *layouts, uint32_t number,
-			  const struct gh_link **links);
-
-/* Finds the pointer at OFFSET in a value of layout NUMBER. False if there is none. */
-bool gh_layouts_link_at(struct gh_layouts *layouts, uint32_t number, uint64_t offset,
-			struct gh_link *link);
-
-/* A value of layout OUTER begins with COUNT values of layout INNER, one after the other. */
-bool gh_layouts_begins_with(const struct gh_layouts *layouts, uint32_t outer, uint32_t inner,
-			    uint64_t count);
-
-/* The first part of a value of layout NUMBER that has a size; an array's is its element. Its COUNT
- * is set to how many of them follow each other. GH_NO_LAYOUT if it has no parts. */
-uint32_t gh_layouts_first_part(const struct gh_layouts *layouts, uint32_t number, uint64_t *count);
-
 /* Appends the name of layout NUMBER to OUT, with no NUL. */
 void gh_layouts_name(const struct gh_layouts *layouts, uint32_t number, struct gh_buffer *out);
-
-/* Appends the name of the part of a value of layout NUMBER that the byte at OFFSET is in to OUT:
- * ".left.key", "[3].name". */
-void gh_layouts_part_name(const struct gh_layouts *layouts, uint32_t number, uint64_t offset,
-			  struct gh_buffer *out);
 
 /* A part of a value: a field, or an element of an array, which are all alike, or of a map. */
 struct gh_part {
@@ -177,27 +134,9 @@ struct gh_variables {
 	struct gh_variable_list first;   /* of functions, by pc: their first parameters */
 };
 
-/* Reads the globals of the program PATH, and the locals that there are at the NPCS places in the
- * code PCS, which ascend; but not those of inlined calls whose code is in several pieces. LAYOUTS,
- * those of the program's descriptors, are added to. False (ERR filled) if it has no DWARF or memory
- * ran out. To be freed either way. */
-bool gh_variables_find(struct gh_variables *variables, struct gh_layouts *layouts, const char *path,
-		       const uint64_t *pcs, size_t npcs, struct gh_error *err);
-
 /* The global at ADDRESS; NULL if there is none. */
 const struct gh_variable *gh_variables_global(const struct gh_variables *variables,
 					      uint64_t address);
-
-/* The local that is at OFFSET from its frame's end, which is negative, where PC is executed; NULL
- * if there is none. */
-const struct gh_variable *gh_variables_local(const struct gh_variables *variables, uint64_t pc,
-					     int64_t offset);
-
-/* The type's number of the first parameter of the function whose code begins at PC, if that was
- * asked for; GH_NO_LAYOUT if it is not known. */
-uint32_t gh_variables_parameter(const struct gh_variables *variables, uint64_t pc);
-
-void gh_variables_free(struct gh_variables *variables);
 
 /* Values in the data segments that are no variables: the linker put them there for a variable, or
  * another such value, to point to. */
@@ -222,19 +161,8 @@ struct gh_statics {
 	struct GH_VECTOR(struct gh_static_pointer) pointers; /* by value and slot */
 };
 
-/* Takes over VALUES, and finds the pointers in the segments of HEAP's dump.
- * False if memory ran out. To be freed either way. */
-bool gh_statics_make(struct gh_statics *statics, struct gh_static_list *values,
-		     const struct gh_heap *heap);
-
 /* The value that ADDRESS is in; NULL if none is known. */
 const struct gh_static *gh_statics_find(const struct gh_statics *statics, uint64_t address);
-
-/* The first of the pointers to the last place that is not past ADDRESS; NULL if there is none. */
-const struct gh_static_pointer *gh_statics_pointer(const struct gh_statics *statics,
-						   uint64_t address);
-
-void gh_statics_free(struct gh_statics *statics);
 
 /* What type each object of a heap has.
  *

@@ -1,4 +1,4 @@
-#include "lib/value/value.h"
+#include "lib/value/internal.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

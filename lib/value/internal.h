@@ -1,0 +1,76 @@
+/* What the files that print values share. */
+#ifndef GH_VALUE_INTERNAL_H
+#define GH_VALUE_INTERNAL_H
+
+#include "lib/value/value.h"
+
+/* Appends text of the printf FORMAT, without what comes of the program. */
+__attribute__((format(printf, 2, 3))) void gh_value_add(struct gh_values *values,
+							const char *format, ...);
+
+/* Appends a value; SHOWN: with its type, where that is not clear from what it looks like. */
+void gh_value_add_any(struct gh_values *values, uint32_t type, uint64_t address, bool shown);
+
+/* Appends that ADDRESS cannot be read. */
+void gh_value_add_unreadable(struct gh_values *values, uint64_t address);
+
+/* Appends the name of TYPE, and a space. */
+void gh_value_add_type(struct gh_values *values, const struct gh_rtype *type);
+
+/* Appends a number, string or function of TYPE that is at ADDRESS. */
+void gh_value_add_basic(struct gh_values *values, const struct gh_rtype *type, uint64_t address);
+
+/* What elements are: of a type by number, or, if NAME is not NULL, by name. */
+struct gh_value_elem {
+	uint32_t number; /* GH_NO_RTYPE, without a name: it is not known */
+	const char *name;
+	uint64_t size; /* in bytes */
+};
+
+/* The elements of TYPE, an array, channel or slice. */
+struct gh_value_elem gh_value_elem(const struct gh_values *values, const struct gh_rtype *type);
+
+/* Appends COUNT elements of a ring of PLACES, which begins at ADDRESS, from place FIRST on. */
+void gh_value_add_elements(struct gh_values *values, const struct gh_value_elem *elem,
+			   uint64_t address, uint64_t count, uint64_t first, uint64_t places);
+
+/* Appends the slice at ADDRESS, and, if SHOWN, before it its length and capacity. */
+void gh_value_add_slice(struct gh_values *values, const struct gh_value_elem *elem,
+			uint64_t address, bool shown);
+
+/* Appends a value of the type called NAME, at WHERE, or, if IS_VALUE, that is WHERE. */
+void gh_value_add_named(struct gh_values *values, const char *name, uint64_t where, bool is_value);
+
+/* Appends a map or a channel, whose header is at HEADER. */
+void gh_value_add_map(struct gh_values *values, const struct gh_rtype *type, uint64_t header,
+		      bool shown);
+void gh_value_add_channel(struct gh_values *values, const struct gh_rtype *type, uint64_t header,
+			  bool shown);
+
+/* Appends a value of package time or sync by what it means. False, and nothing, if TYPE is another.
+ */
+bool gh_value_add_known(struct gh_values *values, const struct gh_rtype *type, uint64_t address);
+
+/* Begins to follow a pointer to ADDRESS. False if that is as deep as it goes. Ends with
+ * gh_value_leave. */
+bool gh_value_enter(struct gh_values *values, uint64_t address);
+void gh_value_leave(struct gh_values *values);
+
+/* Appends that COUNT more follow, if there are any, behind others if not FIRST. */
+void gh_value_add_more(struct gh_values *values, uint64_t count, bool first);
+
+/* A word that holds a pointer, of the memory or the program's file. False, and *VALUE 0, if it is
+ * not there. */
+bool gh_value_word(struct gh_values *values, uint64_t address, uint64_t *value);
+
+/* The dynamic type of the interface of type TYPE at ADDRESS, and where its value is: *NUMBER is
+ * GH_NO_RTYPE and *DESCRIPTOR the type's address if the program describes none there, which is 0
+ * if the interface is nil. False if it cannot be read. */
+bool gh_value_dynamic(struct gh_values *values, const struct gh_rtype *type, uint64_t address,
+		      uint32_t *number, uint64_t *descriptor, uint64_t *data);
+
+/* The number of the field NAME of the struct TYPE in *PART. False if it has none. */
+bool gh_value_field(const struct gh_rtypes *types, const struct gh_rtype *type, const char *name,
+		    struct gh_rtype_part *part);
+
+#endif
