@@ -18,6 +18,7 @@ struct gh_wait_layout {
 	uint32_t sudog_channel;
 
 	uint32_t channel_timer; /* runtime.hchan; 0 where there is none */
+	uint32_t timer_when;    /* runtime.timer: when it fires */
 	uint32_t channel_type;
 	uint32_t channel_receivers; /* recvq.first */
 	uint32_t channel_senders;   /* sendq.first */

@@ -68,7 +68,8 @@ struct gh_channel {
 	uint64_t senders; /* goroutines that wait to send on it, those of a select, too */
 	uint64_t receivers;
 	bool closed;
-	bool timer; /* a time.Timer or time.Ticker fills it; not known before Go 1.23 */
+	bool timer;    /* a time.Timer or time.Ticker fills it; not known before Go 1.23 */
+	uint64_t when; /* that fires: ns of the process's monotonic clock; 0 if not known */
 };
 
 /* A channel operation that a goroutine waits for; of a select one of several. */

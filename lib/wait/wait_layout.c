@@ -30,8 +30,10 @@ static uint32_t find_creator(const struct gh_dump *dump)
 
 /* Sources: type g, type sudog in src/runtime/runtime2.go; type hchan in src/runtime/chan.go. In a
  * sudog, elem and c are two words each from Go 1.26 on. In a channel, timer came with 1.23, bubble
- * with 1.25. Between gopc and waiting in runtime.g are ancestors, startpc and racectx; between
- * waiting and timer are cgoCtxt and labels. */
+ * with 1.25. In a timer (src/runtime/time.go) its lock, four flags and a count of 4 bytes are
+ * before when, and from 1.25 on a random number of 4 bytes, which is aligned. Between gopc and
+ * waiting in runtime.g are ancestors, startpc and racectx; between waiting and timer are cgoCtxt
+ * and labels. */
 struct gh_wait_layout gh_wait_layout_find(const struct gh_dump *dump)
 {
 	int minor = gh_dump_minor(dump);
@@ -49,6 +51,7 @@ struct gh_wait_layout gh_wait_layout_find(const struct gh_dump *dump)
 	    .sudog_elem = (3 + traced - 1) * word,
 	    .sudog_select = (3 + traced) * word + 20,
 	    .channel_timer = minor >= 23 ? 3 * word + 8 : 0,
+	    .timer_when = word + 8 + (minor >= 25 ? word : 0),
 	};
 	/* acquiretime, releasetime, ticket and some flags are before these. */
 	uint32_t parent = (3 + traced) * word + 24;

@@ -40,9 +40,12 @@ static size_t add_channel(struct gh_wait_finder *finder, uint64_t address)
 	    .elem_size = gh_wait_uint(dump, address + 3 * dump->word, 2),
 	    .closed = gh_wait_uint(dump, address + 3 * dump->word + 4, 4) != 0,
 	    .elem_type = gh_wait_word(dump, address + layout->channel_type),
-	    .timer = layout->channel_timer != 0 &&
-		     gh_wait_word(dump, address + layout->channel_timer) != 0,
 	};
+	if (layout->channel_timer != 0) {
+		uint64_t timer = gh_wait_word(dump, address + layout->channel_timer);
+		channel.timer = timer != 0;
+		channel.when = timer != 0 ? gh_wait_uint(dump, timer + layout->timer_when, 8) : 0;
+	}
 	channel.receivers =
 	    note_queue(finder, gh_wait_word(dump, address + layout->channel_receivers), RECEIVES);
 	channel.senders =

@@ -20,6 +20,8 @@ struct row {
 	bool locked;
 	struct gh_known readers;
 	struct gh_known descriptor;
+	const char *target; /* what that is of */
+	char target_text[GH_DESCRIPTOR_TEXT];
 	struct gh_known when;
 	struct gh_bytes function;
 	const char *file;
@@ -35,6 +37,7 @@ static void print_cases(struct gh_emit *emit, const void *member)
 		const struct gh_channel *channel;
 		uint64_t length, capacity, senders, receivers;
 		bool closed, timer;
+		struct gh_known when;
 	};
 	static const struct gh_column columns[] = {
 	    {"operation", GH_COL_TEXT(struct case_row, operation)},
@@ -44,6 +47,7 @@ static void print_cases(struct gh_emit *emit, const void *member)
 	    {"capacity", GH_COL_NUMBER(struct case_row, capacity)},
 	    {"closed", GH_COL_BOOL(struct case_row, closed)},
 	    {"timer", GH_COL_BOOL(struct case_row, timer), .optional = true},
+	    {"when", GH_COL_KNOWN_NUMBER(struct case_row, when), .optional = true},
 	    {"senders", GH_COL_NUMBER(struct case_row, senders)},
 	    {"receivers", GH_COL_NUMBER(struct case_row, receivers)},
 	    {0},
@@ -63,6 +67,7 @@ static void print_cases(struct gh_emit *emit, const void *member)
 		    .receivers = channel->receivers,
 		    .closed = channel->closed,
 		    .timer = channel->timer,
+		    .when = {channel->when, channel->when != 0},
 		};
 		if (item.type.size == 0)
 			item.type.data = NULL;
@@ -81,6 +86,7 @@ static const struct gh_column columns[] = {
     {"locked", GH_COL_BOOL(struct row, locked), .optional = true},
     {"readers", GH_COL_KNOWN_NUMBER(struct row, readers), .optional = true},
     {"descriptor", GH_COL_KNOWN_NUMBER(struct row, descriptor), .optional = true},
+    {"target", GH_COL_TEXT(struct row, target), .optional = true},
     {"when", GH_COL_KNOWN_NUMBER(struct row, when), .optional = true},
     {"channels", GH_COL_LIST(print_cases)},
     {"function", GH_COL_BYTES(struct row, function)},
@@ -103,8 +109,12 @@ static void fill_object(struct row *row)
 	row->locked = state.known && state.locked && (is_rw || wait->kind == GH_WAIT_MUTEX);
 	if (state.known && is_rw)
 		row->readers = (struct gh_known){state.readers, true};
-	if (wait->descriptor != GH_NO_DESCRIPTOR)
-		row->descriptor = (struct gh_known){(uint64_t)wait->descriptor, true};
+	int64_t descriptor = gh_wait_descriptor(row->query, wait);
+	if (descriptor != GH_NO_DESCRIPTOR)
+		row->descriptor = (struct gh_known){(uint64_t)descriptor, true};
+	if (gh_wait_descriptor_of(row->query, descriptor, row->target_text,
+				  sizeof(row->target_text)))
+		row->target = row->target_text;
 	row->when = (struct gh_known){wait->when, wait->when != 0};
 }
 

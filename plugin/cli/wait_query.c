@@ -1,6 +1,7 @@
 #include "plugin/cli/wait_query.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <time.h>
 
 static bool fill(struct gh_wait_query *query)
@@ -14,8 +15,13 @@ static bool fill(struct gh_wait_query *query)
 			return false;
 		query->symbols = &query->program;
 	}
-	if (query->options->process != NULL && clock_gettime(CLOCK_MONOTONIC, &now) == 0)
-		query->now = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	if (query->options->process != NULL) {
+		query->pid = atoi(query->options->process);
+		gh_sockets_read(&query->sockets, query->pid);
+		gh_system_calls_read(&query->calls, query->pid);
+		if (clock_gettime(CLOCK_MONOTONIC, &now) == 0)
+			query->now = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	}
 	if ((program == NULL || gh_rtypes_find(&query->types, &query->program.program.tab, &err)) &&
 	    gh_waits_find(&query->waits, &query->dump, &err))
 		return true;
@@ -32,6 +38,8 @@ int gh_wait_query_run(const struct gh_options *options, int (*answer)(struct gh_
 	int status = fill(&query) ? answer(&query) : GH_EXIT_INPUT;
 	gh_traceback_free(&query.traceback);
 	gh_waits_free(&query.waits);
+	gh_vector_free(&query.sockets);
+	gh_vector_free(&query.calls);
 	gh_rtypes_free(&query.types);
 	gh_symbols_close(&query.program);
 	gh_dump_close(&query.dump);

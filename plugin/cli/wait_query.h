@@ -15,8 +15,14 @@ struct gh_wait_query {
 	struct gh_rtypes types;     /* the program's */
 	struct gh_waits waits;
 	struct gh_traceback traceback; /* of the goroutine that was last asked about */
-	uint64_t now; /* ns of the monotonic clock of a process that runs; 0 of others */
+	int pid;                       /* of a process that runs; 0 of others */
+	uint64_t now;                  /* ns of its monotonic clock */
+	struct gh_sockets sockets;     /* its own, and those of others in its network */
+	struct gh_system_calls calls;
 };
+
+/* Room for what a descriptor is of, in bytes. */
+#define GH_DESCRIPTOR_TEXT 4096
 
 /* Runs ANSWER on the dump that OPTIONS name. The exit status is the answer's, unless there is
  * nothing to answer on. */
@@ -40,6 +46,14 @@ void gh_wait_print(FILE *out, struct gh_wait_query *query, const struct gh_wait 
 /* The same of one case. */
 void gh_wait_print_case(FILE *out, const struct gh_wait_query *query,
 			const struct gh_wait_case *wait, bool plain);
+
+/* The descriptor that WAIT is for, that of a system call, too; GH_NO_DESCRIPTOR if it is not known,
+ * or there is none. */
+int64_t gh_wait_descriptor(struct gh_wait_query *query, const struct gh_wait *wait);
+
+/* Writes what DESCRIPTOR is of to TEXT, of SIZE bytes; to be escaped. False if it is not known. */
+bool gh_wait_descriptor_of(struct gh_wait_query *query, int64_t descriptor, char *text,
+			   size_t size);
 
 /* Prints a line for each of the LIMIT largest groups of those that wait alike at one place, as the
  * options say. False, after saying so, if memory ran out. */

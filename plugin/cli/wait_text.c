@@ -1,7 +1,12 @@
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
+#include "lib/util/escape.h"
 #include "plugin/cli/wait_query.h"
+
+/* How far below its first frame in the dump a goroutine's stack may be used, in bytes. */
+#define STACK_BELOW 1024
 
 void gh_wait_print_case(FILE *out, const struct gh_wait_query *query,
 			const struct gh_wait_case *wait, bool plain)
@@ -15,9 +20,12 @@ void gh_wait_print_case(FILE *out, const struct gh_wait_query *query,
 		fprintf(out, "of %" PRIu64 " bytes", channel->elem_size);
 	if (plain)
 		return;
-	fprintf(out, " 0x%" PRIx64 " (len %" PRIu64 ", cap %" PRIu64 "%s%s)", channel->address,
+	fprintf(out, " 0x%" PRIx64 " (len %" PRIu64 ", cap %" PRIu64 "%s%s", channel->address,
 		channel->length, channel->capacity, channel->closed ? ", closed" : "",
 		channel->timer ? ", a timer's" : "");
+	if (query->now != 0 && channel->when > query->now)
+		fprintf(out, " that fires in %.1f s", (double)(channel->when - query->now) / 1e9);
+	putc(')', out);
 }
 
 static void print_channels(FILE *out, const struct gh_wait_query *query, const struct gh_wait *wait,
@@ -88,24 +96,102 @@ static bool starts_with(const struct gh_call *call, const char *text)
 	return call->length >= length && memcmp(call->name, text, length) == 0;
 }
 
-/* Prints the function that made the system call, which is named for it. */
-static void print_syscall(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait)
+/* The function that made the system call, which is named for it; NULL if it is not known. */
+static const struct gh_call *find_syscall(struct gh_wait_query *query, const struct gh_wait *wait)
 {
 	static const char *const passed[] = {"runtime.", "internal/runtime/", "syscall.Syscall",
 					     "syscall.RawSyscall", "syscall.rawSyscall"};
-	fputs("system call", out);
 	if (gh_wait_place(query, wait->goroutine) == NULL)
-		return;
+		return NULL;
 	for (size_t i = 0; i < query->traceback.ncalls; i++) {
 		const struct gh_call *call = &query->traceback.calls[i];
 		bool passes = false;
 		for (size_t k = 0; k < sizeof(passed) / sizeof(*passed); k++)
 			passes = passes || starts_with(call, passed[k]);
-		if (passes)
-			continue;
-		fputs(", ", out);
-		gh_traceback_print_name(out, call);
+		if (!passes)
+			return call;
+	}
+	return NULL;
+}
+
+/* The system call named as the function CALL is has a descriptor for its first argument. */
+static bool takes_descriptor(const struct gh_call *call)
+{
+	static const char *const names[] = {
+	    "accept", "accept4",    "connect",    "epollwait", "fcntl",    "fdatasync", "flock",
+	    "fstat",  "fsync",      "getdents",   "ioctl",     "pread",    "preadv",    "pwrite",
+	    "read",   "readdirent", "readv",      "recvfrom",  "recvmsg",  "sendmsg",   "sendto",
+	    "write",  "writev",     "getdents64", "pread64",   "pwrite64",
+	};
+	size_t start = call->length;
+	while (start > 0 && call->name[start - 1] != '.')
+		start--;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strlen(names[i]) == call->length - start &&
+		    strncasecmp(names[i], call->name + start, call->length - start) == 0)
+			return true;
+	return false;
+}
+
+/* The system call that the thread of GOROUTINE is in: its SP is where the frames end, or below, for
+ * the functions that enter the kernel have no frame in the dump. NULL if it is in none, or on
+ * another stack, as in C. */
+static const struct gh_system_call *find_call(const struct gh_wait_query *query, size_t goroutine)
+{
+	const struct gh_dump_stack *stack = gh_dump_stack(&query->dump, goroutine);
+	struct gh_dump_record first;
+	if (stack->nframes == 0)
+		return NULL;
+	gh_dump_get(&query->dump, GH_DUMP_FRAME, stack->first_frame, &first);
+	for (size_t i = 0; i < query->calls.count; i++)
+		if (first.frame.sp - query->calls.items[i].sp < STACK_BELOW)
+			return &query->calls.items[i];
+	return NULL;
+}
+
+int64_t gh_wait_descriptor(struct gh_wait_query *query, const struct gh_wait *wait)
+{
+	if (wait->kind != GH_WAIT_SYSCALL)
+		return wait->descriptor;
+	const struct gh_system_call *call = find_call(query, wait->goroutine);
+	const struct gh_call *function = call != NULL ? find_syscall(query, wait) : NULL;
+	return function != NULL && takes_descriptor(function) ? (int64_t)call->first
+							      : GH_NO_DESCRIPTOR;
+}
+
+bool gh_wait_descriptor_of(struct gh_wait_query *query, int64_t descriptor, char *text, size_t size)
+{
+	return descriptor != GH_NO_DESCRIPTOR && query->pid != 0 &&
+	       gh_descriptor_read(text, size, &query->sockets, query->pid, descriptor);
+}
+
+/* Prints the descriptor of WAIT, and what that is of. */
+static void print_descriptor(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait)
+{
+	char text[GH_DESCRIPTOR_TEXT];
+	int64_t descriptor = gh_wait_descriptor(query, wait);
+	if (descriptor == GH_NO_DESCRIPTOR)
 		return;
+	fprintf(out, " %" PRId64, descriptor);
+	if (!gh_wait_descriptor_of(query, descriptor, text, sizeof(text)))
+		return;
+	fputs(" (", out);
+	gh_escape_print(out, text);
+	putc(')', out);
+}
+
+static void print_syscall(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait,
+			  bool plain)
+{
+	const struct gh_call *call = find_syscall(query, wait);
+	fputs("system call", out);
+	if (call == NULL)
+		return;
+	fputs(", ", out);
+	gh_traceback_print_name(out, call);
+	if (!plain && gh_wait_descriptor(query, wait) != GH_NO_DESCRIPTOR) {
+		fputs(" of file descriptor", out);
+		print_descriptor(out, query, wait);
 	}
 }
 
@@ -139,11 +225,11 @@ void gh_wait_print(FILE *out, struct gh_wait_query *query, const struct gh_wait 
 		break;
 	case GH_WAIT_DESCRIPTOR:
 		fputs("file descriptor", out);
-		if (!plain && wait->descriptor != GH_NO_DESCRIPTOR)
-			fprintf(out, " %" PRId64, wait->descriptor);
+		if (!plain)
+			print_descriptor(out, query, wait);
 		break;
 	case GH_WAIT_SYSCALL:
-		print_syscall(out, query, wait);
+		print_syscall(out, query, wait, plain);
 		break;
 	case GH_WAIT_OTHER:
 		print_reason(out, &query->dump, wait->goroutine);

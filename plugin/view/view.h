@@ -9,7 +9,8 @@
  * - traceback.c: the calls on a goroutine's stack; goroutine_text.c, goroutine_json.c: a goroutine
  *   with its state and calls, in Go's form and as JSON; goroutines.c: which are listed, and groups;
  * - profile_text.c: an allocation profile, in Go's form;
- * - thread_states.c: what the threads of a process do. */
+ * - thread_states.c, descriptors.c: what the threads of a process do, and what its descriptors are
+ *   of. */
 #ifndef GH_PLUGIN_VIEW_VIEW_H
 #define GH_PLUGIN_VIEW_VIEW_H
 
@@ -459,5 +460,37 @@ struct gh_thread_states {
  *
  * Source: /proc/pid/stat in `man 5 proc'. */
 bool gh_thread_states_read(struct gh_thread_states *states, int pid);
+
+/* A system call that a thread of a process is in. */
+struct gh_system_call {
+	int64_t number;
+	uint64_t first; /* its first argument */
+	uint64_t sp;    /* of the thread */
+};
+
+struct gh_system_calls GH_VECTOR(struct gh_system_call);
+
+/* Adds those of process PID; none if they cannot be read.
+ *
+ * Source: /proc/pid/syscall in `man 5 proc'. */
+void gh_system_calls_read(struct gh_system_calls *calls, int pid);
+
+/* A socket of the network that a process is in. */
+struct gh_socket {
+	uint64_t inode;
+	char text[160]; /* "tcp 10.0.0.1:5120 to 10.0.0.2:80"; to be escaped */
+};
+
+struct gh_sockets GH_VECTOR(struct gh_socket); /* by inode */
+
+/* Adds those of process PID; none if they cannot be read.
+ *
+ * Source: /proc/pid/net in `man 5 proc'. */
+void gh_sockets_read(struct gh_sockets *sockets, int pid);
+
+/* Writes to TEXT, of SIZE bytes, what DESCRIPTOR of process PID is of: a socket with its addresses,
+ * a file's path, "pipe:[1234]"; to be escaped. False if that cannot be read. */
+bool gh_descriptor_read(char *text, size_t size, const struct gh_sockets *sockets, int pid,
+			int64_t descriptor);
 
 #endif

@@ -1,5 +1,6 @@
 // Waits has a goroutine for each way of waiting. Each prints, before it waits, its number, what it waits for, and how: the
-// fields that `goheap waits --json' has, separated by tabs. Then it prints "ready", and waits until its input ends.
+// fields that `goheap waits --json' has, separated by tabs; and on standard error descriptors, and what they are of. Then it
+// prints "ready", and waits until its input ends.
 package main
 
 import (
@@ -11,6 +12,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -163,6 +165,12 @@ func others() {
 		started.Done()
 		time.Sleep(time.Hour)
 	})
+	start(func() {
+		timer := time.NewTimer(2 * time.Hour)
+		say("receive\treceive chan time.Time %p 0 1", timer.C)
+		started.Done()
+		<-timer.C
+	})
 }
 
 func descriptors() {
@@ -174,7 +182,22 @@ func descriptors() {
 	if err != nil {
 		panic(err)
 	}
-	kept = append(kept, listener, reader, writer)
+	client, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		panic(err)
+	}
+	server, err := listener.Accept()
+	if err != nil {
+		panic(err)
+	}
+	var blocking [2]int
+	if err := syscall.Pipe(blocking[:]); err != nil {
+		panic(err)
+	}
+	kept = append(kept, listener, reader, writer, client)
+	fmt.Fprintf(os.Stderr, "in main.descriptors.func1.1: tcp %s, listening\n", listener.Addr())
+	fmt.Fprintf(os.Stderr, "in main.descriptors.func3.1: tcp %s to %s\n", server.LocalAddr(), server.RemoteAddr())
+	fmt.Fprintf(os.Stderr, "in main.descriptors.func4: %d\n", blocking[0])
 	raw, _ := listener.(*net.TCPListener).SyscallConn()
 	raw.Control(func(fd uintptr) {
 		start(func() {
@@ -190,6 +213,19 @@ func descriptors() {
 			started.Done()
 			reader.Read(make([]byte, 1))
 		})
+	})
+	connection, _ := server.(*net.TCPConn).SyscallConn()
+	connection.Control(func(fd uintptr) {
+		start(func() {
+			say("descriptor\t%d", fd)
+			started.Done()
+			server.Read(make([]byte, 1))
+		})
+	})
+	start(func() {
+		say("syscall\t")
+		started.Done()
+		syscall.Read(blocking[0], make([]byte, 1))
 	})
 }
 
