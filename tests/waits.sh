@@ -62,6 +62,11 @@ check() {
 	rm -f "$work/core.$pid"
 }
 
+# line_of TEXT: the first line of the sample with it.
+line_of() {
+	grep -nF "$1" "$tests/samples/waits/main.go" | head -n 1 | cut -d: -f1
+}
+
 # check_text NAME: what is not in what the sample prints.
 check_text() {
 	equal "$1: a line for each" 22 "$(grep -c '^goroutine ' "$work/lines")"
@@ -73,9 +78,10 @@ check_text() {
 		<(sed -nE -e 's/.*: file descriptor [0-9]+ \((tcp [^)]*)\), (in [^ ]*) .*/\2: \1/p' \
 			-e 's/.* of file descriptor ([0-9]+) \(pipe:.*, (in [^ ]*) .*/\2: \1/p' "$work/lines" | sort)
 	# Before Go 1.23 nothing leads from a channel to its timer.
-	[[ $1 =~ \ 1\.(15|19|2[12])(,|$) ]] || has "$1: when a timer fires" "$(cat "$work/lines")" '^goroutine [0-9]+: receive from chan time\.Time 0x[0-9a-f]+ \(len 0, cap 1, a timer.s that fires in 71[0-9][0-9]\.[0-9] s\), in main\.others\.func'
+	[[ $1 =~ \ 1\.(15|19|2[12])(,|$) ]] || has "$1: when a timer fires" "$(cat "$work/lines")" '^goroutine [0-9]+: receive from chan time\.Time 0x[0-9a-f]+ \(len 0, cap 1, a timer.s that fires in 71[0-9][0-9]\.[0-9] s\) made in time\.NewTimer at [^ ]*, in main\.others\.func'
 	has "$1: a group" "$(cat "$work/groups")" '^2 goroutines: sync\.Cond 0x[0-9a-f]+, in main\.others\.func2 at '
-	has "$1: the other side" "$(cat "$work/groups")" '^1 goroutine: send on chan \*main\.job 0x[0-9a-f]+ \(len 2, cap 2\), in main\.channels\.func1 at .*; 0 receive from it$'
+	has "$1: the other side" "$(cat "$work/groups")" '^1 goroutine: send on chan \*main\.job 0x[0-9a-f]+ \(len 2, cap 2\) made in main\.channels at [^ ]*/main\.go:'"$(line_of 'full := make')"', in main\.channels\.func1 at .*; 0 receive from it$'
+	has "$1: where a sampled channel was made" "$(cat "$work/lines")" 'receive from chan int 0x[0-9a-f]+ \(len 0, cap 0\) made in main\.channels at [^ ]*/main\.go:'"$(line_of 'unbuffered := make')"', in '
 	equal "$1: all are in groups" 22 "$(awk '{ n += $1 } END { print n }' "$work/groups")"
 }
 

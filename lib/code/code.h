@@ -255,6 +255,12 @@ struct gh_global_refs GH_VECTOR(struct gh_global_ref); /* by address and functio
 bool gh_global_refs_find(struct gh_global_refs *refs, const struct gh_pclntab *tab, uint64_t start,
 			 uint64_t end);
 
+/* The address from START to before END that the code of TAB's program from FROM, where an
+ * instruction starts, to before TO refers to last; *AT is where the instruction ends that does. 0
+ * if it refers to none. Which machines, and how far: as above. */
+uint64_t gh_global_ref_last(const struct gh_pclntab *tab, uint64_t from, uint64_t to,
+			    uint64_t start, uint64_t end, uint64_t *at);
+
 /* Those to the last address that is not past ADDRESS, and how many they are. NULL if there are
  * none. */
 const struct gh_global_ref *gh_global_refs_before(const struct gh_global_refs *refs,

@@ -9,14 +9,21 @@ struct finding {
 	const struct gh_pclntab *tab;
 	uint64_t start, end; /* of the globals */
 	uint32_t function;   /* of which the code is read: its number */
+	uint64_t last;       /* of the globals' addresses, the one found last; 0 if there is none */
+	uint64_t last_at;    /* of the code: where the instruction ends that has it */
 };
 
-static void add(struct finding *finding, uint64_t address)
+/* The instruction that ends at END has ADDRESS. */
+static void add(struct finding *finding, uint64_t address, uint64_t end)
 {
 	struct gh_global_refs *refs = finding->refs;
 	struct gh_global_ref ref = {address, finding->function};
-	if (address - finding->start < finding->end - finding->start)
+	if (address - finding->start >= finding->end - finding->start)
+		return;
+	if (refs != NULL)
 		gh_vector_push(refs, ref);
+	finding->last = address;
+	finding->last_at = end;
 }
 
 /* Its operand in memory is relative to the next instruction. */
@@ -33,7 +40,8 @@ static void read_amd64(struct finding *finding, const struct gh_cursor *code, ui
 	for (size_t at = 0; at < size && gh_x86_decode(&ins, code->start + at, size - at, true);) {
 		at += ins.length;
 		if (is_relative(&ins))
-			add(finding, address + at + (uint64_t)(int64_t)ins.displacement);
+			add(finding, address + at + (uint64_t)(int64_t)ins.displacement,
+			    address + at);
 	}
 }
 
@@ -67,7 +75,8 @@ static void read_arm64(struct finding *finding, const struct gh_cursor *code, ui
 		if ((last & 0x9f000000) == 0x90000000 &&
 		    arm64_offset(instruction, last & 31, &offset)) {
 			uint64_t distance = (pages ^ 0x100000) - 0x100000;
-			add(finding, ((at - 4) & ~(uint64_t)0xfff) + (distance << 12) + offset);
+			add(finding, ((at - 4) & ~(uint64_t)0xfff) + (distance << 12) + offset,
+			    at + 4);
 		}
 		last = instruction;
 	}
@@ -93,27 +102,42 @@ static void sort(struct gh_global_refs *refs)
 	refs->count = kept;
 }
 
+/* Reads the SIZE bytes of code at ADDRESS, where an instruction starts. */
+static void read_code(struct finding *finding, uint64_t address, uint64_t size)
+{
+	const struct gh_image *image = finding->tab->image;
+	struct gh_cursor code;
+	if (!gh_image_at(image, address, &code))
+		return;
+	code = gh_cursor_slice(&code, 0, size);
+	if (image->arch->isa == GH_ISA_AMD64)
+		read_amd64(finding, &code, address);
+	else if (image->arch->isa == GH_ISA_ARM64)
+		read_arm64(finding, &code, address);
+}
+
 bool gh_global_refs_find(struct gh_global_refs *refs, const struct gh_pclntab *tab, uint64_t start,
 			 uint64_t end)
 {
 	struct finding finding = {.refs = refs, .tab = tab, .start = start, .end = end};
-	enum gh_isa isa = tab->image->arch->isa;
 	*refs = (struct gh_global_refs){0};
 	for (size_t i = 0; i < tab->nfunc && !refs->failed; i++) {
 		struct gh_func func;
-		struct gh_cursor code;
-		if (!gh_pclntab_record(tab, i, &func, NULL) ||
-		    !gh_image_at(tab->image, func.entry, &code))
-			continue;
-		code = gh_cursor_slice(&code, 0, func.end - func.entry);
 		finding.function = (uint32_t)i;
-		if (isa == GH_ISA_AMD64)
-			read_amd64(&finding, &code, func.entry);
-		else if (isa == GH_ISA_ARM64)
-			read_arm64(&finding, &code, func.entry);
+		if (gh_pclntab_record(tab, i, &func, NULL))
+			read_code(&finding, func.entry, func.end - func.entry);
 	}
 	sort(refs);
 	return !refs->failed;
+}
+
+uint64_t gh_global_ref_last(const struct gh_pclntab *tab, uint64_t from, uint64_t to,
+			    uint64_t start, uint64_t end, uint64_t *at)
+{
+	struct finding finding = {.tab = tab, .start = start, .end = end};
+	read_code(&finding, from, to - from);
+	*at = finding.last_at;
+	return finding.last;
 }
 
 const struct gh_global_ref *gh_global_refs_before(const struct gh_global_refs *refs,

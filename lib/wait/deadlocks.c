@@ -186,20 +186,14 @@ static unsigned open_at(struct finder *finder, const struct gh_dump_frame *frame
 /* Notes the mutexes that the pointers of the frame at DEPTH lead to. */
 static void note_fields(struct finder *finder, size_t goroutine, size_t depth, unsigned open)
 {
-	const struct gh_dump *dump = finder->dump;
-	const struct gh_dump_stack *stack = gh_dump_stack(dump, goroutine);
-	struct gh_dump_record record;
-	struct gh_fields walk;
-	struct gh_field field;
+	const struct gh_dump_stack *stack = gh_dump_stack(finder->dump, goroutine);
+	struct gh_frame_pointers walk;
+	uint64_t word;
 	if (depth >= stack->nframes)
 		return;
-	gh_dump_get(dump, GH_DUMP_FRAME, stack->first_frame + depth, &record);
-	gh_dump_fields(dump, &record, &walk);
-	while (gh_fields_next(&walk, &field))
-		for (unsigned i = 0; i < gh_field_words(field.kind); i++) {
-			uint64_t at = record.frame.sp + field.offset + i * dump->word;
-			note_word(finder, goroutine, gh_wait_word(dump, at), open);
-		}
+	gh_frame_pointers_start(&walk, finder->dump, stack->first_frame + depth);
+	while (gh_frame_pointers_next(&walk, &word))
+		note_word(finder, goroutine, word, open);
 }
 
 /* Notes what the frame at DEPTH tells of mutexes. Its function's arguments are among the fields of

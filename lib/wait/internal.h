@@ -63,6 +63,22 @@ struct gh_stack_scan gh_stack_scan_start(const struct gh_dump *dump, size_t numb
 /* Gives the next word. False at the end. */
 bool gh_stack_scan_next(struct gh_stack_scan *scan, uint64_t *word);
 
+/* The words of a frame that are pointers. The fields are private. */
+struct gh_frame_pointers {
+	const struct gh_dump *dump;
+	struct gh_dump_record frame;
+	struct gh_fields fields;
+	struct gh_field field;
+	unsigned left; /* words of the field that are still to be given */
+};
+
+/* Starts a walk over those of frame NUMBER of DUMP. */
+void gh_frame_pointers_start(struct gh_frame_pointers *walk, const struct gh_dump *dump,
+			     size_t number);
+
+/* Gives the next word. False at the end. */
+bool gh_frame_pointers_next(struct gh_frame_pointers *walk, uint64_t *word);
+
 /* The name of the function of frame DEPTH of goroutine NUMBER is NAME, or, if NAME ends in a '*',
  * begins so. */
 bool gh_wait_frame_is(const struct gh_dump *dump, size_t number, size_t depth, const char *name);

@@ -6,6 +6,7 @@
  * of the dump;
  * - sync_waits.c: mutexes, wait groups, conditions and semaphores;
  * - descriptor_waits.c: file descriptors;
+ * - channels.c: the code that makes channels, and who else has them;
  * - leaked.c: goroutines that can never go on;
  * - deadlocks.c, locks.c: who may have the mutexes that are waited for, by the code that took them,
  * and the cycles of those who wait for each other. */
@@ -19,6 +20,7 @@
 #include "lib/dump/dump.h"
 #include "lib/heap/heap.h"
 #include "lib/pclntab/pclntab.h"
+#include "lib/rtype/rtype.h"
 #include "lib/util/error.h"
 #include "lib/util/numbermap.h"
 #include "lib/util/vector.h"
@@ -95,6 +97,36 @@ struct gh_waits {
 bool gh_waits_find(struct gh_waits *waits, const struct gh_dump *dump, struct gh_error *err);
 
 void gh_waits_free(struct gh_waits *waits);
+
+/* The code that makes channels with elements of one type. */
+struct gh_channel_maker {
+	uint64_t elem_type; /* address of the type's descriptor */
+	uint64_t pc;        /* of the call that makes them, an address in the program's file; 0 if
+			       there are calls at several places, or some cannot be told */
+};
+
+struct gh_channel_makers GH_VECTOR(struct gh_channel_maker); /* by type */
+
+/* Finds those of the channels of WAITS. TAB and TYPES are of the program, which ran BIAS above the
+ * addresses in its file. On machines other than amd64 and arm64, and of programs that make channels
+ * by reflection, none can be told. False (ERR filled) if memory ran out. To be freed either way. */
+bool gh_channel_makers_find(struct gh_channel_makers *makers, const struct gh_waits *waits,
+			    const struct gh_pclntab *tab, const struct gh_rtypes *types,
+			    uint64_t bias, struct gh_error *err);
+
+/* The call that makes channels like CHANNEL; 0 if it is not known. */
+uint64_t gh_channel_maker(const struct gh_channel_makers *makers, const struct gh_channel *channel);
+
+void gh_channel_makers_free(struct gh_channel_makers *makers);
+
+/* Who has a channel, but for those who wait for it. */
+struct gh_channel_holders {
+	uint64_t count; /* of goroutines whose frames have pointers to it */
+	size_t first;   /* the number of the first */
+};
+
+/* Gives those of each channel of WAITS, by place; to be freed. NULL if memory ran out. */
+struct gh_channel_holders *gh_channel_holders_find(const struct gh_waits *waits);
 
 /* The state of a mutex, as far as the dump has its memory. */
 struct gh_mutex_state {

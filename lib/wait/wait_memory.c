@@ -40,6 +40,27 @@ bool gh_stack_scan_next(struct gh_stack_scan *scan, uint64_t *word)
 	return true;
 }
 
+void gh_frame_pointers_start(struct gh_frame_pointers *walk, const struct gh_dump *dump,
+			     size_t number)
+{
+	*walk = (struct gh_frame_pointers){.dump = dump};
+	gh_dump_get(dump, GH_DUMP_FRAME, number, &walk->frame);
+	gh_dump_fields(dump, &walk->frame, &walk->fields);
+}
+
+bool gh_frame_pointers_next(struct gh_frame_pointers *walk, uint64_t *word)
+{
+	const struct gh_dump *dump = walk->dump;
+	while (walk->left == 0) {
+		if (!gh_fields_next(&walk->fields, &walk->field))
+			return false;
+		walk->left = gh_field_words(walk->field.kind);
+	}
+	unsigned i = gh_field_words(walk->field.kind) - walk->left--;
+	*word = gh_wait_word(dump, walk->frame.frame.sp + walk->field.offset + i * dump->word);
+	return true;
+}
+
 bool gh_wait_frame_is(const struct gh_dump *dump, size_t number, size_t depth, const char *name)
 {
 	const struct gh_dump_stack *stack = gh_dump_stack(dump, number);

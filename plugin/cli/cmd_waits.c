@@ -38,6 +38,9 @@ static void print_cases(struct gh_emit *emit, const void *member)
 		uint64_t length, capacity, senders, receivers;
 		bool closed, timer;
 		struct gh_known when;
+		struct gh_bytes function;
+		const char *file;
+		int32_t line;
 	};
 	static const struct gh_column columns[] = {
 	    {"operation", GH_COL_TEXT(struct case_row, operation)},
@@ -50,6 +53,9 @@ static void print_cases(struct gh_emit *emit, const void *member)
 	    {"when", GH_COL_KNOWN_NUMBER(struct case_row, when), .optional = true},
 	    {"senders", GH_COL_NUMBER(struct case_row, senders)},
 	    {"receivers", GH_COL_NUMBER(struct case_row, receivers)},
+	    {"made_function", GH_COL_BYTES(struct case_row, function), .optional = true},
+	    {"made_file", GH_COL_TEXT(struct case_row, file), .optional = true},
+	    {"made_line", GH_COL_LINE(struct case_row, line), .optional = true},
 	    {0},
 	};
 	const struct row *row = member;
@@ -69,6 +75,12 @@ static void print_cases(struct gh_emit *emit, const void *member)
 		    .timer = channel->timer,
 		    .when = {channel->when, channel->when != 0},
 		};
+		struct gh_call maker;
+		if (gh_wait_channel_maker(row->query, channel, &maker)) {
+			item.function = (struct gh_bytes){maker.name, maker.length};
+			item.file = *maker.file != '\0' ? maker.file : NULL;
+			item.line = maker.line;
+		}
 		if (item.type.size == 0)
 			item.type.data = NULL;
 		gh_emit_item(emit, columns, &item);
@@ -203,18 +215,31 @@ static int compare_groups(const void *a, const void *b)
 	return compare_members(a, b);
 }
 
-/* Prints how many are on the other side of the channel that all of GROUP wait for. */
-static void print_others(const struct gh_waits *waits, const struct gh_wait *wait)
+/* Prints how many are on the other side of the channel that all of GROUP wait for, and who else has
+ * it. */
+static void print_others(struct gh_wait_query *query, const struct gh_channel_holders *holders,
+			 const struct gh_wait *wait)
 {
+	const struct gh_waits *waits = &query->waits;
 	if (wait->ncases != 1)
 		return;
 	const struct gh_wait_case *only = &waits->cases.items[wait->first];
 	const struct gh_channel *channel = &waits->channels.items[only->channel];
 	printf("; %" PRIu64 " %s", only->send ? channel->receivers : channel->senders,
 	       only->send ? "receive from it" : "send on it");
+	holders += only->channel;
+	if (holders->count == 0)
+		return;
+	fputs("; ", stdout);
+	gh_wait_print_goroutine(stdout, query, holders->first);
+	if (holders->count > 1)
+		printf(" and %" PRIu64 " more have it", holders->count - 1);
+	else
+		fputs(" has it", stdout);
 }
 
-static void print_group(struct gh_wait_query *query, const struct member *group)
+static void print_group(struct gh_wait_query *query, const struct gh_channel_holders *holders,
+			const struct member *group)
 {
 	bool one = group->objects == 1;
 	printf("%zu goroutine%s", group->count, group->count > 1 ? "s" : "");
@@ -224,7 +249,7 @@ static void print_group(struct gh_wait_query *query, const struct member *group)
 		      !one || (object_of(&query->waits, group->wait) == 0 && group->count > 1));
 	print_place(stdout, query, group->wait->goroutine);
 	if (one)
-		print_others(&query->waits, group->wait);
+		print_others(query, holders, group->wait);
 	else
 		printf("; %zu different ones", group->objects);
 	putchar('\n');
@@ -303,22 +328,24 @@ bool gh_wait_groups_print(struct gh_wait_query *query, size_t limit)
 	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, &query->dump, options->json);
 	struct members members = {0};
 	struct gh_dump_record record;
+	struct gh_channel_holders *holders = gh_channel_holders_find(&query->waits);
 	for (size_t i = 0; i < query->waits.list.count; i++) {
 		const struct gh_wait *wait = &query->waits.list.items[i];
 		gh_dump_get(&query->dump, GH_DUMP_GOROUTINE, wait->goroutine, &record);
 		if (!record.goroutine.system || options->all)
 			add_member(&members, query, wait, &record.goroutine);
 	}
-	bool failed = members.failed;
+	bool failed = members.failed || holders == NULL;
 	size_t ngroups = make_groups(&members);
 	for (size_t i = 0; i < ngroups; i++) {
 		if (i < limit && options->json)
 			print_json_group(&emit, query, &members.items[i]);
-		else if (i < limit)
-			print_group(query, &members.items[i]);
+		else if (i < limit && !failed)
+			print_group(query, holders, &members.items[i]);
 		free(members.items[i].text);
 	}
 	gh_vector_free(&members);
+	free(holders);
 	if (failed)
 		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
 	return !failed;

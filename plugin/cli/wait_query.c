@@ -22,8 +22,11 @@ static bool fill(struct gh_wait_query *query)
 		if (clock_gettime(CLOCK_MONOTONIC, &now) == 0)
 			query->now = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 	}
-	if ((program == NULL || gh_rtypes_find(&query->types, &query->program.program.tab, &err)) &&
-	    gh_waits_find(&query->waits, &query->dump, &err))
+	const struct gh_pclntab *tab = &query->program.program.tab;
+	if ((program == NULL || gh_rtypes_find(&query->types, tab, &err)) &&
+	    gh_waits_find(&query->waits, &query->dump, &err) &&
+	    (program == NULL || gh_channel_makers_find(&query->makers, &query->waits, tab,
+						       &query->types, query->program.bias, &err)))
 		return true;
 	gh_print_error(&err);
 	return false;
@@ -37,6 +40,9 @@ int gh_wait_query_run(const struct gh_options *options, int (*answer)(struct gh_
 		return GH_EXIT_INPUT;
 	int status = fill(&query) ? answer(&query) : GH_EXIT_INPUT;
 	gh_traceback_free(&query.traceback);
+	gh_channel_makers_free(&query.makers);
+	gh_allocations_free(&query.allocations);
+	gh_numbermap_free(&query.sampled);
 	gh_waits_free(&query.waits);
 	gh_vector_free(&query.sockets);
 	gh_vector_free(&query.calls);
@@ -61,6 +67,48 @@ struct gh_bytes gh_wait_elem_type(const struct gh_wait_query *query,
 	struct gh_cursor name =
 	    gh_dump_bytes(dump, gh_dumpfile_type_name(dump, channel->elem_type));
 	return (struct gh_bytes){(const char *)name.start, gh_cursor_size(&name)};
+}
+
+static void find_allocations(struct gh_wait_query *query)
+{
+	const struct gh_dump *dump = &query->dump;
+	struct gh_dump_record record;
+	query->has_allocations = true;
+	if (!gh_allocations_make(&query->allocations, dump, &query->symbols->program.tab, NULL))
+		return;
+	for (size_t i = 0; i < gh_dump_count(dump, GH_DUMP_SAMPLE); i++) {
+		gh_dump_get(dump, GH_DUMP_SAMPLE, i, &record);
+		size_t profile = gh_dump_find(dump, GH_DUMP_PROFILE, record.sample.profile);
+		if (profile < query->allocations.stacks.count &&
+		    gh_numbermap_get(&query->sampled, record.sample.object) == GH_NOT_MAPPED &&
+		    !gh_numbermap_put(&query->sampled, record.sample.object, (uint32_t)profile))
+			return;
+	}
+}
+
+/* Where the object at ADDRESS was allocated, by its sample: an address in the program's file; 0 if
+ * it is not known. */
+static uint64_t find_sampled(struct gh_wait_query *query, uint64_t address)
+{
+	size_t count;
+	if (!query->has_allocations)
+		find_allocations(query);
+	uint32_t profile = gh_numbermap_get(&query->sampled, address);
+	if (profile == GH_NOT_MAPPED)
+		return 0;
+	const uint32_t *places = gh_allocations_stack(&query->allocations, profile, &count);
+	return count > 0 ? gh_allocations_place(&query->allocations, places[0])->address : 0;
+}
+
+bool gh_wait_channel_maker(struct gh_wait_query *query, const struct gh_channel *channel,
+			   struct gh_call *call)
+{
+	if (query->symbols == NULL)
+		return false;
+	uint64_t pc = gh_channel_maker(&query->makers, channel);
+	if (pc == 0)
+		pc = find_sampled(query, channel->address);
+	return pc != 0 && gh_traceback_call_at(query->symbols, pc + query->symbols->bias, call);
 }
 
 const struct gh_call *gh_wait_place(struct gh_wait_query *query, size_t number)

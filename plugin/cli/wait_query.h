@@ -14,6 +14,10 @@ struct gh_wait_query {
 	struct gh_symbols *symbols; /* the same; NULL if it is not */
 	struct gh_rtypes types;     /* the program's */
 	struct gh_waits waits;
+	struct gh_channel_makers makers;
+	struct gh_allocations allocations; /* once they have been asked for: */
+	struct gh_numbermap sampled;       /* addresses of objects to their profile records */
+	bool has_allocations;
 	struct gh_traceback traceback; /* of the goroutine that was last asked about */
 	int pid;                       /* of a process that runs; 0 of others */
 	uint64_t now;                  /* ns of its monotonic clock */
@@ -31,6 +35,11 @@ int gh_wait_query_run(const struct gh_options *options, int (*answer)(struct gh_
 /* The name of the type of the elements of CHANNEL; size 0 if it is not known. */
 struct gh_bytes gh_wait_elem_type(const struct gh_wait_query *query,
 				  const struct gh_channel *channel);
+
+/* Fills CALL with that which made CHANNEL: the only one that makes channels of its type or, if it
+ * was sampled, that of the allocation profile. False if it is not known. */
+bool gh_wait_channel_maker(struct gh_wait_query *query, const struct gh_channel *channel,
+			   struct gh_call *call);
 
 /* Where goroutine NUMBER is in the program's own code; good until the next call. NULL if that is
  * not known. */

@@ -28,7 +28,20 @@ void gh_wait_print_case(FILE *out, const struct gh_wait_query *query,
 	putc(')', out);
 }
 
-static void print_channels(FILE *out, const struct gh_wait_query *query, const struct gh_wait *wait,
+/* Prints what made the channel of WAIT; with PLAIN what made all channels of its type. */
+static void print_maker(FILE *out, struct gh_wait_query *query, const struct gh_wait_case *wait,
+			bool plain)
+{
+	const struct gh_channel *channel = &query->waits.channels.items[wait->channel];
+	struct gh_call call;
+	if ((plain && gh_channel_maker(&query->makers, channel) == 0) ||
+	    !gh_wait_channel_maker(query, channel, &call))
+		return;
+	fputs(" made in ", out);
+	gh_traceback_print_call(out, &call);
+}
+
+static void print_channels(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait,
 			   bool plain)
 {
 	if (wait->kind == GH_WAIT_SELECT)
@@ -42,6 +55,8 @@ static void print_channels(FILE *out, const struct gh_wait_query *query, const s
 			fputs(", ", out);
 		gh_wait_print_case(out, query, &query->waits.cases.items[wait->first + i], plain);
 	}
+	if (wait->ncases == 1)
+		print_maker(out, query, &query->waits.cases.items[wait->first], plain);
 }
 
 static void print_mutex_state(FILE *out, const struct gh_waits *waits, const struct gh_wait *wait)

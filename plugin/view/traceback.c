@@ -174,6 +174,16 @@ bool gh_traceback_make(struct gh_traceback *traceback, const struct gh_dump *dum
 }
 
 /* Go gives the function itself, but the line of what is inlined there. */
+bool gh_traceback_call_at(struct gh_symbols *symbols, uint64_t pc, struct gh_call *call)
+{
+	const struct gh_place *place = gh_symbols_find(symbols, pc);
+	if (place == NULL)
+		return false;
+	*call = (struct gh_call){.pc = pc, .offset = pc - symbols->bias - place->func.entry};
+	set_call(call, symbols, place, 0);
+	return true;
+}
+
 bool gh_traceback_creator(const struct gh_dump_goroutine *goroutine, struct gh_symbols *symbols,
 			  struct gh_call *call)
 {

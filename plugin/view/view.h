@@ -250,6 +250,10 @@ const struct gh_call *gh_traceback_own_call(const struct gh_traceback *traceback
 void gh_traceback_print_name(FILE *out, const struct gh_call *call);
 void gh_traceback_print_call(FILE *out, const struct gh_call *call);
 
+/* Fills CALL with the innermost one at PC, an address of the dump's. False if it is in no function.
+ */
+bool gh_traceback_call_at(struct gh_symbols *symbols, uint64_t pc, struct gh_call *call);
+
 void gh_traceback_free(struct gh_traceback *traceback);
 
 /* The goroutines of a heap dump, as Go prints tracebacks, or as JSON. */

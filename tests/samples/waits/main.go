@@ -229,6 +229,8 @@ func descriptors() {
 	})
 }
 
+func init() { runtime.MemProfileRate = 1 }
+
 func main() {
 	channels()
 	mutexes()
