@@ -8,7 +8,8 @@
  * - stack_switch*.c: code that runs on another stack than its function was called on: calls of C,
  *   the vDSO and systemstack;
  * - global_refs.c: which functions refer to a global;
- * - x86_decode.c: the instructions of x86, for all of these. */
+ * - receiver.c: where the receivers of methods that a function calls are;
+ * - x86_decode.c, x86_effects.c: the instructions of x86, for all of these. */
 #ifndef GH_CODE_CODE_H
 #define GH_CODE_CODE_H
 
@@ -118,6 +119,34 @@ void gh_callees_free(struct gh_callees *callees);
 
 /* Whether one of them begins at ADDRESS. */
 bool gh_callees_have(const struct gh_callees *callees, uint64_t address);
+
+/* Receivers */
+
+/* The most loads from memory that lead to a receiver. */
+#define GH_RECEIVER_LOADS 3
+
+/* Where the receiver of a method that was called is: what a word of the frame, or of a global,
+ * leads to. */
+struct gh_receiver {
+	size_t at;       /* of the call or the locked instruction in the function, in bytes */
+	bool is_call;    /* it is the first argument of a call, or else the operand of an
+			    instruction with the prefix LOCK */
+	bool is_global;  /* it begins at address 0 of the program's file, and not at SP */
+	unsigned nloads; /* words to load; 0: the address itself is meant */
+	int64_t offsets[GH_RECEIVER_LOADS + 1]; /* to add before each load, and at the end */
+	bool is_lasting; /* the word is written in one place and nothing is done twice: later on it
+			    still leads there */
+};
+
+struct gh_receivers GH_VECTOR(struct gh_receiver);
+
+/* Finds those in FUNC, by what its instructions load before: on amd64 and 386; there are none for
+ * other machines, nor amd64's calls in Go 1.16 and 1.17, whose calling conventions the tables do
+ * not tell apart. False if memory ran out. To be freed either way. */
+bool gh_receivers_find(struct gh_receivers *receivers, const struct gh_pclntab *tab,
+		       const struct gh_func *func);
+
+void gh_receivers_free(struct gh_receivers *receivers);
 
 /* Statements */
 

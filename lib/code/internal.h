@@ -43,7 +43,8 @@ struct gh_x86 {
 	uint8_t modrm;        /* its operands; 0 if it has none of this kind */
 	uint8_t sib;          /* base and index of the one in memory; 0 if there is none */
 	int32_t displacement; /* of the one in memory from those, in bytes */
-	int32_t immediate;    /* the distance of a jump or call */
+	int32_t immediate;    /* the distance of a jump or call; of others, a number of 1 or 4 bytes
+				 that follows the operand in memory */
 };
 
 /* Decodes the instruction at CODE, which has SIZE bytes, in 64-bit or 32-bit mode. False if it goes
@@ -53,6 +54,39 @@ bool gh_x86_decode(struct gh_x86 *ins, const uint8_t *code, size_t size, bool is
 
 /* Whether its operand in memory is on the stack frame: at SP, without an index. */
 bool gh_x86_is_at_sp(const struct gh_x86 *ins);
+
+/* The registers of its operands: ModRM's field reg, and rm, which is one only if
+ * gh_x86_in_register. */
+unsigned gh_x86_reg(const struct gh_x86 *ins);
+unsigned gh_x86_rm(const struct gh_x86 *ins);
+bool gh_x86_in_register(const struct gh_x86 *ins);
+
+#define GH_X86_NO_REGISTER UINT32_MAX
+#define GH_X86_SP          4
+
+/* What the address of an operand in memory is made of, beside its displacement. */
+struct gh_x86_memory {
+	unsigned base;    /* a register, or GH_X86_NO_REGISTER */
+	unsigned index;   /* the same */
+	bool is_relative; /* it is relative to the next instruction */
+};
+
+/* That of INS, which has one. */
+struct gh_x86_memory gh_x86_memory(const struct gh_x86 *ins);
+
+/* What an instruction does with its two operands. */
+enum {
+	GH_X86_READS_REG = 1,
+	GH_X86_READS_RM = 2,
+	GH_X86_WRITES_REG = 4,
+	GH_X86_WRITES_RM = 8,
+	GH_X86_WRITES_OPCODE = 64,
+	GH_X86_HAS_ADDRESS = 16, /* only what the address of its operand is made of matters */
+	GH_X86_PASSES = 32,      /* it has no operands that matter */
+};
+
+/* What INS does, of 64-bit mode; 0 if that is not known. */
+unsigned gh_x86_effects(const struct gh_x86 *ins);
 
 /* Whether it is a jump, padding, or a move between registers or between one and the stack frame. A
  * NOP of one byte is neither: Go puts one where a call was inlined, to hold the call's line. */

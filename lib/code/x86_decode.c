@@ -88,6 +88,15 @@ static int32_t pass_number(struct decoding *at, size_t size)
 			 (uint32_t)bytes[3] << 24);
 }
 
+/* Passes an operand of SIZE bytes, which is kept if that is 4. */
+static void pass_immediate(struct decoding *at, size_t size)
+{
+	if (size == 4)
+		at->ins->immediate = pass_number(at, 4);
+	else
+		at->next += size;
+}
+
 /* Passes a ModRM byte and its memory operand. */
 static void pass_operand(struct decoding *at)
 {
@@ -177,12 +186,14 @@ static bool pass_rest(struct decoding *at, char what)
 	case 'B':
 	case 't':
 		pass_operand(at);
-		at->next += what == 'B' || is_test ? 1 : 0;
+		if (what == 'B' || is_test)
+			at->ins->immediate = pass_number(at, 1);
 		return true;
 	case 'I':
 	case 'T':
 		pass_operand(at);
-		at->next += what == 'I' || is_test ? immediate : 0;
+		if (what == 'I' || is_test)
+			pass_immediate(at, immediate);
 		return true;
 	default:
 		return false;

@@ -2,6 +2,7 @@
 #ifndef GH_WAIT_INTERNAL_H
 #define GH_WAIT_INTERNAL_H
 
+#include "lib/code/code.h"
 #include "lib/pclntab/pclntab.h"
 #include "lib/wait/wait.h"
 
@@ -98,9 +99,30 @@ enum {
 	GH_LOCK_READ = 4,
 };
 
-/* Which kinds of locks a function whose next instruction is at PC, an address in TAB's program, has
- * taken and not let go of, by the lines of its calls: one is taken in a line before, and there is
- * none that lets go in between. A deferred call lets go at the function's end. */
-unsigned gh_locks_open(const struct gh_pclntab *tab, uint64_t pc);
+/* A lock that a function has taken and not let go of. */
+struct gh_open_lock {
+	unsigned lock;               /* its kind */
+	bool known;                  /* it is known where its mutex is: */
+	struct gh_receiver receiver; /* there */
+};
+
+struct gh_open_locks GH_VECTOR(struct gh_open_lock);
+
+/* Adds to OUT those of the function whose next instruction is at PC, an address in TAB's program,
+ * by the lines of its calls: one is taken in a line before, and there is none that lets go in
+ * between of a mutex that may be the same. A deferred call lets go at the function's end. False if
+ * memory ran out. */
+bool gh_locks_open(struct gh_open_locks *out, const struct gh_pclntab *tab, uint64_t pc);
+
+/* The number of the first mutex of DEADLOCKS at ADDRESS or past it. */
+size_t gh_deadlocks_from(const struct gh_deadlocks *deadlocks, uint64_t address);
+
+/* The number of the mutex at ADDRESS; GH_DUMP_NONE if there is none. */
+size_t gh_deadlocks_at(const struct gh_deadlocks *deadlocks, uint64_t address);
+
+/* Finds the holders of the mutexes of DEADLOCKS. WAIT_OF has for each goroutine the place of its
+ * wait, or GH_DUMP_NONE. False if memory ran out. */
+bool gh_mutex_holders_find(struct gh_deadlocks *deadlocks, const struct gh_waits *waits,
+			   const size_t *wait_of, const struct gh_pclntab *tab, uint64_t bias);
 
 #endif

@@ -8,8 +8,9 @@
  * - descriptor_waits.c: file descriptors;
  * - channels.c: the code that makes channels, and who else has them;
  * - leaked.c: goroutines that can never go on;
- * - deadlocks.c, locks.c: who may have the mutexes that are waited for, by the code that took them,
- * and the cycles of those who wait for each other. */
+ * - mutex_holders.c, locks.c: who may have the mutexes that are waited for, by the code that took
+ * them;
+ * - deadlocks.c: the cycles of those who wait for each other. */
 #ifndef GH_WAIT_WAIT_H
 #define GH_WAIT_WAIT_H
 
@@ -168,12 +169,13 @@ void gh_leaked_free(struct gh_leaked *leaked);
 /* A mutex or RWMutex that goroutines wait for, and who may have it. */
 struct gh_held_mutex {
 	uint64_t address;
-	size_t wait;     /* place of one of its waits */
-	unsigned locks;  /* private: how it is held */
-	size_t first;    /* place of its first holder */
-	size_t nholders; /* if more than one, each is so perhaps */
-	size_t readers;  /* that have an RWMutex; 0 if a writer has it, or it is not known */
-	bool dead;       /* it is held by goroutines that wait for each other's mutexes */
+	size_t wait;    /* place of one of its waits */
+	unsigned locks; /* private: how it is held */
+	size_t first;   /* place of its first holder */
+	size_t nholders;
+	bool sure;      /* these have it; or else each has it perhaps */
+	size_t readers; /* that have an RWMutex; 0 if a writer has it, or it is not known */
+	bool dead;      /* it is held by goroutines that wait for each other's mutexes */
 };
 
 /* Goroutines that wait for each other's mutexes. */
@@ -192,9 +194,10 @@ struct gh_deadlocks {
 };
 
 /* Finds the cycles among those of WAITS that are for mutexes; TAB is of the program, which ran BIAS
- * above the addresses in its file. A mutex does not tell who has it: it may be a goroutine with a
- * frame whose function has locked one of its kind and not unlocked it, and whose pointers, or, of
- * a global, its code, have the address. Whoever waits for it is none of them if there are
+ * above the addresses in its file. A mutex does not tell who has it: that is a goroutine with a
+ * frame whose function has locked one of its kind and not unlocked it, if what its code loaded for
+ * that (gh_receivers_find) is the mutex. Where that is not known, it may be one whose pointers, or,
+ * of a global, its code, have the address. Whoever waits for it is none of these if there are
  * others, nor if others' frames have the address, but where an RWMutex has exactly as many readers.
  * False (ERR filled) if memory ran out. To be freed either way.
  */

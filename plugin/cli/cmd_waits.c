@@ -373,14 +373,11 @@ static int answer(struct gh_wait_query *query)
 	return GH_EXIT_OK;
 }
 
-/* With --deadlocks or --graph. */
 static int answer_deadlocks(struct gh_wait_query *query)
 {
 	struct gh_leaked leaked = {0};
-	int status = GH_EXIT_INPUT;
-	if (gh_wait_find_leaked(&leaked, query))
-		status = query->options->deadlocks ? gh_deadlocks_print(query, &leaked)
-						   : gh_deadlocks_draw(query, &leaked);
+	int status = gh_wait_find_leaked(&leaked, query) ? gh_deadlocks_print(query, &leaked)
+							 : GH_EXIT_INPUT;
 	gh_leaked_free(&leaked);
 	return status;
 }
@@ -391,6 +388,7 @@ int gh_cmd_waits(const struct gh_options *options)
 		fputs("goheap: --json is for the list of waits alone\n", stderr);
 		return GH_EXIT_USAGE;
 	}
-	return gh_wait_query_run(options,
-				 options->deadlocks || options->graph ? answer_deadlocks : answer);
+	return gh_wait_query_run(options, options->deadlocks ? answer_deadlocks
+					  : options->graph   ? gh_deadlocks_draw
+							     : answer);
 }

@@ -38,21 +38,21 @@ void gh_wait_print_goroutine(FILE *out, struct gh_wait_query *query, size_t numb
 	putc(')', out);
 }
 
-/* None of DEADLOCK's goroutines can go on. Where one could, somebody else may have what it waits
- * for. */
+/* It is certain who has each of the mutexes of DEADLOCK. */
 static bool is_certain(const struct gh_wait_query *query, const struct gh_deadlocks *deadlocks,
-		       const struct gh_deadlock *deadlock, const struct gh_leaked *leaked)
+		       const struct gh_deadlock *deadlock)
 {
 	for (size_t i = 0; i < deadlock->count; i++) {
 		size_t wait = deadlocks->members.items[deadlock->first + i];
-		if (!leaked->of[query->waits.list.items[wait].goroutine])
+		size_t mutex = gh_deadlocks_mutex(deadlocks, &query->waits, wait);
+		if (!deadlocks->mutexes.items[mutex].sure)
 			return false;
 	}
 	return true;
 }
 
 static void print_deadlock(struct gh_wait_query *query, const struct gh_deadlocks *deadlocks,
-			   const struct gh_deadlock *deadlock, bool certain)
+			   const struct gh_deadlock *deadlock)
 {
 	const struct gh_waits *waits = &query->waits;
 	const size_t *members = &deadlocks->members.items[deadlock->first];
@@ -65,7 +65,7 @@ static void print_deadlock(struct gh_wait_query *query, const struct gh_deadlock
 		fputs(i > 0 ? ", which waits to " : " waits to ", stdout);
 		gh_wait_print(stdout, query, wait, false);
 		printf(",%s%sheld by ", deadlock->count > 1 ? "\n    " : " ",
-		       !certain || deadlocks->mutexes.items[mutex].nholders > 1 ? "perhaps " : "");
+		       deadlocks->mutexes.items[mutex].sure ? "" : "perhaps ");
 		if (i + 1 < deadlock->count)
 			gh_wait_print_goroutine(stdout, query, next);
 		else if (i > 0)
@@ -97,14 +97,15 @@ int gh_deadlocks_print(struct gh_wait_query *query, struct gh_leaked *leaked)
 	bool found = find(&deadlocks, query);
 	for (size_t i = 0; found && i < deadlocks.list.count; i++) {
 		const struct gh_deadlock *deadlock = &deadlocks.list.items[i];
-		bool certain = is_certain(query, &deadlocks, deadlock, leaked);
-		print_deadlock(query, &deadlocks, deadlock, certain);
-		ncertain += certain;
+		print_deadlock(query, &deadlocks, deadlock);
+		ncertain += is_certain(query, &deadlocks, deadlock);
 	}
 	if (found) {
-		gh_print_count(ncertain, "deadlock");
+		bool none = ncertain == 0 && deadlocks.list.count > 0;
+		fputs(none ? "perhaps " : "", stdout);
+		gh_print_count(none ? deadlocks.list.count : ncertain, "deadlock");
 		fputs(" of mutexes", stdout);
-		if (deadlocks.list.count > ncertain)
+		if (!none && deadlocks.list.count > ncertain)
 			printf(", and perhaps %zu more", deadlocks.list.count - ncertain);
 		if (deadlocks.behind > 0) {
 			fputs("; ", stdout);
@@ -154,21 +155,19 @@ static void draw_wait(const struct gh_dot *dot, struct gh_wait_query *query,
 
 /* Draws the holders of MUTEX; dashed if each is one perhaps. */
 static void draw_holders(const struct gh_dot *dot, struct gh_wait_query *query,
-			 const struct gh_deadlocks *deadlocks, const struct gh_held_mutex *mutex,
-			 const struct gh_leaked *leaked)
+			 const struct gh_deadlocks *deadlocks, const struct gh_held_mutex *mutex)
 {
 	for (size_t i = 0; i < mutex->nholders; i++) {
 		size_t holder = deadlocks->holders.items[mutex->first + i];
-		bool perhaps = mutex->nholders > 1 || !leaked->of[holder];
 		draw_goroutine(dot, query, holder, mutex->dead);
 		fprintf(dot->out, "\"0x%" PRIx64 "\" -> g%zu [%slabel=\"", mutex->address, holder,
-			perhaps ? "style=dashed " : "");
-		fputs(perhaps ? "perhaps held by" : "held by", dot->label);
+			mutex->sure ? "" : "style=dashed ");
+		fputs(mutex->sure ? "held by" : "perhaps held by", dot->label);
 		gh_dot_end(dot);
 	}
 }
 
-int gh_deadlocks_draw(struct gh_wait_query *query, struct gh_leaked *leaked)
+int gh_deadlocks_draw(struct gh_wait_query *query)
 {
 	struct gh_deadlocks deadlocks;
 	struct gh_dot dot;
@@ -176,7 +175,7 @@ int gh_deadlocks_draw(struct gh_wait_query *query, struct gh_leaked *leaked)
 	bool found = find(&deadlocks, query);
 	bool drawn = found && gh_dot_open(&dot, stdout);
 	for (size_t i = 0; drawn && i < deadlocks.mutexes.count; i++)
-		draw_holders(&dot, query, &deadlocks, &deadlocks.mutexes.items[i], leaked);
+		draw_holders(&dot, query, &deadlocks, &deadlocks.mutexes.items[i]);
 	for (size_t i = 0; drawn && i < waits->list.count; i++) {
 		const struct gh_wait *wait = &waits->list.items[i];
 		size_t mutex = gh_deadlocks_mutex(&deadlocks, waits, i);

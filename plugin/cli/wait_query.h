@@ -81,18 +81,15 @@ uint64_t gh_wait_goroutine_id(const struct gh_wait_query *query, size_t number);
 /* Prints "goroutine 7 (main.transfer at main.go:40)". */
 void gh_wait_print_goroutine(FILE *out, struct gh_wait_query *query, size_t number);
 
-/* Prints a sentence for each deadlock of mutexes, perhaps one unless all that are in it are LEAKED,
- * and for each knot of LEAKED that has none of these; LEAKED is of no more use then. The exit
- * status.
- */
+/* Prints a sentence for each deadlock of mutexes, and for each knot of LEAKED that has none of
+ * these; LEAKED is of no more use then. The exit status. */
 int gh_deadlocks_print(struct gh_wait_query *query, struct gh_leaked *leaked);
 
 /* Prints a sentence for each knot of LEAKED, and one for those that are alike. False, after saying
  * so, if memory ran out. */
 bool gh_knots_print(struct gh_wait_query *query, const struct gh_leaked *leaked);
 
-/* Draws who waits for what, and who has it: perhaps, if who has it is not LEAKED. The exit status.
- */
-int gh_deadlocks_draw(struct gh_wait_query *query, struct gh_leaked *leaked);
+/* Draws who waits for what, and who has it. The exit status. */
+int gh_deadlocks_draw(struct gh_wait_query *query);
 
 #endif

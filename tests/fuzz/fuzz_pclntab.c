@@ -64,6 +64,23 @@ static void walk_globals(const struct gh_pclntab *tab)
 	gh_global_refs_free(&refs);
 }
 
+static void walk_receivers(const struct gh_pclntab *tab)
+{
+	struct gh_receivers receivers;
+	struct gh_func func;
+	for (size_t i = 0; i < tab->nfunc; i++) {
+		if (!gh_pclntab_record(tab, i, &func, NULL))
+			continue;
+		if (!gh_receivers_find(&receivers, tab, &func))
+			abort();
+		for (size_t k = 0; k < receivers.count; k++)
+			if (receivers.items[k].at >= func.end - func.entry ||
+			    receivers.items[k].nloads > GH_RECEIVER_LOADS)
+				abort();
+		gh_receivers_free(&receivers);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t *copy = malloc(size + 1);
@@ -81,6 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (gh_pclntab_open(&tab, &image, &err)) {
 			walk(&tab);
 			walk_stack_objects(&tab);
+			walk_receivers(&tab);
 			walk_globals(&tab);
 		}
 		gh_pclntab_close(&tab);

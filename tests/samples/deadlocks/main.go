@@ -248,6 +248,31 @@ func mixed() {
 	mutex.Unlock()
 }
 
+//go:noinline
+func find(all *[4]account, number int) *account { return &all[number] }
+
+// exchange has a mutex of which nothing in its frame is the address.
+//
+//go:noinline
+func exchange(all *[4]account, from, to int) {
+	find(all, from).mutex.Lock()
+	say("%p", &all[to].mutex)
+	pause()
+	find(all, to).mutex.Lock()
+	all[from].balance, all[to].balance = all[to].balance, all[from].balance
+	find(all, to).mutex.Unlock()
+	find(all, from).mutex.Unlock()
+}
+
+// keep never lets go of a mutex, and needs no pointer to it any more.
+//
+//go:noinline
+func keep(a, b *account) {
+	b.mutex.Lock()
+	go transfer(a, b, 1)
+	<-make(chan int)
+}
+
 var accounts = map[int]*account{}
 
 //go:noinline
@@ -278,8 +303,14 @@ func start(name string) {
 		go holdByNumber(2)
 		pause()
 		go transfer(accounts[1], accounts[2], 1)
+	case "kept":
+		go keep(new(account), new(account))
 	case "mixed":
 		go mixed()
+	case "table":
+		all := new([4]account)
+		go exchange(all, 1, 2)
+		go exchange(all, 2, 1)
 	case "two":
 		a, b := new(account), new(account)
 		go transfer(a, b, 1)

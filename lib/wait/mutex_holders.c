@@ -1,0 +1,324 @@
+/* Who may have the mutexes that goroutines wait for: those whose frames have locked one, and know
+ * its address. */
+#include <stdlib.h>
+
+#include "lib/util/bsearch.h"
+#include "lib/wait/internal.h"
+
+/* A function whose code refers to a mutex. */
+struct ref {
+	size_t function;
+	size_t mutex;
+};
+
+/* A goroutine that may have a mutex. */
+struct holder {
+	size_t goroutine;
+	size_t mutex;
+	bool sure; /* the receiver of its call is that mutex */
+};
+
+/* The locks that are open at a place in the code: a run of all of them. */
+struct place {
+	size_t first;
+	size_t count;
+};
+
+struct finder {
+	struct gh_deadlocks *deadlocks;
+	const struct gh_waits *waits;
+	const struct gh_dump *dump;
+	const struct gh_pclntab *tab;
+	const size_t *wait_of; /* by goroutine: the place of its wait */
+	uint64_t bias;
+	struct gh_numbermap numbers; /* by pc: of the place */
+	struct GH_VECTOR(struct place) places;
+	struct gh_open_locks locks; /* of all places */
+	struct GH_VECTOR(struct holder) holders;
+	struct GH_VECTOR(struct ref) refs;
+	bool *contended; /* by mutex: others than those who wait for it know it; owned */
+	bool failed;
+};
+
+/* What is known of a frame while it is looked at. */
+struct frame {
+	size_t goroutine;
+	uint64_t sp;
+	const struct gh_open_lock *open; /* locks */
+	size_t nopen;
+};
+
+static int compare_refs(const void *a, const void *b)
+{
+	const struct ref *x = a, *y = b;
+	if (x->function != y->function)
+		return x->function < y->function ? -1 : 1;
+	return (x->mutex > y->mutex) - (x->mutex < y->mutex);
+}
+
+static int compare_holders(const void *a, const void *b)
+{
+	const struct holder *x = a, *y = b;
+	if (x->mutex != y->mutex)
+		return x->mutex < y->mutex ? -1 : 1;
+	return (x->goroutine > y->goroutine) - (x->goroutine < y->goroutine);
+}
+
+/* Finds the functions that refer to mutexes that are globals. */
+static bool find_refs(struct finder *finder)
+{
+	const struct gh_deadlocks *deadlocks = finder->deadlocks;
+	const struct gh_held_mutex *mutexes = deadlocks->mutexes.items;
+	struct gh_global_refs refs = {0};
+	uint64_t start = UINT64_MAX, end = 0;
+	for (size_t i = 0; i < deadlocks->mutexes.count; i++) {
+		if (gh_dump_find_object(finder->dump, mutexes[i].address) != GH_DUMP_NONE)
+			continue;
+		start = start < mutexes[i].address ? start : mutexes[i].address;
+		end = mutexes[i].address + 1;
+	}
+	bool found = start >= end || gh_global_refs_find(&refs, finder->tab, start - finder->bias,
+							 end - finder->bias);
+	for (size_t i = 0; found && i < refs.count; i++) {
+		size_t mutex = gh_deadlocks_at(deadlocks, refs.items[i].address + finder->bias);
+		if (mutex != GH_DUMP_NONE)
+			gh_vector_push(&finder->refs,
+				       ((struct ref){refs.items[i].function, mutex}));
+	}
+	gh_global_refs_free(&refs);
+	if (finder->refs.count > 0)
+		qsort(finder->refs.items, finder->refs.count, sizeof(struct ref), compare_refs);
+	return found && !finder->refs.failed;
+}
+
+static bool waits_for(const struct finder *finder, size_t goroutine, size_t mutex)
+{
+	size_t wait = finder->wait_of[goroutine];
+	return wait != GH_DUMP_NONE &&
+	       gh_deadlocks_mutex(finder->deadlocks, finder->waits, wait) == mutex;
+}
+
+/* The address of the mutex that FRAME has locked by OPEN. 0 if it is not known. */
+static uint64_t locked_address(const struct finder *finder, const struct frame *frame,
+			       const struct gh_open_lock *open)
+{
+	const struct gh_receiver *receiver = &open->receiver;
+	uint64_t at = receiver->is_global ? finder->bias : frame->sp;
+	if (!open->known)
+		return 0;
+	for (unsigned i = 0; i < receiver->nloads; i++) {
+		at = gh_wait_word(finder->dump, at + (uint64_t)receiver->offsets[i]);
+		if (at == 0)
+			return 0;
+	}
+	return at + (uint64_t)receiver->offsets[receiver->nloads];
+}
+
+enum hold { HOLDS_NOT, HOLDS_PERHAPS, HOLDS };
+
+/* Whether FRAME has locked MUTEX. */
+static enum hold holds(const struct finder *finder, const struct frame *frame,
+		       const struct gh_held_mutex *mutex)
+{
+	enum hold hold = HOLDS_NOT;
+	for (size_t i = 0; i < frame->nopen && hold != HOLDS; i++) {
+		const struct gh_open_lock *open = &frame->open[i];
+		uint64_t address = locked_address(finder, frame, open);
+		if ((open->lock & mutex->locks) == 0)
+			continue;
+		if (address == mutex->address)
+			hold = HOLDS;
+		else if (address == 0 || !open->receiver.is_lasting)
+			hold = HOLDS_PERHAPS;
+	}
+	return hold;
+}
+
+/* FRAME knows MUTEX: its goroutine may hold it; if not, it is noted that it knows it. */
+static void note(struct finder *finder, const struct frame *frame, size_t mutex)
+{
+	enum hold hold = holds(finder, frame, &finder->deadlocks->mutexes.items[mutex]);
+	if (hold != HOLDS_NOT)
+		gh_vector_push(&finder->holders,
+			       ((struct holder){frame->goroutine, mutex, hold == HOLDS}));
+	if (!waits_for(finder, frame->goroutine, mutex))
+		finder->contended[mutex] = true;
+}
+
+/* Notes the mutexes that WORD is the address of, or of a struct that they may be in. */
+static void note_word(struct finder *finder, const struct frame *frame, uint64_t word)
+{
+	const struct gh_deadlocks *deadlocks = finder->deadlocks;
+	const struct gh_held_mutex *mutexes = deadlocks->mutexes.items;
+	size_t mutex = word != 0 ? gh_deadlocks_from(deadlocks, word) : deadlocks->mutexes.count;
+	if (mutex == deadlocks->mutexes.count)
+		return;
+	if (mutexes[mutex].address == word)
+		note(finder, frame, mutex++);
+	size_t object = gh_dump_find_object(finder->dump, word);
+	if (object == GH_DUMP_NONE)
+		return;
+	struct gh_extent extent = gh_extents_get(&finder->dump->objects, object);
+	for (; mutex < deadlocks->mutexes.count &&
+	       mutexes[mutex].address - extent.address < extent.size;
+	     mutex++)
+		note(finder, frame, mutex);
+}
+
+/* Notes the mutexes that the pointers of the frame at DEPTH lead to, for FRAME. */
+static void note_fields(struct finder *finder, const struct frame *frame, size_t depth)
+{
+	const struct gh_dump_stack *stack = gh_dump_stack(finder->dump, frame->goroutine);
+	struct gh_frame_pointers walk;
+	uint64_t word;
+	if (depth >= stack->nframes)
+		return;
+	gh_frame_pointers_start(&walk, finder->dump, stack->first_frame + depth);
+	while (gh_frame_pointers_next(&walk, &word))
+		note_word(finder, frame, word);
+}
+
+/* Notes the mutexes that FRAME has locked for sure, even if none of its pointers leads there. */
+static void note_locked(struct finder *finder, const struct frame *frame)
+{
+	for (size_t i = 0; i < frame->nopen; i++) {
+		uint64_t address = locked_address(finder, frame, &frame->open[i]);
+		size_t mutex =
+		    address != 0 ? gh_deadlocks_at(finder->deadlocks, address) : GH_DUMP_NONE;
+		if (mutex != GH_DUMP_NONE)
+			note(finder, frame, mutex);
+	}
+}
+
+/* The number of the place that FRAME is at. */
+static uint32_t find_place(struct finder *finder, const struct gh_dump_frame *frame)
+{
+	uint32_t number = gh_numbermap_get(&finder->numbers, frame->pc);
+	if (number != GH_NOT_MAPPED)
+		return number;
+	struct place place = {.first = finder->locks.count};
+	uint64_t pc = frame->pc - finder->bias;
+	/* What it returns to may be of the next line. */
+	finder->failed |=
+	    !gh_locks_open(&finder->locks, finder->tab, pc - (frame->pc > frame->entry));
+	place.count = finder->locks.count - place.first;
+	number = (uint32_t)finder->places.count;
+	finder->failed |= !gh_vector_push(&finder->places, place) ||
+			  !gh_numbermap_put(&finder->numbers, frame->pc, number);
+	return number;
+}
+
+/* Notes what the frame at DEPTH tells of mutexes. Its function's arguments are among the fields of
+ * the caller's frame. */
+static void note_frame(struct finder *finder, size_t goroutine, size_t depth)
+{
+	const struct gh_dump_stack *stack = gh_dump_stack(finder->dump, goroutine);
+	struct gh_dump_record record;
+	gh_dump_get(finder->dump, GH_DUMP_FRAME, stack->first_frame + depth, &record);
+	uint32_t number = find_place(finder, &record.frame);
+	if (finder->failed)
+		return;
+	const struct place *place = &finder->places.items[number];
+	struct frame frame = {.goroutine = goroutine,
+			      .sp = record.frame.sp,
+			      .open = &finder->locks.items[place->first],
+			      .nopen = place->count};
+	note_locked(finder, &frame);
+	note_fields(finder, &frame, depth);
+	if (frame.nopen > 0)
+		note_fields(finder, &frame, depth + 1);
+	size_t function = gh_pclntab_find(finder->tab, record.frame.entry - finder->bias);
+	const struct ref *refs = finder->refs.items;
+	size_t i = gh_lower_bound(finder->refs.count, k, refs[k].function < function);
+	for (; i < finder->refs.count && refs[i].function == function; i++)
+		note(finder, &frame, refs[i].mutex);
+}
+
+/* Leaves one of each goroutine of the COUNT HOLDERS of a mutex, sure if one was. Returns how many
+ * are left. */
+static size_t merge_holders(struct holder *holders, size_t count)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (kept > 0 && holders[kept - 1].goroutine == holders[i].goroutine)
+			holders[kept - 1].sure |= holders[i].sure;
+		else
+			holders[kept++] = holders[i];
+	}
+	return kept;
+}
+
+/* Gives mutex NUMBER those of its COUNT candidates that are its holders. */
+static void choose_holders(struct finder *finder, size_t number, const struct holder *candidates,
+			   size_t count)
+{
+	struct gh_deadlocks *deadlocks = finder->deadlocks;
+	struct gh_held_mutex *mutex = &deadlocks->mutexes.items[number];
+	size_t most = mutex->readers > 0 ? mutex->readers : 1;
+	bool others = finder->contended[number];
+	size_t nsure = 0;
+	for (size_t i = 0; i < count; i++) {
+		others = others || !waits_for(finder, candidates[i].goroutine, number);
+		nsure += candidates[i].sure;
+	}
+	mutex->sure = nsure == most;
+	/* As many as are to be found: those who wait for it are among them. */
+	others = others && (mutex->readers == 0 || count != mutex->readers);
+	mutex->first = deadlocks->holders.count;
+	for (size_t i = 0; i < count; i++) {
+		const struct holder *candidate = &candidates[i];
+		bool may_be = !others || !waits_for(finder, candidate->goroutine, number);
+		if (candidate->sure || (!mutex->sure && may_be))
+			gh_vector_push(&deadlocks->holders, candidate->goroutine);
+	}
+	mutex->nholders = deadlocks->holders.count - mutex->first;
+	/* Of several that wait for it, as many as have it can be it. */
+	if (!others && mutex->nholders > most)
+		mutex->nholders = 0;
+}
+
+static void choose_all_holders(struct finder *finder)
+{
+	struct holder *holders = finder->holders.items;
+	size_t at = 0;
+	if (finder->holders.count > 0)
+		qsort(holders, finder->holders.count, sizeof(*holders), compare_holders);
+	while (at < finder->holders.count) {
+		size_t first = at;
+		while (at < finder->holders.count && holders[at].mutex == holders[first].mutex)
+			at++;
+		choose_holders(finder, holders[first].mutex, &holders[first],
+			       merge_holders(&holders[first], at - first));
+	}
+}
+
+bool gh_mutex_holders_find(struct gh_deadlocks *deadlocks, const struct gh_waits *waits,
+			   const size_t *wait_of, const struct gh_pclntab *tab, uint64_t bias)
+{
+	const struct gh_dump *dump = waits->dump;
+	struct finder finder = {
+	    .deadlocks = deadlocks,
+	    .waits = waits,
+	    .dump = dump,
+	    .tab = tab,
+	    .wait_of = wait_of,
+	    .bias = bias,
+	    .contended = calloc(deadlocks->mutexes.count + 1, sizeof(bool)),
+	};
+	bool ok = finder.contended != NULL && find_refs(&finder);
+	for (size_t i = 0; ok && i < dump->nstacks && !finder.failed; i++) {
+		size_t nframes = gh_dump_stack(dump, i)->nframes;
+		for (size_t depth = 0; depth < nframes; depth++)
+			note_frame(&finder, i, depth);
+	}
+	ok = ok && !finder.failed && !finder.holders.failed;
+	if (ok)
+		choose_all_holders(&finder);
+	free(finder.contended);
+	gh_numbermap_free(&finder.numbers);
+	gh_vector_free(&finder.places);
+	gh_vector_free(&finder.locks);
+	gh_vector_free(&finder.holders);
+	gh_vector_free(&finder.refs);
+	return ok && !deadlocks->holders.failed;
+}
