@@ -86,6 +86,27 @@ untyped() {
 		"$("$GOHEAP" print -e "$2" "$work/dump" "$address" 2>&1)"
 }
 
+# arguments PROGRAM: where functions stop, their arguments by their own types, many of them in registers.
+arguments() {
+	local arg method go_on="run arguments >$work/told" commands=()
+	for method in words numbers pointers structs constants; do
+		commands+=(-ex "break main.(*point).$method")
+	done
+	"$1" arguments >"$work/calls"
+	while read -r arg _; do
+		if [ "$arg" = arg0 ]; then
+			commands+=(-ex "$go_on")
+			go_on='continue'
+		fi
+		commands+=(-ex "echo @" -ex "goheap print --limit 0 --depth=20 $arg")
+	done <"$work/calls"
+	timeout -k 5 120 gdb -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' -iex 'set auto-load no' \
+		-x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" "${commands[@]}" -ex continue "$1" </dev/null >"$work/output" 2>&1
+	sed -n 's/^@//p' "$work/output" >"$work/found"
+	cut -f 2 "$work/told" >"$work/expected"
+	same "$(wc -l <"$work/expected") arguments, by their own types" "$work/expected" "$work/found"
+}
+
 for release in ${RELEASES:-1.15 1.19 1.23 1.24 1.27}; do
 	CGO_ENABLED=0 sample "go$release" "$release" printed || continue
 	program=$directory/printed.stripped
@@ -98,6 +119,7 @@ for release in ${RELEASES:-1.15 1.19 1.23 1.24 1.27}; do
 	limits "go$release" "$program"
 	untyped "go$release" "$program"
 	if [ "$release" = "${GDB_RELEASE:-1.19}" ]; then
+		arguments "$program"
 		in_gdb "go$release: process" 3 -ex "attach $child" "$program"
 		in_gdb "go$release: core file" 16 "$program" "$work/core"
 		in_gdb "go$release: heap dump" 16 -ex "goheap load $work/dump" "$program"

@@ -73,4 +73,9 @@ bool gh_value_dynamic(struct gh_values *values, const struct gh_rtype *type, uin
 bool gh_value_field(const struct gh_rtypes *types, const struct gh_rtype *type, const char *name,
 		    struct gh_rtype_part *part);
 
+/* The size of a value of the type called NAME, in bytes. False (ERR filled) if there is no such
+ * type. */
+bool gh_value_named_size(const struct gh_values *values, const char *name, uint64_t *size,
+			 struct gh_error *err);
+
 #endif

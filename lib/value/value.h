@@ -7,7 +7,8 @@
  *
  * - value.c: what is behind pointers, and parts of values;
  * - value_basic.c, value_map.c, value_channel.c, value_known.c: kinds of values;
- * - value_named.c: types by name. */
+ * - value_named.c: types by name;
+ * - value_bytes.c: values that are in registers. */
 #ifndef GH_VALUE_VALUE_H
 #define GH_VALUE_VALUE_H
 
@@ -45,6 +46,11 @@ bool gh_value_is_pointer(const struct gh_rtype *type);
  * False (ERR filled) if the program describes no such type, or several of that name. */
 bool gh_value_print_named(struct gh_values *values, const char *name, uint64_t where,
 			  struct gh_error *err);
+
+/* The same of the value's own BYTES, SIZE of them in the order of memory: it may be in registers.
+ */
+bool gh_value_print_bytes(struct gh_values *values, const char *name, const uint8_t *bytes,
+			  size_t size, struct gh_error *err);
 
 /* COUNT values of type ELEM, one after the other from ADDRESS on, as of a slice. */
 void gh_value_print_elements(struct gh_values *values, uint32_t elem, uint64_t address,

@@ -101,6 +101,12 @@ void gh_value_add_named(struct gh_values *values, const char *name, uint64_t whe
 		add_list(values, name, &outer, where);
 }
 
+bool gh_value_named_size(const struct gh_values *values, const char *name, uint64_t *size,
+			 struct gh_error *err)
+{
+	return find_size(values, name, 0, size, err);
+}
+
 bool gh_value_print_named(struct gh_values *values, const char *name, uint64_t where,
 			  struct gh_error *err)
 {

@@ -38,7 +38,25 @@ static bool finish(struct gh_values *values, bool made)
 struct typed {
 	const struct gh_options *options;
 	const char *type;
+	struct gh_buffer bytes; /* the value, if it was given; owned */
 };
+
+/* Reads the value's bytes, which are given in hexadecimal digits. False, after saying so, if they
+ * are something else. */
+static bool read_bytes(struct typed *typed)
+{
+	const char *text = typed->options->value;
+	unsigned byte;
+	int length = 0;
+	for (; text != NULL && *text != '\0'; text += 2) {
+		if (sscanf(text, "%2x%n", &byte, &length) != 1 || length != 2) {
+			fputs("goheap: expected two hexadecimal digits for each byte\n", stderr);
+			return false;
+		}
+		gh_buffer_u8(&typed->bytes, (uint8_t)byte);
+	}
+	return !typed->bytes.failed;
+}
 
 static bool print_typed(struct gh_process *process, void *context)
 {
@@ -52,7 +70,10 @@ static bool print_typed(struct gh_process *process, void *context)
 		return false;
 	}
 	struct gh_values values = make_values(typed->options, process, &types);
-	bool made = gh_value_print_named(&values, typed->type, address, &err);
+	bool made = typed->options->value == NULL
+			? gh_value_print_named(&values, typed->type, address, &err)
+			: gh_value_print_bytes(&values, typed->type, typed->bytes.data,
+					       typed->bytes.size, &err);
 	if (!made)
 		gh_print_error(&err);
 	made = finish(&values, made);
@@ -139,10 +160,11 @@ int gh_cmd_print(const struct gh_options *options)
 	if (options->nwords == 0)
 		return gh_heap_query_run_each(options, false, print_object);
 	char *type = join_type(options);
-	struct typed typed = {options, type};
-	bool printed = type != NULL &&
+	struct typed typed = {options, type, {0}};
+	bool printed = type != NULL && read_bytes(&typed) &&
 		       gh_process_look(options->file, options->process,
 				       gh_options_program(options, running), print_typed, &typed);
+	gh_buffer_free(&typed.bytes);
 	free(type);
 	return printed ? GH_EXIT_OK : GH_EXIT_INPUT;
 }

@@ -39,7 +39,8 @@ struct gh_options {
 	const char *older;          /* a file after the first, where a command can do without */
 	struct gh_buffer addresses; /* uint64_t: the operands after the files; owned */
 	uint64_t number;            /* the operand after the file */
-	char **words;               /* the operands, as they are */
+	const char *value; /* instead of an address, the bytes of a value, in hexadecimal */
+	char **words;      /* the operands, as they are */
 	int nwords;
 
 	const char *program;       /* that wrote the dump, or that the core file is of (-e) */
@@ -318,6 +319,17 @@ struct gh_print_words {
  * of Go's and is followed by a space and an operand. False, after saying so, if memory ran out.
  * PRINT->text is to be freed. */
 bool gh_print_words_read(struct gh_print_words *print, const struct gh_words *words, bool has_type);
+
+/* The type in TEXT, what GDB's whatis command printed, as Go writes it; it stays in TEXT, which is
+ * changed. NULL if there is none. */
+char *gh_print_type(char *text);
+
+/* The type of several words of an argument, of no type that is known. */
+#define GH_NO_GO_TYPE "struct {...}"
+
+/* The expression of PRINT, which is of that TYPE to GDB, is the value that is to be printed; else
+ * it tells where that is. */
+bool gh_print_is_value(const struct gh_print_words *print, const char *type);
 
 /* Commands on what GDB debugs: a process, live or in a core file. */
 

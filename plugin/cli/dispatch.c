@@ -1,8 +1,9 @@
 /* What goheap.gdb runs for a command that was typed in GDB. `goheap word' takes the command's words
  * from GDB, one by one. `goheap dispatch' reads what GDB's `info files' prints, and runs the
  * command on the heap dump that is loaded, or on GDB's program; `goheap dispatch ADDRESS' does so
- * where GDB has made an address of what was typed. `goheap live' runs it on what GDB debugs, and
- * serves memory of. */
+ * where GDB has made an address of what was typed, and `goheap dispatch value' where it has written
+ * its value. Which of these is to be `goheap dispatch type' finds, which reads what GDB's `whatis'
+ * prints. `goheap live' runs it on what GDB debugs, and serves memory of. */
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -51,8 +52,9 @@ struct job {
 	const struct gh_command *command;
 	char **args; /* the arguments, in words, or the address; the array is owned */
 	int count;   /* of the arguments */
-	struct gh_print_words typed; /* zeros unless ARGS are in them */
-	const char *address;         /* that GDB has made of them; or NULL */
+	struct gh_print_words typed;   /* zeros unless ARGS are in them */
+	const char *address;           /* that GDB has made of them, or "value"; or NULL */
+	struct gh_session_value value; /* owned */
 };
 
 /* Runs the command on SOURCE, if that has a file; one about the heap where that is kept, unless a
@@ -122,21 +124,41 @@ static int run_on_files(const struct job *job)
 	return GH_EXIT_INPUT;
 }
 
-/* Writes the script that GDB runs after the command: nothing, or, if EXPRESSION is not NULL, to run
- * the command again with its value, by a command of GDB's own: an error is not in a line of the
- * script then. */
-static int write_script(const struct job *job, const char *expression)
+/* What GDB is to find of an expression. */
+enum wanted {
+	NOTHING,
+	ITS_TYPE,
+	ITS_VALUE,   /* the bytes, in a file */
+	ITS_ADDRESS, /* the value as a number */
+};
+
+/* Where GDB's pipe command ends what it runs. */
+#define DELIMITER "|goheap|"
+
+/* Writes the script that GDB runs after the command: nothing, or to run the command again with what
+ * is WANTED of EXPRESSION, by a command of GDB's own: an error is not in a line of the script then.
+ */
+static int write_script(const struct job *job, enum wanted wanted, const char *expression)
 {
+	static const char *const forms[] = {
+	    [ITS_TYPE] = "pipe -d " DELIMITER " whatis %s " DELIMITER " { trap \"exit 1\" INT; "
+			 "\"$GOHEAP_PROGRAM\" dispatch type || exit 1; }\n",
+	    [ITS_VALUE] = "dump binary value " GH_SESSION_PATH GH_SESSION_VALUE " %s\n"
+			  "pipe info files | { trap \"exit 1\" INT; "
+			  "\"$GOHEAP_PROGRAM\" dispatch value || exit 1; }\n",
+	    [ITS_ADDRESS] = "eval \"pipe info files | { trap \\\"exit 1\\\" INT; "
+			    "\\\"$GOHEAP_PROGRAM\\\" dispatch %#lx || exit 1; }\", %s\n",
+	};
 	FILE *script = gh_script_open(job->directory);
 	if (script == NULL)
 		return GH_EXIT_INPUT;
-	if (expression != NULL)
-		fprintf(script,
-			"with confirm off -- define _goheap_then\n"
-			"eval \"pipe info files | { trap \\\"exit 1\\\" INT; "
-			"\\\"$GOHEAP_PROGRAM\\\" dispatch %%#lx || exit 1; }\", %s\n"
-			"_goheap_finish\nend\n",
-			expression);
+	if (wanted != NOTHING) {
+		fputs("with confirm off -- define _goheap_then\n", script);
+		const char *form = forms[wanted];
+		const char *gap = strstr(form, "%s");
+		fprintf(script, "%.*s%s%s", (int)(gap - form), form, expression, gap + 2);
+		fputs("_goheap_finish\nend\n", script);
+	}
 	return gh_script_commit(script, job->directory) ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 
@@ -144,28 +166,60 @@ static int run_typed(struct job *job)
 {
 	struct gh_print_words typed;
 	if (!gh_command_takes_addresses(job->command))
-		return write_script(job, NULL) == GH_EXIT_OK ? run_on_files(job) : GH_EXIT_INPUT;
+		return write_script(job, NOTHING, NULL) == GH_EXIT_OK ? run_on_files(job)
+								      : GH_EXIT_INPUT;
 	if (!gh_print_words_read(&typed, &job->words, job->command->run == gh_cmd_print))
 		return GH_EXIT_INPUT;
 	int status = GH_EXIT_USAGE;
 	if (typed.expression[0] == '\0')
 		fprintf(stderr, "usage: goheap %s %s\n", job->command->name,
 			job->command->gdb.operands);
-	else if (strchr(typed.expression, '\n') != NULL)
-		fputs("goheap: an expression is one line\n", stderr);
+	else if (strchr(typed.expression, '\n') != NULL ||
+		 strstr(typed.expression, DELIMITER) != NULL)
+		fputs("goheap: an expression is one line, without " DELIMITER "\n", stderr);
 	else
-		status = write_script(job, typed.expression);
+		status =
+		    write_script(job, job->command->run == gh_cmd_print ? ITS_TYPE : ITS_ADDRESS,
+				 typed.expression);
 	free(typed.text);
 	return status;
 }
 
+/* Runs `goheap dispatch type'. */
+static int take_type(struct job *job)
+{
+	char *text = gh_piped_text_read(stdin);
+	char *type = text != NULL ? gh_print_type(text) : NULL;
+	struct gh_print_words typed = {0};
+	int status = GH_EXIT_INPUT;
+	if (type != NULL && gh_print_words_read(&typed, &job->words, true)) {
+		bool is_value = gh_print_is_value(&typed, type);
+		if (typed.type == NULL && strcmp(type, GH_NO_GO_TYPE) == 0)
+			fputs("Its type is not known: goheap print TYPE EXPRESSION\n", stderr);
+		else if (!is_value || gh_session_type_write(job->directory, type))
+			status =
+			    write_script(job, is_value ? ITS_VALUE : ITS_ADDRESS, typed.expression);
+	}
+	free(typed.text);
+	free(text);
+	return status;
+}
+
 /* Has the arguments be the options and the type that were typed, and the ADDRESS that GDB made of
- * the rest. */
+ * the rest; or, if that is "value", the value that it has written and, if none was typed, its type.
+ */
 static bool set_address(struct job *job, char *address)
 {
 	if (!gh_print_words_read(&job->typed, &job->words, job->command->run == gh_cmd_print))
 		return false;
 	job->count = job->typed.noptions;
+	if (strcmp(address, "value") == 0) {
+		if (!gh_session_value_read(&job->value, job->directory))
+			return false;
+		address = job->value.bytes;
+		if (job->typed.type == NULL)
+			job->typed.type = job->value.type;
+	}
 	if (job->typed.type != NULL)
 		job->args[job->count++] = job->typed.type;
 	job->args[job->count++] = address;
@@ -175,7 +229,7 @@ static bool set_address(struct job *job, char *address)
 /* Runs it on the ADDRESS that GDB has made of the arguments. */
 static int run_at(struct job *job, char *address)
 {
-	if (write_script(job, NULL) != GH_EXIT_OK || !set_address(job, address))
+	if (write_script(job, NOTHING, NULL) != GH_EXIT_OK || !set_address(job, address))
 		return GH_EXIT_INPUT;
 	job->address = address;
 	return run_on_files(job);
@@ -221,6 +275,7 @@ static void close_job(struct job *job)
 {
 	free(job->args);
 	free(job->typed.text);
+	gh_session_value_free(&job->value);
 	gh_words_free(&job->words);
 }
 
@@ -231,8 +286,10 @@ int gh_cmd_dispatch(const struct gh_options *options)
 		return GH_EXIT_USAGE;
 	int status = GH_EXIT_INPUT;
 	if (job.command->run == gh_cmd_load) {
-		if (write_script(&job, NULL) == GH_EXIT_OK)
+		if (write_script(&job, NOTHING, NULL) == GH_EXIT_OK)
 			status = run(&job, &(struct gh_kept_source){0});
+	} else if (options->nwords > 0 && strcmp(options->words[0], "type") == 0) {
+		status = take_type(&job);
 	} else if (gh_infofiles_read(&job.files, stdin)) {
 		gh_missing_file_made(job.directory, &job.files);
 		status = options->nwords > 0 ? run_at(&job, options->words[0]) : run_typed(&job);

@@ -157,7 +157,10 @@ static void parse_rest(struct parse *parse, char *arg, struct argp_state *state)
 		options->nwords = state->argc - state->next;
 		arg = state->argv[state->argc - 1];
 		state->next = state->argc;
-		address = parse_number(arg, HEXADECIMAL, UINT64_MAX, "an address", state);
+		options->value = *arg == '=' && options->nwords > 0 ? arg + 1 : NULL;
+		address = options->value != NULL
+			      ? 0
+			      : parse_number(arg, HEXADECIMAL, UINT64_MAX, "an address", state);
 		gh_buffer_bytes(&options->addresses, &address, sizeof(address));
 		return;
 	case GH_ONE_NUMBER:

@@ -148,3 +148,74 @@ bool gh_print_words_read(struct gh_print_words *print, const struct gh_words *wo
 		split(print);
 	return true;
 }
+
+char *gh_print_type(char *text)
+{
+	static const char before[] = "type = ";
+	char *type = strstr(text, before);
+	if (type == NULL)
+		return NULL;
+	type += strlen(before);
+	/* The language may be C. */
+	if (strncmp(type, "struct ", 7) == 0 && type[7] != '{')
+		type += 7;
+	size_t length = strcspn(type, "\n");
+	size_t stars = 0;
+	while (stars < length && type[length - 1 - stars] == '*')
+		stars++;
+	/* GDB writes pointers as C does: main.User **. */
+	if (stars > 0 && stars < length && type[length - 1 - stars] == ' ') {
+		memmove(type + stars, type, length - 1 - stars);
+		memset(type, '*', stars);
+		length--;
+	}
+	type[length] = '\0';
+	return type;
+}
+
+/* Those of Go's predeclared types that GDB and C do not have, too, and without integers, which are
+ * as often addresses. */
+static bool is_predeclared(const char *type)
+{
+	static const char *const names[] = {"bool",    "complex64", "complex128", "error",
+					    "float32", "float64",   "string"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], type) == 0)
+			return true;
+	return false;
+}
+
+static bool is_integer(const char *type)
+{
+	size_t length = strspn(type, "uint");
+	type += length;
+	return length > 0 && (strcmp(type, "ptr") == 0 || type[strspn(type, "0123456789")] == '\0');
+}
+
+/* EXPRESSION begins with what is called as arguments are. */
+static bool is_argument(const char *expression)
+{
+	return strncmp(expression, "arg", 3) == 0 && isdigit((unsigned char)expression[3]);
+}
+
+bool gh_print_is_value(const struct gh_print_words *print, const char *type)
+{
+	static const char *const pointers[] = {"chan ", "<-chan ", "func(", "map["};
+	size_t stars = strspn(type, "*");
+	bool is_own = print->type == NULL;
+	type += stars;
+	/* A word of an argument, of no type that is known, is a *uintptr if it may be a pointer. */
+	if (is_own && is_integer(type))
+		return is_argument(print->expression) &&
+		       (stars == 0 || strcmp(type, "uintptr") != 0);
+	/* Of one that is a pointer it tells where a value of the type is that was typed. */
+	if (!is_own && stars > 0)
+		return false;
+	for (size_t i = 0; i < sizeof(pointers) / sizeof(pointers[0]); i++)
+		if (skip_prefix(type, pointers[i]) != NULL)
+			return is_own;
+	if (strcmp(type, GH_NO_GO_TYPE) == 0)
+		return !is_own;
+	return *type == '[' || skip_prefix(type, "interface {") != NULL || is_predeclared(type) ||
+	       (is_word(*type) && strchr(type, '.') != NULL);
+}

@@ -5,8 +5,8 @@
  *
  * - reader.c, registers.c, frames.c, moved_stack.c: goheap.so, which GDB loads and unwinds by;
  * - memory_server.c: the same, handing out memory; memory_client.c is the program's end;
- * - session.c, script.c, words.c, piped_text.c, info_files.c, told.c: what GDB and goheap tell each
- *   other, some of it in told.h;
+ * - session.c, script.c, words.c, session_value.c, piped_text.c, info_files.c, told.c: what GDB and
+ *   goheap tell each other, some of it in told.h;
  * - cache.c, cache_clean.c: debug files that were made before;
  * - go_libraries.c, needed.c: Go libraries in programs of other languages;
  * - missing_file.c, remote_file.c, fetch_limit.c: programs that only the target has;
@@ -58,6 +58,22 @@
 
 /* The words of the goheap command that GDB runs, as they were typed, each with a NUL after it. */
 #define GH_SESSION_WORDS "words"
+
+/* The value of the expression that a command was typed with, as GDB wrote it, and its Go type. */
+#define GH_SESSION_VALUE "value"
+#define GH_SESSION_TYPE  "value.type"
+
+struct gh_session_value {
+	char *bytes; /* "=" and the value's bytes in hexadecimal digits; owned */
+	char *type;  /* owned */
+};
+
+/* Writes that TYPE into the session's DIRECTORY. False after printing an error. */
+bool gh_session_type_write(const char *directory, const char *type);
+
+/* Reads both. False after printing an error; in any case VALUE is to be freed. */
+bool gh_session_value_read(struct gh_session_value *value, const char *directory);
+void gh_session_value_free(struct gh_session_value *value);
 
 /* The socket of the process that keeps the heap from one command to the next. */
 #define GH_SESSION_KEEPER "keeper"

@@ -359,7 +359,56 @@ func states() {
 	row(&value, "atomic.Value(interface {}(main.point) {X: 1, Y: 2})")
 }
 
+// The methods of a taker print their arguments.
+type taker interface {
+	words(a string, b []string, c interface{}, d error)
+	numbers(a int, b uint8, c float64, d float32, e bool, f time.Duration, g named, h uintptr)
+	pointers(a *node, b map[string]int, c *[]int, d *int, e chan int)
+	structs(a point, b [1]string, c complex128, d fault)
+	constants(a string, b interface{}, c error, d []int)
+}
+
+func arguments(pointers ...interface{}) {
+	for i, pointer := range pointers {
+		fmt.Printf("arg%d\t%s\n", i, text(reflect.ValueOf(pointer).Elem(), true))
+	}
+}
+
+func (p *point) words(a string, b []string, c interface{}, d error) {
+	arguments(&p, &a, &b, &c, &d)
+}
+
+func (p *point) numbers(a int, b uint8, c float64, d float32, e bool, f time.Duration, g named, h uintptr) {
+	arguments(&p, &a, &b, &c, &d, &e, &f, &g, &h)
+}
+
+func (p *point) pointers(a *node, b map[string]int, c *[]int, d *int, e chan int) {
+	arguments(&p, &a, &b, &c, &d)
+}
+
+func (p *point) structs(a point, b [1]string, c complex128, d fault) {
+	arguments(&p, &a, &b, &c, &d)
+}
+
+func (p *point) constants(a string, b interface{}, c error, d []int) {
+	arguments(&p, &a, &b, &c, &d)
+}
+
+func take(t taker) {
+	list := &node{Name: "second", any: point{3, 4}}
+	list = &node{Name: "first", next: list, tags: []string{"tag"}}
+	t.words(strings.Repeat("word ", 3), []string{"a", "", strings.Repeat("b", 70)}, list, &fault{3, errors.New("inner")})
+	t.numbers(-5, 200, 0.1, 2.5, true, 1500*time.Millisecond, named(7), 1<<40)
+	t.pointers(list, map[string]int{"b": 2, "a": 1}, &[]int{1, 2}, new(int), make(chan int))
+	t.structs(point{-1, 2}, [1]string{strings.ToUpper("one")}, complex(1, -2), fault{4, named(8)})
+	t.constants("constant", nil, nil, nil)
+}
+
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "arguments" {
+		take(&point{1, 2})
+		return
+	}
 	runtime.GOMAXPROCS(1)
 	others()
 	maps()

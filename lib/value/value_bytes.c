@@ -1,0 +1,46 @@
+#include "lib/value/internal.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* The memory of a process, and bytes that are in none of it. */
+struct bytes_memory {
+	const struct gh_memory *process;
+	uint64_t address; /* of the bytes */
+	const uint8_t *bytes;
+	size_t size;
+};
+
+static bool read_bytes(const struct gh_memory *memory, uint64_t address, void *to, size_t size)
+{
+	const struct bytes_memory *from = memory->from;
+	uint64_t offset = address - from->address;
+	if (address < from->address)
+		return from->process->read(from->process, address, to, size);
+	if (offset > from->size || size > from->size - offset)
+		return false;
+	memcpy(to, from->bytes + offset, size);
+	return true;
+}
+
+bool gh_value_print_bytes(struct gh_values *values, const char *name, const uint8_t *bytes,
+			  size_t size, struct gh_error *err)
+{
+	uint64_t expected;
+	if (!gh_value_named_size(values, name, &expected, err))
+		return false;
+	if (expected != size)
+		return gh_fail(err, name, GH_NO_OFFSET, "a value of its size",
+			       "%zu bytes, not %" PRIu64, size, expected);
+	struct gh_process_memory *memory = &values->process->memory;
+	const struct gh_memory *process = memory->source;
+	/* At the end of the address space, which is the kernel's. */
+	uint64_t end = UINT64_MAX >> (64 - 8 * values->process->tab->pointer_size);
+	struct bytes_memory from = {process, end - size, bytes, size};
+	struct gh_memory both = {.read = read_bytes, .from = &from, .size = process->size};
+	memory->source = &both;
+	values->followed = 0;
+	gh_value_add_named(values, name, from.address, false);
+	memory->source = process;
+	return true;
+}

@@ -1,0 +1,82 @@
+#include "plugin/gdb/gdb.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "lib/util/error.h"
+#include "plugin/view/view.h"
+
+/* The most bytes of a value: they are one argument of a program. */
+#define MAX_VALUE ((size_t)1 << 15)
+
+static FILE *open_file(const char *directory, const char *name, const char *mode)
+{
+	char path[PATH_MAX];
+	struct gh_error err;
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	FILE *file = fopen(path, mode);
+	if (file == NULL) {
+		gh_fail_errno(&err, name, "open");
+		gh_print_error(&err);
+	}
+	return file;
+}
+
+bool gh_session_type_write(const char *directory, const char *type)
+{
+	FILE *out = open_file(directory, GH_SESSION_TYPE, "we");
+	struct gh_error err;
+	if (out == NULL)
+		return false;
+	fputs(type, out);
+	if (fclose(out) == 0)
+		return true;
+	gh_fail_errno(&err, GH_SESSION_TYPE, "write");
+	gh_print_error(&err);
+	return false;
+}
+
+/* Reads the file NAME; to be freed. NULL after printing an error. */
+static char *read_file(const char *directory, const char *name, size_t *size)
+{
+	FILE *in = open_file(directory, name, "re");
+	char *data = NULL;
+	struct gh_error err;
+	if (in == NULL)
+		return NULL;
+	data = calloc(1, MAX_VALUE + 2);
+	*size = data != NULL ? fread(data, 1, MAX_VALUE + 1, in) : 0;
+	fclose(in);
+	if (data != NULL && *size <= MAX_VALUE)
+		return data;
+	if (data == NULL)
+		gh_fail_memory(&err, name);
+	else
+		gh_fail(&err, name, GH_NO_OFFSET, "a value of no more than 32 kB", "a larger one");
+	gh_print_error(&err);
+	free(data);
+	return NULL;
+}
+
+bool gh_session_value_read(struct gh_session_value *value, const char *directory)
+{
+	size_t size = 0;
+	char *data = read_file(directory, GH_SESSION_VALUE, &size);
+	char *digits = malloc(2 * size + 2);
+	if (data != NULL && digits != NULL) {
+		digits[0] = '=';
+		digits[1] = '\0';
+		for (size_t i = 0; i < size; i++)
+			snprintf(digits + 1 + 2 * i, 3, "%02x", (uint8_t)data[i]);
+	}
+	free(data);
+	value->bytes = digits;
+	value->type = read_file(directory, GH_SESSION_TYPE, &size);
+	return data != NULL && digits != NULL && value->type != NULL;
+}
+
+void gh_session_value_free(struct gh_session_value *value)
+{
+	free(value->bytes);
+	free(value->type);
+}
