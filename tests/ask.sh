@@ -143,6 +143,31 @@ check_process() {
 	gone "a process: what keeps its heap ends with GDB"
 }
 
+# The heap of a process is asked about when the process is no more.
+check_prompt_of_process() {
+	local asked
+	coproc LEAK { exec "$1" map; }
+	asked=$LEAK_PID
+	read -r -u "${LEAK[0]}" _
+	"$GOHEAP" suspects -p "$asked" 2>/dev/null | sed '/^   see/d' >"$work/anew"
+	rm -f "$work/asked"
+	# shellcheck disable=SC2094 # what waits for the answer is not what prints it
+	{
+		echo suspects
+		for _ in {1..600}; do
+			[ -s "$work/asked" ] && break
+			sleep 0.1
+		done
+		kill "$asked"
+		while kill -0 "$asked" 2>/dev/null; do sleep 0.1; done
+		printf 'echo\nsuspects\ntypes\n'
+	} | "$GOHEAP" ask -p "$asked" 2>"$work/errors" >"$work/asked"
+	wait "$asked" 2>/dev/null
+	sed -i '/^   see/d' "$work/asked"
+	same "a prompt of a process: both before and after it ended" <(cat "$work/anew" "$work/anew") "$work/asked"
+	has "a prompt of a process: what asks a program" "$(cat "$work/errors")" '^goheap: types: not of a process$'
+}
+
 check_killed() {
 	goheap "$2" "goheap load $work/dump" "goheap path $1" "shell touch $work/ready; while [ -e $work/ready ]; do sleep 0.1; done" >"$work/session" &
 	for _ in {1..600}; do
@@ -165,6 +190,7 @@ if sample "go 1.19" 1.19 leaks; then
 	check_dump "$object" "$directory/leaks.stripped"
 	check_answers "$directory/leaks.stripped"
 	check_process "$directory/leaks.stripped"
+	check_prompt_of_process "$directory/leaks.stripped"
 	check_killed "$object" "$directory/leaks.stripped"
 fi
 

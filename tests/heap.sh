@@ -83,8 +83,17 @@ check_text() {
 		" 7  $(address tree 0)  .*  <- bss $(said root tree 5)\$"
 	has "dominators: what a variable's object dominates is below it" \
 		"$(grep -A 1 " $(said root closure 6) " <<<"$output")" "^ .*   1    $(address closure 1) "
+	equal "dominators of an object: what only it leads to" "$(address tree 1)
+$(address tree 4)" "$("$GOHEAP" dominators --json "$work/dump" "$(address tree 0)" | sed 's/.*"object":"\(0x[0-9a-f]*\)".*/\1/' | sort)"
+	output=$("$GOHEAP" dominators "$work/dump" "$(address tree 4)" -e "$directory/graph")
+	has "dominators of an object: it, and what is above it" "$output" " 288 .* 3 +$(address tree 4)  main\.Tree, .*  <- $(address tree 0)  main\.Tree, "
+	equal "dominators of an object: nothing else" 2 "$(wc -l <<<"$output")"
+	equal "dominators of a closure: below it" 1 "$("$GOHEAP" dominators "$work/dump" "$(address closure 0)" | grep -c "^ .*   1    $(address closure 1) ")"
 	has "unreachable: the sum" "$("$GOHEAP" unreachable "$work/dump")" '^garbage: [0-9]+ objects of [0-9,]+ bytes'
 	has "strings: escaped" "$("$GOHEAP" strings "$work/dump")" ' 3 +48 +0x[0-9a-f]+  so \\\\ it "goes", so'
+	output=$("$GOHEAP" strings --json --grep '^so .* "goes"' "$work/dump")
+	equal "strings --grep" "$("$GOHEAP" strings --json "$work/dump" | grep -F '"text":"so ' | grep -F '\"goes\"')" "$output"
+	equal "strings --grep: nothing" "" "$("$GOHEAP" strings --json --grep '^o ' "$work/dump")"
 	has "diff: growth" "$("$GOHEAP" diff --by size "$work/after" "$work/dump")" ' \+20 +\+2,240 .* 112 bytes$'
 }
 
@@ -124,6 +133,7 @@ check_refusals() {
 		path "$work/dump" "$sp"
 	refused 1 "an address of a variable" 'found one in the bss segment$' referrers "$work/dump" "$(said root list 5)"
 	refused 1 "an address of nothing" '^goheap: 0x10: .*, found one outside of the dump$' objects "$work/dump" 10
+	refused 1 "the dominated of garbage" ': expected an object that a root leads to, found garbage$' dominators "$work/dump" "$(address garbage 0)"
 	refused 2 "no address" 'not an address: list' reachable "$work/dump" list
 	refused 2 "a bad limit" 'not a number: -1' histogram --limit=-1 "$work/dump"
 	refused 2 "a bad grouping" 'not type, size, site, path or root: name' histogram --by name "$work/dump"
@@ -156,7 +166,8 @@ check_gdb() {
 		"goheap path $last + 9 - 1 + 0" "goheap path $last+9 -1" "goheap object $last" "goheap referrers $last" \
 		"goheap reachable $last" "set language c" "goheap path (char *) $last + 8" "echo that was in C\\n" \
 		"goheap histogram --by size --limit 1" "goheap dominators --json --limit 2" "goheap unreachable --limit 1" \
-		"goheap strings" "goheap diff --by size $work/after")
+		"goheap strings" "goheap diff --by size $work/after" \
+		"goheap dominators $(address tree 0)" "goheap strings --grep nothing")
 	equal "GDB: path, of expressions" 5 "$(grep -Ec "^global .* \\(bss, $(said root list 5)\\)\$" <<<"$session")"
 	has "GDB: objects" "$session" "^$last  "
 	has "GDB: referrers" "$session" "^  $(address list 3)  "
@@ -164,6 +175,8 @@ check_gdb() {
 	has "GDB: histogram" "$session" '^ +objects +bytes +% +retained +largest  size$'
 	equal "GDB: dominators in JSON" 2 "$(grep -c '^{"retained":' <<<"$session")"
 	has "GDB: unreachable" "$session" '^garbage: '
+	has "GDB: dominators of an object" "$session" " 7  $(address tree 0)  .*  <- .*\\(bss, $(said root tree 5)\\)\$"
+	has "GDB: strings that match" "$session" '^0 objects of 0 bytes with 0 different texts$'
 	has "GDB: strings" "$session" '^The most repeated:$'
 	has "GDB: diff" "$session" ' \+20 +\+2,240 .* 112 bytes$'
 	session=$(goheap "$directory/graph" "goheap load $work/dump" "goheap path 'main.list'" "goheap path 'main.list'.next" \

@@ -107,7 +107,10 @@ static bool answer(const struct gh_kept_source *source, char *line)
 		return true;
 	if (unquote(words, count, unquoted)) {
 		const struct gh_command *command = gh_command_find(unquoted[0]);
-		if (answers(command)) {
+		if (answers(command) && source->process != NULL &&
+		    !gh_command_takes(command, "process")) {
+			fprintf(stderr, "goheap: %s: not of a process\n", command->name);
+		} else if (answers(command)) {
 			int argc =
 			    gh_kept_arguments(source, command, count - 1, unquoted + 1, argv);
 			gh_kept_run(command, argc, argv, work);
@@ -186,7 +189,13 @@ static char *read_line(bool is_terminal)
 
 int gh_cmd_ask(const struct gh_options *options)
 {
-	struct gh_kept_source source = {options->file, options->program, options->names, true};
+	struct gh_kept_source source = {
+	    .file = options->file,
+	    .program = options->program,
+	    .names = options->names,
+	    .process = options->process,
+	    .is_prompted = true,
+	};
 	bool is_terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 	bool goes_on = true;
 	gh_kept_begin(&source);

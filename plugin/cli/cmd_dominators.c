@@ -23,7 +23,12 @@ static void print_holder(struct gh_heap_query *query, const struct gh_merged_lin
 {
 	const struct gh_root *roots;
 	size_t count = gh_heap_roots(&query->heap, line->object, &roots);
+	uint32_t above = query->dominators.idom[line->object];
 	fputs("  <- ", stdout);
+	if (above != query->heap.count) {
+		gh_names_print_object(stdout, &query->names, above);
+		return;
+	}
 	if (count == 0) {
 		print_ways(query, line->object);
 		return;
@@ -117,12 +122,13 @@ static void print_tree(struct gh_heap_query *query, const struct gh_merged_domin
 	gh_emit_finish(&emit, tree->seen);
 }
 
-static int print_text(struct gh_heap_query *query)
+/* TOP may be GH_HEAP_NONE. */
+static int print_text(struct gh_heap_query *query, uint32_t top)
 {
 	struct gh_merged_dominators tree;
 	bool made =
 	    gh_merged_dominators_make(&tree, &query->heap, &query->dominators,
-				      gh_names_classes(&query->names), query->options->limit);
+				      gh_names_classes(&query->names), top, query->options->limit);
 	if (made)
 		print_tree(query, &tree);
 	else
@@ -139,7 +145,8 @@ struct object_row {
 	struct gh_known dominator; /* its address, if it is an object */
 };
 
-static int print_json(struct gh_heap_query *query)
+/* All objects; those that TOP dominates directly, unless that is GH_HEAP_NONE. */
+static int print_json(struct gh_heap_query *query, uint32_t top)
 {
 	static const struct gh_column columns[] = {
 	    {"retained", GH_COL_NUMBER(struct object_row, retained)},
@@ -151,11 +158,14 @@ static int print_json(struct gh_heap_query *query)
 	const struct gh_heap *heap = &query->heap;
 	const struct gh_dominators *dominators = &query->dominators;
 	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_TABLE, &query->dump, true);
-	struct gh_top top = {.limit = query->options->limit};
+	struct gh_top largest = {.limit = query->options->limit};
 	size_t count;
-	for (uint32_t i = 0; i < dominators->nreachable; i++)
-		gh_top_add(&top, dominators->retained[dominators->order[i]], dominators->order[i]);
-	const struct gh_top_item *items = gh_top_finish(&top, &count);
+	for (uint32_t i = 0; i < dominators->nreachable; i++) {
+		uint32_t object = dominators->order[i];
+		if (top == GH_HEAP_NONE || dominators->idom[object] == top)
+			gh_top_add(&largest, dominators->retained[object], object);
+	}
+	const struct gh_top_item *items = gh_top_finish(&largest, &count);
 	for (size_t i = 0; i < count; i++) {
 		uint32_t object = items[i].number;
 		uint32_t above = dominators->idom[object];
@@ -169,11 +179,32 @@ static int print_json(struct gh_heap_query *query)
 			    (struct gh_known){gh_heap_object(heap, above).address, true};
 		gh_emit_row(&emit, columns, &row);
 	}
-	gh_top_free(&top);
+	gh_top_free(&largest);
 	return GH_EXIT_OK;
+}
+
+static int answer(struct gh_heap_query *query, uint32_t top)
+{
+	return query->options->json ? print_json(query, top) : print_text(query, top);
+}
+
+static int answer_dump(struct gh_heap_query *query)
+{
+	return answer(query, GH_HEAP_NONE);
+}
+
+static int answer_object(struct gh_heap_query *query, uint32_t object, uint64_t address)
+{
+	if (query->dominators.retained[object] > 0)
+		return answer(query, object);
+	fprintf(stderr,
+		"goheap: 0x%" PRIx64 ": expected an object that a root leads to, found garbage\n",
+		address);
+	return GH_EXIT_INPUT;
 }
 
 int gh_cmd_dominators(const struct gh_options *options)
 {
-	return gh_heap_query_run(options, true, options->json ? print_json : print_text);
+	return options->addresses.size == 0 ? gh_heap_query_run(options, true, answer_dump)
+					    : gh_heap_query_run_each(options, true, answer_object);
 }

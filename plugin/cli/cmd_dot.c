@@ -52,7 +52,8 @@ static bool draw_dominators(struct gh_picture *picture)
 	struct gh_heap_query *query = picture->query;
 	struct gh_merged_dominators tree;
 	bool made = gh_merged_dominators_make(&tree, &query->heap, &query->dominators,
-					      gh_names_classes(&query->names), picture->limit);
+					      gh_names_classes(&query->names), GH_HEAP_NONE,
+					      picture->limit);
 	if (made)
 		draw_tree(picture, &tree);
 	gh_merged_dominators_free(&tree);

@@ -1,4 +1,6 @@
 /* goheap strings: the text in a heap dump, the largest and the most repeated. */
+#include <limits.h>
+#include <regex.h>
 #include <stdio.h>
 
 #include "lib/heap/heap.h"
@@ -106,11 +108,29 @@ static void print_text(const struct gh_heap_query *query, const struct gh_heap_s
 	putchar('\n');
 }
 
+static bool matches(const regex_t *pattern, const struct gh_heap_string *text)
+{
+	size_t length = text->length < INT_MAX ? text->length : INT_MAX;
+	regmatch_t part = {.rm_so = 0, .rm_eo = (regoff_t)length};
+	return regexec(pattern, text->data, 1, &part, REG_STARTEND) == 0;
+}
+
+static void keep_matches(struct gh_heap_strings *texts, const regex_t *pattern)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < texts->count; i++)
+		if (matches(pattern, &texts->items[i]))
+			texts->items[count++] = texts->items[i];
+	texts->count = count;
+}
+
 static int print_strings(struct gh_heap_query *query)
 {
 	struct gh_error err;
 	struct gh_heap_strings texts;
 	bool found = gh_heap_strings_find(&texts, &query->heap, &err);
+	if (found && query->options->has_pattern)
+		keep_matches(&texts, &query->options->pattern);
 	if (!found)
 		gh_print_error(&err);
 	else if (query->options->json)

@@ -43,16 +43,16 @@ struct gh_options {
 	char **words;      /* the operands, as they are */
 	int nwords;
 
-	const char *program;       /* that wrote the dump, or that the core file is of (-e) */
-	const char *process;       /* the number of one to read (-p); then also the last file */
-	const char *module;        /* which of the process's Go libraries (--module) */
-	const char *names;         /* the same before it was stripped (--names) */
-	const char *output;        /* to write to (-o) */
-	const char *install;       /* directory of debug files to write to (--install) */
-	const char *status;        /* of the goroutines to print (-s) */
-	const char *label;         /* of the goroutines to print (--label) */
-	regex_t pattern;           /* that a goroutine's text must match (--grep); owned */
-	bool has_pattern;          /* there is one */
+	const char *program; /* that wrote the dump, or that the core file is of (-e) */
+	const char *process; /* the number of one to read (-p); then also the last file */
+	const char *module;  /* which of the process's Go libraries (--module) */
+	const char *names;   /* the same before it was stripped (--names) */
+	const char *output;  /* to write to (-o) */
+	const char *install; /* directory of debug files to write to (--install) */
+	const char *status;  /* of the goroutines to print (-s) */
+	const char *label;   /* of the goroutines to print (--label) */
+	regex_t pattern;     /* that a goroutine's text, or a string, must match (--grep); owned */
+	bool has_pattern;    /* there is one */
 	enum gh_grouping grouping; /* what to group by (--by) */
 	size_t limit;              /* rows to print, or objects to draw (-n); SIZE_MAX: all */
 	uint64_t depth;            /* pointers to follow, one behind the other (--depth) */
@@ -152,6 +152,12 @@ struct gh_option {
 	{                                                                                          \
 		.name = "depth", .type = GH_OPTION_DEPTH, .arg = "N",                              \
 		.doc = "Follow no more than N pointers, one behind the other (4)"                  \
+	}
+#define GH_GREP(what)                                                                              \
+	{                                                                                          \
+		.name = "grep", .type = GH_OPTION_PATTERN, .arg = "RE",                            \
+		.doc = "Print those " what " only whose text matches the extended regular "        \
+		       "expression RE"                                                             \
 	}
 #define GH_BY                                                                                      \
 	{                                                                                          \

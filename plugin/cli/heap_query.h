@@ -62,16 +62,18 @@ int gh_heap_query_run_each(const struct gh_options *options, bool with_dominator
  * make: it ends, and begins again when the process has made it. Answers about the whole heap are
  * kept as well, for as long as it is as it was. */
 
-/* A heap to keep, and the programs that it is read by; these may be NULL. Not owned. */
+/* A heap to keep, and the programs that it is read by; these may be NULL. Not owned. The heap of a
+ * process stays as it was when it was read. */
 struct gh_kept_source {
-	const char *file; /* a dump, a core file, or the session's socket */
+	const char *file; /* a dump, a core file, the session's socket, or PROCESS itself */
 	const char *program;
 	const char *names;
-	bool is_prompted; /* commands are typed at goheap's own prompt */
+	const char *process; /* the number of the one whose heap it is; NULL if it is of a file */
+	bool is_prompted;    /* commands are typed at goheap's own prompt */
 };
 
 /* Room that the same takes on a command line, with the command's name and the end. */
-#define GH_KEPT_ARGUMENTS 7
+#define GH_KEPT_ARGUMENTS 8
 
 /* Fills ARGV with the command line by which COMMAND is run on SOURCE with the arguments WORDS, of
  * which there are COUNT. Returns how many words there are. */
@@ -241,11 +243,12 @@ struct gh_merged_dominators {
 	uint64_t seen;                /* how many there would be without a limit */
 };
 
-/* Makes the tree of the LIMIT (SIZE_MAX: all) lines of HEAP that retain most. CLASSES are by
- * object. False if memory ran out; to be freed either way. */
+/* Makes the tree of the LIMIT (SIZE_MAX: all) lines of HEAP that retain most; of the object TOP and
+ * what it dominates, unless that is GH_HEAP_NONE. CLASSES are by object. False if memory ran out;
+ * to be freed either way. */
 bool gh_merged_dominators_make(struct gh_merged_dominators *tree, const struct gh_heap *heap,
 			       const struct gh_dominators *dominators, const uint32_t *classes,
-			       size_t limit);
+			       uint32_t top, size_t limit);
 
 void gh_merged_dominators_free(struct gh_merged_dominators *tree);
 

@@ -35,32 +35,37 @@ void gh_kept_begin(const struct gh_kept_source *source)
 {
 	kept.source = source;
 	kept.options = (struct gh_options){
-	    .file = source->file, .program = source->program, .names = source->names};
+	    .file = source->file,
+	    .program = source->program,
+	    .names = source->names,
+	    .process = source->process,
+	};
 	kept.keeps_answers = gh_answers_begin(&kept.answers);
 }
 
 int gh_kept_arguments(const struct gh_kept_source *source, const struct gh_command *command,
 		      int count, char *const *words, char **argv)
 {
-	const char *const given[] = {source->program, source->names};
-	static const char *const options[] = {"exe", "names"};
-	static const char *const texts[] = {"--exe", "--names"};
+	const char *const given[] = {source->program, source->names, source->process};
+	static const char *const options[] = {"exe", "names", "process"};
+	static const char *const texts[] = {"--exe", "--names", "--process"};
+	const char *file = source->process == NULL ? source->file : NULL;
 	int argc = 0;
 	argv[argc++] = (char *)command->name;
 	/* After the older one that it is compared with. */
 	bool comes_last = command->run == gh_cmd_diff || command->run == gh_cmd_report;
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 3; i++) {
 		if (given[i] == NULL || !gh_command_takes(command, options[i]))
 			continue;
 		argv[argc++] = (char *)texts[i];
 		argv[argc++] = (char *)given[i];
 	}
-	if (source->file != NULL && !comes_last)
-		argv[argc++] = (char *)source->file;
+	if (file != NULL && !comes_last)
+		argv[argc++] = (char *)file;
 	for (int i = 0; i < count; i++)
 		argv[argc++] = words[i];
-	if (comes_last)
-		argv[argc++] = (char *)source->file;
+	if (file != NULL && comes_last)
+		argv[argc++] = (char *)file;
 	argv[argc] = NULL;
 	return argc;
 }
@@ -132,7 +137,8 @@ static bool find_dominators(void)
 struct gh_heap_query *gh_kept_heap(const struct gh_options *options, const char *path,
 				   bool with_dominators)
 {
-	if (!kept.is_child || options->process != NULL || !is_same_text(path, kept.source->file) ||
+	if (!kept.is_child || !is_same_text(options->process, kept.source->process) ||
+	    !is_same_text(path, kept.source->file) ||
 	    !is_same_text(options->program, kept.source->program) ||
 	    !is_same_text(options->names, kept.source->names))
 		return NULL;

@@ -17,7 +17,8 @@ struct entries {
 	const struct gh_heap *heap;
 	const struct gh_dominators *dominators;
 	const uint32_t *classes;
-	uint32_t *of; /* by object: its entry's number; owned */
+	uint32_t top; /* the object that all are below; GH_HEAP_NONE for none */
+	uint32_t *of; /* by object: its entry's number, or GH_NOT_MAPPED; owned */
 	struct GH_VECTOR(struct entry) list;
 	struct gh_numbermap by_parent; /* numbers by that of the parent, and the class */
 	struct gh_numbermap by_holder; /* numbers of the topmost by a hash of what holds them */
@@ -94,7 +95,12 @@ static bool make_entries(struct entries *entries)
 	for (uint32_t i = 0; i < dominators->nreachable; i++) {
 		uint32_t object = dominators->order[i];
 		uint32_t above = dominators->idom[object];
-		uint32_t parent = above != entries->heap->count ? entries->of[above] : GH_HEAP_NONE;
+		bool is_dominated = above != entries->heap->count;
+		bool is_top = entries->top != GH_HEAP_NONE ? object == entries->top : !is_dominated;
+		uint32_t parent = is_dominated && !is_top ? entries->of[above] : GH_HEAP_NONE;
+		entries->of[object] = GH_NOT_MAPPED;
+		if (!is_top && (!is_dominated || parent == GH_NOT_MAPPED))
+			continue;
 		bool joins = parent != GH_HEAP_NONE &&
 			     entries->list.items[parent].class == entries->classes[object];
 		uint32_t number = joins ? parent : find_entry(entries, parent, object);
@@ -146,9 +152,10 @@ static void link_lines(struct gh_merged_dominators *tree, const struct entries *
 
 bool gh_merged_dominators_make(struct gh_merged_dominators *tree, const struct gh_heap *heap,
 			       const struct gh_dominators *dominators, const uint32_t *classes,
-			       size_t limit)
+			       uint32_t top, size_t limit)
 {
-	struct entries entries = {.heap = heap, .dominators = dominators, .classes = classes};
+	struct entries entries = {
+	    .heap = heap, .dominators = dominators, .classes = classes, .top = top};
 	*tree = (struct gh_merged_dominators){0};
 	bool made = make_entries(&entries) && find_lines(tree, &entries, limit);
 	if (made)
