@@ -107,6 +107,25 @@ arguments() {
 	same "$(wc -l <"$work/expected") arguments, by their own types" "$work/expected" "$work/found"
 }
 
+# results NAME PROGRAM: what methods have returned, where finish stops.
+results() {
+	local method commands=()
+	for method in numbers texts pointers structs many nothing recursive; do
+		commands+=(-ex "tbreak main.gift.$method")
+	done
+	commands+=(-ex "run results >$work/told")
+	for _ in 1 2 3 4 5 6; do
+		commands+=(-ex finish -ex continue)
+	done
+	timeout -k 5 120 gdb -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' -iex 'set auto-load no' \
+		-x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" "${commands[@]}" -ex finish -ex "goheap returned --depth 0" \
+		-ex continue "$2" </dev/null >"$work/output" 2>&1
+	grep '^Value returned' "$work/output" >"$work/found"
+	# The last is asked for again.
+	sed '$p' "$work/told" >"$work/expected"
+	same "$1: what $(wc -l <"$work/expected") calls have returned" "$work/expected" "$work/found"
+}
+
 for release in ${RELEASES:-1.15 1.19 1.23 1.24 1.27}; do
 	CGO_ENABLED=0 sample "go$release" "$release" printed || continue
 	program=$directory/printed.stripped
@@ -118,6 +137,7 @@ for release in ${RELEASES:-1.15 1.19 1.23 1.24 1.27}; do
 	in_shell "go$release: process" 30 -p "$child"
 	limits "go$release" "$program"
 	untyped "go$release" "$program"
+	results "go$release" "$program"
 	if [ "$release" = "${GDB_RELEASE:-1.19}" ]; then
 		arguments "$program"
 		in_gdb "go$release: process" 3 -ex "attach $child" "$program"

@@ -2,6 +2,7 @@
  *
  * - prologue.c: where the prologue ends, and from where on the frame pointer is saved;
  * - arg_location.c, by arg_spill*.c and arg_entry*.c: where arguments are until then;
+ * - results.c: where results are when a function has returned;
  * - call_site.c, safepoint.c: calls, and which of them have stack maps;
  * - is_stmt.c: which instructions of a line start its statement;
  * - unwind_class.c, injected_call.c: functions whose callers are not found as usual;
@@ -14,6 +15,7 @@
 #define GH_CODE_CODE_H
 
 #include "lib/pclntab/pclntab.h"
+#include "lib/rtype/rtype.h"
 #include "lib/util/vector.h"
 
 /* Prologues */
@@ -67,6 +69,51 @@ bool gh_arg_places_told(const struct gh_pclntab *tab);
  * has no code to save them; on machines other than amd64, and of one in assembly, none. */
 void gh_arg_places_find(struct gh_arg_places *places, const struct gh_pclntab *tab,
 			const struct gh_func *func);
+
+/* Results, of methods whose types are known, on amd64.
+ *
+ * Source: src/cmd/compile/abi-internal.md; before Go 1.17 all are on the stack, after the
+ * arguments. */
+
+#define GH_RESULT_PARTS 24
+
+/* Bytes of a result that are in a register. */
+struct gh_result_part {
+	uint64_t offset; /* in the value */
+	uint8_t size;
+	bool is_float;  /* the register is one for floating-point numbers */
+	uint8_t number; /* of the register, among those that pass arguments: RAX, RBX, RCX, RDI,
+			   RSI, R8 to R11; X0 to X14 */
+};
+
+struct gh_result {
+	uint32_t type;
+	bool in_memory;
+	uint64_t offset; /* there, from SP after the return, in bytes */
+	struct gh_result_part parts[GH_RESULT_PARTS];
+	size_t nparts;
+};
+
+/* A walk over the results of a function. */
+struct gh_results {
+	bool failed; /* a type cannot be read */
+	/* Private: */
+	const struct gh_rtypes *types;
+	const struct gh_rtype *function;
+	uint32_t next; /* part of the function's type */
+	bool in_registers;
+	unsigned integers; /* registers that are taken */
+	unsigned floats;
+	uint64_t stack; /* bytes that are */
+};
+
+/* Begins the walk over the results of the method of SIGNATURE, of a program of Go 1.MINOR. False if
+ * they are not known. */
+bool gh_results_begin(struct gh_results *walk, const struct gh_rtypes *types,
+		      const struct gh_signature *signature, int minor);
+
+/* Gives the next one. False if there is none. */
+bool gh_results_next(struct gh_results *walk, struct gh_result *result);
 
 /* Calls */
 

@@ -52,6 +52,9 @@ bool gh_value_print_named(struct gh_values *values, const char *name, uint64_t w
 bool gh_value_print_bytes(struct gh_values *values, const char *name, const uint8_t *bytes,
 			  size_t size, struct gh_error *err);
 
+/* The same of a type by number, of whose values BYTES is one. */
+void gh_value_print_own(struct gh_values *values, uint32_t type, const uint8_t *bytes);
+
 /* COUNT values of type ELEM, one after the other from ADDRESS on, as of a slice. */
 void gh_value_print_elements(struct gh_values *values, uint32_t elem, uint64_t address,
 			     uint64_t count);

@@ -23,6 +23,26 @@ static bool read_bytes(const struct gh_memory *memory, uint64_t address, void *t
 	return true;
 }
 
+/* Appends the value that the SIZE bytes are, of the type called NAME or, if that is NULL, of TYPE.
+ */
+static void add_bytes(struct gh_values *values, const char *name, uint32_t type,
+		      const uint8_t *bytes, size_t size)
+{
+	struct gh_process_memory *memory = &values->process->memory;
+	const struct gh_memory *process = memory->source;
+	/* At the end of the address space, which is the kernel's. */
+	uint64_t end = UINT64_MAX >> (64 - 8 * values->process->tab->pointer_size);
+	struct bytes_memory from = {process, end - size, bytes, size};
+	struct gh_memory both = {.read = read_bytes, .from = &from, .size = process->size};
+	memory->source = &both;
+	values->followed = 0;
+	if (name != NULL)
+		gh_value_add_named(values, name, from.address, false);
+	else
+		gh_value_add_any(values, type, from.address, true);
+	memory->source = process;
+}
+
 bool gh_value_print_bytes(struct gh_values *values, const char *name, const uint8_t *bytes,
 			  size_t size, struct gh_error *err)
 {
@@ -32,15 +52,11 @@ bool gh_value_print_bytes(struct gh_values *values, const char *name, const uint
 	if (expected != size)
 		return gh_fail(err, name, GH_NO_OFFSET, "a value of its size",
 			       "%zu bytes, not %" PRIu64, size, expected);
-	struct gh_process_memory *memory = &values->process->memory;
-	const struct gh_memory *process = memory->source;
-	/* At the end of the address space, which is the kernel's. */
-	uint64_t end = UINT64_MAX >> (64 - 8 * values->process->tab->pointer_size);
-	struct bytes_memory from = {process, end - size, bytes, size};
-	struct gh_memory both = {.read = read_bytes, .from = &from, .size = process->size};
-	memory->source = &both;
-	values->followed = 0;
-	gh_value_add_named(values, name, from.address, false);
-	memory->source = process;
+	add_bytes(values, name, GH_NO_RTYPE, bytes, size);
 	return true;
+}
+
+void gh_value_print_own(struct gh_values *values, uint32_t type, const uint8_t *bytes)
+{
+	add_bytes(values, NULL, type, bytes, values->types->items[type].size);
 }

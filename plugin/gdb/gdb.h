@@ -59,6 +59,10 @@
 /* The words of the goheap command that GDB runs, as they were typed, each with a NUL after it. */
 #define GH_SESSION_WORDS "words"
 
+/* What finish has ended: the pc in the function and, where that returned, SP and the registers that
+ * pass results on amd64, RAX to R11 and XMM0 to XMM14. */
+#define GH_SESSION_RETURNED "returned"
+
 /* The value of the expression that a command was typed with, as GDB wrote it, and its Go type. */
 #define GH_SESSION_VALUE "value"
 #define GH_SESSION_TYPE  "value.type"

@@ -404,7 +404,90 @@ func take(t taker) {
 	t.constants("constant", nil, nil, nil)
 }
 
+// The results of a giver's methods are printed where they have returned: of some more than registers hold.
+type giver interface {
+	numbers(a int) (int8, uint16, float32, bool, float64, time.Duration)
+	texts(a string) (string, []string, error)
+	pointers(a *node) (*node, map[string]int, interface{}, error)
+	structs(a wide, b [2]int, c string) (point, [1]string, [2]int, complex128, fault, struct{})
+	many(a basics) (basics, wide, int)
+	nothing(a int)
+	recursive(a int) (int, string)
+}
+
+type gift string
+
+//go:noinline
+func (g gift) numbers(a int) (int8, uint16, float32, bool, float64, time.Duration) {
+	return int8(-a), uint16(a), float32(a) / 2, a > 0, float64(a) / 3, time.Duration(a) * time.Second
+}
+
+//go:noinline
+func (g gift) texts(a string) (string, []string, error) {
+	return a + string(g), strings.Split(a, "e"), errors.New(a)
+}
+
+//go:noinline
+func (g gift) pointers(a *node) (*node, map[string]int, interface{}, error) {
+	return &node{Name: string(g), next: a}, map[string]int{a.Name: 1, "": 2}, *a, nil
+}
+
+//go:noinline
+func (g gift) structs(a wide, b [2]int, c string) (point, [1]string, [2]int, complex128, fault, struct{}) {
+	return point{b[1], b[0]}, [1]string{c}, [2]int{b[0], int(a.a[3])}, complex(float64(b[0]), 0.5), fault{5, nil}, struct{}{}
+}
+
+//go:noinline
+func (g gift) many(a basics) (basics, wide, int) {
+	a.i8--
+	return a, wide{[40]int64{1, 39: 2}}, 3
+}
+
+//go:noinline
+func (g gift) nothing(a int) {}
+
+// Its stack is moved meanwhile.
+//
+//go:noinline
+func (g gift) recursive(a int) (int, string) {
+	var large [1000]byte
+	if a == 0 {
+		return 0, string(g)
+	}
+	large[a] = 1
+	n, s := g.recursive(a - 1)
+	return n + int(large[a]), s
+}
+
+func result(values ...interface{}) {
+	var texts []string
+	for _, value := range values {
+		texts = append(texts, text(reflect.ValueOf(value).Elem(), true))
+	}
+	fmt.Printf("Value returned: %s\n", strings.Join(texts, ", "))
+}
+
+func give(g giver) {
+	a, b, c, d, e, f := g.numbers(7)
+	result(&a, &b, &c, &d, &e, &f)
+	h, i, j := g.texts("three words here")
+	result(&h, &i, &j)
+	k, l, m, n := g.pointers(&node{Name: "inner", any: 7})
+	result(&k, &l, &m, &n)
+	o, p, q, r, s, t := g.structs(wide{[40]int64{3: 9}}, [2]int{-1, 1}, "text")
+	result(&o, &p, &q, &r, &s, &t)
+	u, v, w := g.many(basics{s: "basics", arr: [3]point{{1, 2}}, fn: twice})
+	result(&u, &v, &w)
+	g.nothing(1)
+	x, y := g.recursive(50)
+	result(&x, &y)
+}
+
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "results" {
+		give(gift("gift"))
+		return
+	}
 	if len(os.Args) > 1 && os.Args[1] == "arguments" {
 		take(&point{1, 2})
 		return
