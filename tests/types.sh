@@ -190,7 +190,7 @@ check_release() {
 
 # check_machine RELEASE GOARCH
 check_machine() {
-	local directory name="Go $1 $2"
+	local directory name="Go $1 $2${GOEXPERIMENT:+ $GOEXPERIMENT}"
 	if ! directory=$(GOARCH=$2 build "$1"); then
 		skip "$name" "$(tail -n 1 "$work/why")"
 		return
@@ -210,4 +210,6 @@ for release in ${RELEASES:-1.15 1.19 "$(tail -n 1 <<<"$releases")"}; do
 		check_machine "$release" "$arch"
 	done
 done
+# Maps whose groups have an array of keys and one of values.
+GOEXPERIMENT=mapsplitgroup check_machine "$(tail -n 1 <<<"$releases")" amd64
 finish

@@ -3,17 +3,17 @@
  *
  * - debugfile.c, supplement.c: write the file, of stripped programs and of those with DWARF;
  * - elf_writer.c, elf_append.c, elf_skeleton.c, strtab.c, symtab.c: ELF: sections, strings,
- * symbols;
+ *   symbols;
  * - dwarf_info.c, packages.c: functions, in a unit for each package;
  * - dwarf_unit.c: what each unit begins with, and the functions' abbreviations;
  * - dwarf_parts.c: several of these units at once, put together;
  * - dwarf_line.c, dwarf_inline.c: lines and inlined calls;
  * - dwarf_args.c, arg_rtypes.c, dwarf_live_words.c, dwarf_frame_slots.c, dwarf_variable.c:
- * variables of functions;
+ *   variables of functions;
  * - dwarf_types.c, dwarf_runtime_types.c: types; dwarf_type_entries.c: their abbreviations and
  *   entries; type_names.c: their names; own_types.c: reads those of a program's own DWARF;
  * - dwarf_frame.c, dwarf_signal_frame.c, dwarf_stack_switch.c, probes.c: unwinding;
- * - dwarf_goroutine.c: variables that tell the goroutine;
+ * - dwarf_goroutine.c: variables that tell the goroutine, _goheap_* (dwarf_entries.h has them all);
  * - dwarf_globals.c: variables of the runtime that other debuggers look for;
  * - short_names.c, dump_itabs.c: symbols beside the functions' own. */
 #ifndef GH_DEBUGFILE_DEBUGFILE_H

@@ -33,8 +33,9 @@ static uint32_t add_symbol(struct maker *maker, uint64_t address, uint64_t size)
 	return symbol.name;
 }
 
-/* The structs of a map's buckets or groups, and the arrays in them, have no equality of their own;
- * from Go 1.9 on the compiler says so in their names. */
+/* The structs of a map's buckets or groups, the arrays in them, and a group's slots, which are the
+ * elements of one, have no equality of their own; from Go 1.9 on the compiler says so in their
+ * names. */
 static void find_groups(struct maker *maker)
 {
 	const struct gh_rtypes *types = maker->types;
@@ -56,7 +57,8 @@ static void find_groups(struct maker *maker)
 				continue;
 			maker->unequal[part.type] = marked;
 			uint32_t slot = gh_rtype_elem(types, &types->items[part.type]);
-			if (types->swiss_maps && slot != GH_NO_RTYPE)
+			if (types->swiss_maps && slot != GH_NO_RTYPE &&
+			    gh_rtype_text_is(part.name, "slots"))
 				maker->unequal[slot] = true;
 		}
 	}

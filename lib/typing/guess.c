@@ -26,7 +26,7 @@ static bool fits(struct gh_infer *infer, const struct gh_view *view, uint32_t nu
 	const struct gh_link *links;
 	const struct gh_layout *layout = gh_layout(infer->layouts, number);
 	uint64_t values = 1;
-	if (layout->opaque || layout->inside || !layout->has_pointers || layout->size == 0 ||
+	if (layout->opaque || layout->only_in_group || !layout->has_pointers || layout->size == 0 ||
 	    layout->size > view->size)
 		return false;
 	gh_layouts_links(infer->layouts, number, &links);

@@ -54,7 +54,8 @@ static const struct gh_rtype_text value_of_map = {"[val]", 5};
 
 /* What FIELD of a struct of the runtime's is: a key or value of a map's, or nothing that the
  * program knows of. Buckets have arrays of both (reflect.bucketOf in src/reflect/map.go), the slots
- * of groups one of each (src/internal/runtime/maps/group.go). */
+ * of groups one of each (src/internal/runtime/maps/group.go), or, with the experiment
+ * mapsplitgroup, groups arrays of both. */
 static struct gh_rtype_text name_entry(const struct gh_layout_field *field)
 {
 	if (gh_rtype_text_is(field->name, "keys") || gh_rtype_text_is(field->name, "key"))
@@ -105,12 +106,12 @@ uint32_t gh_layouts_parts(const struct gh_layouts *layouts, uint32_t number, uin
 		struct gh_layout_field field;
 		if (layout->kind == GH_LAYOUT_STRUCT) {
 			size_t before = parts->count;
-			bool internal = layout->internal;
+			bool of_runtime = layout->of_runtime;
 			if (!find_field(layouts, number, offset, &field))
 				return GH_NO_LAYOUT;
 			offset -= field.offset;
 			number = field.layout;
-			if (internal)
+			if (of_runtime)
 				enter_entry(layouts, &field, &number, &offset, parts);
 			else
 				add(parts, field.name, number);

@@ -36,7 +36,7 @@ static uint32_t add_pointer(struct gh_layouts *layouts, enum gh_layout_kind kind
 				    .group = group,
 				    .refines = GH_NO_LAYOUT,
 				    .has_pointers = true,
-				    .internal = true};
+				    .of_runtime = true};
 	struct gh_buffer name = {0};
 	gh_layouts_name(layouts, elem, &name);
 	uint32_t number = gh_layouts_add_named(layouts, pointer, "*", name.data, name.size);
@@ -54,7 +54,7 @@ static uint32_t copy_struct(struct gh_layouts *layouts, uint32_t prototype, cons
 	struct gh_buffer name = {0};
 	uint32_t count = gh_layouts_nfields(layouts, prototype);
 	copy.refines = prototype;
-	copy.internal = true;
+	copy.of_runtime = true;
 	copy.first = (uint32_t)layouts->fields.count;
 	copy.nfields = 0;
 	for (uint32_t i = 0; i < count; i++) {
@@ -104,11 +104,12 @@ static uint32_t add_hash(const struct runtime *runtime, uint32_t number, uint32_
 	if (more == GH_NO_LAYOUT || buckets == GH_NO_LAYOUT)
 		return GH_NO_LAYOUT;
 	gh_layout(layouts, bucket)->elem = more;
-	gh_layout(layouts, bucket)->internal = true;
+	gh_layout(layouts, bucket)->of_runtime = true;
 	return copy_struct(layouts, hash, "", number, fields, buckets);
 }
 
-/* A group's entries are the elements of an array, its last field. */
+/* A group's entries are the elements of an array, its last field; but with the experiment
+ * mapsplitgroup, which has arrays of keys and of values, nothing else is in them. */
 static void mark_entries(struct gh_layouts *layouts, uint32_t group)
 {
 	struct gh_layout_field field;
@@ -116,11 +117,12 @@ static void mark_entries(struct gh_layouts *layouts, uint32_t group)
 	if (count == 0 || !gh_layouts_field(layouts, group, count - 1, &field))
 		return;
 	const struct gh_layout *slots = gh_layout(layouts, field.layout);
-	gh_layout(layouts, group)->internal = true;
-	if (slots->kind != GH_LAYOUT_ARRAY || slots->elem == GH_NO_LAYOUT)
+	gh_layout(layouts, group)->of_runtime = true;
+	if (slots->kind != GH_LAYOUT_ARRAY || slots->elem == GH_NO_LAYOUT ||
+	    !gh_rtype_text_is(field.name, "slots"))
 		return;
-	gh_layout(layouts, slots->elem)->inside = true;
-	gh_layout(layouts, slots->elem)->internal = true;
+	gh_layout(layouts, slots->elem)->only_in_group = true;
+	gh_layout(layouts, slots->elem)->of_runtime = true;
 }
 
 static uint32_t add_swiss(const struct runtime *runtime, uint32_t number, uint32_t group)
@@ -224,7 +226,7 @@ bool gh_layouts_add_runtime(struct gh_layouts *layouts)
 	runtime.table_pointer = find_pointer(layouts, runtime.table);
 	uint32_t extra = gh_layouts_find(layouts, "runtime", "runtime.mapextra");
 	if (extra != GH_NO_LAYOUT)
-		gh_layout(layouts, extra)->internal = true;
+		gh_layout(layouts, extra)->of_runtime = true;
 	find_pool(layouts);
 	for (uint32_t i = 0; i < types->count; i++) {
 		uint32_t elem = GH_NO_LAYOUT;

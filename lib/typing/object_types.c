@@ -300,7 +300,7 @@ uint32_t gh_typing_parts(const struct gh_typing *typing, uint32_t number, uint64
 		return GH_NO_LAYOUT;
 	if (!class->array)
 		return gh_layouts_parts(&typing->layouts, class->layout, offset, parts);
-	if (!gh_layout(&typing->layouts, class->layout)->internal)
+	if (!gh_layout(&typing->layouts, class->layout)->of_runtime)
 		gh_vector_push(parts, (struct gh_part){any_element, class->layout});
 	return gh_layouts_parts(&typing->layouts, class->layout, offset % class->size, parts);
 }

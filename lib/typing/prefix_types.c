@@ -35,7 +35,7 @@ bool gh_prefix_types_find(struct gh_prefix_types *containers, const struct gh_la
 	uint32_t count = layouts->types != NULL ? layouts->types->count : 0;
 	for (uint32_t i = 0; i < count; i++)
 		if (gh_layout(layouts, i)->kind == GH_LAYOUT_STRUCT &&
-		    !gh_layout(layouts, i)->inside)
+		    !gh_layout(layouts, i)->only_in_group)
 			add_parts(containers, layouts, i);
 	if (containers->count > 0)
 		qsort(containers->items, containers->count, sizeof(*containers->items), by_part);

@@ -2,12 +2,15 @@
  * the program's types, its variables, and the values in its data segments.
  *
  * - object_types.c: infers the types of a heap's objects;
- * - infer*.c: claims of a type, and what follows: from records, closures, interfaces, DWARF,
- *   pointers;
+ * - infer.c, infer_propagate.c: claims of a type, and what follows along pointers; infer_seeds*.c,
+ *   infer_closure.c, infer_interface.c: what claims come from: records, DWARF, closures,
+ * interfaces;
  * - guess.c: what an object of unknown type perhaps is;
- * - layout*.c, prefix_types.c, sizeclass.c: where a type has pointers, and how much memory it
- *   takes;
- * - dwarf_*.c: the same, and variables, by the unstripped program's DWARF;
+ * - layout.c: where a type has pointers; layout_runtime.c: maps and channels; layout_parts.c: which
+ *   field an offset is in; prefix_types.c: types that begin with others; sizeclass.c: how much
+ *   memory a value takes;
+ * - dwarf_layout.c, dwarf_variables.c, dwarf_reader.c: types, and variables, by the unstripped
+ *   program's DWARF;
  * - statics.c, shape.c: values in data segments, and names for what has no type. */
 #ifndef GH_TYPING_TYPING_H
 #define GH_TYPING_TYPING_H
@@ -70,14 +73,15 @@ struct gh_layout {
 	uint32_t nfields; /* of a struct */
 	uint32_t links;   /* place of its first link */
 	uint32_t nlinks;
-	uint8_t kind;      /* enum gh_layout_kind */
-	bool has_pointers; /* the collector looks into it */
-	bool linked;       /* its links were made */
-	bool opaque;       /* where its pointers are is not known */
-	bool direct;       /* an interface's data word is the value */
-	bool in_struct;    /* it is the element of an array that is a struct's field */
-	bool inside;       /* it is only in others: an entry of a Swiss map */
-	bool internal;     /* the runtime keeps a map or channel in it */
+	uint8_t kind;       /* enum gh_layout_kind */
+	bool has_pointers;  /* the collector looks into it */
+	bool linked;        /* its links were made */
+	bool opaque;        /* where its pointers are is not known */
+	bool direct;        /* an interface's data word is the value */
+	bool in_struct;     /* it is the element of an array that is a struct's field */
+	bool only_in_group; /* no object is one: an entry of a Swiss map */
+	bool of_runtime;    /* the runtime keeps a map or channel in it: no names of its fields are
+			       told */
 	bool open; /* a channel: elements may follow, and the collector may not look into it */
 };
 

@@ -6,9 +6,9 @@
  * the order of package fmt's, by key, and a channel has its elements.
  *
  * - value.c: what is behind pointers, and parts of values;
- * - value_basic.c, value_map.c, value_channel.c, value_known.c: kinds of values;
- * - value_named.c: types by name;
- * - value_bytes.c: values that are in registers. */
+ * - value_basic.c: numbers, strings, functions; value_map.c: maps, and where they have keys and
+ *   values; value_channel.c: channels; value_known.c: types of packages time, sync and sync/atomic;
+ * - value_named.c: types by name; value_bytes.c: values that are in registers. */
 #ifndef GH_VALUE_VALUE_H
 #define GH_VALUE_VALUE_H
 

@@ -1,15 +1,15 @@
 /* What the goroutines of a dump wait for, gh_waits_find, which of them can never go on,
  * gh_leaked_find, and which wait for each other's mutexes, gh_deadlocks_find.
  *
- * - waits.c: what each goroutine waits for; channels, and sleep;
+ * - waits.c: what each goroutine waits for; channels, the cases of a select, and sleep;
  * - wait_layout.c, wait_memory.c: where the runtime's structs have their fields, by release; words
- * of the dump;
+ *   of the dump;
  * - sync_waits.c: mutexes, wait groups, conditions and semaphores;
  * - descriptor_waits.c: file descriptors;
  * - channels.c: the code that makes channels, and who else has them;
  * - leaked.c: goroutines that can never go on;
  * - mutex_holders.c, locks.c: who may have the mutexes that are waited for, by the code that took
- * them;
+ *   them;
  * - deadlocks.c: the cycles of those who wait for each other. */
 #ifndef GH_WAIT_WAIT_H
 #define GH_WAIT_WAIT_H
@@ -52,7 +52,7 @@ struct gh_wait {
 	uint64_t object; /* address of the mutex, wait group, condition or semaphore; 0 if it is not
 			    known, or there is none */
 	uint64_t sudog;  /* the record by which it waits for that object; 0 if it is not known, or
-			    there  is none */
+			    there is none */
 	size_t first;    /* of its cases, if it waits for channels */
 	size_t ncases;
 	bool never; /* the channel is nil or, of a select, there are none: nothing ends it */

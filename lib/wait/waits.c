@@ -7,7 +7,7 @@
 /* How many cases a select may have: what src/reflect/value.go allows. */
 #define MOST_CASES 65536
 
-/* Whether each sudog in a queue of a channel sends: what it is mapped to. */
+/* The direction of a sudog that is in a queue of a channel's, by the sudog's address. */
 enum { RECEIVES, SENDS };
 
 /* Notes the sudogs of the queue whose first is AT, and gives how many there are. */
@@ -69,7 +69,10 @@ static void add_cases(struct gh_wait_finder *finder, struct gh_wait *wait, uint6
 			break;
 		struct gh_wait_case added = {.channel = add_channel(finder, channel),
 					     .sudog = sudog};
-		added.send = gh_numbermap_get(&finder->queued, sudog) == SENDS;
+		uint32_t direction = gh_numbermap_get(&finder->queued, sudog);
+		if (direction == GH_NOT_MAPPED)
+			break;
+		added.send = direction == SENDS;
 		gh_vector_push(&finder->waits->cases, added);
 		wait->ncases++;
 		sudog = gh_wait_word(dump, sudog + layout->sudog_link);

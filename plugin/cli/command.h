@@ -5,7 +5,8 @@
  * - dispatch.c, dispatch_live.c, print_words.c: commands typed in GDB;
  * - generate.c: what is made of commands.def at build time;
  * - heap_query.c, groups.c, growth.c, merged_dominators.c, picture.c, neighborhood.c,
- *   report_data.c, pprof_paths.c, suspects*.c: answers about the heap (heap_query.h);
+ *   report_data.c, pprof_paths.c: answers about the heap (heap_query.h); suspects.c finds what may
+ *   leak, suspects_text.c words it;
  * - kept.c, keeper.c, answers.c: what is kept from one question to the next (heap_query.h);
  * - wait_query.c, wait_text.c, deadlocks_text.c, knots_text.c: what goroutines wait
  *   for (wait_query.h). */

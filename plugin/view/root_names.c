@@ -23,7 +23,7 @@ static bool print_variable(FILE *out, const struct gh_names *names, const struct
 }
 
 /* What a root is of. */
-struct holder {
+struct root_place {
 	const char *kind; /* its name in JSON, and for a person the segment's */
 	uint64_t address; /* of the slot that points; 0 if there is none */
 	size_t goroutine; /* its number, or GH_DUMP_NONE */
@@ -52,41 +52,40 @@ static const struct gh_call *find_in_traceback(struct gh_names *names, size_t go
 }
 
 /* Fills in the call that frame NUMBER is of, which calls that are inlined into it do not change. */
-static void find_call(struct holder *holder, struct gh_names *names, size_t number,
+static void find_call(struct root_place *from, struct gh_names *names, size_t number,
 		      const struct gh_dump_frame *frame)
 {
 	const struct gh_dump *dump = names->heap->dump;
 	struct gh_cursor name = gh_dump_bytes(dump, frame->function);
-	holder->goroutine = gh_where_goroutine_of_frame(dump, number);
-	holder->has_call = true;
-	holder->depth = frame->depth;
-	holder->call = (struct gh_call){
+	from->goroutine = gh_where_goroutine_of_frame(dump, number);
+	from->has_call = true;
+	from->depth = frame->depth;
+	from->call = (struct gh_call){
 	    .name = (const char *)name.start, .length = gh_cursor_size(&name), .file = ""};
-	const struct gh_call *call = find_in_traceback(names, holder->goroutine, number);
+	const struct gh_call *call = find_in_traceback(names, from->goroutine, number);
 	if (call != NULL)
-		holder->call = *call;
+		from->call = *call;
 }
 
-static void find_frame(struct holder *holder, struct gh_names *names, const struct gh_root *root,
+static void find_frame(struct root_place *from, struct gh_names *names, const struct gh_root *root,
 		       const struct gh_dump_record *record)
 {
-	holder->kind = "stack";
+	from->kind = "stack";
 	if (record->kind != GH_DUMP_FRAME) {
-		holder->address = record->stack_root.address;
+		from->address = record->stack_root.address;
 		return;
 	}
-	holder->slot = root->offset;
-	holder->address = record->frame.sp + root->offset;
-	find_call(holder, names, root->number, &record->frame);
+	from->slot = root->offset;
+	from->address = record->frame.sp + root->offset;
+	find_call(from, names, root->number, &record->frame);
 }
 
-static void find_segment(struct holder *holder, const char *kind, const struct gh_root *root,
+static void find_segment(struct root_place *from, const char *kind, const struct gh_root *root,
 			 const struct gh_dump_record *record)
 {
-	holder->kind = kind;
-	holder->address = record->kind == GH_DUMP_DATA_ROOT
-			      ? record->data_root.address
-			      : record->segment.address + root->offset;
+	from->kind = kind;
+	from->address = record->kind == GH_DUMP_DATA_ROOT ? record->data_root.address
+							  : record->segment.address + root->offset;
 }
 
 static const char *goroutine_slot(uint64_t offset)
@@ -101,49 +100,49 @@ static const char *goroutine_slot(uint64_t offset)
 	}
 }
 
-static void find_holder(struct holder *holder, struct gh_names *names, const struct gh_root *root,
-			struct gh_dump_record *record)
+static void find_root_place(struct root_place *from, struct gh_names *names,
+			    const struct gh_root *root, struct gh_dump_record *record)
 {
 	const struct gh_dump *dump = names->heap->dump;
 	gh_dump_get(dump, gh_root_record(dump, root->kind), root->number, record);
-	*holder = (struct holder){.goroutine = GH_DUMP_NONE};
+	*from = (struct root_place){.goroutine = GH_DUMP_NONE};
 	switch (root->kind) {
 	case GH_ROOT_DATA:
-		find_segment(holder, "data", root, record);
+		find_segment(from, "data", root, record);
 		break;
 	case GH_ROOT_BSS:
-		find_segment(holder, "bss", root, record);
+		find_segment(from, "bss", root, record);
 		break;
 	case GH_ROOT_FRAME:
-		find_frame(holder, names, root, record);
+		find_frame(from, names, root, record);
 		break;
 	case GH_ROOT_GOROUTINE:
-		holder->kind = "goroutine";
-		holder->goroutine = root->number;
-		holder->what = goroutine_slot(root->offset);
+		from->kind = "goroutine";
+		from->goroutine = root->number;
+		from->what = goroutine_slot(root->offset);
 		break;
 	case GH_ROOT_DEFER:
-		holder->kind = "defer";
-		holder->goroutine = gh_where_goroutine_of_defer(dump, root->number);
-		holder->what = "a deferred call's closure";
+		from->kind = "defer";
+		from->goroutine = gh_where_goroutine_of_defer(dump, root->number);
+		from->what = "a deferred call's closure";
 		break;
 	case GH_ROOT_PANIC:
-		holder->kind = "panic";
-		holder->goroutine = gh_where_goroutine_of_panic(dump, root->number);
-		holder->what = "a panic's argument";
+		from->kind = "panic";
+		from->goroutine = gh_where_goroutine_of_panic(dump, root->number);
+		from->what = "a panic's argument";
 		break;
 	case GH_ROOT_FINALIZER:
-		holder->kind = "finalizer";
+		from->kind = "finalizer";
 		break;
 	case GH_ROOT_QUEUED_FINALIZER:
-		holder->kind = "queued finalizer";
+		from->kind = "queued finalizer";
 		break;
 	case GH_ROOT_CLEANUP_CLOSURE:
-		holder->kind = "cleanup";
+		from->kind = "cleanup";
 		break;
 	case GH_ROOT_OTHER:
 	case GH_ROOT_KINDS:
-		holder->kind = "other";
+		from->kind = "other";
 		break;
 	}
 }
@@ -176,20 +175,20 @@ void gh_names_print_function(FILE *out, const struct gh_names *names, uint64_t e
 }
 
 static void print_frame(FILE *out, const struct gh_names *names, const struct gh_root *root,
-			const struct holder *holder)
+			const struct root_place *from)
 {
-	if (holder->goroutine == GH_DUMP_NONE)
+	if (from->goroutine == GH_DUMP_NONE)
 		fputs("a stack", out);
-	if (!holder->has_call) {
-		fprintf(out, ", 0x%" PRIx64, holder->address);
+	if (!from->has_call) {
+		fprintf(out, ", 0x%" PRIx64, from->address);
 		return;
 	}
 	fputs(", ", out);
-	gh_traceback_print_call(out, &holder->call);
+	gh_traceback_print_call(out, &from->call);
 	if (print_variable(out, names, root, ", "))
-		fprintf(out, " (sp_0x%" PRIx64 ")", holder->slot);
+		fprintf(out, " (sp_0x%" PRIx64 ")", from->slot);
 	else
-		fprintf(out, ", sp_0x%" PRIx64, holder->slot);
+		fprintf(out, ", sp_0x%" PRIx64, from->slot);
 }
 
 static void print_finalizer(FILE *out, const struct gh_names *names, const struct gh_root *root,
@@ -209,14 +208,14 @@ static void print_finalizer(FILE *out, const struct gh_names *names, const struc
 }
 
 /* Prints the word of a segment that is at HOLDER's address. */
-static void print_global(FILE *out, struct gh_names *names, const struct holder *holder)
+static void print_global(FILE *out, struct gh_names *names, const struct root_place *from)
 {
 	struct gh_global_way way;
-	gh_globals_find(&names->globals, holder->address, &way);
+	gh_globals_find(&names->globals, from->address, &way);
 	if (gh_globals_print(out, &names->globals, &way))
-		fprintf(out, " (%s, 0x%" PRIx64 ")", holder->kind, holder->address);
+		fprintf(out, " (%s, 0x%" PRIx64 ")", from->kind, from->address);
 	else
-		fprintf(out, "%s 0x%" PRIx64, holder->kind, holder->address);
+		fprintf(out, "%s 0x%" PRIx64, from->kind, from->address);
 	gh_globals_free_way(&way);
 }
 
@@ -224,14 +223,14 @@ void gh_names_print_root(FILE *out, struct gh_names *names, const struct gh_root
 {
 	const struct gh_dump *dump = names->heap->dump;
 	struct gh_dump_record record;
-	struct holder holder;
-	find_holder(&holder, names, root, &record);
-	if (holder.goroutine != GH_DUMP_NONE)
-		fprintf(out, "goroutine %" PRIu64, gh_where_goroutine_id(dump, holder.goroutine));
+	struct root_place from;
+	find_root_place(&from, names, root, &record);
+	if (from.goroutine != GH_DUMP_NONE)
+		fprintf(out, "goroutine %" PRIu64, gh_where_goroutine_id(dump, from.goroutine));
 	if (root->kind == GH_ROOT_FRAME) {
-		print_frame(out, names, root, &holder);
-	} else if (holder.what != NULL) {
-		fprintf(out, "%s%s", holder.goroutine != GH_DUMP_NONE ? ", " : "", holder.what);
+		print_frame(out, names, root, &from);
+	} else if (from.what != NULL) {
+		fprintf(out, "%s%s", from.goroutine != GH_DUMP_NONE ? ", " : "", from.what);
 	} else if (root->kind == GH_ROOT_FINALIZER || root->kind == GH_ROOT_QUEUED_FINALIZER) {
 		print_finalizer(out, names, root, &record);
 	} else if (root->kind == GH_ROOT_CLEANUP_CLOSURE) {
@@ -241,7 +240,7 @@ void gh_names_print_root(FILE *out, struct gh_names *names, const struct gh_root
 		fputs("root: ", out);
 		gh_print_slice(out, dump, record.other_root.description, false);
 	} else {
-		print_global(out, names, &holder);
+		print_global(out, names, &from);
 	}
 	/* The description of such another root says so. */
 	if (root->conservative && root->kind != GH_ROOT_OTHER)
@@ -251,9 +250,9 @@ void gh_names_print_root(FILE *out, struct gh_names *names, const struct gh_root
 void gh_names_print_slot(FILE *out, struct gh_names *names, const struct gh_root *root)
 {
 	struct gh_dump_record record;
-	struct holder holder;
+	struct root_place from;
 	struct gh_global_way way;
-	find_holder(&holder, names, root, &record);
+	find_root_place(&from, names, root, &record);
 	if (root->kind == GH_ROOT_QUEUED_FINALIZER) {
 		fputs("queued finalizer ", out);
 		gh_names_print_function(out, names, record.finalizer.entry);
@@ -263,9 +262,9 @@ void gh_names_print_slot(FILE *out, struct gh_names *names, const struct gh_root
 		gh_names_print_root(out, names, root);
 		return;
 	}
-	gh_globals_find(&names->globals, holder.address, &way);
+	gh_globals_find(&names->globals, from.address, &way);
 	if (!gh_globals_print(out, &names->globals, &way))
-		fprintf(out, "%s 0x%" PRIx64, holder.kind, holder.address);
+		fprintf(out, "%s 0x%" PRIx64, from.kind, from.address);
 	gh_globals_free_way(&way);
 }
 
@@ -286,17 +285,17 @@ void gh_names_print_stack(FILE *out, struct gh_names *names, const struct gh_roo
 			  uint64_t count)
 {
 	struct gh_dump_record record;
-	struct holder holder;
+	struct root_place from;
 	char text[GH_NUMBER_TEXT];
 	char *end = text + sizeof(text);
-	find_holder(&holder, names, root, &record);
+	find_root_place(&from, names, root, &record);
 	const char *number = gh_format_number(end, count, true);
 	if (count > 1)
 		fprintf(out, "%.*s goroutines", (int)(end - number), number);
-	else if (holder.goroutine != GH_DUMP_NONE)
+	else if (from.goroutine != GH_DUMP_NONE)
 		fprintf(out, "goroutine %" PRIu64,
-			gh_where_goroutine_id(names->heap->dump, holder.goroutine));
-	print_own_call(out, names, holder.goroutine);
+			gh_where_goroutine_id(names->heap->dump, from.goroutine));
+	print_own_call(out, names, from.goroutine);
 	if (root->kind == GH_ROOT_FRAME)
 		print_variable(out, names, root, ", ");
 	if (root->conservative)
@@ -305,7 +304,7 @@ void gh_names_print_stack(FILE *out, struct gh_names *names, const struct gh_roo
 
 /* A root, as it is printed in JSON: what does not belong to its kind is not there. */
 struct root_row {
-	const struct holder *holder;
+	const struct root_place *from;
 	const char *kind;
 	struct gh_bytes variable;
 	struct gh_known address;
@@ -325,7 +324,7 @@ struct root_row {
 /* Without a file there is no line. */
 static void print_line(struct gh_emit *emit, const void *member)
 {
-	const struct gh_call *call = &((const struct root_row *)member)->holder->call;
+	const struct gh_call *call = &((const struct root_row *)member)->from->call;
 	if (*call->file == '\0')
 		fputs("null", emit->out);
 	else
@@ -387,33 +386,33 @@ void gh_names_emit_root(struct gh_emit *emit, struct gh_names *names, const stru
 {
 	const struct gh_dump *dump = names->heap->dump;
 	struct gh_dump_record record;
-	struct holder holder;
+	struct root_place from;
 	struct gh_buffer variable = {0};
-	find_holder(&holder, names, root, &record);
+	find_root_place(&from, names, root, &record);
 	struct root_row row = {
-	    .holder = &holder,
-	    .kind = holder.kind,
-	    .address = {holder.address, holder.address != 0},
-	    .depth = holder.depth,
-	    .slot = holder.slot,
-	    .function = {holder.call.name, holder.call.length},
-	    .file = holder.has_call && *holder.call.file != '\0' ? holder.call.file : NULL,
-	    .what = holder.what,
+	    .from = &from,
+	    .kind = from.kind,
+	    .address = {from.address, from.address != 0},
+	    .depth = from.depth,
+	    .slot = from.slot,
+	    .function = {from.call.name, from.call.length},
+	    .file = from.has_call && *from.call.file != '\0' ? from.call.file : NULL,
+	    .what = from.what,
 	    .closure = root->offset == GH_ROOT_CLOSURE,
 	    .conservative = root->conservative,
 	};
 	bool is_global = root->kind == GH_ROOT_DATA || root->kind == GH_ROOT_BSS;
 	if (!is_global && gh_typing_root(&names->typing, root, &variable))
 		row.variable = (struct gh_bytes){(const char *)variable.data, variable.size};
-	if (holder.goroutine != GH_DUMP_NONE)
+	if (from.goroutine != GH_DUMP_NONE)
 		row.goroutine =
-		    (struct gh_known){gh_where_goroutine_id(dump, holder.goroutine), true};
+		    (struct gh_known){gh_where_goroutine_id(dump, from.goroutine), true};
 	gh_emit_open(emit);
 	gh_emit_values(emit, kind_columns, &row);
 	if (is_global)
-		emit_global(emit, names, holder.address);
+		emit_global(emit, names, from.address);
 	gh_emit_values(emit, root_columns, &row);
-	if (holder.has_call)
+	if (from.has_call)
 		gh_emit_values(emit, call_columns, &row);
 	gh_emit_values(emit, what_columns, &row);
 	if (root->kind == GH_ROOT_FINALIZER || root->kind == GH_ROOT_QUEUED_FINALIZER) {

@@ -3,8 +3,8 @@
  * or JSON is in emit.h.
  *
  * - open_*.c, core_program.c, modules.c, symbols.c: what a command reads;
- * - address.c, globals.c, object_names.c, root_names.c, holders.c: what addresses and objects are
- *   called;
+ * - address.c, globals.c, object_names.c, root_names.c: what addresses and objects are called;
+ * - holders.c: what keeps which share of the heap;
  * - merged_paths.c, root_frames.c, slice_range.c: how objects are held (paths.h);
  * - traceback.c: the calls on a goroutine's stack; goroutine_text.c, goroutine_json.c: a goroutine
  *   with its state and calls, in Go's form and as JSON; goroutines.c: which are listed, and groups;
