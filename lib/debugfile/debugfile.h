@@ -2,8 +2,7 @@
  * kept, had there been anything to keep.
  *
  * - debugfile.c, supplement.c: write the file, of stripped programs and of those with DWARF;
- * - elf_writer.c, elf_append.c, elf_skeleton.c, strtab.c, symtab.c: ELF: sections, strings,
- *   symbols;
+ * - elf_skeleton.c, strtab.c, symtab.c: sections, strings and symbols;
  * - dwarf_info.c, packages.c: functions, in a unit for each package;
  * - dwarf_unit.c: what each unit begins with, and the functions' abbreviations;
  * - dwarf_parts.c: several of these units at once, put together;
@@ -19,14 +18,12 @@
 #ifndef GH_DEBUGFILE_DEBUGFILE_H
 #define GH_DEBUGFILE_DEBUGFILE_H
 
-#include <gelf.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/debugfile/dwarf.h"
 #include "lib/dump/dump.h"
+#include "lib/elf/elf_writer.h"
 #include "lib/pclntab/pclntab.h"
-#include "lib/util/cursor.h"
 #include "lib/util/vector.h"
 
 /* Writes the debug file of TAB's image to PATH: ELF and section headers as in the image, a
@@ -69,61 +66,6 @@ bool gh_supplement_write_to(const struct gh_pclntab *tab, int fd, const char *pa
 			    struct gh_error *err);
 
 /* What follows are parts of a debug file that core files of heap dumps have, too. */
-
-/* An ELF file that is put together in memory and then written. */
-
-/* Contents of a section come in at most this many pieces. */
-#define GH_ELF_MAX_PIECES 6
-
-struct gh_elf_piece {
-	const void *data; /* as it is to be in the file; not owned */
-	size_t size;      /* in bytes */
-};
-
-struct gh_elf_section {
-	const char *name;  /* not owned */
-	GElf_Shdr header;  /* sh_name, and sh_size if there are pieces, are filled in on writing. So
-			      is  sh_offset, but see keeps_offset */
-	bool keeps_offset; /* sh_offset is the one to have, if the file's layout allows it */
-	unsigned npieces;
-	struct gh_elf_piece pieces[GH_ELF_MAX_PIECES];
-};
-
-struct gh_elf {
-	GElf_Ehdr header;    /* the identity, type, machine, version, entry and flags */
-	GElf_Phdr *segments; /* as in a file where each section has its contents; owned */
-	size_t nsegments;
-	struct GH_VECTOR(struct gh_elf_section) sections; /* from number 0, the null one */
-};
-
-/* Adds a section and returns it, zeroed but for its name, type and flags. It is good until the next
- * is added. NULL if memory ran out. */
-struct gh_elf_section *gh_elf_add(struct gh_elf *elf, const char *name, uint32_t type,
-				  uint64_t flags);
-
-/* Adds a section NAME of CONTENTS, which must outlive the ELF file; none if they are empty. False
- * if memory ran out. */
-bool gh_elf_add_contents(struct gh_elf *elf, const char *name, const struct gh_buffer *contents);
-
-/* Adds SIZE bytes at DATA, which must outlive the ELF file, to the contents of SECTION. */
-void gh_elf_add_piece(struct gh_elf_section *section, const void *data, size_t size);
-
-/* Adds the section of section names, NAMES, which becomes its contents and gives each section its
- * name. False if memory ran out. */
-bool gh_elf_add_names(struct gh_elf *elf, struct gh_buffer *names);
-
-/* Adds the section of section names, lays the file out and writes it to FD, which is empty.
- * Segments are cut down to what the file has of them, as `objcopy --only-keep-debug` does. PATH is
- * for ERR, which is filled if false is returned. */
-bool gh_elf_write(struct gh_elf *elf, int fd, const char *path, struct gh_error *err);
-
-/* Writes to FD, which is empty, the file of IMAGE as it is, and behind it those sections of ELF
- * that come from number FIRST on, the section of section names, and all section headers. Those
- * before FIRST are in the image. Otherwise as gh_elf_write. */
-bool gh_elf_append(struct gh_elf *elf, const struct gh_image *image, size_t first, int fd,
-		   const char *path, struct gh_error *err);
-
-void gh_elf_free(struct gh_elf *elf);
 
 /* Symbols */
 
@@ -218,62 +160,5 @@ void gh_slot_types_free(struct gh_slot_types *types);
  * other entries can be added to it. */
 void gh_slot_block_begin(struct gh_buffer *info, const struct gh_slot_types *types,
 			 const struct gh_slots *slots, const struct gh_site *site);
-
-/* The types that a Go program's own DWARF has, by their names: what else is written into the same
- * sections can refer to them. */
-
-/* A predeclared type, or a pointer. */
-struct gh_own_type {
-	const char *name;
-	uint32_t offset; /* of its entry in .debug_info; 0 if it is not found */
-};
-
-/* Finds TYPES, COUNT of them, in INFO and ABBREV, the contents of .debug_info and .debug_abbrev. */
-void gh_own_types_find(struct gh_own_type *types, size_t count, struct gh_cursor info,
-		       struct gh_cursor abbrev);
-
-/* The short names by which people call functions, as Delve takes them: handle, Server.handle and
- * main.Server.handle for main.(*Server).handle, http.Get for net/http.Get. Those without a package
- * are only of the program's own module. GDB finds a function by
- * its whole name only; but it takes each symbol's for a place to stop at. */
-
-/* A place where GDB has a breakpoint on a function stop: after its prologue, or where a call of it
- * was inlined. */
-struct gh_entry_point {
-	uint64_t address; /* of the function's entry or of the call's first instruction */
-	uint32_t name;    /* of the function, for gh_pclntab_name */
-	bool is_own;      /* what GDB shows a stop there to be in is the function itself, and not a
-			     call inlined into it, as it takes the innermost for a mere symbol */
-};
-
-struct gh_entry_points GH_VECTOR(struct gh_entry_point);
-
-/* A symbol for a short name, local and of no size: that is no name for the code that follows. */
-struct gh_short_name {
-	uint64_t address;
-	size_t text; /* its name, an offset */
-};
-
-struct gh_short_names {
-	struct GH_VECTOR(struct gh_short_name) list;
-	struct gh_buffer texts; /* each ended by a NUL */
-};
-
-/* The names of a program's own symbols. */
-struct gh_own_names {
-	struct gh_cursor symbols; /* that are left */
-	struct gh_cursor names;   /* the string table */
-	size_t symbol_size;
-};
-
-/* Fills OUT with the short names that stand for one function of POINTS, and for all of its places.
- * None is a name of a function of TAB, or one of TAKEN, the program's own symbols, or one by which
- * GDB looks for functions of C. The order of POINTS changes. False (ERR filled) if a function
- * cannot be read or memory ran out. In any case OUT is to be freed. */
-bool gh_short_names_find(struct gh_short_names *out, const struct gh_pclntab *tab,
-			 struct gh_entry_points *points, struct gh_own_names taken,
-			 struct gh_error *err);
-
-void gh_short_names_free(struct gh_short_names *names);
 
 #endif

@@ -1,6 +1,7 @@
 #include "lib/debugfile/dwarf_entries.h"
 #include "lib/debugfile/internal.h"
 
+#include <dwarf.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 #include "lib/debugfile/internal.h"
 
+#include <dwarf.h>
 #include <string.h>
 
 #include "lib/code/code.h"

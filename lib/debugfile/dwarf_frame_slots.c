@@ -1,5 +1,6 @@
 #include "lib/debugfile/internal.h"
 
+#include <dwarf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 #include "lib/debugfile/dwarf_entries.h"
 
+#include <dwarf.h>
 #include <string.h>
-
-#include "lib/debugfile/dwarf.h"
 
 /* Adds the variable NAME of TYPE at ADDRESS. GDB 13 takes the unit of a variable for that of the
  * code at its address, unless the expression is more than it looks into. */

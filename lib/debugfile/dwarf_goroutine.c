@@ -1,6 +1,6 @@
 #include "lib/debugfile/dwarf_entries.h"
 
-#include "lib/debugfile/dwarf.h"
+#include <dwarf.h>
 
 /* A field that the type does not have. */
 #define NO_FIELD UINT64_MAX

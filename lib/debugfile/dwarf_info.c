@@ -1,6 +1,7 @@
 #include "lib/debugfile/dwarf_entries.h"
 #include "lib/debugfile/internal.h"
 
+#include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 #include "lib/debugfile/dwarf_entries.h"
 #include "lib/debugfile/internal.h"
 
+#include <dwarf.h>
 #include <string.h>
 
 /* The most bytes that an abstract subprogram takes, a call with its first span, and another span

@@ -1,6 +1,6 @@
 #include "lib/debugfile/dwarf_entries.h"
 
-#include "lib/debugfile/dwarf.h"
+#include <dwarf.h>
 
 /* struct ucontext and struct sigcontext of Linux, arch/x86/include/uapi/asm. */
 

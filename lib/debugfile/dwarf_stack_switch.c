@@ -1,5 +1,7 @@
 #include "lib/debugfile/internal.h"
 
+#include <dwarf.h>
+
 static void add_op(struct gh_buffer *out, uint8_t op)
 {
 	gh_buffer_u8(out, op);

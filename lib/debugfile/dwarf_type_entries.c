@@ -1,5 +1,6 @@
 #include "lib/debugfile/dwarf_entries.h"
 
+#include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
 

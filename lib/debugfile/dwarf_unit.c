@@ -1,5 +1,7 @@
 #include "lib/debugfile/internal.h"
 
+#include <dwarf.h>
+
 #define LENGTH_SIZE 4
 
 size_t gh_unit_begin(struct gh_buffer *info, uint32_t abbrev, uint8_t word)

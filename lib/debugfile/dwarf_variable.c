@@ -1,5 +1,7 @@
 #include "lib/debugfile/internal.h"
 
+#include <dwarf.h>
+
 /* Codes of .debug_abbrev. */
 enum {
 	UNIT = 1,

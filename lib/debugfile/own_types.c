@@ -1,16 +1,14 @@
-#include "lib/debugfile/debugfile.h"
+#include "lib/debugfile/internal.h"
 
+#include <dwarf.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "lib/debugfile/dwarf.h"
 #include "lib/util/vector.h"
 
 /* Of a crafted file's abbreviations no more is read, in all units, than so many times what it has.
  */
 #define MAX_READ 64
-
-#define DW_UT_COMPILE 1
 
 struct attribute {
 	uint64_t name;
@@ -205,7 +203,7 @@ static bool begin_unit(struct reader *reader, bool *readable)
 		return false;
 	reader->unit_end = gh_cursor_offset(cur) + length;
 	reader->version = gh_cursor_u16(cur);
-	uint8_t kind = reader->version >= 5 ? gh_cursor_u8(cur) : DW_UT_COMPILE;
+	uint8_t kind = reader->version >= 5 ? gh_cursor_u8(cur) : DW_UT_compile;
 	if (reader->version >= 5) {
 		reader->word = gh_cursor_u8(cur);
 		abbreviations = gh_cursor_u32(cur);
@@ -213,7 +211,7 @@ static bool begin_unit(struct reader *reader, bool *readable)
 		abbreviations = gh_cursor_u32(cur);
 		reader->word = gh_cursor_u8(cur);
 	}
-	*readable = kind == DW_UT_COMPILE && reader->version >= 2 && reader->version <= 5 &&
+	*readable = kind == DW_UT_compile && reader->version >= 2 && reader->version <= 5 &&
 		    !cur->failed && read_abbreviations(reader, abbreviations);
 	return true;
 }

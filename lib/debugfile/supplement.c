@@ -5,6 +5,7 @@
 #include "lib/debugfile/dwarf_entries.h"
 #include "lib/debugfile/internal.h"
 
+#include <dwarf.h>
 #include <string.h>
 
 #include "lib/debugfile/debugfile.h"

@@ -8,7 +8,8 @@
  * - buildinfo.c: the Go release and the build settings that the file tells;
  * - core.c, extent.c: a core file's notes, and how long a file is by its headers;
  * - debug_section.c: sections of debug information, unpacked;
- * - loaded.c: a program put together again from the memory of a process. */
+ * - loaded.c: a program put together again from the memory of a process;
+ * - elf_writer.c, elf_append.c: write a file, and append sections to one (elf_writer.h). */
 #ifndef GH_ELF_ELF_H
 #define GH_ELF_ELF_H
 

@@ -1,5 +1,6 @@
 #include "lib/export/export.h"
 
+#include <dwarf.h>
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>

@@ -52,7 +52,7 @@ static uint32_t find_descriptor(struct gh_dwarf_layouts *layouts, Dwarf_Die die)
 	uint32_t number = GH_NO_RTYPE;
 	if (types == NULL || types->count == 0)
 		return GH_NO_LAYOUT;
-	if (gh_dwarf_number(die, GH_DW_AT_go_runtime_type, &value)) {
+	if (gh_dwarf_number(die, DW_AT_go_runtime_type, &value)) {
 		number = gh_rtypes_at(types, value);
 		if (number == GH_NO_RTYPE && value != 0)
 			number = gh_rtypes_at(types, types->start + value);
@@ -69,7 +69,7 @@ static bool is_interface(Dwarf_Die die)
 {
 	uint64_t kind;
 	const char *name = gh_dwarf_name(die);
-	return (gh_dwarf_number(die, GH_DW_AT_go_kind, &kind) && kind == GH_KIND_INTERFACE) ||
+	return (gh_dwarf_number(die, DW_AT_go_kind, &kind) && kind == GH_KIND_INTERFACE) ||
 	       strcmp(name, "runtime.eface") == 0 || strcmp(name, "runtime.iface") == 0;
 }
 
@@ -78,7 +78,7 @@ static enum gh_layout_kind kind_of(Dwarf_Die die)
 	uint64_t kind = 0;
 	if (is_interface(die))
 		return GH_LAYOUT_INTERFACE;
-	gh_dwarf_number(die, GH_DW_AT_go_kind, &kind);
+	gh_dwarf_number(die, DW_AT_go_kind, &kind);
 	switch (gh_dwarf_tag(die)) {
 	case DW_TAG_pointer_type:
 		return kind == GH_KIND_POINTER ? GH_LAYOUT_POINTER : GH_LAYOUT_UNKNOWN;
@@ -210,7 +210,7 @@ static void fill_in(struct gh_dwarf_layouts *layouts, Dwarf_Die die, uint32_t nu
 		add_fields(layouts, die, number);
 		return;
 	case GH_LAYOUT_SLICE:
-		elem = referred(layouts, die, GH_DW_AT_go_elem);
+		elem = referred(layouts, die, DW_AT_go_elem);
 		break;
 	case GH_LAYOUT_POINTER:
 	case GH_LAYOUT_ARRAY:

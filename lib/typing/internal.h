@@ -75,13 +75,6 @@ void gh_shapes_free(struct gh_shapes *shapes);
 
 /* DWARF of Go programs, as libdwarf reads it: what the files beside this one share. */
 
-/* Attributes of Go's own (cmd/internal/dwarf/dwarf.go). */
-enum {
-	GH_DW_AT_go_kind = 0x2900,         /* reflect.Kind */
-	GH_DW_AT_go_elem = 0x2902,         /* the type of a slice's elements */
-	GH_DW_AT_go_runtime_type = 0x2904, /* where the type's descriptor is */
-};
-
 /* The number in attribute NAME of DIE. False if there is none. */
 bool gh_dwarf_number(Dwarf_Die die, Dwarf_Half name, uint64_t *number);
 

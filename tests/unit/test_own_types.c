@@ -4,7 +4,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "lib/debugfile/debugfile.h"
+#include "lib/debugfile/internal.h"
 #include "lib/elf/elf.h"
 #include "tests/unit/suites.h"
 

@@ -1,10 +1,8 @@
-#include "lib/debugfile/internal.h"
+#include "lib/elf/elf_writer.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "lib/util/buffer.h"
 
 /* Longer section names are cut: in a crafted file one long string may be the name of every section.
  */

@@ -1,4 +1,4 @@
-#include "lib/debugfile/internal.h"
+#include "lib/elf/elf_writer.h"
 
 #include <string.h>
 #include <sys/stat.h>
