@@ -104,6 +104,9 @@ void gh_pointers_of(const struct gh_dump *dump, const struct gh_object_table *ta
  * False at the end. */
 bool gh_pointers_next(struct gh_pointers *walk, struct gh_pointer *pointer);
 
+/* The same, but for what it points to. */
+bool gh_pointers_next_value(struct gh_pointers *walk, struct gh_pointer *pointer);
+
 /* The same of those that point to, or into, the object TARGET. */
 bool gh_pointers_next_to(struct gh_pointers *walk, uint32_t target, struct gh_pointer *pointer);
 

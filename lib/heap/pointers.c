@@ -52,8 +52,7 @@ static bool is_pointer(struct gh_pointers *walk, const struct gh_field *field)
 	return kind == GH_DUMP_ITAB ? record.itab.indirect : record.type.indirect;
 }
 
-/* Gives the next pointer, but what it points to. */
-static bool next_value(struct gh_pointers *walk, struct gh_pointer *pointer)
+bool gh_pointers_next_value(struct gh_pointers *walk, struct gh_pointer *pointer)
 {
 	struct gh_field field;
 	while (gh_fields_next(&walk->fields, &field)) {
@@ -71,7 +70,7 @@ static bool next_value(struct gh_pointers *walk, struct gh_pointer *pointer)
 
 bool gh_pointers_next(struct gh_pointers *walk, struct gh_pointer *pointer)
 {
-	if (!next_value(walk, pointer))
+	if (!gh_pointers_next_value(walk, pointer))
 		return false;
 	if (pointer->value == 0)
 		pointer->target = GH_HEAP_NONE;
@@ -89,7 +88,7 @@ void gh_pointers_use_targets(struct gh_pointers *walk, const struct gh_heap *hea
 	const uint32_t *targets;
 	size_t left = gh_heap_targets(heap, object, &targets);
 	/* Those that lead to no object are not among the heap's. */
-	while (next_value(&all, &pointer))
+	while (gh_pointers_next_value(&all, &pointer))
 		if (pointer.value != 0 && left-- == 0)
 			return;
 	if (left == 0)
@@ -100,7 +99,7 @@ bool gh_pointers_next_to(struct gh_pointers *walk, uint32_t target, struct gh_po
 {
 	struct gh_heap_object object = gh_object_table_get(walk->table, target);
 	pointer->target = target;
-	while (next_value(walk, pointer))
+	while (gh_pointers_next_value(walk, pointer))
 		/* Most point elsewhere: the table need not be asked. */
 		if (pointer->value - object.address < object.size &&
 		    (!walk->table->irregular ||

@@ -7,9 +7,10 @@
 int gh_cmd_diff(const struct gh_options *options)
 {
 	int status = GH_EXIT_INPUT;
-	struct gh_heap_query *newer = gh_heap_query_open(options, options->newer, true);
+	struct gh_heap_query *newer =
+	    gh_heap_query_open(options, options->newer, GH_WITH_DOMINATORS);
 	struct gh_heap_query *older =
-	    newer != NULL ? gh_heap_query_open(options, options->file, true) : NULL;
+	    newer != NULL ? gh_heap_query_open(options, options->file, GH_WITH_DOMINATORS) : NULL;
 	if (older != NULL &&
 	    gh_growth_print(stdout, older, newer, options->grouping, options->limit, options->json))
 		status = GH_EXIT_OK;

@@ -123,6 +123,6 @@ static int answer_object(struct gh_heap_query *query, uint32_t object, uint64_t 
 int gh_cmd_dot(const struct gh_options *options)
 {
 	if (options->addresses.size == 0)
-		return gh_heap_query_run(options, true, answer_dump);
-	return gh_heap_query_run_each(options, true, answer_object);
+		return gh_heap_query_run(options, GH_WITH_DOMINATORS, answer_dump);
+	return gh_heap_query_run_each(options, GH_WITH_DOMINATORS, answer_object);
 }

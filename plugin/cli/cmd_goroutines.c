@@ -140,7 +140,7 @@ static int print_leaked(struct gh_wait_query *query)
 int gh_cmd_goroutines(const struct gh_options *options)
 {
 	if (options->memory)
-		return gh_heap_query_run(options, false, print_memory);
+		return gh_heap_query_run(options, GH_WITH_NAMES, print_memory);
 	if (options->leaked)
 		return gh_wait_query_run(options, print_leaked);
 	struct gh_snapshot snapshot;

@@ -104,5 +104,5 @@ static int answer(struct gh_heap_query *query)
 
 int gh_cmd_hprof(const struct gh_options *options)
 {
-	return gh_heap_query_run(options, false, answer);
+	return gh_heap_query_run(options, GH_WITH_NAMES, answer);
 }

@@ -158,7 +158,7 @@ int gh_cmd_print(const struct gh_options *options)
 {
 	char running[32];
 	if (options->nwords == 0)
-		return gh_heap_query_run_each(options, false, print_object);
+		return gh_heap_query_run_each(options, GH_WITH_NAMES, print_object);
 	char *type = join_type(options);
 	struct typed typed = {options, type, {0}};
 	bool printed = type != NULL && read_bytes(&typed) &&

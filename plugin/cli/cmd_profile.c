@@ -161,7 +161,7 @@ static bool write_pprof(const struct gh_options *options)
 int gh_cmd_pprof(const struct gh_options *options)
 {
 	if (options->paths)
-		return gh_heap_query_run(options, false, gh_pprof_paths);
+		return gh_heap_query_run(options, GH_WITH_NAMES, gh_pprof_paths);
 	return write_pprof(options) ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 

@@ -79,5 +79,5 @@ static int print_reachable(struct gh_heap_query *query, uint32_t object, uint64_
 
 int gh_cmd_reachable(const struct gh_options *options)
 {
-	return gh_heap_query_run_each(options, true, print_reachable);
+	return gh_heap_query_run_each(options, GH_WITH_DOMINATORS, print_reachable);
 }

@@ -135,7 +135,7 @@ static int answer(struct gh_heap_query *query)
 	const struct gh_options *options = query->options;
 	struct gh_heap_query *older = NULL;
 	if (options->older != NULL) {
-		older = gh_heap_query_open(options, options->older, true);
+		older = gh_heap_query_open(options, options->older, GH_WITH_DOMINATORS);
 		if (older == NULL)
 			return GH_EXIT_INPUT;
 	}
@@ -150,5 +150,5 @@ static int answer(struct gh_heap_query *query)
 
 int gh_cmd_report(const struct gh_options *options)
 {
-	return gh_heap_query_run(options, true, answer);
+	return gh_heap_query_run(options, GH_WITH_DOMINATORS, answer);
 }

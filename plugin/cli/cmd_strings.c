@@ -143,5 +143,5 @@ static int print_strings(struct gh_heap_query *query)
 
 int gh_cmd_strings(const struct gh_options *options)
 {
-	return gh_heap_query_run(options, false, print_strings);
+	return gh_heap_query_run(options, GH_WITH_GRAPH, print_strings);
 }

@@ -45,7 +45,7 @@ static int compare(struct gh_heap_query *query)
 	struct gh_suspects older;
 	int status = GH_EXIT_INPUT;
 	struct gh_heap_query *old =
-	    gh_heap_query_open(query->options, query->options->older, false);
+	    gh_heap_query_open(query->options, query->options->older, GH_WITH_NAMES);
 	if (old == NULL)
 		return GH_EXIT_INPUT;
 	if (gh_suspects_find(&older, old, NULL, &err))
@@ -59,5 +59,6 @@ static int compare(struct gh_heap_query *query)
 
 int gh_cmd_suspects(const struct gh_options *options)
 {
-	return gh_heap_query_run(options, false, options->older != NULL ? compare : answer_alone);
+	return gh_heap_query_run(options, GH_WITH_NAMES,
+				 options->older != NULL ? compare : answer_alone);
 }

@@ -63,7 +63,7 @@ static void make_part(void *context, uint32_t number)
 				  : gh_dominators_build(&query->dominators, &query->heap, err);
 }
 
-static bool build(struct gh_heap_query *query, bool with_dominators, struct gh_error *err)
+static bool build(struct gh_heap_query *query, enum gh_heap_with with, struct gh_error *err)
 {
 	const struct gh_symbols *symbols = query->names.symbols;
 	struct parts parts = {.query = query};
@@ -71,7 +71,8 @@ static bool build(struct gh_heap_query *query, bool with_dominators, struct gh_e
 	    (symbols != NULL &&
 	     !gh_cleanups_add(&query->heap, &symbols->program.tab, symbols->bias, err)))
 		return false;
-	uint32_t count = with_dominators ? NPARTS : DOMINATORS;
+	/* The graph alone has none of them, each after it one more. */
+	uint32_t count = with;
 	gh_parallel(count, make_part, &parts);
 	for (uint32_t i = 0; i < count; i++) {
 		if (!parts.made[i]) {
@@ -145,13 +146,13 @@ static void free_query(struct gh_heap_query *query)
 }
 
 /* Makes the graph of the query's dump, which is freed on failure. */
-static bool make_graph(struct gh_heap_query *query, const char *path, bool with_dominators)
+static bool make_graph(struct gh_heap_query *query, const char *path, enum gh_heap_with with)
 {
 	struct gh_error err;
 	bool built = false;
 	if (has_roots(query) && open_program(query)) {
 		gh_progress_begin("goheap: following the pointers of", path);
-		built = build(query, with_dominators, &err);
+		built = build(query, with, &err);
 		gh_progress_end();
 		if (!built)
 			gh_print_error(&err);
@@ -162,7 +163,7 @@ static bool make_graph(struct gh_heap_query *query, const char *path, bool with_
 }
 
 struct gh_heap_query *gh_heap_query_make(const struct gh_options *options, struct gh_dump *dump,
-					 const char *path, bool with_dominators)
+					 const char *path, enum gh_heap_with with)
 {
 	struct gh_heap_query *query = calloc(1, sizeof(*query));
 	if (query == NULL) {
@@ -172,28 +173,28 @@ struct gh_heap_query *gh_heap_query_make(const struct gh_options *options, struc
 	}
 	query->options = options;
 	query->dump = *dump;
-	return make_graph(query, path, with_dominators) ? query : NULL;
+	return make_graph(query, path, with) ? query : NULL;
 }
 
 static struct gh_heap_query *open_query(const struct gh_options *options, const char *path,
-					bool with_dominators)
+					enum gh_heap_with with)
 {
 	struct gh_dump dump;
 	if (!gh_heap_query_dump(&dump, options, path))
 		return NULL;
-	return gh_heap_query_make(options, &dump, path, with_dominators);
+	return gh_heap_query_make(options, &dump, path, with);
 }
 
 struct gh_heap_query *gh_heap_query_open(const struct gh_options *options, const char *path,
-					 bool with_dominators)
+					 enum gh_heap_with with)
 {
 	if (!gh_check_output(options->output, path) ||
 	    !gh_check_output(options->output, options->program) ||
 	    !gh_check_output(options->output, options->names))
 		return NULL;
-	struct gh_heap_query *query = gh_kept_heap(options, path, with_dominators);
+	struct gh_heap_query *query = gh_kept_heap(options, path, with);
 	if (query == NULL) {
-		query = open_query(options, path, with_dominators);
+		query = open_query(options, path, with);
 	} else {
 		query->options = options;
 		query->is_kept = true;
@@ -211,11 +212,11 @@ void gh_heap_query_close(struct gh_heap_query *query)
 		free_query(query);
 }
 
-int gh_heap_query_run(const struct gh_options *options, bool with_dominators,
+int gh_heap_query_run(const struct gh_options *options, enum gh_heap_with with,
 		      int (*answer)(struct gh_heap_query *query))
 {
 	int status = GH_EXIT_INPUT;
-	struct gh_heap_query *query = gh_heap_query_open(options, options->file, with_dominators);
+	struct gh_heap_query *query = gh_heap_query_open(options, options->file, with);
 	/* What depends on other files, or is printed elsewhere as well, is answered each time. */
 	if (query != NULL && query->is_kept && options->older == NULL && options->output == NULL)
 		gh_kept_record();
@@ -235,12 +236,12 @@ static void print_no_object(const struct gh_heap_query *query, uint64_t address)
 	fputs("\n", stderr);
 }
 
-int gh_heap_query_run_each(const struct gh_options *options, bool with_dominators,
+int gh_heap_query_run_each(const struct gh_options *options, enum gh_heap_with with,
 			   int (*answer)(struct gh_heap_query *query, uint32_t object,
 					 uint64_t address))
 {
 	gh_print_in_blocks();
-	struct gh_heap_query *query = gh_heap_query_open(options, options->file, with_dominators);
+	struct gh_heap_query *query = gh_heap_query_open(options, options->file, with);
 	if (query == NULL)
 		return GH_EXIT_INPUT;
 	const uint64_t *addresses = (const void *)options->addresses.data;

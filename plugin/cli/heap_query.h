@@ -29,15 +29,18 @@ bool gh_heap_query_dump(struct gh_dump *dump, const struct gh_options *options, 
 /* DUMP is cut off before the data segments: what is garbage cannot be told. */
 bool gh_heap_query_lacks_roots(const struct gh_dump *dump);
 
-/* Reads the dump PATH and makes the graph of its heap, and names; WITH_DOMINATORS, these too; or
- * takes what is kept of it. What is wrong with the heap is told in one line. On failure prints the
- * error and returns NULL. To be closed with gh_heap_query_close. */
+/* What a query needs: each, all before it too. */
+enum gh_heap_with { GH_WITH_GRAPH, GH_WITH_NAMES, GH_WITH_DOMINATORS };
+
+/* Reads the dump PATH and makes the graph of its heap, and what it is to be WITH; or takes what is
+ * kept of it. What is wrong with the heap is told in one line. On failure prints the error and
+ * returns NULL. To be closed with gh_heap_query_close. */
 struct gh_heap_query *gh_heap_query_open(const struct gh_options *options, const char *path,
-					 bool with_dominators);
+					 enum gh_heap_with with);
 
 /* The same of DUMP, which is taken over, also on failure; PATH is what it was read from. */
 struct gh_heap_query *gh_heap_query_make(const struct gh_options *options, struct gh_dump *dump,
-					 const char *path, bool with_dominators);
+					 const char *path, enum gh_heap_with with);
 
 /* Says in one line on standard error what is wrong with the heap, if anything is. */
 void gh_heap_query_print_damage(const struct gh_heap_query *query);
@@ -47,12 +50,12 @@ void gh_heap_query_close(struct gh_heap_query *query);
 
 /* Runs ANSWER on the dump that OPTIONS name. The exit status is the answer's, unless there is
  * nothing to answer on. */
-int gh_heap_query_run(const struct gh_options *options, bool with_dominators,
+int gh_heap_query_run(const struct gh_options *options, enum gh_heap_with with,
 		      int (*answer)(struct gh_heap_query *query));
 
 /* The same for each of the addresses, in their order: ANSWER gets the object there. An address in
  * none is an error, told in one line. */
-int gh_heap_query_run_each(const struct gh_options *options, bool with_dominators,
+int gh_heap_query_run_each(const struct gh_options *options, enum gh_heap_with with,
 			   int (*answer)(struct gh_heap_query *query, uint32_t object,
 					 uint64_t address));
 
@@ -97,7 +100,7 @@ int gh_kept_run(const struct gh_command *command, int argc, char **argv,
 /* In a child, the heap that is kept, if it is what OPTIONS and PATH ask for; it does not return if
  * that is to be made first. Else NULL. */
 struct gh_heap_query *gh_kept_heap(const struct gh_options *options, const char *path,
-				   bool with_dominators);
+				   enum gh_heap_with with);
 
 /* In a child that answers about the whole of the heap that is kept: has the answer be kept, too. */
 void gh_kept_record(void);

@@ -118,7 +118,8 @@ bool gh_kept_open(bool with_dominators)
 	gh_answers_forget(&kept.answers);
 	kept.ahead = 0;
 	gh_heap_query_close(kept.query);
-	kept.query = gh_heap_query_make(&kept.options, &dump, kept.source->file, with_dominators);
+	kept.query = gh_heap_query_make(&kept.options, &dump, kept.source->file,
+					with_dominators ? GH_WITH_DOMINATORS : GH_WITH_NAMES);
 	kept.is_current = kept.query != NULL;
 	return kept.is_current;
 }
@@ -135,8 +136,9 @@ static bool find_dominators(void)
 }
 
 struct gh_heap_query *gh_kept_heap(const struct gh_options *options, const char *path,
-				   bool with_dominators)
+				   enum gh_heap_with with)
 {
+	bool with_dominators = with == GH_WITH_DOMINATORS;
 	if (!kept.is_child || !is_same_text(options->process, kept.source->process) ||
 	    !is_same_text(path, kept.source->file) ||
 	    !is_same_text(options->program, kept.source->program) ||
