@@ -173,7 +173,10 @@ first_lines() {
 told() {
 	equal "$1: what it crashed of" "$(first_lines)" "$(sed '/^$/,$d' <<<"$2")"
 	case $1 in
-	*" deadlock" | *" sleep") return ;; # no goroutine runs
+	*" deadlock" | *" sleep") # no goroutine runs
+		has "$1: what to ask" "$2" '^No goroutine crashed: goheap hang tells what they wait for\.$'
+		return
+		;;
 	*+) ;;                              # which does is not known
 	*" overflow")
 		equal "$1: calls at either end of a long stack" 100 "$(grep -c "^$(printf '\t')" <<<"$2")"
@@ -206,6 +209,8 @@ check_core() {
 	equal "$1: what it crashed of, as GDB opens it" "$(first_lines | head -n 10 | expand)" \
 		"$(sed -E -e '1,/^Program terminated with /d' -e '/^(\[Current thread is |#0 |[0-9]+\t|warning: (Section|Unexpected size of section) |goheap: .* \(in the core file\)|goheap: go1[^ ]* program[ ,])/d' \
 			"$work/session" | sed -E '/^(goheap: |Thread |warning: |#|$)/,$d')"
+	[[ $1 != *" deadlock" ]] ||
+		has "$1: what to ask, as GDB opens it" "$(cat "$work/session")" '^goheap: no goroutine crashed; goheap hang tells what they wait for$'
 	sed -e '1,/^list$/d' -e '/^one$/,$d' "$work/session" >"$work/list"
 	listed "$1: goroutines in GDB" "$work/list"
 	sed '1,/^one$/d' "$work/session" >"$work/one"

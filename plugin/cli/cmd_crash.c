@@ -34,8 +34,10 @@ static int show(const struct gh_snapshot *snapshot, const struct gh_options *opt
 		return GH_EXIT_INPUT;
 	}
 	print_text((const char *)crash->text.data, crash->text.size);
-	if (!crash->has_goroutine)
+	if (!crash->has_goroutine) {
+		puts("\nNo goroutine crashed: goheap hang tells what they wait for.");
 		return GH_EXIT_OK;
+	}
 	if (!gh_symbols_open(&symbols, &snapshot->dump, options->program))
 		return GH_EXIT_INPUT;
 	putchar('\n');

@@ -384,6 +384,9 @@ static void say_crash(struct job *job)
 					      "goheap: goroutine %" PRIu64
 					      " crashed; goheap crash prints its stack",
 					      crash.goroutine);
+			else
+				gh_script_say(job->boot, "goheap: no goroutine crashed; goheap "
+							 "hang tells what they wait for");
 		}
 		gh_crash_free(&crash);
 	}
