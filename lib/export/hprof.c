@@ -3,6 +3,13 @@
 #include <string.h>
 
 #include "lib/export/internal.h"
+#include "lib/util/parallel.h"
+
+/* Objects that a thread looks at before another one's turn comes. */
+#define BLOCK 16384
+
+/* An object of more bytes is not gathered with others. */
+#define MAX_GATHERED 4096
 
 /* Elements of an array: a signed number of 4 bytes to readers. */
 #define MAX_ELEMENTS INT32_MAX
@@ -38,10 +45,30 @@ struct object {
 	uint64_t id;
 	struct gh_cursor contents;
 	enum form form;
-	uint8_t element;                  /* type of an array's elements */
-	uint64_t size;                    /* in bytes */
-	struct gh_hprof_shape shape;      /* but of an array of a primitive type */
-	uint32_t targets[GH_HPROF_WORDS]; /* of an instance, by word; where it has a pointer */
+	uint8_t element;             /* type of an array's elements */
+	uint64_t size;               /* in bytes */
+	struct gh_hprof_shape shape; /* but of an array of a primitive type */
+};
+
+/* An object whose turn comes when those before it have been written. */
+struct later {
+	uint32_t number;
+	struct gh_hprof_shape shape; /* of an object that has one */
+	size_t end;                  /* of what comes before it, in what is pending */
+};
+
+/* Objects, while a thread looks at them. */
+struct block {
+	struct GH_VECTOR(struct later) later;
+	struct gh_hprof_out out; /* a part: what is written of them */
+	struct gh_hprof_damage damage;
+};
+
+struct job {
+	struct writer *writer;
+	struct writer before; /* the same when it begins, which nobody changes */
+	struct block *blocks; /* by number; owned */
+	bool failed;          /* memory ran out */
 };
 
 static bool is_large(const struct writer *writer, uint64_t size)
@@ -58,29 +85,16 @@ static bool is_left_out(const struct writer *writer, uint32_t number)
 				 gh_heap_object(writer->heap, number).address;
 }
 
-/* Notes where OBJECT, which is not large, has pointers, and to what. */
-static void find_pointers(struct writer *writer, uint32_t number, struct object *object)
+/* Notes where OBJECT, which is not large and which WALK goes through, has pointers. */
+static void find_pointers(struct writer *writer, struct gh_pointers *walk, struct object *object)
 {
-	struct gh_pointers walk;
 	struct gh_pointer pointer;
-	gh_pointers_start(writer->heap, number, &walk);
-	while (gh_pointers_next(&walk, &pointer)) {
-		uint64_t place = pointer.offset / writer->word;
-		if (pointer.offset % writer->word != 0) {
+	while (gh_pointers_next_value(walk, &pointer)) {
+		if (pointer.offset % writer->word == 0)
+			object->shape.pointers |= UINT64_C(1) << pointer.offset / writer->word;
+		else
 			writer->damage->unplaced++;
-			continue;
-		}
-		object->shape.pointers |= UINT64_C(1) << place;
-		object->targets[place] = pointer.target;
 	}
-}
-
-static bool has_pointers(const struct writer *writer, uint32_t number)
-{
-	struct gh_pointers walk;
-	struct gh_pointer pointer;
-	gh_pointers_start(writer->heap, number, &walk);
-	return gh_pointers_next(&walk, &pointer);
 }
 
 /* The type of the elements of OBJECT, of CLASS and without pointers, if Java has an array of such;
@@ -120,13 +134,16 @@ static uint8_t element_of(const struct writer *writer, const struct object *obje
 	return 0;
 }
 
-static enum form find_form(struct writer *writer, uint32_t number, struct object *object)
+static enum form find_form(struct writer *writer, struct gh_pointers *walk, struct object *object)
 {
 	const struct gh_class *class = gh_typing_class(writer->typing, object->shape.type);
 	bool large = is_large(writer, object->size);
-	bool pointers = large && has_pointers(writer, number);
-	if (!large) {
-		find_pointers(writer, number, object);
+	bool pointers;
+	if (large) {
+		struct gh_pointer pointer;
+		pointers = gh_pointers_next_value(walk, &pointer);
+	} else {
+		find_pointers(writer, walk, object);
 		pointers = object->shape.pointers != 0;
 	}
 	if (!pointers)
@@ -139,42 +156,80 @@ static enum form find_form(struct writer *writer, uint32_t number, struct object
 
 static void describe(struct writer *writer, uint32_t number, struct object *object)
 {
-	const struct gh_dump *dump = writer->heap->dump;
-	struct gh_dump_record record;
-	gh_dump_get(dump, GH_DUMP_OBJECT, gh_heap_object(writer->heap, number).number, &record);
-	object->id = gh_hprof_id_of(&writer->ids, number);
-	object->contents = gh_dump_bytes(dump, record.object.contents);
-	object->size = gh_cursor_size(&object->contents);
-	object->element = 0;
-	object->shape = (struct gh_hprof_shape){.type = gh_typing_of(writer->typing, number)};
-	object->form = is_left_out(writer, number) ? LEFT_OUT : find_form(writer, number, object);
+	struct gh_pointers walk;
+	gh_pointers_start(writer->heap, number, &walk);
+	*object = (struct object){
+	    .id = gh_hprof_id_of(&writer->ids, number),
+	    .contents = walk.contents,
+	    .size = gh_cursor_size(&walk.contents),
+	    .shape = {.type = gh_typing_of(writer->typing, number)},
+	};
+	object->form = is_left_out(writer, number) ? LEFT_OUT : find_form(writer, &walk, object);
 }
 
-/* The id of the class of OBJECT, an array of words; 0 if memory ran out. */
-static uint64_t class_of_words(struct writer *writer, uint32_t number, const struct object *object)
+/* The id of the class of arrays of words of SHAPE; 0 if memory ran out. OBJECT is one. */
+static uint64_t class_of_words(struct writer *writer, uint32_t number,
+			       const struct gh_hprof_shape *shape)
 {
-	if (!gh_typing_class(writer->typing, object->shape.type)->typed)
+	if (!gh_typing_class(writer->typing, shape->type)->typed)
 		return writer->classes.builtins[GH_HPROF_WORD_ARRAY];
-	const struct gh_hprof_kind *kind =
-	    gh_hprof_kind_of(&writer->shapes, &object->shape, number);
+	const struct gh_hprof_kind *kind = gh_hprof_kind_of(&writer->shapes, shape, number);
 	return kind != NULL ? kind->id : 0;
 }
 
-/* Writes what loads the classes that the objects are of. */
-static bool find_classes(struct writer *writer)
+/* One past the last object of block NUMBER. */
+static uint32_t block_end(const struct writer *writer, uint32_t number)
 {
-	for (uint32_t i = 0; i < writer->heap->count; i++) {
+	uint64_t end = (uint64_t)(number + 1) * BLOCK;
+	return end < writer->heap->count ? (uint32_t)end : writer->heap->count;
+}
+
+/* Calls WORK with each block's number, several at once, and then TAKE, with one after the other.
+ * False if memory ran out. */
+static bool run(struct writer *writer, void (*work)(void *context, uint32_t number),
+		void (*take)(void *context, uint32_t number))
+{
+	uint32_t count = (uint32_t)(((uint64_t)writer->heap->count + BLOCK - 1) / BLOCK);
+	struct job job = {.writer = writer, .before = *writer};
+	job.blocks = calloc((size_t)count + 1, sizeof(*job.blocks));
+	bool ok = job.blocks != NULL && gh_parallel_ordered(count, work, take, &job);
+	free(job.blocks);
+	return ok && !job.failed;
+}
+
+static void find_shapes(void *context, uint32_t number)
+{
+	struct job *job = context;
+	struct block *block = &job->blocks[number];
+	struct writer writer = job->before;
+	writer.damage = &block->damage;
+	for (uint32_t i = number * BLOCK; i < block_end(&writer, number); i++) {
 		struct object object;
-		describe(writer, i, &object);
+		describe(&writer, i, &object);
+		struct later later = {.number = i, .shape = object.shape};
 		if (object.form == LEFT_OUT)
-			writer->damage->left_out++;
-		if (object.form == INSTANCE &&
-		    gh_hprof_kind_of(&writer->shapes, &object.shape, i) == NULL)
-			return false;
-		if (object.form == WORDS && class_of_words(writer, i, &object) == 0)
-			return false;
+			block->damage.left_out++;
+		else if (object.form != NUMBERS)
+			gh_vector_push(&block->later, later);
 	}
-	return true;
+}
+
+/* Writes what loads the classes that the objects of a block are of. */
+static void load_classes(void *context, uint32_t number)
+{
+	struct job *job = context;
+	struct block *block = &job->blocks[number];
+	struct writer *writer = job->writer;
+	writer->damage->left_out += block->damage.left_out;
+	job->failed |= block->later.failed;
+	for (size_t i = 0; i < block->later.count && !job->failed; i++) {
+		const struct later *later = &block->later.items[i];
+		job->failed =
+		    later->shape.size == 0
+			? class_of_words(writer, later->number, &later->shape) == 0
+			: gh_hprof_kind_of(&writer->shapes, &later->shape, later->number) == NULL;
+	}
+	gh_vector_free(&block->later);
 }
 
 /* How many elements of SIZE bytes go into the file's array for OBJECT. */
@@ -229,7 +284,7 @@ static void put_words(struct writer *writer, uint32_t number, const struct objec
 	gh_hprof_id(out, object->id);
 	gh_hprof_u4(out, GH_HPROF_NO_TRACE);
 	gh_hprof_u4(out, count);
-	gh_hprof_id(out, class_of_words(writer, number, object));
+	gh_hprof_id(out, class_of_words(writer, number, &object->shape));
 	struct gh_pointers walk;
 	struct gh_pointer pointer;
 	uint64_t next = 0;
@@ -263,10 +318,9 @@ static void put_instance(struct writer *writer, uint32_t number, const struct ob
 	gh_hprof_u4(out, (uint32_t)object->size);
 	for (size_t i = 0; i < count; i++) {
 		unsigned size = gh_hprof_size(out, fields[i].type);
-		size_t place = (size_t)(contents.pos - contents.start) / writer->word;
 		uint64_t value = gh_cursor_uint(&contents, size);
 		if (fields[i].type == GH_HPROF_OBJECT)
-			value = gh_hprof_id_of(&writer->ids, object->targets[place]);
+			value = gh_hprof_id_of(&writer->ids, gh_heap_find(writer->heap, value));
 		gh_buffer_uint(&out->pending, value, size);
 	}
 }
@@ -283,16 +337,65 @@ static void dump_roots(struct writer *writer)
 	}
 }
 
-static void dump_objects(struct writer *writer)
+static void put(struct writer *writer, uint32_t number, const struct object *object)
+{
+	if (object->form == NUMBERS)
+		put_numbers(writer, object);
+	else if (object->form == INSTANCE)
+		put_instance(writer, number, object);
+}
+
+/* Gathers the objects of a block. */
+static void gather(void *context, uint32_t number)
+{
+	struct job *job = context;
+	struct block *block = &job->blocks[number];
+	struct writer writer = job->before;
+	writer.damage = &block->damage;
+	writer.out = (struct gh_hprof_out){
+	    .pending.big_endian = true, .id_size = writer.out.id_size, .is_part = true};
+	for (uint32_t i = number * BLOCK; i < block_end(&writer, number); i++) {
+		struct object object;
+		describe(&writer, i, &object);
+		struct later later = {.number = i, .end = writer.out.pending.size};
+		if (object.size > MAX_GATHERED)
+			gh_vector_push(&block->later, later);
+		else
+			put(&writer, i, &object);
+	}
+	block->out = writer.out;
+}
+
+/* Writes them, and those between them that were not gathered. */
+static void write_block(void *context, uint32_t number)
+{
+	struct job *job = context;
+	struct block *block = &job->blocks[number];
+	struct writer *writer = job->writer;
+	const struct gh_buffer *pending = &block->out.pending;
+	size_t from = 0;
+	job->failed |= block->later.failed || pending->failed;
+	for (size_t i = 0; i < block->later.count && !job->failed; i++) {
+		const struct later *later = &block->later.items[i];
+		struct object object;
+		gh_hprof_append(&writer->out, pending->data + from, later->end - from);
+		from = later->end;
+		describe(writer, later->number, &object);
+		put(writer, later->number, &object);
+	}
+	if (!job->failed)
+		gh_hprof_append(&writer->out, pending->data + from, pending->size - from);
+	writer->damage->unplaced += block->damage.unplaced;
+	gh_vector_free(&block->later);
+	gh_buffer_free(&block->out.pending);
+}
+
+/* False if memory ran out. */
+static bool dump_objects(struct writer *writer)
 {
 	struct object object;
-	for (uint32_t i = 0; i < writer->heap->count && !writer->out.failed; i++) {
-		describe(writer, i, &object);
-		if (object.form == NUMBERS)
-			put_numbers(writer, &object);
-		else if (object.form == INSTANCE)
-			put_instance(writer, i, &object);
-	}
+	if (!run(writer, gather, write_block))
+		return false;
 	/* Downwards: of two arrays of objects, one after the other and with no header between
 	 * them, Eclipse MAT says that references must be compressed. */
 	for (uint32_t i = writer->heap->count; i > 0 && !writer->out.failed; i--) {
@@ -302,6 +405,7 @@ static void dump_objects(struct writer *writer)
 		if (object.form == WORDS)
 			put_words(writer, i - 1, &object);
 	}
+	return true;
 }
 
 /* Names and stacks are to come before the heap dump. */
@@ -309,7 +413,7 @@ static bool write_all(struct writer *writer)
 {
 	gh_hprof_classes_start(&writer->classes);
 	if (!gh_hprof_threads_start(&writer->threads) ||
-	    !gh_hprof_statics_start(&writer->statics) || !find_classes(writer))
+	    !gh_hprof_statics_start(&writer->statics) || !run(writer, find_shapes, load_classes))
 		return false;
 	*writer->damage = (struct gh_hprof_damage){.left_out = writer->damage->left_out};
 	gh_hprof_dump_classes(&writer->classes);
@@ -317,8 +421,7 @@ static bool write_all(struct writer *writer)
 	if (!gh_hprof_dump_threads(&writer->threads))
 		return false;
 	dump_roots(writer);
-	dump_objects(writer);
-	return true;
+	return dump_objects(writer);
 }
 
 bool gh_hprof_write(const struct gh_heap *heap, const struct gh_typing *typing,

@@ -83,7 +83,7 @@ void gh_hprof_id(struct gh_hprof_out *out, uint64_t id)
 
 void gh_hprof_bytes(struct gh_hprof_out *out, const void *data, size_t size)
 {
-	if (size < GATHERED) {
+	if (size < GATHERED || out->is_part) {
 		gh_buffer_bytes(&out->pending, data, size);
 		return;
 	}
@@ -93,7 +93,7 @@ void gh_hprof_bytes(struct gh_hprof_out *out, const void *data, size_t size)
 
 void gh_hprof_drain(struct gh_hprof_out *out)
 {
-	if (out->pending.size >= GATHERED)
+	if (out->pending.size >= GATHERED && !out->is_part)
 		flush(out);
 }
 
@@ -125,7 +125,8 @@ static void end_segment(struct gh_hprof_out *out)
 	out->segment = 0;
 }
 
-void gh_hprof_subrecord(struct gh_hprof_out *out, uint8_t tag, uint64_t size)
+/* Has a segment be open in which SIZE bytes more have room. */
+static void make_room(struct gh_hprof_out *out, uint64_t size)
 {
 	if (out->segment != 0 && segment_size(out) + size >= MAX_SEGMENT)
 		end_segment(out);
@@ -134,7 +135,21 @@ void gh_hprof_subrecord(struct gh_hprof_out *out, uint8_t tag, uint64_t size)
 		gh_hprof_record(out, GH_HPROF_HEAP_DUMP_SEGMENT, 0);
 	}
 	gh_hprof_drain(out);
+}
+
+void gh_hprof_subrecord(struct gh_hprof_out *out, uint8_t tag, uint64_t size)
+{
+	if (!out->is_part)
+		make_room(out, size);
 	gh_hprof_u1(out, tag);
+}
+
+void gh_hprof_append(struct gh_hprof_out *out, const void *subrecords, size_t size)
+{
+	if (size == 0)
+		return;
+	make_room(out, size);
+	gh_hprof_bytes(out, subrecords, size);
 }
 
 uint64_t gh_hprof_string(struct gh_hprof_out *out, const char *text, size_t length)

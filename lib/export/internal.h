@@ -81,6 +81,7 @@ struct gh_hprof_out {
 	uint64_t segment;         /* offset in the file of the open segment; 0 if none is */
 	uint64_t strings;         /* the id of the last string */
 	unsigned id_size;         /* of ids, in bytes: 4 or 8 */
+	bool is_part;             /* no file: what is pending is for gh_hprof_append */
 	bool failed;              /* a write has, and error says why */
 	struct gh_error error;    /* filled if it has */
 };
@@ -117,6 +118,9 @@ void gh_hprof_record(struct gh_hprof_out *out, uint8_t tag, uint32_t size);
 /* Starts what is TAG in a heap dump segment, with SIZE bytes after the tag: in a new segment where
  * the last one would get too long. */
 void gh_hprof_subrecord(struct gh_hprof_out *out, uint8_t tag, uint64_t size);
+
+/* Adds SIZE bytes of whole SUBRECORDS, which a part has pending. */
+void gh_hprof_append(struct gh_hprof_out *out, const void *subrecords, size_t size);
 
 /* Writes a string of the LENGTH bytes at TEXT, in which control characters and what is not UTF-8
  * are escaped. Returns its id. */

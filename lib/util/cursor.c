@@ -18,14 +18,11 @@ struct gh_cursor gh_cursor_make(const void *data, size_t size, const char *file,
 	};
 }
 
-uint64_t gh_cursor_uint(struct gh_cursor *cur, unsigned size)
+uint64_t gh_cursor_join_bytes(const uint8_t *bytes, unsigned size, bool big_endian)
 {
-	const uint8_t *bytes = gh_cursor_bytes(cur, size);
-	if (bytes == NULL)
-		return 0;
 	uint64_t value = 0;
 	for (unsigned i = 0; i < size; i++)
-		value = value << 8 | bytes[cur->big_endian ? i : size - 1 - i];
+		value = value << 8 | bytes[big_endian ? i : size - 1 - i];
 	return value;
 }
 
@@ -79,16 +76,6 @@ const char *gh_cursor_string(struct gh_cursor *cur)
 	const char *text = (const char *)cur->pos;
 	cur->pos = nul + 1;
 	return text;
-}
-
-void gh_cursor_seek(struct gh_cursor *cur, uint64_t offset)
-{
-	if (offset > gh_cursor_size(cur)) {
-		cur->pos = cur->end;
-		cur->failed = true;
-		return;
-	}
-	cur->pos = cur->start + offset;
 }
 
 struct gh_cursor gh_cursor_slice(const struct gh_cursor *cur, uint64_t offset, uint64_t size)

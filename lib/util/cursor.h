@@ -41,9 +41,6 @@ static inline uint8_t gh_cursor_u8(struct gh_cursor *cur)
 	return *cur->pos++;
 }
 
-/* An unsigned integer of SIZE bytes: 1, 2, 4 or 8. */
-uint64_t gh_cursor_uint(struct gh_cursor *cur, unsigned size);
-
 /* The rest of an unsigned LEB128 integer whose first byte was FIRST, with its high bit set. */
 uint64_t gh_cursor_uvarint_rest(struct gh_cursor *cur, uint8_t first);
 
@@ -102,8 +99,32 @@ static inline const uint8_t *gh_cursor_bytes(struct gh_cursor *cur, uint64_t siz
 	return bytes;
 }
 
+/* Private: the integer in the SIZE bytes at BYTES. */
+uint64_t gh_cursor_join_bytes(const uint8_t *bytes, unsigned size, bool big_endian);
+
+/* An unsigned integer of SIZE bytes: 1, 2, 4 or 8. */
+static inline uint64_t gh_cursor_uint(struct gh_cursor *cur, unsigned size)
+{
+	const uint8_t *bytes = gh_cursor_bytes(cur, size);
+	uint64_t word;
+	if (bytes == NULL)
+		return 0;
+	if (size != sizeof(word))
+		return gh_cursor_join_bytes(bytes, size, cur->big_endian);
+	memcpy(&word, bytes, sizeof(word));
+	return cur->big_endian ? be64toh(word) : le64toh(word);
+}
+
 /* Moves to OFFSET bytes from the start of the cursor; at most to its end, else it fails. */
-void gh_cursor_seek(struct gh_cursor *cur, uint64_t offset);
+static inline void gh_cursor_seek(struct gh_cursor *cur, uint64_t offset)
+{
+	if (offset > (size_t)(cur->end - cur->start)) {
+		cur->pos = cur->end;
+		cur->failed = true;
+		return;
+	}
+	cur->pos = cur->start + offset;
+}
 
 /* A cursor over the SIZE bytes at OFFSET from the start of CUR; one that has failed if they
  * are not all there. */

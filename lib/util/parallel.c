@@ -59,13 +59,19 @@ void gh_parallel(uint32_t count, void (*work)(void *context, uint32_t number), v
 		pthread_join(threads[i], NULL);
 }
 
+/* What is worked on before the number that is next is taken, for each thread: what is done and not
+ * taken yet takes memory. */
+#define AHEAD 4
+
 /* Numbers whose results are taken in order. */
 struct ordered {
 	void (*work)(void *context, uint32_t number);
 	void (*take)(void *context, uint32_t number);
 	void *context;
 	uint32_t count;
+	uint32_t ahead;       /* how many numbers are worked on, or done and not taken, at most */
 	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t taken; /* next has changed */
 	bool *done;           /* by number: it was worked on; owned */
 	uint32_t next;        /* the lowest that is not taken yet */
 	bool taking;          /* a thread takes numbers, and will go on as long as there are any */
@@ -75,17 +81,23 @@ struct ordered {
 static void work_ordered(void *context, uint32_t number)
 {
 	struct ordered *ordered = context;
+	pthread_mutex_lock(&ordered->lock);
+	while (number - ordered->next >= ordered->ahead)
+		pthread_cond_wait(&ordered->taken, &ordered->lock);
+	pthread_mutex_unlock(&ordered->lock);
 	ordered->work(ordered->context, number);
 	pthread_mutex_lock(&ordered->lock);
 	ordered->done[number] = true;
 	bool take = !ordered->taking;
 	while (take && ordered->next < ordered->count && ordered->done[ordered->next]) {
-		uint32_t next = ordered->next++;
+		uint32_t next = ordered->next;
 		ordered->taking = true;
 		pthread_mutex_unlock(&ordered->lock);
 		ordered->take(ordered->context, next);
 		pthread_mutex_lock(&ordered->lock);
 		ordered->taking = false;
+		ordered->next++;
+		pthread_cond_broadcast(&ordered->taken);
 	}
 	pthread_mutex_unlock(&ordered->lock);
 }
@@ -98,7 +110,9 @@ bool gh_parallel_ordered(uint32_t count, void (*work)(void *context, uint32_t nu
 	    .take = take,
 	    .context = context,
 	    .count = count,
+	    .ahead = AHEAD * gh_parallel_width(),
 	    .lock = PTHREAD_MUTEX_INITIALIZER,
+	    .taken = PTHREAD_COND_INITIALIZER,
 	    .done = calloc((size_t)count + 1, sizeof(*ordered.done)),
 	};
 	if (ordered.done == NULL)

@@ -17,7 +17,8 @@ unsigned gh_parallel_width(void);
 void gh_parallel(uint32_t count, void (*work)(void *context, uint32_t number), void *context);
 
 /* The same, and once WORK has returned for a number calls TAKE with it: with one number at a time,
- * all of them in ascending order. False, and nothing is called, if memory ran out. */
+ * all of them in ascending order, and never far behind WORK. False, and nothing is called, if
+ * memory ran out. */
 bool gh_parallel_ordered(uint32_t count, void (*work)(void *context, uint32_t number),
 			 void (*take)(void *context, uint32_t number), void *context);
 
