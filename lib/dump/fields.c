@@ -41,21 +41,21 @@ void gh_fields_start(struct gh_fields *walk, const struct gh_cursor *file,
 		     enum gh_dump_format format, uint8_t word, struct gh_fieldlist list,
 		     uint64_t size)
 {
-	*walk = (struct gh_fields){
-	    .list = *file,
-	    .where = list,
-	    .left = list.count,
-	    .budget = UINT64_MAX,
-	    .element = size,
-	    .size = size,
-	    .word = word,
-	    .format = format,
-	};
-	if (list.offset == 0)
-		gh_cursor_seek(&walk->list, gh_cursor_size(file));
-	else
-		gh_cursor_seek(&walk->list, list.offset);
+	/* One by one: this is done for each object, and to clear all first takes longer. */
+	walk->list = *file;
+	gh_cursor_seek(&walk->list, list.offset != 0 ? list.offset : gh_cursor_size(file));
 	walk->cur = walk->list;
+	walk->where = list;
+	walk->left = list.count;
+	walk->budget = UINT64_MAX;
+	walk->base = 0;
+	walk->stride = 0;
+	walk->element = size;
+	walk->size = size;
+	walk->word = word;
+	walk->beyond = 0;
+	walk->every_word = false;
+	walk->format = format;
 }
 
 /* Reads the next pair of the list. False at its end. */

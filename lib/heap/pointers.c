@@ -16,12 +16,12 @@ static struct gh_dump_slice contents_of(const struct gh_dump_record *record)
 void gh_pointers_of(const struct gh_dump *dump, const struct gh_object_table *table,
 		    const struct gh_dump_record *record, struct gh_pointers *walk)
 {
-	*walk = (struct gh_pointers){
-	    .dump = dump,
-	    .table = table,
-	    .contents = gh_dump_bytes(dump, contents_of(record)),
-	};
+	walk->dump = dump;
+	walk->table = table;
 	gh_dump_fields(dump, record, &walk->fields);
+	walk->contents = gh_dump_bytes(dump, contents_of(record));
+	walk->unknown = 0;
+	walk->targets = NULL;
 }
 
 static uint64_t word_at(const struct gh_pointers *walk, uint64_t offset)

@@ -64,7 +64,12 @@ void gh_infer_view(const struct gh_infer *infer, uint32_t object, struct gh_view
 {
 	const struct gh_dump *dump = infer->heap->dump;
 	struct gh_heap_object place = gh_heap_object(infer->heap, object);
-	*view = (struct gh_view){.object = object, .address = place.address, .size = place.size};
+	/* The record is filled below: to clear it first would take as long as all the rest. */
+	view->object = object;
+	view->address = place.address;
+	view->size = place.size;
+	view->header = 0;
+	view->no_pointers = false;
 	struct gh_cursor cur = dump->file;
 	gh_cursor_seek(&cur, place.offset);
 	gh_dump_record_read_again(&cur, dump->format, &view->record);
