@@ -9,7 +9,12 @@ export LC_ALL=C
 
 # members FILE: of each sentence the goroutines, each with the mutex that it waits for.
 members() {
-	sed -nE 's/^( *(perhaps )?held by )?goroutine ([0-9]+) \(.* (0x[0-9a-f]+).*/\3 \4/p' "$1" | sort
+	sed -nE 's/^( *(perhaps )?held by )?goroutine ([0-9]+) \(.* waits to [a-z-]+ sync\.[A-Za-z]+ (0x[0-9a-f]+).*/\3 \4/p' "$1" | sort
+}
+
+# json_members PART FILE: the same of the parts of that name in JSON.
+json_members() {
+	grep '^{"part":"'"$1"'",' "$2" | sed 's/{"goroutine":/\n&/g' | sed -nE 's/^\{"goroutine":([0-9]+),.*"object":"(0x[0-9a-f]+)".*/\1 \2/p' | sort
 }
 
 # joined FILE: with each sentence in one line.
@@ -37,6 +42,8 @@ check() {
 	"$GOHEAP" waits --deadlocks -p "$pid" >"$work/live" 2>"$work/why" || cat "$work/why"
 	"$GOHEAP" waits --graph -p "$pid" >"$work/graph" 2>"$work/why" || cat "$work/why"
 	"$GOHEAP" hang -p "$pid" >"$work/hang" 2>"$work/why" || cat "$work/why"
+	"$GOHEAP" waits --deadlocks --json -p "$pid" >"$work/live.json" 2>"$work/why" || cat "$work/why"
+	"$GOHEAP" hang --json -p "$pid" >"$work/hang.json" 2>"$work/why" || cat "$work/why"
 	timeout 60 gcore -o "$work/core" "$pid" >"$work/gdb" 2>&1
 	stop
 	"$GOHEAP" waits --deadlocks -e "$program" "$work/core.$pid" >"$work/cored" 2>"$work/why" || cat "$work/why"
@@ -46,6 +53,10 @@ check() {
 	same "$name: what most wait for" <(printf '10 main.quick\n9 main.transferQuietly\n') \
 		<(sed -nE '4,5s/^([0-9]+) goroutines: lock sync\.Mutex 0x[0-9a-f]+ \(locked\), in ([^ ]*) at .*/\1 \2/p' "$work/hang")
 	same "$name: and the deadlocks" "$work/live" <(tail -n "$(wc -l <"$work/live")" "$work/hang")
+	same "$name: as JSON" "$work/expected" <(json_members deadlock "$work/live.json")
+	same "$name: deadlocks of a hanging process as JSON" "$work/live.json" <(tail -n "$(wc -l <"$work/live.json")" "$work/hang.json")
+	equal "$name: what its goroutines do as JSON" "{\"part\":\"goroutines\",\"count\":$own,\"running\":0,\"runnable\":0,\"syscall\":1,\"waiting\":$((own - 1))," \
+		"$(head -n 1 "$work/hang.json" | grep -o '.*"waiting":[0-9]*,')"
 	for way in live cored; do
 		same "$name: $way" "$work/expected" <(members "$work/$way")
 		equal "$name: $way: how many" "$# deadlocks of mutexes" "$(tail -n 1 "$work/$way")"
@@ -61,16 +72,18 @@ line_of() {
 
 # check_release NAME CASE...: those cases, and what is said of them.
 check_release() {
-	local name=$1 place
+	local name=$1 place in=',? (perhaps )?in main\.account 0x[0-9a-f]+'
+	# Other types have its size and its pointers there.
+	[[ $name != *386 ]] || in=''
 	place="\\(main\\.transfer at [^ ]*/main\\.go:$(line_of 'to.mutex.Lock()')\\)"
 	program=$directory/deadlocks.stripped
 	check "$@"
-	has "$name: a sentence" "$(joined "$work/live")" "^goroutine [0-9]+ $place waits to lock sync\.Mutex 0x[0-9a-f]+ \(locked\), held by goroutine ([0-9]+) $place, which waits to lock sync\.Mutex 0x[0-9a-f]+ \(locked\), held by goroutine [0-9]+\$"
-	has "$name: who has it himself" "$(cat "$work/live")" '^goroutine [0-9]+ \(main\.upgrade at [^ ]*/main\.go:'"$(line_of 'a.shared.Lock()')"'\) waits to write-lock sync\.RWMutex 0x[0-9a-f]+ \(1 reader has it\), held by itself$'
+	has "$name: a sentence" "$(joined "$work/live")" "^goroutine [0-9]+ $place waits to lock sync\.Mutex 0x[0-9a-f]+ \(locked\)$in, held by goroutine ([0-9]+) $place, which waits to lock sync\.Mutex 0x[0-9a-f]+ \(locked\)$in, held by goroutine [0-9]+\$"
+	has "$name: who has it himself" "$(cat "$work/live")" '^goroutine [0-9]+ \(main\.upgrade at [^ ]*/main\.go:'"$(line_of 'a.shared.Lock()')"'\) waits to write-lock sync\.RWMutex 0x[0-9a-f]+ \(1 reader has it\)'"$in"', held by itself$'
 	start upgrades healthy
 	"$GOHEAP" waits --deadlocks -p "$pid" >"$work/live" 2>"$work/why" || cat "$work/why"
 	stop
-	has "$name: either of two readers" "$(cat "$work/live")" '\(2 readers have it\), held by itself$'
+	has "$name: either of two readers" "$(cat "$work/live")" '\(2 readers have it\)'"$in"', held by itself$'
 	equal "$name: and the other" '1 deadlock of mutexes; 1 more goroutine waits for them' "$(tail -n 1 "$work/live")"
 	start table healthy
 	"$GOHEAP" waits --deadlocks -p "$pid" >"$work/live" 2>"$work/why" || cat "$work/why"
@@ -78,7 +91,7 @@ check_release() {
 	same "$name: mutexes that are found by number" "$work/expected" <(members "$work/live")
 	equal "$name: are perhaps held" 2 "$(grep -c '^    perhaps held by goroutine' "$work/live")"
 	equal "$name: and the deadlock is one perhaps" 'perhaps 1 deadlock of mutexes' "$(tail -n 1 "$work/live")"
-	start held kept healthy
+	start held kept given healthy
 	"$GOHEAP" waits --deadlocks -p "$pid" >"$work/held" 2>"$work/why" || cat "$work/why"
 	stop
 	lacks "$name: mutexes that others have who do not wait for mutexes" "$(cat "$work/held")" 'held by'
@@ -117,7 +130,7 @@ check_knots() {
 	done
 	has "$name: where a channel was made, and who has it" "$(cat "$work/groups")" '^3 goroutines: send on chan \*main\.account 0x[0-9a-f]+ \(len 1, cap 1\) made in main\.collect at [^ ]*/main\.go:'"$(line_of 'results := make')"', in main\.produce at [^ ]*; 0 receive from it; goroutine [0-9]+ \(main\.collect at [^ ]*\) has it$'
 	equal "$name: channels that may have been made at several places" '' "$(grep 'chan int .* made in' "$work/groups")"
-	has "$name: a sentence of a knot" "$(cat "$work/live")" '^goroutine [0-9]+ \(main\.gather at [^ ]*/main\.go:[0-9]+\) waits for sync\.WaitGroup 0x[0-9a-f]+ \(counter 1\): only it leads to that$'
+	has "$name: a sentence of a knot" "$(cat "$work/live")" '^goroutine [0-9]+ \(main\.gather at [^ ]*/main\.go:[0-9]+\) waits for sync\.WaitGroup 0x[0-9a-f]+ \(counter 1\)(,? (perhaps )?in main\.group 0x[0-9a-f]+)?: only it leads to that$'
 }
 
 count_threads() {
@@ -142,11 +155,27 @@ check_world() {
 	wait "$pid" 2>"$work/why"
 }
 
+# check_emulated RELEASE CASE...: those cases on arm64, in the core file that QEMU writes.
+check_emulated() {
+	GOARCH=arm64 sample "Go $1, arm64" "$1" deadlocks || return
+	if ! emulate aarch64 "$directory/deadlocks.stripped" "${@:2}" healthy; then
+		skip "Go $1, arm64" 'no qemu-aarch64-static'
+		return
+	fi
+	sed '/^ready/d' "$work/output" | sort >"$work/expected"
+	"$GOHEAP" waits --deadlocks -e "$directory/deadlocks.stripped" "$core" >"$work/cored" 2>"$work/why" || cat "$work/why"
+	same "Go $1, arm64: in a core file" "$work/expected" <(members "$work/cored")
+	equal "Go $1, arm64: how many" "perhaps 7 deadlocks of mutexes" "$(tail -n 1 "$work/cored")"
+}
+
 export CGO_ENABLED=0
 for release in ${RELEASES:-$("$tests/toolchain" list)}; do
-	sample "Go $release" "$release" deadlocks && check_release "Go $release" two ring upgrade again globals
+	sample "Go $release" "$release" deadlocks && check_release "Go $release" two ring line early upgrade again globals
 	sample "Go $release" "$release" deadlocks && check_knots "Go $release" && check_world "Go $release"
 done
 # Which globals' addresses are in code is not known there.
-GOARCH=386 sample "Go 1.27, 386" 1.27 deadlocks && check_release "Go 1.27, 386" two ring upgrade again
+GOARCH=386 sample "Go 1.27, 386" 1.27 deadlocks && check_release "Go 1.27, 386" two ring line early upgrade again
+for release in 1.19 1.27; do
+	check_emulated "$release" two ring line early upgrade again globals
+done
 finish

@@ -54,7 +54,7 @@ start() {
 	while read -r name; do
 		mkfifo "$work/$name.input"
 		exec {input}<>"$work/$name.input"
-		timeout 200 "$work/$1/leaks" "$name" "$work/$name.dump" <"$work/$name.input" >"$work/$name.output" 2>"$work/$name.errors" &
+		timeout 900 "$work/$1/leaks" "$name" "$work/$name.dump" <"$work/$name.input" >"$work/$name.output" 2>"$work/$name.errors" &
 		inputs[$name]=$input
 		pids[$name]=$!
 	done <"$work/$1/names"

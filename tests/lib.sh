@@ -154,6 +154,25 @@ run_until_ready() {
 	done
 }
 
+# emulate MACHINE COMMAND...: runs it in QEMU until it has been ready for some time, and has it abort; its core file in $core.
+# False if there is no such QEMU.
+emulate() {
+	command -v "qemu-$1-static" >/dev/null || return
+	rm -rf "$work/emulated"
+	mkdir "$work/emulated"
+	cd "$work/emulated" || return
+	ulimit -c unlimited
+	GOTRACEBACK=crash run_until_ready "qemu-$1-static" "${@:2}"
+	sleep 1
+	kill -ABRT "$pid"
+	# With its input's end it would end by itself.
+	wait "$pid" 2>"$work/why"
+	exec 7>&-
+	cd "$work" || return
+	# shellcheck disable=SC2034 # Its callers use it.
+	core=$(echo "$work"/emulated/qemu_*.core)
+}
+
 # build_twin: $work/twin, which prints what libdwarf reads.
 build_twin() {
 	"$CC" -std=gnu11 -O2 "$tests"/oracle/twin{,_*}.c -ldwarf -lelf -lz -o "$work/twin"

@@ -27,17 +27,24 @@ told() {
 		-e 's/chan ([^,]*),/chan \1, /g' "$1" | sorted
 }
 
-# start COMMAND...: runs the sample until all of it waits; $pid, and descriptor 7, which ends it.
-start() {
-	rm -f "$work/own"
-	# Programs of modules of older releases have timers as they were.
-	GODEBUG=asynctimerchan=0 run_until_ready "$@" "$work/own"
-	# It has printed that before it reads.
-	sleep 0.1
+# Programs of modules of older releases have timers as they were.
+export GODEBUG=asynctimerchan=0
+
+# expect: what the sample said of itself.
+expect() {
 	sed '/^ready/d' "$work/output" | sorted >"$work/expected"
 	# When it wrote its dump, the first goroutine did nothing else.
 	grep -v '^1	' "$work/expected" >"$work/expected.dump"
 	[ "$(wc -l <"$work/expected")" = 22 ] || fail "the sample has 22 goroutines" "$(cat "$work/output")"
+}
+
+# start COMMAND...: runs the sample until all of it waits; $pid, and descriptor 7, which ends it.
+start() {
+	rm -f "$work/own"
+	run_until_ready "$@" "$work/own"
+	# It has printed that before it reads.
+	sleep 0.1
+	expect
 }
 
 stop() {
@@ -87,23 +94,14 @@ check_text() {
 
 # check_emulated RELEASE: on arm64, in the core file that QEMU writes.
 check_emulated() {
-	if ! command -v qemu-aarch64-static >/dev/null; then
+	GOARCH=arm64 sample "Go $1, arm64" "$1" waits || return
+	if ! emulate aarch64 "$directory/waits.stripped" "$work/own"; then
 		skip "Go $1, arm64" 'no qemu-aarch64-static'
 		return
 	fi
-	GOARCH=arm64 sample "Go $1, arm64" "$1" waits || return
-	mkdir -p "$work/emulated"
-	cd "$work/emulated" || return
-	ulimit -c unlimited
-	GOTRACEBACK=crash start qemu-aarch64-static "$directory/waits.stripped"
-	kill -ABRT "$pid"
-	# With its input's end it would end by itself.
-	wait "$pid" 2>"$work/why"
-	exec 7>&-
-	cd "$work" || return
-	"$GOHEAP" waits --json -e "$directory/waits.stripped" "$work"/emulated/qemu_*.core >"$work/found" 2>"$work/why" || cat "$work/why"
+	expect
+	"$GOHEAP" waits --json -e "$directory/waits.stripped" "$core" >"$work/found" 2>"$work/why" || cat "$work/why"
 	same "Go $1, arm64: in a core file" "$work/expected.dump" <(told "$work/found" | grep -v '^1	')
-	rm -rf "$work/emulated"
 }
 
 export CGO_ENABLED=0

@@ -34,13 +34,6 @@ void gh_callsites_in(struct gh_callsites *walk, const struct gh_image *image, ui
 	gh_callsites_start(walk, image->arch, cur.pos, size, start);
 }
 
-/* The number that the lowest BITS bits of VALUE are, with a sign. */
-static uint64_t sign_extend(uint64_t value, unsigned bits)
-{
-	uint64_t sign = (uint64_t)1 << (bits - 1);
-	return ((value & (2 * sign - 1)) ^ sign) - sign;
-}
-
 /* The bytes of the code from START on, as a machine of that byte order reads them. */
 static struct gh_cursor bytes_at(const struct gh_callsites *walk, size_t start, bool big_endian)
 {
@@ -61,7 +54,7 @@ static bool next_x86(struct gh_callsites *walk, struct gh_callsite *site)
 		struct gh_cursor cur = bytes_at(walk, site->start + 1, false);
 		if (site->direct) {
 			walk->direct = find_opcode(walk, site->start + 1, GH_X86_CALL);
-			uint64_t distance = sign_extend(gh_cursor_u32(&cur), 32);
+			uint64_t distance = gh_sign_extend(gh_cursor_u32(&cur), 32);
 			site->end = site->start + 5;
 			site->target = walk->address + site->end + distance;
 			if (!cur.failed)
@@ -96,9 +89,9 @@ static struct instruction read_s390x(struct gh_cursor cur)
 	ins.is_direct = opcode == 0xc005 || opcode == 0xa705;                   /* BRASL, BRAS */
 	ins.is_call = ins.is_direct || (code >> 8 == 0x0d && (code & 15) != 0); /* BASR */
 	if (opcode == 0xc005)
-		ins.target = 2 * sign_extend(gh_cursor_u32(&cur), 32);
+		ins.target = 2 * gh_sign_extend(gh_cursor_u32(&cur), 32);
 	else if (opcode == 0xa705)
-		ins.target = 2 * sign_extend(gh_cursor_u16(&cur), 16);
+		ins.target = 2 * gh_sign_extend(gh_cursor_u16(&cur), 16);
 	return ins;
 }
 
@@ -113,9 +106,9 @@ static struct instruction read_riscv64(struct gh_cursor cur)
 	struct instruction ins = {.length = 4};
 	ins.is_direct = (code & 0xfff) == 0x0ef;                /* JAL X1 */
 	ins.is_call = ins.is_direct || (code & 0xfff) == 0x0e7; /* JALR X1 */
-	ins.target = sign_extend((code >> 31 & 1) << 20 | (code >> 12 & 0xff) << 12 |
-				     (code >> 20 & 1) << 11 | (code >> 21 & 0x3ff) << 1,
-				 21);
+	ins.target = gh_sign_extend((code >> 31 & 1) << 20 | (code >> 12 & 0xff) << 12 |
+					(code >> 20 & 1) << 11 | (code >> 21 & 0x3ff) << 1,
+				    21);
 	return ins;
 }
 
@@ -140,23 +133,23 @@ static struct instruction read_word(const struct gh_arch *arch, struct gh_cursor
 	case GH_ISA_ARM64:
 		ins.is_direct = code >> 26 == 0x25;                               /* BL */
 		ins.is_call = ins.is_direct || (code & 0xfffffc1f) == 0xd63f0000; /* BLR */
-		ins.target = 4 * sign_extend(code, 26);
+		ins.target = 4 * gh_sign_extend(code, 26);
 		break;
 	case GH_ISA_ARM:
 		ins.is_direct = (code & 0x0f000000) == 0x0b000000;                /* BL */
 		ins.is_call = ins.is_direct || (code & 0x0ffffff0) == 0x012fff30; /* BLX */
-		ins.target = 8 + 4 * sign_extend(code, 24);
+		ins.target = 8 + 4 * gh_sign_extend(code, 24);
 		break;
 	case GH_ISA_LOONG64:
 		ins.is_direct = code >> 26 == 0x15;                               /* BL */
 		ins.is_call = ins.is_direct || (code & 0xfc00001f) == 0x4c000001; /* JIRL R1 */
-		ins.target = 4 * sign_extend((code & 0x3ff) << 16 | (code >> 10 & 0xffff), 26);
+		ins.target = 4 * gh_sign_extend((code & 0x3ff) << 16 | (code >> 10 & 0xffff), 26);
 		break;
 	case GH_ISA_PPC64:
 		ins.is_direct = (code & 0xfc000003) == 0x48000001; /* BL */
 		ins.is_call =
 		    ins.is_direct || (code & 0xfc000001) == 0x4c000001; /* BCLRL, BCCTRL */
-		ins.target = sign_extend(code & 0x03fffffc, 26);
+		ins.target = gh_sign_extend(code & 0x03fffffc, 26);
 		break;
 	default:
 		break;

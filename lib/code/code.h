@@ -4,6 +4,7 @@
  * - arg_location.c, by arg_spill*.c and arg_entry*.c: where arguments are until then;
  * - results.c: where results are when a function has returned;
  * - call_site.c, safepoint.c: calls, and which of them have stack maps;
+ * - control_flow.c: how control goes on after an instruction;
  * - is_stmt.c: which instructions of a line start its statement;
  * - unwind_class.c, injected_call.c: functions whose callers are not found as usual;
  * - stack_switch*.c: code that runs on another stack than its function was called on: calls of C,
@@ -149,6 +150,19 @@ bool gh_callsites_next(struct gh_callsites *walk, struct gh_callsite *site);
  */
 bool gh_callsites_check(struct gh_callsites *walk, const struct gh_callsite *site, size_t start);
 
+/* How control goes on after an instruction. */
+struct gh_flow {
+	uint64_t after;  /* address of the one that follows it; 0 if it never goes on there */
+	uint64_t target; /* that it may jump to; 0 if there is none */
+	uint64_t callee; /* that it calls; 0 if it calls none, or one that it does not name */
+};
+
+/* Reads that of the instruction at ADDRESS, whose SIZE bytes, and those after it, are at CODE.
+ * False if it is not known, or jumps to where a register says: on machines other than amd64, 386
+ * and arm64 it never is. */
+bool gh_flow_read(struct gh_flow *flow, const struct gh_arch *arch, const uint8_t *code,
+		  size_t size, uint64_t address);
+
 /* Functions whose calls are safepoints: the compiler tells which words of the caller's frame hold
  * pointers. The fields are private. */
 struct gh_callees {
@@ -178,6 +192,7 @@ struct gh_receiver {
 	size_t at;       /* of the call or the locked instruction in the function, in bytes */
 	bool is_call;    /* it is the first argument of a call, or else the operand of an
 			    instruction with the prefix LOCK */
+	bool known;      /* the rest is: */
 	bool is_global;  /* it begins at address 0 of the program's file, and not at SP */
 	unsigned nloads; /* words to load; 0: the address itself is meant */
 	int64_t offsets[GH_RECEIVER_LOADS + 1]; /* to add before each load, and at the end */
@@ -185,7 +200,18 @@ struct gh_receiver {
 			    still leads there */
 };
 
-struct gh_receivers GH_VECTOR(struct gh_receiver);
+/* An instruction that writes a word, or takes its address. */
+struct gh_store {
+	size_t at;      /* in the function, in bytes */
+	bool in_frame;  /* the word is */
+	int64_t offset; /* of the word: from SP; else that in the instruction, of a global its
+			   address */
+};
+
+struct gh_receivers {
+	struct GH_VECTOR(struct gh_receiver) list; /* by place */
+	struct GH_VECTOR(struct gh_store) stores;  /* of the function, by place */
+};
 
 /* Finds those in FUNC, by what its instructions load before: on amd64 and 386; there are none for
  * other machines, nor amd64's calls in Go 1.16 and 1.17, whose calling conventions the tables do

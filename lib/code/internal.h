@@ -4,6 +4,13 @@
 
 #include "lib/code/code.h"
 
+/* The number that the lowest BITS bits of VALUE are, with a sign. */
+static inline uint64_t gh_sign_extend(uint64_t value, unsigned bits)
+{
+	uint64_t sign = (uint64_t)1 << (bits - 1);
+	return ((value & (2 * sign - 1)) ^ sign) - sign;
+}
+
 /* The instructions of x86 */
 
 /* Opcodes. */

@@ -42,7 +42,6 @@ struct reading {
 	uint64_t entry; /* address of the code */
 	struct GH_VECTOR(struct target) targets;
 	struct GH_VECTOR(struct branch) branches;
-	struct GH_VECTOR(int64_t) stores; /* to the frame: how far from SP, in bytes */
 	struct state state;
 	int64_t frame;     /* bytes from SP to the frame's end; 0 before the prologue ends */
 	int64_t pushed;    /* bytes that were, before that */
@@ -107,7 +106,24 @@ static int compare_targets(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Finds where the code branches, and the stores to the frame. */
+/* Notes the words that INS, which ends at END, writes, or takes the address of in the frame. */
+static void note_stores(struct reading *reading, const struct gh_x86 *ins, size_t at, size_t end)
+{
+	struct gh_store store = {
+	    .at = at, .in_frame = gh_x86_is_at_sp(ins), .offset = ins->displacement};
+	bool takes_address = ins->opcode == GH_X86_LEA && store.in_frame;
+	if (gh_x86_in_register(ins) || !(writes_memory(ins) || takes_address))
+		return;
+	if (reading->is_64_bit && gh_x86_memory(ins).is_relative)
+		store.offset += (int64_t)(reading->entry + end);
+	gh_vector_push(&reading->receivers->stores, store);
+	if (second_word(ins) == 0)
+		return;
+	store.offset += second_word(ins);
+	gh_vector_push(&reading->receivers->stores, store);
+}
+
+/* Finds where the code branches, and the words that it writes. */
 static void survey(struct reading *reading, const struct gh_cursor *code)
 {
 	size_t size = gh_cursor_size(code);
@@ -118,12 +134,10 @@ static void survey(struct reading *reading, const struct gh_cursor *code)
 		struct branch branch = {.at = at, .to = SIZE_MAX, .goes_on = is_jcc(&ins)};
 		if (is_jump(&ins))
 			branch.to = at + ins.length + (size_t)(int64_t)ins.immediate;
-		if (is_jump(&ins) || ends(&ins)) {
+		if (is_jump(&ins) || ends(&ins))
 			gh_vector_push(&reading->branches, branch);
-		} else if (gh_x86_is_at_sp(&ins) && writes_memory(&ins)) {
-			gh_vector_push(&reading->stores, ins.displacement);
-			gh_vector_push(&reading->stores, ins.displacement + second_word(&ins));
-		}
+		else
+			note_stores(reading, &ins, at, at + ins.length);
 	}
 }
 
@@ -293,26 +307,29 @@ static bool is_lasting(const struct reading *reading, const struct gh_receiver *
 	size_t stores = 0;
 	if (reading->loops || receiver->nloads > (receiver->is_global ? 0 : 1))
 		return false;
-	for (size_t i = 0; receiver->nloads > 0 && i < reading->stores.count; i++)
-		stores += reading->stores.items[i] == receiver->offsets[0];
-	/* Each is there as two words. */
-	return stores <= 2;
+	for (size_t i = 0; receiver->nloads > 0 && i < reading->receivers->stores.count; i++) {
+		const struct gh_store *store = &reading->receivers->stores.items[i];
+		stores += store->in_frame && store->offset == receiver->offsets[0];
+	}
+	return stores <= 1;
 }
 
 static void add(struct reading *reading, struct value value, size_t at, bool is_call)
 {
-	if (!value.known)
-		return;
 	value.from.at = at;
 	value.from.is_call = is_call;
-	value.from.is_lasting = is_lasting(reading, &value.from);
-	gh_vector_push(reading->receivers, value.from);
+	value.from.known = value.known;
+	value.from.is_lasting = value.known && is_lasting(reading, &value.from);
+	gh_vector_push(&reading->receivers->list, value.from);
 }
 
 static void call(struct reading *reading, size_t at)
 {
 	const struct state *state = &reading->state;
-	if (reading->calls_known)
+	struct value unknown = {0};
+	if (!reading->calls_known)
+		add(reading, unknown, at, true);
+	else
 		add(reading, reading->in_registers ? state->registers[RAX] : state->argument, at,
 		    true);
 	reading->state = (struct state){0};
@@ -452,7 +469,7 @@ bool gh_receivers_find(struct gh_receivers *receivers, const struct gh_pclntab *
 	    .calls_known = isa == GH_ISA_386 || tab->format != GH_PCLNTAB_1_16,
 	};
 	survey(&reading, &code);
-	bool ok = !reading.branches.failed && !reading.stores.failed;
+	bool ok = !reading.branches.failed && !receivers->stores.failed;
 	bool few = reading.branches.count <= MOST_BRANCHES;
 	if (ok && few) {
 		find_targets(&reading);
@@ -462,11 +479,11 @@ bool gh_receivers_find(struct gh_receivers *receivers, const struct gh_pclntab *
 		read_code(&reading, &code);
 	gh_vector_free(&reading.branches);
 	gh_vector_free(&reading.targets);
-	gh_vector_free(&reading.stores);
-	return ok && !receivers->failed;
+	return ok && !receivers->list.failed;
 }
 
 void gh_receivers_free(struct gh_receivers *receivers)
 {
-	gh_vector_free(receivers);
+	gh_vector_free(&receivers->list);
+	gh_vector_free(&receivers->stores);
 }

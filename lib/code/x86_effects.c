@@ -62,6 +62,8 @@ unsigned gh_x86_effects(const struct gh_x86 *ins)
 		return GH_X86_PASSES;
 	if (opcode >= 0xb8 && opcode <= 0xbf) /* MOV of an immediate, to the opcode's register */
 		return GH_X86_WRITES_OPCODE;
+	if (opcode >= 0x0f90 && opcode <= 0x0f9f) /* SETcc */
+		return GH_X86_WRITES_RM;
 	if (opcode >= 0x0f40 && opcode <= 0x0f4f) /* CMOV */
 		return GH_X86_READS_RM | GH_X86_READS_REG | GH_X86_WRITES_REG;
 	switch (opcode) {

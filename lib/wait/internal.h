@@ -99,19 +99,66 @@ enum {
 	GH_LOCK_READ = 4,
 };
 
-/* A lock that a function has taken and not let go of. */
+/* A method of package sync that takes a mutex or lets go of it. */
+struct gh_lock_method {
+	const char *name;
+	unsigned lock; /* its kind */
+	bool unlocks;
+	bool may_fail; /* it may not take it */
+};
+
+/* A call of one, inlined or not. */
+struct gh_lock_call {
+	const struct gh_lock_method *method;
+	int32_t line; /* in the function itself */
+	int32_t tree; /* the inlined call's record; -1 if it is none */
+	bool placed;  /* the instruction is known that takes the mutex or lets go of it: */
+	struct gh_receiver receiver;
+};
+
+/* The code of a call: an instruction, or a range of an inlined one's. */
+struct gh_lock_piece {
+	size_t call;    /* its number */
+	uint64_t start; /* addresses */
+	uint64_t end;
+};
+
+/* Those in a function. */
+struct gh_lock_calls {
+	const struct gh_pclntab *tab;
+	struct gh_func func;
+	uint64_t pc;          /* in the instruction that is executing */
+	struct gh_range here; /* what that is in */
+	struct gh_receivers receivers;
+	struct GH_VECTOR(struct gh_lock_call) list; /* but for those that the instruction is in */
+	struct GH_VECTOR(struct gh_lock_piece) pieces;
+};
+
+/* Finds those in the function at PC, an address in TAB's program; none if it is not known, or of
+ * package sync. False if memory ran out. To be freed either way. */
+bool gh_lock_calls_find(struct gh_lock_calls *calls, const struct gh_pclntab *tab, uint64_t pc);
+
+void gh_lock_calls_free(struct gh_lock_calls *calls);
+
+/* The line of RANGE in its function itself. */
+int32_t gh_own_line(const struct gh_range *range);
+
+/* A lock that a function may have open: taken, and not let go of. */
 struct gh_open_lock {
 	unsigned lock;               /* its kind */
-	bool known;                  /* it is known where its mutex is: */
-	struct gh_receiver receiver; /* there */
+	bool lets_go;                /* the function will let go of it, whoever has taken it */
+	bool sure;                   /* it has taken it, on whatever way control came */
+	bool lasts;                  /* what led to the mutex then does so still: */
+	struct gh_receiver receiver; /* that, if it is known */
 };
 
 struct gh_open_locks GH_VECTOR(struct gh_open_lock);
 
-/* Adds to OUT those of the function whose next instruction is at PC, an address in TAB's program,
- * by the lines of its calls: one is taken in a line before, and there is none that lets go in
- * between of a mutex that may be the same. A deferred call lets go at the function's end. False if
- * memory ran out. */
+/* Adds to OUT those of the function that is executing the instruction at PC, an address in TAB's
+ * program: from a call that takes one control comes there by a way without one that lets go of a
+ * mutex that may be the same. Where control cannot be followed it is so, but not sure, by the order
+ * of the calls in the source. A deferred call lets go at the function's end. Adds those, too, that
+ * the function lets go of before it takes them. False if memory ran out. */
 bool gh_locks_open(struct gh_open_locks *out, const struct gh_pclntab *tab, uint64_t pc);
 
 /* The number of the first mutex of DEADLOCKS at ADDRESS or past it. */

@@ -1,215 +1,264 @@
+#include <stdlib.h>
 #include <string.h>
 
-#include "lib/util/bsearch.h"
 #include "lib/wait/internal.h"
 
-/* Package sync's methods that take a mutex or let go of it. */
-static const struct {
-	const char *name;
-	unsigned lock;
-	bool unlocks;
-} methods[] = {
-    {"sync.(*Mutex).Lock", GH_LOCK_MUTEX, false},
-    {"sync.(*Mutex).TryLock", GH_LOCK_MUTEX, false},
-    {"sync.(*Mutex).Unlock", GH_LOCK_MUTEX, true},
-    {"sync.(*RWMutex).Lock", GH_LOCK_WRITE, false},
-    {"sync.(*RWMutex).TryLock", GH_LOCK_WRITE, false},
-    {"sync.(*RWMutex).Unlock", GH_LOCK_WRITE, true},
-    {"sync.(*RWMutex).RLock", GH_LOCK_READ, false},
-    {"sync.(*RWMutex).TryRLock", GH_LOCK_READ, false},
-    {"sync.(*RWMutex).RUnlock", GH_LOCK_READ, true},
+/* A function, and where control may be in it. */
+struct function {
+	struct gh_lock_calls calls;
+	struct gh_cursor code;
+	uint8_t *marks;                  /* by byte of the code; owned */
+	struct GH_VECTOR(uint64_t) next; /* instructions that control may come to, by offset */
 };
 
-#define NMETHODS (sizeof(methods) / sizeof(*methods))
+/* Marks: control is not followed further; it has come there. */
+enum { STOP = 1, SEEN = 2 };
 
-/* A call of one, inlined or not. */
-struct call {
-	int32_t line; /* in the function itself */
-	size_t method;
-	uint64_t end; /* of an inlined one's range: an address */
-	bool known;   /* the receiver is: */
-	struct gh_receiver receiver;
-};
-
-struct calls {
-	struct GH_VECTOR(struct call) list;
-	struct gh_receivers receivers; /* of all calls of the function */
-	uint64_t entry;                /* the function's */
-};
-
-/* What RWMutex's inlined methods lock is its readerCount. */
-#define READER_COUNT 16
-
-static size_t find_method(const struct gh_pclntab *tab, uint32_t name)
+/* The receivers of A and B are known as long as the function runs. */
+static bool are_lasting(const struct gh_lock_call *a, const struct gh_lock_call *b)
 {
-	const char *text = gh_pclntab_name(tab, name);
-	size_t i = 0;
-	/* From Go 1.24 on, sync's Mutex is one of internal/sync's. */
-	if (strncmp(text, "internal/", 9) == 0)
-		text += 9;
-	if (strncmp(text, "sync.(", 6) != 0)
-		return NMETHODS;
-	while (i < NMETHODS && strcmp(text, methods[i].name) != 0)
-		i++;
-	return i;
+	return a->receiver.is_lasting && b->receiver.is_lasting;
 }
 
-static int32_t own_line(const struct gh_range *range)
+static bool are_equal(const struct gh_receiver *x, const struct gh_receiver *y)
 {
-	return range->frames[range->nframes - 1].line;
+	return x->is_global == y->is_global && x->nloads == y->nloads &&
+	       memcmp(x->offsets, y->offsets, (x->nloads + 1) * sizeof(*x->offsets)) == 0;
 }
 
-/* The receiver of the call at ADDRESS. NULL if it is not known. */
-static const struct gh_receiver *find_receiver(const struct calls *calls, uint64_t address)
+/* CALL lets go of what LOCKED may have taken. */
+static bool may_unlock(const struct gh_lock_call *call, const struct gh_lock_call *locked)
 {
-	const struct gh_receiver *items = calls->receivers.items;
-	size_t at = address - calls->entry;
-	size_t i = gh_lower_bound(calls->receivers.count, k, items[k].at < at);
-	return i < calls->receivers.count && items[i].at == at && items[i].is_call ? &items[i]
-										   : NULL;
+	return call->method->unlocks && call->method->lock == locked->method->lock &&
+	       (!are_lasting(call, locked) || are_equal(&call->receiver, &locked->receiver));
 }
 
-/* What the last locked instruction of LINE before END locks. It need not be in the ranges of the
- * inlined call that it is of. NULL if it is not known. */
-static const struct gh_receiver *find_locked(const struct calls *calls, struct gh_sourcemap *map,
-					     int32_t line, uint64_t end)
+/* CALL takes what LOCKED takes. */
+static bool locks_same(const struct gh_lock_call *call, const struct gh_lock_call *locked)
 {
-	const struct gh_receiver *items = calls->receivers.items;
-	size_t i = gh_lower_bound(calls->receivers.count, k, items[k].at < end - calls->entry);
-	struct gh_range range;
-	while (i-- > 0)
-		if (!items[i].is_call &&
-		    gh_sourcemap_seek(map, calls->entry + items[i].at, &range) &&
-		    own_line(&range) == line)
-			return &items[i];
-	return NULL;
+	return call == locked || (call->method == locked->method && are_lasting(call, locked) &&
+				  are_equal(&call->receiver, &locked->receiver));
 }
 
-static void find_inlined(struct calls *calls, struct gh_sourcemap *map)
+/* The name of the function that is at ENTRY; "" if none is. */
+static const char *name_at(const struct gh_pclntab *tab, uint64_t entry)
 {
-	struct gh_range range;
-	while (gh_sourcemap_next(map, &range))
-		for (unsigned i = 0; i + 1 < range.nframes; i++) {
-			size_t method = find_method(map->tab, range.frames[i].name);
-			if (method < NMETHODS)
-				gh_vector_push(&calls->list,
-					       ((struct call){.line = own_line(&range),
-							      .method = method,
-							      .end = range.end}));
+	struct gh_func func;
+	size_t index = gh_pclntab_find(tab, entry);
+	if (index == SIZE_MAX || !gh_pclntab_record(tab, index, &func, NULL) || func.entry != entry)
+		return "";
+	return gh_pclntab_name(tab, func.name);
+}
+
+/* Control never comes back from the function called NAME, or goes on as if it had not been called.
+ */
+static bool never_returns(const char *name)
+{
+	static const char *const starts[] = {"runtime.panic",   "runtime.goPanic",
+					     "runtime.gopanic", "runtime.throw",
+					     "runtime.fatal",   "runtime.morestack"};
+	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
+		if (strncmp(name, starts[i], strlen(starts[i])) == 0)
+			return true;
+	return false;
+}
+
+static void go_to(struct function *function, uint64_t address)
+{
+	uint64_t offset = address - function->calls.func.entry;
+	if (address == 0 || offset >= gh_cursor_size(&function->code) ||
+	    (function->marks[offset] & SEEN) != 0)
+		return;
+	function->marks[offset] |= SEEN;
+	gh_vector_push(&function->next, offset);
+}
+
+enum reached { NOT_REACHED, REACHED, NOT_KNOWN };
+
+/* Whether control comes from where it may be to the instruction that is executing without one that
+ * is marked STOP. Marks all those that it comes to. */
+static enum reached follow(struct function *function)
+{
+	const struct gh_arch *arch = function->calls.tab->image->arch;
+	size_t size = gh_cursor_size(&function->code);
+	enum reached reached = NOT_REACHED;
+	while (function->next.count > 0 && reached != NOT_KNOWN) {
+		uint64_t offset = function->next.items[--function->next.count];
+		uint64_t address = function->calls.func.entry + offset;
+		struct gh_flow flow;
+		if ((function->marks[offset] & STOP) != 0)
+			continue;
+		if (!gh_flow_read(&flow, arch, function->code.start + offset, size - offset,
+				  address)) {
+			reached = NOT_KNOWN;
+			continue;
 		}
-}
-
-/* Finds what the inlined calls of CALLS lock, all of which are there. */
-static void find_all_locked(struct calls *calls, struct gh_sourcemap *map)
-{
-	for (size_t i = 0; i < calls->list.count; i++) {
-		struct call *call = &calls->list.items[i];
-		const struct gh_receiver *locked = find_locked(calls, map, call->line, call->end);
-		call->known = locked != NULL;
-		if (!call->known)
-			continue;
-		call->receiver = *locked;
-		if (methods[call->method].lock != GH_LOCK_MUTEX)
-			call->receiver.offsets[locked->nloads] -= READER_COUNT;
+		if (address == function->calls.pc ||
+		    (address < function->calls.pc && flow.after > function->calls.pc))
+			reached = REACHED;
+		go_to(function, flow.target);
+		if (flow.callee == 0 || !never_returns(name_at(function->calls.tab, flow.callee)))
+			go_to(function, flow.after);
 	}
+	function->next.count = 0;
+	return reached;
 }
 
-static void find_called(struct calls *calls, struct gh_sourcemap *map, const struct gh_func *func)
+/* Marks PIECE, where control is not to be followed further. */
+static void stop_at(struct function *function, const struct gh_lock_piece *piece)
 {
-	const struct gh_pclntab *tab = map->tab;
-	struct gh_callsites walk;
-	struct gh_callsite site;
-	struct gh_func callee;
-	struct gh_range range;
-	gh_callsites_in(&walk, tab->image, func->entry, func->end);
-	while (gh_callsites_next(&walk, &site)) {
-		size_t index = site.direct ? gh_pclntab_find(tab, site.target) : SIZE_MAX;
-		uint64_t at = func->entry + site.start;
-		if (index == SIZE_MAX || !gh_pclntab_func(tab, index, &callee, NULL) ||
-		    callee.entry != site.target)
-			continue;
-		size_t method = find_method(tab, callee.name);
-		if (method >= NMETHODS || !gh_sourcemap_seek(map, at, &range))
-			continue;
-		struct call call = {.line = own_line(&range), .method = method};
-		const struct gh_receiver *receiver = find_receiver(calls, at);
-		call.known = receiver != NULL;
-		if (call.known)
-			call.receiver = *receiver;
-		gh_vector_push(&calls->list, call);
+	uint64_t size = gh_cursor_size(&function->code);
+	uint64_t from = piece->start - function->calls.func.entry;
+	uint64_t to = piece->end - function->calls.func.entry;
+	for (uint64_t at = from; at < to && at < size; at++)
+		function->marks[at] |= STOP;
+}
+
+/* Whether control comes to the instruction from LOCKED without a call that may let go. */
+static enum reached comes_open(struct function *function, const struct gh_lock_call *locked)
+{
+	memset(function->marks, 0, gh_cursor_size(&function->code));
+	for (size_t i = 0; i < function->calls.pieces.count; i++) {
+		const struct gh_lock_piece *piece = &function->calls.pieces.items[i];
+		const struct gh_lock_call *call = &function->calls.list.items[piece->call];
+		if (may_unlock(call, locked))
+			stop_at(function, piece);
+		else if (call == locked)
+			go_to(function, piece->start);
 	}
+	return follow(function);
 }
 
-/* CALL is another range of an inlined call of which the receiver is known. */
-static bool is_rest(const struct calls *calls, const struct call *call)
+/* Whether control comes there with what LOCKED takes not taken, or let go of. */
+static enum reached comes_without(struct function *function, const struct gh_lock_call *locked)
 {
-	for (size_t i = 0; !call->known && i < calls->list.count; i++) {
-		const struct call *other = &calls->list.items[i];
-		if (other->line == call->line && other->method == call->method && other->known)
-			return true;
+	memset(function->marks, 0, gh_cursor_size(&function->code));
+	go_to(function, function->calls.func.entry);
+	for (size_t i = 0; i < function->calls.pieces.count; i++) {
+		const struct gh_lock_piece *piece = &function->calls.pieces.items[i];
+		const struct gh_lock_call *call = &function->calls.list.items[piece->call];
+		if (may_unlock(call, locked))
+			go_to(function, piece->start);
+		else if (locks_same(call, locked))
+			stop_at(function, piece);
 	}
-	return false;
+	return follow(function);
 }
 
-/* The receivers of A and B may be the same mutex. */
-static bool can_be_same(const struct call *a, const struct call *b)
+/* Whether none of the words that lead to RECEIVER is written where control has come. */
+static bool lasts(const struct function *function, const struct gh_receiver *receiver)
 {
-	const struct gh_receiver *x = &a->receiver, *y = &b->receiver;
-	return !a->known || !b->known || !x->is_lasting || !y->is_lasting ||
-	       (x->is_global == y->is_global && x->nloads == y->nloads &&
-		memcmp(x->offsets, y->offsets, (x->nloads + 1) * sizeof(*x->offsets)) == 0);
-}
-
-/* CALLS has one that lets go of what LOCKED may have taken, between that and LINE. */
-static bool unlocks_between(const struct calls *calls, const struct call *locked, int32_t line)
-{
-	for (size_t i = 0; i < calls->list.count; i++) {
-		const struct call *call = &calls->list.items[i];
-		if (methods[call->method].unlocks &&
-		    methods[call->method].lock == methods[locked->method].lock &&
-		    call->line >= locked->line && call->line < line && !is_rest(calls, call) &&
-		    can_be_same(call, locked))
-			return true;
-	}
-	return false;
-}
-
-static void add_open(struct gh_open_locks *out, const struct calls *calls, int32_t line)
-{
-	for (size_t i = 0; i < calls->list.count; i++) {
-		const struct call *call = &calls->list.items[i];
-		struct gh_open_lock open = {.lock = methods[call->method].lock,
-					    .known = call->known,
-					    .receiver = call->receiver};
-		if (methods[call->method].unlocks || call->line >= line || is_rest(calls, call) ||
-		    unlocks_between(calls, call, line))
+	for (size_t i = 0; i < function->calls.receivers.stores.count; i++) {
+		const struct gh_store *store = &function->calls.receivers.stores.items[i];
+		if ((function->marks[store->at] & SEEN) == 0)
 			continue;
+		for (unsigned k = 0; k < receiver->nloads; k++) {
+			bool in_frame = k == 0 && !receiver->is_global;
+			if (store->in_frame == in_frame && store->offset == receiver->offsets[k])
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Where the code of CALL begins. */
+static uint64_t start_of(const struct function *function, const struct gh_lock_call *call)
+{
+	size_t i = 0;
+	while (&function->calls.list.items[function->calls.pieces.items[i].call] != call)
+		i++;
+	return function->calls.pieces.items[i].start;
+}
+
+/* CALL comes before LINE, or in it before the instruction at PC. */
+static bool is_before(const struct function *function, const struct gh_lock_call *call,
+		      int32_t line, uint64_t pc)
+{
+	return call->line < line || (call->line == line && start_of(function, call) < pc);
+}
+
+/* By the order of the source, LOCKED is before the instruction, and no call that may let go is in
+ * between. */
+static bool is_open_by_lines(const struct function *function, const struct gh_lock_call *locked)
+{
+	int32_t line = gh_own_line(&function->calls.here);
+	bool open = is_before(function, locked, line, function->calls.pc);
+	for (size_t i = 0; open && i < function->calls.list.count; i++) {
+		const struct gh_lock_call *call = &function->calls.list.items[i];
+		open = !may_unlock(call, locked) ||
+		       !is_before(function, locked, call->line, start_of(function, call)) ||
+		       !is_before(function, call, line, function->calls.pc);
+	}
+	return open;
+}
+
+/* Adds the lock of LOCKED to OUT if it may be open. */
+static void add_open(struct gh_open_locks *out, struct function *function,
+		     const struct gh_lock_call *locked)
+{
+	struct gh_open_lock open = {.lock = locked->method->lock, .receiver = locked->receiver};
+	enum reached reached = comes_open(function, locked);
+	if (reached == NOT_REACHED || (reached == NOT_KNOWN && !is_open_by_lines(function, locked)))
+		return;
+	open.lasts = reached == REACHED && open.receiver.known && lasts(function, &open.receiver);
+	open.sure = reached == REACHED && !locked->method->may_fail &&
+		    comes_without(function, locked) == NOT_REACHED;
+	gh_vector_push(out, open);
+}
+
+/* Adds to OUT what CALL lets go of if control comes there from the instruction without a call that
+ * may take the same. */
+static void add_unlocked(struct gh_open_locks *out, struct function *function,
+			 const struct gh_lock_call *call)
+{
+	const struct gh_lock_calls *calls = &function->calls;
+	struct gh_open_lock open = {
+	    .lock = call->method->lock, .lets_go = true, .receiver = call->receiver};
+	bool comes = false;
+	memset(function->marks, 0, gh_cursor_size(&function->code));
+	go_to(function, calls->pc > calls->func.entry ? calls->pc + 1 : calls->pc);
+	for (size_t i = 0; i < calls->pieces.count; i++) {
+		const struct gh_lock_call *other = &calls->list.items[calls->pieces.items[i].call];
+		if (!other->method->unlocks && may_unlock(call, other))
+			stop_at(function, &calls->pieces.items[i]);
+	}
+	if (follow(function) == NOT_KNOWN)
+		return;
+	for (size_t i = 0; i < calls->pieces.count; i++) {
+		const struct gh_lock_piece *piece = &calls->pieces.items[i];
+		if (&calls->list.items[piece->call] == call)
+			comes |= (function->marks[piece->start - calls->func.entry] & SEEN) != 0;
+	}
+	open.lasts = open.receiver.known && lasts(function, &open.receiver);
+	if (comes)
 		gh_vector_push(out, open);
-	}
+}
+
+/* Reads the code. False if it cannot be, or memory ran out. */
+static bool read_code(struct function *function)
+{
+	const struct gh_func *func = &function->calls.func;
+	uint64_t size = func->end - func->entry;
+	if (!gh_image_at(function->calls.tab->image, func->entry, &function->code) ||
+	    gh_cursor_left(&function->code) < size)
+		return false;
+	function->code = gh_cursor_slice(&function->code, 0, size);
+	function->marks = malloc(size + 1);
+	return function->marks != NULL;
 }
 
 bool gh_locks_open(struct gh_open_locks *out, const struct gh_pclntab *tab, uint64_t pc)
 {
-	struct gh_func func;
-	struct gh_sourcemap map = {0};
-	struct gh_range range;
-	struct calls calls = {0};
-	size_t index = gh_pclntab_find(tab, pc);
-	if (index == SIZE_MAX || !gh_pclntab_func(tab, index, &func, NULL) ||
-	    strncmp(gh_pclntab_name(tab, func.name), "sync.", 5) == 0)
-		return true;
-	calls.entry = func.entry;
-	bool ok = gh_receivers_find(&calls.receivers, tab, &func);
-	if (ok && gh_sourcemap_start(&map, tab, &func)) {
-		find_inlined(&calls, &map);
-		find_all_locked(&calls, &map);
-		find_called(&calls, &map, &func);
-		if (calls.list.count > 0 && gh_sourcemap_seek(&map, pc, &range))
-			add_open(out, &calls, own_line(&range));
-	}
-	ok = ok && !calls.list.failed && !out->failed;
-	gh_sourcemap_free(&map);
-	gh_vector_free(&calls.list);
-	gh_receivers_free(&calls.receivers);
+	struct function function = {0};
+	const struct gh_lock_calls *calls = &function.calls;
+	bool ok = gh_lock_calls_find(&function.calls, tab, pc);
+	if (ok && calls->list.count > 0 && read_code(&function))
+		for (size_t i = 0; i < calls->list.count; i++)
+			(calls->list.items[i].method->unlocks ? add_unlocked : add_open)(
+			    out, &function, &calls->list.items[i]);
+	ok = ok && !function.next.failed && !out->failed;
+	gh_lock_calls_free(&function.calls);
+	gh_vector_free(&function.next);
+	free(function.marks);
 	return ok;
 }

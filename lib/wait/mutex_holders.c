@@ -15,7 +15,8 @@ struct ref {
 struct holder {
 	size_t goroutine;
 	size_t mutex;
-	bool sure; /* the receiver of its call is that mutex */
+	bool sure;    /* the receiver of its call is that mutex */
+	bool has_own; /* it has taken what it may have; else it lets go of what others have taken */
 };
 
 /* The locks that are open at a place in the code: a run of all of them. */
@@ -104,7 +105,7 @@ static uint64_t locked_address(const struct finder *finder, const struct frame *
 {
 	const struct gh_receiver *receiver = &open->receiver;
 	uint64_t at = receiver->is_global ? finder->bias : frame->sp;
-	if (!open->known)
+	if (!receiver->known)
 		return 0;
 	for (unsigned i = 0; i < receiver->nloads; i++) {
 		at = gh_wait_word(finder->dump, at + (uint64_t)receiver->offsets[i]);
@@ -116,19 +117,19 @@ static uint64_t locked_address(const struct finder *finder, const struct frame *
 
 enum hold { HOLDS_NOT, HOLDS_PERHAPS, HOLDS };
 
-/* Whether FRAME has locked MUTEX. */
+/* Whether FRAME has locked MUTEX; with LETS_GO, whether it lets go of it. */
 static enum hold holds(const struct finder *finder, const struct frame *frame,
-		       const struct gh_held_mutex *mutex)
+		       const struct gh_held_mutex *mutex, bool lets_go)
 {
 	enum hold hold = HOLDS_NOT;
 	for (size_t i = 0; i < frame->nopen && hold != HOLDS; i++) {
 		const struct gh_open_lock *open = &frame->open[i];
 		uint64_t address = locked_address(finder, frame, open);
-		if ((open->lock & mutex->locks) == 0)
+		if ((open->lock & mutex->locks) == 0 || open->lets_go != lets_go)
 			continue;
-		if (address == mutex->address)
+		if (address == mutex->address && open->sure && open->lasts)
 			hold = HOLDS;
-		else if (address == 0 || !open->receiver.is_lasting)
+		else if (address == mutex->address || address == 0 || !open->lasts)
 			hold = HOLDS_PERHAPS;
 	}
 	return hold;
@@ -137,10 +138,13 @@ static enum hold holds(const struct finder *finder, const struct frame *frame,
 /* FRAME knows MUTEX: its goroutine may hold it; if not, it is noted that it knows it. */
 static void note(struct finder *finder, const struct frame *frame, size_t mutex)
 {
-	enum hold hold = holds(finder, frame, &finder->deadlocks->mutexes.items[mutex]);
-	if (hold != HOLDS_NOT)
-		gh_vector_push(&finder->holders,
-			       ((struct holder){frame->goroutine, mutex, hold == HOLDS}));
+	const struct gh_held_mutex *item = &finder->deadlocks->mutexes.items[mutex];
+	enum hold hold = holds(finder, frame, item, false);
+	if (hold != HOLDS_NOT || holds(finder, frame, item, true) != HOLDS_NOT)
+		gh_vector_push(&finder->holders, ((struct holder){.goroutine = frame->goroutine,
+								  .mutex = mutex,
+								  .sure = hold == HOLDS,
+								  .has_own = hold != HOLDS_NOT}));
 	if (!waits_for(finder, frame->goroutine, mutex))
 		finder->contended[mutex] = true;
 }
@@ -240,10 +244,12 @@ static size_t merge_holders(struct holder *holders, size_t count)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < count; i++) {
-		if (kept > 0 && holders[kept - 1].goroutine == holders[i].goroutine)
+		if (kept > 0 && holders[kept - 1].goroutine == holders[i].goroutine) {
 			holders[kept - 1].sure |= holders[i].sure;
-		else
+			holders[kept - 1].has_own |= holders[i].has_own;
+		} else {
 			holders[kept++] = holders[i];
+		}
 	}
 	return kept;
 }
@@ -255,19 +261,23 @@ static void choose_holders(struct finder *finder, size_t number, const struct ho
 	struct gh_deadlocks *deadlocks = finder->deadlocks;
 	struct gh_held_mutex *mutex = &deadlocks->mutexes.items[number];
 	size_t most = mutex->readers > 0 ? mutex->readers : 1;
-	bool others = finder->contended[number];
-	size_t nsure = 0;
+	bool others = finder->contended[number], given = false;
+	size_t nsure = 0, nown = 0;
 	for (size_t i = 0; i < count; i++) {
-		others = others || !waits_for(finder, candidates[i].goroutine, number);
+		bool waits = waits_for(finder, candidates[i].goroutine, number);
+		others = others || !waits;
+		given = given || (!waits && !candidates[i].has_own);
 		nsure += candidates[i].sure;
+		nown += candidates[i].has_own;
 	}
-	mutex->sure = nsure == most;
+	mutex->sure = nsure == most && !given;
 	/* As many as are to be found: those who wait for it are among them. */
-	others = others && (mutex->readers == 0 || count != mutex->readers);
+	others = others && (mutex->readers == 0 || nown != mutex->readers);
 	mutex->first = deadlocks->holders.count;
 	for (size_t i = 0; i < count; i++) {
 		const struct holder *candidate = &candidates[i];
-		bool may_be = !others || !waits_for(finder, candidate->goroutine, number);
+		bool waits = waits_for(finder, candidate->goroutine, number);
+		bool may_be = candidate->has_own ? !others || !waits : !waits;
 		if (candidate->sure || (!mutex->sure && may_be))
 			gh_vector_push(&deadlocks->holders, candidate->goroutine);
 	}

@@ -8,8 +8,9 @@
  * - descriptor_waits.c: file descriptors;
  * - channels.c: the code that makes channels, and who else has them;
  * - leaked.c: goroutines that can never go on;
- * - mutex_holders.c, locks.c: who may have the mutexes that are waited for, by the code that took
- *   them;
+ * - mutex_holders.c: who may have the mutexes that are waited for, by the code that took them;
+ * - lock_calls.c, locks.c: the calls of a function that take mutexes or let go of them, and which
+ *   are open at a place in it;
  * - deadlocks.c: the cycles of those who wait for each other. */
 #ifndef GH_WAIT_WAIT_H
 #define GH_WAIT_WAIT_H
@@ -197,9 +198,10 @@ struct gh_deadlocks {
  * above the addresses in its file. A mutex does not tell who has it: that is a goroutine with a
  * frame whose function has locked one of its kind and not unlocked it, if what its code loaded for
  * that (gh_receivers_find) is the mutex. Where that is not known, it may be one whose pointers, or,
- * of a global, its code, have the address. Whoever waits for it is none of these if there are
- * others, nor if others' frames have the address, but where an RWMutex has exactly as many readers.
- * False (ERR filled) if memory ran out. To be freed either way.
+ * of a global, its code, have the address; so may one that will unlock what others have locked.
+ * Whoever waits for it is none of these if there are others, nor if others' frames have the
+ * address, but where an RWMutex has exactly as many readers. False (ERR filled) if memory ran out.
+ * To be freed either way.
  */
 bool gh_deadlocks_find(struct gh_deadlocks *deadlocks, const struct gh_waits *waits,
 		       const struct gh_pclntab *tab, uint64_t bias, struct gh_error *err);

@@ -39,6 +39,113 @@ static struct census take_census(const struct gh_dump *dump)
 	return census;
 }
 
+static void emit_census(const struct gh_dump *dump)
+{
+	struct row {
+		const char *part;
+		uint64_t count, running, runnable, calling, waiting, waited;
+		struct gh_known oldest;
+	};
+	static const struct gh_column columns[] = {
+	    {"part", GH_COL_TEXT(struct row, part)},
+	    {"count", GH_COL_NUMBER(struct row, count)},
+	    {"running", GH_COL_NUMBER(struct row, running)},
+	    {"runnable", GH_COL_NUMBER(struct row, runnable)},
+	    {"syscall", GH_COL_NUMBER(struct row, calling)},
+	    {"waiting", GH_COL_NUMBER(struct row, waiting)},
+	    {"waited", GH_COL_NUMBER(struct row, waited)},
+	    {"oldest", GH_COL_KNOWN_NUMBER(struct row, oldest), .optional = true},
+	    {0},
+	};
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, dump, true);
+	struct census census = take_census(dump);
+	struct row row = {
+	    .part = "goroutines",
+	    .count = census.count,
+	    .running = census.by_status[GH_DUMP_RUNNING],
+	    .runnable = census.by_status[GH_DUMP_RUNNABLE],
+	    .calling = census.by_status[GH_DUMP_SYSCALL],
+	    .waiting = census.by_status[GH_DUMP_WAITING],
+	    .waited = census.longest,
+	    .oldest = {census.oldest, census.longest > 0},
+	};
+	gh_emit_row(&emit, columns, &row);
+}
+
+static void emit_threads(const struct gh_thread_states *states)
+{
+	struct row {
+		const char *part;
+		uint64_t count, running, sleeping, stopped, traced, stuck;
+		struct gh_known first_stuck;
+		const char *where;
+	};
+	static const struct gh_column columns[] = {
+	    {"part", GH_COL_TEXT(struct row, part)},
+	    {"count", GH_COL_NUMBER(struct row, count)},
+	    {"running", GH_COL_NUMBER(struct row, running)},
+	    {"sleeping", GH_COL_NUMBER(struct row, sleeping)},
+	    {"stopped", GH_COL_NUMBER(struct row, stopped)},
+	    {"traced", GH_COL_NUMBER(struct row, traced)},
+	    {"stuck", GH_COL_NUMBER(struct row, stuck)},
+	    {"first_stuck", GH_COL_KNOWN_NUMBER(struct row, first_stuck), .optional = true},
+	    {"kernel_function", GH_COL_TEXT(struct row, where), .optional = true},
+	    {0},
+	};
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, NULL, true);
+	struct row row = {
+	    "threads",
+	    states->count,
+	    states->running,
+	    states->sleeping,
+	    states->stopped,
+	    states->traced,
+	    states->stuck,
+	    {(uint64_t)states->first_stuck, states->stuck > 0},
+	    strlen(states->where) > 1 ? states->where : NULL,
+	};
+	gh_emit_row(&emit, columns, &row);
+}
+
+static void emit_collector(const struct gh_wait_query *query, size_t number)
+{
+	struct row {
+		const char *part;
+		uint64_t goroutine;
+		struct gh_bytes state;
+	};
+	static const struct gh_column columns[] = {
+	    {"part", GH_COL_TEXT(struct row, part)},
+	    {"goroutine", GH_COL_NUMBER(struct row, goroutine)},
+	    {"state", GH_COL_BYTES(struct row, state)},
+	    {0},
+	};
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, &query->dump, true);
+	struct gh_dump_record record;
+	gh_dump_get(&query->dump, GH_DUMP_GOROUTINE, number, &record);
+	struct row row = {.part = "collector", .goroutine = record.goroutine.id};
+	row.state.data = gh_goroutine_state(&query->dump, &record.goroutine, &row.state.size);
+	gh_emit_row(&emit, columns, &row);
+}
+
+static void emit_leaked(const struct gh_leaked *leaked)
+{
+	struct row {
+		const char *part;
+		uint64_t count, objects, bytes;
+	};
+	static const struct gh_column columns[] = {
+	    {"part", GH_COL_TEXT(struct row, part)},
+	    {"count", GH_COL_NUMBER(struct row, count)},
+	    {"objects", GH_COL_NUMBER(struct row, objects)},
+	    {"bytes", GH_COL_NUMBER(struct row, bytes)},
+	    {0},
+	};
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, NULL, true);
+	struct row row = {"leaked", leaked->count, leaked->objects, leaked->bytes};
+	gh_emit_row(&emit, columns, &row);
+}
+
 static void print_census(const struct gh_dump *dump)
 {
 	static const char *const texts[] = {
@@ -60,11 +167,15 @@ static void print_census(const struct gh_dump *dump)
 	putchar('\n');
 }
 
-static void print_threads(const char *process)
+static void print_threads(const struct gh_wait_query *query)
 {
 	struct gh_thread_states states;
-	if (process == NULL || !gh_thread_states_read(&states, atoi(process)))
+	if (query->pid == 0 || !gh_thread_states_read(&states, query->pid))
 		return;
+	if (query->options->json) {
+		emit_threads(&states);
+		return;
+	}
 	gh_print_count(states.count, "thread");
 	printf(": %zu on a processor or ready, %zu asleep", states.running, states.sleeping);
 	if (states.stopped > 0)
@@ -134,13 +245,17 @@ static void print_collector(struct gh_wait_query *query)
 		waiting += is_one_of(state, size, waits);
 		if (!is_collecting(dump, &record.goroutine, i))
 			continue;
+		if (query->options->json) {
+			emit_collector(query, i);
+			continue;
+		}
 		fputs("collecting garbage: ", stdout);
 		gh_wait_print_goroutine(stdout, query, i);
 		fputs(" [", stdout);
 		gh_print_bytes(stdout, state, size, false);
 		fputs("]\n", stdout);
 	}
-	if (waiting > 0) {
+	if (waiting > 0 && !query->options->json) {
 		gh_print_count(waiting, "goroutine");
 		puts(waiting > 1 ? " wait for the collector" : " waits for the collector");
 	}
@@ -149,13 +264,16 @@ static void print_collector(struct gh_wait_query *query)
 static int answer(struct gh_wait_query *query)
 {
 	struct gh_leaked leaked = {0};
-	print_census(&query->dump);
-	print_threads(query->options->process);
+	bool json = query->options->json;
+	(json ? emit_census : print_census)(&query->dump);
+	print_threads(query);
 	print_collector(query);
-	puts("What most wait for:");
-	bool told = gh_wait_groups_print(query, GROUPS) && gh_wait_find_leaked(&leaked, query);
+	if (!json)
+		puts("What most wait for:");
+	bool told =
+	    gh_wait_groups_print(query, GROUPS, "group") && gh_wait_find_leaked(&leaked, query);
 	if (told)
-		gh_wait_print_kept(&leaked);
+		(json ? emit_leaked : gh_wait_print_kept)(&leaked);
 	int status = told ? gh_deadlocks_print(query, &leaked) : GH_EXIT_INPUT;
 	gh_leaked_free(&leaked);
 	if (!told)

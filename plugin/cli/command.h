@@ -8,7 +8,7 @@
  *   report_data.c, pprof_paths.c: answers about the heap (heap_query.h); suspects.c finds what may
  *   leak, suspects_text.c words it;
  * - kept.c, keeper.c, answers.c: what is kept from one question to the next (heap_query.h);
- * - wait_query.c, wait_text.c, deadlocks_text.c, knots_text.c: what goroutines wait
+ * - wait_query.c, wait_row.c, wait_text.c, deadlocks_text.c, knots_text.c: what goroutines wait
  *   for (wait_query.h). */
 #ifndef GH_PLUGIN_CLI_COMMAND_H
 #define GH_PLUGIN_CLI_COMMAND_H

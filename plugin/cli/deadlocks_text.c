@@ -76,6 +76,74 @@ static void print_deadlock(struct gh_wait_query *query, const struct gh_deadlock
 	putchar('\n');
 }
 
+/* A deadlock, as it is printed as JSON. */
+struct deadlock_row {
+	struct gh_wait_query *query;
+	const struct gh_deadlocks *deadlocks;
+	const struct gh_deadlock *deadlock;
+	const char *part;
+	bool certain;
+};
+
+static void emit_members(struct gh_emit *emit, const void *member)
+{
+	const struct deadlock_row *row = member;
+	for (size_t i = 0; i < row->deadlock->count; i++) {
+		size_t wait = row->deadlocks->members.items[row->deadlock->first + i];
+		gh_wait_emit_item(emit, row->query, &row->query->waits.list.items[wait]);
+	}
+}
+
+static void emit_deadlock(struct gh_wait_query *query, const struct gh_deadlocks *deadlocks,
+			  const struct gh_deadlock *deadlock, bool certain)
+{
+	static const struct gh_column columns[] = {
+	    {"part", GH_COL_TEXT(struct deadlock_row, part)},
+	    {"certain", GH_COL_BOOL(struct deadlock_row, certain)},
+	    {"members", GH_COL_LIST(emit_members)},
+	    {0},
+	};
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, &query->dump, true);
+	struct deadlock_row row = {query, deadlocks, deadlock, "deadlock", certain};
+	gh_emit_row(&emit, columns, &row);
+}
+
+static void emit_counts(struct gh_wait_query *query, const struct gh_deadlocks *deadlocks,
+			size_t ncertain)
+{
+	struct row {
+		const char *part;
+		uint64_t certain, perhaps, behind;
+	};
+	static const struct gh_column columns[] = {
+	    {"part", GH_COL_TEXT(struct row, part)},
+	    {"certain", GH_COL_NUMBER(struct row, certain)},
+	    {"perhaps", GH_COL_NUMBER(struct row, perhaps)},
+	    {"behind", GH_COL_NUMBER(struct row, behind)},
+	    {0},
+	};
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, &query->dump, true);
+	struct row row = {"deadlocks", ncertain, deadlocks->list.count - ncertain,
+			  deadlocks->behind};
+	gh_emit_row(&emit, columns, &row);
+}
+
+static void print_counts(const struct gh_deadlocks *deadlocks, size_t ncertain)
+{
+	bool none = ncertain == 0 && deadlocks->list.count > 0;
+	fputs(none ? "perhaps " : "", stdout);
+	gh_print_count(none ? deadlocks->list.count : ncertain, "deadlock");
+	fputs(" of mutexes", stdout);
+	if (!none && deadlocks->list.count > ncertain)
+		printf(", and perhaps %zu more", deadlocks->list.count - ncertain);
+	if (deadlocks->behind > 0) {
+		fputs("; ", stdout);
+		gh_print_count(deadlocks->behind, "more goroutine");
+		fputs(deadlocks->behind > 1 ? " wait for them" : " waits for them", stdout);
+	}
+	putchar('\n');
+}
+
 /* Has the knots of those who are in deadlocks not be told again. */
 static void leave_out(struct gh_leaked *leaked, const struct gh_wait_query *query,
 		      const struct gh_deadlocks *deadlocks)
@@ -93,26 +161,23 @@ static void leave_out(struct gh_leaked *leaked, const struct gh_wait_query *quer
 int gh_deadlocks_print(struct gh_wait_query *query, struct gh_leaked *leaked)
 {
 	struct gh_deadlocks deadlocks;
+	bool json = query->options->json;
 	size_t ncertain = 0;
 	bool found = find(&deadlocks, query);
 	for (size_t i = 0; found && i < deadlocks.list.count; i++) {
 		const struct gh_deadlock *deadlock = &deadlocks.list.items[i];
-		print_deadlock(query, &deadlocks, deadlock);
-		ncertain += is_certain(query, &deadlocks, deadlock);
+		bool certain = is_certain(query, &deadlocks, deadlock);
+		if (json)
+			emit_deadlock(query, &deadlocks, deadlock, certain);
+		else
+			print_deadlock(query, &deadlocks, deadlock);
+		ncertain += certain;
 	}
 	if (found) {
-		bool none = ncertain == 0 && deadlocks.list.count > 0;
-		fputs(none ? "perhaps " : "", stdout);
-		gh_print_count(none ? deadlocks.list.count : ncertain, "deadlock");
-		fputs(" of mutexes", stdout);
-		if (!none && deadlocks.list.count > ncertain)
-			printf(", and perhaps %zu more", deadlocks.list.count - ncertain);
-		if (deadlocks.behind > 0) {
-			fputs("; ", stdout);
-			gh_print_count(deadlocks.behind, "more goroutine");
-			fputs(deadlocks.behind > 1 ? " wait for them" : " waits for them", stdout);
-		}
-		putchar('\n');
+		if (json)
+			emit_counts(query, &deadlocks, ncertain);
+		else
+			print_counts(&deadlocks, ncertain);
 		leave_out(leaked, query, &deadlocks);
 	}
 	gh_deadlocks_free(&deadlocks);

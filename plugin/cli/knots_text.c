@@ -179,6 +179,36 @@ static void print_knot(struct gh_wait_query *query, const struct member *members
 	putchar('\n');
 }
 
+/* A knot, as it is printed as JSON. */
+struct knot_row {
+	struct gh_wait_query *query;
+	const struct member *members;
+	size_t count;
+	const char *part;
+	uint64_t alike;
+};
+
+static void emit_members(struct gh_emit *emit, const void *member)
+{
+	const struct knot_row *row = member;
+	for (size_t i = 0; i < row->count; i++)
+		gh_wait_emit_item(emit, row->query, row->members[i].wait);
+}
+
+static void emit_knot(struct gh_wait_query *query, const struct member *members,
+		      const struct knot *knot)
+{
+	static const struct gh_column columns[] = {
+	    {"part", GH_COL_TEXT(struct knot_row, part)},
+	    {"alike", GH_COL_NUMBER(struct knot_row, alike)},
+	    {"members", GH_COL_LIST(emit_members)},
+	    {0},
+	};
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, &query->dump, true);
+	struct knot_row row = {query, members + knot->first, knot->count, "knot", knot->alike};
+	gh_emit_row(&emit, columns, &row);
+}
+
 bool gh_knots_print(struct gh_wait_query *query, const struct gh_leaked *leaked)
 {
 	struct members members = {0};
@@ -189,13 +219,15 @@ bool gh_knots_print(struct gh_wait_query *query, const struct gh_leaked *leaked)
 	size_t total = knots.count;
 	size_t count = merge_alike(&knots);
 	for (size_t i = 0; i < count; i++) {
-		if (!failed)
+		if (!failed && query->options->json)
+			emit_knot(query, members.items, &knots.items[i]);
+		else if (!failed)
 			print_knot(query, members.items, &knots.items[i]);
 		free(knots.items[i].text);
 	}
 	if (failed) {
 		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
-	} else if (total > 0) {
+	} else if (total > 0 && !query->options->json) {
 		gh_print_count(total, "other knot");
 		fputs(": ", stdout);
 		gh_print_count(members.count, "goroutine");

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static bool fill(struct gh_wait_query *query)
@@ -40,6 +41,10 @@ int gh_wait_query_run(const struct gh_options *options, int (*answer)(struct gh_
 		return GH_EXIT_INPUT;
 	int status = fill(&query) ? answer(&query) : GH_EXIT_INPUT;
 	gh_traceback_free(&query.traceback);
+	if (query.has_names)
+		gh_names_free(&query.names);
+	if (query.has_heap)
+		gh_heap_free(&query.heap);
 	gh_channel_makers_free(&query.makers);
 	gh_allocations_free(&query.allocations);
 	gh_numbermap_free(&query.sampled);
@@ -139,19 +144,51 @@ const char *gh_wait_kind_name(enum gh_wait_kind kind)
 	return names[kind];
 }
 
-bool gh_wait_find_leaked(struct gh_leaked *leaked, const struct gh_wait_query *query)
+bool gh_wait_find_leaked(struct gh_leaked *leaked, struct gh_wait_query *query)
 {
 	struct gh_error err;
-	struct gh_heap heap;
 	gh_progress_begin("goheap: following the pointers of", query->dump.path);
-	bool built = gh_heap_build(&heap, &query->dump, &err);
-	bool found = built && gh_leaked_find(leaked, &query->waits, &heap, &err);
-	if (built)
-		gh_heap_free(&heap);
+	query->has_heap = gh_heap_build(&query->heap, &query->dump, &err);
+	bool found = query->has_heap && gh_leaked_find(leaked, &query->waits, &query->heap, &err);
 	gh_progress_end();
 	if (!found)
 		gh_print_error(&err);
 	return found;
+}
+
+/* Names what is in the heap. False if it cannot be. */
+static bool make_names(struct gh_wait_query *query)
+{
+	struct gh_error err;
+	if (!query->has_heap || query->symbols == NULL)
+		return false;
+	if (!query->has_names) {
+		query->names.symbols = query->symbols;
+		query->has_names = gh_names_make(&query->names, &query->heap, NULL, &err);
+	}
+	if (!query->has_names)
+		gh_names_free(&query->names);
+	return query->has_names;
+}
+
+struct gh_wait_container gh_wait_container(struct gh_wait_query *query, uint64_t address)
+{
+	static const char guess[] = ", perhaps ";
+	struct gh_wait_container container = {0};
+	uint32_t object = query->has_heap ? gh_heap_find(&query->heap, address) : GH_HEAP_NONE;
+	if (object == GH_HEAP_NONE || !make_names(query))
+		return container;
+	const struct gh_typing *typing = &query->names.typing;
+	const struct gh_class *class = gh_typing_class(typing, gh_typing_of(typing, object));
+	container.address = gh_heap_object(&query->heap, object).address;
+	if (class->typed)
+		container.type = class->name;
+	const char *guessed = class->perhaps ? strstr(class->name, guess) : NULL;
+	if (guessed != NULL) {
+		container.type = guessed + sizeof(guess) - 1;
+		container.perhaps = true;
+	}
+	return container;
 }
 
 void gh_wait_print_kept(const struct gh_leaked *leaked)

@@ -18,6 +18,10 @@ struct gh_wait_query {
 	struct gh_allocations allocations; /* once they have been asked for: */
 	struct gh_numbermap sampled;       /* addresses of objects to their profile records */
 	bool has_allocations;
+	struct gh_heap heap; /* once it has been followed */
+	bool has_heap;
+	struct gh_names names; /* of what is in the heap, once they have been asked for */
+	bool has_names;
 	struct gh_traceback traceback; /* of the goroutine that was last asked about */
 	int pid;                       /* of a process that runs; 0 of others */
 	uint64_t now;                  /* ns of its monotonic clock */
@@ -64,13 +68,40 @@ int64_t gh_wait_descriptor(struct gh_wait_query *query, const struct gh_wait *wa
 bool gh_wait_descriptor_of(struct gh_wait_query *query, int64_t descriptor, char *text,
 			   size_t size);
 
+/* Prints WAIT as JSON: an object on a line, or an item of a list. */
+void gh_wait_emit(struct gh_emit *emit, struct gh_wait_query *query, const struct gh_wait *wait);
+void gh_wait_emit_item(struct gh_emit *emit, struct gh_wait_query *query,
+		       const struct gh_wait *wait);
+
+/* Goroutines that wait alike at one place. */
+struct gh_wait_group {
+	const struct gh_wait *wait; /* of one of them */
+	uint64_t waited;            /* ns: the longest */
+	size_t count;
+	size_t objects; /* that they wait for */
+};
+
+/* The same of GROUP; PART, which may be NULL, is what it is among other objects. */
+void gh_wait_emit_group(struct gh_emit *emit, struct gh_wait_query *query,
+			const struct gh_wait_group *group, const char *part);
+
 /* Prints a line for each of the LIMIT largest groups of those that wait alike at one place, as the
- * options say. False, after saying so, if memory ran out. */
-bool gh_wait_groups_print(struct gh_wait_query *query, size_t limit);
+ * options say; PART as above. False, after saying so, if memory ran out. */
+bool gh_wait_groups_print(struct gh_wait_query *query, size_t limit, const char *part);
 
 /* Finds the goroutines that can never go on, by the graph of the heap. False, after saying why, if
  * that cannot be. LEAKED is to be freed either way. */
-bool gh_wait_find_leaked(struct gh_leaked *leaked, const struct gh_wait_query *query);
+bool gh_wait_find_leaked(struct gh_leaked *leaked, struct gh_wait_query *query);
+
+/* What has the mutex at ADDRESS, or the like. */
+struct gh_wait_container {
+	uint64_t address;
+	const char *type; /* its name, to be escaped; NULL if it is not known */
+	bool perhaps;     /* it may be of another type, that has pointers at the same places */
+};
+
+/* Finds that of an object of the heap, if the heap has been followed. */
+struct gh_wait_container gh_wait_container(struct gh_wait_query *query, uint64_t address);
 
 /* Prints how many there are, and what only they keep. */
 void gh_wait_print_kept(const struct gh_leaked *leaked);

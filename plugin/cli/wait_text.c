@@ -74,7 +74,18 @@ static void print_mutex_state(FILE *out, const struct gh_waits *waits, const str
 			state.readers > 1 ? "s have" : " has");
 }
 
-static void print_sync(FILE *out, const struct gh_wait_query *query, const struct gh_wait *wait,
+/* Prints what the object of WAIT is in, if that is known and is more than the object. */
+static void print_container(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait)
+{
+	struct gh_wait_container container = gh_wait_container(query, wait->object);
+	if (container.type == NULL || strncmp(container.type, "sync.", 5) == 0)
+		return;
+	fputs(container.perhaps ? ", perhaps in " : " in ", out);
+	gh_escape_print(out, container.type);
+	fprintf(out, " 0x%" PRIx64, container.address);
+}
+
+static void print_sync(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait,
 		       bool plain)
 {
 	static const char *const texts[] = {
@@ -95,6 +106,7 @@ static void print_sync(FILE *out, const struct gh_wait_query *query, const struc
 	if (wait->kind == GH_WAIT_MUTEX || wait->kind == GH_WAIT_RWMUTEX_READ ||
 	    wait->kind == GH_WAIT_RWMUTEX_WRITE)
 		print_mutex_state(out, &query->waits, wait);
+	print_container(out, query, wait);
 }
 
 static void print_sleep(FILE *out, const struct gh_wait_query *query, const struct gh_wait *wait,

@@ -71,6 +71,43 @@ func move(from, to *account, amount int) {
 	from.mutex.Unlock()
 }
 
+// All in one line.
+//
+//go:noinline
+func swap(a, b *account) {
+	a.mutex.Lock(); say("%p", &b.mutex); pause(); b.mutex.Lock(); b.mutex.Unlock(); a.mutex.Unlock()
+}
+
+// It may unlock in between, but then it does not go on.
+//
+//go:noinline
+func withdraw(from, to *account, amount int) bool {
+	from.mutex.Lock()
+	if amount < from.balance {
+		from.mutex.Unlock()
+		return false
+	}
+	say("%p", &to.mutex)
+	pause()
+	to.mutex.Lock()
+	to.balance += amount
+	to.mutex.Unlock()
+	from.mutex.Unlock()
+	return true
+}
+
+// It has unlocked what it locked, on all ways.
+//
+//go:noinline
+func lockInTurn(a, b *account) {
+	for i := 0; i < 2; i++ {
+		if a.balance == 0 {
+			a.mutex.Lock(); a.balance++; a.mutex.Unlock()
+		}
+	}
+	b.mutex.Lock(); b.balance++; b.mutex.Unlock()
+}
+
 //go:noinline
 func upgrade(a *account) {
 	a.shared.RLock()
@@ -159,6 +196,7 @@ func healthy() {
 		go quick(accounts[0], accounts[1])
 		go transferQuietly(accounts[3], accounts[1])
 	}
+	go lockInTurn(new(account), accounts[1])
 }
 
 //go:noinline
@@ -171,11 +209,17 @@ func transferQuietly(from, to *account) {
 	to.balance++
 }
 
+// Small objects without pointers share blocks of memory with others, which may be reached.
+type group struct {
+	sync.WaitGroup
+	_ *account
+}
+
 // A worker that fails does not call Done.
 //
 //go:noinline
 func gather(workers int) {
-	var group sync.WaitGroup
+	group := new(group)
 	for i := 0; i < workers; i++ {
 		group.Add(1)
 		go func(i int) {
@@ -185,7 +229,7 @@ func gather(workers int) {
 			group.Done()
 		}(i)
 	}
-	say("group %p", &group)
+	say("group %p", group)
 	group.Wait()
 }
 
@@ -220,14 +264,14 @@ func produce(results chan *account, done *sync.WaitGroup) {
 //
 //go:noinline
 func collect(workers int) {
-	var done sync.WaitGroup
+	done := new(group)
 	results := make(chan *account, 1)
 	results <- new(account)
 	done.Add(workers)
 	for i := 0; i < workers; i++ {
-		go produce(results, &done)
+		go produce(results, &done.WaitGroup)
 	}
-	say("full %p", &done)
+	say("full %p", done)
 	done.Wait()
 	for range results {
 	}
@@ -235,17 +279,35 @@ func collect(workers int) {
 
 // mixed has one that has a mutex and waits for one that waits for the mutex.
 func mixed() {
-	var mutex sync.Mutex
+	shared := new(account)
 	answer := make(chan int)
-	mutex.Lock()
+	shared.mutex.Lock()
 	go func() {
-		say("mixed %p", &mutex)
-		mutex.Lock()
+		say("mixed %p", &shared.mutex)
+		shared.mutex.Lock()
 		answer <- 1
 	}()
 	say("mixed %p", answer)
 	<-answer
-	mutex.Unlock()
+	shared.mutex.Unlock()
+}
+
+// give has another unlock what it has locked.
+//
+//go:noinline
+func give(a *account, to chan [1]*account) {
+	a.mutex.Lock()
+	to <- [1]*account{a}
+	a.mutex.Lock()
+	a.mutex.Unlock()
+}
+
+//go:noinline
+func take(from chan [1]*account) {
+	for a := range from {
+		time.Sleep(time.Hour)
+		a[0].mutex.Unlock()
+	}
 }
 
 //go:noinline
@@ -303,6 +365,10 @@ func start(name string) {
 		go holdByNumber(2)
 		pause()
 		go transfer(accounts[1], accounts[2], 1)
+	case "given":
+		to := make(chan [1]*account)
+		go take(to)
+		go give(new(account), to)
 	case "kept":
 		go keep(new(account), new(account))
 	case "mixed":
@@ -323,6 +389,14 @@ func start(name string) {
 		for i := range accounts {
 			go move(accounts[i], accounts[(i+1)%5], 1)
 		}
+	case "line":
+		a, b := new(account), new(account)
+		go swap(a, b)
+		go swap(b, a)
+	case "early":
+		a, b := new(account), new(account)
+		go withdraw(a, b, 1)
+		go withdraw(b, a, 2)
 	case "upgrade":
 		go upgrade(new(account))
 	case "upgrades":
