@@ -19,6 +19,9 @@ static const struct gh_lock_method methods[] = {
 
 #define NMETHODS (sizeof(methods) / sizeof(*methods))
 
+/* Of functions with more calls, more ranges of them, or more bytes, none is found. */
+enum { MOST_CALLS = 256, MOST_PIECES = 4096, MOST_CODE = 1 << 18 };
+
 /* What RWMutex's inlined methods lock is its readerCount. */
 #define READER_COUNT 16
 
@@ -117,6 +120,11 @@ static const struct gh_receiver *find_locked_in_line(const struct gh_lock_calls 
 	return NULL;
 }
 
+static bool has_too_many(const struct gh_lock_calls *calls)
+{
+	return calls->list.count > MOST_CALLS || calls->pieces.count > MOST_PIECES;
+}
+
 /* The number of the inlined call TREE. A new one if it was not there. */
 static size_t inlined_call(struct gh_lock_calls *calls, int32_t tree,
 			   const struct gh_lock_method *method, int32_t line)
@@ -134,7 +142,7 @@ static void find_inlined(struct gh_lock_calls *calls, struct gh_sourcemap *map)
 {
 	const struct gh_frame *here = find_frame(calls->tab, &calls->here);
 	struct gh_range range;
-	while (gh_sourcemap_next(map, &range)) {
+	while (!has_too_many(calls) && gh_sourcemap_next(map, &range)) {
 		const struct gh_frame *frame = find_frame(calls->tab, &range);
 		if (frame == NULL || (here != NULL && here->tree_index == frame->tree_index))
 			continue;
@@ -203,7 +211,7 @@ static void find_called(struct gh_lock_calls *calls, struct gh_sourcemap *map)
 	struct gh_func callee;
 	struct gh_range range;
 	gh_callsites_in(&walk, tab->image, entry, calls->func.end);
-	while (gh_callsites_next(&walk, &site)) {
+	while (!has_too_many(calls) && gh_callsites_next(&walk, &site)) {
 		size_t index = site.direct ? gh_pclntab_find(tab, site.target) : SIZE_MAX;
 		uint64_t start = entry + site.start, end = entry + site.end;
 		if (index == SIZE_MAX || !gh_pclntab_func(tab, index, &callee, NULL) ||
@@ -242,6 +250,7 @@ bool gh_lock_calls_find(struct gh_lock_calls *calls, const struct gh_pclntab *ta
 	*calls = (struct gh_lock_calls){.tab = tab, .pc = pc};
 	size_t index = gh_pclntab_find(tab, pc);
 	if (index == SIZE_MAX || !gh_pclntab_func(tab, index, &calls->func, NULL) ||
+	    calls->func.end - calls->func.entry > MOST_CODE ||
 	    strncmp(gh_pclntab_name(tab, calls->func.name), "sync.", 5) == 0)
 		return true;
 	bool ok = gh_receivers_find(&calls->receivers, tab, &calls->func);
@@ -249,11 +258,14 @@ bool gh_lock_calls_find(struct gh_lock_calls *calls, const struct gh_pclntab *ta
 	    gh_sourcemap_seek(&map, pc, &calls->here) &&
 	    gh_sourcemap_start(&map, tab, &calls->func)) {
 		find_inlined(calls, &map);
-		find_all_locked(calls, &map);
+		if (!has_too_many(calls))
+			find_all_locked(calls, &map);
 		find_called(calls, &map);
 	}
 	gh_sourcemap_free(&map);
 	ok = ok && !calls->list.failed && !calls->pieces.failed;
+	if (has_too_many(calls))
+		calls->list.count = calls->pieces.count = 0;
 	if (ok)
 		narrow_pieces(calls);
 	return ok && !calls->pieces.failed;

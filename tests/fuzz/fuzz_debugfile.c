@@ -1,5 +1,5 @@
 /* Fuzz target: the writers of debug files. */
-#include "lib/debugfile/debugfile.h"
+#include "lib/debugfile/internal.h"
 #include "tests/fuzz/target.h"
 
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 #include "lib/elf/elf.h"
 #include "lib/pclntab/pclntab.h"
 #include "lib/process/internal.h"
+#include "lib/wait/internal.h"
 #include "tests/fuzz/target.h"
 
 #include <stdlib.h>
@@ -73,12 +74,24 @@ static void walk_receivers(const struct gh_pclntab *tab)
 			continue;
 		if (!gh_receivers_find(&receivers, tab, &func))
 			abort();
-		for (size_t k = 0; k < receivers.count; k++)
-			if (receivers.items[k].at >= func.end - func.entry ||
-			    receivers.items[k].nloads > GH_RECEIVER_LOADS)
+		for (size_t k = 0; k < receivers.list.count; k++)
+			if (receivers.list.items[k].at >= func.end - func.entry ||
+			    receivers.list.items[k].nloads > GH_RECEIVER_LOADS)
 				abort();
 		gh_receivers_free(&receivers);
 	}
+}
+
+/* Which locks are open at the last instruction of each function. */
+static void walk_locks(const struct gh_pclntab *tab)
+{
+	struct gh_open_locks locks = {0};
+	struct gh_func func;
+	for (size_t i = 0; i < tab->nfunc; i++)
+		if (gh_pclntab_record(tab, i, &func, NULL) && func.end > func.entry &&
+		    !gh_locks_open(&locks, tab, func.end - 1))
+			abort();
+	gh_vector_free(&locks);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -99,6 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			walk(&tab);
 			walk_stack_objects(&tab);
 			walk_receivers(&tab);
+			walk_locks(&tab);
 			walk_globals(&tab);
 		}
 		gh_pclntab_close(&tab);
