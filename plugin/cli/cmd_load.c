@@ -11,6 +11,7 @@
 #include "lib/debugfile/debugfile.h"
 #include "lib/export/export.h"
 #include "lib/util/escape.h"
+#include "lib/util/parallel.h"
 #include "plugin/cli/command.h"
 #include "plugin/gdb/gdb.h"
 #include "plugin/view/emit.h"
@@ -24,9 +25,10 @@ struct job {
 	struct gh_dump dump;
 	const struct gh_arch *arch; /* the dump's; once its core file is written */
 	const char *program; /* the program that wrote the dump; NULL if there is none at hand */
-	bool is_static;      /* the program has no libraries */
-	const char *symbols; /* what GDB is to have the symbols from; NULL if it has them */
-	bool belongs;        /* the dump is the program's */
+	struct gh_symbols writer; /* the same, opened, if the dump is its */
+	bool is_static;           /* the program has no libraries */
+	const char *symbols;      /* what GDB is to have the symbols from; NULL if it has them */
+	bool belongs;             /* the dump is the program's */
 };
 
 /* The path of the session's file NAME; in BUF. */
@@ -36,14 +38,12 @@ static const char *path_in(const struct job *job, const char *name, char buf[PAT
 	return buf;
 }
 
-/* Whether the dump is the one's who wrote it: of the program at PATH. */
-static bool accepts(const struct job *job, const char *path, struct gh_core_program *program,
-		    bool *belongs)
+/* Whether to go on with a program, which the dump BELONGS to or not. */
+static bool accepts(const struct job *job, bool belongs)
 {
-	*belongs = gh_symbols_program(program, &job->dump, path);
-	if (!*belongs && !job->options->force)
+	if (!belongs && !job->options->force)
 		fputs("goheap: load -f loads it nonetheless\n", stderr);
-	return *belongs || job->options->force;
+	return belongs || job->options->force;
 }
 
 /* Fills PROGRAM from GDB's, if there is one, or from the one that is given for its names. False if
@@ -51,13 +51,18 @@ static bool accepts(const struct job *job, const char *path, struct gh_core_prog
 static bool find_program(struct job *job, struct gh_core_program *program)
 {
 	struct gh_core_program twin;
-	bool belongs;
 	*program = (struct gh_core_program){.name = ""};
 	job->program = job->files.program != NULL ? job->files.program : job->symbols;
-	if (job->program != NULL && !accepts(job, job->program, program, &job->belongs))
-		return false;
+	if (job->program != NULL) {
+		job->belongs = gh_symbols_open(&job->writer, &job->dump, job->program);
+		if (!accepts(job, job->belongs))
+			return false;
+		program->name = basename(job->program);
+	}
+	if (job->belongs)
+		program->entry = job->writer.program.image.header.e_entry + job->writer.bias;
 	return job->symbols == NULL || job->symbols == job->program ||
-	       accepts(job, job->symbols, &twin, &belongs);
+	       accepts(job, gh_symbols_program(&twin, &job->dump, job->symbols));
 }
 
 /* A text of the dump, made fit for a terminal; in BUF. */
@@ -201,61 +206,79 @@ static bool is_static(const struct gh_image *image)
 	return true;
 }
 
-/* Writes the debug file of the dump's program, with the variables of the dump's frames. False if it
- * has no need of one, or after printing why there is none. */
-static bool write_debug_file(struct job *job, const char *path)
+/* Writes the debug file of the dump's program, with the variables of the dump's frames, if it has
+ * need of one. */
+static bool write_debug_file(struct job *job, const char *path, struct gh_error *err)
 {
-	struct gh_symbols symbols;
+	const struct gh_program *program = &job->writer.program;
 	struct gh_slots slots = {0};
-	struct gh_error err;
-	if (!job->belongs || !gh_symbols_open(&symbols, &job->dump, job->program))
-		return false;
-	bool written = false;
-	job->is_static = is_static(&symbols.program.image);
-	if (!gh_image_has_dwarf(&symbols.program.image)) {
-		bool found = gh_slots_find(&slots, &job->dump, &err);
-		slots.bias = symbols.bias;
-		written =
-		    found && gh_debugfile_write(&symbols.program.tab, &slots, true, path, &err);
-		if (!written)
-			gh_print_error(&err);
-		gh_slots_free(&slots);
-	}
-	gh_symbols_close(&symbols);
+	if (!job->belongs)
+		return true;
+	job->is_static = is_static(&program->image);
+	if (gh_image_has_dwarf(&program->image))
+		return true;
+	bool found = gh_slots_find(&slots, &job->dump, err);
+	slots.bias = job->writer.bias;
+	bool written = found && gh_debugfile_write(&program->tab, &slots, true, path, err);
+	gh_slots_free(&slots);
+	if (written)
+		job->symbols = path;
 	return written;
 }
 
 /* Finds symbols for what GDB has none for. */
-static void write_symbols(struct job *job)
+static bool write_symbols(struct job *job, struct gh_error *err)
 {
 	static char debug[PATH_MAX];
-	struct gh_error err;
 	if (job->symbols != NULL)
-		return;
+		return true;
 	path_in(job, GH_SESSION_DEBUG, debug);
-	if (job->program != NULL) {
-		if (write_debug_file(job, debug))
-			job->symbols = debug;
-	} else if (gh_dumpsymbols_write(&job->dump, debug, &err)) {
-		job->symbols = debug;
-	} else {
-		gh_print_error(&err);
-	}
+	if (job->program != NULL)
+		return write_debug_file(job, debug, err);
+	if (!gh_dumpsymbols_write(&job->dump, debug, err))
+		return false;
+	job->symbols = debug;
+	return true;
+}
+
+/* What is made of a dump, each file without the others. */
+enum { CORE, SYMBOLS, FRAMES, NFILES };
+
+struct writing {
+	struct job *job;
+	const struct gh_core_program *program;
+	bool written[NFILES];
+	struct gh_error err[NFILES];
+};
+
+static void write_file(void *context, uint32_t number)
+{
+	struct writing *writing = context;
+	struct job *job = writing->job;
+	struct gh_error *err = &writing->err[number];
+	char path[PATH_MAX];
+	writing->written[number] =
+	    number == CORE ? gh_dumpfile_write_core(&job->dump, writing->program,
+						    path_in(job, GH_SESSION_CORE, path))
+	    : number == SYMBOLS
+		? write_symbols(job, err)
+		: gh_frames_write(&job->dump, path_in(job, GH_SESSION_FRAMES, path), err);
 }
 
 /* Writes the files that GDB, goheap.so and the commands in GDB are to have. */
 static bool write_files(struct job *job, const struct gh_core_program *program)
 {
-	char path[PATH_MAX];
-	struct gh_error err;
-	if (!gh_dumpfile_write_core(&job->dump, program, path_in(job, GH_SESSION_CORE, path)))
+	struct writing writing = {.job = job, .program = program};
+	gh_parallel(NFILES, write_file, &writing);
+	if (!writing.written[CORE])
 		return false;
 	job->arch = gh_dump_arch(&job->dump, NULL);
-	if (!gh_frames_write(&job->dump, path_in(job, GH_SESSION_FRAMES, path), &err)) {
-		gh_print_error(&err);
+	if (!writing.written[FRAMES]) {
+		gh_print_error(&writing.err[FRAMES]);
 		return false;
 	}
-	write_symbols(job);
+	if (!writing.written[SYMBOLS])
+		gh_print_error(&writing.err[SYMBOLS]);
 	return put_link(job, GH_SESSION_DUMP, job->options->file) &&
 	       put_link(job, GH_SESSION_WRITER, job->belongs ? job->program : NULL) &&
 	       put_link(job, GH_SESSION_NAMES, job->belongs ? job->options->names : NULL);
@@ -269,6 +292,8 @@ static bool load(struct job *job)
 		return false;
 	bool ok = find_program(job, &program) && write_files(job, &program) &&
 		  write_script(job, &program, path_in(job, GH_SESSION_CORE, core));
+	if (job->belongs)
+		gh_symbols_close(&job->writer);
 	gh_dump_close(&job->dump);
 	return ok;
 }
