@@ -220,7 +220,7 @@ others() {
 		"./bootstrap demo"* | "./bootstrap check"* | ./bootstrap) ok "$command: it runs the demo, or this" ;;
 		"sudo make install") ok "$command: run below another root" ;;
 		"gdb -x gdbinit ./server") ok "$command: run with another program" ;;
-		"make bench") skip "$command" "it takes minutes, and a heap dump of 2 GiB" ;;
+		"make bench" | "make bench-plot") skip "$command" "it takes minutes, and heap dumps of 2 to 8 GiB" ;;
 		"make fuzz") skip "$command" "it takes minutes, and clang's libFuzzer" ;;
 		"tests/other-gdb "*) skip "$command" "it installs another Debian, as root" ;;
 		*) fail "$command is run by no test" ;;
