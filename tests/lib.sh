@@ -152,6 +152,11 @@ run_until_ready() {
 		grep -q '^ready' "$work/output" && break
 		sleep 0.05
 	done
+	# It has printed that before it waits for its input.
+	for _ in {1..100}; do
+		cat "/proc/$pid/task/"*/stat 2>/dev/null | grep -q ') R ' || break
+		sleep 0.02
+	done
 }
 
 # emulate MACHINE COMMAND...: runs it in QEMU until it has been ready for some time, and has it abort; its core file in $core.

@@ -42,8 +42,6 @@ expect() {
 start() {
 	rm -f "$work/own"
 	run_until_ready "$@" "$work/own"
-	# It has printed that before it reads.
-	sleep 0.1
 	expect
 }
 
