@@ -109,11 +109,13 @@ knots() {
 
 # check_knots NAME: goroutines that wait for a group, channels, and conditions that only they lead to.
 check_knots() {
-	local name=$1 way cases=(group channels cond full mixed)
+	local name=$1 way channel cases=(group channels cond full mixed)
 	program=$directory/deadlocks.stripped
 	start "${cases[@]}" healthy
 	"$GOHEAP" waits --deadlocks -p "$pid" >"$work/live" 2>"$work/why" || cat "$work/why"
 	"$GOHEAP" waits --group -p "$pid" >"$work/groups" 2>"$work/why" || cat "$work/why"
+	channel=$(awk '$2 == "full" { print $3 }' "$work/expected" | sort | uniq -d)
+	"$GOHEAP" print "$channel" -p "$pid" >"$work/channel" 2>"$work/why" || cat "$work/why"
 	"$GOHEAP" dump "$pid" -o "$work/other" 2>"$work/why" || cat "$work/why"
 	timeout 60 gcore -o "$work/core" "$pid" >"$work/gdb" 2>&1
 	stop
@@ -128,6 +130,8 @@ check_knots() {
 		same "$name: knots, $way" "$work/rows" <(joined "$work/$way" | knots)
 		equal "$name: how many, $way" "5 other knots: 12 goroutines that can never go on" "$(tail -n 1 "$work/$way")"
 	done
+	same "$name: who sends on a channel, as it is printed" <(awk -v at="$channel" '$3 == at { print $1 }' "$work/expected" | sort) \
+		<(sed -nE 's/^(perhaps )?chan \*main\.account 1\/1 \[\*\{name: "", .*\}\], sending: goroutine ([0-9, ]+)$/\2/p' "$work/channel" | tr -d ' ' | tr ',' '\n' | sort)
 	has "$name: where a channel was made, and who has it" "$(cat "$work/groups")" '^3 goroutines: send on chan \*main\.account 0x[0-9a-f]+ \(len 1, cap 1\) made in main\.collect at [^ ]*/main\.go:'"$(line_of 'results := make')"', in main\.produce at [^ ]*; 0 receive from it; goroutine [0-9]+ \(main\.collect at [^ ]*\) has it$'
 	equal "$name: channels that may have been made at several places" '' "$(grep 'chan int .* made in' "$work/groups")"
 	has "$name: a sentence of a knot" "$(cat "$work/live")" '^goroutine [0-9]+ \(main\.gather at [^ ]*/main\.go:[0-9]+\) waits for sync\.WaitGroup 0x[0-9a-f]+ \(counter 1\)(,? (perhaps )?in main\.group 0x[0-9a-f]+)?: only it leads to that$'

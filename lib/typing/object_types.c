@@ -86,8 +86,11 @@ static uint32_t shape_class(struct classifier *classifier, uint32_t shape,
 		typing->names.size = name;
 		return known;
 	}
-	struct gh_class class = {
-	    .size = view->size, .layout = GH_NO_LAYOUT, .perhaps = guess.layout != GH_INFER_NONE};
+	bool perhaps = guess.layout != GH_INFER_NONE;
+	struct gh_class class = {.size = view->size,
+				 .layout = perhaps ? guess.layout : GH_NO_LAYOUT,
+				 .perhaps = perhaps,
+				 .array = perhaps && guess.many};
 	uint32_t number = add_class(classifier, class, name);
 	return gh_numbermap_put(&classifier->by_name, key, number) ? number : GH_NOT_MAPPED;
 }

@@ -189,7 +189,7 @@ struct gh_class {
 			     pointers: "48 bytes, pointers at 0 16", and what it perhaps is:
 			     "48 bytes, pointers at 0 16, perhaps main.Node". To be escaped. */
 	uint64_t size;   /* of a value or an element, in bytes; of an unknown type, of the object */
-	uint32_t layout; /* the type's number, or GH_NO_LAYOUT */
+	uint32_t layout; /* the number of the type that it has or perhaps has, or GH_NO_LAYOUT */
 	bool typed;      /* the type is known */
 	bool perhaps;    /* it is not, but one type alone has that size and these pointers */
 	bool array;      /* as many elements as fit */

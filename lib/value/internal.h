@@ -47,7 +47,12 @@ void gh_value_add_map(struct gh_values *values, const struct gh_rtype *type, uin
 void gh_value_add_channel(struct gh_values *values, const struct gh_rtype *type, uint64_t header,
 			  bool shown);
 
-/* Appends a value of package time or sync by what it means. False, and nothing, if TYPE is another.
+/* Appends the channel whose runtime.hchan is at HEADER. False, and nothing, if the program does not
+ * describe the type of its elements. */
+bool gh_value_add_hchan(struct gh_values *values, uint64_t header);
+
+/* Appends a value of package time or sync, or a channel's runtime.hchan, by what it means. False,
+ * and nothing, if TYPE is another.
  */
 bool gh_value_add_known(struct gh_values *values, const struct gh_rtype *type, uint64_t address);
 

@@ -17,29 +17,38 @@ struct channel {
 	uint64_t closed;
 	uint64_t next;      /* sendx, then recvx: place of the first element */
 	uint64_t receivers; /* recvq, then sendq: the first and the last that wait */
-	bool known;         /* the last three are */
+	uint32_t elem; /* the elements' type; GH_NO_RTYPE: it and the last three are not known */
 };
 
-/* ELEMTYPE follows `closed', or, from Go 1.23 on, a timer. */
-static bool read_channel(struct gh_values *values, const struct gh_rtype *type, uint64_t header,
+/* The type of the elements at ADDRESS, where ELEMTYPE may be: ELEM if that is known. GH_NO_RTYPE if
+ * it is not there. */
+static uint32_t read_elem(struct gh_values *values, uint32_t elem, uint64_t address)
+{
+	uint64_t found;
+	if (!gh_value_word(values, address, &found))
+		return GH_NO_RTYPE;
+	uint32_t number = gh_rtypes_at(values->types, found - values->process->bias);
+	return elem == GH_NO_RTYPE || number == elem ? number : GH_NO_RTYPE;
+}
+
+/* Reads the channel at HEADER, whose elements are of type ELEM; GH_NO_RTYPE if that is not known.
+ * ELEMTYPE follows `closed', or, from Go 1.23 on, a timer. */
+static bool read_channel(struct gh_values *values, uint32_t elem, uint64_t header,
 			 struct channel *channel)
 {
 	unsigned word = values->process->tab->pointer_size;
-	uint32_t elem = gh_rtype_elem(values->types, type);
 	uint64_t at = header + 3 * (uint64_t)word + 4;
-	uint64_t found = 0;
 	if (!gh_process_constant_uint(values->process, header, word, &channel->count) ||
 	    !gh_process_constant_uint(values->process, header + word, word, &channel->size) ||
 	    !gh_value_word(values, header + 2 * (uint64_t)word, &channel->buffer) ||
 	    !gh_process_constant_uint(values->process, at, 4, &channel->closed))
 		return false;
 	at += 4;
-	for (unsigned i = 0; i < 2 && elem != GH_NO_RTYPE && !channel->known; i++, at += word)
-		channel->known =
-		    gh_value_word(values, at, &found) &&
-		    found == values->types->items[elem].address + values->process->bias;
+	channel->elem = GH_NO_RTYPE;
+	for (unsigned i = 0; i < 2 && channel->elem == GH_NO_RTYPE; i++, at += word)
+		channel->elem = read_elem(values, elem, at);
 	channel->receivers = at + 2 * (uint64_t)word;
-	return !channel->known ||
+	return channel->elem == GH_NO_RTYPE ||
 	       gh_process_constant_uint(values->process, at + word, word, &channel->next);
 }
 
@@ -70,33 +79,47 @@ static void add_waiting(struct gh_values *values, uint64_t address, const char *
 		gh_value_add(values, ", ...");
 }
 
+static void add_contents(struct gh_values *values, const struct channel *channel, uint64_t header)
+{
+	unsigned word = values->process->tab->pointer_size;
+	gh_value_add(values, "%" PRIu64 "/%" PRIu64, channel->count, channel->size);
+	if (channel->elem == GH_NO_RTYPE)
+		return;
+	if (channel->count > 0 && gh_value_enter(values, header)) {
+		struct gh_value_elem elem = {.number = channel->elem,
+					     .size = values->types->items[channel->elem].size};
+		gh_value_add(values, " ");
+		gh_value_add_elements(values, &elem, channel->buffer, channel->count, channel->next,
+				      channel->size);
+		gh_value_leave(values);
+	}
+	if (channel->closed != 0)
+		gh_value_add(values, ", closed");
+	add_waiting(values, channel->receivers, "receiving");
+	add_waiting(values, channel->receivers + 2 * (uint64_t)word, "sending");
+}
+
 void gh_value_add_channel(struct gh_values *values, const struct gh_rtype *type, uint64_t header,
 			  bool shown)
 {
 	struct channel channel = {0};
-	unsigned word = values->process->tab->pointer_size;
 	if (shown)
 		gh_value_add_type(values, type);
-	if (header == 0) {
+	if (header == 0)
 		gh_value_add(values, "nil");
-		return;
-	}
-	if (!read_channel(values, type, header, &channel)) {
+	else if (read_channel(values, gh_rtype_elem(values->types, type), header, &channel))
+		add_contents(values, &channel, header);
+	else
 		gh_value_add_unreadable(values, header);
-		return;
-	}
-	gh_value_add(values, "%" PRIu64 "/%" PRIu64, channel.count, channel.size);
-	if (!channel.known)
-		return;
-	if (channel.count > 0 && gh_value_enter(values, header)) {
-		struct gh_value_elem elem = gh_value_elem(values, type);
-		gh_value_add(values, " ");
-		gh_value_add_elements(values, &elem, channel.buffer, channel.count, channel.next,
-				      channel.size);
-		gh_value_leave(values);
-	}
-	if (channel.closed != 0)
-		gh_value_add(values, ", closed");
-	add_waiting(values, channel.receivers, "receiving");
-	add_waiting(values, channel.receivers + 2 * (uint64_t)word, "sending");
+}
+
+bool gh_value_add_hchan(struct gh_values *values, uint64_t header)
+{
+	struct channel channel = {0};
+	if (!read_channel(values, GH_NO_RTYPE, header, &channel) || channel.elem == GH_NO_RTYPE)
+		return false;
+	gh_value_add(values, "chan ");
+	gh_value_add_type(values, &values->types->items[channel.elem]);
+	add_contents(values, &channel, header);
+	return true;
 }

@@ -155,6 +155,11 @@ static bool add_atomic(const struct known *known)
 	return true;
 }
 
+static bool add_hchan(const struct known *known)
+{
+	return gh_value_add_hchan(known->values, known->address);
+}
+
 bool gh_value_add_known(struct gh_values *values, const struct gh_rtype *type, uint64_t address)
 {
 	static const struct {
@@ -164,7 +169,7 @@ bool gh_value_add_known(struct gh_values *values, const struct gh_rtype *type, u
 	} all[] = {
 	    {"time.Time", "time", add_time},       {"sync.Mutex", "sync", add_mutex},
 	    {"sync.RWMutex", "sync", add_rwmutex}, {"sync.WaitGroup", "sync", add_wait_group},
-	    {"sync.Once", "sync", add_once},
+	    {"sync.Once", "sync", add_once},       {"runtime.hchan", "runtime", add_hchan},
 	};
 	static const char atomic[] = "atomic.";
 	const struct known known = {values, type, address};

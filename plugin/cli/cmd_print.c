@@ -100,8 +100,10 @@ static bool add_object(struct gh_values *values, const struct gh_heap_query *que
 	const struct gh_class *class = gh_typing_class(typing, gh_typing_of(typing, object));
 	struct gh_heap_object place = gh_heap_object(&query->heap, object);
 	uint64_t address = gh_typing_value(typing, object);
-	if (!class->typed)
+	if (!class->typed && !class->perhaps)
 		return false;
+	if (class->perhaps)
+		gh_buffer_bytes(&values->out, "perhaps ", strlen("perhaps "));
 	if (class->layout >= typing->types.count) {
 		uint32_t type = find_header_type(typing, class->layout);
 		if (type != GH_NO_RTYPE)
