@@ -4,6 +4,7 @@
 
 #include "lib/code/code.h"
 #include "lib/pclntab/pclntab.h"
+#include "lib/util/numbermap.h"
 #include "lib/wait/wait.h"
 
 /* Where the runtime's structs have their fields: offsets in bytes. */
@@ -158,8 +159,11 @@ struct gh_open_locks GH_VECTOR(struct gh_open_lock);
  * program: from a call that takes one control comes there by a way without one that lets go of a
  * mutex that may be the same. Where control cannot be followed it is so, but not sure, by the order
  * of the calls in the source. A deferred call lets go at the function's end. Adds those, too, that
- * the function lets go of before it takes them. False if memory ran out. */
-bool gh_locks_open(struct gh_open_locks *out, const struct gh_pclntab *tab, uint64_t pc);
+ * the function lets go of before it takes them. UNLOCKERS, which may be NULL, has what the
+ * functions at some entries let go of, by kinds; those that are called are added: what one of them
+ * may have let go of is not sure. False if memory ran out. */
+bool gh_locks_open(struct gh_open_locks *out, const struct gh_pclntab *tab,
+		   struct gh_numbermap *unlockers, uint64_t pc);
 
 /* The number of the first mutex of DEADLOCKS at ADDRESS or past it. */
 size_t gh_deadlocks_from(const struct gh_deadlocks *deadlocks, uint64_t address);

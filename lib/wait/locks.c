@@ -6,9 +6,12 @@
 /* A function, and where control may be in it. */
 struct function {
 	struct gh_lock_calls calls;
+	struct gh_numbermap *unlockers; /* see gh_locks_open */
 	struct gh_cursor code;
 	uint8_t *marks;                  /* by byte of the code; owned */
 	struct GH_VECTOR(uint64_t) next; /* instructions that control may come to, by offset */
+	bool until_pc;                   /* control is not followed beyond pc: */
+	unsigned unlocked;               /* the locks that what is called before lets go of */
 };
 
 /* Marks: control is not followed further; it has come there. */
@@ -73,6 +76,25 @@ static void go_to(struct function *function, uint64_t address)
 	gh_vector_push(&function->next, offset);
 }
 
+/* The locks that the function at ENTRY, which is called, lets go of and has not taken. */
+static unsigned unlocked_by(struct function *function, uint64_t entry)
+{
+	struct gh_open_locks locks = {0};
+	if (function->unlockers == NULL)
+		return 0;
+	unsigned kinds = gh_numbermap_get(function->unlockers, entry);
+	if (kinds != GH_NOT_MAPPED)
+		return kinds;
+	kinds = 0;
+	bool ok = gh_locks_open(&locks, function->calls.tab, NULL, entry);
+	for (size_t i = 0; i < locks.count; i++)
+		kinds |= locks.items[i].lets_go ? locks.items[i].lock : 0;
+	ok = ok && gh_numbermap_put(function->unlockers, entry, kinds);
+	gh_vector_free(&locks);
+	function->next.failed |= !ok;
+	return kinds;
+}
+
 enum reached { NOT_REACHED, REACHED, NOT_KNOWN };
 
 /* Whether control comes from where it may be to the instruction that is executing without one that
@@ -96,6 +118,10 @@ static enum reached follow(struct function *function)
 		if (address == function->calls.pc ||
 		    (address < function->calls.pc && flow.after > function->calls.pc))
 			reached = REACHED;
+		if (function->until_pc && reached == REACHED)
+			continue;
+		if (function->until_pc && flow.callee != 0)
+			function->unlocked |= unlocked_by(function, flow.callee);
 		go_to(function, flow.target);
 		if (flow.callee == 0 || !never_returns(name_at(function->calls.tab, flow.callee)))
 			go_to(function, flow.after);
@@ -143,6 +169,16 @@ static enum reached comes_without(struct function *function, const struct gh_loc
 			stop_at(function, piece);
 	}
 	return follow(function);
+}
+
+/* What is called on the ways from LOCKED to the instruction may let go of it. */
+static bool may_be_unlocked(struct function *function, const struct gh_lock_call *locked)
+{
+	function->until_pc = true;
+	function->unlocked = 0;
+	comes_open(function, locked);
+	function->until_pc = false;
+	return (function->unlocked & locked->method->lock) != 0;
 }
 
 /* Whether none of the words that lead to RECEIVER is written where control has come. */
@@ -202,7 +238,8 @@ static void add_open(struct gh_open_locks *out, struct function *function,
 		return;
 	open.lasts = reached == REACHED && open.receiver.known && lasts(function, &open.receiver);
 	open.sure = reached == REACHED && !locked->method->may_fail &&
-		    comes_without(function, locked) == NOT_REACHED;
+		    comes_without(function, locked) == NOT_REACHED &&
+		    !may_be_unlocked(function, locked);
 	gh_vector_push(out, open);
 }
 
@@ -247,9 +284,10 @@ static bool read_code(struct function *function)
 	return function->marks != NULL;
 }
 
-bool gh_locks_open(struct gh_open_locks *out, const struct gh_pclntab *tab, uint64_t pc)
+bool gh_locks_open(struct gh_open_locks *out, const struct gh_pclntab *tab,
+		   struct gh_numbermap *unlockers, uint64_t pc)
 {
-	struct function function = {0};
+	struct function function = {.unlockers = unlockers};
 	const struct gh_lock_calls *calls = &function.calls;
 	bool ok = gh_lock_calls_find(&function.calls, tab, pc);
 	if (ok && calls->list.count > 0 && read_code(&function))

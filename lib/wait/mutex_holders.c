@@ -32,7 +32,8 @@ struct finder {
 	const struct gh_pclntab *tab;
 	const size_t *wait_of; /* by goroutine: the place of its wait */
 	uint64_t bias;
-	struct gh_numbermap numbers; /* by pc: of the place */
+	struct gh_numbermap numbers;   /* by pc: of the place */
+	struct gh_numbermap unlockers; /* see gh_locks_open */
 	struct GH_VECTOR(struct place) places;
 	struct gh_open_locks locks; /* of all places */
 	struct GH_VECTOR(struct holder) holders;
@@ -203,8 +204,8 @@ static uint32_t find_place(struct finder *finder, const struct gh_dump_frame *fr
 	struct place place = {.first = finder->locks.count};
 	uint64_t pc = frame->pc - finder->bias;
 	/* What it returns to may be of the next line. */
-	finder->failed |=
-	    !gh_locks_open(&finder->locks, finder->tab, pc - (frame->pc > frame->entry));
+	finder->failed |= !gh_locks_open(&finder->locks, finder->tab, &finder->unlockers,
+					 pc - (frame->pc > frame->entry));
 	place.count = finder->locks.count - place.first;
 	number = (uint32_t)finder->places.count;
 	finder->failed |= !gh_vector_push(&finder->places, place) ||
@@ -326,6 +327,7 @@ bool gh_mutex_holders_find(struct gh_deadlocks *deadlocks, const struct gh_waits
 		choose_all_holders(&finder);
 	free(finder.contended);
 	gh_numbermap_free(&finder.numbers);
+	gh_numbermap_free(&finder.unlockers);
 	gh_vector_free(&finder.places);
 	gh_vector_free(&finder.locks);
 	gh_vector_free(&finder.holders);

@@ -292,6 +292,23 @@ func mixed() {
 	shared.mutex.Unlock()
 }
 
+//go:noinline
+func letGo(a *account) { a.mutex.Unlock() }
+
+// transferInTurn has let go of the one mutex when it waits for the other; who has that waits for the first, which a third has.
+//
+//go:noinline
+func transferInTurn(from, to *account) {
+	from.mutex.Lock()
+	from.balance--
+	letGo(from)
+	accounts[3] = from
+	go holdByNumber(3)
+	pause()
+	to.mutex.Lock()
+	to.mutex.Unlock()
+}
+
 // give has another unlock what it has locked.
 //
 //go:noinline
@@ -369,6 +386,17 @@ func start(name string) {
 		to := make(chan [1]*account)
 		go take(to)
 		go give(new(account), to)
+	case "turn":
+		a, b := new(account), new(account)
+		go transferInTurn(a, b)
+		go func() {
+			b.mutex.Lock()
+			pause()
+			pause()
+			a.mutex.Lock()
+			a.mutex.Unlock()
+			b.mutex.Unlock()
+		}()
 	case "kept":
 		go keep(new(account), new(account))
 	case "mixed":
