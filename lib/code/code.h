@@ -154,7 +154,8 @@ bool gh_callsites_check(struct gh_callsites *walk, const struct gh_callsite *sit
 struct gh_flow {
 	uint64_t after;  /* address of the one that follows it; 0 if it never goes on there */
 	uint64_t target; /* that it may jump to; 0 if there is none */
-	uint64_t callee; /* that it calls; 0 if it calls none, or one that it does not name */
+	uint64_t callee; /* that it calls; 0 if it calls none, or one that it does not name: */
+	bool indirect;   /* it calls what a register or a word of memory says */
 };
 
 /* Reads that of the instruction at ADDRESS, whose SIZE bytes, and those after it, are at CODE.

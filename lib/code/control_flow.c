@@ -30,6 +30,8 @@ static bool read_x86(struct gh_flow *flow, const uint8_t *code, size_t size, uin
 			flow->after = 0;
 	} else if (opcode == GH_X86_CALL) {
 		flow->callee = target;
+	} else if (opcode == GH_X86_GROUP_5 && (ins.modrm & GH_X86_REG) == GH_X86_GROUP_5_CALL) {
+		flow->indirect = true;
 	} else if (opcode == RET || opcode == INT3 || opcode == UD2) {
 		flow->after = 0;
 	} else if (opcode == GH_X86_GROUP_5 && (ins.modrm & GH_X86_REG) == GROUP_5_JMP) {
@@ -55,6 +57,8 @@ static bool read_arm64(struct gh_flow *flow, uint32_t code, uint64_t address)
 	} else if ((code & 0xfffffc1f) == 0xd65f0000 || (code & 0xffe0001f) == 0xd4200000 ||
 		   code >> 16 == 0) { /* RET, BRK, UDF */
 		flow->after = 0;
+	} else if ((code & 0xfffffc1f) == 0xd63f0000) { /* BLR */
+		flow->indirect = true;
 	} else if ((code & 0xfffffc1f) == 0xd61f0000) { /* BR */
 		return false;
 	}

@@ -98,6 +98,7 @@ enum {
 	GH_LOCK_MUTEX = 1,
 	GH_LOCK_WRITE = 2, /* an RWMutex, alone */
 	GH_LOCK_READ = 4,
+	GH_LOCK_ALL = 7,
 };
 
 /* A method of package sync that takes a mutex or lets go of it. */
@@ -141,6 +142,22 @@ bool gh_lock_calls_find(struct gh_lock_calls *calls, const struct gh_pclntab *ta
 
 void gh_lock_calls_free(struct gh_lock_calls *calls);
 
+/* FUNC has such a call. */
+bool gh_lock_calls_any(const struct gh_pclntab *tab, const struct gh_func *func);
+
+/* What functions let go of and have not taken. The fields are private. */
+struct gh_unlockers {
+	struct gh_numbermap own; /* by entry: the kinds of locks that the function does itself */
+	struct gh_numbermap all; /* with what it calls */
+};
+
+/* The kinds of locks that the function at ENTRY, or what it calls by name, lets go of and has not
+ * taken; all of them if it calls very many functions. All if memory ran out. */
+unsigned gh_unlocked_by(struct gh_unlockers *unlockers, const struct gh_pclntab *tab,
+			uint64_t entry);
+
+void gh_unlockers_free(struct gh_unlockers *unlockers);
+
 /* The line of RANGE in its function itself. */
 int32_t gh_own_line(const struct gh_range *range);
 
@@ -159,11 +176,11 @@ struct gh_open_locks GH_VECTOR(struct gh_open_lock);
  * program: from a call that takes one control comes there by a way without one that lets go of a
  * mutex that may be the same. Where control cannot be followed it is so, but not sure, by the order
  * of the calls in the source. A deferred call lets go at the function's end. Adds those, too, that
- * the function lets go of before it takes them. UNLOCKERS, which may be NULL, has what the
- * functions at some entries let go of, by kinds; those that are called are added: what one of them
- * may have let go of is not sure. False if memory ran out. */
+ * the function lets go of before it takes them. What functions that were called since may
+ * have let go of is not sure: these are looked up in UNLOCKERS, unless it is NULL. False if memory
+ * ran out. */
 bool gh_locks_open(struct gh_open_locks *out, const struct gh_pclntab *tab,
-		   struct gh_numbermap *unlockers, uint64_t pc);
+		   struct gh_unlockers *unlockers, uint64_t pc);
 
 /* The number of the first mutex of DEADLOCKS at ADDRESS or past it. */
 size_t gh_deadlocks_from(const struct gh_deadlocks *deadlocks, uint64_t address);

@@ -244,6 +244,27 @@ static void narrow_pieces(struct gh_lock_calls *calls)
 	}
 }
 
+bool gh_lock_calls_any(const struct gh_pclntab *tab, const struct gh_func *func)
+{
+	struct gh_sourcemap map = {0};
+	struct gh_callsites walk;
+	struct gh_callsite site;
+	struct gh_range range;
+	bool any = false;
+	gh_callsites_in(&walk, tab->image, func->entry, func->end);
+	while (!any && gh_callsites_next(&walk, &site)) {
+		struct gh_func callee;
+		size_t index = site.direct ? gh_pclntab_find(tab, site.target) : SIZE_MAX;
+		any = index != SIZE_MAX && gh_pclntab_record(tab, index, &callee, NULL) &&
+		      find_method(tab, callee.name) != NULL;
+	}
+	if (!any && gh_sourcemap_start(&map, tab, func))
+		while (!any && gh_sourcemap_next(&map, &range))
+			any = find_frame(tab, &range) != NULL;
+	gh_sourcemap_free(&map);
+	return any;
+}
+
 bool gh_lock_calls_find(struct gh_lock_calls *calls, const struct gh_pclntab *tab, uint64_t pc)
 {
 	struct gh_sourcemap map = {0};

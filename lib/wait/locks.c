@@ -6,7 +6,7 @@
 /* A function, and where control may be in it. */
 struct function {
 	struct gh_lock_calls calls;
-	struct gh_numbermap *unlockers; /* see gh_locks_open */
+	struct gh_unlockers *unlockers; /* see gh_locks_open */
 	struct gh_cursor code;
 	uint8_t *marks;                  /* by byte of the code; owned */
 	struct GH_VECTOR(uint64_t) next; /* instructions that control may come to, by offset */
@@ -76,25 +76,6 @@ static void go_to(struct function *function, uint64_t address)
 	gh_vector_push(&function->next, offset);
 }
 
-/* The locks that the function at ENTRY, which is called, lets go of and has not taken. */
-static unsigned unlocked_by(struct function *function, uint64_t entry)
-{
-	struct gh_open_locks locks = {0};
-	if (function->unlockers == NULL)
-		return 0;
-	unsigned kinds = gh_numbermap_get(function->unlockers, entry);
-	if (kinds != GH_NOT_MAPPED)
-		return kinds;
-	kinds = 0;
-	bool ok = gh_locks_open(&locks, function->calls.tab, NULL, entry);
-	for (size_t i = 0; i < locks.count; i++)
-		kinds |= locks.items[i].lets_go ? locks.items[i].lock : 0;
-	ok = ok && gh_numbermap_put(function->unlockers, entry, kinds);
-	gh_vector_free(&locks);
-	function->next.failed |= !ok;
-	return kinds;
-}
-
 enum reached { NOT_REACHED, REACHED, NOT_KNOWN };
 
 /* Whether control comes from where it may be to the instruction that is executing without one that
@@ -120,8 +101,11 @@ static enum reached follow(struct function *function)
 			reached = REACHED;
 		if (function->until_pc && reached == REACHED)
 			continue;
-		if (function->until_pc && flow.callee != 0)
-			function->unlocked |= unlocked_by(function, flow.callee);
+		if (function->until_pc && flow.indirect)
+			function->unlocked = GH_LOCK_ALL;
+		else if (function->until_pc && flow.callee != 0)
+			function->unlocked |=
+			    gh_unlocked_by(function->unlockers, function->calls.tab, flow.callee);
 		go_to(function, flow.target);
 		if (flow.callee == 0 || !never_returns(name_at(function->calls.tab, flow.callee)))
 			go_to(function, flow.after);
@@ -174,6 +158,8 @@ static enum reached comes_without(struct function *function, const struct gh_loc
 /* What is called on the ways from LOCKED to the instruction may let go of it. */
 static bool may_be_unlocked(struct function *function, const struct gh_lock_call *locked)
 {
+	if (function->unlockers == NULL)
+		return true;
 	function->until_pc = true;
 	function->unlocked = 0;
 	comes_open(function, locked);
@@ -285,7 +271,7 @@ static bool read_code(struct function *function)
 }
 
 bool gh_locks_open(struct gh_open_locks *out, const struct gh_pclntab *tab,
-		   struct gh_numbermap *unlockers, uint64_t pc)
+		   struct gh_unlockers *unlockers, uint64_t pc)
 {
 	struct function function = {.unlockers = unlockers};
 	const struct gh_lock_calls *calls = &function.calls;

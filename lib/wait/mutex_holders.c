@@ -33,7 +33,7 @@ struct finder {
 	const size_t *wait_of; /* by goroutine: the place of its wait */
 	uint64_t bias;
 	struct gh_numbermap numbers;   /* by pc: of the place */
-	struct gh_numbermap unlockers; /* see gh_locks_open */
+	struct gh_unlockers unlockers; /* see gh_locks_open */
 	struct GH_VECTOR(struct place) places;
 	struct gh_open_locks locks; /* of all places */
 	struct GH_VECTOR(struct holder) holders;
@@ -327,7 +327,7 @@ bool gh_mutex_holders_find(struct gh_deadlocks *deadlocks, const struct gh_waits
 		choose_all_holders(&finder);
 	free(finder.contended);
 	gh_numbermap_free(&finder.numbers);
-	gh_numbermap_free(&finder.unlockers);
+	gh_unlockers_free(&finder.unlockers);
 	gh_vector_free(&finder.places);
 	gh_vector_free(&finder.locks);
 	gh_vector_free(&finder.holders);

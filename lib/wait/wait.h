@@ -10,7 +10,7 @@
  * - leaked.c: goroutines that can never go on;
  * - mutex_holders.c: who may have the mutexes that are waited for, by the code that took them;
  * - lock_calls.c, locks.c: the calls of a function that take mutexes or let go of them, and which
- *   are open at a place in it;
+ *   are open at a place in it; unlockers.c: what lets go of mutexes that others have taken;
  * - deadlocks.c: the cycles of those who wait for each other. */
 #ifndef GH_WAIT_WAIT_H
 #define GH_WAIT_WAIT_H

@@ -86,13 +86,13 @@ static void walk_receivers(const struct gh_pclntab *tab)
 static void walk_locks(const struct gh_pclntab *tab)
 {
 	struct gh_open_locks locks = {0};
-	struct gh_numbermap unlockers = {0};
+	struct gh_unlockers unlockers = {0};
 	struct gh_func func;
 	for (size_t i = 0; i < tab->nfunc; i++)
 		if (gh_pclntab_record(tab, i, &func, NULL) && func.end > func.entry &&
 		    !gh_locks_open(&locks, tab, &unlockers, func.end - 1))
 			abort();
-	gh_numbermap_free(&unlockers);
+	gh_unlockers_free(&unlockers);
 	gh_vector_free(&locks);
 }
 

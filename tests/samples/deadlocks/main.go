@@ -295,18 +295,68 @@ func mixed() {
 //go:noinline
 func letGo(a *account) { a.mutex.Unlock() }
 
-// transferInTurn has let go of the one mutex when it waits for the other; who has that waits for the first, which a third has.
+//go:noinline
+func letGoDeep(a *account) { letGo(a) }
+
+// Each of these has let go of the one mutex, where its own code does not show it, when it waits for the other.
 //
 //go:noinline
-func transferInTurn(from, to *account) {
+func turnByCall(from, to *account, ready, others chan int) {
 	from.mutex.Lock()
-	from.balance--
-	letGo(from)
-	accounts[3] = from
-	go holdByNumber(3)
-	pause()
+	letGoDeep(from)
+	ready <- 1
+	<-others
 	to.mutex.Lock()
 	to.mutex.Unlock()
+	from.balance++
+}
+
+//go:noinline
+func turnByInterface(from, to *account, mutex sync.Locker, ready, others chan int) {
+	from.mutex.Lock()
+	mutex.Unlock()
+	ready <- 1
+	<-others
+	to.mutex.Lock()
+	to.mutex.Unlock()
+	from.balance++
+}
+
+//go:noinline
+func turnByValue(from, to *account, unlock func(), ready, others chan int) {
+	from.mutex.Lock()
+	unlock()
+	ready <- 1
+	<-others
+	to.mutex.Lock()
+	to.mutex.Unlock()
+	from.balance++
+}
+
+// takeTurns has pairs of these wait for mutexes that others have, who reach them by number.
+func takeTurns() {
+	ready, others := make(chan int), make(chan int)
+	for i := 10; i < 16; i += 2 {
+		a, b := new(account), new(account)
+		accounts[i], accounts[i+1] = a, b
+		for range [2]int{} {
+			switch i {
+			case 10:
+				go turnByCall(a, b, ready, others)
+			case 12:
+				go turnByInterface(a, b, &a.mutex, ready, others)
+			case 14:
+				go turnByValue(a, b, a.mutex.Unlock, ready, others)
+			}
+			<-ready
+			a, b = b, a
+		}
+	}
+	for i := 10; i < 16; i++ {
+		go holdByNumber(i)
+	}
+	pause()
+	close(others)
 }
 
 // give has another unlock what it has locked.
@@ -386,17 +436,8 @@ func start(name string) {
 		to := make(chan [1]*account)
 		go take(to)
 		go give(new(account), to)
-	case "turn":
-		a, b := new(account), new(account)
-		go transferInTurn(a, b)
-		go func() {
-			b.mutex.Lock()
-			pause()
-			pause()
-			a.mutex.Lock()
-			a.mutex.Unlock()
-			b.mutex.Unlock()
-		}()
+	case "turns":
+		takeTurns()
 	case "kept":
 		go keep(new(account), new(account))
 	case "mixed":
