@@ -185,13 +185,14 @@ compare_live() {
 	awk '/ main\.allocate / { row = $1 " " $2; $1 = $2 = $3 = $4 = ""; print row " " $0 }' "$work/live" |
 		sort >"$work/found"
 	same "$1: what is live is what the process has in use ($(wc -l <"$work/expected"))" "$work/expected" "$work/found"
-	has "$1: what a list retains" "$(cat "$work/live")" '^1000 16000 128000 0  \| main\.links '
 	# The process may have one more in use than the list has, whose memory may be another object's by then.
+	has "$1: what a list retains" "$(grep ' main\.links ' "$work/live")" \
+		'^(1000 16000 128000|1001 16[01][0-9]{2} 128[01][0-9]{2}) 0  \| main\.links '
 	payloads=$(awk '/ main\.payload / { print $1 }' "$work/expected")
 	has "$1: payloads in use" "$payloads" '^100[01]$'
-	has "$1: what its payload retains" "$(cat "$work/live")" \
+	has "$1: what its payload retains" "$(grep ' main\.payload ' "$work/live")" \
 		"^$payloads (112[01][0-9]{2}) \\1 0  \\| main\\.payload "
-	has "$1: what buffers retain" "$(cat "$work/live")" '^[0-9]+ ([0-9]+) \1 0  \| main\.large '
+	has "$1: what buffers retain" "$(grep ' main\.large ' "$work/live")" '^[0-9]+ ([0-9]+) \1 0  \| main\.large '
 	equal "$1: nothing retains less than itself" "" "$(awk '$3 < $2' "$work/live")"
 	has "$1: sample types of what is live" "$(pprof -raw "$work/pprof")" \
 		'^live_objects/count live_space/bytes\[dflt\] retained_space/bytes$'
