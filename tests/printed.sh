@@ -126,6 +126,27 @@ results() {
 	same "$1: what $(wc -l <"$work/expected") calls have returned" "$work/expected" "$work/found"
 }
 
+# unfinished PROGRAM: of an expression that GDB makes no value of, what is missing is said.
+# shellcheck disable=SC2016 # GDB's
+unfinished() {
+	local at one commands=() expressions=('$sp' '$sp + 8' '$sp +' '$sp -' '$sp &&' '$sp ==' '$sp @' '$sp .' '-' '($sp' '($sp + 1) * (2'
+		'$sp + {1' '$sp)' '$sp]' '($sp]' '$i++' '$i--' '4 * -1' '"(+"' "'('")
+	for one in "${expressions[@]}"; do
+		commands+=(-ex 'echo @\n' -ex "print $one" -ex 'echo @\n' -ex "goheap print uint64 $one")
+	done
+	timeout -k 5 120 gdb -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' -iex 'set auto-load no' \
+		-x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" -ex 'break main.main' -ex 'run >/dev/null' -ex 'set var $i = $sp' \
+		"${commands[@]}" -ex 'echo @\n' -ex kill "$1" </dev/null >"$work/output" 2>&1
+	awk '/^\$[0-9]+ = / { valued = 1 } /^@/ { if (at++ % 2 && !valued) print int(at / 2) - 1; valued = 0 }' \
+		"$work/output" >"$work/expected"
+	awk '/^@/ { at++ } at % 2 == 0 && /^goheap: (expected an? .*, found the end of the expression|a . of the expression closes nothing)$/ {
+		print int(at / 2) - 1 }' "$work/output" >"$work/found"
+	at=$(wc -l <"$work/expected")
+	same "$at expressions of ${#expressions[@]} lack something, and it is said" "$work/expected" "$work/found"
+	has "what is missing" "$(cat "$work/output")" '^goheap: expected an operand after \+, found the end of the expression$'
+	has "which bracket is missing" "$(cat "$work/output")" '^goheap: expected a \), found the end of the expression$'
+}
+
 for release in ${RELEASES:-1.15 1.19 1.23 1.24 1.27}; do
 	CGO_ENABLED=0 sample "go$release" "$release" printed || continue
 	program=$directory/printed.stripped
@@ -140,6 +161,7 @@ for release in ${RELEASES:-1.15 1.19 1.23 1.24 1.27}; do
 	results "go$release" "$program"
 	if [ "$release" = "${GDB_RELEASE:-1.19}" ]; then
 		arguments "$program"
+		unfinished "$program"
 		in_gdb "go$release: process" 3 -ex "attach $child" "$program"
 		in_gdb "go$release: core file" 16 "$program" "$work/core"
 		in_gdb "go$release: heap dump" 16 -ex "goheap load $work/dump" "$program"

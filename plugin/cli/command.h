@@ -327,6 +327,10 @@ struct gh_print_words {
  * PRINT->text is to be freed. */
 bool gh_print_words_read(struct gh_print_words *print, const struct gh_words *words, bool has_type);
 
+/* The expression's brackets match and its last operator has an operand. False after saying what is
+ * missing, which GDB would call a syntax error. */
+bool gh_print_words_whole(const struct gh_print_words *print);
+
 /* The type in TEXT, what GDB's whatis command printed, as Go writes it; it stays in TEXT, which is
  * changed. NULL if there is none. */
 char *gh_print_type(char *text);

@@ -177,7 +177,7 @@ static int run_typed(struct job *job)
 	else if (strchr(typed.expression, '\n') != NULL ||
 		 strstr(typed.expression, DELIMITER) != NULL)
 		fputs("goheap: an expression is one line, without " DELIMITER "\n", stderr);
-	else
+	else if (gh_print_words_whole(&typed))
 		status =
 		    write_script(job, job->command->run == gh_cmd_print ? ITS_TYPE : ITS_ADDRESS,
 				 typed.expression);

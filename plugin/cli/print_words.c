@@ -219,3 +219,59 @@ bool gh_print_is_value(const struct gh_print_words *print, const char *type)
 	return *type == '[' || skip_prefix(type, "interface {") != NULL || is_predeclared(type) ||
 	       (is_word(*type) && strchr(type, '.') != NULL);
 }
+
+/* One past the text in quotes that begins at TEXT; its end, if nothing closes it. */
+static const char *skip_quoted(const char *text)
+{
+	char quote = *text++;
+	while (*text != '\0' && *text != quote)
+		text += *text == '\\' && text[1] != '\0' ? 2 : 1;
+	return *text == '\0' ? text : text + 1;
+}
+
+/* The last of an expression's LENGTH bytes is an operator that an operand has to follow. */
+static bool is_open_operator(const char *expression, size_t length)
+{
+	char last = expression[length - 1];
+	/* x++ is a whole one to GDB. */
+	if ((last == '+' || last == '-') && length > 1 && expression[length - 2] == last)
+		return false;
+	return strchr("+-*/%&|^=<!~,.@:?", last) != NULL;
+}
+
+bool gh_print_words_whole(const struct gh_print_words *print)
+{
+	char open[64];
+	size_t depth = 0;
+	const char *text = print->expression;
+	while (*text != '\0') {
+		const char *closing = strchr(")]}", *text);
+		if (*text == '\'' || *text == '"') {
+			text = skip_quoted(text);
+			continue;
+		}
+		if (strchr("([{", *text) != NULL) {
+			if (depth == sizeof(open))
+				return true; /* GDB judges it */
+			open[depth++] = *text == '(' ? ')' : *text == '[' ? ']' : '}';
+		} else if (closing != NULL && (depth == 0 || open[--depth] != *closing)) {
+			fprintf(stderr, "goheap: a %c of the expression closes nothing\n",
+				*closing);
+			return false;
+		}
+		text++;
+	}
+	size_t length = (size_t)(text - print->expression);
+	while (length > 0 && print->expression[length - 1] == ' ')
+		length--;
+	if (depth > 0)
+		fprintf(stderr, "goheap: expected a %c, found the end of the expression\n",
+			open[depth - 1]);
+	else if (length > 0 && is_open_operator(print->expression, length))
+		fprintf(stderr,
+			"goheap: expected an operand after %c, found the end of the expression\n",
+			print->expression[length - 1]);
+	else
+		return true;
+	return false;
+}
