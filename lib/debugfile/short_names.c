@@ -7,6 +7,7 @@
 #include "lib/pclntab/pclntab.h"
 #include "lib/util/escape.h"
 #include "lib/util/hash.h"
+#include "lib/util/parallel.h"
 
 /* A function that is inlined in more places gets no short name: each place would be a symbol for
  * each of them, and one in twelve functions has most of the places. GDB takes a microsecond and 300
@@ -24,12 +25,33 @@ static const enum gh_name_form forms[] = {GH_NAME_WHOLE, GH_NAME_BASE, GH_NAME_R
 struct candidate {
 	uint64_t hash;    /* of the name */
 	const char *name; /* the function's, or the name itself if it is taken; in the image */
-	size_t first;     /* the function's first entry point */
-	uint32_t count;   /* how many it has; 0: it gets no short names */
+	uint32_t first;   /* the function's first entry point; each takes bytes of .debug_info */
+	uint8_t count;    /* how many it has, up to MAX_PLACES; 0: it gets no short names */
 	uint8_t form;     /* enum gh_name_form, or TAKEN */
 };
 
 struct candidates GH_VECTOR(struct candidate);
+
+/* Candidates are divided by the highest byte of their hash. What has one name is in one part, and
+ * parts are small enough for a processor's caches. */
+#define PARTS 256
+
+struct part {
+	struct candidates candidates; /* freed when its names are found */
+	struct gh_short_names names;  /* owned */
+	bool failed;                  /* memory ran out for the candidates */
+};
+
+struct job {
+	struct gh_short_names *out;           /* of all parts */
+	const struct gh_entry_points *points; /* by name, then address */
+	struct part parts[PARTS];             /* by the highest byte */
+};
+
+static void add_candidate(struct job *job, struct candidate candidate)
+{
+	gh_vector_push(&job->parts[candidate.hash >> 56].candidates, candidate);
+}
 
 /* Writes the name that CANDIDATE is; TAKEN ones are cut. */
 static size_t write_candidate(const struct candidate *candidate, char *text)
@@ -46,15 +68,15 @@ static size_t write_candidate(const struct candidate *candidate, char *text)
 }
 
 /* No short name is so long. */
-static void add_taken(struct candidates *out, const char *name)
+static void add_taken(struct job *job, const char *name)
 {
 	size_t size = strnlen(name, GH_NAME_FORM_SIZE);
 	if (size > 0 && size < GH_NAME_FORM_SIZE)
-		gh_vector_push(out, (struct candidate){
-					.hash = gh_hash_bytes(GH_HASH_START, name, size),
-					.name = name,
-					.form = TAKEN,
-				    });
+		add_candidate(job, (struct candidate){
+				       .hash = gh_hash_bytes(GH_HASH_START, name, size),
+				       .name = name,
+				       .form = TAKEN,
+				   });
 }
 
 /* GDB calls these, or stops there, in programs in C. A name with an underscore first is C's, too.
@@ -97,8 +119,8 @@ static bool is_of_module(struct gh_name_part package, const char *module)
 /* Adds the names for the function of the COUNT entry points from number FIRST on. A name without a
  * package stands for a function of the program's own MODULE only, as people name others by their
  * packages; it does for none where others have it, too. */
-static void add_forms(struct candidates *out, const char *name, const char *module, size_t first,
-		      uint32_t count)
+static void add_forms(struct job *job, const char *name, const char *module, uint32_t first,
+		      uint8_t count)
 {
 	struct gh_func_name parts;
 	char text[GH_NAME_FORM_SIZE];
@@ -114,9 +136,9 @@ static void add_forms(struct candidates *out, const char *name, const char *modu
 		/* The name as it is, or as it would be without type parameters. */
 		bool taken = form == GH_NAME_WHOLE && strcmp(text, name) == 0;
 		if (!taken)
-			gh_vector_push(out, (struct candidate){
-						gh_hash_bytes(GH_HASH_START, text, size), name,
-						first, bare && !own ? 0 : count, (uint8_t)form});
+			add_candidate(job, (struct candidate){
+					       gh_hash_bytes(GH_HASH_START, text, size), name,
+					       first, bare && !own ? 0 : count, (uint8_t)form});
 	}
 }
 
@@ -129,9 +151,9 @@ static int compare_points(const void *a, const void *b)
 	return (first->address > second->address) - (first->address < second->address);
 }
 
-static void add_functions(struct candidates *out, const struct gh_pclntab *tab,
-			  const struct gh_entry_points *points)
+static void add_functions(struct job *job, const struct gh_pclntab *tab)
 {
+	const struct gh_entry_points *points = job->points;
 	const struct gh_entry_point *items = points->items;
 	struct gh_buildinfo info;
 	size_t end;
@@ -141,23 +163,23 @@ static void add_functions(struct candidates *out, const struct gh_pclntab *tab,
 		for (end = i; end < points->count && items[end].name == items[i].name; end++)
 			own &= items[end].is_own;
 		size_t count = own && end - i <= MAX_PLACES ? end - i : 0;
-		add_forms(out, gh_pclntab_name(tab, items[i].name), info.module, i,
-			  (uint32_t)count);
+		add_forms(job, gh_pclntab_name(tab, items[i].name), info.module, (uint32_t)i,
+			  (uint8_t)count);
 	}
 	gh_buildinfo_free(&info);
 }
 
-static bool add_all_taken(struct candidates *out, const struct gh_pclntab *tab,
-			  struct gh_own_names taken, struct gh_error *err)
+static bool add_all_taken(struct job *job, const struct gh_pclntab *tab, struct gh_own_names taken,
+			  struct gh_error *err)
 {
 	for (size_t i = 0; i < tab->nfunc; i++) {
 		struct gh_func func;
 		if (!gh_pclntab_record(tab, i, &func, err))
 			return false;
-		add_taken(out, gh_pclntab_name(tab, func.name));
+		add_taken(job, gh_pclntab_name(tab, func.name));
 	}
 	for (const char *name; (name = gh_symtab_next_name(&taken)) != NULL;)
-		add_taken(out, name);
+		add_taken(job, name);
 	return true;
 }
 
@@ -165,21 +187,15 @@ static int compare_candidates(const void *a, const void *b)
 {
 	const struct candidate *first = a;
 	const struct candidate *second = b;
-	char texts[2][GH_NAME_FORM_SIZE];
-	if (first->hash != second->hash)
-		return first->hash < second->hash ? -1 : 1;
-	if (first->name == second->name && first->form == second->form)
-		return 0;
-	write_candidate(first, texts[0]);
-	write_candidate(second, texts[1]);
-	return strcmp(texts[0], texts[1]);
+	return (first->hash > second->hash) - (first->hash < second->hash);
 }
 
-/* The COUNT candidates, which have one name, stand for one function: its instances by type
- * arguments are one. */
-static bool is_one(const struct candidate *candidates, size_t count)
+/* Whether the COUNT candidates, whose names have one hash, are called TEXT and stand for one
+ * function: its instances by type arguments are one. */
+static bool is_one(const struct candidate *candidates, size_t count, const char *text)
 {
 	char texts[2][GH_NAME_FORM_SIZE];
+	char own[GH_NAME_FORM_SIZE];
 	struct candidate whole = candidates[0];
 	whole.form = GH_NAME_WHOLE;
 	if (candidates[0].form == TAKEN || write_candidate(&whole, texts[0]) == 0)
@@ -190,6 +206,9 @@ static bool is_one(const struct candidate *candidates, size_t count)
 		whole = candidates[i];
 		whole.form = GH_NAME_WHOLE;
 		if (write_candidate(&whole, texts[1]) == 0 || strcmp(texts[0], texts[1]) != 0)
+			return false;
+		write_candidate(&candidates[i], own);
+		if (strcmp(text, own) != 0)
 			return false;
 	}
 	return true;
@@ -206,9 +225,9 @@ static void add_symbols(struct gh_short_names *out, const struct gh_entry_points
 			return;
 		places += candidates[i].count;
 	}
-	if (places > MAX_PLACES || !is_one(candidates, count))
-		return;
 	size_t size = write_candidate(&candidates[0], text);
+	if (places > MAX_PLACES || !is_one(candidates, count, text))
+		return;
 	gh_escape_overwrite(text, size);
 	struct gh_short_name symbol = {.text = out->texts.size};
 	gh_buffer_string(&out->texts, text);
@@ -220,29 +239,65 @@ static void add_symbols(struct gh_short_names *out, const struct gh_entry_points
 	}
 }
 
+static void find_part(void *context, uint32_t number)
+{
+	struct job *job = context;
+	struct part *part = &job->parts[number];
+	struct candidates *all = &part->candidates;
+	size_t end;
+	if (all->count > 0)
+		qsort(all->items, all->count, sizeof(*all->items), compare_candidates);
+	for (size_t i = 0; i < all->count; i = end) {
+		for (end = i + 1; end < all->count; end++)
+			if (all->items[end].hash != all->items[i].hash)
+				break;
+		add_symbols(&part->names, job->points, &all->items[i], end - i);
+	}
+	part->failed = all->failed;
+	gh_vector_free(all);
+}
+
+/* Appends what part NUMBER has to the whole. */
+static void take_part(void *context, uint32_t number)
+{
+	struct job *job = context;
+	const struct gh_short_names *names = &job->parts[number].names;
+	struct gh_short_names *out = job->out;
+	for (size_t i = 0; i < names->list.count; i++) {
+		struct gh_short_name symbol = names->list.items[i];
+		symbol.text += out->texts.size;
+		gh_vector_push(&out->list, symbol);
+	}
+	gh_buffer_bytes(&out->texts, names->texts.data, names->texts.size);
+}
+
+/* Returns whether there was memory for all of them. */
+static bool free_parts(struct job *job)
+{
+	bool failed = false;
+	for (size_t i = 0; i < PARTS; i++) {
+		struct part *part = &job->parts[i];
+		failed |= part->failed || part->names.list.failed || part->names.texts.failed;
+		gh_vector_free(&part->candidates);
+		gh_short_names_free(&part->names);
+	}
+	return !failed;
+}
+
 bool gh_short_names_find(struct gh_short_names *out, const struct gh_pclntab *tab,
 			 struct gh_entry_points *points, struct gh_own_names taken,
 			 struct gh_error *err)
 {
-	struct candidates all = {0};
+	struct job job = {.out = out, .points = points};
 	*out = (struct gh_short_names){0};
 	if (points->count > 0)
 		qsort(points->items, points->count, sizeof(*points->items), compare_points);
-	bool read = add_all_taken(&all, tab, taken, err);
+	bool read = add_all_taken(&job, tab, taken, err);
 	if (read)
-		add_functions(&all, tab, points);
-	if (all.count > 0)
-		qsort(all.items, all.count, sizeof(*all.items), compare_candidates);
-	size_t end;
-	for (size_t i = 0; read && i < all.count; i = end) {
-		for (end = i + 1; end < all.count; end++)
-			if (compare_candidates(&all.items[i], &all.items[end]) != 0)
-				break;
-		add_symbols(out, points, &all.items[i], end - i);
-	}
-	bool failed = all.failed || out->list.failed || out->texts.failed;
-	gh_vector_free(&all);
-	return read && (!failed || gh_fail_memory(err, tab->image->path));
+		add_functions(&job, tab);
+	bool found = read && gh_parallel_ordered(PARTS, find_part, take_part, &job);
+	bool whole = free_parts(&job) && !out->list.failed && !out->texts.failed;
+	return read && ((found && whole) || gh_fail_memory(err, tab->image->path));
 }
 
 void gh_short_names_free(struct gh_short_names *names)

@@ -1,7 +1,6 @@
 #include "lib/pclntab/pclntab.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 /* A longer path is no package's: it would be a file name longer than a system allows. Together with
@@ -144,17 +143,37 @@ bool gh_func_name_parse(struct gh_func_name *out, const char *name)
 	return read_method(out, name + out->package.size + 1);
 }
 
+static char *put(char *to, struct gh_name_part part)
+{
+	memcpy(to, part.text, part.size);
+	return to + part.size;
+}
+
+static char *put_text(char *to, const char *text)
+{
+	return put(to, (struct gh_name_part){text, strlen(text)});
+}
+
+/* Where all names of a program are written, printf would take half of the time. */
 static size_t print(char *text, struct gh_name_part package, const struct gh_func_name *name,
 		    bool pointer)
 {
-	bool has_package = package.size > 0;
-	bool has_receiver = name->receiver.size > 0;
-	int length =
-	    snprintf(text, GH_NAME_FORM_SIZE, "%.*s%s%s%.*s%s%.*s", (int)package.size, package.text,
-		     has_package ? "." : "", pointer ? "(*" : "", (int)name->receiver.size,
-		     name->receiver.text, pointer ? ")." : (has_receiver ? "." : ""),
-		     (int)name->base.size, name->base.text);
-	return length < 0 || length >= GH_NAME_FORM_SIZE ? 0 : (size_t)length;
+	size_t between = package.size > 0;
+	if (name->receiver.size > 0)
+		between += pointer ? strlen("(*).") : strlen(".");
+	char *to = text;
+	if (package.size + name->receiver.size + name->base.size + between >= GH_NAME_FORM_SIZE)
+		return 0;
+	if (package.size > 0)
+		to = put_text(put(to, package), ".");
+	if (pointer)
+		to = put_text(to, "(*");
+	to = put(to, name->receiver);
+	if (name->receiver.size > 0)
+		to = put_text(to, pointer ? ")." : ".");
+	to = put(to, name->base);
+	*to = '\0';
+	return (size_t)(to - text);
 }
 
 size_t gh_func_name_write(const struct gh_func_name *name, enum gh_name_form form, char *text)
@@ -163,8 +182,6 @@ size_t gh_func_name_write(const struct gh_func_name *name, enum gh_name_form for
 	bool has_element = name->element.size > 0;
 	bool short_path = has_element && name->element.size < name->package.size;
 	struct gh_func_name function = *name;
-	if (name->package.size + name->receiver.size + name->base.size >= GH_NAME_FORM_SIZE)
-		return 0;
 	switch (form) {
 	case GH_NAME_WHOLE:
 		return print(text, name->package, name, name->pointer);
