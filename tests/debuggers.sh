@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Core files made of heap dumps in debuggers other than GDB: their stacks against what the process that
-# wrote the dump printed of itself at that moment. And a stripped program with its symbols again in Delve, against the twin.
+# wrote the dump printed of itself at that moment.
 set -u
 export LC_ALL=C
 # shellcheck source-path=SCRIPTDIR source=lib.sh
@@ -95,50 +95,6 @@ lldb_stacks() {
 	compare "Go $1 in LLDB"
 }
 
-# delve_session PROGRAM [ARG...]: what Delve prints, but for addresses, threads, times and the names of variables.
-delve_session() {
-	timeout -k 5 120 dlv exec "$1" --allow-non-terminal-interactive=true --init "$work/commands" -- "${@:2}" </dev/null 2>&1 |
-		sed -E -e 's/\x1b\[[0-9;]*m//g' -e 's/0x[0-9a-f]+/0x/g' -e 's/^[a-z][a-z0-9]* = /= /' -e 's/thread [0-9]+/thread/' \
-			-e 's/ [0-9]+\]$/]/'
-}
-
-# What Delve stops at, and what it shows there. The twin has results, which have no value yet.
-delve_program() {
-	sample "Go $1" "$1" args || return 0
-	"$GOHEAP" unstrip "$directory/args.stripped" -o "$work/args"
-	printf '%s\n' 'break fmt.(*pp).fmtInteger' continue 'print p.arg' 'whatis p.arg' 'clear 1' 'break os.(*File).Write' \
-		continue args 'stack 50' stepout next next 'funcs ^main\.' exit >"$work/commands"
-	delve_session "$directory/args" | grep -v 'unreadable empty OP stack' >"$work/theirs"
-	sed -i 's/ p\.arg/ arg0.arg/' "$work/commands"
-	delve_session "$work/args" >"$work/ours"
-	has "Go $1 in Delve: the twin's arguments" "$(cat "$work/theirs")" '^= \[\]uint8 len: '
-	has "Go $1 in Delve: the twin's value of an interface" "$(cat "$work/theirs")" '^interface \{\}\(int\) '
-	same "Go $1 in Delve: a session" "$work/theirs" "$work/ours"
-}
-
-# goroutine_stacks: the goroutines in a session, a line each, without the runtime's own, which do as they like, and without
-# numbers. The function of a signal's frame, runtime.sigpanic, is without its inlined calls, for GDB's sake.
-goroutine_stacks() {
-	awk '
-		function flush() { if (stack != "") print stack; stack = "" }
-		/ Goroutine [0-9]+ - / { flush(); shown = !/ runtime\.[a-z]/; sub(/Goroutine [0-9]+/, "Goroutine") }
-		/^\[/ { shown = 0 }
-		/ in runtime\.panicmem$/ { getline; next }
-		shown { sub(/^\t *[0-9]+ +/, ""); sub(/^\t +/, ""); stack = stack $0 " " }
-		END { flush() }' | sort
-}
-
-# The goroutines of a program that has had all of them wait.
-delve_goroutines() {
-	sample "Go $1" "$1" dump || return 0
-	"$GOHEAP" unstrip "$directory/dump.stripped" -o "$work/whole"
-	printf '%s\n' 'break runtime/debug.WriteHeapDump' continue 'goroutines -t' exit >"$work/commands"
-	delve_session "$directory/dump" "$work/dump" "$work/stacks" | goroutine_stacks >"$work/theirs"
-	delve_session "$work/whole" "$work/dump" "$work/stacks" | goroutine_stacks >"$work/ours"
-	has "Go $1 in Delve: the twin's goroutines" "$(grep -c Goroutine "$work/theirs")" '^2[0-9]$'
-	same "Go $1 in Delve: goroutines" "$work/theirs" "$work/ours"
-}
-
 # check_release RELEASE
 check_release() {
 	sample "Go $1" "$1" dump || return 0
@@ -153,8 +109,6 @@ check_release() {
 	[ "$1" = 1.19 ] || return
 	if command -v dlv >/dev/null; then
 		delve "$1"
-		delve_program "$1"
-		delve_goroutines "$1"
 	else
 		skip "Go $1 in Delve" "no dlv"
 	fi

@@ -7,6 +7,8 @@ export LC_ALL=C
 
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=dap-lib.sh
+. "$(dirname "$0")/dap-lib.sh"
 session_home
 
 if ! command -v gdb >/dev/null; then
@@ -159,51 +161,6 @@ check_mi_named() {
 	has "$1, MI, the program named: is met" "$(place <<<"$line")" '^main\.record [0-9]+$'
 	mi "-gdb-exit"
 	stop
-}
-
-# read_message: reads a message of DAP's; it is in $line.
-read_message() {
-	local header length=0
-	line=
-	while IFS= read -r -t 60 header <&8; do
-		header=${header%$'\r'}
-		[ -n "$header" ] || break
-		length=${header#Content-Length: }
-	done
-	[ "$length" -gt 0 ] && IFS= read -r -N "$length" -t 60 line <&8 && printf '%s\n' "$line" >>"$work/talk"
-}
-
-# message PATTERN: reads messages up to one that matches.
-message() {
-	while read_message; do
-		[[ $line =~ $1 ]] && return
-	done
-	return 1
-}
-
-# dap COMMAND ARGUMENTS: asks, without waiting for the answer.
-dap() {
-	number=$((number + 1))
-	local text="{\"seq\":$number,\"type\":\"request\",\"command\":\"$1\",\"arguments\":$2}"
-	printf 'Content-Length: %d\r\n\r\n%s' "${#text}" "$text" >&7
-}
-
-# answer COMMAND ARGUMENTS: the same; the answer is in $line.
-answer() {
-	dap "$@"
-	message "\"request_seq\": ${number}[,}]"
-}
-
-# dap_stop COMMAND ARGUMENTS: the thread that stops after it is in $thread, and its innermost frames in $stack.
-dap_stop() {
-	answer "$1" "$2"
-	message '"event": "stopped"'
-	thread=$(grep -oE '"threadId": [0-9]+' <<<"$line" | grep -oE '[0-9]+')
-	answer stackTrace "{\"threadId\":${thread:-0},\"levels\":3}"
-	# Objects of a source are within those of frames.
-	# shellcheck disable=SC2001 # a pattern that the shell has not
-	stack=$(sed 's/"source": {[^}]*}/"source": 0/g' <<<"$line" | grep -oE '\{[^{}]*"line": [^{}]*\}' |
-		sed -E 's/.*"line": ([0-9]+).*/\1 &/; s/^([0-9]+) .*"name": "([^"]*)".*/\2 \1/')
 }
 
 dap_session() {
