@@ -233,7 +233,7 @@ const struct gh_call *gh_traceback_own_call(const struct gh_traceback *traceback
 	if (traceback->ncalls == 0)
 		return NULL;
 	for (size_t i = 0; i < traceback->ncalls; i++)
-		if (!gh_call_is_standard(&traceback->calls[i]))
+		if (!gh_call_is_standard(&traceback->calls[i]) && !traceback->calls[i].hidden)
 			return &traceback->calls[i];
 	while (own + 1 < traceback->ncalls && is_waiting(&traceback->calls[own]))
 		own++;

@@ -77,11 +77,33 @@ START_TEST(lines_of_callers)
 }
 END_TEST
 
+#define CALL(function, is_hidden)                                                                  \
+	{                                                                                          \
+		.name = function, .length = sizeof(function) - 1, .hidden = is_hidden              \
+	}
+
+/* What an embedded interface is called by is a wrapper: no source has it. */
+START_TEST(wrappers_are_nobodys_own)
+{
+	struct gh_call calls[] = {
+	    CALL("net.(*TCPListener).Accept", false),
+	    CALL("main.(*limited).Accept", true),
+	    CALL("net/http.(*Server).Serve", false),
+	    CALL("main.serve", false),
+	};
+	struct gh_traceback traceback = {.calls = calls, .ncalls = 4};
+	ck_assert_ptr_eq(gh_traceback_own_call(&traceback), &calls[3]);
+	traceback.ncalls = 2;
+	ck_assert_ptr_eq(gh_traceback_own_call(&traceback), &calls[1]);
+}
+END_TEST
+
 Suite *traceback_suite(void)
 {
 	Suite *suite = suite_create("traceback");
 	TCase *tcase = tcase_create("traceback");
 	tcase_add_test(tcase, lines_of_callers);
+	tcase_add_test(tcase, wrappers_are_nobodys_own);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
