@@ -141,27 +141,12 @@ static int print_object(struct gh_heap_query *query, uint32_t object, uint64_t a
 	return GH_EXIT_INPUT;
 }
 
-/* The words of the type, with a space between two; to be freed. NULL if memory ran out. */
-static char *join_type(const struct gh_options *options)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	for (int i = 0; out != NULL && i < options->nwords; i++)
-		fprintf(out, "%s%s", i > 0 ? " " : "", options->words[i]);
-	if (out != NULL && fclose(out) == 0)
-		return text;
-	fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
-	free(text);
-	return NULL;
-}
-
 int gh_cmd_print(const struct gh_options *options)
 {
 	char running[32];
 	if (options->nwords == 0)
 		return gh_heap_query_run_each(options, GH_WITH_NAMES, print_object);
-	char *type = join_type(options);
+	char *type = gh_options_join(options);
 	struct typed typed = {options, type, {0}};
 	bool printed = type != NULL && read_bytes(&typed) &&
 		       gh_process_look(options->file, options->process,

@@ -82,6 +82,8 @@ struct gh_options {
 	bool pretty;        /* addr2line: all of an address on one line */
 	bool gzip;          /* dump: compress it */
 	bool no_pause;      /* dump: do not stop the process */
+	bool csv;           /* sql: print CSV */
+	bool schema;        /* sql: print the tables that there are, instead of asking */
 	bool force;         /* load: whether or not the dump belongs to the program */
 	bool asked;         /* fetch: by the user, not by a hook */
 	bool partial;       /* the heap's: also of a dump whose roots are cut off */
@@ -223,6 +225,10 @@ void gh_options_parse(struct gh_options *options, const struct gh_command *comma
 		      char **argv);
 
 void gh_options_free(struct gh_options *options);
+
+/* The words after the files, a space between two, to be freed. NULL, after saying so, if memory ran
+ * out. */
+char *gh_options_join(const struct gh_options *options);
 
 /* The program that OPTIONS name (-e); else, if they name a process, the path of what that runs, in
  * RUNNING; else NULL. */

@@ -229,7 +229,7 @@ static bool is_whole(const struct parse *parse)
 	for (size_t i = 0; command->options[i].name != NULL; i++)
 		if (command->options[i].required && !parse->given[i])
 			return false;
-	return parse->files == command->operands.files &&
+	return (parse->files == command->operands.files || options->schema) &&
 	       (!gh_command_takes_addresses(command) || options->addresses.size > 0) &&
 	       (command->operands.rest != GH_ONE_NUMBER || options->nwords > 0);
 }
@@ -303,6 +303,20 @@ void gh_options_parse(struct gh_options *options, const struct gh_command *comma
 	gh_arguments_parse(&argp, argc, argv, 0, &parse);
 	limit_rows(&parse);
 	options->asks_roots = gh_command_takes(command, "partial");
+}
+
+char *gh_options_join(const struct gh_options *options)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	for (int i = 0; out != NULL && i < options->nwords; i++)
+		fprintf(out, "%s%s", i > 0 ? " " : "", options->words[i]);
+	if (out != NULL && fclose(out) == 0)
+		return text;
+	fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+	free(text);
+	return NULL;
 }
 
 const char *gh_options_program(const struct gh_options *options, char running[32])

@@ -1,5 +1,5 @@
-/* How the objects of a heap are held: by which bytes of one a pointer is to, gh_slice_range_find,
- * and all of them as one tree, gh_merged_paths_make. */
+/* How the objects of a heap are held: what a root is of, gh_names_root_place; by which bytes of one
+ * a pointer is to, gh_slice_range_find; and all of them as one tree, gh_merged_paths_make. */
 #ifndef GH_PLUGIN_VIEW_PATHS_H
 #define GH_PLUGIN_VIEW_PATHS_H
 
@@ -9,6 +9,22 @@
 #include "lib/util/error.h"
 #include "lib/util/vector.h"
 #include "plugin/view/view.h"
+
+/* What a root is of. */
+struct gh_root_place {
+	const char *kind; /* its name in JSON, and for a person the segment's */
+	uint64_t address; /* of the slot that points; 0 if there is none */
+	size_t goroutine; /* its number, or GH_DUMP_NONE */
+	const char *what; /* that it has, for a person; NULL for a slot */
+	bool has_call;    /* it is in a frame: */
+	struct gh_call call;
+	uint64_t depth; /* of the frame, 0 for the top */
+	uint64_t slot;  /* the offset from the frame's sp, in bytes */
+};
+
+/* Fills PLACE with what ROOT is of, and RECORD with the record that it is in. */
+void gh_names_root_place(struct gh_root_place *place, struct gh_names *names,
+			 const struct gh_root *root, struct gh_dump_record *record);
 
 /* What a slice or string is of the object that it points into, in bytes from its value on. */
 struct gh_slice_range {

@@ -7,6 +7,7 @@
 #include "lib/util/escape.h"
 #include "plugin/view/emit.h"
 #include "plugin/view/internal.h"
+#include "plugin/view/paths.h"
 
 /* Prints the name of the variable that ROOT is in. False if it is not known. */
 static bool print_variable(FILE *out, const struct gh_names *names, const struct gh_root *root,
@@ -21,18 +22,6 @@ static bool print_variable(FILE *out, const struct gh_names *names, const struct
 	gh_buffer_free(&text);
 	return found;
 }
-
-/* What a root is of. */
-struct root_place {
-	const char *kind; /* its name in JSON, and for a person the segment's */
-	uint64_t address; /* of the slot that points; 0 if there is none */
-	size_t goroutine; /* its number, or GH_DUMP_NONE */
-	const char *what; /* that it has, for a person; NULL for a slot */
-	bool has_call;    /* it is in a frame: */
-	struct gh_call call;
-	uint64_t depth; /* of the frame, 0 for the top */
-	uint64_t slot;  /* the offset from the frame's sp, in bytes */
-};
 
 /* The outermost call in frame NUMBER of GOROUTINE; NULL if it is not known. */
 static const struct gh_call *find_in_traceback(struct gh_names *names, size_t goroutine,
@@ -52,7 +41,7 @@ static const struct gh_call *find_in_traceback(struct gh_names *names, size_t go
 }
 
 /* Fills in the call that frame NUMBER is of, which calls that are inlined into it do not change. */
-static void find_call(struct root_place *from, struct gh_names *names, size_t number,
+static void find_call(struct gh_root_place *from, struct gh_names *names, size_t number,
 		      const struct gh_dump_frame *frame)
 {
 	const struct gh_dump *dump = names->heap->dump;
@@ -67,8 +56,8 @@ static void find_call(struct root_place *from, struct gh_names *names, size_t nu
 		from->call = *call;
 }
 
-static void find_frame(struct root_place *from, struct gh_names *names, const struct gh_root *root,
-		       const struct gh_dump_record *record)
+static void find_frame(struct gh_root_place *from, struct gh_names *names,
+		       const struct gh_root *root, const struct gh_dump_record *record)
 {
 	from->kind = "stack";
 	if (record->kind != GH_DUMP_FRAME) {
@@ -80,7 +69,7 @@ static void find_frame(struct root_place *from, struct gh_names *names, const st
 	find_call(from, names, root->number, &record->frame);
 }
 
-static void find_segment(struct root_place *from, const char *kind, const struct gh_root *root,
+static void find_segment(struct gh_root_place *from, const char *kind, const struct gh_root *root,
 			 const struct gh_dump_record *record)
 {
 	from->kind = kind;
@@ -100,12 +89,12 @@ static const char *goroutine_slot(uint64_t offset)
 	}
 }
 
-static void find_root_place(struct root_place *from, struct gh_names *names,
-			    const struct gh_root *root, struct gh_dump_record *record)
+void gh_names_root_place(struct gh_root_place *from, struct gh_names *names,
+			 const struct gh_root *root, struct gh_dump_record *record)
 {
 	const struct gh_dump *dump = names->heap->dump;
 	gh_dump_get(dump, gh_root_record(dump, root->kind), root->number, record);
-	*from = (struct root_place){.goroutine = GH_DUMP_NONE};
+	*from = (struct gh_root_place){.goroutine = GH_DUMP_NONE};
 	switch (root->kind) {
 	case GH_ROOT_DATA:
 		find_segment(from, "data", root, record);
@@ -175,7 +164,7 @@ void gh_names_print_function(FILE *out, const struct gh_names *names, uint64_t e
 }
 
 static void print_frame(FILE *out, const struct gh_names *names, const struct gh_root *root,
-			const struct root_place *from)
+			const struct gh_root_place *from)
 {
 	if (from->goroutine == GH_DUMP_NONE)
 		fputs("a stack", out);
@@ -208,7 +197,7 @@ static void print_finalizer(FILE *out, const struct gh_names *names, const struc
 }
 
 /* Prints the word of a segment that is at HOLDER's address. */
-static void print_global(FILE *out, struct gh_names *names, const struct root_place *from)
+static void print_global(FILE *out, struct gh_names *names, const struct gh_root_place *from)
 {
 	struct gh_global_way way;
 	gh_globals_find(&names->globals, from->address, &way);
@@ -223,8 +212,8 @@ void gh_names_print_root(FILE *out, struct gh_names *names, const struct gh_root
 {
 	const struct gh_dump *dump = names->heap->dump;
 	struct gh_dump_record record;
-	struct root_place from;
-	find_root_place(&from, names, root, &record);
+	struct gh_root_place from;
+	gh_names_root_place(&from, names, root, &record);
 	if (from.goroutine != GH_DUMP_NONE)
 		fprintf(out, "goroutine %" PRIu64, gh_where_goroutine_id(dump, from.goroutine));
 	if (root->kind == GH_ROOT_FRAME) {
@@ -250,9 +239,9 @@ void gh_names_print_root(FILE *out, struct gh_names *names, const struct gh_root
 void gh_names_print_slot(FILE *out, struct gh_names *names, const struct gh_root *root)
 {
 	struct gh_dump_record record;
-	struct root_place from;
+	struct gh_root_place from;
 	struct gh_global_way way;
-	find_root_place(&from, names, root, &record);
+	gh_names_root_place(&from, names, root, &record);
 	if (root->kind == GH_ROOT_QUEUED_FINALIZER) {
 		fputs("queued finalizer ", out);
 		gh_names_print_function(out, names, record.finalizer.entry);
@@ -285,10 +274,10 @@ void gh_names_print_stack(FILE *out, struct gh_names *names, const struct gh_roo
 			  uint64_t count)
 {
 	struct gh_dump_record record;
-	struct root_place from;
+	struct gh_root_place from;
 	char text[GH_NUMBER_TEXT];
 	char *end = text + sizeof(text);
-	find_root_place(&from, names, root, &record);
+	gh_names_root_place(&from, names, root, &record);
 	const char *number = gh_format_number(end, count, true);
 	if (count > 1)
 		fprintf(out, "%.*s goroutines", (int)(end - number), number);
@@ -304,7 +293,7 @@ void gh_names_print_stack(FILE *out, struct gh_names *names, const struct gh_roo
 
 /* A root, as it is printed in JSON: what does not belong to its kind is not there. */
 struct root_row {
-	const struct root_place *from;
+	const struct gh_root_place *from;
 	const char *kind;
 	struct gh_bytes variable;
 	struct gh_known address;
@@ -386,9 +375,9 @@ void gh_names_emit_root(struct gh_emit *emit, struct gh_names *names, const stru
 {
 	const struct gh_dump *dump = names->heap->dump;
 	struct gh_dump_record record;
-	struct root_place from;
+	struct gh_root_place from;
 	struct gh_buffer variable = {0};
-	find_root_place(&from, names, root, &record);
+	gh_names_root_place(&from, names, root, &record);
 	struct root_row row = {
 	    .from = &from,
 	    .kind = from.kind,

@@ -1,0 +1,159 @@
+/* What the files beside this one share. */
+#ifndef GH_PLUGIN_SQL_INTERNAL_H
+#define GH_PLUGIN_SQL_INTERNAL_H
+
+#include <sqlite3.h>
+
+#include "lib/util/vector.h"
+#include "plugin/sql/sql.h"
+
+struct gh_sql_cursor;
+
+/* A column of a table: its value, and, if it can be looked up by it or sorted by it without looking
+ * at all rows, how. */
+struct gh_sql_column {
+	const char *name;
+	const char *type; /* GH_SQL_ADDRESS, or what SQLite knows */
+	void (*give)(sqlite3_context *out, const struct gh_sql_cursor *cursor); /* of the row */
+	/* Has the cursor come to no other rows than those where it is VALUE; it may come to more.
+	   NULL: it cannot be looked up. */
+	void (*find)(struct gh_sql_cursor *cursor, sqlite3_value *value);
+	/* Has the rows come sorted by it. NULL: they cannot. */
+	void (*sort)(struct gh_sql_cursor *cursor);
+	enum gh_sql_needs needs;
+	double matches;    /* rows that have the same value, about, if it can be looked up */
+	bool argument;     /* it is no column but the table's argument, which has to be given */
+	const char *about; /* for a person, without a full stop */
+};
+
+/* The type of columns that are addresses: to SQLite it is that of integers. */
+#define GH_SQL_ADDRESS "ADDRESS INTEGER"
+
+/* A table. Its rows are parts of items, which are numbered: of refs, pointers of objects. */
+struct gh_sql_table {
+	const char *name;
+	const char *about;                   /* a row of it, for a person, without a full stop */
+	const struct gh_sql_column *columns; /* ended by one without a name */
+	enum gh_sql_needs needs;             /* whatever is read of it */
+	double rows;                         /* that there are in a heap of a million objects */
+	size_t state;                        /* bytes of what a cursor keeps of the item it is at */
+	/* How many items there are. */
+	uint64_t (*count)(struct gh_sql_cursor *cursor);
+	/* Has the cursor be at its item. False if that has no rows. NULL: there is nothing to do.
+	 */
+	bool (*load)(struct gh_sql_cursor *cursor);
+	/* Has it be at the next part of the item, which is number cursor->part, from 1, unless that
+	   is set to another that tells the parts of the item apart. False if there are no more.
+	   NULL: an item is one row. */
+	bool (*step)(struct gh_sql_cursor *cursor);
+	/* Frees what the state has. NULL: nothing. */
+	void (*close)(struct gh_sql_cursor *cursor);
+};
+
+/* A walk over the rows of a table. */
+struct gh_sql_cursor {
+	sqlite3_vtab_cursor base; /* SQLite's */
+	struct gh_sql *sql;
+	const struct gh_sql_heap *heap;
+	const struct gh_sql_table *table;
+	void *state;           /* of the table's size; owned */
+	uint64_t at;           /* place of the next item */
+	uint64_t end;          /* one past the last */
+	const uint32_t *order; /* items by place; NULL: they are the places; not owned */
+	uint32_t *found;       /* the same, owned; or NULL */
+	uint32_t target;       /* refs: the object that all point to; or GH_HEAP_NONE */
+	uint64_t item;         /* that it is at */
+	uint64_t part;         /* of the item, that it is at */
+	bool in_item;          /* more parts may follow */
+	bool ended;
+	bool failed; /* memory ran out */
+};
+
+/* All tables, in the order in which they are told of. */
+extern const struct gh_sql_table *const gh_sql_tables[];
+extern const size_t gh_sql_ntables;
+
+extern const struct gh_sql_table gh_sql_objects, gh_sql_types, gh_sql_strings;
+extern const struct gh_sql_table gh_sql_refs, gh_sql_roots, gh_sql_retained, gh_sql_path;
+
+/* What is made of the heap once a statement comes to need it. */
+struct gh_sql_made {
+	uint32_t *by_type;             /* objects, by their types' names; owned */
+	uint32_t *ranks;               /* by rank: the class; owned */
+	uint32_t *starts;              /* by rank: where its objects begin in by_type, and one past
+					  the last; owned */
+	struct gh_dominator_tree tree; /* of dominators */
+	bool has_tree;
+	struct gh_heap_strings strings;
+	bool has_strings;
+};
+
+struct gh_sql_statements GH_VECTOR(sqlite3_stmt *);
+
+struct gh_sql {
+	sqlite3 *db;
+	struct gh_sql_statements statements;
+	enum gh_sql_needs needs; /* of the statements */
+	bool declares; /* a table is made known to SQLite, which runs statements of its own
+			  then */
+	struct gh_sql_heap heap; /* zeros until there is one */
+	struct gh_sql_made made;
+};
+
+/* Has the tables be there in the connection. Returns SQLite's result. */
+int gh_sql_add_tables(struct gh_sql *sql);
+
+/* Prints the rows that STATEMENT gives. Returns SQLite's result: SQLITE_DONE at the end. */
+int gh_sql_print_rows(sqlite3_stmt *statement, enum gh_sql_form form, FILE *out);
+
+/* Values of columns. */
+
+void gh_sql_give_number(sqlite3_context *out, uint64_t number);
+
+/* The same, or NULL if it is 0. */
+void gh_sql_give_known(sqlite3_context *out, uint64_t number);
+
+/* TEXT, which outlives the statement; or NULL. */
+void gh_sql_give_text(sqlite3_context *out, const char *text);
+
+/* The SIZE bytes at DATA, which outlive the statement. */
+void gh_sql_give_bytes(sqlite3_context *out, const void *data, size_t size);
+
+/* SLICE of the dump; or NULL, if that has none. */
+void gh_sql_give_slice(sqlite3_context *out, const struct gh_sql_cursor *cursor,
+		       struct gh_dump_slice slice);
+
+/* The address of OBJECT; or NULL, if that is GH_HEAP_NONE. */
+void gh_sql_give_object(sqlite3_context *out, const struct gh_sql_cursor *cursor, uint32_t object);
+
+/* A copy of what BUFFER has, which is freed; or NULL, if it was not FOUND. */
+void gh_sql_give_buffer(sqlite3_context *out, struct gh_buffer *buffer, bool found);
+
+/* Has CURSOR come to those items alone that are numbered from FIRST up to END, which is not one. */
+void gh_sql_take(struct gh_sql_cursor *cursor, uint64_t first, uint64_t end);
+
+/* The object that begins at VALUE, or that has it; or GH_HEAP_NONE. */
+uint32_t gh_sql_object(const struct gh_sql_cursor *cursor, sqlite3_value *value);
+
+/* Has CURSOR come to object VALUE alone: of tables whose items are objects. */
+void gh_sql_find_object(struct gh_sql_cursor *cursor, sqlite3_value *value);
+
+/* For columns by which the rows come sorted anyway: objects are numbered by address. */
+void gh_sql_stay_sorted(struct gh_sql_cursor *cursor);
+
+/* The id of goroutine NUMBER. */
+uint64_t gh_sql_goroutine_id(const struct gh_sql_cursor *cursor, size_t number);
+
+/* The number of objects. */
+uint64_t gh_sql_count_objects(struct gh_sql_cursor *cursor);
+
+/* What objects are called, by number. */
+const char *gh_sql_type_of(const struct gh_sql_cursor *cursor, uint32_t object);
+
+/* Frees what was made, and has it be made anew. */
+void gh_sql_free_made(struct gh_sql_made *made);
+
+/* Makes by_type and what goes with it, unless it is there. False if memory ran out. */
+bool gh_sql_order_types(struct gh_sql *sql);
+
+#endif

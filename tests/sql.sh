@@ -1,0 +1,149 @@
+#!/usr/bin/env bash
+# goheap sql: what its tables say of a heap is what the program that wrote the dump says of its own structures, and what an
+# independent reader finds; it asks no more than it has to; and nothing that is typed or in a dump does harm.
+set -u
+export LC_ALL=C
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+session_home
+
+# sql QUERY...: of $work/dump.
+sql() {
+	"$GOHEAP" sql "$work/dump" -e "$program" "$@"
+}
+
+# compare NAME: the sample graph in $directory, stripped, writes its dump, and all that it says is so.
+compare() {
+	local name expected found
+	program=$directory/graph.stripped
+	if ! "$program" "$work/dump" "$work/after" >"$work/said"; then
+		fail "$1: the sample writes its dumps"
+		return
+	fi
+	python3 "$tests/oracle/sql.py" "$GOHEAP" "$dumpfile" "$program" "$work/dump" "$work/said" >"$work/rows" 2>"$work/errors" ||
+		fail "$1: what goheap says can be read" "$(cat "$work/errors")"
+	while IFS=$'\t' read -r name expected found; do
+		equal "$1: $name" "$expected" "$found"
+	done <"$work/rows"
+}
+
+# plan QUERY: how SQLite goes about it.
+plan() {
+	sql --csv "EXPLAIN QUERY PLAN $1" | sed -n 's/^.*,"\{0,1\}\(S[CE]\|USE\)/\1/p'
+}
+
+check_plans() {
+	has "a plan: an object by its address" "$(plan 'SELECT * FROM objects WHERE address = 0x1')" 'INDEX [0-9]+:address=\?'
+	has "a plan: objects by type" "$(plan "SELECT * FROM objects WHERE type = 'x'")" 'INDEX [0-9]+:type=\?'
+	has "a plan: what an object points to" "$(plan 'SELECT * FROM refs WHERE holder = 1')" 'INDEX [0-9]+:holder=\?'
+	has "a plan: what points to it" "$(plan 'SELECT * FROM refs WHERE object = 1')" 'INDEX [0-9]+:object=\?'
+	has "a plan: what it dominates" "$(plan 'SELECT * FROM retained WHERE holder = 1')" 'INDEX [0-9]+:holder=\?'
+	lacks "a plan: nothing is sorted for the types" "$(plan 'SELECT type, count(*) FROM objects GROUP BY type')" 'TEMP'
+	lacks "a plan: another collation is no look-up" "$(plan "SELECT * FROM objects WHERE type = 'x' COLLATE NOCASE")" 'type=\?'
+}
+
+# refused STATUS NAME PATTERN ARGUMENT...: exits so, with one line of error, and leaves no file.
+refused() {
+	local status=$1 name=$2 pattern=$3 output
+	shift 3
+	output=$(cd "$work/empty" && timeout 60 "$GOHEAP" sql "$work/dump" "$@" 2>&1 >/dev/null)
+	equal "$name: exit status" "$status" $?
+	has "$name: why" "$output" "$pattern"
+	equal "$name: in one line" 1 "$(wc -l <<<"$output")"
+	equal "$name: no file" "" "$(find "$work/empty" "$TMPDIR" -type f)"
+}
+
+check_refusals() {
+	mkdir "$work/empty"
+	refused 2 "a syntax error" '^goheap: near "FORM": syntax error$' 'SELECT * FORM objects'
+	refused 2 "no such table" '^goheap: no such table: object: goheap sql --schema lists what there is$' 'SELECT * FROM object'
+	refused 2 "no such column" '^goheap: no such column: size: goheap sql --schema ' 'SELECT size FROM objects'
+	refused 2 "path without an address" '^goheap: path lacks an address: ' 'SELECT * FROM path'
+	refused 2 "an error that a terminal would act on" '^goheap: near "\\x1b\[31m": syntax error$|^goheap: unrecognized token: "\\x1b"$' \
+		$'SELECT \e[31m'
+	for statement in "ATTACH 'x.db' AS x" VACUUM "CREATE TABLE x (y)" "CREATE TEMP TABLE x (y)" "DROP TABLE objects" "DELETE FROM objects" \
+		"INSERT INTO objects VALUES (1, 2, 3, 4)" "UPDATE objects SET type = ''" "PRAGMA temp_store_directory = '/tmp'" \
+		"PRAGMA journal_mode" "SELECT * FROM pragma_database_list" "VACUUM INTO 'x.db'" "SELECT load_extension('x')" \
+		"BEGIN" "CREATE VIRTUAL TABLE x USING objects" "SELECT 1; ATTACH 'x.db' AS x" "ANALYZE" "DETACH main"; do
+		refused 2 "$statement" '^goheap: (not authorized: a heap is read, and nothing else|not authorized to use function: load_extension|table objects may not be modified|sql: expected a SELECT, found .*)$' "$statement"
+	done
+	refused 2 "writefile" '^goheap: no such function: writefile' "SELECT writefile('x', 'y')"
+	refused 2 "readfile" '^goheap: no such function: readfile' "SELECT readfile('/etc/passwd')"
+	refused 1 "a large blob" '^goheap: string or blob too big$' "SELECT length(zeroblob(1000000000))"
+	refused 1 "a large random blob" '^goheap: string or blob too big$' "SELECT length(randomblob(1000000000))"
+	equal "a wide number" "" "$(sql "SELECT length(printf('%1000000000d', 1)) AS n" | sed 1d | tr -d ' ')"
+	refused 1 "a table without an end" '^goheap: the query takes more than [0-9]+ MiB of memory: ' \
+		"WITH RECURSIVE n(x) AS (VALUES (zeroblob(10000000)) UNION ALL SELECT x FROM n) SELECT count(*) FROM (SELECT x FROM n ORDER BY x)"
+	refused 1 "a text without an end" '^goheap: (the query takes|string or blob too big)' \
+		"WITH RECURSIVE n(x) AS (VALUES ('a') UNION ALL SELECT x || x FROM n) SELECT max(length(x)) FROM n"
+}
+
+# What never ends is ended by the user.
+check_interrupt() {
+	# A shell has what it puts in the background ignore SIGINT.
+	python3 -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])' \
+		"$GOHEAP" sql "$work/dump" "WITH RECURSIVE n(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n" &
+	sleep 1
+	kill -INT $!
+	wait $!
+	equal "a query that never ends is interrupted" 130 $?
+}
+
+# Names of types, texts and titles with what a terminal would act on.
+check_hostile() {
+	local format
+	"$CC" -std=gnu11 -I "$tests/.." "$tests/oracle/makedump.c" "$tests/unit/dumpmaker.c" -o "$work/makedump" || exit
+	for format in 0 1 2 5; do
+		"$work/makedump" hostile $format 8 little >"$work/made"
+		for table in objects types strings roots refs; do
+			"$GOHEAP" sql "$work/made" "SELECT *, 1 AS \"$(printf '\e]0;x\a')\" FROM $table" >"$work/output" 2>/dev/null
+			equal "format $format: $table of a hostile dump" 0 $?
+			equal "format $format: $table, escaped" "" "$(raw <"$work/output")"
+			"$GOHEAP" sql --json "$work/made" "SELECT *, 1 AS \"$(printf '\e]0;"x\a')\" FROM $table" >"$work/output" 2>/dev/null
+			equal "format $format: $table in JSON, escaped" "" "$(raw <"$work/output")"
+			python3 -c 'import json, sys; [json.loads(line)["\33]0;\"x\7"] for line in sys.stdin]' <"$work/output" 2>"$work/errors"
+			equal "format $format: $table in JSON can be read" 0 $?
+		done
+	done
+	timeout 20 script -qec "$GOHEAP sql --csv $work/dump \"SELECT char(27) || '[31m,', char(155)\"" /dev/null </dev/null | tr -d '\r' >"$work/output"
+	equal "CSV on a terminal, escaped" '"\x1b[31m,",\xc2\x9b' "$(tail -n 1 "$work/output")"
+	equal "CSV elsewhere, as it is" $'"\e[31m,"' "$(sql --csv "SELECT char(27) || '[31m,' AS x" | sed 1d)"
+}
+
+check_text() {
+	local output
+	output=$(sql "SELECT 1 AS a, 'é' AS b, NULL AS a, x'00ff' AS d, 'x' || char(10) || 'y' AS e UNION ALL SELECT 100, 'long', 2, 'z', ''")
+	equal "a table" '  a  b     a:1  d     e
+  1  é          00ff  x\ny
+100  long    2  z     ' "$output"
+	equal "no rows" "x" "$(sql 'SELECT 1 AS x WHERE 0')"
+	equal "several statements" "x|1|y|2" "$(sql 'SELECT 1 AS x; ' '/* and */' ' SELECT 2 AS y;' | paste -sd '|')"
+	equal "JSON" '{"a":1,"a:1":2.5,"b":null,"c":"0xff","d":"00ff","e\"":"q\"\\\n"}' \
+		"$(sql --json "SELECT 1 AS a, 2.5 AS a, NULL AS b, '0xff' AS c, x'00ff' AS d, 'q\"\\' || char(10) AS 'e\"'")"
+	equal "CSV" 'a,"b,"|1,"x""y"|,""' "$(sql --csv "SELECT 1 AS a, 'x\"y' AS 'b,' UNION ALL SELECT NULL, ''" | paste -sd '|')"
+	has "the schema" "$("$GOHEAP" sql --schema)" '^objects: '
+	equal "the schema: every table can be read" "" \
+		"$("$GOHEAP" sql --schema | sed -n 's/^\([a-z]*\):.*/\1/p' | while read -r table; do
+			sql "SELECT * FROM $table LIMIT 3" 2>&1 >"$work/output"
+		done)"
+}
+
+if ! dumpfile=$("$tests/build-sample" 1.19 dumpfile)/dumpfile; then
+	fail "the tests' own reader is built"
+	finish
+fi
+for release in ${RELEASES:-1.15 1.19 1.24 1.27}; do
+	sample "Go $release" "$release" graph || continue
+	compare "Go $release"
+done
+if sample "go 1.19" 1.19 graph; then
+	program=$directory/graph.stripped
+	"$program" "$work/dump" "$work/after" >"$work/said"
+	check_plans
+	check_text
+	check_refusals
+	check_interrupt
+	check_hostile
+fi
+
+finish
