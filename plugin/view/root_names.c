@@ -262,12 +262,14 @@ static void print_own_call(FILE *out, struct gh_names *names, size_t goroutine)
 {
 	struct gh_traceback *traceback = &names->traceback;
 	if (goroutine == GH_DUMP_NONE ||
-	    !gh_traceback_make(traceback, names->heap->dump, names->symbols, goroutine) ||
-	    traceback->ncalls == 0)
+	    !gh_traceback_make(traceback, names->heap->dump, names->symbols, goroutine))
 		return;
 	names->goroutine = goroutine;
+	const struct gh_call *own = gh_traceback_own_call(traceback);
+	if (own == NULL)
+		return;
 	fputs(" in ", out);
-	gh_traceback_print_call(out, gh_traceback_own_call(traceback));
+	gh_traceback_print_call(out, own);
 }
 
 void gh_names_print_stack(FILE *out, struct gh_names *names, const struct gh_root *root,

@@ -224,20 +224,23 @@ static bool is_waiting(const struct gh_call *call)
 		if (strlen(packages[i]) <= call->length &&
 		    memcmp(call->name, packages[i], strlen(packages[i])) == 0)
 			return true;
-	return call->hidden;
+	return false;
 }
 
 const struct gh_call *gh_traceback_own_call(const struct gh_traceback *traceback)
 {
-	size_t own = 0;
-	if (traceback->ncalls == 0)
-		return NULL;
-	for (size_t i = 0; i < traceback->ncalls; i++)
-		if (!gh_call_is_standard(&traceback->calls[i]) && !traceback->calls[i].hidden)
-			return &traceback->calls[i];
-	while (own + 1 < traceback->ncalls && is_waiting(&traceback->calls[own]))
-		own++;
-	return &traceback->calls[own];
+	const struct gh_call *own = NULL;
+	for (size_t i = 0; i < traceback->ncalls; i++) {
+		const struct gh_call *call = &traceback->calls[i];
+		if (is(call, "runtime.goexit") || (call->hidden && !traceback->all))
+			continue;
+		if (!gh_call_is_standard(call))
+			return call;
+		/* What waits, up to the first call that does not. */
+		if (own == NULL || is_waiting(own))
+			own = call;
+	}
+	return own;
 }
 
 /* Where the type arguments in CALL's name end: after the last bracket. NULL if it has none. */

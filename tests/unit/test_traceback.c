@@ -94,7 +94,26 @@ START_TEST(wrappers_are_nobodys_own)
 	struct gh_traceback traceback = {.calls = calls, .ncalls = 4};
 	ck_assert_ptr_eq(gh_traceback_own_call(&traceback), &calls[3]);
 	traceback.ncalls = 2;
-	ck_assert_ptr_eq(gh_traceback_own_call(&traceback), &calls[1]);
+	ck_assert_ptr_eq(gh_traceback_own_call(&traceback), &calls[0]);
+}
+END_TEST
+
+/* A goroutine that has not begun has no call of the program's, and neither have the runtime's. */
+START_TEST(no_goroutine_is_in_goexit)
+{
+	struct gh_call calls[] = {
+	    CALL("sync.(*WaitGroup).Go.func1", false),
+	    CALL("runtime.goexit", true),
+	};
+	struct gh_call hidden[] = {
+	    CALL("runtime.gopark", true),
+	    CALL("runtime.bgsweep", true),
+	    CALL("runtime.goexit", true),
+	};
+	struct gh_traceback begun = {.calls = calls, .ncalls = 2};
+	struct gh_traceback runtime = {.calls = hidden, .ncalls = 3, .all = true};
+	ck_assert_ptr_eq(gh_traceback_own_call(&begun), &calls[0]);
+	ck_assert_ptr_eq(gh_traceback_own_call(&runtime), &hidden[1]);
 }
 END_TEST
 
@@ -104,6 +123,7 @@ Suite *traceback_suite(void)
 	TCase *tcase = tcase_create("traceback");
 	tcase_add_test(tcase, lines_of_callers);
 	tcase_add_test(tcase, wrappers_are_nobodys_own);
+	tcase_add_test(tcase, no_goroutine_is_in_goexit);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
