@@ -55,6 +55,14 @@ bool gh_infer_guess_start(struct gh_infer *infer)
 	return infer->elements != NULL;
 }
 
+/* Layout NUMBER tells more of another that is tried, or less. */
+static bool is_another(const struct gh_layouts *layouts, uint32_t number)
+{
+	const struct gh_layout *layout = gh_layout(layouts, number);
+	return layout->gc_shape ||
+	       (layout->refines != GH_NO_LAYOUT && !gh_layout(layouts, layout->refines)->gc_shape);
+}
+
 struct gh_finding gh_infer_guess(struct gh_infer *infer, const struct gh_view *view)
 {
 	const struct gh_finding none = {.layout = GH_INFER_NONE};
@@ -66,7 +74,7 @@ struct gh_finding gh_infer_guess(struct gh_infer *infer, const struct gh_view *v
 	infer->steps_left -= count;
 	uint64_t pointers = count_pointers(infer, view);
 	for (uint32_t i = 0; i < count; i++) {
-		if (gh_layout(infer->layouts, i)->refines != GH_NO_LAYOUT)
+		if (is_another(infer->layouts, i))
 			continue;
 		for (unsigned many = 0; many <= infer->elements[i]; many++) {
 			if (!fits(infer, view, i, many, pointers))

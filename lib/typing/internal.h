@@ -369,6 +369,15 @@ uint32_t gh_layouts_first_part(const struct gh_layouts *layouts, uint32_t number
 void gh_layouts_part_name(const struct gh_layouts *layouts, uint32_t number, uint64_t offset,
 			  struct gh_buffer *out);
 
+/* Has the struct types with a name refine the types of package go.shape that have the same fields.
+ * LAYOUTS have types. False if memory ran out. */
+bool gh_layouts_refine_shapes(struct gh_layouts *layouts);
+
+/* The one type that refines SHAPE, a layout's number, if that is of package go.shape; GH_NO_LAYOUT
+ * if it is not, or if no type or several do. Types that the program does not describe may have that
+ * shape, too. */
+uint32_t gh_layouts_shaped(const struct gh_layouts *layouts, uint32_t shape);
+
 /* Variables, likewise. */
 
 /* Reads the globals of the program PATH, and the locals that there are at the NPCS places in the

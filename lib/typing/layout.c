@@ -115,7 +115,7 @@ bool gh_layouts_make(struct gh_layouts *layouts, const struct gh_rtypes *types, 
 	for (uint32_t i = 0; i < types->count; i++)
 		if (gh_layout(layouts, i)->kind == GH_LAYOUT_STRUCT)
 			mark_elements(layouts, i);
-	return gh_layouts_add_runtime(layouts);
+	return gh_layouts_refine_shapes(layouts) && gh_layouts_add_runtime(layouts);
 }
 
 void gh_layouts_free(struct gh_layouts *layouts)

@@ -34,13 +34,31 @@ static uint32_t add_class(struct classifier *classifier, struct gh_class class, 
 	return typing->nclasses++;
 }
 
+/* Appends the name of layout NUMBER to the names; that of an array's elements, if it is of MANY. */
+static void add_layout(struct gh_typing *typing, uint32_t number, bool many)
+{
+	if (many)
+		gh_buffer_bytes(&typing->names, "[]", 2);
+	gh_layouts_name(&typing->layouts, number, &typing->names);
+}
+
+static void add_perhaps(struct gh_typing *typing)
+{
+	gh_buffer_bytes(&typing->names, ", perhaps ", strlen(", perhaps "));
+}
+
 /* Appends what FINDING is called to the names. */
 static void add_name(struct gh_typing *typing, struct gh_finding finding)
 {
+	static const char shape[] = "go.shape.struct {...}";
 	size_t name = typing->names.size;
-	if (finding.many)
-		gh_buffer_bytes(&typing->names, "[]", 2);
-	gh_layouts_name(&typing->layouts, finding.layout, &typing->names);
+	uint32_t shaped = gh_layouts_shaped(&typing->layouts, finding.layout);
+	if (shaped != GH_NO_LAYOUT) {
+		gh_buffer_bytes(&typing->names, "[]", finding.many ? 2 : 0);
+		gh_buffer_bytes(&typing->names, shape, strlen(shape));
+		add_perhaps(typing);
+	}
+	add_layout(typing, shaped != GH_NO_LAYOUT ? shaped : finding.layout, finding.many);
 	if (typing->names.size - name > MAX_NAME) {
 		typing->names.size = name + MAX_NAME;
 		gh_buffer_bytes(&typing->names, "...", 3);
@@ -74,7 +92,7 @@ static uint32_t shape_class(struct classifier *classifier, uint32_t shape,
 	size_t name = typing->names.size;
 	gh_shapes_name(&classifier->shapes, typing->heap->dump, shape, &typing->names);
 	if (guess.layout != GH_INFER_NONE) {
-		gh_buffer_bytes(&typing->names, ", perhaps ", strlen(", perhaps "));
+		add_perhaps(typing);
 		add_name(typing, guess);
 	}
 	if (typing->names.failed)

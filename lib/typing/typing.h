@@ -5,7 +5,7 @@
  * - infer.c, infer_propagate.c: claims of a type, and what follows along pointers; infer_seeds*.c,
  *   infer_closure.c, infer_interface.c: what claims come from: records, DWARF, closures,
  * interfaces;
- * - guess.c: what an object of unknown type perhaps is;
+ * - guess.c: what an object of unknown type perhaps is; gcshape.c: types by their GC shape;
  * - layout.c: where a type has pointers; layout_runtime.c: maps and channels; layout_parts.c: which
  *   field an offset is in; prefix_types.c: types that begin with others; sizeclass.c: how much
  *   memory a value takes;
@@ -82,6 +82,7 @@ struct gh_layout {
 	bool only_in_group; /* no object is one: an entry of a Swiss map */
 	bool of_runtime;    /* the runtime keeps a map or channel in it: no names of its fields are
 			       told */
+	bool gc_shape;      /* of package go.shape: it stands for the types that refine it */
 	bool open; /* a channel: elements may follow, and the collector may not look into it */
 };
 

@@ -482,6 +482,7 @@ func main() {
 	buildMaps(h)
 	buildCalls(h)
 	buildChannels(h)
+	buildGeneric()
 	holder, global = h, h
 	resource := &Resource{plain: new(Plain)}
 	runtime.SetFinalizer(resource, func(*Resource) {})
