@@ -102,6 +102,33 @@ check_emulated() {
 	same "Go $1, arm64: in a core file" "$work/expected.dump" <(told "$work/found" | grep -v '^1	')
 }
 
+# check_foreign RELEASE PACKAGE: a program of a release that no toolchain is to be had of, whose logger waits for messages:
+# the channel is the last but one argument in the traceback.
+check_foreign() {
+	local name="Go $1, other people's" program pid
+	if ! program=$("$tests/npm-program" "$2" bin/esbuild 2>"$work/why"); then
+		skip "$name" "$(tail -n 1 "$work/why")"
+		return
+	fi
+	has "$name: its release" "$("$GOHEAP" info "$program")" "^go version: +go$1(\\.|\$)"
+	rm -f "$work/input.js"
+	mkfifo "$work/input.js"
+	exec 8<>"$work/input.js"
+	"$program" --bundle "$work/input.js" --outfile="$work/output.js" >"$work/output" 2>"$work/trace" &
+	pid=$!
+	for _ in {1..100}; do
+		"$GOHEAP" waits -p "$pid" >"$work/lines" 2>"$work/why"
+		! grep -q 'file descriptor [0-9]* (.*/input\.js)' "$work/lines" || break
+		sleep 0.1
+	done
+	kill -QUIT "$pid"
+	wait "$pid" 2>"$work/why"
+	exec 8>&-
+	equal "$name: the channel that is waited for" \
+		"receive from chan logging.Msg $(sed -nE 's/.*\.NewStderrLog\.func1\(.*, (0x[0-9a-f]+), 0x[0-9a-f]+\)$/\1/p' "$work/trace")" \
+		"$(sed -nE 's/^goroutine [0-9]+: (receive from chan [^ ]+ 0x[0-9a-f]+) .*\.NewStderrLog\.func1 at .*/\1/p' "$work/lines")"
+}
+
 export CGO_ENABLED=0
 for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	sample "Go $release" "$release" waits && check "Go $release" "$directory/waits.stripped"
@@ -112,4 +139,5 @@ done
 for release in 1.19 1.27; do
 	check_emulated "$release"
 done
+check_foreign 1.14 esbuild-linux-64@0.5.0
 finish

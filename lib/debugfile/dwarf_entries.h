@@ -60,13 +60,6 @@ struct gh_type_late {
 	uint64_t size;   /* of an array, in bytes */
 };
 
-/* What a field is of. */
-struct gh_type_value {
-	gh_entry type;
-	uint64_t size;  /* in bytes */
-	unsigned align; /* in bytes */
-};
-
 /* The unit, while it is written; the caller gives what is not owned and comes before start. */
 struct gh_type_unit {
 	struct gh_buffer *out; /* .debug_info; not owned, as the next three */
@@ -163,9 +156,6 @@ bool gh_dwarf_types_add(struct gh_info *info, const struct gh_rtypes *types,
 			const struct gh_typenames *names, struct gh_strings *strings,
 			const struct gh_runtime *runtime, struct gh_error *err);
 
-/* N of Go 1.N, the release that built the program of TYPES. */
-int gh_rtypes_release(const struct gh_rtypes *types);
-
 /* The names of the types and of the itabs, in the string table that the symbols and the DWARF
  * share. */
 
@@ -200,55 +190,14 @@ bool gh_dump_itabs_add(struct gh_buffer *symbols, struct gh_elf *elf, struct gh_
 
 void gh_typenames_free(struct gh_typenames *names);
 
-/* Types of the runtime's own that other types are made with, and of which a program need not have
- * descriptors (for the typing of objects: lib/typing/layout_runtime.c): the
- * header of a map or a channel, the two words of an interface. */
+/* The entries of the runtime's structs that have no descriptors (gh_runtime_structs). */
 
-/* A field. */
-struct gh_runtime_member {
-	const char *name; /* NULL ends a list */
-	const char *type; /* a basic type, a struct of the list below, "*" and such a struct, or
-			     "$N" for argument N; before it "[N]" if it is an array */
-	uint8_t since;    /* the first minor release of Go 1 that has it; 0 for any */
-	uint8_t before;   /* the first that does not; 0 if the newest has */
-};
+/* The entry of number NUMBER; GH_NO_ENTRY if that is the last. */
+gh_entry gh_type_runtime(struct gh_type_unit *unit, uint32_t number);
 
-struct gh_runtime_type {
-	const char *name; /* with its package; where it has arguments, less them */
-	struct gh_runtime_member members[20]; /* in order; none: only declared */
-};
-
-/* The structs, by number; the last has no name. */
-extern const struct gh_runtime_type gh_runtime_types[];
-
-/* Numbers of those that are asked for by it. */
-enum {
-	GH_RUNTIME_EFACE,
-	GH_RUNTIME_IFACE,
-	GH_RUNTIME_HASH,
-	GH_RUNTIME_MAP,
-	GH_RUNTIME_TABLE,
-	GH_RUNTIME_GROUPS,
-	GH_RUNTIME_HCHAN,
-	GH_RUNTIME_WAITQ,
-	GH_RUNTIME_SUDOG,
-	GH_RUNTIME_NAMED, /* the first that has no arguments and is asked for by name */
-};
-
-/* The entries of the runtime's own types, which have no descriptors, by what gh_runtime_types says.
- */
-
-/* The entry of the runtime's type called NAME, whose number in gh_runtime_types goes to *INDEX;
- * GH_NO_ENTRY if it is not listed. */
-gh_entry gh_type_runtime(struct gh_type_unit *unit, const char *name, unsigned *index);
-
-/* A field that is the pointer TYPE. */
-struct gh_type_value gh_type_pointer_value(const struct gh_type_unit *unit, gh_entry type);
-
-/* Writes runtime type INDEX as entry NUMBER called NAME, with ARGUMENTS for the types "$N". Gives a
- * field of it. */
-struct gh_type_value gh_type_add_runtime(struct gh_type_unit *unit, gh_entry number, unsigned index,
-					 uint32_t name, const struct gh_type_value *arguments);
+/* Writes struct NUMBER as ENTRY, which it gives, called NAME, with ARGUMENT for the types "$". */
+gh_entry gh_type_add_runtime(struct gh_type_unit *unit, gh_entry entry, uint32_t number,
+			     uint32_t name, gh_entry argument);
 
 /* Writes the runtime's types that were asked for by name, and by them. */
 void gh_type_add_runtimes(struct gh_type_unit *unit);

@@ -92,11 +92,9 @@ static void add_slice(struct gh_type_unit *unit, gh_entry number, uint32_t name,
 static void add_interface(struct gh_type_unit *unit, gh_entry number, uint32_t name,
 			  const struct gh_rtype *type)
 {
-	unsigned index;
 	gh_type_begin(unit, GH_ENTRY_INTERFACE, number, name, type);
 	gh_type_refer(
-	    unit,
-	    gh_type_runtime(unit, type->nparts == 0 ? "runtime.eface" : "runtime.iface", &index));
+	    unit, gh_type_runtime(unit, type->nparts == 0 ? GH_RUNTIME_EFACE : GH_RUNTIME_IFACE));
 }
 
 static void add_chan(struct gh_type_unit *unit, gh_entry number, uint32_t name,
@@ -215,30 +213,9 @@ static void find_types(struct gh_type_unit *unit)
 			unit->basics[type->kind] = i;
 		} else if (type->named && gh_rtype_text_is(type->text, "abi.Type") &&
 			   type->kind == GH_KIND_STRUCT) {
-			unsigned index = 0;
-			gh_type_runtime(unit, "internal/abi.Type", &index);
-			unit->runtime[index] = i;
+			unit->runtime[gh_runtime_struct("internal/abi.Type")] = i;
 		}
 	}
-}
-
-/* The release, if the program does not say, by what has changed in its tables. */
-int gh_rtypes_release(const struct gh_rtypes *types)
-{
-	static const uint8_t oldest[] = {[GH_PCLNTAB_1_2] = 15,
-					 [GH_PCLNTAB_1_16] = 17,
-					 [GH_PCLNTAB_1_18] = 19,
-					 [GH_PCLNTAB_1_20] = 22};
-	int release = gh_image_go_minor(types->tab->image);
-	if (release != GH_GO_UNKNOWN)
-		return release;
-	if (types->old != NULL)
-		return gh_old_rtypes_release(types);
-	if (gh_rtypes_before_1_9(types))
-		return 8;
-	if (types->swiss_maps)
-		return types->tab->text == 0 ? 26 : 24;
-	return oldest[types->tab->format];
 }
 
 static gh_entry goroutine_type(struct gh_type_unit *unit, enum gh_goroutine_type type)
@@ -355,22 +332,26 @@ bool gh_dwarf_types_add(struct gh_info *info, const struct gh_rtypes *types,
 	       gh_fail(err, path, GH_NO_OFFSET, "less than 4 GiB of DWARF", "more");
 }
 
+/* Writes runtime struct NUMBER, called NAME<A,B> or NAME<A>, with ARGUMENT for "$". */
+static gh_entry add_generic(struct gh_type_unit *unit, uint32_t number, uint32_t a, uint32_t b,
+			    gh_entry argument)
+{
+	uint32_t name = gh_type_generic_name(unit, gh_runtime_structs[number].name, a, b);
+	return gh_type_add_runtime(unit, gh_type_new(unit), number, name, argument);
+}
+
 gh_entry gh_type_hchan(struct gh_type_unit *unit, uint32_t elem)
 {
 	if (elem != GH_NO_RTYPE && unit->queues[elem] != GH_NO_ENTRY)
 		return unit->queues[elem];
-	struct gh_type_value argument = gh_type_pointer_value(unit, gh_type_pointer_to(unit, elem));
-	uint32_t name = gh_type_generic_name(unit, "sudog", elem, GH_NO_ENTRY);
-	struct gh_type_value value =
-	    gh_type_add_runtime(unit, gh_type_new(unit), GH_RUNTIME_SUDOG, name, &argument);
-	name = gh_type_generic_name(unit, "*sudog", elem, GH_NO_ENTRY);
-	argument = gh_type_pointer_value(unit, gh_type_pointer(unit, value.type, name));
-	name = gh_type_generic_name(unit, "waitq", elem, GH_NO_ENTRY);
-	argument = gh_type_add_runtime(unit, gh_type_new(unit), GH_RUNTIME_WAITQ, name, &argument);
-	name = gh_type_generic_name(unit, "hchan", elem, GH_NO_ENTRY);
-	value = gh_type_add_runtime(unit, gh_type_new(unit), GH_RUNTIME_HCHAN, name, &argument);
-	gh_entry queue = gh_type_pointer(unit, value.type,
-					 gh_type_generic_name(unit, "*hchan", elem, GH_NO_ENTRY));
+	gh_entry sudog =
+	    add_generic(unit, GH_RUNTIME_SUDOG, elem, GH_NO_ENTRY, gh_type_pointer_to(unit, elem));
+	uint32_t name = gh_type_generic_name(unit, "*sudog", elem, GH_NO_ENTRY);
+	gh_entry waitq = add_generic(unit, GH_RUNTIME_WAITQ, elem, GH_NO_ENTRY,
+				     gh_type_pointer(unit, sudog, name));
+	gh_entry hchan = add_generic(unit, GH_RUNTIME_HCHAN, elem, GH_NO_ENTRY, waitq);
+	gh_entry queue =
+	    gh_type_pointer(unit, hchan, gh_type_generic_name(unit, "*hchan", elem, GH_NO_ENTRY));
 	if (elem != GH_NO_RTYPE)
 		unit->queues[elem] = queue;
 	return queue;
@@ -428,15 +409,11 @@ static gh_entry add_bucket(struct gh_type_unit *unit, uint32_t key, uint32_t ele
  */
 static gh_entry add_table(struct gh_type_unit *unit, uint32_t key, uint32_t elem, uint32_t group)
 {
-	struct gh_type_value argument =
-	    gh_type_pointer_value(unit, gh_type_pointer_to(unit, group));
-	uint32_t name = gh_type_generic_name(unit, "groupReference", key, elem);
-	argument = gh_type_add_runtime(unit, gh_type_new(unit), GH_RUNTIME_GROUPS, name, &argument);
-	name = gh_type_generic_name(unit, "table", key, elem);
-	struct gh_type_value table =
-	    gh_type_add_runtime(unit, gh_type_new(unit), GH_RUNTIME_TABLE, name, &argument);
+	gh_entry groups =
+	    add_generic(unit, GH_RUNTIME_GROUPS, key, elem, gh_type_pointer_to(unit, group));
+	gh_entry table = add_generic(unit, GH_RUNTIME_TABLE, key, elem, groups);
 	gh_entry pointer =
-	    gh_type_pointer(unit, table.type, gh_type_generic_name(unit, "*table", key, elem));
+	    gh_type_pointer(unit, table, gh_type_generic_name(unit, "*table", key, elem));
 	return gh_type_pointer(unit, pointer, gh_type_generic_name(unit, "**table", key, elem));
 }
 
@@ -445,15 +422,13 @@ gh_entry gh_type_map(struct gh_type_unit *unit, uint32_t key, uint32_t elem, uin
 	if (group != GH_NO_RTYPE && unit->tables[group] != GH_NO_ENTRY)
 		return unit->tables[group];
 	bool swiss = unit->types->swiss_maps;
-	struct gh_type_value argument = gh_type_pointer_value(
-	    unit, group == GH_NO_RTYPE ? gh_type_basic(unit, GH_KIND_UNSAFE_POINTER)
-		  : swiss              ? add_table(unit, key, elem, group)
-				       : add_bucket(unit, key, elem, group));
-	uint32_t name = gh_type_generic_name(unit, swiss ? "map" : "hash", key, elem);
-	struct gh_type_value header = gh_type_add_runtime(
-	    unit, gh_type_new(unit), swiss ? GH_RUNTIME_MAP : GH_RUNTIME_HASH, name, &argument);
-	name = gh_type_generic_name(unit, swiss ? "*map" : "*hash", key, elem);
-	gh_entry pointer = gh_type_pointer(unit, header.type, name);
+	gh_entry argument = group == GH_NO_RTYPE ? gh_type_basic(unit, GH_KIND_UNSAFE_POINTER)
+			    : swiss              ? add_table(unit, key, elem, group)
+						 : add_bucket(unit, key, elem, group);
+	gh_entry header =
+	    add_generic(unit, swiss ? GH_RUNTIME_MAP : GH_RUNTIME_HASH, key, elem, argument);
+	uint32_t name = gh_type_generic_name(unit, swiss ? "*map" : "*hash", key, elem);
+	gh_entry pointer = gh_type_pointer(unit, header, name);
 	if (group != GH_NO_RTYPE)
 		unit->tables[group] = pointer;
 	return pointer;

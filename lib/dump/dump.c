@@ -351,7 +351,7 @@ int gh_dump_minor(const struct gh_dump *dump)
 	struct gh_cursor text = gh_dump_bytes(dump, gh_dump_go_version(dump));
 	size_t size = gh_cursor_size(&text);
 	if (size == 0)
-		return -1;
+		return 16;
 	const char *found = memmem(text.start, size, "go1.", 4);
 	if (found == NULL)
 		return GH_GO_UNKNOWN;

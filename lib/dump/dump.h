@@ -255,8 +255,8 @@ uint64_t gh_dump_waited(const struct gh_dump *dump, const struct gh_dump_gorouti
  */
 struct gh_dump_slice gh_dump_go_version(const struct gh_dump *dump);
 
-/* N of the release Go 1.N that wrote DUMP, of a development version too, or GH_GO_UNKNOWN; -1 if
- * the dump does not say, as those of Go 1.7 to 1.16. */
+/* N of the release Go 1.N that wrote DUMP, of a development version too, or GH_GO_UNKNOWN. Those of
+ * Go 1.7 to 1.16 do not say (gh_dump_go_version): they are taken for 1.16. */
 int gh_dump_minor(const struct gh_dump *dump);
 
 /* The memory of the dumped process, as far as the dump has it: objects, stack frames, data and bss;

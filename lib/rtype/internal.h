@@ -21,6 +21,9 @@ struct gh_rtype_encoded_name {
 /* Size of the fields that all descriptors have, in bytes. */
 unsigned gh_rtype_base_size(const struct gh_rtypes *types);
 
+/* The minor release whose descriptors TYPES are: 2 to 6. They are of those, TYPES->old is set. */
+int gh_old_rtypes_release(const struct gh_rtypes *types);
+
 /* A cursor at OFFSET in the descriptor of TYPE; one that has failed if it ends before. */
 struct gh_cursor gh_rtype_inside(const struct gh_rtypes *types, const struct gh_rtype *type,
 				 unsigned offset);

@@ -193,6 +193,25 @@ uint32_t gh_rtypes_at(const struct gh_rtypes *types, uint64_t address)
 	return found < types->count && items[found].address == address ? found : GH_NO_RTYPE;
 }
 
+/* If the program does not say, by what has changed in its tables. */
+int gh_rtypes_release(const struct gh_rtypes *types)
+{
+	static const uint8_t oldest[] = {[GH_PCLNTAB_1_2] = 15,
+					 [GH_PCLNTAB_1_16] = 17,
+					 [GH_PCLNTAB_1_18] = 19,
+					 [GH_PCLNTAB_1_20] = 22};
+	int release = gh_image_go_minor(types->tab->image);
+	if (release != GH_GO_UNKNOWN)
+		return release;
+	if (types->old != NULL)
+		return gh_old_rtypes_release(types);
+	if (gh_rtypes_before_1_9(types))
+		return 8;
+	if (types->swiss_maps)
+		return types->tab->text == 0 ? 26 : 24;
+	return oldest[types->tab->format];
+}
+
 uint32_t gh_rtypes_struct(const struct gh_rtypes *types, const char *name, uint32_t from)
 {
 	for (uint32_t i = from; i < types->count; i++)
@@ -210,6 +229,14 @@ const char *gh_kind_name(enum gh_kind kind)
 	    "float64", "complex64", "complex128", "array",  "chan",   "func",          "interface",
 	    "map",     "ptr",       "slice",      "string", "struct", "unsafe.Pointer"};
 	return names[kind];
+}
+
+enum gh_kind gh_kind_named(const char *name)
+{
+	unsigned kind = GH_KINDS - 1;
+	while (kind > 0 && strcmp(gh_kind_name(kind), name) != 0)
+		kind--;
+	return kind;
 }
 
 unsigned gh_rtype_uncommon_offset(const struct gh_rtypes *types, const struct gh_rtype *type)

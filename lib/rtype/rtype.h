@@ -9,6 +9,7 @@
  *
  * - scan.c, rtype.c: finds the program's type descriptors, and reads them;
  * - encoding.c, old.c: how the releases lay them out; old.c those of Go 1.2 to 1.6;
+ * - runtime_structs.c: the fields of the runtime's structs that programs have no descriptors of;
  * - name.c, lookup.c, cycles.c: names of types, types by name, and types that are made of
  *   themselves;
  * - method.c, itab.c, signature.c: methods of types, and what those take. */
@@ -113,11 +114,81 @@ uint32_t gh_rtypes_named(const struct gh_rtypes *types, const char *name, struct
 /* TYPES are of a release before Go 1.9. */
 bool gh_rtypes_before_1_9(const struct gh_rtypes *types);
 
-/* The minor release whose descriptors TYPES are: 2 to 6. They are of those, TYPES->old is set. */
-int gh_old_rtypes_release(const struct gh_rtypes *types);
+/* N of Go 1.N, the release that built the program of TYPES. */
+int gh_rtypes_release(const struct gh_rtypes *types);
 
 /* What Go calls KIND: "struct", "ptr", ... */
 const char *gh_kind_name(enum gh_kind kind);
+
+/* The kind of which that is NAME; 0 if there is none. */
+enum gh_kind gh_kind_named(const char *name);
+
+/* The size in bytes of every type of KIND, with pointers of WORD bytes; 0 if they differ. */
+unsigned gh_kind_size(enum gh_kind kind, unsigned word);
+
+/* Structs of the Go runtime's, of which programs need not have descriptors (of some, those have:
+ * lib/typing/layout_runtime.c): what its queues, maps and interfaces are made of. */
+
+/* A field, in some releases. */
+struct gh_runtime_member {
+	const char *name; /* NULL ends a list */
+	const char *type; /* a basic type or a struct of gh_runtime_structs; "*" and a struct; "$",
+			     a pointer that is for the DWARF to choose, or "$" and a struct of such;
+			     before it "[N]" if it is an array */
+	uint8_t since;    /* the first minor release of Go 1 that has it; 0 for any */
+	uint8_t before;   /* the first that does not; 0 if the newest has */
+};
+
+struct gh_runtime_struct {
+	const char *name; /* with its package; where it is generic in DWARF, without arguments */
+	struct gh_runtime_member members[20]; /* in order; none: only its name is known */
+};
+
+/* The structs, by number; the last has no name. */
+extern const struct gh_runtime_struct gh_runtime_structs[];
+
+/* Numbers of some. */
+enum {
+	GH_RUNTIME_EFACE,
+	GH_RUNTIME_IFACE,
+	GH_RUNTIME_HASH,
+	GH_RUNTIME_MAP,
+	GH_RUNTIME_TABLE,
+	GH_RUNTIME_GROUPS,
+	GH_RUNTIME_HCHAN,
+	GH_RUNTIME_WAITQ,
+	GH_RUNTIME_SUDOG,
+	GH_RUNTIME_NAMED, /* the first of those that are not generic */
+};
+
+/* The number of the struct called NAME; that of the last if there is none. */
+uint32_t gh_runtime_struct(const char *name);
+
+/* A field, in one release. */
+struct gh_runtime_field {
+	const char *name;
+	const char *type; /* as gh_runtime_member has it */
+	uint32_t offset;  /* in bytes, as size */
+	uint32_t size;
+};
+
+/* A walk over the fields that a struct has in a release. The others are private. */
+struct gh_runtime_walk {
+	const struct gh_runtime_member *next;
+	unsigned word;
+	int release;
+	uint32_t size; /* up to where the walk is, in bytes; at its end, of the whole */
+	uint32_t align;
+};
+
+/* Starts one, of Go 1.RELEASE with pointers of WORD bytes. */
+struct gh_runtime_walk gh_runtime_walk(uint32_t number, unsigned word, int release);
+
+/* Gives the next field. False at the end. */
+bool gh_runtime_next(struct gh_runtime_walk *walk, struct gh_runtime_field *field);
+
+/* The offset of the field NAME in bytes; 0 if the release does not have it. */
+uint32_t gh_runtime_offset(uint32_t number, const char *name, unsigned word, int release);
 
 /* The size in bytes of the descriptor of TYPE, up to what is stored out of line. */
 uint64_t gh_rtype_descriptor_size(const struct gh_rtypes *types, const struct gh_rtype *type);

@@ -50,8 +50,7 @@ static void read_descriptor(const struct gh_rtypes *types, struct gh_cursor *cur
 	gh_cursor_u32(cur); /* ptrToThis: its type is found by itself */
 }
 
-/* The size in bytes of every type of KIND; 0 if they differ. */
-static uint64_t size_of_kind(unsigned kind, unsigned pointer_size)
+unsigned gh_kind_size(enum gh_kind kind, unsigned word)
 {
 	static const uint8_t bytes[GH_KINDS] = {
 	    [GH_KIND_BOOL] = 1,       [GH_KIND_INT8] = 1,    [GH_KIND_INT16] = 2,
@@ -64,7 +63,7 @@ static uint64_t size_of_kind(unsigned kind, unsigned pointer_size)
 	    [GH_KIND_CHAN] = 1,   [GH_KIND_FUNC] = 1,          [GH_KIND_INTERFACE] = 2,
 	    [GH_KIND_MAP] = 1,    [GH_KIND_POINTER] = 1,       [GH_KIND_SLICE] = 3,
 	    [GH_KIND_STRING] = 2, [GH_KIND_UNSAFE_POINTER] = 1};
-	return bytes[kind] != 0 ? bytes[kind] : (uint64_t)words[kind] * pointer_size;
+	return bytes[kind] != 0 ? bytes[kind] : words[kind] * word;
 }
 
 static bool is_align(uint8_t align)
@@ -85,7 +84,7 @@ bool gh_rtype_numbers_fit(const struct gh_rtypes *types, unsigned kind, uint64_t
 	if (kind == 0 || kind >= GH_KINDS || !is_align(align) || !is_align(field_align) ||
 	    size % align != 0 || size > INT64_MAX)
 		return false;
-	uint64_t expected = size_of_kind(kind, types->tab->pointer_size);
+	uint64_t expected = gh_kind_size(kind, types->tab->pointer_size);
 	return expected == 0 || size == expected;
 }
 

@@ -36,12 +36,15 @@ static bool has_object_of(const struct gh_dump *dump, uint64_t size)
 struct gh_allocator gh_allocator_of(const struct gh_dump *dump, const struct gh_image *program)
 {
 	int release = gh_dump_minor(dump);
-	if (release < 0 && program != NULL && gh_image_go_minor(program) != GH_GO_UNKNOWN)
+	bool told = dump->format < GH_DUMP_1_7 || gh_dump_go_version(dump).size > 0;
+	if (!told && program != NULL && gh_image_go_minor(program) != GH_GO_UNKNOWN) {
 		release = gh_image_go_minor(program);
+		told = true;
+	}
 	return (struct gh_allocator){
-	    .old = release >= 0 && release < 8,
+	    .old = release < 8,
 	    .interface_types = release >= 5 && release < 11,
-	    .has_24 = release >= 16 || (release < 0 && has_object_of(dump, 24)),
+	    .has_24 = told ? release >= 16 : has_object_of(dump, 24),
 	    .headers = release >= 22,
 	    .word = dump->word,
 	};

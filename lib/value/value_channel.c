@@ -7,49 +7,50 @@
 /* More goroutines that wait are not listed. */
 #define MOST_WAITING 16
 
-/* Where runtime.hchan, which begins with qcount, dataqsiz and buf, has the rest: offsets in bytes.
- *
- * Source: type hchan and type sudog in src/runtime/chan.go and runtime2.go. */
+/* What runtime.hchan has. */
 struct channel {
-	uint64_t count;
-	uint64_t size;
-	uint64_t buffer;
-	uint64_t closed;
-	uint64_t next;      /* sendx, then recvx: place of the first element */
-	uint64_t receivers; /* recvq, then sendq: the first and the last that wait */
-	uint32_t elem; /* the elements' type; GH_NO_RTYPE: it and the last three are not known */
+	uint64_t count;     /* of elements */
+	uint64_t size;      /* of the buffer, in elements */
+	uint64_t buffer;    /* its address */
+	uint64_t closed;    /* not 0: it is */
+	uint64_t next;      /* place of the first element in the buffer */
+	uint64_t receivers; /* address of the queue of those that wait to receive, and to send */
+	uint64_t senders;
+	uint32_t elem; /* the elements' type; GH_NO_RTYPE: not known, and next is not set */
 };
 
-/* The type of the elements at ADDRESS, where ELEMTYPE may be: ELEM if that is known. GH_NO_RTYPE if
- * it is not there. */
-static uint32_t read_elem(struct gh_values *values, uint32_t elem, uint64_t address)
+/* The offset of a field of the runtime's struct NUMBER. */
+static uint32_t offset_of(const struct gh_values *values, uint32_t number, const char *field)
 {
-	uint64_t found;
-	if (!gh_value_word(values, address, &found))
-		return GH_NO_RTYPE;
-	uint32_t number = gh_rtypes_at(values->types, found - values->process->bias);
-	return elem == GH_NO_RTYPE || number == elem ? number : GH_NO_RTYPE;
+	const struct gh_process *process = values->process;
+	return gh_runtime_offset(number, field, process->tab->pointer_size, process->minor);
 }
 
 /* Reads the channel at HEADER, whose elements are of type ELEM; GH_NO_RTYPE if that is not known.
- * ELEMTYPE follows `closed', or, from Go 1.23 on, a timer. */
+ */
 static bool read_channel(struct gh_values *values, uint32_t elem, uint64_t header,
 			 struct channel *channel)
 {
-	unsigned word = values->process->tab->pointer_size;
-	uint64_t at = header + 3 * (uint64_t)word + 4;
-	if (!gh_process_constant_uint(values->process, header, word, &channel->count) ||
-	    !gh_process_constant_uint(values->process, header + word, word, &channel->size) ||
-	    !gh_value_word(values, header + 2 * (uint64_t)word, &channel->buffer) ||
-	    !gh_process_constant_uint(values->process, at, 4, &channel->closed))
-		return false;
-	at += 4;
+	struct gh_process *process = values->process;
+	unsigned word = process->tab->pointer_size;
+	uint64_t type;
+#define AT(field) (header + offset_of(values, GH_RUNTIME_HCHAN, field))
+	channel->receivers = AT("recvq");
+	channel->senders = AT("sendq");
 	channel->elem = GH_NO_RTYPE;
-	for (unsigned i = 0; i < 2 && channel->elem == GH_NO_RTYPE; i++, at += word)
-		channel->elem = read_elem(values, elem, at);
-	channel->receivers = at + 2 * (uint64_t)word;
-	return channel->elem == GH_NO_RTYPE ||
-	       gh_process_constant_uint(values->process, at + word, word, &channel->next);
+	if (!gh_process_constant_uint(process, header, word, &channel->count) ||
+	    !gh_process_constant_uint(process, AT("dataqsiz"), word, &channel->size) ||
+	    !gh_value_word(values, AT("buf"), &channel->buffer) ||
+	    !gh_process_constant_uint(process, AT("closed"), 4, &channel->closed))
+		return false;
+	if (!gh_value_word(values, AT("elemtype"), &type))
+		return true;
+	uint32_t number = gh_rtypes_at(values->types, type - process->bias);
+	if (number == GH_NO_RTYPE || (elem != GH_NO_RTYPE && number != elem))
+		return true;
+	channel->elem = number;
+	return gh_process_constant_uint(process, AT("recvx"), word, &channel->next);
+#undef AT
 }
 
 /* Appends the goroutines in the queue at ADDRESS, by what they do. */
@@ -58,8 +59,7 @@ static void add_waiting(struct gh_values *values, uint64_t address, const char *
 	struct gh_process *process = values->process;
 	unsigned word = process->tab->pointer_size;
 	struct gh_g_layout layout = gh_g_layout_of(word, process->minor);
-	/* Before Go 1.14 a flag is between the goroutine and the next that waits. */
-	unsigned next = process->minor >= 0 && process->minor < 14 ? 2 * word : word;
+	uint32_t next = offset_of(values, GH_RUNTIME_SUDOG, "next");
 	uint64_t waiting;
 	unsigned i = 0;
 	gh_value_word(values, address, &waiting);
@@ -81,7 +81,6 @@ static void add_waiting(struct gh_values *values, uint64_t address, const char *
 
 static void add_contents(struct gh_values *values, const struct channel *channel, uint64_t header)
 {
-	unsigned word = values->process->tab->pointer_size;
 	gh_value_add(values, "%" PRIu64 "/%" PRIu64, channel->count, channel->size);
 	if (channel->elem == GH_NO_RTYPE)
 		return;
@@ -96,7 +95,7 @@ static void add_contents(struct gh_values *values, const struct channel *channel
 	if (channel->closed != 0)
 		gh_value_add(values, ", closed");
 	add_waiting(values, channel->receivers, "receiving");
-	add_waiting(values, channel->receivers + 2 * (uint64_t)word, "sending");
+	add_waiting(values, channel->senders, "sending");
 }
 
 void gh_value_add_channel(struct gh_values *values, const struct gh_rtype *type, uint64_t header,

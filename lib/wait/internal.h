@@ -15,19 +15,21 @@ struct gh_wait_layout {
 
 	uint32_t sudog_next; /* runtime.sudog; g is its first field */
 	uint32_t sudog_elem;
-	uint32_t sudog_select;
-	uint32_t sudog_link; /* waitlink */
-	uint32_t sudog_channel;
+	uint32_t sudog_waitlink;
+	uint32_t sudog_c;
 
-	uint32_t channel_timer; /* runtime.hchan; 0 where there is none */
-	uint32_t timer_when;    /* runtime.timer: when it fires */
-	uint32_t channel_type;
-	uint32_t channel_receivers; /* recvq.first */
-	uint32_t channel_senders;   /* sendq.first */
+	uint32_t hchan_dataqsiz; /* runtime.hchan; qcount is its first field */
+	uint32_t hchan_elemsize;
+	uint32_t hchan_closed;
+	uint32_t hchan_timer; /* 0 where there is none */
+	uint32_t hchan_elemtype;
+	uint32_t hchan_recvq; /* begins with the first that waits */
+	uint32_t hchan_sendq;
+	uint32_t timer_when; /* runtime.timer: when it fires */
 };
 
 /* The layout in the release that DUMP is of. What is not the same in all programs of a release is
- * found in the dump: all is 0 if it is of no release that is known. */
+ * found in the dump: all is 0 if it is not there, and before Go 1.11. */
 struct gh_wait_layout gh_wait_layout_find(const struct gh_dump *dump);
 
 /* Reads an integer of SIZE bytes at ADDRESS. 0 if the dump does not have it. */

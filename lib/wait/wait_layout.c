@@ -28,37 +28,38 @@ static uint32_t find_creator(const struct gh_dump *dump)
 	return best * dump->word;
 }
 
-/* Sources: type g, type sudog in src/runtime/runtime2.go; type hchan in src/runtime/chan.go. In a
- * sudog, elem and c are two words each from Go 1.26 on. In a channel, timer came with 1.23, bubble
- * with 1.25. In a timer (src/runtime/time.go) its lock, four flags and a count of 4 bytes are
- * before when, and from 1.25 on a random number of 4 bytes, which is aligned. Between gopc and
- * waiting in runtime.g are ancestors, startpc and racectx; between waiting and timer are cgoCtxt
- * and labels. */
+/* Source of what is not in gh_runtime_structs: type g in src/runtime/runtime2.go, where ancestors,
+ * startpc and racectx are between gopc and waiting, cgoCtxt and labels between that and timer; and
+ * type timer in src/runtime/time.go, where its lock, four flags and a count of 4 bytes are before
+ * when, and from 1.25 on a random number of 4 bytes, which is aligned. */
 struct gh_wait_layout gh_wait_layout_find(const struct gh_dump *dump)
 {
 	int minor = gh_dump_minor(dump);
 	uint32_t word = dump->word;
-	uint32_t traced = minor >= 26 ? 2 : 1;
-	uint32_t creator =
-	    dump->format == GH_DUMP_1_7 && (minor < 0 || minor >= 11) ? find_creator(dump) : 0;
+	uint32_t creator = dump->format == GH_DUMP_1_7 && minor >= 11 ? find_creator(dump) : 0;
 	if (creator == 0)
 		return (struct gh_wait_layout){0};
-	struct gh_wait_layout layout = {
+	/* From Go 1.26 on elem and c are two words each, of which the second is always set. */
+	uint32_t traced = minor >= 26 ? word : 0;
+#define SUDOG(field) gh_runtime_offset(GH_RUNTIME_SUDOG, field, word, minor)
+#define HCHAN(field) gh_runtime_offset(GH_RUNTIME_HCHAN, field, word, minor)
+	return (struct gh_wait_layout){
 	    .g_waiting = creator + 4 * word,
 	    .g_sleep = creator + (minor >= 23 ? 10 : 9) * word,
 	    .sleeps_by_timer = minor < 23,
-	    .sudog_next = word,
-	    .sudog_elem = (3 + traced - 1) * word,
-	    .sudog_select = (3 + traced) * word + 20,
-	    .channel_timer = minor >= 23 ? 3 * word + 8 : 0,
+	    .sudog_next = SUDOG("next"),
+	    .sudog_elem = SUDOG("elem") + traced,
+	    .sudog_waitlink = SUDOG("waitlink"),
+	    .sudog_c = SUDOG("c") + traced,
+	    .hchan_dataqsiz = HCHAN("dataqsiz"),
+	    .hchan_elemsize = HCHAN("elemsize"),
+	    .hchan_closed = HCHAN("closed"),
+	    .hchan_timer = HCHAN("timer"),
+	    .hchan_elemtype = HCHAN("elemtype"),
+	    .hchan_recvq = HCHAN("recvq"),
+	    .hchan_sendq = HCHAN("sendq"),
 	    .timer_when = word + 8 + (minor >= 25 ? word : 0),
 	};
-	/* acquiretime, releasetime, ticket and some flags are before these. */
-	uint32_t parent = (3 + traced) * word + 24;
-	layout.sudog_link = parent + word;
-	layout.sudog_channel = parent + (3 + traced - 1) * word;
-	layout.channel_type = 3 * word + 8 + (minor >= 23 ? word : 0);
-	layout.channel_receivers = layout.channel_type + 3 * word;
-	layout.channel_senders = layout.channel_receivers + 2 * word;
-	return layout;
+#undef SUDOG
+#undef HCHAN
 }

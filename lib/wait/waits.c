@@ -36,20 +36,20 @@ static size_t add_channel(struct gh_wait_finder *finder, uint64_t address)
 	struct gh_channel channel = {
 	    .address = address,
 	    .length = gh_wait_word(dump, address),
-	    .capacity = gh_wait_word(dump, address + dump->word),
-	    .elem_size = gh_wait_uint(dump, address + 3 * dump->word, 2),
-	    .closed = gh_wait_uint(dump, address + 3 * dump->word + 4, 4) != 0,
-	    .elem_type = gh_wait_word(dump, address + layout->channel_type),
+	    .capacity = gh_wait_word(dump, address + layout->hchan_dataqsiz),
+	    .elem_size = gh_wait_uint(dump, address + layout->hchan_elemsize, 2),
+	    .closed = gh_wait_uint(dump, address + layout->hchan_closed, 4) != 0,
+	    .elem_type = gh_wait_word(dump, address + layout->hchan_elemtype),
 	};
-	if (layout->channel_timer != 0) {
-		uint64_t timer = gh_wait_word(dump, address + layout->channel_timer);
+	if (layout->hchan_timer != 0) {
+		uint64_t timer = gh_wait_word(dump, address + layout->hchan_timer);
 		channel.timer = timer != 0;
 		channel.when = timer != 0 ? gh_wait_uint(dump, timer + layout->timer_when, 8) : 0;
 	}
 	channel.receivers =
-	    note_queue(finder, gh_wait_word(dump, address + layout->channel_receivers), RECEIVES);
+	    note_queue(finder, gh_wait_word(dump, address + layout->hchan_recvq), RECEIVES);
 	channel.senders =
-	    note_queue(finder, gh_wait_word(dump, address + layout->channel_senders), SENDS);
+	    note_queue(finder, gh_wait_word(dump, address + layout->hchan_sendq), SENDS);
 	place = (uint32_t)finder->waits->channels.count;
 	finder->failed |= !gh_numbermap_put(&finder->channels, address, place);
 	gh_vector_push(&finder->waits->channels, channel);
@@ -64,7 +64,7 @@ static void add_cases(struct gh_wait_finder *finder, struct gh_wait *wait, uint6
 	uint64_t sudog = gh_wait_word(dump, g + layout->g_waiting);
 	wait->first = finder->waits->cases.count;
 	while (sudog != 0 && wait->ncases < MOST_CASES && gh_wait_word(dump, sudog) == g) {
-		uint64_t channel = gh_wait_word(dump, sudog + layout->sudog_channel);
+		uint64_t channel = gh_wait_word(dump, sudog + layout->sudog_c);
 		if (channel == 0 || gh_dump_find_object(dump, channel) == GH_DUMP_NONE)
 			break;
 		struct gh_wait_case added = {.channel = add_channel(finder, channel),
@@ -75,7 +75,7 @@ static void add_cases(struct gh_wait_finder *finder, struct gh_wait *wait, uint6
 		added.send = direction == SENDS;
 		gh_vector_push(&finder->waits->cases, added);
 		wait->ncases++;
-		sudog = gh_wait_word(dump, sudog + layout->sudog_link);
+		sudog = gh_wait_word(dump, sudog + layout->sudog_waitlink);
 	}
 }
 

@@ -51,12 +51,12 @@ static bool is_shown(const struct gh_call *call, int minor, bool first)
 		return true;
 	/* It was runtime.panic to Go 1.3, and the name that is looked for stayed so to 1.5. */
 	if (is(call, "runtime.gopanic"))
-		return !first && (minor < 0 || minor >= 6);
+		return !first && minor >= 6;
 	if (memchr(call->name, '.', call->length) == NULL)
 		return false;
 	bool runtime =
 	    call->length >= strlen(RUNTIME) && memcmp(call->name, RUNTIME, strlen(RUNTIME)) == 0;
-	return !runtime || ((minor < 0 || minor >= 4) && is_exported_runtime(call));
+	return !runtime || (minor >= 4 && is_exported_runtime(call));
 }
 
 /* Wrappers are left out, unless it is they that panicked. */
@@ -127,7 +127,7 @@ static bool add_frame(struct gh_traceback *traceback, const struct gh_dump *dump
 	const struct gh_dump_frame *frame = &record.frame;
 	uint64_t pc = frame->pc;
 	/* To Go 1.3 the top frame has the line after its call. */
-	bool as_is = is_top && minor >= 0 && minor < 4;
+	bool as_is = is_top && minor < 4;
 	if (pc > frame->entry && frame->continuation != GH_DUMP_INTERRUPTED && !as_is &&
 	    !was_interrupted(last_call(traceback)))
 		pc--;
