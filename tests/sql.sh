@@ -27,6 +27,41 @@ compare() {
 	done <"$work/rows"
 }
 
+# check_stacks NAME: every call that Go's own traceback has is in frames, and of its goroutine.
+check_stacks() {
+	program=$directory/dump.stripped
+	"$program" "$work/dump" "$work/stacks" >"$work/counts"
+	printed <"$work/stacks" | cut -f 1-4 | sort -u >"$work/expected"
+	sql --csv "SELECT DISTINCT id || char(9) || f.function || char(9) || f.file || char(9) || f.line FROM goroutines JOIN frames f ON
+		goroutine = id" | sed -e 1d -e 's/^"//; s/"$//' -e 's/\[.*\]/[...]/' | sort >"$work/found"
+	equal "$1: the calls of Go's tracebacks ($(wc -l <"$work/expected"))" "" "$(comm -23 "$work/expected" "$work/found" | head -n 5)"
+	equal "$1: goroutines" "$(cut -f 1 "$work/expected" | sort -u)" \
+		"$(sql --csv "SELECT id FROM goroutines WHERE NOT system" | sed 1d | sort | comm -12 - <(cut -f 1 "$work/expected" | sort -u))"
+}
+
+# check_waits NAME: what the sample waits says of its goroutines.
+check_waits() {
+	program=$directory/waits.stripped
+	run_until_ready "$program" "$work/dump"
+	exec 7>&-
+	wait "$pid" 2>"$work/why"
+	# When it wrote its dump, the first goroutine did nothing else.
+	sed -nE '/^1	/d; s/^([0-9]+	[a-z ]+)	.*/\1/p' "$work/output" | sort >"$work/expected"
+	sql --csv "SELECT DISTINCT goroutine || char(9) || kind FROM waits JOIN goroutines ON id = goroutine WHERE NOT system AND id <> 1 AND
+		kind <> 'other'" | sed 1d | sort >"$work/found"
+	same "$1: waits ($(wc -l <"$work/expected"))" "$work/expected" "$work/found"
+	grep -oE '(send|receive) chan [^ ]+ 0x[0-9a-f]+ [0-9]+ [0-9]+' "$work/output" | sort >"$work/expected"
+	sql --csv "SELECT operation || ' chan ' || type || printf(' 0x%x ', object) || length || ' ' || capacity FROM waits JOIN goroutines ON id = goroutine
+		WHERE NOT system AND type NOT NULL" |
+		sed 1d | sort >"$work/found"
+	same "$1: waits: channels ($(wc -l <"$work/expected"))" "$work/expected" "$work/found"
+	sed -nE 's/^([0-9]+)	(r?w?mutex[a-z ]*|waitgroup|cond)	(0x[0-9a-f]+)( [0-9]+)?$/\1 \3\4/p' "$work/output" | sort >"$work/expected"
+	sql --csv "SELECT goroutine || printf(' 0x%x', object) || coalesce(' ' || counter, '') FROM waits WHERE type IS NULL AND object NOT NULL" |
+		sed 1d | sort >"$work/found"
+	same "$1: waits: mutexes and the like ($(wc -l <"$work/expected"))" "$work/expected" "$work/found"
+	equal "$1: what can never go on" "$(grep -cP '^[0-9]+\t(send|receive|select)\t$' "$work/output")" "$(sql --csv 'SELECT count(*) FROM goroutines WHERE leaked' | sed 1d)"
+}
+
 # plan QUERY: how SQLite goes about it.
 plan() {
 	sql --csv "EXPLAIN QUERY PLAN $1" | sed -n 's/^.*,"\{0,1\}\(S[CE]\|USE\)/\1/p'
@@ -135,6 +170,8 @@ fi
 for release in ${RELEASES:-1.15 1.19 1.24 1.27}; do
 	sample "Go $release" "$release" graph || continue
 	compare "Go $release"
+	sample "Go $release" "$release" dump && check_stacks "Go $release"
+	CGO_ENABLED=0 GODEBUG=asynctimerchan=0 sample "Go $release" "$release" waits && check_waits "Go $release"
 done
 if sample "go 1.19" 1.19 graph; then
 	program=$directory/graph.stripped

@@ -43,6 +43,9 @@ enum gh_wait_kind {
 	GH_WAIT_SYSCALL,    /* in a system call, or in C */
 };
 
+/* What a kind of wait is called: "send", "rwmutex read". */
+const char *gh_wait_kind_name(enum gh_wait_kind kind);
+
 /* No number of a descriptor. */
 #define GH_NO_DESCRIPTOR (-1)
 

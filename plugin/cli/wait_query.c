@@ -124,26 +124,6 @@ const struct gh_call *gh_wait_place(struct gh_wait_query *query, size_t number)
 		   : NULL;
 }
 
-const char *gh_wait_kind_name(enum gh_wait_kind kind)
-{
-	static const char *const names[] = {
-	    [GH_WAIT_OTHER] = "other",
-	    [GH_WAIT_SEND] = "send",
-	    [GH_WAIT_RECEIVE] = "receive",
-	    [GH_WAIT_SELECT] = "select",
-	    [GH_WAIT_MUTEX] = "mutex",
-	    [GH_WAIT_RWMUTEX_READ] = "rwmutex read",
-	    [GH_WAIT_RWMUTEX_WRITE] = "rwmutex write",
-	    [GH_WAIT_WAITGROUP] = "waitgroup",
-	    [GH_WAIT_COND] = "cond",
-	    [GH_WAIT_SEMAPHORE] = "semaphore",
-	    [GH_WAIT_SLEEP] = "sleep",
-	    [GH_WAIT_DESCRIPTOR] = "descriptor",
-	    [GH_WAIT_SYSCALL] = "syscall",
-	};
-	return names[kind];
-}
-
 bool gh_wait_find_leaked(struct gh_leaked *leaked, struct gh_wait_query *query)
 {
 	struct gh_error err;

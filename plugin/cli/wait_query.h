@@ -49,9 +49,6 @@ bool gh_wait_channel_maker(struct gh_wait_query *query, const struct gh_channel 
  * not known. */
 const struct gh_call *gh_wait_place(struct gh_wait_query *query, size_t number);
 
-/* What a kind of wait is called in JSON. */
-const char *gh_wait_kind_name(enum gh_wait_kind kind);
-
 /* Prints what WAIT is for: "send on chan *main.job 0xc000012345 (len 2, cap 2)"; with PLAIN,
  * without the addresses and states: "send on chan *main.job". */
 void gh_wait_print(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait, bool plain);

@@ -14,7 +14,9 @@
 
 const struct gh_sql_table *const gh_sql_tables[] = {
     &gh_sql_objects, &gh_sql_types,    &gh_sql_refs,    &gh_sql_roots,
-    &gh_sql_path,    &gh_sql_retained, &gh_sql_strings,
+    &gh_sql_path,    &gh_sql_retained, &gh_sql_strings, &gh_sql_goroutines,
+    &gh_sql_frames,  &gh_sql_slots,    &gh_sql_waits,   &gh_sql_sites,
+    &gh_sql_samples, &gh_sql_segments, &gh_sql_itabs,   &gh_sql_finalizers,
 };
 
 const size_t gh_sql_ntables = sizeof(gh_sql_tables) / sizeof(gh_sql_tables[0]);
@@ -26,6 +28,10 @@ void gh_sql_free_made(struct gh_sql_made *made)
 	free(made->starts);
 	gh_dominator_tree_free(&made->tree);
 	gh_vector_free(&made->strings);
+	gh_vector_free(&made->ids);
+	gh_leaked_free(&made->leaked);
+	gh_waits_free(&made->waits);
+	gh_allocations_free(&made->allocations);
 	*made = (struct gh_sql_made){0};
 }
 

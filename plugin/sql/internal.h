@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 
 #include "lib/util/vector.h"
+#include "lib/wait/wait.h"
 #include "plugin/sql/sql.h"
 
 struct gh_sql_cursor;
@@ -74,7 +75,16 @@ extern const struct gh_sql_table *const gh_sql_tables[];
 extern const size_t gh_sql_ntables;
 
 extern const struct gh_sql_table gh_sql_objects, gh_sql_types, gh_sql_strings;
+extern const struct gh_sql_table gh_sql_goroutines, gh_sql_frames, gh_sql_slots, gh_sql_waits;
+extern const struct gh_sql_table gh_sql_sites, gh_sql_samples, gh_sql_segments, gh_sql_itabs,
+    gh_sql_finalizers;
 extern const struct gh_sql_table gh_sql_refs, gh_sql_roots, gh_sql_retained, gh_sql_path;
+
+/* A goroutine's id, and its number. */
+struct gh_sql_id {
+	uint64_t id;
+	uint32_t number;
+};
 
 /* What is made of the heap once a statement comes to need it. */
 struct gh_sql_made {
@@ -86,6 +96,13 @@ struct gh_sql_made {
 	bool has_tree;
 	struct gh_heap_strings strings;
 	bool has_strings;
+	struct GH_VECTOR(struct gh_sql_id) ids; /* of the goroutines, in ascending order */
+	struct gh_waits waits;
+	bool has_waits;
+	struct gh_leaked leaked;
+	bool has_leaked;
+	struct gh_allocations allocations;
+	bool has_allocations;
 };
 
 struct gh_sql_statements GH_VECTOR(sqlite3_stmt *);
@@ -129,6 +146,20 @@ void gh_sql_give_object(sqlite3_context *out, const struct gh_sql_cursor *cursor
 /* A copy of what BUFFER has, which is freed; or NULL, if it was not FOUND. */
 void gh_sql_give_buffer(sqlite3_context *out, struct gh_buffer *buffer, bool found);
 
+/* The name of the type whose descriptor is at ADDRESS: the program's, or the dump's; or NULL. */
+void gh_sql_give_type_at(sqlite3_context *out, const struct gh_sql_cursor *cursor,
+			 uint64_t address);
+
+/* What STREAM, of open_memstream, has written to *TEXT, *SIZE bytes, all of it if WRITTEN; STREAM
+ * is closed, and may be NULL, if memory ran out. */
+void gh_sql_give_stream(sqlite3_context *out, FILE *stream, bool written, char **text,
+			size_t *size);
+
+/* The function, file and line of CALL; NULL if they are not known, as they are not of no call. */
+void gh_sql_give_call_function(sqlite3_context *out, const struct gh_call *call);
+void gh_sql_give_call_file(sqlite3_context *out, const struct gh_call *call);
+void gh_sql_give_call_line(sqlite3_context *out, const struct gh_call *call);
+
 /* Has CURSOR come to those items alone that are numbered from FIRST up to END, which is not one. */
 void gh_sql_take(struct gh_sql_cursor *cursor, uint64_t first, uint64_t end);
 
@@ -152,6 +183,9 @@ const char *gh_sql_type_of(const struct gh_sql_cursor *cursor, uint32_t object);
 
 /* Frees what was made, and has it be made anew. */
 void gh_sql_free_made(struct gh_sql_made *made);
+
+/* Finds the waits, unless they are there. False if memory ran out. */
+bool gh_sql_find_waits(struct gh_sql *sql);
 
 /* Makes by_type and what goes with it, unless it is there. False if memory ran out. */
 bool gh_sql_order_types(struct gh_sql *sql);

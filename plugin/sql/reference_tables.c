@@ -166,15 +166,9 @@ static void give_root_name(sqlite3_context *out, const struct gh_sql_cursor *cur
 	char *text = NULL;
 	size_t size;
 	FILE *stream = open_memstream(&text, &size);
-	if (stream == NULL) {
-		sqlite3_result_error_nomem(out);
-		return;
-	}
-	gh_names_print_root(stream, cursor->heap->names, root);
-	if (fclose(stream) == 0)
-		sqlite3_result_text64(out, text, size, free, SQLITE_UTF8);
-	else
-		sqlite3_result_error_nomem(out);
+	if (stream != NULL)
+		gh_names_print_root(stream, cursor->heap->names, root);
+	gh_sql_give_stream(out, stream, true, &text, &size);
 }
 
 static void give_root(sqlite3_context *out, const struct gh_sql_cursor *cursor)

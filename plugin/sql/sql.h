@@ -5,6 +5,8 @@
  *   of the heap they need; the description of the tables;
  * - virtual_table.c, values.c: what SQLite asks of a virtual table, answered from its columns;
  * - object_tables.c, reference_tables.c: objects, types, strings; refs, roots, retained, path;
+ * - goroutine_tables.c, wait_table.c, record_tables.c: goroutines, frames, slots; waits; what a
+ * dump has records of: sites, samples, segments, itabs, finalizers;
  * - result.c: rows as a table, JSON or CSV. */
 #ifndef GH_PLUGIN_SQL_SQL_H
 #define GH_PLUGIN_SQL_SQL_H

@@ -85,3 +85,42 @@ uint64_t gh_sql_goroutine_id(const struct gh_sql_cursor *cursor, size_t number)
 	gh_dump_get(cursor->heap->dump, GH_DUMP_GOROUTINE, number, &record);
 	return record.goroutine.id;
 }
+
+void gh_sql_give_stream(sqlite3_context *out, FILE *stream, bool written, char **text, size_t *size)
+{
+	if (stream != NULL && fclose(stream) == 0 && written) {
+		sqlite3_result_text64(out, *text, *size, free, SQLITE_UTF8);
+		return;
+	}
+	free(*text);
+	sqlite3_result_error_nomem(out);
+}
+
+void gh_sql_give_call_function(sqlite3_context *out, const struct gh_call *call)
+{
+	if (call != NULL)
+		gh_sql_give_bytes(out, call->name, call->length);
+}
+
+void gh_sql_give_call_file(sqlite3_context *out, const struct gh_call *call)
+{
+	if (call != NULL && *call->file != '\0')
+		sqlite3_result_text(out, call->file, -1, SQLITE_TRANSIENT);
+}
+
+void gh_sql_give_call_line(sqlite3_context *out, const struct gh_call *call)
+{
+	if (call != NULL && *call->file != '\0')
+		sqlite3_result_int(out, call->line);
+}
+
+void gh_sql_give_type_at(sqlite3_context *out, const struct gh_sql_cursor *cursor, uint64_t address)
+{
+	const struct gh_typing *typing = &cursor->heap->names->typing;
+	uint32_t type = gh_rtypes_at(&typing->types, address - typing->bias);
+	if (type != GH_NO_RTYPE)
+		gh_sql_give_bytes(out, typing->types.items[type].text.start,
+				  typing->types.items[type].text.length);
+	else
+		gh_sql_give_slice(out, cursor, gh_dumpfile_type_name(cursor->heap->dump, address));
+}

@@ -3,7 +3,8 @@ an independent reader of heap dumps.
 
     sql.py GOHEAP DUMPFILE PROGRAM DUMP SAID
 
-DUMPFILE is the oracle of that name. SAID is what the sample graph printed. Prints "NAME<tab>EXPECTED<tab>FOUND" a line.
+DUMPFILE is the oracle of that name. PROGRAM is stripped; beside it is the one that is not. SAID is what the sample graph
+printed. Prints "NAME<tab>EXPECTED<tab>FOUND" a line.
 """
 import csv
 import io
@@ -139,6 +140,31 @@ row("path: by the program's pointers", [],
 for _, address, copies, text in of_kind("text"):
     row("strings: text and copies", [(text, int(copies))],
         ask(f"SELECT text, copies FROM strings WHERE object = {address}"))
+
+found = ask("SELECT function, file, line, count(*) FROM samples JOIN sites ON site = id GROUP BY function, file, line")
+row("sites, samples: objects of each place of allocation", sorted((f, p, int(n), int(c)) for _, f, p, n, c in of_kind("site")),
+    sorted(f for f in found if f[:3] in {(s[1], s[2], int(s[3])) for s in of_kind("site")}))
+row("samples: of objects", ask("SELECT count(*) FROM samples"), ask("SELECT count(*) FROM samples JOIN objects ON address = object"))
+# What the frame of the other does not list is found by its contents.
+frames = {(int(goroutine), function, to) for kind, function, goroutine, to in (root[1:] for root in roots)
+          if kind == "frame" and function == "main.hold"}
+row("slots: what frames hold", sorted(frames),
+    sorted(ask(f"SELECT goroutine, function, object FROM slots WHERE object IN {listed(f[2] for f in frames)}")))
+row("slots: the same of a goroutine, and that is in a frame of its", sorted(frames),
+    sorted(ask("SELECT g.id, f.function, object FROM goroutines g JOIN frames f ON f.goroutine = g.id JOIN slots s ON "
+               f"s.goroutine = g.id AND s.depth = f.depth WHERE NOT inlined AND object IN {listed(f[2] for f in frames)}")))
+row("finalizers", sorted((root[2], root[3]) for root in roots if root[1] == "finalizer"),
+    ask("SELECT function, object FROM finalizers WHERE function LIKE 'main.%'"))
+
+output = subprocess.run(["nm", program.removesuffix(".stripped")], check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout
+symbols = {line.split(" ", 2)[2]: int(line.split(" ", 2)[0], 16) for line in output.splitlines() if line[0] != " "}
+row("segments", [(kind, hex(symbols["runtime." + kind]), symbols["runtime.e" + kind] - symbols["runtime." + kind])
+                 for kind in ("data", "bss")], ask("SELECT kind, address, bytes FROM segments"))
+itabs = {address: name[len("go.itab."):].split(",")[0] for name, address in symbols.items() if name[:8] in ("go.itab.", "go:itab.")}
+found = {int(address, 16): name for address, name in ask("SELECT address, type FROM itabs")}
+row("itabs: where the linker has them", [], sorted(a for a in found if itabs and a not in itabs))
+row("itabs: their types", {a: itabs[a].replace("internal/", "").split("/")[-1].lstrip("*") for a in found if a in itabs},
+    {a: name.lstrip("*") for a, name in found.items() if a in itabs})
 
 query = "SELECT text, length, copies, printf('%d', object) FROM strings"
 fields = list(csv.reader(io.StringIO(run("--csv", query), newline="")))

@@ -1,0 +1,421 @@
+/* Tables whose items are goroutines: themselves, the calls on their stacks, the pointers in their
+ * frames; and what they wait for. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/util/bsearch.h"
+#include "plugin/sql/internal.h"
+
+/* The goroutine that a cursor is at. */
+struct goroutine_state {
+	struct gh_dump_goroutine record;
+	struct gh_traceback traceback;
+	bool has_calls; /* the traceback is its */
+};
+
+/* Goroutines by id. */
+
+static int compare_ids(const void *a, const void *b)
+{
+	const struct gh_sql_id *first = a;
+	const struct gh_sql_id *second = b;
+	if (first->id != second->id)
+		return first->id < second->id ? -1 : 1;
+	return first->number < second->number ? -1 : first->number > second->number;
+}
+
+/* Makes the list of goroutines by id, unless it is there. False if memory ran out. */
+static bool order_ids(struct gh_sql *sql)
+{
+	struct gh_sql_made *made = &sql->made;
+	const struct gh_dump *dump = sql->heap.dump;
+	if (made->ids.count == dump->nstacks)
+		return true;
+	for (size_t i = 0; i < dump->nstacks; i++) {
+		struct gh_dump_record record;
+		gh_dump_get(dump, GH_DUMP_GOROUTINE, i, &record);
+		gh_vector_push(&made->ids, (struct gh_sql_id){record.goroutine.id, (uint32_t)i});
+	}
+	if (made->ids.failed) {
+		gh_vector_free(&made->ids);
+		return false;
+	}
+	qsort(made->ids.items, made->ids.count, sizeof(*made->ids.items), compare_ids);
+	return true;
+}
+
+static void find_goroutine(struct gh_sql_cursor *cursor, sqlite3_value *value)
+{
+	const struct gh_sql_made *made = &cursor->sql->made;
+	uint64_t id = (uint64_t)sqlite3_value_int64(value);
+	cursor->failed |= !order_ids(cursor->sql);
+	gh_sql_take(cursor, 0, 0);
+	size_t at = gh_lower_bound(made->ids.count, i, made->ids.items[i].id < id);
+	/* Two have one id in a damaged dump alone: then all are looked at. */
+	if (at + 1 < made->ids.count && made->ids.items[at + 1].id == id)
+		gh_sql_take(cursor, 0, cursor->heap->dump->nstacks);
+	else if (at < made->ids.count && made->ids.items[at].id == id)
+		gh_sql_take(cursor, made->ids.items[at].number,
+			    (uint64_t)made->ids.items[at].number + 1);
+}
+
+static uint64_t count_goroutines(struct gh_sql_cursor *cursor)
+{
+	return cursor->heap->dump->nstacks;
+}
+
+static bool load_goroutine(struct gh_sql_cursor *cursor)
+{
+	struct goroutine_state *state = cursor->state;
+	struct gh_dump_record record;
+	gh_dump_get(cursor->heap->dump, GH_DUMP_GOROUTINE, cursor->item, &record);
+	state->record = record.goroutine;
+	state->has_calls = false;
+	return true;
+}
+
+static void free_goroutine(struct gh_sql_cursor *cursor)
+{
+	gh_traceback_free(&((struct goroutine_state *)cursor->state)->traceback);
+}
+
+static const struct gh_dump_goroutine *goroutine_of(const struct gh_sql_cursor *cursor)
+{
+	return &((const struct goroutine_state *)cursor->state)->record;
+}
+
+/* The calls of the goroutine. NULL if memory ran out. */
+static const struct gh_traceback *calls_of(const struct gh_sql_cursor *cursor)
+{
+	struct goroutine_state *state = cursor->state;
+	if (!state->has_calls)
+		state->has_calls = gh_traceback_make(&state->traceback, cursor->heap->dump,
+						     cursor->heap->names->symbols, cursor->item);
+	return state->has_calls ? &state->traceback : NULL;
+}
+
+/* goroutines */
+
+static void give_id(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	gh_sql_give_number(out, goroutine_of(cursor)->id);
+}
+
+static void give_status(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	gh_sql_give_text(out, gh_goroutine_status(goroutine_of(cursor)->status));
+}
+
+static void give_reason(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	if (goroutine_of(cursor)->status == GH_DUMP_WAITING)
+		gh_sql_give_slice(out, cursor, goroutine_of(cursor)->wait_reason);
+}
+
+static void give_waited(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	gh_sql_give_number(out, gh_dump_waited(cursor->heap->dump, goroutine_of(cursor)));
+}
+
+static const struct gh_call *own_call(const struct gh_sql_cursor *cursor)
+{
+	const struct gh_traceback *calls = calls_of(cursor);
+	return calls != NULL ? gh_traceback_own_call(calls) : NULL;
+}
+
+static void give_own_function(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	gh_sql_give_call_function(out, own_call(cursor));
+}
+
+static void give_own_file(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	gh_sql_give_call_file(out, own_call(cursor));
+}
+
+static void give_own_line(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	gh_sql_give_call_line(out, own_call(cursor));
+}
+
+static void give_system(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	gh_sql_give_number(out, goroutine_of(cursor)->system);
+}
+
+static void give_creator(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	gh_sql_give_known(out, gh_dump_extras(cursor->heap->dump, cursor->item).creator);
+}
+
+/* Gives the labels as a JSON object, for json_extract. */
+static void give_labels(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	struct gh_dump_label labels[GH_DUMP_LABELS_MAX];
+	size_t count = gh_dump_labels(cursor->heap->dump, cursor->item, labels);
+	char *text = NULL;
+	size_t size;
+	FILE *stream = count > 0 ? open_memstream(&text, &size) : NULL;
+	for (size_t i = 0; stream != NULL && i < count; i++) {
+		putc(i == 0 ? '{' : ',', stream);
+		gh_print_bytes(stream, labels[i].key, labels[i].key_size, true);
+		putc(':', stream);
+		gh_print_bytes(stream, labels[i].value, labels[i].value_size, true);
+	}
+	if (count > 0)
+		gh_sql_give_stream(out, stream, stream != NULL && putc('}', stream) != EOF, &text,
+				   &size);
+}
+
+/* Finds those that can never go on, once. */
+static const struct gh_leaked *leaked_of(const struct gh_sql_cursor *cursor)
+{
+	struct gh_sql_made *made = &cursor->sql->made;
+	struct gh_error err;
+	if (!made->has_leaked && gh_sql_find_waits(cursor->sql))
+		made->has_leaked =
+		    gh_leaked_find(&made->leaked, &made->waits, cursor->heap->heap, &err);
+	return made->has_leaked ? &made->leaked : NULL;
+}
+
+static void give_leaked(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	const struct gh_leaked *leaked = leaked_of(cursor);
+	if (leaked != NULL)
+		gh_sql_give_number(out, leaked->of[cursor->item]);
+	else
+		sqlite3_result_error_nomem(out);
+}
+
+static void give_descriptor(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	gh_sql_give_number(out, goroutine_of(cursor)->descriptor);
+}
+
+static const struct gh_sql_column goroutine_columns[] = {
+    {"id", "INTEGER", give_id, .find = find_goroutine, .matches = 1,
+     .about = "as tracebacks have it"},
+    {"status", "TEXT", give_status, .about = "running, runnable, syscall, waiting, ..."},
+    {"reason", "TEXT", give_reason, .about = "why it waits"},
+    {"waited", "INTEGER", give_waited, .about = "how long at least, in ns; 0 if it is not known"},
+    {"function", "TEXT", give_own_function, .about = "innermost of the program's own calls"},
+    {"file", "TEXT", give_own_file, .about = "where that is"},
+    {"line", "INTEGER", give_own_line, .about = "where that is"},
+    {"system", "INTEGER", give_system, .about = "1 if it is the runtime's own"},
+    {"leaked", "INTEGER", give_leaked, .about = "1 if it can never go on"},
+    {"creator", "INTEGER", give_creator, .about = "id of the one that made it, of a process"},
+    {"labels", "TEXT", give_labels, .about = "for profiles, as a JSON object, of a process"},
+    {"descriptor", GH_SQL_ADDRESS, give_descriptor, .about = "its runtime.g"},
+    {0},
+};
+
+const struct gh_sql_table gh_sql_goroutines = {
+    .name = "goroutines",
+    .about = "The goroutines",
+    .columns = goroutine_columns,
+    .rows = 1e3,
+    .state = sizeof(struct goroutine_state),
+    .count = count_goroutines,
+    .load = load_goroutine,
+    .close = free_goroutine,
+};
+
+/* frames: the parts are calls, those that are inlined, too. */
+
+static bool step_call(struct gh_sql_cursor *cursor)
+{
+	const struct gh_traceback *calls = calls_of(cursor);
+	cursor->failed |= calls == NULL;
+	return calls != NULL && cursor->part <= calls->ncalls;
+}
+
+static const struct gh_call *call_of(const struct gh_sql_cursor *cursor)
+{
+	const struct goroutine_state *state = cursor->state;
+	return &state->traceback.calls[cursor->part - 1];
+}
+
+static void give_depth(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	const struct gh_dump_stack *stack = gh_dump_stack(cursor->heap->dump, cursor->item);
+	gh_sql_give_number(out, call_of(cursor)->frame - stack->first_frame);
+}
+
+static void give_function(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	gh_sql_give_call_function(out, call_of(cursor));
+}
+
+static void give_file(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	gh_sql_give_call_file(out, call_of(cursor));
+}
+
+static void give_line(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	gh_sql_give_call_line(out, call_of(cursor));
+}
+
+static void give_inlined(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	gh_sql_give_number(out, call_of(cursor)->inlined);
+}
+
+static void give_pc(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	gh_sql_give_number(out, call_of(cursor)->pc);
+}
+
+static struct gh_dump_frame frame_of(const struct gh_sql_cursor *cursor)
+{
+	struct gh_dump_record record;
+	gh_dump_get(cursor->heap->dump, GH_DUMP_FRAME, call_of(cursor)->frame, &record);
+	return record.frame;
+}
+
+static void give_sp(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	gh_sql_give_number(out, frame_of(cursor).sp);
+}
+
+static void give_size(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	gh_sql_give_number(out, frame_of(cursor).size);
+}
+
+static const struct gh_sql_column frame_columns[] = {
+    {"goroutine", "INTEGER", give_id, .find = find_goroutine, .matches = 20,
+     .about = "id of the one whose it is"},
+    {"depth", "INTEGER", give_depth, .about = "of the frame, 0 for the innermost"},
+    {"function", "TEXT", give_function, .about = "that is called"},
+    {"file", "TEXT", give_file, .about = "where that is"},
+    {"line", "INTEGER", give_line, .about = "where that is"},
+    {"inlined", "INTEGER", give_inlined,
+     .about = "1 if it has no frame of its own, but that of the next"},
+    {"pc", GH_SQL_ADDRESS, give_pc, .about = "where it goes on"},
+    {"sp", GH_SQL_ADDRESS, give_sp, .about = "of the frame"},
+    {"size", "INTEGER", give_size, .about = "of the frame, in bytes"},
+    {0},
+};
+
+const struct gh_sql_table gh_sql_frames = {
+    .name = "frames",
+    .about = "The calls on the goroutines' stacks, the innermost first",
+    .columns = frame_columns,
+    .rows = 1e4,
+    .state = sizeof(struct goroutine_state),
+    .count = count_goroutines,
+    .load = load_goroutine,
+    .step = step_call,
+    .close = free_goroutine,
+};
+
+/* slots: the parts are pointers in frames. */
+
+struct slot_state {
+	uint64_t id;  /* of the goroutine */
+	size_t depth; /* of the frame */
+	size_t next;  /* of the frame after it */
+	bool walks;   /* over the pointers of the frame: */
+	struct gh_dump_record record;
+	struct gh_pointers walk;
+	struct gh_pointer pointer;
+};
+
+static bool load_slots(struct gh_sql_cursor *cursor)
+{
+	struct slot_state *state = cursor->state;
+	*state = (struct slot_state){.id = gh_sql_goroutine_id(cursor, cursor->item)};
+	return cursor->heap->dump->format != GH_DUMP_PROTOTYPE;
+}
+
+static bool step_slot(struct gh_sql_cursor *cursor)
+{
+	struct slot_state *state = cursor->state;
+	const struct gh_dump *dump = cursor->heap->dump;
+	const struct gh_dump_stack *stack = gh_dump_stack(dump, cursor->item);
+	while (!state->walks || !gh_pointers_next(&state->walk, &state->pointer)) {
+		if (state->next == stack->nframes)
+			return false;
+		state->depth = state->next++;
+		gh_dump_get(dump, GH_DUMP_FRAME, stack->first_frame + state->depth, &state->record);
+		gh_pointers_of(dump, &cursor->heap->heap->table, &state->record, &state->walk);
+		state->walks = true;
+	}
+	return true;
+}
+
+static const struct slot_state *slot_of(const struct gh_sql_cursor *cursor)
+{
+	return cursor->state;
+}
+
+static void give_slot_id(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	gh_sql_give_number(out, slot_of(cursor)->id);
+}
+
+static void give_slot_depth(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	gh_sql_give_number(out, slot_of(cursor)->depth);
+}
+
+static void give_slot_function(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	gh_sql_give_slice(out, cursor, slot_of(cursor)->record.frame.function);
+}
+
+static void give_slot_address(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	gh_sql_give_number(out, slot_of(cursor)->record.frame.sp + slot_of(cursor)->pointer.offset);
+}
+
+static void give_slot_value(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	gh_sql_give_number(out, slot_of(cursor)->pointer.value);
+}
+
+static void give_slot_object(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	gh_sql_give_object(out, cursor, slot_of(cursor)->pointer.target);
+}
+
+static void give_variable(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	const struct slot_state *state = slot_of(cursor);
+	const struct gh_dump_stack *stack = gh_dump_stack(cursor->heap->dump, cursor->item);
+	struct gh_buffer text = {0};
+	const struct gh_root root = {
+	    .object = state->pointer.target,
+	    .number = (uint32_t)(stack->first_frame + state->depth),
+	    .offset = state->pointer.offset,
+	    .kind = GH_ROOT_FRAME,
+	};
+	bool found = gh_typing_root(&cursor->heap->names->typing, &root, &text);
+	gh_sql_give_buffer(out, &text, found);
+}
+
+static const struct gh_sql_column slot_columns[] = {
+    {"goroutine", "INTEGER", give_slot_id, .find = find_goroutine, .matches = 50,
+     .about = "id of the one whose it is"},
+    {"depth", "INTEGER", give_slot_depth, .about = "of the frame, as in frames"},
+    {"function", "TEXT", give_slot_function, .about = "of the frame"},
+    {"variable", "TEXT", give_variable, .needs = GH_SQL_NEEDS_NAMES,
+     .about = "that it is in, by --names"},
+    {"slot", GH_SQL_ADDRESS, give_slot_address, .about = "of the pointer"},
+    {"value", GH_SQL_ADDRESS, give_slot_value, .about = "of the pointer"},
+    {"object", GH_SQL_ADDRESS, give_slot_object, .about = "that it points to; NULL if it is none"},
+    {0},
+};
+
+const struct gh_sql_table gh_sql_slots = {
+    .name = "slots",
+    .about = "The pointers that the goroutines' frames list; what is found by their contents is in "
+	     "roots alone",
+    .columns = slot_columns,
+    .rows = 1e5,
+    .state = sizeof(struct slot_state),
+    .count = count_goroutines,
+    .load = load_slots,
+    .step = step_slot,
+};
