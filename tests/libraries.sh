@@ -64,16 +64,25 @@ test_linked() {
 	said "$release: needed by a C program" "$1"
 }
 
-# test_loaded SO: a program that loads it, in C and in Python. The first time its symbols are there from the first stop on.
+# What has GDB be as if it had no Python.
+no_python="python _goheap_loads = lambda event: None"
+
+# test_loaded SO: a program that loads it, in C and in Python. Without GDB's Python its symbols are there from the first
+# stop on.
 test_loaded() {
 	local name="$release: loaded by a C program" python
 	forget
-	goheap "$work/host" "set args $1" "break Work" run "info symbol \$pc" "${stops[@]:0:2}" "delete 1" "info breakpoints" \
+	goheap "$work/host" "set args $1" "${stops[@]}" >"$work/session"
+	like "$name"
+	said "$name" "$1"
+	name="$release: loaded, no Python"
+	forget
+	goheap "$work/host" "$no_python" "set args $1" "break Work" run "info symbol \$pc" "${stops[@]:0:2}" "delete 1" "info breakpoints" \
 		continue bt continue bt delete "${stops[@]:7}" >"$work/session"
 	like "$name"
 	said "$name" "$1"
 	has "$name: the stop in C is in C" "$(cat "$work/session")" "^Thread 1 .* hit Breakpoint 1, 0x[0-9a-f]+ in Work \(\) from $1"
-	goheap "$work/host" "set args $1" "${stops[@]}" >"$work/session"
+	goheap "$work/host" "$no_python" "set args $1" "${stops[@]}" >"$work/session"
 	like "$name, seen before"
 
 	python=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))' 2>/dev/null) || {
@@ -81,12 +90,13 @@ test_loaded() {
 		return
 	}
 	echo "import ctypes, sys; ctypes.CDLL(sys.argv[1]).Work(21)" >"$work/program.py"
+	forget
 	goheap "$python" "set args $work/program.py $1" "${stops[@]}" >"$work/session"
 	like "$release: loaded by Python"
 	test_boundary "$release: Python" "$python" "$work/program.py $1" ffi_call
 }
 
-# test_java SO: a program in Java that calls it, seen before.
+# test_java SO: a program in Java that calls it.
 test_java() {
 	local name="$release: called by Java" home signals="handle SIGSEGV nostop noprint pass"
 	home=$(readlink -f "$(command -v javac)")
@@ -97,6 +107,7 @@ test_java() {
 	fi
 	javac -d "$work" "$tests/oracle/LibraryHost.java"
 	"$CC" -shared -fPIC -I"$home/include" -I"$home/include/linux" -o "$work/jni.so" "$tests/oracle/library_jni.c" "$1"
+	forget
 	# The virtual machine reads memory that is not there.
 	goheap "$home/bin/java" "$signals" "set args -cp $work LibraryHost $work/jni.so" "${stops[@]}" >"$work/session"
 	like "$name"
@@ -105,6 +116,21 @@ test_java() {
 	else
 		skip "$name: below Go's calls are those of C" "not amd64"
 	fi
+}
+
+# test_late SO: a process that loads it after GDB has attached to it.
+test_late() {
+	local name="$release: loaded after attach"
+	forget
+	WAIT=1 run_until_ready "$work/host" "$1"
+	goheap "" "attach $pid" "break main.work" "shell echo >$work/input" continue bt detach >"$work/session"
+	exec 7>&-
+	wait "$pid" 2>/dev/null
+	mv "$work/expected" "$work/all"
+	sed '/^runtime.cgocallback\t/q' "$work/all" >"$work/expected"
+	like "$name"
+	said "$name" "$1"
+	mv "$work/all" "$work/expected"
 }
 
 # test_running SO: a process that has it, its core file, and over gdbserver.
@@ -232,6 +258,7 @@ test_release() {
 	equal "$release: stacks of the unstripped library" 3 "$(grep -c '^runtime.cgocallback	' "$work/expected")"
 	test_linked "$1"
 	test_loaded "$1"
+	test_late "$1"
 	test_java "$1"
 	test_boundary "$release: C" "$work/host" "$1" main "frame function main" \
 		"info registers rbx rbp rsp r12 r13 r14 r15"

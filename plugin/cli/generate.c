@@ -21,6 +21,7 @@ enum gdb_text {
 	GDB_COMMANDS,
 	GDB_HELP,     /* for users */
 	GDB_INTERNAL, /* help for nobody but a reader of the source */
+	GDB_PYTHON,   /* which needs its spaces */
 };
 
 /* The commands are one that GDB runs by many names. What its help says of each, the program prints
@@ -45,13 +46,20 @@ static bool starts_with(const char *text, const char *prefix)
  * script by itself, so what only a reader of the source needs is left out, which is a third. */
 static void copy_gdb(const char *line, enum gdb_text *text)
 {
-	const char *start = *text == GDB_HELP ? line : line + strspn(line, " \t");
+	const char *command = line + strspn(line, " \t");
+	bool ends =
+	    *text != GDB_COMMANDS && strcmp(*text == GDB_PYTHON ? command : line, "end\n") == 0;
+	bool is_kept = *text == GDB_HELP || *text == GDB_PYTHON;
+	const char *start = is_kept && !ends ? line : command;
 	if (*text == GDB_COMMANDS && starts_with(start, "document "))
 		*text = starts_with(start, "document _") ? GDB_INTERNAL : GDB_HELP;
-	if (*text == GDB_HELP || (*text == GDB_COMMANDS && *start != '#' && *start != '\n'))
+	if (is_kept || *text == GDB_HELP ||
+	    (*text == GDB_COMMANDS && *start != '#' && *start != '\n'))
 		fputs(start, stdout);
-	if (*text != GDB_COMMANDS && strcmp(line, "end\n") == 0)
+	if (ends)
 		*text = GDB_COMMANDS;
+	else if (*text == GDB_COMMANDS && strcmp(start, "python\n") == 0)
+		*text = GDB_PYTHON;
 }
 
 static void print_bash_values(const struct gh_command *command, const struct gh_option *option)

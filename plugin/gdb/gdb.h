@@ -208,6 +208,18 @@ struct gh_library_look {
  * once. True if there is one. */
 bool gh_library_look(const struct gh_library_look *look);
 
+/* A library that GDB is just loading. */
+struct gh_library_loading {
+	const char *path;     /* of its file, as GDB has it */
+	const char *build_id; /* lower-case hexadecimal, "" if it has none */
+	const char *debug;    /* the debug file that GDB has found for it; NULL if it has not */
+};
+
+/* The debug file that GDB is to read for LOADING, if that is a stripped Go library, to be freed;
+ * NULL if there is none, or GDB has it. Of LOOK's script only what is said of it is written, and
+ * GDB need have told but the process. */
+char *gh_library_load(const struct gh_library_look *look, const struct gh_library_loading *loading);
+
 /* Adds to LIBRARIES the Go libraries of what GDB debugs; they can be among other files. */
 void gh_library_list(struct gh_mapped_files *libraries, const struct gh_infofiles *files);
 

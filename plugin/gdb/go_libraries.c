@@ -23,12 +23,14 @@ struct listed {
 
 struct job {
 	const struct gh_library_look *look;
-	struct timespec start;            /* of the library that is looked at, monotonic */
-	struct GH_VECTOR(char *) seen;    /* what SEEN_FILE has, each owned */
-	struct gh_needed needed;          /* by the program, before there is a process */
-	bool has_found;                   /* a Go library is among them */
-	bool reads_again;                 /* GDB is to read libraries again */
-	struct GH_VECTOR(char *) scripts; /* what GDB is to do after that, each owned */
+	const struct gh_library_loading *loading; /* NULL at a stop */
+	char *debug;                              /* that of what is being loaded; owned */
+	struct timespec start;                    /* of the library that is looked at, monotonic */
+	struct GH_VECTOR(char *) seen;            /* what SEEN_FILE has, each owned */
+	struct gh_needed needed;                  /* by the program, before there is a process */
+	bool has_found;                           /* a Go library is among them */
+	bool reads_again;                         /* GDB is to read libraries again */
+	struct GH_VECTOR(char *) scripts;         /* what GDB is to do after that, each owned */
 };
 
 static void read_seen(struct job *job)
@@ -127,7 +129,7 @@ static bool is_replaced(const struct job *job, const struct gh_image *image)
 	return replaced;
 }
 
-/* Has GDB use DEBUG, the debug file of the library IMAGE. */
+/* Has GDB use DEBUG, the debug file of the library IMAGE, at a stop. */
 static void use(struct job *job, const struct gh_image *image, const char *build_id,
 		const char *debug, const struct listed *listed)
 {
@@ -153,19 +155,33 @@ static void use(struct job *job, const struct gh_image *image, const char *build
 	}
 }
 
+/* The library that GDB is loading is that whose file has this BUILD_ID, which may be NULL. Of the
+ * files of another machine nothing else tells. */
+static bool is_loading(const struct job *job, const char *build_id)
+{
+	if (build_id == NULL)
+		return job->loading->build_id[0] == '\0' && job->look->told->files.pid != 0;
+	return strcmp(job->loading->build_id, build_id) == 0;
+}
+
 /* Gives GDB the debug file of the library IMAGE, which TAB is of, and says so. */
 static void add_symbols(struct job *job, const struct gh_image *image, const struct gh_pclntab *tab,
 			const struct listed *listed)
 {
 	struct gh_buildinfo info;
 	gh_buildinfo_read(&info, image);
-	char *debug = gh_cache_get(job->look->cache, image);
+	bool is_meant = job->loading == NULL || is_loading(job, info.gnu_build_id);
+	char *debug = is_meant ? gh_cache_get(job->look->cache, image) : NULL;
 	if (debug != NULL) {
-		use(job, image, info.gnu_build_id, debug, listed);
+		if (job->loading == NULL)
+			use(job, image, info.gnu_build_id, debug, listed);
 		if (note(job, image, "said"))
 			say(job, image, tab, &info);
 	}
-	free(debug);
+	if (job->loading != NULL)
+		job->debug = debug;
+	else
+		free(debug);
 	gh_buildinfo_free(&info);
 }
 
@@ -189,7 +205,7 @@ static void look_at(struct job *job, const char *path, const struct listed *list
 				      "are not those of the process",
 				      name);
 	} else if (listed != NULL && listed->has_symbols) {
-		/* GDB has found them in the cache. */
+		job->has_found = true;
 	} else if (gh_pclntab_open(&tab, &image, &err)) {
 		add_symbols(job, &image, &tab, listed);
 		gh_pclntab_close(&tab);
@@ -323,6 +339,13 @@ static void write_script(const struct job *job)
 	await_libraries(job);
 }
 
+static void free_seen(struct job *job)
+{
+	for (size_t i = 0; i < job->seen.count; i++)
+		free(job->seen.items[i]);
+	gh_vector_free(&job->seen);
+}
+
 bool gh_library_look(const struct gh_library_look *look)
 {
 	struct job job = {.look = look};
@@ -331,13 +354,28 @@ bool gh_library_look(const struct gh_library_look *look)
 	look_at_listed(&job);
 	write_script(&job);
 	gh_needed_free(&job.needed);
-	for (size_t i = 0; i < job.seen.count; i++)
-		free(job.seen.items[i]);
+	free_seen(&job);
 	for (size_t i = 0; i < job.scripts.count; i++)
 		free(job.scripts.items[i]);
-	gh_vector_free(&job.seen);
 	gh_vector_free(&job.scripts);
 	return job.has_found;
+}
+
+char *gh_library_load(const struct gh_library_look *look, const struct gh_library_loading *loading)
+{
+	struct job job = {.look = look, .loading = loading};
+	size_t length = strlen(look->cache);
+	bool is_ours = loading->debug != NULL &&
+		       strncmp(loading->debug, look->cache, length) == 0 &&
+		       loading->debug[length] == '/';
+	struct listed listed = {.has_symbols = loading->debug != NULL && !is_ours};
+	read_seen(&job);
+	look_at(&job, loading->path, &listed);
+	free_seen(&job);
+	if (loading->debug == NULL)
+		return job.debug;
+	free(job.debug);
+	return NULL;
 }
 
 /* The library of SECTION, if it is Go's. Its path is the next that GDB tells of. */

@@ -1,6 +1,6 @@
 /* A program in C that calls the function Work of Go libraries: of the one that it was linked with,
- * or of those that are its arguments, by dlopen. With LOOP in its environment it goes on for ever.
- */
+ * or of those that are its arguments, by dlopen. With LOOP in its environment it goes on for ever;
+ * with WAIT it loads libraries once there is input. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +28,11 @@ int main(int argc, char **argv)
 #ifdef LINKED
 	works[count++] = Work;
 #endif
+	if (getenv("WAIT") != NULL) {
+		puts("ready");
+		fflush(stdout);
+		getchar();
+	}
 	for (int i = 1; i < argc && count < 8; i++)
 		works[count++] = find(argv[i]);
 	do {
