@@ -1,8 +1,9 @@
 /* What the instructions of a function tell, and the names of functions that are special:
  *
  * - prologue.c: where the prologue ends, and from where on the frame pointer is saved;
- * - arg_location.c, by arg_spill*.c and arg_entry*.c: where arguments are until then;
- * - results.c: where results are when a function has returned;
+ * - arg_location.c, by arg_spill*.c and arg_entry*.c: where arguments are until then; arg_rtypes.c:
+ *   of which types those of methods are;
+ * - results.c: where parameters and results are by their types;
  * - call_site.c, safepoint.c: calls, and which of them have stack maps;
  * - control_flow.c: how control goes on after an instruction;
  * - is_stmt.c: which instructions of a line start its statement;
@@ -71,7 +72,13 @@ bool gh_arg_places_told(const struct gh_pclntab *tab);
 void gh_arg_places_find(struct gh_arg_places *places, const struct gh_pclntab *tab,
 			const struct gh_func *func);
 
-/* Results, of methods whose types are known, on amd64.
+/* Sets the NUMBERS, for the first word of each argument at PLACES, to that of its type, as
+ * SIGNATURE has it, or to GH_NO_RTYPE: that is what all are if the words are not those of such
+ * types. */
+void gh_arg_rtypes(uint32_t *numbers, const struct gh_arg_places *places,
+		   const struct gh_rtypes *types, const struct gh_signature *signature);
+
+/* Parameters and results, of methods whose types are known, on amd64.
  *
  * Source: src/cmd/compile/abi-internal.md; before Go 1.17 all are on the stack, after the
  * arguments. */
@@ -95,18 +102,29 @@ struct gh_result {
 	size_t nparts;
 };
 
-/* A walk over the results of a function. */
+/* A walk over the parameters or the results of a function. */
 struct gh_results {
 	bool failed; /* a type cannot be read */
 	/* Private: */
 	const struct gh_rtypes *types;
 	const struct gh_rtype *function;
-	uint32_t next; /* part of the function's type */
+	uint32_t receiver;   /* its type, while it is to come; or GH_NO_RTYPE */
+	uint32_t parameters; /* parts of the function's type that are no results */
+	uint32_t next;       /* part of the function's type */
 	bool in_registers;
 	unsigned integers; /* registers that are taken */
 	unsigned floats;
 	uint64_t stack; /* bytes that are */
 };
+
+/* Begins a walk over the receiver and the parameters of the method of SIGNATURE, of a program of Go
+ * 1.MINOR: where each is when the method begins, what is in memory from the end of the return
+ * address on. False if they are not known. */
+bool gh_parameters_begin(struct gh_results *walk, const struct gh_rtypes *types,
+			 const struct gh_signature *signature, int minor);
+
+/* Gives the next one. False if there is none. */
+bool gh_parameters_next(struct gh_results *walk, struct gh_result *result);
 
 /* Begins the walk over the results of the method of SIGNATURE, of a program of Go 1.MINOR. False if
  * they are not known. */

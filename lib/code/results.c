@@ -100,11 +100,9 @@ static void place(struct gh_results *walk, struct gh_result *result, uint32_t nu
 	walk->stack += type->size;
 }
 
-bool gh_results_begin(struct gh_results *walk, const struct gh_rtypes *types,
-		      const struct gh_signature *signature, int minor)
+bool gh_parameters_begin(struct gh_results *walk, const struct gh_rtypes *types,
+			 const struct gh_signature *signature, int minor)
 {
-	struct gh_result passed;
-	struct gh_rtype_part part;
 	bool variadic;
 	*walk = (struct gh_results){.types = types, .in_registers = minor >= 17};
 	if (types->tab->image->arch->isa != GH_ISA_AMD64 || signature->receiver == GH_NO_RTYPE ||
@@ -113,14 +111,35 @@ bool gh_results_begin(struct gh_results *walk, const struct gh_rtypes *types,
 	walk->function = &types->items[signature->function];
 	if (walk->function->kind != GH_KIND_FUNC)
 		return false;
-	uint32_t parameters = gh_rtype_parameters(types, walk->function, &variadic);
-	place(walk, &passed, signature->receiver);
-	for (; walk->next < parameters; walk->next++) {
-		if (!gh_rtype_part(types, walk->function, walk->next, &part) ||
-		    part.type == GH_NO_RTYPE)
-			return false;
-		place(walk, &passed, part.type);
+	walk->receiver = signature->receiver;
+	walk->parameters = gh_rtype_parameters(types, walk->function, &variadic);
+	return true;
+}
+
+bool gh_parameters_next(struct gh_results *walk, struct gh_result *result)
+{
+	struct gh_rtype_part part = {.type = walk->receiver};
+	if (walk->receiver != GH_NO_RTYPE) {
+		walk->receiver = GH_NO_RTYPE;
+	} else if (walk->next >= walk->parameters) {
+		return false;
+	} else if (!gh_rtype_part(walk->types, walk->function, walk->next++, &part) ||
+		   part.type == GH_NO_RTYPE) {
+		walk->failed = true;
+		return false;
 	}
+	place(walk, result, part.type);
+	return !walk->failed;
+}
+
+bool gh_results_begin(struct gh_results *walk, const struct gh_rtypes *types,
+		      const struct gh_signature *signature, int minor)
+{
+	struct gh_result passed;
+	if (!gh_parameters_begin(walk, types, signature, minor))
+		return false;
+	while (gh_parameters_next(walk, &passed))
+		continue;
 	align(&walk->stack, 8);
 	walk->integers = 0;
 	walk->floats = 0;

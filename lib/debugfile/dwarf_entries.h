@@ -351,12 +351,6 @@ void gh_args_write(const struct gh_arg_writer *writer, const struct gh_func *fun
 
 void gh_args_free(struct gh_arg_writer *writer);
 
-/* Sets the NUMBERS, for the first word of each argument at PLACES, to that of its type, as
- * SIGNATURE has it, or to GH_NO_RTYPE: that is what all are if the words are not those of such
- * types. */
-void gh_arg_rtypes(uint32_t *numbers, const struct gh_arg_places *places,
-		   const struct gh_rtypes *types, const struct gh_signature *signature);
-
 /* The units of packages. */
 
 struct gh_info_common {

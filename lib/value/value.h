@@ -8,7 +8,8 @@
  * - value.c: what is behind pointers, and parts of values;
  * - value_basic.c: numbers, strings, functions; value_map.c: maps, and where they have keys and
  *   values; value_channel.c: channels; value_known.c: types of packages time, sync and sync/atomic;
- * - value_named.c: types by name; value_bytes.c: values that are in registers. */
+ * - value_named.c: types by name; value_bytes.c: values that are in registers;
+ * - value_frame.c: what a frame of the stack has; value_likely.c: words of no type. */
 #ifndef GH_VALUE_VALUE_H
 #define GH_VALUE_VALUE_H
 
@@ -58,6 +59,31 @@ void gh_value_print_own(struct gh_values *values, uint32_t type, const uint8_t *
 /* COUNT values of type ELEM, one after the other from ADDRESS on, as of a slice. */
 void gh_value_print_elements(struct gh_values *values, uint32_t elem, uint64_t address,
 			     uint64_t count);
+
+/* Appends COUNT words of 8 bytes whose types are not known, each with a question mark: numbers, or,
+ * two neighbours, the string or the interface that they look like. */
+void gh_value_print_words(struct gh_values *values, const uint64_t *words, size_t count);
+
+/* Registers, by DWARF's numbers, that can pass arguments. */
+#define GH_VALUE_REGISTERS 32
+
+/* A frame of the stack. */
+struct gh_value_frame {
+	uint64_t pc;               /* where it is, in the process */
+	uint64_t sp;               /* its stack pointer there */
+	bool is_innermost;         /* it goes on at PC; else it has called, which returns there */
+	const uint64_t *registers; /* of the innermost; NULL: they are not known; not owned */
+};
+
+/* Appends the arguments of FRAME, a line each, as "arg0 = ...", and of one that has called the
+ * words that hold pointers, named by their offset from SP, as "sp_0x18 = ...". SIGNATURES are of
+ * the types. What is only likely is followed by a question mark: arguments where the function has
+ * saved them, but for those of a function that has just begun; and what two words look like that
+ * have no type, a string of valid UTF-8 or an interface. False if the program has no function
+ * there.
+ */
+bool gh_value_print_frame(struct gh_values *values, const struct gh_value_frame *frame,
+			  const struct gh_signatures *signatures);
 
 /* Frees the text. */
 void gh_values_free(struct gh_values *values);

@@ -4,40 +4,26 @@
 #include <string.h>
 
 #include "lib/code/code.h"
-#include "lib/util/cursor.h"
 #include "lib/value/value.h"
 #include "plugin/cli/command.h"
 #include "plugin/gdb/gdb.h"
+#include "plugin/gdb/session_frame.h"
 
-/* What goheap.gdb has written of the function and of the registers where it returned. */
+/* Words that are shown of results of no type that is known: more are rarely returned. */
+enum { FIRST_WORDS = 3 };
+
 struct returned {
 	const struct gh_options *options;
-	uint64_t pc; /* in the function */
-	uint64_t sp;
-	uint64_t integers[9];
-	uint64_t floats[15];
+	/* Where it returned; but pc is in the function. */
+	struct gh_session_registers registers;
 };
 
 static bool read_returned(struct returned *returned)
 {
-	char path[PATH_MAX];
-	uint8_t bytes[(2 + 9 + 2 * 15) * 8];
 	const char *directory = getenv(GH_SESSION_VARIABLE);
-	snprintf(path, sizeof(path), "%s/" GH_SESSION_RETURNED, directory != NULL ? directory : "");
-	FILE *file = fopen(path, "re");
-	size_t size = file != NULL ? fread(bytes, 1, sizeof(bytes), file) : 0;
-	if (file != NULL)
-		fclose(file);
-	struct gh_cursor cur = gh_cursor_make(bytes, size, path, 0, false);
-	returned->pc = gh_cursor_u64(&cur);
-	returned->sp = gh_cursor_u64(&cur);
-	for (size_t i = 0; i < 9; i++)
-		returned->integers[i] = gh_cursor_u64(&cur);
-	for (size_t i = 0; i < 15; i++) {
-		returned->floats[i] = gh_cursor_u64(&cur);
-		gh_cursor_u64(&cur); /* the other half of an XMM register */
-	}
-	return !cur.failed;
+	return directory != NULL &&
+	       gh_session_registers_read(&returned->registers, directory, GH_SESSION_RETURNED, 8) &&
+	       returned->registers.all;
 }
 
 /* Appends a result that is in registers. */
@@ -48,8 +34,8 @@ static void add_parts(struct gh_values *values, const struct returned *returned,
 	uint8_t bytes[GH_RESULT_PARTS * 8] = {0};
 	for (size_t i = 0; i < result->nparts; i++) {
 		const struct gh_result_part *part = &result->parts[i];
-		uint64_t word = part->is_float ? returned->floats[part->number]
-					       : returned->integers[part->number];
+		uint64_t word = part->is_float ? returned->registers.floats[part->number]
+					       : returned->registers.integers[part->number];
 		for (unsigned j = 0; j < part->size && part->offset + j < sizeof(bytes); j++)
 			bytes[part->offset + j] = (uint8_t)(word >> 8 * j);
 	}
@@ -67,28 +53,54 @@ static bool add_results(struct gh_values *values, const struct returned *returne
 		if (!first)
 			gh_buffer_bytes(&values->out, ", ", 2);
 		if (result.in_memory)
-			gh_value_print(values, result.type, returned->sp + result.offset);
+			gh_value_print(values, result.type, returned->registers.sp + result.offset);
 		else
 			add_parts(values, returned, &result);
 	}
 	return !walk->failed && !values->out.failed;
 }
 
-/* Prints the results of the function that has returned, if the SIGNATURES tell their types. */
+/* Appends the results of the function that has returned by their types. False if the SIGNATURES do
+ * not tell these. */
+static bool add_typed(struct gh_values *values, const struct returned *returned,
+		      const struct gh_func *func, const struct gh_signatures *signatures)
+{
+	const struct gh_process *process = values->process;
+	struct gh_results walk;
+	const struct gh_signature *signature = gh_signature_at(signatures, func->entry);
+	return signature != NULL &&
+	       strchr(gh_pclntab_name(process->tab, func->name), '[') == NULL &&
+	       gh_results_begin(&walk, values->types, signature, process->minor) &&
+	       add_results(values, returned, &walk);
+}
+
+/* Whether FUNC, in a program of Go, returns in registers what it does. */
+static bool returns_in_registers(const struct gh_process *process, const struct gh_func *func)
+{
+	return process->tab->image->arch->isa == GH_ISA_AMD64 && process->minor >= 17 &&
+	       (func->flag & GH_FUNC_ASM) == 0;
+}
+
+/* Prints the results: of types that are not known, the first words that it may have returned. */
 static void print_results(struct gh_values *values, const struct returned *returned,
 			  const struct gh_signatures *signatures)
 {
 	const struct gh_pclntab *tab = values->process->tab;
+	const char *explanation = "";
 	struct gh_func func;
-	struct gh_results walk;
-	size_t index = gh_pclntab_find(tab, returned->pc - values->process->bias);
+	size_t index = gh_pclntab_find(tab, returned->registers.pc - values->process->bias);
 	if (index == SIZE_MAX || !gh_pclntab_func(tab, index, &func, NULL))
 		return;
-	const struct gh_signature *signature = gh_signature_at(signatures, func.entry);
-	if (signature != NULL && strchr(gh_pclntab_name(tab, func.name), '[') == NULL &&
-	    gh_results_begin(&walk, values->types, signature, values->process->minor) &&
-	    add_results(values, returned, &walk) && values->out.size > 0)
-		printf("Value returned: %.*s\n", (int)values->out.size, (char *)values->out.data);
+	if (!add_typed(values, returned, &func, signatures)) {
+		values->out.size = 0;
+		if (!returns_in_registers(values->process, &func))
+			return;
+		gh_value_print_words(values, returned->registers.integers, FIRST_WORDS);
+		explanation = "  (RAX, RBX and RCX; its type is not known)";
+	}
+	if (values->out.size > 0 && !values->out.failed)
+		printf("Value returned: %.*s%s\n", (int)values->out.size, (char *)values->out.data,
+		       explanation);
 }
 
 static bool print_returned(struct gh_process *process, void *context)

@@ -2,8 +2,9 @@
  * from GDB, one by one. `goheap dispatch' reads what GDB's `info files' prints, and runs the
  * command on the heap dump that is loaded, or on GDB's program; `goheap dispatch ADDRESS' does so
  * where GDB has made an address of what was typed, and `goheap dispatch value' where it has written
- * its value. Which of these is to be `goheap dispatch type' finds, which reads what GDB's `whatis'
- * prints. `goheap live' runs it on what GDB debugs, and serves memory of. */
+ * its value; `goheap dispatch frame' where it has described a frame. Which of the former is to be
+ * `goheap dispatch type' finds, which reads what GDB's `whatis' prints. `goheap live' runs it on
+ * what GDB debugs, and serves memory of. */
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -162,9 +163,51 @@ static int write_script(const struct job *job, enum wanted wanted, const char *e
 	return gh_script_commit(script, job->directory) ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 
+/* Has GDB describe the frame that was typed, or the selected one, and run the command again. */
+static int ask_frame(const struct job *job)
+{
+	struct gh_print_words typed;
+	if (!gh_print_words_read(&typed, &job->words, false))
+		return GH_EXIT_INPUT;
+	int status = GH_EXIT_USAGE;
+	size_t digits = strspn(typed.expression, "0123456789");
+	if (typed.expression[digits] != '\0' || digits > 9) {
+		fprintf(stderr, "usage: goheap %s %s\n", job->command->name,
+			job->command->gdb.operands);
+	} else {
+		FILE *script = gh_script_open(job->directory);
+		status = GH_EXIT_INPUT;
+		if (script != NULL) {
+			fprintf(script,
+				"with confirm off -- define _goheap_then\n_goheap_note_frame %s\n"
+				"pipe info files | { trap \"exit 1\" INT; \"$GOHEAP_PROGRAM\" "
+				"dispatch frame || exit 1; }\n_goheap_finish\nend\n",
+				typed.expression);
+			if (gh_script_commit(script, job->directory))
+				status = GH_EXIT_OK;
+		}
+	}
+	free(typed.text);
+	return status;
+}
+
+/* Runs it on the frame that GDB has described. */
+static int run_on_frame(struct job *job)
+{
+	struct gh_print_words typed;
+	if (write_script(job, NOTHING, NULL) != GH_EXIT_OK ||
+	    !gh_print_words_read(&typed, &job->words, false))
+		return GH_EXIT_INPUT;
+	job->count = typed.noptions;
+	free(typed.text);
+	return run_on_files(job);
+}
+
 static int run_typed(struct job *job)
 {
 	struct gh_print_words typed;
+	if (job->command->run == gh_cmd_frame)
+		return ask_frame(job);
 	if (!gh_command_takes_addresses(job->command))
 		return write_script(job, NOTHING, NULL) == GH_EXIT_OK ? run_on_files(job)
 								      : GH_EXIT_INPUT;
@@ -292,7 +335,9 @@ int gh_cmd_dispatch(const struct gh_options *options)
 		status = take_type(&job);
 	} else if (gh_infofiles_read(&job.files, stdin)) {
 		gh_missing_file_made(job.directory, &job.files);
-		status = options->nwords > 0 ? run_at(&job, options->words[0]) : run_typed(&job);
+		status = options->nwords == 0               ? run_typed(&job)
+			 : job.command->run == gh_cmd_frame ? run_on_frame(&job)
+							    : run_at(&job, options->words[0]);
 		gh_infofiles_free(&job.files);
 	} else {
 		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);

@@ -59,6 +59,12 @@ static void write_leave(FILE *script)
 	fputs("_goheap_leave\nframe 0\n", script);
 }
 
+/* GDB selects frame 0 when it has to unwind the stack again, as it has to be served. */
+#define NOTE_FRAME                                                                                 \
+	"pipe info frame | sed -n 's/^Stack level \\([0-9]*\\),.*/frame level \\1/p' "             \
+	">\"$GOHEAP_SESSION\"/selected.gdb\n"
+#define SELECT_FRAME "pipe source " GH_SESSION_PATH "selected.gdb | cat >/dev/null\n"
+
 /* The rest, for a command that WRITES_SCRIPT for GDB to run, or does not. */
 static void write_command(FILE *script, const char *address, bool writes_script)
 {
@@ -72,11 +78,10 @@ static void write_command(FILE *script, const char *address, bool writes_script)
 	if (writes_script)
 		gh_script_go_on(script, "_goheap_serve", arguments);
 	else
-		fprintf(
-		    script,
-		    "pipe _goheap_serve | { trap \"exit 1\" INT; \"$GOHEAP_PROGRAM\" %s || exit "
-		    "1; }\n",
-		    arguments);
+		fprintf(script,
+			NOTE_FRAME "pipe _goheap_serve | { trap \"exit 1\" INT; "
+				   "\"$GOHEAP_PROGRAM\" %s || exit 1; }\n" SELECT_FRAME,
+			arguments);
 }
 
 int gh_dispatch_live(const struct gh_words *words, const char *address, const char *directory,

@@ -5,8 +5,8 @@
  *
  * - reader.c, registers.c, frames.c, moved_stack.c: goheap.so, which GDB loads and unwinds by;
  * - memory_server.c: the same, handing out memory; memory_client.c is the program's end;
- * - session.c, script.c, words.c, session_value.c, piped_text.c, info_files.c, told.c: what GDB and
- *   goheap tell each other, some of it in told.h;
+ * - session.c, script.c, words.c, session_frame.c, session_value.c, piped_text.c, info_files.c,
+ * told.c: what GDB and goheap tell each other, some of it in told.h;
  * - cache.c, cache_clean.c: debug files that were made before;
  * - go_libraries.c, needed.c: Go libraries in programs of other languages;
  * - missing_file.c, remote_file.c, fetch_limit.c: programs that only the target has;
@@ -58,10 +58,6 @@
 
 /* The words of the goheap command that GDB runs, as they were typed, each with a NUL after it. */
 #define GH_SESSION_WORDS "words"
-
-/* What finish has ended: the pc in the function and, where that returned, SP and the registers that
- * pass results on amd64, RAX to R11 and XMM0 to XMM14. */
-#define GH_SESSION_RETURNED "returned"
 
 /* The value of the expression that a command was typed with, as GDB wrote it, and its Go type. */
 #define GH_SESSION_VALUE "value"

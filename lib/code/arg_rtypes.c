@@ -1,4 +1,4 @@
-#include "lib/debugfile/dwarf_entries.h"
+#include "lib/code/code.h"
 
 /* The words of an argument, while they are held against those of a type. */
 struct reader {

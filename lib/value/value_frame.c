@@ -1,0 +1,310 @@
+#include "lib/value/internal.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "lib/code/code.h"
+
+/* Words beyond are left out: no sane frame is that large. In bytes from SP. */
+#define MOST_STACK (1U << 16)
+
+/* A frame whose values are printed. */
+struct reader {
+	struct gh_values *values;
+	const struct gh_value_frame *frame;
+	struct gh_func func;
+	uint64_t pc;                 /* in the program's file: of what the frame is in */
+	int32_t delta;               /* of the stack there: from SP to the frame's end */
+	uint64_t arguments;          /* address of the first one's place in memory */
+	struct gh_arg_places places; /* of the words of arguments */
+	uint32_t types[GH_MAX_ARGS]; /* of each argument, by its first word, or GH_NO_RTYPE */
+	bool in_prologue;            /* the places hold */
+	bool has_saved[GH_MAX_ARGS]; /* the function has written the word to memory */
+	uint64_t words[GH_MAX_ARGS]; /* what they are */
+	bool is_known[GH_MAX_ARGS];  /* that is known, or else may be */
+};
+
+static uint8_t word_size(const struct reader *reader)
+{
+	return reader->values->process->tab->pointer_size;
+}
+
+static bool read_word(struct reader *reader, uint64_t address, unsigned size, uint64_t *word)
+{
+	return gh_process_uint(&reader->values->process->memory, address, size, word);
+}
+
+/* Finds the function, and where in the stack it has what. */
+static bool find_function(struct reader *reader)
+{
+	const struct gh_process *process = reader->values->process;
+	const struct gh_pclntab *tab = process->tab;
+	const struct gh_value_frame *frame = reader->frame;
+	/* What a call returns to need not be in the function that called. */
+	reader->pc = frame->pc - process->bias - (frame->is_innermost ? 0 : 1);
+	size_t index = gh_pclntab_find(tab, reader->pc);
+	if (index == SIZE_MAX || !gh_pclntab_func(tab, index, &reader->func, NULL))
+		return false;
+	reader->delta = gh_pcvalue_at(tab, &reader->func, reader->func.pcsp, reader->pc);
+	if (reader->delta < 0)
+		return false;
+	reader->arguments =
+	    frame->sp + (uint64_t)reader->delta + gh_arch_below_args(tab->image->arch);
+	return true;
+}
+
+/* Finds which words the function has written to the memory that is theirs: the rules are those of
+ * Go's tracebacks. */
+static void find_saved(struct reader *reader)
+{
+	const struct gh_pclntab *tab = reader->values->process->tab;
+	struct gh_arg_liveness liveness;
+	bool all_told = !reader->frame->is_innermost ||
+			reader->pc >= gh_arg_liveness_begins(tab, &reader->func);
+	gh_arg_liveness_start(&liveness, tab, &reader->func, reader->pc);
+	for (size_t i = 0; i < reader->places.count; i++) {
+		const struct gh_arg_place *place = &reader->places.items[i];
+		bool is_live = gh_arg_is_live(&liveness, place->arg.offset);
+		reader->has_saved[i] = is_live && (all_told || place->where == GH_ARG_IN_MEMORY);
+	}
+}
+
+static void find_types(struct reader *reader, const struct gh_signatures *signatures)
+{
+	const struct gh_signature *signature = gh_signature_at(signatures, reader->func.entry);
+	const char *name = gh_pclntab_name(reader->values->process->tab, reader->func.name);
+	for (size_t i = 0; i < reader->places.count; i++)
+		reader->types[i] = GH_NO_RTYPE;
+	/* Of a generic function Go leaves out the first argument. */
+	if (signature != NULL && strchr(name, '[') == NULL)
+		gh_arg_rtypes(reader->types, &reader->places, reader->values->types, signature);
+}
+
+/* Reads word NUMBER of the arguments. False if it is nowhere. */
+static bool read_argument(struct reader *reader, size_t number)
+{
+	const struct gh_arg_place *place = &reader->places.items[number];
+	const uint64_t *registers = reader->frame->registers;
+	uint64_t *word = &reader->words[number];
+	if (reader->in_prologue && place->where == GH_ARG_IN_REGISTER) {
+		if (registers == NULL || place->number >= GH_VALUE_REGISTERS)
+			return false;
+		*word = registers[place->number];
+		if (place->arg.size < 8)
+			*word &= ((uint64_t)1 << 8 * place->arg.size) - 1;
+		return true;
+	}
+	return (reader->in_prologue ? place->where == GH_ARG_IN_MEMORY
+				    : reader->has_saved[number]) &&
+	       read_word(reader, reader->arguments + place->arg.offset, place->arg.size, word);
+}
+
+static void read_arguments(struct reader *reader, const struct gh_signatures *signatures)
+{
+	const struct gh_pclntab *tab = reader->values->process->tab;
+	gh_arg_places_find(&reader->places, tab, &reader->func);
+	reader->in_prologue =
+	    reader->frame->is_innermost && reader->places.any && reader->pc <= reader->places.end;
+	find_types(reader, signatures);
+	find_saved(reader);
+	for (size_t i = 0; i < reader->places.count; i++)
+		reader->is_known[i] = read_argument(reader, i);
+}
+
+/* Appends the value of TYPE whose words PLACES tell the places of. It has been seen to be no larger
+ * than these. */
+static void add_typed(struct reader *reader, uint32_t type, const struct gh_arg_place *places,
+		      const uint64_t *words, size_t count)
+{
+	struct gh_buffer bytes = {.big_endian = reader->values->process->memory.big_endian};
+	uint64_t size = reader->values->types->items[type].size;
+	void *start = gh_buffer_extend(&bytes, size);
+	if (start != NULL) {
+		memset(start, 0, size);
+		for (size_t i = 0; i < count; i++)
+			gh_buffer_patch(&bytes, (size_t)(places[i].arg.offset - places->arg.offset),
+					words[i], places[i].arg.size);
+		gh_value_print_own(reader->values, type, bytes.data);
+	}
+	reader->values->out.failed |= bytes.failed;
+	gh_buffer_free(&bytes);
+}
+
+/* Appends word NUMBER of the arguments, which has no type that is known. */
+static void add_word(struct reader *reader, size_t number)
+{
+	const struct gh_arg_place *place = &reader->places.items[number];
+	uint64_t word = reader->words[number];
+	unsigned unused = 64 - 8U * place->arg.size;
+	if (!reader->is_known[number])
+		gh_value_add(reader->values, "_");
+	else if (place->is_float)
+		gh_value_add(reader->values, "%g", gh_process_float(word, place->arg.size));
+	else if (place->arg.is_pointer && word != 0)
+		gh_value_add(reader->values, "0x%" PRIx64, word);
+	else if (place->arg.size < 4)
+		gh_value_add(reader->values, "%" PRIu64, word);
+	else
+		gh_value_add(reader->values, "%" PRId64, (int64_t)(word << unused) >> unused);
+}
+
+/* Appends the argument that is COUNT words from number FIRST on, and more if it HAS_MORE, as these.
+ */
+static void add_words(struct reader *reader, size_t first, size_t count, bool has_more)
+{
+	bool is_whole = reader->places.items[first].arg.part == GH_ARG_WHOLE && !has_more;
+	for (size_t i = 0; i < count; i++) {
+		gh_value_add(reader->values, "%s", i > 0 ? ", " : is_whole ? "" : "{");
+		add_word(reader, first + i);
+	}
+	gh_value_add(reader->values, "%s%s%s", has_more ? ", ..." : "", is_whole ? "" : "}",
+		     reader->in_prologue ? "" : "?");
+}
+
+/* How many of the COUNT words from number FIRST on are known. */
+static size_t count_known(const struct reader *reader, size_t first, size_t count)
+{
+	size_t known = 0;
+	for (size_t i = first; i < first + count; i++)
+		known += reader->is_known[i];
+	return known;
+}
+
+/* Appends the argument that the COUNT words from number FIRST on are. */
+static void add_argument(struct reader *reader, size_t first, size_t count)
+{
+	const struct gh_arg *arg = &reader->places.items[first].arg;
+	const struct gh_arg *last = &reader->places.items[first + count - 1].arg;
+	const uint64_t *words = &reader->words[first];
+	uint64_t extent = (uint64_t)(last->offset - arg->offset) + last->size;
+	uint32_t type = reader->types[first];
+	uint64_t size = type != GH_NO_RTYPE ? reader->values->types->items[type].size : extent;
+	unsigned word = word_size(reader);
+	size_t known = count_known(reader, first, count);
+	/* What is beyond the last word that Go tells of is not known; padding is no part. */
+	bool is_cut = arg->part != GH_ARG_WHOLE && first + count == GH_MAX_ARGS;
+	bool has_more = type == GH_NO_RTYPE ? is_cut : size > extent && size - extent >= word;
+	bool is_pair = count == 2 && arg->size == word && last->size == word;
+	gh_value_add(reader->values, "arg%u = ", arg->number);
+	if (known == 0) {
+		gh_value_add(reader->values, "<optimized out>");
+	} else if (known < count || has_more || size < extent) {
+		add_words(reader, first, count, has_more);
+	} else if (type != GH_NO_RTYPE) {
+		add_typed(reader, type, &reader->places.items[first], words, count);
+		gh_value_add(reader->values, "%s", reader->in_prologue ? "" : "?");
+	} else if (!is_pair || !gh_value_add_likely(reader->values, words)) {
+		add_words(reader, first, count, false);
+	}
+	gh_value_add(reader->values, "\n");
+}
+
+/* Appends the arguments of a method before Go 1.17, all of them on the stack: its types tell where.
+ */
+static void add_passed(struct reader *reader, const struct gh_signatures *signatures)
+{
+	const struct gh_process *process = reader->values->process;
+	const struct gh_signature *signature = gh_signature_at(signatures, reader->func.entry);
+	struct gh_results walk;
+	struct gh_result passed;
+	bool has_begun = reader->frame->is_innermost &&
+			 reader->pc <= gh_prologue_end(process->tab, &reader->func);
+	if (process->minor >= 17 || signature == NULL ||
+	    !gh_parameters_begin(&walk, reader->values->types, signature, process->minor))
+		return;
+	for (unsigned i = 0; gh_parameters_next(&walk, &passed); i++) {
+		gh_value_add(reader->values, "arg%u = ", i);
+		gh_value_print(reader->values, passed.type, reader->arguments + passed.offset);
+		gh_value_add(reader->values, "%s\n", has_begun ? "" : "?");
+	}
+}
+
+static void add_arguments(struct reader *reader)
+{
+	const struct gh_arg_places *places = &reader->places;
+	for (size_t first = 0; first < places->count;) {
+		size_t end = first + 1;
+		while (end < places->count &&
+		       places->items[end].arg.number == places->items[first].arg.number)
+			end++;
+		add_argument(reader, first, end - first);
+		first = end;
+	}
+}
+
+/* The frame has made a call at which the compiler tells of its pointers, and that returns to where
+ * the frame is. */
+static bool has_called(struct reader *reader)
+{
+	const struct gh_pclntab *tab = reader->values->process->tab;
+	struct gh_callsites walk;
+	struct gh_callsite site;
+	struct gh_callees callees;
+	bool found = false;
+	uint64_t end = reader->pc + 1 - reader->func.entry;
+	if (reader->frame->is_innermost)
+		return false;
+	if (gh_callees_find(&callees, tab)) {
+		gh_callsites_in(&walk, tab->image, reader->func.entry, reader->pc + 1);
+		while (!found && gh_callsites_next(&walk, &site))
+			found =
+			    site.end == end && (site.direct ? gh_callees_have(&callees, site.target)
+							    : gh_callsites_check(&walk, &site, 0));
+	}
+	gh_callees_free(&callees);
+	return found;
+}
+
+/* Appends the word OFFSET above SP, a pointer. With the word before it it may be an interface, with
+ * the one after it a string. */
+static void add_slot(struct reader *reader, uint32_t offset)
+{
+	uint8_t size = word_size(reader);
+	uint64_t address = reader->frame->sp + offset;
+	uint64_t words[3] = {0};
+	if (!read_word(reader, address, size, &words[1]) || words[1] == 0)
+		return;
+	read_word(reader, address - size, size, &words[0]);
+	read_word(reader, address + size, size, &words[2]);
+	size_t before = reader->values->out.size;
+	gh_value_add(reader->values, "sp_0x%" PRIx32 " = ", offset - size);
+	if (offset < size || gh_value_likely_interface(reader->values, words) == GH_NO_RTYPE ||
+	    !gh_value_add_likely(reader->values, words)) {
+		reader->values->out.size = before;
+		gh_value_add(reader->values, "sp_0x%" PRIx32 " = ", offset);
+		if (!gh_value_add_likely(reader->values, &words[1]))
+			gh_value_add(reader->values, "0x%" PRIx64, words[1]);
+	}
+	gh_value_add(reader->values, "\n");
+}
+
+/* Appends the words of the frame that hold pointers while it calls, but for its arguments. */
+static void add_slots(struct reader *reader)
+{
+	const struct gh_pclntab *tab = reader->values->process->tab;
+	const struct gh_func *func = &reader->func;
+	struct gh_stackmaps maps;
+	struct gh_live_words walk;
+	uint32_t offset;
+	if (!gh_stackmaps_told(tab) || !gh_stackmaps_find(&maps, tab, func) || !has_called(reader))
+		return;
+	int32_t index = gh_pcvalue_at(tab, func, gh_stackmaps_table(tab, func), reader->pc);
+	gh_live_words_start(&walk, &maps, index, reader->delta);
+	while (gh_live_words_next(&walk, &offset) && offset < (uint32_t)reader->delta &&
+	       offset < MOST_STACK)
+		add_slot(reader, offset);
+}
+
+bool gh_value_print_frame(struct gh_values *values, const struct gh_value_frame *frame,
+			  const struct gh_signatures *signatures)
+{
+	struct reader reader = {.values = values, .frame = frame};
+	if (!find_function(&reader))
+		return false;
+	read_arguments(&reader, signatures);
+	add_arguments(&reader);
+	if (!gh_arg_places_told(values->process->tab))
+		add_passed(&reader, signatures);
+	add_slots(&reader);
+	return true;
+}

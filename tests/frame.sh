@@ -1,0 +1,159 @@
+#!/usr/bin/env bash
+# shellcheck disable=SC2317 # some functions are called by name
+# What `goheap frame' shows: arguments where functions begin against what the program prints of them, and against GDB on the
+# unstripped twin; the same later, from frames of their callees; pointers against the heap dump's own lists. What is only
+# likely has a question mark. And what finish shows of results without a type.
+set -u
+export LC_ALL=C
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+session_home
+
+# asks PROGRAM: has GDB do what is in $work/commands, with goheap. What GDB and goheap say is in $work/output.
+asks() {
+	goheap "$1" "source $work/commands" >"$work/output"
+}
+
+# arguments: the arguments in $work/output, a row each.
+arguments() {
+	sed -nE 's/^(arg[0-9]+) = (.*)/\1\t\2/p' "$work/output"
+}
+
+# check_told NAME: where methods begin, against what they print themselves.
+check_told() {
+	local method
+	{
+		# A function that a signal stops where it begins does so twice.
+		echo 'set env GODEBUG=asyncpreemptoff=1'
+		for method in words numbers pointers structs constants; do
+			echo "break main.(*point).$method"
+		done
+		printf '%s\n' "run arguments >$work/told" 'goheap frame --limit 0 --depth 20'
+		for method in 1 2 3 4; do
+			printf '%s\n' continue 'goheap frame --limit=0 --depth=20 0'
+		done
+		echo continue
+	} >"$work/commands"
+	asks "$directory/printed.stripped"
+	# The last argument of a method there is a channel, whose address is not told.
+	arguments | grep -v 'chan int' >"$work/found"
+	same "$1: arguments that the program prints ($(wc -l <"$work/told"))" "$work/told" "$work/found"
+}
+
+# passed: the rows of a session on standard input: each stop in main.pause, with the arguments of the function of main.main's
+# below which it is, in their order. After "begins" are those where the function began, after "pauses" those at the stop.
+passed() {
+	awk -v OFS='\t' '
+		/^begins/ { n = left_out = pauses = 0; next }
+		/^#2 .* in main\.(pointed|array) / { left_out = 1; next }
+		left_out && / = / { next }
+		/^pauses/ { for (i = 0; i < n; i++) print stop + 0 "|" i, value[i]; stop++; i = 0; pauses = 1; next }
+		/^~r[0-9]* = / { next }
+		/^[a-z0-9]+ = / { sub(/^[a-z0-9]+ = /, ""); if (pauses) print stop - 1 "|" i++, $0; else value[n++] = $0 }'
+}
+
+# session PLACE COMMAND...: the commands of a session that does these where functions of the program begin, or at "pause".
+session() {
+	local functions=(kept once unused countdown changed swapped escaped escaped.func1 floats structs many branch variadic
+		'(*large).method' '(*large).first')
+	[ "$1" = pause ] && functions=(pause)
+	printf 'break main.%s\ncommands\nsilent\necho begins\\n\n'"$2"'\ncontinue\nend\n' "${functions[@]}"
+}
+
+# check_passed NAME: of functions in outer frames is shown what they were called with, or what the variable is by then, or
+# nothing, and that with a question mark; the words of where they begin are shown without one. Left out are a function whose
+# argument is changed through a pointer, and one with an argument of no size, which Go's tracebacks do not count.
+check_passed() {
+	local first='set width 0\nset env GODEBUG=asyncpreemptoff=1\n' pause='break main.pause\ncommands\nsilent\n' run='continue\nend\nrun >/dev/null\n'
+	{
+		# shellcheck disable=SC2059 # they are formats
+		printf "$first"
+		session begin 'info args'
+		# shellcheck disable=SC2059
+		printf "${pause}echo pauses\\\\n\nframe apply level 2 -q info args\n$run"
+	} >"$work/commands"
+	gdb -nx -q -batch -iex 'set debuginfod enabled off' -iex 'set auto-load no' -x "$work/commands" "$directory/args" \
+		</dev/null 2>&1 | passed >"$work/expected"
+	# shellcheck disable=SC2059
+	printf "$first${pause}echo begins\\\\n\ngoheap frame 2\necho pauses\\\\n\n$run" >"$work/commands"
+	asks "$directory/args.stripped"
+	passed <"$work/output" >"$work/found"
+	equal "$1: arguments in outer frames without a question mark" "" \
+		"$(cut -f 2 "$work/found" | grep -v -e '?$' -e '^<optimized out>$')"
+	compare_passed "$1: arguments in outer frames" 50
+	{
+		# shellcheck disable=SC2059
+		printf "$first"
+		session begin 'goheap frame'
+		# shellcheck disable=SC2059
+		printf "${pause}echo pauses\\\\n\n$run"
+	} >"$work/commands"
+	asks "$directory/args.stripped"
+	passed <"$work/output" | sed 's/[^"?]$/&?/' >"$work/found"
+	compare_passed "$1: arguments where functions begin" 90
+	has "$1: numbers where a function begins" "$(cat "$work/output")" '^arg9 = 10$'
+}
+
+# compare_passed NAME LEAST: each of our values that is a number or a string of some length is one that the twin has, and so
+# many are.
+compare_passed() {
+	awk -F'\t' '
+		NR == FNR { theirs = $2; sub(/^0x[0-9a-f]+ /, "", theirs); if (theirs !~ /^"/) sub(/ .*/, "", theirs); has[$1, theirs "?"]; known[$1]; next }
+		$2 ~ /^(-?[0-9.]+|".+")\?$/ && $1 in known { if (($1, $2) in has) equal++; else differs = differs $0 "\n" }
+		END { print equal + 0; printf "%s", differs }' "$work/expected" "$work/found" >"$work/rows"
+	equal "$1 that the twin has not" "" "$(sed 1d "$work/rows")"
+	if [ "$(head -n 1 "$work/rows")" -ge "$2" ]; then
+		ok "$1: $(head -n 1 "$work/rows")"
+	else
+		fail "$1" "$(cat "$work/rows" "$work/found")"
+	fi
+}
+
+# check_dump NAME: the frames of a heap dump: pointers are those of the dump's lists; what the program has in its frames.
+check_dump() {
+	"$directory/dump.stripped" "$work/dump" "$work/stacks" >"$work/why"
+	# What GDB itself prints may come later than what it runs does.
+	printf '%s\n' 'define frames' 'pipe thread | cat' 'frame apply 7 -s goheap frame' end "goheap load $work/dump" \
+		'thread apply all -q frames' >"$work/commands"
+	asks "$directory/dump.stripped"
+	"$oracle" fields "$work/dump" | cut -f 1,3,4 | sort -u >"$work/expected"
+	sed -nE 's/^\[Current thread is [0-9]+ \(LWP ([0-9]+).*/thread \1/p; s/^(sp)_(0x[0-9a-f]+) = (0x[0-9a-f]+)$/\1 \2 \3/p' "$work/output" |
+		awk -v OFS='\t' '/^thread/ { id = $2; next } { print id, $2, $3 }' | sort -u >"$work/found"
+	same "$1: pointers that are not in the dump's lists" /dev/null <(comm -13 "$work/expected" "$work/found")
+	if [ "$(wc -l <"$work/found")" -gt 30 ]; then
+		ok "$1: pointers: $(wc -l <"$work/found")"
+	else
+		fail "$1: pointers" "$(cat "$work/output")"
+	fi
+	has "$1: an argument that looks like a string" "$(cat "$work/output")" '^arg1 = "locals"\?$'
+	has "$1: words that look like an interface" "$(cat "$work/output")" '^sp_0x[0-9a-f]+ = interface \{\}\(string\) "being recovered"\?$'
+	lacks "$1: what leads nowhere is no interface" "$(cat "$work/output")" 'interface.*unreadable'
+}
+
+# check_finish NAME: results without a type are words.
+check_finish() {
+	# shellcheck disable=SC2016 # GDB's
+	printf '%s\n' 'break main.call' 'run >/dev/null' finish 'printf "rax %ld\n", $rax' 'goheap frame 99' 'goheap frame 1x' up \
+		'goheap frame' 'goheap print int $sp' frame kill 'goheap frame' >"$work/commands"
+	asks "$directory/args.stripped"
+	equal "$1: the word that is returned" "$(sed -n 's/^rax //p' "$work/output")" \
+		"$(sed -nE 's/^Value returned: ([-0-9]+)\?, .*/\1/p' "$work/output")"
+	has "$1: no such frame" "$(cat "$work/output")" '^There is no such frame\.$'
+	has "$1: no number of a frame" "$(cat "$work/output")" '^usage: goheap frame '
+	equal "$1: the frame stays selected" 3 "$(grep -cE '^#1 .* in main\.main ' "$work/output")"
+	has "$1: no process" "$(tail -n 1 "$work/output")" 'No stack\.$'
+}
+
+if ! oracle=$("$tests/build-sample" 1.19 dumpfile)/dumpfile; then
+	fail "Go 1.19 is part of the core set"
+	finish
+fi
+for release in ${RELEASES:-1.15 1.19 1.27}; do
+	for check in printed:told args:passed args:finish dump:dump; do
+		# Before Go 1.18 the arguments of methods alone are known.
+		[ "$release ${check#*:}" = "1.15 told" ] || [ "$release" != 1.15 ] || continue
+		CGO_ENABLED=0 sample "Go $release" "$release" "${check%:*}" || continue
+		"check_${check#*:}" "Go $release"
+	done
+done
+finish
