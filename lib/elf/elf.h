@@ -191,6 +191,10 @@ void gh_relocate(struct gh_image *image);
  */
 #define GH_LOADED_HEADERS 4096
 
+/* The most that a program may be, in bytes, whose headers are those of a process: it can give
+ * itself any. */
+#define GH_LOADED_MOST (UINT64_C(1) << 30)
+
 struct gh_memory {
 	/* Reads SIZE bytes at ADDRESS into TO. False if they are not all there. */
 	bool (*read)(const struct gh_memory *memory, uint64_t address, void *to, size_t size);

@@ -24,19 +24,20 @@ static void add(struct gh_mapped_files *files, uint64_t start, const char *path)
 }
 
 /* The kernel says so of a file that is no longer there. */
-static void cut_deleted(char *name)
+#define DELETED " (deleted)"
+
+static bool is_deleted(const char *name)
 {
-	static const char end[] = " (deleted)";
 	size_t length = strlen(name);
-	if (length > sizeof(end) - 1 && strcmp(name + length - (sizeof(end) - 1), end) == 0)
-		name[length - (sizeof(end) - 1)] = '\0';
+	return length > strlen(DELETED) && strcmp(name + length - strlen(DELETED), DELETED) == 0;
 }
 
 /* Where the process is in a container, the name is one there. */
 static void add_live(struct gh_mapped_files *files, int pid, uint64_t start, char *name)
 {
 	char path[PATH_MAX];
-	cut_deleted(name);
+	if (is_deleted(name))
+		name[strlen(name) - strlen(DELETED)] = '\0';
 	struct stat here;
 	struct stat there;
 	snprintf(path, sizeof(path), "/proc/%d/root%s", pid, name);
@@ -46,7 +47,19 @@ static void add_live(struct gh_mapped_files *files, int pid, uint64_t start, cha
 	add(files, start, is_here || !is_there ? name : path);
 }
 
-bool gh_mapped_files_live(struct gh_mapped_files *files, int pid)
+/* A line of /proc/PID/maps. */
+struct mapping {
+	uint64_t start;
+	uint64_t offset;  /* in the file */
+	uint64_t inode;   /* of it; 0 if there is none */
+	bool is_readable; /* by the process */
+	char *name;       /* of the file, or of what else is there; "" for none */
+};
+
+/* Calls TAKE with CONTEXT and each mapping of the running process PID. False, and errno set, if it
+ * cannot be asked. */
+static bool for_each_mapping(int pid, void (*take)(void *context, int pid, struct mapping *mapping),
+			     void *context)
 {
 	char path[64];
 	char *line = NULL;
@@ -54,19 +67,54 @@ bool gh_mapped_files_live(struct gh_mapped_files *files, int pid)
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	FILE *maps = fopen(path, "re");
 	while (maps != NULL && getline(&line, &size, maps) >= 0) {
-		uint64_t start;
-		uint64_t offset;
+		struct mapping mapping;
+		char readable;
 		int name = 0;
 		line[strcspn(line, "\n")] = '\0';
-		if (sscanf(line, "%" SCNx64 "-%*x %*s %" SCNx64 " %*s %*s %n", &start, &offset,
-			   &name) == 2 &&
-		    offset == 0 && line[name] == '/')
-			add_live(files, pid, start, line + name);
+		if (sscanf(line, "%" SCNx64 "-%*x %c%*s %" SCNx64 " %*s %" SCNu64 " %n",
+			   &mapping.start, &readable, &mapping.offset, &mapping.inode, &name) != 4)
+			continue;
+		mapping.is_readable = readable == 'r';
+		mapping.name = line + name;
+		take(context, pid, &mapping);
 	}
 	free(line);
 	if (maps != NULL)
 		fclose(maps);
-	return maps != NULL && !files->failed;
+	return maps != NULL;
+}
+
+static void take_file(void *context, int pid, struct mapping *mapping)
+{
+	if (mapping->offset == 0 && mapping->name[0] == '/')
+		add_live(context, pid, mapping->start, mapping->name);
+}
+
+bool gh_mapped_files_live(struct gh_mapped_files *files, int pid)
+{
+	return for_each_mapping(pid, take_file, files) && !files->failed;
+}
+
+static void take_unbacked(void *context, int pid, struct mapping *mapping)
+{
+	struct gh_starts *starts = context;
+	(void)pid;
+	if (mapping->is_readable && (mapping->inode == 0 || is_deleted(mapping->name)))
+		gh_vector_push(starts, mapping->start);
+}
+
+void gh_unbacked_live(struct gh_starts *starts, int pid)
+{
+	for_each_mapping(pid, take_unbacked, starts);
+}
+
+void gh_unbacked_core(struct gh_starts *starts, const struct gh_image *core)
+{
+	for (size_t i = 0; i < core->nsegments; i++) {
+		const GElf_Phdr *segment = &core->segments[i];
+		if (segment->p_type == PT_LOAD && segment->p_filesz > GH_LOADED_HEADERS)
+			gh_vector_push(starts, segment->p_vaddr);
+	}
 }
 
 bool gh_mapped_files_core(struct gh_mapped_files *files, const struct gh_image *core)

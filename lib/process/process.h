@@ -203,6 +203,17 @@ bool gh_mapped_files_replaced(const struct gh_mapped_files *files, const struct 
 
 void gh_mapped_files_free(struct gh_mapped_files *files);
 
+/* Addresses at which parts of a process's memory begin. */
+struct gh_starts GH_VECTOR(uint64_t);
+
+/* Adds those parts of the running process PID to STARTS, by address, that are of no file, or of one
+ * that is no longer there: a program that has unpacked itself is in one. None if it cannot be
+ * asked. Source: proc_pid_maps(5). */
+void gh_unbacked_live(struct gh_starts *starts, int pid);
+
+/* The same of CORE, as far as it has them: of what is in files it has at most the first page. */
+void gh_unbacked_core(struct gh_starts *starts, const struct gh_image *core);
+
 /* The memory of the running process whose number *PID is, which stays the caller's. */
 struct gh_memory gh_live_memory(const int *pid);
 

@@ -117,7 +117,7 @@ static void refuse_size(const struct step *step, uint64_t size)
 	gh_script_say(step->missing.script,
 		      "goheap: %s is not read: expected at most %s, found %" PRIu64
 		      " bytes by its headers",
-		      program_name, gh_size_text(GH_FETCH_MOST, most), size);
+		      program_name, gh_size_text(GH_LOADED_MOST, most), size);
 }
 
 static void refuse_time(const struct step *step, uint64_t size)
@@ -289,7 +289,7 @@ static void take_segments(const struct step *step, const struct gh_loaded *loade
 
 static void take_program(const struct step *step, struct paced *paced)
 {
-	struct gh_memory memory = {.read = read_paced, .from = &paced, .size = GH_FETCH_MOST};
+	struct gh_memory memory = {.read = read_paced, .from = &paced, .size = GH_LOADED_MOST};
 	struct gh_loaded loaded;
 	struct gh_error err;
 	uint8_t headers[GH_LOADED_HEADERS];

@@ -60,7 +60,7 @@ struct gh_options {
 	uint64_t rate;             /* MemProfileRate, in bytes (--rate) */
 
 	/* If the program was not given and is in the core file: where it is. */
-	char made[GH_CORE_PROGRAM_PATH];
+	char made[GH_PROGRAM_IN_MEMORY_PATH];
 	int made_fd; /* of it; owned; 0 if there is none */
 
 	bool json;          /* print JSON instead of text */

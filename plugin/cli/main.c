@@ -106,11 +106,18 @@ bool gh_command_takes(const struct gh_command *command, const char *name)
 	return option->name != NULL;
 }
 
-/* Where a core file is read and no program is given, it is the one in the core file. */
+/* Where a core file is read and no program is given, it is the one in the core file; where a
+ * process is whose program has unpacked itself, the one in its memory. */
 static bool find_program(struct gh_options *options, const struct gh_command *command)
 {
-	if (options->program != NULL || options->process != NULL || options->file == NULL ||
-	    !gh_command_takes(command, "exe") || !gh_target_is_core(options->file))
+	if (options->program != NULL || !gh_command_takes(command, "exe"))
+		return true;
+	if (options->process != NULL) {
+		if (gh_live_program_make(atoi(options->process), options->made, &options->made_fd))
+			options->program = options->made;
+		return true;
+	}
+	if (options->file == NULL || !gh_target_is_core(options->file))
 		return true;
 	if (!gh_core_program_make(options->file, options->made, &options->made_fd))
 		return false;

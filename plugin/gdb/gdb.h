@@ -263,10 +263,7 @@ bool gh_missing_file_seen(const char *directory, const char *identity);
 /* Puts the path of the session's file NAME into BUF, which it returns. */
 char *gh_missing_file_path(char buf[PATH_MAX], const char *directory, const char *name);
 
-/* Limits of bytes and of time for reading a program from a target, which may be slow or hostile. */
-
-/* The most that a program may be, in bytes. */
-#define GH_FETCH_MOST (UINT64_C(1) << 30)
+/* Limits of time for reading a program from a target, which may be slow or hostile. */
 
 struct gh_fetch_limit {
 	struct timespec start; /* monotonic */

@@ -101,11 +101,34 @@ static bool has_copy(const char *directory, const struct gh_infofiles *files)
 		   0;
 }
 
+/* GDB takes symbols from the file that the process runs, which is no Go program. Of a packed one
+ * GDB does not say that it is its program, as that has no sections. */
+static bool is_packed(const struct gh_infofiles *files)
+{
+	char exe[PATH_MAX];
+	struct stat first;
+	struct stat second;
+	return files->pid != 0 && files->core == NULL && stat(files->symbols, &first) == 0 &&
+	       stat(program_of(exe, files->pid), &second) == 0 && first.st_dev == second.st_dev &&
+	       first.st_ino == second.st_ino && !gh_missing_file_is_go(files->symbols);
+}
+
+/* The process has a Go program, which was made again from memory or can be, and GDB's is none. */
+static bool is_unpacked(const char *directory, const struct gh_infofiles *files)
+{
+	char made[PATH_MAX];
+	uint64_t start;
+	return files->pid != 0 && files->core == NULL &&
+	       (access(gh_missing_file_path(made, directory, GH_SESSION_MADE), R_OK) == 0 ||
+		gh_live_program_find(files->pid, &start)) &&
+	       !gh_missing_file_is_go(files->program);
+}
+
 bool gh_missing_file_needed(const char *directory, const struct gh_infofiles *files)
 {
 	char copy[PATH_MAX];
 	char original[PATH_MAX];
-	if (files->program == NULL || is_passing(files->program))
+	if (files->program == NULL || is_passing(files->program) || is_unpacked(directory, files))
 		return true;
 	return files->pid != 0 && has_copy(directory, files) &&
 	       !is_copy(gh_missing_file_path(copy, directory, GH_SESSION_PROGRAM),
@@ -168,22 +191,6 @@ static bool is_deleted(const char *exe)
 	ssize_t length = readlink(exe, name, sizeof(name));
 	return length >= (ssize_t)sizeof(end) - 1 &&
 	       memcmp(name + length - (ssize_t)sizeof(end) + 1, end, sizeof(end) - 1) == 0;
-}
-
-/* The kernel has the program's file for as long as the process runs. */
-static void look_at_process(const struct gh_missing_file *job, int pid)
-{
-	char exe[PATH_MAX];
-	char identity[IDENTITY_SIZE];
-	struct gh_error err;
-	if (!identify(identity, program_of(exe, pid)) ||
-	    gh_missing_file_seen(job->directory, identity) || !gh_missing_file_is_go(exe))
-		return;
-	if (copy_program(job, exe, &err))
-		gh_missing_file_take(job,
-				     is_deleted(exe) ? "its file is deleted" : "from the process");
-	else
-		gh_script_say(job->script, "goheap: %s", err.text);
 }
 
 /* GDB would add the bias of a position-independent program to addresses that have it. */
@@ -252,6 +259,65 @@ bool gh_missing_file_take_memory(const struct gh_missing_file *job, const struct
 	}
 	free(data);
 	return taken;
+}
+
+/* The number of the process that PID, which GDB tells of, is a thread of. */
+static int process_of(int pid)
+{
+	char path[64];
+	char *line = NULL;
+	size_t size = 0;
+	int process = pid;
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	FILE *status = fopen(path, "re");
+	while (status != NULL && getline(&line, &size, status) >= 0 &&
+	       sscanf(line, "Tgid: %d", &process) != 1)
+		;
+	free(line);
+	if (status != NULL)
+		fclose(status);
+	return process;
+}
+
+/* The program has unpacked itself: what is in memory is in no file. It is as IDENTITY says. */
+static void look_at_unpacked(const struct gh_missing_file *job, int pid, const char *identity)
+{
+	char seen[IDENTITY_SIZE + 16];
+	uint8_t bytes[GH_LOADED_HEADERS];
+	uint64_t start;
+	struct gh_loaded loaded;
+	struct gh_error err;
+	struct gh_memory memory = gh_live_memory(&pid);
+	memory.size = GH_LOADED_MOST;
+	snprintf(seen, sizeof(seen), "%s.%d", identity, process_of(pid));
+	if (gh_missing_file_seen(job->directory, seen) || !gh_live_program_find(pid, &start) ||
+	    !memory.read(&memory, start, bytes, sizeof(bytes)) ||
+	    !gh_loaded_open(&loaded, bytes, start, "the process", &err))
+		return;
+	if (!gh_missing_file_take_memory(job, &loaded, &memory, seen, "unpacked in memory", &err))
+		gh_script_say(job->script, "goheap: %s", err.text);
+	gh_loaded_close(&loaded);
+}
+
+/* The kernel has the program's file for as long as the process runs. */
+static void look_at_process(const struct gh_missing_file *job, int pid)
+{
+	char exe[PATH_MAX];
+	char identity[IDENTITY_SIZE];
+	struct gh_error err;
+	if (!identify(identity, program_of(exe, pid)))
+		return;
+	if (!gh_missing_file_is_go(exe)) {
+		look_at_unpacked(job, pid, identity);
+		return;
+	}
+	if (gh_missing_file_seen(job->directory, identity))
+		return;
+	if (copy_program(job, exe, &err))
+		gh_missing_file_take(job,
+				     is_deleted(exe) ? "its file is deleted" : "from the process");
+	else
+		gh_script_say(job->script, "goheap: %s", err.text);
 }
 
 /* The kernel leaves out of a core file what is in files still, but for their first page. */
@@ -325,8 +391,11 @@ void gh_missing_file_made(const char *directory, struct gh_infofiles *files)
 {
 	char path[PATH_MAX];
 	gh_missing_file_path(path, directory, GH_SESSION_MADE);
-	if (files->program == NULL && files->running && access(path, R_OK) == 0)
-		files->program = strdup(path);
+	if (!files->running || access(path, R_OK) != 0 ||
+	    (files->program != NULL && !is_unpacked(directory, files)))
+		return;
+	free(files->program);
+	files->program = strdup(path);
 }
 
 /* The commands by which GDB asks the target are hooked: they are not to look, too. */
@@ -341,7 +410,7 @@ void gh_missing_file_look(const struct gh_missing_file *job, const struct gh_inf
 {
 	/* Symbols of the user's choosing stay. */
 	if (files->symbols != NULL && !is_passing(files->symbols) &&
-	    !is_ours(job, files->symbols) && !has_copy(job->directory, files))
+	    !is_ours(job, files->symbols) && !has_copy(job->directory, files) && !is_packed(files))
 		return;
 	if (files->core != NULL)
 		look_at_core(job, files);

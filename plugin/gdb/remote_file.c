@@ -242,7 +242,7 @@ static enum gh_remote look_at(struct state *state, const char *directory, const 
 	} else if (!take_parts(state, directory, text)) {
 		return GH_REMOTE_NONE;
 	}
-	if (state->known && state->extent > GH_FETCH_MOST)
+	if (state->known && state->extent > GH_LOADED_MOST)
 		return GH_REMOTE_TOO_LARGE;
 	if (state->nmissing == 0)
 		return GH_REMOTE_WHOLE;

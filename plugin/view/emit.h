@@ -274,4 +274,19 @@ void gh_dot_end(const struct gh_dot *dot);
 /* Ends the picture. */
 void gh_dot_close(struct gh_dot *dot);
 
+/* What goes wrong, on standard error. */
+
+/* Prints ERR to standard error as the one line it is. */
+void gh_print_error(const struct gh_error *err);
+
+/* PATH, NULL if there is none, may be written: it is not INPUT, NULL if there is none, by whatever
+ * name. If it is, prints so and returns false. */
+bool gh_check_output(const char *path, const char *input);
+
+/* Prints to standard error what system call failed on PATH, as perror does, but escaped. */
+void gh_print_errno(const char *path);
+
+/* Prints to standard error that the file at PATH has COUNT of WHAT; nothing if COUNT is 0. */
+void gh_print_warning(const char *path, uint64_t count, const char *what);
+
 #endif

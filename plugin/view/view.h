@@ -2,7 +2,7 @@
  * opened with the user's options, and the names of what is in them. How rows become text, tables
  * or JSON is in emit.h.
  *
- * - open_*.c, core_program.c, modules.c, symbols.c: what a command reads;
+ * - open_*.c, program_in_memory.c, modules.c, symbols.c: what a command reads;
  * - address.c, globals.c, object_names.c, root_names.c: what addresses and objects are called;
  * - holders.c: what keeps which share of the heap;
  * - merged_paths.c, root_frames.c, slice_range.c: how objects are held (paths.h);
@@ -29,7 +29,7 @@
 #include "lib/typing/typing.h"
 #include "plugin/view/emit.h"
 
-/* A Go program that a command reads, and the messages that commands share. */
+/* A Go program that a command reads. */
 
 struct gh_program {
 	struct gh_image image; /* owned */
@@ -55,19 +55,6 @@ bool gh_program_goes_on(const struct gh_program *program);
  * prints the error and returns false. */
 bool gh_program_walk(const struct gh_program *program, size_t index, struct gh_func *func,
 		     struct gh_sourcemap *map);
-
-/* Prints ERR to standard error as the one line it is. */
-void gh_print_error(const struct gh_error *err);
-
-/* PATH, NULL if there is none, may be written: it is not INPUT, NULL if there is none, by whatever
- * name. If it is, prints so and returns false. */
-bool gh_check_output(const char *path, const char *input);
-
-/* Prints to standard error what system call failed on PATH, as perror does, but escaped. */
-void gh_print_errno(const char *path);
-
-/* Prints to standard error that the file at PATH has COUNT of WHAT; nothing if COUNT is 0. */
-void gh_print_warning(const char *path, uint64_t count, const char *what);
 
 /* A Go process that a command reads: from a core file, or while it runs. */
 
@@ -150,15 +137,22 @@ bool gh_module_is(const char *path, const char *name);
 
 void gh_modules_free(struct gh_modules *modules);
 
-/* Reconstructs the program of a core file from the memory of it that the core file has. */
+/* Makes a program again from memory: a core file's, or that of a process that unpacked itself. */
 
 /* Where such a program is read: the path of an open file that has no name. */
-#define GH_CORE_PROGRAM_PATH 32
+#define GH_PROGRAM_IN_MEMORY_PATH 32
 
-/* Makes the program of the core file at PATH again, and puts into MADE the path by which it can be
- * opened for as long as *FD, the caller's to close, is open. On failure prints the error, which
- * says to name the program, and returns false. */
-bool gh_core_program_make(const char *path, char made[GH_CORE_PROGRAM_PATH], int *fd);
+/* Makes the program of the core file at PATH, and puts into MADE the path by which it can be opened
+ * for as long as *FD, the caller's to close, is open. On failure prints the error and returns
+ * false. */
+bool gh_core_program_make(const char *path, char made[GH_PROGRAM_IN_MEMORY_PATH], int *fd);
+
+/* The same of the process PID. False, and nothing is printed, if its file is a Go program or none
+ * is found in its memory. */
+bool gh_live_program_make(int pid, char path[GH_PROGRAM_IN_MEMORY_PATH], int *fd);
+
+/* Finds where in the memory of the process PID the ELF header of such a program is. */
+bool gh_live_program_find(int pid, uint64_t *start);
 
 /* A heap dump that a command reads, and what is in it in words. */
 
