@@ -55,6 +55,11 @@ check_values() {
 		next
 		next
 		clear 1
+		break main.point.interfaces
+		continue
+		args
+		print d@4
+		clear 2
 		break main.(*user).with
 		continue
 		args
@@ -102,6 +107,7 @@ check_steps() {
 connect() {
 	local port
 	: >"$work/talk"
+	: >"$work/server"
 	number=0
 	"$delve" dap --listen=127.0.0.1:0 >"$work/server" 2>&1 &
 	children="$children $!"

@@ -62,7 +62,7 @@ session() {
 
 # check_passed NAME: of functions in outer frames is shown what they were called with, or what the variable is by then, or
 # nothing, and that with a question mark; the words of where they begin are shown without one. Left out are a function whose
-# argument is changed through a pointer, and one with an argument of no size, which Go's tracebacks do not count.
+# argument is changed through a pointer, and one with an argument of no size, which is not shown.
 check_passed() {
 	local first='set width 0\nset env GODEBUG=asyncpreemptoff=1\n' pause='break main.pause\ncommands\nsilent\n' run='continue\nend\nrun >/dev/null\n'
 	{

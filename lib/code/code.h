@@ -126,6 +126,17 @@ bool gh_parameters_begin(struct gh_results *walk, const struct gh_rtypes *types,
 /* Gives the next one. False if there is none. */
 bool gh_parameters_next(struct gh_results *walk, struct gh_result *result);
 
+/* Whether that is where PLACES, those of the method, have all of their words that they know. */
+bool gh_parameters_agree(const struct gh_rtypes *types, const struct gh_signature *signature,
+			 int minor, const struct gh_arg_places *places);
+
+/* Whether a program for amd64 passes arguments in registers, as one of its functions shows by
+ * saving them there: the compiler could be told otherwise. */
+bool gh_args_in_registers(const struct gh_pclntab *tab);
+
+/* DWARF's number of the register that PART is in. */
+uint8_t gh_result_register(const struct gh_result_part *part);
+
 /* Begins the walk over the results of the method of SIGNATURE, of a program of Go 1.MINOR. False if
  * they are not known. */
 bool gh_results_begin(struct gh_results *walk, const struct gh_rtypes *types,

@@ -1,4 +1,4 @@
-#include "lib/code/code.h"
+#include "lib/code/internal.h"
 
 /* Registers that pass arguments on amd64: for integers, for floating-point numbers. */
 #define INTEGERS 9
@@ -38,6 +38,7 @@ static bool assign(struct gh_results *walk, struct gh_result *result, uint32_t n
 static bool assign_struct(struct gh_results *walk, struct gh_result *result,
 			  const struct gh_rtype *type, uint64_t offset)
 {
+	size_t before = result->nparts;
 	for (uint32_t i = 0; i < type->nparts; i++) {
 		struct gh_rtype_part part;
 		if (!gh_rtype_part(walk->types, type, i, &part) || part.type == GH_NO_RTYPE) {
@@ -47,7 +48,8 @@ static bool assign_struct(struct gh_results *walk, struct gh_result *result,
 		if (!assign(walk, result, part.type, offset + part.offset))
 			return false;
 	}
-	return true;
+	/* Of a crafted program structs of any size could have nothing in them but each other. */
+	return result->nparts > before;
 }
 
 /* Puts the value into registers: "Register-assignment" of src/cmd/compile/abi-internal.md. False if
@@ -105,8 +107,8 @@ bool gh_parameters_begin(struct gh_results *walk, const struct gh_rtypes *types,
 {
 	bool variadic;
 	*walk = (struct gh_results){.types = types, .in_registers = minor >= 17};
-	if (types->tab->image->arch->isa != GH_ISA_AMD64 || signature->receiver == GH_NO_RTYPE ||
-	    signature->function == GH_NO_RTYPE)
+	if (minor == GH_GO_UNKNOWN || types->tab->image->arch->isa != GH_ISA_AMD64 ||
+	    signature->receiver == GH_NO_RTYPE || signature->function == GH_NO_RTYPE)
 		return false;
 	walk->function = &types->items[signature->function];
 	if (walk->function->kind != GH_KIND_FUNC)
@@ -130,6 +132,79 @@ bool gh_parameters_next(struct gh_results *walk, struct gh_result *result)
 	}
 	place(walk, result, part.type);
 	return !walk->failed;
+}
+
+uint8_t gh_result_register(const struct gh_result_part *part)
+{
+	enum { XMM0 = 17 };
+	static const uint8_t integers[INTEGERS] = {0, 3, 2, 5, 4, 8, 9, 10, 11};
+	return part->is_float ? (uint8_t)(XMM0 + part->number) : integers[part->number];
+}
+
+/* The word of an argument at PLACE, that is OFFSET into the value, is where PASSED has it. */
+static bool agrees(const struct gh_arg_place *place, uint64_t offset,
+		   const struct gh_result *passed)
+{
+	if (place->where == GH_ARG_UNKNOWN)
+		return true;
+	if (passed->in_memory)
+		return place->where == GH_ARG_IN_MEMORY && place->offset == passed->offset + offset;
+	for (size_t i = 0; i < passed->nparts; i++) {
+		const struct gh_result_part *part = &passed->parts[i];
+		if (part->offset == offset)
+			return place->where == GH_ARG_IN_REGISTER &&
+			       place->arg.size == part->size &&
+			       place->number == gh_result_register(part);
+	}
+	return false;
+}
+
+/* The same of all words of argument NUMBER, of which *NEXT is the first; and of the others. */
+static bool agree(const struct gh_arg_places *places, unsigned number, size_t *next,
+		  const struct gh_result *passed)
+{
+	size_t first = *next;
+	for (; *next < places->count && places->items[*next].arg.number == number; (*next)++) {
+		const struct gh_arg_place *place = &places->items[*next];
+		if (!agrees(place, (uint64_t)(place->arg.offset - places->items[first].arg.offset),
+			    passed))
+			return false;
+	}
+	return true;
+}
+
+bool gh_parameters_agree(const struct gh_rtypes *types, const struct gh_signature *signature,
+			 int minor, const struct gh_arg_places *places)
+{
+	struct gh_results walk;
+	struct gh_result passed;
+	size_t next = 0;
+	if (!gh_parameters_begin(&walk, types, signature, minor))
+		return false;
+	for (unsigned i = 0; gh_parameters_next(&walk, &passed); i++)
+		if (!agree(places, i, &next, &passed))
+			return false;
+	return !walk.failed && next == places->count;
+}
+
+bool gh_args_in_registers(const struct gh_pclntab *tab)
+{
+	struct gh_func func;
+	struct gh_spills spills;
+	if (tab->image->arch->isa != GH_ISA_AMD64 || !gh_arg_places_told(tab))
+		return false;
+	for (size_t i = 0; i < tab->nfunc; i++) {
+		struct gh_args args;
+		if (!gh_pclntab_func(tab, i, &func, NULL) || (func.flag & GH_FUNC_ASM) != 0)
+			continue;
+		gh_args_read(&args, tab, &func);
+		if (args.count == 0)
+			continue;
+		gh_spills_find(&spills, tab, &func);
+		if (spills.count > 0)
+			return true;
+	}
+	return false;
 }
 
 bool gh_results_begin(struct gh_results *walk, const struct gh_rtypes *types,

@@ -126,6 +126,7 @@ void gh_args_init(struct gh_arg_writer *writer, const struct gh_info_common *com
 	    .types = &common->arg_types,
 	    .rtypes = common->types,
 	    .signatures = &common->signatures,
+	    .in_registers = common->in_registers,
 	    .info = info,
 	    /* The arguments of real programs take a small part of the image. The functions of a
 	       crafted one could have a list of them in common. */
@@ -143,14 +144,39 @@ static size_t count_words(const struct gh_arg_places *places, size_t first)
 	return end - first;
 }
 
+/* SIGNATURE tells where all arguments of FUNC are, by the calling convention, and there is room for
+ * them. */
+static bool tells_places(struct gh_arg_writer *writer, const struct gh_func *func,
+			 const struct gh_signature *signature)
+{
+	struct gh_results walk;
+	struct gh_result passed;
+	size_t size = 0;
+	int release = gh_rtypes_release(writer->rtypes);
+	if (!writer->in_registers || (func->flag & GH_FUNC_ASM) != 0 ||
+	    writer->places.end >= func->end ||
+	    !gh_parameters_agree(writer->rtypes, signature, release, &writer->places) ||
+	    !gh_parameters_begin(&walk, writer->rtypes, signature, release))
+		return false;
+	while (gh_parameters_next(&walk, &passed))
+		size += (1 + passed.nparts) * MAX_WORD_SIZE;
+	if (size > writer->left)
+		return false;
+	writer->left -= size;
+	return true;
+}
+
 /* Finds what the program tells of the types of FUNC's arguments. Of a generic function, called as
  * others are, Go leaves out the first argument. */
 static void find_types(struct gh_arg_writer *writer, const struct gh_func *func)
 {
 	const struct gh_signature *signature = gh_signature_at(writer->signatures, func->entry);
 	const char *name = gh_pclntab_name(writer->tab, func->name);
+	writer->whole = NULL;
 	if (signature != NULL && strchr(name, '[') == NULL) {
 		gh_arg_rtypes(writer->type_numbers, &writer->places, writer->rtypes, signature);
+		if (tells_places(writer, func, signature))
+			writer->whole = signature;
 		return;
 	}
 	for (size_t i = 0; i < writer->places.count; i++)
@@ -226,26 +252,50 @@ static void add_expression(struct gh_buffer *out, const struct gh_arg_place *pla
 		add_piece(out, (unsigned)(size - end));
 }
 
-/* Writes the list of the one place where the argument is known. */
-static void write_list(const struct gh_arg_writer *writer, uint64_t start, size_t first,
-		       size_t count)
+/* The same for one that is where PASSED tells, of SIZE bytes. */
+static void add_passed(struct gh_buffer *out, const struct gh_result *passed, uint64_t size)
 {
-	uint32_t type = writer->type_numbers[first];
-	uint64_t size = type != GH_NO_RTYPE ? writer->rtypes->items[type].size : 0;
+	uint64_t end = 0;
+	if (passed->in_memory) {
+		gh_buffer_u8(out, DW_OP_fbreg);
+		gh_buffer_sleb128(out, (int64_t)passed->offset);
+		return;
+	}
+	for (size_t i = 0; i < passed->nparts; i++) {
+		const struct gh_result_part *part = &passed->parts[i];
+		if (part->offset > end)
+			add_piece(out, (unsigned)(part->offset - end));
+		gh_buffer_u8(out, (uint8_t)(DW_OP_reg0 + gh_result_register(part)));
+		end = part->offset + part->size;
+		if (passed->nparts > 1 || end < size)
+			add_piece(out, part->size);
+	}
+	if (size > end && size - end <= UINT32_MAX)
+		add_piece(out, (unsigned)(size - end));
+}
+
+/* Begins the list of the one place where an argument of the function from ENTRY on is known.
+ * Returns where its expression, which is to follow, has its length. */
+static size_t begin_list(const struct gh_arg_writer *writer, uint64_t entry)
+{
 	struct gh_buffer *out = &writer->info->loc;
 	uint8_t word = writer->tab->pointer_size;
 	/* Addresses count from 0, as the unit says; Delve needs to be told, too. */
 	gh_buffer_uint(out, UINT64_MAX, word);
 	gh_buffer_uint(out, 0, word);
-	gh_buffer_uint(out, start, word);
+	gh_buffer_uint(out, entry, word);
 	gh_buffer_uint(out, writer->places.end + 1, word);
-	size_t length = out->size;
 	gh_buffer_u16(out, 0);
-	add_expression(out, &writer->places.items[first], count, size);
+	return out->size - 2;
+}
+
+static void end_list(const struct gh_arg_writer *writer, size_t length)
+{
+	struct gh_buffer *out = &writer->info->loc;
 	if (!out->failed)
 		gh_buffer_patch(out, length, out->size - length - 2, 2);
-	gh_buffer_uint(out, 0, word);
-	gh_buffer_uint(out, 0, word);
+	gh_buffer_uint(out, 0, writer->tab->pointer_size);
+	gh_buffer_uint(out, 0, writer->tab->pointer_size);
 }
 
 static bool any_known(const struct gh_arg_place *places, size_t count)
@@ -256,6 +306,15 @@ static bool any_known(const struct gh_arg_place *places, size_t count)
 	return false;
 }
 
+/* Begins the entry of argument NUMBER, of which it is KNOWN where it is. Its type is to follow. */
+static void begin_argument(struct gh_buffer *info, unsigned number, bool known)
+{
+	char name[16];
+	snprintf(name, sizeof(name), "arg%u", number);
+	gh_buffer_u8(info, known ? GH_ABBREV_ARGUMENT : GH_ABBREV_UNKNOWN_ARGUMENT);
+	gh_buffer_string(info, name);
+}
+
 /* Writes the argument whose words begin with number FIRST. */
 static void write_argument(const struct gh_arg_writer *writer, const struct gh_func *func,
 			   size_t first, size_t count)
@@ -263,12 +322,10 @@ static void write_argument(const struct gh_arg_writer *writer, const struct gh_f
 	struct gh_buffer *info = &writer->info->info;
 	const struct gh_arg_place *places = &writer->places.items[first];
 	bool known = writer->places.any && any_known(places, count);
-	char name[16];
-	snprintf(name, sizeof(name), "arg%u", places[0].arg.number);
-	gh_buffer_u8(info, known ? GH_ABBREV_ARGUMENT : GH_ABBREV_UNKNOWN_ARGUMENT);
-	gh_buffer_string(info, name);
-	if (writer->type_numbers[first] != GH_NO_RTYPE)
-		gh_info_refer(writer->info, GH_INFO_TYPE, writer->type_numbers[first]);
+	uint32_t type = writer->type_numbers[first];
+	begin_argument(info, places[0].arg.number, known);
+	if (type != GH_NO_RTYPE)
+		gh_info_refer(writer->info, GH_INFO_TYPE, type);
 	else if (places[0].arg.part == GH_ARG_WHOLE)
 		gh_buffer_u32(info, writer->type_offsets[first]);
 	else
@@ -276,12 +333,39 @@ static void write_argument(const struct gh_arg_writer *writer, const struct gh_f
 	if (!known)
 		return;
 	gh_info_refer(writer->info, GH_INFO_LOC, writer->info->loc.size);
-	write_list(writer, func->entry, first, count);
+	size_t length = begin_list(writer, func->entry);
+	add_expression(&writer->info->loc, places, count,
+		       type != GH_NO_RTYPE ? writer->rtypes->items[type].size : 0);
+	end_list(writer, length);
+}
+
+/* Writes all arguments that have a size, where the function's signature tells. */
+static void write_whole(const struct gh_arg_writer *writer, const struct gh_func *func)
+{
+	struct gh_results walk;
+	struct gh_result passed;
+	gh_parameters_begin(&walk, writer->rtypes, writer->whole,
+			    gh_rtypes_release(writer->rtypes));
+	for (unsigned i = 0; gh_parameters_next(&walk, &passed); i++) {
+		uint64_t size = writer->rtypes->items[passed.type].size;
+		if (size == 0)
+			continue;
+		begin_argument(&writer->info->info, i, true);
+		gh_info_refer(writer->info, GH_INFO_TYPE, passed.type);
+		gh_info_refer(writer->info, GH_INFO_LOC, writer->info->loc.size);
+		size_t length = begin_list(writer, func->entry);
+		add_passed(&writer->info->loc, &passed, size);
+		end_list(writer, length);
+	}
 }
 
 void gh_args_write(const struct gh_arg_writer *writer, const struct gh_func *func)
 {
 	size_t count;
+	if (writer->whole != NULL) {
+		write_whole(writer, func);
+		return;
+	}
 	for (size_t i = 0; i < writer->places.count; i += count) {
 		count = count_words(&writer->places, i);
 		write_argument(writer, func, i, count);

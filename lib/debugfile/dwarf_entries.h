@@ -328,6 +328,9 @@ struct gh_arg_writer {
 	const struct gh_arg_types *types;
 	const struct gh_rtypes *rtypes; /* with the signatures; NULL: no types are known */
 	const struct gh_signatures *signatures;
+	bool in_registers;                  /* the program passes arguments there, on amd64 */
+	const struct gh_signature *whole;   /* of the function, if it tells where all arguments are,
+					       beyond the words of PLACES, too; else NULL */
 	void *structs;                      /* that were written, by their words, for tsearch */
 	struct gh_arg_places places;        /* of the function's arguments */
 	uint32_t type_offsets[GH_MAX_ARGS]; /* of the type of each argument, by its first word */
@@ -362,6 +365,7 @@ struct gh_info_common {
 	struct gh_live_type live_type;
 	const struct gh_rtypes *types; /* of the program; NULL: arguments are not typed */
 	struct gh_signatures signatures;
+	bool in_registers; /* the program passes arguments in registers, on amd64 */
 };
 
 /* Appends the units of the packages from number FIRST to before END to INFO, each kind of what is

@@ -223,6 +223,7 @@ bool gh_info_make(struct gh_info *info, const struct gh_pclntab *tab,
 				     .types = types}};
 	*info = (struct gh_info){0};
 	set_byte_order(info, tab->image->arch->big_endian);
+	job.common.in_registers = types != NULL && gh_args_in_registers(tab);
 	bool made = (types == NULL || !gh_arg_places_told(tab) ||
 		     gh_signatures_find(&job.common.signatures, types, err)) &&
 		    make_units(&job, slots, err);

@@ -13,6 +13,7 @@
 #ifndef GH_VALUE_VALUE_H
 #define GH_VALUE_VALUE_H
 
+#include "lib/code/code.h"
 #include "lib/process/process.h"
 #include "lib/rtype/rtype.h"
 
@@ -64,8 +65,12 @@ void gh_value_print_elements(struct gh_values *values, uint32_t elem, uint64_t a
  * two neighbours, the string or the interface that they look like. */
 void gh_value_print_words(struct gh_values *values, const uint64_t *words, size_t count);
 
-/* Registers, by DWARF's numbers, that can pass arguments. */
+/* Registers, by DWARF's numbers, that can pass arguments and results. */
 #define GH_VALUE_REGISTERS 32
+
+/* Appends the parameter or result PASSED in REGISTERS, or in memory, where such begin at STACK. */
+void gh_value_print_passed(struct gh_values *values, const struct gh_result *passed,
+			   const uint64_t registers[GH_VALUE_REGISTERS], uint64_t stack);
 
 /* A frame of the stack. */
 struct gh_value_frame {

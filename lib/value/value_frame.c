@@ -69,14 +69,19 @@ static void find_saved(struct reader *reader)
 	}
 }
 
-static void find_types(struct reader *reader, const struct gh_signatures *signatures)
+/* The function's signature, or NULL. Of a generic one Go leaves out the first argument. */
+static const struct gh_signature *find_signature(const struct reader *reader,
+						 const struct gh_signatures *signatures)
 {
-	const struct gh_signature *signature = gh_signature_at(signatures, reader->func.entry);
 	const char *name = gh_pclntab_name(reader->values->process->tab, reader->func.name);
+	return strchr(name, '[') == NULL ? gh_signature_at(signatures, reader->func.entry) : NULL;
+}
+
+static void find_types(struct reader *reader, const struct gh_signature *signature)
+{
 	for (size_t i = 0; i < reader->places.count; i++)
 		reader->types[i] = GH_NO_RTYPE;
-	/* Of a generic function Go leaves out the first argument. */
-	if (signature != NULL && strchr(name, '[') == NULL)
+	if (signature != NULL)
 		gh_arg_rtypes(reader->types, &reader->places, reader->values->types, signature);
 }
 
@@ -99,13 +104,13 @@ static bool read_argument(struct reader *reader, size_t number)
 	       read_word(reader, reader->arguments + place->arg.offset, place->arg.size, word);
 }
 
-static void read_arguments(struct reader *reader, const struct gh_signatures *signatures)
+static void read_arguments(struct reader *reader, const struct gh_signature *signature)
 {
 	const struct gh_pclntab *tab = reader->values->process->tab;
 	gh_arg_places_find(&reader->places, tab, &reader->func);
 	reader->in_prologue =
 	    reader->frame->is_innermost && reader->places.any && reader->pc <= reader->places.end;
-	find_types(reader, signatures);
+	find_types(reader, signature);
 	find_saved(reader);
 	for (size_t i = 0; i < reader->places.count; i++)
 		reader->is_known[i] = read_argument(reader, i);
@@ -199,24 +204,31 @@ static void add_argument(struct reader *reader, size_t first, size_t count)
 	gh_value_add(reader->values, "\n");
 }
 
-/* Appends the arguments of a method before Go 1.17, all of them on the stack: its types tell where.
- */
-static void add_passed(struct reader *reader, const struct gh_signatures *signatures)
+/* Appends the arguments of a method, which by its SIGNATURE are where the calling convention has
+ * them: where it has just begun, and, before Go 1.17, always. False if they cannot be told so. */
+static bool add_passed(struct reader *reader, const struct gh_signature *signature)
 {
-	const struct gh_process *process = reader->values->process;
-	const struct gh_signature *signature = gh_signature_at(signatures, reader->func.entry);
-	struct gh_results walk;
-	struct gh_result passed;
+	struct gh_values *values = reader->values;
+	const struct gh_process *process = values->process;
+	const uint64_t *registers = reader->frame->registers;
 	bool has_begun = reader->frame->is_innermost &&
 			 reader->pc <= gh_prologue_end(process->tab, &reader->func);
-	if (process->minor >= 17 || signature == NULL ||
-	    !gh_parameters_begin(&walk, reader->values->types, signature, process->minor))
-		return;
+	struct gh_results walk;
+	struct gh_result passed;
+	if (signature == NULL || (reader->func.flag & GH_FUNC_ASM) != 0 ||
+	    (process->minor >= 17 &&
+	     !(has_begun && registers != NULL && gh_args_in_registers(process->tab) &&
+	       gh_parameters_agree(values->types, signature, process->minor, &reader->places))) ||
+	    !gh_parameters_begin(&walk, values->types, signature, process->minor))
+		return false;
 	for (unsigned i = 0; gh_parameters_next(&walk, &passed); i++) {
-		gh_value_add(reader->values, "arg%u = ", i);
-		gh_value_print(reader->values, passed.type, reader->arguments + passed.offset);
-		gh_value_add(reader->values, "%s\n", has_begun ? "" : "?");
+		if (values->types->items[passed.type].size == 0)
+			continue;
+		gh_value_add(values, "arg%u = ", i);
+		gh_value_print_passed(values, &passed, registers, reader->arguments);
+		gh_value_add(values, "%s\n", has_begun ? "" : "?");
 	}
+	return true;
 }
 
 static void add_arguments(struct reader *reader)
@@ -301,10 +313,10 @@ bool gh_value_print_frame(struct gh_values *values, const struct gh_value_frame 
 	struct reader reader = {.values = values, .frame = frame};
 	if (!find_function(&reader))
 		return false;
-	read_arguments(&reader, signatures);
-	add_arguments(&reader);
-	if (!gh_arg_places_told(values->process->tab))
-		add_passed(&reader, signatures);
+	const struct gh_signature *signature = find_signature(&reader, signatures);
+	read_arguments(&reader, signature);
+	if (!add_passed(&reader, signature))
+		add_arguments(&reader);
 	add_slots(&reader);
 	return true;
 }

@@ -30,21 +30,10 @@ static void print_heading(const struct gh_session_frame *frame, uint64_t pc)
 	putchar('\n');
 }
 
-/* DWARF's numbers of the registers that pass arguments on amd64, in their order. */
-static void set_registers(uint64_t to[GH_VALUE_REGISTERS], const struct gh_session_registers *from)
-{
-	static const uint8_t integers[GH_SESSION_INTEGERS] = {0, 3, 2, 5, 4, 8, 9, 10, 11};
-	enum { XMM0 = 17 };
-	for (size_t i = 0; i < GH_SESSION_INTEGERS; i++)
-		to[integers[i]] = from->integers[i];
-	for (size_t i = 0; i < GH_SESSION_FLOATS; i++)
-		to[XMM0 + i] = from->floats[i];
-}
-
 static bool print_values(const struct frame *frame, struct gh_process *process,
 			 const struct gh_rtypes *types, const struct gh_session_registers *from)
 {
-	uint64_t registers[GH_VALUE_REGISTERS] = {0};
+	uint64_t registers[GH_VALUE_REGISTERS];
 	struct gh_error err;
 	struct gh_signatures signatures;
 	bool is_innermost = frame->told.level == 0;
@@ -58,7 +47,7 @@ static bool print_values(const struct frame *frame, struct gh_process *process,
 		gh_print_error(&err);
 		return false;
 	}
-	set_registers(registers, from);
+	gh_session_registers_order(from, registers);
 	if (is_innermost && from->all)
 		place.registers = registers;
 	if (!gh_value_print_frame(&values, &place, &signatures))

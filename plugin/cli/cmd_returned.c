@@ -26,36 +26,16 @@ static bool read_returned(struct returned *returned)
 	       returned->registers.all;
 }
 
-/* Appends a result that is in registers. */
-static void add_parts(struct gh_values *values, const struct returned *returned,
-		      const struct gh_result *result)
-{
-	/* No more than all of the registers hold. */
-	uint8_t bytes[GH_RESULT_PARTS * 8] = {0};
-	for (size_t i = 0; i < result->nparts; i++) {
-		const struct gh_result_part *part = &result->parts[i];
-		uint64_t word = part->is_float ? returned->registers.floats[part->number]
-					       : returned->registers.integers[part->number];
-		for (unsigned j = 0; j < part->size && part->offset + j < sizeof(bytes); j++)
-			bytes[part->offset + j] = (uint8_t)(word >> 8 * j);
-	}
-	if (values->types->items[result->type].size <= sizeof(bytes))
-		gh_value_print_own(values, result->type, bytes);
-	else
-		gh_buffer_bytes(&values->out, "?", 1);
-}
-
 static bool add_results(struct gh_values *values, const struct returned *returned,
 			struct gh_results *walk)
 {
 	struct gh_result result;
+	uint64_t registers[GH_VALUE_REGISTERS];
+	gh_session_registers_order(&returned->registers, registers);
 	for (bool first = true; gh_results_next(walk, &result); first = false) {
 		if (!first)
 			gh_buffer_bytes(&values->out, ", ", 2);
-		if (result.in_memory)
-			gh_value_print(values, result.type, returned->registers.sp + result.offset);
-		else
-			add_parts(values, returned, &result);
+		gh_value_print_passed(values, &result, registers, returned->registers.sp);
 	}
 	return !walk->failed && !values->out.failed;
 }

@@ -44,6 +44,18 @@ bool gh_session_registers_read(struct gh_session_registers *registers, const cha
 	return read;
 }
 
+void gh_session_registers_order(const struct gh_session_registers *registers,
+				uint64_t to[GH_VALUE_REGISTERS])
+{
+	struct gh_result_part part = {.is_float = false};
+	memset(to, 0, GH_VALUE_REGISTERS * sizeof(*to));
+	for (; part.number < GH_SESSION_INTEGERS; part.number++)
+		to[gh_result_register(&part)] = registers->integers[part.number];
+	part = (struct gh_result_part){.is_float = true};
+	for (; part.number < GH_SESSION_FLOATS; part.number++)
+		to[gh_result_register(&part)] = registers->floats[part.number];
+}
+
 /* One past TEXT's first PREFIX; NULL if there is none. */
 static char *find_after(char *text, const char *prefix)
 {

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/value/value.h"
+
 /* What finish has ended: the pc in the function and, where that returned, SP and the registers that
  * pass results on amd64, RAX to R11 and XMM0 to XMM14. */
 #define GH_SESSION_RETURNED "returned"
@@ -29,6 +31,10 @@ struct gh_session_registers {
  * there. */
 bool gh_session_registers_read(struct gh_session_registers *registers, const char *directory,
 			       const char *name, unsigned word);
+
+/* Puts those that pass arguments and results into DWARF's order; the others are 0. */
+void gh_session_registers_order(const struct gh_session_registers *registers,
+				uint64_t to[GH_VALUE_REGISTERS]);
 
 struct gh_session_frame {
 	unsigned level;       /* as GDB counts */
