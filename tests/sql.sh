@@ -163,6 +163,37 @@ check_text() {
 		done)"
 }
 
+# What is typed at the prompt, in goheap ask, and in GDB, of a dump and of a process.
+check_typed() {
+	local expected session
+	expected=$(sql "SELECT type, count(*) FROM objects GROUP BY type ORDER BY 2 DESC LIMIT 3")
+	equal "a prompt: a statement on two lines, another, and what is not ended" "$(sql 'SELECT 1; SELECT 2, 3 AS x; SELECT 4')" \
+		"$(printf 'SELECT\n1;\nSELECT 2, 3 AS x -- ; \n;\nSELECT 4' | sql)"
+	equal "a prompt: its options" '{"a":1}' "$(printf 'SELECT 1 AS a;\n' | sql --json)"
+	equal "a prompt: the heap" "$expected" "$(printf 'SELECT type, count(*)\nFROM objects GROUP BY type ORDER BY 2 DESC LIMIT 3;\nquit' | sql)"
+	equal "a prompt: goes on after an error" "x|1" "$(printf 'SELECT * FORM objects;\nSELECT 1 AS x;\nquit\nSELECT 2;' | sql 2>"$work/errors" | tr -d ' ' | paste -sd '|')"
+	has "a prompt: an error" "$(cat "$work/errors")" '^goheap: near "FORM": syntax error$'
+	equal "a prompt: its schema" "$("$GOHEAP" sql --schema)" "$(echo .schema | sql)"
+	printf 'sel\tcount(*) fro\tobjects where add\t> 5;\n\033[A\nquit\n' | timeout 60 script -qec "stty -echo; $GOHEAP sql $work/dump" /dev/null |
+		tr -d '\r' >"$work/typed"
+	equal "a terminal: completion and history" 2 "$(grep -cxE " *$(sql --csv 'SELECT count(*) FROM objects' | tail -n 1)" "$work/typed")"
+	equal "ask: words as they are typed" "$(sql "SELECT 'x  y' AS \"a  b\", 'it''s'"; echo '{"1":1}'; sql --csv 'SELECT 2')" \
+		"$(printf "sql SELECT 'x  y' AS \"a  b\", 'it''s'\nsql --json \"SELECT 1\"\nsql --csv SELECT 2" | "$GOHEAP" ask "$work/dump" -e "$program")"
+	session=$(goheap "$program" "goheap load $work/dump" "shell echo first" "goheap sql SELECT type, count(*) FROM objects GROUP BY type ORDER BY 2 DESC LIMIT 3" \
+		"shell echo second" "goheap sql --json SELECT 'it''s  \$argc | * \" ' AS \"q  q\"" "shell echo third" "goheap sql" "goheap sql SELECT x FROM objects")
+	equal "GDB: of a dump" "$expected" "$(sed '1,/^first$/d; /^second$/,$d' <<<"$session")"
+	# shellcheck disable=SC2016 # GDB would expand it
+	equal "GDB: words as they are typed" '{"q  q":"it'"'"'s  $argc | * \" "}' "$(sed '1,/^second$/d; /^third$/,$d' <<<"$session")"
+	has "GDB: no query" "$session" '^goheap: expected a query, found none: '
+	has "GDB: no column" "$session" '^goheap: no such column: x: '
+	session=$(goheap "$program" "break main.write" "run $work/other" "shell echo first" "goheap sql SELECT kind FROM roots WHERE kind = 'bss' LIMIT 1")
+	equal "GDB: of a process" "kind|bss" "$(sed '1,/^first$/d' <<<"$session" | paste -sd '|')"
+	run_until_ready "$parked"
+	equal "a process" 1 "$("$GOHEAP" sql -p "$pid" --csv "SELECT count(*) > 5 AS x FROM objects" 2>"$work/errors" | tail -n 1)"
+	exec 7>&-
+	wait "$pid" 2>"$work/why"
+}
+
 if ! dumpfile=$("$tests/build-sample" 1.19 dumpfile)/dumpfile; then
 	fail "the tests' own reader is built"
 	finish
@@ -181,6 +212,8 @@ if sample "go 1.19" 1.19 graph; then
 	check_refusals
 	check_interrupt
 	check_hostile
+	parked=$(CGO_ENABLED=0 "$tests/build-sample" 1.19 waits)/waits.stripped
+	check_typed
 fi
 
 finish

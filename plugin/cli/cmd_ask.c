@@ -1,11 +1,8 @@
 /* goheap ask: a prompt for questions about one heap, which is read once. */
-#include <readline/history.h>
 #include <readline/readline.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
@@ -18,21 +15,6 @@ enum { MAX_WORDS = 119 };
 static bool answers(const struct gh_command *command)
 {
 	return command != NULL && command->summary != NULL && (command->gdb.on & GH_ON_DUMP) != 0;
-}
-
-static void stay(int number)
-{
-	(void)number;
-}
-
-/* The user interrupts what works, not the prompt. */
-static void work(bool begins)
-{
-	static struct sigaction before;
-	if (begins)
-		sigaction(SIGINT, &before, NULL);
-	else
-		sigaction(SIGINT, &(struct sigaction){.sa_handler = stay}, &before);
 }
 
 /* Cuts LINE into words, in place, at blanks that no quote or backslash keeps. Returns how many
@@ -95,32 +77,43 @@ static bool run_other(const char *name)
 	return true;
 }
 
-/* Answers LINE, which is changed. False if it says to end. */
-static bool answer(const struct gh_kept_source *source, char *line)
+/* Runs COMMAND with COUNT arguments, as they were TYPED, and UNQUOTED. */
+static void run(const struct gh_kept_source *source, const struct gh_command *command, int count,
+		char *const *typed, char *const *unquoted)
+{
+	char *argv[MAX_WORDS + GH_SQL_WORDS + GH_KEPT_ARGUMENTS];
+	char *args[MAX_WORDS + GH_SQL_WORDS];
+	memcpy(args, unquoted, (size_t)count * sizeof(*args));
+	char *query = NULL;
+	if (command->run == gh_cmd_sql)
+		query = gh_sql_words(&count, args, typed);
+	int argc = gh_kept_arguments(source, command, count, args, argv);
+	gh_kept_run(command, argc, argv, gh_prompt_work);
+	free(query);
+}
+
+static enum gh_prompt_next answer(const struct gh_kept_source *source, char *line)
 {
 	char *words[MAX_WORDS];
 	char *unquoted[MAX_WORDS + 1] = {0};
-	char *argv[MAX_WORDS + GH_KEPT_ARGUMENTS];
 	bool goes_on = true;
-	int count = split(line, words);
+	int count = line != NULL ? split(line, words) : 0;
 	if (count == 0)
-		return true;
+		return GH_PROMPT_NEXT;
 	if (unquote(words, count, unquoted)) {
 		const struct gh_command *command = gh_command_find(unquoted[0]);
 		if (answers(command) && source->process != NULL &&
 		    !gh_command_takes(command, "process")) {
 			fprintf(stderr, "goheap: %s: not of a process\n", command->name);
 		} else if (answers(command)) {
-			int argc =
-			    gh_kept_arguments(source, command, count - 1, unquoted + 1, argv);
-			gh_kept_run(command, argc, argv, work);
+			run(source, command, count - 1, words + 1, unquoted + 1);
 		} else {
 			goes_on = run_other(unquoted[0]);
 		}
 	}
 	for (int i = 0; unquoted[i] != NULL; i++)
 		free(unquoted[i]);
-	return goes_on;
+	return goes_on ? GH_PROMPT_NEXT : GH_PROMPT_END;
 }
 
 /* Completion. */
@@ -171,52 +164,13 @@ static char **complete(const char *text, int start, int end)
 	return *text == '-' ? rl_completion_matches(text, complete_asked_option) : NULL;
 }
 
-/* A line that is not for a terminal has no prompt. NULL at the end; to be freed. */
-static char *read_line(bool is_terminal)
-{
-	char *line = NULL;
-	size_t size = 0;
-	if (is_terminal)
-		return readline("(goheap) ");
-	ssize_t length = getline(&line, &size, stdin);
-	if (length < 0) {
-		free(line);
-		return NULL;
-	}
-	line[strcspn(line, "\n")] = '\0';
-	return line;
-}
-
 int gh_cmd_ask(const struct gh_options *options)
 {
-	struct gh_kept_source source = {
-	    .file = options->file,
-	    .program = options->program,
-	    .names = options->names,
-	    .process = options->process,
-	    .is_prompted = true,
+	static const struct gh_prompt prompt = {
+	    .text = "(goheap) ",
+	    .breaks = BLANKS,
+	    .complete = complete,
+	    .answer = answer,
 	};
-	bool is_terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
-	bool goes_on = true;
-	gh_kept_begin(&source);
-	if (!gh_kept_open(true))
-		return GH_EXIT_INPUT;
-	rl_readline_name = "goheap";
-	rl_attempted_completion_function = complete;
-	rl_completer_word_break_characters = BLANKS;
-	/* What a child has not read it would give back when it exits, to be read again. */
-	setvbuf(stdin, NULL, _IONBF, 0);
-	work(false);
-	while (goes_on) {
-		char *line = read_line(is_terminal);
-		if (line == NULL)
-			break;
-		if (is_terminal && *line != '\0')
-			add_history(line);
-		goes_on = answer(&source, line);
-		free(line);
-	}
-	if (is_terminal && goes_on)
-		putchar('\n');
-	return GH_EXIT_OK;
+	return gh_prompt_run(&prompt, options);
 }

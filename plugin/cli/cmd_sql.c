@@ -64,6 +64,14 @@ int gh_cmd_sql(const struct gh_options *options)
 		gh_sql_print_schema(stdout);
 		return GH_EXIT_OK;
 	}
+	if (options->nwords == 0 && !gh_kept_is_child() && getenv(GH_SESSION_VARIABLE) == NULL)
+		return gh_sql_prompt(options);
+	if (options->nwords == 0) {
+		fputs("goheap: expected a query, found none: sql SELECT ..., or sql --schema for "
+		      "the tables\n",
+		      stderr);
+		return GH_EXIT_USAGE;
+	}
 	char *text = gh_options_join(options);
 	int status = text != NULL ? ask(options, text) : GH_EXIT_INPUT;
 	free(text);

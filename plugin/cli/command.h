@@ -7,6 +7,7 @@
  * - heap_query.c, groups.c, growth.c, merged_dominators.c, picture.c, neighborhood.c,
  *   report_data.c, pprof_paths.c: answers about the heap (heap_query.h); suspects.c finds what may
  *   leak, suspects_text.c words it;
+ * - prompt.c, sql_prompt.c: goheap's own prompts (heap_query.h);
  * - kept.c, keeper.c, answers.c: what is kept from one question to the next (heap_query.h);
  * - wait_query.c, wait_row.c, wait_text.c, deadlocks_text.c, knots_text.c: what goroutines wait
  *   for (wait_query.h). */

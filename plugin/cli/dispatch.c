@@ -53,6 +53,7 @@ struct job {
 	const struct gh_command *command;
 	char **args; /* the arguments, in words, or the address; the array is owned */
 	int count;   /* of the arguments */
+	char *query; /* the one that is SQL; owned; NULL if none is */
 	struct gh_print_words typed;   /* zeros unless ARGS are in them */
 	const char *address;           /* that GDB has made of them, or "value"; or NULL */
 	struct gh_session_value value; /* owned */
@@ -62,7 +63,7 @@ struct job {
  * type tells what is to be printed. */
 static int run(const struct job *job, const struct gh_kept_source *source)
 {
-	char *argv[MAX_WORDS + GH_KEPT_ARGUMENTS];
+	char *argv[MAX_WORDS + GH_SQL_WORDS + GH_KEPT_ARGUMENTS];
 	const struct gh_command *command = job->command;
 	int argc = gh_kept_arguments(source, command, job->count, job->args, argv);
 	if ((command->gdb.on & GH_ON_DUMP) != 0 && gh_command_takes(command, "names") &&
@@ -303,7 +304,7 @@ static bool open_job(struct job *job, const char *program)
 		gh_words_free(&job->words);
 		return false;
 	}
-	job->args = calloc((size_t)job->words.count + 2, sizeof(*job->args));
+	job->args = calloc((size_t)job->words.count + GH_SQL_WORDS, sizeof(*job->args));
 	if (job->args == NULL) {
 		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
 		gh_words_free(&job->words);
@@ -311,12 +312,15 @@ static bool open_job(struct job *job, const char *program)
 	}
 	job->count = job->words.count - 1;
 	memcpy(job->args, job->words.args + 1, (size_t)job->count * sizeof(*job->args));
+	if (job->command->run == gh_cmd_sql)
+		job->query = gh_sql_words(&job->count, job->args, job->words.typed + 1);
 	return true;
 }
 
 static void close_job(struct job *job)
 {
 	free(job->args);
+	free(job->query);
 	free(job->typed.text);
 	gh_session_value_free(&job->value);
 	gh_words_free(&job->words);

@@ -112,8 +112,46 @@ pid_t gh_kept_begin_ahead(void);
 /* Waits for CHILD, which did that. Or, STOPS, ends it: it begins again later. */
 void gh_kept_end_ahead(pid_t child, bool stops);
 
+/* This is the child that runs a command on the heap that is kept. */
+bool gh_kept_is_child(void);
+
 /* The command that runs was typed at goheap's own prompt. */
 bool gh_kept_is_prompted(void);
+
+/* A prompt, at which one line after the other is answered from the heap that is kept. */
+
+/* What comes after a line. */
+enum gh_prompt_next {
+	GH_PROMPT_NEXT,
+	GH_PROMPT_MORE, /* a line that goes on */
+	GH_PROMPT_END,
+};
+
+struct gh_prompt {
+	const char *text;
+	const char *more_text;                                    /* before a line that goes on */
+	const char *breaks;                                       /* the characters between words */
+	char **(*complete)(const char *text, int start, int end); /* as readline has it */
+	/* Answers LINE, which it may change; NULL at the end. */
+	enum gh_prompt_next (*answer)(const struct gh_kept_source *source, char *line);
+};
+
+/* Runs PROMPT on the heap that OPTIONS say, until the end. The exit status. */
+int gh_prompt_run(const struct gh_prompt *prompt, const struct gh_options *options);
+
+/* For gh_kept_run: the user interrupts what works, not the prompt. */
+void gh_prompt_work(bool begins);
+
+/* That of `goheap sql' without a query. */
+int gh_sql_prompt(const struct gh_options *options);
+
+/* Arguments that gh_sql_words may add. */
+#define GH_SQL_WORDS 2
+
+/* Has ARGS, which are *COUNT words that were TYPED after `sql' without their quotes, be the options
+ * among them, and the rest, with its quotes, as one argument, which is returned to be freed. NULL
+ * if there is none, or memory ran out. */
+char *gh_sql_words(int *count, char **args, char *const *typed);
 
 /* Runs COMMAND on the heap that SOURCE says, as gh_kept_run does, in the process that keeps it for
  * the GDB whose session is in DIRECTORY. There is one until GDB ends, however it does, or nothing

@@ -151,6 +151,11 @@ struct gh_heap_query *gh_kept_heap(const struct gh_options *options, const char 
 	return kept.query;
 }
 
+bool gh_kept_is_child(void)
+{
+	return kept.is_child;
+}
+
 bool gh_kept_is_prompted(void)
 {
 	return kept.is_child && kept.source->is_prompted;
