@@ -207,7 +207,7 @@ done_waiting() {
 }
 
 # check_goroutines NAME: the goroutines of a program that has had all of them wait: of one that Delve has started, of the
-# stripped program's own process, and of its core file. Delve opens the process's file for itself, and of that of the same
+# stripped program's own process, of its core file, and of one made of its heap dump. Delve opens the process's file for itself, and of that of the same
 # name in one of its directories it takes the symbols.
 check_goroutines() {
 	local config=$work/config/dlv
@@ -234,6 +234,14 @@ check_goroutines() {
 	session "$work/commands" core "$directory/dump" "$work/core.$pid" >"$work/expected"
 	session "$work/commands" core "$work/whole" "$work/core.$pid" >"$work/found"
 	same_goroutines "$1: of a core file"
+
+	"$directory/dump.stripped" "$work/dump" "$work/stacks" >"$work/why"
+	"$GOHEAP" core -e "$directory/dump.stripped" "$work/dump" -o "$work/made"
+	session "$work/commands" core "$directory/dump" "$work/made" >"$work/expected"
+	session "$work/commands" core "$work/whole" "$work/made" >"$work/found"
+	same_goroutines "$1: of a heap dump's core file"
+	has "$1: as many as the heap dump has" "$(cat "$work/found")" \
+		"^\[$("$GOHEAP" goroutines -a "$work/dump" | grep -c '^goroutine ') goroutines]$"
 }
 
 # check_release RELEASE [FLAG]

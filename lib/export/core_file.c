@@ -37,9 +37,11 @@ struct core {
 	struct GH_VECTOR(int64_t) ids;             /* of threads, by goroutine number */
 	struct gh_buffer notes;
 	struct gh_buffer headers;
-	size_t left_out; /* goroutines that are no threads, for want of room */
-	uint64_t first;  /* where the first segment's contents go, at or after */
-	uint64_t end;    /* where the last one's end */
+	size_t left_out;  /* goroutines that are no threads, for want of room */
+	uint64_t allglen; /* address of runtime.allglen, which has a segment of its own; 0: none */
+	struct gh_buffer length; /* what is there: how many goroutines there are; owned */
+	uint64_t first;          /* where the first segment's contents go, at or after */
+	uint64_t end;            /* where the last one's end */
 };
 
 /* What writes the part of the file from START to before END: several do at once. */
@@ -80,6 +82,24 @@ static void plan_segments(struct core *core)
 			return;
 		last = &core->segments.items[core->segments.count - 1];
 	}
+}
+
+/* Delve lists as many goroutines of runtime.allgs, a slice that the dump has, as runtime.allglen
+ * says, which is the slice's length. */
+static void plan_length(struct core *core, const struct gh_core_program *program)
+{
+	struct gh_cursor cur;
+	uint8_t word = core->arch->pointer_size;
+	if (program->allgs == 0 || program->allglen == 0 ||
+	    gh_dump_memory(core->dump, program->allglen, &cur) ||
+	    !gh_dump_memory(core->dump, program->allgs + word, &cur))
+		return;
+	uint64_t length = gh_cursor_uint(&cur, word);
+	if (cur.failed)
+		return;
+	core->allglen = program->allglen;
+	core->length.big_endian = core->arch->big_endian;
+	gh_buffer_uint(&core->length, length, word);
 }
 
 static int compare_ids(const void *a, const void *b)
@@ -240,7 +260,7 @@ static void make_headers(struct core *core)
 {
 	unsigned word = core->arch->pointer_size;
 	const struct segment *segments = core->segments.items;
-	uint64_t nheaders = 1 + core->segments.count;
+	uint64_t nheaders = 1 + core->segments.count + (core->allglen != 0);
 	uint64_t size = word == 8 ? sizeof(Elf64_Ehdr) + nheaders * sizeof(Elf64_Phdr)
 				  : sizeof(Elf32_Ehdr) + nheaders * sizeof(Elf32_Phdr);
 	if (nheaders >= PN_XNUM)
@@ -249,7 +269,7 @@ static void make_headers(struct core *core)
 	put_elf_header(core, nheaders);
 	put_segment_header(core, PT_NOTE, PF_R, size, 0, core->notes.size, 4);
 	uint64_t offset = core->first;
-	for (size_t i = 0; i < nheaders - 1; i++) {
+	for (size_t i = 0; i < core->segments.count; i++) {
 		/* The offset and the address are the same modulo the page size. */
 		offset += (segments[i].address - offset) % PAGE;
 		put_segment_header(core, PT_LOAD, PF_R | PF_W, offset, segments[i].address,
@@ -257,6 +277,12 @@ static void make_headers(struct core *core)
 		offset += segments[i].size;
 	}
 	core->end = offset;
+	if (core->allglen != 0) {
+		offset += (core->allglen - offset) % PAGE;
+		put_segment_header(core, PT_LOAD, PF_R | PF_W, offset, core->allglen,
+				   core->length.size, PAGE);
+		core->end = offset + core->length.size;
+	}
 	if (nheaders >= PN_XNUM)
 		put_extended_count(core, nheaders);
 }
@@ -400,8 +426,9 @@ static bool write_core(struct core *core, const struct gh_core_program *program,
 		       struct gh_error *err)
 {
 	plan_segments(core);
+	plan_length(core, program);
 	choose_ids(core);
-	if (core->segments.failed || core->ids.failed)
+	if (core->segments.failed || core->ids.failed || core->length.failed)
 		return gh_fail_errno(err, core->path, "write");
 	make_notes(core, program);
 	make_headers(core);
@@ -409,7 +436,9 @@ static bool write_core(struct core *core, const struct gh_core_program *program,
 		return gh_fail_errno(err, core->path, "write");
 	return write_at(core, core->headers.data, core->headers.size, 0, err) &&
 	       write_at(core, core->notes.data, core->notes.size, core->headers.size, err) &&
-	       write_memory(core, err);
+	       write_memory(core, err) &&
+	       write_at(core, core->length.data, core->length.size, core->end - core->length.size,
+			err);
 }
 
 bool gh_corefile_write(const struct gh_dump *dump, const struct gh_core_program *program,
@@ -426,6 +455,7 @@ bool gh_corefile_write(const struct gh_dump *dump, const struct gh_core_program 
 	bool ok = write_core(&core, program, err);
 	gh_vector_free(&core.segments);
 	gh_vector_free(&core.ids);
+	gh_buffer_free(&core.length);
 	gh_buffer_free(&core.notes);
 	gh_buffer_free(&core.headers);
 	*left_out = core.left_out;

@@ -31,13 +31,16 @@ bool gh_dumpsymbols_write(const struct gh_dump *dump, const char *path, struct g
 struct gh_core_program {
 	const char *name; /* without a directory; "" if unknown */
 	uint64_t entry; /* address of the entry point where the program was loaded; 0 if unknown */
+	uint64_t allgs; /* of runtime.allgs there, and of runtime.allglen; 0 if unknown */
+	uint64_t allglen;
 };
 
 /* Writes DUMP to PATH as an ELF core file: an NT_PRSTATUS note for each goroutine, whose thread id
  * is the goroutine's where that can be (positive, fits, and no other has it), with pc (at
  * the call it is in) and sp of its top frame; an NT_PRPSINFO note with the name of PROGRAM; an
  * NT_AUXV note with its entry point, by which debuggers know where a position-independent program
- * was; and objects, stack frames, data and bss as loadable segments. Objects that lie within a page
+ * was; and objects, stack frames, data and bss as loadable segments, and runtime.allglen, which no
+ * dump has. Objects that lie within a page
  * of each other share a segment, as do frames; what is between them reads as zeros. The file is
  * made under a temporary name beside PATH and renamed when it is whole; where it is zero it is
  * sparse. Only the user may read it. LEFT_OUT is set to how many goroutines are no threads, which

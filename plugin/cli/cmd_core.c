@@ -2,15 +2,38 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/code/code.h"
 #include "lib/export/export.h"
 #include "plugin/cli/command.h"
 #include "plugin/view/view.h"
+
+/* Finds where the program at PATH has its list of goroutines. */
+static bool find_goroutines(struct gh_core_program *program, const char *path)
+{
+	struct gh_program file;
+	struct gh_switches switches;
+	struct gh_error err;
+	if (!gh_program_open(&file, path))
+		return false;
+	bool found = gh_switches_find(&switches, &file.tab, &err);
+	if (!found)
+		gh_print_error(&err);
+	uint64_t bias = program->entry != 0 ? program->entry - file.image.header.e_entry : 0;
+	if (found && switches.runtime.allgs != 0) {
+		program->allgs = switches.runtime.allgs + bias;
+		program->allglen = switches.runtime.allglen + bias;
+	}
+	gh_switches_free(&switches);
+	gh_program_close(&file);
+	return found;
+}
 
 /* PROGRAM is NULL if it was not given. */
 static bool write_core(const struct gh_dump *dump, const char *path, const char *output)
 {
 	struct gh_core_program program = {.name = ""};
-	if (path != NULL && !gh_symbols_program(&program, dump, path))
+	if (path != NULL &&
+	    !(gh_symbols_program(&program, dump, path) && find_goroutines(&program, path)))
 		return false;
 	return gh_dumpfile_write_core(dump, &program, output);
 }
