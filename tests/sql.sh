@@ -194,6 +194,34 @@ check_typed() {
 	wait "$pid" 2>"$work/why"
 }
 
+# The file that all tables are written to has all their rows, and the indexes are whole; it is there whole or not at all.
+check_file() {
+	local table
+	sql -o "$work/heap.sqlite"
+	equal "a file: exit status" 0 $?
+	equal "a file: it is whole" ok "$(sqlite3 "$work/heap.sqlite" 'PRAGMA integrity_check')"
+	equal "a file: all objects, as an independent reader finds them" "$("$dumpfile" objects "$work/dump" | cut -f 2 | paste -sd '|')" \
+		"$(sqlite3 "$work/heap.sqlite" 'SELECT count(*), sum(bytes) FROM objects')"
+	"$GOHEAP" sql --schema | sed -n 's/^\([a-z]*\):.*/\1/p' | sort >"$work/tables"
+	same "a file: its tables" "$work/tables" <(sqlite3 "$work/heap.sqlite" "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY 1")
+	while read -r table; do
+		sql --csv "SELECT quote(x) FROM (SELECT json_array($(sqlite3 "$work/heap.sqlite" "SELECT group_concat(name) FROM pragma_table_info('$table')")) AS x
+			FROM $table)" | sed 1d | sort >"$work/expected"
+		sqlite3 -csv "$work/heap.sqlite" "SELECT quote(x) FROM (SELECT json_array($(sqlite3 "$work/heap.sqlite" "SELECT group_concat(name) FROM
+			pragma_table_info('$table')")) AS x FROM $table)" | tr -d '\r' | sort >"$work/found"
+		same "a file: all of $table ($(wc -l <"$work/expected"))" "$work/expected" "$work/found"
+	done <"$work/tables"
+	equal "a file: private" 600 "$(stat -c %a "$work/heap.sqlite")"
+	(cd "$work/empty" && "$GOHEAP" sql "$work/dump" -o "it's %s?mode=ro")
+	equal "a file: of any name" "it's %s?mode=ro" "$(ls -A "$work/empty")"
+	rm "$work/empty/"*
+	(trap '' XFSZ && ulimit -f 100 && cd "$work/empty" && exec "$GOHEAP" sql "$work/dump" -o full >"$work/output" 2>&1)
+	equal "a file: no room for it: exit status" 1 $?
+	has "a file: no room for it: why" "$(cat "$work/output")" '^goheap: full: (disk I/O error|database or disk is full)$'
+	equal "a file: no room for it: nothing is left" "" "$(ls -A "$work/empty")"
+	refused 2 "a query and a file" '^goheap: -o writes all tables' -o x "SELECT 1"
+}
+
 if ! dumpfile=$("$tests/build-sample" 1.19 dumpfile)/dumpfile; then
 	fail "the tests' own reader is built"
 	finish
@@ -210,6 +238,7 @@ if sample "go 1.19" 1.19 graph; then
 	check_plans
 	check_text
 	check_refusals
+	check_file
 	check_interrupt
 	check_hostile
 	parked=$(CGO_ENABLED=0 "$tests/build-sample" 1.19 waits)/waits.stripped

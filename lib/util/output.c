@@ -168,6 +168,11 @@ bool gh_output_spares(const char *path, const char *input, struct gh_error *err)
 		       "the input itself");
 }
 
+bool gh_output_name(struct gh_output *out, struct gh_error *err)
+{
+	return out->temp != NULL || make_temp(out, 0) || gh_fail_errno(err, out->path, "write");
+}
+
 FILE *gh_output_stream(const struct gh_output *out, struct gh_error *err)
 {
 	int copy = dup(out->fd);
@@ -182,7 +187,7 @@ FILE *gh_output_stream(const struct gh_output *out, struct gh_error *err)
 
 bool gh_output_commit(struct gh_output *out, struct gh_error *err)
 {
-	bool named = out->temp != NULL || make_temp(out, 0);
+	bool named = gh_output_name(out, err);
 	/* Some file systems, NFS among them, report a failed write only when the file is closed
 	 * (close(2)). */
 	bool closed = close(out->fd) == 0;

@@ -36,6 +36,10 @@ bool gh_output_spares(const char *path, const char *input, struct gh_error *err)
  * even in a signal's handler. */
 void gh_output_remove_temporary(void);
 
+/* Has the file have its temporary name now, for what opens it by that. False (ERR filled) if it
+ * cannot. */
+bool gh_output_name(struct gh_output *out, struct gh_error *err);
+
 /* A stream that writes to the file, to be closed before the output is ended. NULL (ERR filled) if
  * there can be none. */
 FILE *gh_output_stream(const struct gh_output *out, struct gh_error *err);

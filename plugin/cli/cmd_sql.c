@@ -22,6 +22,16 @@ static enum gh_heap_with with_of(const struct gh_sql *sql)
 	return with[gh_sql_needs(sql)];
 }
 
+static struct gh_sql_heap heap_of(struct gh_heap_query *query)
+{
+	return (struct gh_sql_heap){
+	    .dump = &query->dump,
+	    .heap = &query->heap,
+	    .names = &query->names,
+	    .dominators = &query->dominators,
+	};
+}
+
 /* Answers what SQL asks. */
 static int answer(struct gh_sql *sql, const struct gh_options *options)
 {
@@ -29,12 +39,7 @@ static int answer(struct gh_sql *sql, const struct gh_options *options)
 	struct gh_heap_query *query = gh_heap_query_open(options, options->file, with_of(sql));
 	if (query == NULL)
 		return GH_EXIT_INPUT;
-	const struct gh_sql_heap heap = {
-	    .dump = &query->dump,
-	    .heap = &query->heap,
-	    .names = &query->names,
-	    .dominators = &query->dominators,
-	};
+	const struct gh_sql_heap heap = heap_of(query);
 	gh_print_in_blocks();
 	bool answered = gh_sql_run(sql, &heap, form_of(options), stdout, &err);
 	fflush(stdout);
@@ -42,6 +47,31 @@ static int answer(struct gh_sql *sql, const struct gh_options *options)
 		fprintf(stderr, "goheap: %s\n", err.text);
 	gh_heap_query_close(query);
 	return answered ? GH_EXIT_OK : GH_EXIT_INPUT;
+}
+
+/* Writes all tables to a file. */
+static int write_file(const struct gh_options *options)
+{
+	struct gh_error err;
+	if (options->nwords > 0) {
+		fputs("goheap: -o writes all tables: leave out the query, or print CSV or JSON\n",
+		      stderr);
+		return GH_EXIT_USAGE;
+	}
+	struct gh_heap_query *query =
+	    gh_heap_query_open(options, options->file, GH_WITH_DOMINATORS);
+	if (query == NULL)
+		return GH_EXIT_INPUT;
+	const struct gh_sql_heap heap = heap_of(query);
+	struct gh_sql *sql = gh_sql_open(&err);
+	gh_progress_begin("goheap: writing", options->output);
+	bool written = sql != NULL && gh_sql_export(sql, &heap, options->output, &err);
+	gh_progress_end();
+	if (!written)
+		gh_print_error(&err);
+	gh_sql_close(sql);
+	gh_heap_query_close(query);
+	return written ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 
 /* A query is compiled first: what is wrong with it is told before a large heap is read. */
@@ -64,6 +94,8 @@ int gh_cmd_sql(const struct gh_options *options)
 		gh_sql_print_schema(stdout);
 		return GH_EXIT_OK;
 	}
+	if (options->output != NULL)
+		return write_file(options);
 	if (options->nwords == 0 && !gh_kept_is_child() && getenv(GH_SESSION_VARIABLE) == NULL)
 		return gh_sql_prompt(options);
 	if (options->nwords == 0) {

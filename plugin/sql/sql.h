@@ -7,7 +7,7 @@
  * - object_tables.c, reference_tables.c: objects, types, strings; refs, roots, retained, path;
  * - goroutine_tables.c, wait_table.c, record_tables.c: goroutines, frames, slots; waits; what a
  * dump has records of: sites, samples, segments, itabs, finalizers;
- * - result.c: rows as a table, JSON or CSV. */
+ * - result.c: rows as a table, JSON or CSV; export_file.c: all tables as an SQLite file. */
 #ifndef GH_PLUGIN_SQL_SQL_H
 #define GH_PLUGIN_SQL_SQL_H
 
@@ -51,6 +51,12 @@ enum gh_sql_needs gh_sql_needs(const struct gh_sql *sql);
  * prints their rows to OUT. False (ERR filled) if one fails; what it gave before is printed. */
 bool gh_sql_run(struct gh_sql *sql, const struct gh_sql_heap *heap, enum gh_sql_form form,
 		FILE *out, struct gh_error *err);
+
+/* Writes all tables of HEAP, but those that take an argument, to PATH, an ordinary SQLite file,
+ * which is there whole or not at all; HEAP has all that can be needed. The connection is of no more
+ * use then. False (ERR filled) if it cannot. */
+bool gh_sql_export(struct gh_sql *sql, const struct gh_sql_heap *heap, const char *path,
+		   struct gh_error *err);
 
 /* SQL may be NULL. */
 void gh_sql_close(struct gh_sql *sql);
