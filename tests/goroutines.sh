@@ -340,26 +340,31 @@ check_damaged() {
 	done
 }
 
+# offset_of ADDRESS: where it is in the core file.
+offset_of() {
+	readelf -lW "$work/core" | while read -r kind offset address _ size _; do
+		if [ "$kind" = LOAD ] && (($1 >= address && $1 <= address + size)); then
+			echo $((offset + $1 - address))
+		fi
+	done
+}
+
 # check_cut NAME DIRECTORY: a core file that was cut short after the array of pointers to the goroutines: those that are
-# in it are listed, and a line says how many are not.
+# in it are listed, and a line says how many are not. And one that lacks the array, too: those before it are listed.
 check_cut() {
-	local total found lost end offset
+	local total found lost start count before
 	list="0x$(nm "$2/dump" | awk '$3 == "runtime.allgs" { print $1 }')"
 	start "$2/dump.stripped" 2000
 	goheap "$2/dump.stripped" "attach $pid" "set language c" "generate-core-file $work/core" \
-		"printf \"%lx\\n\", *(long *)$list + 8 * *(long *)($list + 8)" >"$work/session"
+		"printf \"array %ld %ld\n\", *(long *)$list, *(long *)($list + 8)" \
+		"eval \"x/%ldgd %ld\", *(long *)($list + 8), *(long *)$list" >"$work/session"
 	exec 7>&-
 	wait "$pid"
-	end=$((16#$(grep -Ex '[0-9a-f]+' "$work/session")))
-	offset=$(readelf -lW "$work/core" | while read -r kind offset address _ size _; do
-		if [ "$kind" = LOAD ] && ((end >= address && end <= address + size)); then
-			echo $((offset + end - address))
-		fi
-	done)
+	read -r start count < <(sed -n 's/^array //p' "$work/session")
 	"$GOHEAP" goroutines --all "$work/core" -e "$2/dump.stripped" 2>"$work/errors" | numbers >"$work/whole"
 	total=$(wc -l <"$work/whole")
 	equal "$1: the whole core file: no errors" "" "$(cat "$work/errors")"
-	head -c "$offset" "$work/core" >"$work/cut"
+	head -c "$(offset_of $((start + 8 * count)))" "$work/core" >"$work/cut"
 	"$GOHEAP" goroutines --all "$work/cut" -e "$2/dump.stripped" >"$work/found" 2>"$work/errors"
 	found=$(numbers <"$work/found" | comm -12 - "$work/whole" | wc -l)
 	lost=$(sed -nE 's/.*: ([0-9]+) goroutines left out: .*/\1/p' "$work/errors")
@@ -370,6 +375,17 @@ check_cut() {
 	fi
 	has "$1: a line says that it was cut short" "$(cat "$work/errors")" \
 		'^goheap: .*/cut: [0-9]+ bytes missing at its end: the core file was cut short$'
+	head -c "$(offset_of "$start")" "$work/core" >"$work/cut"
+	"$GOHEAP" goroutines --all "$work/cut" -e "$2/dump.stripped" 2>"$work/errors" | numbers >"$work/found"
+	same "$1: without the array: none that there is not" /dev/null <(comm -23 "$work/found" "$work/whole")
+	# Some of them have ended, or are not yet used.
+	before=$(sed -nE 's/^0x[0-9a-f]+( <[^>]*>)?:\t//p' "$work/session" | tr '\t' '\n' | awk -v start="$start" '$1 + 0 < start + 0' | wc -l)
+	found=$(wc -l <"$work/found")
+	if [ "$before" -gt 10 ] && [ "$found" -ge $((before - (count - total))) ]; then
+		ok "$1: without the array: $found of the $before goroutines before it"
+	else
+		fail "$1: without the array: $found of the $before goroutines before it" "$(cat "$work/errors")"
+	fi
 }
 
 # check_many NAME PROGRAM: 100,000 goroutines, and groups of them.

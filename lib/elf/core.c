@@ -3,6 +3,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "lib/util/bsearch.h"
+
 /* Finds the segment of notes, of which there is one. */
 static bool find_notes(const struct gh_image *core, struct gh_cursor *notes)
 {
@@ -105,10 +107,31 @@ static bool read_core(const struct gh_memory *memory, uint64_t address, void *to
 	return true;
 }
 
+static bool next_part(const struct gh_memory *memory, uint64_t *address, uint64_t *size)
+{
+	const struct gh_image *core = memory->from;
+	size_t after = gh_lower_bound(core->nloads, i, core->loads[i]->p_vaddr <= *address);
+	for (size_t i = after > 0 ? after - 1 : 0; i < core->nloads; i++) {
+		const GElf_Phdr *segment = core->loads[i];
+		uint64_t start = segment->p_vaddr;
+		struct gh_cursor cur;
+		if (start < *address)
+			start = *address;
+		if (start - segment->p_vaddr >= segment->p_filesz ||
+		    !gh_image_at(core, start, &cur) || gh_cursor_left(&cur) == 0)
+			continue;
+		*address = start;
+		*size = gh_cursor_left(&cur);
+		return true;
+	}
+	return false;
+}
+
 struct gh_memory gh_core_memory(const struct gh_image *core)
 {
 	return (struct gh_memory){
 	    .read = read_core,
+	    .next = next_part,
 	    .from = core,
 	    .size = core->size,
 	};

@@ -198,7 +198,10 @@ void gh_relocate(struct gh_image *image);
 struct gh_memory {
 	/* Reads SIZE bytes at ADDRESS into TO. False if they are not all there. */
 	bool (*read)(const struct gh_memory *memory, uint64_t address, void *to, size_t size);
-	void const *from; /* what READ reads from */
+	/* Gives the first part at *ADDRESS or after that there is: *ADDRESS becomes where it
+	 * begins. False if there is none. NULL if this cannot be told. */
+	bool (*next)(const struct gh_memory *memory, uint64_t *address, uint64_t *size);
+	void const *from; /* what they read from */
 	uint64_t size;    /* bytes that there are at most */
 };
 

@@ -143,11 +143,26 @@ static bool is_goroutine(const struct gh_process *process, const struct gh_g_lay
 	       g.stack_low <= g.stack_high && is_text(process, g.pc);
 }
 
+bool gh_goroutine_probe(const struct gh_goroutines *all, struct gh_process *process,
+			uint64_t address, struct gh_goroutine *g)
+{
+	struct bytes bytes;
+	if (!read_bytes(process, address, &bytes) || !is_goroutine(process, &all->layout, &bytes))
+		return false;
+	parse(&all->layout, word_size(process), &bytes, g);
+	/* A thread's own, g0, has none. */
+	return !has_ended(g) && g->id != 0;
+}
+
 /* Reads the pointer of this NUMBER. False if it is not in memory. */
 static bool read_pointer(struct gh_process *process, const struct gh_goroutines *all,
 			 uint64_t number, uint64_t *address)
 {
 	unsigned word = word_size(process);
+	if (all->found.count > 0) {
+		*address = all->found.items[number].address;
+		return true;
+	}
 	return gh_process_uint(&process->memory, all->list + number * word, word, address);
 }
 
@@ -312,6 +327,8 @@ bool gh_goroutines_find(struct gh_goroutines *all, struct gh_process *process, s
 			       "one of Go 1.%d, whose goroutines cannot be listed", process->minor);
 	all->layout = gh_g_layout_of(word_size(process), process->minor);
 	search_variables(process, all);
+	if (all->count == 0 && all->layout.next == 0 && process->memory.source->next != NULL)
+		gh_goroutines_scan(all, process);
 	if (all->count == 0)
 		return gh_fail(err, path, GH_NO_OFFSET, "a process with goroutines",
 			       "none in its variables");
@@ -407,4 +424,5 @@ size_t gh_goroutine_reason(const struct gh_process *process, const struct gh_gor
 void gh_goroutines_free(struct gh_goroutines *all)
 {
 	gh_numbermap_free(&all->seen);
+	gh_vector_free(&all->found);
 }

@@ -74,13 +74,20 @@ enum {
 };
 
 /* All goroutines, and a walk over them. */
+/* A goroutine that is in no list. */
+struct gh_found_goroutine {
+	uint64_t id;
+	uint64_t address; /* of its runtime.g */
+};
+
 struct gh_goroutines {
 	struct gh_g_layout layout;
 	uint64_t list;  /* address of the array of pointers to them; or, where they are a list,
 			   of the next that the walk comes to */
 	uint64_t count; /* of pointers */
 	uint64_t next;  /* the pointer that the walk goes on with, counted from 0 */
-	uint64_t lost;  /* pointers passed over that led to no goroutine, or could not be read */
+	struct GH_VECTOR(struct gh_found_goroutine) found; /* in place of the array, by id */
+	uint64_t lost; /* pointers passed over that led to no goroutine, or could not be read */
 	struct gh_numbermap seen; /* the addresses of those passed over; owned */
 	bool failed;              /* memory ran out, and the walk ended */
 };
@@ -120,7 +127,8 @@ struct gh_goroutine {
 /* Finds the goroutines of PROCESS. A stripped program does not say where runtime.allgs is: it is
  * the longest slice in the program's variables of whose elements, as far as they are in memory,
  * most point to what can only be a runtime.g. Likewise for the fields whose place differs from
- * release to release. False (ERR filled) if there is none: the process has not got to main.main, or
+ * release to release. Of a core file that lacks the slice the goroutines are found that it has.
+ * False (ERR filled) if there is none: the process has not got to main.main, or
  * its memory cannot be read. On success to be freed with gh_goroutines_free. */
 bool gh_goroutines_find(struct gh_goroutines *all, struct gh_process *process,
 			struct gh_error *err);

@@ -452,4 +452,14 @@ bool gh_registers_read(struct gh_registers *registers, const struct gh_arch *arc
 /* Lets all threads go on. */
 void gh_stopped_release(struct gh_stopped *stopped);
 
+/* Goroutines that no list leads to. */
+
+/* Reads what is at ADDRESS, if it can only be the runtime.g of a goroutine that has not ended. */
+bool gh_goroutine_probe(const struct gh_goroutines *all, struct gh_process *process,
+			uint64_t address, struct gh_goroutine *g);
+
+/* Finds the goroutines that are in the memory of PROCESS, which can be listed, and has ALL have
+ * these. What runs out of memory is as if the process had no more. */
+void gh_goroutines_scan(struct gh_goroutines *all, struct gh_process *process);
+
 #endif

@@ -8,7 +8,7 @@
  * - thread_registers.c: those of threads;
  * - stopped.c, live_copy.c, live_read.c, live_parts.c: a running process: stopped, and copied; what
  *   of it may be copied before;
- * - goroutine.c, g_layout.c, waitreason.c, labels.c: goroutines;
+ * - goroutine.c, goroutine_scan.c, g_layout.c, waitreason.c, labels.c: goroutines;
  * - stack.c, stack_words.c, stack_objects.c: their frames, and the pointers in these;
  * - deferred.c, panic_value.c, crash.c: deferred calls and panics; why the process crashed;
  * - map_entries.c: the entries of maps, by where lib/value/value_map.c finds that they are;

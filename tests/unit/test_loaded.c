@@ -72,7 +72,7 @@ START_TEST(the_same_program_at_its_addresses)
 	fixture_open(&fixture, _i);
 	map_headers(&fixture, _i);
 	copy_headers(&fixture, bytes);
-	struct gh_memory memory = {read_fixture, &fixture, fixture.size};
+	struct gh_memory memory = {.read = read_fixture, .from = &fixture, .size = fixture.size};
 	ck_assert_msg(gh_loaded_open(&loaded, bytes, start_of(&fixture), "memory", &err), "%s",
 		      err.text);
 	ck_assert_uint_eq(loaded.bias, BIAS);
@@ -123,7 +123,7 @@ START_TEST(missing_memory_is_told)
 	fixture_open(&fixture, 0);
 	map_headers(&fixture, 0);
 	copy_headers(&fixture, bytes);
-	struct gh_memory memory = {read_nothing, NULL, fixture.size};
+	struct gh_memory memory = {.read = read_nothing, .from = NULL, .size = fixture.size};
 	ck_assert(gh_loaded_open(&loaded, bytes, start_of(&fixture), "memory", &err));
 	ck_assert(!gh_loaded_make(&loaded, &memory, &data, &size, &err));
 	ck_assert_str_eq(err.text, "memory: expected the program's segments in memory, found none "
@@ -168,7 +168,7 @@ START_TEST(huge_segments)
 	fixture_open(&fixture, 0);
 	map_headers(&fixture, 0);
 	copy_headers(&fixture, bytes);
-	struct gh_memory memory = {read_fixture, &fixture, fixture.size};
+	struct gh_memory memory = {.read = read_fixture, .from = &fixture, .size = fixture.size};
 	for (unsigned bit = 33; bit < 64; bit++) {
 		uint64_t value = UINT64_C(1) << bit;
 		memcpy(bytes + 64 + 32, &value, sizeof(value));
@@ -189,7 +189,7 @@ START_TEST(damaged_headers)
 	struct gh_error err;
 	fixture_open(&fixture, _i);
 	map_headers(&fixture, _i);
-	struct gh_memory memory = {read_fixture, &fixture, fixture.size};
+	struct gh_memory memory = {.read = read_fixture, .from = &fixture, .size = fixture.size};
 	for (size_t i = 0; i < 64 + 3 * 56; i++) {
 		for (unsigned value = 0; value < 256; value += 51) {
 			struct gh_loaded loaded;
