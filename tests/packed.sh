@@ -74,6 +74,8 @@ for release in ${RELEASES:-1.19 1.27}; do
 	sample "Go $release" "$release" waits || continue
 	if pack "$directory/waits.stripped" "$work/packed"; then
 		check "Go $release" "$work/packed"
+		has "Go $release: the file says what to do" "$("$GOHEAP" funcs "$work/packed" 2>&1)" \
+			'^goheap: .*/packed is packed: unpack it with upx -d, or ask its process, -p PID$'
 	else
 		skip "Go $release" "$(tail -n 1 "$work/why")"
 	fi

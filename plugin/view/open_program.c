@@ -43,6 +43,19 @@ void gh_print_warning(const char *path, uint64_t count, const char *what)
 	fprintf(stderr, ": %" PRIu64 " %s\n", count, what);
 }
 
+/* UPX has its magic number right after the few program headers that it writes. Source: struct
+ * l_info in UPX's src/stub/src/include/linux.h. */
+static void print_packed(const struct gh_image *image)
+{
+	static const char magic[] = "UPX!";
+	size_t size = image->size < GH_LOADED_HEADERS ? image->size : GH_LOADED_HEADERS;
+	if (memmem(image->data, size, magic, strlen(magic)) == NULL)
+		return;
+	fputs("goheap: ", stderr);
+	gh_escape_print(stderr, image->path);
+	fputs(" is packed: unpack it with upx -d, or ask its process, -p PID\n", stderr);
+}
+
 bool gh_program_open(struct gh_program *program, const char *path)
 {
 	struct gh_error err;
@@ -52,6 +65,7 @@ bool gh_program_open(struct gh_program *program, const char *path)
 	}
 	if (!gh_pclntab_open(&program->tab, &program->image, &err)) {
 		gh_print_error(&err);
+		print_packed(&program->image);
 		gh_image_close(&program->image);
 		return false;
 	}
