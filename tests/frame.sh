@@ -130,6 +130,32 @@ check_dump() {
 	lacks "$1: what leads nowhere is no interface" "$(cat "$work/output")" 'interface.*unreadable'
 }
 
+# in_shell WHAT ARG...: the frames of the goroutine that is in main.locals, which is called with 21 and "locals", of what ARGs
+# are, and frame 1 alone.
+in_shell() {
+	local id text
+	id=$("$GOHEAP" goroutines -1 "${@:2}" | sed -nE 's/^goroutine ([0-9]+) .*main\.locals.*/\1/p')
+	text=$("$GOHEAP" frame "${@:2}" "$id" 2>&1)
+	has "$1: the frame" "$text" "^#[0-9]+ +0x[0-9a-f]+ in main\.locals at $tests/samples/dump/main\.go:187$"
+	has "$1: an argument" "$text" '^arg1 = "locals"\?$'
+	has "$1: the last frame" "$text" '^#[0-9]+ +0x[0-9a-f]+ in runtime\.goexit '
+	equal "$1: one frame" "$(sed -n '/^#1 /,/^#2 /p' <<<"$text" | sed '$d')" "$("$GOHEAP" frame "${@:2}" "$id" 1)"
+	has "$1: no such frame" "$("$GOHEAP" frame "${@:2}" "$id" 99 2>&1)" "^goheap: goroutine $id has [0-9]+ frames, from 0 on$"
+}
+
+# check_shell NAME: of a heap dump, a process and its core file.
+check_shell() {
+	"$directory/dump.stripped" "$work/dump" "$work/stacks" >"$work/why"
+	in_shell "$1: a heap dump in the shell" -e "$directory/dump.stripped" "$work/dump"
+	run_until_ready "$directory/dump.stripped" wait
+	in_shell "$1: a process in the shell" -p "$pid"
+	gcore -o "$work/core" "$pid" >"$work/why" 2>&1
+	exec 7>&-
+	wait "$pid" 2>"$work/why"
+	in_shell "$1: a core file in the shell" -e "$directory/dump.stripped" "$work/core.$pid"
+	has "$1: no such goroutine" "$("$GOHEAP" frame -e "$directory/dump.stripped" "$work/dump" 2400 2>&1)" '^goheap: there is no goroutine 2400$'
+}
+
 # check_finish NAME: results without a type are words.
 check_finish() {
 	# shellcheck disable=SC2016 # GDB's
@@ -149,7 +175,7 @@ if ! oracle=$("$tests/build-sample" 1.19 dumpfile)/dumpfile; then
 	finish
 fi
 for release in ${RELEASES:-1.15 1.19 1.27}; do
-	for check in printed:told args:passed args:finish dump:dump; do
+	for check in printed:told args:passed args:finish dump:dump dump:shell; do
 		# Before Go 1.18 the arguments of methods alone are known.
 		[ "$release ${check#*:}" = "1.15 told" ] || [ "$release" != 1.15 ] || continue
 		CGO_ENABLED=0 sample "Go $release" "$release" "${check%:*}" || continue

@@ -112,6 +112,7 @@ run_commands() {
 		crash | dump) continue ;; # they want a core file, or a process: tests/crash.sh, live-heap.sh
 		debug | unstrip) arguments=(server -o "$work/out") ;;
 		diff) arguments=(-e shop before.heapdump after.heapdump) ;;
+		frame) arguments=(-e shop after.heapdump 1) ;;
 		funcs | lines) arguments=(server) ;;
 		objects | path | print | reachable | referrers) arguments=(-e shop after.heapdump "$address") ;;
 		*) arguments=(after.heapdump) ;;

@@ -1,4 +1,5 @@
-/* goheap frame: what is known of the values in a frame that GDB has described. */
+/* goheap frame: what is known of the values in a goroutine's frames, or in one that GDB has
+ * described. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,13 +11,67 @@
 #include "plugin/gdb/gdb.h"
 #include "plugin/gdb/session_frame.h"
 
-struct frame {
-	const struct gh_options *options;
-	const char *directory;        /* of the session */
-	struct gh_session_frame told; /* what GDB says of it; owned */
+/* What values are printed by. */
+struct printer {
+	struct gh_values values;
+	struct gh_rtypes types; /* owned, as the next */
+	struct gh_signatures signatures;
 };
 
-static void print_heading(const struct gh_session_frame *frame, uint64_t pc)
+static bool open_printer(struct printer *printer, struct gh_process *process,
+			 const struct gh_options *options)
+{
+	struct gh_error err;
+	*printer = (struct printer){0};
+	if (!gh_rtypes_find(&printer->types, process->tab, &err)) {
+		gh_print_error(&err);
+		return false;
+	}
+	if (!gh_signatures_find(&printer->signatures, &printer->types, &err)) {
+		gh_print_error(&err);
+		gh_rtypes_free(&printer->types);
+		return false;
+	}
+	printer->values = (struct gh_values){.process = process,
+					     .types = &printer->types,
+					     .limit = options->limit,
+					     .depth = (unsigned)options->depth};
+	return true;
+}
+
+static void close_printer(struct printer *printer)
+{
+	gh_values_free(&printer->values);
+	gh_signatures_free(&printer->signatures);
+	gh_rtypes_free(&printer->types);
+}
+
+/* Prints what the frame has. False if memory ran out. */
+static bool print_values(struct printer *printer, const struct gh_value_frame *frame)
+{
+	struct gh_values *values = &printer->values;
+	values->out.size = 0;
+	if (!gh_value_print_frame(values, frame, &printer->signatures))
+		puts("No function of the Go program's is there.");
+	fwrite(values->out.data, 1, values->out.size, stdout);
+	if (values->out.failed)
+		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+	return !values->out.failed;
+}
+
+static void print_inlined(unsigned caller)
+{
+	printf("inlined into frame %u, which has the arguments\n", caller);
+}
+
+/* The frame that GDB has described. */
+struct told {
+	const struct gh_options *options;
+	const char *directory;         /* of the session */
+	struct gh_session_frame frame; /* owned */
+};
+
+static void print_told_heading(const struct gh_session_frame *frame, uint64_t pc)
 {
 	printf("#%-3u0x%" PRIx64, frame->level, pc);
 	if (frame->function != NULL) {
@@ -30,81 +85,191 @@ static void print_heading(const struct gh_session_frame *frame, uint64_t pc)
 	putchar('\n');
 }
 
-static bool print_values(const struct frame *frame, struct gh_process *process,
-			 const struct gh_rtypes *types, const struct gh_session_registers *from)
+static bool print_told(struct gh_process *process, void *context)
 {
+	const struct told *told = context;
+	struct gh_session_registers from;
 	uint64_t registers[GH_VALUE_REGISTERS];
-	struct gh_error err;
-	struct gh_signatures signatures;
-	bool is_innermost = frame->told.level == 0;
-	struct gh_values values = {.process = process,
-				   .types = types,
-				   .limit = frame->options->limit,
-				   .depth = (unsigned)frame->options->depth};
-	struct gh_value_frame place = {
-	    .pc = from->pc, .sp = from->sp, .is_innermost = is_innermost};
-	if (!gh_signatures_find(&signatures, types, &err)) {
-		gh_print_error(&err);
-		return false;
-	}
-	gh_session_registers_order(from, registers);
-	if (is_innermost && from->all)
-		place.registers = registers;
-	if (!gh_value_print_frame(&values, &place, &signatures))
-		puts("No function of the Go program's is there.");
-	fwrite(values.out.data, 1, values.out.size, stdout);
-	bool printed = !values.out.failed;
-	if (!printed)
-		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
-	gh_values_free(&values);
-	gh_signatures_free(&signatures);
-	return printed;
-}
-
-static bool print_frame(struct gh_process *process, void *context)
-{
-	const struct frame *frame = context;
-	struct gh_session_registers registers;
-	struct gh_rtypes types;
-	struct gh_error err;
-	if (!gh_session_registers_read(&registers, frame->directory, GH_SESSION_FRAME_REGISTERS,
+	struct printer printer;
+	if (!gh_session_registers_read(&from, told->directory, GH_SESSION_FRAME_REGISTERS,
 				       process->tab->pointer_size)) {
 		fputs("goheap: the frame's registers are not known\n", stderr);
 		return false;
 	}
-	print_heading(&frame->told, registers.pc);
-	if (frame->told.caller != 0) {
-		printf("inlined into frame %u, which has the arguments: goheap frame %u\n",
-		       frame->told.caller, frame->told.caller);
+	print_told_heading(&told->frame, from.pc);
+	if (told->frame.caller != 0) {
+		print_inlined(told->frame.caller);
 		return true;
 	}
-	if (!gh_rtypes_find(&types, process->tab, &err)) {
-		gh_print_error(&err);
+	if (!open_printer(&printer, process, told->options))
 		return false;
-	}
-	bool printed = print_values(frame, process, &types, &registers);
-	gh_rtypes_free(&types);
+	struct gh_value_frame frame = {
+	    .pc = from.pc, .sp = from.sp, .is_innermost = told->frame.level == 0};
+	gh_session_registers_order(&from, registers);
+	if (frame.is_innermost && from.all)
+		frame.registers = registers;
+	bool printed = print_values(&printer, &frame);
+	close_printer(&printer);
 	return printed;
 }
 
-int gh_cmd_frame(const struct gh_options *options)
+static int run_in_gdb(const struct gh_options *options)
 {
-	struct frame frame = {.options = options, .directory = getenv(GH_SESSION_VARIABLE)};
-	if (frame.directory == NULL) {
-		fputs("goheap: frame is a command of GDB's: jit-reader-load goheap.so, then goheap "
-		      "frame\n",
-		      stderr);
-		return GH_EXIT_USAGE;
-	}
+	struct told told = {.options = options, .directory = getenv(GH_SESSION_VARIABLE)};
 	if (options->program == NULL) {
 		fputs("The program is not known: name it with the file command.\n", stderr);
 		return GH_EXIT_INPUT;
 	}
-	bool printed = gh_session_frame_read(&frame.told, frame.directory);
+	bool printed = gh_session_frame_read(&told.frame, told.directory);
 	if (!printed)
 		fputs("There is no such frame.\n", stderr);
 	printed =
-	    printed && gh_process_look(options->file, NULL, options->program, print_frame, &frame);
-	gh_session_frame_free(&frame.told);
+	    printed && gh_process_look(options->file, NULL, options->program, print_told, &told);
+	gh_session_frame_free(&told.frame);
+	return printed ? GH_EXIT_OK : GH_EXIT_INPUT;
+}
+
+/* A goroutine's frames. */
+struct asked {
+	const struct gh_options *options;
+	const char *program;  /* its path */
+	uint64_t goroutine;   /* its id */
+	uint64_t level;       /* of the one that is asked for; UINT64_MAX: all of them */
+	struct gh_dump *dump; /* the heap dump; NULL: there is none */
+};
+
+/* Prints call number LEVEL of the goroutine's. */
+static bool print_call(struct printer *printer, const struct gh_dump *dump,
+		       const struct gh_traceback *traceback, size_t level)
+{
+	const struct gh_call *call = &traceback->calls[level];
+	struct gh_dump_record record;
+	gh_dump_get(dump, GH_DUMP_FRAME, call->frame, &record);
+	printf("#%-3zu0x%" PRIx64 " in ", level, call->pc);
+	gh_traceback_print_call(stdout, call);
+	putchar('\n');
+	if (call->inlined) {
+		size_t caller = level;
+		while (caller + 1 < traceback->ncalls && traceback->calls[caller].inlined)
+			caller++;
+		print_inlined((unsigned)caller);
+		return true;
+	}
+	struct gh_value_frame frame = {
+	    .pc = call->pc, .sp = record.frame.sp, .is_innermost = call->current};
+	return print_values(printer, &frame);
+}
+
+static bool print_calls(const struct asked *asked, struct printer *printer,
+			const struct gh_dump *dump, const struct gh_traceback *traceback)
+{
+	bool printed = true;
+	if (asked->level != UINT64_MAX && asked->level >= traceback->ncalls) {
+		fprintf(stderr, "goheap: goroutine %" PRIu64 " has %zu frames, from 0 on\n",
+			asked->goroutine, traceback->ncalls);
+		return false;
+	}
+	for (size_t i = 0; printed && i < traceback->ncalls; i++)
+		if (asked->level == UINT64_MAX || asked->level == i)
+			printed = print_call(printer, dump, traceback, i);
+	return printed;
+}
+
+/* Prints the frames of the goroutine that DUMP has, from the memory of PROCESS. */
+static bool print_goroutine(const struct asked *asked, struct gh_process *process,
+			    const struct gh_dump *dump)
+{
+	struct gh_dump_record record;
+	struct gh_symbols symbols;
+	struct gh_traceback traceback = {0};
+	struct printer printer;
+	size_t number = gh_goroutine_find(dump, asked->goroutine, &record);
+	if (number == GH_DUMP_NONE) {
+		fprintf(stderr, "goheap: there is no goroutine %" PRIu64 "\n", asked->goroutine);
+		return false;
+	}
+	if (!gh_symbols_open(&symbols, dump, asked->program))
+		return false;
+	bool printed = open_printer(&printer, process, asked->options);
+	if (printed) {
+		printed = gh_traceback_make(&traceback, dump, &symbols, number);
+		if (printed)
+			printed = print_calls(asked, &printer, dump, &traceback);
+		else
+			fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		close_printer(&printer);
+	}
+	gh_traceback_free(&traceback);
+	gh_symbols_close(&symbols);
+	return printed;
+}
+
+static bool print_asked(struct gh_process *process, void *context)
+{
+	const struct asked *asked = context;
+	struct gh_dump made;
+	struct gh_buffer bytes = {0};
+	struct gh_extras extras = {0};
+	struct gh_error err;
+	uint64_t lost;
+	if (asked->dump != NULL)
+		return print_goroutine(asked, process, asked->dump);
+	bool printed =
+	    gh_snapshot_make(&bytes, &extras, process, "", &lost, &err) &&
+	    gh_dump_open_memory(&made, bytes.data, bytes.size, process->tab->image->path, &err);
+	if (printed) {
+		printed = print_goroutine(asked, process, &made);
+		gh_dump_close(&made);
+	} else {
+		gh_print_error(&err);
+	}
+	gh_extras_free(&extras);
+	gh_buffer_free(&bytes);
+	return printed;
+}
+
+static bool read_number(const char *text, uint64_t *number)
+{
+	char *end;
+	*number = strtoull(text, &end, 10);
+	if (*text >= '0' && *text <= '9' && *end == '\0')
+		return true;
+	fputs("goheap: expected a number, found ", stderr);
+	gh_escape_print(stderr, text);
+	fputs("\n", stderr);
+	return false;
+}
+
+int gh_cmd_frame(const struct gh_options *options)
+{
+	char running[32];
+	struct gh_dump dump;
+	struct asked asked = {.options = options, .level = UINT64_MAX};
+	/* Those that GDB has described are without a goroutine. */
+	if (options->nwords == 0 && getenv(GH_SESSION_VARIABLE) != NULL)
+		return run_in_gdb(options);
+	if (options->nwords == 0 || options->nwords > 2) {
+		fputs("goheap: expected a goroutine's ID, and the number of a frame or none\n",
+		      stderr);
+		return GH_EXIT_USAGE;
+	}
+	if (!read_number(options->words[0], &asked.goroutine) ||
+	    (options->nwords == 2 && !read_number(options->words[1], &asked.level)))
+		return GH_EXIT_USAGE;
+	asked.program = gh_options_program(options, running);
+	if (asked.program == NULL) {
+		fputs("goheap: the program, whose frames these are, is not known: -e PROGRAM\n",
+		      stderr);
+		return GH_EXIT_USAGE;
+	}
+	if (options->process == NULL && !gh_target_is_elf(options->file)) {
+		if (!gh_dumpfile_open(&dump, options->file))
+			return GH_EXIT_INPUT;
+		asked.dump = &dump;
+	}
+	bool printed =
+	    gh_process_look(options->file, options->process, asked.program, print_asked, &asked);
+	if (asked.dump != NULL)
+		gh_dump_close(&dump);
 	return printed ? GH_EXIT_OK : GH_EXIT_INPUT;
 }

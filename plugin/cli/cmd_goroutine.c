@@ -10,17 +10,6 @@
 #include "plugin/view/emit.h"
 #include "plugin/view/view.h"
 
-/* Reads the goroutine ID into RECORD. Its number, or GH_DUMP_NONE. */
-static size_t find(const struct gh_dump *dump, uint64_t id, struct gh_dump_record *record)
-{
-	for (size_t i = 0; i < gh_dump_count(dump, GH_DUMP_GOROUTINE); i++) {
-		gh_dump_get(dump, GH_DUMP_GOROUTINE, i, record);
-		if (record->goroutine.id == id)
-			return i;
-	}
-	return GH_DUMP_NONE;
-}
-
 static bool is_selected(const struct gh_snapshot *snapshot, const struct gh_dump_frame *top)
 {
 	return top->sp == snapshot->selected.sp && top->pc == snapshot->selected.pc;
@@ -90,7 +79,7 @@ static int show(const struct gh_snapshot *snapshot, uint64_t id, const char *dir
 	struct gh_error err;
 	char path[PATH_MAX];
 	snprintf(path, sizeof(path), "%s/" GH_SESSION_FRAMES, directory);
-	size_t number = find(dump, id, &record);
+	size_t number = gh_goroutine_find(dump, id, &record);
 	if (number == GH_DUMP_NONE) {
 		fprintf(stderr, "goheap: there is no goroutine %" PRIu64 "\n", id);
 		return GH_EXIT_INPUT;

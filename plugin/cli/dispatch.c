@@ -192,15 +192,22 @@ static int ask_frame(const struct job *job)
 	return status;
 }
 
+/* Has the arguments be the options that were typed: GDB has described the frame. */
+static bool leave_frame_out(struct job *job)
+{
+	struct gh_print_words typed;
+	if (!gh_print_words_read(&typed, &job->words, false))
+		return false;
+	job->count = typed.noptions;
+	free(typed.text);
+	return true;
+}
+
 /* Runs it on the frame that GDB has described. */
 static int run_on_frame(struct job *job)
 {
-	struct gh_print_words typed;
-	if (write_script(job, NOTHING, NULL) != GH_EXIT_OK ||
-	    !gh_print_words_read(&typed, &job->words, false))
+	if (write_script(job, NOTHING, NULL) != GH_EXIT_OK || !leave_frame_out(job))
 		return GH_EXIT_INPUT;
-	job->count = typed.noptions;
-	free(typed.text);
 	return run_on_files(job);
 }
 
@@ -360,7 +367,10 @@ int gh_cmd_live(const struct gh_options *options)
 	snprintf(socket, sizeof(socket), "%s/" GH_SESSION_MEMORY, job.directory);
 	snprintf(program, sizeof(program), "%s/" GH_SESSION_RUN, job.directory);
 	int status = GH_EXIT_INPUT;
-	if (options->nwords == 0 || set_address(&job, options->words[0]))
+	bool set = job.command->run == gh_cmd_frame ? leave_frame_out(&job)
+		   : options->nwords > 0            ? set_address(&job, options->words[0])
+						    : true;
+	if (set)
 		status = run(&job, &(struct gh_kept_source){.file = socket, .program = program});
 	close_job(&job);
 	return status;

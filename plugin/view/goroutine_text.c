@@ -21,6 +21,16 @@ const char *gh_goroutine_status(uint64_t status)
 	return status < sizeof(names) / sizeof(names[0]) ? names[status] : "???";
 }
 
+size_t gh_goroutine_find(const struct gh_dump *dump, uint64_t id, struct gh_dump_record *record)
+{
+	for (size_t i = 0; i < gh_dump_count(dump, GH_DUMP_GOROUTINE); i++) {
+		gh_dump_get(dump, GH_DUMP_GOROUTINE, i, record);
+		if (record->goroutine.id == id)
+			return i;
+	}
+	return GH_DUMP_NONE;
+}
+
 const char *gh_goroutine_state(const struct gh_dump *dump,
 			       const struct gh_dump_goroutine *goroutine, size_t *size)
 {

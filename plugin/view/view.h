@@ -255,6 +255,9 @@ void gh_traceback_free(struct gh_traceback *traceback);
 /* What Go calls the STATUS of a goroutine. */
 const char *gh_goroutine_status(uint64_t status);
 
+/* Reads the goroutine of DUMP whose id is ID into RECORD. Its number, or GH_DUMP_NONE. */
+size_t gh_goroutine_find(const struct gh_dump *dump, uint64_t id, struct gh_dump_record *record);
+
 /* Why GOROUTINE waits or, if it does not, its status: SIZE bytes, of the dump's or static; to be
  * escaped. */
 const char *gh_goroutine_state(const struct gh_dump *dump,
