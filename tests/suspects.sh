@@ -73,10 +73,25 @@ bytes() {
 	sed -nE 's/^1\. .* keeps? ([0-9,]+) bytes, .*/\1/p' <<<"$1" | tr -d ,
 }
 
+# holder_type: that of the object which the variable leads to, of a leak of the kind $kind, as its source says.
+holder_type() {
+	case $kind in
+	static) echo 'map\[string]map\[string]\*main\.Session' ;;
+	map) echo 'map\[string]\*main\.Session' ;;
+	list) echo 'container/list\.List' ;;
+	syncmap) echo 'sync\.Map' ;;
+	channel) echo 'chan \*main\.Session' ;;
+	context) echo 'context\.valueCtx' ;;
+	slice) echo '\[]\*main\.Session' ;;
+	subslice) echo '\[]\*main\.Part' ;;
+	handle) echo '(map\[interface \{}]\*sync\.entry|.*)' ;;
+	esac
+}
+
 # check_held NAME [REST]: the first finding is the variable, the type and the figures that the program tells, and REST bytes
 # that it cannot let go of; without names it is the functions that use it.
 check_held() {
-	local bytes count half output perhaps variable program=$directory/leaks
+	local bytes count half output variable program=$directory/leaks
 	bytes=$(($(said freed 2) + ${2-0}))
 	variable=$(said held 2) count=$(said held 4)
 	half=$(commas $((count - count / 2)))
@@ -89,10 +104,9 @@ check_held() {
 	program=$directory/leaks.stripped
 	output=$(first "$work/new")
 	equal "$1: the bytes, stripped" "$bytes" "$(bytes "$output")"
-	# Those of a slice of bytes have the shape of others.
-	[ "$kind" = subslice ] || perhaps=", perhaps $(said held 3)"
-	has "$1: how many, stripped" "$output" \
-		": $(commas "$count") ($(said held 3)|objects of .*${perhaps-}), [0-9,]+ bytes for each\$"
+	has "$1: how many, stripped" "$output" ": $(commas "$count") $(said held 3), [0-9,]+ bytes for each\$"
+	has "$1: the holder's type, stripped" "$output" \
+		"^1\. global 0x[^(]* \($(holder_type)\) keeps "
 	check_users "$1: by use" "$output" "$(sed -nE 's/^1\. global (0x[0-9a-f]+) .*/\1/p' <<<"$output")"
 }
 
@@ -164,7 +178,8 @@ check_pool() {
 	has "$1: by name and type" "$output" "^1\\. main\\.sessions\\.local \(\[\]sync\.poolLocal\) keeps .*: $(commas "$(said held 4)") main\\.Session, "
 	program=$directory/leaks.stripped
 	output=$(first "$work/new")
-	has "$1: by use" "$output" "^1\\. global 0x[0-9a-f]+ of main\\.refill \(.*\) keeps .*: "
+	has "$1: by use and type" "$output" \
+		"^1\\. global 0x[0-9a-f]+ of main\\.refill \(\[\]sync\.poolLocal\) keeps .*: $(commas "$(said held 4)") main\\.Session, "
 }
 
 # check_merged NAME: what dominators has in one line is, in sum, what it has object by object in JSON.

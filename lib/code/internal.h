@@ -95,6 +95,96 @@ enum {
 /* What INS does, of 64-bit mode; 0 if that is not known. */
 unsigned gh_x86_effects(const struct gh_x86 *ins);
 
+/* What registers hold, as far as the instructions of a function of amd64 or 386 tell */
+
+#define GH_X86_REGISTERS 16
+
+enum gh_value_from {
+	GH_VALUE_UNKNOWN,
+	GH_VALUE_FRAME,    /* SP */
+	GH_VALUE_GLOBAL,   /* address 0 of the program's file */
+	GH_VALUE_RESULT,   /* the first result of call NUMBER */
+	GH_VALUE_ARGUMENT, /* what register NUMBER held when the function was called */
+};
+
+/* A value: what it is made from, after NLOADS loads from memory. */
+struct gh_value {
+	int64_t offsets[GH_RECEIVER_LOADS + 1]; /* to add before each load, and at the end */
+	uint32_t number;
+	uint8_t from; /* enum gh_value_from */
+	uint8_t nloads;
+};
+
+struct gh_known {
+	struct gh_value registers[GH_X86_REGISTERS];
+	struct gh_value
+	    argument; /* the word at SP, the first argument where none is in a register */
+};
+
+/* An instruction after which another may come than the next. */
+struct gh_branch {
+	size_t at;    /* in the function, in bytes */
+	size_t to;    /* where it jumps; SIZE_MAX: nowhere in the function */
+	bool goes_on; /* or to the next */
+};
+
+/* A place that is jumped to, and what is known there by the jumps before it. */
+struct gh_jump_target {
+	size_t at;
+	bool reached;
+	bool is_loop; /* it is jumped to from there or after it */
+	struct gh_known known;
+};
+
+/* A word of the frame that the function writes once, and what it writes. */
+struct gh_slot {
+	int64_t offset; /* from SP */
+	struct gh_value value;
+};
+
+/* What is known while a function is read. */
+struct gh_reading {
+	struct gh_cursor code;
+	uint64_t entry; /* address of the code */
+	struct GH_VECTOR(struct gh_jump_target) targets;
+	struct GH_VECTOR(struct gh_branch) branches;
+	struct gh_store_list stores;
+	struct GH_VECTOR(struct gh_slot) slots;
+	struct gh_known known;
+	int64_t frame;     /* bytes from SP to the frame's end; 0 before the prologue ends */
+	int64_t pushed;    /* bytes that were, before that */
+	int64_t below;     /* bytes from the frame's end down to its first local that may be a
+			      pointer: below is what calls are given, and give, which changes */
+	uint32_t ncalls;   /* that were read */
+	bool is_64_bit;    /* mode */
+	bool in_registers; /* arguments are passed in them */
+	bool goes_on;      /* the next instruction is come to from the last one */
+	bool follows;      /* what results, arguments and words written once hold is known, too */
+	void *context;
+	/* The call at AT, which is number ncalls. True if it keeps all registers. CALLEE is 0 if
+	 * it is not told. */
+	bool (*on_call)(struct gh_reading *reading, size_t at, uint64_t callee);
+	/* A locked instruction at AT works on ADDRESS. NULL if nobody asks. */
+	void (*on_locked)(struct gh_reading *reading, size_t at, const struct gh_value *address);
+	/* VALUE is stored at ADDRESS, which is not in the frame. NULL if nobody asks. */
+	void (*on_store)(struct gh_reading *reading, const struct gh_value *address,
+			 const struct gh_value *value);
+};
+
+/* Finds where FUNC branches, and the words that it writes. False if there is nothing to read: it is
+ * for another machine, or its code is not there. READING, in which only the last five are set, is
+ * to be freed either way. */
+bool gh_reading_start(struct gh_reading *reading, const struct gh_pclntab *tab,
+		      const struct gh_func *func);
+
+/* Reads it. */
+void gh_reading_run(struct gh_reading *reading);
+
+/* Memory ran out. */
+bool gh_reading_failed(const struct gh_reading *reading);
+
+void gh_reading_free(struct gh_reading *reading);
+
 /* Whether it is a jump, padding, or a move between registers or between one and the stack frame. A
  * NOP of one byte is neither: Go puts one where a call was inlined, to hold the call's line. */
 bool gh_x86_is_move(const struct gh_x86 *ins);

@@ -50,6 +50,7 @@ void gh_infer_free(struct gh_infer *infer)
 	gh_vector_free(&infer->stretches);
 	gh_vector_free(&infer->statics);
 	gh_vector_free(&infer->closure_types);
+	gh_code_types_free(&infer->code);
 	gh_numbermap_free(&infer->seen);
 	gh_numbermap_free(&infer->closures);
 	gh_numbermap_free(&infer->dumped);

@@ -3,19 +3,24 @@
 
 #include "lib/typing/internal.h"
 
-/* Collects the structs that closures are: unnamed, with the code's address first. */
-static void find_types(struct gh_infer *infer)
+bool gh_infer_is_closure_struct(const struct gh_infer *infer, uint32_t number)
 {
 	struct gh_layout_field field;
 	const struct gh_rtypes *types = infer->layouts->types;
-	for (uint32_t i = 0; types != NULL && i < types->count; i++) {
-		const struct gh_rtype *type = &types->items[i];
-		if (type->kind == GH_KIND_STRUCT && !type->named && type->nparts > 0 &&
-		    gh_layouts_field(infer->layouts, i, 0, &field) && field.offset == 0 &&
-		    types->items[field.layout].kind == GH_KIND_UINTPTR &&
-		    (gh_rtype_text_is(field.name, "F") || gh_rtype_text_is(field.name, ".F")))
+	const struct gh_rtype *type = &types->items[number];
+	return type->kind == GH_KIND_STRUCT && !type->named && type->nparts > 0 &&
+	       gh_layouts_field(infer->layouts, number, 0, &field) && field.offset == 0 &&
+	       types->items[field.layout].kind == GH_KIND_UINTPTR &&
+	       (gh_rtype_text_is(field.name, "F") || gh_rtype_text_is(field.name, ".F"));
+}
+
+/* Collects the structs that closures may be. */
+static void find_types(struct gh_infer *infer)
+{
+	const struct gh_rtypes *types = infer->layouts->types;
+	for (uint32_t i = 0; types != NULL && i < types->count; i++)
+		if (gh_infer_is_closure_struct(infer, i))
 			gh_vector_push(&infer->closure_types, i);
-	}
 }
 
 /* The one of those that VIEW can be; GH_NO_LAYOUT if there is none, or another as well. */
@@ -38,7 +43,8 @@ static uint32_t find_struct(struct gh_infer *infer, const struct gh_view *view)
 }
 
 /* Adds the layout of the closures of the function NAME, one of which is VIEW. */
-static uint32_t add_layout(struct gh_infer *infer, const struct gh_view *view, const char *name)
+static uint32_t add_layout(struct gh_infer *infer, const struct gh_view *view, uint64_t entry,
+			   const char *name)
 {
 	struct gh_layouts *layouts = infer->layouts;
 	struct gh_layout layout = {.size = view->size - view->header,
@@ -48,7 +54,9 @@ static uint32_t add_layout(struct gh_infer *infer, const struct gh_view *view, c
 				   .refines = GH_NO_LAYOUT,
 				   .opaque = true};
 	/* Those that package reflect makes are structs of its own. */
-	uint32_t type = strncmp(name, "reflect.", 8) == 0 ? GH_NO_LAYOUT : find_struct(infer, view);
+	uint32_t type = gh_code_types_closure(&infer->code, entry);
+	if (type == GH_NO_LAYOUT && strncmp(name, "reflect.", 8) != 0)
+		type = find_struct(infer, view);
 	if (type != GH_NO_LAYOUT) {
 		struct gh_layout_field field;
 		uint32_t count = gh_layouts_nfields(layouts, type);
@@ -77,7 +85,8 @@ static uint32_t layout_of(struct gh_infer *infer, const struct gh_view *view, ui
 	if (index == SIZE_MAX || !gh_pclntab_record(infer->program, index, &func, NULL) ||
 	    func.entry != entry - infer->bias)
 		return GH_NO_LAYOUT;
-	uint32_t added = add_layout(infer, view, gh_pclntab_name(infer->program, func.name));
+	uint32_t added =
+	    add_layout(infer, view, func.entry, gh_pclntab_name(infer->program, func.name));
 	infer->failed |= added == GH_NO_LAYOUT || !gh_numbermap_put(&infer->closures, entry, added);
 	return added;
 }

@@ -110,8 +110,7 @@ static bool look_into_segment(struct gh_infer *infer, uint64_t address, struct g
 	return true;
 }
 
-/* Gives the bytes from ADDRESS in its object or segment. False if it is in neither. */
-static bool look_at(struct gh_infer *infer, uint64_t address, struct gh_cursor *contents)
+bool gh_infer_look_at(struct gh_infer *infer, uint64_t address, struct gh_cursor *contents)
 {
 	struct gh_view view;
 	uint32_t object = gh_heap_find(infer->heap, address);
@@ -129,7 +128,7 @@ static void follow_stretch(struct gh_infer *infer, const struct gh_stretch *stre
 {
 	const struct gh_link *links;
 	struct gh_cursor contents;
-	if (!look_at(infer, stretch->address, &contents))
+	if (!gh_infer_look_at(infer, stretch->address, &contents))
 		return;
 	uint64_t size = gh_layout(infer->layouts, stretch->layout)->size;
 	uint64_t start = 0;

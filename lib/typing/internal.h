@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/code/code.h"
 #include "lib/dump/dump.h"
 #include "lib/elf/elf.h"
 #include "lib/heap/heap.h"
@@ -202,6 +203,7 @@ struct gh_infer {
 	struct GH_VECTOR(uint32_t) objects;            /* those whose pointers are to be followed */
 	struct GH_VECTOR(struct gh_stretch) stretches; /* likewise */
 	struct gh_static_list statics;                 /* those of them that are in the segments */
+	struct gh_code_types code;                     /* what the program's code says of types */
 	struct gh_numbermap seen;     /* stretches that were taken up, by address and type */
 	struct gh_numbermap closures; /* layouts of closures, by entry */
 	struct gh_numbermap dumped;   /* layouts of the dump's types, by address */
@@ -260,6 +262,10 @@ void gh_infer_set(struct gh_infer *infer, const struct gh_view *view, uint32_t l
 void gh_infer_claim(struct gh_infer *infer, uint64_t address, uint32_t layout, uint64_t count,
 		    enum gh_trust trust);
 
+/* Type NUMBER of the program's is a struct that closures may be: unnamed, with the code's address
+ * first. */
+bool gh_infer_is_closure_struct(const struct gh_infer *infer, uint32_t number);
+
 /* ADDRESS is that of a closure. */
 void gh_infer_claim_closure(struct gh_infer *infer, uint64_t address);
 
@@ -281,6 +287,9 @@ uint32_t gh_infer_dumped_type(struct gh_infer *infer, uint64_t address, bool cha
 /* A pointer VALUE at OFFSET in CONTENTS is as LINK says. */
 void gh_infer_follow(struct gh_infer *infer, const struct gh_link *link,
 		     const struct gh_cursor *contents, uint64_t offset, uint64_t value);
+
+/* Gives the bytes from ADDRESS in its object or segment. False if it is in neither. */
+bool gh_infer_look_at(struct gh_infer *infer, uint64_t address, struct gh_cursor *contents);
 
 /* Follows the pointers of all that was claimed, until nothing is left. */
 void gh_infer_propagate(struct gh_infer *infer);
@@ -307,6 +316,12 @@ void gh_infer_seed_segments(struct gh_infer *infer);
 
 /* Roots in variables of the program's. */
 void gh_infer_seed_variables(struct gh_infer *infer, const struct gh_variables *variables);
+
+/* Finds what the program's code says of types. False (ERR filled) if memory ran out. */
+bool gh_infer_read_code(struct gh_infer *infer, struct gh_error *err);
+
+/* What it says of that which globals lead to. */
+void gh_infer_seed_code(struct gh_infer *infer);
 
 /* The variable that ROOT is in, and how far its slot is from the variable's start; NULL if there is
  * none. BIAS is that of the dump's addresses over the program's. */

@@ -186,12 +186,16 @@ static bool make_classes(struct gh_typing *typing, struct gh_infer *infer)
 	return made;
 }
 
-static bool find_types(struct gh_typing *typing, struct gh_infer *infer)
+static bool find_types(struct gh_typing *typing, struct gh_infer *infer, struct gh_error *err)
 {
+	if (!gh_infer_read_code(infer, err))
+		return false;
 	gh_infer_seed_exact(infer);
 	gh_infer_seed_records(infer);
 	gh_infer_seed_variables(infer, &typing->variables);
 	gh_infer_seed_segments(infer);
+	if (typing->variables.globals.count == 0)
+		gh_infer_seed_code(infer);
 	gh_infer_propagate(infer);
 	gh_infer_seed_objects(infer);
 	gh_infer_propagate(infer);
@@ -233,7 +237,7 @@ static bool build(struct gh_typing *typing, struct gh_infer *infer,
 	if (known && !find_variables(typing, program, err))
 		return false;
 	if (gh_infer_make(infer, heap, &typing->layouts, program->tab, program->bias) &&
-	    find_types(typing, infer) && make_classes(typing, infer))
+	    find_types(typing, infer, err) && make_classes(typing, infer))
 		return true;
 	return no_memory(heap, err);
 }

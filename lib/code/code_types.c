@@ -1,0 +1,416 @@
+/* What the code of a program says of the types of its globals, and of closures: the compiler passes
+ * descriptors of types to the functions of the runtime that make maps and the like and work on
+ * them, and methods have receivers of their type. On amd64, where arguments are in registers.
+ *
+ * Sources: src/cmd/compile/internal/walk, src/cmd/compile/abi-internal.md, src/runtime/malloc.go,
+ * slice.go, chan.go, map*.go. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/code/internal.h"
+#include "lib/util/bsearch.h"
+#include "lib/util/parallel.h"
+
+/* How many pieces the functions are read in. */
+#define PIECES 32
+
+/* Registers, as instructions number them. */
+enum { RAX = 0, RBX = 3, RSI = 6, NONE = GH_X86_REGISTERS };
+
+/* What a function of the runtime does with a type. */
+struct operation {
+	const char *name;    /* the function's, or what it begins with, as IS_PREFIX says */
+	bool is_prefix;      /* of several functions */
+	uint8_t type;        /* the register that has the address of the type's descriptor */
+	uint8_t value;       /* the one that has a value of it, or NONE */
+	uint8_t result_kind; /* what the result is; if HAS_RESULT */
+	uint8_t value_kind;  /* what the value is */
+	bool has_result;
+};
+
+static const struct operation operations[] = {
+    {"runtime.newobject", false, RAX, NONE, GH_CODE_POINTER, 0, true},
+    /* newobject for a size that is known, from Go 1.26 on */
+    {"runtime.mallocgcSmallScanNoHeaderSC", true, RBX, NONE, GH_CODE_POINTER, 0, true},
+    {"runtime.mallocgcSmallNoScanSC", true, RBX, NONE, GH_CODE_POINTER, 0, true},
+    {"runtime.makemap", false, RAX, NONE, GH_CODE_VALUE, 0, true},
+    {"runtime.makemap64", false, RAX, NONE, GH_CODE_VALUE, 0, true},
+    {"runtime.makechan", false, RAX, NONE, GH_CODE_VALUE, 0, true},
+    {"runtime.makechan64", false, RAX, NONE, GH_CODE_VALUE, 0, true},
+    {"runtime.makeslice", false, RAX, NONE, GH_CODE_SLICE, 0, true},
+    {"runtime.makeslice64", false, RAX, NONE, GH_CODE_SLICE, 0, true},
+    {"runtime.growslice", false, RSI, RAX, GH_CODE_SLICE, GH_CODE_SLICE, true},
+    {"runtime.mapaccess", true, RAX, RBX, 0, GH_CODE_VALUE, false},
+    {"runtime.mapassign", true, RAX, RBX, 0, GH_CODE_VALUE, false},
+    {"runtime.mapdelete", true, RAX, RBX, 0, GH_CODE_VALUE, false},
+    {"runtime.mapiterinit", false, RAX, RBX, 0, GH_CODE_VALUE, false},
+    {"runtime.mapIterStart", false, RAX, RBX, 0, GH_CODE_VALUE, false},
+    {"runtime.mapclear", false, RAX, RBX, 0, GH_CODE_VALUE, false},
+};
+
+/* The first arguments of growslice to Go 1.19: the type came first. */
+static const struct operation old_growslice = {"runtime.growslice", false,         RAX, RBX,
+					       GH_CODE_SLICE,       GH_CODE_SLICE, true};
+
+/* The first result of a call. */
+struct result {
+	uint32_t type; /* GH_NO_RTYPE if it is not known */
+	uint8_t kind;
+};
+
+/* What a function does with what its first argument leads to. */
+struct use {
+	uint64_t function; /* its entry */
+	struct gh_code_type type;
+};
+
+/* A function is called with what a global leads to, first. */
+struct pass {
+	uint64_t function; /* its entry */
+	struct gh_code_type from;
+};
+
+struct finder {
+	struct gh_code_types found;
+	const struct gh_rtypes *types;
+	struct gh_signatures signatures;
+	uint8_t *does;       /* by function: the operation's place, and 1; owned */
+	uint8_t *keeps;      /* by function: it keeps all registers; owned */
+	uint64_t start, end; /* of the globals */
+	uint64_t function;   /* entry of the one that is read */
+	struct GH_VECTOR(struct result) results; /* of its calls */
+	struct GH_VECTOR(struct use) uses;       /* by function, once all are read */
+	struct GH_VECTOR(struct pass) passes;
+	bool failed; /* memory ran out */
+};
+
+static const struct operation *operation_of(const struct finder *finder, size_t index)
+{
+	const struct operation *operation = &operations[finder->does[index] - 1];
+	bool is_old = finder->types->tab->format < GH_PCLNTAB_1_20 &&
+		      strcmp(operation->name, old_growslice.name) == 0;
+	return is_old ? &old_growslice : operation;
+}
+
+/* The place, and 1, of what function NAME does; 0 if it is none of those. */
+static uint8_t find_operation(const char *name)
+{
+	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
+		size_t length = strlen(operations[i].name);
+		if (operations[i].is_prefix ? strncmp(name, operations[i].name, length) == 0
+					    : strcmp(name, operations[i].name) == 0)
+			return (uint8_t)(i + 1);
+	}
+	return 0;
+}
+
+static bool find_functions(struct finder *finder)
+{
+	static const char barrier[] = "runtime.gcWriteBarrier";
+	const struct gh_pclntab *tab = finder->types->tab;
+	finder->does = calloc(tab->nfunc + 1, 1);
+	finder->keeps = calloc(tab->nfunc + 1, 1);
+	if (finder->does == NULL || finder->keeps == NULL)
+		return false;
+	for (size_t i = 0; i < tab->nfunc; i++) {
+		struct gh_func func;
+		if (!gh_pclntab_record(tab, i, &func, NULL))
+			continue;
+		const char *name = gh_pclntab_name(tab, func.name);
+		if (strncmp(name, "runtime.", strlen("runtime.")) != 0)
+			continue;
+		finder->does[i] = find_operation(name);
+		finder->keeps[i] = strncmp(name, barrier, strlen(barrier)) == 0;
+	}
+	return true;
+}
+
+/* The type whose descriptor VALUE is the address of; GH_NO_RTYPE if it is none. */
+static uint32_t type_of(const struct finder *finder, const struct gh_value *value)
+{
+	if (value->from != GH_VALUE_GLOBAL || value->nloads > 0)
+		return GH_NO_RTYPE;
+	return gh_rtypes_at(finder->types, (uint64_t)value->offsets[0]);
+}
+
+/* VALUE is made of a global, or of a word that a global leads to. */
+static bool is_of_global(const struct finder *finder, const struct gh_value *value)
+{
+	return value->from == GH_VALUE_GLOBAL &&
+	       (uint64_t)value->offsets[0] - finder->start < finder->end - finder->start;
+}
+
+/* VALUE is made of the first argument: no other can be the second word of an interface, whose type
+ * the function asked for. */
+static bool is_of_argument(const struct gh_value *value)
+{
+	return value->from == GH_VALUE_ARGUMENT && value->number == RAX;
+}
+
+static struct gh_code_type make_type(const struct gh_value *value, uint32_t type, uint8_t kind)
+{
+	struct gh_code_type made = {.type = type, .kind = kind, .nloads = value->nloads};
+	memcpy(made.offsets, value->offsets, sizeof(made.offsets));
+	return made;
+}
+
+/* VALUE is of TYPE, as KIND says. */
+static void take(struct finder *finder, const struct gh_value *value, uint32_t type, uint8_t kind)
+{
+	struct gh_code_type made = make_type(value, type, kind);
+	if (kind != GH_CODE_POINTER && value->nloads == 0)
+		return;
+	if (is_of_global(finder, value))
+		gh_vector_push(&finder->found.globals, made);
+	else if (is_of_argument(value))
+		gh_vector_push(&finder->uses, (struct use){finder->function, made});
+}
+
+/* A map, channel or slice is of a type that is one. */
+static bool agrees(const struct gh_rtypes *types, uint32_t type, uint8_t kind)
+{
+	uint8_t is = types->items[type].kind;
+	return kind != GH_CODE_VALUE || is == GH_KIND_MAP || is == GH_KIND_CHAN;
+}
+
+static struct result take_operation(struct finder *finder, const struct gh_known *known,
+				    const struct operation *operation)
+{
+	struct result result = {GH_NO_RTYPE, operation->result_kind};
+	uint32_t type = type_of(finder, &known->registers[operation->type]);
+	if (type == GH_NO_RTYPE)
+		return result;
+	if (operation->value != NONE && agrees(finder->types, type, operation->value_kind))
+		take(finder, &known->registers[operation->value], type, operation->value_kind);
+	if (operation->has_result && agrees(finder->types, type, operation->result_kind))
+		result.type = type;
+	return result;
+}
+
+/* The method that begins at ENTRY is called: its receiver is of its type. */
+static void take_method(struct finder *finder, const struct gh_value *value, uint64_t entry)
+{
+	const struct gh_rtypes *types = finder->types;
+	const struct gh_signature *signature = gh_signature_at(&finder->signatures, entry);
+	if (signature == NULL || signature->receiver == GH_NO_RTYPE)
+		return;
+	const struct gh_rtype *receiver = &types->items[signature->receiver];
+	uint32_t elem = gh_rtype_elem(types, receiver);
+	if (receiver->kind == GH_KIND_POINTER && elem != GH_NO_RTYPE)
+		take(finder, value, elem, GH_CODE_POINTER);
+	else if (receiver->kind == GH_KIND_MAP || receiver->kind == GH_KIND_CHAN)
+		take(finder, value, signature->receiver, GH_CODE_VALUE);
+}
+
+static bool take_call(struct gh_reading *reading, size_t at, uint64_t callee)
+{
+	struct finder *finder = reading->context;
+	const struct gh_pclntab *tab = finder->types->tab;
+	const struct gh_value *first = &reading->known.registers[RAX];
+	struct result result = {.type = GH_NO_RTYPE};
+	size_t index = callee != 0 ? gh_pclntab_find(tab, callee) : SIZE_MAX;
+	(void)at;
+	if (index != SIZE_MAX && finder->keeps[index])
+		return true;
+	if (index != SIZE_MAX && finder->does[index] != 0) {
+		result = take_operation(finder, &reading->known, operation_of(finder, index));
+	} else if (index != SIZE_MAX && first->from != GH_VALUE_UNKNOWN) {
+		take_method(finder, first, callee);
+		if (is_of_global(finder, first))
+			gh_vector_push(&finder->passes,
+				       (struct pass){callee, make_type(first, 0, 0)});
+	}
+	gh_vector_push(&finder->results, result);
+	return false;
+}
+
+/* The closure that ADDRESS is, which was made as RESULT, has CODE for its first word. */
+static void take_closure(struct finder *finder, const struct result *result,
+			 const struct gh_value *code)
+{
+	const struct gh_pclntab *tab = finder->types->tab;
+	uint64_t entry = (uint64_t)code->offsets[0];
+	struct gh_func func;
+	size_t index = gh_pclntab_find(tab, entry);
+	if (finder->types->items[result->type].kind != GH_KIND_STRUCT || index == SIZE_MAX ||
+	    !gh_pclntab_record(tab, index, &func, NULL) || func.entry != entry)
+		return;
+	gh_vector_push(&finder->found.closures, (struct gh_closure_type){entry, result->type});
+}
+
+/* What call VALUE->number gave, itself; NULL if nothing is known of it. */
+static const struct result *result_of(const struct finder *finder, const struct gh_value *value)
+{
+	if (value->from != GH_VALUE_RESULT || value->nloads > 0 || value->offsets[0] != 0 ||
+	    value->number >= finder->results.count ||
+	    finder->results.items[value->number].type == GH_NO_RTYPE)
+		return NULL;
+	return &finder->results.items[value->number];
+}
+
+static void take_store(struct gh_reading *reading, const struct gh_value *address,
+		       const struct gh_value *value)
+{
+	struct finder *finder = reading->context;
+	const struct result *result = result_of(finder, address);
+	if (result != NULL && result->kind == GH_CODE_POINTER && value->from == GH_VALUE_GLOBAL &&
+	    value->nloads == 0)
+		take_closure(finder, result, value);
+	result = result_of(finder, value);
+	if (result == NULL || address->nloads == GH_RECEIVER_LOADS)
+		return;
+	struct gh_value word = *address;
+	word.offsets[++word.nloads] = 0;
+	take(finder, &word, result->type, result->kind);
+}
+
+static int compare_uses(const void *a, const void *b)
+{
+	const struct use *x = a, *y = b;
+	return (x->function > y->function) - (x->function < y->function);
+}
+
+/* Adds what USE says of what its function is called with. */
+static void combine(struct finder *finder, const struct gh_code_type *from,
+		    const struct gh_code_type *use)
+{
+	struct gh_code_type type = *from;
+	if (from->nloads + use->nloads > GH_RECEIVER_LOADS)
+		return;
+	type.type = use->type;
+	type.kind = use->kind;
+	type.offsets[type.nloads] += use->offsets[0];
+	for (unsigned i = 1; i <= use->nloads; i++)
+		type.offsets[++type.nloads] = use->offsets[i];
+	gh_vector_push(&finder->found.globals, type);
+}
+
+static void combine_all(struct finder *finder)
+{
+	const struct use *uses = finder->uses.items;
+	size_t count = finder->uses.count;
+	if (count > 0)
+		qsort(finder->uses.items, count, sizeof(*uses), compare_uses);
+	for (size_t i = 0; i < finder->passes.count; i++) {
+		const struct pass *pass = &finder->passes.items[i];
+		size_t at = gh_lower_bound(count, k, uses[k].function < pass->function);
+		for (; at < count && uses[at].function == pass->function; at++)
+			combine(finder, &pass->from, &uses[at].type);
+	}
+}
+
+static int compare_closures(const void *a, const void *b)
+{
+	const struct gh_closure_type *x = a, *y = b;
+	return (x->entry > y->entry) - (x->entry < y->entry);
+}
+
+/* Sorts them, and leaves those on which all that make them agree. */
+static void sort_closures(struct gh_code_types *found)
+{
+	struct gh_closure_type *items = found->closures.items;
+	size_t count = found->closures.count, kept = 0;
+	if (count > 0)
+		qsort(items, count, sizeof(*items), compare_closures);
+	for (size_t i = 0, end; i < count; i = end) {
+		bool agree = true;
+		for (end = i + 1; end < count && items[end].entry == items[i].entry; end++)
+			agree = agree && items[end].type == items[i].type;
+		if (agree)
+			items[kept++] = items[i];
+	}
+	found->closures.count = kept;
+}
+
+static bool read_function(struct finder *finder, const struct gh_func *func)
+{
+	struct gh_reading reading = {
+	    .follows = true, .context = finder, .on_call = take_call, .on_store = take_store};
+	finder->function = func->entry;
+	finder->results.count = 0;
+	if (gh_reading_start(&reading, finder->types->tab, func))
+		gh_reading_run(&reading);
+	bool ok = !gh_reading_failed(&reading);
+	gh_reading_free(&reading);
+	return ok;
+}
+
+/* The functions are read in pieces, each by a finder of its own. */
+static void read_piece(void *context, uint32_t number)
+{
+	struct finder *finder = (struct finder *)context + number;
+	const struct gh_pclntab *tab = finder->types->tab;
+	bool ok = true;
+	for (size_t i = number; i < tab->nfunc && ok; i += PIECES) {
+		struct gh_func func;
+		if (gh_pclntab_record(tab, i, &func, NULL))
+			ok = read_function(finder, &func);
+	}
+	finder->failed = !ok || finder->results.failed;
+	gh_vector_free(&finder->results);
+}
+
+/* Appends the items of vector FROM to those of TO, and frees it. */
+#define MOVE_ALL(to, from)                                                                         \
+	do {                                                                                       \
+		for (size_t i_ = 0; i_ < (from)->count; i_++)                                      \
+			gh_vector_push(to, (from)->items[i_]);                                     \
+		(to)->failed |= (from)->failed;                                                    \
+		gh_vector_free(from);                                                              \
+	} while (0)
+
+/* Reads all functions. False if memory ran out. */
+static bool read_all(struct finder *finder)
+{
+	struct finder *pieces = malloc(PIECES * sizeof(*pieces));
+	for (size_t i = 0; pieces != NULL && i < PIECES; i++)
+		pieces[i] = *finder;
+	if (pieces == NULL)
+		return false;
+	gh_parallel(PIECES, read_piece, pieces);
+	for (size_t i = 0; i < PIECES; i++) {
+		finder->failed |= pieces[i].failed;
+		MOVE_ALL(&finder->uses, &pieces[i].uses);
+		MOVE_ALL(&finder->passes, &pieces[i].passes);
+		MOVE_ALL(&finder->found.globals, &pieces[i].found.globals);
+		MOVE_ALL(&finder->found.closures, &pieces[i].found.closures);
+	}
+	free(pieces);
+	return !finder->failed && !finder->uses.failed && !finder->passes.failed;
+}
+
+bool gh_code_types_find(struct gh_code_types *found, const struct gh_rtypes *types, uint64_t start,
+			uint64_t end, struct gh_error *err)
+{
+	struct finder finder = {.types = types, .start = start, .end = end};
+	*found = (struct gh_code_types){0};
+	if (types->tab->image->arch->isa != GH_ISA_AMD64 || types->tab->format < GH_PCLNTAB_1_18)
+		return true;
+	if (!gh_signatures_find(&finder.signatures, types, err))
+		return false;
+	bool ok = find_functions(&finder) && read_all(&finder);
+	combine_all(&finder);
+	sort_closures(&finder.found);
+	*found = finder.found;
+	gh_signatures_free(&finder.signatures);
+	free(finder.does);
+	free(finder.keeps);
+	gh_vector_free(&finder.uses);
+	gh_vector_free(&finder.passes);
+	ok = ok && !found->globals.failed && !found->closures.failed;
+	return ok || gh_fail_memory(err, types->tab->image->path);
+}
+
+uint32_t gh_code_types_closure(const struct gh_code_types *found, uint64_t entry)
+{
+	const struct gh_closure_type *items = found->closures.items;
+	size_t at = gh_lower_bound(found->closures.count, i, items[i].entry < entry);
+	return at < found->closures.count && items[at].entry == entry ? items[at].type
+								      : GH_NO_RTYPE;
+}
+
+void gh_code_types_free(struct gh_code_types *found)
+{
+	gh_vector_free(&found->globals);
+	gh_vector_free(&found->closures);
+}
