@@ -163,6 +163,40 @@ check_text() {
 		done)"
 }
 
+# questions: what the manual page shows of the prompt: statements, and answers.
+questions() {
+	sed -n '/^\.SH QUESTIONS IN SQL$/,/^\.SH OPTIONS$/p' "$(dirname "$GOHEAP")/goheap.1" | sed -n '/^\.nf$/,/^\.fi$/p' | grep -v '^\.' |
+		sed -e 's/\\-/-/g' -e "s/\\\\(aq/'/g" -e 's/\\e/\\/g'
+}
+
+# check_questions NAME: the questions in the manual page have the answers that it shows, which are what the sample says.
+check_questions() {
+	local copies entries late early pages workers capacity
+	program=$directory/asked.stripped
+	"$program" "$work/dump" >"$work/said"
+	# shellcheck disable=SC2034 # It sets all of them.
+	read -r copies entries late early pages workers capacity _ < <(cut -d ' ' -f 2 "$work/said" | paste -sd ' ')
+	questions | awk '/^(SELECT|WITH)/ { asks = 1 } asks { print } /;$/ { asks = 0 }' | sql >"$work/answers" 2>"$work/errors"
+	equal "$1: the questions in the manual page: no error" "" "$(cat "$work/errors")"
+	questions | awk '/^(SELECT|WITH)/ { asks = 1 } !asks { print } /;$/ { asks = 0 }' >"$work/expected"
+	same "$1: the questions in the manual page have the answers there ($(questions | grep -c ';$'))" "$work/expected" <(sed 's/ *$//' "$work/answers")
+	has "$1: copies of a string" "$(cat "$work/answers")" "^ +$copies +[0-9]+ +the upstream server did not answer$"
+	has "$1: entries of a map" "$(cat "$work/answers")" "^map\[string\]int +$entries +1$"
+	has "$1: requests of which the deadline is over" "$(cat "$work/answers")" "^main\.Request +$late$"
+	has "$1: contexts of requests" "$(cat "$work/answers")" "^ctx +context\.timerCtx +$((late + early))$"
+	has "$1: a field" "$(cat "$work/answers")" "^ +$((late + early)) +$(((late + early) * 1000))$"
+	has "$1: goroutines at one place" "$(cat "$work/answers")" "^main\.work +chan send +$workers$"
+	has "$1: who waits for a channel" "$(cat "$work/answers")" "^\*main\.Request +$capacity +$workers$"
+	has "$1: what goroutines keep" "$(cat "$work/answers")" "^main\.work +$workers +1$"
+	has "$1: objects of a place of allocation" "$(cat "$work/answers")" "^main\.say +$copies +[0-9]+$"
+	equal "$1: buckets, of a map that was larger" 1 "$(sql --csv "SELECT count(*) FROM maps WHERE type = 'map[string]int' AND buckets * 8 >= 10000 AND
+		buckets * 8 < 40000" | sed 1d)"
+	equal "$1: fields through pointers and interfaces" "$late|1000|1000|30" "$(sql --csv "SELECT count(*), min(field(address, 'body.len')), max(field(address, 'body.cap')),
+		count(DISTINCT field(address, 'id')) FROM objects WHERE type = 'main.Request' AND field(address, 'ctx.deadline') < strftime('%s', 'now') + 0" | sed 1d | tr , '|')"
+	equal "$1: no such field, no such object" ",,$(printf 1)" "$(sql --csv "SELECT field(address, 'nothing'), field(8, 'id'), object(address + 8) = address FROM objects WHERE
+		type = 'main.Request' LIMIT 1" | sed 1d)"
+}
+
 # What is typed at the prompt, in goheap ask, and in GDB, of a dump and of a process.
 check_typed() {
 	local expected session
@@ -229,6 +263,7 @@ fi
 for release in ${RELEASES:-1.15 1.19 1.24 1.27}; do
 	sample "Go $release" "$release" graph || continue
 	compare "Go $release"
+	sample "Go $release" "$release" asked && check_questions "Go $release"
 	sample "Go $release" "$release" dump && check_stacks "Go $release"
 	CGO_ENABLED=0 GODEBUG=asynctimerchan=0 sample "Go $release" "$release" waits && check_waits "Go $release"
 done

@@ -82,6 +82,17 @@ static void read_bucket(struct reader *reader, uint64_t address)
 	}
 }
 
+/* The power of two that a map of buckets has, and where in its header it has their address. To
+ * Go 1.4 that has the sizes of keys, values and buckets, too. */
+static uint64_t power_of(struct reader *reader, uint64_t header, uint64_t *buckets)
+{
+	int minor = reader->process->minor;
+	unsigned word = reader->process->tab->pointer_size;
+	bool old = minor >= 0 && minor <= 4;
+	*buckets = header + word + (old ? 16 : 8);
+	return number_at(reader, header + word + (old ? 8 : 1), 1);
+}
+
 /* The 2^POWER buckets at ADDRESS. */
 static void read_buckets(struct reader *reader, uint64_t address, uint64_t power)
 {
@@ -90,16 +101,14 @@ static void read_buckets(struct reader *reader, uint64_t address, uint64_t power
 		read_bucket(reader, address + i * reader->shape->size);
 }
 
-/* A map of buckets. To Go 1.4 its header has the sizes of keys, values and buckets, too. What has
- * not been moved out of the old buckets yet is still there. */
+/* A map of buckets. What has not been moved out of the old buckets yet is still there. */
 static void read_hash(struct reader *reader, uint64_t header)
 {
 	int minor = reader->process->minor;
 	unsigned word = reader->process->tab->pointer_size;
-	bool old = minor >= 0 && minor <= 4;
+	uint64_t buckets;
 	uint64_t flags = number_at(reader, header + word, 1);
-	uint64_t power = number_at(reader, header + word + (old ? 8 : 1), 1);
-	uint64_t buckets = header + word + (old ? 16 : 8);
+	uint64_t power = power_of(reader, header, &buckets);
 	bool same = minor >= 8 && (flags & SAME_SIZE_GROW) != 0;
 	read_buckets(reader, word_at(reader, buckets), power);
 	read_buckets(reader, word_at(reader, buckets + word),
@@ -119,14 +128,17 @@ static void read_groups(struct reader *reader, uint64_t address, uint64_t count)
 }
 
 /* The table at ADDRESS, which entry INDEX of the directory points to: so do those that follow, if
- * it has fewer bits of the hash, and the first of them is the one that it tells of. */
-static void read_table(struct reader *reader, uint64_t address, uint64_t index)
+ * it has fewer bits of the hash, and the first of them is the one that it tells of. Gives how many
+ * groups it has, of the others 0, and where they are. */
+static uint64_t groups_of_table(struct reader *reader, uint64_t address, uint64_t index,
+				uint64_t *groups)
 {
 	unsigned word = reader->process->tab->pointer_size;
-	uint64_t groups = address + 8 + word;
-	if (word_at(reader, address + 8) == index && reader->whole)
-		read_groups(reader, word_at(reader, groups),
-			    number_at(reader, groups + word, 8) + 1);
+	uint64_t place = address + 8 + word;
+	if (word_at(reader, address + 8) != index || !reader->whole)
+		return 0;
+	*groups = word_at(reader, place);
+	return number_at(reader, place + word, 8) + 1;
 }
 
 /* A Swiss map: used, seed, dirPtr, dirLen. A small one has one group, and no directory. */
@@ -138,10 +150,39 @@ static void read_swiss(struct reader *reader, uint64_t header)
 	if (length == 0)
 		read_groups(reader, directory, 1);
 	for (uint64_t i = 0; i < length && reader->whole; i++) {
+		uint64_t groups = 0;
+		uint64_t table = word_at(reader, directory + i * word);
+		uint64_t count = reader->whole ? groups_of_table(reader, table, i, &groups) : 0;
+		read_groups(reader, groups, count);
+	}
+}
+
+static uint64_t count_groups(struct reader *reader, uint64_t header)
+{
+	unsigned word = reader->process->tab->pointer_size;
+	uint64_t directory = word_at(reader, header + 8 + word);
+	uint64_t length = word_at(reader, header + 8 + 2 * (uint64_t)word);
+	uint64_t count = length == 0 && directory != 0;
+	for (uint64_t i = 0; i < length && reader->whole; i++) {
+		uint64_t groups;
 		uint64_t table = word_at(reader, directory + i * word);
 		if (reader->whole)
-			read_table(reader, table, i);
+			count += groups_of_table(reader, table, i, &groups);
 	}
+	return count;
+}
+
+bool gh_map_buckets(struct gh_process *process, bool swiss, uint64_t header, uint64_t *count)
+{
+	struct reader reader = {.process = process, .whole = true};
+	uint64_t buckets;
+	if (swiss) {
+		*count = count_groups(&reader, header);
+		return reader.whole;
+	}
+	uint64_t power = power_of(&reader, header, &buckets);
+	*count = word_at(&reader, buckets) != 0 && power <= MAX_POWER ? UINT64_C(1) << power : 0;
+	return reader.whole;
 }
 
 bool gh_map_count(struct gh_process *process, const struct gh_map_shape *shape, uint64_t header,

@@ -318,6 +318,10 @@ struct gh_map_shape gh_map_shape_of_strings(unsigned word);
 bool gh_map_count(struct gh_process *process, const struct gh_map_shape *shape, uint64_t header,
 		  uint64_t *count);
 
+/* How many buckets or groups, of 8 places for entries each, it has, without those that buckets go
+ * on in. Likewise. */
+bool gh_map_buckets(struct gh_process *process, bool swiss, uint64_t header, uint64_t *count);
+
 /* Adds all its entries to ENTRIES, in the order of memory, those of a map that grows, too. No more
  * than BYTES of buckets or groups are read. False if some cannot be read, or memory ran out:
  * ENTRIES has failed then. */

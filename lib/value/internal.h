@@ -56,6 +56,11 @@ bool gh_value_add_hchan(struct gh_values *values, uint64_t header);
  */
 bool gh_value_add_known(struct gh_values *values, const struct gh_rtype *type, uint64_t address);
 
+/* The seconds since 1970, and the nanoseconds after them, of the time.Time at ADDRESS. False if it
+ * cannot be read. */
+bool gh_value_time(struct gh_values *values, const struct gh_rtype *type, uint64_t address,
+		   int64_t *seconds, unsigned *nanoseconds);
+
 /* Begins to follow a pointer to ADDRESS. False if that is as deep as it goes. Ends with
  * gh_value_leave. */
 bool gh_value_enter(struct gh_values *values, uint64_t address);

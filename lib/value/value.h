@@ -9,7 +9,8 @@
  * - value_basic.c: numbers, strings, functions; value_map.c: maps, and where they have keys and
  *   values; value_channel.c: channels; value_known.c: types of packages time, sync and sync/atomic;
  * - value_named.c: types by name; value_bytes.c: values that are in registers;
- * - value_frame.c: what a frame of the stack has; value_likely.c: words of no type. */
+ * - value_frame.c: what a frame of the stack has; value_likely.c: words of no type;
+ * - value_field.c: a field of a value as a number or text. */
 #ifndef GH_VALUE_VALUE_H
 #define GH_VALUE_VALUE_H
 
@@ -89,6 +90,27 @@ struct gh_value_frame {
  */
 bool gh_value_print_frame(struct gh_values *values, const struct gh_value_frame *frame,
 			  const struct gh_signatures *signatures);
+
+/* What a field has. */
+enum gh_scalar_kind {
+	GH_SCALAR_NONE, /* there is no such field, it is nil, or it cannot be read */
+	GH_SCALAR_INTEGER,
+	GH_SCALAR_REAL,
+	GH_SCALAR_TEXT, /* in gh_values.out */
+};
+
+struct gh_scalar {
+	enum gh_scalar_kind kind;
+	int64_t integer; /* a pointer's is an address, and a slice's that of its first element */
+	double real;
+};
+
+/* Reads the field PATH of the value of type TYPE that is at ADDRESS: "header.next.name", through
+ * pointers and interfaces; "" is the value itself, and the last name may be len, of a string or
+ * slice, or cap. A time.Time is seconds since 1970, what else is a struct or array is text, as
+ * gh_value_print appends it. No more than a megabyte of a string is read. */
+void gh_value_read_field(struct gh_values *values, uint32_t type, uint64_t address,
+			 const char *path, struct gh_scalar *scalar);
 
 /* Frees the text. */
 void gh_values_free(struct gh_values *values);

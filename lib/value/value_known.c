@@ -35,25 +35,37 @@ static bool read_field(const struct known *known, const char *name, unsigned siz
 }
 
 /* Source: type Time in src/time/time.go; before Go 1.9 it had other fields. In UTC. */
-static bool add_time(const struct known *known)
+bool gh_value_time(struct gh_values *values, const struct gh_rtype *type, uint64_t address,
+		   int64_t *seconds, unsigned *nanoseconds)
 {
+	const struct known known = {values, type, address};
 	uint64_t wall;
 	uint64_t ext;
-	struct tm tm;
-	if (!read_field(known, "wall", 8, &wall) || !read_field(known, "ext", 8, &ext))
+	if (!read_field(&known, "wall", 8, &wall) || !read_field(&known, "ext", 8, &ext))
 		return false;
-	int64_t seconds = (int64_t)ext;
+	int64_t since_year_1 = (int64_t)ext;
 	if ((wall & HAS_MONOTONIC) != 0)
-		seconds = YEAR_1885 + (int64_t)(wall << 1 >> 31);
-	time_t unix_time = (time_t)((uint64_t)seconds - YEAR_1970);
+		since_year_1 = YEAR_1885 + (int64_t)(wall << 1 >> 31);
+	*seconds = (int64_t)((uint64_t)since_year_1 - YEAR_1970);
+	*nanoseconds = (unsigned)(wall & 0x3fffffff) % 1000000000;
+	return true;
+}
+
+static bool add_time(const struct known *known)
+{
+	int64_t seconds;
+	unsigned nanoseconds;
+	struct tm tm;
+	if (!gh_value_time(known->values, known->type, known->address, &seconds, &nanoseconds))
+		return false;
+	time_t unix_time = (time_t)seconds;
 	if (gmtime_r(&unix_time, &tm) == NULL)
 		return false;
 	gh_value_add(known->values, "time.Time(%04lld-%02d-%02dT%02d:%02d:%02d",
 		     tm.tm_year + 1900LL, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min,
 		     tm.tm_sec);
 	char text[16];
-	int length =
-	    snprintf(text, sizeof(text), ".%09u", (unsigned)(wall & 0x3fffffff) % 1000000000);
+	int length = snprintf(text, sizeof(text), ".%09u", nanoseconds);
 	while (length > 0 && (text[length - 1] == '0' || text[length - 1] == '.'))
 		text[--length] = '\0';
 	gh_value_add(known->values, "%sZ)", text);

@@ -13,10 +13,10 @@
 #define LONGEST (256 << 20)
 
 const struct gh_sql_table *const gh_sql_tables[] = {
-    &gh_sql_objects, &gh_sql_types,    &gh_sql_refs,    &gh_sql_roots,
-    &gh_sql_path,    &gh_sql_retained, &gh_sql_strings, &gh_sql_goroutines,
-    &gh_sql_frames,  &gh_sql_slots,    &gh_sql_waits,   &gh_sql_sites,
-    &gh_sql_samples, &gh_sql_segments, &gh_sql_itabs,   &gh_sql_finalizers,
+    &gh_sql_objects,  &gh_sql_types,      &gh_sql_refs,  &gh_sql_roots,      &gh_sql_path,
+    &gh_sql_retained, &gh_sql_strings,    &gh_sql_maps,  &gh_sql_goroutines, &gh_sql_frames,
+    &gh_sql_slots,    &gh_sql_waits,      &gh_sql_sites, &gh_sql_samples,    &gh_sql_segments,
+    &gh_sql_itabs,    &gh_sql_finalizers,
 };
 
 const size_t gh_sql_ntables = sizeof(gh_sql_tables) / sizeof(gh_sql_tables[0]);
@@ -32,6 +32,8 @@ void gh_sql_free_made(struct gh_sql_made *made)
 	gh_leaked_free(&made->leaked);
 	gh_waits_free(&made->waits);
 	gh_allocations_free(&made->allocations);
+	if (made->has_process)
+		gh_process_memory_free(&made->process.memory);
 	*made = (struct gh_sql_made){0};
 }
 
@@ -79,6 +81,15 @@ static void note_needs(struct gh_sql *sql, const char *table, const char *column
 	}
 }
 
+static void note_function(struct gh_sql *sql, const char *name)
+{
+	const struct gh_sql_function *function = gh_sql_functions;
+	while (function->name != NULL && sqlite3_stricmp(function->name, name) != 0)
+		function++;
+	if (function->needs > sql->needs)
+		sql->needs = function->needs;
+}
+
 /* Whether a statement may do ACTION. */
 static int authorize(void *context, int action, const char *first, const char *second,
 		     const char *database, const char *cause)
@@ -95,6 +106,7 @@ static int authorize(void *context, int action, const char *first, const char *s
 	case SQLITE_RECURSIVE:
 		return SQLITE_OK;
 	case SQLITE_FUNCTION:
+		note_function(context, second);
 		return sqlite3_stricmp(second, "load_extension") != 0 ? SQLITE_OK : SQLITE_DENY;
 	default:
 		return SQLITE_DENY;
@@ -126,6 +138,7 @@ struct gh_sql *gh_sql_open(struct gh_error *err)
 	}
 	int result = sqlite3_open(":memory:", &sql->db);
 	result = result == SQLITE_OK ? gh_sql_add_tables(sql) : result;
+	result = result == SQLITE_OK ? gh_sql_add_functions(sql) : result;
 	result = result == SQLITE_OK ? secure(sql) : result;
 	if (result == SQLITE_OK)
 		return sql;
@@ -230,4 +243,8 @@ void gh_sql_print_schema(FILE *out)
 									  : "number",
 				column->about);
 	}
+	fputs("\nfunctions\n", out);
+	for (const struct gh_sql_function *function = gh_sql_functions; function->name != NULL;
+	     function++)
+		fprintf(out, "  %s: %s\n", function->form, function->about);
 }

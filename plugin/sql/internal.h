@@ -75,6 +75,7 @@ extern const struct gh_sql_table *const gh_sql_tables[];
 extern const size_t gh_sql_ntables;
 
 extern const struct gh_sql_table gh_sql_objects, gh_sql_types, gh_sql_strings;
+extern const struct gh_sql_table gh_sql_maps;
 extern const struct gh_sql_table gh_sql_goroutines, gh_sql_frames, gh_sql_slots, gh_sql_waits;
 extern const struct gh_sql_table gh_sql_sites, gh_sql_samples, gh_sql_segments, gh_sql_itabs,
     gh_sql_finalizers;
@@ -85,6 +86,22 @@ struct gh_sql_id {
 	uint64_t id;
 	uint32_t number;
 };
+
+/* A function that statements can call. */
+struct gh_sql_function {
+	const char *name;
+	int arguments;
+	void (*call)(sqlite3_context *out, int argc, sqlite3_value **argv);
+	enum gh_sql_needs needs;
+	const char *form;  /* for a person */
+	const char *about; /* the same */
+};
+
+/* All of them, ended by one without a name. */
+extern const struct gh_sql_function gh_sql_functions[];
+
+/* Has them be there in the connection. Returns SQLite's result. */
+int gh_sql_add_functions(struct gh_sql *sql);
 
 /* What is made of the heap once a statement comes to need it. */
 struct gh_sql_made {
@@ -103,6 +120,9 @@ struct gh_sql_made {
 	bool has_leaked;
 	struct gh_allocations allocations;
 	bool has_allocations;
+	struct gh_process process; /* whose memory is the dump's */
+	struct gh_memory memory;   /* of the process */
+	bool has_process;
 };
 
 struct gh_sql_statements GH_VECTOR(sqlite3_stmt *);

@@ -94,22 +94,36 @@ static void sort_by_type(struct gh_sql_cursor *cursor)
 	cursor->order = cursor->sql->made.by_type;
 }
 
-static void find_type(struct gh_sql_cursor *cursor, sqlite3_value *value)
+/* Ranks of classes. */
+struct rank_range {
+	size_t first;
+	size_t end; /* one past the last */
+};
+
+/* Those that are called VALUE; none if it is no text, or memory ran out. */
+static struct rank_range find_ranks(struct gh_sql_cursor *cursor, sqlite3_value *value)
 {
 	const struct gh_sql_made *made = &cursor->sql->made;
 	const struct gh_names *names = cursor->heap->names;
 	const char *name = (const char *)sqlite3_value_text(value);
-	sort_by_type(cursor);
-	if (name == NULL || cursor->failed) {
-		gh_sql_take(cursor, 0, 0);
-		return;
-	}
+	cursor->failed |= !gh_sql_order_types(cursor->sql);
+	if (name == NULL || cursor->failed)
+		return (struct rank_range){0, 0};
 	size_t count = gh_names_count(names);
-	size_t first =
-	    gh_lower_bound(count, i, strcmp(gh_names_class(names, made->ranks[i]), name) < 0);
-	size_t end =
-	    gh_lower_bound(count, i, strcmp(gh_names_class(names, made->ranks[i]), name) <= 0);
-	gh_sql_take(cursor, made->starts[first], made->starts[end]);
+	return (struct rank_range){
+	    gh_lower_bound(count, i, strcmp(gh_names_class(names, made->ranks[i]), name) < 0),
+	    gh_lower_bound(count, i, strcmp(gh_names_class(names, made->ranks[i]), name) <= 0),
+	};
+}
+
+static void find_type(struct gh_sql_cursor *cursor, sqlite3_value *value)
+{
+	struct rank_range ranks = find_ranks(cursor, value);
+	const uint32_t *starts = cursor->sql->made.starts;
+	cursor->order = cursor->sql->made.by_type;
+	gh_sql_take(cursor, 0, 0);
+	if (ranks.end > ranks.first)
+		gh_sql_take(cursor, starts[ranks.first], starts[ranks.end]);
 }
 
 static const struct gh_sql_column object_columns[] = {
@@ -197,8 +211,15 @@ static void give_descriptor(sqlite3_context *out, const struct gh_sql_cursor *cu
 		gh_sql_give_number(out, type->address + cursor->heap->names->typing.bias);
 }
 
+static void find_name(struct gh_sql_cursor *cursor, sqlite3_value *value)
+{
+	struct rank_range ranks = find_ranks(cursor, value);
+	cursor->order = cursor->sql->made.ranks;
+	gh_sql_take(cursor, ranks.first, ranks.end);
+}
+
 static const struct gh_sql_column type_columns[] = {
-    {"name", "TEXT", give_name, .about = "as in objects.type"},
+    {"name", "TEXT", give_name, .find = find_name, .matches = 1, .about = "as in objects.type"},
     {"known", "TEXT", give_certainty, .about = "yes; perhaps; or no, then the name is a shape's"},
     {"size", "INTEGER", give_size,
      .about = "bytes of a value or an element; of an object, if not known"},

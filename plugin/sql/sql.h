@@ -7,6 +7,7 @@
  * - object_tables.c, reference_tables.c: objects, types, strings; refs, roots, retained, path;
  * - goroutine_tables.c, wait_table.c, record_tables.c: goroutines, frames, slots; waits; what a
  * dump has records of: sites, samples, segments, itabs, finalizers;
+ * - functions.c: functions on the memory of the dumped process, and the table maps;
  * - result.c: rows as a table, JSON or CSV; export_file.c: all tables as an SQLite file. */
 #ifndef GH_PLUGIN_SQL_SQL_H
 #define GH_PLUGIN_SQL_SQL_H
