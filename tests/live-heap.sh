@@ -238,6 +238,13 @@ check_core() {
 	same "$1: the compressed one is read" <("$GOHEAP" histogram -e "$3" "$work/other") <("$GOHEAP" histogram -e "$3" "$work/piped")
 	head -c 100000 "$work/core" | "$GOHEAP" dump -e "$3" -o "$work/refused" - >"$work/why" 2>&1
 	has "$1: a pipe that ends early" "$(head -n 1 "$work/why")" '^goheap: standard input: .*(cut short|expected)'
+	same "$1: each command takes a pipe" <("$GOHEAP" histogram -e "$3" "$work/other") \
+		<("$GOHEAP" histogram -e "$3" - 2>&1 < <(cat "$work/core"))
+	for command in '\x28\xb5\x2f\xfd zstd' '\xfd\x37\x7a\x58\x5a xz' '\x04\x22\x4d\x18 lz4'; do
+		{ printf '%b' "${command% *}"; head -c 100 /dev/zero; } >"$work/packed"
+		has "$1: a core file that ${command#* } compressed" "$("$GOHEAP" hang -e "$3" "$work/packed" 2>&1)" \
+			"^goheap: .*/packed: offset 0x0: expected .*, found what ${command#* } compressed: unpack it with ${command#* } -d\$"
+	done
 	in_common "$1" '^different (counters|(queued )?finalizers)[,:]'
 	# That of Go 1.15 has the system give it memory for itself meanwhile.
 	counters "$1" "$4" "$([ "$4" = 1.15 ] && echo 10 || echo 50)"

@@ -7,6 +7,7 @@
 #include "lib/dump/internal.h"
 #include "lib/elf/elf.h"
 #include "lib/util/bsearch.h"
+#include "lib/util/compression.h"
 
 /* The first line, with the minor release's digit in between. */
 #define HEADER_START "go1."
@@ -36,8 +37,9 @@ static bool read_header(struct gh_dump *dump, struct gh_cursor *cur, struct gh_e
 {
 	const uint8_t *line = gh_cursor_bytes(cur, HEADER_SIZE);
 	if (line == NULL || !gh_dump_recognise(line, HEADER_SIZE))
-		return gh_fail(err, dump->path, 0, "the first line of a Go heap dump",
-			       "something else");
+		return gh_fail(
+		    err, dump->path, 0, "the first line of a Go heap dump", "%s",
+		    gh_compression_found(line, line != NULL ? HEADER_SIZE : 0, "something else"));
 	dump->format = (enum gh_dump_format)(GH_DUMP_1_3 + line[HEADER_DIGIT] - '3');
 	struct gh_cursor ahead = *cur;
 	if (dump->format == GH_DUMP_1_3 && gh_cursor_uvarint(&ahead) == PROTOTYPE_PARAMS)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "lib/util/bsearch.h"
+#include "lib/util/compression.h"
 #include "lib/util/open_file.h"
 
 static int compare_loads(const void *a, const void *b)
@@ -98,7 +99,8 @@ static bool read_sections(struct gh_image *image, struct gh_error *err)
 static bool read_header(struct gh_image *image, struct gh_error *err)
 {
 	if (image->size < EI_NIDENT || memcmp(image->data, ELFMAG, SELFMAG) != 0)
-		return gh_fail(err, image->path, 0, "an ELF file", "another format");
+		return gh_fail(err, image->path, 0, "an ELF file", "%s",
+			       gh_compression_found(image->data, image->size, "another format"));
 	if (elf_version(EV_CURRENT) == EV_NONE)
 		return gh_fail(err, image->path, GH_NO_OFFSET, "libelf", "an older one");
 	image->elf = elf_memory((char *)image->data, image->size);

@@ -357,6 +357,8 @@ bool gh_heap_open(struct gh_dump *dump, const char *path, const char *process, c
 
 bool gh_target_is_elf(const char *path)
 {
+	if (is_input(path))
+		return true;
 	char magic[SELFMAG];
 	struct stat st;
 	int fd = gh_open_file(path, &st, NULL);

@@ -107,7 +107,9 @@ bool gh_process_open_heap(struct gh_dump *dump, struct gh_process *process, cons
  */
 bool gh_heap_open(struct gh_dump *dump, const char *path, const char *process, const char *program);
 
-/* The file at PATH is an ELF file, as core files are. */
+/* The file at PATH is an ELF file, as core files are; what comes by standard input, -, is to be
+ * one.
+ */
 bool gh_target_is_elf(const char *path);
 
 /* The file at PATH is a core file. False also if it cannot be read. */
