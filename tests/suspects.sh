@@ -134,7 +134,7 @@ check_timers() {
 	local output program=$directory/leaks
 	output=$(first "$work/new")
 	has "$1: by name" "$output" \
-		"^1\. $(commas "$(said held 4)") .*, held by main\.timers and runtime\..*: $(commas "$(said held 4)") closure main\.later\.func1, "
+		"^1\. $(commas "$(said held 4)") time\.Timer, held by main\.timers and runtime\..*: $(commas "$(said held 4)") closure main\.later\.func1, "
 }
 
 # check_cleanups NAME RELEASE: Go 1.24 and 1.25 have their closures in the heap.
@@ -340,6 +340,10 @@ check() {
 		if [ "$kind" = list ]; then
 			has "go $1, $kind: elements are no lists" "$("$GOHEAP" histogram -n 0 "$work/new" -e "$directory/leaks")" \
 				'^ +2,000 +96,000 .*  container/list\.Element$'
+		fi
+		if [[ $kind = @(syncmap|handle) ]] && [ "${1#1.}" -ge 24 ]; then
+			lacks "go $1, $kind: the nodes of the tree" "$("$GOHEAP" suspects "$work/new" -e "$directory/leaks")" \
+				"$(commas "$(said held 4)") objects of|objects of 160 bytes"
 		fi
 		if [ "$kind" = subslice ]; then
 			check_slices "go $1"

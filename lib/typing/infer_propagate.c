@@ -12,6 +12,46 @@ static uint64_t word_at(const struct gh_infer *infer, const struct gh_cursor *co
 	return gh_cursor_uint(&cur, infer->heap->dump->word);
 }
 
+/* Gives the bytes from ADDRESS, which is in a segment. False if it is in none. */
+static bool look_into_segment(struct gh_infer *infer, uint64_t address, struct gh_cursor *contents)
+{
+	const struct gh_dump *dump = infer->heap->dump;
+	size_t number = gh_extents_find(&dump->segments, address);
+	if (number == GH_NO_EXTENT)
+		return false;
+	struct gh_extent extent = gh_extents_get(&dump->segments, number);
+	/* A segment's list of pointers is long, and read over each time. */
+	if (infer->segment.start == NULL || infer->segment_number != number)
+		gh_dump_memory(dump, extent.address, &infer->segment);
+	infer->segment_number = number;
+	uint64_t skip = address - extent.address;
+	*contents = gh_cursor_slice(&infer->segment, skip, extent.size - skip);
+	return true;
+}
+
+bool gh_infer_look_at(struct gh_infer *infer, uint64_t address, struct gh_cursor *contents)
+{
+	struct gh_view view;
+	uint32_t object = gh_heap_find(infer->heap, address);
+	if (object == GH_HEAP_NONE)
+		return look_into_segment(infer, address, contents);
+	gh_infer_view(infer, object, &view);
+	struct gh_cursor all = gh_dump_bytes(infer->heap->dump, view.record.object.contents);
+	uint64_t skip = address - (view.address - view.header);
+	*contents = gh_cursor_slice(&all, skip, gh_cursor_size(&all) - skip);
+	return true;
+}
+
+/* VALUE points to a node whose first byte says which of two it is. */
+static void follow_trie_node(struct gh_infer *infer, const struct gh_link *link, uint64_t value)
+{
+	struct gh_cursor node;
+	if (!gh_infer_look_at(infer, value, &node))
+		return;
+	bool is_entry = gh_cursor_u8(&node) != 0;
+	gh_infer_claim(infer, value, is_entry ? link->elem : link->group, 1, GH_TRUST_POINTED);
+}
+
 void gh_infer_follow(struct gh_infer *infer, const struct gh_link *link,
 		     const struct gh_cursor *contents, uint64_t offset, uint64_t value)
 {
@@ -49,6 +89,9 @@ void gh_infer_follow(struct gh_infer *infer, const struct gh_link *link,
 			gh_infer_claim(infer, value, link->group, 1, GH_TRUST_ALLOCATED);
 		else
 			gh_infer_claim(infer, value, link->elem, 0, GH_TRUST_ALLOCATED);
+		break;
+	case GH_LAYOUT_TRIE_NODE:
+		follow_trie_node(infer, link, value);
 		break;
 	default:
 		break;
@@ -91,36 +134,6 @@ static void add_nested(struct gh_infer *infer, const struct gh_link *link, uint6
 		return;
 	infer->budget -= work;
 	gh_vector_push(&infer->stretches, nested);
-}
-
-/* Gives the bytes from ADDRESS, which is in a segment. False if it is in none. */
-static bool look_into_segment(struct gh_infer *infer, uint64_t address, struct gh_cursor *contents)
-{
-	const struct gh_dump *dump = infer->heap->dump;
-	size_t number = gh_extents_find(&dump->segments, address);
-	if (number == GH_NO_EXTENT)
-		return false;
-	struct gh_extent extent = gh_extents_get(&dump->segments, number);
-	/* A segment's list of pointers is long, and read over each time. */
-	if (infer->segment.start == NULL || infer->segment_number != number)
-		gh_dump_memory(dump, extent.address, &infer->segment);
-	infer->segment_number = number;
-	uint64_t skip = address - extent.address;
-	*contents = gh_cursor_slice(&infer->segment, skip, extent.size - skip);
-	return true;
-}
-
-bool gh_infer_look_at(struct gh_infer *infer, uint64_t address, struct gh_cursor *contents)
-{
-	struct gh_view view;
-	uint32_t object = gh_heap_find(infer->heap, address);
-	if (object == GH_HEAP_NONE)
-		return look_into_segment(infer, address, contents);
-	gh_infer_view(infer, object, &view);
-	struct gh_cursor all = gh_dump_bytes(infer->heap->dump, view.record.object.contents);
-	uint64_t skip = address - (view.address - view.header);
-	*contents = gh_cursor_slice(&all, skip, gh_cursor_size(&all) - skip);
-	return true;
 }
 
 /* Follows the pointers of the values in STRETCH. */

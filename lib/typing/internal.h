@@ -136,6 +136,14 @@ void gh_dwarf_layouts_free(struct gh_dwarf_layouts *layouts);
  * and chan.go, src/internal/runtime/maps. */
 bool gh_layouts_add_runtime(struct gh_layouts *layouts);
 
+/* The same for pointers of the standard library's whose types do not tell what they lead to. */
+void gh_layouts_add_library(struct gh_layouts *layouts);
+
+/* Adds a copy of the struct PROTOTYPE, called PREFIX and the name of type NAMED, whose FIELDS are
+ * of layout TYPE. GH_NO_LAYOUT if memory ran out. */
+uint32_t gh_layouts_copy_struct(struct gh_layouts *layouts, uint32_t prototype, const char *prefix,
+				uint32_t named, const char *const fields[2], uint32_t type);
+
 /* The number of the type that the runtime calls NAME in PACKAGE, in which it is called as in
  * "runtime.g"; GH_NO_LAYOUT if there is no descriptor of it. */
 uint32_t gh_layouts_find(const struct gh_layouts *layouts, const char *package, const char *name);

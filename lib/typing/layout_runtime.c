@@ -44,10 +44,8 @@ static uint32_t add_pointer(struct gh_layouts *layouts, enum gh_layout_kind kind
 	return number;
 }
 
-/* Adds a copy of the struct PROTOTYPE, called PREFIX and the name of type NAMED, whose field FIELD
- * is of layout TYPE. */
-static uint32_t copy_struct(struct gh_layouts *layouts, uint32_t prototype, const char *prefix,
-			    uint32_t named, const char *const fields[2], uint32_t type)
+uint32_t gh_layouts_copy_struct(struct gh_layouts *layouts, uint32_t prototype, const char *prefix,
+				uint32_t named, const char *const fields[2], uint32_t type)
 {
 	struct gh_layout copy = *gh_layout(layouts, prototype);
 	struct gh_layout_field field;
@@ -82,7 +80,8 @@ static uint32_t add_chan(const struct runtime *runtime, uint32_t number)
 	uint32_t elements = add_pointer(layouts, GH_LAYOUT_ELEMENTS, elem, GH_NO_LAYOUT);
 	if (elements == GH_NO_LAYOUT)
 		return GH_NO_LAYOUT;
-	uint32_t chan = copy_struct(layouts, runtime->chan, "", number, buffer, elements);
+	uint32_t chan =
+	    gh_layouts_copy_struct(layouts, runtime->chan, "", number, buffer, elements);
 	if (chan != GH_NO_LAYOUT)
 		gh_layout(layouts, chan)->open = true;
 	return chan;
@@ -105,7 +104,7 @@ static uint32_t add_hash(const struct runtime *runtime, uint32_t number, uint32_
 		return GH_NO_LAYOUT;
 	gh_layout(layouts, bucket)->elem = more;
 	gh_layout(layouts, bucket)->of_runtime = true;
-	return copy_struct(layouts, hash, "", number, fields, buckets);
+	return gh_layouts_copy_struct(layouts, hash, "", number, fields, buckets);
 }
 
 /* A group's entries are the elements of an array, its last field; but with the experiment
@@ -137,9 +136,11 @@ static uint32_t add_swiss(const struct runtime *runtime, uint32_t number, uint32
 	mark_entries(layouts, group);
 	uint32_t type = add_pointer(layouts, GH_LAYOUT_ELEMENTS, group, GH_NO_LAYOUT);
 	if (type != GH_NO_LAYOUT)
-		type = copy_struct(layouts, runtime->groups, "groups of ", number, data, type);
+		type = gh_layouts_copy_struct(layouts, runtime->groups, "groups of ", number, data,
+					      type);
 	if (type != GH_NO_LAYOUT)
-		type = copy_struct(layouts, runtime->table, "table of ", number, groups, type);
+		type = gh_layouts_copy_struct(layouts, runtime->table, "table of ", number, groups,
+					      type);
 	if (type != GH_NO_LAYOUT)
 		type = add_pointer(layouts, GH_LAYOUT_OBJECT, type, GH_NO_LAYOUT);
 	if (type != GH_NO_LAYOUT) {
@@ -148,7 +149,7 @@ static uint32_t add_swiss(const struct runtime *runtime, uint32_t number, uint32
 	}
 	if (type == GH_NO_LAYOUT)
 		return GH_NO_LAYOUT;
-	return copy_struct(layouts, runtime->map, "", number, directory, type);
+	return gh_layouts_copy_struct(layouts, runtime->map, "", number, directory, type);
 }
 
 static uint32_t add_map(const struct runtime *runtime, uint32_t number)
@@ -241,5 +242,6 @@ bool gh_layouts_add_runtime(struct gh_layouts *layouts)
 		gh_layout(layouts, i)->elem = elem;
 		gh_layout(layouts, i)->kind = GH_LAYOUT_OBJECT;
 	}
+	gh_layouts_add_library(layouts);
 	return !layouts->items.failed && !layouts->fields.failed && !layouts->names.failed;
 }

@@ -3,12 +3,12 @@
  *
  * - object_types.c: infers the types of a heap's objects;
  * - infer.c, infer_propagate.c: claims of a type, and what follows along pointers; infer_seeds*.c,
- *   infer_closure.c, infer_interface.c: what claims come from: records, DWARF, closures,
- * interfaces;
+ *   infer_closure.c, infer_interface.c: what claims come from: records, DWARF, code, closures,
+ *   interfaces;
  * - guess.c: what an object of unknown type perhaps is; gcshape.c: types by their GC shape;
- * - layout.c: where a type has pointers; layout_runtime.c: maps and channels; layout_parts.c: which
- *   field an offset is in; prefix_types.c: types that begin with others; sizeclass.c: how much
- *   memory a value takes;
+ * - layout.c: where a type has pointers; layout_runtime.c: maps and channels; layout_library.c:
+ *   what pointers of the standard library's lead to; layout_parts.c: which field an offset is in;
+ * prefix_types.c: types that begin with others; sizeclass.c: how much memory a value takes;
  * - dwarf_layout.c, dwarf_variables.c, dwarf_reader.c: types, and variables, by the unstripped
  *   program's DWARF;
  * - statics.c, shape.c: values in data segments, and names for what has no type. */
@@ -40,6 +40,8 @@ enum gh_layout_kind {
 	GH_LAYOUT_ELEMENTS,  /* a pointer to one that was allocated as elements, as many as fit */
 	GH_LAYOUT_DIRECTORY, /* of a Swiss map: a pointer to pointers to tables or, if the next word
 				is 0, to a group */
+	GH_LAYOUT_TRIE_NODE, /* of a HashTrieMap: a pointer to an element or, if its first byte is
+				0, to a group */
 	GH_LAYOUT_UNKNOWN,   /* a pointer to anything */
 	GH_LAYOUT_DATA_WORD, /* a pointer that is an interface's second word, after the first */
 	GH_LAYOUT_NESTED,    /* of a link: an array with pointers */
@@ -56,7 +58,8 @@ struct gh_link {
 	uint64_t offset; /* of the pointer, in bytes: of an interface, of its data word */
 	uint64_t count;  /* of a NESTED array's elements */
 	uint32_t elem;   /* the type that it points to, or of that array's elements */
-	uint32_t group;  /* of a DIRECTORY: the group's type; that of its tables is ELEM */
+	uint32_t group;  /* of a DIRECTORY: the group's type; that of its tables is ELEM; of a
+			    TRIE_NODE: the type that leads to others, ELEM is an entry's */
 	enum gh_layout_kind kind;
 };
 
