@@ -58,9 +58,9 @@ as_shown() {
 
 sessions() {
 	GOHEAP_BUILD=$build "$tests/demo" 2>&1 | alike >"$work/demo"
-	indented <(sed -n '/^A stripped program$/,/^Installing$/p' "$top/README") |
-		as_shown "the sessions in README are the demo's" "$work/demo"
-	examples "$gdb_page" | as_shown "the sessions in goheap-gdb(7) are the demo's" "$work/demo"
+	as_shown "the sessions in README are the demo's" "$work/demo" \
+		< <(indented <(sed -n '/^A stripped program$/,/^Installing$/p' "$top/README"))
+	as_shown "the sessions in goheap-gdb(7) are the demo's" "$work/demo" < <(examples "$gdb_page")
 }
 
 # inputs: in $work/in, the programs and dumps that the examples name. $address is what they call 0xc000002000, and
@@ -99,7 +99,7 @@ run_examples() {
 		} >>"$work/transcript"
 	done < <(examples "$page" | sed -n 's/^\$ //p')
 	alike <"$work/transcript" >"$work/real"
-	examples "$page" | as_shown "the examples in goheap(1) print what it shows" "$work/real"
+	as_shown "the examples in goheap(1) print what it shows" "$work/real" < <(examples "$page")
 }
 
 # Every command that goheap(1) has.

@@ -83,12 +83,10 @@ bool gh_value_dynamic(struct gh_values *values, const struct gh_rtype *type, uin
 bool gh_value_field(const struct gh_rtypes *types, const struct gh_rtype *type, const char *name,
 		    struct gh_rtype_part *part);
 
-/* The type of the interface that the two words are, as far as can be seen; or GH_NO_RTYPE. */
-uint32_t gh_value_likely_interface(struct gh_values *values, const uint64_t words[2]);
-
-/* Appends what the two words are likely to be, a string or an interface, and a question mark.
- * False, and nothing, if they look like neither. */
-bool gh_value_add_likely(struct gh_values *values, const uint64_t words[2]);
+/* Appends the string, or the interface, that two words look like, and a question mark. False, and
+ * nothing, if they do not. */
+bool gh_value_add_likely_text(struct gh_values *values, const uint64_t words[2]);
+bool gh_value_add_likely_interface(struct gh_values *values, const uint64_t words[2]);
 
 /* The size of a value of the type called NAME, in bytes. False (ERR filled) if there is no such
  * type. */

@@ -18,8 +18,7 @@
 #include "lib/process/process.h"
 #include "lib/rtype/rtype.h"
 
-/* Pointers that are followed, one behind the other: unless told, and the most. */
-#define GH_VALUE_DEPTH     4
+/* The most pointers that are followed, one behind the other. */
 #define GH_VALUE_DEPTH_MAX 64
 
 struct gh_values {

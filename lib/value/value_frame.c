@@ -175,6 +175,14 @@ static size_t count_known(const struct reader *reader, size_t first, size_t coun
 	return known;
 }
 
+/* Appends what the two words of an argument, of which ARG is the first, look like. The compiler
+ * counts no pointer to a type among those that it tells of. */
+static bool add_pair(struct reader *reader, const struct gh_arg *arg, const uint64_t words[2])
+{
+	return gh_value_add_likely_text(reader->values, words) ||
+	       (!arg->is_pointer && gh_value_add_likely_interface(reader->values, words));
+}
+
 /* Appends the argument that the COUNT words from number FIRST on are. */
 static void add_argument(struct reader *reader, size_t first, size_t count)
 {
@@ -198,7 +206,7 @@ static void add_argument(struct reader *reader, size_t first, size_t count)
 	} else if (type != GH_NO_RTYPE) {
 		add_typed(reader, type, &reader->places.items[first], words, count);
 		gh_value_add(reader->values, "%s", reader->in_prologue ? "" : "?");
-	} else if (!is_pair || !gh_value_add_likely(reader->values, words)) {
+	} else if (!is_pair || !add_pair(reader, arg, words)) {
 		add_words(reader, first, count, false);
 	}
 	gh_value_add(reader->values, "\n");
@@ -268,9 +276,11 @@ static bool has_called(struct reader *reader)
 }
 
 /* Appends the word OFFSET above SP, a pointer. With the word before it it may be an interface, with
- * the one after it a string. */
-static void add_slot(struct reader *reader, uint32_t offset)
+ * the one after it a string, where these are no pointers themselves: not at offsets LAST or NEXT.
+ */
+static void add_slot(struct reader *reader, uint32_t last, uint32_t offset, uint32_t next)
 {
+	struct gh_values *values = reader->values;
 	uint8_t size = word_size(reader);
 	uint64_t address = reader->frame->sp + offset;
 	uint64_t words[3] = {0};
@@ -278,16 +288,25 @@ static void add_slot(struct reader *reader, uint32_t offset)
 		return;
 	read_word(reader, address - size, size, &words[0]);
 	read_word(reader, address + size, size, &words[2]);
-	size_t before = reader->values->out.size;
-	gh_value_add(reader->values, "sp_0x%" PRIx32 " = ", offset - size);
-	if (offset < size || gh_value_likely_interface(reader->values, words) == GH_NO_RTYPE ||
-	    !gh_value_add_likely(reader->values, words)) {
-		reader->values->out.size = before;
-		gh_value_add(reader->values, "sp_0x%" PRIx32 " = ", offset);
-		if (!gh_value_add_likely(reader->values, &words[1]))
-			gh_value_add(reader->values, "0x%" PRIx64, words[1]);
+	size_t before = values->out.size;
+	gh_value_add(values, "sp_0x%" PRIx32 " = ", offset - size);
+	if (offset < size || last == offset - size ||
+	    !gh_value_add_likely_interface(values, words)) {
+		values->out.size = before;
+		gh_value_add(values, "sp_0x%" PRIx32 " = ", offset);
+		if (next == offset + size || !gh_value_add_likely_text(values, &words[1]))
+			gh_value_add(values, "0x%" PRIx64, words[1]);
 	}
-	gh_value_add(reader->values, "\n");
+	gh_value_add(values, "\n");
+}
+
+/* The offset of the next word of the frame that holds a pointer; UINT32_MAX if there is none. */
+static uint32_t next_slot(const struct reader *reader, struct gh_live_words *walk)
+{
+	uint32_t offset;
+	bool found = gh_live_words_next(walk, &offset) && offset < (uint32_t)reader->delta &&
+		     offset < MOST_STACK;
+	return found ? offset : UINT32_MAX;
 }
 
 /* Appends the words of the frame that hold pointers while it calls, but for its arguments. */
@@ -297,14 +316,18 @@ static void add_slots(struct reader *reader)
 	const struct gh_func *func = &reader->func;
 	struct gh_stackmaps maps;
 	struct gh_live_words walk;
-	uint32_t offset;
 	if (!gh_stackmaps_told(tab) || !gh_stackmaps_find(&maps, tab, func) || !has_called(reader))
 		return;
 	int32_t index = gh_pcvalue_at(tab, func, gh_stackmaps_table(tab, func), reader->pc);
 	gh_live_words_start(&walk, &maps, index, reader->delta);
-	while (gh_live_words_next(&walk, &offset) && offset < (uint32_t)reader->delta &&
-	       offset < MOST_STACK)
-		add_slot(reader, offset);
+	uint32_t last = UINT32_MAX;
+	uint32_t offset = next_slot(reader, &walk);
+	while (offset != UINT32_MAX) {
+		uint32_t next = next_slot(reader, &walk);
+		add_slot(reader, last, offset, next);
+		last = offset;
+		offset = next;
+	}
 }
 
 bool gh_value_print_frame(struct gh_values *values, const struct gh_value_frame *frame,

@@ -36,7 +36,8 @@ static bool can_be_at(struct gh_values *values, const struct gh_rtype *type, uin
 		gh_process_read_constant(process, address + type->size - 1, &byte, 1));
 }
 
-uint32_t gh_value_likely_interface(struct gh_values *values, const uint64_t words[2])
+/* The type of the interface that the two words are, as far as can be seen; or GH_NO_RTYPE. */
+static uint32_t find_interface(struct gh_values *values, const uint64_t words[2])
 {
 	const struct gh_rtypes *types = values->types;
 	uint64_t bias = values->process->bias;
@@ -55,33 +56,37 @@ uint32_t gh_value_likely_interface(struct gh_values *values, const uint64_t word
 	return likely ? interface : GH_NO_RTYPE;
 }
 
-static bool add_likely(struct gh_values *values, const uint64_t words[2])
+/* Appends the two words as a value of TYPE. */
+static bool add_as(struct gh_values *values, uint32_t type, const uint64_t words[2])
 {
 	uint8_t word = values->process->tab->pointer_size;
-	uint8_t bytes[2 * 8];
-	struct gh_buffer buffer = {.big_endian = values->process->memory.big_endian};
-	uint32_t type = gh_value_likely_interface(values, words);
-	if (type == GH_NO_RTYPE && is_likely_text(values, words))
-		type = gh_rtypes_named(values->types, "string", NULL);
+	struct gh_buffer bytes = {.big_endian = values->process->memory.big_endian};
 	if (type == GH_NO_RTYPE || values->types->items[type].size != 2U * word)
 		return false;
-	gh_buffer_uint(&buffer, words[0], word);
-	gh_buffer_uint(&buffer, words[1], word);
-	bool made = !buffer.failed;
+	gh_buffer_uint(&bytes, words[0], word);
+	gh_buffer_uint(&bytes, words[1], word);
+	bool made = !bytes.failed;
 	if (made)
-		memcpy(bytes, buffer.data, buffer.size);
-	gh_buffer_free(&buffer);
-	if (made)
-		gh_value_print_own(values, type, bytes);
+		gh_value_print_own(values, type, bytes.data);
+	gh_buffer_free(&bytes);
 	return made;
 }
 
-bool gh_value_add_likely(struct gh_values *values, const uint64_t words[2])
+bool gh_value_add_likely_text(struct gh_values *values, const uint64_t words[2])
 {
-	struct gh_buffer *out = &values->out;
+	if (!is_likely_text(values, words) ||
+	    !add_as(values, gh_rtypes_named(values->types, "string", NULL), words))
+		return false;
+	gh_value_add(values, "?");
+	return true;
+}
+
+bool gh_value_add_likely_interface(struct gh_values *values, const uint64_t words[2])
+{
 	static const char unreadable[] = "(unreadable";
+	struct gh_buffer *out = &values->out;
 	size_t before = out->size;
-	if (!add_likely(values, words))
+	if (!add_as(values, find_interface(values, words), words))
 		return false;
 	/* What leads nowhere is something else. */
 	if (out->failed || memmem(out->data + before, out->size - before, unreadable,
@@ -98,7 +103,8 @@ void gh_value_print_words(struct gh_values *values, const uint64_t *words, size_
 	for (size_t i = 0; i < count; i++) {
 		int64_t number = (int64_t)words[i];
 		gh_value_add(values, "%s", i > 0 ? ", " : "");
-		if (i + 1 < count && gh_value_add_likely(values, &words[i]))
+		if (i + 1 < count && (gh_value_add_likely_text(values, &words[i]) ||
+				      gh_value_add_likely_interface(values, &words[i])))
 			i++;
 		else if (number > -MOST_NUMBER && number < MOST_NUMBER)
 			gh_value_add(values, "%" PRId64 "?", number);

@@ -115,7 +115,7 @@ struct gh_option {
 	const char *values;       /* all that it can be, a bar between two; NULL if it is any */
 	const char *doc;          /* for --help */
 	size_t field;             /* of struct gh_options, for flags and text: its offset */
-	uint64_t otherwise;       /* the limit if none is given */
+	uint64_t otherwise;       /* the limit or depth if none is given */
 	bool required;
 };
 
@@ -152,10 +152,10 @@ struct gh_option {
 		.name = "rate", .type = GH_OPTION_RATE, .arg = "BYTES",                            \
 		.doc = "Its MemProfileRate, if not 524288"                                         \
 	}
-#define GH_DEPTH                                                                                   \
+#define GH_DEPTH(number)                                                                           \
 	{                                                                                          \
-		.name = "depth", .type = GH_OPTION_DEPTH, .arg = "N",                              \
-		.doc = "Follow no more than N pointers, one behind the other (4)"                  \
+		.name = "depth", .type = GH_OPTION_DEPTH, .arg = "N", .otherwise = number,         \
+		.doc = "Follow no more than N pointers, one behind the other (" #number ")"        \
 	}
 #define GH_GREP(what)                                                                              \
 	{                                                                                          \

@@ -267,6 +267,14 @@ static void describe_operands(const struct gh_command *command, char *text, size
 					   option->letter, option->arg);
 }
 
+/* The depth where none is given. */
+static void set_depth(struct gh_options *options, const struct gh_command *command)
+{
+	for (const struct gh_option *option = command->options; option->name != NULL; option++)
+		if (option->type == GH_OPTION_DEPTH)
+			options->depth = option->otherwise;
+}
+
 /* The limit where none is given. */
 static void limit_rows(struct parse *parse)
 {
@@ -298,7 +306,8 @@ void gh_options_parse(struct gh_options *options, const struct gh_command *comma
 	    .args_doc = *operands != '\0' ? operands : NULL,
 	    .doc = command->about,
 	};
-	*options = (struct gh_options){.rate = GH_PPROF_RATE, .depth = GH_VALUE_DEPTH};
+	*options = (struct gh_options){.rate = GH_PPROF_RATE};
+	set_depth(options, command);
 	struct parse parse = {.options = options, .command = command};
 	gh_arguments_parse(&argp, argc, argv, 0, &parse);
 	limit_rows(&parse);
