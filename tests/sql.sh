@@ -130,7 +130,7 @@ check_hostile() {
 	"$CC" -std=gnu11 -I "$tests/.." "$tests/oracle/makedump.c" "$tests/unit/dumpmaker.c" -o "$work/makedump" || exit
 	for format in 0 1 2 5; do
 		"$work/makedump" hostile $format 8 little >"$work/made"
-		for table in objects types strings roots refs; do
+		for table in $("$GOHEAP" sql --schema | sed -n 's/^\([a-z]*\):.*/\1/p'); do
 			"$GOHEAP" sql "$work/made" "SELECT *, 1 AS \"$(printf '\e]0;x\a')\" FROM $table" >"$work/output" 2>/dev/null
 			equal "format $format: $table of a hostile dump" 0 $?
 			equal "format $format: $table, escaped" "" "$(raw <"$work/output")"

@@ -7,9 +7,10 @@
 #include "lib/util/escape.h"
 #include "plugin/sql/internal.h"
 
-/* Rows by which a table's columns get their widths, and the widest that makes a column, in
- * characters. */
+/* Rows by which a table's columns get their widths, the bytes that these may take, and the widest
+ * text that makes a column, in characters. */
 #define FIRST_ROWS 1000
+#define FIRST_SIZE (1 << 20)
 #define WIDEST     80
 
 /* A column of the result. */
@@ -27,6 +28,7 @@ struct result {
 	int count;
 	FILE *out;
 	struct GH_VECTOR(char *) texts; /* of a table's first rows; each owned */
+	size_t size;                    /* of these texts, in bytes */
 };
 
 /* The address that CELL is; in an expression SQLite does not know that it is one. */
@@ -268,6 +270,7 @@ static bool keep_row(struct result *result)
 			return false;
 		}
 		widen(cell, text);
+		result->size += strlen(text);
 	}
 	return true;
 }
@@ -289,7 +292,8 @@ static int print_table_rows(struct result *result)
 	sqlite3_stmt *statement = result->cells->statement;
 	int status;
 	size_t first = 0;
-	while ((status = sqlite3_step(statement)) == SQLITE_ROW && first++ < FIRST_ROWS)
+	while ((status = sqlite3_step(statement)) == SQLITE_ROW && first++ < FIRST_ROWS &&
+	       result->size < FIRST_SIZE)
 		if (!keep_row(result))
 			return SQLITE_NOMEM;
 	if (status != SQLITE_ROW && status != SQLITE_DONE)
