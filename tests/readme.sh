@@ -108,6 +108,7 @@ run_commands() {
 	for command in $(heads "$page" COMMANDS); do
 		case $command in
 		addr2line) arguments=(-e server 0x488888) ;;
+		export) arguments=(after.heapdump --tables "$work/fleet") ;;
 		core | hprof | report | pprof) arguments=(-e shop after.heapdump -o "$work/out") ;;
 		crash | dump) continue ;; # they want a core file, or a process: tests/crash.sh, live-heap.sh
 		debug | unstrip) arguments=(server -o "$work/out") ;;
@@ -200,6 +201,7 @@ gdb_commands() {
 		load) commands+=(-ex "goheap load after.heapdump") ;;
 		print) commands+=(-ex "goheap print $typed" -ex "goheap print 'main.Server' $typed" -ex "with language c -- print *('main.Server' *) $typed") ;;
 		objects | path | reachable | referrers) commands+=(-ex "goheap $command $address") ;;
+		export) commands+=(-ex "goheap export --tables $work/fleet") ;;
 		hprof | report) commands+=(-ex "goheap $command -o $work/out") ;;
 		sql) commands+=(-ex "goheap sql SELECT count(*) FROM objects") ;;
 		pprof) commands+=(-ex "goheap pprof --rate 1 -o $work/out") ;;

@@ -22,7 +22,7 @@ static enum gh_heap_with with_of(const struct gh_sql *sql)
 	return with[gh_sql_needs(sql)];
 }
 
-static struct gh_sql_heap heap_of(struct gh_heap_query *query)
+struct gh_sql_heap gh_heap_query_sql(struct gh_heap_query *query)
 {
 	return (struct gh_sql_heap){
 	    .dump = &query->dump,
@@ -39,7 +39,7 @@ static int answer(struct gh_sql *sql, const struct gh_options *options)
 	struct gh_heap_query *query = gh_heap_query_open(options, options->file, with_of(sql));
 	if (query == NULL)
 		return GH_EXIT_INPUT;
-	const struct gh_sql_heap heap = heap_of(query);
+	const struct gh_sql_heap heap = gh_heap_query_sql(query);
 	gh_print_in_blocks();
 	bool answered = gh_sql_run(sql, &heap, form_of(options), stdout, &err);
 	fflush(stdout);
@@ -62,7 +62,7 @@ static int write_file(const struct gh_options *options)
 	    gh_heap_query_open(options, options->file, GH_WITH_DOMINATORS);
 	if (query == NULL)
 		return GH_EXIT_INPUT;
-	const struct gh_sql_heap heap = heap_of(query);
+	const struct gh_sql_heap heap = gh_heap_query_sql(query);
 	struct gh_sql *sql = gh_sql_open(&err);
 	gh_progress_begin("goheap: writing", options->output);
 	bool written = sql != NULL && gh_sql_export(sql, &heap, options->output, &err);

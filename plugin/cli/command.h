@@ -51,6 +51,8 @@ struct gh_options {
 	const char *names;   /* the same before it was stripped (--names) */
 	const char *output;  /* to write to (-o) */
 	const char *install; /* directory of debug files to write to (--install) */
+	const char *tables;  /* directory of tables to write to (--tables) */
+	const char *host;    /* that the heap is of (--host) */
 	const char *status;  /* of the goroutines to print (-s) */
 	const char *label;   /* of the goroutines to print (--label) */
 	regex_t pattern;     /* that a goroutine's text, or a string, must match (--grep); owned */

@@ -45,6 +45,11 @@ struct gh_heap_query *gh_heap_query_make(const struct gh_options *options, struc
 /* Says in one line on standard error what is wrong with the heap, if anything is. */
 void gh_heap_query_print_damage(const struct gh_heap_query *query);
 
+struct gh_sql_heap;
+
+/* QUERY as the heap that SQL asks (plugin/sql/sql.h), as far as it was made. */
+struct gh_sql_heap gh_heap_query_sql(struct gh_heap_query *query);
+
 /* QUERY may be NULL. */
 void gh_heap_query_close(struct gh_heap_query *query);
 

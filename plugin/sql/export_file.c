@@ -52,19 +52,11 @@ static void fail(const struct gh_sql *sql, const char *path, struct gh_error *er
 	gh_escape_text(err->text, sizeof(err->text), text);
 }
 
-static bool has_argument(const struct gh_sql_table *table)
-{
-	const struct gh_sql_column *column = table->columns;
-	while (column->name != NULL && !column->argument)
-		column++;
-	return column->name != NULL;
-}
-
 static int write_tables(struct gh_sql *sql)
 {
 	int result = run(sql, "BEGIN", NULL);
 	for (size_t i = 0; i < gh_sql_ntables && result == SQLITE_OK; i++)
-		if (!has_argument(gh_sql_tables[i]))
+		if (!gh_sql_has_argument(gh_sql_tables[i]))
 			result = write_table(sql, gh_sql_tables[i]);
 	return result == SQLITE_OK ? run(sql, "COMMIT", NULL) : result;
 }

@@ -137,6 +137,9 @@ struct gh_sql {
 	struct gh_sql_made made;
 };
 
+/* TABLE takes an argument. */
+bool gh_sql_has_argument(const struct gh_sql_table *table);
+
 /* Has the tables be there in the connection. Returns SQLite's result. */
 int gh_sql_add_tables(struct gh_sql *sql);
 

@@ -8,7 +8,8 @@
  * - goroutine_tables.c, wait_table.c, record_tables.c: goroutines, frames, slots; waits; what a
  * dump has records of: sites, samples, segments, itabs, finalizers;
  * - functions.c: functions on the memory of the dumped process, and the table maps;
- * - result.c: rows as a table, JSON or CSV; export_file.c: all tables as an SQLite file. */
+ * - result.c: rows as a table, JSON or CSV; export_file.c, export_tables.c: all tables as
+ *   an SQLite file, or compressed CSV. */
 #ifndef GH_PLUGIN_SQL_SQL_H
 #define GH_PLUGIN_SQL_SQL_H
 
@@ -58,6 +59,12 @@ bool gh_sql_run(struct gh_sql *sql, const struct gh_sql_heap *heap, enum gh_sql_
  * use then. False (ERR filled) if it cannot. */
 bool gh_sql_export(struct gh_sql *sql, const struct gh_sql_heap *heap, const char *path,
 		   struct gh_error *err);
+
+/* Writes the same to DIRECTORY, which is made: of each table, part-0.csv.gz in a directory of its
+ * name, with titles. Each file is there whole or not at all. False (ERR filled) if one cannot be
+ * written. */
+bool gh_sql_export_tables(struct gh_sql *sql, const struct gh_sql_heap *heap, const char *directory,
+			  struct gh_error *err);
 
 /* SQL may be NULL. */
 void gh_sql_close(struct gh_sql *sql);

@@ -81,8 +81,9 @@ static int choose_constraint(sqlite3_index_info *info, const struct gh_sql_colum
 	return best;
 }
 
-static bool needs_argument(const struct gh_sql_column *column)
+bool gh_sql_has_argument(const struct gh_sql_table *table)
 {
+	const struct gh_sql_column *column = table->columns;
 	while (column->name != NULL && !column->argument)
 		column++;
 	return column->name != NULL;
@@ -115,7 +116,7 @@ static int choose_index(sqlite3_vtab *base, sqlite3_index_info *info)
 		info->aConstraintUsage[constraint].omit = column->argument;
 		return use(info, number + 1, "%s=?", column->name);
 	}
-	if (needs_argument(columns))
+	if (gh_sql_has_argument(table))
 		return SQLITE_CONSTRAINT;
 	if (info->nOrderBy == 1 && !info->aOrderBy[0].desc && info->aOrderBy[0].iColumn >= 0 &&
 	    columns[info->aOrderBy[0].iColumn].sort != NULL) {
