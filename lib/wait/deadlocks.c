@@ -80,42 +80,92 @@ size_t gh_deadlocks_mutex(const struct gh_deadlocks *deadlocks, const struct gh_
 						      : GH_DUMP_NONE;
 }
 
-/* How many of MUTEX's holders wait for a mutex that is dead. */
-static bool is_dead(const struct finder *finder, const struct gh_held_mutex *mutex)
+/* The mutex that GOROUTINE waits for; GH_DUMP_NONE if there is none. */
+static size_t next_mutex(const struct finder *finder, size_t goroutine)
 {
-	const struct gh_deadlocks *deadlocks = finder->deadlocks;
-	size_t dead = 0;
-	for (size_t i = 0; i < mutex->nholders; i++) {
-		size_t wait = finder->wait_of[deadlocks->holders.items[mutex->first + i]];
-		size_t next = wait != GH_DUMP_NONE
-				  ? gh_deadlocks_mutex(deadlocks, finder->waits, wait)
-				  : GH_DUMP_NONE;
-		dead += next != GH_DUMP_NONE && deadlocks->mutexes.items[next].dead;
-	}
-	/* A writer waits for each reader. */
-	bool any = mutex->readers > 0 && mutex->nholders <= mutex->readers;
-	return mutex->nholders > 0 && dead >= (any ? 1 : mutex->nholders);
+	size_t wait = finder->wait_of[goroutine];
+	return wait != GH_DUMP_NONE ? gh_deadlocks_mutex(finder->deadlocks, finder->waits, wait)
+				    : GH_DUMP_NONE;
 }
 
-/* How often it is tried to find that a mutex is not dead, beyond which none is. */
-#define MOST_ROUNDS 1000
+/* While it is found which mutexes are dead: at first all are that have holders. */
+struct liveness {
+	size_t *dead;    /* by mutex: how many of its holders wait for a dead one; owned */
+	size_t *starts;  /* by mutex: place of the first of those whose holders wait for it; then
+			    how many there are of all; owned */
+	size_t *waiting; /* those: mutexes; owned */
+	size_t *queue;   /* mutexes that are not dead, and whose waiters are to be told; owned */
+	size_t nqueued;
+};
+
+/* Fills in who waits for whom. */
+static void link_mutexes(struct liveness *liveness, const struct finder *finder)
+{
+	const struct gh_deadlocks *deadlocks = finder->deadlocks;
+	const struct gh_held_mutex *mutexes = deadlocks->mutexes.items;
+	size_t count = deadlocks->mutexes.count;
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < mutexes[i].nholders; k++) {
+			size_t next =
+			    next_mutex(finder, deadlocks->holders.items[mutexes[i].first + k]);
+			if (next == GH_DUMP_NONE)
+				continue;
+			liveness->starts[next]++;
+			liveness->dead[i] += mutexes[next].dead;
+		}
+	for (size_t i = 1; i <= count; i++)
+		liveness->starts[i] += liveness->starts[i - 1];
+	/* Those are the ends, until all are filled in from there down. */
+	for (size_t i = count; i-- > 0;)
+		for (size_t k = 0; k < mutexes[i].nholders; k++) {
+			size_t next =
+			    next_mutex(finder, deadlocks->holders.items[mutexes[i].first + k]);
+			if (next != GH_DUMP_NONE)
+				liveness->waiting[--liveness->starts[next]] = i;
+		}
+}
+
+/* Takes MUTEX for not dead if too few of its holders wait for dead ones. */
+static void judge(struct liveness *liveness, struct gh_deadlocks *deadlocks, size_t number)
+{
+	struct gh_held_mutex *mutex = &deadlocks->mutexes.items[number];
+	/* A writer waits for each reader. */
+	bool any = mutex->readers > 0 && mutex->nholders <= mutex->readers;
+	if (!mutex->dead || liveness->dead[number] >= (any ? 1 : mutex->nholders))
+		return;
+	mutex->dead = false;
+	liveness->queue[liveness->nqueued++] = number;
+}
 
 static void find_dead(struct finder *finder)
 {
 	struct gh_deadlocks *deadlocks = finder->deadlocks;
-	bool changed = true;
-	for (size_t i = 0; i < deadlocks->mutexes.count; i++)
+	size_t count = deadlocks->mutexes.count;
+	struct liveness liveness = {
+	    .dead = calloc(count + 1, sizeof(size_t)),
+	    .starts = calloc(count + 1, sizeof(size_t)),
+	    .waiting = malloc((deadlocks->holders.count + 1) * sizeof(size_t)),
+	    .queue = malloc((count + 1) * sizeof(size_t)),
+	};
+	finder->failed |= liveness.dead == NULL || liveness.starts == NULL ||
+			  liveness.waiting == NULL || liveness.queue == NULL;
+	for (size_t i = 0; i < count; i++)
 		deadlocks->mutexes.items[i].dead = deadlocks->mutexes.items[i].nholders > 0;
-	for (unsigned round = 0; changed; round++) {
-		changed = false;
-		for (size_t i = 0; i < deadlocks->mutexes.count; i++) {
-			struct gh_held_mutex *mutex = &deadlocks->mutexes.items[i];
-			if (!mutex->dead || (round < MOST_ROUNDS && is_dead(finder, mutex)))
-				continue;
-			mutex->dead = false;
-			changed = true;
+	if (!finder->failed)
+		link_mutexes(&liveness, finder);
+	for (size_t i = 0; !finder->failed && i < count; i++)
+		judge(&liveness, deadlocks, i);
+	for (size_t at = 0; at < liveness.nqueued; at++) {
+		size_t mutex = liveness.queue[at];
+		for (size_t k = liveness.starts[mutex]; k < liveness.starts[mutex + 1]; k++) {
+			liveness.dead[liveness.waiting[k]]--;
+			judge(&liveness, deadlocks, liveness.waiting[k]);
 		}
 	}
+	free(liveness.dead);
+	free(liveness.starts);
+	free(liveness.waiting);
+	free(liveness.queue);
 }
 
 /* The place of the wait of the holder of MUTEX for which it is dead. */

@@ -25,6 +25,18 @@ struct place {
 	size_t count;
 };
 
+/* How many mutexes a pointer may lead to that tells who may have each of them: more are in an array
+ * that all of its users know. */
+#define MOST_REACHED 64
+
+/* By mutex: frames with a pointer that leads to more. Of the first that it leads to one more, and
+ * of the one past the last one less, until all are known. */
+struct crowd {
+	size_t know; /* all of them */
+	size_t hold; /* that have locked one, it is not known which */
+	size_t give; /* that let go of one, it is not known which, that others have taken */
+};
+
 struct finder {
 	struct gh_deadlocks *deadlocks;
 	const struct gh_waits *waits;
@@ -38,7 +50,8 @@ struct finder {
 	struct gh_open_locks locks; /* of all places */
 	struct GH_VECTOR(struct holder) holders;
 	struct GH_VECTOR(struct ref) refs;
-	bool *contended; /* by mutex: others than those who wait for it know it; owned */
+	bool *contended;      /* by mutex: others than those who wait for it know it; owned */
+	struct crowd *crowds; /* by mutex; owned */
 	bool failed;
 };
 
@@ -150,6 +163,23 @@ static void note(struct finder *finder, const struct frame *frame, size_t mutex)
 		finder->contended[mutex] = true;
 }
 
+/* FRAME knows the mutexes from FIRST to before END, which are too many to be told apart. */
+static void note_crowd(struct finder *finder, const struct frame *frame, size_t first, size_t end)
+{
+	struct crowd crowd = {.know = 1};
+	for (size_t i = 0; i < frame->nopen; i++) {
+		const struct gh_open_lock *open = &frame->open[i];
+		if (!open->lasts || locked_address(finder, frame, open) == 0)
+			*(open->lets_go ? &crowd.give : &crowd.hold) = 1;
+	}
+	finder->crowds[first].know += crowd.know;
+	finder->crowds[first].hold += crowd.hold;
+	finder->crowds[first].give += crowd.give;
+	finder->crowds[end].know -= crowd.know;
+	finder->crowds[end].hold -= crowd.hold;
+	finder->crowds[end].give -= crowd.give;
+}
+
 /* Notes the mutexes that WORD is the address of, or of a struct that they may be in. */
 static void note_word(struct finder *finder, const struct frame *frame, uint64_t word)
 {
@@ -164,10 +194,12 @@ static void note_word(struct finder *finder, const struct frame *frame, uint64_t
 	if (object == GH_DUMP_NONE)
 		return;
 	struct gh_extent extent = gh_extents_get(&finder->dump->objects, object);
-	for (; mutex < deadlocks->mutexes.count &&
-	       mutexes[mutex].address - extent.address < extent.size;
-	     mutex++)
-		note(finder, frame, mutex);
+	size_t end = gh_deadlocks_from(deadlocks, extent.address + extent.size);
+	if (end > mutex + MOST_REACHED)
+		note_crowd(finder, frame, mutex, end);
+	else
+		for (; mutex < end; mutex++)
+			note(finder, frame, mutex);
 }
 
 /* Notes the mutexes that the pointers of the frame at DEPTH lead to, for FRAME. */
@@ -261,8 +293,9 @@ static void choose_holders(struct finder *finder, size_t number, const struct ho
 {
 	struct gh_deadlocks *deadlocks = finder->deadlocks;
 	struct gh_held_mutex *mutex = &deadlocks->mutexes.items[number];
+	const struct crowd *crowd = &finder->crowds[number];
 	size_t most = mutex->readers > 0 ? mutex->readers : 1;
-	bool others = finder->contended[number], given = false;
+	bool others = finder->contended[number] || crowd->know > 0, given = crowd->give > 0;
 	size_t nsure = 0, nown = 0;
 	for (size_t i = 0; i < count; i++) {
 		bool waits = waits_for(finder, candidates[i].goroutine, number);
@@ -284,7 +317,7 @@ static void choose_holders(struct finder *finder, size_t number, const struct ho
 	}
 	mutex->nholders = deadlocks->holders.count - mutex->first;
 	/* Of several that wait for it, as many as have it can be it. */
-	if (!others && mutex->nholders > most)
+	if ((!others && mutex->nholders > most) || (!mutex->sure && crowd->hold > 0))
 		mutex->nholders = 0;
 }
 
@@ -292,6 +325,11 @@ static void choose_all_holders(struct finder *finder)
 {
 	struct holder *holders = finder->holders.items;
 	size_t at = 0;
+	for (size_t i = 1; i < finder->deadlocks->mutexes.count; i++) {
+		finder->crowds[i].know += finder->crowds[i - 1].know;
+		finder->crowds[i].hold += finder->crowds[i - 1].hold;
+		finder->crowds[i].give += finder->crowds[i - 1].give;
+	}
 	if (finder->holders.count > 0)
 		qsort(holders, finder->holders.count, sizeof(*holders), compare_holders);
 	while (at < finder->holders.count) {
@@ -315,8 +353,9 @@ bool gh_mutex_holders_find(struct gh_deadlocks *deadlocks, const struct gh_waits
 	    .wait_of = wait_of,
 	    .bias = bias,
 	    .contended = calloc(deadlocks->mutexes.count + 1, sizeof(bool)),
+	    .crowds = calloc(deadlocks->mutexes.count + 1, sizeof(struct crowd)),
 	};
-	bool ok = finder.contended != NULL && find_refs(&finder);
+	bool ok = finder.contended != NULL && finder.crowds != NULL && find_refs(&finder);
 	for (size_t i = 0; ok && i < dump->nstacks && !finder.failed; i++) {
 		size_t nframes = gh_dump_stack(dump, i)->nframes;
 		for (size_t depth = 0; depth < nframes; depth++)
@@ -326,6 +365,7 @@ bool gh_mutex_holders_find(struct gh_deadlocks *deadlocks, const struct gh_waits
 	if (ok)
 		choose_all_holders(&finder);
 	free(finder.contended);
+	free(finder.crowds);
 	gh_numbermap_free(&finder.numbers);
 	gh_unlockers_free(&finder.unlockers);
 	gh_vector_free(&finder.places);
