@@ -50,9 +50,13 @@ check() {
 	rm -f "$work/core.$pid"
 	equal "$name: what its goroutines do" "$own goroutines: 0 on a thread, 0 ready to run, 1 in system calls or C, $((own - 1)) waiting" \
 		"$(head -n 1 "$work/hang")"
-	same "$name: what most wait for" <(printf '10 main.quick\n9 main.transferQuietly\n') \
-		<(sed -nE '4,5s/^([0-9]+) goroutines: lock sync\.Mutex 0x[0-9a-f]+ \(locked\), in ([^ ]*) at .*/\1 \2/p' "$work/hang")
-	same "$name: and the deadlocks" "$work/live" <(tail -n "$(wc -l <"$work/live")" "$work/hang")
+	same "$name: what most wait for, who has it, and what that does" \
+		<(printf '%s\n' '10 main.quick main.slow waits for sleep' '9 main.transferQuietly main.transferQuietly waits to lock sync.Mutex') \
+		<(sed -nE 's/^([0-9]+) goroutines: lock sync\.Mutex 0x[0-9a-f]+ \(locked\), in ([^ ]*) at .*; held by goroutine [0-9]+ \(([^ ]*) at .*\), which (.*)$/\1 \2 \3 \4/p' "$work/hang")
+	same "$name: and three of the deadlocks" <(joined "$work/live" | head -n 3) <(joined "$work/hang" | grep '^goroutine [0-9]')
+	equal "$name: how many more, and of all" "and $(($# - 3)) more: see goheap waits --deadlocks -p $pid
+$(tail -n 1 "$work/live")" "$(grep -A 1 '^and [0-9]* more: ' "$work/hang")"
+	equal "$name: what to type next" "see goheap goroutines --group -p $pid (all stacks)" "$(tail -n 1 "$work/hang")"
 	same "$name: as JSON" "$work/expected" <(json_members deadlock "$work/live.json")
 	same "$name: deadlocks of a hanging process as JSON" "$work/live.json" <(tail -n "$(wc -l <"$work/live.json")" "$work/hang.json")
 	equal "$name: what its goroutines do as JSON" "{\"part\":\"goroutines\",\"count\":$own,\"running\":0,\"runnable\":0,\"syscall\":1,\"waiting\":$((own - 1))," \

@@ -146,12 +146,25 @@ static void add_module(struct gh_dump_stream *stream, struct gh_process *process
 	add_segment(stream, process, GH_DUMP_BSS, module->bss, module->ebss, bss);
 }
 
+/* Adds the program's variables without pointers, which the runtime leaves out of its dumps:
+ * mutexes, wait groups and counters are among them. */
+static void add_plain(struct gh_dump_stream *stream, struct gh_process *process)
+{
+	const struct gh_moduledata *module = &process->tab->module;
+	uint64_t bias = process->bias;
+	add_segment(stream, process, GH_DUMP_DATA, module->noptrdata + bias,
+		    module->enoptrdata + bias, (struct bits){0});
+	add_segment(stream, process, GH_DUMP_BSS, module->noptrbss + bias, module->enoptrbss + bias,
+		    (struct bits){0});
+}
+
 bool gh_dump_add_globals(struct gh_dump_stream *stream, struct gh_process *process)
 {
 	struct module module;
 	struct places places;
 	read_first(process, &module, &places);
 	add_module(stream, process, &module);
+	add_plain(stream, process);
 	bool masked = module.masked;
 	for (unsigned i = 1; i < MAX_MODULES && module.next != 0 && !stream->failed; i++) {
 		if (!read_next(process, &places, module.next, &module))

@@ -427,6 +427,7 @@ struct gh_traced {
 	int id;     /* 0 if it has ended */
 	int signal; /* that it was about to be given; 0 for none */
 	bool stopped;
+	bool stuck; /* it is in the kernel, where nothing stops it, and has no registers to read */
 };
 
 struct gh_stopped {
@@ -449,7 +450,8 @@ bool gh_stopped_registers(const struct gh_stopped *stopped, const struct gh_arch
 bool gh_registers_read(struct gh_registers *registers, const struct gh_arch *arch,
 		       struct gh_cursor gregs);
 
-/* Lets all threads go on. */
+/* Lets all threads go on; one that was stuck, and has come back since, does once the thread that
+ * called gh_stopped_make has ended. */
 void gh_stopped_release(struct gh_stopped *stopped);
 
 /* Goroutines that no list leads to. */

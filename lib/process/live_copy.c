@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,22 +252,48 @@ static bool copy_stopped(struct gh_live_reader *reader)
 	return true;
 }
 
+/* What is done while the process is stopped. */
+struct stop {
+	struct gh_live_reader *reader;
+	const struct gh_arch *arch;
+	bool copied;
+};
+
+/* Stops the process, copies it, and lets it go on. */
+static void *copy_traced(void *context)
+{
+	struct stop *stop = context;
+	struct gh_stopped stopped = {0};
+	struct gh_live_copy *live = stop->reader->live;
+	uint64_t start = now();
+	stop->copied = gh_stopped_make(&stopped, live->pid, stop->reader->err) &&
+		       copy_stopped(stop->reader) &&
+		       gh_stopped_registers(&stopped, stop->arch, &live->threads, &live->vectors,
+					    stop->reader->err);
+	gh_stopped_release(&stopped);
+	live->paused = now() - start;
+	return NULL;
+}
+
 bool gh_live_copy_stop(struct gh_live_copy *live, const struct gh_arch *arch,
 		       const struct gh_live_parts *parts, struct gh_error *err)
 {
-	struct gh_stopped stopped = {0};
 	struct gh_live_reader reader = open_reader(live, err);
+	struct stop stop = {.reader = &reader, .arch = arch};
+	/* With the thread that traces ends what it traces: no thread of the process stays stopped
+	 * that comes back from the kernel later. */
+	pthread_t tracer;
 	reader.parts = parts;
 	reader.again = true;
 	gh_live_reader_works(&reader);
-	bool copied = gh_live_reader_copy(&reader, GH_LIVE_PARTS);
-	uint64_t start = now();
-	copied = copied && gh_stopped_make(&stopped, live->pid, err) && copy_stopped(&reader) &&
-		 gh_stopped_registers(&stopped, arch, &live->threads, &live->vectors, err);
-	gh_stopped_release(&stopped);
-	live->paused = now() - start;
+	if (gh_live_reader_copy(&reader, GH_LIVE_PARTS)) {
+		if (pthread_create(&tracer, NULL, copy_traced, &stop) == 0)
+			pthread_join(tracer, NULL);
+		else
+			gh_fail_memory(err, "a thread");
+	}
 	close_reader(&reader);
-	return copied;
+	return stop.copied;
 }
 
 void gh_live_copy_free(struct gh_live_copy *live)

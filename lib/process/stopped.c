@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 
 /* Registers of a thread (elf_gregset_t) take no more bytes, on any machine. */
 #define REGISTERS_SIZE 1024
@@ -97,6 +99,48 @@ static bool seize_new(struct gh_stopped *stopped, DIR *tasks, size_t *count, str
 	return true;
 }
 
+/* How long a thread that is in the kernel is waited for before it is taken for stuck, in ns.
+ * Reading from a disk takes less. */
+#define PATIENCE 100000000
+
+static uint64_t now(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* Thread ID of process PID is where no signal reaches it. */
+static bool is_uninterruptible(int pid, pid_t id)
+{
+	char path[64];
+	char stat[512];
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, id);
+	FILE *file = fopen(path, "re");
+	size_t size = file != NULL ? fread(stat, 1, sizeof(stat) - 1, file) : 0;
+	if (file != NULL)
+		fclose(file);
+	stat[size] = '\0';
+	const char *after_name = strrchr(stat, ')');
+	return after_name != NULL && strncmp(after_name, ") D", 3) == 0;
+}
+
+/* Waits until the thread has stopped, or ended, or is stuck. Gives what waitpid does: 0 for stuck.
+ */
+static pid_t wait_for(const struct gh_stopped *stopped, pid_t id, int *status)
+{
+	const struct timespec pause = {.tv_nsec = 20000};
+	uint64_t start = now();
+	for (;;) {
+		pid_t found = waitpid(id, status, __WALL | WNOHANG);
+		if (found > 0 || (found < 0 && errno != EINTR))
+			return found;
+		if (now() - start >= PATIENCE && is_uninterruptible(stopped->pid, id))
+			return 0;
+		nanosleep(&pause, NULL);
+	}
+}
+
 /* Waits until each thread has stopped, or ended. One that was about to be given a signal is given
  * it when it goes on. */
 static void wait_for_all(struct gh_stopped *stopped)
@@ -104,12 +148,12 @@ static void wait_for_all(struct gh_stopped *stopped)
 	for (size_t i = 0; i < stopped->threads.count; i++) {
 		struct gh_traced *traced = &stopped->threads.items[i];
 		int status;
-		if (traced->stopped)
+		if (traced->stopped || traced->stuck || traced->id == 0)
 			continue;
-		pid_t id;
-		do
-			id = waitpid(traced->id, &status, __WALL);
-		while (id < 0 && errno == EINTR);
+		pid_t id = wait_for(stopped, traced->id, &status);
+		traced->stuck = id == 0;
+		if (traced->stuck)
+			continue;
 		if (id != traced->id || !WIFSTOPPED(status)) {
 			traced->id = 0;
 			continue;

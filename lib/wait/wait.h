@@ -6,7 +6,8 @@
  *   of the dump;
  * - sync_waits.c: mutexes, wait groups, conditions and semaphores;
  * - descriptor_waits.c: file descriptors;
- * - channels.c: the code that makes channels, and who else has them;
+ * - channels.c: the code that makes channels;
+ * - object_holders.c: who else has channels, wait groups and conditions;
  * - leaked.c: goroutines that can never go on;
  * - mutex_holders.c: who may have the mutexes that are waited for, by the code that took them;
  * - lock_calls.c, locks.c: the calls of a function that take mutexes or let go of them, and which
@@ -124,14 +125,26 @@ uint64_t gh_channel_maker(const struct gh_channel_makers *makers, const struct g
 
 void gh_channel_makers_free(struct gh_channel_makers *makers);
 
-/* Who has a channel, but for those who wait for it. */
-struct gh_channel_holders {
+/* Who has a channel, wait group or condition, but for those who wait for it. */
+struct gh_object_holder {
 	uint64_t count; /* of goroutines whose frames have pointers to it */
 	size_t first;   /* the number of the first */
 };
 
-/* Gives those of each channel of WAITS, by place; to be freed. NULL if memory ran out. */
-struct gh_channel_holders *gh_channel_holders_find(const struct gh_waits *waits);
+struct gh_object_holders {
+	struct gh_numbermap places; /* by address: those of the objects in the list */
+	struct GH_VECTOR(struct gh_object_holder) list;
+};
+
+/* Finds those of what the goroutines of WAITS wait for. False if memory ran out. To be freed either
+ * way. */
+bool gh_object_holders_find(struct gh_object_holders *holders, const struct gh_waits *waits);
+
+/* Those of the object at ADDRESS. */
+struct gh_object_holder gh_object_holders_at(const struct gh_object_holders *holders,
+					     uint64_t address);
+
+void gh_object_holders_free(struct gh_object_holders *holders);
 
 /* The state of a mutex, as far as the dump has its memory. */
 struct gh_mutex_state {

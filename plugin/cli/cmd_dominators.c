@@ -40,7 +40,7 @@ static void print_holder(struct gh_heap_query *query, const struct gh_merged_lin
 	gh_names_print_root(stdout, &query->names, &roots[0]);
 	if (count > 1) {
 		fputs(", and ", stdout);
-		gh_print_count(count - 1, "more root");
+		gh_print_count(stdout, count - 1, "more root");
 	}
 }
 

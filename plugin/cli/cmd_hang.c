@@ -7,8 +7,8 @@
 #include "plugin/cli/command.h"
 #include "plugin/cli/wait_query.h"
 
-/* How many groups of those that wait are shown. */
-#define GROUPS 3
+/* How many groups of those that wait are shown, and how many of what else there may be many of. */
+#define SHOWN 3
 
 /* What the goroutines do, but for the runtime's own. */
 struct census {
@@ -157,7 +157,7 @@ static void print_census(const struct gh_dump *dump)
 	static const enum gh_dump_status order[] = {GH_DUMP_RUNNING, GH_DUMP_RUNNABLE,
 						    GH_DUMP_SYSCALL, GH_DUMP_WAITING};
 	struct census census = take_census(dump);
-	gh_print_count(census.count, "goroutine");
+	gh_print_count(stdout, census.count, "goroutine");
 	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++)
 		printf("%s%zu %s", i > 0 ? ", " : ": ", census.by_status[order[i]],
 		       texts[order[i]]);
@@ -176,7 +176,7 @@ static void print_threads(const struct gh_wait_query *query)
 		emit_threads(&states);
 		return;
 	}
-	gh_print_count(states.count, "thread");
+	gh_print_count(stdout, states.count, "thread");
 	printf(": %zu on a processor or ready, %zu asleep", states.running, states.sleeping);
 	if (states.stopped > 0)
 		printf(", %zu stopped by a signal (SIGCONT has them go on)", states.stopped);
@@ -187,6 +187,74 @@ static void print_threads(const struct gh_wait_query *query)
 		       states.stuck, states.first_stuck, strlen(states.where) > 1 ? " in " : "",
 		       strlen(states.where) > 1 ? states.where : "");
 	putchar('\n');
+}
+
+/* The system's number of the thread of GOROUTINE; 0 if it has none, or it is not known. */
+static uint64_t thread_of(const struct gh_dump *dump, const struct gh_dump_goroutine *goroutine)
+{
+	struct gh_dump_record record;
+	for (size_t i = 0; i < gh_dump_count(dump, GH_DUMP_THREAD); i++) {
+		gh_dump_get(dump, GH_DUMP_THREAD, i, &record);
+		if (record.thread.descriptor == goroutine->thread)
+			return record.thread.os_id;
+	}
+	return 0;
+}
+
+/* Prints the thread of GOROUTINE, and what that does, as far as it is known. */
+static void print_thread(const struct gh_wait_query *query,
+			 const struct gh_dump_goroutine *goroutine)
+{
+	static const struct {
+		char state;
+		const char *text;
+	} texts[] = {{'R', "on a processor or ready"},
+		     {'S', "asleep"},
+		     {'D', "in the kernel, where no signal reaches it"}};
+	char where[GH_KERNEL_FUNCTION];
+	uint64_t thread = thread_of(&query->dump, goroutine);
+	if (thread == 0)
+		return;
+	printf(", on thread %" PRIu64, thread);
+	char state = query->pid != 0 ? gh_thread_state_read(where, query->pid, (int)thread) : '?';
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		if (texts[i].state == state)
+			printf(", %s%s%s%s", texts[i].text, *where != '\0' ? " (" : "", where,
+			       *where != '\0' ? ")" : "");
+}
+
+/* What keeps goroutines on threads. */
+enum busy { NOT_BUSY, IN_GO, IN_C };
+
+static enum busy find_busy(const struct gh_wait_query *query,
+			   const struct gh_dump_goroutine *goroutine, size_t number)
+{
+	if (goroutine->system)
+		return NOT_BUSY;
+	if (goroutine->status == GH_DUMP_RUNNING)
+		return IN_GO;
+	return goroutine->status == GH_DUMP_SYSCALL && gh_wait_is_in_c(query, number) ? IN_C
+										      : NOT_BUSY;
+}
+
+/* Prints the first goroutines that are busy as BUSY says, a line each, and how many more are. */
+static void print_busy(struct gh_wait_query *query, enum busy busy)
+{
+	struct gh_dump_record record;
+	size_t count = 0;
+	for (size_t i = 0; i < query->dump.nstacks; i++) {
+		gh_dump_get(&query->dump, GH_DUMP_GOROUTINE, i, &record);
+		if (find_busy(query, &record.goroutine, i) != busy || count++ >= SHOWN)
+			continue;
+		fputs(busy == IN_C ? "in C: " : "running: ", stdout);
+		gh_wait_print_goroutine(stdout, query, i);
+		/* One that runs may have come to another thread since. */
+		if (busy == IN_C)
+			print_thread(query, &record.goroutine);
+		putchar('\n');
+	}
+	if (count > SHOWN)
+		printf("and %zu more %s\n", count - SHOWN, busy == IN_C ? "in C" : "that run");
 }
 
 /* TEXT, of SIZE bytes, is one of the WORDS, which end with NULL. */
@@ -256,9 +324,25 @@ static void print_collector(struct gh_wait_query *query)
 		fputs("]\n", stdout);
 	}
 	if (waiting > 0 && !query->options->json) {
-		gh_print_count(waiting, "goroutine");
+		gh_print_count(stdout, waiting, "goroutine");
 		puts(waiting > 1 ? " wait for the collector" : " waits for the collector");
 	}
+}
+
+/* Prints the commands that say more: NGROUPS is how many groups there are. */
+static void print_next(const struct gh_wait_query *query, size_t ngroups, size_t nleaked)
+{
+	const struct gh_options *options = query->options;
+	if (ngroups > SHOWN) {
+		gh_see_print(stdout, options, "waits --group");
+		printf(" (all %zu groups)\n", ngroups);
+	}
+	if (nleaked > 0) {
+		gh_see_print(stdout, options, "goroutines --leaked");
+		puts(" (the stacks of those that can never go on)");
+	}
+	gh_see_print(stdout, options, "goroutines --group");
+	puts(" (all stacks)");
 }
 
 static int answer(struct gh_wait_query *query)
@@ -267,17 +351,24 @@ static int answer(struct gh_wait_query *query)
 	bool json = query->options->json;
 	(json ? emit_census : print_census)(&query->dump);
 	print_threads(query);
+	if (!json) {
+		print_busy(query, IN_GO);
+		print_busy(query, IN_C);
+	}
 	print_collector(query);
 	if (!json)
 		puts("What most wait for:");
-	bool told =
-	    gh_wait_groups_print(query, GROUPS, "group") && gh_wait_find_leaked(&leaked, query);
+	size_t ngroups = gh_wait_groups_print(query, SHOWN, "group");
+	bool told = ngroups != SIZE_MAX && gh_wait_find_leaked(&leaked, query);
+	size_t nleaked = leaked.count;
 	if (told)
 		(json ? emit_leaked : gh_wait_print_kept)(&leaked);
-	int status = told ? gh_deadlocks_print(query, &leaked) : GH_EXIT_INPUT;
+	int status = told ? gh_deadlocks_print(query, &leaked, SHOWN) : GH_EXIT_INPUT;
 	gh_leaked_free(&leaked);
 	if (!told)
 		return GH_EXIT_INPUT;
+	if (!json)
+		print_next(query, ngroups, nleaked);
 	/* Without the program all but that was told. */
 	return query->symbols != NULL ? status : GH_EXIT_OK;
 }

@@ -47,7 +47,7 @@ static void print_typed(const struct gh_typing *typing)
 		       percent(typing->perhaps_objects, typing->heap->count));
 	if (typing->conflicts > 0) {
 		fputs("; two types each: ", stdout);
-		gh_print_count(typing->conflicts, "object");
+		gh_print_count(stdout, typing->conflicts, "object");
 	}
 	putchar('\n');
 }
@@ -84,14 +84,15 @@ static void print_rows(const struct gh_heap_query *query, const struct gh_groups
 	}
 	gh_emit_finish(&emit, groups_seen);
 	if (!json) {
-		gh_print_count(query->heap.count, "object");
+		gh_print_count(stdout, query->heap.count, "object");
 		fputs(" of ", stdout);
-		gh_print_count(top.total, "byte");
+		gh_print_count(stdout, top.total, "byte");
 		if (gh_heap_query_lacks_roots(&query->dump)) {
 			puts("; the roots are missing: what is garbage is not known");
 		} else {
 			fputs("; garbage: ", stdout);
-			gh_print_count(query->heap.count - query->dominators.nreachable, "object");
+			gh_print_count(stdout, query->heap.count - query->dominators.nreachable,
+				       "object");
 			putchar('\n');
 		}
 		print_typed(&query->names.typing);

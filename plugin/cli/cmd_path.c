@@ -30,7 +30,7 @@ static void print_steps(const struct gh_heap_query *query, const struct gh_path 
 	for (size_t i = 0; i < path->steps.count; i++) {
 		if (left_out > 0 && i == limit / 2) {
 			fputs("  ... ", stdout);
-			gh_print_count(left_out, "object");
+			gh_print_count(stdout, left_out, "object");
 			puts(" ...");
 			i += left_out;
 		}

@@ -68,11 +68,11 @@ static int print_reachable(struct gh_heap_query *query, uint32_t object, uint64_
 	}
 	gh_names_print_object(stdout, &query->names, object);
 	fputs("\n  leads to ", stdout);
-	gh_print_count(reached.objects, "object");
+	gh_print_count(stdout, reached.objects, "object");
 	fputs(", itself among them, of ", stdout);
-	gh_print_count(reached.bytes, "byte");
+	gh_print_count(stdout, reached.bytes, "byte");
 	fputs("\n  keeps alive, alone, ", stdout);
-	gh_print_count(reached.retained, "byte");
+	gh_print_count(stdout, reached.retained, "byte");
 	putchar('\n');
 	return GH_EXIT_OK;
 }

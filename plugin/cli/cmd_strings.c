@@ -100,11 +100,11 @@ static void print_text(const struct gh_heap_query *query, const struct gh_heap_s
 	puts("\nThe most repeated:");
 	print_table(query, texts, half, by_copies, 2);
 	putchar('\n');
-	gh_print_count(objects, "object");
+	gh_print_count(stdout, objects, "object");
 	fputs(" of ", stdout);
-	gh_print_count(bytes, "byte");
+	gh_print_count(stdout, bytes, "byte");
 	fputs(" with ", stdout);
-	gh_print_count(texts->count, "different text");
+	gh_print_count(stdout, texts->count, "different text");
 	putchar('\n');
 }
 

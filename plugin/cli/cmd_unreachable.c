@@ -8,13 +8,13 @@
 static void print_total(const struct gh_heap_query *query, const struct gh_top *top)
 {
 	fputs("garbage: ", stdout);
-	gh_print_count(top->seen, "object");
+	gh_print_count(stdout, top->seen, "object");
 	fputs(" of ", stdout);
-	gh_print_count(top->total, "byte");
+	gh_print_count(stdout, top->total, "byte");
 	fputs(", in ", stdout);
-	gh_print_count(query->heap.count, "object");
+	gh_print_count(stdout, query->heap.count, "object");
 	fputs(" of ", stdout);
-	gh_print_count(query->heap.bytes, "byte");
+	gh_print_count(stdout, query->heap.bytes, "byte");
 	putchar('\n');
 }
 

@@ -70,44 +70,21 @@ static int compare_groups(const void *a, const void *b)
 	return compare_members(a, b);
 }
 
-/* Prints how many are on the other side of the channel that all of GROUP wait for, and who else has
- * it. */
-static void print_others(struct gh_wait_query *query, const struct gh_channel_holders *holders,
-			 const struct gh_wait *wait)
+static void print_group(struct gh_wait_query *query, const struct member *group)
 {
-	const struct gh_waits *waits = &query->waits;
-	if (wait->ncases != 1)
-		return;
-	const struct gh_wait_case *only = &waits->cases.items[wait->first];
-	const struct gh_channel *channel = &waits->channels.items[only->channel];
-	printf("; %" PRIu64 " %s", only->send ? channel->receivers : channel->senders,
-	       only->send ? "receive from it" : "send on it");
-	holders += only->channel;
-	if (holders->count == 0)
-		return;
-	fputs("; ", stdout);
-	gh_wait_print_goroutine(stdout, query, holders->first);
-	if (holders->count > 1)
-		printf(" and %" PRIu64 " more have it", holders->count - 1);
-	else
-		fputs(" has it", stdout);
-}
-
-static void print_group(struct gh_wait_query *query, const struct gh_channel_holders *holders,
-			const struct member *group)
-{
+	FILE *out = query->out;
 	bool one = group->objects == 1;
-	printf("%zu goroutine%s", group->count, group->count > 1 ? "s" : "");
-	print_duration(stdout, group->waited);
-	fputs(": ", stdout);
-	gh_wait_print(stdout, query, group->wait,
+	gh_print_count(out, group->count, "goroutine");
+	print_duration(out, group->waited);
+	fputs(": ", out);
+	gh_wait_print(out, query, group->wait,
 		      !one || (object_of(&query->waits, group->wait) == 0 && group->count > 1));
-	print_place(stdout, query, group->wait->goroutine);
+	print_place(out, query, group->wait->goroutine);
 	if (one)
-		print_others(query, holders, group->wait);
+		gh_wait_print_wakers(out, query, group->wait);
 	else
-		printf("; %zu different ones", group->objects);
-	putchar('\n');
+		fprintf(out, "; %zu different ones", group->objects);
+	putc('\n', out);
 }
 
 struct members GH_VECTOR(struct member);
@@ -163,20 +140,19 @@ static void add_member(struct members *members, struct gh_wait_query *query,
 		free(member.text);
 }
 
-bool gh_wait_groups_print(struct gh_wait_query *query, size_t limit, const char *part)
+size_t gh_wait_groups_print(struct gh_wait_query *query, size_t limit, const char *part)
 {
 	const struct gh_options *options = query->options;
-	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, &query->dump, options->json);
+	struct gh_emit emit = gh_emit_start(query->out, GH_EMIT_ROWS, &query->dump, options->json);
 	struct members members = {0};
 	struct gh_dump_record record;
-	struct gh_channel_holders *holders = gh_channel_holders_find(&query->waits);
 	for (size_t i = 0; i < query->waits.list.count; i++) {
 		const struct gh_wait *wait = &query->waits.list.items[i];
 		gh_dump_get(&query->dump, GH_DUMP_GOROUTINE, wait->goroutine, &record);
 		if (!record.goroutine.system || options->all)
 			add_member(&members, query, wait, &record.goroutine);
 	}
-	bool failed = members.failed || holders == NULL;
+	bool failed = members.failed;
 	size_t ngroups = make_groups(&members);
 	for (size_t i = 0; i < ngroups; i++) {
 		const struct member *group = &members.items[i];
@@ -186,23 +162,23 @@ bool gh_wait_groups_print(struct gh_wait_query *query, size_t limit, const char 
 								   group->count, group->objects},
 					   part);
 		else if (i < limit && !failed)
-			print_group(query, holders, group);
+			print_group(query, group);
 		free(group->text);
 	}
 	gh_vector_free(&members);
-	free(holders);
 	if (failed)
 		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
-	return !failed;
+	return failed ? SIZE_MAX : ngroups;
 }
 
 static int answer(struct gh_wait_query *query)
 {
 	const struct gh_options *options = query->options;
-	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, &query->dump, options->json);
+	struct gh_emit emit = gh_emit_start(query->out, GH_EMIT_ROWS, &query->dump, options->json);
 	struct gh_dump_record record;
 	if (options->group)
-		return gh_wait_groups_print(query, SIZE_MAX, NULL) ? GH_EXIT_OK : GH_EXIT_INPUT;
+		return gh_wait_groups_print(query, SIZE_MAX, NULL) != SIZE_MAX ? GH_EXIT_OK
+									       : GH_EXIT_INPUT;
 	for (size_t i = 0; i < query->waits.list.count; i++) {
 		const struct gh_wait *wait = &query->waits.list.items[i];
 		gh_dump_get(&query->dump, GH_DUMP_GOROUTINE, wait->goroutine, &record);
@@ -219,8 +195,9 @@ static int answer(struct gh_wait_query *query)
 static int answer_deadlocks(struct gh_wait_query *query)
 {
 	struct gh_leaked leaked = {0};
-	int status = gh_wait_find_leaked(&leaked, query) ? gh_deadlocks_print(query, &leaked)
-							 : GH_EXIT_INPUT;
+	int status = gh_wait_find_leaked(&leaked, query)
+			 ? gh_deadlocks_print(query, &leaked, SIZE_MAX)
+			 : GH_EXIT_INPUT;
 	gh_leaked_free(&leaked);
 	return status;
 }

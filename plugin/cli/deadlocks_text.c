@@ -1,23 +1,17 @@
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "plugin/cli/command.h"
 #include "plugin/cli/wait_query.h"
 
-static bool find(struct gh_deadlocks *deadlocks, const struct gh_wait_query *query)
+/* Finds the deadlocks. NULL, after saying why, if they cannot be. */
+static const struct gh_deadlocks *find(struct gh_wait_query *query)
 {
-	struct gh_error err;
-	if (query->symbols == NULL) {
-		fputs("goheap: who has a mutex is told by the program's code: name it with -e\n",
-		      stderr);
-		*deadlocks = (struct gh_deadlocks){0};
-		return false;
-	}
-	if (gh_deadlocks_find(deadlocks, &query->waits, &query->symbols->program.tab,
-			      query->symbols->bias, &err))
-		return true;
-	gh_print_error(&err);
-	return false;
+	if (query->symbols != NULL)
+		return gh_wait_deadlocks(query);
+	fputs("goheap: who has a mutex is told by the program's code: name it with -e\n", stderr);
+	return NULL;
 }
 
 uint64_t gh_wait_goroutine_id(const struct gh_wait_query *query, size_t number)
@@ -51,29 +45,42 @@ static bool is_certain(const struct gh_wait_query *query, const struct gh_deadlo
 	return true;
 }
 
+/* Prints the goroutine that has the mutex of the last member that is told: the first, unless
+ * members are left out. */
+static void print_last(FILE *out, const struct gh_wait_query *query,
+		       const struct gh_deadlock *deadlock, size_t first)
+{
+	if (deadlock->count > GH_WAIT_TOLD)
+		fprintf(out, "one that waits for one of %zu more, and so on to ",
+			deadlock->count - GH_WAIT_TOLD);
+	if (deadlock->count > 1)
+		fprintf(out, "goroutine %" PRIu64, gh_wait_goroutine_id(query, first));
+	else
+		fputs("itself", out);
+}
+
 static void print_deadlock(struct gh_wait_query *query, const struct gh_deadlocks *deadlocks,
-			   const struct gh_deadlock *deadlock)
+			   const struct gh_deadlock *deadlock, size_t alike)
 {
 	const struct gh_waits *waits = &query->waits;
 	const size_t *members = &deadlocks->members.items[deadlock->first];
-	gh_wait_print_goroutine(stdout, query, waits->list.items[members[0]].goroutine);
-	for (size_t i = 0; i < deadlock->count; i++) {
+	size_t first = waits->list.items[members[0]].goroutine;
+	size_t told = deadlock->count < GH_WAIT_TOLD ? deadlock->count : GH_WAIT_TOLD;
+	gh_wait_print_goroutine(query->out, query, first);
+	for (size_t i = 0; i < told; i++) {
 		const struct gh_wait *wait = &waits->list.items[members[i]];
 		size_t mutex = gh_deadlocks_mutex(deadlocks, waits, members[i]);
-		size_t next =
-		    waits->list.items[members[i + 1 < deadlock->count ? i + 1 : 0]].goroutine;
-		fputs(i > 0 ? ", which waits to " : " waits to ", stdout);
-		gh_wait_print(stdout, query, wait, false);
-		printf(",%s%sheld by ", deadlock->count > 1 ? "\n    " : " ",
-		       deadlocks->mutexes.items[mutex].sure ? "" : "perhaps ");
-		if (i + 1 < deadlock->count)
-			gh_wait_print_goroutine(stdout, query, next);
-		else if (i > 0)
-			printf("goroutine %" PRIu64, gh_wait_goroutine_id(query, next));
-		else
-			fputs("itself", stdout);
+		fputs(i > 0 ? ", which " : " ", query->out);
+		gh_wait_print_clause(query->out, query, wait, false);
+		fprintf(query->out, ",%s%sheld by ", deadlock->count > 1 ? "\n    " : " ",
+			deadlocks->mutexes.items[mutex].sure ? "" : "perhaps ");
+		if (i + 1 < told)
+			gh_wait_print_goroutine(query->out, query,
+						waits->list.items[members[i + 1]].goroutine);
 	}
-	putchar('\n');
+	print_last(query->out, query, deadlock, first);
+	gh_wait_print_alike(query->out, alike, deadlock->count > 1);
+	putc('\n', query->out);
 }
 
 /* A deadlock, as it is printed as JSON. */
@@ -103,7 +110,7 @@ static void emit_deadlock(struct gh_wait_query *query, const struct gh_deadlocks
 	    {"members", GH_COL_LIST(emit_members)},
 	    {0},
 	};
-	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, &query->dump, true);
+	struct gh_emit emit = gh_emit_start(query->out, GH_EMIT_ROWS, &query->dump, true);
 	struct deadlock_row row = {query, deadlocks, deadlock, "deadlock", certain};
 	gh_emit_row(&emit, columns, &row);
 }
@@ -122,26 +129,103 @@ static void emit_counts(struct gh_wait_query *query, const struct gh_deadlocks *
 	    {"behind", GH_COL_NUMBER(struct row, behind)},
 	    {0},
 	};
-	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, &query->dump, true);
+	struct gh_emit emit = gh_emit_start(query->out, GH_EMIT_ROWS, &query->dump, true);
 	struct row row = {"deadlocks", ncertain, deadlocks->list.count - ncertain,
 			  deadlocks->behind};
 	gh_emit_row(&emit, columns, &row);
 }
 
-static void print_counts(const struct gh_deadlocks *deadlocks, size_t ncertain)
+static void print_counts(struct gh_wait_query *query, const struct gh_deadlocks *deadlocks,
+			 size_t ncertain)
 {
+	FILE *out = query->out;
 	bool none = ncertain == 0 && deadlocks->list.count > 0;
-	fputs(none ? "perhaps " : "", stdout);
-	gh_print_count(none ? deadlocks->list.count : ncertain, "deadlock");
-	fputs(" of mutexes", stdout);
+	fputs(none ? "perhaps " : "", out);
+	gh_print_count(out, none ? deadlocks->list.count : ncertain, "deadlock");
+	fputs(" of mutexes", out);
 	if (!none && deadlocks->list.count > ncertain)
-		printf(", and perhaps %zu more", deadlocks->list.count - ncertain);
+		fprintf(out, ", and perhaps %zu more", deadlocks->list.count - ncertain);
 	if (deadlocks->behind > 0) {
-		fputs("; ", stdout);
-		gh_print_count(deadlocks->behind, "more goroutine");
-		fputs(deadlocks->behind > 1 ? " wait for them" : " waits for them", stdout);
+		fputs("; ", out);
+		gh_print_count(out, deadlocks->behind, "more goroutine");
+		fputs(deadlocks->behind > 1 ? " wait for them" : " waits for them", out);
 	}
-	putchar('\n');
+	putc('\n', out);
+}
+
+/* A deadlock, while those that are alike are put together. */
+struct kind {
+	size_t deadlock; /* its place */
+	char *text;      /* what its members wait for, and where; owned */
+	size_t alike;
+};
+
+static int compare_texts(const void *a, const void *b)
+{
+	const struct kind *x = a, *y = b;
+	int order = strcmp(x->text, y->text);
+	return order != 0 ? order : (x->deadlock > y->deadlock) - (x->deadlock < y->deadlock);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct kind *x = a, *y = b;
+	return (x->deadlock > y->deadlock) - (x->deadlock < y->deadlock);
+}
+
+/* What is the same of all deadlocks like the one at PLACE. NULL if memory ran out. */
+static char *make_text(struct gh_wait_query *query, const struct gh_deadlocks *deadlocks,
+		       size_t place)
+{
+	const struct gh_deadlock *deadlock = &deadlocks->list.items[place];
+	const struct gh_wait *waits[GH_WAIT_TOLD];
+	bool certain = is_certain(query, deadlocks, deadlock);
+	for (size_t i = 0; i < deadlock->count && i < GH_WAIT_TOLD; i++)
+		waits[i] = &query->waits.list.items[deadlocks->members.items[deadlock->first + i]];
+	char *same = gh_wait_alike_text(query, waits, deadlock->count);
+	char *text = NULL;
+	if (same != NULL && asprintf(&text, "%d %s", certain, same) < 0)
+		text = NULL;
+	free(same);
+	return text;
+}
+
+/* Prints a sentence for each of no more than LIMIT kinds of deadlocks. False if memory ran out. */
+static bool print_kinds(struct gh_wait_query *query, const struct gh_deadlocks *deadlocks,
+			size_t limit)
+{
+	size_t count = 0, total = 0;
+	struct kind *kinds = calloc(deadlocks->list.count + 1, sizeof(*kinds));
+	for (; kinds != NULL && total < deadlocks->list.count; total++) {
+		kinds[total] = (struct kind){total, make_text(query, deadlocks, total), 1};
+		if (kinds[total].text == NULL)
+			break;
+	}
+	bool made = kinds != NULL && total == deadlocks->list.count;
+	if (total > 0)
+		qsort(kinds, total, sizeof(*kinds), compare_texts);
+	for (size_t i = 0; i < total; i++) {
+		if (count > 0 && strcmp(kinds[count - 1].text, kinds[i].text) == 0) {
+			kinds[count - 1].alike++;
+			free(kinds[i].text);
+		} else {
+			kinds[count++] = kinds[i];
+		}
+	}
+	if (count > 0)
+		qsort(kinds, count, sizeof(*kinds), compare_places);
+	for (size_t i = 0; i < count; i++) {
+		if (made && i < limit)
+			print_deadlock(query, deadlocks, &deadlocks->list.items[kinds[i].deadlock],
+				       kinds[i].alike);
+		free(kinds[i].text);
+	}
+	free(kinds);
+	if (made)
+		gh_wait_print_left(query, limit, count);
+	else
+		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+	return made;
 }
 
 /* Has the knots of those who are in deadlocks not be told again. */
@@ -158,30 +242,26 @@ static void leave_out(struct gh_leaked *leaked, const struct gh_wait_query *quer
 	free(told);
 }
 
-int gh_deadlocks_print(struct gh_wait_query *query, struct gh_leaked *leaked)
+int gh_deadlocks_print(struct gh_wait_query *query, struct gh_leaked *leaked, size_t limit)
 {
-	struct gh_deadlocks deadlocks;
+	const struct gh_deadlocks *deadlocks = find(query);
 	bool json = query->options->json;
+	bool ok = deadlocks != NULL;
 	size_t ncertain = 0;
-	bool found = find(&deadlocks, query);
-	for (size_t i = 0; found && i < deadlocks.list.count; i++) {
-		const struct gh_deadlock *deadlock = &deadlocks.list.items[i];
-		bool certain = is_certain(query, &deadlocks, deadlock);
+	for (size_t i = 0; ok && i < deadlocks->list.count; i++) {
+		const struct gh_deadlock *deadlock = &deadlocks->list.items[i];
+		bool certain = is_certain(query, deadlocks, deadlock);
 		if (json)
-			emit_deadlock(query, &deadlocks, deadlock, certain);
-		else
-			print_deadlock(query, &deadlocks, deadlock);
+			emit_deadlock(query, deadlocks, deadlock, certain);
 		ncertain += certain;
 	}
-	if (found) {
-		if (json)
-			emit_counts(query, &deadlocks, ncertain);
-		else
-			print_counts(&deadlocks, ncertain);
-		leave_out(leaked, query, &deadlocks);
-	}
-	gh_deadlocks_free(&deadlocks);
-	return gh_knots_print(query, leaked) && found ? GH_EXIT_OK : GH_EXIT_INPUT;
+	if (ok && json)
+		emit_counts(query, deadlocks, ncertain);
+	else if (ok && (ok = print_kinds(query, deadlocks, limit)))
+		print_counts(query, deadlocks, ncertain);
+	if (ok)
+		leave_out(leaked, query, deadlocks);
+	return gh_knots_print(query, leaked, limit) && ok ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 
 /* Draws goroutine NUMBER, marked if it waits for a mutex whose holder waits for others. */
@@ -234,24 +314,22 @@ static void draw_holders(const struct gh_dot *dot, struct gh_wait_query *query,
 
 int gh_deadlocks_draw(struct gh_wait_query *query)
 {
-	struct gh_deadlocks deadlocks;
+	const struct gh_deadlocks *deadlocks = find(query);
 	struct gh_dot dot;
 	const struct gh_waits *waits = &query->waits;
-	bool found = find(&deadlocks, query);
-	bool drawn = found && gh_dot_open(&dot, stdout);
-	for (size_t i = 0; drawn && i < deadlocks.mutexes.count; i++)
-		draw_holders(&dot, query, &deadlocks, &deadlocks.mutexes.items[i]);
+	bool drawn = deadlocks != NULL && gh_dot_open(&dot, query->out);
+	for (size_t i = 0; drawn && i < deadlocks->mutexes.count; i++)
+		draw_holders(&dot, query, deadlocks, &deadlocks->mutexes.items[i]);
 	for (size_t i = 0; drawn && i < waits->list.count; i++) {
 		const struct gh_wait *wait = &waits->list.items[i];
-		size_t mutex = gh_deadlocks_mutex(&deadlocks, waits, i);
+		size_t mutex = gh_deadlocks_mutex(deadlocks, waits, i);
 		if (wait->object != 0 || wait->ncases > 0)
 			draw_wait(&dot, query, wait,
-				  mutex != GH_DUMP_NONE && deadlocks.mutexes.items[mutex].dead);
+				  mutex != GH_DUMP_NONE && deadlocks->mutexes.items[mutex].dead);
 	}
 	if (drawn)
 		gh_dot_close(&dot);
-	else if (found)
+	else if (deadlocks != NULL)
 		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
-	gh_deadlocks_free(&deadlocks);
 	return drawn ? GH_EXIT_OK : GH_EXIT_INPUT;
 }

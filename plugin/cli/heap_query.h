@@ -374,4 +374,8 @@ void gh_reportdata_print_sums(FILE *out, const struct gh_heap_query *query);
  * out. */
 bool gh_reportdata_print(FILE *out, struct gh_heap_query *query, struct gh_error *err);
 
+/* Prints "see goheap COMMAND", with the files and the process that OPTIONS name, as it is to be
+ * typed where this one was. */
+void gh_see_print(FILE *out, const struct gh_options *options, const char *command);
+
 #endif

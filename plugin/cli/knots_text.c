@@ -5,9 +5,6 @@
 #include "plugin/cli/command.h"
 #include "plugin/cli/wait_query.h"
 
-/* Members of a knot that are told one by one. */
-#define TOLD 6
-
 /* A goroutine that can never go on. */
 struct member {
 	uint32_t knot; /* the number of the first goroutine of its knot */
@@ -59,31 +56,23 @@ static int compare_strings(const void *a, const void *b)
 static void print_member(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait)
 {
 	gh_wait_print_goroutine(out, query, wait->goroutine);
-	bool is_operation = wait->kind == GH_WAIT_SEND || wait->kind == GH_WAIT_RECEIVE ||
-			    wait->kind == GH_WAIT_MUTEX || wait->kind == GH_WAIT_RWMUTEX_READ ||
-			    wait->kind == GH_WAIT_RWMUTEX_WRITE;
-	fputs(is_operation                   ? " waits to "
-	      : wait->kind == GH_WAIT_SELECT ? " waits in "
-					     : " waits for ",
-	      out);
-	gh_wait_print(out, query, wait, false);
+	putc(' ', out);
+	gh_wait_print_clause(out, query, wait, false);
 }
 
-/* What MEMBERS, of which there are COUNT, wait for, in an order of its own. NULL if memory ran out.
- */
-static char *make_text(struct gh_wait_query *query, const struct member *members, size_t count)
+char *gh_wait_alike_text(struct gh_wait_query *query, const struct gh_wait *const *waits,
+			 size_t count)
 {
-	char *texts[TOLD] = {0};
+	char *texts[GH_WAIT_TOLD] = {0};
 	char *text = NULL;
 	size_t size;
-	size_t told = count < TOLD ? count : TOLD;
+	size_t told = count < GH_WAIT_TOLD ? count : GH_WAIT_TOLD;
 	bool ok = true;
 	for (size_t i = 0; ok && i < told; i++) {
 		FILE *out = open_memstream(&texts[i], &size);
 		if (out != NULL) {
-			const struct gh_call *call =
-			    gh_wait_place(query, members[i].wait->goroutine);
-			gh_wait_print(out, query, members[i].wait, true);
+			const struct gh_call *call = gh_wait_place(query, waits[i]->goroutine);
+			gh_wait_print(out, query, waits[i], true);
 			if (call != NULL)
 				gh_traceback_print_call(out, call);
 			fclose(out);
@@ -101,6 +90,21 @@ static char *make_text(struct gh_wait_query *query, const struct member *members
 	for (size_t i = 0; i < told; i++)
 		free(texts[i]);
 	return text;
+}
+
+void gh_wait_print_alike(FILE *out, size_t alike, bool several)
+{
+	if (alike > 1)
+		fprintf(out, " (and %zu like %s)", alike - 1, several ? "these" : "this");
+}
+
+void gh_wait_print_left(struct gh_wait_query *query, size_t shown, size_t count)
+{
+	if (shown >= count)
+		return;
+	fprintf(query->out, "and %zu more: ", count - shown);
+	gh_see_print(query->out, query->options, "waits --deadlocks");
+	putc('\n', query->out);
 }
 
 /* Finds the members of all knots, by knot. */
@@ -127,7 +131,10 @@ static void find_knots(struct knots *knots, struct gh_wait_query *query,
 		while (i < members->count && members->items[i].knot == first->knot)
 			i++;
 		knot.count = i - knot.first;
-		knot.text = make_text(query, first, knot.count);
+		const struct gh_wait *waits[GH_WAIT_TOLD];
+		for (size_t k = 0; k < knot.count && k < GH_WAIT_TOLD; k++)
+			waits[k] = first[k].wait;
+		knot.text = gh_wait_alike_text(query, waits, knot.count);
 		if (knot.text == NULL)
 			knots->failed = true;
 		else if (!gh_vector_push(knots, knot))
@@ -159,24 +166,24 @@ static size_t merge_alike(struct knots *knots)
 static void print_knot(struct gh_wait_query *query, const struct member *members,
 		       const struct knot *knot)
 {
+	FILE *out = query->out;
 	bool never = true;
-	for (size_t i = 0; i < knot->count && i < TOLD; i++) {
+	for (size_t i = 0; i < knot->count && i < GH_WAIT_TOLD; i++) {
 		const struct gh_wait *wait = members[knot->first + i].wait;
-		fputs(i > 0 ? ";\n    " : "", stdout);
-		print_member(stdout, query, wait);
+		fputs(i > 0 ? ";\n    " : "", out);
+		print_member(out, query, wait);
 		never = never && wait->never;
 	}
-	if (knot->count > TOLD)
-		printf(";\n    and %zu more", knot->count - TOLD);
+	if (knot->count > GH_WAIT_TOLD)
+		fprintf(out, ";\n    and %zu more", knot->count - GH_WAIT_TOLD);
 	if (never)
-		fputs(": nothing ever ends that", stdout);
+		fputs(": nothing ever ends that", out);
 	else
 		fputs(knot->count > 1 ? ": only they lead to what they wait for"
 				      : ": only it leads to that",
-		      stdout);
-	if (knot->alike > 1)
-		printf(" (and %zu like %s)", knot->alike - 1, knot->count > 1 ? "these" : "this");
-	putchar('\n');
+		      out);
+	gh_wait_print_alike(out, knot->alike, knot->count > 1);
+	putc('\n', out);
 }
 
 /* A knot, as it is printed as JSON. */
@@ -204,34 +211,36 @@ static void emit_knot(struct gh_wait_query *query, const struct member *members,
 	    {"members", GH_COL_LIST(emit_members)},
 	    {0},
 	};
-	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, &query->dump, true);
+	struct gh_emit emit = gh_emit_start(query->out, GH_EMIT_ROWS, &query->dump, true);
 	struct knot_row row = {query, members + knot->first, knot->count, "knot", knot->alike};
 	gh_emit_row(&emit, columns, &row);
 }
 
-bool gh_knots_print(struct gh_wait_query *query, const struct gh_leaked *leaked)
+bool gh_knots_print(struct gh_wait_query *query, const struct gh_leaked *leaked, size_t limit)
 {
 	struct members members = {0};
 	struct knots knots = {0};
+	bool json = query->options->json;
 	find_members(&members, query, leaked);
 	find_knots(&knots, query, &members);
 	bool failed = members.failed || knots.failed;
 	size_t total = knots.count;
 	size_t count = merge_alike(&knots);
 	for (size_t i = 0; i < count; i++) {
-		if (!failed && query->options->json)
+		if (!failed && json)
 			emit_knot(query, members.items, &knots.items[i]);
-		else if (!failed)
+		else if (!failed && i < limit)
 			print_knot(query, members.items, &knots.items[i]);
 		free(knots.items[i].text);
 	}
 	if (failed) {
 		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
-	} else if (total > 0 && !query->options->json) {
-		gh_print_count(total, "other knot");
-		fputs(": ", stdout);
-		gh_print_count(members.count, "goroutine");
-		fputs(" that can never go on\n", stdout);
+	} else if (total > 0 && !json) {
+		gh_wait_print_left(query, limit, count);
+		gh_print_count(query->out, total, "other knot");
+		fputs(": ", query->out);
+		gh_print_count(query->out, members.count, "goroutine");
+		fputs(" that can never go on\n", query->out);
 	}
 	gh_vector_free(&members);
 	gh_vector_free(&knots);

@@ -266,29 +266,6 @@ static void print_parts(FILE *out, struct gh_suspects *suspects, const struct gh
 	fputs(suspect->nparts > 0 ? "\n" : "", out);
 }
 
-/* Prints the file NAME, or, if a shell would not take it for one word, what it is called in its
- * place. */
-static void print_file(FILE *out, const char *before, const char *name, const char *called)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789_./+:,@%-";
-	bool is_plain = *name != '-' && name[strspn(name, plain)] == '\0';
-	fprintf(out, " %s%s", before, is_plain ? name : called);
-}
-
-/* The files that the command was given. In GDB they are those of the session, at a prompt the
- * prompt's. */
-static void print_files(FILE *out, const struct gh_options *options)
-{
-	if (getenv(GH_SESSION_VARIABLE) != NULL || gh_kept_is_prompted())
-		return;
-	print_file(out, options->process != NULL ? "-p " : "", options->file, "DUMP");
-	if (options->program != NULL)
-		print_file(out, "-e ", options->program, "PROGRAM");
-	if (options->names != NULL)
-		print_file(out, "--names ", options->names, "NAMES");
-}
-
 /* The command that says more. */
 static void print_command(FILE *out, struct gh_suspects *suspects, const struct gh_suspect *suspect)
 {
@@ -296,8 +273,8 @@ static void print_command(FILE *out, struct gh_suspects *suspects, const struct 
 	const char *command = suspect->kind == GH_SUSPECT_GARBAGE  ? "unreachable"
 			      : suspect->kind == GH_SUSPECT_STRING ? "strings"
 								   : "path";
-	fprintf(out, "   see %s%s", gh_kept_is_prompted() ? "" : "goheap ", command);
-	print_files(out, options);
+	fputs("   ", out);
+	gh_see_print(out, options, command);
 	if (suspect->example != GH_HEAP_NONE && suspect->kind != GH_SUSPECT_STRING)
 		fprintf(out, " 0x%" PRIx64,
 			gh_heap_object(&suspects->query->heap, suspect->example).address);

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/util/bsearch.h"
+
 static bool fill(struct gh_wait_query *query)
 {
 	struct gh_error err;
@@ -35,7 +37,7 @@ static bool fill(struct gh_wait_query *query)
 
 int gh_wait_query_run(const struct gh_options *options, int (*answer)(struct gh_wait_query *query))
 {
-	struct gh_wait_query query = {.options = options};
+	struct gh_wait_query query = {.options = options, .out = stdout};
 	gh_print_in_blocks();
 	if (!gh_heap_query_dump(&query.dump, options, options->file))
 		return GH_EXIT_INPUT;
@@ -45,6 +47,8 @@ int gh_wait_query_run(const struct gh_options *options, int (*answer)(struct gh_
 		gh_names_free(&query.names);
 	if (query.has_heap)
 		gh_heap_free(&query.heap);
+	gh_deadlocks_free(&query.deadlocks);
+	gh_object_holders_free(&query.holders);
 	gh_channel_makers_free(&query.makers);
 	gh_allocations_free(&query.allocations);
 	gh_numbermap_free(&query.sampled);
@@ -136,6 +140,28 @@ bool gh_wait_find_leaked(struct gh_leaked *leaked, struct gh_wait_query *query)
 	return found;
 }
 
+const struct gh_deadlocks *gh_wait_deadlocks(struct gh_wait_query *query)
+{
+	struct gh_error err;
+	if (query->symbols != NULL && !query->has_deadlocks &&
+	    !gh_deadlocks_find(&query->deadlocks, &query->waits, &query->symbols->program.tab,
+			       query->symbols->bias, &err)) {
+		gh_print_error(&err);
+		gh_deadlocks_free(&query->deadlocks);
+		query->deadlocks = (struct gh_deadlocks){0};
+	}
+	query->has_deadlocks = true;
+	return &query->deadlocks;
+}
+
+const struct gh_wait *gh_wait_of(const struct gh_wait_query *query, size_t number)
+{
+	const struct gh_wait *list = query->waits.list.items;
+	size_t count = query->waits.list.count;
+	size_t i = gh_lower_bound(count, k, list[k].goroutine < number);
+	return i < count && list[i].goroutine == number ? &list[i] : NULL;
+}
+
 /* Names what is in the heap. False if it cannot be. */
 static bool make_names(struct gh_wait_query *query)
 {
@@ -173,11 +199,11 @@ struct gh_wait_container gh_wait_container(struct gh_wait_query *query, uint64_t
 
 void gh_wait_print_kept(const struct gh_leaked *leaked)
 {
-	gh_print_count(leaked->count, "goroutine");
+	gh_print_count(stdout, leaked->count, "goroutine");
 	fputs(" can never go on", stdout);
 	if (leaked->objects > 0) {
 		fputs("; only they keep ", stdout);
-		gh_print_count(leaked->objects, "object");
+		gh_print_count(stdout, leaked->objects, "object");
 		printf(" of %" PRIu64 " bytes", leaked->bytes);
 	}
 	putchar('\n');

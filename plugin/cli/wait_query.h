@@ -9,6 +9,7 @@
 /* A query about the goroutines of a dump. */
 struct gh_wait_query {
 	const struct gh_options *options; /* the caller's */
+	FILE *out;                        /* to print the answer to */
 	struct gh_dump dump;
 	struct gh_symbols program;  /* if it is given */
 	struct gh_symbols *symbols; /* the same; NULL if it is not */
@@ -22,6 +23,11 @@ struct gh_wait_query {
 	bool has_heap;
 	struct gh_names names; /* of what is in the heap, once they have been asked for */
 	bool has_names;
+	struct gh_deadlocks
+	    deadlocks; /* once they have been asked for; none if they cannot be found */
+	bool has_deadlocks;
+	struct gh_object_holders holders; /* the same */
+	bool has_holders;
 	struct gh_traceback traceback; /* of the goroutine that was last asked about */
 	int pid;                       /* of a process that runs; 0 of others */
 	uint64_t now;                  /* ns of its monotonic clock */
@@ -53,6 +59,23 @@ const struct gh_call *gh_wait_place(struct gh_wait_query *query, size_t number);
  * without the addresses and states: "send on chan *main.job". */
 void gh_wait_print(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait, bool plain);
 
+/* The same as what a goroutine does: "waits to send on chan ...". */
+void gh_wait_print_clause(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait,
+			  bool plain);
+
+/* GOROUTINE, which is in a system call or in C, is in C. */
+bool gh_wait_is_in_c(const struct gh_wait_query *query, size_t goroutine);
+
+/* The deadlocks of mutexes, and who has these. None without the program, or if memory ran out. */
+const struct gh_deadlocks *gh_wait_deadlocks(struct gh_wait_query *query);
+
+/* Prints who could wake those that wait as WAIT does, if it is known: "; 0 receive from it;
+ * goroutine 7 (main.serve at main.go:40) has it". */
+void gh_wait_print_wakers(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait);
+
+/* The wait of goroutine NUMBER; NULL if it does not wait. */
+const struct gh_wait *gh_wait_of(const struct gh_wait_query *query, size_t number);
+
 /* The same of one case. */
 void gh_wait_print_case(FILE *out, const struct gh_wait_query *query,
 			const struct gh_wait_case *wait, bool plain);
@@ -83,8 +106,9 @@ void gh_wait_emit_group(struct gh_emit *emit, struct gh_wait_query *query,
 			const struct gh_wait_group *group, const char *part);
 
 /* Prints a line for each of the LIMIT largest groups of those that wait alike at one place, as the
- * options say; PART as above. False, after saying so, if memory ran out. */
-bool gh_wait_groups_print(struct gh_wait_query *query, size_t limit, const char *part);
+ * options say; PART as above. How many groups there are; SIZE_MAX, after saying so, if memory ran
+ * out. */
+size_t gh_wait_groups_print(struct gh_wait_query *query, size_t limit, const char *part);
 
 /* Finds the goroutines that can never go on, by the graph of the heap. False, after saying why, if
  * that cannot be. LEAKED is to be freed either way. */
@@ -109,13 +133,27 @@ uint64_t gh_wait_goroutine_id(const struct gh_wait_query *query, size_t number);
 /* Prints "goroutine 7 (main.transfer at main.go:40)". */
 void gh_wait_print_goroutine(FILE *out, struct gh_wait_query *query, size_t number);
 
-/* Prints a sentence for each deadlock of mutexes, and for each knot of LEAKED that has none of
- * these; LEAKED is of no more use then. The exit status. */
-int gh_deadlocks_print(struct gh_wait_query *query, struct gh_leaked *leaked);
+/* Members of a deadlock or of a knot that a sentence tells one by one. */
+#define GH_WAIT_TOLD 6
 
-/* Prints a sentence for each knot of LEAKED, and one for those that are alike. False, after saying
- * so, if memory ran out. */
-bool gh_knots_print(struct gh_wait_query *query, const struct gh_leaked *leaked);
+/* What those that WAITS has wait for, and where, without addresses, in an order of its own; at most
+ * GH_WAIT_TOLD, of COUNT in all. To be freed. NULL if memory ran out. */
+char *gh_wait_alike_text(struct gh_wait_query *query, const struct gh_wait *const *waits,
+			 size_t count);
+
+/* Prints " (and 3 like this)", or "these", after a sentence about one of ALIKE. */
+void gh_wait_print_alike(FILE *out, size_t alike, bool several);
+
+/* Prints a sentence for each deadlock of mutexes, and for each knot of LEAKED that has none of
+ * these, but no more than LIMIT of each kind, and one for those that are alike; LEAKED is of no
+ * more use then. The exit status. */
+int gh_deadlocks_print(struct gh_wait_query *query, struct gh_leaked *leaked, size_t limit);
+
+/* Prints the sentences for the knots of LEAKED. False, after saying so, if memory ran out. */
+bool gh_knots_print(struct gh_wait_query *query, const struct gh_leaked *leaked, size_t limit);
+
+/* Prints that there are more than SHOWN of COUNT sentences, if so. */
+void gh_wait_print_left(struct gh_wait_query *query, size_t shown, size_t count);
 
 /* Draws who waits for what, and who has it. The exit status. */
 int gh_deadlocks_draw(struct gh_wait_query *query);

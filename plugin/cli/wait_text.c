@@ -8,6 +8,9 @@
 /* How far below its first frame in the dump a goroutine's stack may be used, in bytes. */
 #define STACK_BELOW 1024
 
+/* How far the frames reach from where a goroutine is in C to the runtime's call of that. */
+#define C_FRAMES 4
+
 void gh_wait_print_case(FILE *out, const struct gh_wait_query *query,
 			const struct gh_wait_case *wait, bool plain)
 {
@@ -207,11 +210,19 @@ static void print_descriptor(FILE *out, struct gh_wait_query *query, const struc
 	putc(')', out);
 }
 
+bool gh_wait_is_in_c(const struct gh_wait_query *query, size_t goroutine)
+{
+	const struct gh_dump_stack *stack = gh_dump_stack(&query->dump, goroutine);
+	size_t count = stack->nframes < C_FRAMES ? stack->nframes : C_FRAMES;
+	return gh_wait_frame_find(&query->dump, goroutine, count, "runtime.cgocall") !=
+	       GH_DUMP_NONE;
+}
+
 static void print_syscall(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait,
 			  bool plain)
 {
 	const struct gh_call *call = find_syscall(query, wait);
-	fputs("system call", out);
+	fputs(gh_wait_is_in_c(query, wait->goroutine) ? "in C" : "system call", out);
 	if (call == NULL)
 		return;
 	fputs(", ", out);
@@ -262,4 +273,21 @@ void gh_wait_print(FILE *out, struct gh_wait_query *query, const struct gh_wait 
 		print_reason(out, &query->dump, wait->goroutine);
 		break;
 	}
+}
+
+void gh_wait_print_clause(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait,
+			  bool plain)
+{
+	bool is_operation = wait->kind == GH_WAIT_SEND || wait->kind == GH_WAIT_RECEIVE ||
+			    wait->kind == GH_WAIT_MUTEX || wait->kind == GH_WAIT_RWMUTEX_READ ||
+			    wait->kind == GH_WAIT_RWMUTEX_WRITE;
+	if (wait->kind == GH_WAIT_SYSCALL)
+		fputs(gh_wait_is_in_c(query, wait->goroutine) ? "is " : "is in a ", out);
+	else
+		fputs(is_operation                   ? "waits to "
+		      : wait->kind == GH_WAIT_SELECT ? "waits in "
+		      : wait->kind == GH_WAIT_OTHER  ? "waits: "
+						     : "waits for ",
+		      out);
+	gh_wait_print(out, query, wait, plain);
 }

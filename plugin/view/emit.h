@@ -171,7 +171,7 @@ void gh_print_in_blocks(void);
 char *gh_format_number(char *end, uint64_t value, bool commas);
 
 /* Prints "1 object", "2 objects". */
-void gh_print_count(uint64_t count, const char *what);
+void gh_print_count(FILE *out, uint64_t count, const char *what);
 
 /* Prints that there are more than SHOWN of COUNT, if so. */
 void gh_print_more(uint64_t shown, uint64_t count);

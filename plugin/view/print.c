@@ -33,18 +33,18 @@ char *gh_format_number(char *end, uint64_t value, bool commas)
 	return end;
 }
 
-static void print_commas(uint64_t number)
+static void print_commas(FILE *out, uint64_t number)
 {
 	char text[GH_NUMBER_TEXT];
 	char *end = text + sizeof(text);
 	char *start = gh_format_number(end, number, true);
-	fwrite(start, 1, (size_t)(end - start), stdout);
+	fwrite(start, 1, (size_t)(end - start), out);
 }
 
-void gh_print_count(uint64_t count, const char *what)
+void gh_print_count(FILE *out, uint64_t count, const char *what)
 {
-	print_commas(count);
-	printf(" %s%s", what, count == 1 ? "" : "s");
+	print_commas(out, count);
+	fprintf(out, " %s%s", what, count == 1 ? "" : "s");
 }
 
 void gh_print_more(uint64_t shown, uint64_t count)
@@ -52,7 +52,7 @@ void gh_print_more(uint64_t shown, uint64_t count)
 	if (count <= shown)
 		return;
 	fputs("and ", stdout);
-	print_commas(count - shown);
+	print_commas(stdout, count - shown);
 	puts(" more: --limit 0 prints all");
 }
 

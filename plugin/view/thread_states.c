@@ -1,7 +1,9 @@
 #include <dirent.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "plugin/view/view.h"
 
@@ -54,4 +56,22 @@ bool gh_thread_states_read(struct gh_thread_states *states, int pid)
 			add_thread(states, dirfd(tasks), entry->d_name);
 	closedir(tasks);
 	return states->count > 0;
+}
+
+char gh_thread_state_read(char where[GH_KERNEL_FUNCTION], int pid, int thread)
+{
+	char path[64];
+	char name[16];
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	snprintf(name, sizeof(name), "%d", thread);
+	*where = '\0';
+	int tasks = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (tasks < 0)
+		return '?';
+	read_start(where, GH_KERNEL_FUNCTION, tasks, name, "wchan");
+	if (strcmp(where, "0") == 0)
+		*where = '\0';
+	char state = state_of(tasks, name);
+	close(tasks);
+	return state;
 }

@@ -227,6 +227,13 @@ static bool is_waiting(const struct gh_call *call)
 	return false;
 }
 
+/* CALL is of the function that cgo has written for one of C's. */
+static bool is_cgo_wrapper(const struct gh_call *call)
+{
+	static const char mark[] = "._Cfunc_";
+	return memmem(call->name, call->length, mark, sizeof(mark) - 1) != NULL;
+}
+
 const struct gh_call *gh_traceback_own_call(const struct gh_traceback *traceback)
 {
 	const struct gh_call *own = NULL;
@@ -234,7 +241,7 @@ const struct gh_call *gh_traceback_own_call(const struct gh_traceback *traceback
 		const struct gh_call *call = &traceback->calls[i];
 		if (is(call, "runtime.goexit") || (call->hidden && !traceback->all))
 			continue;
-		if (!gh_call_is_standard(call))
+		if (!gh_call_is_standard(call) && !is_cgo_wrapper(call))
 			return call;
 		/* What waits, up to the first call that does not. */
 		if (own == NULL || is_waiting(own))

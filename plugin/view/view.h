@@ -459,6 +459,13 @@ struct gh_thread_states {
 	char where[64];  /* the function of the kernel's that it is in; "" or "0" if not known */
 };
 
+/* Room for the name of a function of the kernel's, in bytes. */
+#define GH_KERNEL_FUNCTION 64
+
+/* The state of thread THREAD of process PID, a letter of the kernel's, and in WHERE the function of
+ * the kernel's that it is in; "" if that is not known. '?' if it cannot be read. */
+char gh_thread_state_read(char where[GH_KERNEL_FUNCTION], int pid, int thread);
+
 /* Reads those of process PID. False if they cannot be read.
  *
  * Source: /proc/pid/stat in `man 5 proc'. */

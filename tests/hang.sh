@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# What `goheap hang' tells of processes that do not go on, in which no goroutine waits for ever in Go: one is in C, in the
+# kernel, in a system call, or runs. The sample tells which, and on which thread. And that the process goes on afterwards.
+set -u
+export LC_ALL=C
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# state: that of the thread that has the mutex, by the kernel.
+state() {
+	sed 's/.*) \(.\) .*/\1/' "/proc/$pid/task/$thread/stat"
+}
+
+# check RELEASE WAY FUNCTION STATE HELD DOES: the goroutine is in FUNCTION, its thread in STATE; it has the mutex, as HELD says
+# it, and DOES something.
+check() {
+	local name="Go $1, $2" hang goroutine thread
+	run_until_ready "$directory/stuck.stripped" "$2"
+	read -r _ goroutine thread <"$work/output"
+	for _ in {1..100}; do
+		[ "$(state)" = "$4" ] && break
+		sleep 0.05
+	done
+	# The others are to wait.
+	sleep 0.2
+	hang=$(timeout 60 "$GOHEAP" hang -p "$pid" 2>"$work/why")
+	has "$name: who waits, who has it, and what that does" "$hang" \
+		"^3 goroutines: lock sync\.Mutex 0x[0-9a-f]+ \(locked\), in main\.handle at .*/main\.go:[0-9]+; $5 by goroutine $goroutine \(main\.$3 at .*/main\.go:[0-9]+\), which is $6\$"
+	case $2 in
+	c) has "$name: its thread" "$hang" "^in C: goroutine $goroutine \(main\.$3 at [^ ]*\), on thread $thread, asleep( \(.*\))?\$" ;;
+	kernel)
+		has "$name: its thread" "$hang" "^in C: goroutine $goroutine \(main\.$3 at [^ ]*\), on thread $thread, in the kernel, where no signal reaches it"
+		has "$name: among the threads" "$hang" "^[0-9]+ threads: .* 1 in the kernel, where no signal reaches them \(thread $thread"
+		;;
+	spin) has "$name: it runs" "$hang" "^running: goroutine $goroutine \(main\.$3 at [^ ]*\)\$" ;;
+	esac
+	equal "$name: nothing waits for itself" "0 goroutines can never go on
+0 deadlocks of mutexes" "$(grep -E '(never go on|of mutexes)$' <<<"$hang")"
+	has "$name: it goes on as before" "$(sed 's/.*) \(.\) .*/\1/' /proc/"$pid"/task/*/stat | tr -d '\n')" '^[RSD]+$'
+	exec 7>&-
+	wait "$pid" 2>"$work/why"
+}
+
+export CGO_ENABLED=1
+for release in ${RELEASES:-1.15 1.19 1.27}; do
+	sample "Go $release" "$release" stuck || continue
+	check "$release" c callC S held 'in C, main\._Cfunc_lock_twice'
+	check "$release" kernel callKernel D held 'in C, main\._Cfunc_wait_in_kernel'
+	check "$release" pipe writePipe S held 'in a system call, syscall\.write'
+	# At some of its instructions it is not sure.
+	check "$release" spin spin R '(perhaps )?held' '(on a thread|ready to run)'
+done
+finish
