@@ -343,9 +343,9 @@ END_TEST
 START_TEST(counts_have_their_plural)
 {
 	begin();
-	gh_print_count(0, "object");
-	gh_print_count(1, "object");
-	gh_print_count(1000, "object");
+	gh_print_count(stdout, 0, "object");
+	gh_print_count(stdout, 1, "object");
+	gh_print_count(stdout, 1000, "object");
 	check_printed("0 objects1 object1,000 objects");
 }
 END_TEST
