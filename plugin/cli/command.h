@@ -6,11 +6,11 @@
  * - generate.c: what is made of commands.def at build time;
  * - heap_query.c, groups.c, growth.c, merged_dominators.c, picture.c, neighborhood.c,
  *   report_data.c, pprof_paths.c: answers about the heap (heap_query.h); suspects.c finds what may
- *   leak, suspects_text.c words it;
+ *   leak, suspects_text.c words it; see.c tells what to type next;
  * - prompt.c, sql_prompt.c: goheap's own prompts (heap_query.h);
  * - kept.c, keeper.c, answers.c: what is kept from one question to the next (heap_query.h);
  * - wait_query.c, wait_row.c, wait_text.c, deadlocks_text.c, knots_text.c: what goroutines wait
- *   for (wait_query.h). */
+ *   for (wait_query.h); wakers_text.c: who could wake them; thread_states.c: what threads do. */
 #ifndef GH_PLUGIN_CLI_COMMAND_H
 #define GH_PLUGIN_CLI_COMMAND_H
 

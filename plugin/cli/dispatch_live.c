@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "plugin/cli/wait_query.h"
 #include "plugin/gdb/gdb.h"
 #include "plugin/view/view.h"
 

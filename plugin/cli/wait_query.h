@@ -158,4 +158,28 @@ void gh_wait_print_left(struct gh_wait_query *query, size_t shown, size_t count)
 /* Draws who waits for what, and who has it. The exit status. */
 int gh_deadlocks_draw(struct gh_wait_query *query);
 
+/* What the threads of a process do, by the letters of the kernel's. */
+struct gh_thread_states {
+	size_t count;
+	size_t running;  /* R: on a processor, or wait for one */
+	size_t sleeping; /* S */
+	size_t stuck;    /* D: in the kernel, where no signal reaches them */
+	size_t stopped;  /* T: by a signal */
+	size_t traced;   /* t: by a debugger */
+	int first_stuck; /* the id of the first of those */
+	char where[64];  /* the function of the kernel's that it is in; "" or "0" if not known */
+};
+
+/* Room for the name of a function of the kernel's, in bytes. */
+#define GH_KERNEL_FUNCTION 64
+
+/* The state of thread THREAD of process PID, a letter of the kernel's, and in WHERE the function of
+ * the kernel's that it is in; "" if that is not known. '?' if it cannot be read. */
+char gh_thread_state_read(char where[GH_KERNEL_FUNCTION], int pid, int thread);
+
+/* Reads those of process PID. False if they cannot be read.
+ *
+ * Source: /proc/pid/stat in `man 5 proc'. */
+bool gh_thread_states_read(struct gh_thread_states *states, int pid);
+
 #endif

@@ -9,7 +9,7 @@
  * - traceback.c: the calls on a goroutine's stack; goroutine_text.c, goroutine_json.c: a goroutine
  *   with its state and calls, in Go's form and as JSON; goroutines.c: which are listed, and groups;
  * - profile_text.c: an allocation profile, in Go's form;
- * - thread_states.c, descriptors.c: what the threads of a process do, and what its descriptors are
+ * - descriptors.c: the system calls that threads of a process are in, and what its descriptors are
  *   of. */
 #ifndef GH_PLUGIN_VIEW_VIEW_H
 #define GH_PLUGIN_VIEW_VIEW_H
@@ -446,30 +446,6 @@ void gh_profiletext_print_json(const struct gh_allocations *allocations);
 /* The page that `goheap report' writes, report.html, up to where its data begin. */
 
 extern const char gh_report_page[];
-
-/* What the threads of a process do, by the letters of the kernel's. */
-struct gh_thread_states {
-	size_t count;
-	size_t running;  /* R: on a processor, or wait for one */
-	size_t sleeping; /* S */
-	size_t stuck;    /* D: in the kernel, where no signal reaches them */
-	size_t stopped;  /* T: by a signal */
-	size_t traced;   /* t: by a debugger */
-	int first_stuck; /* the id of the first of those */
-	char where[64];  /* the function of the kernel's that it is in; "" or "0" if not known */
-};
-
-/* Room for the name of a function of the kernel's, in bytes. */
-#define GH_KERNEL_FUNCTION 64
-
-/* The state of thread THREAD of process PID, a letter of the kernel's, and in WHERE the function of
- * the kernel's that it is in; "" if that is not known. '?' if it cannot be read. */
-char gh_thread_state_read(char where[GH_KERNEL_FUNCTION], int pid, int thread);
-
-/* Reads those of process PID. False if they cannot be read.
- *
- * Source: /proc/pid/stat in `man 5 proc'. */
-bool gh_thread_states_read(struct gh_thread_states *states, int pid);
 
 /* A system call that a thread of a process is in. */
 struct gh_system_call {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "plugin/view/view.h"
+#include "plugin/cli/wait_query.h"
 
 /* Reads the start of the file NAME of the thread whose directory in TASKS this is. */
 static void read_start(char *text, size_t size, int tasks, const char *thread, const char *name)
