@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The deadlocks of mutexes, and knots of goroutines that wait for other things, in stripped processes and their core files, and who has the mutexes, against what each goroutine
+# The deadlocks of mutexes, and knots of goroutines that wait for other things, those of errgroup among them, in stripped processes and their core files, and who has the mutexes, against what each goroutine
 # printed before it waited; among goroutines that wait for mutexes in good order, of which nothing is said. And what `goheap
 # hang' tells of them.
 set -u
@@ -180,11 +180,87 @@ check_emulated() {
 	equal "Go $1, arm64: how many" "perhaps 7 deadlocks of mutexes" "$(tail -n 1 "$work/cored")"
 }
 
+# check_errgroup RELEASE: golang.org/x/sync/errgroup, whose members send on a channel that is full, to one that waits for them
+# first: a knot of them all, by what each of them printed of itself.
+check_errgroup() {
+	local name="Go $1, errgroup" go source way
+	if ! go=$("$tests/toolchain" "$1" 2>"$work/why") ||
+		! source=$("$tests/debian-program" golang-golang-x-sync-dev usr/share/gocode/src/golang.org/x/sync/errgroup/errgroup.go 2>"$work/why"); then
+		skip "$name" "$(tail -n 1 "$work/why")"
+		return
+	fi
+	mkdir -p "$work/gopath/src/golang.org/x/sync" "$work/gopath/src/fetch"
+	cp -r "${source%/*}" "$work/gopath/src/golang.org/x/sync"
+	cat >"$work/gopath/src/fetch/main.go" <<-'END'
+		package main
+
+		import (
+			"bytes"
+			"fmt"
+			"io/ioutil"
+			"os"
+			"runtime"
+			"time"
+
+			"golang.org/x/sync/errgroup"
+		)
+
+		func say(what interface{}) {
+			buf := make([]byte, 64)
+			fmt.Printf("%s %v\n", bytes.Fields(buf[:runtime.Stack(buf, false)])[1], what)
+		}
+
+		//go:noinline
+		func fetch(results chan []byte) error {
+			say(results)
+			results <- nil
+			return nil
+		}
+
+		//go:noinline
+		func fetchAll(n int) {
+			var group errgroup.Group
+			results := make(chan []byte, 1)
+			results <- nil
+			for i := 0; i < n; i++ {
+				group.Go(func() error { return fetch(results) })
+			}
+			say("group")
+			if group.Wait() == nil {
+				<-results
+			}
+		}
+
+		func main() {
+			go fetchAll(3)
+			time.Sleep(300 * time.Millisecond)
+			fmt.Println("ready")
+			ioutil.ReadAll(os.Stdin)
+		}
+	END
+	(cd "$work/gopath/src/fetch" && GO111MODULE=off GOENV=off GOPATH=$work/gopath GOCACHE=${GOHEAP_TEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/goheap-tests}/gocache \
+		"$go/bin/go" build -ldflags='-s -w' -o "$work/fetch" .) >"$work/why" 2>&1 || fail "$name: can be built" "$(cat "$work/why")"
+	run_until_ready "$work/fetch"
+	"$GOHEAP" waits --deadlocks -p "$pid" >"$work/live" 2>"$work/why" || cat "$work/why"
+	timeout 60 gcore -o "$work/core" "$pid" >"$work/gdb" 2>&1
+	stop
+	"$GOHEAP" waits --deadlocks -e "$work/fetch" "$work/core.$pid" >"$work/cored" 2>"$work/why" || cat "$work/why"
+	rm -f "$work/core.$pid"
+	for way in live cored; do
+		same "$name: who waits for what, $way" <(grep -v ready "$work/output" | sort) \
+			<(sed -nE -e 's/^ *goroutine ([0-9]+) \(main\.fetch at .*\) waits to send on chan \[\]uint8 (0x[0-9a-f]+) \(len 1, cap 1\).*/\1 \2/p' \
+				-e 's/^ *goroutine ([0-9]+) \((golang\.org\/x\/sync\/errgroup\.\(\*Group\)\.Wait|main\.fetchAll) at .*\) waits for sync\.WaitGroup 0x[0-9a-f]+ \(counter 3\).*/\1 group/p' "$work/$way" | sort)
+		equal "$name: a knot, $way" "0 deadlocks of mutexes
+1 other knot: 4 goroutines that can never go on" "$(grep -E 'mutexes$|never go on$' "$work/$way")"
+	done
+}
+
 export CGO_ENABLED=0
 for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	sample "Go $release" "$release" deadlocks && check_release "Go $release" two ring line early upgrade again globals
 	sample "Go $release" "$release" deadlocks && check_knots "Go $release" && check_world "Go $release"
 done
+check_errgroup 1.19
 # Which globals' addresses are in code is not known there.
 GOARCH=386 sample "Go 1.27, 386" 1.27 deadlocks && check_release "Go 1.27, 386" two ring line early upgrade again
 for release in 1.19 1.27; do
