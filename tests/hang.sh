@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What `goheap hang' tells of processes that do not go on, in which no goroutine waits for ever in Go: one is in C, in the
-# kernel, in a system call, or runs. The sample tells which, and on which thread. And that the process goes on afterwards.
+# kernel, in a system call, or runs. The sample tells which, and on which thread. And that the process goes on afterwards. Then of
+# 100,000 goroutines.
 set -u
 export LC_ALL=C
 # shellcheck source-path=SCRIPTDIR source=lib.sh
@@ -41,6 +42,40 @@ check() {
 	wait "$pid" 2>"$work/why"
 }
 
+# groups: of the groups on standard input how many wait, and where.
+groups() {
+	sed -nE 's/^([0-9,]+) goroutines?[:,].*in (main\.[a-z]+) at .*/\1 \2/p' | sort
+}
+
+# check_crowd RELEASE: 100,000 goroutines, which wait in five ways, in a process, in its core file and in its own dump.
+check_crowd() {
+	local name="Go $1, 100,000 goroutines" way place=()
+	sample "$name" "$1" crowd || return
+	run_until_ready "$directory/crowd.stripped" 100000 "$work/dump" -
+	for _ in {1..600}; do
+		grep -q '^ready' "$work/output" && break
+		sleep 0.1
+	done
+	timeout 120 gcore -o "$work/core" "$pid" >"$work/gdb" 2>&1
+	printf '20,000 main.%s\n' lock receive selects send sleep >"$work/expected"
+	for way in process core dump; do
+		case $way in
+		process) place=(-p "$pid") ;;
+		core) place=("$work/core.$pid" -e "$directory/crowd.stripped") ;;
+		dump) place=("$work/dump" -e "$directory/crowd.stripped") ;;
+		esac
+		same "$name: groups, $way" "$work/expected" <("$GOHEAP" waits --group "${place[@]}" 2>"$work/why" | groups | grep '^20,000 ')
+		equal "$name: one by one, $way" 100000 "$("$GOHEAP" waits "${place[@]}" 2>"$work/why" | grep -cE ' in main\.(lock|receive|selects|send|sleep) at ')"
+		"$GOHEAP" hang "${place[@]}" >"$work/hang" 2>"$work/why"
+		has "$name: how many, $way" "$(head -n 1 "$work/hang")" '^100,001 goroutines: .*, 10000[01] waiting'
+		equal "$name: none for ever, $way" "0 goroutines can never go on
+0 deadlocks of mutexes" "$(grep -E '(never go on|of mutexes)$' "$work/hang")"
+	done
+	exec 7>&-
+	wait "$pid" 2>"$work/why"
+	rm -f "$work/core.$pid" "$work/dump"
+}
+
 export CGO_ENABLED=1
 for release in ${RELEASES:-1.15 1.19 1.27}; do
 	sample "Go $release" "$release" stuck || continue
@@ -50,4 +85,5 @@ for release in ${RELEASES:-1.15 1.19 1.27}; do
 	# At some of its instructions it is not sure.
 	check "$release" spin spin R '(perhaps )?held' '(on a thread|ready to run)'
 done
+check_crowd 1.19
 finish
