@@ -251,6 +251,36 @@ test_archive() {
 	same "$name: the calls of C below" "$work/expected.c" "$work/found"
 }
 
+# goroutines: of stacks as Go prints them on standard input, the one that waits for a channel.
+goroutines() {
+	sed -n '/^goroutine [0-9]* \[chan /,/^$/p' | sed '/^$/d; /^ready$/d'
+}
+
+# test_plugin HOST PLUGIN: a program in Go, and the plugin that it loads, each beside its unstripped twin.
+test_plugin() {
+	local name="$release: a plugin" package=example.org/goheap/samples/plugged host
+	local stops=("break $package.wait" "break plugged/main.go:$(grep -n 'waits <- n > 0' "$tests/samples/plugged/main.go" | cut -d: -f1)"
+		run bt continue bt delete "break $package.wait" run bt)
+	plain "file $1" "set args - $2" "${stops[@]}" </dev/null | rows >"$work/expected"
+	equal "$name: stacks of the unstripped plugin" 3 "$(grep -c '^runtime.goexit	\|^'"$package.wait	" "$work/expected")"
+	forget
+	goheap "$1.stripped" "set args - $2.stripped" "${stops[@]}" >"$work/session"
+	like "$name"
+	equal "$name: the plugin is named, once" 1 "$(grep -c "^goheap: .* library $2.stripped, " "$work/session")"
+	run_until_ready "$1.stripped" - "$2.stripped"
+	host=$pid
+	goroutines <"$work/output" >"$work/expected"
+	has "$name: it has a goroutine" "$(cat "$work/expected")" "^$package.wait\("
+	"$GOHEAP" goroutines -p "$host" 2>/dev/null | goroutines >"$work/found"
+	same "$name: goroutines" "$work/expected" "$work/found"
+	goheap "" "attach $host" "gcore $work/core" "goheap goroutines" "echo \\n" detach | goroutines >"$work/found"
+	same "$name: goroutines in GDB" "$work/expected" "$work/found"
+	exec 7>&-
+	wait "$host"
+	"$GOHEAP" goroutines -e "$1.stripped" "$work/core" | goroutines >"$work/found"
+	same "$name: goroutines in a core file" "$work/expected" "$work/found"
+}
+
 # test_release SO UNSTRIPPED: the library in all of these.
 test_release() {
 	"$CC" -g -DLINKED -o "$work/twin" "$tests/oracle/library_host.c" -ldl "$2"
@@ -280,6 +310,9 @@ for release in ${RELEASES:-1.19}; do
 	test_archive "$directory/library" -pie
 	sample "$release" "$release" library -buildmode=c-shared || continue
 	test_two "$so"
+	sample "$release: a plugin" "$release" plugged -buildmode=plugin || continue
+	plugin=$directory/plugged
+	sample "$release: a plugin" "$release" host && test_plugin "$directory/host" "$plugin"
 done
 
 finish

@@ -115,15 +115,18 @@ static bool points_back(const struct gh_g_layout *layout, unsigned word, const s
 
 static bool is_text(const struct gh_process *process, uint64_t pc)
 {
-	return gh_pclntab_find(process->tab, pc - process->bias) != SIZE_MAX;
+	size_t index;
+	gh_process_module_at(process, pc, &index);
+	return index != SIZE_MAX;
 }
 
 static bool is_entry(const struct gh_process *process, uint64_t pc)
 {
 	struct gh_func func;
-	size_t index = gh_pclntab_find(process->tab, pc - process->bias);
-	return index != SIZE_MAX && gh_pclntab_record(process->tab, index, &func, NULL) &&
-	       func.entry == pc - process->bias;
+	size_t index;
+	struct gh_process_module module = gh_process_module_at(process, pc, &index);
+	return index != SIZE_MAX && gh_pclntab_record(module.tab, index, &func, NULL) &&
+	       func.entry == pc - module.bias;
 }
 
 static bool has_ended(const struct gh_goroutine *g)

@@ -45,20 +45,38 @@ uint64_t gh_process_constant_pointer(struct gh_process *process, uint64_t addres
 	return value != 0 ? value + process->bias : 0;
 }
 
+struct gh_process_module gh_process_module_at(const struct gh_process *process, uint64_t pc,
+					      size_t *index)
+{
+	struct gh_process_module program = {process->tab, process->bias};
+	*index = gh_pclntab_find(program.tab, pc - program.bias);
+	for (size_t i = 0; i < process->nothers && *index == SIZE_MAX; i++) {
+		const struct gh_process_module *other = &process->others[i];
+		*index = gh_pclntab_find(other->tab, pc - other->bias);
+		if (*index != SIZE_MAX)
+			return *other;
+	}
+	return program;
+}
+
 const char *gh_process_function(const struct gh_process *process, uint64_t entry)
 {
 	struct gh_func func;
-	size_t index = gh_pclntab_find(process->tab, entry - process->bias);
-	if (index == SIZE_MAX || !gh_pclntab_record(process->tab, index, &func, NULL))
+	size_t index;
+	struct gh_process_module module = gh_process_module_at(process, entry, &index);
+	if (index == SIZE_MAX || !gh_pclntab_record(module.tab, index, &func, NULL))
 		return "";
-	return gh_pclntab_name(process->tab, func.name);
+	return gh_pclntab_name(module.tab, func.name);
 }
 
 bool gh_process_is_closure(struct gh_process *process, uint64_t address)
 {
 	uint64_t entry =
 	    address >= GH_LEAST_PAGE ? gh_process_constant_pointer(process, address) : 0;
-	return entry != 0 && gh_pclntab_find(process->tab, entry - process->bias) != SIZE_MAX;
+	size_t index = SIZE_MAX;
+	if (entry != 0)
+		gh_process_module_at(process, entry, &index);
+	return index != SIZE_MAX;
 }
 
 double gh_process_float(uint64_t bits, unsigned size)

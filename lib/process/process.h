@@ -4,7 +4,8 @@
  * gh_crash_find why it crashed.
  *
  * - memory.c, process.c: the memory, and words in it;
- * - mapped_files.c: the files that are in it, where Go libraries are found;
+ * - mapped_files.c, other_modules.c: the files that are in it, where Go libraries are found, and
+ *   those that have code of its program's runtime;
  * - thread_registers.c: those of threads;
  * - stopped.c, live_copy.c, live_read.c, live_parts.c: a running process: stopped, and copied; what
  *   of it may be copied before;
@@ -73,6 +74,13 @@ struct gh_registers {
 	size_t vectors_size;    /* in bytes; 0 if they are not known */
 };
 
+/* A module of a Go process: its program, a plugin, or a library that was linked with the option
+ * -linkshared. */
+struct gh_process_module {
+	const struct gh_pclntab *tab; /* not owned */
+	uint64_t bias;                /* of the process's addresses over the file's */
+};
+
 struct gh_process {
 	struct gh_process_memory memory;
 	const struct gh_pclntab *tab;       /* of the program; not owned */
@@ -81,7 +89,14 @@ struct gh_process {
 	const struct gh_registers *threads; /* not owned */
 	size_t nthreads;
 	bool selected; /* the first thread is the one that the debugger's user looks at */
+	const struct gh_process_module *others; /* modules beside the program's; not owned */
+	size_t nothers;
 };
+
+/* The module of PROCESS that has a function at PC, whose number is *INDEX; that of the program, and
+ * *INDEX SIZE_MAX, if none has. */
+struct gh_process_module gh_process_module_at(const struct gh_process *process, uint64_t pc,
+					      size_t *index);
 
 /* Reads the SIZE bytes at ADDRESS of PROCESS; what its memory lacks is read from the program's
  * file, as core files leave out what is in files. False if they are in neither. */
@@ -213,6 +228,29 @@ void gh_unbacked_live(struct gh_starts *starts, int pid);
 
 /* The same of CORE, as far as it has them: of what is in files it has at most the first page. */
 void gh_unbacked_core(struct gh_starts *starts, const struct gh_image *core);
+
+/* The modules of a process beside the one that is read: plugins, libraries linked with -linkshared,
+ * and libraries that have a runtime of their own. */
+struct gh_other_modules {
+	struct GH_VECTOR(struct gh_process_module) list;
+	struct GH_VECTOR(struct gh_module_file *) files; /* what the list is of; owned */
+};
+
+/* Adds the module that is the file at PATH: one of FILES of the process that has MEMORY, or, if
+ * FILES is NULL, loaded at BIAS. False if it cannot be read, or is of another machine
+ * than ARCH. */
+bool gh_other_modules_add(struct gh_other_modules *modules, const struct gh_arch *arch,
+			  const char *path, const struct gh_mapped_files *files,
+			  const struct gh_memory *memory, uint64_t bias);
+
+/* Adds those of Go's among FILES but PROGRAM. */
+void gh_other_modules_find(struct gh_other_modules *modules, const struct gh_mapped_files *files,
+			   const struct gh_memory *memory, const struct gh_image *program);
+
+/* Has DUMP, which was made of PROCESS, tell of the other modules. */
+void gh_other_modules_tell(const struct gh_process *process, struct gh_dump *dump);
+
+void gh_other_modules_free(struct gh_other_modules *modules);
 
 /* The memory of the running process whose number *PID is, which stays the caller's. */
 struct gh_memory gh_live_memory(const int *pid);

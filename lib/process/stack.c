@@ -37,17 +37,17 @@ struct gh_stack_site {
 
 static void look_up(const struct gh_stack *stack, uint64_t pc, struct gh_stack_site *site)
 {
-	const struct gh_process *process = stack->process;
-	const struct gh_pclntab *tab = process->tab;
 	struct gh_func func;
+	size_t index;
+	struct gh_process_module module = gh_process_module_at(stack->process, pc, &index);
+	const struct gh_pclntab *tab = module.tab;
 	*site = (struct gh_stack_site){.pc = pc};
-	size_t index = gh_pclntab_find(tab, pc - process->bias);
 	if (index == SIZE_MAX || !gh_pclntab_func(tab, index, &func, NULL))
 		return;
-	int32_t size = gh_pcvalue_at(tab, &func, func.pcsp, pc - process->bias);
+	int32_t size = gh_pcvalue_at(tab, &func, func.pcsp, pc - module.bias);
 	site->found = true;
 	site->name = gh_pclntab_name(tab, func.name);
-	site->entry = func.entry + process->bias;
+	site->entry = func.entry + module.bias;
 	site->injected = gh_is_injected(site->name);
 	site->segment = strcmp(site->name, "runtime.lessstack") == 0;
 	site->handler = gh_stack_is_named(site->name, "runtime.sigtramp") ||

@@ -75,7 +75,8 @@ static void find_entries(struct finder *finder)
 			if (strcmp(name, names[k]) == 0)
 				finder->entries[k] = func.entry;
 		finder->unknown |= strcmp(name, "runtime.reflect_makechan") == 0 ||
-				   strcmp(name, "reflect.makechan") == 0;
+				   strcmp(name, "reflect.makechan") == 0 ||
+				   strcmp(name, "plugin.open") == 0;
 	}
 }
 

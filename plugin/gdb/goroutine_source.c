@@ -139,6 +139,7 @@ static bool make_list(struct gh_snapshot *snapshot, struct gh_process *process, 
 	}
 	gh_print_warning(path, lost, "goroutines left out: their memory is missing or damaged");
 	gh_extras_give(&snapshot->extras, &snapshot->dump);
+	gh_other_modules_tell(process, &snapshot->dump);
 	return true;
 }
 
@@ -162,9 +163,14 @@ static bool make_described(struct gh_snapshot *snapshot, const struct described 
 	process.threads = described->threads.items;
 	process.nthreads = described->threads.count;
 	process.selected = described->selected;
+	struct gh_other_modules others = {0};
+	gh_other_modules_find(&others, &described->libraries, memory, &program->image);
+	process.others = others.list.items;
+	process.nothers = others.list.count;
 	bool made = make(snapshot, &process, info.go_version != NULL ? info.go_version : "",
 			 program->image.path);
 	gh_process_memory_free(&process.memory);
+	gh_other_modules_free(&others);
 	gh_buildinfo_free(&info);
 	if (made && described->native)
 		snapshot->dump.latest = monotonic_time();

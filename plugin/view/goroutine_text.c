@@ -127,8 +127,7 @@ const char *gh_goroutine_function(const struct gh_goroutine_list *listing, uint6
 {
 	const struct gh_place *place =
 	    listing->symbols != NULL && pc != 0 ? gh_symbols_find(listing->symbols, pc) : NULL;
-	return place != NULL ? gh_pclntab_name(&listing->symbols->program.tab, place->func.name)
-			     : NULL;
+	return place != NULL ? gh_pclntab_name(place->module.tab, place->func.name) : NULL;
 }
 
 /* Prints the function at PC, or the address SHOWN if it is not known. */

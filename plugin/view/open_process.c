@@ -61,6 +61,15 @@ static void describe(struct gh_target *target, uint64_t entry)
 	target->process = gh_process_of(&target->program, &target->memory, &target->info, entry);
 }
 
+/* Finds the modules beside the program's among FILES, which are freed. */
+static void find_others(struct gh_target *target, struct gh_mapped_files *files)
+{
+	gh_other_modules_find(&target->others, files, &target->memory, &target->program.image);
+	target->process.others = target->others.list.items;
+	target->process.nothers = target->others.list.count;
+	gh_mapped_files_free(files);
+}
+
 static bool is_input(const char *path)
 {
 	return strcmp(path, "-") == 0;
@@ -148,6 +157,9 @@ static bool open_core(struct gh_target *target, const char *path, const char *pr
 	if (!find_entry(target, &entry))
 		return false;
 	describe(target, entry);
+	struct gh_mapped_files files = {0};
+	gh_mapped_files_core(&files, &target->core);
+	find_others(target, &files);
 	gh_core_threads(&target->threads, &target->core);
 	target->process.threads = target->threads.items;
 	target->process.nthreads = target->threads.count;
@@ -229,6 +241,9 @@ static bool open_live(struct gh_target *target, int pid, const char *program, bo
 	target->memory = gh_live_copy_memory(&target->live);
 	target->path = target->program.image.path;
 	describe(target, target->live.entry);
+	struct gh_mapped_files files = {0};
+	gh_mapped_files_live(&files, pid);
+	find_others(target, &files);
 	if (!pause)
 		fputs("goheap: not paused: what changed while it was read may not fit together\n",
 		      stderr);
@@ -265,6 +280,7 @@ void gh_target_close(struct gh_target *target)
 	gh_live_copy_free(&target->live);
 	gh_vector_free(&target->threads);
 	gh_buildinfo_free(&target->info);
+	gh_other_modules_free(&target->others);
 	gh_program_close(&target->program);
 	gh_image_close(&target->core);
 }
@@ -337,7 +353,9 @@ bool gh_process_open_heap(struct gh_dump *dump, struct gh_process *process, cons
 		return false;
 	}
 	bool opened = gh_dump_open_fd(dump, fd, name, &err);
-	if (!opened)
+	if (opened)
+		gh_other_modules_tell(process, dump);
+	else
 		gh_print_error(&err);
 	return opened;
 }

@@ -143,7 +143,7 @@ static void print_function_of(FILE *out, const struct gh_names *names,
 					   ? gh_symbols_find(symbols, variable->pc + symbols->bias)
 					   : NULL;
 	if (place != NULL)
-		gh_escape_print(out, gh_pclntab_name(&symbols->program.tab, place->func.name));
+		gh_escape_print(out, gh_pclntab_name(place->module.tab, place->func.name));
 	else
 		gh_print_slice(out, names->heap->dump, frame->function, false);
 }

@@ -141,8 +141,7 @@ static const char *function_name(const struct gh_names *names, uint64_t entry)
 {
 	const struct gh_place *place =
 	    names->symbols != NULL ? gh_symbols_find(names->symbols, entry) : NULL;
-	return place != NULL ? gh_pclntab_name(&names->symbols->program.tab, place->func.name)
-			     : NULL;
+	return place != NULL ? gh_pclntab_name(place->module.tab, place->func.name) : NULL;
 }
 
 uint64_t gh_names_cleanup(const struct gh_names *names, const struct gh_root *root)

@@ -55,17 +55,33 @@ static bool find_bias(struct gh_symbols *symbols, const struct gh_dump *dump)
 	return true;
 }
 
-/* FRAME executes a function of the program: of this name, at this address. */
-static bool belongs(const struct gh_symbols *symbols, const struct gh_dump *dump,
-		    const struct gh_dump_frame *frame)
+/* FRAME executes a function of MODULE: of this name, at this address. */
+static bool is_of(const struct gh_process_module *module, const struct gh_dump *dump,
+		  const struct gh_dump_frame *frame)
 {
-	const struct gh_pclntab *tab = &symbols->program.tab;
+	const struct gh_pclntab *tab = module->tab;
 	struct gh_func func;
-	uint64_t entry = frame->entry - symbols->bias;
+	uint64_t entry = frame->entry - module->bias;
 	size_t index = gh_pclntab_find(tab, entry);
 	return index != SIZE_MAX && gh_pclntab_func(tab, index, &func, NULL) &&
 	       func.entry == entry &&
 	       name_is(dump, frame->function, gh_pclntab_name(tab, func.name));
+}
+
+/* The program's module. */
+static struct gh_process_module own_module(const struct gh_symbols *symbols)
+{
+	return (struct gh_process_module){&symbols->program.tab, symbols->bias};
+}
+
+/* FRAME executes a function of the program, or of another module. */
+static bool belongs(const struct gh_symbols *symbols, const struct gh_dump *dump,
+		    const struct gh_dump_frame *frame)
+{
+	const struct gh_process_module own = own_module(symbols);
+	/* What is nowhere in the program is a plugin's, which a dump in a file does not name. */
+	return is_of(&own, dump, frame) ||
+	       gh_pclntab_find(own.tab, frame->entry - own.bias) == SIZE_MAX;
 }
 
 /* Frames of C functions have no name of their own. */
@@ -99,6 +115,9 @@ static bool check(struct gh_symbols *symbols, const struct gh_dump *dump, struct
 	    image->arch->big_endian != dump->file.big_endian)
 		return gh_fail(err, image->path, GH_NO_OFFSET, "the program that wrote the dump",
 			       "one for %s", image->arch->goarch);
+	for (size_t i = 0; i < dump->modules.count; i++)
+		gh_other_modules_add(&symbols->others, image->arch, dump->modules.items[i].path,
+				     NULL, NULL, dump->modules.items[i].bias);
 	if (!find_bias(symbols, dump))
 		return gh_fail(err, image->path, GH_NO_OFFSET, "the program that wrote the dump",
 			       "one without its functions");
@@ -147,17 +166,28 @@ void gh_symbols_close(struct gh_symbols *symbols)
 {
 	gh_sourcemap_free(&symbols->map);
 	free(symbols->cache);
+	gh_other_modules_free(&symbols->others);
 	gh_program_close(&symbols->program);
 	*symbols = (struct gh_symbols){0};
 }
 
+static bool look_up_in(struct gh_symbols *symbols, const struct gh_process_module *module,
+		       uint64_t pc, struct gh_place *place)
+{
+	size_t index = gh_pclntab_find(module->tab, pc - module->bias);
+	place->module = *module;
+	return index != SIZE_MAX && gh_pclntab_func(module->tab, index, &place->func, NULL) &&
+	       gh_sourcemap_start(&symbols->map, module->tab, &place->func) &&
+	       gh_sourcemap_seek(&symbols->map, pc - module->bias, &place->range);
+}
+
 static bool look_up(struct gh_symbols *symbols, uint64_t pc, struct gh_place *place)
 {
-	const struct gh_pclntab *tab = &symbols->program.tab;
-	size_t index = gh_pclntab_find(tab, pc - symbols->bias);
-	return index != SIZE_MAX && gh_pclntab_func(tab, index, &place->func, NULL) &&
-	       gh_sourcemap_start(&symbols->map, tab, &place->func) &&
-	       gh_sourcemap_seek(&symbols->map, pc - symbols->bias, &place->range);
+	const struct gh_process_module own = own_module(symbols);
+	bool found = look_up_in(symbols, &own, pc, place);
+	for (size_t i = 0; i < symbols->others.list.count && !found; i++)
+		found = look_up_in(symbols, &symbols->others.list.items[i], pc, place);
+	return found;
 }
 
 const struct gh_place *gh_symbols_find(struct gh_symbols *symbols, uint64_t pc)

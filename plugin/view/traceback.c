@@ -96,10 +96,9 @@ static bool was_interrupted(const struct gh_call *callee)
 }
 
 /* Fills CALL with what entry N of PLACE's stack is. */
-static void set_call(struct gh_call *call, const struct gh_symbols *symbols,
-		     const struct gh_place *place, unsigned n)
+static void set_call(struct gh_call *call, const struct gh_place *place, unsigned n)
 {
-	const struct gh_pclntab *tab = &symbols->program.tab;
+	const struct gh_pclntab *tab = place->module.tab;
 	const struct gh_frame *frame = &place->range.frames[n];
 	call->name = gh_pclntab_name(tab, frame->name);
 	call->length = strlen(call->name);
@@ -151,7 +150,7 @@ static bool add_frame(struct gh_traceback *traceback, const struct gh_dump *dump
 		call->sp = caller.frame.sp;
 		call->current = is_top && frame->continuation == GH_DUMP_INTERRUPTED;
 		if (place != NULL)
-			set_call(call, symbols, place, i);
+			set_call(call, place, i);
 		call->hidden = !is_shown(call, minor, *first) ||
 			       (place != NULL && elides && is_wrapper(symbols, place, call));
 		*first = *first && call->hidden;
@@ -179,8 +178,8 @@ bool gh_traceback_call_at(struct gh_symbols *symbols, uint64_t pc, struct gh_cal
 	const struct gh_place *place = gh_symbols_find(symbols, pc);
 	if (place == NULL)
 		return false;
-	*call = (struct gh_call){.pc = pc, .offset = pc - symbols->bias - place->func.entry};
-	set_call(call, symbols, place, 0);
+	*call = (struct gh_call){.pc = pc, .offset = pc - place->module.bias - place->func.entry};
+	set_call(call, place, 0);
 	return true;
 }
 
@@ -193,9 +192,9 @@ bool gh_traceback_creator(const struct gh_dump_goroutine *goroutine, struct gh_s
 	const struct gh_place *place = gh_symbols_find(symbols, pc - 1);
 	if (place == NULL)
 		return false;
-	*call = (struct gh_call){.pc = pc, .offset = pc - symbols->bias - place->func.entry};
-	set_call(call, symbols, place, 0);
-	call->name = gh_pclntab_name(&symbols->program.tab, place->func.name);
+	*call = (struct gh_call){.pc = pc, .offset = pc - place->module.bias - place->func.entry};
+	set_call(call, place, 0);
+	call->name = gh_pclntab_name(place->module.tab, place->func.name);
 	call->length = strlen(call->name);
 	call->inlined = false;
 	call->hidden = !is_shown(call, INT_MAX, false) || is_wrapper(symbols, place, call);
@@ -362,7 +361,7 @@ void gh_traceback_print_arguments(FILE *out, const struct gh_dump *dump, struct 
 {
 	const struct gh_place *place =
 	    symbols != NULL && !call->inlined ? gh_symbols_find(symbols, call->at) : NULL;
-	const struct gh_pclntab *tab = place != NULL ? &symbols->program.tab : NULL;
+	const struct gh_pclntab *tab = place != NULL ? place->module.tab : NULL;
 	uint64_t base = tab != NULL ? call->sp + tab->image->arch->min_frame : 0;
 	if (tab == NULL || tab->format < GH_PCLNTAB_1_18 ||
 	    !has_arguments(dump, tab, &place->func, base)) {
@@ -372,7 +371,7 @@ void gh_traceback_print_arguments(FILE *out, const struct gh_dump *dump, struct 
 	struct gh_arg_walk walk;
 	struct gh_arg_liveness liveness;
 	struct gh_arg_places unsaved;
-	uint64_t pc = call->at - symbols->bias;
+	uint64_t pc = call->at - place->module.bias;
 	fputs("(", out);
 	gh_arg_liveness_start(&liveness, tab, &place->func, pc);
 	find_unsaved(&unsaved, tab, &place->func, call, pc);

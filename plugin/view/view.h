@@ -64,6 +64,7 @@ struct gh_target {
 	struct gh_image core;               /* zeros if it runs */
 	struct gh_live_copy live;           /* zeros if it is a core file's */
 	struct gh_thread_registers threads; /* of a core file */
+	struct gh_other_modules others;
 	struct gh_memory memory;
 	struct gh_process process;
 	const char *version; /* of Go; "" if it is not known */
@@ -180,13 +181,15 @@ struct gh_symbols_entry;
 struct gh_symbols {
 	struct gh_program program; /* owned */
 	uint64_t bias;             /* of the dump's addresses over the file's */
-	int wrapper;               /* funcID of compiler-made wrappers; -1 if it is not known */
+	struct gh_other_modules others;
+	int wrapper; /* funcID of compiler-made wrappers; -1 if it is not known */
 	struct gh_sourcemap map;
 	struct gh_symbols_entry *cache; /* what was looked up; owned */
 };
 
-/* Opens the Go program at PATH, which wrote DUMP: every frame of the dump must be one of its
- * functions. On failure prints the error and returns false. To be closed with gh_symbols_close. */
+/* Opens the Go program at PATH, which wrote DUMP: what its frames execute must be its functions, or
+ * those of other modules. On failure prints the error and returns false. To be closed with
+ * gh_symbols_close. */
 bool gh_symbols_open(struct gh_symbols *symbols, const struct gh_dump *dump, const char *path);
 
 /* Frees everything. Zeroed ones may be closed too. */
