@@ -53,7 +53,8 @@ static bool print_values(struct printer *printer, const struct gh_value_frame *f
 	values->out.size = 0;
 	if (!gh_value_print_frame(values, frame, &printer->signatures))
 		puts("No function of the Go program's is there.");
-	fwrite(values->out.data, 1, values->out.size, stdout);
+	if (values->out.size > 0)
+		fwrite(values->out.data, 1, values->out.size, stdout);
 	if (values->out.failed)
 		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
 	return !values->out.failed;
