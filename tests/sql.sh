@@ -122,6 +122,9 @@ check_interrupt() {
 	kill -INT $!
 	wait $!
 	equal "a query that never ends is interrupted" 130 $?
+	timeout 60 python3 "$tests/oracle/prompt.py" "(sql) " "WITH RECURSIVE n(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n;" ^C \
+		"SELECT 'lost" ^C "SELECT 'kept' AS answer;" quit -- "$GOHEAP" sql "$work/dump" >"$work/typed"
+	equal "a prompt: an interrupt ends the query, or drops the statement that is typed" "0 kept" "$? $(tr -d '\r' <"$work/typed" | grep -x kept)"
 }
 
 # Names of types, texts and titles with what a terminal would act on.

@@ -137,6 +137,8 @@ struct gh_prompt {
 	const char *more_text;                                    /* before a line that goes on */
 	const char *breaks;                                       /* the characters between words */
 	char **(*complete)(const char *text, int start, int end); /* as readline has it */
+	/* Forgets the lines that go on, which the user interrupts. NULL: none do. */
+	void (*forget)(void);
 	/* Answers LINE, which it may change; NULL at the end. */
 	enum gh_prompt_next (*answer)(const struct gh_kept_source *source, char *line);
 };

@@ -8,9 +8,23 @@
 
 #include "plugin/cli/heap_query.h"
 
+/* The user has interrupted what is typed. */
+static volatile sig_atomic_t interrupted;
+
 static void stay(int number)
 {
 	(void)number;
+	interrupted = 1;
+}
+
+/* Has readline, which calls it while it waits, return when it is interrupted. */
+static int end_line(void)
+{
+	if (interrupted) {
+		rl_replace_line("", 0);
+		rl_done = 1;
+	}
+	return 0;
 }
 
 void gh_prompt_work(bool begins)
@@ -27,6 +41,7 @@ static char *read_line(bool is_terminal, const char *text)
 {
 	char *line = NULL;
 	size_t size = 0;
+	interrupted = 0;
 	if (is_terminal)
 		return readline(text);
 	ssize_t length = getline(&line, &size, stdin);
@@ -55,6 +70,7 @@ int gh_prompt_run(const struct gh_prompt *prompt, const struct gh_options *optio
 	rl_readline_name = "goheap";
 	rl_attempted_completion_function = prompt->complete;
 	rl_completer_word_break_characters = prompt->breaks;
+	rl_event_hook = end_line;
 	/* What a child has not read it would give back when it exits, to be read again. */
 	setvbuf(stdin, NULL, _IONBF, 0);
 	gh_prompt_work(false);
@@ -65,7 +81,9 @@ int gh_prompt_run(const struct gh_prompt *prompt, const struct gh_options *optio
 			break;
 		if (is_terminal && *line != '\0')
 			add_history(line);
-		next = prompt->answer(&source, line);
+		if (interrupted && prompt->forget != NULL)
+			prompt->forget();
+		next = interrupted ? GH_PROMPT_NEXT : prompt->answer(&source, line);
 		free(line);
 	}
 	if (is_terminal && next != GH_PROMPT_END)

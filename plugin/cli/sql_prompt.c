@@ -63,6 +63,11 @@ static void run_statement(const struct gh_kept_source *source)
 	gh_buffer_free(&statement);
 }
 
+static void forget(void)
+{
+	gh_buffer_free(&statement);
+}
+
 /* LINE, typed where no statement is begun, is a command of the prompt's: those that the sqlite3
  * program calls so, too. */
 static bool run_own(const char *line, enum gh_prompt_next *next)
@@ -161,6 +166,7 @@ int gh_sql_prompt(const struct gh_options *options)
 	    .more_text = "  ... ",
 	    .breaks = " \t\n().,;=<>|+-*/'\"",
 	    .complete = complete,
+	    .forget = forget,
 	    .answer = answer,
 	};
 	form = options->json ? "--json" : options->csv ? "--csv" : NULL;
