@@ -110,8 +110,9 @@ run_commands() {
 		addr2line) arguments=(-e server 0x488888) ;;
 		export) arguments=(after.heapdump --tables "$work/fleet") ;;
 		core | hprof | report | pprof) arguments=(-e shop after.heapdump -o "$work/out") ;;
-		crash | dump) continue ;; # they want a core file, or a process: tests/crash.sh, live-heap.sh
+		crash | dump | web) continue ;; # they want a core file, or a process, or do not end: tests/crash.sh, live-heap.sh, web.sh| dump) continue ;; # they want a core file, or a process: tests/crash.sh, live-heap.sh
 		debug | unstrip) arguments=(server -o "$work/out") ;;
+		instances) arguments=(-e shop after.heapdump main.Session) ;;
 		diff) arguments=(-e shop before.heapdump after.heapdump) ;;
 		frame) arguments=(-e shop after.heapdump 1) ;;
 		funcs | lines) arguments=(server) ;;
@@ -198,6 +199,7 @@ gdb_commands() {
 		case $command in
 		crash | dump | goroutine | symbols) continue ;; # of processes and core files: tests/crash.sh, live-heap.sh, goroutines.sh, nofile.sh
 		diff) commands+=(-ex "goheap diff before.heapdump") ;;
+		instances) commands+=(-ex "goheap instances main.Session") ;;
 		load) commands+=(-ex "goheap load after.heapdump") ;;
 		print) commands+=(-ex "goheap print $typed" -ex "goheap print 'main.Server' $typed" -ex "with language c -- print *('main.Server' *) $typed") ;;
 		objects | path | reachable | referrers) commands+=(-ex "goheap $command $address") ;;

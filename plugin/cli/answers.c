@@ -80,10 +80,10 @@ void gh_answers_record(struct gh_answers *answers)
 		stdout = both;
 }
 
-void gh_answers_keep(struct gh_answers *answers, int argc, char **argv)
+void gh_answers_keep(struct gh_answers *answers, int record, int argc, char **argv)
 {
 	struct gh_answer answer = {0};
-	off_t size = lseek(answers->record, 0, SEEK_END);
+	off_t size = lseek(record, 0, SEEK_END);
 	if (size <= 0 || size > MAX_ANSWER)
 		return;
 	if (answers->all.count == MAX_ANSWERS)
@@ -92,7 +92,7 @@ void gh_answers_keep(struct gh_answers *answers, int argc, char **argv)
 	answer.question = join(argc, argv, &answer.length);
 	answer.text = malloc(answer.size);
 	if (answer.question != NULL && answer.text != NULL &&
-	    pread(answers->record, answer.text, answer.size, 0) == (ssize_t)answer.size &&
+	    pread(record, answer.text, answer.size, 0) == (ssize_t)answer.size &&
 	    gh_vector_push(&answers->all, answer))
 		return;
 	free(answer.question);

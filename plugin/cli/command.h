@@ -9,6 +9,7 @@
  *   leak, suspects_text.c words it; see.c tells what to type next;
  * - prompt.c, sql_prompt.c: goheap's own prompts (heap_query.h);
  * - kept.c, keeper.c, answers.c: what is kept from one question to the next (heap_query.h);
+ * - web_question.c: what the page of goheap web asks (web_question.h);
  * - wait_query.c, wait_row.c, wait_text.c, deadlocks_text.c, knots_text.c: what goroutines wait
  *   for (wait_query.h); wakers_text.c: who could wake them; thread_states.c: what threads do. */
 #ifndef GH_PLUGIN_CLI_COMMAND_H
@@ -55,6 +56,7 @@ struct gh_options {
 	const char *host;    /* that the heap is of (--host) */
 	const char *status;  /* of the goroutines to print (-s) */
 	const char *label;   /* of the goroutines to print (--label) */
+	const char *http;    /* HOST:PORT to serve a page on (--http) */
 	regex_t pattern;     /* that a goroutine's text, or a string, must match (--grep); owned */
 	bool has_pattern;    /* there is one */
 	enum gh_grouping grouping; /* what to group by (--by) */

@@ -129,6 +129,8 @@ static bool has_roots(const struct gh_heap_query *query)
 
 bool gh_heap_query_dump(struct gh_dump *dump, const struct gh_options *options, const char *path)
 {
+	if (gh_kept_dump(dump, options, path))
+		return true;
 	if (options->program != NULL && gh_is_debugged(path))
 		return gh_debugged_heap_open(dump, path, options->program);
 	return gh_heap_open(dump, path, path == options->process ? path : NULL, options->program);

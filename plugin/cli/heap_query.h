@@ -107,6 +107,9 @@ int gh_kept_run(const struct gh_command *command, int argc, char **argv,
 struct gh_heap_query *gh_kept_heap(const struct gh_options *options, const char *path,
 				   enum gh_heap_with with);
 
+/* Likewise the dump that it was made of: it stays open when DUMP is closed last. */
+bool gh_kept_dump(struct gh_dump *dump, const struct gh_options *options, const char *path);
+
 /* In a child that answers about the whole of the heap that is kept: has the answer be kept, too. */
 void gh_kept_record(void);
 
@@ -119,6 +122,14 @@ void gh_kept_end_ahead(pid_t child, bool stops);
 
 /* This is the child that runs a command on the heap that is kept. */
 bool gh_kept_is_child(void);
+
+/* Has QUERY be the heap that is kept, for as long as it is; SOURCE says what it was read from. Both
+ * stay the caller's. */
+void gh_kept_take(const struct gh_kept_source *source, struct gh_heap_query *query);
+
+/* Begins to run COMMAND in a child, as gh_kept_run does, for the files OUT and ERR to have what it
+ * prints. Returns the child, to be waited for; -1 (errno) if there is none. */
+pid_t gh_kept_start(const struct gh_command *command, int argc, char **argv, int out, int err);
 
 /* The command that runs was typed at goheap's own prompt. */
 bool gh_kept_is_prompted(void);
@@ -196,8 +207,9 @@ void gh_answers_clear_record(const struct gh_answers *answers);
 /* In that process: has all that it prints from now on be recorded. */
 void gh_answers_record(struct gh_answers *answers);
 
-/* After it has answered ARGV, keeps what is recorded, if anything is, and it is not long. */
-void gh_answers_keep(struct gh_answers *answers, int argc, char **argv);
+/* After it has answered ARGV, keeps what is in the file RECORD, if anything is, and it is not long.
+ */
+void gh_answers_keep(struct gh_answers *answers, int record, int argc, char **argv);
 
 /* Answers `goheap pprof --paths': writes what holds the heap to the output of QUERY's options. */
 int gh_pprof_paths(struct gh_heap_query *query);

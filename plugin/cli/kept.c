@@ -19,6 +19,11 @@ enum {
 	OF_SIGNAL = 128,
 };
 
+enum {
+	MAX_DESCRIPTORS = 1024, /* that a server has */
+	MAX_OUTPUT = 1 << 28,   /* bytes of an answer that is not printed */
+};
+
 static struct {
 	const struct gh_kept_source *source; /* NULL: nothing is to be kept */
 	struct gh_options options;           /* by which it is read */
@@ -135,14 +140,27 @@ static bool find_dominators(void)
 	return found;
 }
 
+/* In a child: OPTIONS and PATH ask for what is kept. */
+static bool is_asked(const struct gh_options *options, const char *path)
+{
+	return kept.is_child && is_same_text(options->process, kept.source->process) &&
+	       is_same_text(path, kept.source->file) &&
+	       is_same_text(options->program, kept.source->program);
+}
+
+bool gh_kept_dump(struct gh_dump *dump, const struct gh_options *options, const char *path)
+{
+	if (!is_asked(options, path) || !kept.is_current)
+		return false;
+	*dump = kept.query->dump;
+	return true;
+}
+
 struct gh_heap_query *gh_kept_heap(const struct gh_options *options, const char *path,
 				   enum gh_heap_with with)
 {
 	bool with_dominators = with == GH_WITH_DOMINATORS;
-	if (!kept.is_child || !is_same_text(options->process, kept.source->process) ||
-	    !is_same_text(path, kept.source->file) ||
-	    !is_same_text(options->program, kept.source->program) ||
-	    !is_same_text(options->names, kept.source->names))
+	if (!is_asked(options, path) || !is_same_text(options->names, kept.source->names))
 		return NULL;
 	if (!kept.is_current)
 		_exit(with_dominators ? NEEDS_HEAP_DOMINATED : NEEDS_HEAP);
@@ -190,7 +208,7 @@ static int wait_for(pid_t child, int argc, char **argv)
 	if (!WIFEXITED(status))
 		return OF_SIGNAL + WTERMSIG(status);
 	if (WEXITSTATUS(status) == GH_EXIT_OK && kept.keeps_answers)
-		gh_answers_keep(&kept.answers, argc, argv);
+		gh_answers_keep(&kept.answers, kept.answers.record, argc, argv);
 	return WEXITSTATUS(status);
 }
 
@@ -213,6 +231,39 @@ static int run_child(const struct gh_command *command, int argc, char **argv,
 		return GH_EXIT_INPUT;
 	}
 	return wait_for(child, argc, argv);
+}
+
+void gh_kept_take(const struct gh_kept_source *source, struct gh_heap_query *query)
+{
+	kept.source = source;
+	kept.query = query;
+	kept.is_current = true;
+}
+
+/* Closes what another process is connected to: it is not for who answers to hold, or to write to.
+ */
+static void close_sockets(void)
+{
+	struct stat info;
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	for (int fd = STDERR_FILENO + 1; (rlim_t)fd < limit.rlim_cur && fd < MAX_DESCRIPTORS; fd++)
+		if (fstat(fd, &info) == 0 && (S_ISSOCK(info.st_mode)))
+			close(fd);
+}
+
+pid_t gh_kept_start(const struct gh_command *command, int argc, char **argv, int out, int err)
+{
+	const struct rlimit size = {MAX_OUTPUT, MAX_OUTPUT};
+	pid_t child = fork_child();
+	if (child != 0)
+		return child;
+	close_sockets();
+	setrlimit(RLIMIT_FSIZE, &size);
+	if (dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
+		_exit(GH_EXIT_INPUT);
+	exit(gh_command_run(command, argc, argv));
 }
 
 /* What is likely to be asked, what takes least time first. */

@@ -1,0 +1,128 @@
+/* goheap web: a page for a browser, that asks about a heap for as long as the user looks at it. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "plugin/cli/command.h"
+#include "plugin/cli/heap_query.h"
+#include "plugin/cli/web_question.h"
+#include "plugin/web/web.h"
+
+/* A row a line; and text for a person. */
+#define JSON_TYPE "application/x-ndjson; charset=utf-8"
+#define TEXT_TYPE "text/plain; charset=utf-8"
+
+/* What answers are made of. */
+struct answering {
+	struct gh_web_heap heap;
+	struct gh_answers answers; /* about the whole heap */
+};
+
+/* Writes the answer that is KNOWN already. */
+static bool write_known(const struct gh_answer *known, int out)
+{
+	return write(out, known->text, known->size) == (ssize_t)known->size;
+}
+
+/* Answers what the page asks first: what it is about. */
+static enum gh_web_begun tell_source(const struct gh_web_heap *heap,
+				     struct gh_web_question *question)
+{
+	static const struct gh_column columns[] = {
+	    {"file", GH_COL_TEXT(struct gh_kept_source, file)},
+	    {"program", GH_COL_TEXT(struct gh_kept_source, program)},
+	    {"names", GH_COL_TEXT(struct gh_kept_source, names)},
+	    {"process", GH_COL_TEXT(struct gh_kept_source, process)},
+	    {0},
+	};
+	static const struct gh_column sums[] = {
+	    {"older", GH_COL_TEXT(struct gh_web_heap, older)},
+	    {"objects", GH_COL_NUMBER(struct gh_web_heap, objects)},
+	    {"bytes", GH_COL_NUMBER(struct gh_web_heap, bytes)},
+	    {0},
+	};
+	FILE *out = fdopen(dup(question->out), "w");
+	if (out == NULL)
+		return GH_WEB_FAILED;
+	struct gh_emit emit = gh_emit_start(out, GH_EMIT_ROWS, NULL, true);
+	gh_emit_values(&emit, columns, heap->source);
+	gh_emit_row(&emit, sums, heap);
+	question->type = JSON_TYPE;
+	return fclose(out) == 0 ? GH_WEB_ANSWERED : GH_WEB_FAILED;
+}
+
+static enum gh_web_begun begin(void *context, struct gh_web_question *question, pid_t *child)
+{
+	struct answering *answering = context;
+	if (strcmp(question->name, "source") == 0)
+		return tell_source(&answering->heap, question);
+	struct gh_web_words *words = calloc(1, sizeof(*words));
+	if (words == NULL || !gh_web_words_make(words, question, &answering->heap)) {
+		free(words);
+		return GH_WEB_NO_QUESTION;
+	}
+	question->type = words->is_json ? JSON_TYPE : TEXT_TYPE;
+	const struct gh_answer *known =
+	    gh_answers_find(&answering->answers, words->argc, words->argv);
+	if (known != NULL && write_known(known, question->out)) {
+		gh_web_words_free(words);
+		return GH_WEB_ANSWERED;
+	}
+	/* argp writes to the vector. */
+	char *argv[GH_WEB_WORDS + 1];
+	memcpy(argv, words->argv, sizeof(argv));
+	*child = gh_kept_start(words->command, words->argc, argv, question->out, question->err);
+	if (*child < 0) {
+		dprintf(question->err, "goheap: fork: %s\n", strerror(errno));
+		gh_web_words_free(words);
+		return GH_WEB_FAILED;
+	}
+	question->words = words;
+	return GH_WEB_BEGUN;
+}
+
+static void end(void *context, struct gh_web_question *question, bool answered)
+{
+	struct answering *answering = context;
+	struct gh_web_words *words = question->words;
+	/* What is about one object takes no time. */
+	if (answered && !words->has_address)
+		gh_answers_keep(&answering->answers, question->out, words->argc, words->argv);
+	gh_web_words_free(words);
+}
+
+static int serve(struct gh_heap_query *query)
+{
+	const struct gh_options *options = query->options;
+	struct gh_kept_source source = {
+	    .file = options->file,
+	    .program = options->program,
+	    .names = options->names,
+	    .process = options->process,
+	};
+	struct answering answering = {.heap = {&source, options->older, options->partial,
+					       query->heap.count, query->heap.bytes}};
+	struct gh_web_answers answers = {begin, end, &answering};
+	struct gh_web_server *server = gh_web_listen(options->http, &answers);
+	if (server == NULL)
+		return GH_EXIT_INPUT;
+	gh_kept_take(&source, query);
+	if (!gh_web_is_local(server))
+		fputs("goheap: other machines can ask this server, if they have the address\n",
+		      stderr);
+	printf("%s\n", gh_web_address(server));
+	fflush(stdout);
+	/* A browser that goes away is not an error. */
+	signal(SIGPIPE, SIG_IGN);
+	gh_web_open_browser(gh_web_address(server));
+	gh_web_serve(server);
+	return GH_EXIT_INPUT;
+}
+
+int gh_cmd_web(const struct gh_options *options)
+{
+	return gh_heap_query_run(options, GH_WITH_DOMINATORS, serve);
+}

@@ -1,0 +1,165 @@
+#include "plugin/cli/web_question.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	MAX_ROWS = 10000, /* of an answer */
+	MAX_TEXT = 4096,  /* bytes of a pattern or other text */
+	MAX_DIGITS = 20,
+};
+
+/* The commands that answer, and how many rows if the page does not say. */
+static const struct {
+	const char *name;
+	const char *rows;
+} commands[] = {
+    {"diff", "1000"},      {"dominators", "100"}, {"goroutines", NULL}, {"hang", NULL},
+    {"histogram", "1000"}, {"info", NULL},        {"instances", "100"}, {"memstats", NULL},
+    {"objects", "100"},    {"path", "100"},       {"print", "64"},      {"reachable", "100"},
+    {"referrers", "100"},  {"strings", "100"},    {"suspects", NULL},   {"unreachable", "100"},
+    {"waits", NULL},
+};
+
+static bool is_number(const char *text, bool hexadecimal)
+{
+	size_t length = 0;
+	if (hexadecimal && text[0] == '0' && text[1] == 'x')
+		text += 2;
+	for (; text[length] != '\0'; length++)
+		if (length == MAX_DIGITS || !(hexadecimal ? isxdigit((unsigned char)text[length])
+							  : isdigit((unsigned char)text[length])))
+			return false;
+	return length > 0;
+}
+
+/* TEXT is an operand, and no option. */
+static bool is_operand(const char *text)
+{
+	return *text != '\0' && *text != '-' && strlen(text) <= MAX_TEXT;
+}
+
+/* The option of COMMAND that the page may set by KEY; NULL if there is none. */
+static const struct gh_option *find_option(const struct gh_command *command, const char *key)
+{
+	for (const struct gh_option *option = command->options; option->name != NULL; option++)
+		if (strcmp(option->name, key) == 0)
+			return option;
+	return NULL;
+}
+
+/* VALUE is what OPTION may be set to by the page: no file, no process, and no more than there is
+ * room for. */
+static bool takes(const struct gh_option *option, const char *value)
+{
+	switch (option->type) {
+	case GH_OPTION_FLAG:
+		return *value == '\0';
+	case GH_OPTION_LIMIT:
+		return is_number(value, false) && strtoul(value, NULL, 10) > 0 &&
+		       strtoul(value, NULL, 10) <= MAX_ROWS;
+	case GH_OPTION_DEPTH:
+		return is_number(value, false);
+	case GH_OPTION_GROUPING:
+	case GH_OPTION_PATTERN:
+		return strlen(value) <= MAX_TEXT;
+	case GH_OPTION_TEXT:
+		return strcmp(option->name, "module") != 0 && strlen(value) <= MAX_TEXT;
+	default:
+		return false;
+	}
+}
+
+static bool add_own(struct gh_web_words *words, char **list, int *count, char *word)
+{
+	if (word == NULL)
+		return false;
+	words->own[words->nown++] = word;
+	list[(*count)++] = word;
+	return true;
+}
+
+/* Adds PARAMETER to the COUNT words of LIST, a list for addresses and one for options. */
+static bool add(struct gh_web_words *words, const struct gh_web_parameter *parameter, char **list,
+		int *count)
+{
+	char *word = NULL;
+	const struct gh_option *option = find_option(words->command, parameter->key);
+	if (option == NULL || !takes(option, parameter->value))
+		return false;
+	if (option->type == GH_OPTION_FLAG
+		? asprintf(&word, "--%s", option->name) < 0
+		: asprintf(&word, "--%s=%s", option->name, parameter->value) < 0)
+		return false;
+	return add_own(words, list, count, word);
+}
+
+/* Fills LIST with the words of QUESTION, GH_WEB_PARAMETERS + 6 at the most. */
+static bool list_words(struct gh_web_words *words, const struct gh_web_question *question,
+		       const char *rows, const struct gh_web_heap *heap, char **list, int *count)
+{
+	static char json[] = "--json", limit[] = "--limit", partial[] = "--partial";
+	const char *address = NULL, *type = NULL;
+	bool has_limit = false;
+	words->is_json = gh_command_takes(words->command, "json");
+	if (words->is_json)
+		list[(*count)++] = json;
+	if (heap->is_partial && gh_command_takes(words->command, "partial"))
+		list[(*count)++] = partial;
+	for (size_t i = 0; i < question->count; i++) {
+		const struct gh_web_parameter *parameter = &question->parameters[i];
+		if (strcmp(parameter->key, "address") == 0)
+			address = parameter->value;
+		else if (strcmp(parameter->key, "type") == 0)
+			type = parameter->value;
+		else if (!add(words, parameter, list, count))
+			return false;
+		has_limit |= strcmp(parameter->key, "limit") == 0;
+	}
+	if (rows != NULL && !has_limit) {
+		list[(*count)++] = limit;
+		list[(*count)++] = (char *)rows;
+	}
+	words->has_address = address != NULL;
+	if (address != NULL)
+		return is_number(address, true) && add_own(words, list, count, strdup(address));
+	if (type != NULL)
+		return is_operand(type) && add_own(words, list, count, strdup(type));
+	if (heap->older != NULL &&
+	    (words->command->operands.rest == GH_ONE_OLDER || words->command->run == gh_cmd_diff))
+		list[(*count)++] = (char *)heap->older;
+	return true;
+}
+
+bool gh_web_words_make(struct gh_web_words *words, const struct gh_web_question *question,
+		       const struct gh_web_heap *heap)
+{
+	char *list[GH_WEB_PARAMETERS + 6];
+	int count = 0;
+	const char *rows = NULL;
+	*words = (struct gh_web_words){0};
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		if (strcmp(commands[i].name, question->name) != 0)
+			continue;
+		words->command = gh_command_find(commands[i].name);
+		rows = commands[i].rows;
+	}
+	if (words->command != NULL && list_words(words, question, rows, heap, list, &count)) {
+		words->argc =
+		    gh_kept_arguments(heap->source, words->command, count, list, words->argv);
+		return true;
+	}
+	dprintf(question->err, "goheap: the page cannot ask that\n");
+	while (words->nown > 0)
+		free(words->own[--words->nown]);
+	return false;
+}
+
+void gh_web_words_free(struct gh_web_words *words)
+{
+	while (words->nown > 0)
+		free(words->own[--words->nown]);
+	free(words);
+}

@@ -1,0 +1,448 @@
+/* The views, but for those that are pictures: each makes what main is to show, of the parts of its address. */
+import { make, number, plural, bytes, signed, heap, ask, place, swatch, typeLink, objectLink, linked, shareBar, rootText, rootNode, table } from './base.js';
+
+export const title = (text, note) => make('h1', { tabindex: '-1' }, text, note ? make('small', {}, ' ' + note) : '');
+
+/* Something that is there when the server has answered; until then, and if it does not, that is said. */
+export function later(promise, show) {
+	const element = make('div', {}, make('p', { class: 'wait' }, 'Working'));
+	promise.then(show).then(shown => element.replaceChildren(...[shown].flat()),
+		error => element.replaceChildren(make('p', { class: 'wrong' }, error.message)));
+	return element;
+}
+
+/* Suspects. */
+
+function finding(one) {
+	const links = [];
+	if (one.example && one.type)
+		links.push(make('a', { href: place('object', one.example) }, `Open a ${one.type}`));
+	if (one.root)
+		links.push(rootNode(one.root));
+	return make('li', {}, make('p', {}, one.finding),
+		make('div', {}, shareBar(one.bytes, heap.bytes), ' of the heap'),
+		one.parts && one.parts.length > 0 ? table(one.parts, [
+			{ head: 'Bytes', kind: 'n', show: part => bytes(part.bytes) },
+			{ head: 'Objects', kind: 'n', show: part => number(part.objects) },
+			{ head: 'Made of', kind: 'name', show: part => typeLink(part.type) },
+		], { label: 'What it is made of' }) : '',
+		make('ul', { class: 'facts' }, ...links.map(link => make('li', {}, link))));
+}
+
+export function suspects() {
+	return [title('What may be leaking', heap.older ? 'since the older dump' : ''),
+		later(ask('suspects'), rows => rows.length > 0 ? make('ol', { class: 'findings' }, ...rows.map(finding))
+			: make('p', {}, heap.older ? 'Nothing to tell: nothing has grown by much of the heap.'
+				: 'Nothing to tell: nothing keeps much of the heap by itself.'))];
+}
+
+/* Types, and the other ways to group. */
+
+const groupings = { type: 'Type', site: 'Allocation site', root: 'Variable or stack', path: 'Way that holds it', size: 'Size' };
+
+export function choices(label, names, current, link) {
+	return make('nav', { class: 'choices', 'aria-label': label }, ...Object.entries(names).map(([key, text]) =>
+		make('a', { href: link(key), 'aria-current': key === current ? 'true' : undefined }, text)));
+}
+
+function groupName(by) {
+	return row => by === 'type' ? typeLink(row.type) : String(row[by]);
+}
+
+export function types(by = 'type') {
+	return [title('What the heap is made of'),
+		choices('Grouped by', groupings, by, key => place('types', key)),
+		later(ask('histogram', { by }), rows => table(rows, [
+			{ head: 'Bytes', kind: 'n', first: true, value: row => row.bytes, show: row => bytes(row.bytes) },
+			{ head: 'Share', kind: 'n extra', show: row => shareBar(row.bytes, heap.bytes) },
+			{ head: 'Retained', kind: 'n', value: row => row.retained, show: row => bytes(row.retained) },
+			{ head: 'Objects', kind: 'n', value: row => row.objects, show: row => number(row.objects) },
+			{ head: 'Keeps most', kind: 'tight extra', show: row => objectLink(row.largest) },
+			{ head: groupings[by], kind: 'name', value: row => row[by], show: groupName(by) },
+		], { label: 'The heap by ' + groupings[by].toLowerCase(), caption: 'Retained are the bytes that would go with them, those of others too.' }))];
+}
+
+const objectColumns = [
+	{ head: 'Retained', kind: 'n', show: row => bytes(row.retained) },
+	{ head: 'Share', kind: 'n extra', show: row => shareBar(row.retained, heap.bytes) },
+	{ head: 'Size', kind: 'n extra', show: row => bytes(row.size) },
+	{ head: 'Object', kind: 'tight', show: row => objectLink(row.object) },
+	{ head: 'Type', kind: 'name', show: row => typeLink(row.type) },
+];
+
+/* A list of which the server gives the first, and more when that is asked for. */
+export function growing(name, parameters, draw) {
+	let limit = 100;
+	const element = make('div', {});
+	function fill() {
+		element.append(later(ask(name, { ...parameters, limit }), rows => {
+			const shown = [draw(rows)];
+			if (rows.length === limit && limit < 10000)
+				shown.push(make('button', { type: 'button', class: 'more', onclick: () => {
+					limit = Math.min(limit * 4, 10000);
+					element.replaceChildren();
+					fill();
+				} }, 'Show more'));
+			return shown;
+		}));
+	}
+	fill();
+	return element;
+}
+
+export function instances(type) {
+	return [title([swatch(type), type].length > 0 ? make('span', {}, 'Objects of ', swatch(type), type) : ''),
+		growing('instances', { type }, rows => table(rows, objectColumns, { rows: 10000, label: 'Objects of ' + type }))];
+}
+
+/* The tree of dominators, a row for each object, and rows below it when it is opened. */
+
+function twist(row, line, depth) {
+	const button = make('button', { type: 'button', class: 'twist', 'aria-expanded': 'false', 'aria-label': `What ${row.object} keeps alive` }, '▸');
+	let below = null;
+	button.addEventListener('click', async () => {
+		if (below) {
+			below.forEach(one => one.closeBelow());
+			below.forEach(one => one.remove());
+			below = null;
+		} else {
+			below = [];
+			const rows = await ask('dominators', { address: row.object, limit: 100 });
+			below = rows.map(one => treeRow(one, depth + 1));
+			if (rows.length === 0)
+				button.replaceWith(make('span', { class: 'twist' }));
+			if (rows.length === 100)
+				below.push(moreRow(row, depth + 1));
+			line.after(...below);
+		}
+		button.textContent = below ? '▾' : '▸';
+		button.setAttribute('aria-expanded', below ? 'true' : 'false');
+	});
+	line.closeBelow = () => {
+		if (below && below.length > 0)
+			button.click();
+	};
+	return button;
+}
+
+function moreRow(row, depth) {
+	const cell = make('td', { colspan: 4 }, make('a', { href: place('object', row.object) }, 'All that it keeps alive'));
+	cell.style.paddingLeft = 18 * depth + 'px';
+	const line = make('tr', {}, cell);
+	line.closeBelow = () => {};
+	return line;
+}
+
+function treeRow(row, depth) {
+	const line = make('tr', {});
+	const name = make('td', { class: 'name' });
+	line.closeBelow = () => {};
+	name.style.paddingLeft = 18 * Math.min(depth, 24) + 'px';
+	name.append(row.retained > row.size ? twist(row, line, depth) : make('span', { class: 'twist' }), typeLink(row.type), ' ', objectLink(row.object));
+	line.append(make('td', { class: 'n' }, bytes(row.retained)), make('td', { class: 'n extra' }, shareBar(row.retained, heap.bytes)),
+		make('td', { class: 'n extra' }, bytes(row.size)), name);
+	return line;
+}
+
+function objectTree(rows, label) {
+	return make('div', { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': label }, make('table', { class: 'tree' },
+		make('caption', { class: 'unseen' }, label), make('thead', {}, make('tr', {},
+			...[['Retained', 'n'], ['Share', 'n extra'], ['Size', 'n extra'], ['Object', 'name']].map(([head, kind]) =>
+				make('th', { scope: 'col', class: kind }, head)))),
+		make('tbody', {}, ...rows.map(row => treeRow(row, 0)))));
+}
+
+export function dominators() {
+	return [title('What keeps most alive', 'object by object'),
+		growing('dominators', {}, rows => objectTree(rows.filter(row => row.dominator === null), 'Objects by what would go with them'))];
+}
+
+/* An object. */
+
+/* Where the bracket at START of TEXT, which prints a value, is closed. */
+function closing(text, start) {
+	let depth = 0, quoted = false;
+	for (let i = start; i < text.length; i++) {
+		if (quoted) {
+			if (text[i] === '\\')
+				i++;
+			else if (text[i] === '"')
+				quoted = false;
+		} else if (text[i] === '"') {
+			quoted = true;
+		} else if ('{[('.includes(text[i])) {
+			depth++;
+		} else if ('}])'.includes(text[i]) && --depth === 0) {
+			return i;
+		}
+	}
+	return text.length;
+}
+
+/* The parts of TEXT between the brackets around them, cut at the commas that are in no others. */
+function parts(text) {
+	const list = [];
+	let from = 0, depth = 0, quoted = false;
+	for (let i = 0; i <= text.length; i++) {
+		const letter = text[i];
+		if (i === text.length || (letter === ',' && depth === 0 && !quoted)) {
+			list.push(text.slice(from, i).trim());
+			from = i + 1;
+		} else if (letter === '"') {
+			quoted = !quoted;
+		} else if (quoted && letter === '\\') {
+			i++;
+		} else if (!quoted && '{[('.includes(letter)) {
+			depth++;
+		} else if (!quoted && '}])'.includes(letter)) {
+			depth--;
+		}
+	}
+	return list.filter(part => part !== '');
+}
+
+/* Where the value that TEXT prints begins: after the type's name, which may have brackets of its own. */
+function bodyOf(text) {
+	for (let i = 0; i < text.length; i++) {
+		if (text[i] === '"' || (text[i] === ' ' && ['{', '['].includes(text[i + 1])))
+			return text[i] === '"' ? -1 : i + 1;
+		if (text[i] === '[' || text[i] === '{' || text[i] === '(')
+			i = closing(text, i);
+	}
+	return -1;
+}
+
+function field(part) {
+	let depth = 0, quoted = false;
+	for (let i = 0; i < part.length; i++) {
+		if (part[i] === '"')
+			quoted = !quoted;
+		else if (quoted && part[i] === '\\')
+			i++;
+		else if (!quoted && '{[('.includes(part[i]))
+			depth++;
+		else if (!quoted && '}])'.includes(part[i]))
+			depth--;
+		else if (!quoted && depth === 0 && part[i] === ':')
+			return { name: part.slice(0, i), value: part.slice(i + 1).trim() };
+	}
+	return { name: '', value: part };
+}
+
+/* What `goheap print' prints, a field or element a row, with what its pointer leads to. */
+function valueTable(text, pointers) {
+	const line = text.trim(), start = bodyOf(line);
+	const body = start >= 0 ? line.slice(start + 1, closing(line, start)) : '';
+	if (body === '')
+		return make('pre', { tabindex: '0' }, ...linked(line));
+	const rows = parts(body).map(field).map((row, i) => ({ ...row, name: row.name || (line[start] === '[' ? `[${i}]` : ''),
+		pointer: pointers.find(pointer => pointer.object && (pointer.field === row.name || pointer.field === '.' + row.name)) }));
+	return table(rows, [
+		{ head: line[start] === '[' ? 'Key' : 'Field', kind: 'name tight', show: row => row.name },
+		{ head: 'Value', kind: 'name value', show: row => linked(row.value) },
+		{ head: 'Points to', kind: 'name', show: row => row.pointer ? [objectLink(row.pointer.object), ' ', typeLink(row.pointer.type)] : '' },
+	], { label: 'Fields', caption: line.slice(0, start).trim() });
+}
+
+function pointerTable(pointers) {
+	return table(pointers, [
+		{ head: 'Field', kind: 'name tight', show: row => row.field || '+' + row.offset },
+		{ head: 'Object', kind: 'tight', show: row => row.object ? objectLink(row.object) : row.value === '0x0' ? 'nil' : row.value },
+		{ head: 'Type', kind: 'name', show: row => row.type ? typeLink(row.type) : '' },
+	], { label: 'Pointers', none: 'It has no pointers.' });
+}
+
+function values(object) {
+	return later(ask('print', { address: object.object, depth: 1, limit: 10 }, true).then(text => [valueTable(text, object.pointers),
+		/\.\.\.\+\d+ more/.test(text) ? more(object) : ''], () => pointerTable(object.pointers)), shown => shown);
+}
+
+/* All elements of what is long. */
+function more(object) {
+	const button = make('button', { type: 'button', class: 'more', onclick: () => button.replaceWith(
+		later(ask('print', { address: object.object, depth: 1, limit: 1000 }, true), text => make('pre', { tabindex: '0' }, ...linked(text.trim())))) },
+	'Show all elements');
+	return button;
+}
+
+function step(one, isLast) {
+	return make('li', { class: isLast ? 'here' : '' }, typeLink(one.type), ' ', objectLink(one.object),
+		isLast ? '' : make('div', { class: 'faint' }, 'in ', one.field || '+' + one.offset));
+}
+
+function pathList(found) {
+	if (!found.root)
+		return make('p', {}, 'Nothing: it is garbage, no root leads to it.');
+	const steps = found.path.length > 40 ? [...found.path.slice(0, 20), null, ...found.path.slice(-20)] : found.path;
+	return make('ol', { class: 'path' }, make('li', { class: 'root' }, rootNode(found.root)), ...steps.map((one, i) =>
+		one === null ? make('li', { class: 'faint' }, plural(found.path.length - 40, 'more object')) : step(one, i === steps.length - 1)));
+}
+
+function referrerTable(found) {
+	const rows = [...found.roots.map(root => ({ root })), ...found.referrers];
+	return table(rows, [
+		{ head: 'By', kind: 'name', show: row => row.root ? rootNode(row.root) : [typeLink(row.type), ' ', objectLink(row.object)] },
+		{ head: 'In', kind: 'name', show: row => row.root ? 'root' : row.pointers.slice(0, 3).map(one => one.field || '+' + one.offset).join(', ') +
+			(row.pointers.length > 3 ? ` and ${row.pointers.length - 3} more` : '') },
+	], { label: 'What points to it', none: 'Nothing points to it.' });
+}
+
+export function object(address) {
+	return [later(ask('objects', { address }), ([one]) => [
+		title(make('span', {}, swatch(one.type), one.type), one.object),
+		make('ul', { class: 'facts' }, make('li', {}, 'size ', make('b', {}, bytes(one.size))),
+			make('li', {}, make('a', { href: place('instances', one.type) }, 'all of its type')),
+			one.offset > 0 ? make('li', {}, `${address} is ${plural(one.offset, 'byte')} into it`) : ''),
+		make('div', { class: 'columns' },
+			make('section', {}, make('h2', {}, 'Value'), values(one),
+				make('h2', {}, 'What it keeps alive', make('small', {}, ' would go with it')),
+				growing('dominators', { address: one.object }, rows => rows.length > 0 ? objectTree(rows, 'What it keeps alive')
+					: make('p', { class: 'faint' }, 'Nothing but itself.'))),
+			make('section', {}, make('h2', {}, 'What keeps it alive', make('small', {}, ' the shortest way')),
+				later(ask('path', { address: one.object, limit: 100 }), ([found]) => pathList(found)),
+				make('h2', {}, 'What points to it'),
+				growing('referrers', { address: one.object }, ([found]) => referrerTable(found)))),
+	])];
+}
+
+/* Strings. */
+
+export function strings(pattern = '') {
+	const input = make('input', { type: 'search', value: pattern, 'aria-label': 'Those that match the regular expression', placeholder: 'Regular expression' });
+	return [title('Strings', 'those that take most first'),
+		make('form', { onsubmit: event => {
+			event.preventDefault();
+			location.hash = input.value === '' ? place('strings') : place('strings', input.value);
+		} }, input, ' ', make('button', { type: 'submit' }, 'Filter')),
+		growing('strings', pattern === '' ? {} : { grep: pattern }, rows => table(rows, [
+			{ head: 'Bytes', kind: 'n', first: true, value: row => row.bytes, show: row => bytes(row.bytes) },
+			{ head: 'Copies', kind: 'n', value: row => row.copies, show: row => number(row.copies) },
+			{ head: 'Length', kind: 'n extra', value: row => row.length, show: row => number(row.length) },
+			{ head: 'First', kind: 'tight extra', show: row => objectLink(row.object) },
+			{ head: 'Text', kind: 'name', show: row => row.text.length > 300 ? row.text.slice(0, 300) + '…' : row.text },
+		], { rows: 10000, label: 'Strings', none: 'No string matches.' }))];
+}
+
+/* Goroutines. */
+
+function frameList(frames) {
+	return make('ol', { class: 'frames' }, ...frames.map(frame => make('li', {}, make('span', { class: 'mono' }, frame.function),
+		frame.file ? make('span', { class: 'faint' }, ` ${frame.file}:${frame.line}`) : '')));
+}
+
+const ownFrame = frames => frames.find(frame => !/^(runtime|sync|internal|syscall|time|context)[./]/.test(frame.function)) || frames[0];
+
+function group(entry) {
+	const top = ownFrame(entry.frames);
+	const ids = entry.goroutines.slice(0, 100);
+	const wait = entry.minutes > 0 ? `, ${plural(entry.minutes, 'minute')}` : '';
+	return make('details', {}, make('summary', {}, make('b', {}, number(entry.count)), ` [${entry.status}${wait}] `,
+		make('span', { class: 'mono' }, top ? top.function : '')),
+	make('div', {}, frameList(entry.frames), make('p', { class: 'mono' }, 'goroutines ', ...ids.flatMap(id =>
+		[make('a', { href: place('goroutines', String(id)) }, String(id)), ' ']), entry.count > ids.length ? '…' : '')));
+}
+
+function stacks() {
+	return later(ask('goroutines', { group: '' }), rows => [
+		make('p', { class: 'faint' }, `${plural(rows.reduce((sum, row) => sum + row.count, 0), 'goroutine')} in ${plural(rows.length, 'group')} with the same stack`),
+		...rows.map(group)]);
+}
+
+function memory() {
+	return later(ask('goroutines', { memory: '' }), rows => table(rows, [
+		{ head: 'Retained', kind: 'n', value: row => row.retained, first: true, show: row => bytes(row.retained) },
+		{ head: 'Share', kind: 'n extra', show: row => shareBar(row.retained, heap.bytes) },
+		{ head: 'Goroutines', kind: 'n', value: row => row.goroutines, show: row => number(row.goroutines) },
+		{ head: 'Stack', kind: 'name', show: row => rootNode(row.root) },
+	], { label: 'What only their stacks keep alive', none: 'No stack keeps anything alive by itself.' }));
+}
+
+function waitText(row) {
+	const channels = (row.channels || []).map(one => `${one.operation} ${one.address} ${one.type || ''}`);
+	return linked([row.reason, ...channels, row.object, row.container ? `in ${row.container}` : '', row.target]
+		.filter(Boolean).join(' '));
+}
+
+function waits() {
+	return later(ask('waits', { group: '' }), rows => table(rows, [
+		{ head: 'Goroutines', kind: 'n', first: true, value: row => row.count, show: row => number(row.count) },
+		{ head: 'Longest', kind: 'n extra', value: row => row.waited, show: row => row.waited > 0 ? (row.waited / 1e9).toFixed(1) + ' s' : '' },
+		{ head: 'Waits for', kind: 'name', show: waitText },
+		{ head: 'In', kind: 'name', show: row => row.function + (row.file ? ` ${row.file.split('/').pop()}:${row.line}` : '') },
+	], { label: 'What they wait for', none: 'No goroutine waits.' }));
+}
+
+function leaked() {
+	return later(ask('goroutines', { leaked: '' }), rows => rows.length === 0 ? make('p', {}, 'Every goroutine can go on, as far as can be told.')
+		: rows.map(row => row.frames ? single(row) : make('pre', {}, JSON.stringify(row))));
+}
+
+function single(row) {
+	return make('details', {}, make('summary', {}, `goroutine ${row.id} [${row.wait_reason || row.status}] `,
+		make('span', { class: 'mono' }, row.frames.length > 0 ? ownFrame(row.frames).function : '')),
+	make('div', {}, frameList(row.frames)));
+}
+
+const goroutineViews = { stacks: 'By stack', memory: 'Memory', waits: 'Waits', leaked: 'Can never go on' };
+
+function goroutine(id) {
+	return [title('Goroutine ' + id), later(ask('goroutines', { all: '' }), rows => {
+		const row = rows.find(one => String(one.id) === id);
+		if (!row)
+			return make('p', {}, 'There is none of this number.');
+		return [make('p', {}, row.wait_reason || row.status, row.waited_ns > 0 ? ` for ${(row.waited_ns / 1e9).toFixed(1)} s` : '',
+			row.created_by ? ['; created by ', row.created_by.function].join('') : ''), frameList(row.frames)];
+	})];
+}
+
+export function goroutines(which = 'stacks') {
+	if (/^[0-9]+$/.test(which))
+		return goroutine(which);
+	return [title('Goroutines'), choices('Goroutines', goroutineViews, which, key => place('goroutines', key)),
+		{ stacks, memory, waits, leaked }[which]()];
+}
+
+/* Search. */
+
+const escapePattern = text => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+export function search(text) {
+	if (/^0x[0-9a-f]+$/i.test(text))
+		return object(text);
+	const lower = text.toLowerCase();
+	return [title('Search: ' + text),
+		make('h2', {}, 'Types'),
+		later(ask('histogram', { by: 'type', limit: 10000 }), rows => table(rows.filter(row => row.type.toLowerCase().includes(lower)), [
+			{ head: 'Bytes', kind: 'n', show: row => bytes(row.bytes) },
+			{ head: 'Objects', kind: 'n', show: row => number(row.objects) },
+			{ head: 'Type', kind: 'name', show: row => typeLink(row.type) },
+		], { rows: 20, label: 'Types', none: 'No type matches.' })),
+		make('h2', {}, 'Functions on stacks'),
+		later(ask('goroutines', { group: '' }), rows => {
+			const found = rows.filter(row => row.frames.some(frame => frame.function.toLowerCase().includes(lower)));
+			return found.length > 0 ? found.map(group) : make('p', { class: 'faint' }, 'No stack has such a function.');
+		}),
+		make('h2', {}, 'Strings'),
+		later(ask('strings', { grep: escapePattern(text), limit: 50 }), rows => table(rows, [
+			{ head: 'Bytes', kind: 'n', show: row => bytes(row.bytes) },
+			{ head: 'Copies', kind: 'n', show: row => number(row.copies) },
+			{ head: 'First', kind: 'tight', show: row => objectLink(row.object) },
+			{ head: 'Text', kind: 'name', show: row => row.text.slice(0, 300) },
+		], { label: 'Strings', none: 'No string matches.' }))];
+}
+
+/* What has grown since the older dump. */
+export function growth(by = 'type') {
+	const change = (row, key, show) => make('span', { class: row[key] > 0 ? 'grow' : row[key] < 0 ? 'shrink' : 'faint' }, signed(row[key], show));
+	return [title('What has grown', 'since the older dump'),
+		choices('Grouped by', groupings, by, key => place('growth', key)),
+		later(ask('diff', { by }), rows => table(rows, [
+			{ head: 'Bytes', kind: 'n', first: true, value: row => row.bytes_growth, show: row => change(row, 'bytes_growth', bytes) },
+			{ head: 'Retained', kind: 'n', value: row => row.retained_growth, show: row => change(row, 'retained_growth', bytes) },
+			{ head: 'Objects', kind: 'n', value: row => row.objects_growth, show: row => change(row, 'objects_growth', number) },
+			{ head: 'Bytes now', kind: 'n extra', value: row => row.bytes, show: row => bytes(row.bytes) },
+			{ head: 'Change', kind: 'tight extra', show: row => row.change || '' },
+			{ head: 'Keeps most', kind: 'tight extra', show: row => row.largest ? objectLink(row.largest) : '' },
+			{ head: groupings[by], kind: 'name', value: row => row[by], show: groupName(by) },
+		], { label: 'What has grown', none: 'Nothing has changed.' }))];
+}

@@ -1,0 +1,321 @@
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "plugin/web/internal.h"
+
+enum {
+	MAX_RUNNING = 4,   /* children at a time */
+	MAX_SECONDS = 120, /* that one may take */
+
+};
+
+/* The status of a request whose question has no answer, as that for the value of what has no type:
+ * no error of HTTP, which a browser would tell of. */
+#define NO_ANSWER 1
+
+/* The type of the reason. */
+#define REASON "text/x-reason; charset=utf-8"
+
+/* What the page may do: load its own files, and ask. */
+#define POLICY                                                                                     \
+	"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src "    \
+	"'self'; "                                                                                 \
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+/* Sends RESPONSE, which may be NULL, with what all have. */
+static enum MHD_Result send_response(struct MHD_Connection *connection, unsigned status,
+				     const char *type, struct MHD_Response *response)
+{
+	static const char *const headers[][2] = {
+	    {"Content-Security-Policy", POLICY},
+	    {"X-Content-Type-Options", "nosniff"},
+	    {"Referrer-Policy", "no-referrer"},
+	    {"Cache-Control", "no-store"},
+	    {"Cross-Origin-Resource-Policy", "same-origin"},
+	    {"Cross-Origin-Opener-Policy", "same-origin"},
+	};
+	if (response == NULL)
+		return MHD_NO;
+	MHD_add_response_header(response, "Content-Type", type);
+	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
+		MHD_add_response_header(response, headers[i][0], headers[i][1]);
+	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		MHD_add_response_header(response, "Allow", "GET, HEAD");
+	enum MHD_Result queued = MHD_queue_response(connection, status, response);
+	MHD_destroy_response(response);
+	return queued;
+}
+
+static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned status,
+				 const char *text)
+{
+	return send_response(
+	    connection, status, "text/plain; charset=utf-8",
+	    MHD_create_response_from_buffer(strlen(text), (void *)text, MHD_RESPMEM_MUST_COPY));
+}
+
+/* Sends what the file FD in memory has. */
+static enum MHD_Result send_file(struct MHD_Connection *connection, unsigned status,
+				 const char *type, int fd)
+{
+	struct stat info;
+	int copy = dup(fd); /* the response's to close */
+	if (copy < 0 || fstat(copy, &info) != 0)
+		return MHD_NO;
+	return send_response(connection, status, type,
+			     MHD_create_response_from_fd((uint64_t)info.st_size, copy));
+}
+
+static enum MHD_Result send_answer(struct gh_web_request *request)
+{
+	struct MHD_Connection *connection = request->connection;
+	const struct gh_web_question *question = &request->question;
+	if (request->status == 0)
+		return send_file(connection, MHD_HTTP_OK, question->type, question->out);
+	if (request->status == NO_ANSWER)
+		return send_file(connection, MHD_HTTP_OK, REASON, question->err);
+	if (lseek(question->err, 0, SEEK_END) == 0)
+		return send_text(connection, request->status, "goheap: there is no answer\n");
+	return send_file(connection, request->status, "text/plain; charset=utf-8", question->err);
+}
+
+/* Appends TEXT to what the user is told of why there is no answer. */
+static void say(const struct gh_web_question *question, const char *text)
+{
+	dprintf(question->err, "goheap: %s\n", text);
+}
+
+int gh_web_request_socket(const struct gh_web_request *request)
+{
+	const union MHD_ConnectionInfo *info =
+	    MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	return info != NULL ? info->connect_fd : -1;
+}
+
+static bool has_gone(const struct gh_web_request *request)
+{
+	struct pollfd end = {.fd = gh_web_request_socket(request), .events = POLLRDHUP};
+	return poll(&end, 1, 0) > 0 && (end.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
+
+static void end_child(struct gh_web_request *request)
+{
+	if (request->child_end >= 0)
+		close(request->child_end);
+	request->child_end = -1;
+	request->child = 0;
+}
+
+/* Has REQUEST, which is not to be waited for any more, be answered by STATUS. */
+static void finish(struct gh_web_request *request, unsigned status)
+{
+	struct gh_web_request **link = &request->server->requests;
+	while (*link != request)
+		link = &(*link)->next;
+	*link = request->next;
+	end_child(request);
+	request->state = GH_WEB_DONE;
+	request->status = status;
+	request->server->has_answers = true;
+	MHD_resume_connection(request->connection);
+}
+
+static void begin(struct gh_web_request *request)
+{
+	const struct gh_web_answers *answers = request->server->answers;
+	switch (answers->begin(answers->context, &request->question, &request->child)) {
+	case GH_WEB_NO_QUESTION:
+		finish(request, MHD_HTTP_BAD_REQUEST);
+		return;
+	case GH_WEB_FAILED:
+		finish(request, MHD_HTTP_SERVICE_UNAVAILABLE);
+		return;
+	case GH_WEB_ANSWERED:
+		finish(request, 0);
+		return;
+	case GH_WEB_BEGUN:
+		break;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &request->deadline);
+	request->deadline.tv_sec += MAX_SECONDS;
+	request->child_end = (int)syscall(SYS_pidfd_open, request->child, 0);
+	request->state = GH_WEB_RUNNING;
+}
+
+/* The child has ended with STATUS. */
+static void take_end(struct gh_web_request *request, int status)
+{
+	bool answered = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	const struct gh_web_answers *answers = request->server->answers;
+	answers->end(answers->context, &request->question, answered);
+	if (WIFSIGNALED(status))
+		dprintf(request->question.err,
+			"goheap: the process that answers was ended by signal %d\n",
+			WTERMSIG(status));
+	finish(request, answered            ? 0
+			: WIFEXITED(status) ? NO_ANSWER
+					    : MHD_HTTP_INTERNAL_SERVER_ERROR);
+}
+
+static bool has_run_too_long(const struct gh_web_request *request)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec > request->deadline.tv_sec;
+}
+
+static void look_after(struct gh_web_request *request)
+{
+	int status;
+	bool is_late = has_run_too_long(request);
+	if (is_late || has_gone(request))
+		kill(request->child, SIGKILL);
+	pid_t ended = waitpid(request->child, &status, is_late ? 0 : WNOHANG);
+	if (is_late)
+		say(&request->question, "it took longer than two minutes");
+	if (ended == request->child)
+		take_end(request, status);
+}
+
+bool gh_web_requests_look_after(struct gh_web_server *server)
+{
+	server->has_answers = false;
+	unsigned running = 0;
+	struct gh_web_request *next;
+	for (struct gh_web_request *one = server->requests; one != NULL; one = next) {
+		next = one->next;
+		if (one->state == GH_WEB_RUNNING)
+			look_after(one);
+		else if (has_gone(one))
+			finish(one, MHD_HTTP_SERVICE_UNAVAILABLE);
+	}
+	for (struct gh_web_request *one = server->requests; one != NULL; one = one->next)
+		running += one->state == GH_WEB_RUNNING;
+	for (struct gh_web_request *one = server->requests; one != NULL && running < MAX_RUNNING;
+	     one = next) {
+		next = one->next;
+		if (one->state != GH_WEB_WAITING)
+			continue;
+		begin(one);
+		running++;
+	}
+	return server->has_answers;
+}
+
+/* Adds a part of the address to the question CLS. */
+static enum MHD_Result add_parameter(void *cls, enum MHD_ValueKind kind, const char *key,
+				     size_t key_size, const char *value, size_t value_size)
+{
+	(void)kind;
+	struct gh_web_question *question = cls;
+	/* There can be NULs in it. */
+	if (question->count < GH_WEB_PARAMETERS && strlen(key) == key_size &&
+	    (value == NULL || strlen(value) == value_size)) {
+		question->parameters[question->count++] =
+		    (struct gh_web_parameter){key, value != NULL ? value : ""};
+		return MHD_YES;
+	}
+	question->name = NULL;
+	return MHD_NO;
+}
+
+/* Has the question NAME wait for its turn. */
+static enum MHD_Result wait_for_turn(struct gh_web_request *request, const char *name)
+{
+	struct gh_web_question *question = &request->question;
+	struct gh_web_request **last = &request->server->requests;
+	question->name = name;
+	MHD_get_connection_values_n(request->connection, MHD_GET_ARGUMENT_KIND, add_parameter,
+				    question);
+	if (question->name == NULL)
+		return send_text(request->connection, MHD_HTTP_BAD_REQUEST,
+				 "goheap: no such question\n");
+	question->out = memfd_create("answer", MFD_CLOEXEC);
+	question->err = memfd_create("reason", MFD_CLOEXEC);
+	if (question->out < 0 || question->err < 0)
+		return send_text(request->connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+				 "goheap: no more files can be opened\n");
+	while (*last != NULL)
+		last = &(*last)->next;
+	*last = request;
+	request->state = GH_WEB_WAITING;
+	MHD_suspend_connection(request->connection);
+	return MHD_YES;
+}
+
+static enum MHD_Result send_page(struct MHD_Connection *connection, const char *name)
+{
+	for (const struct gh_web_file *file = gh_web_files; file->name != NULL; file++)
+		if (strcmp(file->name, name) == 0)
+			return send_response(
+			    connection, MHD_HTTP_OK, file->type,
+			    MHD_create_response_from_buffer(file->size, (void *)file->text,
+							    MHD_RESPMEM_PERSISTENT));
+	return send_text(connection, MHD_HTTP_NOT_FOUND, "goheap: there is no such page\n");
+}
+
+static enum MHD_Result answer(struct gh_web_request *request, const char *url, const char *method)
+{
+	static const char api[] = "api/";
+	struct MHD_Connection *connection = request->connection;
+	const struct gh_web_guard *guard = &request->server->guard;
+	const char *name = gh_web_guard_strip(guard, url);
+	if (name == NULL || !gh_web_guard_trusts(guard, connection))
+		return send_text(connection, MHD_HTTP_FORBIDDEN,
+				 "goheap: open the address that goheap web printed\n");
+	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
+		return send_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "goheap: expected GET\n");
+	if (strncmp(name, api, strlen(api)) == 0)
+		return wait_for_turn(request, name + strlen(api));
+	return send_page(connection, name);
+}
+
+enum MHD_Result gh_web_request_take(void *cls, struct MHD_Connection *connection, const char *url,
+				    const char *method, const char *version, const char *upload,
+				    size_t *upload_size, void **context)
+{
+	(void)version;
+	(void)upload;
+	struct gh_web_request *request = *context;
+	if (request == NULL) {
+		*context = request = calloc(1, sizeof(*request));
+		if (request == NULL)
+			return MHD_NO;
+		*request = (struct gh_web_request){
+		    .server = cls,
+		    .connection = connection,
+		    .question = {.out = -1, .err = -1},
+		    .child_end = -1,
+		};
+		return MHD_YES;
+	}
+	/* A body is of no use to any. */
+	if (*upload_size != 0)
+		return MHD_NO;
+	return request->state == GH_WEB_DONE ? send_answer(request) : answer(request, url, method);
+}
+
+void gh_web_request_end(void *cls, struct MHD_Connection *connection, void **context,
+			enum MHD_RequestTerminationCode why)
+{
+	(void)cls;
+	(void)connection;
+	(void)why;
+	struct gh_web_request *request = *context;
+	if (request == NULL)
+		return;
+	if (request->question.out >= 0)
+		close(request->question.out);
+	if (request->question.err >= 0)
+		close(request->question.err);
+	free(request);
+	*context = NULL;
+}

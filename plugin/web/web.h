@@ -1,0 +1,75 @@
+/* The server behind `goheap web': a page for a browser, and the answers to what that asks, for who
+ * knows the address that was printed. It is one thread; each question is answered by a process of
+ * its own.
+ *
+ * - server.c: listens, runs, and ends;
+ * - request.c: a request, from its line to its response;
+ * - guard.c: who may ask;
+ * - browser.c: opens one;
+ * - page_files.c, made from the files in page/ when goheap is built: what the page is made of. */
+#ifndef GH_PLUGIN_WEB_WEB_H
+#define GH_PLUGIN_WEB_WEB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* A part of an address after its question mark: KEY=VALUE. */
+struct gh_web_parameter {
+	const char *key;
+	const char *value;
+};
+
+/* The most that a question has. */
+#define GH_WEB_PARAMETERS 16
+
+/* What the page asks: api/NAME?KEY=VALUE&... */
+struct gh_web_question {
+	const char *name;
+	struct gh_web_parameter parameters[GH_WEB_PARAMETERS];
+	size_t count;     /* of them */
+	int out;          /* a file in memory: the answer */
+	int err;          /* another: why there is none */
+	const char *type; /* of the answer, for HTTP; static */
+	void *words;      /* whatever who answers needs to know of it */
+};
+
+/* What begins to answer did. */
+enum gh_web_begun {
+	GH_WEB_NO_QUESTION, /* there is no such question: err may say why */
+	GH_WEB_ANSWERED,    /* out has the answer already */
+	GH_WEB_BEGUN,       /* a process is to write it */
+	GH_WEB_FAILED,      /* there is no process: err says why */
+};
+
+/* Who answers. */
+struct gh_web_answers {
+	/* Begins to answer QUESTION: fills in its type and, GH_WEB_BEGUN, *CHILD, a process that
+	 * writes to out and err, and whose exit status is 0 if it has answered. */
+	enum gh_web_begun (*begin)(void *context, struct gh_web_question *question, pid_t *child);
+	/* The question has been answered, or not. To free its words. */
+	void (*end)(void *context, struct gh_web_question *question, bool answered);
+	void *context;
+};
+
+struct gh_web_server;
+
+/* Listens on PLACE, HOST:PORT: each part may be left out, the host for the loopback address and the
+ * port for a free one; NULL for both. On failure prints the error and returns NULL. ANSWERS is the
+ * caller's. */
+struct gh_web_server *gh_web_listen(const char *place, const struct gh_web_answers *answers);
+
+/* The address by which the page is opened; whoever knows it may ask. It is the server's. */
+const char *gh_web_address(const struct gh_web_server *server);
+
+/* Only this machine can reach the server. */
+bool gh_web_is_local(const struct gh_web_server *server);
+
+/* Answers for as long as nothing is wrong. Prints the error and returns. */
+void gh_web_serve(struct gh_web_server *server);
+
+/* Opens the user's browser at ADDRESS, if there is a desktop to open it on. */
+void gh_web_open_browser(const char *address);
+
+#endif

@@ -1,0 +1,138 @@
+// What a person does with the page of `goheap web', in Chromium: prints a line for each thing that is found.
+//
+//	web-browser.mjs PLAYWRIGHT AXE ADDRESS TYPE
+//
+// PLAYWRIGHT is the folder of playwright-core, AXE the script of axe-core, and TYPE what to look for.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+const [, , playwright, axe, address, type] = process.argv;
+const { chromium } = createRequire(import.meta.url)(playwright);
+const rules = readFileSync(axe, 'utf8');
+const browser = await chromium.launch({
+	executablePath: '/usr/bin/chromium',
+	args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+		'--disable-component-update', '--disable-sync'],
+});
+
+async function settle(page) {
+	await page.waitForFunction(() => document.querySelector('main').dataset.shown === location.hash && document.querySelector('main h1') && !document.querySelector('main .wait'), null, { timeout: 30000 });
+}
+
+async function open(page, view) {
+	await page.goto(address + '#/' + view);
+	await settle(page);
+}
+
+async function begin(width, colorScheme) {
+	const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
+	const page = await context.newPage();
+	const outside = url => !url.startsWith(new URL(address).origin);
+	page.setDefaultTimeout(20000);
+	page.on('console', message => console.log('console', message.type(), message.text()));
+	page.on('pageerror', error => console.log('error', error.message));
+	page.on('dialog', dialog => { console.log('dialog', dialog.message()); dialog.dismiss(); });
+	page.on('request', request => { if (outside(request.url())) console.log('outside', request.url()); });
+	return page;
+}
+
+async function click(page, selector) {
+	const before = page.url();
+	await page.click(selector);
+	await page.waitForFunction(url => location.href !== url, before);
+	await settle(page);
+}
+
+/* From the first suspect to what holds an object of it. */
+async function follow(page) {
+	await open(page, 'suspects');
+	await click(page, `.findings a:has-text("Open a ${type}")`);
+	const path = await page.$$eval('.path li', items => items.map(item => item.innerText));
+	console.log('path', path.some(step => step.includes('main.Session')), path.at(-1).includes(type));
+	await click(page, '.path li:nth-last-child(2) a >> nth=1');
+	console.log('up', await page.textContent('h1'));
+	await page.goBack();
+	await settle(page);
+	console.log('back', (await page.textContent('h1')).includes(type));
+}
+
+/* How many objects of the type there are, by its row of the table; and how many are listed one by one. */
+async function count(page) {
+	await open(page, 'types');
+	const row = page.locator('main tbody tr', { has: page.getByText(type, { exact: true }) });
+	console.log('objects', await row.locator('td').nth(3).innerText());
+	await row.locator('a', { hasText: type }).click();
+	await page.waitForFunction(() => location.hash.includes('instances'));
+	await settle(page);
+	for (let i = 0; i < 4 && await page.locator('button:has-text("Show more")').count() > 0; i++) {
+		await page.click('button:has-text("Show more")');
+		await settle(page);
+	}
+	console.log('instances', await page.locator('main tbody tr').count());
+}
+
+/* By the keyboard alone. */
+async function search(page, text) {
+	await open(page, 'suspects');
+	await page.keyboard.press('/');
+	await page.keyboard.type(text);
+	await page.keyboard.press('Enter');
+	await page.waitForFunction(() => location.hash.includes('search'));
+	await settle(page);
+	console.log('search', await page.locator('main td', { hasText: text }).count());
+	await page.keyboard.press('Tab');
+	await page.evaluate(() => document.activeElement.blur());
+	await page.keyboard.press('3');
+	await page.waitForFunction(() => location.hash === '#/types');
+	console.log('key', 'types');
+}
+
+async function twist(page) {
+	await open(page, 'dominators');
+	const before = await page.locator('main tbody tr').count();
+	await page.click('button.twist >> nth=0');
+	await page.waitForFunction(n => document.querySelectorAll('main tbody tr').length > n, before);
+	const shown = await page.getAttribute('button.twist', 'aria-expanded');
+	await page.click('button.twist >> nth=0');
+	await page.waitForFunction(n => document.querySelectorAll('main tbody tr').length === n, before);
+	console.log('tree', shown);
+}
+
+async function look(page, width, scheme, views) {
+	for (const view of views) {
+		await open(page, view);
+		const found = await page.evaluate(async source => {
+			(0, eval)(source);
+			return (await axe.run()).violations.map(one => `${one.id}: ${one.nodes[0].html}`);
+		}, rules).catch(error => [error.message]);
+		for (const violation of found)
+			console.log('axe', width, scheme, view, violation);
+		if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth))
+			console.log('wide', width, scheme, view);
+		if (await page.locator('main .wrong, main h1:has-text("no such view")').count() > 0)
+			console.log('wrong', view, await page.textContent('main'));
+		if (process.env.SCREENSHOTS)
+			await page.screenshot({ path: `${process.env.SCREENSHOTS}/${view.replace(/\W/g, '_').slice(0, 30)}-${width}-${scheme}.png` });
+	}
+}
+
+try {
+	const page = await begin(1366, 'light');
+	if (type) {
+		await follow(page);
+		await count(page);
+		await search(page, 'visitor 77');
+		await twist(page);
+	}
+	await open(page, 'types');
+	const first = await page.getAttribute('main tbody td a', 'href');
+	const views = ['suspects', 'dominators', 'types', 'types/site', 'types/path', 'strings', 'goroutines', 'goroutines/memory', 'goroutines/waits',
+		'goroutines/leaked', 'search/main', first.slice(2), ...(type ? ['growth'] : [])];
+	const screens = type ? [[390, 'dark'], [1366, 'light'], [2560, 'dark']] : [[390, 'light']];
+	for (const [width, scheme] of screens)
+		await look(await begin(width, scheme), width, scheme, views);
+	console.log('end');
+} catch (error) {
+	console.log('failed', error.message);
+}
+await browser.close();

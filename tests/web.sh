@@ -1,0 +1,199 @@
+#!/usr/bin/env bash
+# The page that `goheap web' serves: who gets it and who does not; what it answers, against the commands and against the
+# sample's own source; and in a browser, as a person uses it.
+set -u
+export LC_ALL=C
+
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+session_home
+
+# serve ARGUMENT...: starts it; its process is $server, and its address $address, which ends in a slash.
+serve() {
+	rm -f "$work/address"
+	# A shell has what is in the background ignore SIGINT.
+	env --default-signal=INT "$GOHEAP" web "$@" >"$work/address" 2>"$work/why" &
+	server=$!
+	for ((i = 0; i < 300; i++)); do
+		[ ! -s "$work/address" ] || break
+		sleep 0.1
+	done
+	address=$(cat "$work/address")
+	port=$(sed -E 's|.*:([0-9]+)/.*|\1|' "$work/address")
+}
+
+# status ARGUMENT...: what HTTP says.
+status() {
+	curl -s --max-time 20 -o "$work/body" -w '%{http_code}' "$@"
+}
+
+stop() {
+	kill "$server"
+	wait "$server" 2>/dev/null
+}
+
+check_guard() {
+	local token=${address#http://127.0.0.1:*/} name
+	has "the address" "$address" '^http://127\.0\.0\.1:[0-9]+/[0-9a-f]{32}/$'
+	equal "with the address" 200 "$(status "$address")"
+	equal "without the token" 403 "$(status "http://127.0.0.1:$port/")"
+	equal "the file of a page without the token" 403 "$(status "http://127.0.0.1:$port/main.js")"
+	equal "with another token" 403 "$(status "http://127.0.0.1:$port/$(tr 0-9a-f 1-9a-f0 <<<"${token%/}")/api/info")"
+	equal "with a part of it" 403 "$(status "http://127.0.0.1:$port/${token:0:31}/api/info")"
+	equal "by another name" 403 "$(status -H "Host: evil.example:$port" "$address")"
+	equal "by its name and no port" 403 "$(status -H "Host: 127.0.0.1" "$address")"
+	equal "as localhost" 200 "$(status -H "Host: localhost:$port" "$address")"
+	equal "from another site's page" 403 "$(status -H "Origin: http://evil.example" "$address"api/info)"
+	equal "from another port's page" 403 "$(status -H "Origin: http://127.0.0.1:1" "$address"api/info)"
+	equal "from its own page" 200 "$(status -H "Origin: http://127.0.0.1:$port" "$address"api/info)"
+	equal "from a page that hides which" 403 "$(status -H 'Sec-Fetch-Site: cross-site' -H 'Sec-Fetch-Mode: no-cors' "$address"api/info)"
+	equal "POST" 405 "$(status -X POST "$address"api/info)"
+	equal "DELETE" 405 "$(status -X DELETE "$address"api/info)"
+	lacks "a long request" "$(status -H "X-Long: $(head -c 100000 /dev/zero | tr '\0' a)" "$address")" '^200$'
+	equal "a file that is none of the page's" 404 "$(status --path-as-is "$address../../../etc/passwd")"
+	curl -s --max-time 20 -D "$work/headers" -o "$work/body" "$address"
+	for name in "content-security-policy: default-src 'none'" 'x-content-type-options: nosniff' 'referrer-policy: no-referrer' \
+		'cache-control: no-store' 'cross-origin-resource-policy: same-origin'; do
+		has "a header: $name" "$(tr -d '\r' <"$work/headers" | tr '[:upper:]' '[:lower:]')" "^$name"
+	done
+	lacks "the policy has no way in" "$(cat "$work/headers")" 'unsafe-|\*'
+	if command -v ss >/dev/null; then
+		equal "it listens on this machine's own address alone" "127.0.0.1:$port" "$(ss -Htln "sport = :$port" | awk '{ print $4 }')"
+	fi
+}
+
+# What the page may not ask.
+check_refused() {
+	local question
+	for question in dump core 'histogram?output=/tmp/x' 'histogram?exe=/etc/passwd' 'histogram?names=/etc/passwd' 'histogram?process=1' \
+		'histogram?module=x' 'histogram?limit=10001' 'histogram?limit=0' 'histogram?limit=-1' 'histogram?json=1' 'instances?type=--exe=/etc/passwd' \
+		'instances?type=' 'objects?address=/etc/passwd' 'objects?address=0x' 'objects?address=-1' 'histogram?by=%00' 'diff?older=/etc/passwd' \
+		'../api/info' 'web' 'ask' 'session?fresh'; do
+		has "not to be asked: $question" "$(status --path-as-is "$address"api/"$question")" '^(400|404)$'
+	done
+	has "why there is no answer" "$(curl -s --max-time 20 "$address"'api/objects?address=0x1')" '^goheap: 0x1: expected an address in an object'
+	equal "a question with too many parts" 400 "$(status "$address"'api/histogram?'"$(printf 'by=type&%.0s' {1..40})")"
+}
+
+# check_answers RELEASE PROGRAM: each answer is what the command prints.
+check_answers() {
+	local object question arguments
+	object=$("$GOHEAP" histogram --json -e "$2" "$work/after" | sed -n 's/.*"largest":"\([^"]*\)","type":"main.Server".*/\1/p')
+	while IFS='|' read -r question arguments; do
+		question=${question//OBJECT/$object} arguments=${arguments//OBJECT/$object}
+		# shellcheck disable=SC2086 # words
+		set -- $arguments
+		case $1 in
+		diff) "$GOHEAP" diff -e "$program" "$work/before" "$work/after" "${@:2}" ;;
+		suspects) "$GOHEAP" suspects -e "$program" "$work/after" "$work/before" "${@:2}" ;;
+		info | memstats) "$GOHEAP" "$1" "$work/after" "${@:2}" ;;
+		*) "$GOHEAP" "$1" -e "$program" "$work/after" "${@:2}" ;;
+		esac >"$work/expected" 2>"$work/why"
+		curl -s --max-time 20 "$address"api/"$question" >"$work/found"
+		[ -s "$work/expected" ] || fail "Go $release: $question: the command answers"
+		same "Go $release: $question" "$work/expected" "$work/found"
+	done <<-END
+		info|info --json
+		memstats|memstats --json
+		suspects|suspects --json
+		histogram?by=type|histogram --json --by type -n 1000
+		histogram?by=site&limit=5|histogram --json --by site -n 5
+		histogram?by=path|histogram --json --by path -n 1000
+		instances?type=main.Request|instances --json -n 100 main.Request
+		dominators|dominators --json -n 100
+		dominators?address=OBJECT|dominators --json -n 100 OBJECT
+		objects?address=OBJECT|objects --json -n 100 OBJECT
+		print?address=OBJECT&depth=1&limit=10|print --depth 1 -n 10 OBJECT
+		path?address=OBJECT|path --json -n 100 OBJECT
+		referrers?address=OBJECT|referrers --json -n 100 OBJECT
+		reachable?address=OBJECT|reachable --json -n 100 OBJECT
+		strings?grep=visitor+77|strings --json -n 100 --grep visitor.77
+		goroutines?group|goroutines --json --group
+		goroutines?memory|goroutines --json --memory
+		waits?group|waits --json --group
+		hang|hang --json
+		diff?by=type|diff --json --by type -n 1000
+	END
+}
+
+# check_browser RELEASE
+check_browser() {
+	local playwright axe
+	if ! command -v chromium >/dev/null || ! command -v node >/dev/null; then
+		skip "Go $1: in a browser" "no chromium, or no node"
+		return
+	fi
+	if ! playwright=$("$tests/npm-program" playwright-core@1.55.0 package.json 2>"$work/why") ||
+		! axe=$("$tests/npm-program" axe-core@4.10.3 axe.min.js 2>"$work/why"); then
+		skip "Go $1: in a browser" "$(tail -n 1 "$work/why")"
+		return
+	fi
+	timeout -k 5 120 node "$tests/web-browser.mjs" "${playwright%/package.json}" "$axe" "$address" "${2-}" >"$work/seen" 2>&1
+}
+
+# check_release RELEASE
+check_release() {
+	local directory release=$1 program
+	sample "Go $1" "$1" leak || return 0
+	program=$directory/leak.stripped
+	"$program" "$work/before" "$work/after" || fail "Go $1: the sample runs"
+	serve -e "$program" "$work/after" "$work/before"
+	[ "$1" != 1.19 ] || check_guard
+	[ "$1" != 1.19 ] || check_refused
+	check_answers "$1" "$program"
+	if check_browser "$1" main.Request; then
+		cat >"$work/expected" <<-END
+			path true true
+			up []*main.Request
+			back true
+			objects 3,000
+			instances 3000
+			search 1
+			key types
+			tree true
+			end
+		END
+		# What the sample's source says: 500 visitors, of 6 requests each.
+		sed 's/^up \([^ ]*\) .*/up \1/' "$work/seen" >"$work/found"
+		same "Go $1: in a browser, as a person uses it" "$work/expected" "$work/found"
+	fi
+	kill -INT "$server"
+	wait "$server" 2>/dev/null
+	equal "Go $1: it ends when it is interrupted" 130 $?
+	equal "Go $1: and does not answer then" 000 "$(status "$address")"
+}
+
+# Names that are parts of a page.
+check_hostile() {
+	"$CC" -std=gnu11 -I "$tests/.." "$tests/oracle/makedump.c" "$tests/unit/dumpmaker.c" -o "$work/makedump" || exit
+	"$work/makedump" hostile 5 8 little >"$work/made"
+	serve "$work/made"
+	if check_browser "hostile names" ""; then
+		equal "hostile names: nothing of them is run or asked for" end "$(cat "$work/seen")"
+	fi
+	stop
+}
+
+check_errors() {
+	timeout 20 "$GOHEAP" web "$work/nothing" >"$work/body" 2>"$work/why"
+	equal "no dump: status" 1 $?
+	serve "$work/made"
+	timeout 20 "$GOHEAP" web --http ":$port" "$work/made" >"$work/body" 2>"$work/why"
+	equal "a port that is taken: status" 1 $?
+	has "a port that is taken: the reason" "$(cat "$work/why")" '^goheap: cannot listen on :[0-9]+: Address already in use'
+	stop
+	timeout 20 "$GOHEAP" web --http "127.0.0.1:none" "$work/made" >"$work/body" 2>"$work/why"
+	equal "no port: status" 1 $?
+}
+
+if ! command -v curl >/dev/null; then
+	skip "everything" "no curl"
+	finish
+fi
+releases=$("$tests/toolchain" list)
+for release in ${RELEASES:-1.19 "$(tail -n 1 <<<"$releases")"}; do
+	check_release "$release"
+done
+check_hostile
+check_errors
+finish
