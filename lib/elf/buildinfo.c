@@ -264,7 +264,9 @@ bool gh_image_is_go(const struct gh_image *image)
 {
 	struct gh_buildinfo ids;
 	gh_buildinfo_read_ids(&ids, image);
-	bool is_go = ids.go_build_id != NULL || gh_image_section(image, ".go.buildinfo") != NULL;
+	/* What -buildmode=shared makes has neither, but a note of its own. */
+	bool is_go = ids.go_build_id != NULL || gh_image_section(image, ".go.buildinfo") != NULL ||
+		     gh_image_section(image, ".note.go.abihash") != NULL;
 	gh_buildinfo_free(&ids);
 	return is_go;
 }

@@ -151,7 +151,9 @@ static bool find_swiss_maps(const struct gh_rtypes *types)
 
 bool gh_rtypes_find(struct gh_rtypes *types, const struct gh_pclntab *tab, struct gh_error *err)
 {
-	*types = (struct gh_rtypes){.tab = tab, .varint_names = tab->format > GH_PCLNTAB_1_16};
+	*types = (struct gh_rtypes){.tab = tab,
+				    .varint_names = tab->format > GH_PCLNTAB_1_16,
+				    .minor = gh_image_go_minor(tab->image)};
 	bool whole = gh_rtypes_scan(types);
 	if (whole && types->count == 0 && tab->format == GH_PCLNTAB_1_2)
 		whole = gh_old_rtypes_scan(types);
@@ -200,9 +202,8 @@ int gh_rtypes_release(const struct gh_rtypes *types)
 					 [GH_PCLNTAB_1_16] = 17,
 					 [GH_PCLNTAB_1_18] = 19,
 					 [GH_PCLNTAB_1_20] = 22};
-	int release = gh_image_go_minor(types->tab->image);
-	if (release != GH_GO_UNKNOWN)
-		return release;
+	if (types->minor != GH_GO_UNKNOWN)
+		return types->minor;
 	if (types->old != NULL)
 		return gh_old_rtypes_release(types);
 	if (gh_rtypes_before_1_9(types))

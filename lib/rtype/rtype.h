@@ -87,6 +87,7 @@ struct gh_rtypes {
 	bool varint_names; /* lengths of names are varints (Go 1.17), not two bytes */
 	bool shifted;      /* offsets of fields are doubled (Go 1.9 to 1.18) */
 	bool swiss_maps;   /* maps are Swiss tables (Go 1.24) */
+	int minor;         /* of the Go release, as the program says: see gh_go_minor */
 };
 
 /* Finds every type descriptor of TAB's program: what in the moduledata's range of types has the
