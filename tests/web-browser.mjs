@@ -82,7 +82,7 @@ async function search(page, text) {
 	console.log('search', await page.locator('main td', { hasText: text }).count());
 	await page.keyboard.press('Tab');
 	await page.evaluate(() => document.activeElement.blur());
-	await page.keyboard.press('3');
+	await page.keyboard.press('4');
 	await page.waitForFunction(() => location.hash === '#/types');
 	console.log('key', 'types');
 }
@@ -126,7 +126,7 @@ try {
 	}
 	await open(page, 'types');
 	const first = await page.getAttribute('main tbody td a', 'href');
-	const views = ['suspects', 'dominators', 'types', 'types/site', 'types/path', 'strings', 'goroutines', 'goroutines/memory', 'goroutines/waits',
+	const views = ['suspects', 'map', 'dominators', 'types', 'types/site', 'types/path', 'strings', 'goroutines', 'goroutines/memory', 'goroutines/waits',
 		'goroutines/leaked', 'search/main', first.slice(2), ...(type ? ['growth'] : [])];
 	const screens = type ? [[390, 'dark'], [1366, 'light'], [2560, 'dark']] : [[390, 'light']];
 	for (const [width, scheme] of screens)

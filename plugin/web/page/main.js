@@ -1,11 +1,12 @@
 /* Which view is shown, and how the user gets to it. */
 import { make, at, number, bytes, heap, ask, place, forgetCommands } from './base.js';
 import { suspects, types, instances, dominators, object, strings, goroutines, search, growth, title } from './views.js';
+import { map } from './map.js';
 
-const views = { suspects, types, instances, dominators, object, strings, goroutines, search, growth };
+const views = { suspects, map, types, instances, dominators, object, strings, goroutines, search, growth };
 
 /* Those that the line at the top leads to. */
-const tabs = { suspects: 'Suspects', dominators: 'Dominators', types: 'Types', strings: 'Strings', goroutines: 'Goroutines' };
+const tabs = { suspects: 'Suspects', map: 'Map', dominators: 'Dominators', types: 'Types', strings: 'Strings', goroutines: 'Goroutines' };
 
 /* Which of them a view belongs to that is not among them. */
 const within = { instances: 'types', object: 'dominators' };

@@ -144,7 +144,7 @@ function treeRow(row, depth) {
 	return line;
 }
 
-function objectTree(rows, label) {
+export function objectTree(rows, label) {
 	return make('div', { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': label }, make('table', { class: 'tree' },
 		make('caption', { class: 'unseen' }, label), make('thead', {}, make('tr', {},
 			...[['Retained', 'n'], ['Share', 'n extra'], ['Size', 'n extra'], ['Object', 'name']].map(([head, kind]) =>
