@@ -110,7 +110,7 @@ check_hostile() {
 		"$GOHEAP" report "$work/made" -o "$work/report.html" 2>/dev/null || fail "hostile names, format $format: a page"
 		equal "hostile names, format $format: the page is whole" "whole heap end" \
 			"$(browse "$work/report.html" 'say(nodes[0].name);' | tr '\n' ' ' | sed 's/ $//')"
-		equal "hostile names, format $format: scripts are the page's own" 4 "$(grep -c '</script' "$work/report.html")"
+		equal "hostile names, format $format: scripts are the page's own" 5 "$(grep -c '</script' "$work/report.html")"
 	done
 }
 
@@ -128,8 +128,22 @@ check_errors() {
 }
 
 releases=$("$tests/toolchain" list)
+# check_waits RELEASE: the page of a process with a deadlock has it, by what each goroutine printed.
+check_waits() {
+	sample "Go $1, waits" "$1" deadlocks || return 0
+	run_until_ready "$directory/deadlocks.stripped" two
+	"$GOHEAP" report -p "$pid" -o "$work/report.html" 2>"$work/why" || fail "Go $1: the page of a process is written" "$(cat "$work/why")"
+	exec 7>&-
+	wait "$pid" 2>"$work/why"
+	browse "$work/report.html" 'say(document.getElementById("waiting").innerText);' >"$work/shown"
+	same "Go $1: who waits for what" <(sed '/^ready/d' "$work/output" | sort) \
+		<(sed -nE 's/^( *held by )?goroutine ([0-9]+) \(.* waits to lock sync\.Mutex (0x[0-9a-f]+).*/\2 \3/p' "$work/shown" | sort)
+	has "Go $1: groups" "$(cat "$work/shown")" '^2 goroutines: lock sync\.Mutex, in main\.transfer at .*; 2 different ones$'
+}
+
 for release in ${RELEASES:-1.15 1.19 "$(tail -n 1 <<<"$releases")"}; do
 	check_release "$release"
+	check_waits "$release"
 done
 check_gdb
 check_hostile

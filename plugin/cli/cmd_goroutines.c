@@ -131,7 +131,7 @@ static int print_leaked(struct gh_wait_query *query)
 	if (printed && !query->options->json) {
 		if (leaked.count > 0 && !query->options->one_line)
 			putchar('\n');
-		gh_wait_print_kept(&leaked);
+		gh_wait_print_kept(stdout, &leaked);
 	}
 	gh_leaked_free(&leaked);
 	return printed ? GH_EXIT_OK : GH_EXIT_INPUT;

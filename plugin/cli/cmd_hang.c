@@ -362,7 +362,7 @@ static int answer(struct gh_wait_query *query)
 	bool told = ngroups != SIZE_MAX && gh_wait_find_leaked(&leaked, query);
 	size_t nleaked = leaked.count;
 	if (told)
-		(json ? emit_leaked : gh_wait_print_kept)(&leaked);
+		json ? emit_leaked(&leaked) : gh_wait_print_kept(stdout, &leaked);
 	int status = told ? gh_deadlocks_print(query, &leaked, SHOWN) : GH_EXIT_INPUT;
 	gh_leaked_free(&leaked);
 	if (!told)

@@ -4,6 +4,7 @@
 #include "lib/util/output.h"
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
+#include "plugin/cli/wait_query.h"
 #include "plugin/view/emit.h"
 #include "plugin/view/view.h"
 
@@ -103,6 +104,31 @@ static bool put_stacks(FILE *page, struct gh_heap_query *query, struct gh_error 
 	return ok || gh_fail_memory(err, query->dump.path);
 }
 
+/* What goroutines wait for, as text, in lines. */
+static bool put_waits(FILE *page, struct gh_heap_query *query, struct gh_error *err)
+{
+	struct row {
+		struct gh_bytes text;
+	};
+	static const struct gh_column columns[] = {{"text", GH_COL_BYTES(struct row, text)}, {0}};
+	struct json json;
+	char *text = NULL;
+	struct row row = {0};
+	FILE *out = open_memstream(&text, &row.text.size);
+	bool ok = out != NULL && gh_waits_print(out, query);
+	ok = out != NULL && fclose(out) == 0 && ok;
+	begin_json(&json);
+	if (ok && json.out != NULL) {
+		struct gh_emit emit = gh_emit_start(json.out, GH_EMIT_ROWS, &query->dump, true);
+		row.text.data = text;
+		gh_emit_row(&emit, columns, &row);
+	}
+	if (json.out == NULL || !end_json(&json, page, "waits"))
+		ok = false;
+	free(text);
+	return ok || gh_fail_memory(err, query->dump.path);
+}
+
 static bool write_page(const struct gh_output *output, struct gh_heap_query *query,
 		       struct gh_heap_query *older, struct gh_error *err)
 {
@@ -112,7 +138,7 @@ static bool write_page(const struct gh_output *output, struct gh_heap_query *que
 	fputs(gh_report_page, page);
 	bool ok = put_heap(page, query, err) && put_suspects(page, query, older, err) &&
 		  (older == NULL || put_growth(page, query, older, err)) &&
-		  put_stacks(page, query, err);
+		  put_stacks(page, query, err) && put_waits(page, query, err);
 	fputs("</body>\n</html>\n", page);
 	bool written = !ferror(page);
 	if (fclose(page) != 0 || !written)

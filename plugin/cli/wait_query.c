@@ -7,6 +7,32 @@
 
 #include "lib/util/bsearch.h"
 
+/* Finds what the goroutines wait for, and with the program more about that. */
+static bool find_waits(struct gh_wait_query *query, struct gh_error *err)
+{
+	const struct gh_symbols *symbols = query->symbols;
+	return (symbols == NULL || gh_rtypes_find(&query->types, &symbols->program.tab, err)) &&
+	       gh_waits_find(&query->waits, &query->dump, err) &&
+	       (symbols == NULL ||
+		gh_channel_makers_find(&query->makers, &query->waits, &symbols->program.tab,
+				       &query->types, symbols->bias, err));
+}
+
+/* Frees what was found of the goroutines. */
+static void free_found(struct gh_wait_query *query)
+{
+	gh_traceback_free(&query->traceback);
+	gh_deadlocks_free(&query->deadlocks);
+	gh_object_holders_free(&query->holders);
+	gh_channel_makers_free(&query->makers);
+	gh_allocations_free(&query->allocations);
+	gh_numbermap_free(&query->sampled);
+	gh_waits_free(&query->waits);
+	gh_vector_free(&query->sockets);
+	gh_vector_free(&query->calls);
+	gh_rtypes_free(&query->types);
+}
+
 static bool fill(struct gh_wait_query *query)
 {
 	struct gh_error err;
@@ -25,11 +51,7 @@ static bool fill(struct gh_wait_query *query)
 		if (clock_gettime(CLOCK_MONOTONIC, &now) == 0)
 			query->now = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 	}
-	const struct gh_pclntab *tab = &query->program.program.tab;
-	if ((program == NULL || gh_rtypes_find(&query->types, tab, &err)) &&
-	    gh_waits_find(&query->waits, &query->dump, &err) &&
-	    (program == NULL || gh_channel_makers_find(&query->makers, &query->waits, tab,
-						       &query->types, query->program.bias, &err)))
+	if (find_waits(query, &err))
 		return true;
 	gh_print_error(&err);
 	return false;
@@ -42,20 +64,11 @@ int gh_wait_query_run(const struct gh_options *options, int (*answer)(struct gh_
 	if (!gh_heap_query_dump(&query.dump, options, options->file))
 		return GH_EXIT_INPUT;
 	int status = fill(&query) ? answer(&query) : GH_EXIT_INPUT;
-	gh_traceback_free(&query.traceback);
 	if (query.has_names)
 		gh_names_free(&query.names);
 	if (query.has_heap)
 		gh_heap_free(&query.heap);
-	gh_deadlocks_free(&query.deadlocks);
-	gh_object_holders_free(&query.holders);
-	gh_channel_makers_free(&query.makers);
-	gh_allocations_free(&query.allocations);
-	gh_numbermap_free(&query.sampled);
-	gh_waits_free(&query.waits);
-	gh_vector_free(&query.sockets);
-	gh_vector_free(&query.calls);
-	gh_rtypes_free(&query.types);
+	free_found(&query);
 	gh_symbols_close(&query.program);
 	gh_dump_close(&query.dump);
 	return status;
@@ -197,14 +210,41 @@ struct gh_wait_container gh_wait_container(struct gh_wait_query *query, uint64_t
 	return container;
 }
 
-void gh_wait_print_kept(const struct gh_leaked *leaked)
+void gh_wait_print_kept(FILE *out, const struct gh_leaked *leaked)
 {
-	gh_print_count(stdout, leaked->count, "goroutine");
-	fputs(" can never go on", stdout);
+	gh_print_count(out, leaked->count, "goroutine");
+	fputs(" can never go on", out);
 	if (leaked->objects > 0) {
-		fputs("; only they keep ", stdout);
-		gh_print_count(stdout, leaked->objects, "object");
-		printf(" of %" PRIu64 " bytes", leaked->bytes);
+		fputs("; only they keep ", out);
+		gh_print_count(out, leaked->objects, "object");
+		fprintf(out, " of %" PRIu64 " bytes", leaked->bytes);
 	}
-	putchar('\n');
+	putc('\n', out);
+}
+
+bool gh_waits_print(FILE *out, struct gh_heap_query *from)
+{
+	struct gh_error err;
+	struct gh_leaked leaked = {0};
+	struct gh_symbols *symbols = from->names.symbols;
+	struct gh_wait_query query = {.options = from->options,
+				      .out = out,
+				      .dump = from->dump,
+				      .symbols = symbols,
+				      .heap = from->heap,
+				      .has_heap = true,
+				      .names = from->names,
+				      .has_names = true};
+	bool found =
+	    find_waits(&query, &err) && gh_leaked_find(&leaked, &query.waits, &query.heap, &err);
+	if (!found)
+		gh_print_error(&err);
+	found = found && gh_wait_groups_print(&query, SIZE_MAX, NULL) != SIZE_MAX;
+	if (found)
+		gh_wait_print_kept(out, &leaked);
+	if (found && symbols != NULL)
+		found = gh_deadlocks_print(&query, &leaked, SIZE_MAX) == GH_EXIT_OK;
+	gh_leaked_free(&leaked);
+	free_found(&query);
+	return found;
 }

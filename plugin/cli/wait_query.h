@@ -125,7 +125,11 @@ struct gh_wait_container {
 struct gh_wait_container gh_wait_container(struct gh_wait_query *query, uint64_t address);
 
 /* Prints how many there are, and what only they keep. */
-void gh_wait_print_kept(const struct gh_leaked *leaked);
+void gh_wait_print_kept(FILE *out, const struct gh_leaked *leaked);
+
+/* Prints what the goroutines of FROM wait for, the groups, and which can never go on. False, after
+ * saying why, if that cannot be. */
+bool gh_waits_print(FILE *out, struct gh_heap_query *from);
 
 /* The goroutine's id. */
 uint64_t gh_wait_goroutine_id(const struct gh_wait_query *query, size_t number);
