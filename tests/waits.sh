@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the goroutines of a stripped process, of its core file, and of its own heap dump wait for, against what each of them
+# What the goroutines of a stripped process, of its core file, and of its own heap dump wait for, there and in GDB, against what each of them
 # printed before it waited.
 set -u
 export LC_ALL=C
@@ -50,6 +50,29 @@ stop() {
 	wait "$pid" 2>"$work/why"
 }
 
+# told_in_gdb FILE: the same of what `goheap goroutine' printed in GDB, of each goroutine.
+told_in_gdb() {
+	sed -nE -e '/^goroutine ([0-9]+) \[.*, from frame 1 on$/ { s//\1/; N; s/\n/\t/p; }' "$1" |
+		sed -E -e 's/(send on|receive from) chan ([^(]*) (0x[0-9a-f]+) \(len ([0-9]+), cap ([0-9]+)[^)]*\)/\1 chan \2 \3 \4 \5/g' \
+			-e 's/send on chan/send chan/g; s/receive from chan/receive chan/g; s/waits to (send|receive) (on|from) a nil channel/\1\t/' \
+			-e 's/waits to (send|receive) chan/\1\t\1 chan/; s/waits in select without cases/select\t/; s/waits in select: /select\t/' \
+			-e 's/waits to lock sync\.Mutex (0x[0-9a-f]+) .*/mutex\t\1/; s/waits to (read|write)-lock sync\.RWMutex (0x[0-9a-f]+) .*/rwmutex \1\t\2/' \
+			-e 's/waits for sync\.WaitGroup (0x[0-9a-f]+) \(counter ([0-9]+)\)/waitgroup\t\1 \2/; s/waits for sync\.Cond /cond\t/; s/waits for sleep.*/sleep\t/' \
+			-e 's/waits for file descriptor ([0-9]+).*/descriptor\t\1/; s/is in a system call.*/syscall\t/' | sorted
+}
+
+# check_gdb NAME PROGRAM ATTACH...: `goheap goroutine' of each, in GDB.
+check_gdb() {
+	local commands=() id
+	while IFS=$'\t' read -r id _; do
+		commands+=("goheap goroutine $id")
+	done <"$work/expected"
+	# The thread that is selected does not run one of those that are asked about.
+	goheap "$2" "${@:3}" "${commands[@]}" >"$work/session"
+	same "$1" <(grep -v '^1	' "$work/expected") <(told_in_gdb "$work/session" | grep -v '^1	')
+	has "$1: as goheap print has it" "$(cat "$work/session")" '^chan \*main\.job 2/2 \[\*\{name: "first", next: nil\}, ?\*\{name: "second", next: nil\}\], sending: goroutine [0-9]+, [0-9]+$'
+}
+
 # check NAME PROGRAM: live, in a core file, and in the dump that it wrote.
 check() {
 	start "$2"
@@ -57,7 +80,9 @@ check() {
 	"$GOHEAP" waits -p "$pid" >"$work/lines" 2>"$work/why" || cat "$work/why"
 	"$GOHEAP" waits --group -p "$pid" >"$work/groups" 2>"$work/why" || cat "$work/why"
 	timeout 60 gcore -o "$work/core" "$pid" >"$work/gdb" 2>&1
+	check_gdb "$1: in GDB" "$2" "attach $pid"
 	stop
+	[[ ! $1 =~ \ 1\.(15|19|27)(,|$) ]] || check_gdb "$1: in GDB, in a core file" "$2" "core-file $work/core.$pid"
 	same "$1: live" "$work/expected" <(told "$work/live")
 	"$GOHEAP" waits --json -e "$2" "$work/core.$pid" >"$work/found" 2>"$work/why" || cat "$work/why"
 	same "$1: in a core file" "$work/expected" <(told "$work/found")

@@ -15,6 +15,7 @@
 
 #include "lib/dump/record.h"
 #include "lib/elf/arch.h"
+#include "lib/elf/elf.h"
 #include "lib/util/buffer.h"
 #include "lib/util/error.h"
 #include "lib/util/vector.h"
@@ -158,9 +159,11 @@ struct gh_dump_module {
 };
 
 struct gh_dump {
-	char *path;                 /* as given; owned */
-	struct gh_dump_input input; /* owned; empty if the dump was opened in memory */
-	struct gh_cursor file;      /* over the whole dump, in its byte order */
+	char *path;                     /* as given; owned */
+	const struct gh_memory *memory; /* of what has the rest that no record has; not owned;
+					   NULL: nothing has */
+	struct gh_dump_input input;     /* owned; empty if the dump was opened in memory */
+	struct gh_cursor file;          /* over the whole dump, in its byte order */
 	enum gh_dump_format format;
 	uint8_t word;                 /* pointer size, in bytes: 4 or 8 */
 	char goarch[16];              /* as GOARCH spells it; "" if unknown. To be escaped. */

@@ -36,19 +36,14 @@ static bool is_on_stack(const struct gh_dump *dump, size_t number, size_t count,
 static int64_t read_descriptor(const struct gh_dump *dump, size_t number, size_t frames,
 			       uint64_t address)
 {
-	struct gh_cursor cur;
-	if (address == 0 || address % dump->word != 0 ||
-	    gh_dump_find_object(dump, address) == GH_DUMP_NONE ||
-	    !gh_dump_memory(dump, address, &cur))
+	if (address == 0 || address % dump->word != 0 || !gh_wait_may_be_object(dump, address))
 		return GH_NO_DESCRIPTOR;
-	uint64_t references = gh_cursor_u64(&cur) >> REFERENCES_SHIFT & REFERENCES_MASK;
-	gh_cursor_seek(&cur, SYSFD);
-	uint64_t descriptor = gh_cursor_uint(&cur, dump->word);
-	if (gh_dump_minor(dump) >= 21)
-		gh_cursor_uint(&cur, dump->word);
-	uint64_t record = gh_cursor_uint(&cur, dump->word);
-	if (cur.failed || references == 0 || descriptor >= MOST_DESCRIPTORS ||
-	    record < LEAST_ADDRESS || !is_on_stack(dump, number, frames, record))
+	uint64_t references = gh_wait_uint(dump, address, 8) >> REFERENCES_SHIFT & REFERENCES_MASK;
+	uint64_t descriptor = gh_wait_word(dump, address + SYSFD);
+	unsigned words = gh_dump_minor(dump) >= 21 ? 2 : 1;
+	uint64_t record = gh_wait_word(dump, address + SYSFD + words * dump->word);
+	if (references == 0 || descriptor >= MOST_DESCRIPTORS || record < LEAST_ADDRESS ||
+	    !is_on_stack(dump, number, frames, record))
 		return GH_NO_DESCRIPTOR;
 	return (int64_t)descriptor;
 }

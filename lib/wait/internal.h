@@ -38,6 +38,10 @@ uint64_t gh_wait_uint(const struct gh_dump *dump, uint64_t address, unsigned siz
 /* Reads a pointer. */
 uint64_t gh_wait_word(const struct gh_dump *dump, uint64_t address);
 
+/* There may be an object at ADDRESS: where a dump without its heap has a memory, that is not known.
+ */
+bool gh_wait_may_be_object(const struct gh_dump *dump, uint64_t address);
+
 /* What is found with. */
 struct gh_wait_finder {
 	struct gh_waits *waits;
@@ -57,6 +61,8 @@ struct gh_stack_scan {
 	size_t end;
 	struct gh_dump_record frame; /* that the last word was in */
 	struct gh_cursor contents;
+	uint64_t size; /* of that frame, in bytes, if it is read from the dump's memory */
+	uint64_t left; /* of these */
 };
 
 /* Starts a walk over the words of at most COUNT frames of the stack of goroutine NUMBER, from frame

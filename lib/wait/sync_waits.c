@@ -53,8 +53,7 @@ static uint64_t find_sudog(const struct gh_wait_finder *finder, const struct gh_
 	struct gh_stack_scan scan = gh_stack_scan_start(dump, wait->goroutine, 0, depth + 1);
 	while (gh_stack_scan_next(&scan, &sudog))
 		if (sudog != 0 && sudog != g && sudog % dump->word == 0 &&
-		    gh_wait_word(dump, sudog) == g &&
-		    gh_dump_find_object(dump, sudog) != GH_DUMP_NONE)
+		    gh_wait_word(dump, sudog) == g && gh_wait_may_be_object(dump, sudog))
 			return sudog;
 	return 0;
 }
@@ -170,19 +169,21 @@ bool gh_sync_wait_find(struct gh_wait_finder *finder, struct gh_wait *wait,
  * another tells how many it waits for. */
 struct gh_mutex_state gh_mutex_state(const struct gh_waits *waits, const struct gh_wait *wait)
 {
+	const struct gh_dump *dump = waits->dump;
 	struct gh_cursor cur;
 	struct gh_mutex_state state = {0};
-	if (wait->object == 0 || !gh_dump_memory(waits->dump, wait->object, &cur))
+	if (wait->object == 0 ||
+	    (dump->memory == NULL && !gh_dump_memory(dump, wait->object, &cur)))
 		return state;
-	state.locked = (gh_cursor_u32(&cur) & 1) != 0;
+	state.locked = (gh_wait_uint(dump, wait->object, 4) & 1) != 0;
 	if (wait->kind != GH_WAIT_MUTEX) {
-		gh_cursor_seek(&cur, RWMUTEX_READER_COUNT);
-		int32_t count = (int32_t)gh_cursor_u32(&cur);
-		uint32_t departing = gh_cursor_u32(&cur);
+		uint64_t at = wait->object + RWMUTEX_READER_COUNT;
+		int32_t count = (int32_t)gh_wait_uint(dump, at, 4);
+		uint32_t departing = (uint32_t)gh_wait_uint(dump, at + 4, 4);
 		state.readers = count < 0 ? departing : (uint32_t)count;
 		state.locked = count < 0 && departing == 0;
 	}
-	state.known = !cur.failed;
+	state.known = true;
 	return state;
 }
 
@@ -190,10 +191,11 @@ struct gh_mutex_state gh_mutex_state(const struct gh_waits *waits, const struct 
 bool gh_waitgroup_counter(const struct gh_waits *waits, const struct gh_wait *wait,
 			  int32_t *counter)
 {
+	const struct gh_dump *dump = waits->dump;
 	struct gh_cursor cur;
 	uint64_t state = wait->object % 8 == 0 ? wait->object : wait->object + 4;
-	if (wait->object == 0 || !gh_dump_memory(waits->dump, state, &cur))
+	if (wait->object == 0 || (dump->memory == NULL && !gh_dump_memory(dump, state, &cur)))
 		return false;
-	*counter = (int32_t)(gh_cursor_u64(&cur) >> 32);
-	return !cur.failed;
+	*counter = (int32_t)(gh_wait_uint(dump, state, 8) >> 32);
+	return true;
 }

@@ -102,6 +102,10 @@ struct gh_waits {
  * src/runtime/sema.go, package sync, type FD in src/internal/poll/fd_unix.go. */
 bool gh_waits_find(struct gh_waits *waits, const struct gh_dump *dump, struct gh_error *err);
 
+/* The same of goroutine NUMBER alone; the dump may be without its heap, if it has its memory. */
+bool gh_waits_find_one(struct gh_waits *waits, const struct gh_dump *dump, size_t number,
+		       struct gh_error *err);
+
 void gh_waits_free(struct gh_waits *waits);
 
 /* The code that makes channels with elements of one type. */

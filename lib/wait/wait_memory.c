@@ -2,11 +2,20 @@
 
 #include "lib/wait/internal.h"
 
+/* Frames of what waits take less, in bytes. */
+#define MOST_FRAME (1 << 20)
+
 uint64_t gh_wait_uint(const struct gh_dump *dump, uint64_t address, unsigned size)
 {
 	struct gh_cursor cur;
-	if (address == 0 || !gh_dump_memory(dump, address, &cur))
+	uint8_t bytes[8];
+	if (address == 0)
 		return 0;
+	if (!gh_dump_memory(dump, address, &cur)) {
+		if (dump->memory == NULL || !dump->memory->read(dump->memory, address, bytes, size))
+			return 0;
+		cur = gh_cursor_make(bytes, size, dump->path, 0, dump->file.big_endian);
+	}
 	uint64_t value = gh_cursor_uint(&cur, size);
 	return cur.failed ? 0 : value;
 }
@@ -14,6 +23,11 @@ uint64_t gh_wait_uint(const struct gh_dump *dump, uint64_t address, unsigned siz
 uint64_t gh_wait_word(const struct gh_dump *dump, uint64_t address)
 {
 	return gh_wait_uint(dump, address, dump->word);
+}
+
+bool gh_wait_may_be_object(const struct gh_dump *dump, uint64_t address)
+{
+	return dump->memory != NULL || gh_dump_find_object(dump, address) != GH_DUMP_NONE;
 }
 
 struct gh_stack_scan gh_stack_scan_start(const struct gh_dump *dump, size_t number, size_t from,
@@ -28,15 +42,38 @@ struct gh_stack_scan gh_stack_scan_start(const struct gh_dump *dump, size_t numb
 	};
 }
 
+/* The bytes of frame NUMBER, at SP, up to its caller's. 0 if that is not known: no dump without its
+ * heap has more of a frame than the arguments of what it called. */
+static uint64_t frame_size(const struct gh_dump *dump, size_t number, uint64_t sp)
+{
+	struct gh_dump_record caller;
+	if (number + 1 >= gh_dump_count(dump, GH_DUMP_FRAME))
+		return 0;
+	gh_dump_get(dump, GH_DUMP_FRAME, number + 1, &caller);
+	bool follows = caller.frame.depth > 0 && caller.frame.sp > sp;
+	uint64_t size = follows ? caller.frame.sp - sp : 0;
+	return size <= MOST_FRAME ? size : 0;
+}
+
 bool gh_stack_scan_next(struct gh_stack_scan *scan, uint64_t *word)
 {
-	while (gh_cursor_left(&scan->contents) < scan->dump->word) {
+	const struct gh_dump *dump = scan->dump;
+	const struct gh_dump_frame *frame = &scan->frame.frame;
+	while (gh_cursor_left(&scan->contents) < dump->word && scan->left < dump->word) {
 		if (scan->next >= scan->end)
 			return false;
-		gh_dump_get(scan->dump, GH_DUMP_FRAME, scan->next++, &scan->frame);
-		scan->contents = gh_dump_bytes(scan->dump, scan->frame.frame.contents);
+		gh_dump_get(dump, GH_DUMP_FRAME, scan->next++, &scan->frame);
+		if (dump->memory != NULL)
+			scan->left = scan->size = frame_size(dump, scan->next - 1, frame->sp);
+		else
+			scan->contents = gh_dump_bytes(dump, frame->contents);
 	}
-	*word = gh_cursor_uint(&scan->contents, scan->dump->word);
+	if (dump->memory != NULL) {
+		*word = gh_wait_word(dump, frame->sp + (scan->size - scan->left));
+		scan->left -= dump->word;
+	} else {
+		*word = gh_cursor_uint(&scan->contents, dump->word);
+	}
 	return true;
 }
 

@@ -15,7 +15,7 @@ static uint64_t note_queue(struct gh_wait_finder *finder, uint64_t at, uint32_t 
 {
 	uint64_t count = 0;
 	while (at != 0 && gh_numbermap_get(&finder->queued, at) == GH_NOT_MAPPED &&
-	       gh_dump_find_object(finder->dump, at) != GH_DUMP_NONE) {
+	       gh_wait_may_be_object(finder->dump, at)) {
 		finder->failed |= !gh_numbermap_put(&finder->queued, at, direction);
 		if (finder->failed)
 			break;
@@ -65,7 +65,7 @@ static void add_cases(struct gh_wait_finder *finder, struct gh_wait *wait, uint6
 	wait->first = finder->waits->cases.count;
 	while (sudog != 0 && wait->ncases < MOST_CASES && gh_wait_word(dump, sudog) == g) {
 		uint64_t channel = gh_wait_word(dump, sudog + layout->sudog_c);
-		if (channel == 0 || gh_dump_find_object(dump, channel) == GH_DUMP_NONE)
+		if (channel == 0 || !gh_wait_may_be_object(dump, channel))
 			break;
 		struct gh_wait_case added = {.channel = add_channel(finder, channel),
 					     .sudog = sudog};
@@ -155,13 +155,15 @@ static void find_wait(struct gh_wait_finder *finder, struct gh_wait *wait,
 	}
 }
 
-bool gh_waits_find(struct gh_waits *waits, const struct gh_dump *dump, struct gh_error *err)
+/* Finds what the goroutines from number FIRST to before END wait for. */
+static bool find(struct gh_waits *waits, const struct gh_dump *dump, size_t first, size_t end,
+		 struct gh_error *err)
 {
 	*waits = (struct gh_waits){.dump = dump};
 	struct gh_wait_finder finder = {
 	    .waits = waits, .dump = dump, .layout = gh_wait_layout_find(dump)};
 	struct gh_dump_record record;
-	for (size_t i = 0; i < dump->nstacks && !finder.failed; i++) {
+	for (size_t i = first; i < end && !finder.failed; i++) {
 		gh_dump_get(dump, GH_DUMP_GOROUTINE, i, &record);
 		struct gh_wait wait = {.goroutine = i, .descriptor = GH_NO_DESCRIPTOR};
 		if (record.goroutine.status == GH_DUMP_SYSCALL)
@@ -179,6 +181,17 @@ bool gh_waits_find(struct gh_waits *waits, const struct gh_dump *dump, struct gh
 	gh_numbermap_free(&finder.conds);
 	gh_vector_free(&finder.cond_addresses);
 	return !failed || gh_fail_memory(err, dump->path);
+}
+
+bool gh_waits_find(struct gh_waits *waits, const struct gh_dump *dump, struct gh_error *err)
+{
+	return find(waits, dump, 0, dump->nstacks, err);
+}
+
+bool gh_waits_find_one(struct gh_waits *waits, const struct gh_dump *dump, size_t number,
+		       struct gh_error *err)
+{
+	return find(waits, dump, number, number + 1, err);
 }
 
 void gh_waits_free(struct gh_waits *waits)

@@ -5,10 +5,82 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/value/value.h"
 #include "plugin/cli/command.h"
+#include "plugin/cli/wait_query.h"
 #include "plugin/gdb/gdb.h"
 #include "plugin/view/emit.h"
 #include "plugin/view/view.h"
+
+/* What a goroutine waits for, while it is found. */
+struct waited {
+	const struct gh_options *options;
+	struct gh_wait_query query;
+	struct gh_process *process;
+	FILE *out;
+};
+
+static bool read_process(const struct gh_memory *memory, uint64_t address, void *to, size_t size)
+{
+	const struct waited *waited = memory->from;
+	return gh_process_read(&waited->process->memory, address, to, size);
+}
+
+/* Prints the channels of WAIT as goheap print does. */
+static void print_channels(struct waited *waited, const struct gh_wait *wait)
+{
+	const struct gh_waits *waits = &waited->query.waits;
+	struct gh_error err;
+	char name[1024];
+	for (size_t i = 0; i < wait->ncases && i < 8; i++) {
+		const struct gh_channel *channel =
+		    &waits->channels.items[waits->cases.items[wait->first + i].channel];
+		struct gh_bytes type = gh_wait_elem_type(&waited->query, channel);
+		struct gh_values values = {.process = waited->process,
+					   .types = &waited->query.types,
+					   .limit = 8,
+					   .depth = 2};
+		snprintf(name, sizeof(name), "chan %.*s", (int)type.size, type.data);
+		if (type.size > 0 && type.size < sizeof(name) - 8 &&
+		    gh_value_print_named(&values, name, channel->address, &err) &&
+		    !values.out.failed) {
+			fwrite(values.out.data, 1, values.out.size, waited->out);
+			putc('\n', waited->out);
+		}
+		gh_values_free(&values);
+	}
+}
+
+/* Finds what the goroutine waits for, and writes that. */
+static bool find_waited(struct gh_snapshot *snapshot, struct gh_process *process, void *context)
+{
+	struct waited *waited = context;
+	struct gh_wait_query *query = &waited->query;
+	struct gh_dump_record record;
+	struct gh_error err;
+	size_t number = gh_goroutine_find(&snapshot->dump, waited->options->number, &record);
+	struct gh_memory memory = {.read = read_process, .from = waited, .size = 0};
+	if (number == GH_DUMP_NONE || waited->out == NULL)
+		return true;
+	waited->process = process;
+	query->options = waited->options;
+	query->out = waited->out;
+	query->dump = snapshot->dump;
+	query->dump.memory = &memory;
+	if (gh_symbols_open(&query->program, &query->dump, waited->options->program)) {
+		query->symbols = &query->program;
+		if (gh_rtypes_find(&query->types, &query->program.program.tab, &err) &&
+		    gh_waits_find_one(&query->waits, &query->dump, number, &err) &&
+		    query->waits.list.count > 0) {
+			gh_wait_print_clause(waited->out, query, query->waits.list.items, false);
+			putc('\n', waited->out);
+			print_channels(waited, query->waits.list.items);
+		}
+		gh_wait_query_free_found(query);
+		gh_symbols_close(&query->program);
+	}
+	return true;
+}
 
 static bool is_selected(const struct gh_snapshot *snapshot, const struct gh_dump_frame *top)
 {
@@ -71,7 +143,8 @@ static int write_script(const struct gh_snapshot *snapshot, size_t number, const
 	return gh_script_commit(script, directory) ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 
-static int show(const struct gh_snapshot *snapshot, uint64_t id, const char *directory)
+static int show(const struct gh_snapshot *snapshot, uint64_t id, const char *directory,
+		const char *waited)
 {
 	const struct gh_dump *dump = &snapshot->dump;
 	struct gh_dump_record record;
@@ -102,6 +175,7 @@ static int show(const struct gh_snapshot *snapshot, uint64_t id, const char *dir
 		return GH_EXIT_INPUT;
 	}
 	print_state(dump, &record.goroutine);
+	fputs(waited, stdout);
 	return write_script(snapshot, number, directory);
 }
 
@@ -115,9 +189,17 @@ int gh_cmd_goroutine(const struct gh_options *options)
 		      stderr);
 		return GH_EXIT_USAGE;
 	}
-	if (!gh_snapshot_open(&snapshot, options->file, options->program))
-		return GH_EXIT_INPUT;
-	int status = show(&snapshot, options->number, directory);
-	gh_snapshot_close(&snapshot);
+	char *text = NULL;
+	size_t size;
+	struct waited waited = {.options = options, .out = open_memstream(&text, &size)};
+	bool opened =
+	    gh_snapshot_show(&snapshot, options->file, options->program, find_waited, &waited);
+	bool written = waited.out != NULL && fclose(waited.out) == 0;
+	int status = GH_EXIT_INPUT;
+	if (opened) {
+		status = show(&snapshot, options->number, directory, written ? text : "");
+		gh_snapshot_close(&snapshot);
+	}
+	free(text);
 	return status;
 }

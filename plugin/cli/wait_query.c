@@ -18,8 +18,7 @@ static bool find_waits(struct gh_wait_query *query, struct gh_error *err)
 				       &query->types, symbols->bias, err));
 }
 
-/* Frees what was found of the goroutines. */
-static void free_found(struct gh_wait_query *query)
+void gh_wait_query_free_found(struct gh_wait_query *query)
 {
 	gh_traceback_free(&query->traceback);
 	gh_deadlocks_free(&query->deadlocks);
@@ -68,7 +67,7 @@ int gh_wait_query_run(const struct gh_options *options, int (*answer)(struct gh_
 		gh_names_free(&query.names);
 	if (query.has_heap)
 		gh_heap_free(&query.heap);
-	free_found(&query);
+	gh_wait_query_free_found(&query);
 	gh_symbols_close(&query.program);
 	gh_dump_close(&query.dump);
 	return status;
@@ -245,6 +244,6 @@ bool gh_waits_print(FILE *out, struct gh_heap_query *from)
 	if (found && symbols != NULL)
 		found = gh_deadlocks_print(&query, &leaked, SIZE_MAX) == GH_EXIT_OK;
 	gh_leaked_free(&leaked);
-	free_found(&query);
+	gh_wait_query_free_found(&query);
 	return found;
 }

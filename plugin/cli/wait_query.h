@@ -42,6 +42,9 @@ struct gh_wait_query {
  * nothing to answer on. */
 int gh_wait_query_run(const struct gh_options *options, int (*answer)(struct gh_wait_query *query));
 
+/* Frees what QUERY has found of the goroutines. */
+void gh_wait_query_free_found(struct gh_wait_query *query);
+
 /* The name of the type of the elements of CHANNEL; size 0 if it is not known. */
 struct gh_bytes gh_wait_elem_type(const struct gh_wait_query *query,
 				  const struct gh_channel *channel);

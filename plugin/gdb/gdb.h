@@ -372,11 +372,13 @@ struct gh_snapshot {
 	struct gh_registers selected; /* of GDB's selected thread; zeros if there is none */
 	bool (*look)(struct gh_process *process,
 		     void *context); /* it is all that is done; or NULL */
-	void *context;               /* for LOOK */
-	bool looks_for_crash;        /* CRASH was asked for */
-	bool with_heap;              /* the heap was asked for */
-	const char *output;          /* where its dump is to be written, and not opened; or NULL */
-	bool gzip;                   /* that dump is compressed */
+	/* Looks at the list of goroutines, while the process can be read; or NULL. */
+	bool (*show)(struct gh_snapshot *snapshot, struct gh_process *process, void *context);
+	void *context;        /* for LOOK, or SHOW */
+	bool looks_for_crash; /* CRASH was asked for */
+	bool with_heap;       /* the heap was asked for */
+	const char *output;   /* where its dump is to be written, and not opened; or NULL */
+	bool gzip;            /* that dump is compressed */
 	struct gh_crash crash;
 };
 
@@ -388,6 +390,13 @@ bool gh_snapshot_open(struct gh_snapshot *snapshot, const char *path, const char
 /* The same of the running process of this number; PROGRAM, if not NULL, is what it runs. */
 bool gh_snapshot_open_process(struct gh_snapshot *snapshot, const char *process,
 			      const char *program);
+
+/* The same, and SHOW shows it, with CONTEXT, while the process can be read, which SHOW's second
+ * argument is. False, too, if SHOW gives that. */
+bool gh_snapshot_show(struct gh_snapshot *snapshot, const char *path, const char *program,
+		      bool (*show)(struct gh_snapshot *snapshot, struct gh_process *process,
+				   void *context),
+		      void *context);
 
 /* The same; of a core file or GDB's process, also what it crashes of. */
 bool gh_snapshot_open_crash(struct gh_snapshot *snapshot, const char *path, const char *program);

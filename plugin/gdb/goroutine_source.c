@@ -140,7 +140,7 @@ static bool make_list(struct gh_snapshot *snapshot, struct gh_process *process, 
 	gh_print_warning(path, lost, "goroutines left out: their memory is missing or damaged");
 	gh_extras_give(&snapshot->extras, &snapshot->dump);
 	gh_other_modules_tell(process, &snapshot->dump);
-	return true;
+	return snapshot->show == NULL || snapshot->show(snapshot, process, snapshot->context);
 }
 
 /* Makes the dump of PROCESS. PATH is of what is missing, if anything is. */
@@ -285,6 +285,15 @@ static bool open_any(struct gh_snapshot *snapshot, const char *path, const char 
 bool gh_snapshot_open(struct gh_snapshot *snapshot, const char *path, const char *program)
 {
 	*snapshot = (struct gh_snapshot){0};
+	return open_any(snapshot, path, program);
+}
+
+bool gh_snapshot_show(struct gh_snapshot *snapshot, const char *path, const char *program,
+		      bool (*show)(struct gh_snapshot *snapshot, struct gh_process *process,
+				   void *context),
+		      void *context)
+{
+	*snapshot = (struct gh_snapshot){.show = show, .context = context};
 	return open_any(snapshot, path, program);
 }
 
