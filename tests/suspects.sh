@@ -239,6 +239,10 @@ check_slices() {
 		has "$1: $command of a sliver in JSON" "$("$GOHEAP" "$command" --json "$work/new" "$object" -e "$directory/leaks")" \
 			'"field":"bytes","range":\[4096,4112\]'
 	done
+	for command in leaks leaks.stripped; do
+		has "$1: suspects of slivers, $command" "$("$GOHEAP" suspects "$work/new" -e "$directory/$command")" \
+			'^   of these slices use 320 of 2,621,440 bytes: main\.Part\.bytes \[4096:4112\] of 131,072 bytes, and 19 more like it$'
+	done
 }
 
 # check_json NAME: the same in JSON, which has the root as other commands do.

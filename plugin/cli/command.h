@@ -6,7 +6,8 @@
  * - generate.c: what is made of commands.def at build time;
  * - heap_query.c, groups.c, growth.c, merged_dominators.c, picture.c, neighborhood.c,
  *   report_data.c, pprof_paths.c: answers about the heap (heap_query.h); suspects.c finds what may
- *   leak, suspects_text.c words it; see.c tells what to type next;
+ *   leak, suspects_text.c words it, suspect_slices.c finds slivers; see.c tells
+ *   what to type next;
  * - prompt.c, sql_prompt.c: goheap's own prompts (heap_query.h);
  * - kept.c, keeper.c, answers.c: what is kept from one question to the next (heap_query.h);
  * - web_question.c: what the page of goheap web asks (web_question.h);

@@ -371,6 +371,20 @@ bool gh_suspects_find(struct gh_suspects *suspects, struct gh_heap_query *query,
 
 void gh_suspects_free(struct gh_suspects *suspects);
 
+/* Slices each of which alone keeps an array and has a sliver of it. */
+struct gh_suspect_slices {
+	uint64_t count;
+	uint64_t used;   /* bytes of the arrays that they have */
+	uint64_t bytes;  /* in the arrays */
+	uint32_t object; /* that the first of them is in */
+	uint64_t offset; /* there, in bytes */
+};
+
+/* Finds those for the arrays that SUSPECT is mostly made of. False if it is not, or they are not
+ * held like that. */
+bool gh_suspect_slices_find(struct gh_suspect_slices *slices, const struct gh_suspects *suspects,
+			    const struct gh_suspect *suspect);
+
 /* Prints SUSPECT for a person, as a sentence and some lines that say more. */
 void gh_suspect_print(FILE *out, struct gh_suspects *suspects, const struct gh_suspect *suspect);
 

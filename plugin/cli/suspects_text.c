@@ -9,6 +9,7 @@
 #include "plugin/cli/heap_query.h"
 #include "plugin/gdb/gdb.h"
 #include "plugin/view/emit.h"
+#include "plugin/view/paths.h"
 
 /* Names of types that are told of a way. */
 #define MAX_WAY 8
@@ -266,6 +267,28 @@ static void print_parts(FILE *out, struct gh_suspects *suspects, const struct gh
 	fputs(suspect->nparts > 0 ? "\n" : "", out);
 }
 
+/* Slices that use next to nothing of what they keep. */
+static void print_slices(FILE *out, struct gh_suspects *suspects, const struct gh_suspect *suspect)
+{
+	const struct gh_names *names = &suspects->query->names;
+	struct gh_suspect_slices slices;
+	if (!gh_suspect_slices_find(&slices, suspects, suspect))
+		return;
+	fputs("   of these slices use ", out);
+	print_number(out, slices.used, NULL);
+	fputs(" of ", out);
+	print_number(out, slices.bytes, "byte");
+	fputs(": ", out);
+	print_class(out, suspects, gh_names_classes(names)[slices.object]);
+	gh_names_print_pointer(out, names, slices.object, slices.offset);
+	if (slices.count > 1) {
+		fputs(", and ", out);
+		print_number(out, slices.count - 1, NULL);
+		fputs(" more like it", out);
+	}
+	fputs("\n", out);
+}
+
 /* The command that says more. */
 static void print_command(FILE *out, struct gh_suspects *suspects, const struct gh_suspect *suspect)
 {
@@ -286,6 +309,7 @@ void gh_suspect_print(FILE *out, struct gh_suspects *suspects, const struct gh_s
 	print_sentence(out, suspects, suspect);
 	print_way(out, suspects, suspect);
 	print_parts(out, suspects, suspect);
+	print_slices(out, suspects, suspect);
 	print_command(out, suspects, suspect);
 }
 

@@ -1,0 +1,73 @@
+/* Slices that keep an array of which they have but a sliver. */
+#include <stdlib.h>
+
+#include "plugin/cli/heap_query.h"
+#include "plugin/view/paths.h"
+
+/* What has more than one in so many of its bytes in use is no sliver; nor is one in fewer bytes. */
+#define SLIVER_ONE_IN 8
+#define LEAST_ARRAY   256
+
+/* Arrays that are looked at. */
+#define MAX_ARRAYS 200000
+
+/* Marks what SUSPECT keeps alive, by object, in UNDER: zeros, for all nodes. */
+static void mark_kept(const struct gh_suspects *suspects, const struct gh_suspect *suspect,
+		      uint8_t *under)
+{
+	const struct gh_heap *heap = &suspects->query->heap;
+	const struct gh_dominators *dominators = &suspects->held.dominators;
+	uint32_t nodes = heap->count + 1 + dominators->nholders;
+	bool is_shared = suspect->kind == GH_SUSPECT_SHARED;
+	if (!is_shared)
+		under[gh_dominators_holder(heap, suspect->number)] = 1;
+	for (uint32_t i = 0; i < dominators->nreachable; i++) {
+		uint32_t node = dominators->order[i];
+		uint32_t above = node < nodes ? dominators->idom[node] : GH_HEAP_NONE;
+		bool is_top = is_shared && node < heap->count && above == heap->count &&
+			      gh_names_classes(&suspects->query->names)[node] == suspect->number;
+		if (is_top || (above < nodes && under[above] != 0))
+			under[node] = 1;
+	}
+}
+
+/* Adds the array OBJECT, if one slice alone has a sliver of it. */
+static void look_at(struct gh_suspect_slices *slices, const struct gh_names *names, uint32_t object)
+{
+	struct gh_slice_range range;
+	const uint32_t *referrers;
+	if (gh_heap_referrers(names->heap, object, &referrers) != 1)
+		return;
+	uint64_t offset = gh_heap_offset(names->heap, referrers[0], object);
+	if (!gh_slice_range_find(names, referrers[0], offset, &range) ||
+	    range.end - range.start > range.size / SLIVER_ONE_IN)
+		return;
+	if (slices->count++ == 0) {
+		slices->object = referrers[0];
+		slices->offset = offset;
+	}
+	slices->used += range.end - range.start;
+	slices->bytes += range.size;
+}
+
+bool gh_suspect_slices_find(struct gh_suspect_slices *slices, const struct gh_suspects *suspects,
+			    const struct gh_suspect *suspect)
+{
+	const struct gh_heap *heap = &suspects->query->heap;
+	const struct gh_names *names = &suspects->query->names;
+	const struct gh_suspect_part *most = &suspect->parts[0];
+	*slices = (struct gh_suspect_slices){0};
+	if ((suspect->kind != GH_SUSPECT_HOLDER && suspect->kind != GH_SUSPECT_SHARED) ||
+	    suspect->nparts == 0 || most->bytes < suspect->bytes / 2 ||
+	    most->bytes / most->objects < LEAST_ARRAY || most->objects > MAX_ARRAYS)
+		return false;
+	uint8_t *under = calloc((size_t)heap->count + 1 + suspects->held.dominators.nholders, 1);
+	if (under == NULL)
+		return false;
+	mark_kept(suspects, suspect, under);
+	for (uint32_t i = 0; i < heap->count; i++)
+		if (under[i] != 0 && gh_names_classes(names)[i] == most->class)
+			look_at(slices, names, i);
+	free(under);
+	return slices->count >= most->objects / 2 + 1;
+}
