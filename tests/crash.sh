@@ -338,7 +338,7 @@ done
 if [ -z "${RELEASES-}" ]; then
 	for release in 1.21 1.22 1.23 1.24 1.26; do
 		CGO_ENABLED=0 sample "Go $release" "$release" crash &&
-			check_kinds "Go $release" "$directory/crash.stripped" nested entry
+			check_kinds "Go $release" "$directory/crash.stripped" nested again entry
 	done
 fi
 finish

@@ -274,7 +274,7 @@ bool gh_image_is_go(const struct gh_image *image)
 int gh_go_minor(const char *version)
 {
 	int minor;
-	if (version == NULL || sscanf(version, "go1.%3d", &minor) != 1)
+	if (version == NULL || sscanf(version, "go1.%3d", &minor) != 1 || minor < 0)
 		return GH_GO_UNKNOWN;
 	return minor;
 }

@@ -25,23 +25,3 @@ bool gh_defer_record_read(struct gh_process *process, uint64_t address, struct g
 	       gh_process_uint(memory, start + 2 * word, word, &defer->closure) &&
 	       gh_process_uint(memory, start + (minor < 22 ? 4 : 3) * word, word, &defer->next);
 }
-
-/* Its first field went in Go 1.26; what is before the flags grew in Go 1.22. */
-bool gh_panic_record_read(struct gh_process *process, uint64_t address, struct gh_panic *panic)
-{
-	struct gh_process_memory *memory = &process->memory;
-	unsigned word = process->tab->pointer_size;
-	int minor = process->minor;
-	uint64_t value = address + (minor < 26 ? word : 0);
-	uint64_t flags = value + (minor < 22 ? 5 : 11) * word;
-	uint8_t flag[4];
-	if (!gh_process_uint(memory, value, word, &panic->type) ||
-	    !gh_process_uint(memory, value + word, word, &panic->data) ||
-	    !gh_process_uint(memory, value + 2 * word, word, &panic->next) ||
-	    !gh_process_read(memory, flags, flag, sizeof(flag)))
-		return false;
-	panic->recovered = flag[0] != 0;
-	panic->repanicked = minor >= 26 && flag[1] != 0;
-	panic->goexit = flag[minor >= 22 && minor < 26 ? 1 : 2] != 0;
-	return true;
-}

@@ -199,9 +199,9 @@ bool gh_defer_record_read(struct gh_process *process, uint64_t address, struct g
 struct gh_panic {
 	uint64_t type; /* of its value, an interface */
 	uint64_t data; /* the interface's second word */
-	uint64_t next; /* address of the one before it; 0 at the end */
+	uint64_t next; /* address of the panic that came before it; 0 at the end */
 	bool recovered;
-	bool repanicked; /* the value is that of the one after it */
+	bool repanicked; /* the panic that came after it has the same value */
 	bool goexit;     /* it is runtime.Goexit's */
 };
 

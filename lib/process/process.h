@@ -11,7 +11,8 @@
  *   of it may be copied before;
  * - goroutine.c, goroutine_scan.c, g_layout.c, waitreason.c, labels.c: goroutines;
  * - stack.c, stack_words.c, stack_objects.c: their frames, and the pointers in these;
- * - deferred.c, panic_value.c, crash.c: deferred calls and panics; why the process crashed;
+ * - deferred.c, panic.c, crash.c: deferred calls; panics, and their values; why the process
+ *   crashed;
  * - map_entries.c: the entries of maps, by where lib/value/value_map.c finds that they are;
  * - spans.c, span_layout.c, span_pointers.c, type_mask.c: the heap's objects, and pointers in them;
  * - dump_*.c: each writes one kind of records, by dump_stream.c; as_dump.c all of them. */

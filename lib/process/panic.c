@@ -6,6 +6,39 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool gh_panic_record_read(struct gh_process *process, uint64_t address, struct gh_panic *panic)
+{
+	/* Where runtime._panic has its fields, newest first: the value and the link, which follows
+	   it, may come after argp. */
+	static const struct {
+		int since;     /* the first minor release */
+		uint8_t value; /* in words from its start, as flags */
+		uint8_t flags; /* the first is recovered */
+		uint8_t again; /* repanicked: in bytes from the flags, as goexit; 0 for none */
+		uint8_t goexit;
+	} layouts[] = {{26, 0, 11, 1, 2},
+		       {25, 1, 12, 1, 2},
+		       {22, 1, 12, 0, 1},
+		       {14, 1, 6, 0, 2},
+		       {0, 1, 4, 0, 0}};
+	struct gh_process_memory *memory = &process->memory;
+	unsigned word = process->tab->pointer_size;
+	uint8_t flags[3];
+	size_t i = 0;
+	while (process->minor < layouts[i].since)
+		i++;
+	uint64_t value = address + layouts[i].value * word;
+	if (!gh_process_uint(memory, value, word, &panic->type) ||
+	    !gh_process_uint(memory, value + word, word, &panic->data) ||
+	    !gh_process_uint(memory, value + 2 * word, word, &panic->next) ||
+	    !gh_process_read(memory, address + layouts[i].flags * word, flags, sizeof(flags)))
+		return false;
+	panic->recovered = flags[0] != 0;
+	panic->repanicked = layouts[i].again != 0 && flags[layouts[i].again] != 0;
+	panic->goexit = layouts[i].goexit != 0 && flags[layouts[i].goexit] != 0;
+	return true;
+}
+
 /* The longest text that is read, in bytes. */
 #define MAX_TEXT 4096
 
