@@ -136,7 +136,7 @@ check_refusals() {
 	refused 1 "the dominated of garbage" ': expected an object that a root leads to, found garbage$' dominators "$work/dump" "$(address garbage 0)"
 	refused 2 "no address" 'not an address: list' reachable "$work/dump" list
 	refused 2 "a bad limit" 'not a number: -1' histogram --limit=-1 "$work/dump"
-	refused 2 "a bad grouping" 'not type, size, site, path or root: name' histogram --by name "$work/dump"
+	refused 2 "a bad grouping" 'not type|size|site|path|root: name' histogram --by name "$work/dump"
 	refused 2 "one dump to compare" 'Usage:' diff "$work/dump"
 	refused 2 "the beginning of two commands" 'no such command: re' re "$work/dump"
 }

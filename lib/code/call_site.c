@@ -151,8 +151,12 @@ static struct instruction read_word(const struct gh_arch *arch, struct gh_cursor
 		    ins.is_direct || (code & 0xfc000001) == 0x4c000001; /* BCLRL, BCCTRL */
 		ins.target = gh_sign_extend(code & 0x03fffffc, 26);
 		break;
-	default:
-		break;
+	case GH_ISA_386:
+	case GH_ISA_AMD64:
+	case GH_ISA_MIPS:
+	case GH_ISA_RISCV64:
+	case GH_ISA_S390X:
+		break; /* these have readers of their own */
 	}
 	return ins;
 }

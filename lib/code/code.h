@@ -6,7 +6,7 @@
  * - results.c: where parameters and results are by their types;
  * - call_site.c, safepoint.c: calls, and which of them have stack maps;
  * - control_flow.c: how control goes on after an instruction;
- * - is_stmt.c: which instructions of a line start its statement;
+ * - only_moves.c: whether instructions do no more than move data, as those that start no statement;
  * - unwind_class.c, injected_call.c: functions whose callers are not found as usual;
  * - stack_switch*.c: code that runs on another stack than its function was called on: calls of C,
  *   the vDSO and systemstack;

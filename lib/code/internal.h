@@ -209,8 +209,8 @@ struct gh_spills {
 	size_t count;
 };
 
-/* Finds those of FUNC: none if it has no such code, or is for another machine than amd64, arm64,
- * loong64, ppc64, riscv64 and s390x. */
+/* Finds those of FUNC: none if it has no such code, or is for a machine that arg_spill*.c has no
+ * cases for. */
 void gh_spills_find(struct gh_spills *spills, const struct gh_pclntab *tab,
 		    const struct gh_func *func);
 

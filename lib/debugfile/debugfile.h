@@ -7,8 +7,8 @@
  * - dwarf_unit.c: what each unit begins with, and the functions' abbreviations;
  * - dwarf_parts.c: several of these units at once, put together;
  * - dwarf_line.c, dwarf_inline.c: lines and inlined calls;
- * - dwarf_args.c, dwarf_live_words.c, dwarf_frame_slots.c, dwarf_variable.c:
- *   variables of functions;
+ * - dwarf_args.c, dwarf_live_words.c, dwarf_frame_slots.c: variables of functions: arguments, words
+ *   that stack maps tell of, those that a heap dump's frames have; dwarf_variable.c: one of these;
  * - dwarf_types.c, dwarf_runtime_types.c: types; dwarf_type_entries.c: their abbreviations and
  *   entries; type_names.c: their names; own_types.c: reads those of a program's own DWARF;
  * - dwarf_frame.c, dwarf_signal_frame.c, dwarf_stack_switch.c, probes.c: unwinding;

@@ -362,7 +362,7 @@ struct gh_info_common {
 	const struct gh_slots *slots; /* of a dump of the program; no sites if there is none */
 	struct gh_slot_types slot_types;
 	struct gh_arg_types arg_types;
-	struct gh_live_type live_type;
+	struct gh_word_type live_type;
 	const struct gh_rtypes *types; /* of the program; NULL: arguments are not typed */
 	struct gh_signatures signatures;
 	bool in_registers; /* the program passes arguments in registers, on amd64 */

@@ -168,17 +168,6 @@ static uint32_t type_of(const struct gh_slot_types *types, const struct gh_slot 
 	return found < count ? list[found].offset : 0;
 }
 
-static void add_variable(struct gh_buffer *info, const struct gh_slot *slot, uint32_t type,
-			 uint8_t sp)
-{
-	char name[32];
-	snprintf(name, sizeof(name), "sp_0x%" PRIx64, slot->offset);
-	size_t start = gh_variable_begin(info, name, type);
-	gh_buffer_u8(info, (uint8_t)(DW_OP_breg0 + sp));
-	gh_buffer_sleb128(info, (int64_t)slot->offset);
-	gh_variable_end(info, start);
-}
-
 void gh_slot_block_begin(struct gh_buffer *info, const struct gh_slot_types *types,
 			 const struct gh_slots *slots, const struct gh_site *site)
 {
@@ -186,6 +175,6 @@ void gh_slot_block_begin(struct gh_buffer *info, const struct gh_slot_types *typ
 				slots->arch->pointer_size);
 	for (size_t i = 0; i < site->count; i++) {
 		const struct gh_slot *slot = &slots->slots[site->first + i];
-		add_variable(info, slot, type_of(types, slot), slots->arch->dwarf_sp);
+		gh_variable_at_sp(info, slot->offset, type_of(types, slot), slots->arch->dwarf_sp);
 	}
 }

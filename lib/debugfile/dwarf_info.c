@@ -20,7 +20,7 @@ struct writer {
 	struct gh_strings *strings;
 	struct gh_line_table lines;
 	struct gh_inlines inlines;
-	struct gh_live live;
+	struct gh_words live;
 	struct gh_arg_writer args;
 	struct gh_sourcemap map;
 	size_t name_bytes;     /* bytes of names that may still be written */
@@ -106,7 +106,7 @@ static void begin_unit(struct writer *writer, const struct gh_interned *name)
 	gh_buffer_u8(out, 0); /* size of a segment selector: none */
 	gh_buffer_align(out, 2U * word);
 	gh_inlines_begin_unit(&writer->inlines, writer->unit);
-	gh_live_begin_unit(&writer->live, writer->unit);
+	gh_word_begin_unit(&writer->live, writer->unit);
 }
 
 /* Writes the run of functions from low to high. */
@@ -238,7 +238,7 @@ static bool add_function(struct writer *writer, const struct gh_func *func, bool
 		return false;
 	gh_line_begin(&writer->lines, func, joined);
 	gh_inlines_begin(&writer->inlines);
-	gh_live_begin(&writer->live, func);
+	gh_word_begin(&writer->live, func);
 	struct gh_range range;
 	/* GDB looks for the inlined calls of a signal's frame before its pc, and for its block at
 	   its pc, and aborts where the two differ. */
@@ -251,14 +251,14 @@ static bool add_function(struct writer *writer, const struct gh_func *func, bool
 		gh_line_range(&writer->lines, &range);
 		add_point(writer, func, &range);
 		uint32_t call = gh_inlines_range(&writer->inlines, &range);
-		gh_live_range(&writer->live, range.start, call);
+		gh_word_range(&writer->live, range.start, call);
 	}
-	gh_live_end(&writer->live);
+	gh_word_end(&writer->live);
 	bool has_calls = gh_inlines_any(&writer->inlines);
 	size_t first_site = find_site(writer->common->slots, func->entry);
 	size_t end_site = find_site(writer->common->slots, func->end);
 	bool has_args = gh_args_begin(&writer->args, func);
-	bool has_live = gh_live_has(&writer->live, GH_INLINE_NONE);
+	bool has_live = gh_word_has(&writer->live, GH_INLINE_NONE);
 	bool has_children = has_calls || has_args || has_live || first_site < end_site;
 	struct gh_buffer *info = &writer->info->info;
 	size_t sibling = write_function(writer, func, gh_line_end(&writer->lines), has_children);
@@ -267,7 +267,7 @@ static bool add_function(struct writer *writer, const struct gh_func *func, bool
 	/* Of two blocks that have an address GDB takes the first. */
 	write_sites(writer, func, first_site, end_site);
 	if (has_live)
-		gh_live_write(&writer->live, GH_INLINE_NONE);
+		gh_word_write(&writer->live, GH_INLINE_NONE);
 	if (has_calls)
 		gh_inlines_write(&writer->inlines, &writer->live);
 	if (has_children) {
@@ -321,7 +321,7 @@ static bool check_whole(const struct writer *writer, struct gh_error *err)
 {
 	const char *file = writer->tab->image->path;
 	bool failed = writer->runs.failed || gh_inlines_failed(&writer->inlines) ||
-		      gh_live_failed(&writer->live) || gh_line_failed(&writer->lines);
+		      gh_word_failed(&writer->live) || gh_line_failed(&writer->lines);
 	return failed ? gh_fail_memory(err, file) : gh_info_check(writer->info, file, err);
 }
 
@@ -332,7 +332,7 @@ static void free_writer(struct writer *writer)
 	gh_sourcemap_free(&writer->map);
 	gh_args_free(&writer->args);
 	gh_inlines_free(&writer->inlines);
-	gh_live_free(&writer->live);
+	gh_word_free(&writer->live);
 	gh_line_free(&writer->lines);
 }
 
@@ -350,7 +350,7 @@ bool gh_info_write(struct gh_info *info, const struct gh_info_common *common,
 	gh_line_init(&writer.lines, tab, limit);
 	gh_inlines_init(&writer.inlines, tab, strings, &writer.lines, info, limit);
 	gh_args_init(&writer.args, common, info, limit);
-	gh_live_init(&writer.live, tab, &common->live_type, info, limit);
+	gh_word_init(&writer.live, tab, &common->live_type, info, limit);
 	bool written = true;
 	for (uint32_t i = first; written && i < end; i++)
 		written = add_unit(&writer, common->packages, i, err);

@@ -274,17 +274,17 @@ static uint32_t next_call(const struct gh_inlines *inlines, const struct gh_inli
 	return call->next;
 }
 
-void gh_inlines_write(const struct gh_inlines *inlines, const struct gh_live *live)
+void gh_inlines_write(const struct gh_inlines *inlines, const struct gh_words *live)
 {
 	uint32_t number = inlines->first_call;
 	while (number != GH_INLINE_NONE) {
 		const struct gh_inline_call *call = call_at(inlines, number);
-		bool has_blocks = gh_live_has(live, number);
+		bool has_blocks = gh_word_has(live, number);
 		bool has_calls = call->first_child != GH_INLINE_NONE;
 		write_call(inlines, call, has_blocks || has_calls);
 		add_point(inlines, call);
 		if (has_blocks)
-			gh_live_write(live, number);
+			gh_word_write(live, number);
 		if (has_blocks && !has_calls)
 			gh_buffer_u8(&inlines->info->info, 0); /* no more of them */
 		number = has_calls ? call->first_child : next_call(inlines, call);

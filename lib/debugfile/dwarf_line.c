@@ -158,9 +158,9 @@ static void add_row(struct gh_line_table *lines, const struct gh_line_row *row)
 		gh_buffer_uleb128(program, file);
 		lines->file = file;
 	}
-	if (lines->in_statement == row->only_moves) {
+	if (lines->in_statement != row->is_stmt) {
 		gh_buffer_u8(program, DW_LNS_negate_stmt);
-		lines->in_statement = !row->only_moves;
+		lines->in_statement = row->is_stmt;
 	}
 	if (row->is_stop)
 		gh_buffer_u8(program, DW_LNS_set_prologue_end);
@@ -228,7 +228,8 @@ void gh_line_range(struct gh_line_table *lines, const struct gh_range *range)
 	struct gh_line_row row = {.address = range->start,
 				  .at = frame_place(lines, &range->frames[0]),
 				  .tree_index = range->frames[0].tree_index,
-				  .is_stop = range->start == lines->stop};
+				  .is_stop = range->start == lines->stop,
+				  .is_stmt = true};
 	if (!is_redundant(lines, &row))
 		gh_vector_push(&lines->rows, row);
 	if (range->start < lines->stop && lines->stop < range->end) {
@@ -306,7 +307,7 @@ static void mark_statements(struct gh_line_table *lines)
 	for (size_t i = 0; i < nrows; i++) {
 		const struct gh_line_move *move =
 		    rows[i].only_moves ? find_move(lines, &rows[i]) : NULL;
-		rows[i].only_moves = move != NULL && move->has_statement;
+		rows[i].is_stmt = move == NULL || !move->has_statement;
 	}
 }
 

@@ -2,8 +2,6 @@
 #include "lib/debugfile/internal.h"
 
 #include <dwarf.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,19 +18,19 @@
 #define MAX_OFFSET (1 << 20)
 
 /* What variables of a word refer to. */
-struct gh_live_entry {
+struct gh_word_entry {
 	uint32_t unit;   /* number of the unit that has it; never 0 */
 	uint32_t offset; /* of the entry in the unit */
 };
 
 /* Code within one inlined call, or within none, up to the next piece. */
-struct gh_live_piece {
+struct gh_word_piece {
 	uint32_t start;   /* offset from the function's entry */
 	uint32_t inlined; /* what it is within */
 };
 
 /* A call with words that hold pointers. */
-struct gh_live_site {
+struct gh_word_site {
 	uint32_t inlined; /* what it is within */
 	int32_t index;    /* of the maps */
 	int32_t delta;    /* of the stack */
@@ -40,7 +38,7 @@ struct gh_live_site {
 };
 
 /* Calls that have their words in common, and a block. */
-struct gh_live_block {
+struct gh_word_block {
 	uint32_t inlined; /* what they are within */
 	uint32_t first;   /* number of the first of the sites */
 	uint32_t count;   /* of them */
@@ -48,10 +46,10 @@ struct gh_live_block {
 	uint32_t size;    /* of them, in bytes */
 };
 
-bool gh_live_type_put(struct gh_live_type *type, const struct gh_pclntab *tab,
+bool gh_word_type_put(struct gh_word_type *type, const struct gh_pclntab *tab,
 		      struct gh_buffer *info)
 {
-	*type = (struct gh_live_type){0};
+	*type = (struct gh_word_type){0};
 	if (!gh_stackmaps_told(tab) || !gh_callees_find(&type->callees, tab))
 		return !type->callees.entries.failed;
 	uint8_t word = tab->pointer_size;
@@ -62,15 +60,15 @@ bool gh_live_type_put(struct gh_live_type *type, const struct gh_pclntab *tab,
 	return true;
 }
 
-void gh_live_type_free(struct gh_live_type *type)
+void gh_word_type_free(struct gh_word_type *type)
 {
 	gh_callees_free(&type->callees);
 }
 
-void gh_live_init(struct gh_live *live, const struct gh_pclntab *tab,
-		  const struct gh_live_type *type, struct gh_info *info, size_t limit)
+void gh_word_init(struct gh_words *live, const struct gh_pclntab *tab,
+		  const struct gh_word_type *type, struct gh_info *info, size_t limit)
 {
-	*live = (struct gh_live){
+	*live = (struct gh_words){
 	    .tab = tab,
 	    .type = type,
 	    .info = info,
@@ -80,13 +78,13 @@ void gh_live_init(struct gh_live *live, const struct gh_pclntab *tab,
 	};
 }
 
-void gh_live_begin_unit(struct gh_live *live, size_t unit)
+void gh_word_begin_unit(struct gh_words *live, size_t unit)
 {
 	live->unit = unit;
 	live->number++;
 }
 
-void gh_live_begin(struct gh_live *live, const struct gh_func *func)
+void gh_word_begin(struct gh_words *live, const struct gh_func *func)
 {
 	const struct gh_pclntab *tab = live->tab;
 	live->sites.count = 0;
@@ -100,7 +98,7 @@ void gh_live_begin(struct gh_live *live, const struct gh_func *func)
 	gh_pcvalue_start(&live->delta, tab, func, func->pcsp);
 }
 
-static bool spend(struct gh_live *live, size_t bytes)
+static bool spend(struct gh_words *live, size_t bytes)
 {
 	bool enough = bytes <= live->left;
 	live->left = enough ? live->left - bytes : 0;
@@ -116,17 +114,17 @@ static int32_t value_at(struct gh_pcvalue *walk, uint64_t pc)
 	return walk->value;
 }
 
-static void start_words(const struct gh_live *live, const struct gh_live_site *site,
+static void start_words(const struct gh_words *live, const struct gh_word_site *site,
 			struct gh_live_words *walk)
 {
 	gh_live_words_start(walk, &live->maps, site->index, site->delta);
 }
 
 /* Adds the call that returns to the function's code at END. */
-static void add_site(struct gh_live *live, uint32_t end, uint32_t inlined)
+static void add_site(struct gh_words *live, uint32_t end, uint32_t inlined)
 {
 	uint64_t address = live->entry + end - 1;
-	struct gh_live_site site = {inlined, value_at(&live->index, address),
+	struct gh_word_site site = {inlined, value_at(&live->index, address),
 				    value_at(&live->delta, address), end};
 	struct gh_live_words walk;
 	uint32_t word;
@@ -136,15 +134,15 @@ static void add_site(struct gh_live *live, uint32_t end, uint32_t inlined)
 		gh_vector_push(&live->sites, site);
 }
 
-void gh_live_range(struct gh_live *live, uint64_t start, uint32_t inlined)
+void gh_word_range(struct gh_words *live, uint64_t start, uint32_t inlined)
 {
 	if (live->has_maps)
 		gh_vector_push(&live->pieces,
-			       (struct gh_live_piece){(uint32_t)(start - live->entry), inlined});
+			       (struct gh_word_piece){(uint32_t)(start - live->entry), inlined});
 }
 
 /* Whether SITE, in the piece that begins at START, is a call where maps are valid. */
-static bool is_safe(const struct gh_live *live, struct gh_callsites *walk,
+static bool is_safe(const struct gh_words *live, struct gh_callsites *walk,
 		    const struct gh_callsite *site, uint32_t start)
 {
 	if (site->direct)
@@ -153,9 +151,9 @@ static bool is_safe(const struct gh_live *live, struct gh_callsites *walk,
 }
 
 /* Finds the function's calls. */
-static void find_sites(struct gh_live *live)
+static void find_sites(struct gh_words *live)
 {
-	const struct gh_live_piece *pieces = live->pieces.items;
+	const struct gh_word_piece *pieces = live->pieces.items;
 	size_t count = live->pieces.failed ? 0 : live->pieces.count;
 	size_t i = 0;
 	struct gh_callsites walk;
@@ -171,8 +169,8 @@ static void find_sites(struct gh_live *live)
 
 static int compare_sites(const void *a, const void *b)
 {
-	const struct gh_live_site *first = a;
-	const struct gh_live_site *second = b;
+	const struct gh_word_site *first = a;
+	const struct gh_word_site *second = b;
 	if (first->inlined != second->inlined)
 		return first->inlined > second->inlined ? 1 : -1;
 	if (first->index != second->index)
@@ -183,9 +181,9 @@ static int compare_sites(const void *a, const void *b)
 }
 
 /* Sorts the sites, which often are in order. Returns how many there are. */
-static size_t sort_sites(struct gh_live *live)
+static size_t sort_sites(struct gh_words *live)
 {
-	struct gh_live_site *sites = live->sites.items;
+	struct gh_word_site *sites = live->sites.items;
 	size_t count = live->sites.count;
 	size_t sorted = 1;
 	while (sorted < count && compare_sites(&sites[sorted - 1], &sites[sorted]) < 0)
@@ -196,10 +194,10 @@ static size_t sort_sites(struct gh_live *live)
 }
 
 /* The number of the first of the COUNT sites after number START that is not in its block. */
-static size_t block_end(const struct gh_live *live, size_t start, size_t count)
+static size_t block_end(const struct gh_words *live, size_t start, size_t count)
 {
-	const struct gh_live_site *sites = live->sites.items;
-	const struct gh_live_site *first = &sites[start];
+	const struct gh_word_site *sites = live->sites.items;
+	const struct gh_word_site *first = &sites[start];
 	size_t end = start + 1;
 	while (end < count && sites[end].inlined == first->inlined &&
 	       sites[end].index == first->index && sites[end].delta == first->delta)
@@ -209,14 +207,14 @@ static size_t block_end(const struct gh_live *live, size_t start, size_t count)
 
 /* The place for the entry of the word at OFFSET from sp. NULL if that is too far, or memory ran
  * out. */
-static struct gh_live_entry *entry_place(struct gh_live *live, uint32_t offset)
+static struct gh_word_entry *entry_place(struct gh_words *live, uint32_t offset)
 {
 	size_t number = offset / live->tab->pointer_size;
 	if (offset >= MAX_OFFSET)
 		return NULL;
 	if (number >= live->entries.count) {
 		size_t more = number + 1 - live->entries.count;
-		struct gh_live_entry *added = gh_vector_extend(&live->entries, more);
+		struct gh_word_entry *added = gh_vector_extend(&live->entries, more);
 		if (added == NULL)
 			return NULL;
 		memset(added, 0, more * sizeof(*added));
@@ -226,31 +224,26 @@ static struct gh_live_entry *entry_place(struct gh_live *live, uint32_t offset)
 
 /* Writes the variable at OFFSET from sp that others of its unit refer to, in the function that
  * *OPENED says was begun for such. */
-static uint32_t add_entry(struct gh_live *live, uint32_t offset, bool *opened)
+static uint32_t add_entry(struct gh_words *live, uint32_t offset, bool *opened)
 {
 	struct gh_buffer *info = &live->info->info;
-	char name[24];
 	if (!*opened)
 		gh_buffer_u8(info, GH_ABBREV_WORDS);
 	*opened = true;
-	snprintf(name, sizeof(name), "sp_0x%" PRIx32, offset);
 	uint32_t entry = (uint32_t)(info->size - live->unit);
-	size_t start = gh_variable_begin(info, name, live->type->offset);
-	gh_buffer_u8(info, (uint8_t)(DW_OP_breg0 + live->tab->image->arch->dwarf_sp));
-	gh_buffer_sleb128(info, offset);
-	gh_variable_end(info, start);
+	gh_variable_at_sp(info, offset, live->type->offset, live->tab->image->arch->dwarf_sp);
 	return entry;
 }
 
 /* Writes the variables of SITE to words, and what they refer to where the unit has it not yet.
  * False if the bytes left are too few. */
-static bool add_words(struct gh_live *live, const struct gh_live_site *site, bool *opened)
+static bool add_words(struct gh_words *live, const struct gh_word_site *site, bool *opened)
 {
 	struct gh_live_words walk;
 	uint32_t offset;
 	start_words(live, site, &walk);
 	while (gh_live_words_next(&walk, &offset)) {
-		struct gh_live_entry *entry = entry_place(live, offset);
+		struct gh_word_entry *entry = entry_place(live, offset);
 		bool known = entry != NULL && entry->unit == live->number;
 		if (entry == NULL)
 			continue;
@@ -258,14 +251,14 @@ static bool add_words(struct gh_live *live, const struct gh_live_site *site, boo
 			return false;
 		if (!known)
 			*entry =
-			    (struct gh_live_entry){live->number, add_entry(live, offset, opened)};
+			    (struct gh_word_entry){live->number, add_entry(live, offset, opened)};
 		gh_buffer_u8(&live->words, GH_ABBREV_WORD);
 		gh_buffer_uleb128(&live->words, entry->offset);
 	}
 	return true;
 }
 
-void gh_live_end(struct gh_live *live)
+void gh_word_end(struct gh_words *live)
 {
 	bool opened = false;
 	live->blocks.count = 0;
@@ -276,9 +269,9 @@ void gh_live_end(struct gh_live *live)
 	size_t count = sort_sites(live);
 	size_t end;
 	for (size_t start = 0; start < count; start = end) {
-		const struct gh_live_site *site = &live->sites.items[start];
+		const struct gh_word_site *site = &live->sites.items[start];
 		end = block_end(live, start, count);
-		struct gh_live_block block = {.inlined = site->inlined,
+		struct gh_word_block block = {.inlined = site->inlined,
 					      .first = (uint32_t)start,
 					      .count = (uint32_t)(end - start),
 					      .words = (uint32_t)live->words.size};
@@ -292,31 +285,31 @@ void gh_live_end(struct gh_live *live)
 		gh_buffer_u8(&live->info->info, 0);
 }
 
-static size_t count_blocks(const struct gh_live *live)
+static size_t count_blocks(const struct gh_words *live)
 {
 	return live->words.failed ? 0 : live->blocks.count;
 }
 
 /* The number of the first block within INLINED or after it. */
-static size_t find_block(const struct gh_live *live, uint32_t inlined)
+static size_t find_block(const struct gh_words *live, uint32_t inlined)
 {
-	const struct gh_live_block *blocks = live->blocks.items;
+	const struct gh_word_block *blocks = live->blocks.items;
 	return gh_lower_bound(count_blocks(live), i, blocks[i].inlined < inlined);
 }
 
-bool gh_live_has(const struct gh_live *live, uint32_t inlined)
+bool gh_word_has(const struct gh_words *live, uint32_t inlined)
 {
 	size_t first = find_block(live, inlined);
 	return first < count_blocks(live) && live->blocks.items[first].inlined == inlined;
 }
 
-static void write_block(const struct gh_live *live, const struct gh_live_block *block)
+static void write_block(const struct gh_words *live, const struct gh_word_block *block)
 {
 	struct gh_buffer *info = &live->info->info;
 	struct gh_buffer *ranges = &live->info->ranges;
 	uint8_t word = live->tab->pointer_size;
 	uint8_t tail = live->tab->image->arch->pc_unit;
-	const struct gh_live_site *sites = &live->sites.items[block->first];
+	const struct gh_word_site *sites = &live->sites.items[block->first];
 	if (block->count == 1) {
 		gh_variable_block_begin(info, live->entry + sites->end - tail, tail, word);
 	} else {
@@ -333,7 +326,7 @@ static void write_block(const struct gh_live *live, const struct gh_live_block *
 	gh_buffer_u8(info, 0); /* no more of them */
 }
 
-void gh_live_write(const struct gh_live *live, uint32_t inlined)
+void gh_word_write(const struct gh_words *live, uint32_t inlined)
 {
 	size_t count = count_blocks(live);
 	for (size_t i = find_block(live, inlined);
@@ -341,13 +334,13 @@ void gh_live_write(const struct gh_live *live, uint32_t inlined)
 		write_block(live, &live->blocks.items[i]);
 }
 
-bool gh_live_failed(const struct gh_live *live)
+bool gh_word_failed(const struct gh_words *live)
 {
 	return live->pieces.failed || live->sites.failed || live->blocks.failed ||
 	       live->words.failed || live->entries.failed;
 }
 
-void gh_live_free(struct gh_live *live)
+void gh_word_free(struct gh_words *live)
 {
 	gh_vector_free(&live->pieces);
 	gh_vector_free(&live->sites);

@@ -195,7 +195,7 @@ static bool make_units(struct job *job, const struct gh_slots *slots, struct gh_
 	gh_arg_types_put(&common->arg_types, tab, &info->info);
 	/* A dump's own words are those of its frames, with their types. */
 	bool put = slots != NULL ? gh_slot_types_put(&common->slot_types, slots, &info->info)
-				 : gh_live_type_put(&common->live_type, tab, &info->info);
+				 : gh_word_type_put(&common->live_type, tab, &info->info);
 	gh_variable_abbrevs(&info->abbrev);
 	gh_abbrevs_make(&info->abbrev);
 	if (!put || !divide(job) || !gh_parallel_ordered(job->nparts, make_part, take_part, job))
@@ -228,7 +228,7 @@ bool gh_info_make(struct gh_info *info, const struct gh_pclntab *tab,
 		     gh_signatures_find(&job.common.signatures, types, err)) &&
 		    make_units(&job, slots, err);
 	gh_slot_types_free(&job.common.slot_types);
-	gh_live_type_free(&job.common.live_type);
+	gh_word_type_free(&job.common.live_type);
 	gh_signatures_free(&job.common.signatures);
 	free(job.parts);
 	return made;

@@ -1,6 +1,8 @@
 #include "lib/debugfile/internal.h"
 
 #include <dwarf.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 /* Codes of .debug_abbrev. */
 enum {
@@ -118,4 +120,14 @@ void gh_variable_end(struct gh_buffer *info, size_t start)
 {
 	if (!info->failed)
 		gh_buffer_patch(info, start - 1, info->size - start, 1);
+}
+
+void gh_variable_at_sp(struct gh_buffer *info, uint64_t offset, uint32_t type, uint8_t sp)
+{
+	char name[32];
+	snprintf(name, sizeof(name), "sp_0x%" PRIx64, offset);
+	size_t start = gh_variable_begin(info, name, type);
+	gh_buffer_u8(info, (uint8_t)(DW_OP_breg0 + sp));
+	gh_buffer_sleb128(info, (int64_t)offset);
+	gh_variable_end(info, start);
 }

@@ -112,7 +112,8 @@ struct gh_line_row {
 	struct gh_decl at;
 	int32_t tree_index; /* the inlined call that the code is of: see gh_frame */
 	bool is_stop;       /* debuggers stop at the function here: DW_LNS_set_prologue_end */
-	bool only_moves;    /* no statement starts here: see gh_code_only_moves */
+	bool only_moves;    /* its instructions: see gh_code_only_moves */
+	bool is_stmt;       /* a statement starts here: GDB may stop */
 };
 
 /* A place where rows of a function only move data. */
@@ -172,8 +173,8 @@ void gh_line_begin(struct gh_line_table *lines, const struct gh_func *func, bool
  * the row before has the same for the same call; and one at the end of the prologue. */
 void gh_line_range(struct gh_line_table *lines, const struct gh_range *range);
 
-/* Adds the function's rows to the unit, those told at which no statement starts. Returns where the
- * function starts. */
+/* Adds the function's rows to the unit, where no statement starts without is_stmt. Returns where
+ * the function starts. */
 struct gh_decl gh_line_end(struct gh_line_table *lines);
 
 /* Appends the unit to OUT, .debug_line, and starts the next. Returns its offset. */
@@ -190,69 +191,73 @@ void gh_line_free(struct gh_line_table *lines);
  * there. Between calls the maps are out of date. Where a call was inlined around a call the block
  * is nested in that. DWARF 4, sections 3.3.8, 3.5, 4.1 and 5.1. */
 
+/* Appends to INFO the variable sp_0x..., at OFFSET, in bytes, from the register SP, by its DWARF
+ * number. */
+void gh_variable_at_sp(struct gh_buffer *info, uint64_t offset, uint32_t type, uint8_t sp);
+
 /* The type of all those words. */
-struct gh_live_type {
+struct gh_word_type {
 	uint32_t offset;           /* in .debug_info; 0: there are no words */
 	struct gh_callees callees; /* of calls that are not left out */
 };
 
 /* The fields are private. */
-struct gh_live {
+struct gh_words {
 	const struct gh_pclntab *tab;
 	struct gh_info *info;                           /* the sections */
-	const struct gh_live_type *type;                /* of the words */
+	const struct gh_word_type *type;                /* of the words */
 	size_t unit;                                    /* where the unit starts in .debug_info */
 	uint32_t number;                                /* of the unit, from 1 */
-	struct GH_VECTOR(struct gh_live_entry) entries; /* what its variables refer to, by offset */
+	struct GH_VECTOR(struct gh_word_entry) entries; /* what its variables refer to, by offset */
 	struct gh_stackmaps maps;                       /* of the function */
 	bool has_maps;                                  /* it has any */
 	uint64_t entry;                                 /* its address */
 	uint64_t end;                                   /* one past it */
 	struct gh_pcvalue index;                        /* which of the maps */
 	struct gh_pcvalue delta;                        /* of the stack */
-	struct GH_VECTOR(struct gh_live_piece) pieces;  /* of the function */
-	struct GH_VECTOR(struct gh_live_site) sites;    /* of the function */
-	struct GH_VECTOR(struct gh_live_block) blocks;  /* of those */
+	struct GH_VECTOR(struct gh_word_piece) pieces;  /* of the function */
+	struct GH_VECTOR(struct gh_word_site) sites;    /* of the function */
+	struct GH_VECTOR(struct gh_word_block) blocks;  /* of those */
 	struct gh_buffer words; /* the blocks' variables, as .debug_info has them */
 	size_t left;            /* bytes of DWARF that may still be written */
 };
 
 /* Appends a unit with the type to INFO, .debug_info, if the program tells of words; else there are
  * none. In any case TYPE is to be freed. False if memory ran out. */
-bool gh_live_type_put(struct gh_live_type *type, const struct gh_pclntab *tab,
+bool gh_word_type_put(struct gh_word_type *type, const struct gh_pclntab *tab,
 		      struct gh_buffer *info);
 
-void gh_live_type_free(struct gh_live_type *type);
+void gh_word_type_free(struct gh_word_type *type);
 
 /* The words may take LIMIT bytes in INFO. Everything given outlives LIVE. */
-void gh_live_init(struct gh_live *live, const struct gh_pclntab *tab,
-		  const struct gh_live_type *type, struct gh_info *info, size_t limit);
+void gh_word_init(struct gh_words *live, const struct gh_pclntab *tab,
+		  const struct gh_word_type *type, struct gh_info *info, size_t limit);
 
 /* Starts a unit, at offset UNIT of .debug_info. */
-void gh_live_begin_unit(struct gh_live *live, size_t unit);
+void gh_word_begin_unit(struct gh_words *live, size_t unit);
 
 /* Starts FUNC. */
-void gh_live_begin(struct gh_live *live, const struct gh_func *func);
+void gh_word_begin(struct gh_words *live, const struct gh_func *func);
 
 /* Adds the next range of the function, from START on, whose innermost inlined call is number
  * INLINED; any number that is no other's stands for the function. */
-void gh_live_range(struct gh_live *live, uint64_t start, uint32_t inlined);
+void gh_word_range(struct gh_words *live, uint64_t start, uint32_t inlined);
 
 /* Ends the ranges of the function. Adds to .debug_info entries that the blocks refer to: no other
  * entry may be in the making there. */
-void gh_live_end(struct gh_live *live);
+void gh_word_end(struct gh_words *live);
 
 /* Whether there are blocks within inlined call number INLINED. */
-bool gh_live_has(const struct gh_live *live, uint32_t inlined);
+bool gh_word_has(const struct gh_words *live, uint32_t inlined);
 
 /* Writes them, as children of the entry written last, the end of children left to the caller; and
  * to .debug_ranges where those are that are in pieces. The unit's low_pc must be 0. */
-void gh_live_write(const struct gh_live *live, uint32_t inlined);
+void gh_word_write(const struct gh_words *live, uint32_t inlined);
 
 /* Whether memory ran out. */
-bool gh_live_failed(const struct gh_live *live);
+bool gh_word_failed(const struct gh_words *live);
 
-void gh_live_free(struct gh_live *live);
+void gh_word_free(struct gh_words *live);
 
 /* The inlined calls of a function, as DWARF nests them. DWARF 4, section 3.3.8. */
 
@@ -323,7 +328,7 @@ bool gh_inlines_any(const struct gh_inlines *inlines);
 /* Writes the function's calls to .debug_info and their entry points, with the blocks that LIVE has
  * within them, as children of the entry written last, the end of children left to the caller; and
  * to .debug_ranges the spans of those that have several. The unit's low_pc must be 0. */
-void gh_inlines_write(const struct gh_inlines *inlines, const struct gh_live *live);
+void gh_inlines_write(const struct gh_inlines *inlines, const struct gh_words *live);
 
 /* Writes the calls that are on the stack of RANGE, which was added, once more: as having the code
  * from START to before END, each in the other, as the last children of the entry that is in the

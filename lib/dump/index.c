@@ -11,7 +11,7 @@
 struct pass {
 	struct gh_dump *dump;
 	struct gh_dump_stack *stack; /* of the goroutine that frames now belong to; NULL for none */
-	uint64_t descriptor;         /* its */
+	uint64_t g;                  /* its */
 	uint64_t depth;              /* of the next frame */
 	uint64_t child_sp;           /* of the frame before; 0 if there is none */
 	uint64_t return_slot;        /* where the prototype's frame before has its return address; 0
@@ -60,7 +60,7 @@ static bool add_goroutine(struct pass *pass, const struct gh_dump_record *record
 	if (record->goroutine.wait_start > dump->latest)
 		dump->latest = record->goroutine.wait_start;
 	pass->stack = stack;
-	pass->descriptor = record->goroutine.descriptor;
+	pass->g = record->goroutine.g;
 	pass->depth = 0;
 	pass->child_sp = 0;
 	pass->return_slot = 0;
@@ -107,11 +107,11 @@ static bool add_frame(struct pass *pass, const struct gh_dump_record *record)
 	return add_extent(&pass->dump->frames, frame->sp, frame->contents.size, record->offset);
 }
 
-/* A defer or panic of the goroutine whose descriptor is OWNER, counted in COUNT. */
+/* A defer or panic of the goroutine whose g is OWNER, counted in COUNT. */
 static bool add_owned(struct pass *pass, const struct gh_dump_record *record, uint64_t owner,
 		      size_t *count)
 {
-	if (pass->stack == NULL || owner != pass->descriptor)
+	if (pass->stack == NULL || owner != pass->g)
 		pass->dump->damage.strays++;
 	if (count != NULL)
 		++*count;

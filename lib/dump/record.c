@@ -82,7 +82,7 @@ static void read_type(struct gh_cursor *cur, enum gh_dump_format format, struct 
 static void read_goroutine(struct gh_cursor *cur, enum gh_dump_format format,
 			   struct gh_dump_goroutine *goroutine)
 {
-	*goroutine = (struct gh_dump_goroutine){.descriptor = gh_cursor_uvarint(cur)};
+	*goroutine = (struct gh_dump_goroutine){.g = gh_cursor_uvarint(cur)};
 	goroutine->sp = gh_cursor_uvarint(cur);
 	goroutine->id = gh_cursor_uvarint(cur);
 	goroutine->creator_pc = gh_cursor_uvarint(cur);
@@ -171,7 +171,7 @@ static void read_itab(struct gh_cursor *cur, enum gh_dump_format format, struct 
 
 static void read_thread(struct gh_cursor *cur, struct gh_dump_thread *thread)
 {
-	thread->descriptor = gh_cursor_uvarint(cur);
+	thread->m = gh_cursor_uvarint(cur);
 	thread->id = gh_cursor_uvarint(cur);
 	thread->os_id = gh_cursor_uvarint(cur);
 }

@@ -174,8 +174,8 @@ enum gh_dump_status {
 };
 
 struct gh_dump_goroutine {
-	uint64_t descriptor; /* address of its runtime.g */
-	uint64_t sp;         /* of its top frame */
+	uint64_t g;  /* address of its runtime.g */
+	uint64_t sp; /* of its top frame */
 	uint64_t id;
 	uint64_t creator_pc; /* of the go statement that made it; a return address */
 	uint64_t status;
@@ -242,9 +242,9 @@ struct gh_dump_itab {
 };
 
 struct gh_dump_thread {
-	uint64_t descriptor; /* address of its runtime.m */
-	uint64_t id;         /* Go's number of it */
-	uint64_t os_id;      /* the system's */
+	uint64_t m;     /* address of its runtime.m */
+	uint64_t id;    /* Go's number of it */
+	uint64_t os_id; /* the system's */
 };
 
 enum {
@@ -295,7 +295,7 @@ struct gh_dump_segment {
 
 struct gh_dump_defer {
 	uint64_t record;     /* address of it */
-	uint64_t goroutine;  /* descriptor of its goroutine */
+	uint64_t goroutine;  /* address of its goroutine's runtime.g */
 	uint64_t argp;       /* sp of the function that deferred */
 	uint64_t pc;         /* of the defer statement; a return address */
 	uint64_t func_value; /* address of the closure */
@@ -305,7 +305,7 @@ struct gh_dump_defer {
 
 struct gh_dump_panic {
 	uint64_t record;        /* address of it */
-	uint64_t goroutine;     /* descriptor of its goroutine */
+	uint64_t goroutine;     /* address of its goroutine's runtime.g */
 	uint64_t argument_type; /* address of a type */
 	uint64_t argument_data; /* data word of the argument, an interface */
 	uint64_t defer;         /* that runs because of it; 0 from 1.4 on */

@@ -81,8 +81,8 @@ struct gh_arch {
 	uint8_t dwarf_sp;       /* DWARF number of the stack pointer */
 	uint8_t dwarf_ra;       /* of the return address column: the link register, if any */
 	uint8_t dwarf_fp;       /* of the frame pointer; 0 if Go keeps none */
-	uint8_t dwarf_pc; /* of the pc; where the link register keeps a value of its own, of the
-			     column that the ABI has for the pc beside it */
+	uint8_t dwarf_pc; /* of the pc, or of the ABI's column for it where that is none of the link
+			     register's */
 	uint8_t dwarf_g;  /* of the register that holds g, the goroutine, in Go code; 0 if none
 			     does. On amd64 that is so from Go 1.17 on */
 	bool gdb_has_dwarf_pc;   /* dwarf_pc is the pc to GDB (<arch>_dwarf_reg_to_regnum) */
@@ -136,11 +136,17 @@ static inline uint64_t gh_arch_frame_pointer_place(const struct gh_arch *arch, u
 	return arch->link_register ? delta + arch->pointer_size : 2 * arch->pointer_size;
 }
 
+/* Go's frames save the caller's frame pointer. */
+static inline bool gh_arch_has_frame_pointer(const struct gh_arch *arch)
+{
+	return arch->dwarf_fp != 0;
+}
+
 /* How many words at the end of a frame, the return address included, are no variables: so has
  * src/runtime/traceback.go it (varp). */
 static inline unsigned gh_arch_words_saved(const struct gh_arch *arch)
 {
-	return (arch->link_register ? 0U : 1U) + (arch->dwarf_fp != 0 ? 1U : 0U);
+	return (arch->link_register ? 0U : 1U) + gh_arch_has_frame_pointer(arch);
 }
 
 /* An address within the call that returns to RETURN_ADDRESS, as the Go runtime looks calls up: in

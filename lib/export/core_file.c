@@ -145,7 +145,7 @@ static void choose_ids(struct core *core)
 static uint64_t frame_pointer(const struct gh_arch *arch, uint64_t sp, uint64_t size)
 {
 	uint64_t saved = (uint64_t)gh_arch_words_saved(arch) * arch->pointer_size;
-	if (arch->dwarf_fp == 0 || size < saved)
+	if (!gh_arch_has_frame_pointer(arch) || size < saved)
 		return 0;
 	return sp + size - gh_arch_frame_pointer_place(arch, size);
 }

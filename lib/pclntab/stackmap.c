@@ -31,7 +31,7 @@ bool gh_stackmaps_find(struct gh_stackmaps *maps, const struct gh_pclntab *tab,
 	const struct gh_arch *arch = tab->image->arch;
 	uint8_t word = tab->pointer_size;
 	maps->word = word;
-	maps->above_locals = arch->dwarf_fp != 0 ? word : 0;
+	maps->above_locals = gh_arch_has_frame_pointer(arch) ? word : 0;
 	maps->below_args = gh_arch_below_args(arch);
 	find_bitmaps(&maps->locals, tab, func, GH_FUNCDATA_LOCALS_POINTER_MAPS,
 		     (uint32_t)INT32_MAX / word);

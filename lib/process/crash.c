@@ -29,9 +29,9 @@ struct finder {
 	struct gh_rtypes types;
 	const struct gh_goroutine *goroutines; /* those that may have crashed; not owned */
 	size_t count;                          /* of goroutines */
-	struct gh_goroutine panicking; /* the first that is, its id 0 if there is none; and that
-					  will not be recovered, if there is such a one */
-	bool fatal_panic;              /* it will not be */
+	struct gh_goroutine panicking; /* the first that panics, one that will not recover before
+					  others; its id is 0 if there is none */
+	bool fatal_panic;              /* it will not recover */
 };
 
 static void add_line(struct gh_crash *crash, const char *text)

@@ -102,11 +102,11 @@ static void take_runtime(struct gh_infer *infer)
 	uint32_t defer = gh_layouts_find(infer->layouts, "runtime", "runtime._defer");
 	for (size_t i = 0; goroutine != GH_NO_LAYOUT && i < dump->nstacks; i++) {
 		gh_dump_get(dump, GH_DUMP_GOROUTINE, i, &record);
-		gh_infer_claim(infer, record.goroutine.descriptor, goroutine, 1, GH_TRUST_POINTED);
+		gh_infer_claim(infer, record.goroutine.g, goroutine, 1, GH_TRUST_POINTED);
 	}
 	for (size_t i = 0; thread != GH_NO_LAYOUT && i < gh_dump_count(dump, GH_DUMP_THREAD); i++) {
 		gh_dump_get(dump, GH_DUMP_THREAD, i, &record);
-		gh_infer_claim(infer, record.thread.descriptor, thread, 1, GH_TRUST_POINTED);
+		gh_infer_claim(infer, record.thread.m, thread, 1, GH_TRUST_POINTED);
 	}
 	for (size_t i = 0; defer != GH_NO_LAYOUT && i < gh_dump_count(dump, GH_DUMP_DEFER); i++) {
 		gh_dump_get(dump, GH_DUMP_DEFER, i, &record);

@@ -150,7 +150,7 @@ bool gh_sync_wait_find(struct gh_wait_finder *finder, struct gh_wait *wait,
 	if (found == end)
 		return false;
 	wait->kind = found->kind;
-	uint64_t sudog = find_sudog(finder, wait, goroutine->descriptor, depth);
+	uint64_t sudog = find_sudog(finder, wait, goroutine->g, depth);
 	uint64_t sema = 0;
 	wait->sudog = sudog;
 	if (sudog != 0 && found->kind == GH_WAIT_COND)

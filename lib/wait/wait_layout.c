@@ -19,8 +19,7 @@ static uint32_t find_creator(const struct gh_dump *dump)
 		gh_dump_get(dump, GH_DUMP_GOROUTINE, i, &record);
 		uint64_t pc = record.goroutine.creator_pc;
 		for (uint32_t k = FIRST_WORD; pc != 0 && k < LAST_WORD; k++)
-			found[k] +=
-			    gh_wait_word(dump, record.goroutine.descriptor + k * dump->word) == pc;
+			found[k] += gh_wait_word(dump, record.goroutine.g + k * dump->word) == pc;
 	}
 	for (uint32_t k = FIRST_WORD; k < LAST_WORD; k++)
 		if (found[k] > found[best])

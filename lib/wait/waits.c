@@ -133,10 +133,10 @@ static void find_wait(struct gh_wait_finder *finder, struct gh_wait *wait,
 	case GH_WAIT_SEND:
 	case GH_WAIT_RECEIVE:
 	case GH_WAIT_SELECT:
-		add_cases(finder, wait, goroutine->descriptor);
+		add_cases(finder, wait, goroutine->g);
 		break;
 	case GH_WAIT_SLEEP:
-		wait->when = find_wake(finder, goroutine->descriptor);
+		wait->when = find_wake(finder, goroutine->g);
 		break;
 	case GH_WAIT_DESCRIPTOR:
 		gh_descriptor_wait_find(finder, wait);

@@ -138,7 +138,7 @@ static int write_script(const struct gh_snapshot *snapshot, size_t number, const
 		"with language auto -- set variable $goheap_top_sp = %" PRIu64 "\n"
 		"set backtrace past-main on\n"
 		"_goheap_forget_frames\nframe 1\n",
-		record.goroutine.id, record.goroutine.descriptor + dump->params.pointer_size,
+		record.goroutine.id, record.goroutine.g + dump->params.pointer_size,
 		snapshot->selected.sp);
 	return gh_script_commit(script, directory) ? GH_EXIT_OK : GH_EXIT_INPUT;
 }

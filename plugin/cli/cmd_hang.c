@@ -195,7 +195,7 @@ static uint64_t thread_of(const struct gh_dump *dump, const struct gh_dump_gorou
 	struct gh_dump_record record;
 	for (size_t i = 0; i < gh_dump_count(dump, GH_DUMP_THREAD); i++) {
 		gh_dump_get(dump, GH_DUMP_THREAD, i, &record);
-		if (record.thread.descriptor == goroutine->thread)
+		if (record.thread.m == goroutine->thread)
 			return record.thread.os_id;
 	}
 	return 0;

@@ -257,7 +257,7 @@ static void print_threads(struct gh_emit *emit)
 	static const struct gh_column columns[] = {
 	    {"id", NUMBER(thread.id)},
 	    {"os_id", NUMBER(thread.os_id)},
-	    {"descriptor", ADDRESS(thread.descriptor)},
+	    {"descriptor", ADDRESS(thread.m)},
 	    {0},
 	};
 	print_records(emit, GH_DUMP_THREAD, columns);

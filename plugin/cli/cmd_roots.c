@@ -135,9 +135,9 @@ static void print_goroutine_roots(struct gh_emit *emit)
 	for (size_t i = 0; i < gh_dump_count(emit->dump, GH_DUMP_GOROUTINE); i++) {
 		gh_dump_get(emit->dump, GH_DUMP_GOROUTINE, i, &record);
 		const struct gh_dump_goroutine *goroutine = &record.goroutine;
-		print_plain_root(emit, "goroutine", goroutine->descriptor, goroutine->context);
-		print_plain_root(emit, "goroutine", goroutine->descriptor, goroutine->top_defer);
-		print_plain_root(emit, "goroutine", goroutine->descriptor, goroutine->top_panic);
+		print_plain_root(emit, "goroutine", goroutine->g, goroutine->context);
+		print_plain_root(emit, "goroutine", goroutine->g, goroutine->top_defer);
+		print_plain_root(emit, "goroutine", goroutine->g, goroutine->top_panic);
 	}
 }
 

@@ -1,10 +1,11 @@
 /* The commands of the goheap program: what each is and takes, and how one is run.
  *
  * - main.c, options.c, exit.c: finds the command, reads its options, ends;
- * - cmd_*.c: the commands; cmd_records.c those that list one kind of records;
+ * - cmd_*.c: the commands; cmd_records.c those that list one kind of records, cmd_profile.c pprof,
+ *   too;
  * - dispatch.c, dispatch_live.c, print_words.c: commands typed in GDB;
  * - generate.c: what is made of commands.def at build time;
- * - heap_query.c, groups.c, growth.c, merged_dominators.c, picture.c, neighborhood.c,
+ * - heap_query.c, object_groups.c, growth.c, merged_dominators.c, picture.c, neighborhood.c,
  *   report_data.c, pprof_paths.c: answers about the heap (heap_query.h); suspects.c finds what may
  *   leak, suspects_text.c words it, suspect_slices.c finds slivers; see.c tells
  *   what to type next;
@@ -21,7 +22,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/profile/profile.h"
 #include "lib/util/buffer.h"
+#include "lib/value/value.h"
 #include "plugin/gdb/gdb.h"
 #include "plugin/view/emit.h"
 #include "plugin/view/view.h"
@@ -103,8 +106,7 @@ enum gh_option_type {
 	GH_OPTION_TEXT, /* sets a const char * */
 	GH_OPTION_FILE, /* a path: sets a const char * */
 	GH_OPTION_LIMIT,
-	GH_OPTION_RATE,
-	GH_OPTION_DEPTH,
+	GH_OPTION_NUMBER, /* sets a uint64_t, up to the most */
 	GH_OPTION_GROUPING,
 	GH_OPTION_PATTERN,
 	GH_OPTION_PROCESS, /* stands for the last file */
@@ -119,8 +121,9 @@ struct gh_option {
 	const char *arg;          /* what --help calls it; NULL if there is none */
 	const char *values;       /* all that it can be, a bar between two; NULL if it is any */
 	const char *doc;          /* for --help */
-	size_t field;             /* of struct gh_options, for flags and text: its offset */
-	uint64_t otherwise;       /* the limit or depth if none is given */
+	size_t field;       /* of struct gh_options, for flags, text and numbers: its offset */
+	uint64_t otherwise; /* the limit or number if none is given */
+	uint64_t most;      /* of a number */
 	bool required;
 };
 
@@ -154,13 +157,15 @@ struct gh_option {
 	}
 #define GH_RATE                                                                                    \
 	{                                                                                          \
-		.name = "rate", .type = GH_OPTION_RATE, .arg = "BYTES",                            \
-		.doc = "Its MemProfileRate, if not 524288"                                         \
+		.name = "rate", .type = GH_OPTION_NUMBER, .arg = "BYTES",                          \
+		.doc = "Its MemProfileRate, if not 524288", .otherwise = GH_PPROF_RATE,            \
+		.most = INT64_MAX, .field = offsetof(struct gh_options, rate)                      \
 	}
 #define GH_DEPTH(number)                                                                           \
 	{                                                                                          \
-		.name = "depth", .type = GH_OPTION_DEPTH, .arg = "N", .otherwise = number,         \
-		.doc = "Follow no more than N pointers, one behind the other (" #number ")"        \
+		.name = "depth", .type = GH_OPTION_NUMBER, .arg = "N", .otherwise = number,        \
+		.doc = "Follow no more than N pointers, one behind the other (" #number ")",       \
+		.most = GH_VALUE_DEPTH_MAX, .field = offsetof(struct gh_options, depth)            \
 	}
 #define GH_GREP(what)                                                                              \
 	{                                                                                          \

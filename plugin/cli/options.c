@@ -2,13 +2,13 @@
 
 #include <argp.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/profile/profile.h"
 #include "lib/util/escape.h"
 #include "lib/value/value.h"
 
@@ -75,11 +75,15 @@ static uint64_t parse_number(const char *arg, int base, uint64_t most, const cha
 
 static enum gh_grouping parse_grouping(const char *arg, const struct argp_state *state)
 {
-	static const char *const names[] = {"type", "size", "site", "path", "root"};
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(names[i], arg) == 0)
-			return (enum gh_grouping)i;
-	argp_error(state, "not type, size, site, path or root: %s", arg);
+	unsigned grouping = GH_BY_TYPE;
+	size_t length = strlen(arg);
+	for (const char *name = GH_GROUPING_NAMES; *name != '\0'; grouping++) {
+		size_t end = strcspn(name, "|");
+		if (end == length && memcmp(name, arg, end) == 0)
+			return grouping;
+		name += end + (name[end] == '|');
+	}
+	argp_error(state, "not %s: %s", GH_GROUPING_NAMES, arg);
 	return GH_BY_TYPE;
 }
 
@@ -97,6 +101,7 @@ static void parse_argument(struct gh_options *options, const struct gh_option *o
 			   const struct argp_state *state)
 {
 	void *field = (char *)options + option->field;
+	char what[64];
 	switch (option->type) {
 	case GH_OPTION_FLAG:
 		*(bool *)field = true;
@@ -110,11 +115,9 @@ static void parse_argument(struct gh_options *options, const struct gh_option *o
 		if (options->limit == 0)
 			options->limit = SIZE_MAX;
 		break;
-	case GH_OPTION_RATE:
-		options->rate = parse_number(arg, DECIMAL, INT64_MAX, "a number", state);
-		break;
-	case GH_OPTION_DEPTH:
-		options->depth = parse_number(arg, DECIMAL, GH_VALUE_DEPTH_MAX, "a depth", state);
+	case GH_OPTION_NUMBER:
+		snprintf(what, sizeof(what), "a number up to %" PRIu64, option->most);
+		*(uint64_t *)field = parse_number(arg, DECIMAL, option->most, what, state);
 		break;
 	case GH_OPTION_GROUPING:
 		options->grouping = parse_grouping(arg, state);
@@ -267,12 +270,12 @@ static void describe_operands(const struct gh_command *command, char *text, size
 					   option->letter, option->arg);
 }
 
-/* The depth where none is given. */
-static void set_depth(struct gh_options *options, const struct gh_command *command)
+/* The numbers where none are given. */
+static void set_numbers(struct gh_options *options, const struct gh_command *command)
 {
 	for (const struct gh_option *option = command->options; option->name != NULL; option++)
-		if (option->type == GH_OPTION_DEPTH)
-			options->depth = option->otherwise;
+		if (option->type == GH_OPTION_NUMBER)
+			*(uint64_t *)(void *)((char *)options + option->field) = option->otherwise;
 }
 
 /* The limit where none is given. */
@@ -306,8 +309,8 @@ void gh_options_parse(struct gh_options *options, const struct gh_command *comma
 	    .args_doc = *operands != '\0' ? operands : NULL,
 	    .doc = command->about,
 	};
-	*options = (struct gh_options){.rate = GH_PPROF_RATE};
-	set_depth(options, command);
+	*options = (struct gh_options){0};
+	set_numbers(options, command);
 	struct parse parse = {.options = options, .command = command};
 	gh_arguments_parse(&argp, argc, argv, 0, &parse);
 	limit_rows(&parse);

@@ -60,7 +60,7 @@ static bool takes(const struct gh_option *option, const char *value)
 	case GH_OPTION_LIMIT:
 		return is_number(value, false) && strtoul(value, NULL, 10) > 0 &&
 		       strtoul(value, NULL, 10) <= MAX_ROWS;
-	case GH_OPTION_DEPTH:
+	case GH_OPTION_NUMBER:
 		return is_number(value, false);
 	case GH_OPTION_GROUPING:
 	case GH_OPTION_PATTERN:

@@ -189,7 +189,7 @@ static void give_leaked(sqlite3_context *out, const struct gh_sql_cursor *cursor
 
 static void give_descriptor(sqlite3_context *out, const struct gh_sql_cursor *cursor)
 {
-	gh_sql_give_number(out, goroutine_of(cursor)->descriptor);
+	gh_sql_give_number(out, goroutine_of(cursor)->g);
 }
 
 static const struct gh_sql_column goroutine_columns[] = {

@@ -156,7 +156,7 @@ void gh_goroutine_json_print(struct gh_goroutine_list *listing, size_t number,
 	    {"waited_ns", GH_COL_NUMBER(struct row, waited)},
 	    {"system", GH_COL_BOOL(struct row, record.system)},
 	    {"background", GH_COL_BOOL(struct row, record.background)},
-	    {"descriptor", GH_COL_ADDRESS(struct row, record.descriptor)},
+	    {"descriptor", GH_COL_ADDRESS(struct row, record.g)},
 	    {"sp", GH_COL_ADDRESS(struct row, record.sp)},
 	    {"context", GH_COL_ADDRESS(struct row, record.context)},
 	    {"thread", GH_COL_ADDRESS(struct row, record.thread)},
@@ -184,15 +184,6 @@ void gh_goroutine_json_print(struct gh_goroutine_list *listing, size_t number,
 	    .waited = gh_dump_waited(listing->dump, goroutine),
 	};
 	gh_emit_row(&emit, columns, &row);
-}
-
-uint64_t gh_goroutine_group_wait(const struct gh_goroutine_group *group)
-{
-	uint64_t minutes = 0;
-	for (size_t i = 0; i < group->count; i++)
-		if (group->first[i].minutes > minutes)
-			minutes = group->first[i].minutes;
-	return minutes;
 }
 
 /* A group. */

@@ -101,6 +101,15 @@ static bool is_leader(const struct gh_goroutine_list *listing,
 				     : gh_dump_extras(listing->dump, entry->number).selected;
 }
 
+uint64_t gh_goroutine_group_wait(const struct gh_goroutine_group *group)
+{
+	uint64_t minutes = 0;
+	for (size_t i = 0; i < group->count; i++)
+		if (group->first[i].minutes > minutes)
+			minutes = group->first[i].minutes;
+	return minutes;
+}
+
 static void print_group(FILE *out, const struct gh_goroutine_group *group)
 {
 	fprintf(out, "%zu goroutine%s ", group->count, group->count > 1 ? "s" : "");

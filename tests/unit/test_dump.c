@@ -189,7 +189,7 @@ static void check_goroutine(void)
 {
 	const struct gh_dump_goroutine *goroutine = &record.goroutine;
 	get(GH_DUMP_GOROUTINE, 0, 2);
-	ck_assert_uint_eq(goroutine->descriptor, 0x9000);
+	ck_assert_uint_eq(goroutine->g, 0x9000);
 	ck_assert_uint_eq(goroutine->sp, 0x30000);
 	ck_assert_uint_eq(goroutine->id, 1);
 	ck_assert_uint_eq(goroutine->creator_pc, 0x400123);
@@ -310,7 +310,7 @@ static void check_defer_and_panic(void)
 static void check_statistics(void)
 {
 	get(GH_DUMP_THREAD, 0, 1);
-	ck_assert_uint_eq(record.thread.descriptor, 0xa000);
+	ck_assert_uint_eq(record.thread.m, 0xa000);
 	ck_assert_uint_eq(record.thread.id, 3);
 	ck_assert_uint_eq(record.thread.os_id, 4242);
 	get(GH_DUMP_MEMSTATS, 0, 1);

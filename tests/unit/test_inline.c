@@ -11,7 +11,7 @@ struct nests {
 	struct gh_strings strings;
 	struct gh_line_table lines;
 	struct gh_inlines inlines;
-	struct gh_live live; /* none */
+	struct gh_words live; /* none */
 	struct gh_info info;
 	struct gh_func func; /* whose name and file the frames have */
 	uint32_t file;

@@ -23,7 +23,7 @@ START_TEST(goroutines_and_frames_are_read)
 	ck_assert_uint_eq(snapshot_count(&snapshot, GH_DUMP_GOROUTINE), PROCESS_GOROUTINES);
 	for (unsigned i = 0; i < PROCESS_GOROUTINES; i++) {
 		struct gh_dump_goroutine g = snapshot_goroutine(&snapshot, i);
-		ck_assert_uint_eq(g.descriptor, process_goroutine((int)i));
+		ck_assert_uint_eq(g.g, process_goroutine((int)i));
 		ck_assert_uint_eq(g.id, i + 1);
 		ck_assert_uint_eq(g.status, GH_DUMP_WAITING);
 		ck_assert_uint_eq(g.creator_pc, SYNTHETIC_TEXT + 0x20);
