@@ -228,6 +228,20 @@ test_two() {
 	equal "$release: two libraries: below the second, C" 2 "$(grep -c '^#.* main () at .*library_host.c\|^#.* main (argc.*library_host.c' "$work/session")"
 }
 
+# test_copies SO: two copies of it, at different addresses.
+test_copies() {
+	local name="$release: two copies"
+	cp "$1" "$work/copy.so"
+	forget
+	goheap "$work/host" "set args $work/copy.so $1" "break main.work" run bt continue bt >"$work/session"
+	equal "$name: stops" 2 "$(grep -c 'hit Breakpoint 1.*, main.work' "$work/session")"
+	mv "$work/expected" "$work/all"
+	sed '/^runtime.cgocallback\t/q' "$work/all" >"$work/once"
+	cat "$work/once" "$work/once" >"$work/expected"
+	like "$name"
+	mv "$work/all" "$work/expected"
+}
+
 # callers: the addresses in a backtrace on standard input at which what called Work goes on.
 callers() {
 	sed -nE -e 's/^#[0-9]+ +(0x[0-9a-f]+) in .*/\1/p' -e '/^r[a-z0-9]+ /p'
@@ -289,6 +303,7 @@ test_release() {
 	test_linked "$1"
 	test_loaded "$1"
 	test_late "$1"
+	test_copies "$1"
 	test_java "$1"
 	test_boundary "$release: C" "$work/host" "$1" main "frame function main" \
 		"info registers rbx rbp rsp r12 r13 r14 r15"

@@ -117,6 +117,7 @@ test_replaced() {
 	has "a library that was replaced: in GDB" "$(cat "$work/session")" \
 		"^goheap: $work/two\\.so was replaced since it was loaded: |^warning: Build-id of $work/two\\.so does not match core file"
 	goheap "" "attach $child" detach >"$work/session"
+	lacks "a library that was replaced: attached, it is no program" "$(cat "$work/session")" '^goheap: .* program'
 	has "a library that was replaced: attached" "$(cat "$work/session")" "^goheap: $work/two\\.so was replaced since it was loaded: "
 	mv "$work/kept.so" "$work/two.so"
 }

@@ -73,15 +73,28 @@ static bool make_at(struct made *made, const struct gh_memory *memory, uint64_t 
 	return is_made;
 }
 
-/* The same of the first of STARTS that is a Go program; START is set to that. */
+/* BYTES, at START, are the first of a library. */
+static bool is_library(const uint8_t bytes[GH_LOADED_HEADERS], uint64_t start, const char *name)
+{
+	struct gh_loaded loaded;
+	if (!gh_loaded_open(&loaded, bytes, start, name, NULL))
+		return false;
+	bool is = gh_image_is_library(&loaded.headers);
+	gh_loaded_close(&loaded);
+	return is;
+}
+
+/* The same of the first of STARTS that is a Go program; START is set to that. LIVE: libraries that
+ * were deleted or replaced are among them. */
 static bool make_go(struct made *made, const struct gh_memory *memory,
-		    const struct gh_starts *starts, const char *name, uint64_t *start)
+		    const struct gh_starts *starts, const char *name, bool live, uint64_t *start)
 {
 	uint8_t bytes[GH_LOADED_HEADERS];
 	unsigned tried = 0;
 	for (size_t i = 0; i < starts->count && tried < MOST_TRIED; i++) {
 		*start = starts->items[i];
-		if (!read_header(bytes, memory, *start))
+		if (!read_header(bytes, memory, *start) ||
+		    (live && is_library(bytes, *start, name)))
 			continue;
 		tried++;
 		if (!make_at(made, memory, *start, name))
@@ -129,7 +142,7 @@ bool gh_core_program_make(const char *path, char made[GH_PROGRAM_IN_MEMORY_PATH]
 	struct gh_memory memory = gh_core_memory(&core);
 	find_starts(&starts, &core);
 	/* Of one that is not Go's it is told later that it is none. */
-	bool is_made = make_go(&program, &memory, &starts, path, &start) ||
+	bool is_made = make_go(&program, &memory, &starts, path, false, &start) ||
 		       (starts.count > 0 && make_at(&program, &memory, starts.items[0], path));
 	gh_vector_free(&starts);
 	if (!is_made)
@@ -147,7 +160,7 @@ static bool make_live(struct made *made, int pid, uint64_t *start)
 	memory.size = GH_LOADED_MOST;
 	snprintf(name, sizeof(name), "process %d", pid);
 	gh_unbacked_live(&starts, pid);
-	bool is_made = make_go(made, &memory, &starts, name, start);
+	bool is_made = make_go(made, &memory, &starts, name, true, start);
 	gh_vector_free(&starts);
 	return is_made;
 }
