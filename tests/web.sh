@@ -174,6 +174,23 @@ check_hostile() {
 	stop
 }
 
+# check_process: of a process that goes on, the page shows the heap and the goroutines as they were when it was opened.
+check_process() {
+	local directory before
+	sample "of a process" 1.19 crowd || return
+	run_until_ready "$directory/crowd.stripped" 50 "$work/crowd" -
+	serve -p "$pid"
+	[ -n "$address" ] || fail "of a process: it serves" "$(cat "$work/why")"
+	before=$(curl -s --max-time 20 "$address"'api/goroutines?group' |
+		sed -E 's/^\{"count":([0-9]+),.*/\1/' | awk '{ sum += $1 } END { print sum }')
+	equal "of a process: the goroutines that it began, and main" 51 "$before"
+	equal "of a process: nothing is read again for each question" 1 "$(grep -c paused "$work/why")"
+	stop
+	exec 7>&-
+	kill "$pid" 2>/dev/null
+	wait "$pid" 2>/dev/null
+}
+
 check_errors() {
 	timeout 20 "$GOHEAP" web "$work/nothing" >"$work/body" 2>"$work/why"
 	equal "no dump: status" 1 $?
@@ -195,5 +212,6 @@ for release in ${RELEASES:-1.19 "$(tail -n 1 <<<"$releases")"}; do
 	check_release "$release"
 done
 check_hostile
+check_process
 check_errors
 finish

@@ -143,12 +143,15 @@ int gh_cmd_goroutines(const struct gh_options *options)
 		return gh_heap_query_run(options, GH_WITH_NAMES, print_memory);
 	if (options->leaked)
 		return gh_wait_query_run(options, print_leaked);
-	struct gh_snapshot snapshot;
+	struct gh_snapshot snapshot = {0};
 	char running[32];
 	const char *program = gh_options_program(options, running);
 	gh_print_in_blocks();
 	bool opened;
-	if (options->process != NULL)
+	/* Of a process whose heap is kept, as they were when that was read. */
+	if (options->process != NULL && gh_kept_dump(&snapshot.dump, options, options->file))
+		opened = true;
+	else if (options->process != NULL)
 		opened = gh_snapshot_open_process(&snapshot, options->process, options->program);
 	else if (options->group)
 		opened = gh_snapshot_open_crash(&snapshot, options->file, program);
