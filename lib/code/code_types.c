@@ -343,7 +343,10 @@ static void read_piece(void *context, uint32_t number)
 	bool ok = true;
 	for (size_t i = number; i < tab->nfunc && ok; i += PIECES) {
 		struct gh_func func;
-		if (gh_pclntab_record(tab, i, &func, NULL))
+		/* The runtime's own globals lead to all its memory, and to nothing of the
+		 * program's. */
+		if (gh_pclntab_record(tab, i, &func, NULL) &&
+		    strncmp(gh_pclntab_name(tab, func.name), "runtime.", 8) != 0)
 			ok = read_function(finder, &func);
 	}
 	finder->failed = !ok || finder->results.failed;
