@@ -171,7 +171,7 @@ check_programs() {
 	fi
 	if sample "Go $1 web" "$1" web; then
 		"$directory/web.stripped" "$work/dump" || fail "Go $1: the sample writes its dump"
-		typed "Go $1: a web server, stripped" 75 -e "$directory/web.stripped"
+		typed "Go $1: a web server, stripped" 93 -e "$directory/web.stripped"
 		typed "Go $1: a web server, with the twin" 85 --names "$directory/web"
 		agrees "Go $1: a web server" "$directory" web
 		guesses "Go $1: a web server" "$directory" web

@@ -80,6 +80,15 @@ bool gh_layouts_refine_shapes(struct gh_layouts *layouts)
 	return found;
 }
 
+bool gh_layouts_is_shaped(const struct gh_layouts *layouts, uint32_t number)
+{
+	struct gh_buffer name = {0};
+	gh_layouts_name(layouts, number, &name);
+	bool is = memmem(name.data, name.size, PREFIX, strlen(PREFIX)) != NULL;
+	gh_buffer_free(&name);
+	return is;
+}
+
 uint32_t gh_layouts_shaped(const struct gh_layouts *layouts, uint32_t shape)
 {
 	uint32_t shaped = GH_NO_LAYOUT;

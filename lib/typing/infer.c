@@ -175,6 +175,13 @@ static void dispute(struct gh_infer *infer, uint32_t object, uint32_t number, bo
 		assign(infer, object, number, many, trust);
 }
 
+/* SHAPED is by GC shapes what PLAIN is by type arguments. */
+static bool stands_for(const struct gh_layouts *layouts, uint32_t shaped, uint32_t plain)
+{
+	return gh_layout(layouts, shaped)->size == gh_layout(layouts, plain)->size &&
+	       gh_layouts_is_shaped(layouts, shaped) && !gh_layouts_is_shaped(layouts, plain);
+}
+
 void gh_infer_set(struct gh_infer *infer, const struct gh_view *view, uint32_t number, bool many,
 		  enum gh_trust trust)
 {
@@ -198,7 +205,9 @@ void gh_infer_set(struct gh_infer *infer, const struct gh_view *view, uint32_t n
 	else if (evidence->trust < GH_TRUST_EXACT &&
 		 gh_layouts_begins_with(infer->layouts, number, known, 1))
 		assign(infer, object, number, many, trust);
-	else
+	else if (stands_for(infer->layouts, known, number))
+		assign(infer, object, number, many, trust);
+	else if (!stands_for(infer->layouts, number, known))
 		dispute(infer, object, number, many, trust);
 }
 

@@ -98,6 +98,12 @@ void gh_infer_follow(struct gh_infer *infer, const struct gh_link *link,
 	}
 }
 
+/* The linker put what is at ADDRESS into a segment. */
+static bool is_static(const struct gh_infer *infer, uint64_t address)
+{
+	return gh_extents_find(&infer->heap->dump->segments, address) != GH_NO_EXTENT;
+}
+
 /* Follows the pointers that the collector follows in OBJECT. */
 static void follow_object(struct gh_infer *infer, uint32_t object)
 {
@@ -112,8 +118,8 @@ static void follow_object(struct gh_infer *infer, uint32_t object)
 	gh_pointers_use_targets(&walk, infer->heap, object);
 	while (gh_pointers_next(&walk, &pointer)) {
 		uint64_t offset = pointer.offset - view.header;
-		if (pointer.target == GH_HEAP_NONE || pointer.offset < view.header ||
-		    (!finding.many && offset >= size))
+		if (pointer.offset < view.header || (!finding.many && offset >= size) ||
+		    (pointer.target == GH_HEAP_NONE && !is_static(infer, pointer.value)))
 			continue;
 		if (!gh_layouts_link_at(infer->layouts, finding.layout, offset % size, &link))
 			continue;

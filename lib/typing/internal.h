@@ -396,6 +396,10 @@ void gh_layouts_part_name(const struct gh_layouts *layouts, uint32_t number, uin
  * LAYOUTS have types. False if memory ran out. */
 bool gh_layouts_refine_shapes(struct gh_layouts *layouts);
 
+/* Layout NUMBER is made with types of package go.shape: "map[go.shape.string]bool". What is claimed
+ * to be that may be claimed to be of the type argument's types, too, and is. */
+bool gh_layouts_is_shaped(const struct gh_layouts *layouts, uint32_t number);
+
 /* The one type that refines SHAPE, a layout's number, if that is of package go.shape; GH_NO_LAYOUT
  * if it is not, or if no type or several do. Types that the program does not describe may have that
  * shape, too. */
