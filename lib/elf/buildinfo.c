@@ -271,6 +271,16 @@ bool gh_image_is_go(const struct gh_image *image)
 	return is_go;
 }
 
+bool gh_file_is_go(const char *path)
+{
+	struct gh_image image;
+	if (!gh_image_open_unrelocated(&image, path, NULL))
+		return false;
+	bool is = gh_image_is_go(&image);
+	gh_image_close(&image);
+	return is;
+}
+
 int gh_go_minor(const char *version)
 {
 	int minor;

@@ -154,6 +154,9 @@ void gh_buildinfo_free(struct gh_buildinfo *info);
  * sections tell. */
 bool gh_image_is_go(const struct gh_image *image);
 
+/* The same of the file at PATH. False also if it cannot be read. */
+bool gh_file_is_go(const char *path);
+
 /* A release that is not known, or of a development version: it is taken for the newest. */
 #define GH_GO_UNKNOWN INT_MAX
 

@@ -11,16 +11,6 @@ struct gh_module_file {
 	struct gh_pclntab tab; /* of the image */
 };
 
-static bool is_go(const char *path)
-{
-	struct gh_image image;
-	if (!gh_image_open_unrelocated(&image, path, NULL))
-		return false;
-	bool is = gh_image_is_go(&image);
-	gh_image_close(&image);
-	return is;
-}
-
 bool gh_other_modules_add(struct gh_other_modules *modules, const struct gh_arch *arch,
 			  const char *path, const struct gh_mapped_files *files,
 			  const struct gh_memory *memory, uint64_t bias)
@@ -56,7 +46,7 @@ void gh_other_modules_find(struct gh_other_modules *modules, const struct gh_map
 		struct stat st;
 		if (stat(path, &st) == 0 &&
 		    (st.st_dev != program->file.st_dev || st.st_ino != program->file.st_ino) &&
-		    is_go(path))
+		    gh_file_is_go(path))
 			gh_other_modules_add(modules, program->arch, path, files, memory, 0);
 	}
 }

@@ -195,9 +195,6 @@ void gh_root_frames_find(struct gh_root_frames *frames, struct gh_names *names,
  * is none. */
 uint64_t gh_root_frames_key(const struct gh_names *names, const struct gh_root *root);
 
-/* The file at PATH is a program or library with Go code, as far as its notes and sections tell. */
-bool gh_program_is_go(const char *path);
-
 /* Prints the name of the function that begins at ENTRY, or else that address. */
 void gh_names_print_function(FILE *out, const struct gh_names *names, uint64_t entry);
 

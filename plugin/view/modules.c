@@ -1,20 +1,10 @@
-#include "plugin/view/internal.h"
+#include "plugin/view/view.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/elf/elf.h"
 #include "lib/process/process.h"
-
-bool gh_program_is_go(const char *path)
-{
-	struct gh_image image;
-	if (!gh_image_open_unrelocated(&image, path, NULL))
-		return false;
-	bool is = gh_image_is_go(&image);
-	gh_image_close(&image);
-	return is;
-}
 
 static bool is_same(const char *a, const char *b)
 {
@@ -35,14 +25,13 @@ static bool has(const struct gh_modules *modules, const char *path)
 void gh_modules_add(struct gh_modules *modules, const struct gh_mapped_files *files,
 		    const char *program)
 {
-	if (!modules->any && gh_program_is_go(program))
+	if (!modules->any && gh_file_is_go(program))
 		return;
 	for (size_t i = 0; i < files->count; i++) {
 		const char *path = files->items[i].path;
-		char *copy =
-		    !is_same(path, program) && gh_program_is_go(path) && !has(modules, path)
-			? strdup(path)
-			: NULL;
+		char *copy = !is_same(path, program) && gh_file_is_go(path) && !has(modules, path)
+				 ? strdup(path)
+				 : NULL;
 		if (copy != NULL && !gh_vector_push(modules, copy))
 			free(copy);
 	}

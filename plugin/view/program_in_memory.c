@@ -1,4 +1,4 @@
-#include "plugin/view/internal.h"
+#include "plugin/view/view.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -180,6 +180,6 @@ bool gh_live_program_make(int pid, char path[GH_PROGRAM_IN_MEMORY_PATH], int *fd
 	uint64_t start;
 	char exe[64];
 	snprintf(exe, sizeof(exe), "/proc/%d/exe", pid);
-	return !gh_program_is_go(exe) && make_live(&made, pid, &start) &&
+	return !gh_file_is_go(exe) && make_live(&made, pid, &start) &&
 	       write_program(&made, path, fd);
 }
