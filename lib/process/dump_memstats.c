@@ -278,29 +278,36 @@ static void add_system(struct gh_dump_memstats *stats)
 		counters[GH_DUMP_SYS] += counters[parts[i]];
 }
 
-void gh_dump_add_memstats(struct gh_dump_stream *stream, struct gh_process *process,
-			  const struct gh_spans *spans, const struct gh_dump_totals *totals)
+void gh_memstats_find(struct gh_dump_memstats *stats, struct gh_process *process,
+		      const struct gh_spans *spans, const struct gh_dump_totals *totals)
 {
-	struct gh_dump_memstats stats = {
+	*stats = (struct gh_dump_memstats){
 	    .counters =
 		{
 		    [GH_DUMP_ALLOC] = totals->bytes,
 		    [GH_DUMP_HEAP_ALLOC] = totals->bytes,
 		    [GH_DUMP_HEAP_INUSE] = totals->in_use,
 		    [GH_DUMP_HEAP_OBJECTS] = totals->objects,
-		    [GH_DUMP_STACK_INUSE] = spans->stack_bytes,
+		    [GH_DUMP_STACK_INUSE] = gh_spans_stack_bytes(spans),
 		},
 	    .ngc = spans->sweepgen / 2, /* each collection adds 2 */
 	};
-	uint64_t at = find_collections(process, stats.ngc);
-	if (at != 0) {
-		add_collections(&stats, process, at);
-		if (process->minor >= 19)
-			add_new(&stats, process, spans, at);
-		else if (process->minor <= 15)
-			add_old(&stats, process, spans, at);
-		add_system(&stats);
-	}
+	uint64_t at = find_collections(process, stats->ngc);
+	if (at == 0)
+		return;
+	add_collections(stats, process, at);
+	if (process->minor >= 19)
+		add_new(stats, process, spans, at);
+	else if (process->minor <= 15)
+		add_old(stats, process, spans, at);
+	add_system(stats);
+}
+
+void gh_dump_add_memstats(struct gh_dump_stream *stream, struct gh_process *process,
+			  const struct gh_spans *spans, const struct gh_dump_totals *totals)
+{
+	struct gh_dump_memstats stats;
+	gh_memstats_find(&stats, process, spans, totals);
 	gh_buffer_uleb128(&stream->bytes, GH_DUMP_MEMSTATS);
 	for (size_t i = 0; i < GH_DUMP_COUNTERS; i++)
 		gh_buffer_uleb128(&stream->bytes, stats.counters[i]);

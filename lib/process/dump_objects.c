@@ -47,20 +47,47 @@ static void add_object(const struct walk *walk, const struct gh_span *span, uint
 	walk->totals->bytes += span->elemsize;
 }
 
+/* A bit for each element of SPAN that is an object, to be freed; NULL if there are more than memory
+ * has, or memory ran out. */
+static uint8_t *objects_of(const struct gh_spans *spans, struct gh_process *process,
+			   const struct gh_span *span)
+{
+	uint8_t *bits = NULL;
+	if (span->nelems <= process->memory.source->size)
+		bits = calloc((size_t)((span->nelems + 7) / 8), 1);
+	if (bits != NULL)
+		gh_span_objects(spans, process, span, bits);
+	return bits;
+}
+
+void gh_dump_count_objects(const struct gh_spans *spans, struct gh_process *process,
+			   struct gh_dump_totals *totals)
+{
+	for (size_t i = 0; i < spans->list.count; i++) {
+		const struct gh_span *span = &spans->list.items[i];
+		uint8_t *bits = objects_of(spans, process, span);
+		uint64_t count = 0;
+		totals->in_use += span->size;
+		for (uint64_t k = 0; bits != NULL && k < span->nelems; k++)
+			count += bits[k / 8] >> k % 8 & 1;
+		totals->objects += count;
+		totals->bytes += count * span->elemsize;
+		free(bits);
+	}
+}
+
 static void add_span(const struct walk *walk, const struct gh_span *span)
 {
 	struct gh_process *process = walk->pointers->process;
 	walk->totals->in_use += span->size;
-	if (span->nelems > process->memory.source->size) {
-		walk->totals->skipped += span->nelems;
-		return;
-	}
-	uint8_t *bits = calloc((size_t)((span->nelems + 7) / 8), 1);
+	uint8_t *bits = objects_of(walk->pointers->spans, process, span);
 	if (bits == NULL) {
-		walk->pointers->failed = true;
+		if (span->nelems > process->memory.source->size)
+			walk->totals->skipped += span->nelems;
+		else
+			walk->pointers->failed = true;
 		return;
 	}
-	gh_span_objects(walk->pointers->spans, process, span, bits);
 	for (uint64_t i = 0; i < span->nelems; i++)
 		if ((bits[i / 8] >> i % 8 & 1) != 0)
 			add_object(walk, span, i);

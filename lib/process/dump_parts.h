@@ -75,6 +75,10 @@ struct gh_dump_totals {
 	uint64_t skipped; /* objects that were left out: there would be more than memory */
 };
 
+/* Adds the objects of SPANS to TOTALS. */
+void gh_dump_count_objects(const struct gh_spans *spans, struct gh_process *process,
+			   struct gh_dump_totals *totals);
+
 /* Adds a record for each object, span by span: address, contents, and fields of the words that
  * POINTERS tells. */
 void gh_dump_add_objects(struct gh_dump_stream *stream, struct gh_span_pointers *pointers,
@@ -84,8 +88,14 @@ void gh_dump_add_objects(struct gh_dump_stream *stream, struct gh_span_pointers 
  *
  * Source: type mstats in src/runtime/mstats.go. */
 
-/* Adds them: what TOTALS and SPANS tell, what the program's variables say of its collections, and
+struct gh_dump_memstats;
+
+/* Finds them: what TOTALS and SPANS tell, what the program's variables say of its collections, and
  * zeros. */
+void gh_memstats_find(struct gh_dump_memstats *stats, struct gh_process *process,
+		      const struct gh_spans *spans, const struct gh_dump_totals *totals);
+
+/* Adds them. */
 void gh_dump_add_memstats(struct gh_dump_stream *stream, struct gh_process *process,
 			  const struct gh_spans *spans, const struct gh_dump_totals *totals);
 

@@ -139,7 +139,7 @@ struct gh_span {
 	uint64_t descriptor; /* address of its runtime.mspan */
 	uint64_t start;
 	uint64_t size;     /* in bytes */
-	uint64_t elemsize; /* of an element, in bytes; not 0 */
+	uint64_t elemsize; /* of an element, in bytes; not 0, but of manual ones */
 	uint64_t nelems;   /* elements, which fit SIZE */
 	uint64_t free_index;
 	uint64_t alloc_bits; /* address of a bit for each element */
@@ -156,9 +156,10 @@ struct gh_span {
 
 struct gh_spans {
 	struct gh_span_layout layout;
-	struct GH_VECTOR(struct gh_span) list; /* by start, none overlaps another */
-	uint64_t allspans;                     /* address of the variable */
-	uint64_t stack_bytes;                  /* of spans that hold stacks */
+	struct GH_VECTOR(struct gh_span) list;   /* by start, none overlaps another */
+	struct GH_VECTOR(struct gh_span) manual; /* those of stacks and, with elements of 0 bytes,
+						    of the collector's own; in no order */
+	uint64_t allspans;                       /* address of the variable */
 	uint64_t lost;     /* entries of allspans that could not be read or are no spans */
 	uint32_t sweepgen; /* the heap's */
 	bool inline_marks; /* small elements' mark bits are in the span: Go 1.25's Green Tea */
@@ -173,6 +174,15 @@ void gh_spans_free(struct gh_spans *spans);
 
 /* Whether ADDRESS is in one of them. */
 bool gh_spans_have(const struct gh_spans *spans, uint64_t address);
+
+/* Whether SPAN, a manual one, holds stacks. */
+static inline bool gh_span_is_of_stacks(const struct gh_span *span)
+{
+	return span->elemsize != 0;
+}
+
+/* The bytes of those that do. */
+uint64_t gh_spans_stack_bytes(const struct gh_spans *spans);
 
 /* Whether elements of so many bytes have their pointers' bits at the end of the span, from Go 1.22
  * on (heapBitsInSpan). */
@@ -376,6 +386,10 @@ struct gh_live_reader {
 	char name[64];                                 /* of the process, for messages */
 };
 
+/* Bits of an entry of /proc/PID/pagemap: the page is in memory, or in swap. */
+#define GH_PAGE_PRESENT (UINT64_C(1) << 63)
+#define GH_PAGE_SWAPPED (UINT64_C(1) << 62)
+
 /* Opens the file NAME of the process in /proc; -1 if it cannot be, and errno says why. */
 int gh_live_reader_open(const struct gh_live_reader *reader, const char *name);
 
@@ -401,6 +415,21 @@ const char *gh_process_function(const struct gh_process *process, uint64_t entry
 
 /* Whether ADDRESS is that of the closure of a function of the program's. */
 bool gh_process_is_closure(struct gh_process *process, uint64_t address);
+
+/* What the malloc of the C library has, by what it writes there.
+ *
+ * Sources: glibc's malloc/arena.c and malloc/malloc.c. */
+
+/* MAPPING has heaps of an arena: struct heap_info at the start of each. */
+bool gh_malloc_is_arena(struct gh_process *process, const struct gh_mapping *mapping);
+
+/* It has chunk after chunk, struct malloc_chunk, from its start to its end, as the [heap] of a
+ * process, which core files do not name. */
+bool gh_malloc_is_heap(struct gh_process *process, const struct gh_mapping *mapping);
+
+/* The size of a large chunk, in pages of its own, that begins at ADDRESS, before END; in bytes. 0
+ * if there is none. */
+uint64_t gh_malloc_chunk(struct gh_process *process, uint64_t address, uint64_t end);
 
 /* No page of memory is smaller, in bytes, and nothing is in the first one. */
 #define GH_LEAST_PAGE 4096

@@ -21,29 +21,6 @@ static bool fail(const struct gh_live_reader *reader, const char *expected, cons
 	return gh_fail(reader->err, reader->name, GH_NO_OFFSET, expected, "%s", found);
 }
 
-static FILE *stream_of(const struct gh_live_reader *reader, const char *name)
-{
-	int fd = gh_live_reader_open(reader, name);
-	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
-	if (file == NULL && fd >= 0)
-		close(fd);
-	return file;
-}
-
-/* Reads a line of /proc/PID/maps: START-END ACCESS OFFSET DEVICE INODE NAME. False if the memory is
- * not to be copied: only what the process may write, and is its own, changes. */
-static bool read_map(const char *line, struct gh_live_range *range)
-{
-	uint64_t end, inode;
-	char access[8];
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*x %*s %" SCNu64, &range->start, &end,
-		   access, &inode) != 4)
-		return false;
-	range->size = end - range->start;
-	range->from_file = inode != 0;
-	return access[0] == 'r' && access[1] == 'w' && access[3] == 'p' && end > range->start;
-}
-
 /* Adds RANGE, which comes after the others. Advice that a process gives of huge pages splits its
  * memory, and may change from one look to the next. */
 static void add_range(struct gh_live_ranges *ranges, const struct gh_live_range *range)
@@ -56,22 +33,26 @@ static void add_range(struct gh_live_ranges *ranges, const struct gh_live_range 
 		gh_vector_push(ranges, *range);
 }
 
+/* Only what the process may write, and is its own, changes, and is to be copied. */
+static void take_mapping(void *context, int pid, struct gh_mapping *mapping)
+{
+	const struct gh_live_range range = {
+	    .start = mapping->start,
+	    .size = mapping->end - mapping->start,
+	    .from_file = mapping->inode != 0,
+	};
+	(void)pid;
+	if (mapping->access[0] == 'r' && mapping->access[1] == 'w' && mapping->access[3] == 'p')
+		add_range(context, &range);
+}
+
 /* Lists the memory, with no room for the copies yet. */
 static bool list_ranges(struct gh_live_reader *reader)
 {
-	char *line = NULL;
-	size_t size = 0;
-	FILE *maps = stream_of(reader, "maps");
-	if (maps == NULL)
-		return gh_stopped_fail(reader->live->pid, reader->err);
-	while (getline(&line, &size, maps) >= 0) {
-		struct gh_live_range range = {0};
-		if (read_map(line, &range))
-			add_range(&reader->live->ranges, &range);
-	}
-	free(line);
-	fclose(maps);
-	return !reader->live->ranges.failed || gh_fail_memory(reader->err, reader->name);
+	struct gh_live_copy *live = reader->live;
+	if (!gh_mappings_live(live->pid, "maps", take_mapping, &live->ranges))
+		return gh_stopped_fail(live->pid, reader->err);
+	return !live->ranges.failed || gh_fail_memory(reader->err, reader->name);
 }
 
 /* Makes room for the copies of ranges that have none. Pages that are not copied take none. */

@@ -20,10 +20,6 @@
 /* Parts that one thread compares at a time. */
 #define PARTS 1024
 
-/* Bits of an entry of /proc/PID/pagemap: the page is in memory, or in swap. */
-#define PAGE_PRESENT (UINT64_C(1) << 63)
-#define PAGE_SWAPPED (UINT64_C(1) << 62)
-
 /* Runs of memory that are read at once. */
 struct runs {
 	const struct gh_live_reader *reader;
@@ -137,9 +133,9 @@ static void copy_pages(struct runs *runs, const struct gh_live_piece *piece,
 	size_t end;
 	for (size_t start = 0; start < count; start = end) {
 		end = start + 1;
-		bool there = (entries[start] & (PAGE_PRESENT | PAGE_SWAPPED)) != 0;
+		bool there = (entries[start] & (GH_PAGE_PRESENT | GH_PAGE_SWAPPED)) != 0;
 		while (end < count &&
-		       ((entries[end] & (PAGE_PRESENT | PAGE_SWAPPED)) != 0) == there)
+		       ((entries[end] & (GH_PAGE_PRESENT | GH_PAGE_SWAPPED)) != 0) == there)
 			end++;
 		uint64_t offset = piece->offset + start * page;
 		if (there)

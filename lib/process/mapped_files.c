@@ -1,18 +1,12 @@
 #include "lib/process/internal.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
 
 /* What tells one build of a library from another is compared up to that many bytes. */
 #define IDENTITY_MAX 4096
-
-/* The kernel's note of what a process has mapped, as the elf.h of older systems lacks it. */
-#ifndef NT_FILE
-#define NT_FILE 0x46494c45
-#endif
 
 static void add(struct gh_mapped_files *files, uint64_t start, const char *path)
 {
@@ -33,13 +27,15 @@ static bool is_deleted(const char *name)
 }
 
 /* Where the process is in a container, the name is one there. */
-static void add_live(struct gh_mapped_files *files, int pid, uint64_t start, char *name)
+static void add_live(struct gh_mapped_files *files, int pid, uint64_t start, const char *mapped)
 {
 	char path[PATH_MAX];
-	if (is_deleted(name))
-		name[strlen(name) - strlen(DELETED)] = '\0';
+	char name[PATH_MAX];
 	struct stat here;
 	struct stat there;
+	snprintf(name, sizeof(name), "%s", mapped);
+	if (is_deleted(name))
+		name[strlen(name) - strlen(DELETED)] = '\0';
 	snprintf(path, sizeof(path), "/proc/%d/root%s", pid, name);
 	bool is_there = stat(path, &there) == 0;
 	bool is_here = stat(name, &here) == 0 &&
@@ -47,44 +43,7 @@ static void add_live(struct gh_mapped_files *files, int pid, uint64_t start, cha
 	add(files, start, is_here || !is_there ? name : path);
 }
 
-/* A line of /proc/PID/maps. */
-struct mapping {
-	uint64_t start;
-	uint64_t offset;  /* in the file */
-	uint64_t inode;   /* of it; 0 if there is none */
-	bool is_readable; /* by the process */
-	char *name;       /* of the file, or of what else is there; "" for none */
-};
-
-/* Calls TAKE with CONTEXT and each mapping of the running process PID. False, and errno set, if it
- * cannot be asked. */
-static bool for_each_mapping(int pid, void (*take)(void *context, int pid, struct mapping *mapping),
-			     void *context)
-{
-	char path[64];
-	char *line = NULL;
-	size_t size = 0;
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	FILE *maps = fopen(path, "re");
-	while (maps != NULL && getline(&line, &size, maps) >= 0) {
-		struct mapping mapping;
-		char readable;
-		int name = 0;
-		line[strcspn(line, "\n")] = '\0';
-		if (sscanf(line, "%" SCNx64 "-%*x %c%*s %" SCNx64 " %*s %" SCNu64 " %n",
-			   &mapping.start, &readable, &mapping.offset, &mapping.inode, &name) != 4)
-			continue;
-		mapping.is_readable = readable == 'r';
-		mapping.name = line + name;
-		take(context, pid, &mapping);
-	}
-	free(line);
-	if (maps != NULL)
-		fclose(maps);
-	return maps != NULL;
-}
-
-static void take_file(void *context, int pid, struct mapping *mapping)
+static void take_file(void *context, int pid, struct gh_mapping *mapping)
 {
 	if (mapping->offset == 0 && mapping->name[0] == '/')
 		add_live(context, pid, mapping->start, mapping->name);
@@ -92,20 +51,20 @@ static void take_file(void *context, int pid, struct mapping *mapping)
 
 bool gh_mapped_files_live(struct gh_mapped_files *files, int pid)
 {
-	return for_each_mapping(pid, take_file, files) && !files->failed;
+	return gh_mappings_live(pid, "maps", take_file, files) && !files->failed;
 }
 
-static void take_unbacked(void *context, int pid, struct mapping *mapping)
+static void take_unbacked(void *context, int pid, struct gh_mapping *mapping)
 {
 	struct gh_starts *starts = context;
 	(void)pid;
-	if (mapping->is_readable && (mapping->inode == 0 || is_deleted(mapping->name)))
+	if (mapping->access[0] == 'r' && (mapping->inode == 0 || is_deleted(mapping->name)))
 		gh_vector_push(starts, mapping->start);
 }
 
 void gh_unbacked_live(struct gh_starts *starts, int pid)
 {
-	for_each_mapping(pid, take_unbacked, starts);
+	gh_mappings_live(pid, "maps", take_unbacked, starts);
 }
 
 void gh_unbacked_core(struct gh_starts *starts, const struct gh_image *core)
@@ -117,32 +76,16 @@ void gh_unbacked_core(struct gh_starts *starts, const struct gh_image *core)
 	}
 }
 
+static void take_core_file(void *context, int pid, struct gh_mapping *mapping)
+{
+	(void)pid;
+	if (mapping->offset == 0)
+		add(context, mapping->start, mapping->name);
+}
+
 bool gh_mapped_files_core(struct gh_mapped_files *files, const struct gh_image *core)
 {
-	unsigned word = core->arch->pointer_size;
-	struct gh_cursor ranges;
-	uint64_t at = 0;
-	uint32_t note = 0;
-	while (note != NT_FILE)
-		if (!gh_core_note(core, &at, &note, &ranges))
-			return false;
-	uint64_t count = gh_cursor_uint(&ranges, word);
-	gh_cursor_uint(&ranges, word); /* the size of a page */
-	if (count > gh_cursor_left(&ranges) / (3 * word))
-		return false;
-	struct gh_cursor names = ranges;
-	gh_cursor_bytes(&names, count * 3 * word);
-	for (uint64_t i = 0; i < count; i++) {
-		uint64_t start = gh_cursor_uint(&ranges, word);
-		gh_cursor_uint(&ranges, word); /* its end */
-		uint64_t offset = gh_cursor_uint(&ranges, word);
-		const char *name = gh_cursor_string(&names);
-		if (name == NULL)
-			return false;
-		if (offset == 0)
-			add(files, start, name);
-	}
-	return !files->failed;
+	return gh_mappings_core_files(core, take_core_file, files) && !files->failed;
 }
 
 void gh_mapped_files_free(struct gh_mapped_files *files)

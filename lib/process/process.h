@@ -4,6 +4,7 @@
  * gh_crash_find why it crashed.
  *
  * - memory.c, process.c: the memory, and words in it;
+ * - mappings.c, footprint.c, malloc_memory.c: what is mapped, and what all memory is used for;
  * - mapped_files.c, other_modules.c: the files that are in it, where Go libraries are found, and
  *   those that have code of its program's runtime;
  * - thread_registers.c: those of threads;
@@ -188,6 +189,33 @@ void gh_core_threads(struct gh_thread_registers *threads, const struct gh_image 
 /* Fills ERR with why the process PID cannot be traced or read, after errno. Gives false. */
 bool gh_stopped_fail(int pid, struct gh_error *err);
 
+/* What a process has mapped.
+ *
+ * Sources: proc_pid_maps(5) and proc_pid_smaps(5); fill_files_note in the kernel's
+ * fs/binfmt_elf.c. */
+
+struct gh_mapping {
+	uint64_t start;
+	uint64_t end;
+	uint64_t offset;   /* of START in the file, in bytes */
+	uint64_t inode;    /* of the file; 0 if there is none, or it is a core file's */
+	char access[5];    /* as rw-p: to read, write, run; private, or s for shared */
+	const char *name;  /* of the file, or of what else is there; "" for none */
+	uint64_t resident; /* bytes in memory; 0 but in smaps */
+	uint64_t swapped;  /* bytes in swap; likewise */
+};
+
+typedef void gh_mapping_take(void *context, int pid, struct gh_mapping *mapping);
+
+/* Calls TAKE with CONTEXT and each mapping of the running process PID, by address, as its FILE in
+ * /proc tells: "maps", "smaps", or "smaps_rollup", which has all as one; the last two take long
+ * where there is much memory. False, and errno set, if it cannot be asked. */
+bool gh_mappings_live(int pid, const char *file, gh_mapping_take *take, void *context);
+
+/* Calls TAKE with CONTEXT and each mapping of a file of CORE, by its note NT_FILE, which does not
+ * tell access. False if it has none, or it is damaged. */
+bool gh_mappings_core_files(const struct gh_image *core, gh_mapping_take *take, void *context);
+
 /* The files that a process has mapped: its program, and the libraries that it has loaded. */
 
 struct gh_mapped_file {
@@ -323,6 +351,60 @@ bool gh_live_copy_stop(struct gh_live_copy *live, const struct gh_arch *arch,
 struct gh_memory gh_live_copy_memory(const struct gh_live_copy *live);
 
 void gh_live_copy_free(struct gh_live_copy *live);
+
+/* What the memory of a process is used for.
+ *
+ * Interfaces: /proc/PID/smaps and pagemap, proc(5) and admin-guide/mm/pagemap.rst of the kernel;
+ * type mheap in src/runtime/mheap.go; malloc/arena.c and malloc/malloc.c of glibc. */
+
+enum gh_footprint_kind {
+	GH_FOOTPRINT_OBJECTS,   /* the Go heap: spans of objects */
+	GH_FOOTPRINT_STACKS,    /* spans of goroutines' stacks */
+	GH_FOOTPRINT_COLLECTOR, /* spans of the garbage collector's own */
+	GH_FOOTPRINT_FREE,      /* what is no span */
+	GH_FOOTPRINT_MALLOC,    /* the C library's malloc */
+	GH_FOOTPRINT_THREADS,   /* stacks of threads */
+	GH_FOOTPRINT_ANONYMOUS, /* no file's, and none of the above: the runtime's own, too */
+	GH_FOOTPRINT_SHARED,    /* shared with other processes, and no file's */
+	GH_FOOTPRINT_PROGRAM,   /* the program and its libraries, with their variables */
+	GH_FOOTPRINT_FILES,     /* other files */
+	GH_FOOTPRINT_KINDS
+};
+
+/* In bytes. */
+struct gh_footprint_part {
+	uint64_t size;     /* that is mapped, and may be read */
+	uint64_t resident; /* in memory, as the kernel counts it; in a core file, pages that are
+			      there and not all zeros */
+	uint64_t swapped;  /* in swap */
+};
+
+struct gh_footprint_file {
+	char *name; /* as the kernel has it; owned */
+	struct gh_footprint_part part;
+};
+
+struct gh_footprint {
+	struct gh_footprint_part parts[GH_FOOTPRINT_KINDS];
+	uint64_t objects; /* bytes of the heap's objects, those that are garbage, too */
+	uint64_t runtime; /* bytes that the runtime has asked for, for structures of its own, which
+			     are not in the heap; 0 if it is not known */
+	struct GH_VECTOR(struct gh_footprint_file) files; /* in no order; owned */
+};
+
+/* Finds that of PROCESS, a copy of the running process PID. False (ERR filled) if its memory may
+ * not be looked at, it has no Go heap, or memory ran out. In any case to be freed. */
+bool gh_footprint_live(struct gh_footprint *footprint, struct gh_process *process, int pid,
+		       struct gh_error *err);
+
+/* The same of PROCESS, which CORE is of. */
+bool gh_footprint_core(struct gh_footprint *footprint, struct gh_process *process,
+		       const struct gh_image *core, struct gh_error *err);
+
+/* How much of the running process PID is in memory, in bytes; 0 if it cannot be asked. */
+uint64_t gh_footprint_resident(int pid);
+
+void gh_footprint_free(struct gh_footprint *footprint);
 
 /* Maps in the memory of a process.
  *

@@ -193,14 +193,13 @@ static bool read_all(struct gh_spans *spans, struct gh_process *process, const s
 		    !read_entry(&spans->layout, process, address, &entry) ||
 		    !check_entry(process, &entry))
 			spans->lost++;
+		else if (entry.state == SPAN_IN_USE)
+			gh_vector_push(&spans->list, entry.span);
 		else if (entry.state == SPAN_MANUAL)
-			/* The collector's own have no size of elements. */
-			spans->stack_bytes += entry.span.elemsize != 0 ? entry.span.size : 0;
-		else if (entry.state == SPAN_IN_USE && !gh_vector_push(&spans->list, entry.span))
-			return false;
+			gh_vector_push(&spans->manual, entry.span);
 	}
 	drop_overlaps(spans);
-	return true;
+	return !spans->list.failed && !spans->manual.failed;
 }
 
 /* How many spans have a sweepgen that the heap's, if it is GEN, allows: those to be swept, being
@@ -294,6 +293,16 @@ bool gh_spans_find(struct gh_spans *spans, struct gh_process *process,
 void gh_spans_free(struct gh_spans *spans)
 {
 	gh_vector_free(&spans->list);
+	gh_vector_free(&spans->manual);
+}
+
+uint64_t gh_spans_stack_bytes(const struct gh_spans *spans)
+{
+	uint64_t bytes = 0;
+	for (size_t i = 0; i < spans->manual.count; i++)
+		if (gh_span_is_of_stacks(&spans->manual.items[i]))
+			bytes += spans->manual.items[i].size;
+	return bytes;
 }
 
 bool gh_spans_have(const struct gh_spans *spans, uint64_t address)

@@ -1,9 +1,30 @@
 /* goheap suspects: what may be leaking, in a few sentences. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
 #include "plugin/view/view.h"
+
+/* What is in memory beside the Go heap is told if it is more than that, and as much in bytes. */
+#define OUTSIDE_LEAST (UINT64_C(32) << 20)
+
+/* Tells if most of the process's memory is not what suspects are looked for in. */
+static void print_outside(const struct gh_heap_query *query)
+{
+	const struct gh_options *options = query->options;
+	uint64_t heap = query->heap.bytes;
+	char size[GH_SIZE_TEXT];
+	uint64_t resident =
+	    options->process != NULL ? gh_footprint_resident(atoi(options->process)) : 0;
+	/* The collector lets a heap grow to twice its size. */
+	if (resident / 2 <= heap || resident - 2 * heap < OUTSIDE_LEAST)
+		return;
+	printf("\n%s of the process are in memory", gh_size_text(resident, size));
+	printf(", and the Go heap's objects are %s: ", gh_size_text(heap, size));
+	gh_see_print(stdout, options, "memory");
+	putchar('\n');
+}
 
 static void print_text(struct gh_suspects *suspects)
 {
@@ -15,6 +36,7 @@ static void print_text(struct gh_suspects *suspects)
 		puts(suspects->compares
 			 ? "Nothing to tell: nothing has grown by much of the heap"
 			 : "Nothing to tell: nothing keeps much of the heap by itself");
+	print_outside(suspects->query);
 }
 
 /* Answers of QUERY, compared with the heap of OLDER, which may be NULL. */

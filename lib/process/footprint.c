@@ -1,0 +1,447 @@
+#include "lib/process/process.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/dump/record.h"
+#include "lib/process/dump_parts.h"
+#include "lib/process/internal.h"
+#include "lib/util/bsearch.h"
+
+/* Pages whose state is asked for at once. */
+#define PAGES 512
+
+/* A mapping that is kept. */
+struct mapped {
+	struct gh_mapping mapping; /* its name is NAME */
+	char *name;                /* owned */
+};
+
+/* What a span is for. */
+struct piece {
+	uint64_t start;
+	uint64_t end;
+	enum gh_footprint_kind kind;
+};
+
+struct maker {
+	struct gh_footprint *footprint;
+	struct gh_process *process;
+	int pagemap;                            /* of /proc/PID/pagemap; -1 of a core file */
+	struct GH_VECTOR(struct mapped) mapped; /* by address */
+	struct GH_VECTOR(struct piece) pieces;  /* by address */
+	uint64_t heap_end; /* where the last mapping ends that is of the Go heap; 0 for none */
+};
+
+static void add_mapping(void *context, int pid, struct gh_mapping *mapping)
+{
+	struct maker *maker = context;
+	struct mapped mapped = {.mapping = *mapping, .name = strdup(mapping->name)};
+	(void)pid;
+	if (mapped.name == NULL || !gh_vector_push(&maker->mapped, mapped)) {
+		free(mapped.name);
+		maker->mapped.failed = true;
+	}
+}
+
+/* Names those of MAKER's mappings that begin as one of a core file's mapped files does. */
+static void name_mapping(void *context, int pid, struct gh_mapping *file)
+{
+	struct maker *maker = context;
+	struct mapped *items = maker->mapped.items;
+	(void)pid;
+	size_t at = gh_lower_bound(maker->mapped.count, i, items[i].mapping.start < file->start);
+	if (at == maker->mapped.count || items[at].mapping.start != file->start)
+		return;
+	char *name = strdup(file->name);
+	maker->mapped.failed = maker->mapped.failed || name == NULL;
+	if (name == NULL)
+		return;
+	free(items[at].name);
+	items[at].name = name;
+	items[at].mapping.inode = 1;
+}
+
+static int compare_mapped(const void *left, const void *right)
+{
+	const struct mapped *a = left, *b = right;
+	return a->mapping.start < b->mapping.start ? -1 : a->mapping.start > b->mapping.start;
+}
+
+/* A core file has each mapping as a segment, contents or not. */
+static void add_core(struct maker *maker, const struct gh_image *core)
+{
+	for (size_t i = 0; i < core->nsegments; i++) {
+		const GElf_Phdr *segment = &core->segments[i];
+		struct gh_mapping mapping = {
+		    .start = segment->p_vaddr,
+		    .name = "",
+		    .access = {segment->p_flags & PF_R ? 'r' : '-',
+			       segment->p_flags & PF_W ? 'w' : '-',
+			       segment->p_flags & PF_X ? 'x' : '-', 'p', '\0'},
+		};
+		if (segment->p_type == PT_LOAD &&
+		    !__builtin_add_overflow(segment->p_vaddr, segment->p_memsz, &mapping.end))
+			add_mapping(maker, 0, &mapping);
+	}
+	if (maker->mapped.count > 0)
+		qsort(maker->mapped.items, maker->mapped.count, sizeof(*maker->mapped.items),
+		      compare_mapped);
+	gh_mappings_core_files(core, name_mapping, maker);
+}
+
+static int compare_pieces(const void *left, const void *right)
+{
+	const struct piece *a = left, *b = right;
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static void add_pieces(struct maker *maker, const struct gh_spans *spans)
+{
+	for (size_t i = 0; i < spans->list.count; i++) {
+		const struct gh_span *span = &spans->list.items[i];
+		struct piece piece = {span->start, span->start + span->size, GH_FOOTPRINT_OBJECTS};
+		gh_vector_push(&maker->pieces, piece);
+	}
+	for (size_t i = 0; i < spans->manual.count; i++) {
+		const struct gh_span *span = &spans->manual.items[i];
+		struct piece piece = {span->start, span->start + span->size,
+				      gh_span_is_of_stacks(span) ? GH_FOOTPRINT_STACKS
+								 : GH_FOOTPRINT_COLLECTOR};
+		gh_vector_push(&maker->pieces, piece);
+	}
+	if (maker->pieces.count > 0)
+		qsort(maker->pieces.items, maker->pieces.count, sizeof(*maker->pieces.items),
+		      compare_pieces);
+}
+
+/* Adds what the process has of the pages from START to END to PART, by its pagemap. */
+static void count_live(const struct maker *maker, uint64_t start, uint64_t end,
+		       struct gh_footprint_part *part)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t entries[PAGES];
+	while (start < end) {
+		uint64_t count = (end - start + page - 1) / page;
+		size_t size = (size_t)(count < PAGES ? count : PAGES) * sizeof(*entries);
+		off_t at = (off_t)(start / page * sizeof(*entries));
+		if (pread(maker->pagemap, entries, size, at) != (ssize_t)size)
+			return;
+		for (size_t i = 0; i < size / sizeof(*entries); i++) {
+			part->resident += entries[i] & GH_PAGE_PRESENT ? page : 0;
+			part->swapped += entries[i] & GH_PAGE_SWAPPED ? page : 0;
+		}
+		start += size / sizeof(*entries) * page;
+	}
+}
+
+static bool is_zero(const uint8_t *bytes, size_t size)
+{
+	return bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0;
+}
+
+/* The same of a core file: pages that are there, and are not all zeros. */
+static void count_core(const struct maker *maker, uint64_t start, uint64_t end,
+		       struct gh_footprint_part *part)
+{
+	const struct gh_memory *memory = maker->process->memory.source;
+	uint8_t bytes[GH_LEAST_PAGE];
+	for (; start < end && end - start >= sizeof(bytes); start += sizeof(bytes))
+		if (memory->read(memory, start, bytes, sizeof(bytes)) &&
+		    !is_zero(bytes, sizeof(bytes)))
+			part->resident += sizeof(bytes);
+}
+
+static void add_part(const struct maker *maker, enum gh_footprint_kind kind, uint64_t start,
+		     uint64_t end)
+{
+	struct gh_footprint_part *part = &maker->footprint->parts[kind];
+	part->size += end - start;
+	if (maker->pagemap >= 0)
+		count_live(maker, start, end, part);
+	else
+		count_core(maker, start, end, part);
+}
+
+/* Adds MAPPING, of the Go heap: its spans, and what is between them. */
+static void add_heap(struct maker *maker, const struct gh_mapping *mapping)
+{
+	const struct piece *pieces = maker->pieces.items;
+	size_t count = maker->pieces.count;
+	uint64_t at = mapping->start;
+	size_t i = gh_lower_bound(count, k, pieces[k].start < mapping->start);
+	for (; i < count && pieces[i].start < mapping->end; i++) {
+		uint64_t end = pieces[i].end < mapping->end ? pieces[i].end : mapping->end;
+		if (pieces[i].start < at || end <= at)
+			continue;
+		add_part(maker, GH_FOOTPRINT_FREE, at, pieces[i].start);
+		add_part(maker, pieces[i].kind, pieces[i].start, end);
+		at = end;
+	}
+	add_part(maker, GH_FOOTPRINT_FREE, at, mapping->end);
+	maker->heap_end = mapping->end;
+}
+
+/* Arenas have one mapping for all of them that are in use, or several. One that has no span yet, or
+ * no longer, comes after another. */
+static bool is_heap(const struct maker *maker, const struct gh_mapping *mapping)
+{
+	const struct piece *pieces = maker->pieces.items;
+	uint64_t arena = gh_heap_arena_size(maker->process);
+	size_t after = gh_lower_bound(maker->pieces.count, i, pieces[i].start < mapping->start);
+	if (after < maker->pieces.count && pieces[after].start < mapping->end)
+		return true;
+	return maker->heap_end != 0 && (mapping->start == maker->heap_end ||
+					mapping->start / arena == (maker->heap_end - 1) / arena);
+}
+
+/* Adds MAPPING, in which the kernel may have put together what malloc and others have asked for. */
+static void add_anonymous(struct maker *maker, const struct gh_mapping *mapping)
+{
+	uint64_t start = mapping->start; /* of what is none of malloc's */
+	uint64_t at = mapping->start;
+	while (at < mapping->end) {
+		uint64_t chunk = gh_malloc_chunk(maker->process, at, mapping->end);
+		if (chunk == 0) {
+			at = gh_page_end(at);
+			continue;
+		}
+		add_part(maker, GH_FOOTPRINT_ANONYMOUS, start, at);
+		add_part(maker, GH_FOOTPRINT_MALLOC, at, at + chunk);
+		at += chunk;
+		start = at;
+	}
+	add_part(maker, GH_FOOTPRINT_ANONYMOUS, start, mapping->end);
+}
+
+static bool is_thread_stack(const struct gh_process *process, const struct gh_mapping *mapping)
+{
+	for (size_t i = 0; i < process->nthreads; i++) {
+		uint64_t sp = process->threads[i].sp;
+		if (sp >= mapping->start && sp < mapping->end)
+			return true;
+	}
+	return strcmp(mapping->name, "[stack]") == 0;
+}
+
+static bool starts_with(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* Memory that looks like a file, and is in none. */
+static bool is_shared_memory(const struct gh_mapping *mapping)
+{
+	return starts_with(mapping->name, "/dev/shm/") || starts_with(mapping->name, "/memfd:") ||
+	       starts_with(mapping->name, "/SYSV") || starts_with(mapping->name, "/dev/zero") ||
+	       (mapping->access[3] == 's' && mapping->name[0] == '\0');
+}
+
+/* An ELF file begins at MAPPING: core files leave code out. */
+static bool is_elf(const struct maker *maker, const struct gh_mapping *mapping)
+{
+	const struct gh_memory *memory = maker->process->memory.source;
+	char magic[SELFMAG];
+	return maker->pagemap < 0 && memory->read(memory, mapping->start, magic, sizeof(magic)) &&
+	       memcmp(magic, ELFMAG, SELFMAG) == 0;
+}
+
+/* The file NAME has code that is mapped. */
+static bool has_code(const struct maker *maker, const char *name)
+{
+	for (size_t i = 0; i < maker->mapped.count; i++) {
+		const struct gh_mapping *mapping = &maker->mapped.items[i].mapping;
+		if (strcmp(maker->mapped.items[i].name, name) == 0 &&
+		    (mapping->access[2] == 'x' || is_elf(maker, mapping)))
+			return true;
+	}
+	return false;
+}
+
+/* What the mapping NUMBER is, which is not of the Go heap. */
+static enum gh_footprint_kind kind_of(const struct maker *maker, size_t number)
+{
+	const struct gh_mapping *mapping = &maker->mapped.items[number].mapping;
+	const struct mapped *before = number > 0 ? &maker->mapped.items[number - 1] : NULL;
+	if (is_shared_memory(mapping))
+		return GH_FOOTPRINT_SHARED;
+	if (mapping->inode != 0)
+		return has_code(maker, mapping->name) ? GH_FOOTPRINT_PROGRAM : GH_FOOTPRINT_FILES;
+	if (is_thread_stack(maker->process, mapping))
+		return GH_FOOTPRINT_THREADS;
+	/* The bss segment. */
+	if (before != NULL && before->mapping.end == mapping->start && before->mapping.inode != 0 &&
+	    mapping->name[0] == '\0' && has_code(maker, before->name))
+		return GH_FOOTPRINT_PROGRAM;
+	if (strcmp(mapping->name, "[heap]") == 0 || gh_malloc_is_arena(maker->process, mapping) ||
+	    gh_malloc_is_heap(maker->process, mapping))
+		return GH_FOOTPRINT_MALLOC;
+	return GH_FOOTPRINT_ANONYMOUS;
+}
+
+/* Adds what MAPPING, a mapped file that is PART of the footprint, has to the files. */
+static void add_file(struct gh_footprint *footprint, const struct gh_mapping *mapping,
+		     const struct gh_footprint_part *part)
+{
+	struct gh_footprint_file *files = footprint->files.items;
+	size_t i = 0;
+	while (i < footprint->files.count && strcmp(files[i].name, mapping->name) != 0)
+		i++;
+	if (i == footprint->files.count) {
+		struct gh_footprint_file file = {.name = strdup(mapping->name)};
+		if (file.name == NULL || !gh_vector_push(&footprint->files, file)) {
+			free(file.name);
+			footprint->files.failed = true;
+			return;
+		}
+	}
+	footprint->files.items[i].part.size += part->size;
+	footprint->files.items[i].part.resident += part->resident;
+	footprint->files.items[i].part.swapped += part->swapped;
+}
+
+/* Adds the mapping NUMBER, which is not of the Go heap. */
+static void add_other(struct maker *maker, size_t number)
+{
+	const struct gh_mapping *mapping = &maker->mapped.items[number].mapping;
+	enum gh_footprint_kind kind = kind_of(maker, number);
+	if (kind == GH_FOOTPRINT_ANONYMOUS) {
+		add_anonymous(maker, mapping);
+		return;
+	}
+	struct gh_footprint_part *whole = &maker->footprint->parts[kind];
+	struct gh_footprint_part part = {mapping->end - mapping->start, mapping->resident,
+					 mapping->swapped};
+	if (maker->pagemap < 0)
+		count_core(maker, mapping->start, mapping->end, &part);
+	whole->size += part.size;
+	whole->resident += part.resident;
+	whole->swapped += part.swapped;
+	if (kind == GH_FOOTPRINT_FILES)
+		add_file(maker->footprint, mapping, &part);
+}
+
+static bool is_kernels(const char *name)
+{
+	return starts_with(name, "[v"); /* [vdso], [vvar], [vsyscall] */
+}
+
+/* MAPPING is not to be used yet. In core files such memory may be readable. */
+static bool is_reserved(const struct maker *maker, const struct gh_mapping *mapping)
+{
+	return mapping->inode == 0 && mapping->resident == 0 && mapping->swapped == 0 &&
+	       (mapping->access[0] != 'r' || (maker->pagemap < 0 && mapping->access[1] != 'w'));
+}
+
+static void add_all(struct maker *maker)
+{
+	for (size_t i = 0; i < maker->mapped.count; i++) {
+		struct mapped *mapped = &maker->mapped.items[i];
+		mapped->mapping.name = mapped->name;
+		if (is_reserved(maker, &mapped->mapping) || is_kernels(mapped->name))
+			continue;
+		if (mapped->mapping.inode == 0 && is_heap(maker, &mapped->mapping))
+			add_heap(maker, &mapped->mapping);
+		else
+			add_other(maker, i);
+	}
+}
+
+/* What there is of objects, and of the runtime's own. */
+static void add_totals(struct gh_footprint *footprint, struct gh_process *process,
+		       const struct gh_spans *spans)
+{
+	static const enum gh_dump_counter own[] = {GH_DUMP_MSPAN_SYS, GH_DUMP_MCACHE_SYS,
+						   GH_DUMP_BUCKHASH_SYS, GH_DUMP_GC_SYS,
+						   GH_DUMP_OTHER_SYS};
+	struct gh_dump_memstats stats;
+	struct gh_dump_totals totals = {0};
+	gh_dump_count_objects(spans, process, &totals);
+	gh_memstats_find(&stats, process, spans, &totals);
+	footprint->objects = totals.bytes;
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+		footprint->runtime += stats.counters[own[i]];
+}
+
+static bool find_heap(struct maker *maker, struct gh_error *err)
+{
+	struct gh_rtypes types = {0};
+	struct gh_spans spans = {0};
+	bool found = gh_rtypes_find(&types, maker->process->tab, err) &&
+		     gh_spans_find(&spans, maker->process, &types, err);
+	if (found) {
+		add_pieces(maker, &spans);
+		add_totals(maker->footprint, maker->process, &spans);
+	}
+	gh_spans_free(&spans);
+	gh_rtypes_free(&types);
+	return found;
+}
+
+/* Makes the footprint of the mappings, which are freed. */
+static bool finish(struct maker *maker, struct gh_error *err)
+{
+	bool found = find_heap(maker, err);
+	bool whole = !maker->mapped.failed && !maker->pieces.failed;
+	if (found && whole)
+		add_all(maker);
+	for (size_t i = 0; i < maker->mapped.count; i++)
+		free(maker->mapped.items[i].name);
+	gh_vector_free(&maker->mapped);
+	gh_vector_free(&maker->pieces);
+	if (found && (!whole || maker->footprint->files.failed))
+		return gh_fail_memory(err, maker->process->tab->image->path);
+	return found;
+}
+
+bool gh_footprint_live(struct gh_footprint *footprint, struct gh_process *process, int pid,
+		       struct gh_error *err)
+{
+	struct maker maker = {.footprint = footprint, .process = process};
+	char path[64];
+	*footprint = (struct gh_footprint){0};
+	snprintf(path, sizeof(path), "/proc/%d/pagemap", pid);
+	maker.pagemap = open(path, O_RDONLY | O_CLOEXEC);
+	if (maker.pagemap < 0 || !gh_mappings_live(pid, "smaps", add_mapping, &maker)) {
+		gh_stopped_fail(pid, err);
+		if (maker.pagemap >= 0)
+			close(maker.pagemap);
+		return false;
+	}
+	bool made = finish(&maker, err);
+	close(maker.pagemap);
+	return made;
+}
+
+bool gh_footprint_core(struct gh_footprint *footprint, struct gh_process *process,
+		       const struct gh_image *core, struct gh_error *err)
+{
+	struct maker maker = {.footprint = footprint, .process = process, .pagemap = -1};
+	*footprint = (struct gh_footprint){0};
+	add_core(&maker, core);
+	return finish(&maker, err);
+}
+
+static void take_resident(void *context, int pid, struct gh_mapping *mapping)
+{
+	uint64_t *resident = context;
+	(void)pid;
+	*resident += mapping->resident;
+}
+
+uint64_t gh_footprint_resident(int pid)
+{
+	uint64_t resident = 0;
+	gh_mappings_live(pid, "smaps_rollup", take_resident, &resident);
+	return resident;
+}
+
+void gh_footprint_free(struct gh_footprint *footprint)
+{
+	for (size_t i = 0; i < footprint->files.count; i++)
+		free(footprint->files.items[i].name);
+	gh_vector_free(&footprint->files);
+}

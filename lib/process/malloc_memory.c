@@ -1,0 +1,50 @@
+#include "lib/process/internal.h"
+
+/* Where the C library's malloc has its arenas: HEAP_MAX_SIZE in glibc's malloc/arena.c, in bytes.
+ */
+#define MALLOC_HEAP(word) ((word) == 8 ? UINT64_C(1) << 26 : UINT64_C(1) << 20)
+
+/* IS_MMAPPED of a chunk of malloc's, and all such bits, in glibc's malloc/malloc.c. */
+#define CHUNK_MMAPPED 2
+#define CHUNK_BITS    7
+
+bool gh_malloc_is_arena(struct gh_process *process, const struct gh_mapping *mapping)
+{
+	unsigned word = process->tab->pointer_size;
+	uint64_t most = MALLOC_HEAP(word);
+	uint64_t at = mapping->start;
+	if (at % most != 0)
+		return false;
+	for (; at < mapping->end; at += most) {
+		uint64_t size = gh_process_word(process, at + 2 * word);
+		uint64_t mapped = gh_process_word(process, at + 3 * word);
+		if (size == 0 || size > mapped || mapped > most ||
+		    (mapped < most && at + mapped != mapping->end))
+			return false;
+	}
+	return true;
+}
+
+bool gh_malloc_is_heap(struct gh_process *process, const struct gh_mapping *mapping)
+{
+	unsigned word = process->tab->pointer_size;
+	uint64_t at = mapping->start;
+	while (at < mapping->end) {
+		uint64_t size = gh_process_word(process, at + word) & ~(uint64_t)CHUNK_BITS;
+		if (size < 2 * word || size > mapping->end - at)
+			return false;
+		at += size;
+	}
+	return true;
+}
+
+uint64_t gh_malloc_chunk(struct gh_process *process, uint64_t address, uint64_t end)
+{
+	unsigned word = process->tab->pointer_size;
+	uint64_t before = gh_process_word(process, address);
+	uint64_t size = gh_process_word(process, address + word);
+	if (before != 0 || (size & CHUNK_BITS) != CHUNK_MMAPPED)
+		return 0;
+	size -= CHUNK_MMAPPED;
+	return size % GH_LEAST_PAGE == 0 && size <= end - address ? size : 0;
+}

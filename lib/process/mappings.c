@@ -1,0 +1,95 @@
+#include "lib/process/internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The kernel's note of what a process has mapped, as the elf.h of older systems lacks it. */
+#ifndef NT_FILE
+#define NT_FILE 0x46494c45
+#endif
+
+/* Reads START-END ACCESS OFFSET DEVICE INODE NAME, without a newline. False if LINE is another. */
+static bool read_line(char *line, struct gh_mapping *mapping)
+{
+	int name = 0;
+	*mapping = (struct gh_mapping){0};
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64 " %n",
+		   &mapping->start, &mapping->end, mapping->access, &mapping->offset,
+		   &mapping->inode, &name) != 5)
+		return false;
+	mapping->name = line + name;
+	return mapping->end > mapping->start;
+}
+
+/* Reads a line of smaps that tells how much of MAPPING is where: KEY: NUMBER kB. */
+static void read_size(const char *line, struct gh_mapping *mapping)
+{
+	uint64_t kib;
+	if (sscanf(line, "Rss: %" SCNu64 " kB", &kib) == 1)
+		mapping->resident = kib * 1024;
+	else if (sscanf(line, "Swap: %" SCNu64 " kB", &kib) == 1)
+		mapping->swapped = kib * 1024;
+}
+
+bool gh_mappings_live(int pid, const char *file, gh_mapping_take *take, void *context)
+{
+	char path[64];
+	char *line = NULL;
+	char *first = NULL; /* the last mapping's */
+	size_t size = 0;
+	struct gh_mapping mapping = {0};
+	struct gh_mapping next;
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, file);
+	FILE *maps = fopen(path, "re");
+	while (maps != NULL && getline(&line, &size, maps) >= 0) {
+		line[strcspn(line, "\n")] = '\0';
+		if (!read_line(line, &next)) {
+			read_size(line, &mapping);
+			continue;
+		}
+		if (mapping.name != NULL)
+			take(context, pid, &mapping);
+		free(first);
+		first = line;
+		line = NULL;
+		mapping = next;
+	}
+	if (mapping.name != NULL)
+		take(context, pid, &mapping);
+	free(first);
+	free(line);
+	if (maps != NULL)
+		fclose(maps);
+	return maps != NULL;
+}
+
+bool gh_mappings_core_files(const struct gh_image *core, gh_mapping_take *take, void *context)
+{
+	unsigned word = core->arch->pointer_size;
+	struct gh_cursor ranges;
+	uint64_t at = 0;
+	uint32_t note = 0;
+	while (note != NT_FILE)
+		if (!gh_core_note(core, &at, &note, &ranges))
+			return false;
+	uint64_t count = gh_cursor_uint(&ranges, word);
+	uint64_t page = gh_cursor_uint(&ranges, word);
+	if (count > gh_cursor_left(&ranges) / (3 * word))
+		return false;
+	struct gh_cursor names = ranges;
+	gh_cursor_bytes(&names, count * 3 * word);
+	for (uint64_t i = 0; i < count; i++) {
+		struct gh_mapping mapping = {0};
+		mapping.start = gh_cursor_uint(&ranges, word);
+		mapping.end = gh_cursor_uint(&ranges, word);
+		mapping.offset = gh_cursor_uint(&ranges, word) * page;
+		const char *name = gh_cursor_string(&names);
+		if (name == NULL)
+			return false;
+		mapping.name = name;
+		take(context, 0, &mapping);
+	}
+	return true;
+}

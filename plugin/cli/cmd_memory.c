@@ -1,0 +1,214 @@
+/* goheap memory: what a process's memory is used for, the Go heap and all else. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "plugin/cli/command.h"
+#include "plugin/cli/heap_query.h"
+
+/* How many of the files that are mapped are shown. */
+#define SHOWN_FILES 3
+
+/* What a kind of memory is called, in JSON and in the table, and what to know if most is of it. */
+static const struct {
+	const char *key;
+	const char *what;
+	const char *most; /* NULL if a command tells more */
+} kinds[GH_FOOTPRINT_KINDS] = {
+    [GH_FOOTPRINT_OBJECTS] = {"objects", "Go heap: objects", NULL},
+    [GH_FOOTPRINT_STACKS] = {"stacks", "Go heap: stacks of goroutines", NULL},
+    [GH_FOOTPRINT_COLLECTOR] =
+	{"collector", "Go heap: the garbage collector's buffers",
+	 "The garbage collector gives them back after the next collections."},
+    [GH_FOOTPRINT_FREE] =
+	{"free", "Go heap: free, kept for later",
+	 "The heap was as large once. The runtime gives free memory back to the system "
+	 "slowly; with GOMEMLIMIT, or by\ndebug.FreeOSMemory(), at once."},
+    [GH_FOOTPRINT_MALLOC] = {"malloc", "malloc of the C library",
+			     "C code allocated it: no Go value is there."},
+    [GH_FOOTPRINT_THREADS] = {"threads", "stacks of threads",
+			      "There are many threads, or deep calls in C."},
+    [GH_FOOTPRINT_ANONYMOUS] =
+	{"anonymous", "anonymous memory outside the Go heap",
+	 "The program or C code mapped it by itself: no Go object is there."},
+    [GH_FOOTPRINT_SHARED] =
+	{"shared", "shared memory",
+	 "The program shares it with others, or with its threads: no Go object is there."},
+    [GH_FOOTPRINT_PROGRAM] = {"program", "the program and its libraries", "The rest is small."},
+    [GH_FOOTPRINT_FILES] = {"files", "mapped files",
+			    "The system takes pages of files back when it needs memory."},
+};
+
+/* A line of the table. */
+struct row {
+	const char *part; /* NULL for the sum */
+	const char *what;
+	const char *file; /* NULL unless it is one */
+	uint64_t resident;
+	uint64_t size;
+	uint64_t swapped;
+	struct gh_share share;
+	struct gh_known of_it; /* bytes that are told after WHAT */
+};
+
+static void print_what(struct gh_emit *emit, const void *context)
+{
+	const struct row *row = context;
+	char digits[GH_NUMBER_TEXT];
+	char *end = digits + sizeof(digits);
+	if (row->file != NULL) {
+		fputs("  ", emit->out);
+		gh_print_name(emit->out, row->file, false);
+		return;
+	}
+	fputs(row->what, emit->out);
+	if (!row->of_it.known)
+		return;
+	char *number = gh_format_number(end, row->of_it.value, true);
+	bool is_own = row->part == kinds[GH_FOOTPRINT_ANONYMOUS].key;
+	fprintf(emit->out, is_own ? " (the runtime's own is %.*s at most)" : ", %.*s bytes",
+		(int)(end - number), number);
+}
+
+static const struct gh_column columns[] = {
+    {"part", GH_COL_TEXT(struct row, part), .only = GH_IN_JSON},
+    {"file", GH_COL_NAME(struct row, file), .only = GH_IN_JSON, .optional = true},
+    {"resident", GH_COL_NUMBER(struct row, resident)},
+    {"%", GH_COL_SHARE(struct row, share), .only = GH_IN_TEXT},
+    {"mapped", GH_COL_NUMBER(struct row, size)},
+    {"swapped", GH_COL_NUMBER(struct row, swapped), .only = GH_IN_JSON},
+    {"ofIt", GH_COL_KNOWN_NUMBER(struct row, of_it), .only = GH_IN_JSON, .optional = true},
+    {"what", GH_COL_PRINTED(print_what), .only = GH_IN_TEXT},
+    {0},
+};
+
+static int compare_rows(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+	if (a->resident != b->resident)
+		return a->resident > b->resident ? -1 : 1;
+	return a->size > b->size ? -1 : a->size < b->size;
+}
+
+static struct row make_row(const struct gh_footprint_part *part, uint64_t whole)
+{
+	return (struct row){
+	    .resident = part->resident,
+	    .size = part->size,
+	    .swapped = part->swapped,
+	    .share = {part->resident, whole},
+	};
+}
+
+/* The kinds of memory, the most first; their sum. */
+static struct row make_rows(const struct gh_footprint *footprint, struct row *rows)
+{
+	struct gh_footprint_part sum = {0};
+	for (size_t i = 0; i < GH_FOOTPRINT_KINDS; i++) {
+		sum.size += footprint->parts[i].size;
+		sum.resident += footprint->parts[i].resident;
+		sum.swapped += footprint->parts[i].swapped;
+	}
+	for (size_t i = 0; i < GH_FOOTPRINT_KINDS; i++) {
+		rows[i] = make_row(&footprint->parts[i], sum.resident);
+		rows[i].part = kinds[i].key;
+		rows[i].what = kinds[i].what;
+	}
+	rows[GH_FOOTPRINT_OBJECTS].of_it = (struct gh_known){footprint->objects, true};
+	rows[GH_FOOTPRINT_ANONYMOUS].of_it =
+	    (struct gh_known){footprint->runtime, footprint->runtime != 0};
+	qsort(rows, GH_FOOTPRINT_KINDS, sizeof(*rows), compare_rows);
+	struct row all = make_row(&sum, sum.resident);
+	all.part = "all";
+	all.what = "in all";
+	return all;
+}
+
+static int compare_files(const void *left, const void *right)
+{
+	const struct gh_footprint_file *a = left, *b = right;
+	return a->part.resident > b->part.resident ? -1 : a->part.resident < b->part.resident;
+}
+
+/* Prints the files that have most in memory. */
+static void print_files(struct gh_emit *emit, const struct gh_footprint *footprint, uint64_t whole)
+{
+	struct gh_footprint_file *files = footprint->files.items;
+	size_t count = footprint->files.count;
+	if (count > 0)
+		qsort(files, count, sizeof(*files), compare_files);
+	for (size_t i = 0; i < count && (emit->json || i < SHOWN_FILES); i++) {
+		struct row row = make_row(&files[i].part, whole);
+		row.part = "file";
+		row.file = files[i].name;
+		gh_emit_row(emit, columns, &row);
+	}
+}
+
+/* Tells what to do about the kind that there is most of. */
+static void print_next(const struct row *most, const struct row *all,
+		       const struct gh_options *options)
+{
+	size_t kind = 0;
+	char size[GH_SIZE_TEXT];
+	while (kinds[kind].key != most->part)
+		kind++;
+	if (all->swapped != 0)
+		printf("%s more are in swap.\n", gh_size_text(all->swapped, size));
+	if (kinds[kind].most != NULL) {
+		puts(kinds[kind].most);
+		return;
+	}
+	gh_see_print(stdout, options,
+		     kind == GH_FOOTPRINT_STACKS ? "goroutines --group" : "suspects");
+	puts(kind == GH_FOOTPRINT_STACKS ? " (what they do)" : " (what keeps them alive)");
+}
+
+static void print(const struct gh_footprint *footprint, const struct gh_options *options)
+{
+	struct row rows[GH_FOOTPRINT_KINDS];
+	char text[GH_NUMBER_TEXT];
+	char *end = text + sizeof(text);
+	struct row all = make_rows(footprint, rows);
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_TABLE, NULL, options->json);
+	int length = (int)(end - gh_format_number(end, all.size, true));
+	if (length + 2 > emit.width)
+		emit.width = length + 2;
+	gh_emit_titles(&emit, columns);
+	for (size_t i = 0; i < GH_FOOTPRINT_KINDS; i++) {
+		if (rows[i].size == 0 && !options->json)
+			continue;
+		gh_emit_row(&emit, columns, &rows[i]);
+		if (rows[i].part == kinds[GH_FOOTPRINT_FILES].key)
+			print_files(&emit, footprint, all.resident);
+	}
+	gh_emit_row(&emit, columns, &all);
+	if (!options->json)
+		print_next(&rows[0], &all, options);
+}
+
+int gh_cmd_memory(const struct gh_options *options)
+{
+	struct gh_target target;
+	struct gh_footprint footprint;
+	struct gh_error err;
+	int pid = options->process != NULL ? atoi(options->process) : 0;
+	if (pid == 0 && !gh_target_is_elf(options->file)) {
+		gh_fail(&err, options->file, GH_NO_OFFSET, "a core file, or -p PID",
+			"another file: a heap dump does not tell");
+		gh_print_error(&err);
+		return GH_EXIT_INPUT;
+	}
+	if (pid != 0 ? !gh_target_open_live(&target, pid, options->program)
+		     : !gh_target_open_core(&target, options->file, options->program))
+		return GH_EXIT_INPUT;
+	bool found = pid != 0 ? gh_footprint_live(&footprint, &target.process, pid, &err)
+			      : gh_footprint_core(&footprint, &target.process, &target.core, &err);
+	if (found)
+		print(&footprint, options);
+	else
+		gh_print_error(&err);
+	gh_footprint_free(&footprint);
+	gh_target_close(&target);
+	return found ? GH_EXIT_OK : GH_EXIT_INPUT;
+}

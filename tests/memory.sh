@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# What `goheap memory' says that a process's memory is used for: by the process's own runtime.MemStats, what it has asked
+# malloc for and mapped itself, and the kernel's sum; of a process, and of its core file.
+set -u
+export LC_ALL=C
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# said KIND: what the sample said of it.
+said() {
+	awk -v kind="$1" '$1 == kind { print $2 }' "$work/output"
+}
+
+# part KIND FIELD: what goheap said of it.
+part() {
+	sed -nE "s/^\{\"part\":\"$1\",(.*,)?\"$2\":([0-9]+).*/\2/p" "$work/found"
+}
+
+# near NAME EXPECTED FOUND HUNDREDTHS: the two differ by no more than that, and 256 KiB.
+near() {
+	local less=$(($2 > $3 ? $2 - $3 : $3 - $2))
+	if ((less <= $2 * $4 / 100 + 262144)); then
+		ok "$1"
+	else
+		fail "$1" "expected about $2, found $3"
+	fi
+}
+
+# check NAME: the kinds of memory.
+check() {
+	near "$1: bytes of objects" "$(said objects)" "$(part objects ofIt)" 2
+	near "$1: objects" "$(said spans)" "$(part objects resident)" 5
+	near "$1: stacks" "$(said stacks)" "$(part stacks mapped)" 5
+	near "$1: malloc" "$(said malloc)" "$(part malloc resident)" 3
+	near "$1: the runtime's own is said" 6000000 "$(part anonymous ofIt)" 100
+	# The runtime's own is there, too.
+	near "$1: anonymous" "$(($(said anonymous) + $(part anonymous ofIt) / 2))" "$(part anonymous resident)" 8
+}
+
+export CGO_ENABLED=1
+head -c 7000000 /dev/urandom >"$work/file"
+for release in ${RELEASES:-1.15 1.19 1.24 1.27}; do
+	sample "Go $release" "$release" footprint || continue
+	run_until_ready "$directory/footprint.stripped" "$work/file"
+	"$GOHEAP" memory -p "$pid" --json >"$work/found" 2>"$work/why"
+	resident=$(awk '/^Rss:/ { print $2 * 1024 }' "/proc/$pid/smaps_rollup")
+	check "Go $release, process"
+	near "Go $release, process: mapped files" "$(said files)" "$(part files resident)" 1
+	has "Go $release, process: the file" "$(cat "$work/found")" '"part":"file","file":"[^"]*/file"'
+	near "Go $release, process: in all" "$resident" "$(part all resident)" 1
+	equal "Go $release, process: the kinds add up" "$(part all resident)" \
+		"$(sed -nE '/"part":"(file|all)"/!s/.*"resident":([0-9]+).*/\1/p' "$work/found" | awk '{ sum += $1 } END { printf "%d", sum }')"
+	text=$("$GOHEAP" memory -p "$pid" 2>"$work/why")
+	has "Go $release, process: the most" "$text" '^ +[0-9,]+ +[0-9.]+% +[0-9,]+  anonymous memory outside the Go heap \(the runtime'"'"'s own is [0-9,]+ at most\)$'
+	has "Go $release, process: what that means" "$text" '^The program or C code mapped it by itself: no Go object is there\.$'
+	has "Go $release, process: suspects tell of it" "$("$GOHEAP" suspects -p "$pid" 2>"$work/why")" \
+		"^1[0-9]{2} MB of the process are in memory, and the Go heap's objects are 10\\.[0-9] MB: see goheap memory -p $pid\$"
+	free=$(part free resident)
+	echo >&7
+	for _ in {1..100}; do
+		grep -q '^least' "$work/output" && break
+		sleep 0.05
+	done
+	# Pages that were never touched are not in memory.
+	if (($(said least) * 9 / 10 - 262144 <= free && free <= $(said most) + 262144)); then
+		ok "Go $release, process: free"
+	else
+		fail "Go $release, process: free" "expected $(said least) to $(said most), found $free"
+	fi
+	timeout 60 gcore -o "$work/core" "$pid" >"$work/gdb" 2>&1
+	"$GOHEAP" memory -e "$directory/footprint.stripped" "$work/core.$pid" --json >"$work/found" 2>"$work/why"
+	check "Go $release, core"
+	rm -f "$work/core.$pid"
+	exec 7>&-
+	wait "$pid" 2>"$work/why"
+done
+echo "go1.7 heap dump" >"$work/dump"
+"$GOHEAP" memory "$work/dump" >"$work/found" 2>&1
+equal "a heap dump: status" 1 $?
+has "a heap dump: what is wanted" "$(cat "$work/found")" 'expected a core file, or -p PID, found another file: a heap dump does not tell$'
+finish

@@ -1,0 +1,118 @@
+// Has memory of each kind, and says how much: what the Go heap has, by runtime.MemStats; what C code has
+// asked malloc for, on several threads; a file and anonymous memory that it maps itself. After a line of input it says
+// again what of the Go heap is free, which becomes less, and then it waits for the end of its input.
+package main
+
+/*
+#include <stdlib.h>
+#include <string.h>
+
+void *volatile last;
+
+static void use(size_t size)
+{
+	last = malloc(size);
+	memset(last, 1, size);
+}
+*/
+import "C"
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"runtime"
+	"syscall"
+)
+
+var kept [][]byte
+
+func touch(bytes []byte) {
+	for i := range bytes {
+		bytes[i] = 1
+	}
+}
+
+// spend has as many bytes of objects as there are to be, and lets go of half of them.
+func spend(count int) {
+	var dropped [][]byte
+	for i := 0; i < count; i++ {
+		for _, list := range []*[][]byte{&kept, &dropped} {
+			bytes := make([]byte, 100000)
+			touch(bytes)
+			*list = append(*list, bytes)
+		}
+	}
+}
+
+// deep has a stack that is larger than others.
+func deep(left int, ready chan bool) {
+	var room [1024]byte
+	if left > 0 {
+		deep(left-1, ready)
+		return
+	}
+	room[left] = 1
+	ready <- true
+	select {}
+}
+
+func main() {
+	small := make(chan int)
+	for thread := 0; thread < 4; thread++ {
+		go func() {
+			runtime.LockOSThread()
+			for i := 0; i < 5000; i++ {
+				C.use(1000)
+			}
+			small <- 5000 * 1000
+			select {}
+		}()
+	}
+	asked := <-small + <-small + <-small + <-small
+	for i := 0; i < 3; i++ {
+		C.use(9000000)
+		asked += 9000000
+	}
+	mapped, err := syscall.Mmap(-1, 0, 50<<20, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		panic(err)
+	}
+	touch(mapped)
+	file, err := os.Open(os.Args[1])
+	if err != nil {
+		panic(err)
+	}
+	size, _ := file.Seek(0, 2)
+	data, err := syscall.Mmap(int(file.Fd()), 0, int(size), syscall.PROT_READ, syscall.MAP_SHARED)
+	if err != nil {
+		panic(err)
+	}
+	sum := 0
+	for _, b := range data {
+		sum += int(b)
+	}
+	ready := make(chan bool)
+	for i := 0; i < 100; i++ {
+		go deep(50, ready)
+		<-ready
+	}
+	spend(100)
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	fmt.Println("objects", stats.HeapAlloc)
+	fmt.Println("spans", stats.HeapInuse)
+	fmt.Println("most", stats.HeapIdle-stats.HeapReleased)
+	fmt.Println("stacks", stats.StackInuse)
+	fmt.Println("malloc", asked)
+	fmt.Println("anonymous", len(mapped))
+	fmt.Println("files", len(data))
+	fmt.Println("ready", sum)
+	input := bufio.NewScanner(os.Stdin)
+	for input.Scan() {
+		runtime.ReadMemStats(&stats)
+		fmt.Println("least", stats.HeapIdle-stats.HeapReleased)
+	}
+	runtime.KeepAlive(kept)
+}
