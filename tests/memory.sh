@@ -37,6 +37,7 @@ check() {
 	near "$1: anonymous" "$(($(said anonymous) + $(part anonymous ofIt) / 2))" "$(part anonymous resident)" 8
 }
 
+session_home
 export CGO_ENABLED=1
 head -c 7000000 /dev/urandom >"$work/file"
 for release in ${RELEASES:-1.15 1.19 1.24 1.27}; do
@@ -67,6 +68,9 @@ for release in ${RELEASES:-1.15 1.19 1.24 1.27}; do
 	else
 		fail "Go $release, process: free" "expected $(said least) to $(said most), found $free"
 	fi
+	goheap "" "attach $pid" "goheap memory --json" >"$work/found"
+	near "Go $release, GDB: bytes of objects" "$(said objects)" "$(part objects ofIt)" 2
+	near "Go $release, GDB: malloc" "$(said malloc)" "$(part malloc resident)" 3
 	timeout 60 gcore -o "$work/core" "$pid" >"$work/gdb" 2>&1
 	"$GOHEAP" memory -e "$directory/footprint.stripped" "$work/core.$pid" --json >"$work/found" 2>"$work/why"
 	check "Go $release, core"

@@ -139,7 +139,7 @@ options() {
 
 # gdb_heads: the commands that goheap-gdb(7) has.
 gdb_heads() {
-	heads "$gdb_page" COMMANDS | sed -E -e 's/\[[^]]*\]|--?[a-z]+|"|,|goheap|memory|[A-Z]+/ /g' -e 's/[][]/ /g' |
+	heads "$gdb_page" COMMANDS | sed -E -e 's/symbols memory/symbols/' -e 's/\[[^]]*\]|--?[a-z]+|"|,|goheap|[A-Z]+/ /g' -e 's/[][]/ /g' |
 		xargs -n 1
 }
 

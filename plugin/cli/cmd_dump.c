@@ -19,8 +19,13 @@ static int parse_process(const char *text)
 static bool open_target(struct gh_target *target, const struct gh_options *options)
 {
 	int pid = parse_process(options->file);
-	if (pid != 0 && options->no_pause)
-		return gh_target_open_running(target, pid, options->program);
+	if (pid != 0 && options->no_pause) {
+		if (!gh_target_open_running(target, pid, options->program))
+			return false;
+		fputs("goheap: not paused: what changed while it was read may not fit together\n",
+		      stderr);
+		return true;
+	}
 	if (pid != 0)
 		return gh_target_open_live(target, pid, options->program);
 	return gh_target_open_core(target, options->file, options->program);

@@ -5,6 +5,7 @@
 
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
+#include "plugin/cli/wait_query.h"
 
 /* How many of the files that are mapped are shown. */
 #define SHOWN_FILES 3
@@ -187,6 +188,17 @@ static void print(const struct gh_footprint *footprint, const struct gh_options 
 		print_next(&rows[0], &all, options);
 }
 
+static bool open_target(struct gh_target *target, int pid, const struct gh_options *options)
+{
+	struct gh_thread_states states;
+	if (pid == 0)
+		return gh_target_open_core(target, options->file, options->program);
+	/* A debugger has stopped it. */
+	if (gh_thread_states_read(&states, pid) && states.traced > 0)
+		return gh_target_open_running(target, pid, options->program);
+	return gh_target_open_live(target, pid, options->program);
+}
+
 int gh_cmd_memory(const struct gh_options *options)
 {
 	struct gh_target target;
@@ -199,8 +211,7 @@ int gh_cmd_memory(const struct gh_options *options)
 		gh_print_error(&err);
 		return GH_EXIT_INPUT;
 	}
-	if (pid != 0 ? !gh_target_open_live(&target, pid, options->program)
-		     : !gh_target_open_core(&target, options->file, options->program))
+	if (!open_target(&target, pid, options))
 		return GH_EXIT_INPUT;
 	bool found = pid != 0 ? gh_footprint_live(&footprint, &target.process, pid, &err)
 			      : gh_footprint_core(&footprint, &target.process, &target.core, &err);

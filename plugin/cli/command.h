@@ -276,6 +276,7 @@ enum {
 	GH_ON_PROGRAM = 1 << 0, /* GDB's program, which need not run */
 	GH_ON_PROCESS = 1 << 1, /* what GDB debugs: a process, or a core file's */
 	GH_ON_DUMP = 1 << 2,    /* the heap dump that is loaded */
+	GH_ON_SYSTEM = 1 << 3,  /* what GDB debugs, as goheap reads it from the system */
 };
 
 /* The user's command of that name in GDB: goheap NAME. */

@@ -100,6 +100,23 @@ static int run_on_dump(const struct job *job, const char *dump)
 	return run(job, &source);
 }
 
+/* Runs it on the process or core file that GDB debugs, as a shell would. */
+static int run_on_system(const struct job *job)
+{
+	char process[16];
+	const struct gh_infofiles *files = &job->files;
+	struct gh_kept_source source = {.program = files->program};
+	snprintf(process, sizeof(process), "%d", files->pid);
+	if (files->pid != 0)
+		source.process = process;
+	else
+		source.file = files->core;
+	if (source.process != NULL || source.file != NULL)
+		return run(job, &source);
+	fputs("No process of this machine and no core file is debugged.\n", stderr);
+	return GH_EXIT_INPUT;
+}
+
 /* Runs it on what GDB has. */
 static int run_on_files(const struct job *job)
 {
@@ -111,6 +128,8 @@ static int run_on_files(const struct job *job)
 	if (has_dump(files, job->directory) && read_link(job->directory, GH_SESSION_DUMP, dump))
 		return (job->command->gdb.on & GH_ON_DUMP) != 0 ? run_on_dump(job, dump)
 								: refuse_dump(job);
+	if ((job->command->gdb.on & GH_ON_SYSTEM) != 0)
+		return run_on_system(job);
 	if (on_program && files->program != NULL)
 		return run(job, &(struct gh_kept_source){.file = files->program});
 	if (debugs && on_process)

@@ -244,10 +244,7 @@ static bool open_live(struct gh_target *target, int pid, const char *program, bo
 	struct gh_mapped_files files = {0};
 	gh_mapped_files_live(&files, pid);
 	find_others(target, &files);
-	if (!pause)
-		fputs("goheap: not paused: what changed while it was read may not fit together\n",
-		      stderr);
-	else if (!copy_stopped(target))
+	if (pause && !copy_stopped(target))
 		return false;
 	target->memory.size = target->live.size;
 	target->process.threads = target->live.threads.items;

@@ -80,7 +80,8 @@ bool gh_target_open_core(struct gh_target *target, const char *path, const char 
  * told on standard error; PROGRAM is what it runs, NULL for what the system says that it does. */
 bool gh_target_open_live(struct gh_target *target, int pid, const char *program);
 
-/* The same without a stop, which is told, too. */
+/* The same without a stop: what changes meanwhile may not fit together, unless a debugger has
+ * stopped it. */
 bool gh_target_open_running(struct gh_target *target, int pid, const char *program);
 
 void gh_target_close(struct gh_target *target);
