@@ -168,7 +168,7 @@ check_text() {
 
 # questions: what the manual page shows of the prompt: statements, and answers.
 questions() {
-	sed -n '/^\.SH QUESTIONS IN SQL$/,/^\.SH OPTIONS$/p' "$(dirname "$GOHEAP")/goheap.1" | sed -n '/^\.nf$/,/^\.fi$/p' | grep -v '^\.' |
+	sed -n '/^\.SH QUESTIONS IN SQL$/,/^\.SH HEAPS /p' "$(dirname "$GOHEAP")/goheap.1" | sed -n '/^\.nf$/,/^\.fi$/p' | grep -v '^\.' |
 		sed -e 's/\\-/-/g' -e "s/\\\\(aq/'/g" -e 's/\\e/\\/g'
 }
 

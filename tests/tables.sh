@@ -1,10 +1,14 @@
 #!/usr/bin/env bash
-# goheap export: what DuckDB reads of a directory to which the heaps of several hosts are written is what an independent
-# reader finds in their dumps, and what the program that wrote them says has grown.
+# goheap export: what DuckDB, and ClickHouse on two servers, read of a directory to which the heaps of several hosts are
+# written is what an independent reader finds in their dumps, and what the programs that wrote them say has grown; they are
+# loaded and asked as the manual page has it. Nothing is lost when a run is killed, or a server is away.
 set -u
 export LC_ALL=C
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
+
+servers=()
+trap '[ ${#servers[@]} -eq 0 ] || kill "${servers[@]}"; rm -rf "$work"' EXIT
 
 # duckdb QUERY: what it answers; @TABLE stands for that table of all dumps.
 duckdb() {
@@ -22,6 +26,46 @@ install() {
 		mv "$place.part" "$place"
 }
 
+# manual NUMBER: what the manual page shows of heaps of many hosts, of those in the directory fleet: the example NUMBER.
+manual() {
+	sed -n '/^\.SH HEAPS OF MANY HOSTS$/,/^\.SH OPTIONS$/p' "$(dirname "$GOHEAP")/goheap.1" |
+		awk -v wanted="$1" '$1 == ".EE" { on = 0 } on && n == wanted { print } $1 == ".EX" { on = 1; n++ }' |
+		sed -e 's/\\-/-/g' -e "s/\\\\(aq/'/g" -e 's/\\e$/\\/' -e "s#fleet/#$work/fleet/#"
+}
+
+# objects DUMP: how many there are in $work/DUMP, and their bytes, as an independent reader finds them.
+objects() {
+	"$dumpfile" objects "$work/$1" | cut -f 2 | paste -sd '|'
+}
+
+# What grew from the first to the last heap of each host, as the manual page asks; each "HOST|TYPE|BYTES".
+check_growth() {
+	local expected
+	equal "$1: which type has grown most, and where" "leaking|main.Session" "$(grep -F '|main.' <<<"$2" | head -n 1 | cut -d '|' -f 1,2)"
+	expected=$("$GOHEAP" diff "$work/1" "$work/2" -e "$program" --json | sed -nE 's/.*"bytes_growth":([0-9]{5,}),.*/\1/p' | sort -rn | xargs)
+	has "$1: by how much: something" "$expected" '^[0-9]{6}'
+	equal "$1: by how much: as diff has it" "$expected" "$(sed -nE 's/^leaking\|.*\|([0-9]{5,})$/\1/p' <<<"$2" | xargs)"
+	equal "$1: elsewhere nothing has" "" "$(grep -v '^leaking|' <<<"$2" | grep -E '\|[0-9]{5,}$')"
+}
+
+check_duckdb() {
+	local table
+	for dump in "1 leaking" "3 steady" "1 ../a b"; do
+		equal "DuckDB: objects and bytes of a dump of host ${dump#* }" "$(objects "${dump%% *}")" \
+			"$(duckdb "SELECT count(*), sum(bytes)::BIGINT FROM @objects WHERE host = '${dump#* }' GROUP BY time ORDER BY time LIMIT 1")"
+	done
+	equal "DuckDB: the dumps" "../a b|1|leaking|2|steady|2" \
+		"$(duckdb "SELECT host, count(DISTINCT time) FROM @objects GROUP BY host ORDER BY host" | paste -sd '|')"
+	check_growth DuckDB "$(duckdb "$(manual 2)")"
+	equal "DuckDB: objects by what points to them" \
+		"$("$GOHEAP" sql "$work/1" -e "$program" --csv "SELECT count(*) FROM refs JOIN objects ON address = object" | tail -n 1)" \
+		"$(duckdb "SELECT count(*) FROM @refs r JOIN @objects o ON o.address = r.object AND o.host = r.host AND o.time = r.time WHERE r.host = '../a b'")"
+	for table in $("$GOHEAP" sql --schema | sed -n 's/^\([a-z]*\):.*/\1/p'); do
+		equal "DuckDB: rows of $table" "$("$GOHEAP" sql "$work/1" -e "$program" --csv "SELECT count(*) FROM $table" | sed 1d)" \
+			"$(duckdb "SELECT count(*) FROM @$table WHERE host = '../a b'")"
+	done
+}
+
 check_files() {
 	local directory
 	directory=$(echo "$work"/fleet/host=%2E.%2Fa%20b/time=*)
@@ -37,33 +81,154 @@ check_files() {
 	equal "a directory that cannot be made" "1 1" "$? $(grep -c '^goheap: .*: cannot make: ' "$work/errors")"
 }
 
-if ! command -v node >/dev/null || ! install; then
-	skip "DuckDB" "no npm, or it cannot be had"
-	finish
-fi
+# Several at once: one that cannot be read keeps none from being written. What was killed leaves nothing that is read.
+check_runs() {
+	local tables
+	mkdir -p "$work/dumps/host=one" "$work/dumps/host=two"
+	cp "$work/1" "$work/dumps/host=one/a.heapdump"
+	cp "$work/3" "$work/dumps/host=two/b.heapdump"
+	head -c 100 /dev/urandom >"$work/dumps/host=two/a.heapdump"
+	"$GOHEAP" export --summary --tables "$work/runs" "$work"/dumps/host=*/*.heapdump 2>"$work/errors"
+	equal "several, of which one is no dump: exit status, errors" "1 1" "$? $(grep -c '^goheap: .*/host=two/a.heapdump: ' "$work/errors")"
+	tables=$(find "$work/runs" -name part-0.csv.gz | sed -E "s#^$work/runs/(host=[a-z]*)/time=[0-9TZ.]*/#\1 #" | sort | xargs)
+	equal "several: those that can be read" "$(for host in one two; do printf "host=$host %s/part-0.csv.gz " paths sites stacks types; done | xargs)" "$tables"
+	"$GOHEAP" export --tables "$work/runs" "$work/dumps/host=one/a.heapdump" 2>"$work/errors"
+	equal "the same heap again: exit status, what is said" "0 1" "$? $(grep -c ': took the place of what was in ' "$work/errors")"
+	equal "the same heap again, with all tables" "1 $("$GOHEAP" sql --schema | grep -c '^[a-z]*:')" \
+		"$(find "$work/runs/host=one" -mindepth 1 -maxdepth 1 | wc -l) $(find "$work/runs/host=one" -name part-0.csv.gz | wc -l)"
+	equal "nothing else is left in the directory" "host=one host=two" "$(find "$work/runs" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort | xargs)"
+	# No file may have more than 8 KiB: the signal kills it in the midst of one.
+	{ (ulimit -f 8 && exec "$GOHEAP" export --tables "$work/killed" "$work/dumps/host=one/a.heapdump"); } 2>/dev/null
+	equal "killed: something is left, and none of it is read" "1 0" \
+		"$(find "$work/killed" -mindepth 1 -maxdepth 1 -name '.*' | wc -l) $(find "$work/killed" -path '*/*/*/*/*.csv.gz' ! -path '*/.*' | wc -l)"
+	"$GOHEAP" export --summary --tables "$work/killed" "$work/dumps/host=one/a.heapdump"
+	equal "after that: exit status, what is there" "0 host=one" "$? $(ls -A "$work/killed")"
+}
+
+# A core file, and a process.
+check_process() {
+	local place
+	run_until_ready "$program" map
+	"$GOHEAP" export --summary --tables "$work/live" -p "$pid" --host live 2>"$work/errors"
+	equal "a process: exit status" 0 $?
+	place=$(echo "$work"/live/host=live/time=*)
+	equal "a process: what it says that it holds" "$(sed -n 's/^held\t.*\t\(main\.[A-Za-z]*\t[0-9]*\)$/\1/p' "$work/said")" \
+		"$(gzip -dc "$place/types/part-0.csv.gz" | sed -n 's/^\(main\.Session\),\([0-9]*\),.*/\1\t\2/p')"
+	exec 7>&-
+	wait "$pid"
+}
+
+# clickhouse NUMBER ARGUMENT...: the client, of server NUMBER.
+clickhouse() {
+	local server=$1
+	shift
+	LD_LIBRARY_PATH=$libraries "$clickhouse/usr/bin/clickhouse-client" --port "${ports[server]}" "$@"
+}
+
+# start NUMBER: server NUMBER.
+start() {
+	local directory=$work/server$1 i
+	mkdir -p "$directory/tmp"
+	cat >"$directory/config.xml" <<-END
+		<yandex>
+		<logger><level>error</level><console>1</console></logger>
+		<listen_host>127.0.0.1</listen_host><tcp_port>${ports[$1]}</tcp_port>
+		<path>$directory/data/</path><tmp_path>$directory/tmp/</tmp_path><mark_cache_size>5000000</mark_cache_size>
+		<users><default><password></password><networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota></default></users>
+		<profiles><default></default></profiles><quotas><default></default></quotas>
+		<users_config>$directory/config.xml</users_config><default_profile>default</default_profile><default_database>default</default_database>
+		<remote_servers><fleet>
+		<shard><replica><host>127.0.0.1</host><port>${ports[0]}</port></replica></shard>
+		<shard><replica><host>127.0.0.1</host><port>${ports[1]}</port></replica></shard>
+		</fleet></remote_servers>
+		</yandex>
+	END
+	(cd "$directory" && LD_LIBRARY_PATH=$libraries exec "$clickhouse/usr/sbin/clickhouse-server" --config-file=config.xml) >>"$directory/log" 2>&1 &
+	servers[$1]=$!
+	for ((i = 0; i < 100; i++)); do
+		clickhouse "$1" --query "SELECT 1" >"$work/why" 2>&1 && return
+		sleep 0.1
+	done
+	fail "ClickHouse's server $1 starts" "$(tail -n 5 "$directory/log")"
+	return 1
+}
+
+# stop NUMBER: that server.
+stop() {
+	kill -KILL "${servers[$1]}"
+	wait "${servers[$1]}" 2>/dev/null
+	unset "servers[$1]"
+}
+
+# load HEAP: what is in that directory, as the manual page has it.
+load() {
+	(
+		export heap=$1
+		PATH=$work/bin:$PATH sh -c "set -e; $(manual 5)"
+	)
+}
+
+# sums: of each host's heaps, what ClickHouse has, and what is in the dumps.
+check_sums() {
+	local heap expected
+	expected=$(printf '%s\n' "../a b|$(objects 1)" "leaking|$(objects 1)" "leaking|$(objects 2)" "steady|$(objects 3)" "steady|$(objects 4)" | sed 's#^\.\./a b#%2E.%2Fa%20b#' | sort)
+	equal "ClickHouse: $1" "$expected" "$(clickhouse 0 --query "SELECT host, sum(objects), sum(bytes) FROM types GROUP BY host, time" | tr '\t' '|' | sort)"
+}
+
+check_clickhouse() {
+	local heap away server
+	libraries=$clickhouse/usr/lib/$(uname -m)-linux-gnu
+	mapfile -t ports < <(python3 -c 'import socket; s = [socket.create_server(("127.0.0.1", 0)) for _ in "ab"]; print(*(x.getsockname()[1] for x in s), sep="\n")')
+	mkdir "$work/bin"
+	printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s --port %s "$@"\n' "$libraries" "$clickhouse/usr/bin/clickhouse-client" "${ports[0]}" >"$work/bin/clickhouse-client"
+	chmod +x "$work/bin/clickhouse-client"
+	start 0 && start 1 || return
+	for server in 0 1; do
+		manual 3 | clickhouse "$server" --multiquery || fail "ClickHouse: the manual page's tables can be made"
+	done
+	# All heaps of a host are on one server.
+	for heap in "$work"/fleet/*/*; do
+		load "$heap" || fail "ClickHouse: a heap is loaded"
+	done
+	check_sums "objects and bytes of each heap, on two servers"
+	equal "ClickHouse: both have some" "0 0" "$(for server in 0 1; do clickhouse "$server" --query "SELECT count() = 0 FROM types_here"; done | xargs)"
+	check_growth ClickHouse "$(manual 6 | clickhouse 0 --multiquery | tr '\t' '|')"
+	away=$(clickhouse 1 --query "SELECT any(host) FROM types_here")
+	stop 1
+	clickhouse 0 --query "SELECT count() FROM types" >"$work/output" 2>"$work/errors"
+	equal "ClickHouse: a server is away: no answer, but an error" "1 0 1" "$(($? != 0)) $(wc -l <"$work/output") $(grep -c -m 1 'Connection refused' "$work/errors")"
+	heap=$work/later/host=$away/time=29991231T235959.000000Z
+	mkdir -p "${heap%/*}"
+	cp -r "$(find "$work/fleet/host=$away" -mindepth 1 -maxdepth 1 | sort | tail -n 1)" "$heap"
+	load "$heap" 2>"$work/errors"
+	equal "ClickHouse: a server is away: what is to be loaded there is not, with an error" "1 1" "$(($? != 0)) $(grep -c -m 1 'Connection refused' "$work/errors")"
+	start 1 || return
+	check_sums "the server is back: nothing is lost"
+	load "$heap" || fail "ClickHouse: what failed is loaded again"
+	equal "ClickHouse: what was to be loaded is, once" \
+		"$(gzip -dc "$heap/types/part-0.csv.gz" | sed 1d | wc -l)" "$(clickhouse 0 --query "SELECT count() FROM types WHERE time LIKE '2999%'")"
+}
+
 sample "go 1.19" 1.19 leaks || finish
 dumpfile=$("$tests/build-sample" 1.19 dumpfile)/dumpfile
 program=$directory/leaks.stripped
 # Three hosts, of which one has a leak: five dumps.
 "$program" map "$work/1" "$work/2" >"$work/said"
-"$program" map "$work/3" "$work/other" >/dev/null
-cp "$work/3" "$work/4"
-for dump in "1 leaking" "2 leaking" "3 steady" "4 quiet" "1 ../a b"; do
-	"$GOHEAP" export "$work/${dump%% *}" -e "$program" --tables "$work/fleet" --host "${dump#* }" || fail "goheap export"
-done
-for dump in "1 leaking" "3 steady" "4 quiet"; do
-	equal "objects and bytes of a dump of host ${dump#* }" "$("$dumpfile" objects "$work/${dump%% *}" | cut -f 2 | paste -sd '|')" \
-		"$(duckdb "SELECT count(*), sum(bytes)::BIGINT FROM @objects WHERE host = '${dump#* }' GROUP BY time ORDER BY time LIMIT 1")"
-done
-equal "the dumps" "../a b|1|leaking|2|quiet|1|steady|1" \
-	"$(duckdb "SELECT host, count(DISTINCT time) FROM @objects GROUP BY host ORDER BY host" | paste -sd '|')"
-grown=$(duckdb "WITH sums AS (SELECT host, time, type, sum(bytes) AS bytes FROM @objects GROUP BY ALL)
-	SELECT host, type, (arg_max(bytes, time) - arg_min(bytes, time))::BIGINT AS grown FROM sums GROUP BY host, type HAVING grown > 100000 ORDER BY grown DESC")
-equal "which type has grown, and where" leaking "$(cut -d '|' -f 1 <<<"$grown" | sort -u)"
-expected=$("$GOHEAP" diff "$work/1" "$work/2" -e "$program" --json | sed -nE 's/.*"bytes_growth":([0-9]{6,}),.*/\1/p' | sort -rn | xargs)
-has "by how much: something" "$expected" '^[0-9]{6}'
-equal "by how much: as diff has it" "$expected" "$(cut -d '|' -f 3 <<<"$grown" | xargs)"
-equal "objects by what points to them" "$("$GOHEAP" sql "$work/1" -e "$program" --csv "SELECT count(*) FROM refs JOIN objects ON address = object" | tail -n 1)" \
-	"$(duckdb "SELECT count(*) FROM @refs r JOIN @objects o ON o.address = r.object AND o.host = r.host AND o.time = r.time WHERE r.host = '../a b'")"
+"$program" nothing "$work/3" "$work/4" >/dev/null
+"$GOHEAP" export "$work/1" "$work/2" -e "$program" --tables "$work/fleet" --host leaking || fail "goheap export"
+"$GOHEAP" export "$work/3" "$work/4" -e "$program" --tables "$work/fleet" --host steady || fail "goheap export"
+"$GOHEAP" export "$work/1" -e "$program" --tables "$work/fleet" --host "../a b" || fail "goheap export"
 check_files
+check_runs
+check_process
+if command -v node >/dev/null && install; then
+	check_duckdb
+else
+	skip "DuckDB" "no npm, or it cannot be had"
+fi
+if clickhouse=$("$tests/clickhouse" 2>"$work/why"); then
+	check_clickhouse
+else
+	skip "ClickHouse" "$(cat "$work/why")"
+fi
 finish

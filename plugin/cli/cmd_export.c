@@ -7,9 +7,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/util/escape.h"
+#include "lib/util/output_directory.h"
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
 #include "plugin/sql/sql.h"
+
+/* What the name of a directory begins with that is of a host's heaps. */
+#define HOST "host="
 
 /* Prints NAME as a part of a path, as Hive does: other characters than these by their bytes. */
 static void print_value(FILE *out, const char *name)
@@ -24,15 +29,48 @@ static void print_value(FILE *out, const char *name)
 	}
 }
 
+/* Finds the host in the name of the file PATH: in DIR/host=NAME/x, NAME, of LENGTH bytes. NULL if
+ * it has none. */
+static const char *find_host(const char *path, size_t *length)
+{
+	for (const char *at = path; at != NULL; at = strchr(at, '/')) {
+		at += *at == '/';
+		*length = strcspn(at, "/");
+		if (strncmp(at, HOST, strlen(HOST)) == 0 && at[*length] == '/' &&
+		    *length > strlen(HOST)) {
+			*length -= strlen(HOST);
+			return at + strlen(HOST);
+		}
+	}
+	return NULL;
+}
+
+/* Prints whose the heap is that was read from PATH: the one that is named; the one that PATH names;
+ * or this machine. */
+static void print_host(FILE *out, const struct gh_options *options, const char *path)
+{
+	char own[256] = "";
+	size_t length;
+	const char *named = options->process == NULL ? find_host(path, &length) : NULL;
+	if (options->host != NULL && *options->host != '\0') {
+		print_value(out, options->host);
+	} else if (named != NULL) {
+		fwrite(named, 1, length, out);
+	} else {
+		gethostname(own, sizeof(own) - 1);
+		print_value(out, *own != '\0' ? own : "unknown");
+	}
+}
+
 /* When the heap was as it is: now, of a process; at its last garbage collection; or else when the
  * file was written. */
-static struct timespec time_of(const struct gh_heap_query *query)
+static struct timespec time_of(const struct gh_heap_query *query, const char *path)
 {
 	struct gh_dump_record record;
 	struct stat file;
 	struct timespec now;
 	clock_gettime(CLOCK_REALTIME, &now);
-	if (query->options->process != NULL)
+	if (path == query->options->process)
 		return now;
 	if (gh_dump_count(&query->dump, GH_DUMP_MEMSTATS) > 0) {
 		gh_dump_get(&query->dump, GH_DUMP_MEMSTATS, 0, &record);
@@ -41,30 +79,27 @@ static struct timespec time_of(const struct gh_heap_query *query)
 			return (struct timespec){(time_t)(last / 1000000000),
 						 (long)(last % 1000000000)};
 	}
-	return stat(query->options->file, &file) == 0 ? file.st_mtim : now;
+	return stat(path, &file) == 0 ? file.st_mtim : now;
 }
 
-/* The directory of this heap's tables, to be freed. NULL if memory ran out. */
-static char *make_directory_name(const struct gh_heap_query *query)
+/* The directory for the tables of the heap that was read from PATH, to be freed. NULL if memory ran
+ * out. */
+static char *make_directory_name(const struct gh_heap_query *query, const char *path)
 {
-	char own[256] = "";
 	char when[32] = "unknown";
 	char fraction[32];
 	char *name = NULL;
 	size_t size;
 	struct tm tm;
-	struct timespec time = time_of(query);
-	const char *host = query->options->host;
+	struct timespec time = time_of(query, path);
 	FILE *out = open_memstream(&name, &size);
 	if (out == NULL)
 		return NULL;
-	if (host == NULL && gethostname(own, sizeof(own) - 1) == 0)
-		host = own;
 	if (gmtime_r(&time.tv_sec, &tm) != NULL)
 		strftime(when, sizeof(when), "%Y%m%dT%H%M%S", &tm);
 	snprintf(fraction, sizeof(fraction), ".%06ldZ", time.tv_nsec / 1000);
-	fprintf(out, "%s/host=", query->options->tables);
-	print_value(out, host != NULL && *host != '\0' ? host : "unknown");
+	fprintf(out, "%s/" HOST, query->options->tables);
+	print_host(out, query->options, path);
 	fputs("/time=", out);
 	print_value(out, when);
 	fputs(fraction, out);
@@ -74,32 +109,59 @@ static char *make_directory_name(const struct gh_heap_query *query)
 	return NULL;
 }
 
-static int export_tables(struct gh_heap_query *query)
+/* Writes the tables of QUERY to TARGET. */
+static bool write_tables(struct gh_heap_query *query, const char *target, struct gh_error *err)
+{
+	const struct gh_options *options = query->options;
+	const struct gh_sql_heap heap = gh_heap_query_sql(query);
+	struct gh_output_directory out;
+	struct gh_sql *sql = gh_sql_open(err);
+	if (sql == NULL)
+		return false;
+	bool opened = gh_output_directory_open(&out, options->tables, err);
+	bool written = opened && gh_sql_export_tables(sql, &heap, options->summary, out.path, err);
+	if (written)
+		written = gh_output_directory_commit(&out, target, err);
+	else if (opened)
+		gh_output_directory_discard(&out);
+	gh_sql_close(sql);
+	return written;
+}
+
+/* Writes the tables of the heap of PATH. */
+static int export_heap(const struct gh_options *options, const char *path)
 {
 	struct gh_error err;
-	const struct gh_sql_heap heap = gh_heap_query_sql(query);
-	char *directory = make_directory_name(query);
-	struct gh_sql *sql = gh_sql_open(&err);
-	gh_progress_begin("goheap: writing", query->options->tables);
-	bool written =
-	    directory != NULL && sql != NULL && gh_sql_export_tables(sql, &heap, directory, &err);
+	struct gh_heap_query *query = gh_heap_query_open(options, path, GH_WITH_DOMINATORS);
+	if (query == NULL)
+		return GH_EXIT_INPUT;
+	char *target = make_directory_name(query, path);
+	bool written = target != NULL || gh_fail_memory(&err, options->tables);
+	bool is_there = written && access(target, F_OK) == 0;
+	gh_progress_begin("goheap: writing the tables of", path);
+	written = written && write_tables(query, target, &err);
 	gh_progress_end();
-	if (directory == NULL)
-		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
-	else if (!written)
+	if (!written) {
 		gh_print_error(&err);
-	gh_sql_close(sql);
-	free(directory);
+	} else if (is_there) {
+		fputs("goheap: ", stderr);
+		gh_escape_print(stderr, path);
+		fputs(": took the place of what was in ", stderr);
+		gh_escape_print(stderr, target);
+		fputs(", of the same host and garbage collection\n", stderr);
+	}
+	free(target);
+	gh_heap_query_close(query);
 	return written ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 
+/* What is wrong with one heap is no reason to leave out the others. */
 int gh_cmd_export(const struct gh_options *options)
 {
-	struct gh_heap_query *query =
-	    gh_heap_query_open(options, options->file, GH_WITH_DOMINATORS);
-	if (query == NULL)
-		return GH_EXIT_INPUT;
-	int status = export_tables(query);
-	gh_heap_query_close(query);
+	int status = export_heap(options, options->file);
+	for (int i = 0; i < options->nwords; i++) {
+		int other = export_heap(options, options->words[i]);
+		status = other != GH_EXIT_OK ? other : status;
+	}
 	return status;
 }

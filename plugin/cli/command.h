@@ -92,6 +92,7 @@ struct gh_options {
 	bool gzip;          /* dump: compress it */
 	bool no_pause;      /* dump: do not stop the process */
 	bool csv;           /* sql: print CSV */
+	bool summary;       /* export: sums alone */
 	bool schema;        /* sql: print the tables that there are, instead of asking */
 	bool force;         /* load: whether or not the dump belongs to the program */
 	bool asked;         /* fetch: by the user, not by a hook */

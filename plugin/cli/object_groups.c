@@ -104,23 +104,6 @@ static bool group_by_site(struct gh_groups *groups, const struct gh_heap *heap)
 	return made;
 }
 
-/* What the way to node NUMBER is called: "main.srv -> tenants (map[string]*main.Session)"; to be
- * freed. NULL if memory ran out. */
-static char *make_path(const struct gh_merged_paths *paths, uint32_t number)
-{
-	const struct gh_pprof_node *nodes = paths->nodes.items;
-	char *text = number == 0 ? strdup("") : strdup(paths->frames.items[nodes[number].frame]);
-	for (uint32_t at = number; text != NULL && nodes[at].parent != 0; at = nodes[at].parent) {
-		const char *frame = paths->frames.items[nodes[nodes[at].parent].frame];
-		char *whole;
-		if (asprintf(&whole, "%s -> %s", frame, text) < 0)
-			whole = NULL;
-		free(text);
-		text = whole;
-	}
-	return text;
-}
-
 /* Bytes of the names of paths that there may be: those of a crafted dump would be out of
  * proportion. */
 #define MAX_PATHS (64 << 20)
@@ -135,7 +118,7 @@ static bool add_paths(struct gh_groups *groups, const struct gh_merged_paths *pa
 	for (uint32_t i = 0; i < paths->nodes.count; i++) {
 		bool has_group = nodes[i].parent == 0 || (!at_roots && size < MAX_PATHS);
 		numbers[i] = has_group ? (uint32_t)groups->count : numbers[nodes[i].parent];
-		if (has_group && !add_text(groups, make_path(paths, i)))
+		if (has_group && !add_text(groups, gh_merged_paths_name(paths, i)))
 			return false;
 		if (has_group)
 			size += strlen(groups->texts.items[groups->count - 1]);

@@ -13,10 +13,10 @@
 #define LONGEST (256 << 20)
 
 const struct gh_sql_table *const gh_sql_tables[] = {
-    &gh_sql_objects,  &gh_sql_types,      &gh_sql_refs,  &gh_sql_roots,      &gh_sql_path,
-    &gh_sql_retained, &gh_sql_strings,    &gh_sql_maps,  &gh_sql_goroutines, &gh_sql_frames,
-    &gh_sql_slots,    &gh_sql_waits,      &gh_sql_sites, &gh_sql_samples,    &gh_sql_segments,
-    &gh_sql_itabs,    &gh_sql_finalizers,
+    &gh_sql_objects, &gh_sql_types,    &gh_sql_refs,    &gh_sql_roots,      &gh_sql_path,
+    &gh_sql_paths,   &gh_sql_retained, &gh_sql_strings, &gh_sql_maps,       &gh_sql_goroutines,
+    &gh_sql_stacks,  &gh_sql_frames,   &gh_sql_slots,   &gh_sql_waits,      &gh_sql_sites,
+    &gh_sql_samples, &gh_sql_segments, &gh_sql_itabs,   &gh_sql_finalizers,
 };
 
 const size_t gh_sql_ntables = sizeof(gh_sql_tables) / sizeof(gh_sql_tables[0]);
@@ -26,12 +26,15 @@ void gh_sql_free_made(struct gh_sql_made *made)
 	free(made->by_type);
 	free(made->ranks);
 	free(made->starts);
+	free(made->sums);
 	gh_dominator_tree_free(&made->tree);
 	gh_vector_free(&made->strings);
 	gh_vector_free(&made->ids);
 	gh_leaked_free(&made->leaked);
 	gh_waits_free(&made->waits);
 	gh_allocations_free(&made->allocations);
+	gh_merged_paths_free(&made->paths);
+	free(made->held);
 	if (made->has_process)
 		gh_process_memory_free(&made->process.memory);
 	*made = (struct gh_sql_made){0};
@@ -117,8 +120,7 @@ static int authorize(void *context, int action, const char *first, const char *s
 static int secure(struct gh_sql *sql)
 {
 	static const int off[] = {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION,
-				  SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_TRIGGER,
-				  SQLITE_DBCONFIG_ENABLE_VIEW};
+				  SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_TRIGGER};
 	sqlite3_hard_heap_limit64((sqlite3_int64)MEMORY_MIB << 20);
 	sqlite3_limit(sql->db, SQLITE_LIMIT_LENGTH, LONGEST);
 	sqlite3_limit(sql->db, SQLITE_LIMIT_ATTACHED, 0);

@@ -2,12 +2,15 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "lib/util/output.h"
+#include "lib/util/output_directory.h"
 #include "plugin/sql/internal.h"
+
+/* The file in a table's directory. */
+#define PART "/part-0.csv.gz"
 
 static ssize_t write_compressed(void *stream, const char *data, size_t size)
 {
@@ -38,21 +41,6 @@ static FILE *open_compressed(const struct gh_output *out)
 	return NULL;
 }
 
-/* Makes the directory PATH, and those that it is in. */
-static bool make_directories(char *path, struct gh_error *err)
-{
-	for (char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
-		if (slash != NULL)
-			*slash = '\0';
-		bool made = mkdir(path, 0777) == 0 || errno == EEXIST;
-		if (!made)
-			return gh_fail_errno(err, path, "make");
-		if (slash == NULL)
-			return true;
-		*slash = '/';
-	}
-}
-
 static bool write_part(struct gh_sql *sql, const struct gh_sql_heap *heap,
 		       const struct gh_sql_table *table, const char *path, struct gh_error *err)
 {
@@ -72,24 +60,30 @@ static bool write_part(struct gh_sql *sql, const struct gh_sql_heap *heap,
 	return gh_output_end(&out, written, err);
 }
 
-bool gh_sql_export_tables(struct gh_sql *sql, const struct gh_sql_heap *heap, const char *directory,
-			  struct gh_error *err)
+/* Writes TABLE into a directory of its name in DIRECTORY. */
+static bool write_table(struct gh_sql *sql, const struct gh_sql_heap *heap,
+			const struct gh_sql_table *table, const char *directory,
+			struct gh_error *err)
+{
+	char path[PATH_MAX];
+	int length = snprintf(path, sizeof(path), "%s/%s", directory, table->name);
+	if ((size_t)length + strlen(PART) >= sizeof(path)) {
+		errno = ENAMETOOLONG;
+		return gh_fail_errno(err, directory, "write");
+	}
+	if (!gh_make_directories(path, err))
+		return false;
+	strcpy(path + length, PART);
+	return write_part(sql, heap, table, path, err);
+}
+
+bool gh_sql_export_tables(struct gh_sql *sql, const struct gh_sql_heap *heap, bool summary,
+			  const char *directory, struct gh_error *err)
 {
 	for (size_t i = 0; i < gh_sql_ntables; i++) {
 		const struct gh_sql_table *table = gh_sql_tables[i];
-		char path[PATH_MAX];
-		if (gh_sql_has_argument(table))
-			continue;
-		size_t length =
-		    (size_t)snprintf(path, sizeof(path), "%s/%s", directory, table->name);
-		if (length + strlen("/part-0.csv.gz") >= sizeof(path)) {
-			errno = ENAMETOOLONG;
-			return gh_fail_errno(err, directory, "write");
-		}
-		if (!make_directories(path, err))
-			return false;
-		strcpy(path + length, "/part-0.csv.gz");
-		if (!write_part(sql, heap, table, path, err))
+		if (!gh_sql_has_argument(table) && (table->is_summary || !summary) &&
+		    !write_table(sql, heap, table, directory, err))
 			return false;
 	}
 	return true;

@@ -187,6 +187,19 @@ static void give_leaked(sqlite3_context *out, const struct gh_sql_cursor *cursor
 		sqlite3_result_error_nomem(out);
 }
 
+/* Gives the functions on its stack, as sites has them. */
+static void give_stack(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	const struct gh_traceback *calls = calls_of(cursor);
+	char *text = NULL;
+	size_t size;
+	FILE *stream = calls != NULL ? open_memstream(&text, &size) : NULL;
+	for (size_t i = calls != NULL ? calls->ncalls : 0; stream != NULL && i-- > 0;)
+		fprintf(stream, "%.*s%s", (int)calls->calls[i].length, calls->calls[i].name,
+			i > 0 ? ";" : "");
+	gh_sql_give_stream(out, stream, true, &text, &size);
+}
+
 static void give_descriptor(sqlite3_context *out, const struct gh_sql_cursor *cursor)
 {
 	gh_sql_give_number(out, goroutine_of(cursor)->g);
@@ -205,6 +218,7 @@ static const struct gh_sql_column goroutine_columns[] = {
     {"leaked", "INTEGER", give_leaked, .about = "1 if it can never go on"},
     {"creator", "INTEGER", give_creator, .about = "id of the one that made it, of a process"},
     {"labels", "TEXT", give_labels, .about = "for profiles, as a JSON object, of a process"},
+    {"stack", "TEXT", give_stack, .about = "functions, the outermost first, as sites has them"},
     {"descriptor", GH_SQL_ADDRESS, give_descriptor, .about = "its runtime.g"},
     {0},
 };

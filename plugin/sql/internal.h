@@ -7,6 +7,7 @@
 #include "lib/util/vector.h"
 #include "lib/wait/wait.h"
 #include "plugin/sql/sql.h"
+#include "plugin/view/paths.h"
 
 struct gh_sql_cursor;
 
@@ -36,8 +37,11 @@ struct gh_sql_table {
 	const char *about;                   /* a row of it, for a person, without a full stop */
 	const struct gh_sql_column *columns; /* ended by one without a name */
 	enum gh_sql_needs needs;             /* whatever is read of it */
+	bool is_summary;                     /* of a heap of any size, some thousand rows */
 	double rows;                         /* that there are in a heap of a million objects */
 	size_t state;                        /* bytes of what a cursor keeps of the item it is at */
+	/* The SELECT that it is a view of; NULL: it has items. A view's columns are names alone. */
+	const char *query;
 	/* How many items there are. */
 	uint64_t (*count)(struct gh_sql_cursor *cursor);
 	/* Has the cursor be at its item. False if that has no rows. NULL: there is nothing to do.
@@ -75,11 +79,17 @@ extern const struct gh_sql_table *const gh_sql_tables[];
 extern const size_t gh_sql_ntables;
 
 extern const struct gh_sql_table gh_sql_objects, gh_sql_types, gh_sql_strings;
-extern const struct gh_sql_table gh_sql_maps;
+extern const struct gh_sql_table gh_sql_maps, gh_sql_paths, gh_sql_stacks;
 extern const struct gh_sql_table gh_sql_goroutines, gh_sql_frames, gh_sql_slots, gh_sql_waits;
 extern const struct gh_sql_table gh_sql_sites, gh_sql_samples, gh_sql_segments, gh_sql_itabs,
     gh_sql_finalizers;
 extern const struct gh_sql_table gh_sql_refs, gh_sql_roots, gh_sql_retained, gh_sql_path;
+
+/* What is held by a way and all that go on from it. */
+struct gh_sql_held {
+	uint64_t objects;
+	uint64_t bytes; /* in them */
+};
 
 /* A goroutine's id, and its number. */
 struct gh_sql_id {
@@ -109,6 +119,7 @@ struct gh_sql_made {
 	uint32_t *ranks;               /* by rank: the class; owned */
 	uint32_t *starts;              /* by rank: where its objects begin in by_type, and one past
 					  the last; owned */
+	struct gh_histogram_row *sums; /* by class; owned */
 	struct gh_dominator_tree tree; /* of dominators */
 	bool has_tree;
 	struct gh_heap_strings strings;
@@ -120,6 +131,8 @@ struct gh_sql_made {
 	bool has_leaked;
 	struct gh_allocations allocations;
 	bool has_allocations;
+	struct gh_merged_paths paths;
+	struct gh_sql_held *held;  /* by node of the paths; owned; NULL if there are none */
 	struct gh_process process; /* whose memory is the dump's */
 	struct gh_memory memory;   /* of the process */
 	bool has_process;

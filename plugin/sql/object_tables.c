@@ -218,8 +218,60 @@ static void find_name(struct gh_sql_cursor *cursor, sqlite3_value *value)
 	gh_sql_take(cursor, ranks.first, ranks.end);
 }
 
+/* The sums of each class, once; what its objects retain, if there are dominators. NULL if memory
+ * ran out. */
+static const struct gh_histogram_row *sums_of(const struct gh_sql_cursor *cursor)
+{
+	struct gh_sql_made *made = &cursor->sql->made;
+	const struct gh_sql_heap *heap = cursor->heap;
+	const struct gh_dominators *dominators = heap->dominators;
+	size_t count = gh_names_count(heap->names);
+	struct gh_error err;
+	if (made->sums != NULL)
+		return &made->sums[cursor->item];
+	made->sums = calloc(count + 1, sizeof(*made->sums));
+	if (made->sums != NULL &&
+	    !gh_histogram_make(made->sums, count, heap->heap, gh_names_classes(heap->names),
+			       dominators->idom != NULL ? dominators : NULL, &err)) {
+		free(made->sums);
+		made->sums = NULL;
+	}
+	return made->sums != NULL ? &made->sums[cursor->item] : NULL;
+}
+
+static void give_objects(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	const struct gh_histogram_row *sums = sums_of(cursor);
+	if (sums != NULL)
+		gh_sql_give_number(out, sums->objects);
+	else
+		sqlite3_result_error_nomem(out);
+}
+
+static void give_type_bytes(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	const struct gh_histogram_row *sums = sums_of(cursor);
+	if (sums != NULL)
+		gh_sql_give_number(out, sums->bytes);
+	else
+		sqlite3_result_error_nomem(out);
+}
+
+static void give_retained(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	const struct gh_histogram_row *sums = sums_of(cursor);
+	if (sums != NULL)
+		gh_sql_give_number(out, sums->retained);
+	else
+		sqlite3_result_error_nomem(out);
+}
+
 static const struct gh_sql_column type_columns[] = {
     {"name", "TEXT", give_name, .find = find_name, .matches = 1, .about = "as in objects.type"},
+    {"objects", "INTEGER", give_objects, .about = "of the type"},
+    {"bytes", "INTEGER", give_type_bytes, .about = "in these objects"},
+    {"retained", "INTEGER", give_retained, .needs = GH_SQL_NEEDS_DOMINATORS,
+     .about = "bytes that would go with those that roots reach, as histogram has it"},
     {"known", "TEXT", give_certainty, .about = "yes; perhaps; or no, then the name is a shape's"},
     {"size", "INTEGER", give_size,
      .about = "bytes of a value or an element; of an object, if not known"},
@@ -233,6 +285,7 @@ static const struct gh_sql_column type_columns[] = {
 
 const struct gh_sql_table gh_sql_types = {
     .name = "types",
+    .is_summary = true,
     .about = "The types that objects have",
     .columns = type_columns,
     .needs = GH_SQL_NEEDS_NAMES,

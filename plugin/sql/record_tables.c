@@ -137,6 +137,7 @@ static const struct gh_sql_column site_columns[] = {
 
 const struct gh_sql_table gh_sql_sites = {
     .name = "sites",
+    .is_summary = true,
     .about = "The stacks that allocated, by the allocation profile: what was sampled, not scaled",
     .columns = site_columns,
     .rows = 1e3,

@@ -7,6 +7,7 @@
  * - object_tables.c, reference_tables.c: objects, types, strings; refs, roots, retained, path;
  * - goroutine_tables.c, wait_table.c, record_tables.c: goroutines, frames, slots; waits; what a
  * dump has records of: sites, samples, segments, itabs, finalizers;
+ * - summary_tables.c: paths, stacks;
  * - functions.c: functions on the memory of the dumped process, and the table maps;
  * - result.c: rows as a table, JSON or CSV; export_file.c, export_tables.c: all tables as
  *   an SQLite file, or compressed CSV. */
@@ -60,11 +61,11 @@ bool gh_sql_run(struct gh_sql *sql, const struct gh_sql_heap *heap, enum gh_sql_
 bool gh_sql_export(struct gh_sql *sql, const struct gh_sql_heap *heap, const char *path,
 		   struct gh_error *err);
 
-/* Writes the same to DIRECTORY, which is made: of each table, part-0.csv.gz in a directory of its
- * name, with titles. Each file is there whole or not at all. False (ERR filled) if one cannot be
+/* Writes the same to DIRECTORY: of each table, or of those alone that are a SUMMARY of the heap,
+ * part-0.csv.gz in a directory of its name, with titles. False (ERR filled) if one cannot be
  * written. */
-bool gh_sql_export_tables(struct gh_sql *sql, const struct gh_sql_heap *heap, const char *directory,
-			  struct gh_error *err);
+bool gh_sql_export_tables(struct gh_sql *sql, const struct gh_sql_heap *heap, bool summary,
+			  const char *directory, struct gh_error *err);
 
 /* SQL may be NULL. */
 void gh_sql_close(struct gh_sql *sql);

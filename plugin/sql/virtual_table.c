@@ -45,6 +45,9 @@ static int connect_table(sqlite3 *db, void *context, int argc, const char *const
 	module->sql->declares = true;
 	int result = text != NULL ? sqlite3_declare_vtab(db, text) : SQLITE_NOMEM;
 	module->sql->declares = false;
+	/* Views may read it. */
+	if (result == SQLITE_OK)
+		result = sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
 	struct virtual_table *table = sqlite3_malloc(sizeof(*table));
 	sqlite3_free(text);
 	if (result == SQLITE_OK && table == NULL)
@@ -99,6 +102,17 @@ static int use(sqlite3_index_info *info, int number, const char *format, const c
 	return info->idxStr != NULL ? SQLITE_OK : SQLITE_NOMEM;
 }
 
+/* The rows can come in the order that is wanted. Where groups are made of them, it is enough that
+ * like ones are together, whatever the direction: for GROUP BY type ORDER BY sum(bytes) DESC,
+ * SQLite asks for types in descending order. */
+static bool can_sort(sqlite3_index_info *info, const struct gh_sql_column *columns)
+{
+	int distinct = sqlite3_vtab_distinct(info);
+	bool any_direction = distinct == 1 || distinct == 2;
+	return info->nOrderBy == 1 && (any_direction || !info->aOrderBy[0].desc) &&
+	       info->aOrderBy[0].iColumn >= 0 && columns[info->aOrderBy[0].iColumn].sort != NULL;
+}
+
 static int choose_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
 	const struct gh_sql_table *table = table_of(base);
@@ -118,8 +132,7 @@ static int choose_index(sqlite3_vtab *base, sqlite3_index_info *info)
 	}
 	if (gh_sql_has_argument(table))
 		return SQLITE_CONSTRAINT;
-	if (info->nOrderBy == 1 && !info->aOrderBy[0].desc && info->aOrderBy[0].iColumn >= 0 &&
-	    columns[info->aOrderBy[0].iColumn].sort != NULL) {
+	if (can_sort(info, columns)) {
 		info->orderByConsumed = 1;
 		return use(info, -1 - info->aOrderBy[0].iColumn, "sorted by %s",
 			   columns[info->aOrderBy[0].iColumn].name);
@@ -231,6 +244,14 @@ static int give_row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
 	return SQLITE_OK;
 }
 
+static int add_view(sqlite3 *db, const struct gh_sql_table *table)
+{
+	char *text = sqlite3_mprintf("CREATE VIEW %s AS %s", table->name, table->query);
+	int result = text != NULL ? sqlite3_exec(db, text, NULL, NULL, NULL) : SQLITE_NOMEM;
+	sqlite3_free(text);
+	return result;
+}
+
 int gh_sql_add_tables(struct gh_sql *sql)
 {
 	/* Without xCreate a table is there under the name of its module, and cannot be made. */
@@ -248,6 +269,10 @@ int gh_sql_add_tables(struct gh_sql *sql)
 	};
 	int result = SQLITE_OK;
 	for (size_t i = 0; i < gh_sql_ntables && result == SQLITE_OK; i++) {
+		if (gh_sql_tables[i]->query != NULL) {
+			result = add_view(sql->db, gh_sql_tables[i]);
+			continue;
+		}
 		struct module *module = malloc(sizeof(*module));
 		if (module == NULL)
 			return SQLITE_NOMEM;

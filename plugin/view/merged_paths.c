@@ -351,6 +351,21 @@ bool gh_merged_paths_make(struct gh_merged_paths *paths, struct gh_names *names,
 	return ok;
 }
 
+char *gh_merged_paths_name(const struct gh_merged_paths *paths, uint32_t number)
+{
+	const struct gh_pprof_node *nodes = paths->nodes.items;
+	char *text = number == 0 ? strdup("") : strdup(paths->frames.items[nodes[number].frame]);
+	for (uint32_t at = number; text != NULL && nodes[at].parent != 0; at = nodes[at].parent) {
+		const char *frame = paths->frames.items[nodes[nodes[at].parent].frame];
+		char *whole;
+		if (asprintf(&whole, "%s -> %s", frame, text) < 0)
+			whole = NULL;
+		free(text);
+		text = whole;
+	}
+	return text;
+}
+
 void gh_merged_paths_free(struct gh_merged_paths *paths)
 {
 	for (size_t i = 0; i < paths->frames.count; i++)

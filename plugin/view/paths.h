@@ -68,6 +68,10 @@ struct gh_merged_paths {
 bool gh_merged_paths_make(struct gh_merged_paths *paths, struct gh_names *names,
 			  struct gh_error *err);
 
+/* What the way to node NUMBER is called: "main.srv -> tenants (map[string]*main.Session)"; to be
+ * freed. NULL if memory ran out. */
+char *gh_merged_paths_name(const struct gh_merged_paths *paths, uint32_t number);
+
 void gh_merged_paths_free(struct gh_merged_paths *paths);
 
 #endif
