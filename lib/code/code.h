@@ -11,9 +11,8 @@
  * - stack_switch*.c: code that runs on another stack than its function was called on: calls of C,
  *   the vDSO and systemstack;
  * - global_refs.c: which functions refer to a global;
- * - known_values.c: what registers hold at each instruction, for receiver.c: where the receivers of
- *   methods that a function calls are; and for code_types.c: what its code says of the types of
- *   globals and closures;
+ * - survey.c, known_values.c: what registers hold at each instruction, for receiver.c: where the
+ *   receivers of methods that a function calls are; and for what is declared in code_types.h;
  * - x86_decode.c, x86_effects.c: the instructions of x86, for all of these. */
 #ifndef GH_CODE_CODE_H
 #define GH_CODE_CODE_H
@@ -254,45 +253,6 @@ bool gh_receivers_find(struct gh_receivers *receivers, const struct gh_pclntab *
 		       const struct gh_func *func);
 
 void gh_receivers_free(struct gh_receivers *receivers);
-
-/* Types */
-
-enum gh_code_type_kind {
-	GH_CODE_VALUE,   /* the word is one: a map or a channel */
-	GH_CODE_POINTER, /* the word points to one */
-	GH_CODE_SLICE,   /* the word is the first of a slice of such */
-};
-
-/* What a word that a global leads to is, by what functions do with it. Where it is the second word
- * of an interface, it need not be that. */
-struct gh_code_type {
-	int64_t offsets[GH_RECEIVER_LOADS + 1]; /* from address 0 of the program's file; to add
-						   before each load, and at the end */
-	uint32_t type;                          /* its number */
-	uint8_t nloads; /* words to load; 0: it is no word, but the address of one */
-	uint8_t kind;   /* enum gh_code_type_kind */
-};
-
-/* The struct that closures of the function at ENTRY are. */
-struct gh_closure_type {
-	uint64_t entry;
-	uint32_t type;
-};
-
-struct gh_code_types {
-	struct GH_VECTOR(struct gh_code_type) globals;
-	struct GH_VECTOR(struct gh_closure_type) closures; /* by entry */
-};
-
-/* Finds what the code of TYPES' program says of globals from START to before END, and of closures:
- * on amd64, from Go 1.18 on. False (ERR filled) if memory ran out. To be freed either way. */
-bool gh_code_types_find(struct gh_code_types *found, const struct gh_rtypes *types, uint64_t start,
-			uint64_t end, struct gh_error *err);
-
-/* The struct's number; GH_NO_RTYPE if it is not known. */
-uint32_t gh_code_types_closure(const struct gh_code_types *found, uint64_t entry);
-
-void gh_code_types_free(struct gh_code_types *found);
 
 /* Statements */
 

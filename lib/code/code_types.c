@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/code/code_types.h"
 #include "lib/code/internal.h"
 #include "lib/util/bsearch.h"
 #include "lib/util/parallel.h"
@@ -15,7 +16,7 @@
 #define PIECES 32
 
 /* Registers, as instructions number them. */
-enum { RAX = 0, RBX = 3, RSI = 6, NONE = GH_X86_REGISTERS };
+enum { RAX = 0, RCX = 1, RBX = 3, RSI = 6, NONE = GH_X86_REGISTERS };
 
 /* What a function of the runtime does with a type. */
 struct operation {
@@ -26,37 +27,37 @@ struct operation {
 	uint8_t result_kind; /* what the result is; if HAS_RESULT */
 	uint8_t value_kind;  /* what the value is */
 	bool has_result;
+	const char *in_dictionary; /* the register has a dictionary's address instead: what the
+				      type's text begins with; or NULL */
 };
 
 static const struct operation operations[] = {
-    {"runtime.newobject", false, RAX, NONE, GH_CODE_POINTER, 0, true},
+    {"runtime.newobject", false, RAX, NONE, GH_CODE_POINTER, 0, true, NULL},
     /* newobject for a size that is known, from Go 1.26 on */
-    {"runtime.mallocgcSmallScanNoHeaderSC", true, RBX, NONE, GH_CODE_POINTER, 0, true},
-    {"runtime.mallocgcSmallNoScanSC", true, RBX, NONE, GH_CODE_POINTER, 0, true},
-    {"runtime.makemap", false, RAX, NONE, GH_CODE_VALUE, 0, true},
-    {"runtime.makemap64", false, RAX, NONE, GH_CODE_VALUE, 0, true},
-    {"runtime.makechan", false, RAX, NONE, GH_CODE_VALUE, 0, true},
-    {"runtime.makechan64", false, RAX, NONE, GH_CODE_VALUE, 0, true},
-    {"runtime.makeslice", false, RAX, NONE, GH_CODE_SLICE, 0, true},
-    {"runtime.makeslice64", false, RAX, NONE, GH_CODE_SLICE, 0, true},
-    {"runtime.growslice", false, RSI, RAX, GH_CODE_SLICE, GH_CODE_SLICE, true},
-    {"runtime.mapaccess", true, RAX, RBX, 0, GH_CODE_VALUE, false},
-    {"runtime.mapassign", true, RAX, RBX, 0, GH_CODE_VALUE, false},
-    {"runtime.mapdelete", true, RAX, RBX, 0, GH_CODE_VALUE, false},
-    {"runtime.mapiterinit", false, RAX, RBX, 0, GH_CODE_VALUE, false},
-    {"runtime.mapIterStart", false, RAX, RBX, 0, GH_CODE_VALUE, false},
-    {"runtime.mapclear", false, RAX, RBX, 0, GH_CODE_VALUE, false},
+    {"runtime.mallocgcSmallScanNoHeaderSC", true, RBX, NONE, GH_CODE_POINTER, 0, true, NULL},
+    {"runtime.mallocgcSmallNoScanSC", true, RBX, NONE, GH_CODE_POINTER, 0, true, NULL},
+    {"runtime.makemap", false, RAX, NONE, GH_CODE_VALUE, 0, true, NULL},
+    {"runtime.makemap64", false, RAX, NONE, GH_CODE_VALUE, 0, true, NULL},
+    {"runtime.makechan", false, RAX, NONE, GH_CODE_VALUE, 0, true, NULL},
+    {"runtime.makechan64", false, RAX, NONE, GH_CODE_VALUE, 0, true, NULL},
+    {"runtime.makeslice", false, RAX, NONE, GH_CODE_SLICE, 0, true, NULL},
+    {"runtime.makeslice64", false, RAX, NONE, GH_CODE_SLICE, 0, true, NULL},
+    {"runtime.growslice", false, RSI, RAX, GH_CODE_SLICE, GH_CODE_SLICE, true, NULL},
+    {"runtime.mapaccess", true, RAX, RBX, 0, GH_CODE_VALUE, false, NULL},
+    {"runtime.mapassign", true, RAX, RBX, 0, GH_CODE_VALUE, false, NULL},
+    {"runtime.mapdelete", true, RAX, RBX, 0, GH_CODE_VALUE, false, NULL},
+    {"runtime.mapiterinit", false, RAX, RBX, 0, GH_CODE_VALUE, false, NULL},
+    {"runtime.mapIterStart", false, RAX, RBX, 0, GH_CODE_VALUE, false, NULL},
+    {"runtime.mapclear", false, RAX, RBX, 0, GH_CODE_VALUE, false, NULL},
+    {"runtime.AddCleanup[", true, RAX, RCX, 0, GH_CODE_POINTER, false, "func("},
+    /* its methods, from Go 1.24 on */
+    {"internal/sync.(*HashTrieMap[", true, RBX, RAX, 0, GH_CODE_POINTER, false,
+     "*sync.HashTrieMap["},
 };
 
 /* The first arguments of growslice to Go 1.19: the type came first. */
-static const struct operation old_growslice = {"runtime.growslice", false,         RAX, RBX,
-					       GH_CODE_SLICE,       GH_CODE_SLICE, true};
-
-/* The first result of a call. */
-struct result {
-	uint32_t type; /* GH_NO_RTYPE if it is not known */
-	uint8_t kind;
-};
+static const struct operation old_growslice = {"runtime.growslice", false,         RAX,  RBX,
+					       GH_CODE_SLICE,       GH_CODE_SLICE, true, NULL};
 
 /* What a function does with what its first argument leads to. */
 struct use {
@@ -78,18 +79,26 @@ struct finder {
 	uint8_t *keeps;      /* by function: it keeps all registers; owned */
 	uint64_t start, end; /* of the globals */
 	uint64_t function;   /* entry of the one that is read */
-	struct GH_VECTOR(struct result) results; /* of its calls */
-	struct GH_VECTOR(struct use) uses;       /* by function, once all are read */
+	struct GH_VECTOR(struct gh_made) results; /* of its calls */
+	struct GH_VECTOR(struct use) uses;        /* by function, once all are read */
 	struct GH_VECTOR(struct pass) passes;
 	bool failed; /* memory ran out */
 };
 
-static const struct operation *operation_of(const struct finder *finder, size_t index)
+/* The operation of TYPES' program that find_operation has given PLACE. */
+static const struct operation *operation_at(const struct gh_rtypes *types, uint8_t place)
 {
-	const struct operation *operation = &operations[finder->does[index] - 1];
-	bool is_old = finder->types->tab->format < GH_PCLNTAB_1_20 &&
+	const struct operation *operation = &operations[place - 1];
+	bool is_old = types->tab->format < GH_PCLNTAB_1_20 &&
 		      strcmp(operation->name, old_growslice.name) == 0;
 	return is_old ? &old_growslice : operation;
+}
+
+/* Function NAME is a closure in a method. */
+static bool is_in_method(const char *name)
+{
+	const char *receiver = strrchr(name, ')');
+	return receiver != NULL && receiver[1] == '.' && strchr(receiver + 2, '.') != NULL;
 }
 
 /* The place, and 1, of what function NAME does; 0 if it is none of those. */
@@ -99,14 +108,19 @@ static uint8_t find_operation(const char *name)
 		size_t length = strlen(operations[i].name);
 		if (operations[i].is_prefix ? strncmp(name, operations[i].name, length) == 0
 					    : strcmp(name, operations[i].name) == 0)
-			return (uint8_t)(i + 1);
+			return is_in_method(name) ? 0 : (uint8_t)(i + 1);
 	}
 	return 0;
 }
 
-static bool find_functions(struct finder *finder)
+bool gh_code_keeps_registers(const char *name)
 {
 	static const char barrier[] = "runtime.gcWriteBarrier";
+	return strncmp(name, barrier, strlen(barrier)) == 0;
+}
+
+static bool find_functions(struct finder *finder)
+{
 	const struct gh_pclntab *tab = finder->types->tab;
 	finder->does = calloc(tab->nfunc + 1, 1);
 	finder->keeps = calloc(tab->nfunc + 1, 1);
@@ -117,20 +131,28 @@ static bool find_functions(struct finder *finder)
 		if (!gh_pclntab_record(tab, i, &func, NULL))
 			continue;
 		const char *name = gh_pclntab_name(tab, func.name);
-		if (strncmp(name, "runtime.", strlen("runtime.")) != 0)
+		if (strncmp(name, "runtime.", strlen("runtime.")) != 0 &&
+		    strncmp(name, "internal/sync.", strlen("internal/sync.")) != 0)
 			continue;
 		finder->does[i] = find_operation(name);
-		finder->keeps[i] = strncmp(name, barrier, strlen(barrier)) == 0;
+		finder->keeps[i] = gh_code_keeps_registers(name);
 	}
 	return true;
 }
 
-/* The type whose descriptor VALUE is the address of; GH_NO_RTYPE if it is none. */
-static uint32_t type_of(const struct finder *finder, const struct gh_value *value)
+/* The type that OPERATION is told of, as KNOWN has it; GH_NO_RTYPE if that is not known. */
+static uint32_t type_of(const struct gh_rtypes *types, const struct operation *operation,
+			const struct gh_known *known)
 {
+	const struct gh_value *value = &known->registers[operation->type];
+	uint64_t address = (uint64_t)value->offsets[0];
 	if (value->from != GH_VALUE_GLOBAL || value->nloads > 0)
 		return GH_NO_RTYPE;
-	return gh_rtypes_at(finder->types, (uint64_t)value->offsets[0]);
+	if (operation->in_dictionary == NULL)
+		return gh_rtypes_at(types, address);
+	uint32_t type = gh_dictionary_type(types, address, operation->in_dictionary);
+	bool is_pointer = type != GH_NO_RTYPE && types->items[type].kind == GH_KIND_POINTER;
+	return is_pointer ? gh_rtype_elem(types, &types->items[type]) : type;
 }
 
 /* VALUE is made of a global, or of a word that a global leads to. */
@@ -173,18 +195,51 @@ static bool agrees(const struct gh_rtypes *types, uint32_t type, uint8_t kind)
 	return kind != GH_CODE_VALUE || is == GH_KIND_MAP || is == GH_KIND_CHAN;
 }
 
-static struct result take_operation(struct finder *finder, const struct gh_known *known,
-				    const struct operation *operation)
+/* What OPERATION makes where KNOWN is known. */
+static struct gh_made made_by(const struct gh_rtypes *types, const struct operation *operation,
+			      const struct gh_known *known)
 {
-	struct result result = {GH_NO_RTYPE, operation->result_kind};
-	uint32_t type = type_of(finder, &known->registers[operation->type]);
-	if (type == GH_NO_RTYPE)
-		return result;
-	if (operation->value != NONE && agrees(finder->types, type, operation->value_kind))
-		take(finder, &known->registers[operation->value], type, operation->value_kind);
-	if (operation->has_result && agrees(finder->types, type, operation->result_kind))
-		result.type = type;
-	return result;
+	struct gh_made made = {GH_NO_RTYPE, operation->result_kind};
+	uint32_t type = type_of(types, operation, known);
+	if (type != GH_NO_RTYPE && operation->has_result &&
+	    agrees(types, type, operation->result_kind))
+		made.type = type;
+	return made;
+}
+
+struct gh_made gh_code_made(const struct gh_rtypes *types, const char *name,
+			    const struct gh_known *known)
+{
+	uint8_t place = find_operation(name);
+	return place != 0 ? made_by(types, operation_at(types, place), known)
+			  : (struct gh_made){.type = GH_NO_RTYPE};
+}
+
+/* The closure at the address VALUE, which the linker made, is a function of TYPE. */
+static void take_function(struct finder *finder, const struct gh_value *value, uint32_t type)
+{
+	const struct gh_pclntab *tab = finder->types->tab;
+	struct gh_cursor closure;
+	if (value->from != GH_VALUE_GLOBAL || value->nloads > 0 ||
+	    !gh_image_at(tab->image, (uint64_t)value->offsets[0], &closure))
+		return;
+	uint64_t entry = gh_cursor_uint(&closure, tab->pointer_size);
+	if (!closure.failed && gh_pclntab_find(tab, entry) != SIZE_MAX)
+		gh_vector_push(&finder->found.functions, (struct gh_entry_type){entry, type});
+}
+
+static struct gh_made take_operation(struct finder *finder, const struct gh_known *known,
+				     const struct operation *operation)
+{
+	uint32_t type = type_of(finder->types, operation, known);
+	const struct gh_value *value = &known->registers[operation->value % GH_X86_REGISTERS];
+	if (type == GH_NO_RTYPE || operation->value == NONE)
+		return made_by(finder->types, operation, known);
+	if (finder->types->items[type].kind == GH_KIND_FUNC)
+		take_function(finder, value, type);
+	else if (agrees(finder->types, type, operation->value_kind))
+		take(finder, value, type, operation->value_kind);
+	return made_by(finder->types, operation, known);
 }
 
 /* The method that begins at ENTRY is called: its receiver is of its type. */
@@ -207,13 +262,14 @@ static bool take_call(struct gh_reading *reading, size_t at, uint64_t callee)
 	struct finder *finder = reading->context;
 	const struct gh_pclntab *tab = finder->types->tab;
 	const struct gh_value *first = &reading->known.registers[RAX];
-	struct result result = {.type = GH_NO_RTYPE};
+	struct gh_made result = {.type = GH_NO_RTYPE};
 	size_t index = callee != 0 ? gh_pclntab_find(tab, callee) : SIZE_MAX;
 	(void)at;
 	if (index != SIZE_MAX && finder->keeps[index])
 		return true;
 	if (index != SIZE_MAX && finder->does[index] != 0) {
-		result = take_operation(finder, &reading->known, operation_of(finder, index));
+		result = take_operation(finder, &reading->known,
+					operation_at(finder->types, finder->does[index]));
 	} else if (index != SIZE_MAX && first->from != GH_VALUE_UNKNOWN) {
 		take_method(finder, first, callee);
 		if (is_of_global(finder, first))
@@ -225,7 +281,7 @@ static bool take_call(struct gh_reading *reading, size_t at, uint64_t callee)
 }
 
 /* The closure that ADDRESS is, which was made as RESULT, has CODE for its first word. */
-static void take_closure(struct finder *finder, const struct result *result,
+static void take_closure(struct finder *finder, const struct gh_made *result,
 			 const struct gh_value *code)
 {
 	const struct gh_pclntab *tab = finder->types->tab;
@@ -235,11 +291,11 @@ static void take_closure(struct finder *finder, const struct result *result,
 	if (finder->types->items[result->type].kind != GH_KIND_STRUCT || index == SIZE_MAX ||
 	    !gh_pclntab_record(tab, index, &func, NULL) || func.entry != entry)
 		return;
-	gh_vector_push(&finder->found.closures, (struct gh_closure_type){entry, result->type});
+	gh_vector_push(&finder->found.closures, (struct gh_entry_type){entry, result->type});
 }
 
 /* What call VALUE->number gave, itself; NULL if nothing is known of it. */
-static const struct result *result_of(const struct finder *finder, const struct gh_value *value)
+static const struct gh_made *result_of(const struct finder *finder, const struct gh_value *value)
 {
 	if (value->from != GH_VALUE_RESULT || value->nloads > 0 || value->offsets[0] != 0 ||
 	    value->number >= finder->results.count ||
@@ -252,7 +308,7 @@ static void take_store(struct gh_reading *reading, const struct gh_value *addres
 		       const struct gh_value *value)
 {
 	struct finder *finder = reading->context;
-	const struct result *result = result_of(finder, address);
+	const struct gh_made *result = result_of(finder, address);
 	if (result != NULL && result->kind == GH_CODE_POINTER && value->from == GH_VALUE_GLOBAL &&
 	    value->nloads == 0)
 		take_closure(finder, result, value);
@@ -299,19 +355,19 @@ static void combine_all(struct finder *finder)
 	}
 }
 
-static int compare_closures(const void *a, const void *b)
+static int compare_types(const void *a, const void *b)
 {
-	const struct gh_closure_type *x = a, *y = b;
+	const struct gh_entry_type *x = a, *y = b;
 	return (x->entry > y->entry) - (x->entry < y->entry);
 }
 
-/* Sorts them, and leaves those on which all that make them agree. */
-static void sort_closures(struct gh_code_types *found)
+/* Sorts LIST, and leaves those types on which all that say one of a function agree. */
+static void sort_types(struct gh_entry_types *list)
 {
-	struct gh_closure_type *items = found->closures.items;
-	size_t count = found->closures.count, kept = 0;
+	struct gh_entry_type *items = list->items;
+	size_t count = list->count, kept = 0;
 	if (count > 0)
-		qsort(items, count, sizeof(*items), compare_closures);
+		qsort(items, count, sizeof(*items), compare_types);
 	for (size_t i = 0, end; i < count; i = end) {
 		bool agree = true;
 		for (end = i + 1; end < count && items[end].entry == items[i].entry; end++)
@@ -319,7 +375,7 @@ static void sort_closures(struct gh_code_types *found)
 		if (agree)
 			items[kept++] = items[i];
 	}
-	found->closures.count = kept;
+	list->count = kept;
 }
 
 static bool read_function(struct finder *finder, const struct gh_func *func)
@@ -377,6 +433,7 @@ static bool read_all(struct finder *finder)
 		MOVE_ALL(&finder->passes, &pieces[i].passes);
 		MOVE_ALL(&finder->found.globals, &pieces[i].found.globals);
 		MOVE_ALL(&finder->found.closures, &pieces[i].found.closures);
+		MOVE_ALL(&finder->found.functions, &pieces[i].found.functions);
 	}
 	free(pieces);
 	return !finder->failed && !finder->uses.failed && !finder->passes.failed;
@@ -393,27 +450,48 @@ bool gh_code_types_find(struct gh_code_types *found, const struct gh_rtypes *typ
 		return false;
 	bool ok = find_functions(&finder) && read_all(&finder);
 	combine_all(&finder);
-	sort_closures(&finder.found);
+	sort_types(&finder.found.closures);
+	sort_types(&finder.found.functions);
 	*found = finder.found;
-	gh_signatures_free(&finder.signatures);
+	found->signatures = finder.signatures;
 	free(finder.does);
 	free(finder.keeps);
 	gh_vector_free(&finder.uses);
 	gh_vector_free(&finder.passes);
-	ok = ok && !found->globals.failed && !found->closures.failed;
+	ok = ok && !found->globals.failed && !found->closures.failed && !found->functions.failed;
 	return ok || gh_fail_memory(err, types->tab->image->path);
+}
+
+/* The type that LIST has for ENTRY. */
+static uint32_t type_at(const struct gh_entry_types *list, uint64_t entry)
+{
+	const struct gh_entry_type *items = list->items;
+	size_t at = gh_lower_bound(list->count, i, items[i].entry < entry);
+	return at < list->count && items[at].entry == entry ? items[at].type : GH_NO_RTYPE;
 }
 
 uint32_t gh_code_types_closure(const struct gh_code_types *found, uint64_t entry)
 {
-	const struct gh_closure_type *items = found->closures.items;
-	size_t at = gh_lower_bound(found->closures.count, i, items[i].entry < entry);
-	return at < found->closures.count && items[at].entry == entry ? items[at].type
-								      : GH_NO_RTYPE;
+	return type_at(&found->closures, entry);
+}
+
+uint32_t gh_code_types_parameter(const struct gh_code_types *found, const struct gh_rtypes *types,
+				 uint64_t entry)
+{
+	struct gh_rtype_part part;
+	bool variadic;
+	uint32_t type = type_at(&found->functions, entry);
+	return type != GH_NO_RTYPE &&
+		       gh_rtype_parameters(types, &types->items[type], &variadic) > 0 &&
+		       gh_rtype_part(types, &types->items[type], 0, &part)
+		   ? part.type
+		   : GH_NO_RTYPE;
 }
 
 void gh_code_types_free(struct gh_code_types *found)
 {
+	gh_signatures_free(&found->signatures);
 	gh_vector_free(&found->globals);
 	gh_vector_free(&found->closures);
+	gh_vector_free(&found->functions);
 }

@@ -155,6 +155,9 @@ struct gh_reading {
 	int64_t pushed;    /* bytes that were, before that */
 	int64_t below;     /* bytes from the frame's end down to its first local that may be a
 			      pointer: below is what calls are given, and give, which changes */
+	size_t spills;     /* where the code begins that saves arguments for a larger stack, in
+			      bytes; SIZE_MAX if there is none */
+	size_t spills_end; /* its last instruction, which goes to the function's first */
 	uint32_t ncalls;   /* that were read */
 	bool is_64_bit;    /* mode */
 	bool in_registers; /* arguments are passed in them */
@@ -171,6 +174,23 @@ struct gh_reading {
 			 const struct gh_value *value);
 };
 
+/* INS is a conditional jump; any jump; one after which the next instruction is come to only by
+ * jumps. */
+bool gh_x86_is_jcc(const struct gh_x86 *ins);
+bool gh_x86_is_jump(const struct gh_x86 *ins);
+bool gh_x86_ends(const struct gh_x86 *ins);
+
+/* INS writes memory, and how far the last word that it writes there is from the first. */
+bool gh_x86_writes_memory(const struct gh_x86 *ins);
+int64_t gh_x86_second_word(const struct gh_x86 *ins);
+
+/* Finds where the code of READING, of TAB's program, branches, which words it writes, and the
+ * places that are jumped to. */
+void gh_reading_survey(struct gh_reading *reading, const struct gh_pclntab *tab);
+
+/* The instruction at AT is of the code that saves arguments for a larger stack. */
+bool gh_reading_is_in_spills(const struct gh_reading *reading, size_t at);
+
 /* Finds where FUNC branches, and the words that it writes. False if there is nothing to read: it is
  * for another machine, or its code is not there. READING, in which only the last five are set, is
  * to be freed either way. */
@@ -184,6 +204,23 @@ void gh_reading_run(struct gh_reading *reading);
 bool gh_reading_failed(const struct gh_reading *reading);
 
 void gh_reading_free(struct gh_reading *reading);
+
+/* What a call of the runtime's made. */
+struct gh_made {
+	uint32_t type; /* its number; GH_NO_RTYPE if it is not known */
+	uint8_t kind;  /* enum gh_code_type_kind: what the result is of the type */
+};
+
+/* What is made by a call of the function NAME of TYPES' program where KNOWN is known. */
+struct gh_made gh_code_made(const struct gh_rtypes *types, const char *name,
+			    const struct gh_known *known);
+
+/* The first type whose descriptor is among the words of the dictionary at ADDRESS and whose text
+ * begins with START; GH_NO_RTYPE if there is none. */
+uint32_t gh_dictionary_type(const struct gh_rtypes *types, uint64_t address, const char *start);
+
+/* The function NAME keeps all registers. */
+bool gh_code_keeps_registers(const char *name);
 
 /* Whether it is a jump, padding, or a move between registers or between one and the stack frame. A
  * NOP of one byte is neither: Go puts one where a call was inlined, to hold the call's line. */

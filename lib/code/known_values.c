@@ -19,108 +19,12 @@ enum {
 	XADD = 0x0fc1,
 	REX_W = 8,
 	SUBTRACTS = 0x28, /* in ModRM's field */
-	RET = 0xc3,
-	UD2 = 0x0f0b,
 };
 
 /* The operands of INS are as large as pointers. */
 static bool is_word(const struct gh_reading *reading, const struct gh_x86 *ins)
 {
 	return reading->is_64_bit ? (ins->rex & REX_W) != 0 : !ins->short_operands;
-}
-
-static bool is_jcc(const struct gh_x86 *ins)
-{
-	return (ins->opcode >= 0x70 && ins->opcode <= 0x7f) ||
-	       (ins->opcode >= 0x0f80 && ins->opcode <= 0x0f8f);
-}
-
-static bool is_jump(const struct gh_x86 *ins)
-{
-	return ins->opcode == GH_X86_JMP || ins->opcode == GH_X86_JMP_8 || is_jcc(ins);
-}
-
-/* The instruction after INS is come to only by jumps. */
-static bool ends(const struct gh_x86 *ins)
-{
-	return ins->opcode == RET || ins->opcode == UD2 || (is_jump(ins) && !is_jcc(ins));
-}
-
-static bool writes_memory(const struct gh_x86 *ins)
-{
-	return (gh_x86_effects(ins) & GH_X86_WRITES_RM) != 0 || ins->opcode == GH_X86_MOV_FROM_XMM;
-}
-
-/* How far the last word that INS writes to memory is from the first. */
-static int64_t second_word(const struct gh_x86 *ins)
-{
-	return ins->opcode == GH_X86_MOV_FROM_XMM ? 8 : 0;
-}
-
-static int compare_targets(const void *a, const void *b)
-{
-	const struct gh_jump_target *x = a, *y = b;
-	return (x->at > y->at) - (x->at < y->at);
-}
-
-/* Notes the words that INS, which ends at END, writes, or takes the address of in the frame. */
-static void note_stores(struct gh_reading *reading, const struct gh_x86 *ins, size_t at, size_t end)
-{
-	struct gh_store store = {
-	    .at = at, .in_frame = gh_x86_is_at_sp(ins), .offset = ins->displacement};
-	bool takes_address = ins->opcode == GH_X86_LEA && store.in_frame;
-	if (gh_x86_in_register(ins) || !(writes_memory(ins) || takes_address))
-		return;
-	if (reading->is_64_bit && gh_x86_memory(ins).is_relative)
-		store.offset += (int64_t)(reading->entry + end);
-	gh_vector_push(&reading->stores, store);
-	if (second_word(ins) == 0)
-		return;
-	store.offset += second_word(ins);
-	gh_vector_push(&reading->stores, store);
-}
-
-/* Finds where the code branches, and the words that it writes. */
-static void survey(struct gh_reading *reading)
-{
-	const uint8_t *code = reading->code.start;
-	size_t size = gh_cursor_size(&reading->code);
-	struct gh_x86 ins;
-	for (size_t at = 0;
-	     at < size && gh_x86_decode(&ins, code + at, size - at, reading->is_64_bit);
-	     at += ins.length) {
-		struct gh_branch branch = {.at = at, .to = SIZE_MAX, .goes_on = is_jcc(&ins)};
-		if (is_jump(&ins))
-			branch.to = at + ins.length + (size_t)(int64_t)ins.immediate;
-		if (is_jump(&ins) || ends(&ins))
-			gh_vector_push(&reading->branches, branch);
-		else
-			note_stores(reading, &ins, at, at + ins.length);
-	}
-}
-
-/* Finds the places that are jumped to. */
-static void find_targets(struct gh_reading *reading)
-{
-	struct gh_jump_target *targets;
-	size_t kept = 0;
-	for (size_t i = 0; i < reading->branches.count; i++) {
-		const struct gh_branch *branch = &reading->branches.items[i];
-		if (branch->to != SIZE_MAX)
-			gh_vector_push(&reading->targets,
-				       ((struct gh_jump_target){
-					   .at = branch->to, .is_loop = branch->to <= branch->at}));
-	}
-	targets = reading->targets.items;
-	if (reading->targets.count > 0)
-		qsort(targets, reading->targets.count, sizeof(*targets), compare_targets);
-	for (size_t i = 0; i < reading->targets.count; i++) {
-		if (kept > 0 && targets[kept - 1].at == targets[i].at)
-			targets[kept - 1].is_loop |= targets[i].is_loop;
-		else
-			targets[kept++] = targets[i];
-	}
-	reading->targets.count = kept;
 }
 
 static struct gh_jump_target *find_target(const struct gh_reading *reading, size_t at)
@@ -223,19 +127,19 @@ static void note_slot(struct gh_reading *reading, int64_t offset, const struct g
 		gh_vector_push(&reading->slots, (struct gh_slot){offset, *value});
 }
 
-static void store(struct gh_reading *reading, const struct gh_x86 *ins)
+static void store(struct gh_reading *reading, const struct gh_x86 *ins, size_t at)
 {
 	struct gh_known *known = &reading->known;
 	bool is_pointer = ins->opcode == GH_X86_MOV_FROM_REGISTER && is_word(reading, ins);
 	struct gh_value *value = &known->registers[gh_x86_reg(ins)];
 	forget_slot(known, ins->displacement);
-	forget_slot(known, ins->displacement + second_word(ins));
+	forget_slot(known, ins->displacement + gh_x86_second_word(ins));
 	if (ins->displacement == 0)
 		known->argument = is_pointer ? *value : (struct gh_value){0};
 	if (!is_pointer || !reading->in_registers)
 		return;
 	if (value->from != GH_VALUE_UNKNOWN) {
-		if (reading->follows)
+		if (reading->follows && !gh_reading_is_in_spills(reading, at))
 			note_slot(reading, ins->displacement, value);
 		return;
 	}
@@ -372,8 +276,9 @@ static void step(struct gh_reading *reading, const struct gh_x86 *ins, size_t at
 	struct gh_known *known = &reading->known;
 	bool is_locked = ins->opcode == CMPXCHG || ins->opcode == XADD;
 	struct gh_jump_target *target =
-	    is_jump(ins) ? find_target(reading, at + ins->length + (size_t)(int64_t)ins->immediate)
-			 : NULL;
+	    gh_x86_is_jump(ins)
+		? find_target(reading, at + ins->length + (size_t)(int64_t)ins->immediate)
+		: NULL;
 	if (target != NULL && !target->is_loop)
 		reach(target, known);
 	if (ins->opcode == GH_X86_CALL ||
@@ -389,9 +294,9 @@ static void step(struct gh_reading *reading, const struct gh_x86 *ins, size_t at
 		move_sp(reading, ins);
 	} else if ((gh_x86_effects(ins) == 0 && !is_vector(ins))) {
 		*known = (struct gh_known){0};
-	} else if (gh_x86_is_at_sp(ins) && writes_memory(ins)) {
-		store(reading, ins);
-	} else if (!is_jcc(ins)) {
+	} else if (gh_x86_is_at_sp(ins) && gh_x86_writes_memory(ins)) {
+		store(reading, ins, at);
+	} else if (!gh_x86_is_jcc(ins)) {
 		store_elsewhere(reading, ins, at + ins->length);
 		compute(reading, ins, at);
 	}
@@ -412,7 +317,7 @@ void gh_reading_run(struct gh_reading *reading)
 			reading->known = target != NULL && target->reached ? target->known
 									   : nothing(reading, at);
 		step(reading, &ins, at);
-		reading->goes_on = !ends(&ins);
+		reading->goes_on = !gh_x86_ends(&ins);
 	}
 }
 
@@ -430,8 +335,7 @@ bool gh_reading_start(struct gh_reading *reading, const struct gh_pclntab *tab,
 	reading->below = (int64_t)maps.locals.nbits * maps.word + maps.above_locals;
 	reading->is_64_bit = isa == GH_ISA_AMD64;
 	reading->in_registers = isa == GH_ISA_AMD64 && tab->format >= GH_PCLNTAB_1_18;
-	survey(reading);
-	find_targets(reading);
+	gh_reading_survey(reading, tab);
 	return true;
 }
 

@@ -1,5 +1,5 @@
 /* What the program's code says of what its globals lead to, and of its closures. */
-#include "lib/code/code.h"
+#include "lib/code/code_types.h"
 #include "lib/typing/internal.h"
 
 /* Reads the word at ADDRESS. False if it is in no object or segment. */

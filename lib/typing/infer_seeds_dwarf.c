@@ -1,6 +1,7 @@
 /* What the program's variables say of what they point to. */
 #include <stdlib.h>
 
+#include "lib/code/code_types.h"
 #include "lib/typing/internal.h"
 
 /* A place within the call that FRAME, if it is not the top one, waits to return from. */
@@ -181,8 +182,11 @@ static void take_cleanup(struct gh_infer *infer, const struct gh_variables *vari
 	if (infer->program == NULL ||
 	    !gh_cleanup_of(&cleanup, infer->heap, infer->program, infer->bias, root))
 		return;
-	uint32_t layout = gh_variables_parameter(variables, cleanup.entry - infer->bias);
+	uint64_t entry = cleanup.entry - infer->bias;
+	uint32_t layout = gh_variables_parameter(variables, entry);
 	uint32_t object = gh_infer_find(infer, cleanup.argument);
+	if (layout == GH_NO_LAYOUT && infer->layouts->types != NULL)
+		layout = gh_code_types_parameter(&infer->code, infer->layouts->types, entry);
 	gh_infer_claim_closure(infer, cleanup.argument);
 	if (layout != GH_NO_LAYOUT && object != GH_HEAP_NONE &&
 	    infer->evidence[object].trust == GH_TRUST_NONE)

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/code/code.h"
+#include "lib/code/code_types.h"
 #include "lib/dump/dump.h"
 #include "lib/elf/elf.h"
 #include "lib/heap/heap.h"
@@ -330,6 +330,9 @@ bool gh_infer_read_code(struct gh_infer *infer, struct gh_error *err);
 
 /* What it says of that which globals lead to. */
 void gh_infer_seed_code(struct gh_infer *infer);
+
+/* What it says of the words in frames. */
+void gh_infer_seed_frames(struct gh_infer *infer);
 
 /* The variable that ROOT is in, and how far its slot is from the variable's start; NULL if there is
  * none. BIAS is that of the dump's addresses over the program's. */

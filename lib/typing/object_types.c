@@ -194,8 +194,10 @@ static bool find_types(struct gh_typing *typing, struct gh_infer *infer, struct 
 	gh_infer_seed_records(infer);
 	gh_infer_seed_variables(infer, &typing->variables);
 	gh_infer_seed_segments(infer);
-	if (typing->variables.globals.count == 0)
+	if (typing->variables.globals.count == 0) {
 		gh_infer_seed_code(infer);
+		gh_infer_seed_frames(infer);
+	}
 	gh_infer_propagate(infer);
 	gh_infer_seed_objects(infer);
 	gh_infer_propagate(infer);
