@@ -205,16 +205,6 @@ void gh_type_add_runtimes(struct gh_type_unit *unit);
 /* Writes the predeclared types that were asked for and have no descriptor. */
 void gh_type_add_basics(struct gh_type_unit *unit);
 
-/* The structs behind channels and maps, one for each that is made of other types. */
-
-/* The pointer to hchan<ELEM>, written if it is not yet; no entry may be begun. Types are given by
- * number. */
-gh_entry gh_type_hchan(struct gh_type_unit *unit, uint32_t elem);
-
-/* The same of the pointer to hash<KEY,ELEM>, or, where GROUP is that of a Swiss map, to
- * map<KEY,ELEM>. GROUP is the struct that has the entries. */
-gh_entry gh_type_map(struct gh_type_unit *unit, uint32_t key, uint32_t elem, uint32_t group);
-
 /* Variables that tell which goroutine a thread runs: of a unit, and in no function, so that
  * they can be named wherever the program stops.
  *
@@ -276,11 +266,8 @@ void gh_dwarf_globals_add(struct gh_type_unit *unit, const struct gh_runtime *ru
 size_t gh_common_entry_begin(struct gh_buffer *out, const char *augmentation, uint8_t quantum,
 			     uint8_t word);
 
-/* Whether it is described for the machine ARCH. */
-bool gh_signal_frame_known(const struct gh_arch *arch);
-
 /* Adds to OUT, .debug_frame, the description of FUNC, to which signal handlers return. It begins an
- * instruction before the function. */
+ * instruction before the function. The machine ARCH is one with gh_signal_frame.dwarf. */
 void gh_signal_frame_add(struct gh_buffer *out, const struct gh_arch *arch,
 			 const struct gh_func *func);
 

@@ -421,7 +421,7 @@ static uint64_t find_goexit(const struct gh_pclntab *tab)
 static uint64_t find_signal_frame(const struct gh_pclntab *tab, bool has_flags)
 {
 	struct gh_func func;
-	if (!gh_signal_frame_known(tab->image->arch))
+	if (tab->image->arch->signal_frame.dwarf == NULL)
 		return 0;
 	for (size_t i = 0; i < tab->nfunc && gh_pclntab_record(tab, i, &func, NULL); i++)
 		if (gh_stack_end(&func, gh_pclntab_name(tab, func.name), has_flags) ==

@@ -97,11 +97,118 @@ static void add_interface(struct gh_type_unit *unit, gh_entry number, uint32_t n
 	    unit, gh_type_runtime(unit, type->nparts == 0 ? GH_RUNTIME_EFACE : GH_RUNTIME_IFACE));
 }
 
+/* Writes runtime struct NUMBER, called NAME<A,B> or NAME<A>, with ARGUMENT for "$". */
+static gh_entry add_generic(struct gh_type_unit *unit, uint32_t number, uint32_t a, uint32_t b,
+			    gh_entry argument)
+{
+	uint32_t name = gh_type_generic_name(unit, gh_runtime_structs[number].name, a, b);
+	return gh_type_add_runtime(unit, gh_type_new(unit), number, name, argument);
+}
+
+/* The pointer to hchan<ELEM>, written if it is not yet; no entry may be begun. Types are given by
+ * number. */
+static gh_entry add_hchan(struct gh_type_unit *unit, uint32_t elem)
+{
+	if (elem != GH_NO_RTYPE && unit->queues[elem] != GH_NO_ENTRY)
+		return unit->queues[elem];
+	gh_entry sudog =
+	    add_generic(unit, GH_RUNTIME_SUDOG, elem, GH_NO_ENTRY, gh_type_pointer_to(unit, elem));
+	uint32_t name = gh_type_generic_name(unit, "*sudog", elem, GH_NO_ENTRY);
+	gh_entry waitq = add_generic(unit, GH_RUNTIME_WAITQ, elem, GH_NO_ENTRY,
+				     gh_type_pointer(unit, sudog, name));
+	gh_entry hchan = add_generic(unit, GH_RUNTIME_HCHAN, elem, GH_NO_ENTRY, waitq);
+	gh_entry queue =
+	    gh_type_pointer(unit, hchan, gh_type_generic_name(unit, "*hchan", elem, GH_NO_ENTRY));
+	if (elem != GH_NO_RTYPE)
+		unit->queues[elem] = queue;
+	return queue;
+}
+
+/* An array of a bucket, called BASE<ITEM>. */
+static gh_entry bucket_array(struct gh_type_unit *unit, uint32_t array, const char *base,
+			     uint32_t item)
+{
+	if (array == GH_NO_RTYPE || unit->types->items[array].kind != GH_KIND_ARRAY)
+		return gh_type_of(unit, array);
+	const struct gh_rtype *type = &unit->types->items[array];
+	uint32_t elem = gh_rtype_shorter(unit->types, type, gh_rtype_elem(unit->types, type));
+	struct gh_type_late late = {
+	    .target = gh_type_of(unit, elem),
+	    .name = gh_type_generic_name(unit, base, item, GH_NO_ENTRY),
+	    .array = true,
+	    .count = elem != GH_NO_RTYPE ? gh_rtype_length(unit->types, type) : 0,
+	    .size = type->size};
+	return gh_type_later(unit, &late);
+}
+
+/* Writes bucket<KEY,ELEM>, whose fields are those of the struct GROUP under other names. Returns
+ * the pointer to it. */
+static gh_entry add_bucket(struct gh_type_unit *unit, uint32_t key, uint32_t elem, uint32_t group)
+{
+	const struct gh_rtype *type = &unit->types->items[group];
+	gh_entry number = gh_type_new(unit);
+	gh_entry pointer =
+	    gh_type_pointer(unit, number, gh_type_generic_name(unit, "*bucket", key, elem));
+	gh_type_begin(unit, GH_ENTRY_STRUCT, number,
+		      gh_type_generic_name(unit, "bucket", key, elem), NULL);
+	gh_buffer_uleb128(unit->out, type->size);
+	for (uint32_t i = 0; i < type->nparts; i++) {
+		struct gh_rtype_part part;
+		if (!gh_rtype_part(unit->types, type, i, &part))
+			continue;
+		if (gh_rtype_text_is(part.name, "topbits"))
+			gh_type_add_member(unit, "tophash", 7, part.offset, part.type, false);
+		else if (gh_rtype_text_is(part.name, "keys"))
+			gh_type_add_member(unit, "keys", 4, part.offset,
+					   bucket_array(unit, part.type, "[]key", key), false);
+		else if (gh_rtype_text_is(part.name, "elems") ||
+			 gh_rtype_text_is(part.name, "values"))
+			gh_type_add_member(unit, "values", 6, part.offset,
+					   bucket_array(unit, part.type, "[]val", elem), false);
+		else if (gh_rtype_text_is(part.name, "overflow"))
+			gh_type_add_member(unit, "overflow", 8, part.offset, pointer, false);
+	}
+	gh_type_end_children(unit);
+	return pointer;
+}
+
+/* Writes table<KEY,ELEM> of groups of the struct GROUP. Returns the pointer to the pointer to it.
+ */
+static gh_entry add_table(struct gh_type_unit *unit, uint32_t key, uint32_t elem, uint32_t group)
+{
+	gh_entry groups =
+	    add_generic(unit, GH_RUNTIME_GROUPS, key, elem, gh_type_pointer_to(unit, group));
+	gh_entry table = add_generic(unit, GH_RUNTIME_TABLE, key, elem, groups);
+	gh_entry pointer =
+	    gh_type_pointer(unit, table, gh_type_generic_name(unit, "*table", key, elem));
+	return gh_type_pointer(unit, pointer, gh_type_generic_name(unit, "**table", key, elem));
+}
+
+/* The same of the pointer to hash<KEY,ELEM>, or, where GROUP is that of a Swiss map, to
+ * map<KEY,ELEM>. GROUP is the struct that has the entries. */
+static gh_entry add_map_header(struct gh_type_unit *unit, uint32_t key, uint32_t elem,
+			       uint32_t group)
+{
+	if (group != GH_NO_RTYPE && unit->tables[group] != GH_NO_ENTRY)
+		return unit->tables[group];
+	bool swiss = unit->types->swiss_maps;
+	gh_entry argument = group == GH_NO_RTYPE ? gh_type_basic(unit, GH_KIND_UNSAFE_POINTER)
+			    : swiss              ? add_table(unit, key, elem, group)
+						 : add_bucket(unit, key, elem, group);
+	gh_entry header =
+	    add_generic(unit, swiss ? GH_RUNTIME_MAP : GH_RUNTIME_HASH, key, elem, argument);
+	uint32_t name = gh_type_generic_name(unit, swiss ? "*map" : "*hash", key, elem);
+	gh_entry pointer = gh_type_pointer(unit, header, name);
+	if (group != GH_NO_RTYPE)
+		unit->tables[group] = pointer;
+	return pointer;
+}
+
 static void add_chan(struct gh_type_unit *unit, gh_entry number, uint32_t name,
 		     const struct gh_rtype *type)
 {
 	uint32_t elem = gh_rtype_elem(unit->types, type);
-	gh_entry queue = gh_type_hchan(unit, elem);
+	gh_entry queue = add_hchan(unit, elem);
 	gh_type_begin(unit, GH_ENTRY_CHAN, number, name, type);
 	gh_type_refer(unit, queue);
 	gh_type_refer(unit, gh_type_of(unit, elem));
@@ -112,7 +219,7 @@ static void add_map(struct gh_type_unit *unit, gh_entry number, uint32_t name,
 {
 	uint32_t key = gh_rtype_key(unit->types, type);
 	uint32_t elem = gh_rtype_elem(unit->types, type);
-	gh_entry header = gh_type_map(unit, key, elem, gh_rtype_group(unit->types, type));
+	gh_entry header = add_map_header(unit, key, elem, gh_rtype_group(unit->types, type));
 	gh_type_begin(unit, GH_ENTRY_MAP, number, name, type);
 	gh_type_refer(unit, header);
 	gh_type_refer(unit, gh_type_of(unit, key));
@@ -330,106 +437,4 @@ bool gh_dwarf_types_add(struct gh_info *info, const struct gh_rtypes *types,
 		return gh_fail_memory(err, path);
 	return info->info.size <= UINT32_MAX ||
 	       gh_fail(err, path, GH_NO_OFFSET, "less than 4 GiB of DWARF", "more");
-}
-
-/* Writes runtime struct NUMBER, called NAME<A,B> or NAME<A>, with ARGUMENT for "$". */
-static gh_entry add_generic(struct gh_type_unit *unit, uint32_t number, uint32_t a, uint32_t b,
-			    gh_entry argument)
-{
-	uint32_t name = gh_type_generic_name(unit, gh_runtime_structs[number].name, a, b);
-	return gh_type_add_runtime(unit, gh_type_new(unit), number, name, argument);
-}
-
-gh_entry gh_type_hchan(struct gh_type_unit *unit, uint32_t elem)
-{
-	if (elem != GH_NO_RTYPE && unit->queues[elem] != GH_NO_ENTRY)
-		return unit->queues[elem];
-	gh_entry sudog =
-	    add_generic(unit, GH_RUNTIME_SUDOG, elem, GH_NO_ENTRY, gh_type_pointer_to(unit, elem));
-	uint32_t name = gh_type_generic_name(unit, "*sudog", elem, GH_NO_ENTRY);
-	gh_entry waitq = add_generic(unit, GH_RUNTIME_WAITQ, elem, GH_NO_ENTRY,
-				     gh_type_pointer(unit, sudog, name));
-	gh_entry hchan = add_generic(unit, GH_RUNTIME_HCHAN, elem, GH_NO_ENTRY, waitq);
-	gh_entry queue =
-	    gh_type_pointer(unit, hchan, gh_type_generic_name(unit, "*hchan", elem, GH_NO_ENTRY));
-	if (elem != GH_NO_RTYPE)
-		unit->queues[elem] = queue;
-	return queue;
-}
-
-/* An array of a bucket, called BASE<ITEM>. */
-static gh_entry bucket_array(struct gh_type_unit *unit, uint32_t array, const char *base,
-			     uint32_t item)
-{
-	if (array == GH_NO_RTYPE || unit->types->items[array].kind != GH_KIND_ARRAY)
-		return gh_type_of(unit, array);
-	const struct gh_rtype *type = &unit->types->items[array];
-	uint32_t elem = gh_rtype_shorter(unit->types, type, gh_rtype_elem(unit->types, type));
-	struct gh_type_late late = {
-	    .target = gh_type_of(unit, elem),
-	    .name = gh_type_generic_name(unit, base, item, GH_NO_ENTRY),
-	    .array = true,
-	    .count = elem != GH_NO_RTYPE ? gh_rtype_length(unit->types, type) : 0,
-	    .size = type->size};
-	return gh_type_later(unit, &late);
-}
-
-/* Writes bucket<KEY,ELEM>, whose fields are those of the struct GROUP under other names. Returns
- * the pointer to it. */
-static gh_entry add_bucket(struct gh_type_unit *unit, uint32_t key, uint32_t elem, uint32_t group)
-{
-	const struct gh_rtype *type = &unit->types->items[group];
-	gh_entry number = gh_type_new(unit);
-	gh_entry pointer =
-	    gh_type_pointer(unit, number, gh_type_generic_name(unit, "*bucket", key, elem));
-	gh_type_begin(unit, GH_ENTRY_STRUCT, number,
-		      gh_type_generic_name(unit, "bucket", key, elem), NULL);
-	gh_buffer_uleb128(unit->out, type->size);
-	for (uint32_t i = 0; i < type->nparts; i++) {
-		struct gh_rtype_part part;
-		if (!gh_rtype_part(unit->types, type, i, &part))
-			continue;
-		if (gh_rtype_text_is(part.name, "topbits"))
-			gh_type_add_member(unit, "tophash", 7, part.offset, part.type, false);
-		else if (gh_rtype_text_is(part.name, "keys"))
-			gh_type_add_member(unit, "keys", 4, part.offset,
-					   bucket_array(unit, part.type, "[]key", key), false);
-		else if (gh_rtype_text_is(part.name, "elems") ||
-			 gh_rtype_text_is(part.name, "values"))
-			gh_type_add_member(unit, "values", 6, part.offset,
-					   bucket_array(unit, part.type, "[]val", elem), false);
-		else if (gh_rtype_text_is(part.name, "overflow"))
-			gh_type_add_member(unit, "overflow", 8, part.offset, pointer, false);
-	}
-	gh_type_end_children(unit);
-	return pointer;
-}
-
-/* Writes table<KEY,ELEM> of groups of the struct GROUP. Returns the pointer to the pointer to it.
- */
-static gh_entry add_table(struct gh_type_unit *unit, uint32_t key, uint32_t elem, uint32_t group)
-{
-	gh_entry groups =
-	    add_generic(unit, GH_RUNTIME_GROUPS, key, elem, gh_type_pointer_to(unit, group));
-	gh_entry table = add_generic(unit, GH_RUNTIME_TABLE, key, elem, groups);
-	gh_entry pointer =
-	    gh_type_pointer(unit, table, gh_type_generic_name(unit, "*table", key, elem));
-	return gh_type_pointer(unit, pointer, gh_type_generic_name(unit, "**table", key, elem));
-}
-
-gh_entry gh_type_map(struct gh_type_unit *unit, uint32_t key, uint32_t elem, uint32_t group)
-{
-	if (group != GH_NO_RTYPE && unit->tables[group] != GH_NO_ENTRY)
-		return unit->tables[group];
-	bool swiss = unit->types->swiss_maps;
-	gh_entry argument = group == GH_NO_RTYPE ? gh_type_basic(unit, GH_KIND_UNSAFE_POINTER)
-			    : swiss              ? add_table(unit, key, elem, group)
-						 : add_bucket(unit, key, elem, group);
-	gh_entry header =
-	    add_generic(unit, swiss ? GH_RUNTIME_MAP : GH_RUNTIME_HASH, key, elem, argument);
-	uint32_t name = gh_type_generic_name(unit, swiss ? "*map" : "*hash", key, elem);
-	gh_entry pointer = gh_type_pointer(unit, header, name);
-	if (group != GH_NO_RTYPE)
-		unit->tables[group] = pointer;
-	return pointer;
 }

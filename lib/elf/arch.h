@@ -52,12 +52,17 @@ struct gh_gregset {
  * (arch/.../kernel/signal.c and include/uapi/asm/sigcontext.h of the kernel). Zeros if it is not
  * known. */
 struct gh_signal_frame {
-	uint16_t info;      /* the siginfo_t */
-	uint16_t pc;        /* of what was interrupted */
-	uint16_t sp;        /* the same */
-	uint16_t lr;        /* the same; 0 if there is no link register */
-	uint16_t registers; /* the others, one after the other, each of the size of a pointer */
-	uint8_t count;      /* of those */
+	uint16_t info;        /* the siginfo_t */
+	uint16_t pc;          /* of what was interrupted */
+	uint16_t sp;          /* the same */
+	uint16_t lr;          /* the same; 0 if there is no link register */
+	uint16_t registers;   /* the others, one after the other, each of the size of a pointer */
+	uint8_t count;        /* of those */
+	uint8_t context_at;   /* where a pointer to the ucontext_t is, by which debuggers find it;
+				 0: they need none */
+	uint16_t context;     /* the ucontext_t */
+	const uint8_t *dwarf; /* DWARF numbers of those registers; NULL where debuggers know the
+				 frame by the code that the handler returns to */
 };
 
 struct gh_arch {
