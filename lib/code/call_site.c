@@ -176,7 +176,12 @@ static struct instruction read_instruction(const struct gh_callsites *walk, size
 	case GH_ISA_MIPS:
 		ins = read_mips(cur, walk->address + start);
 		break;
-	default:
+	case GH_ISA_386:
+	case GH_ISA_AMD64: /* next_x86 has read these */
+	case GH_ISA_ARM:
+	case GH_ISA_ARM64:
+	case GH_ISA_LOONG64:
+	case GH_ISA_PPC64:
 		ins = read_word(arch, cur);
 		break;
 	}

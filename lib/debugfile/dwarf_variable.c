@@ -107,27 +107,17 @@ void gh_variable_block_begin(struct gh_buffer *info, uint64_t address, uint64_t 
 	gh_buffer_uleb128(info, size);
 }
 
-size_t gh_variable_begin(struct gh_buffer *info, const char *name, uint32_t type)
-{
-	begin(info, VARIABLE);
-	gh_buffer_string(info, name);
-	gh_buffer_u32(info, type);
-	gh_buffer_u8(info, 0); /* length of the expression, from here */
-	return info->size;
-}
-
-void gh_variable_end(struct gh_buffer *info, size_t start)
-{
-	if (!info->failed)
-		gh_buffer_patch(info, start - 1, info->size - start, 1);
-}
-
 void gh_variable_at_sp(struct gh_buffer *info, uint64_t offset, uint32_t type, uint8_t sp)
 {
 	char name[32];
 	snprintf(name, sizeof(name), "sp_0x%" PRIx64, offset);
-	size_t start = gh_variable_begin(info, name, type);
+	begin(info, VARIABLE);
+	gh_buffer_string(info, name);
+	gh_buffer_u32(info, type);
+	gh_buffer_u8(info, 0); /* length of the expression, from here */
+	size_t start = info->size;
 	gh_buffer_u8(info, (uint8_t)(DW_OP_breg0 + sp));
 	gh_buffer_sleb128(info, (int64_t)offset);
-	gh_variable_end(info, start);
+	if (!info->failed)
+		gh_buffer_patch(info, start - 1, info->size - start, 1);
 }

@@ -45,10 +45,6 @@ bool gh_dump_stream_memory(struct gh_dump_stream *stream, struct gh_process *pro
  * Sources: type cleanupBlock and cleanupQueue in src/runtime/mcleanup.go, markroot in
  * src/runtime/mgcmark.go. */
 
-/* Of a cleanup, in words: a closure; from Go 1.26 on what calls it comes before, and its argument
- * after it. */
-unsigned gh_cleanup_words(const struct gh_process *process);
-
 /* Adds a root for each pointer that the cleanup at ADDRESS holds: its closures, and its argument.
  * They are described as WHAT and, from Go 1.26 on, by the function that it calls. */
 void gh_dump_add_cleanup(struct gh_dump_stream *stream, struct gh_process *process,

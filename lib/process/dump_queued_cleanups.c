@@ -20,7 +20,9 @@ struct block {
 	uint64_t first; /* address of the first */
 };
 
-unsigned gh_cleanup_words(const struct gh_process *process)
+/* Of a cleanup, in words: a closure; from Go 1.26 on what calls it comes before, and its argument
+ * after it. */
+static unsigned cleanup_words(const struct gh_process *process)
 {
 	return process->minor < 26 ? 1 : 3;
 }
@@ -33,14 +35,14 @@ static bool read_block(struct gh_process *process, uint64_t address, struct bloc
 	return gh_process_may_point(process, address) &&
 	       gh_process_uint(&process->memory, link, word, &block->next) &&
 	       gh_process_uint(&process->memory, link + word, 4, &block->count) &&
-	       block->count <= (BLOCK - 8 - 3 * word) / gh_cleanup_words(process) / word;
+	       block->count <= (BLOCK - 8 - 3 * word) / cleanup_words(process) / word;
 }
 
 /* Each of BLOCK's cleanups begins with the closure of a function, or has been called and is nil.
  * *COUNT is how many are to be called. */
 static bool are_cleanups(struct gh_process *process, const struct block *block, uint64_t *count)
 {
-	unsigned size = gh_cleanup_words(process) * process->tab->pointer_size;
+	unsigned size = cleanup_words(process) * process->tab->pointer_size;
 	for (uint64_t i = 0; i < block->count; i++) {
 		uint64_t closure = gh_process_word(process, block->first + i * size);
 		if (closure == 0)
@@ -88,7 +90,7 @@ void gh_dump_add_cleanup(struct gh_dump_stream *stream, struct gh_process *proce
 			 const char *what, uint64_t address)
 {
 	unsigned word = process->tab->pointer_size;
-	unsigned count = gh_cleanup_words(process);
+	unsigned count = cleanup_words(process);
 	char *text = NULL;
 	if (count > 1) {
 		uint64_t closure = gh_process_word(process, address + word);
@@ -105,7 +107,7 @@ void gh_dump_add_cleanup(struct gh_dump_stream *stream, struct gh_process *proce
 void gh_dump_add_queued_cleanups(struct gh_dump_stream *stream, struct gh_process *process)
 {
 	const struct gh_moduledata *module = &process->tab->module;
-	unsigned size = gh_cleanup_words(process) * process->tab->pointer_size;
+	unsigned size = cleanup_words(process) * process->tab->pointer_size;
 	uint64_t count = 0, address = 0;
 	struct block block;
 	if (process->minor < 25)

@@ -155,7 +155,7 @@ static bool find_library(struct gh_live_reader *reader, const struct gh_image *i
 	return found;
 }
 
-static uint64_t now(void)
+uint64_t gh_now(void)
 {
 	struct timespec time;
 	clock_gettime(CLOCK_MONOTONIC, &time);
@@ -246,13 +246,13 @@ static void *copy_traced(void *context)
 	struct stop *stop = context;
 	struct gh_stopped stopped = {0};
 	struct gh_live_copy *live = stop->reader->live;
-	uint64_t start = now();
+	uint64_t start = gh_now();
 	stop->copied = gh_stopped_make(&stopped, live->pid, stop->reader->err) &&
 		       copy_stopped(stop->reader) &&
 		       gh_stopped_registers(&stopped, stop->arch, &live->threads, &live->vectors,
 					    stop->reader->err);
 	gh_stopped_release(&stopped);
-	live->paused = now() - start;
+	live->paused = gh_now() - start;
 	return NULL;
 }
 

@@ -17,13 +17,13 @@ static void add(struct gh_mapped_files *files, uint64_t start, const char *path)
 		free(file.path);
 }
 
-/* The kernel says so of a file that is no longer there. */
-#define DELETED " (deleted)"
-
-static bool is_deleted(const char *name)
+size_t gh_mapped_file_deleted(const char *name)
 {
+	static const char end[] = " (deleted)";
 	size_t length = strlen(name);
-	return length > strlen(DELETED) && strcmp(name + length - strlen(DELETED), DELETED) == 0;
+	return length >= sizeof(end) && strcmp(name + length + 1 - sizeof(end), end) == 0
+		   ? length + 1 - sizeof(end)
+		   : 0;
 }
 
 /* Where the process is in a container, the name is one there. */
@@ -34,8 +34,9 @@ static void add_live(struct gh_mapped_files *files, int pid, uint64_t start, con
 	struct stat here;
 	struct stat there;
 	snprintf(name, sizeof(name), "%s", mapped);
-	if (is_deleted(name))
-		name[strlen(name) - strlen(DELETED)] = '\0';
+	size_t length = gh_mapped_file_deleted(name);
+	if (length != 0)
+		name[length] = '\0';
 	snprintf(path, sizeof(path), "/proc/%d/root%s", pid, name);
 	bool is_there = stat(path, &there) == 0;
 	bool is_here = stat(name, &here) == 0 &&
@@ -58,7 +59,8 @@ static void take_unbacked(void *context, int pid, struct gh_mapping *mapping)
 {
 	struct gh_starts *starts = context;
 	(void)pid;
-	if (mapping->access[0] == 'r' && (mapping->inode == 0 || is_deleted(mapping->name)))
+	if (mapping->access[0] == 'r' &&
+	    (mapping->inode == 0 || gh_mapped_file_deleted(mapping->name) != 0))
 		gh_vector_push(starts, mapping->start);
 }
 

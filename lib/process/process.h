@@ -247,6 +247,10 @@ bool gh_mapped_files_replaced(const struct gh_mapped_files *files, const struct 
 
 void gh_mapped_files_free(struct gh_mapped_files *files);
 
+/* Where NAME, as /proc has it, is of a file that is no longer there: how long the file's own name
+ * is, which the kernel adds " (deleted)" to. 0 if the file is there. */
+size_t gh_mapped_file_deleted(const char *name);
+
 /* Addresses at which parts of a process's memory begin. */
 struct gh_starts GH_VECTOR(uint64_t);
 

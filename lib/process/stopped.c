@@ -103,13 +103,6 @@ static bool seize_new(struct gh_stopped *stopped, DIR *tasks, size_t *count, str
  * Reading from a disk takes less. */
 #define PATIENCE 100000000
 
-static uint64_t now(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
 /* Thread ID of process PID is where no signal reaches it. */
 static bool is_uninterruptible(int pid, pid_t id)
 {
@@ -130,12 +123,12 @@ static bool is_uninterruptible(int pid, pid_t id)
 static pid_t wait_for(const struct gh_stopped *stopped, pid_t id, int *status)
 {
 	const struct timespec pause = {.tv_nsec = 20000};
-	uint64_t start = now();
+	uint64_t start = gh_now();
 	for (;;) {
 		pid_t found = waitpid(id, status, __WALL | WNOHANG);
 		if (found > 0 || (found < 0 && errno != EINTR))
 			return found;
-		if (now() - start >= PATIENCE && is_uninterruptible(stopped->pid, id))
+		if (gh_now() - start >= PATIENCE && is_uninterruptible(stopped->pid, id))
 			return 0;
 		nanosleep(&pause, NULL);
 	}

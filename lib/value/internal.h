@@ -27,9 +27,6 @@ struct gh_value_elem {
 	uint64_t size; /* in bytes */
 };
 
-/* The elements of TYPE, an array, channel or slice. */
-struct gh_value_elem gh_value_elem(const struct gh_values *values, const struct gh_rtype *type);
-
 /* Appends COUNT elements of a ring of PLACES, which begins at ADDRESS, from place FIRST on. */
 void gh_value_add_elements(struct gh_values *values, const struct gh_value_elem *elem,
 			   uint64_t address, uint64_t count, uint64_t first, uint64_t places);

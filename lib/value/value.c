@@ -138,7 +138,8 @@ static void add_by_pointer(struct gh_values *values, const struct gh_rtype *type
 		add_pointer(values, type, word, shown);
 }
 
-struct gh_value_elem gh_value_elem(const struct gh_values *values, const struct gh_rtype *type)
+/* The elements of TYPE, an array, channel or slice. */
+static struct gh_value_elem elem_of(const struct gh_values *values, const struct gh_rtype *type)
 {
 	uint32_t number = gh_rtype_elem(values->types, type);
 	return (struct gh_value_elem){
@@ -174,7 +175,7 @@ void gh_value_add_elements(struct gh_values *values, const struct gh_value_elem 
 static void add_array(struct gh_values *values, const struct gh_rtype *type, uint64_t address,
 		      bool shown)
 {
-	struct gh_value_elem elem = gh_value_elem(values, type);
+	struct gh_value_elem elem = elem_of(values, type);
 	uint64_t length = gh_rtype_length(values->types, type);
 	if (shown)
 		gh_value_add_type(values, type);
@@ -213,7 +214,7 @@ void gh_value_add_slice(struct gh_values *values, const struct gh_value_elem *el
 static void add_slice(struct gh_values *values, const struct gh_rtype *type, uint64_t address,
 		      bool shown)
 {
-	struct gh_value_elem elem = gh_value_elem(values, type);
+	struct gh_value_elem elem = elem_of(values, type);
 	if (shown)
 		gh_value_add_type(values, type);
 	gh_value_add_slice(values, &elem, address, shown);

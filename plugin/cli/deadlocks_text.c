@@ -14,7 +14,7 @@ static const struct gh_deadlocks *find(struct gh_wait_query *query)
 	return NULL;
 }
 
-uint64_t gh_wait_goroutine_id(const struct gh_wait_query *query, size_t number)
+static uint64_t goroutine_id(const struct gh_wait_query *query, size_t number)
 {
 	struct gh_dump_record record;
 	gh_dump_get(&query->dump, GH_DUMP_GOROUTINE, number, &record);
@@ -23,7 +23,7 @@ uint64_t gh_wait_goroutine_id(const struct gh_wait_query *query, size_t number)
 
 void gh_wait_print_goroutine(FILE *out, struct gh_wait_query *query, size_t number)
 {
-	fprintf(out, "goroutine %" PRIu64, gh_wait_goroutine_id(query, number));
+	fprintf(out, "goroutine %" PRIu64, goroutine_id(query, number));
 	const struct gh_call *call = gh_wait_place(query, number);
 	if (call == NULL)
 		return;
@@ -54,7 +54,7 @@ static void print_last(FILE *out, const struct gh_wait_query *query,
 		fprintf(out, "one that waits for one of %zu more, and so on to ",
 			deadlock->count - GH_WAIT_TOLD);
 	if (deadlock->count > 1)
-		fprintf(out, "goroutine %" PRIu64, gh_wait_goroutine_id(query, first));
+		fprintf(out, "goroutine %" PRIu64, goroutine_id(query, first));
 	else
 		fputs("itself", out);
 }

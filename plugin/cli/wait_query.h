@@ -134,9 +134,6 @@ void gh_wait_print_kept(FILE *out, const struct gh_leaked *leaked);
  * saying why, if that cannot be. */
 bool gh_waits_print(FILE *out, struct gh_heap_query *from);
 
-/* The goroutine's id. */
-uint64_t gh_wait_goroutine_id(const struct gh_wait_query *query, size_t number);
-
 /* Prints "goroutine 7 (main.transfer at main.go:40)". */
 void gh_wait_print_goroutine(FILE *out, struct gh_wait_query *query, size_t number);
 

@@ -186,11 +186,8 @@ bool gh_missing_file_is_go(const char *path)
 
 static bool is_deleted(const char *exe)
 {
-	static const char end[] = " (deleted)";
-	char name[PATH_MAX];
-	ssize_t length = readlink(exe, name, sizeof(name));
-	return length >= (ssize_t)sizeof(end) - 1 &&
-	       memcmp(name + length - (ssize_t)sizeof(end) + 1, end, sizeof(end) - 1) == 0;
+	char name[PATH_MAX] = "";
+	return readlink(exe, name, sizeof(name) - 1) > 0 && gh_mapped_file_deleted(name) != 0;
 }
 
 /* GDB would add the bias of a position-independent program to addresses that have it. */

@@ -223,7 +223,4 @@ void gh_sql_free_made(struct gh_sql_made *made);
 /* Finds the waits, unless they are there. False if memory ran out. */
 bool gh_sql_find_waits(struct gh_sql *sql);
 
-/* Makes by_type and what goes with it, unless it is there. False if memory ran out. */
-bool gh_sql_order_types(struct gh_sql *sql);
-
 #endif

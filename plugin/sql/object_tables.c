@@ -38,7 +38,8 @@ static void sort_objects(struct gh_sql_made *made, const struct gh_sql_heap *hea
 		made->by_type[made->starts[rank_of[classes[i]] + 1]++] = i;
 }
 
-bool gh_sql_order_types(struct gh_sql *sql)
+/* Makes by_type and what goes with it, unless it is there. False if memory ran out. */
+static bool order_types(struct gh_sql *sql)
 {
 	struct gh_sql_made *made = &sql->made;
 	size_t count = gh_names_count(sql->heap.names);
@@ -90,7 +91,7 @@ static void give_reachable(sqlite3_context *out, const struct gh_sql_cursor *cur
 
 static void sort_by_type(struct gh_sql_cursor *cursor)
 {
-	cursor->failed |= !gh_sql_order_types(cursor->sql);
+	cursor->failed |= !order_types(cursor->sql);
 	cursor->order = cursor->sql->made.by_type;
 }
 
@@ -106,7 +107,7 @@ static struct rank_range find_ranks(struct gh_sql_cursor *cursor, sqlite3_value 
 	const struct gh_sql_made *made = &cursor->sql->made;
 	const struct gh_names *names = cursor->heap->names;
 	const char *name = (const char *)sqlite3_value_text(value);
-	cursor->failed |= !gh_sql_order_types(cursor->sql);
+	cursor->failed |= !order_types(cursor->sql);
 	if (name == NULL || cursor->failed)
 		return (struct rank_range){0, 0};
 	size_t count = gh_names_count(names);
