@@ -1,12 +1,11 @@
 /* The commands of the goheap program: what each is and takes, and how one is run.
  *
  * - main.c, options.c, exit.c: finds the command, reads its options, ends;
- * - cmd_*.c: the commands; cmd_records.c those that list one kind of records, cmd_profile.c pprof,
- *   too;
+ * - cmd_*.c: the commands; cmd_records.c those that list one kind of records;
  * - dispatch.c, dispatch_live.c, print_words.c: commands typed in GDB;
  * - generate.c: what is made of commands.def at build time;
  * - heap_query.c, object_groups.c, growth.c, merged_dominators.c, picture.c, neighborhood.c,
- *   report_data.c, pprof_paths.c: answers about the heap (heap_query.h); suspects.c finds what may
+ *   report_data.c: answers about the heap (heap_query.h); suspects.c finds what may
  *   leak, suspects_text.c words it, suspect_slices.c finds slivers; see.c tells
  *   what to type next;
  * - prompt.c, sql_prompt.c: goheap's own prompts (heap_query.h);

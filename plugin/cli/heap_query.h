@@ -211,8 +211,21 @@ void gh_answers_record(struct gh_answers *answers);
  */
 void gh_answers_keep(struct gh_answers *answers, int record, int argc, char **argv);
 
-/* Answers `goheap pprof --paths': writes what holds the heap to the output of QUERY's options. */
-int gh_pprof_paths(struct gh_heap_query *query);
+/* A dump's allocation profile. */
+struct gh_profile {
+	struct gh_dump dump;
+	struct gh_symbols symbols; /* zeros if no program is given */
+	struct gh_allocations allocations;
+	struct gh_live_stacks live; /* zeros if that is not asked for */
+	char running[32];           /* path of the program that a process runs, if none is given */
+	const char *program;        /* that or the one that is given; NULL if there is none */
+};
+
+/* Reads the profile that OPTIONS name. To be closed in any case; on failure prints the error and
+ * returns false. */
+bool gh_profile_open(struct gh_profile *profile, const struct gh_options *options);
+
+void gh_profile_close(struct gh_profile *profile);
 
 /* The objects of a heap in groups: by type, by size, by the place that allocated them, or by what
  * holds them. */
