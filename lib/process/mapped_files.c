@@ -29,7 +29,7 @@ size_t gh_mapped_file_deleted(const char *name)
 /* Where the process is in a container, the name is one there. */
 static void add_live(struct gh_mapped_files *files, int pid, uint64_t start, const char *mapped)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX + 32];
 	char name[PATH_MAX];
 	struct stat here;
 	struct stat there;
