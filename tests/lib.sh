@@ -213,8 +213,12 @@ foreign_dump() {
 	return 1
 }
 
-# finish: prints the counts and ends the test.
+# finish: prints what time the test took, and its counts, and ends it.
 finish() {
+	times >"$work/times"
+	awk -v passed="$SECONDS" -F '[ms ]+' '
+		{ used += 60 * ($1 + $3) + $2 + $4 }
+		END { printf "%d s, %d s of processors\n", passed, used }' "$work/times"
 	echo "$passed passed, $failed failed, $skipped skipped"
 	[ "$failed" -eq 0 ]
 	exit
