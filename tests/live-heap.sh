@@ -159,7 +159,7 @@ check_vectors() {
 	has "$name: freed, held live, and in a core file" "$(grep -c '^freed$' "$work/output") $live $core" '^(8 [0-3] [0-3]|0 8 8)$'
 }
 
-# check_plugin RELEASE: variables of a plugin's hold objects.
+# check_plugin RELEASE: variables and frames of a plugin's hold objects.
 check_plugin() {
 	local name="go $1, plugin" plugin
 	if ! plugin=$("$tests/build-sample" "$1" plugged -buildmode=plugin 2>"$work/why"); then
@@ -170,8 +170,10 @@ check_plugin() {
 	start "$directory/host.stripped" "$plugin/plugged.stripped"
 	"$GOHEAP" dump "$pid" -o "$work/other" 2>"$work/told" || fail "$name: goheap dump" "$(cat "$work/told")"
 	go_on
-	"$GOHEAP" path "$work/other" "$(awk '/^mark / { print $2 }' "$work/output")" >"$work/held" 2>&1
+	"$GOHEAP" path "$work/other" "$(awk '/^mark .* variable/ { print $2 }' "$work/output")" >"$work/held" 2>&1
 	has "$name: what a variable of the plugin's holds" "$(cat "$work/held")" '^bss 0x'
+	"$GOHEAP" path "$work/other" "$(awk '/^mark .* frame/ { print $2 }' "$work/output")" >"$work/held" 2>&1
+	has "$name: what a frame of the plugin's holds" "$(cat "$work/held")" '^goroutine [0-9]+, .*\.keep, '
 	"$dumpfile" compare "$work/own" "$work/other" >"$work/compared"
 	has "$name: variables" "$(cat "$work/compared")" '^variables	[1-9]'
 	lacks "$name: the program's variables are its own" "$(cat "$work/compared")" '^different variables'

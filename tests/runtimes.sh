@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Several Go libraries in one process: the goroutines and the heap of each, live, in a core file and in GDB, against what its
-# own runtime prints.
+# own runtime prints; and a program whose runtime is in a library, against its own traceback and heap dump.
 set -u
 export LC_ALL=C
 
@@ -152,9 +152,64 @@ time.sleep(600)' "$work/one.so" "$work/two.so"
 	stop
 }
 
+# shown NAME FILE: the goroutines in FILE are those that the program has printed.
+shown() {
+	waiting <"$2" >"$work/found"
+	same "$1, as the program has them ($(wc -l <"$work/expected") frames)" "$work/expected" "$work/found"
+}
+
+# heap NAME DUMP: what is in the dump is what the program's own has. When it was written the program went on: it has closed
+# the file, and printed. Names of types that only the program has are not known.
+heap() {
+	"$dumpfile" compare "$work/own" "$2" >"$work/compared" 2>"$work/why" || fail "$1: both can be read" "$(cat "$work/why")"
+	lacks "$1: the heap is the program's own ($(awk -F'\t' '$1 == "objects" || $1 == "pointers" { printf "%s %s, ", $2, $1 }' "$work/compared")roots)" \
+		"$(grep '^different' "$work/compared" | sed -E '/^different (counters|threads|types|objects: more)/d' | awk '!/^different finalizers: / || ++closed > 1')" .
+	has "$1: there are objects" "$(cat "$work/compared")" '^objects	2[0-9][0-9]$'
+}
+
+# test_linkshared RELEASE: a program that was linked with -linkshared.
+test_linkshared() {
+	local name="$1: -linkshared" program line stack
+	sample "$name" "$1" crowd -linkshared || return
+	program=$directory/crowd.stripped
+	gdb_options=(-iex 'set breakpoint pending on')
+	goheap "$program" "set environment LD_LIBRARY_PATH $directory/lib.stripped" "set args 9 $work/own -" \
+		"break main.descend" "break runtime.Stack" run delete\ 1 continue bt "run" bt detach >"$work/session"
+	gdb_options=()
+	line=$(grep -n 'runtime\.Stack(' "$tests/samples/crowd/main.go" | cut -d: -f1)
+	stack="runtime.Stack main.main:$line runtime.main runtime.goexit "
+	has "$name: stops in the program" "$(cat "$work/session")" 'hit Breakpoint 1, main\.descend '
+	equal "$name: stacks from the library into the program, again when it is run again" \
+		"$stack$stack" \
+		"$(sed -nE -e 's/^#[0-9]+ +(0x[0-9a-f]+ in )?(main\.[^ ]+) .*(:[0-9]+)$/\2\3/p' -e 's/^#[0-9]+ +(0x[0-9a-f]+ in )?([^ ]+) .* at .*/\2/p' "$work/session" | uniq | tr '\n' ' ')"
+	export LD_LIBRARY_PATH=$directory/lib.stripped
+	run_until_ready "$program" 40 "$work/own" -
+	waiting <"$work/output" >"$work/expected"
+	goheap "" "attach $pid" "generate-core-file $work/core" "goheap goroutines" "goheap dump -o $work/gdb.dump" detach >"$work/session"
+	shown "$name: goroutines in GDB" "$work/session"
+	goheap "$program" "core-file $work/core" "goheap goroutines" >"$work/session"
+	shown "$name: goroutines of a core file in GDB" "$work/session"
+	"$GOHEAP" goroutines -p "$pid" >"$work/session" 2>"$work/why"
+	shown "$name: goroutines" "$work/session"
+	"$GOHEAP" dump "$pid" -o "$work/live.dump" 2>"$work/why"
+	exec 7>&-
+	wait "$pid" 2>"$work/why"
+	unset LD_LIBRARY_PATH
+	"$GOHEAP" goroutines "$work/core" >"$work/session"
+	shown "$name: goroutines in a core file" "$work/session"
+	"$GOHEAP" goroutines -e "$program" "$work/core" >"$work/session"
+	shown "$name: goroutines in a core file of a program" "$work/session"
+	"$GOHEAP" dump "$work/core" -o "$work/core.dump"
+	heap "$name, GDB" "$work/gdb.dump"
+	heap "$name, process" "$work/live.dump"
+	heap "$name, core file" "$work/core.dump"
+}
+
 "$CC" -g -o "$work/host" "$tests/oracle/library_host.c" -ldl || exit
+dumpfile=$("$tests/build-sample" 1.19 dumpfile)/dumpfile || exit
 for release in ${RELEASES:-1.19}; do
 	test_release "$release"
+	test_linkshared "$release"
 done
 
 finish

@@ -174,6 +174,20 @@ static char *find_version(const struct gh_image *image)
 	return copy_text(found.pos, gh_cursor_left(&found));
 }
 
+/* The text of runtime.buildVersion in what -buildmode=shared makes: the variable gets its address
+ * by a relocation. */
+static char *find_shared_version(const struct gh_image *image)
+{
+	GElf_Sym symbol;
+	struct gh_cursor cur;
+	if (!gh_dynamic_symbol(image, "runtime.buildVersion.str", &symbol) ||
+	    !gh_image_at(image, symbol.st_value, &cur))
+		return NULL;
+	const char *text = gh_cursor_string(&cur);
+	size_t size = text != NULL ? strlen(text) : 0;
+	return size <= MAX_RELEASE && is_release((const uint8_t *)text, size) ? strdup(text) : NULL;
+}
+
 /* A copy of SIZE bytes as hexadecimal digits. */
 static char *copy_hex(const uint8_t *data, size_t size)
 {
@@ -246,7 +260,7 @@ void gh_buildinfo_read(struct gh_buildinfo *info, const struct gh_image *image)
 		read_buildinfo(
 		    info, image,
 		    gh_cursor_slice(&cur, (uint64_t)(cur.pos - cur.start), gh_cursor_left(&cur)));
-	else
+	else if ((info->go_version = find_shared_version(image)) == NULL)
 		info->go_version = find_version(image);
 }
 
@@ -271,14 +285,47 @@ bool gh_image_is_go(const struct gh_image *image)
 	return is_go;
 }
 
-bool gh_file_is_go(const char *path)
+/* A variable that each runtime has, and each module that is linked with another's needs. */
+#define RUNTIME_VARIABLE "runtime.lastmoduledatap"
+
+static bool shares_runtime(const struct gh_image *image)
+{
+	GElf_Sym symbol;
+	return gh_image_section(image, ".note.go.abihash") != NULL &&
+	       gh_dynamic_symbol(image, RUNTIME_VARIABLE, &symbol) && symbol.st_shndx != SHN_UNDEF;
+}
+
+static bool needs_runtime(const struct gh_image *image)
+{
+	GElf_Sym symbol;
+	return gh_image_is_go(image) && gh_dynamic_symbol(image, RUNTIME_VARIABLE, &symbol) &&
+	       symbol.st_shndx == SHN_UNDEF;
+}
+
+/* IS says so of the file at PATH, which can be read. */
+static bool ask_file(const char *path, bool (*is)(const struct gh_image *image))
 {
 	struct gh_image image;
 	if (!gh_image_open_unrelocated(&image, path, NULL))
 		return false;
-	bool is = gh_image_is_go(&image);
+	bool answer = is(&image);
 	gh_image_close(&image);
-	return is;
+	return answer;
+}
+
+bool gh_file_is_go(const char *path)
+{
+	return ask_file(path, gh_image_is_go);
+}
+
+bool gh_file_shares_runtime(const char *path)
+{
+	return ask_file(path, shares_runtime);
+}
+
+bool gh_file_needs_runtime(const char *path)
+{
+	return ask_file(path, needs_runtime);
 }
 
 int gh_go_minor(const char *version)

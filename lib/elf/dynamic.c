@@ -1,5 +1,7 @@
 #include "lib/elf/elf.h"
 
+#include <string.h>
+
 bool gh_dynamic_open(struct gh_dynamic *dynamic, const struct gh_image *image)
 {
 	*dynamic = (struct gh_dynamic){.word = image->arch->pointer_size};
@@ -28,6 +30,49 @@ bool gh_dynamic_find(const struct gh_image *image, uint64_t tag, uint64_t *value
 			*value = dynamic.value;
 			return true;
 		}
+	return false;
+}
+
+/* Reads the symbol that CUR is at, whose size is that of the image's class. */
+static GElf_Sym read_symbol(const struct gh_image *image, struct gh_cursor *cur)
+{
+	unsigned word = image->arch->pointer_size;
+	GElf_Sym symbol = {.st_name = gh_cursor_u32(cur)};
+	if (word == 4) {
+		symbol.st_value = gh_cursor_u32(cur);
+		symbol.st_size = gh_cursor_u32(cur);
+	}
+	symbol.st_info = gh_cursor_u8(cur);
+	symbol.st_other = gh_cursor_u8(cur);
+	symbol.st_shndx = gh_cursor_u16(cur);
+	if (word == 8) {
+		symbol.st_value = gh_cursor_u64(cur);
+		symbol.st_size = gh_cursor_u64(cur);
+	}
+	return symbol;
+}
+
+bool gh_dynamic_symbol(const struct gh_image *image, const char *name, GElf_Sym *symbol)
+{
+	struct gh_cursor symbols;
+	struct gh_cursor names;
+	size_t i = 0;
+	while (i < image->nsections && image->sections[i].header.sh_type != SHT_DYNSYM)
+		i++;
+	if (i == image->nsections || image->sections[i].header.sh_link >= image->nsections ||
+	    !gh_image_section_cursor(image, &image->sections[i], &symbols, NULL) ||
+	    !gh_image_section_cursor(image, &image->sections[image->sections[i].header.sh_link],
+				     &names, NULL))
+		return false;
+	size_t size = strlen(name) + 1;
+	while (gh_cursor_left(&symbols) > 0 && !symbols.failed) {
+		struct gh_cursor found = names;
+		*symbol = read_symbol(image, &symbols);
+		gh_cursor_seek(&found, symbol->st_name);
+		if (!symbols.failed && size <= gh_cursor_left(&found) &&
+		    memcmp(found.pos, name, size) == 0)
+			return true;
+	}
 	return false;
 }
 

@@ -117,6 +117,11 @@ bool gh_dynamic_next(struct gh_dynamic *dynamic);
 /* The value of IMAGE's first entry with this TAG. False if there is none. */
 bool gh_dynamic_find(const struct gh_image *image, uint64_t tag, uint64_t *value);
 
+/* The symbol called NAME among those that IMAGE shares with others, or, if its section is
+ * SHN_UNDEF, needs of them. False if there is none, or the section headers are gone. Format: the
+ * ELF specification's symbol table. */
+bool gh_dynamic_symbol(const struct gh_image *image, const char *name, GElf_Sym *symbol);
+
 /* IMAGE is a shared library, and no program that could be run. */
 bool gh_image_is_library(const struct gh_image *image);
 
@@ -141,7 +146,8 @@ struct gh_buildinfo {
 
 /* Reads the notes (of segments, then of sections) and .go.buildinfo (documented in Go's
  * debug/buildinfo; both its forms, of Go 1.13 with pointers and of Go 1.18 with inline strings).
- * Before Go 1.13 there is only the version, in the program's data (runtime.buildVersion).
+ * Before Go 1.13, and in what -buildmode=shared makes, there is only the version, in the program's
+ * data (runtime.buildVersion).
  * What is missing or malformed stays NULL. */
 void gh_buildinfo_read(struct gh_buildinfo *info, const struct gh_image *image);
 
@@ -156,6 +162,13 @@ bool gh_image_is_go(const struct gh_image *image);
 
 /* The same of the file at PATH. False also if it cannot be read. */
 bool gh_file_is_go(const char *path);
+
+/* The file at PATH was made by -buildmode=shared, and has the Go runtime of the programs that are
+ * linked with it (-linkshared). */
+bool gh_file_shares_runtime(const char *path);
+
+/* It is such a program, or a library of such a program's: it has no runtime. */
+bool gh_file_needs_runtime(const char *path);
 
 /* A release that is not known, or of a development version: it is taken for the newest. */
 #define GH_GO_UNKNOWN INT_MAX

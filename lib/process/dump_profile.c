@@ -287,9 +287,10 @@ static void write_text(struct gh_dump_stream *stream, const char *text)
 static void write_frame(const struct profile *profile, uint64_t pc)
 {
 	struct gh_dump_stream *stream = profile->stream;
-	const struct gh_pclntab *tab = profile->process->tab;
-	uint64_t at = pc - profile->process->bias;
-	size_t index = gh_pclntab_find(tab, at);
+	size_t index;
+	struct gh_process_module module = gh_process_module_at(profile->process, pc, &index);
+	const struct gh_pclntab *tab = module.tab;
+	uint64_t at = pc - module.bias;
 	struct gh_func func;
 	if (index == SIZE_MAX || !gh_pclntab_record(tab, index, &func, NULL)) {
 		char number[32];

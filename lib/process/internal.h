@@ -282,7 +282,7 @@ struct gh_stack_object {
 			   its arguments; bytes */
 	uint64_t size;  /* in bytes */
 	uint64_t pointers; /* bytes up to its last pointer */
-	uint64_t mask;     /* address in the program of a bit for each word; 0: any may be one */
+	uint64_t mask;     /* address in its module of a bit for each word; 0: any may be one */
 };
 
 /* A walk over those of a function. The fields are private. */
@@ -293,8 +293,8 @@ struct gh_stack_objects {
 	int minor;                /* of the Go release */
 };
 
-/* Starts a walk over those of FUNC, a function of PROCESS's program. */
-void gh_stack_objects_start(struct gh_stack_objects *walk, const struct gh_process *process,
+/* Starts a walk over those of FUNC, a function of TAB, a module of a process of Go 1.MINOR. */
+void gh_stack_objects_start(struct gh_stack_objects *walk, const struct gh_pclntab *tab, int minor,
 			    const struct gh_func *func);
 
 /* Gives the next. False at the end, or where it is damaged. */
@@ -310,8 +310,9 @@ struct gh_stack_variable {
 	uint64_t address;
 	uint64_t size;     /* in bytes */
 	uint64_t pointers; /* bytes up to its last pointer */
-	uint64_t mask;     /* address in the program of a bit for each word; 0: any may be one */
-	bool reached;      /* a pointer to it was met */
+	uint64_t mask;     /* address in its module of a bit for each word; 0: any may be one */
+	const struct gh_image *image; /* the module's */
+	bool reached;                 /* a pointer to it was met */
 };
 
 struct gh_stack_addresses GH_VECTOR(uint64_t);

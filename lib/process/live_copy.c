@@ -33,24 +33,30 @@ static void add_range(struct gh_live_ranges *ranges, const struct gh_live_range 
 		gh_vector_push(ranges, *range);
 }
 
-/* Only what the process may write, and is its own, changes, and is to be copied. */
+/* Only what the process may write, and is its own, changes, and is to be copied. What it may not is
+ * as the dynamic linker has relocated it. */
 static void take_mapping(void *context, int pid, struct gh_mapping *mapping)
 {
+	struct gh_live_copy *live = context;
+	const char *access = mapping->access;
 	const struct gh_live_range range = {
 	    .start = mapping->start,
 	    .size = mapping->end - mapping->start,
 	    .from_file = mapping->inode != 0,
 	};
 	(void)pid;
-	if (mapping->access[0] == 'r' && mapping->access[1] == 'w' && mapping->access[3] == 'p')
-		add_range(context, &range);
+	if (access[0] == 'r' && access[1] == 'w' && access[3] == 'p')
+		add_range(&live->ranges, &range);
+	else if (access[0] == 'r' && access[2] != 'x' && access[3] == 'p' && range.from_file)
+		gh_vector_push(&live->constants, range);
 }
 
 /* Lists the memory, with no room for the copies yet. */
 static bool list_ranges(struct gh_live_reader *reader)
 {
 	struct gh_live_copy *live = reader->live;
-	if (!gh_mappings_live(live->pid, "maps", take_mapping, &live->ranges))
+	live->constants.count = 0;
+	if (!gh_mappings_live(live->pid, "maps", take_mapping, live))
 		return gh_stopped_fail(live->pid, reader->err);
 	return !live->ranges.failed || gh_fail_memory(reader->err, reader->name);
 }
@@ -192,12 +198,28 @@ bool gh_live_copy_running(struct gh_live_copy *live, int pid, const struct gh_im
 	return copied;
 }
 
-const struct gh_live_range *gh_live_range_find(const struct gh_live_copy *live, uint64_t address)
+/* The one of LIST that has ADDRESS; NULL for none. */
+static const struct gh_live_range *find_range(const struct gh_live_ranges *list, uint64_t address)
 {
-	const struct gh_live_range *ranges = live->ranges.items;
-	size_t after = gh_lower_bound(live->ranges.count, i, ranges[i].start <= address);
+	const struct gh_live_range *ranges = list->items;
+	size_t after = gh_lower_bound(list->count, i, ranges[i].start <= address);
 	const struct gh_live_range *range = after > 0 ? &ranges[after - 1] : NULL;
 	return range != NULL && address - range->start < range->size ? range : NULL;
+}
+
+const struct gh_live_range *gh_live_range_find(const struct gh_live_copy *live, uint64_t address)
+{
+	return find_range(&live->ranges, address);
+}
+
+/* What does not change need not be copied while the process stands. Once that has ended it cannot
+ * be read. */
+static bool read_constant(const struct gh_live_copy *live, uint64_t address, void *to, size_t size)
+{
+	struct gh_memory memory = gh_live_memory(&live->pid);
+	const struct gh_live_range *range = find_range(&live->constants, address);
+	return range != NULL && range->size - (address - range->start) >= size &&
+	       memory.read(&memory, address, to, size);
 }
 
 static bool read_live(const struct gh_memory *memory, uint64_t address, void *to, size_t size)
@@ -206,7 +228,7 @@ static bool read_live(const struct gh_memory *memory, uint64_t address, void *to
 	while (size > 0) {
 		const struct gh_live_range *range = gh_live_range_find(memory->from, address);
 		if (range == NULL)
-			return false;
+			return read_constant(memory->from, address, bytes, size);
 		uint64_t offset = address - range->start;
 		size_t part = range->size - offset < size ? (size_t)(range->size - offset) : size;
 		memcpy(bytes, range->bytes + offset, part);
@@ -280,6 +302,7 @@ bool gh_live_copy_stop(struct gh_live_copy *live, const struct gh_arch *arch,
 void gh_live_copy_free(struct gh_live_copy *live)
 {
 	free_ranges(&live->ranges);
+	gh_vector_free(&live->constants);
 	gh_vector_free(&live->threads);
 	free(live->vectors);
 }

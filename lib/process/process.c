@@ -9,40 +9,67 @@ uint64_t gh_process_word(struct gh_process *process, uint64_t address)
 	return gh_process_uint(&process->memory, address, word, &value) ? value : 0;
 }
 
-/* Core files leave out pages of files; those with relocations are not among them. */
-bool gh_process_read_constant(struct gh_process *process, uint64_t address, void *to, size_t size)
+/* Reads the same of the file of MODULE. */
+static bool read_file(const struct gh_process_module *module, uint64_t address, void *to,
+		      size_t size)
 {
 	struct gh_cursor cur;
-	if (gh_process_read(&process->memory, address, to, size))
-		return true;
-	if (!gh_image_at(process->tab->image, address - process->bias, &cur) ||
+	if (!gh_image_at(module->tab->image, address - module->bias, &cur) ||
 	    gh_cursor_left(&cur) < size)
 		return false;
 	memcpy(to, gh_cursor_bytes(&cur, size), size);
 	return true;
 }
 
+/* The same of the module's file that has ADDRESS. Core files leave out pages of files; those with
+ * relocations are not among them. */
+static bool read_files(const struct gh_process *process, uint64_t address, void *to, size_t size,
+		       uint64_t *bias)
+{
+	const struct gh_process_module program = {process->tab, process->bias};
+	bool read = read_file(&program, address, to, size);
+	*bias = program.bias;
+	for (size_t i = 0; i < process->nothers && !read; i++) {
+		*bias = process->others[i].bias;
+		read = read_file(&process->others[i], address, to, size);
+	}
+	return read;
+}
+
+bool gh_process_read_constant(struct gh_process *process, uint64_t address, void *to, size_t size)
+{
+	uint64_t bias;
+	return gh_process_read(&process->memory, address, to, size) ||
+	       read_files(process, address, to, size, &bias);
+}
+
+static uint64_t read_integer(const struct gh_process *process, const uint8_t *bytes, unsigned size)
+{
+	struct gh_cursor cur = gh_cursor_make(bytes, size, "memory", 0, process->memory.big_endian);
+	return gh_cursor_uint(&cur, size);
+}
+
 bool gh_process_constant_uint(struct gh_process *process, uint64_t address, unsigned size,
 			      uint64_t *value)
 {
 	uint8_t bytes[8];
-	*value = 0;
-	if (!gh_process_read_constant(process, address, bytes, size))
-		return false;
-	struct gh_cursor cur =
-	    gh_cursor_make(bytes, size, "memory", address, process->memory.big_endian);
-	*value = gh_cursor_uint(&cur, size);
-	return true;
+	bool read = gh_process_read_constant(process, address, bytes, size);
+	*value = read ? read_integer(process, bytes, size) : 0;
+	return read;
 }
 
 uint64_t gh_process_constant_pointer(struct gh_process *process, uint64_t address)
 {
+	uint8_t bytes[8];
 	uint64_t value;
+	uint64_t bias;
 	unsigned word = process->tab->pointer_size;
 	if (gh_process_uint(&process->memory, address, word, &value))
 		return value;
-	gh_process_constant_uint(process, address, word, &value);
-	return value != 0 ? value + process->bias : 0;
+	value = read_files(process, address, bytes, word, &bias)
+		    ? read_integer(process, bytes, word)
+		    : 0;
+	return value != 0 ? value + bias : 0;
 }
 
 struct gh_process_module gh_process_module_at(const struct gh_process *process, uint64_t pc,

@@ -100,8 +100,8 @@ struct gh_process {
 struct gh_process_module gh_process_module_at(const struct gh_process *process, uint64_t pc,
 					      size_t *index);
 
-/* Reads the SIZE bytes at ADDRESS of PROCESS; what its memory lacks is read from the program's
- * file, as core files leave out what is in files. False if they are in neither. */
+/* Reads the SIZE bytes at ADDRESS of PROCESS; what its memory lacks is read from its modules'
+ * files, as core files leave out what is in files. False if they are in neither. */
 bool gh_process_read_constant(struct gh_process *process, uint64_t address, void *to, size_t size);
 
 /* Reads an integer of SIZE bytes, likewise. False, and *VALUE 0, if it is in neither. */
@@ -306,7 +306,9 @@ struct gh_live_ranges GH_VECTOR(struct gh_live_range);
 
 struct gh_live_copy {
 	int pid;
-	struct gh_live_ranges ranges; /* by address */
+	struct gh_live_ranges ranges;    /* by address */
+	struct gh_live_ranges constants; /* what the process may not write of its files, likewise:
+					    no copies */
 	struct gh_thread_registers threads;
 	uint8_t *vectors; /* their vector registers; owned */
 	uint64_t entry;   /* of the program or library, where it is loaded */

@@ -8,11 +8,10 @@
  * mask (kindGCProg). */
 #define KIND_GC_PROGRAM 64
 
-void gh_stack_objects_start(struct gh_stack_objects *walk, const struct gh_process *process,
+void gh_stack_objects_start(struct gh_stack_objects *walk, const struct gh_pclntab *tab, int minor,
 			    const struct gh_func *func)
 {
-	const struct gh_pclntab *tab = process->tab;
-	*walk = (struct gh_stack_objects){.tab = tab, .minor = process->minor};
+	*walk = (struct gh_stack_objects){.tab = tab, .minor = minor};
 	if (!gh_stackmaps_told(tab))
 		return;
 	uint64_t address = gh_pclntab_funcdata(tab, func, tab->numbers.stack_objects);

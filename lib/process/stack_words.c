@@ -45,24 +45,32 @@ void gh_stack_words_walk(struct gh_stack_words *words, struct gh_stack *stack,
 		gh_vector_push(&words->frames, frame);
 }
 
+/* A function and where it is. */
+struct function {
+	struct gh_process_module module;
+	struct gh_func func;
+};
+
 static bool find_function(const struct gh_process *process, const struct gh_stack_frame *frame,
-			  struct gh_func *func)
+			  struct function *found)
 {
-	size_t index = gh_pclntab_find(process->tab, frame->pc - process->bias);
-	return index != SIZE_MAX && gh_pclntab_func(process->tab, index, func, NULL);
+	size_t index;
+	found->module = gh_process_module_at(process, frame->pc, &index);
+	return index != SIZE_MAX && gh_pclntab_func(found->module.tab, index, &found->func, NULL);
 }
 
-/* Adds the variables of FRAME, which is of FUNC. */
+/* Adds the variables of FRAME, which is of FUNCTION. */
 static void add_variables(struct gh_stack_words *words, const struct gh_stack_frame *frame,
-			  const struct gh_func *func)
+			  const struct function *function)
 {
-	const struct gh_arch *arch = words->process->tab->image->arch;
+	const struct gh_image *image = function->module.tab->image;
+	const struct gh_arch *arch = image->arch;
 	uint64_t end = frame->sp + gh_stack_variables_end(words->process, frame);
 	uint64_t arguments = frame->end + (arch->link_register ? arch->min_frame : 0);
 	struct gh_stack_objects walk;
 	struct gh_stack_object object;
 	uint64_t last = frame->sp;
-	gh_stack_objects_start(&walk, words->process, func);
+	gh_stack_objects_start(&walk, function->module.tab, words->process->minor, &function->func);
 	/* They are in order, none overlapping another. */
 	while (gh_stack_objects_next(&walk, &object)) {
 		uint64_t start = (object.offset < 0 ? end : arguments) + (uint64_t)object.offset;
@@ -75,6 +83,7 @@ static void add_variables(struct gh_stack_words *words, const struct gh_stack_fr
 						      .size = object.size,
 						      .pointers = object.pointers,
 						      .mask = object.mask,
+						      .image = image,
 						  });
 	}
 }
@@ -95,13 +104,14 @@ static bool is_reflection(const struct gh_stack_frame *frame)
 	       strcmp(frame->name, "reflect.methodValueCall") == 0;
 }
 
-/* Adds the words of FRAME, of FUNC, and of its arguments, by the function's maps. */
+/* Adds the words of FRAME, of FUNCTION, and of its arguments, by the function's maps. */
 static void add_mapped(struct gh_stack_words *words, const struct gh_stack_frame *frame,
-		       const struct gh_func *func)
+		       const struct function *function)
 {
-	const struct gh_pclntab *tab = words->process->tab;
+	const struct gh_pclntab *tab = function->module.tab;
+	const struct gh_func *func = &function->func;
 	const struct gh_arch *arch = tab->image->arch;
-	uint64_t pc = frame->pc - words->process->bias;
+	uint64_t pc = frame->pc - function->module.bias;
 	uint64_t size = frame->end - frame->sp;
 	uint64_t delta = size - (arch->link_register || size == 0 ? 0 : arch->pointer_size);
 	uint32_t table = gh_stackmaps_table(tab, func);
@@ -120,25 +130,26 @@ static void add_mapped(struct gh_stack_words *words, const struct gh_stack_frame
 /* Adds the words of FRAME and its arguments. */
 static void add_frame(struct gh_stack_words *words, const struct gh_stack_frame *frame)
 {
-	const struct gh_pclntab *tab = words->process->tab;
-	const struct gh_arch *arch = tab->image->arch;
+	const struct gh_arch *arch = words->process->tab->image->arch;
 	uint64_t arguments = frame->end + (arch->link_register ? arch->min_frame : 0);
 	uint64_t end = gh_stack_variables_end(words->process, frame);
-	struct gh_func func;
-	if (!find_function(words->process, frame, &func))
+	struct function function;
+	if (!find_function(words->process, frame, &function))
 		return;
-	add_variables(words, frame, &func);
-	uint64_t args = func.args > 0 ? (uint64_t)func.args : 0;
+	const struct gh_pclntab *tab = function.module.tab;
+	const struct gh_func *func = &function.func;
+	add_variables(words, frame, &function);
+	uint64_t args = func->args > 0 ? (uint64_t)func->args : 0;
 	if (frame->interrupted) {
 		add_range(words, arguments, args);
 		return;
 	}
-	if (gh_pclntab_funcdata(tab, &func, GH_FUNCDATA_ARGS_POINTER_MAPS) == 0)
+	if (gh_pclntab_funcdata(tab, func, GH_FUNCDATA_ARGS_POINTER_MAPS) == 0)
 		add_range(words, arguments, args);
-	if (gh_pclntab_funcdata(tab, &func, GH_FUNCDATA_LOCALS_POINTER_MAPS) == 0 ||
+	if (gh_pclntab_funcdata(tab, func, GH_FUNCDATA_LOCALS_POINTER_MAPS) == 0 ||
 	    is_reflection(frame))
 		add_range(words, frame->sp, end);
-	add_mapped(words, frame, &func);
+	add_mapped(words, frame, &function);
 }
 
 static int compare_variables(const void *left, const void *right)
@@ -168,8 +179,7 @@ static void add_variable(struct gh_stack_words *words, const struct gh_stack_var
 {
 	unsigned word = word_size(words);
 	struct gh_cursor mask;
-	if (variable->mask == 0 ||
-	    !gh_image_at(words->process->tab->image, variable->mask, &mask)) {
+	if (variable->mask == 0 || !gh_image_at(variable->image, variable->mask, &mask)) {
 		add_range(words, variable->address, variable->pointers);
 		return;
 	}

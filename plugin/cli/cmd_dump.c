@@ -1,24 +1,13 @@
 /* goheap dump: the heap of a process or core file as a heap dump. */
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "plugin/cli/command.h"
 #include "plugin/gdb/gdb.h"
 #include "plugin/view/view.h"
 
-/* The number of a process; 0 if TEXT is none. */
-static int parse_process(const char *text)
-{
-	char *end;
-	long number = strtol(text, &end, 10);
-	bool is = *text >= '1' && *text <= '9' && *end == '\0' && number <= INT_MAX;
-	return is ? (int)number : 0;
-}
-
 static bool open_target(struct gh_target *target, const struct gh_options *options)
 {
-	int pid = parse_process(options->file);
+	int pid = gh_options_pid(options);
 	if (pid != 0 && options->no_pause) {
 		if (!gh_target_open_running(target, pid, options->program))
 			return false;

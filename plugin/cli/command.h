@@ -241,6 +241,10 @@ void gh_options_free(struct gh_options *options);
  * out. */
 char *gh_options_join(const struct gh_options *options);
 
+/* The number of the process that OPTIONS of a command name that takes one as its file, too; 0 if
+ * they name another file. */
+int gh_options_pid(const struct gh_options *options);
+
 /* The program that OPTIONS name (-e); else, if they name a process, the path of what that runs, in
  * RUNNING; else NULL. */
 const char *gh_options_program(const struct gh_options *options, char running[32]);

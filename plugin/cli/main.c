@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/elf/elf.h"
 #include "lib/util/escape.h"
 #include "plugin/cli/command.h"
 #include "plugin/view/view.h"
@@ -185,13 +186,17 @@ static int run(struct gh_options *options, const struct gh_command *command)
 {
 	struct gh_modules modules = {.any = options->module != NULL};
 	const char *file = options->file;
+	const char *process = options->process;
 	int status = GH_EXIT_INPUT;
+	if (process == NULL && command->operands.names != NULL &&
+	    strncmp(command->operands.names, "PID", 3) == 0 && gh_options_pid(options) != 0)
+		process = file;
 	if (gh_command_takes(command, "module") && file != NULL && gh_is_debugged(file))
 		gh_debugged_modules(&modules, file, options->program);
-	else if (gh_command_takes(command, "module") &&
-		 (file != NULL || options->process != NULL) &&
-		 (options->program == NULL || modules.any))
-		gh_modules_find(&modules, file, options->process);
+	else if (gh_command_takes(command, "module") && (file != NULL || process != NULL) &&
+		 (options->program == NULL || modules.any ||
+		  gh_file_needs_runtime(options->program)))
+		gh_modules_find(&modules, file, process);
 	if (modules.any || modules.count > 0)
 		status = run_on_modules(options, command, &modules);
 	else if (find_program(options, command))

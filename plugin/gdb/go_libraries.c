@@ -310,17 +310,34 @@ static void note_count(const struct job *job)
 			job->needed.count + 2);
 }
 
-/* Before a position-independent Go program runs, has GDB find its libraries at the first stop. */
+/* A stripped position-independent Go program. */
+static bool is_stripped_pie(const char *path)
+{
+	struct gh_image image;
+	if (path == NULL || !gh_image_open_unrelocated(&image, path, NULL))
+		return false;
+	bool is = gh_image_is_pie(&image) && gh_image_is_go(&image) && !gh_image_has_dwarf(&image);
+	gh_image_close(&image);
+	return is;
+}
+
+/* Before such a program runs, has GDB find its libraries at the first stop; in a core file that was
+ * opened after it, at once. */
 static void await_libraries(const struct job *job)
 {
-	const struct gh_infofiles *files = &job->look->told->files;
-	struct gh_image image;
-	if (files->running || files->program == NULL ||
-	    !gh_image_open_unrelocated(&image, files->program, NULL))
+	const struct gh_told *told = job->look->told;
+	const struct gh_infofiles *files = &told->files;
+	bool has_core = files->core != NULL &&
+			(told->libraries == NULL || strstr(told->libraries, "\n0x") == NULL);
+	if ((files->running && !has_core) || !is_stripped_pie(files->program))
 		return;
-	if (gh_image_is_pie(&image) && gh_image_is_go(&image) && !gh_image_has_dwarf(&image))
+	if (!has_core)
 		fputs("with confirm off -- _goheap_await_libraries\n", job->look->script);
-	gh_image_close(&image);
+	else
+		fputs("_goheap_silently _goheap_place_dynamic\n"
+		      "pipe info sharedlibrary | grep -q ^0x\n"
+		      "if $_shell_exitcode\nelse\n_goheap_look\nend\n",
+		      job->look->script);
 }
 
 static void write_script(const struct job *job)

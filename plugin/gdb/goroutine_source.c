@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,14 +178,31 @@ static bool make_described(struct gh_snapshot *snapshot, const struct described 
 	return made;
 }
 
-/* Has PROCESS tell of PROGRAM, if that is one of its libraries. */
-static bool find_library(struct described *process, const struct gh_program *program,
+/* Adds the program that PROCESS runs, to which DIRECTORY has a link, to its libraries: it is
+ * another module where a library has the runtime. */
+static void add_program(struct described *process, int directory)
+{
+	char path[PATH_MAX] = "";
+	struct gh_image image;
+	if (readlinkat(directory, GH_SESSION_RUN, path, sizeof(path) - 1) <= 0 ||
+	    !gh_image_open_unrelocated(&image, path, NULL))
+		return;
+	if (image.nloads > 0)
+		add_library(process,
+			    process->entry - image.header.e_entry + image.loads[0]->p_vaddr, path);
+	gh_image_close(&image);
+}
+
+/* Has PROCESS, which is described in DIRECTORY, tell of PROGRAM, if that is one of its libraries.
+ */
+static bool find_library(struct described *process, int directory, const struct gh_program *program,
 			 const struct gh_memory *memory)
 {
 	struct gh_error err;
 	uint64_t bias;
 	if (!gh_image_is_library(&program->image))
 		return true;
+	add_program(process, directory);
 	if (!gh_mapped_files_find(&process->libraries, memory, &program->image, &bias, &err)) {
 		gh_print_error(&err);
 		return false;
@@ -211,7 +229,7 @@ static bool open_debugged(struct gh_snapshot *snapshot, int directory, const cha
 		fputs("goheap: GDB has no process whose memory can be read\n", stderr);
 	} else if (gh_program_open(&program, target != NULL ? target : path)) {
 		struct gh_memory memory = {.read = fetch, .from = &fd, .size = MEMORY};
-		made = find_library(&process, &program, &memory) &&
+		made = find_library(&process, directory, &program, &memory) &&
 		       make_described(snapshot, &process, &program, &memory);
 		gh_program_close(&program);
 	}

@@ -25,11 +25,14 @@ static bool has(const struct gh_modules *modules, const char *path)
 void gh_modules_add(struct gh_modules *modules, const struct gh_mapped_files *files,
 		    const char *program)
 {
-	if (!modules->any && gh_file_is_go(program))
+	bool (*is_meant)(const char *path) = gh_file_is_go;
+	if (!modules->any && gh_file_needs_runtime(program))
+		is_meant = gh_file_shares_runtime;
+	else if (!modules->any && gh_file_is_go(program))
 		return;
 	for (size_t i = 0; i < files->count; i++) {
 		const char *path = files->items[i].path;
-		char *copy = !is_same(path, program) && gh_file_is_go(path) && !has(modules, path)
+		char *copy = !is_same(path, program) && is_meant(path) && !has(modules, path)
 				 ? strdup(path)
 				 : NULL;
 		if (copy != NULL && !gh_vector_push(modules, copy))

@@ -132,7 +132,8 @@ struct gh_modules {
  * of the core file at PATH. There are none if it cannot be read. */
 void gh_modules_find(struct gh_modules *modules, const char *path, const char *process);
 
-/* Adds those among FILES, which a process that runs PROGRAM has mapped. */
+/* Adds those among FILES, which a process that runs PROGRAM has mapped: of one that was linked with
+ * -linkshared, the library that has its runtime. */
 void gh_modules_add(struct gh_modules *modules, const struct gh_mapped_files *files,
 		    const char *program);
 

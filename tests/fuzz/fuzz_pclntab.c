@@ -36,12 +36,11 @@ static void walk_stack_objects(const struct gh_pclntab *tab)
 	static const int minors[] = {16, 17, 27};
 	struct gh_func func;
 	for (size_t i = 0; i < 3 * tab->nfunc; i++) {
-		const struct gh_process process = {.tab = tab, .minor = minors[i % 3]};
 		struct gh_stack_objects walk;
 		struct gh_stack_object object;
 		if (!gh_pclntab_record(tab, i / 3, &func, NULL))
 			continue;
-		gh_stack_objects_start(&walk, &process, &func);
+		gh_stack_objects_start(&walk, tab, minors[i % 3], &func);
 		while (gh_stack_objects_next(&walk, &object))
 			if (object.size == 0 || object.pointers > object.size)
 				abort();

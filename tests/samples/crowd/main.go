@@ -1,8 +1,8 @@
 // Crowd blocks many goroutines, in a few ways and at many depths, and writes what it knows of itself.
 //
 //	crowd COUNT DUMP [STACKS]    block COUNT goroutines; write a heap dump to DUMP and, of the same
-//	                             moment, runtime.Stack's text to STACKS; if that is -, print
-//	                             "ready", and wait until its input ends
+//	                             moment, runtime.Stack's text to STACKS; if that is -, print it
+//	                             and "ready", and wait until its input ends
 package main
 
 import (
@@ -89,18 +89,17 @@ func main() {
 	debug.SetGCPercent(-1)
 	runtime.GC()
 	var buf []byte
-	stacks := len(os.Args) == 4 && os.Args[3] != "-"
-	if stacks {
+	if len(os.Args) == 4 {
 		buf = make([]byte, count*4096+1<<20)
 	}
 	fd := dump.Fd()
 	n := runtime.Stack(buf, true)
 	debug.WriteHeapDump(fd)
-	if stacks {
-		must(ioutil.WriteFile(os.Args[3], buf[:n], 0o600))
-	}
 	must(dump.Close())
-	if len(os.Args) == 4 && !stacks {
+	if len(os.Args) == 4 && os.Args[3] != "-" {
+		must(ioutil.WriteFile(os.Args[3], buf[:n], 0o600))
+	} else if len(os.Args) == 4 {
+		os.Stdout.Write(buf[:n])
 		fmt.Println("ready")
 		ioutil.ReadAll(os.Stdin)
 	}

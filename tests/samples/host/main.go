@@ -1,7 +1,8 @@
 // Host loads a plugin.
 //
-//	host DUMP PLUGIN    print "mark ADDRESS held" of an object that the plugin holds, "waiting"; when its input has a
-//	                    byte or ends, write the heap dump DUMP
+//	host DUMP PLUGIN    print "mark ADDRESS variable" of an object that a variable of the plugin's holds, and "mark ADDRESS
+//	                    frame" of one that a frame holds, "waiting"; when its input has a byte or ends, write the heap
+//	                    dump DUMP
 //	host - PLUGIN       have the plugin start a goroutine that waits, print the stacks, and "ready"; end with the input
 package main
 
@@ -13,13 +14,16 @@ import (
 	"runtime/debug"
 )
 
-func wait(p *plugin.Plugin) {
-	function, err := p.Lookup("Wait")
+func look(p *plugin.Plugin, name string) plugin.Symbol {
+	symbol, err := p.Lookup(name)
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}
-	function.(func())()
+	return symbol
+}
+
+func wait() {
 	stacks := make([]byte, 1<<16)
 	os.Stdout.Write(stacks[:runtime.Stack(stacks, true)])
 	fmt.Println("ready")
@@ -32,16 +36,13 @@ func main() {
 		fmt.Println(err)
 		os.Exit(1)
 	}
-	hold, err := p.Lookup("Hold")
-	if err != nil {
-		fmt.Println(err)
-		os.Exit(1)
-	}
 	if os.Args[1] == "-" {
-		wait(p)
+		look(p, "Wait").(func())()
+		wait()
 		return
 	}
-	fmt.Printf("mark %#x held\n", hold.(func() uintptr)())
+	fmt.Printf("mark %#x variable\n", look(p, "Hold").(func() uintptr)())
+	fmt.Printf("mark %#x frame\n", look(p, "HoldInFrame").(func() uintptr)())
 	runtime.GC()
 	file, err := os.Create(os.Args[1])
 	if err != nil {

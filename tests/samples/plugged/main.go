@@ -1,4 +1,4 @@
-// Plugged is a plugin whose variables hold objects.
+// Plugged is a plugin whose variables and frames hold objects.
 package main
 
 import (
@@ -15,6 +15,26 @@ var (
 func Hold() uintptr {
 	*first = new([1000]byte)
 	return uintptr(unsafe.Pointer(held))
+}
+
+// HoldInFrame makes an object that only a frame of the plugin's holds, of a goroutine that waits, and gives its address.
+func HoldInFrame() uintptr {
+	started := make(chan uintptr)
+	go keep(started)
+	return <-started
+}
+
+//go:noinline
+func allocate() *[2000]byte {
+	return new([2000]byte)
+}
+
+//go:noinline
+func keep(started chan uintptr) {
+	object := allocate()
+	started <- uintptr(unsafe.Pointer(object))
+	<-started
+	runtime.KeepAlive(object)
 }
 
 // Wait starts a goroutine that waits.
