@@ -164,6 +164,43 @@ test_running() {
 	said "$release: a core file" "$1"
 }
 
+# test_python SO: an interpreter that has it, and its core file: the library is not what the program was linked with, and
+# below Go's calls are the interpreter's.
+test_python() {
+	local name="$release: attached to Python" python
+	python=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))' 2>/dev/null) || {
+		skip "$name" "no python3"
+		return
+	}
+	"$python" -c 'import ctypes, sys, time
+library = ctypes.CDLL(sys.argv[1])
+while True: print(library.Work(21), flush=True); time.sleep(0.1)' "$1" >"$work/out" &
+	child=$!
+	while [ ! -s "$work/out" ]; do sleep 0.05; done
+	forget
+	goheap "" "attach $child" "break main.(*box).grow" continue bt "gcore $work/core" detach >"$work/session"
+	kill "$child"
+	wait "$child" 2>/dev/null
+	child=
+	like "$name"
+	said "$name" "$1"
+	below_is_python "$name"
+	forget
+	goheap "$python" "core-file $work/core" bt >"$work/session"
+	like "$release: a core file of Python"
+	said "$release: a core file of Python" "$1"
+	below_is_python "$release: a core file of Python"
+}
+
+# below_is_python NAME: the session's stack goes on to the interpreter's.
+below_is_python() {
+	if [ "$(uname -m)" = x86_64 ]; then
+		has "$1: below Go's calls are Python's" "$(sed '1,/ crosscall2 /d' "$work/session")" '^#[0-9]+ .* (in )?_?Py[A-Za-z_]+ \('
+	else
+		skip "$1: below Go's calls are Python's" "not amd64"
+	fi
+}
+
 # test_unnamed: a library without a build id.
 test_unnamed() {
 	forget
@@ -217,15 +254,26 @@ test_installed() {
 		"^goheap: $unnamed: expected a GNU build id, found none\$"
 }
 
-# test_two SO: with it another, loaded before it, of another release if that is at hand: what is set is set in both.
+# test_two SO UNSTRIPPED: with it another, loaded before it, of another release if that is at hand: what is set is set in
+# both, and both have the stacks that they have before they are stripped.
 test_two() {
+	local name="$release: two libraries" commands=("break main.go:$line" run bt continue bt)
 	cp "$unnamed" "$work/copy.so"
-	sample "two libraries" 1.27 library -buildmode=c-shared && cp "$directory/library.stripped" "$work/copy.so"
+	cp "${unnamed%.stripped}" "$work/copy.unstripped.so"
+	if sample "$name" 1.27 library -buildmode=c-shared; then
+		cp "$directory/library.stripped" "$work/copy.so"
+		cp "$directory/library" "$work/copy.unstripped.so"
+	fi
+	plain "file $work/host" "set args $work/copy.unstripped.so $2" "${commands[@]}" | rows >"$work/expected"
+	equal "$name: stacks of both unstripped" 2 "$(grep -c '^runtime.cgocallback	' "$work/expected")"
 	forget
-	goheap "$work/host" "set args $work/copy.so $1" "break Work" run "delete" "break main.go:$line" \
-		continue bt continue bt >"$work/session"
-	equal "$release: two libraries: stops" 2 "$(grep -c "hit Breakpoint .*main.go:$line" "$work/session")"
-	equal "$release: two libraries: below the second, C" 2 "$(grep -c '^#.* main () at .*library_host.c\|^#.* main (argc.*library_host.c' "$work/session")"
+	goheap "$work/host" "set args $work/copy.so $1" "${commands[@]}" >"$work/session"
+	like "$name" "$work/session"
+	if [ "$(uname -m)" = x86_64 ]; then
+		equal "$name: below each, C" 2 "$(grep -c '^#.* main () at .*library_host.c\|^#.* main (argc.*library_host.c' "$work/session")"
+	else
+		skip "$name: below each, C" "not amd64"
+	fi
 }
 
 # test_copies SO: two copies of it, at different addresses.
@@ -309,6 +357,7 @@ test_release() {
 		"info registers rbx rbp rsp r12 r13 r14 r15"
 	test_installed "$1"
 	test_running "$1"
+	test_python "$1"
 }
 
 "$CC" -g -o "$work/host" "$tests/oracle/library_host.c" -ldl || exit
@@ -324,7 +373,7 @@ for release in ${RELEASES:-1.19}; do
 	test_archive "$directory/library" -no-pie
 	test_archive "$directory/library" -pie
 	sample "$release" "$release" library -buildmode=c-shared || continue
-	test_two "$so"
+	test_two "$so" "$directory/library"
 	sample "$release: a plugin" "$release" plugged -buildmode=plugin || continue
 	plugin=$directory/plugged
 	sample "$release: a plugin" "$release" host && test_plugin "$directory/host" "$plugin"
