@@ -209,6 +209,66 @@ test_unnamed() {
 	equal "$release: no build id: stops" 2 "$(grep -c 'hit Breakpoint 2.*main.go:' "$work/session")"
 }
 
+# poke OFFSET HEX: overwrites bytes of the hostile library.
+poke() {
+	printf %s "$2" | sed 's/../\\x&/g' | xargs -0 printf %b | dd of="$work/hostile.so" bs=1 seek="$(($1))" conv=notrunc status=none
+}
+
+# section NAME FIELD: where it is in the library: 2 for its address, 3 for its place in the file.
+section() {
+	printf '0x%s' "$(readelf -SW "$so" | tr -d '[]' | awk -v name="$1" -v field="$2" '$2 == name { print $(field + 2) }')"
+}
+
+# survives NAME: the program names the hostile library, which GDB then loads: GDB goes on.
+survives() {
+	local name="$release: $1"
+	forget
+	timeout -k 5 20 "$GOHEAP" info "$work/hostile.so" >"$work/info" 2>&1
+	[ $? -le 1 ] || fail "$name: goheap info" "$(tail -n 3 "$work/info")"
+	patience=40 goheap "$work/hosted" "break main.(*box).grow" run bt "goheap goroutines" kill "output 42" "echo \\n" >"$work/session"
+	has "$name: GDB goes on" "$(cat "$work/session")" '^42$'
+	lacks "$name: nothing breaks" "$(cat "$work/session")" '[Ii]nternal error|exhausted|core dumped|Error in sourced|goheap: boot|Traceback'
+	equal "$name: its text is escaped" "" "$(raw <"$work/session")"
+	cp "$so" "$work/hostile.so"
+}
+
+# test_hostile: a library that lies.
+test_hostile() {
+	local tab note
+	cp "$so" "$work/hostile.so"
+	"$CC" -g -DLINKED -o "$work/hosted" "$tests/oracle/library_host.c" -ldl "$work/hostile.so"
+	tab=$(($("$GOHEAP" info "$so" | sed -n 's/^pclntab address: *//p') - $(section .data.rel.ro 2) + $(section .data.rel.ro 3)))
+	note=$(section .note.gnu.build-id 3)
+	poke "$tab + 8" ffffffffffffff7f
+	survives "a table of any number of functions"
+	head -c 65536 /dev/zero | tr '\0' '\377' | dd of="$work/hostile.so" bs=1 seek=$((tab + 72)) conv=notrunc status=none
+	survives "a table of nothing"
+	head -c "$(($(section .rela.dyn 4)))" /dev/zero | tr '\0' A | dd of="$work/hostile.so" bs=1 seek=$(($(section .rela.dyn 3))) conv=notrunc status=none
+	survives "relocations from anywhere to anywhere"
+	poke "$note + 4" ffffffff
+	survives "a build id of 4 GB"
+	poke 40 ffffffffffffff7f
+	survives "sections past the end"
+	truncate -s "$(($(stat -c %s "$so") / 2))" "$work/hostile.so"
+	survives "cut short"
+	sed -i 's/main\.work/m\x1b[2J\n.kk/' "$work/hostile.so"
+	survives "control characters in a name"
+}
+
+# test_same_id SO: a library that has the build id of another, which was seen before: its symbols are its own.
+test_same_id() {
+	local name="$release: the build id of another library" id
+	sample "$name" "$release" parked -buildmode=c-shared || return
+	cp "$directory/parked.stripped" "$work/hostile.so"
+	id=$(dd if="$1" bs=1 skip=$(($(section .note.gnu.build-id 3))) count=36 status=none | od -An -v -tx1 | tr -d ' \n')
+	poke "$(section .note.gnu.build-id 3)" "$id"
+	equal "$name" "$(readelf -n "$1" | grep 'Build ID')" "$(readelf -n "$work/hostile.so" | grep 'Build ID')"
+	forget
+	goheap "$work/host" "set args $1" "break main.work" run bt >"$work/session"
+	STACKS=$work/stacks goheap "$work/host" "set args $work/hostile.so" "break main.start" run bt >"$work/session"
+	has "$name: it stops" "$(cat "$work/session")" 'hit Breakpoint 1, main\.start \(.*\) at .*/parked/main\.go:[0-9]+$'
+}
+
 # test_harmless SO: names that a shell or GDB would take for more, and the user's own settings.
 test_harmless() {
 	local odd="a b\$(touch harm);\"'.so"
@@ -369,6 +429,8 @@ for release in ${RELEASES:-1.19}; do
 	test_release "$so" "$directory/library"
 	test_unnamed
 	test_harmless "$so"
+	test_hostile
+	test_same_id "$so"
 	sample "$release: an archive" "$release" library -buildmode=c-archive || continue
 	test_archive "$directory/library" -no-pie
 	test_archive "$directory/library" -pie
