@@ -305,13 +305,63 @@ test_boundary() {
 	has "$1: one is $function" "$(cat "$work/found")" "^$function\$"
 }
 
-# test_installed SO: its debug file, without goheap.
+# test_installed SO UNSTRIPPED: its debug file, without goheap, in GDB, LLDB and perf.
 test_installed() {
+	local name="$release: a debug file installed"
 	"$GOHEAP" debug "--install=$work/debug" "$1"
 	plain "file $work/host" "set args $1" "set debug-file-directory $work/debug" "${stops[@]}" >"$work/session"
-	like "$release: a debug file installed"
+	like "$name"
 	has "$release: no build id, a debug file installed" "$("$GOHEAP" debug "--install=$work/debug" "$unnamed" 2>&1)" \
 		"^goheap: $unnamed: expected a GNU build id, found none\$"
+	if command -v lldb >/dev/null; then
+		found_by_lldb "$name" "$1"
+	else
+		skip "$name: LLDB" "not installed"
+	fi
+	# It looks in one place.
+	if command -v perf >/dev/null && mkdir -p /usr/lib/debug && unshare -m true; then
+		found_by_perf "$name" "$@"
+	else
+		skip "$name: perf" "not installed, or not root"
+	fi
+}
+
+# found_by_lldb NAME SO: LLDB has the line of a function in it.
+found_by_lldb() {
+	lldb -b -x -o "settings set target.debug-file-search-paths $work/debug" -o "target create $2" \
+		-o "image lookup -v -n main.work" </dev/null >"$work/session" 2>&1
+	has "$1: LLDB" "$(cat "$work/session")" \
+		"LineEntry: .*: $tests/samples/library/main.go:$(grep -n '^func work' "$tests/samples/library/main.go" | cut -d: -f1)\$"
+}
+
+# found_by_perf NAME SO UNSTRIPPED: perf has the functions of it.
+found_by_perf() {
+	nm "$3" | sed -n 's/.* [Tt] \(main\.[a-z].*\|main\.(.*\)$/\1/p' | grep -v '\.abi0$' | sort -u >"$work/expected.perf"
+	# shellcheck disable=SC2016 # the inner shell expands these
+	unshare -m sh -c 'mount --bind "$1" /usr/lib/debug && perf probe -x "$2" --funcs' - "$work/debug" "$2" 2>"$work/why" |
+		grep '^main\.' | sort -u >"$work/found"
+	same "$1: perf: functions ($(wc -l <"$work/expected.perf"))" "$work/expected.perf" "$work/found"
+}
+
+# test_delve: the stack in a program whose debug file is installed, as it is in the unstripped one.
+test_delve() {
+	local name="$release: a debug file installed: Delve"
+	if ! command -v dlv >/dev/null; then
+		skip "$name" "not installed"
+		return
+	fi
+	CGO_ENABLED=1 sample "$name" "$release" cgo -ldflags=-linkmode=external || return
+	"$GOHEAP" debug "--install=$work/debug" "$directory/cgo.stripped"
+	mkdir -p "$work/config/dlv"
+	echo "debug-info-directories: [\"$work/debug/.build-id\"]" >"$work/config/dlv/config.yml"
+	printf '%s\n' 'break main.main' continue 'break os.(*File).Write' continue stack 'exit -c' exit >"$work/commands"
+	for program in cgo cgo.stripped; do
+		XDG_CONFIG_HOME=$work/config timeout -k 5 "$patience" dlv exec "$directory/$program" --check-go-version=false \
+			--init "$work/commands" --allow-non-terminal-interactive=true </dev/null 2>&1 |
+			sed -nE -e 's/^ *[0-9]+ +(0x[0-9a-f]+ in .*)/\1/p' -e 's/^ +at (.*:[0-9]+)$/\1/p' >"$work/$program.delve"
+	done
+	has "$name: there is a stack" "$(cat "$work/cgo.delve")" ' in main\.main$'
+	same "$name" "$work/cgo.delve" "$work/cgo.stripped.delve"
 }
 
 # test_two SO UNSTRIPPED: with it another, loaded before it, of another release if that is at hand: what is set is set in
@@ -415,7 +465,7 @@ test_release() {
 	test_java "$1"
 	test_boundary "$release: C" "$work/host" "$1" main "frame function main" \
 		"info registers rbx rbp rsp r12 r13 r14 r15"
-	test_installed "$1"
+	test_installed "$1" "$2"
 	test_running "$1"
 	test_python "$1"
 }
@@ -431,6 +481,7 @@ for release in ${RELEASES:-1.19}; do
 	test_harmless "$so"
 	test_hostile
 	test_same_id "$so"
+	test_delve
 	sample "$release: an archive" "$release" library -buildmode=c-archive || continue
 	test_archive "$directory/library" -no-pie
 	test_archive "$directory/library" -pie
