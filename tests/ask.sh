@@ -88,19 +88,21 @@ check_terminal() {
 }
 
 check_dump() {
-	local object=$1 program=$2
+	local object=$1 program=$2 query="SELECT type, count(*), sum(bytes) FROM objects WHERE reachable GROUP BY type"
 	"$GOHEAP" path "$work/dump" "$object" -e "$program" >"$work/path"
 	"$GOHEAP" histogram -n 3 "$work/dump" -e "$program" >"$work/histogram"
+	"$GOHEAP" sql "$work/dump" -e "$program" "$query" >"$work/sql"
 	"$GOHEAP" histogram -n 3 "$work/old" -e "$program" >"$work/histogram.old"
 	declare -f spoil keepers >"$work/functions"
 	echo "work=$work" >>"$work/functions"
 	goheap "$program" "goheap load $work/dump" "goheap path $object" "shell . $work/functions; keepers >$work/first; spoil" \
 		"shell echo again; : >$work/spoilt" "goheap path $object" "shell echo histogram" "goheap histogram -n 3" \
-		"shell . $work/functions; keepers >$work/second; rm $work/dump; mv $work/kept $work/dump" \
+		"shell echo sql" "goheap sql $query" "shell . $work/functions; keepers >$work/second; rm $work/dump; mv $work/kept $work/dump" \
 		"shell echo same" "goheap histogram -n 3" "shell cp $work/dump $work/kept; cp $work/old $work/dump" \
 		"shell echo other" "goheap histogram -n 3" "shell mv $work/kept $work/dump" >"$work/session"
 	same "a dump in GDB: what is kept is not read again" "$work/path" <(sed '1,/^again$/d; /^histogram$/,$d' "$work/session")
-	same "a dump in GDB: nor is it for the dominators" "$work/histogram" <(sed '1,/^histogram$/d; /^same$/,$d' "$work/session")
+	same "a dump in GDB: nor is it for the dominators" "$work/histogram" <(sed '1,/^histogram$/d; /^sql$/,$d' "$work/session")
+	same "a dump in GDB: nor is it for SQL" "$work/sql" <(sed '1,/^sql$/d; /^same$/,$d' "$work/session")
 	same "a dump in GDB: a copy in its place" "$work/histogram" <(sed '1,/^same$/d; /^other$/,$d' "$work/session")
 	same "a dump in GDB: another in its place" "$work/histogram.old" <(sed '1,/^other$/d' "$work/session")
 	equal "a dump in GDB: one process keeps it" "1 $(cat "$work/first")" "$(wc -l <"$work/second") $(cat "$work/second")"

@@ -62,6 +62,16 @@ check_waits() {
 	equal "$1: what can never go on" "$(grep -cP '^[0-9]+\t(send|receive|select)\t$' "$work/output")" "$(sql --csv 'SELECT count(*) FROM goroutines WHERE leaked' | sed 1d)"
 }
 
+# check_commands NAME: the commands say the same of that dump.
+check_commands() {
+	local name expected found
+	python3 "$tests/oracle/sql_commands.py" "$GOHEAP" "$program" "$work/dump" >"$work/rows" 2>"$work/errors" ||
+		fail "$1: what the commands say can be read" "$(cat "$work/errors")"
+	while IFS=$'\t' read -r name expected found; do
+		equal "$1: as $name has it" "$expected" "$found"
+	done <"$work/rows"
+}
+
 # plan QUERY: how SQLite goes about it.
 plan() {
 	sql --csv "EXPLAIN QUERY PLAN $1" | sed -n 's/^.*,"\{0,1\}\(S[CE]\|USE\)/\1/p'
@@ -72,6 +82,10 @@ check_plans() {
 	has "a plan: objects by type" "$(plan "SELECT * FROM objects WHERE type = 'x'")" 'INDEX [0-9]+:type=\?'
 	has "a plan: what an object points to" "$(plan 'SELECT * FROM refs WHERE holder = 1')" 'INDEX [0-9]+:holder=\?'
 	has "a plan: what points to it" "$(plan 'SELECT * FROM refs WHERE object = 1')" 'INDEX [0-9]+:object=\?'
+	has "a plan: the stack of a goroutine" "$(plan 'SELECT * FROM frames WHERE goroutine = 1')" 'INDEX [0-9]+:goroutine=\?'
+	has "a plan: a sum for each type, the largest first: nothing is sorted but the sums" \
+		"$(plan 'SELECT type, sum(bytes) FROM objects GROUP BY type ORDER BY 2 DESC' | paste -sd ' ')" \
+		'^SCAN objects VIRTUAL TABLE INDEX [-0-9]+:sorted by type USE TEMP B-TREE FOR ORDER BY$'
 	has "a plan: what it dominates" "$(plan 'SELECT * FROM retained WHERE holder = 1')" 'INDEX [0-9]+:holder=\?'
 	lacks "a plan: nothing is sorted for the types" "$(plan 'SELECT type, count(*) FROM objects GROUP BY type')" 'TEMP'
 	lacks "a plan: another collation is no look-up" "$(plan "SELECT * FROM objects WHERE type = 'x' COLLATE NOCASE")" 'type=\?'
@@ -106,6 +120,7 @@ check_refusals() {
 	refused 2 "readfile" '^goheap: no such function: readfile' "SELECT readfile('/etc/passwd')"
 	refused 1 "a large blob" '^goheap: string or blob too big$' "SELECT length(zeroblob(1000000000))"
 	refused 1 "a large random blob" '^goheap: string or blob too big$' "SELECT length(randomblob(1000000000))"
+	equal "a long text" "" "$(sql "SELECT length(printf('%.*c', 300000000, 'x')) AS n" | sed 1d | tr -d ' ')"
 	equal "a wide number" "" "$(sql "SELECT length(printf('%1000000000d', 1)) AS n" | sed 1d | tr -d ' ')"
 	refused 1 "a table without an end" '^goheap: the query takes more than [0-9]+ MiB of memory: ' \
 		"WITH RECURSIVE n(x) AS (VALUES (zeroblob(10000000)) UNION ALL SELECT x FROM n) SELECT count(*) FROM (SELECT x FROM n ORDER BY x)"
@@ -125,6 +140,11 @@ check_interrupt() {
 	timeout 60 python3 "$tests/oracle/prompt.py" "(sql) " "WITH RECURSIVE n(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n;" ^C \
 		"SELECT 'lost" ^C "SELECT 'kept' AS answer;" quit -- "$GOHEAP" sql "$work/dump" >"$work/typed"
 	equal "a prompt: an interrupt ends the query, or drops the statement that is typed" "0 kept" "$? $(tr -d '\r' <"$work/typed" | grep -x kept)"
+	timeout 60 python3 "$tests/oracle/prompt.py" "(gdb) " "goheap load $work/dump" \
+		"goheap sql WITH RECURSIVE n(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n" ^C "goheap sql SELECT 'kept' AS answer" \
+		quit -- "$(command -v gdb)" -nx -q -iex 'set debuginfod enabled off' -iex 'set auto-load no' -x "$work/goheap.gdb" \
+		-ex "jit-reader-load $GOHEAP_SO" "$program" >"$work/typed"
+	equal "GDB: an interrupt ends the query" "0 kept" "$? $(tr -d '\r' <"$work/typed" | sed 's/\x1b\[[?0-9]*[hlm]//g' | grep -x kept)"
 }
 
 # Names of types, texts and titles with what a terminal would act on.
@@ -268,7 +288,8 @@ for release in ${RELEASES:-1.15 1.19 1.24 1.27}; do
 	compare "Go $release"
 	sample "Go $release" "$release" asked && check_questions "Go $release"
 	sample "Go $release" "$release" dump && check_stacks "Go $release"
-	CGO_ENABLED=0 GODEBUG=asynctimerchan=0 sample "Go $release" "$release" waits && check_waits "Go $release"
+	CGO_ENABLED=0 GODEBUG=asynctimerchan=0 sample "Go $release" "$release" waits && check_waits "Go $release" &&
+		[[ $release =~ ^1\.(19|27)$ ]] && check_commands "Go $release"
 done
 if sample "go 1.19" 1.19 graph; then
 	program=$directory/graph.stripped
