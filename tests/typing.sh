@@ -90,6 +90,8 @@ check_shapes() {
 	[ "${2#1.}" -ge 22 ] || return 0
 	has "$1: by the shape that one type has" "$(cat "$work/answers")" \
 		'^\[\]go\.shape\.struct \{\.\.\.\}, perhaps \[\]main\.Leaf$'
+	equal "$1: and in SQL, with its package" main "$("$GOHEAP" sql --csv "$work/dump" -e "$directory/typed.stripped" \
+		"SELECT package FROM types WHERE name LIKE '[]go.shape.%, perhaps []main.Leaf'" | sed 1d)"
 	lacks "$1: but not by one that two have" "$(cat "$work/answers")" 'perhaps \[\]main\.(Cage|Coop)'
 }
 

@@ -278,6 +278,16 @@ const struct gh_class *gh_typing_class(const struct gh_typing *typing, uint32_t 
 	return &typing->classes[number];
 }
 
+const struct gh_rtype *gh_typing_described(const struct gh_typing *typing, uint32_t number)
+{
+	uint32_t layout = typing->classes[number].layout;
+	uint32_t shaped =
+	    layout != GH_NO_LAYOUT ? gh_layouts_shaped(&typing->layouts, layout) : GH_NO_LAYOUT;
+	if (shaped != GH_NO_LAYOUT)
+		layout = shaped;
+	return layout < typing->types.count ? &typing->types.items[layout] : NULL;
+}
+
 uint64_t gh_typing_value(const struct gh_typing *typing, uint32_t object)
 {
 	struct gh_infer infer = {.heap = typing->heap,

@@ -239,6 +239,10 @@ uint32_t gh_typing_of(const struct gh_typing *typing, uint32_t object);
 /* Class NUMBER, which there is. */
 const struct gh_class *gh_typing_class(const struct gh_typing *typing, uint32_t number);
 
+/* The program's type that class NUMBER is of, or perhaps is: in place of a GC shape, the one type
+ * that has it, as in the class's name. NULL if the program describes none. */
+const struct gh_rtype *gh_typing_described(const struct gh_typing *typing, uint32_t number);
+
 /* The address of the value in OBJECT, which begins past its header. */
 uint64_t gh_typing_value(const struct gh_typing *typing, uint32_t object);
 

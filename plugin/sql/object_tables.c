@@ -154,12 +154,9 @@ static const struct gh_class *class_of(const struct gh_sql_cursor *cursor)
 	return gh_typing_class(&cursor->heap->names->typing, (uint32_t)cursor->item);
 }
 
-/* The type of the program's that the class is of; NULL if it is of none. */
 static const struct gh_rtype *rtype_of(const struct gh_sql_cursor *cursor)
 {
-	const struct gh_typing *typing = &cursor->heap->names->typing;
-	uint32_t layout = class_of(cursor)->layout;
-	return layout < typing->types.count ? &typing->types.items[layout] : NULL;
+	return gh_typing_described(&cursor->heap->names->typing, (uint32_t)cursor->item);
 }
 
 static uint64_t count_types(struct gh_sql_cursor *cursor)
