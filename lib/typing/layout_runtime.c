@@ -212,6 +212,23 @@ static uint32_t find_pointer(const struct gh_layouts *layouts, uint32_t elem)
 	return GH_NO_LAYOUT;
 }
 
+/* A channel was made both to send and to receive, though a pointer to it may be of a type that only
+ * does one of them. */
+static void find_directed(struct gh_layouts *layouts, uint32_t number)
+{
+	const struct gh_rtypes *types = layouts->types;
+	const struct gh_rtype *type = &types->items[number];
+	uint32_t elem = gh_rtype_elem(types, type);
+	if (type->kind != GH_KIND_CHAN || elem == GH_NO_RTYPE ||
+	    gh_rtype_direction(types, type) == (GH_CHAN_RECV | GH_CHAN_SEND))
+		return;
+	for (uint32_t i = 0; i < types->count; i++)
+		if (types->items[i].kind == GH_KIND_CHAN && !types->items[i].named &&
+		    gh_rtype_elem(types, &types->items[i]) == elem &&
+		    gh_rtype_direction(types, &types->items[i]) == (GH_CHAN_RECV | GH_CHAN_SEND))
+			gh_layout(layouts, number)->elem = gh_layout(layouts, i)->elem;
+}
+
 bool gh_layouts_add_runtime(struct gh_layouts *layouts)
 {
 	static const char maps[] = "internal/runtime/maps";
@@ -242,6 +259,8 @@ bool gh_layouts_add_runtime(struct gh_layouts *layouts)
 		gh_layout(layouts, i)->elem = elem;
 		gh_layout(layouts, i)->kind = GH_LAYOUT_OBJECT;
 	}
+	for (uint32_t i = 0; i < types->count; i++)
+		find_directed(layouts, i);
 	gh_layouts_add_library(layouts);
 	return !layouts->items.failed && !layouts->fields.failed && !layouts->names.failed;
 }
