@@ -8,7 +8,7 @@ export LC_ALL=C
 session_home
 
 variables="static map list syncmap channel context slice subslice timer"
-KINDS=${KINDS-$variables handle goroutine cleanup finalizer pool nothing}
+KINDS=${KINDS-$variables emptied handle goroutine cleanup finalizer pool nothing}
 
 # said WHAT COLUMN: what the program printed of it.
 said() {
@@ -159,6 +159,22 @@ check_cleanups() {
 	output=$("$GOHEAP" suspects -p "$pid" 2>/dev/null | head -n 1)
 	has "$1: a process: stripped" "$output" "^1\\. (root: )?cleanup main\\.release keeps .*: $(commas "$(said held 4)") main\\.Session, "
 	stop
+}
+
+# check_emptied NAME: a map that had 30,001 entries and has 10 is told as that.
+check_emptied() {
+	local output program room
+	for program in "$directory/leaks" "$directory/leaks.stripped"; do
+		output=$("$GOHEAP" suspects "$work/new" "$work/old" -e "$program")
+		equal "$1: the bytes" "$(said freed 2)" "$(bytes "$(head -n 1 <<<"$output")")"
+		has "$1: growth" "$output" '^1\. .* \(map\[int]\*main\.Session\) keeps .*: 1 map\[int]\*main\.Session; [0-9,]+ bytes more than before$'
+		has "$1: what it holds" "$output" '^   the map has room for [0-9,]+ entries and holds 10: '
+		room=$(sed -nE 's/^   the map has room for ([0-9,]+) .*/\1/p' <<<"$output" | tr -d ,)
+		# A map is less than eight times as large as what it had at most.
+		equal "$1: its room" 1 $((room >= 30001 && room < 8 * 30001))
+	done
+	has "$1: by name" "$("$GOHEAP" suspects "$work/new" -e "$directory/leaks")" '^1\. main\.peak '
+	check_users "$1: by use" "$output" "$(sed -nE 's/^1\. global (0x[0-9a-f]+) .*/\1/p' <<<"$output")"
 }
 
 # check_queue NAME: what waits for a finalizer that never ends, which has one of the objects.
@@ -328,6 +344,7 @@ check() {
 		case $kind in
 		goroutine) check_goroutines "go $1, $kind" ;;
 		cleanup) check_cleanups "go $1, $kind" "$1" ;;
+		emptied) check_emptied "go $1, $kind" ;;
 		finalizer) check_queue "go $1, $kind" ;;
 		pool) check_pool "go $1, $kind" ;;
 		timer) check_timers "go $1, $kind" ;;

@@ -398,6 +398,21 @@ struct gh_suspect_slices {
 bool gh_suspect_slices_find(struct gh_suspect_slices *slices, const struct gh_suspects *suspects,
 			    const struct gh_suspect *suspect);
 
+/* Maps that keep room for many more entries than they have. */
+struct gh_suspect_maps {
+	uint64_t count;
+	uint64_t entries; /* of all of them */
+	uint64_t room;    /* for so many */
+	uint64_t bytes;   /* of that room */
+};
+
+/* Finds those of which SUSPECT is mostly made. False if it is not, or they have no such room. */
+bool gh_suspect_maps_find(struct gh_suspect_maps *maps, const struct gh_suspects *suspects,
+			  const struct gh_suspect *suspect);
+
+/* Objects of the class NAME are what a map keeps its entries in. */
+bool gh_suspect_is_of_map(const char *name);
+
 /* Prints SUSPECT for a person, as a sentence and some lines that say more. */
 void gh_suspect_print(FILE *out, struct gh_suspects *suspects, const struct gh_suspect *suspect);
 

@@ -17,9 +17,10 @@
 
 /* How much the name of a class tells the programmer. */
 enum telling {
-	TELLS_LITTLE, /* that something is in a map, or bytes */
-	TELLS_SOME,   /* a type of a library's, or a shape */
-	TELLS_MOST,   /* a type of the program's */
+	TELLS_NOTHING, /* what a map keeps its entries in */
+	TELLS_LITTLE,  /* that something is in a map, or bytes */
+	TELLS_SOME,    /* a type of a library's, or a shape */
+	TELLS_MOST,    /* a type of the program's */
 };
 
 /* The packages of Go's own library, by the first part of their paths. */
@@ -58,6 +59,8 @@ static enum telling telling_of(const struct gh_names *names, uint32_t number)
 	const struct gh_class *class = gh_typing_class(&names->typing, number);
 	if (!class->typed)
 		return TELLS_SOME;
+	if (gh_suspect_is_of_map(class->name))
+		return TELLS_NOTHING;
 	for (size_t i = 0; i < sizeof(containers) / sizeof(containers[0]); i++)
 		if (begins_with(class->name, containers[i]))
 			return TELLS_LITTLE;

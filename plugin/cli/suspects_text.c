@@ -218,12 +218,10 @@ static void print_sentence(FILE *out, struct gh_suspects *suspects,
 	fputs("\n", out);
 }
 
-/* CLASS is what a map keeps its entries in. */
-static bool is_of_map(const struct gh_names *names, uint32_t class)
+bool gh_suspect_is_of_map(const char *name)
 {
 	static const char *const starts[] = {"[]map.", "map.", "[]*table of ", "*table of ",
 					     "table of "};
-	const char *name = gh_names_class(names, class);
 	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
 		if (strncmp(name, starts[i], strlen(starts[i])) == 0)
 			return true;
@@ -245,7 +243,7 @@ static void print_way(FILE *out, struct gh_suspects *suspects, const struct gh_s
 	for (size_t i = 0; i < path.steps.count; i++) {
 		uint32_t class = gh_names_classes(names)[steps[i].object];
 		bool ends = i + 1 == path.steps.count;
-		if (class == last || is_of_map(names, class) ||
+		if (class == last || gh_suspect_is_of_map(gh_names_class(names, class)) ||
 		    !gh_typing_class(&names->typing, class)->typed || (told >= MAX_WAY && !ends))
 			continue;
 		fputs(told++ == 0 ? "   by way of " : " -> ", out);
@@ -289,6 +287,19 @@ static void print_slices(FILE *out, struct gh_suspects *suspects, const struct g
 	fputs("\n", out);
 }
 
+/* Maps that have grown and were emptied. */
+static void print_maps(FILE *out, struct gh_suspects *suspects, const struct gh_suspect *suspect)
+{
+	struct gh_suspect_maps maps;
+	if (!gh_suspect_maps_find(&maps, suspects, suspect))
+		return;
+	fputs(maps.count > 1 ? "   these maps have room for " : "   the map has room for ", out);
+	print_number(out, maps.room, NULL);
+	fputs(maps.count > 1 ? " entries and hold " : " entries and holds ", out);
+	print_number(out, maps.entries, NULL);
+	fputs(": a map does not shrink when entries are deleted\n", out);
+}
+
 /* The command that says more. */
 static void print_command(FILE *out, struct gh_suspects *suspects, const struct gh_suspect *suspect)
 {
@@ -310,6 +321,7 @@ void gh_suspect_print(FILE *out, struct gh_suspects *suspects, const struct gh_s
 	print_way(out, suspects, suspect);
 	print_parts(out, suspects, suspect);
 	print_slices(out, suspects, suspect);
+	print_maps(out, suspects, suspect);
 	print_command(out, suspects, suspect);
 }
 

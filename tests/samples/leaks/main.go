@@ -93,6 +93,25 @@ func enqueue(i int) {
 	queue <- newSession(i)
 }
 
+var peak map[int]*Session
+
+// fillPeak has a map grow, and empties it in the end but for some entries.
+//
+//go:noinline
+func fillPeak(i int) {
+	if peak == nil {
+		peak = map[int]*Session{0: newSession(i)}
+	}
+	for j := 1; j < 16; j++ {
+		peak[16*i+j] = peak[0]
+	}
+	for j := range peak {
+		if i == count-1 && j > 9 {
+			delete(peak, j)
+		}
+	}
+}
+
 type key int
 
 var chain context.Context
@@ -196,6 +215,7 @@ var kinds = []kind{
 	{"channel", "main.queue", unsafe.Pointer(&queue), "main.Session", count, enqueue, func() { queue = nil }},
 	{"context", "main.chain", unsafe.Pointer(uintptr(unsafe.Pointer(&chain)) + unsafe.Sizeof(chain)/2), "main.Session", count, derive, func() { chain = nil }},
 	{"slice", "main.log", unsafe.Pointer(&log), "main.Session", count, appendLog, func() { log = nil }},
+	{"emptied", "main.peak", unsafe.Pointer(&peak), "main.Session", 10, fillPeak, func() { peak = nil }},
 	{"subslice", "main.parts", unsafe.Pointer(&parts), "main.Part", count / 100, slice, func() { parts = nil }},
 	{"goroutine", "main.handle", nil, "main.Request", count, serve, func() {
 		close(answers)

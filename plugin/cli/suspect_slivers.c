@@ -1,5 +1,7 @@
-/* Slices that keep an array of which they have but a sliver. */
+/* Slices that keep an array of which they have but a sliver, and maps that have but few entries in
+ * the room they keep. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "plugin/cli/heap_query.h"
 #include "plugin/view/paths.h"
@@ -7,6 +9,9 @@
 /* What has more than one in so many of its bytes in use is no sliver; nor is one in fewer bytes. */
 #define SLIVER_ONE_IN 8
 #define LEAST_ARRAY   256
+
+/* Entries in a bucket, or a group, of a map. */
+#define MAP_SLOTS 8
 
 /* Arrays that are looked at. */
 #define MAX_ARRAYS 200000
@@ -70,4 +75,58 @@ bool gh_suspect_slices_find(struct gh_suspect_slices *slices, const struct gh_su
 			look_at(slices, names, i);
 	free(under);
 	return slices->count >= most->objects / 2 + 1;
+}
+
+/* The entries that the object NUMBER has room for, of those that maps keep them in. */
+static uint64_t room_of(const struct gh_names *names, uint32_t number)
+{
+	const struct gh_class *class =
+	    gh_typing_class(&names->typing, gh_names_classes(names)[number]);
+	uint64_t size = gh_heap_object(names->heap, number).size;
+	return class->size > 0 ? size / class->size * MAP_SLOTS : 0;
+}
+
+/* The entries of the map whose header is the object NUMBER: its first word, in every release. */
+static uint64_t entries_of(const struct gh_names *names, uint32_t number)
+{
+	struct gh_cursor cur;
+	const struct gh_dump *dump = names->heap->dump;
+	if (!gh_dump_memory(dump, gh_heap_object(names->heap, number).address, &cur))
+		return 0;
+	return gh_cursor_uint(&cur, dump->word);
+}
+
+/* Adds the object NUMBER, which SUSPECT keeps alive. */
+static void add_map(struct gh_suspect_maps *maps, const struct gh_names *names, uint32_t number)
+{
+	const char *name = gh_names_class(names, gh_names_classes(names)[number]);
+	if (strncmp(name, "map[", 4) == 0) {
+		maps->count++;
+		maps->entries += entries_of(names, number);
+	} else if (gh_suspect_is_of_map(name)) {
+		maps->bytes += gh_heap_object(names->heap, number).size;
+		maps->room += room_of(names, number);
+	}
+}
+
+bool gh_suspect_maps_find(struct gh_suspect_maps *maps, const struct gh_suspects *suspects,
+			  const struct gh_suspect *suspect)
+{
+	const struct gh_heap *heap = &suspects->query->heap;
+	const struct gh_names *names = &suspects->query->names;
+	*maps = (struct gh_suspect_maps){0};
+	if ((suspect->kind != GH_SUSPECT_HOLDER && suspect->kind != GH_SUSPECT_SHARED) ||
+	    suspect->nparts == 0 ||
+	    !gh_suspect_is_of_map(gh_names_class(names, suspect->parts[0].class)))
+		return false;
+	uint8_t *under = calloc((size_t)heap->count + 1 + suspects->held.dominators.nholders, 1);
+	if (under == NULL)
+		return false;
+	mark_kept(suspects, suspect, under);
+	for (uint32_t i = 0; i < heap->count; i++)
+		if (under[i] != 0)
+			add_map(maps, names, i);
+	free(under);
+	return maps->bytes >= suspect->bytes / 2 && maps->count > 0 &&
+	       maps->entries <= maps->room / SLIVER_ONE_IN;
 }
