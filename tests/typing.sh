@@ -10,7 +10,7 @@ export LC_ALL=C
 # plain: names of types on standard input, less what goheap and package reflect have each its own way: "[]" or "[N]"
 # of an array's elements, once more if they are arrays, and packages' paths. Of a GC shape it is the one type that has it.
 plain() {
-	sed -E 's/^(\[\])?go\.shape\.struct \{\.\.\.\}, perhaps //; s/^\[[0-9]*\]//; s/^\[[0-9]+\]//; s#([a-z0-9.]+/)+([a-z0-9]+\.)#\2#g'
+	sed -E 's/ header$//; s/^(\[\])?go\.shape\.struct \{\.\.\.\}, perhaps //; s/^\[[0-9]*\]//; s/^\[[0-9]+\]//; s#([a-z0-9.]+/)+([a-z0-9]+\.)#\2#g'
 }
 
 # answers [OPTION...]: what goheap says of each address that the program told, a line each.

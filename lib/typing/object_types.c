@@ -59,6 +59,9 @@ static void add_name(struct gh_typing *typing, struct gh_finding finding)
 		add_perhaps(typing);
 	}
 	add_layout(typing, shaped != GH_NO_LAYOUT ? shaped : finding.layout, finding.many);
+	/* The array of a slice is called like its type. */
+	if (!finding.many && gh_layout(&typing->layouts, finding.layout)->kind == GH_LAYOUT_SLICE)
+		gh_buffer_bytes(&typing->names, " header", strlen(" header"));
 	if (typing->names.size - name > MAX_NAME) {
 		typing->names.size = name + MAX_NAME;
 		gh_buffer_bytes(&typing->names, "...", 3);

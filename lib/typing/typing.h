@@ -188,7 +188,8 @@ const struct gh_static *gh_statics_find(const struct gh_statics *statics, uint64
 
 /* Objects that are called the same. */
 struct gh_class {
-	const char *name; /* "main.Node"; "[]main.Node", for as many as there is room for; "string
+	const char *name; /* "main.Node"; "[]main.Node", for as many as there is room for;
+			     "[]main.Node header", for a slice in an object of its own; "string
 			     data"; "closure main.f.func1"; of an unknown type, its size and
 			     pointers: "48 bytes, pointers at 0 16", and what it perhaps is:
 			     "48 bytes, pointers at 0 16, perhaps main.Node". To be escaped. */

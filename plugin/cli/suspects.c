@@ -54,7 +54,7 @@ static enum telling telling_of(const struct gh_names *names, uint32_t number)
 	static const char *const containers[] = {
 	    "[",         "*",         "map",         "table of ",    "hash<",
 	    "noalg.",    "go.shape.", "string data", "small values", "runtime.",
-	    "internal/", "struct {",  "chan ",
+	    "internal/", "struct {",  "chan ",       "sync.pool",    "sync.entry",
 	};
 	const struct gh_class *class = gh_typing_class(&names->typing, number);
 	if (!class->typed)

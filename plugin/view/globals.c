@@ -1,5 +1,6 @@
 #include "plugin/view/internal.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -9,6 +10,9 @@
 
 /* Functions of one global that are named in JSON. */
 #define MAX_FUNCTIONS 10
+
+/* Of what telling_of gives. */
+#define MOST_TELLING 2
 
 /* Looks for the references of the code to the segments of the dump, the first time. */
 static void find_refs(struct gh_globals *globals)
@@ -56,11 +60,21 @@ static bool is_init(const char *name)
 	return dot != NULL && (strcmp(dot, ".init") == 0 || strstr(name, ".init.") != NULL);
 }
 
-/* Who reads the name learns more from the program's own functions than from the runtime's, or from
- * one that sets variables up. */
-static bool is_telling(const char *name)
+/* NAME is of a function without a name of its own, or of the one that programs begin with. */
+static bool is_anonymous(const char *name)
 {
-	return !is_init(name) && strncmp(name, "runtime.", strlen("runtime.")) != 0;
+	const char *closure = strstr(name, ".func");
+	return strcmp(name, "main.main") == 0 ||
+	       (closure != NULL && isdigit((unsigned char)closure[strlen(".func")]));
+}
+
+/* How much the function NAME tells of a global that it refers to: least if it is the runtime's or
+ * sets variables up. */
+static int telling_of(const char *name)
+{
+	if (is_init(name) || strncmp(name, "runtime.", strlen("runtime.")) == 0)
+		return 0;
+	return is_anonymous(name) ? 1 : MOST_TELLING;
 }
 
 /* The word at ADDRESS is in another global than GLOBAL's value begins: code refers to a place
@@ -146,10 +160,10 @@ static size_t list_functions(const struct gh_globals *globals, const struct gh_g
 			     const char **names, size_t limit)
 {
 	size_t count = 0;
-	for (int telling = 1; telling >= 0; telling--)
+	for (int telling = MOST_TELLING; telling >= 0; telling--)
 		for (size_t i = 0; i < way->nrefs && count < limit; i++) {
 			const char *name = name_of(globals, &way->refs[i]);
-			if (is_telling(name) == (telling == 1))
+			if (telling_of(name) == telling)
 				names[count++] = name;
 		}
 	return count;
