@@ -245,6 +245,18 @@ check_diff() {
 	has "$1: diff: retained" "$growth" "^ +\+1,000 +\+48,000 +2,000 +96,000 +\+7[0-9]{2},[0-9]{3} +0x[0-9a-f]+  main\.Session\$"
 }
 
+# check_other NAME RELEASE: that the older dump is of another program is told; that it is of the same one is not.
+check_other() {
+	local command other=$work/other
+	"$("$tests/build-sample" "$2" leak)/leak.stripped" "$other" "$other.after" >/dev/null
+	for command in diff suspects; do
+		"$GOHEAP" $command "$work/new" "$work/old" >/dev/null 2>"$work/errors"
+		equal "$1: $command of one program's dumps" "" "$(cat "$work/errors")"
+		"$GOHEAP" $command "$work/new" "$other" >/dev/null 2>"$work/errors"
+		has "$1: $command of two programs' dumps" "$(cat "$work/errors")" ' are of different programs, or builds of one: '
+	done
+}
+
 # check_slices NAME: a sliver of an array is told as that, by each of its ends.
 check_slices() {
 	local command object
@@ -373,6 +385,7 @@ check() {
 			check_diff "go $1"
 			check_json "go $1"
 			check_cut "go $1"
+			check_other "go $1" "$1"
 			check_page "go $1"
 			check_process "go $1"
 		fi

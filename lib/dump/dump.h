@@ -5,7 +5,8 @@
  * - index.c, objects.c, extents.c: the pass over all records, and what it leaves to look up by
  *   address;
  * - dump.c: what is asked of an open dump;
- * - regions.c, frame_slots.c: the dumped memory, and the variables in frames at one pc. */
+ * - regions.c, frame_slots.c: the dumped memory, and the variables in frames at one pc;
+ * - same_program.c: whether two dumps are of one program. */
 #ifndef GH_DUMP_DUMP_H
 #define GH_DUMP_DUMP_H
 
@@ -356,5 +357,9 @@ uint64_t gh_top_frame_pc(const struct gh_arch *arch, const struct gh_dump_frame 
 bool gh_slots_find(struct gh_slots *slots, const struct gh_dump *dump, struct gh_error *err);
 
 void gh_slots_free(struct gh_slots *slots);
+
+/* Whether A and B are, as far as their frames tell, of one program: the functions that frames of
+ * both are of are as far from each other in both. */
+bool gh_dump_is_same_program(const struct gh_dump *a, const struct gh_dump *b);
 
 #endif

@@ -11,6 +11,8 @@ int gh_cmd_diff(const struct gh_options *options)
 	    gh_heap_query_open(options, options->newer, GH_WITH_DOMINATORS);
 	struct gh_heap_query *older =
 	    newer != NULL ? gh_heap_query_open(options, options->file, GH_WITH_DOMINATORS) : NULL;
+	if (older != NULL)
+		gh_heap_query_compare(older, newer);
 	if (older != NULL &&
 	    gh_growth_print(stdout, older, newer, options->grouping, options->limit, options->json))
 		status = GH_EXIT_OK;

@@ -164,6 +164,7 @@ static int answer(struct gh_heap_query *query)
 		older = gh_heap_query_open(options, options->older, GH_WITH_DOMINATORS);
 		if (older == NULL)
 			return GH_EXIT_INPUT;
+		gh_heap_query_compare(older, query);
 	}
 	gh_progress_begin("goheap: writing", options->output);
 	bool ok = write_report(options->output, query, older, &err);

@@ -60,7 +60,7 @@ static int answer_alone(struct gh_heap_query *query)
 	return answer(query, NULL);
 }
 
-/* Compares with the older dump of OPTIONS. */
+/* Compares with the older dump of the options. */
 static int compare(struct gh_heap_query *query)
 {
 	struct gh_error err;
@@ -70,6 +70,7 @@ static int compare(struct gh_heap_query *query)
 	    gh_heap_query_open(query->options, query->options->older, GH_WITH_NAMES);
 	if (old == NULL)
 		return GH_EXIT_INPUT;
+	gh_heap_query_compare(old, query);
 	if (gh_suspects_find(&older, old, NULL, &err))
 		status = answer(query, &older);
 	else

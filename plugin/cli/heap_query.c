@@ -208,6 +208,18 @@ struct gh_heap_query *gh_heap_query_open(const struct gh_options *options, const
 	return query;
 }
 
+void gh_heap_query_compare(const struct gh_heap_query *older, const struct gh_heap_query *newer)
+{
+	if (gh_dump_is_same_program(&older->dump, &newer->dump))
+		return;
+	fputs("goheap: ", stderr);
+	gh_escape_print(stderr, older->dump.path);
+	fputs(" and ", stderr);
+	gh_escape_print(stderr, newer->dump.path);
+	fputs(" are of different programs, or builds of one: what they have in common is names\n",
+	      stderr);
+}
+
 void gh_heap_query_close(struct gh_heap_query *query)
 {
 	if (query != NULL && !query->is_kept)

@@ -50,6 +50,9 @@ struct gh_sql_heap;
 /* QUERY as the heap that SQL asks (plugin/sql/sql.h), as far as it was made. */
 struct gh_sql_heap gh_heap_query_sql(struct gh_heap_query *query);
 
+/* Says if the dumps of OLDER and NEWER are not of one build of a program. */
+void gh_heap_query_compare(const struct gh_heap_query *older, const struct gh_heap_query *newer);
+
 /* QUERY may be NULL. */
 void gh_heap_query_close(struct gh_heap_query *query);
 
