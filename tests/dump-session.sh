@@ -168,16 +168,19 @@ check_languages() {
 	done
 }
 
-# Names of more threads than are told GDB at a time.
+# Names of more threads than are told GDB at a time, by GDB's Python, and as where there is none.
 check_many() {
-	local directory
+	local directory no_python='python gdb.set_convenience_variable("_streq", None)' with
 	sample "many" 1.19 dump || return
 	"$directory/dump.stripped" "$work/dump" "$work/stacks" 2500 >"$work/counts" 2>&1
-	goheap "$directory/dump.stripped" "set language pascal" "set language auto" "goheap load $work/dump" \
-		"info threads" >"$work/session"
 	sed -nE 's/^goroutine ([0-9]+) \[([^],]*).*/\1\t\2/p' "$work/stacks" | grep -v 'running$' | sort >"$work/printed"
-	sed -nE 's/^.{2}[0-9]+ +LWP ([0-9]+) "([^",]*).*/\1\t\2/p' "$work/session" | sort >"$work/shown"
-	same "names of many threads ($(wc -l <"$work/printed"))" /dev/null <(comm -23 "$work/printed" "$work/shown")
+	for with in "set language auto" "$no_python"; do
+		goheap "$directory/dump.stripped" "set language pascal" "set language auto" "$with" "goheap load $work/dump" \
+			"info threads" >"$work/session"
+		sed -nE 's/^.{2}[0-9]+ +LWP ([0-9]+) "([^",]*).*/\1\t\2/p' "$work/session" | sort >"$work/shown"
+		same "names of many threads ($(wc -l <"$work/printed")), $with" /dev/null <(comm -23 "$work/printed" "$work/shown")
+		lacks "no word of languages, $with" "$(cat "$work/session")" 'current language'
+	done
 }
 
 releases=$("$tests/toolchain" list)

@@ -174,7 +174,6 @@ static bool write_script(const struct job *job, const struct gh_core_program *pr
 	fputs(GH_SCRIPT_UNHOOKED "core-file\n", script);
 	/* The frames are the dump's from now on. */
 	fputs("_goheap_set $goheap_goroutine $goheap_void\n", script);
-	gh_threadnames_define(script, &job->dump);
 	open_symbols(script, job);
 	/* A goroutine's stack does not begin with main.main. */
 	fputs("set backtrace past-main on\n", script);
@@ -279,7 +278,8 @@ static bool write_files(struct job *job, const struct gh_core_program *program)
 	}
 	if (!writing.written[SYMBOLS])
 		gh_print_error(&writing.err[SYMBOLS]);
-	return put_link(job, GH_SESSION_DUMP, job->options->file) &&
+	return gh_threadnames_write(job->directory, &job->dump) &&
+	       put_link(job, GH_SESSION_DUMP, job->options->file) &&
 	       put_link(job, GH_SESSION_WRITER, job->belongs ? job->program : NULL) &&
 	       put_link(job, GH_SESSION_NAMES, job->belongs ? job->options->names : NULL);
 }

@@ -53,8 +53,10 @@
 #define GH_SESSION_DUMP  "dump"       /* a link to the heap dump */
 /* Links to the program that wrote it, if that is known, and to what that was before it was
  * stripped, if that is given. */
-#define GH_SESSION_WRITER "dump.program"
-#define GH_SESSION_NAMES  "dump.names"
+#define GH_SESSION_WRITER  "dump.program"
+#define GH_SESSION_NAMES   "dump.names"
+#define GH_SESSION_THREADS "dump.threads"     /* names of its threads */
+#define GH_SESSION_NAMING  "dump.threads.gdb" /* commands that give them to GDB's */
 
 /* The words of the goheap command that GDB runs, as they were typed, each with a NUL after it. */
 #define GH_SESSION_WORDS "words"
@@ -487,10 +489,9 @@ const struct gh_frames_row *gh_frames_find(const struct gh_frames *frames, uint6
 
 void gh_frames_free(struct gh_frames *frames);
 
-/* The names of a heap dump's threads in GDB: why their goroutines wait, and for how long. */
-
-/* Tells GDB the names of the threads that DUMP's core file will have. */
-void gh_threadnames_define(FILE *script, const struct gh_dump *dump);
+/* Writes the names of the threads of DUMP's core file into the session's DIRECTORY: why their
+ * goroutines wait, and for how long. False after printing an error. */
+bool gh_threadnames_write(const char *directory, const struct gh_dump *dump);
 
 /* Has GDB, which has that core file, give them to its threads. */
 void gh_threadnames_apply(FILE *script);

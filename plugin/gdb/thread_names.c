@@ -1,4 +1,7 @@
-/* GDB finds the thread that `thread apply N' is for by going through all that it has, which takes
+/* GDB's Python gives 100,000 threads their names, of which it reads a file, in 0.05 s; GDB's own
+ * commands take 2.7 s, and are for where it has no Python.
+ *
+ * GDB finds the thread that `thread apply N' is for by going through all that it has, which takes
  * minutes where there are 100,000. `thread apply all' goes through them once; so the one command
  * that it runs looks up, by the thread's number, which other command gives the thread its name.
  * Each use of a variable costs GDB a search of all registers and variables by name, so that command
@@ -8,6 +11,7 @@
 #include "plugin/gdb/gdb.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 
 #include "plugin/view/emit.h"
@@ -141,7 +145,8 @@ static void define_chunk(FILE *script, struct names *names, size_t chunk)
 	fputs("end\n", script);
 }
 
-void gh_threadnames_define(FILE *script, const struct gh_dump *dump)
+/* Writes the commands by which a GDB without Python names its threads. */
+static void write_commands(FILE *script, const struct gh_dump *dump)
 {
 	const char *waiting = gh_goroutine_status(GH_DUMP_WAITING);
 	struct names names = {.dump = dump, .texts = {{waiting, strlen(waiting)}}, .ntexts = 1};
@@ -151,14 +156,64 @@ void gh_threadnames_define(FILE *script, const struct gh_dump *dump)
 		define_chunk(script, &names, chunk);
 	for (size_t i = 0; i < names.ntexts; i++)
 		define_commands(script, names.texts[i], i);
-	fprintf(script, "with language c -- _goheap_name %d\n", CHUNKS);
+	/* What GDB says of the language is not for the user, who has not set it. */
+	fprintf(script,
+		"pipe with language c -- _goheap_name %d | cat >/dev/null\n"
+		"pipe with language c -- thread apply all -ascending -q -s "
+		"eval \"_goheap_name %%d\", $goheap_names[$_thread %% %d] | cat >/dev/null\n",
+		CHUNKS, CHUNK);
+}
+
+/* Writes the names themselves, a line for each thread. */
+static void write_names(FILE *names, const struct gh_dump *dump)
+{
+	size_t count = gh_dump_count(dump, GH_DUMP_GOROUTINE);
+	for (size_t i = 0; i < count; i++) {
+		struct gh_dump_record record;
+		gh_dump_get(dump, GH_DUMP_GOROUTINE, i, &record);
+		uint64_t minutes = gh_goroutine_minutes(dump, &record.goroutine);
+		print_text(names, text_of(dump, &record.goroutine));
+		if (minutes > 0)
+			fprintf(names, ", %" PRIu64 " minute%s", minutes, minutes > 1 ? "s" : "");
+		fputc('\n', names);
+	}
+}
+
+/* Writes the session's file NAME, of DUMP. False after printing an error. */
+static bool write_file(const char *directory, const char *name, const struct gh_dump *dump,
+		       void (*write)(FILE *file, const struct gh_dump *dump))
+{
+	char path[PATH_MAX];
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	FILE *file = fopen(path, "we");
+	if (file == NULL) {
+		gh_print_errno(path);
+		return false;
+	}
+	write(file, dump);
+	bool failed = ferror(file) != 0;
+	if (fclose(file) != 0 || failed) {
+		gh_print_errno(path);
+		return false;
+	}
+	return true;
+}
+
+bool gh_threadnames_write(const char *directory, const struct gh_dump *dump)
+{
+	return write_file(directory, GH_SESSION_THREADS, dump, write_names) &&
+	       write_file(directory, GH_SESSION_NAMING, dump, write_commands);
 }
 
 void gh_threadnames_apply(FILE *script)
 {
-	/* What GDB says of the language is not for the user, who has not set it. */
-	fprintf(script,
-		"pipe with language c -- thread apply all -ascending -q -s "
-		"eval \"_goheap_name %%d\", $goheap_names[$_thread %% %d] | cat >/dev/null\n",
-		CHUNK);
+	fputs("if $_isvoid($_streq)\n"
+	      "source " GH_SESSION_PATH GH_SESSION_NAMING "\n"
+	      "else\n"
+	      "python [setattr(thread, \"name\", name) for thread, name in zip("
+	      "sorted(gdb.selected_inferior().threads(), key=lambda thread: thread.num), "
+	      "open(\"" GH_SESSION_PATH GH_SESSION_THREADS
+	      "\", encoding=\"ascii\", errors=\"backslashreplace\").read().split(\"\\n\"))]\n"
+	      "end\n",
+	      script);
 }
