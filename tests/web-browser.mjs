@@ -82,7 +82,7 @@ async function search(page, text) {
 	console.log('search', await page.locator('main td', { hasText: text }).count());
 	await page.keyboard.press('Tab');
 	await page.evaluate(() => document.activeElement.blur());
-	await page.keyboard.press('4');
+	await page.keyboard.press('5');
 	await page.waitForFunction(() => location.hash === '#/types');
 	console.log('key', 'types');
 }
@@ -96,6 +96,21 @@ async function twist(page) {
 	await page.click('button.twist >> nth=0');
 	await page.waitForFunction(n => document.querySelectorAll('main tbody tr').length === n, before);
 	console.log('tree', shown);
+}
+
+/* Down the flame graph to what the requests have, and what that is; and the same in the merged tree and map. */
+async function merge(page) {
+	await open(page, 'flame');
+	await click(page, '.flame a:has-text("body ([]uint8)")');
+	console.log('flame', (await page.textContent('main p')).replace(/, [0-9.]+%.*/, ''));
+	await open(page, 'dominators');
+	for (let opened = 0; opened < 12 && await page.locator('button.twist[aria-expanded=false]').count() > 0; opened++)
+		await page.click('button.twist[aria-expanded=false] >> nth=0');
+	const row = page.locator('main tbody tr', { has: page.getByText(type, { exact: true }) });
+	console.log('merged', await row.locator('td').nth(2).innerText());
+	await open(page, 'map');
+	await click(page, '.map a >> nth=0');
+	console.log('map', (await page.textContent('main p.choices')).includes('main.Server'));
 }
 
 async function look(page, width, scheme, views) {
@@ -123,10 +138,11 @@ try {
 		await count(page);
 		await search(page, 'visitor 77');
 		await twist(page);
+		await merge(page);
 	}
 	await open(page, 'types');
 	const first = await page.getAttribute('main tbody td a', 'href');
-	const views = ['suspects', 'map', 'dominators', 'types', 'types/site', 'types/path', 'strings', 'goroutines', 'goroutines/memory', 'goroutines/waits',
+	const views = ['suspects', 'map', 'map/merged/0', 'map/objects', 'flame', 'flame/paths/0', 'flame/sites', 'flame/stacks', 'dominators', 'dominators/objects', 'types', 'types/site', 'types/path', 'strings', 'goroutines', 'goroutines/memory', 'goroutines/waits',
 		'goroutines/leaked', 'search/main', first.slice(2), ...(type ? ['growth'] : [])];
 	const screens = type ? [[390, 'dark'], [1366, 'light'], [2560, 'dark']] : [[390, 'light']];
 	for (const [width, scheme] of screens)

@@ -101,6 +101,8 @@ check_answers() {
 		histogram?by=path|histogram --json --by path -n 1000
 		instances?type=main.Request|instances --json -n 100 main.Request
 		dominators|dominators --json -n 100
+		dominators?merged&limit=10000|dominators --merged --json -n 10000
+		profile|profile --json
 		dominators?address=OBJECT|dominators --json -n 100 OBJECT
 		objects?address=OBJECT|objects --json -n 100 OBJECT
 		print?address=OBJECT&depth=1&limit=10|print --depth 1 -n 10 OBJECT
@@ -151,9 +153,12 @@ check_release() {
 			search 1
 			key types
 			tree true
+			flame body ([]uint8): 3.1 MB, 3,000 objects
+			merged 3,000
+			map true
 			end
 		END
-		# What the sample's source says: 500 visitors, of 6 requests each.
+		# What the sample's source says: 500 visitors, of 6 requests with 1024 bytes each.
 		sed 's/^up \([^ ]*\) .*/up \1/' "$work/seen" >"$work/found"
 		same "Go $1: in a browser, as a person uses it" "$work/expected" "$work/found"
 	fi

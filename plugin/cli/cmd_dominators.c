@@ -54,14 +54,16 @@ struct row {
 	uint64_t objects;
 	struct gh_heap_query *query;
 	const struct gh_merged_line *line;
-	unsigned depth;
+	uint64_t depth;          /* entries above it */
+	struct gh_object object; /* the one that retains most; zeros unless it is JSON */
 };
 
 static void print_entry(struct gh_emit *emit, const void *member)
 {
 	const struct row *row = member;
 	struct gh_heap_query *query = row->query;
-	fprintf(emit->out, "%*s", 2 * (int)(row->depth < MAX_INDENT ? row->depth : MAX_INDENT), "");
+	fprintf(emit->out, "%*s", (int)(2 * (row->depth < MAX_INDENT ? row->depth : MAX_INDENT)),
+		"");
 	gh_names_print_object(emit->out, &query->names, row->line->object);
 	if (row->line->parent == GH_HEAP_NONE)
 		print_holder(query, row->line);
@@ -75,8 +77,16 @@ static const struct gh_column tree_columns[] = {
     {0},
 };
 
+static const struct gh_column json_columns[] = {
+    {"retained", GH_COL_NUMBER(struct row, retained)},
+    {"objects", GH_COL_NUMBER(struct row, objects)},
+    {"depth", GH_COL_NUMBER(struct row, depth)},
+    GH_OBJECT(struct row, object),
+    {0},
+};
+
 static void print_line(struct gh_heap_query *query, struct gh_emit *emit,
-		       const struct gh_merged_line *line, unsigned depth)
+		       const struct gh_merged_line *line, uint64_t depth)
 {
 	struct row row = {
 	    .retained = line->retained,
@@ -86,14 +96,16 @@ static void print_line(struct gh_heap_query *query, struct gh_emit *emit,
 	    .line = line,
 	    .depth = depth,
 	};
-	gh_emit_row(emit, tree_columns, &row);
+	if (emit->json)
+		row.object = gh_names_object(&query->names, line->object, 0);
+	gh_emit_row(emit, emit->json ? json_columns : tree_columns, &row);
 }
 
 /* Prints LINE and what is below it. */
 static void print_below(struct gh_heap_query *query, struct gh_emit *emit,
 			const struct gh_merged_line *lines, uint32_t line)
 {
-	unsigned depth = 0;
+	uint64_t depth = 0;
 	uint32_t top = line;
 	for (;;) {
 		print_line(query, emit, &lines[line], depth);
@@ -114,7 +126,8 @@ static void print_below(struct gh_heap_query *query, struct gh_emit *emit,
 
 static void print_tree(struct gh_heap_query *query, const struct gh_merged_dominators *tree)
 {
-	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_TABLE, &query->dump, false);
+	struct gh_emit emit =
+	    gh_emit_start(stdout, GH_EMIT_TABLE, &query->dump, query->options->json);
 	gh_emit_titles(&emit, tree_columns);
 	for (size_t i = 0; i < tree->count; i++)
 		if (tree->lines[i].parent == GH_HEAP_NONE)
@@ -123,7 +136,7 @@ static void print_tree(struct gh_heap_query *query, const struct gh_merged_domin
 }
 
 /* TOP may be GH_HEAP_NONE. */
-static int print_text(struct gh_heap_query *query, uint32_t top)
+static int print_merged(struct gh_heap_query *query, uint32_t top)
 {
 	struct gh_merged_dominators tree;
 	bool made =
@@ -185,7 +198,8 @@ static int print_json(struct gh_heap_query *query, uint32_t top)
 
 static int answer(struct gh_heap_query *query, uint32_t top)
 {
-	return query->options->json ? print_json(query, top) : print_text(query, top);
+	bool is_merged = !query->options->json || query->options->merged;
+	return is_merged ? print_merged(query, top) : print_json(query, top);
 }
 
 static int answer_dump(struct gh_heap_query *query)

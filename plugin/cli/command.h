@@ -79,6 +79,7 @@ struct gh_options {
 	bool deadlocks;     /* waits: for each other's mutexes */
 	bool graph;         /* waits: as a picture */
 	bool memory;        /* goroutines: the same, with what only they hold */
+	bool merged;        /* dominators: in JSON, too, an entry a row */
 	bool live;          /* pprof: what is live, and what it retains */
 	bool paths;         /* pprof: the heap, by the ways that hold it */
 	bool raw;           /* pprof: do not scale */

@@ -16,11 +16,11 @@ static const struct {
 	const char *name;
 	const char *rows;
 } commands[] = {
-    {"diff", "1000"},      {"dominators", "100"}, {"goroutines", NULL}, {"hang", NULL},
-    {"histogram", "1000"}, {"info", NULL},        {"instances", "100"}, {"memstats", NULL},
-    {"objects", "100"},    {"path", "100"},       {"print", "64"},      {"reachable", "100"},
-    {"referrers", "100"},  {"strings", "100"},    {"suspects", NULL},   {"unreachable", "100"},
-    {"waits", NULL},
+    {"diff", "1000"},       {"dominators", "100"}, {"goroutines", NULL}, {"hang", NULL},
+    {"histogram", "1000"},  {"info", NULL},        {"instances", "100"}, {"memstats", NULL},
+    {"objects", "100"},     {"path", "100"},       {"print", "64"},      {"profile", NULL},
+    {"reachable", "100"},   {"referrers", "100"},  {"strings", "100"},   {"suspects", NULL},
+    {"unreachable", "100"}, {"waits", NULL},
 };
 
 static bool is_number(const char *text, bool hexadecimal)

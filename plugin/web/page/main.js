@@ -2,11 +2,12 @@
 import { make, at, number, bytes, heap, ask, place, forgetCommands } from './base.js';
 import { suspects, types, instances, dominators, object, strings, goroutines, search, growth, title } from './views.js';
 import { map } from './map.js';
+import { flame } from './flame.js';
 
-const views = { suspects, map, types, instances, dominators, object, strings, goroutines, search, growth };
+const views = { suspects, map, flame, types, instances, dominators, object, strings, goroutines, search, growth };
 
 /* Those that the line at the top leads to. */
-const tabs = { suspects: 'Suspects', map: 'Map', dominators: 'Dominators', types: 'Types', strings: 'Strings', goroutines: 'Goroutines' };
+const tabs = { suspects: 'Suspects', map: 'Map', flame: 'Flame graph', dominators: 'Dominators', types: 'Types', strings: 'Strings', goroutines: 'Goroutines' };
 
 /* Which of them a view belongs to that is not among them. */
 const within = { instances: 'types', object: 'dominators' };

@@ -2,14 +2,15 @@
    table. */
 import { make, bytes, heap, ask, place, hue, objectLink, percent } from './base.js';
 import { squarify } from './squarify.js';
-import { title, later, objectTree } from './views.js';
+import { title, later, choices, merging, objectTree } from './views.js';
+import { fromDominators, find, treeTable } from './tree.js';
 
 const BOXES = 100; /* of an object */
 
 const text = row => `${row.type} · ${bytes(row.retained)}`;
 
 function box(row, where) {
-	const element = make('a', { class: 'box', href: place('map', row.object), title: `${row.type} ${row.object}\n${bytes(row.retained)}, ${percent(row.retained, heap.bytes)}` });
+	const element = make('a', { class: 'box', href: row.link || place('map', row.object), title: `${row.type} ${row.object}\n${bytes(row.retained)}, ${percent(row.retained, heap.bytes)}` });
 	Object.assign(element.style, { left: where.x + 'px', top: where.y + 'px', width: where.w + 'px', height: where.h + 'px',
 		background: `hsl(${hue(row.type)} var(--box-strength) var(--box-light))` });
 	element.append(make('span', where.w > 40 && where.h > 16 ? {} : { class: 'unseen' }, text(row)));
@@ -32,13 +33,39 @@ async function below(address) {
 	return address ? rows : rows.filter(row => row.dominator === null).slice(0, BOXES);
 }
 
-export function map(address) {
-	const picture = make('div', { class: 'map', role: 'group', 'aria-label': 'Map of what is kept alive; the table below it says the same' });
-	return [title('Map', address ? '' : 'what keeps most alive, and what it keeps'),
+const ways = current => choices('Objects', merging, current, key => key === 'merged' ? place('map') : place('map', 'objects'));
+
+const frame = () => make('div', { class: 'map', role: 'group', 'aria-label': 'Map of what is kept alive; the table below it says the same' });
+
+/* Of types: a box is what is alike, and kept alive alike. */
+function merged(where) {
+	const picture = frame();
+	return [title('Map', 'what keeps most alive, and what it keeps'), ways('merged'),
+		later(ask('dominators', { merged: '', limit: 10000 }), rows => {
+			const chain = find(fromDominators(rows), where);
+			const chosen = chain.at(-1);
+			const steps = where === '' ? [] : where.split('.');
+			const step = i => place('map', 'merged', steps.slice(0, i).join('.'));
+			const whole = chain.length > 1 ? chosen.bytes : heap.bytes;
+			const boxes = chosen.below.slice(0, BOXES).map((one, i) => ({ type: one.type, object: one.object, retained: one.bytes,
+				link: one.below.length > 0 ? place('map', 'merged', [...steps, i].join('.')) : place('map', one.object) }));
+			new ResizeObserver(() => fill(picture, boxes, whole)).observe(picture);
+			return [make('p', { class: 'choices' }, make('a', { href: place('map') }, 'Whole heap'),
+				...chain.slice(1).flatMap((one, i) => [' › ', make('a', { href: step(i + 1) }, one.type)]), ` ${bytes(whole)}`), picture,
+			make('h2', {}, 'As a table'), treeTable(chosen, 'What the map shows', { head: 'Retained', name: 'Type' })];
+		})];
+}
+
+export function map(what = 'merged', where = '') {
+	if (what === 'merged')
+		return merged(where);
+	const address = what === 'objects' ? undefined : what;
+	const picture = frame();
+	return [title('Map', address ? '' : 'what keeps most alive, and what it keeps'), ways('objects'),
 		later(Promise.all([below(address), address ? ask('objects', { address, limit: 1 }) : [null], address ? ask('path', { address, limit: 100 }) : [null]]), ([rows, [object]]) => {
 			const whole = address ? rows.reduce((sum, row) => sum + row.retained, object.size) : heap.bytes;
 			new ResizeObserver(() => fill(picture, rows, whole)).observe(picture);
-			return [make('p', { class: 'choices' }, make('a', { href: place('map') }, 'Whole heap'), ...(object ? [' › ', objectLink(object.object, object.type),
+			return [make('p', { class: 'choices' }, make('a', { href: place('map', 'objects') }, 'Whole heap'), ...(object ? [' › ', objectLink(object.object, object.type),
 				` ${bytes(whole)}`] : [])), picture, make('h2', {}, 'As a table'), objectTree(rows, 'What the map shows')];
 		})];
 }

@@ -1,5 +1,6 @@
 /* The views, but for those that are pictures: each makes what main is to show, of the parts of its address. */
 import { make, number, plural, bytes, signed, heap, ask, place, swatch, typeLink, objectLink, linked, shareBar, rootText, rootNode, table } from './base.js';
+import { fromDominators, treeTable } from './tree.js';
 
 export const title = (text, note) => make('h1', { tabindex: '-1' }, text, note ? make('small', {}, ' ' + note) : '');
 
@@ -152,9 +153,13 @@ export function objectTree(rows, label) {
 		make('tbody', {}, ...rows.map(row => treeRow(row, 0)))));
 }
 
-export function dominators() {
-	return [title('What keeps most alive', 'object by object'),
-		growing('dominators', {}, rows => objectTree(rows.filter(row => row.dominator === null), 'Objects by what would go with them'))];
+export const merging = { merged: 'Merged by type', objects: 'Object by object' };
+
+export function dominators(how = 'merged') {
+	return [title('What keeps most alive', 'and what would go with it'), choices('Objects', merging, how, key => place('dominators', key)),
+		how === 'merged' ? later(ask('dominators', { merged: '', limit: 10000 }), rows => treeTable(fromDominators(rows), 'Types by what would go with them',
+			{ head: 'Retained', name: 'Type' }))
+			: growing('dominators', {}, rows => objectTree(rows.filter(row => row.dominator === null), 'Objects by what would go with them'))];
 }
 
 /* An object. */
