@@ -1,12 +1,13 @@
 // What a person does with the page of `goheap web', in Chromium: prints a line for each thing that is found.
 //
-//	web-browser.mjs PLAYWRIGHT AXE ADDRESS TYPE
+//	web-browser.mjs PLAYWRIGHT AXE ADDRESS TYPE [one]
 //
-// PLAYWRIGHT is the folder of playwright-core, AXE the script of axe-core, and TYPE what to look for.
+// PLAYWRIGHT is the folder of playwright-core, AXE the script of axe-core, and TYPE what to look for. The views are looked at
+// on three screens, or on one.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
-const [, , playwright, axe, address, type] = process.argv;
+const [, , playwright, axe, address, type, screen] = process.argv;
 const { chromium } = createRequire(import.meta.url)(playwright);
 const rules = readFileSync(axe, 'utf8');
 const browser = await chromium.launch({
@@ -60,7 +61,7 @@ async function follow(page) {
 async function count(page) {
 	await open(page, 'types');
 	const row = page.locator('main tbody tr', { has: page.getByText(type, { exact: true }) });
-	console.log('objects', await row.locator('td').nth(3).innerText());
+	console.log('objects', await row.locator('td').nth(5).innerText());
 	await row.locator('a', { hasText: type }).click();
 	await page.waitForFunction(() => location.hash.includes('instances'));
 	await settle(page);
@@ -113,6 +114,55 @@ async function merge(page) {
 	console.log('map', (await page.textContent('main p.choices')).includes('main.Server'));
 }
 
+/* The goroutine that waits to send, from its stack: what it waits for, and to the object that its frame points to. */
+async function goroutine(page) {
+	await open(page, 'goroutines');
+	await page.click('summary:has-text("chan send")');
+	await click(page, 'details[open] p.mono a >> nth=0');
+	const row = page.locator('.calls li', { hasText: 'runtime.chansend1' }).locator('tbody tr', { hasText: 'chan ' });
+	console.log('goroutine', (await page.textContent('main')).includes('send on 0x'), await row.count() > 0);
+	await row.locator('td a').first().click();
+	await page.waitForFunction(() => location.hash.includes('object'));
+	await settle(page);
+	console.log('slot', (await page.textContent('h1')).includes(`chan *${type}`));
+}
+
+/* From an object up to what holds it, step by step, to a root. */
+async function climb(page) {
+	await open(page, 'suspects');
+	await click(page, `.findings a:has-text("Open a ${type}")`);
+	const tree = page.locator('table:has(caption:has-text("What points to it, and to that"))');
+	let climbed = 0;
+	for (; climbed < 12 && await tree.locator('tr', { hasText: 'root' }).count() === 0; climbed++)
+		await tree.locator('button.twist[aria-expanded=false]').first().click().then(() => page.waitForTimeout(100));
+	console.log('climb', climbed > 0 && climbed < 12, (await tree.textContent()).includes('main.Session'));
+}
+
+/* What has grown since the older dump, in each view. */
+async function compare(page) {
+	await open(page, 'growth');
+	const row = page.locator('main tbody tr', { has: page.getByText(type, { exact: true }) });
+	console.log('grown', await row.locator('td').nth(2).innerText());
+	await open(page, 'types');
+	console.log('growth', await row.locator('td').nth(2).innerText());
+	await open(page, 'growth/strings');
+	while (await page.locator('button:has-text("Show more")').count() > 0)
+		await page.click('button:has-text("Show more")');
+	console.log('new text', await page.locator('main tbody tr', { hasText: /visitor 77$/ }).locator('td').nth(2).innerText());
+	await open(page, 'growth/goroutines');
+	console.log('stacks', await page.locator('main tbody tr', { hasText: 'main.(*Server).answer' }).locator('td').nth(0).innerText());
+}
+
+/* A question that nobody has foreseen. */
+async function query(page) {
+	await open(page, 'query');
+	await page.fill('#sql', `SELECT count(*) AS n FROM objects WHERE type = '${type}'`);
+	await page.keyboard.press('Control+Enter');
+	await page.waitForFunction(() => location.hash.includes('count'));
+	await settle(page);
+	console.log('query', await page.locator('main tbody td').innerText());
+}
+
 async function look(page, width, scheme, views) {
 	for (const view of views) {
 		await open(page, view);
@@ -139,12 +189,17 @@ try {
 		await search(page, 'visitor 77');
 		await twist(page);
 		await merge(page);
+		await goroutine(page);
+		await climb(page);
+		await compare(page);
+		await query(page);
 	}
 	await open(page, 'types');
 	const first = await page.getAttribute('main tbody td a', 'href');
 	const views = ['suspects', 'map', 'map/merged/0', 'map/objects', 'flame', 'flame/paths/0', 'flame/sites', 'flame/stacks', 'dominators', 'dominators/objects', 'types', 'types/site', 'types/path', 'strings', 'goroutines', 'goroutines/memory', 'goroutines/waits',
-		'goroutines/leaked', 'search/main', first.slice(2), ...(type ? ['growth'] : [])];
-	const screens = type ? [[390, 'dark'], [1366, 'light'], [2560, 'dark']] : [[390, 'light']];
+		'goroutines/leaked', 'goroutines/1', 'search/main', first.slice(2), 'query', 'query/SELECT%20*%20FROM%20objects%20LIMIT%2020',
+		...(type ? ['growth', 'growth/path', 'growth/strings', 'growth/goroutines'] : [])];
+	const screens = !type ? [[390, 'light']] : screen ? [[1366, 'light']] : [[390, 'dark'], [1366, 'light'], [2560, 'dark']];
 	for (const [width, scheme] of screens)
 		await look(await begin(width, scheme), width, scheme, views);
 	console.log('end');

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 /* Answers that are kept, and bytes of one. */
-enum { MAX_ANSWERS = 64, MAX_ANSWER = 1 << 20 };
+enum { MAX_ANSWERS = 64, MAX_ANSWER = 1 << 22 };
 
 bool gh_answers_begin(struct gh_answers *answers)
 {

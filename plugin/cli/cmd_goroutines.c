@@ -148,8 +148,10 @@ int gh_cmd_goroutines(const struct gh_options *options)
 	const char *program = gh_options_program(options, running);
 	gh_print_in_blocks();
 	bool opened;
-	/* Of a process whose heap is kept, as they were when that was read. */
-	if (options->process != NULL && gh_kept_dump(&snapshot.dump, options, options->file))
+	/* Of a process whose heap is kept, as they were when that was read. A core file tells more
+	 * than what was made of it: of a crash. */
+	bool can_be_kept = options->process != NULL || gh_dumpfile_recognise(options->file);
+	if (can_be_kept && gh_kept_dump(&snapshot.dump, options, options->file))
 		opened = true;
 	else if (options->process != NULL)
 		opened = gh_snapshot_open_process(&snapshot, options->process, options->program);

@@ -127,18 +127,18 @@ static void keep_matches(struct gh_heap_strings *texts, const regex_t *pattern)
 static int print_strings(struct gh_heap_query *query)
 {
 	struct gh_error err;
-	struct gh_heap_strings texts;
-	bool found = gh_heap_strings_find(&texts, &query->heap, &err);
-	if (found && query->options->has_pattern)
-		keep_matches(&texts, &query->options->pattern);
-	if (!found)
+	struct gh_heap_strings *texts = &query->strings;
+	if (!gh_heap_query_find_strings(query, &err)) {
 		gh_print_error(&err);
-	else if (query->options->json)
-		print_table(query, &texts, query->options->limit, by_bytes, 0);
+		return GH_EXIT_INPUT;
+	}
+	if (query->options->has_pattern)
+		keep_matches(texts, &query->options->pattern);
+	if (query->options->json)
+		print_table(query, texts, query->options->limit, by_bytes, 0);
 	else
-		print_text(query, &texts);
-	gh_vector_free(&texts);
-	return found ? GH_EXIT_OK : GH_EXIT_INPUT;
+		print_text(query, texts);
+	return GH_EXIT_OK;
 }
 
 int gh_cmd_strings(const struct gh_options *options)

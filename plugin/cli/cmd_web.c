@@ -94,7 +94,56 @@ static void end(void *context, struct gh_web_question *question, bool answered)
 	gh_web_words_free(words);
 }
 
-static int serve(struct gh_heap_query *query)
+/* Those of the views that look at the whole heap, as the page asks them: what is seen first comes
+ * first. */
+static struct gh_web_question likely(void *context, size_t number)
+{
+	static const struct gh_web_question questions[] = {
+	    {.name = "suspects"},
+	    {.name = "histogram", .parameters = {{"by", "type"}}, .count = 1},
+	    {.name = "dominators", .parameters = {{"merged", ""}, {"limit", "10000"}}, .count = 2},
+	    {.name = "goroutines", .parameters = {{"group", ""}}, .count = 1},
+	    {.name = "histogram", .parameters = {{"by", "path"}, {"limit", "10000"}}, .count = 2},
+	    {.name = "strings", .parameters = {{"limit", "100"}}, .count = 1},
+	    {.name = "dominators", .parameters = {{"limit", "1000"}}, .count = 1},
+	    {.name = "goroutines", .parameters = {{"memory", ""}}, .count = 1},
+	    {.name = "waits", .parameters = {{"group", ""}}, .count = 1},
+	    {.name = "goroutines", .parameters = {{"leaked", ""}}, .count = 1},
+	    {.name = "histogram", .parameters = {{"by", "path"}}, .count = 1},
+	    {.name = "dominators", .parameters = {{"limit", "100"}}, .count = 1},
+	    {.name = "histogram", .parameters = {{"by", "root"}}, .count = 1},
+	    {.name = "histogram", .parameters = {{"by", "site"}}, .count = 1},
+	    {.name = "histogram", .parameters = {{"by", "size"}}, .count = 1},
+	};
+	static const struct gh_web_question compared[] = {
+	    {.name = "diff", .parameters = {{"by", "type"}, {"limit", "10000"}}, .count = 2},
+	    {.name = "diff", .parameters = {{"by", "path"}, {"limit", "10000"}}, .count = 2},
+	    {.name = "diff", .parameters = {{"by", "root"}, {"limit", "10000"}}, .count = 2},
+	    {.name = "diff", .parameters = {{"by", "site"}, {"limit", "10000"}}, .count = 2},
+	};
+	static const size_t count = sizeof(questions) / sizeof(questions[0]);
+	const struct answering *answering = context;
+	size_t all = count;
+	if (answering->heap.older != NULL)
+		all += sizeof(compared) / sizeof(compared[0]);
+	if (number >= all)
+		return (struct gh_web_question){0};
+	return number < count ? questions[number] : compared[number - count];
+}
+
+/* Finds what many questions need, once. */
+static bool prepare(struct gh_heap_query *query)
+{
+	struct gh_error err;
+	gh_progress_begin("goheap: finding the strings of", query->dump.path);
+	bool found = gh_heap_query_find_strings(query, &err);
+	gh_progress_end();
+	if (!found)
+		gh_print_error(&err);
+	return found;
+}
+
+static int serve(struct gh_heap_query *query, struct gh_heap_query *older)
 {
 	const struct gh_options *options = query->options;
 	struct gh_kept_source source = {
@@ -105,11 +154,11 @@ static int serve(struct gh_heap_query *query)
 	};
 	struct answering answering = {.heap = {&source, options->older, options->partial,
 					       query->heap.count, query->heap.bytes}};
-	struct gh_web_answers answers = {begin, end, &answering};
+	struct gh_web_answers answers = {begin, end, likely, &answering};
 	struct gh_web_server *server = gh_web_listen(options->http, &answers);
-	if (server == NULL)
+	if (server == NULL || !prepare(query))
 		return GH_EXIT_INPUT;
-	gh_kept_take(&source, query);
+	gh_kept_take(&source, query, options->older, older);
 	if (!gh_web_is_local(server))
 		fputs("goheap: other machines can ask this server, if they have the address\n",
 		      stderr);
@@ -122,7 +171,25 @@ static int serve(struct gh_heap_query *query)
 	return GH_EXIT_INPUT;
 }
 
+static int serve_one(struct gh_heap_query *query)
+{
+	return serve(query, NULL);
+}
+
+/* With the older dump, which is kept, too. */
+static int serve_both(struct gh_heap_query *query)
+{
+	const struct gh_options *options = query->options;
+	struct gh_heap_query *older =
+	    gh_heap_query_open(options, options->older, GH_WITH_DOMINATORS);
+	bool ready = older != NULL && prepare(older);
+	int status = ready ? serve(query, older) : GH_EXIT_INPUT;
+	gh_heap_query_close(older);
+	return status;
+}
+
 int gh_cmd_web(const struct gh_options *options)
 {
-	return gh_heap_query_run(options, GH_WITH_DOMINATORS, serve);
+	return gh_heap_query_run(options, GH_WITH_DOMINATORS,
+				 options->older != NULL ? serve_both : serve_one);
 }

@@ -138,6 +138,7 @@ bool gh_heap_query_dump(struct gh_dump *dump, const struct gh_options *options, 
 
 static void free_query(struct gh_heap_query *query)
 {
+	gh_vector_free(&query->strings);
 	gh_names_free(&query->names);
 	gh_dominators_free(&query->dominators);
 	gh_heap_free(&query->heap);
@@ -224,6 +225,13 @@ void gh_heap_query_close(struct gh_heap_query *query)
 {
 	if (query != NULL && !query->is_kept)
 		free_query(query);
+}
+
+bool gh_heap_query_find_strings(struct gh_heap_query *query, struct gh_error *err)
+{
+	if (!query->has_strings)
+		query->has_strings = gh_heap_strings_find(&query->strings, &query->heap, err);
+	return query->has_strings;
 }
 
 int gh_heap_query_run(const struct gh_options *options, enum gh_heap_with with,

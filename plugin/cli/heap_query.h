@@ -15,10 +15,12 @@ struct gh_heap_query {
 	struct gh_heap heap;              /* of the dump */
 	struct gh_dominators dominators;  /* zeros unless they were asked for */
 	struct gh_names names;            /* of what is in the heap */
+	struct gh_heap_strings strings;   /* none unless has_strings */
 	struct gh_symbols symbols;        /* if a program is given */
 	char running[32]; /* path of the program that a process runs, if none is given */
 	const char *twin; /* path of that program with DWARF; NULL if there is none; not owned */
 	bool is_kept;     /* for the next question */
+	bool has_strings; /* they were found */
 };
 
 /* Opens the heap that PATH is for: of a heap dump, of a core file, of the process that OPTIONS name
@@ -41,6 +43,10 @@ struct gh_heap_query *gh_heap_query_open(const struct gh_options *options, const
 /* The same of DUMP, which is taken over, also on failure; PATH is what it was read from. */
 struct gh_heap_query *gh_heap_query_make(const struct gh_options *options, struct gh_dump *dump,
 					 const char *path, enum gh_heap_with with);
+
+/* Finds the strings of QUERY, unless they were found before. False (ERR filled) if memory ran out.
+ */
+bool gh_heap_query_find_strings(struct gh_heap_query *query, struct gh_error *err);
 
 /* Says in one line on standard error what is wrong with the heap, if anything is. */
 void gh_heap_query_print_damage(const struct gh_heap_query *query);
@@ -126,9 +132,11 @@ void gh_kept_end_ahead(pid_t child, bool stops);
 /* This is the child that runs a command on the heap that is kept. */
 bool gh_kept_is_child(void);
 
-/* Has QUERY be the heap that is kept, for as long as it is; SOURCE says what it was read from. Both
- * stay the caller's. */
-void gh_kept_take(const struct gh_kept_source *source, struct gh_heap_query *query);
+/* Has QUERY be the heap that is kept, for as long as it is; SOURCE says what it was read from. And
+ * OLDER_QUERY that of the older dump OLDER; both may be NULL. All stay the caller's, and have
+ * dominators. */
+void gh_kept_take(const struct gh_kept_source *source, struct gh_heap_query *query,
+		  const char *older, struct gh_heap_query *older_query);
 
 /* Begins to run COMMAND in a child, as gh_kept_run does, for the files OUT and ERR to have what it
  * prints. Returns the child, to be waited for; -1 (errno) if there is none. */
@@ -369,7 +377,6 @@ struct gh_suspect {
 struct gh_suspects {
 	struct gh_heap_query *query; /* the caller's */
 	struct gh_held held;
-	struct gh_heap_strings texts;
 	uint32_t *above;               /* by class: zeros, for counting; owned */
 	struct gh_histogram_row *rows; /* by class: of the finding that is looked at; owned */
 	struct gh_suspect found[GH_SUSPECTS_MAX]; /* what keeps, or has grown, most comes first */

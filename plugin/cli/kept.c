@@ -30,6 +30,8 @@ static struct {
 	struct gh_heap_query *query;         /* NULL until it is needed */
 	struct stat files[3];                /* what it was read from */
 	bool is_current;                     /* that is what there is to be read now */
+	const char *older;                   /* an older dump of the same program; or NULL */
+	struct gh_heap_query *older_query;   /* of that */
 	bool is_child;                       /* this process has a question to answer */
 	bool keeps_answers;                  /* about what the query is about: */
 	struct gh_answers answers;
@@ -144,15 +146,28 @@ static bool find_dominators(void)
 static bool is_asked(const struct gh_options *options, const char *path)
 {
 	return kept.is_child && is_same_text(options->process, kept.source->process) &&
-	       is_same_text(path, kept.source->file) &&
-	       is_same_text(options->program, kept.source->program);
+	       is_same_text(path, kept.source->file);
+}
+
+/* Or for the older one. */
+static bool is_older_asked(const char *path)
+{
+	return kept.is_child && kept.older_query != NULL && is_same_text(path, kept.older);
+}
+
+/* By the same program, or, of a command that knows none, by any. */
+static bool is_its_program(const struct gh_options *options)
+{
+	return options->program == NULL || is_same_text(options->program, kept.source->program);
 }
 
 bool gh_kept_dump(struct gh_dump *dump, const struct gh_options *options, const char *path)
 {
-	if (!is_asked(options, path) || !kept.is_current)
+	bool is_older = is_older_asked(path);
+	if ((!is_older && (!is_asked(options, path) || !kept.is_current)) ||
+	    !is_its_program(options))
 		return false;
-	*dump = kept.query->dump;
+	*dump = is_older ? kept.older_query->dump : kept.query->dump;
 	return true;
 }
 
@@ -160,7 +175,12 @@ struct gh_heap_query *gh_kept_heap(const struct gh_options *options, const char 
 				   enum gh_heap_with with)
 {
 	bool with_dominators = with == GH_WITH_DOMINATORS;
-	if (!is_asked(options, path) || !is_same_text(options->names, kept.source->names))
+	if (kept.source == NULL || !is_same_text(options->names, kept.source->names) ||
+	    !is_same_text(options->program, kept.source->program))
+		return NULL;
+	if (is_older_asked(path))
+		return kept.older_query;
+	if (!is_asked(options, path))
 		return NULL;
 	if (!kept.is_current)
 		_exit(with_dominators ? NEEDS_HEAP_DOMINATED : NEEDS_HEAP);
@@ -233,11 +253,14 @@ static int run_child(const struct gh_command *command, int argc, char **argv,
 	return wait_for(child, argc, argv);
 }
 
-void gh_kept_take(const struct gh_kept_source *source, struct gh_heap_query *query)
+void gh_kept_take(const struct gh_kept_source *source, struct gh_heap_query *query,
+		  const char *older, struct gh_heap_query *older_query)
 {
 	kept.source = source;
 	kept.query = query;
 	kept.is_current = true;
+	kept.older = older;
+	kept.older_query = older_query;
 }
 
 /* Closes what another process is connected to: it is not for who answers to hold, or to write to.

@@ -370,10 +370,10 @@ static void find_garbage(struct gh_suspects *suspects)
 static bool find_string(struct gh_suspects *suspects, struct gh_error *err)
 {
 	struct gh_suspect suspect = {.kind = GH_SUSPECT_STRING, .example = GH_HEAP_NONE};
-	if (!gh_heap_strings_find(&suspects->texts, &suspects->query->heap, err))
+	if (!gh_heap_query_find_strings(suspects->query, err))
 		return false;
-	const struct gh_heap_string *items = suspects->texts.items;
-	for (size_t i = 0; i < suspects->texts.count; i++) {
+	const struct gh_heap_string *items = suspects->query->strings.items;
+	for (size_t i = 0; i < suspects->query->strings.count; i++) {
 		uint64_t waste = items[i].bytes - items[i].bytes / items[i].copies;
 		if (waste > suspect.bytes) {
 			suspect.bytes = waste;
@@ -406,7 +406,6 @@ bool gh_suspects_find(struct gh_suspects *suspects, struct gh_heap_query *query,
 void gh_suspects_free(struct gh_suspects *suspects)
 {
 	gh_held_free(&suspects->held);
-	gh_vector_free(&suspects->texts);
 	free(suspects->above);
 	free(suspects->rows);
 	*suspects = (struct gh_suspects){0};

@@ -16,11 +16,11 @@ static const struct {
 	const char *name;
 	const char *rows;
 } commands[] = {
-    {"diff", "1000"},       {"dominators", "100"}, {"goroutines", NULL}, {"hang", NULL},
-    {"histogram", "1000"},  {"info", NULL},        {"instances", "100"}, {"memstats", NULL},
-    {"objects", "100"},     {"path", "100"},       {"print", "64"},      {"profile", NULL},
-    {"reachable", "100"},   {"referrers", "100"},  {"strings", "100"},   {"suspects", NULL},
-    {"unreachable", "100"}, {"waits", NULL},
+    {"diff", "1000"},      {"dominators", "100"},  {"goroutines", NULL}, {"hang", NULL},
+    {"histogram", "1000"}, {"info", NULL},         {"instances", "100"}, {"memstats", NULL},
+    {"objects", "100"},    {"path", "100"},        {"print", "64"},      {"profile", NULL},
+    {"reachable", "100"},  {"referrers", "100"},   {"sql", NULL},        {"strings", "100"},
+    {"suspects", NULL},    {"unreachable", "100"}, {"waits", NULL},
 };
 
 static bool is_number(const char *text, bool hexadecimal)
@@ -96,12 +96,24 @@ static bool add(struct gh_web_words *words, const struct gh_web_parameter *param
 	return add_own(words, list, count, word);
 }
 
+/* COMMAND is about two dumps, if there are two. */
+static bool compares(const struct gh_command *command)
+{
+	return command->operands.rest == GH_ONE_OLDER || command->run == gh_cmd_diff;
+}
+
+/* COMMAND can be asked about the older dump alone. */
+static bool can_be_of_older(const struct gh_command *command, const struct gh_web_heap *heap)
+{
+	return heap->older != NULL && !compares(command);
+}
+
 /* Fills LIST with the words of QUESTION, GH_WEB_PARAMETERS + 6 at the most. */
 static bool list_words(struct gh_web_words *words, const struct gh_web_question *question,
 		       const char *rows, const struct gh_web_heap *heap, char **list, int *count)
 {
 	static char json[] = "--json", limit[] = "--limit", partial[] = "--partial";
-	const char *address = NULL, *type = NULL;
+	const char *address = NULL, *text = NULL;
 	bool has_limit = false;
 	words->is_json = gh_command_takes(words->command, "json");
 	if (words->is_json)
@@ -112,8 +124,12 @@ static bool list_words(struct gh_web_words *words, const struct gh_web_question 
 		const struct gh_web_parameter *parameter = &question->parameters[i];
 		if (strcmp(parameter->key, "address") == 0)
 			address = parameter->value;
-		else if (strcmp(parameter->key, "type") == 0)
-			type = parameter->value;
+		else if (strcmp(parameter->key, "type") == 0 ||
+			 strcmp(parameter->key, "query") == 0)
+			text = parameter->value;
+		else if (strcmp(parameter->key, "older") == 0 && *parameter->value == '\0' &&
+			 can_be_of_older(words->command, heap))
+			words->is_of_older = true;
 		else if (!add(words, parameter, list, count))
 			return false;
 		has_limit |= strcmp(parameter->key, "limit") == 0;
@@ -125,10 +141,9 @@ static bool list_words(struct gh_web_words *words, const struct gh_web_question 
 	words->has_address = address != NULL;
 	if (address != NULL)
 		return is_number(address, true) && add_own(words, list, count, strdup(address));
-	if (type != NULL)
-		return is_operand(type) && add_own(words, list, count, strdup(type));
-	if (heap->older != NULL &&
-	    (words->command->operands.rest == GH_ONE_OLDER || words->command->run == gh_cmd_diff))
+	if (text != NULL)
+		return is_operand(text) && add_own(words, list, count, strdup(text));
+	if (heap->older != NULL && compares(words->command))
 		list[(*count)++] = (char *)heap->older;
 	return true;
 }
@@ -147,8 +162,11 @@ bool gh_web_words_make(struct gh_web_words *words, const struct gh_web_question 
 		rows = commands[i].rows;
 	}
 	if (words->command != NULL && list_words(words, question, rows, heap, list, &count)) {
-		words->argc =
-		    gh_kept_arguments(heap->source, words->command, count, list, words->argv);
+		const struct gh_kept_source *now = heap->source;
+		const struct gh_kept_source older = {
+		    .file = heap->older, .program = now->program, .names = now->names};
+		words->argc = gh_kept_arguments(words->is_of_older ? &older : now, words->command,
+						count, list, words->argv);
 		return true;
 	}
 	dprintf(question->err, "goheap: the page cannot ask that\n");

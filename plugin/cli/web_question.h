@@ -26,6 +26,7 @@ struct gh_web_words {
 	char *own[GH_WEB_PARAMETERS]; /* those of argv that are owned */
 	size_t nown;
 	bool has_address; /* it is about an object */
+	bool is_of_older; /* it is about the older dump */
 	bool is_json;     /* and not text */
 };
 

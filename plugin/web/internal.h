@@ -36,8 +36,8 @@ bool gh_web_guard_trusts(const struct gh_web_guard *guard, struct MHD_Connection
 
 /* A request while it is answered. */
 struct gh_web_request {
-	struct gh_web_server *server; /* whose it is */
-	struct MHD_Connection *connection;
+	struct gh_web_server *server;      /* whose it is */
+	struct MHD_Connection *connection; /* NULL: nobody asks yet */
 	struct gh_web_question question;
 	enum {
 		GH_WEB_NEW,
@@ -58,6 +58,7 @@ struct gh_web_server {
 	struct MHD_Daemon *daemon;
 	struct gh_web_request *requests; /* that wait or run, the first to come first */
 	bool has_answers;                /* a request has been done since this was looked at */
+	size_t ahead;                    /* so many of the likely questions were begun ahead */
 	char address[GH_WEB_AUTHORITY + GH_WEB_TOKEN + 16];
 };
 
@@ -70,7 +71,17 @@ enum MHD_Result gh_web_request_take(void *cls, struct MHD_Connection *connection
 void gh_web_request_end(void *cls, struct MHD_Connection *connection, void **request,
 			enum MHD_RequestTerminationCode why);
 
-/* The socket of the connection that REQUEST is from. */
+/* Frees REQUEST, which has no connection or is through with it. */
+void gh_web_request_free(struct gh_web_request *request);
+
+/* Opens the files that the answer to REQUEST goes to. False if there can be none. */
+bool gh_web_request_open(struct gh_web_request *request);
+
+/* Has the next likely question be asked, by nobody, if there is one: when no other waits or runs.
+ */
+void gh_web_ahead_next(struct gh_web_server *server);
+
+/* The socket of the connection that REQUEST is from; -1 if there is none. */
 int gh_web_request_socket(const struct gh_web_request *request);
 
 /* Begins what waits, if not too many run; ends what has run too long; and has answered what has

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -14,7 +15,7 @@
 enum {
 	MAX_RUNNING = 4,   /* children at a time */
 	MAX_SECONDS = 120, /* that one may take */
-
+	LESS_URGENT = 10,  /* niceness of what nobody waits for yet */
 };
 
 /* The status of a request whose question has no answer, as that for the value of what has no type:
@@ -95,6 +96,8 @@ static void say(const struct gh_web_question *question, const char *text)
 
 int gh_web_request_socket(const struct gh_web_request *request)
 {
+	if (request->connection == NULL)
+		return -1;
 	const union MHD_ConnectionInfo *info =
 	    MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 	return info != NULL ? info->connect_fd : -1;
@@ -125,7 +128,10 @@ static void finish(struct gh_web_request *request, unsigned status)
 	request->state = GH_WEB_DONE;
 	request->status = status;
 	request->server->has_answers = true;
-	MHD_resume_connection(request->connection);
+	if (request->connection != NULL)
+		MHD_resume_connection(request->connection);
+	else
+		gh_web_request_free(request);
 }
 
 static void begin(struct gh_web_request *request)
@@ -148,6 +154,8 @@ static void begin(struct gh_web_request *request)
 	request->deadline.tv_sec += MAX_SECONDS;
 	request->child_end = (int)syscall(SYS_pidfd_open, request->child, 0);
 	request->state = GH_WEB_RUNNING;
+	if (request->connection == NULL)
+		setpriority(PRIO_PROCESS, (id_t)request->child, LESS_URGENT);
 }
 
 /* The child has ended with STATUS. */
@@ -185,6 +193,26 @@ static void look_after(struct gh_web_request *request)
 		take_end(request, status);
 }
 
+static bool is_same_question(const struct gh_web_question *a, const struct gh_web_question *b)
+{
+	bool is_same = strcmp(a->name, b->name) == 0 && a->count == b->count;
+	for (size_t i = 0; is_same && i < a->count; i++)
+		is_same = strcmp(a->parameters[i].key, b->parameters[i].key) == 0 &&
+			  strcmp(a->parameters[i].value, b->parameters[i].value) == 0;
+	return is_same;
+}
+
+/* What is asked is being answered already: it is known then. */
+static bool is_being_answered(const struct gh_web_request *request)
+{
+	for (const struct gh_web_request *one = request->server->requests; one != NULL;
+	     one = one->next)
+		if (one->state == GH_WEB_RUNNING &&
+		    is_same_question(&one->question, &request->question))
+			return true;
+	return false;
+}
+
 bool gh_web_requests_look_after(struct gh_web_server *server)
 {
 	server->has_answers = false;
@@ -197,12 +225,13 @@ bool gh_web_requests_look_after(struct gh_web_server *server)
 		else if (has_gone(one))
 			finish(one, MHD_HTTP_SERVICE_UNAVAILABLE);
 	}
+	gh_web_ahead_next(server);
 	for (struct gh_web_request *one = server->requests; one != NULL; one = one->next)
 		running += one->state == GH_WEB_RUNNING;
 	for (struct gh_web_request *one = server->requests; one != NULL && running < MAX_RUNNING;
 	     one = next) {
 		next = one->next;
-		if (one->state != GH_WEB_WAITING)
+		if (one->state != GH_WEB_WAITING || is_being_answered(one))
 			continue;
 		begin(one);
 		running++;
@@ -227,6 +256,23 @@ static enum MHD_Result add_parameter(void *cls, enum MHD_ValueKind kind, const c
 	return MHD_NO;
 }
 
+bool gh_web_request_open(struct gh_web_request *request)
+{
+	struct gh_web_question *question = &request->question;
+	question->out = memfd_create("answer", MFD_CLOEXEC);
+	question->err = memfd_create("reason", MFD_CLOEXEC);
+	return question->out >= 0 && question->err >= 0;
+}
+
+void gh_web_request_free(struct gh_web_request *request)
+{
+	if (request->question.out >= 0)
+		close(request->question.out);
+	if (request->question.err >= 0)
+		close(request->question.err);
+	free(request);
+}
+
 /* Has the question NAME wait for its turn. */
 static enum MHD_Result wait_for_turn(struct gh_web_request *request, const char *name)
 {
@@ -238,9 +284,7 @@ static enum MHD_Result wait_for_turn(struct gh_web_request *request, const char 
 	if (question->name == NULL)
 		return send_text(request->connection, MHD_HTTP_BAD_REQUEST,
 				 "goheap: no such question\n");
-	question->out = memfd_create("answer", MFD_CLOEXEC);
-	question->err = memfd_create("reason", MFD_CLOEXEC);
-	if (question->out < 0 || question->err < 0)
+	if (!gh_web_request_open(request))
 		return send_text(request->connection, MHD_HTTP_SERVICE_UNAVAILABLE,
 				 "goheap: no more files can be opened\n");
 	while (*last != NULL)
@@ -310,12 +354,7 @@ void gh_web_request_end(void *cls, struct MHD_Connection *connection, void **con
 	(void)connection;
 	(void)why;
 	struct gh_web_request *request = *context;
-	if (request == NULL)
-		return;
-	if (request->question.out >= 0)
-		close(request->question.out);
-	if (request->question.err >= 0)
-		close(request->question.err);
-	free(request);
+	if (request != NULL)
+		gh_web_request_free(request);
 	*context = NULL;
 }

@@ -4,6 +4,7 @@
  *
  * - server.c: listens, runs, and ends;
  * - request.c: a request, from its line to its response;
+ * - ahead.c: answers what is likely to be asked before it is;
  * - guard.c: who may ask;
  * - browser.c: opens one;
  * - page_files.c, made from the files in page/ when goheap is built: what the page is made of. */
@@ -50,6 +51,9 @@ struct gh_web_answers {
 	enum gh_web_begun (*begin)(void *context, struct gh_web_question *question, pid_t *child);
 	/* The question has been answered, or not. To free its words. */
 	void (*end)(void *context, struct gh_web_question *question, bool answered);
+	/* The question that is NUMBERth likely to be asked, and takes long; its name is NULL after
+	 * the last. Answered ahead, it is known when it is asked. */
+	struct gh_web_question (*likely)(void *context, size_t number);
 	void *context;
 };
 

@@ -38,13 +38,14 @@ const answers = new Map();
 /* The words by which the same is asked of goheap in a shell. */
 function words(name, parameters) {
 	const quote = text => /^[\w@%+=:,./*-]+$/.test(text) ? text : "'" + text.replaceAll("'", "'\\''") + "'";
-	const list = Object.entries(parameters).filter(([key]) => key !== 'address' && key !== 'type')
+	const operands = ['address', 'type', 'query'];
+	const list = Object.entries(parameters).filter(([key]) => !operands.includes(key) && key !== 'older')
 		.map(([key, value]) => value === '' ? `--${key}` : `--${key}=${quote(String(value))}`);
-	const dump = heap.process ? ['-p', heap.process] : [quote(heap.path || 'DUMP')];
+	const dump = 'older' in parameters ? [quote(heap.older)] : heap.process ? ['-p', heap.process] : [quote(heap.path || 'DUMP')];
 	const of = heap.program ? ['-e', quote(heap.program)] : [];
 	return ['goheap', name, ...of, ...(name === 'diff' ? [quote(heap.older), ...dump] : dump), ...list,
 		...(name === 'suspects' && heap.older ? [quote(heap.older)] : []),
-		...['address', 'type'].filter(key => key in parameters).map(key => quote(parameters[key]))].join(' ');
+		...operands.filter(key => key in parameters).map(key => quote(parameters[key]))].join(' ');
 }
 
 let shown = [];

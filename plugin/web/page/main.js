@@ -1,10 +1,12 @@
 /* Which view is shown, and how the user gets to it. */
 import { make, at, number, bytes, heap, ask, place, forgetCommands } from './base.js';
-import { suspects, types, instances, dominators, object, strings, goroutines, search, growth, title } from './views.js';
+import { suspects, types, instances, dominators, object, strings, goroutines, search, title } from './views.js';
 import { map } from './map.js';
 import { flame } from './flame.js';
+import { growth } from './compare.js';
+import { query } from './query.js';
 
-const views = { suspects, map, flame, types, instances, dominators, object, strings, goroutines, search, growth };
+const views = { suspects, map, flame, types, instances, dominators, object, strings, goroutines, search, growth, query };
 
 /* Those that the line at the top leads to. */
 const tabs = { suspects: 'Suspects', map: 'Map', flame: 'Flame graph', dominators: 'Dominators', types: 'Types', strings: 'Strings', goroutines: 'Goroutines' };
@@ -84,6 +86,7 @@ async function start() {
 	Object.assign(heap, { path: source.file, program: source.program, process: source.process, older: source.older, bytes: source.bytes, objects: source.objects });
 	if (source.older)
 		tabs.growth = 'Growth';
+	tabs.query = 'Query';
 	const [info] = await ask('info');
 	tellAbout(info);
 	show();

@@ -1,6 +1,9 @@
 /* The views, but for those that are pictures: each makes what main is to show, of the parts of its address. */
-import { make, number, plural, bytes, signed, heap, ask, place, swatch, typeLink, objectLink, linked, shareBar, rootText, rootNode, table } from './base.js';
+import { make, number, plural, bytes, heap, ask, place, swatch, typeLink, objectLink, linked, shareBar, rootText, rootNode, table } from './base.js';
 import { fromDominators, treeTable } from './tree.js';
+import { changes, growthColumn, changeColumn } from './compare.js';
+import { goroutine } from './goroutine.js';
+import { holders } from './holders.js';
 
 export const title = (text, note) => make('h1', { tabindex: '-1' }, text, note ? make('small', {}, ' ' + note) : '');
 
@@ -39,7 +42,7 @@ export function suspects() {
 
 /* Types, and the other ways to group. */
 
-const groupings = { type: 'Type', site: 'Allocation site', root: 'Variable or stack', path: 'Way that holds it', size: 'Size' };
+export const groupings = { type: 'Type', site: 'Allocation site', root: 'Variable or stack', path: 'Way that holds it', size: 'Size' };
 
 export function choices(label, names, current, link) {
 	return make('nav', { class: 'choices', 'aria-label': label }, ...Object.entries(names).map(([key, text]) =>
@@ -50,15 +53,23 @@ function groupName(by) {
 	return row => by === 'type' ? typeLink(row.type) : String(row[by]);
 }
 
+/* ROWS with their growth, and after them what is gone. */
+function compared(rows, changed, by) {
+	const here = new Set(rows.map(row => row[by]));
+	const gone = [...changed.values()].filter(row => row.change === 'gone' && !here.has(row[by])).map(row => ({ ...row, retained: 0 }));
+	return [...rows.map(row => ({ bytes_growth: 0, ...changed.get(row[by]), ...row })), ...gone];
+}
+
 export function types(by = 'type') {
 	return [title('What the heap is made of'),
 		choices('Grouped by', groupings, by, key => place('types', key)),
-		later(ask('histogram', { by }), rows => table(rows, [
+		later(Promise.all([ask('histogram', { by }), changes(by)]), ([rows, changed]) => table(compared(rows, changed, by), [
 			{ head: 'Bytes', kind: 'n', first: true, value: row => row.bytes, show: row => bytes(row.bytes) },
 			{ head: 'Share', kind: 'n extra', show: row => shareBar(row.bytes, heap.bytes) },
+			...(heap.older ? [growthColumn('Growth', 'bytes_growth', bytes), changeColumn] : []),
 			{ head: 'Retained', kind: 'n', value: row => row.retained, show: row => bytes(row.retained) },
 			{ head: 'Objects', kind: 'n', value: row => row.objects, show: row => number(row.objects) },
-			{ head: 'Keeps most', kind: 'tight extra', show: row => objectLink(row.largest) },
+			{ head: 'Keeps most', kind: 'tight extra', show: row => row.largest ? objectLink(row.largest) : '' },
 			{ head: groupings[by], kind: 'name', value: row => row[by], show: groupName(by) },
 		], { label: 'The heap by ' + groupings[by].toLowerCase(), caption: 'Retained are the bytes that would go with them, those of others too.' }))];
 }
@@ -283,16 +294,7 @@ function pathList(found) {
 		one === null ? make('li', { class: 'faint' }, plural(found.path.length - 40, 'more object')) : step(one, i === steps.length - 1)));
 }
 
-function referrerTable(found) {
-	const rows = [...found.roots.map(root => ({ root })), ...found.referrers];
-	return table(rows, [
-		{ head: 'By', kind: 'name', show: row => row.root ? rootNode(row.root) : [typeLink(row.type), ' ', objectLink(row.object)] },
-		{ head: 'In', kind: 'name', show: row => row.root ? 'root' : row.pointers.slice(0, 3).map(one => one.field || '+' + one.offset).join(', ') +
-			(row.pointers.length > 3 ? ` and ${row.pointers.length - 3} more` : '') },
-	], { label: 'What points to it', none: 'Nothing points to it.' });
-}
-
-export function object(address) {
+export function object(address, all = '') {
 	return [later(ask('objects', { address }), ([one]) => [
 		title(make('span', {}, swatch(one.type), one.type), one.object),
 		make('ul', { class: 'facts' }, make('li', {}, 'size ', make('b', {}, bytes(one.size))),
@@ -304,9 +306,9 @@ export function object(address) {
 				growing('dominators', { address: one.object }, rows => rows.length > 0 ? objectTree(rows, 'What it keeps alive')
 					: make('p', { class: 'faint' }, 'Nothing but itself.'))),
 			make('section', {}, make('h2', {}, 'What keeps it alive', make('small', {}, ' the shortest way')),
-				later(ask('path', { address: one.object, limit: 100 }), ([found]) => pathList(found)),
-				make('h2', {}, 'What points to it'),
-				growing('referrers', { address: one.object }, ([found]) => referrerTable(found)))),
+				later(ask('path', { address: one.object, limit: 100 }), ([found]) => [pathList(found),
+					make('h2', {}, 'What points to it', make('small', {}, ' open each to go on to what holds that')),
+					holders(one.object, found.path, all === 'all' ? 10000 : undefined)]))),
 	])];
 }
 
@@ -390,16 +392,6 @@ function single(row) {
 
 const goroutineViews = { stacks: 'By stack', memory: 'Memory', waits: 'Waits', leaked: 'Can never go on' };
 
-function goroutine(id) {
-	return [title('Goroutine ' + id), later(ask('goroutines', { all: '' }), rows => {
-		const row = rows.find(one => String(one.id) === id);
-		if (!row)
-			return make('p', {}, 'There is none of this number.');
-		return [make('p', {}, row.wait_reason || row.status, row.waited_ns > 0 ? ` for ${(row.waited_ns / 1e9).toFixed(1)} s` : '',
-			row.created_by ? ['; created by ', row.created_by.function].join('') : ''), frameList(row.frames)];
-	})];
-}
-
 export function goroutines(which = 'stacks') {
 	if (/^[0-9]+$/.test(which))
 		return goroutine(which);
@@ -434,20 +426,4 @@ export function search(text) {
 			{ head: 'First', kind: 'tight', show: row => objectLink(row.object) },
 			{ head: 'Text', kind: 'name', show: row => row.text.slice(0, 300) },
 		], { label: 'Strings', none: 'No string matches.' }))];
-}
-
-/* What has grown since the older dump. */
-export function growth(by = 'type') {
-	const change = (row, key, show) => make('span', { class: row[key] > 0 ? 'grow' : row[key] < 0 ? 'shrink' : 'faint' }, signed(row[key], show));
-	return [title('What has grown', 'since the older dump'),
-		choices('Grouped by', groupings, by, key => place('growth', key)),
-		later(ask('diff', { by }), rows => table(rows, [
-			{ head: 'Bytes', kind: 'n', first: true, value: row => row.bytes_growth, show: row => change(row, 'bytes_growth', bytes) },
-			{ head: 'Retained', kind: 'n', value: row => row.retained_growth, show: row => change(row, 'retained_growth', bytes) },
-			{ head: 'Objects', kind: 'n', value: row => row.objects_growth, show: row => change(row, 'objects_growth', number) },
-			{ head: 'Bytes now', kind: 'n extra', value: row => row.bytes, show: row => bytes(row.bytes) },
-			{ head: 'Change', kind: 'tight extra', show: row => row.change || '' },
-			{ head: 'Keeps most', kind: 'tight extra', show: row => row.largest ? objectLink(row.largest) : '' },
-			{ head: groupings[by], kind: 'name', value: row => row[by], show: groupName(by) },
-		], { label: 'What has grown', none: 'Nothing has changed.' }))];
 }

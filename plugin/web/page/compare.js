@@ -1,0 +1,96 @@
+/* What has changed since the older dump: what grew, what is new, and what is gone. */
+import { make, number, bytes, signed, heap, ask, place, typeLink, objectLink, table } from './base.js';
+import { title, later, choices, groupings } from './views.js';
+
+/* Rows that are asked for, so that few are missing on one side. */
+export const ENOUGH = 10000;
+
+const change = (value, show) => make('span', { class: value > 0 ? 'grow' : value < 0 ? 'shrink' : 'faint' }, value === 0 ? '0' : signed(value, show));
+
+/* The column of a growth that is in the rows' KEY. */
+export const growthColumn = (head, key, show, extra) => ({ head, kind: 'n' + (extra ? ' extra' : ''), value: row => row[key], show: row => change(row[key], show) });
+
+export const changeColumn = { head: 'Change', kind: 'tight extra', show: row => row.change || '' };
+
+/* How the groups of the heap have changed, by their names. Nothing without an older dump. */
+export async function changes(by) {
+	const rows = heap.older ? await ask('diff', { by, limit: ENOUGH }) : [];
+	return new Map(rows.map(row => [row[by], row]));
+}
+
+/* By types and the other ways to group objects, as `goheap diff' has it. */
+function objects(by) {
+	return later(ask('diff', { by, limit: ENOUGH }), rows => table(rows, [
+		{ ...growthColumn('Bytes', 'bytes_growth', bytes), first: true },
+		growthColumn('Retained', 'retained_growth', bytes),
+		growthColumn('Objects', 'objects_growth', number),
+		{ head: 'Bytes now', kind: 'n extra', value: row => row.bytes, show: row => bytes(row.bytes) },
+		changeColumn,
+		{ head: 'Keeps most', kind: 'tight extra', show: row => row.largest ? objectLink(row.largest) : '' },
+		{ head: groupings[by], kind: 'name', value: row => row[by], show: row => by === 'type' ? typeLink(row.type) : String(row[by]) },
+	], { label: 'What has grown', none: 'Nothing has changed.' }));
+}
+
+/* Puts together what has one KEY_OF in NOW and in BEFORE, and by how much each of FIELDS has grown; but for what has not
+   changed. What is missing on a side that is WHOLE is not there. */
+function merge(now, before, keyOf, fields) {
+	const isWhole = rows => rows.length < ENOUGH;
+	const older = new Map(before.map(row => [keyOf(row), row]));
+	const merged = [];
+	function add(row, after, previous, whole) {
+		if ((!after || !previous) && !whole)
+			return;
+		const grown = { ...row, change: !previous ? 'new' : !after ? 'gone' : '' };
+		for (const field of fields)
+			grown[field + '_growth'] = (after ? after[field] : 0) - (previous ? previous[field] : 0);
+		grown.count = after ? after[fields[0]] : 0;
+		if (fields.some(field => grown[field + '_growth'] !== 0))
+			merged.push(grown);
+	}
+	for (const row of now) {
+		add(row, row, older.get(keyOf(row)), isWhole(before));
+		older.delete(keyOf(row));
+	}
+	for (const row of older.values())
+		add(row, null, row, isWhole(now));
+	return merged;
+}
+
+const stackOf = row => row.status + '\n' + row.frames.map(frame => `${frame.function} ${frame.file}:${frame.line}`).join('\n');
+
+const ownFrame = frames => frames.find(frame => !/^(runtime|sync|internal|syscall|time|context)[./]/.test(frame.function)) || frames[0];
+
+function goroutines() {
+	return later(Promise.all([ask('goroutines', { group: '' }), ask('goroutines', { group: '', older: '' })]), ([now, before]) =>
+		table(merge(now, before, stackOf, ['count']), [
+			{ ...growthColumn('Goroutines', 'count_growth', number), first: true },
+			{ head: 'Now', kind: 'n', value: row => row.count, show: row => number(row.count) },
+			changeColumn,
+			{ head: 'Status', kind: 'tight extra', show: row => row.status },
+			{ head: 'Stack', kind: 'name', show: row => make('details', {}, make('summary', {}, row.frames.length > 0 ? ownFrame(row.frames).function : '?'),
+				make('ol', { class: 'frames' }, ...row.frames.map(frame => make('li', {}, frame.function,
+					frame.file ? make('span', { class: 'faint' }, ` ${frame.file}:${frame.line}`) : ''))), row.change === 'gone' ? ''
+					: make('p', { class: 'mono' }, 'goroutines ', ...row.goroutines.slice(0, 20).flatMap(id =>
+						[make('a', { href: place('goroutines', String(id)) }, String(id)), ' ']))) },
+		], { label: 'Stacks with more or fewer goroutines than before', none: 'As many goroutines have the same stacks as before.' }));
+}
+
+function strings() {
+	const all = { limit: ENOUGH };
+	return later(Promise.all([ask('strings', all), ask('strings', { ...all, older: '' })]), ([now, before]) =>
+		table(merge(now, before, row => row.text, ['bytes', 'copies']), [
+			{ ...growthColumn('Bytes', 'bytes_growth', bytes), first: true },
+			growthColumn('Copies', 'copies_growth', number),
+			changeColumn,
+			{ head: 'First', kind: 'tight extra', show: row => row.change === 'gone' ? '' : objectLink(row.object) },
+			{ head: 'Text', kind: 'name', show: row => row.text.length > 300 ? row.text.slice(0, 300) + '…' : row.text },
+		], { label: 'Strings that take more or less than before', none: 'The same strings take as much as before.',
+			caption: now.length === ENOUGH || before.length === ENOUGH ? `Of the ${number(ENOUGH)} that take most, now and before.` : '' }));
+}
+
+export function growth(by = 'type') {
+	return [title('What has grown', 'since the older dump'),
+		choices('Grouped by', { ...groupings, goroutines: 'Goroutines', strings: 'Strings' }, by, key => place('growth', key)),
+		!heap.older ? make('p', {}, 'There is no older dump: goheap web DUMP OLD')
+			: by === 'goroutines' ? goroutines() : by === 'strings' ? strings() : objects(by)];
+}

@@ -1,0 +1,50 @@
+/* One goroutine: what it waits for, its calls, and the objects that their frames point to. */
+import { make, number, plural, bytes, heap, ask, linked, typeLink, objectLink, shareBar, table } from './base.js';
+import { title, later } from './views.js';
+
+/* Asks SQL of the goroutine ID, which is a number. */
+const of = (id, sql) => ask('sql', { query: sql.replaceAll('ID', id) });
+
+const seconds = ns => ns > 0 ? ` for ${(ns / 1e9).toFixed(1)} s` : '';
+
+function waitText(wait) {
+	return linked([wait.operation || wait.kind, wait.object ? `on ${wait.object}` : '', wait.type ? `of ${wait.type}` : '',
+		wait.capacity !== null ? `(${wait.length} of ${wait.capacity} in its buffer)` : '', wait.locked === 1 ? 'which is locked' : '',
+		wait.counter !== null ? `counter ${wait.counter}` : '', wait.descriptor !== null ? `file descriptor ${wait.descriptor}` : '']
+		.filter(Boolean).join(' '));
+}
+
+function facts(one, memory, waits) {
+	return [make('p', {}, one.reason || one.status, seconds(one.waited), one.leaked ? make('b', { class: 'grow' }, '; it can never go on') : '',
+		...(one.creator !== null ? ['; created by goroutine ', make('a', { href: `#/goroutines/${one.creator}` }, String(one.creator))] : [])),
+	waits.length > 0 ? make('ul', {}, ...waits.filter(wait => wait.kind !== 'other').map(wait => make('li', {}, ...waitText(wait)))) : '',
+	make('p', {}, 'What its stack points to keeps alive ', shareBar(memory.bytes || 0, heap.bytes), ` of the heap, ${bytes(memory.bytes || 0)}.`)];
+}
+
+function slotTable(slots) {
+	return table(slots, [
+		{ head: 'Keeps alive', kind: 'n', show: slot => slot.bytes === null ? '' : bytes(slot.bytes) },
+		{ head: 'Variable', kind: 'name tight', show: slot => slot.variable || slot.slot },
+		{ head: 'Object', kind: 'tight', show: slot => slot.object ? objectLink(slot.object) : slot.value },
+		{ head: 'Type', kind: 'name', show: slot => slot.type ? typeLink(slot.type) : 'not in the heap' },
+	], { label: 'Pointers in the frame' });
+}
+
+function call(frame, slots) {
+	const own = frame.inlined ? [] : slots.filter(slot => slot.depth === frame.depth);
+	return make('li', {}, make('span', { class: 'mono' }, frame.function), frame.inlined ? make('span', { class: 'faint' }, ' inlined') : '',
+		frame.file ? make('div', { class: 'faint' }, `${frame.file}:${frame.line}`) : '', own.length > 0 ? slotTable(own) : '');
+}
+
+export function goroutine(id) {
+	return [title('Goroutine ' + id), later(Promise.all([
+		of(id, 'SELECT * FROM goroutines WHERE id = ID'),
+		of(id, 'SELECT sum(bytes) AS bytes FROM (SELECT DISTINCT object FROM roots WHERE goroutine = ID) AS held JOIN retained ON retained.object = held.object'),
+		of(id, 'SELECT * FROM waits WHERE goroutine = ID'),
+		of(id, 'SELECT * FROM frames WHERE goroutine = ID'),
+		of(id, 'SELECT slots.*, type, retained.bytes FROM slots LEFT JOIN objects ON address = slots.object LEFT JOIN retained ON retained.object = address WHERE goroutine = ID'),
+	]), ([[one], [memory], waits, frames, slots]) => one === undefined ? make('p', {}, 'There is none of this number.') : [
+		...facts(one, memory, waits), make('h2', {}, 'Calls', make('small', {}, ` innermost first; ${plural(slots.filter(slot => slot.object).length, 'pointer')} to objects`)),
+		make('ol', { class: 'calls' }, ...frames.map(frame => call(frame, slots))),
+		frames.length === 0 ? make('p', { class: 'faint' }, `Its stack cannot be read; ${number(slots.length)} slots.`) : ''])];
+}
