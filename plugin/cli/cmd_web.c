@@ -1,5 +1,6 @@
 /* goheap web: a page for a browser, that asks about a heap for as long as the user looks at it. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
 #include "plugin/cli/web_question.h"
+#include "plugin/gdb/gdb.h"
 #include "plugin/web/web.h"
 
 /* A row a line; and text for a person. */
@@ -143,7 +145,18 @@ static bool prepare(struct gh_heap_query *query)
 	return found;
 }
 
-static int serve(struct gh_heap_query *query, struct gh_heap_query *older)
+static void leave_terminal(int ready)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int i = 0; null >= 0 && i < 3; i++)
+		dup2(null, i);
+	if (write(ready, "", 1) == 1)
+		close(ready);
+}
+
+/* Serves; when the address is printed READY, a pipe, is told, unless it is -1, and the process goes
+ * on without a terminal. */
+static int serve(struct gh_heap_query *query, struct gh_heap_query *older, int ready)
 {
 	const struct gh_options *options = query->options;
 	struct gh_kept_source source = {
@@ -167,29 +180,64 @@ static int serve(struct gh_heap_query *query, struct gh_heap_query *older)
 	/* A browser that goes away is not an error. */
 	signal(SIGPIPE, SIG_IGN);
 	gh_web_open_browser(gh_web_address(server));
+	if (ready >= 0)
+		leave_terminal(ready);
 	gh_web_serve(server);
 	return GH_EXIT_INPUT;
 }
 
-static int serve_one(struct gh_heap_query *query)
+/* In GDB: serves in the background, the heap as it is now, until GDB ends. */
+static int serve_gdb(struct gh_heap_query *query, struct gh_heap_query *older,
+		     const char *directory)
 {
-	return serve(query, NULL);
+	int ready[2];
+	char byte;
+	fflush(NULL);
+	pid_t child = pipe2(ready, O_CLOEXEC) == 0 ? fork() : -1;
+	if (child < 0) {
+		perror("goheap: fork");
+		return GH_EXIT_INPUT;
+	}
+	if (child == 0) {
+		/* Whoever asked does not wait for what this process has open. */
+		dup2(ready[1], STDERR_FILENO + 1);
+		close_range(STDERR_FILENO + 2, ~0U, 0);
+		setsid();
+		if (!gh_keeper_end_with_gdb(directory))
+			_exit(GH_EXIT_INPUT);
+		_exit(serve(query, older, STDERR_FILENO + 1));
+	}
+	close(ready[1]);
+	bool serves = read(ready[0], &byte, 1) == 1;
+	close(ready[0]);
+	return serves ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 
-/* With the older dump, which is kept, too. */
-static int serve_both(struct gh_heap_query *query)
+static int serve_here(struct gh_heap_query *query, struct gh_heap_query *older)
 {
-	const struct gh_options *options = query->options;
+	const char *directory = getenv(GH_SESSION_VARIABLE);
+	return directory != NULL && gh_kept_is_child() ? serve_gdb(query, older, directory)
+						       : serve(query, older, -1);
+}
+
+/* With the older dump, if there is one, which is kept, too. */
+static int serve_all(const struct gh_options *options, struct gh_heap_query *query)
+{
+	if (options->older == NULL)
+		return serve_here(query, NULL);
 	struct gh_heap_query *older =
 	    gh_heap_query_open(options, options->older, GH_WITH_DOMINATORS);
-	bool ready = older != NULL && prepare(older);
-	int status = ready ? serve(query, older) : GH_EXIT_INPUT;
+	bool is_ready = older != NULL && prepare(older);
+	int status = is_ready ? serve_here(query, older) : GH_EXIT_INPUT;
 	gh_heap_query_close(older);
 	return status;
 }
 
 int gh_cmd_web(const struct gh_options *options)
 {
-	return gh_heap_query_run(options, GH_WITH_DOMINATORS,
-				 options->older != NULL ? serve_both : serve_one);
+	struct gh_heap_query *query =
+	    gh_heap_query_open(options, options->file, GH_WITH_DOMINATORS);
+	int status = query != NULL ? serve_all(options, query) : GH_EXIT_INPUT;
+	gh_heap_query_close(query);
+	return status;
 }

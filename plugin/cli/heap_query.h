@@ -188,6 +188,9 @@ char *gh_sql_words(int *count, char **args, char *const *typed);
 int gh_keeper_run(const char *directory, const struct gh_kept_source *source,
 		  const struct gh_command *command, int argc, char **argv);
 
+/* Has this process end when the GDB does whose session is in DIRECTORY. False if it cannot. */
+bool gh_keeper_end_with_gdb(const char *directory);
+
 /* Answers that are kept as they were printed: what looks at the whole heap takes seconds. */
 
 struct gh_answer {

@@ -127,6 +127,13 @@ static bool watch_gdb(int *directory)
 	return watches;
 }
 
+bool gh_keeper_end_with_gdb(const char *directory)
+{
+	static int fd;
+	fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd >= 0 && watch_gdb(&fd);
+}
+
 /* Where memory runs out, this is not worth that anything else ends. */
 static void be_first_to_go(void)
 {

@@ -261,6 +261,8 @@ void gh_kept_take(const struct gh_kept_source *source, struct gh_heap_query *que
 	kept.is_current = true;
 	kept.older = older;
 	kept.older_query = older_query;
+	/* Who keeps the answers is the caller's to say. */
+	kept.keeps_answers = false;
 }
 
 /* Closes what another process is connected to: it is not for who answers to hold, or to write to.
