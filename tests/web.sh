@@ -219,11 +219,12 @@ check_process() {
 	before=$(curl -s --max-time 20 "$address"'api/goroutines?group' |
 		sed -E 's/^\{"count":([0-9]+),.*/\1/' | awk '{ sum += $1 } END { print sum }')
 	equal "of a process: the goroutines that it began, and main" 51 "$before"
-	equal "of a process: nothing is read again for each question" 1 "$(grep -c paused "$work/why")"
-	stop
 	exec 7>&-
 	kill "$pid" 2>/dev/null
 	wait "$pid" 2>/dev/null
+	equal "of a process that has ended: the goroutines" 51 "$(curl -s --max-time 20 "$address"'api/goroutines' | wc -l)"
+	equal "of a process: nothing is read again for each question" 1 "$(grep -c paused "$work/why")"
+	stop
 }
 
 # check_gdb: of the dump that GDB has loaded, with an older one, in the background until GDB ends.

@@ -138,6 +138,10 @@ bool gh_kept_is_child(void);
 void gh_kept_take(const struct gh_kept_source *source, struct gh_heap_query *query,
 		  const char *older, struct gh_heap_query *older_query);
 
+/* In a child, a descriptor of the program that PROCESS, whose heap gh_kept_take has kept, ran then:
+ * the process may have ended since. Else -1. */
+int gh_kept_running(const char *process);
+
 /* Begins to run COMMAND in a child, as gh_kept_run does, for the files OUT and ERR to have what it
  * prints. Returns the child, to be waited for; -1 (errno) if there is none. */
 pid_t gh_kept_start(const struct gh_command *command, int argc, char **argv, int out, int err);

@@ -1,6 +1,8 @@
 #include "plugin/cli/heap_query.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -32,8 +34,9 @@ static struct {
 	bool is_current;                     /* that is what there is to be read now */
 	const char *older;                   /* an older dump of the same program; or NULL */
 	struct gh_heap_query *older_query;   /* of that */
-	bool is_child;                       /* this process has a question to answer */
-	bool keeps_answers;                  /* about what the query is about: */
+	int running;        /* the program that the process runs; 0 if there is none */
+	bool is_child;      /* this process has a question to answer */
+	bool keeps_answers; /* about what the query is about: */
 	struct gh_answers answers;
 	size_t ahead; /* so many of the likely questions have been answered ahead, or cannot be */
 } kept;
@@ -263,6 +266,17 @@ void gh_kept_take(const struct gh_kept_source *source, struct gh_heap_query *que
 	kept.older_query = older_query;
 	/* Who keeps the answers is the caller's to say. */
 	kept.keeps_answers = false;
+	char path[32];
+	snprintf(path, sizeof(path), "/proc/%s/exe",
+		 source->process != NULL ? source->process : "none");
+	kept.running = open(path, O_RDONLY | O_CLOEXEC);
+}
+
+int gh_kept_running(const char *process)
+{
+	bool is_kept =
+	    kept.is_child && kept.running > 0 && is_same_text(process, kept.source->process);
+	return is_kept ? kept.running : -1;
 }
 
 /* Closes what another process is connected to: it is not for who answers to hold, or to write to.

@@ -1,4 +1,5 @@
 #include "plugin/cli/command.h"
+#include "plugin/cli/heap_query.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -346,7 +347,11 @@ const char *gh_options_program(const struct gh_options *options, char running[32
 {
 	if (options->program != NULL || options->process == NULL)
 		return options->program;
-	snprintf(running, 32, "/proc/%s/exe", options->process);
+	int kept = gh_kept_running(options->process);
+	if (kept >= 0)
+		snprintf(running, 32, "/proc/self/fd/%d", kept);
+	else
+		snprintf(running, 32, "/proc/%s/exe", options->process);
 	return running;
 }
 
