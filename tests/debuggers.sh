@@ -118,7 +118,7 @@ if ! oracle=$("$tests/build-sample" 1.19 dumpfile)/dumpfile; then
 	fail "Go 1.19 is part of the core set"
 	finish
 fi
-for release in ${RELEASES:-$("$tests/toolchain" list)}; do
+for release in ${RELEASES:-$apart}; do
 	check_release "$release"
 done
 finish

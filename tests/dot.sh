@@ -118,7 +118,7 @@ if ! command -v dot >/dev/null; then
 fi
 "$CC" -std=gnu11 -I "$tests/.." "$tests/oracle/crafted.c" "$tests/unit/dumpmaker.c" -o "$work/crafted" ||
 	fail "crafted.c is compiled"
-for release in ${RELEASES:-$("$tests/toolchain" list)}; do
+for release in ${RELEASES:-$apart}; do
 	check_release "$release"
 done
 check_hostile

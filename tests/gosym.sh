@@ -147,12 +147,11 @@ compare_old() {
 build_twin || exit 1
 newest=
 newest_release=
-releases=$("$tests/toolchain" list)
 # RELEASES: the Go releases to test with, if not those.
-for release in ${RELEASES:-$releases}; do
+for release in ${RELEASES:-$apart}; do
 	compare_release "$release"
 done
-for release in $releases; do
+for release in $apart; do
 	if oracle=$("$tests/build-sample" "$release" gosym 2>/dev/null); then
 		newest=$oracle
 		newest_release=$release

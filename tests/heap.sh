@@ -206,7 +206,7 @@ if ! dumpfile=$("$tests/build-sample" 1.19 dumpfile)/dumpfile; then
 	fail "the tests' own reader is built"
 	finish
 fi
-for release in ${RELEASES:-$("$tests/toolchain" list)}; do
+for release in ${RELEASES:-$apart}; do
 	sample "Go $release" "$release" graph || continue
 	compare "Go $release" "$directory"
 	check_names "Go $release" "$directory"

@@ -190,7 +190,7 @@ if command -v javac >/dev/null; then
 		reader=
 	fi
 fi
-for release in ${RELEASES:-$("$tests/toolchain" list)}; do
+for release in ${RELEASES:-$apart}; do
 	check_release "$release"
 done
 check_damaged

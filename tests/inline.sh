@@ -113,7 +113,7 @@ check_release() {
 }
 
 build_twin || exit 1
-for release in ${RELEASES:-$("$tests/toolchain" list)}; do
+for release in ${RELEASES:-$apart}; do
 	check_release "$release"
 done
 finish

@@ -5,7 +5,7 @@ set -u
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-: "${RELEASES:=$("$tests/toolchain" list)}"
+: "${RELEASES:=$apart}"
 
 # pprof ARGUMENT...: go tool pprof, of a release whose pprof is in its package.
 pprof() {

@@ -183,7 +183,7 @@ check_release() {
 	fi
 }
 
-for release in ${RELEASES:-$("$tests/toolchain" list)}; do
+for release in ${RELEASES:-$apart}; do
 	check_release "$release"
 done
 finish

@@ -165,7 +165,7 @@ check_calls() {
 
 export DUMPFILE WORK=$work
 DUMPFILE=$("$tests/build-sample" 1.19 dumpfile)/dumpfile
-for release in ${RELEASES:-$("$tests/toolchain" list)}; do
+for release in ${RELEASES:-$apart}; do
 	for spec in dump 'dump -buildmode=pie'; do
 		# shellcheck disable=SC2086 # the words of a specification are arguments
 		sample "Go $release $spec" "$release" $spec || continue

@@ -3,7 +3,8 @@
 # run the same function, which blocks in the usual ways, and the counter that one of them writes tells whether
 # it is that one that was stepped through. Delve, with the unstripped twin, steps through the same lines.
 #
-# STEPS is how many times `next' is said: by itself 200 with Debian's own release, 60 with others.
+# STEPS is how many times `next' is said: by itself 200 with Debian's own release, 60 with others. How many processors there
+# are matters to GDB and to the runtime's scheduler, not to what differs between the releases.
 set -u
 export LC_ALL=C
 # shellcheck source-path=SCRIPTDIR source=lib.sh
@@ -83,19 +84,22 @@ check_next() {
 # check_finish NAME PROGRAM: calls that block, and calls that have the stack grow, are left in their own goroutine.
 check_finish() {
 	local session
-	times 25 "eval \"tbreak main.deep if goid == %d\", goid" continue finish 'printf "goroutine %d\n", goid' \
+	times "$finishes" "eval \"tbreak main.deep if goid == %d\", goid" continue finish 'printf "goroutine %d\n", goid' \
 		"eval \"tbreak main.record if goid == %d\", goid" continue finish 'printf "goroutine %d\n", goid'
 	session=$(in_worker "$2" "${commands[@]}" kill)
-	equal "$1: 50 finish: goroutines" 1 "$(grep '^goroutine ' <<<"$session" | sort -u | wc -l)"
-	equal "$1: 50 finish: in the caller" 50 "$(grep -Ec '^(0x[0-9a-f]+ in )?main\.worker \(' <<<"$session")"
+	equal "$1: $((2 * finishes)) finish: goroutines" 1 "$(grep '^goroutine ' <<<"$session" | sort -u | wc -l)"
+	equal "$1: $((2 * finishes)) finish: in the caller" $((2 * finishes)) "$(grep -Ec '^(0x[0-9a-f]+ in )?main\.worker \(' <<<"$session")"
 }
 
-# check_step NAME PROGRAM: through the library and the runtime.
+# check_step NAME PROGRAM: through the library and the runtime. From runtime.newstack, which goes on elsewhere than it was called
+# from, GDB does not come back, with goheap or without: in the twin of Go 1.27 that comes before the end.
 check_step() {
-	local session
+	local session patience=20
 	times 50 step 'printf "goroutine %d\n", goid'
 	session=$(in_worker "$2" "${commands[@]}" kill)
 	equal "$1: 50 step: goroutines" 1 "$(grep '^goroutine [1-9]' <<<"$session" | sort -u | wc -l)"
+	[ "$(grep -c '^goroutine ' <<<"$session")" -eq 50 ] || has "$1: 50 step: no end of them but that" \
+		"$(grep -E '^[0-9]+[[:space:]]' <<<"$session" | tail -n 1)" 'CALL.*runtime·newstack'
 	lacks "$1: 50 step: no signal's handler" "$session" 'sigtramp|SIGURG'
 }
 
@@ -210,13 +214,14 @@ check_delve() {
 	same "$name: 24 next: the lines that Delve stops at in the twin" "$work/expected" "$work/found"
 }
 
-for release in ${RELEASES:-$("$tests/toolchain" list)}; do
+for release in ${RELEASES:-$apart}; do
 	sample "Go $release" "$release" steps || continue
-	[ "$release" = 1.19 ] && steps=${STEPS:-200} || steps=${STEPS:-60}
+	steps=${STEPS:-60} finishes=8 all_processors=8
+	[ "$release" != 1.19 ] || steps=${STEPS:-200} finishes=25 all_processors="1 4 8"
 	for program in steps.stripped steps; do
 		[ $program = steps.stripped ] || with_twin "$release" || continue
 		name="Go $release, $program"
-		for processors in 1 4 8; do
+		for processors in $all_processors; do
 			export GOMAXPROCS=$processors
 			check_next "$name, GOMAXPROCS=$processors" "$directory/$program"
 		done
@@ -237,4 +242,11 @@ for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 		fi
 	done
 done
+# How the runtime goes on from a recovered panic is told by its code.
+if [ -z "${RELEASES-}" ]; then
+	for release in $("$tests/toolchain" list); do
+		[[ " $apart " == *" $release "* ]] || ! sample "Go $release" "$release" steps ||
+			GOMAXPROCS=8 check_unwound "Go $release" "$directory/steps.stripped"
+	done
+fi
 finish

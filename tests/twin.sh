@@ -43,7 +43,7 @@ compare() {
 	same "$name ($(wc -l <"$work/expected") lines)" "$work/expected" "$work/found"
 }
 
-for release in ${RELEASES:-$("$tests/toolchain" list)}; do
+for release in ${RELEASES:-$apart}; do
 	for flag in '' -buildmode=pie; do
 		name="Go $release${flag:+, PIE}"
 		sample "$name" "$release" sample ${flag:+"$flag"} || continue

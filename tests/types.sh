@@ -201,7 +201,7 @@ check_machine() {
 
 "$CC" -std=gnu11 -O2 "$tests/oracle/twintypes.c" -ldwarf -lelf -lz -o "$work/twintypes" || exit 1
 releases=$("$tests/toolchain" list)
-for release in ${RELEASES:-$releases}; do
+for release in ${RELEASES:-$apart}; do
 	check_release "$release"
 	check_release "$release" -buildmode=pie
 done

@@ -182,7 +182,7 @@ check_programs() {
 
 session_home
 releases=$("$tests/toolchain" list)
-for release in ${RELEASES:-$releases}; do
+for release in ${RELEASES:-$apart}; do
 	check_release "$release"
 done
 last=${RELEASES:-$(tail -n 1 <<<"$releases")}
