@@ -49,7 +49,7 @@ crash() {
 	exec 7>"$work/input"
 	case $kind in
 	spin | read | sleep | c)
-		for _ in {1..100}; do
+		for _ in {1..600}; do
 			grep -q ready "$work/output" && break
 			sleep 0.1
 		done

@@ -124,6 +124,10 @@ goheap() {
 	timeout -k 5 "$patience" "$GDB" -nx -q -batch -iex 'set width 0' -iex 'set height 0' \
 		-iex 'set debuginfod enabled off' -iex 'set auto-load no' "${gdb_options[@]}" -x "$work/goheap.gdb" \
 		-ex "jit-reader-load $GOHEAP_SO" "${commands[@]}" ${program:+"$program"} </dev/null 2>&1
+	local status=$?
+	# Of a session that was cut short what it printed does not tell.
+	((status < 124)) || echo "GDB's session was ended: status $status, 124 and 137 after $patience s"
+	return $status
 }
 
 # sample NAME RELEASE SAMPLE [FLAG...]: builds a sample; its directory is in $directory. False, and the check called NAME
@@ -148,7 +152,7 @@ run_until_ready() {
 	# shellcheck disable=SC2034 # Its callers use it.
 	pid=$!
 	exec 7>"$work/input"
-	for _ in {1..200}; do
+	for _ in {1..1200}; do
 		grep -q '^ready' "$work/output" && break
 		sleep 0.05
 	done

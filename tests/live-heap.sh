@@ -14,7 +14,7 @@ start() {
 	"$1" "$work/own" "${@:2}" <"$work/input" >"$work/output" &
 	pid=$!
 	exec 7>"$work/input"
-	for _ in {1..200}; do
+	for _ in {1..1200}; do
 		grep -q waiting "$work/output" && break
 		sleep 0.05
 	done
@@ -436,7 +436,7 @@ check_pattern() {
 	mkdir "$work/dumped"
 	(cd "$work/dumped" && ulimit -c unlimited && sleep 100 | GOTRACEBACK=crash "$1" "$work/own" >"$work/output" 2>&1 &
 		echo $! >"$work/shell")
-	for _ in {1..200}; do
+	for _ in {1..1200}; do
 		grep -q waiting "$work/output" && break
 		sleep 0.05
 	done
@@ -466,7 +466,7 @@ check_container() {
 		'$work/hidden/program' '$work/own'" <"$work/contained" >"$work/output" 2>&1 &
 	local outer=$!
 	exec 7>"$work/contained"
-	for _ in {1..200}; do
+	for _ in {1..1200}; do
 		grep -q waiting "$work/output" && break
 		sleep 0.05
 	done
