@@ -12,6 +12,24 @@
 #define R_LARCH_RELATIVE 3
 #endif
 
+/* What machines have that differ in the order of bytes alone. */
+#define MIPS                                                                                       \
+	.isa = GH_ISA_MIPS, .machine = EM_MIPS, .quantum = 4, .link_register = true, .pc_unit = 2, \
+	.uid_size = 4, .dwarf_sp = 29, .dwarf_ra = 31, .dwarf_pc = 66, .dwarf_g = 30
+#define MIPS_32                                                                                    \
+	MIPS, .pointer_size = 4, .min_frame = 4, .injected_gap = 4,                                \
+	      .gregs = {.count = 45, .pc = 40, .sp = 35, .fp = GH_NO_REGISTER, .lr = 37}
+#define MIPS_64                                                                                    \
+	MIPS, .letter = '0', .pointer_size = 8, .min_frame = 8, .injected_gap = 8,                 \
+	      .gregs = {.count = 45, .pc = 34, .sp = 29, .fp = GH_NO_REGISTER, .lr = 31}
+#define PPC64                                                                                      \
+	.letter = '9', .isa = GH_ISA_PPC64, .machine = EM_PPC64, .pointer_size = 8, .quantum = 4,  \
+	.link_register = true, .relative_type = R_PPC64_RELATIVE, .min_frame = 32,                 \
+	.injected_gap = 32, .pc_unit = 1, .uid_size = 4, .dwarf_sp = 1, .dwarf_ra = 65,            \
+	.dwarf_pc = 67, .dwarf_g = 30,                                                             \
+	.gregs = {.count = 48, .pc = 32, .sp = 1, .fp = GH_NO_REGISTER, .lr = 36},                 \
+	.arg_registers = {{3, 8}, {14, 4}, {33, 12}}
+
 /* A row for each machine. Where the numbers are from:
  *
  * - pc quantum, minimal frame, alignment of the stack: src/internal/goarch/goarch_*.go;
@@ -140,119 +158,12 @@ static const struct gh_arch arches[] = {
 	.vectors_size = 1024,
 	.arg_registers = {{4, 16}, {32, 16}},
     },
-    {
-	.goarch = "mips",
-	.isa = GH_ISA_MIPS,
-	.machine = EM_MIPS,
-	.pointer_size = 4,
-	.quantum = 4,
-	.big_endian = true,
-	.link_register = true,
-	.min_frame = 4,
-	.injected_gap = 4,
-	.pc_unit = 2,
-	.uid_size = 4,
-	.dwarf_sp = 29,
-	.dwarf_ra = 31,
-	.dwarf_pc = 66,
-	.dwarf_g = 30,
-	.gregs = {.count = 45, .pc = 40, .sp = 35, .fp = GH_NO_REGISTER, .lr = 37},
-    },
-    {
-	.goarch = "mipsle",
-	.isa = GH_ISA_MIPS,
-	.machine = EM_MIPS,
-	.pointer_size = 4,
-	.quantum = 4,
-	.link_register = true,
-	.min_frame = 4,
-	.injected_gap = 4,
-	.pc_unit = 2,
-	.uid_size = 4,
-	.dwarf_sp = 29,
-	.dwarf_ra = 31,
-	.dwarf_pc = 66,
-	.dwarf_g = 30,
-	.gregs = {.count = 45, .pc = 40, .sp = 35, .fp = GH_NO_REGISTER, .lr = 37},
-    },
-    {
-	.goarch = "mips64",
-	.letter = '0',
-	.isa = GH_ISA_MIPS,
-	.machine = EM_MIPS,
-	.pointer_size = 8,
-	.quantum = 4,
-	.big_endian = true,
-	.link_register = true,
-	.min_frame = 8,
-	.injected_gap = 8,
-	.pc_unit = 2,
-	.uid_size = 4,
-	.dwarf_sp = 29,
-	.dwarf_ra = 31,
-	.dwarf_pc = 66,
-	.dwarf_g = 30,
-	.gregs = {.count = 45, .pc = 34, .sp = 29, .fp = GH_NO_REGISTER, .lr = 31},
-    },
-    {
-	.goarch = "mips64le",
-	.letter = '0',
-	.isa = GH_ISA_MIPS,
-	.machine = EM_MIPS,
-	.pointer_size = 8,
-	.quantum = 4,
-	.link_register = true,
-	.min_frame = 8,
-	.injected_gap = 8,
-	.pc_unit = 2,
-	.uid_size = 4,
-	.dwarf_sp = 29,
-	.dwarf_ra = 31,
-	.dwarf_pc = 66,
-	.dwarf_g = 30,
-	.gregs = {.count = 45, .pc = 34, .sp = 29, .fp = GH_NO_REGISTER, .lr = 31},
-    },
-    {
-	.goarch = "ppc64",
-	.letter = '9',
-	.isa = GH_ISA_PPC64,
-	.machine = EM_PPC64,
-	.pointer_size = 8,
-	.quantum = 4,
-	.big_endian = true,
-	.link_register = true,
-	.relative_type = R_PPC64_RELATIVE,
-	.min_frame = 32,
-	.injected_gap = 32,
-	.pc_unit = 1,
-	.uid_size = 4,
-	.dwarf_sp = 1,
-	.dwarf_ra = 65,
-	.dwarf_pc = 67,
-	.dwarf_g = 30,
-	.gregs = {.count = 48, .pc = 32, .sp = 1, .fp = GH_NO_REGISTER, .lr = 36},
-	.arg_registers = {{3, 8}, {14, 4}, {33, 12}},
-    },
-    {
-	.goarch = "ppc64le",
-	.letter = '9',
-	.isa = GH_ISA_PPC64,
-	.machine = EM_PPC64,
-	.pointer_size = 8,
-	.quantum = 4,
-	.link_register = true,
-	.relative_type = R_PPC64_RELATIVE,
-	.min_frame = 32,
-	.injected_gap = 32,
-	.pc_unit = 1,
-	.uid_size = 4,
-	.dwarf_sp = 1,
-	.dwarf_ra = 65,
-	.dwarf_pc = 67,
-	.dwarf_g = 30,
-	.gregs = {.count = 48, .pc = 32, .sp = 1, .fp = GH_NO_REGISTER, .lr = 36},
-	.arg_registers = {{3, 8}, {14, 4}, {33, 12}},
-    },
+    {.goarch = "mips", .big_endian = true, MIPS_32},
+    {.goarch = "mipsle", MIPS_32},
+    {.goarch = "mips64", .big_endian = true, MIPS_64},
+    {.goarch = "mips64le", MIPS_64},
+    {.goarch = "ppc64", .big_endian = true, PPC64},
+    {.goarch = "ppc64le", PPC64},
     {
 	.goarch = "riscv64",
 	.isa = GH_ISA_RISCV64,
