@@ -28,47 +28,35 @@ static void print_root(struct gh_emit *emit, const struct root *root)
 	gh_emit_row(emit, root->sp.known ? sp : slice, root);
 }
 
-static void print_other_roots(struct gh_emit *emit)
+static void print_other_root(struct gh_emit *emit, const struct gh_dump_record *record)
 {
-	struct gh_dump_record record;
-	for (size_t i = 0; i < gh_dump_count(emit->dump, GH_DUMP_OTHER_ROOT); i++) {
-		gh_dump_get(emit->dump, GH_DUMP_OTHER_ROOT, i, &record);
-		struct root root = {
-		    .kind = "other",
-		    .pointer = record.other_root.pointer,
-		    .description = record.other_root.description,
-		};
-		print_root(emit, &root);
-	}
+	struct root root = {
+	    .kind = "other",
+	    .pointer = record->other_root.pointer,
+	    .description = record->other_root.description,
+	};
+	print_root(emit, &root);
 }
 
-static void print_stack_roots(struct gh_emit *emit)
+static void print_stack_root(struct gh_emit *emit, const struct gh_dump_record *record)
 {
-	struct gh_dump_record record;
-	for (size_t i = 0; i < gh_dump_count(emit->dump, GH_DUMP_STACK_ROOT); i++) {
-		gh_dump_get(emit->dump, GH_DUMP_STACK_ROOT, i, &record);
-		struct root root = {
-		    .kind = "stack",
-		    .address = record.stack_root.address,
-		    .pointer = record.stack_root.pointer,
-		    .sp = {record.stack_root.sp, true},
-		};
-		print_root(emit, &root);
-	}
+	struct root root = {
+	    .kind = "stack",
+	    .address = record->stack_root.address,
+	    .pointer = record->stack_root.pointer,
+	    .sp = {record->stack_root.sp, true},
+	};
+	print_root(emit, &root);
 }
 
-static void print_data_roots(struct gh_emit *emit)
+static void print_data_root(struct gh_emit *emit, const struct gh_dump_record *record)
 {
-	struct gh_dump_record record;
-	for (size_t i = 0; i < gh_dump_count(emit->dump, GH_DUMP_DATA_ROOT); i++) {
-		gh_dump_get(emit->dump, GH_DUMP_DATA_ROOT, i, &record);
-		struct root root = {
-		    .kind = "data",
-		    .address = record.data_root.address,
-		    .pointer = record.data_root.pointer,
-		};
-		print_root(emit, &root);
-	}
+	struct root root = {
+	    .kind = "data",
+	    .address = record->data_root.address,
+	    .pointer = record->data_root.pointer,
+	};
+	print_root(emit, &root);
 }
 
 /* Prints the pointers that are not nil in CONTENTS at ROOT's address, whose fields are RECORD's. */
@@ -93,31 +81,23 @@ static void print_pointers(struct gh_emit *emit, struct root root, struct gh_dum
 	}
 }
 
-static void print_segment_roots(struct gh_emit *emit, enum gh_dump_kind kind)
+static void print_segment_roots(struct gh_emit *emit, const struct gh_dump_record *record)
 {
-	struct gh_dump_record record;
-	for (size_t i = 0; i < gh_dump_count(emit->dump, kind); i++) {
-		gh_dump_get(emit->dump, kind, i, &record);
-		struct root root = {
-		    .kind = kind == GH_DUMP_DATA ? "data" : "bss",
-		    .address = record.segment.address,
-		};
-		print_pointers(emit, root, record.segment.contents, &record);
-	}
+	struct root root = {
+	    .kind = record->kind == GH_DUMP_DATA ? "data" : "bss",
+	    .address = record->segment.address,
+	};
+	print_pointers(emit, root, record->segment.contents, record);
 }
 
-static void print_frame_roots(struct gh_emit *emit)
+static void print_frame_roots(struct gh_emit *emit, const struct gh_dump_record *record)
 {
-	struct gh_dump_record record;
-	for (size_t i = 0; i < gh_dump_count(emit->dump, GH_DUMP_FRAME); i++) {
-		gh_dump_get(emit->dump, GH_DUMP_FRAME, i, &record);
-		struct root root = {
-		    .kind = "stack",
-		    .address = record.frame.sp,
-		    .description = record.frame.function,
-		};
-		print_pointers(emit, root, record.frame.contents, &record);
-	}
+	struct root root = {
+	    .kind = "stack",
+	    .address = record->frame.sp,
+	    .description = record->frame.function,
+	};
+	print_pointers(emit, root, record->frame.contents, record);
 }
 
 /* A root of this KIND without a description, unless it is nil. */
@@ -129,29 +109,22 @@ static void print_plain_root(struct gh_emit *emit, const char *kind, uint64_t ad
 		print_root(emit, &root);
 }
 
-static void print_goroutine_roots(struct gh_emit *emit)
+static void print_goroutine_roots(struct gh_emit *emit, const struct gh_dump_record *record)
 {
-	struct gh_dump_record record;
-	for (size_t i = 0; i < gh_dump_count(emit->dump, GH_DUMP_GOROUTINE); i++) {
-		gh_dump_get(emit->dump, GH_DUMP_GOROUTINE, i, &record);
-		const struct gh_dump_goroutine *goroutine = &record.goroutine;
-		print_plain_root(emit, "goroutine", goroutine->g, goroutine->context);
-		print_plain_root(emit, "goroutine", goroutine->g, goroutine->top_defer);
-		print_plain_root(emit, "goroutine", goroutine->g, goroutine->top_panic);
-	}
+	const struct gh_dump_goroutine *goroutine = &record->goroutine;
+	print_plain_root(emit, "goroutine", goroutine->g, goroutine->context);
+	print_plain_root(emit, "goroutine", goroutine->g, goroutine->top_defer);
+	print_plain_root(emit, "goroutine", goroutine->g, goroutine->top_panic);
 }
 
-static void print_call_roots(struct gh_emit *emit)
+static void print_defer_root(struct gh_emit *emit, const struct gh_dump_record *record)
 {
-	struct gh_dump_record record;
-	for (size_t i = 0; i < gh_dump_count(emit->dump, GH_DUMP_DEFER); i++) {
-		gh_dump_get(emit->dump, GH_DUMP_DEFER, i, &record);
-		print_plain_root(emit, "defer", record.defer.record, record.defer.func_value);
-	}
-	for (size_t i = 0; i < gh_dump_count(emit->dump, GH_DUMP_PANIC); i++) {
-		gh_dump_get(emit->dump, GH_DUMP_PANIC, i, &record);
-		print_plain_root(emit, "panic", record.panic.record, record.panic.argument_data);
-	}
+	print_plain_root(emit, "defer", record->defer.record, record->defer.func_value);
+}
+
+static void print_panic_root(struct gh_emit *emit, const struct gh_dump_record *record)
+{
+	print_plain_root(emit, "panic", record->panic.record, record->panic.argument_data);
 }
 
 /* Go has one finalizer for an object: the pointers of one are not printed again. SEEN has a bit for
@@ -181,25 +154,38 @@ static void print_finalizer_roots(struct gh_emit *emit)
 		print_object_roots(emit, record.finalizer.object, seen);
 	}
 	free(seen);
-	for (size_t i = 0; i < gh_dump_count(dump, GH_DUMP_QUEUED_FINALIZER); i++) {
-		gh_dump_get(dump, GH_DUMP_QUEUED_FINALIZER, i, &record);
-		const struct gh_dump_finalizer *finalizer = &record.finalizer;
-		print_plain_root(emit, "queued finalizer", 0, finalizer->object);
-		print_plain_root(emit, "queued finalizer", 0, finalizer->func_value);
+}
+
+static void print_queued_finalizer_roots(struct gh_emit *emit, const struct gh_dump_record *record)
+{
+	print_plain_root(emit, "queued finalizer", 0, record->finalizer.object);
+	print_plain_root(emit, "queued finalizer", 0, record->finalizer.func_value);
+}
+
+/* Prints the roots that the records of KIND have. */
+static void print_each(struct gh_emit *emit, enum gh_dump_kind kind,
+		       void (*print)(struct gh_emit *emit, const struct gh_dump_record *record))
+{
+	struct gh_dump_record record;
+	for (size_t i = 0; i < gh_dump_count(emit->dump, kind); i++) {
+		gh_dump_get(emit->dump, kind, i, &record);
+		print(emit, &record);
 	}
 }
 
 static void print_roots(struct gh_emit *emit)
 {
-	print_other_roots(emit);
-	print_segment_roots(emit, GH_DUMP_DATA);
-	print_segment_roots(emit, GH_DUMP_BSS);
-	print_data_roots(emit);
-	print_frame_roots(emit);
-	print_stack_roots(emit);
-	print_goroutine_roots(emit);
-	print_call_roots(emit);
+	print_each(emit, GH_DUMP_OTHER_ROOT, print_other_root);
+	print_each(emit, GH_DUMP_DATA, print_segment_roots);
+	print_each(emit, GH_DUMP_BSS, print_segment_roots);
+	print_each(emit, GH_DUMP_DATA_ROOT, print_data_root);
+	print_each(emit, GH_DUMP_FRAME, print_frame_roots);
+	print_each(emit, GH_DUMP_STACK_ROOT, print_stack_root);
+	print_each(emit, GH_DUMP_GOROUTINE, print_goroutine_roots);
+	print_each(emit, GH_DUMP_DEFER, print_defer_root);
+	print_each(emit, GH_DUMP_PANIC, print_panic_root);
 	print_finalizer_roots(emit);
+	print_each(emit, GH_DUMP_QUEUED_FINALIZER, print_queued_finalizer_roots);
 }
 
 int gh_cmd_roots(const struct gh_options *options)
