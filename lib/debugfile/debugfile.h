@@ -103,6 +103,9 @@ size_t gh_unit_begin(struct gh_buffer *info, uint32_t abbrev, uint8_t word);
 /* Ends the children of its first entry, and the unit that starts at START. */
 void gh_unit_end(struct gh_buffer *info, size_t start);
 
+/* Ends the entry of OUT, .debug_frame, that starts at START, where addresses have WORD bytes. */
+void gh_frame_entry_end(struct gh_buffer *out, size_t start, uint8_t word);
+
 /* Variables without a source in DWARF, in blocks of the code where they are known, and their types.
  * DWARF 4, sections 3.5, 4.1, 5.1, 5.2, 5.5 and 7.5. */
 

@@ -292,8 +292,7 @@ static size_t begin_list(const struct gh_arg_writer *writer, uint64_t entry)
 static void end_list(const struct gh_arg_writer *writer, size_t length)
 {
 	struct gh_buffer *out = &writer->info->loc;
-	if (!out->failed)
-		gh_buffer_patch(out, length, out->size - length - 2, 2);
+	gh_buffer_patch(out, length, out->size - length - 2, 2);
 	gh_buffer_uint(out, 0, writer->tab->pointer_size);
 	gh_buffer_uint(out, 0, writer->tab->pointer_size);
 }

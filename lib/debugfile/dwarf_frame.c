@@ -174,6 +174,12 @@ static void returns_past_entry(struct frames *frames, uint64_t entry)
 	add_expression(frames, &expression);
 }
 
+void gh_frame_entry_end(struct gh_buffer *out, size_t start, uint8_t word)
+{
+	gh_buffer_align(out, word);
+	gh_buffer_patch(out, start, out->size - start - 4, 4);
+}
+
 size_t gh_common_entry_begin(struct gh_buffer *out, const char *augmentation, uint8_t quantum,
 			     uint8_t word)
 {
@@ -214,8 +220,7 @@ static void add_common_entry(struct frames *frames, bool interrupting)
 	if (arch->dwarf_fp != 0)
 		same_value(frames, arch->dwarf_fp);
 	arguments_undefined(frames);
-	gh_buffer_align(out, arch->pointer_size);
-	gh_buffer_patch(out, start, out->size - start - 4, 4);
+	gh_frame_entry_end(out, start, arch->pointer_size);
 }
 
 /* A stack delta that can be described. */
@@ -406,8 +411,7 @@ static void add_function(struct frames *frames, size_t index, const struct gh_fu
 		advance(frames, goexit - frames->tab->quantum);
 		return_address_undefined(frames);
 	}
-	gh_buffer_align(out, word);
-	gh_buffer_patch(out, start, out->size - start - 4, 4);
+	gh_frame_entry_end(out, start, word);
 }
 
 static uint64_t find_goexit(const struct gh_pclntab *tab)

@@ -95,8 +95,7 @@ static size_t add_jump(struct expression *e, uint8_t op)
 /* The jump at PLACE goes to TARGET. */
 static void set_target(struct expression *e, size_t place, size_t target)
 {
-	if (!e->ops.failed)
-		gh_buffer_patch(&e->ops, place - 2, (uint16_t)(target - place), 2);
+	gh_buffer_patch(&e->ops, place - 2, (uint16_t)(target - place), 2);
 }
 
 /* Jumps if the pointer on the stack, which stays, is nil. */

@@ -272,8 +272,7 @@ static bool add_function(struct writer *writer, const struct gh_func *func, bool
 		gh_inlines_write(&writer->inlines, &writer->live);
 	if (has_children) {
 		gh_buffer_u8(info, 0); /* no more of them */
-		if (!info->failed)
-			gh_buffer_patch(info, sibling, info->size - writer->unit, 4);
+		gh_buffer_patch(info, sibling, info->size - writer->unit, 4);
 	}
 	return true;
 }

@@ -57,8 +57,7 @@ gh_entry gh_type_add_runtime(struct gh_type_unit *unit, gh_entry entry, uint32_t
 		gh_type_add_member(unit, field.name, strlen(field.name), field.offset,
 				   field_entry(unit, field.type, field.size, argument), false);
 	gh_type_end_children(unit);
-	if (!unit->out->failed)
-		gh_buffer_patch(unit->out, place, walk.size, 1);
+	gh_buffer_patch(unit->out, place, walk.size, 1);
 	return entry;
 }
 

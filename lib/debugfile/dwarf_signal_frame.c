@@ -35,13 +35,6 @@ static void add_rule(struct gh_buffer *out, const struct gh_arch *arch, uint8_t 
 	add_place(out, arch, offset, false);
 }
 
-static void end_entry(struct gh_buffer *out, size_t start, uint8_t word)
-{
-	gh_buffer_align(out, word);
-	if (!out->failed)
-		gh_buffer_patch(out, start, out->size - start - 4, 4);
-}
-
 void gh_signal_frame_add(struct gh_buffer *out, const struct gh_arch *arch,
 			 const struct gh_func *func)
 {
@@ -54,7 +47,7 @@ void gh_signal_frame_add(struct gh_buffer *out, const struct gh_arch *arch,
 	for (unsigned i = 0; i < frame->count; i++)
 		add_rule(out, arch, frame->dwarf[i], frame->registers + i * word);
 	add_rule(out, arch, arch->dwarf_pc, frame->pc);
-	end_entry(out, common, word);
+	gh_frame_entry_end(out, common, word);
 
 	/* Debuggers look for the call before a return address. */
 	size_t start = out->size;
@@ -62,5 +55,5 @@ void gh_signal_frame_add(struct gh_buffer *out, const struct gh_arch *arch,
 	gh_buffer_u32(out, (uint32_t)common);
 	gh_buffer_uint(out, func->entry - arch->quantum, word);
 	gh_buffer_uint(out, func->end - func->entry + arch->quantum, word);
-	end_entry(out, start, word);
+	gh_frame_entry_end(out, start, word);
 }

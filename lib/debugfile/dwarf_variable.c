@@ -118,6 +118,5 @@ void gh_variable_at_sp(struct gh_buffer *info, uint64_t offset, uint32_t type, u
 	size_t start = info->size;
 	gh_buffer_u8(info, (uint8_t)(DW_OP_breg0 + sp));
 	gh_buffer_sleb128(info, (int64_t)offset);
-	if (!info->failed)
-		gh_buffer_patch(info, start - 1, info->size - start, 1);
+	gh_buffer_patch(info, start - 1, info->size - start, 1);
 }

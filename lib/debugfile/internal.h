@@ -44,7 +44,7 @@ void gh_packages_free(struct gh_packages *packages);
 
 /* .debug_abbrev: what the entries of .debug_info are made of. DWARF 4, section 7.5.3. */
 
-/* The codes. The attributes of each, in their order, are in the code of gh_abbrevs_make. */
+/* The codes, of a byte. The attributes of each, in their order, are in gh_abbrevs_make. */
 enum {
 	GH_ABBREV_UNIT = GH_VARIABLE_ABBREVS + 1,
 	GH_ABBREV_FUNCTION,          /* a function without children */

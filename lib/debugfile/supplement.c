@@ -73,35 +73,18 @@ static void add_variable(void *context, const char *name, enum gh_goroutine_type
 
 static void add_abbrevs(struct gh_buffer *abbrev)
 {
-	static const uint16_t unit[] = {DW_TAG_compile_unit,
-					1,
-					DW_AT_producer,
-					DW_FORM_string,
-					DW_AT_language,
-					DW_FORM_data1,
-					DW_AT_name,
-					DW_FORM_string,
-					0,
-					0};
-	static const uint16_t variable[] = {DW_TAG_variable,
-					    0,
-					    DW_AT_name,
-					    DW_FORM_string,
-					    DW_AT_external,
-					    DW_FORM_flag_present,
-					    DW_AT_type,
-					    DW_FORM_ref_addr,
-					    DW_AT_location,
-					    DW_FORM_exprloc,
-					    0,
-					    0};
-	gh_buffer_uleb128(abbrev, ABBREV_UNIT);
-	for (size_t i = 0; i < sizeof(unit) / sizeof(unit[0]); i++)
-		gh_buffer_uleb128(abbrev, unit[i]);
-	gh_buffer_uleb128(abbrev, ABBREV_VARIABLE);
-	for (size_t i = 0; i < sizeof(variable) / sizeof(variable[0]); i++)
-		gh_buffer_uleb128(abbrev, variable[i]);
-	gh_buffer_u8(abbrev, 0);
+	static const uint8_t abbrevs[] = {
+	    /* clang-format off */
+	    ABBREV_UNIT, DW_TAG_compile_unit, 1,
+	    DW_AT_producer, DW_FORM_string, DW_AT_language, DW_FORM_data1,
+	    DW_AT_name, DW_FORM_string, 0, 0,
+	    ABBREV_VARIABLE, DW_TAG_variable, 0,
+	    DW_AT_name, DW_FORM_string, DW_AT_external, DW_FORM_flag_present,
+	    DW_AT_type, DW_FORM_ref_addr, DW_AT_location, DW_FORM_exprloc, 0, 0,
+	    0,
+	    /* clang-format on */
+	};
+	gh_buffer_bytes(abbrev, abbrevs, sizeof(abbrevs));
 }
 
 /* Adds the unit of the variables to the program's own. */

@@ -190,13 +190,6 @@ static bool make_info(struct symbols *symbols)
 	return !symbols->abbrev.failed && !out->failed;
 }
 
-/* Ends the entry of .debug_frame that begins at START. */
-static void end_entry(struct symbols *symbols, size_t start)
-{
-	gh_buffer_align(&symbols->frames, symbols->arch->pointer_size);
-	gh_buffer_patch(&symbols->frames, start, symbols->frames.size - start - 4, 4);
-}
-
 static void put_common_entry(struct symbols *symbols)
 {
 	const struct gh_arch *arch = symbols->arch;
@@ -210,7 +203,7 @@ static void put_common_entry(struct symbols *symbols)
 	gh_buffer_uleb128(out, 1);  /* code alignment */
 	gh_buffer_sleb128(out, -1); /* data alignment */
 	gh_buffer_uleb128(out, arch->dwarf_ra);
-	end_entry(symbols, 0);
+	gh_frame_entry_end(out, 0, arch->pointer_size);
 }
 
 /* In a frame of SIZE bytes, from sp to its caller's: the return address is the highest word, or,
@@ -239,7 +232,7 @@ static void put_site(struct symbols *symbols, const struct gh_site *site)
 		gh_buffer_uleb128(out, arch->dwarf_ra);
 		gh_buffer_uleb128(out, arch->link_register ? site->size : arch->pointer_size);
 	}
-	end_entry(symbols, start);
+	gh_frame_entry_end(out, start, arch->pointer_size);
 }
 
 static bool make_frames(struct symbols *symbols)

@@ -45,7 +45,8 @@ void gh_buffer_sleb128(struct gh_buffer *buf, int64_t value);
 /* Adds zero bytes up to a multiple of ALIGN, a power of two. */
 void gh_buffer_align(struct gh_buffer *buf, size_t align);
 
-/* Overwrites SIZE (1, 2, 4 or 8) bytes at OFFSET, which must be in use, with VALUE. */
+/* Overwrites SIZE (1, 2, 4 or 8) bytes at OFFSET with VALUE; does nothing where they are not in
+ * use, as when memory ran out before. */
 void gh_buffer_patch(struct gh_buffer *buf, size_t offset, uint64_t value, unsigned size);
 
 #endif
