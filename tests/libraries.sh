@@ -470,6 +470,55 @@ test_release() {
 	test_python "$1"
 }
 
+# emulated PROGRAM ARGUMENT COMMAND...: a session about a program for arm64 in QEMU, which loses the connection now and
+# then: up to three times, until there is a stack.
+emulated() {
+	local program=$1 argument=$2 try
+	for ((try = 0; try < 3; try++)); do
+		GODEBUG=asyncpreemptoff=1 qemu-aarch64-static -L /usr/aarch64-linux-gnu -g "$work/socket" "$program" "$argument" >"$work/out" 2>&1 &
+		child=$!
+		for _ in {1..100}; do
+			[ ! -S "$work/socket" ] || break
+			sleep 0.1
+		done
+		GDB=gdb-multiarch goheap "$program" "set sysroot /usr/aarch64-linux-gnu" "set solib-search-path $(dirname -- "$argument")" \
+			"target remote $work/socket" "${@:3}" kill >"$work/session"
+		kill "$child" 2>/dev/null
+		wait "$child" 2>/dev/null
+		child=
+		rm -f "$work/socket"
+		! grep -q '^#4 ' "$work/session" || break
+	done
+}
+
+# test_arm64: Go that C calls, and C that Go calls, on arm64.
+test_arm64() {
+	local name="$release: arm64" preserved="info registers x19 x21 x22 x23 x24 x25 x26 x27 x28 x29 sp"
+	export GOARCH=arm64 CGO_ENABLED=1 CC=aarch64-linux-gnu-gcc
+	if ! command -v gdb-multiarch >/dev/null || ! command -v qemu-aarch64-static >/dev/null || ! command -v "$CC" >/dev/null; then
+		skip "$name" "no gdb-multiarch, qemu-aarch64-static or $CC"
+	elif sample "$name" "$release" library -buildmode=c-shared; then
+		"$CC" -g -o "$work/emulated" "$tests/oracle/library_host.c" -ldl
+		forget
+		emulated "$work/emulated" "$directory/library.stripped" "break Work" continue "frame function main" "$preserved" \
+			"echo in Go\\n" "break main.(*box).grow" continue bt "frame function main" "$preserved"
+		sed '/^in Go$/,$d' "$work/session" | grep '^x[0-9]\|^sp' >"$work/expected.c"
+		sed '1,/^in Go$/d' "$work/session" | grep '^x[0-9]\|^sp' >"$work/found"
+		equal "$name: stacks go on below Go's calls" \
+			"main.(*box).grow main.twice main.work main.Work runtime.cgocallbackg1 runtime.cgocallbackg runtime.cgocallback crosscall2 Work main " \
+			"$(sed -n '/^in Go$/,/^x19/p' "$work/session" | names | grep -v '^_cgoexp' | awk '!seen[$0]++' | tr '\n' ' ')"
+		same "$name: registers there ($(wc -l <"$work/expected.c"))" "$work/expected.c" "$work/found"
+		sample "$name" "$release" cgo
+		emulated "$directory/cgo.stripped" -wait "break main.run" continue "break pipe" continue bt
+		equal "$name: stacks go on from C to Go" \
+			"runtime.asmcgocall runtime.cgocall main._Cfunc_wait_in_c main.run main.main runtime.main runtime.goexit " \
+			"$(names <"$work/session" | sed '1,/^runtime.asmcgocall$/{ /^runtime.asmcgocall$/!d; }' | tr '\n' ' ')"
+	fi
+	unset GOARCH CGO_ENABLED
+	CC=$native
+}
+
+native=$CC
 "$CC" -g -o "$work/host" "$tests/oracle/library_host.c" -ldl || exit
 for release in ${RELEASES:-1.19}; do
 	sample "$release: no build id" "$release" library -buildmode=c-shared -ldflags=-extldflags=-Wl,--build-id=none || continue
@@ -482,6 +531,7 @@ for release in ${RELEASES:-1.19}; do
 	test_hostile
 	test_same_id "$so"
 	test_delve
+	test_arm64
 	sample "$release: an archive" "$release" library -buildmode=c-archive || continue
 	test_archive "$directory/library" -no-pie
 	test_archive "$directory/library" -pie

@@ -317,7 +317,8 @@ struct gh_switch {
 	uint64_t end;   /* one past its last */
 	enum gh_switch_kind kind;
 	uint8_t reg;     /* DWARF number of the register */
-	uint8_t sp_slot; /* where SP or the distance is saved, in bytes above SP */
+	uint8_t sp_slot; /* where SP or the distance is saved, in bytes above SP; of a callback,
+			    where what sched.sp was before is, above sched.sp */
 	uint8_t g_slot;  /* where the goroutine (a *g) is saved */
 	int32_t frame;   /* distance of the CFA above that value, in bytes */
 };
@@ -367,10 +368,10 @@ struct gh_saved_registers {
 	struct {
 		uint8_t reg;    /* DWARF number */
 		uint64_t place; /* where, in bytes below the CFA */
-	} items[8];
+	} items[16];
 };
 
-/* Those that FUNC saves, if it is that function and the machine is amd64. */
+/* Those that FUNC saves, if it is that function and the machine is amd64 or arm64. */
 void gh_saved_registers(struct gh_saved_registers *saved, const struct gh_pclntab *tab,
 			const struct gh_func *func);
 

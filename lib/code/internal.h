@@ -306,6 +306,16 @@ void gh_switch_amd64_add(struct gh_switches *switches, const struct gh_pclntab *
 void gh_switch_amd64_callback(struct gh_switches *switches, const struct gh_pclntab *tab,
 			      const struct gh_func *func);
 
+/* The same of arm64. */
+void gh_switch_arm64_callback(struct gh_switches *switches, const struct gh_pclntab *tab,
+			      const struct gh_func *func);
+
+/* Find which registers FUNC, runtime/cgo's crosscall2, saves, if the code is of that machine. */
+void gh_saved_registers_amd64(struct gh_saved_registers *saved, const struct gh_pclntab *tab,
+			      const struct gh_func *func);
+void gh_saved_registers_arm64(struct gh_saved_registers *saved, const struct gh_pclntab *tab,
+			      const struct gh_func *func);
+
 /* Finds the offsets g.m, m.curg and g.sched.sp in FUNC, runtime.systemstack, which returns by them
  * to the goroutine. Does nothing where the code is not like that, or not arm64. */
 void gh_switch_arm64_offsets(struct gh_runtime *runtime, const struct gh_pclntab *tab,

@@ -85,8 +85,10 @@ bool gh_switches_find(struct gh_switches *switches, const struct gh_pclntab *tab
 		learn(&switches->runtime, tab, &func, name);
 		if (gh_stack_end(&func, name, has_flags) == GH_STACK_SWITCHES)
 			add_function(switches, tab, &func);
-		else if (gh_stack_is_named(name, "runtime.cgocallback"))
+		else if (gh_stack_is_named(name, "runtime.cgocallback")) {
 			gh_switch_amd64_callback(switches, tab, &func);
+			gh_switch_arm64_callback(switches, tab, &func);
+		}
 	}
 	if (!is_known(&switches->runtime))
 		forget_running(switches);
@@ -94,6 +96,16 @@ bool gh_switches_find(struct gh_switches *switches, const struct gh_pclntab *tab
 	if (!is_known(&switches->runtime) || !switches->runtime.is_library)
 		forget_callbacks(switches);
 	return !switches->list.failed || gh_fail_memory(err, tab->image->path);
+}
+
+void gh_saved_registers(struct gh_saved_registers *saved, const struct gh_pclntab *tab,
+			const struct gh_func *func)
+{
+	*saved = (struct gh_saved_registers){0};
+	if (!gh_stack_is_named(gh_pclntab_name(tab, func->name), "crosscall2"))
+		return;
+	gh_saved_registers_amd64(saved, tab, func);
+	gh_saved_registers_arm64(saved, tab, func);
 }
 
 void gh_switches_free(struct gh_switches *switches)

@@ -374,12 +374,9 @@ void gh_switch_amd64_callback(struct gh_switches *switches, const struct gh_pcln
 							      .frame = frame_at(&code, start)});
 }
 
-void gh_saved_registers(struct gh_saved_registers *saved, const struct gh_pclntab *tab,
-			const struct gh_func *func)
+void gh_saved_registers_amd64(struct gh_saved_registers *saved, const struct gh_pclntab *tab,
+			      const struct gh_func *func)
 {
-	*saved = (struct gh_saved_registers){0};
-	if (!gh_stack_is_named(gh_pclntab_name(tab, func->name), "crosscall2"))
-		return;
 	struct code code = code_of(tab, func);
 	for (size_t at = 0; at < code.size && byte_at(&code, at) != 0xe8; at++) {
 		/* MOVQ REG, slot(SP) */

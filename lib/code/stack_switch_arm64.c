@@ -139,6 +139,95 @@ static bool add_register(struct gh_switches *switches, const struct code *code)
 	return true;
 }
 
+static bool is_call_register(uint32_t word)
+{
+	return (word & 0xfffffc1f) == 0xd63f0000;
+}
+
+/* Adds the code of runtime.asmcgocall from where it calls a C function on the thread's own stack,
+ * up to where SP is that of the goroutine again. It has saved there which goroutine that was, and
+ * how far SP was below the top of its stack. Gives where that ends: the end of the code if there is
+ * none. */
+static size_t add_depth(struct gh_switches *switches, const struct code *code, uint64_t done)
+{
+	struct gh_switch found = {.kind = GH_SWITCH_DEPTH};
+	uint8_t base = 0, reg = 0;
+	uint32_t g_slot = 0, sp_slot = 0;
+	size_t load = 2;
+	/* BL (R1); MOVD R0, R9; MOVD slot(RSP), g */
+	while (load < code->count && (!is_call_register(instruction(code, load - 2)) ||
+				      !is_load(instruction(code, load), &base, &reg, &g_slot) ||
+				      base != REGISTER_SP || reg != REGISTER_G))
+		load++;
+	size_t end = find_sp_load(code, load);
+	size_t slot = load + 1;
+	while (slot < end &&
+	       (!is_load(instruction(code, slot), &base, &reg, &sp_slot) || base != REGISTER_SP))
+		slot++;
+	if (slot >= end || end >= code->count || g_slot > UINT8_MAX || sp_slot > UINT8_MAX)
+		return code->count;
+	size_t start = load - 2;
+	found.start = code->func->entry + start * 4;
+	found.end = code->func->entry + end * 4;
+	found.frame = delta_at(code, start);
+	found.g_slot = (uint8_t)g_slot;
+	found.sp_slot = (uint8_t)sp_slot;
+	gh_switches_add(switches, &(struct gh_switch){
+				      .start = done, .end = found.start, .kind = GH_SWITCH_LOST});
+	gh_switches_add(switches, &found);
+	return end;
+}
+
+void gh_switch_arm64_callback(struct gh_switches *switches, const struct gh_pclntab *tab,
+			      const struct gh_func *func)
+{
+	/* Where the frame on the thread's own stack has what sched.sp was before (unwindm in
+	 * src/runtime/cgocall.go). */
+	enum { SAVED_SP = 16 };
+	struct code code = code_of(tab, func);
+	size_t start = find_sp_load(&code, 0) + 1;
+	size_t end = find_sp_load(&code, start) + 1;
+	if (start < end && end < code.count && delta_at(&code, start) > 0)
+		gh_switches_add(switches, &(struct gh_switch){.start = func->entry + start * 4,
+							      .end = func->entry + end * 4,
+							      .kind = GH_SWITCH_CALLBACK,
+							      .frame = delta_at(&code, start),
+							      .sp_slot = SAVED_SP});
+}
+
+/* Notes that REG is saved at PLACE bytes above SP by instruction I. */
+static void add_saved(struct gh_saved_registers *saved, const struct code *code, size_t i,
+		      uint8_t reg, uint32_t place)
+{
+	size_t most = sizeof(saved->items) / sizeof(saved->items[0]);
+	int32_t delta = delta_at(code, i);
+	if (reg < REGISTER_FIRST_PRESERVED || reg == REGISTER_SP || saved->count == most ||
+	    delta <= 0 || place >= (uint32_t)delta)
+		return;
+	saved->items[saved->count].reg = reg;
+	saved->items[saved->count++].place = (uint32_t)delta - place;
+	saved->from = code->func->entry + (i + 1) * 4;
+}
+
+void gh_saved_registers_arm64(struct gh_saved_registers *saved, const struct gh_pclntab *tab,
+			      const struct gh_func *func)
+{
+	struct code code = code_of(tab, func);
+	for (size_t i = 0; i < code.count && !is_call(instruction(&code, i)); i++) {
+		uint32_t word = instruction(&code, i);
+		uint8_t first = word & 31;
+		if ((word >> 5 & 31) != REGISTER_SP)
+			continue;
+		if ((word & 0xffc00000) == 0xf9000000) { /* MOVD REG, slot(RSP) */
+			add_saved(saved, &code, i, first, (word >> 10 & 0xfff) * 8);
+		} else if ((word & 0xffe00000) == 0xa9000000) { /* STP (REG, REG), slot(RSP) */
+			uint32_t slot = (word >> 15 & 63) * 8;
+			add_saved(saved, &code, i, first, slot);
+			add_saved(saved, &code, i, word >> 10 & 31, slot + 8);
+		}
+	}
+}
+
 /* What calls morestack has not saved the link register, which morestack is called with: DWARF has
  * but one column for that and where morestack returns to. There backtraces end. */
 void gh_switch_arm64_add(struct gh_switches *switches, const struct gh_pclntab *tab,
@@ -157,6 +246,11 @@ void gh_switch_arm64_add(struct gh_switches *switches, const struct gh_pclntab *
 		found.frame = delta_at(&code, start);
 	} else if (gh_stack_is_named(name, "runtime.mcall")) {
 		found.kind = GH_SWITCH_CALLED;
+	}
+	if (gh_stack_is_named(name, "runtime.asmcgocall")) {
+		size_t end = add_depth(switches, &code, done);
+		if (end < code.count)
+			done = func->entry + end * 4;
 	}
 	if (found.kind != GH_SWITCH_LOST && start < code.count) {
 		found.start = func->entry + start * 4;

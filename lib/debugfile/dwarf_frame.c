@@ -279,7 +279,8 @@ static void add_saved_registers(struct frames *frames, uint64_t address)
 		return;
 	advance(frames, address);
 	for (size_t i = 0; i < saved->count; i++)
-		if (saved->items[i].reg != frames->arch->dwarf_fp)
+		/* On amd64 the frame pointer is where functions have it. */
+		if (saved->items[i].reg != frames->arch->dwarf_fp || frames->arch->link_register)
 			register_saved(frames, saved->items[i].reg, saved->items[i].place);
 	saved->count = 0;
 }
@@ -304,6 +305,8 @@ static void add_switch(struct frames *frames, uint64_t address, const struct gh_
 		return_address_given(frames);
 		gh_switch_return(&expression, code, frames->arch, &frames->switches->runtime);
 		add_expression(frames, &expression);
+	} else if (!frames->has_return && frames->arch->link_register && code->frame > 0) {
+		register_saved(frames, frames->column, (uint64_t)code->frame + frames->call_size);
 	} else if (!frames->has_return) {
 		register_as_at_entry(frames, frames->column);
 	}
@@ -336,6 +339,8 @@ static void add_run(struct frames *frames, uint64_t address, uint64_t end, int32
 		const struct gh_switch *code = switch_at(frames, address, &next);
 		if (address < frames->fp_saved && frames->fp_saved < next)
 			next = frames->fp_saved;
+		if (address < frames->saved.from && frames->saved.from < next)
+			next = frames->saved.from;
 		if (code != NULL && code->kind != GH_SWITCH_LOST) {
 			if (code != frames->code)
 				add_switch(frames, address, code);

@@ -95,14 +95,20 @@ static size_t add_listed_thread(struct gh_buffer *out, const struct gh_arch *arc
 	return none;
 }
 
+/* The pointer at OFFSET in the g that is in a register. */
+static void add_g_field(struct gh_buffer *out, const struct gh_arch *arch, uint64_t offset)
+{
+	add_op(out, (uint8_t)(DW_OP_breg0 + arch->dwarf_g));
+	gh_buffer_sleb128(out, (int64_t)offset);
+	add_op(out, DW_OP_deref);
+}
+
 /* The m of the g that is in a register. Returns the jump that is taken if that g is not the
  * thread's own. */
 static size_t add_own_thread(struct gh_buffer *out, const struct gh_arch *arch,
 			     const struct gh_runtime *runtime)
 {
-	add_op(out, (uint8_t)(DW_OP_breg0 + arch->dwarf_g));
-	gh_buffer_sleb128(out, runtime->g_m);
-	add_op(out, DW_OP_deref);
+	add_g_field(out, arch, runtime->g_m);
 	add_op(out, DW_OP_dup);
 	add_field(out, GH_M_G0);
 	add_op(out, (uint8_t)(DW_OP_breg0 + arch->dwarf_g));
@@ -145,24 +151,30 @@ static void add_running(struct gh_buffer *out, const struct gh_switch *code,
 static void add_callback(struct gh_buffer *out, const struct gh_switch *code,
 			 const struct gh_arch *arch, const struct gh_runtime *runtime)
 {
-	size_t no_thread = add_listed_thread(out, arch, runtime, runtime->m_curg);
+	uint8_t argument = arch->min_frame + arch->pointer_size;
+	size_t no_thread = 0;
+	if (runtime->g_m != 0)
+		add_g_field(out, arch, runtime->g_m);
+	else
+		no_thread = add_listed_thread(out, arch, runtime, runtime->m_curg);
 	add_field(out, GH_M_G0);
 	add_field(out, runtime->g_sched_sp);
 	size_t again = out->size;
 	add_op(out, DW_OP_dup);
-	add_field(out, (uint64_t)code->frame + arch->pointer_size);
-	add_sp(out, arch, arch->pointer_size);
+	add_field(out, (uint64_t)code->frame + argument);
+	add_sp(out, arch, argument);
 	add_op(out, DW_OP_deref);
 	add_op(out, DW_OP_eq);
 	size_t found = add_jump(out, DW_OP_bra);
 	/* Callers are higher up. */
 	add_op(out, DW_OP_dup);
-	add_op(out, DW_OP_deref);
+	add_field(out, code->sp_slot);
 	add_op(out, DW_OP_swap);
 	add_op(out, DW_OP_over);
 	add_op(out, DW_OP_lt);
 	set_target(out, add_jump(out, DW_OP_bra), again);
-	set_target(out, no_thread, out->size);
+	if (no_thread != 0)
+		set_target(out, no_thread, out->size);
 	add_sp(out, arch, 0);
 	set_target(out, found, out->size);
 	add_plus(out, (uint64_t)code->frame);
@@ -212,9 +224,7 @@ static void add_saved(struct gh_buffer *out, uint8_t offset)
 static void add_running_pc(struct gh_buffer *out, const struct gh_arch *arch,
 			   const struct gh_runtime *runtime)
 {
-	add_op(out, (uint8_t)(DW_OP_breg0 + arch->dwarf_g));
-	gh_buffer_sleb128(out, runtime->g_m);
-	add_op(out, DW_OP_deref);
+	add_g_field(out, arch, runtime->g_m);
 	add_field(out, runtime->m_curg);
 	add_field(out, runtime->g_sched_sp + 8);
 }
