@@ -445,12 +445,21 @@ test_plugin() {
 	has "$name: it has a goroutine" "$(cat "$work/expected")" "^$package.wait\("
 	"$GOHEAP" goroutines -p "$host" 2>/dev/null | goroutines >"$work/found"
 	same "$name: goroutines" "$work/expected" "$work/found"
+	deadlocked "$name: a deadlock" -p "$host"
 	goheap "" "attach $host" "gcore $work/core" "goheap goroutines" "echo \\n" detach | goroutines >"$work/found"
 	same "$name: goroutines in GDB" "$work/expected" "$work/found"
 	exec 7>&-
 	wait "$host"
 	"$GOHEAP" goroutines -e "$1.stripped" "$work/core" | goroutines >"$work/found"
 	same "$name: goroutines in a core file" "$work/expected" "$work/found"
+	deadlocked "$name: a deadlock in a core file" -e "$1.stripped" "$work/core"
+}
+
+# deadlocked NAME ARGUMENT...: the deadlock that the plugin has made is found.
+deadlocked() {
+	"$GOHEAP" waits --deadlocks "${@:2}" >"$work/found" 2>"$work/why"
+	equal "$1" "2 waits of plugged.lock, 1 deadlock of mutexes" \
+		"$(grep -c '/plugged\.lock at .*/plugged/main\.go:[0-9]*) waits to lock\|held by .*/plugged\.lock at ' "$work/found") waits of plugged.lock, $(grep deadlock "$work/found")"
 }
 
 # test_release SO UNSTRIPPED: the library in all of these.

@@ -226,7 +226,7 @@ static void find_cycles(struct finder *finder)
 }
 
 bool gh_deadlocks_find(struct gh_deadlocks *deadlocks, const struct gh_waits *waits,
-		       const struct gh_pclntab *tab, uint64_t bias, struct gh_error *err)
+		       const struct gh_wait_module *modules, size_t nmodules, struct gh_error *err)
 {
 	const struct gh_dump *dump = waits->dump;
 	*deadlocks = (struct gh_deadlocks){0};
@@ -242,7 +242,7 @@ bool gh_deadlocks_find(struct gh_deadlocks *deadlocks, const struct gh_waits *wa
 		find_mutexes(&finder);
 	ok = ok && !deadlocks->mutexes.failed &&
 	     (deadlocks->mutexes.count == 0 ||
-	      gh_mutex_holders_find(deadlocks, waits, finder.wait_of, tab, bias));
+	      gh_mutex_holders_find(deadlocks, waits, finder.wait_of, modules, nmodules));
 	if (ok) {
 		find_dead(&finder);
 		find_cycles(&finder);

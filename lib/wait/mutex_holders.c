@@ -7,6 +7,7 @@
 
 /* A function whose code refers to a mutex. */
 struct ref {
+	size_t module;
 	size_t function;
 	size_t mutex;
 };
@@ -41,11 +42,11 @@ struct finder {
 	struct gh_deadlocks *deadlocks;
 	const struct gh_waits *waits;
 	const struct gh_dump *dump;
-	const struct gh_pclntab *tab;
-	const size_t *wait_of; /* by goroutine: the place of its wait */
-	uint64_t bias;
-	struct gh_numbermap numbers;   /* by pc: of the place */
-	struct gh_unlockers unlockers; /* see gh_locks_open */
+	const struct gh_wait_module *modules;
+	size_t nmodules;
+	const size_t *wait_of;          /* by goroutine: the place of its wait */
+	struct gh_numbermap numbers;    /* by pc: of the place */
+	struct gh_unlockers *unlockers; /* by module, see gh_locks_open; owned */
 	struct GH_VECTOR(struct place) places;
 	struct gh_open_locks locks; /* of all places */
 	struct GH_VECTOR(struct holder) holders;
@@ -59,6 +60,7 @@ struct finder {
 struct frame {
 	size_t goroutine;
 	uint64_t sp;
+	uint64_t bias;                   /* of its module */
 	const struct gh_open_lock *open; /* locks */
 	size_t nopen;
 };
@@ -66,6 +68,8 @@ struct frame {
 static int compare_refs(const void *a, const void *b)
 {
 	const struct ref *x = a, *y = b;
+	if (x->module != y->module)
+		return x->module < y->module ? -1 : 1;
 	if (x->function != y->function)
 		return x->function < y->function ? -1 : 1;
 	return (x->mutex > y->mutex) - (x->mutex < y->mutex);
@@ -79,12 +83,29 @@ static int compare_holders(const void *a, const void *b)
 	return (x->goroutine > y->goroutine) - (x->goroutine < y->goroutine);
 }
 
+/* Finds the functions of module NUMBER that refer to mutexes from START to before END. */
+static bool find_module_refs(struct finder *finder, size_t number, uint64_t start, uint64_t end)
+{
+	const struct gh_wait_module *module = &finder->modules[number];
+	struct gh_global_refs refs = {0};
+	bool found =
+	    gh_global_refs_find(&refs, module->tab, start - module->bias, end - module->bias);
+	for (size_t i = 0; found && i < refs.count; i++) {
+		size_t mutex =
+		    gh_deadlocks_at(finder->deadlocks, refs.items[i].address + module->bias);
+		if (mutex != GH_DUMP_NONE)
+			gh_vector_push(&finder->refs,
+				       ((struct ref){number, refs.items[i].function, mutex}));
+	}
+	gh_global_refs_free(&refs);
+	return found;
+}
+
 /* Finds the functions that refer to mutexes that are globals. */
 static bool find_refs(struct finder *finder)
 {
 	const struct gh_deadlocks *deadlocks = finder->deadlocks;
 	const struct gh_held_mutex *mutexes = deadlocks->mutexes.items;
-	struct gh_global_refs refs = {0};
 	uint64_t start = UINT64_MAX, end = 0;
 	for (size_t i = 0; i < deadlocks->mutexes.count; i++) {
 		if (gh_dump_find_object(finder->dump, mutexes[i].address) != GH_DUMP_NONE)
@@ -92,15 +113,9 @@ static bool find_refs(struct finder *finder)
 		start = start < mutexes[i].address ? start : mutexes[i].address;
 		end = mutexes[i].address + 1;
 	}
-	bool found = start >= end || gh_global_refs_find(&refs, finder->tab, start - finder->bias,
-							 end - finder->bias);
-	for (size_t i = 0; found && i < refs.count; i++) {
-		size_t mutex = gh_deadlocks_at(deadlocks, refs.items[i].address + finder->bias);
-		if (mutex != GH_DUMP_NONE)
-			gh_vector_push(&finder->refs,
-				       ((struct ref){refs.items[i].function, mutex}));
-	}
-	gh_global_refs_free(&refs);
+	bool found = true;
+	for (size_t i = 0; i < finder->nmodules && found && start < end; i++)
+		found = find_module_refs(finder, i, start, end);
 	if (finder->refs.count > 0)
 		qsort(finder->refs.items, finder->refs.count, sizeof(struct ref), compare_refs);
 	return found && !finder->refs.failed;
@@ -118,7 +133,7 @@ static uint64_t locked_address(const struct finder *finder, const struct frame *
 			       const struct gh_open_lock *open)
 {
 	const struct gh_receiver *receiver = &open->receiver;
-	uint64_t at = receiver->is_global ? finder->bias : frame->sp;
+	uint64_t at = receiver->is_global ? frame->bias : frame->sp;
 	if (!receiver->known)
 		return 0;
 	for (unsigned i = 0; i < receiver->nloads; i++) {
@@ -227,17 +242,28 @@ static void note_locked(struct finder *finder, const struct frame *frame)
 	}
 }
 
-/* The number of the place that FRAME is at. */
-static uint32_t find_place(struct finder *finder, const struct gh_dump_frame *frame)
+/* The number of the module that has the function at ENTRY; of the program if none has. */
+static size_t find_module(const struct finder *finder, uint64_t entry)
+{
+	for (size_t i = 0; i < finder->nmodules; i++)
+		if (gh_pclntab_find(finder->modules[i].tab, entry - finder->modules[i].bias) !=
+		    SIZE_MAX)
+			return i;
+	return 0;
+}
+
+/* The number of the place that FRAME, of this MODULE, is at. */
+static uint32_t find_place(struct finder *finder, size_t module, const struct gh_dump_frame *frame)
 {
 	uint32_t number = gh_numbermap_get(&finder->numbers, frame->pc);
 	if (number != GH_NOT_MAPPED)
 		return number;
 	struct place place = {.first = finder->locks.count};
-	uint64_t pc = frame->pc - finder->bias;
+	uint64_t pc = frame->pc - finder->modules[module].bias;
 	/* What it returns to may be of the next line. */
-	finder->failed |= !gh_locks_open(&finder->locks, finder->tab, &finder->unlockers,
-					 pc - (frame->pc > frame->entry));
+	finder->failed |=
+	    !gh_locks_open(&finder->locks, finder->modules[module].tab, &finder->unlockers[module],
+			   pc - (frame->pc > frame->entry));
 	place.count = finder->locks.count - place.first;
 	number = (uint32_t)finder->places.count;
 	finder->failed |= !gh_vector_push(&finder->places, place) ||
@@ -252,22 +278,27 @@ static void note_frame(struct finder *finder, size_t goroutine, size_t depth)
 	const struct gh_dump_stack *stack = gh_dump_stack(finder->dump, goroutine);
 	struct gh_dump_record record;
 	gh_dump_get(finder->dump, GH_DUMP_FRAME, stack->first_frame + depth, &record);
-	uint32_t number = find_place(finder, &record.frame);
+	size_t in = find_module(finder, record.frame.entry);
+	const struct gh_wait_module *module = &finder->modules[in];
+	uint32_t number = find_place(finder, in, &record.frame);
 	if (finder->failed)
 		return;
 	const struct place *place = &finder->places.items[number];
 	struct frame frame = {.goroutine = goroutine,
 			      .sp = record.frame.sp,
+			      .bias = module->bias,
 			      .open = &finder->locks.items[place->first],
 			      .nopen = place->count};
 	note_locked(finder, &frame);
 	note_fields(finder, &frame, depth);
 	if (frame.nopen > 0)
 		note_fields(finder, &frame, depth + 1);
-	size_t function = gh_pclntab_find(finder->tab, record.frame.entry - finder->bias);
+	struct ref own = {in, gh_pclntab_find(module->tab, record.frame.entry - module->bias), 0};
 	const struct ref *refs = finder->refs.items;
-	size_t i = gh_lower_bound(finder->refs.count, k, refs[k].function < function);
-	for (; i < finder->refs.count && refs[i].function == function; i++)
+	size_t i = gh_lower_bound(finder->refs.count, k, compare_refs(&refs[k], &own) < 0);
+	for (; i < finder->refs.count && refs[i].module == own.module &&
+	       refs[i].function == own.function;
+	     i++)
 		note(finder, &frame, refs[i].mutex);
 }
 
@@ -342,20 +373,23 @@ static void choose_all_holders(struct finder *finder)
 }
 
 bool gh_mutex_holders_find(struct gh_deadlocks *deadlocks, const struct gh_waits *waits,
-			   const size_t *wait_of, const struct gh_pclntab *tab, uint64_t bias)
+			   const size_t *wait_of, const struct gh_wait_module *modules,
+			   size_t nmodules)
 {
 	const struct gh_dump *dump = waits->dump;
 	struct finder finder = {
 	    .deadlocks = deadlocks,
 	    .waits = waits,
 	    .dump = dump,
-	    .tab = tab,
+	    .modules = modules,
+	    .nmodules = nmodules,
 	    .wait_of = wait_of,
-	    .bias = bias,
+	    .unlockers = calloc(nmodules, sizeof(*finder.unlockers)),
 	    .contended = calloc(deadlocks->mutexes.count + 1, sizeof(bool)),
 	    .crowds = calloc(deadlocks->mutexes.count + 1, sizeof(struct crowd)),
 	};
-	bool ok = finder.contended != NULL && finder.crowds != NULL && find_refs(&finder);
+	bool ok = finder.contended != NULL && finder.crowds != NULL && finder.unlockers != NULL &&
+		  find_refs(&finder);
 	for (size_t i = 0; ok && i < dump->nstacks && !finder.failed; i++) {
 		size_t nframes = gh_dump_stack(dump, i)->nframes;
 		for (size_t depth = 0; depth < nframes; depth++)
@@ -367,7 +401,9 @@ bool gh_mutex_holders_find(struct gh_deadlocks *deadlocks, const struct gh_waits
 	free(finder.contended);
 	free(finder.crowds);
 	gh_numbermap_free(&finder.numbers);
-	gh_unlockers_free(&finder.unlockers);
+	for (size_t i = 0; finder.unlockers != NULL && i < nmodules; i++)
+		gh_unlockers_free(&finder.unlockers[i]);
+	free(finder.unlockers);
 	gh_vector_free(&finder.places);
 	gh_vector_free(&finder.locks);
 	gh_vector_free(&finder.holders);

@@ -152,12 +152,27 @@ bool gh_wait_find_leaked(struct gh_leaked *leaked, struct gh_wait_query *query)
 	return found;
 }
 
+/* Finds the deadlocks by the code of the program and of its other modules. */
+static bool find_deadlocks(struct gh_wait_query *query, struct gh_error *err)
+{
+	const struct gh_symbols *symbols = query->symbols;
+	size_t count = symbols->others.list.count + 1;
+	struct gh_wait_module *modules = calloc(count, sizeof(*modules));
+	if (modules == NULL)
+		return gh_fail_memory(err, symbols->program.image.path);
+	modules[0] = (struct gh_wait_module){&symbols->program.tab, symbols->bias};
+	for (size_t i = 1; i < count; i++)
+		modules[i] = (struct gh_wait_module){symbols->others.list.items[i - 1].tab,
+						     symbols->others.list.items[i - 1].bias};
+	bool found = gh_deadlocks_find(&query->deadlocks, &query->waits, modules, count, err);
+	free(modules);
+	return found;
+}
+
 const struct gh_deadlocks *gh_wait_deadlocks(struct gh_wait_query *query)
 {
 	struct gh_error err;
-	if (query->symbols != NULL && !query->has_deadlocks &&
-	    !gh_deadlocks_find(&query->deadlocks, &query->waits, &query->symbols->program.tab,
-			       query->symbols->bias, &err)) {
+	if (query->symbols != NULL && !query->has_deadlocks && !find_deadlocks(query, &err)) {
 		gh_print_error(&err);
 		gh_deadlocks_free(&query->deadlocks);
 		query->deadlocks = (struct gh_deadlocks){0};

@@ -3,7 +3,8 @@
 //	host DUMP PLUGIN    print "mark ADDRESS variable" of an object that a variable of the plugin's holds, and "mark ADDRESS
 //	                    frame" of one that a frame holds, "waiting"; when its input has a byte or ends, write the heap
 //	                    dump DUMP
-//	host - PLUGIN       have the plugin start a goroutine that waits, print the stacks, and "ready"; end with the input
+//	host - PLUGIN       have the plugin start a goroutine that waits, and a deadlock, print the stacks, and "ready"; end
+//	                    with the input
 package main
 
 import (
@@ -38,6 +39,7 @@ func main() {
 	}
 	if os.Args[1] == "-" {
 		look(p, "Wait").(func())()
+		look(p, "Deadlock").(func())()
 		wait()
 		return
 	}

@@ -3,6 +3,8 @@ package main
 
 import (
 	"runtime"
+	"sync"
+	"time"
 	"unsafe"
 )
 
@@ -51,6 +53,24 @@ func Wait() {
 func wait(waits chan bool, n int) {
 	<-waits
 	waits <- n > 0
+}
+
+var mutexes [2]sync.Mutex
+
+// Deadlock starts two goroutines that wait for each other's mutexes.
+func Deadlock() {
+	go lock(&mutexes[0], &mutexes[1])
+	go lock(&mutexes[1], &mutexes[0])
+	time.Sleep(200 * time.Millisecond)
+}
+
+//go:noinline
+func lock(first, second *sync.Mutex) {
+	first.Lock()
+	time.Sleep(50 * time.Millisecond)
+	second.Lock()
+	second.Unlock()
+	first.Unlock()
 }
 
 func main() {}
