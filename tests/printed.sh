@@ -23,7 +23,7 @@ start() {
 
 # every N: each Nth row, the types and addresses in $work/asked, the texts in $work/expected.
 every() {
-	grep -v '^ready' "$work/places" | awk -v n="$1" 'NR % n == 0' | tee >(cut -f 3 >"$work/expected") |
+	grep -v -e '^ready' -e '^part' "$work/places" | awk -v n="$1" 'NR % n == 0' | tee >(cut -f 3 >"$work/expected") |
 		cut -f 1,2 >"$work/asked"
 }
 
@@ -73,6 +73,16 @@ limits() {
 		': expected a type that the program describes, found none called main.nosuch$'
 }
 
+# parts NAME ARG...: parts of values, as Go's own expressions have them.
+parts() {
+	local type address path
+	grep '^part' "$work/places" | cut -f 5 >"$work/expected"
+	while IFS=$'\t' read -r _ type address path _; do
+		"$GOHEAP" print --limit 0 --depth 20 --part "$path" "${@:2}" "$type" "$address" 2>&1
+	done < <(grep '^part' "$work/places") >"$work/found"
+	same "$1: $(wc -l <"$work/expected") parts of values" "$work/expected" "$work/found"
+}
+
 # zeros: where the zero time.Time is.
 zeros() {
 	awk -F'\t' '$3 == "time.Time(0001-01-01T00:00:00Z)" { print $2 }' "$work/places"
@@ -88,12 +98,12 @@ untyped() {
 
 # arguments PROGRAM: where functions stop, their arguments by their own types, many of them in registers.
 arguments() {
-	local arg method go_on="run arguments >$work/told" commands=()
+	local arg method go_on="run arguments parts >$work/told" commands=()
 	for method in words numbers pointers structs constants; do
 		commands+=(-ex "break main.(*point).$method")
 	done
-	"$1" arguments >"$work/calls"
-	while read -r arg _; do
+	"$1" arguments parts >"$work/calls"
+	while IFS=$'\t' read -r arg _; do
 		if [ "$arg" = arg0 ]; then
 			commands+=(-ex "$go_on")
 			go_on='continue'
@@ -147,6 +157,40 @@ unfinished() {
 	has "which bracket is missing" "$(cat "$work/output")" '^goheap: expected a \), found the end of the expression$'
 }
 
+# refused PROGRAM: what an expression asks for that is not there is said in Go's words, with what is there.
+refused() {
+	local commands=(-ex 'break main.(*point).pointers' -ex 'run arguments >/dev/null') expression
+	local expressions=(foo 'foo.bar[1]' arg0.Z 'arg1.next.tags[7]' 'arg1.tags["a"]' 'arg2["nosuch"]' 'arg1.any.(string)'
+		'arg1.next.any.(string)' 'arg0.X.Y' '*arg1.tags' 'len(arg2)' 'arg0 -> X' 'main.point' "\$nosuch" arg9)
+	for expression in "${expressions[@]}"; do
+		commands+=(-ex "goheap print $expression")
+	done
+	timeout -k 5 120 gdb -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' -iex 'set auto-load no' \
+		-x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" "${commands[@]}" -ex up -ex 'goheap print foo' -ex kill \
+		-ex 'goheap print foo' "$1" </dev/null >"$work/output" 2>&1
+	sed -n '/^goheap: foo:/,$p' "$work/output" | grep -v -e '^#1 ' -e '^[0-9]' -e '^\[Inferior' -e '^Kill' >"$work/found"
+	cat >"$work/expected" <<-'END'
+		goheap: foo: there is no foo; here are arg0, arg1, arg2, arg3, arg4, arg5 (goheap frame shows them)
+		goheap: foo.bar[1]: there is no foo; here are arg0, arg1, arg2, arg3, arg4, arg5 (goheap frame shows them)
+		goheap: .Z: expected a field of main.point: X, Y, found none of that name
+		goheap: [7]: expected an index that is in it, found 7, its length is 0
+		goheap: ["a"]: expected a number as index, found "a"
+		goheap: ["nosuch"]: expected a key that is in the map, as goheap print writes it, found "nosuch", which none of the 2 entries has
+		goheap: .(string): expected a value that is not nil, found nil
+		goheap: .(string): expected a value of that type, found main.point
+		goheap: .Y: expected a struct, found int
+		goheap: .*: expected a pointer, found []string
+		goheap: len(arg2): not understood from len(arg2) on: what has a value is NAME, NAME.FIELD, NAME[INDEX], NAME[KEY], NAME[LOW:HIGH], NAME.(TYPE), *NAME, and numbers
+		goheap: arg0 -> X: not understood from > X on: what has a value is NAME, NAME.FIELD, NAME[INDEX], NAME[KEY], NAME[LOW:HIGH], NAME.(TYPE), *NAME, and numbers
+		That is a type: goheap print TYPE EXPRESSION
+		It has no value.
+		goheap: arg9: there is no arg9; here are arg0, arg1, arg2, arg3, arg4, arg5 (goheap frame shows them)
+		goheap: foo: there is no foo; here are arg0 (goheap frame shows them)
+		No process, core file or heap dump is loaded.
+	END
+	same "expressions of what is not there" "$work/expected" "$work/found"
+}
+
 for release in ${RELEASES:-1.15 1.19 1.23 1.24 1.27}; do
 	flags=()
 	[ "$release" != 1.23 ] || flags=(-buildmode=pie)
@@ -158,12 +202,14 @@ for release in ${RELEASES:-1.15 1.19 1.23 1.24 1.27}; do
 	in_shell "go$release: core file" 1 -e "$program" "$work/core"
 	in_shell "go$release: heap dump" 9 -e "$program" "$work/dump"
 	in_shell "go$release: process" 30 -p "$child"
+	parts "go$release: core file" -e "$program" "$work/core"
 	limits "go$release" "$program"
 	untyped "go$release" "$program"
 	results "go$release" "$program"
 	if [ "$release" = "${GDB_RELEASE:-1.19}" ]; then
 		arguments "$program"
 		unfinished "$program"
+		refused "$program"
 		in_gdb "go$release: process" 3 -ex "attach $child" "$program"
 		in_gdb "go$release: core file" 16 "$program" "$work/core"
 		in_gdb "go$release: heap dump" 16 -ex "goheap load $work/dump" "$program"

@@ -44,6 +44,16 @@ void gh_value_add_map(struct gh_values *values, const struct gh_rtype *type, uin
 void gh_value_add_channel(struct gh_values *values, const struct gh_rtype *type, uint64_t header,
 			  bool shown);
 
+/* Adds the entries of the map of TYPE whose header is at HEADER to ENTRIES, which is to be freed;
+ * *WHOLE: all could be read. False if the program does not describe what it is made of. */
+bool gh_value_map_entries(struct gh_values *values, const struct gh_rtype *type, uint64_t header,
+			  struct gh_map_entries *entries, bool *whole);
+
+/* Appends values->part of a value of the type called NAME, at WHERE or, if IS_VALUE, that is WHERE.
+ * False (ERR filled) if there is no such part. */
+bool gh_value_add_part(struct gh_values *values, const char *name, uint64_t where, bool is_value,
+		       struct gh_error *err);
+
 /* Appends the channel whose runtime.hchan is at HEADER. False, and nothing, if the program does not
  * describe the type of its elements. */
 bool gh_value_add_hchan(struct gh_values *values, uint64_t header);

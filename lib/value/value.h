@@ -10,7 +10,8 @@
  *   values; value_channel.c: channels; value_known.c: types of packages time, sync and sync/atomic;
  * - value_named.c: types by name; value_bytes.c: values that are in registers;
  * - value_frame.c: what a frame of the stack has; value_likely.c: words of no type;
- * - value_field.c: a field of a value as a number or text. */
+ * - value_field.c: a field of a value as a number or text; value_part.c: a part of a value, by
+ *   fields, indexes, keys and dynamic types. */
 #ifndef GH_VALUE_VALUE_H
 #define GH_VALUE_VALUE_H
 
@@ -27,6 +28,9 @@ struct gh_values {
 	size_t limit;                  /* elements that are printed of each value; SIZE_MAX: all */
 	unsigned depth;       /* pointers that are followed, one behind the other; those of slices,
 				 maps and channels, too */
+	const char *part;     /* what gh_value_print_named and gh_value_print_bytes print of the
+				 value, as Go writes it: ".Next.Names[0]", "[\"key\"].(*main.User)";
+				 a pointer's target is ".*"; NULL: all of it; not owned */
 	struct gh_buffer out; /* the text, which a terminal may be given; owned */
 	/* Private: */
 	uint64_t path[GH_VALUE_DEPTH_MAX]; /* that were followed to here */
@@ -60,6 +64,9 @@ void gh_value_print_own(struct gh_values *values, uint32_t type, const uint8_t *
 /* COUNT values of type ELEM, one after the other from ADDRESS on, as of a slice. */
 void gh_value_print_elements(struct gh_values *values, uint32_t elem, uint64_t address,
 			     uint64_t count);
+
+/* One past what closes the bracket at TEXT, quoted text aside; NULL if nothing does. */
+const char *gh_value_index_end(const char *text);
 
 /* Appends COUNT words of 8 bytes whose types are not known, each with a question mark: numbers, or,
  * two neighbours, the string or the interface that they look like. */

@@ -24,10 +24,11 @@ static bool read_bytes(const struct gh_memory *memory, uint64_t address, void *t
 }
 
 /* Appends the value that the SIZE bytes are, of the type called NAME or, if that is NULL, of TYPE.
- */
-static void add_bytes(struct gh_values *values, const char *name, uint32_t type,
-		      const uint8_t *bytes, size_t size)
+ * False (ERR filled) if it has no such part as is asked for. */
+static bool add_bytes(struct gh_values *values, const char *name, uint32_t type,
+		      const uint8_t *bytes, size_t size, struct gh_error *err)
 {
+	bool found = true;
 	struct gh_process_memory *memory = &values->process->memory;
 	const struct gh_memory *process = memory->source;
 	/* At the end of the address space, which is the kernel's. */
@@ -36,11 +37,14 @@ static void add_bytes(struct gh_values *values, const char *name, uint32_t type,
 	struct gh_memory both = {.read = read_bytes, .from = &from, .size = process->size};
 	memory->source = &both;
 	values->followed = 0;
-	if (name != NULL)
+	if (name != NULL && values->part != NULL)
+		found = gh_value_add_part(values, name, from.address, false, err);
+	else if (name != NULL)
 		gh_value_add_named(values, name, from.address, false);
 	else
 		gh_value_add_any(values, type, from.address, true);
 	memory->source = process;
+	return found;
 }
 
 bool gh_value_print_bytes(struct gh_values *values, const char *name, const uint8_t *bytes,
@@ -52,13 +56,12 @@ bool gh_value_print_bytes(struct gh_values *values, const char *name, const uint
 	if (expected != size)
 		return gh_fail(err, name, GH_NO_OFFSET, "a value of its size",
 			       "%zu bytes, not %" PRIu64, size, expected);
-	add_bytes(values, name, GH_NO_RTYPE, bytes, size);
-	return true;
+	return add_bytes(values, name, GH_NO_RTYPE, bytes, size, err);
 }
 
 void gh_value_print_own(struct gh_values *values, uint32_t type, const uint8_t *bytes)
 {
-	add_bytes(values, NULL, type, bytes, values->types->items[type].size);
+	add_bytes(values, NULL, type, bytes, values->types->items[type].size, NULL);
 }
 
 void gh_value_print_passed(struct gh_values *values, const struct gh_result *passed,

@@ -280,9 +280,22 @@ static void add_entries(struct gh_values *values, const struct gh_rtype *type,
 	gh_value_add(values, "%s]", whole ? "" : " (and some that cannot be read)");
 }
 
+bool gh_value_map_entries(struct gh_values *values, const struct gh_rtype *type, uint64_t header,
+			  struct gh_map_entries *entries, bool *whole)
+{
+	struct gh_map_shape shape;
+	if (!find_shape(&shape, values->types, type))
+		return false;
+	*whole = gh_map_read(entries, values->process, &shape, header,
+			     values->process->memory.source->size);
+	values->out.failed |= entries->failed;
+	return true;
+}
+
 void gh_value_add_map(struct gh_values *values, const struct gh_rtype *type, uint64_t header,
 		      bool shown)
 {
+	bool whole = true;
 	struct gh_map_shape shape;
 	struct gh_map_entries entries = {0};
 	uint64_t count = 0;
@@ -302,9 +315,7 @@ void gh_value_add_map(struct gh_values *values, const struct gh_rtype *type, uin
 	} else if (count == 0) {
 		gh_value_add(values, "[]");
 	} else {
-		bool whole = gh_map_read(&entries, values->process, &shape, header,
-					 values->process->memory.source->size);
-		values->out.failed |= entries.failed;
+		gh_value_map_entries(values, type, header, &entries, &whole);
 		sort(values, gh_rtype_key(values->types, type), &entries);
 		add_entries(values, type, &entries, whole);
 		gh_value_leave(values);

@@ -112,6 +112,8 @@ bool gh_value_print_named(struct gh_values *values, const char *name, uint64_t w
 {
 	uint64_t size;
 	values->followed = 0;
+	if (values->part != NULL)
+		return gh_value_add_part(values, name, where, true, err);
 	if (!find_size(values, name, 0, &size, err))
 		return false;
 	gh_value_add_named(values, name, where, true);

@@ -17,6 +17,7 @@ static struct gh_values make_values(const struct gh_options *options, struct gh_
 	    .types = types,
 	    .limit = options->limit,
 	    .depth = (unsigned)options->depth,
+	    .part = options->part,
 	};
 }
 

@@ -2,7 +2,7 @@
  *
  * - main.c, options.c, exit.c: finds the command, reads its options, ends;
  * - cmd_*.c: the commands; cmd_records.c those that list one kind of records;
- * - dispatch.c, dispatch_live.c, print_words.c: commands typed in GDB;
+ * - dispatch.c, dispatch_live.c, print_words.c, print_answers.c: commands typed in GDB;
  * - generate.c: what is made of commands.def at build time;
  * - heap_query.c, object_groups.c, growth.c, merged_dominators.c, picture.c, neighborhood.c,
  *   report_data.c: answers about the heap (heap_query.h); suspects.c finds what may
@@ -59,6 +59,7 @@ struct gh_options {
 	const char *host;    /* that the heap is of (--host) */
 	const char *status;  /* of the goroutines to print (-s) */
 	const char *label;   /* of the goroutines to print (--label) */
+	const char *part;    /* of the value to print (--part) */
 	const char *http;    /* HOST:PORT to serve a page on (--http) */
 	regex_t pattern;     /* that a goroutine's text, or a string, must match (--grep); owned */
 	bool has_pattern;    /* there is one */
@@ -345,6 +346,21 @@ struct gh_print_words {
 	char *expression; /* "" if there is none */
 };
 
+/* What a part of an expression's value may be a part of, and the part, as struct gh_values has it.
+ */
+struct gh_print_part {
+	char *operand; /* in GDB's words; both owned */
+	char *part;
+};
+
+/* The most ways to take an expression apart: _goheap_ask of goheap.gdb has as many. */
+#define GH_PRINT_PARTS 3
+
+/* Takes EXPRESSION apart: "*a.b[0]" is ".b[0].*" of "a", and "[0].*" of "a.b". The longest operand
+ * is the last. Returns in how many ways, 0 if it cannot be or memory ran out. To be freed. */
+size_t gh_print_parts(struct gh_print_part parts[GH_PRINT_PARTS], const char *expression);
+void gh_print_parts_free(struct gh_print_part *parts, size_t count);
+
 /* Takes the WORDS of the command apart: if it HAS_TYPE, a type is in single quotes, or has the form
  * of Go's and is followed by a space and an operand. False, after saying so, if memory ran out.
  * PRINT->text is to be freed. */
@@ -354,9 +370,19 @@ bool gh_print_words_read(struct gh_print_words *print, const struct gh_words *wo
  * missing, which GDB would call a syntax error. */
 bool gh_print_words_whole(const struct gh_print_words *print);
 
-/* The type in TEXT, what GDB's whatis command printed, as Go writes it; it stays in TEXT, which is
- * changed. NULL if there is none. */
-char *gh_print_type(char *text);
+/* What GDB has told: the types of the expression and of what it may be a part of, as Go writes
+ * them, or why there is none, and which names there are. All of it stays in the text. */
+struct gh_print_answers {
+	char *types[1 + GH_PRINT_PARTS];  /* NULL: there is none */
+	char *errors[1 + GH_PRINT_PARTS]; /* then, why; NULL: it was not asked */
+	char *scope;                      /* what `info scope' printed */
+};
+
+/* Reads TEXT, what _goheap_asked of goheap.gdb has printed, which is changed. */
+void gh_print_answers_read(struct gh_print_answers *answers, char *text);
+
+/* Says why EXPRESSION has no value, and what can be asked for. */
+void gh_print_answers_tell(const struct gh_print_answers *answers, const char *expression);
 
 /* The type of several words of an argument, of no type that is known. */
 #define GH_NO_GO_TYPE "struct {...}"

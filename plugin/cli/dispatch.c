@@ -22,6 +22,9 @@
 /* Those that goheap.gdb hands over at the most. */
 #define MAX_WORDS 119
 
+/* What tells of a part of a value: the option and its argument, and a type that was not typed. */
+#define PART_WORDS 3
+
 /* Reads where the session's link NAME leads; in BUF. False if there is none. */
 static bool read_link(const char *directory, const char *name, char buf[PATH_MAX])
 {
@@ -63,7 +66,7 @@ struct job {
  * type tells what is to be printed. */
 static int run(const struct job *job, const struct gh_kept_source *source)
 {
-	char *argv[MAX_WORDS + GH_SQL_WORDS + GH_KEPT_ARGUMENTS];
+	char *argv[MAX_WORDS + GH_SQL_WORDS + PART_WORDS + GH_KEPT_ARGUMENTS];
 	const struct gh_command *command = job->command;
 	int argc = gh_kept_arguments(source, command, job->count, job->args, argv);
 	if ((command->gdb.on & GH_ON_DUMP) != 0 && gh_command_takes(command, "names") &&
@@ -148,13 +151,9 @@ static int run_on_files(const struct job *job)
 /* What GDB is to find of an expression. */
 enum wanted {
 	NOTHING,
-	ITS_TYPE,
 	ITS_VALUE,   /* the bytes, in a file */
 	ITS_ADDRESS, /* the value as a number */
 };
-
-/* Where GDB's pipe command ends what it runs. */
-#define DELIMITER "|goheap|"
 
 /* Writes the script that GDB runs after the command: nothing, or to run the command again with what
  * is WANTED of EXPRESSION, by a command of GDB's own: an error is not in a line of the script then.
@@ -162,8 +161,6 @@ enum wanted {
 static int write_script(const struct job *job, enum wanted wanted, const char *expression)
 {
 	static const char *const forms[] = {
-	    [ITS_TYPE] = "pipe -d " DELIMITER " whatis %s " DELIMITER " { trap \"exit 1\" INT; "
-			 "\"$GOHEAP_PROGRAM\" dispatch type || exit 1; }\n",
 	    [ITS_VALUE] = "dump binary value " GH_SESSION_PATH GH_SESSION_VALUE " %s\n"
 			  "pipe info files | { trap \"exit 1\" INT; "
 			  "\"$GOHEAP_PROGRAM\" dispatch value || exit 1; }\n",
@@ -180,6 +177,29 @@ static int write_script(const struct job *job, enum wanted wanted, const char *e
 		fprintf(script, "%.*s%s%s", (int)(gap - form), form, expression, gap + 2);
 		fputs("_goheap_finish\nend\n", script);
 	}
+	return gh_script_commit(script, job->directory) ? GH_EXIT_OK : GH_EXIT_INPUT;
+}
+
+/* Has GDB tell the types of EXPRESSION and of what it may be a part of, and run the command again.
+ */
+static int ask_type(const struct job *job, const char *expression)
+{
+	struct gh_print_part parts[GH_PRINT_PARTS];
+	size_t count = gh_print_parts(parts, expression);
+	FILE *script = gh_script_open(job->directory);
+	for (size_t i = 0; script != NULL && i <= GH_PRINT_PARTS; i++) {
+		fprintf(script, "with confirm off -- define _goheap_asked%zu\n", i);
+		if (i <= count)
+			fprintf(script, "whatis %s\n", i == 0 ? expression : parts[i - 1].operand);
+		fputs("end\n", script);
+	}
+	gh_print_parts_free(parts, count);
+	if (script == NULL)
+		return GH_EXIT_INPUT;
+	fputs("with confirm off -- define _goheap_then\n_goheap_note_level\n"
+	      "pipe source " GH_SESSION_PATH "level.gdb | { trap \"exit 1\" INT; "
+	      "\"$GOHEAP_PROGRAM\" dispatch type || exit 1; }\n_goheap_finish\nend\n",
+	      script);
 	return gh_script_commit(script, job->directory) ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 
@@ -244,31 +264,73 @@ static int run_typed(struct job *job)
 	if (typed.expression[0] == '\0')
 		fprintf(stderr, "usage: goheap %s %s\n", job->command->name,
 			job->command->gdb.operands);
-	else if (strchr(typed.expression, '\n') != NULL ||
-		 strstr(typed.expression, DELIMITER) != NULL)
-		fputs("goheap: an expression is one line, without " DELIMITER "\n", stderr);
-	else if (gh_print_words_whole(&typed))
-		status =
-		    write_script(job, job->command->run == gh_cmd_print ? ITS_TYPE : ITS_ADDRESS,
-				 typed.expression);
+	else if (strchr(typed.expression, '\n') != NULL)
+		fputs("goheap: an expression is one line\n", stderr);
+	else if (!gh_print_words_whole(&typed))
+		status = GH_EXIT_INPUT;
+	else if (job->command->run != gh_cmd_print)
+		status = write_script(job, ITS_ADDRESS, typed.expression);
+	else if (job->files.running)
+		status = ask_type(job, typed.expression);
+	else
+		status = run_on_files(job);
 	free(typed.text);
 	return status;
+}
+
+/* Has GDB write the value of the operand of TYPED that it knows a Go type of, for goheap to find
+ * the part: GDB's own indexes are C's. False if there is no such operand. STATUS is the command's
+ * then.
+ */
+static bool ask_part(const struct job *job, const struct gh_print_words *typed,
+		     const struct gh_print_answers *answers, int *status)
+{
+	struct gh_print_part parts[GH_PRINT_PARTS];
+	size_t at = typed->type == NULL ? gh_print_parts(parts, typed->expression) : 0;
+	size_t count = at;
+	bool has_index = at > 0 && strchr(typed->expression, '[') != NULL;
+	while (at > 0 &&
+	       (answers->types[at] == NULL || !gh_print_is_value(typed, answers->types[at])))
+		at--;
+	bool found = at > 0 && (has_index || answers->types[0] == NULL);
+	*status = GH_EXIT_INPUT;
+	if (found && gh_session_type_write(job->directory, answers->types[at], parts[at - 1].part))
+		*status = write_script(job, ITS_VALUE, parts[at - 1].operand);
+	gh_print_parts_free(parts, count);
+	return found;
+}
+
+/* Has GDB write the value of the whole expression of TYPED, or what address it is. */
+static int ask_whole(const struct job *job, const struct gh_print_words *typed,
+		     const struct gh_print_answers *answers)
+{
+	const char *type = answers->types[0];
+	if (type == NULL)
+		gh_print_answers_tell(answers, typed->expression);
+	else if (typed->type == NULL && strcmp(type, GH_NO_GO_TYPE) == 0)
+		fputs("Its type is not known: goheap print TYPE EXPRESSION\n", stderr);
+	else if (strcmp(type, typed->expression) == 0)
+		fputs("That is a type: goheap print TYPE EXPRESSION\n", stderr);
+	else if (strcmp(type, "void") == 0)
+		fputs("It has no value.\n", stderr);
+	else if (!gh_print_is_value(typed, type))
+		return write_script(job, ITS_ADDRESS, typed->expression);
+	else if (gh_session_type_write(job->directory, type, ""))
+		return write_script(job, ITS_VALUE, typed->expression);
+	return GH_EXIT_INPUT;
 }
 
 /* Runs `goheap dispatch type'. */
 static int take_type(struct job *job)
 {
 	char *text = gh_piped_text_read(stdin);
-	char *type = text != NULL ? gh_print_type(text) : NULL;
 	struct gh_print_words typed = {0};
+	struct gh_print_answers answers;
 	int status = GH_EXIT_INPUT;
-	if (type != NULL && gh_print_words_read(&typed, &job->words, true)) {
-		bool is_value = gh_print_is_value(&typed, type);
-		if (typed.type == NULL && strcmp(type, GH_NO_GO_TYPE) == 0)
-			fputs("Its type is not known: goheap print TYPE EXPRESSION\n", stderr);
-		else if (!is_value || gh_session_type_write(job->directory, type))
-			status =
-			    write_script(job, is_value ? ITS_VALUE : ITS_ADDRESS, typed.expression);
+	if (text != NULL && gh_print_words_read(&typed, &job->words, true)) {
+		gh_print_answers_read(&answers, text);
+		if (!ask_part(job, &typed, &answers, &status))
+			status = ask_whole(job, &typed, &answers);
 	}
 	free(typed.text);
 	free(text);
@@ -289,6 +351,10 @@ static bool set_address(struct job *job, char *address)
 		address = job->value.bytes;
 		if (job->typed.type == NULL)
 			job->typed.type = job->value.type;
+		if (job->value.part[0] != '\0') {
+			job->args[job->count++] = (char *)"--part";
+			job->args[job->count++] = job->value.part;
+		}
 	}
 	if (job->typed.type != NULL)
 		job->args[job->count++] = job->typed.type;
@@ -330,7 +396,8 @@ static bool open_job(struct job *job, const char *program)
 		gh_words_free(&job->words);
 		return false;
 	}
-	job->args = calloc((size_t)job->words.count + GH_SQL_WORDS, sizeof(*job->args));
+	job->args =
+	    calloc((size_t)job->words.count + GH_SQL_WORDS + PART_WORDS, sizeof(*job->args));
 	if (job->args == NULL) {
 		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
 		gh_words_free(&job->words);

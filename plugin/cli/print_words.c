@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/value/value.h"
+
 static bool is_word(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
@@ -149,30 +151,6 @@ bool gh_print_words_read(struct gh_print_words *print, const struct gh_words *wo
 	return true;
 }
 
-char *gh_print_type(char *text)
-{
-	static const char before[] = "type = ";
-	char *type = strstr(text, before);
-	if (type == NULL)
-		return NULL;
-	type += strlen(before);
-	/* The language may be C. */
-	if (strncmp(type, "struct ", 7) == 0 && type[7] != '{')
-		type += 7;
-	size_t length = strcspn(type, "\n");
-	size_t stars = 0;
-	while (stars < length && type[length - 1 - stars] == '*')
-		stars++;
-	/* GDB writes pointers as C does: main.User **. */
-	if (stars > 0 && stars < length && type[length - 1 - stars] == ' ') {
-		memmove(type + stars, type, length - 1 - stars);
-		memset(type, '*', stars);
-		length--;
-	}
-	type[length] = '\0';
-	return type;
-}
-
 /* Those of Go's predeclared types that GDB and C do not have, too, and without integers, which are
  * as often addresses. */
 static bool is_predeclared(const char *type)
@@ -192,10 +170,13 @@ static bool is_integer(const char *type)
 	return length > 0 && (strcmp(type, "ptr") == 0 || type[strspn(type, "0123456789")] == '\0');
 }
 
-/* EXPRESSION begins with what is called as arguments are. */
-static bool is_argument(const char *expression)
+/* EXPRESSION begins with the name of an argument or variable: not one of a word in a frame, which
+ * may be an address. */
+static bool is_named(const char *expression)
 {
-	return strncmp(expression, "arg", 3) == 0 && isdigit((unsigned char)expression[3]);
+	expression += strspn(expression, "*");
+	return is_word(*expression) && !isdigit((unsigned char)*expression) &&
+	       strncmp(expression, "sp_", 3) != 0;
 }
 
 bool gh_print_is_value(const struct gh_print_words *print, const char *type)
@@ -206,8 +187,7 @@ bool gh_print_is_value(const struct gh_print_words *print, const char *type)
 	type += stars;
 	/* A word of an argument, of no type that is known, is a *uintptr if it may be a pointer. */
 	if (is_own && is_integer(type))
-		return is_argument(print->expression) &&
-		       (stars == 0 || strcmp(type, "uintptr") != 0);
+		return is_named(print->expression) && (stars == 0 || strcmp(type, "uintptr") != 0);
 	/* Of one that is a pointer it tells where a value of the type is that was typed. */
 	if (!is_own && stars > 0)
 		return false;
@@ -274,4 +254,84 @@ bool gh_print_words_whole(const struct gh_print_words *print)
 	else
 		return true;
 	return false;
+}
+
+/* The end of the operand at TEXT: a name, or what is in brackets. */
+static const char *skip_operand(const char *text)
+{
+	const char *start = text;
+	if (*text == '(')
+		return gh_value_index_end(text);
+	while (is_word(*text) || *text == '$')
+		text++;
+	return text > start && !isdigit((unsigned char)*start) ? text : NULL;
+}
+
+/* The end of the field at TEXT, with its dot; NULL if there is another part. */
+static const char *skip_field(const char *text)
+{
+	return text[1] != '(' ? skip_operand(text + 1) : NULL;
+}
+
+/* TEXT is fields, indexes and assertions of types alone. */
+static bool is_part(const char *text)
+{
+	while (*text != '\0') {
+		const char *end = NULL;
+		if (*text == '[' || strncmp(text, ".(", 2) == 0)
+			end = gh_value_index_end(text + (*text == '.'));
+		else if (*text == '.')
+			end = skip_operand(text + 1);
+		if (end == NULL)
+			return false;
+		text = end;
+	}
+	return true;
+}
+
+/* Fills PART with the operand from TEXT to END, of which the rest, with STARS before it, is a part.
+ * False if memory ran out. */
+static bool take_part(struct gh_print_part *part, const char *text, const char *end, size_t stars)
+{
+	size_t length = strlen(end);
+	part->operand = strndup(text, (size_t)(end - text));
+	part->part = malloc(length + 2 * stars + 1);
+	if (part->operand == NULL || part->part == NULL)
+		return false;
+	memcpy(part->part, end, length + 1);
+	for (size_t i = 0; i < stars; i++)
+		memcpy(part->part + length + 2 * i, ".*", 3);
+	return true;
+}
+
+size_t gh_print_parts(struct gh_print_part parts[GH_PRINT_PARTS], const char *expression)
+{
+	size_t stars = strspn(expression, "*");
+	const char *operand = expression + stars;
+	const char *ends[GH_PRINT_PARTS];
+	const char *end = skip_operand(operand);
+	size_t count = 0;
+	if (stars > GH_VALUE_DEPTH_MAX || end == NULL || !is_part(end))
+		return 0;
+	for (; end != NULL && (*end != '\0' || stars > 0);
+	     end = *end == '.' ? skip_field(end) : NULL) {
+		/* The last is the longest. */
+		count += count < GH_PRINT_PARTS;
+		ends[count - 1] = end;
+	}
+	memset(parts, 0, count * sizeof(*parts));
+	for (size_t i = 0; i < count; i++)
+		if (!take_part(&parts[i], operand, ends[i], stars)) {
+			gh_print_parts_free(parts, count);
+			return 0;
+		}
+	return count;
+}
+
+void gh_print_parts_free(struct gh_print_part *parts, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free(parts[i].operand);
+		free(parts[i].part);
+	}
 }

@@ -68,10 +68,12 @@
 struct gh_session_value {
 	char *bytes; /* "=" and the value's bytes in hexadecimal digits; owned */
 	char *type;  /* owned */
+	char *part;  /* of the value that is asked for, behind the type; "": all of it */
 };
 
-/* Writes that TYPE into the session's DIRECTORY. False after printing an error. */
-bool gh_session_type_write(const char *directory, const char *type);
+/* Writes that TYPE, and which PART is asked for, into the session's DIRECTORY. False after printing
+ * an error. */
+bool gh_session_type_write(const char *directory, const char *type, const char *part);
 
 /* Reads both. False after printing an error; in any case VALUE is to be freed. */
 bool gh_session_value_read(struct gh_session_value *value, const char *directory);

@@ -2,6 +2,7 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/util/error.h"
 #include "plugin/view/view.h"
@@ -22,13 +23,13 @@ static FILE *open_file(const char *directory, const char *name, const char *mode
 	return file;
 }
 
-bool gh_session_type_write(const char *directory, const char *type)
+bool gh_session_type_write(const char *directory, const char *type, const char *part)
 {
 	FILE *out = open_file(directory, GH_SESSION_TYPE, "we");
 	struct gh_error err;
 	if (out == NULL)
 		return false;
-	fputs(type, out);
+	fprintf(out, "%s\n%s", type, part);
 	if (fclose(out) == 0)
 		return true;
 	gh_fail_errno(&err, GH_SESSION_TYPE, "write");
@@ -72,7 +73,14 @@ bool gh_session_value_read(struct gh_session_value *value, const char *directory
 	free(data);
 	value->bytes = digits;
 	value->type = read_file(directory, GH_SESSION_TYPE, &size);
-	return data != NULL && digits != NULL && value->type != NULL;
+	if (value->type == NULL)
+		return false;
+	value->part = strchr(value->type, '\n');
+	if (value->part != NULL)
+		*value->part++ = '\0';
+	else
+		value->part = value->type + size;
+	return data != NULL && digits != NULL;
 }
 
 void gh_session_value_free(struct gh_session_value *value)

@@ -28,6 +28,11 @@ type node struct {
 	any  interface{}
 }
 
+type user struct {
+	node
+	*point
+}
+
 type fault struct {
 	code int
 	err  error
@@ -193,6 +198,24 @@ func printMap(pointer interface{}) {
 	fmt.Printf("%s\t%#x\t%s\n", m.Type(), m.Pointer(), text(m, true))
 }
 
+// A row of a part of what POINTER points to, which in Go is what FOUND points to.
+func part(pointer interface{}, path string, found interface{}) {
+	kept = append(kept, pointer)
+	v := reflect.ValueOf(pointer)
+	star := ""
+	if v.Type().Elem().Kind() == reflect.Ptr {
+		star = "*"
+	}
+	fmt.Printf("part\t%s%s\t%#x\t%s\t%s\n", star, v.Type().Elem(), v.Pointer(), path, text(reflect.ValueOf(found).Elem(), true))
+}
+
+// A map's row is that of the pointer to its header.
+func entry(pointer interface{}, path string, found interface{}) {
+	kept = append(kept, pointer)
+	m := reflect.ValueOf(pointer).Elem()
+	fmt.Printf("part\t%s\t%#x\t%s\t%s\n", m.Type(), m.Pointer(), path, text(reflect.ValueOf(found).Elem(), true))
+}
+
 func twice(n int) int { return 2 * n }
 
 func maps() {
@@ -238,6 +261,15 @@ func maps() {
 	printMap(&map[wide]wide{{}: {}, {a: [40]int64{1}}: {a: [40]int64{2}}})
 	printMap(&map[string]map[string][]int{"a": {"b": {1, 2}, "c": nil}, "d": nil})
 	printMap(&map[bool]struct{}{true: {}, false: {}})
+	people := map[string]*user{"a b[": {node: node{Name: "embedded", tags: []string{"x"}}, point: &point{3, 4}}, `q"`: nil}
+	entry(&people, `["a b["].Name`, &people["a b["].Name)
+	entry(&people, `["a b["].tags[0]`, &people["a b["].tags[0])
+	entry(&people, `["a b["].Y`, &people["a b["].Y)
+	entry(&people, `["q\""]`, &[]*user{nil}[0])
+	numbers := map[int][]point{-3: {{1, 2}}, 4: nil}
+	entry(&numbers, "[-3][0].Y", &numbers[-3][0].Y)
+	points := map[point]string{{1, 2}: "there"}
+	entry(&points, "[{X: 1, Y: 2}]", &[]string{"there"}[0])
 	printMap(&map[complex128]int{1i: 1, 1: 2, -1: 3})
 	printMap(&map[string]int{"same prefix, b": 1, "same prefix, a": 2, "same pre": 3, "": 4, "\x00": 5, "é\n\t\"\\\xff": 6})
 }
@@ -308,6 +340,15 @@ func others() {
 	}
 	list := &node{"a", &node{"b", nil, []string{"x", ""}, point{1, 2}}, []string{}, &point{3, 4}}
 	print(&list)
+	part(&list, ".next.tags[0]", &list.next.tags[0])
+	part(&list, ".next.tags[1:]", &[]string{""})
+	part(&list, ".next.*", list.next)
+	part(&list, ".next.any.Y", &[]int{2}[0])
+	part(&list, ".next.any.(main.point)", &point{1, 2})
+	part(&list, ".any.(*main.point).X", &list.any.(*point).X)
+	part(&list, ".Name[0]", &[]byte{'a'}[0])
+	part(&value, ".arr[1].X", &value.arr[1].X)
+	part(&value, ".n", &value.n)
 	ring := &node{Name: "ring"}
 	ring.next = &node{Name: "back", next: ring}
 	row(&ring, fmt.Sprintf(`*main.node {Name: "ring", next: *main.node {Name: "back", next: (*main.node)(%p) (cycle), `+
@@ -374,8 +415,18 @@ func arguments(pointers ...interface{}) {
 	}
 }
 
+// Parts of the arguments that were told last, each with its value.
+func parts(rows ...interface{}) {
+	if len(os.Args) > 2 {
+		for i := 0; i < len(rows); i += 2 {
+			fmt.Printf("%s\t%s\n", rows[i], text(reflect.ValueOf(rows[i+1]), true))
+		}
+	}
+}
+
 func (p *point) words(a string, b []string, c interface{}, d error) {
 	arguments(&p, &a, &b, &c, &d)
+	parts("arg1[2]", a[2], "arg2[2][1]", b[2][1], "arg2[1:3]", b[1:3], "arg3.(*main.node).Name", c.(*node).Name, "arg4.code", d.(*fault).code)
 }
 
 func (p *point) numbers(a int, b uint8, c float64, d float32, e bool, f time.Duration, g named, h uintptr) {
@@ -384,6 +435,8 @@ func (p *point) numbers(a int, b uint8, c float64, d float32, e bool, f time.Dur
 
 func (p *point) pointers(a *node, b map[string]int, c *[]int, d *int, e chan int) {
 	arguments(&p, &a, &b, &c, &d)
+	parts("arg0.X", p.X, "*arg1.next", *a.next, "arg1.next.any.Y", 4, "arg1.tags[0]", a.tags[0], "arg1.tags[0:1]", a.tags[0:1],
+		`arg2["b"]`, b["b"], "arg3[1]", (*c)[1], "*arg3", *c, "*arg4", *d)
 }
 
 func (p *point) structs(a point, b [1]string, c complex128, d fault) {

@@ -1,0 +1,125 @@
+#include "plugin/cli/command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/util/escape.h"
+
+/* The type in TEXT, what GDB's whatis command printed, as Go writes it. NULL if there is none. */
+static char *find_type(char *text)
+{
+	static const char before[] = "type = ";
+	char *type = strstr(text, before);
+	if (type == NULL)
+		return NULL;
+	type += strlen(before);
+	/* The language may be C. */
+	if (strncmp(type, "struct ", 7) == 0 && type[7] != '{')
+		type += 7;
+	size_t length = strcspn(type, "\n");
+	size_t stars = 0;
+	while (stars < length && type[length - 1 - stars] == '*')
+		stars++;
+	/* GDB writes pointers as C does: main.User **. */
+	if (stars > 0 && stars < length && type[length - 1 - stars] == ' ') {
+		memmove(type + stars, type, length - 1 - stars);
+		memset(type, '*', stars);
+		length--;
+	}
+	type[length] = '\0';
+	return type;
+}
+
+/* Ends TEXT where a line of it is LINE. Returns what follows; NULL if there is none. */
+static char *cut(char *text, const char *line)
+{
+	size_t length = strlen(line);
+	for (char *at = strstr(text, line); at != NULL; at = strstr(at + 1, line)) {
+		if ((at > text && at[-1] != '\n') || at[length] != '\n')
+			continue;
+		at[0] = '\0';
+		return at + length + 1;
+	}
+	return NULL;
+}
+
+void gh_print_answers_read(struct gh_print_answers *answers, char *text)
+{
+	*answers = (struct gh_print_answers){.scope = (char *)""};
+	for (size_t i = 0; text != NULL && i <= GH_PRINT_PARTS; i++) {
+		char *next = cut(text, "@");
+		size_t length = strlen(text);
+		while (length > 0 && text[length - 1] == '\n')
+			text[--length] = '\0';
+		answers->types[i] = strncmp(text, "type = ", 7) == 0 ? find_type(text) : NULL;
+		if (answers->types[i] == NULL && length > 0)
+			answers->errors[i] = text;
+		text = next;
+	}
+	if (text != NULL)
+		answers->scope = text;
+}
+
+/* Says which names there are: those of lines "Symbol NAME is ...". */
+static void tell_names(const char *scope)
+{
+	static const char before[] = "Symbol ";
+	unsigned count = 0;
+	for (const char *at = scope; (at = strstr(at, before)) != NULL;) {
+		char name[128];
+		at += sizeof(before) - 1;
+		size_t length = strcspn(at, " \n");
+		if (length == 0 || length >= sizeof(name) || strncmp(at + length, " is ", 4) != 0)
+			continue;
+		memcpy(name, at, length);
+		name[length] = '\0';
+		fputs(count++ > 0 ? ", " : "; here are ", stderr);
+		gh_escape_print(stderr, name);
+	}
+	fputs(count > 0 ? " (goheap frame shows them)\n"
+			: "; goheap frame shows what is known here\n",
+	      stderr);
+}
+
+/* TEXT between quotes of GDB's error, which begins with BEFORE; in NAME. False if it does not. */
+static bool find_quoted(const char *error, const char *before, char end, char name[128])
+{
+	size_t skipped = strlen(before);
+	if (strncmp(error, before, skipped) != 0)
+		return false;
+	const char *close = strrchr(error + skipped, end);
+	size_t length = close != NULL ? (size_t)(close - error) - skipped : 0;
+	if (length >= 128)
+		length = 127;
+	memcpy(name, error + skipped, length);
+	name[length] = '\0';
+	return true;
+}
+
+void gh_print_answers_tell(const struct gh_print_answers *answers, const char *expression)
+{
+	const char *error = answers->errors[0];
+	char name[128];
+	/* What the shortest operand lacks, no longer one has. */
+	if (answers->errors[1] != NULL)
+		error = answers->errors[1];
+	fputs("goheap: ", stderr);
+	gh_escape_print(stderr, expression);
+	if (error == NULL) {
+		fputs(": GDB tells no type of it\n", stderr);
+	} else if (find_quoted(error, "No symbol \"", '"', name)) {
+		fputs(": there is no ", stderr);
+		gh_escape_print(stderr, name);
+		tell_names(answers->scope);
+	} else if (find_quoted(error, "A syntax error in expression, near `", '\'', name)) {
+		fputs(": not understood from ", stderr);
+		gh_escape_print(stderr, name[0] != '\0' ? name : "its end");
+		fputs(" on: what has a value is NAME, NAME.FIELD, NAME[INDEX], NAME[KEY], "
+		      "NAME[LOW:HIGH], NAME.(TYPE), *NAME, and numbers\n",
+		      stderr);
+	} else {
+		fputs(": ", stderr);
+		gh_escape_print(stderr, error);
+		fputs("\n", stderr);
+	}
+}
