@@ -80,6 +80,7 @@ check_values() {
 		stack 3
 		break main.nothing
 		print nothing
+		print runtime.buildVersion
 		exit
 	EOF
 	sed -E 's/@[0-9]//' "$work/commands" >"$work/theirs"
@@ -89,7 +90,19 @@ check_values() {
 	has "$1: the twin stops" "$(cat "$work/expected")" '^> .*main\.\(\*user\)\.with\(\)'
 	has "$1: the twin's arguments" "$(cat "$work/expected")" '^= \[\]float64 len: 1'
 	has "$1: a string of the twin's" "$(cat "$work/expected")" 'Name: "'
+	has "$1: the twin's version" "$(cat "$work/expected")" '^"go1\.'
 	same "$1: a session" "$work/expected" "$work/found"
+	symbols "$directory/told.stripped"
+	XDG_CONFIG_HOME=$work/config exec_session "$work/ours" "$directory/told.stripped" >"$work/found"
+	same "$1: a session of the stripped program with its debug file" "$work/expected" "$work/found"
+}
+
+# symbols PROGRAM: puts its debug file where Delve looks for it: by its build id, or, if it has none, by its name.
+symbols() {
+	rm -rf "$work/symbols"
+	mkdir -p "$work/symbols" "$work/config/dlv"
+	echo "debug-info-directories: [$work/symbols]" >"$work/config/dlv/config.yml"
+	"$GOHEAP" debug "$1" --install "$work/symbols" 2>"$work/why" || "$GOHEAP" debug "$1" -o "$work/symbols/${1##*/}.debug"
 }
 
 # check_steps NAME
@@ -207,22 +220,19 @@ done_waiting() {
 }
 
 # check_goroutines NAME: the goroutines of a program that has had all of them wait: of one that Delve has started, of the
-# stripped program's own process, of its core file, and of one made of its heap dump. Delve opens the process's file for itself, and of that of the same
-# name in one of its directories it takes the symbols.
+# stripped program's own process, of its core file, and of one made of its heap dump. Delve opens the process's file for
+# itself, and takes the symbols from the debug file.
 check_goroutines() {
-	local config=$work/config/dlv
 	printf '%s\n' 'break runtime/debug.WriteHeapDump' continue 'goroutines -t' exit >"$work/commands"
 	exec_session "$work/commands" "$directory/dump" "$work/dump" "$work/stacks" >"$work/expected"
 	exec_session "$work/commands" "$work/whole" "$work/dump" "$work/stacks" >"$work/found"
 	same_goroutines "$1: goroutines"
 
 	printf '%s\n' 'goroutines -t' exit >"$work/commands"
-	mkdir -p "$config" "$work/symbols"
-	echo "debug-info-directories: [$work/symbols]" >"$config/config.yml"
 	waiting "$directory/dump"
 	session "$work/commands" attach "$pid" >"$work/expected"
 	done_waiting
-	cp "$work/whole" "$work/symbols/dump.stripped.debug"
+	symbols "$directory/dump.stripped"
 	waiting "$directory/dump.stripped"
 	XDG_CONFIG_HOME=$work/config session "$work/commands" attach "$pid" >"$work/found"
 	same_goroutines "$1: attached"

@@ -53,8 +53,7 @@ static bool make_others(struct parts *parts, const struct gh_pclntab *tab,
 	       gh_switches_find(&parts->switches, tab, err) &&
 	       gh_dwarf_types_add(&parts->info, &parts->types, &parts->typenames, &parts->strings,
 				  &parts->switches.runtime, err) &&
-	       gh_frame_make(&parts->frame, tab, &parts->switches,
-			     parts->is_whole ? GH_FRAME_WHOLE : GH_FRAME_DEBUG_FILE, err) &&
+	       gh_frame_make(&parts->frame, tab, &parts->switches, false, err) &&
 	       gh_probes_make(&parts->probes, tab, err);
 }
 

@@ -253,8 +253,8 @@ void gh_dwarf_goroutine_add(const struct gh_goroutine_writer *writer, const stru
 			    int release, const struct gh_runtime *runtime);
 
 /* Adds to UNIT the variables of the runtime by which Delve finds all goroutines and the types of
- * values in interfaces: runtime.allgs, runtime.allglen and runtime.firstmoduledata, of those whose
- * place is known. */
+ * values in interfaces, and Go's version: runtime.allgs, runtime.allglen, runtime.firstmoduledata
+ * and runtime.buildVersion, of those whose place is known. */
 void gh_dwarf_globals_add(struct gh_type_unit *unit, const struct gh_runtime *runtime);
 
 /* The frame of a signal in .debug_frame: the kernel puts it on the stack, and the address of
@@ -377,23 +377,14 @@ bool gh_info_check(const struct gh_info *info, const char *file, struct gh_error
 
 /* .debug_frame: how to find each function's caller. DWARF 4, section 6.4. */
 
-enum gh_frame_file {
-	GH_FRAME_DEBUG_FILE,
-	GH_FRAME_OWN_NAMES, /* A debugger knows functions by what the program itself tells it. So it
-			       is told that goroutines which return to the entry of runtime.goexit
-			       (gh_goexit_after) return to the instruction behind, and what the
-			       frame of a signal is, which it would otherwise know by the
-			       function's name. */
-	GH_FRAME_WHOLE,     /* The program with its symbols. Delve takes a return address that is
-			       undefined for an error: where goroutines return to it is 0. */
-};
-
 /* Fills OUT with a description of each function's frame, from its table of stack deltas (pcsp), as
  * Go's linker makes it (writeframes in src/cmd/link/internal/ld/dwarf.go), and of how it
- * leads to its caller's stack in the code of SWITCHES, in a file of KIND. False (ERR filled) if a
- * function cannot be read or memory ran out. */
+ * leads to its caller's stack in the code of SWITCHES. OWN_NAMES: the debugger knows functions by
+ * what the program itself tells it. So it is told that goroutines which return to the entry of
+ * runtime.goexit (gh_goexit_after) return to the instruction behind, and what the frame of a signal
+ * is, which it would otherwise know by the function's name. False (ERR filled) if a function cannot
+ * be read or memory ran out. */
 bool gh_frame_make(struct gh_buffer *out, const struct gh_pclntab *tab,
-		   const struct gh_switches *switches, enum gh_frame_file kind,
-		   struct gh_error *err);
+		   const struct gh_switches *switches, bool own_names, struct gh_error *err);
 
 #endif

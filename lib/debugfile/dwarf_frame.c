@@ -29,7 +29,6 @@ struct frames {
 			    else 0 */
 	uint64_t signal; /* entry of the function that signal handlers return to if it is
 			    described; else 0 */
-	bool is_whole;   /* the file is GH_FRAME_WHOLE */
 };
 
 /* A rule with a register, COLUMN, among its opcode's low bits, if it is small enough. */
@@ -152,7 +151,8 @@ static void advance(struct frames *frames, uint64_t address)
 }
 
 /* Goroutines return to the second instruction of runtime.goexit, which is at ENTRY. Delve looks for
- * the rules there, GDB and LLDB for those of the one before it. */
+ * the rules there, and takes an address that is undefined for an error; GDB and LLDB look for those
+ * of the instruction before it. */
 static void return_address_zero(struct frames *frames, uint64_t entry)
 {
 	advance(frames, entry + frames->tab->quantum);
@@ -386,7 +386,7 @@ static void add_function(struct frames *frames, size_t index, const struct gh_fu
 	gh_saved_registers(&frames->saved, frames->tab, func);
 	if (end == GH_STACK_ENDS) {
 		return_address_undefined(frames);
-		if (frames->is_whole && gh_stack_is_named(name, "runtime.goexit"))
+		if (gh_stack_is_named(name, "runtime.goexit"))
 			return_address_zero(frames, func->entry);
 	} else if (frames->switches->runtime.systemstack_switch != 0 &&
 		   gh_stack_is_named(name, "runtime.cgocallback")) {
@@ -440,17 +440,13 @@ static uint64_t find_signal_frame(const struct gh_pclntab *tab, bool has_flags)
 }
 
 bool gh_frame_make(struct gh_buffer *out, const struct gh_pclntab *tab,
-		   const struct gh_switches *switches, enum gh_frame_file kind,
-		   struct gh_error *err)
+		   const struct gh_switches *switches, bool own_names, struct gh_error *err)
 {
-	struct frames frames = {.out = out,
-				.tab = tab,
-				.arch = tab->image->arch,
-				.switches = switches,
-				.is_whole = kind == GH_FRAME_WHOLE};
+	struct frames frames = {
+	    .out = out, .tab = tab, .arch = tab->image->arch, .switches = switches};
 	*out = (struct gh_buffer){.big_endian = frames.arch->big_endian};
 	bool has_flags = gh_stack_has_flags(tab);
-	if (kind == GH_FRAME_OWN_NAMES) {
+	if (own_names) {
 		frames.goexit = find_goexit(tab);
 		frames.signal = find_signal_frame(tab, has_flags);
 	}

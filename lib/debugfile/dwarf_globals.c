@@ -68,6 +68,10 @@ void gh_dwarf_globals_add(struct gh_type_unit *unit, const struct gh_runtime *ru
 {
 	enum { FIRST_RELEASE = 15 }; /* of which the places of all fields are known */
 	const struct gh_moduledata *module = &unit->types->tab->module;
+	uint64_t version = gh_build_version(unit->types->tab->image);
+	uint32_t string = gh_rtypes_named(unit->types, "string", NULL);
+	if (version != 0 && string != GH_NO_RTYPE)
+		add_global(unit, "runtime.buildVersion", gh_type_of(unit, string), version);
 	if (runtime->allgs != 0 && runtime->allglen != 0) {
 		add_global(unit, "runtime.allgs", goroutines_type(unit), runtime->allgs);
 		add_global(unit, "runtime.allglen", gh_type_basic(unit, GH_KIND_UINTPTR),

@@ -148,30 +148,55 @@ static struct gh_cursor release_at(const struct gh_image *image, struct gh_curso
 	return !text.failed && is_release(text.pos, size) ? text : (struct gh_cursor){0};
 }
 
-/* The value of runtime.buildVersion, or of the constant it was before Go 1.4: the one release's
- * name of which the program's data have a string header. NULL if they have none, or of several. */
-static char *find_version(const struct gh_image *image)
+/* String headers of releases' names, in a program's data. */
+struct releases {
+	struct gh_cursor text; /* the first one's name */
+	uint64_t address;      /* its header's */
+	unsigned count;        /* of the headers */
+	bool differ;           /* the names do */
+};
+
+/* Adds those of the segments that are writable, or of all. */
+static void find_releases(struct releases *found, const struct gh_image *image, bool writable)
 {
-	struct gh_cursor found = {0};
 	unsigned word = image->arch->pointer_size;
 	for (size_t i = 0; i < image->nloads; i++) {
 		const GElf_Phdr *segment = image->loads[i];
+		uint64_t address = segment->p_vaddr + -segment->p_vaddr % word;
 		struct gh_cursor cur;
-		if ((segment->p_flags & PF_X) != 0 || !gh_image_at(image, segment->p_vaddr, &cur))
+		if ((segment->p_flags & PF_X) != 0 || (writable && !(segment->p_flags & PF_W)) ||
+		    !gh_image_at(image, segment->p_vaddr, &cur))
 			continue;
 		gh_cursor_bytes(&cur, -segment->p_vaddr % word);
 		for (; gh_cursor_left(&cur) >= 2 * word; gh_cursor_bytes(&cur, word)) {
 			struct gh_cursor text = release_at(image, &cur);
 			size_t size = gh_cursor_left(&text);
-			if (size == 0)
-				continue;
-			if (found.start != NULL && (gh_cursor_left(&found) != size ||
-						    memcmp(found.pos, text.pos, size) != 0))
-				return NULL;
-			found = text;
+			if (size > 0 && found->count++ == 0) {
+				found->text = text;
+				found->address = address;
+			} else if (size > 0) {
+				found->differ |= gh_cursor_left(&found->text) != size ||
+						 memcmp(found->text.pos, text.pos, size) != 0;
+			}
+			address += word;
 		}
 	}
-	return copy_text(found.pos, gh_cursor_left(&found));
+}
+
+uint64_t gh_build_version(const struct gh_image *image)
+{
+	struct releases found = {0};
+	find_releases(&found, image, true);
+	return found.count == 1 ? found.address : 0;
+}
+
+/* The value of runtime.buildVersion, or of the constant it was before Go 1.4: the one release's
+ * name of which the program's data have a string header. NULL if they have none, or of several. */
+static char *find_version(const struct gh_image *image)
+{
+	struct releases found = {0};
+	find_releases(&found, image, false);
+	return found.differ ? NULL : copy_text(found.text.pos, gh_cursor_left(&found.text));
 }
 
 /* The text of runtime.buildVersion in what -buildmode=shared makes: the variable gets its address

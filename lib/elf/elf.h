@@ -156,6 +156,10 @@ void gh_buildinfo_read_ids(struct gh_buildinfo *info, const struct gh_image *ima
 
 void gh_buildinfo_free(struct gh_buildinfo *info);
 
+/* The address of the variable runtime.buildVersion: of the one string that names a release in the
+ * program's writable data. 0 if there is none, or several. */
+uint64_t gh_build_version(const struct gh_image *image);
+
 /* IMAGE is a program or library with Go code that was linked since Go 1.5, as far as its notes and
  * sections tell. */
 bool gh_image_is_go(const struct gh_image *image);
