@@ -86,7 +86,7 @@ unwound_otherwise() {
 	local injected='|sigpanic0?'
 	case $3 in amd64 | 386) injected= ;; esac
 	"$work/twin" funcs "$1" |
-		awk -F'\t' -v name="^runtime\\.(asyncPreempt|clone|debugCall.*|sigtramp|cgocallback$injected)\$" '$3 ~ name'
+		awk -F'\t' -v name="^runtime\\.(asyncPreempt|clone|debugCall.*|goexit|sigtramp|cgocallback$injected)\$" '$3 ~ name'
 	readelf --wide --syms "$1" | awk '$8 ~ /^go:textfips|-tramp[0-9]+(\.abi0)?$/ { print $2 }' |
 		while read -r start; do
 			printf '0x%x\t0x%x\n' $((16#$start)) $((16#$start + 16))
