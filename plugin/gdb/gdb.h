@@ -53,10 +53,11 @@
 #define GH_SESSION_DUMP  "dump"       /* a link to the heap dump */
 /* Links to the program that wrote it, if that is known, and to what that was before it was
  * stripped, if that is given. */
-#define GH_SESSION_WRITER  "dump.program"
-#define GH_SESSION_NAMES   "dump.names"
-#define GH_SESSION_THREADS "dump.threads"     /* names of its threads */
-#define GH_SESSION_NAMING  "dump.threads.gdb" /* commands that give them to GDB's */
+#define GH_SESSION_WRITER "dump.program"
+#define GH_SESSION_NAMES  "dump.names"
+/* The names of its threads, and the commands that give them to GDB's. */
+#define GH_SESSION_THREADS "dump.threads"
+#define GH_SESSION_NAMING  "dump.threads.gdb"
 
 /* The words of the goheap command that GDB runs, as they were typed, each with a NUL after it. */
 #define GH_SESSION_WORDS "words"
@@ -71,8 +72,7 @@ struct gh_session_value {
 	char *part;  /* of the value that is asked for, behind the type; "": all of it */
 };
 
-/* Writes that TYPE, and which PART is asked for, into the session's DIRECTORY. False after printing
- * an error. */
+/* Writes both into the session's DIRECTORY. False after printing an error. */
 bool gh_session_type_write(const char *directory, const char *type, const char *part);
 
 /* Reads both. False after printing an error; in any case VALUE is to be freed. */
@@ -203,9 +203,8 @@ struct gh_library_look {
 	const struct gh_told *told; /* by GDB */
 };
 
-/* Has GDB find the debug files of stripped Go libraries: before the process is there, of those that
- * the program names as needed, and then of those that are loaded. It is said in a line for each,
- * once. True if there is one. */
+/* Has GDB find the debug files of stripped Go libraries: those that the program names as needed,
+ * and those that are loaded. It is said in a line for each, once. True if there is one. */
 bool gh_library_look(const struct gh_library_look *look);
 
 /* A library that GDB is just loading. */
@@ -215,9 +214,8 @@ struct gh_library_loading {
 	const char *debug;    /* the debug file that GDB has found for it; NULL if it has not */
 };
 
-/* The debug file that GDB is to read for LOADING, if that is a stripped Go library, to be freed;
- * NULL if there is none, or GDB has it. Of LOOK's script only what is said of it is written, and
- * GDB need have told but the process. */
+/* The debug file that GDB is to read for LOADING, a stripped Go library, to be freed; NULL if there
+ * is none, or GDB has it. LOOK's script gets only what is said; GDB has told of the process. */
 char *gh_library_load(const struct gh_library_look *look, const struct gh_library_loading *loading);
 
 /* Adds to LIBRARIES the Go libraries of what GDB debugs; they can be among other files. */
@@ -233,15 +231,14 @@ struct gh_missing_file {
 };
 
 /* GDB has no program file, or one that is there for the process only, or the copy of another's:
- * looks for the Go program of the process or core file that FILES tells of, and has GDB take what
- * was found. It is said in one line if there is something to be said; nothing is done a second
- * time. */
+ * looks for the Go program of the process or core file that FILES tells of, and has GDB take it.
+ * What there is to say is said in one line; nothing is done a second time. */
 void gh_missing_file_look(const struct gh_missing_file *job, const struct gh_infofiles *files);
 
 /* Notes that the process or core file that FILES tells of needs no look. */
 void gh_missing_file_note(const struct gh_missing_file *job, const struct gh_infofiles *files);
 
-/* Whether that is so: GDB needs gh_missing_file_look for FILES. */
+/* GDB needs gh_missing_file_look for FILES. */
 bool gh_missing_file_needed(const char *directory, const struct gh_infofiles *files);
 
 /* Has GDB take DIRECTORY's GH_SESSION_PROGRAM, the copy of a Go program, for its program; ORIGIN
@@ -254,8 +251,8 @@ bool gh_missing_file_take_memory(const struct gh_missing_file *job, const struct
 				 const struct gh_memory *memory, const char *name,
 				 const char *origin, struct gh_error *err);
 
-/* Where GDB has no program, and one was made again from the memory of what FILES tells of, has
- * FILES name that. DIRECTORY is the session's. */
+/* Has FILES name the program that was made again from memory, if GDB has none. DIRECTORY is the
+ * session's. */
 void gh_missing_file_made(const char *directory, struct gh_infofiles *files);
 
 /* The file PATH is a Go program. */
@@ -277,8 +274,7 @@ struct gh_fetch_limit {
 /* It begins now. */
 void gh_fetch_begin(struct gh_fetch_limit *limit, bool asked);
 
-/* Whether to go on after DONE bytes of TOTAL: they will be there soon enough, if they go on coming
- * as they did. */
+/* Whether to go on after DONE bytes of TOTAL, by how fast they came. */
 bool gh_fetch_goes_on(const struct gh_fetch_limit *limit, uint64_t done, uint64_t total);
 
 /* Milliseconds since START, monotonic. */
@@ -491,8 +487,10 @@ const struct gh_frames_row *gh_frames_find(const struct gh_frames *frames, uint6
 
 void gh_frames_free(struct gh_frames *frames);
 
-/* Writes the names of the threads of DUMP's core file into the session's DIRECTORY: why their
- * goroutines wait, and for how long. False after printing an error. */
+/* The names of a heap dump's threads in GDB: why their goroutines wait, and for how long. */
+
+/* Writes the names of DUMP's threads into the session's DIRECTORY. False after an error, printed.
+ */
 bool gh_threadnames_write(const char *directory, const struct gh_dump *dump);
 
 /* Has GDB, which has that core file, give them to its threads. */
