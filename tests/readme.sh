@@ -203,7 +203,7 @@ gdb_commands() {
 		load) commands+=(-ex "goheap load after.heapdump") ;;
 		print) commands+=(-ex "goheap print $typed" -ex "goheap print 'main.Server' $typed" -ex "with language c -- print *('main.Server' *) $typed") ;;
 		objects | path | reachable | referrers) commands+=(-ex "goheap $command $address") ;;
-		export) commands+=(-ex "goheap export --tables $work/fleet-in-gdb") ;;
+		export) commands+=(-ex "goheap export --tables $work/fleet.gdb") ;;
 		hprof | report) commands+=(-ex "goheap $command -o $work/out") ;;
 		sql) commands+=(-ex "goheap sql SELECT count(*) FROM objects") ;;
 		pprof) commands+=(-ex "goheap pprof --rate 1 -o $work/out") ;;

@@ -29,7 +29,7 @@ install() {
 # manual NUMBER: what the manual page shows of heaps of many hosts, of those in the directory fleet: the example NUMBER.
 manual() {
 	sed -n '/^\.SH HEAPS OF MANY HOSTS$/,/^\.SH OPTIONS$/p' "$(dirname "$GOHEAP")/goheap.1" |
-		awk -v wanted="$1" '$1 == ".EE" { on = 0 } on && n == wanted { print } $1 == ".EX" { on = 1; n++ }' |
+		awk -v wanted="$1" '$1 == ".fi" { on = 0 } on && n == wanted { print } $1 == ".nf" { on = 1; n++ }' |
 		sed -e 's/\\-/-/g' -e "s/\\\\(aq/'/g" -e 's/\\e$/\\/' -e "s#fleet/#$work/fleet/#"
 }
 
