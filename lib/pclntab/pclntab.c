@@ -13,6 +13,9 @@
 /* Bytes before the fields of pointer size: magic, two zeros, pc quantum, pointer size. */
 #define HEADER_START 8
 
+/* The most that a pc quantum is, in bytes. */
+#define MAX_QUANTUM 4
+
 static bool format_of_magic(uint32_t magic, enum gh_pclntab_format *format)
 {
 	switch (magic) {
@@ -290,7 +293,9 @@ static bool search_segment(struct gh_pclntab *tab, const struct gh_image *image,
 	for (; gh_cursor_left(&cur) >= HEADER_START && *tries > 0; gh_cursor_bytes(&cur, word)) {
 		struct gh_cursor start = cur;
 		enum gh_pclntab_format format;
-		if (!format_of_magic(gh_cursor_u32(&start), &format) || gh_cursor_u16(&start) != 0)
+		if (!format_of_magic(gh_cursor_u32(&start), &format) ||
+		    gh_cursor_u16(&start) != 0 || gh_cursor_u8(&start) > MAX_QUANTUM ||
+		    gh_cursor_u8(&start) != word)
 			continue;
 		--*tries;
 		uint64_t skipped = (uint64_t)(cur.pos - cur.start);
