@@ -157,6 +157,54 @@ unfinished() {
 	has "which bracket is missing" "$(cat "$work/output")" '^goheap: expected a \), found the end of the expression$'
 }
 
+# reduce: values on standard input, each with a line @ after it, as trees of fields and elements.
+reduce() {
+	python3 "$tests/oracle/tree.py"
+}
+
+# as_delve NAME ARG...: what Delve, given ARGs, prints of the unstripped program's variables is what goheap prints. Left out
+# are what Delve does not print by what it means: channels, cycles, times, locks and atomic values; text that is no UTF-8, which
+# 1.20 cuts; and maps so large that it takes a minute.
+as_delve() {
+	awk -F'\t' -v OFS='\t' '/^ready/ { next } $1 == "part" { i++; next } /^map\[/ { next } { print i++, $0 }' "$work/places" |
+		awk -F'\t' '$2 !~ /chan|^time.Time|^sync\.|^atomic\./ && $4 !~ /\(cycle\)|\\xff/ && length($4) < 100000' >"$work/asked"
+	while IFS=$'\t' read -r _ type address _; do
+		"$GOHEAP" print --limit 0 --depth 20 -e "$program" "$work/core" "$type" "$address" | sed 's/^\*\*/*/'
+		echo @
+	done <"$work/asked" | reduce >"$work/ours"
+	{
+		printf 'config %s\n' 'max-string-len 100000' 'max-array-values 200000' 'max-variable-recurse 20'
+		sed -E 's/^([0-9]+)\t.*/print *main.kept[\1].(data)\nprint "@"/' "$work/asked"
+		echo exit
+	} >"$work/commands"
+	timeout -k 5 120 "$delve" "${@:2}" --allow-non-terminal-interactive=true --init "$work/commands" </dev/null 2>"$work/why" |
+		sed -e 's/\x1b\[[0-9;]*m//g' -e "/^Type 'help'/d" -e 's/^"@"$/@/' | reduce >"$work/theirs"
+	# Some types it does not find: the error begins with where it was asked.
+	paste "$work/theirs" "$work/ours" | grep -v "^$work/commands" >"$work/both"
+	same "$1: $(wc -l <"$work/both") values" <(cut -f 1 "$work/both") <(cut -f 2 "$work/both")
+	[ "$(wc -l <"$work/both")" -ge 60 ] || fail "$1: Delve prints values" "$(cat "$work/theirs")"
+}
+
+# delves: what Delve prints of the core file and of the process. Each release of it reads the DWARF of some releases of Go.
+delves() {
+	local delve=
+	case $release in
+	1.19) delve=$(command -v dlv) ;;
+	1.27) delve=$("$tests/debian-program" delve usr/bin/dlv sid 2>"$work/why") ;;
+	*) return ;;
+	esac
+	if [ -z "$delve" ]; then
+		skip "go$release: as Delve" "no dlv"
+		return
+	fi
+	as_delve "go$release: core file, as Delve" core "$directory/printed" "$work/core"
+	# It takes the symbols of a process from a file of the same name.
+	mkdir -p "$work/symbols" "$work/config/dlv"
+	cp "$directory/printed" "$work/symbols/printed.stripped.debug"
+	echo "debug-info-directories: [$work/symbols]" >"$work/config/dlv/config.yml"
+	XDG_CONFIG_HOME=$work/config as_delve "go$release: process, as Delve" attach "$child"
+}
+
 # refused PROGRAM: what an expression asks for that is not there is said in Go's words, with what is there.
 refused() {
 	local commands=(-ex 'break main.(*point).pointers' -ex 'run arguments >/dev/null') expression
@@ -214,6 +262,7 @@ for release in ${RELEASES:-1.15 1.19 1.23 1.24 1.27}; do
 		in_gdb "go$release: core file" 16 "$program" "$work/core"
 		in_gdb "go$release: heap dump" 16 -ex "goheap load $work/dump" "$program"
 	fi
+	delves
 	kill "$child"
 	wait "$child" 2>/dev/null
 done
