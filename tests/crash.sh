@@ -207,7 +207,7 @@ check_core() {
 	goheap "${2-}" "core-file $work/core" "thread apply all -q backtrace 60" "echo list\\n" "goheap goroutines --all" \
 		"echo one\\n" "goheap goroutine 1" "backtrace 60" >"$work/session"
 	equal "$1: what it crashed of, as GDB opens it" "$(first_lines | head -n 10 | expand)" \
-		"$(sed -E -e '1,/^Program terminated with /d' -e '/^(\[Current thread is |#0 |[0-9]+\t|warning: (Section|Unexpected size of section) |goheap: .* \(in the core file\)|goheap: go1[^ ]* program[ ,])/d' \
+		"$(sed -E -e '1,/^Program terminated with /d' -e '/^(\[Current thread is |#0 |[0-9]+\t|warning: (Section|Unexpected size of section) |goheap: .* \(in the core file\)|goheap: go1[^ ]* program[ ,]|\[Thread debugging using |Using host libthread_db library )/d' \
 			"$work/session" | sed -E '/^(goheap: |Thread |warning: |#|$)/,$d')"
 	[[ $1 != *" deadlock" ]] ||
 		has "$1: what to ask, as GDB opens it" "$(cat "$work/session")" '^goheap: no goroutine crashed; goheap hang tells what they wait for$'
