@@ -11,7 +11,8 @@
 
 /* What the file is made of. */
 struct parts {
-	bool is_whole; /* the program itself comes before them */
+	bool is_whole;   /* the program itself comes before them */
+	bool is_for_gdb; /* only GDB reads them */
 	struct gh_elf elf;
 	struct gh_skeleton skeleton;
 	struct gh_packages packages;
@@ -53,7 +54,8 @@ static bool make_others(struct parts *parts, const struct gh_pclntab *tab,
 	       gh_switches_find(&parts->switches, tab, err) &&
 	       gh_dwarf_types_add(&parts->info, &parts->types, &parts->typenames, &parts->strings,
 				  &parts->switches.runtime, err) &&
-	       gh_frame_make(&parts->frame, tab, &parts->switches, false, err) &&
+	       gh_frame_make(&parts->frame, tab, &parts->switches,
+			     parts->is_for_gdb ? GH_FRAME_FOR_GDB : GH_FRAME_FOR_ANY, err) &&
 	       gh_probes_make(&parts->probes, tab, err);
 }
 
@@ -136,7 +138,7 @@ static bool add_dwarf(struct parts *parts)
 static bool write_to(const struct gh_pclntab *tab, const struct gh_slots *slots, bool short_names,
 		     bool whole, int fd, const char *path, struct gh_error *err)
 {
-	struct parts parts = {.is_whole = whole};
+	struct parts parts = {.is_whole = whole, .is_for_gdb = short_names};
 	bool written = make_parts(&parts, tab, slots, short_names, err);
 	size_t first = parts.elf.sections.count;
 	if (written && !(add_dwarf(&parts) && gh_probes_add(&parts.elf, &parts.probes) &&

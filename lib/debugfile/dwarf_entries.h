@@ -377,14 +377,25 @@ bool gh_info_check(const struct gh_info *info, const char *file, struct gh_error
 
 /* .debug_frame: how to find each function's caller. DWARF 4, section 6.4. */
 
+/* Who reads the file. */
+enum gh_frame_reader {
+	GH_FRAME_FOR_GDB,       /* GDB alone: where goroutines return to there is no caller */
+	GH_FRAME_FOR_GDB_NAMES, /* The same, and it knows functions by what the program itself tells
+				   it. So it is told that goroutines which return to the entry of
+				   runtime.goexit (gh_goexit_after) return to the instruction
+				   behind, and what the frame of a signal is, which it would
+				   otherwise know by the function's name. */
+	GH_FRAME_FOR_ANY,       /* Delve, too, which takes a return address that is undefined for an
+				   error: where goroutines return to it is 0. GDB's finish would go
+				   there. */
+};
+
 /* Fills OUT with a description of each function's frame, from its table of stack deltas (pcsp), as
  * Go's linker makes it (writeframes in src/cmd/link/internal/ld/dwarf.go), and of how it
- * leads to its caller's stack in the code of SWITCHES. OWN_NAMES: the debugger knows functions by
- * what the program itself tells it. So it is told that goroutines which return to the entry of
- * runtime.goexit (gh_goexit_after) return to the instruction behind, and what the frame of a signal
- * is, which it would otherwise know by the function's name. False (ERR filled) if a function cannot
- * be read or memory ran out. */
+ * leads to its caller's stack in the code of SWITCHES. False (ERR filled) if a function cannot be
+ * read or memory ran out. */
 bool gh_frame_make(struct gh_buffer *out, const struct gh_pclntab *tab,
-		   const struct gh_switches *switches, bool own_names, struct gh_error *err);
+		   const struct gh_switches *switches, enum gh_frame_reader reader,
+		   struct gh_error *err);
 
 #endif

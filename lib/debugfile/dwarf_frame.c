@@ -29,6 +29,7 @@ struct frames {
 			    else 0 */
 	uint64_t signal; /* entry of the function that signal handlers return to if it is
 			    described; else 0 */
+	bool is_for_any; /* the file is GH_FRAME_FOR_ANY */
 };
 
 /* A rule with a register, COLUMN, among its opcode's low bits, if it is small enough. */
@@ -386,7 +387,7 @@ static void add_function(struct frames *frames, size_t index, const struct gh_fu
 	gh_saved_registers(&frames->saved, frames->tab, func);
 	if (end == GH_STACK_ENDS) {
 		return_address_undefined(frames);
-		if (gh_stack_is_named(name, "runtime.goexit"))
+		if (frames->is_for_any && gh_stack_is_named(name, "runtime.goexit"))
 			return_address_zero(frames, func->entry);
 	} else if (frames->switches->runtime.systemstack_switch != 0 &&
 		   gh_stack_is_named(name, "runtime.cgocallback")) {
@@ -440,13 +441,17 @@ static uint64_t find_signal_frame(const struct gh_pclntab *tab, bool has_flags)
 }
 
 bool gh_frame_make(struct gh_buffer *out, const struct gh_pclntab *tab,
-		   const struct gh_switches *switches, bool own_names, struct gh_error *err)
+		   const struct gh_switches *switches, enum gh_frame_reader reader,
+		   struct gh_error *err)
 {
-	struct frames frames = {
-	    .out = out, .tab = tab, .arch = tab->image->arch, .switches = switches};
+	struct frames frames = {.out = out,
+				.tab = tab,
+				.arch = tab->image->arch,
+				.switches = switches,
+				.is_for_any = reader == GH_FRAME_FOR_ANY};
 	*out = (struct gh_buffer){.big_endian = frames.arch->big_endian};
 	bool has_flags = gh_stack_has_flags(tab);
-	if (own_names) {
+	if (reader == GH_FRAME_FOR_GDB_NAMES) {
 		frames.goexit = find_goexit(tab);
 		frames.signal = find_signal_frame(tab, has_flags);
 	}

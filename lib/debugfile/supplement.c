@@ -200,7 +200,7 @@ static bool make_parts(struct parts *parts, const struct gh_pclntab *tab, struct
 	       gh_switches_find(&parts->switches, tab, err) &&
 	       gh_rtypes_find(&parts->types, tab, err) && make_info(parts, tab->image, err) &&
 	       copy_sections(parts, tab->image, err) && find_points(parts, tab, err) &&
-	       gh_frame_make(&parts->frame, tab, &parts->switches, true, err) &&
+	       gh_frame_make(&parts->frame, tab, &parts->switches, GH_FRAME_FOR_GDB_NAMES, err) &&
 	       gh_probes_make(&parts->probes, tab, err) &&
 	       gh_short_names_find(&parts->names, tab, &parts->points,
 				   gh_symtab_own_names(tab->image), err) &&
