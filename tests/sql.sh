@@ -194,7 +194,7 @@ questions() {
 
 # check_questions NAME: the questions in the manual page have the answers that it shows, which are what the sample says.
 check_questions() {
-	local copies entries late early pages workers capacity
+	local copies entries late early pages workers capacity sent
 	program=$directory/asked.stripped
 	"$program" "$work/dump" >"$work/said"
 	# shellcheck disable=SC2034 # It sets all of them.
@@ -202,13 +202,19 @@ check_questions() {
 	questions | awk '/^(SELECT|WITH)/ { asks = 1 } asks { print } /;$/ { asks = 0 }' | sql >"$work/answers" 2>"$work/errors"
 	equal "$1: the questions in the manual page: no error" "" "$(cat "$work/errors")"
 	questions | awk '/^(SELECT|WITH)/ { asks = 1 } !asks { print } /;$/ { asks = 0 }' >"$work/expected"
+	# Before Go 1.18 those in the channel have no type.
+	sent=$capacity
+	if [[ $1 == "Go 1.15" ]]; then
+		sed -i -e '/^body /s/55$/50/' -e 's/^      55  50500$/      50  50000/' "$work/expected"
+		sent=0
+	fi
 	same "$1: the questions in the manual page have the answers there ($(questions | grep -c ';$'))" "$work/expected" <(sed 's/ *$//' "$work/answers")
 	has "$1: copies of a string" "$(cat "$work/answers")" "^ +$copies +[0-9]+ +the upstream server did not answer$"
 	has "$1: entries of a map" "$(cat "$work/answers")" "^map\[string\]int +$entries +1$"
 	has "$1: requests of which the deadline is over" "$(cat "$work/answers")" "^main\.Request +$late$"
 	has "$1: contexts of requests" "$(cat "$work/answers")" "^ctx +context\.timerCtx +$((late + early))$"
 	# Those in the channel have shorter bodies.
-	has "$1: a field" "$(cat "$work/answers")" "^ +$((late + early + capacity)) +$(((late + early) * 1000 + capacity * 100))$"
+	has "$1: a field" "$(cat "$work/answers")" "^ +$((late + early + sent)) +$(((late + early) * 1000 + sent * 100))$"
 	has "$1: goroutines at one place" "$(cat "$work/answers")" "^main\.work +chan send +$workers$"
 	has "$1: who waits for a channel" "$(cat "$work/answers")" "^\*main\.Request +$capacity +$workers$"
 	has "$1: what goroutines keep" "$(cat "$work/answers")" "^main\.work +$workers +1$"
