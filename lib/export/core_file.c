@@ -9,6 +9,7 @@
 #include "lib/dump/dump.h"
 #include "lib/util/output.h"
 #include "lib/util/parallel.h"
+#include "lib/util/zeros.h"
 
 #define PAGE 4096
 
@@ -304,17 +305,12 @@ static bool write_at(const struct core *core, const void *data, size_t size, uin
 	return true;
 }
 
-static bool is_zero(const uint8_t *data, size_t size)
-{
-	return data[0] == 0 && memcmp(data, data + 1, size - 1) == 0;
-}
-
 /* The first place from START on, in steps of PAGE, where the gathered bytes are a page of zeros, or
  * are not if ZERO is false; or where they end. */
 static size_t find_page(const struct writer *writer, size_t start, bool zero)
 {
 	size_t place = start;
-	while (place < writer->gathered_size && is_zero(writer->gathered + place, PAGE) != zero)
+	while (place < writer->gathered_size && gh_is_zeros(writer->gathered + place, PAGE) != zero)
 		place += PAGE;
 	return place < writer->gathered_size ? place : writer->gathered_size;
 }

@@ -10,6 +10,7 @@
 #include "lib/process/dump_parts.h"
 #include "lib/process/internal.h"
 #include "lib/util/bsearch.h"
+#include "lib/util/zeros.h"
 
 /* Pages whose state is asked for at once. */
 #define PAGES 512
@@ -33,6 +34,7 @@ struct maker {
 	int pagemap;                            /* of /proc/PID/pagemap; -1 of a core file */
 	struct GH_VECTOR(struct mapped) mapped; /* by address */
 	struct GH_VECTOR(struct piece) pieces;  /* by address */
+	struct GH_VECTOR(const char *) code;    /* files with code that is mapped; sorted */
 	uint64_t heap_end; /* where the last mapping ends that is of the Go heap; 0 for none */
 };
 
@@ -138,11 +140,6 @@ static void count_live(const struct maker *maker, uint64_t start, uint64_t end,
 	}
 }
 
-static bool is_zero(const uint8_t *bytes, size_t size)
-{
-	return bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0;
-}
-
 /* The same of a core file: pages that are there, and are not all zeros. */
 static void count_core(const struct maker *maker, uint64_t start, uint64_t end,
 		       struct gh_footprint_part *part)
@@ -151,7 +148,7 @@ static void count_core(const struct maker *maker, uint64_t start, uint64_t end,
 	uint8_t bytes[GH_LEAST_PAGE];
 	for (; start < end && end - start >= sizeof(bytes); start += sizeof(bytes))
 		if (memory->read(memory, start, bytes, sizeof(bytes)) &&
-		    !is_zero(bytes, sizeof(bytes)))
+		    !gh_is_zeros(bytes, sizeof(bytes)))
 			part->resident += sizeof(bytes);
 }
 
@@ -249,16 +246,31 @@ static bool is_elf(const struct maker *maker, const struct gh_mapping *mapping)
 	       memcmp(magic, ELFMAG, SELFMAG) == 0;
 }
 
-/* The file NAME has code that is mapped. */
-static bool has_code(const struct maker *maker, const char *name)
+static int compare_texts(const void *left, const void *right)
+{
+	return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* Notes the files that have code which is mapped. */
+static void find_code(struct maker *maker)
 {
 	for (size_t i = 0; i < maker->mapped.count; i++) {
-		const struct gh_mapping *mapping = &maker->mapped.items[i].mapping;
-		if (strcmp(maker->mapped.items[i].name, name) == 0 &&
-		    (mapping->access[2] == 'x' || is_elf(maker, mapping)))
-			return true;
+		const struct mapped *mapped = &maker->mapped.items[i];
+		const struct gh_mapping *mapping = &mapped->mapping;
+		if (mapping->inode != 0 && (mapping->access[2] == 'x' || is_elf(maker, mapping)))
+			gh_vector_push(&maker->code, (const char *)mapped->name);
 	}
-	return false;
+	if (maker->code.count > 0)
+		qsort(maker->code.items, maker->code.count, sizeof(*maker->code.items),
+		      compare_texts);
+}
+
+/* The file NAME is one of them. */
+static bool has_code(const struct maker *maker, const char *name)
+{
+	const char *const *names = maker->code.items;
+	size_t at = gh_lower_bound(maker->code.count, i, strcmp(names[i], name) < 0);
+	return at < maker->code.count && strcmp(names[at], name) == 0;
 }
 
 /* What the mapping NUMBER is, which is not of the Go heap. */
@@ -385,13 +397,15 @@ static bool find_heap(struct maker *maker, struct gh_error *err)
 static bool finish(struct maker *maker, struct gh_error *err)
 {
 	bool found = find_heap(maker, err);
-	bool whole = !maker->mapped.failed && !maker->pieces.failed;
+	find_code(maker);
+	bool whole = !maker->mapped.failed && !maker->pieces.failed && !maker->code.failed;
 	if (found && whole)
 		add_all(maker);
 	for (size_t i = 0; i < maker->mapped.count; i++)
 		free(maker->mapped.items[i].name);
 	gh_vector_free(&maker->mapped);
 	gh_vector_free(&maker->pieces);
+	gh_vector_free(&maker->code);
 	if (found && (!whole || maker->footprint->files.failed))
 		return gh_fail_memory(err, maker->process->tab->image->path);
 	return found;

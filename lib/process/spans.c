@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/util/bsearch.h"
+#include "lib/util/zeros.h"
 
 /* Elements of a slice that are looked at to tell whether it is of spans. */
 #define SAMPLE 64
@@ -324,15 +325,6 @@ uint64_t gh_span_after_heap_bits(const struct gh_spans *spans, const struct gh_p
 	return has_marks(spans, process, span) ? INLINE_MARKS_SIZE : 0;
 }
 
-static bool is_zero(const uint8_t *bytes, size_t size)
-{
-	while (size > 0 && *bytes == 0) {
-		bytes++;
-		size--;
-	}
-	return size == 0;
-}
-
 /* Adds the marks that are in SPAN itself to BITS. */
 static bool add_inline_marks(struct gh_process *process, const struct gh_span *span, uint8_t *bits,
 			     size_t size)
@@ -395,7 +387,7 @@ bool gh_span_objects(const struct gh_spans *spans, struct gh_process *process,
 	   swept a moment ago has no marks. */
 	bool unswept = behind == 2 || behind == 1 || behind == UINT32_MAX;
 	if (unswept && read_marks(spans, process, span, bits, size) &&
-	    (behind != 1 || !is_zero(bits, size))) {
+	    (behind != 1 || !gh_is_zeros(bits, size))) {
 		add_finalizers(spans, process, span, bits);
 		return true;
 	}

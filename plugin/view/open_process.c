@@ -10,6 +10,7 @@
 #include "lib/process/process.h"
 #include "lib/util/open_file.h"
 #include "lib/util/output.h"
+#include "lib/util/zeros.h"
 #include "plugin/view/emit.h"
 
 struct gh_process gh_process_of(const struct gh_program *program, const struct gh_memory *memory,
@@ -78,14 +79,13 @@ static bool is_input(const char *path)
 /* Copies standard input to the file FD, pages of zeros as holes. */
 static bool spool_input(int fd)
 {
-	static const uint8_t zeros[1 << 16];
-	uint8_t bytes[sizeof(zeros)];
+	uint8_t bytes[1 << 16];
 	off_t end = 0;
 	size_t size;
 	while ((size = fread(bytes, 1, sizeof(bytes), stdin)) > 0) {
 		end += (off_t)size;
-		if (memcmp(bytes, zeros, size) == 0 ? lseek(fd, end, SEEK_SET) < 0
-						    : !gh_write_all(fd, bytes, size))
+		if (gh_is_zeros(bytes, size) ? lseek(fd, end, SEEK_SET) < 0
+					     : !gh_write_all(fd, bytes, size))
 			return false;
 	}
 	return !ferror(stdin) && ftruncate(fd, end) == 0;
