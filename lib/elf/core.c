@@ -50,15 +50,22 @@ bool gh_core_note(const struct gh_image *core, uint64_t *at, uint32_t *type, str
 	return false;
 }
 
+bool gh_core_note_find(const struct gh_image *core, uint32_t type, struct gh_cursor *note)
+{
+	uint64_t at = 0;
+	uint32_t found;
+	while (gh_core_note(core, &at, &found, note))
+		if (found == type)
+			return true;
+	return false;
+}
+
 bool gh_core_auxv(const struct gh_image *core, uint64_t type, uint64_t *value)
 {
 	unsigned word = core->arch->pointer_size;
 	struct gh_cursor auxv;
-	uint64_t at = 0;
-	uint32_t note = 0;
-	while (note != NT_AUXV)
-		if (!gh_core_note(core, &at, &note, &auxv))
-			return false;
+	if (!gh_core_note_find(core, NT_AUXV, &auxv))
+		return false;
 	while (gh_cursor_left(&auxv) >= 2 * word) {
 		uint64_t found = gh_cursor_uint(&auxv, word);
 		*value = gh_cursor_uint(&auxv, word);

@@ -262,6 +262,9 @@ bool gh_loaded_make(const struct gh_loaded *loaded, const struct gh_memory *memo
 bool gh_core_note(const struct gh_image *core, uint64_t *at, uint32_t *type,
 		  struct gh_cursor *note);
 
+/* Finds the first note of TYPE. False if there is none. */
+bool gh_core_note_find(const struct gh_image *core, uint32_t type, struct gh_cursor *note);
+
 /* Looks the entry of this TYPE (AT_*) up in the auxiliary vector, the note NT_AUXV, of CORE. False
  * if there is none. */
 bool gh_core_auxv(const struct gh_image *core, uint64_t type, uint64_t *value);

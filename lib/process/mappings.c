@@ -69,11 +69,8 @@ bool gh_mappings_core_files(const struct gh_image *core, gh_mapping_take *take, 
 {
 	unsigned word = core->arch->pointer_size;
 	struct gh_cursor ranges;
-	uint64_t at = 0;
-	uint32_t note = 0;
-	while (note != NT_FILE)
-		if (!gh_core_note(core, &at, &note, &ranges))
-			return false;
+	if (!gh_core_note_find(core, NT_FILE, &ranges))
+		return false;
 	uint64_t count = gh_cursor_uint(&ranges, word);
 	uint64_t page = gh_cursor_uint(&ranges, word);
 	if (count > gh_cursor_left(&ranges) / (3 * word))
