@@ -16,14 +16,23 @@
 /* Arrays that are looked at. */
 #define MAX_ARRAYS 200000
 
-/* Marks what SUSPECT keeps alive, by object, in UNDER: zeros, for all nodes. */
-static void mark_kept(const struct gh_suspects *suspects, const struct gh_suspect *suspect,
-		      uint8_t *under)
+/* It says what keeps much alive. */
+static bool is_of_holders(const struct gh_suspect *suspect)
+{
+	return (suspect->kind == GH_SUSPECT_HOLDER || suspect->kind == GH_SUSPECT_SHARED) &&
+	       suspect->nparts > 0;
+}
+
+/* What SUSPECT keeps alive: by object, not 0 if it does; to be freed. NULL if memory ran out. */
+static uint8_t *find_kept(const struct gh_suspects *suspects, const struct gh_suspect *suspect)
 {
 	const struct gh_heap *heap = &suspects->query->heap;
 	const struct gh_dominators *dominators = &suspects->held.dominators;
 	uint32_t nodes = heap->count + 1 + dominators->nholders;
 	bool is_shared = suspect->kind == GH_SUSPECT_SHARED;
+	uint8_t *under = calloc((size_t)heap->count + 1 + dominators->nholders, 1);
+	if (under == NULL)
+		return NULL;
 	if (!is_shared)
 		under[gh_dominators_holder(heap, suspect->number)] = 1;
 	for (uint32_t i = 0; i < dominators->nreachable; i++) {
@@ -34,6 +43,7 @@ static void mark_kept(const struct gh_suspects *suspects, const struct gh_suspec
 		if (is_top || (above < nodes && under[above] != 0))
 			under[node] = 1;
 	}
+	return under;
 }
 
 /* Adds the array OBJECT, if one slice alone has a sliver of it. */
@@ -62,14 +72,12 @@ bool gh_suspect_slices_find(struct gh_suspect_slices *slices, const struct gh_su
 	const struct gh_names *names = &suspects->query->names;
 	const struct gh_suspect_part *most = &suspect->parts[0];
 	*slices = (struct gh_suspect_slices){0};
-	if ((suspect->kind != GH_SUSPECT_HOLDER && suspect->kind != GH_SUSPECT_SHARED) ||
-	    suspect->nparts == 0 || most->bytes < suspect->bytes / 2 ||
+	if (!is_of_holders(suspect) || most->bytes < suspect->bytes / 2 ||
 	    most->bytes / most->objects < LEAST_ARRAY || most->objects > MAX_ARRAYS)
 		return false;
-	uint8_t *under = calloc((size_t)heap->count + 1 + suspects->held.dominators.nholders, 1);
+	uint8_t *under = find_kept(suspects, suspect);
 	if (under == NULL)
 		return false;
-	mark_kept(suspects, suspect, under);
 	for (uint32_t i = 0; i < heap->count; i++)
 		if (under[i] != 0 && gh_names_classes(names)[i] == most->class)
 			look_at(slices, names, i);
@@ -115,14 +123,12 @@ bool gh_suspect_maps_find(struct gh_suspect_maps *maps, const struct gh_suspects
 	const struct gh_heap *heap = &suspects->query->heap;
 	const struct gh_names *names = &suspects->query->names;
 	*maps = (struct gh_suspect_maps){0};
-	if ((suspect->kind != GH_SUSPECT_HOLDER && suspect->kind != GH_SUSPECT_SHARED) ||
-	    suspect->nparts == 0 ||
+	if (!is_of_holders(suspect) ||
 	    !gh_suspect_is_of_map(gh_names_class(names, suspect->parts[0].class)))
 		return false;
-	uint8_t *under = calloc((size_t)heap->count + 1 + suspects->held.dominators.nholders, 1);
+	uint8_t *under = find_kept(suspects, suspect);
 	if (under == NULL)
 		return false;
-	mark_kept(suspects, suspect, under);
 	for (uint32_t i = 0; i < heap->count; i++)
 		if (under[i] != 0)
 			add_map(maps, names, i);

@@ -1,4 +1,5 @@
 /* Tables whose rows are objects, their types, and texts. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -237,31 +238,29 @@ static const struct gh_histogram_row *sums_of(const struct gh_sql_cursor *cursor
 	return made->sums != NULL ? &made->sums[cursor->item] : NULL;
 }
 
-static void give_objects(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+/* Gives the one at OFFSET in the row of sums. */
+static void give_sum(sqlite3_context *out, const struct gh_sql_cursor *cursor, size_t offset)
 {
 	const struct gh_histogram_row *sums = sums_of(cursor);
 	if (sums != NULL)
-		gh_sql_give_number(out, sums->objects);
+		gh_sql_give_number(out, *(const uint64_t *)((const char *)sums + offset));
 	else
 		sqlite3_result_error_nomem(out);
+}
+
+static void give_objects(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	give_sum(out, cursor, offsetof(struct gh_histogram_row, objects));
 }
 
 static void give_type_bytes(sqlite3_context *out, const struct gh_sql_cursor *cursor)
 {
-	const struct gh_histogram_row *sums = sums_of(cursor);
-	if (sums != NULL)
-		gh_sql_give_number(out, sums->bytes);
-	else
-		sqlite3_result_error_nomem(out);
+	give_sum(out, cursor, offsetof(struct gh_histogram_row, bytes));
 }
 
 static void give_retained(sqlite3_context *out, const struct gh_sql_cursor *cursor)
 {
-	const struct gh_histogram_row *sums = sums_of(cursor);
-	if (sums != NULL)
-		gh_sql_give_number(out, sums->retained);
-	else
-		sqlite3_result_error_nomem(out);
+	give_sum(out, cursor, offsetof(struct gh_histogram_row, retained));
 }
 
 static const struct gh_sql_column type_columns[] = {
