@@ -66,6 +66,8 @@ check_release() {
 		return
 	fi
 	compare "$name, stripped" 98 -e "$directory/typed.stripped"
+	has "$name: what a reflect.Value holds" "$(cat "$work/answers")" '^map\[string\]\*main\.Large$'
+	has "$name: a slice of one element" "$(cat "$work/answers")" '^(\[\])?\*main\.Few$'
 	check_shapes "$name" "$release"
 	compare "$name, with the twin" 98 -e "$directory/typed.stripped" --names "$directory/typed"
 	"$GOHEAP" histogram -e "$directory/typed.stripped" --names "$GOHEAP" "$work/dump" >"$work/histogram" 2>&1

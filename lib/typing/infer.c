@@ -260,15 +260,15 @@ static bool is_list_element(const struct gh_infer *infer, const struct gh_view *
 }
 
 /* VIEW may be a struct that begins with COUNT values of a type, and no more than those are known
- * of. */
+ * of. A slice is never of one that is no array's element. */
 static bool is_ambiguous(struct gh_infer *infer, const struct gh_view *view, uint32_t number,
-			 uint64_t count)
+			 uint64_t count, enum gh_trust trust)
 {
 	const struct gh_prefix_type *items;
 	size_t nitems = gh_prefix_types_of(&infer->containers, number, &items);
 	for (size_t i = 0; i < nitems; i++) {
 		uint64_t size = gh_layout(infer->layouts, items[i].whole)->size;
-		if (items[i].count >= count &&
+		if (items[i].count >= count && (items[i].is_array || trust != GH_TRUST_SLICED) &&
 		    !is_list_element(infer, view, number, items[i].whole) &&
 		    gh_allocator_size(&infer->allocator, size, !view->no_pointers) == view->size &&
 		    gh_infer_matches(infer, view, items[i].whole, false))
@@ -300,7 +300,7 @@ static bool fits_allocated(struct gh_infer *infer, const struct gh_view *view,
 /* A pointer or slice covers an object of VIEW's size, or all of it after an array's first elements;
  * and it is nothing larger. */
 static bool fits_pointed(struct gh_infer *infer, const struct gh_view *view,
-			 const struct claim *claim)
+			 const struct claim *claim, enum gh_trust trust)
 {
 	const struct gh_layout *layout = gh_layout(infer->layouts, claim->layout);
 	uint64_t size;
@@ -310,7 +310,7 @@ static bool fits_pointed(struct gh_infer *infer, const struct gh_view *view,
 	if (__builtin_add_overflow(claim->offset, claim->size, &size) ||
 	    gh_allocator_size(&infer->allocator, size, !view->no_pointers) != view->size)
 		return false;
-	return !is_ambiguous(infer, view, claim->layout, claim->count);
+	return !is_ambiguous(infer, view, claim->layout, claim->count, trust);
 }
 
 /* Notes that values are in an object whose type is not known by that, for what they point to. False
@@ -357,7 +357,7 @@ static void take_claim(struct gh_infer *infer, const struct gh_view *view,
 		       const struct claim *claim, enum gh_trust trust, uint64_t seen)
 {
 	bool fits = trust == GH_TRUST_ALLOCATED ? fits_allocated(infer, view, claim)
-						: fits_pointed(infer, view, claim);
+						: fits_pointed(infer, view, claim, trust);
 	if (fits && gh_infer_matches(infer, view, claim->layout, claim->many)) {
 		gh_infer_set(infer, view, claim->layout, claim->many, trust);
 		return;
@@ -395,7 +395,8 @@ void gh_infer_claim(struct gh_infer *infer, uint64_t address, uint32_t number, u
 	struct claim claim = {.layout = number};
 	const struct gh_layout *layout = gh_layout(infer->layouts, number);
 	uint32_t object = gh_infer_find(infer, address);
-	uint64_t key = (address * 0x9e3779b97f4a7c15 + number) * 31 + count;
+	uint64_t key =
+	    (address * 0x9e3779b97f4a7c15 + number) * 31 + 2 * count + (trust == GH_TRUST_SLICED);
 	if (layout->size == 0)
 		return;
 	if (object == GH_HEAP_NONE) {

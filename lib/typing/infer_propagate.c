@@ -4,6 +4,10 @@
 #include "lib/dump/dump.h"
 #include "lib/typing/internal.h"
 
+/* The flag of a reflect.Value (flagKindMask and flagIndir in src/reflect/value.go). */
+#define FLAG_KIND     0x1f
+#define FLAG_INDIRECT 0x80
+
 static uint64_t word_at(const struct gh_infer *infer, const struct gh_cursor *contents,
 			uint64_t offset)
 {
@@ -52,6 +56,25 @@ static void follow_trie_node(struct gh_infer *infer, const struct gh_link *link,
 	gh_infer_claim(infer, value, is_entry ? link->elem : link->group, 1, GH_TRUST_POINTED);
 }
 
+/* VALUE is at OFFSET in CONTENTS, in a reflect.Value: the address of a descriptor is before it, and
+ * after it the flag, which has the type's kind, and whether VALUE points to what is of the type. */
+static void follow_reflected(struct gh_infer *infer, const struct gh_cursor *contents,
+			     uint64_t offset, uint64_t value)
+{
+	uint64_t word = infer->heap->dump->word;
+	const struct gh_rtypes *types = infer->layouts->types;
+	uint64_t address = offset >= word ? word_at(infer, contents, offset - word) : 0;
+	uint64_t flag = word_at(infer, contents, offset + word);
+	uint32_t type = gh_rtypes_at(types, address - infer->bias);
+	/* That of a method's value is another. */
+	if (type == GH_NO_RTYPE || types->items[type].kind != (flag & FLAG_KIND))
+		return;
+	if ((flag & FLAG_INDIRECT) != 0)
+		gh_infer_claim(infer, value, type, 1, GH_TRUST_POINTED);
+	else if (gh_layout(infer->layouts, type)->direct)
+		gh_infer_claim_interface(infer, address, value);
+}
+
 void gh_infer_follow(struct gh_infer *infer, const struct gh_link *link,
 		     const struct gh_cursor *contents, uint64_t offset, uint64_t value)
 {
@@ -64,7 +87,7 @@ void gh_infer_follow(struct gh_infer *infer, const struct gh_link *link,
 	case GH_LAYOUT_SLICE:
 		count = word_at(infer, contents, offset + 2 * word);
 		if (count > 0)
-			gh_infer_claim(infer, value, link->elem, count, GH_TRUST_POINTED);
+			gh_infer_claim(infer, value, link->elem, count, GH_TRUST_SLICED);
 		break;
 	case GH_LAYOUT_STRING:
 		gh_infer_claim_string(infer, value, word_at(infer, contents, offset + word));
@@ -74,6 +97,9 @@ void gh_infer_follow(struct gh_infer *infer, const struct gh_link *link,
 		if (offset >= word)
 			gh_infer_claim_interface(infer, word_at(infer, contents, offset - word),
 						 value);
+		break;
+	case GH_LAYOUT_REFLECTED:
+		follow_reflected(infer, contents, offset, value);
 		break;
 	case GH_LAYOUT_FUNC:
 		gh_infer_claim_closure(infer, value);

@@ -38,7 +38,8 @@ static void take_values(struct gh_infer *infer, const struct gh_code_type *type,
 	if (type->kind == GH_CODE_POINTER && gh_infer_is_closure_struct(infer, type->type))
 		gh_infer_claim_closure(infer, value);
 	else if (count > 0)
-		gh_infer_claim(infer, value, type->type, count, GH_TRUST_POINTED);
+		gh_infer_claim(infer, value, type->type, count,
+			       type->kind == GH_CODE_SLICE ? GH_TRUST_SLICED : GH_TRUST_POINTED);
 }
 
 static void take_global(struct gh_infer *infer, const struct gh_code_type *type)

@@ -139,6 +139,11 @@ bool gh_layouts_add_runtime(struct gh_layouts *layouts);
 /* The same for pointers of the standard library's whose types do not tell what they lead to. */
 void gh_layouts_add_library(struct gh_layouts *layouts);
 
+/* Adds a pointer of its own kind, which stands for a field of the runtime's. GH_NO_LAYOUT if memory
+ * ran out. */
+uint32_t gh_layouts_add_pointer(struct gh_layouts *layouts, enum gh_layout_kind kind, uint32_t elem,
+				uint32_t group);
+
 /* Adds a copy of the struct PROTOTYPE, called PREFIX and the name of type NAMED, whose FIELDS are
  * of layout TYPE. GH_NO_LAYOUT if memory ran out. */
 uint32_t gh_layouts_copy_struct(struct gh_layouts *layouts, uint32_t prototype, const char *prefix,
@@ -157,6 +162,7 @@ struct gh_prefix_type {
 	uint32_t part;  /* a type's number */
 	uint32_t whole; /* that of a struct that begins with values of it */
 	uint64_t count; /* how many of them, one after the other */
+	bool is_array;  /* they are an array's elements */
 };
 
 /* By part. */
@@ -174,7 +180,8 @@ size_t gh_prefix_types_of(const struct gh_prefix_types *containers, uint32_t par
 enum gh_trust {
 	GH_TRUST_NONE,      /* nothing is known */
 	GH_TRUST_STRING,    /* a string points into it: it is bytes */
-	GH_TRUST_POINTED,   /* a pointer of a type, or a slice, points to its start and fits */
+	GH_TRUST_POINTED,   /* a pointer of a type points to its start and fits */
+	GH_TRUST_SLICED,    /* a slice does: it is of an array's elements */
 	GH_TRUST_ALLOCATED, /* what points to it only points to objects that were made as that */
 	GH_TRUST_EXACT,     /* the dump, or the object's header, says so */
 };

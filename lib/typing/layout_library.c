@@ -67,8 +67,41 @@ static void find_timer(struct gh_layouts *layouts, const char *public)
 	}
 }
 
+/* The fields of struct NUMBER whose type says nothing are pointers of KIND. */
+static void set_word(struct gh_layouts *layouts, uint32_t number, enum gh_layout_kind kind)
+{
+	struct gh_layout word = {.size = layouts->word,
+				 .kind = (uint8_t)kind,
+				 .elem = GH_NO_LAYOUT,
+				 .group = GH_NO_LAYOUT,
+				 .refines = GH_NO_LAYOUT,
+				 .has_pointers = true};
+	if (number == GH_NO_LAYOUT)
+		return;
+	uint32_t added = gh_layouts_add_named(layouts, word, "unsafe.Pointer", NULL, 0);
+	gh_layout(layouts, number)->elem = added;
+}
+
+/* What a sync.Pool has is behind pointers that do not say so: an array, with one for each
+ * processor, and words that are interfaces' (src/sync/pool.go, poolqueue.go). */
+static void find_pool(struct gh_layouts *layouts)
+{
+	uint32_t pool = gh_layouts_find(layouts, "sync", "sync.Pool");
+	uint32_t local = gh_layouts_find(layouts, "sync", "sync.poolLocal");
+	set_word(layouts, gh_layouts_find(layouts, "sync", "sync.eface"), GH_LAYOUT_DATA_WORD);
+	if (pool == GH_NO_LAYOUT || local == GH_NO_LAYOUT)
+		return;
+	uint32_t added = gh_layouts_add_pointer(layouts, GH_LAYOUT_ELEMENTS, local, GH_NO_LAYOUT);
+	gh_layout(layouts, pool)->elem = added;
+}
+
 void gh_layouts_add_library(struct gh_layouts *layouts)
 {
+	find_pool(layouts);
+	/* Before, the flag of a reflect.Value was another. */
+	if (gh_rtypes_release(layouts->types) >= 6)
+		set_word(layouts, gh_layouts_find(layouts, "reflect", "reflect.Value"),
+			 GH_LAYOUT_REFLECTED);
 	for (uint32_t i = 0; i < layouts->types->count; i++)
 		if (gh_layout(layouts, i)->kind == GH_LAYOUT_POINTER)
 			find_trie_node(layouts, i);

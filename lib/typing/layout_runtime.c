@@ -26,9 +26,8 @@ struct runtime {
 	uint32_t table_pointer;
 };
 
-/* A pointer of its own kind, which stands for a field of the runtime's. */
-static uint32_t add_pointer(struct gh_layouts *layouts, enum gh_layout_kind kind, uint32_t elem,
-			    uint32_t group)
+uint32_t gh_layouts_add_pointer(struct gh_layouts *layouts, enum gh_layout_kind kind, uint32_t elem,
+				uint32_t group)
 {
 	struct gh_layout pointer = {.size = layouts->word,
 				    .kind = (uint8_t)kind,
@@ -77,7 +76,7 @@ static uint32_t add_chan(const struct runtime *runtime, uint32_t number)
 	uint32_t elem = gh_rtype_elem(layouts->types, &layouts->types->items[number]);
 	if (runtime->chan == GH_NO_LAYOUT || elem == GH_NO_LAYOUT)
 		return GH_NO_LAYOUT;
-	uint32_t elements = add_pointer(layouts, GH_LAYOUT_ELEMENTS, elem, GH_NO_LAYOUT);
+	uint32_t elements = gh_layouts_add_pointer(layouts, GH_LAYOUT_ELEMENTS, elem, GH_NO_LAYOUT);
 	if (elements == GH_NO_LAYOUT)
 		return GH_NO_LAYOUT;
 	uint32_t chan =
@@ -98,8 +97,9 @@ static uint32_t add_hash(const struct runtime *runtime, uint32_t number, uint32_
 		hash = gh_rtype_map_header(layouts->types, &layouts->types->items[number]);
 	if (hash == GH_NO_LAYOUT)
 		return GH_NO_LAYOUT;
-	uint32_t more = add_pointer(layouts, GH_LAYOUT_POINTER, bucket, GH_NO_LAYOUT);
-	uint32_t buckets = add_pointer(layouts, GH_LAYOUT_ELEMENTS, bucket, GH_NO_LAYOUT);
+	uint32_t more = gh_layouts_add_pointer(layouts, GH_LAYOUT_POINTER, bucket, GH_NO_LAYOUT);
+	uint32_t buckets =
+	    gh_layouts_add_pointer(layouts, GH_LAYOUT_ELEMENTS, bucket, GH_NO_LAYOUT);
 	if (more == GH_NO_LAYOUT || buckets == GH_NO_LAYOUT)
 		return GH_NO_LAYOUT;
 	gh_layout(layouts, bucket)->elem = more;
@@ -134,7 +134,7 @@ static uint32_t add_swiss(const struct runtime *runtime, uint32_t number, uint32
 	    runtime->groups == GH_NO_LAYOUT)
 		return GH_NO_LAYOUT;
 	mark_entries(layouts, group);
-	uint32_t type = add_pointer(layouts, GH_LAYOUT_ELEMENTS, group, GH_NO_LAYOUT);
+	uint32_t type = gh_layouts_add_pointer(layouts, GH_LAYOUT_ELEMENTS, group, GH_NO_LAYOUT);
 	if (type != GH_NO_LAYOUT)
 		type = gh_layouts_copy_struct(layouts, runtime->groups, "groups of ", number, data,
 					      type);
@@ -142,10 +142,10 @@ static uint32_t add_swiss(const struct runtime *runtime, uint32_t number, uint32
 		type = gh_layouts_copy_struct(layouts, runtime->table, "table of ", number, groups,
 					      type);
 	if (type != GH_NO_LAYOUT)
-		type = add_pointer(layouts, GH_LAYOUT_OBJECT, type, GH_NO_LAYOUT);
+		type = gh_layouts_add_pointer(layouts, GH_LAYOUT_OBJECT, type, GH_NO_LAYOUT);
 	if (type != GH_NO_LAYOUT) {
 		gh_layout(layouts, type)->refines = runtime->table_pointer;
-		type = add_pointer(layouts, GH_LAYOUT_DIRECTORY, type, group);
+		type = gh_layouts_add_pointer(layouts, GH_LAYOUT_DIRECTORY, type, group);
 	}
 	if (type == GH_NO_LAYOUT)
 		return GH_NO_LAYOUT;
@@ -177,28 +177,6 @@ static void find_atomic_pointer(struct gh_layouts *layouts, uint32_t number)
 	if (array->kind == GH_LAYOUT_ARRAY && array->count == 0 && array->elem != GH_NO_LAYOUT &&
 	    gh_layout(layouts, array->elem)->kind == GH_LAYOUT_POINTER)
 		gh_layout(layouts, number)->elem = array->elem;
-}
-
-/* What a sync.Pool has is behind pointers that do not say so: an array, with one for each
- * processor, and words that are interfaces' (src/sync/pool.go, poolqueue.go). */
-static void find_pool(struct gh_layouts *layouts)
-{
-	uint32_t pool = gh_layouts_find(layouts, "sync", "sync.Pool");
-	uint32_t local = gh_layouts_find(layouts, "sync", "sync.poolLocal");
-	uint32_t value = gh_layouts_find(layouts, "sync", "sync.eface");
-	if (pool != GH_NO_LAYOUT && local != GH_NO_LAYOUT)
-		gh_layout(layouts, pool)->elem =
-		    add_pointer(layouts, GH_LAYOUT_ELEMENTS, local, GH_NO_LAYOUT);
-	if (value == GH_NO_LAYOUT)
-		return;
-	struct gh_layout word = {.size = layouts->word,
-				 .kind = GH_LAYOUT_DATA_WORD,
-				 .elem = GH_NO_LAYOUT,
-				 .group = GH_NO_LAYOUT,
-				 .refines = GH_NO_LAYOUT,
-				 .has_pointers = true};
-	gh_layout(layouts, value)->elem =
-	    gh_layouts_add_named(layouts, word, "unsafe.Pointer", NULL, 0);
 }
 
 /* The number of the type that points to type ELEM; GH_NO_LAYOUT if there is none. */
@@ -245,7 +223,6 @@ bool gh_layouts_add_runtime(struct gh_layouts *layouts)
 	uint32_t extra = gh_layouts_find(layouts, "runtime", "runtime.mapextra");
 	if (extra != GH_NO_LAYOUT)
 		gh_layout(layouts, extra)->of_runtime = true;
-	find_pool(layouts);
 	for (uint32_t i = 0; i < types->count; i++) {
 		uint32_t elem = GH_NO_LAYOUT;
 		if (types->items[i].kind == GH_KIND_CHAN)

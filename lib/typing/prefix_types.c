@@ -11,12 +11,13 @@ static void add_parts(struct gh_prefix_types *out, const struct gh_layouts *layo
 {
 	uint64_t count;
 	uint64_t length = 1;
+	bool is_array = false;
 	uint32_t part = gh_layouts_first_part(layouts, whole, &count);
 	for (int depth = 0; depth < MAX_DEPTH && part != GH_NO_LAYOUT; depth++) {
-		gh_vector_push(out, (struct gh_prefix_type){part, whole, length});
-		bool array = gh_layout(layouts, part)->kind == GH_LAYOUT_ARRAY;
+		gh_vector_push(out, (struct gh_prefix_type){part, whole, length, is_array});
+		is_array = gh_layout(layouts, part)->kind == GH_LAYOUT_ARRAY;
 		part = gh_layouts_first_part(layouts, part, &count);
-		if (!array || __builtin_mul_overflow(length, count, &length))
+		if (!is_array || __builtin_mul_overflow(length, count, &length))
 			length = count;
 	}
 }

@@ -44,6 +44,7 @@ enum gh_layout_kind {
 				0, to a group */
 	GH_LAYOUT_UNKNOWN,   /* a pointer to anything */
 	GH_LAYOUT_DATA_WORD, /* a pointer that is an interface's second word, after the first */
+	GH_LAYOUT_REFLECTED, /* a pointer that is a reflect.Value's second word, of three */
 	GH_LAYOUT_NESTED,    /* of a link: an array with pointers */
 };
 

@@ -87,6 +87,7 @@ static bool tells(const struct merging *merging, uint32_t layout)
 		return pointer->elem != GH_NO_LAYOUT;
 	case GH_LAYOUT_INTERFACE:
 	case GH_LAYOUT_DATA_WORD:
+	case GH_LAYOUT_REFLECTED:
 	case GH_LAYOUT_FUNC:
 	case GH_LAYOUT_UNKNOWN:
 		return false;

@@ -53,6 +53,12 @@ type Plain struct{ a, b, c, d, e uintptr }
 // Other is a Plain by another name.
 type Other struct{ a, b, c, d, e uintptr }
 
+// Single is a pointer, as the element of a slice may be.
+type Single struct{ few *Few }
+
+// Few is an array, of which there may be slices.
+type Few struct{ others [1]*Other }
+
 // Small is less than a tiny block.
 type Small struct{ a, b int32 }
 
@@ -151,6 +157,10 @@ type Holder struct {
 	ofLocked *Locked
 	arrays   *[4][2]*Plain
 	rows     [][2]Plain
+	one      []*Few          // of one element
+	first    **Few           // the start of a Single
+	few      []*Other        // of a Few
+	mirrors  []reflect.Value // of objects that nothing else points to
 }
 
 // Locked begins with a mutex.
@@ -296,6 +306,36 @@ func buildArrays(h *Holder) {
 	elements(h.slices[2])
 	h.bools = make([]bool, 100)
 	elements(h.bools)
+}
+
+//go:noinline
+func buildSlices(h *Holder) {
+	few := &Few{[1]*Other{new(Other)}}
+	single := &Single{few}
+	h.one, h.first, h.few = []*Few{few}, &single.few, few.others[:]
+	elements(h.one)
+	object(single)
+	object(few)
+	object(few.others[0])
+}
+
+//go:noinline
+func buildReflected(h *Holder) {
+	h.mirrors = []reflect.Value{
+		reflect.New(reflect.TypeOf(Pointed{})).Elem(),
+		reflect.ValueOf(Named{os.Args[0], nil}),
+		reflect.ValueOf(&Outer{}),
+		reflect.ValueOf(map[string]*Large{}),
+		reflect.ValueOf(new(Wrapper)).Elem().Field(0),
+		reflect.ValueOf([]*Plain{}),
+		reflect.ValueOf(new(Pointed)).Method(0),
+		{},
+	}
+	elements(h.mirrors)
+	for i, of := range []string{"main.Pointed", "main.Named", "main.Outer", "map[string]*main.Large", "main.Wrapper", "[]*main.Plain",
+		"main.Pointed"} {
+		is((*[2]unsafe.Pointer)(unsafe.Pointer(&h.mirrors[i]))[1], of)
+	}
 }
 
 //go:noinline
@@ -477,6 +517,8 @@ func main() {
 	object(h)
 	buildNested(h)
 	buildArrays(h)
+	buildSlices(h)
+	buildReflected(h)
 	buildInterfaces(h)
 	buildText(h)
 	buildMaps(h)
