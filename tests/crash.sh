@@ -39,6 +39,8 @@ crash() {
 	rm -rf "$work/crashed" "$work/core" "$work/input"
 	mkdir "$work/crashed"
 	mkfifo "$work/input"
+	# Another may have been ready before.
+	: >"$work/output"
 	(
 		cd "$work/crashed" || exit
 		ulimit -c unlimited

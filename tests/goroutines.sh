@@ -19,6 +19,8 @@ reads() {
 start() {
 	rm -f "$work/input"
 	mkfifo "$work/input"
+	# Another may have been ready before.
+	: >"$work/output"
 	GOTRACEBACK=all "$1" wait "${@:2}" <"$work/input" >"$work/output" 2>"$work/traceback" &
 	pid=$!
 	exec 7>"$work/input"

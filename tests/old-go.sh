@@ -163,6 +163,8 @@ hprof() {
 
 # live RELEASE PROGRAM: the goroutines of a process of the stripped program or its twin that waits, live and in a core file of GDB's, as it printed them.
 live() {
+	# Another may have been ready before.
+	: >"$work/output"
 	"$work/$2" "$work/dump" wait >"$work/output" 2>&1 </dev/null &
 	local pid=$!
 	for ((i = 0; i < 300; i++)); do
