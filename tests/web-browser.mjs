@@ -108,8 +108,9 @@ async function merge(page) {
 	for (let opened = 0; opened < 12 && await page.locator('button.twist[aria-expanded=false]').count() > 0; opened++)
 		await page.click('button.twist[aria-expanded=false] >> nth=0');
 	const row = page.locator('main tbody tr', { has: page.getByText(type, { exact: true }) });
-	console.log('merged', await row.locator('td').nth(2).innerText());
+	console.log('merged', await row.locator('td').nth(3).innerText(), (await row.locator('td').nth(2).innerText()).replace(' new', ''));
 	await open(page, 'map');
+	console.log('map growth', (await page.getAttribute('.map a >> nth=0', 'title')).replace(/.*, /s, ''));
 	await click(page, '.map a >> nth=0');
 	console.log('map', (await page.textContent('main p.choices')).includes('main.Server'));
 }
@@ -145,6 +146,8 @@ async function compare(page) {
 	console.log('grown', await row.locator('td').nth(2).innerText());
 	await open(page, 'types');
 	console.log('growth', await row.locator('td').nth(2).innerText());
+	await open(page, 'dominators/objects');
+	console.log('object growth', await page.locator('main tbody tr', { hasText: 'main.Server' }).locator('td').nth(2).innerText());
 	await open(page, 'growth/strings');
 	while (await page.locator('button:has-text("Show more")').count() > 0)
 		await page.click('button:has-text("Show more")');

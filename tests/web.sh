@@ -175,14 +175,16 @@ check_release() {
 			search 1
 			key types
 			tree true
-			flame body ([]uint8): 3.1 MB, 3,000 objects
-			merged 3,000
+			flame body ([]uint8): 3.1 MB, 3,000 objects, +3.1 MB since the older dump
+			merged 3,000 +3.3 MB
+			map growth +3.3 MB
 			map true
 			goroutine true true
 			slot true
 			climb true true
 			grown +$(thousands $((objects - 10)))
 			growth +144 kB
+			object growth +3.3 MB
 			new text new
 			stacks +1
 			query $(thousands "$objects")

@@ -385,8 +385,8 @@ struct gh_heap_string {
 
 struct gh_heap_strings GH_VECTOR(struct gh_heap_string);
 
-/* Finds the texts in HEAP, each once. False (ERR filled) if memory ran out. The vector is to be
- * freed either way.
+/* Finds the texts in HEAP, each once, in the order of their objects. False (ERR filled) if memory
+ * ran out. The vector is to be freed either way.
  */
 bool gh_heap_strings_find(struct gh_heap_strings *texts, const struct gh_heap *heap,
 			  struct gh_error *err);

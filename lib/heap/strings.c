@@ -199,6 +199,26 @@ static void merge(struct gh_heap_strings *texts, struct all_found *found)
 	}
 }
 
+/* Puts TEXTS in the order of their objects: who goes through them reads memory from one end to the
+ * other. False if memory ran out. */
+static bool sort_by_object(struct gh_heap_strings *texts, const struct gh_heap *heap)
+{
+	uint32_t *places = calloc((size_t)heap->count + 1, sizeof(*places));
+	struct gh_heap_string *sorted = malloc((texts->count + 1) * sizeof(*sorted));
+	bool ok = places != NULL && sorted != NULL;
+	size_t count = 0;
+	for (size_t i = 0; ok && i < texts->count; i++)
+		places[texts->items[i].object] = (uint32_t)i + 1;
+	for (uint32_t i = 0; ok && i < heap->count; i++)
+		if (places[i] != 0)
+			sorted[count++] = texts->items[places[i] - 1];
+	if (ok)
+		memcpy(texts->items, sorted, count * sizeof(*sorted));
+	free(places);
+	free(sorted);
+	return ok;
+}
+
 /* Finds all texts. False if memory ran out. */
 static bool find_all(struct search *search)
 {
@@ -227,5 +247,6 @@ bool gh_heap_strings_find(struct gh_heap_strings *texts, const struct gh_heap *h
 	free(search.extents);
 	free(search.notes);
 	free(search.texts);
-	return (whole && !texts->failed) || gh_fail_memory(err, heap->dump->path);
+	whole = whole && !texts->failed && (texts->count == 0 || sort_by_object(texts, heap));
+	return whole || gh_fail_memory(err, heap->dump->path);
 }

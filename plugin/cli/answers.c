@@ -84,13 +84,13 @@ void gh_answers_keep(struct gh_answers *answers, int record, int argc, char **ar
 {
 	struct gh_answer answer = {0};
 	off_t size = lseek(record, 0, SEEK_END);
-	if (size <= 0 || size > MAX_ANSWER)
+	if (size < 0 || size > MAX_ANSWER)
 		return;
 	if (answers->all.count == MAX_ANSWERS)
 		gh_answers_forget(answers);
 	answer.size = (size_t)size;
 	answer.question = join(argc, argv, &answer.length);
-	answer.text = malloc(answer.size);
+	answer.text = malloc(answer.size + 1);
 	if (answer.question != NULL && answer.text != NULL &&
 	    pread(record, answer.text, answer.size, 0) == (ssize_t)answer.size &&
 	    gh_vector_push(&answers->all, answer))

@@ -1,6 +1,7 @@
 /* goheap dominators: what keeps most of the heap alive, as a tree. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "lib/heap/heap.h"
 #include "plugin/cli/command.h"
@@ -8,39 +9,39 @@
 #include "plugin/view/emit.h"
 
 /* Prints the nearest roots of OBJECT, which are several. */
-static void print_ways(struct gh_heap_query *query, uint32_t object)
+static void print_ways(FILE *out, struct gh_heap_query *query, uint32_t object)
 {
 	const struct gh_root *ways[GH_WAYS];
 	size_t count = gh_ways_find(&query->heap, object, ways);
-	fputs("in several ways", stdout);
+	fputs("in several ways", out);
 	for (size_t i = 0; i < count; i++) {
-		fputs(i == 0 ? ": " : "; ", stdout);
-		gh_names_print_root(stdout, &query->names, ways[i]);
+		fputs(i == 0 ? ": " : "; ", out);
+		gh_names_print_root(out, &query->names, ways[i]);
 	}
 }
 
-static void print_holder(struct gh_heap_query *query, const struct gh_merged_line *line)
+/* Prints what LINE, which is below no other, is held by. */
+static void print_holder(FILE *out, struct gh_heap_query *query, const struct gh_merged_line *line)
 {
 	const struct gh_root *roots;
 	size_t count = gh_heap_roots(&query->heap, line->object, &roots);
 	uint32_t above = query->dominators.idom[line->object];
-	fputs("  <- ", stdout);
 	if (above != query->heap.count) {
-		gh_names_print_object(stdout, &query->names, above);
+		gh_names_print_object(out, &query->names, above);
 		return;
 	}
 	if (count == 0) {
-		print_ways(query, line->object);
+		print_ways(out, query, line->object);
 		return;
 	}
 	if (line->heads > 1) {
-		gh_names_print_stack(stdout, &query->names, &roots[0], line->heads);
+		gh_names_print_stack(out, &query->names, &roots[0], line->heads);
 		return;
 	}
-	gh_names_print_root(stdout, &query->names, &roots[0]);
+	gh_names_print_root(out, &query->names, &roots[0]);
 	if (count > 1) {
-		fputs(", and ", stdout);
-		gh_print_count(stdout, count - 1, "more root");
+		fputs(", and ", out);
+		gh_print_count(out, count - 1, "more root");
 	}
 }
 
@@ -56,6 +57,7 @@ struct row {
 	const struct gh_merged_line *line;
 	uint64_t depth;          /* entries above it */
 	struct gh_object object; /* the one that retains most; zeros unless it is JSON */
+	struct gh_bytes holder;  /* as text; none unless it is JSON, and below no other; owned */
 };
 
 static void print_entry(struct gh_emit *emit, const void *member)
@@ -65,8 +67,10 @@ static void print_entry(struct gh_emit *emit, const void *member)
 	fprintf(emit->out, "%*s", (int)(2 * (row->depth < MAX_INDENT ? row->depth : MAX_INDENT)),
 		"");
 	gh_names_print_object(emit->out, &query->names, row->line->object);
-	if (row->line->parent == GH_HEAP_NONE)
-		print_holder(query, row->line);
+	if (row->line->parent != GH_HEAP_NONE)
+		return;
+	fputs("  <- ", emit->out);
+	print_holder(emit->out, query, row->line);
 }
 
 static const struct gh_column tree_columns[] = {
@@ -82,8 +86,23 @@ static const struct gh_column json_columns[] = {
     {"objects", GH_COL_NUMBER(struct row, objects)},
     {"depth", GH_COL_NUMBER(struct row, depth)},
     GH_OBJECT(struct row, object),
+    {"holder", GH_COL_BYTES(struct row, holder), .optional = true},
     {0},
 };
+
+/* What print_holder prints; its data is to be freed, and NULL if memory ran out. */
+static struct gh_bytes holder_text(struct gh_heap_query *query, const struct gh_merged_line *line)
+{
+	struct gh_bytes text = {0};
+	char *data = NULL;
+	FILE *out = open_memstream(&data, &text.size);
+	if (out == NULL)
+		return text;
+	print_holder(out, query, line);
+	fclose(out);
+	text.data = data;
+	return text;
+}
 
 static void print_line(struct gh_heap_query *query, struct gh_emit *emit,
 		       const struct gh_merged_line *line, uint64_t depth)
@@ -96,9 +115,13 @@ static void print_line(struct gh_heap_query *query, struct gh_emit *emit,
 	    .line = line,
 	    .depth = depth,
 	};
-	if (emit->json)
+	if (emit->json) {
 		row.object = gh_names_object(&query->names, line->object, 0);
+		if (line->parent == GH_HEAP_NONE)
+			row.holder = holder_text(query, line);
+	}
 	gh_emit_row(emit, emit->json ? json_columns : tree_columns, &row);
+	free((char *)row.holder.data);
 }
 
 /* Prints LINE and what is below it. */
@@ -158,7 +181,24 @@ struct object_row {
 	struct gh_known dominator; /* its address, if it is an object */
 };
 
-/* All objects; those that TOP dominates directly, unless that is GH_HEAP_NONE. */
+/* Adds all objects; those that TOP dominates directly, unless that is GH_HEAP_NONE. */
+static void add_objects(struct gh_top *largest, const struct gh_heap_query *query, uint32_t top)
+{
+	const struct gh_dominators *dominators = &query->dominators;
+	const struct gh_dominator_tree *tree = &query->tree;
+	if (top != GH_HEAP_NONE && tree->child != NULL) {
+		for (uint32_t i = tree->child[top]; i != GH_HEAP_NONE; i = tree->sibling[i])
+			gh_top_add(largest, dominators->retained[i], i);
+		return;
+	}
+	for (uint32_t i = 0; i < dominators->nreachable; i++) {
+		uint32_t object = dominators->order[i];
+		if (top == GH_HEAP_NONE || dominators->idom[object] == top)
+			gh_top_add(largest, dominators->retained[object], object);
+	}
+}
+
+/* The largest of them. */
 static int print_json(struct gh_heap_query *query, uint32_t top)
 {
 	static const struct gh_column columns[] = {
@@ -173,11 +213,7 @@ static int print_json(struct gh_heap_query *query, uint32_t top)
 	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_TABLE, &query->dump, true);
 	struct gh_top largest = {.limit = query->options->limit};
 	size_t count;
-	for (uint32_t i = 0; i < dominators->nreachable; i++) {
-		uint32_t object = dominators->order[i];
-		if (top == GH_HEAP_NONE || dominators->idom[object] == top)
-			gh_top_add(&largest, dominators->retained[object], object);
-	}
+	add_objects(&largest, query, top);
 	const struct gh_top_item *items = gh_top_finish(&largest, &count);
 	for (size_t i = 0; i < count; i++) {
 		uint32_t object = items[i].number;

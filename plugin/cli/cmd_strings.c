@@ -1,6 +1,4 @@
 /* goheap strings: the text in a heap dump, the largest and the most repeated. */
-#include <limits.h>
-#include <regex.h>
 #include <stdio.h>
 
 #include "lib/heap/heap.h"
@@ -108,18 +106,11 @@ static void print_text(const struct gh_heap_query *query, const struct gh_heap_s
 	putchar('\n');
 }
 
-static bool matches(const regex_t *pattern, const struct gh_heap_string *text)
-{
-	size_t length = text->length < INT_MAX ? text->length : INT_MAX;
-	regmatch_t part = {.rm_so = 0, .rm_eo = (regoff_t)length};
-	return regexec(pattern, text->data, 1, &part, REG_STARTEND) == 0;
-}
-
-static void keep_matches(struct gh_heap_strings *texts, const regex_t *pattern)
+static void keep_matches(struct gh_heap_strings *texts, const struct gh_pattern *pattern)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < texts->count; i++)
-		if (matches(pattern, &texts->items[i]))
+		if (gh_pattern_matches(pattern, texts->items[i].data, texts->items[i].length))
 			texts->items[count++] = texts->items[i];
 	texts->count = count;
 }

@@ -5,13 +5,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include "lib/process/process.h"
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
 #include "plugin/cli/web_question.h"
 #include "plugin/gdb/gdb.h"
 #include "plugin/web/web.h"
+
+/* Of Linux 6.1; the C library does not have it yet. */
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25
+#endif
 
 /* A row a line; and text for a person. */
 #define JSON_TYPE "application/x-ndjson; charset=utf-8"
@@ -111,7 +118,6 @@ static struct gh_web_question likely(void *context, size_t number)
 	    {.name = "goroutines", .parameters = {{"memory", ""}}, .count = 1},
 	    {.name = "waits", .parameters = {{"group", ""}}, .count = 1},
 	    {.name = "goroutines", .parameters = {{"leaked", ""}}, .count = 1},
-	    {.name = "histogram", .parameters = {{"by", "path"}}, .count = 1},
 	    {.name = "dominators", .parameters = {{"limit", "100"}}, .count = 1},
 	    {.name = "histogram", .parameters = {{"by", "root"}}, .count = 1},
 	    {.name = "histogram", .parameters = {{"by", "site"}}, .count = 1},
@@ -133,16 +139,25 @@ static struct gh_web_question likely(void *context, size_t number)
 	return number < count ? questions[number] : compared[number - count];
 }
 
-/* Finds what many questions need, once. */
 static bool prepare(struct gh_heap_query *query)
 {
 	struct gh_error err;
 	gh_progress_begin("goheap: finding the strings of", query->dump.path);
-	bool found = gh_heap_query_find_strings(query, &err);
+	bool found = gh_heap_query_prepare(query, &err);
 	gh_progress_end();
 	if (!found)
 		gh_print_error(&err);
 	return found;
+}
+
+/* Has MAPPING be in huge pages, if it can: memory that was allocated. */
+static void use_huge_pages(void *context, int pid, struct gh_mapping *mapping)
+{
+	(void)context;
+	(void)pid;
+	if (mapping->inode == 0 && memcmp(mapping->access, "rw-p", 4) == 0)
+		madvise((void *)(uintptr_t)mapping->start, mapping->end - mapping->start,
+			MADV_COLLAPSE);
 }
 
 static void leave_terminal(int ready)
@@ -172,6 +187,9 @@ static int serve(struct gh_heap_query *query, struct gh_heap_query *older, int r
 	if (server == NULL || !prepare(query))
 		return GH_EXIT_INPUT;
 	gh_kept_take(&source, query, options->older, older);
+	/* A process is made for each question, and ends: most of what that takes is for the tables
+	   of its pages. */
+	gh_mappings_live(getpid(), "maps", use_huge_pages, NULL);
 	if (!gh_web_is_local(server))
 		fputs("goheap: other machines can ask this server, if they have the address\n",
 		      stderr);

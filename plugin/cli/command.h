@@ -16,13 +16,13 @@
 #ifndef GH_PLUGIN_CLI_COMMAND_H
 #define GH_PLUGIN_CLI_COMMAND_H
 
-#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "lib/profile/profile.h"
 #include "lib/util/buffer.h"
+#include "lib/util/pattern.h"
 #include "lib/value/value.h"
 #include "plugin/gdb/gdb.h"
 #include "plugin/view/emit.h"
@@ -49,20 +49,20 @@ struct gh_options {
 	char **words;      /* the operands, as they are */
 	int nwords;
 
-	const char *program; /* that wrote the dump, or that the core file is of (-e) */
-	const char *process; /* the number of one to read (-p); then also the last file */
-	const char *module;  /* which of the process's Go libraries (--module) */
-	const char *names;   /* the same before it was stripped (--names) */
-	const char *output;  /* to write to (-o) */
-	const char *install; /* directory of debug files to write to (--install) */
-	const char *tables;  /* directory of tables to write to (--tables) */
-	const char *host;    /* that the heap is of (--host) */
-	const char *status;  /* of the goroutines to print (-s) */
-	const char *label;   /* of the goroutines to print (--label) */
-	const char *part;    /* of the value to print (--part) */
-	const char *http;    /* HOST:PORT to serve a page on (--http) */
-	regex_t pattern;     /* that a goroutine's text, or a string, must match (--grep); owned */
-	bool has_pattern;    /* there is one */
+	const char *program;       /* that wrote the dump, or that the core file is of (-e) */
+	const char *process;       /* the number of one to read (-p); then also the last file */
+	const char *module;        /* which of the process's Go libraries (--module) */
+	const char *names;         /* the same before it was stripped (--names) */
+	const char *output;        /* to write to (-o) */
+	const char *install;       /* directory of debug files to write to (--install) */
+	const char *tables;        /* directory of tables to write to (--tables) */
+	const char *host;          /* that the heap is of (--host) */
+	const char *status;        /* of the goroutines to print (-s) */
+	const char *label;         /* of the goroutines to print (--label) */
+	const char *part;          /* of the value to print (--part) */
+	const char *http;          /* HOST:PORT to serve a page on (--http) */
+	struct gh_pattern pattern; /* that a goroutine's text, or a string, must match (--grep) */
+	bool has_pattern;          /* there is one */
 	enum gh_grouping grouping; /* what to group by (--by) */
 	size_t limit;              /* rows to print, or objects to draw (-n); SIZE_MAX: all */
 	uint64_t depth;            /* pointers to follow, one behind the other (--depth) */

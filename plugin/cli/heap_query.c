@@ -140,6 +140,7 @@ static void free_query(struct gh_heap_query *query)
 {
 	gh_vector_free(&query->strings);
 	gh_names_free(&query->names);
+	gh_dominator_tree_free(&query->tree);
 	gh_dominators_free(&query->dominators);
 	gh_heap_free(&query->heap);
 	if (query->names.symbols != NULL)
@@ -232,6 +233,13 @@ bool gh_heap_query_find_strings(struct gh_heap_query *query, struct gh_error *er
 	if (!query->has_strings)
 		query->has_strings = gh_heap_strings_find(&query->strings, &query->heap, err);
 	return query->has_strings;
+}
+
+bool gh_heap_query_prepare(struct gh_heap_query *query, struct gh_error *err)
+{
+	return gh_heap_query_find_strings(query, err) &&
+	       (gh_dominator_tree_make(&query->tree, &query->heap, &query->dominators) ||
+		gh_fail_memory(err, query->dump.path));
 }
 
 int gh_heap_query_run(const struct gh_options *options, enum gh_heap_with with,

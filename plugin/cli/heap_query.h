@@ -14,6 +14,7 @@ struct gh_heap_query {
 	struct gh_dump dump;              /* that it is about */
 	struct gh_heap heap;              /* of the dump */
 	struct gh_dominators dominators;  /* zeros unless they were asked for */
+	struct gh_dominator_tree tree;    /* of these; zeros unless gh_heap_query_prepare made it */
 	struct gh_names names;            /* of what is in the heap */
 	struct gh_heap_strings strings;   /* none unless has_strings */
 	struct gh_symbols symbols;        /* if a program is given */
@@ -47,6 +48,10 @@ struct gh_heap_query *gh_heap_query_make(const struct gh_options *options, struc
 /* Finds the strings of QUERY, unless they were found before. False (ERR filled) if memory ran out.
  */
 bool gh_heap_query_find_strings(struct gh_heap_query *query, struct gh_error *err);
+
+/* Finds what many questions need, for which one alone would not wait: the strings of QUERY, which
+ * has dominators, and the tree of these. False (ERR filled) if memory ran out. */
+bool gh_heap_query_prepare(struct gh_heap_query *query, struct gh_error *err);
 
 /* Says in one line on standard error what is wrong with the heap, if anything is. */
 void gh_heap_query_print_damage(const struct gh_heap_query *query);
@@ -225,8 +230,7 @@ void gh_answers_clear_record(const struct gh_answers *answers);
 /* In that process: has all that it prints from now on be recorded. */
 void gh_answers_record(struct gh_answers *answers);
 
-/* After it has answered ARGV, keeps what is in the file RECORD, if anything is, and it is not long.
- */
+/* After it has answered ARGV, keeps what is in the file RECORD, unless it is long. */
 void gh_answers_keep(struct gh_answers *answers, int record, int argc, char **argv);
 
 /* A dump's allocation profile. */

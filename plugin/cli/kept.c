@@ -230,7 +230,9 @@ static int wait_for(pid_t child, int argc, char **argv)
 		;
 	if (!WIFEXITED(status))
 		return OF_SIGNAL + WTERMSIG(status);
-	if (WEXITSTATUS(status) == GH_EXIT_OK && kept.keeps_answers)
+	/* A command that is not about the whole heap has recorded nothing. */
+	if (WEXITSTATUS(status) == GH_EXIT_OK && kept.keeps_answers &&
+	    lseek(kept.answers.record, 0, SEEK_END) > 0)
 		gh_answers_keep(&kept.answers, kept.answers.record, argc, argv);
 	return WEXITSTATUS(status);
 }

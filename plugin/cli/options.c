@@ -92,8 +92,8 @@ static void parse_pattern(struct gh_options *options, const char *arg,
 			  const struct argp_state *state)
 {
 	if (options->has_pattern)
-		regfree(&options->pattern);
-	if (regcomp(&options->pattern, arg, REG_EXTENDED | REG_NEWLINE | REG_NOSUB) != 0)
+		gh_pattern_free(&options->pattern);
+	if (!gh_pattern_compile(&options->pattern, arg))
 		argp_error(state, "not a regular expression: %s", arg);
 	options->has_pattern = true;
 }
@@ -361,5 +361,5 @@ void gh_options_free(struct gh_options *options)
 	if (options->made_fd > 0)
 		close(options->made_fd);
 	if (options->has_pattern)
-		regfree(&options->pattern);
+		gh_pattern_free(&options->pattern);
 }

@@ -47,7 +47,7 @@ static bool is_wanted(const struct gh_goroutine_list *listing,
 	if (listing->pattern == NULL)
 		return true;
 	char *text = gh_goroutine_text_whole(entry);
-	bool matches = text != NULL && regexec(listing->pattern, text, 0, NULL, 0) == 0;
+	bool matches = text != NULL && gh_pattern_matches(listing->pattern, text, strlen(text));
 	free(text);
 	return matches;
 }

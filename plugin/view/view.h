@@ -14,7 +14,6 @@
 #ifndef GH_PLUGIN_VIEW_VIEW_H
 #define GH_PLUGIN_VIEW_VIEW_H
 
-#include <regex.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -27,6 +26,7 @@
 #include "lib/process/process.h"
 #include "lib/profile/profile.h"
 #include "lib/typing/typing.h"
+#include "lib/util/pattern.h"
 #include "plugin/view/emit.h"
 
 /* A Go program that a command reads. */
@@ -281,15 +281,15 @@ struct gh_goroutine_list {
 	const struct gh_dump *dump;
 	struct gh_symbols *symbols; /* of the program that wrote it; NULL if none is given */
 	const char *status;         /* those in this state alone; NULL for all */
-	const char *label;      /* those alone with this label: KEY=VALUE or KEY; NULL for all */
-	const regex_t *pattern; /* those alone whose text it matches; NULL for all */
-	const uint64_t *only;   /* the one of this id alone, whatever it is; NULL for all */
-	const bool *leaked;     /* by number, those alone for which it is true; NULL for all */
-	bool all;               /* also what Go leaves out: the system's, and the runtime's calls */
-	bool group;             /* those with the same state and stack together */
-	uint64_t crashed;       /* id of the goroutine whose group comes first; 0 for none */
-	bool json;              /* an object a line */
-	bool one_line;          /* a line for each goroutine, with the user's first call */
+	const char *label; /* those alone with this label: KEY=VALUE or KEY; NULL for all */
+	const struct gh_pattern *pattern; /* those alone whose text it matches; NULL for all */
+	const uint64_t *only; /* the one of this id alone, whatever it is; NULL for all */
+	const bool *leaked;   /* by number, those alone for which it is true; NULL for all */
+	bool all;             /* also what Go leaves out: the system's, and the runtime's calls */
+	bool group;           /* those with the same state and stack together */
+	uint64_t crashed;     /* id of the goroutine whose group comes first; 0 for none */
+	bool json;            /* an object a line */
+	bool one_line;        /* a line for each goroutine, with the user's first call */
 	struct gh_traceback traceback; /* private: of one of them */
 };
 

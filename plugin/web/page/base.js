@@ -70,7 +70,7 @@ async function load(url, isText) {
 	});
 	const text = await response.text();
 	if (!response.ok || response.headers.get('Content-Type').startsWith('text/x-reason'))
-		throw new Error(text.trim());
+		throw Object.assign(new Error(text.trim()), { isAnswer: response.ok });
 	return isText ? text : text.split('\n').filter(line => line !== '').map(line => JSON.parse(line));
 }
 

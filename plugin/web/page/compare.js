@@ -12,6 +12,40 @@ export const growthColumn = (head, key, show, extra) => ({ head, kind: 'n' + (ex
 
 export const changeColumn = { head: 'Change', kind: 'tight extra', show: row => row.change || '' };
 
+/* What the older dump has in answer to a question that is asked of the other, too: its rows by KEY_OF. Null without one. */
+export async function before(name, parameters, keyOf) {
+	if (!heap.older)
+		return null;
+	try {
+		const rows = await ask(name, { ...parameters, older: '' });
+		return { keyOf, rows: new Map(rows.map(row => [keyOf(row), row])), isWhole: !(rows.length >= parameters.limit) };
+	} catch (error) {
+		/* What is asked about may not have been there. */
+		return { keyOf, rows: new Map(), isWhole: error.isAnswer === true };
+	}
+}
+
+/* By how much FIELD of ROW has grown since OLDER, which before() gave; undefined if that is not known. */
+export function growthSince(older, row, field) {
+	const previous = older.rows.get(older.keyOf(row));
+	return previous || older.isWhole ? row[field] - (previous ? previous[field] : 0) : undefined;
+}
+
+const isNew = (older, row) => older.isWhole && !older.rows.has(older.keyOf(row));
+
+/* The growth of a row as a cell shows it. */
+export function growthCell(older, row, field, show) {
+	const growth = growthSince(older, row, field);
+	return growth === undefined ? '' : [change(growth, show), isNew(older, row) ? make('span', { class: 'faint' }, ' new') : ''];
+}
+
+/* The column of the growth of FIELD since OLDER; none without one. */
+export const growthColumns = (older, field, show) => older === null ? [] : [{ head: 'Growth', kind: 'n extra',
+	value: row => growthSince(older, row, field) ?? 0, show: row => growthCell(older, row, field, show) }];
+
+/* The same object, as far as can be told: Go's collector does not move any, but another may have come to its place. */
+export const sameObject = row => row.object + ' ' + row.type;
+
 /* How the groups of the heap have changed, by their names. Nothing without an older dump. */
 export async function changes(by) {
 	const rows = heap.older ? await ask('diff', { by, limit: ENOUGH }) : [];
@@ -56,7 +90,7 @@ function merge(now, before, keyOf, fields) {
 	return merged;
 }
 
-const stackOf = row => row.status + '\n' + row.frames.map(frame => `${frame.function} ${frame.file}:${frame.line}`).join('\n');
+export const stackOf = row => row.status + '\n' + row.frames.map(frame => `${frame.function} ${frame.file}:${frame.line}`).join('\n');
 
 const ownFrame = frames => frames.find(frame => !/^(runtime|sync|internal|syscall|time|context)[./]/.test(frame.function)) || frames[0];
 

@@ -1,8 +1,8 @@
 /* Flame graphs, from the top down: of the ways that hold the heap, of where it was allocated, and of goroutines' stacks. A box
    that is chosen takes the whole width. Behind the picture is the same as a table. */
-import { make, number, plural, bytes, signed, heap, ask, place, hue, percent } from './base.js';
+import { make, number, plural, bytes, heap, ask, place, percent } from './base.js';
 import { title, later, choices } from './views.js';
-import { fromFrames, find, treeTable } from './tree.js';
+import { fromFrames, find, treeTable, colour, growthText } from './tree.js';
 
 const ROW = 20;   /* pixels */
 const DEPTH = 60; /* rows */
@@ -19,34 +19,37 @@ async function paths() {
 	return fromFrames('the heap', [...list, ...gone]);
 }
 
+/* The same of what is asked by NAME, of which LIST makes rows with frames. */
+async function grown(name, parameters, list) {
+	const [now, older] = await Promise.all([ask(name, parameters), heap.older ? ask(name, { ...parameters, older: '' }) : []]);
+	const left = new Map();
+	for (const row of list(older)) {
+		const key = row.frames.join('\n');
+		left.set(key, { frames: row.frames, bytes: 0, count: 0, growth: (left.has(key) ? left.get(key).growth : 0) - row.bytes });
+	}
+	return [...list(now).map(row => ({ ...row, growth: row.bytes })), ...left.values()];
+}
+
 const frameName = frame => frame.function + (frame.file ? ` ${frame.file.split('/').pop()}:${frame.line}` : '');
 
 async function sites() {
-	const rows = await ask('profile');
-	return fromFrames('what was sampled', rows.filter(row => row.inuse_bytes > 0).map(row =>
-		({ frames: row.stack.map(frameName).reverse(), bytes: row.inuse_bytes, count: row.inuse_objects })));
+	return fromFrames('what was sampled', await grown('profile', {}, rows => rows.filter(row => row.inuse_bytes > 0).map(row =>
+		({ frames: row.stack.map(frameName).reverse(), bytes: row.inuse_bytes, count: row.inuse_objects }))));
 }
 
 async function stacks() {
-	const rows = await ask('goroutines', { group: '' });
-	return fromFrames('all goroutines', rows.map(row => ({ frames: row.frames.map(frame => frame.function).reverse(), bytes: row.count, count: row.count })));
+	return fromFrames('all goroutines', await grown('goroutines', { group: '' }, rows => rows.map(row =>
+		({ frames: row.frames.map(frame => frame.function).reverse(), bytes: row.count, count: row.count }))));
 }
 
-function size(one, kind) {
-	return kind === 'stacks' ? plural(one.count, 'goroutine') : `${bytes(one.bytes)}, ${plural(one.count, 'object')}`;
-}
-
-/* What has grown is red, what has shrunk green, the more the stronger. */
-function colour(one, grows) {
-	if (!grows)
-		return `hsl(${hue(one.name)} var(--box-strength) var(--box-light))`;
-	const share = one.bytes > 0 ? Math.min(1, Math.abs(one.growth) / one.bytes) : 0;
-	return `hsl(${one.growth >= 0 ? 6 : 140} ${Math.round(75 * share)}% var(--box-light))`;
+/* How much is in a box, and how it has grown. */
+function size(one, kind, grows) {
+	const isCount = kind === 'stacks';
+	return (isCount ? plural(one.count, 'goroutine') : `${bytes(one.bytes)}, ${plural(one.count, 'object')}`) + growthText(one, grows, isCount ? number : bytes);
 }
 
 function box(one, kind, link, grows) {
-	const grown = grows ? `, ${signed(one.growth, bytes) || 'no change'}` : '';
-	return make('a', { class: 'box', href: link, title: `${one.name}\n${size(one, kind)}${grown}` }, one.name);
+	return make('a', { class: 'box', href: link, title: `${one.name}\n${size(one, kind, grows)}` }, one.name);
 }
 
 /* Draws the chain of nodes down to the one that is chosen, each as wide as all, and what is below that. */
@@ -94,13 +97,14 @@ export function flame(kind = 'paths', where = '') {
 		later({ paths, sites, stacks }[kind](), top => {
 			const chain = find(top, where);
 			const chosen = chain.at(-1);
-			const grows = kind === 'paths' && Boolean(heap.older);
+			const grows = Boolean(heap.older);
 			if (top.bytes === 0)
 				return make('p', {}, kind === 'sites' ? 'The dump has no profile of allocations: MemProfileRate was 0.' : 'There is nothing.');
 			new ResizeObserver(() => draw(picture, chain, kind, where, grows)).observe(picture);
 			const whole = kind === 'paths' ? heap.bytes : kind === 'sites' ? top.bytes : top.count;
-			return [make('p', {}, make('b', {}, chosen.name), `: ${size(chosen, kind)}, ${percent(kind === 'stacks' ? chosen.count : chosen.bytes, whole)}`,
-				grows ? `, ${signed(chosen.growth, bytes) || '0 B'} since the older dump` : ''), picture, make('h2', {}, 'As a table'),
+			return [make('p', {}, make('b', {}, chosen.name), `: ${size(chosen, kind, grows)}${grows ? ' since the older dump' : ''}, `,
+				`${percent(kind === 'stacks' ? chosen.count : chosen.bytes, whole)} of ${kind === 'stacks' ? 'all' : kind === 'paths' ? 'the heap' : 'what was sampled'}`),
+			picture, make('h2', {}, 'As a table'),
 			treeTable(chosen, 'What the flame graph shows', { counts: kind === 'stacks', grows, whole, name: kind === 'paths' ? 'Held by' : 'Call' })];
 		})];
 }

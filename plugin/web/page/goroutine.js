@@ -14,8 +14,8 @@ function waitText(wait) {
 		.filter(Boolean).join(' '));
 }
 
-function facts(one, memory, waits) {
-	return [make('p', {}, one.reason || one.status, seconds(one.waited), one.leaked ? make('b', { class: 'grow' }, '; it can never go on') : '',
+function facts(id, one, memory, waits) {
+	return [make('p', {}, one.reason || one.status, seconds(one.waited), later(of(id, 'SELECT leaked FROM goroutines WHERE id = ID'), ([{ leaked }]) => leaked ? make('b', { class: 'grow' }, '; it can never go on') : '', 'span'),
 		...(one.creator !== null ? ['; created by goroutine ', make('a', { href: `#/goroutines/${one.creator}` }, String(one.creator))] : [])),
 	waits.length > 0 ? make('ul', {}, ...waits.filter(wait => wait.kind !== 'other').map(wait => make('li', {}, ...waitText(wait)))) : '',
 	make('p', {}, 'What its stack points to keeps alive ', shareBar(memory.bytes || 0, heap.bytes), ` of the heap, ${bytes(memory.bytes || 0)}.`)];
@@ -38,13 +38,13 @@ function call(frame, slots) {
 
 export function goroutine(id) {
 	return [title('Goroutine ' + id), later(Promise.all([
-		of(id, 'SELECT * FROM goroutines WHERE id = ID'),
+		of(id, 'SELECT status, reason, waited, creator FROM goroutines WHERE id = ID'),
 		of(id, 'SELECT sum(bytes) AS bytes FROM (SELECT DISTINCT object FROM roots WHERE goroutine = ID) AS held JOIN retained ON retained.object = held.object'),
 		of(id, 'SELECT * FROM waits WHERE goroutine = ID'),
 		of(id, 'SELECT * FROM frames WHERE goroutine = ID'),
 		of(id, 'SELECT slots.*, type, retained.bytes FROM slots LEFT JOIN objects ON address = slots.object LEFT JOIN retained ON retained.object = address WHERE goroutine = ID'),
 	]), ([[one], [memory], waits, frames, slots]) => one === undefined ? make('p', {}, 'There is none of this number.') : [
-		...facts(one, memory, waits), make('h2', {}, 'Calls', make('small', {}, ` innermost first; ${plural(slots.filter(slot => slot.object).length, 'pointer')} to objects`)),
+		...facts(id, one, memory, waits), make('h2', {}, 'Calls', make('small', {}, ` innermost first; ${plural(slots.filter(slot => slot.object).length, 'pointer')} to objects`)),
 		make('ol', { class: 'calls' }, ...frames.map(frame => call(frame, slots))),
 		frames.length === 0 ? make('p', { class: 'faint' }, `Its stack cannot be read; ${number(slots.length)} slots.`) : ''])];
 }

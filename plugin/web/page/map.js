@@ -1,18 +1,19 @@
 /* The map: a box is an object with all that would go with it; a box that is chosen fills the map. Behind it is the same as a
    table. */
-import { make, bytes, heap, ask, place, hue, objectLink, percent } from './base.js';
+import { make, bytes, heap, ask, place, objectLink, percent } from './base.js';
 import { squarify } from './squarify.js';
 import { title, later, choices, merging, objectTree } from './views.js';
-import { fromDominators, find, treeTable } from './tree.js';
+import { before, growthSince, sameObject } from './compare.js';
+import { mergedDominators, find, treeTable, colour, growthText } from './tree.js';
 
 const BOXES = 100; /* of an object */
 
 const text = row => `${row.type} · ${bytes(row.retained)}`;
 
 function box(row, where) {
-	const element = make('a', { class: 'box', href: row.link || place('map', row.object), title: `${row.type} ${row.object}\n${bytes(row.retained)}, ${percent(row.retained, heap.bytes)}` });
+	const element = make('a', { class: 'box', href: row.link || place('map', row.object), title: `${row.type} ${row.object}\n${bytes(row.retained)}, ${percent(row.retained, heap.bytes)}${row.growth}` });
 	Object.assign(element.style, { left: where.x + 'px', top: where.y + 'px', width: where.w + 'px', height: where.h + 'px',
-		background: `hsl(${hue(row.type)} var(--box-strength) var(--box-light))` });
+		background: row.colour });
 	element.append(make('span', where.w > 40 && where.h > 16 ? {} : { class: 'unseen' }, text(row)));
 	return element;
 }
@@ -27,10 +28,15 @@ function fill(map, rows, whole) {
 	});
 }
 
-/* Rows below an object, or without one the topmost. */
+/* Rows below an object, or without one the topmost; and those of the older dump. */
 async function below(address) {
-	const rows = await ask('dominators', address ? { address, limit: BOXES } : { limit: 1000 });
-	return address ? rows : rows.filter(row => row.dominator === null).slice(0, BOXES);
+	const question = address ? { address, limit: BOXES } : { limit: 1000 };
+	const [rows, older] = await Promise.all([ask('dominators', question), before('dominators', question, sameObject)]);
+	const shown = address ? rows : rows.filter(row => row.dominator === null).slice(0, BOXES);
+	return { older, rows: shown.map(row => {
+		const one = { name: row.type, bytes: row.retained, growth: older ? growthSince(older, row, 'retained') : undefined };
+		return { ...row, colour: colour(one, older), growth: growthText(one, older) };
+	}) };
 }
 
 const ways = current => choices('Objects', merging, current, key => key === 'merged' ? place('map') : place('map', 'objects'));
@@ -41,18 +47,19 @@ const frame = () => make('div', { class: 'map', role: 'group', 'aria-label': 'Ma
 function merged(where) {
 	const picture = frame();
 	return [title('Map', 'what keeps most alive, and what it keeps'), ways('merged'),
-		later(ask('dominators', { merged: '', limit: 10000 }), rows => {
-			const chain = find(fromDominators(rows), where);
+		later(mergedDominators(), top => {
+			const chain = find(top, where), grows = Boolean(heap.older);
 			const chosen = chain.at(-1);
 			const steps = where === '' ? [] : where.split('.');
 			const step = i => place('map', 'merged', steps.slice(0, i).join('.'));
 			const whole = chain.length > 1 ? chosen.bytes : heap.bytes;
-			const boxes = chosen.below.slice(0, BOXES).map((one, i) => ({ type: one.type, object: one.object, retained: one.bytes,
+			const boxes = chosen.below.slice(0, BOXES).filter(one => one.bytes > 0).map((one, i) => ({ type: one.type, object: one.object, retained: one.bytes,
+				colour: colour(one, grows), growth: growthText(one, grows),
 				link: one.below.length > 0 ? place('map', 'merged', [...steps, i].join('.')) : place('map', one.object) }));
 			new ResizeObserver(() => fill(picture, boxes, whole)).observe(picture);
-			return [make('p', { class: 'choices' }, make('a', { href: place('map') }, 'Whole heap'),
-				...chain.slice(1).flatMap((one, i) => [' › ', make('a', { href: step(i + 1) }, one.type)]), ` ${bytes(whole)}`), picture,
-			make('h2', {}, 'As a table'), treeTable(chosen, 'What the map shows', { head: 'Retained', name: 'Type' })];
+			return [make('p', { class: 'choices crumbs' }, make('a', { href: place('map') }, 'Whole heap'),
+				...chain.slice(1).flatMap((one, i) => [' › ', make('a', { href: step(i + 1) }, one.type)]), ` ${bytes(whole)}${growthText(chosen, grows)}`), picture,
+			make('h2', {}, 'As a table'), treeTable(chosen, 'What the map shows', { head: 'Retained', name: 'Type', grows })];
 		})];
 }
 
@@ -62,10 +69,10 @@ export function map(what = 'merged', where = '') {
 	const address = what === 'objects' ? undefined : what;
 	const picture = frame();
 	return [title('Map', address ? '' : 'what keeps most alive, and what it keeps'), ways('objects'),
-		later(Promise.all([below(address), address ? ask('objects', { address, limit: 1 }) : [null], address ? ask('path', { address, limit: 100 }) : [null]]), ([rows, [object]]) => {
+		later(Promise.all([below(address), address ? ask('objects', { address, limit: 1 }) : [null]]), ([{ rows, older }, [object]]) => {
 			const whole = address ? rows.reduce((sum, row) => sum + row.retained, object.size) : heap.bytes;
 			new ResizeObserver(() => fill(picture, rows, whole)).observe(picture);
-			return [make('p', { class: 'choices' }, make('a', { href: place('map', 'objects') }, 'Whole heap'), ...(object ? [' › ', objectLink(object.object, object.type),
-				` ${bytes(whole)}`] : [])), picture, make('h2', {}, 'As a table'), objectTree(rows, 'What the map shows')];
+			return [make('p', { class: 'choices crumbs' }, make('a', { href: place('map', 'objects') }, 'Whole heap'), ...(object ? [' › ', objectLink(object.object, object.type),
+				` ${bytes(whole)}`] : [])), picture, make('h2', {}, 'As a table'), objectTree(rows, 'What the map shows', older)];
 		})];
 }

@@ -1,6 +1,6 @@
 /* Merged trees: what is alike, and held alike, is one node. A node has a name, the bytes in it and below it, how many objects or
-   goroutines, perhaps one of its objects, by how much it has grown, and what is below it, the most first. */
-import { make, number, bytes, signed, heap, swatch, objectLink, shareBar, place } from './base.js';
+   goroutines, perhaps one of its objects, by how much it has grown, if that is known, and what is below it, the most first. */
+import { make, number, bytes, signed, heap, ask, hue, swatch, objectLink, shareBar, place } from './base.js';
 
 const SHOWN = 50; /* nodes below one, at first */
 
@@ -14,7 +14,8 @@ function finish(top) {
 	while (left.length > 0) {
 		const one = left.pop();
 		one.below = [...one.below.values()].sort((a, b) => b.bytes - a.bytes || b.growth - a.growth);
-		left.push(...one.below);
+		for (const each of one.below)
+			left.push(each);
 	}
 	return top;
 }
@@ -40,11 +41,11 @@ export function fromFrames(name, rows) {
 }
 
 /* The tree of merged dominators, as `goheap dominators --merged --json' has them: each row after the one that it is below. */
-export function fromDominators(rows) {
-	const top = node('');
+function fromDominators(rows) {
+	const top = node('the heap');
 	const open = [top];
 	rows.forEach((row, i) => {
-		const one = Object.assign(node(row.type), { bytes: row.retained, count: row.objects, object: row.object, type: row.type });
+		const one = Object.assign(node(row.type), { bytes: row.retained, count: row.objects, object: row.object, type: row.type, holder: row.holder });
 		open.length = row.depth + 1;
 		open[row.depth].below.set(i, one);
 		open.push(one);
@@ -52,6 +53,68 @@ export function fromDominators(rows) {
 	});
 	return finish(top);
 }
+
+/* What holds a node, without what differs from one dump to the next: how many goroutines, their numbers, addresses. */
+const holderOf = one => (one.holder || '').replace(/^([\d,]+ goroutines in |goroutine \d+, )/, '').replace(/, and [\d,]+ more roots?$/, '')
+	.replace(/ \(\w+, 0x[0-9a-f]+\)$/, '');
+
+/* For each node below NOW the one below BEFORE that is the same: of the same type, and held alike; of what has none, of the same
+   type. And those that are left. */
+function pair(now, before) {
+	const found = new Map();
+	let left = before;
+	for (const keyOf of [one => one.type + '\n' + holderOf(one), one => one.type]) {
+		const byKey = Map.groupBy(left, keyOf);
+		for (const one of now.filter(each => !found.has(each))) {
+			const list = byKey.get(keyOf(one));
+			if (list && list.length > 0)
+				found.set(one, list.shift());
+		}
+		left = [...byKey.values()].flat();
+	}
+	return { found, left };
+}
+
+/* Notes by how much what is below NOW has grown since BEFORE, and adds what is gone. What is missing in a tree that is not whole
+   may be there nonetheless. */
+function compare(now, before, isWhole, wasWhole) {
+	const work = [[now, before]];
+	now.growth = now.bytes - before.bytes;
+	while (work.length > 0) {
+		const [one, previous] = work.pop();
+		const { found, left } = pair(one.below, previous ? previous.below : []);
+		for (const each of one.below) {
+			const same = found.get(each);
+			each.growth = same ? each.bytes - same.bytes : wasWhole ? each.bytes : undefined;
+			each.change = same || !wasWhole ? '' : 'new';
+			work.push([each, same]);
+		}
+		if (isWhole)
+			one.below.push(...left.map(gone => ({ ...gone, bytes: 0, count: 0, growth: -gone.bytes, change: 'gone', object: undefined, below: [] })));
+	}
+	return now;
+}
+
+/* The tree of what keeps what alive, by types; with its growth if there is an older dump. */
+export async function mergedDominators() {
+	const limit = 10000, question = { merged: '', limit };
+	const [rows, older] = await Promise.all([ask('dominators', question), heap.older ? ask('dominators', { ...question, older: '' }) : null]);
+	const now = fromDominators(rows);
+	return older ? compare(now, fromDominators(older), rows.length < limit, older.length < limit) : now;
+}
+
+/* The colour of a box: by its name or, if there is an older dump, red for what has grown and green for what has become less. */
+export function colour(one, grows) {
+	if (!grows)
+		return `hsl(${hue(one.name)} var(--box-strength) var(--box-light))`;
+	const growth = one.growth || 0;
+	const share = one.bytes > 0 ? Math.min(1, Math.abs(growth) / one.bytes) : 0;
+	return `hsl(${growth >= 0 ? 6 : 140} ${Math.round(75 * share)}% var(--box-light))`;
+}
+
+/* The same for a title. */
+export const growthText = (one, grows, show = bytes) => !grows || one.growth === undefined ? ''
+	: one.growth === 0 ? ', no change' : `, ${signed(one.growth, show)}`;
 
 /* The node of TOP to which WHERE leads, numbers of nodes with dots between; with those above it. */
 export function find(top, where) {
@@ -65,20 +128,22 @@ export function find(top, where) {
 	return chain;
 }
 
-function change(one) {
-	return make('span', { class: one.growth > 0 ? 'grow' : one.growth < 0 ? 'shrink' : 'faint' }, signed(one.growth, bytes));
+function change(one, show) {
+	return one.growth === undefined ? '' : make('span', { class: one.growth > 0 ? 'grow' : one.growth < 0 ? 'shrink' : 'faint' }, signed(one.growth, show),
+		one.change ? make('span', { class: 'faint' }, ' ' + one.change) : '');
 }
 
 function cells(one, options) {
 	return [make('td', { class: 'n' }, options.counts ? number(one.count) : bytes(one.bytes)),
 		make('td', { class: 'n extra' }, shareBar(options.counts ? one.count : one.bytes, options.whole)),
-		...(options.grows ? [make('td', { class: 'n' }, change(one))] : []),
+		...(options.grows ? [make('td', { class: 'n' }, change(one, options.counts ? number : bytes))] : []),
 		...(options.counts ? [] : [make('td', { class: 'n extra' }, number(one.count))])];
 }
 
 function label(one) {
 	return [one.type ? make('span', {}, swatch(one.type), make('a', { href: place('instances', one.type) }, one.type)) : one.name,
-		...(one.object ? [' ', objectLink(one.object, one.count > 1 ? 'the largest' : one.object)] : [])];
+		...(one.object ? [' ', objectLink(one.object, one.count > 1 ? 'the largest' : one.object)] : []),
+		...(one.holder ? [make('div', { class: 'faint held' }, 'held by ' + one.holder)] : [])];
 }
 
 function row(one, depth, options) {

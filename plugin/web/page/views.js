@@ -1,15 +1,15 @@
 /* The views, but for those that are pictures: each makes what main is to show, of the parts of its address. */
-import { make, number, plural, bytes, heap, ask, place, swatch, typeLink, objectLink, linked, shareBar, rootText, rootNode, table } from './base.js';
-import { fromDominators, treeTable } from './tree.js';
-import { changes, growthColumn, changeColumn } from './compare.js';
+import { make, number, plural, bytes, heap, ask, place, swatch, typeLink, objectLink, linked, shareBar, percent, rootText, rootNode, table } from './base.js';
+import { mergedDominators, treeTable } from './tree.js';
+import { changes, growthColumn, changeColumn, before, growthSince, growthCell, growthColumns, sameObject, stackOf } from './compare.js';
 import { goroutine } from './goroutine.js';
 import { holders } from './holders.js';
 
 export const title = (text, note) => make('h1', { tabindex: '-1' }, text, note ? make('small', {}, ' ' + note) : '');
 
 /* Something that is there when the server has answered; until then, and if it does not, that is said. */
-export function later(promise, show) {
-	const element = make('div', {}, make('p', { class: 'wait' }, 'Working'));
+export function later(promise, show, tag = 'div') {
+	const element = make(tag, {}, make(tag === 'div' ? 'p' : tag, { class: 'wait' }, tag === 'div' ? 'Working' : ''));
 	promise.then(show).then(shown => element.replaceChildren(...[shown].flat()),
 		error => element.replaceChildren(make('p', { class: 'wrong' }, error.message)));
 	return element;
@@ -63,7 +63,8 @@ function compared(rows, changed, by) {
 export function types(by = 'type') {
 	return [title('What the heap is made of'),
 		choices('Grouped by', groupings, by, key => place('types', key)),
-		later(Promise.all([ask('histogram', { by }), changes(by)]), ([rows, changed]) => table(compared(rows, changed, by), [
+		/* The flame graph has asked for all paths, too, and to find them takes longest. */
+		later(Promise.all([ask('histogram', by === 'path' ? { by, limit: 10000 } : { by }), changes(by)]), ([rows, changed]) => table(compared(rows, changed, by), [
 			{ head: 'Bytes', kind: 'n', first: true, value: row => row.bytes, show: row => bytes(row.bytes) },
 			{ head: 'Share', kind: 'n extra', show: row => shareBar(row.bytes, heap.bytes) },
 			...(heap.older ? [growthColumn('Growth', 'bytes_growth', bytes), changeColumn] : []),
@@ -74,21 +75,23 @@ export function types(by = 'type') {
 		], { label: 'The heap by ' + groupings[by].toLowerCase(), caption: 'Retained are the bytes that would go with them, those of others too.' }))];
 }
 
-const objectColumns = [
+const objectColumns = older => [
 	{ head: 'Retained', kind: 'n', show: row => bytes(row.retained) },
 	{ head: 'Share', kind: 'n extra', show: row => shareBar(row.retained, heap.bytes) },
+	...growthColumns(older, 'retained', bytes),
 	{ head: 'Size', kind: 'n extra', show: row => bytes(row.size) },
 	{ head: 'Object', kind: 'tight', show: row => objectLink(row.object) },
 	{ head: 'Type', kind: 'name', show: row => typeLink(row.type) },
 ];
 
-/* A list of which the server gives the first, and more when that is asked for. */
-export function growing(name, parameters, draw) {
+/* A list of which the server gives the first, and more when that is asked for; beside what the older dump has, by KEY_OF. */
+export function growing(name, parameters, draw, keyOf) {
 	let limit = 100;
 	const element = make('div', {});
 	function fill() {
-		element.append(later(ask(name, { ...parameters, limit }), rows => {
-			const shown = [draw(rows)];
+		const question = { ...parameters, limit };
+		element.append(later(Promise.all([ask(name, question), before(name, question, keyOf)]), ([rows, older]) => {
+			const shown = [draw(rows, older)];
 			if (rows.length === limit && limit < 10000)
 				shown.push(make('button', { type: 'button', class: 'more', onclick: () => {
 					limit = Math.min(limit * 4, 10000);
@@ -104,12 +107,12 @@ export function growing(name, parameters, draw) {
 
 export function instances(type) {
 	return [title([swatch(type), type].length > 0 ? make('span', {}, 'Objects of ', swatch(type), type) : ''),
-		growing('instances', { type }, rows => table(rows, objectColumns, { rows: 10000, label: 'Objects of ' + type }))];
+		growing('instances', { type }, (rows, older) => table(rows, objectColumns(older), { rows: 10000, label: 'Objects of ' + type }), sameObject)];
 }
 
 /* The tree of dominators, a row for each object, and rows below it when it is opened. */
 
-function twist(row, line, depth) {
+function twist(row, line, depth, grows) {
 	const button = make('button', { type: 'button', class: 'twist', 'aria-expanded': 'false', 'aria-label': `What ${row.object} keeps alive` }, '▸');
 	let below = null;
 	button.addEventListener('click', async () => {
@@ -119,8 +122,9 @@ function twist(row, line, depth) {
 			below = null;
 		} else {
 			below = [];
-			const rows = await ask('dominators', { address: row.object, limit: 100 });
-			below = rows.map(one => treeRow(one, depth + 1));
+			const question = { address: row.object, limit: 100 };
+			const [rows, older] = await Promise.all([ask('dominators', question), grows ? before('dominators', question, sameObject) : null]);
+			below = rows.map(one => treeRow(one, depth + 1, older));
 			if (rows.length === 0)
 				button.replaceWith(make('span', { class: 'twist' }));
 			if (rows.length === 100)
@@ -138,39 +142,40 @@ function twist(row, line, depth) {
 }
 
 function moreRow(row, depth) {
-	const cell = make('td', { colspan: 4 }, make('a', { href: place('object', row.object) }, 'All that it keeps alive'));
+	const cell = make('td', { colspan: 5 }, make('a', { href: place('object', row.object) }, 'All that it keeps alive'));
 	cell.style.paddingLeft = 18 * depth + 'px';
 	const line = make('tr', {}, cell);
 	line.closeBelow = () => {};
 	return line;
 }
 
-function treeRow(row, depth) {
+function treeRow(row, depth, older) {
 	const line = make('tr', {});
 	const name = make('td', { class: 'name' });
 	line.closeBelow = () => {};
 	name.style.paddingLeft = 18 * Math.min(depth, 24) + 'px';
-	name.append(row.retained > row.size ? twist(row, line, depth) : make('span', { class: 'twist' }), typeLink(row.type), ' ', objectLink(row.object));
+	name.append(row.retained > row.size ? twist(row, line, depth, older !== null) : make('span', { class: 'twist' }), typeLink(row.type), ' ', objectLink(row.object));
 	line.append(make('td', { class: 'n' }, bytes(row.retained)), make('td', { class: 'n extra' }, shareBar(row.retained, heap.bytes)),
+		...(older === null ? [] : [make('td', { class: 'n extra' }, ...[growthCell(older, row, 'retained', bytes)].flat())]),
 		make('td', { class: 'n extra' }, bytes(row.size)), name);
 	return line;
 }
 
-export function objectTree(rows, label) {
+export function objectTree(rows, label, older = null) {
 	return make('div', { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': label }, make('table', { class: 'tree' },
 		make('caption', { class: 'unseen' }, label), make('thead', {}, make('tr', {},
-			...[['Retained', 'n'], ['Share', 'n extra'], ['Size', 'n extra'], ['Object', 'name']].map(([head, kind]) =>
+			...[['Retained', 'n'], ['Share', 'n extra'], ...(older === null ? [] : [['Growth', 'n extra']]), ['Size', 'n extra'], ['Object', 'name']].map(([head, kind]) =>
 				make('th', { scope: 'col', class: kind }, head)))),
-		make('tbody', {}, ...rows.map(row => treeRow(row, 0)))));
+		make('tbody', {}, ...rows.map(row => treeRow(row, 0, older)))));
 }
 
 export const merging = { merged: 'Merged by type', objects: 'Object by object' };
 
 export function dominators(how = 'merged') {
 	return [title('What keeps most alive', 'and what would go with it'), choices('Objects', merging, how, key => place('dominators', key)),
-		how === 'merged' ? later(ask('dominators', { merged: '', limit: 10000 }), rows => treeTable(fromDominators(rows), 'Types by what would go with them',
-			{ head: 'Retained', name: 'Type' }))
-			: growing('dominators', {}, rows => objectTree(rows.filter(row => row.dominator === null), 'Objects by what would go with them'))];
+		how === 'merged' ? later(mergedDominators(), top => treeTable(top, 'Types by what would go with them',
+			{ head: 'Retained', name: 'Type', grows: Boolean(heap.older) }))
+			: growing('dominators', {}, (rows, older) => objectTree(rows.filter(row => row.dominator === null), 'Objects by what would go with them', older), sameObject)];
 }
 
 /* An object. */
@@ -294,17 +299,25 @@ function pathList(found) {
 		one === null ? make('li', { class: 'faint' }, plural(found.path.length - 40, 'more object')) : step(one, i === steps.length - 1)));
 }
 
+/* What would go with the object, and by how much that has grown. */
+function retained(one) {
+	const query = `SELECT printf('0x%x', address) AS object, type, retained.bytes AS retained FROM objects JOIN retained ON object = address WHERE address = ${one.object}`;
+	return later(Promise.all([ask('sql', { query }), before('sql', { query }, sameObject)]), ([[row], older]) => row === undefined ? 'garbage'
+		: ['would go with it ', make('b', {}, bytes(row.retained)), `, ${percent(row.retained, heap.bytes)} of the heap`,
+			...(older ? [', ', ...[growthCell(older, row, 'retained', bytes)].flat(), ' since the older dump'] : [])], 'li');
+}
+
 export function object(address, all = '') {
 	return [later(ask('objects', { address }), ([one]) => [
 		title(make('span', {}, swatch(one.type), one.type), one.object),
 		make('ul', { class: 'facts' }, make('li', {}, 'size ', make('b', {}, bytes(one.size))),
-			make('li', {}, make('a', { href: place('instances', one.type) }, 'all of its type')),
+			retained(one), make('li', {}, make('a', { href: place('instances', one.type) }, 'all of its type')),
 			one.offset > 0 ? make('li', {}, `${address} is ${plural(one.offset, 'byte')} into it`) : ''),
 		make('div', { class: 'columns' },
 			make('section', {}, make('h2', {}, 'Value'), values(one),
 				make('h2', {}, 'What it keeps alive', make('small', {}, ' would go with it')),
-				growing('dominators', { address: one.object }, rows => rows.length > 0 ? objectTree(rows, 'What it keeps alive')
-					: make('p', { class: 'faint' }, 'Nothing but itself.'))),
+				growing('dominators', { address: one.object }, (rows, older) => rows.length > 0 ? objectTree(rows, 'What it keeps alive', older)
+					: make('p', { class: 'faint' }, 'Nothing but itself.'), sameObject)),
 			make('section', {}, make('h2', {}, 'What keeps it alive', make('small', {}, ' the shortest way')),
 				later(ask('path', { address: one.object, limit: 100 }), ([found]) => [pathList(found),
 					make('h2', {}, 'What points to it', make('small', {}, ' open each to go on to what holds that')),
@@ -321,13 +334,14 @@ export function strings(pattern = '') {
 			event.preventDefault();
 			location.hash = input.value === '' ? place('strings') : place('strings', input.value);
 		} }, input, ' ', make('button', { type: 'submit' }, 'Filter')),
-		growing('strings', pattern === '' ? {} : { grep: pattern }, rows => table(rows, [
+		growing('strings', pattern === '' ? {} : { grep: pattern }, (rows, older) => table(rows, [
 			{ head: 'Bytes', kind: 'n', first: true, value: row => row.bytes, show: row => bytes(row.bytes) },
+			...growthColumns(older, 'bytes', bytes),
 			{ head: 'Copies', kind: 'n', value: row => row.copies, show: row => number(row.copies) },
 			{ head: 'Length', kind: 'n extra', value: row => row.length, show: row => number(row.length) },
 			{ head: 'First', kind: 'tight extra', show: row => objectLink(row.object) },
 			{ head: 'Text', kind: 'name', show: row => row.text.length > 300 ? row.text.slice(0, 300) + '…' : row.text },
-		], { rows: 10000, label: 'Strings', none: 'No string matches.' }))];
+		], { rows: 10000, label: 'Strings', none: 'No string matches.' }), row => row.text)];
 }
 
 /* Goroutines. */
@@ -339,25 +353,29 @@ function frameList(frames) {
 
 const ownFrame = frames => frames.find(frame => !/^(runtime|sync|internal|syscall|time|context)[./]/.test(frame.function)) || frames[0];
 
-function group(entry) {
+function group(entry, older = null) {
 	const top = ownFrame(entry.frames);
 	const ids = entry.goroutines.slice(0, 100);
 	const wait = entry.minutes > 0 ? `, ${plural(entry.minutes, 'minute')}` : '';
-	return make('details', {}, make('summary', {}, make('b', {}, number(entry.count)), ` [${entry.status}${wait}] `,
+	const growth = older ? growthSince(older, entry, 'count') : 0;
+	return make('details', {}, make('summary', {}, make('b', {}, number(entry.count)), ...(growth ? [' ', ...growthCell(older, entry, 'count', number)] : []), ` [${entry.status}${wait}] `,
 		make('span', { class: 'mono' }, top ? top.function : '')),
 	make('div', {}, frameList(entry.frames), make('p', { class: 'mono' }, 'goroutines ', ...ids.flatMap(id =>
 		[make('a', { href: place('goroutines', String(id)) }, String(id)), ' ']), entry.count > ids.length ? '…' : '')));
 }
 
 function stacks() {
-	return later(ask('goroutines', { group: '' }), rows => [
+	const question = { group: '' };
+	return later(Promise.all([ask('goroutines', question), before('goroutines', question, stackOf)]), ([rows, older]) => [
 		make('p', { class: 'faint' }, `${plural(rows.reduce((sum, row) => sum + row.count, 0), 'goroutine')} in ${plural(rows.length, 'group')} with the same stack`),
-		...rows.map(group)]);
+		...rows.map(row => group(row, older))]);
 }
 
 function memory() {
-	return later(ask('goroutines', { memory: '' }), rows => table(rows, [
+	const question = { memory: '' };
+	return later(Promise.all([ask('goroutines', question), before('goroutines', question, row => rootText({ ...row.root, goroutine: 0 }))]), ([rows, older]) => table(rows, [
 		{ head: 'Retained', kind: 'n', value: row => row.retained, first: true, show: row => bytes(row.retained) },
+		...growthColumns(older, 'retained', bytes),
 		{ head: 'Share', kind: 'n extra', show: row => shareBar(row.retained, heap.bytes) },
 		{ head: 'Goroutines', kind: 'n', value: row => row.goroutines, show: row => number(row.goroutines) },
 		{ head: 'Stack', kind: 'name', show: row => rootNode(row.root) },
@@ -371,8 +389,10 @@ function waitText(row) {
 }
 
 function waits() {
-	return later(ask('waits', { group: '' }), rows => table(rows, [
+	const question = { group: '' };
+	return later(Promise.all([ask('waits', question), before('waits', question, row => [row.reason, row.function, row.file, row.line].join())]), ([rows, older]) => table(rows, [
 		{ head: 'Goroutines', kind: 'n', first: true, value: row => row.count, show: row => number(row.count) },
+		...growthColumns(older, 'count', number),
 		{ head: 'Longest', kind: 'n extra', value: row => row.waited, show: row => row.waited > 0 ? (row.waited / 1e9).toFixed(1) + ' s' : '' },
 		{ head: 'Waits for', kind: 'name', show: waitText },
 		{ head: 'In', kind: 'name', show: row => row.function + (row.file ? ` ${row.file.split('/').pop()}:${row.line}` : '') },
@@ -417,7 +437,7 @@ export function search(text) {
 		make('h2', {}, 'Functions on stacks'),
 		later(ask('goroutines', { group: '' }), rows => {
 			const found = rows.filter(row => row.frames.some(frame => frame.function.toLowerCase().includes(lower)));
-			return found.length > 0 ? found.map(group) : make('p', { class: 'faint' }, 'No stack has such a function.');
+			return found.length > 0 ? found.map(row => group(row)) : make('p', { class: 'faint' }, 'No stack has such a function.');
 		}),
 		make('h2', {}, 'Strings'),
 		later(ask('strings', { grep: escapePattern(text), limit: 50 }), rows => table(rows, [
