@@ -77,7 +77,8 @@ async function load(url, isText) {
 /* Asks api/NAME, and gives its rows, or with TEXT what it prints. The same is not asked again while it is remembered. */
 export function ask(name, parameters = {}, isText = false) {
 	const url = `api/${name}?${new URLSearchParams(parameters)}`;
-	if (name !== 'source' && name !== 'info')
+	/* Of what one view asks, what a person would. */
+	if (name !== 'source' && name !== 'info' && !('older' in parameters) && (name !== 'sql' || location.hash.startsWith('#/query')))
 		tellCommand(words(name, parameters));
 	let answer = answers.get(url);
 	if (!answer) {
@@ -109,7 +110,7 @@ export function swatch(name) {
 }
 
 export function typeLink(type) {
-	return make('span', {}, swatch(type), make('a', { href: place('instances', type) }, type));
+	return make('span', { class: 'type' }, swatch(type), make('a', { href: place('instances', type) }, type));
 }
 
 export const objectLink = (address, text) => make('a', { href: place('object', address), class: 'mono' }, text || address);

@@ -2,7 +2,7 @@
    that is chosen takes the whole width. Behind the picture is the same as a table. */
 import { make, number, plural, bytes, heap, ask, place, percent } from './base.js';
 import { title, later, choices } from './views.js';
-import { fromFrames, find, treeTable, colour, growthText } from './tree.js';
+import { fromFrames, find, treeTable, colour, growthText, legend } from './tree.js';
 
 const ROW = 20;   /* pixels */
 const DEPTH = 60; /* rows */
@@ -104,7 +104,7 @@ export function flame(kind = 'paths', where = '') {
 			const whole = kind === 'paths' ? heap.bytes : kind === 'sites' ? top.bytes : top.count;
 			return [make('p', {}, make('b', {}, chosen.name), `: ${size(chosen, kind, grows)}${grows ? ' since the older dump' : ''}, `,
 				`${percent(kind === 'stacks' ? chosen.count : chosen.bytes, whole)} of ${kind === 'stacks' ? 'all' : kind === 'paths' ? 'the heap' : 'what was sampled'}`),
-			picture, make('h2', {}, 'As a table'),
+			picture, legend(grows), make('h2', {}, 'As a table'),
 			treeTable(chosen, 'What the flame graph shows', { counts: kind === 'stacks', grows, whole, name: kind === 'paths' ? 'Held by' : 'Call' })];
 		})];
 }

@@ -23,7 +23,7 @@ function facts(id, one, memory, waits) {
 
 function slotTable(slots) {
 	return table(slots, [
-		{ head: 'Keeps alive', kind: 'n', show: slot => slot.bytes === null ? '' : bytes(slot.bytes) },
+		{ head: 'Keeps alive', kind: 'n extra', show: slot => slot.bytes === null ? '' : bytes(slot.bytes) },
 		{ head: 'Variable', kind: 'name tight', show: slot => slot.variable || slot.slot },
 		{ head: 'Object', kind: 'tight', show: slot => slot.object ? objectLink(slot.object) : slot.value },
 		{ head: 'Type', kind: 'name', show: slot => slot.type ? typeLink(slot.type) : 'not in the heap' },

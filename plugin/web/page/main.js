@@ -42,6 +42,10 @@ function show() {
 	at('main').dataset.shown = location.hash;
 	const head = at('main').querySelector('h1');
 	document.title = (head ? head.textContent + ' · ' : '') + (heap.file || 'goheap');
+	/* On a phone there is not room for all of them. */
+	const tab = at('views').querySelector('[aria-current]');
+	if (tab)
+		at('views').scrollLeft = tab.offsetLeft - (at('views').clientWidth - tab.offsetWidth) / 2;
 	if (!first) {
 		scrollTo(0, 0);
 		at('main').focus({ preventScroll: true });

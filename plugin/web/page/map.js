@@ -4,7 +4,7 @@ import { make, bytes, heap, ask, place, objectLink, percent } from './base.js';
 import { squarify } from './squarify.js';
 import { title, later, choices, merging, objectTree } from './views.js';
 import { before, growthSince, sameObject } from './compare.js';
-import { mergedDominators, find, treeTable, colour, growthText } from './tree.js';
+import { mergedDominators, find, treeTable, colour, growthText, legend } from './tree.js';
 
 const BOXES = 100; /* of an object */
 
@@ -59,7 +59,7 @@ function merged(where) {
 			new ResizeObserver(() => fill(picture, boxes, whole)).observe(picture);
 			return [make('p', { class: 'choices crumbs' }, make('a', { href: place('map') }, 'Whole heap'),
 				...chain.slice(1).flatMap((one, i) => [' › ', make('a', { href: step(i + 1) }, one.type)]), ` ${bytes(whole)}${growthText(chosen, grows)}`), picture,
-			make('h2', {}, 'As a table'), treeTable(chosen, 'What the map shows', { head: 'Retained', name: 'Type', grows })];
+			legend(grows), make('h2', {}, 'As a table'), treeTable(chosen, 'What the map shows', { head: 'Retained', name: 'Type', grows })];
 		})];
 }
 
@@ -73,6 +73,6 @@ export function map(what = 'merged', where = '') {
 			const whole = address ? rows.reduce((sum, row) => sum + row.retained, object.size) : heap.bytes;
 			new ResizeObserver(() => fill(picture, rows, whole)).observe(picture);
 			return [make('p', { class: 'choices crumbs' }, make('a', { href: place('map', 'objects') }, 'Whole heap'), ...(object ? [' › ', objectLink(object.object, object.type),
-				` ${bytes(whole)}`] : [])), picture, make('h2', {}, 'As a table'), objectTree(rows, 'What the map shows', older)];
+				` ${bytes(whole)}`] : [])), picture, legend(older), make('h2', {}, 'As a table'), objectTree(rows, 'What the map shows', older)];
 		})];
 }

@@ -1,6 +1,6 @@
 /* Merged trees: what is alike, and held alike, is one node. A node has a name, the bytes in it and below it, how many objects or
    goroutines, perhaps one of its objects, by how much it has grown, if that is known, and what is below it, the most first. */
-import { make, number, bytes, signed, heap, ask, hue, swatch, objectLink, shareBar, place } from './base.js';
+import { make, number, bytes, signed, heap, ask, hue, typeLink, objectLink, shareBar } from './base.js';
 
 const SHOWN = 50; /* nodes below one, at first */
 
@@ -112,6 +112,8 @@ export function colour(one, grows) {
 	return `hsl(${growth >= 0 ? 6 : 140} ${Math.round(75 * share)}% var(--box-light))`;
 }
 
+export const legend = grows => grows ? make('p', { class: 'faint' }, 'Red has grown since the older dump, the stronger the more; green has become less.') : '';
+
 /* The same for a title. */
 export const growthText = (one, grows, show = bytes) => !grows || one.growth === undefined ? ''
 	: one.growth === 0 ? ', no change' : `, ${signed(one.growth, show)}`;
@@ -141,7 +143,7 @@ function cells(one, options) {
 }
 
 function label(one) {
-	return [one.type ? make('span', {}, swatch(one.type), make('a', { href: place('instances', one.type) }, one.type)) : one.name,
+	return [one.type ? typeLink(one.type) : one.name,
 		...(one.object ? [' ', objectLink(one.object, one.count > 1 ? 'the largest' : one.object)] : []),
 		...(one.holder ? [make('div', { class: 'faint held' }, 'held by ' + one.holder)] : [])];
 }

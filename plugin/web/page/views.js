@@ -69,7 +69,7 @@ export function types(by = 'type') {
 			{ head: 'Share', kind: 'n extra', show: row => shareBar(row.bytes, heap.bytes) },
 			...(heap.older ? [growthColumn('Growth', 'bytes_growth', bytes), changeColumn] : []),
 			{ head: 'Retained', kind: 'n', value: row => row.retained, show: row => bytes(row.retained) },
-			{ head: 'Objects', kind: 'n', value: row => row.objects, show: row => number(row.objects) },
+			{ head: 'Objects', kind: 'n extra', value: row => row.objects, show: row => number(row.objects) },
 			{ head: 'Keeps most', kind: 'tight extra', show: row => row.largest ? objectLink(row.largest) : '' },
 			{ head: groupings[by], kind: 'name', value: row => row[by], show: groupName(by) },
 		], { label: 'The heap by ' + groupings[by].toLowerCase(), caption: 'Retained are the bytes that would go with them, those of others too.' }))];
@@ -256,7 +256,7 @@ function valueTable(text, pointers) {
 	const body = start >= 0 ? line.slice(start + 1, closing(line, start)) : '';
 	if (body === '')
 		return make('pre', { tabindex: '0' }, ...linked(line));
-	const rows = parts(body).map(field).map((row, i) => ({ ...row, name: row.name || (line[start] === '[' ? `[${i}]` : ''),
+	const rows = parts(body).map(field).map((row, i) => ({ ...row, name: row.name || (line[start] === '[' && !/^\.\.\.\+/.test(row.value) ? `[${i}]` : ''),
 		pointer: pointers.find(pointer => pointer.object && (pointer.field === row.name || pointer.field === '.' + row.name)) }));
 	return table(rows, [
 		{ head: line[start] === '[' ? 'Key' : 'Field', kind: 'name tight', show: row => row.name },
