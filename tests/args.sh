@@ -200,8 +200,12 @@ check_types() {
 CC=${CC:-cc}
 build_twin || exit 1
 for release in ${RELEASES:-$("$tests/toolchain" list)}; do
-	[ "$release" = 1.15 ] && continue # its tables have no arguments
 	sample "Go $release" "$release" args || continue
+	if [ "$release" = 1.15 ]; then
+		# Its tables have no arguments: those of methods are told by their types. Where they are, tests/told.sh sees.
+		"$GOHEAP" debug "$directory/args.stripped" -o "$work/debug" && check_types "Go $release" "$directory/args" 500
+		continue
+	fi
 	check_program "Go $release" "$directory/args" 60
 	if directory=$("$tests/build-sample" "$release" args -buildmode=pie 2>"$work/why"); then
 		check_places "Go $release, PIE" "$directory/args" 1000

@@ -53,8 +53,10 @@ void gh_arg_places_find(struct gh_arg_places *places, const struct gh_pclntab *t
 	struct gh_spills spills = {.count = 0};
 	places->count = 0;
 	places->any = false;
-	if (!gh_arg_places_told(tab))
+	if (!gh_arg_places_told(tab)) {
+		places->end = gh_prologue_end(tab, func);
 		return;
+	}
 	gh_args_read(&args, tab, func);
 	if (args.count == 0)
 		return;

@@ -135,6 +135,10 @@ bool gh_parameters_agree(const struct gh_rtypes *types, const struct gh_signatur
  * saving them there: the compiler could be told otherwise. */
 bool gh_args_in_registers(const struct gh_pclntab *tab);
 
+/* Whether signatures tell where the parameters of methods are: before Go 1.17, or if arguments are in
+ * registers. On amd64. */
+bool gh_parameters_told(const struct gh_rtypes *types);
+
 /* DWARF's number of the register that PART is in. */
 uint8_t gh_result_register(const struct gh_result_part *part);
 

@@ -207,6 +207,12 @@ bool gh_args_in_registers(const struct gh_pclntab *tab)
 	return false;
 }
 
+bool gh_parameters_told(const struct gh_rtypes *types)
+{
+	return types->tab->image->arch->isa == GH_ISA_AMD64 &&
+	       (gh_rtypes_release(types) < 17 || gh_args_in_registers(types->tab));
+}
+
 bool gh_results_begin(struct gh_results *walk, const struct gh_rtypes *types,
 		      const struct gh_signature *signature, int minor)
 {

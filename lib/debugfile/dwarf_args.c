@@ -126,7 +126,7 @@ void gh_args_init(struct gh_arg_writer *writer, const struct gh_info_common *com
 	    .types = &common->arg_types,
 	    .rtypes = common->types,
 	    .signatures = &common->signatures,
-	    .in_registers = common->in_registers,
+	    .methods_told = common->methods_told,
 	    .info = info,
 	    /* The arguments of real programs take a small part of the image. The functions of a
 	       crafted one could have a list of them in common. */
@@ -153,14 +153,16 @@ static bool tells_places(struct gh_arg_writer *writer, const struct gh_func *fun
 	struct gh_result passed;
 	size_t size = 0;
 	int release = gh_rtypes_release(writer->rtypes);
-	if (!writer->in_registers || (func->flag & GH_FUNC_ASM) != 0 ||
+	if (!writer->methods_told || (func->flag & GH_FUNC_ASM) != 0 ||
 	    writer->places.end >= func->end ||
 	    !gh_parameters_agree(writer->rtypes, signature, release, &writer->places) ||
 	    !gh_parameters_begin(&walk, writer->rtypes, signature, release))
 		return false;
+	/* Those without a size are not written. */
 	while (gh_parameters_next(&walk, &passed))
-		size += (1 + passed.nparts) * MAX_WORD_SIZE;
-	if (size > writer->left)
+		if (writer->rtypes->items[passed.type].size > 0)
+			size += (1 + passed.nparts) * MAX_WORD_SIZE;
+	if (size == 0 || size > writer->left)
 		return false;
 	writer->left -= size;
 	return true;
@@ -189,7 +191,8 @@ bool gh_args_begin(struct gh_arg_writer *writer, const struct gh_func *func)
 	gh_arg_places_find(places, writer->tab, func);
 	if (places->end >= func->end)
 		places->any = false;
-	if (places->count == 0 || writer->left < MAX_FUNCTION_SIZE)
+	if ((places->count == 0 && gh_arg_places_told(writer->tab)) ||
+	    writer->left < MAX_FUNCTION_SIZE)
 		return false;
 	writer->left -= places->count * MAX_WORD_SIZE;
 	find_types(writer, func);
@@ -199,7 +202,7 @@ bool gh_args_begin(struct gh_arg_writer *writer, const struct gh_func *func)
 		if (writer->type_numbers[i] == GH_NO_RTYPE)
 			writer->type_offsets[i] = arg_type(writer, &places->items[i], count);
 	}
-	return true;
+	return places->count > 0 || writer->whole != NULL;
 }
 
 /* The expression that tells where the word at PLACE is. */

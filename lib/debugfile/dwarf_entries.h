@@ -315,7 +315,7 @@ struct gh_arg_writer {
 	const struct gh_arg_types *types;
 	const struct gh_rtypes *rtypes; /* with the signatures; NULL: no types are known */
 	const struct gh_signatures *signatures;
-	bool in_registers;                  /* the program passes arguments there, on amd64 */
+	bool methods_told;                  /* as in struct gh_info_common */
 	const struct gh_signature *whole;   /* of the function, if it tells where all arguments are,
 					       beyond the words of PLACES, too; else NULL */
 	void *structs;                      /* that were written, by their words, for tsearch */
@@ -352,7 +352,7 @@ struct gh_info_common {
 	struct gh_word_type live_type;
 	const struct gh_rtypes *types; /* of the program; NULL: arguments are not typed */
 	struct gh_signatures signatures;
-	bool in_registers; /* the program passes arguments in registers, on amd64 */
+	bool methods_told; /* signatures tell where the arguments of methods are */
 };
 
 /* Appends the units of the packages from number FIRST to before END to INFO, each kind of what is

@@ -223,8 +223,8 @@ bool gh_info_make(struct gh_info *info, const struct gh_pclntab *tab,
 				     .types = types}};
 	*info = (struct gh_info){0};
 	set_byte_order(info, tab->image->arch->big_endian);
-	job.common.in_registers = types != NULL && gh_args_in_registers(tab);
-	bool made = (types == NULL || !gh_arg_places_told(tab) ||
+	job.common.methods_told = types != NULL && gh_parameters_told(types);
+	bool made = (types == NULL || (!gh_arg_places_told(tab) && !job.common.methods_told) ||
 		     gh_signatures_find(&job.common.signatures, types, err)) &&
 		    make_units(&job, slots, err);
 	gh_slot_types_free(&job.common.slot_types);
