@@ -12,7 +12,8 @@ session_home
 start() {
 	rm -f "$work/dump"
 	: >"$work/places"
-	"$1" "$work/dump" >"$work/places" 2>"$work/why" &
+	mkdir -p "$work/dumped"
+	(cd "$work/dumped" && ulimit -c unlimited && GOTRACEBACK=crash exec "$1" "$work/dump" >"$work/places" 2>"$work/why") &
 	child=$!
 	for _ in {1..600}; do
 		grep -q '^ready' "$work/places" && return
@@ -21,28 +22,28 @@ start() {
 	fail "the sample runs" "$(cat "$work/why")"
 }
 
-# every N: each Nth row, the types and addresses in $work/asked, the texts in $work/expected.
-every() {
+# ask N: of each Nth value the type and address in $work/asked, the text in $work/expected.
+ask() {
 	grep -v -e '^ready' -e '^part' "$work/places" | awk -v n="$1" 'NR % n == 0' | tee >(cut -f 3 >"$work/expected") |
 		cut -f 1,2 >"$work/asked"
 }
 
-# in_shell NAME N ARG...: each Nth value, by goheap print with ARGs.
+# in_shell NAME ARG...: all values, by goheap print with ARGs.
 in_shell() {
 	local name=$1 type address
-	every "$2"
-	shift 2
+	ask 1
+	shift
 	while IFS=$'\t' read -r type address; do
 		"$GOHEAP" print --limit 0 --depth 20 "$@" "$type" "$address" 2>>"$work/why"
 	done <"$work/asked" >"$work/found"
 	same "$name: $(wc -l <"$work/asked") values" "$work/expected" "$work/found"
 }
 
-# in_gdb NAME N ARG...: each Nth value, in a session with ARGs.
+# in_gdb NAME ARG...: one value in eight, or all if RELEASES says what to test with, in a session with ARGs.
 in_gdb() {
 	local name=$1 type address commands=()
-	every "$2"
-	shift 2
+	ask "$([ -n "${RELEASES-}" ] && echo 1 || echo 8)"
+	shift
 	while IFS=$'\t' read -r type address; do
 		commands+=(-ex "echo @" -ex "goheap print --limit 0 --depth=20 $type $address")
 	done <"$work/asked"
@@ -159,26 +160,39 @@ unfinished() {
 
 # reduce: values on standard input, each with a line @ after it, as trees of fields and elements.
 reduce() {
-	python3 "$tests/oracle/tree.py"
+	python3 "$tests/oracle/tree.py" "$@"
+}
+
+# as_json NAME ARG...: as JSON the values are the same. Left out are what is no text in JSON, and the largest maps.
+as_json() {
+	grep -v -e '^ready' -e '^part' -e '\\xff' "$work/places" | awk 'length($0) < 100000' >"$work/asked"
+	# What JSON has as texts or values by themselves.
+	cut -f 3 "$work/asked" | sed -E -e 's/^\**chan[^ ]* (struct \{\}|interface \{\}|[a-z.]+) ?//; s/reflect\.Value\(nil\)/nil/g' \
+		-e 's/(time\.Time|sync\.[A-Za-z]+|netip\.Addr)\(([^()]*)\)/"\2"/g; s/unsafe\.Pointer\((0x[0-9a-f]+)\)/"\1"/g' \
+		-e 's/^(big|atomic)\.[A-Za-z]+\((.*)\)$/\2/' -e 's/$/\n@/' | reduce >"$work/expected"
+	while IFS=$'\t' read -r type address _; do
+		"$GOHEAP" print --json --limit 0 --depth 20 "${@:2}" "$type" "$address" 2>>"$work/why"
+	done <"$work/asked" | python3 "$tests/oracle/json_text.py" | reduce >"$work/found"
+	same "$1: $(wc -l <"$work/asked") values, as JSON" "$work/expected" "$work/found"
 }
 
 # as_delve NAME ARG...: what Delve, given ARGs, prints of the unstripped program's variables is what goheap prints. Left out
-# are what Delve does not print by what it means: channels, cycles, times, locks and atomic values; text that is no UTF-8, which
+# are what Delve does not print by what it means: channels, cycles, times, locks, atomic values, large numbers, addresses and package reflect's values; text that is no UTF-8, which
 # 1.20 cuts; and maps so large that it takes a minute.
 as_delve() {
 	awk -F'\t' -v OFS='\t' '/^ready/ { next } $1 == "part" { i++; next } /^map\[/ { next } { print i++, $0 }' "$work/places" |
-		awk -F'\t' '$2 !~ /chan|^time.Time|^sync\.|^atomic\./ && $4 !~ /\(cycle\)|\\xff/ && length($4) < 100000' >"$work/asked"
+		awk -F'\t' '$2 !~ /chan|^time.Time|^sync\.|^atomic\.|^big\.|^netip\.|reflect.Value/ && $4 !~ /\(cycle\)|\\xff/ && length($4) < 100000' >"$work/asked"
 	while IFS=$'\t' read -r _ type address _; do
 		"$GOHEAP" print --limit 0 --depth 20 -e "$program" "$work/core" "$type" "$address" | sed 's/^\*\*/*/'
 		echo @
-	done <"$work/asked" | reduce >"$work/ours"
+	done <"$work/asked" | reduce --delve >"$work/ours"
 	{
 		printf 'config %s\n' 'max-string-len 100000' 'max-array-values 200000' 'max-variable-recurse 20'
 		sed -E 's/^([0-9]+)\t.*/print *main.kept[\1].(data)\nprint "@"/' "$work/asked"
 		echo exit
 	} >"$work/commands"
 	timeout -k 5 120 "$delve" "${@:2}" --allow-non-terminal-interactive=true --init "$work/commands" </dev/null 2>"$work/why" |
-		sed -e 's/\x1b\[[0-9;]*m//g' -e "/^Type 'help'/d" -e 's/^"@"$/@/' | reduce >"$work/theirs"
+		sed -e 's/\x1b\[[0-9;]*m//g' -e "/^Type 'help'/d" -e 's/^"@"$/@/' | reduce --delve >"$work/theirs"
 	# Some types it does not find: the error begins with where it was asked.
 	paste "$work/theirs" "$work/ours" | grep -v "^$work/commands" >"$work/both"
 	same "$1: $(wc -l <"$work/both") values" <(cut -f 1 "$work/both") <(cut -f 2 "$work/both")
@@ -239,6 +253,17 @@ refused() {
 	same "expressions of what is not there" "$work/expected" "$work/found"
 }
 
+# aborted: the core file that the kernel writes of the process.
+aborted() {
+	kill -ABRT "$child"
+	wait "$child" 2>/dev/null
+	if ! mv "$work/dumped/core"* "$work/written" 2>/dev/null; then
+		skip "go$release: a core file that the kernel wrote" "core_pattern is $(cat /proc/sys/kernel/core_pattern)"
+		return
+	fi
+	in_shell "go$release: a core file that the kernel wrote" -e "$program" "$work/written"
+}
+
 for release in ${RELEASES:-1.15 1.19 1.23 1.24 1.27}; do
 	flags=()
 	[ "$release" != 1.23 ] || flags=(-buildmode=pie)
@@ -247,9 +272,8 @@ for release in ${RELEASES:-1.15 1.19 1.23 1.24 1.27}; do
 	start "$program"
 	rm -f "$work/core"
 	gcore -o "$work/made" "$child" >"$work/why" 2>&1 && mv "$work/made.$child" "$work/core"
-	in_shell "go$release: core file" 1 -e "$program" "$work/core"
-	in_shell "go$release: heap dump" 9 -e "$program" "$work/dump"
-	in_shell "go$release: process" 30 -p "$child"
+	in_shell "go$release: core file" -e "$program" "$work/core"
+	in_shell "go$release: heap dump" -e "$program" "$work/dump"
 	parts "go$release: core file" -e "$program" "$work/core"
 	limits "go$release" "$program"
 	untyped "go$release" "$program"
@@ -258,12 +282,19 @@ for release in ${RELEASES:-1.15 1.19 1.23 1.24 1.27}; do
 		arguments "$program"
 		unfinished "$program"
 		refused "$program"
-		in_gdb "go$release: process" 3 -ex "attach $child" "$program"
-		in_gdb "go$release: core file" 16 "$program" "$work/core"
-		in_gdb "go$release: heap dump" 16 -ex "goheap load $work/dump" "$program"
+		as_json "go$release: core file" -e "$program" "$work/core"
+		in_shell "go$release: process" -p "$child"
+		"$GOHEAP" core -e "$program" "$work/dump" -o "$work/made" && in_shell "go$release: core file of the heap dump" -e "$program" "$work/made"
+		in_gdb "go$release: process" -ex "attach $child" "$program"
+		in_gdb "go$release: core file" "$program" "$work/core"
+		in_gdb "go$release: heap dump" -ex "goheap load $work/dump" "$program"
 	fi
 	delves
-	kill "$child"
-	wait "$child" 2>/dev/null
+	if [ "$release" = "${GDB_RELEASE:-1.19}" ] || [ -n "${RELEASES-}" ]; then
+		aborted
+	else
+		kill "$child"
+		wait "$child" 2>/dev/null
+	fi
 done
 finish

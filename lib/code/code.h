@@ -12,7 +12,8 @@
  *   the vDSO and systemstack;
  * - global_refs.c: which functions refer to a global;
  * - survey.c, known_values.c: what registers hold at each instruction, for receiver.c: where the
- *   receivers of methods that a function calls are; and for what is declared in code_types.h;
+ *   receivers of methods that a function calls are; for closure.c: what closures have captured; and
+ *   for what is declared in code_types.h;
  * - x86_decode.c, x86_effects.c: the instructions of x86, for all of these. */
 #ifndef GH_CODE_CODE_H
 #define GH_CODE_CODE_H
@@ -135,8 +136,8 @@ bool gh_parameters_agree(const struct gh_rtypes *types, const struct gh_signatur
  * saving them there: the compiler could be told otherwise. */
 bool gh_args_in_registers(const struct gh_pclntab *tab);
 
-/* Whether signatures tell where the parameters of methods are: before Go 1.17, or if arguments are in
- * registers. On amd64. */
+/* Whether signatures tell where the parameters of methods are: before Go 1.17, or if arguments are
+ * in registers. On amd64. */
 bool gh_parameters_told(const struct gh_rtypes *types);
 
 /* DWARF's number of the register that PART is in. */
@@ -265,6 +266,24 @@ void gh_receivers_free(struct gh_receivers *receivers);
  * pclntab has for it. A breakpoint that is set there may never be reached, or not first. Always
  * false on machines other than amd64, 386 and arm64, whose instructions it does not know. */
 bool gh_code_only_moves(const struct gh_arch *arch, const uint8_t *code, size_t size);
+
+/* Closures */
+
+/* What type something of the function at ENTRY has. */
+struct gh_entry_type {
+	uint64_t entry;
+	uint32_t type;
+};
+
+/* The number of the struct that the closures of FUNC are: the code's address, and what they have
+ * captured. By what the code does that makes them: on amd64, from Go 1.18 on. GH_NO_RTYPE if it is
+ * not known, or memory ran out. */
+uint32_t gh_closure_struct(const struct gh_rtypes *types, const struct gh_func *func);
+
+/* The type of the receiver that closures of the function NAME have captured, after the code's
+ * address: of one that calls a method, "main.(*Server).Handle-fm". GH_NO_RTYPE if it is not known,
+ * or NAME is that of another function. */
+uint32_t gh_method_value_receiver(const struct gh_rtypes *types, const char *name);
 
 /* Functions whose caller cannot be found on the stack */
 

@@ -75,12 +75,12 @@ struct finder {
 	struct gh_code_types found;
 	const struct gh_rtypes *types;
 	struct gh_signatures signatures;
-	uint8_t *does;       /* by function: the operation's place, and 1; owned */
-	uint8_t *keeps;      /* by function: it keeps all registers; owned */
-	uint64_t start, end; /* of the globals */
-	uint64_t function;   /* entry of the one that is read */
-	struct GH_VECTOR(struct gh_made) results; /* of its calls */
-	struct GH_VECTOR(struct use) uses;        /* by function, once all are read */
+	uint8_t *does;                     /* by function: the operation's place, and 1; owned */
+	uint8_t *keeps;                    /* by function: it keeps all registers; owned */
+	uint64_t start, end;               /* of the globals */
+	uint64_t function;                 /* entry of the one that is read */
+	struct gh_made_list results;       /* of its calls */
+	struct GH_VECTOR(struct use) uses; /* by function, once all are read */
 	struct GH_VECTOR(struct pass) passes;
 	bool failed; /* memory ran out */
 };
@@ -113,7 +113,8 @@ static uint8_t find_operation(const char *name)
 	return 0;
 }
 
-bool gh_code_keeps_registers(const char *name)
+/* The function NAME keeps all registers. */
+static bool keeps_registers(const char *name)
 {
 	static const char barrier[] = "runtime.gcWriteBarrier";
 	return strncmp(name, barrier, strlen(barrier)) == 0;
@@ -135,7 +136,7 @@ static bool find_functions(struct finder *finder)
 		    strncmp(name, "internal/sync.", strlen("internal/sync.")) != 0)
 			continue;
 		finder->does[i] = find_operation(name);
-		finder->keeps[i] = gh_code_keeps_registers(name);
+		finder->keeps[i] = keeps_registers(name);
 	}
 	return true;
 }
@@ -207,12 +208,19 @@ static struct gh_made made_by(const struct gh_rtypes *types, const struct operat
 	return made;
 }
 
-struct gh_made gh_code_made(const struct gh_rtypes *types, const char *name,
-			    const struct gh_known *known)
+bool gh_code_call(const struct gh_rtypes *types, uint64_t callee, const struct gh_known *known,
+		  struct gh_made *made)
 {
+	struct gh_func func;
+	size_t index = callee != 0 ? gh_pclntab_find(types->tab, callee) : SIZE_MAX;
+	*made = (struct gh_made){.type = GH_NO_RTYPE};
+	if (index == SIZE_MAX || !gh_pclntab_record(types->tab, index, &func, NULL))
+		return false;
+	const char *name = gh_pclntab_name(types->tab, func.name);
 	uint8_t place = find_operation(name);
-	return place != 0 ? made_by(types, operation_at(types, place), known)
-			  : (struct gh_made){.type = GH_NO_RTYPE};
+	if (place != 0)
+		*made = made_by(types, operation_at(types, place), known);
+	return keeps_registers(name);
 }
 
 /* The closure at the address VALUE, which the linker made, is a function of TYPE. */
@@ -280,39 +288,14 @@ static bool take_call(struct gh_reading *reading, size_t at, uint64_t callee)
 	return false;
 }
 
-/* The closure that ADDRESS is, which was made as RESULT, has CODE for its first word. */
-static void take_closure(struct finder *finder, const struct gh_made *result,
-			 const struct gh_value *code)
-{
-	const struct gh_pclntab *tab = finder->types->tab;
-	uint64_t entry = (uint64_t)code->offsets[0];
-	struct gh_func func;
-	size_t index = gh_pclntab_find(tab, entry);
-	if (finder->types->items[result->type].kind != GH_KIND_STRUCT || index == SIZE_MAX ||
-	    !gh_pclntab_record(tab, index, &func, NULL) || func.entry != entry)
-		return;
-	gh_vector_push(&finder->found.closures, (struct gh_entry_type){entry, result->type});
-}
-
-/* What call VALUE->number gave, itself; NULL if nothing is known of it. */
-static const struct gh_made *result_of(const struct finder *finder, const struct gh_value *value)
-{
-	if (value->from != GH_VALUE_RESULT || value->nloads > 0 || value->offsets[0] != 0 ||
-	    value->number >= finder->results.count ||
-	    finder->results.items[value->number].type == GH_NO_RTYPE)
-		return NULL;
-	return &finder->results.items[value->number];
-}
-
 static void take_store(struct gh_reading *reading, const struct gh_value *address,
 		       const struct gh_value *value)
 {
 	struct finder *finder = reading->context;
-	const struct gh_made *result = result_of(finder, address);
-	if (result != NULL && result->kind == GH_CODE_POINTER && value->from == GH_VALUE_GLOBAL &&
-	    value->nloads == 0)
-		take_closure(finder, result, value);
-	result = result_of(finder, value);
+	struct gh_entry_type closure;
+	if (gh_closure_stored(finder->types, &finder->results, address, value, &closure))
+		gh_vector_push(&finder->found.closures, closure);
+	const struct gh_made *result = gh_made_by_call(&finder->results, value);
 	if (result == NULL || address->nloads == GH_RECEIVER_LOADS)
 		return;
 	struct gh_value word = *address;

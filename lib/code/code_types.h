@@ -24,12 +24,6 @@ struct gh_code_type {
 	uint8_t kind;   /* enum gh_code_type_kind */
 };
 
-/* What type something of the function at ENTRY has. */
-struct gh_entry_type {
-	uint64_t entry;
-	uint32_t type;
-};
-
 struct gh_entry_types GH_VECTOR(struct gh_entry_type); /* by entry */
 
 struct gh_code_types {

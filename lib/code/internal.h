@@ -211,16 +211,26 @@ struct gh_made {
 	uint8_t kind;  /* enum gh_code_type_kind: what the result is of the type */
 };
 
-/* What is made by a call of the function NAME of TYPES' program where KNOWN is known. */
-struct gh_made gh_code_made(const struct gh_rtypes *types, const char *name,
-			    const struct gh_known *known);
+struct gh_made_list GH_VECTOR(struct gh_made); /* by a function's calls, in order */
+
+/* What call VALUE->number gave, itself; NULL if nothing is known of it. */
+const struct gh_made *gh_made_by_call(const struct gh_made_list *results,
+				      const struct gh_value *value);
+
+/* A store of VALUE at ADDRESS, by a function whose calls have made RESULTS, makes a closure: fills
+ * CLOSURE with its code and its struct. False if it makes none. */
+bool gh_closure_stored(const struct gh_rtypes *types, const struct gh_made_list *results,
+		       const struct gh_value *address, const struct gh_value *value,
+		       struct gh_entry_type *closure);
+
+/* What a call of the function at CALLEE, of TYPES' program, makes where KNOWN is known. True if it
+ * keeps all registers, and gives no result. */
+bool gh_code_call(const struct gh_rtypes *types, uint64_t callee, const struct gh_known *known,
+		  struct gh_made *made);
 
 /* The first type whose descriptor is among the words of the dictionary at ADDRESS and whose text
  * begins with START; GH_NO_RTYPE if there is none. */
 uint32_t gh_dictionary_type(const struct gh_rtypes *types, uint64_t address, const char *start);
-
-/* The function NAME keeps all registers. */
-bool gh_code_keeps_registers(const char *name);
 
 /* Whether it is a jump, padding, or a move between registers or between one and the stack frame. A
  * NOP of one byte is neither: Go puts one where a call was inlined, to hold the call's line. */

@@ -10,7 +10,7 @@
 struct finder {
 	struct gh_word_origins *found;
 	const struct gh_rtypes *types;
-	struct GH_VECTOR(struct gh_made) results; /* of its calls */
+	struct gh_made_list results; /* of its calls */
 };
 
 /* The registers for arguments, as instructions number them. */
@@ -51,16 +51,9 @@ static uint64_t returns_to(const struct gh_reading *reading, size_t at)
 static bool take_call(struct gh_reading *reading, size_t at, uint64_t callee)
 {
 	struct finder *finder = reading->context;
-	const struct gh_pclntab *tab = finder->types->tab;
-	struct gh_made made = {.type = GH_NO_RTYPE};
-	struct gh_func func;
-	size_t index = callee != 0 ? gh_pclntab_find(tab, callee) : SIZE_MAX;
-	if (index != SIZE_MAX && gh_pclntab_record(tab, index, &func, NULL)) {
-		const char *name = gh_pclntab_name(tab, func.name);
-		if (gh_code_keeps_registers(name))
-			return true;
-		made = gh_code_made(finder->types, name, &reading->known);
-	}
+	struct gh_made made;
+	if (gh_code_call(finder->types, callee, &reading->known, &made))
+		return true;
 	for (uint8_t i = 0; i < GH_ORIGIN_REGISTERS; i++) {
 		struct gh_passed_word passed = {.pc = returns_to(reading, at), .argument = i};
 		if (find_origin(finder, &reading->known.registers[registers[i]], &passed.word))

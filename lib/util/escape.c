@@ -147,20 +147,19 @@ char *gh_escape_text(char *buf, size_t size, const char *text)
 	return buf;
 }
 
-static void json_character(FILE *out, const char *text, struct character c)
+/* Writes the form in a JSON string of C, which is at TEXT, to OUT. Returns its length. */
+static size_t json_character(char out[MAX_ESCAPED], const char *text, struct character c)
 {
 	if (!c.valid)
-		fputs(REPLACEMENT, out);
-	else if (c.code == '"' || c.code == '\\')
-		fprintf(out, "\\%c", (char)c.code);
-	else if (c.code == '\n')
-		fputs("\\n", out);
-	else if (c.code == '\t')
-		fputs("\\t", out);
-	else if (is_control(c.code))
-		fprintf(out, "\\u%04x", c.code);
-	else
-		fwrite(text, 1, c.size, out);
+		return (size_t)snprintf(out, MAX_ESCAPED, "%s", REPLACEMENT);
+	if (c.code == '"' || c.code == '\\')
+		return (size_t)snprintf(out, MAX_ESCAPED, "\\%c", (char)c.code);
+	if (c.code == '\n' || c.code == '\t')
+		return (size_t)snprintf(out, MAX_ESCAPED, "\\%c", c.code == '\n' ? 'n' : 't');
+	if (is_control(c.code))
+		return (size_t)snprintf(out, MAX_ESCAPED, "\\u%04x", c.code);
+	memcpy(out, text, c.size);
+	return c.size;
 }
 
 void gh_escape_json(FILE *out, const char *text)
@@ -173,11 +172,24 @@ void gh_escape_json(FILE *out, const char *text)
 			text += plain;
 			continue;
 		}
+		char escaped[MAX_ESCAPED];
 		struct character c = next_character(text);
-		json_character(out, text, c);
+		fwrite(escaped, 1, json_character(escaped, text, c), out);
 		text += c.size;
 	}
 	putc('"', out);
+}
+
+void gh_escape_json_bytes(struct gh_buffer *out, const char *text, size_t size)
+{
+	gh_buffer_u8(out, '"');
+	for (size_t i = 0, step; i < size; i += step) {
+		char escaped[MAX_ESCAPED];
+		struct character c = first_character(text + i, size - i);
+		step = c.size;
+		gh_buffer_bytes(out, escaped, json_character(escaped, text + i, c));
+	}
+	gh_buffer_u8(out, '"');
 }
 
 void gh_escape_either(FILE *out, const char *text, bool json)

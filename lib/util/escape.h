@@ -47,6 +47,9 @@ void gh_escape_message(FILE *out, const char *text);
 /* Prints TEXT to OUT as a JSON string, with its quotes. Bytes that are not UTF-8 become U+FFFD. */
 void gh_escape_json(FILE *out, const char *text);
 
+/* Appends the SIZE bytes at TEXT to OUT as such a string. */
+void gh_escape_json_bytes(struct gh_buffer *out, const char *text, size_t size);
+
 /* Prints TEXT to OUT in one of these ways. */
 void gh_escape_either(FILE *out, const char *text, bool json);
 

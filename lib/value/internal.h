@@ -11,11 +11,34 @@ __attribute__((format(printf, 2, 3))) void gh_value_add(struct gh_values *values
 /* Appends a value; SHOWN: with its type, where that is not clear from what it looks like. */
 void gh_value_add_any(struct gh_values *values, uint32_t type, uint64_t address, bool shown);
 
+/* Appends TEXT, or if it is JSON that is made, JSON. */
+void gh_value_add_either(struct gh_values *values, const char *text, const char *json);
+
+/* Appends to JSON BEFORE, and a KEY; nothing to text. */
+void gh_value_json(struct gh_values *values, const char *before, const char *key);
+
+/* Appends that an unknown number more follow: TEXT, or JSON with BEFORE. */
+void gh_value_add_rest(struct gh_values *values, const char *text, const char *before);
+
 /* Appends that ADDRESS cannot be read. */
 void gh_value_add_unreadable(struct gh_values *values, uint64_t address);
 
-/* Appends the name of TYPE, and a space. */
+/* Appends SIZE bytes of TEXT in quotes. */
+void gh_value_add_quoted(struct gh_values *values, const char *text, size_t size);
+
+/* Appends the name of TYPE, and a space; nothing to JSON. */
 void gh_value_add_type(struct gh_values *values, const struct gh_rtype *type);
+
+/* Appends the NAME of a field, of LENGTH bytes, and a colon. */
+void gh_value_add_key(struct gh_values *values, const char *name, size_t length);
+
+/* Appends the pointer WORD, of the type called TYPE in LENGTH bytes, that is not followed: for it
+ * leads back, if CYCLE. */
+void gh_value_add_pointer(struct gh_values *values, const char *type, size_t length, uint64_t word,
+			  bool cycle);
+
+/* Appends the function whose closure is at WORD, with what that has captured, if it is known. */
+void gh_value_add_function(struct gh_values *values, uint64_t word);
 
 /* Appends a number, string or function of TYPE that is at ADDRESS. */
 void gh_value_add_basic(struct gh_values *values, const struct gh_rtype *type, uint64_t address);
@@ -57,6 +80,15 @@ bool gh_value_add_part(struct gh_values *values, const char *name, uint64_t wher
 /* Appends the channel whose runtime.hchan is at HEADER. False, and nothing, if the program does not
  * describe the type of its elements. */
 bool gh_value_add_hchan(struct gh_values *values, uint64_t header);
+
+/* Appends what an interface, or the like, of TYPE holds: a value of type NUMBER at DATA. */
+void gh_value_add_dynamic(struct gh_values *values, const struct gh_rtype *type, uint32_t number,
+			  uint64_t data);
+
+/* Append the number that a big.Int at ADDRESS is, and the address that a netip.Addr is. False if it
+ * cannot be told. */
+bool gh_value_add_big(struct gh_values *values, const struct gh_rtype *type, uint64_t address);
+bool gh_value_add_netip(struct gh_values *values, const struct gh_rtype *type, uint64_t address);
 
 /* Appends a value of package time or sync, or a channel's runtime.hchan, by what it means. False,
  * and nothing, if TYPE is another.

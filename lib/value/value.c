@@ -3,13 +3,13 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
-
-#include "lib/util/escape.h"
 
 /* Text is not added to past so many bytes: a crafted program's values could lead to any number of
  * others. */
 #define MAX_TEXT ((size_t)1 << 28)
+
+/* Interfaces are in others no deeper: what a crafted program's hold may be themselves. */
+#define MOST_NESTED 256
 
 void gh_value_add(struct gh_values *values, const char *format, ...)
 {
@@ -20,23 +20,6 @@ void gh_value_add(struct gh_values *values, const char *format, ...)
 	va_end(args);
 	gh_buffer_bytes(&values->out, text,
 			(size_t)length < sizeof(text) ? (size_t)length : sizeof(text) - 1);
-}
-
-void gh_value_add_unreadable(struct gh_values *values, uint64_t address)
-{
-	gh_value_add(values, "(unreadable 0x%" PRIx64 ")", address);
-}
-
-void gh_value_add_type(struct gh_values *values, const struct gh_rtype *type)
-{
-	gh_buffer_bytes(&values->out, type->text.start, type->text.length);
-	gh_buffer_u8(&values->out, ' ');
-}
-
-void gh_value_add_more(struct gh_values *values, uint64_t count, bool first)
-{
-	if (count > 0)
-		gh_value_add(values, "%s...+%" PRIu64 " more", first ? "" : ",", count);
 }
 
 bool gh_value_word(struct gh_values *values, uint64_t address, uint64_t *value)
@@ -92,36 +75,13 @@ static void add_pointer(struct gh_values *values, const struct gh_rtype *type, u
 	uint32_t elem = gh_rtype_elem(values->types, type);
 	bool cycle = is_cycle(values, word);
 	if (word == 0) {
-		gh_value_add(values, "nil");
+		gh_value_add_either(values, "nil", "null");
 	} else if (elem == GH_NO_RTYPE || cycle || !gh_value_enter(values, word)) {
-		gh_value_add(values, "(");
-		gh_buffer_bytes(&values->out, type->text.start, type->text.length);
-		gh_value_add(values, ")(0x%" PRIx64 ")%s", word, cycle ? " (cycle)" : "");
+		gh_value_add_pointer(values, type->text.start, type->text.length, word, cycle);
 	} else {
-		gh_value_add(values, "*");
+		gh_value_add_either(values, "*", "");
 		gh_value_add_any(values, elem, word, shown);
 		gh_value_leave(values);
-	}
-}
-
-/* A closure begins with the address of its function. */
-static void add_function(struct gh_values *values, uint64_t word)
-{
-	const struct gh_pclntab *tab = values->process->tab;
-	struct gh_func func;
-	uint64_t pc;
-	if (word == 0) {
-		gh_value_add(values, "nil");
-	} else if (!gh_value_word(values, word, &pc)) {
-		gh_value_add_unreadable(values, word);
-	} else {
-		size_t index = gh_pclntab_find(tab, pc - values->process->bias);
-		if (index != SIZE_MAX && gh_pclntab_func(tab, index, &func, NULL)) {
-			const char *name = gh_pclntab_name(tab, func.name);
-			gh_escape_utf8(&values->out, name, gh_escape_name_length(name));
-		} else {
-			gh_value_add(values, "func(0x%" PRIx64 ")", pc);
-		}
 	}
 }
 
@@ -133,7 +93,7 @@ static void add_by_pointer(struct gh_values *values, const struct gh_rtype *type
 	else if (type->kind == GH_KIND_CHAN)
 		gh_value_add_channel(values, type, word, shown);
 	else if (type->kind == GH_KIND_FUNC)
-		add_function(values, word);
+		gh_value_add_function(values, word);
 	else
 		add_pointer(values, type, word, shown);
 }
@@ -196,10 +156,10 @@ void gh_value_add_slice(struct gh_values *values, const struct gh_value_elem *el
 		gh_value_add_unreadable(values, address);
 		return;
 	}
-	if (shown)
+	if (shown && !values->json)
 		gh_value_add(values, "len: %" PRIu64 ", cap: %" PRIu64 ", ", length, capacity);
 	if (data == 0 && length == 0) {
-		gh_value_add(values, "nil");
+		gh_value_add_either(values, "nil", "null");
 	} else if (length > 0 && !gh_value_enter(values, data)) {
 		gh_value_add(values, "[");
 		gh_value_add_more(values, length, true);
@@ -232,10 +192,11 @@ static void add_struct(struct gh_values *values, const struct gh_rtype *type, ui
 	for (uint32_t i = 0; i < type->nparts; i++) {
 		bool read = gh_rtype_part(values->types, type, i, &part);
 		gh_value_add(values, "%s", i > 0 ? ", " : "");
-		gh_buffer_bytes(&values->out, part.name.start, part.name.length);
-		gh_value_add(values, ": %s", read ? "" : "?");
+		gh_value_add_key(values, part.name.start, part.name.length);
 		if (read)
 			gh_value_add_any(values, part.type, address + part.offset, true);
+		else
+			gh_value_add_either(values, "?", "null");
 	}
 	gh_value_add(values, "}");
 }
@@ -257,6 +218,29 @@ bool gh_value_dynamic(struct gh_values *values, const struct gh_rtype *type, uin
 	       gh_value_word(values, address + word, data);
 }
 
+void gh_value_add_dynamic(struct gh_values *values, const struct gh_rtype *type, uint32_t number,
+			  uint64_t data)
+{
+	const struct gh_rtype *dynamic = &values->types->items[number];
+	if (values->nested == MOST_NESTED) {
+		gh_value_add_rest(values, "...", "");
+		return;
+	}
+	values->nested++;
+	if (values->json) {
+		gh_value_open(values, "", dynamic->text, false);
+		gh_value_add_any(values, number, data, false);
+		gh_value_close(values);
+	} else {
+		gh_buffer_bytes(&values->out, type->text.start, type->text.length);
+		gh_value_add(values, "(");
+		gh_buffer_bytes(&values->out, dynamic->text.start, dynamic->text.length);
+		gh_value_add(values, ") ");
+		gh_value_add_any(values, number, data, false);
+	}
+	values->nested--;
+}
+
 static void add_interface(struct gh_values *values, const struct gh_rtype *type, uint64_t address,
 			  bool shown)
 {
@@ -267,18 +251,19 @@ static void add_interface(struct gh_values *values, const struct gh_rtype *type,
 		gh_value_add_unreadable(values, address);
 		return;
 	}
-	if (shown || number != GH_NO_RTYPE)
-		gh_buffer_bytes(&values->out, type->text.start, type->text.length);
+	if (number != GH_NO_RTYPE) {
+		gh_value_add_dynamic(values, type, number, data);
+		return;
+	}
+	if (shown)
+		gh_value_add_type(values, type);
 	if (descriptor == 0) {
-		gh_value_add(values, "%snil", shown ? " " : "");
-	} else if (number == GH_NO_RTYPE) {
-		gh_value_add(values, "(type 0x%" PRIx64 ") ...", descriptor);
+		gh_value_add_either(values, "nil", "null");
 	} else {
-		const struct gh_rtype *dynamic = &values->types->items[number];
-		gh_value_add(values, "(");
-		gh_buffer_bytes(&values->out, dynamic->text.start, dynamic->text.length);
-		gh_value_add(values, ") ");
-		gh_value_add_any(values, number, data, false);
+		gh_value_json(values, "{", "type");
+		gh_value_add(values,
+			     values->json ? "\"0x%" PRIx64 "\"}" : "(type 0x%" PRIx64 ") ...",
+			     descriptor);
 	}
 }
 
@@ -287,7 +272,7 @@ void gh_value_add_any(struct gh_values *values, uint32_t number, uint64_t addres
 	const struct gh_rtype *type = &values->types->items[number];
 	uint64_t word;
 	if (values->out.size >= MAX_TEXT) {
-		gh_value_add(values, "...");
+		gh_value_add_rest(values, "...", "");
 		return;
 	}
 	switch (type->kind) {
@@ -323,7 +308,8 @@ void gh_value_print_elements(struct gh_values *values, uint32_t number, uint64_t
 	const struct gh_rtype *type = &values->types->items[number];
 	struct gh_value_elem elem = {.number = number, .size = type->size};
 	values->followed = 0;
-	gh_value_add(values, "[%" PRIu64 "]", count);
+	if (!values->json)
+		gh_value_add(values, "[%" PRIu64 "]", count);
 	gh_value_add_type(values, type);
 	gh_value_add_elements(values, &elem, address, count, 0, count);
 }

@@ -5,9 +5,11 @@
  * Format: writeTo and its kind in service/api/prettyprint.go of Delve; but a map's entries are in
  * the order of package fmt's, by key, and a channel has its elements.
  *
- * - value.c: what is behind pointers, and parts of values;
- * - value_basic.c: numbers, strings, functions; value_map.c: maps, and where they have keys and
- *   values; value_channel.c: channels; value_known.c: types of packages time, sync and sync/atomic;
+ * - value.c: what is behind pointers, and parts of values; value_form.c: what JSON has in another
+ *   form than text;
+ * - value_basic.c: numbers, strings; value_function.c: functions; value_map.c: maps, and where they
+ * have keys and values; value_channel.c: channels; value_known.c: types of packages time, sync,
+ * sync/atomic and reflect; value_big.c and value_netip.c: those of math/big and net/netip;
  * - value_named.c: types by name; value_bytes.c: values that are in registers;
  * - value_frame.c: what a frame of the stack has; value_likely.c: words of no type;
  * - value_field.c: a field of a value as a number or text; value_part.c: a part of a value, by
@@ -28,6 +30,7 @@ struct gh_values {
 	size_t limit;                  /* elements that are printed of each value; SIZE_MAX: all */
 	unsigned depth;       /* pointers that are followed, one behind the other; those of slices,
 				 maps and channels, too */
+	bool json;            /* JSON is made, and no text */
 	const char *part;     /* what gh_value_print_named and gh_value_print_bytes print of the
 				 value, as Go writes it: ".Next.Names[0]", "[\"key\"].(*main.User)";
 				 a pointer's target is ".*"; NULL: all of it; not owned */
@@ -35,6 +38,7 @@ struct gh_values {
 	/* Private: */
 	uint64_t path[GH_VALUE_DEPTH_MAX]; /* that were followed to here */
 	unsigned followed;                 /* of these, how many */
+	unsigned nested;                   /* interfaces that what is printed is in */
 };
 
 /* Appends a value of type number TYPE, of the types, that is at ADDRESS. What cannot be read says
@@ -64,6 +68,12 @@ void gh_value_print_own(struct gh_values *values, uint32_t type, const uint8_t *
 /* COUNT values of type ELEM, one after the other from ADDRESS on, as of a slice. */
 void gh_value_print_elements(struct gh_values *values, uint32_t elem, uint64_t address,
 			     uint64_t count);
+
+/* Begins and ends a JSON object that tells the type of the value that is appended between:
+ * {"type": BEFORE and TYPE, "value": ...}; PERHAPS: that it may be another. */
+void gh_value_open(struct gh_values *values, const char *before, struct gh_rtype_text type,
+		   bool perhaps);
+void gh_value_close(struct gh_values *values);
 
 /* One past what closes the bracket at TEXT, quoted text aside; NULL if nothing does. */
 const char *gh_value_index_end(const char *text);

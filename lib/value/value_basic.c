@@ -48,6 +48,27 @@ static void add_float(struct gh_values *values, double number, unsigned size, bo
 		gh_value_add(values, "%.*f", digits > 0 ? digits : 0, number);
 }
 
+/* JSON has no infinite numbers. */
+static void add_real(struct gh_values *values, double number, unsigned size)
+{
+	const char *quote = isfinite(number) ? "" : "\"";
+	gh_value_add_either(values, "", quote);
+	add_float(values, number, size, false);
+	gh_value_add_either(values, "", quote);
+}
+
+/* Appends SIZE bytes of TEXT, which is MORE bytes longer. */
+static void add_text(struct gh_values *values, const char *text, size_t size, uint64_t more)
+{
+	if (more > 0)
+		gh_value_json(values, "{", "start");
+	gh_value_add_quoted(values, text, size);
+	if (more > 0) {
+		gh_value_json(values, ",", "more");
+		gh_value_add(values, values->json ? "%" PRIu64 "}" : "...+%" PRIu64 " more", more);
+	}
+}
+
 static void add_string(struct gh_values *values, uint64_t address)
 {
 	unsigned word = values->process->tab->pointer_size;
@@ -66,9 +87,7 @@ static void add_string(struct gh_values *values, uint64_t address)
 	else if (shown > 0 && !gh_process_read_constant(values->process, start, text, shown))
 		gh_value_add_unreadable(values, start);
 	else
-		gh_escape_quote(&values->out, text, shown);
-	if (shown < size)
-		gh_value_add(values, "...+%" PRIu64 " more", size - shown);
+		add_text(values, text, shown, size - shown);
 	free(text);
 }
 
@@ -82,10 +101,10 @@ static void add_complex(struct gh_values *values, const struct gh_rtype *type, u
 		gh_value_add_unreadable(values, address);
 		return;
 	}
-	gh_value_add(values, "(");
+	gh_value_add_either(values, "(", "\"(");
 	add_float(values, gh_process_float(real, size), size, false);
 	add_float(values, gh_process_float(imaginary, size), size, true);
-	gh_value_add(values, "i)");
+	gh_value_add_either(values, "i)", "i)\"");
 }
 
 /* The text of DURATION, in ns, as its String has it. */
@@ -126,14 +145,16 @@ static void add_number(struct gh_values *values, const struct gh_rtype *type, ui
 	if (type->kind == GH_KIND_BOOL)
 		gh_value_add(values, "%s", bits != 0 ? "true" : "false");
 	else if (type->kind == GH_KIND_FLOAT32 || type->kind == GH_KIND_FLOAT64)
-		add_float(values, gh_process_float(bits, size), size, false);
+		add_real(values, gh_process_float(bits, size), size);
 	else if (type->kind == GH_KIND_UNSAFE_POINTER && bits == 0)
-		gh_value_add(values, "unsafe.Pointer(nil)");
+		gh_value_add_either(values, "unsafe.Pointer(nil)", "null");
 	else if (type->kind == GH_KIND_UNSAFE_POINTER)
-		gh_value_add(values, "unsafe.Pointer(0x%" PRIx64 ")", bits);
+		gh_value_add(values,
+			     values->json ? "\"0x%" PRIx64 "\"" : "unsafe.Pointer(0x%" PRIx64 ")",
+			     bits);
 	else if (type->kind >= GH_KIND_UINT)
 		gh_value_add(values, "%" PRIu64, bits);
-	else if (gh_rtype_text_is(type->text, "time.Duration"))
+	else if (gh_rtype_text_is(type->text, "time.Duration") && !values->json)
 		add_duration(values, number);
 	else
 		gh_value_add(values, "%" PRId64, number);

@@ -68,32 +68,41 @@ static void add_waiting(struct gh_values *values, uint64_t address, const char *
 		uint64_t id;
 		if (!gh_value_word(values, waiting, &g) ||
 		    !gh_process_constant_uint(values->process, g + layout.id, 8, &id))
-			return;
-		if (i == 0)
-			gh_value_add(values, ", %s: goroutine %" PRIu64, doing, id);
-		else
-			gh_value_add(values, ", %" PRIu64, id);
+			break;
+		if (i == 0 && !values->json)
+			gh_value_add(values, ", %s: goroutine ", doing);
+		else if (i == 0)
+			gh_value_json(values, ",", doing);
+		gh_value_add(values, "%s%" PRIu64, i > 0 ? ", " : values->json ? "[" : "", id);
 		gh_value_word(values, waiting + next, &waiting);
 	}
 	if (waiting != 0)
-		gh_value_add(values, ", ...");
+		gh_value_add_rest(values, ", ...", ",");
+	if (i > 0)
+		gh_value_add_either(values, "", "]");
 }
 
 static void add_contents(struct gh_values *values, const struct channel *channel, uint64_t header)
 {
-	gh_value_add(values, "%" PRIu64 "/%" PRIu64, channel->count, channel->size);
+	gh_value_json(values, "{", "count");
+	gh_value_add(values, "%" PRIu64, channel->count);
+	gh_value_json(values, ",", "capacity");
+	gh_value_add(values, values->json ? "%" PRIu64 : "/%" PRIu64, channel->size);
 	if (channel->elem == GH_NO_RTYPE)
 		return;
 	if (channel->count > 0 && gh_value_enter(values, header)) {
 		struct gh_value_elem elem = {.number = channel->elem,
 					     .size = values->types->items[channel->elem].size};
-		gh_value_add(values, " ");
+		gh_value_add_either(values, " ", "");
+		gh_value_json(values, ",", "elements");
 		gh_value_add_elements(values, &elem, channel->buffer, channel->count, channel->next,
 				      channel->size);
 		gh_value_leave(values);
 	}
-	if (channel->closed != 0)
-		gh_value_add(values, ", closed");
+	if (channel->closed != 0) {
+		gh_value_json(values, ",", "closed");
+		gh_value_add_either(values, ", closed", "true");
+	}
 	add_waiting(values, channel->receivers, "receiving");
 	add_waiting(values, channel->senders, "sending");
 }
@@ -104,12 +113,14 @@ void gh_value_add_channel(struct gh_values *values, const struct gh_rtype *type,
 	struct channel channel = {0};
 	if (shown)
 		gh_value_add_type(values, type);
-	if (header == 0)
-		gh_value_add(values, "nil");
-	else if (read_channel(values, gh_rtype_elem(values->types, type), header, &channel))
+	if (header == 0) {
+		gh_value_add_either(values, "nil", "null");
+	} else if (read_channel(values, gh_rtype_elem(values->types, type), header, &channel)) {
 		add_contents(values, &channel, header);
-	else
+		gh_value_add_either(values, "", "}");
+	} else {
 		gh_value_add_unreadable(values, header);
+	}
 }
 
 bool gh_value_add_hchan(struct gh_values *values, uint64_t header)
@@ -117,8 +128,9 @@ bool gh_value_add_hchan(struct gh_values *values, uint64_t header)
 	struct channel channel = {0};
 	if (!read_channel(values, GH_NO_RTYPE, header, &channel) || channel.elem == GH_NO_RTYPE)
 		return false;
-	gh_value_add(values, "chan ");
+	gh_value_add_either(values, "chan ", "");
 	gh_value_add_type(values, &values->types->items[channel.elem]);
 	add_contents(values, &channel, header);
+	gh_value_add_either(values, "", "}");
 	return true;
 }

@@ -15,6 +15,9 @@
 /* In sync.Mutex.state; the number of goroutines that wait is above. */
 enum { MUTEX_LOCKED = 1, MUTEX_WAITERS_SHIFT = 3 };
 
+/* In reflect.Value.flag: ptr points to the value; and it is a method of the value. */
+enum { REFLECT_INDIRECT = 1 << 7, REFLECT_METHOD = 1 << 9 };
+
 /* What a writer takes from sync.RWMutex.readerCount. */
 #define MAX_READERS (1 << 30)
 
@@ -61,14 +64,13 @@ static bool add_time(const struct known *known)
 	time_t unix_time = (time_t)seconds;
 	if (gmtime_r(&unix_time, &tm) == NULL)
 		return false;
-	gh_value_add(known->values, "time.Time(%04lld-%02d-%02dT%02d:%02d:%02d",
-		     tm.tm_year + 1900LL, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min,
-		     tm.tm_sec);
+	gh_value_add(known->values, "%04lld-%02d-%02dT%02d:%02d:%02d", tm.tm_year + 1900LL,
+		     tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
 	char text[16];
 	int length = snprintf(text, sizeof(text), ".%09u", nanoseconds);
 	while (length > 0 && (text[length - 1] == '0' || text[length - 1] == '.'))
 		text[--length] = '\0';
-	gh_value_add(known->values, "%sZ)", text);
+	gh_value_add(known->values, "%sZ", text);
 	return true;
 }
 
@@ -79,10 +81,9 @@ static bool add_mutex(const struct known *known)
 	if (!gh_process_constant_uint(known->values->process, known->address, 4, &state))
 		return false;
 	uint64_t waiting = state >> MUTEX_WAITERS_SHIFT;
-	gh_value_add(known->values, "sync.Mutex(%s", state & MUTEX_LOCKED ? "locked" : "unlocked");
+	gh_value_add(known->values, "%s", (state & MUTEX_LOCKED) != 0 ? "locked" : "unlocked");
 	if (waiting > 0)
 		gh_value_add(known->values, ", %" PRIu64 " waiting", waiting);
-	gh_value_add(known->values, ")");
 	return true;
 }
 
@@ -96,15 +97,13 @@ static bool add_rwmutex(const struct known *known)
 		return false;
 	int32_t readers = (int32_t)count;
 	if (readers == 0)
-		gh_value_add(known->values, "sync.RWMutex(unlocked)");
+		gh_value_add(known->values, "unlocked");
 	else if (readers > 0)
-		gh_value_add(known->values, "sync.RWMutex(%d reading)", readers);
+		gh_value_add(known->values, "%d reading", readers);
 	else if (leaving == 0)
-		gh_value_add(known->values, "sync.RWMutex(locked, %d waiting to read)",
-			     readers + MAX_READERS);
+		gh_value_add(known->values, "locked, %d waiting to read", readers + MAX_READERS);
 	else
-		gh_value_add(known->values,
-			     "sync.RWMutex(%" PRIu64 " reading, one waiting to write)", leaving);
+		gh_value_add(known->values, "%" PRIu64 " reading, one waiting to write", leaving);
 	return true;
 }
 
@@ -121,7 +120,7 @@ static bool add_wait_group(const struct known *known)
 	if (!gh_process_constant_uint(known->values->process, at + (at % 8 != 0 ? 4 : 0), 8,
 				      &state))
 		return false;
-	gh_value_add(known->values, "sync.WaitGroup(%d, %u waiting)", (int32_t)(state >> 32),
+	gh_value_add(known->values, "%d, %u waiting", (int32_t)(state >> 32),
 		     (unsigned)(state & INT32_MAX));
 	return true;
 }
@@ -132,7 +131,7 @@ static bool add_once(const struct known *known)
 	uint64_t done;
 	if (!read_field(known, "done", 4, &done))
 		return false;
-	gh_value_add(known->values, "sync.Once(%s)", done != 0 ? "done" : "not done");
+	gh_value_add(known->values, "%s", done != 0 ? "done" : "not done");
 	return true;
 }
 
@@ -156,20 +155,77 @@ static bool add_atomic(const struct known *known)
 		if (number == GH_NO_RTYPE)
 			return false;
 	}
-	gh_buffer_bytes(&values->out, known->type->text.start, known->type->text.length);
-	gh_value_add(values, "(");
 	if (gh_rtype_text_is(known->type->text, "atomic.Bool") &&
 	    gh_process_constant_uint(values->process, known->address + held.offset, 4, &bits))
 		gh_value_add(values, "%s", bits != 0 ? "true" : "false");
 	else
 		gh_value_add_any(values, number, known->address + held.offset, false);
-	gh_value_add(values, ")");
 	return true;
+}
+
+/* Source: type Value in src/reflect/value.go. */
+static bool add_reflected(const struct known *known)
+{
+	struct gh_values *values = known->values;
+	struct gh_rtype_part part;
+	uint64_t flag;
+	uint64_t descriptor;
+	uint64_t data;
+	if (!read_field(known, "flag", values->process->tab->pointer_size, &flag) ||
+	    (!gh_value_field(values->types, known->type, "typ_", &part) &&
+	     !gh_value_field(values->types, known->type, "typ", &part)) ||
+	    !gh_value_word(values, known->address + part.offset, &descriptor) ||
+	    (flag & REFLECT_METHOD) != 0 ||
+	    !gh_value_field(values->types, known->type, "ptr", &part))
+		return false;
+	data = known->address + part.offset;
+	uint32_t number = gh_rtypes_at(values->types, descriptor - values->process->bias);
+	if (flag == 0) {
+		gh_value_add_either(values, "reflect.Value(nil)", "null");
+		return true;
+	}
+	if (number == GH_NO_RTYPE ||
+	    ((flag & REFLECT_INDIRECT) != 0 && !gh_value_word(values, data, &data)))
+		return false;
+	gh_value_add_dynamic(values, known->type, number, data);
+	return true;
+}
+
+static bool add_netip(const struct known *known)
+{
+	return gh_value_add_netip(known->values, known->type, known->address);
+}
+
+static bool add_big(const struct known *known)
+{
+	return gh_value_add_big(known->values, known->type, known->address);
 }
 
 static bool add_hchan(const struct known *known)
 {
 	return gh_value_add_hchan(known->values, known->address);
+}
+
+/* How what is appended is told apart from other values: as T(...), in JSON as a text or a value of
+ * its own; or not at all. */
+enum form { FORM_TEXT, FORM_VALUE, FORM_WHOLE };
+
+static bool add_in_form(const struct known *known, enum form form,
+			bool (*add)(const struct known *known))
+{
+	struct gh_buffer *out = &known->values->out;
+	size_t before = out->size;
+	if (form == FORM_WHOLE)
+		return add(known);
+	if (!known->values->json)
+		gh_buffer_bytes(out, known->type->text.start, known->type->text.length);
+	const char *quote = form == FORM_TEXT ? "\"" : "";
+	gh_value_add_either(known->values, "(", quote);
+	bool added = add(known);
+	gh_value_add_either(known->values, ")", quote);
+	if (!added && !out->failed)
+		out->size = before;
+	return added;
 }
 
 bool gh_value_add_known(struct gh_values *values, const struct gh_rtype *type, uint64_t address)
@@ -178,10 +234,17 @@ bool gh_value_add_known(struct gh_values *values, const struct gh_rtype *type, u
 		const char *name;
 		const char *package;
 		bool (*add)(const struct known *known);
+		enum form form;
 	} all[] = {
-	    {"time.Time", "time", add_time},       {"sync.Mutex", "sync", add_mutex},
-	    {"sync.RWMutex", "sync", add_rwmutex}, {"sync.WaitGroup", "sync", add_wait_group},
-	    {"sync.Once", "sync", add_once},       {"runtime.hchan", "runtime", add_hchan},
+	    {"time.Time", "time", add_time, FORM_TEXT},
+	    {"sync.Mutex", "sync", add_mutex, FORM_TEXT},
+	    {"sync.RWMutex", "sync", add_rwmutex, FORM_TEXT},
+	    {"sync.WaitGroup", "sync", add_wait_group, FORM_TEXT},
+	    {"sync.Once", "sync", add_once, FORM_TEXT},
+	    {"netip.Addr", "net/netip", add_netip, FORM_TEXT},
+	    {"big.Int", "math/big", add_big, FORM_VALUE},
+	    {"reflect.Value", "reflect", add_reflected, FORM_WHOLE},
+	    {"runtime.hchan", "runtime", add_hchan, FORM_WHOLE},
 	};
 	static const char atomic[] = "atomic.";
 	const struct known known = {values, type, address};
@@ -190,10 +253,10 @@ bool gh_value_add_known(struct gh_values *values, const struct gh_rtype *type, u
 	if (type->text.length > strlen(atomic) &&
 	    memcmp(type->text.start, atomic, strlen(atomic)) == 0)
 		return gh_rtype_text_is(gh_rtype_package(values->types, type), "sync/atomic") &&
-		       add_atomic(&known);
+		       add_in_form(&known, FORM_VALUE, add_atomic);
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (gh_rtype_text_is(type->text, all[i].name) &&
 		    gh_rtype_text_is(gh_rtype_package(values->types, type), all[i].package))
-			return all[i].add(&known);
+			return add_in_form(&known, all[i].form, all[i].add);
 	return false;
 }

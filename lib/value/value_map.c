@@ -272,12 +272,18 @@ static void add_entries(struct gh_values *values, const struct gh_rtype *type,
 	gh_value_add(values, "[");
 	for (size_t i = 0; i < shown; i++) {
 		gh_value_add(values, "%s", i > 0 ? ", " : "");
+		gh_value_json(values, "{", "key");
 		gh_value_add_any(values, key, entries->items[i].key, false);
-		gh_value_add(values, ": ");
+		gh_value_add_either(values, ": ", "");
+		gh_value_json(values, ",", "value");
 		gh_value_add_any(values, elem, entries->items[i].value, false);
+		gh_value_add_either(values, "", "}");
 	}
 	gh_value_add_more(values, entries->count - shown, shown == 0);
-	gh_value_add(values, "%s]", whole ? "" : " (and some that cannot be read)");
+	if (!whole)
+		gh_value_add_rest(values, " (and some that cannot be read)",
+				  entries->count > 0 ? "," : "");
+	gh_value_add(values, "]");
 }
 
 bool gh_value_map_entries(struct gh_values *values, const struct gh_rtype *type, uint64_t header,
@@ -303,7 +309,9 @@ void gh_value_add_map(struct gh_values *values, const struct gh_rtype *type, uin
 	if (shown)
 		gh_value_add_type(values, type);
 	if (header == 0) {
-		gh_value_add(values, "nil");
+		gh_value_add_either(values, "nil", "null");
+	} else if (!known && values->json) {
+		gh_value_add_pointer(values, type->text.start, type->text.length, header, false);
 	} else if (!known) {
 		gh_value_add(values, "[...] (0x%" PRIx64 ")", header);
 	} else if (!gh_map_count(values->process, &shape, header, &count)) {

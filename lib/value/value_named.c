@@ -61,11 +61,11 @@ static void add_pointer(struct gh_values *values, const struct outer *outer, uin
 	if (!is_value && !gh_value_word(values, where, &word)) {
 		gh_value_add_unreadable(values, where);
 	} else if (word == 0) {
-		gh_value_add(values, "nil");
+		gh_value_add_either(values, "nil", "null");
 	} else if (!gh_value_enter(values, word)) {
-		gh_value_add(values, "(...)(0x%" PRIx64 ")", word);
+		gh_value_add_pointer(values, "...", 3, word, false);
 	} else {
-		gh_value_add(values, "*");
+		gh_value_add_either(values, "*", "");
 		gh_value_add_named(values, outer->rest, word, false);
 		gh_value_leave(values);
 	}
@@ -79,8 +79,10 @@ static void add_list(struct gh_values *values, const char *name, const struct ou
 	if (!find_size(values, outer->rest, 0, &elem.size, NULL))
 		return;
 	elem.name = elem.number == GH_NO_RTYPE ? outer->rest : NULL;
-	gh_escape_utf8(&values->out, name, strlen(name));
-	gh_value_add(values, " ");
+	if (!values->json) {
+		gh_escape_utf8(&values->out, name, strlen(name));
+		gh_value_add(values, " ");
+	}
 	if (outer->kind == 's')
 		gh_value_add_slice(values, &elem, address, true);
 	else

@@ -234,7 +234,10 @@ static bool is_key(struct walk *walk, uint32_t type, uint64_t address, const cha
 {
 	struct gh_buffer *out = &walk->values->out;
 	size_t before = out->size;
+	bool json = walk->values->json;
+	walk->values->json = false;
 	gh_value_add_any(walk->values, type, address, false);
+	walk->values->json = json;
 	bool same = !out->failed && out->size - before == strlen(text) &&
 		    memcmp(out->data + before, text, strlen(text)) == 0;
 	if (!out->failed)
@@ -286,10 +289,12 @@ static bool add_range(struct walk *walk, const char *low, const char *high)
 		return fail(walk, "the end", "%s", walk->left);
 	const struct gh_rtype *type = &values->types->items[all.type];
 	struct gh_value_elem elem = {.number = all.type, .size = type->size};
-	gh_value_add(values, "[]");
-	gh_value_add_type(values, type);
-	gh_value_add(values, "len: %" PRIu64 ", cap: %" PRIu64 ", ", end - first,
-		     all.capacity - first);
+	if (!values->json) {
+		gh_value_add(values, "[]");
+		gh_value_add_type(values, type);
+		gh_value_add(values, "len: %" PRIu64 ", cap: %" PRIu64 ", ", end - first,
+			     all.capacity - first);
+	}
 	gh_value_add_elements(values, &elem, all.address + first * type->size, end - first, 0,
 			      end - first);
 	return true;

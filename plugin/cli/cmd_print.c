@@ -18,6 +18,7 @@ static struct gh_values make_values(const struct gh_options *options, struct gh_
 	    .limit = options->limit,
 	    .depth = (unsigned)options->depth,
 	    .part = options->part,
+	    .json = options->json,
 	};
 }
 
@@ -94,28 +95,71 @@ static uint32_t find_header_type(const struct gh_typing *typing, uint32_t layout
 	return GH_NO_RTYPE;
 }
 
+/* A run of values that an object is. */
+struct run {
+	uint32_t type;    /* theirs; of maps or channels, if IS_HEADER */
+	bool is_header;   /* the object is the header of one */
+	bool is_array;    /* there may be several */
+	uint64_t address; /* of the first */
+	uint64_t count;
+};
+
+/* What OBJECT is. False if its type is not one that the program describes. */
+static bool find_run(const struct gh_typing *typing, const struct gh_class *class,
+		     const struct gh_heap_object *object, uint64_t address, struct run *run)
+{
+	*run = (struct run){.type = class->layout, .address = address, .is_array = class->array};
+	if (!class->typed && !class->perhaps)
+		return false;
+	if (class->layout >= typing->types.count) {
+		run->is_header = true;
+		run->is_array = false;
+		run->type = find_header_type(typing, class->layout);
+	}
+	run->is_array = run->is_array && class->size > 0;
+	if (run->is_array)
+		run->count = (object->size - (address - object->address)) / class->size;
+	return run->type != GH_NO_RTYPE;
+}
+
+static void add_run(struct gh_values *values, const struct run *run)
+{
+	if (run->is_header)
+		gh_value_print_pointer(values, run->type, run->address);
+	else if (run->is_array)
+		gh_value_print_elements(values, run->type, run->address, run->count);
+	else
+		gh_value_print(values, run->type, run->address);
+}
+
+/* Appends RUN, which is PERHAPS of its type, with that type. */
+static void add_run_json(struct gh_values *values, const struct run *run, bool perhaps)
+{
+	char count[32] = "";
+	const struct gh_rtype_text *text = &values->types->items[run->type].text;
+	if (run->is_array)
+		snprintf(count, sizeof(count), "[%" PRIu64 "]", run->count);
+	gh_value_open(values, count, *text, perhaps);
+	add_run(values, run);
+	gh_value_close(values);
+}
+
 /* Appends what OBJECT is. False if its type is not one that the program describes. */
 static bool add_object(struct gh_values *values, const struct gh_heap_query *query, uint32_t object)
 {
 	const struct gh_typing *typing = &query->names.typing;
 	const struct gh_class *class = gh_typing_class(typing, gh_typing_of(typing, object));
 	struct gh_heap_object place = gh_heap_object(&query->heap, object);
-	uint64_t address = gh_typing_value(typing, object);
-	if (!class->typed && !class->perhaps)
+	struct run run;
+	if (!find_run(typing, class, &place, gh_typing_value(typing, object), &run))
 		return false;
-	if (class->perhaps)
-		gh_buffer_bytes(&values->out, "perhaps ", strlen("perhaps "));
-	if (class->layout >= typing->types.count) {
-		uint32_t type = find_header_type(typing, class->layout);
-		if (type != GH_NO_RTYPE)
-			gh_value_print_pointer(values, type, address);
-		return type != GH_NO_RTYPE;
+	if (values->json) {
+		add_run_json(values, &run, class->perhaps);
+	} else {
+		if (class->perhaps)
+			gh_buffer_bytes(&values->out, "perhaps ", strlen("perhaps "));
+		add_run(values, &run);
 	}
-	if (class->array && class->size > 0)
-		gh_value_print_elements(values, class->layout, address,
-					(place.size - (address - place.address)) / class->size);
-	else
-		gh_value_print(values, class->layout, address);
 	return true;
 }
 

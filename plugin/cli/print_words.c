@@ -114,8 +114,11 @@ static char *join(const struct gh_words *words, int first)
 static int count_options(const struct gh_words *words)
 {
 	int at = 1;
-	while (at < words->count && strncmp(words->args[at], "--", 2) == 0)
-		at += strchr(words->args[at], '=') != NULL ? 1 : 2;
+	while (at < words->count && strncmp(words->args[at], "--", 2) == 0) {
+		bool is_one =
+		    strchr(words->args[at], '=') != NULL || strcmp(words->args[at], "--json") == 0;
+		at += is_one ? 1 : 2;
+	}
 	return (at < words->count ? at : words->count) - 1;
 }
 

@@ -1,5 +1,5 @@
 """Values as goheap print or Delve prints them, reduced to trees of fields, elements, entries and words: types, lengths,
-what closures have captured, spaces and the order of a map's entries are left out, and numbers, durations and named constants are spelled one way. Reads rows on standard
+with --delve what closures have captured, spaces and the order of a map's entries are left out, and numbers, durations and named constants are spelled one way. Reads rows on standard
 input, each a value and a line @ after it; writes a line for each."""
 import re
 import sys
@@ -8,9 +8,22 @@ TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
 UNITS = {"h": 3600e9, "m": 60e9, "s": 1e9, "ms": 1e6, "µs": 1e3, "ns": 1}
 
 
-def without_types(text):
+def without_captured(text):
+    """Delve has what closures have captured only of some releases, and of methods' never."""
+    while found := re.search(r"(\.func\d+|-fm) (?=\{)", text):
+        depth = 0
+        for end in range(found.end(), len(text)):
+            depth += {"{": 1, "}": -1}.get(text[end], 0)
+            if depth == 0:
+                break
+        text = text[: found.end() - 1] + text[end + 1 :]
+    return text
+
+
+def without_types(text, delve):
     text = re.sub(r"interface \{\}", "any", text)
-    text = re.sub(r"([\w.]+\.func\d+) \{[^{}]*\}", r"\1", text)
+    if delve:
+        text = without_captured(text)
     text = re.sub(r"struct \{[^{}]*\}(?= ?\{)", "", text)
     text = re.sub(r"len: \d+, cap: \d+,", "", text)
     text = re.sub(r"(?<!\w)(\*|\[\d*\](?=[\w*\[])|map\[[^]]*\](?=[\w*\[]))+(?=[\w({])", "", text)
@@ -26,7 +39,7 @@ def word(text):
     try:
         number = int(text)
         return repr(number if abs(number) < 1 << 64 else float(number))
-    except ValueError:
+    except (ValueError, OverflowError):
         pass
     try:
         number = float(text)
@@ -49,7 +62,7 @@ def tokens(text):
         texts.append(match.group())
         return f"\x01{len(texts) - 1}\x02"
 
-    text = without_types(TEXT.sub(keep, text))
+    text = without_types(TEXT.sub(keep, text), "--delve" in sys.argv)
     for token in re.findall(r"\x01\d+\x02|\([^()]*\)|[{}\[\],:]|[^\s{}\[\],:()\x01]+", text):
         yield texts[int(token[1:-1])] if token[0] == "\x01" else token
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"os"
 	"reflect"
 	"regexp"
@@ -77,6 +78,28 @@ type basics struct {
 	wait time.Duration
 }
 
+func (p *point) sum() int { return p.X + p.Y }
+
+// What closures have captured, as it is printed after their functions' names.
+var captured = map[string]string{}
+
+// The closure of FUNCTION has captured values of these NAMES, which releases after Go 1.20 do not have, by text and in order.
+// Of which types those are is known from Go 1.18 on.
+func captures(function string, names, texts []string) {
+	var minor int
+	fmt.Sscanf(runtime.Version(), "go1.%d", &minor)
+	if minor < 18 {
+		return
+	}
+	for i := range texts {
+		if minor > 20 {
+			names[i] = "X" + strconv.Itoa(i)
+		}
+		texts[i] = names[i] + ": " + texts[i]
+	}
+	captured[function] = " {" + strings.Join(texts, ", ") + "}"
+}
+
 // The text of values, of pointers no more than 20 deep.
 func text(v reflect.Value, shown bool) string {
 	name := ""
@@ -112,7 +135,8 @@ func text(v reflect.Value, shown bool) string {
 		if v.IsNil() {
 			return "nil"
 		}
-		return runtime.FuncForPC(v.Pointer()).Name()
+		function := runtime.FuncForPC(v.Pointer()).Name()
+		return function + captured[function]
 	case reflect.Ptr:
 		if v.IsNil() {
 			return "nil"
@@ -254,7 +278,8 @@ func maps() {
 	printMap(&shrunk)
 	var none map[string]int
 	printMap(&none)
-	printMap(&map[float64]string{math.NaN(): "nan", 1.5: "one", math.Inf(-1): "least", -2: "minus", 0: "zero"})
+	printMap(&map[[1]interface{}]int{{nil}: 1, {2}: 2, {"b"}: 3})
+	printMap(&map[float64]string{math.NaN(): "nan", -math.NaN(): "nan", 1.5: "one", math.Inf(-1): "least", -2: "minus", 0: "zero"})
 	printMap(&map[[2]string]int8{{"a", "b"}: 1, {"a", "a"}: 2, {"", ""}: 3})
 	printMap(&map[point]*node{{1, 2}: {Name: "x"}, {1, 1}: nil, {0, 9}: {Name: "y"}})
 	printMap(&map[interface{}]interface{}{1: "int", "s": 2, point{1, 2}: nil, named(3): 4.5, 7: "seven"})
@@ -321,8 +346,42 @@ func id() string {
 	return strings.Fields(string(buf[:runtime.Stack(buf[:], false)]))[1]
 }
 
+func closures() {
+	count := 40
+	greeting := strings.Repeat("hi", 2)
+	where := &point{1, 2}
+	function := func(n int) int { return n + count + len(greeting) + where.X }
+	count++
+	captures("main.closures.func1", []string{"count", "greeting", "where"}, []string{"*41", `"hihi"`, "*main.point {X: 1, Y: 2}"})
+	print(&function)
+	captured["main.(*point).sum-fm"] = " {R: *main.point {X: 1, Y: 2}}"
+	method := where.sum
+	print(&method)
+	captured["main.point.area-fm"] = " {R: main.point {X: 5, Y: 6}}"
+	area := point{5, 6}.area
+	print(&area)
+	captured["main.shape.area-fm"] = " {R: main.shape(*main.point) *{X: 1, Y: 2}}"
+	held := shape(where).area
+	print(&held)
+	handlers := map[string]func() int{"sum": where.sum, "none": nil}
+	print(&handlers)
+}
+
+func numbers() {
+	for _, text := range []string{"0", "-1", "18446744073709551615", "18446744073709551616", "-1000000000000000000000000000000000000000"} {
+		number, _ := new(big.Int).SetString(text, 10)
+		row(number, "big.Int("+text+")")
+	}
+	large := new(big.Int).Exp(big.NewInt(3), big.NewInt(20000), nil)
+	row(large, "big.Int("+large.String()+")")
+	values := []reflect.Value{reflect.ValueOf(point{1, 2}), reflect.ValueOf(&point{3, 4}), reflect.ValueOf("text"), {}}
+	row(&values, `[]reflect.Value len: 4, cap: 4, [reflect.Value(main.point) {X: 1, Y: 2},reflect.Value(*main.point) *{X: 3, Y: 4},`+
+		`reflect.Value(string) "text",reflect.Value(nil)]`)
+}
+
 func others() {
 	offset := 10
+	captures("main.others.func1", []string{"offset"}, []string{"*10"})
 	value := basics{true, -8, -16, -32, math.MinInt64, 8, 16, 32, math.MaxUint64, 77, 0.1, 1e21, 1 + 2i, -1.5 + 1e-7i,
 		"text é \x01\"", unsafe.Pointer(&offset), 5, struct{}{}, [3]point{{1, 2}, {3, 4}},
 		func(n int) int { return n + offset }, nil, 90*time.Minute + 1500*time.Millisecond}
@@ -547,6 +606,9 @@ func main() {
 	}
 	runtime.GOMAXPROCS(1)
 	others()
+	closures()
+	numbers()
+	addresses()
 	maps()
 	channels()
 	states()

@@ -1,0 +1,81 @@
+/* Numbers of package math/big.
+ *
+ * Source: type Int in src/math/big/int.go, nat.go: a slice of words, the least first. */
+#include "lib/value/internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Larger ones are left as they are: their time is the square of the words. */
+#define MOST_WORDS 1024
+
+/* What is taken off a number at a time: as many digits as four bytes hold. */
+#define UNIT        UINT32_C(1000000000)
+#define UNIT_DIGITS 9
+
+/* Divides the number of COUNT digits of 32 bits, the least first. Returns what is left. */
+static uint32_t divide(uint32_t *digits, size_t count)
+{
+	uint64_t rest = 0;
+	for (size_t i = count; i-- > 0;) {
+		rest = rest << 32 | digits[i];
+		digits[i] = (uint32_t)(rest / UNIT);
+		rest %= UNIT;
+	}
+	return (uint32_t)rest;
+}
+
+/* Appends the number of COUNT digits, which become 0. */
+static bool add_decimal(struct gh_values *values, uint32_t *digits, size_t count)
+{
+	/* Each takes off more than 29 bits. */
+	size_t most = count * 32 / 29 + 1;
+	uint32_t *units = calloc(most, sizeof(*units));
+	size_t nunits = 0;
+	if (units == NULL)
+		return false;
+	while (count > 0 && digits[count - 1] == 0)
+		count--;
+	while (count > 0 && nunits < most) {
+		units[nunits++] = divide(digits, count);
+		while (count > 0 && digits[count - 1] == 0)
+			count--;
+	}
+	gh_value_add(values, "%" PRIu32, nunits > 0 ? units[nunits - 1] : 0);
+	for (size_t i = nunits; i-- > 1;)
+		gh_value_add(values, "%0*" PRIu32, UNIT_DIGITS, units[i - 1]);
+	free(units);
+	return true;
+}
+
+bool gh_value_add_big(struct gh_values *values, const struct gh_rtype *type, uint64_t address)
+{
+	struct gh_process *process = values->process;
+	unsigned word = process->tab->pointer_size;
+	struct gh_rtype_part neg;
+	struct gh_rtype_part abs;
+	uint64_t is_negative;
+	uint64_t start;
+	uint64_t count;
+	if (!gh_value_field(values->types, type, "neg", &neg) ||
+	    !gh_value_field(values->types, type, "abs", &abs) ||
+	    !gh_process_constant_uint(process, address + neg.offset, 1, &is_negative) ||
+	    !gh_value_word(values, address + abs.offset, &start) ||
+	    !gh_process_constant_uint(process, address + abs.offset + word, word, &count) ||
+	    count > MOST_WORDS)
+		return false;
+	uint32_t *digits = calloc(2 * MOST_WORDS, sizeof(*digits));
+	bool read = digits != NULL;
+	for (uint64_t i = 0; read && i < count; i++) {
+		uint64_t bits;
+		read = gh_process_constant_uint(process, start + i * word, word, &bits);
+		for (unsigned part = 0; read && part < word / 4; part++)
+			digits[i * (word / 4) + part] = (uint32_t)(bits >> 32 * part);
+	}
+	if (read && is_negative != 0)
+		gh_value_add(values, "-");
+	read = read && add_decimal(values, digits, (size_t)count * (word / 4));
+	free(digits);
+	return read;
+}
