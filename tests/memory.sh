@@ -26,8 +26,14 @@ near() {
 	fi
 }
 
-# check NAME: the kinds of memory.
+# check NAME: the kinds of memory, and what the collector did.
 check() {
+	equal "$1: collections" "$(said collections)" "$(part collections count)"
+	equal "$1: the last of them" "$(said span)" "$(part collections recentNs)"
+	equal "$1: what they took" "$(said fraction | awk '{ printf "%.4f", $1 }')" \
+		"$(sed -nE 's/.*"cpuFraction":([0-9.]+).*/\1/p' "$work/found")"
+	equal "$1: limit of memory" "$(said limit)" "$(part collections limit)"
+	near "$1: what counts towards it" "$(said limited)" "$(part collections limited)" 1
 	near "$1: bytes of objects" "$(said objects)" "$(part objects ofIt)" 2
 	near "$1: objects" "$(said spans)" "$(part objects resident)" 5
 	near "$1: stacks" "$(said stacks)" "$(part stacks mapped)" 5
@@ -54,6 +60,8 @@ for release in ${RELEASES:-1.15 1.19 1.24 1.27}; do
 	text=$("$GOHEAP" memory -p "$pid" 2>"$work/why")
 	has "Go $release, process: the most" "$text" '^ +[0-9,]+ +[0-9.]+% +[0-9,]+  anonymous memory outside the Go heap \(the runtime'"'"'s own is [0-9,]+ at most\)$'
 	has "Go $release, process: what that means" "$text" '^The program or C code mapped it by itself: no Go object is there\.$'
+	has "Go $release, process: the collector" "$text" \
+		"^The garbage collector has run $(said collections) times, the last 32 within [0-9.]+ s, and [0-9.]+ s ago\\. It has taken [0-9.]+% of the processors' time\\.\$"
 	has "Go $release, process: suspects tell of it" "$("$GOHEAP" suspects -p "$pid" 2>"$work/why")" \
 		"^1[0-9]{2} MB of the process are in memory, and the Go heap's objects are 10\\.[0-9] MB: see goheap memory -p $pid\$"
 	free=$(part free resident)
@@ -78,6 +86,21 @@ for release in ${RELEASES:-1.15 1.19 1.24 1.27}; do
 	exec 7>&-
 	wait "$pid" 2>"$work/why"
 done
+# A process that collects all the time, as its limit is less than what it keeps.
+if sample "Go 1.24" 1.24 churn; then
+	run_until_ready env GOMEMLIMIT=4MiB "$directory/churn.stripped" "$work/list"
+	text=$("$GOHEAP" memory -p "$pid" 2>"$work/why")
+	has "at the limit: the limit" "$text" '^The limit of memory \(GOMEMLIMIT\) is 4,194,304 bytes, [0-9]{3,}% of which are used\.$'
+	has "at the limit: what that means" "$text" '^To stay below it the collector runs again and again: raise it, or keep less\.$'
+	for _ in {1..50}; do
+		text=$("$GOHEAP" hang -p "$pid" 2>"$work/why")
+		[[ $text == *"collecting garbage"* ]] && break
+	done
+	has "at the limit: hang leads there" "$text" "^see goheap memory -p $pid \\(how much the collector works\\)\$"
+	exec 7>&-
+	kill -KILL "$pid"
+	wait "$pid" 2>"$work/why"
+fi
 echo "go1.7 heap dump" >"$work/dump"
 "$GOHEAP" memory "$work/dump" >"$work/found" 2>&1
 equal "a heap dump: status" 1 $?

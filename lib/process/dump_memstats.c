@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/dump/record.h"
+#include "lib/process/process.h"
 
 /* What runtime.memstats has of collections, one after the other, the last a number of 4 bytes, the
  * others of 8. */
@@ -12,8 +13,12 @@ enum {
 	PAUSES = 16, /* pause_ns, a ring */
 	ENDS = PAUSES + 8 * GH_DUMP_PAUSES, /* pause_end, likewise, as the first */
 	COUNT = ENDS + 8 * GH_DUMP_PAUSES,  /* numgc */
-	SIZE = COUNT + 4,
+	FRACTION = COUNT + 8,               /* gc_cpu_fraction; a float64, after numforcedgc */
+	SIZE = FRACTION + 8,
 };
+
+/* So many collections, at most, tell how often there is one. */
+#define RECENT 32
 
 /* Size classes of objects, and one for large ones, from Go 1.16 on. */
 #define SIZE_CLASSES 68
@@ -190,24 +195,31 @@ static uint64_t find_controller(struct gh_process *process, const struct heap_st
 	return 0;
 }
 
+/* What gcController, found at ADDRESS, has for a limit of memory. */
+static uint64_t memory_limit(struct gh_process *process, uint64_t address)
+{
+	uint64_t limit = address - LIMIT_BEFORE;
+	if (process->minor < 20)
+		limit = address - LIMIT_BEFORE_1_19 + (process->tab->pointer_size == 8 ? 0 : 8);
+	return number_at(process, limit, 8);
+}
+
 /* Adds what gcController at ADDRESS has: the bytes that were freed and, unless a limit of memory
  * may change that, when the next collection is due. */
 static void add_controller(struct gh_dump_memstats *stats, struct gh_process *process,
 			   uint64_t address)
 {
-	uint64_t limit = address - LIMIT_BEFORE;
-	if (process->minor < 20)
-		limit = address - LIMIT_BEFORE_1_19 + (process->tab->pointer_size == 8 ? 0 : 8);
 	uint64_t goal = number_at(process, address - GOAL_BEFORE, 8);
 	stats->counters[GH_DUMP_TOTAL_ALLOC] =
 	    stats->counters[GH_DUMP_ALLOC] + number_at(process, address + FREED_AFTER, 8);
-	if (number_at(process, limit, 8) == INT64_MAX && goal < INT64_MAX)
+	if (memory_limit(process, address) == INT64_MAX && goal < INT64_MAX)
 		stats->counters[GH_DUMP_NEXT_GC] = goal;
 }
 
-/* Adds what Go 1.19 and later have; AT is what it has of collections. */
-static void add_new(struct gh_dump_memstats *stats, struct gh_process *process,
-		    const struct gh_spans *spans, uint64_t at)
+/* Adds what Go 1.19 and later have; AT is what it has of collections. The address of what
+ * gcController has, 0 if it is not found. */
+static uint64_t add_new(struct gh_dump_memstats *stats, struct gh_process *process,
+			const struct gh_spans *spans, uint64_t at)
 {
 	struct heap_stats sums;
 	uint64_t *counters = stats->counters;
@@ -215,7 +227,7 @@ static void add_new(struct gh_dump_memstats *stats, struct gh_process *process,
 	if (!is_in_use(stats, sums.first[IN_HEAP]))
 		read_heap_stats(&sums, process, at - STACKS_SYS, true);
 	if (!is_in_use(stats, sums.first[IN_HEAP]))
-		return;
+		return 0;
 	uint64_t for_gc = sums.first[IN_WORK_BUFS] + sums.scalar_bits;
 	uint64_t mapped = sums.first[COMMITTED] + sums.first[RELEASED];
 	uint64_t stacks = sums.first[IN_STACKS];
@@ -236,6 +248,7 @@ static void add_new(struct gh_dump_memstats *stats, struct gh_process *process,
 	uint64_t controller = find_controller(process, &sums, free);
 	if (controller != 0)
 		add_controller(stats, process, controller);
+	return controller;
 }
 
 /* The same, to Go 1.15. */
@@ -278,8 +291,37 @@ static void add_system(struct gh_dump_memstats *stats)
 		counters[GH_DUMP_SYS] += counters[parts[i]];
 }
 
-void gh_memstats_find(struct gh_dump_memstats *stats, struct gh_process *process,
-		      const struct gh_spans *spans, const struct gh_dump_totals *totals)
+/* Adds what AT has of COUNT collections. */
+static void describe(struct gh_collections *collections, struct gh_process *process, uint64_t at,
+		     uint64_t count)
+{
+	uint64_t recent = count - 1 < RECENT ? count - 1 : RECENT;
+	uint64_t before = (count - 1 - recent) % GH_DUMP_PAUSES;
+	uint64_t start = number_at(process, at + ENDS + 8 * before, 8);
+	*collections = (struct gh_collections){
+	    .count = count,
+	    .last = number_at(process, at + LAST, 8),
+	    .recent = recent,
+	    .cpu_fraction = gh_process_float(number_at(process, at + FRACTION, 8), 8),
+	};
+	collections->span = collections->last > start ? collections->last - start : 0;
+}
+
+/* Adds the limit of memory, if gcController is at ADDRESS and has one; STATS are whole. */
+static void add_limit(struct gh_collections *collections, struct gh_process *process,
+		      uint64_t address, const struct gh_dump_memstats *stats)
+{
+	uint64_t limit = address != 0 ? memory_limit(process, address) : INT64_MAX;
+	if (limit >= INT64_MAX)
+		return;
+	collections->limit = limit;
+	collections->limited =
+	    stats->counters[GH_DUMP_SYS] - stats->counters[GH_DUMP_HEAP_RELEASED];
+}
+
+void gh_memstats_find(struct gh_dump_memstats *stats, struct gh_collections *collections,
+		      struct gh_process *process, const struct gh_spans *spans,
+		      const struct gh_dump_totals *totals)
 {
 	*stats = (struct gh_dump_memstats){
 	    .counters =
@@ -292,22 +334,27 @@ void gh_memstats_find(struct gh_dump_memstats *stats, struct gh_process *process
 		},
 	    .ngc = spans->sweepgen / 2, /* each collection adds 2 */
 	};
+	*collections = (struct gh_collections){0};
 	uint64_t at = find_collections(process, stats->ngc);
+	uint64_t controller = 0;
 	if (at == 0)
 		return;
 	add_collections(stats, process, at);
+	describe(collections, process, at, stats->ngc);
 	if (process->minor >= 19)
-		add_new(stats, process, spans, at);
+		controller = add_new(stats, process, spans, at);
 	else if (process->minor <= 15)
 		add_old(stats, process, spans, at);
 	add_system(stats);
+	add_limit(collections, process, controller, stats);
 }
 
 void gh_dump_add_memstats(struct gh_dump_stream *stream, struct gh_process *process,
 			  const struct gh_spans *spans, const struct gh_dump_totals *totals)
 {
 	struct gh_dump_memstats stats;
-	gh_memstats_find(&stats, process, spans, totals);
+	struct gh_collections collections;
+	gh_memstats_find(&stats, &collections, process, spans, totals);
 	gh_buffer_uleb128(&stream->bytes, GH_DUMP_MEMSTATS);
 	for (size_t i = 0; i < GH_DUMP_COUNTERS; i++)
 		gh_buffer_uleb128(&stream->bytes, stats.counters[i]);

@@ -85,11 +85,13 @@ void gh_dump_add_objects(struct gh_dump_stream *stream, struct gh_span_pointers 
  * Source: type mstats in src/runtime/mstats.go. */
 
 struct gh_dump_memstats;
+struct gh_collections;
 
 /* Finds them: what TOTALS and SPANS tell, what the program's variables say of its collections, and
- * zeros. */
-void gh_memstats_find(struct gh_dump_memstats *stats, struct gh_process *process,
-		      const struct gh_spans *spans, const struct gh_dump_totals *totals);
+ * zeros. COLLECTIONS are those. */
+void gh_memstats_find(struct gh_dump_memstats *stats, struct gh_collections *collections,
+		      struct gh_process *process, const struct gh_spans *spans,
+		      const struct gh_dump_totals *totals);
 
 /* Adds them. */
 void gh_dump_add_memstats(struct gh_dump_stream *stream, struct gh_process *process,

@@ -372,7 +372,7 @@ static void add_totals(struct gh_footprint *footprint, struct gh_process *proces
 	struct gh_dump_memstats stats;
 	struct gh_dump_totals totals = {0};
 	gh_dump_count_objects(spans, process, &totals);
-	gh_memstats_find(&stats, process, spans, &totals);
+	gh_memstats_find(&stats, &footprint->collections, process, spans, &totals);
 	footprint->objects = totals.bytes;
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
 		footprint->runtime += stats.counters[own[i]];

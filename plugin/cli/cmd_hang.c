@@ -298,14 +298,16 @@ static bool is_collecting(const struct gh_dump *dump, const struct gh_dump_gorou
 	return false;
 }
 
-/* Prints who collects garbage, and how many wait for that. Nothing if nobody does. */
-static void print_collector(struct gh_wait_query *query)
+/* Prints who collects garbage, and how many wait for that. False, and nothing is printed, if nobody
+ * does. */
+static bool print_collector(struct gh_wait_query *query)
 {
 	static const char *const waits[] = {"GC assist wait", "GC assist marking",
 					    "wait for GC cycle", NULL};
 	const struct gh_dump *dump = &query->dump;
 	struct gh_dump_record record;
 	size_t waiting = 0;
+	bool collects = false;
 	for (size_t i = 0; i < dump->nstacks; i++) {
 		size_t size;
 		gh_dump_get(dump, GH_DUMP_GOROUTINE, i, &record);
@@ -313,6 +315,7 @@ static void print_collector(struct gh_wait_query *query)
 		waiting += is_one_of(state, size, waits);
 		if (!is_collecting(dump, &record.goroutine, i))
 			continue;
+		collects = true;
 		if (query->options->json) {
 			emit_collector(query, i);
 			continue;
@@ -327,12 +330,19 @@ static void print_collector(struct gh_wait_query *query)
 		gh_print_count(stdout, waiting, "goroutine");
 		puts(waiting > 1 ? " wait for the collector" : " waits for the collector");
 	}
+	return collects || waiting > 0;
 }
 
-/* Prints the commands that say more: NGROUPS is how many groups there are. */
-static void print_next(const struct gh_wait_query *query, size_t ngroups, size_t nleaked)
+/* Prints the commands that say more: NGROUPS is how many groups there are; the garbage collector is
+ * at work if COLLECTS. */
+static void print_next(const struct gh_wait_query *query, bool collects, size_t ngroups,
+		       size_t nleaked)
 {
 	const struct gh_options *options = query->options;
+	if (collects && options->process != NULL) {
+		gh_see_print(stdout, options, "memory");
+		puts(" (how much the collector works)");
+	}
 	if (ngroups > SHOWN) {
 		gh_see_print(stdout, options, "waits --group");
 		printf(" (all %zu groups)\n", ngroups);
@@ -355,7 +365,7 @@ static int answer(struct gh_wait_query *query)
 		print_busy(query, IN_GO);
 		print_busy(query, IN_C);
 	}
-	print_collector(query);
+	bool collects = print_collector(query);
 	if (!json)
 		puts("What most wait for:");
 	size_t ngroups = gh_wait_groups_print(query, SHOWN, "group");
@@ -368,7 +378,7 @@ static int answer(struct gh_wait_query *query)
 	if (!told)
 		return GH_EXIT_INPUT;
 	if (!json)
-		print_next(query, ngroups, nleaked);
+		print_next(query, collects, ngroups, nleaked);
 	/* Without the program all but that was told. */
 	return query->symbols != NULL ? status : GH_EXIT_OK;
 }

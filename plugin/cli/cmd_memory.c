@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
@@ -9,6 +10,12 @@
 
 /* How many of the files that are mapped are shown. */
 #define SHOWN_FILES 3
+
+/* In ns. */
+#define SECOND UINT64_C(1000000000)
+
+/* With so much of its limit of memory, a process is at it: the runtime collects a little before. */
+#define LIMIT_REACHED 0.9
 
 /* What a kind of memory is called, in JSON and in the table, and what to know if most is of it. */
 static const struct {
@@ -50,6 +57,12 @@ struct row {
 	uint64_t swapped;
 	struct gh_share share;
 	struct gh_known of_it; /* bytes that are told after WHAT */
+};
+
+/* What there is to tell of the garbage collector. */
+struct collector {
+	const char *part;
+	struct gh_collections of;
 };
 
 static void print_what(struct gh_emit *emit, const void *context)
@@ -165,7 +178,79 @@ static void print_next(const struct row *most, const struct row *all,
 	puts(kind == GH_FOOTPRINT_STACKS ? " (what they do)" : " (what keeps them alive)");
 }
 
-static void print(const struct gh_footprint *footprint, const struct gh_options *options)
+static double seconds(uint64_t ns)
+{
+	return (double)ns / 1e9;
+}
+
+/* How long ago WHEN was, in ns since 1970. */
+static uint64_t since(uint64_t when)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	uint64_t ns = (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
+	return ns > when ? ns - when : 0;
+}
+
+static void print_fraction(struct gh_emit *emit, const void *context)
+{
+	const struct collector *row = context;
+	fprintf(emit->out, "%.4f", row->of.cpu_fraction);
+}
+
+static const struct gh_column collector_columns[] = {
+    {"part", GH_COL_TEXT(struct collector, part)},
+    {"count", GH_COL_NUMBER(struct collector, of.count)},
+    {"lastNs", GH_COL_NUMBER(struct collector, of.last)},
+    {"recent", GH_COL_NUMBER(struct collector, of.recent)},
+    {"recentNs", GH_COL_NUMBER(struct collector, of.span)},
+    {"cpuFraction", GH_COL_PRINTED(print_fraction)},
+    {"limit", GH_COL_NUMBER(struct collector, of.limit)},
+    {"limited", GH_COL_NUMBER(struct collector, of.limited)},
+    {0},
+};
+
+/* Tells of the limit of memory, and that the collector WORKS to hold it. */
+static void print_limit(const struct gh_collections *collections, bool works)
+{
+	char limit[GH_NUMBER_TEXT];
+	char *end = limit + sizeof(limit);
+	char *digits = gh_format_number(end, collections->limit, true);
+	double used = (double)collections->limited / (double)collections->limit;
+	printf("The limit of memory (GOMEMLIMIT) is %.*s bytes, %.0f%% of which are used.\n",
+	       (int)(end - digits), digits, 100 * used);
+	if (works && used >= LIMIT_REACHED)
+		puts(
+		    "To stay below it the collector runs again and again: raise it, or keep less.");
+}
+
+/* Tells how much the collector works: of the process, if IS_LIVE. */
+static void print_collections(const struct gh_collections *collections, bool is_live, bool json)
+{
+	uint64_t ago = is_live ? since(collections->last) : 0;
+	struct collector row = {"collections", *collections};
+	if (json) {
+		struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, NULL, true);
+		gh_emit_row(&emit, collector_columns, &row);
+		return;
+	}
+	if (collections->count == 0)
+		return;
+	printf("The garbage collector has run ");
+	gh_print_count(stdout, collections->count, "time");
+	if (collections->recent > 0)
+		printf(", the last %" PRIu64 " within %.1f s", collections->recent,
+		       seconds(collections->span));
+	if (is_live)
+		printf(", and %.1f s ago", seconds(ago));
+	printf(". It has taken %.1f%% of the processors' time.\n", 100 * collections->cpu_fraction);
+	bool works = collections->recent * SECOND > collections->span && ago < 60 * SECOND;
+	if (collections->limit != 0)
+		print_limit(collections, works);
+}
+
+static void print(const struct gh_footprint *footprint, bool is_live,
+		  const struct gh_options *options)
 {
 	struct row rows[GH_FOOTPRINT_KINDS];
 	char text[GH_NUMBER_TEXT];
@@ -184,6 +269,7 @@ static void print(const struct gh_footprint *footprint, const struct gh_options 
 			print_files(&emit, footprint, all.resident);
 	}
 	gh_emit_row(&emit, columns, &all);
+	print_collections(&footprint->collections, is_live, options->json);
 	if (!options->json)
 		print_next(&rows[0], &all, options);
 }
@@ -216,7 +302,7 @@ int gh_cmd_memory(const struct gh_options *options)
 	bool found = pid != 0 ? gh_footprint_live(&footprint, &target.process, pid, &err)
 			      : gh_footprint_core(&footprint, &target.process, &target.core, &err);
 	if (found)
-		print(&footprint, options);
+		print(&footprint, pid != 0, options);
 	else
 		gh_print_error(&err);
 	gh_footprint_free(&footprint);

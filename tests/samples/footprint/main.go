@@ -98,7 +98,9 @@ func main() {
 		<-ready
 	}
 	spend(100)
-	runtime.GC()
+	for i := 0; i < 40; i++ {
+		runtime.GC()
+	}
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	fmt.Println("objects", stats.HeapAlloc)
@@ -108,6 +110,16 @@ func main() {
 	fmt.Println("malloc", asked)
 	fmt.Println("anonymous", len(mapped))
 	fmt.Println("files", len(data))
+	fmt.Println("collections", stats.NumGC)
+	fmt.Println("fraction", stats.GCCPUFraction)
+	fmt.Println("span", stats.PauseEnd[(stats.NumGC+255)%256]-stats.PauseEnd[(stats.NumGC+255-32)%256])
+	max := limit()
+	fmt.Println("limit", max)
+	if max == 0 {
+		fmt.Println("limited", 0)
+	} else {
+		fmt.Println("limited", stats.Sys-stats.HeapReleased)
+	}
 	fmt.Println("ready", sum)
 	input := bufio.NewScanner(os.Stdin)
 	for input.Scan() {
