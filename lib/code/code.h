@@ -69,8 +69,9 @@ struct gh_arg_places {
 /* Whether the functions of TAB have arguments: from Go 1.18 on. */
 bool gh_arg_places_told(const struct gh_pclntab *tab);
 
-/* Finds those of FUNC. Where arguments are passed in registers, few are known of a function that
- * has no code to save them; on machines other than amd64, and of one in assembly, none. */
+/* Finds those of FUNC. Where arguments are passed in registers, its code that saves them, for when
+ * the stack grows, tells which. Of a function without such code few are known on amd64, and none on
+ * other machines; none of one in assembly. */
 void gh_arg_places_find(struct gh_arg_places *places, const struct gh_pclntab *tab,
 			const struct gh_func *func);
 

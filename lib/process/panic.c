@@ -1,6 +1,7 @@
 #include "lib/process/internal.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +78,7 @@ void gh_panic_string(struct gh_buffer *out, struct gh_process *process, uint64_t
 	}
 	for (size_t i = 0; i < length; i++) {
 		gh_buffer_u8(out, (uint8_t)text[i]);
-		if (text[i] == '\n')
+		if (text[i] == '\n' && process->minor >= 23)
 			gh_buffer_u8(out, '\t');
 	}
 	if (length < size)
@@ -105,7 +106,7 @@ static void add_float(struct gh_buffer *out, double number)
 	snprintf(text, sizeof(text), "%+.6e", number);
 	char *exponent = strchr(text, 'e');
 	if (exponent == NULL) { /* not finite */
-		add(out, "%s", number != number ? "NaN" : number > 0 ? "+Inf" : "-Inf");
+		add(out, "%s", isnan(number) ? "NaN" : number > 0 ? "+Inf" : "-Inf");
 		return;
 	}
 	add(out, "%.*s%03d", (int)(exponent + 2 - text), text, (int)strtol(exponent + 2, NULL, 10));
@@ -262,15 +263,16 @@ static bool is_predeclared(const struct gh_rtype *type)
 	return memchr(type->text.start, '.', type->text.length) == NULL;
 }
 
+/* Appends what an interface holds: of TYPE, 0 for nil, and at DATA. */
 static void add_interface(struct value *value, uint64_t type, uint64_t data)
 {
 	const struct gh_rtypes *types = value->types;
-	uint32_t number = gh_rtypes_at(types, type - value->process->bias);
 	struct gh_buffer *out = value->out;
 	if (type == 0) {
 		add(out, "nil");
 		return;
 	}
+	uint32_t number = gh_rtypes_at(types, type - value->process->bias);
 	if (number == GH_NO_RTYPE) {
 		add(out, "(type 0x%" PRIx64 ") 0x%" PRIx64, type, data);
 		return;
@@ -291,7 +293,8 @@ static void add_interface(struct value *value, uint64_t type, uint64_t data)
 		gh_buffer_bytes(out, known->text.start, known->text.length);
 		add(out, "(%s", quote);
 	}
-	add_basic(value, known, data);
+	if (!add_basic(value, known, data))
+		add(out, "a value that cannot be read");
 	if (declared)
 		add(out, "%s)", quote);
 }

@@ -9,7 +9,7 @@
 /* Elements of a slice that are looked at to tell whether it is of spans. */
 #define SAMPLE 64
 
-/* The first of them may be missing, but not more. */
+/* So many of them, before the first one that is in use, may be in memory that cannot be read. */
 #define MOST_MISSING 8
 
 /* The states of a span (mSpanState). */
@@ -19,7 +19,7 @@ enum { SPAN_DEAD, SPAN_IN_USE, SPAN_MANUAL, SPAN_STATES };
 #define INLINE_MARKS_SIZE 128
 #define INLINE_MARKS      64
 
-/* The least element that has inline mark bits, in bytes. */
+/* The size of the smallest element that has inline mark bits, in bytes. */
 #define INLINE_MARKS_LEAST 16
 
 /* What is read of an entry of the list. */
@@ -71,7 +71,7 @@ static bool read_entry(const struct gh_span_layout *layout, struct gh_process *p
 	return true;
 }
 
-/* Makes pages of bytes. False if ENTRY is no span. */
+/* Turns the size of ENTRY's span from pages into bytes. False if it is no span. */
 static bool check_entry(const struct gh_process *process, struct entry *entry)
 {
 	struct gh_span *span = &entry->span;
@@ -244,7 +244,7 @@ bool gh_span_has_heap_bits(const struct gh_process *process, uint64_t elemsize)
 	return elemsize <= 8ULL * word * word;
 }
 
-/* Element sizes for which SPAN would have inline mark bits. */
+/* Whether SPAN's elements are of a size for which it would have inline mark bits. */
 static bool may_have_marks(const struct gh_process *process, const struct gh_span *span)
 {
 	return span->elemsize >= INLINE_MARKS_LEAST && span->class / 2 != 0 &&

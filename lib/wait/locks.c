@@ -10,12 +10,15 @@ struct function {
 	struct gh_cursor code;
 	uint8_t *marks;                  /* by byte of the code; owned */
 	struct GH_VECTOR(uint64_t) next; /* instructions that control may come to, by offset */
-	bool until_pc;                   /* control is not followed beyond pc: */
-	unsigned unlocked;               /* the locks that what is called before lets go of */
 };
 
-/* Marks: control is not followed further; it has come there. */
-enum { STOP = 1, SEEN = 2 };
+/* Marks: control is not followed further; it has come there; it goes on from there to pc. */
+enum { STOP = 1, SEEN = 2, LEADS = 4 };
+
+/* So often code is gone through from its end to find what leads to pc. Each loop may need once
+ * more.
+ */
+#define MAX_PASSES 16
 
 /* The receivers of A and B are known as long as the function runs. */
 static bool are_lasting(const struct gh_lock_call *a, const struct gh_lock_call *b)
@@ -78,6 +81,13 @@ static void go_to(struct function *function, uint64_t address)
 
 enum reached { NOT_REACHED, REACHED, NOT_KNOWN };
 
+/* The instruction at ADDRESS is the one that is executing. */
+static bool is_here(const struct function *function, const struct gh_flow *flow, uint64_t address)
+{
+	return address == function->calls.pc ||
+	       (address < function->calls.pc && flow->after > function->calls.pc);
+}
+
 /* Whether control comes from where it may be to the instruction that is executing without one that
  * is marked STOP. Marks all those that it comes to. */
 static enum reached follow(struct function *function)
@@ -96,16 +106,8 @@ static enum reached follow(struct function *function)
 			reached = NOT_KNOWN;
 			continue;
 		}
-		if (address == function->calls.pc ||
-		    (address < function->calls.pc && flow.after > function->calls.pc))
+		if (is_here(function, &flow, address))
 			reached = REACHED;
-		if (function->until_pc && reached == REACHED)
-			continue;
-		if (function->until_pc && flow.indirect)
-			function->unlocked = GH_LOCK_ALL;
-		else if (function->until_pc && flow.callee != 0)
-			function->unlocked |=
-			    gh_unlocked_by(function->unlockers, function->calls.tab, flow.callee);
 		go_to(function, flow.target);
 		if (flow.callee == 0 || !never_returns(name_at(function->calls.tab, flow.callee)))
 			go_to(function, flow.after);
@@ -155,16 +157,54 @@ static enum reached comes_without(struct function *function, const struct gh_loc
 	return follow(function);
 }
 
+static bool leads(const struct function *function, uint64_t address)
+{
+	uint64_t offset = address - function->calls.func.entry;
+	return address != 0 && offset < gh_cursor_size(&function->code) &&
+	       (function->marks[offset] & LEADS) != 0;
+}
+
+/* Marks those of the instructions that control has come to from which it goes on to the one that is
+ * executing. False if there are more of them than before: those before them may, too. KINDS are the
+ * locks that the calls among them may let go of. */
+static bool mark_leading(struct function *function, unsigned *kinds)
+{
+	const struct gh_arch *arch = function->calls.tab->image->arch;
+	size_t size = gh_cursor_size(&function->code);
+	bool same = true;
+	for (size_t offset = size; offset-- > 0;) {
+		uint8_t *marks = &function->marks[offset];
+		uint64_t address = function->calls.func.entry + offset;
+		struct gh_flow flow;
+		if ((*marks & (SEEN | STOP | LEADS)) != SEEN ||
+		    !gh_flow_read(&flow, arch, function->code.start + offset, size - offset,
+				  address))
+			continue;
+		bool here = is_here(function, &flow, address);
+		if (!here && !leads(function, flow.target) && !leads(function, flow.after))
+			continue;
+		*marks |= LEADS;
+		same = false;
+		if (!here && flow.indirect)
+			*kinds = GH_LOCK_ALL;
+		else if (!here && flow.callee != 0)
+			*kinds |=
+			    gh_unlocked_by(function->unlockers, function->calls.tab, flow.callee);
+	}
+	return same;
+}
+
 /* What is called on the ways from LOCKED to the instruction may let go of it. */
 static bool may_be_unlocked(struct function *function, const struct gh_lock_call *locked)
 {
+	unsigned kinds = 0;
 	if (function->unlockers == NULL)
 		return true;
-	function->until_pc = true;
-	function->unlocked = 0;
 	comes_open(function, locked);
-	function->until_pc = false;
-	return (function->unlocked & locked->method->lock) != 0;
+	for (unsigned pass = 0; pass < MAX_PASSES; pass++)
+		if (mark_leading(function, &kinds))
+			return (kinds & locked->method->lock) != 0;
+	return true;
 }
 
 /* Whether none of the words that lead to RECEIVER is written where control has come. */

@@ -30,8 +30,9 @@ struct place {
  * that all of its users know. */
 #define MOST_REACHED 64
 
-/* By mutex: frames with a pointer that leads to more. Of the first that it leads to one more, and
- * of the one past the last one less, until all are known. */
+/* A difference array over the mutexes: how many frames have a pointer that leads to more than
+ * MOST_REACHED. Each adds 1 at the first mutex that its pointer leads to, and takes 1 away past the
+ * last one, which may wrap around; choose_all_holders adds them up. */
 struct crowd {
 	size_t know; /* all of them */
 	size_t hold; /* that have locked one, it is not known which */
@@ -184,8 +185,12 @@ static void note_crowd(struct finder *finder, const struct frame *frame, size_t 
 	struct crowd crowd = {.know = 1};
 	for (size_t i = 0; i < frame->nopen; i++) {
 		const struct gh_open_lock *open = &frame->open[i];
-		if (!open->lasts || locked_address(finder, frame, open) == 0)
-			*(open->lets_go ? &crowd.give : &crowd.hold) = 1;
+		if (open->lasts && locked_address(finder, frame, open) != 0)
+			continue;
+		if (open->lets_go)
+			crowd.give = 1;
+		else
+			crowd.hold = 1;
 	}
 	finder->crowds[first].know += crowd.know;
 	finder->crowds[first].hold += crowd.hold;

@@ -207,7 +207,6 @@ static void keep(int listener, int *directory, const struct gh_kept_source *sour
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	bool goes_on = null >= 0 && watch_gdb(directory);
 	be_first_to_go();
-	signal(SIGCHLD, SIG_DFL);
 	gh_kept_begin(source);
 	while (goes_on) {
 		setpgid(0, 0);

@@ -1,5 +1,6 @@
 #include "plugin/cli/heap_query.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,8 +19,10 @@ enum {
 	NEEDS_HEAP = 100,
 	NEEDS_HEAP_DOMINATED = 101, /* at once, which is faster than one after the other */
 	NEEDS_DOMINATORS = 102,
-	OF_SIGNAL = 128,
 };
+
+/* The exit status of who ended by a signal, less its number, as shells have it. */
+#define OF_SIGNAL 128
 
 enum {
 	MAX_DESCRIPTORS = 1024, /* that a server has */
@@ -34,7 +37,7 @@ static struct {
 	bool is_current;                     /* that is what there is to be read now */
 	const char *older;                   /* an older dump of the same program; or NULL */
 	struct gh_heap_query *older_query;   /* of that */
-	int running;        /* the program that the process runs; 0 if there is none */
+	int running;        /* the program that the process runs; 0 or -1 if there is none */
 	bool is_child;      /* this process has a question to answer */
 	bool keeps_answers; /* about what the query is about: */
 	struct gh_answers answers;
@@ -116,10 +119,12 @@ static bool is_same_dump(const struct gh_dump *a, const struct gh_dump *b)
 bool gh_kept_open(bool with_dominators)
 {
 	struct gh_dump dump;
+	struct stat files[3];
 	bool has_changed = kept.query == NULL || !has_same_files();
-	look(kept.files);
+	look(files);
 	if (!gh_heap_query_dump(&dump, &kept.options, kept.source->file))
 		return false;
+	memcpy(kept.files, files, sizeof(files));
 	kept.is_current = true;
 	if (!has_changed && is_same_dump(&dump, &kept.query->dump)) {
 		gh_dump_close(&dump);
@@ -214,6 +219,8 @@ static pid_t fork_child(void)
 	fflush(NULL);
 	if (kept.keeps_answers)
 		gh_answers_clear_record(&kept.answers);
+	/* Who started goheap may have ignored it: then no child could be waited for. */
+	signal(SIGCHLD, SIG_DFL);
 	pid_t child = fork();
 	if (child == 0) {
 		kept.is_child = true;
@@ -227,7 +234,8 @@ static int wait_for(pid_t child, int argc, char **argv)
 {
 	int status;
 	while (waitpid(child, &status, 0) < 0)
-		;
+		if (errno != EINTR)
+			return GH_EXIT_INPUT;
 	if (!WIFEXITED(status))
 		return OF_SIGNAL + WTERMSIG(status);
 	/* A command that is not about the whole heap has recorded nothing. */
@@ -268,9 +276,10 @@ void gh_kept_take(const struct gh_kept_source *source, struct gh_heap_query *que
 	kept.older_query = older_query;
 	/* Who keeps the answers is the caller's to say. */
 	kept.keeps_answers = false;
+	if (source->process == NULL)
+		return;
 	char path[32];
-	snprintf(path, sizeof(path), "/proc/%s/exe",
-		 source->process != NULL ? source->process : "none");
+	snprintf(path, sizeof(path), "/proc/%s/exe", source->process);
 	kept.running = open(path, O_RDONLY | O_CLOEXEC);
 }
 

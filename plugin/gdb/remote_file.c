@@ -19,10 +19,9 @@
 /* What is asked for at once, in bytes, if the target gives as much. */
 #define PIECE 0x8000
 
-/* In ms: what the packets of one script are to take, no less than the former and no more than the
- * latter. */
-#define TOO_SHORT 500
-#define TOO_LONG  1500
+/* The packets of one script are to take from MIN_SCRIPT to MAX_SCRIPT, in ms. */
+#define MIN_SCRIPT 500
+#define MAX_SCRIPT 1500
 
 /* Parts of the file that are asked for in one script, and that are known to be missing. */
 #define MAX_ASKED   256
@@ -46,7 +45,7 @@ struct state {
 	uint64_t nasked;      /* parts in ASKED */
 	uint64_t nmissing;    /* parts in MISSING */
 	struct part asked[MAX_ASKED];
-	struct part missing[MAX_MISSING]; /* in no order; the last is asked for first */
+	struct part missing[MAX_MISSING]; /* a stack: the last is asked for first */
 };
 
 static FILE *open_in(const char *directory, const char *name, const char *mode)
@@ -65,7 +64,8 @@ static bool write_state(const struct state *state, const char *directory)
 static bool read_state(struct state *state, const char *directory)
 {
 	FILE *in = open_in(directory, STATE, "re");
-	bool read = in != NULL && fread(state, sizeof(*state), 1, in) == 1;
+	bool read = in != NULL && fread(state, sizeof(*state), 1, in) == 1 &&
+		    state->nasked <= MAX_ASKED && state->nmissing <= MAX_MISSING;
 	if (in != NULL)
 		fclose(in);
 	return read;
@@ -154,7 +154,7 @@ static bool take_part(struct state *state, const struct part *part, const char *
 	uint64_t size;
 	const char *data;
 	const char *end;
-	if (!read_answer(text, &size, &data, &end) || size > part->size)
+	if (!read_answer(text, &size, &data, &end) || size > part->size || size > PIECE)
 		return false;
 	/* The file ends here, whatever its headers say. */
 	if (size == 0) {
@@ -202,13 +202,13 @@ static bool take_parts(struct state *state, const char *directory, const char *t
 	return taken;
 }
 
-/* As much is asked for as the target gives within a fraction of a second. */
+/* As much is asked for as the target gives within about a second. */
 static void pace(struct state *state)
 {
 	long passed = gh_fetch_milliseconds(&state->sent);
-	if (passed < TOO_SHORT && state->asking < MAX_ASKED)
+	if (passed < MIN_SCRIPT && state->asking < MAX_ASKED)
 		state->asking *= 2;
-	else if (passed > TOO_LONG && state->asking > 1)
+	else if (passed > MAX_SCRIPT && state->asking > 1)
 		state->asking /= 2;
 }
 

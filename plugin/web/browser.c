@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -28,6 +29,6 @@ void gh_web_open_browser(const char *address)
 	pid_t child = fork();
 	if (child == 0)
 		open_here(address);
-	while (child > 0 && waitpid(child, &status, 0) < 0)
+	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
 }

@@ -129,7 +129,7 @@ var modes map[string]func(n int, mode string) int
 func init() {
 	modes = map[string]func(n int, mode string) int{
 		"error":     func(n int, mode string) int { panic(errors.New("no more " + mode + "s")) },
-		"string":    func(n int, mode string) int { panic("it is a " + mode) },
+		"string":    func(n int, mode string) int { panic("it is a " + mode + "\nof two lines") },
 		"number":    func(n int, mode string) int { panic(n) },
 		"stringer":  func(n int, mode string) int { panic(celsius(36.6)) },
 		"wrapped":   func(n int, mode string) int { panic(fmt.Errorf("reading: %w", os.ErrNotExist)) },

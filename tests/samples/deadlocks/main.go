@@ -333,10 +333,41 @@ func turnByValue(from, to *account, unlock func(), ready, others chan int) {
 	from.balance++
 }
 
+//go:noinline
+func turnOnOneWay(from, to *account, ready, others chan int) {
+	from.mutex.Lock()
+	if from.balance > 0 {
+		from.balance--
+	} else {
+		letGoDeep(from)
+	}
+	ready <- 1
+	<-others
+	to.mutex.Lock()
+	to.mutex.Unlock()
+	from.balance++
+}
+
+//go:noinline
+func turnOnOtherWay(from, to *account, ready, others chan int) {
+	from.mutex.Lock()
+	if from.balance == 0 {
+		letGoDeep(from)
+		if from.name != "" {
+			from.balance--
+		}
+	}
+	ready <- 1
+	<-others
+	to.mutex.Lock()
+	to.mutex.Unlock()
+	from.balance++
+}
+
 // takeTurns has pairs of these wait for mutexes that others have, who reach them by number.
 func takeTurns() {
 	ready, others := make(chan int), make(chan int)
-	for i := 10; i < 16; i += 2 {
+	for i := 10; i < 20; i += 2 {
 		a, b := new(account), new(account)
 		accounts[i], accounts[i+1] = a, b
 		for range [2]int{} {
@@ -347,12 +378,16 @@ func takeTurns() {
 				go turnByInterface(a, b, &a.mutex, ready, others)
 			case 14:
 				go turnByValue(a, b, a.mutex.Unlock, ready, others)
+			case 16:
+				go turnOnOneWay(a, b, ready, others)
+			case 18:
+				go turnOnOtherWay(a, b, ready, others)
 			}
 			<-ready
 			a, b = b, a
 		}
 	}
-	for i := 10; i < 16; i++ {
+	for i := 10; i < 20; i++ {
 		go holdByNumber(i)
 	}
 	pause()
