@@ -10,10 +10,19 @@ export LC_ALL=C
 # shellcheck source-path=SCRIPTDIR source=servers-lib.sh
 . "$(dirname "$0")/servers-lib.sh"
 
+# program_of_npm NAME PACKAGE PATH: as program does.
+program_of_npm() {
+	local path
+	path=$("$tests/npm-program" "$2" "$3" 2>"$work/why") && export "$1=$path"
+}
+
 if [ -z "${GOHEAP_SERVERS-}" ]; then
 	program prometheus prometheus usr/bin/prometheus
 	program etcd etcd-server usr/bin/etcd
 	program syncthing syncthing usr/bin/syncthing
+	# From the network that leads nowhere they could not be fetched.
+	program_of_npm playwright playwright-core@1.55.0 package.json
+	program_of_npm axe axe-core@4.10.3 axe.min.js
 fi
 own_network "${prometheus-}${etcd-}${syncthing-}"
 
@@ -149,6 +158,40 @@ check_core() {
 	rm -f "$work/core.$pid"
 }
 
+# line_of FUNCTION: the file and line where etcd's own profile has 2,000 goroutines in it.
+line_of() {
+	awk -v name="$1" '
+		/^[0-9]+ @/ { count = $1; told = 0 }
+		count == 2000 && !told && index($0, name "+") { sub(/.*\//, ""); print; told = 1 }' "$work/stacks"
+}
+
+# browse_watches: from the first page of `goheap web' to the goroutines that hold the watches, and to what one of them has.
+browse_watches() {
+	local web
+	if ! command -v chromium >/dev/null || ! command -v node >/dev/null || [ -z "${playwright-}" ] || [ -z "${axe-}" ]; then
+		skip "etcd: in a browser" "no chromium, node, playwright-core or axe-core"
+		return
+	fi
+	"$GOHEAP" web -p "$pid" >"$work/address" 2>"$work/told" &
+	web=$!
+	for _ in {1..300}; do
+		[ -s "$work/address" ] && break
+		sleep 0.1
+	done
+	timeout -k 5 120 node "$tests/web-browser.mjs" "${playwright%/package.json}" "$axe" "$(cat "$work/address")" \
+		'chan go.etcd.io/etcd/mvcc.WatchResponse' 'v3rpc.(*serverWatchStream).sendLoop' >"$work/seen" 2>&1
+	kill "$web"
+	wait "$web" 2>"$work/why"
+	cat >"$work/expected" <<-END
+		goroutines 2,000
+		line $(line_of '(*serverWatchStream).sendLoop')
+		type true
+		way true
+		end
+	END
+	same "etcd: 2,000 watches in a browser" "$work/expected" "$work/seen"
+}
+
 # check_watches: 2,000 watches that their client forgot; etcd's own profile says where the goroutines of each stand.
 check_watches() {
 	local directory watcher function
@@ -161,16 +204,14 @@ check_watches() {
 	done
 	curl -s "http://127.0.0.1:$port/debug/pprof/goroutine?debug=1" >"$work/stacks"
 	"$GOHEAP" suspects -p "$pid" 2>"$work/told" | head -n 1 >"$work/suspect"
+	browse_watches
 	exec 7>&-
 	wait "$watcher"
 	has "etcd: 2,000 watches are the first suspect" "$(cat "$work/suspect")" \
 		'^1\. 2,000 chan go\.etcd\.io/etcd/mvcc\.WatchResponse, held by 2,000 goroutines in .* and 2,000 goroutines in .*, keep '
 	for function in '(*serverWatchStream).sendLoop' '(*watchServer).Watch'; do
-		has "etcd: $function is told by its line" "$(cat "$work/suspect")" "2,000 goroutines in [^ ]*${function//[()*]/.} at [^ ]*/$(
-			awk -v name="$function" '
-				/^[0-9]+ @/ { count = $1; told = 0 }
-				count == 2000 && !told && index($0, name "+") { sub(/.*\//, ""); print; told = 1 }' "$work/stacks"
-		)[ ,]"
+		has "etcd: $function is told by its line" "$(cat "$work/suspect")" \
+			"2,000 goroutines in [^ ]*${function//[()*]/.} at [^ ]*/$(line_of "$function")[ ,]"
 	done
 }
 

@@ -1,9 +1,9 @@
 // What a person does with the page of `goheap web', in Chromium: prints a line for each thing that is found.
 //
-//	web-browser.mjs PLAYWRIGHT AXE ADDRESS TYPE [one]
+//	web-browser.mjs PLAYWRIGHT AXE ADDRESS TYPE [one|FUNCTION]
 //
 // PLAYWRIGHT is the folder of playwright-core, AXE the script of axe-core, and TYPE what to look for. The views are looked at
-// on three screens, or on one.
+// on three screens, or on one; or what is looked for is goroutines in FUNCTION that hold most.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
@@ -128,6 +128,22 @@ async function goroutine(page) {
 	console.log('slot', (await page.textContent('h1')).includes(`chan *${type}`));
 }
 
+/* From the first page to the goroutines that hold most, to one of them, and to what its frame has. */
+async function holders(page, name) {
+	await open(page, 'suspects');
+	await click(page, `.findings > li:first-child a:has-text("Goroutines in ${name}")`);
+	const group = page.locator('details', { hasText: name }).first();
+	console.log('goroutines', await group.locator('b').first().innerText());
+	await group.locator('summary').click();
+	await click(page, 'details[open] p.mono a >> nth=0');
+	const call = page.locator('.calls > li', { hasText: name });
+	console.log('line', (await call.locator('div.faint').first().innerText()).split('/').pop());
+	console.log('type', await call.locator('tbody tr', { hasText: type }).count() > 0);
+	await open(page, 'suspects');
+	await click(page, `.findings > li:first-child a:has-text("Open a ${type}")`);
+	console.log('way', (await page.textContent('.path')).includes('goroutine '));
+}
+
 /* From an object up to what holds it, step by step, to a root. */
 async function climb(page) {
 	await open(page, 'suspects');
@@ -186,7 +202,10 @@ async function look(page, width, scheme, views) {
 
 try {
 	const page = await begin(1366, 'light');
-	if (type) {
+	const isHeld = screen && screen !== 'one';
+	if (isHeld) {
+		await holders(page, screen);
+	} else if (type) {
 		await follow(page);
 		await count(page);
 		await search(page, 'visitor 77');
@@ -202,7 +221,7 @@ try {
 	const views = ['suspects', 'map', 'map/merged/0', 'map/objects', 'flame', 'flame/paths/0', 'flame/sites', 'flame/stacks', 'dominators', 'dominators/objects', 'types', 'types/site', 'types/path', 'strings', 'goroutines', 'goroutines/memory', 'goroutines/waits',
 		'goroutines/leaked', 'goroutines/1', 'search/main', first.slice(2), 'query', 'query/SELECT%20*%20FROM%20objects%20LIMIT%2020',
 		...(type ? ['growth', 'growth/path', 'growth/strings', 'growth/goroutines'] : [])];
-	const screens = !type ? [[390, 'light']] : screen ? [[1366, 'light']] : [[390, 'dark'], [1366, 'light'], [2560, 'dark']];
+	const screens = isHeld ? [] : !type ? [[390, 'light']] : screen ? [[1366, 'light']] : [[390, 'dark'], [1366, 'light'], [2560, 'dark']];
 	for (const [width, scheme] of screens)
 		await look(await begin(width, scheme), width, scheme, views);
 	console.log('end');

@@ -62,6 +62,20 @@ check_guard() {
 	fi
 }
 
+# check_silent: who connects and says nothing, or never ends, keeps no one else waiting.
+check_silent() {
+	local i fd fds=()
+	for i in {1..120}; do
+		exec {fd}<>"/dev/tcp/127.0.0.1/$port"
+		[ $((i % 2)) = 0 ] || printf 'GET / HTTP/1.1\r\nX-Slow: ' >&"$fd"
+		fds+=("$fd")
+	done
+	equal "besides 120 silent connections" 200 "$(status "$address")"
+	for fd in "${fds[@]}"; do
+		exec {fd}>&-
+	done
+}
+
 # What the page may not ask.
 check_refused() {
 	local question
@@ -158,6 +172,7 @@ check_release() {
 	serve -e "$program" "$work/after" "$work/before"
 	[ "$1" != 1.19 ] || check_guard
 	[ "$1" != 1.19 ] || check_refused
+	[ "$1" != 1.19 ] || check_silent
 	check_answers "$1" "$program"
 	local screens=()
 	# Screens do not depend on the release.
@@ -263,6 +278,45 @@ check_gdb() {
 	equal "in GDB: it ends with GDB" 000 "$(status "$address")"
 }
 
+# check_opened: the browser is shown the way by a file, as all users see what a program is called with.
+check_opened() {
+	local argument
+	if ! command -v script >/dev/null; then
+		skip "a browser is opened" "no script"
+		return
+	fi
+	mkdir -p "$work/bin"
+	cat >"$work/bin/xdg-open" <<-'END'
+		#!/bin/sh
+		{ echo "$1" && stat -c %a "$1" && sed -n 's/.*url=\([^"]*\)".*/\1/p' "$1"; } >"$OPENED.part"
+		mv "$OPENED.part" "$OPENED"
+	END
+	chmod +x "$work/bin/xdg-open"
+	rm -f "$work/go"
+	mkfifo "$work/go"
+	# What script runs ends with its terminal.
+	OPENED=$work/opened DISPLAY=:0 PATH=$work/bin:$PATH HOME=$work \
+		timeout 60 script -qec "$GOHEAP web $work/made" /dev/null <"$work/go" >"$work/typed" 2>&1 &
+	exec 7>"$work/go"
+	for ((i = 0; i < 300; i++)); do
+		[ ! -e "$work/opened" ] || break
+		sleep 0.1
+	done
+	argument=$(sed -n 1p "$work/opened")
+	has "a browser is opened: a file" "$argument" '/goheap-[^/]*\.html$'
+	equal "a browser is opened: for the user alone" 600 "$(sed -n 2p "$work/opened")"
+	address=$(sed -n 3p "$work/opened")
+	equal "a browser is opened: the address" 200 "$(status "$address")"
+	has "a browser is opened: the same" "$(cat "$work/typed")" "^${address:-none}"
+	exec 7>&-
+	wait $!
+	for ((i = 0; i < 100; i++)); do
+		[ "$(status "$address")" != 000 ] || break
+		sleep 0.1
+	done
+	equal "it ends when the terminal goes" 000 "$(status "$address")"
+}
+
 check_errors() {
 	timeout 20 "$GOHEAP" web "$work/nothing" >"$work/body" 2>"$work/why"
 	equal "no dump: status" 1 $?
@@ -286,5 +340,6 @@ done
 check_hostile
 check_process
 check_gdb
+check_opened
 check_errors
 finish

@@ -1,23 +1,57 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "plugin/web/web.h"
 
-/* The opener ends at once or stays as long as the browser: nobody waits for it. */
+/* The time that a browser has to start, in seconds. */
+#define PATIENCE 20
+
+/* Writes a page that leads to ADDRESS, for the user alone: what a program is called with is to be
+ * seen by all users. It is where a browser that may not read all files may read it. False if it
+ * cannot be written. */
+static bool write_page(const char *address, char *path, size_t size)
+{
+	static const char end[] = ".html";
+	const char *home = getenv("HOME");
+	int length = snprintf(path, size, "%s/goheap-XXXXXX%s", home != NULL ? home : "", end);
+	int fd = (size_t)length < size ? mkostemps(path, sizeof(end) - 1, O_CLOEXEC) : -1;
+	if (fd < 0)
+		return false;
+	bool written = dprintf(fd,
+			       "<!DOCTYPE html>\n<title>goheap</title>\n"
+			       "<meta http-equiv=\"refresh\" content=\"0; url=%s\">\n",
+			       address) > 0;
+	close(fd);
+	if (!written)
+		unlink(path);
+	return written;
+}
+
+/* The opener ends at once or stays as long as the browser: nobody waits for it, only the page does.
+ */
 static void open_here(const char *address)
 {
+	char path[4096];
 	if (fork() != 0)
 		_exit(0);
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	for (int i = 0; null >= 0 && i < 3; i++)
 		dup2(null, i);
+	close_range(STDERR_FILENO + 1, ~0U, 0);
 	setsid();
-	execlp("xdg-open", "xdg-open", address, (char *)NULL);
-	_exit(127);
+	if (!write_page(address, path, sizeof(path)))
+		_exit(1);
+	if (fork() == 0) {
+		execlp("xdg-open", "xdg-open", path, (char *)NULL);
+		_exit(127);
+	}
+	sleep(PATIENCE);
+	unlink(path);
+	_exit(0);
 }
 
 void gh_web_open_browser(const char *address)

@@ -11,8 +11,8 @@
 #include "plugin/web/internal.h"
 
 enum {
-	MAX_CONNECTIONS = 64,
-	PATIENCE = 60,            /* how long a connection may be silent, in seconds */
+	MAX_CONNECTIONS = 256,
+	PATIENCE = 10,            /* how long a connection may be silent, in seconds */
 	REQUEST_MEMORY = 1 << 14, /* bytes of a request's headers */
 	LOOK_AFTER = 500,         /* how often the time that children take is looked at, in ms */
 };

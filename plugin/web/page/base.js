@@ -1,15 +1,19 @@
 /* What all views share: elements, numbers, links, tables, and what is asked of the server. Whatever comes from a heap
    is text: nothing here makes markup of it. */
 
+/* TEXT with the numbers of characters that are not seen, or turn the direction of what is around them. */
+const visible = text => typeof text !== 'string' ? text : text.replace(/[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+	letter => '\\u' + letter.charCodeAt(0).toString(16).padStart(4, '0'));
+
 export function make(tag, attributes, ...children) {
 	const element = document.createElement(tag);
 	for (const [name, value] of Object.entries(attributes || {})) {
 		if (name.startsWith('on'))
 			element.addEventListener(name.slice(2), value);
 		else if (value !== false && value !== undefined && value !== null)
-			element.setAttribute(name, value === true ? '' : value);
+			element.setAttribute(name, value === true ? '' : name === 'title' || name === 'aria-label' ? visible(value) : value);
 	}
-	element.append(...children.filter(child => child !== null && child !== undefined && child !== ''));
+	element.append(...children.filter(child => child !== null && child !== undefined && child !== '').map(visible));
 	return element;
 }
 

@@ -23,6 +23,8 @@ function finding(one) {
 		links.push(make('a', { href: place('object', one.example) }, `Open a ${one.type}`));
 	if (one.root)
 		links.push(rootNode(one.root));
+	for (const [, name] of one.finding.matchAll(/ goroutines in (\S+) at /g))
+		links.push(make('a', { href: place('search', name) }, `Goroutines in ${name.split('/').pop()}`));
 	return make('li', {}, make('p', {}, one.finding),
 		make('div', {}, shareBar(one.bytes, heap.bytes), ' of the heap'),
 		one.parts && one.parts.length > 0 ? table(one.parts, [
@@ -90,7 +92,9 @@ export function growing(name, parameters, draw, keyOf) {
 	const element = make('div', {});
 	function fill() {
 		const question = { ...parameters, limit };
-		element.append(later(Promise.all([ask(name, question), before(name, question, keyOf)]), ([rows, older]) => {
+		/* Garbage keeps nothing alive, which goheap says in other words. */
+		const asked = ask(name, question).catch(error => name === 'dominators' && error.isAnswer ? [] : Promise.reject(error));
+		element.append(later(Promise.all([asked, before(name, question, keyOf)]), ([rows, older]) => {
 			const shown = [draw(rows, older)];
 			if (rows.length === limit && limit < 10000)
 				shown.push(make('button', { type: 'button', class: 'more', onclick: () => {
@@ -317,7 +321,7 @@ export function object(address, all = '') {
 			make('section', {}, make('h2', {}, 'Value'), values(one),
 				make('h2', {}, 'What it keeps alive', make('small', {}, ' would go with it')),
 				growing('dominators', { address: one.object }, (rows, older) => rows.length > 0 ? objectTree(rows, 'What it keeps alive', older)
-					: make('p', { class: 'faint' }, 'Nothing but itself.'), sameObject)),
+					: make('p', { class: 'faint' }, 'Nothing else.'), sameObject)),
 			make('section', {}, make('h2', {}, 'What keeps it alive', make('small', {}, ' the shortest way')),
 				later(ask('path', { address: one.object, limit: 100 }), ([found]) => [pathList(found),
 					make('h2', {}, 'What points to it', make('small', {}, ' open each to go on to what holds that')),
