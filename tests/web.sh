@@ -231,7 +231,8 @@ check_process() {
 	local directory before
 	sample "of a process" 1.19 crowd || return
 	run_until_ready "$directory/crowd.stripped" 50 "$work/crowd" -
-	serve -p "$pid"
+	"$GOHEAP" dump "$pid" -o "$work/older" 2>"$work/why" || fail "of a process: its dump" "$(cat "$work/why")"
+	serve -p "$pid" "$work/older"
 	[ -n "$address" ] || fail "of a process: it serves" "$(cat "$work/why")"
 	before=$(curl -s --max-time 20 "$address"'api/goroutines?group' |
 		sed -E 's/^\{"count":([0-9]+),.*/\1/' | awk '{ sum += $1 } END { print sum }')
@@ -240,6 +241,9 @@ check_process() {
 	kill "$pid" 2>/dev/null
 	wait "$pid" 2>/dev/null
 	equal "of a process that has ended: the goroutines" 51 "$(curl -s --max-time 20 "$address"'api/goroutines' | wc -l)"
+	"$GOHEAP" goroutines --json --group -e "$directory/crowd.stripped" "$work/older" >"$work/expected"
+	curl -s --max-time 20 "$address"'api/goroutines?group&older' >"$work/found"
+	same "of a process that has ended: goroutines of the older dump, by its program" "$work/expected" "$work/found"
 	equal "of a process: nothing is read again for each question" 1 "$(grep -c paused "$work/why")"
 	stop
 }

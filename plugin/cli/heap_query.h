@@ -143,9 +143,9 @@ bool gh_kept_is_child(void);
 void gh_kept_take(const struct gh_kept_source *source, struct gh_heap_query *query,
 		  const char *older, struct gh_heap_query *older_query);
 
-/* In a child, a descriptor of the program that PROCESS, whose heap gh_kept_take has kept, ran then:
- * the process may have ended since. Else -1. */
-int gh_kept_running(const char *process);
+/* In a child, a descriptor of the program that the process ran whose heap gh_kept_take has kept, if
+ * OPTIONS ask for that or for the older dump: the process may have ended since. Else -1. */
+int gh_kept_running(const struct gh_options *options);
 
 /* Begins to run COMMAND in a child, as gh_kept_run does, for the files OUT and ERR to have what it
  * prints. Returns the child, to be waited for; -1 (errno) if there is none. */

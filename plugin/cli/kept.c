@@ -283,10 +283,13 @@ void gh_kept_take(const struct gh_kept_source *source, struct gh_heap_query *que
 	kept.running = open(path, O_RDONLY | O_CLOEXEC);
 }
 
-int gh_kept_running(const char *process)
+int gh_kept_running(const struct gh_options *options)
 {
-	bool is_kept =
-	    kept.is_child && kept.running > 0 && is_same_text(process, kept.source->process);
+	if (!kept.is_child || kept.running <= 0)
+		return -1;
+	bool is_kept = options->process != NULL
+			   ? is_same_text(options->process, kept.source->process)
+			   : is_older_asked(options->file);
 	return is_kept ? kept.running : -1;
 }
 

@@ -345,9 +345,9 @@ int gh_options_pid(const struct gh_options *options)
 
 const char *gh_options_program(const struct gh_options *options, char running[32])
 {
-	if (options->program != NULL || options->process == NULL)
+	int kept = gh_kept_running(options);
+	if (options->program != NULL || (kept < 0 && options->process == NULL))
 		return options->program;
-	int kept = gh_kept_running(options->process);
 	if (kept >= 0)
 		snprintf(running, 32, "/proc/self/fd/%d", kept);
 	else

@@ -130,6 +130,9 @@ export function shareBar(part, whole) {
 	return make('span', {}, make('span', { class: 'share', 'aria-hidden': 'true' }, bar), percent(part, whole));
 }
 
+/* NAME without the paths of packages, where there is little room. */
+export const short = name => name.replace(/[\w.~-]+\//g, '');
+
 /* What holds an object from outside the heap. */
 export function rootText(root) {
 	const where = root.file ? ` at ${root.file.split('/').pop()}:${root.line}` : '';

@@ -1,6 +1,6 @@
 /* Flame graphs, from the top down: of the ways that hold the heap, of where it was allocated, and of goroutines' stacks. A box
    that is chosen takes the whole width. Behind the picture is the same as a table. */
-import { make, number, plural, bytes, heap, ask, place, percent } from './base.js';
+import { make, number, plural, bytes, heap, ask, place, short, percent } from './base.js';
 import { title, later, choices } from './views.js';
 import { fromFrames, find, treeTable, colour, growthText, legend } from './tree.js';
 
@@ -49,7 +49,7 @@ function size(one, kind, grows) {
 }
 
 function box(one, kind, link, grows) {
-	return make('a', { class: 'box', href: link, title: `${one.name}\n${size(one, kind, grows)}` }, one.name);
+	return make('a', { class: 'box', href: link, title: `${one.name}\n${size(one, kind, grows)}` }, short(one.name));
 }
 
 /* Draws the chain of nodes down to the one that is chosen, each as wide as all, and what is below that. */
@@ -64,7 +64,7 @@ function draw(picture, chain, kind, where, grows) {
 		const element = box(one, kind, place('flame', kind, path), grows);
 		Object.assign(element.style, { left: x + 'px', top: depth * ROW + 'px', width: w + 'px', height: ROW + 'px', background: colour(one, grows) });
 		if (w < 30)
-			element.replaceChildren(make('span', { class: 'unseen' }, one.name));
+			element.replaceChildren(make('span', { class: 'unseen' }, short(one.name)));
 		picture.append(element);
 		deepest = Math.max(deepest, depth);
 	}

@@ -55,9 +55,9 @@ function show() {
 }
 
 function tellAbout(info) {
-	heap.file = info.file.split('/').pop();
+	heap.file = heap.process ? 'process ' + heap.process : info.file.split('/').pop();
 	const fact = (label, value) => make('span', {}, label + ' ', make('b', {}, value));
-	at('about').replaceChildren(make('b', { title: info.file }, heap.file), fact('Go', String(info.go_version || '?').replace(/^go/, '')), fact('heap', bytes(heap.bytes)),
+	at('about').replaceChildren(make('b', { title: heap.process ? '' : info.file }, heap.file), fact('Go', String(info.go_version || '?').replace(/^go/, '')), fact('heap', bytes(heap.bytes)),
 		fact('objects', number(heap.objects)), fact('goroutines', number(info.goroutines)));
 }
 

@@ -1,6 +1,6 @@
 /* The map: a box is an object with all that would go with it; a box that is chosen fills the map. Behind it is the same as a
    table. */
-import { make, bytes, heap, ask, place, objectLink, percent } from './base.js';
+import { make, bytes, heap, ask, place, short, objectLink, percent } from './base.js';
 import { squarify } from './squarify.js';
 import { title, later, choices, merging, objectTree } from './views.js';
 import { before, growthSince, sameObject } from './compare.js';
@@ -8,7 +8,7 @@ import { mergedDominators, find, treeTable, colour, growthText, legend } from '.
 
 const BOXES = 100; /* of an object */
 
-const text = row => `${row.type} · ${bytes(row.retained)}`;
+const text = row => `${short(row.type)} · ${bytes(row.retained)}`;
 
 function box(row, where) {
 	const element = make('a', { class: 'box', href: row.link || place('map', row.object), title: `${row.type} ${row.object}\n${bytes(row.retained)}, ${percent(row.retained, heap.bytes)}${row.growth}` });
@@ -18,9 +18,15 @@ function box(row, where) {
 	return element;
 }
 
+const sumOf = rows => rows.reduce((sum, row) => sum + row.retained, 0);
+
+/* What the blank part of a map of WHOLE bytes is. */
+const rest = (rows, whole, what) => whole - sumOf(rows) > whole / 100 ? make('p', { class: 'faint' },
+	`The blank part, ${bytes(whole - sumOf(rows))}, is ${what}.`) : '';
+
 /* The share of the map that ROWS take is theirs of WHOLE bytes: the rest is the object's own, or of what is too small. */
 function fill(map, rows, whole) {
-	const inside = rows.reduce((sum, row) => sum + row.retained, 0);
+	const inside = sumOf(rows);
 	map.replaceChildren();
 	squarify(rows, { x: 0, y: 0, w: map.clientWidth * Math.min(1, whole > 0 ? inside / whole : 0), h: map.clientHeight }, (row, where) => {
 		if (where.w >= 3 && where.h >= 3)
@@ -59,6 +65,7 @@ function merged(where) {
 			new ResizeObserver(() => fill(picture, boxes, whole)).observe(picture);
 			return [make('p', { class: 'choices crumbs' }, make('a', { href: place('map') }, 'Whole heap'),
 				...chain.slice(1).flatMap((one, i) => [' › ', make('a', { href: step(i + 1) }, one.type)]), ` ${bytes(whole)}${growthText(chosen, grows)}`), picture,
+			rest(boxes, whole, chain.length > 1 ? 'their own bytes, or in more than is drawn' : 'garbage, or in more than is drawn'),
 			legend(grows), make('h2', {}, 'As a table'), treeTable(chosen, 'What the map shows', { head: 'Retained', name: 'Type', grows })];
 		})];
 }
@@ -70,9 +77,10 @@ export function map(what = 'merged', where = '') {
 	const picture = frame();
 	return [title('Map', address ? '' : 'what keeps most alive, and what it keeps'), ways('objects'),
 		later(Promise.all([below(address), address ? ask('objects', { address, limit: 1 }) : [null]]), ([{ rows, older }, [object]]) => {
-			const whole = address ? rows.reduce((sum, row) => sum + row.retained, object.size) : heap.bytes;
+			const whole = address ? object.size + sumOf(rows) : heap.bytes;
 			new ResizeObserver(() => fill(picture, rows, whole)).observe(picture);
 			return [make('p', { class: 'choices crumbs' }, make('a', { href: place('map', 'objects') }, 'Whole heap'), ...(object ? [' › ', objectLink(object.object, object.type),
-				` ${bytes(whole)}`] : [])), picture, legend(older), make('h2', {}, 'As a table'), objectTree(rows, 'What the map shows', older)];
+				` ${bytes(whole)}`] : [])), picture,
+			rest(rows, whole, address ? 'its own bytes' : 'garbage, or in more than is drawn'), legend(older), make('h2', {}, 'As a table'), objectTree(rows, 'What the map shows', older)];
 		})];
 }

@@ -145,7 +145,7 @@ function cells(one, options) {
 function label(one) {
 	return [one.type ? typeLink(one.type) : one.name,
 		...(one.object ? [' ', objectLink(one.object, one.count > 1 ? 'the largest' : one.object)] : []),
-		...(one.holder ? [make('div', { class: 'faint held' }, 'held by ' + one.holder)] : [])];
+		...(one.holder ? [make('div', { class: 'faint' }, (one.holder.startsWith('in several ways') ? 'held ' : 'held by ') + one.holder)] : [])];
 }
 
 function row(one, depth, options) {

@@ -1,5 +1,5 @@
 /* The views, but for those that are pictures: each makes what main is to show, of the parts of its address. */
-import { make, number, plural, bytes, heap, ask, place, swatch, typeLink, objectLink, linked, shareBar, percent, rootText, rootNode, table } from './base.js';
+import { make, number, plural, bytes, heap, ask, place, short, swatch, typeLink, objectLink, linked, shareBar, percent, rootText, rootNode, table } from './base.js';
 import { mergedDominators, treeTable } from './tree.js';
 import { changes, growthColumn, changeColumn, before, growthSince, growthCell, growthColumns, sameObject, stackOf } from './compare.js';
 import { goroutine } from './goroutine.js';
@@ -24,7 +24,9 @@ function finding(one) {
 	if (one.root)
 		links.push(rootNode(one.root));
 	for (const [, name] of one.finding.matchAll(/ goroutines in (\S+) at /g))
-		links.push(make('a', { href: place('search', name) }, `Goroutines in ${name.split('/').pop()}`));
+		links.push(make('a', { href: place('search', name) }, `Goroutines in ${short(name)}`));
+	for (const [, id] of one.finding.matchAll(/ goroutine (\d+) in /g))
+		links.push(make('a', { href: place('goroutines', id) }, `Goroutine ${id}`));
 	return make('li', {}, make('p', {}, one.finding),
 		make('div', {}, shareBar(one.bytes, heap.bytes), ' of the heap'),
 		one.parts && one.parts.length > 0 ? table(one.parts, [
@@ -38,8 +40,10 @@ function finding(one) {
 export function suspects() {
 	return [title('What may be leaking', heap.older ? 'since the older dump' : ''),
 		later(ask('suspects'), rows => rows.length > 0 ? make('ol', { class: 'findings' }, ...rows.map(finding))
-			: make('p', {}, heap.older ? 'Nothing to tell: nothing has grown by much of the heap.'
-				: 'Nothing to tell: nothing keeps much of the heap by itself.'))];
+			: make('p', {}, heap.older ? 'Nothing to tell: nothing has grown by much of the heap. See '
+				: 'Nothing to tell: nothing keeps much of the heap by itself. See ',
+			...(heap.older ? [make('a', { class: 'inline', href: place('growth') }, 'what has grown at all'), ', or '] : []),
+			make('a', { class: 'inline', href: place('dominators') }, 'what keeps most alive'), '.'))];
 }
 
 /* Types, and the other ways to group. */
