@@ -144,6 +144,17 @@ async function holders(page, name) {
 	console.log('way', (await page.textContent('.path')).includes('goroutine '));
 }
 
+/* All entries of a map, with their keys and values. */
+async function entries(page) {
+	await open(page, 'instances/' + encodeURIComponent('map[string]*main.Session'));
+	await click(page, 'main tbody td a.mono >> nth=0');
+	await page.click('button:has-text("Show all")');
+	await settle(page);
+	const rows = page.locator('table:has(caption:has-text("map[string]*main.Session")) tbody tr');
+	console.log('entries', await rows.count());
+	console.log('entry', (await rows.filter({ hasText: '"visitor 77"' }).innerText()).replace(/0x[0-9a-f]+/, 'ADDRESS').replace(/\s+/g, ' '));
+}
+
 /* From an object up to what holds it, step by step, to a root. */
 async function climb(page) {
 	await open(page, 'suspects');
@@ -212,6 +223,7 @@ try {
 		await twist(page);
 		await merge(page);
 		await goroutine(page);
+		await entries(page);
 		await climb(page);
 		await compare(page);
 		await query(page);

@@ -125,7 +125,7 @@ check_answers() {
 		profile|profile --json
 		dominators?address=OBJECT|dominators --json -n 100 OBJECT
 		objects?address=OBJECT|objects --json -n 100 OBJECT
-		print?address=OBJECT&depth=1&limit=10|print --depth 1 -n 10 OBJECT
+		print?address=OBJECT&depth=1&limit=100|print --json --depth 1 -n 100 OBJECT
 		path?address=OBJECT|path --json -n 100 OBJECT
 		referrers?address=OBJECT|referrers --json -n 100 OBJECT
 		reachable?address=OBJECT|reachable --json -n 100 OBJECT
@@ -196,6 +196,8 @@ check_release() {
 			map true
 			goroutine true true
 			slot true
+			entries 500
+			entry "visitor 77" ADDRESS main.Session
 			climb true true
 			grown +$(thousands $((objects - 10)))
 			growth +144 kB

@@ -4,6 +4,7 @@ import { mergedDominators, treeTable } from './tree.js';
 import { changes, growthColumn, changeColumn, before, growthSince, growthCell, growthColumns, sameObject, stackOf } from './compare.js';
 import { goroutine } from './goroutine.js';
 import { holders } from './holders.js';
+import { values } from './value.js';
 
 export const title = (text, note) => make('h1', { tabindex: '-1' }, text, note ? make('small', {}, ' ' + note) : '');
 
@@ -187,112 +188,6 @@ export function dominators(how = 'merged') {
 }
 
 /* An object. */
-
-/* Where the bracket at START of TEXT, which prints a value, is closed. */
-function closing(text, start) {
-	let depth = 0, quoted = false;
-	for (let i = start; i < text.length; i++) {
-		if (quoted) {
-			if (text[i] === '\\')
-				i++;
-			else if (text[i] === '"')
-				quoted = false;
-		} else if (text[i] === '"') {
-			quoted = true;
-		} else if ('{[('.includes(text[i])) {
-			depth++;
-		} else if ('}])'.includes(text[i]) && --depth === 0) {
-			return i;
-		}
-	}
-	return text.length;
-}
-
-/* The parts of TEXT between the brackets around them, cut at the commas that are in no others. */
-function parts(text) {
-	const list = [];
-	let from = 0, depth = 0, quoted = false;
-	for (let i = 0; i <= text.length; i++) {
-		const letter = text[i];
-		if (i === text.length || (letter === ',' && depth === 0 && !quoted)) {
-			list.push(text.slice(from, i).trim());
-			from = i + 1;
-		} else if (letter === '"') {
-			quoted = !quoted;
-		} else if (quoted && letter === '\\') {
-			i++;
-		} else if (!quoted && '{[('.includes(letter)) {
-			depth++;
-		} else if (!quoted && '}])'.includes(letter)) {
-			depth--;
-		}
-	}
-	return list.filter(part => part !== '');
-}
-
-/* Where the value that TEXT prints begins: after the type's name, which may have brackets of its own. */
-function bodyOf(text) {
-	for (let i = 0; i < text.length; i++) {
-		if (text[i] === '"' || (text[i] === ' ' && ['{', '['].includes(text[i + 1])))
-			return text[i] === '"' ? -1 : i + 1;
-		if (text[i] === '[' || text[i] === '{' || text[i] === '(')
-			i = closing(text, i);
-	}
-	return -1;
-}
-
-function field(part) {
-	let depth = 0, quoted = false;
-	for (let i = 0; i < part.length; i++) {
-		if (part[i] === '"')
-			quoted = !quoted;
-		else if (quoted && part[i] === '\\')
-			i++;
-		else if (!quoted && '{[('.includes(part[i]))
-			depth++;
-		else if (!quoted && '}])'.includes(part[i]))
-			depth--;
-		else if (!quoted && depth === 0 && part[i] === ':')
-			return { name: part.slice(0, i), value: part.slice(i + 1).trim() };
-	}
-	return { name: '', value: part };
-}
-
-/* What `goheap print' prints, a field or element a row, with what its pointer leads to. */
-function valueTable(text, pointers) {
-	const line = text.trim(), start = bodyOf(line);
-	const body = start >= 0 ? line.slice(start + 1, closing(line, start)) : '';
-	if (body === '')
-		return make('pre', { tabindex: '0' }, ...linked(line));
-	const rows = parts(body).map(field).map((row, i) => ({ ...row, name: row.name || (line[start] === '[' && !/^\.\.\.\+/.test(row.value) ? `[${i}]` : ''),
-		pointer: pointers.find(pointer => pointer.object && (pointer.field === row.name || pointer.field === '.' + row.name)) }));
-	return table(rows, [
-		{ head: line[start] === '[' ? 'Key' : 'Field', kind: 'name tight', show: row => row.name },
-		{ head: 'Value', kind: 'name value', show: row => linked(row.value) },
-		{ head: 'Points to', kind: 'name', show: row => row.pointer ? [objectLink(row.pointer.object), ' ', typeLink(row.pointer.type)] : '' },
-	], { label: 'Fields', caption: line.slice(0, start).trim() });
-}
-
-function pointerTable(pointers) {
-	return table(pointers, [
-		{ head: 'Field', kind: 'name tight', show: row => row.field || '+' + row.offset },
-		{ head: 'Object', kind: 'tight', show: row => row.object ? objectLink(row.object) : row.value === '0x0' ? 'nil' : row.value },
-		{ head: 'Type', kind: 'name', show: row => row.type ? typeLink(row.type) : '' },
-	], { label: 'Pointers', none: 'It has no pointers.' });
-}
-
-function values(object) {
-	return later(ask('print', { address: object.object, depth: 1, limit: 10 }, true).then(text => [valueTable(text, object.pointers),
-		/\.\.\.\+\d+ more/.test(text) ? more(object) : ''], () => pointerTable(object.pointers)), shown => shown);
-}
-
-/* All elements of what is long. */
-function more(object) {
-	const button = make('button', { type: 'button', class: 'more', onclick: () => button.replaceWith(
-		later(ask('print', { address: object.object, depth: 1, limit: 1000 }, true), text => make('pre', { tabindex: '0' }, ...linked(text.trim())))) },
-	'Show all elements');
-	return button;
-}
 
 function step(one, isLast) {
 	return make('li', { class: isLast ? 'here' : '' }, typeLink(one.type), ' ', objectLink(one.object),
