@@ -143,7 +143,7 @@ struct asked {
 static bool print_call(struct printer *printer, const struct gh_dump *dump,
 		       const struct gh_traceback *traceback, size_t level)
 {
-	const struct gh_call *call = &traceback->calls[level];
+	const struct gh_call *call = &traceback->calls.items[level];
 	struct gh_dump_record record;
 	gh_dump_get(dump, GH_DUMP_FRAME, call->frame, &record);
 	printf("#%-3zu0x%" PRIx64 " in ", level, call->pc);
@@ -151,7 +151,8 @@ static bool print_call(struct printer *printer, const struct gh_dump *dump,
 	putchar('\n');
 	if (call->inlined) {
 		size_t caller = level;
-		while (caller + 1 < traceback->ncalls && traceback->calls[caller].inlined)
+		while (caller + 1 < traceback->calls.count &&
+		       traceback->calls.items[caller].inlined)
 			caller++;
 		print_inlined((unsigned)caller);
 		return true;
@@ -165,12 +166,12 @@ static bool print_calls(const struct asked *asked, struct printer *printer,
 			const struct gh_dump *dump, const struct gh_traceback *traceback)
 {
 	bool printed = true;
-	if (asked->level != UINT64_MAX && asked->level >= traceback->ncalls) {
+	if (asked->level != UINT64_MAX && asked->level >= traceback->calls.count) {
 		fprintf(stderr, "goheap: goroutine %" PRIu64 " has %zu frames, from 0 on\n",
-			asked->goroutine, traceback->ncalls);
+			asked->goroutine, traceback->calls.count);
 		return false;
 	}
-	for (size_t i = 0; printed && i < traceback->ncalls; i++)
+	for (size_t i = 0; printed && i < traceback->calls.count; i++)
 		if (asked->level == UINT64_MAX || asked->level == i)
 			printed = print_call(printer, dump, traceback, i);
 	return printed;

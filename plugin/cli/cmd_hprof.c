@@ -46,8 +46,8 @@ static bool get_stack(void *context, size_t number, struct gh_hprof_stack *stack
 	if (!gh_traceback_make(traceback, goroutines->dump, goroutines->symbols, number))
 		return false;
 	goroutines->calls.count = 0;
-	for (size_t i = 0; i < traceback->ncalls; i++) {
-		const struct gh_call *call = &traceback->calls[i];
+	for (size_t i = 0; i < traceback->calls.count; i++) {
+		const struct gh_call *call = &traceback->calls.items[i];
 		struct gh_hprof_call copy = {
 		    .function = call->name,
 		    .length = call->length,

@@ -133,8 +133,8 @@ static const struct gh_call *find_syscall(struct gh_wait_query *query, const str
 					     "syscall.RawSyscall", "syscall.rawSyscall"};
 	if (gh_wait_place(query, wait->goroutine) == NULL)
 		return NULL;
-	for (size_t i = 0; i < query->traceback.ncalls; i++) {
-		const struct gh_call *call = &query->traceback.calls[i];
+	for (size_t i = 0; i < query->traceback.calls.count; i++) {
+		const struct gh_call *call = &query->traceback.calls.items[i];
 		bool passes = false;
 		for (size_t k = 0; k < sizeof(passed) / sizeof(*passed); k++)
 			passes = passes || starts_with(call, passed[k]);

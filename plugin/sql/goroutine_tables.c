@@ -190,13 +190,13 @@ static void give_leaked(sqlite3_context *out, const struct gh_sql_cursor *cursor
 /* Gives the functions on its stack, as sites has them. */
 static void give_stack(sqlite3_context *out, const struct gh_sql_cursor *cursor)
 {
-	const struct gh_traceback *calls = calls_of(cursor);
+	const struct gh_traceback *traceback = calls_of(cursor);
 	char *text = NULL;
 	size_t size;
-	FILE *stream = calls != NULL ? open_memstream(&text, &size) : NULL;
-	for (size_t i = calls != NULL ? calls->ncalls : 0; stream != NULL && i-- > 0;)
-		fprintf(stream, "%.*s%s", (int)calls->calls[i].length, calls->calls[i].name,
-			i > 0 ? ";" : "");
+	FILE *stream = traceback != NULL ? open_memstream(&text, &size) : NULL;
+	for (size_t i = traceback != NULL ? traceback->calls.count : 0; stream != NULL && i-- > 0;)
+		fprintf(stream, "%.*s%s", (int)traceback->calls.items[i].length,
+			traceback->calls.items[i].name, i > 0 ? ";" : "");
 	gh_sql_give_stream(out, stream, true, &text, &size);
 }
 
@@ -238,15 +238,15 @@ const struct gh_sql_table gh_sql_goroutines = {
 
 static bool step_call(struct gh_sql_cursor *cursor)
 {
-	const struct gh_traceback *calls = calls_of(cursor);
-	cursor->failed |= calls == NULL;
-	return calls != NULL && cursor->part <= calls->ncalls;
+	const struct gh_traceback *traceback = calls_of(cursor);
+	cursor->failed |= traceback == NULL;
+	return traceback != NULL && cursor->part <= traceback->calls.count;
 }
 
 static const struct gh_call *call_of(const struct gh_sql_cursor *cursor)
 {
 	const struct goroutine_state *state = cursor->state;
-	return &state->traceback.calls[cursor->part - 1];
+	return &state->traceback.calls.items[cursor->part - 1];
 }
 
 static void give_depth(sqlite3_context *out, const struct gh_sql_cursor *cursor)

@@ -42,8 +42,8 @@ static void print_calls(struct gh_emit *emit, const struct gh_goroutine_list *li
 	    {"inlined", GH_COL_BOOL(struct call_row, inlined)},
 	    {0},
 	};
-	for (size_t i = 0; i < listing->traceback.ncalls; i++) {
-		const struct gh_call *call = &listing->traceback.calls[i];
+	for (size_t i = 0; i < listing->traceback.calls.count; i++) {
+		const struct gh_call *call = &listing->traceback.calls.items[i];
 		struct call_row row = {
 		    .function = {call->name, call->length},
 		    .file = *call->file != '\0' ? call->file : NULL,

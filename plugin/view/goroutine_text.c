@@ -83,8 +83,8 @@ bool gh_goroutine_find_creator(const struct gh_goroutine_list *listing,
 static size_t count_elided(const struct gh_goroutine_list *listing)
 {
 	size_t count = 0;
-	for (size_t i = 0; i < listing->traceback.ncalls; i++)
-		count += gh_goroutine_has_call(listing, &listing->traceback.calls[i]);
+	for (size_t i = 0; i < listing->traceback.calls.count; i++)
+		count += gh_goroutine_has_call(listing, &listing->traceback.calls.items[i]);
 	return count > 2 * SHOWN_CALLS && !listing->all ? count - 2 * SHOWN_CALLS : 0;
 }
 
@@ -94,22 +94,22 @@ static void print_body(FILE *out, struct gh_goroutine_list *listing, size_t goro
 	const struct gh_traceback *traceback = &listing->traceback;
 	size_t elided = count_elided(listing);
 	size_t number = 0;
-	for (size_t i = 0; i < traceback->ncalls; i++) {
-		if (!gh_goroutine_has_call(listing, &traceback->calls[i]))
+	for (size_t i = 0; i < traceback->calls.count; i++) {
+		if (!gh_goroutine_has_call(listing, &traceback->calls.items[i]))
 			continue;
 		if (elided > 0 && number++ == SHOWN_CALLS)
 			fprintf(out, "...%zu frames elided...\n", elided);
 		if (elided > 0 && number > SHOWN_CALLS && number <= SHOWN_CALLS + elided)
 			continue;
-		gh_traceback_print_name(out, &traceback->calls[i]);
+		gh_traceback_print_name(out, &traceback->calls.items[i]);
 		/* Groups are of goroutines with the same stack, whatever they work on. */
 		if (listing->group)
 			fputs("(...)", out);
 		else
 			gh_traceback_print_arguments(out, listing->dump, listing->symbols,
-						     &traceback->calls[i]);
+						     &traceback->calls.items[i]);
 		fputs("\n", out);
-		print_place(out, &traceback->calls[i]);
+		print_place(out, &traceback->calls.items[i]);
 	}
 	struct gh_call creator;
 	if (gh_goroutine_find_creator(listing, goroutine, &creator)) {
@@ -219,8 +219,8 @@ static void print_first_call(FILE *out, struct gh_goroutine_list *listing)
 {
 	const struct gh_traceback *traceback = &listing->traceback;
 	const struct gh_call *found = NULL;
-	for (size_t i = 0; i < traceback->ncalls; i++) {
-		const struct gh_call *call = &traceback->calls[i];
+	for (size_t i = 0; i < traceback->calls.count; i++) {
+		const struct gh_call *call = &traceback->calls.items[i];
 		if (!gh_goroutine_has_call(listing, call) ||
 		    (found != NULL && gh_call_is_standard(call)))
 			continue;
@@ -338,8 +338,8 @@ static void print_order(FILE *out, const struct gh_goroutine_list *listing)
 	enum { MAIN, OWN, MODULE, STANDARD, KINDS };
 	unsigned counts[KINDS] = {0};
 	const struct gh_traceback *traceback = &listing->traceback;
-	for (size_t i = 0; i < traceback->ncalls; i++) {
-		const struct gh_call *call = &traceback->calls[i];
+	for (size_t i = 0; i < traceback->calls.count; i++) {
+		const struct gh_call *call = &traceback->calls.items[i];
 		if (!gh_goroutine_has_call(listing, call))
 			continue;
 		counts[MAIN] += gh_call_is_main(call);
@@ -350,8 +350,8 @@ static void print_order(FILE *out, const struct gh_goroutine_list *listing)
 	}
 	for (unsigned i = 0; i < KINDS; i++)
 		fprintf(out, "%010u ", UINT_MAX - counts[i]);
-	for (size_t i = 0; i < traceback->ncalls; i++) {
-		const struct gh_call *call = &traceback->calls[i];
+	for (size_t i = 0; i < traceback->calls.count; i++) {
+		const struct gh_call *call = &traceback->calls.items[i];
 		if (!gh_goroutine_has_call(listing, call))
 			continue;
 		gh_traceback_print_name(out, call);

@@ -30,14 +30,15 @@ static const struct gh_call *find_in_traceback(struct gh_names *names, size_t go
 	struct gh_traceback *traceback = &names->traceback;
 	if (names->symbols == NULL || goroutine == GH_DUMP_NONE)
 		return NULL;
-	if ((traceback->ncalls == 0 || names->goroutine != goroutine) &&
+	if ((traceback->calls.count == 0 || names->goroutine != goroutine) &&
 	    !gh_traceback_make(traceback, names->heap->dump, names->symbols, goroutine))
 		return NULL;
 	names->goroutine = goroutine;
 	/* The frames ascend. */
-	size_t after = gh_lower_bound(traceback->ncalls, i, traceback->calls[i].frame <= number);
-	bool found = after > 0 && traceback->calls[after - 1].frame == number;
-	return found ? &traceback->calls[after - 1] : NULL;
+	size_t after =
+	    gh_lower_bound(traceback->calls.count, i, traceback->calls.items[i].frame <= number);
+	bool found = after > 0 && traceback->calls.items[after - 1].frame == number;
+	return found ? &traceback->calls.items[after - 1] : NULL;
 }
 
 /* Fills in the call that frame NUMBER is of, which calls that are inlined into it do not change. */

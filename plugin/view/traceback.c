@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/code/code.h"
@@ -68,24 +67,17 @@ static bool elides_wrapper(const struct gh_call *callee)
 
 static struct gh_call *add_call(struct gh_traceback *traceback)
 {
-	if (traceback->ncalls == traceback->capacity) {
-		size_t capacity = traceback->capacity > 0 ? 2 * traceback->capacity : 64;
-		struct gh_call *calls =
-		    reallocarray(traceback->calls, capacity, sizeof(*traceback->calls));
-		if (calls == NULL)
-			return NULL;
-		traceback->calls = calls;
-		traceback->capacity = capacity;
-	}
-	struct gh_call *call = &traceback->calls[traceback->ncalls++];
-	*call = (struct gh_call){.file = ""};
+	struct gh_call *call = gh_vector_extend(&traceback->calls, 1);
+	if (call != NULL)
+		*call = (struct gh_call){.file = ""};
 	return call;
 }
 
 /* The call inside the one that comes next; NULL at the top. */
 static const struct gh_call *last_call(const struct gh_traceback *traceback)
 {
-	return traceback->ncalls > 0 ? &traceback->calls[traceback->ncalls - 1] : NULL;
+	return traceback->calls.count > 0 ? &traceback->calls.items[traceback->calls.count - 1]
+					  : NULL;
 }
 
 /* The frame was interrupted, its pc no return address: it was made to call what CALLEE is. */
@@ -163,7 +155,7 @@ bool gh_traceback_make(struct gh_traceback *traceback, const struct gh_dump *dum
 {
 	const struct gh_dump_stack *stack = gh_dump_stack(dump, number);
 	bool first = true;
-	traceback->ncalls = 0;
+	traceback->calls.count = 0;
 	for (size_t i = 0; i < stack->nframes; i++)
 		if (!add_frame(traceback, dump, symbols, stack->first_frame + i,
 			       i + 1 == stack->nframes, &first))
@@ -236,8 +228,8 @@ static bool is_cgo_wrapper(const struct gh_call *call)
 const struct gh_call *gh_traceback_own_call(const struct gh_traceback *traceback)
 {
 	const struct gh_call *own = NULL;
-	for (size_t i = 0; i < traceback->ncalls; i++) {
-		const struct gh_call *call = &traceback->calls[i];
+	for (size_t i = 0; i < traceback->calls.count; i++) {
+		const struct gh_call *call = &traceback->calls.items[i];
 		if (is(call, "runtime.goexit") || (call->hidden && !traceback->all))
 			continue;
 		if (!gh_call_is_standard(call) && !is_cgo_wrapper(call))
@@ -382,5 +374,5 @@ void gh_traceback_print_arguments(FILE *out, const struct gh_dump *dump, struct 
 
 void gh_traceback_free(struct gh_traceback *traceback)
 {
-	free(traceback->calls);
+	gh_vector_free(&traceback->calls);
 }

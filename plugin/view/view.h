@@ -233,10 +233,8 @@ struct gh_call {
 };
 
 struct gh_traceback {
-	struct gh_call *calls; /* innermost first; owned, and used again for the next */
-	size_t ncalls;         /* how many these are */
-	size_t capacity;       /* of calls */
-	bool all;              /* nothing would be left: nothing is hidden */
+	struct GH_VECTOR(struct gh_call) calls; /* innermost first; used again for the next */
+	bool all;                               /* nothing would be left: nothing is hidden */
 };
 
 /* Fills TRACEBACK with the stack of goroutine NUMBER; zero it before the first. SYMBOLS may be

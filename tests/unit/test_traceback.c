@@ -53,10 +53,10 @@ static int line_of(const char *name, uint64_t continuation)
 	ck_assert(gh_dump_open_memory(&dump, maker.data, maker.size, "made", &err));
 	ck_assert(gh_symbols_open(&symbols, &dump, path));
 	ck_assert(gh_traceback_make(&traceback, &dump, &symbols, 0));
-	ck_assert_uint_eq(traceback.ncalls, 2);
-	ck_assert_int_eq(traceback.calls[0].line, 5);
-	ck_assert_str_eq(traceback.calls[1].file, "/src/leaf.go");
-	int line = traceback.calls[1].line;
+	ck_assert_uint_eq(traceback.calls.count, 2);
+	ck_assert_int_eq(traceback.calls.items[0].line, 5);
+	ck_assert_str_eq(traceback.calls.items[1].file, "/src/leaf.go");
+	int line = traceback.calls.items[1].line;
 	gh_traceback_free(&traceback);
 	gh_symbols_close(&symbols);
 	gh_dump_close(&dump);
@@ -91,9 +91,9 @@ START_TEST(wrappers_are_nobodys_own)
 	    CALL("net/http.(*Server).Serve", false),
 	    CALL("main.serve", false),
 	};
-	struct gh_traceback traceback = {.calls = calls, .ncalls = 4};
+	struct gh_traceback traceback = {.calls = {.items = calls, .count = 4}};
 	ck_assert_ptr_eq(gh_traceback_own_call(&traceback), &calls[3]);
-	traceback.ncalls = 2;
+	traceback.calls.count = 2;
 	ck_assert_ptr_eq(gh_traceback_own_call(&traceback), &calls[0]);
 }
 END_TEST
@@ -110,8 +110,8 @@ START_TEST(no_goroutine_is_in_goexit)
 	    CALL("runtime.bgsweep", true),
 	    CALL("runtime.goexit", true),
 	};
-	struct gh_traceback begun = {.calls = calls, .ncalls = 2};
-	struct gh_traceback runtime = {.calls = hidden, .ncalls = 3, .all = true};
+	struct gh_traceback begun = {.calls = {.items = calls, .count = 2}};
+	struct gh_traceback runtime = {.calls = {.items = hidden, .count = 3}, .all = true};
 	ck_assert_ptr_eq(gh_traceback_own_call(&begun), &calls[0]);
 	ck_assert_ptr_eq(gh_traceback_own_call(&runtime), &hidden[1]);
 }
