@@ -95,6 +95,9 @@ size_t gh_dump_input_copy(const struct gh_dump_input *input, void *buf, size_t s
 
 /* Records. */
 
+/* What a kind of record is called, for a person: "stack frame". */
+const char *gh_dump_kind_name(enum gh_dump_kind kind);
+
 /* gh_fieldlist_skip for the prototype, where the number of pairs precedes them. */
 struct gh_fieldlist gh_fieldlist_skip_counted(struct gh_cursor *cur);
 

@@ -370,11 +370,8 @@ struct gh_dump_record {
 	};
 };
 
-/* What a kind of record is called, for a person: "stack frame". */
-const char *gh_dump_kind_name(enum gh_dump_kind kind);
-
-/* The same for a record that is known to be all there. It takes no longer for one with many fields,
- * and does not leave CUR after it. */
+/* Reads the record at CUR, which is known to be all there. It takes no longer for one with many
+ * fields, and does not leave CUR after it. */
 bool gh_dump_record_read_again(struct gh_cursor *cur, enum gh_dump_format format,
 			       struct gh_dump_record *record);
 

@@ -46,6 +46,32 @@ unsigned gh_rtype_uncommon_offset(const struct gh_rtypes *types, const struct gh
 bool gh_rtype_read_method(const struct gh_rtypes *types, struct gh_cursor *cur,
 			  struct gh_rtype_part *part);
 
+/* A method of a type. Format: type Method in src/internal/abi/type.go. */
+struct gh_rtype_method {
+	struct gh_rtype_text name;
+	uint32_t type;     /* the number of its type, without the receiver; GH_NO_RTYPE: not told */
+	uint64_t of_value; /* address of the function that takes a value; 0: there is none */
+	uint64_t of_word;  /* the same of the one that takes an interface's data word */
+};
+
+/* How many methods TYPE has, exported or not; 0 before Go 1.7. */
+uint32_t gh_rtype_methods(const struct gh_rtypes *types, const struct gh_rtype *type);
+
+/* Reads method INDEX, which is less than that. The linker leaves out types and functions of those
+ * that no interface can call. False if it cannot be read. */
+bool gh_rtype_method(const struct gh_rtypes *types, const struct gh_rtype *type, uint32_t index,
+		     struct gh_rtype_method *method);
+
+/* The import path that part INDEX of an unnamed struct or interface is of, if it is not exported;
+ * "" if it has none. */
+struct gh_rtype_text gh_rtype_part_package(const struct gh_rtypes *types,
+					   const struct gh_rtype *type, uint32_t index);
+
+/* The address of the function for part INDEX of the interface of ITAB; 0 if it cannot be told. It
+ * takes a data word. */
+uint64_t gh_itab_function(const struct gh_rtypes *types, const struct gh_itab *itab,
+			  uint32_t index);
+
 /* Whether OFFSET is of something in the range of types. */
 bool gh_rtype_is_offset(const struct gh_rtypes *types, uint64_t offset);
 

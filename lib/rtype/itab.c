@@ -1,4 +1,4 @@
-#include "lib/rtype/rtype.h"
+#include "lib/rtype/internal.h"
 
 /* Reads the itab at ADDRESS. False if there is none. */
 static bool read_itab(const struct gh_rtypes *types, uint64_t address, struct gh_itab *itab)

@@ -231,11 +231,6 @@ struct gh_rtype_part {
 bool gh_rtype_part(const struct gh_rtypes *types, const struct gh_rtype *type, uint32_t index,
 		   struct gh_rtype_part *part);
 
-/* The import path that part INDEX of an unnamed struct or interface is of, if it is not exported;
- * "" if it has none. */
-struct gh_rtype_text gh_rtype_part_package(const struct gh_rtypes *types,
-					   const struct gh_rtype *type, uint32_t index);
-
 /* The number of parameters of a function: the parts after those are its results. VARIADIC is
  * set to whether the last parameter is a "...". */
 uint32_t gh_rtype_parameters(const struct gh_rtypes *types, const struct gh_rtype *type,
@@ -246,22 +241,6 @@ uint32_t gh_rtype_parameters(const struct gh_rtypes *types, const struct gh_rtyp
  * longer than can be followed. */
 uint32_t gh_rtype_shorter(const struct gh_rtypes *types, const struct gh_rtype *type,
 			  uint32_t part);
-
-/* A method of a type. Format: type Method in src/internal/abi/type.go. */
-struct gh_rtype_method {
-	struct gh_rtype_text name;
-	uint32_t type;     /* the number of its type, without the receiver; GH_NO_RTYPE: not told */
-	uint64_t of_value; /* address of the function that takes a value; 0: there is none */
-	uint64_t of_word;  /* the same of the one that takes an interface's data word */
-};
-
-/* How many methods TYPE has, exported or not; 0 before Go 1.7. */
-uint32_t gh_rtype_methods(const struct gh_rtypes *types, const struct gh_rtype *type);
-
-/* Reads method INDEX, which is less than that. The linker leaves out types and functions of those
- * that no interface can call. False if it cannot be read. */
-bool gh_rtype_method(const struct gh_rtypes *types, const struct gh_rtype *type, uint32_t index,
-		     struct gh_rtype_method *method);
 
 /* What an interface's first word points to: the table of a type's methods for an interface. */
 struct gh_itab {
@@ -279,11 +258,6 @@ struct gh_itab_walk {
 
 /* Gives the next one. False if there are no more. */
 bool gh_itabs_next(struct gh_itab_walk *walk, const struct gh_rtypes *types, struct gh_itab *itab);
-
-/* The address of the function for part INDEX of the interface; 0 if it cannot be told. It takes a
- * data word. */
-uint64_t gh_itab_function(const struct gh_rtypes *types, const struct gh_itab *itab,
-			  uint32_t index);
 
 /* What a method takes, as far as the descriptors tell. */
 struct gh_signature {

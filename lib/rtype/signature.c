@@ -1,4 +1,4 @@
-#include "lib/rtype/rtype.h"
+#include "lib/rtype/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

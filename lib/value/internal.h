@@ -100,6 +100,12 @@ bool gh_value_add_known(struct gh_values *values, const struct gh_rtype *type, u
 bool gh_value_time(struct gh_values *values, const struct gh_rtype *type, uint64_t address,
 		   int64_t *seconds, unsigned *nanoseconds);
 
+/* A value of TYPE, a pointer, map, channel or function, is a pointer and nothing else. */
+bool gh_value_is_pointer(const struct gh_rtype *type);
+
+/* Appends a value of type number TYPE, which is BYTES. */
+void gh_value_print_own(struct gh_values *values, uint32_t type, const uint8_t *bytes);
+
 /* Begins to follow a pointer to ADDRESS. False if that is as deep as it goes. Ends with
  * gh_value_leave. */
 bool gh_value_enter(struct gh_values *values, uint64_t address);

@@ -45,11 +45,8 @@ struct gh_values {
  * so. No more is appended once the text is very long. */
 void gh_value_print(struct gh_values *values, uint32_t type, uint64_t address);
 
-/* The same of a type whose values are a pointer (gh_value_is_pointer): the value is WORD. */
+/* The same of a type whose values are a pointer and nothing else: the value is WORD. */
 void gh_value_print_pointer(struct gh_values *values, uint32_t type, uint64_t word);
-
-/* A value of TYPE, a pointer, map, channel or function, is a pointer and nothing else. */
-bool gh_value_is_pointer(const struct gh_rtype *type);
 
 /* The same by the type's name as Go writes it, of which the program need not describe what begins
  * it: "*", "[]" or "[N]". Where values of it are pointers WHERE is the value, else its address.
@@ -61,9 +58,6 @@ bool gh_value_print_named(struct gh_values *values, const char *name, uint64_t w
  */
 bool gh_value_print_bytes(struct gh_values *values, const char *name, const uint8_t *bytes,
 			  size_t size, struct gh_error *err);
-
-/* The same of a type by number, of whose values BYTES is one. */
-void gh_value_print_own(struct gh_values *values, uint32_t type, const uint8_t *bytes);
 
 /* COUNT values of type ELEM, one after the other from ADDRESS on, as of a slice. */
 void gh_value_print_elements(struct gh_values *values, uint32_t elem, uint64_t address,

@@ -255,7 +255,8 @@ bool gh_missing_file_take_memory(const struct gh_missing_file *job, const struct
  * session's. */
 void gh_missing_file_made(const char *directory, struct gh_infofiles *files);
 
-/* The file PATH is a Go program. */
+/* The file PATH has a pclntab that can be read. The notes that gh_file_is_go goes by do not tell
+ * that of what was made again from memory. */
 bool gh_missing_file_is_go(const char *path);
 
 /* IDENTITY is what was last looked into; if not, notes that it is from now on. */
