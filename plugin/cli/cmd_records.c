@@ -17,7 +17,9 @@ int gh_dumplist_print(const struct gh_options *options, enum gh_emit_layout layo
 	struct gh_emit emit = gh_emit_start(stdout, layout, &dump, options->json);
 	print(&emit);
 	gh_dump_close(&dump);
-	return GH_EXIT_OK;
+	if (emit.failed)
+		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+	return emit.failed ? GH_EXIT_INPUT : GH_EXIT_OK;
 }
 
 /* A column's kind and member of a record. */

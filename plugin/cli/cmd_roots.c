@@ -147,6 +147,7 @@ static void print_finalizer_roots(struct gh_emit *emit)
 	const struct gh_dump *dump = emit->dump;
 	struct gh_dump_record record;
 	uint8_t *seen = calloc(gh_dump_count(dump, GH_DUMP_OBJECT) / 8 + 1, 1);
+	emit->failed = seen == NULL;
 	for (size_t i = 0; seen != NULL && i < gh_dump_count(dump, GH_DUMP_FINALIZER); i++) {
 		gh_dump_get(dump, GH_DUMP_FINALIZER, i, &record);
 		print_plain_root(emit, "finalizer", record.finalizer.object,

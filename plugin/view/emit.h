@@ -29,6 +29,7 @@ struct gh_emit {
 	bool json;
 	bool open;      /* JSON: the row's object has been begun */
 	bool started;   /* a value of the row, or of the JSON object or list within, is printed */
+	bool failed;    /* memory ran out for what was to be printed */
 	int width;      /* of a table's numbers, in characters */
 	uint64_t rows;  /* that have been printed */
 	size_t used;    /* bytes of the line */
