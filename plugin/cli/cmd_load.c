@@ -77,27 +77,20 @@ static const char *text_of(const struct gh_dump *dump, struct gh_dump_slice slic
 }
 
 /* NUMBER with a comma before every three digits; in BUF. */
-static const char *with_commas(uint64_t number, char buf[32])
+static const char *with_commas(uint64_t number, char buf[GH_NUMBER_TEXT])
 {
-	char digits[24];
-	int length = snprintf(digits, sizeof(digits), "%" PRIu64, number);
-	char *out = buf;
-	for (int i = 0; i < length; i++) {
-		if (i > 0 && (length - i) % 3 == 0)
-			*out++ = ',';
-		*out++ = digits[i];
-	}
-	*out = '\0';
-	return buf;
+	char *end = buf + GH_NUMBER_TEXT - 1;
+	*end = '\0';
+	return gh_format_number(end, number, true);
 }
 
 static void say_what_is_loaded(FILE *script, const struct job *job)
 {
 	const struct gh_dump *dump = &job->dump;
 	char version[128];
-	char goroutines[32];
+	char goroutines[GH_NUMBER_TEXT];
 	char bytes[GH_SIZE_TEXT];
-	char objects[32];
+	char objects[GH_NUMBER_TEXT];
 	text_of(dump, gh_dump_go_version(dump), version, sizeof(version));
 	gh_script_say(script, "%s heap dump of %s%s linux/%s: %s goroutines, %s in %s objects",
 		      gh_dump_format_name(dump->format),

@@ -68,8 +68,6 @@ struct collector {
 static void print_what(struct gh_emit *emit, const void *context)
 {
 	const struct row *row = context;
-	char digits[GH_NUMBER_TEXT];
-	char *end = digits + sizeof(digits);
 	if (row->file != NULL) {
 		fputs("  ", emit->out);
 		gh_print_name(emit->out, row->file, false);
@@ -78,10 +76,10 @@ static void print_what(struct gh_emit *emit, const void *context)
 	fputs(row->what, emit->out);
 	if (!row->of_it.known)
 		return;
-	char *number = gh_format_number(end, row->of_it.value, true);
 	bool is_own = row->part == kinds[GH_FOOTPRINT_ANONYMOUS].key;
-	fprintf(emit->out, is_own ? " (the runtime's own is %.*s at most)" : ", %.*s bytes",
-		(int)(end - number), number);
+	fputs(is_own ? " (the runtime's own is " : ", ", emit->out);
+	gh_print_number(emit->out, row->of_it.value);
+	fputs(is_own ? " at most)" : " bytes", emit->out);
 }
 
 static const struct gh_column columns[] = {

@@ -20,16 +20,6 @@
 #define TOLD_HOLDERS 2
 #define MAX_OBJECTS  100000
 
-static void print_number(FILE *out, uint64_t number, const char *what)
-{
-	char text[GH_NUMBER_TEXT];
-	char *end = text + sizeof(text);
-	char *start = gh_format_number(end, number, true);
-	fwrite(start, 1, (size_t)(end - start), out);
-	if (what != NULL)
-		fprintf(out, " %s%s", what, number == 1 ? "" : "s");
-}
-
 static void print_class(FILE *out, struct gh_suspects *suspects, uint32_t class)
 {
 	gh_escape_print(out, gh_names_class(&suspects->query->names, class));
@@ -39,7 +29,10 @@ static void print_class(FILE *out, struct gh_suspects *suspects, uint32_t class)
 static void print_objects(FILE *out, struct gh_suspects *suspects, uint64_t count, uint32_t class)
 {
 	bool typed = gh_typing_class(&suspects->query->names.typing, class)->typed;
-	print_number(out, count, typed ? NULL : "object");
+	if (typed)
+		gh_print_number(out, count);
+	else
+		gh_print_count(out, count, "object");
 	fputs(typed ? " " : " of ", out);
 	print_class(out, suspects, class);
 }
@@ -48,7 +41,7 @@ static void print_objects(FILE *out, struct gh_suspects *suspects, uint64_t coun
 static void print_bytes(FILE *out, const struct gh_suspects *suspects, uint64_t bytes)
 {
 	uint64_t whole = suspects->query->heap.bytes;
-	print_number(out, bytes, "byte");
+	gh_print_count(out, bytes, "byte");
 	fprintf(out, ", %.1f%% of the heap", whole > 0 ? 100 * (double)bytes / (double)whole : 0.0);
 }
 
@@ -150,7 +143,7 @@ static void print_growth(FILE *out, struct gh_suspects *suspects, const struct g
 		return;
 	uint64_t before = suspect->objects_before.value;
 	fputs("; ", out);
-	print_number(out, suspect->bytes - suspect->before.value, "byte");
+	gh_print_count(out, suspect->bytes - suspect->before.value, "byte");
 	if (suspect->most.objects > before) {
 		fputs(" and ", out);
 		print_objects(out, suspects, suspect->most.objects - before, suspect->most.class);
@@ -171,7 +164,7 @@ static void print_kept(FILE *out, struct gh_suspects *suspects, const struct gh_
 	}
 	if (count > 1) {
 		fputs(", ", out);
-		print_number(out, suspect->bytes / count, "byte");
+		gh_print_count(out, suspect->bytes / count, "byte");
 		fputs(" for each", out);
 	}
 	print_growth(out, suspects, suspect);
@@ -204,12 +197,12 @@ static void print_sentence(FILE *out, struct gh_suspects *suspects,
 		      out);
 		print_bytes(out, suspects, suspect->bytes);
 		fputs(": ", out);
-		print_number(out, suspect->most.objects, "object");
+		gh_print_count(out, suspect->most.objects, "object");
 		break;
 	case GH_SUSPECT_STRING:
-		print_number(out, suspect->text.copies, NULL);
+		gh_print_number(out, suspect->text.copies);
 		fputs(" copies of one text of ", out);
-		print_number(out, suspect->text.length, "byte");
+		gh_print_count(out, suspect->text.length, "byte");
 		fputs(" take ", out);
 		print_bytes(out, suspects, suspect->bytes);
 		fputs(", more than one would", out);
@@ -258,7 +251,7 @@ static void print_parts(FILE *out, struct gh_suspects *suspects, const struct gh
 {
 	for (size_t i = 0; i < suspect->nparts; i++) {
 		fputs(i == 0 ? "   made of " : "; ", out);
-		print_number(out, suspect->parts[i].bytes, "byte");
+		gh_print_count(out, suspect->parts[i].bytes, "byte");
 		fputs(" in ", out);
 		print_objects(out, suspects, suspect->parts[i].objects, suspect->parts[i].class);
 	}
@@ -273,15 +266,15 @@ static void print_slices(FILE *out, struct gh_suspects *suspects, const struct g
 	if (!gh_suspect_slices_find(&slices, suspects, suspect))
 		return;
 	fputs("   of these slices use ", out);
-	print_number(out, slices.used, NULL);
+	gh_print_number(out, slices.used);
 	fputs(" of ", out);
-	print_number(out, slices.bytes, "byte");
+	gh_print_count(out, slices.bytes, "byte");
 	fputs(": ", out);
 	print_class(out, suspects, gh_names_classes(names)[slices.object]);
 	gh_names_print_pointer(out, names, slices.object, slices.offset);
 	if (slices.count > 1) {
 		fputs(", and ", out);
-		print_number(out, slices.count - 1, NULL);
+		gh_print_number(out, slices.count - 1);
 		fputs(" more like it", out);
 	}
 	fputs("\n", out);
@@ -294,9 +287,9 @@ static void print_maps(FILE *out, struct gh_suspects *suspects, const struct gh_
 	if (!gh_suspect_maps_find(&maps, suspects, suspect))
 		return;
 	fputs(maps.count > 1 ? "   these maps have room for " : "   the map has room for ", out);
-	print_number(out, maps.room, NULL);
+	gh_print_number(out, maps.room);
 	fputs(maps.count > 1 ? " entries and hold " : " entries and holds ", out);
-	print_number(out, maps.entries, NULL);
+	gh_print_number(out, maps.entries);
 	fputs(": a map does not shrink when entries are deleted\n", out);
 }
 

@@ -171,6 +171,9 @@ void gh_print_in_blocks(void);
  * COMMAS there is one after each three digits. */
 char *gh_format_number(char *end, uint64_t value, bool commas);
 
+/* Prints "1,000". */
+void gh_print_number(FILE *out, uint64_t number);
+
 /* Prints "1 object", "2 objects". */
 void gh_print_count(FILE *out, uint64_t count, const char *what);
 

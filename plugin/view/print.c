@@ -33,7 +33,7 @@ char *gh_format_number(char *end, uint64_t value, bool commas)
 	return end;
 }
 
-static void print_commas(FILE *out, uint64_t number)
+void gh_print_number(FILE *out, uint64_t number)
 {
 	char text[GH_NUMBER_TEXT];
 	char *end = text + sizeof(text);
@@ -43,7 +43,7 @@ static void print_commas(FILE *out, uint64_t number)
 
 void gh_print_count(FILE *out, uint64_t count, const char *what)
 {
-	print_commas(out, count);
+	gh_print_number(out, count);
 	fprintf(out, " %s%s", what, count == 1 ? "" : "s");
 }
 
@@ -52,7 +52,7 @@ void gh_print_more(uint64_t shown, uint64_t count)
 	if (count <= shown)
 		return;
 	fputs("and ", stdout);
-	print_commas(stdout, count - shown);
+	gh_print_number(stdout, count - shown);
 	puts(" more: --limit 0 prints all");
 }
 

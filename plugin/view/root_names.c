@@ -277,12 +277,9 @@ void gh_names_print_stack(FILE *out, struct gh_names *names, const struct gh_roo
 {
 	struct gh_dump_record record;
 	struct gh_root_place from;
-	char text[GH_NUMBER_TEXT];
-	char *end = text + sizeof(text);
 	gh_names_root_place(&from, names, root, &record);
-	const char *number = gh_format_number(end, count, true);
 	if (count > 1)
-		fprintf(out, "%.*s goroutines", (int)(end - number), number);
+		gh_print_count(out, count, "goroutine");
 	else if (from.goroutine != GH_DUMP_NONE)
 		fprintf(out, "goroutine %" PRIu64,
 			gh_where_goroutine_id(names->heap->dump, from.goroutine));

@@ -59,14 +59,11 @@ void gh_names_print_pointer(FILE *out, const struct gh_names *names, uint32_t ob
 			    uint64_t offset)
 {
 	struct gh_slice_range range;
-	char text[GH_NUMBER_TEXT];
-	char *end = text + sizeof(text);
 	gh_names_print_field(out, names, object, offset);
 	if (!gh_slice_range_find(names, object, offset, &range))
 		return;
-	const char *size = gh_format_number(end, range.size, true);
-	fprintf(out, " [%" PRIu64 ":%" PRIu64 "] of %.*s bytes", range.start, range.end,
-		(int)(end - size), size);
+	fprintf(out, " [%" PRIu64 ":%" PRIu64 "] of ", range.start, range.end);
+	gh_print_count(out, range.size, "byte");
 }
 
 void gh_object_print_range(struct gh_emit *emit, const void *member)
