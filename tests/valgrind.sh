@@ -54,6 +54,9 @@ done
 for command in objects path referrers reachable; do
 	check "$command" -e "$program" "$work/dump" "$object"
 done
+check frame -e "$program" "$work/dump" 1
+check waits -e "$program" "$work/dump"
+check sql -e "$program" "$work/dump" 'select * from retained where holder = (select max(holder) from retained)'
 check diff -e "$program" "$work/dump" "$work/dump"
 check dot -e "$program" "$work/dump"
 for command in core hprof report; do

@@ -327,9 +327,16 @@ check_errors() {
 	timeout 20 "$GOHEAP" web "$work/nothing" >"$work/body" 2>"$work/why"
 	equal "no dump: status" 1 $?
 	serve "$work/made"
+	equal "nothing is said of other machines, which cannot ask" "" "$(cat "$work/why")"
 	timeout 20 "$GOHEAP" web --http ":$port" "$work/made" >"$work/body" 2>"$work/why"
 	equal "a port that is taken: status" 1 $?
 	has "a port that is taken: the reason" "$(cat "$work/why")" '^goheap: cannot listen on :[0-9]+: Address already in use'
+	stop
+	serve --http 0:0 "$work/made"
+	has "other machines can ask, and it is said" "$(cat "$work/why")" '^goheap: other machines can ask this server'
+	if command -v ss >/dev/null; then
+		equal "it listens on all of this machine's addresses" "0.0.0.0:$port" "$(ss -Htln "sport = :$port" | awk '{ print $4 }')"
+	fi
 	stop
 	timeout 20 "$GOHEAP" web --http "127.0.0.1:none" "$work/made" >"$work/body" 2>"$work/why"
 	equal "no port: status" 1 $?

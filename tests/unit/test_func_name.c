@@ -88,6 +88,18 @@ START_TEST(names_that_no_source_declares)
 }
 END_TEST
 
+/* As PackageName in src/debug/gosym/symtab.go has it. */
+START_TEST(packages)
+{
+	ck_assert_uint_eq(gh_package_length(""), 0);
+	ck_assert_uint_eq(gh_package_length("memeqbody"), 0);
+	ck_assert_uint_eq(gh_package_length("[a.b]"), 0);
+	ck_assert_uint_eq(gh_package_length("main.(*T).f"), 4);
+	ck_assert_uint_eq(gh_package_length("net/http.Get"), 8);
+	ck_assert_uint_eq(gh_package_length("a.b/c.F[d/e.G]"), 5);
+}
+END_TEST
+
 START_TEST(long_names_have_no_forms)
 {
 	char name[2 * GH_NAME_FORM_SIZE] = "main.";
@@ -109,6 +121,7 @@ Suite *func_name_suite(void)
 	TCase *tests = tcase_create("func_name");
 	tcase_add_test(tests, forms);
 	tcase_add_test(tests, names_that_no_source_declares);
+	tcase_add_test(tests, packages);
 	tcase_add_test(tests, long_names_have_no_forms);
 	suite_add_tcase(suite, tests);
 	return suite;

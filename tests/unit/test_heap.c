@@ -195,8 +195,18 @@ START_TEST(saved_words)
 }
 END_TEST
 
-/* Between the first and the last object, but in none, nor on a stack, and right after the heap; a
- * field beyond its object; an object without a byte; a finalizer of no object. */
+/* An object that begins as a runtime.g of Go 1.5 to 1.8 does, with a stack and its size, and points
+ * above that, where such a stack has its barriers: but not from where a runtime.g does. */
+static void put_like_barriers(void)
+{
+	maker_numbers(&maker, 2, (const uint64_t[]){1, BASE + 0x100});
+	maker_words(&maker, 9,
+		    (const uint64_t[]){BASE + 0x10, BASE + 0x18, 0, 0, 0, 0, 0, 0x40, BASE + 0x20});
+	maker_numbers(&maker, 3, (const uint64_t[]){1, 8 * 8, 0});
+}
+
+/* Between the first and the last object, but in none, nor on a stack, twice, and right after the
+ * heap; a field beyond its object; an object without a byte; a finalizer of no object. */
 START_TEST(damage)
 {
 	maker_start(&maker, MAKER_1_7, 8, false);
@@ -207,12 +217,13 @@ START_TEST(damage)
 	maker_words(&maker, 1, (const uint64_t[]){1});
 	maker_numbers(&maker, 5, (const uint64_t[]){1, 8, 1, UINT64_MAX, 0});
 	maker_object(&maker, BASE + 0x80, 0);
+	put_like_barriers();
 	maker_numbers(&maker, 6, (const uint64_t[]){7, BASE + 0x20, 0, 0, 0, 0});
 	maker_goroutine(&maker, 0x9000, 1, 4, "select", 0);
 	maker_frame(&maker, 0x30000, 0, 0, "main.main");
 	maker_end(&maker);
 	heap_open(&maker, &dump, &heap);
-	ck_assert_uint_eq(heap.damage.dangling, 2);
+	ck_assert_uint_eq(heap.damage.dangling, 3);
 	ck_assert_uint_eq(heap.damage.outside, 2);
 	ck_assert_uint_eq(heap.damage.empty, 1);
 	ck_assert_uint_eq(heap.damage.unknown, 0);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/util/escape.h"
 #include "plugin/view/emit.h"
 #include "tests/unit/suites.h"
 
@@ -368,6 +369,25 @@ START_TEST(long_texts_are_cut_between_characters)
 }
 END_TEST
 
+START_TEST(long_names_are_cut)
+{
+	static char name[GH_MAX_NAME + 2];
+	static char expected[GH_MAX_NAME + 6];
+	memset(name, 'x', GH_MAX_NAME);
+	begin();
+	gh_print_name(stdout, name, false);
+	check_printed(name);
+	ck_assert_uint_eq(gh_print_names_cut(), 0);
+	memcpy(expected, name, GH_MAX_NAME);
+	memcpy(expected + GH_MAX_NAME, "[...]", 5);
+	name[GH_MAX_NAME] = 'x';
+	begin();
+	gh_print_name(stdout, name, false);
+	check_printed(expected);
+	ck_assert_uint_eq(gh_print_names_cut(), 1);
+}
+END_TEST
+
 START_TEST(the_largest_come_first_and_of_equals_the_lowest_number)
 {
 	static const uint64_t keys[] = {5, 7, 5, 9, 1, 7, 5, 9};
@@ -406,6 +426,7 @@ Suite *view_suite(void)
 	tcase_add_test(tcase, signed_numbers_have_their_sign);
 	tcase_add_test(tcase, counts_have_their_plural);
 	tcase_add_test(tcase, long_texts_are_cut_between_characters);
+	tcase_add_test(tcase, long_names_are_cut);
 	tcase_add_test(tcase, the_largest_come_first_and_of_equals_the_lowest_number);
 	suite_add_tcase(suite, tcase);
 	return suite;
