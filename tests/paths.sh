@@ -158,9 +158,6 @@ check_goref() {
 	if [ -z "${GOREF:-}" ]; then
 		skip "$1: against goref" "GOREF does not name its program"
 		return
-	elif [ "${2#1.}" -gt 26 ]; then
-		skip "$1: against goref" "goref reads Go 1.19 to 1.26"
-		return
 	fi
 	for kind in static map channel slice goroutine; do
 		left_out=0

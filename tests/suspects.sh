@@ -7,7 +7,7 @@ export LC_ALL=C
 . "$(dirname "$0")/lib.sh"
 session_home
 
-variables="static map list syncmap channel context slice subslice timer"
+variables="static map list syncmap channel context slice subslice timer shop"
 KINDS=${KINDS-$variables emptied handle goroutine cleanup finalizer pool nothing}
 
 # said WHAT COLUMN: what the program printed of it.
@@ -84,6 +84,7 @@ holder_type() {
 	context) echo 'context\.valueCtx' ;;
 	slice) echo '\[]\*main\.Session' ;;
 	subslice) echo '\[]\*main\.Part' ;;
+	shop) echo 'main\.Shop' ;;
 	handle) echo '(map\[interface \{}]\*sync\.entry|internal/sync\.indirect\[interface \{},interface \{}])' ;;
 	esac
 }
@@ -360,6 +361,8 @@ check() {
 		finalizer) check_queue "go $1, $kind" ;;
 		pool) check_pool "go $1, $kind" ;;
 		timer) check_timers "go $1, $kind" ;;
+		# What its pool has is freed before all else.
+		shop) check_held "go $1, $kind" 128 ;;
 		# From Go 1.24 on the root of the runtime's map stays.
 		handle) check_held "go $1, $kind" $((${1#1.} < 24 ? 0 : 160)) ;;
 		nothing)

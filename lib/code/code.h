@@ -415,6 +415,10 @@ struct gh_global_refs GH_VECTOR(struct gh_global_ref); /* by address and functio
 bool gh_global_refs_find(struct gh_global_refs *refs, const struct gh_pclntab *tab, uint64_t start,
 			 uint64_t end);
 
+/* The same of FUNC alone, to any address. */
+bool gh_global_refs_of(struct gh_global_refs *refs, const struct gh_pclntab *tab,
+		       const struct gh_func *func);
+
 /* The address from START to before END that the code of TAB's program from FROM, where an
  * instruction starts, to before TO refers to last; *AT is where the instruction ends that does. 0
  * if it refers to none. Which machines, and how far: as above. */

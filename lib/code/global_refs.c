@@ -131,6 +131,16 @@ bool gh_global_refs_find(struct gh_global_refs *refs, const struct gh_pclntab *t
 	return !refs->failed;
 }
 
+bool gh_global_refs_of(struct gh_global_refs *refs, const struct gh_pclntab *tab,
+		       const struct gh_func *func)
+{
+	struct finding finding = {.refs = refs, .tab = tab, .end = UINT64_MAX};
+	*refs = (struct gh_global_refs){0};
+	read_code(&finding, func->entry, func->end - func->entry);
+	sort(refs);
+	return !refs->failed;
+}
+
 uint64_t gh_global_ref_last(const struct gh_pclntab *tab, uint64_t from, uint64_t to,
 			    uint64_t start, uint64_t end, uint64_t *at)
 {

@@ -21,9 +21,10 @@ struct search {
 	uint32_t *held;   /* by holder: the objects that its roots point to; owned */
 	size_t *held_end; /* by holder: where they end in that; owned */
 	struct gh_dominators *out;
-	uint32_t *numbers;     /* by node: its vertex; 0 if it was not found; owned */
-	uint32_t ncertain;     /* the first so many vertices are what certain roots lead to */
-	struct vertex *vertex; /* by number; owned */
+	uint32_t *numbers;       /* by node: its vertex; 0 if it was not found; owned */
+	uint32_t ends[GH_RANKS]; /* by rank: the first so many vertices are what roots of it and
+				    better ones lead to */
+	struct vertex *vertex;   /* by number; owned */
 	struct GH_VECTOR(uint32_t) stack; /* by depth, how many targets have been looked at */
 };
 
@@ -83,31 +84,36 @@ static uint32_t node_of(const struct search *search, size_t number)
 		   : search->heap->roots[number].object;
 }
 
-/* Numbers what is reached from the roots that are CONSERVATIVE, or from the others. */
-static bool number_from(struct search *search, bool conservative)
+/* Numbers what is reached from the roots of RANK. */
+static bool number_from(struct search *search, enum gh_root_rank rank)
 {
 	const struct gh_heap *heap = search->heap;
 	for (size_t i = 0; i < heap->nroots; i++) {
 		uint32_t node = node_of(search, i);
-		if (heap->roots[i].conservative == conservative && search->numbers[node] == 0 &&
+		if (gh_root_rank(&heap->roots[i]) == rank && search->numbers[node] == 0 &&
 		    !search_from(search, node))
 			return false;
 	}
+	search->ends[rank] = search->out->nreachable;
 	return true;
 }
 
 static bool number_all(struct search *search)
 {
-	bool ok = number_from(search, false);
-	search->ncertain = search->out->nreachable;
-	return ok && number_from(search, true);
+	for (enum gh_root_rank rank = 0; rank < GH_RANKS; rank++)
+		if (!number_from(search, rank))
+			return false;
+	return true;
 }
 
-/* The way from FROM to the vertex NUMBER, which FROM points to, counts: it is no conservative one
- * to what a certain one leads to. */
-static bool counts(const struct search *search, uint32_t from, uint32_t number)
+/* The last vertex from which a way to the vertex NUMBER counts: it is of what roots of the same
+ * rank or better ones lead to. */
+static uint32_t last_counted(const struct search *search, uint32_t number)
 {
-	return from != 0 && (from <= search->ncertain || number > search->ncertain);
+	enum gh_root_rank rank = GH_RANK_LASTING;
+	while (number > search->ends[rank])
+		rank++;
+	return search->ends[rank];
 }
 
 /* The vertex of the smallest semidominator among VERTEX and those of its ancestors that are linked,
@@ -200,14 +206,17 @@ static void find_semidominator(struct search *search, uint32_t number, uint32_t 
 {
 	const uint32_t *referrers;
 	size_t count = gh_heap_referrers(search->heap, object, &referrers);
-	for (size_t i = 0; i < count; i++)
-		if (counts(search, search->numbers[referrers[i]], number))
-			go_through(search->vertex, number, search->numbers[referrers[i]]);
+	uint32_t last = last_counted(search, number);
+	for (size_t i = 0; i < count; i++) {
+		uint32_t from = search->numbers[referrers[i]];
+		if (from != 0 && from <= last)
+			go_through(search->vertex, number, from);
+	}
 	const struct gh_root *roots;
 	count = search->holders != NULL ? gh_heap_roots(search->heap, object, &roots) : 0;
 	for (size_t i = 0; i < count; i++) {
 		uint32_t holder = node_of(search, (size_t)(roots - search->heap->roots) + i);
-		if (counts(search, search->numbers[holder], number))
+		if (search->numbers[holder] <= last)
 			go_through(search->vertex, number, search->numbers[holder]);
 	}
 }
@@ -232,7 +241,8 @@ static void find_dominators(struct search *search)
 	const struct gh_heap *heap = search->heap;
 	for (size_t i = 0; search->holders == NULL && i < heap->nroots; i++) {
 		uint32_t number = search->numbers[heap->roots[i].object];
-		if (!heap->roots[i].conservative || number > search->ncertain)
+		enum gh_root_rank rank = gh_root_rank(&heap->roots[i]);
+		if (rank == GH_RANK_LASTING || number > search->ends[rank - 1])
 			vertex[number].idom = 0;
 	}
 	find_semidominators(search);

@@ -2,8 +2,8 @@
  * roots, histograms, strings, cleanups.
  *
  * - heap.c, object_table.c, adjacency.c, pointers.c: the graph of objects and pointers;
- * - roots.c, reached_frames.c, cleanup_closures.c, span_tail.c: what keeps objects, and what is no
- *   object;
+ * - roots.c, reached_frames.c, cleanup_closures.c, pool_lists.c, span_tail.c: what keeps objects,
+ *   and what is no object;
  * - dominators.c, top_retainers.c, histogram.c: what is retained, by which objects and kinds of
  *   them;
  * - path.c, path_tree.c, ways.c: paths from roots to one object, to all, and by how many ways;
@@ -144,7 +144,19 @@ struct gh_root {
 			    finalizer's closure, GH_ROOT_CLOSURE; else 0 */
 	enum gh_root_kind kind;
 	bool conservative; /* of a word that may be no pointer: see gh_roots_find */
+	bool passing; /* it goes by itself: what an object with a finalizer points to goes once the
+			 object does; see also gh_pool_lists_find */
 };
+
+/* How much is known by a root. One of a lower rank counts only for what no other leads to. */
+enum gh_root_rank {
+	GH_RANK_LASTING,
+	GH_RANK_PASSING,
+	GH_RANK_CONSERVATIVE,
+	GH_RANKS,
+};
+
+enum gh_root_rank gh_root_rank(const struct gh_root *root);
 
 /* The kind of the record that a root of KIND is in. */
 enum gh_dump_kind gh_root_record(const struct gh_dump *dump, enum gh_root_kind kind);
@@ -230,8 +242,9 @@ uint64_t gh_heap_offset(const struct gh_heap *heap, uint32_t object, uint32_t ta
 /* The dominators of a heap's objects: one object dominates another if every path from a root to
  * that one goes through it. What an object dominates would go with it: its retained size.
  *
- * A conservative root counts only for what no certain one leads to: a word that may be no pointer
- * does not take an object from what is known to hold it. */
+ * A root counts only for what no root of a better rank leads to: a word that may be no pointer does
+ * not take an object from what is known to hold it, nor does its finalizer take from an object what
+ * it points to. */
 
 struct gh_dominators {
 	uint32_t *idom;     /* by object: the nearest that dominates it; the heap's count if that is
@@ -244,7 +257,7 @@ struct gh_dominators {
 };
 
 /* Roots in groups, as those of one variable or of goroutines with one stack: each is a holder of
- * what is reached from its roots alone. Those of one are all conservative, or none is. */
+ * what is reached from its roots alone. Those of one are of one rank. */
 struct gh_holders {
 	const uint32_t *of; /* by the heap's root: its holder's number */
 	uint32_t count;     /* of holders: with the heap's objects fewer than GH_HEAP_NONE - 1 */
@@ -330,8 +343,8 @@ enum gh_path_result {
 	GH_PATH_NONE, /* no root reaches the object */
 };
 
-/* Finds a shortest path from a root of HEAP to OBJECT: from a certain root, if one leads to it,
- * however near a conservative one may be. Of several roots of an object it is the first by kind.
+/* Finds a shortest path from a root of HEAP to OBJECT: from one of the best rank that leads to it,
+ * however near another may be. Of several roots of an object it is the first by kind.
  * GH_PATH_FAILED (ERR filled) if memory ran out. If it is found the path is to be freed with
  * gh_path_free. */
 enum gh_path_result gh_path_find(const struct gh_heap *heap, uint32_t object, struct gh_path *path,
@@ -342,17 +355,18 @@ void gh_path_free(struct gh_path *path);
 /* Of an object that is held in several ways, roots that are told. */
 #define GH_WAYS 3
 
-/* Finds the nearest certain roots of OBJECT, of each that points to it the nearest, and gives how
- * many there are of at most GH_WAYS. Of a long way, or if memory runs out, there may be none. */
+/* Finds the nearest roots of OBJECT that are no passing or conservative ones, of each that points
+ * to it the nearest, and gives how many there are of at most GH_WAYS. Of a long way, or if memory
+ * runs out, there may be none. */
 size_t gh_ways_find(const struct gh_heap *heap, uint32_t object, const struct gh_root **ways);
 
 enum gh_path_order {
-	GH_PATH_NEAREST,       /* from the nearest of the certain roots */
+	GH_PATH_NEAREST,       /* from the nearest of the lasting roots */
 	GH_PATH_GLOBALS_FIRST, /* from globals, where there are such; or else from stacks */
 };
 
-/* The shortest paths to all objects, as a tree: from the certain roots, and from the conservative
- * ones to what those do not reach. */
+/* The shortest paths to all objects, as a tree: from the lasting roots, and from those of other
+ * ranks to what these do not reach. */
 struct gh_path_tree {
 	uint32_t *parents; /* by object: the one before it on a shortest path; itself if a root
 			      points to it; GH_HEAP_NONE if no root reaches it; owned */
@@ -439,6 +453,11 @@ bool gh_remainder_find(struct gh_remainders *out, const struct gh_heap *heap,
  * filled) if memory ran out. */
 bool gh_cleanups_add(struct gh_heap *heap, const struct gh_pclntab *tab, uint64_t bias,
 		     struct gh_error *err);
+
+/* Has the roots of HEAP that are lists of all pools (sync.Pool) be passing ones: on amd64 and
+ * arm64. TAB, BIAS: as above. False (ERR filled) if memory ran out. */
+bool gh_pool_lists_find(struct gh_heap *heap, const struct gh_pclntab *tab, uint64_t bias,
+			struct gh_error *err);
 
 /* What a cleanup calls. */
 struct gh_cleanup {

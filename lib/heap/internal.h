@@ -131,8 +131,8 @@ struct gh_heap_object gh_object_table_get(const struct gh_object_table *table, u
  * the one that begins last is asked alone. */
 uint32_t gh_object_table_find(const struct gh_object_table *table, uint64_t address);
 
-/* Adds the roots of DUMP, whose objects are numbered by TABLE, to ROOTS: sorted by object, the
- * conservative after the others, by kind, number and offset. False if memory ran out.
+/* Adds the roots of DUMP, whose objects are numbered by TABLE, to ROOTS: sorted by object,
+ * rank, kind, number and offset. False if memory ran out.
  *
  * From Go 1.12 on a frame's fieldlist leaves out the variables whose address is taken: the
  * collector looks at them if it meets a pointer to them, and knows their pointers from the program

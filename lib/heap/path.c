@@ -28,21 +28,23 @@ static bool reach_referrers(struct search *search, uint32_t object)
 	return true;
 }
 
-/* Goes back from OBJECT until a certain root points to what is reached; that is FIRST. If there is
- * none it is the nearest that a conservative root points to, or GH_HEAP_NONE. False if memory ran
+/* Goes back from OBJECT until a lasting root points to what is reached; that is FIRST. If there is
+ * none it is the nearest that one of the next rank points to, or GH_HEAP_NONE. False if memory ran
  * out. */
 static bool find_first(struct search *search, uint32_t object, uint32_t *first)
 {
 	const struct gh_root *roots;
+	enum gh_root_rank best = GH_RANKS;
 	*first = GH_HEAP_NONE;
 	if (!reach(search, object, object))
 		return false;
 	for (size_t at = 0; at < search->queue.count; at++) {
 		uint32_t next = search->queue.items[at];
 		if (gh_heap_roots(search->heap, next, &roots) > 0 &&
-		    (*first == GH_HEAP_NONE || !roots[0].conservative)) {
+		    gh_root_rank(&roots[0]) < best) {
 			*first = next;
-			if (!roots[0].conservative)
+			best = gh_root_rank(&roots[0]);
+			if (best == GH_RANK_LASTING)
 				return true;
 		}
 		if (!reach_referrers(search, next))

@@ -8,6 +8,7 @@ enum rank {
 	RANK_GLOBAL,
 	RANK_STACK,
 	RANK_OTHER,
+	RANK_PASSING,
 	RANK_CONSERVATIVE,
 	RANKS,
 };
@@ -16,6 +17,8 @@ static enum rank rank_of(const struct gh_root *root, enum gh_path_order order)
 {
 	if (root->conservative)
 		return RANK_CONSERVATIVE;
+	if (root->passing)
+		return RANK_PASSING;
 	if (order == GH_PATH_NEAREST)
 		return RANK_GLOBAL;
 	switch (root->kind) {

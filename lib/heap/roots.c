@@ -37,6 +37,7 @@ struct gathering {
 	enum gh_root_kind kind;          /* of what is read now */
 	uint32_t number;                 /* of its record */
 	bool conservative;               /* what is read now may be no pointer */
+	bool passing;                    /* what is read now is kept for a finalizer alone */
 };
 
 /* Roots of KIND are on a goroutine's stack, or the collector takes them for such. */
@@ -56,8 +57,8 @@ static void add(struct gathering *to, uint64_t address, uint64_t offset)
 		gh_reached_frames_add(&to->frames, address);
 	if (object == GH_HEAP_NONE)
 		return;
-	gh_vector_push(to->roots,
-		       (struct gh_root){object, to->number, offset, to->kind, to->conservative});
+	gh_vector_push(to->roots, (struct gh_root){object, to->number, offset, to->kind,
+						   to->conservative, to->passing});
 }
 
 /* Adds the pointers of RECORD. */
@@ -95,7 +96,9 @@ static void add_finalizer(struct gathering *to, const struct gh_dump_finalizer *
 	struct gh_dump_record record;
 	gh_dump_get(to->dump, GH_DUMP_OBJECT, gh_object_table_get(to->table, object).number,
 		    &record);
+	to->passing = true;
 	add_pointers(to, &record);
+	to->passing = false;
 }
 
 static bool slice_is(struct gh_cursor bytes, const char *text)
@@ -194,13 +197,20 @@ static bool add_frames_met(struct gathering *to)
 	return next == GH_REACHED_END;
 }
 
+enum gh_root_rank gh_root_rank(const struct gh_root *root)
+{
+	if (root->conservative)
+		return GH_RANK_CONSERVATIVE;
+	return root->passing ? GH_RANK_PASSING : GH_RANK_LASTING;
+}
+
 static int compare(const void *a, const void *b)
 {
 	const struct gh_root *x = a, *y = b;
 	if (x->object != y->object)
 		return x->object < y->object ? -1 : 1;
-	if (x->conservative != y->conservative)
-		return x->conservative ? 1 : -1;
+	if (gh_root_rank(x) != gh_root_rank(y))
+		return gh_root_rank(x) < gh_root_rank(y) ? -1 : 1;
 	if (x->kind != y->kind)
 		return x->kind < y->kind ? -1 : 1;
 	if (x->number != y->number)

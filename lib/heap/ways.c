@@ -52,7 +52,8 @@ size_t gh_ways_find(const struct gh_heap *heap, uint32_t object, const struct gh
 			done |= taken[i] == next.way;
 		if (done)
 			continue;
-		if (gh_heap_roots(heap, next.object, &roots) > 0 && !roots[0].conservative) {
+		if (gh_heap_roots(heap, next.object, &roots) > 0 &&
+		    gh_root_rank(&roots[0]) == GH_RANK_LASTING) {
 			taken[count] = next.way;
 			ways[count++] = &roots[0];
 		} else {

@@ -69,7 +69,8 @@ static bool build(struct gh_heap_query *query, enum gh_heap_with with, struct gh
 	struct parts parts = {.query = query};
 	if (!gh_heap_build(&query->heap, &query->dump, err) ||
 	    (symbols != NULL &&
-	     !gh_cleanups_add(&query->heap, &symbols->program.tab, symbols->bias, err)))
+	     (!gh_cleanups_add(&query->heap, &symbols->program.tab, symbols->bias, err) ||
+	      !gh_pool_lists_find(&query->heap, &symbols->program.tab, symbols->bias, err))))
 		return false;
 	/* The graph alone has none of them, each after it one more. */
 	uint32_t count = with;

@@ -68,15 +68,15 @@ struct back {
 	size_t nfound;
 };
 
-/* Adds the holders whose roots point to OBJECT. */
-static void add_holders(struct back *back, uint32_t object)
+/* Adds the holders whose roots, of RANK, point to OBJECT. */
+static void add_holders(struct back *back, uint32_t object, enum gh_root_rank rank)
 {
 	const struct gh_heap *heap = &back->suspects->query->heap;
 	const struct gh_root *roots;
 	size_t count = gh_heap_roots(heap, object, &roots);
 	for (size_t i = 0; i < count && back->nfound < MAX_HOLDERS; i++) {
 		uint32_t holder = back->suspects->held.of[(size_t)(roots - heap->roots) + i];
-		bool known = roots[i].conservative;
+		bool known = gh_root_rank(&roots[i]) != rank;
 		for (size_t j = 0; j < back->nfound; j++)
 			known |= back->found[j] == holder;
 		if (!known)
@@ -109,21 +109,31 @@ static bool is_of_runtime(struct gh_suspects *suspects, uint32_t holder)
 	return of_runtime;
 }
 
+/* Goes back from OBJECT to the nearest holders by roots of RANK. */
+static void go_back(struct back *back, uint32_t object, enum gh_root_rank rank)
+{
+	const struct gh_heap *heap = &back->suspects->query->heap;
+	memset(back->seen, 0, (size_t)heap->count + 1);
+	back->queue.count = 0;
+	add_objects(back, &object, 1);
+	for (size_t at = 0; at < back->queue.count && back->nfound < MAX_HOLDERS; at++) {
+		const uint32_t *referrers;
+		uint32_t next = back->queue.items[at];
+		add_holders(back, next, rank);
+		size_t count = gh_heap_referrers(heap, next, &referrers);
+		add_objects(back, referrers, count);
+	}
+}
+
 /* Prints the nearest holders of OBJECT, the program's own first. */
 static void print_holders(FILE *out, struct gh_suspects *suspects, uint32_t object)
 {
 	const struct gh_heap *heap = &suspects->query->heap;
 	struct back back = {.suspects = suspects, .seen = calloc((size_t)heap->count + 1, 1)};
 	size_t told = 0;
-	if (back.seen != NULL)
-		add_objects(&back, &object, 1);
-	for (size_t at = 0; at < back.queue.count && back.nfound < MAX_HOLDERS; at++) {
-		const uint32_t *referrers;
-		uint32_t next = back.queue.items[at];
-		add_holders(&back, next);
-		size_t count = gh_heap_referrers(heap, next, &referrers);
-		add_objects(&back, referrers, count);
-	}
+	for (enum gh_root_rank rank = 0;
+	     back.seen != NULL && back.nfound == 0 && rank < GH_RANK_CONSERVATIVE; rank++)
+		go_back(&back, object, rank);
 	for (unsigned of_runtime = 0; of_runtime < 2; of_runtime++)
 		for (size_t i = 0; i < back.nfound && told < TOLD_HOLDERS; i++) {
 			if (is_of_runtime(suspects, back.found[i]) != (of_runtime == 1))

@@ -105,6 +105,12 @@ static uint64_t key_of(const struct finding *finding, const struct gh_root *root
 	return key_of_text(finding, record.other_root.description);
 }
 
+/* The key of the roots of RANK among those with KEY. */
+static uint64_t key_of_rank(uint64_t key, enum gh_root_rank rank)
+{
+	return rank == GH_RANK_LASTING ? key : hash_number(key, rank);
+}
+
 /* The number of the holder with KEY, which is added if it is new. */
 static uint32_t number_of(struct finding *finding, uint64_t key)
 {
@@ -119,15 +125,15 @@ static uint32_t number_of(struct finding *finding, uint64_t key)
 	return number;
 }
 
-/* Gives each root its holder. Of one goroutine the conservative roots are a holder by themselves.
- * False if memory ran out. */
+/* Gives each root its holder. The roots of each rank are a holder by themselves. False if memory
+ * ran out. */
 static bool assign(struct finding *finding)
 {
 	const struct gh_heap *heap = finding->names->heap;
 	uint32_t *of = finding->held->of;
 	for (size_t i = 0; i < heap->nroots; i++) {
 		uint64_t key = key_of(finding, &heap->roots[i]);
-		of[i] = number_of(finding, heap->roots[i].conservative ? ~key : key);
+		of[i] = number_of(finding, key_of_rank(key, gh_root_rank(&heap->roots[i])));
 		if (of[i] == GH_NOT_MAPPED)
 			return false;
 	}
@@ -140,9 +146,9 @@ static void count_goroutines(struct finding *finding)
 	const struct gh_dump *dump = finding->names->heap->dump;
 	for (size_t i = 0; i < dump->nstacks; i++) {
 		uint64_t key = key_of_stack(finding, i);
-		for (unsigned sign = 0; sign < 2; sign++) {
+		for (enum gh_root_rank rank = 0; rank < GH_RANKS; rank++) {
 			uint32_t number =
-			    gh_numbermap_get(&finding->by_key, sign != 0 ? ~key : key);
+			    gh_numbermap_get(&finding->by_key, key_of_rank(key, rank));
 			if (number != GH_NOT_MAPPED)
 				finding->held->holders.items[number].goroutines++;
 		}

@@ -86,15 +86,25 @@ def check_referrers():
             sorted((r["object"], p["offset"]) for r in found[a]["referrers"] for p in r["pointers"]))
 
 
-def steps_to(address):
-    """The least number of objects from a root to the one at ADDRESS; None for garbage."""
-    level, seen, steps = {to for *_, to in roots}, set(), 1
+# What an object with a finalizer points to is a root, to the garbage collector, and goes with the object: such roots count for
+# what no others lead to.
+finalizers = {to for _, kind, *_, to in roots if kind == "finalizer"}
+lasting = {to for _, kind, *_, to in roots if kind != "finalizer"}
+
+
+def steps_from(level, address):
+    seen, steps = set(), 1
     while level:
         if address in level:
             return steps
         seen |= level
         level, steps = {to for source, _, to in pointers if source in level} - seen, steps + 1
     return None
+
+
+def steps_to(address):
+    """The least number of objects from a root to the one at ADDRESS; None for garbage."""
+    return steps_from(lasting, address) or steps_from(finalizers, address)
 
 
 def check_path():
@@ -116,13 +126,17 @@ def check_path():
             lambda a: None if a in opaque or found[a]["path"] is None else len(found[a]["path"]))
 
 
-def reached_without(removed):
-    level = {to for *_, to in roots} - {removed}
-    seen = set()
+def reached_from(level, without):
+    level, seen = level - without, set()
     while level:
         seen |= level
-        level = {to for source, _, to in pointers if source in level} - seen - {removed}
+        level = {to for source, _, to in pointers if source in level} - seen - without
     return seen
+
+
+def reached_without(removed):
+    kept = reached_from(lasting, set())
+    return reached_from(lasting, {removed}) | reached_from(finalizers, kept | {removed})
 
 
 def check_dominators():
@@ -149,9 +163,8 @@ def check_dominators():
         while above is not None:
             children[above] += 1
             above = found[above]["dominator"]
-    # What has a finalizer is one with what it points to.
     for structure, freed_bytes, freed_objects in of_kind("freed"):
-        tops = [root[4] for root in roots if root[0] == structure]
+        tops = [root[4] for root in roots if root[0] == structure and root[1] != "finalizer"]
         row(f"dominators: {structure} retains what MemStats shows freed, bytes and objects",
             (int(freed_bytes), int(freed_objects)),
             (sum(found[a]["retained"] for a in tops), sum(children[a] for a in tops)))

@@ -98,8 +98,13 @@ row("roots: as many when all are looked at", ask("SELECT count(*) FROM roots"),
     ask("SELECT count(*) FROM objects JOIN roots ON object = address"))
 
 
+def held(structure):
+    """What holds all of it: what an object with a finalizer points to goes with that."""
+    return listed(root[4] for root in roots if root[0] == structure and root[1] != "finalizer")
+
+
 def retained(structure):
-    mine = listed(root[4] for root in roots if root[0] == structure)
+    mine = held(structure)
     return ask(f"SELECT sum(bytes) FROM retained WHERE object IN {mine}")[0][0]
 
 
@@ -108,7 +113,7 @@ row("retained: what MemStats shows freed, bytes", {s: freed[s][0] for s in freed
 
 
 def below(structure):
-    mine = listed(root[4] for root in roots if root[0] == structure)
+    mine = held(structure)
     return ask(f"WITH RECURSIVE below(o) AS (SELECT address FROM objects WHERE address IN {mine} UNION "
                "SELECT object FROM below JOIN retained ON holder = o) SELECT count(*) FROM below")[0][0]
 
@@ -120,7 +125,8 @@ row("retained: those without a holder are held by roots together", [],
 
 
 def steps_to(address):
-    level, seen, steps = {root[4] for root in roots}, set(), 1
+    # What has a finalizer has a root, too: the way is through it.
+    level, seen, steps = {root[4] for root in roots if root[1] != "finalizer"}, set(), 1
     while level:
         if address in level:
             return steps

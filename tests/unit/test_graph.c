@@ -23,7 +23,7 @@ struct graph {
 	unsigned nedges[MAX_NODES];
 	unsigned edges[MAX_NODES][MAX_EDGES];
 	bool root[MAX_NODES];
-	bool perhaps[MAX_NODES]; /* its root is conservative */
+	enum gh_root_rank rank[MAX_NODES]; /* of its root */
 };
 
 static void make_graph(struct graph *graph)
@@ -33,7 +33,7 @@ static void make_graph(struct graph *graph)
 	unsigned density = 1 + next_random() % MAX_EDGES;
 	for (unsigned i = 0; i < graph->nodes; i++) {
 		graph->root[i] = next_random() % 5 == 0;
-		graph->perhaps[i] = next_random() % 3 == 0;
+		graph->rank[i] = next_random() % GH_RANKS;
 		graph->nedges[i] = next_random() % (density + 1);
 		for (unsigned j = 0; j < graph->nedges[i]; j++)
 			graph->edges[i][j] = next_random() % graph->nodes;
@@ -76,18 +76,21 @@ static void open_graph(const struct graph *graph)
 	maker_end(&maker);
 	heap_open(&maker, &dump, &heap);
 	ck_assert_uint_eq(heap.count, graph->nodes);
-	for (size_t i = 0; i < heap.nroots; i++)
-		heap.roots[i].conservative = graph->perhaps[heap.roots[i].object];
+	for (size_t i = 0; i < heap.nroots; i++) {
+		enum gh_root_rank rank = graph->rank[heap.roots[i].object];
+		heap.roots[i].passing = rank == GH_RANK_PASSING;
+		heap.roots[i].conservative = rank == GH_RANK_CONSERVATIVE;
+	}
 }
 
-/* How many objects are on the shortest way to each node that is not TAKEN yet, from the roots that
- * are PERHAPS or from the others, if the node WITHOUT is not there; 0 if there is none. */
-static void measure_from(const struct graph *graph, bool perhaps, const unsigned *taken,
+/* How many objects are on the shortest way to each node that is not TAKEN yet, from the roots of
+ * RANK, if the node WITHOUT is not there; 0 if there is none. */
+static void measure_from(const struct graph *graph, enum gh_root_rank rank, const unsigned *taken,
 			 unsigned without, unsigned *length)
 {
 	for (unsigned i = 0; i < graph->nodes; i++)
 		length[i] =
-		    graph->root[i] && graph->perhaps[i] == perhaps && i != without && taken[i] == 0;
+		    graph->root[i] && graph->rank[i] == rank && i != without && taken[i] == 0;
 	for (unsigned n = 1; n < graph->nodes; n++)
 		for (unsigned i = 0; i < graph->nodes; i++)
 			for (unsigned j = 0; length[i] == n && j < graph->nedges[i]; j++) {
@@ -97,16 +100,29 @@ static void measure_from(const struct graph *graph, bool perhaps, const unsigned
 			}
 }
 
-/* The same from all roots: the conservative ones count for what the others do not lead to. */
+/* Marks in TAKEN what roots of better ranks than RANK lead to. */
+static void take_better(const struct graph *graph, enum gh_root_rank rank, unsigned *taken)
+{
+	unsigned length[MAX_NODES];
+	memset(taken, 0, MAX_NODES * sizeof(*taken));
+	for (enum gh_root_rank better = 0; better < rank; better++) {
+		measure_from(graph, better, taken, MAX_NODES, length);
+		for (unsigned i = 0; i < graph->nodes; i++)
+			taken[i] += length[i];
+	}
+}
+
+/* The same from all roots: those of a rank count for what those of better ones do not lead to. */
 static void measure(const struct graph *graph, unsigned without, unsigned *length)
 {
-	unsigned certain[MAX_NODES], others[MAX_NODES];
-	static const unsigned none[MAX_NODES];
-	measure_from(graph, false, none, MAX_NODES, certain);
-	measure_from(graph, true, certain, without, others);
-	measure_from(graph, false, none, without, length);
-	for (unsigned i = 0; i < graph->nodes; i++)
-		length[i] += others[i];
+	unsigned taken[MAX_NODES], found[MAX_NODES];
+	memset(length, 0, MAX_NODES * sizeof(*length));
+	for (enum gh_root_rank rank = 0; rank < GH_RANKS; rank++) {
+		take_better(graph, rank, taken);
+		measure_from(graph, rank, taken, without, found);
+		for (unsigned i = 0; i < graph->nodes; i++)
+			length[i] += found[i];
+	}
 }
 
 /* Of each group, the bytes that cannot be reached without one of its objects or another. */
@@ -180,20 +196,19 @@ static void check_dominators(const struct graph *graph)
 	gh_dominators_free(&dominators);
 }
 
-/* The bytes that only roots of HOLDER lead to. Those of even numbers are certain. */
+/* The bytes that only roots of HOLDER lead to, which are of rank HOLDER % GH_RANKS. */
 static uint64_t measure_held(const struct graph *graph, const uint32_t *of, unsigned holder)
 {
-	static const unsigned none[MAX_NODES];
-	unsigned certain[MAX_NODES], with[MAX_NODES], without[MAX_NODES];
-	bool perhaps = holder % 2 != 0;
+	unsigned taken[MAX_NODES], with[MAX_NODES], without[MAX_NODES];
+	enum gh_root_rank rank = holder % GH_RANKS;
 	struct graph rest = *graph;
 	uint64_t bytes = 0;
 	for (size_t i = 0; i < heap.nroots; i++)
 		if (of[i] == holder)
 			rest.root[heap.roots[i].object] = false;
-	measure_from(graph, false, none, MAX_NODES, certain);
-	measure_from(graph, perhaps, perhaps ? certain : none, MAX_NODES, with);
-	measure_from(&rest, perhaps, perhaps ? certain : none, MAX_NODES, without);
+	take_better(graph, rank, taken);
+	measure_from(graph, rank, taken, MAX_NODES, with);
+	measure_from(&rest, rank, taken, MAX_NODES, without);
 	for (unsigned i = 0; i < graph->nodes; i++)
 		bytes += with[i] != 0 && without[i] == 0 ? words_of(i) * maker.word : 0;
 	return bytes;
@@ -202,11 +217,11 @@ static uint64_t measure_held(const struct graph *graph, const uint32_t *of, unsi
 /* What holders of several roots each dominate; and objects what they do without holders. */
 static void check_held(const struct graph *graph)
 {
-	enum { HOLDERS = 6 };
+	enum { HOLDERS = 3 * GH_RANKS };
 	struct gh_dominators plain, held;
 	uint32_t of[MAX_NODES], seen = 0;
 	for (size_t i = 0; i < heap.nroots; i++)
-		of[i] = 2 * (next_random() % (HOLDERS / 2)) + heap.roots[i].conservative;
+		of[i] = GH_RANKS * (next_random() % 3) + gh_root_rank(&heap.roots[i]);
 	struct gh_holders holders = {of, HOLDERS};
 	ck_assert(gh_dominators_build(&plain, &heap, &err));
 	ck_assert(gh_dominators_build_held(&held, &heap, &holders, &err));

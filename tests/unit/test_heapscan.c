@@ -93,6 +93,12 @@ static void check_edges(void)
 	}
 }
 
+/* What an object with a finalizer points to. */
+static bool is_passing(const struct made_root *root)
+{
+	return root->kind == GH_ROOT_FINALIZER && root->offset != GH_ROOT_CLOSURE;
+}
+
 static int compare_expected(const void *a, const void *b)
 {
 	const struct made_root *x = a, *y = b;
@@ -100,6 +106,8 @@ static int compare_expected(const void *a, const void *b)
 		return x->object < y->object ? -1 : 1;
 	if (x->conservative != y->conservative)
 		return x->conservative ? 1 : -1;
+	if (is_passing(x) != is_passing(y))
+		return is_passing(x) ? 1 : -1;
 	if (x->kind != y->kind)
 		return x->kind < y->kind ? -1 : 1;
 	if (x->number != y->number)
@@ -130,6 +138,7 @@ static void check_roots(void)
 		ck_assert_uint_eq(heap.roots[i].number, made.roots[i].number);
 		ck_assert_uint_eq(heap.roots[i].offset, made.roots[i].offset);
 		ck_assert_int_eq(heap.roots[i].conservative, made.roots[i].conservative);
+		ck_assert_int_eq(heap.roots[i].passing, is_passing(&made.roots[i]));
 	}
 	for (unsigned i = 0, at = 0; i < made.nobjects; i++) {
 		const struct gh_root *roots;

@@ -197,6 +197,32 @@ func refill() {
 	}
 }
 
+// Shop has a finalizer, and a pool, which is in a list of package sync's.
+type Shop struct {
+	buffers sync.Pool
+	open    []*Session
+}
+
+func (s *Shop) close() { s.open = nil }
+
+var shop *Shop
+
+//go:noinline
+func enter(i int) {
+	if shop == nil {
+		shop = &Shop{}
+		runtime.SetFinalizer(shop, (*Shop).close)
+	}
+	shop.open = append(shop.open, newSession(i))
+}
+
+// useBuffers is called when all garbage is collected, which takes pools out of the list. The pool has an array with one
+// element of 128 bytes for each processor, until it is taken out again.
+func useBuffers() {
+	runtime.GOMAXPROCS(1)
+	shop.buffers.Get()
+}
+
 type kind struct {
 	name     string
 	variable string
@@ -215,6 +241,7 @@ var kinds = []kind{
 	{"channel", "main.queue", unsafe.Pointer(&queue), "main.Session", count, enqueue, func() { queue = nil }},
 	{"context", "main.chain", unsafe.Pointer(uintptr(unsafe.Pointer(&chain)) + unsafe.Sizeof(chain)/2), "main.Session", count, derive, func() { chain = nil }},
 	{"slice", "main.log", unsafe.Pointer(&log), "main.Session", count, appendLog, func() { log = nil }},
+	{"shop", "main.shop", unsafe.Pointer(&shop), "main.Session", count, enter, func() { shop = nil }},
 	{"emptied", "main.peak", unsafe.Pointer(&peak), "main.Session", 10, fillPeak, func() { peak = nil }},
 	{"subslice", "main.parts", unsafe.Pointer(&parts), "main.Part", count / 100, slice, func() { parts = nil }},
 	{"goroutine", "main.handle", nil, "main.Request", count, serve, func() {
@@ -251,6 +278,8 @@ func write(k *kind, path string) {
 	collect()
 	if k.name == "pool" {
 		refill()
+	} else if k.name == "shop" {
+		useBuffers()
 	}
 	debug.WriteHeapDump(file.Fd())
 	file.Close()
