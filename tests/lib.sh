@@ -217,6 +217,17 @@ foreign_dump() {
 	return 1
 }
 
+# find_delve RELEASE: the path of the Delve that reads that release's DWARF, in $delve: Debian's own, or the newest. False if
+# there is none.
+find_delve() {
+	# shellcheck disable=SC2034 # Its callers use it.
+	if ((${1#1.} < 26)); then
+		delve=$(command -v dlv)
+	else
+		delve=$("$tests/debian-program" delve usr/bin/dlv sid 2>"$work/why")
+	fi
+}
+
 # finish: prints what time the test took, and its counts, and ends it.
 finish() {
 	builtin times >"$work/times"

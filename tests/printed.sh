@@ -199,15 +199,11 @@ as_delve() {
 	[ "$(wc -l <"$work/both")" -ge 60 ] || fail "$1: Delve prints values" "$(cat "$work/theirs")"
 }
 
-# delves: what Delve prints of the core file and of the process. Each release of it reads the DWARF of some releases of Go.
+# delves: what Delve prints of the core file and of the process.
 delves() {
 	local delve=
-	case $release in
-	1.19) delve=$(command -v dlv) ;;
-	1.27) delve=$("$tests/debian-program" delve usr/bin/dlv sid 2>"$work/why") ;;
-	*) return ;;
-	esac
-	if [ -z "$delve" ]; then
+	[[ $release =~ ^1\.(19|27)$ ]] || return 0
+	if ! find_delve "$release"; then
 		skip "go$release: as Delve" "no dlv"
 		return
 	fi
