@@ -423,6 +423,18 @@ test_archive() {
 	same "$name: the calls of C below" "$work/expected.c" "$work/found"
 }
 
+# test_addon ARCHIVE: a library in C that Go's code is linked into, as addons for Node are. The addresses of exported functions,
+# of which one is the end of Go's code, are relocated by their symbols.
+test_addon() {
+	local name="$release: an archive in a library"
+	"$CC" -shared -o "$work/addon" -Wl,--whole-archive "$1" -Wl,--no-whole-archive -lpthread
+	strip -o "$work/addon.so" "$work/addon"
+	plain "file $work/host" "set args $work/addon" "${stops[@]}" | rows >"$work/expected"
+	goheap "$work/host" "set args $work/addon.so" "${stops[@]}" >"$work/session"
+	like "$name"
+	equal "$name: types" runtime.moduledata "$("$GOHEAP" types "$work/addon.so" 2>"$work/why" | cut -f 4 | grep -x 'runtime\.moduledata')"
+}
+
 # goroutines: of stacks as Go prints them on standard input, the one that waits for a channel.
 goroutines() {
 	sed -n '/^goroutine [0-9]* \[chan /,/^$/p' | sed '/^$/d; /^ready$/d'
@@ -545,6 +557,7 @@ for release in ${RELEASES:-1.19}; do
 	sample "$release: an archive" "$release" library -buildmode=c-archive || continue
 	test_archive "$directory/library" -no-pie
 	test_archive "$directory/library" -pie
+	test_addon "$directory/library"
 	sample "$release" "$release" library -buildmode=c-shared || continue
 	test_two "$so" "$directory/library"
 	sample "$release: a plugin" "$release" plugged -buildmode=plugin || continue

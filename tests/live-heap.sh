@@ -552,7 +552,7 @@ for release in 1.21 1.22 1.24 1.27; do
 	GOEXPERIMENT=arenas sample "go $release, user arenas" "$release" arenas &&
 		check_arenas "go $release, user arenas" "$directory/arenas.stripped"
 done
-for release in 1.19 1.27; do
+for release in 1.15 1.19 1.27; do
 	check_plugin "$release"
 done
 for release in 1.19 1.27; do

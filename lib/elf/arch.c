@@ -10,6 +10,7 @@
 #endif
 #ifndef R_LARCH_RELATIVE
 #define R_LARCH_RELATIVE 3
+#define R_LARCH_64       2
 #endif
 
 /* What machines have that differ in the order of bytes alone. */
@@ -24,9 +25,9 @@
 	      .gregs = {.count = 45, .pc = 34, .sp = 29, .fp = GH_NO_REGISTER, .lr = 31}
 #define PPC64                                                                                      \
 	.letter = '9', .isa = GH_ISA_PPC64, .machine = EM_PPC64, .pointer_size = 8, .quantum = 4,  \
-	.link_register = true, .relative_type = R_PPC64_RELATIVE, .min_frame = 32,                 \
-	.injected_gap = 32, .pc_unit = 1, .uid_size = 4, .dwarf_sp = 1, .dwarf_ra = 65,            \
-	.dwarf_pc = 67, .dwarf_g = 30,                                                             \
+	.link_register = true, .relative_type = R_PPC64_RELATIVE,                                  \
+	.symbol_type = R_PPC64_ADDR64, .min_frame = 32, .injected_gap = 32, .pc_unit = 1,          \
+	.uid_size = 4, .dwarf_sp = 1, .dwarf_ra = 65, .dwarf_pc = 67, .dwarf_g = 30,               \
 	.gregs = {.count = 48, .pc = 32, .sp = 1, .fp = GH_NO_REGISTER, .lr = 36},                 \
 	.arg_registers = {{3, 8}, {14, 4}, {33, 12}}
 
@@ -72,6 +73,7 @@ static const struct gh_arch arches[] = {
 	.pointer_size = 8,
 	.quantum = 1,
 	.relative_type = R_X86_64_RELATIVE,
+	.symbol_type = R_X86_64_64,
 	.pc_unit = 1,
 	.uid_size = 4,
 	.dwarf_sp = 7,
@@ -122,6 +124,7 @@ static const struct gh_arch arches[] = {
 	.quantum = 4,
 	.link_register = true,
 	.relative_type = R_AARCH64_RELATIVE,
+	.symbol_type = R_AARCH64_ABS64,
 	.min_frame = 8,
 	.injected_gap = 16,
 	.pc_unit = 1,
@@ -146,6 +149,7 @@ static const struct gh_arch arches[] = {
 	.quantum = 4,
 	.link_register = true,
 	.relative_type = R_LARCH_RELATIVE,
+	.symbol_type = R_LARCH_64,
 	.min_frame = 8,
 	.injected_gap = 8,
 	.pc_unit = 1,
@@ -172,6 +176,7 @@ static const struct gh_arch arches[] = {
 	.quantum = 4,
 	.link_register = true,
 	.relative_type = R_RISCV_RELATIVE,
+	.symbol_type = R_RISCV_64,
 	.min_frame = 8,
 	.injected_gap = 8,
 	.pc_unit = 1,
@@ -193,6 +198,7 @@ static const struct gh_arch arches[] = {
 	.big_endian = true,
 	.link_register = true,
 	.relative_type = R_390_RELATIVE,
+	.symbol_type = R_390_64,
 	.min_frame = 8,
 	.injected_gap = 8,
 	.pc_unit = 1,

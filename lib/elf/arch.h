@@ -77,6 +77,7 @@ struct gh_arch {
 	bool link_register; /* a call leaves the return address in a register, not on the
 			       stack */
 	uint16_t relative_type; /* R_*_RELATIVE; 0 (R_*_NONE) if its relocations have no addends */
+	uint16_t symbol_type;   /* of those that add a symbol's address, R_*_64; 0 as above */
 	uint8_t min_frame;      /* what a frame leaves free at SP for its callees, in bytes:
 				   goarch.MinFrameSize */
 	uint8_t injected_gap;   /* how far a signal handler lowers SP to call a function: min_frame,

@@ -33,8 +33,7 @@ bool gh_dynamic_find(const struct gh_image *image, uint64_t tag, uint64_t *value
 	return false;
 }
 
-/* Reads the symbol that CUR is at, whose size is that of the image's class. */
-static GElf_Sym read_symbol(const struct gh_image *image, struct gh_cursor *cur)
+GElf_Sym gh_dynamic_read_symbol(const struct gh_image *image, struct gh_cursor *cur)
 {
 	unsigned word = image->arch->pointer_size;
 	GElf_Sym symbol = {.st_name = gh_cursor_u32(cur)};
@@ -67,7 +66,7 @@ bool gh_dynamic_symbol(const struct gh_image *image, const char *name, GElf_Sym 
 	size_t size = strlen(name) + 1;
 	while (gh_cursor_left(&symbols) > 0 && !symbols.failed) {
 		struct gh_cursor found = names;
-		*symbol = read_symbol(image, &symbols);
+		*symbol = gh_dynamic_read_symbol(image, &symbols);
 		gh_cursor_seek(&found, symbol->st_name);
 		if (!symbols.failed && size <= gh_cursor_left(&found) &&
 		    memcmp(found.pos, name, size) == 0)

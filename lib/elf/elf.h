@@ -50,9 +50,10 @@ struct gh_image {
 	size_t nsections;            /* 0 if the section headers are gone */
 };
 
-/* Opens the ELF file PATH. Relocations of a position-independent program that only add the load
- * address (R_*_RELATIVE with addends in the table) are applied as for load address 0, so that
- * pointers in its data read as the addresses in the file's own address space.
+/* Opens the ELF file PATH. Relocations of a position-independent program that add the load address
+ * (R_*_RELATIVE) or that of a symbol which the file defines (R_*_64), with addends in the table, are
+ * applied as for load address 0, so that pointers in its data read as the addresses in the file's
+ * own address space.
  * Returns false and fills ERR if it cannot be read, is no ELF executable or shared object, or is
  * for a machine that Go is not ported to. On success the image is to be closed with gh_image_close.
  */
@@ -121,6 +122,9 @@ bool gh_dynamic_find(const struct gh_image *image, uint64_t tag, uint64_t *value
  * SHN_UNDEF, needs of them. False if there is none, or the section headers are gone. Format: the
  * ELF specification's symbol table. */
 bool gh_dynamic_symbol(const struct gh_image *image, const char *name, GElf_Sym *symbol);
+
+/* Reads the symbol that CUR, in such a table of IMAGE's, is at. */
+GElf_Sym gh_dynamic_read_symbol(const struct gh_image *image, struct gh_cursor *cur);
 
 /* IMAGE is a shared library, and no program that could be run. */
 bool gh_image_is_library(const struct gh_image *image);
@@ -195,10 +199,11 @@ const struct gh_section *gh_debug_section(const struct gh_image *image, const ch
 bool gh_debug_section_read(const struct gh_image *image, const struct gh_section *section,
 			   struct gh_buffer *out);
 
-/* Relative relocations, applied to a file's bytes as for load address 0. */
+/* Relocations, applied to a file's bytes as for load address 0. */
 
-/* Applies the relocations of IMAGE's DT_RELA table that only add the load address: writes their
- * addends where they apply. Those that lie outside the file's bytes are passed over. Tables without
+/* Applies the relocations of IMAGE's DT_RELA table that add the load address, or the address of a
+ * symbol that the file defines: it is taken to be the one that is used, though another file's may
+ * come first. Those that lie outside the file's bytes are passed over. Tables without
  * addends (DT_REL, DT_RELR) need nothing: there the addend is in place already.
  * Format: the ELF specification's dynamic section, and each machine's psABI for the type numbers.
  */
