@@ -305,6 +305,29 @@ test_boundary() {
 	has "$1: one is $function" "$(cat "$work/found")" "^$function\$"
 }
 
+# nested: of a backtrace on standard input, what C and Go call in turns; and then the registers.
+nested() {
+	sed -nE -e 's/^#[0-9]+ +(0x[0-9a-f]+ in )?(descend|main\.Nest|Nest|main) .*/\2/p' -e '/^(r[a-z0-9]+|x[0-9]+|sp) /p' |
+		awk '!/^main$/ || !seen++'
+}
+
+# test_nested SO: C calls Go, which calls C, which calls Go, three times.
+test_nested() {
+	local name="$release: nested calls" main=("frame function main" "info registers rbx rbp rsp r12 r13 r14 r15")
+	if [ "$(uname -m)" != x86_64 ]; then
+		skip "$name" "not amd64"
+		return
+	fi
+	export CALL=Nest
+	{
+		printf '%s\n' {descend,main.Nest,Nest,descend,main.Nest,Nest,descend,main.Nest,Nest}
+		plain "file $work/host" "set args $1" "break Nest" run "${main[@]}" | nested
+	} >"$work/expected.c"
+	goheap "$work/host" "set args $1" "break getppid" run bt "${main[@]}" | nested >"$work/found"
+	unset CALL
+	same "$name, and C's registers below them" "$work/expected.c" "$work/found"
+}
+
 # test_installed SO UNSTRIPPED: its debug file, without goheap, in GDB, LLDB and perf.
 test_installed() {
 	local name="$release: a debug file installed"
@@ -364,26 +387,72 @@ test_delve() {
 	same "$name" "$work/cgo.delve" "$work/cgo.stripped.delve"
 }
 
-# test_two SO UNSTRIPPED: with it another, loaded before it, of another release if that is at hand: what is set is set in
-# both, and both have the stacks that they have before they are stripped.
+# Breakpoints that are set before there is any library, and where they stop in the first and in the second, and when all of it
+# runs again.
+both=("break main.work" "break main.go:$line" run bt continue bt continue bt continue bt
+	run bt continue bt continue bt continue bt)
+
+# test_two RELEASE OTHER SECONDS: a library of RELEASE, loaded so many seconds after one of the OTHER, or, if that is not at
+# hand, another of RELEASE: both have the stacks that they have before they are stripped.
 test_two() {
-	local name="$release: two libraries" commands=("break main.go:$line" run bt continue bt)
-	cp "$unnamed" "$work/copy.so"
-	cp "${unnamed%.stripped}" "$work/copy.unstripped.so"
-	if sample "$name" 1.27 library -buildmode=c-shared; then
-		cp "$directory/library.stripped" "$work/copy.so"
-		cp "$directory/library" "$work/copy.unstripped.so"
-	fi
-	plain "file $work/host" "set args $work/copy.unstripped.so $2" "${commands[@]}" | rows >"$work/expected"
-	equal "$name: stacks of both unstripped" 2 "$(grep -c '^runtime.cgocallback	' "$work/expected")"
+	local name="$1 and $2: two libraries"
+	sample "$name" "$1" library -buildmode=c-shared || return
+	cp "$directory/library.stripped" "$work/two.so"
+	cp "$directory/library" "$work/two.unstripped.so"
+	sample "$name" "$2" library -buildmode=c-shared ||
+		sample "$name" "$1" library -buildmode=c-shared -ldflags=-extldflags=-Wl,--build-id=none || return
+	cp "$directory/library.stripped" "$work/one.so"
+	cp "$directory/library" "$work/one.unstripped.so"
+	plain "file $work/host" "set args $work/one.unstripped.so $work/two.unstripped.so" "${both[@]}" | rows >"$work/expected"
+	equal "$name: stacks of both unstripped, twice" 8 "$(grep -c '^runtime.cgocallback	' "$work/expected")"
 	forget
-	goheap "$work/host" "set args $work/copy.so $1" "${commands[@]}" >"$work/session"
-	like "$name" "$work/session"
+	goheap "$work/host" "set environment LATER $3" "set args $work/one.so $work/two.so" "${both[@]}" >"$work/session"
+	like "$name: C" "$work/session"
 	if [ "$(uname -m)" = x86_64 ]; then
-		equal "$name: below each, C" 2 "$(grep -c '^#.* main () at .*library_host.c\|^#.* main (argc.*library_host.c' "$work/session")"
+		equal "$name: below each, C" 8 "$(grep -c '^#.* main (.*library_host.c' "$work/session")"
 	else
 		skip "$name: below each, C" "not amd64"
 	fi
+	two_in_python "$name: Python"
+	two_attached "$name"
+}
+
+# two_in_python NAME: the same of a program in Python.
+two_in_python() {
+	local python
+	python=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))' 2>/dev/null) || {
+		skip "$1" "no python3"
+		return
+	}
+	echo 'import ctypes, sys, time
+for path in sys.argv[1:]:
+    ctypes.CDLL(path).Work(21)
+    time.sleep(1)' >"$work/program.py"
+	forget
+	goheap "$python" "set args $work/program.py $work/one.so $work/two.so" "${both[@]}" >"$work/session"
+	like "$1" "$work/session"
+}
+
+# two_attached NAME: a process that has both, whichever is called first, and its core file.
+two_attached() {
+	LOOP=1 "$work/host" "$work/one.so" "$work/two.so" >"$work/out" &
+	child=$!
+	until [ "$(wc -l <"$work/out")" -ge 4 ]; do sleep 0.05; done
+	forget
+	goheap "" "attach $child" "break main.go:$line" continue bt continue bt "gcore $work/core" detach >"$work/session"
+	kill "$child"
+	wait "$child" 2>/dev/null
+	child=
+	# Of the first time that it ran.
+	awk '/^main\.twice\t/ { on = stacks < 4 } on; /^runtime.cgocallback\t/ { on = 0; stacks++ }' "$work/expected" | sort >"$work/once"
+	rows <"$work/session" | sort >"$work/found"
+	same "$1: attached" "$work/once" "$work/found"
+	forget
+	goheap "$work/host" "core-file $work/core" bt >"$work/core.session"
+	rows <"$work/core.session" >"$work/found"
+	sed '1,/ hit Breakpoint /d' "$work/session" | sed '1,/ hit Breakpoint /d' | rows >"$work/last"
+	equal "$1: a core file: there is a stack" 1 "$(grep -c '^runtime.cgocallback	' "$work/found")"
+	same "$1: a core file: the one where it stopped" "$work/last" "$work/found"
 }
 
 # test_copies SO: two copies of it, at different addresses.
@@ -433,6 +502,30 @@ test_addon() {
 	goheap "$work/host" "set args $work/addon.so" "${stops[@]}" >"$work/session"
 	like "$name"
 	equal "$name: types" runtime.moduledata "$("$GOHEAP" types "$work/addon.so" 2>"$work/why" | cut -f 4 | grep -x 'runtime\.moduledata')"
+}
+
+# test_foreign: an addon for Node that others have made: an archive of Go 1.18's in a library in C, here stripped.
+test_foreign() {
+	local name="an addon of Node" addon node commands scope='github.com/tdewolff/parse/v2/js.(*Scope).HoistUndeclared'
+	if ! node=$(command -v node) ||
+		! addon=$("$tests/npm-program" @tdewolff/minify@2.11.15 prebuilds/linux-x64/node.napi.node 2>"$work/why"); then
+		skip "$name" "no node, or $(tail -n 1 "$work/why")"
+		return
+	elif [ "$(uname -m)" != x86_64 ]; then
+		skip "$name" "not amd64"
+		return
+	fi
+	strip -o "$work/addon.node" "$addon"
+	echo 'require(process.argv[2]).string("text/html", "<p>a</p><style>a { b: c }</style><script>function f(a) { return 1 + a }</script>")' \
+		>"$work/program.js"
+	commands=("break main.minifyString" "break $scope" "break github.com/tdewolff/minify/v2/js.(*renamer).renameScope"
+		"break github.com/tdewolff/minify/v2/css.(*Minifier).Minify" run bt continue bt continue bt continue bt)
+	plain "file $node" "set args $work/program.js $addon" "${commands[@]}" | rows >"$work/expected"
+	equal "$name: stacks before it is stripped" 4 "$(grep -c '^runtime.cgocallback	' "$work/expected")"
+	forget
+	goheap "$node" "set args $work/program.js $work/addon.node" "${commands[@]}" >"$work/session"
+	like "$name"
+	has "$name: below them, C" "$(cat "$work/session")" '^#[0-9]+ .* in v8impl::'
 }
 
 # goroutines: of stacks as Go prints them on standard input, the one that waits for a channel.
@@ -487,6 +580,7 @@ test_release() {
 	test_java "$1"
 	test_boundary "$release: C" "$work/host" "$1" main "frame function main" \
 		"info registers rbx rbp rsp r12 r13 r14 r15"
+	test_nested "$1"
 	test_installed "$1" "$2"
 	test_running "$1"
 	test_python "$1"
@@ -530,6 +624,14 @@ test_arm64() {
 			"main.(*box).grow main.twice main.work main.Work runtime.cgocallbackg1 runtime.cgocallbackg runtime.cgocallback crosscall2 Work main " \
 			"$(sed -n '/^in Go$/,/^x19/p' "$work/session" | names | grep -v '^_cgoexp' | awk '!seen[$0]++' | tr '\n' ' ')"
 		same "$name: registers there ($(wc -l <"$work/expected.c"))" "$work/expected.c" "$work/found"
+		CALL=Nest emulated "$work/emulated" "$directory/library.stripped" "break Nest" continue "frame function main" "$preserved" \
+			"echo nested\\n" delete "break getppid" continue bt "frame function main" "$preserved"
+		{
+			printf '%s\n' {descend,main.Nest,Nest,descend,main.Nest,Nest,descend,main.Nest,Nest}
+			sed '/^nested$/,$d' "$work/session" | nested
+		} >"$work/expected.c"
+		sed '1,/^nested$/d' "$work/session" | nested >"$work/found"
+		same "$name: nested calls, and C's registers below them" "$work/expected.c" "$work/found"
 		sample "$name" "$release" cgo
 		emulated "$directory/cgo.stripped" -wait "break main.run" continue "break pipe" continue bt
 		equal "$name: stacks go on from C to Go" \
@@ -541,6 +643,7 @@ test_arm64() {
 }
 
 native=$CC
+test_foreign
 "$CC" -g -o "$work/host" "$tests/oracle/library_host.c" -ldl || exit
 for release in ${RELEASES:-1.19}; do
 	sample "$release: no build id" "$release" library -buildmode=c-shared -ldflags=-extldflags=-Wl,--build-id=none || continue
@@ -559,7 +662,8 @@ for release in ${RELEASES:-1.19}; do
 	test_archive "$directory/library" -pie
 	test_addon "$directory/library"
 	sample "$release" "$release" library -buildmode=c-shared || continue
-	test_two "$so" "$directory/library"
+	test_two "$release" 1.24 5
+	[ "$release" != 1.19 ] || test_two 1.24 1.27 1
 	sample "$release: a plugin" "$release" plugged -buildmode=plugin || continue
 	plugin=$directory/plugged
 	sample "$release: a plugin" "$release" host && test_plugin "$directory/host" "$plugin"

@@ -39,7 +39,7 @@ of() {
 
 # each NAME: the goroutines in the session are those that each runtime has printed.
 each() {
-	equal "$1: both are listed" "one.so two.so " "$(sed -nE 's/^Go library .*\/(.*):$/\1/p' "$work/session" | sort | tr '\n' ' ')"
+	equal "$1: both are listed" "one.so two.so " "$(sed -nE 's/^Go library .*\/(.*):$/\1/p' "$work/session" | sort -u | tr '\n' ' ')"
 	for library in one:21 two:22; do
 		waiting <"$work/stacks.${library#*:}" >"$work/expected"
 		of "${library%:*}.so" <"$work/session" | waiting >"$work/found"
@@ -95,8 +95,10 @@ session() {
 	shift
 	id=$(waiting <"$work/stacks.22" | awk '{ print $1; exit }')
 	goheap "$@" "goheap goroutines" "echo number\\n" "goheap goroutine $id" "goheap goroutine $id --module two.so" bt \
-		"goheap histogram -n 0 --module two.so" >"$work/session"
+		"goheap histogram -n 0 --module two.so" "goheap hang" >"$work/session"
 	each "$name"
+	equal "$name: what may be asked next is asked of the library" "one.so two.so " \
+		"$(sed -nE 's/^see goheap goroutines --group --module [^ ]*\/([^ ]*) .*/\1/p' "$work/session" | sort | tr '\n' ' ')"
 	has "$name: a goroutine's number alone" "$(sed '1,/^number$/d' "$work/session")" \
 		'^goheap: the process has several Go libraries, .* numbers of goroutines: name one: '
 	has "$name: a goroutine of one" "$(cat "$work/session")" '^#[0-9]+ +0x[0-9a-f]+ in main\.park .*main\.go:'

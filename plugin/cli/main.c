@@ -167,6 +167,7 @@ static int run_on_modules(struct gh_options *options, const struct gh_command *c
 		if (named != NULL && !gh_module_is(options->program, named))
 			continue;
 		if (chosen > 1) {
+			options->module = options->program;
 			gh_memory_keep();
 			fputs("Go library ", stdout);
 			gh_escape_print(stdout, options->program);

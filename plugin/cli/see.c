@@ -14,12 +14,17 @@ static void print_file(FILE *out, const char *before, const char *name, const ch
 	fprintf(out, " %s%s", before, is_plain ? name : called);
 }
 
-/* The files that the command was given. In GDB they are those of the session, at a prompt the
- * prompt's. */
+/* The files that the command was given. In GDB they are those of the session, of which a library
+ * may be meant, at a prompt the prompt's. */
 static void print_files(FILE *out, const struct gh_options *options)
 {
-	if (getenv(GH_SESSION_VARIABLE) != NULL || gh_kept_is_prompted())
+	if (gh_kept_is_prompted())
 		return;
+	if (getenv(GH_SESSION_VARIABLE) != NULL) {
+		if (options->module != NULL)
+			print_file(out, "--module ", options->module, "NAME");
+		return;
+	}
 	print_file(out, options->process != NULL ? "-p " : "", options->file, "DUMP");
 	if (options->program != NULL)
 		print_file(out, "-e ", options->program, "PROGRAM");

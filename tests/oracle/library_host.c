@@ -1,6 +1,7 @@
 /* A program in C that calls the function Work of Go libraries: of the one that it was linked with,
  * or of those that are its arguments, by dlopen. With LOOP in its environment it goes on for ever;
- * with WAIT it loads libraries once there is input. */
+ * with WAIT it loads libraries once there is input, with LATER all but the first so many seconds
+ * later; CALL is the name of another function of those that it loads. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ static work_function *find(const char *path)
 {
 	void *library = dlopen(path, RTLD_NOW);
 	if (library != NULL)
-		return (work_function *)dlsym(library, "Work");
+		return (work_function *)dlsym(library, getenv("CALL") != NULL ? getenv("CALL") : "Work");
 	fprintf(stderr, "%s\n", dlerror());
 	exit(1);
 }
@@ -33,8 +34,11 @@ int main(int argc, char **argv)
 		fflush(stdout);
 		getchar();
 	}
-	for (int i = 1; i < argc && count < 8; i++)
+	for (int i = 1; i < argc && count < 8; i++) {
+		if (i > 1 && getenv("LATER") != NULL)
+			sleep((unsigned)atoi(getenv("LATER")));
 		works[count++] = find(argv[i]);
+	}
 	do {
 		for (int i = 0; i < count; i++)
 			printf("%d\n", works[i](21 + i));

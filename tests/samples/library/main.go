@@ -1,5 +1,5 @@
 // Library is what a program of another language loads, built with -buildmode=c-shared. Its function Work goes through
-// calls that are inlined and calls that are not.
+// calls that are inlined and calls that are not, its function Nest through C and back.
 package main
 
 import "C"
