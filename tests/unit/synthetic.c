@@ -139,7 +139,8 @@ static void put_record(struct maker *m, unsigned f, size_t names, size_t pctab)
 	if (format >= SYNTHETIC_1_20)
 		put(m, 9, 4); /* startLine */
 	unsigned nfuncdata = format == SYNTHETIC_1_2 ? 5 : 4;
-	unsigned number = format == SYNTHETIC_1_2 ? 2 : 3; /* of the inline tree */
+	/* Of the inline tree; those of Go 1.13, as the file does not say that it is earlier. */
+	unsigned number = format == SYNTHETIC_1_2 ? 4 : 3;
 	if (m->what->no_func_id) {
 		put(m, nfuncdata, 4);
 	} else {
@@ -148,13 +149,9 @@ static void put_record(struct maker *m, unsigned f, size_t names, size_t pctab)
 		put(m, 0, 1);
 		put(m, nfuncdata, 1);
 	}
-	/* Go 1.12 numbers them from 0, as the file does not say that it is later. */
-	if (format > SYNTHETIC_1_2)
-		put(m, 0, 4);
+	put(m, 0, 4);
 	put(m, m->pctab[f][4] != 0 ? m->pctab[f][4] - pctab : 0, 4);
 	put(m, m->pctab[f][3] != 0 ? m->pctab[f][3] - pctab : 0, 4);
-	if (format == SYNTHETIC_1_2)
-		put(m, 0, 4);
 	if (format < SYNTHETIC_1_18)
 		align(m, m->what->word);
 	for (unsigned n = 0; n < nfuncdata; n++) {

@@ -28,8 +28,7 @@ START_TEST(every_variant)
 	struct gh_stackmaps maps;
 	fixture_open(&fixture, _i);
 	const struct gh_pclntab *tab = &fixture.tab;
-	/* A table of the first format that does not say what wrote it is of Go 1.12. */
-	ck_assert_int_eq(gh_stackmaps_told(tab), tab->format != GH_PCLNTAB_1_2);
+	ck_assert(gh_stackmaps_told(tab));
 	ck_assert(gh_pclntab_func(tab, 1, &func, &err));
 	ck_assert(!gh_stackmaps_find(&maps, tab, &func));
 	ck_assert(gh_pclntab_func(tab, 0, &func, &err));
