@@ -435,6 +435,7 @@ for path in sys.argv[1:]:
 
 # two_attached NAME: a process that has both, whichever is called first, and its core file.
 two_attached() {
+	: >"$work/out"
 	LOOP=1 "$work/host" "$work/one.so" "$work/two.so" >"$work/out" &
 	child=$!
 	until [ "$(wc -l <"$work/out")" -ge 4 ]; do sleep 0.05; done
@@ -453,6 +454,11 @@ two_attached() {
 	sed '1,/ hit Breakpoint /d' "$work/session" | sed '1,/ hit Breakpoint /d' | rows >"$work/last"
 	equal "$1: a core file: there is a stack" 1 "$(grep -c '^runtime.cgocallback	' "$work/found")"
 	same "$1: a core file: the one where it stopped" "$work/last" "$work/found"
+	for library in one two; do
+		"$GOHEAP" memory --module "$library.so" "$work/core" 2>"$work/why" | grep ' stacks of threads$' >"$work/$library.stacks"
+	done
+	has "$1: a core file: memory" "$(cat "$work/one.stacks")" '^ +[1-9]'
+	same "$1: a core file: threads' stacks are the same ones to both" <(awk '{ print $1, $3 }' "$work/one.stacks") <(awk '{ print $1, $3 }' "$work/two.stacks")
 }
 
 # test_copies SO: two copies of it, at different addresses.

@@ -25,9 +25,9 @@
 	      .gregs = {.count = 45, .pc = 34, .sp = 29, .fp = GH_NO_REGISTER, .lr = 31}
 #define PPC64                                                                                      \
 	.letter = '9', .isa = GH_ISA_PPC64, .machine = EM_PPC64, .pointer_size = 8, .quantum = 4,  \
-	.link_register = true, .relative_type = R_PPC64_RELATIVE,                                  \
-	.symbol_type = R_PPC64_ADDR64, .min_frame = 32, .injected_gap = 32, .pc_unit = 1,          \
-	.uid_size = 4, .dwarf_sp = 1, .dwarf_ra = 65, .dwarf_pc = 67, .dwarf_g = 30,               \
+	.link_register = true, .relative_type = R_PPC64_RELATIVE, .symbol_type = R_PPC64_ADDR64,   \
+	.min_frame = 32, .injected_gap = 32, .pc_unit = 1, .uid_size = 4, .dwarf_sp = 1,           \
+	.dwarf_ra = 65, .dwarf_pc = 67, .dwarf_g = 30,                                             \
 	.gregs = {.count = 48, .pc = 32, .sp = 1, .fp = GH_NO_REGISTER, .lr = 36},                 \
 	.arg_registers = {{3, 8}, {14, 4}, {33, 12}}
 

@@ -51,11 +51,11 @@ struct gh_image {
 };
 
 /* Opens the ELF file PATH. Relocations of a position-independent program that add the load address
- * (R_*_RELATIVE) or that of a symbol which the file defines (R_*_64), with addends in the table, are
- * applied as for load address 0, so that pointers in its data read as the addresses in the file's
- * own address space.
- * Returns false and fills ERR if it cannot be read, is no ELF executable or shared object, or is
- * for a machine that Go is not ported to. On success the image is to be closed with gh_image_close.
+ * (R_*_RELATIVE) or that of a symbol which the file defines (R_*_64), with addends in the table,
+ * are applied as for load address 0, so that pointers in its data read as the addresses in the
+ * file's own address space. Returns false and fills ERR if it cannot be read, is no ELF executable
+ * or shared object, or is for a machine that Go is not ported to. On success the image is to be
+ * closed with gh_image_close.
  */
 bool gh_image_open(struct gh_image *image, const char *path, struct gh_error *err);
 

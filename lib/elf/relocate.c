@@ -32,8 +32,8 @@ void gh_relocate(struct gh_image *image)
 	    !gh_dynamic_find(image, DT_RELASZ, &size) || !gh_image_at(image, address, &table))
 		return;
 	struct gh_cursor symbols;
-	bool has_symbols = gh_dynamic_find(image, DT_SYMTAB, &address) &&
-			   gh_image_at(image, address, &symbols);
+	bool has_symbols =
+	    gh_dynamic_find(image, DT_SYMTAB, &address) && gh_image_at(image, address, &symbols);
 	uint64_t count = (size < gh_cursor_left(&table) ? size : gh_cursor_left(&table)) / 24;
 	while (count-- > 0) {
 		uint64_t where = gh_cursor_u64(&table);

@@ -239,8 +239,8 @@ static bool records_have_func_id(const struct gh_pclntab *tab)
 }
 
 /* The numbers of src/runtime/funcdata.h: those of Go 1.12, then others from 1.13, and from 1.16 on.
- * The first two have the same format. What does not tell its release, as plugins of Go up to 1.17 do
- * not, is taken to be of the second. */
+ * The first two have the same format. What does not tell its release, as plugins of Go up to 1.17
+ * do not, is taken to be of the second. */
 static struct gh_pclntab_numbers numbers_of(const struct gh_pclntab *tab)
 {
 	if (tab->format > GH_PCLNTAB_1_2)

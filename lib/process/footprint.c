@@ -214,8 +214,12 @@ static void add_anonymous(struct maker *maker, const struct gh_mapping *mapping)
 	add_part(maker, GH_FOOTPRINT_ANONYMOUS, start, mapping->end);
 }
 
+/* A thread that runs the Go code of a library with a runtime of its own is on a stack in that one's
+ * heap, which is no thread's: those begin after a guard page, and so are not aligned as arenas. */
 static bool is_thread_stack(const struct gh_process *process, const struct gh_mapping *mapping)
 {
+	if (mapping->start % gh_heap_arena_size(process) == 0)
+		return false;
 	for (size_t i = 0; i < process->nthreads; i++) {
 		uint64_t sp = process->threads[i].sp;
 		if (sp >= mapping->start && sp < mapping->end)

@@ -17,7 +17,8 @@ static work_function *find(const char *path)
 {
 	void *library = dlopen(path, RTLD_NOW);
 	if (library != NULL)
-		return (work_function *)dlsym(library, getenv("CALL") != NULL ? getenv("CALL") : "Work");
+		return (work_function *)dlsym(library,
+					      getenv("CALL") != NULL ? getenv("CALL") : "Work");
 	fprintf(stderr, "%s\n", dlerror());
 	exit(1);
 }
