@@ -273,6 +273,20 @@ check() {
 	[ "${2##*/}" = cgo ] || unstripped "$1" "$2" "$3" "$4"
 }
 
+# bare NAME PROGRAM: where the headers of sections are gone, each segment is a section. The first begins with notes, which are
+# one of their own.
+bare() {
+	local field
+	cp "$2" "$work/bare"
+	# e_shoff, and e_shnum with e_shstrndx.
+	for field in 40:8 60:4; do
+		head -c "${field#*:}" /dev/zero | dd of="$work/bare" bs=1 seek="${field%:*}" conv=notrunc 2>/dev/null
+	done
+	"$GOHEAP" debug "$work/bare" -o "$work/bare.debug"
+	equal "$1: segments without sections" "$(readelf -lW "$work/bare" 2>/dev/null | awk '$1 == "LOAD" && loads++ { print $3, $6 }')" \
+		"$(readelf -SW "$work/bare.debug" | sed 's/^ *\[ *//' | awk '$3 == "NOBITS" && $2 != ".text" { print "0x" $4, "0x" $6 }')"
+}
+
 # check_release RELEASE
 check_release() {
 	local spec name directory arch
@@ -281,6 +295,7 @@ check_release() {
 		# shellcheck disable=SC2086 # the words of a specification are arguments
 		sample "Go $1 $spec" "$1" $spec || continue
 		check "Go $1 $spec" "$directory/$name" "$directory/$name.stripped" amd64
+		[ "$spec" != sample ] || bare "Go $1" "$directory/sample.stripped"
 	done
 }
 

@@ -223,7 +223,7 @@ check_questions() {
 		buckets * 8 < 40000" | sed 1d)"
 	equal "$1: fields through pointers and interfaces" "$late|1000|1000|30" "$(sql --csv "SELECT count(*), min(field(address, 'body.len')), max(field(address, 'body.cap')),
 		count(DISTINCT field(address, 'id')) FROM objects WHERE type = 'main.Request' AND field(address, 'ctx.deadline') < strftime('%s', 'now') + 0" | sed 1d | tr , '|')"
-	equal "$1: no such field, no such object" ",,$(printf 1)" "$(sql --csv "SELECT field(address, 'nothing'), field(8, 'id'), object(address + 8) = address FROM objects WHERE
+	equal "$1: no such field, no such object" ",,,$(printf 1)" "$(sql --csv "SELECT field(address, 'nothing'), field(address, 'body.nothing'), field(8, 'id'), object(address + 8) = address FROM objects WHERE
 		type = 'main.Request' LIMIT 1" | sed 1d)"
 }
 
