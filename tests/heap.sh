@@ -194,8 +194,8 @@ check_gdb() {
 	has "GDB: no dump" "$(goheap "" "goheap histogram")" '^No process, core file or heap dump is loaded\.$'
 	has "GDB: of a process" "$(goheap "$directory/graph.stripped" "break main.main" "run $work/other" "goheap histogram")" \
 		'^[0-9,]+ objects of [0-9,]+ bytes'
-	has "GDB: of a process, what needs a dump" "$(goheap "$directory/graph.stripped" "break main.main" "run $work/other" "goheap diff $work/dump")" \
-		'^This asks a heap dump: goheap dump -o DUMP, then goheap load DUMP$'
+	has "GDB: of a process, diff" "$(goheap "$directory/graph.stripped" "break main.main" "run $work/other" "goheap diff $work/dump")" \
+		'^ +-[0-9,]+ +-[0-9,]+ .* in all$'
 	for command in suspects histogram dominators path objects referrers reachable unreachable strings diff; do
 		has "help goheap $command" "$(goheap "" "help goheap $command")" "^Usage: goheap $command "
 		has "help goheap: $command" "$(goheap "" "help goheap")" "^goheap $command +-- "

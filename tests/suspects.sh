@@ -299,8 +299,9 @@ check_process() {
 	start map
 	output=$("$GOHEAP" suspects -p "$pid" --names "$directory/leaks" | head -n 1)
 	has "$1: a process" "$output" "^1\. main\.cache \(map\[string\]\*main\.Session\) keeps "
-	goheap "" "attach $pid" "goheap suspects" "generate-core-file $core" "detach" >"$work/session"
+	goheap "" "attach $pid" "goheap suspects" "goheap diff $work/old" "generate-core-file $core" "detach" >"$work/session"
 	has "$1: a process in GDB" "$(cat "$work/session")" "^1\. global 0x[0-9a-f]+ of main\.remember .* keeps "
+	has "$1: diff of a process in GDB" "$(cat "$work/session")" "^ +\+1,000 +\+48,000 +2,000 +96,000 .*  main\.Session\$"
 	output=$("$GOHEAP" suspects "$core" -e "$directory/leaks.stripped" | head -n 1)
 	has "$1: a core file" "$output" "^1\. global 0x[0-9a-f]+ of main\.remember .* keeps "
 	stop

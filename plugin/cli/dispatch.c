@@ -141,9 +141,7 @@ static int run_on_files(const struct job *job)
 	      : on_process && files->running
 		  ? "The program is not known: name it with the file command.\n"
 	      : on_process ? "No process, core file or heap dump is loaded.\n"
-	      : debugs && gh_command_takes(job->command, "names")
-		  ? "This asks a heap dump: goheap dump -o DUMP, then goheap load DUMP\n"
-		  : "No heap dump is loaded: goheap load DUMP\n",
+			   : "No heap dump is loaded: goheap load DUMP\n",
 	      stderr);
 	return GH_EXIT_INPUT;
 }
