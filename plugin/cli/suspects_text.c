@@ -54,8 +54,15 @@ static void print_type(FILE *out, struct gh_suspects *suspects, const struct gh_
 	if (dominators->retained[object] < suspect->bytes / 2 ||
 	    dominators->idom[object] != gh_dominators_holder(heap, suspect->number))
 		return;
+	/* That tells more than where the pointers are of an object whose type is not known. */
+	const struct gh_names *names = &suspects->query->names;
+	const char *perhaps =
+	    strstr(gh_names_class(names, gh_names_classes(names)[object]), ", perhaps ");
 	fputs(" (", out);
-	gh_names_print(out, &suspects->query->names, object);
+	if (perhaps != NULL)
+		gh_escape_print(out, perhaps + strlen(", "));
+	else
+		gh_names_print(out, names, object);
 	fputs(")", out);
 }
 
