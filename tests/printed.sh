@@ -215,11 +215,29 @@ delves() {
 	XDG_CONFIG_HOME=$work/config as_delve "go$release: process, as Delve" attach "$child"
 }
 
+# callers PROGRAM: what a function has saved of its arguments is told in the frames of those that have called, with a question
+# mark: of main.gift.recursive, which calls itself with one less, from 50 on.
+callers() {
+	local commands=() i
+	for i in {46..50}; do
+		commands+=(-ex up -ex 'goheap print arg1')
+		echo "$i?"
+	done >"$work/expected"
+	echo '{"perhaps":true,"type":"int","value":50}' >>"$work/expected"
+	timeout -k 5 120 gdb -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' -iex 'set auto-load no' \
+		-x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" -ex 'break main.gift.recursive' -ex 'ignore 1 5' \
+		-ex 'run results >/dev/null' "${commands[@]}" -ex 'goheap print --json arg1' -ex 'goheap print arg0' -ex kill "$1" \
+		</dev/null >"$work/output" 2>&1
+	grep -E '^([0-9]+\?|\{.*)$' "$work/output" >"$work/found"
+	same "arguments of callers" "$work/expected" "$work/found"
+	has "an argument that is not saved" "$(cat "$work/output")" '^goheap: arg0 is not known here: the function was called with it in registers, '
+}
+
 # refused PROGRAM: what an expression asks for that is not there is said in Go's words, with what is there.
 refused() {
 	local commands=(-ex 'break main.(*point).pointers' -ex 'run arguments >/dev/null') expression
 	local expressions=(foo 'foo.bar[1]' arg0.Z 'arg1.next.tags[7]' 'arg1.tags["a"]' 'arg2["nosuch"]' 'arg1.any.(string)'
-		'arg1.next.any.(string)' 'arg0.X.Y' '*arg1.tags' 'len(arg2)' 'arg0 -> X' 'main.point' "\$nosuch" arg9)
+		'arg1.next.any.(string)' 'arg0.X.Y' '*arg1.tags' 'len(arg2)' 'arg0 -> X' 'main.point' "\$nosuch" main.main arg9)
 	for expression in "${expressions[@]}"; do
 		commands+=(-ex "goheap print $expression")
 	done
@@ -229,7 +247,7 @@ refused() {
 	sed -n '/^goheap: foo:/,$p' "$work/output" | grep -v -e '^#1 ' -e '^[0-9]' -e '^\[Inferior' -e '^Kill' >"$work/found"
 	cat >"$work/expected" <<-'END'
 		goheap: foo: there is no foo; here are arg0, arg1, arg2, arg3, arg4, arg5 (goheap frame shows them)
-		goheap: foo.bar[1]: there is no foo; here are arg0, arg1, arg2, arg3, arg4, arg5 (goheap frame shows them)
+		goheap: foo.bar[1]: there is no foo; here are arg0, arg1, arg2, arg3, arg4, arg5 (goheap frame shows them); variables of packages have no names in a stripped program
 		goheap: .Z: expected a field of main.point: X, Y, found none of that name
 		goheap: [7]: expected an index that is in it, found 7, its length is 0
 		goheap: ["a"]: expected a number as index, found "a"
@@ -242,6 +260,7 @@ refused() {
 		goheap: arg0 -> X: not understood from > X on: what has a value is NAME, NAME.FIELD, NAME[INDEX], NAME[KEY], NAME[LOW:HIGH], NAME.(TYPE), *NAME, and numbers
 		That is a type: goheap print TYPE EXPRESSION
 		It has no value.
+		goheap: main.main: a function, which has no value: break, list and info line take it
 		goheap: arg9: there is no arg9; here are arg0, arg1, arg2, arg3, arg4, arg5 (goheap frame shows them)
 		goheap: foo: there is no foo; here are arg0 (goheap frame shows them)
 		No process, core file or heap dump is loaded.
@@ -278,6 +297,7 @@ for release in ${RELEASES:-1.15 1.19 1.23 1.24 1.27}; do
 		arguments "$program"
 		unfinished "$program"
 		refused "$program"
+		callers "$program"
 		as_json "go$release: core file" -e "$program" "$work/core"
 		in_shell "go$release: process" -p "$child"
 		"$GOHEAP" core -e "$program" "$work/dump" -o "$work/made" && in_shell "go$release: core file of the heap dump" -e "$program" "$work/made"

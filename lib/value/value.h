@@ -64,7 +64,8 @@ void gh_value_print_elements(struct gh_values *values, uint32_t elem, uint64_t a
 			     uint64_t count);
 
 /* Begins and ends a JSON object that tells the type of the value that is appended between:
- * {"type": BEFORE and TYPE, "value": ...}; PERHAPS: that it may be another. */
+ * {"type": BEFORE and TYPE, "value": ...}, unless TYPE is empty; PERHAPS: that it may be another.
+ */
 void gh_value_open(struct gh_values *values, const char *before, struct gh_rtype_text type,
 		   bool perhaps);
 void gh_value_close(struct gh_values *values);
@@ -100,6 +101,13 @@ struct gh_value_frame {
  */
 bool gh_value_print_frame(struct gh_values *values, const struct gh_value_frame *frame,
 			  const struct gh_signatures *signatures);
+
+/* Appends the value of FRAME's argument NUMBER to BYTES: what the function has saved, which may
+ * have changed since. Gives its type; GH_NO_RTYPE if that or a part of it is not known, or memory
+ * ran out. */
+uint32_t gh_value_frame_argument(struct gh_values *values, const struct gh_value_frame *frame,
+				 const struct gh_signatures *signatures, unsigned number,
+				 struct gh_buffer *bytes);
 
 /* What a field has. */
 enum gh_scalar_kind {

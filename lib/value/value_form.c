@@ -86,18 +86,21 @@ void gh_value_open(struct gh_values *values, const char *before, struct gh_rtype
 		   bool perhaps)
 {
 	struct gh_buffer name = {0};
-	gh_buffer_bytes(&name, before, strlen(before));
-	gh_buffer_bytes(&name, type.start, type.length);
 	gh_value_add(values, "{");
 	if (perhaps) {
 		gh_value_json(values, "", "perhaps");
 		gh_value_add(values, "true,");
 	}
-	gh_value_json(values, "", "type");
-	gh_escape_json_bytes(&values->out, (const char *)name.data, name.size);
-	values->out.failed |= name.failed;
-	gh_buffer_free(&name);
-	gh_value_json(values, ",", "value");
+	if (type.length > 0) {
+		gh_buffer_bytes(&name, before, strlen(before));
+		gh_buffer_bytes(&name, type.start, type.length);
+		gh_value_json(values, "", "type");
+		gh_escape_json_bytes(&values->out, (const char *)name.data, name.size);
+		gh_value_add(values, ",");
+		values->out.failed |= name.failed;
+		gh_buffer_free(&name);
+	}
+	gh_value_json(values, "", "value");
 }
 
 void gh_value_close(struct gh_values *values)

@@ -116,21 +116,29 @@ static void read_arguments(struct reader *reader, const struct gh_signature *sig
 		reader->is_known[i] = read_argument(reader, i);
 }
 
-/* Appends the value of TYPE whose words PLACES tell the places of. It has been seen to be no larger
- * than these. */
-static void add_typed(struct reader *reader, uint32_t type, const struct gh_arg_place *places,
-		      const uint64_t *words, size_t count)
+/* Appends to BYTES the value of TYPE that the COUNT words from number FIRST on are. It has been
+ * seen to be no larger than these. */
+static void put_words(const struct reader *reader, uint32_t type, size_t first, size_t count,
+		      struct gh_buffer *bytes)
+{
+	const struct gh_arg_place *places = &reader->places.items[first];
+	uint64_t size = reader->values->types->items[type].size;
+	void *start = gh_buffer_extend(bytes, size);
+	if (start == NULL)
+		return;
+	memset(start, 0, size);
+	for (size_t i = 0; i < count; i++)
+		gh_buffer_patch(bytes, (size_t)(places[i].arg.offset - places->arg.offset),
+				reader->words[first + i], places[i].arg.size);
+}
+
+/* Appends it as text. */
+static void add_typed(struct reader *reader, uint32_t type, size_t first, size_t count)
 {
 	struct gh_buffer bytes = {.big_endian = reader->values->process->memory.big_endian};
-	uint64_t size = reader->values->types->items[type].size;
-	void *start = gh_buffer_extend(&bytes, size);
-	if (start != NULL) {
-		memset(start, 0, size);
-		for (size_t i = 0; i < count; i++)
-			gh_buffer_patch(&bytes, (size_t)(places[i].arg.offset - places->arg.offset),
-					words[i], places[i].arg.size);
+	put_words(reader, type, first, count, &bytes);
+	if (!bytes.failed)
 		gh_value_print_own(reader->values, type, bytes.data);
-	}
 	reader->values->out.failed |= bytes.failed;
 	gh_buffer_free(&bytes);
 }
@@ -183,58 +191,99 @@ static bool add_pair(struct reader *reader, const struct gh_arg *arg, const uint
 	       (!arg->is_pointer && gh_value_add_likely_interface(reader->values, words));
 }
 
+/* Bytes of the argument that the COUNT words from number FIRST on are, as far as they tell. */
+static uint64_t extent_of(const struct reader *reader, size_t first, size_t count)
+{
+	const struct gh_arg *arg = &reader->places.items[first].arg;
+	const struct gh_arg *last = &reader->places.items[first + count - 1].arg;
+	return (uint64_t)(last->offset - arg->offset) + last->size;
+}
+
+/* What of it is beyond the last word that Go tells of is not known; padding is no part. */
+static bool goes_on(const struct reader *reader, size_t first, size_t count)
+{
+	uint64_t extent = extent_of(reader, first, count);
+	uint32_t type = reader->types[first];
+	if (type == GH_NO_RTYPE)
+		return reader->places.items[first].arg.part != GH_ARG_WHOLE &&
+		       first + count == GH_MAX_ARGS;
+	uint64_t size = reader->values->types->items[type].size;
+	return size > extent && size - extent >= word_size(reader);
+}
+
+/* All of it is known, with its type. */
+static bool is_whole(const struct reader *reader, size_t first, size_t count)
+{
+	uint32_t type = reader->types[first];
+	return type != GH_NO_RTYPE && count_known(reader, first, count) == count &&
+	       !goes_on(reader, first, count) &&
+	       reader->values->types->items[type].size >= extent_of(reader, first, count);
+}
+
 /* Appends the argument that the COUNT words from number FIRST on are. */
 static void add_argument(struct reader *reader, size_t first, size_t count)
 {
 	const struct gh_arg *arg = &reader->places.items[first].arg;
 	const struct gh_arg *last = &reader->places.items[first + count - 1].arg;
 	const uint64_t *words = &reader->words[first];
-	uint64_t extent = (uint64_t)(last->offset - arg->offset) + last->size;
 	uint32_t type = reader->types[first];
-	uint64_t size = type != GH_NO_RTYPE ? reader->values->types->items[type].size : extent;
 	unsigned word = word_size(reader);
 	size_t known = count_known(reader, first, count);
-	/* What is beyond the last word that Go tells of is not known; padding is no part. */
-	bool is_cut = arg->part != GH_ARG_WHOLE && first + count == GH_MAX_ARGS;
-	bool has_more = type == GH_NO_RTYPE ? is_cut : size > extent && size - extent >= word;
+	bool has_more = goes_on(reader, first, count);
 	bool is_pair = count == 2 && arg->size == word && last->size == word;
 	gh_value_add(reader->values, "arg%u = ", arg->number);
 	if (known == 0) {
 		gh_value_add(reader->values, "<optimized out>");
-	} else if (known < count || has_more || size < extent) {
-		add_words(reader, first, count, has_more);
-	} else if (type != GH_NO_RTYPE) {
-		add_typed(reader, type, &reader->places.items[first], words, count);
+	} else if (is_whole(reader, first, count)) {
+		add_typed(reader, type, first, count);
 		gh_value_add(reader->values, "%s", reader->in_prologue ? "" : "?");
+	} else if (known < count || has_more || type != GH_NO_RTYPE) {
+		add_words(reader, first, count, has_more);
 	} else if (!is_pair || !add_pair(reader, arg, words)) {
 		add_words(reader, first, count, false);
 	}
 	gh_value_add(reader->values, "\n");
 }
 
-/* Appends the arguments of a method, which by its SIGNATURE are where the calling convention has
- * them: where it has just begun, and, before Go 1.17, always. False if they cannot be told so. */
+/* The function has not gone on from its prologue. */
+static bool has_begun(const struct reader *reader)
+{
+	return reader->frame->is_innermost &&
+	       reader->pc <= gh_prologue_end(reader->values->process->tab, &reader->func);
+}
+
+/* Begins a walk over the arguments of a method, which by its SIGNATURE are where the calling
+ * convention has them: where it has just begun, and, before Go 1.17, always. False if they cannot
+ * be told so. */
+static bool begin_passed(struct reader *reader, const struct gh_signature *signature,
+			 struct gh_results *walk)
+{
+	const struct gh_rtypes *types = reader->values->types;
+	const struct gh_process *process = reader->values->process;
+	if (signature == NULL || (reader->func.flag & GH_FUNC_ASM) != 0)
+		return false;
+	if (process->minor >= 17 &&
+	    !(has_begun(reader) && reader->frame->registers != NULL &&
+	      gh_args_in_registers(process->tab) &&
+	      gh_parameters_agree(types, signature, process->minor, &reader->places)))
+		return false;
+	return gh_parameters_begin(walk, types, signature, process->minor);
+}
+
+/* Appends those. False if they cannot be told. */
 static bool add_passed(struct reader *reader, const struct gh_signature *signature)
 {
 	struct gh_values *values = reader->values;
-	const struct gh_process *process = values->process;
-	const uint64_t *registers = reader->frame->registers;
-	bool has_begun = reader->frame->is_innermost &&
-			 reader->pc <= gh_prologue_end(process->tab, &reader->func);
 	struct gh_results walk;
 	struct gh_result passed;
-	if (signature == NULL || (reader->func.flag & GH_FUNC_ASM) != 0 ||
-	    (process->minor >= 17 &&
-	     !(has_begun && registers != NULL && gh_args_in_registers(process->tab) &&
-	       gh_parameters_agree(values->types, signature, process->minor, &reader->places))) ||
-	    !gh_parameters_begin(&walk, values->types, signature, process->minor))
+	if (!begin_passed(reader, signature, &walk))
 		return false;
 	for (unsigned i = 0; gh_parameters_next(&walk, &passed); i++) {
 		if (values->types->items[passed.type].size == 0)
 			continue;
 		gh_value_add(values, "arg%u = ", i);
-		gh_value_print_passed(values, &passed, registers, reader->arguments);
-		gh_value_add(values, "%s\n", has_begun ? "" : "?");
+		gh_value_print_passed(values, &passed, reader->frame->registers, reader->arguments);
+		gh_value_add(values, "%s\n", has_begun(reader) ? "" : "?");
 	}
 	return true;
 }
@@ -342,4 +391,49 @@ bool gh_value_print_frame(struct gh_values *values, const struct gh_value_frame 
 		add_arguments(&reader);
 	add_slots(&reader);
 	return true;
+}
+
+/* Appends the argument NUMBER of those of the method to BYTES, where it is in memory. */
+static uint32_t put_passed(struct reader *reader, struct gh_results *walk, unsigned number,
+			   struct gh_buffer *bytes)
+{
+	struct gh_result passed;
+	for (unsigned i = 0; gh_parameters_next(walk, &passed); i++) {
+		uint64_t size = reader->values->types->items[passed.type].size;
+		if (i != number)
+			continue;
+		bool is_there = passed.in_memory && size <= MOST_STACK;
+		void *to = is_there ? gh_buffer_extend(bytes, size) : NULL;
+		return to != NULL && gh_process_read(&reader->values->process->memory,
+						     reader->arguments + passed.offset, to, size)
+			   ? passed.type
+			   : GH_NO_RTYPE;
+	}
+	return GH_NO_RTYPE;
+}
+
+uint32_t gh_value_frame_argument(struct gh_values *values, const struct gh_value_frame *frame,
+				 const struct gh_signatures *signatures, unsigned number,
+				 struct gh_buffer *bytes)
+{
+	struct reader reader = {.values = values, .frame = frame};
+	struct gh_results walk;
+	size_t first = 0;
+	size_t count = 0;
+	bytes->big_endian = values->process->memory.big_endian;
+	if (!find_function(&reader))
+		return GH_NO_RTYPE;
+	const struct gh_signature *signature = find_signature(&reader, signatures);
+	read_arguments(&reader, signature);
+	if (begin_passed(&reader, signature, &walk))
+		return put_passed(&reader, &walk, number, bytes);
+	const struct gh_arg_place *places = reader.places.items;
+	while (first < reader.places.count && places[first].arg.number != number)
+		first++;
+	while (first + count < reader.places.count && places[first + count].arg.number == number)
+		count++;
+	if (count == 0 || !is_whole(&reader, first, count))
+		return GH_NO_RTYPE;
+	put_words(&reader, reader.types[first], first, count, bytes);
+	return bytes->failed ? GH_NO_RTYPE : reader.types[first];
 }

@@ -89,26 +89,21 @@ static void print_told_heading(const struct gh_session_frame *frame, uint64_t pc
 static bool print_told(struct gh_process *process, void *context)
 {
 	const struct told *told = context;
-	struct gh_session_registers from;
 	uint64_t registers[GH_VALUE_REGISTERS];
+	struct gh_value_frame frame;
 	struct printer printer;
-	if (!gh_session_registers_read(&from, told->directory, GH_SESSION_FRAME_REGISTERS,
-				       process->tab->pointer_size)) {
+	if (!gh_session_value_frame(&frame, registers, told->directory, told->frame.level,
+				    process->tab->pointer_size)) {
 		fputs("goheap: the frame's registers are not known\n", stderr);
 		return false;
 	}
-	print_told_heading(&told->frame, from.pc);
+	print_told_heading(&told->frame, frame.pc);
 	if (told->frame.caller != 0) {
 		print_inlined(told->frame.caller);
 		return true;
 	}
 	if (!open_printer(&printer, process, told->options))
 		return false;
-	struct gh_value_frame frame = {
-	    .pc = from.pc, .sp = from.sp, .is_innermost = told->frame.level == 0};
-	gh_session_registers_order(&from, registers);
-	if (frame.is_innermost && from.all)
-		frame.registers = registers;
 	bool printed = print_values(&printer, &frame);
 	close_printer(&printer);
 	return printed;

@@ -1,5 +1,6 @@
 /* goheap print: a value in the memory of a heap dump, core file or process, by its Go type. */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
 #include "plugin/gdb/gdb.h"
+#include "plugin/gdb/session_frame.h"
 
 static struct gh_values make_values(const struct gh_options *options, struct gh_process *process,
 				    const struct gh_rtypes *types)
@@ -43,11 +45,20 @@ struct typed {
 	struct gh_buffer bytes; /* the value, if it was given; owned */
 };
 
+/* The number in the argument's name that is given for the value's bytes; UINT_MAX if they are. */
+static unsigned argument_number(const struct gh_options *options)
+{
+	unsigned number;
+	return options->value != NULL && sscanf(options->value, "arg%u", &number) == 1 ? number
+										       : UINT_MAX;
+}
+
 /* Reads the value's bytes, which are given in hexadecimal digits. False, after saying so, if they
  * are something else. */
 static bool read_bytes(struct typed *typed)
 {
-	const char *text = typed->options->value;
+	bool is_given = argument_number(typed->options) == UINT_MAX;
+	const char *text = is_given ? typed->options->value : NULL;
 	unsigned byte;
 	int length = 0;
 	for (; text != NULL && *text != '\0'; text += 2) {
@@ -60,25 +71,80 @@ static bool read_bytes(struct typed *typed)
 	return !typed->bytes.failed;
 }
 
+/* Finds the bytes of the argument NUMBER of the frame that GDB has described. False, after saying
+ * so, if the function has not saved it. */
+static bool find_argument(struct typed *typed, struct gh_values *values, unsigned number)
+{
+	const char *directory = getenv(GH_SESSION_VARIABLE);
+	unsigned word = values->process->tab->pointer_size;
+	struct gh_session_frame told = {0};
+	struct gh_value_frame frame;
+	uint64_t registers[GH_VALUE_REGISTERS];
+	struct gh_signatures signatures = {0};
+	struct gh_error err;
+	uint32_t type = GH_NO_RTYPE;
+	if (directory != NULL && gh_session_frame_read(&told, directory) && told.caller == 0 &&
+	    gh_session_value_frame(&frame, registers, directory, told.level, word) &&
+	    gh_signatures_find(&signatures, values->types, &err))
+		type = gh_value_frame_argument(values, &frame, &signatures, number, &typed->bytes);
+	gh_signatures_free(&signatures);
+	gh_session_frame_free(&told);
+	if (type != GH_NO_RTYPE && type == gh_rtypes_named(values->types, typed->type, NULL))
+		return true;
+	fprintf(
+	    stderr,
+	    "goheap: arg%u is not known here: the function was called with it in registers, and "
+	    "has not saved it\n",
+	    number);
+	return false;
+}
+
+/* Appends the value that such an argument is likely to have. */
+static bool add_likely(const struct typed *typed, struct gh_values *values, struct gh_error *err)
+{
+	bool is_part = values->part != NULL;
+	struct gh_rtype_text type = {typed->type, is_part ? 0 : (uint32_t)strlen(typed->type)};
+	if (values->json)
+		gh_value_open(values, "", type, true);
+	bool made =
+	    gh_value_print_bytes(values, typed->type, typed->bytes.data, typed->bytes.size, err);
+	if (values->json)
+		gh_value_close(values);
+	else
+		gh_buffer_u8(&values->out, '?');
+	return made;
+}
+
+/* Appends what is asked for. False, after saying why, if it cannot be. */
+static bool add_typed(struct typed *typed, struct gh_values *values)
+{
+	struct gh_error err;
+	uint64_t address;
+	unsigned argument = argument_number(typed->options);
+	memcpy(&address, typed->options->addresses.data, sizeof(address));
+	if (argument != UINT_MAX && !find_argument(typed, values, argument))
+		return false;
+	bool made = argument != UINT_MAX ? add_likely(typed, values, &err)
+		    : typed->options->value == NULL
+			? gh_value_print_named(values, typed->type, address, &err)
+			: gh_value_print_bytes(values, typed->type, typed->bytes.data,
+					       typed->bytes.size, &err);
+	if (!made)
+		gh_print_error(&err);
+	return made;
+}
+
 static bool print_typed(struct gh_process *process, void *context)
 {
-	const struct typed *typed = context;
+	struct typed *typed = context;
 	struct gh_error err;
 	struct gh_rtypes types;
-	uint64_t address;
-	memcpy(&address, typed->options->addresses.data, sizeof(address));
 	if (!gh_rtypes_find(&types, process->tab, &err)) {
 		gh_print_error(&err);
 		return false;
 	}
 	struct gh_values values = make_values(typed->options, process, &types);
-	bool made = typed->options->value == NULL
-			? gh_value_print_named(&values, typed->type, address, &err)
-			: gh_value_print_bytes(&values, typed->type, typed->bytes.data,
-					       typed->bytes.size, &err);
-	if (!made)
-		gh_print_error(&err);
-	made = finish(&values, made);
+	bool made = finish(&values, add_typed(typed, &values));
 	gh_rtypes_free(&types);
 	return made;
 }

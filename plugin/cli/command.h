@@ -370,19 +370,29 @@ bool gh_print_words_read(struct gh_print_words *print, const struct gh_words *wo
  * missing, which GDB would call a syntax error. */
 bool gh_print_words_whole(const struct gh_print_words *print);
 
+/* EXPRESSION is the name of an argument, as the debug file has it. */
+bool gh_print_is_argument(const char *expression);
+
 /* What GDB has told: the types of the expression and of what it may be a part of, as Go writes
  * them, or why there is none, and which names there are. All of it stays in the text. */
 struct gh_print_answers {
 	char *types[1 + GH_PRINT_PARTS];  /* NULL: there is none */
 	char *errors[1 + GH_PRINT_PARTS]; /* then, why; NULL: it was not asked */
-	char *scope;                      /* what `info scope' printed */
+	bool lost;   /* the value of the argument that it is a part of is not known to GDB */
+	char *scope; /* what `info scope' printed */
 };
 
 /* Reads TEXT, what _goheap_asked of goheap.gdb has printed, which is changed. */
 void gh_print_answers_read(struct gh_print_answers *answers, char *text);
 
-/* Says why EXPRESSION has no value, and what can be asked for. */
-void gh_print_answers_tell(const struct gh_print_answers *answers, const char *expression);
+/* Gives the type of the argument that PRINT's expression is a part of and whose value is lost, and
+ * fills PART, which is to be freed then. NULL if there is none. */
+const char *gh_print_answers_lost(const struct gh_print_answers *answers,
+				  const struct gh_print_words *print, struct gh_print_part *part);
+
+/* PRINT's expression has no value. Says why, and what can be asked for. */
+bool gh_print_answers_refuse(const struct gh_print_answers *answers,
+			     const struct gh_print_words *print);
 
 /* The type of several words of an argument, of no type that is known. */
 #define GH_NO_GO_TYPE "struct {...}"

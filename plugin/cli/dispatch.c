@@ -151,6 +151,7 @@ enum wanted {
 	NOTHING,
 	ITS_VALUE,   /* the bytes, in a file */
 	ITS_ADDRESS, /* the value as a number */
+	ITS_FRAME,   /* the frame, of an argument whose name it is */
 };
 
 /* Writes the script that GDB runs after the command: nothing, or to run the command again with what
@@ -164,6 +165,8 @@ static int write_script(const struct job *job, enum wanted wanted, const char *e
 			  "\"$GOHEAP_PROGRAM\" dispatch value || exit 1; }\n",
 	    [ITS_ADDRESS] = "eval \"pipe info files | { trap \\\"exit 1\\\" INT; "
 			    "\\\"$GOHEAP_PROGRAM\\\" dispatch %#lx || exit 1; }\", %s\n",
+	    [ITS_FRAME] = "_goheap_note_frame\npipe info files | { trap \"exit 1\" INT; "
+			  "\"$GOHEAP_PROGRAM\" dispatch %s || exit 1; }\n",
 	};
 	FILE *script = gh_script_open(job->directory);
 	if (script == NULL)
@@ -191,6 +194,11 @@ static int ask_type(const struct job *job, const char *expression)
 			fprintf(script, "whatis %s\n", i == 0 ? expression : parts[i - 1].operand);
 		fputs("end\n", script);
 	}
+	const char *operand = count > 0 ? parts[0].operand : expression;
+	if (script != NULL)
+		fprintf(script, "with confirm off -- define _goheap_asked_value\n%s%s\nend\n",
+			gh_print_is_argument(operand) ? "output " : "echo",
+			gh_print_is_argument(operand) ? operand : "");
 	gh_print_parts_free(parts, count);
 	if (script == NULL)
 		return GH_EXIT_INPUT;
@@ -298,22 +306,32 @@ static bool ask_part(const struct job *job, const struct gh_print_words *typed,
 	return found;
 }
 
+/* Has GDB describe the frame, for goheap to find the argument that TYPED is a part of, of whose
+ * value GDB knows no place. False if there is no such argument. STATUS is the command's then. */
+static bool ask_argument(const struct job *job, const struct gh_print_words *typed,
+			 const struct gh_print_answers *answers, int *status)
+{
+	struct gh_print_part part;
+	const char *type = gh_print_answers_lost(answers, typed, &part);
+	if (type == NULL)
+		return false;
+	*status = gh_session_type_write(job->directory, type, part.part)
+		      ? write_script(job, ITS_FRAME, part.operand)
+		      : GH_EXIT_INPUT;
+	gh_print_parts_free(&part, 1);
+	return true;
+}
+
 /* Has GDB write the value of the whole expression of TYPED, or what address it is. */
 static int ask_whole(const struct job *job, const struct gh_print_words *typed,
 		     const struct gh_print_answers *answers)
 {
 	const char *type = answers->types[0];
-	if (type == NULL)
-		gh_print_answers_tell(answers, typed->expression);
-	else if (typed->type == NULL && strcmp(type, GH_NO_GO_TYPE) == 0)
-		fputs("Its type is not known: goheap print TYPE EXPRESSION\n", stderr);
-	else if (strcmp(type, typed->expression) == 0)
-		fputs("That is a type: goheap print TYPE EXPRESSION\n", stderr);
-	else if (strcmp(type, "void") == 0)
-		fputs("It has no value.\n", stderr);
-	else if (!gh_print_is_value(typed, type))
+	if (gh_print_answers_refuse(answers, typed))
+		return GH_EXIT_INPUT;
+	if (!gh_print_is_value(typed, type))
 		return write_script(job, ITS_ADDRESS, typed->expression);
-	else if (gh_session_type_write(job->directory, type, ""))
+	if (gh_session_type_write(job->directory, type, ""))
 		return write_script(job, ITS_VALUE, typed->expression);
 	return GH_EXIT_INPUT;
 }
@@ -327,7 +345,8 @@ static int take_type(struct job *job)
 	int status = GH_EXIT_INPUT;
 	if (text != NULL && gh_print_words_read(&typed, &job->words, true)) {
 		gh_print_answers_read(&answers, text);
-		if (!ask_part(job, &typed, &answers, &status))
+		if (!ask_argument(job, &typed, &answers, &status) &&
+		    !ask_part(job, &typed, &answers, &status))
 			status = ask_whole(job, &typed, &answers);
 	}
 	free(typed.text);
@@ -343,8 +362,9 @@ static bool set_address(struct job *job, char *address)
 	if (!gh_print_words_read(&job->typed, &job->words, job->command->run == gh_cmd_print))
 		return false;
 	job->count = job->typed.noptions;
-	if (strcmp(address, "value") == 0) {
-		if (!gh_session_value_read(&job->value, job->directory))
+	if (strcmp(address, "value") == 0 || gh_print_is_argument(address)) {
+		const char *argument = gh_print_is_argument(address) ? address : NULL;
+		if (!gh_session_value_read(&job->value, job->directory, argument))
 			return false;
 		address = job->value.bytes;
 		if (job->typed.type == NULL)

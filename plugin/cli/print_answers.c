@@ -5,6 +5,8 @@
 
 #include "lib/util/escape.h"
 
+#define NO_VARIABLES "variables of packages have no names in a stripped program"
+
 /* The type in TEXT, what GDB's whatis command printed, as Go writes it. NULL if there is none. */
 static char *find_type(char *text)
 {
@@ -56,8 +58,29 @@ void gh_print_answers_read(struct gh_print_answers *answers, char *text)
 			answers->errors[i] = text;
 		text = next;
 	}
-	if (text != NULL)
-		answers->scope = text;
+	char *scope = text != NULL ? cut(text, "@") : NULL;
+	answers->lost = scope != NULL && strstr(text, "<optimized out>") != NULL;
+	if (scope != NULL)
+		answers->scope = scope;
+}
+
+const char *gh_print_answers_lost(const struct gh_print_answers *answers,
+				  const struct gh_print_words *print, struct gh_print_part *part)
+{
+	struct gh_print_part parts[GH_PRINT_PARTS];
+	if (!answers->lost || print->type != NULL)
+		return NULL;
+	/* The shortest operand is first. */
+	size_t count = gh_print_parts(parts, print->expression);
+	const char *type = answers->types[count > 0 ? 1 : 0];
+	*part = (struct gh_print_part){strdup(count > 0 ? parts[0].operand : print->expression),
+				       strdup(count > 0 ? parts[0].part : "")};
+	gh_print_parts_free(parts, count);
+	if (type != NULL && gh_print_is_value(print, type) && part->operand != NULL &&
+	    part->part != NULL)
+		return type;
+	gh_print_parts_free(part, 1);
+	return NULL;
 }
 
 /* Says which names there are: those of lines "Symbol NAME is ...". */
@@ -76,8 +99,7 @@ static void tell_names(const char *scope)
 		fputs(count++ > 0 ? ", " : "; here are ", stderr);
 		gh_escape_print(stderr, name);
 	}
-	fputs(count > 0 ? " (goheap frame shows them)\n"
-			: "; goheap frame shows what is known here\n",
+	fputs(count > 0 ? " (goheap frame shows them)" : "; goheap frame shows what is known here",
 	      stderr);
 }
 
@@ -96,7 +118,15 @@ static bool find_quoted(const char *error, const char *before, char end, char na
 	return true;
 }
 
-void gh_print_answers_tell(const struct gh_print_answers *answers, const char *expression)
+/* Of NAME, or of a package whose path it begins, EXPRESSION takes a part. */
+static bool is_qualified(const char *expression, const char *name)
+{
+	const char *at = strstr(expression, name);
+	return at != NULL && (at[strlen(name)] == '.' || at[strlen(name)] == '/');
+}
+
+/* Says why EXPRESSION has no type. */
+static void tell_error(const struct gh_print_answers *answers, const char *expression)
 {
 	const char *error = answers->errors[0];
 	char name[128];
@@ -111,6 +141,12 @@ void gh_print_answers_tell(const struct gh_print_answers *answers, const char *e
 		fputs(": there is no ", stderr);
 		gh_escape_print(stderr, name);
 		tell_names(answers->scope);
+		if (is_qualified(expression, name))
+			fputs("; " NO_VARIABLES, stderr);
+		fputs("\n", stderr);
+	} else if (strncmp(error, "Attempt to extract a component", 30) == 0) {
+		fputs(": no value: functions are for break, list and info line; " NO_VARIABLES "\n",
+		      stderr);
 	} else if (find_quoted(error, "A syntax error in expression, near `", '\'', name)) {
 		fputs(": not understood from ", stderr);
 		gh_escape_print(stderr, name[0] != '\0' ? name : "its end");
@@ -122,4 +158,30 @@ void gh_print_answers_tell(const struct gh_print_answers *answers, const char *e
 		gh_escape_print(stderr, error);
 		fputs("\n", stderr);
 	}
+}
+
+static void tell_function(const char *expression)
+{
+	fputs("goheap: ", stderr);
+	gh_escape_print(stderr, expression);
+	fputs(": a function, which has no value: break, list and info line take it\n", stderr);
+}
+
+bool gh_print_answers_refuse(const struct gh_print_answers *answers,
+			     const struct gh_print_words *print)
+{
+	const char *type = answers->types[0];
+	if (type == NULL)
+		tell_error(answers, print->expression);
+	else if (print->type == NULL && strcmp(type, GH_NO_GO_TYPE) == 0)
+		fputs("Its type is not known: goheap print TYPE EXPRESSION\n", stderr);
+	else if (strcmp(type, print->expression) == 0)
+		fputs("That is a type: goheap print TYPE EXPRESSION\n", stderr);
+	else if (strcmp(type, "void") == 0)
+		fputs("It has no value.\n", stderr);
+	else if (strncmp(type, "void (", 6) == 0)
+		tell_function(print->expression);
+	else
+		return false;
+	return true;
 }

@@ -182,6 +182,14 @@ static bool is_named(const char *expression)
 	       strncmp(expression, "sp_", 3) != 0;
 }
 
+bool gh_print_is_argument(const char *expression)
+{
+	size_t digits = 0;
+	if (strncmp(expression, "arg", 3) == 0)
+		digits = strspn(expression + 3, "0123456789");
+	return digits > 0 && expression[3 + digits] == '\0';
+}
+
 bool gh_print_is_value(const struct gh_print_words *print, const char *type)
 {
 	static const char *const pointers[] = {"chan ", "<-chan ", "func(", "map["};

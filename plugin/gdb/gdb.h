@@ -67,7 +67,7 @@
 #define GH_SESSION_TYPE  "value.type"
 
 struct gh_session_value {
-	char *bytes; /* "=" and the value's bytes in hexadecimal digits; owned */
+	char *bytes; /* "=" and its bytes in hexadecimal, or an argument's name; owned */
 	char *type;  /* owned */
 	char *part;  /* of the value that is asked for, behind the type; "": all of it */
 };
@@ -75,8 +75,8 @@ struct gh_session_value {
 /* Writes both into the session's DIRECTORY. False after printing an error. */
 bool gh_session_type_write(const char *directory, const char *type, const char *part);
 
-/* Reads both. False after printing an error; in any case VALUE is to be freed. */
-bool gh_session_value_read(struct gh_session_value *value, const char *directory);
+/* Reads both; of ARG, if not NULL, the type alone. False after an error; always to be freed. */
+bool gh_session_value_read(struct gh_session_value *value, const char *directory, const char *arg);
 void gh_session_value_free(struct gh_session_value *value);
 
 /* The socket of the process that keeps the heap from one command to the next. */

@@ -56,6 +56,19 @@ void gh_session_registers_order(const struct gh_session_registers *registers,
 		to[gh_result_register(&part)] = registers->floats[part.number];
 }
 
+bool gh_session_value_frame(struct gh_value_frame *frame, uint64_t registers[GH_VALUE_REGISTERS],
+			    const char *directory, unsigned level, unsigned word)
+{
+	struct gh_session_registers from;
+	if (!gh_session_registers_read(&from, directory, GH_SESSION_FRAME_REGISTERS, word))
+		return false;
+	*frame = (struct gh_value_frame){.pc = from.pc, .sp = from.sp, .is_innermost = level == 0};
+	gh_session_registers_order(&from, registers);
+	if (frame->is_innermost && from.all)
+		frame->registers = registers;
+	return true;
+}
+
 /* One past TEXT's first PREFIX; NULL if there is none. */
 static char *find_after(char *text, const char *prefix)
 {

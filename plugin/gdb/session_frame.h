@@ -44,6 +44,11 @@ struct gh_session_frame {
 	char *text;           /* owned */
 };
 
+/* Fills FRAME with what GDB has written of one, that is at LEVEL, and REGISTERS, which it points
+ * to. False if that is not there. */
+bool gh_session_value_frame(struct gh_value_frame *frame, uint64_t registers[GH_VALUE_REGISTERS],
+			    const char *directory, unsigned level, unsigned word);
+
 /* Reads what GDB has told of a frame. False if it has not; in any case FRAME is to be freed. */
 bool gh_session_frame_read(struct gh_session_frame *frame, const char *directory);
 void gh_session_frame_free(struct gh_session_frame *frame);

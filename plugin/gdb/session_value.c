@@ -59,19 +59,31 @@ static char *read_file(const char *directory, const char *name, size_t *size)
 	return NULL;
 }
 
-bool gh_session_value_read(struct gh_session_value *value, const char *directory)
+/* The bytes that GDB has written, as the program takes them; to be freed. NULL after printing an
+ * error. */
+static char *read_bytes(const char *directory)
 {
 	size_t size = 0;
 	char *data = read_file(directory, GH_SESSION_VALUE, &size);
-	char *digits = malloc(2 * size + 2);
-	if (data != NULL && digits != NULL) {
+	char *digits = data != NULL ? malloc(2 * size + 2) : NULL;
+	if (digits != NULL) {
 		digits[0] = '=';
 		digits[1] = '\0';
 		for (size_t i = 0; i < size; i++)
 			snprintf(digits + 1 + 2 * i, 3, "%02x", (uint8_t)data[i]);
 	}
 	free(data);
-	value->bytes = digits;
+	return digits;
+}
+
+bool gh_session_value_read(struct gh_session_value *value, const char *directory,
+			   const char *argument)
+{
+	size_t size = 0;
+	if (argument == NULL)
+		value->bytes = read_bytes(directory);
+	else if (asprintf(&value->bytes, "=%s", argument) < 0)
+		value->bytes = NULL;
 	value->type = read_file(directory, GH_SESSION_TYPE, &size);
 	if (value->type == NULL)
 		return false;
@@ -80,7 +92,7 @@ bool gh_session_value_read(struct gh_session_value *value, const char *directory
 		*value->part++ = '\0';
 	else
 		value->part = value->type + size;
-	return data != NULL && digits != NULL;
+	return value->bytes != NULL;
 }
 
 void gh_session_value_free(struct gh_session_value *value)
