@@ -233,6 +233,17 @@ callers() {
 	has "an argument that is not saved" "$(cat "$work/output")" '^goheap: arg0 is not known here: the function was called with it in registers, '
 }
 
+# outer_result PROGRAM: what a method returns that has called others, where finish ends its frame.
+outer_result() {
+	timeout -k 5 120 gdb -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' -iex 'set auto-load no' \
+		-x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" -ex 'tbreak main.gift.texts' -ex "run results >$work/told" \
+		-ex 'tbreak strings.genSplit' -ex continue -ex 'frame 2' -ex finish -ex continue "$1" \
+		</dev/null >"$work/output" 2>&1
+	sed -n 2p "$work/told" >"$work/expected"
+	grep '^Value returned' "$work/output" >"$work/found"
+	same "what an outer frame returns" "$work/expected" "$work/found"
+}
+
 # refused PROGRAM: what an expression asks for that is not there is said in Go's words, with what is there.
 refused() {
 	local commands=(-ex 'break main.(*point).pointers' -ex 'run arguments >/dev/null') expression
@@ -298,6 +309,7 @@ for release in ${RELEASES:-1.15 1.19 1.23 1.24 1.27}; do
 		unfinished "$program"
 		refused "$program"
 		callers "$program"
+		outer_result "$program"
 		as_json "go$release: core file" -e "$program" "$work/core"
 		in_shell "go$release: process" -p "$child"
 		"$GOHEAP" core -e "$program" "$work/dump" -o "$work/made" && in_shell "go$release: core file of the heap dump" -e "$program" "$work/made"
