@@ -233,6 +233,34 @@ callers() {
 	has "an argument that is not saved" "$(cat "$work/output")" '^goheap: arg0 is not known here: the function was called with it in registers, '
 }
 
+# language PROGRAM: what GDB prints itself, in its own Go, of the arguments of the first call; and that what else it prints, and
+# what variables it has, is as without goheap, on the unstripped twin; but for the exit status of the last shell.
+# shellcheck disable=SC2016 # GDB's
+language() {
+	local with=(-x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO") program
+	local commands=(-ex 'break main.(*point).words' -ex 'run arguments >/dev/null' -ex 'set var $mine = 5' -ex 'print $mine'
+		-ex 'print $_siginfo.si_signo' -ex 'print/x $rip' -ex 'print/x $xmm0.uint128' -ex 'info registers rip' -ex 'show convenience')
+	local values=(-ex 'set print repeats 100' -ex 'echo @' -ex 'output arg1' -ex 'echo \n@' -ex 'output arg2.array[0]' -ex 'echo \n@' -ex 'output arg2.array[2]'
+		-ex 'echo \n@' -ex 'output *arg0' -ex 'echo \n')
+	for program in "$1" "${1%.stripped}"; do
+		timeout -k 5 120 gdb -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' -iex 'set auto-load no' "${with[@]}" \
+			"${commands[@]}" "${values[@]}" -ex kill "$program" </dev/null >"$work/output.${#with[@]}" 2>&1
+		sed -n -e '/^\$_\?goheap/d' -e '/^\$1 = /,$p' "$work/output.${#with[@]}" | sed '/^@/,$d' | grep -v -e '^\$_gdb_setting' -e '^\$_shell_' |
+			sed 's/<internal function [^>]*>/<internal function>/' | sort >"$work/gdb.${#with[@]}"
+		with=()
+	done
+	has "GDB's own variables and registers" "$(cat "$work/gdb.0")" '^\$2 = 5$'
+	same "GDB's own variables and registers are as without goheap" "$work/gdb.0" "$work/gdb.4"
+	"$1" arguments | head -n 5 >"$work/told"
+	sed -n 's/^@//p' "$work/output.4" | sed -E 's/^0x[0-9a-f]+ //; s/ = /: /g' >"$work/found"
+	{
+		sed -n 's/^arg1\t//p' "$work/told"
+		sed -n 's/^arg2\t.*\["\([^"]*\)","\([^"]*\)","\([^"]*\)"\]$/"\1"\n"\3"/p' "$work/told"
+		sed -n 's/^arg0\t\*main.point //p' "$work/told"
+	} >"$work/expected"
+	same "arguments in GDB's own Go" "$work/expected" "$work/found"
+}
+
 # outer_result PROGRAM: what a method returns that has called others, where finish ends its frame.
 outer_result() {
 	timeout -k 5 120 gdb -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' -iex 'set auto-load no' \
@@ -310,6 +338,7 @@ for release in ${RELEASES:-1.15 1.19 1.23 1.24 1.27}; do
 		refused "$program"
 		callers "$program"
 		outer_result "$program"
+		language "$program"
 		as_json "go$release: core file" -e "$program" "$work/core"
 		in_shell "go$release: process" -p "$child"
 		"$GOHEAP" core -e "$program" "$work/dump" -o "$work/made" && in_shell "go$release: core file of the heap dump" -e "$program" "$work/made"
