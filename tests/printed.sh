@@ -111,8 +111,9 @@ arguments() {
 		fi
 		commands+=(-ex "echo @" -ex "goheap print --limit 0 --depth=20 $arg")
 	done <"$work/calls"
+	# A function that a signal stops where it begins does so twice.
 	timeout -k 5 120 gdb -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' -iex 'set auto-load no' \
-		-x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" "${commands[@]}" -ex continue "$1" </dev/null >"$work/output" 2>&1
+		-x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" -ex 'set env GODEBUG=asyncpreemptoff=1' "${commands[@]}" -ex continue "$1" </dev/null >"$work/output" 2>&1
 	sed -n 's/^@//p' "$work/output" >"$work/found"
 	cut -f 2 "$work/told" >"$work/expected"
 	same "$(wc -l <"$work/expected") arguments, by their own types" "$work/expected" "$work/found"

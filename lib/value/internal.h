@@ -133,6 +133,11 @@ bool gh_value_field(const struct gh_rtypes *types, const struct gh_rtype *type, 
 bool gh_value_add_likely_text(struct gh_values *values, const uint64_t words[2]);
 bool gh_value_add_likely_interface(struct gh_values *values, const uint64_t words[2]);
 
+/* Puts the parts of PASSED, which is in REGISTERS, into the SIZE bytes that it has in memory. */
+void gh_value_take_passed(const struct gh_result *passed,
+			  const uint64_t registers[GH_VALUE_REGISTERS], uint8_t *bytes,
+			  size_t size);
+
 /* The size of a value of the type called NAME, in bytes. False (ERR filled) if there is no such
  * type. */
 bool gh_value_named_size(const struct gh_values *values, const char *name, uint64_t *size,

@@ -102,12 +102,12 @@ struct gh_value_frame {
 bool gh_value_print_frame(struct gh_values *values, const struct gh_value_frame *frame,
 			  const struct gh_signatures *signatures);
 
-/* Appends the value of FRAME's argument NUMBER to BYTES: what the function has saved, which may
- * have changed since. Gives its type; GH_NO_RTYPE if that or a part of it is not known, or memory
- * ran out. */
+/* Appends the value of FRAME's argument NUMBER to BYTES. *LIKELY: it is what the function has
+ * saved, which may have changed since. Gives its type; GH_NO_RTYPE if that or a part of it is not
+ * known, or memory ran out. */
 uint32_t gh_value_frame_argument(struct gh_values *values, const struct gh_value_frame *frame,
 				 const struct gh_signatures *signatures, unsigned number,
-				 struct gh_buffer *bytes);
+				 struct gh_buffer *bytes, bool *likely);
 
 /* What a field has. */
 enum gh_scalar_kind {

@@ -393,7 +393,7 @@ bool gh_value_print_frame(struct gh_values *values, const struct gh_value_frame 
 	return true;
 }
 
-/* Appends the argument NUMBER of those of the method to BYTES, where it is in memory. */
+/* Appends the argument NUMBER of those of the method to BYTES. */
 static uint32_t put_passed(struct reader *reader, struct gh_results *walk, unsigned number,
 			   struct gh_buffer *bytes)
 {
@@ -402,8 +402,12 @@ static uint32_t put_passed(struct reader *reader, struct gh_results *walk, unsig
 		uint64_t size = reader->values->types->items[passed.type].size;
 		if (i != number)
 			continue;
-		bool is_there = passed.in_memory && size <= MOST_STACK;
-		void *to = is_there ? gh_buffer_extend(bytes, size) : NULL;
+		uint8_t *to = size <= MOST_STACK ? gh_buffer_extend(bytes, size) : NULL;
+		if (to != NULL && !passed.in_memory) {
+			memset(to, 0, size);
+			gh_value_take_passed(&passed, reader->frame->registers, to, size);
+			return passed.type;
+		}
 		return to != NULL && gh_process_read(&reader->values->process->memory,
 						     reader->arguments + passed.offset, to, size)
 			   ? passed.type
@@ -414,17 +418,19 @@ static uint32_t put_passed(struct reader *reader, struct gh_results *walk, unsig
 
 uint32_t gh_value_frame_argument(struct gh_values *values, const struct gh_value_frame *frame,
 				 const struct gh_signatures *signatures, unsigned number,
-				 struct gh_buffer *bytes)
+				 struct gh_buffer *bytes, bool *likely)
 {
 	struct reader reader = {.values = values, .frame = frame};
 	struct gh_results walk;
 	size_t first = 0;
 	size_t count = 0;
+	*likely = true;
 	bytes->big_endian = values->process->memory.big_endian;
 	if (!find_function(&reader))
 		return GH_NO_RTYPE;
 	const struct gh_signature *signature = find_signature(&reader, signatures);
 	read_arguments(&reader, signature);
+	*likely = !reader.in_prologue && !has_begun(&reader);
 	if (begin_passed(&reader, signature, &walk))
 		return put_passed(&reader, &walk, number, bytes);
 	const struct gh_arg_place *places = reader.places.items;

@@ -43,6 +43,7 @@ struct typed {
 	const struct gh_options *options;
 	const char *type;
 	struct gh_buffer bytes; /* the value, if it was given; owned */
+	bool likely;            /* it may be another */
 };
 
 /* The number in the argument's name that is given for the value's bytes; UINT_MAX if they are. */
@@ -86,7 +87,8 @@ static bool find_argument(struct typed *typed, struct gh_values *values, unsigne
 	if (directory != NULL && gh_session_frame_read(&told, directory) && told.caller == 0 &&
 	    gh_session_value_frame(&frame, registers, directory, told.level, word) &&
 	    gh_signatures_find(&signatures, values->types, &err))
-		type = gh_value_frame_argument(values, &frame, &signatures, number, &typed->bytes);
+		type = gh_value_frame_argument(values, &frame, &signatures, number, &typed->bytes,
+					       &typed->likely);
 	gh_signatures_free(&signatures);
 	gh_session_frame_free(&told);
 	if (type != GH_NO_RTYPE && type == gh_rtypes_named(values->types, typed->type, NULL))
@@ -99,18 +101,18 @@ static bool find_argument(struct typed *typed, struct gh_values *values, unsigne
 	return false;
 }
 
-/* Appends the value that such an argument is likely to have. */
-static bool add_likely(const struct typed *typed, struct gh_values *values, struct gh_error *err)
+/* Appends the value of such an argument. */
+static bool add_argument(const struct typed *typed, struct gh_values *values, struct gh_error *err)
 {
 	bool is_part = values->part != NULL;
 	struct gh_rtype_text type = {typed->type, is_part ? 0 : (uint32_t)strlen(typed->type)};
-	if (values->json)
+	if (typed->likely && values->json)
 		gh_value_open(values, "", type, true);
 	bool made =
 	    gh_value_print_bytes(values, typed->type, typed->bytes.data, typed->bytes.size, err);
-	if (values->json)
+	if (typed->likely && values->json)
 		gh_value_close(values);
-	else
+	else if (typed->likely)
 		gh_buffer_u8(&values->out, '?');
 	return made;
 }
@@ -124,7 +126,7 @@ static bool add_typed(struct typed *typed, struct gh_values *values)
 	memcpy(&address, typed->options->addresses.data, sizeof(address));
 	if (argument != UINT_MAX && !find_argument(typed, values, argument))
 		return false;
-	bool made = argument != UINT_MAX ? add_likely(typed, values, &err)
+	bool made = argument != UINT_MAX ? add_argument(typed, values, &err)
 		    : typed->options->value == NULL
 			? gh_value_print_named(values, typed->type, address, &err)
 			: gh_value_print_bytes(values, typed->type, typed->bytes.data,
@@ -258,7 +260,7 @@ int gh_cmd_print(const struct gh_options *options)
 	if (options->nwords == 0)
 		return gh_heap_query_run_each(options, GH_WITH_NAMES, print_object);
 	char *type = gh_options_join(options);
-	struct typed typed = {options, type, {0}};
+	struct typed typed = {.options = options, .type = type};
 	bool printed = type != NULL && read_bytes(&typed) &&
 		       gh_process_look(options->file, options->process,
 				       gh_options_program(options, running), print_typed, &typed);

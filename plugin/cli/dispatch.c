@@ -298,7 +298,9 @@ static bool ask_part(const struct job *job, const struct gh_print_words *typed,
 	while (at > 0 &&
 	       (answers->types[at] == NULL || !gh_print_is_value(typed, answers->types[at])))
 		at--;
-	bool found = at > 0 && (has_index || answers->types[0] == NULL);
+	/* Of what is an argument's goheap knows the type. */
+	bool is_argument = count > 0 && gh_print_is_argument(parts[0].operand);
+	bool found = at > 0 && (has_index || is_argument || answers->types[0] == NULL);
 	*status = GH_EXIT_INPUT;
 	if (found && gh_session_type_write(job->directory, answers->types[at], parts[at - 1].part))
 		*status = write_script(job, ITS_VALUE, parts[at - 1].operand);

@@ -59,7 +59,9 @@ void gh_print_answers_read(struct gh_print_answers *answers, char *text)
 		text = next;
 	}
 	char *scope = text != NULL ? cut(text, "@") : NULL;
-	answers->lost = scope != NULL && strstr(text, "<optimized out>") != NULL;
+	/* Of a function GDB has its code in place of the value. */
+	answers->lost = scope != NULL && (strncmp(text, "<optimized out>", 15) == 0 ||
+					  strncmp(text, "{void (", 7) == 0);
 	if (scope != NULL)
 		answers->scope = scope;
 }
@@ -173,6 +175,10 @@ bool gh_print_answers_refuse(const struct gh_print_answers *answers,
 	const char *type = answers->types[0];
 	if (type == NULL)
 		tell_error(answers, print->expression);
+	else if (answers->lost)
+		fputs(
+		    "goheap: it is not known here: the function was called with it in registers\n",
+		    stderr);
 	else if (print->type == NULL && strcmp(type, GH_NO_GO_TYPE) == 0)
 		fputs("Its type is not known: goheap print TYPE EXPRESSION\n", stderr);
 	else if (strcmp(type, print->expression) == 0)

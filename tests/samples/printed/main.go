@@ -465,7 +465,7 @@ type taker interface {
 	numbers(a int, b uint8, c float64, d float32, e bool, f time.Duration, g named, h uintptr)
 	pointers(a *node, b map[string]int, c *[]int, d *int, e chan int)
 	structs(a point, b [1]string, c complex128, d fault)
-	constants(a string, b interface{}, c error, d []int)
+	constants(a string, b interface{}, c error, d []int, e func(int) int)
 }
 
 func arguments(pointers ...interface{}) {
@@ -502,8 +502,8 @@ func (p *point) structs(a point, b [1]string, c complex128, d fault) {
 	arguments(&p, &a, &b, &c, &d)
 }
 
-func (p *point) constants(a string, b interface{}, c error, d []int) {
-	arguments(&p, &a, &b, &c, &d)
+func (p *point) constants(a string, b interface{}, c error, d []int, e func(int) int) {
+	arguments(&p, &a, &b, &c, &d, &e)
 }
 
 func take(t taker) {
@@ -513,7 +513,7 @@ func take(t taker) {
 	t.numbers(-5, 200, 0.1, 2.5, true, 1500*time.Millisecond, named(7), 1<<40)
 	t.pointers(list, map[string]int{"b": 2, "a": 1}, &[]int{1, 2}, new(int), make(chan int))
 	t.structs(point{-1, 2}, [1]string{strings.ToUpper("one")}, complex(1, -2), fault{4, named(8)})
-	t.constants("constant", nil, nil, nil)
+	t.constants("constant", nil, nil, nil, twice)
 }
 
 // The results of a giver's methods are printed where they have returned: of some more than registers hold.
