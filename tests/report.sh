@@ -108,8 +108,8 @@ check_hostile() {
 	for format in 1 5; do
 		"$work/makedump" hostile $format 8 little >"$work/made"
 		"$GOHEAP" report "$work/made" -o "$work/report.html" 2>/dev/null || fail "hostile names, format $format: a page"
-		equal "hostile names, format $format: the page is whole" "whole heap end" \
-			"$(browse "$work/report.html" 'say(nodes[0].name);' | tr '\n' ' ' | sed 's/ $//')"
+		equal "hostile names, format $format: the page is whole, and its writing goes one way" "whole heap false end" \
+			"$(browse "$work/report.html" 'say(nodes[0].name); say(/[\u202a-\u202e\u2066-\u2069]/.test(document.body.innerText));' | tr '\n' ' ' | sed 's/ $//')"
 		equal "hostile names, format $format: scripts are the page's own" 5 "$(grep -c '</script' "$work/report.html")"
 	done
 }

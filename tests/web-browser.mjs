@@ -204,6 +204,8 @@ async function look(page, width, scheme, views) {
 			console.log('axe', width, scheme, view, violation);
 		if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth))
 			console.log('wide', width, scheme, view);
+		if (await page.evaluate(() => /[\u202a-\u202e\u2066-\u2069]/.test(document.body.innerText)))
+			console.log('direction', view);
 		if (await page.locator('main .wrong, main h1:has-text("no such view")').count() > 0)
 			console.log('wrong', view, await page.textContent('main'));
 		if (process.env.SCREENSHOTS)

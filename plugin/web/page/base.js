@@ -1,9 +1,7 @@
 /* What all views share: elements, numbers, links, tables, and what is asked of the server. Whatever comes from a heap
    is text: nothing here makes markup of it. */
 
-/* TEXT with the numbers of characters that are not seen, or turn the direction of what is around them. */
-const visible = text => typeof text !== 'string' ? text : text.replace(/[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
-	letter => '\\u' + letter.charCodeAt(0).toString(16).padStart(4, '0'));
+import { visible } from './visible.js';
 
 export function make(tag, attributes, ...children) {
 	const element = document.createElement(tag);
@@ -153,7 +151,7 @@ export function rootText(root) {
 }
 
 export function rootNode(root) {
-	return root.kind === 'stack' ? make('a', { href: place('goroutines', String(root.goroutine)) }, rootText(root)) : rootText(root);
+	return root.kind === 'stack' ? make('a', { href: place('goroutines', String(root.goroutine)) }, rootText(root)) : make('span', {}, rootText(root));
 }
 
 /* Tables. COLUMNS have a head, a kind (n for numbers), show(row), and value(row) to sort by. */

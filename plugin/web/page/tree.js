@@ -143,7 +143,7 @@ function cells(one, options) {
 }
 
 function label(one) {
-	return [one.type ? typeLink(one.type) : one.name,
+	return [one.type ? typeLink(one.type) : make('span', {}, one.name),
 		...(one.object ? [' ', objectLink(one.object, one.count > 1 ? 'the largest' : one.object)] : []),
 		...(one.holder ? [make('div', { class: 'faint' }, (one.holder.startsWith('in several ways') ? 'held ' : 'held by ') + one.holder)] : [])];
 }
