@@ -359,7 +359,7 @@ found_by_lldb() {
 
 # found_by_perf NAME SO UNSTRIPPED: perf has the functions of it.
 found_by_perf() {
-	nm "$3" | sed -n 's/.* [Tt] \(main\.[a-z_].*\|main\.(.*\)$/\1/p' | grep -v '\.abi0$' | sort -u >"$work/expected.perf"
+	nm "$3" | sed -n 's/.* [Tt] \(main\.[a-z_].*\|main\.(.*\)$/\1/p' | sed 's/\.abi0$//' | sort -u >"$work/expected.perf"
 	# shellcheck disable=SC2016 # the inner shell expands these
 	unshare -m sh -c 'mount --bind "$1" /usr/lib/debug && perf probe -x "$2" --funcs' - "$work/debug" "$2" 2>"$work/why" |
 		grep '^main\.' | sort -u >"$work/found"
