@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "plugin/gdb/gdb.h"
+#include "plugin/gdb/told.h"
 #include "tests/unit/suites.h"
 
 static void check_read(const char *input, const char *expected)
@@ -23,6 +24,23 @@ START_TEST(what_a_person_sees_stays)
 	check_read("Local exec file:\n\t`/tmp/a\\n~\"b', file type elf64-x86-64.\n",
 		   "Local exec file:\n\t`/tmp/a\\n~\"b', file type elf64-x86-64.\n");
 	check_read("Symbols from \"/tmp/a\n~\"b\".\n", "Symbols from \"/tmp/a\n~\"b\".\n");
+}
+END_TEST
+
+/* As GDB 13.1 prints it of a program at an address that its file does not have. */
+START_TEST(the_program_and_where_it_begins)
+{
+	struct gh_infofiles files;
+	ck_assert(gh_infofiles_parse(&files,
+				     "Symbols from \"/tmp/a\".\n"
+				     "Local exec file:\n"
+				     "\t`/tmp/a', file type elf64-x86-64.\n"
+				     "\tEntry point: 0x5555555c1e60\n"
+				     "\t0x0000555555554350 - 0x0000555555554370 is .interp\n"));
+	ck_assert_str_eq(files.program, "/tmp/a");
+	ck_assert_uint_eq(files.entry, 0x5555555c1e60);
+	ck_assert(!files.unclear);
+	gh_infofiles_free(&files);
 }
 END_TEST
 
@@ -79,6 +97,7 @@ Suite *piped_text_suite(void)
 {
 	Suite *suite = suite_create("piped_text");
 	TCase *tests = tcase_create("piped_text");
+	tcase_add_test(tests, the_program_and_where_it_begins);
 	tcase_add_test(tests, what_a_person_sees_stays);
 	tcase_add_test(tests, records_are_read);
 	tcase_add_test(tests, escapes_are_those_of_c);
