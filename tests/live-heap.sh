@@ -260,6 +260,9 @@ check_piped() {
 		has "$1: a core file that ${command#* } compressed" "$("$GOHEAP" hang -e "$2" "$work/packed" 2>&1)" \
 			"^goheap: .*/packed: offset 0x0: expected .*, found what ${command#* } compressed: unpack it with ${command#* } -d\$"
 	done
+	head -c 100000 "$work/core" | gzip >"$work/packed"
+	has "$1: a core file that gzip compressed" "$("$GOHEAP" hang -e "$2" "$work/packed" 2>&1)" \
+		'found an ELF file; a core file that gzip compressed is unpacked with gzip -d$'
 }
 
 # registers DUMP: the roots that are registers.

@@ -1,5 +1,6 @@
 #include "lib/dump/dump.h"
 
+#include <elf.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,13 +34,22 @@ const char *gh_dump_format_name(enum gh_dump_format format)
 	return names[format];
 }
 
+/* What is in the place of the first LINE; NULL if the file is shorter. gzip has been undone. */
+static const char *found_instead(const uint8_t *line)
+{
+	if (line == NULL)
+		return "something else";
+	if (memcmp(line, ELFMAG, SELFMAG) == 0)
+		return "an ELF file; a core file that gzip compressed is unpacked with gzip -d";
+	return gh_compression_found(line, HEADER_SIZE, "something else");
+}
+
 static bool read_header(struct gh_dump *dump, struct gh_cursor *cur, struct gh_error *err)
 {
 	const uint8_t *line = gh_cursor_bytes(cur, HEADER_SIZE);
 	if (line == NULL || !gh_dump_recognise(line, HEADER_SIZE))
-		return gh_fail(
-		    err, dump->path, 0, "the first line of a Go heap dump", "%s",
-		    gh_compression_found(line, line != NULL ? HEADER_SIZE : 0, "something else"));
+		return gh_fail(err, dump->path, 0, "the first line of a Go heap dump", "%s",
+			       found_instead(line));
 	dump->format = (enum gh_dump_format)(GH_DUMP_1_3 + line[HEADER_DIGIT] - '3');
 	struct gh_cursor ahead = *cur;
 	if (dump->format == GH_DUMP_1_3 && gh_cursor_uvarint(&ahead) == PROTOTYPE_PARAMS)
