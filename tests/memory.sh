@@ -43,6 +43,24 @@ check() {
 	near "$1: anonymous" "$(($(said anonymous) + $(part anonymous ofIt) / 2))" "$(part anonymous resident)" 8
 }
 
+# make_group BYTES: makes a control group that has so much memory, $group. False if that cannot be.
+make_group() {
+	local place
+	for place in memory/:memory.limit_in_bytes :memory.max; do
+		group=/sys/fs/cgroup/${place%:*}goheap-test.$$
+		mkdir "$group" || continue
+		[ -e "$group/${place#*:}" ] && echo "$1" >"$group/${place#*:}" && return
+		rmdir "$group"
+	done
+	false
+}
+
+# in_group COMMAND...: becomes that, in this group.
+in_group() {
+	echo "$BASHPID" >"$group/cgroup.procs"
+	exec "$@"
+}
+
 session_home
 export CGO_ENABLED=1
 head -c 7000000 /dev/urandom >"$work/file"
@@ -100,6 +118,21 @@ if sample "Go 1.24" 1.24 churn; then
 	exec 7>&-
 	kill -KILL "$pid"
 	wait "$pid" 2>"$work/why"
+fi
+# A container that has no room for a copy of the process's memory: the system would end one of the two.
+if ! make_group 150000000 2>"$work/why"; then
+	skip "no room for a copy" "no control group can be made"
+elif sample "Go 1.24" 1.24 footprint; then
+	run_until_ready in_group "$directory/footprint.stripped" "$work/file"
+	(in_group "$GOHEAP" suspects -p "$pid" >"$work/found" 2>&1)
+	equal "no room for a copy: status" 1 $?
+	has "no room for a copy: said" "$(cat "$work/found")" \
+		"^goheap: process $pid: expected [0-9]+ MB of free memory, for a copy of what it has, found [0-9]+ MB in this container: ask from outside of it, or in GDB\$"
+	equal "no room for a copy: the process lives" 0 "$(kill -0 "$pid"; echo $?)"
+	has "no room for a copy: from outside" "$("$GOHEAP" memory -p "$pid" 2>"$work/why")" ' in all$'
+	exec 7>&-
+	wait "$pid" 2>"$work/why"
+	rmdir "$group"
 fi
 echo "go1.7 heap dump" >"$work/dump"
 "$GOHEAP" memory "$work/dump" >"$work/found" 2>&1

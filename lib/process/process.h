@@ -8,8 +8,8 @@
  * - mapped_files.c, other_modules.c: the files that are in it, where Go libraries are found, and
  *   those that have code of its program's runtime;
  * - thread_registers.c: those of threads;
- * - stopped.c, live_copy.c, live_read.c, live_parts.c: a running process: stopped, and copied; what
- *   of it may be copied before;
+ * - stopped.c, live_copy.c, live_read.c, live_parts.c, free_memory.c: a running process: stopped,
+ * and copied; what of it may be copied before, and whether there is room for it;
  * - goroutine.c, goroutine_scan.c, g_layout.c, waitreason.c, labels.c: goroutines;
  * - stack.c, stack_words.c, stack_objects.c: their frames, and the pointers in these;
  * - deferred.c, panic.c, crash.c: deferred calls; panics, and their values; why the process
@@ -318,9 +318,29 @@ struct gh_live_copy {
 
 /* Copies the writable memory of the process PID, which has IMAGE as its program or one of its
  * libraries, while it runs: what changes meanwhile may not fit together. False (ERR filled) if
- * there is no such process, it may not be read, or memory ran out. In any case to be freed. */
+ * there is no such process, it may not be read, or less memory is free than the copy takes: where
+ * none is left, the system may end the process. In any case to be freed. */
 bool gh_live_copy_running(struct gh_live_copy *live, int pid, const struct gh_image *image,
 			  struct gh_error *err);
+
+/* Memory that can be taken before there is none left.
+ *
+ * Interfaces: /proc/meminfo, proc(5); admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst of the
+ * kernel. */
+struct gh_free_memory {
+	uint64_t bytes;    /* UINT64_MAX: it is not known */
+	bool in_container; /* a control group's limit is what makes it so little */
+};
+
+/* Finds it, for the calling process, below the directory ROOT: "" for the system's own. */
+struct gh_free_memory gh_free_memory_find(const char *root);
+
+/* Whether there is as much as a copy of the memory of process PID takes. If not, fills ERR. */
+bool gh_free_memory_suffices(int pid, struct gh_error *err);
+
+/* Has the system end the calling process before others where memory runs out, if it is FIRST; else
+ * as usual. */
+void gh_be_first_to_go(bool first);
 
 /* More than the part of runtime.mspan that says which objects a span has, in any release. */
 #define GH_LIVE_DESCRIPTION_MAX 128

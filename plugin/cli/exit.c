@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/process/process.h"
 #include "lib/util/error.h"
 #include "lib/util/output.h"
 
@@ -90,6 +91,9 @@ void gh_exit_prepare(void)
 	struct sigaction bus = {.sa_sigaction = end_on_bus_error, .sa_flags = SA_SIGINFO};
 	struct sigaction end = {.sa_handler = end_on_signal};
 	atexit(close_stdout);
+	/* In a container's memory there may be little room beside the process that is asked about:
+	   no answer is worth that the system ends that. */
+	gh_be_first_to_go(true);
 	sigaction(SIGBUS, &bus, NULL);
 	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++) {
 		struct sigaction before;

@@ -134,16 +134,6 @@ bool gh_keeper_end_with_gdb(const char *directory)
 	return fd >= 0 && watch_gdb(&fd);
 }
 
-/* Where memory runs out, this is not worth that anything else ends. */
-static void be_first_to_go(void)
-{
-	FILE *file = fopen("/proc/self/oom_score_adj", "we");
-	if (file == NULL)
-		return;
-	fputs("1000", file);
-	fclose(file);
-}
-
 static void use(const int fds[3])
 {
 	for (int i = 0; i < 3; i++)
@@ -206,7 +196,6 @@ static void keep(int listener, int *directory, const struct gh_kept_source *sour
 	static struct question question;
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	bool goes_on = null >= 0 && watch_gdb(directory);
-	be_first_to_go();
 	gh_kept_begin(source);
 	while (goes_on) {
 		setpgid(0, 0);

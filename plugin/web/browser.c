@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/process/process.h"
 #include "plugin/web/web.h"
 
 /* The time that a browser has to start, in seconds. */
@@ -43,6 +44,7 @@ static void open_here(const char *address)
 		dup2(null, i);
 	close_range(STDERR_FILENO + 1, ~0U, 0);
 	setsid();
+	gh_be_first_to_go(false);
 	if (!write_page(address, path, sizeof(path)))
 		_exit(1);
 	if (fork() == 0) {
