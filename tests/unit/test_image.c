@@ -74,6 +74,36 @@ START_TEST(machines_by_their_compilers_letters)
 }
 END_TEST
 
+/* A file may name the same bytes as notes again and again: no more than 16 are looked at. */
+START_TEST(a_build_id_is_in_one_of_the_first_notes)
+{
+	static uint8_t note[] = {4, 0, 0,   0,   4,   0, 0,    0,    3,    0,
+				 0, 0, 'G', 'N', 'U', 0, 0x0a, 0xbc, 0xde, 0xf0};
+	char path[] = "notes";
+	for (size_t before = 15; before <= 17; before++) {
+		GElf_Phdr segments[18] = {0};
+		for (size_t i = 0; i <= before; i++)
+			segments[i] = (GElf_Phdr){.p_type = PT_NOTE,
+						  .p_filesz = i == before ? sizeof(note) : 0};
+		struct gh_image image = {
+		    .path = path,
+		    .data = note,
+		    .size = sizeof(note),
+		    .arch = gh_arch_find(EM_X86_64, 8, false),
+		    .segments = segments,
+		    .nsegments = before + 1,
+		};
+		struct gh_buildinfo info;
+		gh_buildinfo_read_ids(&info, &image);
+		if (before < 16)
+			ck_assert_str_eq(info.gnu_build_id, "0abcdef0");
+		else
+			ck_assert_ptr_null(info.gnu_build_id);
+		gh_buildinfo_free(&info);
+	}
+}
+END_TEST
+
 Suite *image_suite(void)
 {
 	Suite *suite = suite_create("image");
@@ -82,6 +112,7 @@ Suite *image_suite(void)
 	tcase_add_loop_test(tcase, sections_by_name, 0, FIXTURE_VARIANTS);
 	tcase_add_test(tcase, what_is_no_go_program_is_told);
 	tcase_add_test(tcase, machines_by_their_compilers_letters);
+	tcase_add_test(tcase, a_build_id_is_in_one_of_the_first_notes);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
