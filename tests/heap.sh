@@ -192,8 +192,9 @@ check_gdb() {
 	has "GDB: what is no object" "$session" '^goheap: 0x10: expected an address in an object'
 	has "GDB: no address" "$session" '^usage: goheap path ADDRESS$'
 	has "GDB: no dump" "$(goheap "" "goheap histogram")" '^No process, core file or heap dump is loaded\.$'
-	has "GDB: of a process" "$(goheap "$directory/graph.stripped" "break main.main" "run $work/other" "goheap histogram")" \
-		'^[0-9,]+ objects of [0-9,]+ bytes'
+	session=$(goheap "$directory/graph.stripped" "break main.main" "run $work/other" "goheap histogram" "goheap goroutine")
+	has "GDB: of a process" "$session" '^[0-9,]+ objects of [0-9,]+ bytes'
+	has "GDB: no goroutine" "$session" '^usage: goheap goroutine ID$'
 	has "GDB: of a process, diff" "$(goheap "$directory/graph.stripped" "break main.main" "run $work/other" "goheap diff $work/dump")" \
 		'^ +-[0-9,]+ +-[0-9,]+ .* in all$'
 	for command in suspects histogram dominators path objects referrers reachable unreachable strings diff; do

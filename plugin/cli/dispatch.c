@@ -209,17 +209,30 @@ static int ask_type(const struct job *job, const char *expression)
 	return gh_script_commit(script, job->directory) ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 
+/* Tells what is to be typed. */
+static int tell_usage(const struct job *job)
+{
+	fprintf(stderr, "usage: goheap %s %s\n", job->command->name, job->command->gdb.operands);
+	return GH_EXIT_USAGE;
+}
+
+/* Nothing was typed after a command that needs it. */
+static bool lacks_operand(const struct job *job)
+{
+	const char *operands = job->command->gdb.operands;
+	return job->count == 0 && operands != NULL && operands[0] != '[';
+}
+
 /* Has GDB describe the frame that was typed, or the selected one, and run the command again. */
 static int ask_frame(const struct job *job)
 {
 	struct gh_print_words typed;
 	if (!gh_print_words_read(&typed, &job->words, false))
 		return GH_EXIT_INPUT;
-	int status = GH_EXIT_USAGE;
+	int status;
 	size_t digits = strspn(typed.expression, "0123456789");
 	if (typed.expression[digits] != '\0' || digits > 9) {
-		fprintf(stderr, "usage: goheap %s %s\n", job->command->name,
-			job->command->gdb.operands);
+		status = tell_usage(job);
 	} else {
 		FILE *script = gh_script_open(job->directory);
 		status = GH_EXIT_INPUT;
@@ -259,6 +272,8 @@ static int run_on_frame(struct job *job)
 static int run_typed(struct job *job)
 {
 	struct gh_print_words typed;
+	if (lacks_operand(job))
+		return tell_usage(job);
 	if (job->command->run == gh_cmd_frame)
 		return ask_frame(job);
 	if (!gh_command_takes_addresses(job->command))
@@ -268,8 +283,7 @@ static int run_typed(struct job *job)
 		return GH_EXIT_INPUT;
 	int status = GH_EXIT_USAGE;
 	if (typed.expression[0] == '\0')
-		fprintf(stderr, "usage: goheap %s %s\n", job->command->name,
-			job->command->gdb.operands);
+		tell_usage(job);
 	else if (strchr(typed.expression, '\n') != NULL)
 		fputs("goheap: an expression is one line\n", stderr);
 	else if (!gh_print_words_whole(&typed))
