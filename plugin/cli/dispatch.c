@@ -216,38 +216,26 @@ static int tell_usage(const struct job *job)
 	return GH_EXIT_USAGE;
 }
 
-/* Nothing was typed after a command that needs it. */
-static bool lacks_operand(const struct job *job)
-{
-	const char *operands = job->command->gdb.operands;
-	return job->count == 0 && operands != NULL && operands[0] != '[';
-}
-
 /* Has GDB describe the frame that was typed, or the selected one, and run the command again. */
 static int ask_frame(const struct job *job)
 {
 	struct gh_print_words typed;
 	if (!gh_print_words_read(&typed, &job->words, false))
 		return GH_EXIT_INPUT;
-	int status;
+	int status = GH_EXIT_INPUT;
 	size_t digits = strspn(typed.expression, "0123456789");
-	if (typed.expression[digits] != '\0' || digits > 9) {
-		status = tell_usage(job);
-	} else {
-		FILE *script = gh_script_open(job->directory);
-		status = GH_EXIT_INPUT;
-		if (script != NULL) {
-			fprintf(script,
-				"with confirm off -- define _goheap_then\n_goheap_note_frame %s\n"
-				"pipe info files | { trap \"exit 1\" INT; \"$GOHEAP_PROGRAM\" "
-				"dispatch frame || exit 1; }\n_goheap_finish\nend\n",
-				typed.expression);
-			if (gh_script_commit(script, job->directory))
-				status = GH_EXIT_OK;
-		}
+	bool is_number = typed.expression[digits] == '\0' && digits <= 9;
+	FILE *script = is_number ? gh_script_open(job->directory) : NULL;
+	if (script != NULL) {
+		fprintf(script,
+			"with confirm off -- define _goheap_then\n_goheap_note_frame %s\n"
+			"pipe info files | { trap \"exit 1\" INT; \"$GOHEAP_PROGRAM\" "
+			"dispatch frame || exit 1; }\n_goheap_finish\nend\n",
+			typed.expression);
+		status = gh_script_commit(script, job->directory) ? GH_EXIT_OK : GH_EXIT_INPUT;
 	}
 	free(typed.text);
-	return status;
+	return is_number ? status : tell_usage(job);
 }
 
 /* Has the arguments be the options that were typed: GDB has described the frame. */
@@ -272,7 +260,8 @@ static int run_on_frame(struct job *job)
 static int run_typed(struct job *job)
 {
 	struct gh_print_words typed;
-	if (lacks_operand(job))
+	const char *operands = job->command->gdb.operands;
+	if (job->count == 0 && operands != NULL && operands[0] != '[')
 		return tell_usage(job);
 	if (job->command->run == gh_cmd_frame)
 		return ask_frame(job);
@@ -299,9 +288,7 @@ static int run_typed(struct job *job)
 }
 
 /* Has GDB write the value of the operand of TYPED that it knows a Go type of, for goheap to find
- * the part: GDB's own indexes are C's. False if there is no such operand. STATUS is the command's
- * then.
- */
+ * the part: GDB's own indexes are C's. False if there is none; else STATUS is the command's. */
 static bool ask_part(const struct job *job, const struct gh_print_words *typed,
 		     const struct gh_print_answers *answers, int *status)
 {
