@@ -12,6 +12,10 @@
 #include "lib/util/bsearch.h"
 #include "lib/util/zeros.h"
 
+/* Go maps and unmaps its heap in multiples of so many bytes (pallocChunkBytes in
+ * src/runtime/mpagealloc.go). */
+#define HEAP_UNIT (1 << 22)
+
 /* Pages whose state is asked for at once. */
 #define PAGES 512
 
@@ -214,11 +218,21 @@ static void add_anonymous(struct maker *maker, const struct gh_mapping *mapping)
 	add_part(maker, GH_FOOTPRINT_ANONYMOUS, start, mapping->end);
 }
 
-/* A thread that runs the Go code of a library with a runtime of its own is on a stack in that one's
- * heap, which is no thread's: those begin after a guard page, and so are not aligned as arenas. */
-static bool is_thread_stack(const struct gh_process *process, const struct gh_mapping *mapping)
+/* MAPPING, and BEFORE it, may be of the heap of another runtime than the one that is asked about. A
+ * thread's stack that begins and ends as heaps do has a guard before it, which is small. */
+static bool may_be_heap(const struct gh_mapping *mapping, const struct gh_mapping *before)
 {
-	if (mapping->start % gh_heap_arena_size(process) == 0)
+	bool is_guarded = before != NULL && before->end == mapping->start &&
+			  before->end - before->start < HEAP_UNIT;
+	return mapping->start % HEAP_UNIT == 0 && mapping->end % HEAP_UNIT == 0 && !is_guarded;
+}
+
+/* A thread that runs the Go code of a library with a runtime of its own is on a stack in that one's
+ * heap, which is no thread's. */
+static bool is_thread_stack(const struct gh_process *process, const struct gh_mapping *mapping,
+			    const struct gh_mapping *before)
+{
+	if (may_be_heap(mapping, before))
 		return false;
 	for (size_t i = 0; i < process->nthreads; i++) {
 		uint64_t sp = process->threads[i].sp;
@@ -286,7 +300,7 @@ static enum gh_footprint_kind kind_of(const struct maker *maker, size_t number)
 		return GH_FOOTPRINT_SHARED;
 	if (mapping->inode != 0)
 		return has_code(maker, mapping->name) ? GH_FOOTPRINT_PROGRAM : GH_FOOTPRINT_FILES;
-	if (is_thread_stack(maker->process, mapping))
+	if (is_thread_stack(maker->process, mapping, before != NULL ? &before->mapping : NULL))
 		return GH_FOOTPRINT_THREADS;
 	/* The bss segment. */
 	if (before != NULL && before->mapping.end == mapping->start && before->mapping.inode != 0 &&
