@@ -46,23 +46,54 @@ static uint8_t *find_kept(const struct gh_suspects *suspects, const struct gh_su
 	return under;
 }
 
-/* Adds the array OBJECT, if one slice alone has a sliver of it. */
-static void look_at(struct gh_suspect_slices *slices, const struct gh_names *names, uint32_t object)
+/* Adds the array that the pointer at OFFSET of HOLDER leads to, if that is a slice's of a sliver.
+ */
+static void add_sliver(struct gh_suspect_slices *slices, const struct gh_names *names,
+		       uint32_t holder, uint64_t offset)
 {
 	struct gh_slice_range range;
-	const uint32_t *referrers;
-	if (gh_heap_referrers(names->heap, object, &referrers) != 1)
-		return;
-	uint64_t offset = gh_heap_offset(names->heap, referrers[0], object);
-	if (!gh_slice_range_find(names, referrers[0], offset, &range) ||
+	if (!gh_slice_range_find(names, holder, offset, &range) ||
 	    range.end - range.start > range.size / SLIVER_ONE_IN)
 		return;
 	if (slices->count++ == 0) {
-		slices->object = referrers[0];
+		slices->object = holder;
 		slices->offset = offset;
 	}
 	slices->used += range.end - range.start;
 	slices->bytes += range.size;
+}
+
+/* Marks: the object is kept alive; it is an array, and not looked at yet. */
+enum { KEPT = 1, ARRAY = 2 };
+
+/* OBJECT is such an array, of which one object alone has a slice. */
+static bool is_array(const struct gh_names *names, const uint8_t *marks, uint32_t object)
+{
+	const uint32_t *referrers;
+	return marks[object] == ARRAY && gh_heap_referrers(names->heap, object, &referrers) == 1;
+}
+
+/* Looks at the arrays that HOLDER leads to. Its pointers are gone through once: it may have many.
+ */
+static void look_at(struct gh_suspect_slices *slices, const struct gh_names *names, uint8_t *marks,
+		    uint32_t holder)
+{
+	struct gh_pointers walk;
+	struct gh_pointer pointer;
+	const uint32_t *targets;
+	size_t count = gh_heap_targets(names->heap, holder, &targets);
+	size_t i = 0;
+	while (i < count && !is_array(names, marks, targets[i]))
+		i++;
+	if (i == count)
+		return;
+	gh_pointers_start(names->heap, holder, &walk);
+	while (gh_pointers_next(&walk, &pointer)) {
+		if (pointer.target == GH_HEAP_NONE || !is_array(names, marks, pointer.target))
+			continue;
+		marks[pointer.target] = KEPT;
+		add_sliver(slices, names, holder, pointer.offset);
+	}
 }
 
 bool gh_suspect_slices_find(struct gh_suspect_slices *slices, const struct gh_suspects *suspects,
@@ -80,7 +111,9 @@ bool gh_suspect_slices_find(struct gh_suspect_slices *slices, const struct gh_su
 		return false;
 	for (uint32_t i = 0; i < heap->count; i++)
 		if (under[i] != 0 && gh_names_classes(names)[i] == most->class)
-			look_at(slices, names, i);
+			under[i] = ARRAY;
+	for (uint32_t i = 0; i < heap->count; i++)
+		look_at(slices, names, under, i);
 	free(under);
 	return slices->count >= most->objects / 2 + 1;
 }
