@@ -198,6 +198,7 @@ gdb_commands() {
 	for command in $(gdb_heads); do
 		case $command in
 		crash | dump | goroutine | symbols) continue ;; # of processes and core files: tests/crash.sh, live-heap.sh, goroutines.sh, nofile.sh
+		break) commands+=(-ex "goheap break main.main") ;;
 		diff) commands+=(-ex "goheap diff before.heapdump") ;;
 		instances) commands+=(-ex "goheap instances main.Session") ;;
 		load) commands+=(-ex "goheap load after.heapdump") ;;
