@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/util/number_file.h"
+
 /* Where a version of control groups has the limit of memory, in bytes, what is used, and what of
  * that are pages of files, which go when memory is needed. */
 struct version {
@@ -22,21 +24,12 @@ static const struct version versions[] = {
      "total_inactive_file "},
 };
 
-/* Reads the number that follows KEY at the beginning of a line of the file NAME in DIRECTORY. False
- * if there is none, as where no limit is set. */
+/* Reads the number that follows KEY in the file NAME in DIRECTORY. */
 static bool read_number(const char *directory, const char *name, const char *key, uint64_t *number)
 {
 	char path[PATH_MAX];
-	char line[256];
-	bool found = false;
 	int length = snprintf(path, sizeof(path), "%s/%s", directory, name);
-	FILE *file = (size_t)length < sizeof(path) ? fopen(path, "re") : NULL;
-	while (file != NULL && !found && fgets(line, sizeof(line), file) != NULL)
-		found = strncmp(line, key, strlen(key)) == 0 &&
-			sscanf(line + strlen(key), "%" SCNu64, number) == 1;
-	if (file != NULL)
-		fclose(file);
-	return found;
+	return (size_t)length < sizeof(path) && gh_number_file_read(path, key, number);
 }
 
 /* What the control group in DIRECTORY may still take; UINT64_MAX if it has no limit. */
@@ -122,15 +115,13 @@ void gh_be_first_to_go(bool first)
 	fclose(file);
 }
 
-bool gh_free_memory_suffices(int pid, struct gh_error *err)
+bool gh_free_memory_suffices(int pid, const char *name, struct gh_error *err)
 {
-	char directory[64];
-	char name[64];
+	char path[64];
 	uint64_t kib;
-	snprintf(directory, sizeof(directory), "/proc/%d", pid);
-	snprintf(name, sizeof(name), "process %d", pid);
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
 	struct gh_free_memory memory = gh_free_memory_find("");
-	if (!read_number(directory, "status", "RssAnon:", &kib) || kib * 1024 <= memory.bytes)
+	if (!gh_number_file_read(path, "RssAnon:", &kib) || kib * 1024 <= memory.bytes)
 		return true;
 	char expected[128];
 	snprintf(expected, sizeof(expected),

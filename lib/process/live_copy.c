@@ -190,8 +190,9 @@ bool gh_live_copy_running(struct gh_live_copy *live, int pid, const struct gh_im
 {
 	*live = (struct gh_live_copy){.pid = pid};
 	struct gh_live_reader reader = open_reader(live, err);
-	bool copied = read_entry(&reader, image->arch) && gh_free_memory_suffices(pid, err) &&
-		      list_ranges(&reader) && make_room(&reader) &&
+	bool copied = read_entry(&reader, image->arch) &&
+		      gh_free_memory_suffices(pid, reader.name, err) && list_ranges(&reader) &&
+		      make_room(&reader) &&
 		      (gh_live_reader_works(&reader) || gh_stopped_fail(pid, err)) &&
 		      find_library(&reader, image) && gh_live_reader_copy(&reader, GH_LIVE_ALL);
 	close_reader(&reader);

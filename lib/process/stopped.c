@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "lib/util/number_file.h"
+
 /* Registers of a thread (elf_gregset_t) take no more bytes, on any machine. */
 #define REGISTERS_SIZE 1024
 
@@ -33,16 +35,9 @@ static struct name name_of(int pid)
 static int find_other_tracer(int pid)
 {
 	char path[64];
-	char line[256];
-	int number = 0;
+	uint64_t number;
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	FILE *file = fopen(path, "re");
-	while (file != NULL && fgets(line, sizeof(line), file) != NULL)
-		if (sscanf(line, "TracerPid: %d", &number) == 1)
-			break;
-	if (file != NULL)
-		fclose(file);
-	return number;
+	return gh_number_file_read(path, "TracerPid:", &number) ? (int)number : 0;
 }
 
 bool gh_stopped_fail(int pid, struct gh_error *err)

@@ -12,6 +12,7 @@
 #include "lib/debugfile/debugfile.h"
 #include "lib/elf/elf.h"
 #include "lib/util/escape.h"
+#include "lib/util/number_file.h"
 #include "lib/util/open_file.h"
 #include "lib/util/output.h"
 
@@ -262,18 +263,9 @@ bool gh_missing_file_take_memory(const struct gh_missing_file *job, const struct
 static int process_of(int pid)
 {
 	char path[64];
-	char *line = NULL;
-	size_t size = 0;
-	int process = pid;
+	uint64_t number;
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	FILE *status = fopen(path, "re");
-	while (status != NULL && getline(&line, &size, status) >= 0 &&
-	       sscanf(line, "Tgid: %d", &process) != 1)
-		;
-	free(line);
-	if (status != NULL)
-		fclose(status);
-	return process;
+	return gh_number_file_read(path, "Tgid:", &number) ? (int)number : pid;
 }
 
 /* The program has unpacked itself: what is in memory is in no file. It is as IDENTITY says. */
