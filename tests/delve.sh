@@ -15,11 +15,12 @@ children=
 trap 'kill $children 2>/dev/null; rm -rf "$work"' EXIT
 
 # plain: what Delve prints, but for addresses, threads, times and the names of variables. What a function will return has no
-# value while it runs, and no place that is known but to the twin.
+# value while it runs, and no place that is known but to the twin. A sample may have been built before its source files were
+# checked out, of which Delve warns.
 plain() {
 	sed -E -e 's/\x1b\[[0-9;]*m//g' -e 's/PC: (0x)?[0-9a-f]+/PC: /' -e 's/0x[0-9a-f]+/0x/g' -e 's/^[a-z][a-z0-9]* = /= /' \
 		-e 's/thread [0-9]+/thread/' -e 's/ [0-9]+\]$/]/' -e 's/ours:([0-9]+: )/theirs:\1/' |
-		grep -v 'unreadable empty OP stack'
+		grep -v -e 'unreadable empty OP stack' -e '^Warning: listing may not match stale executable$'
 }
 
 # session COMMANDS ARGUMENT...: Delve with these arguments does what is in the file COMMANDS.

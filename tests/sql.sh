@@ -248,7 +248,7 @@ check_typed() {
 	equal "GDB: of a dump" "$expected" "$(sed '1,/^first$/d; /^second$/,$d' <<<"$session")"
 	# shellcheck disable=SC2016 # GDB would expand it
 	equal "GDB: words as they are typed" '{"q  q":"it'"'"'s  $argc | * \" "}' "$(sed '1,/^second$/d; /^third$/,$d' <<<"$session")"
-	has "GDB: no query" "$session" '^goheap: expected a query, found none: '
+	has "GDB: no query" "$session" '^usage: goheap sql QUERY$'
 	has "GDB: no column" "$session" '^goheap: no such column: x: '
 	session=$(goheap "$program" "break main.write" "run $work/other" "shell echo first" "goheap sql SELECT kind FROM roots WHERE kind = 'bss' LIMIT 1")
 	equal "GDB: of a process" "kind|bss" "$(sed '1,/^first$/d' <<<"$session" | paste -sd '|')"
