@@ -106,13 +106,24 @@ static void print_text(const struct gh_heap_query *query, const struct gh_heap_s
 	putchar('\n');
 }
 
-static void keep_matches(struct gh_heap_strings *texts, const struct gh_pattern *pattern)
+/* False, and the error is printed, if it takes too long. */
+static bool keep_matches(struct gh_heap_strings *texts, const struct gh_pattern *pattern)
 {
 	size_t count = 0;
-	for (size_t i = 0; i < texts->count; i++)
-		if (gh_pattern_matches(pattern, texts->items[i].data, texts->items[i].length))
-			texts->items[count++] = texts->items[i];
+	for (size_t i = 0; i < texts->count; i++) {
+		const struct gh_heap_string *text = &texts->items[i];
+		enum gh_match match = gh_pattern_matches(pattern, text->data, text->length);
+		if (match == GH_MATCH_TOO_LONG) {
+			fputs("goheap: a string can match the regular expression in too many ways: "
+			      "repeat less in it\n",
+			      stderr);
+			return false;
+		}
+		if (match == GH_MATCH_YES)
+			texts->items[count++] = *text;
+	}
 	texts->count = count;
+	return true;
 }
 
 static int print_strings(struct gh_heap_query *query)
@@ -123,8 +134,8 @@ static int print_strings(struct gh_heap_query *query)
 		gh_print_error(&err);
 		return GH_EXIT_INPUT;
 	}
-	if (query->options->has_pattern)
-		keep_matches(texts, &query->options->pattern);
+	if (query->options->has_pattern && !keep_matches(texts, &query->options->pattern))
+		return GH_EXIT_INPUT;
 	if (query->options->json)
 		print_table(query, texts, query->options->limit, by_bytes, 0);
 	else

@@ -47,7 +47,9 @@ static bool is_wanted(const struct gh_goroutine_list *listing,
 	if (listing->pattern == NULL)
 		return true;
 	char *text = gh_goroutine_text_whole(entry);
-	bool matches = text != NULL && gh_pattern_matches(listing->pattern, text, strlen(text));
+	/* One of which it cannot be told is rather shown than lost. */
+	bool matches =
+	    text != NULL && gh_pattern_matches(listing->pattern, text, strlen(text)) != GH_MATCH_NO;
 	free(text);
 	return matches;
 }
