@@ -312,6 +312,8 @@ pid_t gh_kept_start(const struct gh_command *command, int argc, char **argv, int
 	pid_t child = fork_child();
 	if (child != 0)
 		return child;
+	/* One that was stopped ends by no other signal. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	close_sockets();
 	setrlimit(RLIMIT_FSIZE, &size);
 	if (dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)

@@ -1,12 +1,11 @@
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,7 +14,6 @@
 enum {
 	MAX_RUNNING = 4,   /* children at a time */
 	MAX_SECONDS = 120, /* that one may take */
-	LESS_URGENT = 10,  /* niceness of what nobody waits for yet */
 };
 
 /* The status of a request whose question has no answer, as that for the value of what has no type:
@@ -137,7 +135,17 @@ static void finish(struct gh_web_request *request, unsigned status)
 static void begin(struct gh_web_request *request)
 {
 	const struct gh_web_answers *answers = request->server->answers;
-	switch (answers->begin(answers->context, &request->question, &request->child)) {
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC) != 0) {
+		finish(request, MHD_HTTP_SERVICE_UNAVAILABLE);
+		return;
+	}
+	enum gh_web_begun begun =
+	    answers->begin(answers->context, &request->question, &request->child);
+	/* Now the child alone has this end. */
+	close(ends[1]);
+	request->child_end = ends[0];
+	switch (begun) {
 	case GH_WEB_NO_QUESTION:
 		finish(request, MHD_HTTP_BAD_REQUEST);
 		return;
@@ -152,10 +160,7 @@ static void begin(struct gh_web_request *request)
 	}
 	clock_gettime(CLOCK_MONOTONIC, &request->deadline);
 	request->deadline.tv_sec += MAX_SECONDS;
-	request->child_end = (int)syscall(SYS_pidfd_open, request->child, 0);
 	request->state = GH_WEB_RUNNING;
-	if (request->connection == NULL)
-		setpriority(PRIO_PROCESS, (id_t)request->child, LESS_URGENT);
 }
 
 /* The child has ended with STATUS. */
@@ -213,6 +218,19 @@ static bool is_being_answered(const struct gh_web_request *request)
 	return false;
 }
 
+/* REQUEST, which nobody made, is not to keep back what people wait for. */
+static bool is_in_the_way(const struct gh_web_request *request)
+{
+	bool others_wait = false;
+	for (const struct gh_web_request *one = request->server->requests; one != NULL;
+	     one = one->next) {
+		if (one->connection != NULL && is_same_question(&one->question, &request->question))
+			return false;
+		others_wait |= one->connection != NULL;
+	}
+	return others_wait;
+}
+
 bool gh_web_requests_look_after(struct gh_web_server *server)
 {
 	server->has_answers = false;
@@ -227,7 +245,7 @@ bool gh_web_requests_look_after(struct gh_web_server *server)
 	}
 	gh_web_ahead_next(server);
 	for (struct gh_web_request *one = server->requests; one != NULL; one = one->next)
-		running += one->state == GH_WEB_RUNNING;
+		running += one->state == GH_WEB_RUNNING && one->connection != NULL;
 	for (struct gh_web_request *one = server->requests; one != NULL && running < MAX_RUNNING;
 	     one = next) {
 		next = one->next;
@@ -236,6 +254,9 @@ bool gh_web_requests_look_after(struct gh_web_server *server)
 		begin(one);
 		running++;
 	}
+	for (struct gh_web_request *one = server->requests; one != NULL; one = one->next)
+		if (one->state == GH_WEB_RUNNING && one->connection == NULL)
+			kill(one->child, is_in_the_way(one) ? SIGSTOP : SIGCONT);
 	return server->has_answers;
 }
 
