@@ -159,8 +159,18 @@ async function entries(page) {
 async function climb(page) {
 	await open(page, 'suspects');
 	await click(page, `.findings a:has-text("Open a ${type}")`);
+	/* It remembers what it has asked. */
+	await page.reload();
+	await settle(page);
 	const tree = page.locator('table:has(caption:has-text("What points to it, and to that"))');
-	let climbed = 0;
+	let climbed = 0, free;
+	const held = new Promise(resolve => { free = resolve; });
+	await page.route('**/api/referrers*', route => held.then(() => route.continue()));
+	await tree.locator('button.twist[aria-expanded=false]').first().click();
+	console.log('busy', await tree.locator('button.twist[aria-busy=true]').count());
+	free();
+	await tree.locator('button.twist[aria-expanded=true]').first().waitFor();
+	console.log('busy', await tree.locator('button.twist[aria-busy=true]').count());
 	for (; climbed < 12 && await tree.locator('tr', { hasText: 'root' }).count() === 0; climbed++)
 		await tree.locator('button.twist[aria-expanded=false]').first().click().then(() => page.waitForTimeout(100));
 	console.log('climb', climbed > 0 && climbed < 12, (await tree.textContent()).includes('main.Session'));
@@ -191,6 +201,15 @@ async function query(page) {
 	await page.waitForFunction(() => location.hash.includes('count'));
 	await settle(page);
 	console.log('query', await page.locator('main tbody td').innerText());
+}
+
+/* A question that takes too long for who asked it. */
+async function leave(page) {
+	const asked = page.waitForRequest(request => request.url().includes('refs'));
+	await page.goto(address + '#/query/' + encodeURIComponent('SELECT count(*) FROM refs a, refs b, refs c'));
+	await asked;
+	console.log('wait', await page.locator('main .wait').count());
+	await open(page, 'types');
 }
 
 async function look(page, width, scheme, views) {
@@ -229,6 +248,7 @@ try {
 		await climb(page);
 		await compare(page);
 		await query(page);
+		await leave(page);
 	}
 	await open(page, 'types');
 	const first = await page.getAttribute('main tbody td a', 'href');

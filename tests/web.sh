@@ -143,19 +143,20 @@ check_answers() {
 	END
 }
 
-# check_browser RELEASE TYPE [one]: with TYPE, as a person uses it; and on three screens, or one.
+# check_browser RELEASE TYPE [one]: with TYPE, as a person uses it; and on three screens, or one. Fails if there is no browser.
 check_browser() {
 	local playwright axe
 	if ! command -v chromium >/dev/null || ! command -v node >/dev/null; then
 		skip "Go $1: in a browser" "no chromium, or no node"
-		return
+		return 1
 	fi
 	if ! playwright=$("$tests/npm-program" playwright-core@1.55.0 package.json 2>"$work/why") ||
 		! axe=$("$tests/npm-program" axe-core@4.10.3 axe.min.js 2>"$work/why"); then
 		skip "Go $1: in a browser" "$(tail -n 1 "$work/why")"
-		return
+		return 1
 	fi
-	timeout -k 5 120 node "$tests/web-browser.mjs" "${playwright%/package.json}" "$axe" "$address" "$2" ${3+"$3"} >"$work/seen" 2>&1
+	timeout -k 5 240 node "$tests/web-browser.mjs" "${playwright%/package.json}" "$axe" "$address" "$2" ${3+"$3"} >"$work/seen" 2>&1 ||
+		echo "it ended with $?" >>"$work/seen"
 }
 
 # thousands N: with a comma after the thousands.
@@ -198,6 +199,8 @@ check_release() {
 			slot true
 			entries 500
 			entry "visitor 77" ADDRESS main.Session
+			busy 1
+			busy 0
 			climb true true
 			grown +$(thousands $((objects - 10)))
 			growth +144 kB
@@ -205,11 +208,17 @@ check_release() {
 			new text new
 			stacks +1
 			query $(thousands "$objects")
+			wait 1
 			end
 		END
 		# What the sample's source says: 500 visitors, of 6 requests with 1024 bytes each, and 10 requests before.
 		sed 's/^up \([^ ]*\) .*/up \1/' "$work/seen" >"$work/found"
 		same "Go $1: in a browser, as a person uses it" "$work/expected" "$work/found"
+		for ((i = 0; i < 100; i++)); do
+			pgrep -P "$server" >/dev/null || break
+			sleep 0.1
+		done
+		equal "Go $1: what nobody waits for any more is not answered" "" "$(pgrep -P "$server")"
 	fi
 	kill -INT "$server"
 	wait "$server" 2>/dev/null

@@ -52,9 +52,17 @@ function words(name, parameters) {
 
 let shown = [];
 
+/* What the view asks that no other does, and is not answered yet: how to stop it, by address. */
+const own = new Map();
+
 /* From now on another view is shown. */
 export function forgetCommands() {
 	shown = [];
+	for (const [url, stop] of own) {
+		answers.delete(url);
+		stop.abort();
+	}
+	own.clear();
 	at('command').replaceChildren();
 }
 
@@ -66,8 +74,8 @@ function tellCommand(line) {
 		: ['; ', make('code', {}, one)]));
 }
 
-async function load(url, isText) {
-	const response = await fetch(url, { credentials: 'same-origin' }).catch(() => {
+async function load(url, isText, signal) {
+	const response = await fetch(url, { credentials: 'same-origin', signal }).catch(() => {
 		throw new Error('goheap web has ended: start it again, and open the address that it prints');
 	});
 	const text = await response.text();
@@ -84,13 +92,29 @@ export function ask(name, parameters = {}, isText = false) {
 		tellCommand(words(name, parameters));
 	let answer = answers.get(url);
 	if (!answer) {
-		answer = load(url, isText);
+		const stop = new AbortController();
+		if (name === 'sql' || 'grep' in parameters)
+			own.set(url, stop);
+		answer = load(url, isText, stop.signal);
 		answers.set(url, answer);
-		answer.catch(() => answers.delete(url));
+		answer.catch(() => answers.get(url) === answer && answers.delete(url)).then(() => own.get(url) === stop && own.delete(url));
 		if (answers.size > 200)
 			answers.delete(answers.keys().next().value);
 	}
 	return answer;
+}
+
+/* Waits for PROMISE, and shows that beside BUTTON; and why there is no answer. */
+export async function waitAt(button, promise) {
+	button.setAttribute('aria-busy', 'true');
+	try {
+		return await promise;
+	} catch (error) {
+		button.after(make('span', { class: 'wrong' }, error.message + ' '));
+		throw error;
+	} finally {
+		button.removeAttribute('aria-busy');
+	}
 }
 
 /* Links. A view's address is what is after the number sign, its parts between slashes. */

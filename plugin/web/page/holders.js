@@ -1,5 +1,5 @@
 /* What points to an object, and to that, up to the roots: all ways that hold it. */
-import { make, ask, typeLink, objectLink, rootNode } from './base.js';
+import { make, ask, typeLink, objectLink, rootNode, waitAt } from './base.js';
 import { later } from './views.js';
 
 const ROWS = 100; /* of one object's holders, at first */
@@ -30,7 +30,7 @@ function row(one, depth, above, way) {
 			below = null;
 		} else {
 			below = [];
-			const [found] = await ask('referrers', { address: one.object, limit: ROWS });
+			const [found] = await waitAt(button, ask('referrers', { address: one.object, limit: ROWS }));
 			below = rows(found, depth + 1, [...above, one.object], way);
 			line.after(...below);
 		}

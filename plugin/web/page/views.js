@@ -1,5 +1,5 @@
 /* The views, but for those that are pictures: each makes what main is to show, of the parts of its address. */
-import { make, number, plural, bytes, heap, ask, place, short, swatch, typeLink, objectLink, linked, shareBar, percent, rootText, rootNode, table } from './base.js';
+import { make, number, plural, bytes, heap, ask, place, short, swatch, typeLink, objectLink, linked, shareBar, percent, rootText, rootNode, table, waitAt } from './base.js';
 import { mergedDominators, treeTable } from './tree.js';
 import { changes, growthColumn, changeColumn, before, growthSince, growthCell, growthColumns, sameObject, stackOf } from './compare.js';
 import { goroutine } from './goroutine.js';
@@ -132,7 +132,7 @@ function twist(row, line, depth, grows) {
 		} else {
 			below = [];
 			const question = { address: row.object, limit: 100 };
-			const [rows, older] = await Promise.all([ask('dominators', question), grows ? before('dominators', question, sameObject) : null]);
+			const [rows, older] = await waitAt(button, Promise.all([ask('dominators', question), grows ? before('dominators', question, sameObject) : null]));
 			below = rows.map(one => treeRow(one, depth + 1, older));
 			if (rows.length === 0)
 				button.replaceWith(make('span', { class: 'twist' }));
