@@ -161,7 +161,16 @@ check_vectors() {
 	has "$name: freed, held live, and in a core file" "$(grep -c '^freed$' "$work/output") $live $core" '^(8 [0-3] [0-3]|0 8 8)$'
 }
 
-# check_plugin RELEASE: variables and frames of a plugin's hold objects.
+# typed NAME ARGUMENT...: the objects of types that only the plugin describes are what the program says of them.
+typed() {
+	local address
+	while read -r address; do
+		"$GOHEAP" print "${@:2}" "$address" 2>>"$work/why" | sed -E 's/ (\{|\[\{|[0-9]+\/[0-9]+ ).*//'
+	done < <(awk '/^type / { print $2 }' "$work/output") >"$work/found"
+	same "$1" "$work/types" "$work/found"
+}
+
+# check_plugin RELEASE: variables and frames of a plugin's hold objects, also ones of the plugin's own types.
 check_plugin() {
 	local name="go $1, plugin" plugin
 	if ! plugin=$("$tests/build-sample" "$1" plugged -buildmode=plugin 2>"$work/why"); then
@@ -171,7 +180,18 @@ check_plugin() {
 	sample "$name" "$1" host || return
 	start "$directory/host.stripped" "$plugin/plugged.stripped"
 	"$GOHEAP" dump "$pid" -o "$work/other" 2>"$work/told" || fail "$name: goheap dump" "$(cat "$work/told")"
+	sed -nE 's/^type [^ ]+ //p' "$work/output" | sed -E 's/^\*\[\]/[5]/; s/^\*//' >"$work/types"
+	equal "$name: objects of its types" 6 "$(grep -c '\<main\.' "$work/types")"
+	typed "$name: types" -p "$pid"
+	XDG_CACHE_HOME=$work/cache timeout 60 gdb -nx -q -batch -iex 'set debuginfod enabled off' -iex 'set auto-load no' \
+		-x "$(dirname "$GOHEAP_SO")/goheap.gdb" \
+		-ex "jit-reader-load $GOHEAP_SO" -ex "attach $pid" -ex "gcore $work/core" \
+		-ex "goheap print $(awk '/^type / { print $2; exit }' "$work/output")" -ex detach </dev/null >"$work/gdb" 2>&1
+	has "$name: types in GDB" "$(cat "$work/gdb")" '^main\.order \{id: 42, buyer: \*main\.customer \{name: "alice", friend: fmt\.Stringer\(\*main\.customer\) '
 	go_on
+	typed "$name: types in a core file" -e "$directory/host.stripped" "$work/core"
+	typed "$name: types in a dump" -e "$directory/host.stripped" "$work/other"
+	rm -f "$work/core"
 	"$GOHEAP" path "$work/other" "$(awk '/^mark .* variable/ { print $2 }' "$work/output")" >"$work/held" 2>&1
 	has "$name: what a variable of the plugin's holds" "$(cat "$work/held")" '^bss 0x'
 	"$GOHEAP" path "$work/other" "$(awk '/^mark .* frame/ { print $2 }' "$work/output")" >"$work/held" 2>&1

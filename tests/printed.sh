@@ -319,6 +319,24 @@ aborted() {
 	in_shell "go$release: a core file that the kernel wrote" -e "$program" "$work/written"
 }
 
+# linked RELEASE: one value in four of a program that was linked with -linkshared: its types are described by itself and by
+# the library that has the runtime. What closures have captured is not told there.
+linked() {
+	local type address
+	sample "go$1, -linkshared" "$1" printed -linkshared || return
+	export LD_LIBRARY_PATH=$directory/lib.stripped
+	start "$directory/printed.stripped"
+	unset LD_LIBRARY_PATH
+	sed -i '/\.func1 {/d' "$work/places"
+	ask 4
+	while IFS=$'\t' read -r type address; do
+		"$GOHEAP" print --limit 0 --depth 20 -p "$child" "$type" "$address" 2>>"$work/why"
+	done <"$work/asked" >"$work/found"
+	same "go$1, -linkshared: $(wc -l <"$work/asked") values" "$work/expected" "$work/found"
+	kill "$child"
+	wait "$child" 2>/dev/null
+}
+
 for release in ${RELEASES:-1.15 1.19 1.23 1.24 1.27}; do
 	flags=()
 	[ "$release" != 1.23 ] || flags=(-buildmode=pie)
@@ -355,4 +373,5 @@ for release in ${RELEASES:-1.15 1.19 1.23 1.24 1.27}; do
 		wait "$child" 2>/dev/null
 	fi
 done
+[ -n "${RELEASES-}" ] || linked 1.19
 finish

@@ -161,9 +161,6 @@ void gh_dump_close(struct gh_dump *dump)
 		gh_buffer_free(&dump->offsets[kind]);
 		free(dump->keys[kind]);
 	}
-	for (size_t i = 0; i < dump->modules.count; i++)
-		free(dump->modules.items[i].path);
-	gh_vector_free(&dump->modules);
 	free(dump->frame_order);
 	free(dump->path);
 	gh_dump_input_close(&dump->input);

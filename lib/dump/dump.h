@@ -153,12 +153,6 @@ struct gh_dump_label {
 	size_t value_size;
 };
 
-/* A file that a process has code of. */
-struct gh_dump_module {
-	char *path;    /* owned */
-	uint64_t bias; /* of the process's addresses over the file's */
-};
-
 struct gh_dump {
 	char *path;                     /* as given; owned */
 	const struct gh_memory *memory; /* of what has the rest that no record has; not owned;
@@ -182,8 +176,6 @@ struct gh_dump {
 	struct gh_dump_key *keys[GH_DUMP_KINDS]; /* of types, itabs and profiles, sorted; owned */
 	uint64_t
 	    latest; /* the latest time that the dump knows on the clock of its wait starts; ns */
-	struct GH_VECTOR(struct gh_dump_module)
-	    modules; /* of the process that the dump was made of, beside its program; owned */
 	const struct gh_dump_extras
 	    *extras;    /* by goroutine number, of a dump that was made of a process; whoever opened
 			 it may set them, owns them, and keeps them while it is open */

@@ -151,6 +151,11 @@ enum gh_dump_type_kind {
  * fields, those of variables whose address is taken. */
 #define GH_DUMP_HAS_STACK_OBJECTS "frames list their stack objects"
 
+/* How that of another such root begins: it is of a file that the process has code of beside its
+ * program's, and goes on with the bias of its addresses over the file's, 16 digits, a colon, a
+ * space and the path. */
+#define GH_DUMP_MODULE "module at 0x"
+
 struct gh_dump_other_root {
 	struct gh_dump_slice description;
 	uint64_t pointer;

@@ -313,6 +313,12 @@ bool gh_image_is_go(const struct gh_image *image)
 /* A variable that each runtime has, and each module that is linked with another's needs. */
 #define RUNTIME_VARIABLE "runtime.lastmoduledatap"
 
+bool gh_image_names_runtime(const struct gh_image *image)
+{
+	GElf_Sym symbol;
+	return gh_dynamic_symbol(image, RUNTIME_VARIABLE, &symbol);
+}
+
 static bool shares_runtime(const struct gh_image *image)
 {
 	GElf_Sym symbol;

@@ -51,17 +51,23 @@ GElf_Sym gh_dynamic_read_symbol(const struct gh_image *image, struct gh_cursor *
 	return symbol;
 }
 
+bool gh_dynamic_symbols(const struct gh_image *image, struct gh_cursor *symbols,
+			struct gh_cursor *names)
+{
+	size_t i = 0;
+	while (i < image->nsections && image->sections[i].header.sh_type != SHT_DYNSYM)
+		i++;
+	return i < image->nsections && image->sections[i].header.sh_link < image->nsections &&
+	       gh_image_section_cursor(image, &image->sections[i], symbols, NULL) &&
+	       gh_image_section_cursor(image, &image->sections[image->sections[i].header.sh_link],
+				       names, NULL);
+}
+
 bool gh_dynamic_symbol(const struct gh_image *image, const char *name, GElf_Sym *symbol)
 {
 	struct gh_cursor symbols;
 	struct gh_cursor names;
-	size_t i = 0;
-	while (i < image->nsections && image->sections[i].header.sh_type != SHT_DYNSYM)
-		i++;
-	if (i == image->nsections || image->sections[i].header.sh_link >= image->nsections ||
-	    !gh_image_section_cursor(image, &image->sections[i], &symbols, NULL) ||
-	    !gh_image_section_cursor(image, &image->sections[image->sections[i].header.sh_link],
-				     &names, NULL))
+	if (!gh_dynamic_symbols(image, &symbols, &names))
 		return false;
 	size_t size = strlen(name) + 1;
 	while (gh_cursor_left(&symbols) > 0 && !symbols.failed) {

@@ -24,6 +24,8 @@
 #include "lib/util/buffer.h"
 #include "lib/util/cursor.h"
 #include "lib/util/error.h"
+#include "lib/util/numbermap.h"
+#include "lib/util/vector.h"
 
 /* An ELF file as a program in memory: its sections, its segments, and the bytes at an address. */
 
@@ -123,6 +125,10 @@ bool gh_dynamic_find(const struct gh_image *image, uint64_t tag, uint64_t *value
  * ELF specification's symbol table. */
 bool gh_dynamic_symbol(const struct gh_image *image, const char *name, GElf_Sym *symbol);
 
+/* Cursors over the table of those symbols and over their names. False as above. */
+bool gh_dynamic_symbols(const struct gh_image *image, struct gh_cursor *symbols,
+			struct gh_cursor *names);
+
 /* Reads the symbol that CUR, in such a table of IMAGE's, is at. */
 GElf_Sym gh_dynamic_read_symbol(const struct gh_image *image, struct gh_cursor *cur);
 
@@ -178,6 +184,10 @@ bool gh_file_shares_runtime(const char *path);
 /* It is such a program, or a library of such a program's: it has no runtime. */
 bool gh_file_needs_runtime(const char *path);
 
+/* IMAGE is linked with one runtime and others: it is a program with plugins, a plugin, or such a
+ * program or library as these. */
+bool gh_image_names_runtime(const struct gh_image *image);
+
 /* A release that is not known, or of a development version: it is taken for the newest. */
 #define GH_GO_UNKNOWN INT_MAX
 
@@ -208,6 +218,23 @@ bool gh_debug_section_read(const struct gh_image *image, const struct gh_section
  * Format: the ELF specification's dynamic section, and each machine's psABI for the type numbers.
  */
 void gh_relocate(struct gh_image *image);
+
+/* The symbols that the files of a process define for each other. Zeroed there are none. */
+struct gh_defined_symbols {
+	struct gh_numbermap by_name; /* places in addresses, by a hash of the name; owned */
+	struct GH_VECTOR(uint64_t) addresses; /* in the process; owned */
+};
+
+/* Adds those of IMAGE, which is loaded at BIAS, that no other before it has defined. */
+void gh_defined_symbols_add(struct gh_defined_symbols *symbols, const struct gh_image *image,
+			    uint64_t bias);
+
+/* Applies the relocations of IMAGE, which is loaded at BIAS, by symbols that it does not define
+ * itself: an address in another file is written as if that was loaded where it is from IMAGE. */
+void gh_relocate_undefined(struct gh_image *image, const struct gh_defined_symbols *symbols,
+			   uint64_t bias);
+
+void gh_defined_symbols_free(struct gh_defined_symbols *symbols);
 
 /* Reconstructs an ELF file from the memory of a process that runs it: its headers are at the start
  * of its first segment. */

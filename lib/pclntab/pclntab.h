@@ -123,6 +123,15 @@ struct gh_pclntab {
 	struct gh_pclntab_numbers numbers; /* good if has_func_id */
 };
 
+/* A module of a Go process: its program, a plugin, or a library that was linked with the option
+ * -linkshared. */
+struct gh_module {
+	const struct gh_pclntab *tab; /* not owned */
+	uint64_t bias;                /* of the process's addresses over the file's */
+	bool
+	    linked; /* it has the program's runtime, not one of its own: known of those beside it */
+};
+
 /* Finds and checks the pclntab of IMAGE: in its section, whatever that is called, or, with the
  * section headers gone, by its header in the loadable segments. Every header field and the functab
  * are checked; functions that are out of order or out of the text are an error. Returns false and

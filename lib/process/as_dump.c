@@ -1,5 +1,7 @@
 #include "lib/process/process.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +31,30 @@ static void add_params(struct gh_buffer *out, const struct gh_process *process, 
 	gh_buffer_uleb128(out, GH_DUMP_FROM_OUTSIDE); /* CPUs */
 }
 
+/* What other readers take for a root that is nil. */
+static void add_note(struct gh_buffer *out, const char *note)
+{
+	gh_buffer_uleb128(out, GH_DUMP_OTHER_ROOT);
+	add_text(out, note, strlen(note));
+	gh_buffer_uleb128(out, 0);
+}
+
+/* Adds the files of the modules beside the program. */
+static void add_modules(struct gh_buffer *out, const struct gh_process *process)
+{
+	for (size_t i = 0; i < process->nothers; i++) {
+		const struct gh_module *module = &process->others[i];
+		char *note;
+		int length = asprintf(&note, GH_DUMP_MODULE "%016" PRIx64 ": %s", module->bias,
+				      module->tab->image->path);
+		out->failed |= length < 0;
+		if (length >= 0) {
+			add_note(out, note);
+			free(note);
+		}
+	}
+}
+
 bool gh_snapshot_make(struct gh_buffer *out, struct gh_extras *extras, struct gh_process *process,
 		      const char *version, uint64_t *lost, struct gh_error *err)
 {
@@ -37,6 +63,7 @@ bool gh_snapshot_make(struct gh_buffer *out, struct gh_extras *extras, struct gh
 	if (!gh_goroutines_find(&all, process, err))
 		return false;
 	add_params(&stream.bytes, process, version, 0, 0);
+	add_modules(&stream.bytes, process);
 	bool made = gh_dump_add_goroutines(&stream, extras, &all, process, NULL, NULL, lost);
 	gh_buffer_uleb128(&stream.bytes, GH_DUMP_EOF);
 	made = gh_dump_stream_end(&stream) && made;
@@ -72,20 +99,12 @@ static void add_heap_params(struct maker *maker, const char *version)
 	add_params(&maker->stream.bytes, maker->process, version, start, end);
 }
 
-/* What other readers take for a root that is nil. */
-static void add_note(struct gh_buffer *out, const char *note)
-{
-	gh_buffer_uleb128(out, GH_DUMP_OTHER_ROOT);
-	add_text(out, note, strlen(note));
-	gh_buffer_uleb128(out, 0);
-}
-
 /* Finds all that is to be read. */
 static bool find_all(struct maker *maker, struct gh_error *err)
 {
 	struct gh_process *process = maker->process;
 	if (!gh_goroutines_find(&maker->goroutines, process, err) ||
-	    !gh_rtypes_find(&maker->rtypes, process->tab, err) ||
+	    !gh_process_types(&maker->rtypes, process, err) ||
 	    !gh_spans_find(&maker->spans, process, &maker->rtypes, err) ||
 	    !gh_span_pointers_open(&maker->pointers, &maker->spans, process, err))
 		return false;
@@ -100,6 +119,7 @@ static bool write_all(struct maker *maker, const char *version, struct gh_heap_l
 	struct gh_dump_stream *stream = &maker->stream;
 	add_heap_params(maker, version);
 	add_note(&stream->bytes, GH_DUMP_HAS_STACK_OBJECTS);
+	add_modules(&stream->bytes, process);
 	gh_dump_add_itabs(stream, process, &maker->types);
 	gh_dump_add_objects(stream, &maker->pointers, &maker->totals);
 	bool listed = gh_dump_add_goroutines(stream, NULL, &maker->goroutines, process,

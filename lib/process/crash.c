@@ -293,7 +293,7 @@ bool gh_crash_find(struct gh_crash *crash, struct gh_process *process, struct gh
 	struct finder finder = {.crash = crash, .process = process};
 	struct gh_buffer goroutines = {0};
 	*crash = (struct gh_crash){0};
-	if (!gh_rtypes_find(&finder.types, process->tab, err)) {
+	if (!gh_process_types(&finder.types, process, err)) {
 		gh_rtypes_free(&finder.types);
 		return false;
 	}

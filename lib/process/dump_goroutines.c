@@ -215,7 +215,7 @@ static void add_panics(struct writer *writer, const struct gh_goroutine *g)
 	struct gh_panic panic;
 	struct gh_error err;
 	if (at != 0 && writer->types->types == NULL &&
-	    gh_rtypes_find(&writer->rtypes, writer->process->tab, &err))
+	    gh_process_types(&writer->rtypes, writer->process, &err))
 		writer->types->types = &writer->rtypes;
 	for (; at != 0 && writer->left > 0; writer->left--, at = panic.next) {
 		if (!gh_panic_record_read(writer->process, at, &panic))

@@ -288,7 +288,7 @@ static void write_frame(const struct profile *profile, uint64_t pc)
 {
 	struct gh_dump_stream *stream = profile->stream;
 	size_t index;
-	struct gh_process_module module = gh_process_module_at(profile->process, pc, &index);
+	struct gh_module module = gh_process_module_at(profile->process, pc, &index);
 	const struct gh_pclntab *tab = module.tab;
 	uint64_t at = pc - module.bias;
 	struct gh_func func;

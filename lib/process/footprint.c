@@ -400,7 +400,7 @@ static bool find_heap(struct maker *maker, struct gh_error *err)
 {
 	struct gh_rtypes types = {0};
 	struct gh_spans spans = {0};
-	bool found = gh_rtypes_find(&types, maker->process->tab, err) &&
+	bool found = gh_process_types(&types, maker->process, err) &&
 		     gh_spans_find(&spans, maker->process, &types, err);
 	if (found) {
 		add_pieces(maker, &spans);

@@ -124,7 +124,7 @@ static bool is_entry(const struct gh_process *process, uint64_t pc)
 {
 	struct gh_func func;
 	size_t index;
-	struct gh_process_module module = gh_process_module_at(process, pc, &index);
+	struct gh_module module = gh_process_module_at(process, pc, &index);
 	return index != SIZE_MAX && gh_pclntab_record(module.tab, index, &func, NULL) &&
 	       func.entry == pc - module.bias;
 }

@@ -26,7 +26,7 @@ bool gh_other_modules_add(struct gh_other_modules *modules, const struct gh_arch
 	    file->image.arch == arch &&
 	    (files == NULL || gh_mapped_files_find(files, memory, &file->image, &bias, &err)) &&
 	    gh_pclntab_open(&file->tab, &file->image, &err);
-	const struct gh_process_module module = {&file->tab, bias};
+	const struct gh_module module = {.tab = &file->tab, .bias = bias};
 	if (found && gh_vector_push(&modules->list, module) &&
 	    gh_vector_push(&modules->files, file))
 		return true;
@@ -39,7 +39,8 @@ bool gh_other_modules_add(struct gh_other_modules *modules, const struct gh_arch
 }
 
 void gh_other_modules_find(struct gh_other_modules *modules, const struct gh_mapped_files *files,
-			   const struct gh_memory *memory, const struct gh_image *program)
+			   const struct gh_memory *memory, const struct gh_image *program,
+			   uint64_t bias)
 {
 	for (size_t i = 0; i < files->count; i++) {
 		const char *path = files->items[i].path;
@@ -49,15 +50,56 @@ void gh_other_modules_find(struct gh_other_modules *modules, const struct gh_map
 		    gh_file_is_go(path))
 			gh_other_modules_add(modules, program->arch, path, files, memory, 0);
 	}
+	gh_other_modules_link(modules, program, bias);
 }
 
-void gh_other_modules_tell(const struct gh_process *process, struct gh_dump *dump)
+void gh_other_modules_link(struct gh_other_modules *modules, const struct gh_image *program,
+			   uint64_t bias)
 {
-	for (size_t i = 0; i < process->nothers; i++) {
-		const struct gh_process_module *other = &process->others[i];
-		struct gh_dump_module module = {strdup(other->tab->image->path), other->bias};
-		if (module.path == NULL || !gh_vector_push(&dump->modules, module))
-			free(module.path);
+	struct gh_defined_symbols symbols = {0};
+	if (modules->list.count == 0 || !gh_image_names_runtime(program))
+		return;
+	gh_defined_symbols_add(&symbols, program, bias);
+	for (size_t i = 0; i < modules->list.count; i++) {
+		struct gh_module *module = &modules->list.items[i];
+		module->linked = gh_image_names_runtime(module->tab->image);
+		if (module->linked)
+			gh_defined_symbols_add(&symbols, module->tab->image, module->bias);
+	}
+	for (size_t i = 0; i < modules->list.count; i++)
+		if (modules->list.items[i].linked)
+			gh_relocate_undefined(&modules->files.items[i]->image, &symbols,
+					      modules->list.items[i].bias);
+	gh_defined_symbols_free(&symbols);
+}
+
+/* Adds the module that NOTE, a root's description, tells of. */
+static void add_noted(struct gh_other_modules *modules, const struct gh_arch *arch,
+		      struct gh_cursor note)
+{
+	static const char start[] = GH_DUMP_MODULE;
+	const size_t digits = 16;
+	char *text = strndup((const char *)note.start, gh_cursor_size(&note));
+	char *end = NULL;
+	if (text != NULL && strncmp(text, start, strlen(start)) == 0) {
+		uint64_t bias = strtoull(text + strlen(start), &end, 16);
+		if (end == text + strlen(start) + digits && strncmp(end, ": ", 2) == 0)
+			gh_other_modules_add(modules, arch, end + 2, NULL, NULL, bias);
+	}
+	free(text);
+}
+
+void gh_other_modules_of_dump(struct gh_other_modules *modules, const struct gh_arch *arch,
+			      const struct gh_dump *dump)
+{
+	struct gh_dump_record record;
+	size_t count = gh_dump_count(dump, GH_DUMP_OTHER_ROOT);
+	/* The roots that tell of them come first, but for one. */
+	for (size_t i = 0; i < count && i <= MAX_MODULES; i++) {
+		gh_dump_get(dump, GH_DUMP_OTHER_ROOT, i, &record);
+		if (record.other_root.pointer == 0)
+			add_noted(modules, arch,
+				  gh_dump_bytes(dump, record.other_root.description));
 	}
 }
 

@@ -10,8 +10,7 @@ uint64_t gh_process_word(struct gh_process *process, uint64_t address)
 }
 
 /* Reads the same of the file of MODULE. */
-static bool read_file(const struct gh_process_module *module, uint64_t address, void *to,
-		      size_t size)
+static bool read_file(const struct gh_module *module, uint64_t address, void *to, size_t size)
 {
 	struct gh_cursor cur;
 	if (!gh_image_at(module->tab->image, address - module->bias, &cur) ||
@@ -26,7 +25,7 @@ static bool read_file(const struct gh_process_module *module, uint64_t address, 
 static bool read_files(const struct gh_process *process, uint64_t address, void *to, size_t size,
 		       uint64_t *bias)
 {
-	const struct gh_process_module program = {process->tab, process->bias};
+	const struct gh_module program = {.tab = process->tab, .bias = process->bias};
 	bool read = read_file(&program, address, to, size);
 	*bias = program.bias;
 	for (size_t i = 0; i < process->nothers && !read; i++) {
@@ -72,13 +71,12 @@ uint64_t gh_process_constant_pointer(struct gh_process *process, uint64_t addres
 	return value != 0 ? value + bias : 0;
 }
 
-struct gh_process_module gh_process_module_at(const struct gh_process *process, uint64_t pc,
-					      size_t *index)
+struct gh_module gh_process_module_at(const struct gh_process *process, uint64_t pc, size_t *index)
 {
-	struct gh_process_module program = {process->tab, process->bias};
+	struct gh_module program = {.tab = process->tab, .bias = process->bias};
 	*index = gh_pclntab_find(program.tab, pc - program.bias);
 	for (size_t i = 0; i < process->nothers && *index == SIZE_MAX; i++) {
-		const struct gh_process_module *other = &process->others[i];
+		const struct gh_module *other = &process->others[i];
 		*index = gh_pclntab_find(other->tab, pc - other->bias);
 		if (*index != SIZE_MAX)
 			return *other;
@@ -86,11 +84,18 @@ struct gh_process_module gh_process_module_at(const struct gh_process *process, 
 	return program;
 }
 
+bool gh_process_types(struct gh_rtypes *types, const struct gh_process *process,
+		      struct gh_error *err)
+{
+	const struct gh_module program = {.tab = process->tab, .bias = process->bias};
+	return gh_rtypes_find_all(types, &program, process->others, process->nothers, err);
+}
+
 const char *gh_process_function(const struct gh_process *process, uint64_t entry)
 {
 	struct gh_func func;
 	size_t index;
-	struct gh_process_module module = gh_process_module_at(process, entry, &index);
+	struct gh_module module = gh_process_module_at(process, entry, &index);
 	if (index == SIZE_MAX || !gh_pclntab_record(module.tab, index, &func, NULL))
 		return "";
 	return gh_pclntab_name(module.tab, func.name);

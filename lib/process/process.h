@@ -28,6 +28,7 @@
 #include "lib/elf/arch.h"
 #include "lib/elf/elf.h"
 #include "lib/pclntab/pclntab.h"
+#include "lib/rtype/rtype.h"
 #include "lib/util/buffer.h"
 #include "lib/util/error.h"
 #include "lib/util/numbermap.h"
@@ -76,13 +77,6 @@ struct gh_registers {
 	size_t vectors_size;    /* in bytes; 0 if they are not known */
 };
 
-/* A module of a Go process: its program, a plugin, or a library that was linked with the option
- * -linkshared. */
-struct gh_process_module {
-	const struct gh_pclntab *tab; /* not owned */
-	uint64_t bias;                /* of the process's addresses over the file's */
-};
-
 struct gh_process {
 	struct gh_process_memory memory;
 	const struct gh_pclntab *tab;       /* of the program; not owned */
@@ -91,14 +85,18 @@ struct gh_process {
 	const struct gh_registers *threads; /* not owned */
 	size_t nthreads;
 	bool selected; /* the first thread is the one that the debugger's user looks at */
-	const struct gh_process_module *others; /* modules beside the program's; not owned */
+	const struct gh_module *others; /* modules beside the program's; not owned */
 	size_t nothers;
 };
 
 /* The module of PROCESS that has a function at PC, whose number is *INDEX; that of the program, and
  * *INDEX SIZE_MAX, if none has. */
-struct gh_process_module gh_process_module_at(const struct gh_process *process, uint64_t pc,
-					      size_t *index);
+struct gh_module gh_process_module_at(const struct gh_process *process, uint64_t pc, size_t *index);
+
+/* Finds the types that the program of PROCESS, and its other modules that have the same runtime,
+ * describe: see gh_rtypes_find_all. */
+bool gh_process_types(struct gh_rtypes *types, const struct gh_process *process,
+		      struct gh_error *err);
 
 /* Reads the SIZE bytes at ADDRESS of PROCESS; what its memory lacks is read from its modules'
  * files, as core files leave out what is in files. False if they are in neither. */
@@ -265,7 +263,7 @@ void gh_unbacked_core(struct gh_starts *starts, const struct gh_image *core);
 /* The modules of a process beside the one that is read: plugins, libraries linked with -linkshared,
  * and libraries that have a runtime of their own. */
 struct gh_other_modules {
-	struct GH_VECTOR(struct gh_process_module) list;
+	struct GH_VECTOR(struct gh_module) list;
 	struct GH_VECTOR(struct gh_module_file *) files; /* what the list is of; owned */
 };
 
@@ -276,12 +274,19 @@ bool gh_other_modules_add(struct gh_other_modules *modules, const struct gh_arch
 			  const char *path, const struct gh_mapped_files *files,
 			  const struct gh_memory *memory, uint64_t bias);
 
-/* Adds those of Go's among FILES but PROGRAM. */
+/* Adds those of Go's among FILES but PROGRAM, which is loaded at BIAS, and links them. */
 void gh_other_modules_find(struct gh_other_modules *modules, const struct gh_mapped_files *files,
-			   const struct gh_memory *memory, const struct gh_image *program);
+			   const struct gh_memory *memory, const struct gh_image *program,
+			   uint64_t bias);
 
-/* Has DUMP, which was made of PROCESS, tell of the other modules. */
-void gh_other_modules_tell(const struct gh_process *process, struct gh_dump *dump);
+/* Notes which modules have the runtime of PROGRAM, which is loaded at BIAS, and applies to these
+ * the relocations by symbols that other modules, or PROGRAM, define. */
+void gh_other_modules_link(struct gh_other_modules *modules, const struct gh_image *program,
+			   uint64_t bias);
+
+/* Adds those that DUMP, of a process on ARCH, was made with, as far as their files are there. */
+void gh_other_modules_of_dump(struct gh_other_modules *modules, const struct gh_arch *arch,
+			      const struct gh_dump *dump);
 
 void gh_other_modules_free(struct gh_other_modules *modules);
 

@@ -39,7 +39,7 @@ static void look_up(const struct gh_stack *stack, uint64_t pc, struct gh_stack_s
 {
 	struct gh_func func;
 	size_t index;
-	struct gh_process_module module = gh_process_module_at(stack->process, pc, &index);
+	struct gh_module module = gh_process_module_at(stack->process, pc, &index);
 	const struct gh_pclntab *tab = module.tab;
 	*site = (struct gh_stack_site){.pc = pc};
 	if (index == SIZE_MAX || !gh_pclntab_func(tab, index, &func, NULL))

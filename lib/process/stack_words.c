@@ -47,7 +47,7 @@ void gh_stack_words_walk(struct gh_stack_words *words, struct gh_stack *stack,
 
 /* A function and where it is. */
 struct function {
-	struct gh_process_module module;
+	struct gh_module module;
 	struct gh_func func;
 };
 

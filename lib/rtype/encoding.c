@@ -37,7 +37,7 @@ bool gh_rtype_read_name(const struct gh_rtypes *types, uint64_t address,
 {
 	struct gh_cursor cur;
 	*name = (struct gh_rtype_encoded_name){.text.start = "", .tag.start = ""};
-	if (!gh_image_at(types->tab->image, address, &cur))
+	if (!gh_rtypes_bytes(types, address, &cur))
 		return false;
 	name->flags = gh_cursor_u8(&cur);
 	if ((name->flags & ~NAME_KNOWN) != 0 || !read_text(types, &cur, &name->text))
@@ -45,8 +45,10 @@ bool gh_rtype_read_name(const struct gh_rtypes *types, uint64_t address,
 	return (name->flags & NAME_TAG) == 0 || read_text(types, &cur, &name->tag);
 }
 
-bool gh_rtype_is_offset(const struct gh_rtypes *types, uint64_t offset)
+uint64_t gh_rtypes_at_offset(const struct gh_rtypes *types, unsigned module, uint64_t offset)
 {
-	const struct gh_moduledata *module = &types->tab->module;
-	return offset < module->etypes - module->types;
+	const struct gh_moduledata *data = &types->modules[module].tab->module;
+	return offset < data->etypes - data->types
+		   ? gh_rtypes_address(types, module, data->types + offset)
+		   : 0;
 }

@@ -32,6 +32,30 @@ struct gh_cursor gh_rtype_inside(const struct gh_rtypes *types, const struct gh_
 uint64_t gh_rtype_extra_word(const struct gh_rtypes *types, const struct gh_rtype *type,
 			     unsigned index);
 
+/* The same that is an address: as one of the program's. */
+uint64_t gh_rtype_extra_address(const struct gh_rtypes *types, const struct gh_rtype *type,
+				unsigned index);
+
+/* ADDRESS, which module MODULE has as its own, as one of the program's; 0 stays that. */
+uint64_t gh_rtypes_address(const struct gh_rtypes *types, unsigned module, uint64_t address);
+
+/* A cursor over what is at ADDRESS, one of the program's. False if no module has it. */
+bool gh_rtypes_bytes(const struct gh_rtypes *types, uint64_t address, struct gh_cursor *cur);
+
+/* Notes the modules that TYPES are to be of, as gh_rtypes_find_all says. False if memory ran out.
+ */
+bool gh_rtypes_open_modules(struct gh_rtypes *types, const struct gh_module *program,
+			    const struct gh_module *others, size_t nothers);
+
+/* Sorts the types of several modules. */
+void gh_rtypes_sort(struct gh_rtypes *types);
+
+/* Frees the types, but not what is noted of modules. */
+void gh_rtypes_free_items(struct gh_rtypes *types);
+
+/* Makes one of all descriptors of a type, once their parts are known. False if memory ran out. */
+bool gh_rtypes_merge(struct gh_rtypes *types);
+
 /* Reads a word. */
 uint64_t gh_rtype_word(const struct gh_rtypes *types, struct gh_cursor *cur);
 
@@ -42,9 +66,9 @@ bool gh_rtype_read_name(const struct gh_rtypes *types, uint64_t address,
 /* Offset of the record of a type's package and methods from the descriptor of TYPE. */
 unsigned gh_rtype_uncommon_offset(const struct gh_rtypes *types, const struct gh_rtype *type);
 
-/* Reads the name and the type of a method, two offsets. False if it has no name. */
-bool gh_rtype_read_method(const struct gh_rtypes *types, struct gh_cursor *cur,
-			  struct gh_rtype_part *part);
+/* Reads the name and the type of a method of TYPE's, two offsets. False if it has no name. */
+bool gh_rtype_read_method(const struct gh_rtypes *types, const struct gh_rtype *type,
+			  struct gh_cursor *cur, struct gh_rtype_part *part);
 
 /* A method of a type. Format: type Method in src/internal/abi/type.go. */
 struct gh_rtype_method {
@@ -72,8 +96,9 @@ struct gh_rtype_text gh_rtype_part_package(const struct gh_rtypes *types,
 uint64_t gh_itab_function(const struct gh_rtypes *types, const struct gh_itab *itab,
 			  uint32_t index);
 
-/* Whether OFFSET is of something in the range of types. */
-bool gh_rtype_is_offset(const struct gh_rtypes *types, uint64_t offset);
+/* The address, one of the program's, of what is at OFFSET in the range of types of module MODULE; 0
+ * if nothing of it is. */
+uint64_t gh_rtypes_at_offset(const struct gh_rtypes *types, unsigned module, uint64_t offset);
 
 /* Types of KIND can be of these sizes and alignments, in bytes. */
 bool gh_rtype_numbers_fit(const struct gh_rtypes *types, unsigned kind, uint64_t size,
@@ -82,10 +107,10 @@ bool gh_rtype_numbers_fit(const struct gh_rtypes *types, unsigned kind, uint64_t
 /* TYPE's string has no control characters, and is one of its kind if it has no name. */
 bool gh_rtype_text_fits(const struct gh_rtype *type);
 
-/* Reads every type in the range of types, that is whatever there has the form of a descriptor, with
- * names as types->varint_names says, into types->items, but for their parts. There are no more
- * bytes of text than the image has. False, and none, if memory ran out. */
-bool gh_rtypes_scan(struct gh_rtypes *types);
+/* Reads every type in the range of types of module MODULE, that is whatever there has the form of a
+ * descriptor, with names as types->varint_names says, and adds it to types->items, but for its
+ * parts. There are no more bytes of text than the image has. False, and none, if memory ran out. */
+bool gh_rtypes_scan(struct gh_rtypes *types, unsigned module);
 
 /* The same of Go 1.2 to 1.6: reads every type in the segment of the pclntab, in the form that finds
  * the most, and notes the form. */

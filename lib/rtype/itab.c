@@ -1,15 +1,19 @@
 #include "lib/rtype/internal.h"
 
-/* Reads the itab at ADDRESS. False if there is none. */
-static bool read_itab(const struct gh_rtypes *types, uint64_t address, struct gh_itab *itab)
+/* Reads the itab that MODULE has at its ADDRESS. False if there is none. */
+static bool read_itab(const struct gh_rtypes *types, unsigned module, uint64_t address,
+		      struct gh_itab *itab)
 {
 	uint8_t word = types->tab->pointer_size;
 	struct gh_cursor cur;
-	if (!gh_image_at(types->tab->image, address, &cur))
+	itab->module = (uint16_t)module;
+	itab->address = gh_rtypes_address(types, module, address);
+	if (!gh_rtypes_bytes(types, itab->address, &cur))
 		return false;
-	itab->address = address;
-	itab->interface = gh_rtypes_at(types, gh_cursor_uint(&cur, word));
-	itab->type = gh_rtypes_at(types, gh_cursor_uint(&cur, word));
+	uint64_t interface = gh_cursor_uint(&cur, word);
+	uint64_t type = gh_cursor_uint(&cur, word);
+	itab->interface = gh_rtypes_at(types, gh_rtypes_address(types, module, interface));
+	itab->type = gh_rtypes_at(types, gh_rtypes_address(types, module, type));
 	if (itab->interface == GH_NO_RTYPE || itab->type == GH_NO_RTYPE ||
 	    types->items[itab->interface].kind != GH_KIND_INTERFACE)
 		return false;
@@ -20,10 +24,13 @@ static bool read_itab(const struct gh_rtypes *types, uint64_t address, struct gh
 	return true;
 }
 
-bool gh_itabs_next(struct gh_itab_walk *walk, const struct gh_rtypes *types, struct gh_itab *itab)
+/* The next one of walk->module. */
+static bool next_of_module(struct gh_itab_walk *walk, const struct gh_rtypes *types,
+			   struct gh_itab *itab)
 {
-	const struct gh_moduledata *module = &types->tab->module;
-	const struct gh_image *image = types->tab->image;
+	unsigned number = (unsigned)walk->module;
+	const struct gh_moduledata *module = &types->modules[number].tab->module;
+	const struct gh_image *image = types->modules[number].tab->image;
 	uint8_t word = types->tab->pointer_size;
 	struct gh_cursor cur;
 	while (walk->link < module->nitablinks) {
@@ -33,14 +40,24 @@ bool gh_itabs_next(struct gh_itab_walk *walk, const struct gh_rtypes *types, str
 			break;
 		}
 		gh_cursor_bytes(&cur, walk->link++ * word);
-		if (read_itab(types, gh_cursor_uint(&cur, word), itab))
+		if (read_itab(types, number, gh_cursor_uint(&cur, word), itab))
 			return true;
 	}
 	while (walk->done < module->itabs_size) {
-		bool read = read_itab(types, module->itabs + walk->done, itab);
+		bool read = read_itab(types, number, module->itabs + walk->done, itab);
 		walk->done += read && word == 8 ? itab->size : word;
 		if (read)
 			return true;
+	}
+	return false;
+}
+
+bool gh_itabs_next(struct gh_itab_walk *walk, const struct gh_rtypes *types, struct gh_itab *itab)
+{
+	while (walk->module < types->nmodules) {
+		if (next_of_module(walk, types, itab))
+			return true;
+		*walk = (struct gh_itab_walk){.module = walk->module + 1};
 	}
 	return false;
 }
@@ -51,7 +68,7 @@ uint64_t gh_itab_function(const struct gh_rtypes *types, const struct gh_itab *i
 	struct gh_cursor cur;
 	uint64_t first = itab->size - (uint64_t)types->items[itab->interface].nparts * word;
 	if (word != 8 ||
-	    !gh_image_at(types->tab->image, itab->address + first + (uint64_t)index * word, &cur))
+	    !gh_rtypes_bytes(types, itab->address + first + (uint64_t)index * word, &cur))
 		return 0;
-	return gh_cursor_uint(&cur, word);
+	return gh_rtypes_address(types, itab->module, gh_cursor_uint(&cur, word));
 }

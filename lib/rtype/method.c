@@ -27,14 +27,14 @@ uint32_t gh_rtype_methods(const struct gh_rtypes *types, const struct gh_rtype *
 	return !cur.failed && count <= gh_cursor_left(&cur) / METHOD_SIZE ? count : 0;
 }
 
-/* The address of code at OFFSET, 0 for that of a method that the linker left out, and where the
- * text is in several sections. */
-static uint64_t code_address(const struct gh_rtypes *types, uint32_t offset)
+/* The address of code at OFFSET in MODULE, 0 for that of a method that the linker left out, and
+ * where the text is in several sections. */
+static uint64_t code_address(const struct gh_rtypes *types, unsigned module, uint32_t offset)
 {
-	const struct gh_moduledata *module = &types->tab->module;
-	return offset == 0 || module->ntextsectmap > 1 || offset >= module->etext - module->text
+	const struct gh_moduledata *data = &types->modules[module].tab->module;
+	return offset == 0 || data->ntextsectmap > 1 || offset >= data->etext - data->text
 		   ? 0
-		   : module->text + offset;
+		   : gh_rtypes_address(types, module, data->text + offset);
 }
 
 bool gh_rtype_method(const struct gh_rtypes *types, const struct gh_rtype *type, uint32_t index,
@@ -44,9 +44,9 @@ bool gh_rtype_method(const struct gh_rtypes *types, const struct gh_rtype *type,
 	struct gh_cursor cur = find_methods(types, type, &count);
 	gh_cursor_bytes(&cur, (uint64_t)index * METHOD_SIZE);
 	struct gh_rtype_part part;
-	bool read = gh_rtype_read_method(types, &cur, &part);
+	bool read = gh_rtype_read_method(types, type, &cur, &part);
 	*method = (struct gh_rtype_method){.name = part.name, .type = part.type};
-	method->of_word = code_address(types, gh_cursor_u32(&cur));
-	method->of_value = code_address(types, gh_cursor_u32(&cur));
+	method->of_word = code_address(types, type->module, gh_cursor_u32(&cur));
+	method->of_value = code_address(types, type->module, gh_cursor_u32(&cur));
 	return read && !cur.failed;
 }

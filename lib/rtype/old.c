@@ -237,7 +237,7 @@ static bool scan(struct gh_rtypes *types, struct gh_cursor cur, uint64_t address
 	}
 	types->items = found.items;
 	if (found.failed)
-		gh_rtypes_free(types);
+		gh_rtypes_free_items(types);
 	return !found.failed;
 }
 
@@ -284,7 +284,7 @@ bool gh_old_rtypes_scan(struct gh_rtypes *types)
 			*types = other;
 			most = linked;
 		}
-		gh_rtypes_free(&worse);
+		gh_rtypes_free_items(&worse);
 	}
 	return whole;
 }

@@ -9,7 +9,7 @@ struct gh_cursor gh_rtype_inside(const struct gh_rtypes *types, const struct gh_
 				 unsigned offset)
 {
 	struct gh_cursor cur = {0};
-	if (!gh_image_at(types->tab->image, type->address, &cur))
+	if (!gh_rtypes_bytes(types, type->address, &cur))
 		cur.failed = true;
 	gh_cursor_seek(&cur, offset);
 	return cur;
@@ -21,6 +21,12 @@ uint64_t gh_rtype_extra_word(const struct gh_rtypes *types, const struct gh_rtyp
 	struct gh_cursor cur = gh_rtype_inside(
 	    types, type, gh_rtype_base_size(types) + index * types->tab->pointer_size);
 	return gh_rtype_word(types, &cur);
+}
+
+uint64_t gh_rtype_extra_address(const struct gh_rtypes *types, const struct gh_rtype *type,
+				unsigned index)
+{
+	return gh_rtypes_address(types, type->module, gh_rtype_extra_word(types, type, index));
 }
 
 static struct gh_rtype_text name_text(const struct gh_rtypes *types, uint64_t address)
@@ -39,7 +45,7 @@ bool gh_rtype_text_is(struct gh_rtype_text text, const char *expected)
 /* The array of a struct's fields or an interface's methods: a slice after the package's name. */
 static uint64_t part_array(const struct gh_rtypes *types, const struct gh_rtype *type)
 {
-	return gh_rtype_extra_word(types, type, 1);
+	return gh_rtype_extra_address(types, type, 1);
 }
 
 static unsigned part_size(const struct gh_rtypes *types, const struct gh_rtype *type)
@@ -91,7 +97,7 @@ static void count_parts(const struct gh_rtypes *types, struct gh_rtype *type, ui
 		parts = gh_rtype_inside(types, type, parameters_offset(types, type));
 	} else if (type->kind == GH_KIND_STRUCT || type->kind == GH_KIND_INTERFACE) {
 		count = gh_rtype_extra_word(types, type, 2);
-		if (count == 0 || !gh_image_at(types->tab->image, part_array(types, type), &parts))
+		if (count == 0 || !gh_rtypes_bytes(types, part_array(types, type), &parts))
 			return;
 	} else {
 		return;
@@ -102,10 +108,12 @@ static void count_parts(const struct gh_rtypes *types, struct gh_rtype *type, ui
 	type->nparts = (uint32_t)count;
 }
 
-/* The image has a byte for each part, and more. */
+/* The images have a byte for each part, and more. */
 static void count_all_parts(struct gh_rtypes *types)
 {
-	uint64_t left = types->tab->image->size;
+	uint64_t left = 0;
+	for (size_t i = 0; i < types->nmodules; i++)
+		left += types->modules[i].tab->image->size;
 	for (uint32_t i = 0; i < types->count; i++)
 		count_parts(types, &types->items[i], &left);
 }
@@ -149,31 +157,54 @@ static bool find_swiss_maps(const struct gh_rtypes *types)
 	return false;
 }
 
-bool gh_rtypes_find(struct gh_rtypes *types, const struct gh_pclntab *tab, struct gh_error *err)
+/* Reads the program's descriptors. False if memory ran out. */
+static bool scan_program(struct gh_rtypes *types)
 {
-	*types = (struct gh_rtypes){.tab = tab,
-				    .varint_names = tab->format > GH_PCLNTAB_1_16,
-				    .minor = gh_image_go_minor(tab->image)};
-	bool whole = gh_rtypes_scan(types);
-	if (whole && types->count == 0 && tab->format == GH_PCLNTAB_1_2)
+	bool whole = gh_rtypes_scan(types, 0);
+	if (whole && types->count == 0 && types->tab->format == GH_PCLNTAB_1_2)
 		whole = gh_old_rtypes_scan(types);
 	/* The pclntab does not tell Go 1.16 from 1.17. */
-	if (whole && tab->format == GH_PCLNTAB_1_16) {
-		struct gh_rtypes other = {.tab = tab, .varint_names = true};
-		whole = gh_rtypes_scan(&other);
+	if (whole && types->tab->format == GH_PCLNTAB_1_16) {
+		struct gh_rtypes other = *types;
+		other.items = NULL;
+		other.count = 0;
+		other.varint_names = true;
+		whole = gh_rtypes_scan(&other, 0);
 		struct gh_rtypes fewer = other;
 		if (other.count > types->count) {
 			fewer = *types;
 			*types = other;
 		}
-		gh_rtypes_free(&fewer);
+		gh_rtypes_free_items(&fewer);
 	}
-	count_all_parts(types);
-	types->shifted = find_shift(types);
-	types->swiss_maps = find_swiss_maps(types);
-	if (whole && gh_rtypes_break_cycles(types))
-		return true;
-	return gh_fail_memory(err, tab->image->path);
+	return whole;
+}
+
+bool gh_rtypes_find_all(struct gh_rtypes *types, const struct gh_module *program,
+			const struct gh_module *others, size_t nothers, struct gh_error *err)
+{
+	const struct gh_pclntab *tab = program->tab;
+	*types = (struct gh_rtypes){.tab = tab,
+				    .start = tab->module.types,
+				    .varint_names = tab->format > GH_PCLNTAB_1_16,
+				    .minor = gh_image_go_minor(tab->image)};
+	bool whole = gh_rtypes_open_modules(types, program, others, nothers) && scan_program(types);
+	for (unsigned i = 1; i < types->nmodules && whole && types->old == NULL; i++)
+		whole = gh_rtypes_scan(types, i);
+	if (whole) {
+		gh_rtypes_sort(types);
+		count_all_parts(types);
+		types->shifted = find_shift(types);
+		whole = gh_rtypes_merge(types);
+		types->swiss_maps = find_swiss_maps(types);
+	}
+	return (whole && gh_rtypes_break_cycles(types)) || gh_fail_memory(err, tab->image->path);
+}
+
+bool gh_rtypes_find(struct gh_rtypes *types, const struct gh_pclntab *tab, struct gh_error *err)
+{
+	const struct gh_module program = {.tab = tab};
+	return gh_rtypes_find_all(types, &program, NULL, 0, err);
 }
 
 bool gh_rtypes_before_1_9(const struct gh_rtypes *types)
@@ -181,18 +212,34 @@ bool gh_rtypes_before_1_9(const struct gh_rtypes *types)
 	return types->tab->format <= GH_PCLNTAB_1_2 && !types->shifted;
 }
 
-void gh_rtypes_free(struct gh_rtypes *types)
+void gh_rtypes_free_items(struct gh_rtypes *types)
 {
 	free(types->items);
 	types->items = NULL;
 	types->count = 0;
 }
 
+void gh_rtypes_free(struct gh_rtypes *types)
+{
+	gh_rtypes_free_items(types);
+	free(types->copies);
+	free(types->modules);
+	types->copies = NULL;
+	types->ncopies = 0;
+	types->modules = NULL;
+	types->nmodules = 0;
+}
+
 uint32_t gh_rtypes_at(const struct gh_rtypes *types, uint64_t address)
 {
 	const struct gh_rtype *items = types->items;
 	uint32_t found = gh_lower_bound(types->count, i, items[i].address < address);
-	return found < types->count && items[found].address == address ? found : GH_NO_RTYPE;
+	if (found < types->count && items[found].address == address)
+		return found;
+	const struct gh_rtype_copy *copies = types->copies;
+	size_t copy = gh_lower_bound(types->ncopies, i, copies[i].address < address);
+	return copy < types->ncopies && copies[copy].address == address ? copies[copy].type
+									: GH_NO_RTYPE;
 }
 
 /* If the program does not say, by what has changed in its tables. */
@@ -271,9 +318,8 @@ struct gh_rtype_text gh_rtype_package(const struct gh_rtypes *types, const struc
 		return gh_old_rtype_package(types, type);
 	struct gh_cursor cur = gh_rtype_inside(types, type, gh_rtype_uncommon_offset(types, type));
 	uint32_t offset = gh_cursor_u32(&cur);
-	if (offset == 0 || !gh_rtype_is_offset(types, offset))
-		return none;
-	return name_text(types, types->tab->module.types + offset);
+	return offset != 0 ? name_text(types, gh_rtypes_at_offset(types, type->module, offset))
+			   : none;
 }
 
 uint32_t gh_rtype_elem(const struct gh_rtypes *types, const struct gh_rtype *type)
@@ -283,9 +329,9 @@ uint32_t gh_rtype_elem(const struct gh_rtypes *types, const struct gh_rtype *typ
 	case GH_KIND_CHAN:
 	case GH_KIND_POINTER:
 	case GH_KIND_SLICE:
-		return gh_rtypes_at(types, gh_rtype_extra_word(types, type, 0));
+		return gh_rtypes_at(types, gh_rtype_extra_address(types, type, 0));
 	case GH_KIND_MAP:
-		return gh_rtypes_at(types, gh_rtype_extra_word(types, type, 1));
+		return gh_rtypes_at(types, gh_rtype_extra_address(types, type, 1));
 	default:
 		return GH_NO_RTYPE;
 	}
@@ -293,19 +339,19 @@ uint32_t gh_rtype_elem(const struct gh_rtypes *types, const struct gh_rtype *typ
 
 uint32_t gh_rtype_key(const struct gh_rtypes *types, const struct gh_rtype *type)
 {
-	return gh_rtypes_at(types, gh_rtype_extra_word(types, type, 0));
+	return gh_rtypes_at(types, gh_rtype_extra_address(types, type, 0));
 }
 
 uint32_t gh_rtype_group(const struct gh_rtypes *types, const struct gh_rtype *type)
 {
-	return gh_rtypes_at(types, gh_rtype_extra_word(types, type, 2));
+	return gh_rtypes_at(types, gh_rtype_extra_address(types, type, 2));
 }
 
 uint32_t gh_rtype_map_header(const struct gh_rtypes *types, const struct gh_rtype *type)
 {
 	if (!gh_rtypes_before_1_9(types))
 		return GH_NO_RTYPE;
-	return gh_rtypes_at(types, gh_rtype_extra_word(types, type, 3));
+	return gh_rtypes_at(types, gh_rtype_extra_address(types, type, 3));
 }
 
 uint64_t gh_rtype_length(const struct gh_rtypes *types, const struct gh_rtype *type)
@@ -354,12 +400,15 @@ static bool read_field(const struct gh_rtypes *types, const struct gh_rtype *typ
 		       struct gh_cursor *cur, struct gh_rtype_part *part)
 {
 	struct gh_rtype_encoded_name name;
-	bool read = gh_rtype_read_name(types, gh_rtype_word(types, cur), &name);
+	unsigned module = type->module;
+	bool read = gh_rtype_read_name(
+	    types, gh_rtypes_address(types, module, gh_rtype_word(types, cur)), &name);
 	part->name = name.text;
 	part->tag = name.tag;
 	part->exported = (name.flags & GH_RTYPE_NAME_EXPORTED) != 0;
 	part->embedded = (name.flags & GH_RTYPE_NAME_EMBEDDED) != 0;
-	part->type = gh_rtypes_at(types, gh_rtype_word(types, cur));
+	part->type =
+	    gh_rtypes_at(types, gh_rtypes_address(types, module, gh_rtype_word(types, cur)));
 	part->offset = gh_rtype_word(types, cur);
 	if (types->shifted) {
 		part->embedded = (part->offset & 1) != 0;
@@ -368,17 +417,17 @@ static bool read_field(const struct gh_rtypes *types, const struct gh_rtype *typ
 	return finish_field(types, type, part) && read;
 }
 
-bool gh_rtype_read_method(const struct gh_rtypes *types, struct gh_cursor *cur,
-			  struct gh_rtype_part *part)
+bool gh_rtype_read_method(const struct gh_rtypes *types, const struct gh_rtype *type,
+			  struct gh_cursor *cur, struct gh_rtype_part *part)
 {
-	uint32_t offset = gh_cursor_u32(cur);
+	unsigned module = type->module;
+	uint64_t address = gh_rtypes_at_offset(types, module, gh_cursor_u32(cur));
 	struct gh_rtype_encoded_name name;
-	if (!gh_rtype_is_offset(types, offset) ||
-	    !gh_rtype_read_name(types, types->tab->module.types + offset, &name))
+	if (address == 0 || !gh_rtype_read_name(types, address, &name))
 		return false;
 	part->name = name.text;
 	part->exported = (name.flags & GH_RTYPE_NAME_EXPORTED) != 0;
-	part->type = gh_rtypes_at(types, types->tab->module.types + gh_cursor_u32(cur));
+	part->type = gh_rtypes_at(types, gh_rtypes_at_offset(types, module, gh_cursor_u32(cur)));
 	return true;
 }
 
@@ -393,14 +442,15 @@ bool gh_rtype_part(const struct gh_rtypes *types, const struct gh_rtype *type, u
 		       (type->kind != GH_KIND_STRUCT || finish_field(types, type, part));
 	if (type->kind == GH_KIND_FUNC)
 		cur = gh_rtype_inside(types, type, parameters_offset(types, type));
-	else if (!gh_image_at(types->tab->image, part_array(types, type), &cur))
+	else if (!gh_rtypes_bytes(types, part_array(types, type), &cur))
 		return false;
 	gh_cursor_bytes(&cur, (uint64_t)index * part_size(types, type));
 	if (type->kind == GH_KIND_STRUCT)
 		return read_field(types, type, &cur, part);
 	if (type->kind == GH_KIND_INTERFACE)
-		return gh_rtype_read_method(types, &cur, part);
-	part->type = gh_rtypes_at(types, gh_rtype_word(types, &cur));
+		return gh_rtype_read_method(types, type, &cur, part);
+	part->type =
+	    gh_rtypes_at(types, gh_rtypes_address(types, type->module, gh_rtype_word(types, &cur)));
 	return true;
 }
 
@@ -409,7 +459,7 @@ struct gh_rtype_text gh_rtype_part_package(const struct gh_rtypes *types,
 {
 	if (types->old != NULL)
 		return gh_old_rtype_part_package(types, type, index);
-	return name_text(types, gh_rtype_extra_word(types, type, 0));
+	return name_text(types, gh_rtype_extra_address(types, type, 0));
 }
 
 uint32_t gh_rtype_parameters(const struct gh_rtypes *types, const struct gh_rtype *type,

@@ -7,7 +7,8 @@
  * range; and src/runtime/type.h and its kind of those from 1.2, whose names and types are
  * addresses.
  *
- * - scan.c, rtype.c: finds the program's type descriptors, and reads them;
+ * - scan.c, rtype.c: finds the program's type descriptors, and reads them; module_types.c: those
+ *   of plugins, and of libraries that a program shares with others;
  * - encoding.c, old.c: how the releases lay them out; old.c those of Go 1.2 to 1.6;
  * - runtime_structs.c: the fields of the runtime's structs that programs have no descriptors of;
  * - name.c, lookup.c, cycles.c: names of types, types by name, and types that are made of
@@ -64,13 +65,15 @@ bool gh_rtype_text_is(struct gh_rtype_text text, const char *expected);
 
 /* A type. */
 struct gh_rtype {
-	uint64_t address;  /* of its descriptor */
-	uint64_t size;     /* of a value, in bytes */
+	uint64_t
+	    address;   /* of its descriptor; of another module's: as if it was in the program's */
+	uint64_t size; /* of a value, in bytes */
 	uint64_t pointers; /* of a value, bytes up to its last pointer (to Go 1.4: all of it); 0: it
 			      has none */
 	struct gh_rtype_text text; /* as reflect.Type.String gives it */
 	uint32_t nparts;           /* fields of a struct, methods of an interface, parameters and
 				      results of a function that can be read; else 0 */
+	uint16_t module;           /* that describes it: place in gh_rtypes.modules */
 	uint8_t kind;              /* enum gh_kind */
 	uint8_t align;             /* of a value, in bytes */
 	bool named;                /* declared with a name, or predeclared */
@@ -78,11 +81,22 @@ struct gh_rtype {
 	bool direct;               /* an interface's data word is the value, not a pointer to it */
 };
 
+/* Another descriptor of a type. */
+struct gh_rtype_copy {
+	uint64_t address; /* as in struct gh_rtype */
+	uint32_t type;    /* the type's number */
+};
+
 struct gh_rtypes {
-	const struct gh_pclntab *tab;        /* not owned; outlives the types */
-	struct gh_rtype *items;              /* by address; owned */
-	uint32_t count;                      /* types */
-	uint64_t start;                      /* address that none of them is before */
+	const struct gh_pclntab *tab; /* of the program; not owned; outlives the types */
+	struct gh_module *modules;    /* the program's, and those with its runtime; their biases are
+					 of the program's addresses over theirs; owned */
+	size_t nmodules;              /* of them, at least one */
+	struct gh_rtype_copy *copies; /* by address; owned */
+	size_t ncopies;               /* of them; 0 if there is one module */
+	struct gh_rtype *items;       /* by address; owned */
+	uint32_t count;               /* types */
+	uint64_t start;               /* address that none of them is before */
 	const struct gh_old_rtype_form *old; /* of the descriptors of Go 1.2 to 1.6; else NULL */
 	bool varint_names; /* lengths of names are varints (Go 1.17), not two bytes */
 	bool shifted;      /* offsets of fields are doubled (Go 1.9 to 1.18) */
@@ -97,6 +111,12 @@ struct gh_rtypes {
  * or array contains itself. False (ERR filled) if memory ran out. To be freed with gh_rtypes_free.
  */
 bool gh_rtypes_find(struct gh_rtypes *types, const struct gh_pclntab *tab, struct gh_error *err);
+
+/* The same of a program and of those of its other modules, NOTHERS OTHERS, that have its runtime:
+ * an address of theirs counts as that which is as far from the program's in the process. A type
+ * that several describe is one, that of the first. */
+bool gh_rtypes_find_all(struct gh_rtypes *types, const struct gh_module *program,
+			const struct gh_module *others, size_t nothers, struct gh_error *err);
 
 void gh_rtypes_free(struct gh_rtypes *types);
 
@@ -248,10 +268,12 @@ struct gh_itab {
 	uint64_t size;      /* in bytes; up to 4 more than it has on 32-bit machines */
 	uint32_t interface; /* types by number */
 	uint32_t type;
+	uint16_t module; /* that has it */
 };
 
-/* A walk over the program's itabs. Zero it before the first. The fields are private. */
+/* A walk over the itabs of all modules. Zero it before the first. The fields are private. */
 struct gh_itab_walk {
+	size_t module; /* whose they are */
 	uint64_t link; /* the next of the pointers to them */
 	uint64_t done; /* bytes of those without */
 };

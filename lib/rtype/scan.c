@@ -71,11 +71,12 @@ static bool is_align(uint8_t align)
 	return align != 0 && align <= 64 && (align & (align - 1)) == 0;
 }
 
-/* Zero, or the address of something in the program. */
-static bool is_pointer(const struct gh_rtypes *types, uint64_t address)
+/* Zero, or what MODULE has as the address of something. */
+static bool is_pointer(const struct gh_rtypes *types, unsigned module, uint64_t address)
 {
 	struct gh_cursor cur;
-	return address == 0 || gh_image_at(types->tab->image, address, &cur);
+	return address == 0 ||
+	       gh_rtypes_bytes(types, gh_rtypes_address(types, module, address), &cur);
 }
 
 bool gh_rtype_numbers_fit(const struct gh_rtypes *types, unsigned kind, uint64_t size,
@@ -88,17 +89,19 @@ bool gh_rtype_numbers_fit(const struct gh_rtypes *types, unsigned kind, uint64_t
 	return expected == 0 || size == expected;
 }
 
-/* The numbers in FOUND are those of a type. */
-static bool plausible(const struct gh_rtypes *types, const struct descriptor *found)
+/* The numbers in FOUND are those of a type of MODULE's. */
+static bool plausible(const struct gh_rtypes *types, unsigned module,
+		      const struct descriptor *found)
 {
 	if ((found->tflag & ~TFLAG_KNOWN) != 0 || found->pointers > found->size ||
 	    found->pointers % types->tab->pointer_size != 0 || found->text == 0 ||
 	    !gh_rtype_numbers_fit(types, found->kind, found->size, found->align,
 				  found->field_align) ||
-	    !gh_rtype_is_offset(types, found->text))
+	    gh_rtypes_at_offset(types, module, found->text) == 0)
 		return false;
-	return is_pointer(types, found->equal) &&
-	       ((found->tflag & TFLAG_GC_MASK_ON_DEMAND) != 0 || is_pointer(types, found->gcdata));
+	return is_pointer(types, module, found->equal) &&
+	       ((found->tflag & TFLAG_GC_MASK_ON_DEMAND) != 0 ||
+		is_pointer(types, module, found->gcdata));
 }
 
 static bool starts(const struct gh_rtype_text *text, const char *prefix)
@@ -136,20 +139,22 @@ bool gh_rtype_text_fits(const struct gh_rtype *type)
 	}
 }
 
-/* Reads the descriptor that CUR starts at, which lies at ADDRESS. False if it is none, or its text
- * is longer than *TEXT_LEFT, which it is taken off. */
-static bool read_type(const struct gh_rtypes *types, struct gh_cursor cur, uint64_t address,
-		      struct gh_rtype *type, uint64_t *text_left)
+/* Reads the descriptor that CUR starts at into TYPE, which has its address and module. False if it
+ * is none, or its text is longer than *TEXT_LEFT, which it is taken off. */
+static bool read_type(const struct gh_rtypes *types, struct gh_cursor cur, struct gh_rtype *type,
+		      uint64_t *text_left)
 {
 	struct descriptor found;
 	struct gh_rtype_encoded_name name;
 	read_descriptor(types, &cur, &found);
-	if (cur.failed || !plausible(types, &found) ||
-	    !gh_rtype_read_name(types, types->tab->module.types + found.text, &name) ||
+	if (cur.failed || !plausible(types, type->module, &found) ||
+	    !gh_rtype_read_name(types, gh_rtypes_at_offset(types, type->module, found.text),
+				&name) ||
 	    name.text.length > *text_left)
 		return false;
 	*text_left -= name.text.length;
-	*type = (struct gh_rtype){.address = address,
+	*type = (struct gh_rtype){.address = type->address,
+				  .module = type->module,
 				  .size = found.size,
 				  .pointers = found.pointers,
 				  .text = name.text,
@@ -167,36 +172,36 @@ static bool read_type(const struct gh_rtypes *types, struct gh_cursor cur, uint6
 	return gh_rtype_text_fits(type);
 }
 
-bool gh_rtypes_scan(struct gh_rtypes *types)
+bool gh_rtypes_scan(struct gh_rtypes *types, unsigned module)
 {
-	const struct gh_pclntab *tab = types->tab;
-	const struct gh_moduledata *module = &tab->module;
+	const struct gh_pclntab *tab = types->modules[module].tab;
+	const struct gh_moduledata *data = &tab->module;
 	uint64_t text_left = tab->image->size;
-	struct GH_VECTOR(struct gh_rtype) found = {0};
+	struct GH_VECTOR(struct gh_rtype)
+	    found = {.items = types->items, .count = types->count, .capacity = types->count};
 	struct gh_cursor cur;
-	types->count = 0;
-	types->items = NULL;
-	types->start = module->types;
-	if (module->types >= module->etypes || !gh_image_at(tab->image, module->types, &cur))
+	if (data->types >= data->etypes || !gh_image_at(tab->image, data->types, &cur))
 		return true;
-	uint64_t size = module->etypes - module->types;
+	uint64_t size = data->etypes - data->types;
 	if (size < gh_cursor_left(&cur))
 		cur.end = cur.start + size;
-	uint64_t skew = module->types % tab->pointer_size;
+	uint64_t skew = data->types % tab->pointer_size;
 	gh_cursor_bytes(&cur, skew == 0 ? 0 : tab->pointer_size - skew);
-	while (gh_cursor_left(&cur) >= gh_rtype_base_size(types) && types->count < GH_NO_RTYPE) {
-		uint64_t address = module->types + (uint64_t)(cur.pos - cur.start);
-		struct gh_rtype type;
-		if (!read_type(types, cur, address, &type, &text_left)) {
+	while (gh_cursor_left(&cur) >= gh_rtype_base_size(types) && found.count < GH_NO_RTYPE) {
+		uint64_t offset = (uint64_t)(cur.pos - cur.start);
+		struct gh_rtype type = {.address =
+					    gh_rtypes_address(types, module, data->types + offset),
+					.module = (uint16_t)module};
+		if (!read_type(types, cur, &type, &text_left)) {
 			gh_cursor_bytes(&cur, tab->pointer_size);
 			continue;
 		}
 		gh_vector_push(&found, type);
-		types->count++;
 		gh_cursor_bytes(&cur, gh_rtype_base_size(types));
 	}
 	types->items = found.items;
+	types->count = (uint32_t)found.count;
 	if (found.failed)
-		gh_rtypes_free(types);
+		gh_rtypes_free_items(types);
 	return !found.failed;
 }

@@ -74,19 +74,31 @@ static uint32_t add_layout(struct gh_infer *infer, const struct gh_view *view, u
 	return gh_layouts_add_named(layouts, layout, "closure ", name, strlen(name));
 }
 
+/* The name of the function that begins at ENTRY, one of the program's addresses; NULL if none does.
+ */
+static const char *function_at(const struct gh_rtypes *types, uint64_t entry)
+{
+	for (size_t i = 0; i < types->nmodules; i++) {
+		const struct gh_module *module = &types->modules[i];
+		struct gh_func func;
+		size_t index = gh_pclntab_find(module->tab, entry - module->bias);
+		if (index != SIZE_MAX && gh_pclntab_record(module->tab, index, &func, NULL) &&
+		    func.entry == entry - module->bias)
+			return gh_pclntab_name(module->tab, func.name);
+	}
+	return NULL;
+}
+
 /* The layout of the closures whose code begins at ENTRY; GH_NO_LAYOUT if no function does. */
 static uint32_t layout_of(struct gh_infer *infer, const struct gh_view *view, uint64_t entry)
 {
-	struct gh_func func;
 	uint32_t known = gh_numbermap_get(&infer->closures, entry);
 	if (known != GH_NOT_MAPPED)
 		return known;
-	size_t index = gh_pclntab_find(infer->program, entry - infer->bias);
-	if (index == SIZE_MAX || !gh_pclntab_record(infer->program, index, &func, NULL) ||
-	    func.entry != entry - infer->bias)
+	const char *name = function_at(infer->layouts->types, entry - infer->bias);
+	if (name == NULL)
 		return GH_NO_LAYOUT;
-	uint32_t added =
-	    add_layout(infer, view, func.entry, gh_pclntab_name(infer->program, func.name));
+	uint32_t added = add_layout(infer, view, entry - infer->bias, name);
 	infer->failed |= added == GH_NO_LAYOUT || !gh_numbermap_put(&infer->closures, entry, added);
 	return added;
 }

@@ -218,7 +218,7 @@ static bool find_variables(struct gh_typing *typing, const struct gh_typing_prog
 	struct gh_pcs pcs = {0};
 	if (program->twin == NULL)
 		return true;
-	gh_infer_seed_pcs(typing->heap, program->tab, typing->bias, &pcs);
+	gh_infer_seed_pcs(typing->heap, program->own.tab, typing->bias, &pcs);
 	bool found = gh_variables_find(&typing->variables, &typing->layouts, program->twin,
 				       pcs.items, pcs.count, err);
 	gh_vector_free(&pcs);
@@ -234,14 +234,15 @@ static bool build(struct gh_typing *typing, struct gh_infer *infer,
 		  const struct gh_typing_program *program, struct gh_error *err)
 {
 	const struct gh_heap *heap = typing->heap;
-	bool known = program->tab != NULL;
-	if (known && !gh_rtypes_find(&typing->types, program->tab, err))
+	bool known = program->own.tab != NULL;
+	if (known && !gh_rtypes_find_all(&typing->types, &program->own, program->others,
+					 program->nothers, err))
 		return false;
 	if (!gh_layouts_make(&typing->layouts, known ? &typing->types : NULL, heap->dump->word))
 		return no_memory(heap, err);
 	if (known && !find_variables(typing, program, err))
 		return false;
-	if (gh_infer_make(infer, heap, &typing->layouts, program->tab, program->bias) &&
+	if (gh_infer_make(infer, heap, &typing->layouts, program->own.tab, program->own.bias) &&
 	    find_types(typing, infer, err) && make_classes(typing, infer))
 		return true;
 	return no_memory(heap, err);
@@ -251,7 +252,7 @@ bool gh_typing_build(struct gh_typing *typing, const struct gh_heap *heap,
 		     const struct gh_typing_program *program, struct gh_error *err)
 {
 	struct gh_infer infer = {0};
-	*typing = (struct gh_typing){.heap = heap, .bias = program->bias};
+	*typing = (struct gh_typing){.heap = heap, .bias = program->own.bias};
 	bool built = build(typing, &infer, program, err);
 	gh_infer_free(&infer);
 	if (!built)

@@ -203,8 +203,9 @@ struct gh_class {
 
 /* The program that wrote a dump. */
 struct gh_typing_program {
-	const struct gh_pclntab *tab; /* NULL if it is not known; outlives the typing */
-	uint64_t bias;                /* of the dump's addresses over the program's */
+	struct gh_module own; /* its tab is NULL if it is not known; outlives the typing */
+	const struct gh_module *others; /* of the process, beside it; not owned */
+	size_t nothers;
 	const char *twin; /* path of the same program with DWARF; NULL if there is none */
 };
 

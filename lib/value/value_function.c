@@ -39,15 +39,17 @@ static void add_receiver(struct gh_values *values, uint32_t type, uint64_t addre
 	gh_value_add_any(values, type, address + offset, true);
 }
 
-/* Appends the closure at ADDRESS, of the function FUNC. */
-static void add_closure(struct gh_values *values, const struct gh_func *func, uint64_t address)
+/* Appends the closure at ADDRESS, of the function FUNC of the module that has TAB. */
+static void add_closure(struct gh_values *values, const struct gh_pclntab *tab,
+			const struct gh_func *func, uint64_t address)
 {
-	const char *name = gh_pclntab_name(values->process->tab, func->name);
+	const char *name = gh_pclntab_name(tab, func->name);
 	uint32_t receiver = gh_method_value_receiver(values->types, name);
 	uint32_t captured = GH_NO_RTYPE;
 	gh_value_json(values, "{", "function");
 	add_name(values, name);
-	if (receiver == GH_NO_RTYPE)
+	/* Code of other modules gets the addresses of types from the dynamic linker. */
+	if (receiver == GH_NO_RTYPE && tab == values->types->tab)
 		captured = gh_closure_struct(values->types, func);
 	if ((receiver != GH_NO_RTYPE || captured != GH_NO_RTYPE) &&
 	    gh_value_enter(values, address)) {
@@ -65,9 +67,9 @@ static void add_closure(struct gh_values *values, const struct gh_func *func, ui
 
 void gh_value_add_function(struct gh_values *values, uint64_t word)
 {
-	const struct gh_pclntab *tab = values->process->tab;
 	struct gh_func func;
 	uint64_t pc;
+	size_t index;
 	if (word == 0) {
 		gh_value_add_either(values, "nil", "null");
 		return;
@@ -77,9 +79,9 @@ void gh_value_add_function(struct gh_values *values, uint64_t word)
 		gh_value_add_unreadable(values, word);
 		return;
 	}
-	size_t index = gh_pclntab_find(tab, pc - values->process->bias);
-	if (index != SIZE_MAX && gh_pclntab_func(tab, index, &func, NULL)) {
-		add_closure(values, &func, word);
+	struct gh_module module = gh_process_module_at(values->process, pc, &index);
+	if (index != SIZE_MAX && gh_pclntab_func(module.tab, index, &func, NULL)) {
+		add_closure(values, module.tab, &func, word);
 		return;
 	}
 	gh_value_json(values, "{", "function");

@@ -226,7 +226,7 @@ static void find_cycles(struct finder *finder)
 }
 
 bool gh_deadlocks_find(struct gh_deadlocks *deadlocks, const struct gh_waits *waits,
-		       const struct gh_wait_module *modules, size_t nmodules, struct gh_error *err)
+		       const struct gh_module *modules, size_t nmodules, struct gh_error *err)
 {
 	const struct gh_dump *dump = waits->dump;
 	*deadlocks = (struct gh_deadlocks){0};

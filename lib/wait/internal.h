@@ -199,7 +199,6 @@ size_t gh_deadlocks_at(const struct gh_deadlocks *deadlocks, uint64_t address);
 /* Finds the holders of the mutexes of DEADLOCKS. WAIT_OF has for each goroutine the place of its
  * wait, or GH_DUMP_NONE. False if memory ran out. */
 bool gh_mutex_holders_find(struct gh_deadlocks *deadlocks, const struct gh_waits *waits,
-			   const size_t *wait_of, const struct gh_wait_module *modules,
-			   size_t nmodules);
+			   const size_t *wait_of, const struct gh_module *modules, size_t nmodules);
 
 #endif

@@ -43,7 +43,7 @@ struct finder {
 	struct gh_deadlocks *deadlocks;
 	const struct gh_waits *waits;
 	const struct gh_dump *dump;
-	const struct gh_wait_module *modules;
+	const struct gh_module *modules;
 	size_t nmodules;
 	const size_t *wait_of;          /* by goroutine: the place of its wait */
 	struct gh_numbermap numbers;    /* by pc: of the place */
@@ -87,7 +87,7 @@ static int compare_holders(const void *a, const void *b)
 /* Finds the functions of module NUMBER that refer to mutexes from START to before END. */
 static bool find_module_refs(struct finder *finder, size_t number, uint64_t start, uint64_t end)
 {
-	const struct gh_wait_module *module = &finder->modules[number];
+	const struct gh_module *module = &finder->modules[number];
 	struct gh_global_refs refs = {0};
 	bool found =
 	    gh_global_refs_find(&refs, module->tab, start - module->bias, end - module->bias);
@@ -284,7 +284,7 @@ static void note_frame(struct finder *finder, size_t goroutine, size_t depth)
 	struct gh_dump_record record;
 	gh_dump_get(finder->dump, GH_DUMP_FRAME, stack->first_frame + depth, &record);
 	size_t in = find_module(finder, record.frame.entry);
-	const struct gh_wait_module *module = &finder->modules[in];
+	const struct gh_module *module = &finder->modules[in];
 	uint32_t number = find_place(finder, in, &record.frame);
 	if (finder->failed)
 		return;
@@ -378,8 +378,7 @@ static void choose_all_holders(struct finder *finder)
 }
 
 bool gh_mutex_holders_find(struct gh_deadlocks *deadlocks, const struct gh_waits *waits,
-			   const size_t *wait_of, const struct gh_wait_module *modules,
-			   size_t nmodules)
+			   const size_t *wait_of, const struct gh_module *modules, size_t nmodules)
 {
 	const struct gh_dump *dump = waits->dump;
 	struct finder finder = {

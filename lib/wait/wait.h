@@ -214,12 +214,6 @@ struct gh_deadlocks {
 	size_t behind;                    /* goroutines that wait for those mutexes, too */
 };
 
-/* A module of the program's: itself, or a plugin. */
-struct gh_wait_module {
-	const struct gh_pclntab *tab; /* not owned */
-	uint64_t bias;                /* of the process's addresses over the file's */
-};
-
 /* Finds the cycles among those of WAITS that are for mutexes, by the code of the program's NMODULES
  * MODULES, at least one. A mutex does not tell who has it: that is a goroutine with a
  * frame whose function has locked one of its kind and not unlocked it, if what its code loaded for
@@ -230,7 +224,7 @@ struct gh_wait_module {
  * To be freed either way.
  */
 bool gh_deadlocks_find(struct gh_deadlocks *deadlocks, const struct gh_waits *waits,
-		       const struct gh_wait_module *modules, size_t nmodules, struct gh_error *err);
+		       const struct gh_module *modules, size_t nmodules, struct gh_error *err);
 
 /* The place of the mutex that the wait at place WAIT is for; GH_DUMP_NONE if it is for none. */
 size_t gh_deadlocks_mutex(const struct gh_deadlocks *deadlocks, const struct gh_waits *waits,

@@ -23,7 +23,7 @@ static bool open_printer(struct printer *printer, struct gh_process *process,
 {
 	struct gh_error err;
 	*printer = (struct printer){0};
-	if (!gh_rtypes_find(&printer->types, process->tab, &err)) {
+	if (!gh_process_types(&printer->types, process, &err)) {
 		gh_print_error(&err);
 		return false;
 	}

@@ -69,7 +69,7 @@ static bool find_waited(struct gh_snapshot *snapshot, struct gh_process *process
 	query->dump.memory = &memory;
 	if (gh_symbols_open(&query->program, &query->dump, waited->options->program)) {
 		query->symbols = &query->program;
-		if (gh_rtypes_find(&query->types, &query->program.program.tab, &err) &&
+		if (gh_symbols_types(&query->types, &query->program, &err) &&
 		    gh_waits_find_one(&query->waits, &query->dump, number, &err) &&
 		    query->waits.list.count > 0) {
 			gh_wait_print_clause(waited->out, query, query->waits.list.items, false);

@@ -141,7 +141,7 @@ static bool print_typed(struct gh_process *process, void *context)
 	struct typed *typed = context;
 	struct gh_error err;
 	struct gh_rtypes types;
-	if (!gh_rtypes_find(&types, process->tab, &err)) {
+	if (!gh_process_types(&types, process, &err)) {
 		gh_print_error(&err);
 		return false;
 	}

@@ -89,7 +89,7 @@ static bool print_returned(struct gh_process *process, void *context)
 	struct gh_rtypes types;
 	struct gh_signatures signatures;
 	struct gh_error err;
-	if (!gh_rtypes_find(&types, process->tab, &err)) {
+	if (!gh_process_types(&types, process, &err)) {
 		gh_print_error(&err);
 		return false;
 	}

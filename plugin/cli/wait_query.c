@@ -11,7 +11,7 @@
 static bool find_waits(struct gh_wait_query *query, struct gh_error *err)
 {
 	const struct gh_symbols *symbols = query->symbols;
-	return (symbols == NULL || gh_rtypes_find(&query->types, &symbols->program.tab, err)) &&
+	return (symbols == NULL || gh_symbols_types(&query->types, symbols, err)) &&
 	       gh_waits_find(&query->waits, &query->dump, err) &&
 	       (symbols == NULL ||
 		gh_channel_makers_find(&query->makers, &query->waits, &symbols->program.tab,
@@ -157,13 +157,12 @@ static bool find_deadlocks(struct gh_wait_query *query, struct gh_error *err)
 {
 	const struct gh_symbols *symbols = query->symbols;
 	size_t count = symbols->others.list.count + 1;
-	struct gh_wait_module *modules = calloc(count, sizeof(*modules));
+	struct gh_module *modules = calloc(count, sizeof(*modules));
 	if (modules == NULL)
 		return gh_fail_memory(err, symbols->program.image.path);
-	modules[0] = (struct gh_wait_module){&symbols->program.tab, symbols->bias};
+	modules[0] = gh_symbols_module(symbols);
 	for (size_t i = 1; i < count; i++)
-		modules[i] = (struct gh_wait_module){symbols->others.list.items[i - 1].tab,
-						     symbols->others.list.items[i - 1].bias};
+		modules[i] = symbols->others.list.items[i - 1];
 	bool found = gh_deadlocks_find(&query->deadlocks, &query->waits, modules, count, err);
 	free(modules);
 	return found;

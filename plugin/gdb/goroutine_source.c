@@ -140,7 +140,6 @@ static bool make_list(struct gh_snapshot *snapshot, struct gh_process *process, 
 	}
 	gh_print_warning(path, lost, "goroutines left out: their memory is missing or damaged");
 	gh_extras_give(&snapshot->extras, &snapshot->dump);
-	gh_other_modules_tell(process, &snapshot->dump);
 	return snapshot->show == NULL || snapshot->show(snapshot, process, snapshot->context);
 }
 
@@ -165,7 +164,8 @@ static bool make_described(struct gh_snapshot *snapshot, const struct described 
 	process.nthreads = described->threads.count;
 	process.selected = described->selected;
 	struct gh_other_modules others = {0};
-	gh_other_modules_find(&others, &described->libraries, memory, &program->image);
+	gh_other_modules_find(&others, &described->libraries, memory, &program->image,
+			      process.bias);
 	process.others = others.list.items;
 	process.nothers = others.list.count;
 	bool made = make(snapshot, &process, info.go_version != NULL ? info.go_version : "",

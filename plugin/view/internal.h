@@ -10,8 +10,8 @@
 /* What executes at a pc. */
 struct gh_place {
 	struct gh_func func;
-	struct gh_range range;           /* in the file's addresses */
-	struct gh_process_module module; /* that has the function */
+	struct gh_range range;   /* in the file's addresses */
+	struct gh_module module; /* that has the function */
 };
 
 /* What executes at PC, an address of the dump; good until the next call. NULL if it is in no

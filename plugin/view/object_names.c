@@ -14,8 +14,9 @@ bool gh_names_make(struct gh_names *names, const struct gh_heap *heap, const cha
 	names->heap = heap;
 	names->globals = (struct gh_globals){.typing = &names->typing, .symbols = names->symbols};
 	if (names->symbols != NULL) {
-		program.tab = &names->symbols->program.tab;
-		program.bias = names->symbols->bias;
+		program.own = gh_symbols_module(names->symbols);
+		program.others = names->symbols->others.list.items;
+		program.nothers = names->symbols->others.list.count;
 	}
 	return gh_typing_build(&names->typing, heap, &program, err);
 }

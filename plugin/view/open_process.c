@@ -51,6 +51,8 @@ void gh_dump_process(struct gh_process *process, struct gh_memory *memory,
 	gh_buildinfo_read(&info, &program->image);
 	*process =
 	    gh_process_of(program, memory, &info, program->image.header.e_entry + symbols->bias);
+	process->others = symbols->others.list.items;
+	process->nothers = symbols->others.list.count;
 	gh_buildinfo_free(&info);
 }
 
@@ -65,7 +67,8 @@ static void describe(struct gh_target *target, uint64_t entry)
 /* Finds the modules beside the program's among FILES, which are freed. */
 static void find_others(struct gh_target *target, struct gh_mapped_files *files)
 {
-	gh_other_modules_find(&target->others, files, &target->memory, &target->program.image);
+	gh_other_modules_find(&target->others, files, &target->memory, &target->program.image,
+			      target->process.bias);
 	target->process.others = target->others.list.items;
 	target->process.nothers = target->others.list.count;
 	gh_mapped_files_free(files);
@@ -350,9 +353,7 @@ bool gh_process_open_heap(struct gh_dump *dump, struct gh_process *process, cons
 		return false;
 	}
 	bool opened = gh_dump_open_fd(dump, fd, name, &err);
-	if (opened)
-		gh_other_modules_tell(process, dump);
-	else
+	if (!opened)
 		gh_print_error(&err);
 	return opened;
 }

@@ -56,7 +56,7 @@ static bool find_bias(struct gh_symbols *symbols, const struct gh_dump *dump)
 }
 
 /* FRAME executes a function of MODULE: of this name, at this address. */
-static bool is_of(const struct gh_process_module *module, const struct gh_dump *dump,
+static bool is_of(const struct gh_module *module, const struct gh_dump *dump,
 		  const struct gh_dump_frame *frame)
 {
 	const struct gh_pclntab *tab = module->tab;
@@ -68,17 +68,24 @@ static bool is_of(const struct gh_process_module *module, const struct gh_dump *
 	       name_is(dump, frame->function, gh_pclntab_name(tab, func.name));
 }
 
-/* The program's module. */
-static struct gh_process_module own_module(const struct gh_symbols *symbols)
+struct gh_module gh_symbols_module(const struct gh_symbols *symbols)
 {
-	return (struct gh_process_module){&symbols->program.tab, symbols->bias};
+	return (struct gh_module){.tab = &symbols->program.tab, .bias = symbols->bias};
+}
+
+bool gh_symbols_types(struct gh_rtypes *types, const struct gh_symbols *symbols,
+		      struct gh_error *err)
+{
+	const struct gh_module own = gh_symbols_module(symbols);
+	return gh_rtypes_find_all(types, &own, symbols->others.list.items,
+				  symbols->others.list.count, err);
 }
 
 /* FRAME executes a function of the program, or of another module. */
 static bool belongs(const struct gh_symbols *symbols, const struct gh_dump *dump,
 		    const struct gh_dump_frame *frame)
 {
-	const struct gh_process_module own = own_module(symbols);
+	const struct gh_module own = gh_symbols_module(symbols);
 	/* What is nowhere in the program is a plugin's, which a dump in a file does not name. */
 	return is_of(&own, dump, frame) ||
 	       gh_pclntab_find(own.tab, frame->entry - own.bias) == SIZE_MAX;
@@ -115,12 +122,11 @@ static bool check(struct gh_symbols *symbols, const struct gh_dump *dump, struct
 	    image->arch->big_endian != dump->file.big_endian)
 		return gh_fail(err, image->path, GH_NO_OFFSET, "the program that wrote the dump",
 			       "one for %s", image->arch->goarch);
-	for (size_t i = 0; i < dump->modules.count; i++)
-		gh_other_modules_add(&symbols->others, image->arch, dump->modules.items[i].path,
-				     NULL, NULL, dump->modules.items[i].bias);
+	gh_other_modules_of_dump(&symbols->others, image->arch, dump);
 	if (!find_bias(symbols, dump))
 		return gh_fail(err, image->path, GH_NO_OFFSET, "the program that wrote the dump",
 			       "one without its functions");
+	gh_other_modules_link(&symbols->others, image, symbols->bias);
 	return check_frames(symbols, dump, err);
 }
 
@@ -171,8 +177,8 @@ void gh_symbols_close(struct gh_symbols *symbols)
 	*symbols = (struct gh_symbols){0};
 }
 
-static bool look_up_in(struct gh_symbols *symbols, const struct gh_process_module *module,
-		       uint64_t pc, struct gh_place *place)
+static bool look_up_in(struct gh_symbols *symbols, const struct gh_module *module, uint64_t pc,
+		       struct gh_place *place)
 {
 	size_t index = gh_pclntab_find(module->tab, pc - module->bias);
 	place->module = *module;
@@ -183,7 +189,7 @@ static bool look_up_in(struct gh_symbols *symbols, const struct gh_process_modul
 
 static bool look_up(struct gh_symbols *symbols, uint64_t pc, struct gh_place *place)
 {
-	const struct gh_process_module own = own_module(symbols);
+	const struct gh_module own = gh_symbols_module(symbols);
 	bool found = look_up_in(symbols, &own, pc, place);
 	for (size_t i = 0; i < symbols->others.list.count && !found; i++)
 		found = look_up_in(symbols, &symbols->others.list.items[i], pc, place);

@@ -194,6 +194,14 @@ struct gh_symbols {
  * gh_symbols_close. */
 bool gh_symbols_open(struct gh_symbols *symbols, const struct gh_dump *dump, const char *path);
 
+/* The program's module. */
+struct gh_module gh_symbols_module(const struct gh_symbols *symbols);
+
+/* Finds the types that it, and the other modules with its runtime, describe: see
+ * gh_rtypes_find_all. */
+bool gh_symbols_types(struct gh_rtypes *types, const struct gh_symbols *symbols,
+		      struct gh_error *err);
+
 /* Frees everything. Zeroed ones may be closed too. */
 void gh_symbols_close(struct gh_symbols *symbols);
 

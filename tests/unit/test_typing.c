@@ -107,7 +107,7 @@ static void put_type(struct scene *scene, uint64_t address, uint64_t size, const
 static void finish(struct scene *scene, bool known)
 {
 	struct gh_error err;
-	struct gh_typing_program program = {.tab = known ? &scene->tab : NULL};
+	struct gh_typing_program program = {.own.tab = known ? &scene->tab : NULL};
 	maker_end(&scene->maker);
 	if (!gh_dump_open_memory(&scene->dump, scene->maker.data, scene->maker.size, "made",
 				 &err) ||

@@ -1,8 +1,8 @@
 // Host loads a plugin.
 //
 //	host DUMP PLUGIN    print "mark ADDRESS variable" of an object that a variable of the plugin's holds, and "mark ADDRESS
-//	                    frame" of one that a frame holds, "waiting"; when its input has a byte or ends, write the heap
-//	                    dump DUMP
+//	                    frame" of one that a frame holds, "type ADDRESS TYPE" of others, "waiting"; when its input has a
+//	                    byte or ends, write the heap dump DUMP
 //	host - PLUGIN       have the plugin start a goroutine that waits, and a deadlock, print the stacks, and "ready"; end
 //	                    with the input
 package main
@@ -43,6 +43,7 @@ func main() {
 		wait()
 		return
 	}
+	look(p, "Show").(func())()
 	fmt.Printf("mark %#x variable\n", look(p, "Hold").(func() uintptr)())
 	fmt.Printf("mark %#x frame\n", look(p, "HoldInFrame").(func() uintptr)())
 	runtime.GC()

@@ -2,6 +2,7 @@
 package main
 
 import (
+	"fmt"
 	"runtime"
 	"sync"
 	"time"
@@ -71,6 +72,48 @@ func lock(first, second *sync.Mutex) {
 	second.Lock()
 	second.Unlock()
 	first.Unlock()
+}
+
+// An order is of types that only the plugin describes, but for those of its fields.
+type order struct {
+	id     int
+	buyer  *customer
+	lines  []line
+	byText map[string]*line
+	paid   chan *customer
+}
+
+type customer struct {
+	name   string
+	friend fmt.Stringer
+}
+
+type line struct {
+	count int
+	text  string
+}
+
+func (c *customer) String() string { return c.name }
+
+var shown interface{}
+
+// Show makes objects of those types, which an interface of the plugin's leads to, and prints the address and the type of
+// each.
+func Show() {
+	friend := &customer{name: "bob"}
+	buyer := &customer{"alice", friend}
+	lines := make([]line, 5)
+	for i := range lines {
+		lines[i] = line{i, "item"}
+	}
+	text := &line{7, "text"}
+	o := &order{42, buyer, lines, map[string]*line{"key": text}, make(chan *customer, 3)}
+	o.paid <- friend
+	shown = o
+	for _, v := range []interface{}{o, buyer, friend, text, o.paid} {
+		fmt.Printf("type %p %T\n", v, v)
+	}
+	fmt.Printf("type %p %T\n", &lines[0], &lines)
 }
 
 func main() {}
