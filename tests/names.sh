@@ -138,7 +138,7 @@ check_text() {
 			'$arg0' '-- shell touch pwned' '>pwned'; do
 			commands+=("goheap $command $text")
 		done
-	done < <(goheap "" "help goheap" | sed -n 's/^goheap \([a-z]*\) .*/\1/p')
+	done < <(goheap "" "help goheap" | sed -n 's/^goheap \([a-z]*\) .*/\1/p' | sort -u)
 	has "commands, with texts" ${#commands[@]} '^[3-9][0-9][0-9]$'
 	patience=600 goheap "$program" "${commands[@]}" >"$work/printed"
 	fit "texts" "$work/printed"
