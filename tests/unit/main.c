@@ -2,10 +2,19 @@
 
 #include "tests/unit/suites.h"
 
+static void add(SRunner *runner, const char *name, void (*add_tests)(TCase *tests))
+{
+	Suite *suite = suite_create(name);
+	TCase *tests = tcase_create(name);
+	add_tests(tests);
+	suite_add_tcase(suite, tests);
+	srunner_add_suite(runner, suite);
+}
+
 int main(void)
 {
 	SRunner *runner = srunner_create(NULL);
-#define ADD(name) srunner_add_suite(runner, name##_suite());
+#define ADD(name) add(runner, #name, name##_tests);
 	SUITES(ADD)
 #undef ADD
 	srunner_run_all(runner, CK_NORMAL);

@@ -1,4 +1,5 @@
-/* The suites of the unit tests, in the order in which they run; test_NAME.c makes each. */
+/* The suites of the unit tests, in the order in which they run; test_NAME.c has the tests of each.
+ */
 #ifndef TESTS_UNIT_SUITES_H
 #define TESTS_UNIT_SUITES_H
 
@@ -15,7 +16,7 @@
 	X(free_memory)
 /* clang-format on */
 
-#define DECLARE(name) Suite *name##_suite(void);
+#define DECLARE(name) void name##_tests(TCase *tests);
 SUITES(DECLARE)
 #undef DECLARE
 

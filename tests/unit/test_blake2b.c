@@ -66,13 +66,9 @@ START_TEST(large_data_are_hashed_by_pieces)
 }
 END_TEST
 
-Suite *blake2b_suite(void)
+void blake2b_tests(TCase *tcase)
 {
-	Suite *suite = suite_create("blake2b");
-	TCase *tcase = tcase_create("blake2b");
 	tcase_add_loop_test(tcase, hashes_are_those_of_b2sum, 0,
 			    sizeof(vectors) / sizeof(vectors[0]));
 	tcase_add_test(tcase, large_data_are_hashed_by_pieces);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -70,16 +70,12 @@ START_TEST(the_count_is_evaluated_once)
 }
 END_TEST
 
-Suite *bsearch_suite(void)
+void bsearch_tests(TCase *tests)
 {
-	Suite *suite = suite_create("bsearch");
-	TCase *tests = tcase_create("bsearch");
 	tcase_add_test(tests, lower_bound_is_before_equal_items);
 	tcase_add_test(tests, no_items_are_not_looked_at);
 	tcase_add_test(tests, every_place_of_every_small_count_is_found);
 	tcase_add_test(tests, random_items_are_found_as_by_counting);
 	tcase_add_test(tests, large_counts_do_not_overflow);
 	tcase_add_test(tests, the_count_is_evaluated_once);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

@@ -115,16 +115,12 @@ START_TEST(a_size_that_cannot_be_fails_it_for_good)
 }
 END_TEST
 
-Suite *buffer_suite(void)
+void buffer_tests(TCase *tests)
 {
-	Suite *suite = suite_create("buffer");
-	TCase *tests = tcase_create("buffer");
 	tcase_add_test(tests, leb128);
 	tcase_add_test(tests, integers_in_both_byte_orders);
 	tcase_add_test(tests, alignment_is_zeros);
 	tcase_add_test(tests, patches_stay_inside);
 	tcase_add_test(tests, what_is_in_it_stays_while_it_grows);
 	tcase_add_test(tests, a_size_that_cannot_be_fails_it_for_good);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

@@ -76,13 +76,9 @@ START_TEST(hostile_code)
 }
 END_TEST
 
-Suite *call_site_suite(void)
+void call_site_tests(TCase *tcase)
 {
-	Suite *suite = suite_create("call_site");
-	TCase *tcase = tcase_create("call_site");
 	tcase_add_test(tcase, calls_of_each_machine);
 	tcase_add_test(tcase, no_calls);
 	tcase_add_loop_test(tcase, hostile_code, 0, 2);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -83,13 +83,9 @@ START_TEST(name_of_the_program)
 }
 END_TEST
 
-Suite *core_notes_suite(void)
+void core_notes_tests(TCase *tcase)
 {
-	Suite *suite = suite_create("core notes");
-	TCase *tcase = tcase_create("core notes");
 	tcase_add_loop_test(tcase, registers_of_a_thread, 0,
 			    sizeof(machines) / sizeof(machines[0]));
 	tcase_add_loop_test(tcase, name_of_the_program, 0, sizeof(machines) / sizeof(machines[0]));
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -92,15 +92,11 @@ START_TEST(slices_and_seeks_stay_inside)
 }
 END_TEST
 
-Suite *cursor_suite(void)
+void cursor_tests(TCase *tcase)
 {
-	Suite *suite = suite_create("cursor");
-	TCase *tcase = tcase_create("cursor");
 	tcase_add_test(tcase, integers_follow_the_byte_order);
 	tcase_add_test(tcase, a_read_past_the_end_gives_zero_for_good);
 	tcase_add_test(tcase, uvarints_are_at_most_64_bits);
 	tcase_add_test(tcase, strings_need_their_nul);
 	tcase_add_test(tcase, slices_and_seeks_stay_inside);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

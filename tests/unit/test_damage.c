@@ -146,15 +146,11 @@ START_TEST(header_fields_are_checked)
 }
 END_TEST
 
-Suite *damage_suite(void)
+void damage_tests(TCase *tcase)
 {
-	Suite *suite = suite_create("damage");
-	TCase *tcase = tcase_create("damage");
 	tcase_set_timeout(tcase, 300);
 	tcase_add_loop_test(tcase, truncated_at_every_byte, 0, FIXTURE_END_PLAN9);
 	tcase_add_loop_test(tcase, every_field_wrong, 0, FIXTURE_END_PLAN9);
 	tcase_add_loop_test(tcase, functions_out_of_order_are_refused, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, header_fields_are_checked, 0, FIXTURE_VARIANTS);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -101,12 +101,8 @@ START_TEST(a_file_is_written_whole_or_not_at_all)
 }
 END_TEST
 
-Suite *debugfile_suite(void)
+void debugfile_tests(TCase *tcase)
 {
-	Suite *suite = suite_create("debug file");
-	TCase *tcase = tcase_create("debug file");
 	tcase_add_loop_test(tcase, symbols_are_the_functions, 0, FIXTURE_VARIANTS);
 	tcase_add_test(tcase, a_file_is_written_whole_or_not_at_all);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -436,10 +436,8 @@ END_TEST
 
 #define FIRST_1_4 (MAKER_1_4 * 4)
 
-Suite *dump_suite(void)
+void dump_tests(TCase *tcase)
 {
-	Suite *suite = suite_create("dump");
-	TCase *tcase = tcase_create("dump");
 	tcase_add_loop_test(tcase, params, 0, MAKER_VARIANTS);
 	tcase_add_loop_test(tcase, types_and_itabs, 0, MAKER_VARIANTS);
 	tcase_add_loop_test(tcase, typed_fields, 0, FIRST_1_4);
@@ -452,6 +450,4 @@ Suite *dump_suite(void)
 	tcase_add_loop_test(tcase, memory, 0, MAKER_VARIANTS);
 	tcase_add_loop_test(tcase, regions, 0, MAKER_VARIANTS);
 	tcase_add_loop_test(tcase, everything_is_readable, 0, MAKER_VARIANTS);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

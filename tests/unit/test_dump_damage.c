@@ -388,10 +388,8 @@ START_TEST(no_file)
 }
 END_TEST
 
-Suite *dump_damage_suite(void)
+void dump_damage_tests(TCase *tcase)
 {
-	Suite *suite = suite_create("dump damage");
-	TCase *tcase = tcase_create("dump damage");
 	tcase_set_timeout(tcase, 300);
 	tcase_add_loop_test(tcase, truncated_at_every_byte, 0, MAKER_VARIANTS);
 	tcase_add_loop_test(tcase, truncation_is_told, 0, MAKER_VARIANTS);
@@ -410,6 +408,4 @@ Suite *dump_damage_suite(void)
 	tcase_add_test(tcase, objects_in_any_order);
 	tcase_add_test(tcase, large_file);
 	tcase_add_test(tcase, no_file);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -143,15 +143,11 @@ START_TEST(compressed_bomb)
 }
 END_TEST
 
-Suite *dump_gzip_suite(void)
+void dump_gzip_tests(TCase *tcase)
 {
-	Suite *suite = suite_create("dump gzip");
-	TCase *tcase = tcase_create("dump gzip");
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, compressed);
 	tcase_add_test(tcase, compressed_in_parts);
 	tcase_add_loop_test(tcase, compressed_in_even_parts, 1, 3);
 	tcase_add_test(tcase, compressed_bomb);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

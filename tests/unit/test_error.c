@@ -55,14 +55,10 @@ START_TEST(text_of_an_input_is_escaped)
 }
 END_TEST
 
-Suite *error_suite(void)
+void error_tests(TCase *tests)
 {
-	Suite *suite = suite_create("error");
-	TCase *tests = tcase_create("error");
 	tcase_add_test(tests, an_error_says_where_and_what);
 	tcase_add_test(tests, nobody_has_to_ask_for_an_error);
 	tcase_add_test(tests, long_names_keep_their_end);
 	tcase_add_test(tests, text_of_an_input_is_escaped);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

@@ -217,10 +217,8 @@ START_TEST(texts)
 }
 END_TEST
 
-Suite *escape_suite(void)
+void escape_tests(TCase *tcase)
 {
-	Suite *suite = suite_create("escape");
-	TCase *tcase = tcase_create("escape");
 	tcase_add_test(tcase, nothing_that_a_terminal_acts_on_gets_through);
 	tcase_add_test(tcase, what_is_utf_8);
 	tcase_add_test(tcase, text_is_cut_to_fit);
@@ -232,6 +230,4 @@ Suite *escape_suite(void)
 	tcase_add_test(tcase, strings_of_other_formats_are_utf8);
 	tcase_add_test(tcase, gdb_arguments_are_one_word);
 	tcase_add_test(tcase, texts);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -99,12 +99,8 @@ START_TEST(callers_below_another_frame)
 }
 END_TEST
 
-Suite *frames_suite(void)
+void frames_tests(TCase *tcase)
 {
-	Suite *suite = suite_create("frames");
-	TCase *tcase = tcase_create("frames");
 	tcase_add_test(tcase, callers);
 	tcase_add_test(tcase, callers_below_another_frame);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

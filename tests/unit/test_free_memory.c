@@ -102,15 +102,11 @@ START_TEST(a_container_may_have_another_name_inside)
 }
 END_TEST
 
-Suite *free_memory_suite(void)
+void free_memory_tests(TCase *tests)
 {
-	Suite *suite = suite_create("free memory");
-	TCase *tests = tcase_create("free memory");
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, nothing_is_known);
 	tcase_add_test(tests, the_system_has_what_is_available);
 	tcase_add_test(tests, the_least_of_all_groups_counts);
 	tcase_add_test(tests, a_container_may_have_another_name_inside);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

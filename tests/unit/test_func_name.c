@@ -115,14 +115,10 @@ START_TEST(long_names_have_no_forms)
 }
 END_TEST
 
-Suite *func_name_suite(void)
+void func_name_tests(TCase *tests)
 {
-	Suite *suite = suite_create("func_name");
-	TCase *tests = tcase_create("func_name");
 	tcase_add_test(tests, forms);
 	tcase_add_test(tests, names_that_no_source_declares);
 	tcase_add_test(tests, packages);
 	tcase_add_test(tests, long_names_have_no_forms);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

@@ -390,12 +390,8 @@ START_TEST(random_graphs)
 }
 END_TEST
 
-Suite *graph_suite(void)
+void graph_tests(TCase *tcase)
 {
-	Suite *suite = suite_create("graph");
-	TCase *tcase = tcase_create("graph");
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, random_graphs);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

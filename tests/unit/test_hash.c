@@ -33,13 +33,9 @@ START_TEST(all_bytes_count)
 }
 END_TEST
 
-Suite *hash_suite(void)
+void hash_tests(TCase *tests)
 {
-	Suite *suite = suite_create("hash");
-	TCase *tests = tcase_create("hash");
 	tcase_add_test(tests, published_vectors);
 	tcase_add_test(tests, parts_make_the_hash_of_the_whole);
 	tcase_add_test(tests, all_bytes_count);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

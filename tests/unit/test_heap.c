@@ -293,10 +293,8 @@ START_TEST(span_tails)
 }
 END_TEST
 
-Suite *heap_suite(void)
+void heap_tests(TCase *tcase)
 {
-	Suite *suite = suite_create("heap");
-	TCase *tcase = tcase_create("heap");
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, everything, 0, MAKER_VARIANTS);
 	tcase_add_test(tcase, chain);
@@ -306,6 +304,4 @@ Suite *heap_suite(void)
 	tcase_add_test(tcase, saved_words);
 	tcase_add_test(tcase, damage);
 	tcase_add_loop_test(tcase, span_tails, 0, sizeof(pages) / sizeof(pages[0]));
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

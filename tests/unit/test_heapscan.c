@@ -165,11 +165,7 @@ START_TEST(linear_scan)
 }
 END_TEST
 
-Suite *heapscan_suite(void)
+void heapscan_tests(TCase *tcase)
 {
-	Suite *suite = suite_create("heapscan");
-	TCase *tcase = tcase_create("heapscan");
 	tcase_add_loop_test(tcase, linear_scan, 0, MAKER_VARIANTS);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

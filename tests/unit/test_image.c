@@ -104,15 +104,11 @@ START_TEST(a_build_id_is_in_one_of_the_first_notes)
 }
 END_TEST
 
-Suite *image_suite(void)
+void image_tests(TCase *tcase)
 {
-	Suite *suite = suite_create("image");
-	TCase *tcase = tcase_create("image");
 	tcase_add_loop_test(tcase, bytes_at_an_address, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, sections_by_name, 0, FIXTURE_VARIANTS);
 	tcase_add_test(tcase, what_is_no_go_program_is_told);
 	tcase_add_test(tcase, machines_by_their_compilers_letters);
 	tcase_add_test(tcase, a_build_id_is_in_one_of_the_first_notes);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -135,14 +135,10 @@ START_TEST(unknown_places_are_left_out)
 }
 END_TEST
 
-Suite *inline_suite(void)
+void inline_tests(TCase *tcase)
 {
-	Suite *suite = suite_create("inlined calls");
-	TCase *tcase = tcase_create("inlined calls");
 	tcase_add_test(tcase, a_call_in_pieces_is_one);
 	tcase_add_test(tcase, a_circle_of_calls_ends);
 	tcase_add_test(tcase, calls_take_no_more_than_the_image);
 	tcase_add_test(tcase, unknown_places_are_left_out);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -85,14 +85,10 @@ START_TEST(many_strings)
 }
 END_TEST
 
-Suite *intern_suite(void)
+void intern_tests(TCase *tests)
 {
-	Suite *suite = suite_create("intern");
-	TCase *tests = tcase_create("intern");
 	tcase_add_test(tests, strings_are_numbered_as_they_come);
 	tcase_add_test(tests, only_what_was_added_is_found);
 	tcase_add_test(tests, strings_are_their_bytes);
 	tcase_add_test(tests, many_strings);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

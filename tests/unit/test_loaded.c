@@ -211,15 +211,11 @@ START_TEST(damaged_headers)
 }
 END_TEST
 
-Suite *loaded_suite(void)
+void loaded_tests(TCase *tcase)
 {
-	Suite *suite = suite_create("loaded");
-	TCase *tcase = tcase_create("loaded");
 	tcase_add_loop_test(tcase, the_same_program_at_its_addresses, 0, FIXTURE_VARIANTS);
 	tcase_add_test(tcase, missing_memory_is_told);
 	tcase_add_loop_test(tcase, extent_of_the_headers, 0, FIXTURE_VARIANTS);
 	tcase_add_test(tcase, huge_segments);
 	tcase_add_loop_test(tcase, damaged_headers, 0, 4);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -74,14 +74,10 @@ START_TEST(regular_keys_spread)
 }
 END_TEST
 
-Suite *numbermap_suite(void)
+void numbermap_tests(TCase *tests)
 {
-	Suite *suite = suite_create("numbermap");
-	TCase *tests = tcase_create("numbermap");
 	tcase_add_test(tests, what_is_not_there_is_not_mapped);
 	tcase_add_test(tests, all_keys_and_values_can_be);
 	tcase_add_test(tests, random_keys_are_found);
 	tcase_add_test(tests, regular_keys_spread);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

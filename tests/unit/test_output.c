@@ -236,10 +236,8 @@ START_TEST(only_regular_files_are_read)
 }
 END_TEST
 
-Suite *output_suite(void)
+void output_tests(TCase *tests)
 {
-	Suite *suite = suite_create("output");
-	TCase *tests = tcase_create("output");
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, a_file_is_there_when_it_is_whole);
 	tcase_add_test(tests, an_older_file_is_replaced_at_once);
@@ -252,6 +250,4 @@ Suite *output_suite(void)
 	tcase_add_test(tests, a_process_that_ends_early_leaves_nothing);
 	tcase_add_test(tests, an_input_is_known_by_any_name);
 	tcase_add_test(tests, only_regular_files_are_read);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

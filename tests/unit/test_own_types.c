@@ -141,13 +141,9 @@ START_TEST(sections_are_uncompressed)
 }
 END_TEST
 
-Suite *own_types_suite(void)
+void own_types_tests(TCase *tcase)
 {
-	Suite *suite = suite_create("own types");
-	TCase *tcase = tcase_create("own types");
 	tcase_add_test(tcase, types_of_go_are_found);
 	tcase_add_test(tcase, damage_is_survived);
 	tcase_add_test(tcase, sections_are_uncompressed);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -129,15 +129,11 @@ START_TEST(width_is_bounded)
 }
 END_TEST
 
-Suite *parallel_suite(void)
+void parallel_tests(TCase *tests)
 {
-	Suite *suite = suite_create("parallel");
-	TCase *tests = tcase_create("parallel");
 	tcase_add_test(tests, each_number_is_worked_on_once);
 	tcase_add_test(tests, numbers_ascend);
 	tcase_add_test(tests, what_is_done_is_taken_in_order);
 	tcase_add_test(tests, signals_are_as_before);
 	tcase_add_test(tests, width_is_bounded);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

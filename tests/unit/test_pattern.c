@@ -141,16 +141,12 @@ START_TEST(random_expressions_match_the_same)
 }
 END_TEST
 
-Suite *pattern_suite(void)
+void pattern_tests(TCase *tests)
 {
-	Suite *suite = suite_create("pattern");
-	TCase *tests = tcase_create("pattern");
 	tcase_add_test(tests, what_is_written_is_found);
 	tcase_add_test(tests, only_a_part_of_memory_is_looked_at);
 	tcase_add_test(tests, what_is_none_is_refused);
 	tcase_add_test(tests, what_takes_too_long_is_said);
 	tcase_add_test(tests, long_texts_are_matched);
 	tcase_add_test(tests, random_expressions_match_the_same);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

@@ -316,10 +316,8 @@ START_TEST(text_in_several_sections)
 }
 END_TEST
 
-Suite *pclntab_suite(void)
+void pclntab_tests(TCase *tcase)
 {
-	Suite *suite = suite_create("pclntab");
-	TCase *tcase = tcase_create("every format");
 	tcase_add_loop_test(tcase, functions_are_those_that_were_written, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, a_pc_finds_its_function, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, the_source_map_has_inlined_calls, 0, FIXTURE_VARIANTS);
@@ -330,6 +328,4 @@ Suite *pclntab_suite(void)
 	tcase_add_loop_test(tcase, functions_before_go_1_12, 0, SYNTHETIC_1_16 * 8);
 	tcase_add_loop_test(tcase, the_last_file_before_go_1_7, 0, SYNTHETIC_1_16 * 8);
 	tcase_add_loop_test(tcase, text_in_several_sections, SYNTHETIC_1_18 * 8, FIXTURE_VARIANTS);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

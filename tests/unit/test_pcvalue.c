@@ -89,14 +89,10 @@ START_TEST(the_address_space_has_an_end)
 }
 END_TEST
 
-Suite *pcvalue_suite(void)
+void pcvalue_tests(TCase *tcase)
 {
-	Suite *suite = suite_create("pcvalue");
-	TCase *tcase = tcase_create("pcvalue");
 	tcase_add_test(tcase, runs_start_from_minus_one);
 	tcase_add_test(tcase, a_first_delta_of_zero_is_a_value);
 	tcase_add_test(tcase, tables_that_never_end_do);
 	tcase_add_test(tcase, the_address_space_has_an_end);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -93,10 +93,8 @@ START_TEST(records_in_records_are_read)
 }
 END_TEST
 
-Suite *piped_text_suite(void)
+void piped_text_tests(TCase *tests)
 {
-	Suite *suite = suite_create("piped_text");
-	TCase *tests = tcase_create("piped_text");
 	tcase_add_test(tests, the_program_and_where_it_begins);
 	tcase_add_test(tests, what_a_person_sees_stays);
 	tcase_add_test(tests, records_are_read);
@@ -104,6 +102,4 @@ Suite *piped_text_suite(void)
 	tcase_add_test(tests, what_is_cut_short_ends_there);
 	tcase_add_test(tests, other_lines_stay);
 	tcase_add_test(tests, records_in_records_are_read);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

@@ -178,10 +178,8 @@ START_TEST(the_last_codes_of_their_kinds)
 }
 END_TEST
 
-Suite *plan9_suite(void)
+void plan9_tests(TCase *tcase)
 {
-	Suite *suite = suite_create("plan9");
-	TCase *tcase = tcase_create("formats before Go 1.2");
 	int first = FIXTURE_FIRST_PLAN9;
 	int end = FIXTURE_END_PLAN9;
 	tcase_add_loop_test(tcase, functions_are_those_of_the_symbols, first, end);
@@ -190,6 +188,4 @@ Suite *plan9_suite(void)
 	tcase_add_loop_test(tcase, the_stack_delta_is_read_off_the_code, first, end);
 	tcase_add_loop_test(tcase, without_known_code_there_is_a_frame_after_the_entry, first, end);
 	tcase_add_test(tcase, the_last_codes_of_their_kinds);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -266,10 +266,8 @@ START_TEST(any_format)
 }
 END_TEST
 
-Suite *pprof_suite(void)
+void pprof_tests(TCase *tcase)
 {
-	Suite *suite = suite_create("pprof");
-	TCase *tcase = tcase_create("pprof");
 	tcase_add_test(tcase, samples_are_scaled);
 	tcase_add_loop_test(tcase, all_that_is_sampled_is_not_scaled, 0, 2);
 	tcase_add_test(tcase, figures_do_not_overflow);
@@ -278,6 +276,4 @@ Suite *pprof_suite(void)
 	tcase_add_test(tcase, lines_tell_inlined_calls);
 	tcase_add_test(tcase, the_mapping_is_that_of_the_code);
 	tcase_add_loop_test(tcase, any_format, 0, MAKER_VARIANTS);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -303,12 +303,10 @@ START_TEST(where_a_goroutine_is_locked)
 }
 END_TEST
 
-Suite *process_suite(void)
+void process_tests(TCase *tcase)
 {
 	/* Every word size, byte order and layout of runtime.g; one format of pclntab does. */
 	enum { FIRST = SYNTHETIC_1_20 * 8, LAST = FIRST + 8 };
-	Suite *suite = suite_create("process");
-	TCase *tcase = tcase_create("process");
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, goroutines_and_frames_are_read, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, a_running_one_is_where_its_thread_is, FIRST, LAST);
@@ -324,6 +322,4 @@ Suite *process_suite(void)
 	tcase_add_loop_test(tcase, variables_elsewhere_hold_nothing, FIRST, LAST);
 	tcase_add_test(tcase, an_unknown_release_is_taken_for_the_newest);
 	tcase_add_test(tcase, where_a_goroutine_is_locked);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -237,21 +237,15 @@ START_TEST(every_field_wrong)
 }
 END_TEST
 
-Suite *rtype_suite(void)
+void rtype_tests(TCase *tcase)
 {
-	Suite *suite = suite_create("types");
-	TCase *tcase = tcase_create("types");
+	tcase_set_timeout(tcase, 300);
 	tcase_add_loop_test(tcase, types_are_read, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, a_struct_in_itself_has_no_fields, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, an_array_of_itself_is_a_struct, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, a_pointer_to_itself_points_to_nothing, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, too_many_fields_are_none, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, a_size_that_is_not_the_kinds_is_no_type, 0, FIXTURE_VARIANTS);
-	suite_add_tcase(suite, tcase);
-	tcase = tcase_create("damaged types");
-	tcase_set_timeout(tcase, 300);
 	tcase_add_loop_test(tcase, every_field_wrong, 0, 4);
 	tcase_add_loop_test(tcase, every_field_wrong, 16, 20);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -181,14 +181,10 @@ START_TEST(top_frames)
 }
 END_TEST
 
-Suite *slots_suite(void)
+void slots_tests(TCase *tcase)
 {
-	Suite *suite = suite_create("slots");
-	TCase *tcase = tcase_create("slots");
 	tcase_add_loop_test(tcase, every_variant, 0, MAKER_VARIANTS);
 	tcase_add_test(tcase, types);
 	tcase_add_test(tcase, unlike_fieldlists);
 	tcase_add_test(tcase, top_frames);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -63,11 +63,7 @@ START_TEST(registers_are_saved)
 }
 END_TEST
 
-Suite *spills_suite(void)
+void spills_tests(TCase *tcase)
 {
-	Suite *suite = suite_create("spills");
-	TCase *tcase = tcase_create("spills");
 	tcase_add_loop_test(tcase, registers_are_saved, 0, sizeof(machines) / sizeof(machines[0]));
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -173,17 +173,13 @@ START_TEST(frames_are_no_more_than_the_words_of_memory)
 }
 END_TEST
 
-Suite *stack_suite(void)
+void stack_tests(TCase *tcase)
 {
 	enum { FIRST = SYNTHETIC_1_20 * 8, LAST = FIRST + 8 };
-	Suite *suite = suite_create("stack");
-	TCase *tcase = tcase_create("stack");
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, a_signal_handler_is_left, 0, 2);
 	tcase_add_loop_test(tcase, a_stack_ends_where_it_says, FIRST, LAST);
 	tcase_add_loop_test(tcase, stacks_anywhere_have_no_frames, FIRST, LAST);
 	tcase_add_loop_test(tcase, a_stack_ends_with_the_memory, FIRST, LAST);
 	tcase_add_loop_test(tcase, frames_are_no_more_than_the_words_of_memory, FIRST, LAST);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -70,11 +70,7 @@ START_TEST(every_variant)
 }
 END_TEST
 
-Suite *stackmap_suite(void)
+void stackmap_tests(TCase *tcase)
 {
-	Suite *suite = suite_create("stackmap");
-	TCase *tcase = tcase_create("stackmap");
 	tcase_add_loop_test(tcase, every_variant, 0, FIXTURE_VARIANTS);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -117,13 +117,9 @@ START_TEST(no_goroutine_is_in_goexit)
 }
 END_TEST
 
-Suite *traceback_suite(void)
+void traceback_tests(TCase *tcase)
 {
-	Suite *suite = suite_create("traceback");
-	TCase *tcase = tcase_create("traceback");
 	tcase_add_test(tcase, lines_of_callers);
 	tcase_add_test(tcase, wrappers_are_nobodys_own);
 	tcase_add_test(tcase, no_goroutine_is_in_goexit);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -390,11 +390,9 @@ START_TEST(sizes_are_the_allocators)
 }
 END_TEST
 
-Suite *typing_suite(void)
+void typing_tests(TCase *tests)
 {
 	enum { VARIANTS = FIXTURE_VARIANTS - FIRST_VARIANT };
-	Suite *suite = suite_create("typing");
-	TCase *tests = tcase_create("typing");
 	tcase_set_timeout(tests, 60);
 	tcase_add_loop_test(tests, types_spread_along_pointers, 0, VARIANTS);
 	tcase_add_loop_test(tests, interfaces_hold_values_too, 0, VARIANTS);
@@ -409,6 +407,4 @@ Suite *typing_suite(void)
 	tcase_add_test(tests, long_chains_need_no_stack);
 	tcase_add_loop_test(tests, every_format_has_classes, 0, 2 * MAKER_VARIANTS);
 	tcase_add_test(tests, sizes_are_the_allocators);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

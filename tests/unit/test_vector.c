@@ -125,10 +125,8 @@ START_TEST(a_freed_vector_is_an_empty_one)
 }
 END_TEST
 
-Suite *vector_suite(void)
+void vector_tests(TCase *tests)
 {
-	Suite *suite = suite_create("vector");
-	TCase *tests = tcase_create("vector");
 	tcase_add_test(tests, items_stay_in_order);
 	tcase_add_test(tests, growing_doubles);
 	tcase_add_test(tests, several_items_are_added_at_once);
@@ -136,6 +134,4 @@ Suite *vector_suite(void)
 	tcase_add_test(tests, own_items_can_be_added);
 	tcase_add_test(tests, too_many_items_fail_for_good);
 	tcase_add_test(tests, a_freed_vector_is_an_empty_one);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

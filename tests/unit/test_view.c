@@ -408,10 +408,8 @@ START_TEST(the_largest_come_first_and_of_equals_the_lowest_number)
 }
 END_TEST
 
-Suite *view_suite(void)
+void view_tests(TCase *tcase)
 {
-	Suite *suite = suite_create("view");
-	TCase *tcase = tcase_create("view");
 	tcase_add_test(tcase, sizes);
 	tcase_add_test(tcase, rows_of_text_are_tab_separated);
 	tcase_add_test(tcase, rows_of_json_are_objects);
@@ -428,6 +426,4 @@ Suite *view_suite(void)
 	tcase_add_test(tcase, long_texts_are_cut_between_characters);
 	tcase_add_test(tcase, long_names_are_cut);
 	tcase_add_test(tcase, the_largest_come_first_and_of_equals_the_lowest_number);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

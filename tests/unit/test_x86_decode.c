@@ -86,12 +86,8 @@ START_TEST(parts_of_instructions)
 }
 END_TEST
 
-Suite *x86_decode_suite(void)
+void x86_decode_tests(TCase *tcase)
 {
-	Suite *suite = suite_create("x86_decode");
-	TCase *tcase = tcase_create("x86_decode");
 	tcase_add_test(tcase, lengths);
 	tcase_add_test(tcase, parts_of_instructions);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }
