@@ -1,9 +1,6 @@
 #!/usr/bin/env bash
 # The arguments of functions where they are called: what GDB shows of them with the debug file, against the
 # variables of the unstripped twin, in the same process.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 # compare: rows of args.py on standard input; prints the words that are equal, that differ, that the twin
@@ -210,11 +207,9 @@ for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 		continue
 	fi
 	check_program "Go $release" "$directory/args" 60
-	if directory=$("$tests/build-sample" "$release" args -buildmode=pie 2>"$work/why"); then
+	if sample "Go $release, PIE" "$release" args -buildmode=pie; then
 		check_places "Go $release, PIE" "$directory/args" 1000
 		check_types "Go $release, PIE" "$directory/args" 100
-	else
-		skip "Go $release, PIE" "$(tail -n 1 "$work/why")"
 	fi
 	case $release in
 	1.27) machines="amd64 arm64 loong64 ppc64 ppc64le riscv64 s390x 386 arm mips mips64le" ;;
@@ -222,11 +217,9 @@ for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	*) machines=amd64 ;;
 	esac
 	for machine in $machines; do
-		if directory=$(GOARCH=$machine CGO_ENABLED=0 "$tests/build-sample" "$release" args 2>"$work/why"); then
+		if GOARCH=$machine CGO_ENABLED=0 sample "Go $release, $machine" "$release" args; then
 			check_places "Go $release, $machine" "$directory/args" 1000
 			check_types "Go $release, $machine" "$directory/args" 100
-		else
-			skip "Go $release, $machine" "$(tail -n 1 "$work/why")"
 		fi
 	done
 done

@@ -1,9 +1,6 @@
 #!/usr/bin/env bash
 # The heap that is kept from one question to the next: answers are those that commands give which read it anew; what has
 # changed is read again; and the process that keeps it goes when GDB does.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 session_home
 
@@ -140,8 +137,7 @@ check_process() {
 	equal "a process: its memory has changed" 0 "$(sed '1,/^changed$/d; /^back$/,$d' "$work/session" | grep -c '^1\. global .* keeps ')"
 	has "a process: what was held is garbage" "$(sed '1,/^changed$/d; /^back$/,$d' "$work/session")" '^1\. garbage, not collected yet'
 	equal "a process: it is as it was" 1 "$(sed '1,/^back$/d' "$work/session" | grep -c '^1\. global .* keeps ')"
-	kill "$pid"
-	wait "$pid" 2>/dev/null
+	end "$pid"
 	gone "a process: what keeps its heap ends with GDB"
 }
 
@@ -156,10 +152,7 @@ check_prompt_of_process() {
 	# shellcheck disable=SC2094 # what waits for the answer is not what prints it
 	{
 		echo suspects
-		for _ in {1..600}; do
-			[ -s "$work/asked" ] && break
-			sleep 0.1
-		done
+		wait_until [ -s "$work/asked" ]
 		kill "$asked"
 		while kill -0 "$asked" 2>/dev/null; do sleep 0.1; done
 		printf 'echo\nsuspects\ntypes\n'
@@ -172,10 +165,7 @@ check_prompt_of_process() {
 
 check_killed() {
 	goheap "$2" "goheap load $work/dump" "goheap path $1" "shell touch $work/ready; while [ -e $work/ready ]; do sleep 0.1; done" >"$work/session" &
-	for _ in {1..600}; do
-		[ -e "$work/ready" ] && break
-		sleep 0.1
-	done
+	wait_until [ -e "$work/ready" ]
 	equal "a killed GDB: what keeps the heap is there" 1 "$(keepers | grep -c .)"
 	pkill -KILL -P $! gdb
 	rm "$work/ready"

@@ -1,10 +1,6 @@
 #!/usr/bin/env bash
 # Crashes of a stripped program and of its unstripped twin, one of each kind: the goroutines of its core file, and of the process while GDB has it,
 # against the traceback that the process itself printed.
-set -u
-export LC_ALL=C
-
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 session_home
 
@@ -51,10 +47,7 @@ crash() {
 	exec 7>"$work/input"
 	case $kind in
 	spin | read | sleep | c)
-		for _ in {1..600}; do
-			grep -q ready "$work/output" && break
-			sleep 0.1
-		done
+		wait_until grep -q ready "$work/output"
 		# It has printed that before it waits, or before its thread has run for long.
 		sleep 0.2
 		for _ in {1..100}; do

@@ -2,9 +2,6 @@
 # The deadlocks of mutexes, and knots of goroutines that wait for other things, those of errgroup among them, in stripped processes and their core files, and who has the mutexes, against what each goroutine
 # printed before it waited; among goroutines that wait for mutexes in good order, of which nothing is said. And what `goheap
 # hang' tells of them.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 # members FILE: of each sentence the goroutines, each with the mutex that it waits for.
@@ -69,10 +66,7 @@ $(tail -n 1 "$work/live")" "$(grep -A 1 '^and [0-9]* more: ' "$work/hang")"
 		<(sed -nE 's/^g[0-9]+ \[shape=box fillcolor=[^ ]* label="goroutine ([0-9]+) .*/\1/p' "$work/graph" | sort -u)
 }
 
-# line_of TEXT: the first line of the sample with it.
-line_of() {
-	grep -nF "$1" "$tests/samples/deadlocks/main.go" | head -n 1 | cut -d: -f1
-}
+source=$tests/samples/deadlocks/main.go
 
 # check_release NAME CASE...: those cases, and what is said of them.
 check_release() {

@@ -2,9 +2,6 @@
 # shellcheck disable=SC2317 # some functions are called by name
 # The debug file: what the checkers of ELF and DWARF say of it, and what it holds against the DWARF of
 # the unstripped twin, both read with libdwarf.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 # quiet NAME COMMAND...: the command succeeds, and prints nothing but what is expected of it.

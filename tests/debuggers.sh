@@ -1,9 +1,6 @@
 #!/usr/bin/env bash
 # Core files made of heap dumps in debuggers other than GDB: their stacks against what the process that
 # wrote the dump printed of itself at that moment.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 # compare NAME: rows of the debugger, with the goroutine, function, file and line, have all that are expected.
@@ -15,7 +12,7 @@ compare() {
 	else
 		fail "$1: there are frames"
 	fi
-	same "$1: a thread for each goroutine" <("$oracle" count "$work/dump" | sed -n 's/goroutines\t//p') \
+	same "$1: a thread for each goroutine" <("$dumpfile" count "$work/dump" | sed -n 's/goroutines\t//p') \
 		<(cut -f 1 "$work/rows" | sort -u | wc -l)
 }
 
@@ -100,24 +97,17 @@ check_release() {
 	sample "Go $1" "$1" dump || return 0
 	"$directory/dump" "$work/dump" "$work/stacks" >"$work/counts"
 	"$GOHEAP" core "$work/dump" -e "$directory/dump" -o "$work/core"
-	if command -v lldb >/dev/null; then
+	if needs "Go $1 in LLDB" lldb; then
 		lldb_stacks "$1"
-	else
-		skip "Go $1 in LLDB" "no lldb"
 	fi
 	# Each release of Delve reads the DWARF of some releases of Go; Debian's reads that of its Go.
 	[ "$1" = 1.19 ] || return
-	if command -v dlv >/dev/null; then
+	if needs "Go $1 in Delve" dlv; then
 		delve "$1"
-	else
-		skip "Go $1 in Delve" "no dlv"
 	fi
 }
 
-if ! oracle=$("$tests/build-sample" 1.19 dumpfile)/dumpfile; then
-	fail "Go 1.19 is part of the core set"
-	finish
-fi
+build_dumpfile
 for release in ${RELEASES:-$apart}; do
 	check_release "$release"
 done

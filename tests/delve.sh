@@ -3,11 +3,7 @@
 # Stripped programs that `goheap unstrip' has made whole, in Delve: a session of every kind is the same as on the unstripped
 # twin, but for the names of variables. Each release of Delve reads the DWARF of some releases of Go: Debian's own that of
 # Go 1.19, the newest that of 1.26 and 1.27.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source-path=SCRIPTDIR source=dap-lib.sh
 . "$(dirname "$0")/dap-lib.sh"
 session_home
 
@@ -125,11 +121,8 @@ connect() {
 	number=0
 	"$delve" dap --listen=127.0.0.1:0 >"$work/server" 2>&1 &
 	children="$children $!"
-	for _ in {1..100}; do
-		port=$(sed -nE 's/.*listening at: .*:([0-9]+)$/\1/p' "$work/server")
-		[ -n "$port" ] && break
-		sleep 0.05
-	done
+	wait_until grep -q 'listening at: ' "$work/server"
+	port=$(sed -nE 's/.*listening at: .*:([0-9]+)$/\1/p' "$work/server")
 	exec 7<>"/dev/tcp/127.0.0.1/$port" 8<&7
 }
 

@@ -1,8 +1,5 @@
 #!/usr/bin/env bash
 # goheap dot: Graphviz reads it, and what it draws is what the program that wrote the dump says of itself.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 # picture NAME ARGUMENT...: $work/picture is what Graphviz reads of `goheap dot': a line for each box and line.
@@ -112,10 +109,7 @@ check_usage() {
 	same "standard output and a file are the same" "$work/found" "$work/dot"
 }
 
-if ! command -v dot >/dev/null; then
-	skip "pictures" "no Graphviz to read them"
-	finish
-fi
+needs "pictures" dot || finish
 "$CC" -std=gnu11 -I "$tests/.." "$tests/oracle/crafted.c" "$tests/unit/dumpmaker.c" -o "$work/crafted" ||
 	fail "crafted.c is compiled"
 for release in ${RELEASES:-$apart}; do

@@ -2,10 +2,6 @@
 # The session that `goheap load' makes of a heap dump: the source's variables where the unstripped program is
 # at hand, against what the dumped program printed of them; what becomes of the session when GDB goes
 # on to something else; and the commands in GDB.
-set -u
-export LC_ALL=C
-
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 session_home
 cat >"$work/locals.gdb" <<'END'

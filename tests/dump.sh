@@ -1,8 +1,6 @@
 #!/usr/bin/env bash
 # The commands that read heap dumps: on dumps that programs of every release wrote of themselves,
 # against what the same programs said of the same moment; and on dumps made here.
-set -u
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 # The value of a key in the counts that the sample printed, or in a report of goheap's.
@@ -134,10 +132,7 @@ check_records() {
 # check_json NAME DUMP: each line of each command is JSON.
 check_json() {
 	local command
-	if ! command -v python3 >/dev/null; then
-		skip "$1: JSON" "no python3 to read it"
-		return
-	fi
+	needs "$1: JSON" python3 || return
 	for command in info goroutines frames types itabs roots finalizers defers panics threads memstats \
 		params "goroutines --group" "goroutines -a"; do
 		# shellcheck disable=SC2086 # a command and its options

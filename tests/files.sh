@@ -1,9 +1,6 @@
 #!/usr/bin/env bash
 # The files that goheap reads and writes, when they are not what they should be or change meanwhile: told in one
 # line, and nothing left behind.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 # refused NAME PATTERN COMMAND...: at once; status 1, nothing on standard output, one line on standard error that matches.

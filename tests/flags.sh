@@ -1,7 +1,5 @@
 #!/usr/bin/env bash
 # What the build does against exploits, as readelf sees it in the program and the plugin.
-set -u
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 for file in "$GOHEAP" "$GOHEAP_SO"; do

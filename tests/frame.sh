@@ -3,9 +3,6 @@
 # What `goheap frame' shows: arguments where functions begin against what the program prints of them, and against GDB on the
 # unstripped twin; the same later, from frames of their callees; pointers against the heap dump's own lists. What is only
 # likely has a question mark. And what finish shows of results without a type.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 session_home
 
@@ -71,8 +68,7 @@ session() {
 # argument is changed through a pointer, and one with an argument of no size, which is not shown.
 check_passed() {
 	session $'echo pauses\\n\nframe apply level 2 -q info args' 'info args' >"$work/commands"
-	gdb -nx -q -batch -iex 'set debuginfod enabled off' -iex 'set auto-load no' -x "$work/commands" "$directory/args" \
-		</dev/null 2>&1 | passed >"$work/expected"
+	run_gdb -x "$work/commands" "$directory/args" | passed >"$work/expected"
 	session $'echo begins\\n\ngoheap frame 2\necho pauses\\n' >"$work/commands"
 	asks "$directory/args.stripped"
 	passed <"$work/output" >"$work/found"
@@ -108,7 +104,7 @@ check_dump() {
 	printf '%s\n' 'define frames' 'pipe thread | cat' 'frame apply 7 -s goheap frame' end "goheap load $work/dump" \
 		'thread apply all -q frames' >"$work/commands"
 	asks "$directory/dump.stripped"
-	"$oracle" fields "$work/dump" | cut -f 1,3,4 | sort -u >"$work/expected"
+	"$dumpfile" fields "$work/dump" | cut -f 1,3,4 | sort -u >"$work/expected"
 	sed -nE 's/^\[Current thread is [0-9]+ \(LWP ([0-9]+).*/thread \1/p; s/^(sp)_(0x[0-9a-f]+) = (0x[0-9a-f]+)$/\1 \2 \3/p' "$work/output" |
 		awk -v OFS='\t' '/^thread/ { id = $2; next } { print id, $2, $3 }' | sort -u >"$work/found"
 	same "$1: pointers that are not in the dump's lists" /dev/null <(comm -13 "$work/expected" "$work/found")
@@ -162,10 +158,7 @@ check_finish() {
 	has "$1: no process" "$(tail -n 1 "$work/output")" 'No stack\.$'
 }
 
-if ! oracle=$("$tests/build-sample" 1.19 dumpfile)/dumpfile; then
-	fail "Go 1.19 is part of the core set"
-	finish
-fi
+build_dumpfile
 for release in ${RELEASES:-1.15 1.19 1.27}; do
 	for check in printed:told args:passed args:finish dump:dump dump:shell; do
 		# Before Go 1.18 the arguments of methods alone are known.

@@ -2,47 +2,29 @@
 # The whole way from a stripped program to a GDB prompt, in the real GDB. What it shows is compared with
 # what goheap has no part in: the stacks that the program itself prints, the unstripped twin's
 # own session, nm, and the Go command.
-set -u
-
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 session_home
 children=
 trap 'kill $children 2>/dev/null; rm -rf "$work"' EXIT
 
-if ! command -v gdb >/dev/null; then
-	skip "everything" "no gdb"
-	finish
-fi
+needs "everything" gdb || finish
 
 source=$tests/samples/sample
 
-# What the user of this machine has set is not to be seen here. A program whose threads and stacks
-# stay where they are can be stepped through twice with the same result.
-options=(-nx -q -iex 'set auto-load no' -iex 'set debuginfod enabled off' -iex 'set width 0'
-	-iex 'set height 0' -iex 'set style enabled off' -iex 'set print frame-arguments presence'
+# A program whose threads and stacks stay where they are can be stepped through twice with the same result.
+gdb_options=(-iex 'set style enabled off' -iex 'set print frame-arguments presence'
 	-iex 'set startup-with-shell on' -iex 'set environment GODEBUG asyncpreemptoff=1'
 	-iex 'set environment GOMAXPROCS 1' -iex 'set environment GOGC off')
 
 # debug ARGUMENT...: runs GDB with the arguments and the commands on standard input, one a line.
 debug() {
-	local commands=() line
-	while IFS= read -r line; do
-		commands+=(-ex "$line")
-	done
 	# A sample in the cache may be older than a checkout of its source.
-	timeout -k 5 120 gdb -batch "${options[@]}" "$@" "${commands[@]}" </dev/null 2>&1 |
-		grep -v '^warning: Source file is more recent than executable\.$'
+	gdb_lines "$@" | grep -v '^warning: Source file is more recent than executable\.$'
 }
 
 # goheap ARGUMENT...: the same with the plugin loaded.
 goheap() {
 	debug -x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" "$@"
-}
-
-# line_of TEXT FILE: the number of the first line with TEXT.
-line_of() {
-	grep -nF -- "$1" "$source/$2" | head -n 1 | cut -d : -f 1
 }
 
 # frames: a backtrace on standard input as rows of function, file, line. A frame without a name or
@@ -66,7 +48,7 @@ points() {
 	for mark in leaf countdown closure square circle near far cleanup recover worker large; do
 		for file in main.go server.go; do
 			grep -q "// BREAK $mark\$" "$source/$file" &&
-				echo "$mark $file:$(line_of "// BREAK $mark" "$file")"
+				echo "$mark $file:$(line_of "// BREAK $mark" "$source/$file")"
 		done
 	done
 }
@@ -125,7 +107,7 @@ places() {
 # The commands that move, in functions without inlined calls, once the stack has grown to its size.
 stepping() {
 	cat <<-END
-		tbreak main.go:$(line_of 'total += countdown(3)' main.go)
+		tbreak main.go:$(line_of 'total += countdown(3)' "$source/main.go")
 		run >/dev/null
 		step
 		next
@@ -134,13 +116,13 @@ stepping() {
 		next
 		step
 		finish
-		tbreak main.go:$(line_of 'return f(n)' main.go)
+		tbreak main.go:$(line_of 'return f(n)' "$source/main.go")
 		continue
 		step
-		advance main.go:$(line_of 'return g() + captured' main.go)
-		until main.go:$(line_of 'return f(n)' main.go)
+		advance main.go:$(line_of 'return g() + captured' "$source/main.go")
+		until main.go:$(line_of 'return f(n)' "$source/main.go")
 		finish
-		tbreak main.go:$(line_of 'numbers[i] = i * n' main.go)
+		tbreak main.go:$(line_of 'numbers[i] = i * n' "$source/main.go")
 		continue
 		next
 		until
@@ -159,10 +141,10 @@ test_stepping() {
 # does anything.
 inlining() {
 	cat <<-END
-		tbreak main.go:$(line_of 'a := near(n)' main.go)
+		tbreak main.go:$(line_of 'a := near(n)' "$source/main.go")
 		break main.near
 		break main.twice
-		break server.go:$(line_of '// BREAK far' server.go)
+		break server.go:$(line_of '// BREAK far' "$source/server.go")
 		info breakpoints
 		run >/dev/null
 		step
@@ -185,7 +167,7 @@ inlining() {
 		next
 		delete
 		break main.far
-		tbreak main.go:$(line_of 'return 2 * far(n+1)' main.go)
+		tbreak main.go:$(line_of 'return 2 * far(n+1)' "$source/main.go")
 		info breakpoints
 		kill
 		run >/dev/null
@@ -274,11 +256,11 @@ test_looking() {
 		LC_ALL=C sort -u >"$work/found"
 	same "$1: info functions ($(wc -l <"$work/expected"))" "$work/expected" "$work/found"
 
-	line=$(line_of '// BREAK leaf' main.go)
+	line=$(line_of '// BREAK leaf' "$source/main.go")
 	output=$(goheap "$3" <<<"info line main.leaf
 info line main.go:$line")
 	has "$1: info line of a function" "$output" \
-		"^Line $(line_of 'func leaf' main.go) of \"$source/main.go\" starts at address 0x0*$(nm "$2" |
+		"^Line $(line_of 'func leaf' "$source/main.go") of \"$source/main.go\" starts at address 0x0*$(nm "$2" |
 			sed -nE 's/^0*([0-9a-f]+) . main\.leaf$/\1/p') <main[.[]leaf"
 	has "$1: info line of a line" "$output" "^Line $line of \"$source/main.go\" starts at address"
 
@@ -296,7 +278,7 @@ test_breakpoints() {
 	local output first
 	output=$(goheap "$3" <<-END
 		break main.leaf
-		break server.go:$(line_of 'result := leaf(n, s.Name)' server.go)
+		break server.go:$(line_of 'result := leaf(n, s.Name)' "$source/server.go")
 		tbreak main.countdown
 		run >/dev/null
 		continue
@@ -337,23 +319,13 @@ test_breakpoints() {
 		"hit Temporary breakpoint 1, main\\.main \\(\\) at $source/main\\.go:(18|19|20)\$"
 }
 
-# wait_for FILE TEXT: until a line of FILE is TEXT.
-wait_for() {
-	local i
-	for ((i = 0; i < 100; i++)); do
-		grep -qx "$2" "$1" 2>/dev/null && return 0
-		sleep 0.1
-	done
-	return 1
-}
-
 # start_waiting PROGRAM MODE: runs it until it is ready; its process id in $pid.
 start_waiting() {
 	GODEBUG=asyncpreemptoff=1 GOTRACEBACK=${traceback:-system} GOMAXPROCS=${procs:-1} "$1" "$2" \
 		>"$work/out" 2>"$work/dump" &
 	pid=$!
 	children="$children $pid"
-	wait_for "$work/out" ready
+	wait_until grep -qxs ready "$work/out"
 	# The other threads go to sleep.
 	sleep 0.3
 }
@@ -476,10 +448,7 @@ test_quit() {
 # test_remote NAME STRIPPED
 test_remote() {
 	local port server
-	if ! command -v gdbserver >/dev/null; then
-		skip "$1: gdbserver" "not installed"
-		return
-	fi
+	needs "$1: gdbserver" gdbserver || return
 	serve "$2"
 	goheap "$2" >"$work/session" <<-END
 		set sysroot /
@@ -563,8 +532,7 @@ test_cgo() {
 
 	start_waiting "$2" wait
 	goheap -p "$pid" <<<"thread apply all backtrace" >"$work/session"
-	kill "$pid"
-	wait "$pid" 2>/dev/null
+	end "$pid"
 	has "$1: a thread in C: from Go" "$(cat "$work/session")" '^#[0-9]+ .* runtime\.asmcgocall \('
 	for name in $(nm -D --defined-only "$2" | sed -nE 's/^[^ ]+ T (.*wait_in_c)$/\1/p'); do
 		has "$1: a thread in C: $name" "$(cat "$work/session")" "^#[0-9]+ .* $name \\("
@@ -615,9 +583,10 @@ test_release() {
 	fi
 }
 
-# count_sessions: the session directories there are.
-count_sessions() {
-	find "$XDG_RUNTIME_DIR" -mindepth 1 -maxdepth 1 | wc -l
+# sessions: the session directories there are, with what is in them, and the processes that hold one open.
+sessions() {
+	find "$XDG_RUNTIME_DIR" -mindepth 1 -printf '%P\n'
+	find /proc/[0-9]*/fd -lname "$XDG_RUNTIME_DIR/*" -printf '%p is %l\n' 2>/dev/null
 }
 
 # test_lifetime PROGRAM: what a session leaves behind, and does not.
@@ -635,11 +604,11 @@ test_lifetime() {
 	has "session: unloaded: no more variable" "$output" '^<>$'
 	has "session: unloaded: file adds no symbols" "$(grep -c '^goheap: go' <<<"$output")" '^1$'
 	has "session: unloaded: goheap info says why it cannot" "$output" '^goheap\.so is not loaded'
-	has "session: nothing is left of it" "$(count_sessions)" '^0$'
+	equal "session: nothing is left of it" "" "$(sessions)"
 	goheap "$1" <<<"starti" >/dev/null
-	has "session: nor when GDB ends with a process" "$(count_sessions)" '^0$'
+	equal "session: nor when GDB ends with a process" "" "$(sessions)"
 	{ goheap "$1" <<<"shell kill -KILL \$PPID" >/dev/null; } 2>/dev/null
-	has "session: a killed GDB leaves it" "$(count_sessions)" '^1$'
+	has "session: a killed GDB leaves it" "$(sessions)" '^goheap-session\.......$'
 	goheap <<<"shell ls $XDG_RUNTIME_DIR | wc -l" >"$work/session"
 	has "session: for the next one to remove" "$(cat "$work/session")" '^1$'
 
@@ -781,17 +750,13 @@ test_names() {
 
 # test_typed PROGRAM OTHER: at a terminal, where GDB 13.1 passes over the hooks after most commands.
 test_typed() {
-	if ! command -v script >/dev/null; then
-		skip "typed" "no script command"
-		return
-	fi
+	needs "typed" script || return
 	start_waiting "$1" wait
 	printf '%s\n' "attach $pid" "thread apply all backtrace" detach "file $2" y "break main.leaf" \
 		"run >/dev/null" "backtrace" "info breakpoints" kill y quit >"$work/typed"
-	timeout -k 5 120 script -qec "TERM=dumb gdb ${options[*]@Q} -x $work/goheap.gdb \
+	timeout -k 5 120 script -qec "TERM=dumb gdb ${gdb_defaults[*]@Q} ${gdb_options[*]@Q} -x $work/goheap.gdb \
 		-ex 'jit-reader-load $GOHEAP_SO'" /dev/null <"$work/typed" | tr -d '\r' >"$work/session"
-	kill "$pid"
-	wait "$pid" 2>/dev/null
+	end "$pid"
 	has "typed: attach, then a backtrace" "$(cat "$work/session")" '^#[0-9]+ .* main\.wait \(.*\) at '
 	has "typed: file, then a breakpoint" "$(cat "$work/session")" '^Breakpoint 1 at .*/main\.go'
 	has "typed: and a run" "$(cat "$work/session")" 'breakpoint already hit 1 time'

@@ -1,10 +1,6 @@
 #!/usr/bin/env bash
 # The goroutines of a live process and of a core file from gcore, stripped, against what GOTRACEBACK=all has the
 # same process print of itself afterwards.
-set -u
-export LC_ALL=C
-
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 session_home
 

@@ -1,9 +1,6 @@
 #!/usr/bin/env bash
 # The functions, files and lines that goheap decodes, at every pc, against Go's own debug/gosym, and
 # against the DWARF of the unstripped twin, read with libdwarf.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 # rows: of either side, those that name a file or a line. gosym has rows for the padding after a

@@ -2,9 +2,6 @@
 # What `goheap hang' tells of processes that do not go on, in which no goroutine waits for ever in Go: one is in C, in the
 # kernel, in a system call, or runs. The sample tells which, and on which thread. And that the process goes on afterwards. Then of
 # 100,000 goroutines.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 # state: that of the thread that has the mutex, by the kernel.
@@ -52,10 +49,7 @@ check_crowd() {
 	local name="Go $1, 100,000 goroutines" way place=()
 	sample "$name" "$1" crowd || return
 	run_until_ready "$directory/crowd.stripped" 100000 "$work/dump" -
-	for _ in {1..600}; do
-		grep -q '^ready' "$work/output" && break
-		sleep 0.1
-	done
+	wait_until grep -q '^ready' "$work/output"
 	timeout 120 gcore -o "$work/core" "$pid" >"$work/gdb" 2>&1
 	printf '20,000 main.%s\n' lock receive selects send sleep >"$work/expected"
 	for way in process core dump; do

@@ -1,9 +1,6 @@
 #!/usr/bin/env bash
 # What goheap says of the heap in a dump: on dumps of a program that builds structures it knows, and tells their
 # addresses, what holds them, and what the garbage collector freed when it let go of each; in the shell and in GDB.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 session_home
 
@@ -20,10 +17,7 @@ compare() {
 		fail "$1: the sample writes its dumps"
 		return
 	fi
-	if ! command -v python3 >/dev/null; then
-		skip "$1" "no python3"
-		return
-	fi
+	needs "$1" python3 || return
 	if ! python3 "$tests/oracle/heap.py" "$GOHEAP" "$dumpfile" "$2/graph.stripped" "$work/dump" "$work/after" \
 		"$work/said" >"$work/rows" 2>"$work/errors"; then
 		fail "$1: what goheap says can be read" "$(cat "$work/errors")"
@@ -35,9 +29,7 @@ compare() {
 
 # check_machine GOARCH RUNNER: the same of a program for another machine.
 check_machine() {
-	if ! command -v "$2" >/dev/null; then
-		skip "$1" "no $2"
-	elif GOARCH=$1 sample "$1" 1.19 graph; then
+	if needs "$1" "$2" && GOARCH=$1 sample "$1" 1.19 graph; then
 		compare "$1" "$directory" "$2"
 	fi
 }
@@ -203,10 +195,7 @@ check_gdb() {
 	done
 }
 
-if ! dumpfile=$("$tests/build-sample" 1.19 dumpfile)/dumpfile; then
-	fail "the tests' own reader is built"
-	finish
-fi
+build_dumpfile
 for release in ${RELEASES:-$apart}; do
 	sample "Go $release" "$release" graph || continue
 	compare "Go $release" "$directory"

@@ -1,8 +1,6 @@
 #!/usr/bin/env bash
 # The rules of the house: the sources keep them, and .ci/house notices where one is broken. Each rule is broken once,
 # in a copy of the sources.
-set -u
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 # The commands are asked of the program, so it is where the tests have it, but for one that has one more.

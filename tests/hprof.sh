@@ -1,8 +1,6 @@
 #!/usr/bin/env bash
 # goheap hprof: what is in the file, to a strict reader of the format and to VisualVM's own, is what is in the dump, to a
 # reader that shares no code with goheap.
-set -u
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 # unnamed: such rows, in which variables have neither names nor addresses, and no inlined calls are counted in stacks.
@@ -175,10 +173,9 @@ check_output() {
 	equal "no output is named" 2 $?
 }
 
-if ! dumpfile=$("$tests/build-sample" 1.19 dumpfile)/dumpfile || ! hprof=$("$tests/build-sample" 1.19 hprof)/hprof; then
-	fail "Go 1.19 is part of the core set"
-	finish
-fi
+build_dumpfile
+sample "hprof" 1.19 hprof || finish
+hprof=$directory/hprof
 reader=
 why="no javac"
 if command -v javac >/dev/null; then

@@ -2,9 +2,6 @@
 # Inlined calls: at every pc the stack of (function, file, line) against the runtime's own, in the program
 # itself; and how the debug file nests them, against the DWARF of the unstripped twin, read with
 # libdwarf.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 # few NAME FILE COUNT: FILE has no more lines than that, which are told.

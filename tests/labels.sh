@@ -1,10 +1,6 @@
 #!/usr/bin/env bash
 # The labels that runtime/pprof gave goroutines of a stripped process, against the profile of goroutines that the
 # process writes of itself.
-set -u
-export LC_ALL=C
-
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 # counted: how many goroutines have the same labels, of lines of labels on standard input.
@@ -57,10 +53,7 @@ check() {
 	local pid=$! list
 	exec 7>"$work/input"
 	touch "$work/profile"
-	for _ in {1..200}; do
-		grep -q '^ready' "$work/profile" && break
-		sleep 0.05
-	done
+	wait_until grep -q '^ready' "$work/profile"
 	"$GOHEAP" goroutines -p "$pid" >"$work/list" 2>"$work/why"
 	"$GOHEAP" goroutines -p "$pid" --json >"$work/json" 2>"$work/why"
 	list=$("$GOHEAP" goroutines -p "$pid" -1 2>"$work/why")

@@ -2,9 +2,6 @@
 # The goroutines that can never go on, in Go's own test programs for its profile of leaked goroutines: those that a look at the
 # stripped process finds before the runtime looks are among those of the runtime's profile, and these among those that a look
 # afterwards finds; in nearly all of them the three are the same. The same in core files, and in heap dumps of the programs' own.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 if ! go=$("$tests/toolchain" 1.27 2>"$work/why"); then

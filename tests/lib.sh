@@ -4,6 +4,8 @@
 # The environment gives GOHEAP (the program), GOHEAP_SO (the plugin) and CC; tests/*.sh are run from
 # anywhere.
 
+set -u
+export LC_ALL=C
 tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 : "${GOHEAP:=$tests/../plugin/goheap}" "${GOHEAP_SO:=$tests/../plugin/goheap.so}" "${CC:=cc}"
 passed=0 failed=0 skipped=0
@@ -29,6 +31,23 @@ fail() {
 skip() {
 	skipped=$((skipped + 1))
 	echo "SKIP - $1: $2"
+}
+
+# needs NAME COMMAND...: false, and the check called NAME skipped, where one of the commands is not to be had.
+needs() {
+	local command
+	for command in "${@:2}"; do
+		command -v "$command" >/dev/null && continue
+		skip "$1" "no $command"
+		return 1
+	done
+}
+
+# needs_amd64 NAME: the same where the machine is another.
+needs_amd64() {
+	[ "$(uname -m)" = x86_64 ] && return
+	skip "$1" "not amd64"
+	return 1
 }
 
 # equal NAME EXPECTED FOUND: two texts are equal.
@@ -112,22 +131,51 @@ session_home() {
 	cp "$(dirname "$GOHEAP_SO")/goheap.gdb" "$work/goheap.gdb"
 }
 
-# goheap PROGRAM COMMAND...: a session with the plugin, in $GDB, of no more than $patience seconds and with the options
-# $gdb_options; PROGRAM may be empty. After session_home.
+# run_gdb ARGUMENT...: $GDB with these arguments and the options $gdb_options, for no more than $patience seconds. What the user
+# of this machine has set is not to be seen.
+gdb_defaults=(-nx -q -iex 'set width 0' -iex 'set height 0' -iex 'set debuginfod enabled off' -iex 'set auto-load no')
 GDB=gdb patience=120 gdb_options=()
-goheap() {
-	local program=$1 commands=()
-	shift
-	for command in "$@"; do
-		commands+=(-ex "$command")
-	done
-	timeout -k 5 "$patience" "$GDB" -nx -q -batch -iex 'set width 0' -iex 'set height 0' \
-		-iex 'set debuginfod enabled off' -iex 'set auto-load no' "${gdb_options[@]}" -x "$work/goheap.gdb" \
-		-ex "jit-reader-load $GOHEAP_SO" "${commands[@]}" ${program:+"$program"} </dev/null 2>&1
+run_gdb() {
+	timeout -k 5 "$patience" "$GDB" "${gdb_defaults[@]}" -batch "${gdb_options[@]}" "$@" </dev/null 2>&1
 	local status=$?
 	# Of a session that was cut short what it printed does not tell.
 	((status < 124)) || echo "GDB's session was ended: status $status, 124 and 137 after $patience s"
 	return $status
+}
+
+# plain_gdb PROGRAM COMMAND...: a session without goheap; PROGRAM may be empty.
+plain_gdb() {
+	local command commands=()
+	for command in "${@:2}"; do
+		commands+=(-ex "$command")
+	done
+	run_gdb "${commands[@]}" ${1:+"$1"}
+}
+
+# goheap PROGRAM COMMAND...: the same with the plugin. After session_home.
+goheap() {
+	local gdb_options=("${gdb_options[@]}" -x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO")
+	plain_gdb "$@"
+}
+
+# gdb_lines ARGUMENT...: GDB with these arguments and the commands on standard input, one a line.
+gdb_lines() {
+	local line commands=()
+	while IFS= read -r line; do
+		commands+=(-ex "$line")
+	done
+	run_gdb "$@" "${commands[@]}"
+}
+
+# line_of TEXT [FILE]: the number of the first line with TEXT, of $source unless told.
+line_of() {
+	# shellcheck disable=SC2154 # Its callers set it.
+	grep -nF -- "$1" "${2-$source}" | head -n 1 | cut -d : -f 1
+}
+
+# frames: a backtrace of GDB's on standard input as rows of function, file, line.
+frames() {
+	sed -nE 's/^#[0-9]+ +(0x[0-9a-f]+ in )?(.*) \((\.\.\.)?\) at (.*):([0-9]+)$/\2\t\4\t\5/p'
 }
 
 # sample NAME RELEASE SAMPLE [FLAG...]: builds a sample; its directory is in $directory. False, and the check called NAME
@@ -141,6 +189,29 @@ sample() {
 	return 1
 }
 
+# build_dumpfile: $dumpfile, which reads heap dumps and shares no code with goheap. Ends the test where it cannot be built.
+build_dumpfile() {
+	local directory
+	sample "dumpfile" 1.19 dumpfile || finish
+	# shellcheck disable=SC2034 # Its callers use it.
+	dumpfile=$directory/dumpfile
+}
+
+# wait_until COMMAND...: for a minute at most, until the command succeeds. False if it does not.
+wait_until() {
+	for _ in {1..1200}; do
+		"$@" && return
+		sleep 0.05
+	done
+	return 1
+}
+
+# end PROCESS: kills one that this shell has started, and waits until it has ended.
+end() {
+	kill "$1"
+	wait "$1" 2>/dev/null
+}
+
 # run_until_ready COMMAND...: in the background, until it has printed "ready"; its output in $work/output, its process id in
 # $pid, and descriptor 7 is its input.
 run_until_ready() {
@@ -152,10 +223,7 @@ run_until_ready() {
 	# shellcheck disable=SC2034 # Its callers use it.
 	pid=$!
 	exec 7>"$work/input"
-	for _ in {1..1200}; do
-		grep -q '^ready' "$work/output" && break
-		sleep 0.05
-	done
+	wait_until grep -q '^ready' "$work/output"
 	# It has printed that before it waits for its input.
 	for _ in {1..100}; do
 		cat "/proc/$pid/task/"*/stat 2>/dev/null | grep -q ') R ' || break
@@ -193,11 +261,9 @@ serve() {
 	gdbserver --once "${@:1:$#-1}" 127.0.0.1:0 "${@: -1}" >"$work/server" 2>&1 &
 	server=$!
 	children="$children $server"
-	for _ in {1..50}; do
-		port=$(sed -n 's/^Listening on port //p' "$work/server" 2>/dev/null)
-		[ -n "$port" ] && break
-		sleep 0.1
-	done
+	wait_until grep -qs '^Listening on port ' "$work/server"
+	# shellcheck disable=SC2034 # Its callers use it.
+	port=$(sed -n 's/^Listening on port //p' "$work/server")
 }
 
 # foreign_dump GOARCH EMULATOR: has the sample for that machine, built with Go 1.19, write its dump to $work/dump, its stacks to

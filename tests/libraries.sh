@@ -1,10 +1,6 @@
 #!/usr/bin/env bash
 # Stripped Go libraries in programs of other languages: breakpoints and stacks are as GDB alone has them in the same
 # libraries before they were stripped.
-set -u
-export LC_ALL=C
-
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 session_home
 gdb_options=(-iex 'set breakpoint pending on' -iex 'set print frame-arguments none')
@@ -17,16 +13,6 @@ line=$(grep -n '// a breakpoint' "$tests/samples/library/main.go" | cut -d: -f1)
 rows() {
 	sed -nE -e '/ (runtime\.goexit|crosscall2) \(/,/ hit Breakpoint /d' -e 's/^#[1-9][0-9]* +([^ ]+) \(.*\) at (.*):[0-9]+$/\1\t\2/p' \
 		-e 's/^#[0-9]+ +(0x[0-9a-f]+ in )?([^ ]+) \(.*\) at (.*):([0-9]+)$/\2\t\3\t\4/p' | sed 's/\t\.\//\t/'
-}
-
-# plain COMMAND...: what GDB does without goheap.
-plain() {
-	local commands=()
-	for command in "$@"; do
-		commands+=(-ex "$command")
-	done
-	timeout -k 5 "$patience" "$GDB" -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' \
-		-iex 'set auto-load no' "${gdb_options[@]}" "${commands[@]}" </dev/null 2>&1
 }
 
 # names: the functions of a backtrace on standard input, and then the registers.
@@ -111,10 +97,8 @@ test_java() {
 	# The virtual machine reads memory that is not there.
 	goheap "$home/bin/java" "$signals" "set args -cp $work LibraryHost $work/jni.so" "${stops[@]}" >"$work/session"
 	like "$name"
-	if [ "$(uname -m)" = x86_64 ]; then
+	if needs_amd64 "$name: below Go's calls are those of C"; then
 		has "$name: below Go's calls are those of C" "$(cat "$work/session")" '^#[0-9]+ .* in Java_LibraryHost_work \(\) from '
-	else
-		skip "$name: below Go's calls are those of C" "not amd64"
 	fi
 }
 
@@ -145,18 +129,15 @@ test_running() {
 	goheap "" "attach $child" "${here[@]}" "gcore $work/core" detach >"$work/session"
 	like "$name"
 	said "$name" "$1"
-	if command -v gdbserver >/dev/null; then
+	if needs "$release: gdbserver" gdbserver; then
 		serve --attach "$child"
 		forget
 		goheap "$work/host" "target remote 127.0.0.1:$port" "${here[@]}" detach >"$work/session"
 		like "$release: gdbserver"
 		said "$release: gdbserver" "$1"
 		wait "$server"
-	else
-		skip "$release: gdbserver" "not installed"
 	fi
-	kill "$child"
-	wait "$child" 2>/dev/null
+	end "$child"
 	child=
 	forget
 	goheap "$work/host" "core-file $work/core" bt >"$work/session"
@@ -179,8 +160,7 @@ while True: print(library.Work(21), flush=True); time.sleep(0.1)' "$1" >"$work/o
 	while [ ! -s "$work/out" ]; do sleep 0.05; done
 	forget
 	goheap "" "attach $child" "break main.(*box).grow" continue bt "gcore $work/core" detach >"$work/session"
-	kill "$child"
-	wait "$child" 2>/dev/null
+	end "$child"
 	child=
 	like "$name"
 	said "$name" "$1"
@@ -194,10 +174,8 @@ while True: print(library.Work(21), flush=True); time.sleep(0.1)' "$1" >"$work/o
 
 # below_is_python NAME: the session's stack goes on to the interpreter's.
 below_is_python() {
-	if [ "$(uname -m)" = x86_64 ]; then
+	if needs_amd64 "$1: below Go's calls are Python's"; then
 		has "$1: below Go's calls are Python's" "$(sed '1,/ crosscall2 /d' "$work/session")" '^#[0-9]+ .* (in )?_?Py[A-Za-z_]+ \('
-	else
-		skip "$1: below Go's calls are Python's" "not amd64"
 	fi
 }
 
@@ -280,8 +258,7 @@ test_harmless() {
 	while [ ! -s "$work/out" ]; do sleep 0.05; done
 	gdb_options+=(-iex "set debug-file-directory /nowhere:$work")
 	(cd "$work" && goheap host "attach $child" "break main.work" "show debug-file-directory" continue detach) >"$work/session"
-	kill "$child"
-	wait "$child" 2>/dev/null
+	end "$child"
 	child=
 	has "a library of an odd name" "$(cat "$work/session")" 'hit Breakpoint 1, main.work'
 	equal "nothing is run of its name" "" "$(find "$work" -name harm)"
@@ -295,11 +272,8 @@ test_harmless() {
 # Go, with this FUNCTION among them, and so is what the commands show.
 test_boundary() {
 	local function=$4 caller=("${@:5}")
-	if [ "$(uname -m)" != x86_64 ]; then
-		skip "$1: the calls of C below" "not amd64"
-		return
-	fi
-	plain "file $2" "set args $3" "break Work" run bt "${caller[@]}" | names >"$work/expected.c"
+	needs_amd64 "$1: the calls of C below" || return
+	plain_gdb "" "file $2" "set args $3" "break Work" run bt "${caller[@]}" | names >"$work/expected.c"
 	goheap "$2" "set args $3" "break main.(*box).grow" run bt "${caller[@]}" | names | sed '1,/^crosscall2$/d' >"$work/found"
 	same "$1: the calls of C below" "$work/expected.c" "$work/found"
 	has "$1: one is $function" "$(cat "$work/found")" "^$function\$"
@@ -314,14 +288,11 @@ nested() {
 # test_nested SO: C calls Go, which calls C, which calls Go, three times.
 test_nested() {
 	local name="$release: nested calls" main=("frame function main" "info registers rbx rbp rsp r12 r13 r14 r15")
-	if [ "$(uname -m)" != x86_64 ]; then
-		skip "$name" "not amd64"
-		return
-	fi
+	needs_amd64 "$name" || return
 	export CALL=Nest
 	{
 		printf '%s\n' {descend,main.Nest,Nest,descend,main.Nest,Nest,descend,main.Nest,Nest}
-		plain "file $work/host" "set args $1" "break Nest" run "${main[@]}" | nested
+		plain_gdb "" "file $work/host" "set args $1" "break Nest" run "${main[@]}" | nested
 	} >"$work/expected.c"
 	goheap "$work/host" "set args $1" "break getppid" run bt "${main[@]}" | nested >"$work/found"
 	unset CALL
@@ -332,14 +303,12 @@ test_nested() {
 test_installed() {
 	local name="$release: a debug file installed"
 	"$GOHEAP" debug "--install=$work/debug" "$1"
-	plain "file $work/host" "set args $1" "set debug-file-directory $work/debug" "${stops[@]}" >"$work/session"
+	plain_gdb "" "file $work/host" "set args $1" "set debug-file-directory $work/debug" "${stops[@]}" >"$work/session"
 	like "$name"
 	has "$release: no build id, a debug file installed" "$("$GOHEAP" debug "--install=$work/debug" "$unnamed" 2>&1)" \
 		"^goheap: $unnamed: expected a GNU build id, found none\$"
-	if command -v lldb >/dev/null; then
+	if needs "$name: LLDB" lldb; then
 		found_by_lldb "$name" "$1"
-	else
-		skip "$name: LLDB" "not installed"
 	fi
 	# It looks in one place.
 	if command -v perf >/dev/null && mkdir -p /usr/lib/debug && unshare -m true; then
@@ -403,15 +372,13 @@ test_two() {
 		sample "$name" "$1" library -buildmode=c-shared -ldflags=-extldflags=-Wl,--build-id=none || return
 	cp "$directory/library.stripped" "$work/one.so"
 	cp "$directory/library" "$work/one.unstripped.so"
-	plain "file $work/host" "set args $work/one.unstripped.so $work/two.unstripped.so" "${both[@]}" | rows >"$work/expected"
+	plain_gdb "" "file $work/host" "set args $work/one.unstripped.so $work/two.unstripped.so" "${both[@]}" | rows >"$work/expected"
 	equal "$name: stacks of both unstripped, twice" 8 "$(grep -c '^runtime.cgocallback	' "$work/expected")"
 	forget
 	goheap "$work/host" "set environment LATER $3" "set args $work/one.so $work/two.so" "${both[@]}" >"$work/session"
 	like "$name: C" "$work/session"
-	if [ "$(uname -m)" = x86_64 ]; then
+	if needs_amd64 "$name: below each, C"; then
 		equal "$name: below each, C" 8 "$(grep -c '^#.* main (.*library_host.c' "$work/session")"
-	else
-		skip "$name: below each, C" "not amd64"
 	fi
 	two_in_python "$name: Python"
 	two_attached "$name"
@@ -441,8 +408,7 @@ two_attached() {
 	until [ "$(wc -l <"$work/out")" -ge 4 ]; do sleep 0.05; done
 	forget
 	goheap "" "attach $child" "break main.go:$line" continue bt continue bt "gcore $work/core" detach >"$work/session"
-	kill "$child"
-	wait "$child" 2>/dev/null
+	end "$child"
 	child=
 	# Of the first time that it ran.
 	awk '/^main\.twice\t/ { on = stacks < 4 } on; /^runtime.cgocallback\t/ { on = 0; stacks++ }' "$work/expected" | sort >"$work/once"
@@ -486,14 +452,11 @@ test_archive() {
 	local name="$release: an archive, $2" registers=("up-silently 1000" "info registers rsp")
 	"$CC" -g "$2" -DLINKED -o "$work/archived" "$tests/oracle/library_host.c" "$1" -ldl -lpthread
 	strip -o "$work/stripped" "$work/archived"
-	plain "file $work/archived" "${stops[@]}" | rows >"$work/expected"
+	plain_gdb "" "file $work/archived" "${stops[@]}" | rows >"$work/expected"
 	goheap "$work/stripped" "${stops[@]}" >"$work/session"
 	like "$name"
-	if [ "$(uname -m)" != x86_64 ]; then
-		skip "$name: the calls of C below" "not amd64"
-		return
-	fi
-	plain "set backtrace past-main on" "file $work/archived" "break Work" run bt "${registers[@]}" | callers >"$work/expected.c"
+	needs_amd64 "$name: the calls of C below" || return
+	plain_gdb "" "set backtrace past-main on" "file $work/archived" "break Work" run bt "${registers[@]}" | callers >"$work/expected.c"
 	goheap "$work/stripped" "break main.(*box).grow" run bt "${registers[@]}" | sed '1,/ crosscall2 /d' | sed 1d | callers >"$work/found"
 	same "$name: the calls of C below" "$work/expected.c" "$work/found"
 }
@@ -504,7 +467,7 @@ test_addon() {
 	local name="$release: an archive in a library"
 	"$CC" -shared -o "$work/addon" -Wl,--whole-archive "$1" -Wl,--no-whole-archive -lpthread
 	strip -o "$work/addon.so" "$work/addon"
-	plain "file $work/host" "set args $work/addon" "${stops[@]}" | rows >"$work/expected"
+	plain_gdb "" "file $work/host" "set args $work/addon" "${stops[@]}" | rows >"$work/expected"
 	goheap "$work/host" "set args $work/addon.so" "${stops[@]}" >"$work/session"
 	like "$name"
 	equal "$name: types" runtime.moduledata "$("$GOHEAP" types "$work/addon.so" 2>"$work/why" | cut -f 4 | grep -x 'runtime\.moduledata')"
@@ -513,12 +476,10 @@ test_addon() {
 # test_foreign: an addon for Node that others have made: an archive of Go 1.18's in a library in C, here stripped.
 test_foreign() {
 	local name="an addon of Node" addon node commands scope='github.com/tdewolff/parse/v2/js.(*Scope).HoistUndeclared'
-	if ! node=$(command -v node) ||
-		! addon=$("$tests/npm-program" @tdewolff/minify@2.11.15 prebuilds/linux-x64/node.napi.node 2>"$work/why"); then
-		skip "$name" "no node, or $(tail -n 1 "$work/why")"
-		return
-	elif [ "$(uname -m)" != x86_64 ]; then
-		skip "$name" "not amd64"
+	needs_amd64 "$name" && needs "$name" node || return
+	node=$(command -v node)
+	if ! addon=$("$tests/npm-program" @tdewolff/minify@2.11.15 prebuilds/linux-x64/node.napi.node 2>"$work/why"); then
+		skip "$name" "$(tail -n 1 "$work/why")"
 		return
 	fi
 	strip -o "$work/addon.node" "$addon"
@@ -526,7 +487,7 @@ test_foreign() {
 		>"$work/program.js"
 	commands=("break main.minifyString" "break $scope" "break github.com/tdewolff/minify/v2/js.(*renamer).renameScope"
 		"break github.com/tdewolff/minify/v2/css.(*Minifier).Minify" run bt continue bt continue bt continue bt)
-	plain "file $node" "set args $work/program.js $addon" "${commands[@]}" | rows >"$work/expected"
+	plain_gdb "" "file $node" "set args $work/program.js $addon" "${commands[@]}" | rows >"$work/expected"
 	equal "$name: stacks before it is stripped" 4 "$(grep -c '^runtime.cgocallback	' "$work/expected")"
 	forget
 	goheap "$node" "set args $work/program.js $work/addon.node" "${commands[@]}" >"$work/session"
@@ -545,7 +506,7 @@ test_plugin() {
 	# A goroutine that is preempted where it stops comes to the breakpoint again.
 	local stops=("set environment GODEBUG asyncpreemptoff=1" "break $package.wait" "break plugged/main.go:$(grep -n 'waits <- n > 0' "$tests/samples/plugged/main.go" | cut -d: -f1)"
 		run bt continue bt delete "break $package.wait" run bt)
-	plain "file $1" "set args - $2" "${stops[@]}" </dev/null | rows >"$work/expected"
+	plain_gdb "" "file $1" "set args - $2" "${stops[@]}" </dev/null | rows >"$work/expected"
 	equal "$name: stacks of the unstripped plugin" 3 "$(grep -c '^runtime.goexit	\|^'"$package.wait	" "$work/expected")"
 	forget
 	goheap "$1.stripped" "set args - $2.stripped" "${stops[@]}" >"$work/session"
@@ -577,7 +538,7 @@ deadlocked() {
 # test_release SO UNSTRIPPED: the library in all of these.
 test_release() {
 	"$CC" -g -DLINKED -o "$work/twin" "$tests/oracle/library_host.c" -ldl "$2"
-	plain "file $work/twin" "${stops[@]}" | rows >"$work/expected"
+	plain_gdb "" "file $work/twin" "${stops[@]}" | rows >"$work/expected"
 	equal "$release: stacks of the unstripped library" 3 "$(grep -c '^runtime.cgocallback	' "$work/expected")"
 	test_linked "$1"
 	test_loaded "$1"
@@ -599,10 +560,7 @@ emulated() {
 	for ((try = 0; try < 3; try++)); do
 		GODEBUG=asyncpreemptoff=1 qemu-aarch64-static -L /usr/aarch64-linux-gnu -g "$work/socket" "$program" "$argument" >"$work/out" 2>&1 &
 		child=$!
-		for _ in {1..100}; do
-			[ ! -S "$work/socket" ] || break
-			sleep 0.1
-		done
+		wait_until [ -S "$work/socket" ]
 		GDB=gdb-multiarch goheap "$program" "set sysroot /usr/aarch64-linux-gnu" "set solib-search-path $(dirname -- "$argument")" \
 			"target remote $work/socket" "${@:3}" kill >"$work/session"
 		kill "$child" 2>/dev/null
@@ -617,9 +575,7 @@ emulated() {
 test_arm64() {
 	local name="$release: arm64" preserved="info registers x19 x21 x22 x23 x24 x25 x26 x27 x28 x29 sp"
 	export GOARCH=arm64 CGO_ENABLED=1 CC=aarch64-linux-gnu-gcc
-	if ! command -v gdb-multiarch >/dev/null || ! command -v qemu-aarch64-static >/dev/null || ! command -v "$CC" >/dev/null; then
-		skip "$name" "no gdb-multiarch, qemu-aarch64-static or $CC"
-	elif sample "$name" "$release" library -buildmode=c-shared; then
+	if needs "$name" gdb-multiarch qemu-aarch64-static "$CC" && sample "$name" "$release" library -buildmode=c-shared; then
 		"$CC" -g -o "$work/emulated" "$tests/oracle/library_host.c" -ldl
 		forget
 		emulated "$work/emulated" "$directory/library.stripped" "break Work" continue "frame function main" "$preserved" \

@@ -1,9 +1,6 @@
 #!/usr/bin/env bash
 # The heap of a running process and of a core file, stripped, against the heap dump that the same process writes of
 # itself a moment later, by a reader that shares no code with goheap.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 session_home
 
@@ -16,10 +13,7 @@ start() {
 	"$1" "$work/own" "${@:2}" <"$work/input" >"$work/output" &
 	pid=$!
 	exec 7>"$work/input"
-	for _ in {1..1200}; do
-		grep -q waiting "$work/output" && break
-		sleep 0.05
-	done
+	wait_until grep -q waiting "$work/output"
 	# It has printed that before it reads.
 	sleep 0.1
 }
@@ -238,10 +232,8 @@ check_arenas() {
 # swept: then the runtime does that first, which queues the finalizers of what is found dead.
 check_core() {
 	rm -f "$work/own"
-	timeout 120 gdb -nx -q -batch -iex 'set auto-load no' -iex 'set debuginfod enabled off' \
-		-ex 'handle SIGURG nostop noprint pass' -ex "break *'runtime/debug.WriteHeapDump'" \
-		-ex "run $work/own sweep" -ex "generate-core-file $work/core" -ex delete -ex continue "$2" \
-		>"$work/gdb" 2>&1 </dev/null
+	run_gdb -ex 'handle SIGURG nostop noprint pass' -ex "break *'runtime/debug.WriteHeapDump'" \
+		-ex "run $work/own sweep" -ex "generate-core-file $work/core" -ex delete -ex continue "$2" >"$work/gdb"
 	if ! "$GOHEAP" dump -e "$3" "$work/core" -o "$work/other" 2>"$work/why"; then
 		fail "$1: goheap dump" "$(cat "$work/why" "$work/gdb")"
 		return
@@ -329,10 +321,7 @@ emulated() {
 		(cd "$work/emulated" && ulimit -c unlimited && GOMAXPROCS=1 GODEBUG=asyncpreemptoff=1 GOTRACEBACK=crash exec "$1" \
 			-g "$work/socket" "$directory/memory.stripped" "$work/own" sweep >"$work/output" 2>&1 </dev/null) &
 		pid=$!
-		for _ in {1..100}; do
-			[ ! -S "$work/socket" ] || break
-			sleep 0.1
-		done
+		wait_until [ -S "$work/socket" ]
 		GDB=gdb-multiarch goheap "$directory/memory.stripped" "target remote $work/socket" \
 			'handle all nostop noprint pass' "${@:3}" >"$work/session"
 		kill "$pid" 2>"$work/why"
@@ -345,10 +334,7 @@ emulated() {
 # when it has written it, in QEMU's core file. Register LINK has the return address.
 check_machine() {
 	local name="go $1, $2" address
-	if ! command -v gdb-multiarch >/dev/null || ! command -v "$3" >/dev/null; then
-		skip "$name" "no gdb-multiarch, or no $3"
-		return
-	fi
+	needs "$name" gdb-multiarch "$3" || return
 	CGO_ENABLED=0 GOARCH=$2 sample "$name" "$1" memory || return
 	address=$("$GOHEAP" funcs "$directory/memory.stripped" | awk -F'\t' '$3 == "runtime/debug.WriteHeapDump" { print $1 }')
 	emulated "$3" 'exited normally' "break *$address" continue "goheap dump -o $work/other" delete continue
@@ -388,8 +374,7 @@ check_foreign() {
 		[ "$collected" != "$(grep -a '^gc ' "$work/trace" | tail -n 1)" ] || break
 	done
 	marked=$(sed -nE 's/.*->([0-9]+) MB, .*/\1/p' <<<"$collected")
-	kill "$pid"
-	wait "$pid" 2>"$work/why"
+	end "$pid"
 	has "$name: the pause is told, and nothing is missing" "$(cat "$work/told")" '^goheap: paused [0-9]+ ms$'
 	equal "$name: in one line" 1 "$(wc -l <"$work/told")"
 	objects=$("$GOHEAP" info "$work/other" | awk '/^object bytes:/ { print $3 }')
@@ -465,17 +450,11 @@ check_pattern() {
 	: >"$work/output"
 	(cd "$work/dumped" && ulimit -c unlimited && sleep 100 | GOTRACEBACK=crash "$1" "$work/own" >"$work/output" 2>&1 &
 		echo $! >"$work/shell")
-	for _ in {1..1200}; do
-		grep -q waiting "$work/output" && break
-		sleep 0.05
-	done
+	wait_until grep -q waiting "$work/output"
 	sleep 0.1
 	pid=$(pgrep -n -f "^$1 $work/own")
 	kill -ABRT "$pid"
-	for _ in {1..200}; do
-		[ -d "/proc/$pid" ] || break
-		sleep 0.05
-	done
+	wait_until [ ! -d "/proc/$pid" ]
 	pkill -P "$(cat "$work/shell")" sleep
 	cat "$work"/dumped/core* | "$GOHEAP" dump -e "$1" -o "$work/other" - >"$work/why" 2>&1 || fail "a core file of the kernel's" "$(cat "$work/why")"
 	equal "a core file of the kernel's: nothing is missing" '' "$(cat "$work/why")"
@@ -495,10 +474,7 @@ check_container() {
 		'$work/hidden/program' '$work/own'" <"$work/contained" >"$work/output" 2>&1 &
 	local outer=$!
 	exec 7>"$work/contained"
-	for _ in {1..1200}; do
-		grep -q waiting "$work/output" && break
-		sleep 0.05
-	done
+	wait_until grep -q waiting "$work/output"
 	sleep 0.1
 	[ ! -e "$work/hidden/program" ] || fail 'in a container: its program is not seen from here'
 	pid=$(pgrep -f "^$work/hidden/program")
@@ -545,8 +521,7 @@ check_user() {
 
 check_errors() {
 	start "$1"
-	timeout 60 gdb -nx -q -batch -iex 'set auto-load no' -ex "attach $pid" \
-		-ex "shell $GOHEAP dump $pid -o $work/refused >$work/traced 2>&1" -ex detach >"$work/gdb" 2>&1 </dev/null
+	plain_gdb "" "attach $pid" "shell $GOHEAP dump $pid -o $work/refused >$work/traced 2>&1" detach >"$work/gdb"
 	has 'one that is traced' "$(cat "$work/traced")" '^goheap: process [0-9]+: expected a process that nothing else traces, .*process [0-9]+ traces it'
 	go_on
 	refuses 'no such process' '^goheap: process [0-9]+: expected a process of this number, found none' 4194301
@@ -560,10 +535,7 @@ check_errors() {
 	refuses 'no core file' 'expected' -e "$1" "$1"
 }
 
-if ! dumpfile=$("$tests/build-sample" 1.19 dumpfile)/dumpfile; then
-	fail "the oracle is built"
-	finish
-fi
+build_dumpfile
 for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	sample "go $release" "$release" memory && check_live "go $release" "$directory/memory.stripped" "$release"
 done

@@ -1,9 +1,6 @@
 #!/usr/bin/env bash
 # What `goheap memory' says that a process's memory is used for: by the process's own runtime.MemStats, what it has asked
 # malloc for and mapped itself, and the kernel's sum; of a process, and of its core file.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 # said KIND: what the sample said of it.
@@ -84,10 +81,7 @@ for release in ${RELEASES:-1.15 1.19 1.24 1.27}; do
 		"^1[0-9]{2} MB of the process are in memory, and the Go heap's objects are 10\\.[0-9] MB: see goheap memory -p $pid\$"
 	free=$(part free resident)
 	echo >&7
-	for _ in {1..100}; do
-		grep -q '^least' "$work/output" && break
-		sleep 0.05
-	done
+	wait_until grep -q '^least' "$work/output"
 	# Pages that were never touched are not in memory.
 	if (($(said least) * 9 / 10 - 262144 <= free && free <= $(said most) + 262144)); then
 		ok "Go $release, process: free"

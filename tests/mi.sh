@@ -2,22 +2,13 @@
 # The interfaces by which editors drive GDB: MI, and DAP where GDB has it (14 and later). A breakpoint is set on a function
 # of a stripped program before anything else; places and stacks are those of the unstripped twin in plain GDB, and
 # stepping stays in its goroutine, which only the source tells the lines of.
-set -u
-export LC_ALL=C
-
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source-path=SCRIPTDIR source=dap-lib.sh
 . "$(dirname "$0")/dap-lib.sh"
 session_home
 
-if ! command -v gdb >/dev/null; then
-	skip "everything" "no gdb"
-	finish
-fi
+needs "everything" gdb || finish
 source=$tests/samples/steps/main.go
-plain=(-nx -q -iex 'set debuginfod enabled off' -iex 'set auto-load no' -iex 'set width 0')
-with_goheap=("${plain[@]}" -iex 'set confirm off' -ix "$work/goheap.gdb" -iex "jit-reader-load $GOHEAP_SO")
+with_goheap=("${gdb_defaults[@]}" -iex 'set confirm off' -ix "$work/goheap.gdb" -iex "jit-reader-load $GOHEAP_SO")
 
 # start ARGUMENT...: GDB, which is asked on descriptor 7 and answers on 8.
 start() {
@@ -96,7 +87,7 @@ first_lines() {
 
 check_mi() {
 	local place_before stack_before lines
-	mi_session "$directory/steps" "${plain[@]}"
+	mi_session "$directory/steps" "${gdb_defaults[@]}"
 	stop
 	place_before="$breakpoint, $stopped" stack_before=$stack
 	mi_session "$directory/steps.stripped" "${with_goheap[@]}"
@@ -188,7 +179,7 @@ check_chosen_dap() {
 
 check_dap() {
 	local stack_before lines
-	dap_session "$directory/steps" "${plain[@]}"
+	dap_session "$directory/steps" "${gdb_defaults[@]}"
 	stop
 	stack_before=$stack
 	dap_session "$directory/steps.stripped" "${with_goheap[@]}"

@@ -2,9 +2,6 @@
 # Awkward names, and other text that is typed: every command that takes a file, in the shell and in GDB, over names that a
 # shell, GDB or a terminal would act on. What a command prints of such a file has to be what it prints of the same
 # file by a plain name; and nothing else may be written, by whatever would have read a name as something to do.
-set -u
-
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 session_home
 export LC_ALL=C HOME=$work/home
@@ -173,10 +170,7 @@ check_hooks() {
 			-ex "echo once\\n" -ex "file $3" -ex "file $3" -ex "info line main.main" "$3"
 		exec "$@"' _ "$GDB" "$work/goheap.gdb" "$program" >"$work/session" 2>&1 </dev/null &
 	local gdb=$!
-	for _ in {1..100}; do
-		[ -e "$work/slow/once" ] && break
-		sleep 0.1
-	done
+	wait_until [ -e "$work/slow/once" ]
 	kill -INT -- -"$gdb"
 	wait "$gdb"
 	has "goheap goes on after an interrupt" "$(cat "$work/session")" '^Line [0-9]+ of '

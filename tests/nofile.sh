@@ -2,10 +2,6 @@
 # Programs whose file GDB does not have: deleted since it was started, in another mount namespace, on the
 # far side of gdbserver, or with nothing left but a core file. What GDB shows is compared with the same
 # attach while the file is at hand, and with the traceback that the process ends with.
-set -u
-export LC_ALL=C
-
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 session_home
 children=
@@ -13,19 +9,9 @@ trap 'kill $children 2>/dev/null; rm -rf "$work"' EXIT
 
 spin=$(grep -n 'spun = turn(spun)' "$tests/samples/sample/server.go" | cut -d : -f 1)
 
-# debug ARGUMENT...: GDB with the commands on standard input, one a line.
-debug() {
-	local commands=() line
-	while IFS= read -r line; do
-		commands+=(-ex "$line")
-	done
-	timeout -k 5 120 gdb -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' \
-		-iex 'set auto-load no' "$@" "${commands[@]}" </dev/null 2>&1
-}
-
-# goheap ARGUMENT...: the same with the plugin loaded.
+# goheap ARGUMENT...: GDB with the plugin, and the commands on standard input.
 goheap() {
-	debug -x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" "$@"
+	gdb_lines -x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" "$@"
 }
 
 # start PROGRAM MODE: runs it until it is ready; its process id in $pid.
@@ -38,10 +24,7 @@ start() {
 
 # ready FILE: until the program that writes FILE is.
 ready() {
-	for _ in {1..100}; do
-		grep -qx ready "$1" 2>/dev/null && break
-		sleep 0.1
-	done
+	wait_until grep -qxs ready "$1"
 	# The other threads go to sleep.
 	sleep 0.3
 }
@@ -49,8 +32,7 @@ ready() {
 # thread_of FUNCTION: of a `thread apply all backtrace`, the thread that is in FUNCTION, as rows of
 # function, file and line.
 thread_of() {
-	awk -v RS= -v name=" $1 (" 'index($0, name)' |
-		sed -nE 's/^#[0-9]+ +(0x[0-9a-f]+ in )?(.*) \((\.\.\.)?\) at (.*):([0-9]+)$/\2\t\4\t\5/p'
+	awk -v RS= -v name=" $1 (" 'index($0, name)' | frames
 }
 
 # traceback: the stack of goroutine 1 as rows, from Go's own, inlined calls left out, and syscall.Syscall, where
@@ -96,7 +78,7 @@ test_waiting() {
 		goheap symbols memory
 		$all
 	END
-	if command -v gdbserver >/dev/null; then
+	if needs "$1: gdbserver" gdbserver; then
 		serve --attach "$pid"
 		goheap <<-END >"$work/session.remote"
 			target remote 127.0.0.1:$port
@@ -113,8 +95,6 @@ test_waiting() {
 			detach
 		END
 		wait "$server"
-	else
-		skip "$1: gdbserver" "not installed"
 	fi
 	kill -QUIT "$pid"
 	wait "$pid" 2>/dev/null
@@ -304,8 +284,7 @@ test_others() {
 		backtrace
 	END
 	)
-	kill "$first"
-	wait "$first" 2>/dev/null
+	end "$first"
 	lacks "$1: not Go: nothing is said" "$output" '^goheap: '
 	output=$(goheap "$2" <<-END
 		goheap symbols memory

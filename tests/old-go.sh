@@ -2,10 +2,6 @@
 # Programs and heap dumps of Go 1.2 to 1.7, built from those releases' sources, against what they printed of themselves,
 # that release's own addr2line, and a reader of dumps that shares no code with goheap. No registry has those toolchains,
 # so the programs are in tests/data/old-go, compressed.
-set -u
-export LC_ALL=C
-
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 session_home
 
@@ -167,10 +163,7 @@ live() {
 	: >"$work/output"
 	"$work/$2" "$work/dump" wait >"$work/output" 2>&1 </dev/null &
 	local pid=$!
-	for ((i = 0; i < 300; i++)); do
-		grep -q '^VERSION' "$work/output" && break
-		sleep 0.1
-	done
+	wait_until grep -q '^VERSION' "$work/output"
 	sleep 0.5
 	# Those that wait, each with its frames in GDB.
 	local commands=() id
@@ -180,8 +173,7 @@ live() {
 	done <"$work/ids"
 	goheap "$work/$2" "attach $pid" "goheap goroutines" "thread apply all backtrace" \
 		"gcore $work/core" "${commands[@]}" >"$work/session"
-	kill "$pid"
-	wait "$pid" 2>"$work/ended"
+	end "$pid"
 	comparable <"$work/output" >"$work/expected"
 	# It still runs in main.spin, anywhere.
 	awk '/^Thread / { exit } /^goroutine / { on = 1 } on' "$work/session" >"$work/listing"

@@ -1,9 +1,6 @@
 #!/usr/bin/env bash
 # Programs that UPX has packed: their file has no Go tables, and what they unpack in memory is in no file. What goheap tells
 # of the process, of its core file and in GDB is compared with the traceback that the process ends with.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 session_home
 
@@ -60,15 +57,11 @@ check_other() {
 	: >"$work/output"
 	"$work/other" -c 'echo ready; read -r' >"$work/output" < <(sleep 30) &
 	pid=$!
-	for _ in {1..100}; do
-		grep -q '^ready' "$work/output" && break
-		sleep 0.05
-	done
+	wait_until grep -q '^ready' "$work/output"
 	"$GOHEAP" hang -p "$pid" >"$work/found" 2>&1
 	equal "another program: exit status" 1 $?
 	has "another program" "$(cat "$work/found")" ': expected a Go program, found no pclntab$'
-	kill "$pid"
-	wait "$pid" 2>"$work/why"
+	end "$pid"
 }
 
 export CGO_ENABLED=0

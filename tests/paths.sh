@@ -1,9 +1,6 @@
 #!/usr/bin/env bash
 # What holds each byte of a heap, as a profile: read by Go's own pprof, against what a program that leaks in ways it
 # tells of frees when it lets go; and against goref's profile of the same process, if GOREF names that program.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 session_home
 
@@ -124,11 +121,6 @@ start() {
 	read -r -u "${LEAK[0]}" _
 }
 
-stop() {
-	kill "$pid"
-	wait "$pid" 2>/dev/null
-}
-
 # check_process NAME: of a process, of its core file, in GDB, and of a loaded dump, the same is below the variable.
 check_process() {
 	local expected
@@ -141,7 +133,7 @@ check_process() {
 	equal "$1: of a process" "$expected" "$(top "$work/profile" | bytes main.cache)"
 	goheap "" "attach $pid" "goheap pprof --paths -o $work/profile.gdb" "generate-core-file $work/core" "detach" >"$work/session"
 	equal "$1: of a process in GDB" "$expected" "$(top "$work/profile.gdb" | bytes main.cache)"
-	stop
+	end "$pid"
 	write "$work/profile" -e "$directory/leaks" "$work/core"
 	equal "$1: of a core file" "$expected" "$(top "$work/profile" | bytes main.cache)"
 	equal "$1: all of a core file" "$(in_heap -e "$directory/leaks" "$work/core")" "$(total "$work/profile")"
@@ -175,7 +167,7 @@ check_goref() {
 		start "$kind"
 		timeout -k 5 300 "$GOREF" attach "$pid" "$directory/leaks" -o "$work/goref" >/dev/null 2>&1
 		write "$work/profile" --names "$directory/leaks" -p "$pid"
-		stop
+		end "$pid"
 		ours=$(($(top "$work/profile" | bytes "$variable") - left_out))
 		theirs=$(top "$work/goref" | bytes "$variable")
 		[ $((ours - theirs)) != 16 ] && [ $((theirs - ours)) != 16 ] || theirs=$ours

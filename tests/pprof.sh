@@ -1,8 +1,6 @@
 #!/usr/bin/env bash
 # The allocation profile in a heap dump, against the one that the same process wrote at the same moment with
 # runtime/pprof, both read by `go tool pprof'.
-set -u
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 : "${RELEASES:=$apart}"
@@ -283,10 +281,7 @@ check_failures() {
 }
 
 check_json() {
-	if ! command -v python3 >/dev/null; then
-		skip "JSON" "no python3 to read it"
-		return
-	fi
+	needs "JSON" python3 || return
 	write 1.19 1 || return
 	"$GOHEAP" profile -e "$directory/profile" --rate 1 "$work/dump" >"$work/profile"
 	records "$work/profile" >"$work/expected"

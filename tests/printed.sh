@@ -1,10 +1,6 @@
 #!/usr/bin/env bash
 # Values of every kind as goheap print prints them, by type and address, against the text that the program makes of
 # them by reflection: in a process, in its core file and in its heap dump, in the shell and in GDB.
-set -u
-export LC_ALL=C
-
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 session_home
 
@@ -15,10 +11,7 @@ start() {
 	mkdir -p "$work/dumped"
 	(cd "$work/dumped" && ulimit -c unlimited && GOTRACEBACK=crash exec "$1" "$work/dump" >"$work/places" 2>"$work/why") &
 	child=$!
-	for _ in {1..600}; do
-		grep -q '^ready' "$work/places" && return
-		sleep 0.05
-	done
+	wait_until grep -q '^ready' "$work/places" && return
 	fail "the sample runs" "$(cat "$work/why")"
 }
 
@@ -39,18 +32,16 @@ in_shell() {
 	same "$name: $(wc -l <"$work/asked") values" "$work/expected" "$work/found"
 }
 
-# in_gdb NAME ARG...: one value in eight, or all if RELEASES says what to test with, in a session with ARGs.
+# in_gdb NAME PROGRAM COMMAND: one value in eight, or all if RELEASES says what to test with, in a session after COMMAND.
 in_gdb() {
-	local name=$1 type address commands=()
+	local type address commands=()
 	ask "$([ -n "${RELEASES-}" ] && echo 1 || echo 8)"
-	shift
 	while IFS=$'\t' read -r type address; do
-		commands+=(-ex "echo @" -ex "goheap print --limit 0 --depth=20 $type $address")
+		commands+=("echo @" "goheap print --limit 0 --depth=20 $type $address")
 	done <"$work/asked"
-	timeout -k 5 120 gdb -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' -iex 'set auto-load no' \
-		-x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" "$@" "${commands[@]}" </dev/null >"$work/output" 2>&1
+	goheap "${@:2}" "${commands[@]}" >"$work/output"
 	sed -n 's/^@//p' "$work/output" >"$work/found"
-	same "$name in GDB: $(wc -l <"$work/asked") values" "$work/expected" "$work/found"
+	same "$1 in GDB: $(wc -l <"$work/asked") values" "$work/expected" "$work/found"
 }
 
 # limits NAME PROGRAM: what is left out says so, and types need not be the program's in full.
@@ -101,19 +92,18 @@ untyped() {
 arguments() {
 	local arg method go_on="run arguments parts >$work/told" commands=()
 	for method in words numbers pointers structs constants; do
-		commands+=(-ex "break main.(*point).$method")
+		commands+=("break main.(*point).$method")
 	done
 	"$1" arguments parts >"$work/calls"
 	while IFS=$'\t' read -r arg _; do
 		if [ "$arg" = arg0 ]; then
-			commands+=(-ex "$go_on")
+			commands+=("$go_on")
 			go_on='continue'
 		fi
-		commands+=(-ex "echo @" -ex "goheap print --limit 0 --depth=20 $arg")
+		commands+=("echo @" "goheap print --limit 0 --depth=20 $arg")
 	done <"$work/calls"
 	# A function that a signal stops where it begins does so twice.
-	timeout -k 5 120 gdb -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' -iex 'set auto-load no' \
-		-x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" -ex 'set env GODEBUG=asyncpreemptoff=1' "${commands[@]}" -ex continue "$1" </dev/null >"$work/output" 2>&1
+	goheap "$1" 'set env GODEBUG=asyncpreemptoff=1' "${commands[@]}" continue >"$work/output"
 	sed -n 's/^@//p' "$work/output" >"$work/found"
 	cut -f 2 "$work/told" >"$work/expected"
 	same "$(wc -l <"$work/expected") arguments, by their own types" "$work/expected" "$work/found"
@@ -123,15 +113,13 @@ arguments() {
 results() {
 	local method commands=()
 	for method in numbers texts pointers structs many nothing recursive; do
-		commands+=(-ex "tbreak main.gift.$method")
+		commands+=("tbreak main.gift.$method")
 	done
-	commands+=(-ex "run results >$work/told")
+	commands+=("run results >$work/told")
 	for _ in 1 2 3 4 5 6; do
-		commands+=(-ex finish -ex continue)
+		commands+=(finish continue)
 	done
-	timeout -k 5 120 gdb -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' -iex 'set auto-load no' \
-		-x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" "${commands[@]}" -ex finish -ex "goheap returned --depth 0" \
-		-ex continue "$2" </dev/null >"$work/output" 2>&1
+	goheap "$2" "${commands[@]}" finish "goheap returned --depth 0" continue >"$work/output"
 	grep '^Value returned' "$work/output" >"$work/found"
 	# The last is asked for again.
 	sed '$p' "$work/told" >"$work/expected"
@@ -144,11 +132,9 @@ unfinished() {
 	local at one commands=() expressions=('$sp' '$sp + 8' '$sp +' '$sp -' '$sp &&' '$sp ==' '$sp @' '$sp .' '-' '($sp' '($sp + 1) * (2'
 		'$sp + {1' '$sp)' '$sp]' '($sp]' '$i++' '$i--' '4 * -1' '"(+"' "'('")
 	for one in "${expressions[@]}"; do
-		commands+=(-ex 'echo @\n' -ex "print $one" -ex 'echo @\n' -ex "goheap print uint64 $one")
+		commands+=('echo @\n' "print $one" 'echo @\n' "goheap print uint64 $one")
 	done
-	timeout -k 5 120 gdb -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' -iex 'set auto-load no' \
-		-x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" -ex 'break main.main' -ex 'run >/dev/null' -ex 'set var $i = $sp' \
-		"${commands[@]}" -ex 'echo @\n' -ex kill "$1" </dev/null >"$work/output" 2>&1
+	goheap "$1" 'break main.main' 'run >/dev/null' 'set var $i = $sp' "${commands[@]}" 'echo @\n' kill >"$work/output"
 	awk '/^\$[0-9]+ = / { valued = 1 } /^@/ { if (at++ % 2 && !valued) print int(at / 2) - 1; valued = 0 }' \
 		"$work/output" >"$work/expected"
 	awk '/^@/ { at++ } at % 2 == 0 && /^goheap: (expected an? .*, found the end of the expression|a . of the expression closes nothing)$/ {
@@ -221,14 +207,12 @@ delves() {
 callers() {
 	local commands=() i
 	for i in {46..50}; do
-		commands+=(-ex up -ex 'goheap print arg1')
+		commands+=(up 'goheap print arg1')
 		echo "$i?"
 	done >"$work/expected"
 	echo '{"perhaps":true,"type":"int","value":50}' >>"$work/expected"
-	timeout -k 5 120 gdb -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' -iex 'set auto-load no' \
-		-x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" -ex 'break main.gift.recursive' -ex 'ignore 1 5' \
-		-ex 'run results >/dev/null' "${commands[@]}" -ex 'goheap print --json arg1' -ex 'goheap print arg0' -ex kill "$1" \
-		</dev/null >"$work/output" 2>&1
+	goheap "$1" 'break main.gift.recursive' 'ignore 1 5' 'run results >/dev/null' "${commands[@]}" 'goheap print --json arg1' \
+		'goheap print arg0' kill >"$work/output"
 	grep -E '^([0-9]+\?|\{.*)$' "$work/output" >"$work/found"
 	same "arguments of callers" "$work/expected" "$work/found"
 	has "an argument that is not saved" "$(cat "$work/output")" '^goheap: arg0 is not known here: the function was called with it in registers, '
@@ -238,22 +222,20 @@ callers() {
 # what variables it has, is as without goheap, on the unstripped twin; but for the exit status of the last shell.
 # shellcheck disable=SC2016 # GDB's
 language() {
-	local with=(-x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO") program
-	local commands=(-ex 'break main.(*point).words' -ex 'run arguments >/dev/null' -ex 'set var $mine = 5' -ex 'print $mine'
-		-ex 'print $_siginfo.si_signo' -ex 'print/x $rip' -ex 'print/x $xmm0.uint128' -ex 'info registers rip' -ex 'show convenience')
-	local values=(-ex 'set print repeats 100' -ex 'echo @' -ex 'output arg1' -ex 'echo \n@' -ex 'output arg2.array[0]' -ex 'echo \n@' -ex 'output arg2.array[2]'
-		-ex 'echo \n@' -ex 'output *arg0' -ex 'echo \n')
-	for program in "$1" "${1%.stripped}"; do
-		timeout -k 5 120 gdb -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' -iex 'set auto-load no' "${with[@]}" \
-			"${commands[@]}" "${values[@]}" -ex kill "$program" </dev/null >"$work/output.${#with[@]}" 2>&1
-		sed -n -e '/^\$_\?goheap/d' -e '/^\$1 = /,$p' "$work/output.${#with[@]}" | sed '/^@/,$d' | grep -v -e '^\$_gdb_setting' -e '^\$_shell_' |
-			sed 's/<internal function [^>]*>/<internal function>/' | sort >"$work/gdb.${#with[@]}"
-		with=()
+	local program=$1 session commands=('break main.(*point).words' 'run arguments >/dev/null' 'set var $mine = 5' 'print $mine'
+		'print $_siginfo.si_signo' 'print/x $rip' 'print/x $xmm0.uint128' 'info registers rip' 'show convenience'
+		'set print repeats 100' 'echo @' 'output arg1' 'echo \n@' 'output arg2.array[0]' 'echo \n@' 'output arg2.array[2]'
+		'echo \n@' 'output *arg0' 'echo \n' kill)
+	for session in goheap plain_gdb; do
+		"$session" "$program" "${commands[@]}" >"$work/output.$session"
+		sed -n -e '/^\$_\?goheap/d' -e '/^\$1 = /,$p' "$work/output.$session" | sed '/^@/,$d' | grep -v -e '^\$_gdb_setting' -e '^\$_shell_' |
+			sed 's/<internal function [^>]*>/<internal function>/' | sort >"$work/gdb.$session"
+		program=${1%.stripped}
 	done
-	has "GDB's own variables and registers" "$(cat "$work/gdb.0")" '^\$2 = 5$'
-	same "GDB's own variables and registers are as without goheap" "$work/gdb.0" "$work/gdb.4"
+	has "GDB's own variables and registers" "$(cat "$work/gdb.plain_gdb")" '^\$2 = 5$'
+	same "GDB's own variables and registers are as without goheap" "$work/gdb.plain_gdb" "$work/gdb.goheap"
 	"$1" arguments | head -n 5 >"$work/told"
-	sed -n 's/^@//p' "$work/output.4" | sed -E 's/^0x[0-9a-f]+ //; s/ = /: /g' >"$work/found"
+	sed -n 's/^@//p' "$work/output.goheap" | sed -E 's/^0x[0-9a-f]+ //; s/ = /: /g' >"$work/found"
 	{
 		sed -n 's/^arg1\t//p' "$work/told"
 		sed -n 's/^arg2\t.*\["\([^"]*\)","\([^"]*\)","\([^"]*\)"\]$/"\1"\n"\3"/p' "$work/told"
@@ -264,10 +246,8 @@ language() {
 
 # outer_result PROGRAM: what a method returns that has called others, where finish ends its frame.
 outer_result() {
-	timeout -k 5 120 gdb -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' -iex 'set auto-load no' \
-		-x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" -ex 'tbreak main.gift.texts' -ex "run results >$work/told" \
-		-ex 'tbreak strings.genSplit' -ex continue -ex 'frame 2' -ex finish -ex continue "$1" \
-		</dev/null >"$work/output" 2>&1
+	goheap "$1" 'tbreak main.gift.texts' "run results >$work/told" 'tbreak strings.genSplit' continue 'frame 2' finish continue \
+		>"$work/output"
 	sed -n 2p "$work/told" >"$work/expected"
 	grep '^Value returned' "$work/output" >"$work/found"
 	same "what an outer frame returns" "$work/expected" "$work/found"
@@ -275,15 +255,13 @@ outer_result() {
 
 # refused PROGRAM: what an expression asks for that is not there is said in Go's words, with what is there.
 refused() {
-	local commands=(-ex 'break main.(*point).pointers' -ex 'run arguments >/dev/null') expression
+	local commands=('break main.(*point).pointers' 'run arguments >/dev/null') expression
 	local expressions=(foo 'foo.bar[1]' arg0.Z 'arg1.next.tags[7]' 'arg1.tags["a"]' 'arg2["nosuch"]' 'arg1.any.(string)'
 		'arg1.next.any.(string)' 'arg0.X.Y' '*arg1.tags' 'len(arg2)' 'arg0 -> X' 'main.point' "\$nosuch" main.main arg9)
 	for expression in "${expressions[@]}"; do
-		commands+=(-ex "goheap print $expression")
+		commands+=("goheap print $expression")
 	done
-	timeout -k 5 120 gdb -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' -iex 'set auto-load no' \
-		-x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" "${commands[@]}" -ex up -ex 'goheap print foo' -ex kill \
-		-ex 'goheap print foo' "$1" </dev/null >"$work/output" 2>&1
+	goheap "$1" "${commands[@]}" up 'goheap print foo' kill 'goheap print foo' >"$work/output"
 	sed -n '/^goheap: foo:/,$p' "$work/output" | grep -v -e '^#1 ' -e '^[0-9]' -e '^\[Inferior' -e '^Kill' >"$work/found"
 	cat >"$work/expected" <<-'END'
 		goheap: foo: there is no foo; here are arg0, arg1, arg2, arg3, arg4, arg5 (goheap frame shows them)
@@ -361,16 +339,15 @@ for release in ${RELEASES:-1.15 1.19 1.23 1.24 1.27}; do
 		as_json "go$release: core file" -e "$program" "$work/core"
 		in_shell "go$release: process" -p "$child"
 		"$GOHEAP" core -e "$program" "$work/dump" -o "$work/made" && in_shell "go$release: core file of the heap dump" -e "$program" "$work/made"
-		in_gdb "go$release: process" -ex "attach $child" "$program"
-		in_gdb "go$release: core file" "$program" "$work/core"
-		in_gdb "go$release: heap dump" -ex "goheap load $work/dump" "$program"
+		in_gdb "go$release: process" "$program" "attach $child"
+		in_gdb "go$release: core file" "$program" "core-file $work/core"
+		in_gdb "go$release: heap dump" "$program" "goheap load $work/dump"
 	fi
 	delves
 	if [ "$release" = "${GDB_RELEASE:-1.19}" ] || [ -n "${RELEASES-}" ]; then
 		aborted
 	else
-		kill "$child"
-		wait "$child" 2>/dev/null
+		end "$child"
 	fi
 done
 [ -n "${RELEASES-}" ] || linked 1.19

@@ -1,9 +1,6 @@
 #!/usr/bin/env bash
 # The goheap program: its answers against those of go, readelf and binutils' addr2line on the unstripped
 # twin, and its manners on what is no Go program.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 # field NAME: of goheap info on standard input.
@@ -51,10 +48,7 @@ json_lines() {
 }
 
 json() {
-	if ! command -v node >/dev/null; then
-		skip "JSON" "no node to parse it"
-		return
-	fi
+	needs "JSON" node || return
 	equal "info --json is JSON" 1 "$(json_lines "$GOHEAP" info --json "$stripped")"
 	equal "funcs --json is JSON" "$("$GOHEAP" funcs "$stripped" | wc -l)" \
 		"$(json_lines "$GOHEAP" funcs --json "$stripped")"

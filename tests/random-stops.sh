@@ -2,9 +2,6 @@
 # The heap of stripped programs at random moments while several goroutines allocate and the collector runs all the time:
 # what roots reach, by a reader that shares no code with goheap, against what the program counts after a forced collection
 # right after. STOPS says how many moments there are for each release, RELEASES which these are.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 stops=${STOPS:-3}
 
@@ -48,10 +45,7 @@ check_release() {
 	equal "go $1: all were compared" "$stops" "$(wc -l <"$work/counts")"
 }
 
-if ! dumpfile=$("$tests/build-sample" 1.19 dumpfile)/dumpfile; then
-	fail 'the oracle is built'
-	finish
-fi
+build_dumpfile
 for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	sample "go $release" "$release" churn && check_release "$release"
 done

@@ -1,9 +1,6 @@
 #!/usr/bin/env bash
 # What README, tests/ACCURACY and the manual pages show and tell to type: sessions are compared with real ones, and every
 # other command is run.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 top=$(cd "$tests/.." && pwd)
 build=$(cd "$(dirname "$GOHEAP")/.." && pwd)

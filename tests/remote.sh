@@ -2,19 +2,12 @@
 # Remote targets that are slow, broken or hostile: GDB connects to a stub that lies, drops the connection or answers
 # slowly as it does without goheap, and asks it for no more than the program's headers can describe. What comes of an
 # honest one is compared with its file, and with the symbols of the program before it was stripped.
-set -u
-export LC_ALL=C
-
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 session_home
 children=
 trap 'kill $children 2>/dev/null; rm -rf "$work"' EXIT
 
-if [ "$(uname -m)" != x86_64 ]; then
-	skip "remote targets" "the stub is an amd64 process"
-	finish
-fi
+needs_amd64 "remote targets" || finish
 "$CC" -O1 -o "$work/remote_stub" "$tests/oracle/remote_stub.c" || exit
 refused='^goheap: the target.s program is not read: expected at most [0-9.]+ GB, found [0-9]+ bytes by its headers$'
 
@@ -23,11 +16,8 @@ stub() {
 	told=$(mktemp "$work/told.XXXXXX")
 	"$work/remote_stub" "$@" "$program" >"$told" &
 	children="$children $!"
-	for _ in {1..100}; do
-		port=$(sed -n 's/^Listening on port //p' "$told")
-		[ -n "$port" ] && break
-		sleep 0.05
-	done
+	wait_until grep -q '^Listening on port ' "$told"
+	port=$(sed -n 's/^Listening on port //p' "$told")
 }
 
 # asked WHAT: how much of it the stub was asked for: packets, bytes of memory, or of the file.
@@ -176,10 +166,7 @@ test_interrupted() {
 			group=$!
 			set +m
 			children="$children $group"
-			for _ in {1..100}; do
-				grep -q '^determining executable' "$work/session" && break
-				sleep 0.1
-			done
+			wait_until grep -q '^determining executable' "$work/session"
 			sleep 1
 			for ((i = 0; i < times; i++)); do
 				kill -INT -- "-$group" 2>/dev/null
@@ -198,10 +185,7 @@ test_core() {
 	"$program" wait >"$work/out" 2>&1 &
 	pid=$!
 	children="$children $pid"
-	for _ in {1..100}; do
-		grep -qx ready "$work/out" && break
-		sleep 0.1
-	done
+	wait_until grep -qx ready "$work/out"
 	if ! timeout 60 "$GDB" -nx -q -batch -p "$pid" -ex "gcore $core" </dev/null >"$work/why" 2>&1; then
 		skip "a core file" "$(tail -n 1 "$work/why")"
 		return

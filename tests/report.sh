@@ -1,17 +1,10 @@
 #!/usr/bin/env bash
 # The page that `goheap report' writes, in a browser: what it says of each structure of a sample, against what
 # the sample says itself and what Go's collector freed of it.
-set -u
-export LC_ALL=C
-
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 session_home
 
-if ! command -v chromium >/dev/null; then
-	skip "everything" "no chromium"
-	finish
-fi
+needs "everything" chromium || finish
 
 # browse PAGE SCRIPT: prints what SCRIPT gives to say(), a line each, once the browser has loaded PAGE.
 browse() {
@@ -94,10 +87,8 @@ check_gdb() {
 	fi
 	"$directory/graph.stripped" "$work/dump" >"$work/said"
 	for command in report hprof dot; do
-		timeout -k 5 60 gdb -nx -q -batch -iex 'set debuginfod enabled off' -iex 'set auto-load no' \
-			-x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" \
-			-ex "goheap load --names $directory/graph $work/dump" -ex "goheap $command -o $work/in-gdb" \
-			"$directory/graph.stripped" </dev/null >"$work/session" 2>&1
+		goheap "$directory/graph.stripped" "goheap load --names $directory/graph $work/dump" "goheap $command -o $work/in-gdb" \
+			>"$work/session"
 		has "in GDB: goheap $command, with the names of variables" "$(strings "$work/in-gdb")" 'main\.table'
 	done
 }

@@ -1,10 +1,6 @@
 #!/usr/bin/env bash
 # Several Go libraries in one process: the goroutines and the heap of each, live, in a core file and in GDB, against what its
 # own runtime prints; and a program whose runtime is in a library, against its own traceback and heap dump.
-set -u
-export LC_ALL=C
-
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 session_home
 child=''
@@ -15,15 +11,11 @@ start() {
 	rm -f "$work"/stacks.*
 	STACKS=$work/stacks LOOP=1 "$@" >"$work/output" 2>&1 &
 	child=$!
-	for _ in {1..600}; do
-		[ -e "$work/stacks.21" ] && [ -e "$work/stacks.22" ] && break
-		sleep 0.05
-	done
+	wait_until [ -e "$work/stacks.21" ] && wait_until [ -e "$work/stacks.22" ]
 }
 
 stop() {
-	kill "$child"
-	wait "$child" 2>/dev/null
+	end "$child"
 	child=
 }
 
@@ -208,7 +200,7 @@ test_linkshared() {
 }
 
 "$CC" -g -o "$work/host" "$tests/oracle/library_host.c" -ldl || exit
-dumpfile=$("$tests/build-sample" 1.19 dumpfile)/dumpfile || exit
+build_dumpfile
 for release in ${RELEASES:-1.19}; do
 	test_release "$release"
 	test_linkshared "$release"

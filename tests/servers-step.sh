@@ -2,18 +2,11 @@
 # Stepping through other people's servers, stripped, while they are asked over HTTP: next goes over calls in a handler that wait
 # for other goroutines, finish leaves the handler, in one goroutine; and when GDB has left them the servers answer as before. And through a compiler.
 # shellcheck disable=SC2317 # each server is started and loaded by its name
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source-path=SCRIPTDIR source=servers-lib.sh
 . "$(dirname "$0")/servers-lib.sh"
 
 if [ -z "${GOHEAP_SERVERS-}" ]; then
-	if ! command -v gdb >/dev/null; then
-		skip "everything" "no gdb"
-		finish
-	fi
+	needs "everything" gdb || finish
 	program prometheus prometheus usr/bin/prometheus
 	program etcd etcd-server usr/bin/etcd
 	if esbuild=$("$tests/npm-program" @esbuild/linux-x64@0.28.2 bin/esbuild 2>"$work/why"); then

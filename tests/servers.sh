@@ -3,11 +3,7 @@
 # against what it tells of itself by net/http/pprof; and what there is when goheap or the server is killed meanwhile. They
 # are in a network of their own, that leads nowhere.
 # shellcheck disable=SC2317 # Each server is started and loaded by its name.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source-path=SCRIPTDIR source=servers-lib.sh
 . "$(dirname "$0")/servers-lib.sh"
 
 # program_of_npm NAME PACKAGE PATH: as program does.
@@ -65,8 +61,7 @@ start() {
 }
 
 stop_load() {
-	kill "$loader"
-	wait "$loader" 2>"$work/why"
+	end "$loader"
 	sleep 0.5
 }
 
@@ -174,14 +169,10 @@ browse_watches() {
 	fi
 	"$GOHEAP" web -p "$pid" >"$work/address" 2>"$work/told" &
 	web=$!
-	for _ in {1..300}; do
-		[ -s "$work/address" ] && break
-		sleep 0.1
-	done
+	wait_until [ -s "$work/address" ]
 	timeout -k 5 120 node "$tests/web-browser.mjs" "${playwright%/package.json}" "$axe" "$(cat "$work/address")" \
 		'chan go.etcd.io/etcd/mvcc.WatchResponse' 'v3rpc.(*serverWatchStream).sendLoop' >"$work/seen" 2>&1
-	kill "$web"
-	wait "$web" 2>"$work/why"
+	end "$web"
 	cat >"$work/expected" <<-END
 		goroutines 2,000
 		line $(line_of '(*serverWatchStream).sendLoop')
@@ -198,10 +189,7 @@ check_watches() {
 	sample "etcd: watches" 1.19 watches || return
 	exec 7> >(exec "$directory/watches" 127.0.0.1:2379 2000 >"$work/watching")
 	watcher=$!
-	for _ in {1..300}; do
-		[ -s "$work/watching" ] && break
-		sleep 0.1
-	done
+	wait_until [ -s "$work/watching" ]
 	curl -s "http://127.0.0.1:$port/debug/pprof/goroutine?debug=1" >"$work/stacks"
 	"$GOHEAP" suspects -p "$pid" 2>"$work/told" | head -n 1 >"$work/suspect"
 	browse_watches

@@ -1,16 +1,10 @@
 #!/usr/bin/env bash
 # Functions by the names that people type: GDB has a breakpoint on handle or http.Get where it has it on the function's
 # whole name; and Delve, given the unstripped twin, takes those names for the same functions.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 session_home
 
-if ! command -v gdb >/dev/null; then
-	skip "everything" "no gdb"
-	finish
-fi
+needs "everything" gdb || finish
 
 # short_names DEBUG: its short names with their addresses.
 short_names() {
@@ -24,13 +18,7 @@ functions() {
 
 # debug FILE COMMAND...: GDB on the program with that debug file.
 debug() {
-	local commands=() file=$1 command
-	shift
-	for command in "$@"; do
-		commands+=(-ex "$command")
-	done
-	timeout -k 5 120 gdb -nx -q -batch -iex 'set width 0' -iex 'set height 0' -iex 'set debuginfod enabled off' \
-		-iex 'set auto-load no' -ex "symbol-file $file" "${commands[@]}" "$stripped" </dev/null 2>&1
+	plain_gdb "$stripped" "symbol-file $1" "${@:2}"
 }
 
 # stops: what GDB tells of breakpoints, on standard input: for each the name that was echoed before and where it stops,
@@ -175,10 +163,8 @@ check_release() {
 		check_break "$stripped"
 		check_session "$directory/sample"
 		check_break "$directory/sample"
-		if command -v dlv >/dev/null; then
+		if needs "Delve" dlv; then
 			compare_delve "$directory/sample"
-		else
-			skip "Delve" "no dlv"
 		fi
 	fi
 }

@@ -1,9 +1,6 @@
 #!/usr/bin/env bash
 # The words of frames that hold pointers: what `info locals' shows in a process of a stripped program, against the
 # fieldlists of the heap dump that the process wrote, which are the runtime's own reading of its pointer maps.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 session_home
 
@@ -70,9 +67,8 @@ parked() {
 check_program() {
 	export DUMP=$work/dump
 	rm -f "$DUMP"
-	timeout -k 5 120 gdb -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' -iex 'set auto-load no' \
-		-x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" -ex "file $2" \
-		-ex "set args $DUMP $work/stacks" -x "$work/define.gdb" -x "$work/slots.gdb" -x "$DUMP.gdb" >"$work/session" 2>&1
+	goheap "" "file $2" "set args $DUMP $work/stacks" "source $work/define.gdb" "source $work/slots.gdb" "source $DUMP.gdb" \
+		>"$work/session"
 	shown 1 <"$work/session" >"$work/found"
 	"$DUMPFILE" fields "$DUMP" | sort | parked >"$work/expected"
 	parked <"$work/found" >"$work/others"
@@ -178,7 +174,7 @@ for arch in 386 arm arm64 mips64le ppc64 ppc64le riscv64 s390x; do
 	check_calls "Go 1.19 $arch" "$directory/sample" "$directory/sample.sw" "$arch"
 done
 check_machine amd64 env gdb
-if command -v gdb-multiarch >/dev/null; then
+if needs "other machines" gdb-multiarch; then
 	check_machine 386 env gdb-multiarch
 	check_machine arm qemu-arm gdb-multiarch
 	check_machine arm64 qemu-aarch64 gdb-multiarch
@@ -186,7 +182,5 @@ if command -v gdb-multiarch >/dev/null; then
 	check_machine ppc64le qemu-ppc64le gdb-multiarch
 	check_machine mips64le qemu-mips64el gdb-multiarch
 	check_machine riscv64 qemu-riscv64 gdb-multiarch
-else
-	skip "other machines" "no gdb-multiarch"
 fi
 finish

@@ -1,9 +1,6 @@
 #!/usr/bin/env bash
 # goheap sql: what its tables say of a heap is what the program that wrote the dump says of its own structures, and what an
 # independent reader finds; it asks no more than it has to; and nothing that is typed or in a dump does harm.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 session_home
 
@@ -286,10 +283,7 @@ check_file() {
 	refused 2 "a query and a file" '^goheap: -o writes all tables' -o x "SELECT 1"
 }
 
-if ! dumpfile=$("$tests/build-sample" 1.19 dumpfile)/dumpfile; then
-	fail "the tests' own reader is built"
-	finish
-fi
+build_dumpfile
 for release in ${RELEASES:-1.15 1.19 1.24 1.27}; do
 	sample "Go $release" "$release" graph || continue
 	compare "Go $release"

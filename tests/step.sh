@@ -5,22 +5,11 @@
 #
 # STEPS is how many times `next' is said: by itself 200 with Debian's own release, 60 with others. How many processors there
 # are matters to GDB and to the runtime's scheduler, not to what differs between the releases.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 session_home
 
-if ! command -v gdb >/dev/null; then
-	skip "everything" "no gdb"
-	finish
-fi
+needs "everything" gdb || finish
 source=$tests/samples/steps/main.go
-
-# line_of TEXT: the number of the first line with TEXT.
-line_of() {
-	grep -nF -- "$1" "$source" | head -n 1 | cut -d : -f 1
-}
 
 # times COUNT COMMAND...: fills commands with COUNT times the commands.
 times() {

@@ -1,15 +1,9 @@
 #!/usr/bin/env bash
 # Where a breakpoint on a function stops: at the address and the line of the unstripped twin's, function by function; and
 # what is known of the arguments there.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-if ! command -v gdb >/dev/null; then
-	skip "everything" "no gdb"
-	finish
-fi
+needs "everything" gdb || finish
 
 # in_gdb GDB ARGUMENT...: the command $ask, with the functions in $work/names.
 ask="tbreak -function"
@@ -18,8 +12,7 @@ in_gdb() {
 	while read -r name; do
 		commands+=(-ex "echo name $name\\n" -ex "$ask $name")
 	done <"$work/names"
-	timeout -k 5 120 "$1" -nx -q -batch -iex 'set width 0' -iex 'set height 0' -iex 'set debuginfod enabled off' \
-		-iex 'set auto-load no' "${@:2}" "${commands[@]}" </dev/null 2>&1
+	GDB=$1 run_gdb "${@:2}" "${commands[@]}"
 }
 
 # stops: breakpoints on functions as rows of name, address, file and line. What has several places is left out; so is what
@@ -115,10 +108,7 @@ compare_arguments() {
 # check_machine RELEASE GOARCH: GDB goes by the instructions, too, where a function sets up no frame.
 check_machine() {
 	local directory stripped twin apart=25
-	if ! command -v gdb-multiarch >/dev/null; then
-		skip "Go $1, $2" "no gdb-multiarch"
-		return
-	fi
+	needs "Go $1, $2" gdb-multiarch || return
 	GOARCH=$2 sample "Go $1, $2" "$1" sample || return 0
 	twin=$directory/sample stripped=$directory/sample.stripped
 	compare "Go $1, $2" gdb-multiarch

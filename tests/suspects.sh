@@ -1,9 +1,6 @@
 #!/usr/bin/env bash
 # What holds a leak: on dumps of a program that leaks in ways it tells of, by name with the unstripped program, and by the
 # functions that use it without. The names of functions are those that objdump finds in the unstripped program.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 session_home
 
@@ -159,7 +156,7 @@ check_cleanups() {
 	has "$1: a process: by name and type" "$output" "^1\\. (root: )?cleanup main\\.release keeps .*: $(commas "$(said held 4)") main\\.Session, "
 	output=$("$GOHEAP" suspects -p "$pid" 2>/dev/null | head -n 1)
 	has "$1: a process: stripped" "$output" "^1\\. (root: )?cleanup main\\.release keeps .*: $(commas "$(said held 4)") main\\.Session, "
-	stop
+	end "$pid"
 }
 
 # check_emptied NAME: a map that had 30,001 entries and has 10 is told as that.
@@ -288,11 +285,6 @@ start() {
 	read -r -u "${LEAK[0]}" _
 }
 
-stop() {
-	kill "$pid"
-	wait "$pid" 2>/dev/null
-}
-
 # check_process NAME: of a process and of a core file, in the shell and in GDB; and of a loaded dump.
 check_process() {
 	local core=$work/core output
@@ -304,7 +296,7 @@ check_process() {
 	has "$1: diff of a process in GDB" "$(cat "$work/session")" "^ +\+1,000 +\+48,000 +2,000 +96,000 .*  main\.Session\$"
 	output=$("$GOHEAP" suspects "$core" -e "$directory/leaks.stripped" | head -n 1)
 	has "$1: a core file" "$output" "^1\. global 0x[0-9a-f]+ of main\.remember .* keeps "
-	stop
+	end "$pid"
 	rm -f "$core"
 	goheap "$directory/leaks.stripped" "goheap load $work/new" "goheap suspects $work/old" >"$work/session"
 	has "$1: a dump in GDB" "$(cat "$work/session")" "^1\. global 0x[0-9a-f]+ of main\.remember .* keeps .* more than before\$"
@@ -322,10 +314,7 @@ browse() {
 check_page() {
 	local finding way
 	"$GOHEAP" report "$work/new" -e "$directory/leaks" -o "$work/page.html"
-	if ! command -v chromium >/dev/null; then
-		skip "$1: the page" "no chromium"
-		return
-	fi
+	needs "$1: the page" chromium || return
 	finding=$(browse | grep -o '<ol id="suspects">.*' | sed 's/<[^>]*>//g; s/&gt;/>/g')
 	has "$1: the page" "$finding" "^main\.cache \(map\[string\]\*main\.Session\) keeps $(commas "$(said freed 2)") bytes, "
 	"$GOHEAP" report "$work/none" "$work/new" -e "$directory/leaks" -o "$work/page.both"

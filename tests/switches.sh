@@ -2,36 +2,20 @@
 # Backtraces where the stack is not that of the goroutine: on the thread's own stack, in C, in the vDSO, in a signal
 # handler. They are compared with what the runtime prints of the same process, at the same place, when SIGQUIT
 # ends it.
-set -u
-
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 session_home
 
-if ! command -v gdb >/dev/null; then
-	skip "everything" "no gdb"
-	finish
-fi
-if [ "$(uname -m)" != x86_64 ]; then
-	skip "everything" "not amd64"
-	finish
-fi
+needs "everything" gdb || finish
+needs_amd64 "everything" || finish
 
-# What the user of this machine has set is not to be seen here.
-options=(-nx -q -iex 'set auto-load no' -iex 'set debuginfod enabled off' -iex 'set width 0'
-	-iex 'set height 0' -iex 'set style enabled off' -iex 'set print frame-arguments presence'
+gdb_options=(-iex 'set style enabled off' -iex 'set print frame-arguments presence'
 	-iex 'set startup-with-shell on' -iex 'set environment GODEBUG asyncpreemptoff=1'
 	-iex 'set environment GOMAXPROCS 1' -iex 'set environment GOTRACEBACK system'
 	-iex 'handle SIGQUIT nostop noprint pass')
 
 # goheap PROGRAM [CORE]: GDB with the plugin, and the commands on standard input.
 goheap() {
-	local commands=() line
-	while IFS= read -r line; do
-		commands+=(-ex "$line")
-	done
-	timeout -k 5 120 "${gdb:-gdb}" -batch "${options[@]}" -x "$work/goheap.gdb" \
-		-ex "jit-reader-load $GOHEAP_SO" "$@" "${commands[@]}" </dev/null 2>&1
+	gdb_lines -x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" "$@"
 }
 
 modes="start grow yield idle collect clock callback signal crash"
@@ -215,10 +199,7 @@ test_frame_pointers() {
 # the program.
 test_arm64() {
 	local name="Go $1, arm64" directory line try pid i walk
-	if ! command -v gdb-multiarch >/dev/null || ! command -v qemu-aarch64-static >/dev/null; then
-		skip "$name" "no gdb-multiarch, or no qemu-aarch64-static"
-		return
-	fi
+	needs "$name" gdb-multiarch qemu-aarch64-static || return
 	if ! directory=$(GOARCH=arm64 CGO_ENABLED=0 "$tests/build-sample" "$1" sample 2>"$work/log"); then
 		skip "$name" "$(tail -n 1 "$work/log")"
 		return
@@ -232,11 +213,8 @@ test_arm64() {
 		GOMAXPROCS=1 GODEBUG=asyncpreemptoff=1 qemu-aarch64-static -g "$work/socket" \
 			"$directory/sample.stripped" >/dev/null 2>&1 &
 		pid=$!
-		for ((i = 0; i < 100; i++)); do
-			[ ! -S "$work/socket" ] || break
-			sleep 0.1
-		done
-		gdb=gdb-multiarch goheap "$directory/sample.stripped" <<-END >"$work/session"
+		wait_until [ -S "$work/socket" ]
+		GDB=gdb-multiarch goheap "$directory/sample.stripped" <<-END >"$work/session"
 			target remote $work/socket
 			tbreak main.elsewhere
 			continue

@@ -1,9 +1,6 @@
 #!/usr/bin/env bash
 # A stripped program that `goheap unstrip' has made whole, in the tools that read symbols and DWARF: each says of it what it
 # says of the unstripped twin, or what the program says of itself.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 # both NAME COMMAND...: the command's output on the twin and on what was made is the same. It is given the program last.
@@ -91,20 +88,14 @@ for release in ${RELEASES:-1.19 1.27}; do
 	both "$name: go tool objdump" go_objdump
 	both "$name: objdump" disassembly
 	check_pprof
-	if command -v lldb >/dev/null; then
+	if needs "$name: LLDB" lldb; then
 		both "$name: LLDB" lldb_session
-	else
-		skip "$name: LLDB" "not installed"
 	fi
-	if command -v perf >/dev/null; then
+	if needs "$name: perf" perf; then
 		check_perf
-	else
-		skip "$name: perf" "not installed"
 	fi
-	if command -v bpftrace >/dev/null; then
+	if needs "$name: bpftrace" bpftrace; then
 		both "$name: bpftrace" probes
-	else
-		skip "$name: bpftrace" "not installed"
 	fi
 done
 finish

@@ -2,9 +2,6 @@
 # goheap export: what DuckDB, and ClickHouse on two servers, read of a directory to which the heaps of several hosts are
 # written is what an independent reader finds in their dumps, and what the programs that wrote them say has grown; they are
 # loaded and asked as the manual page has it. Nothing is lost when a run is killed, or a server is away.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 servers=()
@@ -127,7 +124,7 @@ clickhouse() {
 
 # start NUMBER: server NUMBER.
 start() {
-	local directory=$work/server$1 i
+	local directory=$work/server$1
 	mkdir -p "$directory/tmp"
 	cat >"$directory/config.xml" <<-END
 		<yandex>
@@ -145,10 +142,7 @@ start() {
 	END
 	(cd "$directory" && LD_LIBRARY_PATH=$libraries exec "$clickhouse/usr/sbin/clickhouse-server" --config-file=config.xml) >>"$directory/log" 2>&1 &
 	servers[$1]=$!
-	for ((i = 0; i < 100; i++)); do
-		clickhouse "$1" --query "SELECT 1" >"$work/why" 2>&1 && return
-		sleep 0.1
-	done
+	wait_until clickhouse "$1" --query "SELECT 1" >"$work/why" 2>&1 && return
 	fail "ClickHouse's server $1 starts" "$(tail -n 5 "$directory/log")"
 	return 1
 }
@@ -210,7 +204,7 @@ check_clickhouse() {
 }
 
 sample "go 1.19" 1.19 leaks || finish
-dumpfile=$("$tests/build-sample" 1.19 dumpfile)/dumpfile
+build_dumpfile
 program=$directory/leaks.stripped
 # Three hosts, of which one has a leak: five dumps.
 "$program" map "$work/1" "$work/2" >"$work/said"

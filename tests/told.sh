@@ -1,9 +1,6 @@
 #!/usr/bin/env bash
 # The values of arguments at 1,500 calls: what GDB shows of them with the debug file, where each function's breakpoint
 # stops, against what the program prints of them itself.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 # compare TOLD SHOWN: prints how many stops there are, how many words and how many whole values are shown and equal, how

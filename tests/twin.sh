@@ -1,26 +1,9 @@
 #!/usr/bin/env bash
 # Programs that have their symbols and DWARF: with goheap GDB knows no less of them than without it, and says the same.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 session_home
 
-if ! command -v gdb >/dev/null; then
-	skip "everything" "no gdb"
-	finish
-fi
-
-# plain PROGRAM COMMAND...: a session without goheap.
-plain() {
-	local program=$1 commands=() command
-	shift
-	for command; do
-		commands+=(-ex "$command")
-	done
-	timeout -k 5 "$patience" gdb -nx -q -batch -iex 'set width 0' -iex 'set height 0' -iex 'set debuginfod enabled off' \
-		-iex 'set auto-load no' "${commands[@]}" "$program" </dev/null 2>&1
-}
+needs "everything" gdb || finish
 
 # steady: a session on standard input without what differs from run to run, the name of the file with the symbols, what GDB 18
 # says of a position independent program whose symbols are in another file than itself, and what GDB says where the source is
@@ -36,7 +19,7 @@ steady() {
 compare() {
 	local name=$1 lines=$2
 	shift 2
-	plain "$twin" "$@" | steady >"$work/expected"
+	plain_gdb "$twin" "$@" | steady >"$work/expected"
 	goheap "$twin" "$@" | sed -e '1{/^goheap: go1.* with DWARF/d}' -e '/^File goheap:$/,/^$/d' -e 's/, goheap\>//' |
 		steady >"$work/found"
 	[ "$(wc -l <"$work/expected")" -ge "$lines" ] || fail "$name: what GDB says" "$(head "$work/expected" | cut -c 1-200)"

@@ -1,10 +1,6 @@
 #!/usr/bin/env bash
 # Types of stripped programs: what the debug file says of them against the DWARF of the unstripped twin, both
 # read with libdwarf; and what GDB prints with the one and with the other.
-set -u
-export LC_ALL=C
-
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 session_home
 child=
@@ -62,9 +58,7 @@ debug() {
 	for command in "$@"; do
 		arguments+=(-ex "echo > $command\\n" -ex "$command")
 	done
-	gdb -nx -batch -iex 'set auto-load no' -iex 'set debuginfod enabled off' -iex 'set width 0' \
-		-iex 'set height 0' -iex 'set exec-file-mismatch off' \
-		"$program" "${arguments[@]}" 2>&1 | sed -n '/^> /,$p' | grep -v -e '^\[Inferior .* detached\]$' -ie '^warning: '
+	run_gdb -iex 'set exec-file-mismatch off' "$program" "${arguments[@]}" | sed -n '/^> /,$p' | grep -v -e '^\[Inferior .* detached\]$' -ie '^warning: '
 }
 
 # prints NAME TWIN STRIPPED: ptype of every named type of the twin's.
@@ -98,8 +92,7 @@ start() {
 }
 
 stop() {
-	kill "$child"
-	wait "$child" 2>/dev/null
+	end "$child"
 	child=
 }
 
@@ -178,10 +171,7 @@ check_release() {
 		return
 	fi
 	equal_types "$name" "$directory/types" "$work/types.debug"
-	if ! command -v gdb >/dev/null; then
-		skip "$name: in GDB" "no gdb"
-		return
-	fi
+	needs "$name: in GDB" gdb || return
 	globals "$name" "$directory/types" "$work/types.debug"
 	prints "$name" "$directory/types" "$directory/types.stripped"
 	values "$name" "$directory/types" "$directory/types.stripped"

@@ -2,9 +2,6 @@
 # Types of the objects in heap dumps: what goheap says of a stripped program's against what the program says itself of
 # objects of many types, with all that can be mistaken for another; and how much is typed in dumps of programs that do
 # what programs do.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 # plain: names of types on standard input, less what goheap and package reflect have each its own way: "[]" or "[N]"
@@ -100,10 +97,7 @@ check_shapes() {
 # check_gdb NAME DIRECTORY: in GDB an object comes with the command that prints its value.
 check_gdb() {
 	local address session command
-	if ! command -v gdb >/dev/null; then
-		skip "$1: in GDB" "no gdb"
-		return
-	fi
+	needs "$1: in GDB" gdb || return
 	address=$(awk -F'\t' '$2 == "main.Large" { print $1; exit }' "$work/said")
 	session=$(gdb_objects "$2" "goheap objects $address")
 	command=$(sed -n 's/^  \(goheap print .*\)$/\1/p' <<<"$session")
@@ -117,9 +111,7 @@ check_gdb() {
 
 # gdb_objects DIRECTORY COMMAND: what GDB prints for COMMAND, with the stripped program's dump loaded.
 gdb_objects() {
-	timeout -k 5 120 gdb -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' \
-		-iex 'set auto-load no' -x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" \
-		-ex "goheap load $work/dump" -ex "$2" "$1/typed.stripped" </dev/null 2>&1
+	goheap "$1/typed.stripped" "goheap load $work/dump" "$2"
 }
 
 # each OPTION...: each object of the dump and what it is called, by address.

@@ -1,14 +1,9 @@
 #!/usr/bin/env bash
 # The ordinary commands under valgrind, on a stripped program and on a heap dump that it wrote: no invalid read, no use
 # of what was never written, no leak.
-set -u
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-if ! command -v valgrind >/dev/null; then
-	skip "everything" "no valgrind"
-	finish
-fi
+needs "everything" valgrind || finish
 if nm -D "$GOHEAP" | grep -q ' __asan_init'; then
 	skip "everything" "built with the sanitizers, which look for the same"
 	finish

@@ -1,10 +1,6 @@
 #!/usr/bin/env bash
 # The fields of a heap dump's frames as variables in GDB: in made dumps of every format the values that were
 # put there, in real ones, with their stripped program and with none, the words that an independent reader finds.
-set -u
-export LC_ALL=C
-
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 session_home
 "$CC" -std=gnu11 -I "$tests/.." "$tests/oracle/makedump.c" "$tests/unit/dumpmaker.c" -o "$work/makedump" || exit
@@ -139,10 +135,7 @@ frames() {
 # values NAME EXPECTED FORMAT WORD ORDER GDB: each kind of record and field of a made dump.
 values() {
 	local name=$1 commands=() question
-	if ! command -v "$6" >/dev/null; then
-		skip "$1" "no $6"
-		return
-	fi
+	needs "$1" "$6" || return
 	"$work/makedump" values "$3" "$4" "$5" >"$work/made"
 	"$2_answers" | words "$4" >"$work/answers"
 	while IFS=$'\t' read -r question _; do

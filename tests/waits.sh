@@ -1,9 +1,6 @@
 #!/usr/bin/env bash
 # What the goroutines of a stripped process, of its core file, and of its own heap dump wait for, there and in GDB, against what each of them
 # printed before it waited.
-set -u
-export LC_ALL=C
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 session_home
 
@@ -92,10 +89,7 @@ check() {
 	rm -f "$work/core.$pid"
 }
 
-# line_of TEXT: the first line of the sample with it.
-line_of() {
-	grep -nF "$1" "$tests/samples/waits/main.go" | head -n 1 | cut -d: -f1
-}
+source=$tests/samples/waits/main.go
 
 # check_text NAME: what is not in what the sample prints.
 check_text() {

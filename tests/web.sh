@@ -1,10 +1,6 @@
 #!/usr/bin/env bash
 # The page that `goheap web' serves: who gets it and who does not; what it answers, against the commands and against the
 # sample's own source; and in a browser, as a person uses it.
-set -u
-export LC_ALL=C
-
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 session_home
 
@@ -14,10 +10,7 @@ serve() {
 	# A shell has what is in the background ignore SIGINT.
 	env --default-signal=INT "$GOHEAP" web "$@" >"$work/address" 2>"$work/why" &
 	server=$!
-	for ((i = 0; i < 300; i++)); do
-		[ ! -s "$work/address" ] || break
-		sleep 0.1
-	done
+	wait_until [ -s "$work/address" ]
 	address=$(cat "$work/address")
 	port=$(sed -E 's|.*:([0-9]+)/.*|\1|' "$work/address")
 }
@@ -28,8 +21,7 @@ status() {
 }
 
 stop() {
-	kill "$server"
-	wait "$server" 2>/dev/null
+	end "$server"
 }
 
 check_guard() {
@@ -296,10 +288,7 @@ check_gdb() {
 # check_opened: the browser is shown the way by a file, as all users see what a program is called with.
 check_opened() {
 	local argument
-	if ! command -v script >/dev/null; then
-		skip "a browser is opened" "no script"
-		return
-	fi
+	needs "a browser is opened" script || return
 	mkdir -p "$work/bin"
 	cat >"$work/bin/xdg-open" <<-'END'
 		#!/bin/sh
@@ -313,10 +302,7 @@ check_opened() {
 	OPENED=$work/opened DISPLAY=:0 PATH=$work/bin:$PATH HOME=$work \
 		timeout 60 script -qec "$GOHEAP web $work/made" /dev/null <"$work/go" >"$work/typed" 2>&1 &
 	exec 7>"$work/go"
-	for ((i = 0; i < 300; i++)); do
-		[ ! -e "$work/opened" ] || break
-		sleep 0.1
-	done
+	wait_until [ -e "$work/opened" ]
 	argument=$(sed -n 1p "$work/opened")
 	has "a browser is opened: a file" "$argument" '/goheap-[^/]*\.html$'
 	equal "a browser is opened: for the user alone" 600 "$(sed -n 2p "$work/opened")"
@@ -351,10 +337,7 @@ check_errors() {
 	equal "no port: status" 1 $?
 }
 
-if ! command -v curl >/dev/null; then
-	skip "everything" "no curl"
-	finish
-fi
+needs "everything" curl || finish
 releases=$("$tests/toolchain" list)
 for release in ${RELEASES:-1.19 "$(tail -n 1 <<<"$releases")"}; do
 	check_release "$release"
