@@ -113,7 +113,10 @@ static size_t escape_character(char out[MAX_ESCAPED], const char *text, struct c
 	return 4 * c.size;
 }
 
-void gh_escape_print(FILE *out, const char *text)
+/* Prints TEXT, with each character that is not plain as ESCAPE writes it. */
+static void print_escaped(FILE *out, const char *text,
+			  size_t (*escape)(char out[MAX_ESCAPED], const char *text,
+					   struct character c))
 {
 	while (*text != '\0') {
 		size_t plain = plain_prefix(text);
@@ -124,9 +127,14 @@ void gh_escape_print(FILE *out, const char *text)
 		}
 		char escaped[MAX_ESCAPED];
 		struct character c = next_character(text);
-		fwrite(escaped, 1, escape_character(escaped, text, c), out);
+		fwrite(escaped, 1, escape(escaped, text, c), out);
 		text += c.size;
 	}
+}
+
+void gh_escape_print(FILE *out, const char *text)
+{
+	print_escaped(out, text, escape_character);
 }
 
 char *gh_escape_text(char *buf, size_t size, const char *text)
@@ -165,18 +173,7 @@ static size_t json_character(char out[MAX_ESCAPED], const char *text, struct cha
 void gh_escape_json(FILE *out, const char *text)
 {
 	putc('"', out);
-	while (*text != '\0') {
-		size_t plain = plain_prefix(text);
-		if (plain > 0) {
-			fwrite(text, 1, plain, out);
-			text += plain;
-			continue;
-		}
-		char escaped[MAX_ESCAPED];
-		struct character c = next_character(text);
-		fwrite(escaped, 1, json_character(escaped, text, c), out);
-		text += c.size;
-	}
+	print_escaped(out, text, json_character);
 	putc('"', out);
 }
 
