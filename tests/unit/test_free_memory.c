@@ -85,6 +85,11 @@ START_TEST(the_least_of_all_groups_counts)
 	expect(300000, true);
 	put("sys/fs/cgroup/pod/app/memory.current", "600000\n");
 	expect(0, true);
+	/* They are counted at another moment than what is used. */
+	put("sys/fs/cgroup/pod/app/memory.stat", "inactive_file 600001\n");
+	expect(300000, true);
+	put("sys/fs/cgroup/pod/memory.stat", "inactive_file 900001\n");
+	expect(500000, true);
 }
 END_TEST
 

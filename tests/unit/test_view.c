@@ -1,6 +1,9 @@
 /* Values as text, tables and JSON. What is expected is written out by hand. */
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/util/escape.h"
 #include "plugin/view/emit.h"
@@ -408,8 +411,35 @@ START_TEST(the_largest_come_first_and_of_equals_the_lowest_number)
 }
 END_TEST
 
+START_TEST(the_line_of_progress_is_wiped)
+{
+	static const char shown[] = "\rgoheap: reading a\\x1bb, 1 s\x1b[K";
+	static const char wiped[] = "\r\x1b[K";
+	char printed[256] = "";
+	int reader = posix_openpt(O_RDWR | O_NOCTTY);
+	ck_assert(reader >= 0 && grantpt(reader) == 0 && unlockpt(reader) == 0);
+	int writer = open(ptsname(reader), O_RDWR | O_NOCTTY);
+	int before = dup(STDERR_FILENO);
+	ck_assert(writer >= 0 && dup2(writer, STDERR_FILENO) >= 0);
+	gh_progress_begin("goheap: reading", "/tmp/a\x1b"
+					     "b");
+	raise(SIGALRM);
+	gh_progress_end();
+	ck_assert(dup2(before, STDERR_FILENO) >= 0);
+	ssize_t size = read(reader, printed, sizeof(printed) - 1);
+	ck_assert_int_ge(size, sizeof(shown) + sizeof(wiped) - 2);
+	/* On a busy machine more seconds may have passed. */
+	ck_assert_mem_eq(printed, shown, sizeof(shown) - 1);
+	ck_assert_str_eq(printed + size - sizeof(wiped) + 1, wiped);
+	close(before);
+	close(writer);
+	close(reader);
+}
+END_TEST
+
 void view_tests(TCase *tcase)
 {
+	tcase_add_test(tcase, the_line_of_progress_is_wiped);
 	tcase_add_test(tcase, sizes);
 	tcase_add_test(tcase, rows_of_text_are_tab_separated);
 	tcase_add_test(tcase, rows_of_json_are_objects);
