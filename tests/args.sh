@@ -56,11 +56,8 @@ check_program() {
 	compare <"$work/rows" >"$work/compared"
 	read -r equal _ unknown rest <"$work/compared"
 	equal "$1: words of arguments that differ from the twin's" "" "$(sed 1d "$work/compared")"
-	if [ "$equal" -gt "$3" ]; then
-		ok "$1: words of arguments shown: $equal, and $unknown that the twin has optimized out; not shown: $rest"
-	else
-		fail "$1: only $equal words of arguments are shown" "$(cat "$work/errors")"
-	fi
+	holds "$1: words of arguments shown: $equal, and $unknown that the twin has optimized out; not shown: $rest" "$(cat "$work/errors")" \
+		[ "$equal" -gt "$3" ]
 
 	gdb -q -nx -batch -ex "exec-file $2.stripped" -ex "symbol-file $work/debug" -ex "handle SIGSEGV nostop noprint" \
 		-ex "break runtime.gopanic" -ex "run >/dev/null" -ex "frame apply all info args" >"$work/session" 2>&1
@@ -145,11 +142,7 @@ check_places() {
 	# Where a function's first statement copies one parameter to another, the twin takes them to be one from the
 	# start; and of some wrappers it does not have the receiver.
 	has "$1: places that the twin has for another argument: $others" "$others" '^[0-4]$'
-	if [ "$same" -gt "$3" ]; then
-		ok "$1: places of arguments that are the twin's: $same, and $unknown that it does not have"
-	else
-		fail "$1: only $same arguments have a place"
-	fi
+	holds "$1: places of arguments that are the twin's: $same, and $unknown that it does not have" "" [ "$same" -gt "$3" ]
 }
 
 # compare_types OURS THEIRS: rows of `twin types` of the debug file and the twin; prints how many arguments have the same
@@ -187,11 +180,7 @@ check_types() {
 	equal "$1: types of arguments that differ from the twin's" "" "$(sed 1d "$work/compared")"
 	local same
 	read -r same <"$work/compared"
-	if [ "$same" -gt "$3" ]; then
-		ok "$1: types of arguments that are the twin's: $same"
-	else
-		fail "$1: only $same arguments have a type"
-	fi
+	holds "$1: types of arguments that are the twin's: $same" "" [ "$same" -gt "$3" ]
 }
 
 CC=${CC:-cc}

@@ -127,11 +127,7 @@ frames() {
 
 # at_most NAME FILE COUNT: FILE has no more lines than that.
 at_most() {
-	if [ "$(wc -l <"$2")" -le "$3" ]; then
-		ok "$1: $(wc -l <"$2")"
-	else
-		fail "$1: $(wc -l <"$2")" "$(head "$2")"
-	fi
+	holds "$1: $(wc -l <"$2")" "$(head "$2")" [ "$(wc -l <"$2")" -le "$3" ]
 }
 
 # functions NAME TWIN DEBUGFILE: the same functions, with the file and the line of their declarations where the twin has

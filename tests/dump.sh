@@ -14,11 +14,7 @@ report_of() {
 
 # equal NAME EXPECTED FOUND
 equal() {
-	if [ "$2" = "$3" ]; then
-		ok "$1 ($2)"
-	else
-		fail "$1" "expected $2, found $3"
-	fi
+	holds "$1 ($2)" "expected $2, found $3" [ "$2" = "$3" ]
 }
 
 # between NAME LEAST FOUND MOST

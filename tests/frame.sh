@@ -90,11 +90,7 @@ compare_passed() {
 		$2 ~ /^(-?[0-9.]+|".+")\?$/ && $1 in known { if (($1, $2) in has) equal++; else differs = differs $0 "\n" }
 		END { print equal + 0; printf "%s", differs }' "$work/expected" "$work/found" >"$work/rows"
 	equal "$1 that the twin has not" "" "$(sed 1d "$work/rows")"
-	if [ "$(head -n 1 "$work/rows")" -ge "$2" ]; then
-		ok "$1: $(head -n 1 "$work/rows")"
-	else
-		fail "$1" "$(cat "$work/rows" "$work/found")"
-	fi
+	holds "$1: $(head -n 1 "$work/rows")" "$(cat "$work/rows" "$work/found")" [ "$(head -n 1 "$work/rows")" -ge "$2" ]
 }
 
 # check_dump NAME: the frames of a heap dump: pointers are those of the dump's lists; what the program has in its frames.
@@ -108,11 +104,7 @@ check_dump() {
 	sed -nE 's/^\[Current thread is [0-9]+ \(LWP ([0-9]+).*/thread \1/p; s/^(sp)_(0x[0-9a-f]+) = (0x[0-9a-f]+)$/\1 \2 \3/p' "$work/output" |
 		awk -v OFS='\t' '/^thread/ { id = $2; next } { print id, $2, $3 }' | sort -u >"$work/found"
 	same "$1: pointers that are not in the dump's lists" /dev/null <(comm -13 "$work/expected" "$work/found")
-	if [ "$(wc -l <"$work/found")" -gt 30 ]; then
-		ok "$1: pointers: $(wc -l <"$work/found")"
-	else
-		fail "$1: pointers" "$(cat "$work/output")"
-	fi
+	holds "$1: pointers: $(wc -l <"$work/found")" "$(cat "$work/output")" [ "$(wc -l <"$work/found")" -gt 30 ]
 	has "$1: an argument that looks like a string" "$(cat "$work/output")" '^arg1 = "locals"\?$'
 	has "$1: words that look like an interface" "$(cat "$work/output")" '^sp_0x[0-9a-f]+ = interface \{\}\(string\) "being recovered"\?$'
 	lacks "$1: what leads nowhere is no interface" "$(cat "$work/output")" 'interface.*unreadable'

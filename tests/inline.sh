@@ -6,11 +6,7 @@
 
 # few NAME FILE COUNT: FILE has no more lines than that, which are told.
 few() {
-	if [ "$(wc -l <"$2")" -le "$3" ]; then
-		ok "$1: $(wc -l <"$2")"
-	else
-		fail "$1: $(wc -l <"$2")" "$(head "$2")"
-	fi
+	holds "$1: $(wc -l <"$2")" "$(head "$2")" [ "$(wc -l <"$2")" -le "$3" ]
 }
 
 # stacks FIRST: rows of start, end, and file, line, function of each frame, on standard input, told as the runtime

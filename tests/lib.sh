@@ -50,6 +50,15 @@ needs_amd64() {
 	return 1
 }
 
+# holds NAME DETAIL COMMAND...: the command succeeds.
+holds() {
+	if "${@:3}"; then
+		ok "$1"
+	else
+		fail "$1" "$2"
+	fi
+}
+
 # equal NAME EXPECTED FOUND: two texts are equal.
 equal() {
 	if [ "$2" = "$3" ]; then

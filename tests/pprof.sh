@@ -245,11 +245,7 @@ check_pie() {
 		[ $((0x$own)) -ge $((0x$ours)) ] && [ $((0x$own - 0x$ours)) -lt 1024 ] || echo "$own $ours"
 	done <"$work/both" >"$work/apart"
 	same "PIE: addresses are those of the code ($(wc -l <"$work/both"))" /dev/null "$work/apart"
-	if [ "$(wc -l <"$work/both")" -gt 20 ]; then
-		ok "PIE: there are addresses"
-	else
-		fail "PIE: there are addresses" "$(cat "$work/found")"
-	fi
+	holds "PIE: there are addresses" "$(cat "$work/found")" [ "$(wc -l <"$work/both")" -gt 20 ]
 }
 
 # check_failures: nothing is half-written, and what is wrong is told.

@@ -76,11 +76,8 @@ addresses() {
 		equal "addr2line $option: as many lines" "$(wc -l <"$work/theirs")" "$(wc -l <"$work/ours")"
 		diff "$work/theirs" "$work/ours" | grep '^>' >"$work/apart"
 		# Padding between instructions has the line of either side.
-		if [ "$(wc -l <"$work/apart")" -le 5 ]; then
-			ok "addr2line $option: $(wc -l <"$work/ours") lines, $(wc -l <"$work/apart") apart from binutils'"
-		else
-			fail "addr2line $option: apart from binutils'" "$(head "$work/apart")"
-		fi
+		holds "addr2line $option: $(wc -l <"$work/ours") lines, $(wc -l <"$work/apart") apart from binutils'" "$(head "$work/apart")" \
+			[ "$(wc -l <"$work/apart")" -le 5 ]
 	done
 	# binutils names functions by their symbols, which end in the name of the ABI, and gives an inlined
 	# function's line the name of the function that it is in: only functions that begin with code of
@@ -95,11 +92,8 @@ addresses() {
 		sed -E -e 's/\.abi0 at / at /' -e 's/type\.\.eq\.\[[0-9]+\]/type..eq.[...]/' >"$work/theirs"
 	diff "$work/theirs" "$work/ours" | grep '^>' >"$work/apart"
 	equal "addr2line -afp: a line for each address" "$(wc -l <"$work/entries")" "$(wc -l <"$work/ours")"
-	if [ "$(wc -l <"$work/apart")" -le 5 ]; then
-		ok "addr2line -afp: $(wc -l <"$work/ours") functions, $(wc -l <"$work/apart") apart from binutils'"
-	else
-		fail "addr2line -afp: apart from binutils'" "$(head "$work/apart")"
-	fi
+	holds "addr2line -afp: $(wc -l <"$work/ours") functions, $(wc -l <"$work/apart") apart from binutils'" "$(head "$work/apart")" \
+		[ "$(wc -l <"$work/apart")" -le 5 ]
 	equal "addr2line: an address on the command line" "$(addr2line -e "$twin" "$(head -n 1 "$work/rows")")" \
 		"$("$GOHEAP" addr2line -e "$stripped" "$(head -n 1 "$work/rows")")"
 	equal "addr2line: no function" "$(addr2line -f -e "$twin" 0x10)" \

@@ -78,11 +78,7 @@ check_program() {
 
 # enough NAME FILE LEAST: the file has so many lines.
 enough() {
-	if [ "$(wc -l <"$2")" -ge "$3" ]; then
-		ok "$1: $(wc -l <"$2")"
-	else
-		fail "$1: only $(wc -l <"$2")"
-	fi
+	holds "$1: $(wc -l <"$2")" "" [ "$(wc -l <"$2")" -ge "$3" ]
 }
 
 # check_machine GOARCH EMULATOR GDB: the same in a core file made of a dump. There the top frames of stacks, which

@@ -43,11 +43,8 @@ compare() {
 		fail "$1: breakpoints in both: $wanted; in the twin: $(wc -l <"$work/expected")"
 	fi
 	diff "$work/theirs" "$work/ours" | grep '^[<>]' >"$work/apart"
-	if [ "$(grep -c '^<' "$work/apart")" -le "$apart" ]; then
-		ok "$1: breakpoints on functions stop where the twin's do: $wanted, $(grep -c '^<' "$work/apart") elsewhere"
-	else
-		fail "$1: breakpoints on functions that stop elsewhere: $(grep -c '^<' "$work/apart") of $wanted" "$(head "$work/apart")"
-	fi
+	holds "$1: breakpoints on functions stop where the twin's do: $wanted, $(grep -c '^<' "$work/apart") elsewhere" "$(head "$work/apart")" \
+		[ "$(grep -c '^<' "$work/apart")" -le "$apart" ]
 }
 
 # registers: what GDB tells of functions' scopes, on standard input, as rows of function, number of the variable, address and
@@ -92,17 +89,9 @@ compare_arguments() {
 	[ "$told" -gt 200 ] || fail "$1: arguments in registers that both tell: $told"
 	# Where the twin has no place for an argument, a local variable may be taken for it.
 	awk -F'\t' '$3 != $5' "$work/both" >"$work/apart"
-	if [ "$(wc -l <"$work/apart")" -le 1 ]; then
-		ok "$1: the twin has them in the same registers: $told"
-	else
-		fail "$1: arguments that the twin has in others: $(wc -l <"$work/apart") of $told" "$(head "$work/apart")"
-	fi
+	holds "$1: the twin has them in the same registers: $told" "$(head "$work/apart")" [ "$(wc -l <"$work/apart")" -le 1 ]
 	unsaved=$(join -t $'\t' <(cut -d ' ' -f 1 "$work/both" | sort -u) "$work/frameless" | wc -l)
-	if [ "$unsaved" -gt 5 ]; then
-		ok "$1: functions among them that have no code to save them: $unsaved"
-	else
-		fail "$1: functions among them that have no code to save them: $unsaved"
-	fi
+	holds "$1: functions among them that have no code to save them: $unsaved" "" [ "$unsaved" -gt 5 ]
 }
 
 # check_machine RELEASE GOARCH: GDB goes by the instructions, too, where a function sets up no frame.

@@ -33,11 +33,8 @@ compare() {
 		"$work/typed" >"$work/wrong"
 	same "$name: no object has a wrong type" /dev/null "$work/wrong"
 	all=$(wc -l <"$work/said") known=$(wc -l <"$work/typed")
-	if [ "$((100 * known))" -ge "$((share * all))" ]; then
-		ok "$name: $known of $all have a type"
-	else
-		fail "$name: $known of $all have a type" "$(paste "$work/expected" "$work/found" | awk -F'\t' '$1 != $2')"
-	fi
+	holds "$name: $known of $all have a type" "$(paste "$work/expected" "$work/found" | awk -F'\t' '$1 != $2')" \
+		[ "$((100 * known))" -ge "$((share * all))" ]
 }
 
 # typed NAME PERCENT OPTION...: so many in 100 bytes of the heap, or more, are of known types.
