@@ -12,9 +12,10 @@ state() {
 # check RELEASE WAY FUNCTION STATE HELD DOES: the goroutine is in FUNCTION, its thread in STATE; it has the mutex, as HELD says
 # it, and DOES something.
 check() {
-	local name="Go $1, $2" hang goroutine thread
+	local name="Go $1, $2" hang goroutine thread descriptor target does=$6
 	run_until_ready "$directory/stuck.stripped" "$2"
-	read -r _ goroutine thread <"$work/output"
+	read -r _ goroutine thread descriptor target <"$work/output"
+	[ "$2" != pipe ] || does="$does of file descriptor $descriptor \\(pipe:.${target//[^0-9]/}.\\)"
 	for _ in {1..100}; do
 		[ "$(state)" = "$4" ] && break
 		sleep 0.05
@@ -23,7 +24,7 @@ check() {
 	sleep 0.2
 	hang=$(timeout 60 "$GOHEAP" hang -p "$pid" 2>"$work/why")
 	has "$name: who waits, who has it, and what that does" "$hang" \
-		"^3 goroutines: lock sync\.Mutex 0x[0-9a-f]+ \(locked\), in main\.handle at .*/main\.go:[0-9]+; $5 by goroutine $goroutine \(main\.$3 at .*/main\.go:[0-9]+\), which is $6\$"
+		"^3 goroutines: lock sync\.Mutex 0x[0-9a-f]+ \(locked\), in main\.handle at .*/main\.go:[0-9]+; $5 by goroutine $goroutine \(main\.$3 at .*/main\.go:[0-9]+\), which is $does\$"
 	case $2 in
 	c) has "$name: its thread" "$hang" "^in C: goroutine $goroutine \(main\.$3 at [^ ]*\), on thread $thread, asleep( \(.*\))?\$" ;;
 	kernel)
@@ -37,6 +38,36 @@ check() {
 	has "$name: it goes on as before" "$(sed 's/.*) \(.\) .*/\1/' /proc/"$pid"/task/*/stat | tr -d '\n')" '^[RSD]+$'
 	exec 7>&-
 	wait "$pid" 2>"$work/why"
+}
+
+# over_disk DIRECTORY COMMAND...: runs it where the disk of DIRECTORY answers nothing.
+over_disk() {
+	# shellcheck disable=SC2016 # The shell in it expands these.
+	unshare -m bash -c 'exec 9<>/dev/fuse && mount -i -t fuse -o fd=9,rootmode=40000,user_id=0,group_id=0 none "$1" &&
+		timeout -s KILL 60 "${@:2}"' - "$@"
+}
+
+# check_disk RELEASE: data that the process has mapped is on a disk that is gone.
+check_disk() {
+	local name="Go $1, data on a disk that is gone" goroutine place
+	mkdir -p "$work/disk"
+	echo data >"$work/disk/data"
+	if ! over_disk "$work/disk" true 2>"$work/why"; then
+		skip "$name" "no FUSE: $(tail -n 1 "$work/why")"
+		return
+	fi
+	run_until_ready "$directory/stuck.stripped" pipe "$work/disk/data"
+	read -r _ goroutine _ <"$work/output"
+	sleep 0.2
+	timeout 60 gcore -o "$work/core" "$pid" >"$work/gdb" 2>&1
+	for place in "-p $pid" "-e $directory/stuck.stripped $work/core.$pid"; do
+		# shellcheck disable=SC2086 # Two or three words.
+		has "$name: ${place%% *}" "$(over_disk "$work/disk" "$GOHEAP" hang $place 2>"$work/why")" \
+			"^3 goroutines: lock sync\.Mutex .* held by goroutine $goroutine \(main\.writePipe at "
+	done
+	exec 7>&-
+	wait "$pid" 2>"$work/why"
+	rm -f "$work/core.$pid"
 }
 
 # groups: of the groups on standard input how many wait, and where.
@@ -78,6 +109,7 @@ for release in ${RELEASES:-1.15 1.19 1.27}; do
 	check "$release" pipe writePipe S held 'in a system call, syscall\.write'
 	# At some of its instructions it is not sure.
 	check "$release" spin spin R '(perhaps )?held' '(on a thread|ready to run)'
+	[ "$release" != 1.19 ] || check_disk "$release"
 done
 check_crowd 1.19
 finish

@@ -82,13 +82,8 @@ static void add_core(struct maker *maker, const struct gh_image *core)
 {
 	for (size_t i = 0; i < core->nsegments; i++) {
 		const GElf_Phdr *segment = &core->segments[i];
-		struct gh_mapping mapping = {
-		    .start = segment->p_vaddr,
-		    .name = "",
-		    .access = {segment->p_flags & PF_R ? 'r' : '-',
-			       segment->p_flags & PF_W ? 'w' : '-',
-			       segment->p_flags & PF_X ? 'x' : '-', 'p', '\0'},
-		};
+		struct gh_mapping mapping = {.start = segment->p_vaddr, .name = ""};
+		gh_mapping_set_access(&mapping, segment);
 		if (segment->p_type == PT_LOAD &&
 		    !__builtin_add_overflow(segment->p_vaddr, segment->p_memsz, &mapping.end))
 			add_mapping(maker, 0, &mapping);

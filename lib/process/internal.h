@@ -432,6 +432,9 @@ bool gh_malloc_is_heap(struct gh_process *process, const struct gh_mapping *mapp
  * if there is none. */
 uint64_t gh_malloc_chunk(struct gh_process *process, uint64_t address, uint64_t end);
 
+/* Has MAPPING tell of the access that SEGMENT, a core file's, has. */
+void gh_mapping_set_access(struct gh_mapping *mapping, const GElf_Phdr *segment);
+
 /* No page of memory is smaller, in bytes, and nothing is in the first one. */
 #define GH_LEAST_PAGE 4096
 

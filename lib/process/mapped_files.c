@@ -1,7 +1,9 @@
 #include "lib/process/internal.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 
@@ -44,15 +46,59 @@ static void add_live(struct gh_mapped_files *files, int pid, uint64_t start, con
 	add(files, start, is_here || !is_there ? name : path);
 }
 
+/* The file whose beginning was mapped last, until it is known to have code. Files without code,
+ * data, are left alone: there may be thousands, and one on a disk that is gone would hang whoever
+ * asks about it. */
+struct lister {
+	struct gh_mapped_files *files;
+	const struct gh_image *core; /* NULL if the process runs */
+	char *name;                  /* NULL once it has been added; owned */
+	uint64_t start;
+};
+
+/* GDB's core files are without most of what is in files, and its access: a program's or library's
+ * first page tells, or that it is mapped in several parts. */
+static bool has_code(const struct lister *lister, const struct gh_mapping *mapping)
+{
+	struct gh_cursor memory;
+	if (mapping->access[0] != '\0')
+		return mapping->access[2] == 'x';
+	return mapping->offset != 0 ||
+	       (gh_image_at(lister->core, mapping->start, &memory) &&
+		gh_cursor_left(&memory) >= SELFMAG && memcmp(memory.pos, ELFMAG, SELFMAG) == 0);
+}
+
+static void add_if_code(struct lister *lister, int pid, const struct gh_mapping *mapping)
+{
+	if (mapping->offset == 0) {
+		free(lister->name);
+		lister->name = strdup(mapping->name);
+		lister->start = mapping->start;
+		lister->files->failed = lister->files->failed || lister->name == NULL;
+	}
+	if (lister->name == NULL || strcmp(lister->name, mapping->name) != 0 ||
+	    !has_code(lister, mapping))
+		return;
+	if (lister->core == NULL)
+		add_live(lister->files, pid, lister->start, lister->name);
+	else
+		add(lister->files, lister->start, lister->name);
+	free(lister->name);
+	lister->name = NULL;
+}
+
 static void take_file(void *context, int pid, struct gh_mapping *mapping)
 {
-	if (mapping->offset == 0 && mapping->name[0] == '/')
-		add_live(context, pid, mapping->start, mapping->name);
+	if (mapping->name[0] == '/')
+		add_if_code(context, pid, mapping);
 }
 
 bool gh_mapped_files_live(struct gh_mapped_files *files, int pid)
 {
-	return gh_mappings_live(pid, "maps", take_file, files) && !files->failed;
+	struct lister lister = {.files = files};
+	bool listed = gh_mappings_live(pid, "maps", take_file, &lister);
+	free(lister.name);
+	return listed && !files->failed;
 }
 
 static void take_unbacked(void *context, int pid, struct gh_mapping *mapping)
@@ -80,14 +126,15 @@ void gh_unbacked_core(struct gh_starts *starts, const struct gh_image *core)
 
 static void take_core_file(void *context, int pid, struct gh_mapping *mapping)
 {
-	(void)pid;
-	if (mapping->offset == 0)
-		add(context, mapping->start, mapping->name);
+	add_if_code(context, pid, mapping);
 }
 
 bool gh_mapped_files_core(struct gh_mapped_files *files, const struct gh_image *core)
 {
-	return gh_mappings_core_files(core, take_core_file, files) && !files->failed;
+	struct lister lister = {.files = files, .core = core};
+	bool listed = gh_mappings_core_files(core, take_core_file, &lister);
+	free(lister.name);
+	return listed && !files->failed;
 }
 
 void gh_mapped_files_free(struct gh_mapped_files *files)

@@ -65,8 +65,28 @@ bool gh_mappings_live(int pid, const char *file, gh_mapping_take *take, void *co
 	return maps != NULL;
 }
 
+void gh_mapping_set_access(struct gh_mapping *mapping, const GElf_Phdr *segment)
+{
+	mapping->access[0] = segment->p_flags & PF_R ? 'r' : '-';
+	mapping->access[1] = segment->p_flags & PF_W ? 'w' : '-';
+	mapping->access[2] = segment->p_flags & PF_X ? 'x' : '-';
+	mapping->access[3] = 'p';
+}
+
+/* Fills in the access to MAPPING, if a segment of CORE begins there. Both lists are by address: the
+ * search goes on AT the place where the last one ended. */
+static void find_access(struct gh_mapping *mapping, const struct gh_image *core, size_t *at)
+{
+	while (*at < core->nsegments && (core->segments[*at].p_type != PT_LOAD ||
+					 core->segments[*at].p_vaddr < mapping->start))
+		++*at;
+	if (*at < core->nsegments && core->segments[*at].p_vaddr == mapping->start)
+		gh_mapping_set_access(mapping, &core->segments[*at]);
+}
+
 bool gh_mappings_core_files(const struct gh_image *core, gh_mapping_take *take, void *context)
 {
+	size_t segment = 0;
 	unsigned word = core->arch->pointer_size;
 	struct gh_cursor ranges;
 	if (!gh_core_note_find(core, NT_FILE, &ranges))
@@ -86,6 +106,7 @@ bool gh_mappings_core_files(const struct gh_image *core, gh_mapping_take *take, 
 		if (name == NULL)
 			return false;
 		mapping.name = name;
+		find_access(&mapping, core, &segment);
 		take(context, 0, &mapping);
 	}
 	return true;

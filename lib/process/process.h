@@ -210,8 +210,9 @@ typedef void gh_mapping_take(void *context, int pid, struct gh_mapping *mapping)
  * where there is much memory. False, and errno set, if it cannot be asked. */
 bool gh_mappings_live(int pid, const char *file, gh_mapping_take *take, void *context);
 
-/* Calls TAKE with CONTEXT and each mapping of a file of CORE, by its note NT_FILE, which does not
- * tell access. False if it has none, or it is damaged. */
+/* Calls TAKE with CONTEXT and each mapping of a file of CORE, by its note NT_FILE. The access is
+ * that of the segment which begins with it; "" if none does. False if it has none, or it is
+ * damaged. */
 bool gh_mappings_core_files(const struct gh_image *core, gh_mapping_take *take, void *context);
 
 /* The files that a process has mapped: its program, and the libraries that it has loaded. */
@@ -224,8 +225,8 @@ struct gh_mapped_file {
 /* By address. */
 struct gh_mapped_files GH_VECTOR(struct gh_mapped_file);
 
-/* Adds those of the running process PID to FILES. False, and errno set, if it cannot be asked.
- * Source: proc_pid_maps(5). */
+/* Adds those of the running process PID to FILES that have code. False, and errno set, if it cannot
+ * be asked. Source: proc_pid_maps(5). */
 bool gh_mapped_files_live(struct gh_mapped_files *files, int pid);
 
 /* The same of CORE, by its note NT_FILE. False if it has none. Source: fill_files_note in the

@@ -41,8 +41,11 @@ static void print_state(FILE *out, struct gh_wait_query *query, size_t goroutine
 	const struct gh_wait *wait = gh_wait_of(query, goroutine);
 	gh_dump_get(&query->dump, GH_DUMP_GOROUTINE, goroutine, &record);
 	fputs(", which ", out);
+	/* What a descriptor is of is the answer: a peer, or a disk. */
 	if (wait != NULL)
-		gh_wait_print_clause(out, query, wait, true);
+		gh_wait_print_clause(out, query, wait,
+				     wait->kind != GH_WAIT_DESCRIPTOR &&
+					 wait->kind != GH_WAIT_SYSCALL);
 	else
 		fputs(record.goroutine.status == GH_DUMP_RUNNING ? "is on a thread"
 								 : "is ready to run",

@@ -1,5 +1,6 @@
 // Stuck has one goroutine that has a mutex and does not go on, in the way that its argument names, and three that wait for the
-// mutex. It prints "ready", the number of the one that has it, and of its thread; then it waits until its input ends.
+// mutex. It prints "ready", the number of the one that has it, of its thread, and what a system call it is in works on; then it
+// waits until its input ends. It maps the file that a second argument names, which is data.
 package main
 
 /*
@@ -52,7 +53,9 @@ func id() string {
 	return string(bytes.Fields(buf)[1])
 }
 
-func say() { fmt.Println("ready", id(), C.own_thread()) }
+func say(what ...interface{}) {
+	fmt.Println(append([]interface{}{"ready", id(), C.own_thread()}, what...)...)
+}
 
 //go:noinline
 func callC() {
@@ -78,8 +81,14 @@ func writePipe() {
 	mutex.Lock()
 	defer mutex.Unlock()
 	syscall.Pipe(pipe[:])
-	say()
-	syscall.Write(pipe[1], make([]byte, 1<<20))
+	name, _ := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", pipe[1]))
+	say(pipe[1], name)
+	// Whatever stops the process for a moment ends a write that has done a part.
+	for left := make([]byte, 1<<20); len(left) > 0; {
+		if n, _ := syscall.Write(pipe[1], left); n > 0 {
+			left = left[n:]
+		}
+	}
 }
 
 //go:noinline
@@ -97,7 +106,20 @@ func handle() {
 	mutex.Unlock()
 }
 
+func mapFile(path string) {
+	file, err := os.Open(path)
+	if err != nil {
+		panic(err)
+	}
+	if _, err := syscall.Mmap(int(file.Fd()), 0, 1, syscall.PROT_READ, syscall.MAP_SHARED); err != nil {
+		panic(err)
+	}
+}
+
 func main() {
+	if len(os.Args) > 2 {
+		mapFile(os.Args[2])
+	}
 	go map[string]func(){"c": callC, "kernel": callKernel, "pipe": writePipe, "spin": spin}[os.Args[1]]()
 	time.Sleep(100 * time.Millisecond)
 	for i := 0; i < 3; i++ {
