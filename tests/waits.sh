@@ -32,7 +32,7 @@ expect() {
 	sed '/^ready/d' "$work/output" | sorted >"$work/expected"
 	# When it wrote its dump, the first goroutine did nothing else.
 	grep -v '^1	' "$work/expected" >"$work/expected.dump"
-	[ "$(wc -l <"$work/expected")" = 22 ] || fail "the sample has 22 goroutines" "$(cat "$work/output")"
+	[ "$(wc -l <"$work/expected")" = 24 ] || fail "the sample has 24 goroutines" "$(cat "$work/output")"
 }
 
 # start COMMAND...: runs the sample until all of it waits; $pid, and descriptor 7, which ends it.
@@ -93,20 +93,21 @@ source=$tests/samples/waits/main.go
 
 # check_text NAME: what is not in what the sample prints.
 check_text() {
-	equal "$1: a line for each" 22 "$(grep -c '^goroutine ' "$work/lines")"
+	equal "$1: a line for each" 24 "$(grep -c '^goroutine ' "$work/lines")"
 	has "$1: the state of a mutex" "$(cat "$work/lines")" '^goroutine [0-9]+: lock sync\.Mutex 0x[0-9a-f]+ \(locked\), in main\.mutexes\.func1 at .*/main\.go:[0-9]+$'
 	has "$1: that of an RWMutex" "$(cat "$work/lines")" '^goroutine [0-9]+: write-lock sync\.RWMutex 0x[0-9a-f]+ \(1 reader has it\), in main\.mutexes\.func3 '
 	has "$1: when it wakes" "$(cat "$work/lines")" '^goroutine [0-9]+: sleep, 3(59[0-9]|[5][0-9][0-9])\.[0-9] s more, in main\.others\.func'
 	has "$1: the system call" "$(cat "$work/lines")" '^goroutine 1: system call, syscall\.read of file descriptor 0 \(.*/input\), in main\.main at '
-	same "$1: sockets, and the descriptor of a system call" <(sort "$work/trace") \
-		<(sed -nE -e 's/.*: file descriptor [0-9]+ \((tcp [^)]*)\), (in [^ ]*) .*/\2: \1/p' \
+	same "$1: sockets, and the descriptor of a system call" <(grep '^in ' "$work/trace" | sort) \
+		<(sed -nE -e '/, connecting/d' -e 's/.*: file descriptor [0-9]+ \((tcp [^)]*)\), (in [^ ]*) .*/\2: \1/p' \
 			-e 's/.* of file descriptor ([0-9]+) \(pipe:.*, (in [^ ]*) .*/\2: \1/p' "$work/lines" | sort)
 	# Before Go 1.23 nothing leads from a channel to its timer.
 	[[ $1 =~ \ 1\.(15|19|2[12])(,|$) ]] || has "$1: when a timer fires" "$(cat "$work/lines")" '^goroutine [0-9]+: receive from chan time\.Time 0x[0-9a-f]+ \(len 0, cap 1, a timer.s that fires in 71[0-9][0-9]\.[0-9] s\) made in time\.NewTimer at [^ ]*, in main\.others\.func'
 	has "$1: a group" "$(cat "$work/groups")" '^2 goroutines: sync\.Cond 0x[0-9a-f]+, in main\.others\.func2 at '
+	has "$1: what a group connects to" "$(cat "$work/groups")" '^2 goroutines: file descriptor, in main\.dials\.func1 at .*; all tcp to '"$(sed -n 's/^dialled: //p' "$work/trace")"', connecting$'
 	has "$1: the other side" "$(cat "$work/groups")" '^1 goroutine: send on chan \*main\.job 0x[0-9a-f]+ \(len 2, cap 2\) made in main\.channels at [^ ]*/main\.go:'"$(line_of 'full := make')"', in main\.channels\.func1 at .*; 0 receive from it$'
 	has "$1: where a sampled channel was made" "$(cat "$work/lines")" 'receive from chan int 0x[0-9a-f]+ \(len 0, cap 0\) made in main\.channels at [^ ]*/main\.go:'"$(line_of 'unbuffered := make')"', in '
-	equal "$1: all are in groups" 22 "$(awk '{ n += $1 } END { print n }' "$work/groups")"
+	equal "$1: all are in groups" 24 "$(awk '{ n += $1 } END { print n }' "$work/groups")"
 }
 
 # check_emulated RELEASE: on arm64, in the core file that QEMU writes.

@@ -213,10 +213,8 @@ struct gh_special {
 bool gh_special_read(const struct gh_spans *spans, struct gh_process *process, uint64_t address,
 		     struct gh_special *special);
 
-/* Which words of a value of a type hold pointers, by the type's descriptor in a process.
- *
- * Sources: type Type in src/internal/abi/type.go, getGCMask and buildGCMask in src/runtime/type.go.
- */
+/* Which words of a value of a type hold pointers, by the type's descriptor in a process. Sources:
+ * type Type in src/internal/abi/type.go, getGCMask and buildGCMask in src/runtime/type.go. */
 
 struct gh_type_mask {
 	uint64_t size;     /* of a value, in bytes */
@@ -417,9 +415,8 @@ const char *gh_process_function(const struct gh_process *process, uint64_t entry
 /* Whether ADDRESS is that of the closure of a function of the program's. */
 bool gh_process_is_closure(struct gh_process *process, uint64_t address);
 
-/* What the malloc of the C library has, by what it writes there.
- *
- * Sources: glibc's malloc/arena.c and malloc/malloc.c. */
+/* What the malloc of the C library has, by what it writes there. Sources: glibc's malloc/arena.c
+ * and malloc/malloc.c. */
 
 /* MAPPING has heaps of an arena: struct heap_info at the start of each. */
 bool gh_malloc_is_arena(struct gh_process *process, const struct gh_mapping *mapping);

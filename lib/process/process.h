@@ -211,8 +211,7 @@ typedef void gh_mapping_take(void *context, int pid, struct gh_mapping *mapping)
 bool gh_mappings_live(int pid, const char *file, gh_mapping_take *take, void *context);
 
 /* Calls TAKE with CONTEXT and each mapping of a file of CORE, by its note NT_FILE. The access is
- * that of the segment which begins with it; "" if none does. False if it has none, or it is
- * damaged. */
+ * that of the segment which begins with it, or "". False if it has none, or it is damaged. */
 bool gh_mappings_core_files(const struct gh_image *core, gh_mapping_take *take, void *context);
 
 /* The files that a process has mapped: its program, and the libraries that it has loaded. */

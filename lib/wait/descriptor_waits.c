@@ -12,9 +12,10 @@
 /* No process has memory below, as Linux has it by default (vm.mmap_min_addr), in bytes. */
 #define LEAST_ADDRESS 65536
 
-/* Of fdMutex.state: how many use the descriptor. */
-#define REFERENCES_SHIFT 3
-#define REFERENCES_MASK  ((1 << 20) - 1)
+/* Of fdMutex.state: the bit that is 1 once the descriptor is closed, and the one above all others.
+ */
+#define CLOSED (UINT64_C(1) << 0)
+#define UNUSED (UINT64_C(1) << 63)
 
 /* WORD is among those of the first COUNT frames of goroutine NUMBER. */
 static bool is_on_stack(const struct gh_dump *dump, size_t number, size_t count, uint64_t word)
@@ -27,9 +28,19 @@ static bool is_on_stack(const struct gh_dump *dump, size_t number, size_t count,
 	return false;
 }
 
+/* ADDRESS is within the frames of goroutine NUMBER. */
+static bool is_in_frames(const struct gh_dump *dump, size_t number, uint64_t address)
+{
+	const struct gh_dump_stack *stack = gh_dump_stack(dump, number);
+	struct gh_dump_record first, last;
+	gh_dump_get(dump, GH_DUMP_FRAME, stack->first_frame, &first);
+	gh_dump_get(dump, GH_DUMP_FRAME, stack->first_frame + stack->nframes - 1, &last);
+	return address >= first.frame.sp && address < last.frame.sp;
+}
+
 /* Gives what the poll.FD at ADDRESS has for Sysfd. GH_NO_DESCRIPTOR if that is none that the
- * goroutine waits for with the FRAMES first frames of its stack: in use, and with the record that
- * they work on.
+ * goroutine waits for with the FRAMES first frames of its stack: open, in no stack, and with the
+ * record that they work on. While it connects nothing is counted as its user.
  *
  * Types FD and fdMutex in src/internal/poll: Sysfd, SysFile, which is a pointer, from Go 1.21 on,
  * and pd, which begins with a pointer to the runtime's record. */
@@ -38,11 +49,12 @@ static int64_t read_descriptor(const struct gh_dump *dump, size_t number, size_t
 {
 	if (address == 0 || address % dump->word != 0 || !gh_wait_may_be_object(dump, address))
 		return GH_NO_DESCRIPTOR;
-	uint64_t references = gh_wait_uint(dump, address, 8) >> REFERENCES_SHIFT & REFERENCES_MASK;
+	uint64_t state = gh_wait_uint(dump, address, 8);
 	uint64_t descriptor = gh_wait_word(dump, address + SYSFD);
 	unsigned words = gh_dump_minor(dump) >= 21 ? 2 : 1;
 	uint64_t record = gh_wait_word(dump, address + SYSFD + words * dump->word);
-	if (references == 0 || descriptor >= MOST_DESCRIPTORS || record < LEAST_ADDRESS ||
+	if ((state & (CLOSED | UNUSED)) != 0 || descriptor >= MOST_DESCRIPTORS ||
+	    record < LEAST_ADDRESS || is_in_frames(dump, number, address) ||
 	    !is_on_stack(dump, number, frames, record))
 		return GH_NO_DESCRIPTOR;
 	return (int64_t)descriptor;

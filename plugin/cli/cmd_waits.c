@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/util/escape.h"
 #include "plugin/cli/command.h"
 #include "plugin/cli/wait_query.h"
 
@@ -33,15 +34,19 @@ static void print_line(struct gh_wait_query *query, const struct gh_wait *wait,
 	putchar('\n');
 }
 
-/* Goroutines that wait alike at one place, while they are gathered. */
+/* A goroutine that waits, or a group of those that wait alike at one place. */
 struct member {
 	char *text;                 /* what for, and where, without addresses; owned */
+	char *end;                  /* what its descriptor is of; NULL if not known; owned */
 	const struct gh_wait *wait; /* of one of them */
-	uint64_t id;
-	uint64_t waited; /* ns; of a group the longest */
-	size_t count;    /* of the group, in the first of it */
-	size_t objects;  /* not the same as of the one before, plus one */
+	uint64_t waited;            /* ns; of a group the longest */
+	uint64_t object;            /* of one: its address; 0 if there is none */
+	size_t count;               /* of a group */
+	size_t objects;             /* of a group: different ones */
+	size_t ends;                /* of a group: of those with that END, the most */
 };
+
+struct members GH_VECTOR(struct member);
 
 static uint64_t object_of(const struct gh_waits *waits, const struct gh_wait *wait)
 {
@@ -50,12 +55,19 @@ static uint64_t object_of(const struct gh_waits *waits, const struct gh_wait *wa
 	return waits->channels.items[waits->cases.items[wait->first].channel].address;
 }
 
+static int compare_ends(const struct member *x, const struct member *y)
+{
+	return strcmp(x->end != NULL ? x->end : "", y->end != NULL ? y->end : "");
+}
+
 static int compare_members(const void *a, const void *b)
 {
 	const struct member *x = a, *y = b;
 	int order = strcmp(x->text, y->text);
 	if (order == 0)
-		order = (x->objects > y->objects) - (x->objects < y->objects);
+		order = (x->object > y->object) - (x->object < y->object);
+	if (order == 0)
+		order = compare_ends(x, y);
 	if (order == 0)
 		order = (x->wait->goroutine > y->wait->goroutine) -
 			(x->wait->goroutine < y->wait->goroutine);
@@ -68,6 +80,18 @@ static int compare_groups(const void *a, const void *b)
 	if (x->count != y->count)
 		return x->count > y->count ? -1 : 1;
 	return compare_members(a, b);
+}
+
+/* Prints what most descriptors of GROUP are of, if there is more than one. */
+static void print_ends(FILE *out, const struct member *group)
+{
+	if (group->ends < 2)
+		return;
+	if (group->ends == group->count)
+		fputs("; all ", out);
+	else
+		fprintf(out, "; %zu of them ", group->ends);
+	gh_escape_print(out, group->end);
 }
 
 static void print_group(struct gh_wait_query *query, const struct member *group)
@@ -84,50 +108,45 @@ static void print_group(struct gh_wait_query *query, const struct member *group)
 		gh_wait_print_wakers(out, query, group->wait);
 	else
 		fprintf(out, "; %zu different ones", group->objects);
+	print_ends(out, group);
 	putc('\n', out);
 }
 
-struct members GH_VECTOR(struct member);
-
-/* Puts the first of each group to the start of MEMBERS, the largest group first, and gives how many
- * groups there are. */
-static size_t make_groups(struct members *members)
+/* Adds the groups of MEMBERS to GROUPS, whose texts they share, the largest first. */
+static void make_groups(struct members *groups, struct members *members)
 {
-	size_t ngroups = 0;
-	uint64_t last = 0;
+	size_t run = 0; /* of those with the same end */
 	if (members->count > 0)
 		qsort(members->items, members->count, sizeof(*members->items), compare_members);
 	for (size_t i = 0; i < members->count; i++) {
-		struct member member = members->items[i];
-		struct member *group = ngroups > 0 ? &members->items[ngroups - 1] : NULL;
-		uint64_t object = member.objects;
-		if (group == NULL || strcmp(group->text, member.text) != 0) {
-			members->items[ngroups] = member;
-			group = &members->items[ngroups++];
-			group->objects = 1;
-		} else {
-			group->objects += object != last;
-			if (member.waited > group->waited)
-				group->waited = member.waited;
-			free(member.text);
+		const struct member *member = &members->items[i];
+		bool begins = i == 0 || strcmp(member[-1].text, member->text) != 0;
+		if (begins && !gh_vector_push(groups, *member))
+			break;
+		struct member *group = &groups->items[groups->count - 1];
+		run = begins || compare_ends(&member[-1], member) != 0 ? 1 : run + 1;
+		if (member->end != NULL && run > group->ends) {
+			group->end = member->end;
+			group->ends = run;
 		}
 		group->count++;
-		last = object;
+		group->objects += begins || member[-1].object != member->object;
+		if (member->waited > group->waited)
+			group->waited = member->waited;
 	}
-	if (ngroups > 0)
-		qsort(members->items, ngroups, sizeof(*members->items), compare_groups);
-	return ngroups;
+	if (groups->count > 0)
+		qsort(groups->items, groups->count, sizeof(*groups->items), compare_groups);
 }
 
 /* Adds WAIT, for groups. */
 static void add_member(struct members *members, struct gh_wait_query *query,
 		       const struct gh_wait *wait, const struct gh_dump_goroutine *goroutine)
 {
+	char end[GH_DESCRIPTOR_TEXT];
 	struct member member = {
 	    .wait = wait,
-	    .id = goroutine->id,
 	    .waited = gh_dump_waited(&query->dump, goroutine),
-	    .objects = object_of(&query->waits, wait),
+	    .object = object_of(&query->waits, wait),
 	};
 	size_t size;
 	FILE *out = open_memstream(&member.text, &size);
@@ -136,8 +155,12 @@ static void add_member(struct members *members, struct gh_wait_query *query,
 	gh_wait_print(out, query, wait, true);
 	print_place(out, query, wait->goroutine);
 	fclose(out);
-	if (member.text == NULL || !gh_vector_push(members, member))
+	if (gh_wait_descriptor_of(query, gh_wait_descriptor(query, wait), end, sizeof(end), true))
+		member.end = strdup(end);
+	if (member.text == NULL || !gh_vector_push(members, member)) {
 		free(member.text);
+		free(member.end);
+	}
 }
 
 size_t gh_wait_groups_print(struct gh_wait_query *query, size_t limit, const char *part)
@@ -145,6 +168,7 @@ size_t gh_wait_groups_print(struct gh_wait_query *query, size_t limit, const cha
 	const struct gh_options *options = query->options;
 	struct gh_emit emit = gh_emit_start(query->out, GH_EMIT_ROWS, &query->dump, options->json);
 	struct members members = {0};
+	struct members groups = {0};
 	struct gh_dump_record record;
 	for (size_t i = 0; i < query->waits.list.count; i++) {
 		const struct gh_wait *wait = &query->waits.list.items[i];
@@ -152,23 +176,27 @@ size_t gh_wait_groups_print(struct gh_wait_query *query, size_t limit, const cha
 		if (!record.goroutine.system || options->all)
 			add_member(&members, query, wait, &record.goroutine);
 	}
-	bool failed = members.failed;
-	size_t ngroups = make_groups(&members);
-	for (size_t i = 0; i < ngroups; i++) {
-		const struct member *group = &members.items[i];
-		if (i < limit && options->json)
+	make_groups(&groups, &members);
+	size_t ngroups = members.failed || groups.failed ? SIZE_MAX : groups.count;
+	for (size_t i = 0; i < groups.count && i < limit && ngroups != SIZE_MAX; i++) {
+		const struct member *group = &groups.items[i];
+		if (options->json)
 			gh_wait_emit_group(&emit, query,
 					   &(struct gh_wait_group){group->wait, group->waited,
 								   group->count, group->objects},
 					   part);
-		else if (i < limit && !failed)
+		else
 			print_group(query, group);
-		free(group->text);
+	}
+	for (size_t i = 0; i < members.count; i++) {
+		free(members.items[i].text);
+		free(members.items[i].end);
 	}
 	gh_vector_free(&members);
-	if (failed)
+	gh_vector_free(&groups);
+	if (ngroups == SIZE_MAX)
 		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
-	return failed ? SIZE_MAX : ngroups;
+	return ngroups;
 }
 
 static int answer(struct gh_wait_query *query)

@@ -87,9 +87,9 @@ void gh_wait_print_case(FILE *out, const struct gh_wait_query *query,
  * or there is none. */
 int64_t gh_wait_descriptor(struct gh_wait_query *query, const struct gh_wait *wait);
 
-/* Writes what DESCRIPTOR is of to TEXT, of SIZE bytes; to be escaped. False if it is not known. */
-bool gh_wait_descriptor_of(struct gh_wait_query *query, int64_t descriptor, char *text,
-			   size_t size);
+/* Writes what DESCRIPTOR is of to TEXT, as gh_descriptor_read does. False if it is not known. */
+bool gh_wait_descriptor_of(struct gh_wait_query *query, int64_t descriptor, char *text, size_t size,
+			   bool end);
 
 /* Prints WAIT as JSON: an object on a line, or an item of a list. */
 void gh_wait_emit(struct gh_emit *emit, struct gh_wait_query *query, const struct gh_wait *wait);

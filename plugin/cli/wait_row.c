@@ -131,7 +131,7 @@ static void fill_object(struct row *row)
 	if (descriptor != GH_NO_DESCRIPTOR)
 		row->descriptor = (struct gh_known){(uint64_t)descriptor, true};
 	if (gh_wait_descriptor_of(row->query, descriptor, row->target_text,
-				  sizeof(row->target_text)))
+				  sizeof(row->target_text), false))
 		row->target = row->target_text;
 	row->when = (struct gh_known){wait->when, wait->when != 0};
 }

@@ -189,10 +189,11 @@ int64_t gh_wait_descriptor(struct gh_wait_query *query, const struct gh_wait *wa
 							      : GH_NO_DESCRIPTOR;
 }
 
-bool gh_wait_descriptor_of(struct gh_wait_query *query, int64_t descriptor, char *text, size_t size)
+bool gh_wait_descriptor_of(struct gh_wait_query *query, int64_t descriptor, char *text, size_t size,
+			   bool end)
 {
 	return descriptor != GH_NO_DESCRIPTOR && query->pid != 0 &&
-	       gh_descriptor_read(text, size, &query->sockets, query->pid, descriptor);
+	       gh_descriptor_read(text, size, &query->sockets, query->pid, descriptor, end);
 }
 
 /* Prints the descriptor of WAIT, and what that is of. */
@@ -203,7 +204,7 @@ static void print_descriptor(FILE *out, struct gh_wait_query *query, const struc
 	if (descriptor == GH_NO_DESCRIPTOR)
 		return;
 	fprintf(out, " %" PRId64, descriptor);
-	if (!gh_wait_descriptor_of(query, descriptor, text, sizeof(text)))
+	if (!gh_wait_descriptor_of(query, descriptor, text, sizeof(text), false))
 		return;
 	fputs(" (", out);
 	gh_escape_print(out, text);

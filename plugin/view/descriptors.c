@@ -9,9 +9,10 @@
 #include "lib/util/bsearch.h"
 #include "plugin/view/view.h"
 
-/* Of a socket that waits for connections, in /proc/PID/net/tcp (TCP_LISTEN in the kernel's
- * include/net/tcp_states.h). */
-#define LISTENS 10
+/* States of a socket in /proc/PID/net/tcp, as the kernel's include/net/tcp_states.h has them. */
+#define CONNECTS 2  /* TCP_SYN_SENT */
+#define CLOSED   8  /* TCP_CLOSE_WAIT: by the other side alone */
+#define LISTENS  10 /* TCP_LISTEN */
 
 /* An address in hexadecimal digits: words of 4 bytes, each in the byte order of the machine. */
 #define MAX_DIGITS 32
@@ -42,8 +43,13 @@ static bool read_internet(struct gh_socket *socket, const char *line, const char
 		return false;
 	print_address(from, sizeof(from), local, local_port);
 	print_address(to, sizeof(to), remote, remote_port);
+	socket->port = local_port;
+	socket->listens = state == LISTENS;
 	if (remote_port != 0)
-		snprintf(socket->text, sizeof(socket->text), "%.3s %s to %s", protocol, from, to);
+		snprintf(socket->text, sizeof(socket->text), "%.3s %s to %s%s", protocol, from, to,
+			 state == CONNECTS ? ", connecting"
+			 : state == CLOSED ? ", which closed it"
+					   : "");
 	else
 		snprintf(socket->text, sizeof(socket->text), "%.3s %s%s", protocol, from,
 			 state == LISTENS ? ", listening" : "");
@@ -70,7 +76,7 @@ static void read_table(struct gh_sockets *sockets, int pid, const char *protocol
 	snprintf(path, sizeof(path), "/proc/%d/net/%s", pid, protocol);
 	FILE *file = fopen(path, "re");
 	while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
-		struct gh_socket socket;
+		struct gh_socket socket = {0};
 		if (is_unix ? read_unix(&socket, line, protocol)
 			    : read_internet(&socket, line, protocol))
 			gh_vector_push(sockets, socket);
@@ -85,6 +91,19 @@ static int compare(const void *a, const void *b)
 	return (x->inode > y->inode) - (x->inode < y->inode);
 }
 
+/* Notes which of SOCKETS are the server's ends of connections. */
+static void find_accepted(struct gh_sockets *sockets)
+{
+	bool listens[UINT16_MAX + 1] = {0};
+	for (size_t i = 0; i < sockets->count; i++)
+		if (sockets->items[i].listens)
+			listens[sockets->items[i].port & UINT16_MAX] = true;
+	for (size_t i = 0; i < sockets->count; i++) {
+		struct gh_socket *socket = &sockets->items[i];
+		socket->accepted = !socket->listens && listens[socket->port & UINT16_MAX];
+	}
+}
+
 void gh_sockets_read(struct gh_sockets *sockets, int pid)
 {
 	static const char *const protocols[] = {"tcp", "tcp6", "udp", "udp6", "unix"};
@@ -92,10 +111,26 @@ void gh_sockets_read(struct gh_sockets *sockets, int pid)
 		read_table(sockets, pid, protocols[i]);
 	if (sockets->count > 0)
 		qsort(sockets->items, sockets->count, sizeof(*sockets->items), compare);
+	find_accepted(sockets);
+}
+
+/* Writes what SOCKET is to TEXT; with END without what differs between connections to one server.
+ */
+static void write_socket(char *text, size_t size, const struct gh_socket *socket, bool end)
+{
+	const char *to = end && socket->port != 0 ? strstr(socket->text, " to ") : NULL;
+	int protocol = (int)strcspn(socket->text, " ");
+	const char *own = socket->text + protocol + 1;
+	if (to == NULL)
+		snprintf(text, size, "%s", socket->text);
+	else if (socket->accepted)
+		snprintf(text, size, "%.*s at %.*s", protocol, socket->text, (int)(to - own), own);
+	else
+		snprintf(text, size, "%.*s%s", protocol, socket->text, to);
 }
 
 bool gh_descriptor_read(char *text, size_t size, const struct gh_sockets *sockets, int pid,
-			int64_t descriptor)
+			int64_t descriptor, bool end)
 {
 	char path[64];
 	uint64_t inode;
@@ -108,7 +143,7 @@ bool gh_descriptor_read(char *text, size_t size, const struct gh_sockets *socket
 		return true;
 	size_t i = gh_lower_bound(sockets->count, k, sockets->items[k].inode < inode);
 	if (i < sockets->count && sockets->items[i].inode == inode)
-		snprintf(text, size, "%s", sockets->items[i].text);
+		write_socket(text, size, &sockets->items[i], end);
 	return true;
 }
 

@@ -476,6 +476,9 @@ void gh_system_calls_read(struct gh_system_calls *calls, int pid);
 struct gh_socket {
 	uint64_t inode;
 	char text[160]; /* "tcp 10.0.0.1:5120 to 10.0.0.2:80"; to be escaped */
+	unsigned port;  /* its own; 0 for none */
+	bool listens;   /* for connections to that port */
+	bool accepted;  /* of such a connection */
 };
 
 struct gh_sockets GH_VECTOR(struct gh_socket); /* by inode */
@@ -486,8 +489,10 @@ struct gh_sockets GH_VECTOR(struct gh_socket); /* by inode */
 void gh_sockets_read(struct gh_sockets *sockets, int pid);
 
 /* Writes to TEXT, of SIZE bytes, what DESCRIPTOR of process PID is of: a socket with its addresses,
- * a file's path, "pipe:[1234]"; to be escaped. False if that cannot be read. */
+ * a file's path, "pipe:[1234]"; to be escaped. With END without what differs between connections to
+ * one server: "tcp to 10.0.0.2:80" or, if the process is the server, "tcp at 10.0.0.2:80". False if
+ * that cannot be read. */
 bool gh_descriptor_read(char *text, size_t size, const struct gh_sockets *sockets, int pid,
-			int64_t descriptor);
+			int64_t descriptor, bool end);
 
 #endif

@@ -229,6 +229,40 @@ func descriptors() {
 	})
 }
 
+// full is the address of a listener that has no room for another connection.
+func full() string {
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		panic(err)
+	}
+	syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}})
+	syscall.Listen(fd, 0)
+	bound, _ := syscall.Getsockname(fd)
+	address := fmt.Sprintf("127.0.0.1:%d", bound.(*syscall.SockaddrInet4).Port)
+	only, err := net.Dial("tcp", address)
+	if err != nil {
+		panic(err)
+	}
+	kept = append(kept, only)
+	return address
+}
+
+func dials() {
+	address := full()
+	fmt.Fprintf(os.Stderr, "dialled: %s\n", address)
+	for i := 0; i < 2; i++ {
+		start(func() {
+			dialer := net.Dialer{Control: func(_, _ string, c syscall.RawConn) error {
+				return c.Control(func(fd uintptr) {
+					say("descriptor\t%d", fd)
+					started.Done()
+				})
+			}}
+			dialer.Dial("tcp", address)
+		})
+	}
+}
+
 func init() { runtime.MemProfileRate = 1 }
 
 func main() {
@@ -236,6 +270,7 @@ func main() {
 	mutexes()
 	others()
 	descriptors()
+	dials()
 	time.Sleep(200 * time.Millisecond)
 	if len(os.Args) > 1 {
 		file, err := os.Create(os.Args[1])
