@@ -20,12 +20,6 @@ struct waited {
 	FILE *out;
 };
 
-static bool read_process(const struct gh_memory *memory, uint64_t address, void *to, size_t size)
-{
-	const struct waited *waited = memory->from;
-	return gh_process_read(&waited->process->memory, address, to, size);
-}
-
 /* Prints the channels of WAIT as goheap print does. */
 static void print_channels(struct waited *waited, const struct gh_wait *wait)
 {
@@ -59,7 +53,7 @@ static bool find_waited(struct gh_snapshot *snapshot, struct gh_process *process
 	struct gh_dump_record record;
 	struct gh_error err;
 	size_t number = gh_goroutine_find(&snapshot->dump, waited->options->number, &record);
-	struct gh_memory memory = {.read = read_process, .from = waited, .size = 0};
+	struct gh_memory memory = gh_wait_memory(process);
 	if (number == GH_DUMP_NONE || waited->out == NULL)
 		return true;
 	waited->process = process;

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "lib/util/bsearch.h"
+#include "plugin/gdb/gdb.h"
 
 /* Finds what the goroutines wait for, and with the program more about that. */
 static bool find_waits(struct gh_wait_query *query, struct gh_error *err)
@@ -56,19 +57,72 @@ static bool fill(struct gh_wait_query *query)
 	return false;
 }
 
+static bool read_process(const struct gh_memory *memory, uint64_t address, void *to, size_t size)
+{
+	/* What is read is kept. */
+	const struct gh_process *process = memory->from;
+	return gh_process_read((struct gh_process_memory *)&process->memory, address, to, size);
+}
+
+struct gh_memory gh_wait_memory(const struct gh_process *process)
+{
+	return (struct gh_memory){.read = read_process, .from = process};
+}
+
+static int answer_query(struct gh_wait_query *query, int (*answer)(struct gh_wait_query *query))
+{
+	int status = fill(query) ? answer(query) : GH_EXIT_INPUT;
+	if (query->has_names)
+		gh_names_free(&query->names);
+	if (query->has_heap)
+		gh_heap_free(&query->heap);
+	gh_wait_query_free_found(query);
+	gh_symbols_close(&query->program);
+	return status;
+}
+
+/* A query about a process whose goroutines are known, and no heap. */
+struct heapless {
+	struct gh_wait_query query;
+	int (*answer)(struct gh_wait_query *query);
+	int status;
+};
+
+static bool answer_heapless(struct gh_snapshot *snapshot, struct gh_process *process, void *context)
+{
+	struct heapless *heapless = context;
+	struct gh_memory memory = gh_wait_memory(process);
+	heapless->query.dump = snapshot->dump;
+	heapless->query.dump.memory = &memory;
+	heapless->status = answer_query(&heapless->query, heapless->answer);
+	return true;
+}
+
+/* Asks of a core file without a heap what its goroutines tell alone. */
+static int run_heapless(const struct gh_options *options,
+			int (*answer)(struct gh_wait_query *query))
+{
+	struct gh_snapshot snapshot;
+	struct heapless heapless = {.query = {.options = options, .out = stdout},
+				    .answer = answer,
+				    .status = GH_EXIT_INPUT};
+	bool shown = gh_snapshot_show(&snapshot, options->file, options->program, answer_heapless,
+				      &heapless);
+	if (shown)
+		gh_snapshot_close(&snapshot);
+	return shown ? heapless.status : GH_EXIT_INPUT;
+}
+
 int gh_wait_query_run(const struct gh_options *options, int (*answer)(struct gh_wait_query *query))
 {
 	struct gh_wait_query query = {.options = options, .out = stdout};
 	gh_print_in_blocks();
 	if (!gh_heap_query_dump(&query.dump, options, options->file))
-		return GH_EXIT_INPUT;
-	int status = fill(&query) ? answer(&query) : GH_EXIT_INPUT;
-	if (query.has_names)
-		gh_names_free(&query.names);
-	if (query.has_heap)
-		gh_heap_free(&query.heap);
-	gh_wait_query_free_found(&query);
-	gh_symbols_close(&query.program);
+		return options->process == NULL && options->program != NULL &&
+			       gh_target_is_core(options->file)
+			   ? run_heapless(options, answer)
+			   : GH_EXIT_INPUT;
+	int status = answer_query(&query, answer);
 	gh_dump_close(&query.dump);
 	return status;
 }
@@ -143,6 +197,11 @@ const struct gh_call *gh_wait_place(struct gh_wait_query *query, size_t number)
 bool gh_wait_find_leaked(struct gh_leaked *leaked, struct gh_wait_query *query)
 {
 	struct gh_error err;
+	if (query->dump.memory != NULL) {
+		fputs("goheap: which goroutines can never go on is not known without the heap\n",
+		      stderr);
+		return false;
+	}
 	gh_progress_begin("goheap: following the pointers of", query->dump.path);
 	query->has_heap = gh_heap_build(&query->heap, &query->dump, &err);
 	bool found = query->has_heap && gh_leaked_find(leaked, &query->waits, &query->heap, &err);

@@ -38,9 +38,13 @@ struct gh_wait_query {
 /* Room for what a descriptor is of, in bytes. */
 #define GH_DESCRIPTOR_TEXT 4096
 
-/* Runs ANSWER on the dump that OPTIONS name. The exit status is the answer's, unless there is
- * nothing to answer on. */
+/* Runs ANSWER on the dump that OPTIONS name; if they name a core file that was cut short, and so
+ * lacks the heap, on its goroutines alone. The exit status is the answer's, unless there is nothing
+ * to answer on. */
 int gh_wait_query_run(const struct gh_options *options, int (*answer)(struct gh_wait_query *query));
+
+/* The memory of PROCESS, for what waits is found in a list of its goroutines alone. */
+struct gh_memory gh_wait_memory(const struct gh_process *process);
 
 /* Frees what QUERY has found of the goroutines. */
 void gh_wait_query_free_found(struct gh_wait_query *query);

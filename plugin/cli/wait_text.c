@@ -48,11 +48,14 @@ static void print_channels(FILE *out, struct gh_wait_query *query, const struct 
 			   bool plain)
 {
 	if (wait->kind == GH_WAIT_SELECT)
-		fputs(wait->ncases > 0 ? "select: " : "select without cases", out);
-	else if (wait->ncases == 0)
-		fputs(wait->kind == GH_WAIT_SEND ? "send on a nil channel"
-						 : "receive from a nil channel",
+		fputs(wait->ncases > 0 ? "select: "
+		      : wait->never    ? "select without cases"
+				       : "select",
 		      out);
+	else if (wait->ncases == 0)
+		fprintf(out, "%s a %schannel",
+			wait->kind == GH_WAIT_SEND ? "send on" : "receive from",
+			wait->never ? "nil " : "");
 	for (size_t i = 0; i < wait->ncases; i++) {
 		if (i > 0)
 			fputs(", ", out);
