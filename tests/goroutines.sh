@@ -386,6 +386,9 @@ check_cut() {
 	else
 		fail "$1: without the array: $found of the $before goroutines before it" "$(cat "$work/errors")"
 	fi
+	head -c "$(readelf -lW "$work/core" | awk '$1 == "LOAD" { print $2; exit }' | xargs printf %d)" "$work/core" >"$work/cut"
+	has "$1: without memory: why" "$("$GOHEAP" crash "$work/cut" -e "$2/dump.stripped" 2>&1)" \
+		'expected a process with goroutines, found none in its variables: .* or see coredump_filter in core\(5\)'
 }
 
 # check_many NAME PROGRAM: 100,000 goroutines, and groups of them.

@@ -334,7 +334,8 @@ bool gh_goroutines_find(struct gh_goroutines *all, struct gh_process *process, s
 		gh_goroutines_scan(all, process);
 	if (all->count == 0)
 		return gh_fail(err, path, GH_NO_OFFSET, "a process with goroutines",
-			       "none in its variables");
+			       "none in its variables: it may have just started, or the core file "
+			       "lacks them: it was cut short, or see coredump_filter in core(5)");
 	if (all->layout.creator == 0)
 		all->layout.creator = find_creator(process, all);
 	return true;
