@@ -293,7 +293,7 @@ check_errors() {
 	local other
 	other=$(readlink -f "$(command -v sleep)")
 	has "a program that is not Go" "$(goheap "$other" starti "goheap goroutines")" \
-		"^goheap: $other: expected a Go program, found no pclntab\$"
+		"^goheap: $other is no Go program, and no Go library is loaded\$"
 	start "$2"
 	goheap "$2" "attach $pid" "goheap info" "continue &" "goheap goroutines" "goheap goroutine 1" >"$work/session"
 	quit

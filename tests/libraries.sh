@@ -34,7 +34,7 @@ like() {
 # said NAME SO: the session names the library in one line, and says no more.
 said() {
 	equal "$1: the library is named, once" "goheap: go$release library $2" \
-		"$(sed -nE '/^goheap: .*found no pclntab$/d; /^goheap: /{ s/^(goheap: go1\.[0-9]+)[0-9.]* /\1 /; s/, [0-9]+ functions, [0-9]+ ms$//; p; }' "$work/session")"
+		"$(sed -nE '/^goheap: .* is no Go program; /d; /^goheap: /{ s/^(goheap: go1\.[0-9]+)[0-9.]* /\1 /; s/, [0-9]+ functions, [0-9]+ ms$//; p; }' "$work/session")"
 	lacks "$1: no complaint" "$(cat "$work/session")" '^(warning: (section|location)|Warning: the current|.*[Ee]rror)'
 }
 

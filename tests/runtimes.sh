@@ -128,6 +128,8 @@ test_release() {
 	test_replaced
 	stop
 	session "$1: a core file in GDB" "$work/host" "core-file $work/core"
+	"$GOHEAP" goroutines -e "$work/host" "$work/core" >"$work/session" 2>"$work/why"
+	each "$1: a core file, and the program that loaded the libraries"
 	# Two copies of one.
 	cp "$work/one.so" "$work/two.so"
 	start "$work/host" "$work/one.so" "$work/two.so"
@@ -199,11 +201,41 @@ test_linkshared() {
 	heap "$name, core file" "$work/core.dump"
 }
 
+# is_foreign NAME EXPECTED COMMAND...: the command says EXPECTED, and that it failed.
+is_foreign() {
+	"$GOHEAP" "${@:3}" >"$work/found" 2>&1
+	equal "$1: exit status" 1 $?
+	has "$1" "$(cat "$work/found")" "$2"
+}
+
+# test_foreign: a process that has no Go code, but has started one that has.
+test_foreign() {
+	local shell own
+	sample "no Go" 1.19 crowd || return
+	shell=$(readlink -f "$BASH")
+	bash -c '"$@"; true' - "$directory/crowd.stripped" 9 "$work/own" - < <(sleep 60) >"$work/output" &
+	child=$!
+	wait_until grep -qs "^ready" "$work/output"
+	own="$shell, which is no Go program, and has loaded no Go library; Go programs that it has started: -p $(pgrep -P "$child" crowd)"
+	is_foreign "no Go: a process" "^goheap: process $child runs $own\$" hang -p "$child"
+	is_foreign "no Go: a process and its program" "^goheap: process $child runs $own\$" histogram -e "$shell" -p "$child"
+	is_foreign "no Go: a dump" "^goheap: process $child runs $own\$" dump "$child" -o "$work/none"
+	goheap "" "attach $child" "generate-core-file $work/core" "goheap goroutines" detach >"$work/session"
+	has "no Go: attached" "$(cat "$work/session")" "^goheap: $shell is no Go program; Go libraries are named as it loads them\$"
+	has "no Go: a command of GDB's" "$(cat "$work/session")" "^goheap: $shell is no Go program, and no Go library is loaded\$"
+	own="of a process that ran $shell, which is no Go program, and had loaded no Go library that is here"
+	is_foreign "no Go: a core file" "^goheap: $work/core is $own\$" crash "$work/core"
+	is_foreign "no Go: a core file and its program" "^goheap: $work/core is $own\$" hang -e "$shell" "$work/core"
+	pkill -P "$child"
+	wait "$child"
+}
+
 "$CC" -g -o "$work/host" "$tests/oracle/library_host.c" -ldl || exit
 build_dumpfile
 for release in ${RELEASES:-1.19}; do
 	test_release "$release"
 	test_linkshared "$release"
 done
+test_foreign
 
 finish

@@ -243,6 +243,10 @@ void gh_defined_symbols_free(struct gh_defined_symbols *symbols);
  */
 #define GH_LOADED_HEADERS 4096
 
+/* IMAGE was packed by UPX, which has its magic number right after the few program headers that it
+ * writes. Source: struct l_info in UPX's src/stub/src/include/linux.h. */
+bool gh_image_is_packed(const struct gh_image *image);
+
 /* The most that a program may be, in bytes, whose headers are those of a process: it can give
  * itself any. */
 #define GH_LOADED_MOST (UINT64_C(1) << 30)

@@ -180,3 +180,10 @@ bool gh_loaded_make(const struct gh_loaded *loaded, const struct gh_memory *memo
 	*size = file.size;
 	return true;
 }
+
+bool gh_image_is_packed(const struct gh_image *image)
+{
+	static const char magic[] = "UPX!";
+	size_t size = image->size < GH_LOADED_HEADERS ? image->size : GH_LOADED_HEADERS;
+	return memmem(image->data, size, magic, strlen(magic)) != NULL;
+}

@@ -316,7 +316,7 @@ static char *add_symbols(struct job *job, struct gh_program *program)
 	struct gh_error err;
 	if (!gh_pclntab_open(&program->tab, &program->image, &err)) {
 		if (!job->has_library)
-			say(job, err.text);
+			say(job, gh_foreign_describe(&program->image, &err));
 		return NULL;
 	}
 	struct gh_buildinfo info;

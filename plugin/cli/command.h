@@ -9,6 +9,7 @@
  *   leak, suspects_text.c words it, suspect_slivers.c finds slivers; see.c tells
  *   what to type next;
  * - prompt.c, sql_prompt.c: goheap's own prompts (heap_query.h);
+ * - foreign.c: what is said where nothing is Go's;
  * - kept.c, keeper.c, answers.c: what is kept from one question to the next (heap_query.h);
  * - web_question.c: what the page of goheap web asks (web_question.h);
  * - wait_query.c, wait_row.c, wait_text.c, deadlocks_text.c, knots_text.c: what goroutines wait
@@ -416,5 +417,26 @@ int gh_dispatch_live(const struct gh_words *words, const char *address, const ch
  */
 int gh_dumplist_print(const struct gh_options *options, enum gh_emit_layout layout,
 		      void (*print)(struct gh_emit *emit));
+
+/* What is said where nothing is Go's: a process in another language that has loaded no Go library,
+ * its core file, or the same in GDB. */
+
+/* The file at PATH can be read, and is no Go program. */
+bool gh_file_is_foreign(const char *path);
+
+/* Says that the process of this number or, if PROCESS is NULL, that of the core file at PATH, which
+ * has no Go library, runs no Go program. False, and nothing is said, if it does, or that is not
+ * known. */
+bool gh_foreign_tell(const char *path, const char *process);
+
+/* Says the same of the core file at PATH, which lacks its program, or else to name that. */
+void gh_foreign_tell_missing(const char *path);
+
+/* Says it of what GDB debugs, which runs PROGRAM. */
+void gh_foreign_tell_debugged(const char *program);
+
+/* What is to be said of IMAGE, which has no pclntab for the reason in ERR: that, or that it is no
+ * Go program. ERR has the text. */
+const char *gh_foreign_describe(const struct gh_image *image, struct gh_error *err);
 
 #endif

@@ -122,6 +122,10 @@ static bool find_program(struct gh_options *options, const struct gh_command *co
 		return true;
 	if (!gh_core_program_make(options->file, options->made, &options->made_fd))
 		return false;
+	if (options->made[0] == '\0') {
+		gh_foreign_tell_missing(options->file);
+		return false;
+	}
 	options->program = options->made;
 	return true;
 }
@@ -182,6 +186,23 @@ static int run_on_modules(struct gh_options *options, const struct gh_command *c
 	return status;
 }
 
+/* Says that nothing is Go's in what the command asks of. False, and nothing is said, if there may
+ * be. */
+static bool is_foreign(const struct gh_options *options, const struct gh_command *command,
+		       const char *process)
+{
+	const char *program = options->program;
+	bool asks =
+	    gh_command_takes(command, "module") && (options->file != NULL || process != NULL);
+	if (!asks || (program != NULL && !gh_file_is_foreign(program)))
+		return false;
+	if (options->file == NULL || !gh_is_debugged(options->file))
+		return gh_foreign_tell(options->file, process);
+	if (program != NULL)
+		gh_foreign_tell_debugged(program);
+	return program != NULL;
+}
+
 /* Runs it on a process whose Go code is in libraries, or, if it is not one, as it is. */
 static int run(struct gh_options *options, const struct gh_command *command)
 {
@@ -196,11 +217,11 @@ static int run(struct gh_options *options, const struct gh_command *command)
 		gh_debugged_modules(&modules, file, options->program);
 	else if (gh_command_takes(command, "module") && (file != NULL || process != NULL) &&
 		 (options->program == NULL || modules.any ||
-		  gh_file_needs_runtime(options->program)))
+		  gh_file_needs_runtime(options->program) || gh_file_is_foreign(options->program)))
 		gh_modules_find(&modules, file, process);
 	if (modules.any || modules.count > 0)
 		status = run_on_modules(options, command, &modules);
-	else if (find_program(options, command))
+	else if (find_program(options, command) && !is_foreign(options, command, process))
 		status = command->run(options);
 	gh_modules_free(&modules);
 	return status;

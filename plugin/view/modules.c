@@ -60,6 +60,21 @@ static const char *find_program(const struct gh_mapped_files *files, uint64_t ad
 	return program;
 }
 
+void gh_core_program_path(const char *path, char program[PATH_MAX])
+{
+	struct gh_image core;
+	struct gh_mapped_files files = {0};
+	uint64_t headers = 0;
+	program[0] = '\0';
+	if (!gh_image_open_core(&core, path, NULL))
+		return;
+	gh_core_auxv(&core, AT_PHDR, &headers);
+	if (gh_mapped_files_core(&files, &core))
+		snprintf(program, PATH_MAX, "%s", find_program(&files, headers));
+	gh_mapped_files_free(&files);
+	gh_image_close(&core);
+}
+
 /* The same of the core file at PATH. */
 static void add_core(struct gh_modules *modules, const char *path)
 {

@@ -43,13 +43,9 @@ void gh_print_warning(const char *path, uint64_t count, const char *what)
 	fprintf(stderr, ": %" PRIu64 " %s\n", count, what);
 }
 
-/* UPX has its magic number right after the few program headers that it writes. Source: struct
- * l_info in UPX's src/stub/src/include/linux.h. */
 static void print_packed(const struct gh_image *image)
 {
-	static const char magic[] = "UPX!";
-	size_t size = image->size < GH_LOADED_HEADERS ? image->size : GH_LOADED_HEADERS;
-	if (memmem(image->data, size, magic, strlen(magic)) == NULL)
+	if (!gh_image_is_packed(image))
 		return;
 	fputs("goheap: ", stderr);
 	gh_escape_print(stderr, image->path);

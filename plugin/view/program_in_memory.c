@@ -106,18 +106,6 @@ static bool make_go(struct made *made, const struct gh_memory *memory,
 	return false;
 }
 
-/* The kernel leaves out of a core file what is in files still, unless its coredump_filter says to
- * write that, too. */
-static void print_missing(const char *path, const struct gh_image *core)
-{
-	const char *name = gh_core_execfn(core);
-	fputs("goheap: ", stderr);
-	gh_escape_print(stderr, path);
-	fputs(" is without the program: name it, -e ", stderr);
-	gh_escape_print(stderr, name != NULL ? name : "PROGRAM");
-	fputs("\n", stderr);
-}
-
 /* Where CORE's auxiliary vector says that its program is; then where else one may be. */
 static void find_starts(struct gh_starts *starts, const struct gh_image *core)
 {
@@ -145,10 +133,9 @@ bool gh_core_program_make(const char *path, char made[GH_PROGRAM_IN_MEMORY_PATH]
 	bool is_made = make_go(&program, &memory, &starts, path, false, &start) ||
 		       (starts.count > 0 && make_at(&program, &memory, starts.items[0], path));
 	gh_vector_free(&starts);
-	if (!is_made)
-		print_missing(path, &core);
 	gh_image_close(&core);
-	return is_made && write_program(&program, made, fd);
+	made[0] = '\0';
+	return !is_made || write_program(&program, made, fd);
 }
 
 /* Makes the Go program that the process PID has in memory only. */

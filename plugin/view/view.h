@@ -142,14 +142,17 @@ bool gh_module_is(const char *path, const char *name);
 
 void gh_modules_free(struct gh_modules *modules);
 
+/* Puts the path of the program that the core file at PATH is of into PROGRAM; "" if it has none. */
+void gh_core_program_path(const char *path, char program[PATH_MAX]);
+
 /* Makes a program again from memory: a core file's, or that of a process that unpacked itself. */
 
 /* Where such a program is read: the path of an open file that has no name. */
 #define GH_PROGRAM_IN_MEMORY_PATH 32
 
 /* Makes the program of the core file at PATH, and puts into MADE the path by which it can be opened
- * for as long as *FD, the caller's to close, is open. On failure prints the error and returns
- * false. */
+ * for as long as *FD, the caller's to close, is open; "" if the core file lacks it. On failure
+ * prints the error and returns false. */
 bool gh_core_program_make(const char *path, char made[GH_PROGRAM_IN_MEMORY_PATH], int *fd);
 
 /* The same of the process PID. False, and nothing is printed, if its file is a Go program or none
@@ -197,8 +200,7 @@ bool gh_symbols_open(struct gh_symbols *symbols, const struct gh_dump *dump, con
 /* The program's module. */
 struct gh_module gh_symbols_module(const struct gh_symbols *symbols);
 
-/* Finds the types that it, and the other modules with its runtime, describe: see
- * gh_rtypes_find_all. */
+/* Finds the types of it and of the modules with its runtime: see gh_rtypes_find_all. */
 bool gh_symbols_types(struct gh_rtypes *types, const struct gh_symbols *symbols,
 		      struct gh_error *err);
 

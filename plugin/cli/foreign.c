@@ -1,0 +1,142 @@
+#include "plugin/cli/command.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/elf/elf.h"
+#include "lib/process/process.h"
+#include "lib/util/escape.h"
+#include "lib/util/vector.h"
+#include "plugin/gdb/gdb.h"
+
+/* So many processes that a process has started, and they, are looked at, and Go's are told. */
+enum { MOST_LOOKED_AT = 256, MOST_TOLD = 4 };
+
+struct pids GH_VECTOR(int);
+
+bool gh_file_is_foreign(const char *path)
+{
+	return access(path, R_OK) == 0 && !gh_file_is_go(path) && !gh_missing_file_is_go(path);
+}
+
+/* Adds the processes that thread TASK of the process PID has started. Source: children of
+ * proc_pid_task(5). */
+static void add_children(struct pids *pids, int pid, const char *task)
+{
+	char path[sizeof("/proc//task//children") + 2 * 20 + NAME_MAX];
+	int child;
+	snprintf(path, sizeof(path), "/proc/%d/task/%s/children", pid, task);
+	FILE *file = fopen(path, "re");
+	if (file == NULL)
+		return;
+	while (pids->count < MOST_LOOKED_AT && fscanf(file, "%d", &child) == 1)
+		gh_vector_push(pids, child);
+	fclose(file);
+}
+
+static void add_all_children(struct pids *pids, int pid)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	DIR *tasks = opendir(path);
+	const struct dirent *entry;
+	while (tasks != NULL && (entry = readdir(tasks)) != NULL)
+		if (entry->d_name[0] != '.')
+			add_children(pids, pid, entry->d_name);
+	if (tasks != NULL)
+		closedir(tasks);
+}
+
+/* Prints which of the processes that PID has started, and that those have, run Go programs: it may
+ * be a shell, or what a container begins with. */
+static void print_go_children(int pid)
+{
+	struct pids pids = {0};
+	unsigned told = 0;
+	gh_vector_push(&pids, pid);
+	for (size_t i = 0; i < pids.count && told < MOST_TOLD; i++) {
+		char exe[64];
+		snprintf(exe, sizeof(exe), "/proc/%d/exe", pids.items[i]);
+		if (i > 0 && gh_file_is_go(exe))
+			fprintf(stderr, "%s -p %d",
+				told++ == 0 ? "; Go programs that it has started:" : " or",
+				pids.items[i]);
+		add_all_children(&pids, pids.items[i]);
+	}
+	gh_vector_free(&pids);
+}
+
+static bool tell_process(int pid)
+{
+	char link[64];
+	char path[PATH_MAX] = "";
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	if (readlink(link, path, sizeof(path) - 1) <= 0 || !gh_file_is_foreign(link))
+		return false;
+	fprintf(stderr, "goheap: process %d runs ", pid);
+	gh_escape_print(stderr, path);
+	fputs(", which is no Go program, and has loaded no Go library", stderr);
+	print_go_children(pid);
+	fputs("\n", stderr);
+	return true;
+}
+
+static bool tell_core(const char *path)
+{
+	char program[PATH_MAX];
+	gh_core_program_path(path, program);
+	if (!gh_file_is_foreign(program))
+		return false;
+	fputs("goheap: ", stderr);
+	gh_escape_print(stderr, path);
+	fputs(" is of a process that ran ", stderr);
+	gh_escape_print(stderr, program);
+	fputs(", which is no Go program, and had loaded no Go library that is here\n", stderr);
+	return true;
+}
+
+bool gh_foreign_tell(const char *path, const char *process)
+{
+	return process != NULL ? tell_process(atoi(process)) : tell_core(path);
+}
+
+/* The kernel leaves out of a core file what is in files still, unless its coredump_filter says to
+ * write that, too. */
+void gh_foreign_tell_missing(const char *path)
+{
+	struct gh_image core;
+	struct gh_error err;
+	if (tell_core(path) || !gh_image_open_core(&core, path, &err))
+		return;
+	const char *name = gh_core_execfn(&core);
+	fputs("goheap: ", stderr);
+	gh_escape_print(stderr, path);
+	fputs(" is without the program: name it, -e ", stderr);
+	gh_escape_print(stderr, name != NULL ? name : "PROGRAM");
+	fputs("\n", stderr);
+	gh_image_close(&core);
+}
+
+const char *gh_foreign_describe(const struct gh_image *image, struct gh_error *err)
+{
+	char path[sizeof(err->text) / 2];
+	if (!gh_image_is_go(image) && !gh_image_is_packed(image)) {
+		gh_escape_text(path, sizeof(path), image->path);
+		snprintf(err->text, sizeof(err->text),
+			 "%s is no Go program; Go libraries are named as it loads them", path);
+	}
+	return err->text;
+}
+
+void gh_foreign_tell_debugged(const char *program)
+{
+	/* A session has a link to it. */
+	char *path = realpath(program, NULL);
+	fputs("goheap: ", stderr);
+	gh_escape_print(stderr, path != NULL ? path : program);
+	fputs(" is no Go program, and no Go library is loaded\n", stderr);
+	free(path);
+}
