@@ -33,6 +33,12 @@ check() {
 		;;
 	spin) has "$name: it runs" "$hang" "^running: goroutine $goroutine \(main\.$3 at [^ ]*\)\$" ;;
 	esac
+	if [ "$2" = pipe ]; then
+		descriptor=$(find "/proc/$pid/fd" -type l | wc -l)
+		lacks "$name: descriptors are left" "$hang" 'file descriptors are open'
+		prlimit --pid "$pid" "--nofile=$descriptor"
+		has "$name: no descriptor is left" "$(timeout 60 "$GOHEAP" hang -p "$pid" 2>"$work/why")" "^$descriptor file descriptors are open, and it may have $descriptor: "
+	fi
 	equal "$name: nothing waits for itself" "0 goroutines can never go on
 0 deadlocks of mutexes" "$(grep -E '(never go on|of mutexes)$' <<<"$hang")"
 	has "$name: it goes on as before" "$(sed 's/.*) \(.\) .*/\1/' /proc/"$pid"/task/*/stat | tr -d '\n')" '^[RSD]+$'
