@@ -378,12 +378,13 @@ static void write_block(void *context, uint32_t number)
 	for (size_t i = 0; i < block->later.count && !job->failed; i++) {
 		const struct later *later = &block->later.items[i];
 		struct object object;
-		gh_hprof_append(&writer->out, pending->data + from, later->end - from);
+		if (later->end > from)
+			gh_hprof_append(&writer->out, pending->data + from, later->end - from);
 		from = later->end;
 		describe(writer, later->number, &object);
 		put(writer, later->number, &object);
 	}
-	if (!job->failed)
+	if (!job->failed && pending->size > from)
 		gh_hprof_append(&writer->out, pending->data + from, pending->size - from);
 	writer->damage->unplaced += block->damage.unplaced;
 	gh_vector_free(&block->later);
