@@ -12,10 +12,12 @@
 /* No process has memory below, as Linux has it by default (vm.mmap_min_addr), in bytes. */
 #define LEAST_ADDRESS 65536
 
-/* Of fdMutex.state: the bit that is 1 once the descriptor is closed, and the one above all others.
- */
-#define CLOSED (UINT64_C(1) << 0)
-#define UNUSED (UINT64_C(1) << 63)
+/* Of fdMutex.state: how many use the descriptor. */
+#define REFERENCES_SHIFT 3
+#define REFERENCES_MASK  ((1 << 20) - 1)
+
+/* Standard input, output and error, which no connection is made by. */
+#define STANDARD 3
 
 /* WORD is among those of the first COUNT frames of goroutine NUMBER. */
 static bool is_on_stack(const struct gh_dump *dump, size_t number, size_t count, uint64_t word)
@@ -39,13 +41,13 @@ static bool is_in_frames(const struct gh_dump *dump, size_t number, uint64_t add
 }
 
 /* Gives what the poll.FD at ADDRESS has for Sysfd. GH_NO_DESCRIPTOR if that is none that the
- * goroutine waits for with the FRAMES first frames of its stack: open, in no stack, and with the
- * record that they work on. While it connects nothing is counted as its user.
+ * goroutine waits for with the FRAMES first frames of its stack: in use, and with the record that
+ * they work on. While it CONNECTS nothing is counted as its user.
  *
  * Types FD and fdMutex in src/internal/poll: Sysfd, SysFile, which is a pointer, from Go 1.21 on,
  * and pd, which begins with a pointer to the runtime's record. */
 static int64_t read_descriptor(const struct gh_dump *dump, size_t number, size_t frames,
-			       uint64_t address)
+			       uint64_t address, bool connects)
 {
 	if (address == 0 || address % dump->word != 0 || !gh_wait_may_be_object(dump, address))
 		return GH_NO_DESCRIPTOR;
@@ -53,11 +55,25 @@ static int64_t read_descriptor(const struct gh_dump *dump, size_t number, size_t
 	uint64_t descriptor = gh_wait_word(dump, address + SYSFD);
 	unsigned words = gh_dump_minor(dump) >= 21 ? 2 : 1;
 	uint64_t record = gh_wait_word(dump, address + SYSFD + words * dump->word);
-	if ((state & (CLOSED | UNUSED)) != 0 || descriptor >= MOST_DESCRIPTORS ||
-	    record < LEAST_ADDRESS || is_in_frames(dump, number, address) ||
-	    !is_on_stack(dump, number, frames, record))
+	bool fits = connects ? state == 0 && gh_wait_uint(dump, address + 8, 8) == 0 &&
+				   descriptor >= STANDARD
+			     : (state >> REFERENCES_SHIFT & REFERENCES_MASK) != 0;
+	if (!fits || descriptor >= MOST_DESCRIPTORS || record < LEAST_ADDRESS ||
+	    is_in_frames(dump, number, address) || !is_on_stack(dump, number, frames, record))
 		return GH_NO_DESCRIPTOR;
 	return (int64_t)descriptor;
+}
+
+/* Finds it among the words of FRAMES frames behind the POLL first. */
+static int64_t find_descriptor(const struct gh_dump *dump, size_t number, size_t poll,
+			       size_t frames, bool connects)
+{
+	struct gh_stack_scan scan = gh_stack_scan_start(dump, number, poll, frames);
+	int64_t descriptor = GH_NO_DESCRIPTOR;
+	uint64_t word;
+	while (descriptor == GH_NO_DESCRIPTOR && gh_stack_scan_next(&scan, &word))
+		descriptor = read_descriptor(dump, number, poll + 1, word, connects);
+	return descriptor;
 }
 
 /* The frames of the methods have the poll.FD, among others. */
@@ -68,9 +84,7 @@ void gh_descriptor_wait_find(const struct gh_wait_finder *finder, struct gh_wait
 	    gh_wait_frame_find(dump, wait->goroutine, FRAMES, "internal/poll.runtime_pollWait");
 	if (poll == GH_DUMP_NONE)
 		return;
-	struct gh_stack_scan scan =
-	    gh_stack_scan_start(dump, wait->goroutine, poll + 1, FRAMES - poll);
-	uint64_t word;
-	while (wait->descriptor == GH_NO_DESCRIPTOR && gh_stack_scan_next(&scan, &word))
-		wait->descriptor = read_descriptor(dump, wait->goroutine, poll + 2, word);
+	for (int connects = 0; connects < 2 && wait->descriptor == GH_NO_DESCRIPTOR; connects++)
+		wait->descriptor =
+		    find_descriptor(dump, wait->goroutine, poll + 1, FRAMES - poll, connects != 0);
 }
