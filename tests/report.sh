@@ -1,81 +1,59 @@
 #!/usr/bin/env bash
 # The page that `goheap report' writes, in a browser: what it says of each structure of a sample, against what
-# the sample says itself and what Go's collector freed of it.
+# the sample says itself and what Go's collector freed of it; and as a person uses it.
 . "$(dirname "$0")/lib.sh"
 session_home
 
-needs "everything" chromium || finish
+needs "everything" chromium node || finish
+if ! playwright=$("$tests/npm-program" playwright-core@1.55.0 package.json 2>"$work/why") ||
+	! axe=$("$tests/npm-program" axe-core@4.10.3 axe.min.js 2>"$work/why"); then
+	skip "everything" "$(tail -n 1 "$work/why")"
+	finish
+fi
 
-# browse PAGE SCRIPT: prints what SCRIPT gives to say(), a line each, once the browser has loaded PAGE.
+# browse WHAT HOW: what tests/web-browser.mjs finds in the report.
 browse() {
-	{
-		sed '$d' "$1" | sed '$d'
-		cat <<-END
-			<pre id="said"></pre>
-			<script>
-			const say = line => document.getElementById('said').append(line + '\n');
-			addEventListener('error', event => say('error ' + event.message));
-			addEventListener('load', () => { $2
-			say('end'); });
-			</script>
-			</body>
-			</html>
-		END
-	} >"$work/page.html"
-	timeout -k 5 60 chromium --headless --no-sandbox --disable-gpu --virtual-time-budget=10000 --dump-dom \
-		"file://$work/page.html" 2>"$work/why" | sed -n '/<pre id="said">/,/<\/pre>/p' |
-		sed 's/.*<pre id="said">//; s/<\/pre>.*//; s/&gt;/>/g; s/&lt;/</g; s/&amp;/\&/g' | grep -v '^$'
+	timeout -k 5 120 node "$tests/web-browser.mjs" "${playwright%/package.json}" "$axe" "file://$work/report.html" "$@" 2>&1
 }
 
-# What a reader does to find what keeps an object alive: looks for it, and chooses it.
-# shellcheck disable=SC2016 # the script's own
-find_object='
-const find = text => {
-	const search = document.getElementById("search");
-	search.value = text;
-	search.dispatchEvent(new Event("input"));
-	document.querySelector("#dominators td button").click();
-	return document.getElementById("details").innerText.replaceAll("\n", " ");
-};'
+# answers FILE: what is recorded in a report.
+answers() {
+	sed -n 's/.*id="recording">\(.*\)<\/script>/\1/p' "$1" | base64 -d | gzip -dc
+}
 
-# check_release RELEASE
+# check_release RELEASE: each structure of a sample, and its deadlock.
 check_release() {
-	local directory script=$find_object structure kind name where to bytes
+	local directory structure kind name where to bytes addresses=()
 	sample "Go $1" "$1" graph || return 0
 	"$directory/graph.stripped" "$work/dump" >"$work/said" || fail "Go $1: the sample runs"
 	"$GOHEAP" report -e "$directory/graph.stripped" "$work/dump" -o "$work/report.html" ||
 		fail "Go $1: the page is written"
-	lacks "Go $1: the page asks for nothing outside it" "$(cat "$work/report.html")" '(src|href)=|url\(|https?://|import'
+	lacks "Go $1: the page asks for nothing outside it" "$(cat "$work/report.html")" '(src|href)="[^#]|url\(|https?://|import '
+	answers "$work/report.html" >"$work/answers"
 
 	while read -r _ structure kind name where to; do
 		[ "$kind" = finalizer ] && continue
 		bytes=$(awk -v structure="$structure" '$1 == "freed" && $2 == structure { print $3 }' "$work/said")
 		[ "$kind" = frame ] && where="goroutine $where, $name"
-		printf '%s\t%s bytes, held by %s\n' "$structure" "$bytes" "$where"
+		printf '%s %s bytes, held by %s\n' "$to" "$bytes" "$where"
+		addresses+=("$to")
 		# What a resource holds its finalizer holds as well.
-		script+="
-			{
-				const text = find('$to'), node = nodes.find(one => one.address === '$to');
-				const held = text.includes('$where') ? '$where' : text;
-				say('$structure\\t' + node.retained + ' bytes, held by ' + held);
-			}"
 	done < <(grep '^root' "$work/said" | grep -v resource) >"$work/expected"
-	browse "$work/report.html" "$script" >"$work/found"
-	echo end >>"$work/expected"
+	browse "$(IFS=,; echo "${addresses[*]}")" objects >"$work/seen"
+	while read -r to bytes _; do
+		where=$(sed -n "s/^$to .*held by //p" "$work/expected")
+		grep -qF -- "$where" <(grep "^object $to " "$work/seen") || where=$(grep "^object $to " "$work/seen")
+		printf '%s %s bytes, held by %s\n' "$to" \
+			"$(sed -n "s/^{\"object\":\"$to\",.*\"retained\":\([0-9]*\)}$/\1/p" "$work/answers" | head -n 1)" "$where"
+	done < <(cat "$work/expected") >"$work/found"
 	same "Go $1: what each structure retains, and what holds it" "$work/expected" "$work/found"
+	equal "Go $1: nothing is wrong with the page" end "$(grep -v '^object ' "$work/seen")"
+}
 
-	# shellcheck disable=SC2016
-	browse "$work/report.html" '
-		say(`sum ${nodes.filter(one => one.parent === 0).reduce((sum, one) => sum + one.retained, 0)}`);
-		say(`whole ${nodes[0].retained}`);
-		say(`less ${nodes.every(one => one.children.reduce((sum, child) => sum + child.retained, 0) <= one.retained)}`);
-		say(`boxes ${document.querySelectorAll("#map .cell").length > 10}`);
-		say(`stacks ${data.goroutines.length > 0 && data.goroutines.some(one => one.frames.some(frame => frame.function === "main.hold"))}`);
-		say(`width ${document.documentElement.scrollWidth <= innerWidth}`);' >"$work/found"
-	equal "Go $1: the boxes of the map add up" "$(sed -n 's/^whole //p' "$work/found")" \
-		"$(sed -n 's/^sum //p' "$work/found")"
-	equal "Go $1: the rest of the page" "less true boxes true stacks true width true end" \
-		"$(grep -v '^sum\|^whole' "$work/found" | tr '\n' ' ' | sed 's/ $//')"
+# names FILE: what text is in it.
+names() {
+	strings "$1"
+	[ "$command" != report ] || answers "$1"
 }
 
 # check_gdb: the same commands on the dump that GDB has loaded, and so on the program and its names.
@@ -89,7 +67,7 @@ check_gdb() {
 	for command in report hprof dot; do
 		goheap "$directory/graph.stripped" "goheap load --names $directory/graph $work/dump" "goheap $command -o $work/in-gdb" \
 			>"$work/session"
-		has "in GDB: goheap $command, with the names of variables" "$(strings "$work/in-gdb")" 'main\.table'
+		has "in GDB: goheap $command, with the names of variables" "$(names "$work/in-gdb")" 'main\.table'
 	done
 }
 
@@ -99,9 +77,8 @@ check_hostile() {
 	for format in 1 5; do
 		"$work/makedump" hostile $format 8 little >"$work/made"
 		"$GOHEAP" report "$work/made" -o "$work/report.html" 2>/dev/null || fail "hostile names, format $format: a page"
-		equal "hostile names, format $format: the page is whole, and its writing goes one way" "whole heap false end" \
-			"$(browse "$work/report.html" 'say(nodes[0].name); say(/[\u202a-\u202e\u2066-\u2069]/.test(document.body.innerText));' | tr '\n' ' ' | sed 's/ $//')"
-		equal "hostile names, format $format: scripts are the page's own" 5 "$(grep -c '</script' "$work/report.html")"
+		equal "hostile names, format $format: nothing of them is run, and writing goes one way" end "$(browse "" report)"
+		equal "hostile names, format $format: scripts are the page's own" 2 "$(grep -c '</script' "$work/report.html")"
 	done
 }
 
@@ -118,7 +95,6 @@ check_errors() {
 	equal "no name: status" 2 $?
 }
 
-releases=$("$tests/toolchain" list)
 # check_waits RELEASE: the page of a process with a deadlock has it, by what each goroutine printed.
 check_waits() {
 	sample "Go $1, waits" "$1" deadlocks || return 0
@@ -126,16 +102,53 @@ check_waits() {
 	"$GOHEAP" report -p "$pid" -o "$work/report.html" 2>"$work/why" || fail "Go $1: the page of a process is written" "$(cat "$work/why")"
 	exec 7>&-
 	wait "$pid" 2>"$work/why"
-	browse "$work/report.html" 'say(document.getElementById("waiting").innerText);' >"$work/shown"
+	browse "" leaked >"$work/seen"
 	same "Go $1: who waits for what" <(sed '/^ready/d' "$work/output" | sort) \
-		<(sed -nE 's/^( *held by )?goroutine ([0-9]+) \(.* waits to lock sync\.Mutex (0x[0-9a-f]+).*/\2 \3/p' "$work/shown" | sort)
-	has "Go $1: groups" "$(cat "$work/shown")" '^2 goroutines: lock sync\.Mutex, in main\.transfer at .*; 2 different ones$'
+		<(sed -nE 's/^circle goroutine ([0-9]+) waits: .* (0x[0-9a-f]+) in main\.account.*/\1 \2/p' "$work/seen" | sort)
 }
 
+# check_compared: a report of two dumps, as a person uses it, against the sample's source, as tests/web.sh does.
+check_compared() {
+	local directory
+	sample "two dumps" 1.19 leak || return 0
+	"$directory/leak.stripped" "$work/before" "$work/after" || fail "two dumps: the sample runs"
+	"$GOHEAP" report -e "$directory/leak.stripped" "$work/before" "$work/after" -o "$work/report.html" || fail "two dumps: the page is written"
+	[ "$(stat -c %s "$work/report.html")" -le 2000000 ] || fail "two dumps: 2 MB at the most" "$(stat -c %s "$work/report.html")"
+	browse main.Request report >"$work/seen"
+	cat >"$work/expected" <<-END
+		path true true
+		up []*main.Request
+		back true
+		search 1
+		key types
+		tree true
+		flame body ([]uint8): 3.1 MB, 3,000 objects, +3.1 MB since the older dump
+		merged 3,000 +3.3 MB
+		map growth +3.3 MB
+		map true
+		goroutine true true
+		slot true
+		climb true true
+		growth +144 kB
+		object growth +3.3 MB
+		new text new
+		stacks +1
+		missing true
+		grey true
+		pattern 1
+		end
+	END
+	same "two dumps: in a browser, as a person uses it" "$work/expected" \
+		<(grep -v '^busy\|^grown' "$work/seen" | sed 's/^up \([^ ]*\) .*/up \1/')
+	has "two dumps: requests" "$(cat "$work/seen")" '^grown [+]2,99[01]$'
+}
+
+releases=$("$tests/toolchain" list)
 for release in ${RELEASES:-1.15 1.19 "$(tail -n 1 <<<"$releases")"}; do
 	check_release "$release"
 	check_waits "$release"
 done
+check_compared
 check_gdb
 check_hostile
 check_errors

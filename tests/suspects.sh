@@ -303,35 +303,23 @@ check_process() {
 	has "$1: the command that tells more" "$(cat "$work/session")" "^   see goheap path 0x"
 }
 
-# browse: what a browser makes of the page.
+# browse VIEW: the text of a view of the page, as a browser makes it.
 browse() {
 	timeout -k 5 60 chromium --headless --no-sandbox --disable-gpu --virtual-time-budget=10000 --dump-dom \
-		"file://$work/page.html" 2>/dev/null
+		"file://$work/page.html#/$1" 2>/dev/null | sed -n '/<main/,/<\/main>/p' | sed 's/<tr>/\n/g; s/<li>/\n/g' |
+		sed 's/<[^>]*>/ /g; s/&gt;/>/g; s/  */ /g'
 }
 
 # check_page NAME: the page for a browser begins with the same; and one of two dumps has what has grown: the variable, by what
 # the program's collector frees, and the type, by how many there are.
 check_page() {
-	local finding way
 	"$GOHEAP" report "$work/new" -e "$directory/leaks" -o "$work/page.html"
 	needs "$1: the page" chromium || return
-	finding=$(browse | grep -o '<ol id="suspects">.*' | sed 's/<[^>]*>//g; s/&gt;/>/g')
-	has "$1: the page" "$finding" "^main\.cache \(map\[string\]\*main\.Session\) keeps $(commas "$(said freed 2)") bytes, "
-	"$GOHEAP" report "$work/none" "$work/new" -e "$directory/leaks" -o "$work/page.both"
-	for way in type root; do
-		{
-			cat "$work/page.both"
-			echo "<script>addEventListener('load', () => drawGrowth('$way'));</script>"
-		} >"$work/page.html"
-		browse | sed 's/<tr>/\n/g' | sed 's/<[^>]*>/ /g; s/  */ /g' | grep -aE '^ none →| new main' >"$work/rows"
-		has "$1: the page of two dumps: title" "$(cat "$work/rows")" '^ none → new'
-		if [ "$way" = type ]; then
-			has "$1: the page of two dumps: by type" "$(cat "$work/rows")" " [+]$(commas "$(said held 4)") .* new main\\.Session"
-		else
-			has "$1: the page of two dumps: by variable" "$(cat "$work/rows")" \
-				"^ [+]$(awk -v bytes="$(said freed 2)" 'BEGIN { printf "%.1f MB [+]%.1f MB", bytes / 1e6, bytes / 1e6 }') .* new main\\.cache "
-		fi
-	done
+	has "$1: the page" "$(browse suspects)" "^ *main\.cache \(map\[string\]\*main\.Session\) keeps $(commas "$(said freed 2)") bytes, "
+	"$GOHEAP" report "$work/none" "$work/new" -e "$directory/leaks" -o "$work/page.html"
+	has "$1: the page of two dumps: by type" "$(browse growth)" " [+]$(commas "$(said held 4)") .* new .*main\\.Session *$"
+	has "$1: the page of two dumps: by variable" "$(browse growth/root)" \
+		"^ [+]$(awk -v bytes="$(said freed 2)" 'BEGIN { printf "%.1f MB [+]%.1f MB", bytes / 1e6, bytes / 1e6 }') .* new .*main\\.cache"
 }
 
 # check RELEASE

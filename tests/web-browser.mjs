@@ -1,9 +1,9 @@
 // What a person does with the page of `goheap web', in Chromium: prints a line for each thing that is found.
 //
-//	web-browser.mjs PLAYWRIGHT AXE ADDRESS TYPE [one|FUNCTION]
+//	web-browser.mjs PLAYWRIGHT AXE ADDRESS TYPE [one|report|objects|leaked|FUNCTION]
 //
 // PLAYWRIGHT is the folder of playwright-core, AXE the script of axe-core, and TYPE what to look for. The views are looked at
-// on three screens, or on one; or what is looked for is goroutines in FUNCTION that hold most.
+// on three screens, or on one; as a report has them; TYPE is addresses of objects, or nothing, whose views are printed; or what is looked for is goroutines in FUNCTION that hold most.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
@@ -28,7 +28,8 @@ async function open(page, view) {
 async function begin(width, colorScheme) {
 	const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
 	const page = await context.newPage();
-	const outside = url => !url.startsWith(new URL(address).origin);
+	const own = address.startsWith('file:') ? address : new URL(address).origin;
+	const outside = url => !url.startsWith(own);
 	page.setDefaultTimeout(20000);
 	page.on('console', message => console.log('console', message.type(), message.text()));
 	page.on('pageerror', error => console.log('error', error.message));
@@ -212,6 +213,31 @@ async function leave(page) {
 	await open(page, 'types');
 }
 
+/* What a report has not is grey, and says what shows it; and what holds an object is found by its address. */
+async function recorded(page) {
+	await open(page, 'query/SELECT%201');
+	console.log('missing', (await page.textContent('main')).includes('goheap web '));
+	await open(page, 'types');
+	console.log('grey', await page.locator('main .absent').evaluateAll(all => all.every(one => one.title.startsWith('goheap web ') && one.tagName === 'SPAN')));
+	await open(page, 'strings/visitor%2077%24');
+	console.log('pattern', await page.locator('main tbody td', { hasText: /visitor 77$/ }).count());
+}
+
+/* Of each object of a list the text of its view. */
+async function objects(page, addresses) {
+	for (const one of addresses.split(',')) {
+		await open(page, 'object/' + one);
+		console.log('object', one, (await page.innerText('main')).replace(/\s+/g, ' '));
+	}
+}
+
+/* Goroutines that wait for each other. */
+async function circles(page) {
+	await open(page, 'goroutines/leaked');
+	for (const text of await page.locator('main ol > li').allInnerTexts())
+		console.log('circle', text.replace(/\s+/g, ' '));
+}
+
 async function look(page, width, scheme, views) {
 	for (const view of views) {
 		await open(page, view);
@@ -234,9 +260,22 @@ async function look(page, width, scheme, views) {
 
 try {
 	const page = await begin(1366, 'light');
-	const isHeld = screen && screen !== 'one';
+	const isReport = screen === 'report';
+	const told = { objects, leaked: circles }[screen];
+	const isHeld = screen && screen !== 'one' && !isReport && !told;
 	if (isHeld) {
 		await holders(page, screen);
+	} else if (told) {
+		await told(page, type);
+	} else if (isReport && type) {
+		await follow(page);
+		await search(page, 'visitor 77');
+		await twist(page);
+		await merge(page);
+		await goroutine(page);
+		await climb(page);
+		await compare(page);
+		await recorded(page);
 	} else if (type) {
 		await follow(page);
 		await count(page);
@@ -253,9 +292,9 @@ try {
 	await open(page, 'types');
 	const first = await page.getAttribute('main tbody td a', 'href');
 	const views = ['suspects', 'map', 'map/merged/0', 'map/objects', 'flame', 'flame/paths/0', 'flame/sites', 'flame/stacks', 'dominators', 'dominators/objects', 'types', 'types/site', 'types/path', 'strings', 'goroutines', 'goroutines/memory', 'goroutines/waits',
-		'goroutines/leaked', 'goroutines/1', 'search/main', first.slice(2), 'query', 'query/SELECT%20*%20FROM%20objects%20LIMIT%2020',
+		'goroutines/leaked', 'goroutines/1', 'search/main', first.slice(2), ...(isReport ? [] : ['query', 'query/SELECT%20*%20FROM%20objects%20LIMIT%2020']),
 		...(type ? ['growth', 'growth/path', 'growth/strings', 'growth/goroutines'] : [])];
-	const screens = isHeld ? [] : !type ? [[390, 'light']] : screen ? [[1366, 'light']] : [[390, 'dark'], [1366, 'light'], [2560, 'dark']];
+	const screens = isHeld || told ? [] : !type ? [[390, 'light']] : screen === 'one' ? [[1366, 'light']] : [[390, 'dark'], [1366, 'light'], [2560, 'dark']];
 	for (const [width, scheme] of screens)
 		await look(await begin(width, scheme), width, scheme, views);
 	console.log('end');

@@ -150,6 +150,10 @@ bool gh_dump_open_fd(struct gh_dump *dump, int fd, const char *name, struct gh_e
 
 void gh_dump_close(struct gh_dump *dump)
 {
+	if (dump->is_copy) {
+		*dump = (struct gh_dump){0};
+		return;
+	}
 	gh_extents_free(&dump->objects);
 	gh_extents_free(&dump->frames);
 	gh_extents_free(&dump->segments);

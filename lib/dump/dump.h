@@ -158,6 +158,7 @@ struct gh_dump {
 	const struct gh_memory *memory; /* of what has the rest that no record has; not owned;
 					   NULL: nothing has */
 	struct gh_dump_input input;     /* owned; empty if the dump was opened in memory */
+	bool is_copy;                   /* of another that owns all this */
 	struct gh_cursor file;          /* over the whole dump, in its byte order */
 	enum gh_dump_format format;
 	uint8_t word;                 /* pointer size, in bytes: 4 or 8 */

@@ -4,7 +4,7 @@
  * - heap.c, object_table.c, adjacency.c, pointers.c: the graph of objects and pointers;
  * - roots.c, reached_frames.c, cleanup_closures.c, pool_lists.c, span_tail.c: what keeps objects,
  *   and what is no object;
- * - dominators.c, top_retainers.c, histogram.c: what is retained, by which objects and kinds of
+ * - dominators.c, histogram.c: what is retained, by which objects and kinds of
  *   them;
  * - path.c, path_tree.c, ways.c: paths from roots to one object, to all, and by how many ways;
  * - strings.c: objects that are text. */
@@ -378,6 +378,10 @@ struct gh_path_tree {
 bool gh_path_tree_build(struct gh_path_tree *tree, const struct gh_heap *heap,
 			enum gh_path_order order, struct gh_error *err);
 
+/* The same as gh_path_find, by TREE of HEAP: in a time that the path's length alone takes. */
+enum gh_path_result gh_path_tree_find(const struct gh_path_tree *tree, const struct gh_heap *heap,
+				      uint32_t object, struct gh_path *path, struct gh_error *err);
+
 void gh_path_tree_free(struct gh_path_tree *tree);
 
 /* The strings in a heap: which objects are text.
@@ -404,43 +408,6 @@ struct gh_heap_strings GH_VECTOR(struct gh_heap_string);
  */
 bool gh_heap_strings_find(struct gh_heap_strings *texts, const struct gh_heap *heap,
 			  struct gh_error *err);
-
-/* The top of the dominator tree: the objects that retain most; and, summed up by class, what they
- * keep alive besides one another. */
-
-struct gh_top_retainers {
-	uint32_t *objects; /* that which retains most first, so each after its dominator; owned */
-	uint32_t count;    /* of them */
-};
-
-/* Finds the LIMIT objects, or as many as there are, that retain most of those that DEPTH others
- * dominate, or fewer (DEPTH is below 255): without that bound the nodes of one long list may be all
- * there is. What dominates an object found is among them too. Objects without a byte are not. False
- * (ERR filled) if memory ran out. To be freed either way. */
-bool gh_top_retainers_find(struct gh_top_retainers *largest, const struct gh_heap *heap,
-			   const struct gh_dominators *dominators, uint32_t limit, uint8_t depth,
-			   struct gh_error *err);
-
-void gh_top_retainers_free(struct gh_top_retainers *largest);
-
-/* Objects of one class, with one immediate dominator. */
-struct gh_remainder {
-	uint32_t parent;   /* place of that among the largest; their count for the roots together */
-	uint32_t class;    /* the class's number */
-	uint64_t objects;  /* how many */
-	uint64_t bytes;    /* in them */
-	uint64_t retained; /* bytes that would go with them, theirs among them */
-};
-
-struct gh_remainders GH_VECTOR(struct gh_remainder);
-
-/* Appends to OUT, by parent, one for each class of those objects that are not
- * among LARGEST, but whose immediate dominator is, or is the roots. CLASSES has the number of each
- * object's class, below NCLASSES. False (ERR filled) if memory ran out. */
-bool gh_remainder_find(struct gh_remainders *out, const struct gh_heap *heap,
-		       const struct gh_dominators *dominators,
-		       const struct gh_top_retainers *largest, const uint32_t *classes,
-		       size_t nclasses, struct gh_error *err);
 
 /* Cleanups (runtime.AddCleanup), which a dump that the runtime wrote does not tell of. Up to
  * Go 1.25 each has a closure in the heap, of a function whose name is known, that nothing points to

@@ -78,6 +78,35 @@ bool gh_path_tree_build(struct gh_path_tree *tree, const struct gh_heap *heap,
 	return true;
 }
 
+enum gh_path_result gh_path_tree_find(const struct gh_path_tree *tree, const struct gh_heap *heap,
+				      uint32_t object, struct gh_path *path, struct gh_error *err)
+{
+	const uint32_t *parents = tree->parents;
+	const struct gh_root *roots;
+	uint32_t next = object;
+	size_t count = 1;
+	*path = (struct gh_path){0};
+	if (parents[object] == GH_HEAP_NONE)
+		return GH_PATH_NONE;
+	for (; parents[next] != next; next = parents[next])
+		count++;
+	gh_heap_roots(heap, next, &roots);
+	path->root = roots[0];
+	if (!gh_vector_reserve(&path->steps, count)) {
+		gh_fail_memory(err, heap->dump->path);
+		return GH_PATH_FAILED;
+	}
+	path->steps.count = count;
+	path->steps.items[count - 1] = (struct gh_path_step){object, 0};
+	for (size_t i = count - 1; i > 0; i--) {
+		uint32_t before = parents[object];
+		path->steps.items[i - 1] =
+		    (struct gh_path_step){before, gh_heap_offset(heap, before, object)};
+		object = before;
+	}
+	return GH_PATH_FOUND;
+}
+
 void gh_path_tree_free(struct gh_path_tree *tree)
 {
 	free(tree->parents);

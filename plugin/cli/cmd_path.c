@@ -21,12 +21,18 @@ static void print_step(const struct gh_heap_query *query, const struct gh_path_s
 	putchar('\n');
 }
 
-/* Of a long path both ends are printed. */
+/* The objects of a path that are left out: of a long one both ends are printed. */
+static size_t left_out_of(const struct gh_heap_query *query, const struct gh_path *path)
+{
+	size_t limit = query->options->limit;
+	return path->steps.count > limit ? path->steps.count - limit : 0;
+}
+
 static void print_steps(const struct gh_heap_query *query, const struct gh_path *path)
 {
 	const struct gh_path_step *steps = path->steps.items;
 	size_t limit = query->options->limit;
-	size_t left_out = path->steps.count > limit ? path->steps.count - limit : 0;
+	size_t left_out = left_out_of(query, path);
 	for (size_t i = 0; i < path->steps.count; i++) {
 		if (left_out > 0 && i == limit / 2) {
 			fputs("  ... ", stdout);
@@ -59,6 +65,17 @@ static void print_root(struct gh_emit *emit, const void *member)
 	gh_names_emit_root(emit, &row->query->names, &row->path->root);
 }
 
+static void print_skipped(struct gh_emit *emit, uint64_t count)
+{
+	struct skipped {
+		uint64_t count;
+	};
+	static const struct gh_column columns[] = {
+	    {"skipped", GH_COL_NUMBER(struct skipped, count)}, {0}};
+	const struct skipped row = {count};
+	gh_emit_item(emit, columns, &row);
+}
+
 /* Each object, and the field in it that leads on to the next. */
 static void print_path_json(struct gh_emit *emit, const void *member)
 {
@@ -68,7 +85,12 @@ static void print_path_json(struct gh_emit *emit, const void *member)
 						 {0}};
 	const struct row *row = member;
 	const struct gh_path_step *steps = row->path->steps.items;
+	size_t left_out = left_out_of(row->query, row->path);
 	for (size_t i = 0; i < row->path->steps.count; i++) {
+		if (left_out > 0 && i == row->query->options->limit / 2) {
+			print_skipped(emit, left_out);
+			i += left_out;
+		}
 		struct gh_object_row step = {
 		    gh_names_object(&row->query->names, steps[i].object, steps[i].offset)};
 		gh_emit_next(emit);
@@ -111,7 +133,10 @@ static int print_path(struct gh_heap_query *query, uint32_t object, uint64_t add
 	(void)address;
 	struct gh_error err;
 	struct gh_path path;
-	enum gh_path_result result = gh_path_find(&query->heap, object, &path, &err);
+	enum gh_path_result result =
+	    query->paths.parents != NULL
+		? gh_path_tree_find(&query->paths, &query->heap, object, &path, &err)
+		: gh_path_find(&query->heap, object, &path, &err);
 	bool found = result == GH_PATH_FOUND;
 	if (result == GH_PATH_FAILED) {
 		gh_print_error(&err);

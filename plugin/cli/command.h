@@ -4,14 +4,14 @@
  * - cmd_*.c: the commands; cmd_records.c those that list one kind of records;
  * - dispatch.c, dispatch_live.c, print_words.c, print_answers.c: commands typed in GDB;
  * - generate.c: what is made of commands.def at build time;
- * - heap_query.c, object_groups.c, growth.c, merged_dominators.c, picture.c, neighborhood.c,
- *   report_data.c: answers about the heap (heap_query.h); suspects.c finds what may
- *   leak, suspects_text.c words it, suspect_slivers.c finds slivers; see.c tells
- *   what to type next;
+ * - heap_query.c, object_groups.c, growth.c, merged_dominators.c, picture.c, neighborhood.c:
+ *   answers about the heap (heap_query.h); suspects.c finds what may leak, suspects_text.c words
+ *   it, suspect_slivers.c finds slivers; see.c tells what to type next;
  * - prompt.c, sql_prompt.c: goheap's own prompts (heap_query.h);
  * - foreign.c: what is said where nothing is Go's;
  * - kept.c, keeper.c, answers.c: what is kept from one question to the next (heap_query.h);
- * - web_question.c: what the page of goheap web asks (web_question.h);
+ * - web_question.c, web_heap.c: what the page of goheap web asks, and of which heap
+ *   (web_question.h);
  * - wait_query.c, wait_row.c, wait_text.c, deadlocks_text.c, knots_text.c: what goroutines wait
  *   for (wait_query.h); wakers_text.c: who could wake them; thread_states.c: what threads do. */
 #ifndef GH_PLUGIN_CLI_COMMAND_H

@@ -142,6 +142,7 @@ static void free_query(struct gh_heap_query *query)
 	gh_vector_free(&query->strings);
 	gh_names_free(&query->names);
 	gh_dominator_tree_free(&query->tree);
+	gh_path_tree_free(&query->paths);
 	gh_dominators_free(&query->dominators);
 	gh_heap_free(&query->heap);
 	if (query->names.symbols != NULL)

@@ -15,6 +15,7 @@ struct gh_heap_query {
 	struct gh_heap heap;              /* of the dump */
 	struct gh_dominators dominators;  /* zeros unless they were asked for */
 	struct gh_dominator_tree tree;    /* of these; zeros unless gh_heap_query_prepare made it */
+	struct gh_path_tree paths;        /* to all objects; zeros unless whoever asks made it */
 	struct gh_names names;            /* of what is in the heap */
 	struct gh_heap_strings strings;   /* none unless has_strings */
 	struct gh_symbols symbols;        /* if a program is given */
@@ -121,7 +122,7 @@ int gh_kept_run(const struct gh_command *command, int argc, char **argv,
 struct gh_heap_query *gh_kept_heap(const struct gh_options *options, const char *path,
 				   enum gh_heap_with with);
 
-/* Likewise the dump that it was made of: it stays open when DUMP is closed last. */
+/* Likewise a copy of the dump that it was made of: that stays open when DUMP is closed. */
 bool gh_kept_dump(struct gh_dump *dump, const struct gh_options *options, const char *path);
 
 /* In a child that answers about the whole of the heap that is kept: has the answer be kept, too. */
@@ -150,6 +151,10 @@ int gh_kept_running(const struct gh_options *options);
 /* Begins to run COMMAND in a child, as gh_kept_run does, for the files OUT and ERR to have what it
  * prints. Returns the child, to be waited for; -1 (errno) if there is none. */
 pid_t gh_kept_start(const struct gh_command *command, int argc, char **argv, int out, int err);
+
+/* Runs COMMAND in this process, which answers nothing else after that but what gh_kept_take has
+ * kept. Returns the exit status. */
+int gh_kept_answer(const struct gh_command *command, int argc, char **argv);
 
 /* The command that runs was typed at goheap's own prompt. */
 bool gh_kept_is_prompted(void);
@@ -439,17 +444,6 @@ void gh_suspect_print(FILE *out, struct gh_suspects *suspects, const struct gh_s
 
 /* Prints all of them as JSON, an object a line. */
 void gh_suspects_emit(FILE *out, struct gh_suspects *suspects);
-
-/* What the page that `goheap report' writes shows of a heap. */
-
-/* Prints a JSON object to OUT: the dump's name and sums. QUERY has dominators. */
-void gh_reportdata_print_sums(FILE *out, const struct gh_heap_query *query);
-
-/* The same, and its classes; and nodes, each after the one
- * that dominates it, for the objects that retain most, each with a shortest path from a root, and
- * by class for what else these dominate. QUERY has dominators. False (ERR filled) if memory ran
- * out. */
-bool gh_reportdata_print(FILE *out, struct gh_heap_query *query, struct gh_error *err);
 
 /* Prints "see goheap COMMAND", with the files and the process that OPTIONS name, as it is to be
  * typed where this one was. */

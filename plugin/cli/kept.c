@@ -176,6 +176,7 @@ bool gh_kept_dump(struct gh_dump *dump, const struct gh_options *options, const 
 	    !is_its_program(options))
 		return false;
 	*dump = is_older ? kept.older_query->dump : kept.query->dump;
+	dump->is_copy = true;
 	return true;
 }
 
@@ -319,6 +320,16 @@ pid_t gh_kept_start(const struct gh_command *command, int argc, char **argv, int
 	if (dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
 		_exit(GH_EXIT_INPUT);
 	exit(gh_command_run(command, argc, argv));
+}
+
+int gh_kept_answer(const struct gh_command *command, int argc, char **argv)
+{
+	struct gh_options options;
+	kept.is_child = true;
+	gh_options_parse(&options, command, argc, argv);
+	int status = command->run(&options);
+	gh_options_free(&options);
+	return status;
 }
 
 /* What is likely to be asked, what takes least time first. */

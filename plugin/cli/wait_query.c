@@ -293,30 +293,3 @@ void gh_wait_print_kept(FILE *out, const struct gh_leaked *leaked)
 	}
 	putc('\n', out);
 }
-
-bool gh_waits_print(FILE *out, struct gh_heap_query *from)
-{
-	struct gh_error err;
-	struct gh_leaked leaked = {0};
-	struct gh_symbols *symbols = from->names.symbols;
-	struct gh_wait_query query = {.options = from->options,
-				      .out = out,
-				      .dump = from->dump,
-				      .symbols = symbols,
-				      .heap = from->heap,
-				      .has_heap = true,
-				      .names = from->names,
-				      .has_names = true};
-	bool found =
-	    find_waits(&query, &err) && gh_leaked_find(&leaked, &query.waits, &query.heap, &err);
-	if (!found)
-		gh_print_error(&err);
-	found = found && gh_wait_groups_print(&query, SIZE_MAX, NULL) != SIZE_MAX;
-	if (found)
-		gh_wait_print_kept(out, &leaked);
-	if (found && symbols != NULL)
-		found = gh_deadlocks_print(&query, &leaked, SIZE_MAX) == GH_EXIT_OK;
-	gh_leaked_free(&leaked);
-	gh_wait_query_free_found(&query);
-	return found;
-}

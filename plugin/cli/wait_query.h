@@ -134,10 +134,6 @@ struct gh_wait_container gh_wait_container(struct gh_wait_query *query, uint64_t
 /* Prints how many there are, and what only they keep. */
 void gh_wait_print_kept(FILE *out, const struct gh_leaked *leaked);
 
-/* Prints what the goroutines of FROM wait for, the groups, and which can never go on. False, after
- * saying why, if that cannot be. */
-bool gh_waits_print(FILE *out, struct gh_heap_query *from);
-
 /* Prints "goroutine 7 (main.transfer at main.go:40)". */
 void gh_wait_print_goroutine(FILE *out, struct gh_wait_query *query, size_t number);
 

@@ -23,6 +23,79 @@ static const struct {
     {"suspects", NULL},    {"unreachable", "100"}, {"waits", NULL},
 };
 
+/* Questions about an object or a goroutine that are SQL, in which ? is its number. */
+static const struct {
+	const char *name;
+	const char *query;
+} queries[] = {
+    {"retained", "SELECT printf('0x%x', address) AS object, type, retained.bytes AS retained FROM "
+		 "objects JOIN retained ON object = address WHERE address = ?"},
+    {"goroutine", "SELECT status, reason, waited, creator FROM goroutines WHERE id = ?"},
+    {"held", "SELECT sum(bytes) AS bytes FROM (SELECT DISTINCT object FROM slots WHERE goroutine = "
+	     "?) AS held JOIN retained ON retained.object = held.object"},
+    {"waiting", "SELECT * FROM waits WHERE goroutine = ?"},
+    {"frames", "SELECT * FROM frames WHERE goroutine = ?"},
+    {"slots", "SELECT slots.*, type, retained.bytes FROM slots LEFT JOIN objects ON address = "
+	      "slots.object LEFT JOIN retained ON retained.object = address WHERE goroutine = ?"},
+};
+
+/* What the views ask that look at a whole heap; of each dump, if there are two and it is of BOTH;
+ * or only if there are two. */
+enum dumps { NEWER, BOTH, COMPARED };
+
+static const struct {
+	enum dumps of;
+	const char *name;
+	struct gh_web_parameter parameters[2];
+} whole[] = {
+    {NEWER, "suspects", {}},
+    {BOTH, "dominators", {{"limit", "1000"}}},
+    {NEWER, "histogram", {{"by", "type"}, {"limit", "10000"}}},
+    {COMPARED, "diff", {{"by", "type"}, {"limit", "10000"}}},
+    {BOTH, "dominators", {{"merged", ""}, {"limit", "10000"}}},
+    {BOTH, "goroutines", {{"group", ""}}},
+    {NEWER, "goroutines", {{"leaked", ""}}},
+    {NEWER, "waits", {{"deadlocks", ""}}},
+    {BOTH, "waits", {{"group", ""}}},
+    {BOTH, "goroutines", {{"memory", ""}}},
+    {NEWER, "histogram", {{"by", "path"}, {"limit", "10000"}}},
+    {COMPARED, "diff", {{"by", "path"}, {"limit", "10000"}}},
+    {NEWER, "histogram", {{"by", "root"}, {"limit", "10000"}}},
+    {COMPARED, "diff", {{"by", "root"}, {"limit", "10000"}}},
+    {BOTH, "strings", {{"limit", "100"}}},
+    {BOTH, "profile", {}},
+    {NEWER, "histogram", {{"by", "site"}, {"limit", "10000"}}},
+    {COMPARED, "diff", {{"by", "site"}, {"limit", "10000"}}},
+    {NEWER, "histogram", {{"by", "size"}, {"limit", "10000"}}},
+    {COMPARED, "diff", {{"by", "size"}, {"limit", "10000"}}},
+    {BOTH, "strings", {{"limit", "1000"}}},
+    {BOTH, "strings", {{"limit", "10000"}}},
+};
+
+struct gh_web_question gh_web_whole(const struct gh_web_heap *heap, size_t number)
+{
+	static const struct gh_web_parameter older = {"older", ""};
+	bool compares = heap->older != NULL;
+	for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {
+		size_t count = whole[i].of == COMPARED ? compares
+			       : whole[i].of == BOTH   ? 1 + compares
+						       : 1;
+		struct gh_web_question question = {.name = whole[i].name};
+		if (number >= count) {
+			number -= count;
+			continue;
+		}
+		while (question.count < 2 && whole[i].parameters[question.count].key != NULL) {
+			question.parameters[question.count] = whole[i].parameters[question.count];
+			question.count++;
+		}
+		if (number == 1)
+			question.parameters[question.count++] = older;
+		return question;
+	}
+	return (struct gh_web_question){0};
+}
+
 static bool is_number(const char *text, bool hexadecimal)
 {
 	size_t length = 0;
@@ -138,7 +211,7 @@ static bool list_words(struct gh_web_words *words, const struct gh_web_question 
 		list[(*count)++] = limit;
 		list[(*count)++] = (char *)rows;
 	}
-	words->has_address = address != NULL;
+	words->is_of_one = address != NULL;
 	if (address != NULL)
 		return is_number(address, true) && add_own(words, list, count, strdup(address));
 	if (text != NULL)
@@ -148,30 +221,53 @@ static bool list_words(struct gh_web_words *words, const struct gh_web_question 
 	return true;
 }
 
-bool gh_web_words_make(struct gh_web_words *words, const struct gh_web_question *question,
+/* Makes SQL of QUESTION, which is asked by a name, with TEXT of SIZE bytes for its query. False if
+ * there is no SQL of that name. */
+static bool translate(struct gh_web_question *question, char *text, size_t size)
+{
+	struct gh_web_parameter *of = &question->parameters[0];
+	if (question->count == 0 || strcmp(of->key, "of") != 0 || !is_number(of->value, true))
+		return false;
+	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
+		const char *mark = strchr(queries[i].query, '?');
+		if (strcmp(queries[i].name, question->name) != 0)
+			continue;
+		snprintf(text, size, "%.*s%s%s", (int)(mark - queries[i].query), queries[i].query,
+			 of->value, mark + 1);
+		question->name = "sql";
+		*of = (struct gh_web_parameter){"query", text};
+		return true;
+	}
+	return false;
+}
+
+bool gh_web_words_make(struct gh_web_words *words, const struct gh_web_question *asked,
 		       const struct gh_web_heap *heap)
 {
 	char *list[GH_WEB_PARAMETERS + 6];
+	char text[512];
 	int count = 0;
 	const char *rows = NULL;
+	struct gh_web_question question = *asked;
+	bool is_of_one = translate(&question, text, sizeof(text));
 	*words = (struct gh_web_words){0};
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-		if (strcmp(commands[i].name, question->name) != 0)
+		if (strcmp(commands[i].name, question.name) != 0)
 			continue;
 		words->command = gh_command_find(commands[i].name);
 		rows = commands[i].rows;
 	}
-	if (words->command != NULL && list_words(words, question, rows, heap, list, &count)) {
-		const struct gh_kept_source *now = heap->source;
+	if (words->command != NULL && list_words(words, &question, rows, heap, list, &count)) {
+		const struct gh_kept_source *now = &heap->source;
 		const struct gh_kept_source older = {
 		    .file = heap->older, .program = now->program, .names = now->names};
+		words->is_of_one |= is_of_one;
 		words->argc = gh_kept_arguments(words->is_of_older ? &older : now, words->command,
 						count, list, words->argv);
 		return true;
 	}
-	dprintf(question->err, "goheap: the page cannot ask that\n");
-	while (words->nown > 0)
-		free(words->own[--words->nown]);
+	dprintf(question.err, "goheap: the page cannot ask that\n");
+	gh_web_words_free(words);
 	return false;
 }
 
@@ -179,5 +275,4 @@ void gh_web_words_free(struct gh_web_words *words)
 {
 	while (words->nown > 0)
 		free(words->own[--words->nown]);
-	free(words);
 }

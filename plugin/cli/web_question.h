@@ -9,14 +9,29 @@
 /* The most words of a command line. */
 #define GH_WEB_WORDS 32
 
-/* What is asked about. */
+/* What is asked about: a heap with its dominators, and perhaps an older one that it is compared
+ * with. */
 struct gh_web_heap {
-	const struct gh_kept_source *source;
-	const char *older; /* path of the dump that it is compared with; NULL if there is none */
-	bool is_partial;   /* its roots may be missing */
-	uint64_t objects;  /* in it */
-	uint64_t bytes;    /* in them */
+	struct gh_kept_source source;
+	const char *older;            /* path of the older dump; NULL if there is none */
+	bool is_partial;              /* roots may be missing */
+	struct gh_heap_query *now;    /* owned */
+	struct gh_heap_query *before; /* the older one; owned; NULL if there is none */
 };
+
+/* Opens the heaps that OPTIONS say, which are used until they are closed, and prepares them for
+ * many questions. On failure prints the error and returns false. To be closed either way. */
+bool gh_web_heap_open(struct gh_web_heap *heap, const struct gh_options *options);
+
+void gh_web_heap_close(struct gh_web_heap *heap);
+
+/* Prints as JSON what the page asks first, as `source': what it is about; with the WHOLE paths of
+ * files, or their names. */
+void gh_web_heap_print(FILE *out, const struct gh_web_heap *heap, bool whole);
+
+/* The question NUMBER about the whole heap, as the page's views ask it: what is seen first comes
+ * first. Its name is NULL after the last. */
+struct gh_web_question gh_web_whole(const struct gh_web_heap *heap, size_t number);
 
 /* A command line that answers a question. */
 struct gh_web_words {
@@ -25,7 +40,7 @@ struct gh_web_words {
 	int argc;
 	char *own[GH_WEB_PARAMETERS]; /* those of argv that are owned */
 	size_t nown;
-	bool has_address; /* it is about an object */
+	bool is_of_one;   /* it is about an object, or a goroutine */
 	bool is_of_older; /* it is about the older dump */
 	bool is_json;     /* and not text */
 };
@@ -35,7 +50,6 @@ struct gh_web_words {
 bool gh_web_words_make(struct gh_web_words *words, const struct gh_web_question *question,
 		       const struct gh_web_heap *heap);
 
-/* Frees WORDS itself, too. */
 void gh_web_words_free(struct gh_web_words *words);
 
 #endif

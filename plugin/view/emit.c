@@ -470,12 +470,6 @@ void gh_emit_next(struct gh_emit *emit)
 	flush(emit);
 }
 
-void gh_emit_next_line(struct gh_emit *emit)
-{
-	put_next(emit, "\n");
-	flush(emit);
-}
-
 void gh_emit_item(struct gh_emit *emit, const struct gh_column *columns, const void *row)
 {
 	put_next(emit, "");

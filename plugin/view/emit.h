@@ -152,9 +152,6 @@ void gh_emit_close(struct gh_emit *emit);
 /* For a function that prints a list: begins an item, which is printed after it. */
 void gh_emit_next(struct gh_emit *emit);
 
-/* The same, on a line of its own: in a list that is the most of a file. */
-void gh_emit_next_line(struct gh_emit *emit);
-
 /* Prints an item: an object, or a number. */
 void gh_emit_item(struct gh_emit *emit, const struct gh_column *columns, const void *row);
 void gh_emit_item_number(struct gh_emit *emit, uint64_t number);

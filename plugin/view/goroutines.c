@@ -222,13 +222,6 @@ bool gh_goroutines_print(struct gh_goroutine_list *listing)
 	return ok;
 }
 
-bool gh_goroutines_print_groups(FILE *out, const struct gh_dump *dump, struct gh_symbols *symbols)
-{
-	struct gh_goroutine_list listing = {
-	    .out = out, .dump = dump, .symbols = symbols, .group = true, .json = true};
-	return gh_goroutines_print(&listing);
-}
-
 bool gh_goroutines_print_one(FILE *out, const struct gh_dump *dump, struct gh_symbols *symbols,
 			     uint64_t id)
 {

@@ -1,5 +1,6 @@
 #include "plugin/view/emit.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,10 +15,12 @@
 /* What the signal's handler prints. */
 static char text[MAX_TEXT];
 static volatile sig_atomic_t seconds; /* that have passed */
+static int terminal;                  /* that they are shown on */
+static unsigned begun;                /* works in one another, of which the first is shown */
 
 static void put(const char *string)
 {
-	if (write(STDERR_FILENO, string, strlen(string)) < 0)
+	if (write(terminal, string, strlen(string)) < 0)
 		return;
 }
 
@@ -46,7 +49,10 @@ static void set_timer(time_t interval)
 
 void gh_progress_begin(const char *doing, const char *path)
 {
-	if (!isatty(STDERR_FILENO))
+	if (begun++ > 0)
+		return;
+	terminal = isatty(STDERR_FILENO) ? fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0) : -1;
+	if (terminal < 0)
 		return;
 	char name[MAX_TEXT];
 	const char *slash = strrchr(path, '/');
@@ -60,8 +66,11 @@ void gh_progress_begin(const char *doing, const char *path)
 
 void gh_progress_end(void)
 {
+	if (--begun > 0 || terminal < 0)
+		return;
 	set_timer(0);
 	if (seconds > 0)
 		put("\r\x1b[K");
 	seconds = 0;
+	close(terminal);
 }

@@ -304,11 +304,6 @@ struct gh_goroutine_list {
 /* Prints them. On failure prints the error and returns false. */
 bool gh_goroutines_print(struct gh_goroutine_list *listing);
 
-/* Prints DUMP's goroutines to OUT, but for the system's: those with the same status and stack
- * together, a JSON object a line, as `goheap goroutines --group --json' does.
- * SYMBOLS may be NULL. On failure prints the error and returns false. */
-bool gh_goroutines_print_groups(FILE *out, const struct gh_dump *dump, struct gh_symbols *symbols);
-
 /* Prints DUMP's goroutine ID to OUT, as `goheap goroutines' does. On failure prints the error and
  * returns false. */
 bool gh_goroutines_print_one(FILE *out, const struct gh_dump *dump, struct gh_symbols *symbols,
@@ -455,10 +450,6 @@ bool gh_profiletext_print(const struct gh_allocations *allocations, uint64_t rat
 
 /* Prints each record as a JSON object, a line each; in the dump's order. */
 void gh_profiletext_print_json(const struct gh_allocations *allocations);
-
-/* The page that `goheap report' writes, report.html, up to where its data begin. */
-
-extern const char gh_report_page[];
 
 /* A system call that a thread of a process is in. */
 struct gh_system_call {

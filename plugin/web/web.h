@@ -7,6 +7,7 @@
  * - ahead.c: answers what is likely to be asked before it is;
  * - guard.c: who may ask;
  * - browser.c: opens one;
+ * - recording.c: the page with answers in it, as one file, for which there is no server;
  * - page_files.c, made from the files in page/ when goheap is built: what the page is made of. */
 #ifndef GH_PLUGIN_WEB_WEB_H
 #define GH_PLUGIN_WEB_WEB_H
@@ -14,7 +15,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
+#include <zlib.h>
+
+#include "lib/util/buffer.h"
 
 /* A part of an address after its question mark: KEY=VALUE. */
 struct gh_web_parameter {
@@ -75,5 +80,27 @@ void gh_web_serve(struct gh_web_server *server);
 
 /* Opens the user's browser at ADDRESS, if there is a desktop to open it on. */
 void gh_web_open_browser(const char *address);
+
+/* The page as one file that needs no server: what it asks is in it, with the answers, as far as
+ * there is room. They are packed by gzip, in base64: no name of a heap is part of the page. */
+struct gh_web_recording {
+	z_stream streams[2];     /* the current one, and its copy while something is added */
+	unsigned current;        /* which that is */
+	struct gh_buffer packed; /* the answers */
+	size_t room;             /* for them, in bytes */
+};
+
+/* Begins one of at most SIZE bytes, page and all. False if memory ran out. To be freed then, too.
+ */
+bool gh_web_recording_begin(struct gh_web_recording *recording, size_t size);
+
+/* Adds SIZE bytes of DATA: answers, before each a line as recording.js reads it. False, and nothing
+ * is added, if there is no room. */
+bool gh_web_recording_add(struct gh_web_recording *recording, const void *data, size_t size);
+
+/* Prints the page to OUT, and ends the recording. False if memory ran out. */
+bool gh_web_recording_print(struct gh_web_recording *recording, FILE *out);
+
+void gh_web_recording_free(struct gh_web_recording *recording);
 
 #endif

@@ -301,79 +301,6 @@ static void check_path_tree(const struct graph *graph)
 	gh_path_tree_free(&tree);
 }
 
-/* How many objects dominate NODE, or more than there are if no root reaches it. */
-static unsigned depth_of(const struct gh_dominators *dominators, unsigned node)
-{
-	unsigned depth = 0;
-	for (; node < heap.count; depth++)
-		node = dominators->idom[node];
-	return node == heap.count ? depth - 1 : MAX_NODES + 1;
-}
-
-static int compare_down(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-	return (*x < *y) - (*x > *y);
-}
-
-/* The rows say of the classes, which are three, what going through the objects says. CHOSEN are the
- * largest. */
-static void check_remainder(const struct gh_dominators *dominators,
-			    const struct gh_top_retainers *largest, const bool *chosen)
-{
-	struct gh_remainders out = {0};
-	uint32_t classes[MAX_NODES];
-	for (uint32_t i = 0; i < heap.count; i++)
-		classes[i] = i % 3;
-	ck_assert(gh_remainder_find(&out, &heap, dominators, largest, classes, 3, &err));
-	const struct gh_remainder *rows = out.items;
-	size_t count = out.count, expected = 0, found = 0;
-	for (uint32_t parent = 0; parent <= largest->count; parent++) {
-		uint32_t idom = parent < largest->count ? largest->objects[parent] : heap.count;
-		for (uint32_t class = 0; class < 3; class ++) {
-			struct gh_remainder sum = {.parent = parent, .class = class};
-			for (uint32_t i = class; i < heap.count; i += 3) {
-				if (chosen[i] || dominators->idom[i] != idom)
-					continue;
-				sum.objects++;
-				sum.bytes += gh_heap_object(&heap, i).size;
-				sum.retained += dominators->retained[i];
-			}
-			expected += sum.objects > 0;
-			for (size_t i = 0; sum.objects > 0 && i < count; i++)
-				found += memcmp(&rows[i], &sum, sizeof(sum)) == 0;
-		}
-	}
-	ck_assert_uint_eq(found, expected);
-	ck_assert_uint_eq(count, expected);
-	gh_vector_free(&out);
-}
-
-static void check_largest(void)
-{
-	struct gh_dominators dominators;
-	struct gh_top_retainers largest;
-	uint64_t sizes[MAX_NODES];
-	unsigned depth = next_random() % 4, limit = next_random() % (MAX_NODES + 2), count = 0;
-	bool seen[MAX_NODES] = {false};
-	ck_assert(gh_dominators_build(&dominators, &heap, &err));
-	for (unsigned i = 0; i < heap.count; i++)
-		if (depth_of(&dominators, i) <= depth)
-			sizes[count++] = dominators.retained[i];
-	qsort(sizes, count, sizeof(*sizes), compare_down);
-	ck_assert(gh_top_retainers_find(&largest, &heap, &dominators, limit, (uint8_t)depth, &err));
-	ck_assert_uint_eq(largest.count, count < limit ? count : limit);
-	for (unsigned i = 0; i < largest.count; i++) {
-		uint32_t object = largest.objects[i], idom = dominators.idom[object];
-		ck_assert_uint_eq(dominators.retained[object], sizes[i]);
-		ck_assert(!seen[object] && (idom == heap.count || seen[idom]));
-		seen[object] = true;
-	}
-	check_remainder(&dominators, &largest, seen);
-	gh_top_retainers_free(&largest);
-	gh_dominators_free(&dominators);
-}
-
 START_TEST(random_graphs)
 {
 	for (unsigned i = 0; i < GRAPHS; i++) {
@@ -384,7 +311,6 @@ START_TEST(random_graphs)
 		check_held(&graph);
 		check_paths(&graph);
 		check_path_tree(&graph);
-		check_largest();
 		heap_close(&maker, &dump, &heap);
 	}
 }

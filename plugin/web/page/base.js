@@ -2,6 +2,7 @@
    is text: nothing here makes markup of it. */
 
 import { visible } from './visible.js';
+import { isReport, isRecorded, recall } from './recording.js';
 
 export function make(tag, attributes, ...children) {
 	const element = document.createElement(tag);
@@ -30,10 +31,13 @@ export function bytes(n) {
 export const signed = (n, show) => (n > 0 ? '+' : n < 0 ? '−' : '') + show(Math.abs(n));
 export const percent = (part, whole) => (whole > 0 ? (100 * part / whole).toFixed(1) : '0.0') + '%';
 
-/* The whole heap, as `goheap info' has it. */
+/* The whole heap, and what it was read from. */
 export const heap = { bytes: 0 };
 
-/* The server. */
+/* Rows of what is asked of an object or a type, at first. */
+export const ROWS = 100;
+
+/* What answers: a server, or a report's recording. */
 
 const answers = new Map();
 
@@ -46,7 +50,7 @@ function words(name, parameters) {
 	const dump = 'older' in parameters ? [quote(heap.older)] : heap.process ? ['-p', heap.process] : [quote(heap.path || 'DUMP')];
 	const of = heap.program ? ['-e', quote(heap.program)] : [];
 	return ['goheap', name, ...of, ...(name === 'diff' ? [quote(heap.older), ...dump] : dump), ...list,
-		...(name === 'suspects' && heap.older ? [quote(heap.older)] : []),
+		...((name === 'suspects' || name === 'web') && heap.older ? [quote(heap.older)] : []),
 		...operands.filter(key => key in parameters).map(key => quote(parameters[key]))].join(' ');
 }
 
@@ -74,30 +78,50 @@ function tellCommand(line) {
 		: ['; ', make('code', {}, one)]));
 }
 
-async function load(url, isText, signal) {
+/* The server's answer, or why there is none. */
+async function request(url, signal) {
 	const response = await fetch(url, { credentials: 'same-origin', signal }).catch(() => {
 		throw new Error('goheap web has ended: start it again, and open the address that it prints');
 	});
 	const text = await response.text();
-	if (!response.ok || response.headers.get('Content-Type').startsWith('text/x-reason'))
-		throw Object.assign(new Error(text.trim()), { isAnswer: response.ok });
+	if (!response.ok)
+		throw new Error(text.trim());
+	return { answered: !response.headers.get('Content-Type').startsWith('text/x-reason'), text };
+}
+
+/* Whether that can be asked: of a server all can. */
+export const canAsk = (name, parameters) => !isReport || isRecorded(name, parameters);
+
+/* What shows that which is not in a report. */
+export const webCommand = () => words('web', {});
+
+async function load(name, parameters, isText, signal) {
+	if (!canAsk(name, parameters))
+		throw Object.assign(new Error(`This report does not have it: ${webCommand()} shows it.`), { isMissing: true });
+	const { answered, text } = isReport ? recall(name, parameters) : await request(`api/${name}?${new URLSearchParams(parameters)}`, signal);
+	if (!answered)
+		throw Object.assign(new Error(text.trim()), { isAnswer: true });
 	return isText ? text : text.split('\n').filter(line => line !== '').map(line => JSON.parse(line));
 }
 
-/* Asks api/NAME, and gives its rows, or with TEXT what it prints. The same is not asked again while it is remembered. */
+/* What is asked by a name that no command has. */
+const unnamed = new Set(['source', 'retained', 'goroutine', 'held', 'waiting', 'frames', 'slots']);
+
+/* Asks NAME, and gives the rows of the answer, or with TEXT what it prints. The same is not asked again while it is
+   remembered. */
 export function ask(name, parameters = {}, isText = false) {
-	const url = `api/${name}?${new URLSearchParams(parameters)}`;
+	const question = JSON.stringify([name, parameters]);
 	/* Of what one view asks, what a person would. */
-	if (name !== 'source' && name !== 'info' && !('older' in parameters) && (name !== 'sql' || location.hash.startsWith('#/query')))
+	if (!unnamed.has(name) && !('older' in parameters))
 		tellCommand(words(name, parameters));
-	let answer = answers.get(url);
+	let answer = answers.get(question);
 	if (!answer) {
 		const stop = new AbortController();
-		if (name === 'sql' || 'grep' in parameters)
-			own.set(url, stop);
-		answer = load(url, isText, stop.signal);
-		answers.set(url, answer);
-		answer.catch(() => answers.get(url) === answer && answers.delete(url)).then(() => own.get(url) === stop && own.delete(url));
+		if (name === 'sql' || 'grep' in parameters || 'of' in parameters)
+			own.set(question, stop);
+		answer = load(name, parameters, isText, stop.signal);
+		answers.set(question, answer);
+		answer.catch(() => answers.get(question) === answer && answers.delete(question)).then(() => own.get(question) === stop && own.delete(question));
 		if (answers.size > 200)
 			answers.delete(answers.keys().next().value);
 	}
@@ -135,11 +159,30 @@ export function swatch(name) {
 	return element;
 }
 
-export function typeLink(type) {
-	return make('span', { class: 'type' }, swatch(type), make('a', { href: place('instances', type) }, type));
+/* A link to PARTS, a view that asks NAME; only its TEXT where that cannot be asked. */
+function link(parts, style, text, name, parameters) {
+	return canAsk(name, parameters) ? make('a', { href: place(...parts), class: style }, text)
+		: make('span', { class: style ? style + ' absent' : 'absent', title: `${webCommand()} shows it` }, text);
 }
 
-export const objectLink = (address, text) => make('a', { href: place('object', address), class: 'mono' }, text || address);
+export const instancesLink = (type, text) => link(['instances', type], undefined, text, 'instances', { type, limit: ROWS });
+
+export const typeLink = type => make('span', { class: 'type' }, swatch(type), instancesLink(type, type));
+
+export const objectLink = (address, text) => link(['object', address], 'mono', text || address, 'objects', { address });
+
+export const goroutineLink = (id, text) => link(['goroutines', String(id)], undefined, text || String(id), 'goroutine', { of: id });
+
+/* Links to goroutines, with blanks between. */
+export const goroutineLinks = ids => ids.flatMap(id => [goroutineLink(id), ' ']);
+
+/* The first call of FRAMES that is the program's own. */
+export const ownFrame = frames => frames.find(frame => !/^(runtime|sync|internal|syscall|time|context)[./]/.test(frame.function)) || frames[0];
+
+export function frameList(frames) {
+	return make('ol', { class: 'frames' }, ...frames.map(frame => make('li', {}, make('span', { class: 'mono' }, frame.function),
+		frame.file ? make('span', { class: 'faint' }, ` ${frame.file}:${frame.line}`) : '')));
+}
 
 /* TEXT with each address in it as a link. */
 export function linked(text) {
@@ -164,7 +207,8 @@ export function rootText(root) {
 	case 'bss':
 		return (root.variable ? root.variable
 			: root.global ? `global ${root.global}` + (root.functions && root.functions.length > 0 ? ` of ${root.functions.join(', ')}` : '')
-				: `${root.kind} ${root.address}`) + perhaps;
+				: `${root.kind} ${root.address}`) + (root.statics ? root.statics.map(one => ` -> ${one.name || 'static ' + one.address} +${one.offset}`).join('') +
+			` (${root.kind} ${root.address})` : '') + perhaps;
 	case 'stack':
 		return `goroutine ${root.goroutine}, ${root.function || '?'}${where}` +
 			(root.variable ? `, ${root.variable}` : '') + perhaps;
@@ -175,7 +219,7 @@ export function rootText(root) {
 }
 
 export function rootNode(root) {
-	return root.kind === 'stack' ? make('a', { href: place('goroutines', String(root.goroutine)) }, rootText(root)) : make('span', {}, rootText(root));
+	return root.kind === 'stack' ? goroutineLink(root.goroutine, rootText(root)) : make('span', {}, rootText(root));
 }
 
 /* Tables. COLUMNS have a head, a kind (n for numbers), show(row), and value(row) to sort by. */

@@ -1,14 +1,14 @@
 /* What has changed since the older dump: what grew, what is new, and what is gone. */
-import { make, number, bytes, signed, heap, ask, place, typeLink, objectLink, table } from './base.js';
+import { make, number, bytes, signed, heap, ask, place, typeLink, objectLink, goroutineLinks, ownFrame, frameList, table } from './base.js';
 import { title, later, choices, groupings } from './views.js';
 
 /* Rows that are asked for, so that few are missing on one side. */
 export const ENOUGH = 10000;
 
-const change = (value, show) => make('span', { class: value > 0 ? 'grow' : value < 0 ? 'shrink' : 'faint' }, value === 0 ? '0' : signed(value, show));
+const changeText = (value, show) => make('span', { class: value > 0 ? 'grow' : value < 0 ? 'shrink' : 'faint' }, value === 0 ? '0' : signed(value, show));
 
 /* The column of a growth that is in the rows' KEY. */
-export const growthColumn = (head, key, show, extra) => ({ head, kind: 'n' + (extra ? ' extra' : ''), value: row => row[key], show: row => change(row[key], show) });
+export const growthColumn = (head, key, show, extra) => ({ head, kind: 'n' + (extra ? ' extra' : ''), value: row => row[key], show: row => changeText(row[key], show) });
 
 export const changeColumn = { head: 'Change', kind: 'tight extra', show: row => row.change || '' };
 
@@ -36,7 +36,7 @@ const isNew = (older, row) => older.isWhole && !older.rows.has(older.keyOf(row))
 /* The growth of a row as a cell shows it. */
 export function growthCell(older, row, field, show) {
 	const growth = growthSince(older, row, field);
-	return growth === undefined ? '' : [change(growth, show), isNew(older, row) ? make('span', { class: 'faint' }, ' new') : ''];
+	return growth === undefined ? '' : [changeText(growth, show), isNew(older, row) ? make('span', { class: 'faint' }, ' new') : ''];
 }
 
 /* The column of the growth of FIELD since OLDER; none without one. */
@@ -92,9 +92,7 @@ function merge(now, before, keyOf, fields) {
 
 export const stackOf = row => row.status + '\n' + row.frames.map(frame => `${frame.function} ${frame.file}:${frame.line}`).join('\n');
 
-const ownFrame = frames => frames.find(frame => !/^(runtime|sync|internal|syscall|time|context)[./]/.test(frame.function)) || frames[0];
-
-function goroutines() {
+function goroutineGrowth() {
 	return later(Promise.all([ask('goroutines', { group: '' }), ask('goroutines', { group: '', older: '' })]), ([now, before]) =>
 		table(merge(now, before, stackOf, ['count']), [
 			{ ...growthColumn('Goroutines', 'count_growth', number), first: true },
@@ -102,14 +100,11 @@ function goroutines() {
 			changeColumn,
 			{ head: 'Status', kind: 'tight extra', show: row => row.status },
 			{ head: 'Stack', kind: 'name', show: row => make('details', {}, make('summary', {}, row.frames.length > 0 ? ownFrame(row.frames).function : '?'),
-				make('ol', { class: 'frames' }, ...row.frames.map(frame => make('li', {}, frame.function,
-					frame.file ? make('span', { class: 'faint' }, ` ${frame.file}:${frame.line}`) : ''))), row.change === 'gone' ? ''
-					: make('p', { class: 'mono' }, 'goroutines ', ...row.goroutines.slice(0, 20).flatMap(id =>
-						[make('a', { href: place('goroutines', String(id)) }, String(id)), ' ']))) },
+				frameList(row.frames), row.change === 'gone' ? '' : make('p', { class: 'mono' }, 'goroutines ', ...goroutineLinks(row.goroutines.slice(0, 20)))) },
 		], { label: 'Stacks with more or fewer goroutines than before', none: 'As many goroutines have the same stacks as before.' }));
 }
 
-function strings() {
+function stringGrowth() {
 	const all = { limit: ENOUGH };
 	return later(Promise.all([ask('strings', all), ask('strings', { ...all, older: '' })]), ([now, before]) =>
 		table(merge(now, before, row => row.text, ['bytes', 'copies']), [
@@ -123,8 +118,10 @@ function strings() {
 }
 
 export function growth(by = 'type') {
-	return [title('What has grown', 'since the older dump'),
+	const since = heap.older ? make('p', { class: 'faint' }, 'Since ', make('b', {}, heap.older.split('/').pop()), ' the heap has grown by ', changeText(heap.bytes - heap.older_bytes, bytes),
+		', what is reachable by ', changeText(heap.reachable - heap.older_reachable, bytes), ', the number of objects by ', changeText(heap.objects - heap.older_objects, number), '.') : '';
+	return [title('What has grown', 'since the older dump'), since,
 		choices('Grouped by', { ...groupings, goroutines: 'Goroutines', strings: 'Strings' }, by, key => place('growth', key)),
 		!heap.older ? make('p', {}, 'There is no older dump: goheap web DUMP OLD')
-			: by === 'goroutines' ? goroutines() : by === 'strings' ? strings() : objects(by)];
+			: by === 'goroutines' ? goroutineGrowth() : by === 'strings' ? stringGrowth() : objects(by)];
 }

@@ -37,7 +37,7 @@ async function sites() {
 		({ frames: row.stack.map(frameName).reverse(), bytes: row.inuse_bytes, count: row.inuse_objects }))));
 }
 
-async function stacks() {
+async function stackTree() {
 	return fromFrames('all goroutines', await grown('goroutines', { group: '' }, rows => rows.map(row =>
 		({ frames: row.frames.map(frame => frame.function).reverse(), bytes: row.count, count: row.count }))));
 }
@@ -48,7 +48,7 @@ function size(one, kind, grows) {
 	return (isCount ? plural(one.count, 'goroutine') : `${bytes(one.bytes)}, ${plural(one.count, 'object')}`) + growthText(one, grows, isCount ? number : bytes);
 }
 
-function box(one, kind, link, grows) {
+function flameBox(one, kind, link, grows) {
 	return make('a', { class: 'box', href: link, title: `${one.name}\n${size(one, kind, grows)}` }, short(one.name));
 }
 
@@ -61,7 +61,7 @@ function draw(picture, chain, kind, where, grows) {
 	function put(one, x, w, depth, path) {
 		if (w < 2 || depth > DEPTH)
 			return;
-		const element = box(one, kind, place('flame', kind, path), grows);
+		const element = flameBox(one, kind, place('flame', kind, path), grows);
 		Object.assign(element.style, { left: x + 'px', top: depth * ROW + 'px', width: w + 'px', height: ROW + 'px', background: colour(one, grows) });
 		if (w < 30)
 			element.replaceChildren(make('span', { class: 'unseen' }, short(one.name)));
@@ -94,7 +94,7 @@ const notes = {
 export function flame(kind = 'paths', where = '') {
 	const picture = make('div', { class: 'flame', role: 'group', 'aria-label': 'Flame graph; the table below it says the same' });
 	return [title('Flame graph', notes[kind]), choices('Of what', kinds, kind, key => place('flame', key)),
-		later({ paths, sites, stacks }[kind](), top => {
+		later({ paths, sites, stacks: stackTree }[kind](), top => {
 			const chain = find(top, where);
 			const chosen = chain.at(-1);
 			const grows = Boolean(heap.older);

@@ -1,13 +1,10 @@
 /* One goroutine: what it waits for, its calls, and the objects that their frames point to. */
-import { make, number, plural, bytes, heap, ask, linked, typeLink, objectLink, shareBar, table } from './base.js';
+import { make, number, plural, bytes, heap, ask, linked, typeLink, objectLink, goroutineLink, shareBar, table } from './base.js';
 import { title, later } from './views.js';
-
-/* Asks SQL of the goroutine ID, which is a number. */
-const of = (id, sql) => ask('sql', { query: sql.replaceAll('ID', id) });
 
 const seconds = ns => ns > 0 ? ` for ${(ns / 1e9).toFixed(1)} s` : '';
 
-function waitText(wait) {
+function waitingText(wait) {
 	return linked([wait.operation || wait.kind, wait.object ? `on ${wait.object}` : '', wait.type ? `of ${wait.type}` : '',
 		wait.capacity !== null ? `(${wait.length} of ${wait.capacity} in its buffer)` : '', wait.locked === 1 ? 'which is locked' : '',
 		wait.counter !== null ? `counter ${wait.counter}` : '', wait.descriptor !== null ? `file descriptor ${wait.descriptor}` : '']
@@ -16,8 +13,8 @@ function waitText(wait) {
 
 function facts(id, one, memory, waits) {
 	return [make('p', {}, one.reason || one.status, seconds(one.waited), later(ask('goroutines', { leaked: '' }), rows => rows.some(row => row.id === Number(id)) ? make('b', { class: 'grow' }, '; it can never go on') : '', 'span'),
-		...(one.creator !== null ? ['; created by goroutine ', make('a', { href: `#/goroutines/${one.creator}` }, String(one.creator))] : [])),
-	waits.length > 0 ? make('ul', {}, ...waits.filter(wait => wait.kind !== 'other').map(wait => make('li', {}, ...waitText(wait)))) : '',
+		...(one.creator !== null ? ['; created by goroutine ', goroutineLink(one.creator)] : [])),
+	waits.length > 0 ? make('ul', {}, ...waits.filter(wait => wait.kind !== 'other').map(wait => make('li', {}, ...waitingText(wait)))) : '',
 	make('p', {}, 'What its stack points to keeps alive ', shareBar(memory.bytes || 0, heap.bytes), ` of the heap, ${bytes(memory.bytes || 0)}.`)];
 }
 
@@ -37,13 +34,7 @@ function call(frame, slots) {
 }
 
 export function goroutine(id) {
-	return [title('Goroutine ' + id), later(Promise.all([
-		of(id, 'SELECT status, reason, waited, creator FROM goroutines WHERE id = ID'),
-		of(id, 'SELECT sum(bytes) AS bytes FROM (SELECT DISTINCT object FROM roots WHERE goroutine = ID) AS held JOIN retained ON retained.object = held.object'),
-		of(id, 'SELECT * FROM waits WHERE goroutine = ID'),
-		of(id, 'SELECT * FROM frames WHERE goroutine = ID'),
-		of(id, 'SELECT slots.*, type, retained.bytes FROM slots LEFT JOIN objects ON address = slots.object LEFT JOIN retained ON retained.object = address WHERE goroutine = ID'),
-	]), ([[one], [memory], waits, frames, slots]) => one === undefined ? make('p', {}, 'There is none of this number.') : [
+	return [title('Goroutine ' + id), later(Promise.all(['goroutine', 'held', 'waiting', 'frames', 'slots'].map(name => ask(name, { of: id }))), ([[one], [memory], waits, frames, slots]) => one === undefined ? make('p', {}, 'There is none of this number.') : [
 		...facts(id, one, memory, waits), make('h2', {}, 'Calls', make('small', {}, ` innermost first; ${plural(slots.filter(slot => slot.object).length, 'pointer')} to objects`)),
 		make('ol', { class: 'calls' }, ...frames.map(frame => call(frame, slots))),
 		frames.length === 0 ? make('p', { class: 'faint' }, `Its stack cannot be read; ${number(slots.length)} slots.`) : ''])];

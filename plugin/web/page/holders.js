@@ -1,8 +1,6 @@
 /* What points to an object, and to that, up to the roots: all ways that hold it. */
-import { make, ask, typeLink, objectLink, rootNode, waitAt } from './base.js';
+import { make, ask, canAsk, ROWS, typeLink, objectLink, rootNode, waitAt } from './base.js';
 import { later } from './views.js';
-
-const ROWS = 100; /* of one object's holders, at first */
 
 const fieldText = pointers => pointers.slice(0, 3).map(one => one.field || '+' + one.offset).join(', ') +
 	(pointers.length > 3 ? ` and ${pointers.length - 3} more` : '');
@@ -14,7 +12,7 @@ function sorted(found, way) {
 }
 
 /* A row for what holds something, ABOVE which are the objects that it leads to. */
-function row(one, depth, above, way) {
+function holderRow(one, depth, above, way) {
 	const name = make('td', { class: 'name' });
 	name.style.paddingLeft = 18 * Math.min(depth, 24) + 'px';
 	const line = make('tr', {}, name, make('td', { class: 'name' }, one.root ? 'root' : fieldText(one.pointers)));
@@ -24,13 +22,14 @@ function row(one, depth, above, way) {
 		return line;
 	}
 	let below = null;
-	const button = make('button', { type: 'button', class: 'twist', 'aria-expanded': 'false', 'aria-label': `What points to ${one.object}`, onclick: async () => {
+	const question = { address: one.object, limit: ROWS };
+	const button = !canAsk('referrers', question) ? make('span', { class: 'twist' }) : make('button', { type: 'button', class: 'twist', 'aria-expanded': 'false', 'aria-label': `What points to ${one.object}`, onclick: async () => {
 		if (below) {
 			below.forEach(each => { each.closeBelow(); each.remove(); });
 			below = null;
 		} else {
 			below = [];
-			const [found] = await waitAt(button, ask('referrers', { address: one.object, limit: ROWS }));
+			const [found] = await waitAt(button, ask('referrers', question));
 			below = rows(found, depth + 1, [...above, one.object], way);
 			line.after(...below);
 		}
@@ -43,8 +42,8 @@ function row(one, depth, above, way) {
 }
 
 function rows(found, depth, above, way) {
-	const list = sorted(found, way).map(one => row(one, depth, above, way));
-	if (found.referrers.length === ROWS) {
+	const list = sorted(found, way).map(one => holderRow(one, depth, above, way));
+	if (found.referrers.length === ROWS && canAsk('referrers', { address: above.at(-1), limit: 10000 })) {
 		const rest = make('tr', {}, make('td', { colspan: 2 }, make('a', { href: `#/object/${above.at(-1)}/all` }, 'All that points to it')));
 		rest.closeBelow = () => {};
 		list.push(rest);

@@ -1,10 +1,11 @@
 /* Which view is shown, and how the user gets to it. */
-import { make, at, number, bytes, heap, ask, place, forgetCommands } from './base.js';
+import { make, at, number, bytes, percent, heap, ask, place, webCommand, forgetCommands } from './base.js';
 import { suspects, types, instances, dominators, object, strings, goroutines, search, title } from './views.js';
 import { map } from './map.js';
 import { flame } from './flame.js';
 import { growth } from './compare.js';
 import { query } from './query.js';
+import { isReport, readRecording } from './recording.js';
 
 const views = { suspects, map, flame, types, instances, dominators, object, strings, goroutines, search, growth, query };
 
@@ -27,7 +28,7 @@ function parse(hash) {
 
 let first = true;
 
-function show() {
+function showView() {
 	const { name, parts } = parse(location.hash);
 	forgetCommands();
 	at('views').replaceChildren(...Object.entries(tabs).map(([key, text]) =>
@@ -54,11 +55,15 @@ function show() {
 	first = false;
 }
 
-function tellAbout(info) {
-	heap.file = heap.process ? 'process ' + heap.process : info.file.split('/').pop();
+function tellAbout() {
 	const fact = (label, value) => make('span', {}, label + ' ', make('b', {}, value));
-	at('about').replaceChildren(make('b', { title: heap.process ? '' : info.file }, heap.file), fact('Go', String(info.go_version || '?').replace(/^go/, '')), fact('heap', bytes(heap.bytes)),
-		fact('objects', number(heap.objects)), fact('goroutines', number(info.goroutines)));
+	heap.file = heap.process ? 'process ' + heap.process : heap.path.split('/').pop();
+	at('about').replaceChildren(make('b', { title: heap.process ? '' : heap.path }, heap.file),
+		...(heap.older ? [make('span', {}, 'since ', make('b', { title: heap.older }, heap.older.split('/').pop()))] : []),
+		fact('Go', heap.version.replace(/^go/, '') || '?'), fact('heap', bytes(heap.bytes)), fact('objects', number(heap.objects)),
+		fact('garbage', bytes(heap.bytes - heap.reachable)), fact('goroutines', number(heap.goroutines)), fact('typed', percent(heap.typed, heap.bytes)));
+	if (isReport)
+		at('keys').before(make('p', {}, 'A report: what is grey is not in it; ', make('code', {}, webCommand()), ' shows it.'));
 }
 
 addEventListener('keydown', event => {
@@ -83,17 +88,18 @@ at('find').addEventListener('submit', event => {
 		location.hash = place('search', text);
 });
 
-addEventListener('hashchange', show);
 /* What the page is about, and then the view. */
 async function start() {
-	const [source] = await ask('source');
-	Object.assign(heap, { path: source.file, program: source.program, process: source.process, older: source.older, bytes: source.bytes, objects: source.objects });
-	if (source.older)
+	await readRecording();
+	const [{ file: path, ...source }] = await ask('source');
+	Object.assign(heap, { path, ...source });
+	if (heap.older)
 		tabs.growth = 'Growth';
-	tabs.query = 'Query';
-	const [info] = await ask('info');
-	tellAbout(info);
-	show();
+	if (!isReport)
+		tabs.query = 'Query';
+	tellAbout();
+	addEventListener('hashchange', showView);
+	showView();
 }
 
 start().catch(error => at('main').replaceChildren(make('p', { class: 'wrong' }, error.message)));

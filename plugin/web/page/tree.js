@@ -130,7 +130,7 @@ export function find(top, where) {
 	return chain;
 }
 
-function change(one, show) {
+function nodeChange(one, show) {
 	return one.growth === undefined ? '' : make('span', { class: one.growth > 0 ? 'grow' : one.growth < 0 ? 'shrink' : 'faint' }, signed(one.growth, show),
 		one.change ? make('span', { class: 'faint' }, ' ' + one.change) : '');
 }
@@ -138,7 +138,7 @@ function change(one, show) {
 function cells(one, options) {
 	return [make('td', { class: 'n' }, options.counts ? number(one.count) : bytes(one.bytes)),
 		make('td', { class: 'n extra' }, shareBar(options.counts ? one.count : one.bytes, options.whole)),
-		...(options.grows ? [make('td', { class: 'n' }, change(one, options.counts ? number : bytes))] : []),
+		...(options.grows ? [make('td', { class: 'n' }, nodeChange(one, options.counts ? number : bytes))] : []),
 		...(options.counts ? [] : [make('td', { class: 'n extra' }, number(one.count))])];
 }
 
@@ -148,7 +148,7 @@ function label(one) {
 		...(one.holder ? [make('div', { class: 'faint' }, (one.holder.startsWith('in several ways') ? 'held ' : 'held by ') + one.holder)] : [])];
 }
 
-function row(one, depth, options) {
+function mergedRow(one, depth, options) {
 	const name = make('td', { class: 'name' });
 	const line = make('tr', {}, ...cells(one, options), name);
 	let below = null;
@@ -171,7 +171,7 @@ function row(one, depth, options) {
 
 /* Rows for what is below ONE, and for the rest, when there is much, one that shows it. */
 function lines(one, depth, options, limit) {
-	const list = one.below.slice(0, limit).map(each => row(each, depth, options));
+	const list = one.below.slice(0, limit).map(each => mergedRow(each, depth, options));
 	if (one.below.length > limit) {
 		const rest = make('tr', {}, make('td', { colspan: 5 }, make('button', { type: 'button', class: 'more', onclick: () => {
 			const more = lines({ below: one.below.slice(limit) }, depth, options, limit * 4);

@@ -1,5 +1,5 @@
 /* The value of an object, as `goheap print --json' has it: a field, an element or an entry a row. */
-import { make, ask, number, plural, typeLink, objectLink, table } from './base.js';
+import { make, ask, canAsk, number, plural, typeLink, objectLink, table } from './base.js';
 import { later } from './views.js';
 
 const LIMIT = 100; /* elements and bytes of each value, at first */
@@ -91,7 +91,7 @@ export function values(object, limit = LIMIT) {
 	const element = later(ask('print', { address: object.object, depth: 1, limit }, true).then(text => {
 		const answer = JSON.parse(text, exact);
 		const isWhole = answer.value === null || !Object.values(answer.value).some(Array.isArray(answer.value) ? isMore : isCut);
-		return [valueTable(answer, object.pointers), isWhole || limit === ALL ? ''
+		return [valueTable(answer, object.pointers), isWhole || limit === ALL || !canAsk('print', { address: object.object, depth: 1, limit: ALL }) ? ''
 			: make('button', { type: 'button', class: 'more', onclick: () => element.replaceWith(values(object, ALL)) }, 'Show all')];
 	}, () => pointerTable(object.pointers)), shown => shown);
 	return element;

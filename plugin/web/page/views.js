@@ -1,10 +1,11 @@
 /* The views, but for those that are pictures: each makes what main is to show, of the parts of its address. */
-import { make, number, plural, bytes, heap, ask, place, short, swatch, typeLink, objectLink, linked, shareBar, percent, rootText, rootNode, table, waitAt } from './base.js';
+import { make, number, plural, bytes, heap, ask, canAsk, ROWS, place, short, swatch, typeLink, instancesLink, objectLink, goroutineLink, goroutineLinks, ownFrame, frameList, linked, shareBar, percent, rootText, rootNode, table, waitAt } from './base.js';
 import { mergedDominators, treeTable } from './tree.js';
 import { changes, growthColumn, changeColumn, before, growthSince, growthCell, growthColumns, sameObject, stackOf } from './compare.js';
 import { goroutine } from './goroutine.js';
 import { holders } from './holders.js';
 import { values } from './value.js';
+import { stringsLooked } from './recording.js';
 
 export const title = (text, note) => make('h1', { tabindex: '-1' }, text, note ? make('small', {}, ' ' + note) : '');
 
@@ -12,7 +13,7 @@ export const title = (text, note) => make('h1', { tabindex: '-1' }, text, note ?
 export function later(promise, show, tag = 'div') {
 	const element = make(tag, {}, make(tag === 'div' ? 'p' : tag, { class: 'wait' }, tag === 'div' ? 'Working' : ''));
 	promise.then(show).then(shown => element.replaceChildren(...[shown].flat()),
-		error => element.replaceChildren(make('p', { class: 'wrong' }, error.message)));
+		error => element.replaceChildren(make('p', { class: error.isMissing ? 'faint' : 'wrong' }, error.message)));
 	return element;
 }
 
@@ -21,13 +22,13 @@ export function later(promise, show, tag = 'div') {
 function finding(one) {
 	const links = [];
 	if (one.example && one.type)
-		links.push(make('a', { href: place('object', one.example) }, `Open a ${one.type}`));
+		links.push(objectLink(one.example, `Open a ${one.type}`));
 	if (one.root)
 		links.push(rootNode(one.root));
 	for (const [, name] of one.finding.matchAll(/ goroutines in (\S+) at /g))
 		links.push(make('a', { href: place('search', name) }, `Goroutines in ${short(name)}`));
 	for (const [, id] of one.finding.matchAll(/ goroutine (\d+) in /g))
-		links.push(make('a', { href: place('goroutines', id) }, `Goroutine ${id}`));
+		links.push(goroutineLink(id, `Goroutine ${id}`));
 	return make('li', {}, make('p', {}, one.finding),
 		make('div', {}, shareBar(one.bytes, heap.bytes), ' of the heap'),
 		one.parts && one.parts.length > 0 ? table(one.parts, [
@@ -70,8 +71,7 @@ function compared(rows, changed, by) {
 export function types(by = 'type') {
 	return [title('What the heap is made of'),
 		choices('Grouped by', groupings, by, key => place('types', key)),
-		/* The flame graph has asked for all paths, too, and to find them takes longest. */
-		later(Promise.all([ask('histogram', by === 'path' ? { by, limit: 10000 } : { by }), changes(by)]), ([rows, changed]) => table(compared(rows, changed, by), [
+		later(Promise.all([ask('histogram', { by, limit: 10000 }), changes(by)]), ([rows, changed]) => table(compared(rows, changed, by), [
 			{ head: 'Bytes', kind: 'n', first: true, value: row => row.bytes, show: row => bytes(row.bytes) },
 			{ head: 'Share', kind: 'n extra', show: row => shareBar(row.bytes, heap.bytes) },
 			...(heap.older ? [growthColumn('Growth', 'bytes_growth', bytes), changeColumn] : []),
@@ -92,8 +92,8 @@ const objectColumns = older => [
 ];
 
 /* A list of which the server gives the first, and more when that is asked for; beside what the older dump has, by KEY_OF. */
-export function growing(name, parameters, draw, keyOf) {
-	let limit = 100;
+export function growing(name, parameters, draw, keyOf, first = ROWS) {
+	let limit = first;
 	const element = make('div', {});
 	function fill() {
 		const question = { ...parameters, limit };
@@ -101,9 +101,9 @@ export function growing(name, parameters, draw, keyOf) {
 		const asked = ask(name, question).catch(error => name === 'dominators' && error.isAnswer ? [] : Promise.reject(error));
 		element.append(later(Promise.all([asked, before(name, question, keyOf)]), ([rows, older]) => {
 			const shown = [draw(rows, older)];
-			if (rows.length === limit && limit < 10000)
+			if (rows.length === limit && limit < 10000 && canAsk(name, { ...parameters, limit: limit * 10 }))
 				shown.push(make('button', { type: 'button', class: 'more', onclick: () => {
-					limit = Math.min(limit * 4, 10000);
+					limit *= 10;
 					element.replaceChildren();
 					fill();
 				} }, 'Show more'));
@@ -122,6 +122,9 @@ export function instances(type) {
 /* The tree of dominators, a row for each object, and rows below it when it is opened. */
 
 function twist(row, line, depth, grows) {
+	const question = { address: row.object, limit: ROWS };
+	if (!canAsk('dominators', question))
+		return make('span', { class: 'twist' });
 	const button = make('button', { type: 'button', class: 'twist', 'aria-expanded': 'false', 'aria-label': `What ${row.object} keeps alive` }, '▸');
 	let below = null;
 	button.addEventListener('click', async () => {
@@ -131,12 +134,11 @@ function twist(row, line, depth, grows) {
 			below = null;
 		} else {
 			below = [];
-			const question = { address: row.object, limit: 100 };
 			const [rows, older] = await waitAt(button, Promise.all([ask('dominators', question), grows ? before('dominators', question, sameObject) : null]));
 			below = rows.map(one => treeRow(one, depth + 1, older));
 			if (rows.length === 0)
 				button.replaceWith(make('span', { class: 'twist' }));
-			if (rows.length === 100)
+			if (rows.length === ROWS)
 				below.push(moreRow(row, depth + 1));
 			line.after(...below);
 		}
@@ -151,7 +153,7 @@ function twist(row, line, depth, grows) {
 }
 
 function moreRow(row, depth) {
-	const cell = make('td', { colspan: 5 }, make('a', { href: place('object', row.object) }, 'All that it keeps alive'));
+	const cell = make('td', { colspan: 5 }, objectLink(row.object, 'All that it keeps alive'));
 	cell.style.paddingLeft = 18 * depth + 'px';
 	const line = make('tr', {}, cell);
 	line.closeBelow = () => {};
@@ -184,7 +186,7 @@ export function dominators(how = 'merged') {
 	return [title('What keeps most alive', 'and what would go with it'), choices('Objects', merging, how, key => place('dominators', key)),
 		how === 'merged' ? later(mergedDominators(), top => treeTable(top, 'Types by what would go with them',
 			{ head: 'Retained', name: 'Type', grows: Boolean(heap.older) }))
-			: growing('dominators', {}, (rows, older) => objectTree(rows.filter(row => row.dominator === null), 'Objects by what would go with them', older), sameObject)];
+			: growing('dominators', {}, (rows, older) => objectTree(rows.filter(row => row.dominator === null), 'Objects by what would go with them', older), sameObject, 1000)];
 }
 
 /* An object. */
@@ -197,15 +199,14 @@ function step(one, isLast) {
 function pathList(found) {
 	if (!found.root)
 		return make('p', {}, 'Nothing: it is garbage, no root leads to it.');
-	const steps = found.path.length > 40 ? [...found.path.slice(0, 20), null, ...found.path.slice(-20)] : found.path;
-	return make('ol', { class: 'path' }, make('li', { class: 'root' }, rootNode(found.root)), ...steps.map((one, i) =>
-		one === null ? make('li', { class: 'faint' }, plural(found.path.length - 40, 'more object')) : step(one, i === steps.length - 1)));
+	return make('ol', { class: 'path' }, make('li', { class: 'root' }, rootNode(found.root)), ...found.path.map((one, i) =>
+		one.skipped ? make('li', { class: 'faint' }, plural(one.skipped, 'more object')) : step(one, i === found.path.length - 1)));
 }
 
 /* What would go with the object, and by how much that has grown. */
 function retained(one) {
-	const query = `SELECT printf('0x%x', address) AS object, type, retained.bytes AS retained FROM objects JOIN retained ON object = address WHERE address = ${one.object}`;
-	return later(Promise.all([ask('sql', { query }), before('sql', { query }, sameObject)]), ([[row], older]) => row === undefined ? 'garbage'
+	const question = { of: one.object };
+	return later(Promise.all([ask('retained', question), before('retained', question, sameObject)]), ([[row], older]) => row === undefined ? 'garbage'
 		: ['would go with it ', make('b', {}, bytes(row.retained)), `, ${percent(row.retained, heap.bytes)} of the heap`,
 			...(older ? [', ', ...[growthCell(older, row, 'retained', bytes)].flat(), ' since the older dump'] : [])], 'li');
 }
@@ -214,7 +215,7 @@ export function object(address, all = '') {
 	return [later(ask('objects', { address }), ([one]) => [
 		title(make('span', {}, swatch(one.type), one.type), one.object),
 		make('ul', { class: 'facts' }, make('li', {}, 'size ', make('b', {}, bytes(one.size))),
-			retained(one), make('li', {}, make('a', { href: place('instances', one.type) }, 'all of its type')),
+			retained(one), make('li', {}, instancesLink(one.type, 'all of its type')),
 			one.offset > 0 ? make('li', {}, `${address} is ${plural(one.offset, 'byte')} into it`) : ''),
 		make('div', { class: 'columns' },
 			make('section', {}, make('h2', {}, 'Value'), values(one),
@@ -222,7 +223,7 @@ export function object(address, all = '') {
 				growing('dominators', { address: one.object }, (rows, older) => rows.length > 0 ? objectTree(rows, 'What it keeps alive', older)
 					: make('p', { class: 'faint' }, 'Nothing else.'), sameObject)),
 			make('section', {}, make('h2', {}, 'What keeps it alive', make('small', {}, ' the shortest way')),
-				later(ask('path', { address: one.object, limit: 100 }), ([found]) => [pathList(found),
+				later(ask('path', { address: one.object, limit: 40 }), ([found]) => [pathList(found),
 					make('h2', {}, 'What points to it', make('small', {}, ' open each to go on to what holds that')),
 					holders(one.object, found.path, all === 'all' ? 10000 : undefined)]))),
 	])];
@@ -232,7 +233,7 @@ export function object(address, all = '') {
 
 export function strings(pattern = '') {
 	const input = make('input', { type: 'search', value: pattern, 'aria-label': 'Those that match the regular expression', placeholder: 'Regular expression' });
-	return [title('Strings', 'those that take most first'),
+	return [title('Strings', pattern !== '' && stringsLooked() > 0 ? `of the ${number(stringsLooked())} that take most` : 'those that take most first'),
 		make('form', { onsubmit: event => {
 			event.preventDefault();
 			location.hash = input.value === '' ? place('strings') : place('strings', input.value);
@@ -249,22 +250,14 @@ export function strings(pattern = '') {
 
 /* Goroutines. */
 
-function frameList(frames) {
-	return make('ol', { class: 'frames' }, ...frames.map(frame => make('li', {}, make('span', { class: 'mono' }, frame.function),
-		frame.file ? make('span', { class: 'faint' }, ` ${frame.file}:${frame.line}`) : '')));
-}
-
-const ownFrame = frames => frames.find(frame => !/^(runtime|sync|internal|syscall|time|context)[./]/.test(frame.function)) || frames[0];
-
 function group(entry, older = null) {
 	const top = ownFrame(entry.frames);
-	const ids = entry.goroutines.slice(0, 100);
+	const ids = entry.goroutines.slice(0, 200);
 	const wait = entry.minutes > 0 ? `, ${plural(entry.minutes, 'minute')}` : '';
 	const growth = older ? growthSince(older, entry, 'count') : 0;
 	return make('details', {}, make('summary', {}, make('b', {}, number(entry.count)), ...(growth ? [' ', ...growthCell(older, entry, 'count', number)] : []), ` [${entry.status}${wait}] `,
 		make('span', { class: 'mono' }, top ? top.function : '')),
-	make('div', {}, frameList(entry.frames), make('p', { class: 'mono' }, 'goroutines ', ...ids.flatMap(id =>
-		[make('a', { href: place('goroutines', String(id)) }, String(id)), ' ']), entry.count > ids.length ? '…' : '')));
+	make('div', {}, frameList(entry.frames), make('p', { class: 'mono' }, 'goroutines ', ...goroutineLinks(ids), entry.count > ids.length ? '…' : '')));
 }
 
 function stacks() {
@@ -302,13 +295,25 @@ function waits() {
 	], { label: 'What they wait for', none: 'No goroutine waits.' }));
 }
 
+/* Goroutines that wait for each other: of a deadlock each for the next, which has the mutex. */
+function circle(one) {
+	const isDeadlock = one.part === 'deadlock';
+	const head = !isDeadlock ? 'Only they lead to what they wait for' + (one.alike > 1 ? `; ${number(one.alike)} groups are like this one` : '')
+		: `Deadlock: each waits for the next, which ${one.certain ? 'has' : 'perhaps has'} the mutex`;
+	return [make('h2', {}, head), make('ol', {}, ...one.members.map(member => make('li', {}, goroutineLink(member.goroutine, `goroutine ${member.goroutine}`),
+		' waits: ', ...waitText(member), make('div', { class: 'mono' }, member.function, member.file ? make('span', { class: 'faint' }, ` ${member.file}:${member.line}`) : ''))))];
+}
+
 function leaked() {
-	return later(ask('goroutines', { leaked: '' }), rows => rows.length === 0 ? make('p', {}, 'Every goroutine can go on, as far as can be told.')
-		: rows.map(row => row.frames ? single(row) : make('pre', {}, JSON.stringify(row))));
+	/* Without the program deadlocks cannot be told. */
+	const circles = ask('waits', { deadlocks: '' }).catch(error => error.isAnswer ? [] : Promise.reject(error));
+	return later(Promise.all([circles, ask('goroutines', { leaked: '' })]), ([parts, rows]) => [
+		...parts.filter(one => one.members).flatMap(circle), rows.length === 0 ? make('p', {}, 'All other goroutines can go on, as far as can be told.')
+			: make('h2', {}, 'Each of those that can never go on'), ...rows.map(single)]);
 }
 
 function single(row) {
-	return make('details', {}, make('summary', {}, `goroutine ${row.id} [${row.wait_reason || row.status}] `,
+	return make('details', {}, make('summary', {}, 'goroutine ', goroutineLink(row.id), ` [${row.wait_reason || row.status}] `,
 		make('span', { class: 'mono' }, row.frames.length > 0 ? ownFrame(row.frames).function : '')),
 	make('div', {}, frameList(row.frames)));
 }
@@ -342,7 +347,7 @@ export function search(text) {
 			const found = rows.filter(row => row.frames.some(frame => frame.function.toLowerCase().includes(lower)));
 			return found.length > 0 ? found.map(row => group(row)) : make('p', { class: 'faint' }, 'No stack has such a function.');
 		}),
-		make('h2', {}, 'Strings'),
+		make('h2', {}, 'Strings', stringsLooked() > 0 ? make('small', {}, ` of the ${number(stringsLooked())} that take most`) : ''),
 		later(ask('strings', { grep: escapePattern(text), limit: 50 }), rows => table(rows, [
 			{ head: 'Bytes', kind: 'n', show: row => bytes(row.bytes) },
 			{ head: 'Copies', kind: 'n', show: row => number(row.copies) },
