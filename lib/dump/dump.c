@@ -256,6 +256,15 @@ void gh_dump_get(const struct gh_dump *dump, enum gh_dump_kind kind, size_t numb
 	gh_dump_record_read_again(&cur, dump->format, record);
 }
 
+uint64_t gh_dump_last_gc(const struct gh_dump *dump)
+{
+	struct gh_dump_record record;
+	if (gh_dump_count(dump, GH_DUMP_MEMSTATS) == 0)
+		return 0;
+	gh_dump_get(dump, GH_DUMP_MEMSTATS, 0, &record);
+	return record.memstats.counters[GH_DUMP_LAST_GC];
+}
+
 size_t gh_dump_find_object(const struct gh_dump *dump, uint64_t address)
 {
 	return gh_extents_find(&dump->objects, address);

@@ -220,6 +220,10 @@ const struct gh_arch *gh_dump_arch(const struct gh_dump *dump, struct gh_error *
  * frames by depth. */
 size_t gh_dump_count(const struct gh_dump *dump, enum gh_dump_kind kind);
 
+/* When the process had ended its last garbage collection, in ns since 1970, which is as near as a
+ * dump tells to when it was written. 0 if it does not. */
+uint64_t gh_dump_last_gc(const struct gh_dump *dump);
+
 /* Reads record NUMBER of KIND, which there is. */
 void gh_dump_get(const struct gh_dump *dump, enum gh_dump_kind kind, size_t number,
 		 struct gh_dump_record *record);

@@ -146,9 +146,6 @@ void gh_pprof_write_type(struct gh_pprof_out *out, unsigned field, unsigned type
 /* Writes SIZE bytes at TEXT as the next of the string table. */
 void gh_pprof_write_string(struct gh_pprof_out *out, const char *text, size_t size);
 
-/* The time of the last garbage collection, which the profile is as of; 0 if there was none. */
-uint64_t gh_pprof_time(const struct gh_dump *dump);
-
 typedef void gh_pprof_writer(struct gh_pprof_out *out, const void *context);
 
 /* Has WRITE write a profile of CONTEXT to PATH, which is there whole or not at all. Returns false

@@ -62,7 +62,7 @@ static void write_header(struct writing *writing)
 	gh_pprof_write_type(writing->out, GH_PPROF_PROFILE_PERIOD_TYPE, STRING_SPACE, STRING_BYTES);
 	gh_pprof_write_int(writing->out, GH_PPROF_PROFILE_PERIOD, writing->pprof->rate);
 	gh_pprof_write_int(writing->out, GH_PPROF_PROFILE_TIME_NANOS,
-			   gh_pprof_time(writing->pprof->allocations->dump));
+			   gh_dump_last_gc(writing->pprof->allocations->dump));
 }
 
 /* Doubles are rounded as Go does, and do not wrap around. */

@@ -114,15 +114,6 @@ void gh_pprof_write_string(struct gh_pprof_out *out, const char *text, size_t si
 	gh_pprof_end_message(out, GH_PPROF_PROFILE_STRING_TABLE);
 }
 
-uint64_t gh_pprof_time(const struct gh_dump *dump)
-{
-	struct gh_dump_record record;
-	if (gh_dump_count(dump, GH_DUMP_MEMSTATS) == 0)
-		return 0;
-	gh_dump_get(dump, GH_DUMP_MEMSTATS, 0, &record);
-	return record.memstats.counters[GH_DUMP_LAST_GC];
-}
-
 /* Writes the profile, compressed, to FD, which stays open. False, and errno set, if it cannot. */
 static bool write_compressed(int fd, gh_pprof_writer *write, const void *context)
 {

@@ -20,7 +20,7 @@ static void write_header(struct gh_pprof_out *out, const struct gh_pprof_tree *t
 	gh_pprof_write_int(out, GH_PPROF_PROFILE_DEFAULT_SAMPLE_TYPE, STRING_INUSE_SPACE);
 	gh_pprof_write_type(out, GH_PPROF_PROFILE_PERIOD_TYPE, STRING_SPACE, STRING_BYTES);
 	gh_pprof_write_int(out, GH_PPROF_PROFILE_PERIOD, 1);
-	gh_pprof_write_int(out, GH_PPROF_PROFILE_TIME_NANOS, gh_pprof_time(tree->dump));
+	gh_pprof_write_int(out, GH_PPROF_PROFILE_TIME_NANOS, gh_dump_last_gc(tree->dump));
 }
 
 /* The innermost frame comes first. */

@@ -212,16 +212,27 @@ struct gh_heap_query *gh_heap_query_open(const struct gh_options *options, const
 	return query;
 }
 
+/* Prints "goheap: OLDER<BETWEEN>NEWER<END>". */
+static void print_both(const struct gh_dump *older, const char *between,
+		       const struct gh_dump *newer, const char *end)
+{
+	fputs("goheap: ", stderr);
+	gh_escape_print(stderr, older->path);
+	fputs(between, stderr);
+	gh_escape_print(stderr, newer->path);
+	fputs(end, stderr);
+}
+
 void gh_heap_query_compare(const struct gh_heap_query *older, const struct gh_heap_query *newer)
 {
-	if (gh_dump_is_same_program(&older->dump, &newer->dump))
-		return;
-	fputs("goheap: ", stderr);
-	gh_escape_print(stderr, older->dump.path);
-	fputs(" and ", stderr);
-	gh_escape_print(stderr, newer->dump.path);
-	fputs(" are of different programs, or builds of one: what they have in common is names\n",
-	      stderr);
+	uint64_t last = gh_dump_last_gc(&newer->dump);
+	if (!gh_dump_is_same_program(&older->dump, &newer->dump))
+		print_both(&older->dump, " and ", &newer->dump,
+			   " are of different programs, or builds of one: what they have in common "
+			   "is names\n");
+	if (last != 0 && gh_dump_last_gc(&older->dump) > last)
+		print_both(&older->dump, ", named as the older dump, is later than ", &newer->dump,
+			   ", by their last garbage collections: name them the other way round\n");
 }
 
 void gh_heap_query_close(struct gh_heap_query *query)

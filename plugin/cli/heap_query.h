@@ -62,7 +62,8 @@ struct gh_sql_heap;
 /* QUERY as the heap that SQL asks (plugin/sql/sql.h), as far as it was made. */
 struct gh_sql_heap gh_heap_query_sql(struct gh_heap_query *query);
 
-/* Says if the dumps of OLDER and NEWER are not of one build of a program. */
+/* Says if the dumps of OLDER and NEWER are not of one build of a program, or were named the wrong
+ * way round. */
 void gh_heap_query_compare(const struct gh_heap_query *older, const struct gh_heap_query *newer);
 
 /* QUERY may be NULL. */
