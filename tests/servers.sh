@@ -153,11 +153,11 @@ check_core() {
 	rm -f "$work/core.$pid"
 }
 
-# line_of FUNCTION: the file and line where etcd's own profile has 2,000 goroutines in it.
+# line_of FUNCTION: the file and line where etcd's own profile has 20,000 goroutines in it.
 line_of() {
 	awk -v name="$1" '
 		/^[0-9]+ @/ { count = $1; told = 0 }
-		count == 2000 && !told && index($0, name "+") { sub(/.*\//, ""); print; told = 1 }' "$work/stacks"
+		count == 20000 && !told && index($0, name "+") { sub(/.*\//, ""); print; told = 1 }' "$work/stacks"
 }
 
 # browse_watches: from the first page of `goheap web' to the goroutines that hold the watches, and to what one of them has.
@@ -174,20 +174,20 @@ browse_watches() {
 		'chan go.etcd.io/etcd/mvcc.WatchResponse' 'v3rpc.(*serverWatchStream).sendLoop' >"$work/seen" 2>&1
 	end "$web"
 	cat >"$work/expected" <<-END
-		goroutines 2,000
+		goroutines 20,000
 		line $(line_of '(*serverWatchStream).sendLoop')
 		type true
 		way true
 		end
 	END
-	same "etcd: 2,000 watches in a browser" "$work/expected" "$work/seen"
+	same "etcd: 20,000 watches in a browser" "$work/expected" "$work/seen"
 }
 
-# check_watches: 2,000 watches that their client forgot; etcd's own profile says where the goroutines of each stand.
+# check_watches: 20,000 watches that their client forgot; etcd's own profile says where the goroutines of each stand.
 check_watches() {
 	local directory watcher function
 	sample "etcd: watches" 1.19 watches || return
-	exec 7> >(exec "$directory/watches" 127.0.0.1:2379 2000 >"$work/watching")
+	exec 7> >(exec "$directory/watches" 127.0.0.1:2379 20000 >"$work/watching")
 	watcher=$!
 	wait_until [ -s "$work/watching" ]
 	curl -s "http://127.0.0.1:$port/debug/pprof/goroutine?debug=1" >"$work/stacks"
@@ -195,11 +195,11 @@ check_watches() {
 	browse_watches
 	exec 7>&-
 	wait "$watcher"
-	has "etcd: 2,000 watches are the first suspect" "$(cat "$work/suspect")" \
-		'^1\. 2,000 chan go\.etcd\.io/etcd/mvcc\.WatchResponse, held by 2,000 goroutines in .* and 2,000 goroutines in .*, keep '
+	has "etcd: 20,000 watches are the first suspect" "$(cat "$work/suspect")" \
+		'^1\. 20,000 chan go\.etcd\.io/etcd/mvcc\.WatchResponse, held by 20,000 goroutines in .* and 20,000 goroutines in .*, keep '
 	for function in '(*serverWatchStream).sendLoop' '(*watchServer).Watch'; do
 		has "etcd: $function is told by its line" "$(cat "$work/suspect")" \
-			"2,000 goroutines in [^ ]*${function//[()*]/.} at [^ ]*/$(line_of "$function")[ ,]"
+			"20,000 goroutines in [^ ]*${function//[()*]/.} at [^ ]*/$(line_of "$function")[ ,]"
 	done
 }
 

@@ -1,9 +1,10 @@
 // What a person does with the page of `goheap web', in Chromium: prints a line for each thing that is found.
 //
-//	web-browser.mjs PLAYWRIGHT AXE ADDRESS TYPE [one|report|objects|leaked|FUNCTION]
+//	web-browser.mjs PLAYWRIGHT AXE ADDRESS TYPE [one|large|report|objects|leaked|FUNCTION]
 //
 // PLAYWRIGHT is the folder of playwright-core, AXE the script of axe-core, and TYPE what to look for. The views are looked at
-// on three screens, or on one; as a report has them; TYPE is addresses of objects, or nothing, whose views are printed; or what is looked for is goroutines in FUNCTION that hold most.
+// on three screens, or on one, also where a heap is too large for all its strings to be listed; as a report has them; TYPE is
+// addresses of objects, or nothing, whose views are printed; or what is looked for is goroutines in FUNCTION that hold most.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
@@ -186,10 +187,12 @@ async function compare(page) {
 	console.log('growth', await row.locator('td').nth(2).innerText());
 	await open(page, 'dominators/objects');
 	console.log('object growth', await page.locator('main tbody tr', { hasText: 'main.Server' }).locator('td').nth(2).innerText());
-	await open(page, 'growth/strings');
-	while (await page.locator('button:has-text("Show more")').count() > 0)
-		await page.click('button:has-text("Show more")');
-	console.log('new text', await page.locator('main tbody tr', { hasText: /visitor 77$/ }).locator('td').nth(2).innerText());
+	if (screen !== 'large') {
+		await open(page, 'growth/strings');
+		while (await page.locator('button:has-text("Show more")').count() > 0)
+			await page.click('button:has-text("Show more")');
+		console.log('new text', await page.locator('main tbody tr', { hasText: /visitor 77$/ }).locator('td').nth(2).innerText());
+	}
 	await open(page, 'growth/goroutines');
 	console.log('stacks', await page.locator('main tbody tr', { hasText: 'main.(*Server).answer' }).locator('td').nth(0).innerText());
 }
@@ -262,7 +265,7 @@ try {
 	const page = await begin(1366, 'light');
 	const isReport = screen === 'report';
 	const told = { objects, leaked: circles }[screen];
-	const isHeld = screen && screen !== 'one' && !isReport && !told;
+	const isHeld = screen && screen !== 'one' && screen !== 'large' && !isReport && !told;
 	if (isHeld) {
 		await holders(page, screen);
 	} else if (told) {

@@ -135,7 +135,7 @@ check_answers() {
 	END
 }
 
-# check_browser RELEASE TYPE [one]: with TYPE, as a person uses it; and on three screens, or one. Fails if there is no browser.
+# check_browser RELEASE TYPE [one|large]: with TYPE, as a person uses it; and on three screens, or one. Fails if there is no browser.
 check_browser() {
 	local playwright axe
 	if ! command -v chromium >/dev/null || ! command -v node >/dev/null; then
@@ -216,6 +216,56 @@ check_release() {
 	wait "$server" 2>/dev/null
 	equal "Go $1: it ends when it is interrupted" 130 $?
 	equal "Go $1: and does not answer then" 000 "$(status "$address")"
+}
+
+# check_large: the same of two million visits, whose dump is larger than 2 GB.
+check_large() {
+	local directory free available
+	free=$(df --output=avail -B 1M "$work" | tail -n 1)
+	available=$(awk '$1 == "MemAvailable:" { print int($2 / 1024) }' /proc/meminfo)
+	if [ "$free" -lt 4000 ] || [ "$available" -lt 6000 ]; then
+		skip "2 GB" "it needs 4000 MB on the disk and 6000 of memory, and there are $free and $available"
+		return
+	fi
+	sample "2 GB" 1.19 leak || return
+	GOGC=off "$directory/leak.stripped" "$work/before" "$work/large" 2000000 || fail "2 GB: the sample runs"
+	has "2 GB: the dump's size" "$(stat -c %s "$work/large")" '^2[0-9]{9}$'
+	serve -e "$directory/leak.stripped" "$work/large" "$work/before"
+	if check_browser "2 GB" main.Request large; then
+		# A request has 48 bytes, its body 1,024, and its path 16, or 24 in the second million.
+		cat >"$work/expected" <<-END
+			path true true
+			up []*main.Request
+			back true
+			objects 2,000,001
+			instances 10000
+			search 1
+			key types
+			tree true
+			flame body ([]uint8): 2.0 GB, 2,000,000 objects, +2.0 GB since the older dump
+			merged 2,000,000 +2.2 GB
+			map growth +2.2 GB
+			map true
+			goroutine true true
+			slot true
+			entries 500
+			entry "visitor 77" ADDRESS main.Session
+			busy 1
+			busy 0
+			climb true true
+			grown +1,999,991
+			growth +96.0 MB
+			object growth +2.2 GB
+			stacks +1
+			query 2,000,001
+			wait 1
+			end
+		END
+		sed 's/^up \([^ ]*\) .*/up \1/' "$work/seen" >"$work/found"
+		same "2 GB: in a browser, as a person uses it" "$work/expected" "$work/found"
+	fi
+	stop
+	rm -f "$work/large"
 }
 
 # Names that are parts of a page.
@@ -342,6 +392,7 @@ releases=$("$tests/toolchain" list)
 for release in ${RELEASES:-1.19 "$(tail -n 1 <<<"$releases")"}; do
 	check_release "$release"
 done
+check_large
 check_hostile
 check_process
 check_gdb

@@ -19,9 +19,10 @@ async function paths() {
 	return fromFrames('the heap', [...list, ...gone]);
 }
 
-/* The same of what is asked by NAME, of which LIST makes rows with frames. */
+/* The same of what is asked by NAME, of which LIST makes rows with frames. The older dump may have no answer. */
 async function grown(name, parameters, list) {
-	const [now, older] = await Promise.all([ask(name, parameters), heap.older ? ask(name, { ...parameters, older: '' }) : []]);
+	const [now, older] = await Promise.all([ask(name, parameters),
+		heap.older ? ask(name, { ...parameters, older: '' }).catch(error => error.isAnswer ? [] : Promise.reject(error)) : []]);
 	const left = new Map();
 	for (const row of list(older)) {
 		const key = row.frames.join('\n');

@@ -1,6 +1,6 @@
 // Leak serves visitors, and keeps what it should not: sessions that nobody ends, and a request that nobody answers.
 //
-//	leak BEFORE AFTER    write a heap dump to BEFORE after a few visits, and to AFTER after many
+//	leak BEFORE AFTER [VISITS]    write a heap dump to BEFORE after 10 visits, and to AFTER after VISITS, or 3000
 package main
 
 import (
@@ -78,16 +78,20 @@ func write(path string) {
 }
 
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: leak BEFORE AFTER")
+	count := 3000
+	runtime.MemProfileRate = 1
+	if len(os.Args) == 4 {
+		fmt.Sscan(os.Args[3], &count)
+		runtime.MemProfileRate = 1 << 20 // each would take too long
+	} else if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: leak BEFORE AFTER [VISITS]")
 		os.Exit(2)
 	}
-	runtime.MemProfileRate = 1
 	runtime.GOMAXPROCS(1) // the collector's goroutines are as many everywhere
 	handler = &Server{"shop", make(map[string]*Session), make(chan *Request)}
 	visits(0, 10)
 	write(os.Args[1])
-	visits(10, 3000)
+	visits(10, count)
 	go handler.answer(&Request{"/report", make([]byte, 200000)})
 	time.Sleep(100 * time.Millisecond)
 	write(os.Args[2])
