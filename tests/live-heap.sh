@@ -526,7 +526,7 @@ check_errors() {
 	go_on
 	refuses 'no such process' '^goheap: process [0-9]+: expected a process of this number, found none' 4194301
 	sleep 30 &
-	refuses 'no Go program' 'expected' $!
+	refuses 'no Go program' '^goheap: process [0-9]+ runs .*/sleep, which is no Go program, and has loaded no Go library$' $!
 	kill $!
 	wait $! 2>"$work/why"
 	equal 'no number of a process' 2 "$("$GOHEAP" histogram -p 1x >"$work/why" 2>&1; echo $?)"
