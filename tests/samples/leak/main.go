@@ -1,6 +1,6 @@
 // Leak serves visitors, and keeps what it should not: sessions that nobody ends, and a request that nobody answers.
 //
-//	leak BEFORE AFTER [VISITS]    write a heap dump to BEFORE after 10 visits, and to AFTER after VISITS, or 3000
+//	leak BEFORE AFTER [many]    write a heap dump to BEFORE after 10 visits, and to AFTER after 3000, or two million
 package main
 
 import (
@@ -81,10 +81,10 @@ func main() {
 	count := 3000
 	runtime.MemProfileRate = 1
 	if len(os.Args) == 4 {
-		fmt.Sscan(os.Args[3], &count)
+		count = 2000000
 		runtime.MemProfileRate = 1 << 20 // each would take too long
 	} else if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: leak BEFORE AFTER [VISITS]")
+		fmt.Fprintln(os.Stderr, "usage: leak BEFORE AFTER [many]")
 		os.Exit(2)
 	}
 	runtime.GOMAXPROCS(1) // the collector's goroutines are as many everywhere
