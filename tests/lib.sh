@@ -136,6 +136,8 @@ records() {
 session_home() {
 	export GOHEAP_TEST_CACHE=${GOHEAP_TEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/goheap-tests}
 	export XDG_CACHE_HOME=$work/cache XDG_RUNTIME_DIR=$work/run TMPDIR=$work/tmp
+	# Where it is installed, it leaves files in the runtime directory.
+	export CCACHE_DISABLE=1
 	mkdir -p "$XDG_CACHE_HOME" "$XDG_RUNTIME_DIR" "$TMPDIR"
 	cp "$(dirname "$GOHEAP_SO")/goheap.gdb" "$work/goheap.gdb"
 }
