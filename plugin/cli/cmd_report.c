@@ -20,6 +20,7 @@ enum {
 	MAX_FOUND = 1 << 20,  /* objects that wait for their turn */
 	MAX_ALIKE = 100,      /* of those objects, of one class */
 	MAX_WALK = 100000000, /* pointers that are gone through for all of them */
+	MAX_WAY = 40,         /* objects on the way to one that the page shows at first */
 };
 
 /* What is asked while a report is made, breadth first: what looks at the whole heap, and then the
@@ -186,6 +187,22 @@ static bool record(struct report *report)
 	return recorded;
 }
 
+/* Notes what is on the way from a root to the objects that were noted so far. */
+static void note_ways(struct report *report)
+{
+	const struct gh_heap_query *query = report->heap->now;
+	const uint32_t *parents = query->paths.parents;
+	size_t count = report->objects.count;
+	for (size_t i = 0; i < count; i++) {
+		uint32_t at = report->objects.items[i];
+		for (unsigned steps = 0;
+		     steps < MAX_WAY && parents[at] != at && parents[at] != GH_HEAP_NONE; steps++) {
+			at = parents[at];
+			note_object(report, gh_heap_object(&query->heap, at).address);
+		}
+	}
+}
+
 static void record_whole(struct report *report)
 {
 	struct gh_web_question question;
@@ -193,6 +210,9 @@ static void record_whole(struct report *report)
 		question.err = -1;
 		ask(report, &question);
 		record(report);
+		/* The first are the suspects, and what holds them is what is looked at next. */
+		if (i == 0)
+			note_ways(report);
 	}
 }
 
