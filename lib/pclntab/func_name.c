@@ -3,14 +3,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "lib/util/prefix.h"
+
 /* A longer path is no package's: it would be a file name longer than a system allows. Together with
  * the bound on names this keeps a crafted table from making one string stand for many. */
 #define MAX_PACKAGE 1024
-
-static bool starts_with(const char *text, const char *prefix)
-{
-	return strncmp(text, prefix, strlen(prefix)) == 0;
-}
 
 /* The linker's own prefixes, with a dot up to Go 1.19 and a colon since. No package is called
  * "type". Import paths may begin with "go.", as go.uber.org/zap does; those have a slash, for in
@@ -18,9 +15,9 @@ static bool starts_with(const char *text, const char *prefix)
  * latest. */
 static bool is_made(const char *name, size_t end)
 {
-	return starts_with(name, "type.") || starts_with(name, "type:") ||
-	       starts_with(name, "go:") ||
-	       (starts_with(name, "go.") && memchr(name, '/', end) == NULL);
+	return gh_starts_with(name, "type.") || gh_starts_with(name, "type:") ||
+	       gh_starts_with(name, "go:") ||
+	       (gh_starts_with(name, "go.") && memchr(name, '/', end) == NULL);
 }
 
 size_t gh_package_length(const char *name)
@@ -113,11 +110,11 @@ static struct gh_name_part find_element(struct gh_name_part path)
 /* Reads the receiver and the base. */
 static bool read_method(struct gh_func_name *out, const char *text)
 {
-	out->pointer = starts_with(text, "(*");
+	out->pointer = gh_starts_with(text, "(*");
 	if (out->pointer) {
 		text += 2;
 		out->receiver = read_identifier(&text);
-		if (out->receiver.size == 0 || !starts_with(text, ")."))
+		if (out->receiver.size == 0 || !gh_starts_with(text, ")."))
 			return false;
 		text += 2;
 		out->base = read_identifier(&text);

@@ -10,6 +10,7 @@
 #include "lib/process/dump_parts.h"
 #include "lib/process/internal.h"
 #include "lib/util/bsearch.h"
+#include "lib/util/prefix.h"
 #include "lib/util/zeros.h"
 
 /* Go maps and unmaps its heap in multiples of so many bytes (pallocChunkBytes in
@@ -237,16 +238,12 @@ static bool is_thread_stack(const struct gh_process *process, const struct gh_ma
 	return strcmp(mapping->name, "[stack]") == 0;
 }
 
-static bool starts_with(const char *text, const char *prefix)
-{
-	return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 /* Memory that looks like a file, and is in none. */
 static bool is_shared_memory(const struct gh_mapping *mapping)
 {
-	return starts_with(mapping->name, "/dev/shm/") || starts_with(mapping->name, "/memfd:") ||
-	       starts_with(mapping->name, "/SYSV") || starts_with(mapping->name, "/dev/zero") ||
+	return gh_starts_with(mapping->name, "/dev/shm/") ||
+	       gh_starts_with(mapping->name, "/memfd:") || gh_starts_with(mapping->name, "/SYSV") ||
+	       gh_starts_with(mapping->name, "/dev/zero") ||
 	       (mapping->access[3] == 's' && mapping->name[0] == '\0');
 }
 
@@ -351,7 +348,7 @@ static void add_other(struct maker *maker, size_t number)
 
 static bool is_kernels(const char *name)
 {
-	return starts_with(name, "[v"); /* [vdso], [vvar], [vsyscall] */
+	return gh_starts_with(name, "[v"); /* [vdso], [vvar], [vsyscall] */
 }
 
 /* MAPPING is not to be used yet. In core files such memory may be readable. */

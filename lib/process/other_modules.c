@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/util/prefix.h"
+
 /* No process has as many plugins. */
 #define MAX_MODULES 256
 
@@ -81,7 +83,7 @@ static void add_noted(struct gh_other_modules *modules, const struct gh_arch *ar
 	const size_t digits = 16;
 	char *text = strndup((const char *)note.start, gh_cursor_size(&note));
 	char *end = NULL;
-	if (text != NULL && strncmp(text, start, strlen(start)) == 0) {
+	if (text != NULL && gh_starts_with(text, start)) {
 		uint64_t bias = strtoull(text + strlen(start), &end, 16);
 		if (end == text + strlen(start) + digits && strncmp(end, ": ", 2) == 0)
 			gh_other_modules_add(modules, arch, end + 2, NULL, NULL, bias);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/util/prefix.h"
 #include "plugin/cli/command.h"
 
 static const struct gh_command commands[] = {
@@ -37,11 +38,6 @@ static void print_gdb(void)
 	puts("end");
 }
 
-static bool starts_with(const char *text, const char *prefix)
-{
-	return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 /* Copies a line of GDB's script if it has a command. GDB asks the system for every character of a
  * script by itself, so what only a reader of the source needs is left out, which is a third. */
 static void copy_gdb(const char *line, enum gdb_text *text)
@@ -51,8 +47,8 @@ static void copy_gdb(const char *line, enum gdb_text *text)
 	    *text != GDB_COMMANDS && strcmp(*text == GDB_PYTHON ? command : line, "end\n") == 0;
 	bool is_kept = *text == GDB_HELP || *text == GDB_PYTHON;
 	const char *start = is_kept && !ends ? line : command;
-	if (*text == GDB_COMMANDS && starts_with(start, "document "))
-		*text = starts_with(start, "document _") ? GDB_INTERNAL : GDB_HELP;
+	if (*text == GDB_COMMANDS && gh_starts_with(start, "document "))
+		*text = gh_starts_with(start, "document _") ? GDB_INTERNAL : GDB_HELP;
 	if (is_kept || *text == GDB_HELP ||
 	    (*text == GDB_COMMANDS && *start != '#' && *start != '\n'))
 		fputs(start, stdout);

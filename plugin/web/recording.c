@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/util/prefix.h"
 #include "plugin/web/internal.h"
 
 /* gzip, with the largest window of zlib. */
@@ -86,11 +87,6 @@ static void print_base64(FILE *out, const uint8_t *data, size_t size)
 	}
 }
 
-static bool starts_with(const char *text, const char *start)
-{
-	return strncmp(text, start, strlen(start)) == 0;
-}
-
 /* The line after the one that TEXT begins with. */
 static const char *next_line(const char *text)
 {
@@ -103,11 +99,12 @@ static void print_files(FILE *out, const char *type)
 {
 	static const char export[] = "export ";
 	for (const struct gh_web_file *file = gh_web_files; file->name != NULL; file++) {
-		if (!starts_with(file->type, type))
+		if (!gh_starts_with(file->type, type))
 			continue;
 		for (const char *line = file->text; *line != '\0'; line = next_line(line)) {
-			const char *text = starts_with(line, export) ? line + strlen(export) : line;
-			if (!starts_with(line, "import "))
+			const char *text =
+			    gh_starts_with(line, export) ? line + strlen(export) : line;
+			if (!gh_starts_with(line, "import "))
 				fwrite(text, 1, (size_t)(next_line(line) - text), out);
 		}
 	}
@@ -121,17 +118,17 @@ static void print_files(FILE *out, const char *type)
 /* Prints in place of LINE of the page what it refers to. */
 static void print_line(FILE *out, const char *line, const struct gh_buffer *packed)
 {
-	if (starts_with(line, "<link rel=\"icon\"")) {
+	if (gh_starts_with(line, "<link rel=\"icon\"")) {
 		fputs(POLICY, out);
-	} else if (starts_with(line, "<link rel=\"stylesheet\"")) {
+	} else if (gh_starts_with(line, "<link rel=\"stylesheet\"")) {
 		fputs("<style>\n", out);
 		print_files(out, "text/css");
 		fputs("</style>\n", out);
-	} else if (starts_with(line, "<script ")) {
+	} else if (gh_starts_with(line, "<script ")) {
 		fputs("<script type=\"module\">\n", out);
 		print_files(out, "text/javascript");
 		fputs("</script>\n", out);
-	} else if (starts_with(line, "</body>")) {
+	} else if (gh_starts_with(line, "</body>")) {
 		fputs("<script type=\"application/gzip\" id=\"recording\">", out);
 		print_base64(out, packed->data, packed->size);
 		fputs("</script>\n</body>\n", out);
