@@ -310,26 +310,30 @@ bool gh_image_is_go(const struct gh_image *image)
 	return is_go;
 }
 
-/* A variable that each runtime has, and each module that is linked with another's needs. */
-#define RUNTIME_VARIABLE "runtime.lastmoduledatap"
+/* Reads the symbol of a variable that each runtime has, and each module that is linked with
+ * another's needs. False if IMAGE does not name it. */
+static bool find_runtime(const struct gh_image *image, GElf_Sym *symbol)
+{
+	return gh_dynamic_symbol(image, "runtime.lastmoduledatap", symbol);
+}
 
 bool gh_image_names_runtime(const struct gh_image *image)
 {
 	GElf_Sym symbol;
-	return gh_dynamic_symbol(image, RUNTIME_VARIABLE, &symbol);
+	return find_runtime(image, &symbol);
 }
 
 static bool shares_runtime(const struct gh_image *image)
 {
 	GElf_Sym symbol;
 	return gh_image_section(image, ".note.go.abihash") != NULL &&
-	       gh_dynamic_symbol(image, RUNTIME_VARIABLE, &symbol) && symbol.st_shndx != SHN_UNDEF;
+	       find_runtime(image, &symbol) && symbol.st_shndx != SHN_UNDEF;
 }
 
 static bool needs_runtime(const struct gh_image *image)
 {
 	GElf_Sym symbol;
-	return gh_image_is_go(image) && gh_dynamic_symbol(image, RUNTIME_VARIABLE, &symbol) &&
+	return gh_image_is_go(image) && find_runtime(image, &symbol) &&
 	       symbol.st_shndx == SHN_UNDEF;
 }
 

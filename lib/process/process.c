@@ -9,6 +9,12 @@ uint64_t gh_process_word(struct gh_process *process, uint64_t address)
 	return gh_process_uint(&process->memory, address, word, &value) ? value : 0;
 }
 
+/* The program's module. */
+static struct gh_module own_module(const struct gh_process *process)
+{
+	return (struct gh_module){.tab = process->tab, .bias = process->bias};
+}
+
 /* Reads the same of the file of MODULE. */
 static bool read_file(const struct gh_module *module, uint64_t address, void *to, size_t size)
 {
@@ -25,7 +31,7 @@ static bool read_file(const struct gh_module *module, uint64_t address, void *to
 static bool read_files(const struct gh_process *process, uint64_t address, void *to, size_t size,
 		       uint64_t *bias)
 {
-	const struct gh_module program = {.tab = process->tab, .bias = process->bias};
+	const struct gh_module program = own_module(process);
 	bool read = read_file(&program, address, to, size);
 	*bias = program.bias;
 	for (size_t i = 0; i < process->nothers && !read; i++) {
@@ -73,7 +79,7 @@ uint64_t gh_process_constant_pointer(struct gh_process *process, uint64_t addres
 
 struct gh_module gh_process_module_at(const struct gh_process *process, uint64_t pc, size_t *index)
 {
-	struct gh_module program = {.tab = process->tab, .bias = process->bias};
+	struct gh_module program = own_module(process);
 	*index = gh_pclntab_find(program.tab, pc - program.bias);
 	for (size_t i = 0; i < process->nothers && *index == SIZE_MAX; i++) {
 		const struct gh_module *other = &process->others[i];
@@ -87,7 +93,7 @@ struct gh_module gh_process_module_at(const struct gh_process *process, uint64_t
 bool gh_process_types(struct gh_rtypes *types, const struct gh_process *process,
 		      struct gh_error *err)
 {
-	const struct gh_module program = {.tab = process->tab, .bias = process->bias};
+	const struct gh_module program = own_module(process);
 	return gh_rtypes_find_all(types, &program, process->others, process->nothers, err);
 }
 

@@ -106,9 +106,9 @@ void gh_web_heap_print(FILE *out, const struct gh_web_heap *heap, bool whole)
 	    .version = gh_dump_go_version(&heap->now->dump),
 	    .now = sum(heap->now),
 	};
-	if (heap->before != NULL)
+	if (heap->before != NULL) {
 		row.before = sum(heap->before);
-	if (heap->before != NULL)
 		gh_emit_values(&emit, before, &row);
+	}
 	gh_emit_row(&emit, columns, &row);
 }
