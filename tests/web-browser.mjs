@@ -270,27 +270,24 @@ try {
 		await holders(page, screen);
 	} else if (told) {
 		await told(page, type);
-	} else if (isReport && type) {
-		await follow(page);
-		await search(page, 'visitor 77');
-		await twist(page);
-		await merge(page);
-		await goroutine(page);
-		await climb(page);
-		await compare(page);
-		await recorded(page);
 	} else if (type) {
 		await follow(page);
-		await count(page);
+		if (!isReport)
+			await count(page);
 		await search(page, 'visitor 77');
 		await twist(page);
 		await merge(page);
 		await goroutine(page);
-		await entries(page);
+		if (!isReport)
+			await entries(page);
 		await climb(page);
 		await compare(page);
-		await query(page);
-		await leave(page);
+		if (isReport) {
+			await recorded(page);
+		} else {
+			await query(page);
+			await leave(page);
+		}
 	}
 	await open(page, 'types');
 	const first = await page.getAttribute('main tbody td a', 'href');
