@@ -109,8 +109,27 @@ if sample "Go 1.24" 1.24 churn; then
 		[[ $text == *"collecting garbage"* ]] && break
 	done
 	has "at the limit: hang leads there" "$text" "^see goheap memory -p $pid \\(how much the collector works\\)\$"
+	# GDB changes when the last collection was: it does not run again and again.
+	goheap "$directory/churn" "attach $pid" "set var 'runtime.memstats'.last_gc_unix = 1000000000" \
+		"set var 'runtime.memstats'.pause_end[('runtime.memstats'.numgc + 255) % 256] = 1000000000" "goheap memory" >"$work/found" 2>&1
+	has "at the limit long ago: when" "$(cat "$work/found")" '^The garbage collector has run .*, and [0-9]{8,}\.[0-9] s ago\.'
+	has "at the limit long ago: the limit" "$(cat "$work/found")" '^The limit of memory \(GOMEMLIMIT\) is 4,194,304 bytes, [0-9]{3,}% of which are used\.$'
+	lacks "at the limit long ago: it is not at work" "$(cat "$work/found")" '^To stay below it'
 	exec 7>&-
 	kill -KILL "$pid"
+	wait "$pid" 2>"$work/why"
+fi
+# A process that has collected less often than there are collections looked back at, as the runtime traces it.
+if sample "Go 1.19" 1.19 crowd; then
+	run_until_ready env GODEBUG=gctrace=1 GOGC=20 "$directory/crowd.stripped" 1500 "$work/dump" -
+	"$GOHEAP" memory -p "$pid" --json >"$work/found" 2>"$work/why"
+	mapfile -t ends < <(sed -nE 's/^gc [0-9]+ @([0-9.]+)s .*/\1/p' "$work/trace")
+	has "few collections: some, and less than 32" ${#ends[@]} '^([2-9]|[12][0-9])$'
+	equal "few collections" ${#ends[@]} "$(part collections count)"
+	equal "few collections: before the last" $((${#ends[@]} - 1)) "$(part collections recent)"
+	# The trace has when each began.
+	near "few collections: since the first" "$(awk "BEGIN { printf \"%d\", (${ends[-1]} - ${ends[0]}) * 1e9 }")" "$(part collections recentNs)" 30
+	exec 7>&-
 	wait "$pid" 2>"$work/why"
 fi
 # A container that has no room for a copy of the process's memory: the system would end one of the two.

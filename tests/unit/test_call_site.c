@@ -2,16 +2,18 @@
 #include "lib/code/internal.h"
 #include "tests/unit/suites.h"
 
-/* Whether the first call in CODE, at 0x10000, ends at END and leads to TARGET, 0 for none. */
-static bool calls(const char *goarch, const char *code, size_t size, size_t end, uint64_t target)
+/* Whether the first call in CODE, at ADDRESS, ends at END and leads to TARGET, 0 for none. */
+static bool calls_at(const char *goarch, const char *code, size_t size, uint64_t address,
+		     size_t end, uint64_t target)
 {
 	struct gh_callsites walk;
 	struct gh_callsite site;
-	gh_callsites_start(&walk, gh_arch_by_name(goarch), (const uint8_t *)code, size, 0x10000);
+	gh_callsites_start(&walk, gh_arch_by_name(goarch), (const uint8_t *)code, size, address);
 	return gh_callsites_next(&walk, &site) && gh_callsites_check(&walk, &site, 0) &&
 	       site.end == end && site.direct == (target != 0) && site.target == target;
 }
-#define CALLS(goarch, code, end, target) calls(goarch, code, sizeof(code) - 1, end, target)
+#define CALLS(goarch, code, end, target)                                                           \
+	calls_at(goarch, code, sizeof(code) - 1, 0x10000, end, target)
 
 START_TEST(calls_of_each_machine)
 {
@@ -28,6 +30,8 @@ START_TEST(calls_of_each_machine)
 	ck_assert(CALLS("loong64", "\x00\x10\x00\x54", 4, 0x10010));
 	ck_assert(CALLS("loong64", "\x81\x00\x00\x4c", 4, 0));
 	ck_assert(CALLS("mips64", "\x0c\x00\x40\x04\0\0\0\0", 8, 0x10010));
+	/* JAL's target is in the 256 MB of the instruction after it. */
+	ck_assert(calls_at("mips", "\x0c\x00\x40\x04\0\0\0\0", 8, 0x1ffffffc, 8, 0x20010010));
 	ck_assert(CALLS("mipsle", "\x09\xf8\x20\x00\0\0\0\0", 8, 0));
 	ck_assert(CALLS("ppc64le", "\x11\x00\x00\x48", 4, 0x10010));
 	ck_assert(CALLS("ppc64", "\x4e\x80\x04\x21", 4, 0));
