@@ -96,11 +96,6 @@ static const struct gh_traceback *calls_of(const struct gh_sql_cursor *cursor)
 
 /* goroutines */
 
-static void give_id(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_number(out, goroutine_of(cursor)->id);
-}
-
 static void give_status(sqlite3_context *out, const struct gh_sql_cursor *cursor)
 {
 	gh_sql_give_text(out, gh_goroutine_status(goroutine_of(cursor)->status));
@@ -117,30 +112,10 @@ static void give_waited(sqlite3_context *out, const struct gh_sql_cursor *cursor
 	gh_sql_give_number(out, gh_dump_waited(cursor->heap->dump, goroutine_of(cursor)));
 }
 
-static const struct gh_call *own_call(const struct gh_sql_cursor *cursor)
+static const void *own_call(const struct gh_sql_cursor *cursor)
 {
 	const struct gh_traceback *calls = calls_of(cursor);
 	return calls != NULL ? gh_traceback_own_call(calls) : NULL;
-}
-
-static void give_own_function(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_call_function(out, own_call(cursor));
-}
-
-static void give_own_file(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_call_file(out, own_call(cursor));
-}
-
-static void give_own_line(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_call_line(out, own_call(cursor));
-}
-
-static void give_system(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_number(out, goroutine_of(cursor)->system);
 }
 
 static void give_creator(sqlite3_context *out, const struct gh_sql_cursor *cursor)
@@ -200,26 +175,24 @@ static void give_stack(sqlite3_context *out, const struct gh_sql_cursor *cursor)
 	gh_sql_give_stream(out, stream, true, &text, &size);
 }
 
-static void give_descriptor(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_number(out, goroutine_of(cursor)->g);
-}
-
 static const struct gh_sql_column goroutine_columns[] = {
-    {"id", "INTEGER", give_id, .find = find_goroutine, .matches = 1,
-     .about = "as tracebacks have it"},
+    {"id", "INTEGER", GH_SQL_MEMBER(struct goroutine_state, record.id), .find = find_goroutine,
+     .matches = 1, .about = "as tracebacks have it"},
     {"status", "TEXT", give_status, .about = "running, runnable, syscall, waiting, ..."},
     {"reason", "TEXT", give_reason, .about = "why it waits"},
     {"waited", "INTEGER", give_waited, .about = "how long at least, in ns; 0 if it is not known"},
-    {"function", "TEXT", give_own_function, .about = "innermost of the program's own calls"},
-    {"file", "TEXT", give_own_file, .about = "where that is"},
-    {"line", "INTEGER", give_own_line, .about = "where that is"},
-    {"system", "INTEGER", give_system, .about = "1 if it is the runtime's own"},
+    {"function", "TEXT", .row = own_call, .kind = GH_SQL_FUNCTION,
+     .about = "innermost of the program's own calls"},
+    {"file", "TEXT", .row = own_call, .kind = GH_SQL_FILE, .about = "where that is"},
+    {"line", "INTEGER", .row = own_call, .kind = GH_SQL_LINE, .about = "where that is"},
+    {"system", "INTEGER", GH_SQL_MEMBER(struct goroutine_state, record.system),
+     .about = "1 if it is the runtime's own"},
     {"leaked", "INTEGER", give_leaked, .about = "1 if it can never go on"},
     {"creator", "INTEGER", give_creator, .about = "id of the one that made it, of a process"},
     {"labels", "TEXT", give_labels, .about = "for profiles, as a JSON object, of a process"},
     {"stack", "TEXT", give_stack, .about = "functions, the outermost first, as sites has them"},
-    {"descriptor", GH_SQL_ADDRESS, give_descriptor, .about = "its runtime.g"},
+    {"descriptor", GH_SQL_ADDRESS, GH_SQL_MEMBER(struct goroutine_state, record.g),
+     .about = "its runtime.g"},
     {0},
 };
 
@@ -243,7 +216,7 @@ static bool step_call(struct gh_sql_cursor *cursor)
 	return traceback != NULL && cursor->part <= traceback->calls.count;
 }
 
-static const struct gh_call *call_of(const struct gh_sql_cursor *cursor)
+static const void *call_of(const struct gh_sql_cursor *cursor)
 {
 	const struct goroutine_state *state = cursor->state;
 	return &state->traceback.calls.items[cursor->part - 1];
@@ -252,38 +225,15 @@ static const struct gh_call *call_of(const struct gh_sql_cursor *cursor)
 static void give_depth(sqlite3_context *out, const struct gh_sql_cursor *cursor)
 {
 	const struct gh_dump_stack *stack = gh_dump_stack(cursor->heap->dump, cursor->item);
-	gh_sql_give_number(out, call_of(cursor)->frame - stack->first_frame);
-}
-
-static void give_function(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_call_function(out, call_of(cursor));
-}
-
-static void give_file(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_call_file(out, call_of(cursor));
-}
-
-static void give_line(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_call_line(out, call_of(cursor));
-}
-
-static void give_inlined(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_number(out, call_of(cursor)->inlined);
-}
-
-static void give_pc(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_number(out, call_of(cursor)->pc);
+	const struct gh_call *call = call_of(cursor);
+	gh_sql_give_number(out, call->frame - stack->first_frame);
 }
 
 static struct gh_dump_frame frame_of(const struct gh_sql_cursor *cursor)
 {
+	const struct gh_call *call = call_of(cursor);
 	struct gh_dump_record record;
-	gh_dump_get(cursor->heap->dump, GH_DUMP_FRAME, call_of(cursor)->frame, &record);
+	gh_dump_get(cursor->heap->dump, GH_DUMP_FRAME, call->frame, &record);
 	return record.frame;
 }
 
@@ -298,15 +248,16 @@ static void give_size(sqlite3_context *out, const struct gh_sql_cursor *cursor)
 }
 
 static const struct gh_sql_column frame_columns[] = {
-    {"goroutine", "INTEGER", give_id, .find = find_goroutine, .matches = 20,
-     .about = "id of the one whose it is"},
+    {"goroutine", "INTEGER", GH_SQL_MEMBER(struct goroutine_state, record.id),
+     .find = find_goroutine, .matches = 20, .about = "id of the one whose it is"},
     {"depth", "INTEGER", give_depth, .about = "of the frame, 0 for the innermost"},
-    {"function", "TEXT", give_function, .about = "that is called"},
-    {"file", "TEXT", give_file, .about = "where that is"},
-    {"line", "INTEGER", give_line, .about = "where that is"},
-    {"inlined", "INTEGER", give_inlined,
+    {"function", "TEXT", .row = call_of, .kind = GH_SQL_FUNCTION, .about = "that is called"},
+    {"file", "TEXT", .row = call_of, .kind = GH_SQL_FILE, .about = "where that is"},
+    {"line", "INTEGER", .row = call_of, .kind = GH_SQL_LINE, .about = "where that is"},
+    {"inlined", "INTEGER", .row = call_of, GH_SQL_MEMBER(struct gh_call, inlined),
      .about = "1 if it has no frame of its own, but that of the next"},
-    {"pc", GH_SQL_ADDRESS, give_pc, .about = "where it goes on"},
+    {"pc", GH_SQL_ADDRESS, .row = call_of, GH_SQL_MEMBER(struct gh_call, pc),
+     .about = "where it goes on"},
     {"sp", GH_SQL_ADDRESS, give_sp, .about = "of the frame"},
     {"size", "INTEGER", give_size, .about = "of the frame, in bytes"},
     {0},
@@ -359,44 +310,15 @@ static bool step_slot(struct gh_sql_cursor *cursor)
 	return true;
 }
 
-static const struct slot_state *slot_of(const struct gh_sql_cursor *cursor)
-{
-	return cursor->state;
-}
-
-static void give_slot_id(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_number(out, slot_of(cursor)->id);
-}
-
-static void give_slot_depth(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_number(out, slot_of(cursor)->depth);
-}
-
-static void give_slot_function(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_slice(out, cursor, slot_of(cursor)->record.frame.function);
-}
-
 static void give_slot_address(sqlite3_context *out, const struct gh_sql_cursor *cursor)
 {
-	gh_sql_give_number(out, slot_of(cursor)->record.frame.sp + slot_of(cursor)->pointer.offset);
-}
-
-static void give_slot_value(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_number(out, slot_of(cursor)->pointer.value);
-}
-
-static void give_slot_object(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_object(out, cursor, slot_of(cursor)->pointer.target);
+	const struct slot_state *state = cursor->state;
+	gh_sql_give_number(out, state->record.frame.sp + state->pointer.offset);
 }
 
 static void give_variable(sqlite3_context *out, const struct gh_sql_cursor *cursor)
 {
-	const struct slot_state *state = slot_of(cursor);
+	const struct slot_state *state = cursor->state;
 	const struct gh_dump_stack *stack = gh_dump_stack(cursor->heap->dump, cursor->item);
 	struct gh_buffer text = {0};
 	const struct gh_root root = {
@@ -410,15 +332,20 @@ static void give_variable(sqlite3_context *out, const struct gh_sql_cursor *curs
 }
 
 static const struct gh_sql_column slot_columns[] = {
-    {"goroutine", "INTEGER", give_slot_id, .find = find_goroutine, .matches = 50,
-     .about = "id of the one whose it is"},
-    {"depth", "INTEGER", give_slot_depth, .about = "of the frame, as in frames"},
-    {"function", "TEXT", give_slot_function, .about = "of the frame"},
+    {"goroutine", "INTEGER", GH_SQL_MEMBER(struct slot_state, id), .find = find_goroutine,
+     .matches = 50, .about = "id of the one whose it is"},
+    {"depth", "INTEGER", GH_SQL_MEMBER(struct slot_state, depth),
+     .about = "of the frame, as in frames"},
+    {"function", "TEXT", .kind = GH_SQL_SLICE,
+     GH_SQL_MEMBER(struct slot_state, record.frame.function), .about = "of the frame"},
     {"variable", "TEXT", give_variable, .needs = GH_SQL_NEEDS_NAMES,
      .about = "that it is in, by --names"},
     {"slot", GH_SQL_ADDRESS, give_slot_address, .about = "of the pointer"},
-    {"value", GH_SQL_ADDRESS, give_slot_value, .about = "of the pointer"},
-    {"object", GH_SQL_ADDRESS, give_slot_object, .about = "that it points to; NULL if it is none"},
+    {"value", GH_SQL_ADDRESS, GH_SQL_MEMBER(struct slot_state, pointer.value),
+     .about = "of the pointer"},
+    {"object", GH_SQL_ADDRESS, .kind = GH_SQL_OBJECT,
+     GH_SQL_MEMBER(struct slot_state, pointer.target),
+     .about = "that it points to; NULL if it is none"},
     {0},
 };
 

@@ -3,6 +3,7 @@
 #define GH_PLUGIN_SQL_INTERNAL_H
 
 #include <sqlite3.h>
+#include <stddef.h>
 
 #include "lib/util/vector.h"
 #include "lib/wait/wait.h"
@@ -11,12 +12,34 @@
 
 struct gh_sql_cursor;
 
+/* What a column's value is of: a member of a struct, or, of calls, the whole struct gh_call. */
+enum gh_sql_kind {
+	GH_SQL_NUMBER,   /* an unsigned one of any size, or a bool */
+	GH_SQL_KNOWN,    /* the same; NULL if it is 0 */
+	GH_SQL_OBJECT,   /* an object's number: its address; NULL if that is GH_HEAP_NONE */
+	GH_SQL_TEXT,     /* a string, which outlives the statement; NULL if there is none */
+	GH_SQL_SLICE,    /* of the dump; NULL if it has none */
+	GH_SQL_FUNCTION, /* of the call */
+	GH_SQL_FILE,     /* where it is; NULL if that is not known */
+	GH_SQL_LINE,     /* the same */
+};
+
+/* Where MEMBER of a column's struct TYPE is. */
+#define GH_SQL_MEMBER(type, member)                                                                \
+	.offset = offsetof(type, member), .size = sizeof(((type *)NULL)->member)
+
 /* A column of a table: its value, and, if it can be looked up by it or sorted by it without looking
  * at all rows, how. */
 struct gh_sql_column {
 	const char *name;
 	const char *type; /* GH_SQL_ADDRESS, or what SQLite knows */
-	void (*give)(sqlite3_context *out, const struct gh_sql_cursor *cursor); /* of the row */
+	/* Gives the row's value. NULL: it is the member that the next four tell of. */
+	void (*give)(sqlite3_context *out, const struct gh_sql_cursor *cursor);
+	/* The row's struct, or NULL if it has none. NULL: it is the cursor's state. */
+	const void *(*row)(const struct gh_sql_cursor *cursor);
+	enum gh_sql_kind kind;
+	size_t offset; /* of the member in the struct, in bytes */
+	size_t size;   /* of the member, in bytes */
 	/* Has the cursor come to no other rows than those where it is VALUE; it may come to more.
 	   NULL: it cannot be looked up. */
 	void (*find)(struct gh_sql_cursor *cursor, sqlite3_value *value);
@@ -40,6 +63,8 @@ struct gh_sql_table {
 	bool is_summary;                     /* of a heap of any size, some thousand rows */
 	double rows;                         /* that there are in a heap of a million objects */
 	size_t state;                        /* bytes of what a cursor keeps of the item it is at */
+	/* Its items are records of these kinds; the second may be GH_DUMP_EOF: none. */
+	enum gh_dump_kind records[2];
 	/* The SELECT that it is a view of; NULL: it has items. A view's columns are names alone. */
 	const char *query;
 	/* How many items there are. */
@@ -161,6 +186,10 @@ int gh_sql_print_rows(sqlite3_stmt *statement, enum gh_sql_form form, FILE *out)
 
 /* Values of columns. */
 
+/* The value of COLUMN, which is a member. */
+void gh_sql_give_member(sqlite3_context *out, const struct gh_sql_cursor *cursor,
+			const struct gh_sql_column *column);
+
 void gh_sql_give_number(sqlite3_context *out, uint64_t number);
 
 /* The same, or NULL if it is 0. */
@@ -190,11 +219,6 @@ void gh_sql_give_type_at(sqlite3_context *out, const struct gh_sql_cursor *curso
  * is closed, and may be NULL, if memory ran out. */
 void gh_sql_give_stream(sqlite3_context *out, FILE *stream, bool written, char **text,
 			size_t *size);
-
-/* The function, file and line of CALL; NULL if they are not known, as they are not of no call. */
-void gh_sql_give_call_function(sqlite3_context *out, const struct gh_call *call);
-void gh_sql_give_call_file(sqlite3_context *out, const struct gh_call *call);
-void gh_sql_give_call_line(sqlite3_context *out, const struct gh_call *call);
 
 /* Has CURSOR come to those items alone that are numbered from FIRST up to END, which is not one. */
 void gh_sql_take(struct gh_sql_cursor *cursor, uint64_t first, uint64_t end);

@@ -150,7 +150,7 @@ const struct gh_sql_table gh_sql_objects = {
 
 /* types */
 
-static const struct gh_class *class_of(const struct gh_sql_cursor *cursor)
+static const void *class_of(const struct gh_sql_cursor *cursor)
 {
 	return gh_typing_class(&cursor->heap->names->typing, (uint32_t)cursor->item);
 }
@@ -165,25 +165,10 @@ static uint64_t count_types(struct gh_sql_cursor *cursor)
 	return gh_names_count(cursor->heap->names);
 }
 
-static void give_name(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_text(out, class_of(cursor)->name);
-}
-
-static void give_size(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_number(out, class_of(cursor)->size);
-}
-
 static void give_certainty(sqlite3_context *out, const struct gh_sql_cursor *cursor)
 {
 	const struct gh_class *class = class_of(cursor);
 	gh_sql_give_text(out, class->typed ? "yes" : class->perhaps ? "perhaps" : "no");
-}
-
-static void give_array(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_number(out, class_of(cursor)->array);
 }
 
 static void give_kind(sqlite3_context *out, const struct gh_sql_cursor *cursor)
@@ -264,15 +249,17 @@ static void give_retained(sqlite3_context *out, const struct gh_sql_cursor *curs
 }
 
 static const struct gh_sql_column type_columns[] = {
-    {"name", "TEXT", give_name, .find = find_name, .matches = 1, .about = "as in objects.type"},
+    {"name", "TEXT", .row = class_of, .kind = GH_SQL_TEXT, GH_SQL_MEMBER(struct gh_class, name),
+     .find = find_name, .matches = 1, .about = "as in objects.type"},
     {"objects", "INTEGER", give_objects, .about = "of the type"},
     {"bytes", "INTEGER", give_type_bytes, .about = "in these objects"},
     {"retained", "INTEGER", give_retained, .needs = GH_SQL_NEEDS_DOMINATORS,
      .about = "bytes that would go with those that roots reach, as histogram has it"},
     {"known", "TEXT", give_certainty, .about = "yes; perhaps; or no, then the name is a shape's"},
-    {"size", "INTEGER", give_size,
+    {"size", "INTEGER", .row = class_of, GH_SQL_MEMBER(struct gh_class, size),
      .about = "bytes of a value or an element; of an object, if not known"},
-    {"elements", "INTEGER", give_array, .about = "1 if its objects have as many of them as fit"},
+    {"elements", "INTEGER", .row = class_of, GH_SQL_MEMBER(struct gh_class, array),
+     .about = "1 if its objects have as many of them as fit"},
     {"kind", "TEXT", give_kind,
      .about = "as reflect has it; NULL if the program does not describe it"},
     {"package", "TEXT", give_package, .about = "import path of the one that declares it"},
@@ -302,42 +289,27 @@ static uint64_t count_strings(struct gh_sql_cursor *cursor)
 	return made->has_strings ? made->strings.count : 0;
 }
 
-static const struct gh_heap_string *string_of(const struct gh_sql_cursor *cursor)
+static const void *string_of(const struct gh_sql_cursor *cursor)
 {
 	return &cursor->sql->made.strings.items[cursor->item];
 }
 
 static void give_contents(sqlite3_context *out, const struct gh_sql_cursor *cursor)
 {
-	gh_sql_give_bytes(out, string_of(cursor)->data, string_of(cursor)->length);
-}
-
-static void give_length(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_number(out, string_of(cursor)->length);
-}
-
-static void give_copies(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_number(out, string_of(cursor)->copies);
-}
-
-static void give_string_bytes(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_number(out, string_of(cursor)->bytes);
-}
-
-static void give_first(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_object(out, cursor, string_of(cursor)->object);
+	const struct gh_heap_string *string = string_of(cursor);
+	gh_sql_give_bytes(out, string->data, string->length);
 }
 
 static const struct gh_sql_column string_columns[] = {
     {"text", "TEXT", give_contents, .about = "each once"},
-    {"length", "INTEGER", give_length, .about = "of the text, in bytes"},
-    {"copies", "INTEGER", give_copies, .about = "objects that have it"},
-    {"bytes", "INTEGER", give_string_bytes, .about = "of these objects"},
-    {"object", GH_SQL_ADDRESS, give_first, .about = "the first of them"},
+    {"length", "INTEGER", .row = string_of, GH_SQL_MEMBER(struct gh_heap_string, length),
+     .about = "of the text, in bytes"},
+    {"copies", "INTEGER", .row = string_of, GH_SQL_MEMBER(struct gh_heap_string, copies),
+     .about = "objects that have it"},
+    {"bytes", "INTEGER", .row = string_of, GH_SQL_MEMBER(struct gh_heap_string, bytes),
+     .about = "of these objects"},
+    {"object", GH_SQL_ADDRESS, .row = string_of, .kind = GH_SQL_OBJECT,
+     GH_SQL_MEMBER(struct gh_heap_string, object), .about = "the first of them"},
     {0},
 };
 

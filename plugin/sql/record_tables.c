@@ -11,18 +11,27 @@ static const struct gh_dump_record *record_of(const struct gh_sql_cursor *cursor
 	return cursor->state;
 }
 
-/* sites: records of the profile. */
+/* Records of a second kind come after those of the first. */
 
-static uint64_t count_sites(struct gh_sql_cursor *cursor)
+static uint64_t count_records(struct gh_sql_cursor *cursor)
 {
-	return gh_dump_count(cursor->heap->dump, GH_DUMP_PROFILE);
+	const enum gh_dump_kind *kinds = cursor->table->records;
+	const struct gh_dump *dump = cursor->heap->dump;
+	return gh_dump_count(dump, kinds[0]) +
+	       (kinds[1] != GH_DUMP_EOF ? gh_dump_count(dump, kinds[1]) : 0);
 }
 
-static bool load_site(struct gh_sql_cursor *cursor)
+static bool load_record(struct gh_sql_cursor *cursor)
 {
-	gh_dump_get(cursor->heap->dump, GH_DUMP_PROFILE, cursor->item, cursor->state);
+	const enum gh_dump_kind *kinds = cursor->table->records;
+	uint64_t count = gh_dump_count(cursor->heap->dump, kinds[0]);
+	bool is_first = cursor->item < count;
+	gh_dump_get(cursor->heap->dump, kinds[is_first ? 0 : 1],
+		    is_first ? cursor->item : cursor->item - count, cursor->state);
 	return true;
 }
+
+/* sites: records of the profile. */
 
 /* The places that the site's stack has, innermost first; COUNT of them. NULL if memory ran out. */
 static const uint32_t *stack_of(const struct gh_sql_cursor *cursor, size_t *count)
@@ -50,11 +59,6 @@ static const struct gh_allocation_line *line_of(const struct gh_sql_cursor *curs
 	size_t count;
 	const uint32_t *places = stack_of(cursor, &count);
 	return count > 0 ? gh_allocations_line(&cursor->sql->made.allocations, places[0], 0) : NULL;
-}
-
-static void give_site(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_number(out, record_of(cursor)->profile.id);
 }
 
 static void give_function(sqlite3_context *out, const struct gh_sql_cursor *cursor)
@@ -107,29 +111,18 @@ static void give_stack(sqlite3_context *out, const struct gh_sql_cursor *cursor)
 	gh_sql_give_stream(out, stream, true, &text, &size);
 }
 
-static void give_object_size(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_number(out, record_of(cursor)->profile.size);
-}
-
-static void give_allocations(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_number(out, record_of(cursor)->profile.allocations);
-}
-
-static void give_frees(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_number(out, record_of(cursor)->profile.frees);
-}
-
 static const struct gh_sql_column site_columns[] = {
-    {"id", "INTEGER", give_site, .about = "as in samples.site"},
+    {"id", "INTEGER", GH_SQL_MEMBER(struct gh_dump_record, profile.id),
+     .about = "as in samples.site"},
     {"function", "TEXT", give_function, .about = "that allocates"},
     {"file", "TEXT", give_file, .about = "where it does"},
     {"line", "INTEGER", give_line, .about = "where it does"},
-    {"size", "INTEGER", give_object_size, .about = "of each object, in bytes"},
-    {"allocations", "INTEGER", give_allocations, .about = "objects that were, of those sampled"},
-    {"frees", "INTEGER", give_frees, .about = "of these, that were freed again"},
+    {"size", "INTEGER", GH_SQL_MEMBER(struct gh_dump_record, profile.size),
+     .about = "of each object, in bytes"},
+    {"allocations", "INTEGER", GH_SQL_MEMBER(struct gh_dump_record, profile.allocations),
+     .about = "objects that were, of those sampled"},
+    {"frees", "INTEGER", GH_SQL_MEMBER(struct gh_dump_record, profile.frees),
+     .about = "of these, that were freed again"},
     {"stack", "TEXT", give_stack,
      .about = "functions, the outermost first, as flame graphs have it"},
     {0},
@@ -142,22 +135,12 @@ const struct gh_sql_table gh_sql_sites = {
     .columns = site_columns,
     .rows = 1e3,
     .state = sizeof(struct gh_dump_record),
-    .count = count_sites,
-    .load = load_site,
+    .records = {GH_DUMP_PROFILE},
+    .count = count_records,
+    .load = load_record,
 };
 
 /* samples */
-
-static uint64_t count_samples(struct gh_sql_cursor *cursor)
-{
-	return gh_dump_count(cursor->heap->dump, GH_DUMP_SAMPLE);
-}
-
-static bool load_sample(struct gh_sql_cursor *cursor)
-{
-	gh_dump_get(cursor->heap->dump, GH_DUMP_SAMPLE, cursor->item, cursor->state);
-	return true;
-}
 
 static void give_sampled(sqlite3_context *out, const struct gh_sql_cursor *cursor)
 {
@@ -165,14 +148,10 @@ static void give_sampled(sqlite3_context *out, const struct gh_sql_cursor *curso
 			   gh_heap_find(cursor->heap->heap, record_of(cursor)->sample.object));
 }
 
-static void give_sample_site(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_number(out, record_of(cursor)->sample.profile);
-}
-
 static const struct gh_sql_column sample_columns[] = {
     {"object", GH_SQL_ADDRESS, give_sampled, .about = "that was sampled when it was allocated"},
-    {"site", "INTEGER", give_sample_site, .about = "id of what allocated it, as in sites"},
+    {"site", "INTEGER", GH_SQL_MEMBER(struct gh_dump_record, sample.profile),
+     .about = "id of what allocated it, as in sites"},
     {0},
 };
 
@@ -182,59 +161,24 @@ const struct gh_sql_table gh_sql_samples = {
     .columns = sample_columns,
     .rows = 1e4,
     .state = sizeof(struct gh_dump_record),
-    .count = count_samples,
-    .load = load_sample,
+    .records = {GH_DUMP_SAMPLE},
+    .count = count_records,
+    .load = load_record,
 };
 
-/* Tables of records of two kinds, one after the other. */
-
-static uint64_t count_two(const struct gh_sql_cursor *cursor, enum gh_dump_kind first,
-			  enum gh_dump_kind second)
-{
-	return gh_dump_count(cursor->heap->dump, first) + gh_dump_count(cursor->heap->dump, second);
-}
-
-static bool load_two(struct gh_sql_cursor *cursor, enum gh_dump_kind first,
-		     enum gh_dump_kind second)
-{
-	uint64_t count = gh_dump_count(cursor->heap->dump, first);
-	bool is_first = cursor->item < count;
-	gh_dump_get(cursor->heap->dump, is_first ? first : second,
-		    is_first ? cursor->item : cursor->item - count, cursor->state);
-	return true;
-}
-
 /* segments */
-
-static uint64_t count_segments(struct gh_sql_cursor *cursor)
-{
-	return count_two(cursor, GH_DUMP_DATA, GH_DUMP_BSS);
-}
-
-static bool load_segment(struct gh_sql_cursor *cursor)
-{
-	return load_two(cursor, GH_DUMP_DATA, GH_DUMP_BSS);
-}
 
 static void give_kind(sqlite3_context *out, const struct gh_sql_cursor *cursor)
 {
 	gh_sql_give_text(out, record_of(cursor)->kind == GH_DUMP_DATA ? "data" : "bss");
 }
 
-static void give_start(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_number(out, record_of(cursor)->segment.address);
-}
-
-static void give_size(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_number(out, record_of(cursor)->segment.contents.size);
-}
-
 static const struct gh_sql_column segment_columns[] = {
     {"kind", "TEXT", give_kind, .about = "data or bss"},
-    {"address", GH_SQL_ADDRESS, give_start, .about = "where it begins"},
-    {"bytes", "INTEGER", give_size, .about = "in it"},
+    {"address", GH_SQL_ADDRESS, GH_SQL_MEMBER(struct gh_dump_record, segment.address),
+     .about = "where it begins"},
+    {"bytes", "INTEGER", GH_SQL_MEMBER(struct gh_dump_record, segment.contents.size),
+     .about = "in it"},
     {0},
 };
 
@@ -244,32 +188,12 @@ const struct gh_sql_table gh_sql_segments = {
     .columns = segment_columns,
     .rows = 2,
     .state = sizeof(struct gh_dump_record),
-    .count = count_segments,
-    .load = load_segment,
+    .records = {GH_DUMP_DATA, GH_DUMP_BSS},
+    .count = count_records,
+    .load = load_record,
 };
 
 /* itabs */
-
-static uint64_t count_itabs(struct gh_sql_cursor *cursor)
-{
-	return gh_dump_count(cursor->heap->dump, GH_DUMP_ITAB);
-}
-
-static bool load_itab(struct gh_sql_cursor *cursor)
-{
-	gh_dump_get(cursor->heap->dump, GH_DUMP_ITAB, cursor->item, cursor->state);
-	return true;
-}
-
-static void give_itab(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_number(out, record_of(cursor)->itab.address);
-}
-
-static void give_itab_type(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_known(out, record_of(cursor)->itab.type);
-}
 
 static void give_itab_type_name(sqlite3_context *out, const struct gh_sql_cursor *cursor)
 {
@@ -277,8 +201,10 @@ static void give_itab_type_name(sqlite3_context *out, const struct gh_sql_cursor
 }
 
 static const struct gh_sql_column itab_columns[] = {
-    {"address", GH_SQL_ADDRESS, give_itab, .about = "that interfaces have"},
-    {"descriptor", GH_SQL_ADDRESS, give_itab_type, .about = "of the dynamic type"},
+    {"address", GH_SQL_ADDRESS, GH_SQL_MEMBER(struct gh_dump_record, itab.address),
+     .about = "that interfaces have"},
+    {"descriptor", GH_SQL_ADDRESS, .kind = GH_SQL_KNOWN,
+     GH_SQL_MEMBER(struct gh_dump_record, itab.type), .about = "of the dynamic type"},
     {"type", "TEXT", give_itab_type_name, .needs = GH_SQL_NEEDS_NAMES, .about = "its name"},
     {0},
 };
@@ -289,31 +215,17 @@ const struct gh_sql_table gh_sql_itabs = {
     .columns = itab_columns,
     .rows = 1e3,
     .state = sizeof(struct gh_dump_record),
-    .count = count_itabs,
-    .load = load_itab,
+    .records = {GH_DUMP_ITAB},
+    .count = count_records,
+    .load = load_record,
 };
 
 /* finalizers */
-
-static uint64_t count_finalizers(struct gh_sql_cursor *cursor)
-{
-	return count_two(cursor, GH_DUMP_FINALIZER, GH_DUMP_QUEUED_FINALIZER);
-}
-
-static bool load_finalizer(struct gh_sql_cursor *cursor)
-{
-	return load_two(cursor, GH_DUMP_FINALIZER, GH_DUMP_QUEUED_FINALIZER);
-}
 
 static void give_state(sqlite3_context *out, const struct gh_sql_cursor *cursor)
 {
 	gh_sql_give_text(out,
 			 record_of(cursor)->kind == GH_DUMP_FINALIZER ? "registered" : "queued");
-}
-
-static void give_object(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_number(out, record_of(cursor)->finalizer.object);
 }
 
 static void give_finalizer_function(sqlite3_context *out, const struct gh_sql_cursor *cursor)
@@ -322,17 +234,7 @@ static void give_finalizer_function(sqlite3_context *out, const struct gh_sql_cu
 	struct gh_call call;
 	if (symbols != NULL &&
 	    gh_traceback_call_at(symbols, record_of(cursor)->finalizer.entry, &call))
-		gh_sql_give_call_function(out, &call);
-}
-
-static void give_entry(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_known(out, record_of(cursor)->finalizer.entry);
-}
-
-static void give_closure(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_known(out, record_of(cursor)->finalizer.func_value);
+		gh_sql_give_bytes(out, call.name, call.length);
 }
 
 static void give_object_type(sqlite3_context *out, const struct gh_sql_cursor *cursor)
@@ -342,13 +244,16 @@ static void give_object_type(sqlite3_context *out, const struct gh_sql_cursor *c
 
 static const struct gh_sql_column finalizer_columns[] = {
     {"state", "TEXT", give_state, .about = "registered or queued"},
-    {"object", GH_SQL_ADDRESS, give_object, .about = "that it is for"},
+    {"object", GH_SQL_ADDRESS, GH_SQL_MEMBER(struct gh_dump_record, finalizer.object),
+     .about = "that it is for"},
     {"type", "TEXT", give_object_type, .needs = GH_SQL_NEEDS_NAMES,
      .about = "of the pointer to the object"},
     {"function", "TEXT", give_finalizer_function,
      .about = "that it is; NULL if the program is not known"},
-    {"entry", GH_SQL_ADDRESS, give_entry, .about = "where the function begins"},
-    {"closure", GH_SQL_ADDRESS, give_closure, .about = "of the function"},
+    {"entry", GH_SQL_ADDRESS, .kind = GH_SQL_KNOWN,
+     GH_SQL_MEMBER(struct gh_dump_record, finalizer.entry), .about = "where the function begins"},
+    {"closure", GH_SQL_ADDRESS, .kind = GH_SQL_KNOWN,
+     GH_SQL_MEMBER(struct gh_dump_record, finalizer.func_value), .about = "of the function"},
     {0},
 };
 
@@ -358,6 +263,7 @@ const struct gh_sql_table gh_sql_finalizers = {
     .columns = finalizer_columns,
     .rows = 100,
     .state = sizeof(struct gh_dump_record),
-    .count = count_finalizers,
-    .load = load_finalizer,
+    .records = {GH_DUMP_FINALIZER, GH_DUMP_QUEUED_FINALIZER},
+    .count = count_records,
+    .load = load_record,
 };

@@ -36,11 +36,6 @@ static bool step_pointers(struct gh_sql_cursor *cursor)
 	return found;
 }
 
-static const struct gh_pointer *pointer_of(const struct gh_sql_cursor *cursor)
-{
-	return &((const struct pointer_walk *)cursor->state)->pointer;
-}
-
 static void find_pointers_to(struct gh_sql_cursor *cursor, sqlite3_value *value)
 {
 	cursor->target = gh_sql_object(cursor, value);
@@ -54,11 +49,6 @@ static void give_holder(sqlite3_context *out, const struct gh_sql_cursor *cursor
 	gh_sql_give_object(out, cursor, (uint32_t)cursor->item);
 }
 
-static void give_offset(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_number(out, pointer_of(cursor)->offset);
-}
-
 /* Gives what the field at OFFSET of OBJECT is called. */
 static void give_field_at(sqlite3_context *out, const struct gh_sql_cursor *cursor, uint32_t object,
 			  uint64_t offset)
@@ -70,27 +60,21 @@ static void give_field_at(sqlite3_context *out, const struct gh_sql_cursor *curs
 
 static void give_field(sqlite3_context *out, const struct gh_sql_cursor *cursor)
 {
-	give_field_at(out, cursor, (uint32_t)cursor->item, pointer_of(cursor)->offset);
-}
-
-static void give_value(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_number(out, pointer_of(cursor)->value);
-}
-
-static void give_target(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_object(out, cursor, pointer_of(cursor)->target);
+	const struct pointer_walk *state = cursor->state;
+	give_field_at(out, cursor, (uint32_t)cursor->item, state->pointer.offset);
 }
 
 static const struct gh_sql_column ref_columns[] = {
     {"holder", GH_SQL_ADDRESS, give_holder, .find = gh_sql_find_object, .sort = gh_sql_stay_sorted,
      .matches = 5, .about = "the object that has the pointer"},
-    {"offset", "INTEGER", give_offset, .about = "of the pointer in it, in bytes"},
+    {"offset", "INTEGER", GH_SQL_MEMBER(struct pointer_walk, pointer.offset),
+     .about = "of the pointer in it, in bytes"},
     {"field", "TEXT", give_field, .needs = GH_SQL_NEEDS_NAMES,
      .about = "that this is; NULL if it is not known"},
-    {"value", GH_SQL_ADDRESS, give_value, .about = "of the pointer: it may be into the object"},
-    {"object", GH_SQL_ADDRESS, give_target, .find = find_pointers_to, .matches = 5,
+    {"value", GH_SQL_ADDRESS, GH_SQL_MEMBER(struct pointer_walk, pointer.value),
+     .about = "of the pointer: it may be into the object"},
+    {"object", GH_SQL_ADDRESS, .kind = GH_SQL_OBJECT,
+     GH_SQL_MEMBER(struct pointer_walk, pointer.target), .find = find_pointers_to, .matches = 5,
      .about = "that it points to"},
     {0},
 };
@@ -124,12 +108,12 @@ static bool load_root(struct gh_sql_cursor *cursor)
 	return true;
 }
 
-static const struct gh_root *root_of(const struct gh_sql_cursor *cursor)
+static const void *root_of(const struct gh_sql_cursor *cursor)
 {
 	return &cursor->heap->heap->roots[cursor->item];
 }
 
-static const struct gh_root_place *place_of(const struct gh_sql_cursor *cursor)
+static const void *place_of(const struct gh_sql_cursor *cursor)
 {
 	struct root_state *state = cursor->state;
 	struct gh_dump_record record;
@@ -147,16 +131,6 @@ static void find_roots(struct gh_sql_cursor *cursor, sqlite3_value *value)
 	size_t count = object != GH_HEAP_NONE ? gh_heap_roots(heap, object, &roots) : 0;
 	uint64_t first = count > 0 ? (uint64_t)(roots - heap->roots) : 0;
 	gh_sql_take(cursor, first, first + count);
-}
-
-static void give_kind(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_text(out, place_of(cursor)->kind);
-}
-
-static void give_slot(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_known(out, place_of(cursor)->address);
 }
 
 /* Gives what ROOT is called for a person. */
@@ -183,24 +157,18 @@ static void give_goroutine(sqlite3_context *out, const struct gh_sql_cursor *cur
 		gh_sql_give_number(out, gh_sql_goroutine_id(cursor, place->goroutine));
 }
 
-static void give_root_object(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_object(out, cursor, root_of(cursor)->object);
-}
-
-static void give_perhaps(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_number(out, root_of(cursor)->conservative);
-}
-
 static const struct gh_sql_column root_columns[] = {
-    {"kind", "TEXT", give_kind,
+    {"kind", "TEXT", .row = place_of, .kind = GH_SQL_TEXT,
+     GH_SQL_MEMBER(struct gh_root_place, kind),
      .about = "data, bss, stack, goroutine, defer, panic, finalizer, ..."},
     {"name", "TEXT", give_root, .about = "as path has it: variable, goroutine and function"},
-    {"slot", GH_SQL_ADDRESS, give_slot, .about = "of the pointer"},
+    {"slot", GH_SQL_ADDRESS, .row = place_of, .kind = GH_SQL_KNOWN,
+     GH_SQL_MEMBER(struct gh_root_place, address), .about = "of the pointer"},
     {"goroutine", "INTEGER", give_goroutine, .about = "id of the one whose it is"},
-    {"perhaps", "INTEGER", give_perhaps, .about = "1 if it is a word that may be no pointer"},
-    {"object", GH_SQL_ADDRESS, give_root_object, .find = find_roots, .sort = gh_sql_stay_sorted,
+    {"perhaps", "INTEGER", .row = root_of, GH_SQL_MEMBER(struct gh_root, conservative),
+     .about = "1 if it is a word that may be no pointer"},
+    {"object", GH_SQL_ADDRESS, .row = root_of, .kind = GH_SQL_OBJECT,
+     GH_SQL_MEMBER(struct gh_root, object), .find = find_roots, .sort = gh_sql_stay_sorted,
      .matches = 2, .about = "that it points to"},
     {0},
 };
@@ -369,11 +337,6 @@ static void give_path_offset(sqlite3_context *out, const struct gh_sql_cursor *c
 		gh_sql_give_number(out, step_of(cursor)->offset);
 }
 
-static void give_asked(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_object(out, cursor, ((const struct path_state *)cursor->state)->object);
-}
-
 static const struct gh_sql_column path_columns[] = {
     {"step", "INTEGER", give_step, .about = "from 1, the object that the root points to"},
     {"root", "TEXT", give_path_root, .about = "of step 1: what points to it, as in roots.name"},
@@ -382,7 +345,8 @@ static const struct gh_sql_column path_columns[] = {
     {"type", "TEXT", give_path_type, .about = "its type"},
     {"field", "TEXT", give_path_field, .about = "of it, that points to the next"},
     {"offset", "INTEGER", give_path_offset, .about = "of that, in bytes"},
-    {"address", GH_SQL_ADDRESS, give_asked, .find = find_path, .matches = 10, .argument = true,
+    {"address", GH_SQL_ADDRESS, .kind = GH_SQL_OBJECT, GH_SQL_MEMBER(struct path_state, object),
+     .find = find_path, .matches = 10, .argument = true,
      .about = "the object that is asked about, or an address in it"},
     {0},
 };

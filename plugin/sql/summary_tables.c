@@ -39,12 +39,12 @@ static uint64_t count_paths(struct gh_sql_cursor *cursor)
 	return cursor->failed ? 0 : cursor->sql->made.paths.nodes.count - 1;
 }
 
-static const struct gh_pprof_node *node_of(const struct gh_sql_cursor *cursor)
+static const void *node_of(const struct gh_sql_cursor *cursor)
 {
 	return &cursor->sql->made.paths.nodes.items[cursor->item + 1];
 }
 
-static const struct gh_sql_held *held_of(const struct gh_sql_cursor *cursor)
+static const void *held_of(const struct gh_sql_cursor *cursor)
 {
 	return &cursor->sql->made.held[cursor->item + 1];
 }
@@ -53,8 +53,9 @@ static const struct gh_sql_held *held_of(const struct gh_sql_cursor *cursor)
 static uint64_t depth_of(const struct gh_sql_cursor *cursor)
 {
 	const struct gh_pprof_node *nodes = cursor->sql->made.paths.nodes.items;
+	const struct gh_pprof_node *node = node_of(cursor);
 	uint64_t depth = 0;
-	for (uint32_t at = node_of(cursor)->parent; at != 0; at = nodes[at].parent)
+	for (uint32_t at = node->parent; at != 0; at = nodes[at].parent)
 		depth++;
 	return depth;
 }
@@ -72,7 +73,8 @@ static void give_path(sqlite3_context *out, const struct gh_sql_cursor *cursor)
 
 static void give_frame(sqlite3_context *out, const struct gh_sql_cursor *cursor)
 {
-	gh_sql_give_text(out, cursor->sql->made.paths.frames.items[node_of(cursor)->frame]);
+	const struct gh_pprof_node *node = node_of(cursor);
+	gh_sql_give_text(out, cursor->sql->made.paths.frames.items[node->frame]);
 }
 
 static void give_depth(sqlite3_context *out, const struct gh_sql_cursor *cursor)
@@ -80,35 +82,18 @@ static void give_depth(sqlite3_context *out, const struct gh_sql_cursor *cursor)
 	gh_sql_give_number(out, depth_of(cursor));
 }
 
-static void give_objects(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_number(out, node_of(cursor)->objects);
-}
-
-static void give_bytes(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_number(out, node_of(cursor)->bytes);
-}
-
-static void give_all_objects(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_number(out, held_of(cursor)->objects);
-}
-
-static void give_all_bytes(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_number(out, held_of(cursor)->bytes);
-}
-
 static const struct gh_sql_column path_columns[] = {
     {"path", "TEXT", give_path, .about = "from a root on, as histogram --by path has it"},
     {"frame", "TEXT", give_frame, .about = "the last part of it"},
     {"depth", "INTEGER", give_depth, .about = "parts before that: 0 for a root"},
-    {"objects", "INTEGER", give_objects, .about = "at its end"},
-    {"bytes", "INTEGER", give_bytes, .about = "in these objects"},
-    {"all_objects", "INTEGER", give_all_objects,
+    {"objects", "INTEGER", .row = node_of, GH_SQL_MEMBER(struct gh_pprof_node, objects),
+     .about = "at its end"},
+    {"bytes", "INTEGER", .row = node_of, GH_SQL_MEMBER(struct gh_pprof_node, bytes),
+     .about = "in these objects"},
+    {"all_objects", "INTEGER", .row = held_of, GH_SQL_MEMBER(struct gh_sql_held, objects),
      .about = "at its end, and at those that go on from it"},
-    {"all_bytes", "INTEGER", give_all_bytes, .about = "in all these objects"},
+    {"all_bytes", "INTEGER", .row = held_of, GH_SQL_MEMBER(struct gh_sql_held, bytes),
+     .about = "in all these objects"},
     {0},
 };
 

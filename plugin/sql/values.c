@@ -96,24 +96,6 @@ void gh_sql_give_stream(sqlite3_context *out, FILE *stream, bool written, char *
 	sqlite3_result_error_nomem(out);
 }
 
-void gh_sql_give_call_function(sqlite3_context *out, const struct gh_call *call)
-{
-	if (call != NULL)
-		gh_sql_give_bytes(out, call->name, call->length);
-}
-
-void gh_sql_give_call_file(sqlite3_context *out, const struct gh_call *call)
-{
-	if (call != NULL && *call->file != '\0')
-		sqlite3_result_text(out, call->file, -1, SQLITE_TRANSIENT);
-}
-
-void gh_sql_give_call_line(sqlite3_context *out, const struct gh_call *call)
-{
-	if (call != NULL && *call->file != '\0')
-		sqlite3_result_int(out, call->line);
-}
-
 void gh_sql_give_type_at(sqlite3_context *out, const struct gh_sql_cursor *cursor, uint64_t address)
 {
 	const struct gh_typing *typing = &cursor->heap->names->typing;
@@ -123,4 +105,54 @@ void gh_sql_give_type_at(sqlite3_context *out, const struct gh_sql_cursor *curso
 				  typing->types.items[type].text.length);
 	else
 		gh_sql_give_slice(out, cursor, gh_dumpfile_type_name(cursor->heap->dump, address));
+}
+
+static uint64_t number_at(const void *member, size_t size)
+{
+	switch (size) {
+	case sizeof(uint64_t):
+		return *(const uint64_t *)member;
+	case sizeof(uint32_t):
+		return *(const uint32_t *)member;
+	default:
+		return *(const bool *)member;
+	}
+}
+
+void gh_sql_give_member(sqlite3_context *out, const struct gh_sql_cursor *cursor,
+			const struct gh_sql_column *column)
+{
+	const void *row = column->row != NULL ? column->row(cursor) : cursor->state;
+	if (row == NULL)
+		return;
+	const void *member = (const char *)row + column->offset;
+	const struct gh_call *call = member;
+	switch (column->kind) {
+	case GH_SQL_NUMBER:
+		gh_sql_give_number(out, number_at(member, column->size));
+		break;
+	case GH_SQL_KNOWN:
+		gh_sql_give_known(out, number_at(member, column->size));
+		break;
+	case GH_SQL_OBJECT:
+		gh_sql_give_object(out, cursor, *(const uint32_t *)member);
+		break;
+	case GH_SQL_TEXT:
+		gh_sql_give_text(out, *(const char *const *)member);
+		break;
+	case GH_SQL_SLICE:
+		gh_sql_give_slice(out, cursor, *(const struct gh_dump_slice *)member);
+		break;
+	case GH_SQL_FUNCTION:
+		gh_sql_give_bytes(out, call->name, call->length);
+		break;
+	case GH_SQL_FILE:
+		if (*call->file != '\0')
+			sqlite3_result_text(out, call->file, -1, SQLITE_TRANSIENT);
+		break;
+	case GH_SQL_LINE:
+		if (*call->file != '\0')
+			sqlite3_result_int(out, call->line);
+		break;
+	}
 }

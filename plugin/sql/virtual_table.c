@@ -231,7 +231,11 @@ static int is_at_end(sqlite3_vtab_cursor *base)
 static int give_value(sqlite3_vtab_cursor *base, sqlite3_context *out, int column)
 {
 	const struct gh_sql_cursor *cursor = (const struct gh_sql_cursor *)base;
-	cursor->table->columns[column].give(out, cursor);
+	const struct gh_sql_column *given = &cursor->table->columns[column];
+	if (given->give != NULL)
+		given->give(out, cursor);
+	else
+		gh_sql_give_member(out, cursor, given);
 	return SQLITE_OK;
 }
 
