@@ -5,7 +5,7 @@
 session_home
 
 variables="static map list syncmap channel context slice subslice timer shop"
-KINDS=${KINDS-$variables emptied handle goroutine cleanup finalizer pool nothing}
+KINDS=${KINDS-$variables emptied handle goroutine after threads cleanup finalizer pool nothing}
 
 # said WHAT COLUMN: what the program printed of it.
 said() {
@@ -14,6 +14,8 @@ said() {
 
 # leak KIND: the sample in $directory writes its dumps to $work/old and $work/new.
 leak() {
+	# The runtime has a list of timers for each processor.
+	[ "$1" != after ] || local -x GOMAXPROCS=2
 	"$directory/leaks.stripped" "$1" "$work/old" "$work/new" >"$work/said" && return
 	fail "$1: the sample writes its dumps"
 	return 1
@@ -133,6 +135,35 @@ check_timers() {
 	output=$(first "$work/new")
 	has "$1: by name" "$output" \
 		"^1\. $(commas "$(said held 4)") time\.Timer, held by main\.timers and runtime\..*: $(commas "$(said held 4)") closure main\.later\.func1, "
+}
+
+# check_after NAME: what only the runtime's timers hold, of two processors. Less than 5 % at one of them is not told.
+check_after() {
+	local kept program=$directory/leaks.stripped closure
+	closure="closure $(said held 2 | sed 's/\./\\./g')"
+	has "$1: the closures" "$(first "$work/new")" "^1\. .* keeps? .*: [0-9,]+ $closure, "
+	has "$1: growth" "$(first "$work/new" "$work/old")" "^1\. .*: [0-9,]+ $closure, .* and [0-9,]+ $closure more than before\$"
+	kept=$("$GOHEAP" suspects "$work/new" -e "$program" | sed -nE "s/^[0-9]\. .*: ([0-9,]+) $closure, .*/\1/p" | tr -d , | awk '{ sum += $1 } END { print sum + 0 }')
+	equal "$1: nearly all of them" yes "$([ "$kept" -le "$(said held 4)" ] && [ "$kept" -ge $(($(said held 4) * 95 / 100)) ] && echo yes || echo "$kept")"
+}
+
+# check_threads NAME: as many as the kernel has of the process.
+check_threads() {
+	local pid output told threads
+	lacks "$1: a dump of few threads" "$("$GOHEAP" suspects "$work/old")" 'threads: see'
+	has "$1: a dump" "$("$GOHEAP" suspects "$work/new")" "^[0-9]+ threads: see goheap goroutines --group $work/new \(which are locked"
+	mkfifo "$work/threads"
+	"$directory/leaks.stripped" threads <"$work/threads" >"$work/output" &
+	pid=$!
+	exec 8>"$work/threads"
+	wait_until grep -q '^waiting' "$work/output"
+	output=$("$GOHEAP" suspects -p "$pid" 2>"$work/why")
+	threads=$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l)
+	told=$(sed -nE 's/^([0-9]+) threads: see goheap goroutines --group -p .*/\1/p' <<<"$output")
+	equal "$1: a process" "$threads" "$told"
+	has "$1: the goroutines that are locked" "$("$GOHEAP" goroutines --group -p "$pid" 2>"$work/why")" \
+		"^$(said held 4) goroutines \[chan receive.*, locked to thread\]:"
+	end "$pid"
 }
 
 # check_cleanups NAME RELEASE: Go 1.24 and 1.25 have their closures in the heap.
@@ -342,6 +373,8 @@ check() {
 		emptied) check_emptied "go $1, $kind" ;;
 		finalizer) check_queue "go $1, $kind" ;;
 		pool) check_pool "go $1, $kind" ;;
+		after) check_after "go $1, $kind" ;;
+		threads) check_threads "go $1, $kind" ;;
 		timer) check_timers "go $1, $kind" ;;
 		# What its pool has is freed before all else.
 		shop) check_held "go $1, $kind" 128 ;;

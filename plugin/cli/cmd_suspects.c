@@ -9,6 +9,10 @@
 /* What is in memory beside the Go heap is told if it is more than that, and as much in bytes. */
 #define OUTSIDE_LEAST (UINT64_C(32) << 20)
 
+/* So many threads are told of: where goroutines are locked to theirs, or block in C, the heap does
+ * not show it. */
+#define MANY_THREADS 100
+
 /* Tells if most of the process's memory is not what suspects are looked for in. */
 static void print_outside(const struct gh_heap_query *query)
 {
@@ -26,6 +30,25 @@ static void print_outside(const struct gh_heap_query *query)
 	putchar('\n');
 }
 
+/* Tells of threads if there are many. One without a number of the system's is kept for C to call
+ * Go from. */
+static void print_threads(const struct gh_heap_query *query)
+{
+	size_t count = 0;
+	struct gh_dump_record record;
+	for (size_t i = 0; i < gh_dump_count(&query->dump, GH_DUMP_THREAD); i++) {
+		gh_dump_get(&query->dump, GH_DUMP_THREAD, i, &record);
+		count += record.thread.os_id != 0;
+	}
+	if (count < MANY_THREADS)
+		return;
+	putchar('\n');
+	gh_print_count(stdout, count, "thread");
+	fputs(": ", stdout);
+	gh_see_print(stdout, query->options, "goroutines --group");
+	puts(" (which are locked to theirs, in system calls or in C)");
+}
+
 static void print_text(struct gh_suspects *suspects)
 {
 	for (size_t i = 0; i < suspects->count; i++) {
@@ -37,6 +60,7 @@ static void print_text(struct gh_suspects *suspects)
 			 ? "Nothing to tell: nothing has grown by much of the heap"
 			 : "Nothing to tell: nothing keeps much of the heap by itself");
 	print_outside(suspects->query);
+	print_threads(suspects->query);
 }
 
 /* Answers of QUERY, compared with the heap of OLDER, which may be NULL. */

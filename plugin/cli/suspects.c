@@ -259,6 +259,13 @@ static bool is_worth(const struct gh_suspects *suspects, uint64_t bytes)
 	return bytes >= LEAST_BYTES && bytes >= suspects->reachable / LEAST_ONE_IN;
 }
 
+/* The runtime lists its goroutines and threads several times. So it does processors, but those hold
+ * the program's timers. */
+static bool is_listed_by_runtime(const char *class)
+{
+	return begins_with(class, "runtime.") && strcmp(class, "runtime.p") != 0;
+}
+
 static void add_candidates(struct candidates *candidates)
 {
 	const struct gh_suspects *suspects = candidates->suspects;
@@ -270,10 +277,9 @@ static void add_candidates(struct candidates *candidates)
 			add_candidate(candidates, i, bytes,
 				      compares ? held_before(candidates, i) : 0);
 	}
-	/* The runtime lists its goroutines and threads several times. */
 	for (uint32_t i = 0; i < count_classes(suspects); i++)
 		if (is_worth(suspects, candidates->shared[i]) &&
-		    !begins_with(gh_names_class(&suspects->query->names, i), "runtime."))
+		    !is_listed_by_runtime(gh_names_class(&suspects->query->names, i)))
 			add_candidate(candidates, (uint32_t)nholders + i, candidates->shared[i],
 				      compares ? shared_before(candidates, i) : 0);
 }

@@ -175,7 +175,25 @@ func later(i int) {
 	timers = append(timers, time.AfterFunc(time.Hour, func() { session.notes[0]++ }))
 }
 
+// forget keeps no timer: only the runtime has them.
+//
+//go:noinline
+func forget(i int) {
+	session := newSession(i)
+	time.AfterFunc(time.Hour, func() { session.notes[0]++ })
+}
+
 var stuck = make(chan bool)
+
+// lockThread has one goroutine in 20 keep its thread.
+func lockThread(i int) {
+	if i%20 == 0 {
+		go func() {
+			runtime.LockOSThread()
+			<-stuck
+		}()
+	}
+}
 
 // finish never comes to an end, and so the next one does not begin.
 func finish(s *Session) {
@@ -254,6 +272,8 @@ var kinds = []kind{
 		}
 		timers = nil
 	}},
+	{"after", "main.forget.func1", nil, "main.Session", count, forget, func() {}},
+	{"threads", "", nil, "", count / 20, lockThread, func() {}},
 	{"finalizer", "main.finish", nil, "main.Session", count - 1, abandon, func() {}},
 	{"pool", "main.sessions", nil, "main.Session", count, func(i int) {}, func() {}},
 	{"nothing", "", nil, "", 0, func(i int) { newSession(i) }, func() {}},
