@@ -1,4 +1,4 @@
-/* Where calls are, by the instructions of each machine. */
+/* Where calls are, and where control goes, by the instructions of each machine. */
 #include "lib/code/internal.h"
 #include "tests/unit/suites.h"
 
@@ -80,9 +80,48 @@ START_TEST(hostile_code)
 }
 END_TEST
 
+/* Where control goes from the instruction CODE, at 0x10000. */
+static bool flows(const char *goarch, const char *code, size_t size, struct gh_flow expected)
+{
+	struct gh_flow flow;
+	return gh_flow_read(&flow, gh_arch_by_name(goarch), (const uint8_t *)code, size, 0x10000) &&
+	       flow.after == expected.after && flow.target == expected.target &&
+	       flow.callee == expected.callee && flow.indirect == expected.indirect;
+}
+#define FLOWS(goarch, code, ...)                                                                   \
+	flows(goarch, code, sizeof(code) - 1, (struct gh_flow){__VA_ARGS__})
+
+START_TEST(flow_of_each_machine)
+{
+	struct gh_flow flow;
+	ck_assert(FLOWS("amd64", "\x74\x02", .after = 0x10002, .target = 0x10004)); /* JE */
+	ck_assert(FLOWS("amd64", "\x0f\x8f\x0a\0\0\0", .after = 0x10006, .target = 0x10010));
+	ck_assert(FLOWS("amd64", "\xeb\xfe", .target = 0x10000));                   /* JMP */
+	ck_assert(FLOWS("amd64", "\xe3\x02", .after = 0x10002, .target = 0x10004)); /* JRCXZ */
+	ck_assert(FLOWS("386", "\xe8\x0b\0\0\0", .after = 0x10005, .callee = 0x10010));
+	ck_assert(FLOWS("amd64", "\xff\xd0", .after = 0x10002, .indirect = true));
+	ck_assert(FLOWS("amd64", "\xc3", .after = 0));
+	ck_assert(FLOWS("amd64", "\x0f\x0b", .after = 0)); /* UD2 */
+	ck_assert(!FLOWS("amd64", "\xff\xe0", .after = 0));
+	ck_assert(FLOWS("arm64", "\x02\0\0\x94", .after = 0x10004, .callee = 0x10008));
+	ck_assert(FLOWS("arm64", "\xff\xff\xff\x17", .target = 0xfffc));
+	ck_assert(FLOWS("arm64", "\x40\0\0\xb4", .after = 0x10004, .target = 0x10008)); /* CBZ */
+	ck_assert(FLOWS("arm64", "\x41\0\0\x54", .after = 0x10004, .target = 0x10008)); /* B.NE */
+	ck_assert(FLOWS("arm64", "\x40\0\0\x36", .after = 0x10004, .target = 0x10008)); /* TBZ */
+	ck_assert(FLOWS("arm64", "\0\0\x3f\xd6", .after = 0x10004, .indirect = true));
+	ck_assert(FLOWS("arm64", "\xc0\x03\x5f\xd6", .after = 0)); /* RET */
+	ck_assert(!FLOWS("arm64", "\0\0\x1f\xd6", .after = 0));    /* BR */
+	/* Cut off, and of a machine that it is not known of. */
+	ck_assert(!gh_flow_read(&flow, gh_arch_by_name("arm64"), (const uint8_t *)"\x1f\x20\x03", 3,
+				0x10000));
+	ck_assert(!FLOWS("s390x", "\x07\xfe", .after = 0));
+}
+END_TEST
+
 void call_site_tests(TCase *tcase)
 {
 	tcase_add_test(tcase, calls_of_each_machine);
 	tcase_add_test(tcase, no_calls);
+	tcase_add_test(tcase, flow_of_each_machine);
 	tcase_add_loop_test(tcase, hostile_code, 0, 2);
 }

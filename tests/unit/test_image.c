@@ -1,3 +1,4 @@
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,11 +105,34 @@ START_TEST(a_build_id_is_in_one_of_the_first_notes)
 }
 END_TEST
 
+/* Of this program, as the loader has it in memory: what is no address. */
+START_TEST(dynamic_entries_are_the_loaders)
+{
+	struct gh_image image;
+	struct gh_error err;
+	uint64_t value;
+	unsigned found = 0;
+	ck_assert(gh_image_open(&image, "/proc/self/exe", &err));
+	for (const ElfW(Dyn) *entry = _DYNAMIC; entry->d_tag != DT_NULL; entry++) {
+		if (entry->d_tag != DT_STRSZ && entry->d_tag != DT_SYMENT)
+			continue;
+		ck_assert(gh_dynamic_find(&image, (uint64_t)entry->d_tag, &value));
+		ck_assert_uint_eq(value, entry->d_un.d_val);
+		found++;
+	}
+	ck_assert_uint_eq(found, 2);
+	ck_assert(!gh_dynamic_find(&image, DT_NULL, &value));
+	ck_assert(!gh_dynamic_find(&image, 0x12345678, &value));
+	gh_image_close(&image);
+}
+END_TEST
+
 void image_tests(TCase *tcase)
 {
 	tcase_add_loop_test(tcase, bytes_at_an_address, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, sections_by_name, 0, FIXTURE_VARIANTS);
 	tcase_add_test(tcase, what_is_no_go_program_is_told);
 	tcase_add_test(tcase, machines_by_their_compilers_letters);
+	tcase_add_test(tcase, dynamic_entries_are_the_loaders);
 	tcase_add_test(tcase, a_build_id_is_in_one_of_the_first_notes);
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/code/code.h"
 #include "lib/debugfile/debugfile.h"
 #include "lib/rtype/rtype.h"
 #include "tests/unit/fixture.h"
@@ -126,6 +127,28 @@ START_TEST(types_are_read)
 }
 END_TEST
 
+/* The compiler names the function of a method value by the method, with -fm. */
+START_TEST(method_values_have_the_types_of_their_receivers)
+{
+	struct program program;
+	make(&program, _i);
+	open_program(&program);
+	const struct gh_rtypes *types = &program.types;
+	uint32_t none = GH_NO_RTYPE;
+	ck_assert_uint_eq(gh_method_value_receiver(types, "example.org/x/main.Node.Do-fm"),
+			  TYPE_NODE);
+	ck_assert_uint_eq(gh_method_value_receiver(types, "example.org/x/main.(*Node).Do-fm"),
+			  TYPE_POINTER);
+	ck_assert_uint_eq(gh_method_value_receiver(types, "example.org/x/main.Other.Do-fm"), none);
+	ck_assert_uint_eq(gh_method_value_receiver(types, "example.org/x/main.Node.Do"), none);
+	/* Packages of other paths. */
+	ck_assert_uint_eq(gh_method_value_receiver(types, "main.Node.Do-fm"), none);
+	ck_assert_uint_eq(gh_method_value_receiver(types, "main.(*Node).Do-fm"), none);
+	ck_assert_uint_eq(gh_method_value_receiver(types, "example.org/y/main.Node.Do-fm"), none);
+	close_program(&program);
+}
+END_TEST
+
 START_TEST(a_struct_in_itself_has_no_fields)
 {
 	struct program program;
@@ -241,6 +264,8 @@ void rtype_tests(TCase *tcase)
 {
 	tcase_set_timeout(tcase, 300);
 	tcase_add_loop_test(tcase, types_are_read, 0, FIXTURE_VARIANTS);
+	tcase_add_loop_test(tcase, method_values_have_the_types_of_their_receivers, 0,
+			    FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, a_struct_in_itself_has_no_fields, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, an_array_of_itself_is_a_struct, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, a_pointer_to_itself_points_to_nothing, 0, FIXTURE_VARIANTS);
