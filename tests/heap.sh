@@ -52,6 +52,18 @@ check_names() {
 		"^  $(address static 0)  main\.Link, 64 bytes  \.next ->\$"
 }
 
+# check_referrers OBJECT: as many lines as there are to be, and how many more point to it, by what the sample said.
+check_referrers() {
+	local all limit output
+	all=$(awk -F'\t' -v object="$1" '/^(pointer|root)/ && $NF == object' "$work/said" | wc -l)
+	has "referrers: there are some" "$all" '^[3-9]$'
+	for ((limit = 1; limit <= all; limit++)); do
+		output=$("$GOHEAP" referrers --limit "$limit" "$work/dump" "$1")
+		equal "referrers --limit $limit: lines" "$limit" "$(grep -c '^  ' <<<"$output")"
+		equal "referrers --limit $limit: more" "$((all - limit))" "$(sed -nE '$s/^and ([0-9]+) more: .*/\1/p; $s/^  .*/0/p' <<<"$output")"
+	done
+}
+
 # What a person sees.
 check_text() {
 	local last output
@@ -70,6 +82,7 @@ check_text() {
 	has "objects: of an address within one" "$("$GOHEAP" object "$work/dump" "${last%?}8")" "^$last  .*; ${last%?}8 is \+8\$"
 	has "objects: text" "$("$GOHEAP" objects "$work/dump" "$(said text names 3)")" '^  so \\\\ it "goes", so '
 	has "referrers: nothing" "$("$GOHEAP" referrers "$work/dump" "$(address garbage 0)")" 'nothing points to it'
+	check_referrers "$(address ring 0)"
 	output=$("$GOHEAP" dominators "$work/dump" --limit 0)
 	has "dominators: a tree of 7 objects is one line" "$output" \
 		" 7  $(address tree 0)  .*  <- bss $(said root tree 5)\$"
