@@ -152,11 +152,11 @@ reduce() {
 
 # as_json NAME ARG...: as JSON the values are the same. Left out are what is no text in JSON, and the largest maps.
 as_json() {
-	grep -v -e '^ready' -e '^part' -e '\\xff' "$work/places" | awk 'length($0) < 100000' >"$work/asked"
+	grep -v -e '^ready' -e '^part' -e '\\xff' -e '^context' -e uint8 -e '^json' "$work/places" | awk 'length($0) < 100000' >"$work/asked"
 	# What JSON has as texts or values by themselves.
 	cut -f 3 "$work/asked" | sed -E -e 's/^\**chan[^ ]* (struct \{\}|interface \{\}|[a-z.]+) ?//; s/reflect\.Value\(nil\)/nil/g' \
-		-e 's/(time\.Time|sync\.[A-Za-z]+|netip\.Addr)\(([^()]*)\)/"\2"/g; s/unsafe\.Pointer\((0x[0-9a-f]+)\)/"\1"/g' \
-		-e 's/^(big|atomic)\.[A-Za-z]+\((.*)\)$/\2/' -e 's/$/\n@/' | reduce >"$work/expected"
+		-e 's/(time\.Time|sync\.[A-Za-z]+|netip\.Addr|netip\.Prefix|net\.IP|big\.Rat|big\.Float)\(([^()]*)\)/"\2"/g; s/unsafe\.Pointer\((0x[0-9a-f]+)\)/"\1"/g' \
+		-e 's/[A-Z][A-Za-z]+ \(([0-9]+)\)/\1/g; s/^(big|atomic|bytes|strings)\.[A-Za-z]+\((.*)\)$/\2/' -e 's/$/\n@/' | reduce >"$work/expected"
 	while IFS=$'\t' read -r type address _; do
 		"$GOHEAP" print --json --limit 0 --depth 20 "${@:2}" "$type" "$address" 2>>"$work/why"
 	done <"$work/asked" | python3 "$tests/oracle/json_text.py" | reduce >"$work/found"
@@ -164,11 +164,11 @@ as_json() {
 }
 
 # as_delve NAME ARG...: what Delve, given ARGs, prints of the unstripped program's variables is what goheap prints. Left out
-# are what Delve does not print by what it means: channels, cycles, times, locks, atomic values, large numbers, addresses and package reflect's values; text that is no UTF-8, which
+# are what Delve does not print by what it means: channels, cycles, times, locks, atomic values, large numbers, addresses, contexts, bytes and package reflect's values; text that is no UTF-8, which
 # 1.20 cuts; and maps so large that it takes a minute.
 as_delve() {
 	awk -F'\t' -v OFS='\t' '/^ready/ { next } $1 == "part" { i++; next } /^map\[/ { next } { print i++, $0 }' "$work/places" |
-		awk -F'\t' '$2 !~ /chan|^time.Time|^sync\.|^atomic\.|^big\.|^netip\.|reflect.Value/ && $4 !~ /\(cycle\)|\\xff/ && length($4) < 100000' >"$work/asked"
+		awk -F'\t' '$2 !~ /chan|^time.Time|^sync\.|^atomic\.|^big\.|^netip\.|reflect.Value|^context|^net\.|^bytes|^strings|^json|uint8/ && $4 !~ /\(cycle\)|\\xff/ && length($4) < 100000' >"$work/asked"
 	while IFS=$'\t' read -r _ type address _; do
 		"$GOHEAP" print --limit 0 --depth 20 -e "$program" "$work/core" "$type" "$address" | sed 's/^\*\*/*/'
 		echo @

@@ -85,15 +85,48 @@ bool gh_value_add_hchan(struct gh_values *values, uint64_t header);
 void gh_value_add_dynamic(struct gh_values *values, const struct gh_rtype *type, uint32_t number,
 			  uint64_t data);
 
-/* Append the number that a big.Int at ADDRESS is, and the address that a netip.Addr is. False if it
- * cannot be told. */
+/* Appends NUMBER as package fmt does. */
+void gh_value_add_float(struct gh_values *values, double number);
+
+/* Append the number that a big.Int, big.Rat or big.Float at ADDRESS is, the address that a
+ * netip.Addr or net.IP is, and that and the bits of a netip.Prefix. False if it cannot be told. */
 bool gh_value_add_big(struct gh_values *values, const struct gh_rtype *type, uint64_t address);
+bool gh_value_add_rat(struct gh_values *values, const struct gh_rtype *type, uint64_t address);
+bool gh_value_add_big_float(struct gh_values *values, const struct gh_rtype *type,
+			    uint64_t address);
 bool gh_value_add_netip(struct gh_values *values, const struct gh_rtype *type, uint64_t address);
+bool gh_value_add_prefix(struct gh_values *values, const struct gh_rtype *type, uint64_t address);
+bool gh_value_add_ip(struct gh_values *values, uint64_t address);
+
+/* What is known of a context.emptyCtx: which of the two it is an address tells, that has no name.
+ */
+#define GH_VALUE_EMPTY_CONTEXT "context.Background?"
+
+/* TYPE is one of package context's, whose values are contexts or what pointers that are point to.
+ */
+bool gh_value_is_context(struct gh_values *values, const struct gh_rtype *type);
+
+/* Appends the context of TYPE at ADDRESS, with those that it was made of. False, and nothing, if it
+ * is to be told by its fields. */
+bool gh_value_add_context(struct gh_values *values, const struct gh_rtype *type, uint64_t address);
+
+/* Appends the SIZE bytes at START as a string, of which a long one is cut. */
+void gh_value_add_string(struct gh_values *values, uint64_t start, uint64_t size);
+
+/* The same of bytes that are readable text. False, and nothing, if they are not. */
+bool gh_value_add_text(struct gh_values *values, uint64_t start, uint64_t size);
+
+/* Appends the bytes from number FIRST on of the slice at ADDRESS as a string. False, and nothing,
+ * if it cannot be read, or has no so many. */
+bool gh_value_add_bytes(struct gh_values *values, uint64_t address, uint64_t first);
 
 /* Appends a value of package time or sync, or a channel's runtime.hchan, by what it means. False,
  * and nothing, if TYPE is another.
  */
 bool gh_value_add_known(struct gh_values *values, const struct gh_rtype *type, uint64_t address);
+
+/* Appends the time.Time at ADDRESS, in UTC. False, and nothing, if it cannot be read. */
+bool gh_value_add_time(struct gh_values *values, const struct gh_rtype *type, uint64_t address);
 
 /* The seconds since 1970, and the nanoseconds after them, of the time.Time at ADDRESS. False if it
  * cannot be read. */

@@ -142,6 +142,13 @@ static void add_array(struct gh_values *values, const struct gh_rtype *type, uin
 	gh_value_add_elements(values, &elem, address, length, 0, length);
 }
 
+/* Elements of ELEM are bytes, which text may be made of: JSON has numbers. */
+static bool is_bytes(const struct gh_values *values, const struct gh_value_elem *elem)
+{
+	return !values->json && elem->number != GH_NO_RTYPE &&
+	       values->types->items[elem->number].kind == GH_KIND_UINT8;
+}
+
 void gh_value_add_slice(struct gh_values *values, const struct gh_value_elem *elem,
 			uint64_t address, bool shown)
 {
@@ -165,7 +172,8 @@ void gh_value_add_slice(struct gh_values *values, const struct gh_value_elem *el
 		gh_value_add_more(values, length, true);
 		gh_value_add(values, "]");
 	} else {
-		gh_value_add_elements(values, elem, data, length, 0, length);
+		if (!is_bytes(values, elem) || !gh_value_add_text(values, data, length))
+			gh_value_add_elements(values, elem, data, length, 0, length);
 		if (length > 0)
 			gh_value_leave(values);
 	}
@@ -175,6 +183,8 @@ static void add_slice(struct gh_values *values, const struct gh_rtype *type, uin
 		      bool shown)
 {
 	struct gh_value_elem elem = elem_of(values, type);
+	if (gh_value_add_known(values, type, address))
+		return;
 	if (shown)
 		gh_value_add_type(values, type);
 	gh_value_add_slice(values, &elem, address, shown);

@@ -6,13 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/util/escape.h"
-
 /* From this power of ten on floats have an exponent. */
 #define LEAST_EXPONENT 6
-
-/* What is printed of a string unless all is asked for, in bytes, and what ever is. */
-enum { TEXT = 1024, MOST_TEXT = 1 << 24 };
 
 /* The digits and the exponent of NUMBER, the fewest that are only its: in TEXT, as %e has them. */
 static void write_shortest(char text[64], double number, unsigned size)
@@ -48,6 +43,11 @@ static void add_float(struct gh_values *values, double number, unsigned size, bo
 		gh_value_add(values, "%.*f", digits > 0 ? digits : 0, number);
 }
 
+void gh_value_add_float(struct gh_values *values, double number)
+{
+	add_float(values, number, 8, false);
+}
+
 /* JSON has no infinite numbers. */
 static void add_real(struct gh_values *values, double number, unsigned size)
 {
@@ -57,38 +57,16 @@ static void add_real(struct gh_values *values, double number, unsigned size)
 	gh_value_add_either(values, "", quote);
 }
 
-/* Appends SIZE bytes of TEXT, which is MORE bytes longer. */
-static void add_text(struct gh_values *values, const char *text, size_t size, uint64_t more)
-{
-	if (more > 0)
-		gh_value_json(values, "{", "start");
-	gh_value_add_quoted(values, text, size);
-	if (more > 0) {
-		gh_value_json(values, ",", "more");
-		gh_value_add(values, values->json ? "%" PRIu64 "}" : "...+%" PRIu64 " more", more);
-	}
-}
-
 static void add_string(struct gh_values *values, uint64_t address)
 {
 	unsigned word = values->process->tab->pointer_size;
 	uint64_t start;
 	uint64_t size;
-	if (!gh_value_word(values, address, &start) ||
-	    !gh_process_constant_uint(values->process, address + word, word, &size)) {
-		gh_value_add_unreadable(values, address);
-		return;
-	}
-	uint64_t most = values->limit == SIZE_MAX ? MOST_TEXT : TEXT;
-	size_t shown = (size_t)(size < most ? size : most);
-	char *text = malloc(shown + 1);
-	if (text == NULL)
-		values->out.failed = true;
-	else if (shown > 0 && !gh_process_read_constant(values->process, start, text, shown))
-		gh_value_add_unreadable(values, start);
+	if (gh_value_word(values, address, &start) &&
+	    gh_process_constant_uint(values->process, address + word, word, &size))
+		gh_value_add_string(values, start, size);
 	else
-		add_text(values, text, shown, size - shown);
-	free(text);
+		gh_value_add_unreadable(values, address);
 }
 
 static void add_complex(struct gh_values *values, const struct gh_rtype *type, uint64_t address)
@@ -138,6 +116,29 @@ static void add_duration(struct gh_values *values, int64_t duration)
 			     whole / 60 % 60, whole % 60, text);
 }
 
+/* Appends the name that NUMBER has as a value of TYPE, and NUMBER, as Delve does. False, and
+ * nothing, if it has none. */
+static bool add_constant(struct gh_values *values, const struct gh_rtype *type, int64_t number)
+{
+	static const char *const months[] = {
+	    NULL,   "January", "February",  "March",   "April",    "May",     "June",
+	    "July", "August",  "September", "October", "November", "December"};
+	static const char *const days[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
+					   "Thursday", "Friday", "Saturday"};
+	const char *name = NULL;
+	if (!type->named || values->json || number < 0 || number > INT32_MAX)
+		return false;
+	if (gh_rtype_text_is(type->text, "time.Month") && number <= 12)
+		name = months[number];
+	else if (gh_rtype_text_is(type->text, "time.Weekday") && number <= 6)
+		name = days[number];
+	else if (gh_rtype_text_is(type->text, "syscall.Errno") && number > 0)
+		name = strerrorname_np((int)number);
+	if (name != NULL)
+		gh_value_add(values, "%s (%" PRId64 ")", name, number);
+	return name != NULL;
+}
+
 static void add_number(struct gh_values *values, const struct gh_rtype *type, uint64_t bits)
 {
 	unsigned size = (unsigned)type->size;
@@ -152,10 +153,14 @@ static void add_number(struct gh_values *values, const struct gh_rtype *type, ui
 		gh_value_add(values,
 			     values->json ? "\"0x%" PRIx64 "\"" : "unsafe.Pointer(0x%" PRIx64 ")",
 			     bits);
+	else if (add_constant(values, type, number))
+		return;
 	else if (type->kind >= GH_KIND_UINT)
 		gh_value_add(values, "%" PRIu64, bits);
 	else if (gh_rtype_text_is(type->text, "time.Duration") && !values->json)
 		add_duration(values, number);
+	else if (gh_rtype_text_is(type->text, "context.emptyCtx") && !values->json)
+		gh_value_add(values, GH_VALUE_EMPTY_CONTEXT);
 	else
 		gh_value_add(values, "%" PRId64, number);
 }

@@ -1,9 +1,11 @@
 /* Numbers of package math/big.
  *
- * Source: type Int in src/math/big/int.go, nat.go: a slice of words, the least first. */
+ * Source: type Int in src/math/big/int.go, nat.go: a slice of words, the least first; type Rat in
+ * rat.go; type Float in float.go. */
 #include "lib/value/internal.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -78,4 +80,71 @@ bool gh_value_add_big(struct gh_values *values, const struct gh_rtype *type, uin
 	read = read && add_decimal(values, digits, (size_t)count * (word / 4));
 	free(digits);
 	return read;
+}
+
+bool gh_value_add_rat(struct gh_values *values, const struct gh_rtype *type, uint64_t address)
+{
+	struct gh_rtype_part a;
+	struct gh_rtype_part b;
+	struct gh_rtype_part abs;
+	uint64_t count;
+	unsigned word = values->process->tab->pointer_size;
+	if (!gh_value_field(values->types, type, "a", &a) ||
+	    !gh_value_field(values->types, type, "b", &b))
+		return false;
+	const struct gh_rtype *number = &values->types->items[b.type];
+	if (!gh_value_field(values->types, number, "abs", &abs) ||
+	    !gh_process_constant_uint(values->process, address + b.offset + abs.offset + word, word,
+				      &count) ||
+	    !gh_value_add_big(values, number, address + a.offset))
+		return false;
+	gh_value_add(values, "/");
+	/* That of an integer may have no words. */
+	if (count > 0)
+		return gh_value_add_big(values, number, address + b.offset);
+	gh_value_add(values, "1");
+	return true;
+}
+
+bool gh_value_add_big_float(struct gh_values *values, const struct gh_rtype *type, uint64_t address)
+{
+	static const char *const names[] = {"prec", "form", "neg", "exp", "mant"};
+	static const unsigned sizes[] = {4, 1, 1, 4, 0};
+	enum { PREC, FORM, NEG, EXP, MANT };
+	enum { ZERO, FINITE, INFINITE };
+	unsigned word = values->process->tab->pointer_size;
+	uint64_t found[5] = {0};
+	uint64_t count;
+	struct gh_rtype_part part;
+	for (size_t i = 0; i < 5; i++)
+		if (!gh_value_field(values->types, type, names[i], &part) ||
+		    (i != MANT && !gh_process_constant_uint(values->process, address + part.offset,
+							    sizes[i], &found[i])))
+			return false;
+	double number = 0;
+	if (found[FORM] == FINITE) {
+		if (!gh_value_word(values, address + part.offset, &found[MANT]) ||
+		    !gh_process_constant_uint(values->process, address + part.offset + word, word,
+					      &count) ||
+		    count > MOST_WORDS)
+			return false;
+		/* 0.mant, from the highest word on; those far below make no difference. */
+		for (uint64_t i = 0; i < count && i < 64 / word; i++) {
+			uint64_t bits;
+			if (!gh_process_constant_uint(
+				values->process, found[MANT] + (count - 1 - i) * word, word, &bits))
+				return false;
+			number += ldexp((double)bits, -8 * (int)word * (int)(i + 1));
+		}
+		number = ldexp(number, (int32_t)found[EXP]);
+		/* A larger exponent than a float64's. */
+		if (number == 0 || isinf(number))
+			return false;
+	} else if (found[FORM] == INFINITE) {
+		number = INFINITY;
+	}
+	gh_value_add_float(values, found[NEG] != 0 ? -number : number);
+	if (found[PREC] > 53)
+		gh_value_add(values, "?");
+	return true;
 }

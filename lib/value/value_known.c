@@ -54,24 +54,29 @@ bool gh_value_time(struct gh_values *values, const struct gh_rtype *type, uint64
 	return true;
 }
 
-static bool add_time(const struct known *known)
+bool gh_value_add_time(struct gh_values *values, const struct gh_rtype *type, uint64_t address)
 {
 	int64_t seconds;
 	unsigned nanoseconds;
 	struct tm tm;
-	if (!gh_value_time(known->values, known->type, known->address, &seconds, &nanoseconds))
+	if (!gh_value_time(values, type, address, &seconds, &nanoseconds))
 		return false;
 	time_t unix_time = (time_t)seconds;
 	if (gmtime_r(&unix_time, &tm) == NULL)
 		return false;
-	gh_value_add(known->values, "%04lld-%02d-%02dT%02d:%02d:%02d", tm.tm_year + 1900LL,
-		     tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
+	gh_value_add(values, "%04lld-%02d-%02dT%02d:%02d:%02d", tm.tm_year + 1900LL, tm.tm_mon + 1,
+		     tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
 	char text[16];
 	int length = snprintf(text, sizeof(text), ".%09u", nanoseconds);
 	while (length > 0 && (text[length - 1] == '0' || text[length - 1] == '.'))
 		text[--length] = '\0';
-	gh_value_add(known->values, "%sZ", text);
+	gh_value_add(values, "%sZ", text);
 	return true;
+}
+
+static bool add_time(const struct known *known)
+{
+	return gh_value_add_time(known->values, known->type, known->address);
 }
 
 /* Source: type Mutex in src/sync/mutex.go; from Go 1.24 on it is another's, mu. */
@@ -201,9 +206,52 @@ static bool add_big(const struct known *known)
 	return gh_value_add_big(known->values, known->type, known->address);
 }
 
+static bool add_prefix(const struct known *known)
+{
+	return gh_value_add_prefix(known->values, known->type, known->address);
+}
+
+static bool add_ip(const struct known *known)
+{
+	return gh_value_add_ip(known->values, known->address);
+}
+
+static bool add_rat(const struct known *known)
+{
+	return gh_value_add_rat(known->values, known->type, known->address);
+}
+
+static bool add_big_float(const struct known *known)
+{
+	return gh_value_add_big_float(known->values, known->type, known->address);
+}
+
+/* Source: type Builder in src/strings/builder.go. */
+static bool add_builder(const struct known *known)
+{
+	struct gh_rtype_part buf;
+	return gh_value_field(known->values->types, known->type, "buf", &buf) &&
+	       gh_value_add_bytes(known->values, known->address + buf.offset, 0);
+}
+
+/* Source: type Buffer in src/bytes/buffer.go: what is before off has been read. */
+static bool add_buffer(const struct known *known)
+{
+	struct gh_rtype_part buf;
+	uint64_t off;
+	return gh_value_field(known->values->types, known->type, "buf", &buf) &&
+	       read_field(known, "off", known->values->process->tab->pointer_size, &off) &&
+	       gh_value_add_bytes(known->values, known->address + buf.offset, off);
+}
+
 static bool add_hchan(const struct known *known)
 {
 	return gh_value_add_hchan(known->values, known->address);
+}
+
+static bool add_context(const struct known *known)
+{
+	return gh_value_add_context(known->values, known->type, known->address);
 }
 
 /* How what is appended is told apart from other values: as T(...), in JSON as a text or a value of
@@ -242,11 +290,18 @@ bool gh_value_add_known(struct gh_values *values, const struct gh_rtype *type, u
 	    {"sync.WaitGroup", "sync", add_wait_group, FORM_TEXT},
 	    {"sync.Once", "sync", add_once, FORM_TEXT},
 	    {"netip.Addr", "net/netip", add_netip, FORM_TEXT},
+	    {"netip.Prefix", "net/netip", add_prefix, FORM_TEXT},
+	    {"net.IP", "net", add_ip, FORM_TEXT},
 	    {"big.Int", "math/big", add_big, FORM_VALUE},
+	    {"big.Rat", "math/big", add_rat, FORM_TEXT},
+	    {"big.Float", "math/big", add_big_float, FORM_TEXT},
+	    {"strings.Builder", "strings", add_builder, FORM_VALUE},
+	    {"bytes.Buffer", "bytes", add_buffer, FORM_VALUE},
 	    {"reflect.Value", "reflect", add_reflected, FORM_WHOLE},
 	    {"runtime.hchan", "runtime", add_hchan, FORM_WHOLE},
 	};
 	static const char atomic[] = "atomic.";
+	static const char context[] = "context.";
 	const struct known known = {values, type, address};
 	if (!type->named)
 		return false;
@@ -254,6 +309,10 @@ bool gh_value_add_known(struct gh_values *values, const struct gh_rtype *type, u
 	    memcmp(type->text.start, atomic, strlen(atomic)) == 0)
 		return gh_rtype_text_is(gh_rtype_package(values->types, type), "sync/atomic") &&
 		       add_in_form(&known, FORM_VALUE, add_atomic);
+	if (type->text.length > strlen(context) &&
+	    memcmp(type->text.start, context, strlen(context)) == 0)
+		return gh_value_is_context(values, type) &&
+		       add_in_form(&known, FORM_TEXT, add_context);
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (gh_rtype_text_is(type->text, all[i].name) &&
 		    gh_rtype_text_is(gh_rtype_package(values->types, type), all[i].package))

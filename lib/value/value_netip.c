@@ -1,7 +1,7 @@
-/* Addresses of package net/netip.
+/* Addresses of packages net and net/netip.
  *
  * Source: type Addr in src/net/netip/netip.go: 128 bits, and what tells addresses of IPv4 from
- * those of IPv6, with their zones. */
+ * those of IPv6, with their zones; type Prefix there; type IP in src/net/ip.go: 4 or 16 bytes. */
 #include "lib/value/internal.h"
 
 #include <inttypes.h>
@@ -158,5 +158,51 @@ bool gh_value_add_netip(struct gh_values *values, const struct gh_rtype *type, u
 	add_zone(values, zone);
 	if (is_mapped && family == EITHER)
 		gh_value_add(values, "?");
+	return true;
+}
+
+bool gh_value_add_prefix(struct gh_values *values, const struct gh_rtype *type, uint64_t address)
+{
+	struct gh_rtype_part ip;
+	struct gh_rtype_part part;
+	uint64_t bits;
+	/* To Go 1.20 it is the number itself. */
+	bool plus_one = gh_value_field(values->types, type, "bitsPlusOne", &part);
+	if ((!plus_one && !gh_value_field(values->types, type, "bits", &part)) ||
+	    !gh_value_field(values->types, type, "ip", &ip) ||
+	    !gh_process_constant_uint(values->process, address + part.offset,
+				      (unsigned)values->types->items[part.type].size, &bits))
+		return false;
+	if (plus_one ? bits == 0 : bits > 128) {
+		gh_value_add(values, "invalid Prefix");
+		return true;
+	}
+	if (!gh_value_add_netip(values, &values->types->items[ip.type], address + ip.offset))
+		return false;
+	gh_value_add(values, "/%u", (unsigned)bits - plus_one);
+	return true;
+}
+
+bool gh_value_add_ip(struct gh_values *values, uint64_t address)
+{
+	unsigned word = values->process->tab->pointer_size;
+	uint8_t bytes[16] = {0};
+	uint64_t start;
+	uint64_t size;
+	uint64_t high = 0;
+	uint64_t low = 0;
+	if (!gh_value_word(values, address, &start) ||
+	    !gh_process_constant_uint(values->process, address + word, word, &size) ||
+	    (size != 4 && size != sizeof(bytes)) ||
+	    !gh_process_read_constant(values->process, start, bytes, (size_t)size))
+		return false;
+	for (size_t i = 0; i < size; i++) {
+		high = high << 8 | low >> 56;
+		low = low << 8 | bytes[i];
+	}
+	if (size == 4 || (high == 0 && low >> 32 == 0xffff))
+		add_ipv4(values, low);
+	else
+		add_ipv6(values, high, low);
 	return true;
 }

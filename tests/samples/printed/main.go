@@ -609,6 +609,8 @@ func main() {
 	closures()
 	numbers()
 	addresses()
+	contexts()
+	packages()
 	maps()
 	channels()
 	states()

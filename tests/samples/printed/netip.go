@@ -32,5 +32,11 @@ func addresses() {
 	var none netip.Addr
 	row(&none, "netip.Addr(invalid IP)")
 	port := netip.MustParseAddrPort("192.0.2.1:80")
+	prefix := netip.MustParsePrefix("192.0.2.0/24")
+	row(&prefix, "netip.Prefix(192.0.2.0"+likely+"/24)")
+	longer := netip.MustParsePrefix("2001:db8::/32")
+	row(&longer, "netip.Prefix("+longer.String()+")")
+	var invalid netip.Prefix
+	row(&invalid, "netip.Prefix("+invalid.String()+")")
 	row(&port, "netip.AddrPort {ip: netip.Addr(192.0.2.1"+likely+"), port: 80}")
 }
