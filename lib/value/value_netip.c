@@ -165,15 +165,19 @@ bool gh_value_add_prefix(struct gh_values *values, const struct gh_rtype *type, 
 {
 	struct gh_rtype_part ip;
 	struct gh_rtype_part part;
+	enum family family;
+	uint64_t zone;
 	uint64_t bits;
 	/* To Go 1.20 it is the number itself. */
 	bool plus_one = gh_value_field(values->types, type, "bitsPlusOne", &part);
 	if ((!plus_one && !gh_value_field(values->types, type, "bits", &part)) ||
 	    !gh_value_field(values->types, type, "ip", &ip) ||
 	    !gh_process_constant_uint(values->process, address + part.offset,
-				      (unsigned)values->types->items[part.type].size, &bits))
+				      (unsigned)values->types->items[part.type].size, &bits) ||
+	    !find_family(values, &values->types->items[ip.type], address + ip.offset, &family,
+			 &zone))
 		return false;
-	if (plus_one ? bits == 0 : bits > 128) {
+	if (family == INVALID || (plus_one ? bits == 0 : bits > 128)) {
 		gh_value_add(values, "invalid Prefix");
 		return true;
 	}
