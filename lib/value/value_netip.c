@@ -168,12 +168,12 @@ bool gh_value_add_prefix(struct gh_values *values, const struct gh_rtype *type, 
 	enum family family;
 	uint64_t zone;
 	uint64_t bits;
-	/* To Go 1.20 it is the number itself. */
+	/* To Go 1.20 it is the number itself, in two bytes. */
 	bool plus_one = gh_value_field(values->types, type, "bitsPlusOne", &part);
 	if ((!plus_one && !gh_value_field(values->types, type, "bits", &part)) ||
 	    !gh_value_field(values->types, type, "ip", &ip) ||
-	    !gh_process_constant_uint(values->process, address + part.offset,
-				      (unsigned)values->types->items[part.type].size, &bits) ||
+	    !gh_process_constant_uint(values->process, address + part.offset, plus_one ? 1 : 2,
+				      &bits) ||
 	    !find_family(values, &values->types->items[ip.type], address + ip.offset, &family,
 			 &zone))
 		return false;
