@@ -241,6 +241,16 @@ async function circles(page) {
 		console.log('circle', text.replace(/\s+/g, ' '));
 }
 
+/* Of an address that leads nowhere it is said. */
+async function mistype(page) {
+	for (const [view, head] of [['nosuch', 'There is no such view'], ['constructor', 'There is no such view'],
+		['goroutines/constructor', 'There is no such view'], ['object/0x1', 'Object 0x1']]) {
+		await open(page, view);
+		if (await page.textContent('h1') !== head)
+			console.log('mistyped', view, await page.textContent('main'));
+	}
+}
+
 async function look(page, width, scheme, views) {
 	for (const view of views) {
 		await open(page, view);
@@ -289,12 +299,14 @@ try {
 			await leave(page);
 		}
 	}
+	await mistype(page);
 	await open(page, 'types');
 	const first = await page.getAttribute('main tbody td a', 'href');
-	const views = ['suspects', 'map', 'map/merged/0', 'map/objects', 'flame', 'flame/paths/0', 'flame/sites', 'flame/stacks', 'dominators', 'dominators/objects', 'types', 'types/site', 'types/path', 'strings', 'goroutines', 'goroutines/memory', 'goroutines/waits',
+	/* A server's types have long names. */
+	const views = isHeld ? ['suspects', 'types'] : ['suspects', 'map', 'map/merged/0', 'map/objects', 'flame', 'flame/paths/0', 'flame/sites', 'flame/stacks', 'dominators', 'dominators/objects', 'types', 'types/site', 'types/path', 'strings', 'goroutines', 'goroutines/memory', 'goroutines/waits',
 		'goroutines/leaked', 'goroutines/1', 'search/main', first.slice(2), ...(isReport ? [] : ['query', 'query/SELECT%20*%20FROM%20objects%20LIMIT%2020']),
 		...(type ? ['growth', 'growth/path', 'growth/strings', 'growth/goroutines'] : [])];
-	const screens = isHeld || told ? [] : !type ? [[390, 'light']] : screen === 'one' ? [[1366, 'light']] : [[390, 'dark'], [1366, 'light'], [2560, 'dark']];
+	const screens = told ? [] : isHeld ? [[390, 'light']] : !type ? [[390, 'light']] : screen === 'one' ? [[1366, 'light']] : [[390, 'dark'], [1366, 'light'], [2560, 'dark']];
 	for (const [width, scheme] of screens)
 		await look(await begin(width, scheme), width, scheme, views);
 	console.log('end');

@@ -132,6 +132,12 @@ static void finish(struct gh_web_request *request, unsigned status)
 		gh_web_request_free(request);
 }
 
+static void set_deadline(struct gh_web_request *request)
+{
+	clock_gettime(CLOCK_MONOTONIC, &request->deadline);
+	request->deadline.tv_sec += MAX_SECONDS;
+}
+
 static void begin(struct gh_web_request *request)
 {
 	const struct gh_web_answers *answers = request->server->answers;
@@ -158,24 +164,26 @@ static void begin(struct gh_web_request *request)
 	case GH_WEB_BEGUN:
 		break;
 	}
-	clock_gettime(CLOCK_MONOTONIC, &request->deadline);
-	request->deadline.tv_sec += MAX_SECONDS;
+	set_deadline(request);
 	request->state = GH_WEB_RUNNING;
 }
 
-/* The child has ended with STATUS. */
-static void take_end(struct gh_web_request *request, int status)
+/* The child has ended with STATUS; perhaps because it was too late. */
+static void take_end(struct gh_web_request *request, int status, bool is_late)
 {
 	bool answered = WIFEXITED(status) && WEXITSTATUS(status) == 0;
 	const struct gh_web_answers *answers = request->server->answers;
 	answers->end(answers->context, &request->question, answered);
-	if (WIFSIGNALED(status))
+	if (WIFSIGNALED(status) && is_late)
+		say(&request->question,
+		    "it took longer than two minutes: goheap in a shell takes as long as it needs");
+	else if (WIFSIGNALED(status))
 		dprintf(request->question.err,
 			"goheap: the process that answers was ended by signal %d\n",
 			WTERMSIG(status));
-	finish(request, answered            ? 0
-			: WIFEXITED(status) ? NO_ANSWER
-					    : MHD_HTTP_INTERNAL_SERVER_ERROR);
+	finish(request, answered                       ? 0
+			: WIFEXITED(status) || is_late ? NO_ANSWER
+						       : MHD_HTTP_INTERNAL_SERVER_ERROR);
 }
 
 static bool has_run_too_long(const struct gh_web_request *request)
@@ -192,10 +200,8 @@ static void look_after(struct gh_web_request *request)
 	if (is_late || has_gone(request))
 		kill(request->child, SIGKILL);
 	pid_t ended = waitpid(request->child, &status, is_late ? 0 : WNOHANG);
-	if (is_late)
-		say(&request->question, "it took longer than two minutes");
 	if (ended == request->child)
-		take_end(request, status);
+		take_end(request, status, is_late);
 }
 
 static bool is_same_question(const struct gh_web_question *a, const struct gh_web_question *b)
@@ -231,6 +237,14 @@ static bool is_in_the_way(const struct gh_web_request *request)
 	return others_wait;
 }
 
+/* Has the child of REQUEST stand still, or go on. What stands still takes no time. */
+static void hold_back(struct gh_web_request *request, bool holds)
+{
+	kill(request->child, holds ? SIGSTOP : SIGCONT);
+	if (holds)
+		set_deadline(request);
+}
+
 bool gh_web_requests_look_after(struct gh_web_server *server)
 {
 	server->has_answers = false;
@@ -256,7 +270,7 @@ bool gh_web_requests_look_after(struct gh_web_server *server)
 	}
 	for (struct gh_web_request *one = server->requests; one != NULL; one = one->next)
 		if (one->state == GH_WEB_RUNNING && one->connection == NULL)
-			kill(one->child, is_in_the_way(one) ? SIGSTOP : SIGCONT);
+			hold_back(one, is_in_the_way(one));
 	return server->has_answers;
 }
 

@@ -84,8 +84,9 @@ async function request(url, signal) {
 		throw new Error('goheap web has ended: start it again, and open the address that it prints');
 	});
 	const text = await response.text();
+	/* A line that is too long for the server is refused by its library, in markup. */
 	if (!response.ok)
-		throw new Error(text.trim());
+		throw new Error(response.status === 414 || response.status === 431 ? 'The question is too long' : text.trim());
 	return { answered: !response.headers.get('Content-Type').startsWith('text/x-reason'), text };
 }
 

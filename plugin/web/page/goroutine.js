@@ -1,5 +1,5 @@
 /* One goroutine: what it waits for, its calls, and the objects that their frames point to. */
-import { make, number, plural, bytes, heap, ask, linked, typeLink, objectLink, goroutineLink, shareBar, table } from './base.js';
+import { make, number, plural, bytes, heap, ask, linked, place, typeLink, objectLink, goroutineLink, shareBar, table } from './base.js';
 import { title, later } from './views.js';
 
 const seconds = ns => ns > 0 ? ` for ${(ns / 1e9).toFixed(1)} s` : '';
@@ -34,7 +34,7 @@ function call(frame, slots) {
 }
 
 export function goroutine(id) {
-	return [title('Goroutine ' + id), later(Promise.all(['goroutine', 'held', 'waiting', 'frames', 'slots'].map(name => ask(name, { of: id }))), ([[one], [memory], waits, frames, slots]) => one === undefined ? make('p', {}, 'There is none of this number.') : [
+	return [title('Goroutine ' + id), later(Promise.all(['goroutine', 'held', 'waiting', 'frames', 'slots'].map(name => ask(name, { of: id }))), ([[one], [memory], waits, frames, slots]) => one === undefined ? make('p', {}, 'There is no goroutine of this number; see ', make('a', { class: 'inline', href: place('goroutines') }, 'those that there are'), '.') : [
 		...facts(id, one, memory, waits), make('h2', {}, 'Calls', make('small', {}, ` innermost first; ${plural(slots.filter(slot => slot.object).length, 'pointer')} to objects`)),
 		make('ol', { class: 'calls' }, ...frames.map(frame => call(frame, slots))),
 		frames.length === 0 ? make('p', { class: 'faint' }, `Its stack cannot be read; ${number(slots.length)} slots.`) : ''])];

@@ -7,7 +7,7 @@ import { growth } from './compare.js';
 import { query } from './query.js';
 import { isReport, readRecording } from './recording.js';
 
-const views = { suspects, map, flame, types, instances, dominators, object, strings, goroutines, search, growth, query };
+const views = { suspects, map, flame, types, instances, dominators, object, strings, goroutines, search, growth, query, __proto__: null };
 
 /* Those that the line at the top leads to. */
 const tabs = { suspects: 'Suspects', map: 'Map', flame: 'Flame graph', dominators: 'Dominators', types: 'Types', strings: 'Strings', goroutines: 'Goroutines' };
@@ -23,7 +23,7 @@ function parse(hash) {
 			return part;
 		}
 	});
-	return { name: name in views ? name : 'suspects', parts: parts.filter(part => part !== '') };
+	return { name: name || 'suspects', parts: parts.filter(part => part !== '') };
 }
 
 let first = true;
@@ -37,7 +37,7 @@ function showView() {
 	try {
 		shown = views[name](...parts);
 	} catch {
-		shown = [title('There is no such view')];
+		shown = [title('There is no such view'), make('p', {}, 'The address was typed wrongly, or cut. The views are listed above; ', make('a', { class: 'inline', href: place('suspects') }, 'suspects'), ' are the first.')];
 	}
 	at('main').replaceChildren(...[shown].flat());
 	at('main').dataset.shown = location.hash;

@@ -17,6 +17,9 @@ function mapBox(row, where) {
 	return element;
 }
 
+/* Garbage is part of the whole heap, though in no box. */
+const heapGrowth = () => ({ growth: heap.bytes - heap.older_bytes });
+
 const sumOf = rows => rows.reduce((sum, row) => sum + row.retained, 0);
 
 /* What the blank part of a map of WHOLE bytes is. */
@@ -63,7 +66,7 @@ function merged(where) {
 				link: one.below.length > 0 ? place('map', 'merged', [...steps, i].join('.')) : undefined }));
 			new ResizeObserver(() => fill(picture, boxes, whole)).observe(picture);
 			return [make('p', { class: 'choices crumbs' }, make('a', { href: place('map') }, 'Whole heap'),
-				...chain.slice(1).flatMap((one, i) => [' › ', make('a', { href: step(i + 1) }, one.type)]), ` ${bytes(whole)}${growthText(chosen, grows)}`), picture,
+				...chain.slice(1).flatMap((one, i) => [' › ', make('a', { href: step(i + 1) }, one.type)]), ` ${bytes(whole)}${growthText(chain.length > 1 ? chosen : heapGrowth(), grows)}`), picture,
 			rest(boxes, whole, chain.length > 1 ? 'their own bytes, or in more than is drawn' : 'garbage, or in more than is drawn'),
 			legend(grows), make('h2', {}, 'As a table'), treeTable(chosen, 'What the map shows', { head: 'Retained', name: 'Type', grows })];
 		})];
@@ -78,8 +81,8 @@ export function map(what = 'merged', where = '') {
 		later(Promise.all([below(address), address ? ask('objects', { address }) : [null]]), ([{ rows, older }, [object]]) => {
 			const whole = address ? object.size + sumOf(rows) : heap.bytes;
 			new ResizeObserver(() => fill(picture, rows, whole)).observe(picture);
-			return [make('p', { class: 'choices crumbs' }, make('a', { href: place('map', 'objects') }, 'Whole heap'), ...(object ? [' › ', objectLink(object.object, object.type),
-				` ${bytes(whole)}`] : [])), picture,
+			return [make('p', { class: 'choices crumbs' }, make('a', { href: place('map', 'objects') }, 'Whole heap'), ...(object ? [' › ', objectLink(object.object, object.type)] : []),
+				` ${bytes(whole)}${object ? '' : growthText(heapGrowth(), older)}`), picture,
 			rest(rows, whole, address ? 'its own bytes' : 'garbage, or in more than is drawn'), legend(older), make('h2', {}, 'As a table'), objectTree(rows, 'What the map shows', older)];
 		})];
 }

@@ -9,11 +9,11 @@ import { stringsLooked } from './recording.js';
 
 export const title = (text, note) => make('h1', { tabindex: '-1' }, text, note ? make('small', {}, ' ' + note) : '');
 
-/* Something that is there when the server has answered; until then, and if it does not, that is said. */
-export function later(promise, show, tag = 'div') {
+/* Something that is there when the server has answered; until then, and if it does not, that is said, the latter below HEAD. */
+export function later(promise, show, tag = 'div', head = '') {
 	const element = make(tag, {}, make(tag === 'div' ? 'p' : tag, { class: 'wait' }, tag === 'div' ? 'Working' : ''));
 	promise.then(show).then(shown => element.replaceChildren(...[shown].flat()),
-		error => element.replaceChildren(make('p', { class: error.isMissing ? 'faint' : 'wrong' }, error.message)));
+		error => element.replaceChildren(head, make('p', { class: error.isMissing ? 'faint' : 'wrong' }, error.message)));
 	return element;
 }
 
@@ -226,7 +226,7 @@ export function object(address, all = '') {
 				later(ask('path', { address: one.object, limit: 40 }), ([found]) => [pathList(found),
 					make('h2', {}, 'What points to it', make('small', {}, ' open each to go on to what holds that')),
 					holders(one.object, found.path, all === 'all' ? 10000 : undefined)]))),
-	])];
+	], 'div', title('Object ' + address))];
 }
 
 /* Strings. */
@@ -262,9 +262,11 @@ function group(entry, older = null) {
 
 function stacks() {
 	const question = { group: '' };
-	return later(Promise.all([ask('goroutines', question), before('goroutines', question, stackOf)]), ([rows, older]) => [
-		make('p', { class: 'faint' }, `${plural(rows.reduce((sum, row) => sum + row.count, 0), 'goroutine')} in ${plural(rows.length, 'group')} with the same stack`),
-		...rows.map(row => group(row, older))]);
+	return later(Promise.all([ask('goroutines', question), before('goroutines', question, stackOf)]), ([rows, older]) => {
+		const count = rows.reduce((sum, row) => sum + row.count, 0);
+		return [make('p', { class: 'faint' }, `${plural(count, 'goroutine')} in ${plural(rows.length, 'group')} with the same stack`,
+			heap.goroutines > count ? `; ${number(heap.goroutines - count)} of Go's own are left out` : ''), ...rows.map(row => group(row, older))];
+	});
 }
 
 function memory() {
@@ -324,7 +326,7 @@ export function goroutines(which = 'stacks') {
 	if (/^[0-9]+$/.test(which))
 		return goroutine(which);
 	return [title('Goroutines'), choices('Goroutines', goroutineViews, which, key => place('goroutines', key)),
-		{ stacks, memory, waits, leaked }[which]()];
+		{ stacks, memory, waits, leaked, __proto__: null }[which]()];
 }
 
 /* Search. */
