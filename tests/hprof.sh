@@ -171,6 +171,14 @@ check_output() {
 	equal "no such folder" 1 $?
 	"$GOHEAP" hprof "$work/dump" >"$work/found" 2>&1
 	equal "no output is named" 2 $?
+	(
+		trap '' XFSZ
+		ulimit -f 1
+		exec "$GOHEAP" hprof "$work/dump" -o "$work/limited"
+	) 2>"$work/errors"
+	equal "a full disk" 1 $?
+	has "a full disk is told of" "$(cat "$work/errors")" '^goheap: .*/limited: cannot write: '
+	same "a full disk leaves nothing" /dev/null <(find "$work" -name 'limited*')
 }
 
 build_dumpfile
