@@ -28,16 +28,14 @@ static struct code code_of(const struct gh_pclntab *tab, const struct gh_func *f
 	uint64_t count = (func->end - func->entry) / 4;
 	if (count > gh_cursor_left(&cur) / 4)
 		count = gh_cursor_left(&cur) / 4;
-	code.cur = gh_cursor_slice(&cur, (uint64_t)(cur.pos - cur.start), count * 4);
 	code.count = count > MAX_CODE ? MAX_CODE : (size_t)count;
+	code.cur = gh_cursor_slice(&cur, (uint64_t)(cur.pos - cur.start), code.count * 4);
 	return code;
 }
 
-/* Instruction number I; one that is none of those looked for here if that is past the end. */
+/* Instruction number I; past the end 0, which is none of those looked for here. */
 static uint32_t instruction(const struct code *code, size_t i)
 {
-	if (i >= code->count)
-		return 0;
 	struct gh_cursor cur = gh_cursor_slice(&code->cur, i * 4, 4);
 	return gh_cursor_u32(&cur);
 }
