@@ -267,6 +267,24 @@ START_TEST(impossible_types_are_harmless)
 }
 END_TEST
 
+/* Objects of no known type are told by their size and where their pointers are. */
+START_TEST(many_pointers_are_counted)
+{
+	static const unsigned pointers[] = {0, 1, 2, 3, 4, 5, 6, 7};
+	static const uint64_t words[8] = {0};
+	struct scene scene;
+	start(&scene, FIRST_VARIANT + _i);
+	put_object(&scene, A, 6, words, 6, pointers);
+	put_object(&scene, B, 8, words, 8, pointers);
+	finish(&scene, _i % 2);
+	if (scene.what.word == 8) {
+		check_class(&scene, A, "48 bytes, pointers at 0 8 16 24 32 40");
+		check_class(&scene, B, "64 bytes, pointers at 0 8 16 24 32 40 and 2 more");
+	}
+	clean_up(&scene);
+}
+END_TEST
+
 /* A name that would be told of each of many objects. */
 START_TEST(long_names_are_cut)
 {
@@ -401,6 +419,7 @@ void typing_tests(TCase *tests)
 	tcase_add_loop_test(tests, type_words_are_not_pointers, 0, VARIANTS);
 	tcase_add_loop_test(tests, larger_of_two_types_is_taken, 0, VARIANTS);
 	tcase_add_loop_test(tests, impossible_types_are_harmless, 0, VARIANTS);
+	tcase_add_loop_test(tests, many_pointers_are_counted, 0, VARIANTS);
 	tcase_add_loop_test(tests, long_names_are_cut, 0, VARIANTS);
 	tcase_add_loop_test(tests, arrays_are_as_long_as_the_capacity, 0, VARIANTS);
 	tcase_add_loop_test(tests, lengths_are_not_believed, 0, VARIANTS);
