@@ -265,6 +265,25 @@ check_without() {
 		"$(sed '1,/^crash$/d' "$work/session")"
 }
 
+# check_c_thread NAME PROGRAM TWIN: a thread that C has started crashes. The process prints nothing;
+# GDB tells where.
+check_c_thread() {
+	crash "$2" cthread
+	if [ ! -s "$work/core" ]; then
+		skip "$1" "the kernel writes no core file here"
+		return
+	fi
+	"$GOHEAP" crash "$work/core" -e "$2" >"$work/list" 2>&1
+	equal "$1: of what" "SIGSEGV: segmentation violation" "$(head -n 1 "$work/list")"
+	has "$1: what to ask" "$(cat "$work/list")" "^No goroutine crashed: C code did, on a thread that runs none\. GDB's backtrace "
+	goheap "$2" "core-file $work/core" "echo all\n" "backtrace" >"$work/session"
+	has "$1: what to ask, as GDB opens it" "$(cat "$work/session")" '^goheap: no goroutine crashed; C code did: see backtrace$'
+	has "$1: the backtrace, from where the shell says" "$(grep -A 1 '^#.*<signal handler called>' "$work/session")" \
+		"^#[0-9]+ +$(sed -nE 's/^PC=0x([0-9a-f]+) .*/0x0*\1/p' "$work/list") in "
+	has "$1: where, in the twin" "$(gdb -nx -batch -ex "core-file $work/core" -ex "info symbol $(sed -nE 's/^PC=(0x[0-9a-f]+) .*/\1/p' "$work/list")" "$3" 2>&1)" \
+		'^fault_in_c'
+}
+
 # check_live NAME PROGRAM: the same while it crashes in GDB: at the signal of the fault, and when it ends itself; and the
 # core file that GDB writes then.
 check_live() {
@@ -315,7 +334,10 @@ check_release() {
 	fi
 	# shellcheck disable=SC2086 # a list
 	check_alone "$name" "$directory/crash.stripped" $alone
-	[ "$CGO_ENABLED" = 0 ] || check_kinds "$name" "$directory/crash.stripped" c cabort
+	if [ "$CGO_ENABLED" != 0 ]; then
+		check_kinds "$name" "$directory/crash.stripped" c cabort
+		check_c_thread "$name, cthread" "$directory/crash.stripped" "$directory/crash"
+	fi
 	# shellcheck disable=SC2086 # a list
 	check_kinds "$name, twin" "$directory/crash" $some
 	if [ "$#" -eq 0 ] && [ "$CGO_ENABLED" = 0 ]; then

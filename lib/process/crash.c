@@ -263,6 +263,9 @@ static void find_signal(struct finder *finder)
 		 signal_name(found->signal.number), found->at.pc, code);
 	add_line(finder->crash, text);
 	find_goroutine(finder, found->at.sp);
+	/* Code 0 (SI_USER) is of a signal that somebody sent. */
+	finder->crash->in_c = !finder->crash->has_goroutine && found->signal.code != 0 &&
+			      *gh_process_function(finder->process, found->at.pc) == '\0';
 }
 
 /* Reads the goroutines that may have crashed. */

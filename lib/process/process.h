@@ -116,8 +116,8 @@ double gh_process_float(uint64_t bits, unsigned size);
  * signal. */
 
 struct gh_crash {
-	struct gh_buffer text; /* what Go prints before the first stack, in lines; owned. Texts of
-				  the process are in it as they are */
+	struct gh_buffer text; /* lines that Go prints before the first stack, unescaped; owned */
+	bool in_c;             /* code that is not Go's did, on a thread that runs no goroutine */
 	bool has_goroutine;    /* a goroutine crashed */
 	uint64_t goroutine;    /* its id */
 };

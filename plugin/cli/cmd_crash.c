@@ -35,7 +35,10 @@ static int show(const struct gh_snapshot *snapshot, const struct gh_options *opt
 	}
 	print_text((const char *)crash->text.data, crash->text.size);
 	if (!crash->has_goroutine) {
-		puts("\nNo goroutine crashed: goheap hang tells what they wait for.");
+		puts(crash->in_c
+			 ? "\nNo goroutine crashed: C code did, on a thread that runs none. "
+			   "GDB's backtrace of the core file tells where."
+			 : "\nNo goroutine crashed: goheap hang tells what they wait for.");
 		return GH_EXIT_OK;
 	}
 	if (!gh_symbols_open(&symbols, &snapshot->dump, options->program))

@@ -385,8 +385,9 @@ static void say_crash(struct job *job)
 					      " crashed; goheap crash prints its stack",
 					      crash.goroutine);
 			else
-				gh_script_say(job->boot, "goheap: no goroutine crashed; goheap "
-							 "hang tells what they wait for");
+				gh_script_say(job->boot, "goheap: no goroutine crashed; %s",
+					      crash.in_c ? "C code did: see backtrace"
+							 : "goheap hang tells what they wait for");
 		}
 		gh_crash_free(&crash);
 	}

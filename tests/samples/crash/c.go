@@ -5,6 +5,8 @@ package main
 
 // void spin_in_c(void);
 // void abort_in_c(void);
+// void fault_on_thread(void);
+// #cgo LDFLAGS: -lpthread
 import "C"
 
 import "fmt"
@@ -14,6 +16,9 @@ func inC(n int, mode string) int {
 	fmt.Println("ready")
 	if mode == "cabort" {
 		C.abort_in_c()
+	}
+	if mode == "cthread" {
+		C.fault_on_thread()
 	}
 	C.spin_in_c()
 	return n
