@@ -13,16 +13,19 @@ struct gh_module_file {
 	struct gh_pclntab tab; /* of the image */
 };
 
-bool gh_other_modules_add(struct gh_other_modules *modules, const struct gh_arch *arch,
-			  const char *path, const struct gh_mapped_files *files,
-			  const struct gh_memory *memory, uint64_t bias)
+/* Adds the module that is the file at PATH: one of FILES of the process that has MEMORY, or, if
+ * FILES is NULL, loaded at BIAS. Leaves it out if it cannot be read, or is of another machine than
+ * ARCH. */
+static void add_module(struct gh_other_modules *modules, const struct gh_arch *arch,
+		       const char *path, const struct gh_mapped_files *files,
+		       const struct gh_memory *memory, uint64_t bias)
 {
 	struct gh_error err;
 	struct gh_module_file *file = calloc(1, sizeof(*file));
 	if (file == NULL || modules->files.count == MAX_MODULES ||
 	    !gh_image_open(&file->image, path, &err)) {
 		free(file);
-		return false;
+		return;
 	}
 	bool found =
 	    file->image.arch == arch &&
@@ -31,13 +34,12 @@ bool gh_other_modules_add(struct gh_other_modules *modules, const struct gh_arch
 	const struct gh_module module = {.tab = &file->tab, .bias = bias};
 	if (found && gh_vector_push(&modules->list, module) &&
 	    gh_vector_push(&modules->files, file))
-		return true;
+		return;
 	if (found)
 		gh_pclntab_close(&file->tab);
 	modules->list.count = modules->files.count;
 	gh_image_close(&file->image);
 	free(file);
-	return false;
 }
 
 void gh_other_modules_find(struct gh_other_modules *modules, const struct gh_mapped_files *files,
@@ -50,7 +52,7 @@ void gh_other_modules_find(struct gh_other_modules *modules, const struct gh_map
 		if (stat(path, &st) == 0 &&
 		    (st.st_dev != program->file.st_dev || st.st_ino != program->file.st_ino) &&
 		    gh_file_is_go(path))
-			gh_other_modules_add(modules, program->arch, path, files, memory, 0);
+			add_module(modules, program->arch, path, files, memory, 0);
 	}
 	gh_other_modules_link(modules, program, bias);
 }
@@ -86,7 +88,7 @@ static void add_noted(struct gh_other_modules *modules, const struct gh_arch *ar
 	if (text != NULL && gh_starts_with(text, start)) {
 		uint64_t bias = strtoull(text + strlen(start), &end, 16);
 		if (end == text + strlen(start) + digits && strncmp(end, ": ", 2) == 0)
-			gh_other_modules_add(modules, arch, end + 2, NULL, NULL, bias);
+			add_module(modules, arch, end + 2, NULL, NULL, bias);
 	}
 	free(text);
 }

@@ -267,13 +267,6 @@ struct gh_other_modules {
 	struct GH_VECTOR(struct gh_module_file *) files; /* what the list is of; owned */
 };
 
-/* Adds the module that is the file at PATH: one of FILES of the process that has MEMORY, or, if
- * FILES is NULL, loaded at BIAS. False if it cannot be read, or is of another machine
- * than ARCH. */
-bool gh_other_modules_add(struct gh_other_modules *modules, const struct gh_arch *arch,
-			  const char *path, const struct gh_mapped_files *files,
-			  const struct gh_memory *memory, uint64_t bias);
-
 /* Adds those of Go's among FILES but PROGRAM, which is loaded at BIAS, and links them. */
 void gh_other_modules_find(struct gh_other_modules *modules, const struct gh_mapped_files *files,
 			   const struct gh_memory *memory, const struct gh_image *program,

@@ -32,10 +32,6 @@ struct gh_cursor gh_rtype_inside(const struct gh_rtypes *types, const struct gh_
 uint64_t gh_rtype_extra_word(const struct gh_rtypes *types, const struct gh_rtype *type,
 			     unsigned index);
 
-/* The same that is an address: as one of the program's. */
-uint64_t gh_rtype_extra_address(const struct gh_rtypes *types, const struct gh_rtype *type,
-				unsigned index);
-
 /* ADDRESS, which module MODULE has as its own, as one of the program's; 0 stays that. */
 uint64_t gh_rtypes_address(const struct gh_rtypes *types, unsigned module, uint64_t address);
 

@@ -122,7 +122,6 @@ struct descriptor {
 	uint8_t field_align;
 	uint8_t kind; /* with its flags */
 	uint64_t algorithms;
-	uint64_t gc; /* the first word of what the collector needs */
 	uint64_t text;
 	uint64_t uncommon;
 	uint64_t pointer; /* the type that points to it */
@@ -147,8 +146,7 @@ static void read_descriptor(const struct gh_rtypes *types, struct gh_cursor *cur
 	    (kind == GH_KIND_STRUCT || kind == GH_KIND_ARRAY))
 		found->align = found->field_align = 1;
 	found->algorithms = gh_rtype_word(types, cur);
-	found->gc = gh_rtype_word(types, cur);
-	gh_cursor_bytes(cur, (form->gc_words - 1U) * types->tab->pointer_size);
+	gh_cursor_bytes(cur, form->gc_words * types->tab->pointer_size);
 	found->text = gh_rtype_word(types, cur);
 	found->uncommon = gh_rtype_word(types, cur);
 	found->pointer = gh_rtype_word(types, cur);

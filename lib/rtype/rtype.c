@@ -23,8 +23,9 @@ uint64_t gh_rtype_extra_word(const struct gh_rtypes *types, const struct gh_rtyp
 	return gh_rtype_word(types, &cur);
 }
 
-uint64_t gh_rtype_extra_address(const struct gh_rtypes *types, const struct gh_rtype *type,
-				unsigned index)
+/* The same that is an address: as one of the program's. */
+static uint64_t extra_address(const struct gh_rtypes *types, const struct gh_rtype *type,
+			      unsigned index)
 {
 	return gh_rtypes_address(types, type->module, gh_rtype_extra_word(types, type, index));
 }
@@ -45,7 +46,7 @@ bool gh_rtype_text_is(struct gh_rtype_text text, const char *expected)
 /* The array of a struct's fields or an interface's methods: a slice after the package's name. */
 static uint64_t part_array(const struct gh_rtypes *types, const struct gh_rtype *type)
 {
-	return gh_rtype_extra_address(types, type, 1);
+	return extra_address(types, type, 1);
 }
 
 static unsigned part_size(const struct gh_rtypes *types, const struct gh_rtype *type)
@@ -329,9 +330,9 @@ uint32_t gh_rtype_elem(const struct gh_rtypes *types, const struct gh_rtype *typ
 	case GH_KIND_CHAN:
 	case GH_KIND_POINTER:
 	case GH_KIND_SLICE:
-		return gh_rtypes_at(types, gh_rtype_extra_address(types, type, 0));
+		return gh_rtypes_at(types, extra_address(types, type, 0));
 	case GH_KIND_MAP:
-		return gh_rtypes_at(types, gh_rtype_extra_address(types, type, 1));
+		return gh_rtypes_at(types, extra_address(types, type, 1));
 	default:
 		return GH_NO_RTYPE;
 	}
@@ -339,19 +340,19 @@ uint32_t gh_rtype_elem(const struct gh_rtypes *types, const struct gh_rtype *typ
 
 uint32_t gh_rtype_key(const struct gh_rtypes *types, const struct gh_rtype *type)
 {
-	return gh_rtypes_at(types, gh_rtype_extra_address(types, type, 0));
+	return gh_rtypes_at(types, extra_address(types, type, 0));
 }
 
 uint32_t gh_rtype_group(const struct gh_rtypes *types, const struct gh_rtype *type)
 {
-	return gh_rtypes_at(types, gh_rtype_extra_address(types, type, 2));
+	return gh_rtypes_at(types, extra_address(types, type, 2));
 }
 
 uint32_t gh_rtype_map_header(const struct gh_rtypes *types, const struct gh_rtype *type)
 {
 	if (!gh_rtypes_before_1_9(types))
 		return GH_NO_RTYPE;
-	return gh_rtypes_at(types, gh_rtype_extra_address(types, type, 3));
+	return gh_rtypes_at(types, extra_address(types, type, 3));
 }
 
 uint64_t gh_rtype_length(const struct gh_rtypes *types, const struct gh_rtype *type)
@@ -459,7 +460,7 @@ struct gh_rtype_text gh_rtype_part_package(const struct gh_rtypes *types,
 {
 	if (types->old != NULL)
 		return gh_old_rtype_part_package(types, type, index);
-	return name_text(types, gh_rtype_extra_address(types, type, 0));
+	return name_text(types, extra_address(types, type, 0));
 }
 
 uint32_t gh_rtype_parameters(const struct gh_rtypes *types, const struct gh_rtype *type,
