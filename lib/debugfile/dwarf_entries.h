@@ -47,9 +47,6 @@ typedef uint32_t gh_entry;
 
 #define GH_NO_ENTRY UINT32_MAX
 
-/* More named runtime types than there are. */
-#define GH_MAX_RUNTIME_TYPES 32
-
 /* A pointer or an array that is to be written when the entry that needs it is complete. */
 struct gh_type_late {
 	gh_entry number; /* gh_type_later gives it */
@@ -78,9 +75,9 @@ struct gh_type_unit {
 	gh_entry *pointers;          /* to each type, or GH_NO_ENTRY; owned */
 	gh_entry *queues;            /* pointer to hchan<T> by T, or GH_NO_ENTRY; owned */
 	gh_entry *tables; /* pointer to the map's header by its group, or GH_NO_ENTRY; owned */
-	gh_entry basics[GH_KINDS];                       /* the predeclared types, or GH_NO_ENTRY */
-	gh_entry runtime[GH_MAX_RUNTIME_TYPES];          /* the runtime's types, or GH_NO_ENTRY */
-	gh_entry runtime_pointers[GH_MAX_RUNTIME_TYPES]; /* pointers to them, or GH_NO_ENTRY */
+	gh_entry basics[GH_KINDS];                /* the predeclared types, or GH_NO_ENTRY */
+	gh_entry runtime[GH_MAX_RUNTIME_STRUCTS]; /* the runtime's types, or GH_NO_ENTRY */
+	gh_entry runtime_pointers[GH_MAX_RUNTIME_STRUCTS]; /* pointers to them, or GH_NO_ENTRY */
 	gh_entry unspecified; /* what a missing type is, or GH_NO_ENTRY */
 };
 

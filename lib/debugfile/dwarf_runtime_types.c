@@ -51,19 +51,17 @@ gh_entry gh_type_add_runtime(struct gh_type_unit *unit, gh_entry entry, uint32_t
 	struct gh_runtime_walk walk = gh_runtime_walk(number, unit->word, unit->release);
 	struct gh_runtime_field field;
 	gh_type_begin(unit, GH_ENTRY_STRUCT, entry, name, NULL);
-	size_t place = unit->out->size;
-	gh_buffer_u8(unit->out, 0); /* its size, which is less than 128 */
+	gh_buffer_uleb128(unit->out, gh_runtime_size(number, unit->word, unit->release));
 	while (gh_runtime_next(&walk, &field))
 		gh_type_add_member(unit, field.name, strlen(field.name), field.offset,
 				   field_entry(unit, field.type, field.size, argument), false);
 	gh_type_end_children(unit);
-	gh_buffer_patch(unit->out, place, walk.size, 1);
 	return entry;
 }
 
 void gh_type_add_runtimes(struct gh_type_unit *unit)
 {
-	bool written[GH_MAX_RUNTIME_TYPES] = {false};
+	bool written[GH_MAX_RUNTIME_STRUCTS] = {false};
 	bool more = true;
 	while (more) {
 		more = false;

@@ -152,7 +152,7 @@ unsigned gh_kind_size(enum gh_kind kind, unsigned word);
 
 /* A field, in some releases. */
 struct gh_runtime_member {
-	const char *name; /* NULL ends a list */
+	const char *name; /* NULL where a list ends before it is full */
 	const char *type; /* a basic type or a struct of gh_runtime_structs; "*" and a struct; "$",
 			     a pointer that is for the DWARF to choose, or "$" and a struct of such;
 			     before it "[N]" if it is an array */
@@ -160,13 +160,18 @@ struct gh_runtime_member {
 	uint8_t before;   /* the first that does not; 0 if the newest has */
 };
 
+/* The most fields in a list, and the most structs, with the last, which has no name. */
+#define GH_MAX_RUNTIME_MEMBERS 20
+#define GH_MAX_RUNTIME_STRUCTS 32
+
 struct gh_runtime_struct {
 	const char *name; /* with its package; where it is generic in DWARF, without arguments */
-	struct gh_runtime_member members[20]; /* in order; none: only its name is known */
+	/* In order; none: only its name is known. */
+	struct gh_runtime_member members[GH_MAX_RUNTIME_MEMBERS];
 };
 
-/* The structs, by number; the last has no name. */
-extern const struct gh_runtime_struct gh_runtime_structs[];
+/* The structs, by number. */
+extern const struct gh_runtime_struct gh_runtime_structs[GH_MAX_RUNTIME_STRUCTS];
 
 /* Numbers of some. */
 enum {
@@ -193,9 +198,11 @@ struct gh_runtime_field {
 	uint32_t size;
 };
 
-/* A walk over the fields that a struct has in a release. The others are private. */
+/* A walk over the fields that a struct has in a release. The fields are private but the
+ * size. */
 struct gh_runtime_walk {
 	const struct gh_runtime_member *next;
+	const struct gh_runtime_member *end;
 	unsigned word;
 	int release;
 	uint32_t size; /* up to where the walk is, in bytes; at its end, of the whole */
@@ -207,6 +214,9 @@ struct gh_runtime_walk gh_runtime_walk(uint32_t number, unsigned word, int relea
 
 /* Gives the next field. False at the end. */
 bool gh_runtime_next(struct gh_runtime_walk *walk, struct gh_runtime_field *field);
+
+/* The size in bytes of the struct. */
+uint32_t gh_runtime_size(uint32_t number, unsigned word, int release);
 
 /* The offset of the field NAME in bytes; 0 if the release does not have it. */
 uint32_t gh_runtime_offset(uint32_t number, const char *name, unsigned word, int release);

@@ -4,7 +4,7 @@
 
 /* src/runtime/runtime2.go, map.go, chan.go, type.go and src/internal/runtime/maps of each release.
  */
-const struct gh_runtime_struct gh_runtime_structs[] = {
+const struct gh_runtime_struct gh_runtime_structs[GH_MAX_RUNTIME_STRUCTS] = {
     [GH_RUNTIME_EFACE] = {"runtime.eface",
 			  {{"_type", "*runtime._type", 0, 21},
 			   {"_type", "*internal/abi.Type", 21, 0},
@@ -161,7 +161,9 @@ uint32_t gh_runtime_struct(const char *name)
 
 struct gh_runtime_walk gh_runtime_walk(uint32_t number, unsigned word, int release)
 {
-	return (struct gh_runtime_walk){.next = gh_runtime_structs[number].members,
+	const struct gh_runtime_member *members = gh_runtime_structs[number].members;
+	return (struct gh_runtime_walk){.next = members,
+					.end = members + GH_MAX_RUNTIME_MEMBERS,
 					.word = word,
 					.release = release,
 					.align = 1};
@@ -195,11 +197,12 @@ static uint32_t measure(const struct gh_runtime_walk *outer, const char *type, u
 bool gh_runtime_next(struct gh_runtime_walk *walk, struct gh_runtime_field *field)
 {
 	const struct gh_runtime_member *member = walk->next;
-	while (member->name != NULL && (walk->release < member->since ||
-					(member->before != 0 && walk->release >= member->before)))
+	while (member < walk->end && member->name != NULL &&
+	       (walk->release < member->since ||
+		(member->before != 0 && walk->release >= member->before)))
 		member++;
 	walk->next = member;
-	if (member->name == NULL) {
+	if (member == walk->end || member->name == NULL) {
 		walk->size = align_up(walk->size, walk->align);
 		return false;
 	}
@@ -213,6 +216,15 @@ bool gh_runtime_next(struct gh_runtime_walk *walk, struct gh_runtime_field *fiel
 	walk->size = field->offset + size;
 	walk->align = align > walk->align ? align : walk->align;
 	return true;
+}
+
+uint32_t gh_runtime_size(uint32_t number, unsigned word, int release)
+{
+	struct gh_runtime_walk walk = gh_runtime_walk(number, word, release);
+	struct gh_runtime_field field;
+	while (gh_runtime_next(&walk, &field))
+		continue;
+	return walk.size;
 }
 
 uint32_t gh_runtime_offset(uint32_t number, const char *name, unsigned word, int release)
