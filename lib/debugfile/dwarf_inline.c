@@ -209,7 +209,9 @@ static void write_span(const struct gh_inlines *inlines, struct gh_buffer *out, 
 	gh_buffer_uint(out, end, inlines->tab->pointer_size);
 }
 
-static void write_origin(const struct gh_inlines *inlines, const struct gh_inline_call *call)
+/* Writes what CALL is a copy of, and where it is called. */
+static void write_origin_and_site(const struct gh_inlines *inlines,
+				  const struct gh_inline_call *call)
 {
 	gh_buffer_uleb128(&inlines->info->info, call->origin);
 	gh_buffer_uleb128(&inlines->info->info, call->site.file);
@@ -227,7 +229,7 @@ static void write_call(const struct gh_inlines *inlines, const struct gh_inline_
 			     in_pieces ? GH_ABBREV_CALL_CHILDREN_RANGES : GH_ABBREV_CALL_CHILDREN);
 	else
 		gh_buffer_u8(info, in_pieces ? GH_ABBREV_CALL_RANGES : GH_ABBREV_CALL);
-	write_origin(inlines, call);
+	write_origin_and_site(inlines, call);
 	const struct gh_inline_span *span = span_at(inlines, call->first_span);
 	if (!in_pieces) {
 		gh_buffer_uint(info, span->start, inlines->tab->pointer_size);
@@ -305,7 +307,7 @@ void gh_inlines_write_at(struct gh_inlines *inlines, const struct gh_range *rang
 		if (call->parent != parent || !spend(inlines, MAX_CALL_SIZE))
 			break;
 		gh_buffer_u8(info, GH_ABBREV_CALL_CHILDREN);
-		write_origin(inlines, call);
+		write_origin_and_site(inlines, call);
 		gh_buffer_uint(info, start, inlines->tab->pointer_size);
 		gh_buffer_uleb128(info, end - start);
 		parent = *place - 1;
