@@ -29,8 +29,9 @@ static uint32_t find_creator(const struct gh_dump *dump)
 
 /* Source of what is not in gh_runtime_structs: type g in src/runtime/runtime2.go, where ancestors,
  * startpc and racectx are between gopc and waiting, cgoCtxt and labels between that and timer; and
- * type timer in src/runtime/time.go, where its lock, four flags and a count of 4 bytes are before
- * when, and from 1.25 on a random number of 4 bytes, which is aligned. */
+ * type timer in src/runtime/time.go (from Go 1.14 on), where a pointer is before when; from 1.23 on
+ * its lock, four flags and a count of 4 bytes are, and from 1.25 on a random number of 4 bytes,
+ * too, which is aligned. */
 struct gh_wait_layout gh_wait_layout_find(const struct gh_dump *dump)
 {
 	int minor = gh_dump_minor(dump);
@@ -57,7 +58,7 @@ struct gh_wait_layout gh_wait_layout_find(const struct gh_dump *dump)
 	    .hchan_elemtype = HCHAN("elemtype"),
 	    .hchan_recvq = HCHAN("recvq"),
 	    .hchan_sendq = HCHAN("sendq"),
-	    .timer_when = word + 8 + (minor >= 25 ? word : 0),
+	    .timer_when = word + (minor >= 23 ? 8 : 0) + (minor >= 25 ? word : 0),
 	};
 #undef SUDOG
 #undef HCHAN

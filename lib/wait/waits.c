@@ -79,15 +79,14 @@ static void add_cases(struct gh_wait_finder *finder, struct gh_wait *wait, uint6
 	}
 }
 
-/* Until when goroutine G sleeps: what it has itself, or its timer's field `when', which follows a
- * pointer (type timer in src/runtime/time.go, from Go 1.14 on). */
+/* Until when goroutine G sleeps: what it has itself, or its timer. */
 static uint64_t find_wake(const struct gh_wait_finder *finder, uint64_t g)
 {
 	const struct gh_dump *dump = finder->dump;
 	uint64_t at = g + finder->layout.g_sleep;
 	if (finder->layout.sleeps_by_timer) {
 		at = gh_wait_word(dump, at);
-		at = at != 0 ? at + dump->word : 0;
+		at = at != 0 ? at + finder->layout.timer_when : 0;
 	}
 	return gh_wait_uint(dump, at, 8);
 }
