@@ -4,8 +4,7 @@
  * - heap.c, object_table.c, adjacency.c, pointers.c: the graph of objects and pointers;
  * - roots.c, reached_frames.c, cleanup_closures.c, pool_lists.c, span_tail.c: what keeps objects,
  *   and what is no object;
- * - dominators.c, histogram.c: what is retained, by which objects and kinds of
- *   them;
+ * - dominators.c, histogram.c: what is retained, by which objects and kinds of them;
  * - path.c, path_tree.c, ways.c: paths from roots to one object, to all, and by how many ways;
  * - strings.c: objects that are text. */
 #ifndef GH_HEAP_HEAP_H
@@ -307,6 +306,10 @@ struct gh_histogram_row {
 	uint32_t largest;  /* that of them which alone retains most, the first of like ones */
 };
 
+/* Adds OBJECT to ROW, but not what it retains. The first is the largest if DOMINATORS is NULL. */
+void gh_histogram_add(struct gh_histogram_row *row, const struct gh_heap *heap,
+		      const struct gh_dominators *dominators, uint32_t object);
+
 /* Adds to ROWS, by number of the group, what NODE dominates besides itself; the largest are those
  * of what is added. ABOVE has as many zeros as there are groups, and has them again afterwards. */
 void gh_histogram_below(struct gh_histogram_row *rows, const struct gh_heap *heap,
@@ -315,8 +318,7 @@ void gh_histogram_below(struct gh_histogram_row *rows, const struct gh_heap *hea
 
 /* Fills ROWS, by number of the group: NGROUPS of them, all zero before. GROUPS has the number of
  * each object's group. What an object retains is not counted again for those of its group that it
- * dominates. DOMINATORS may be NULL: then nothing is retained, and the first is the largest. False
- * (ERR filled) if memory ran out. */
+ * dominates, and nothing is if DOMINATORS is NULL. False (ERR filled) if memory ran out. */
 bool gh_histogram_make(struct gh_histogram_row *rows, size_t ngroups, const struct gh_heap *heap,
 		       const uint32_t *groups, const struct gh_dominators *dominators,
 		       struct gh_error *err);

@@ -29,21 +29,27 @@ static void add_retained(struct gh_histogram_row *rows, const struct gh_dominato
 			rows[groups[node]].retained += tree->dominators->retained[node];
 }
 
+void gh_histogram_add(struct gh_histogram_row *row, const struct gh_heap *heap,
+		      const struct gh_dominators *dominators, uint32_t object)
+{
+	if (row->objects++ == 0 || (dominators != NULL && dominators->retained[object] >
+							      dominators->retained[row->largest]))
+		row->largest = object;
+	row->bytes += gh_heap_object(heap, object).size;
+}
+
 void gh_histogram_below(struct gh_histogram_row *rows, const struct gh_heap *heap,
 			const uint32_t *groups, const struct gh_dominator_tree *tree, uint32_t top,
 			uint32_t *above)
 {
-	const uint64_t *retained = tree->dominators->retained;
 	uint32_t node = top;
 	while ((node = next_below(tree, groups, above, top, node)) != top) {
 		if (node >= tree->root)
 			continue;
 		struct gh_histogram_row *row = &rows[groups[node]];
-		if (row->objects++ == 0 || retained[node] > retained[row->largest])
-			row->largest = node;
-		row->bytes += gh_heap_object(heap, node).size;
+		gh_histogram_add(row, heap, tree->dominators, node);
 		if (above[groups[node]]++ == 0)
-			row->retained += retained[node];
+			row->retained += tree->dominators->retained[node];
 	}
 }
 
@@ -51,14 +57,8 @@ bool gh_histogram_make(struct gh_histogram_row *rows, size_t ngroups, const stru
 		       const uint32_t *groups, const struct gh_dominators *dominators,
 		       struct gh_error *err)
 {
-	for (uint32_t i = 0; i < heap->count; i++) {
-		struct gh_histogram_row *row = &rows[groups[i]];
-		if (row->objects++ == 0 ||
-		    (dominators != NULL &&
-		     dominators->retained[i] > dominators->retained[row->largest]))
-			row->largest = i;
-		row->bytes += gh_heap_object(heap, i).size;
-	}
+	for (uint32_t i = 0; i < heap->count; i++)
+		gh_histogram_add(&rows[groups[i]], heap, dominators, i);
 	if (dominators == NULL)
 		return true;
 	struct gh_dominator_tree tree = {0};

@@ -94,10 +94,7 @@ static void count_shared(struct gh_suspects *suspects, uint32_t number)
 	for (uint32_t i = 0; i < heap->count; i++) {
 		if (dominators->idom[i] != heap->count || classes_of(suspects)[i] != number)
 			continue;
-		if (row->objects++ == 0 ||
-		    dominators->retained[i] > dominators->retained[row->largest])
-			row->largest = i;
-		row->bytes += gh_heap_object(heap, i).size;
+		gh_histogram_add(row, heap, dominators, i);
 		row->retained += dominators->retained[i];
 		gh_histogram_below(suspects->rows, heap, classes_of(suspects), &suspects->held.tree,
 				   i, suspects->above);

@@ -6,7 +6,7 @@
  * - virtual_table.c, values.c: what SQLite asks of a virtual table, answered from its columns;
  * - object_tables.c, reference_tables.c: objects, types, strings; refs, roots, retained, path;
  * - goroutine_tables.c, wait_table.c, record_tables.c: goroutines, frames, slots; waits; what a
- * dump has records of: sites, samples, segments, itabs, finalizers;
+ *   dump has records of: sites, samples, segments, itabs, finalizers;
  * - summary_tables.c: paths, stacks;
  * - functions.c: functions on the memory of the dumped process, and the table maps;
  * - result.c: rows as a table, JSON or CSV; export_file.c, export_tables.c: all tables as
