@@ -6,7 +6,8 @@
  * - generate.c: what is made of commands.def at build time;
  * - heap_query.c, object_groups.c, growth.c, merged_dominators.c, picture.c, neighborhood.c:
  *   answers about the heap (heap_query.h); suspects.c finds what may leak, suspects_text.c words
- *   it, suspect_slivers.c finds slivers; see.c tells what to type next;
+ *   it, suspect_unused.c finds what slices and maps keep and do not use; see.c tells what to type
+ *   next;
  * - prompt.c, sql_prompt.c: goheap's own prompts (heap_query.h);
  * - foreign.c: what is said where nothing is Go's;
  * - kept.c, keeper.c, answers.c: what is kept from one question to the next (heap_query.h);

@@ -382,7 +382,7 @@ struct gh_suspect {
 	uint64_t shared;             /* how many those are */
 	uint64_t bytes;              /* that would go with it */
 	struct gh_known before;      /* as many in the older heap */
-	struct gh_suspect_part most; /* of what there is most that tells what it is */
+	struct gh_suspect_part most; /* the class that tells most of what it is, if by few bytes */
 	struct gh_known objects_before;
 	uint32_t example; /* one of those objects; GH_HEAP_NONE if there is none */
 	struct gh_suspect_part parts[GH_SUSPECT_PARTS]; /* the most bytes first */

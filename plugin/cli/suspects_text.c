@@ -228,16 +228,6 @@ static void print_sentence(FILE *out, struct gh_suspects *suspects,
 	fputs("\n", out);
 }
 
-bool gh_suspect_is_of_map(const char *name)
-{
-	static const char *const starts[] = {"[]map.", "map.", "[]*table of ", "*table of ",
-					     "table of "};
-	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
-		if (strncmp(name, starts[i], strlen(starts[i])) == 0)
-			return true;
-	return false;
-}
-
 /* The types of a path that tell something, each once where several follow each other. */
 static void print_way(FILE *out, struct gh_suspects *suspects, const struct gh_suspect *suspect)
 {

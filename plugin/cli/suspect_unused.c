@@ -6,7 +6,8 @@
 #include "plugin/cli/heap_query.h"
 #include "plugin/view/paths.h"
 
-/* What has more than one in so many of its bytes in use is no sliver; nor is one in fewer bytes. */
+/* Findings use at most one in so many of their bytes, or entries; and no array is told of that has
+ * fewer bytes than that. */
 #define SLIVER_ONE_IN 8
 #define LEAST_ARRAY   256
 
@@ -101,21 +102,31 @@ bool gh_suspect_slices_find(struct gh_suspect_slices *slices, const struct gh_su
 {
 	const struct gh_heap *heap = &suspects->query->heap;
 	const struct gh_names *names = &suspects->query->names;
-	const struct gh_suspect_part *most = &suspect->parts[0];
+	const struct gh_suspect_part *arrays = &suspect->parts[0];
 	*slices = (struct gh_suspect_slices){0};
-	if (!is_of_holders(suspect) || most->bytes < suspect->bytes / 2 ||
-	    most->bytes / most->objects < LEAST_ARRAY || most->objects > MAX_ARRAYS)
+	if (!is_of_holders(suspect) || arrays->bytes < suspect->bytes / 2 ||
+	    arrays->bytes / arrays->objects < LEAST_ARRAY || arrays->objects > MAX_ARRAYS)
 		return false;
 	uint8_t *under = find_kept(suspects, suspect);
 	if (under == NULL)
 		return false;
 	for (uint32_t i = 0; i < heap->count; i++)
-		if (under[i] != 0 && gh_names_classes(names)[i] == most->class)
+		if (under[i] != 0 && gh_names_classes(names)[i] == arrays->class)
 			under[i] = ARRAY;
 	for (uint32_t i = 0; i < heap->count; i++)
 		look_at(slices, names, under, i);
 	free(under);
-	return slices->count >= most->objects / 2 + 1;
+	return slices->count >= arrays->objects / 2 + 1;
+}
+
+bool gh_suspect_is_of_map(const char *name)
+{
+	static const char *const starts[] = {"[]map.", "map.", "[]*table of ", "*table of ",
+					     "table of "};
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+		if (strncmp(name, starts[i], strlen(starts[i])) == 0)
+			return true;
+	return false;
 }
 
 /* The entries that the object NUMBER has room for, of those that maps keep them in. */
