@@ -196,7 +196,7 @@ static void add_map(struct writer *writer, const struct gh_rtype *type)
 /* The struct of a map's entries is called by its map's name. */
 static bool is_group(const struct gh_rtype *type)
 {
-	return type->text.length > 4 && memcmp(type->text.start, "map.", 4) == 0;
+	return gh_rtype_text_starts(type->text, "map.");
 }
 
 static void add_name(struct writer *writer, uint32_t number)

@@ -43,6 +43,12 @@ bool gh_rtype_text_is(struct gh_rtype_text text, const char *expected)
 	return text.length == strlen(expected) && memcmp(text.start, expected, text.length) == 0;
 }
 
+bool gh_rtype_text_starts(struct gh_rtype_text text, const char *prefix)
+{
+	size_t length = strlen(prefix);
+	return text.length >= length && memcmp(text.start, prefix, length) == 0;
+}
+
 /* The array of a struct's fields or an interface's methods: a slice after the package's name. */
 static uint64_t part_array(const struct gh_rtypes *types, const struct gh_rtype *type)
 {

@@ -63,6 +63,9 @@ struct gh_rtype_text {
 /* TEXT is EXPECTED, all of it. */
 bool gh_rtype_text_is(struct gh_rtype_text text, const char *expected);
 
+/* TEXT begins with PREFIX. */
+bool gh_rtype_text_starts(struct gh_rtype_text text, const char *prefix);
+
 /* A type. */
 struct gh_rtype {
 	uint64_t

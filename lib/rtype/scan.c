@@ -104,36 +104,30 @@ static bool plausible(const struct gh_rtypes *types, unsigned module,
 		is_pointer(types, module, found->gcdata));
 }
 
-static bool starts(const struct gh_rtype_text *text, const char *prefix)
-{
-	size_t length = strlen(prefix);
-	return text->length >= length && memcmp(text->start, prefix, length) == 0;
-}
-
 bool gh_rtype_text_fits(const struct gh_rtype *type)
 {
-	const struct gh_rtype_text *text = &type->text;
-	if (text->length == 0 || gh_escape_find_control(text->start, text->length) != text->length)
+	struct gh_rtype_text text = type->text;
+	if (text.length == 0 || gh_escape_find_control(text.start, text.length) != text.length)
 		return false;
 	if (type->named)
 		return true;
 	switch (type->kind) {
 	case GH_KIND_ARRAY:
-		return starts(text, "[") && !starts(text, "[]");
+		return gh_rtype_text_starts(text, "[") && !gh_rtype_text_starts(text, "[]");
 	case GH_KIND_CHAN:
-		return starts(text, "chan") || starts(text, "<-chan ");
+		return gh_rtype_text_starts(text, "chan") || gh_rtype_text_starts(text, "<-chan ");
 	case GH_KIND_FUNC:
-		return starts(text, "func(");
+		return gh_rtype_text_starts(text, "func(");
 	case GH_KIND_INTERFACE:
-		return starts(text, "interface {");
+		return gh_rtype_text_starts(text, "interface {");
 	case GH_KIND_MAP:
-		return starts(text, "map[");
+		return gh_rtype_text_starts(text, "map[");
 	case GH_KIND_POINTER:
-		return starts(text, "*");
+		return gh_rtype_text_starts(text, "*");
 	case GH_KIND_SLICE:
-		return starts(text, "[]");
+		return gh_rtype_text_starts(text, "[]");
 	case GH_KIND_STRUCT:
-		return starts(text, "struct {") || starts(text, "map.");
+		return gh_rtype_text_starts(text, "struct {") || gh_rtype_text_starts(text, "map.");
 	default:
 		return false;
 	}
@@ -164,7 +158,7 @@ static bool read_type(const struct gh_rtypes *types, struct gh_cursor cur, struc
 				  .uncommon = (found.tflag & TFLAG_UNCOMMON) != 0,
 				  .direct = found.direct};
 	if ((found.tflag & TFLAG_EXTRA_STAR) != 0) {
-		if (!starts(&name.text, "*"))
+		if (!gh_rtype_text_starts(name.text, "*"))
 			return false;
 		type->text.start++;
 		type->text.length--;

@@ -12,8 +12,7 @@
 
 static bool is_shape(const struct gh_rtype *type)
 {
-	return type->kind == GH_KIND_STRUCT && type->text.length > strlen(PREFIX) &&
-	       memcmp(type->text.start, PREFIX, strlen(PREFIX)) == 0;
+	return type->kind == GH_KIND_STRUCT && gh_rtype_text_starts(type->text, PREFIX);
 }
 
 /* A hash of all that tells one struct from another but its name. Fields that cannot be read are

@@ -35,9 +35,7 @@ static void find_trie_node(struct gh_layouts *layouts, uint32_t number)
 		return;
 	const struct gh_rtype *node = &layouts->types->items[pointer->elem];
 	struct gh_rtype_text path = gh_rtype_package(layouts->types, node);
-	if (node->text.length < sizeof(name) ||
-	    memcmp(node->text.start, name, sizeof(name) - 1) != 0 ||
-	    !gh_rtype_text_is(path, package))
+	if (!gh_rtype_text_starts(node->text, name) || !gh_rtype_text_is(path, package))
 		return;
 	struct gh_rtype_text arguments = {node->text.start + sizeof(name) - 2,
 					  node->text.length + 2 - (uint32_t)sizeof(name)};

@@ -165,11 +165,9 @@ static uint32_t add_map(const struct runtime *runtime, uint32_t number)
 /* What struct sync/atomic.Pointer[T] holds, its first field says: an array of no *T. */
 static void find_atomic_pointer(struct gh_layouts *layouts, uint32_t number)
 {
-	static const char name[] = "atomic.Pointer[";
 	const struct gh_rtype *type = &layouts->types->items[number];
 	struct gh_layout_field field;
-	if (type->text.length < sizeof(name) ||
-	    memcmp(type->text.start, name, sizeof(name) - 1) != 0 ||
+	if (!gh_rtype_text_starts(type->text, "atomic.Pointer[") ||
 	    !gh_rtype_text_is(gh_rtype_package(layouts->types, type), "sync/atomic") ||
 	    !gh_layouts_field(layouts, number, 0, &field))
 		return;

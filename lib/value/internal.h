@@ -79,7 +79,7 @@ bool gh_value_add_part(struct gh_values *values, const char *name, uint64_t wher
 
 /* Appends the channel whose runtime.hchan is at HEADER. False, and nothing, if the program does not
  * describe the type of its elements. */
-bool gh_value_add_hchan(struct gh_values *values, uint64_t header);
+bool gh_value_add_hchan(struct gh_values *values, const struct gh_rtype *type, uint64_t header);
 
 /* Appends what an interface, or the like, of TYPE holds: a value of type NUMBER at DATA. */
 void gh_value_add_dynamic(struct gh_values *values, const struct gh_rtype *type, uint32_t number,
@@ -96,15 +96,11 @@ bool gh_value_add_big_float(struct gh_values *values, const struct gh_rtype *typ
 			    uint64_t address);
 bool gh_value_add_netip(struct gh_values *values, const struct gh_rtype *type, uint64_t address);
 bool gh_value_add_prefix(struct gh_values *values, const struct gh_rtype *type, uint64_t address);
-bool gh_value_add_ip(struct gh_values *values, uint64_t address);
+bool gh_value_add_ip(struct gh_values *values, const struct gh_rtype *type, uint64_t address);
 
 /* What is known of a context.emptyCtx: which of the two it is an address tells, that has no name.
  */
 #define GH_VALUE_EMPTY_CONTEXT "context.Background?"
-
-/* TYPE is one of package context's, whose values are contexts or what pointers that are point to.
- */
-bool gh_value_is_context(struct gh_values *values, const struct gh_rtype *type);
 
 /* Appends the context of TYPE at ADDRESS, with those that it was made of. False, and nothing, if it
  * is to be told by its fields. */
@@ -151,6 +147,10 @@ void gh_value_add_more(struct gh_values *values, uint64_t count, bool first);
  * not there. */
 bool gh_value_word(struct gh_values *values, uint64_t address, uint64_t *value);
 
+/* Where the bytes of the string or the elements of the slice at ADDRESS are, and how many. False if
+ * it cannot be read. */
+bool gh_value_slice(struct gh_values *values, uint64_t address, uint64_t *start, uint64_t *length);
+
 /* The dynamic type of the interface of type TYPE at ADDRESS, and where its value is: *NUMBER is
  * GH_NO_RTYPE and *DESCRIPTOR the type's address if the program describes none there, which is 0
  * if the interface is nil. False if it cannot be read. */
@@ -160,6 +160,11 @@ bool gh_value_dynamic(struct gh_values *values, const struct gh_rtype *type, uin
 /* The number of the field NAME of the struct TYPE in *PART. False if it has none. */
 bool gh_value_field(const struct gh_rtypes *types, const struct gh_rtype *type, const char *name,
 		    struct gh_rtype_part *part);
+
+/* The integer of SIZE bytes that the field NAME of the struct of TYPE at ADDRESS is, or begins
+ * with. False, and *VALUE 0, if it cannot be read. */
+bool gh_value_field_uint(struct gh_values *values, const struct gh_rtype *type, uint64_t address,
+			 const char *name, unsigned size, uint64_t *value);
 
 /* Appends the string, or the interface, that two words look like, and a question mark. False, and
  * nothing, if they do not. */

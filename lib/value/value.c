@@ -41,6 +41,22 @@ bool gh_value_field(const struct gh_rtypes *types, const struct gh_rtype *type, 
 	return false;
 }
 
+bool gh_value_field_uint(struct gh_values *values, const struct gh_rtype *type, uint64_t address,
+			 const char *name, unsigned size, uint64_t *value)
+{
+	struct gh_rtype_part part;
+	*value = 0;
+	return gh_value_field(values->types, type, name, &part) &&
+	       gh_process_constant_uint(values->process, address + part.offset, size, value);
+}
+
+bool gh_value_slice(struct gh_values *values, uint64_t address, uint64_t *start, uint64_t *length)
+{
+	unsigned word = values->process->tab->pointer_size;
+	return gh_value_word(values, address, start) &&
+	       gh_process_constant_uint(values->process, address + word, word, length);
+}
+
 bool gh_value_is_pointer(const struct gh_rtype *type)
 {
 	return type->kind == GH_KIND_POINTER || type->kind == GH_KIND_MAP ||
@@ -156,8 +172,7 @@ void gh_value_add_slice(struct gh_values *values, const struct gh_value_elem *el
 	uint64_t data;
 	uint64_t length;
 	uint64_t capacity;
-	if (!gh_value_word(values, address, &data) ||
-	    !gh_process_constant_uint(values->process, address + word, word, &length) ||
+	if (!gh_value_slice(values, address, &data, &length) ||
 	    !gh_process_constant_uint(values->process, address + 2 * (uint64_t)word, word,
 				      &capacity)) {
 		gh_value_add_unreadable(values, address);

@@ -59,11 +59,9 @@ static void add_real(struct gh_values *values, double number, unsigned size)
 
 static void add_string(struct gh_values *values, uint64_t address)
 {
-	unsigned word = values->process->tab->pointer_size;
 	uint64_t start;
 	uint64_t size;
-	if (gh_value_word(values, address, &start) &&
-	    gh_process_constant_uint(values->process, address + word, word, &size))
+	if (gh_value_slice(values, address, &start, &size))
 		gh_value_add_string(values, start, size);
 	else
 		gh_value_add_unreadable(values, address);

@@ -55,17 +55,13 @@ bool gh_value_add_big(struct gh_values *values, const struct gh_rtype *type, uin
 {
 	struct gh_process *process = values->process;
 	unsigned word = process->tab->pointer_size;
-	struct gh_rtype_part neg;
 	struct gh_rtype_part abs;
 	uint64_t is_negative;
 	uint64_t start;
 	uint64_t count;
-	if (!gh_value_field(values->types, type, "neg", &neg) ||
+	if (!gh_value_field_uint(values, type, address, "neg", 1, &is_negative) ||
 	    !gh_value_field(values->types, type, "abs", &abs) ||
-	    !gh_process_constant_uint(process, address + neg.offset, 1, &is_negative) ||
-	    !gh_value_word(values, address + abs.offset, &start) ||
-	    !gh_process_constant_uint(process, address + abs.offset + word, word, &count) ||
-	    count > MOST_WORDS)
+	    !gh_value_slice(values, address + abs.offset, &start, &count) || count > MOST_WORDS)
 		return false;
 	uint32_t *digits = calloc(2 * MOST_WORDS, sizeof(*digits));
 	bool read = digits != NULL;
@@ -87,15 +83,14 @@ bool gh_value_add_rat(struct gh_values *values, const struct gh_rtype *type, uin
 	struct gh_rtype_part a;
 	struct gh_rtype_part b;
 	struct gh_rtype_part abs;
+	uint64_t start;
 	uint64_t count;
-	unsigned word = values->process->tab->pointer_size;
 	if (!gh_value_field(values->types, type, "a", &a) ||
 	    !gh_value_field(values->types, type, "b", &b))
 		return false;
 	const struct gh_rtype *number = &values->types->items[b.type];
 	if (!gh_value_field(values->types, number, "abs", &abs) ||
-	    !gh_process_constant_uint(values->process, address + b.offset + abs.offset + word, word,
-				      &count) ||
+	    !gh_value_slice(values, address + b.offset + abs.offset, &start, &count) ||
 	    !gh_value_add_big(values, number, address + a.offset))
 		return false;
 	gh_value_add(values, "/");
@@ -108,43 +103,43 @@ bool gh_value_add_rat(struct gh_values *values, const struct gh_rtype *type, uin
 
 bool gh_value_add_big_float(struct gh_values *values, const struct gh_rtype *type, uint64_t address)
 {
-	static const char *const names[] = {"prec", "form", "neg", "exp", "mant"};
-	static const unsigned sizes[] = {4, 1, 1, 4, 0};
-	enum { PREC, FORM, NEG, EXP, MANT };
 	enum { ZERO, FINITE, INFINITE };
 	unsigned word = values->process->tab->pointer_size;
-	uint64_t found[5] = {0};
+	uint64_t precision;
+	uint64_t form;
+	uint64_t is_negative;
+	uint64_t exponent;
+	uint64_t start;
 	uint64_t count;
-	struct gh_rtype_part part;
-	for (size_t i = 0; i < 5; i++)
-		if (!gh_value_field(values->types, type, names[i], &part) ||
-		    (i != MANT && !gh_process_constant_uint(values->process, address + part.offset,
-							    sizes[i], &found[i])))
-			return false;
+	struct gh_rtype_part mant;
 	double number = 0;
-	if (found[FORM] == FINITE) {
-		if (!gh_value_word(values, address + part.offset, &found[MANT]) ||
-		    !gh_process_constant_uint(values->process, address + part.offset + word, word,
-					      &count) ||
+	if (!gh_value_field_uint(values, type, address, "prec", 4, &precision) ||
+	    !gh_value_field_uint(values, type, address, "form", 1, &form) ||
+	    !gh_value_field_uint(values, type, address, "neg", 1, &is_negative) ||
+	    !gh_value_field_uint(values, type, address, "exp", 4, &exponent) ||
+	    !gh_value_field(values->types, type, "mant", &mant))
+		return false;
+	if (form == FINITE) {
+		if (!gh_value_slice(values, address + mant.offset, &start, &count) ||
 		    count > MOST_WORDS)
 			return false;
 		/* 0.mant, from the highest word on; those far below make no difference. */
 		for (uint64_t i = 0; i < count && i < 64 / word; i++) {
 			uint64_t bits;
-			if (!gh_process_constant_uint(
-				values->process, found[MANT] + (count - 1 - i) * word, word, &bits))
+			if (!gh_process_constant_uint(values->process,
+						      start + (count - 1 - i) * word, word, &bits))
 				return false;
 			number += ldexp((double)bits, -8 * (int)word * (int)(i + 1));
 		}
-		number = ldexp(number, (int32_t)found[EXP]);
+		number = ldexp(number, (int32_t)exponent);
 		/* A larger exponent than a float64's. */
 		if (number == 0 || isinf(number))
 			return false;
-	} else if (found[FORM] == INFINITE) {
+	} else if (form == INFINITE) {
 		number = INFINITY;
 	}
-	gh_value_add_float(values, found[NEG] != 0 ? -number : number);
-	if (found[PREC] > 53)
+	gh_value_add_float(values, is_negative != 0 ? -number : number);
+	if (precision > 53)
 		gh_value_add(values, "?");
 	return true;
 }

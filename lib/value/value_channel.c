@@ -123,9 +123,10 @@ void gh_value_add_channel(struct gh_values *values, const struct gh_rtype *type,
 	}
 }
 
-bool gh_value_add_hchan(struct gh_values *values, uint64_t header)
+bool gh_value_add_hchan(struct gh_values *values, const struct gh_rtype *type, uint64_t header)
 {
 	struct channel channel = {0};
+	(void)type;
 	if (!read_channel(values, GH_NO_RTYPE, header, &channel) || channel.elem == GH_NO_RTYPE)
 		return false;
 	gh_value_add_either(values, "chan ", "");

@@ -142,7 +142,9 @@ static void add_step(struct gh_values *values, const struct context *context)
 		add_error(values, &inner);
 }
 
-bool gh_value_is_context(struct gh_values *values, const struct gh_rtype *type)
+/* TYPE is one of package context's, whose values are contexts or what pointers that are point to.
+ */
+static bool is_context(struct gh_values *values, const struct gh_rtype *type)
 {
 	static const char *const all[] = {
 	    "context.backgroundCtx",    "context.todoCtx",   "context.emptyCtx",
@@ -165,7 +167,7 @@ static bool add_first(struct gh_values *values, const struct context *context)
 		gh_value_add(values, "context.TODO");
 	else if (is_called(values, context, "context.emptyCtx"))
 		gh_value_add(values, GH_VALUE_EMPTY_CONTEXT);
-	else if (!gh_value_is_context(values, &values->types->items[context->type]))
+	else if (!is_context(values, &values->types->items[context->type]))
 		gh_value_add_pointer(values, type->text.start, type->text.length, context->address,
 				     false);
 	else
@@ -180,10 +182,10 @@ bool gh_value_add_context(struct gh_values *values, const struct gh_rtype *type,
 	struct context parent;
 	size_t count = 1;
 	/* JSON has the fields. */
-	if (values->json)
+	if (values->json || !is_context(values, type))
 		return false;
 	while (count < MOST_CONTEXTS &&
-	       gh_value_is_context(values, &values->types->items[all[count - 1].type]) &&
+	       is_context(values, &values->types->items[all[count - 1].type]) &&
 	       find_parent(values, all[count - 1], &parent) &&
 	       find_held(values, &parent, &all[count]))
 		count++;

@@ -57,11 +57,9 @@ static bool next_name(const char **path, char name[256])
 
 static void read_string(struct gh_values *values, uint64_t address, struct gh_scalar *scalar)
 {
-	unsigned word = values->process->tab->pointer_size;
 	uint64_t start;
 	uint64_t size;
-	if (!gh_value_word(values, address, &start) ||
-	    !gh_process_constant_uint(values->process, address + word, word, &size))
+	if (!gh_value_slice(values, address, &start, &size))
 		return;
 	size = size < MAX_STRING ? size : MAX_STRING;
 	void *text = gh_buffer_extend(&values->out, (size_t)size);

@@ -21,30 +21,14 @@ enum { REFLECT_INDIRECT = 1 << 7, REFLECT_METHOD = 1 << 9 };
 /* What a writer takes from sync.RWMutex.readerCount. */
 #define MAX_READERS (1 << 30)
 
-struct known {
-	struct gh_values *values;
-	const struct gh_rtype *type;
-	uint64_t address;
-};
-
-/* Reads the integer of SIZE bytes that the field NAME has, or begins with. */
-static bool read_field(const struct known *known, const char *name, unsigned size, uint64_t *value)
-{
-	struct gh_rtype_part part;
-	*value = 0;
-	return gh_value_field(known->values->types, known->type, name, &part) &&
-	       gh_process_constant_uint(known->values->process, known->address + part.offset, size,
-					value);
-}
-
 /* Source: type Time in src/time/time.go; before Go 1.9 it had other fields. In UTC. */
 bool gh_value_time(struct gh_values *values, const struct gh_rtype *type, uint64_t address,
 		   int64_t *seconds, unsigned *nanoseconds)
 {
-	const struct known known = {values, type, address};
 	uint64_t wall;
 	uint64_t ext;
-	if (!read_field(&known, "wall", 8, &wall) || !read_field(&known, "ext", 8, &ext))
+	if (!gh_value_field_uint(values, type, address, "wall", 8, &wall) ||
+	    !gh_value_field_uint(values, type, address, "ext", 8, &ext))
 		return false;
 	int64_t since_year_1 = (int64_t)ext;
 	if ((wall & HAS_MONOTONIC) != 0)
@@ -74,116 +58,109 @@ bool gh_value_add_time(struct gh_values *values, const struct gh_rtype *type, ui
 	return true;
 }
 
-static bool add_time(const struct known *known)
-{
-	return gh_value_add_time(known->values, known->type, known->address);
-}
-
 /* Source: type Mutex in src/sync/mutex.go; from Go 1.24 on it is another's, mu. */
-static bool add_mutex(const struct known *known)
+static bool add_mutex(struct gh_values *values, const struct gh_rtype *type, uint64_t address)
 {
 	uint64_t state;
-	if (!gh_process_constant_uint(known->values->process, known->address, 4, &state))
+	(void)type;
+	if (!gh_process_constant_uint(values->process, address, 4, &state))
 		return false;
 	uint64_t waiting = state >> MUTEX_WAITERS_SHIFT;
-	gh_value_add(known->values, "%s", (state & MUTEX_LOCKED) != 0 ? "locked" : "unlocked");
+	gh_value_add(values, "%s", (state & MUTEX_LOCKED) != 0 ? "locked" : "unlocked");
 	if (waiting > 0)
-		gh_value_add(known->values, ", %" PRIu64 " waiting", waiting);
+		gh_value_add(values, ", %" PRIu64 " waiting", waiting);
 	return true;
 }
 
 /* Source: type RWMutex in src/sync/rwmutex.go. */
-static bool add_rwmutex(const struct known *known)
+static bool add_rwmutex(struct gh_values *values, const struct gh_rtype *type, uint64_t address)
 {
 	uint64_t count;
 	uint64_t leaving;
-	if (!read_field(known, "readerCount", 4, &count) ||
-	    !read_field(known, "readerWait", 4, &leaving))
+	if (!gh_value_field_uint(values, type, address, "readerCount", 4, &count) ||
+	    !gh_value_field_uint(values, type, address, "readerWait", 4, &leaving))
 		return false;
 	int32_t readers = (int32_t)count;
 	if (readers == 0)
-		gh_value_add(known->values, "unlocked");
+		gh_value_add(values, "unlocked");
 	else if (readers > 0)
-		gh_value_add(known->values, "%d reading", readers);
+		gh_value_add(values, "%d reading", readers);
 	else if (leaving == 0)
-		gh_value_add(known->values, "locked, %d waiting to read", readers + MAX_READERS);
+		gh_value_add(values, "locked, %d waiting to read", readers + MAX_READERS);
 	else
-		gh_value_add(known->values, "%" PRIu64 " reading, one waiting to write", leaving);
+		gh_value_add(values, "%" PRIu64 " reading, one waiting to write", leaving);
 	return true;
 }
 
 /* Source: type WaitGroup in src/sync/waitgroup.go. To Go 1.19 its number is at the next multiple
  * of 8. */
-static bool add_wait_group(const struct known *known)
+static bool add_wait_group(struct gh_values *values, const struct gh_rtype *type, uint64_t address)
 {
 	struct gh_rtype_part part;
 	uint64_t state;
-	if (!gh_value_field(known->values->types, known->type, "state", &part) &&
-	    !gh_value_field(known->values->types, known->type, "state1", &part))
+	if (!gh_value_field(values->types, type, "state", &part) &&
+	    !gh_value_field(values->types, type, "state1", &part))
 		return false;
-	uint64_t at = known->address + part.offset;
-	if (!gh_process_constant_uint(known->values->process, at + (at % 8 != 0 ? 4 : 0), 8,
-				      &state))
+	uint64_t at = address + part.offset;
+	if (!gh_process_constant_uint(values->process, at + (at % 8 != 0 ? 4 : 0), 8, &state))
 		return false;
-	gh_value_add(known->values, "%d, %u waiting", (int32_t)(state >> 32),
+	gh_value_add(values, "%d, %u waiting", (int32_t)(state >> 32),
 		     (unsigned)(state & INT32_MAX));
 	return true;
 }
 
 /* Source: type Once in src/sync/once.go. */
-static bool add_once(const struct known *known)
+static bool add_once(struct gh_values *values, const struct gh_rtype *type, uint64_t address)
 {
 	uint64_t done;
-	if (!read_field(known, "done", 4, &done))
+	if (!gh_value_field_uint(values, type, address, "done", 4, &done))
 		return false;
-	gh_value_add(known->values, "%s", done != 0 ? "done" : "not done");
+	gh_value_add(values, "%s", done != 0 ? "done" : "not done");
 	return true;
 }
 
 /* Source: src/sync/atomic/type.go and value.go: what each holds is v. A Pointer's says only by the
  * array of none before it what it points to. */
-static bool add_atomic(const struct known *known)
+static bool add_atomic(struct gh_values *values, const struct gh_rtype *type, uint64_t address)
 {
-	struct gh_values *values = known->values;
 	const struct gh_rtypes *types = values->types;
 	struct gh_rtype_part held;
 	struct gh_rtype_part array;
 	uint64_t bits;
-	if (!gh_value_field(types, known->type, "v", &held))
+	if (!gh_value_field(types, type, "v", &held))
 		return false;
 	uint32_t number = held.type;
 	if (types->items[number].kind == GH_KIND_UNSAFE_POINTER) {
-		if (!gh_rtype_part(types, known->type, 0, &array) ||
+		if (!gh_rtype_part(types, type, 0, &array) ||
 		    types->items[array.type].kind != GH_KIND_ARRAY)
 			return false;
 		number = gh_rtype_elem(types, &types->items[array.type]);
 		if (number == GH_NO_RTYPE)
 			return false;
 	}
-	if (gh_rtype_text_is(known->type->text, "atomic.Bool") &&
-	    gh_process_constant_uint(values->process, known->address + held.offset, 4, &bits))
+	if (gh_rtype_text_is(type->text, "atomic.Bool") &&
+	    gh_process_constant_uint(values->process, address + held.offset, 4, &bits))
 		gh_value_add(values, "%s", bits != 0 ? "true" : "false");
 	else
-		gh_value_add_any(values, number, known->address + held.offset, false);
+		gh_value_add_any(values, number, address + held.offset, false);
 	return true;
 }
 
 /* Source: type Value in src/reflect/value.go. */
-static bool add_reflected(const struct known *known)
+static bool add_reflected(struct gh_values *values, const struct gh_rtype *type, uint64_t address)
 {
-	struct gh_values *values = known->values;
 	struct gh_rtype_part part;
 	uint64_t flag;
 	uint64_t descriptor;
 	uint64_t data;
-	if (!read_field(known, "flag", values->process->tab->pointer_size, &flag) ||
-	    (!gh_value_field(values->types, known->type, "typ_", &part) &&
-	     !gh_value_field(values->types, known->type, "typ", &part)) ||
-	    !gh_value_word(values, known->address + part.offset, &descriptor) ||
-	    (flag & REFLECT_METHOD) != 0 ||
-	    !gh_value_field(values->types, known->type, "ptr", &part))
+	if (!gh_value_field_uint(values, type, address, "flag", values->process->tab->pointer_size,
+				 &flag) ||
+	    (!gh_value_field(values->types, type, "typ_", &part) &&
+	     !gh_value_field(values->types, type, "typ", &part)) ||
+	    !gh_value_word(values, address + part.offset, &descriptor) ||
+	    (flag & REFLECT_METHOD) != 0 || !gh_value_field(values->types, type, "ptr", &part))
 		return false;
-	data = known->address + part.offset;
+	data = address + part.offset;
 	uint32_t number = gh_rtypes_at(values->types, descriptor - values->process->bias);
 	if (flag == 0) {
 		gh_value_add_either(values, "reflect.Value(nil)", "null");
@@ -192,85 +169,64 @@ static bool add_reflected(const struct known *known)
 	if (number == GH_NO_RTYPE ||
 	    ((flag & REFLECT_INDIRECT) != 0 && !gh_value_word(values, data, &data)))
 		return false;
-	gh_value_add_dynamic(values, known->type, number, data);
+	gh_value_add_dynamic(values, type, number, data);
 	return true;
 }
 
-static bool add_netip(const struct known *known)
-{
-	return gh_value_add_netip(known->values, known->type, known->address);
-}
-
-static bool add_big(const struct known *known)
-{
-	return gh_value_add_big(known->values, known->type, known->address);
-}
-
-static bool add_prefix(const struct known *known)
-{
-	return gh_value_add_prefix(known->values, known->type, known->address);
-}
-
-static bool add_ip(const struct known *known)
-{
-	return gh_value_add_ip(known->values, known->address);
-}
-
-static bool add_rat(const struct known *known)
-{
-	return gh_value_add_rat(known->values, known->type, known->address);
-}
-
-static bool add_big_float(const struct known *known)
-{
-	return gh_value_add_big_float(known->values, known->type, known->address);
-}
-
 /* Source: type Builder in src/strings/builder.go. */
-static bool add_builder(const struct known *known)
+static bool add_builder(struct gh_values *values, const struct gh_rtype *type, uint64_t address)
 {
 	struct gh_rtype_part buf;
-	return gh_value_field(known->values->types, known->type, "buf", &buf) &&
-	       gh_value_add_bytes(known->values, known->address + buf.offset, 0);
+	return gh_value_field(values->types, type, "buf", &buf) &&
+	       gh_value_add_bytes(values, address + buf.offset, 0);
 }
 
 /* Source: type Buffer in src/bytes/buffer.go: what is before off has been read. */
-static bool add_buffer(const struct known *known)
+static bool add_buffer(struct gh_values *values, const struct gh_rtype *type, uint64_t address)
 {
 	struct gh_rtype_part buf;
 	uint64_t off;
-	return gh_value_field(known->values->types, known->type, "buf", &buf) &&
-	       read_field(known, "off", known->values->process->tab->pointer_size, &off) &&
-	       gh_value_add_bytes(known->values, known->address + buf.offset, off);
-}
-
-static bool add_hchan(const struct known *known)
-{
-	return gh_value_add_hchan(known->values, known->address);
-}
-
-static bool add_context(const struct known *known)
-{
-	return gh_value_add_context(known->values, known->type, known->address);
+	return gh_value_field(values->types, type, "buf", &buf) &&
+	       gh_value_field_uint(values, type, address, "off", values->process->tab->pointer_size,
+				   &off) &&
+	       gh_value_add_bytes(values, address + buf.offset, off);
 }
 
 /* How what is appended is told apart from other values: as T(...), in JSON as a text or a value of
  * its own; or not at all. */
 enum form { FORM_TEXT, FORM_VALUE, FORM_WHOLE };
 
-static bool add_in_form(const struct known *known, enum form form,
-			bool (*add)(const struct known *known))
+/* A type, and how values of it are appended. */
+struct known {
+	const char *name; /* or, with a dot at its end, what all of the package begin with */
+	const char *package;
+	/* Appends what is between the parentheses. False if it cannot be told. */
+	bool (*add)(struct gh_values *values, const struct gh_rtype *type, uint64_t address);
+	enum form form;
+};
+
+static bool is_known(const struct gh_values *values, const struct gh_rtype *type,
+		     const struct known *known)
 {
-	struct gh_buffer *out = &known->values->out;
+	bool (*is)(struct gh_rtype_text text, const char *name) =
+	    known->name[strlen(known->name) - 1] == '.' ? gh_rtype_text_starts : gh_rtype_text_is;
+	return is(type->text, known->name) &&
+	       gh_rtype_text_is(gh_rtype_package(values->types, type), known->package);
+}
+
+static bool add_in_form(struct gh_values *values, const struct gh_rtype *type, uint64_t address,
+			const struct known *known)
+{
+	struct gh_buffer *out = &values->out;
 	size_t before = out->size;
-	if (form == FORM_WHOLE)
-		return add(known);
-	if (!known->values->json)
-		gh_buffer_bytes(out, known->type->text.start, known->type->text.length);
-	const char *quote = form == FORM_TEXT ? "\"" : "";
-	gh_value_add_either(known->values, "(", quote);
-	bool added = add(known);
-	gh_value_add_either(known->values, ")", quote);
+	if (known->form == FORM_WHOLE)
+		return known->add(values, type, address);
+	if (!values->json)
+		gh_buffer_bytes(out, type->text.start, type->text.length);
+	const char *quote = known->form == FORM_TEXT ? "\"" : "";
+	gh_value_add_either(values, "(", quote);
+	bool added = known->add(values, type, address);
+	gh_value_add_either(values, ")", quote);
 	if (!added && !out->failed)
 		out->size = before;
 	return added;
@@ -278,44 +234,27 @@ static bool add_in_form(const struct known *known, enum form form,
 
 bool gh_value_add_known(struct gh_values *values, const struct gh_rtype *type, uint64_t address)
 {
-	static const struct {
-		const char *name;
-		const char *package;
-		bool (*add)(const struct known *known);
-		enum form form;
-	} all[] = {
-	    {"time.Time", "time", add_time, FORM_TEXT},
+	static const struct known all[] = {
+	    {"atomic.", "sync/atomic", add_atomic, FORM_VALUE},
+	    {"context.", "context", gh_value_add_context, FORM_TEXT},
+	    {"time.Time", "time", gh_value_add_time, FORM_TEXT},
 	    {"sync.Mutex", "sync", add_mutex, FORM_TEXT},
 	    {"sync.RWMutex", "sync", add_rwmutex, FORM_TEXT},
 	    {"sync.WaitGroup", "sync", add_wait_group, FORM_TEXT},
 	    {"sync.Once", "sync", add_once, FORM_TEXT},
-	    {"netip.Addr", "net/netip", add_netip, FORM_TEXT},
-	    {"netip.Prefix", "net/netip", add_prefix, FORM_TEXT},
-	    {"net.IP", "net", add_ip, FORM_TEXT},
-	    {"big.Int", "math/big", add_big, FORM_VALUE},
-	    {"big.Rat", "math/big", add_rat, FORM_TEXT},
-	    {"big.Float", "math/big", add_big_float, FORM_TEXT},
+	    {"netip.Addr", "net/netip", gh_value_add_netip, FORM_TEXT},
+	    {"netip.Prefix", "net/netip", gh_value_add_prefix, FORM_TEXT},
+	    {"net.IP", "net", gh_value_add_ip, FORM_TEXT},
+	    {"big.Int", "math/big", gh_value_add_big, FORM_VALUE},
+	    {"big.Rat", "math/big", gh_value_add_rat, FORM_TEXT},
+	    {"big.Float", "math/big", gh_value_add_big_float, FORM_TEXT},
 	    {"strings.Builder", "strings", add_builder, FORM_VALUE},
 	    {"bytes.Buffer", "bytes", add_buffer, FORM_VALUE},
 	    {"reflect.Value", "reflect", add_reflected, FORM_WHOLE},
-	    {"runtime.hchan", "runtime", add_hchan, FORM_WHOLE},
+	    {"runtime.hchan", "runtime", gh_value_add_hchan, FORM_WHOLE},
 	};
-	static const char atomic[] = "atomic.";
-	static const char context[] = "context.";
-	const struct known known = {values, type, address};
-	if (!type->named)
-		return false;
-	if (type->text.length > strlen(atomic) &&
-	    memcmp(type->text.start, atomic, strlen(atomic)) == 0)
-		return gh_rtype_text_is(gh_rtype_package(values->types, type), "sync/atomic") &&
-		       add_in_form(&known, FORM_VALUE, add_atomic);
-	if (type->text.length > strlen(context) &&
-	    memcmp(type->text.start, context, strlen(context)) == 0)
-		return gh_value_is_context(values, type) &&
-		       add_in_form(&known, FORM_TEXT, add_context);
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		if (gh_rtype_text_is(type->text, all[i].name) &&
-		    gh_rtype_text_is(gh_rtype_package(values->types, type), all[i].package))
-			return add_in_form(&known, all[i].form, all[i].add);
+	for (size_t i = 0; type->named && i < sizeof(all) / sizeof(all[0]); i++)
+		if (is_known(values, type, &all[i]))
+			return add_in_form(values, type, address, &all[i]);
 	return false;
 }

@@ -44,12 +44,10 @@ static uint64_t rank_of_bits(const struct gh_rtype *type, uint64_t bits)
 /* The first bytes of the string at ADDRESS, as a number. */
 static uint64_t rank_of_string(struct gh_values *values, uint64_t address)
 {
-	unsigned word = values->process->tab->pointer_size;
 	uint8_t bytes[8] = {0};
 	uint64_t start;
 	uint64_t size;
-	if (!gh_value_word(values, address, &start) ||
-	    !gh_process_constant_uint(values->process, address + word, word, &size))
+	if (!gh_value_slice(values, address, &start, &size))
 		return 0;
 	gh_process_read_constant(values->process, start, bytes, size < 8 ? (size_t)size : 8);
 	struct gh_cursor cur = gh_cursor_make(bytes, sizeof(bytes), "memory", start, true);
@@ -74,13 +72,11 @@ static uint64_t rank(struct gh_values *values, uint32_t number, uint64_t address
 
 static int compare_strings(struct gh_values *values, uint64_t a, uint64_t b)
 {
-	unsigned word = values->process->tab->pointer_size;
 	uint64_t starts[2];
 	uint64_t sizes[2];
 	uint8_t pieces[2][PIECE];
-	if (!gh_value_word(values, a, &starts[0]) || !gh_value_word(values, b, &starts[1]) ||
-	    !gh_process_constant_uint(values->process, a + word, word, &sizes[0]) ||
-	    !gh_process_constant_uint(values->process, b + word, word, &sizes[1]))
+	if (!gh_value_slice(values, a, &starts[0], &sizes[0]) ||
+	    !gh_value_slice(values, b, &starts[1], &sizes[1]))
 		return 0;
 	uint64_t common = sizes[0] < sizes[1] ? sizes[0] : sizes[1];
 	for (uint64_t at = 0; at < common; at += PIECE) {

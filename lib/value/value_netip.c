@@ -20,12 +20,10 @@ enum family { INVALID, IPV4, IPV6, EITHER };
 static bool find_by_detail(struct gh_values *values, const struct gh_rtype *type, uint64_t at,
 			   enum family *family, uint64_t *zone)
 {
-	struct gh_rtype_part is_v6;
 	struct gh_rtype_part part;
 	uint64_t set;
-	if (!gh_value_field(values->types, type, "isV6", &is_v6) ||
-	    !gh_value_field(values->types, type, "zoneV6", &part) ||
-	    !gh_process_constant_uint(values->process, at + is_v6.offset, 1, &set))
+	if (!gh_value_field_uint(values, type, at, "isV6", 1, &set) ||
+	    !gh_value_field(values->types, type, "zoneV6", &part))
 		return false;
 	*family = set != 0 ? IPV6 : IPV4;
 	*zone = at + part.offset;
@@ -116,12 +114,10 @@ static void add_ipv6(struct gh_values *values, uint64_t high, uint64_t low)
 /* Appends the zone, a string at ADDRESS. */
 static void add_zone(struct gh_values *values, uint64_t address)
 {
-	unsigned word = values->process->tab->pointer_size;
 	char zone[MOST_ZONE];
 	uint64_t start;
 	uint64_t size;
-	if (address == 0 || !gh_value_word(values, address, &start) ||
-	    !gh_process_constant_uint(values->process, address + word, word, &size) || size == 0 ||
+	if (address == 0 || !gh_value_slice(values, address, &start, &size) || size == 0 ||
 	    size > sizeof(zone) || !gh_process_read_constant(values->process, start, zone, size))
 		return;
 	gh_value_add(values, "%%");
@@ -164,16 +160,13 @@ bool gh_value_add_netip(struct gh_values *values, const struct gh_rtype *type, u
 bool gh_value_add_prefix(struct gh_values *values, const struct gh_rtype *type, uint64_t address)
 {
 	struct gh_rtype_part ip;
-	struct gh_rtype_part part;
 	enum family family;
 	uint64_t zone;
 	uint64_t bits;
 	/* To Go 1.20 it is the number itself, in two bytes. */
-	bool plus_one = gh_value_field(values->types, type, "bitsPlusOne", &part);
-	if ((!plus_one && !gh_value_field(values->types, type, "bits", &part)) ||
+	bool plus_one = gh_value_field_uint(values, type, address, "bitsPlusOne", 1, &bits);
+	if ((!plus_one && !gh_value_field_uint(values, type, address, "bits", 2, &bits)) ||
 	    !gh_value_field(values->types, type, "ip", &ip) ||
-	    !gh_process_constant_uint(values->process, address + part.offset, plus_one ? 1 : 2,
-				      &bits) ||
 	    !find_family(values, &values->types->items[ip.type], address + ip.offset, &family,
 			 &zone))
 		return false;
@@ -187,16 +180,15 @@ bool gh_value_add_prefix(struct gh_values *values, const struct gh_rtype *type, 
 	return true;
 }
 
-bool gh_value_add_ip(struct gh_values *values, uint64_t address)
+bool gh_value_add_ip(struct gh_values *values, const struct gh_rtype *type, uint64_t address)
 {
-	unsigned word = values->process->tab->pointer_size;
 	uint8_t bytes[16] = {0};
 	uint64_t start;
 	uint64_t size;
 	uint64_t high = 0;
 	uint64_t low = 0;
-	if (!gh_value_word(values, address, &start) ||
-	    !gh_process_constant_uint(values->process, address + word, word, &size) ||
+	(void)type;
+	if (!gh_value_slice(values, address, &start, &size) ||
 	    (size != 4 && size != sizeof(bytes)) ||
 	    !gh_process_read_constant(values->process, start, bytes, (size_t)size))
 		return false;

@@ -190,9 +190,7 @@ static bool find_elements(const struct walk *walk, struct elements *found)
 	if (type->kind == GH_KIND_ARRAY) {
 		found->address = walk->where;
 		found->count = found->capacity = gh_rtype_length(values->types, type);
-	} else if (!gh_value_word(values, walk->where, &found->address) ||
-		   !gh_process_constant_uint(values->process, walk->where + word, word,
-					     &found->count) ||
+	} else if (!gh_value_slice(values, walk->where, &found->address, &found->count) ||
 		   !gh_process_constant_uint(values->process,
 					     walk->where + (is_string ? 1 : 2) * word, word,
 					     &found->capacity)) {

@@ -69,11 +69,9 @@ bool gh_value_add_text(struct gh_values *values, uint64_t start, uint64_t size)
 
 bool gh_value_add_bytes(struct gh_values *values, uint64_t address, uint64_t first)
 {
-	unsigned word = values->process->tab->pointer_size;
 	uint64_t start;
 	uint64_t size;
-	if (!gh_value_word(values, address, &start) ||
-	    !gh_process_constant_uint(values->process, address + word, word, &size) || first > size)
+	if (!gh_value_slice(values, address, &start, &size) || first > size)
 		return false;
 	gh_value_add_string(values, start + first, size - first);
 	return true;
