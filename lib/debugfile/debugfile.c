@@ -9,25 +9,7 @@
 #include "lib/util/output.h"
 #include "lib/util/parallel.h"
 
-/* What the file is made of. */
-struct parts {
-	bool is_whole;   /* the program itself comes before them */
-	bool is_for_gdb; /* only GDB reads them */
-	struct gh_elf elf;
-	struct gh_skeleton skeleton;
-	struct gh_packages packages;
-	struct gh_strings strings;
-	struct gh_rtypes types;
-	struct gh_typenames typenames;
-	struct gh_info info;
-	struct gh_switches switches;
-	struct gh_buffer frame;
-	struct gh_buffer probes;
-	struct gh_short_names names;
-	struct gh_symtab symtab;
-};
-
-static void free_parts(struct parts *parts)
+void gh_debug_parts_free(struct gh_debug_parts *parts)
 {
 	gh_elf_free(&parts->elf);
 	gh_skeleton_free(&parts->skeleton);
@@ -44,7 +26,7 @@ static void free_parts(struct parts *parts)
 }
 
 /* What is made beside the short names. */
-static bool make_others(struct parts *parts, const struct gh_pclntab *tab,
+static bool make_others(struct gh_debug_parts *parts, const struct gh_pclntab *tab,
 			const struct gh_slots *slots, struct gh_error *err)
 {
 	return gh_strings_finish(&parts->strings, tab, err) &&
@@ -61,7 +43,7 @@ static bool make_others(struct parts *parts, const struct gh_pclntab *tab,
 
 /* The two halves of what is made at once. */
 struct halves {
-	struct parts *parts;
+	struct gh_debug_parts *parts;
 	const struct gh_pclntab *tab;
 	const struct gh_slots *slots;
 	bool made[2];
@@ -71,7 +53,7 @@ struct halves {
 static void make_half(void *context, uint32_t number)
 {
 	struct halves *halves = context;
-	struct parts *parts = halves->parts;
+	struct gh_debug_parts *parts = halves->parts;
 	const struct gh_pclntab *tab = halves->tab;
 	struct gh_error *err = &halves->errs[number];
 	halves->made[number] = number == 0
@@ -80,7 +62,7 @@ static void make_half(void *context, uint32_t number)
 							 gh_symtab_own_names(tab->image), err);
 }
 
-static bool make_halves(struct parts *parts, const struct gh_pclntab *tab,
+static bool make_halves(struct gh_debug_parts *parts, const struct gh_pclntab *tab,
 			const struct gh_slots *slots, bool short_names, struct gh_error *err)
 {
 	struct halves halves = {.parts = parts, .tab = tab, .slots = slots};
@@ -96,7 +78,7 @@ static bool make_halves(struct parts *parts, const struct gh_pclntab *tab,
 	return true;
 }
 
-static bool make_parts(struct parts *parts, const struct gh_pclntab *tab,
+static bool make_parts(struct gh_debug_parts *parts, const struct gh_pclntab *tab,
 		       const struct gh_slots *slots, bool short_names, struct gh_error *err)
 {
 	return gh_skeleton_make(&parts->skeleton, &parts->elf, tab->image, parts->is_whole, err) &&
@@ -111,7 +93,7 @@ static bool make_parts(struct parts *parts, const struct gh_pclntab *tab,
 			      short_names ? &parts->names : NULL, err);
 }
 
-static bool add_dwarf(struct parts *parts)
+bool gh_debug_parts_add(struct gh_debug_parts *parts)
 {
 	const struct {
 		const char *name;
@@ -125,6 +107,11 @@ static bool add_dwarf(struct parts *parts)
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
 		if (!gh_elf_add_contents(&parts->elf, sections[i].name, sections[i].contents))
 			return false;
+	return true;
+}
+
+static bool add_strings(struct gh_debug_parts *parts)
+{
 	struct gh_elf_section *section =
 	    gh_elf_add(&parts->elf, ".debug_str", SHT_PROGBITS, SHF_MERGE | SHF_STRINGS);
 	if (section == NULL)
@@ -138,15 +125,16 @@ static bool add_dwarf(struct parts *parts)
 static bool write_to(const struct gh_pclntab *tab, const struct gh_slots *slots, bool short_names,
 		     bool whole, int fd, const char *path, struct gh_error *err)
 {
-	struct parts parts = {.is_whole = whole, .is_for_gdb = short_names};
+	struct gh_debug_parts parts = {.is_whole = whole, .is_for_gdb = short_names};
 	bool written = make_parts(&parts, tab, slots, short_names, err);
 	size_t first = parts.elf.sections.count;
-	if (written && !(add_dwarf(&parts) && gh_probes_add(&parts.elf, &parts.probes) &&
+	if (written && !(gh_debug_parts_add(&parts) && add_strings(&parts) &&
+			 gh_probes_add(&parts.elf, &parts.probes) &&
 			 gh_symtab_add(&parts.elf, &parts.symtab, &parts.strings)))
 		written = gh_fail_errno(err, path, "write");
 	written = written && (whole ? gh_elf_append(&parts.elf, tab->image, first, fd, path, err)
 				    : gh_elf_write(&parts.elf, fd, path, err));
-	free_parts(&parts);
+	gh_debug_parts_free(&parts);
 	return written;
 }
 

@@ -395,4 +395,27 @@ bool gh_frame_make(struct gh_buffer *out, const struct gh_pclntab *tab,
 		   const struct gh_switches *switches, enum gh_frame_reader reader,
 		   struct gh_error *err);
 
+/* What a debug file is made of. */
+struct gh_debug_parts {
+	bool is_whole;   /* the program itself comes before them */
+	bool is_for_gdb; /* only GDB reads them */
+	struct gh_elf elf;
+	struct gh_skeleton skeleton;
+	struct gh_packages packages;
+	struct gh_strings strings;
+	struct gh_rtypes types;
+	struct gh_typenames typenames;
+	struct gh_info info;
+	struct gh_switches switches;
+	struct gh_buffer frame;
+	struct gh_buffer probes;
+	struct gh_short_names names;
+	struct gh_symtab symtab;
+};
+
+/* Adds the sections of DWARF that have contents, but for .debug_str. False if memory ran out. */
+bool gh_debug_parts_add(struct gh_debug_parts *parts);
+
+void gh_debug_parts_free(struct gh_debug_parts *parts);
+
 #endif

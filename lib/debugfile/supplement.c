@@ -18,38 +18,6 @@ enum {
 	ABBREV_VARIABLE,
 };
 
-/* What the file is made of. */
-struct parts {
-	struct gh_elf elf;
-	struct gh_skeleton skeleton;
-	struct gh_strings strings;
-	struct gh_switches switches;
-	struct gh_entry_points points; /* of the functions, for their short names */
-	struct gh_rtypes types;
-	struct gh_buffer info;   /* .debug_info; empty if it is the program's */
-	struct gh_buffer abbrev; /* .debug_abbrev; likewise */
-	struct gh_buffer frame;
-	struct gh_buffer probes;
-	struct gh_short_names names;
-	struct gh_symtab symtab;
-};
-
-static void free_parts(struct parts *parts)
-{
-	gh_elf_free(&parts->elf);
-	gh_skeleton_free(&parts->skeleton);
-	gh_strings_free(&parts->strings);
-	gh_switches_free(&parts->switches);
-	gh_vector_free(&parts->points);
-	gh_short_names_free(&parts->names);
-	gh_rtypes_free(&parts->types);
-	gh_buffer_free(&parts->info);
-	gh_buffer_free(&parts->abbrev);
-	gh_buffer_free(&parts->frame);
-	gh_buffer_free(&parts->probes);
-	gh_symtab_free(&parts->symtab);
-}
-
 /* The variables' unit, while it is written. */
 struct unit {
 	struct gh_buffer *info;
@@ -88,54 +56,57 @@ static void add_abbrevs(struct gh_buffer *abbrev)
 }
 
 /* Adds the unit of the variables to the program's own. */
-static void add_unit(struct parts *parts, struct unit *unit)
+static void add_unit(struct gh_debug_parts *parts, struct unit *unit)
 {
 	const struct gh_pclntab *tab = parts->types.tab;
+	struct gh_info *made = &parts->info;
 	struct gh_goroutine_writer writer = {.add = add_variable, .context = unit};
-	size_t start = gh_unit_begin(&parts->info, (uint32_t)parts->abbrev.size, tab->pointer_size);
-	gh_buffer_uleb128(&parts->info, ABBREV_UNIT);
-	gh_buffer_string(&parts->info, "goheap");
-	gh_buffer_u8(&parts->info, DW_LANG_Go);
-	gh_buffer_string(&parts->info, "goheap");
+	size_t start = gh_unit_begin(&made->info, (uint32_t)made->abbrev.size, tab->pointer_size);
+	gh_buffer_uleb128(&made->info, ABBREV_UNIT);
+	gh_buffer_string(&made->info, "goheap");
+	gh_buffer_u8(&made->info, DW_LANG_Go);
+	gh_buffer_string(&made->info, "goheap");
 	gh_dwarf_goroutine_add(&writer, &parts->types, gh_rtypes_release(&parts->types),
 			       &parts->switches.runtime);
-	gh_unit_end(&parts->info, start);
-	add_abbrevs(&parts->abbrev);
+	gh_unit_end(&made->info, start);
+	add_abbrevs(&made->abbrev);
 }
 
 /* Reads the program's units and adds that of the variables. What cannot be read stays as it is. */
-static bool make_info(struct parts *parts, const struct gh_image *image, struct gh_error *err)
+static bool make_info(struct gh_debug_parts *parts, const struct gh_image *image,
+		      struct gh_error *err)
 {
 	struct gh_own_type types[] = {[GH_GOROUTINE_INT] = {.name = "int"},
 				      [GH_GOROUTINE_UINT32] = {.name = "uint32"},
 				      [GH_GOROUTINE_UINT64] = {.name = "uint64"},
 				      [GH_GOROUTINE_UINTPTR] = {.name = "uintptr"},
 				      [GH_GOROUTINE_G] = {.name = "*runtime.g"}};
+	struct gh_info *made = &parts->info;
 	const size_t count = sizeof(types) / sizeof(types[0]);
 	const struct gh_section *info = gh_debug_section(image, "debug_info");
 	const struct gh_section *abbrev = gh_debug_section(image, "debug_abbrev");
-	struct unit unit = {.info = &parts->info, .types = types};
+	struct unit unit = {.info = &made->info, .types = types};
 	bool big_endian = image->arch->big_endian;
-	parts->info.big_endian = parts->abbrev.big_endian = big_endian;
+	made->info.big_endian = made->abbrev.big_endian = big_endian;
 	bool readable = info != NULL && abbrev != NULL &&
-			gh_debug_section_read(image, info, &parts->info) &&
-			gh_debug_section_read(image, abbrev, &parts->abbrev);
-	if (readable && parts->info.size < UINT32_MAX / 2 && parts->abbrev.size < UINT32_MAX / 2) {
+			gh_debug_section_read(image, info, &made->info) &&
+			gh_debug_section_read(image, abbrev, &made->abbrev);
+	if (readable && made->info.size < UINT32_MAX / 2 && made->abbrev.size < UINT32_MAX / 2) {
 		gh_own_types_find(
 		    types, count,
-		    gh_cursor_make(parts->info.data, parts->info.size, image->path, 0, big_endian),
-		    gh_cursor_make(parts->abbrev.data, parts->abbrev.size, image->path, 0,
+		    gh_cursor_make(made->info.data, made->info.size, image->path, 0, big_endian),
+		    gh_cursor_make(made->abbrev.data, made->abbrev.size, image->path, 0,
 				   big_endian));
 		add_unit(parts, &unit);
 	} else {
-		parts->info.size = parts->abbrev.size = 0;
+		made->info.size = made->abbrev.size = 0;
 	}
-	return !(parts->info.failed || parts->abbrev.failed) || gh_fail_memory(err, image->path);
+	return !(made->info.failed || made->abbrev.failed) || gh_fail_memory(err, image->path);
 }
 
 /* A section that is copied: what the program has for debuggers, and not what is written anew. An
  * index has none of what was added. */
-static bool is_copied(const struct parts *parts, const struct gh_section *section)
+static bool is_copied(const struct gh_debug_parts *parts, const struct gh_section *section)
 {
 	static const char *const others[] = {".debug_frame", ".zdebug_frame", ".comment"};
 	static const char *const changed[] = {".debug_info",     ".zdebug_info",    ".debug_abbrev",
@@ -147,7 +118,8 @@ static bool is_copied(const struct parts *parts, const struct gh_section *sectio
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (strcmp(section->name, others[i]) == 0)
 			return false;
-	for (size_t i = 0; parts->info.size > 0 && i < sizeof(changed) / sizeof(changed[0]); i++)
+	for (size_t i = 0; parts->info.info.size > 0 && i < sizeof(changed) / sizeof(changed[0]);
+	     i++)
 		if (strcmp(section->name, changed[i]) == 0)
 			return false;
 	return true;
@@ -155,7 +127,8 @@ static bool is_copied(const struct parts *parts, const struct gh_section *sectio
 
 /* Adds the program's sections. In a crafted file they may overlap, so no more is copied than it
  * has bytes. */
-static bool copy_sections(struct parts *parts, const struct gh_image *image, struct gh_error *err)
+static bool copy_sections(struct gh_debug_parts *parts, const struct gh_image *image,
+			  struct gh_error *err)
 {
 	struct gh_elf *elf = &parts->elf;
 	size_t left = image->size;
@@ -178,14 +151,15 @@ static bool copy_sections(struct parts *parts, const struct gh_image *image, str
 }
 
 /* Finds where GDB stops at functions: that comes with all that a stripped program is given. */
-static bool find_points(struct parts *parts, const struct gh_pclntab *tab, struct gh_error *err)
+static bool find_points(struct gh_debug_parts *parts, const struct gh_pclntab *tab,
+			struct gh_error *err)
 {
 	struct gh_packages packages = {0};
 	struct gh_strings strings = {0};
 	struct gh_info info = {0};
 	bool found = gh_strings_find(&strings, tab, err) && gh_packages_find(&packages, tab, err) &&
 		     gh_info_make(&info, tab, &packages, &strings, NULL, NULL, err);
-	parts->points = info.points;
+	parts->info.points = info.points;
 	info.points = (struct gh_entry_points){0};
 	gh_info_free(&info);
 	gh_packages_free(&packages);
@@ -193,7 +167,8 @@ static bool find_points(struct parts *parts, const struct gh_pclntab *tab, struc
 	return found;
 }
 
-static bool make_parts(struct parts *parts, const struct gh_pclntab *tab, struct gh_error *err)
+static bool make_parts(struct gh_debug_parts *parts, const struct gh_pclntab *tab,
+		       struct gh_error *err)
 {
 	gh_strings_init(&parts->strings, tab);
 	return gh_skeleton_make(&parts->skeleton, &parts->elf, tab->image, false, err) &&
@@ -202,36 +177,22 @@ static bool make_parts(struct parts *parts, const struct gh_pclntab *tab, struct
 	       copy_sections(parts, tab->image, err) && find_points(parts, tab, err) &&
 	       gh_frame_make(&parts->frame, tab, &parts->switches, GH_FRAME_FOR_GDB_NAMES, err) &&
 	       gh_probes_make(&parts->probes, tab, err) &&
-	       gh_short_names_find(&parts->names, tab, &parts->points,
+	       gh_short_names_find(&parts->names, tab, &parts->info.points,
 				   gh_symtab_own_names(tab->image), err) &&
 	       gh_symtab_take_over(&parts->symtab, tab, &parts->elf, &parts->skeleton,
 				   &parts->strings, &parts->switches, &parts->names, err);
 }
 
-static bool add_dwarf(struct parts *parts)
-{
-	const struct {
-		const char *name;
-		const struct gh_buffer *contents;
-	} sections[] = {{".debug_abbrev", &parts->abbrev},
-			{".debug_info", &parts->info},
-			{".debug_frame", &parts->frame}};
-	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
-		if (!gh_elf_add_contents(&parts->elf, sections[i].name, sections[i].contents))
-			return false;
-	return true;
-}
-
 bool gh_supplement_write_to(const struct gh_pclntab *tab, int fd, const char *path,
 			    struct gh_error *err)
 {
-	struct parts parts = {0};
+	struct gh_debug_parts parts = {0};
 	bool written = make_parts(&parts, tab, err);
-	if (written && !(add_dwarf(&parts) && gh_probes_add(&parts.elf, &parts.probes) &&
+	if (written && !(gh_debug_parts_add(&parts) && gh_probes_add(&parts.elf, &parts.probes) &&
 			 gh_symtab_add(&parts.elf, &parts.symtab, &parts.strings)))
 		written = gh_fail_errno(err, path, "write");
 	written = written && gh_elf_write(&parts.elf, fd, path, err);
-	free_parts(&parts);
+	gh_debug_parts_free(&parts);
 	return written;
 }
 
