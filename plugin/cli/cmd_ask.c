@@ -49,8 +49,8 @@ static bool unquote(char **words, int count, char **out)
 		out[i] = gh_words_unquote(words[i], &missing);
 		if (out[i] != NULL)
 			continue;
-		fprintf(stderr, "goheap: %s%s\n", missing != NULL ? "the line lacks " : "",
-			missing != NULL ? missing : GH_OUT_OF_MEMORY);
+		gh_say("%s%s", missing != NULL ? "the line lacks " : "",
+		       missing != NULL ? missing : GH_OUT_OF_MEMORY);
 		return false;
 	}
 	return true;
@@ -73,7 +73,7 @@ static bool run_other(const char *name)
 	if (strcmp(name, "help") == 0)
 		list_commands();
 	else
-		fputs("goheap: no such question: help lists them\n", stderr);
+		gh_say("no such question: help lists them");
 	return true;
 }
 
@@ -104,7 +104,7 @@ static enum gh_prompt_next answer(const struct gh_kept_source *source, char *lin
 		const struct gh_command *command = gh_command_find(unquoted[0]);
 		if (answers(command) && source->process != NULL &&
 		    !gh_command_takes(command, "process")) {
-			fprintf(stderr, "goheap: %s: not of a process\n", command->name);
+			gh_say("%s: not of a process", command->name);
 		} else if (answers(command)) {
 			run(source, command, count - 1, words + 1, unquoted + 1);
 		} else {

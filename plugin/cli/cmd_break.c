@@ -84,7 +84,7 @@ static bool find(struct search *search, const struct gh_program *program)
 	}
 	gh_sourcemap_free(&map);
 	if (read && (search->failed || search->found.failed)) {
-		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		gh_say(GH_OUT_OF_MEMORY);
 		read = false;
 	}
 	return read;
@@ -115,7 +115,7 @@ static int write_break(const struct request *request, const char *function)
 	snprintf(file, sizeof(file), "%.*s", line == NULL ? 0 : (int)(line - request->name),
 		 request->name);
 	if (!is_word(function != NULL ? function : file)) {
-		fputs("goheap: that place has a name for GDB's own break command only\n", stderr);
+		gh_say("that place has a name for GDB's own break command only");
 		return GH_EXIT_INPUT;
 	}
 	FILE *script = gh_script_open(directory);
@@ -145,7 +145,7 @@ static int tell(const struct request *request, const struct search *search)
 		fputs("\n", stderr);
 		return GH_EXIT_INPUT;
 	}
-	fprintf(stderr, "goheap: %zu functions are called so; name one:\n", count);
+	gh_say("%zu functions are called so; name one:", count);
 	for (size_t i = 0; i < count && i < MAX_LISTED; i++) {
 		gh_print_bytes(stderr, search->found.items[i], strlen(search->found.items[i]),
 			       false);
@@ -177,9 +177,7 @@ int gh_cmd_break(const struct gh_options *options)
 	struct gh_program program;
 	struct request request;
 	if (getenv(GH_SESSION_VARIABLE) == NULL) {
-		fputs("goheap: break is a command of GDB's: jit-reader-load goheap.so, then goheap "
-		      "break\n",
-		      stderr);
+		gh_say("break is a command of GDB's: jit-reader-load goheap.so, then goheap break");
 		return GH_EXIT_USAGE;
 	}
 	if (!read_request(&request, options))

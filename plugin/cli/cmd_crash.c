@@ -28,9 +28,8 @@ static int show(const struct gh_snapshot *snapshot, const struct gh_options *opt
 	const struct gh_crash *crash = &snapshot->crash;
 	struct gh_symbols symbols;
 	if (crash->text.size == 0) {
-		fputs("goheap: there is no panic, no fatal error and no signal's handler in the "
-		      "process: see goheap goroutines\n",
-		      stderr);
+		gh_say("there is no panic, no fatal error and no signal's handler in the process: "
+		       "see goheap goroutines");
 		return GH_EXIT_INPUT;
 	}
 	print_text((const char *)crash->text.data, crash->text.size);

@@ -44,7 +44,7 @@ static bool write_file(const struct gh_program *program, const struct gh_options
 			return false;
 	} else if (output == NULL && asprintf(&path, "%s%s", program->image.path,
 					      form == DEBUG_FILE ? ".debug" : ".unstripped") < 0) {
-		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		gh_say(GH_OUT_OF_MEMORY);
 		return false;
 	}
 	if (output == NULL)

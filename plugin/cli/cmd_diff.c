@@ -17,7 +17,7 @@ int gh_cmd_diff(const struct gh_options *options)
 	    gh_growth_print(stdout, older, newer, options->grouping, options->limit, options->json))
 		status = GH_EXIT_OK;
 	else if (older != NULL)
-		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		gh_say(GH_OUT_OF_MEMORY);
 	gh_heap_query_close(older);
 	gh_heap_query_close(newer);
 	return status;

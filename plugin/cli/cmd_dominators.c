@@ -168,7 +168,7 @@ static int print_merged(struct gh_heap_query *query, uint32_t top)
 	if (made)
 		print_tree(query, &tree);
 	else
-		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		gh_say(GH_OUT_OF_MEMORY);
 	gh_merged_dominators_free(&tree);
 	return made ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
@@ -247,9 +247,7 @@ static int answer_object(struct gh_heap_query *query, uint32_t object, uint64_t 
 {
 	if (query->dominators.retained[object] > 0)
 		return answer(query, object);
-	fprintf(stderr,
-		"goheap: 0x%" PRIx64 ": expected an object that a root leads to, found garbage\n",
-		address);
+	gh_say("0x%" PRIx64 ": expected an object that a root leads to, found garbage", address);
 	return GH_EXIT_INPUT;
 }
 

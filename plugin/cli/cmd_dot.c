@@ -100,7 +100,7 @@ static int answer(struct gh_heap_query *query, uint32_t center)
 	if (path == NULL) {
 		if (draw(query, center, stdout))
 			return GH_EXIT_OK;
-		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		gh_say(GH_OUT_OF_MEMORY);
 	} else {
 		if (draw_file(query, center, path, &err))
 			return GH_EXIT_OK;

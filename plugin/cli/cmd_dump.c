@@ -11,8 +11,7 @@ static bool open_target(struct gh_target *target, const struct gh_options *optio
 	if (pid != 0 && options->no_pause) {
 		if (!gh_target_open_running(target, pid, options->program))
 			return false;
-		fputs("goheap: not paused: what changed while it was read may not fit together\n",
-		      stderr);
+		gh_say("not paused: what changed while it was read may not fit together");
 		return true;
 	}
 	if (pid != 0)

@@ -7,7 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/util/escape.h"
 #include "lib/util/output_directory.h"
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
@@ -144,11 +143,9 @@ static int export_heap(const struct gh_options *options, const char *path)
 	if (!written) {
 		gh_print_error(&err);
 	} else if (is_there) {
-		fputs("goheap: ", stderr);
-		gh_escape_print(stderr, path);
-		fputs(": took the place of what was in ", stderr);
-		gh_escape_print(stderr, target);
-		fputs(", of the same host and garbage collection\n", stderr);
+		gh_say(
+		    "%s: took the place of what was in %s, of the same host and garbage collection",
+		    path, target);
 	}
 	free(target);
 	gh_heap_query_close(query);

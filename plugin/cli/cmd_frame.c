@@ -56,7 +56,7 @@ static bool print_values(struct printer *printer, const struct gh_value_frame *f
 	if (values->out.size > 0)
 		fwrite(values->out.data, 1, values->out.size, stdout);
 	if (values->out.failed)
-		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		gh_say(GH_OUT_OF_MEMORY);
 	return !values->out.failed;
 }
 
@@ -94,7 +94,7 @@ static bool print_told(struct gh_process *process, void *context)
 	struct printer printer;
 	if (!gh_session_value_frame(&frame, registers, told->directory, told->frame.level,
 				    process->tab->pointer_size)) {
-		fputs("goheap: the frame's registers are not known\n", stderr);
+		gh_say("the frame's registers are not known");
 		return false;
 	}
 	print_told_heading(&told->frame, frame.pc);
@@ -162,8 +162,8 @@ static bool print_calls(const struct asked *asked, struct printer *printer,
 {
 	bool printed = true;
 	if (asked->level != UINT64_MAX && asked->level >= traceback->calls.count) {
-		fprintf(stderr, "goheap: goroutine %" PRIu64 " has %zu frames, from 0 on\n",
-			asked->goroutine, traceback->calls.count);
+		gh_say("goroutine %" PRIu64 " has %zu frames, from 0 on", asked->goroutine,
+		       traceback->calls.count);
 		return false;
 	}
 	for (size_t i = 0; printed && i < traceback->calls.count; i++)
@@ -182,7 +182,7 @@ static bool print_goroutine(const struct asked *asked, struct gh_process *proces
 	struct printer printer;
 	size_t number = gh_goroutine_find(dump, asked->goroutine, &record);
 	if (number == GH_DUMP_NONE) {
-		fprintf(stderr, "goheap: there is no goroutine %" PRIu64 "\n", asked->goroutine);
+		gh_say("there is no goroutine %" PRIu64, asked->goroutine);
 		return false;
 	}
 	if (!gh_symbols_open(&symbols, dump, asked->program))
@@ -193,7 +193,7 @@ static bool print_goroutine(const struct asked *asked, struct gh_process *proces
 		if (printed)
 			printed = print_calls(asked, &printer, dump, &traceback);
 		else
-			fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+			gh_say(GH_OUT_OF_MEMORY);
 		close_printer(&printer);
 	}
 	gh_traceback_free(&traceback);
@@ -231,9 +231,7 @@ static bool read_number(const char *text, uint64_t *number)
 	*number = strtoull(text, &end, 10);
 	if (*text >= '0' && *text <= '9' && *end == '\0')
 		return true;
-	fputs("goheap: expected a number, found ", stderr);
-	gh_escape_print(stderr, text);
-	fputs("\n", stderr);
+	gh_say("expected a number, found %s", text);
 	return false;
 }
 
@@ -246,8 +244,7 @@ int gh_cmd_frame(const struct gh_options *options)
 	if (options->nwords == 0 && getenv(GH_SESSION_VARIABLE) != NULL)
 		return run_in_gdb(options);
 	if (options->nwords == 0 || options->nwords > 2) {
-		fputs("goheap: expected a goroutine's ID, and the number of a frame or none\n",
-		      stderr);
+		gh_say("expected a goroutine's ID, and the number of a frame or none");
 		return GH_EXIT_USAGE;
 	}
 	if (!read_number(options->words[0], &asked.goroutine) ||
@@ -255,8 +252,7 @@ int gh_cmd_frame(const struct gh_options *options)
 		return GH_EXIT_USAGE;
 	asked.program = gh_options_program(options, running);
 	if (asked.program == NULL) {
-		fputs("goheap: the program, whose frames these are, is not known: -e PROGRAM\n",
-		      stderr);
+		gh_say("the program, whose frames these are, is not known: -e PROGRAM");
 		return GH_EXIT_USAGE;
 	}
 	if (options->process == NULL && !gh_target_is_elf(options->file)) {

@@ -148,19 +148,17 @@ static int show(const struct gh_snapshot *snapshot, uint64_t id, const char *dir
 	snprintf(path, sizeof(path), "%s/" GH_SESSION_FRAMES, directory);
 	size_t number = gh_goroutine_find(dump, id, &record);
 	if (number == GH_DUMP_NONE) {
-		fprintf(stderr, "goheap: there is no goroutine %" PRIu64 "\n", id);
+		gh_say("there is no goroutine %" PRIu64, id);
 		return GH_EXIT_INPUT;
 	}
 	const struct gh_dump_stack *stack = gh_dump_stack(dump, number);
 	if (stack->nframes == 0) {
-		fprintf(stderr, "goheap: goroutine %" PRIu64 " has no stack that can be read\n",
-			id);
+		gh_say("goroutine %" PRIu64 " has no stack that can be read", id);
 		return GH_EXIT_INPUT;
 	}
 	gh_dump_get(dump, GH_DUMP_FRAME, stack->first_frame, &top);
 	if (is_selected(snapshot, &top.frame)) {
-		fprintf(stderr, "goheap: goroutine %" PRIu64 " is what the selected thread runs\n",
-			id);
+		gh_say("goroutine %" PRIu64 " is what the selected thread runs", id);
 		return GH_EXIT_INPUT;
 	}
 	if (!gh_frames_write_below(dump, number, snapshot->selected.sp, snapshot->selected.pc, path,
@@ -178,9 +176,8 @@ int gh_cmd_goroutine(const struct gh_options *options)
 	const char *directory = getenv(GH_SESSION_VARIABLE);
 	struct gh_snapshot snapshot;
 	if (directory == NULL) {
-		fputs("goheap: goroutine is a command of GDB's: jit-reader-load goheap.so, then "
-		      "goheap goroutine\n",
-		      stderr);
+		gh_say("goroutine is a command of GDB's: jit-reader-load goheap.so, then goheap "
+		       "goroutine");
 		return GH_EXIT_USAGE;
 	}
 	char *text = NULL;

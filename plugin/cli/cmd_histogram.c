@@ -109,7 +109,7 @@ static int print_histogram(struct gh_heap_query *query)
 	if (gh_groups_make(&groups, query, query->options->grouping)) {
 		rows = calloc(groups.count + 1, sizeof(*rows));
 		if (rows == NULL)
-			fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+			gh_say(GH_OUT_OF_MEMORY);
 		else if (!gh_histogram_make(rows, groups.count, &query->heap, groups.of,
 					    &query->dominators, &err))
 			gh_print_error(&err);

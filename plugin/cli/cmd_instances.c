@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "lib/heap/heap.h"
-#include "lib/util/escape.h"
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
 #include "plugin/view/emit.h"
@@ -63,14 +62,14 @@ static int answer(struct gh_heap_query *query)
 	const char *type = query->options->words[0];
 	uint32_t class = find_class(&query->names, type);
 	if (class == gh_names_count(&query->names)) {
-		fputs("goheap: no object is called ", stderr);
-		gh_escape_print(stderr, type);
-		fputs(": goheap histogram --limit 0 lists what they are called\n", stderr);
+		gh_say(
+		    "no object is called %s: goheap histogram --limit 0 lists what they are called",
+		    type);
 		return GH_EXIT_INPUT;
 	}
 	if (print_objects(query, class))
 		return GH_EXIT_OK;
-	fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+	gh_say(GH_OUT_OF_MEMORY);
 	return GH_EXIT_INPUT;
 }
 
@@ -78,8 +77,6 @@ int gh_cmd_instances(const struct gh_options *options)
 {
 	if (options->nwords == 1)
 		return gh_heap_query_run(options, GH_WITH_DOMINATORS, answer);
-	fputs("goheap: expected one type, as goheap histogram prints it: "
-	      "'map[string]*main.Session'\n",
-	      stderr);
+	gh_say("expected one type, as goheap histogram prints it: 'map[string]*main.Session'");
 	return GH_EXIT_USAGE;
 }

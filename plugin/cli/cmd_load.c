@@ -42,7 +42,7 @@ static const char *path_in(const struct job *job, const char *name, char buf[PAT
 static bool accepts(const struct job *job, bool belongs)
 {
 	if (!belongs && !job->options->force)
-		fputs("goheap: load -f loads it nonetheless\n", stderr);
+		gh_say("load -f loads it nonetheless");
 	return belongs || job->options->force;
 }
 
@@ -302,7 +302,7 @@ static bool find_names(struct job *job)
 		return false;
 	}
 	if (strchr(path, '\n') != NULL) {
-		fputs("goheap: a file with a newline in its name cannot be given to GDB\n", stderr);
+		gh_say("a file with a newline in its name cannot be given to GDB");
 		return false;
 	}
 	job->symbols = path;
@@ -313,14 +313,12 @@ int gh_cmd_load(const struct gh_options *options)
 {
 	const char *directory = getenv(GH_SESSION_VARIABLE);
 	if (directory == NULL) {
-		fputs("goheap: load is a command of GDB's: jit-reader-load goheap.so, then goheap "
-		      "load\n",
-		      stderr);
+		gh_say("load is a command of GDB's: jit-reader-load goheap.so, then goheap load");
 		return GH_EXIT_USAGE;
 	}
 	struct job job = {.options = options, .directory = directory};
 	if (!gh_infofiles_read(&job.files, stdin)) {
-		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		gh_say(GH_OUT_OF_MEMORY);
 		return GH_EXIT_INPUT;
 	}
 	bool loaded = find_names(&job) && load(&job);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "lib/profile/profile.h"
-#include "lib/util/escape.h"
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
 #include "plugin/view/paths.h"
@@ -38,12 +37,10 @@ static void check_rate(const struct gh_dump *dump, uint64_t rate)
 		return;
 	while (fits > 1 && bytes_in_use(dump, fits) > dump->objects.bytes)
 		fits = fits / 2 < LEAST_RATE ? 1 : fits / 2;
-	fputs("goheap: ", stderr);
-	gh_escape_print(stderr, dump->path);
-	fprintf(stderr,
-		": by a MemProfileRate of %" PRIu64 " the profile is of %s in use, of a heap of "
-		"%s: --rate %" PRIu64 " would fit\n",
-		rate, gh_size_text(bytes, scaled), gh_size_text(dump->objects.bytes, heap), fits);
+	gh_say("%s: by a MemProfileRate of %" PRIu64
+	       " the profile is of %s in use, of a heap of %s: --rate %" PRIu64 " would fit",
+	       dump->path, rate, gh_size_text(bytes, scaled),
+	       gh_size_text(dump->objects.bytes, heap), fits);
 }
 
 /* Finds what is live, of each stack. On failure prints the error and returns false. */

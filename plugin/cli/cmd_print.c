@@ -28,7 +28,7 @@ static struct gh_values make_values(const struct gh_options *options, struct gh_
 static bool finish(struct gh_values *values, bool made)
 {
 	if (values->out.failed)
-		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		gh_say(GH_OUT_OF_MEMORY);
 	else if (made) {
 		fwrite(values->out.data, 1, values->out.size, stdout);
 		fputc('\n', stdout);
@@ -64,7 +64,7 @@ static bool read_bytes(struct typed *typed)
 	int length = 0;
 	for (; text != NULL && *text != '\0'; text += 2) {
 		if (sscanf(text, "%2x%n", &byte, &length) != 1 || length != 2) {
-			fputs("goheap: expected two hexadecimal digits for each byte\n", stderr);
+			gh_say("expected two hexadecimal digits for each byte");
 			return false;
 		}
 		gh_buffer_u8(&typed->bytes, (uint8_t)byte);
@@ -236,8 +236,7 @@ static int print_object(struct gh_heap_query *query, uint32_t object, uint64_t a
 	struct gh_process process;
 	struct gh_memory memory;
 	if (query->names.symbols == NULL) {
-		fputs("goheap: the program, whose types these are, is not known: -e PROGRAM\n",
-		      stderr);
+		gh_say("the program, whose types these are, is not known: -e PROGRAM");
 		return GH_EXIT_USAGE;
 	}
 	gh_dump_process(&process, &memory, &query->dump, query->names.symbols);

@@ -61,7 +61,7 @@ static bool print_profile(const struct gh_options *options)
 	if (printed && options->json) {
 		gh_profiletext_print_json(&profile.allocations);
 	} else if (printed && !gh_profiletext_print(&profile.allocations, options->rate)) {
-		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		gh_say(GH_OUT_OF_MEMORY);
 		printed = false;
 	}
 	gh_profile_close(&profile);

@@ -58,7 +58,7 @@ static int print_reachable(struct gh_heap_query *query, uint32_t object, uint64_
 	    .retained = query->dominators.retained[object],
 	};
 	if (!follow(&query->heap, object, &reached)) {
-		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		gh_say(GH_OUT_OF_MEMORY);
 		return GH_EXIT_INPUT;
 	}
 	if (query->options->json) {

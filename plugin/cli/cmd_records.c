@@ -18,7 +18,7 @@ int gh_dumplist_print(const struct gh_options *options, enum gh_emit_layout layo
 	print(&emit);
 	gh_dump_close(&dump);
 	if (emit.failed)
-		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		gh_say(GH_OUT_OF_MEMORY);
 	return emit.failed ? GH_EXIT_INPUT : GH_EXIT_OK;
 }
 

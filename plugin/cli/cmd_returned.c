@@ -113,7 +113,7 @@ int gh_cmd_returned(const struct gh_options *options)
 {
 	struct returned returned = {.options = options};
 	if (!read_returned(&returned)) {
-		fputs("goheap: no function has returned by finish\n", stderr);
+		gh_say("no function has returned by finish");
 		return GH_EXIT_INPUT;
 	}
 	bool printed =

@@ -40,7 +40,7 @@ static char *format(const char *text, ...)
 	int length = vasprintf(&out, text, args);
 	va_end(args);
 	if (length < 0) {
-		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		gh_say(GH_OUT_OF_MEMORY);
 		exit(GH_EXIT_INPUT);
 	}
 	return out;
@@ -488,7 +488,7 @@ int gh_cmd_session(const struct gh_options *options)
 	if (job.directory == NULL)
 		print_errno(directory, "find the session's directory");
 	else if (!read)
-		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		gh_say(GH_OUT_OF_MEMORY);
 	else if (write_boot(&job, options->words[0]))
 		status = GH_EXIT_OK;
 	gh_told_free(&job.told);

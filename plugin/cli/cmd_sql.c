@@ -44,7 +44,7 @@ static int answer(struct gh_sql *sql, const struct gh_options *options)
 	bool answered = gh_sql_run(sql, &heap, form_of(options), stdout, &err);
 	fflush(stdout);
 	if (!answered)
-		fprintf(stderr, "goheap: %s\n", err.text);
+		gh_print_error(&err);
 	gh_heap_query_close(query);
 	return answered ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
@@ -54,8 +54,7 @@ static int write_file(const struct gh_options *options)
 {
 	struct gh_error err;
 	if (options->nwords > 0) {
-		fputs("goheap: -o writes all tables: leave out the query, or print CSV or JSON\n",
-		      stderr);
+		gh_say("-o writes all tables: leave out the query, or print CSV or JSON");
 		return GH_EXIT_USAGE;
 	}
 	struct gh_heap_query *query =
@@ -83,7 +82,7 @@ static int ask(const struct gh_options *options, const char *text)
 	if (sql != NULL && gh_sql_prepare(sql, text, &err))
 		status = answer(sql, options);
 	else
-		fprintf(stderr, "goheap: %s\n", err.text);
+		gh_print_error(&err);
 	gh_sql_close(sql);
 	return status;
 }
@@ -99,9 +98,8 @@ int gh_cmd_sql(const struct gh_options *options)
 	if (options->nwords == 0 && !gh_kept_is_child() && getenv(GH_SESSION_VARIABLE) == NULL)
 		return gh_sql_prompt(options);
 	if (options->nwords == 0) {
-		fputs("goheap: expected a query, found none: sql SELECT ..., or sql --schema for "
-		      "the tables\n",
-		      stderr);
+		gh_say(
+		    "expected a query, found none: sql SELECT ..., or sql --schema for the tables");
 		return GH_EXIT_USAGE;
 	}
 	char *text = gh_options_join(options);

@@ -114,9 +114,8 @@ static bool keep_matches(struct gh_heap_strings *texts, const struct gh_pattern 
 		const struct gh_heap_string *text = &texts->items[i];
 		enum gh_match match = gh_pattern_matches(pattern, text->data, text->length);
 		if (match == GH_MATCH_TOO_LONG) {
-			fputs("goheap: a string can match the regular expression in too many ways: "
-			      "repeat less in it\n",
-			      stderr);
+			gh_say("a string can match the regular expression in too many ways: repeat "
+			       "less in it");
 			return false;
 		}
 		if (match == GH_MATCH_YES)

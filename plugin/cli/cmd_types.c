@@ -53,14 +53,14 @@ static int program_types(const struct gh_options *options)
 	struct gh_error err;
 	if (!gh_program_open(&program, options->file))
 		return GH_EXIT_INPUT;
-	bool found = gh_rtypes_find(&types, &program.tab, &err);
-	if (!found)
+	bool printed = false;
+	if (!gh_rtypes_find(&types, &program.tab, &err))
 		gh_print_error(&err);
-	else if (!print_types(&types, options->json))
-		found = fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr) < 0;
+	else if (!(printed = print_types(&types, options->json)))
+		gh_say(GH_OUT_OF_MEMORY);
 	gh_rtypes_free(&types);
 	gh_program_close(&program);
-	return found ? GH_EXIT_OK : GH_EXIT_INPUT;
+	return printed ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 
 int gh_cmd_types(const struct gh_options *options)

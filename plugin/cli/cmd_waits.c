@@ -195,7 +195,7 @@ size_t gh_wait_groups_print(struct gh_wait_query *query, size_t limit, const cha
 	gh_vector_free(&members);
 	gh_vector_free(&groups);
 	if (ngroups == SIZE_MAX)
-		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		gh_say(GH_OUT_OF_MEMORY);
 	return ngroups;
 }
 
@@ -233,7 +233,7 @@ static int answer_deadlocks(struct gh_wait_query *query)
 int gh_cmd_waits(const struct gh_options *options)
 {
 	if (options->json && options->graph) {
-		fputs("goheap: --graph is a picture: without --json\n", stderr);
+		gh_say("--graph is a picture: without --json");
 		return GH_EXIT_USAGE;
 	}
 	return gh_wait_query_run(options, options->deadlocks ? answer_deadlocks

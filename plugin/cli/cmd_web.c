@@ -131,8 +131,7 @@ static int serve(const struct gh_web_heap *heap, const char *place, int ready)
 	   of its pages. */
 	gh_mappings_live(getpid(), "maps", use_huge_pages, NULL);
 	if (!gh_web_is_local(server))
-		fputs("goheap: other machines can ask this server, if they have the address\n",
-		      stderr);
+		gh_say("other machines can ask this server, if they have the address");
 	printf("%s\n", gh_web_address(server));
 	fflush(stdout);
 	/* A browser that goes away is not an error. */

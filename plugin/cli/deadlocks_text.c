@@ -10,7 +10,7 @@ static const struct gh_deadlocks *find(struct gh_wait_query *query)
 {
 	if (query->symbols != NULL)
 		return gh_wait_deadlocks(query);
-	fputs("goheap: who has a mutex is told by the program's code: name it with -e\n", stderr);
+	gh_say("who has a mutex is told by the program's code: name it with -e");
 	return NULL;
 }
 
@@ -224,7 +224,7 @@ static bool print_kinds(struct gh_wait_query *query, const struct gh_deadlocks *
 	if (made)
 		gh_wait_print_left(query, limit, count);
 	else
-		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		gh_say(GH_OUT_OF_MEMORY);
 	return made;
 }
 
@@ -330,6 +330,6 @@ int gh_deadlocks_draw(struct gh_wait_query *query)
 	if (drawn)
 		gh_dot_close(&dot);
 	else if (deadlocks != NULL)
-		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		gh_say(GH_OUT_OF_MEMORY);
 	return drawn ? GH_EXIT_OK : GH_EXIT_INPUT;
 }

@@ -13,7 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/util/escape.h"
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
 #include "plugin/gdb/gdb.h"
@@ -274,7 +273,7 @@ static int run_typed(struct job *job)
 	if (typed.expression[0] == '\0')
 		tell_usage(job);
 	else if (strchr(typed.expression, '\n') != NULL)
-		fputs("goheap: an expression is one line\n", stderr);
+		gh_say("an expression is one line");
 	else if (!gh_print_words_whole(&typed))
 		status = GH_EXIT_INPUT;
 	else if (job->command->run != gh_cmd_print)
@@ -411,16 +410,14 @@ static bool open_job(struct job *job, const char *program)
 	}
 	job->command = gh_command_find(job->words.args[0]);
 	if (job->command == NULL || job->command->gdb.summary == NULL) {
-		fputs("goheap: no such command: ", stderr);
-		gh_escape_print(stderr, job->words.args[0]);
-		fputs("\n", stderr);
+		gh_say("no such command: %s", job->words.args[0]);
 		gh_words_free(&job->words);
 		return false;
 	}
 	job->args =
 	    calloc((size_t)job->words.count + GH_SQL_WORDS + PART_WORDS, sizeof(*job->args));
 	if (job->args == NULL) {
-		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		gh_say(GH_OUT_OF_MEMORY);
 		gh_words_free(&job->words);
 		return false;
 	}
@@ -458,7 +455,7 @@ int gh_cmd_dispatch(const struct gh_options *options)
 							    : run_at(&job, options->words[0]);
 		gh_infofiles_free(&job.files);
 	} else {
-		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		gh_say(GH_OUT_OF_MEMORY);
 	}
 	close_job(&job);
 	return status;

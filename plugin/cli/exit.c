@@ -26,8 +26,8 @@ static void close_stdout(void)
 		failed = true;
 	if (!failed)
 		return;
-	fprintf(stderr, "goheap: cannot write the output%s%s\n", errno != 0 ? ": " : "",
-		errno != 0 ? strerror(errno) : "");
+	gh_say("cannot write the output%s%s", errno != 0 ? ": " : "",
+	       errno != 0 ? strerror(errno) : "");
 	_exit(GH_EXIT_INPUT);
 }
 

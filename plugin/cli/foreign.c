@@ -90,11 +90,9 @@ static bool tell_core(const char *path)
 	gh_core_program_path(path, program);
 	if (!gh_file_is_foreign(program))
 		return false;
-	fputs("goheap: ", stderr);
-	gh_escape_print(stderr, path);
-	fputs(" is of a process that ran ", stderr);
-	gh_escape_print(stderr, program);
-	fputs(", which is no Go program, and had loaded no Go library that is here\n", stderr);
+	gh_say("%s is of a process that ran %s, which is no Go program, and had loaded no Go "
+	       "library that is here",
+	       path, program);
 	return true;
 }
 
@@ -112,11 +110,7 @@ void gh_foreign_tell_missing(const char *path)
 	if (tell_core(path) || !gh_image_open_core(&core, path, &err))
 		return;
 	const char *name = gh_core_execfn(&core);
-	fputs("goheap: ", stderr);
-	gh_escape_print(stderr, path);
-	fputs(" is without the program: name it, -e ", stderr);
-	gh_escape_print(stderr, name != NULL ? name : "PROGRAM");
-	fputs("\n", stderr);
+	gh_say("%s is without the program: name it, -e %s", path, name != NULL ? name : "PROGRAM");
 	gh_image_close(&core);
 }
 
@@ -135,8 +129,6 @@ void gh_foreign_tell_debugged(const char *program)
 {
 	/* A session has a link to it. */
 	char *path = realpath(program, NULL);
-	fputs("goheap: ", stderr);
-	gh_escape_print(stderr, path != NULL ? path : program);
-	fputs(" is no Go program, and no Go library is loaded\n", stderr);
+	gh_say("%s is no Go program, and no Go library is loaded", path != NULL ? path : program);
 	free(path);
 }

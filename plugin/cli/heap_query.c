@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "lib/heap/heap.h"
-#include "lib/util/escape.h"
 #include "lib/util/parallel.h"
 #include "plugin/cli/command.h"
 #include "plugin/gdb/gdb.h"
@@ -36,11 +35,8 @@ void gh_heap_query_print_damage(const struct gh_heap_query *query)
 	add_damage(line, &any, damage->empty, "objects without a byte");
 	add_damage(line, &any, damage->roots.lost_finalizers, "finalizers of no object");
 	fclose(line);
-	if (any) {
-		fputs("goheap: ", stderr);
-		gh_escape_print(stderr, heap->dump->path);
-		fprintf(stderr, ": %s\n", text);
-	}
+	if (any)
+		gh_say("%s: %s", heap->dump->path, text);
 	free(text);
 }
 
@@ -120,11 +116,9 @@ static bool has_roots(const struct gh_heap_query *query)
 	const struct gh_options *options = query->options;
 	if (!options->asks_roots || options->partial || !gh_heap_query_lacks_roots(&query->dump))
 		return true;
-	fputs("goheap: ", stderr);
-	gh_escape_print(stderr, query->dump.path);
-	fputs(": the roots, which come last in a dump, are missing: with --partial goheap answers "
-	      "as if there were no more\n",
-	      stderr);
+	gh_say("%s: the roots, which come last in a dump, are missing: with --partial goheap "
+	       "answers as if there were no more",
+	       query->dump.path);
 	return false;
 }
 
@@ -173,7 +167,7 @@ struct gh_heap_query *gh_heap_query_make(const struct gh_options *options, struc
 {
 	struct gh_heap_query *query = calloc(1, sizeof(*query));
 	if (query == NULL) {
-		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		gh_say(GH_OUT_OF_MEMORY);
 		gh_dump_close(dump);
 		return NULL;
 	}
@@ -212,27 +206,17 @@ struct gh_heap_query *gh_heap_query_open(const struct gh_options *options, const
 	return query;
 }
 
-/* Prints "goheap: OLDER<BETWEEN>NEWER<END>". */
-static void print_both(const struct gh_dump *older, const char *between,
-		       const struct gh_dump *newer, const char *end)
-{
-	fputs("goheap: ", stderr);
-	gh_escape_print(stderr, older->path);
-	fputs(between, stderr);
-	gh_escape_print(stderr, newer->path);
-	fputs(end, stderr);
-}
-
 void gh_heap_query_compare(const struct gh_heap_query *older, const struct gh_heap_query *newer)
 {
 	uint64_t last = gh_dump_last_gc(&newer->dump);
 	if (!gh_dump_is_same_program(&older->dump, &newer->dump))
-		print_both(&older->dump, " and ", &newer->dump,
-			   " are of different programs, or builds of one: what they have in common "
-			   "is names\n");
+		gh_say("%s and %s are of different programs, or builds of one: what they have in "
+		       "common is names",
+		       older->dump.path, newer->dump.path);
 	if (last != 0 && gh_dump_last_gc(&older->dump) > last)
-		print_both(&older->dump, ", named as the older dump, is later than ", &newer->dump,
-			   ", by their last garbage collections: name them the other way round\n");
+		gh_say("%s, named as the older dump, is later than %s, by their last garbage "
+		       "collections: name them the other way round",
+		       older->dump.path, newer->dump.path);
 }
 
 void gh_heap_query_close(struct gh_heap_query *query)

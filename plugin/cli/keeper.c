@@ -237,7 +237,7 @@ static bool ask(int directory, struct question *question, int *status)
 	int fd = open_socket(directory, false);
 	bool is_taken = fd >= 0 && exchange(fd, question, true) && recv(fd, &taken, 1, 0) == 1;
 	if (is_taken && recv(fd, status, sizeof(*status), 0) != sizeof(*status)) {
-		fputs("goheap: the process that keeps the heap has ended\n", stderr);
+		gh_say("the process that keeps the heap has ended");
 		*status = GH_EXIT_INPUT;
 	}
 	if (fd >= 0)

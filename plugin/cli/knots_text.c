@@ -234,7 +234,7 @@ bool gh_knots_print(struct gh_wait_query *query, const struct gh_leaked *leaked,
 		free(knots.items[i].text);
 	}
 	if (failed) {
-		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		gh_say(GH_OUT_OF_MEMORY);
 	} else if (total > 0 && !json) {
 		gh_wait_print_left(query, limit, count);
 		gh_print_count(query->out, total, "other knot");

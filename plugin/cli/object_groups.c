@@ -166,7 +166,7 @@ bool gh_groups_make(struct gh_groups *groups, struct gh_heap_query *query, enum 
 	groups->of = groups->numbers;
 	if (groups->numbers != NULL && group(groups, query))
 		return true;
-	fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+	gh_say(GH_OUT_OF_MEMORY);
 	return false;
 }
 

@@ -327,7 +327,7 @@ char *gh_options_join(const struct gh_options *options)
 		fprintf(out, "%s%s", i > 0 ? " " : "", options->words[i]);
 	if (out != NULL && fclose(out) == 0)
 		return text;
-	fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+	gh_say(GH_OUT_OF_MEMORY);
 	free(text);
 	return NULL;
 }

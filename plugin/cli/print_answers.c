@@ -162,13 +162,6 @@ static void tell_error(const struct gh_print_answers *answers, const char *expre
 	}
 }
 
-static void tell_function(const char *expression)
-{
-	fputs("goheap: ", stderr);
-	gh_escape_print(stderr, expression);
-	fputs(": a function, which has no value: break, list and info line take it\n", stderr);
-}
-
 bool gh_print_answers_refuse(const struct gh_print_answers *answers,
 			     const struct gh_print_words *print)
 {
@@ -176,9 +169,7 @@ bool gh_print_answers_refuse(const struct gh_print_answers *answers,
 	if (type == NULL)
 		tell_error(answers, print->expression);
 	else if (answers->lost)
-		fputs(
-		    "goheap: it is not known here: the function was called with it in registers\n",
-		    stderr);
+		gh_say("it is not known here: the function was called with it in registers");
 	else if (print->type == NULL && strcmp(type, GH_NO_GO_TYPE) == 0)
 		fputs("Its type is not known: goheap print TYPE EXPRESSION\n", stderr);
 	else if (strcmp(type, print->expression) == 0)
@@ -186,7 +177,8 @@ bool gh_print_answers_refuse(const struct gh_print_answers *answers,
 	else if (strcmp(type, "void") == 0)
 		fputs("It has no value.\n", stderr);
 	else if (strncmp(type, "void (", 6) == 0)
-		tell_function(print->expression);
+		gh_say("%s: a function, which has no value: break, list and info line take it",
+		       print->expression);
 	else
 		return false;
 	return true;

@@ -145,7 +145,7 @@ bool gh_print_words_read(struct gh_print_words *print, const struct gh_words *wo
 	*print = (struct gh_print_words){.noptions = count_options(words)};
 	print->text = join(words, 1 + print->noptions);
 	if (print->text == NULL) {
-		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		gh_say(GH_OUT_OF_MEMORY);
 		return false;
 	}
 	print->expression = print->text;
@@ -246,8 +246,7 @@ bool gh_print_words_whole(const struct gh_print_words *print)
 				return true; /* GDB judges it */
 			open[depth++] = *text == '(' ? ')' : *text == '[' ? ']' : '}';
 		} else if (closing != NULL && (depth == 0 || open[--depth] != *closing)) {
-			fprintf(stderr, "goheap: a %c of the expression closes nothing\n",
-				*closing);
+			gh_say("a %c of the expression closes nothing", *closing);
 			return false;
 		}
 		text++;
@@ -256,12 +255,10 @@ bool gh_print_words_whole(const struct gh_print_words *print)
 	while (length > 0 && print->expression[length - 1] == ' ')
 		length--;
 	if (depth > 0)
-		fprintf(stderr, "goheap: expected a %c, found the end of the expression\n",
-			open[depth - 1]);
+		gh_say("expected a %c, found the end of the expression", open[depth - 1]);
 	else if (length > 0 && is_open_operator(print->expression, length))
-		fprintf(stderr,
-			"goheap: expected an operand after %c, found the end of the expression\n",
-			print->expression[length - 1]);
+		gh_say("expected an operand after %c, found the end of the expression",
+		       print->expression[length - 1]);
 	else
 		return true;
 	return false;

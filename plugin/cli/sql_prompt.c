@@ -101,7 +101,7 @@ static enum gh_prompt_next answer(const struct gh_kept_source *source, char *lin
 	}
 	gh_buffer_u8(&statement, '\0');
 	if (statement.failed) {
-		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		gh_say(GH_OUT_OF_MEMORY);
 		gh_buffer_free(&statement);
 		return GH_PROMPT_NEXT;
 	}

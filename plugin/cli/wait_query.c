@@ -198,8 +198,7 @@ bool gh_wait_find_leaked(struct gh_leaked *leaked, struct gh_wait_query *query)
 {
 	struct gh_error err;
 	if (query->dump.memory != NULL) {
-		fputs("goheap: which goroutines can never go on is not known without the heap\n",
-		      stderr);
+		gh_say("which goroutines can never go on is not known without the heap");
 		return false;
 	}
 	gh_progress_begin("goheap: following the pointers of", query->dump.path);

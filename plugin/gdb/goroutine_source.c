@@ -226,7 +226,7 @@ static bool open_debugged(struct gh_snapshot *snapshot, int directory, const cha
 		snapshot->selected = process.threads.items[0];
 	int fd = gh_memory_connect(directory);
 	if (fd < 0) {
-		fputs("goheap: GDB has no process whose memory can be read\n", stderr);
+		gh_say("GDB has no process whose memory can be read");
 	} else if (gh_program_open(&program, target != NULL ? target : path)) {
 		struct gh_memory memory = {.read = fetch, .from = &fd, .size = MEMORY};
 		made = find_library(&process, directory, &program, &memory) &&
@@ -340,8 +340,7 @@ static bool look_at_dump(const struct gh_snapshot *snapshot, const char *path, c
 	struct gh_memory memory;
 	bool looked = false;
 	if (program == NULL) {
-		fputs("goheap: the program, whose types these are, is not known: -e PROGRAM\n",
-		      stderr);
+		gh_say("the program, whose types these are, is not known: -e PROGRAM");
 		return false;
 	}
 	if (!gh_dumpfile_open(&dump, path))

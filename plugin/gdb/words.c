@@ -79,7 +79,7 @@ int gh_words_append(const char *directory, FILE *in)
 	FILE *file = word != NULL ? open_words(directory, "a+e") : NULL;
 	int count = -1;
 	if (word == NULL)
-		fputs("goheap: expected a word from GDB, found none\n", stderr);
+		gh_say("expected a word from GDB, found none");
 	if (file != NULL) {
 		char *words = read_all(file, &size);
 		bool written = words != NULL && fwrite(word, 1, strlen(word) + 1, file) > 0;

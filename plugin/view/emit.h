@@ -280,6 +280,10 @@ void gh_dot_close(struct gh_dot *dot);
 /* Prints ERR to standard error as the one line it is. */
 void gh_print_error(const struct gh_error *err);
 
+/* Prints "goheap: ", the text of the printf FORMAT as gh_escape_print does, and a newline to
+ * standard error. */
+void gh_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* PATH, NULL if there is none, may be written: it is not INPUT, NULL if there is none, by whatever
  * name. If it is, prints so and returns false. */
 bool gh_check_output(const char *path, const char *input);

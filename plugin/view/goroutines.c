@@ -218,7 +218,7 @@ bool gh_goroutines_print(struct gh_goroutine_list *listing)
 	free(entries);
 	gh_traceback_free(&listing->traceback);
 	if (!ok)
-		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		gh_say(GH_OUT_OF_MEMORY);
 	return ok;
 }
 

@@ -173,8 +173,7 @@ bool gh_target_open_core(struct gh_target *target, const char *path, const char 
 {
 	*target = (struct gh_target){.path = path};
 	if (program == NULL && is_input(path)) {
-		fputs("goheap: for a core file from standard input, name the program: -e PROGRAM\n",
-		      stderr);
+		gh_say("for a core file from standard input, name the program: -e PROGRAM");
 		return false;
 	}
 	bool opened = open_core(target, path, program);
@@ -194,8 +193,7 @@ static bool copy_stopped(struct gh_target *target)
 	bool copied = gh_live_copy_stop(&target->live, target->program.image.arch, &parts, &err);
 	gh_live_parts_free(&parts);
 	if (copied)
-		fprintf(stderr, "goheap: paused %" PRIu64 " ms\n",
-			(target->live.paused + 500000) / 1000000);
+		gh_say("paused %" PRIu64 " ms", (target->live.paused + 500000) / 1000000);
 	else
 		gh_print_error(&err);
 	return copied;

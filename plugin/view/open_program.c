@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/util/escape.h"
@@ -16,6 +18,20 @@
 void gh_print_error(const struct gh_error *err)
 {
 	fprintf(stderr, "goheap: %s\n", err->text);
+}
+
+void gh_say(const char *format, ...)
+{
+	char *text;
+	va_list args;
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	fputs("goheap: ", stderr);
+	gh_escape_print(stderr, text != NULL ? text : GH_OUT_OF_MEMORY);
+	fputs("\n", stderr);
+	free(text);
 }
 
 bool gh_check_output(const char *path, const char *input)
@@ -36,20 +52,15 @@ void gh_print_errno(const char *path)
 
 void gh_print_warning(const char *path, uint64_t count, const char *what)
 {
-	if (count == 0)
-		return;
-	fputs("goheap: ", stderr);
-	gh_escape_print(stderr, path);
-	fprintf(stderr, ": %" PRIu64 " %s\n", count, what);
+	if (count > 0)
+		gh_say("%s: %" PRIu64 " %s", path, count, what);
 }
 
 static void print_packed(const struct gh_image *image)
 {
-	if (!gh_image_is_packed(image))
-		return;
-	fputs("goheap: ", stderr);
-	gh_escape_print(stderr, image->path);
-	fputs(" is packed: unpack it with upx -d, or ask its process, -p PID\n", stderr);
+	if (gh_image_is_packed(image))
+		gh_say("%s is packed: unpack it with upx -d, or ask its process, -p PID",
+		       image->path);
 }
 
 bool gh_program_open(struct gh_program *program, const char *path)
@@ -86,11 +97,8 @@ bool gh_program_goes_on(const struct gh_program *program)
 {
 	if (program->names_left > 0)
 		return true;
-	fputs("goheap: ", stderr);
-	gh_escape_print(stderr, program->image.path);
-	fprintf(stderr,
-		": the rest is not printed: expected names of less than %d times the file's size\n",
-		MAX_NAMES);
+	gh_say("%s: the rest is not printed: expected names of less than %d times the file's size",
+	       program->image.path, MAX_NAMES);
 	return false;
 }
 
@@ -105,7 +113,7 @@ bool gh_program_walk(const struct gh_program *program, size_t index, struct gh_f
 		return false;
 	}
 	if (!gh_sourcemap_start(map, &program->tab, func)) {
-		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		gh_say(GH_OUT_OF_MEMORY);
 		return false;
 	}
 	return true;

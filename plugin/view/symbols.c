@@ -157,7 +157,7 @@ bool gh_symbols_open(struct gh_symbols *symbols, const struct gh_dump *dump, con
 		return false;
 	symbols->cache = calloc(CACHE_SIZE, sizeof(*symbols->cache));
 	if (symbols->cache == NULL) {
-		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		gh_say(GH_OUT_OF_MEMORY);
 	} else if (!check(symbols, dump, &err)) {
 		gh_print_error(&err);
 	} else {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "lib/util/error.h"
-#include "lib/util/escape.h"
+#include "plugin/view/emit.h"
 #include "plugin/web/internal.h"
 
 enum {
@@ -55,9 +55,7 @@ static int listen_on(const struct addrinfo *address)
 
 static void print_failure(const char *place, const char *why)
 {
-	fputs("goheap: cannot listen on ", stderr);
-	gh_escape_print(stderr, place);
-	fprintf(stderr, ": %s\n", why);
+	gh_say("cannot listen on %s: %s", place, why);
 }
 
 static int open_listener(const char *place)
@@ -96,7 +94,7 @@ struct gh_web_server *gh_web_listen(const char *place, const struct gh_web_answe
 	place = place != NULL ? place : "";
 	struct gh_web_server *server = calloc(1, sizeof(*server));
 	if (server == NULL) {
-		fputs("goheap: " GH_OUT_OF_MEMORY "\n", stderr);
+		gh_say(GH_OUT_OF_MEMORY);
 		return NULL;
 	}
 	server->answers = answers;
@@ -157,5 +155,5 @@ void gh_web_serve(struct gh_web_server *server)
 		if (!gh_web_requests_look_after(server))
 			wait_for_any(server, info->epoll_fd);
 	}
-	fputs("goheap: the server has ended\n", stderr);
+	gh_say("the server has ended");
 }
