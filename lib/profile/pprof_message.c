@@ -68,13 +68,8 @@ static void fail_writing(struct gh_pprof_out *out)
 static void flush(struct gh_pprof_out *out)
 {
 	struct gh_buffer *field = &out->field;
-	/* gzwrite counts in int. */
-	for (size_t done = 0; done < field->size && !out->failed;) {
-		size_t size = field->size - done < 1 << 20 ? field->size - done : 1 << 20;
-		if (gzwrite(out->stream, field->data + done, (unsigned)size) <= 0)
-			fail_writing(out);
-		done += size;
-	}
+	if (!out->failed && gzfwrite(field->data, 1, field->size, out->stream) != field->size)
+		fail_writing(out);
 	if (field->failed || out->message.failed || out->nested.failed) {
 		errno = ENOMEM;
 		out->failed = true;

@@ -1,11 +1,12 @@
 /* Allocation profiles of crafted heap dumps, for pprof: whatever the dump says, what is written is
  * a profile; and stacks become places in a program. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/profile/profile.h"
+#include "lib/profile/internal.h"
 #include "tests/unit/dumpmaker.h"
 #include "tests/unit/profilewalk.h"
 #include "tests/unit/suites.h"
@@ -248,6 +249,69 @@ START_TEST(the_mapping_is_that_of_the_code)
 }
 END_TEST
 
+/* What memory was too short for. */
+enum failure { FIELD, MESSAGE, NESTED, NOTHING };
+
+static void write_failing(struct gh_pprof_out *out, const void *context)
+{
+	const enum failure *failure = context;
+	out->field.failed = *failure == FIELD;
+	out->message.failed = *failure == MESSAGE;
+	out->nested.failed = *failure == NESTED;
+	gh_pprof_write_int(out, GH_PPROF_PROFILE_PERIOD, 1);
+}
+
+/* There is no profile that memory was too short for, whichever part of it that was. */
+START_TEST(what_memory_is_too_short_for_is_not_written)
+{
+	struct gh_error err;
+	enum failure failure = (enum failure)_i;
+	char path[] = "/tmp/goheap-test-XXXXXX";
+	close(mkstemp(path));
+	unlink(path);
+	errno = 0;
+	ck_assert_int_eq(gh_pprof_write_file(path, write_failing, &failure, &err),
+			 failure == NOTHING);
+	ck_assert_int_eq(access(path, F_OK) == 0, failure == NOTHING);
+	if (failure != NOTHING)
+		ck_assert_ptr_nonnull(strstr(err.text, strerror(ENOMEM)));
+	unlink(path);
+}
+END_TEST
+
+/* A field that zlib is given in several parts. */
+enum { LONG_NAME = (3 << 20) + 5 };
+
+static void write_long(struct gh_pprof_out *out, const void *context)
+{
+	gh_pprof_write_string(out, context, LONG_NAME);
+}
+
+START_TEST(a_field_has_any_length)
+{
+	/* The number of the field, of a type that has its length before it, and that in 7 bits
+	 * each. */
+	static const uint8_t start[] = {6 << 3 | 2, 0x85, 0x80, 0xc0, 0x01};
+	struct gh_error err;
+	char path[] = "/tmp/goheap-test-XXXXXX";
+	char *name = malloc(LONG_NAME);
+	uint8_t *read = malloc(LONG_NAME + 10);
+	ck_assert(name != NULL && read != NULL);
+	for (size_t i = 0; i < LONG_NAME; i++)
+		name[i] = (char)('a' + i % 23);
+	close(mkstemp(path));
+	ck_assert(gh_pprof_write_file(path, write_long, name, &err));
+	gzFile in = gzopen(path, "rb");
+	ck_assert_int_eq(gzread(in, read, LONG_NAME + 10), LONG_NAME + sizeof(start));
+	gzclose(in);
+	ck_assert_mem_eq(read, start, sizeof(start));
+	ck_assert_mem_eq(read + sizeof(start), name, LONG_NAME);
+	unlink(path);
+	free(name);
+	free(read);
+}
+END_TEST
+
 /* Every dump that can be made, of every format. */
 START_TEST(any_format)
 {
@@ -275,5 +339,7 @@ void pprof_tests(TCase *tcase)
 	tcase_add_test(tcase, leading_frames_of_the_runtime_are_left_out);
 	tcase_add_test(tcase, lines_tell_inlined_calls);
 	tcase_add_test(tcase, the_mapping_is_that_of_the_code);
+	tcase_add_loop_test(tcase, what_memory_is_too_short_for_is_not_written, FIELD, NOTHING + 1);
+	tcase_add_test(tcase, a_field_has_any_length);
 	tcase_add_loop_test(tcase, any_format, 0, MAKER_VARIANTS);
 }
