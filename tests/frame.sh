@@ -22,19 +22,25 @@ check_told() {
 	{
 		# A function that a signal stops where it begins does so twice.
 		echo 'set env GODEBUG=asyncpreemptoff=1'
-		for method in words numbers pointers structs constants; do
+		for method in words numbers pointers structs constants beyond; do
 			echo "break main.(*point).$method"
 		done
 		printf '%s\n' "run arguments >$work/told" 'goheap frame --limit 0 --depth 20'
-		for method in 1 2 3 4; do
+		for method in 1 2 3 4 5; do
 			printf '%s\n' continue 'goheap frame --limit=0 --depth=20 0'
 		done
-		echo continue
+		printf '%s\n' 'tbreak main.arguments' continue 'echo caller\n' 'goheap frame 1' continue
 	} >"$work/commands"
 	asks "$directory/printed.stripped"
 	# The last argument of a method there is a channel, whose address is not told.
+	sed -n '/^caller/,$p' "$work/output" >"$work/caller"
+	sed -i '/^caller/,$d' "$work/output"
 	arguments | grep -v 'chan int' >"$work/found"
 	same "$1: arguments that the program prints ($(wc -l <"$work/told"))" "$work/told" "$work/found"
+	# Where a method begins its type tells all of it.
+	if [ "$1" != "Go 1.15" ]; then
+		has "$1: an argument of which a word is not told" "$(cat "$work/caller")" '^arg9 = \{0x[0-9a-f]+, \.\.\.\}\?$'
+	fi
 }
 
 # passed: the rows of a session on standard input: each stop in main.pause, with the arguments of the function of main.main's
@@ -80,6 +86,8 @@ check_passed() {
 	passed <"$work/output" | sed 's/[^"?]$/&?/' >"$work/found"
 	compare_passed "$1: arguments where functions begin" 90
 	has "$1: numbers where a function begins" "$(cat "$work/output")" '^arg9 = 10$'
+	has "$1: an argument of six words" "$(cat "$work/output")" '^arg1 = \{0x[0-9a-f]+, 4, 4, 5, 6, 249\}$'
+	has "$1: an argument of which a word is not told" "$(cat "$work/output")" '^arg2 = \{0x[0-9a-f]+, 2, \.\.\.\}$'
 }
 
 # compare_passed NAME LEAST: each of our values that is a number or a string of some length is one that the twin has, and so

@@ -91,7 +91,7 @@ untyped() {
 # arguments PROGRAM: where functions stop, their arguments by their own types, many of them in registers.
 arguments() {
 	local arg method go_on="run arguments parts >$work/told" commands=()
-	for method in words numbers pointers structs constants; do
+	for method in words numbers pointers structs constants beyond; do
 		commands+=("break main.(*point).$method")
 	done
 	"$1" arguments parts >"$work/calls"

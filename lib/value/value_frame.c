@@ -207,8 +207,7 @@ static bool goes_on(const struct reader *reader, size_t first, size_t count)
 	if (type == GH_NO_RTYPE)
 		return reader->places.items[first].arg.part != GH_ARG_WHOLE &&
 		       first + count == GH_MAX_ARGS;
-	uint64_t size = reader->values->types->items[type].size;
-	return size > extent && size - extent >= word_size(reader);
+	return reader->values->types->items[type].size >= extent + word_size(reader);
 }
 
 /* All of it is known, with its type. */

@@ -466,6 +466,7 @@ type taker interface {
 	pointers(a *node, b map[string]int, c *[]int, d *int, e chan int)
 	structs(a point, b [1]string, c complex128, d fault)
 	constants(a string, b interface{}, c error, d []int, e func(int) int)
+	beyond(a, b, c, d, e, f, g, h int, i string)
 }
 
 func arguments(pointers ...interface{}) {
@@ -506,6 +507,11 @@ func (p *point) constants(a string, b interface{}, c error, d []int, e func(int)
 	arguments(&p, &a, &b, &c, &d, &e)
 }
 
+// Of its arguments ten words are told: of the last one all but its length.
+func (p *point) beyond(a, b, c, d, e, f, g, h int, i string) {
+	arguments(&p, &a, &b, &c, &d, &e, &f, &g, &h, &i)
+}
+
 func take(t taker) {
 	list := &node{Name: "second", any: point{3, 4}}
 	list = &node{Name: "first", next: list, tags: []string{"tag"}}
@@ -514,6 +520,7 @@ func take(t taker) {
 	t.pointers(list, map[string]int{"b": 2, "a": 1}, &[]int{1, 2}, new(int), make(chan int))
 	t.structs(point{-1, 2}, [1]string{strings.ToUpper("one")}, complex(1, -2), fault{4, named(8)})
 	t.constants("constant", nil, nil, nil, twice)
+	t.beyond(1, 2, 3, 4, 5, 6, 7, 8, strings.ToLower("ONE"))
 }
 
 // The results of a giver's methods are printed where they have returned: of some more than registers hold.
