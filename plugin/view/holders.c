@@ -108,7 +108,7 @@ static uint64_t key_of(const struct finding *finding, const struct gh_root *root
 /* The key of the roots of RANK among those with KEY. */
 static uint64_t key_of_rank(uint64_t key, enum gh_root_rank rank)
 {
-	return rank == GH_RANK_LASTING ? key : hash_number(key, rank);
+	return hash_number(key, rank);
 }
 
 /* The number of the holder with KEY, which is added if it is new. */
