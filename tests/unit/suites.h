@@ -12,8 +12,8 @@
 	X(pcvalue) X(pclntab) X(plan9) X(damage) X(debugfile) X(own_types) X(rtype) \
 	X(inline) X(core_notes) X(dump) X(dump_damage) X(graph) X(dump_gzip) X(heap) \
 	X(heapscan) X(piped_text) X(pprof) X(call_site) X(slots) X(spills) X(stack) \
-	X(stackmap) X(x86_decode) X(typing) X(traceback) X(frames) X(view) X(holders) X(process) \
-	X(free_memory)
+	X(stackmap) X(x86_decode) X(typing) X(traceback) X(frames) X(view) X(holders) \
+	X(print_answers) X(process) X(free_memory)
 /* clang-format on */
 
 #define DECLARE(name) void name##_tests(TCase *tests);
