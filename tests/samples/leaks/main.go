@@ -131,9 +131,11 @@ func appendLog(i int) {
 	log = append(log, newSession(i))
 }
 
-// Part is 16 bytes of a large array.
+// Part is an eighth of a large array, more of it, and as much of one that all have.
 type Part struct {
 	bytes []byte
+	more  []byte
+	all   []byte
 }
 
 var parts []*Part
@@ -144,7 +146,11 @@ func slice(i int) {
 		return
 	}
 	whole := make([]byte, 1<<17)
-	parts = append(parts, &Part{whole[4096:4112]})
+	all := whole[4096:20480]
+	if len(parts) > 0 {
+		all = parts[0].all
+	}
+	parts = append(parts, &Part{whole[4096:20480], whole[:32], all})
 }
 
 // Request is what a goroutine answers.
