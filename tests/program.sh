@@ -153,6 +153,90 @@ refusals() {
 	has "debug --help" "$("$GOHEAP" debug --help)" '--output=OUT'
 }
 
+# misused ARG... "|" LINE: what cannot be meant is told at once, in the first line on standard error: status 2, nothing on
+# standard output. Lines of such words, of which none has a file, are on standard input.
+misused() {
+	local words line
+	while IFS='|' read -r words line; do
+		# shellcheck disable=SC2086 # the words of a command
+		env -u GOHEAP_SESSION "$GOHEAP" ${words//FILE/$work/nosuch} >"$work/out" 2>"$work/err" </dev/null
+		equal "usage: $words: status, lines of output" "2 0" "$? $(wc -l <"$work/out")"
+		equal "usage: $words: what it says" "$line" "$(head -n 1 "$work/err")"
+	done
+}
+
+# The most and the least that options and operands may be is no misuse: the file is read, which there is none of.
+within() {
+	local words
+	while read -r words; do
+		# shellcheck disable=SC2086
+		refused "usage: $words" "$GOHEAP" ${words//FILE/$work/nosuch}
+		has "usage: $words: what it says" "$(cat "$work/err")" "^goheap: $work/nosuch: cannot open: "
+	done
+}
+
+usages() {
+	misused <<-'END'
+		|Usage: goheap [OPTION...] COMMAND [ARG...]
+		nosuch|goheap: no such command: nosuch
+		info FILE FILE|Usage: goheap info [OPTION...] FILE
+		diff FILE|Usage: goheap diff [OPTION...] OLD NEW
+		path FILE|Usage: goheap path [OPTION...] DUMP ADDR...
+		suspects FILE FILE FILE|Usage: goheap suspects [OPTION...] DUMP [OLD]
+		report FILE FILE FILE -o FILE|Usage: goheap report [OPTION...] [OLD] DUMP -o FILE
+		goroutines -p 1 FILE|Usage: goheap goroutines [OPTION...] DUMP
+		core FILE|Usage: goheap core [OPTION...] DUMP -o CORE
+		export FILE|Usage: goheap export [OPTION...] DUMP... -t DIR
+		sql|Usage: goheap sql [OPTION...] DUMP [QUERY]
+		addr2line -e|goheap addr2line: option requires an argument -- 'e'
+		histogram FILE -n 1x|goheap histogram: not a number: 1x
+		histogram FILE -n -1|goheap histogram: not a number: -1
+		histogram FILE -n 18446744073709551616|goheap histogram: not a number: 18446744073709551616
+		histogram FILE --by typ|goheap histogram: not type|size|site|path|root: typ
+		histogram FILE --by types|goheap histogram: not type|size|site|path|root: types
+		print --depth 65 FILE 10|goheap print: not a number up to 64: 65
+		print --depth=-1 FILE 10|goheap print: not a number up to 64: -1
+		print FILE int|goheap print: not an address: int
+		dot FILE 1 2|Usage: goheap dot [OPTION...] DUMP [ADDR]
+		goroutine FILE -e FILE|Usage: goheap goroutine [OPTION...] PROCESS ID -e PROGRAM
+		goroutine FILE 1 2 -e FILE|Usage: goheap goroutine [OPTION...] PROCESS ID -e PROGRAM
+		goroutine FILE 1|Usage: goheap goroutine [OPTION...] PROCESS ID -e PROGRAM
+		goroutine FILE 1 -e FILE|goheap: goroutine is a command of GDB's: jit-reader-load goheap.so, then goheap goroutine
+		strings FILE --grep [|goheap strings: not a regular expression: [
+		frame FILE|goheap: expected a goroutine's ID, and the number of a frame or none
+		frame FILE 1 2 3 -e FILE|goheap: expected a goroutine's ID, and the number of a frame or none
+		frame FILE 1x -e FILE|goheap: expected a number, found 1x
+		frame FILE 1 x -e FILE|goheap: expected a number, found x
+		frame FILE 1 2|goheap: the program, whose frames these are, is not known: -e PROGRAM
+		instances FILE|goheap: expected one type, as goheap histogram prints it: 'map[string]*main.Session'
+		instances FILE main.T main.U|goheap: expected one type, as goheap histogram prints it: 'map[string]*main.Session'
+		debug FILE --install=FILE -o FILE|goheap debug: --install and -o name two places: leave one out
+		waits FILE --json --graph|goheap: --graph is a picture: without --json
+		sql FILE -o FILE SELECT 1|goheap: -o writes all tables: leave out the query, or print CSV or JSON
+		sql FILE SELEC|goheap: near "SELEC": syntax error
+		break main.main|goheap: break is a command of GDB's: jit-reader-load goheap.so, then goheap break
+		load FILE|goheap: load is a command of GDB's: jit-reader-load goheap.so, then goheap load
+		fetch FILE|goheap fetch: only for goheap in GDB to run
+		word|goheap word: only for goheap in GDB to run
+		dispatch path|goheap dispatch: only for goheap in GDB to run
+		live path|goheap live: only for goheap in GDB to run
+		library a b c|goheap library: only for goheap.so to run
+		session FILE|goheap session: only for goheap.so to run
+	END
+	within <<-'END'
+		histogram FILE -n 18446744073709551615
+		histogram FILE -n 0
+		histogram FILE --by type
+		histogram FILE --by root
+		print --depth 64 FILE 10
+		print --depth 0 FILE 10
+		print FILE int 0xffffffffffffffff -e FILE
+		dot FILE ffffffffffffffff
+		path FILE 1 2
+		suspects FILE FILE
+	END
+}
+
 # What a tool that reads the debug file by itself makes of it.
 others() {
 	local entry
@@ -272,6 +356,7 @@ json
 addresses
 no_line
 refusals
+usages
 others
 names
 long_names
