@@ -1,4 +1,3 @@
-
 #include "lib/code/internal.h"
 
 static const struct gh_spill *find_spill(const struct gh_spills *spills, const struct gh_arg *arg,

@@ -1,4 +1,3 @@
-
 #include "lib/code/internal.h"
 
 #include <string.h>

@@ -19,16 +19,16 @@
 	.uid_size = 4, .dwarf_sp = 29, .dwarf_ra = 31, .dwarf_pc = 66, .dwarf_g = 30
 #define MIPS_32                                                                                    \
 	MIPS, .pointer_size = 4, .min_frame = 4, .injected_gap = 4,                                \
-	      .gregs = {.count = 45, .pc = 40, .sp = 35, .fp = GH_NO_REGISTER, .lr = 37}
+	      .gregs = {.count = 45, .pc = 40, .sp = 35, .lr = 37}
 #define MIPS_64                                                                                    \
 	MIPS, .letter = '0', .pointer_size = 8, .min_frame = 8, .injected_gap = 8,                 \
-	      .gregs = {.count = 45, .pc = 34, .sp = 29, .fp = GH_NO_REGISTER, .lr = 31}
+	      .gregs = {.count = 45, .pc = 34, .sp = 29, .lr = 31}
 #define PPC64                                                                                      \
 	.letter = '9', .isa = GH_ISA_PPC64, .machine = EM_PPC64, .pointer_size = 8, .quantum = 4,  \
 	.link_register = true, .relative_type = R_PPC64_RELATIVE, .symbol_type = R_PPC64_ADDR64,   \
 	.min_frame = 32, .injected_gap = 32, .pc_unit = 1, .uid_size = 4, .dwarf_sp = 1,           \
 	.dwarf_ra = 65, .dwarf_pc = 67, .dwarf_g = 30,                                             \
-	.gregs = {.count = 48, .pc = 32, .sp = 1, .fp = GH_NO_REGISTER, .lr = 36},                 \
+	.gregs = {.count = 48, .pc = 32, .sp = 1, .lr = 36},                                       \
 	.arg_registers = {{3, 8}, {14, 4}, {33, 12}}
 
 /* A row for each machine. Where the numbers are from:
@@ -54,7 +54,7 @@ static const struct gh_arch arches[] = {
 	.dwarf_ra = 8,
 	.dwarf_pc = 8,
 	.gdb_has_dwarf_pc = true,
-	.gregs = {.count = 17, .pc = 12, .sp = 15, .fp = GH_NO_REGISTER, .lr = GH_NO_REGISTER},
+	.gregs = {.count = 17, .pc = 12, .sp = 15},
 	.vectors_note = NT_X86_XSTATE,
 	.signal_frame = {.info = 12,
 			 .pc = 216,
@@ -82,7 +82,7 @@ static const struct gh_arch arches[] = {
 	.dwarf_pc = 16,
 	.dwarf_g = 14,
 	.gdb_has_dwarf_pc = true,
-	.gregs = {.count = 27, .pc = 16, .sp = 19, .fp = 4, .lr = GH_NO_REGISTER},
+	.gregs = {.count = 27, .pc = 16, .sp = 19, .fp = 4},
 	.vectors_note = NT_X86_XSTATE,
 	.signal_frame = {.info = 304,
 			 .pc = 168,
@@ -112,7 +112,7 @@ static const struct gh_arch arches[] = {
 	.dwarf_pc = 15,
 	.dwarf_g = 10,
 	.gdb_has_dwarf_pc = true,
-	.gregs = {.count = 18, .pc = 15, .sp = 13, .fp = GH_NO_REGISTER, .lr = 14},
+	.gregs = {.count = 18, .pc = 15, .sp = 13, .lr = 14},
 	.signal_frame = {.pc = 220, .sp = 212, .lr = 216, .registers = 160, .count = 15},
     },
     {
@@ -158,7 +158,7 @@ static const struct gh_arch arches[] = {
 	.dwarf_ra = 1,
 	.dwarf_pc = 64,
 	.dwarf_g = 22,
-	.gregs = {.count = 45, .pc = 33, .sp = 3, .fp = GH_NO_REGISTER, .lr = 1},
+	.gregs = {.count = 45, .pc = 33, .sp = 3, .lr = 1},
 	.vectors_size = 1024,
 	.arg_registers = {{4, 16}, {32, 16}},
     },
@@ -185,7 +185,7 @@ static const struct gh_arch arches[] = {
 	.dwarf_ra = 1,
 	.dwarf_pc = 64,
 	.dwarf_g = 27,
-	.gregs = {.count = 32, .pc = 0, .sp = 2, .fp = GH_NO_REGISTER, .lr = 1},
+	.gregs = {.count = 32, .pc = 0, .sp = 2, .lr = 1},
 	.arg_registers = {{8, 16}, {40, 16}},
     },
     {
@@ -208,7 +208,7 @@ static const struct gh_arch arches[] = {
 	.dwarf_pc = 65,
 	.dwarf_g = 13,
 	.gdb_has_dwarf_pc = true,
-	.gregs = {.count = 27, .pc = 1, .sp = 17, .fp = GH_NO_REGISTER, .lr = 16},
+	.gregs = {.count = 27, .pc = 1, .sp = 17, .lr = 16},
 	.arg_registers = {{2, 8}, {16, 16}},
     },
 };

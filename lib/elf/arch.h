@@ -1,6 +1,6 @@
 /* The machines that Go runs on, and the constants that differ between them. What decodes
- * instructions or follows what code of one machine does (lib/code, probes, signal handlers' frames,
- * Plan 9's frames) goes by gh_arch.isa: a new machine of new instructions has to be added there. */
+ * instructions or follows what code of one machine does (lib/code, probes, Plan 9's frames, goheap
+ * returned) goes by gh_arch.isa: a new machine of new instructions has to be added there. */
 #ifndef GH_ELF_ARCH_H
 #define GH_ELF_ARCH_H
 
@@ -28,16 +28,16 @@ struct gh_register_run {
 
 #define GH_MAX_REGISTER_RUNS 4
 
-/* No such register. */
-#define GH_NO_REGISTER UINT8_MAX
+/* More than any machine has in its elf_gregset_t. */
+#define GH_MAX_REGISTERS 64
 
 /* The registers of a thread in a core file (elf_gregset_t), each of the size of a pointer. */
 struct gh_gregset {
 	uint8_t count; /* of registers */
 	uint8_t pc;    /* which of them is the pc */
 	uint8_t sp;    /* the stack pointer */
-	uint8_t fp;    /* the frame pointer; GH_NO_REGISTER if Go keeps none */
-	uint8_t lr;    /* the link register; GH_NO_REGISTER if there is none */
+	uint8_t fp;    /* the frame pointer, if gh_arch.dwarf_fp says that Go keeps one */
+	uint8_t lr;    /* the link register, if gh_arch.link_register says that there is one */
 };
 
 /* Where a core file's struct elf_prstatus, with words of WORD bytes, has the thread's id, pr_pid,
@@ -72,10 +72,10 @@ struct gh_arch {
 	enum gh_isa isa;      /* its instructions */
 	uint16_t machine;     /* ELF e_machine */
 	uint8_t pointer_size; /* in bytes */
-	uint8_t quantum;    /* what pcs are multiples of in Go's tables, in bytes: sys.PCQuantum */
-	bool big_endian;    /* its byte order */
-	bool link_register; /* a call leaves the return address in a register, not on the
-			       stack */
+	uint8_t quantum; /* what pcs are multiples of in Go's tables, in bytes: goarch.PCQuantum */
+	bool big_endian; /* its byte order */
+	bool link_register;     /* a call leaves the return address in a register, not on the
+				   stack */
 	uint16_t relative_type; /* R_*_RELATIVE; 0 (R_*_NONE) if its relocations have no addends */
 	uint16_t symbol_type;   /* of those that add a symbol's address, R_*_64; 0 as above */
 	uint8_t min_frame;      /* what a frame leaves free at SP for its callees, in bytes:
@@ -87,8 +87,8 @@ struct gh_arch {
 	uint8_t dwarf_sp;       /* DWARF number of the stack pointer */
 	uint8_t dwarf_ra;       /* of the return address column: the link register, if any */
 	uint8_t dwarf_fp;       /* of the frame pointer; 0 if Go keeps none */
-	uint8_t dwarf_pc; /* of the pc, or of the ABI's column for it where that is none of the link
-			     register's */
+	uint8_t dwarf_pc; /* of the pc; where the ABI numbers none, of a column that is not the link
+			     register's, for where to return to code that was interrupted */
 	uint8_t dwarf_g;  /* of the register that holds g, the goroutine, in Go code; 0 if none
 			     does. On amd64 that is so from Go 1.17 on */
 	bool gdb_has_dwarf_pc;   /* dwarf_pc is the pc to GDB (<arch>_dwarf_reg_to_regnum) */

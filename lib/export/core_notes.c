@@ -39,11 +39,15 @@ void gh_prstatus_append(struct gh_buffer *out, const struct gh_arch *arch,
 	gh_buffer_u32(out, (uint32_t)thread->id);
 	add_zeros(out, GH_PRSTATUS_REG(word) - GH_PRSTATUS_PID(word) - 4);
 	for (unsigned i = 0; i < regs->count; i++) {
-		uint64_t value = i == regs->pc   ? thread->pc
-				 : i == regs->sp ? thread->sp
-				 : i == regs->fp ? thread->fp
-				 : i == regs->lr ? thread->lr
-						 : 0;
+		uint64_t value = 0;
+		if (i == regs->pc)
+			value = thread->pc;
+		else if (i == regs->sp)
+			value = thread->sp;
+		else if (gh_arch_has_frame_pointer(arch) && i == regs->fp)
+			value = thread->fp;
+		else if (arch->link_register && i == regs->lr)
+			value = thread->lr;
 		gh_buffer_uint(out, value, word);
 	}
 	gh_buffer_u32(out, 0); /* pr_fpvalid */

@@ -321,8 +321,8 @@ bool gh_dumpsymbols_write_to(const struct gh_dump *dump, int fd, const char *pat
 
 /* The notes of a Linux core file that say what its threads are.
  *
- * Formats: struct elf_prstatus and elf_prpsinfo of the kernel's include/linux/elfcore.h, and each
- * machine's elf_gregset_t (arch/.../include/uapi/asm/ptrace.h, elf.h). */
+ * Formats: gh_gregset and GH_PRSTATUS_PID of lib/elf/arch.h; struct elf_prpsinfo of the kernel's
+ * include/linux/elfcore.h. */
 
 /* What is known of a thread. */
 struct gh_thread {

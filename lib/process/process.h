@@ -63,9 +63,6 @@ void gh_process_memory_free(struct gh_process_memory *memory);
 
 /* A Go process, live or in a core file, with the program that it runs. */
 
-/* More than any machine has in its elf_gregset_t. */
-#define GH_MAX_REGISTERS 64
-
 /* The registers of a thread of the system's. */
 struct gh_registers {
 	uint64_t pc;
@@ -180,8 +177,7 @@ bool gh_heap_dump_write(int fd, bool gzip, const char *path, struct gh_process *
 struct gh_thread_registers GH_VECTOR(struct gh_registers);
 
 /* Appends to THREADS the registers of each thread of CORE, which has the vector registers: it has
- * to stay open. Formats: struct elf_prstatus of the kernel's include/linux/elfcore.h, and each
- * machine's elf_gregset_t (arch/.../include/uapi/asm/ptrace.h, elf.h). */
+ * to stay open. Formats: gh_gregset and GH_PRSTATUS_REG of lib/elf/arch.h. */
 void gh_core_threads(struct gh_thread_registers *threads, const struct gh_image *core);
 
 /* Fills ERR with why the process PID cannot be traced or read, after errno. Gives false. */

@@ -13,10 +13,7 @@
 
 #include "lib/util/number_file.h"
 
-/* Registers of a thread (elf_gregset_t) take no more bytes, on any machine. */
-#define REGISTERS_SIZE 1024
-
-/* Their vector registers take no more, up to AVX-512's. */
+/* The vector registers of a thread take no more bytes, up to AVX-512's. */
 #define VECTORS_SIZE 4096
 
 /* "process PID", for messages. */
@@ -189,7 +186,7 @@ bool gh_stopped_registers(const struct gh_stopped *stopped, const struct gh_arch
 	/* Only what is written of it takes memory. */
 	*vectors = calloc(stopped->threads.count, VECTORS_SIZE);
 	for (size_t i = 0; *vectors != NULL && i < stopped->threads.count; i++) {
-		uint8_t bytes[REGISTERS_SIZE];
+		uint8_t bytes[GH_MAX_REGISTERS * sizeof(uint64_t)];
 		struct iovec to = {bytes, sizeof(bytes)};
 		struct iovec vectors_to = {*vectors + i * VECTORS_SIZE, VECTORS_SIZE};
 		struct gh_registers thread;

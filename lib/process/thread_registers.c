@@ -11,7 +11,7 @@ bool gh_registers_read(struct gh_registers *registers, const struct gh_arch *arc
 		registers->values[i] = gh_cursor_uint(&gregs, arch->pointer_size);
 	registers->pc = registers->values[set->pc];
 	registers->sp = registers->values[set->sp];
-	if (set->lr != GH_NO_REGISTER)
+	if (arch->link_register)
 		registers->lr = registers->values[set->lr];
 	return !gregs.failed;
 }
