@@ -7,8 +7,8 @@
 #include "plugin/cli/heap_query.h"
 #include "plugin/view/emit.h"
 
-int gh_dumplist_print(const struct gh_options *options, enum gh_emit_layout layout,
-		      void (*print)(struct gh_emit *emit))
+int gh_records_print(const struct gh_options *options, enum gh_emit_layout layout,
+		     void (*print)(struct gh_emit *emit))
 {
 	struct gh_dump dump;
 	if (!gh_heap_query_dump(&dump, options, options->file))
@@ -119,7 +119,7 @@ static void print_frames(struct gh_emit *emit)
 
 int gh_cmd_frames(const struct gh_options *options)
 {
-	return gh_dumplist_print(options, GH_EMIT_ROWS, print_frames);
+	return gh_records_print(options, GH_EMIT_ROWS, print_frames);
 }
 
 static void print_types(struct gh_emit *emit)
@@ -137,7 +137,7 @@ static void print_types(struct gh_emit *emit)
 
 int gh_records_types(const struct gh_options *options)
 {
-	return gh_dumplist_print(options, GH_EMIT_ROWS, print_types);
+	return gh_records_print(options, GH_EMIT_ROWS, print_types);
 }
 
 /* Formats to 1.3 have the one, later ones the other. */
@@ -159,7 +159,7 @@ static void print_itabs(struct gh_emit *emit)
 
 int gh_cmd_itabs(const struct gh_options *options)
 {
-	return gh_dumplist_print(options, GH_EMIT_ROWS, print_itabs);
+	return gh_records_print(options, GH_EMIT_ROWS, print_itabs);
 }
 
 static void print_finalizer_state(struct gh_emit *emit, const void *record)
@@ -188,7 +188,7 @@ static void print_finalizers(struct gh_emit *emit)
 
 int gh_cmd_finalizers(const struct gh_options *options)
 {
-	return gh_dumplist_print(options, GH_EMIT_ROWS, print_finalizers);
+	return gh_records_print(options, GH_EMIT_ROWS, print_finalizers);
 }
 
 /* Prints each goroutine's defers or panics. Those before any goroutine are of none. */
@@ -232,7 +232,7 @@ static void print_defers(struct gh_emit *emit)
 
 int gh_cmd_defers(const struct gh_options *options)
 {
-	return gh_dumplist_print(options, GH_EMIT_ROWS, print_defers);
+	return gh_records_print(options, GH_EMIT_ROWS, print_defers);
 }
 
 static void print_panics(struct gh_emit *emit)
@@ -251,7 +251,7 @@ static void print_panics(struct gh_emit *emit)
 
 int gh_cmd_panics(const struct gh_options *options)
 {
-	return gh_dumplist_print(options, GH_EMIT_ROWS, print_panics);
+	return gh_records_print(options, GH_EMIT_ROWS, print_panics);
 }
 
 static void print_threads(struct gh_emit *emit)
@@ -267,7 +267,7 @@ static void print_threads(struct gh_emit *emit)
 
 int gh_cmd_threads(const struct gh_options *options)
 {
-	return gh_dumplist_print(options, GH_EMIT_ROWS, print_threads);
+	return gh_records_print(options, GH_EMIT_ROWS, print_threads);
 }
 
 /* The pauses of the latest garbage collections, latest first; there is room for so many only. */
@@ -322,7 +322,7 @@ static void print_memstats(struct gh_emit *emit)
 
 int gh_cmd_memstats(const struct gh_options *options)
 {
-	return gh_dumplist_print(options, GH_EMIT_REPORT, print_memstats);
+	return gh_records_print(options, GH_EMIT_REPORT, print_memstats);
 }
 
 static void print_params(struct gh_emit *emit)
@@ -364,5 +364,5 @@ static void print_params(struct gh_emit *emit)
 
 int gh_cmd_params(const struct gh_options *options)
 {
-	return gh_dumplist_print(options, GH_EMIT_REPORT, print_params);
+	return gh_records_print(options, GH_EMIT_REPORT, print_params);
 }

@@ -191,5 +191,5 @@ static void print_roots(struct gh_emit *emit)
 
 int gh_cmd_roots(const struct gh_options *options)
 {
-	return gh_dumplist_print(options, GH_EMIT_ROWS, print_roots);
+	return gh_records_print(options, GH_EMIT_ROWS, print_roots);
 }

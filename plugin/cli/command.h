@@ -416,8 +416,8 @@ int gh_dispatch_live(const struct gh_words *words, const char *address, const ch
 
 /* Prints what PRINT does of the dump that OPTIONS name, laid out as LAYOUT; gives the exit status.
  */
-int gh_dumplist_print(const struct gh_options *options, enum gh_emit_layout layout,
-		      void (*print)(struct gh_emit *emit));
+int gh_records_print(const struct gh_options *options, enum gh_emit_layout layout,
+		     void (*print)(struct gh_emit *emit));
 
 /* What is said where nothing is Go's: a process in another language that has loaded no Go library,
  * its core file, or the same in GDB. */
