@@ -18,7 +18,8 @@ static struct gh_error err;
 static void check_message(const char *text)
 {
 	if (strncmp(text, "damaged: ", 9) != 0 || strstr(text, "expected ") == NULL ||
-	    strstr(text, ", found ") == NULL || strchr(text, '\n') != NULL)
+	    strstr(text, ", found ") == NULL || strchr(text, '\n') != NULL ||
+	    strstr(text, "(null)") != NULL) /* a kind of record without a name */
 		ck_abort_msg("no error as it should be: %s", text);
 }
 
@@ -80,10 +81,11 @@ START_TEST(truncation_is_told)
 	ck_assert(gh_dump_open_memory(&dump, maker.data, maker.size - 1, "damaged", &err));
 	ck_assert(strstr(dump.warning.text, "found the end of the file") != NULL);
 	gh_dump_close(&dump);
-	/* Within the statistics or, in the prototype, the roots. */
+	/* Within the last record. */
 	ck_assert(gh_dump_open_memory(&dump, maker.data, maker.size - 3, "damaged", &err));
 	ck_assert(strstr(dump.warning.text, "expected a whole record") != NULL);
-	ck_assert(strstr(dump.warning.text, _i < 4 ? "(data root)" : "(allocation sample)") !=
+	ck_assert(strstr(dump.warning.text,
+			 maker.format == MAKER_PROTOTYPE ? "(data root)" : "(allocation sample)") !=
 		  NULL);
 	gh_dump_close(&dump);
 	free(maker.data);
