@@ -132,7 +132,9 @@ check_shown() {
 	local session command unlock
 	unlock=main.go:$(line_of 'mutex.Unlock()')
 	for command in next step until "advance main.go:$(line_of 'sums <- sum')" "until $unlock" stepi nexti; do
-		session+=$(goheap "$2" "tbreak $unlock" "run $work/counts >/dev/null" 'set variable $chosen = goid' 			"tbreak $unlock if goid != \$chosen" continue 'eval "goheap goroutine %lu", $chosen' "frame 3" 'echo begin\n' 			"$command" "echo again\\n" next kill | sed '1,/^begin$/d')$'\n'
+		session+=$(goheap "$2" "tbreak $unlock" "run $work/counts >/dev/null" 'set variable $chosen = goid' \
+			"tbreak $unlock if goid != \$chosen" continue 'eval "goheap goroutine %lu", $chosen' "frame 3" 'echo begin\n' \
+			"$command" "echo again\\n" next kill | sed '1,/^begin$/d')$'\n'
 	done
 	lacks "$1: with another goroutine shown: no errors" "$session" 'invalid|[Ee]rror'
 	equal "$1: with another goroutine shown: that is said" 7 \
