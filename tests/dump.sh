@@ -129,8 +129,7 @@ check_records() {
 check_json() {
 	local command
 	needs "$1: JSON" python3 || return
-	for command in info goroutines frames types itabs roots finalizers defers panics threads memstats \
-		params "goroutines --group" "goroutines -a"; do
+	for command in $listings types goroutines "goroutines --group" "goroutines -a"; do
 		# shellcheck disable=SC2086 # a command and its options
 		if ! (set -o pipefail && "$GOHEAP" $command --json "$2" | python3 -c '
 import json, sys

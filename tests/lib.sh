@@ -322,6 +322,10 @@ finish() {
 # shellcheck disable=SC2034 # Its callers use it.
 apart="1.15 1.19 1.24 1.27"
 
+# The commands that list the records of a heap dump, or count them: those that have GH_OF_RECORDS in the list of commands.
+listings=$(awk -F'[(,]' '/^COMMAND/ { name = $2 } /GH_OF_RECORDS/ { print name }' "$tests/../plugin/cli/commands.def")
+: "${listings:?}"
+
 # with_twin RELEASE: the unstripped programs of that release are tested as the stripped ones are: those of the oldest, of
 # the newest and of Debian's own, or whichever RELEASES names. They have the same code of goheap's to go through.
 with_twin() {

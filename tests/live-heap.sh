@@ -63,9 +63,6 @@ calls() {
 	records "$1" | sed -E 's/^([^|]*\| [^|]*):[0-9]+( \||$)/\1\2/' | sort
 }
 
-# The commands that list a dump's records, or count them.
-listed='info frames defers panics threads roots finalizers itabs memstats params'
-
 # check_live NAME PROGRAM RELEASE: while it runs.
 check_live() {
 	start "$2"
@@ -74,7 +71,7 @@ check_live() {
 	"$GOHEAP" goroutines -p "$pid" >"$work/goroutines" 2>"$work/why" || cat "$work/why"
 	"$GOHEAP" profile -p "$pid" >"$work/profile" 2>"$work/why" || cat "$work/why"
 	"$GOHEAP" pprof -p "$pid" -o "$work/pprof.asked" 2>"$work/why" || cat "$work/why"
-	for command in $listed; do
+	for command in $listings; do
 		"$GOHEAP" "$command" -p "$pid" >"$work/$command" 2>"$work/why" || cat "$work/why"
 	done
 	go_on
@@ -89,7 +86,7 @@ check_live() {
 	published "$work/own.profile" >"$work/published"
 	[ "$(wc -l <"$work/published")" -gt 20 ] || fail "$1: it has a profile"
 	same "$1: profile -p" "$work/published" <(published "$work/profile")
-	for command in $listed; do
+	for command in $listings; do
 		same "$1: $command -p" <("$GOHEAP" "$command" "$work/other" | grep -v '^file:') <(grep -v '^file:' "$work/$command")
 	done
 	"$GOHEAP" pprof -e "$2" "$work/other" -o "$work/pprof.written"
@@ -240,7 +237,7 @@ check_core() {
 	fi
 	equal "$1: nothing is missing" '' "$(cat "$work/why")"
 	same "$1: histogram -e" <("$GOHEAP" histogram -e "$3" "$work/other") <("$GOHEAP" histogram -e "$3" "$work/core")
-	for command in $listed; do
+	for command in $listings; do
 		same "$1: $command -e" <("$GOHEAP" "$command" "$work/other" | grep -v '^file:') \
 			<("$GOHEAP" "$command" -e "$3" "$work/core" | grep -v '^file:')
 	done

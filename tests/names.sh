@@ -80,8 +80,8 @@ check_shell() {
 	local programs=(info) dumps=(histogram) writers=("core $dump")
 	if [ $# -gt 0 ]; then
 		programs=(info funcs lines types)
-		dumps=(info goroutines frames types itabs roots finalizers defers panics threads memstats params suspects histogram
-			dominators unreachable strings "diff $dump" profile)
+		# shellcheck disable=SC2206 # words
+		dumps=($listings types goroutines suspects histogram dominators unreachable strings "diff $dump" profile)
 		writers=("debug $program" "unstrip $program" "core $dump" "hprof $dump" "dot $dump" "report $dump")
 	fi
 	: >"$work/printed"

@@ -40,7 +40,7 @@ check lines "$program"
 check types "$program"
 check addr2line -e "$program" "$entry"
 check debug "$program" -o "$work/file"
-for command in info frames types itabs roots finalizers defers panics threads memstats params; do
+for command in $listings types; do
 	check "$command" "$work/dump"
 done
 for command in goroutines histogram dominators unreachable strings; do
