@@ -13,7 +13,8 @@
 	X(inline) X(core_notes) X(dump) X(dump_damage) X(graph) X(dump_gzip) X(heap) \
 	X(heapscan) X(piped_text) X(pprof) X(call_site) X(slots) X(spills) X(stack) \
 	X(stackmap) X(x86_decode) X(typing) X(traceback) X(frames) X(view) X(holders) \
-	X(print_answers) X(process) X(free_memory)
+	X(print_answers) X(process) X(free_memory) \
+	X(leaked)
 /* clang-format on */
 
 #define DECLARE(name) void name##_tests(TCase *tests);
