@@ -40,6 +40,8 @@ struct scene {
 	bool of[MOST + 1]; /* by number of a goroutine: it is leaked */
 };
 
+static void put_object(struct scene *scene, uint64_t address, uint64_t value);
+
 static void start(struct scene *scene, int variant, bool has_stack_objects)
 {
 	*scene = (struct scene){0};
@@ -50,6 +52,9 @@ static void start(struct scene *scene, int variant, bool has_stack_objects)
 		maker_text(&scene->maker, GH_DUMP_HAS_STACK_OBJECTS);
 		maker_number(&scene->maker, 0);
 	}
+	/* Others come before those of the tests. */
+	for (unsigned i = 0; i < 40; i++)
+		put_object(scene, 0xe000 + 0x40 * i, 0);
 }
 
 /* An object whose second word points to VALUE. */
@@ -136,7 +141,7 @@ static void clean_up(struct scene *scene)
 	heap_close(&scene->maker, &scene->dump, &scene->heap);
 }
 
-/* Goroutine 2 waits for what another, which can go on, leads to, or nothing does. */
+/* Goroutines 2 and 3 wait for what another, which can go on, leads to, or nothing does. */
 START_TEST(what_is_reached_may_be_woken)
 {
 	for (enum way way = NOWHERE; way < WAYS; way++) {
@@ -145,12 +150,15 @@ START_TEST(what_is_reached_may_be_woken)
 		put_object(&scene, AWAITED(2), 0);
 		put_goroutine(&scene, 1, way, AWAITED(2), 0);
 		put_goroutine(&scene, 2, NOWHERE, 0, AWAITED(2));
+		put_goroutine(&scene, 3, NOWHERE, 0, AWAITED(2));
 		put_global(&scene, way, AWAITED(2));
 		add_wait(&scene, 2, AWAITED(2), SUDOG);
+		add_wait(&scene, 3, AWAITED(2), OTHER);
 		finish(&scene);
 		ck_assert(!scene.of[1]);
 		ck_assert_msg(scene.of[2] == (way == NOWHERE), "way %d", way);
-		ck_assert_uint_eq(scene.leaked.count, way == NOWHERE);
+		ck_assert(scene.of[3] == scene.of[2]);
+		ck_assert_uint_eq(scene.leaked.count, way == NOWHERE ? 2 : 0);
 		clean_up(&scene);
 	}
 }
@@ -222,6 +230,62 @@ START_TEST(who_shares_an_object_is_a_knot)
 }
 END_TEST
 
+/* Goroutines 1 and 3 share an object, and 2 and 3 both lead to what 4 waits for; 3 is looked at
+ * last, in either order. */
+START_TEST(knots_are_joined)
+{
+	for (int order = 0; order < 2; order++) {
+		struct scene scene;
+		start(&scene, _i, true);
+		put_object(&scene, OTHER, 0);
+		for (unsigned i = 1; i <= MOST; i++)
+			put_object(&scene, AWAITED(i), 0);
+		put_goroutine(&scene, 1, BY_FRAME, OTHER, 0);
+		put_goroutine(&scene, 2, BY_FRAME, AWAITED(4), 0);
+		put_goroutine(&scene, 3, BY_FRAME, order ? OTHER : AWAITED(4), 0);
+		maker_numbers(&scene.maker, 8,
+			      (const uint64_t[]){14, 0x7000, 0x9300, 0x33000, 0,
+						 order ? AWAITED(4) : OTHER, 0, 0});
+		put_goroutine(&scene, 4, NOWHERE, 0, 0);
+		for (unsigned i = 1; i <= MOST; i++)
+			add_wait(&scene, i, AWAITED(i), SUDOG);
+		finish(&scene);
+		ck_assert_uint_eq(scene.leaked.count, MOST);
+		for (unsigned i = 0; i < MOST; i++)
+			ck_assert_uint_eq(scene.leaked.knots[i], 0);
+		ck_assert_uint_eq(scene.leaked.objects, 2);
+		clean_up(&scene);
+	}
+}
+END_TEST
+
+/* Goroutine 1 waits in a select for what goroutine 2, which is leaked, leads to, too; what both
+ * lead to is reached by others as well. */
+START_TEST(who_can_go_on_is_in_no_knot)
+{
+	struct scene scene;
+	start(&scene, _i, true);
+	for (unsigned i = 1; i <= 3; i++)
+		put_object(&scene, AWAITED(i), 0);
+	put_goroutine(&scene, 1, NOWHERE, 0, 0);
+	put_goroutine(&scene, 2, BY_FRAME, AWAITED(3), 0);
+	maker_numbers(&scene.maker, 8,
+		      (const uint64_t[]){14, 0x7000, 0x9200, 0x32000, 0, AWAITED(1), 0, 0});
+	put_global(&scene, BY_DATA, AWAITED(1));
+	put_global(&scene, BY_ROOT, AWAITED(1));
+	add_wait(&scene, 1, AWAITED(1), SUDOG);
+	add_wait(&scene, 1, AWAITED(3), SUDOG);
+	scene.waits.list.count = 1;
+	scene.waits.list.items[0].ncases = 2;
+	add_wait(&scene, 2, AWAITED(2), SUDOG);
+	finish(&scene);
+	ck_assert(!scene.of[1] && scene.of[2]);
+	ck_assert_uint_eq(scene.leaked.knots[1], 1);
+	ck_assert_uint_eq(scene.leaked.objects, 1);
+	clean_up(&scene);
+}
+END_TEST
+
 /* Each is woken by the one before, but the last; the first can go on. */
 START_TEST(who_is_woken_wakes_others)
 {
@@ -240,18 +304,20 @@ START_TEST(who_is_woken_wakes_others)
 }
 END_TEST
 
-/* Without stack objects each word of a frame counts. */
+/* Without stack objects each word of a frame counts: the first, which is no field, and the last. */
 START_TEST(words_of_frames_count_where_fields_are_missing)
 {
-	for (int has_stack_objects = 0; has_stack_objects < 2; has_stack_objects++) {
+	for (int which = 0; which < 4; which++) {
 		struct scene scene;
+		bool first = which % 2 == 0, has_stack_objects = which / 2 == 1;
 		start(&scene, _i, has_stack_objects);
 		put_object(&scene, AWAITED(2), 0);
-		put_goroutine(&scene, 1, NOWHERE, 0, AWAITED(2) + 1);
+		put_goroutine(&scene, 1, first ? NOWHERE : BY_FRAME, AWAITED(2),
+			      first ? AWAITED(2) + 1 : 0);
 		put_goroutine(&scene, 2, NOWHERE, 0, 0);
 		add_wait(&scene, 2, AWAITED(2), SUDOG);
 		finish(&scene);
-		ck_assert(scene.of[2] == has_stack_objects);
+		ck_assert(scene.of[2] == (first && has_stack_objects));
 		clean_up(&scene);
 	}
 }
@@ -365,6 +431,8 @@ void leaked_tests(TCase *tests)
 	tcase_add_loop_test(tests, who_waits_does_not_wake_itself, 0, VARIANTS);
 	tcase_add_loop_test(tests, who_waits_for_whom_is_a_knot, 0, VARIANTS);
 	tcase_add_loop_test(tests, who_shares_an_object_is_a_knot, 0, VARIANTS);
+	tcase_add_loop_test(tests, knots_are_joined, 0, VARIANTS);
+	tcase_add_loop_test(tests, who_can_go_on_is_in_no_knot, 0, VARIANTS);
 	tcase_add_loop_test(tests, who_is_woken_wakes_others, 0, VARIANTS);
 	tcase_add_loop_test(tests, words_of_frames_count_where_fields_are_missing, 0, VARIANTS);
 	tcase_add_loop_test(tests, records_of_waits_lead_nowhere, 0, VARIANTS);
