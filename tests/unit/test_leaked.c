@@ -66,7 +66,31 @@ static void put_object(struct scene *scene, uint64_t address, uint64_t value)
 	maker_numbers(maker, 3, (const uint64_t[]){1, maker->word, 0});
 }
 
-/* Goroutine NUMBER with a frame, whose second word alone is a field, that leads to VALUE by WAY. */
+/* Of two frames, defers, panics or roots, the second leads to VALUE by WAY. */
+static void put_second(struct scene *scene, unsigned number, enum way way, uint64_t value)
+{
+	struct maker *maker = &scene->maker;
+	uint64_t g = 0x9000 + 0x100 * number, sp = 0x30000 + 0x1000 * number;
+	for (uint64_t second = 0; second < 2; second++) {
+		uint64_t word = second ? value : 0;
+		if (way == BY_DEFER)
+			maker_numbers(
+			    maker, 8,
+			    (const uint64_t[]){14, 0x7000 + second, g, sp, 0, word, 0, 0});
+		if (way == BY_PANIC)
+			maker_numbers(maker, 7,
+				      (const uint64_t[]){15, 0x7100 + second, g, 0, word, 0, 0});
+		if (way == BY_STACK_ROOT) {
+			maker_number(maker, 2);
+			maker_text(maker, number == 1 ? "stack of goroutine 1, perhaps"
+						      : "stack of goroutine 2, perhaps");
+			maker_number(maker, second ? value : OTHER);
+		}
+	}
+}
+
+/* Goroutine NUMBER, that leads to VALUE by WAY. Of its frames' words the second is a field; the
+ * first of its top frame is FIRST_WORD. */
 static void put_goroutine(struct scene *scene, unsigned number, enum way way, uint64_t value,
 			  uint64_t first_word)
 {
@@ -78,21 +102,18 @@ static void put_goroutine(struct scene *scene, unsigned number, enum way way, ui
 		      (const uint64_t[]){way == BY_CONTEXT ? value : 0, 0,
 					 way == BY_TOP_DEFER ? value : 0,
 					 way == BY_TOP_PANIC ? value : 0});
-	maker_numbers(maker, 4, (const uint64_t[]){5, sp, 0, 0});
-	maker_words(maker, 2, (const uint64_t[]){first_word, way == BY_FRAME ? value : 0});
-	maker_numbers(maker, 3, (const uint64_t[]){0x401000, 0x401010, 0x401018});
-	maker_text(maker, "main.wait");
-	maker_numbers(maker, 3, (const uint64_t[]){1, maker->word, 0});
-	if (way == BY_DEFER)
-		maker_numbers(maker, 8, (const uint64_t[]){14, 0x7000, g, sp, 0, value, 0, 0});
-	if (way == BY_PANIC)
-		maker_numbers(maker, 7, (const uint64_t[]){15, 0x7100, g, 0, value, 0, 0});
-	if (way == BY_STACK_ROOT) {
-		maker_number(maker, 2);
-		maker_text(maker, number == 1 ? "stack of goroutine 1, perhaps"
-					      : "stack of goroutine 2, perhaps");
-		maker_number(maker, value);
+	for (uint64_t depth = 0; depth < 2; depth++) {
+		bool leads = depth == 1 && way == BY_FRAME;
+		maker_numbers(
+		    maker, 4,
+		    (const uint64_t[]){5, sp + 2 * maker->word * depth, depth, depth > 0 ? sp : 0});
+		maker_words(maker, 2,
+			    (const uint64_t[]){depth == 0 ? first_word : 0, leads ? value : 0});
+		maker_numbers(maker, 3, (const uint64_t[]){0x401000, 0x401010, 0x401018});
+		maker_text(maker, "main.wait");
+		maker_numbers(maker, 3, (const uint64_t[]){1, maker->word, 0});
 	}
+	put_second(scene, number, way, value);
 }
 
 /* What is of no goroutine leads to VALUE by WAY. */
