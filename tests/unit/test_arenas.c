@@ -237,8 +237,9 @@ START_TEST(arenas_are_found_beside_the_spans)
 				uint64_t base = high ? UINT64_C(1) << 47 : 0;
 				if (maker.word == 4 && high)
 					base = 0;
-				for (unsigned k = 0; k <= 320; k += 320 / maker.word)
-					spanmaker_byte(&maker, SPANMAKER_ALLSPANS + k * maker.word);
+				for (unsigned k = 0; k <= 320; k++)
+					spanmaker_put_word(&maker,
+							   SPANMAKER_ALLSPANS + k * maker.word, 8);
 				make_arenas(&maker, 1, base, after[i]);
 				ck_assert(open_pointers(&maker) ==
 					  (after[i] >= 3 && after[i] < 320));

@@ -251,30 +251,28 @@ START_TEST(who_shares_an_object_is_a_knot)
 }
 END_TEST
 
-/* Goroutines 1 and 3 share an object, and 2 and 3 both lead to what 4 waits for; 3 is looked at
- * last, in either order. */
+/* Goroutines 1 and 4 share an object, 2 and 3, and 3 and 4: in either order. */
 START_TEST(knots_are_joined)
 {
-	for (int order = 0; order < 2; order++) {
+	for (unsigned order = 0; order < 2; order++) {
+		enum { SHARED = 3 };
+		static const unsigned has[MOST][2] = {{0, 0}, {1, 1}, {1, 2}, {0, 2}};
 		struct scene scene;
 		start(&scene, _i, true);
-		put_object(&scene, OTHER, 0);
-		for (unsigned i = 1; i <= MOST; i++)
+		for (unsigned i = 0; i < SHARED; i++)
+			put_object(&scene, OTHER + 0x200 * i, 0);
+		for (unsigned i = 1; i <= MOST; i++) {
+			const unsigned *own = has[i - 1];
 			put_object(&scene, AWAITED(i), 0);
-		put_goroutine(&scene, 1, BY_FRAME, OTHER, 0);
-		put_goroutine(&scene, 2, BY_FRAME, AWAITED(4), 0);
-		put_goroutine(&scene, 3, BY_FRAME, order ? OTHER : AWAITED(4), 0);
-		maker_numbers(&scene.maker, 8,
-			      (const uint64_t[]){14, 0x7000, 0x9300, 0x33000, 0,
-						 order ? AWAITED(4) : OTHER, 0, 0});
-		put_goroutine(&scene, 4, NOWHERE, 0, 0);
-		for (unsigned i = 1; i <= MOST; i++)
+			put_goroutine(&scene, i, BY_FRAME, OTHER + 0x200 * own[order], 0);
+			put_second(&scene, i, BY_DEFER, OTHER + 0x200 * own[1 - order]);
 			add_wait(&scene, i, AWAITED(i), SUDOG);
+		}
 		finish(&scene);
 		ck_assert_uint_eq(scene.leaked.count, MOST);
 		for (unsigned i = 0; i < MOST; i++)
 			ck_assert_uint_eq(scene.leaked.knots[i], 0);
-		ck_assert_uint_eq(scene.leaked.objects, 2);
+		ck_assert_uint_eq(scene.leaked.objects, SHARED);
 		clean_up(&scene);
 	}
 }

@@ -89,8 +89,11 @@ START_TEST(types_are_read)
 	    "func(int, ...string) *example.org/x/main.Node",
 	    "interface { Do(int, ...string) *example.org/x/main.Node }",
 	    "map[string]int",
-	    "chan int"};
-	static const unsigned words[TYPES] = {1, 2, 5, 1, 3, 3, 1, 2, 1, 1};
+	    "chan int",
+	    "unsafe.Pointer",
+	    "[0]*example.org/x/main.Node",
+	    "sync/atomic.Pointer[example.org/x/main.Node]"};
+	static const unsigned words[TYPES] = {1, 2, 5, 1, 3, 3, 1, 2, 1, 1, 1, 0, 1};
 	struct program program;
 	make(&program, _i);
 	open_program(&program);

@@ -93,23 +93,48 @@ static void put_field(struct maker *m, const char *name, int type, unsigned word
 	put(m, shifted ? offset << 1 | embedded : offset, m->what->word);
 }
 
-static void put_node(struct maker *m)
+/* Writes struct NUMBER, of a package, of COUNT fields whose records are at FIELDS. Returns where
+ * the package's name is in the range of types. */
+static uint32_t put_struct(struct maker *m, int number, unsigned words, unsigned pointers,
+			   const char *name, const char *path, size_t fields, unsigned count)
 {
 	unsigned word = m->what->word;
 	/* tflag: has an uncommon record, and a name */
-	begin(m, TYPE_NODE, 25, 5 * word, 3, 1 | 4, "main.Node");
-	uint32_t package = put_name(m, "example.org/x/main", 0);
-	size_t fields = place(m, TYPES);
+	begin(m, number, 25, words * word, pointers, 1 | 4, name);
+	uint32_t package = put_name(m, path, 0);
 	put(m, TYPES_ADDRESS + package, word);
 	put(m, address(fields), word);
-	m->places->field_count = m->pos;
-	put(m, 3, word);
-	put(m, 3, word);
+	put(m, count, word);
+	put(m, count, word);
 	put(m, package, 4);
-	m->pos = m->places->fields = fields;
+	m->pos = fields;
+	return package;
+}
+
+static void put_node(struct maker *m)
+{
+	size_t fields = m->places->fields = place(m, TYPES);
+	put_struct(m, TYPE_NODE, 5, 3, "main.Node", "example.org/x/main", fields, 3);
+	m->places->field_count = m->places->types[TYPE_NODE] + 6 * m->what->word + 16;
 	put_field(m, "value", TYPE_INT, 0, false);
 	put_field(m, "Node", TYPE_POINTER, 1, true);
 	put_field(m, "words", TYPE_SLICE, 2, false);
+}
+
+static void put_atomic(struct maker *m)
+{
+	unsigned word = m->what->word;
+	begin(m, TYPE_UNSAFE, 26 | DIRECT, word, 1, 4, "unsafe.Pointer");
+	begin(m, TYPE_NONE, 17, 0, 0, 0, "[0]*main.Node");
+	put_type(m, TYPE_POINTER);
+	put_type(m, TYPE_SLICE);
+	put(m, 0, word);
+	uint32_t package =
+	    put_struct(m, TYPE_ATOMIC, 1, 1, "atomic.Pointer[example.org/x/main.Node]",
+		       "sync/atomic", place(m, TYPES + 2), 2);
+	m->places->atomic = TYPES_OFFSET + package + (m->what->format < SYNTHETIC_1_18 ? 3 : 2);
+	put_field(m, "_", TYPE_NONE, 0, false);
+	put_field(m, "v", TYPE_UNSAFE, 0, false);
 }
 
 static void put_func(struct maker *m)
@@ -162,6 +187,7 @@ static void put_types(struct maker *m)
 	begin(m, TYPE_CHAN, 18 | DIRECT, word, 1, 0, "chan int");
 	put_type(m, TYPE_INT);
 	put(m, 3, word);
+	put_atomic(m);
 }
 
 /* Has the data segment, the third, reach to the end of the file. */

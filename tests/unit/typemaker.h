@@ -18,6 +18,10 @@ enum {
 	TYPE_IFACE,   /* interface { Do(int, ...string) *Node }, its method's type is TYPE_FUNC */
 	TYPE_MAP,     /* map[string]int, whose bucket is TYPE_NODE for want of another */
 	TYPE_CHAN,    /* chan int */
+	TYPE_UNSAFE,  /* unsafe.Pointer */
+	TYPE_NONE,    /* [0]*Node */
+	TYPE_ATOMIC,  /* type Pointer[Node] struct { _ [0]*Node; v unsafe.Pointer }, of sync/atomic
+		       */
 	TYPES
 };
 
@@ -29,6 +33,7 @@ struct typemaker_places {
 	size_t types[TYPES]; /* offsets in the file of the descriptors */
 	size_t fields;       /* of the first field's record */
 	size_t field_count;  /* of the number of fields */
+	size_t atomic;       /* of the name of TYPE_ATOMIC's package */
 };
 
 /* The program is as synthetic_make's, and more. The caller frees it. PLACES may be NULL. Programs

@@ -1,0 +1,197 @@
+/* The structs that closures are, by the code that makes them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/code/code.h"
+#include "tests/unit/fixture.h"
+#include "tests/unit/suites.h"
+#include "tests/unit/typemaker.h"
+
+/* The program's functions: two that may make closures, and the one that allocates; of the first the
+ * closures of these tests are. */
+enum { FIRST = 0, SECOND = 0x50, ALLOCATES = 0x70, TEXT_OFFSET = 0x1000 };
+
+struct scene {
+	struct synthetic what;
+	uint8_t *data; /* the program; owned */
+	size_t size;   /* in bytes */
+	struct typemaker_places places;
+	uint8_t *code; /* where the next code goes */
+};
+
+static void start(struct scene *scene, enum synthetic_format format)
+{
+	*scene = (struct scene){
+	    .what = {.format = format, .word = 8, .sections = true, .last = "runtime.newobject"}};
+	scene->data = typemaker_make(&scene->what, &scene->size, &scene->places);
+	scene->code = scene->data + TEXT_OFFSET;
+}
+
+/* Gives the function that is called FROM the name TO, which is no longer. */
+static void rename_function(struct scene *scene, const char *from, const char *to)
+{
+	char *found = memmem(scene->data, scene->size, from, strlen(from) + 1);
+	ck_assert_ptr_nonnull(found);
+	strcpy(found, to);
+}
+
+/* An instruction of which the last four bytes are the distance of ADDRESS. */
+static void put_relative(struct scene *scene, const char *bytes, size_t size, uint64_t address)
+{
+	memcpy(scene->code, bytes, size);
+	scene->code += size + 4;
+	uint64_t at = SYNTHETIC_TEXT + (uint64_t)(scene->code - scene->data) - TEXT_OFFSET;
+	for (unsigned i = 0; i < 4; i++)
+		scene->code[(int)i - 4] = (uint8_t)((address - at) >> 8 * i);
+}
+
+static void put(struct scene *scene, const char *bytes, size_t size)
+{
+	memcpy(scene->code, bytes, size);
+	scene->code += size;
+}
+
+/* What the code that makes a closure does. */
+struct making {
+	int type;         /* of which it allocates one */
+	uint64_t entry;   /* what it stores, relative to the text */
+	bool loads_entry; /* from there */
+	bool loads_made;  /* the pointer, from what was allocated */
+	uint8_t offset;   /* where it stores it, in that */
+};
+
+static void put_making(struct scene *scene, const struct making *making)
+{
+	uint64_t type = TYPES_ADDRESS + scene->places.types[making->type] - TYPES_OFFSET;
+	put_relative(scene, "\x48\x8d\x05", 3, type); /* LEA type, RAX */
+	put_relative(scene, "\xe8", 1, SYNTHETIC_TEXT + ALLOCATES);
+	if (making->loads_made)
+		put(scene, "\x48\x8b", 2), put(scene, "\0", 1); /* MOV (RAX), RAX */
+	put_relative(scene, making->loads_entry ? "\x48\x8b\x0d" : "\x48\x8d\x0d", 3,
+		     SYNTHETIC_TEXT + making->entry); /* LEA entry, RCX; or MOV */
+	put(scene, "\x48\x89\x48", 3);                /* MOV RCX, offset(RAX) */
+	put(scene, (const char *)&making->offset, 1);
+}
+
+/* The struct of the closures of the first function's code that are called NAME, main.small by the
+ * program. */
+static uint32_t find_struct(struct scene *scene, const char *name)
+{
+	struct gh_image image;
+	struct gh_pclntab tab;
+	struct gh_rtypes types;
+	struct gh_error err;
+	struct gh_func func;
+	if (strcmp(name, "main.small") != 0)
+		rename_function(scene, "main.small", name);
+	if (!gh_image_open_memory(&image, scene->data, scene->size, "closures", &err) ||
+	    !gh_pclntab_open(&tab, &image, &err) || !gh_rtypes_find(&types, &tab, &err))
+		ck_abort_msg("%s", err.text);
+	ck_assert(gh_pclntab_record(&tab, 2, &func, NULL));
+	const char *last = gh_pclntab_name(&tab, func.name);
+	ck_assert_str_eq(last, "runtime.newobject");
+	/* The name after that. */
+	func.name += (uint32_t)strlen(last) + 1;
+	ck_assert_str_eq(gh_pclntab_name(&tab, func.name), name);
+	func.entry = SYNTHETIC_TEXT + FIRST;
+	uint32_t found = gh_closure_struct(&types, &func);
+	gh_rtypes_free(&types);
+	gh_pclntab_close(&tab);
+	gh_image_close(&image);
+	free(scene->data);
+	return found;
+}
+
+static const enum synthetic_format formats[] = {SYNTHETIC_1_18, SYNTHETIC_1_20, SYNTHETIC_1_26};
+
+/* The closure main.small is declared in main. */
+START_TEST(the_first_word_of_what_is_allocated_is_the_code)
+{
+	static const struct {
+		struct making making;
+		uint32_t type;
+	} cases[] = {
+	    {{TYPE_NODE, FIRST, false, false, 0}, TYPE_NODE},
+	    {{TYPE_ATOMIC, FIRST, false, false, 0}, TYPE_ATOMIC},
+	    {{TYPE_NODE, FIRST, false, false, 8}, GH_NO_RTYPE}, /* another word */
+	    {{TYPE_NODE, FIRST, true, false, 0}, GH_NO_RTYPE},  /* what is there, not where it is */
+	    {{TYPE_NODE, FIRST, false, true, 0}, GH_NO_RTYPE},  /* of what is pointed to */
+	    {{TYPE_NODE, SECOND, false, false, 0}, GH_NO_RTYPE},    /* of another function */
+	    {{TYPE_NODE, FIRST + 1, false, false, 0}, GH_NO_RTYPE}, /* of none */
+	    {{TYPE_INT, FIRST, false, false, 0}, GH_NO_RTYPE},      /* no struct */
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct scene scene;
+		start(&scene, formats[_i]);
+		rename_function(&scene, "main.main", "main");
+		put_making(&scene, &cases[i].making);
+		uint32_t found = find_struct(&scene, "main.small");
+		ck_assert_msg(found == cases[i].type, "%zu", i);
+	}
+}
+END_TEST
+
+/* Two that are made are of one struct, or of two. */
+START_TEST(closures_of_two_structs_are_not_known)
+{
+	static const int types[] = {TYPE_NODE, TYPE_ATOMIC};
+	for (unsigned i = 0; i < 4; i++) {
+		struct scene scene;
+		start(&scene, formats[_i]);
+		rename_function(&scene, "main.main", "main");
+		put_making(&scene, &(struct making){.type = types[i % 2]});
+		put_making(&scene, &(struct making){.type = types[i / 2]});
+		uint32_t found = find_struct(&scene, "main.small");
+		ck_assert_uint_eq(found, i % 2 == i / 2 ? (uint32_t)types[i % 2] : GH_NO_RTYPE);
+	}
+}
+END_TEST
+
+/* Of two functions, whose closures are of two structs. */
+START_TEST(the_function_of_the_longest_name_makes_it)
+{
+	static const struct {
+		const char *first, *second, *closure;
+		uint32_t type;
+	} cases[] = {
+	    {"main", "main.a", "main.a.b", TYPE_ATOMIC},
+	    {"main.a", "main", "main.a.b", TYPE_NODE},
+	    {"main", "main.a", "main.b", TYPE_NODE},
+	    {"main.a", "main.b", "main.b.c", TYPE_ATOMIC},
+	    {"main", "main.a", "main.ab", TYPE_NODE},  /* not in main.a */
+	    {"main.a", "main", "main.a", TYPE_ATOMIC}, /* it is that itself */
+	    {"other", "main.a", "main.b", GH_NO_RTYPE},
+	    {"main.a", "main.b", "main", GH_NO_RTYPE},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct scene scene;
+		start(&scene, formats[_i]);
+		rename_function(&scene, "main.main", cases[i].first);
+		rename_function(&scene, "main.leaf", cases[i].second);
+		put_making(&scene, &(struct making){.type = TYPE_NODE});
+		scene.code = scene.data + TEXT_OFFSET + SECOND;
+		put_making(&scene, &(struct making){.type = TYPE_ATOMIC});
+		uint32_t found = find_struct(&scene, cases[i].closure);
+		ck_assert_msg(found == cases[i].type, "%zu", i);
+	}
+}
+END_TEST
+
+/* Arguments were on the stack before Go 1.17. */
+START_TEST(older_code_tells_nothing)
+{
+	struct scene scene;
+	start(&scene, SYNTHETIC_1_16);
+	rename_function(&scene, "main.main", "main");
+	put_making(&scene, &(struct making){.type = TYPE_NODE});
+	ck_assert_uint_eq(find_struct(&scene, "main.small"), GH_NO_RTYPE);
+}
+END_TEST
+
+void closure_tests(TCase *tests)
+{
+	tcase_add_loop_test(tests, the_first_word_of_what_is_allocated_is_the_code, 0, 3);
+	tcase_add_loop_test(tests, closures_of_two_structs_are_not_known, 0, 3);
+	tcase_add_loop_test(tests, the_function_of_the_longest_name_makes_it, 0, 3);
+	tcase_add_test(tests, older_code_tells_nothing);
+}
