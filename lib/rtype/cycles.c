@@ -8,7 +8,7 @@
 /* The longest string of an unnamed type whose parts are followed: each takes one byte at least. */
 #define MAX_FOLLOWED 4096
 
-/* How far a type has been looked at; less than these is the height that was found. */
+/* How far a type has been looked at; less than these is a height that it does not exceed. */
 enum {
 	NEW = UINT8_MAX,
 	OPEN = UINT8_MAX - 1,
@@ -52,13 +52,12 @@ static void visit_all(struct gh_rtypes *types, uint8_t *heights, struct visit *s
 	size_t depth = 1;
 	stack[0] = (struct visit){.type = root};
 	heights[root] = OPEN;
-	uint8_t height = 0; /* of the types that the top has been found to contain */
-	uint8_t below[MAX_HEIGHT] = {0};
+	uint8_t below[MAX_HEIGHT] = {0}; /* the height of what each visited type contains */
 	while (depth > 0) {
 		struct visit *top = &stack[depth - 1];
 		struct gh_rtype *type = &types->items[top->type];
 		if (top->part >= count_contained(type)) {
-			height = (uint8_t)(below[depth - 1] + 1);
+			uint8_t height = (uint8_t)(below[depth - 1] + 1);
 			heights[top->type] = height;
 			depth--;
 			if (depth > 0 && height > below[depth - 1])
@@ -68,10 +67,8 @@ static void visit_all(struct gh_rtypes *types, uint8_t *heights, struct visit *s
 		uint32_t next = contained(types, type, top->part++);
 		if (next == GH_NO_RTYPE)
 			continue;
-		if (heights[next] == OPEN || depth == MAX_HEIGHT ||
-		    (heights[next] != NEW && heights[next] >= MAX_HEIGHT)) {
+		if (depth == MAX_HEIGHT || (heights[next] != NEW && heights[next] >= MAX_HEIGHT)) {
 			take_parts(type);
-			below[depth - 1] = 0;
 		} else if (heights[next] == NEW) {
 			heights[next] = OPEN;
 			below[depth] = 0;
