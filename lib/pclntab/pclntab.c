@@ -266,7 +266,8 @@ static bool open_at(struct gh_pclntab *tab, const struct gh_image *image, struct
 					  : !read_header_1_16(tab, &cur, err))
 		return false;
 	bool found = gh_moduledata_find(&tab->module, tab);
-	if (tab->format >= GH_PCLNTAB_1_18 && tab->text == 0) {
+	tab->no_text_start = tab->format >= GH_PCLNTAB_1_18 && tab->text == 0;
+	if (tab->no_text_start) {
 		if (!found)
 			return gh_fail(err, cur.file, cur.offset,
 				       "a moduledata that points to the pclntab", "none");

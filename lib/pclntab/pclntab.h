@@ -121,6 +121,7 @@ struct gh_pclntab {
 	struct gh_buffer converted;  /* Go 1.0 and 1.1: the table in the format of 1.2; owned */
 	bool has_func_id; /* records have funcID, and inline trees parentPc: Go 1.12 and later */
 	struct gh_pclntab_numbers numbers; /* good if has_func_id */
+	bool no_text_start; /* the header does not say where the text is: Go 1.26 and later */
 };
 
 /* A module of a Go process: its program, a plugin, or a library that was linked with the option

@@ -263,7 +263,7 @@ int gh_rtypes_release(const struct gh_rtypes *types)
 	if (gh_rtypes_before_1_9(types))
 		return 8;
 	if (types->swiss_maps)
-		return types->tab->text == 0 ? 26 : 24;
+		return types->tab->no_text_start ? 26 : 24;
 	return oldest[types->tab->format];
 }
 

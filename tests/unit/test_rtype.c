@@ -1,4 +1,6 @@
 /* Type descriptors, whole and damaged. */
+#include <elf.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,6 +154,102 @@ START_TEST(method_values_have_the_types_of_their_receivers)
 }
 END_TEST
 
+/* Of a program that does not say. */
+START_TEST(releases_are_told_by_tables)
+{
+	static const int expected[SYNTHETIC_FORMATS] = {15, 17, 19, 22, 22};
+	struct program program;
+	make(&program, _i);
+	open_program(&program);
+	struct gh_rtypes *types = &program.types;
+	ck_assert_int_eq(gh_rtypes_release(types), expected[program.what.format]);
+	ck_assert(types->shifted == (program.what.format <= SYNTHETIC_1_16));
+	types->shifted = !types->shifted;
+	bool old = program.what.format == SYNTHETIC_1_2;
+	ck_assert_int_eq(gh_rtypes_release(types), old ? 8 : expected[program.what.format]);
+	ck_assert(gh_rtypes_before_1_9(types) == old);
+	types->shifted = true;
+	types->swiss_maps = true;
+	ck_assert_int_eq(gh_rtypes_release(types), program.what.format == SYNTHETIC_1_26 ? 26 : 24);
+	types->minor = 21;
+	ck_assert_int_eq(gh_rtypes_release(types), 21);
+	close_program(&program);
+}
+END_TEST
+
+/* Other modules have descriptors of the same types. */
+START_TEST(copies_are_types_too)
+{
+	struct program program;
+	make(&program, _i);
+	open_program(&program);
+	struct gh_rtypes *types = &program.types;
+	ck_assert_uint_eq(types->ncopies, 0);
+	ck_assert_uint_eq(gh_rtypes_at(types, 0x500010), GH_NO_RTYPE);
+	types->copies = malloc(2 * sizeof(*types->copies));
+	types->ncopies = 2;
+	types->copies[0] = (struct gh_rtype_copy){.address = 0x500010, .type = TYPE_NODE};
+	types->copies[1] = (struct gh_rtype_copy){.address = 0x500020, .type = TYPE_INT};
+	ck_assert_uint_eq(gh_rtypes_at(types, 0x500010), TYPE_NODE);
+	ck_assert_uint_eq(gh_rtypes_at(types, 0x500020), TYPE_INT);
+	ck_assert_uint_eq(gh_rtypes_at(types, address(&program, TYPE_NODE)), TYPE_NODE);
+	const uint64_t others[] = {0,          0x50000f,
+				   0x500011,   0x50001f,
+				   0x500021,   address(&program, TYPE_NODE) - 1,
+				   UINT64_MAX, address(&program, TYPES - 1) + 1};
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		ck_assert_uint_eq(gh_rtypes_at(types, others[i]), GH_NO_RTYPE);
+	close_program(&program);
+}
+END_TEST
+
+/* Has a program of Go 1.20 for amd64 COUNT types of arrays more, each of the next one, the last of
+ * int; in memory, the first is first, or last. */
+static void make_nested(struct program *program, unsigned count, bool first_is_last)
+{
+	enum { ROOM = 128, MODULEDATA = 0x1800, END_OF_TYPES = 38 };
+	make(program, SYNTHETIC_1_20 * 8);
+	size_t start = program->size, header = sizeof(Elf64_Ehdr) + 2 * sizeof(Elf64_Phdr);
+	program->size += ROOM * count;
+	program->data = realloc(program->data, program->size);
+	memset(program->data + start, 0, ROOM * count);
+	uint64_t size = program->size - MODULEDATA;
+	set(program, header + offsetof(Elf64_Phdr, p_filesz), size, 8);
+	set(program, header + offsetof(Elf64_Phdr, p_memsz), size, 8);
+	set(program, MODULEDATA + 8 * END_OF_TYPES, TYPES_ADDRESS + program->size - TYPES_OFFSET,
+	    8);
+	for (unsigned i = 0; i < count; i++) {
+		size_t place = start + ROOM * (first_is_last ? count - 1 - i : i);
+		size_t next = first_is_last ? place - ROOM : place + ROOM;
+		uint64_t elem = i + 1 < count ? TYPES_ADDRESS + next - TYPES_OFFSET
+					      : address(program, TYPE_INT);
+		memcpy(program->data + place, program->data + program->places.types[TYPE_ARRAY],
+		       4 * 8 + 16 + 3 * 8);
+		set(program, place, 8, 8);
+		set(program, place + 4 * 8 + 16, elem, 8);
+		set(program, place + 4 * 8 + 16 + 2 * 8, 1, 8);
+	}
+}
+
+/* Values in values, 200 at most: what would be deeper has no parts. */
+START_TEST(deep_nesting_is_cut)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		struct program program;
+		unsigned count = i % 2 == 0 ? 200 : 201;
+		make_nested(&program, count, i / 2);
+		open_program(&program);
+		ck_assert_uint_eq(program.types.count, TYPES + count);
+		/* The one that is looked at last, or from which the others are. */
+		uint32_t cut = i == 1 ? TYPES + 199 : i == 3 ? TYPES + 200 : 0;
+		for (uint32_t t = TYPES; t < program.types.count; t++)
+			ck_assert_uint_eq(program.types.items[t].kind,
+					  t == cut ? GH_KIND_STRUCT : GH_KIND_ARRAY);
+		close_program(&program);
+	}
+}
+END_TEST
+
 START_TEST(a_struct_in_itself_has_no_fields)
 {
 	struct program program;
@@ -269,6 +367,9 @@ void rtype_tests(TCase *tcase)
 	tcase_add_loop_test(tcase, types_are_read, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, method_values_have_the_types_of_their_receivers, 0,
 			    FIXTURE_VARIANTS);
+	tcase_add_loop_test(tcase, releases_are_told_by_tables, 0, FIXTURE_VARIANTS);
+	tcase_add_loop_test(tcase, copies_are_types_too, 0, FIXTURE_VARIANTS);
+	tcase_add_test(tcase, deep_nesting_is_cut);
 	tcase_add_loop_test(tcase, a_struct_in_itself_has_no_fields, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, an_array_of_itself_is_a_struct, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, a_pointer_to_itself_points_to_nothing, 0, FIXTURE_VARIANTS);
