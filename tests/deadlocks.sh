@@ -251,12 +251,12 @@ check_errgroup() {
 
 export CGO_ENABLED=0
 for release in ${RELEASES:-$("$tests/toolchain" list)}; do
-	sample "Go $release" "$release" deadlocks && check_release "Go $release" two ring line early upgrade again globals
+	sample "Go $release" "$release" deadlocks && check_release "Go $release" two ring other line early upgrade again globals
 	sample "Go $release" "$release" deadlocks && check_knots "Go $release" && check_world "Go $release"
 done
 check_errgroup 1.19
 # Which globals' addresses are in code is not known there.
-GOARCH=386 sample "Go 1.27, 386" 1.27 deadlocks && check_release "Go 1.27, 386" two ring line early upgrade again
+GOARCH=386 sample "Go 1.27, 386" 1.27 deadlocks && check_release "Go 1.27, 386" two ring other line early upgrade again
 for release in 1.19 1.27; do
 	check_emulated "$release" two ring line early upgrade again globals
 done

@@ -71,6 +71,24 @@ func move(from, to *account, amount int) {
 	from.mutex.Unlock()
 }
 
+//go:noinline
+func leave(a *account) { a.shared.RUnlock() }
+
+// What it calls lets go of a lock of another kind.
+//
+//go:noinline
+func moveAlone(from, to *account, amount int) {
+	from.mutex.Lock()
+	leave(from)
+	from.balance -= amount
+	say("%p", &to.mutex)
+	pause()
+	to.mutex.Lock()
+	to.balance += amount
+	to.mutex.Unlock()
+	from.mutex.Unlock()
+}
+
 // All in one line.
 //
 //go:noinline
@@ -493,6 +511,12 @@ func start(name string) {
 		for i := range accounts {
 			go move(accounts[i], accounts[(i+1)%5], 1)
 		}
+	case "other":
+		a, b := new(account), new(account)
+		a.shared.RLock()
+		b.shared.RLock()
+		go moveAlone(a, b, 1)
+		go moveAlone(b, a, 2)
 	case "line":
 		a, b := new(account), new(account)
 		go swap(a, b)
