@@ -446,6 +446,29 @@ func exchange(all *[4]account, from, to int) {
 	find(all, from).mutex.Unlock()
 }
 
+// More mutexes than the pointers into their array tell apart.
+type row [71]account
+
+//go:noinline
+func (all *row) find(number int) *account { return &all[number] }
+
+// letGoLater lets go of a mutex, it does not show of which.
+//
+//go:noinline
+func (all *row) letGoLater(number int) {
+	time.Sleep(time.Hour)
+	all.find(number).mutex.Unlock()
+}
+
+// hold has a mutex, it does not show which.
+//
+//go:noinline
+func (all *row) hold(number int) {
+	all.find(number).mutex.Lock()
+	time.Sleep(time.Hour)
+	all.find(number).mutex.Unlock()
+}
+
 // keep never lets go of a mutex, and needs no pointer to it any more.
 //
 //go:noinline
@@ -499,6 +522,17 @@ func start(name string) {
 		all := new([4]account)
 		go exchange(all, 1, 2)
 		go exchange(all, 2, 1)
+	case "row", "row-let-go", "row-held":
+		all := new(row)
+		for i := 0; i < 70; i++ {
+			go move(&all[i], &all[(i+1)%70], 1)
+		}
+		switch name {
+		case "row-let-go":
+			go all.letGoLater(70)
+		case "row-held":
+			go all.hold(70)
+		}
 	case "two":
 		a, b := new(account), new(account)
 		go transfer(a, b, 1)
