@@ -36,7 +36,7 @@ static void check_roots(struct fixture *program, uint64_t bias, int kind, uint64
 	maker_start(&maker, MAKER_1_7, 8, false);
 	maker_params(&maker);
 	maker_object(&maker, OBJECT, 64);
-	put_segment(&maker, 12, 0x8000);
+	put_segment(&maker, 12, LIST - BIAS);
 	put_segment(&maker, 13, LIST + BIAS);
 	maker_root(&maker, OBJECT);
 	maker_end(&maker);
@@ -74,7 +74,7 @@ START_TEST(what_the_cleanup_refers_to_is_passing)
 	check_roots(&program, BIAS - 8, GH_ROOT_BSS, 8);
 	check_roots(&program, BIAS + 16, GH_ROOT_BSS, 32);
 	check_roots(&program, BIAS + 24, -1, 0);
-	check_roots(&program, 0x8000 - LIST, GH_ROOT_DATA, 16);
+	check_roots(&program, -BIAS, GH_ROOT_DATA, 16);
 	fixture_close(&program);
 	/* Before all of the segments. */
 	open_program(&program, "sync.poolCleanup", CODE);
