@@ -64,9 +64,12 @@ START_TEST(truncated_at_every_byte)
 	maker_everything(&maker, _i);
 	long last = -1;
 	for (size_t size = 0; size < maker.size; size++) {
-		long records = read_all(maker.data, size, true);
+		long records = read_all(maker.data, size, false);
 		if (records < last)
 			ck_abort_msg("%zu bytes: fewer records than before", size);
+		/* The core files of a dump that ends within a record are all the same. */
+		if (records > last)
+			read_all(maker.data, size, true);
 		last = records;
 	}
 	/* But for the mark at the end, all was there. */
