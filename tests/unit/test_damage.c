@@ -90,6 +90,8 @@ START_TEST(truncated_at_every_byte)
 }
 END_TEST
 
+/* The variants of a format share the values between them: it would take a minute for each to try
+ * all. */
 START_TEST(every_field_wrong)
 {
 	if (_i >= FIXTURE_FIRST_PLAN9 && !fixture_is_plan9(_i))
@@ -108,9 +110,11 @@ START_TEST(every_field_wrong)
 		read_damaged(&fixture, offset, 0xff, 1);
 		if (offset % 4 != 0)
 			continue;
-		for (size_t v = 0; v < sizeof(values) / sizeof(values[0]); v++) {
+		for (size_t v = (offset / 4 + (size_t)_i) % 3;
+		     v < sizeof(values) / sizeof(values[0]); v += 3) {
 			read_damaged(&fixture, offset, values[v], 4);
-			read_damaged(&fixture, offset, values[v], word);
+			if (word != 4)
+				read_damaged(&fixture, offset, values[v], word);
 		}
 	}
 	fixture_close(&fixture);

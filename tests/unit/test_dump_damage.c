@@ -129,6 +129,7 @@ static uint8_t *replace_number(size_t offset, uint64_t value, size_t *size)
 	return data;
 }
 
+/* The variants of a format, which are four, share the values between them. */
 START_TEST(huge_lengths)
 {
 	static const uint64_t values[] = {UINT64_MAX, 1ULL << 63, (1ULL << 63) - 1, 1ULL << 32,
@@ -136,7 +137,8 @@ START_TEST(huge_lengths)
 	maker_everything(&maker, _i);
 	ck_assert_uint_gt(maker.nlengths, 10);
 	for (size_t i = 0; i < maker.nlengths; i++) {
-		for (size_t v = 0; v < sizeof(values) / sizeof(values[0]); v++) {
+		for (size_t v = (i + (size_t)_i) % 3; v < sizeof(values) / sizeof(values[0]);
+		     v += 3) {
 			size_t size;
 			uint8_t *data = replace_number(maker.lengths[i], values[v], &size);
 			read_all(data, size, true);

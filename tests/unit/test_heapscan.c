@@ -9,7 +9,7 @@
 
 enum {
 	MAX_EDGES = 3 * MADE_WORDS, /* of an object */
-	ROUNDS = 40,                /* of each variant */
+	ROUNDS = 12,                /* of each variant */
 };
 
 static struct gh_dump dump;
