@@ -78,7 +78,10 @@ check() {
 	"$GOHEAP" waits --group -p "$pid" >"$work/groups" 2>"$work/why" || cat "$work/why"
 	timeout 60 gcore -o "$work/core" "$pid" >"$work/gdb" 2>&1
 	check_gdb "$1: in GDB" "$2" "attach $pid"
-	stop
+	kill -QUIT "$pid"
+	wait "$pid" 2>"$work/why"
+	exec 7>&-
+	check_places "$1"
 	[[ ! $1 =~ \ 1\.(15|19|27)(,|$) ]] || check_gdb "$1: in GDB, in a core file" "$2" "core-file $work/core.$pid"
 	same "$1: live" "$work/expected" <(told "$work/live")
 	"$GOHEAP" waits --json -e "$2" "$work/core.$pid" >"$work/found" 2>"$work/why" || cat "$work/why"
@@ -87,6 +90,14 @@ check() {
 	same "$1: in its own heap dump" "$work/expected.dump" <(told "$work/found" | grep -v '^1	')
 	check_text "$1"
 	rm -f "$work/core.$pid"
+}
+
+# check_places NAME: the function, file and line of each goroutine are of a frame in its own traceback.
+check_places() {
+	sed -nE 's/^\{"goroutine":([0-9]+),.*,"function":"([^"]+)","file":"([^"]+)","line":([0-9]+)\}$/\1\t\2\t\3\t\4/p' "$work/live" |
+		sort >"$work/places"
+	equal "$1: each has a place" 24 "$(wc -l <"$work/places")"
+	same "$1: places are those of its own traceback" /dev/null <(comm -23 "$work/places" <(printed <"$work/trace" | cut -f -4 | sort))
 }
 
 source=$tests/samples/waits/main.go
