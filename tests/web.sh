@@ -85,6 +85,45 @@ check_refused() {
 	equal "a question with too many parts" 400 "$(status "$address"'api/histogram?'"$(printf 'by=type&%.0s' {1..40})")"
 }
 
+# half_closed VERSION QUESTION: what is answered to who asks and closes its direction of the connection, by HTTP/VERSION.
+half_closed() {
+	python3 -c '
+import socket, sys
+port, path, version = sys.argv[1:]
+asked = socket.create_connection(("127.0.0.1", int(port)))
+asked.sendall(f"GET {path} HTTP/{version}\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+asked.shutdown(socket.SHUT_WR)
+while part := asked.recv(65536):
+    sys.stdout.buffer.write(part)' "$port" "/${address#http://*/}api/$2" "$1" | tr -d '\r'
+}
+
+# is_idle: no question is being answered.
+# shellcheck disable=SC2317 # wait_until calls it.
+is_idle() {
+	! pgrep -P "$server" >/dev/null
+}
+
+# check_ends: who has no more to say is answered, and who has gone is not.
+check_ends() {
+	local version found last numbers='WITH+RECURSIVE+n(i)+AS+(SELECT+1+UNION+ALL+SELECT+i%2B1+FROM+n'
+	if needs "a connection that is closed in one direction" python3; then
+		for version in 1.0 1.1; do
+			last=3${version#1.}00000
+			found=$(half_closed "$version" "sql?query=$numbers+WHERE+i%3C$last)+SELECT+count(*)+AS+numbers+FROM+n")
+			has "a connection that is closed in one direction, HTTP/$version: status" "$found" '^HTTP/1\.1 200 OK$'
+			equal "a connection that is closed in one direction, HTTP/$version: the answer" "{\"numbers\":$last}" "$(tail -n 1 <<<"$found")"
+		done
+		lacks "no interim response of HTTP/1.0" "$(half_closed 1.0 info)" '100 Continue'
+	fi
+	wait_until is_idle || fail "nothing is left to answer"
+	curl -s --max-time 100 "$address"api/sql?query="$numbers)+SELECT+count(*)+FROM+n" >"$work/body" &
+	wait_until pgrep -P "$server" >/dev/null || fail "an endless question is being answered"
+	kill -KILL $!
+	wait $! 2>/dev/null
+	wait_until is_idle
+	equal "an endless question that nobody waits for any more is not answered" "" "$(pgrep -P "$server")"
+}
+
 # check_answers RELEASE PROGRAM: each answer is what the command prints.
 check_answers() {
 	local object question arguments
@@ -166,6 +205,7 @@ check_release() {
 	[ "$1" != 1.19 ] || check_guard
 	[ "$1" != 1.19 ] || check_refused
 	[ "$1" != 1.19 ] || check_silent
+	[ "$1" != 1.19 ] || check_ends
 	check_answers "$1" "$program"
 	local screens=()
 	# Screens do not depend on the release.

@@ -45,6 +45,8 @@ struct gh_web_request {
 		GH_WEB_RUNNING, /* the child runs */
 		GH_WEB_DONE,
 	} state;
+	bool takes_interim; /* it is HTTP/1.1: interim responses are understood */
+	bool has_said_all;  /* the other end has closed its direction of the connection */
 	pid_t child;
 	int child_end;               /* can be read when the child has ended; -1 if there is none */
 	unsigned status;             /* of the response; 0 if that is the answer */

@@ -101,10 +101,22 @@ int gh_web_request_socket(const struct gh_web_request *request)
 	return info != NULL ? info->connect_fd : -1;
 }
 
-static bool has_gone(const struct gh_web_request *request)
+/* Whether the other end of REQUEST's connection has gone. One that has said all it has to say looks
+ * like it, but may wait for the answer still: an interim response, which HTTP/1.1 lets a server
+ * send at any time, is reset by one that has gone. */
+static bool has_gone(struct gh_web_request *request)
 {
-	struct pollfd end = {.fd = gh_web_request_socket(request), .events = POLLRDHUP};
-	return poll(&end, 1, 0) > 0 && (end.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+	static const char interim[] = "HTTP/1.1 100 Continue\r\n\r\n";
+	int fd = gh_web_request_socket(request);
+	struct pollfd end = {.fd = fd, .events = POLLRDHUP};
+	if (poll(&end, 1, 0) <= 0)
+		return false;
+	if ((end.revents & POLLRDHUP) != 0 && !request->has_said_all) {
+		request->has_said_all = true;
+		if (request->takes_interim)
+			send(fd, interim, strlen(interim), MSG_NOSIGNAL | MSG_DONTWAIT);
+	}
+	return (end.revents & (POLLHUP | POLLERR)) != 0;
 }
 
 static void end_child(struct gh_web_request *request)
@@ -361,7 +373,6 @@ enum MHD_Result gh_web_request_take(void *cls, struct MHD_Connection *connection
 				    const char *method, const char *version, const char *upload,
 				    size_t *upload_size, void **context)
 {
-	(void)version;
 	(void)upload;
 	struct gh_web_request *request = *context;
 	if (request == NULL) {
@@ -371,6 +382,7 @@ enum MHD_Result gh_web_request_take(void *cls, struct MHD_Connection *connection
 		*request = (struct gh_web_request){
 		    .server = cls,
 		    .connection = connection,
+		    .takes_interim = strcmp(version, MHD_HTTP_VERSION_1_1) == 0,
 		    .question = {.out = -1, .err = -1},
 		    .child_end = -1,
 		};

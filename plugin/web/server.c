@@ -140,7 +140,8 @@ static void wait_for_any(struct gh_web_server *server, int network)
 		wait = timeout < INT_MAX ? (int)timeout : INT_MAX;
 	for (struct gh_web_request *one = server->requests;
 	     one != NULL && next + 2 <= fds + 1 + 2 * MAX_CONNECTIONS; one = one->next) {
-		*next++ = (struct pollfd){.fd = gh_web_request_socket(one), .events = POLLRDHUP};
+		*next++ = (struct pollfd){.fd = gh_web_request_socket(one),
+					  .events = one->has_said_all ? 0 : POLLRDHUP};
 		*next++ = (struct pollfd){.fd = one->child_end, .events = POLLIN};
 	}
 	poll(fds, (nfds_t)(next - fds), wait);
