@@ -267,11 +267,11 @@ check_piped() {
 	for command in '\x28\xb5\x2f\xfd zstd' '\xfd\x37\x7a\x58\x5a xz' '\x04\x22\x4d\x18 lz4'; do
 		{ printf '%b' "${command% *}"; head -c 100 /dev/zero; } >"$work/packed"
 		has "$1: a core file that ${command#* } compressed" "$("$GOHEAP" hang -e "$2" "$work/packed" 2>&1)" \
-			"^goheap: .*/packed: offset 0x0: expected .*, found what ${command#* } compressed: unpack it with ${command#* } -d\$"
+			"^goheap: .*/packed: expected a Go heap dump, found what ${command#* } compressed: unpack it with ${command#* } -d\$"
 	done
 	head -c 100000 "$work/core" | gzip >"$work/packed"
 	has "$1: a core file that gzip compressed" "$("$GOHEAP" hang -e "$2" "$work/packed" 2>&1)" \
-		'found an ELF file; a core file that gzip compressed is unpacked with gzip -d$'
+		'expected a Go heap dump, found a core file that gzip compressed: unpack it with gzip -d$'
 }
 
 # registers DUMP: the roots that are registers.

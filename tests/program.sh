@@ -130,6 +130,33 @@ refusals() {
 		refused "$command: a program that is not Go" "$GOHEAP" "$command" /bin/sh
 		refused "$command: a program cut short" "$GOHEAP" "$command" "$work/cut"
 	done
+	# A program is neither its process nor a file that is of that.
+	for command in hang suspects goroutines memstats; do
+		refused "$command: a program" "$GOHEAP" "$command" "$stripped"
+		equal "$command: a program: what to name" \
+			"goheap: $stripped is a program: name its process, -p PID, or its core file or heap dump, and it with -e $stripped" \
+			"$(cat "$work/err")"
+	done
+	refused "crash: a program" "$GOHEAP" crash "$stripped"
+	equal "crash: a program: what to name" "goheap: $stripped is a program: name its core file, and it with -e $stripped" \
+		"$(cat "$work/err")"
+	refused "dump: a program" "$GOHEAP" dump -o "$work/none" "$stripped"
+	equal "dump: a program: what to name" \
+		"goheap: $stripped is a program: name its process, PID, or its core file, and it with -e $stripped" "$(cat "$work/err")"
+	: >"$work/empty"
+	printf 'go1.7 heap dump\n' >"$work/dump"
+	while IFS='|' read -r command word found; do
+		refused "$command: $word" "$GOHEAP" "$command" "$work/$word"
+		equal "$command: $word: what it is" "goheap: $work/$word: $found" "$(cat "$work/err")"
+	done <<-END
+		hang|empty|expected a Go heap dump, found an empty file
+		hang|text|expected a Go heap dump, found another format
+		crash|empty|expected a core file, found an empty file
+		crash|dump|expected a core file, found a Go heap dump
+		memory|dump|expected a core file, found a Go heap dump
+		memory|nosuch|cannot open: No such file or directory
+		debug|dump|expected an ELF file, found a Go heap dump
+	END
 	equal "no debug file is left behind" "" "$(find "$work" -name '*.debug*')"
 	"$GOHEAP" nosuch >/dev/null 2>&1
 	equal "usage: a command that is none" 2 $?

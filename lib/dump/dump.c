@@ -8,7 +8,6 @@
 #include "lib/dump/internal.h"
 #include "lib/elf/elf.h"
 #include "lib/util/bsearch.h"
-#include "lib/util/compression.h"
 
 /* The first line, with the minor release's digit in between. */
 #define HEADER_START "go1."
@@ -34,22 +33,23 @@ const char *gh_dump_format_name(enum gh_dump_format format)
 	return names[format];
 }
 
-/* What is in the place of the first LINE; NULL if the file is shorter. gzip has been undone. */
-static const char *found_instead(const uint8_t *line)
+/* The file is no heap dump. gzip has been undone: only of heap dumps. */
+static bool fail_of_kind(const struct gh_dump *dump, struct gh_error *err)
 {
-	if (line == NULL)
-		return "something else";
-	if (memcmp(line, ELFMAG, SELFMAG) == 0)
-		return "an ELF file; a core file that gzip compressed is unpacked with gzip -d";
-	return gh_compression_found(line, HEADER_SIZE, "something else");
+	const uint8_t *start = dump->file.start;
+	size_t size = gh_cursor_size(&dump->file);
+	bool is_elf = size >= SELFMAG && memcmp(start, ELFMAG, SELFMAG) == 0;
+	return gh_fail(
+	    err, dump->path, GH_NO_OFFSET, "a Go heap dump", "%s%s", gh_file_kind(start, size),
+	    is_elf && dump->input.is_unpacked ? " that gzip compressed: unpack it with gzip -d"
+					      : "");
 }
 
 static bool read_header(struct gh_dump *dump, struct gh_cursor *cur, struct gh_error *err)
 {
 	const uint8_t *line = gh_cursor_bytes(cur, HEADER_SIZE);
 	if (line == NULL || !gh_dump_recognise(line, HEADER_SIZE))
-		return gh_fail(err, dump->path, 0, "the first line of a Go heap dump", "%s",
-			       found_instead(line));
+		return fail_of_kind(dump, err);
 	dump->format = (enum gh_dump_format)(GH_DUMP_1_3 + line[HEADER_DIGIT] - '3');
 	struct gh_cursor ahead = *cur;
 	if (dump->format == GH_DUMP_1_3 && gh_cursor_uvarint(&ahead) == PROTOTYPE_PARAMS)

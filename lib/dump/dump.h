@@ -88,6 +88,7 @@ struct gh_dump_input {
 	const uint8_t *data; /* mapped read-only; NULL if the file is empty */
 	size_t size;         /* in bytes */
 	int fd;              /* of the file, if that is not empty; owned */
+	bool is_unpacked;    /* gzip had compressed it */
 	bool cut; /* the compressed file is damaged, or unpacks to more than is allowed: this
 		     is what came before */
 };

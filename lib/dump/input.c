@@ -121,6 +121,7 @@ static bool unpack(struct gh_dump_input *input, const char *path, struct gh_erro
 		ok = false;
 	}
 	ok = ok && gh_dump_input_take(input, fd, path, err);
+	input->is_unpacked = true;
 	input->cut = ok && cut;
 	gh_dump_input_close(&packed);
 	return ok;

@@ -7,6 +7,7 @@
  * - dynamic.c: what the dynamic linker is told;
  * - buildinfo.c: the Go release and the build settings that the file tells;
  * - core.c, extent.c: a core file's notes, and how long a file is by its headers;
+ * - file_kind.c: what a file is that is not what was expected;
  * - debug_section.c: sections of debug information, unpacked;
  * - loaded.c: a program put together again from the memory of a process;
  * - elf_writer.c, elf_append.c: write a file, and append sections to one (elf_writer.h). */
@@ -134,6 +135,11 @@ GElf_Sym gh_dynamic_read_symbol(const struct gh_image *image, struct gh_cursor *
 
 /* IMAGE is a shared library, and no program that could be run. */
 bool gh_image_is_library(const struct gh_image *image);
+
+/* What a file is by the SIZE bytes at DATA, its first, for an error: "an executable", "a Go heap
+ * dump", or by which program it is unpacked. It is static. Formats: the ELF specification, RFC
+ * 8878, 3.1.1, RFC 1952, 2.3.1, and the xz and LZ4 frame formats. */
+const char *gh_file_kind(const void *data, size_t size);
 
 /* How long an ELF file is by what its own headers say, when only its beginning is there. */
 

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "lib/util/bsearch.h"
-#include "lib/util/compression.h"
 #include "lib/util/open_file.h"
 
 static int compare_loads(const void *a, const void *b)
@@ -95,12 +94,19 @@ static bool read_sections(struct gh_image *image, struct gh_error *err)
 	return true;
 }
 
-/* Checks the ELF header and fills the image from it. */
-static bool read_header(struct gh_image *image, struct gh_error *err)
+/* The file is none of what was EXPECTED. */
+static bool fail_of_kind(const struct gh_image *image, const char *expected, struct gh_error *err)
+{
+	return gh_fail(err, image->path, GH_NO_OFFSET, expected, "%s",
+		       gh_file_kind(image->data, image->size));
+}
+
+/* Checks the ELF header and fills the image from it; a file that has none is not what was EXPECTED.
+ */
+static bool read_header(struct gh_image *image, const char *expected, struct gh_error *err)
 {
 	if (image->size < EI_NIDENT || memcmp(image->data, ELFMAG, SELFMAG) != 0)
-		return gh_fail(err, image->path, 0, "an ELF file", "%s",
-			       gh_compression_found(image->data, image->size, "another format"));
+		return fail_of_kind(image, expected, err);
 	if (elf_version(EV_CURRENT) == EV_NONE)
 		return gh_fail(err, image->path, GH_NO_OFFSET, "libelf", "an older one");
 	image->elf = elf_memory((char *)image->data, image->size);
@@ -122,13 +128,13 @@ static bool check_program(const struct gh_image *image, struct gh_error *err)
 {
 	uint16_t type = image->header.e_type;
 	return type == ET_EXEC || type == ET_DYN ||
-	       gh_fail(err, image->path, EI_NIDENT, "an executable or a shared object",
-		       "ELF type %u", type);
+	       fail_of_kind(image, "an executable or a shared object", err);
 }
 
 static bool read_program(struct gh_image *image, bool relocate, struct gh_error *err)
 {
-	if (!read_header(image, err) || !check_program(image, err) || !read_segments(image, err))
+	if (!read_header(image, "an ELF file", err) || !check_program(image, err) ||
+	    !read_segments(image, err))
 		return false;
 	/* Relocations write where a crafted file has them: what is checked is read after that. */
 	if (relocate)
@@ -139,8 +145,9 @@ static bool read_program(struct gh_image *image, bool relocate, struct gh_error 
 /* Maps the file FD privately, so that relocations can be applied without copying it. */
 static bool map_open(struct gh_image *image, int fd, const struct stat *st, struct gh_error *err)
 {
+	/* There is no mapping of no bytes: who reads the header says what was expected. */
 	if (st->st_size <= 0)
-		return gh_fail(err, image->path, 0, "an ELF file", "an empty file");
+		return true;
 	void *data = mmap(NULL, (size_t)st->st_size, PROT_READ | PROT_WRITE,
 			  /* A core file may be larger than the memory there is. */
 			  MAP_PRIVATE | MAP_NORESERVE, fd, 0);
@@ -188,10 +195,9 @@ bool gh_image_open_unrelocated(struct gh_image *image, const char *path, struct 
 
 static bool read_core(struct gh_image *image, struct gh_error *err)
 {
-	return read_header(image, err) &&
-	       (image->header.e_type == ET_CORE ||
-		gh_fail(err, image->path, EI_NIDENT, "a core file", "ELF type %u",
-			image->header.e_type)) &&
+	static const char expected[] = "a core file";
+	return read_header(image, expected, err) &&
+	       (image->header.e_type == ET_CORE || fail_of_kind(image, expected, err)) &&
 	       read_segments(image, err);
 }
 

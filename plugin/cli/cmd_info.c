@@ -163,7 +163,7 @@ static int dump_info(const struct gh_options *options)
 int gh_cmd_info(const struct gh_options *options)
 {
 	if (options->process != NULL || gh_dumpfile_recognise(options->file) ||
-	    gh_target_is_core(options->file))
+	    gh_target_is_core(options->file, NULL))
 		return dump_info(options);
 	struct gh_program program;
 	if (!gh_program_open(&program, options->file))

@@ -289,12 +289,6 @@ int gh_cmd_memory(const struct gh_options *options)
 	struct gh_footprint footprint;
 	struct gh_error err;
 	int pid = options->process != NULL ? atoi(options->process) : 0;
-	if (pid == 0 && !gh_target_is_elf(options->file)) {
-		gh_fail(&err, options->file, GH_NO_OFFSET, "a core file, or -p PID",
-			"another file: a heap dump does not tell");
-		gh_print_error(&err);
-		return GH_EXIT_INPUT;
-	}
 	if (!open_target(&target, pid, options))
 		return GH_EXIT_INPUT;
 	bool found = pid != 0 ? gh_footprint_live(&footprint, &target.process, pid, &err)

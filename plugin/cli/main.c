@@ -107,19 +107,41 @@ bool gh_command_takes(const struct gh_command *command, const char *name)
 	return option->name != NULL;
 }
 
+/* PID is an operand of COMMAND, in place of a file. */
+static bool takes_number(const struct gh_command *command)
+{
+	return command->operands.names != NULL && strncmp(command->operands.names, "PID", 3) == 0;
+}
+
+/* Says what to name instead of the Go program FILE. False, and nothing is said, if COMMAND can be
+ * asked about it. */
+static bool refuse_program(const char *file, const struct gh_command *command)
+{
+	if (command->run == gh_cmd_info || !gh_target_is_elf(file) || !gh_file_is_go(file))
+		return false;
+	gh_say("%s is a program: name %sits core file%s, and it with -e %s", file,
+	       gh_command_takes(command, "process") ? "its process, -p PID, or "
+	       : takes_number(command)              ? "its process, PID, or "
+						    : "",
+	       strstr(command->operands.names, "DUMP") != NULL ? " or heap dump" : "", file);
+	return true;
+}
+
 /* Where a core file is read and no program is given, it is the one in the core file; where a
  * process is whose program has unpacked itself, the one in its memory. */
 static bool find_program(struct gh_options *options, const struct gh_command *command)
 {
-	if (options->program != NULL || !gh_command_takes(command, "exe"))
+	if (options->program != NULL || !gh_command_takes(command, "module"))
 		return true;
 	if (options->process != NULL) {
 		if (gh_live_program_make(atoi(options->process), options->made, &options->made_fd))
 			options->program = options->made;
 		return true;
 	}
-	if (options->file == NULL || !gh_target_is_core(options->file))
+	if (options->file == NULL)
 		return true;
+	if (!gh_target_is_core(options->file, NULL))
+		return !refuse_program(options->file, command);
 	if (!gh_core_program_make(options->file, options->made, &options->made_fd))
 		return false;
 	if (options->made[0] == '\0') {
@@ -210,8 +232,7 @@ static int run(struct gh_options *options, const struct gh_command *command)
 	const char *file = options->file;
 	const char *process = options->process;
 	int status = GH_EXIT_INPUT;
-	if (process == NULL && command->operands.names != NULL &&
-	    strncmp(command->operands.names, "PID", 3) == 0 && gh_options_pid(options) != 0)
+	if (process == NULL && takes_number(command) && gh_options_pid(options) != 0)
 		process = file;
 	if (gh_command_takes(command, "module") && file != NULL && gh_is_debugged(file))
 		gh_debugged_modules(&modules, file, options->program);

@@ -384,11 +384,10 @@ bool gh_target_is_elf(const char *path)
 	return is;
 }
 
-bool gh_target_is_core(const char *path)
+bool gh_target_is_core(const char *path, struct gh_error *err)
 {
 	struct gh_image core;
-	struct gh_error err;
-	bool is = gh_target_is_elf(path) && gh_image_open_core(&core, path, &err);
+	bool is = gh_image_open_core(&core, path, err);
 	if (is)
 		gh_image_close(&core);
 	return is;

@@ -114,8 +114,8 @@ bool gh_heap_open(struct gh_dump *dump, const char *path, const char *process, c
  */
 bool gh_target_is_elf(const char *path);
 
-/* The file at PATH is a core file. False also if it cannot be read. */
-bool gh_target_is_core(const char *path);
+/* The file at PATH is a core file. False (ERR filled) also if it cannot be read. */
+bool gh_target_is_core(const char *path, struct gh_error *err);
 
 /* The Go libraries of a process whose program is another language's: each has its own runtime, with
  * goroutines and a heap. */

@@ -39,8 +39,7 @@ START_TEST(what_is_no_go_program_is_told)
 	struct gh_error err;
 	char text[] = "#!/bin/sh\nexit 0\n";
 	ck_assert(!gh_image_open_memory(&image, text, sizeof(text), "script", &err));
-	ck_assert_str_eq(err.text,
-			 "script: offset 0x0: expected an ELF file, found another format");
+	ck_assert_str_eq(err.text, "script: expected an ELF file, found another format");
 	ck_assert(!gh_image_open(&image, "/proc/nonexistent", &err));
 	ck_assert_str_eq(err.text, "/proc/nonexistent: cannot open: No such file or directory");
 	ck_assert(!gh_image_open(&image, "/", &err));
@@ -48,6 +47,37 @@ START_TEST(what_is_no_go_program_is_told)
 	ck_assert(!gh_pclntab_open(&tab, &image, &err));
 	ck_assert_ptr_nonnull(strstr(err.text, "expected a Go program, found no pclntab"));
 	gh_image_close(&image);
+}
+END_TEST
+
+/* e_ident of a file of this byte order. */
+#define START_OF_ELF(order) "\177ELF\2" order "\1\0\0\0\0\0\0\0\0\0"
+
+START_TEST(a_file_is_told_by_its_first_bytes)
+{
+	static const struct {
+		const char *bytes;
+		size_t size;
+		const char *kind;
+	} cases[] = {
+	    {START_OF_ELF("\1") "\1\0", 18, "an object file"},
+	    {START_OF_ELF("\1") "\2\0", 18, "an executable"},
+	    {START_OF_ELF("\1") "\3\0", 18, "an executable or a shared object"},
+	    {START_OF_ELF("\1") "\4\0", 18, "a core file"},
+	    {START_OF_ELF("\2") "\0\4", 18, "a core file"},
+	    {START_OF_ELF("\1") "\0\4", 18, "an ELF file of no known type"},
+	    {START_OF_ELF("\1") "\4", 17, "the start of an ELF file"},
+	    {"go1.7 heap dump\n", 16, "a Go heap dump"},
+	    {"heap profile: 1: 2 [3: 4]", 25, "a profile as text"},
+	    {"\x0a\4\10\1\20\2\x0a\4", 8, "a profile of pprof's"},
+	    {"\x5a\4\10\5\20\6", 6, "a profile of pprof's"},
+	    {"\x0a\4", 2, "another format"},
+	    {"\177EL", 3, "another format"},
+	    {"\x1f\x8b\x08\0", 4, "what gzip compressed: unpack it with gzip -d"},
+	    {"", 0, "an empty file"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		ck_assert_str_eq(gh_file_kind(cases[i].bytes, cases[i].size), cases[i].kind);
 }
 END_TEST
 
@@ -132,6 +162,7 @@ void image_tests(TCase *tcase)
 	tcase_add_loop_test(tcase, bytes_at_an_address, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, sections_by_name, 0, FIXTURE_VARIANTS);
 	tcase_add_test(tcase, what_is_no_go_program_is_told);
+	tcase_add_test(tcase, a_file_is_told_by_its_first_bytes);
 	tcase_add_test(tcase, machines_by_their_compilers_letters);
 	tcase_add_test(tcase, dynamic_entries_are_the_loaders);
 	tcase_add_test(tcase, a_build_id_is_in_one_of_the_first_notes);
