@@ -335,7 +335,7 @@ check_release() {
 	# shellcheck disable=SC2086 # a list
 	check_alone "$name" "$directory/crash.stripped" $alone
 	if [ "$CGO_ENABLED" != 0 ]; then
-		check_kinds "$name" "$directory/crash.stripped" c cabort
+		check_kinds "$name" "$directory/crash.stripped" c cabort cfault
 		check_c_thread "$name, cthread" "$directory/crash.stripped" "$directory/crash"
 	fi
 	# shellcheck disable=SC2086 # a list

@@ -103,12 +103,17 @@ static void set_goroutine(struct gh_crash *crash, const struct gh_goroutine *g)
 	crash->goroutine = g->id;
 }
 
-/* Finds the goroutine that the thread at SP runs. */
-static void find_goroutine(struct finder *finder, uint64_t sp)
+/* Finds the goroutine that the thread at SP runs. NULL if it is none. */
+static const struct gh_goroutine *find_goroutine(struct finder *finder, uint64_t sp)
 {
-	for (size_t i = 0; i < finder->count && !finder->crash->has_goroutine; i++)
-		if (gh_goroutine_is_on(&finder->all, finder->process, &finder->goroutines[i], sp))
-			set_goroutine(finder->crash, &finder->goroutines[i]);
+	for (size_t i = 0; i < finder->count; i++) {
+		const struct gh_goroutine *g = &finder->goroutines[i];
+		if (!gh_goroutine_is_on(&finder->all, finder->process, g, sp))
+			continue;
+		set_goroutine(finder->crash, g);
+		return g;
+	}
+	return NULL;
 }
 
 /* The name that Go has for a signal that ends a program. NULL for others. */
@@ -142,15 +147,14 @@ struct g_signal {
 	uint64_t pc;     /* g.sigpc */
 };
 
-/* False if there was none that Go has a name for. */
-static bool read_signal(struct finder *finder, const struct gh_goroutine *g,
-			struct g_signal *signal)
+/* Reads that of the runtime.g at G. False if there was none that Go has a name for. */
+static bool read_signal(struct finder *finder, uint64_t g, struct g_signal *signal)
 {
 	struct gh_process *process = finder->process;
 	struct gh_process_memory *memory = &process->memory;
 	const struct gh_g_layout *layout = &finder->all.layout;
 	unsigned word = process->tab->pointer_size;
-	uint64_t creator = g->address + layout->creator;
+	uint64_t creator = g + layout->creator;
 	uint64_t code = creator - layout->parent_before - 3 * (uint64_t)word;
 	return layout->creator >= layout->signal_before &&
 	       gh_process_uint(memory, creator - layout->signal_before, 4, &signal->number) &&
@@ -160,9 +164,9 @@ static bool read_signal(struct finder *finder, const struct gh_goroutine *g,
 	       signal_name((uint32_t)signal->number) != NULL;
 }
 
-/* Appends the line on the signal that made G panic or throw, if one did (dopanic_m in
- * src/runtime/panic.go). */
-static void add_signal_of(struct finder *finder, const struct gh_goroutine *g)
+/* Appends the line on the signal that made the runtime.g at G panic or throw, if one did (dopanic_m
+ * in src/runtime/panic.go). */
+static void add_signal_of(struct finder *finder, uint64_t g)
 {
 	struct g_signal signal;
 	char text[160];
@@ -174,9 +178,9 @@ static void add_signal_of(struct finder *finder, const struct gh_goroutine *g)
 	add_line(finder->crash, text);
 }
 
-/* Adds to the fatal error of G what Go prints of a signal that was its cause. What is no fault at a
- * nil pointer it tells before (sigpanic in src/runtime/signal_unix.go). */
-static void add_fault(struct finder *finder, const struct gh_goroutine *g)
+/* Adds to the fatal error of the runtime.g at G what Go prints of a signal that was its cause. What
+ * is no fault at a nil pointer it tells before (sigpanic in src/runtime/signal_unix.go). */
+static void add_fault(struct finder *finder, uint64_t g)
 {
 	static const char fault[] = "fatal error: fault\n";
 	struct gh_buffer *text = &finder->crash->text;
@@ -193,6 +197,18 @@ static void add_fault(struct finder *finder, const struct gh_goroutine *g)
 	add_signal_of(finder, g);
 }
 
+/* Adds what there is of a signal to the fatal error of the thread at SP. C code is called on the
+ * thread's own stack: to Go 1.19 a fault there is g0's, the first field of a runtime.m. */
+static void add_fault_of_thread(struct finder *finder, uint64_t sp)
+{
+	const struct gh_goroutine *g = find_goroutine(finder, sp);
+	unsigned word = finder->process->tab->pointer_size;
+	uint64_t own;
+	if (g != NULL && g->thread != 0 &&
+	    gh_process_uint(&finder->process->memory, g->thread, word, &own))
+		add_signal_of(finder, own);
+}
+
 /* A fatal error of a thread's own, or of a goroutine. Notes the goroutine that panics, too. */
 static bool find_fatal(struct finder *finder)
 {
@@ -200,7 +216,7 @@ static bool find_fatal(struct finder *finder)
 	for (size_t i = 0; i < finder->process->nthreads; i++) {
 		gh_stack_start_thread(stack, &stack->threads[i]);
 		if (look_through(finder, NULL)) {
-			find_goroutine(finder, stack->threads[i].at.sp);
+			add_fault_of_thread(finder, stack->threads[i].at.sp);
 			return true;
 		}
 	}
@@ -208,7 +224,7 @@ static bool find_fatal(struct finder *finder)
 		gh_stack_start(stack, &finder->goroutines[i]);
 		if (look_through(finder, &finder->goroutines[i])) {
 			set_goroutine(finder->crash, &finder->goroutines[i]);
-			add_fault(finder, &finder->goroutines[i]);
+			add_fault(finder, finder->goroutines[i].address);
 			return true;
 		}
 	}
@@ -237,7 +253,7 @@ static void add_panics(struct finder *finder, const struct gh_goroutine *g)
 				 panic->repanicked ? " [recovered, repanicked]" : " [recovered]");
 		add_line(finder->crash, "\n");
 	}
-	add_signal_of(finder, g);
+	add_signal_of(finder, g->address);
 	set_goroutine(finder->crash, g);
 }
 

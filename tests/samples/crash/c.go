@@ -6,6 +6,7 @@ package main
 // void spin_in_c(void);
 // void abort_in_c(void);
 // void fault_on_thread(void);
+// void *fault_in_c(void *unused);
 // #cgo LDFLAGS: -lpthread
 import "C"
 
@@ -16,6 +17,9 @@ func inC(n int, mode string) int {
 	fmt.Println("ready")
 	if mode == "cabort" {
 		C.abort_in_c()
+	}
+	if mode == "cfault" {
+		C.fault_in_c(nil)
 	}
 	if mode == "cthread" {
 		C.fault_on_thread()

@@ -19,8 +19,8 @@
 //	crash spin       run Go code, to be killed
 //	crash read       wait in a system call, to be killed
 //	crash sleep      have nothing run, to be killed
-//	crash c          run C code, to be killed; crash cabort: call abort in C; crash cthread: store
-//	                 to no address on a thread that C has started
+//	crash c          run C code, to be killed; crash cabort: call abort in C; crash cfault: store to
+//	                 no address in C; crash cthread: the same on a thread that C has started
 package main
 
 import (
@@ -154,6 +154,7 @@ func init() {
 		"sleep":     sleep,
 		"c":         inC,
 		"cabort":    inC,
+		"cfault":    inC,
 		"cthread":   inC,
 	}
 }
