@@ -65,6 +65,16 @@ limits() {
 		': expected a type that the program describes, found none called main.nosuch$'
 }
 
+# lost PROGRAM: in a session the buckets, or groups, of a map are where nothing is: the third word of its header in all releases.
+lost() {
+	local map
+	map=$(awk -F'\t' '$1 == "map[int]int" && length($3) > 100000 { print $2 }' "$work/places")
+	goheap "$1" "attach $child" "set language c" "set \$buckets = (unsigned long *)($map + 16)" \
+		"set \$old = *\$buckets" "set var *\$buckets = 0x10" "echo @" "goheap print map[int]int $map" \
+		"set var *\$buckets = \$old" >"$work/output"
+	equal "go$release: a map whose entries cannot be read" "map[int]int [(entries that cannot be read)]" "$(sed -n 's/^@//p' "$work/output")"
+}
+
 # parts NAME ARG...: parts of values, as Go's own expressions have them.
 parts() {
 	local type address path
@@ -342,6 +352,7 @@ for release in ${RELEASES:-1.15 1.19 1.23 1.24 1.27}; do
 		in_shell "go$release: process" -p "$child"
 		"$GOHEAP" core -e "$program" "$work/dump" -o "$work/made" && in_shell "go$release: core file of the heap dump" -e "$program" "$work/made"
 		in_gdb "go$release: process" "$program" "attach $child"
+		lost "$program"
 		in_gdb "go$release: core file" "$program" "core-file $work/core"
 		in_gdb "go$release: heap dump" "$program" "goheap load $work/dump"
 	fi

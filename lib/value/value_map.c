@@ -277,7 +277,9 @@ static void add_entries(struct gh_values *values, const struct gh_rtype *type,
 	}
 	gh_value_add_more(values, entries->count - shown, shown == 0);
 	if (!whole)
-		gh_value_add_rest(values, " (and some that cannot be read)",
+		gh_value_add_rest(values,
+				  entries->count > 0 ? " (and some that cannot be read)"
+						     : "(entries that cannot be read)",
 				  entries->count > 0 ? "," : "");
 	gh_value_add(values, "]");
 }
