@@ -70,7 +70,7 @@ check_silent() {
 
 # What the page may not ask.
 check_refused() {
-	local question
+	local question long
 	for question in dump core 'histogram?output=/tmp/x' 'histogram?exe=/etc/passwd' 'histogram?names=/etc/passwd' 'histogram?process=1' \
 		'histogram?module=x' 'histogram?limit=10001' 'histogram?limit=0' 'histogram?limit=-1' 'histogram?json=1' 'instances?type=--exe=/etc/passwd' \
 		'instances?type=' 'objects?address=/etc/passwd' 'objects?address=0x' 'objects?address=-1' 'histogram?by=%00' 'diff?older=/etc/passwd' \
@@ -82,6 +82,13 @@ check_refused() {
 		has "SQL that reads no heap: $question" "$(curl -s --max-time 20 "$address"api/sql?query="$question")" '^goheap: (not authorized|sql: expected a SELECT)'
 	done
 	has "why there is no answer" "$(curl -s --max-time 20 "$address"'api/objects?address=0x1')" '^goheap: 0x1: expected an address in an object'
+	long=$(head -c 4097 /dev/zero | tr '\0' a)
+	for question in "sql?query=$long" "strings?grep=$long" "instances?type=$long"; do
+		equal "a text that is too long: ${question%%=*}" \
+			"goheap: expected a text of at most 4096 bytes, found one of 4097: goheap in a shell takes longer ones" \
+			"$(curl -s --max-time 20 "$address"api/"$question")"
+	done
+	lacks "a text as long as can be" "$(curl -s --max-time 20 "${address}api/strings?grep=${long%a}")" 'expected a text'
 	equal "a question with too many parts" 400 "$(status "$address"'api/histogram?'"$(printf 'by=type&%.0s' {1..40})")"
 }
 

@@ -111,7 +111,24 @@ static bool is_number(const char *text, bool hexadecimal)
 /* TEXT is an operand, and no option. */
 static bool is_operand(const char *text)
 {
-	return *text != '\0' && *text != '-' && strlen(text) <= MAX_TEXT;
+	return *text != '\0' && *text != '-';
+}
+
+/* The texts in QUESTION are no longer than may be. Else says so. */
+static bool check_lengths(const struct gh_web_question *question)
+{
+	for (size_t i = 0; i < question->count; i++) {
+		size_t length = strlen(question->parameters[i].value);
+		if (length <= MAX_TEXT)
+			continue;
+		dprintf(
+		    question->err,
+		    "goheap: expected a text of at most %d bytes, found one of %zu: goheap in a "
+		    "shell takes longer ones\n",
+		    MAX_TEXT, length);
+		return false;
+	}
+	return true;
 }
 
 /* The option of COMMAND that the page may set by KEY; NULL if there is none. */
@@ -137,9 +154,9 @@ static bool takes(const struct gh_option *option, const char *value)
 		return is_number(value, false);
 	case GH_OPTION_GROUPING:
 	case GH_OPTION_PATTERN:
-		return strlen(value) <= MAX_TEXT;
+		return true;
 	case GH_OPTION_TEXT:
-		return strcmp(option->name, "module") != 0 && strlen(value) <= MAX_TEXT;
+		return strcmp(option->name, "module") != 0;
 	default:
 		return false;
 	}
@@ -251,6 +268,8 @@ bool gh_web_words_make(struct gh_web_words *words, const struct gh_web_question 
 	struct gh_web_question question = *asked;
 	bool is_of_one = translate(&question, text, sizeof(text));
 	*words = (struct gh_web_words){0};
+	if (!check_lengths(asked))
+		return false;
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (strcmp(commands[i].name, question.name) != 0)
 			continue;
