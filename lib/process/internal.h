@@ -447,9 +447,6 @@ static inline bool gh_process_may_point(const struct gh_process *process, uint64
 	return address >= GH_LEAST_PAGE && address % process->tab->pointer_size == 0;
 }
 
-/* CLOCK_MONOTONIC, in ns. */
-uint64_t gh_now(void);
-
 /* A process all of whose threads are stopped, for its memory to be read as of one moment.
  *
  * Interfaces: ptrace(2) (PTRACE_SEIZE), and /proc/PID/task and status, proc(5). The kernel lets the

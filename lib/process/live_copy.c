@@ -11,10 +11,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/util/bsearch.h"
+#include "lib/util/now.h"
 
 static bool fail(const struct gh_live_reader *reader, const char *expected, const char *found)
 {
@@ -159,13 +159,6 @@ static bool find_library(struct gh_live_reader *reader, const struct gh_image *i
 		reader->live->entry = bias + image->header.e_entry;
 	gh_mapped_files_free(&files);
 	return found;
-}
-
-uint64_t gh_now(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
 static struct gh_live_reader open_reader(struct gh_live_copy *live, struct gh_error *err)

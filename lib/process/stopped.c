@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "lib/util/now.h"
 #include "lib/util/number_file.h"
 
 /* The vector registers of a thread take no more bytes, up to AVX-512's. */

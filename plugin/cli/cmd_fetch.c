@@ -19,6 +19,7 @@
 
 #include "lib/elf/elf.h"
 #include "lib/process/process.h"
+#include "lib/util/now.h"
 #include "plugin/cli/command.h"
 #include "plugin/gdb/gdb.h"
 #include "plugin/view/emit.h"
@@ -228,11 +229,10 @@ struct paced {
 
 static bool read_piece(struct paced *paced, uint64_t address, void *to, size_t size)
 {
-	struct timespec start;
-	clock_gettime(CLOCK_MONOTONIC, &start);
+	uint64_t start = gh_now();
 	if (!gh_memory_fetch(paced->fd, address, to, size))
 		return false;
-	long passed = gh_fetch_milliseconds(&start);
+	long passed = gh_milliseconds_since(start);
 	if (passed < TOO_SHORT && paced->piece < GH_PROCESS_BLOCK)
 		paced->piece *= 2;
 	else if (passed > TOO_LONG && paced->piece > FIRST_PIECE)

@@ -8,25 +8,25 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/debugfile/debugfile.h"
 #include "lib/elf/elf.h"
 #include "lib/util/escape.h"
+#include "lib/util/now.h"
 #include "plugin/cli/command.h"
 #include "plugin/gdb/gdb.h"
 #include "plugin/view/view.h"
 
 struct job {
-	char *directory;       /* of the session, canonical as GDB prints paths */
-	char *cache;           /* directory of the cache; NULL if there is none */
-	struct gh_told told;   /* by GDB; owned */
-	bool has_dump;         /* the core file is that of a heap dump, of `goheap load' */
-	bool has_library;      /* the program is another's that has a Go library */
-	char *identity;        /* tells the program from any other, and from itself rebuilt */
-	FILE *boot;            /* the script that is being written */
-	struct timespec start; /* when the work began, monotonic */
+	char *directory;     /* of the session, canonical as GDB prints paths */
+	char *cache;         /* directory of the cache; NULL if there is none */
+	struct gh_told told; /* by GDB; owned */
+	bool has_dump;       /* the core file is that of a heap dump, of `goheap load' */
+	bool has_library;    /* the program is another's that has a Go library */
+	char *identity;      /* tells the program from any other, and from itself rebuilt */
+	FILE *boot;          /* the script that is being written */
+	uint64_t start;      /* when the work began, by gh_now */
 };
 
 static char *format(const char *text, ...) __attribute__((format(printf, 1, 2)));
@@ -44,13 +44,6 @@ static char *format(const char *text, ...)
 		exit(GH_EXIT_INPUT);
 	}
 	return out;
-}
-
-static void print_errno(const char *file, const char *doing)
-{
-	struct gh_error err;
-	gh_fail_errno(&err, file, doing);
-	gh_print_error(&err);
 }
 
 /* Has GDB print "goheap: TEXT", a line. TEXT is fit for a terminal. */
@@ -255,13 +248,6 @@ static void open_again(struct job *job)
 	gh_script_file(job->boot, GH_SCRIPT_UNHOOKED "exec-file", job->told.files.program);
 }
 
-static long milliseconds_since(const struct timespec *start)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (now.tv_sec - start->tv_sec) * 1000 + (now.tv_nsec - start->tv_nsec) / 1000000;
-}
-
 /* Why GDB has a copy of the program, for a person: "" if it has the program itself. To be freed. */
 static char *read_origin(const struct job *job)
 {
@@ -301,7 +287,7 @@ static void load_symbols(struct job *job, const struct gh_program *program,
 	char *origin = read_origin(job);
 	char *line = format("%s program%s%s, %zu functions, %ld ms", version, origin,
 			    has_dwarf ? " with DWARF" : "", program->tab.nfunc,
-			    milliseconds_since(&job->start));
+			    gh_milliseconds_since(job->start));
 	say(job, line);
 	free(line);
 	free(origin);
@@ -482,11 +468,11 @@ int gh_cmd_session(const struct gh_options *options)
 		return GH_EXIT_USAGE;
 	}
 	struct job job = {.directory = realpath(directory, NULL)};
-	clock_gettime(CLOCK_MONOTONIC, &job.start);
+	job.start = gh_now();
 	int status = GH_EXIT_INPUT;
 	bool read = gh_told_read(&job.told, stdin);
 	if (job.directory == NULL)
-		print_errno(directory, "find the session's directory");
+		gh_print_failure(directory, "find the session's directory");
 	else if (!read)
 		gh_say(GH_OUT_OF_MEMORY);
 	else if (write_boot(&job, options->words[0]))

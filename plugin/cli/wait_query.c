@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "lib/util/bsearch.h"
+#include "lib/util/now.h"
 #include "plugin/gdb/gdb.h"
 
 /* Finds what the goroutines wait for, and with the program more about that. */
@@ -37,7 +37,6 @@ static bool fill(struct gh_wait_query *query)
 {
 	struct gh_error err;
 	char running[32];
-	struct timespec now;
 	const char *program = gh_options_program(query->options, running);
 	if (program != NULL) {
 		if (!gh_symbols_open(&query->program, &query->dump, program))
@@ -48,8 +47,7 @@ static bool fill(struct gh_wait_query *query)
 		query->pid = atoi(query->options->process);
 		gh_sockets_read(&query->sockets, query->pid);
 		gh_system_calls_read(&query->calls, query->pid);
-		if (clock_gettime(CLOCK_MONOTONIC, &now) == 0)
-			query->now = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+		query->now = gh_now();
 	}
 	if (find_waits(query, &err))
 		return true;

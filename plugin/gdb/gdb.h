@@ -268,8 +268,8 @@ char *gh_missing_file_path(char buf[PATH_MAX], const char *directory, const char
 /* Limits of time for reading a program from a target, which may be slow or hostile. */
 
 struct gh_fetch_limit {
-	struct timespec start; /* monotonic */
-	bool asked;            /* the user has asked for it, and waits as long as it takes */
+	uint64_t start; /* by gh_now */
+	bool asked;     /* the user has asked for it, and waits as long as it takes */
 };
 
 /* It begins now. */
@@ -277,9 +277,6 @@ void gh_fetch_begin(struct gh_fetch_limit *limit, bool asked);
 
 /* Whether to go on after DONE bytes of TOTAL, by how fast they came. */
 bool gh_fetch_goes_on(const struct gh_fetch_limit *limit, uint64_t done, uint64_t total);
-
-/* Milliseconds since START, monotonic. */
-long gh_fetch_milliseconds(const struct timespec *start);
 
 /* The program's file on a remote target, read by packets of the protocol that GDB is told to send
  * (vFile:open, vFile:pread). GDB's own `remote get' asks for more until the target says that there

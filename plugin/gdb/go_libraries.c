@@ -7,6 +7,7 @@
 
 #include "lib/debugfile/debugfile.h"
 #include "lib/util/escape.h"
+#include "lib/util/now.h"
 
 /* The libraries of which something was said, or that GDB was told to read again, in the session's
  * directory: texts, each with a NUL after it. */
@@ -25,7 +26,7 @@ struct job {
 	const struct gh_library_look *look;
 	const struct gh_library_loading *loading; /* NULL at a stop */
 	char *debug;                              /* that of what is being loaded; owned */
-	struct timespec start;                    /* of the library that is looked at, monotonic */
+	uint64_t start;                           /* of the library that is looked at, by gh_now */
 	struct GH_VECTOR(char *) seen;            /* what SEEN_FILE has, each owned */
 	struct gh_needed needed;                  /* by the program, before there is a process */
 	bool has_found;                           /* a Go library is among them */
@@ -94,7 +95,7 @@ static void say(const struct job *job, const struct gh_image *image, const struc
 		       info->go_version != NULL ? info->go_version : "Go");
 	gh_escape_text(path, sizeof(path), image->path);
 	gh_script_say(job->look->script, "goheap: %s library %s, %zu functions, %ld ms", version,
-		      path, tab->nfunc, gh_fetch_milliseconds(&job->start));
+		      path, tab->nfunc, gh_milliseconds_since(job->start));
 }
 
 /* How far IMAGE is loaded above its own addresses. */
@@ -192,7 +193,7 @@ static void look_at(struct job *job, const char *path, const struct listed *list
 	struct gh_image image;
 	struct gh_pclntab tab;
 	struct gh_error err;
-	clock_gettime(CLOCK_MONOTONIC, &job->start);
+	job->start = gh_now();
 	if (strchr(path, '\n') != NULL || !is_stripped_go(path) ||
 	    !gh_image_open(&image, path, NULL))
 		return;

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/elf/elf.h"
 #include "lib/process/process.h"
+#include "lib/util/now.h"
 #include "plugin/view/view.h"
 
 /* What GDB debugs, as it is described in the session's directory. */
@@ -105,13 +105,6 @@ static bool fetch(const struct gh_memory *memory, uint64_t address, void *buf, s
 	return gh_memory_fetch(*(const int *)memory->from, address, buf, size);
 }
 
-static uint64_t monotonic_time(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* Opens the heap of PROCESS, or writes it. */
 static bool make_heap(struct gh_snapshot *snapshot, struct gh_process *process, const char *version)
 {
@@ -174,7 +167,7 @@ static bool make_described(struct gh_snapshot *snapshot, const struct described 
 	gh_other_modules_free(&others);
 	gh_buildinfo_free(&info);
 	if (made && described->native)
-		snapshot->dump.latest = monotonic_time();
+		snapshot->dump.latest = gh_now();
 	return made;
 }
 
@@ -324,7 +317,7 @@ bool gh_snapshot_open_process(struct gh_snapshot *snapshot, const char *process,
 		return false;
 	bool made = make_list(snapshot, &target.process, target.version, target.path);
 	if (made)
-		snapshot->dump.latest = monotonic_time();
+		snapshot->dump.latest = gh_now();
 	else
 		free_memory(snapshot);
 	gh_target_close(&target);

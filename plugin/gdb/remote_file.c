@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "lib/elf/elf.h"
+#include "lib/util/now.h"
 #include "lib/util/output.h"
 
 /* What is known, from step to step. */
@@ -34,16 +35,16 @@ struct part {
 
 struct state {
 	struct gh_fetch_limit limit;
-	struct timespec sent; /* when the last script was written, monotonic */
-	uint64_t fd;          /* the file, to the target */
-	bool opened;          /* FD is known */
-	bool known;           /* EXTENT is */
-	uint64_t extent;      /* bytes by the headers; HEAD while they are not known */
-	uint64_t done;        /* bytes read */
-	uint64_t piece;       /* bytes that the target gives at once */
-	uint64_t asking;      /* parts to ask for in a script */
-	uint64_t nasked;      /* parts in ASKED */
-	uint64_t nmissing;    /* parts in MISSING */
+	uint64_t sent;     /* when the last script was written, by gh_now */
+	uint64_t fd;       /* the file, to the target */
+	bool opened;       /* FD is known */
+	bool known;        /* EXTENT is */
+	uint64_t extent;   /* bytes by the headers; HEAD while they are not known */
+	uint64_t done;     /* bytes read */
+	uint64_t piece;    /* bytes that the target gives at once */
+	uint64_t asking;   /* parts to ask for in a script */
+	uint64_t nasked;   /* parts in ASKED */
+	uint64_t nmissing; /* parts in MISSING */
 	struct part asked[MAX_ASKED];
 	struct part missing[MAX_MISSING]; /* a stack: the last is asked for first */
 };
@@ -205,7 +206,7 @@ static bool take_parts(struct state *state, const char *directory, const char *t
 /* As much is asked for as the target gives within about a second. */
 static void pace(struct state *state)
 {
-	long passed = gh_fetch_milliseconds(&state->sent);
+	long passed = gh_milliseconds_since(state->sent);
 	if (passed < MIN_SCRIPT && state->asking < MAX_ASKED)
 		state->asking *= 2;
 	else if (passed > MAX_SCRIPT && state->asking > 1)
@@ -280,12 +281,12 @@ enum gh_remote gh_remote_step(const char *directory, const char *text,
 	if (script == NULL)
 		return GH_REMOTE_NONE;
 	progress->size = state.extent;
-	progress->passed = gh_fetch_milliseconds(&state.limit.start);
+	progress->passed = gh_milliseconds_since(state.limit.start);
 	pace(&state);
 	if (result == GH_REMOTE_MORE)
 		ask(&state, script);
 	else if (state.opened)
 		fprintf(script, "maint packet vFile:close:%" PRIx64 "\n", state.fd);
-	clock_gettime(CLOCK_MONOTONIC, &state.sent);
+	state.sent = gh_now();
 	return fclose(script) == 0 && write_state(&state, directory) ? result : GH_REMOTE_NONE;
 }

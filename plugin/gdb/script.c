@@ -15,19 +15,12 @@ static char *name_in(const char *directory, const char *name)
 	return asprintf(&path, "%s/%s", directory, name) < 0 ? NULL : path;
 }
 
-static void print_errno(void)
-{
-	struct gh_error err;
-	gh_fail_errno(&err, "boot.gdb", "write");
-	gh_print_error(&err);
-}
-
 FILE *gh_script_open(const char *directory)
 {
 	char *part = name_in(directory, "boot.part");
 	FILE *script = part != NULL ? fopen(part, "we") : NULL;
 	if (script == NULL)
-		print_errno();
+		gh_print_failure("boot.gdb", "write");
 	else
 		/* What the command before had left to do. */
 		fputs("with confirm off -- define _goheap_then\nend\n", script);
@@ -43,7 +36,7 @@ bool gh_script_commit(FILE *script, const char *directory)
 	bool written = fclose(script) == 0 && !failed && part != NULL && path != NULL &&
 		       rename(part, path) == 0;
 	if (!written)
-		print_errno();
+		gh_print_failure("boot.gdb", "write");
 	free(part);
 	free(path);
 	return written;

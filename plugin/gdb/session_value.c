@@ -13,27 +13,22 @@
 static FILE *open_file(const char *directory, const char *name, const char *mode)
 {
 	char path[PATH_MAX];
-	struct gh_error err;
 	snprintf(path, sizeof(path), "%s/%s", directory, name);
 	FILE *file = fopen(path, mode);
-	if (file == NULL) {
-		gh_fail_errno(&err, name, "open");
-		gh_print_error(&err);
-	}
+	if (file == NULL)
+		gh_print_failure(name, "open");
 	return file;
 }
 
 bool gh_session_type_write(const char *directory, const char *type, const char *part)
 {
 	FILE *out = open_file(directory, GH_SESSION_TYPE, "we");
-	struct gh_error err;
 	if (out == NULL)
 		return false;
 	fprintf(out, "%s\n%s", type, part);
 	if (fclose(out) == 0)
 		return true;
-	gh_fail_errno(&err, GH_SESSION_TYPE, "write");
-	gh_print_error(&err);
+	gh_print_failure(GH_SESSION_TYPE, "write");
 	return false;
 }
 

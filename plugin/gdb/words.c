@@ -11,13 +11,6 @@
 static const char before[] = "{{";
 static const char after[] = "}}";
 
-static void print_error(const char *file, const char *doing)
-{
-	struct gh_error err;
-	gh_fail_errno(&err, file, doing);
-	gh_print_error(&err);
-}
-
 /* Opens the session's file of words. */
 static FILE *open_words(const char *directory, const char *mode)
 {
@@ -25,7 +18,7 @@ static FILE *open_words(const char *directory, const char *mode)
 	snprintf(path, sizeof(path), "%s/" GH_SESSION_WORDS, directory);
 	FILE *file = fopen(path, mode);
 	if (file == NULL)
-		print_error(GH_SESSION_WORDS, "open");
+		gh_print_failure(GH_SESSION_WORDS, "open");
 	return file;
 }
 
@@ -86,7 +79,7 @@ int gh_words_append(const char *directory, FILE *in)
 		if (fclose(file) == 0 && written)
 			count = count_words(words, size) + 1;
 		else
-			print_error(GH_SESSION_WORDS, "write");
+			gh_print_failure(GH_SESSION_WORDS, "write");
 		free(words);
 	}
 	free(text);

@@ -280,6 +280,9 @@ void gh_dot_close(struct gh_dot *dot);
 /* Prints ERR to standard error as the one line it is. */
 void gh_print_error(const struct gh_error *err);
 
+/* Prints what system call failed DOING something with FILE, as gh_fail_errno tells it. */
+void gh_print_failure(const char *file, const char *doing);
+
 /* Prints "goheap: ", the text of the printf FORMAT as gh_escape_print does, and a newline to
  * standard error. */
 void gh_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

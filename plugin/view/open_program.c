@@ -20,6 +20,13 @@ void gh_print_error(const struct gh_error *err)
 	fprintf(stderr, "goheap: %s\n", err->text);
 }
 
+void gh_print_failure(const char *file, const char *doing)
+{
+	struct gh_error err;
+	gh_fail_errno(&err, file, doing);
+	gh_print_error(&err);
+}
+
 void gh_say(const char *format, ...)
 {
 	char *text;

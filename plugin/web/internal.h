@@ -5,7 +5,6 @@
 #include <microhttpd.h>
 #include <netdb.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "plugin/web/web.h"
 
@@ -50,7 +49,7 @@ struct gh_web_request {
 	pid_t child;
 	int child_end;               /* can be read when the child has ended; -1 if there is none */
 	unsigned status;             /* of the response; 0 if that is the answer */
-	struct timespec deadline;    /* when the child is ended, by CLOCK_MONOTONIC */
+	uint64_t deadline;           /* when the child is ended, by gh_now */
 	struct gh_web_request *next; /* that waits or runs */
 };
 

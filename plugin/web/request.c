@@ -11,6 +11,8 @@
 
 #include "plugin/web/internal.h"
 
+#include "lib/util/now.h"
+
 enum {
 	MAX_RUNNING = 4,   /* children at a time */
 	MAX_SECONDS = 120, /* that one may take */
@@ -146,8 +148,7 @@ static void finish(struct gh_web_request *request, unsigned status)
 
 static void set_deadline(struct gh_web_request *request)
 {
-	clock_gettime(CLOCK_MONOTONIC, &request->deadline);
-	request->deadline.tv_sec += MAX_SECONDS;
+	request->deadline = gh_now() + MAX_SECONDS * UINT64_C(1000000000);
 }
 
 static void begin(struct gh_web_request *request)
@@ -198,17 +199,10 @@ static void take_end(struct gh_web_request *request, int status, bool is_late)
 						       : MHD_HTTP_INTERNAL_SERVER_ERROR);
 }
 
-static bool has_run_too_long(const struct gh_web_request *request)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec > request->deadline.tv_sec;
-}
-
 static void look_after(struct gh_web_request *request)
 {
 	int status;
-	bool is_late = has_run_too_long(request);
+	bool is_late = gh_now() > request->deadline;
 	if (is_late || has_gone(request))
 		kill(request->child, SIGKILL);
 	pid_t ended = waitpid(request->child, &status, is_late ? 0 : WNOHANG);
