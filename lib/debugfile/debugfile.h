@@ -12,6 +12,7 @@
  * - dwarf_types.c, dwarf_runtime_types.c: types; dwarf_type_entries.c: their abbreviations and
  *   entries; type_names.c: their names; own_types.c: reads those of a program's own DWARF;
  * - dwarf_frame.c, dwarf_signal_frame.c, dwarf_stack_switch.c, probes.c: unwinding;
+ * - dwarf_operations.c: of expressions that follow pointers;
  * - dwarf_goroutine.c: variables that tell the goroutine, _goheap_* (dwarf_entries.h has them all);
  * - dwarf_globals.c: variables of the runtime that other debuggers look for;
  * - short_names.c, dump_itabs.c: symbols beside the functions' own. */

@@ -84,46 +84,10 @@ static void add_op(struct expression *e, uint8_t op)
 	gh_buffer_u8(&e->ops, op);
 }
 
-/* A jump, to be given its target. Returns its place. */
-static size_t add_jump(struct expression *e, uint8_t op)
-{
-	add_op(e, op);
-	gh_buffer_u16(&e->ops, 0);
-	return e->ops.size;
-}
-
-/* The jump at PLACE goes to TARGET. */
-static void set_target(struct expression *e, size_t place, size_t target)
-{
-	gh_buffer_patch(&e->ops, place - 2, (uint16_t)(target - place), 2);
-}
-
-/* Jumps if the pointer on the stack, which stays, is nil. */
-static size_t add_jump_if_nil(struct expression *e)
-{
-	add_op(e, DW_OP_dup);
-	add_op(e, DW_OP_lit0);
-	add_op(e, DW_OP_eq);
-	return add_jump(e, DW_OP_bra);
-}
-
 /* Ends the expression, with a 0, if the pointer on the stack is nil. */
 static void end_if_nil(struct expression *e)
 {
-	e->ends[e->nends++] = add_jump_if_nil(e);
-}
-
-static void add_plus(struct expression *e, uint64_t offset)
-{
-	add_op(e, DW_OP_plus_uconst);
-	gh_buffer_uleb128(&e->ops, offset);
-}
-
-/* The pointer OFFSET bytes from the one on the stack. */
-static void add_field(struct expression *e, uint64_t offset)
-{
-	add_plus(e, offset);
-	add_op(e, DW_OP_deref);
+	e->ends[e->nends++] = gh_op_jump_if_nil(&e->ops);
 }
 
 static void add_register(struct expression *e, uint8_t number)
@@ -132,22 +96,16 @@ static void add_register(struct expression *e, uint8_t number)
 	gh_buffer_sleb128(&e->ops, 0);
 }
 
-static void add_address(struct expression *e, const struct layout *layout, uint64_t address)
-{
-	add_op(e, DW_OP_addr);
-	gh_buffer_uint(&e->ops, address, layout->arch->pointer_size);
-}
-
 /* Whether SP is on the stack of the g on the stack. */
 static void add_is_on_stack(struct expression *e, const struct layout *layout)
 {
-	add_plus(e, layout->g_stack);
+	gh_op_plus(&e->ops, layout->g_stack);
 	add_op(e, DW_OP_dup);
 	add_op(e, DW_OP_deref);
 	add_register(e, layout->arch->dwarf_sp);
 	add_op(e, DW_OP_le);
 	add_op(e, DW_OP_swap);
-	add_field(e, layout->arch->pointer_size);
+	gh_op_field(&e->ops, layout->arch->pointer_size);
 	add_register(e, layout->arch->dwarf_sp);
 	add_op(e, DW_OP_gt);
 	add_op(e, DW_OP_and);
@@ -159,25 +117,25 @@ static void add_listed_thread(struct expression *e, const struct layout *layout)
 	const uint64_t stacks[] = {layout->m_curg, layout->m_g0, layout->m_gsignal};
 	enum { NSTACKS = sizeof(stacks) / sizeof(stacks[0]) };
 	size_t found[NSTACKS];
-	add_address(e, layout, layout->allm);
+	gh_op_address(&e->ops, layout->arch, layout->allm);
 	add_op(e, DW_OP_deref);
 	size_t again = e->ops.size;
 	end_if_nil(e);
 	for (size_t i = 0; i < NSTACKS; i++) {
 		add_op(e, DW_OP_dup);
-		add_field(e, stacks[i]);
-		size_t none = add_jump_if_nil(e);
+		gh_op_field(&e->ops, stacks[i]);
+		size_t none = gh_op_jump_if_nil(&e->ops);
 		add_is_on_stack(e, layout);
-		found[i] = add_jump(e, DW_OP_bra);
-		size_t next = add_jump(e, DW_OP_skip);
-		set_target(e, none, e->ops.size);
+		found[i] = gh_op_jump(&e->ops, DW_OP_bra);
+		size_t next = gh_op_jump(&e->ops, DW_OP_skip);
+		gh_op_set_target(&e->ops, none, e->ops.size);
 		add_op(e, DW_OP_drop);
-		set_target(e, next, e->ops.size);
+		gh_op_set_target(&e->ops, next, e->ops.size);
 	}
-	add_field(e, layout->m_alllink);
-	set_target(e, add_jump(e, DW_OP_skip), again);
+	gh_op_field(&e->ops, layout->m_alllink);
+	gh_op_set_target(&e->ops, gh_op_jump(&e->ops, DW_OP_skip), again);
 	for (size_t i = 0; i < NSTACKS; i++)
-		set_target(e, found[i], e->ops.size);
+		gh_op_set_target(&e->ops, found[i], e->ops.size);
 }
 
 static void add_thread(struct expression *e, const struct layout *layout)
@@ -188,7 +146,7 @@ static void add_thread(struct expression *e, const struct layout *layout)
 	}
 	add_register(e, layout->arch->dwarf_g);
 	end_if_nil(e);
-	add_field(e, layout->g_m);
+	gh_op_field(&e->ops, layout->g_m);
 	end_if_nil(e);
 }
 
@@ -196,7 +154,7 @@ static void add_thread(struct expression *e, const struct layout *layout)
 static void add_goroutine(struct expression *e, const struct layout *layout)
 {
 	add_thread(e, layout);
-	add_field(e, layout->m_curg);
+	gh_op_field(&e->ops, layout->m_curg);
 	end_if_nil(e);
 }
 
@@ -205,13 +163,13 @@ static void add_id(struct expression *e, const struct layout *layout)
 {
 	bool upper_half = layout->arch->big_endian && layout->arch->pointer_size == 4;
 	add_goroutine(e, layout);
-	add_field(e, layout->g_id + (upper_half ? 4 : 0));
+	gh_op_field(&e->ops, layout->g_id + (upper_half ? 4 : 0));
 }
 
 /* Has the pointer on the stack become the value there, of 4 bytes. */
 static void add_u32(struct expression *e, uint64_t offset)
 {
-	add_plus(e, offset);
+	gh_op_plus(&e->ops, offset);
 	add_op(e, DW_OP_deref_size);
 	gh_buffer_u8(&e->ops, 4);
 }
@@ -222,10 +180,10 @@ static void end_if_set(struct expression *e, uint8_t value)
 	size_t unset = 0;
 	add_op(e, DW_OP_lit0);
 	add_op(e, DW_OP_eq);
-	unset = add_jump(e, DW_OP_bra);
+	unset = gh_op_jump(&e->ops, DW_OP_bra);
 	add_op(e, (uint8_t)(DW_OP_lit0 + value));
-	e->ends[e->nends++] = add_jump(e, DW_OP_skip);
-	set_target(e, unset, e->ops.size);
+	e->ends[e->nends++] = gh_op_jump(&e->ops, DW_OP_skip);
+	gh_op_set_target(&e->ops, unset, e->ops.size);
 }
 
 /* See _goheap_hold in the header. */
@@ -241,24 +199,24 @@ static void add_hold(struct expression *e, const struct layout *layout)
 		end_if_set(e, 0);
 	}
 	add_op(e, DW_OP_dup);
-	add_field(e, layout->m_curg);
+	gh_op_field(&e->ops, layout->m_curg);
 	end_if_nil(e);
 	/* m, g: is neither locked to another? */
 	add_op(e, DW_OP_over);
-	add_field(e, layout->m_lockedg);
+	gh_op_field(&e->ops, layout->m_lockedg);
 	add_op(e, DW_OP_over);
-	add_field(e, layout->g_lockedm);
+	gh_op_field(&e->ops, layout->g_lockedm);
 	add_op(e, DW_OP_or);
 	add_op(e, DW_OP_lit0);
 	add_op(e, DW_OP_eq);
 	end_if_set(e, 1);
 	/* Or are they locked to each other? */
 	add_op(e, DW_OP_over);
-	add_field(e, layout->m_lockedg);
+	gh_op_field(&e->ops, layout->m_lockedg);
 	add_op(e, DW_OP_over);
 	add_op(e, DW_OP_eq);
 	add_op(e, DW_OP_rot);
-	add_field(e, layout->g_lockedm);
+	gh_op_field(&e->ops, layout->g_lockedm);
 	add_op(e, DW_OP_eq);
 	add_op(e, DW_OP_and);
 	end_if_set(e, 2);
@@ -270,7 +228,7 @@ static void add_variable(const struct gh_goroutine_writer *writer, const char *n
 			 enum gh_goroutine_type type, struct expression *e, bool is_value)
 {
 	for (size_t i = 0; i < e->nends; i++)
-		set_target(e, e->ends[i], e->ops.size);
+		gh_op_set_target(&e->ops, e->ends[i], e->ops.size);
 	if (is_value)
 		add_op(e, DW_OP_stack_value);
 	writer->add(writer->context, name, type, &e->ops);
@@ -292,24 +250,24 @@ static void add_lock(const struct gh_goroutine_writer *writer, const struct layo
 	add_hold(&e, layout);
 	add_variable(writer, "_goheap_hold", GH_GOROUTINE_INT, &e, true);
 	add_goroutine(&e, layout);
-	add_plus(&e, layout->g_lockedm);
+	gh_op_plus(&e.ops, layout->g_lockedm);
 	add_variable(writer, "_goheap_lockedm", GH_GOROUTINE_UINTPTR, &e, false);
 	add_thread(&e, layout);
-	add_plus(&e, layout->m_lockedg);
+	gh_op_plus(&e.ops, layout->m_lockedg);
 	add_variable(writer, "_goheap_lockedg", GH_GOROUTINE_UINTPTR, &e, false);
 	add_goroutine(&e, layout);
-	add_field(&e, layout->g_stack + layout->arch->pointer_size);
+	gh_op_field(&e.ops, layout->g_stack + layout->arch->pointer_size);
 	add_variable(writer, "_goheap_stack", GH_GOROUTINE_UINTPTR, &e, true);
 	/* GDB 13 takes the unit of a variable for that of the code at its address, unless the
 	   expression is more than it looks into. */
-	add_address(&e, layout, layout->text);
+	gh_op_address(&e.ops, layout->arch, layout->text);
 	add_op(&e, DW_OP_lit0);
 	add_op(&e, DW_OP_or);
 	add_variable(writer, "_goheap_text", GH_GOROUTINE_UINTPTR, &e, true);
 	if (layout->m_signal_pending == NO_FIELD)
 		return;
 	add_thread(&e, layout);
-	add_plus(&e, layout->m_signal_pending);
+	gh_op_plus(&e.ops, layout->m_signal_pending);
 	add_variable(writer, "_goheap_preempted", GH_GOROUTINE_UINT32, &e, false);
 }
 

@@ -381,6 +381,23 @@ bool gh_info_make(struct gh_info *info, const struct gh_pclntab *tab,
 
 void gh_info_free(struct gh_info *info);
 
+/* Operations of DWARF expressions, which are added to OUT. */
+
+void gh_op_address(struct gh_buffer *out, const struct gh_arch *arch, uint64_t address);
+void gh_op_plus(struct gh_buffer *out, uint64_t offset);
+
+/* The pointer OFFSET bytes from the one on the stack. */
+void gh_op_field(struct gh_buffer *out, uint64_t offset);
+
+/* A jump, to be given its target. Returns its place. */
+size_t gh_op_jump(struct gh_buffer *out, uint8_t op);
+
+/* One that is taken if the pointer on the stack, which stays, is nil. */
+size_t gh_op_jump_if_nil(struct gh_buffer *out);
+
+/* The jump at PLACE goes to TARGET. */
+void gh_op_set_target(struct gh_buffer *out, size_t place, size_t target);
+
 /* The DWARF expressions that lead from one stack to another. */
 
 /* Adds to OUT, which is empty, the expression of the CFA in CODE, of a kind from GH_SWITCH_SAVED

@@ -175,11 +175,9 @@ bool gh_hprof_out_commit(struct gh_hprof_out *out, struct gh_error *err)
 	gh_hprof_record(out, GH_HPROF_HEAP_DUMP_END, 0);
 	flush(out);
 	gh_buffer_free(&out->pending);
-	if (!out->failed)
-		return gh_output_commit(&out->file, err);
-	*err = out->error;
-	gh_output_discard(&out->file);
-	return false;
+	if (out->failed)
+		*err = out->error;
+	return gh_output_end(&out->file, !out->failed, err);
 }
 
 void gh_hprof_out_discard(struct gh_hprof_out *out)

@@ -143,9 +143,6 @@ bool gh_pprof_write_file(const char *path, gh_pprof_writer *write, const void *c
 	struct gh_output out;
 	if (!gh_output_open(&out, path, GH_OUTPUT_PUBLIC, err))
 		return false;
-	if (write_compressed(out.fd, write, context))
-		return gh_output_commit(&out, err);
-	gh_fail_errno(err, path, "write");
-	gh_output_discard(&out);
-	return false;
+	bool whole = write_compressed(out.fd, write, context) || gh_fail_errno(err, path, "write");
+	return gh_output_end(&out, whole, err);
 }

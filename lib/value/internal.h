@@ -23,9 +23,6 @@ void gh_value_add_rest(struct gh_values *values, const char *text, const char *b
 /* Appends that ADDRESS cannot be read. */
 void gh_value_add_unreadable(struct gh_values *values, uint64_t address);
 
-/* Appends SIZE bytes of TEXT in quotes. */
-void gh_value_add_quoted(struct gh_values *values, const char *text, size_t size);
-
 /* Appends the name of TYPE, and a space; nothing to JSON. */
 void gh_value_add_type(struct gh_values *values, const struct gh_rtype *type);
 

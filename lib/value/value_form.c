@@ -31,11 +31,6 @@ void gh_value_add_unreadable(struct gh_values *values, uint64_t address)
 		     address);
 }
 
-void gh_value_add_quoted(struct gh_values *values, const char *text, size_t size)
-{
-	(values->json ? gh_escape_json_bytes : gh_escape_quote)(&values->out, text, size);
-}
-
 void gh_value_add_type(struct gh_values *values, const struct gh_rtype *type)
 {
 	if (values->json)

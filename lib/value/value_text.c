@@ -16,7 +16,7 @@ static void add_text(struct gh_values *values, const char *text, size_t size, ui
 {
 	if (more > 0)
 		gh_value_json(values, "{", "start");
-	gh_value_add_quoted(values, text, size);
+	(values->json ? gh_escape_json_bytes : gh_escape_quote)(&values->out, text, size);
 	if (more > 0) {
 		gh_value_json(values, ",", "more");
 		gh_value_add(values, values->json ? "%" PRIu64 "}" : "...+%" PRIu64 " more", more);

@@ -65,12 +65,10 @@ static bool write_file(const struct gh_frames_header *header, const struct gh_bu
 		return gh_fail_errno(err, path, "write");
 	if (!gh_output_open(&out, path, GH_OUTPUT_PUBLIC, err))
 		return false;
-	if (gh_write_all(out.fd, header, sizeof(*header)) &&
-	    gh_write_all(out.fd, rows->data, rows->size))
-		return gh_output_commit(&out, err);
-	gh_fail_errno(err, path, "write");
-	gh_output_discard(&out);
-	return false;
+	bool whole = (gh_write_all(out.fd, header, sizeof(*header)) &&
+		      gh_write_all(out.fd, rows->data, rows->size)) ||
+		     gh_fail_errno(err, path, "write");
+	return gh_output_end(&out, whole, err);
 }
 
 /* Writes the file, of a dump of ARCH's, and frees ROWS. */

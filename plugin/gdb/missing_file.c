@@ -165,11 +165,8 @@ static bool copy_program(const struct gh_missing_file *job, const char *from, st
 	if (!gh_output_open(&out, gh_missing_file_path(path, job->directory, GH_SESSION_PROGRAM),
 			    GH_OUTPUT_PUBLIC, err))
 		return false;
-	if (copy_contents(out.fd, from))
-		return gh_output_commit(&out, err);
-	gh_fail_errno(err, from, "copy");
-	gh_output_discard(&out);
-	return false;
+	bool whole = copy_contents(out.fd, from) || gh_fail_errno(err, from, "copy");
+	return gh_output_end(&out, whole, err);
 }
 
 bool gh_missing_file_is_go(const char *path)
@@ -233,11 +230,8 @@ static bool write_made(const struct gh_missing_file *job, const uint8_t *data, s
 	gh_missing_file_path(path, job->directory, GH_SESSION_MADE);
 	if (!gh_output_open(&out, path, GH_OUTPUT_PRIVATE, err))
 		return false;
-	if (gh_write_all(out.fd, data, size))
-		return gh_output_commit(&out, err);
-	gh_fail_errno(err, path, "write");
-	gh_output_discard(&out);
-	return false;
+	bool whole = gh_write_all(out.fd, data, size) || gh_fail_errno(err, path, "write");
+	return gh_output_end(&out, whole, err);
 }
 
 bool gh_missing_file_take_memory(const struct gh_missing_file *job, const struct gh_loaded *loaded,

@@ -137,16 +137,6 @@ static bool load_map(struct gh_sql_cursor *cursor)
 	       (text.length > strlen(old) && memcmp(text.start, old, strlen(old)) == 0);
 }
 
-static void give_address(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_object(out, cursor, (uint32_t)cursor->item);
-}
-
-static void give_type(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_text(out, gh_sql_type_of(cursor, (uint32_t)cursor->item));
-}
-
 static void give_entries(sqlite3_context *out, const struct gh_sql_cursor *cursor)
 {
 	const struct gh_typing *typing = &cursor->heap->names->typing;
@@ -167,9 +157,9 @@ static void give_buckets(sqlite3_context *out, const struct gh_sql_cursor *curso
 }
 
 static const struct gh_sql_column map_columns[] = {
-    {"object", GH_SQL_ADDRESS, give_address, .find = gh_sql_find_object, .matches = 1,
+    {"object", GH_SQL_ADDRESS, gh_sql_give_item, .find = gh_sql_find_object, .matches = 1,
      .about = "its header"},
-    {"type", "TEXT", give_type, .about = "as in objects"},
+    {"type", "TEXT", gh_sql_give_item_type, .about = "as in objects"},
     {"entries", "INTEGER", give_entries, .about = "that it has"},
     {"buckets", "INTEGER", give_buckets,
      .about = "of 8 places for entries, or groups, as they are called from Go 1.24 on"},

@@ -208,6 +208,11 @@ void gh_sql_give_slice(sqlite3_context *out, const struct gh_sql_cursor *cursor,
 /* The address of OBJECT; or NULL, if that is GH_HEAP_NONE. */
 void gh_sql_give_object(sqlite3_context *out, const struct gh_sql_cursor *cursor, uint32_t object);
 
+/* The address, and what it is called, of the object that CURSOR is at: of tables whose items are
+ * objects. */
+void gh_sql_give_item(sqlite3_context *out, const struct gh_sql_cursor *cursor);
+void gh_sql_give_item_type(sqlite3_context *out, const struct gh_sql_cursor *cursor);
+
 /* A copy of what BUFFER has, which is freed; or NULL, if it was not FOUND. */
 void gh_sql_give_buffer(sqlite3_context *out, struct gh_buffer *buffer, bool found);
 

@@ -70,16 +70,6 @@ const char *gh_sql_type_of(const struct gh_sql_cursor *cursor, uint32_t object)
 
 /* objects */
 
-static void give_address(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_object(out, cursor, (uint32_t)cursor->item);
-}
-
-static void give_type(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_text(out, gh_sql_type_of(cursor, (uint32_t)cursor->item));
-}
-
 static void give_bytes(sqlite3_context *out, const struct gh_sql_cursor *cursor)
 {
 	gh_sql_give_number(out, gh_heap_object(cursor->heap->heap, (uint32_t)cursor->item).size);
@@ -129,9 +119,9 @@ static void find_type(struct gh_sql_cursor *cursor, sqlite3_value *value)
 }
 
 static const struct gh_sql_column object_columns[] = {
-    {"address", GH_SQL_ADDRESS, give_address, .find = gh_sql_find_object,
+    {"address", GH_SQL_ADDRESS, gh_sql_give_item, .find = gh_sql_find_object,
      .sort = gh_sql_stay_sorted, .matches = 1, .about = "where it begins"},
-    {"type", "TEXT", give_type, .find = find_type, .sort = sort_by_type,
+    {"type", "TEXT", gh_sql_give_item_type, .find = find_type, .sort = sort_by_type,
      .needs = GH_SQL_NEEDS_NAMES, .matches = 1000,
      .about = "as histogram has it: what is perhaps a type says so"},
     {"bytes", "INTEGER", give_bytes, .about = "that it takes, of its size class"},

@@ -44,11 +44,6 @@ static void find_pointers_to(struct gh_sql_cursor *cursor, sqlite3_value *value)
 		cursor->end = gh_heap_referrers(cursor->heap->heap, cursor->target, &cursor->order);
 }
 
-static void give_holder(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	gh_sql_give_object(out, cursor, (uint32_t)cursor->item);
-}
-
 /* Gives what the field at OFFSET of OBJECT is called. */
 static void give_field_at(sqlite3_context *out, const struct gh_sql_cursor *cursor, uint32_t object,
 			  uint64_t offset)
@@ -65,8 +60,8 @@ static void give_field(sqlite3_context *out, const struct gh_sql_cursor *cursor)
 }
 
 static const struct gh_sql_column ref_columns[] = {
-    {"holder", GH_SQL_ADDRESS, give_holder, .find = gh_sql_find_object, .sort = gh_sql_stay_sorted,
-     .matches = 5, .about = "the object that has the pointer"},
+    {"holder", GH_SQL_ADDRESS, gh_sql_give_item, .find = gh_sql_find_object,
+     .sort = gh_sql_stay_sorted, .matches = 5, .about = "the object that has the pointer"},
     {"offset", "INTEGER", GH_SQL_MEMBER(struct pointer_walk, pointer.offset),
      .about = "of the pointer in it, in bytes"},
     {"field", "TEXT", give_field, .needs = GH_SQL_NEEDS_NAMES,
@@ -234,8 +229,8 @@ static void give_dominator(sqlite3_context *out, const struct gh_sql_cursor *cur
 }
 
 static const struct gh_sql_column retained_columns[] = {
-    {"object", GH_SQL_ADDRESS, give_holder, .find = gh_sql_find_object, .sort = gh_sql_stay_sorted,
-     .matches = 1, .about = "that a root leads to"},
+    {"object", GH_SQL_ADDRESS, gh_sql_give_item, .find = gh_sql_find_object,
+     .sort = gh_sql_stay_sorted, .matches = 1, .about = "that a root leads to"},
     {"bytes", "INTEGER", give_retained, .about = "that would go with it, its own among them"},
     {"holder", GH_SQL_ADDRESS, give_dominator, .find = find_dominated, .matches = 10,
      .about = "the nearest object that all ways to it go through; NULL if there is none"},

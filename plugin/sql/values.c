@@ -39,6 +39,16 @@ void gh_sql_give_object(sqlite3_context *out, const struct gh_sql_cursor *cursor
 		gh_sql_give_number(out, gh_heap_object(cursor->heap->heap, object).address);
 }
 
+void gh_sql_give_item(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	gh_sql_give_object(out, cursor, (uint32_t)cursor->item);
+}
+
+void gh_sql_give_item_type(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	gh_sql_give_text(out, gh_sql_type_of(cursor, (uint32_t)cursor->item));
+}
+
 void gh_sql_give_buffer(sqlite3_context *out, struct gh_buffer *buffer, bool found)
 {
 	if (buffer->failed)

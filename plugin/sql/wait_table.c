@@ -31,7 +31,7 @@ static const struct gh_wait_case *case_of(const struct gh_sql_cursor *cursor)
 	return wait->ncases > 0 ? &waits->cases.items[wait->first + cursor->part - 1] : NULL;
 }
 
-static const struct gh_channel *channel_of(const struct gh_sql_cursor *cursor)
+static const void *channel_of(const struct gh_sql_cursor *cursor)
 {
 	const struct gh_wait_case *one = case_of(cursor);
 	return one != NULL ? &cursor->sql->made.waits.channels.items[one->channel] : NULL;
@@ -98,18 +98,6 @@ static void give_elem_type(sqlite3_context *out, const struct gh_sql_cursor *cur
 		gh_sql_give_type_at(out, cursor, channel->elem_type);
 }
 
-static void give_length(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	if (channel_of(cursor) != NULL)
-		gh_sql_give_number(out, channel_of(cursor)->length);
-}
-
-static void give_capacity(sqlite3_context *out, const struct gh_sql_cursor *cursor)
-{
-	if (channel_of(cursor) != NULL)
-		gh_sql_give_number(out, channel_of(cursor)->capacity);
-}
-
 static void give_locked(sqlite3_context *out, const struct gh_sql_cursor *cursor)
 {
 	struct gh_mutex_state state = gh_mutex_state(&cursor->sql->made.waits, wait_of(cursor));
@@ -142,8 +130,10 @@ static const struct gh_sql_column columns[] = {
     {"object", GH_SQL_ADDRESS, give_object, .about = "the channel, mutex, wait group or condition"},
     {"type", "TEXT", give_elem_type, .needs = GH_SQL_NEEDS_NAMES,
      .about = "of the channel's elements"},
-    {"length", "INTEGER", give_length, .about = "elements in the channel's buffer"},
-    {"capacity", "INTEGER", give_capacity, .about = "of the channel's buffer"},
+    {"length", "INTEGER", .row = channel_of, GH_SQL_MEMBER(struct gh_channel, length),
+     .about = "elements in the channel's buffer"},
+    {"capacity", "INTEGER", .row = channel_of, GH_SQL_MEMBER(struct gh_channel, capacity),
+     .about = "of the channel's buffer"},
     {"locked", "INTEGER", give_locked, .about = "1 if the mutex is"},
     {"counter", "INTEGER", give_counter, .about = "of the wait group"},
     {"descriptor", "INTEGER", give_descriptor, .about = "of the file that is waited for"},

@@ -452,33 +452,29 @@ void gh_emit_object(struct gh_emit *emit, const struct gh_column *columns, const
 	flush(emit);
 }
 
-/* Puts what is before an item: AFTER is what follows the separator. */
-static void put_next(struct gh_emit *emit, const char *after)
+/* Puts what is before an item. */
+static void put_next(struct gh_emit *emit)
 {
-	if (emit->started && emit->json) {
-		put_char(emit, ',');
-		put_text(emit, after);
-	} else if (emit->started && emit->layout == GH_EMIT_REPORT) {
-		put_char(emit, ' ');
-	}
+	if (emit->started && (emit->json || emit->layout == GH_EMIT_REPORT))
+		put_char(emit, emit->json ? ',' : ' ');
 	emit->started |= emit->json || emit->layout == GH_EMIT_REPORT;
 }
 
 void gh_emit_next(struct gh_emit *emit)
 {
-	put_next(emit, "");
+	put_next(emit);
 	flush(emit);
 }
 
 void gh_emit_item(struct gh_emit *emit, const struct gh_column *columns, const void *row)
 {
-	put_next(emit, "");
+	put_next(emit);
 	gh_emit_object(emit, columns, row);
 }
 
 void gh_emit_item_number(struct gh_emit *emit, uint64_t number)
 {
-	put_next(emit, "");
+	put_next(emit);
 	put_number(emit, number);
 	flush(emit);
 }

@@ -303,17 +303,14 @@ static void print_losses(const char *path, const struct gh_heap_losses *losses)
 }
 
 static bool write_dump(struct gh_process *process, const char *version, const char *name,
-		       const char *path, int fd, bool gzip)
+		       const char *path, int fd, bool gzip, struct gh_error *err)
 {
-	struct gh_error err;
 	struct gh_heap_losses losses;
 	gh_progress_begin("goheap: reading the heap of", name);
-	bool written = gh_heap_dump_write(fd, gzip, path, process, version, &losses, &err);
+	bool written = gh_heap_dump_write(fd, gzip, path, process, version, &losses, err);
 	gh_progress_end();
 	if (written)
 		print_losses(name, &losses);
-	else
-		gh_print_error(&err);
 	return written;
 }
 
@@ -322,19 +319,14 @@ bool gh_process_write_heap(struct gh_process *process, const char *version, cons
 {
 	struct gh_error err;
 	struct gh_output output;
-	if (!gh_output_open(&output, path, GH_OUTPUT_PRIVATE, &err)) {
+	bool written = gh_output_open(&output, path, GH_OUTPUT_PRIVATE, &err);
+	if (written) {
+		written = write_dump(process, version, name, path, output.fd, gzip, &err);
+		written = gh_output_end(&output, written, &err);
+	}
+	if (!written)
 		gh_print_error(&err);
-		return false;
-	}
-	if (!write_dump(process, version, name, path, output.fd, gzip)) {
-		gh_output_discard(&output);
-		return false;
-	}
-	if (!gh_output_commit(&output, &err)) {
-		gh_print_error(&err);
-		return false;
-	}
-	return true;
+	return written;
 }
 
 bool gh_process_open_heap(struct gh_dump *dump, struct gh_process *process, const char *version,
@@ -346,11 +338,10 @@ bool gh_process_open_heap(struct gh_dump *dump, struct gh_process *process, cons
 		gh_print_errno("a temporary file for the heap");
 		return false;
 	}
-	if (!write_dump(process, version, name, name, fd, false)) {
+	bool written = write_dump(process, version, name, name, fd, false, &err);
+	if (!written)
 		close(fd);
-		return false;
-	}
-	bool opened = gh_dump_open_fd(dump, fd, name, &err);
+	bool opened = written && gh_dump_open_fd(dump, fd, name, &err);
 	if (!opened)
 		gh_print_error(&err);
 	return opened;

@@ -98,11 +98,6 @@ static int compare(const void *a, const void *b)
 	return (first->number > second->number) - (first->number < second->number);
 }
 
-static void print_counter(const char *name, uint64_t value)
-{
-	printf("# %s = %" PRIu64 "\n", name, value);
-}
-
 static void print_memstats(const struct gh_dump_memstats *stats)
 {
 	static const struct {
@@ -142,7 +137,7 @@ static void print_memstats(const struct gh_dump_memstats *stats)
 	for (unsigned i = 0; i < GH_DUMP_PAUSES; i++)
 		printf("%s%" PRIu64, i > 0 ? " " : "", stats->pauses[i]);
 	fputs("]\n", stdout);
-	print_counter("NumGC", stats->ngc);
+	printf("# NumGC = %" PRIu64 "\n", stats->ngc);
 }
 
 bool gh_profiletext_print(const struct gh_allocations *allocations, uint64_t rate)

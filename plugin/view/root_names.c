@@ -10,13 +10,12 @@
 #include "plugin/view/paths.h"
 
 /* Prints the name of the variable that ROOT is in. False if it is not known. */
-static bool print_variable(FILE *out, const struct gh_names *names, const struct gh_root *root,
-			   const char *before)
+static bool print_variable(FILE *out, const struct gh_names *names, const struct gh_root *root)
 {
 	struct gh_buffer text = {0};
 	bool found = gh_typing_root(&names->typing, root, &text);
 	if (found) {
-		fputs(before, out);
+		fputs(", ", out);
 		gh_print_bytes(out, (const char *)text.data, text.size, false);
 	}
 	gh_buffer_free(&text);
@@ -174,7 +173,7 @@ static void print_frame(FILE *out, const struct gh_names *names, const struct gh
 	}
 	fputs(", ", out);
 	gh_traceback_print_call(out, &from->call);
-	if (print_variable(out, names, root, ", "))
+	if (print_variable(out, names, root))
 		fprintf(out, " (sp_0x%" PRIx64 ")", from->slot);
 	else
 		fprintf(out, ", sp_0x%" PRIx64, from->slot);
@@ -285,7 +284,7 @@ void gh_names_print_stack(FILE *out, struct gh_names *names, const struct gh_roo
 			gh_where_goroutine_id(names->heap->dump, from.goroutine));
 	print_own_call(out, names, from.goroutine);
 	if (root->kind == GH_ROOT_FRAME)
-		print_variable(out, names, root, ", ");
+		print_variable(out, names, root);
 	if (root->conservative)
 		fputs(", perhaps", out);
 }
