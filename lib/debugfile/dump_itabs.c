@@ -35,7 +35,7 @@ static bool add_section(struct gh_elf *elf, size_t *count, uint64_t address)
 }
 
 /* Adds the symbol ITAB, at ADDRESS, to SYMBOLS. False if there is no more room for its name. */
-static bool add_symbol(struct gh_buffer *symbols, struct gh_strings *strings,
+static bool add_symbol(struct gh_data_symbols *symbols, struct gh_strings *strings,
 		       const struct gh_dump *dump, const struct gh_type_symbol *itab,
 		       uint64_t address)
 {
@@ -46,13 +46,13 @@ static bool add_symbol(struct gh_buffer *symbols, struct gh_strings *strings,
 		symbol.name = gh_strings_append(strings, name.data, name.size - 1);
 	gh_buffer_free(&name);
 	if (symbol.name != 0)
-		gh_buffer_bytes(symbols, &symbol, sizeof(symbol));
+		gh_vector_push(symbols, symbol);
 	return symbol.name != 0;
 }
 
-bool gh_dump_itabs_add(struct gh_buffer *symbols, struct gh_elf *elf, struct gh_strings *strings,
-		       const struct gh_image *image, const struct gh_slots *slots,
-		       struct gh_error *err)
+bool gh_dump_itabs_add(struct gh_data_symbols *symbols, struct gh_elf *elf,
+		       struct gh_strings *strings, const struct gh_image *image,
+		       const struct gh_slots *slots, struct gh_error *err)
 {
 	struct gh_type_symbols found = {0};
 	size_t nsections = 0;

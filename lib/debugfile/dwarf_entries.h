@@ -63,18 +63,18 @@ struct gh_type_unit {
 	const struct gh_rtypes *types;
 	const struct gh_typenames *names;
 	struct gh_strings *strings;
-	uint8_t word;                /* pointer size, in bytes */
-	int release;                 /* N of Go 1.N */
-	size_t start;                /* of the unit */
-	gh_entry count;              /* entries that have a number */
-	size_t text_left;            /* bytes of fields' names that may still be written */
-	struct gh_buffer offsets;    /* of the entries from the unit's start: uint32_t; owned */
-	struct gh_buffer references; /* struct reference; owned */
-	struct gh_buffer lates;      /* struct gh_type_late; owned */
-	struct gh_buffer text;       /* a name that is being made; owned */
-	gh_entry *pointers;          /* to each type, or GH_NO_ENTRY; owned */
-	gh_entry *queues;            /* pointer to hchan<T> by T, or GH_NO_ENTRY; owned */
-	gh_entry *tables; /* pointer to the map's header by its group, or GH_NO_ENTRY; owned */
+	uint8_t word;                       /* pointer size, in bytes */
+	int release;                        /* N of Go 1.N */
+	size_t start;                       /* of the unit */
+	gh_entry count;                     /* entries that have a number */
+	size_t text_left;                   /* bytes of fields' names that may still be written */
+	struct GH_VECTOR(uint32_t) offsets; /* of the entries from the unit's start; owned */
+	struct GH_VECTOR(struct gh_type_reference) references; /* owned */
+	struct GH_VECTOR(struct gh_type_late) lates;           /* owned */
+	struct gh_buffer text; /* a name that is being made; owned */
+	gh_entry *pointers;    /* to each type, or GH_NO_ENTRY; owned */
+	gh_entry *queues;      /* pointer to hchan<T> by T, or GH_NO_ENTRY; owned */
+	gh_entry *tables;      /* pointer to the map's header by its group, or GH_NO_ENTRY; owned */
 	gh_entry basics[GH_KINDS];                /* the predeclared types, or GH_NO_ENTRY */
 	gh_entry runtime[GH_MAX_RUNTIME_STRUCTS]; /* the runtime's types, or GH_NO_ENTRY */
 	gh_entry runtime_pointers[GH_MAX_RUNTIME_STRUCTS]; /* pointers to them, or GH_NO_ENTRY */
@@ -156,20 +156,13 @@ bool gh_dwarf_types_add(struct gh_info *info, const struct gh_rtypes *types,
 /* The names of the types and of the itabs, in the string table that the symbols and the DWARF
  * share. */
 
-/* Something in the program's data that has a name. */
-struct gh_data_symbol {
-	uint64_t address;
-	uint64_t size; /* in bytes */
-	uint32_t name; /* offset in the string table */
-};
-
 /* Bytes of a type's symbol's name before the type's: "type:", in Go before 1.20 "type.". */
 #define GH_TYPE_PREFIX 5
 
 struct gh_typenames {
-	uint32_t *offsets;        /* of each type's symbol's name in the string table, by number; 0
-				     if it has none; owned */
-	struct gh_buffer symbols; /* struct gh_data_symbol of the types and the itabs; owned */
+	uint32_t *offsets; /* of each type's symbol's name in the string table, by number; 0
+			      if it has none; owned */
+	struct gh_data_symbols symbols; /* of the types and the itabs; owned */
 };
 
 /* Names TYPES and the itabs of their program in STRINGS. An itab's symbol is "go:itab.*T,I"
@@ -178,12 +171,12 @@ struct gh_typenames {
 bool gh_typenames_make(struct gh_typenames *names, const struct gh_rtypes *types,
 		       struct gh_strings *strings, struct gh_error *err);
 
-/* Appends to SYMBOLS, struct gh_data_symbol, one for each itab in the dump of SLOTS, which may be
+/* Appends to SYMBOLS one for each itab in the dump of SLOTS, which may be
  * NULL, that lies outside of IMAGE, with a section of its own in ELF: "itab:*main.Node". Those that
  * are too many are left out. False (ERR filled) if memory ran out. */
-bool gh_dump_itabs_add(struct gh_buffer *symbols, struct gh_elf *elf, struct gh_strings *strings,
-		       const struct gh_image *image, const struct gh_slots *slots,
-		       struct gh_error *err);
+bool gh_dump_itabs_add(struct gh_data_symbols *symbols, struct gh_elf *elf,
+		       struct gh_strings *strings, const struct gh_image *image,
+		       const struct gh_slots *slots, struct gh_error *err);
 
 void gh_typenames_free(struct gh_typenames *names);
 

@@ -69,7 +69,7 @@ static const uint16_t abbrevs[][2 + 2 * MAX_ATTRIBUTES + 1] = {
 };
 
 /* A reference to an entry, to be filled in when the entry's offset is known. */
-struct reference {
+struct gh_type_reference {
 	size_t place; /* in .debug_info */
 	gh_entry to;
 };
@@ -91,17 +91,14 @@ static void add_abbrevs(struct gh_buffer *out)
 
 gh_entry gh_type_new(struct gh_type_unit *unit)
 {
-	uint32_t unknown = 0;
-	gh_buffer_bytes(&unit->offsets, &unknown, sizeof(unknown));
+	gh_vector_push(&unit->offsets, 0);
 	return unit->count++;
 }
 
 void gh_type_begin_entry(struct gh_type_unit *unit, unsigned code, gh_entry number)
 {
-	if (number != GH_NO_ENTRY && !unit->offsets.failed) {
-		uint32_t offset = (uint32_t)(unit->out->size - unit->start);
-		memcpy(unit->offsets.data + number * sizeof(offset), &offset, sizeof(offset));
-	}
+	if (number != GH_NO_ENTRY && !unit->offsets.failed)
+		unit->offsets.items[number] = (uint32_t)(unit->out->size - unit->start);
 	gh_buffer_uleb128(unit->out, code);
 }
 
@@ -112,8 +109,8 @@ void gh_type_end_children(struct gh_type_unit *unit)
 
 void gh_type_refer(struct gh_type_unit *unit, gh_entry to)
 {
-	struct reference reference = {.place = unit->out->size, .to = to};
-	gh_buffer_bytes(&unit->references, &reference, sizeof(reference));
+	struct gh_type_reference reference = {.place = unit->out->size, .to = to};
+	gh_vector_push(&unit->references, reference);
 	gh_buffer_u32(unit->out, 0);
 }
 
@@ -131,7 +128,7 @@ gh_entry gh_type_later(struct gh_type_unit *unit, const struct gh_type_late *lat
 {
 	struct gh_type_late copy = *late;
 	copy.number = gh_type_new(unit);
-	gh_buffer_bytes(&unit->lates, &copy, sizeof(copy));
+	gh_vector_push(&unit->lates, copy);
 	return copy.number;
 }
 
@@ -271,15 +268,14 @@ void gh_type_add_array(struct gh_type_unit *unit, gh_entry number, uint32_t name
 
 void gh_type_add_lates(struct gh_type_unit *unit)
 {
-	for (size_t i = 0; i < unit->lates.size / sizeof(struct gh_type_late); i++) {
-		struct gh_type_late late;
-		memcpy(&late, unit->lates.data + i * sizeof(late), sizeof(late));
+	for (size_t i = 0; i < unit->lates.count; i++) {
+		struct gh_type_late late = unit->lates.items[i];
 		if (!late.array)
 			gh_type_add_pointer(unit, late.number, late.name, NULL, late.target);
 		else
 			gh_type_add_array(unit, late.number, late.name, NULL, &late);
 	}
-	unit->lates.size = 0;
+	unit->lates.count = 0;
 }
 
 static bool make_tables(struct gh_type_unit *unit)
@@ -295,11 +291,10 @@ static bool make_tables(struct gh_type_unit *unit)
 	memset(unit->basics, 0xff, sizeof(unit->basics));
 	memset(unit->runtime, 0xff, sizeof(unit->runtime));
 	memset(unit->runtime_pointers, 0xff, sizeof(unit->runtime_pointers));
-	if (gh_buffer_extend(&unit->offsets, count * sizeof(uint32_t)) == NULL)
-		return false;
-	memset(unit->offsets.data, 0, unit->offsets.size);
+	for (size_t i = 0; i < count; i++)
+		gh_vector_push(&unit->offsets, 0);
 	unit->count = (gh_entry)count;
-	return true;
+	return !unit->offsets.failed;
 }
 
 bool gh_type_unit_begin(struct gh_type_unit *unit, struct gh_info *info)
@@ -320,13 +315,9 @@ bool gh_type_unit_begin(struct gh_type_unit *unit, struct gh_info *info)
 
 static void fill_references(struct gh_type_unit *unit)
 {
-	for (size_t i = 0; i < unit->references.size / sizeof(struct reference); i++) {
-		struct reference reference;
-		uint32_t offset;
-		memcpy(&reference, unit->references.data + i * sizeof(reference),
-		       sizeof(reference));
-		memcpy(&offset, unit->offsets.data + reference.to * sizeof(offset), sizeof(offset));
-		gh_buffer_patch(unit->out, reference.place, offset, 4);
+	for (size_t i = 0; i < unit->references.count; i++) {
+		const struct gh_type_reference *reference = &unit->references.items[i];
+		gh_buffer_patch(unit->out, reference->place, unit->offsets.items[reference->to], 4);
 	}
 }
 
@@ -342,9 +333,9 @@ bool gh_type_unit_end(struct gh_type_unit *unit)
 
 void gh_type_unit_free(struct gh_type_unit *unit)
 {
-	gh_buffer_free(&unit->offsets);
-	gh_buffer_free(&unit->references);
-	gh_buffer_free(&unit->lates);
+	gh_vector_free(&unit->offsets);
+	gh_vector_free(&unit->references);
+	gh_vector_free(&unit->lates);
 	gh_buffer_free(&unit->text);
 	free(unit->pointers);
 	free(unit->queues);

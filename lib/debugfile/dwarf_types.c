@@ -366,9 +366,8 @@ static void fill_arguments(const struct gh_type_unit *unit, struct gh_info *info
 {
 	for (size_t i = 0; i < info->refs.count; i++) {
 		const struct gh_info_ref *ref = &info->refs.items[i];
-		uint32_t offset;
-		memcpy(&offset, unit->offsets.data + ref->offset * sizeof(offset), sizeof(offset));
-		gh_buffer_patch(unit->out, ref->place, unit->start + offset, 4);
+		gh_buffer_patch(unit->out, ref->place,
+				unit->start + unit->offsets.items[ref->offset], 4);
 	}
 }
 

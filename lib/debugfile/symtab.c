@@ -171,16 +171,15 @@ static bool add_functions(struct writer *writer, struct gh_error *err)
 	return true;
 }
 
-static void add_data(struct writer *writer, const struct gh_buffer *data)
+static void add_data(struct writer *writer, const struct gh_data_symbols *data)
 {
-	for (size_t i = 0; i < data->size / sizeof(struct gh_data_symbol); i++) {
-		struct gh_data_symbol item;
-		memcpy(&item, data->data + i * sizeof(item), sizeof(item));
-		GElf_Sym symbol = {.st_name = item.name,
+	for (size_t i = 0; i < data->count; i++) {
+		const struct gh_data_symbol *item = &data->items[i];
+		GElf_Sym symbol = {.st_name = item->name,
 				   .st_info = GELF_ST_INFO(STB_LOCAL, STT_OBJECT),
-				   .st_shndx = section_at(writer, item.address),
-				   .st_value = item.address,
-				   .st_size = item.size};
+				   .st_shndx = section_at(writer, item->address),
+				   .st_value = item->address,
+				   .st_size = item->size};
 		add_symbol(writer, &symbol);
 	}
 }
@@ -373,7 +372,7 @@ static bool add_types(struct writer *writer, const struct gh_slots *slots)
 	return !failed;
 }
 
-static bool add_symbols(struct writer *writer, const struct gh_buffer *data,
+static bool add_symbols(struct writer *writer, const struct gh_data_symbols *data,
 			const struct gh_slots *slots, const struct gh_short_names *names,
 			struct gh_error *err)
 {
@@ -389,7 +388,7 @@ static bool add_symbols(struct writer *writer, const struct gh_buffer *data,
 	if (!add_functions(writer, err))
 		return false;
 	add_own(writer, false);
-	bool added = slots == NULL || data->size > 0 || add_types(writer, slots);
+	bool added = slots == NULL || data->count > 0 || add_types(writer, slots);
 	return (added && !symtab->symbols.failed && !symtab->added.failed) ||
 	       gh_fail_memory(err, writer->tab->image->path);
 }
@@ -427,7 +426,7 @@ static bool begin(struct writer *writer, struct gh_symtab *symtab, const struct 
 
 bool gh_symtab_make(struct gh_symtab *symtab, const struct gh_pclntab *tab,
 		    const struct gh_elf *elf, const struct gh_skeleton *skeleton,
-		    const struct gh_strings *strings, const struct gh_buffer *data,
+		    const struct gh_strings *strings, const struct gh_data_symbols *data,
 		    const struct gh_slots *slots, const struct gh_switches *switches,
 		    const struct gh_short_names *names, struct gh_error *err)
 {

@@ -152,16 +152,25 @@ struct gh_own_names gh_symtab_own_names(const struct gh_image *image);
  * another. */
 const char *gh_symtab_next_name(struct gh_own_names *own);
 
+/* Something in the program's data that has a name. */
+struct gh_data_symbol {
+	uint64_t address;
+	uint64_t size; /* in bytes */
+	uint32_t name; /* offset in the string table */
+};
+
+struct gh_data_symbols GH_VECTOR(struct gh_data_symbol);
+
 /* Fills SYMTAB with each function of TAB, with the short NAMES if that is not NULL, with
- * DATA (struct gh_data_symbol), and with the defined symbols of the image's own .symtab, else
- * .dynsym, that are not a function of the same name and address; and unless there are DATA or SLOTS
- * is NULL with the types and itabs of its dump. It marks the code of SWITCHES, without which GDB
+ * DATA, and with the defined symbols of the image's own .symtab, else .dynsym, that are not a
+ * function of the same name and address; and unless there are DATA or SLOTS is NULL with the types
+ * and itabs of its dump. It marks the code of SWITCHES, without which GDB
  * takes a caller's stack at lower addresses for corrupt. Symbols are in the sections of ELF;
  * SKELETON has their numbers. False (ERR filled) if a function cannot be read or memory ran out; in
  * any case SYMTAB is to be freed. */
 bool gh_symtab_make(struct gh_symtab *symtab, const struct gh_pclntab *tab,
 		    const struct gh_elf *elf, const struct gh_skeleton *skeleton,
-		    const struct gh_strings *strings, const struct gh_buffer *data,
+		    const struct gh_strings *strings, const struct gh_data_symbols *data,
 		    const struct gh_slots *slots, const struct gh_switches *switches,
 		    const struct gh_short_names *names, struct gh_error *err);
 

@@ -29,7 +29,7 @@ static uint32_t add_symbol(struct maker *maker, uint64_t address, uint64_t size)
 	symbol.name = gh_strings_append(maker->strings, maker->text.data, maker->text.size);
 	maker->full |= symbol.name == 0;
 	if (symbol.name != 0)
-		gh_buffer_bytes(&maker->names->symbols, &symbol, sizeof(symbol));
+		gh_vector_push(&maker->names->symbols, symbol);
 	return symbol.name;
 }
 
@@ -143,5 +143,5 @@ bool gh_typenames_make(struct gh_typenames *names, const struct gh_rtypes *types
 void gh_typenames_free(struct gh_typenames *names)
 {
 	free(names->offsets);
-	gh_buffer_free(&names->symbols);
+	gh_vector_free(&names->symbols);
 }

@@ -160,9 +160,9 @@ void gh_dump_close(struct gh_dump *dump)
 	gh_extents_free(&dump->stack_words);
 	gh_extents_free(&dump->data_words);
 	gh_buffer_free(&dump->words);
-	gh_buffer_free(&dump->stacks);
+	gh_vector_free(&dump->stacks);
 	for (unsigned kind = 0; kind < GH_DUMP_KINDS; kind++) {
-		gh_buffer_free(&dump->offsets[kind]);
+		gh_vector_free(&dump->offsets[kind]);
 		free(dump->keys[kind]);
 	}
 	free(dump->frame_order);
@@ -179,9 +179,9 @@ size_t gh_dump_count(const struct gh_dump *dump, enum gh_dump_kind kind)
 	case GH_DUMP_FRAME:
 		return dump->frames.items.count;
 	case GH_DUMP_GOROUTINE:
-		return dump->nstacks;
+		return dump->stacks.count;
 	default:
-		return dump->offsets[kind].size / sizeof(uint64_t);
+		return dump->offsets[kind].count;
 	}
 }
 
@@ -228,7 +228,7 @@ size_t gh_dump_labels(const struct gh_dump *dump, size_t number,
 
 const struct gh_dump_stack *gh_dump_stack(const struct gh_dump *dump, size_t number)
 {
-	return (const struct gh_dump_stack *)(const void *)dump->stacks.data + number;
+	return &dump->stacks.items[number];
 }
 
 /* Where record NUMBER of KIND is in the file. */
@@ -244,7 +244,7 @@ static uint64_t record_offset(const struct gh_dump *dump, enum gh_dump_kind kind
 	case GH_DUMP_GOROUTINE:
 		return gh_dump_stack(dump, number)->offset;
 	default:
-		return ((const uint64_t *)(const void *)dump->offsets[kind].data)[number];
+		return dump->offsets[kind].items[number];
 	}
 }
 

@@ -170,11 +170,10 @@ struct gh_dump {
 	struct gh_extents segments;    /* data and bss */
 	struct gh_extents stack_words; /* the prototype's: of stack roots, and return addresses */
 	struct gh_extents data_words;  /* the prototype's: of data roots */
-	struct gh_buffer words;  /* theirs, in the dump's byte order; their offsets are here */
-	size_t *frame_order;     /* frame numbers to places in frames, where they differ; owned */
-	struct gh_buffer stacks; /* struct gh_dump_stack, by goroutine number */
-	size_t nstacks;
-	struct gh_buffer offsets[GH_DUMP_KINDS]; /* uint64_t, of the records of the other kinds */
+	struct gh_buffer words; /* theirs, in the dump's byte order; their offsets are here */
+	size_t *frame_order;    /* frame numbers to places in frames, where they differ; owned */
+	struct GH_VECTOR(struct gh_dump_stack) stacks;     /* by goroutine number */
+	struct GH_VECTOR(uint64_t) offsets[GH_DUMP_KINDS]; /* of the records of the other kinds */
 	struct gh_dump_key *keys[GH_DUMP_KINDS]; /* of types, itabs and profiles, sorted; owned */
 	uint64_t
 	    latest; /* the latest time that the dump knows on the clock of its wait starts; ns */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "lib/util/bsearch.h"
+#include "lib/util/vector.h"
 
 /* No pointer was seen in a slot yet. */
 #define NOTHING_SEEN (SIZE_MAX - 1)
@@ -33,11 +34,11 @@ struct root {
 struct collector {
 	const struct gh_dump *dump;
 	const struct gh_arch *arch;
-	struct gh_buffer frames; /* struct located */
-	struct gh_buffer sites;  /* struct gh_site */
-	struct gh_buffer slots;  /* struct gh_slot */
-	struct gh_buffer fields; /* of the site: struct seen */
-	struct gh_buffer roots;  /* struct root, by sp */
+	struct GH_VECTOR(struct located) frames;
+	struct GH_VECTOR(struct gh_site) sites;
+	struct GH_VECTOR(struct gh_slot) slots;
+	struct GH_VECTOR(struct seen) fields; /* of the site */
+	struct GH_VECTOR(struct root) roots;  /* by sp */
 };
 
 uint64_t gh_top_frame_pc(const struct gh_arch *arch, const struct gh_dump_frame *top)
@@ -72,7 +73,7 @@ static void locate_stack(struct collector *collector, const struct gh_dump_stack
 			continue;
 		struct located located = {lookup_address(collector->arch, &record.frame, i == 0),
 					  number, i + 1 == stack->nframes};
-		gh_buffer_bytes(&collector->frames, &located, sizeof(located));
+		gh_vector_push(&collector->frames, located);
 	}
 }
 
@@ -95,16 +96,15 @@ static int compare_roots(const void *a, const void *b)
 static void sort_roots(struct collector *collector)
 {
 	struct gh_dump_record record;
-	struct gh_buffer *roots = &collector->roots;
 	for (size_t i = 0; i < gh_dump_count(collector->dump, GH_DUMP_STACK_ROOT); i++) {
 		gh_dump_get(collector->dump, GH_DUMP_STACK_ROOT, i, &record);
 		const struct gh_dump_stack_root *found = &record.stack_root;
 		struct root root = {found->sp, found->address - found->sp, found->pointer, false};
 		if (root.offset <= INT64_MAX)
-			gh_buffer_bytes(roots, &root, sizeof(root));
+			gh_vector_push(&collector->roots, root);
 	}
-	if (!roots->failed && roots->size > 0)
-		qsort(roots->data, roots->size / sizeof(struct root), sizeof(struct root),
+	if (collector->roots.count > 0)
+		qsort(collector->roots.items, collector->roots.count, sizeof(struct root),
 		      compare_roots);
 }
 
@@ -117,12 +117,12 @@ static size_t first_root(const struct root *roots, size_t count, uint64_t sp)
 /* Adds the roots in the frame at SP to the site's fields. */
 static void collect_roots(struct collector *collector, uint64_t sp)
 {
-	struct root *roots = (void *)collector->roots.data;
-	size_t count = collector->roots.failed ? 0 : collector->roots.size / sizeof(*roots);
+	struct root *roots = collector->roots.items;
+	size_t count = collector->roots.count;
 	for (size_t i = first_root(roots, count, sp);
 	     i < count && roots[i].sp == sp && !roots[i].taken; i++) {
 		struct seen seen = {roots[i].offset, GH_FIELD_POINTER, roots[i].pointer};
-		gh_buffer_bytes(&collector->fields, &seen, sizeof(seen));
+		gh_vector_push(&collector->fields, seen);
 		roots[i].taken = true;
 	}
 }
@@ -158,7 +158,7 @@ static void collect_frame(struct collector *collector, size_t number)
 		struct seen seen = {field.offset, field.kind, 0};
 		if (dump->format <= GH_DUMP_1_3)
 			seen.pointer = pointer_of(dump, &field, contents);
-		gh_buffer_bytes(&collector->fields, &seen, sizeof(seen));
+		gh_vector_push(&collector->fields, seen);
 	}
 }
 
@@ -211,14 +211,14 @@ static void make_slot(struct collector *collector, const struct seen *fields, si
 			see_pointer(collector->dump, &slot, fields[i].pointer);
 	if (slot.type == NOTHING_SEEN)
 		slot.type = GH_DUMP_NONE;
-	gh_buffer_bytes(&collector->slots, &slot, sizeof(slot));
+	gh_vector_push(&collector->slots, slot);
 }
 
 /* Makes the site's slots of its fields. */
 static void make_slots(struct collector *collector, struct gh_site *site)
 {
-	struct seen *fields = (void *)collector->fields.data;
-	size_t count = collector->fields.failed ? 0 : collector->fields.size / sizeof(*fields);
+	struct seen *fields = collector->fields.items;
+	size_t count = collector->fields.count;
 	if (count > 0)
 		qsort(fields, count, sizeof(*fields), compare_seen);
 	size_t end;
@@ -246,12 +246,9 @@ static uint64_t frame_size(const struct collector *collector, const struct locat
 /* Has the site before one at ADDRESS end there, if not sooner. */
 static void end_before(struct collector *collector, uint64_t address)
 {
-	size_t count = collector->sites.size / sizeof(struct gh_site);
-	if (count == 0)
-		return;
-	struct gh_site *site = (struct gh_site *)(void *)collector->sites.data + count - 1;
-	if (site->end > address)
-		site->end = address;
+	size_t count = collector->sites.count;
+	if (count > 0 && collector->sites.items[count - 1].end > address)
+		collector->sites.items[count - 1].end = address;
 }
 
 /* Adds the site of the COUNT frames at FRAMES. */
@@ -267,24 +264,24 @@ static void add_site(struct collector *collector, const struct located *frames, 
 	    .size = frame_size(collector, frames, &record),
 	    .function = frame->function,
 	    .last = true,
-	    .first = collector->slots.size / sizeof(struct gh_slot),
+	    .first = collector->slots.count,
 	};
 	for (size_t i = 0; i < count; i++)
 		site.last = site.last && frames[i].last;
 	end_before(collector, site.address);
-	collector->fields.size = 0;
+	collector->fields.count = 0;
 	for (size_t i = 0; i < count; i++)
 		collect_frame(collector, frames[i].frame);
 	make_slots(collector, &site);
-	gh_buffer_bytes(&collector->sites, &site, sizeof(site));
+	gh_vector_push(&collector->sites, site);
 }
 
 static void collect(struct collector *collector)
 {
 	for (size_t i = 0; i < gh_dump_count(collector->dump, GH_DUMP_GOROUTINE); i++)
 		locate_stack(collector, gh_dump_stack(collector->dump, i));
-	struct located *frames = (void *)collector->frames.data;
-	size_t count = collector->frames.failed ? 0 : collector->frames.size / sizeof(*frames);
+	struct located *frames = collector->frames.items;
+	size_t count = collector->frames.count;
 	if (count > 0)
 		qsort(frames, count, sizeof(*frames), compare_located);
 	size_t end;
@@ -304,17 +301,16 @@ bool gh_slots_find(struct gh_slots *slots, const struct gh_dump *dump, struct gh
 	struct collector collector = {.dump = dump, .arch = slots->arch};
 	sort_roots(&collector);
 	collect(&collector);
-	slots->sites = (void *)collector.sites.data;
-	slots->nsites = collector.sites.size / sizeof(struct gh_site);
-	slots->slots = (void *)collector.slots.data;
-	slots->nslots = collector.slots.size / sizeof(struct gh_slot);
-	gh_buffer_free(&collector.frames);
-	gh_buffer_free(&collector.fields);
-	gh_buffer_free(&collector.roots);
-	if (collector.frames.failed || collector.fields.failed || collector.roots.failed ||
-	    collector.sites.failed || collector.slots.failed)
-		return gh_fail_memory(err, dump->path);
-	return true;
+	slots->sites = collector.sites.items;
+	slots->nsites = collector.sites.count;
+	slots->slots = collector.slots.items;
+	slots->nslots = collector.slots.count;
+	bool failed = collector.frames.failed || collector.fields.failed ||
+		      collector.roots.failed || collector.sites.failed || collector.slots.failed;
+	gh_vector_free(&collector.frames);
+	gh_vector_free(&collector.fields);
+	gh_vector_free(&collector.roots);
+	return !failed || gh_fail_memory(err, dump->path);
 }
 
 void gh_slots_free(struct gh_slots *slots)

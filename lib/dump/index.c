@@ -38,16 +38,13 @@ static bool add_word(struct gh_dump *dump, struct gh_extents *extents, uint64_t 
 
 static bool add_offset(struct gh_dump *dump, const struct gh_dump_record *record)
 {
-	uint64_t *place = gh_buffer_extend(&dump->offsets[record->kind], sizeof(*place));
-	if (place != NULL)
-		*place = record->offset;
-	return place != NULL;
+	return gh_vector_push(&dump->offsets[record->kind], record->offset);
 }
 
 static bool add_goroutine(struct pass *pass, const struct gh_dump_record *record)
 {
 	struct gh_dump *dump = pass->dump;
-	struct gh_dump_stack *stack = gh_buffer_extend(&dump->stacks, sizeof(*stack));
+	struct gh_dump_stack *stack = gh_vector_extend(&dump->stacks, 1);
 	if (stack == NULL)
 		return false;
 	*stack = (struct gh_dump_stack){
@@ -56,7 +53,6 @@ static bool add_goroutine(struct pass *pass, const struct gh_dump_record *record
 	    .first_defer = gh_dump_count(dump, GH_DUMP_DEFER),
 	    .first_panic = gh_dump_count(dump, GH_DUMP_PANIC),
 	};
-	dump->nstacks++;
 	if (record->goroutine.wait_start > dump->latest)
 		dump->latest = record->goroutine.wait_start;
 	pass->stack = stack;
@@ -241,7 +237,7 @@ static bool count_duplicates(struct gh_dump *dump)
 	struct gh_dump_key *keys = make_keys(dump, GH_DUMP_GOROUTINE);
 	if (keys == NULL)
 		return false;
-	for (size_t i = 1; i < dump->nstacks; i++)
+	for (size_t i = 1; i < dump->stacks.count; i++)
 		dump->damage.duplicate_ids += keys[i].key == keys[i - 1].key;
 	free(keys);
 	return true;
@@ -274,7 +270,7 @@ static bool order_frames(struct gh_dump *dump)
 	bool ok = order != NULL && depths != NULL;
 	for (size_t i = 0; ok && i < count; i++)
 		order[i] = i;
-	for (size_t i = 0; ok && i < dump->nstacks; i++)
+	for (size_t i = 0; ok && i < dump->stacks.count; i++)
 		order_stack(dump, gh_dump_stack(dump, i), depths);
 	free(depths);
 	return ok;

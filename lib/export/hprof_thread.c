@@ -148,7 +148,7 @@ static uint32_t *make_marks(const struct gh_dump *dump, enum gh_dump_kind kind)
 static bool make_tables(struct gh_hprof_threads *threads)
 {
 	const struct gh_dump *dump = threads->dump;
-	threads->objects = calloc(dump->nstacks + 1, sizeof(*threads->objects));
+	threads->objects = calloc(dump->stacks.count + 1, sizeof(*threads->objects));
 	threads->frames = make_marks(dump, GH_DUMP_FRAME);
 	threads->depths = make_marks(dump, GH_DUMP_FRAME);
 	threads->defers = make_marks(dump, GH_DUMP_DEFER);
@@ -162,7 +162,7 @@ bool gh_hprof_threads_start(struct gh_hprof_threads *threads)
 	if (!make_tables(threads))
 		return false;
 	put_trace(threads, GH_HPROF_NO_TRACE, 0, 0);
-	for (size_t i = 0; i < threads->dump->nstacks; i++) {
+	for (size_t i = 0; i < threads->dump->stacks.count; i++) {
 		const struct gh_dump_stack *place = gh_dump_stack(threads->dump, i);
 		struct gh_hprof_stack stack;
 		if (!threads->stacks->get(threads->stacks->context, i, &stack) ||
@@ -233,13 +233,13 @@ static void dump_thread(struct gh_hprof_threads *threads, size_t number, const c
 bool gh_hprof_dump_threads(struct gh_hprof_threads *threads)
 {
 	struct gh_hprof_out *out = threads->classes->out;
-	for (size_t i = 0; i < threads->dump->nstacks; i++) {
+	for (size_t i = 0; i < threads->dump->stacks.count; i++) {
 		gh_hprof_subrecord(out, GH_HPROF_ROOT_THREAD_OBJECT, out->id_size + 8);
 		gh_hprof_id(out, threads->objects[i].thread);
 		gh_hprof_u4(out, thread_serial(i));
 		gh_hprof_u4(out, trace_serial(i));
 	}
-	for (size_t i = 0; i < threads->dump->nstacks; i++) {
+	for (size_t i = 0; i < threads->dump->stacks.count; i++) {
 		struct gh_hprof_stack stack;
 		if (!threads->stacks->get(threads->stacks->context, i, &stack))
 			return false;

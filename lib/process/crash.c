@@ -27,8 +27,7 @@ struct finder {
 	struct gh_goroutines all;
 	struct gh_stack stack;
 	struct gh_rtypes types;
-	const struct gh_goroutine *goroutines; /* those that may have crashed; not owned */
-	size_t count;                          /* of goroutines */
+	struct GH_VECTOR(struct gh_goroutine) goroutines; /* those that may have crashed */
 	struct gh_goroutine panicking; /* the first that panics, one that will not recover before
 					  others; its id is 0 if there is none */
 	bool fatal_panic;              /* it will not recover */
@@ -106,8 +105,8 @@ static void set_goroutine(struct gh_crash *crash, const struct gh_goroutine *g)
 /* Finds the goroutine that the thread at SP runs. NULL if it is none. */
 static const struct gh_goroutine *find_goroutine(struct finder *finder, uint64_t sp)
 {
-	for (size_t i = 0; i < finder->count; i++) {
-		const struct gh_goroutine *g = &finder->goroutines[i];
+	for (size_t i = 0; i < finder->goroutines.count; i++) {
+		const struct gh_goroutine *g = &finder->goroutines.items[i];
 		if (!gh_goroutine_is_on(&finder->all, finder->process, g, sp))
 			continue;
 		set_goroutine(finder->crash, g);
@@ -220,11 +219,12 @@ static bool find_fatal(struct finder *finder)
 			return true;
 		}
 	}
-	for (size_t i = 0; i < finder->count; i++) {
-		gh_stack_start(stack, &finder->goroutines[i]);
-		if (look_through(finder, &finder->goroutines[i])) {
-			set_goroutine(finder->crash, &finder->goroutines[i]);
-			add_fault(finder, finder->goroutines[i].address);
+	for (size_t i = 0; i < finder->goroutines.count; i++) {
+		const struct gh_goroutine *g = &finder->goroutines.items[i];
+		gh_stack_start(stack, g);
+		if (look_through(finder, g)) {
+			set_goroutine(finder->crash, g);
+			add_fault(finder, g->address);
 			return true;
 		}
 	}
@@ -285,15 +285,13 @@ static void find_signal(struct finder *finder)
 }
 
 /* Reads the goroutines that may have crashed. */
-static bool read_goroutines(struct finder *finder, struct gh_buffer *goroutines)
+static bool read_goroutines(struct finder *finder)
 {
 	struct gh_goroutine g;
 	while (gh_goroutines_next(&finder->all, finder->process, &g))
 		if (g.thread != 0 || g.top_panic != 0)
-			gh_buffer_bytes(goroutines, &g, sizeof(g));
-	finder->goroutines = (const void *)goroutines->data;
-	finder->count = goroutines->size / sizeof(g);
-	return !goroutines->failed && !finder->all.failed;
+			gh_vector_push(&finder->goroutines, g);
+	return !finder->goroutines.failed && !finder->all.failed;
 }
 
 static void find_crash(struct finder *finder)
@@ -310,7 +308,6 @@ static void find_crash(struct finder *finder)
 bool gh_crash_find(struct gh_crash *crash, struct gh_process *process, struct gh_error *err)
 {
 	struct finder finder = {.crash = crash, .process = process};
-	struct gh_buffer goroutines = {0};
 	*crash = (struct gh_crash){0};
 	if (!gh_process_types(&finder.types, process, err)) {
 		gh_rtypes_free(&finder.types);
@@ -318,8 +315,7 @@ bool gh_crash_find(struct gh_crash *crash, struct gh_process *process, struct gh
 	}
 	bool found = gh_goroutines_find(&finder.all, process, err);
 	if (found) {
-		bool whole =
-		    gh_stack_open(&finder.stack, process) && read_goroutines(&finder, &goroutines);
+		bool whole = gh_stack_open(&finder.stack, process) && read_goroutines(&finder);
 		if (whole)
 			find_crash(&finder);
 		gh_stack_free(&finder.stack);
@@ -327,7 +323,7 @@ bool gh_crash_find(struct gh_crash *crash, struct gh_process *process, struct gh
 		if (!whole || crash->text.failed)
 			found = gh_fail_memory(err, process->tab->image->path);
 	}
-	gh_buffer_free(&goroutines);
+	gh_vector_free(&finder.goroutines);
 	gh_rtypes_free(&finder.types);
 	return found;
 }

@@ -396,19 +396,19 @@ static void add_extras(struct gh_extras *out, const struct gh_goroutines *all,
 		process->selected && gh_goroutine_is_on(all, process, g, stack->selected.sp),
 	    .labels = add_labels(out, process, g),
 	};
-	gh_buffer_bytes(&out->rows, &extras, sizeof(extras));
+	gh_vector_push(&out->rows, extras);
 }
 
 void gh_extras_give(const struct gh_extras *extras, struct gh_dump *dump)
 {
-	dump->extras = (const void *)extras->rows.data;
-	dump->nextras = extras->rows.size / sizeof(struct gh_dump_extras);
+	dump->extras = extras->rows.items;
+	dump->nextras = extras->rows.count;
 	dump->labels = extras->labels.data;
 }
 
 void gh_extras_free(struct gh_extras *extras)
 {
-	gh_buffer_free(&extras->rows);
+	gh_vector_free(&extras->rows);
 	gh_buffer_free(&extras->labels);
 	gh_numbermap_free(&extras->known);
 }

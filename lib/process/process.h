@@ -132,8 +132,8 @@ void gh_crash_free(struct gh_crash *crash);
 
 /* What no record has a place for. All zeros at first. */
 struct gh_extras {
-	struct gh_buffer rows;     /* struct gh_dump_extras, of each goroutine; owned */
-	struct gh_buffer labels;   /* as the dump's; owned */
+	struct GH_VECTOR(struct gh_dump_extras) rows; /* of each goroutine; owned */
+	struct gh_buffer labels;                      /* as the dump's; owned */
 	struct gh_numbermap known; /* addresses of labels to where they are in LABELS; owned */
 };
 

@@ -100,7 +100,7 @@ static void take_runtime(struct gh_infer *infer)
 	uint32_t goroutine = gh_layouts_find(infer->layouts, "runtime", "runtime.g");
 	uint32_t thread = gh_layouts_find(infer->layouts, "runtime", "runtime.m");
 	uint32_t defer = gh_layouts_find(infer->layouts, "runtime", "runtime._defer");
-	for (size_t i = 0; goroutine != GH_NO_LAYOUT && i < dump->nstacks; i++) {
+	for (size_t i = 0; goroutine != GH_NO_LAYOUT && i < dump->stacks.count; i++) {
 		gh_dump_get(dump, GH_DUMP_GOROUTINE, i, &record);
 		gh_infer_claim(infer, record.goroutine.g, goroutine, 1, GH_TRUST_POINTED);
 	}

@@ -233,10 +233,10 @@ bool gh_deadlocks_find(struct gh_deadlocks *deadlocks, const struct gh_waits *wa
 	struct finder finder = {
 	    .deadlocks = deadlocks,
 	    .waits = waits,
-	    .wait_of = malloc((dump->nstacks + 1) * sizeof(size_t)),
+	    .wait_of = malloc((dump->stacks.count + 1) * sizeof(size_t)),
 	};
 	bool ok = finder.wait_of != NULL;
-	for (size_t i = 0; ok && i < dump->nstacks; i++)
+	for (size_t i = 0; ok && i < dump->stacks.count; i++)
 		finder.wait_of[i] = GH_DUMP_NONE;
 	if (ok)
 		find_mutexes(&finder);

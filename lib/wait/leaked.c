@@ -285,7 +285,7 @@ static void sort_others(struct finder *finder)
 {
 	const struct gh_dump *dump = finder->dump;
 	struct gh_dump_record record;
-	for (size_t i = 0; i < dump->nstacks; i++) {
+	for (size_t i = 0; i < dump->stacks.count; i++) {
 		gh_dump_get(dump, GH_DUMP_GOROUTINE, i, &record);
 		uint64_t id = record.goroutine.id;
 		if (gh_numbermap_get(&finder->ids, id) == GH_NOT_MAPPED)
@@ -322,7 +322,7 @@ static void reach_globals(struct finder *finder)
 static void find(struct finder *finder, struct gh_leaked *leaked)
 {
 	const struct gh_waits *waits = finder->waits;
-	size_t ngoroutines = finder->dump->nstacks;
+	size_t ngoroutines = finder->dump->stacks.count;
 	for (size_t i = 0; i < waits->list.count; i++)
 		add_blocked(finder, &waits->list.items[i]);
 	if (finder->watches.count > 0)
@@ -374,17 +374,17 @@ bool gh_leaked_find(struct gh_leaked *leaked, const struct gh_waits *waits,
 	    .every_word = !gh_roots_have_stack_objects(dump),
 	    .reached = calloc(heap->count / 8 + 1, 1),
 	    .watched = calloc(heap->count / 8 + 1, 1),
-	    .blocked = calloc(dump->nstacks + 1, sizeof(bool)),
+	    .blocked = calloc(dump->stacks.count + 1, sizeof(bool)),
 	};
 	*leaked = (struct gh_leaked){
-	    .of = calloc(dump->nstacks + 1, sizeof(bool)),
-	    .knots = calloc(dump->nstacks + 1, sizeof(*leaked->knots)),
+	    .of = calloc(dump->stacks.count + 1, sizeof(bool)),
+	    .knots = calloc(dump->stacks.count + 1, sizeof(*leaked->knots)),
 	};
 	finder.is_leaked = leaked->of;
 	finder.knots = leaked->knots;
 	bool ok = finder.reached != NULL && finder.watched != NULL && finder.blocked != NULL &&
 		  leaked->of != NULL && leaked->knots != NULL;
-	for (uint32_t i = 0; ok && i < dump->nstacks; i++)
+	for (uint32_t i = 0; ok && i < dump->stacks.count; i++)
 		leaked->knots[i] = i;
 	if (ok) {
 		find(&finder, leaked);

@@ -394,7 +394,7 @@ bool gh_mutex_holders_find(struct gh_deadlocks *deadlocks, const struct gh_waits
 	};
 	bool ok = finder.contended != NULL && finder.crowds != NULL && finder.unlockers != NULL &&
 		  find_refs(&finder);
-	for (size_t i = 0; ok && i < dump->nstacks && !finder.failed; i++) {
+	for (size_t i = 0; ok && i < dump->stacks.count && !finder.failed; i++) {
 		size_t nframes = gh_dump_stack(dump, i)->nframes;
 		for (size_t depth = 0; depth < nframes; depth++)
 			note_frame(&finder, i, depth);

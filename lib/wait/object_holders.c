@@ -59,7 +59,7 @@ bool gh_object_holders_find(struct gh_object_holders *holders, const struct gh_w
 	size_t *seen = calloc(holders->list.count + 1, sizeof(*seen));
 	bool ok = seen != NULL && !holders->list.failed;
 	size_t next = 0;
-	for (size_t i = 0; ok && i < waits->dump->nstacks; i++) {
+	for (size_t i = 0; ok && i < waits->dump->stacks.count; i++) {
 		const struct gh_wait *wait = NULL;
 		if (next < waits->list.count && waits->list.items[next].goroutine == i)
 			wait = &waits->list.items[next++];

@@ -15,7 +15,7 @@ static uint32_t find_creator(const struct gh_dump *dump)
 	uint32_t found[LAST_WORD] = {0};
 	uint32_t best = 0;
 	struct gh_dump_record record;
-	for (size_t i = 0; i < dump->nstacks && i < ASKED; i++) {
+	for (size_t i = 0; i < dump->stacks.count && i < ASKED; i++) {
 		gh_dump_get(dump, GH_DUMP_GOROUTINE, i, &record);
 		uint64_t pc = record.goroutine.creator_pc;
 		for (uint32_t k = FIRST_WORD; pc != 0 && k < LAST_WORD; k++)

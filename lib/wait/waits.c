@@ -184,7 +184,7 @@ static bool find(struct gh_waits *waits, const struct gh_dump *dump, size_t firs
 
 bool gh_waits_find(struct gh_waits *waits, const struct gh_dump *dump, struct gh_error *err)
 {
-	return find(waits, dump, 0, dump->nstacks, err);
+	return find(waits, dump, 0, dump->stacks.count, err);
 }
 
 bool gh_waits_find_one(struct gh_waits *waits, const struct gh_dump *dump, size_t number,

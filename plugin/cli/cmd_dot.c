@@ -85,12 +85,9 @@ static bool draw_file(struct gh_heap_query *query, uint32_t center, const char *
 	bool written = out != NULL && !ferror(out);
 	if (out != NULL && fclose(out) != 0)
 		written = false;
-	if (drawn && written)
-		return gh_output_commit(&file, err);
-	if (out != NULL)
+	if (out != NULL && !(drawn && written))
 		gh_fail_errno(err, path, "write");
-	gh_output_discard(&file);
-	return false;
+	return gh_output_end(&file, drawn && written, err);
 }
 
 static int answer(struct gh_heap_query *query, uint32_t center)
@@ -122,7 +119,7 @@ static int answer_object(struct gh_heap_query *query, uint32_t object, uint64_t 
 
 int gh_cmd_dot(const struct gh_options *options)
 {
-	if (options->addresses.size == 0)
+	if (options->addresses.count == 0)
 		return gh_heap_query_run(options, GH_WITH_DOMINATORS, answer_dump);
 	return gh_heap_query_run_each(options, GH_WITH_DOMINATORS, answer_object);
 }

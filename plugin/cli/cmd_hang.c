@@ -24,7 +24,7 @@ static struct census take_census(const struct gh_dump *dump)
 {
 	struct census census = {0};
 	struct gh_dump_record record;
-	for (size_t i = 0; i < dump->nstacks; i++) {
+	for (size_t i = 0; i < dump->stacks.count; i++) {
 		gh_dump_get(dump, GH_DUMP_GOROUTINE, i, &record);
 		const struct gh_dump_goroutine *goroutine = &record.goroutine;
 		if (goroutine->system)
@@ -270,7 +270,7 @@ static void print_busy(struct gh_wait_query *query, enum busy busy)
 {
 	struct gh_dump_record record;
 	size_t count = 0;
-	for (size_t i = 0; i < query->dump.nstacks; i++) {
+	for (size_t i = 0; i < query->dump.stacks.count; i++) {
 		gh_dump_get(&query->dump, GH_DUMP_GOROUTINE, i, &record);
 		if (find_busy(query, &record.goroutine, i) != busy || count++ >= SHOWN)
 			continue;
@@ -336,7 +336,7 @@ static bool print_collector(struct gh_wait_query *query)
 	struct gh_dump_record record;
 	size_t waiting = 0;
 	bool collects = false;
-	for (size_t i = 0; i < dump->nstacks; i++) {
+	for (size_t i = 0; i < dump->stacks.count; i++) {
 		size_t size;
 		gh_dump_get(dump, GH_DUMP_GOROUTINE, i, &record);
 		const char *state = gh_goroutine_state(dump, &record.goroutine, &size);

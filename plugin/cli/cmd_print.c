@@ -121,9 +121,8 @@ static bool add_argument(const struct typed *typed, struct gh_values *values, st
 static bool add_typed(struct typed *typed, struct gh_values *values)
 {
 	struct gh_error err;
-	uint64_t address;
+	uint64_t address = typed->options->addresses.items[0];
 	unsigned argument = argument_number(typed->options);
-	memcpy(&address, typed->options->addresses.data, sizeof(address));
 	if (argument != UINT_MAX && !find_argument(typed, values, argument))
 		return false;
 	bool made = argument != UINT_MAX ? add_argument(typed, values, &err)

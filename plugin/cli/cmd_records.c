@@ -109,7 +109,7 @@ static void print_frames(struct gh_emit *emit)
 	const struct gh_dump *dump = emit->dump;
 	for (size_t i = 0; i < dump->damage.orphan_frames; i++)
 		print_frame(emit, (struct owner){0}, i);
-	for (size_t i = 0; i < dump->nstacks; i++) {
+	for (size_t i = 0; i < dump->stacks.count; i++) {
 		const struct gh_dump_stack *stack = gh_dump_stack(dump, i);
 		struct owner owner = {{goroutine_id(dump, i), true}};
 		for (size_t f = 0; f < stack->nframes; f++)
@@ -200,7 +200,7 @@ static void print_owned(struct gh_emit *emit, enum gh_dump_kind kind,
 	size_t goroutine = 0;
 	for (size_t i = 0; i < gh_dump_count(dump, kind); i++) {
 		struct owner owner = {0};
-		for (; goroutine < dump->nstacks; goroutine++) {
+		for (; goroutine < dump->stacks.count; goroutine++) {
 			const struct gh_dump_stack *stack = gh_dump_stack(dump, goroutine);
 			bool defers = kind == GH_DUMP_DEFER;
 			size_t first = defers ? stack->first_defer : stack->first_panic;

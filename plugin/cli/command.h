@@ -42,11 +42,11 @@ enum gh_grouping { GH_BY_TYPE, GH_BY_SIZE, GH_BY_SITE, GH_BY_PATH, GH_BY_ROOT };
 /* What a command line says. A command takes some of it; what it does not take, or is not given, is
  * zero, but for the limit, the rate and the depth. Text is in argv. */
 struct gh_options {
-	const char *file;           /* the first operand: a program, heap dump or core file */
-	const char *newer;          /* the second file, where a command takes two */
-	const char *older;          /* a file after the first, where a command can do without */
-	struct gh_buffer addresses; /* uint64_t: the operands after the files; owned */
-	uint64_t number;            /* the operand after the file */
+	const char *file;  /* the first operand: a program, heap dump or core file */
+	const char *newer; /* the second file, where a command takes two */
+	const char *older; /* a file after the first, where a command can do without */
+	struct GH_VECTOR(uint64_t) addresses; /* the operands after the files; owned */
+	uint64_t number;                      /* the operand after the file */
 	const char *value; /* instead of an address, the bytes of a value, in hexadecimal */
 	char **words;      /* the operands, as they are */
 	int nwords;

@@ -233,11 +233,11 @@ static void leave_out(struct gh_leaked *leaked, const struct gh_wait_query *quer
 		      const struct gh_deadlocks *deadlocks)
 {
 	const struct gh_waits *waits = &query->waits;
-	bool *told = calloc(query->dump.nstacks + 1, sizeof(*told));
+	bool *told = calloc(query->dump.stacks.count + 1, sizeof(*told));
 	for (size_t i = 0; told != NULL && i < deadlocks->members.count; i++)
 		told[leaked->knots[waits->list.items[deadlocks->members.items[i]].goroutine]] =
 		    true;
-	for (size_t i = 0; told != NULL && i < query->dump.nstacks; i++)
+	for (size_t i = 0; told != NULL && i < query->dump.stacks.count; i++)
 		leaked->of[i] = leaked->of[i] && !told[leaked->knots[i]];
 	free(told);
 }

@@ -271,10 +271,9 @@ int gh_heap_query_run_each(const struct gh_options *options, enum gh_heap_with w
 	struct gh_heap_query *query = gh_heap_query_open(options, options->file, with);
 	if (query == NULL)
 		return GH_EXIT_INPUT;
-	const uint64_t *addresses = (const void *)options->addresses.data;
-	size_t count = options->addresses.size / sizeof(*addresses);
+	const uint64_t *addresses = options->addresses.items;
 	int status = GH_EXIT_OK;
-	for (size_t i = 0; i < count && status == GH_EXIT_OK; i++) {
+	for (size_t i = 0; i < options->addresses.count && status == GH_EXIT_OK; i++) {
 		uint32_t object = gh_heap_find(&query->heap, addresses[i]);
 		if (object == GH_HEAP_NONE) {
 			print_no_object(query, addresses[i]);

@@ -149,12 +149,12 @@ static void parse_rest(struct parse *parse, char *arg, struct argp_state *state)
 	uint64_t address;
 	switch (parse->command->operands.rest) {
 	case GH_ONE_ADDRESS:
-		if (options->addresses.size > 0)
+		if (options->addresses.count > 0)
 			argp_usage(state);
 		/* fall through */
 	case GH_ADDRESSES:
 		address = parse_number(arg, HEXADECIMAL, UINT64_MAX, "an address", state);
-		gh_buffer_bytes(&options->addresses, &address, sizeof(address));
+		gh_vector_push(&options->addresses, address);
 		return;
 	case GH_TYPE_AND_ADDRESS:
 		options->words = state->argv + state->next - 1;
@@ -165,7 +165,7 @@ static void parse_rest(struct parse *parse, char *arg, struct argp_state *state)
 		address = options->value != NULL
 			      ? 0
 			      : parse_number(arg, HEXADECIMAL, UINT64_MAX, "an address", state);
-		gh_buffer_bytes(&options->addresses, &address, sizeof(address));
+		gh_vector_push(&options->addresses, address);
 		return;
 	case GH_ONE_NUMBER:
 		if (options->nwords > 0)
@@ -234,7 +234,7 @@ static bool is_whole(const struct parse *parse)
 		if (command->options[i].required && !parse->given[i])
 			return false;
 	return (parse->files == command->operands.files || options->schema) &&
-	       (!gh_command_takes_addresses(command) || options->addresses.size > 0) &&
+	       (!gh_command_takes_addresses(command) || options->addresses.count > 0) &&
 	       (command->operands.rest != GH_ONE_NUMBER || options->nwords > 0);
 }
 
@@ -357,7 +357,7 @@ const char *gh_options_program(const struct gh_options *options, char running[32
 
 void gh_options_free(struct gh_options *options)
 {
-	gh_buffer_free(&options->addresses);
+	gh_vector_free(&options->addresses);
 	if (options->made_fd > 0)
 		close(options->made_fd);
 	if (options->has_pattern)

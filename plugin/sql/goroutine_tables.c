@@ -29,9 +29,9 @@ static bool order_ids(struct gh_sql *sql)
 {
 	struct gh_sql_made *made = &sql->made;
 	const struct gh_dump *dump = sql->heap.dump;
-	if (made->ids.count == dump->nstacks)
+	if (made->ids.count == dump->stacks.count)
 		return true;
-	for (size_t i = 0; i < dump->nstacks; i++) {
+	for (size_t i = 0; i < dump->stacks.count; i++) {
 		struct gh_dump_record record;
 		gh_dump_get(dump, GH_DUMP_GOROUTINE, i, &record);
 		gh_vector_push(&made->ids, (struct gh_sql_id){record.goroutine.id, (uint32_t)i});
@@ -53,7 +53,7 @@ static void find_goroutine(struct gh_sql_cursor *cursor, sqlite3_value *value)
 	size_t at = gh_lower_bound(made->ids.count, i, made->ids.items[i].id < id);
 	/* Two have one id in a damaged dump alone: then all are looked at. */
 	if (at + 1 < made->ids.count && made->ids.items[at + 1].id == id)
-		gh_sql_take(cursor, 0, cursor->heap->dump->nstacks);
+		gh_sql_take(cursor, 0, cursor->heap->dump->stacks.count);
 	else if (at < made->ids.count && made->ids.items[at].id == id)
 		gh_sql_take(cursor, made->ids.items[at].number,
 			    (uint64_t)made->ids.items[at].number + 1);
@@ -61,7 +61,7 @@ static void find_goroutine(struct gh_sql_cursor *cursor, sqlite3_value *value)
 
 static uint64_t count_goroutines(struct gh_sql_cursor *cursor)
 {
-	return cursor->heap->dump->nstacks;
+	return cursor->heap->dump->stacks.count;
 }
 
 static bool load_goroutine(struct gh_sql_cursor *cursor)

@@ -35,9 +35,9 @@ static bool is_before(struct span span, size_t number)
 static size_t find(const struct gh_dump *dump, size_t number,
 		   struct span (*span_of)(const struct gh_dump_stack *stack))
 {
-	size_t found =
-	    gh_lower_bound(dump->nstacks, i, is_before(span_of(gh_dump_stack(dump, i)), number));
-	if (found == dump->nstacks || number < span_of(gh_dump_stack(dump, found)).first)
+	size_t found = gh_lower_bound(dump->stacks.count, i,
+				      is_before(span_of(gh_dump_stack(dump, i)), number));
+	if (found == dump->stacks.count || number < span_of(gh_dump_stack(dump, found)).first)
 		return GH_DUMP_NONE;
 	return found;
 }

@@ -170,7 +170,7 @@ static bool walk(struct gh_goroutine_list *listing, struct gh_goroutine_text *en
 		 size_t *count)
 {
 	struct gh_dump_record record;
-	for (size_t i = 0; i < listing->dump->nstacks; i++) {
+	for (size_t i = 0; i < listing->dump->stacks.count; i++) {
 		struct gh_goroutine_text entry;
 		gh_dump_get(listing->dump, GH_DUMP_GOROUTINE, i, &record);
 		if (listing->only != NULL ? record.goroutine.id != *listing->only
@@ -207,7 +207,7 @@ bool gh_goroutines_print(struct gh_goroutine_list *listing)
 	size_t count = 0;
 	bool ok = true;
 	if (listing->group) {
-		entries = calloc(listing->dump->nstacks + 1, sizeof(*entries));
+		entries = calloc(listing->dump->stacks.count + 1, sizeof(*entries));
 		ok = entries != NULL;
 	}
 	ok = ok && walk(listing, entries, &count);

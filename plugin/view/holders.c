@@ -144,7 +144,7 @@ static bool assign(struct finding *finding)
 static void count_goroutines(struct finding *finding)
 {
 	const struct gh_dump *dump = finding->names->heap->dump;
-	for (size_t i = 0; i < dump->nstacks; i++) {
+	for (size_t i = 0; i < dump->stacks.count; i++) {
 		uint64_t key = key_of_stack(finding, i);
 		for (enum gh_root_rank rank = 0; rank < GH_RANKS; rank++) {
 			uint32_t number =
@@ -175,7 +175,7 @@ static bool find(struct finding *finding, struct gh_error *err)
 {
 	struct gh_held *held = finding->held;
 	const struct gh_heap *heap = finding->names->heap;
-	for (size_t i = 0; i < heap->dump->nstacks; i++)
+	for (size_t i = 0; i < heap->dump->stacks.count; i++)
 		finding->stacks[i] = hash_stack(finding, i);
 	if (!assign(finding))
 		return gh_fail_memory(err, heap->dump->path);
@@ -194,7 +194,7 @@ bool gh_held_make(struct gh_held *held, struct gh_names *names, struct gh_error 
 	struct finding finding = {.held = held, .names = names};
 	*held = (struct gh_held){.names = names};
 	held->of = malloc((heap->nroots + 1) * sizeof(*held->of));
-	finding.stacks = calloc(heap->dump->nstacks + 1, sizeof(*finding.stacks));
+	finding.stacks = calloc(heap->dump->stacks.count + 1, sizeof(*finding.stacks));
 	bool ok = held->of != NULL && finding.stacks != NULL
 		      ? find(&finding, err)
 		      : gh_fail_memory(err, heap->dump->path);

@@ -92,7 +92,7 @@ static void walk_record(const struct gh_dump *dump, const struct gh_dump_record 
 static void walk_stacks(const struct gh_dump *dump)
 {
 	size_t frames = dump->damage.orphan_frames;
-	for (size_t i = 0; i < dump->nstacks; i++) {
+	for (size_t i = 0; i < dump->stacks.count; i++) {
 		const struct gh_dump_stack *stack = gh_dump_stack(dump, i);
 		must(stack->first_frame == frames);
 		frames += stack->nframes;
