@@ -2,10 +2,14 @@
 
 #include "tests/unit/suites.h"
 
+/* Seconds for a test: those that try all damage take some when nothing else runs. */
+#define TIMEOUT 300
+
 static void add(SRunner *runner, const char *name, void (*add_tests)(TCase *tests))
 {
 	Suite *suite = suite_create(name);
 	TCase *tests = tcase_create(name);
+	tcase_set_timeout(tests, TIMEOUT);
 	add_tests(tests);
 	suite_add_tcase(suite, tests);
 	srunner_add_suite(runner, suite);

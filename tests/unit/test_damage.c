@@ -152,7 +152,6 @@ END_TEST
 
 void damage_tests(TCase *tcase)
 {
-	tcase_set_timeout(tcase, 300);
 	tcase_add_loop_test(tcase, truncated_at_every_byte, 0, FIXTURE_END_PLAN9);
 	tcase_add_loop_test(tcase, every_field_wrong, 0, FIXTURE_END_PLAN9);
 	tcase_add_loop_test(tcase, functions_out_of_order_are_refused, 0, FIXTURE_VARIANTS);

@@ -397,7 +397,6 @@ END_TEST
 
 void dump_damage_tests(TCase *tcase)
 {
-	tcase_set_timeout(tcase, 300);
 	tcase_add_loop_test(tcase, truncated_at_every_byte, 0, MAKER_VARIANTS);
 	tcase_add_loop_test(tcase, truncation_is_told, 0, MAKER_VARIANTS);
 	tcase_add_loop_test(tcase, every_byte_wrong, 0, MAKER_VARIANTS);

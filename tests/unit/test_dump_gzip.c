@@ -145,7 +145,6 @@ END_TEST
 
 void dump_gzip_tests(TCase *tcase)
 {
-	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, compressed);
 	tcase_add_test(tcase, compressed_in_parts);
 	tcase_add_loop_test(tcase, compressed_in_even_parts, 1, 3);

@@ -318,6 +318,5 @@ END_TEST
 
 void graph_tests(TCase *tcase)
 {
-	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, random_graphs);
 }

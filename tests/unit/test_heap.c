@@ -295,7 +295,6 @@ END_TEST
 
 void heap_tests(TCase *tcase)
 {
-	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, everything, 0, MAKER_VARIANTS);
 	tcase_add_test(tcase, chain);
 	tcase_add_test(tcase, far);

@@ -307,7 +307,6 @@ void process_tests(TCase *tcase)
 {
 	/* Every word size, byte order and layout of runtime.g; one format of pclntab does. */
 	enum { FIRST = SYNTHETIC_1_20 * 8, LAST = FIRST + 8 };
-	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, goroutines_and_frames_are_read, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, a_running_one_is_where_its_thread_is, FIRST, LAST);
 	tcase_add_loop_test(tcase, one_in_a_system_call_is_where_it_entered, FIRST, LAST);

@@ -365,7 +365,6 @@ END_TEST
 
 void rtype_tests(TCase *tcase)
 {
-	tcase_set_timeout(tcase, 300);
 	tcase_add_loop_test(tcase, types_are_read, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, method_values_have_the_types_of_their_receivers, 0,
 			    FIXTURE_VARIANTS);

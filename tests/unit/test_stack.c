@@ -176,7 +176,6 @@ END_TEST
 void stack_tests(TCase *tcase)
 {
 	enum { FIRST = SYNTHETIC_1_20 * 8, LAST = FIRST + 8 };
-	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, a_signal_handler_is_left, 0, 2);
 	tcase_add_loop_test(tcase, a_stack_ends_where_it_says, FIRST, LAST);
 	tcase_add_loop_test(tcase, stacks_anywhere_have_no_frames, FIRST, LAST);

@@ -379,7 +379,6 @@ END_TEST
 void typing_tests(TCase *tests)
 {
 	enum { VARIANTS = FIXTURE_VARIANTS - TYPESCENE_FIRST };
-	tcase_set_timeout(tests, 60);
 	tcase_add_loop_test(tests, types_spread_along_pointers, 0, VARIANTS);
 	tcase_add_loop_test(tests, interfaces_hold_values_too, 0, VARIANTS);
 	tcase_add_loop_test(tests, interfaces_are_one_pointer_or_two, 0, VARIANTS);
