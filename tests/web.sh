@@ -193,7 +193,7 @@ check_browser() {
 		skip "Go $1: in a browser" "$(tail -n 1 "$work/why")"
 		return 1
 	fi
-	timeout -k 5 240 node "$tests/web-browser.mjs" "${playwright%/package.json}" "$axe" "$address" "$2" ${3+"$3"} >"$work/seen" 2>&1 ||
+	timeout -k 5 500 node "$tests/web-browser.mjs" "${playwright%/package.json}" "$axe" "$address" "$2" ${3+"$3"} >"$work/seen" 2>&1 ||
 		echo "it ended with $?" >>"$work/seen"
 }
 
