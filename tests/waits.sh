@@ -42,11 +42,6 @@ start() {
 	expect
 }
 
-stop() {
-	exec 7>&-
-	wait "$pid" 2>"$work/why"
-}
-
 # told_in_gdb FILE: the same of what `goheap goroutine' printed in GDB, of each goroutine.
 told_in_gdb() {
 	sed -nE -e '/^goroutine ([0-9]+) \[.*, from frame 1 on$/ { s//\1/; N; s/\n/\t/p; }' "$1" |
