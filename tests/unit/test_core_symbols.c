@@ -14,6 +14,7 @@
 #define ENTRY UINT64_C(0x401000)
 
 struct symbols {
+	int order; /* of its bytes: ELFDATA... */
 	GElf_Shdr text;
 	uint64_t values[8]; /* of types, in the order of the file */
 	size_t count;
@@ -27,7 +28,9 @@ static void read_symbols(struct symbols *symbols, Elf *elf)
 	GElf_Shdr header;
 	GElf_Sym symbol;
 	size_t names;
-	*symbols = (struct symbols){0};
+	GElf_Ehdr file;
+	ck_assert_ptr_nonnull(gelf_getehdr(elf, &file));
+	*symbols = (struct symbols){.order = file.e_ident[EI_DATA]};
 	ck_assert_int_eq(elf_getshdrstrndx(elf, &names), 0);
 	ck_assert_ptr_nonnull(gelf_getshdr(elf_getscn(elf, 1), &symbols->text));
 	ck_assert_str_eq(elf_strptr(elf, names, symbols->text.sh_name), ".text");
@@ -52,13 +55,14 @@ static void read_symbols(struct symbols *symbols, Elf *elf)
 }
 
 /* Writes the symbols of a dump with COUNT types at these ADDRESSES, and reads them. */
-static void make_symbols(struct symbols *symbols, unsigned count, const uint64_t *addresses)
+static void make_symbols(struct symbols *symbols, bool big_endian, unsigned count,
+			 const uint64_t *addresses)
 {
 	char path[] = "/tmp/goheap-symbols-XXXXXX";
 	struct maker maker;
 	struct gh_dump dump;
 	struct gh_error err;
-	maker_start(&maker, MAKER_1_7, 8, false);
+	maker_start(&maker, MAKER_1_7, 8, big_endian);
 	maker_params(&maker);
 	for (unsigned i = 0; i < count; i++) {
 		maker_numbers(&maker, 3, (const uint64_t[]){3, addresses[i], 8});
@@ -90,7 +94,7 @@ static void make_symbols(struct symbols *symbols, unsigned count, const uint64_t
 START_TEST(types_are_not_in_the_code)
 {
 	struct symbols symbols;
-	make_symbols(&symbols, 0, NULL);
+	make_symbols(&symbols, false, 0, NULL);
 	ck_assert_uint_eq(symbols.count, 0);
 	ck_assert_uint_eq(symbols.text.sh_addr, ENTRY);
 	ck_assert_uint_ge(symbols.text.sh_size, 0x10);
@@ -98,7 +102,7 @@ START_TEST(types_are_not_in_the_code)
 	const uint64_t addresses[] = {1,       ENTRY - 1, ENTRY,          ENTRY + 1,
 				      end - 1, end,       UINT64_MAX - 1, UINT64_MAX};
 	const uint64_t expected[] = {1, ENTRY - 1, end, UINT64_MAX - 1};
-	make_symbols(&symbols, 8, addresses);
+	make_symbols(&symbols, false, 8, addresses);
 	ck_assert_uint_eq(symbols.count, 4);
 	ck_assert_mem_eq(symbols.values, expected, sizeof(expected));
 	/* One of each: they are far from each other, or the code is in between. */
@@ -111,11 +115,22 @@ START_TEST(types_that_are_close_share_a_section)
 	enum { GAP = 65536 };
 	struct symbols symbols;
 	uint64_t first = 0x500000;
-	make_symbols(&symbols, 3, (const uint64_t[]){first, first + GAP, first + 2 * GAP + 1});
+	make_symbols(&symbols, false, 3,
+		     (const uint64_t[]){first, first + GAP, first + 2 * GAP + 1});
 	ck_assert_uint_eq(symbols.count, 3);
 	ck_assert_uint_eq(symbols.nsections, 2);
-	make_symbols(&symbols, 3, (const uint64_t[]){first, first + 1, first + 2});
+	make_symbols(&symbols, false, 3, (const uint64_t[]){first, first + 1, first + 2});
 	ck_assert_uint_eq(symbols.nsections, 1);
+}
+END_TEST
+
+START_TEST(bytes_are_in_the_order_of_the_dump)
+{
+	struct symbols symbols;
+	make_symbols(&symbols, false, 0, NULL);
+	ck_assert_int_eq(symbols.order, ELFDATA2LSB);
+	make_symbols(&symbols, true, 0, NULL);
+	ck_assert_int_eq(symbols.order, ELFDATA2MSB);
 }
 END_TEST
 
@@ -123,4 +138,5 @@ void core_symbols_tests(TCase *tests)
 {
 	tcase_add_test(tests, types_are_not_in_the_code);
 	tcase_add_test(tests, types_that_are_close_share_a_section);
+	tcase_add_test(tests, bytes_are_in_the_order_of_the_dump);
 }

@@ -1,7 +1,10 @@
 #include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "lib/util/open_file.h"
@@ -236,6 +239,39 @@ START_TEST(only_regular_files_are_read)
 }
 END_TEST
 
+static int full_pipe[2];
+static volatile sig_atomic_t nsignals;
+
+/* The first signal finds nobody who reads. */
+static void on_signal(int number)
+{
+	char byte[4096];
+	(void)number;
+	if (nsignals++ > 0 && read(full_pipe[0], byte, sizeof(byte)) <= 0)
+		abort();
+}
+
+START_TEST(a_signal_does_not_end_a_write)
+{
+	static const char block[4096];
+	const struct sigaction action = {.sa_handler = on_signal}; /* without SA_RESTART */
+	const struct itimerval each = {{0, 10000}, {0, 10000}};
+	const struct itimerval never = {0};
+	ck_assert_int_eq(pipe(full_pipe), 0);
+	int capacity = fcntl(full_pipe[1], F_GETPIPE_SZ);
+	for (int written = 0; written < capacity; written += (int)sizeof(block))
+		ck_assert_int_eq(write(full_pipe[1], block, sizeof(block)), sizeof(block));
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &each, NULL);
+	bool written = gh_write_all(full_pipe[1], block, sizeof(block));
+	setitimer(ITIMER_REAL, &never, NULL);
+	ck_assert(written);
+	ck_assert_int_gt(nsignals, 1);
+	close(full_pipe[0]);
+	close(full_pipe[1]);
+}
+END_TEST
+
 void output_tests(TCase *tests)
 {
 	tcase_add_checked_fixture(tests, setup, teardown);
@@ -250,4 +286,5 @@ void output_tests(TCase *tests)
 	tcase_add_test(tests, a_process_that_ends_early_leaves_nothing);
 	tcase_add_test(tests, an_input_is_known_by_any_name);
 	tcase_add_test(tests, only_regular_files_are_read);
+	tcase_add_test(tests, a_signal_does_not_end_a_write);
 }
