@@ -195,6 +195,7 @@ gdb_commands() {
 	for command in $(gdb_heads); do
 		case $command in
 		crash | dump | goroutine | symbols) continue ;; # of processes and core files: tests/crash.sh, live-heap.sh, goroutines.sh, nofile.sh
+		memory | returned) continue ;;                  # the same: tests/memory.sh, printed.sh
 		break) commands+=(-ex "goheap break main.main") ;;
 		diff) commands+=(-ex "goheap diff before.heapdump") ;;
 		instances) commands+=(-ex "goheap instances main.Session") ;;
@@ -211,7 +212,7 @@ gdb_commands() {
 	done
 	gdb -nx -q -batch -iex 'set auto-load no' -x "$build/plugin/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" \
 		-ex "goheap load after.heapdump" "${commands[@]}" ./shop </dev/null >"$work/output" 2>"$work/errors"
-	lacks "the commands in goheap-gdb(7) ($count)" "$(cat "$work/errors")" 'goheap: |[Uu]sage|Undefined|rror|No symbol'
+	lacks "the commands in goheap-gdb(7) ($count)" "$(cat "$work/errors")" 'goheap: |[Uu]sage|Undefined|rror|No symbol|^A heap dump'
 	equal "goheap print" 2 "$(grep -c '^main.Server {.*sessions: ' "$work/output")"
 	equal "print in C" 1 "$(grep -c '^\$[0-9]* = {.*sessions = ' "$work/output")"
 }

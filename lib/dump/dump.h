@@ -122,7 +122,8 @@ struct gh_dump_key {
 	size_t number;
 };
 
-/* What is wrong with a dump that is read nonetheless. */
+/* What is wrong with a dump that is read nonetheless, but for where it is cut off: its warning
+ * says that (note_end in index.c). */
 struct gh_dump_damage {
 	size_t orphan_frames; /* before any goroutine */
 	size_t

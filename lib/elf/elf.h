@@ -65,8 +65,8 @@ bool gh_image_open(struct gh_image *image, const char *path, struct gh_error *er
 /* The same, and no relocation is applied: the time it takes does not depend on the file's size. */
 bool gh_image_open_unrelocated(struct gh_image *image, const char *path, struct gh_error *err);
 
-/* The same on a core file, whose segments are the memory of the process; what its notes hold is in
- * struct gh_core. */
+/* The same on a core file, whose segments are the memory of the process; its notes are
+ * gh_core_note's. */
 bool gh_image_open_core(struct gh_image *image, const char *path, struct gh_error *err);
 
 /* The same of the file FD, which is read from its start and stays the caller's; NAME is for

@@ -7,7 +7,7 @@
  * - mappings.c, footprint.c, malloc_memory.c: what is mapped, and what all memory is used for;
  * - mapped_files.c, other_modules.c: the files that are in it, where Go libraries are found, and
  *   those that have code of its program's runtime;
- * - thread_registers.c: those of threads;
+ * - thread_registers.c: those of threads, from the notes of core files too;
  * - stopped.c, live_copy.c, live_read.c, live_parts.c, free_memory.c: a running process: stopped,
  * and copied; what of it may be copied before, and whether there is room for it;
  * - goroutine.c, goroutine_scan.c, g_layout.c, waitreason.c, labels.c: goroutines;

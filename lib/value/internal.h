@@ -113,9 +113,8 @@ bool gh_value_add_text(struct gh_values *values, uint64_t start, uint64_t size);
  * if it cannot be read, or has no so many. */
 bool gh_value_add_bytes(struct gh_values *values, uint64_t address, uint64_t first);
 
-/* Appends a value of package time or sync, or a channel's runtime.hchan, by what it means. False,
- * and nothing, if TYPE is another.
- */
+/* Appends a value of an array, slice or struct TYPE that has a row in value_known.c by what it
+ * means: a time, an address, a lock. False, and nothing, if it has none. */
 bool gh_value_add_known(struct gh_values *values, const struct gh_rtype *type, uint64_t address);
 
 /* Appends the time.Time at ADDRESS, in UTC. False, and nothing, if it cannot be read. */

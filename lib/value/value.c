@@ -148,13 +148,10 @@ void gh_value_add_elements(struct gh_values *values, const struct gh_value_elem 
 	gh_value_add(values, "]");
 }
 
-static void add_array(struct gh_values *values, const struct gh_rtype *type, uint64_t address,
-		      bool shown)
+static void add_array(struct gh_values *values, const struct gh_rtype *type, uint64_t address)
 {
 	struct gh_value_elem elem = elem_of(values, type);
 	uint64_t length = gh_rtype_length(values->types, type);
-	if (shown)
-		gh_value_add_type(values, type);
 	gh_value_add_elements(values, &elem, address, length, 0, length);
 }
 
@@ -194,25 +191,9 @@ void gh_value_add_slice(struct gh_values *values, const struct gh_value_elem *el
 	}
 }
 
-static void add_slice(struct gh_values *values, const struct gh_rtype *type, uint64_t address,
-		      bool shown)
-{
-	struct gh_value_elem elem = elem_of(values, type);
-	if (gh_value_add_known(values, type, address))
-		return;
-	if (shown)
-		gh_value_add_type(values, type);
-	gh_value_add_slice(values, &elem, address, shown);
-}
-
-static void add_struct(struct gh_values *values, const struct gh_rtype *type, uint64_t address,
-		       bool shown)
+static void add_struct(struct gh_values *values, const struct gh_rtype *type, uint64_t address)
 {
 	struct gh_rtype_part part;
-	if (gh_value_add_known(values, type, address))
-		return;
-	if (shown)
-		gh_value_add_type(values, type);
 	gh_value_add(values, "{");
 	for (uint32_t i = 0; i < type->nparts; i++) {
 		bool read = gh_rtype_part(values->types, type, i, &part);
@@ -224,6 +205,25 @@ static void add_struct(struct gh_values *values, const struct gh_rtype *type, ui
 			gh_value_add_either(values, "?", "null");
 	}
 	gh_value_add(values, "}");
+}
+
+/* Appends a value of TYPE, an array, slice or struct. */
+static void add_composite(struct gh_values *values, const struct gh_rtype *type, uint64_t address,
+			  bool shown)
+{
+	struct gh_value_elem elem;
+	if (gh_value_add_known(values, type, address))
+		return;
+	if (shown)
+		gh_value_add_type(values, type);
+	if (type->kind == GH_KIND_ARRAY) {
+		add_array(values, type, address);
+	} else if (type->kind == GH_KIND_SLICE) {
+		elem = elem_of(values, type);
+		gh_value_add_slice(values, &elem, address, shown);
+	} else {
+		add_struct(values, type, address);
+	}
 }
 
 bool gh_value_dynamic(struct gh_values *values, const struct gh_rtype *type, uint64_t address,
@@ -311,13 +311,9 @@ void gh_value_add_any(struct gh_values *values, uint32_t number, uint64_t addres
 			gh_value_add_unreadable(values, address);
 		break;
 	case GH_KIND_ARRAY:
-		add_array(values, type, address, shown);
-		break;
 	case GH_KIND_SLICE:
-		add_slice(values, type, address, shown);
-		break;
 	case GH_KIND_STRUCT:
-		add_struct(values, type, address, shown);
+		add_composite(values, type, address, shown);
 		break;
 	case GH_KIND_INTERFACE:
 		add_interface(values, type, address, shown);

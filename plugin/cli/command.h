@@ -13,7 +13,7 @@
  * - kept.c, keeper.c, answers.c: what is kept from one question to the next (heap_query.h);
  * - web_question.c, web_heap.c: what the page of goheap web asks, and of which heap
  *   (web_question.h);
- * - wait_query.c, wait_row.c, wait_text.c, deadlocks_text.c, knots_text.c: what goroutines wait
+ * - wait_query.c, wait_text.c, wait_json.c, deadlocks_text.c, knots_text.c: what goroutines wait
  *   for (wait_query.h); wakers_text.c: who could wake them; thread_states.c: what threads do. */
 #ifndef GH_PLUGIN_CLI_COMMAND_H
 #define GH_PLUGIN_CLI_COMMAND_H
@@ -36,7 +36,7 @@
 /* What objects are put in groups by. */
 enum gh_grouping { GH_BY_TYPE, GH_BY_SIZE, GH_BY_SITE, GH_BY_PATH, GH_BY_ROOT };
 
-/* The same, as --by names them. */
+/* The same in that order, as --by names them; object_groups.c makes them. */
 #define GH_GROUPING_NAMES "type|size|site|path|root"
 
 /* What a command line says. A command takes some of it; what it does not take, or is not given, is
@@ -278,7 +278,8 @@ enum gh_command_group {
 	GH_GROUP_GDB, /* what only goheap in GDB runs: not in that list */
 };
 
-/* What a command in GDB can be run on. */
+/* What a command in GDB can be run on. Whether a process runs is for the command itself to see; one
+ * that GDB itself is to carry out, as goroutine, has its script in dispatch_live.c. */
 enum {
 	GH_ON_NOTHING = 0,      /* it needs none */
 	GH_ON_PROGRAM = 1 << 0, /* GDB's program, which need not run */

@@ -148,9 +148,13 @@ static bool group(struct gh_groups *groups, struct gh_heap_query *query)
 		return group_by_size(groups, &query->heap);
 	case GH_BY_SITE:
 		return group_by_site(groups, &query->heap);
-	default:
+	case GH_BY_PATH:
+	case GH_BY_ROOT:
 		return group_by_holder(groups, query);
+	case GH_BY_TYPE: /* the objects' classes are the groups already */
+		break;
 	}
+	return false;
 }
 
 bool gh_groups_make(struct gh_groups *groups, struct gh_heap_query *query, enum gh_grouping by)
