@@ -97,6 +97,13 @@ names() {
 		NR == FNR { list[$1]; next }
 		$1 == "field" && $3 == "next" && $2 in list { print $2, $4 }' "$work/list" "$work/rows" | sort >"$work/found"
 	same "Go $1, with types: the list's fields" "$work/expected" "$work/found"
+	# The types of elements are those of newarray in The Java Virtual Machine Specification.
+	said array numbers 3,4 | sed -E 's/\tu?int16$/\t9/; s/\tu?int32$/\t10/; s/\tu?int(64)?$/\t11/; s/\tfloat32$/\t6/; s/\tfloat64$/\t7/' |
+		sort >"$work/expected"
+	awk -F'\t' -v OFS='\t' '
+		NR == FNR { number[$1]; next }
+		$1 == "array" && $2 in number { print $2, $3 }' "$work/expected" "$work/rows" | sort >"$work/found"
+	same "Go $1, with types: the types of numbers" "$work/expected" "$work/found"
 	has "Go $1, with types: the list's variable" "$(cat "$work/rows")" \
 		"^static	main\.list	main\.list	$(said root list 6)\$"
 	visualvm "Go $1, with types" 8 little

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The ordinary commands under valgrind, on a stripped program and on a heap dump that it wrote: no invalid read, no use
-# of what was never written, no leak.
+# The ordinary commands under valgrind, on a stripped program, on a heap dump that it wrote, on a process and on its core
+# file: no invalid read, no use of what was never written, no leak.
 . "$(dirname "$0")/lib.sh"
 
 needs "everything" valgrind || finish
@@ -18,7 +18,7 @@ fi
 # check ARGUMENT...: goheap with them ends well, prints something or writes $work/file, and valgrind finds nothing.
 check() {
 	local status
-	rm -f "$work/file"
+	rm -rf "$work/file"
 	timeout 300 valgrind -q --leak-check=full --error-exitcode=99 --log-file="$work/log" \
 		"$GOHEAP" "$@" >"$work/out" 2>"$work/err"
 	status=$?
@@ -54,7 +54,36 @@ check waits -e "$program" "$work/dump"
 check sql -e "$program" "$work/dump" 'select * from retained where holder = (select max(holder) from retained)'
 check diff -e "$program" "$work/dump" "$work/dump"
 check dot -e "$program" "$work/dump"
+check dominators --merged -e "$program" "$work/dump"
+check histogram --by root -e "$program" "$work/dump"
+check instances -e "$program" "$work/dump" "$("$GOHEAP" histogram -e "$program" -n 1 --json "$work/dump" | sed -n '1s/.*"type":"\(.*\)".*/\1/p')"
+check suspects -e "$program" "$work/dump" "$work/dump"
+check print -e "$program" "$work/dump" "$object"
+check pprof --paths -e "$program" -o "$work/file" "$work/dump"
+check hang -e "$program" "$work/dump"
 for command in core hprof report; do
 	check "$command" -e "$program" -o "$work/file" "$work/dump"
 done
+check export --summary --tables "$work/file" "$work/dump"
+check unstrip "$program" -o "$work/file"
+
+# Goroutines that wait for each other's mutexes, in a process and its core file.
+if sample "a process" 1.27 deadlocks; then
+	program=$directory/deadlocks.stripped
+	run_until_ready "$program" two upgrades group healthy
+	for command in info goroutines hang memory histogram suspects; do
+		check "$command" -p "$pid"
+	done
+	check waits --deadlocks -p "$pid"
+	check waits --graph -p "$pid"
+	check frame -p "$pid" 1
+	check dump -o "$work/file" "$pid"
+	timeout 60 gcore -o "$work/core" "$pid" >"$work/gdb" 2>&1
+	exec 7>&-
+	wait "$pid" 2>"$work/why"
+	for command in info goroutines hang waits histogram; do
+		check "$command" -e "$program" "$work/core.$pid"
+	done
+	check waits --deadlocks -e "$program" "$work/core.$pid"
+fi
 finish

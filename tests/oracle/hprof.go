@@ -52,6 +52,7 @@ type frame struct {
 
 // An instance or array.
 type thing struct {
+	kind    int    // of an array's elements, if they are of a primitive type
 	class   *class // nil for arrays of primitive types
 	form    string // whole, pointers, or chars
 	data    []byte // as in the file
@@ -287,7 +288,7 @@ func (f *file) subrecord() {
 		if kind == char {
 			form = "chars"
 		}
-		f.add(id, &thing{form: form, data: f.bytes(count * sizes[kind]), widths: []int{sizes[kind]}})
+		f.add(id, &thing{kind: int(kind), form: form, data: f.bytes(count * sizes[kind]), widths: []int{sizes[kind]}})
 	default:
 		fail("%#x in a heap dump", tag)
 	}
@@ -405,6 +406,9 @@ func (f *file) goroutine(serial uint32) uint64 {
 func (f *file) names(out *bufio.Writer) {
 	for _, id := range f.order {
 		t := f.things[id]
+		if t.kind != 0 && !t.added() {
+			fmt.Fprintf(out, "array\t%#x\t%d\n", id, t.kind)
+		}
 		if t.added() || t.class == nil {
 			continue
 		}

@@ -50,6 +50,23 @@ START_TEST(what_is_no_go_program_is_told)
 }
 END_TEST
 
+/* No such machine runs Go. */
+START_TEST(a_machine_that_is_not_known_is_told)
+{
+	struct gh_image image;
+	struct gh_error err;
+	Elf32_Ehdr header = {
+	    .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS32, ELFDATA2LSB, EV_CURRENT},
+	    .e_type = ET_EXEC,
+	    .e_machine = EM_68K,
+	    .e_version = EV_CURRENT};
+	ck_assert(!gh_image_open_memory(&image, &header, sizeof(header), "m68k", &err));
+	ck_assert_str_eq(err.text,
+			 "m68k: offset 0x12: expected a machine that Go runs on, found ELF "
+			 "machine 4, 32-bit, little-endian");
+}
+END_TEST
+
 /* e_ident of a file of this byte order. */
 #define START_OF_ELF(order) "\177ELF\2" order "\1\0\0\0\0\0\0\0\0\0"
 
@@ -162,6 +179,7 @@ void image_tests(TCase *tcase)
 	tcase_add_loop_test(tcase, bytes_at_an_address, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, sections_by_name, 0, FIXTURE_VARIANTS);
 	tcase_add_test(tcase, what_is_no_go_program_is_told);
+	tcase_add_test(tcase, a_machine_that_is_not_known_is_told);
 	tcase_add_test(tcase, a_file_is_told_by_its_first_bytes);
 	tcase_add_test(tcase, machines_by_their_compilers_letters);
 	tcase_add_test(tcase, dynamic_entries_are_the_loaders);

@@ -86,8 +86,84 @@ START_TEST(parts_of_instructions)
 }
 END_TEST
 
+/* What the manual of the processors says of each, and of the opcodes beside those that a row has.
+ */
+START_TEST(what_instructions_do)
+{
+	enum {
+		ALL = GH_X86_READS_REG | GH_X86_READS_RM | GH_X86_WRITES_REG,
+		TO_RM = GH_X86_READS_REG | GH_X86_READS_RM | GH_X86_WRITES_RM,
+		MOVED = GH_X86_READS_RM | GH_X86_WRITES_REG,
+		CHANGED = GH_X86_READS_RM | GH_X86_WRITES_RM,
+	};
+	static const struct {
+		uint16_t first;
+		uint16_t last;
+		uint8_t modrm;
+		unsigned effects;
+	} known[] = {
+	    {0x01, 0x01, 0xc8, TO_RM},                               /* ADD */
+	    {0x03, 0x03, 0xc8, ALL},                                 /* the same, the other way */
+	    {0x04, 0x07, 0xc8, 0},                                   /* ADD of an immediate */
+	    {0x31, 0x31, 0xc0, GH_X86_WRITES_RM},                    /* XOR of a register */
+	    {0x33, 0x33, 0xc0, GH_X86_WRITES_REG},                   /* with itself */
+	    {0x31, 0x31, 0xc8, TO_RM},                               /* XOR */
+	    {0x31, 0x31, 0x00, TO_RM},                               /* of memory */
+	    {0x38, 0x3b, 0xc8, GH_X86_READS_REG | GH_X86_READS_RM},  /* CMP */
+	    {0x3c, 0x3f, 0xc8, 0},                                   /* of an immediate */
+	    {0x40, 0x4f, 0xc8, 0},                                   /* prefixes */
+	    {0x50, 0x57, 0xc8, GH_X86_PASSES},                       /* PUSH */
+	    {0x58, 0x5f, 0xc8, 0},                                   /* POP */
+	    {0x63, 0x63, 0xc8, MOVED},                               /* MOVSXD */
+	    {0x6f, 0x6f, 0xc8, 0},                                   /* OUTS */
+	    {0x70, 0x7f, 0xc8, GH_X86_PASSES},                       /* Jcc */
+	    {0x80, 0x81, 0xc8, CHANGED},                             /* OR of an immediate */
+	    {0x83, 0x83, 0xf0, CHANGED},                             /* XOR of an immediate */
+	    {0x83, 0x83, 0xf8, GH_X86_READS_RM},                     /* CMP of an immediate */
+	    {0x84, 0x85, 0xc8, GH_X86_READS_REG | GH_X86_READS_RM},  /* TEST */
+	    {0x84, 0x85, 0x08, GH_X86_HAS_ADDRESS},                  /* of memory */
+	    {0x86, 0x87, 0xc8, 0},                                   /* XCHG */
+	    {0x88, 0x89, 0xc8, GH_X86_READS_REG | GH_X86_WRITES_RM}, /* MOV */
+	    {0x8a, 0x8b, 0xc8, MOVED},                               /* MOV */
+	    {0x8d, 0x8d, 0x08, GH_X86_WRITES_REG},                   /* LEA */
+	    {0x90, 0x90, 0xc8, GH_X86_PASSES},                       /* NOP */
+	    {0x91, 0x9f, 0xc8, 0},                                   /* XCHG and others */
+	    {0xb0, 0xb7, 0xc8, 0},                                   /* MOV to a part */
+	    {0xb8, 0xbf, 0xc8, GH_X86_WRITES_OPCODE},                /* MOV of an immediate */
+	    {0xc0, 0xc0, 0xe0, 0},                                   /* SHL of a byte */
+	    {0xc1, 0xc1, 0xe0, CHANGED},                             /* SHL */
+	    {0xc2, 0xc5, 0xc8, 0},                                   /* RET and others */
+	    {0xc6, 0xc7, 0xc0, GH_X86_WRITES_RM},                    /* MOV of an immediate */
+	    {0xc8, 0xd0, 0xc8, 0},                                   /* ENTER and others */
+	    {0xd1, 0xd1, 0xe0, CHANGED},                             /* SHL by one */
+	    {0xd2, 0xff, 0xc8, 0},                                   /* CALL and others */
+	    {0x0f10, 0x0f1e, 0xc8, 0},                               /* MOVUPS and others */
+	    {0x0f1f, 0x0f1f, 0xc8, GH_X86_PASSES},                   /* NOP */
+	    {0x0f20, 0x0f3f, 0xc8, 0},                               /* and others */
+	    {0x0f40, 0x0f4f, 0xc8, ALL},                             /* CMOV */
+	    {0x0f50, 0x0f7f, 0xc8, 0},                               /* MOVMSKPS and others */
+	    {0x0f80, 0x0f8f, 0xc8, GH_X86_PASSES},                   /* Jcc */
+	    {0x0f90, 0x0f9f, 0xc8, GH_X86_WRITES_RM},                /* SETcc */
+	    {0x0fa0, 0x0fae, 0xc8, 0},                               /* CPUID and others */
+	    {0x0faf, 0x0faf, 0xc8, ALL},                             /* IMUL */
+	    {0x0fb0, 0x0fb5, 0xc8, 0},                               /* CMPXCHG and others */
+	    {0x0fb6, 0x0fb7, 0xc8, MOVED},                           /* MOVZX */
+	    {0x0fb8, 0x0fbd, 0xc8, 0},                               /* POPCNT and others */
+	    {0x0fbe, 0x0fbf, 0xc8, MOVED},                           /* MOVSX */
+	    {0x0fc0, 0x0fff, 0xc8, 0},                               /* XADD and others */
+	};
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		for (unsigned opcode = known[i].first; opcode <= known[i].last; opcode++) {
+			struct gh_x86 ins = {.opcode = (uint16_t)opcode, .modrm = known[i].modrm};
+			ck_assert_msg(gh_x86_effects(&ins) == known[i].effects, "opcode %#x: %#x",
+				      opcode, gh_x86_effects(&ins));
+		}
+}
+END_TEST
+
 void x86_decode_tests(TCase *tcase)
 {
 	tcase_add_test(tcase, lengths);
 	tcase_add_test(tcase, parts_of_instructions);
+	tcase_add_test(tcase, what_instructions_do);
 }

@@ -11,6 +11,7 @@
 //	root STRUCTURE KIND NAME WHERE TO          what alone holds a structure: a variable (bss, data) and its address, a
 //	                                           function (frame) and its goroutine's id, or a finalizer and its object
 //	text STRUCTURE ADDRESS COPIES TEXT         a string, and how many objects have it
+//	array STRUCTURE ADDRESS TYPE               an array of numbers, and their type
 //	site STRUCTURE FUNCTION FILE LINE COUNT    where so many of its objects are allocated
 //	freed STRUCTURE BYTES OBJECTS              what the garbage collector freed when it was let go of
 //
@@ -108,6 +109,18 @@ type Resource struct {
 	payload [4]uintptr
 }
 
+// Numbers has an array of each type of number that has no pointers.
+type Numbers struct {
+	shorts  []int16
+	letters []uint16
+	ints    []int32
+	runes   []uint32
+	longs   []int64
+	words   []uint
+	floats  []float32
+	doubles []float64
+}
+
 // What alone holds each structure.
 var (
 	list     *Link
@@ -120,6 +133,7 @@ var (
 	settings Settings
 	resource *Resource
 	names    []string
+	numbers  *Numbers
 	static   = &Static{name: "static"}
 
 	finalized = make(chan bool)
@@ -342,6 +356,22 @@ func buildNames() {
 }
 
 //go:noinline
+func buildNumbers() {
+	numbers = &Numbers{make([]int16, 24), make([]uint16, 24), make([]int32, 12), make([]uint32, 12),
+		make([]int64, 6), make([]uint, 48/word), make([]float32, 12), make([]float64, 6)}
+	from := address(unsafe.Pointer(numbers))
+	object("numbers", 0, from, 8*3*word)
+	for i, kind := range []string{"int16", "uint16", "int32", "uint32", "int64", "uint", "float32", "float64"} {
+		offset := 3 * word * uintptr(i)
+		array := *(*uintptr)(unsafe.Pointer(address(unsafe.Pointer(numbers)) + offset))
+		object("numbers", i+1, array, 48)
+		pointer("numbers", from, offset, array)
+		fmt.Printf("array\tnumbers\t%#x\t%s\n", array, kind)
+	}
+	variable("numbers", unsafe.Pointer(&numbers), from)
+}
+
+//go:noinline
 func buildStatic() {
 	static.first = newLinks()
 	first, second := address(unsafe.Pointer(static.first)), address(unsafe.Pointer(static.first.next))
@@ -475,6 +505,7 @@ var structures = []struct {
 	{"settings", func() { settings = Settings{} }},
 	{"resource", func() { resource = nil }},
 	{"names", func() { names = nil }},
+	{"numbers", func() { numbers = nil }},
 	{"static", func() { static.first = nil }},
 	{"hidden", func() { reveal <- true; <-reveal }},
 	{"held", func() { release <- true; <-release }},
@@ -543,6 +574,7 @@ func main() {
 	buildSettings()
 	buildResource()
 	buildNames()
+	buildNumbers()
 	buildStatic()
 	buildHidden()
 	buildHeld()
