@@ -293,6 +293,9 @@ for line in sys.stdin:
             print(" | %(function)s %(file)s:%(line)d" % call, end="")
         print()' | without_rest | sort >"$work/found"
 	same "JSON is the text" "$work/expected" "$work/found"
+	"$GOHEAP" profile -e "$directory/profile" --json "$work/dump" | sed 's/{"function":/\n&/g' |
+		sed -nE 's/^\{"function":"main\.(leaf|middle|inlined|main)".*"inlined":(true|false)\}.*/\1 \2/p' | sort -u >"$work/found"
+	same "JSON: which calls are inlined" <(printf '%s\n' 'inlined false' 'leaf true' 'main false' 'middle true') "$work/found"
 }
 
 # In GDB: of the dump that is loaded, with the program that wrote it.
