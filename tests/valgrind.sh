@@ -67,6 +67,22 @@ done
 check export --summary --tables "$work/file" "$work/dump"
 check unstrip "$program" -o "$work/file"
 
+# Values of all kinds, and parts of them.
+if sample "values" 1.27 printed; then
+	(cd "$work" && "$directory/printed" "$work/values" >"$work/places" 2>"$work/why") &
+	child=$!
+	wait_until grep -q '^ready' "$work/places"
+	kill "$child"
+	wait "$child" 2>"$work/why"
+	program=$directory/printed.stripped
+	while IFS=$'\t' read -r _ type address part _; do
+		check print -e "$program" --part "$part" "$work/values" "$type" "$address"
+	done < <(grep $'^part\tmap' "$work/places")
+	while IFS=$'\t' read -r type address _; do
+		check print -e "$program" --json "$work/values" "$type" "$address"
+	done < <(grep -v -e '^ready' -e '^part' "$work/places" | awk -F'\t' '!seen[$1]++ && NR % 12 == 0')
+fi
+
 # Goroutines that wait for each other's mutexes, in a process and its core file.
 if sample "a process" 1.27 deadlocks; then
 	program=$directory/deadlocks.stripped
