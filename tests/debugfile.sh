@@ -51,8 +51,19 @@ no_more() {
 	same "$1" /dev/null "$work/errors"
 }
 
+# sections FILE: the bytes of those that have contents.
+sections() {
+	local bytes=0 size
+	while read -r size; do
+		bytes=$((bytes + size))
+	done < <(readelf --wide --sections "$1" | sed -nE '/ NOBITS /d; s/^ *\[ *[0-9]+\] +[^ ]+ +[A-Z_]+ +[0-9a-f]+ [0-9a-f]+ ([0-9a-f]+) .*/0x\1/p')
+	echo $bytes
+}
+
 # valid NAME PROGRAM DEBUGFILE PLAIN: every checker is content. PLAIN is the debug file for libdwarf.
 valid() {
+	local room=$(($(stat -c %s "$3") - $(sections "$3")))
+	((room >= 0 && room < 16384)) || fail "$1: nothing but headers takes room beside the sections" "$room bytes"
 	quiet "$1: readelf has no warning" complaints readelf --wide --all --debug-dump "$3"
 	no_more "$1: eu-elflint finds nothing" lint_debug_errors lint_errors "$2" "$3"
 	no_more "$1: dwarfdump finds nothing" dwarfdump_errors dwarfdump_errors "$2" "$4"
