@@ -18,10 +18,14 @@ enum {
 	MAX_RELEASE = 24, /* bytes of a release's name */
 };
 
-/* A copy of the SIZE bytes at DATA as a string; NULL if there are none. */
-static char *copy_text(const uint8_t *data, uint64_t size)
+/* A copy of the SIZE bytes at DATA as a string for INFO; NULL if there are none. */
+static char *copy_text(struct gh_buildinfo *info, const void *data, uint64_t size)
 {
-	return data != NULL && size > 0 ? strndup((const char *)data, size) : NULL;
+	if (data == NULL || size == 0)
+		return NULL;
+	char *text = strndup(data, size);
+	info->failed |= text == NULL;
+	return text;
 }
 
 /* A string of the inline form: its length as a uvarint, then its bytes. */
@@ -49,7 +53,7 @@ static const uint8_t *pointed_string(const struct gh_image *image, struct gh_cur
 
 /* A copy of the field called KEY (with its tab) of the SIZE bytes of module information at TEXT, up
  * to the next tab or the end of its line; NULL if there is none. */
-static char *module_field(const char *text, size_t size, const char *key)
+static char *module_field(struct gh_buildinfo *info, const char *text, size_t size, const char *key)
 {
 	const char *end = text + size;
 	size_t key_size = strlen(key);
@@ -61,7 +65,8 @@ static char *module_field(const char *text, size_t size, const char *key)
 		if (length > key_size && memcmp(text, key, key_size) == 0) {
 			const char *value = text + key_size;
 			const char *tab = memchr(value, '\t', length - key_size);
-			return strndup(value, (size_t)((tab != NULL ? tab : line_end) - value));
+			return copy_text(info, value,
+					 (size_t)((tab != NULL ? tab : line_end) - value));
 		}
 		text = line_end + 1;
 	}
@@ -86,11 +91,11 @@ static void read_buildinfo(struct gh_buildinfo *info, const struct gh_image *ima
 		version = pointed_string(image, &cur, &version_size);
 		module = pointed_string(image, &cur, &module_size);
 	}
-	info->go_version = copy_text(version, version_size);
+	info->go_version = copy_text(info, version, version_size);
 	if (module != NULL && module_size > 2 * SENTINEL) {
 		const char *text = (const char *)module + SENTINEL;
-		info->path = module_field(text, module_size - 2 * SENTINEL, "path\t");
-		info->module = module_field(text, module_size - 2 * SENTINEL, "mod\t");
+		info->path = module_field(info, text, module_size - 2 * SENTINEL, "path\t");
+		info->module = module_field(info, text, module_size - 2 * SENTINEL, "mod\t");
 	}
 }
 
@@ -192,16 +197,16 @@ uint64_t gh_build_version(const struct gh_image *image)
 
 /* The value of runtime.buildVersion, or of the constant it was before Go 1.4: the one release's
  * name of which the program's data have a string header. NULL if they have none, or of several. */
-static char *find_version(const struct gh_image *image)
+static char *find_version(struct gh_buildinfo *info, const struct gh_image *image)
 {
 	struct releases found = {0};
 	find_releases(&found, image, false);
-	return found.differ ? NULL : copy_text(found.text.pos, gh_cursor_left(&found.text));
+	return found.differ ? NULL : copy_text(info, found.text.pos, gh_cursor_left(&found.text));
 }
 
 /* The text of runtime.buildVersion in what -buildmode=shared makes: the variable gets its address
  * by a relocation. */
-static char *find_shared_version(const struct gh_image *image)
+static char *find_shared_version(struct gh_buildinfo *info, const struct gh_image *image)
 {
 	GElf_Sym symbol;
 	struct gh_cursor cur;
@@ -210,13 +215,16 @@ static char *find_shared_version(const struct gh_image *image)
 		return NULL;
 	const char *text = gh_cursor_string(&cur);
 	size_t size = text != NULL ? strlen(text) : 0;
-	return size <= MAX_RELEASE && is_release((const uint8_t *)text, size) ? strdup(text) : NULL;
+	return size <= MAX_RELEASE && is_release((const uint8_t *)text, size)
+		   ? copy_text(info, text, size)
+		   : NULL;
 }
 
-/* A copy of SIZE bytes as hexadecimal digits. */
-static char *copy_hex(const uint8_t *data, size_t size)
+/* A copy of SIZE bytes as hexadecimal digits, for INFO. */
+static char *copy_hex(struct gh_buildinfo *info, const uint8_t *data, size_t size)
 {
 	char *text = malloc(2 * size + 1);
+	info->failed |= text == NULL;
 	for (size_t i = 0; text != NULL && i < size; i++)
 		snprintf(text + 2 * i, 3, "%02x", data[i]);
 	return text;
@@ -235,10 +243,10 @@ static void read_notes(struct gh_buildinfo *info, struct gh_cursor cur)
 			return;
 		if (size > 0 && name_size == 4 && memcmp(name, "Go\0", 4) == 0 && type == 4 &&
 		    info->go_build_id == NULL)
-			info->go_build_id = copy_text(data, size);
+			info->go_build_id = copy_text(info, data, size);
 		else if (size > 0 && name_size == 4 && memcmp(name, ELF_NOTE_GNU, 4) == 0 &&
 			 type == NT_GNU_BUILD_ID && info->gnu_build_id == NULL)
-			info->gnu_build_id = copy_hex(data, size);
+			info->gnu_build_id = copy_hex(info, data, size);
 		uint32_t padding = -size & 3;
 		gh_cursor_bytes(&cur,
 				padding < gh_cursor_left(&cur) ? padding : gh_cursor_left(&cur));
@@ -285,8 +293,8 @@ void gh_buildinfo_read(struct gh_buildinfo *info, const struct gh_image *image)
 		read_buildinfo(
 		    info, image,
 		    gh_cursor_slice(&cur, (uint64_t)(cur.pos - cur.start), gh_cursor_left(&cur)));
-	else if ((info->go_version = find_shared_version(image)) == NULL)
-		info->go_version = find_version(image);
+	else if ((info->go_version = find_shared_version(info, image)) == NULL)
+		info->go_version = find_version(info, image);
 }
 
 void gh_buildinfo_free(struct gh_buildinfo *info)

@@ -158,6 +158,7 @@ struct gh_buildinfo {
 	char *module;       /* path of the main module */
 	char *go_build_id;  /* the text of the Go build id note */
 	char *gnu_build_id; /* the GNU build id note, in lower-case hexadecimal */
+	bool failed;        /* memory ran out for one of them */
 };
 
 /* Reads the notes (of segments, then of sections) and .go.buildinfo (documented in Go's

@@ -278,7 +278,8 @@ static void make_links(struct gh_layouts *layouts, uint32_t number)
 		visit_one(&linker, &visit);
 	}
 	struct gh_layout *layout = gh_layout(layouts, number);
-	if (linker.stack.count > 0 || linker.stack.failed || layouts->links.failed) {
+	layouts->links.failed |= linker.stack.failed;
+	if (linker.stack.count > 0 || layouts->links.failed) {
 		layouts->links.count = start;
 		layout->opaque = true;
 	}

@@ -206,8 +206,6 @@ static bool find_types(struct gh_typing *typing, struct gh_infer *infer, struct 
 	gh_infer_propagate(infer);
 	typing->conflicts = infer->conflicts;
 	return !infer->failed && !infer->objects.failed && !infer->stretches.failed &&
-	       !typing->layouts.items.failed && !typing->layouts.fields.failed &&
-	       !typing->layouts.links.failed &&
 	       gh_statics_make(&typing->statics, &infer->statics, typing->heap);
 }
 
@@ -243,7 +241,9 @@ static bool build(struct gh_typing *typing, struct gh_infer *infer,
 	if (known && !find_variables(typing, program, err))
 		return false;
 	if (gh_infer_make(infer, heap, &typing->layouts, program->own.tab, program->own.bias) &&
-	    find_types(typing, infer, err) && make_classes(typing, infer))
+	    find_types(typing, infer, err) && make_classes(typing, infer) &&
+	    !typing->layouts.items.failed && !typing->layouts.fields.failed &&
+	    !typing->layouts.links.failed)
 		return true;
 	return no_memory(heap, err);
 }

@@ -319,6 +319,7 @@ static bool has_called(struct reader *reader)
 			    site.end == end && (site.direct ? gh_callees_have(&callees, site.target)
 							    : gh_callsites_check(&walk, &site, 0));
 	}
+	reader->values->out.failed |= callees.entries.failed;
 	gh_callees_free(&callees);
 	return found;
 }

@@ -52,8 +52,11 @@ static bool find_lines(const struct gh_program *program, uint64_t pc, struct gh_
 	if (index == SIZE_MAX || !gh_pclntab_func(&program->tab, index, &func, NULL))
 		return false;
 	struct gh_sourcemap map = {0};
-	bool found =
-	    gh_sourcemap_start(&map, &program->tab, &func) && gh_sourcemap_seek(&map, pc, range);
+	bool found = false;
+	if (gh_sourcemap_start(&map, &program->tab, &func))
+		found = gh_sourcemap_seek(&map, pc, range);
+	else
+		gh_leave_out();
 	gh_sourcemap_free(&map);
 	return found;
 }

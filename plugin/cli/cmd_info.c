@@ -85,6 +85,8 @@ static void print_program(const struct gh_program *program, bool json)
 	    .dwarf = gh_image_has_dwarf(image),
 	};
 	gh_emit_row(&emit, program_columns, &report);
+	if (build.failed)
+		gh_leave_out();
 	gh_buildinfo_free(&build);
 }
 

@@ -57,10 +57,17 @@ static struct gh_bytes escaped(const struct printer *printer, const char *text)
 	char *bytes = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&bytes, &size);
-	if (out == NULL)
+	bool failed = out == NULL;
+	if (!failed) {
+		gh_print_name(out, text, printer->emit.json);
+		failed = ferror(out) != 0;
+		failed = fclose(out) != 0 || failed || bytes == NULL;
+	}
+	if (failed) {
+		gh_leave_out();
+		free(bytes);
 		return (struct gh_bytes){0};
-	gh_print_name(out, text, printer->emit.json);
-	fclose(out);
+	}
 	return (struct gh_bytes){bytes, size};
 }
 

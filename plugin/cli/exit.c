@@ -24,10 +24,11 @@ static void close_stdout(void)
 	errno = 0;
 	if (fclose(stdout) != 0 && (pending || errno != EBADF))
 		failed = true;
-	if (!failed)
+	if (!failed && !gh_has_left_out())
 		return;
-	gh_say("cannot write the output%s%s", errno != 0 ? ": " : "",
-	       errno != 0 ? strerror(errno) : "");
+	if (failed)
+		gh_say("cannot write the output%s%s", errno != 0 ? ": " : "",
+		       errno != 0 ? strerror(errno) : "");
 	_exit(GH_EXIT_INPUT);
 }
 

@@ -46,8 +46,12 @@ void gh_arguments_parse(const struct argp *argp, int argc, char **argv, unsigned
 		messages.out = stderr;
 		stderr = to;
 	}
-	argp_parse(argp, argc, argv, flags, NULL, input);
+	error_t lacks_memory = argp_parse(argp, argc, argv, flags, NULL, input);
 	print_messages();
+	if (lacks_memory != 0) {
+		gh_say(GH_OUT_OF_MEMORY);
+		exit(GH_EXIT_INPUT);
+	}
 }
 
 /* What the parser fills, and for what. */
@@ -325,7 +329,7 @@ char *gh_options_join(const struct gh_options *options)
 	FILE *out = open_memstream(&text, &size);
 	for (int i = 0; out != NULL && i < options->nwords; i++)
 		fprintf(out, "%s%s", i > 0 ? " " : "", options->words[i]);
-	if (out != NULL && fclose(out) == 0)
+	if (out != NULL && fclose(out) == 0 && text != NULL)
 		return text;
 	gh_say(GH_OUT_OF_MEMORY);
 	free(text);

@@ -96,7 +96,7 @@ static char *make_key(const char *title)
 	if (out == NULL)
 		return NULL;
 	gh_escape_json(out, title);
-	if (fclose(out) != 0) {
+	if (fclose(out) != 0 || text == NULL) {
 		free(text);
 		return NULL;
 	}
@@ -244,7 +244,7 @@ static bool print_first(struct result *result)
 		FILE *out = open_memstream(&title, &size);
 		if (out != NULL)
 			gh_escape_print(out, result->cells[i].title);
-		if (out == NULL || fclose(out) != 0) {
+		if (out == NULL || fclose(out) != 0 || title == NULL) {
 			free(title);
 			return false;
 		}

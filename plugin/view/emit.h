@@ -287,6 +287,13 @@ void gh_print_failure(const char *file, const char *doing);
  * standard error. */
 void gh_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Says once that memory ran out, for a part of what is printed that is left out: whoever finds that
+ * need not have all of its callers know. The program then ends as one that failed. */
+void gh_leave_out(void);
+
+/* Whether something was. */
+bool gh_has_left_out(void);
+
 /* PATH, NULL if there is none, may be written: it is not INPUT, NULL if there is none, by whatever
  * name. If it is, prints so and returns false. */
 bool gh_check_output(const char *path, const char *input);

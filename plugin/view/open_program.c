@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,19 @@ void gh_say(const char *format, ...)
 	gh_escape_print(stderr, text != NULL ? text : GH_OUT_OF_MEMORY);
 	fputs("\n", stderr);
 	free(text);
+}
+
+static atomic_bool left_out;
+
+void gh_leave_out(void)
+{
+	if (!atomic_exchange(&left_out, true))
+		gh_say(GH_OUT_OF_MEMORY);
+}
+
+bool gh_has_left_out(void)
+{
+	return left_out;
 }
 
 bool gh_check_output(const char *path, const char *input)

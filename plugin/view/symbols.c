@@ -182,9 +182,12 @@ static bool look_up_in(struct gh_symbols *symbols, const struct gh_module *modul
 {
 	size_t index = gh_pclntab_find(module->tab, pc - module->bias);
 	place->module = *module;
-	return index != SIZE_MAX && gh_pclntab_func(module->tab, index, &place->func, NULL) &&
-	       gh_sourcemap_start(&symbols->map, module->tab, &place->func) &&
-	       gh_sourcemap_seek(&symbols->map, pc - module->bias, &place->range);
+	if (index == SIZE_MAX || !gh_pclntab_func(module->tab, index, &place->func, NULL))
+		return false;
+	if (gh_sourcemap_start(&symbols->map, module->tab, &place->func))
+		return gh_sourcemap_seek(&symbols->map, pc - module->bias, &place->range);
+	gh_leave_out();
+	return false;
 }
 
 static bool look_up(struct gh_symbols *symbols, uint64_t pc, struct gh_place *place)

@@ -68,7 +68,9 @@ static bool elides_wrapper(const struct gh_call *callee)
 static struct gh_call *add_call(struct gh_traceback *traceback)
 {
 	struct gh_call *call = gh_vector_extend(&traceback->calls, 1);
-	if (call != NULL)
+	if (call == NULL)
+		gh_leave_out();
+	else
 		*call = (struct gh_call){.file = ""};
 	return call;
 }

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Commands that find no memory at one of their allocations: each prints what it does otherwise, or says so and fails.
+. "$(dirname "$0")/lib.sh"
+
+if nm -D "$GOHEAP" | grep -q ' __asan_init'; then
+	skip "everything" "the sanitizers allocate themselves"
+	finish
+fi
+# How many of a command's allocations are tried, from the first that is not made for every command on.
+TRIED=40
+
+"$CC" -O1 -shared -fPIC "$tests/oracle/fail_malloc.c" -o "$work/fail_malloc.so" -ldl
+sample "everything" 1.27 graph || finish
+program=$directory/graph.stripped
+"$directory/graph" "$work/dump" >"$work/said"
+
+# allocations ARGUMENT...: how many goheap makes; what it prints is in $work/expected.
+allocations() {
+	ALLOCATIONS=$work/count LD_PRELOAD=$work/fail_malloc.so "$GOHEAP" "$@" >"$work/expected" 2>"$work/errors"
+	cat "$work/count"
+}
+
+base=$(allocations --version)
+
+# check ARGUMENT...: goheap with them.
+check() {
+	local count step at status told=0 tried=0
+	count=$(allocations "$@")
+	step=$(((count - base) / TRIED + 1))
+	for ((at = base; at <= count; at += step)); do
+		FAIL_AT=$at LD_PRELOAD=$work/fail_malloc.so timeout 60 "$GOHEAP" "$@" >"$work/found" 2>"$work/errors"
+		status=$?
+		tried=$((tried + 1))
+		if ((status == 1 || status == 2)) && grep -q 'memory' "$work/errors"; then
+			told=$((told + 1))
+		elif [ $status -ne 0 ] || ! cmp -s "$work/expected" "$work/found"; then
+			fail "goheap $1: allocation $at of $count" "status $status, and $(head -n 3 "$work/errors")"
+			return
+		fi
+	done
+	if ((told > 0)); then
+		ok "goheap $1: told at $told of $tried allocations"
+	else
+		fail "goheap $1: told at none of $tried allocations"
+	fi
+}
+
+check info "$program"
+check lines "$program"
+check types "$program"
+check addr2line -e "$program" "$("$GOHEAP" funcs "$program" | awk '/main\.main$/ { print $1 }')"
+for command in goroutines histogram dominators unreachable strings suspects waits hang dot profile; do
+	check "$command" -e "$program" "$work/dump"
+done
+check goroutines --group -e "$program" "$work/dump"
+check histogram --by root -e "$program" "$work/dump"
+check histogram --by site -e "$program" "$work/dump"
+check diff -e "$program" "$work/dump" "$work/dump"
+check frame -e "$program" "$work/dump" 1
+check sql -e "$program" "$work/dump" 'SELECT count(*) FROM objects'
+for command in pprof hprof core; do
+	check "$command" -e "$program" -o "$work/file" "$work/dump"
+done
+finish
