@@ -183,7 +183,8 @@ END_TEST
 /* Symbols of Go 1.0 begin with the address, of 4 bytes, big-endian; then there are the type, the
  * name and a NUL, and 4 bytes more. Those of the program, without files, are etext at 0x1200,
  * main.data at 0x120f, main.main at 0x1222, its .frame at 0x1235 and n at 0x1245, and main.leaf at
- * 0x1250. The field of their size is at 0x1d60. */
+ * 0x1250. The fields of their type and size are at 0x1d44 and
+ * 0x1d60. */
 START_TEST(damaged_symbols_are_told)
 {
 	static const struct {
@@ -191,6 +192,8 @@ START_TEST(damaged_symbols_are_told)
 		uint8_t value;
 		const char *text;
 	} cases[] = {
+	    {0x1d44, SHT_NOBITS,
+	     "offset 0x1200: expected a section with contents, found section .gosymtab without"},
 	    {0x1d60, 0x22, "offset 0x1200: expected functions in the symbol table, found none"},
 	    {0x1253, 0x00,
 	     "offset 0x1250: expected functions in ascending order, found 0x401000 after "
