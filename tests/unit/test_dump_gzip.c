@@ -45,7 +45,10 @@ START_TEST(compressed)
 	pack(path, maker.size);
 	ck_assert_int_eq(ftruncate(fd, packed - 2), 0);
 	ck_assert(gh_dump_open(&dump, path, &err));
-	ck_assert(strstr(dump.warning.text, "a whole gzip file") != NULL);
+	char expected[128];
+	snprintf(expected, sizeof(expected), "%s: expected a whole gzip file, found a damaged one",
+		 path);
+	ck_assert_str_eq(dump.warning.text, expected);
 	gh_dump_close(&dump);
 	close(fd);
 	unlink(path);
