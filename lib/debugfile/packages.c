@@ -74,7 +74,7 @@ bool gh_packages_find(struct gh_packages *packages, const struct gh_pclntab *tab
 {
 	*packages = (struct gh_packages){0};
 	if (tab->nfunc >= UINT32_MAX)
-		return gh_fail(err, tab->image->path, GH_NO_OFFSET, "fewer than 2^32 functions",
+		return gh_fail(err, tab->image->path, GH_NO_OFFSET, "fewer than 2^32 - 1 functions",
 			       "%zu", tab->nfunc);
 	struct place *places = calloc(tab->nfunc, sizeof(*places));
 	if (places == NULL)

@@ -1,5 +1,6 @@
 #include "lib/elf/elf.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -156,6 +157,6 @@ bool gh_core_loaded(struct gh_loaded *loaded, const struct gh_image *core, struc
 	uint64_t start = gh_loaded_start(phdr, phent);
 	if (!memory.read(&memory, start, bytes, sizeof(bytes)))
 		return gh_fail(err, core->path, GH_NO_OFFSET, "the program's headers in memory",
-			       "none");
+			       "none at 0x%" PRIx64, start);
 	return gh_loaded_open(loaded, bytes, start, core->path, err);
 }

@@ -129,7 +129,7 @@ bool gh_elf_append(struct gh_elf *elf, const struct gh_image *image, size_t firs
 	if (!written)
 		gh_fail_memory(err, path);
 	else if (elf->sections.count >= SHN_LORESERVE)
-		written = gh_fail(err, image->path, GH_NO_OFFSET, "fewer sections than 65,280",
+		written = gh_fail(err, image->path, GH_NO_OFFSET, "fewer sections than 65280",
 				  "%zu", elf->sections.count);
 	written = written && copy_image(image, fd, path, err);
 	if (written) {

@@ -112,7 +112,8 @@ static bool read_header(struct gh_image *image, const char *expected, struct gh_
 	image->elf = elf_memory((char *)image->data, image->size);
 	if (image->elf == NULL || elf_kind(image->elf) != ELF_K_ELF ||
 	    gelf_getehdr(image->elf, &image->header) == NULL)
-		return gh_fail(err, image->path, 0, "an ELF header", "%s", elf_errmsg(-1));
+		/* Of a header with a wrong class libelf says "no error". */
+		return gh_fail(err, image->path, 0, "an ELF header", "a damaged one");
 	const GElf_Ehdr *header = &image->header;
 	uint8_t pointer_size = header->e_ident[EI_CLASS] == ELFCLASS64 ? 8 : 4;
 	bool big_endian = header->e_ident[EI_DATA] == ELFDATA2MSB;

@@ -114,7 +114,7 @@ static bool find_size(const struct gh_loaded *loaded, const struct gh_memory *me
 		if (end < segment->p_filesz || end > most)
 			return gh_fail(err, loaded->headers.path, GH_NO_OFFSET,
 				       "segments one after the other in the program's file",
-				       "a segment of %" PRIu64 " bytes at %" PRIu64,
+				       "a segment of %" PRIu64 " bytes at offset 0x%" PRIx64,
 				       segment->p_filesz, segment->p_offset);
 		if (end > *size)
 			*size = end;

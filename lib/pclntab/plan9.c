@@ -111,7 +111,8 @@ static bool read_functions(struct conversion *conversion, struct gh_plan9_symbol
 	struct gh_plan9_history *history = &conversion->history;
 	struct function *function = NULL;
 	struct gh_plan9_symbol symbol;
-	while (gh_plan9_symbols_next(&walk, &symbol)) {
+	uint64_t offset = gh_cursor_offset(&walk.cur);
+	for (; gh_plan9_symbols_next(&walk, &symbol); offset = gh_cursor_offset(&walk.cur)) {
 		if (!gh_plan9_history_add(history, &symbol))
 			return out_of_memory(conversion, err);
 		if (symbol.type == GH_PLAN9_FRAME && function != NULL)
@@ -119,10 +120,9 @@ static bool read_functions(struct conversion *conversion, struct gh_plan9_symbol
 		if (!is_function(&symbol) || is_bound(conversion, &symbol))
 			continue;
 		if (function != NULL && symbol.value <= function->entry)
-			return gh_fail(err, conversion->image->path, conversion->symtab->offset,
-				       "functions in ascending order",
-				       "0x%" PRIx64 " after 0x%" PRIx64, symbol.value,
-				       function->entry);
+			return gh_fail(
+			    err, conversion->image->path, offset, "functions in ascending order",
+			    "0x%" PRIx64 " after 0x%" PRIx64, symbol.value, function->entry);
 		function = &conversion->functions[conversion->nfunc++];
 		*function = (struct function){
 		    .entry = symbol.value,

@@ -49,20 +49,25 @@ uint64_t gh_cursor_u64(struct gh_cursor *cur)
 	return gh_cursor_uint(cur, 8);
 }
 
+/* The number that begins at START is too long: nothing is read of it, nor of what follows. */
+static uint64_t fail_at(struct gh_cursor *cur, const uint8_t *start)
+{
+	cur->pos = cur->end = start;
+	cur->failed = true;
+	return 0;
+}
+
 uint64_t gh_cursor_uvarint_rest(struct gh_cursor *cur, uint8_t first)
 {
+	const uint8_t *start = cur->pos - 1;
 	uint64_t value = first & 0x7f;
 	for (unsigned shift = 7; shift < 64; shift += 7) {
 		uint8_t byte = gh_cursor_u8(cur);
 		value |= (uint64_t)(byte & 0x7f) << shift;
-		if (byte < 0x80) {
-			if (shift == 63 && byte > 1)
-				cur->failed = true;
-			return value;
-		}
+		if (byte < 0x80)
+			return shift == 63 && byte > 1 ? fail_at(cur, start) : value;
 	}
-	cur->failed = true;
-	return 0;
+	return fail_at(cur, start);
 }
 
 const char *gh_cursor_string(struct gh_cursor *cur)

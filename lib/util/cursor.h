@@ -52,7 +52,8 @@ static inline uint64_t gh_cursor_join_groups(uint64_t word)
 	return (word & 0x000000000fffffff) | (word & 0x0fffffff00000000) >> 4;
 }
 
-/* An unsigned LEB128 integer (Go's uvarint) of at most 64 bits. */
+/* An unsigned LEB128 integer (Go's uvarint) of at most 64 bits. Of a longer one the cursor fails,
+ * and ends where that begins. */
 static inline uint64_t gh_cursor_uvarint(struct gh_cursor *cur)
 {
 	uint8_t first = gh_cursor_u8(cur);

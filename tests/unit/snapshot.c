@@ -33,14 +33,14 @@ void snapshot_make(struct snapshot *snapshot, int number)
 
 bool snapshot_take(struct snapshot *snapshot)
 {
-	struct gh_error err;
+	struct gh_error *err = &snapshot->err;
 	snapshot->memory = process_memory(&snapshot->maker);
 	if (!gh_snapshot_make(&snapshot->bytes, &snapshot->extras, &snapshot->process, "go1.0",
-			      &snapshot->lost, &err))
+			      &snapshot->lost, err))
 		return false;
 	ck_assert_msg(gh_dump_open_memory(&snapshot->dump, snapshot->bytes.data,
-					  snapshot->bytes.size, "snapshot", &err),
-		      "%s", err.text);
+					  snapshot->bytes.size, "snapshot", err),
+		      "%s", err->text);
 	return true;
 }
 

@@ -17,7 +17,8 @@ struct snapshot {
 	struct gh_buffer bytes;
 	struct gh_extras extras;
 	struct gh_dump dump;
-	uint64_t lost; /* goroutines left out */
+	uint64_t lost;       /* goroutines left out */
+	struct gh_error err; /* why it could not be read */
 };
 
 /* Makes a process that runs program WHAT, built by Go 1.MINOR. */

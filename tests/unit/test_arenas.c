@@ -266,8 +266,26 @@ START_TEST(arenas_know_most_spans)
 }
 END_TEST
 
+START_TEST(missing_arenas_are_told)
+{
+	struct spanmaker maker;
+	struct gh_error err;
+	spanmaker_start(&maker, _i, 21);
+	ck_assert(!gh_span_pointers_open(&maker.pointers, &maker.spans, &maker.process, &err));
+	ck_assert_str_eq(err.text,
+			 "made: expected the arenas of the heap beside the list of its spans, "
+			 "found none: the process's memory is damaged or not all there");
+	spanmaker_free(&maker);
+	/* Go 1.22 has no bitmaps in them. */
+	spanmaker_start(&maker, _i, 22);
+	ck_assert(open_pointers(&maker));
+	spanmaker_free(&maker);
+}
+END_TEST
+
 void arenas_tests(TCase *tests)
 {
+	tcase_add_loop_test(tests, missing_arenas_are_told, 0, 4);
 	enum { VARIANTS = 4 }; /* word sizes and byte orders */
 	tcase_add_loop_test(tests, two_bits_a_word, 0, VARIANTS);
 	tcase_add_loop_test(tests, one_bit_a_word, 0, VARIANTS);

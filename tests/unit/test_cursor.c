@@ -46,16 +46,20 @@ START_TEST(uvarints_are_at_most_64_bits)
 	ck_assert_uint_eq(gh_cursor_uvarint(&cur), 300);
 	ck_assert_uint_eq(gh_cursor_uvarint(&cur), UINT64_MAX);
 	ck_assert(!cur.failed);
-	static const uint8_t too_large[] = {0xff, 0xff, 0xff, 0xff, 0xff,
-					    0xff, 0xff, 0xff, 0xff, 0x02};
+	static const uint8_t too_large[] = {1,    0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+					    0xff, 0xff, 0xff, 0x02, 1,    1};
 	cur = CURSOR(too_large, false);
+	ck_assert_uint_eq(gh_cursor_uvarint(&cur), 1);
 	gh_cursor_uvarint(&cur);
 	ck_assert(cur.failed);
+	ck_assert_uint_eq(gh_cursor_uvarint(&cur), 0);
+	ck_assert_uint_eq(gh_cursor_offset(&cur), 0x101);
 	static const uint8_t endless[] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
 					  0x80, 0x80, 0x80, 0x80, 0x80, 0x80};
 	cur = CURSOR(endless, false);
 	gh_cursor_uvarint(&cur);
 	ck_assert(cur.failed);
+	ck_assert_uint_eq(gh_cursor_offset(&cur), 0x100);
 	static const uint8_t cut[] = {0x80};
 	cur = CURSOR(cut, false);
 	gh_cursor_uvarint(&cur);

@@ -1,5 +1,6 @@
 /* Damaged programs: each is refused with an error that names the file, or read as far as it goes;
  * none crashes, and none makes a walk longer than the file is. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,17 +58,25 @@ static void check_error(const struct gh_error *err)
 	     "an error is one line with file, expectation and finding");
 }
 
-/* Opens a copy of the file with the SIZE bytes at OFFSET replaced by those of VALUE. */
-static bool read_damaged(const struct fixture *fixture, size_t offset, uint64_t value, size_t size)
+/* Reads a copy of the file with the SIZE bytes at OFFSET replaced by those of VALUE. */
+static bool read_changed(const struct fixture *fixture, size_t offset, uint64_t value, size_t size,
+			 struct gh_error *err)
 {
 	uint8_t *copy = malloc(fixture->size);
 	memcpy(copy, fixture->data, fixture->size);
 	memcpy(copy + offset, &value, size);
-	struct gh_error err = {{0}};
-	bool ok = read_all(copy, fixture->size, &err);
+	*err = (struct gh_error){{0}};
+	bool ok = read_all(copy, fixture->size, err);
+	free(copy);
+	return ok;
+}
+
+static bool read_damaged(const struct fixture *fixture, size_t offset, uint64_t value, size_t size)
+{
+	struct gh_error err;
+	bool ok = read_changed(fixture, offset, value, size, &err);
 	if (!ok)
 		check_error(&err);
-	free(copy);
 	return ok;
 }
 
@@ -127,10 +136,40 @@ START_TEST(functions_out_of_order_are_refused)
 	fixture_open(&fixture, _i);
 	struct synthetic what = fixture_variant(_i);
 	size_t half = what.format >= SYNTHETIC_1_18 ? 4 : what.word;
+	size_t second = fixture.places.functab + 2 * half;
+	char expected[128];
+	struct gh_error err;
 	/* The second function's address becomes the first's. */
 	uint64_t first = 0;
 	memcpy(&first, fixture.data + fixture.places.functab, half);
-	ck_assert(!read_damaged(&fixture, fixture.places.functab + 2 * half, first, half));
+	ck_assert(!read_changed(&fixture, second, first, half, &err));
+	snprintf(expected, sizeof(expected),
+		 "damaged: offset 0x%zx: expected functions in ascending order, found 0x401000 "
+		 "after 0x401000",
+		 second);
+	ck_assert_str_eq(err.text, expected);
+	fixture_close(&fixture);
+}
+END_TEST
+
+START_TEST(functions_past_their_segment_are_refused)
+{
+	struct fixture fixture;
+	fixture_open(&fixture, _i);
+	struct synthetic what = fixture_variant(_i);
+	size_t half = what.format >= SYNTHETIC_1_18 ? 4 : what.word;
+	size_t end = fixture.places.functab + 6 * half + (what.big_endian ? half - 1 : 0);
+	char expected[128];
+	struct gh_error err;
+	/* The segment has 0x80 bytes. */
+	ck_assert_uint_eq(fixture.data[end], 0x78);
+	ck_assert(read_damaged(&fixture, end, 0x80, 1));
+	ck_assert(!read_changed(&fixture, end, 0x81, 1, &err));
+	snprintf(expected, sizeof(expected),
+		 "damaged: offset 0x%zx: expected functions inside one loadable segment, found "
+		 "0x401000 to 0x401081",
+		 fixture.places.functab);
+	ck_assert_str_eq(err.text, expected);
 	fixture_close(&fixture);
 }
 END_TEST
@@ -150,10 +189,133 @@ START_TEST(header_fields_are_checked)
 }
 END_TEST
 
+/* Programs with sections, for amd64. */
+enum {
+	GO_1_2 = SYNTHETIC_1_2 * 8 + 4,
+	GO_1_16 = SYNTHETIC_1_16 * 8 + 4,
+	GO_1_20 = SYNTHETIC_1_20 * 8 + 4,
+	GO_1_26 = SYNTHETIC_1_26 * 8 + 4,
+};
+
+/* The field of the size of section .gopclntab, whose contents begin at 0x1100. */
+#define PCLNTAB_SIZE 0x1ca0
+
+/* A program whose pclntab is 0x100 bytes long, with up to two more fields changed. The header of a
+ * table has nfunc at 0x1108. In Go 1.2 three pairs of words and one word follow, and then, at
+ * 0x1148, the offset of the files. In Go 1.16 nfiles is at 0x1110, then, from Go 1.18 on, the
+ * text's address; then there are the offsets of the tables. */
+static const struct refused {
+	int program;
+	struct {
+		size_t offset;
+		unsigned size;
+		uint64_t value;
+	} fields[2];
+	const char *text; /* of the error */
+} refused[] = {
+    {GO_1_2,
+     {{PCLNTAB_SIZE, 8, 7}},
+     "offset 0x1107: expected a pclntab header, found the end of the data"},
+    {GO_1_2,
+     {{PCLNTAB_SIZE, 8, 15}},
+     "offset 0x110f: expected a number of functions, found the end of the data"},
+    {GO_1_2,
+     {{PCLNTAB_SIZE, 8, 0xf01}},
+     "offset 0x1100: expected the contents of a section, found the end of the data"},
+    {GO_1_2,
+     {{0x1100, 4, 0x12345678}},
+     "offset 0x1100: expected a pclntab magic number, found 0x12345678"},
+    {GO_1_2, {{0x1104, 1, 1}}, "offset 0x1104: expected two zero bytes, found 0x0001"},
+    {GO_1_2, {{0x1106, 1, 3}}, "offset 0x1106: expected a pc quantum of 1, 2 or 4, found 3"},
+    {GO_1_2, {{0x1107, 1, 4}}, "offset 0x1107: expected the machine's pointer size, found 4"},
+    {GO_1_2,
+     {{0x1108, 8, 17}},
+     "offset 0x1108: expected a number of functions, found 17, too many for 256 bytes"},
+    /* 0x10 + 33 * 8 bytes. */
+    {GO_1_2,
+     {{0x1108, 8, 16}},
+     "offset 0x1200: expected the function table, found the end of the data"},
+    {GO_1_2,
+     {{0x1108, 8, 0}, {0x1118, 4, 8}},
+     "offset 0x1110: expected at least one function, found none"},
+    {GO_1_2,
+     {{0x1148, 4, 0x101}},
+     "offset 0x1148: expected a file table inside the pclntab, found offset 0x101"},
+    {GO_1_2,
+     {{0x1148, 4, 0xfd}},
+     "offset 0x1200: expected a number of files, found the end of the data"},
+    {GO_1_2,
+     {{0x1148, 4, 0xf0}, {0x11f0, 4, 65}},
+     "offset 0x11f0: expected a number of files, found 65, too many for 256 bytes"},
+    {GO_1_2,
+     {{0x1148, 4, 0xf0}, {0x11f0, 4, 5}},
+     "offset 0x11f0: expected the file table, found the end of the data"},
+    {GO_1_16,
+     {{0x1108, 8, 17}},
+     "offset 0x1108: expected a number of functions, found 17, too many for 256 bytes"},
+    {GO_1_16,
+     {{0x1110, 8, 257}},
+     "offset 0x1110: expected a number of files, found 257, too many for 256 bytes"},
+    {GO_1_16,
+     {{0x1118, 8, 0x101}},
+     "offset 0x1118: expected the function names inside the pclntab, found offset 0x101"},
+    {GO_1_16,
+     {{PCLNTAB_SIZE, 8, 0x1f}, {0x1108, 8, 0}},
+     "offset 0x111f: expected a pclntab header, found the end of the data"},
+    {GO_1_20,
+     {{0x1108, 8, 33}},
+     "offset 0x1108: expected a number of functions, found 33, too many for 256 bytes"},
+    {GO_1_20,
+     {{0x1128, 8, 0x101}},
+     "offset 0x1128: expected the cutab inside the pclntab, found offset 0x101"},
+    {GO_1_20,
+     {{0x1130, 8, 0x101}},
+     "offset 0x1130: expected the file names inside the pclntab, found offset 0x101"},
+    {GO_1_20,
+     {{0x1138, 8, 0x101}},
+     "offset 0x1138: expected the pctab inside the pclntab, found offset 0x101"},
+    {GO_1_20,
+     {{0x1140, 8, UINT64_MAX}},
+     "offset 0x1140: expected the functab inside the pclntab, found offset "
+     "0xffffffffffffffff"},
+    /* 7 * 4 bytes. */
+    {GO_1_20,
+     {{0x1140, 8, 0xe5}},
+     "offset 0x1200: expected the function table, found the end of the data"},
+    {GO_1_20,
+     {{0x1108, 8, 0}, {0x1140, 8, 0xfc}},
+     "offset 0x11fc: expected at least one function, found none"},
+    {GO_1_26,
+     {{0x1800, 8, 0x402108}},
+     "offset 0x1100: expected a moduledata that points to the pclntab, found none"},
+};
+
+START_TEST(a_damaged_table_is_told)
+{
+	const struct refused *item = &refused[_i];
+	static const uint64_t size = 0x100;
+	struct fixture fixture;
+	char expected[160];
+	struct gh_error err = {{0}};
+	fixture_open(&fixture, item->program);
+	memcpy(fixture.data + PCLNTAB_SIZE, &size, sizeof(size));
+	for (unsigned i = 0; i < 2; i++)
+		memcpy(fixture.data + item->fields[i].offset, &item->fields[i].value,
+		       item->fields[i].size);
+	ck_assert(!read_all(fixture.data, fixture.size, &err));
+	snprintf(expected, sizeof(expected), "damaged: %s", item->text);
+	ck_assert_str_eq(err.text, expected);
+	fixture_close(&fixture);
+}
+END_TEST
+
 void damage_tests(TCase *tcase)
 {
 	tcase_add_loop_test(tcase, truncated_at_every_byte, 0, FIXTURE_END_PLAN9);
 	tcase_add_loop_test(tcase, every_field_wrong, 0, FIXTURE_END_PLAN9);
 	tcase_add_loop_test(tcase, functions_out_of_order_are_refused, 0, FIXTURE_VARIANTS);
+	tcase_add_loop_test(tcase, functions_past_their_segment_are_refused, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, header_fields_are_checked, 0, FIXTURE_VARIANTS);
+	tcase_add_loop_test(tcase, a_damaged_table_is_told, 0,
+			    (int)(sizeof(refused) / sizeof(refused[0])));
 }

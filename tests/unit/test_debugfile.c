@@ -5,7 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/debugfile/debugfile.h"
+#include "lib/debugfile/internal.h"
+#include "lib/elf/elf_writer.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/suites.h"
 
@@ -101,8 +102,110 @@ START_TEST(a_file_is_written_whole_or_not_at_all)
 }
 END_TEST
 
+START_TEST(too_many_functions_are_told)
+{
+	struct fixture fixture;
+	struct gh_packages packages;
+	struct gh_error err;
+	fixture_open(&fixture, 0);
+	fixture.tab.nfunc = UINT32_MAX;
+	ck_assert(!gh_packages_find(&packages, &fixture.tab, &err));
+	ck_assert_str_eq(err.text, "synthetic: expected fewer than 2^32 - 1 functions, found "
+				   "4294967295");
+	fixture_close(&fixture);
+}
+END_TEST
+
+/* Has COUNT sections, the names' included, appended to IMAGE; what is written is thrown away. */
+static bool append_sections(const struct gh_image *image, size_t count, struct gh_error *err)
+{
+	struct gh_elf elf = {0};
+	FILE *out = tmpfile();
+	for (size_t i = 1; i < count; i++)
+		ck_assert_ptr_nonnull(gh_elf_add(&elf, "", SHT_NULL, 0));
+	bool appended = gh_elf_append(&elf, image, count - 1, fileno(out), "out", err);
+	fclose(out);
+	gh_elf_free(&elf);
+	return appended;
+}
+
+/* Opens the program of FIXTURE_VARIANT as a file of its own, whose name is PATH. */
+static void open_as_file(struct gh_image *image, int variant, char *path)
+{
+	struct fixture fixture;
+	struct gh_error err;
+	int fd = mkstemp(path);
+	fixture_open(&fixture, variant);
+	ck_assert_int_eq(write(fd, fixture.data, fixture.size), (ssize_t)fixture.size);
+	close(fd);
+	fixture_close(&fixture);
+	ck_assert_msg(gh_image_open(image, path, &err), "%s", err.text);
+}
+
+/* ERR is "PATH: TEXT". */
+static void check_error(const struct gh_error *err, const char *path, const char *text)
+{
+	char expected[160];
+	snprintf(expected, sizeof(expected), "%s: %s", path, text);
+	ck_assert_str_eq(err->text, expected);
+}
+
+START_TEST(too_many_sections_are_told)
+{
+	char path[] = "/tmp/goheap-test-XXXXXX";
+	struct gh_image image;
+	struct gh_error err;
+	open_as_file(&image, 0, path);
+	ck_assert(append_sections(&image, SHN_LORESERVE - 1, &err));
+	ck_assert(!append_sections(&image, SHN_LORESERVE, &err));
+	check_error(&err, path, "expected fewer sections than 65280, found 65280");
+	gh_image_close(&image);
+	unlink(path);
+}
+END_TEST
+
+/* What is added are the names, padded to 16 bytes, and two headers of 40 bytes each. */
+START_TEST(a_file_of_4_gib_is_told)
+{
+	char path[] = "/tmp/goheap-test-XXXXXX";
+	struct gh_image image;
+	struct gh_error err;
+	open_as_file(&image, 1, path);
+	size_t size = image.size;
+	image.size = UINT32_MAX - 15 - 96;
+	ck_assert(append_sections(&image, 2, &err));
+	image.size += 16;
+	ck_assert(!append_sections(&image, 2, &err));
+	check_error(&err, path,
+		    "expected symbols with which the file stays below 4 GiB, found more");
+	image.size = size;
+	gh_image_close(&image);
+	unlink(path);
+}
+END_TEST
+
+START_TEST(a_program_that_has_changed_is_told)
+{
+	char path[] = "/tmp/goheap-test-XXXXXX";
+	struct gh_image image;
+	struct gh_error err;
+	open_as_file(&image, 0, path);
+	ck_assert_int_eq(truncate(path, (off_t)image.size + 1), 0);
+	ck_assert(!append_sections(&image, 2, &err));
+	check_error(
+	    &err, path,
+	    "expected the file as it was opened, found it has changed meanwhile: try again");
+	gh_image_close(&image);
+	unlink(path);
+}
+END_TEST
+
 void debugfile_tests(TCase *tcase)
 {
 	tcase_add_loop_test(tcase, symbols_are_the_functions, 0, FIXTURE_VARIANTS);
 	tcase_add_test(tcase, a_file_is_written_whole_or_not_at_all);
+	tcase_add_test(tcase, too_many_functions_are_told);
+	tcase_add_test(tcase, too_many_sections_are_told);
+	tcase_add_test(tcase, a_file_of_4_gib_is_told);
+	tcase_add_test(tcase, a_program_that_has_changed_is_told);
 }

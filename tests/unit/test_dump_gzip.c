@@ -45,7 +45,10 @@ START_TEST(compressed)
 	pack(path, maker.size);
 	ck_assert_int_eq(ftruncate(fd, packed - 2), 0);
 	ck_assert(gh_dump_open(&dump, path, &err));
-	ck_assert(strstr(dump.warning.text, "a whole gzip file") != NULL);
+	char expected[128];
+	snprintf(expected, sizeof(expected), "%s: expected a whole gzip file, found a damaged one",
+		 path);
+	ck_assert_str_eq(dump.warning.text, expected);
 	gh_dump_close(&dump);
 	close(fd);
 	unlink(path);
@@ -121,6 +124,24 @@ START_TEST(compressed_in_even_parts)
 }
 END_TEST
 
+START_TEST(compressed_without_room_for_it)
+{
+	char path[] = "/tmp/goheap-test-XXXXXX";
+	char expected[128];
+	close(mkstemp(path));
+	maker_everything(&maker, 20);
+	pack(path, maker.size);
+	ck_assert_int_eq(setenv("TMPDIR", "/proc/nonexistent", 1), 0);
+	ck_assert(!gh_dump_open(&dump, path, &err));
+	unsetenv("TMPDIR");
+	snprintf(expected, sizeof(expected),
+		 "%s: cannot make a temporary file to unpack it: No such file or directory", path);
+	ck_assert_str_eq(err.text, expected);
+	unlink(path);
+	free(maker.data);
+}
+END_TEST
+
 /* What is made to fill the disk does not. */
 START_TEST(compressed_bomb)
 {
@@ -148,5 +169,6 @@ void dump_gzip_tests(TCase *tcase)
 	tcase_add_test(tcase, compressed);
 	tcase_add_test(tcase, compressed_in_parts);
 	tcase_add_loop_test(tcase, compressed_in_even_parts, 1, 3);
+	tcase_add_test(tcase, compressed_without_room_for_it);
 	tcase_add_test(tcase, compressed_bomb);
 }

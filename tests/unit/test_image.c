@@ -67,6 +67,72 @@ START_TEST(a_machine_that_is_not_known_is_told)
 }
 END_TEST
 
+static void check_damaged(void *data, size_t size, const char *text)
+{
+	struct gh_image image;
+	struct gh_error err;
+	ck_assert(!gh_image_open_memory(&image, data, size, "damaged", &err));
+	ck_assert_str_eq(err.text, text);
+}
+
+START_TEST(a_damaged_elf_header_is_told)
+{
+	static const char text[] =
+	    "damaged: offset 0x0: expected an ELF header, found a damaged one";
+	Elf64_Ehdr header = {
+	    .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+	    .e_type = ET_EXEC,
+	    .e_machine = EM_X86_64,
+	    .e_version = EV_CURRENT};
+	struct gh_image image;
+	struct gh_error err;
+	ck_assert_msg(gh_image_open_memory(&image, &header, sizeof(header), "whole", &err), "%s",
+		      err.text);
+	gh_image_close(&image);
+	check_damaged(&header, sizeof(header) - 1, text);
+	header.e_ident[EI_CLASS] = ELFCLASS64 + 1;
+	check_damaged(&header, sizeof(header), text);
+	/* A table that the file is too short for. */
+	header.e_ident[EI_CLASS] = ELFCLASS64;
+	header.e_phoff = sizeof(header);
+	header.e_phentsize = sizeof(Elf64_Phdr);
+	header.e_phnum = 1;
+	check_damaged(&header, sizeof(header),
+		      "damaged: offset 0x40: expected program headers, found invalid data");
+}
+END_TEST
+
+/* Twice as many bytes as the file has may be in segments. */
+START_TEST(segments_over_each_other_are_told)
+{
+	struct {
+		Elf64_Ehdr header;
+		Elf64_Phdr segments[3];
+	} file = {
+	    .header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+				   EV_CURRENT},
+		       .e_type = ET_EXEC,
+		       .e_machine = EM_X86_64,
+		       .e_version = EV_CURRENT,
+		       .e_phoff = sizeof(Elf64_Ehdr),
+		       .e_phentsize = sizeof(Elf64_Phdr),
+		       .e_phnum = 3},
+	    .segments = {{.p_type = PT_LOAD, .p_filesz = UINT64_MAX},
+			 {.p_type = PT_LOAD, .p_offset = 1, .p_filesz = UINT64_MAX},
+			 {.p_type = PT_LOAD, .p_filesz = 1}},
+	};
+	struct gh_image image;
+	struct gh_error err;
+	ck_assert_msg(gh_image_open_memory(&image, &file, sizeof(file), "whole", &err), "%s",
+		      err.text);
+	gh_image_close(&image);
+	file.segments[2].p_filesz = 2;
+	check_damaged(&file, sizeof(file),
+		      "damaged: offset 0x40: expected segments with bytes of their own, found "
+		      "overlapping ones");
+}
+END_TEST
+
 /* e_ident of a file of this byte order. */
 #define START_OF_ELF(order) "\177ELF\2" order "\1\0\0\0\0\0\0\0\0\0"
 
@@ -180,6 +246,8 @@ void image_tests(TCase *tcase)
 	tcase_add_loop_test(tcase, sections_by_name, 0, FIXTURE_VARIANTS);
 	tcase_add_test(tcase, what_is_no_go_program_is_told);
 	tcase_add_test(tcase, a_machine_that_is_not_known_is_told);
+	tcase_add_test(tcase, a_damaged_elf_header_is_told);
+	tcase_add_test(tcase, segments_over_each_other_are_told);
 	tcase_add_test(tcase, a_file_is_told_by_its_first_bytes);
 	tcase_add_test(tcase, machines_by_their_compilers_letters);
 	tcase_add_test(tcase, dynamic_entries_are_the_loaders);

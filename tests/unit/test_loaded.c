@@ -1,6 +1,8 @@
 /* Programs made again from the memory of a process. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "lib/elf/elf.h"
 #include "tests/unit/fixture.h"
@@ -181,6 +183,101 @@ START_TEST(huge_segments)
 }
 END_TEST
 
+/* The program's headers, with changes, and what is told of them. */
+static void check_refused(struct fixture *fixture, const uint8_t bytes[GH_LOADED_HEADERS],
+			  uint64_t most, const char *expected)
+{
+	struct gh_loaded loaded;
+	struct gh_error err;
+	uint8_t *data;
+	size_t size;
+	struct gh_memory memory = {.read = read_fixture, .from = fixture, .size = most};
+	ck_assert(gh_loaded_open(&loaded, bytes, start_of(fixture), "memory", &err));
+	ck_assert(!gh_loaded_make(&loaded, &memory, &data, &size, &err));
+	ck_assert_str_eq(err.text, expected);
+	gh_loaded_close(&loaded);
+}
+
+/* Where the headers have a field of a segment. */
+#define SEGMENT_FIELD(number, field)                                                               \
+	(sizeof(Elf64_Ehdr) + (number) * sizeof(Elf64_Phdr) + offsetof(Elf64_Phdr, field))
+
+/* The segments have 0x1080, 0x700 and 0x300 bytes, together 6784. */
+START_TEST(what_is_wrong_with_segments_is_told)
+{
+	struct fixture fixture;
+	uint8_t bytes[GH_LOADED_HEADERS];
+	fixture_open(&fixture, 0);
+	map_headers(&fixture, 0);
+	copy_headers(&fixture, bytes);
+	check_refused(&fixture, bytes, 6783,
+		      "memory: expected the program's segments in memory, found headers that give "
+		      "them 6784 bytes, of at most 6783");
+	/* Their end, with 64 KiB for each, is at 6784 + 3 * 65536, the last one's size before that
+	 * at 0x31780. */
+	memcpy(bytes + SEGMENT_FIELD(2, p_offset), "\x81\x17\x03\0\0\0\0", 8);
+	check_refused(&fixture, bytes, 6784,
+		      "memory: expected segments one after the other in the program's file, found "
+		      "a segment of 768 bytes at offset 0x31781");
+	memset(bytes + SEGMENT_FIELD(2, p_offset), 0xff, 8);
+	check_refused(&fixture, bytes, 6784,
+		      "memory: expected segments one after the other in the program's file, found "
+		      "a segment of 768 bytes at offset 0xffffffffffffffff");
+	/* One byte less than the headers are. */
+	memset(bytes + SEGMENT_FIELD(1, p_filesz), 0, 8);
+	memset(bytes + SEGMENT_FIELD(2, p_filesz), 0, 8);
+	memcpy(bytes + SEGMENT_FIELD(0, p_filesz), "\xff\x0f\0\0\0\0\0", 8);
+	check_refused(&fixture, bytes, 6784,
+		      "memory: expected segments with a program, found 4095 bytes");
+	fixture_close(&fixture);
+}
+END_TEST
+
+START_TEST(headers_that_are_in_no_segment_are_told)
+{
+	struct fixture fixture;
+	uint8_t bytes[GH_LOADED_HEADERS];
+	struct gh_loaded loaded;
+	struct gh_error err;
+	fixture_open(&fixture, _i);
+	copy_headers(&fixture, bytes);
+	ck_assert(!gh_loaded_open(&loaded, bytes, start_of(&fixture), "memory", &err));
+	ck_assert_str_eq(err.text, "memory: expected a segment with the headers, found none");
+	fixture_close(&fixture);
+}
+END_TEST
+
+/* A core file's notes of where the program's headers are, and a segment without them. */
+START_TEST(a_core_file_without_the_headers_is_told)
+{
+	struct {
+		Elf64_Nhdr note;
+		char name[8];
+		uint32_t auxv[8]; /* of words of 8 bytes */
+	} notes = {
+	    {5, sizeof(notes.auxv), NT_AUXV}, "CORE", {AT_PHENT, 0, 56, 0, AT_NULL, 0, 0x400040}};
+	char path[] = "core";
+	GElf_Phdr segment = {.p_type = PT_NOTE, .p_filesz = sizeof(notes)};
+	const struct gh_image core = {
+	    .path = path,
+	    .data = (uint8_t *)&notes,
+	    .size = sizeof(notes),
+	    .arch = gh_arch_find(EM_X86_64, 8, false),
+	    .segments = &segment,
+	    .nsegments = 1,
+	};
+	struct gh_loaded loaded;
+	struct gh_error err;
+	ck_assert(!gh_core_loaded(&loaded, &core, &err));
+	ck_assert_str_eq(err.text, "core: expected where the program's headers are in memory, "
+				   "found no AT_PHDR");
+	notes.auxv[4] = AT_PHDR;
+	ck_assert(!gh_core_loaded(&loaded, &core, &err));
+	ck_assert_str_eq(err.text, "core: expected the program's headers in memory, found none at "
+				   "0x400000");
+}
+END_TEST
+
 /* Headers with any byte changed: no file larger than the memory there is comes of them. */
 START_TEST(damaged_headers)
 {
@@ -218,4 +315,7 @@ void loaded_tests(TCase *tcase)
 	tcase_add_loop_test(tcase, extent_of_the_headers, 0, FIXTURE_VARIANTS);
 	tcase_add_test(tcase, huge_segments);
 	tcase_add_loop_test(tcase, damaged_headers, 0, 4);
+	tcase_add_test(tcase, what_is_wrong_with_segments_is_told);
+	tcase_add_loop_test(tcase, headers_that_are_in_no_segment_are_told, 0, 4);
+	tcase_add_test(tcase, a_core_file_without_the_headers_is_told);
 }

@@ -316,6 +316,61 @@ START_TEST(text_in_several_sections)
 }
 END_TEST
 
+/* What is asked for is function NUMBER of the open program. */
+static void check_refused(const struct program *program, size_t number, const char *expected)
+{
+	struct gh_func func;
+	struct gh_error err;
+	ck_assert(!gh_pclntab_func(&program->fixture.tab, number, &func, &err));
+	ck_assert_str_eq(err.text, expected);
+}
+
+START_TEST(a_function_that_is_not_in_the_table)
+{
+	struct program program;
+	make_program(&program, _i);
+	open_program(&program);
+	check_refused(&program, 3, "synthetic: expected a function's number, found 3 of 3");
+	fixture_close(&program.fixture);
+}
+END_TEST
+
+/* The functab has the function at 0x401000, its record one byte further on. */
+START_TEST(the_record_of_another_function)
+{
+	struct program program;
+	char expected[160];
+	make_program(&program, _i);
+	size_t record = program.fixture.places.records;
+	bool relative = program.what.format >= SYNTHETIC_1_18;
+	put(&program, record, relative ? 1 : SYNTHETIC_TEXT + 1, relative ? 4 : program.what.word);
+	open_program(&program);
+	snprintf(expected, sizeof(expected),
+		 "synthetic: offset 0x%zx: expected the record of the function in the functab, "
+		 "found entry 0x401001 instead of 0x401000",
+		 record);
+	check_refused(&program, 0, expected);
+	fixture_close(&program.fixture);
+}
+END_TEST
+
+/* Without sections, the bytes of a table end with its segment, at 0x1800. */
+START_TEST(a_record_past_the_end_of_the_table)
+{
+	struct program program;
+	make_program(&program, _i);
+	const struct synthetic_places *places = &program.fixture.places;
+	unsigned half = program.what.format >= SYNTHETIC_1_18 ? 4 : program.what.word;
+	size_t start = program.what.format == SYNTHETIC_1_2 ? places->pclntab : places->functab;
+	put(&program, places->functab + half, 0x17f0 - start, half);
+	open_program(&program);
+	check_refused(&program, 0,
+		      "synthetic: offset 0x17f0: expected a function's record, found the end of "
+		      "the data");
+	fixture_close(&program.fixture);
+}
+END_TEST
+
 void pclntab_tests(TCase *tcase)
 {
 	tcase_add_loop_test(tcase, functions_are_those_that_were_written, 0, FIXTURE_VARIANTS);
@@ -328,4 +383,9 @@ void pclntab_tests(TCase *tcase)
 	tcase_add_loop_test(tcase, functions_before_go_1_12, 0, SYNTHETIC_1_16 * 8);
 	tcase_add_loop_test(tcase, the_last_file_before_go_1_7, 0, SYNTHETIC_1_16 * 8);
 	tcase_add_loop_test(tcase, text_in_several_sections, SYNTHETIC_1_18 * 8, FIXTURE_VARIANTS);
+	tcase_add_loop_test(tcase, a_function_that_is_not_in_the_table, 0, FIXTURE_VARIANTS);
+	tcase_add_loop_test(tcase, the_record_of_another_function, 0, FIXTURE_VARIANTS);
+	tcase_add_loop_test(tcase, a_record_past_the_end_of_the_table, 0, 4);
+	tcase_add_loop_test(tcase, a_record_past_the_end_of_the_table, SYNTHETIC_1_20 * 8,
+			    SYNTHETIC_1_20 * 8 + 4);
 }

@@ -1,3 +1,5 @@
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/pclntab/internal.h"
@@ -178,6 +180,50 @@ START_TEST(the_last_codes_of_their_kinds)
 }
 END_TEST
 
+/* Symbols of Go 1.0 begin with the address, of 4 bytes, big-endian; then there are the type, the
+ * name and a NUL, and 4 bytes more. Those of the program, without files, are etext at 0x1200,
+ * main.data at 0x120f, main.main at 0x1222, its .frame at 0x1235 and n at 0x1245, and main.leaf at
+ * 0x1250. The fields of their type and size are at 0x1d44 and
+ * 0x1d60. */
+START_TEST(damaged_symbols_are_told)
+{
+	static const struct {
+		size_t offset;
+		uint8_t value;
+		const char *text;
+	} cases[] = {
+	    {0x1d44, SHT_NOBITS,
+	     "offset 0x1200: expected a section with contents, found section .gosymtab without"},
+	    {0x1d60, 0x22, "offset 0x1200: expected functions in the symbol table, found none"},
+	    {0x1253, 0x00,
+	     "offset 0x1250: expected functions in ascending order, found 0x401000 after "
+	     "0x401000"},
+	    {0x1203, 0x81,
+	     "offset 0x1200: expected functions inside one loadable segment, found 0x401000 to "
+	     "0x401081"},
+	};
+	const struct synthetic what = {
+	    .format = SYNTHETIC_1_0, .word = 8, .sections = true, .no_files = true};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		size_t size;
+		uint8_t *data = synthetic_make(&what, &size, NULL);
+		struct gh_image image;
+		struct gh_pclntab tab;
+		struct gh_error err;
+		char expected[128];
+		data[cases[i].offset] = cases[i].value;
+		if (cases[i].offset == 0x1d60)
+			data[0x1d61] = 0;
+		ck_assert(gh_image_open_memory(&image, data, size, "synthetic", &err));
+		ck_assert(!gh_pclntab_open(&tab, &image, &err));
+		snprintf(expected, sizeof(expected), "synthetic: %s", cases[i].text);
+		ck_assert_str_eq(err.text, expected);
+		gh_image_close(&image);
+		free(data);
+	}
+}
+END_TEST
+
 void plan9_tests(TCase *tcase)
 {
 	int first = FIXTURE_FIRST_PLAN9;
@@ -188,4 +234,5 @@ void plan9_tests(TCase *tcase)
 	tcase_add_loop_test(tcase, the_stack_delta_is_read_off_the_code, first, end);
 	tcase_add_loop_test(tcase, without_known_code_there_is_a_frame_after_the_entry, first, end);
 	tcase_add_test(tcase, the_last_codes_of_their_kinds);
+	tcase_add_test(tcase, damaged_symbols_are_told);
 }

@@ -1,4 +1,5 @@
 /* Goroutines in the memory of a process, whole and hostile. */
+#include <errno.h>
 #include <string.h>
 
 #include "lib/process/internal.h"
@@ -239,6 +240,11 @@ START_TEST(repeated_entries_are_listed_once)
 }
 END_TEST
 
+#define NO_GOROUTINES                                                                              \
+	"synthetic: expected a process with goroutines, found none in its variables: it may have " \
+	"just started, or the core file lacks them: it was cut short, or see coredump_filter in "  \
+	"core(5)"
+
 START_TEST(a_list_is_no_longer_than_the_memory)
 {
 	static const uint64_t counts[] = {0, PROCESS_SIZE / 4 + 1, 0x7fffffff, 0xffffffff};
@@ -247,6 +253,7 @@ START_TEST(a_list_is_no_longer_than_the_memory)
 		snapshot_make(&snapshot, _i);
 		set_list(&snapshot, process_list(), counts[i]);
 		ck_assert(!snapshot_take(&snapshot));
+		ck_assert_str_eq(snapshot.err.text, NO_GOROUTINES);
 		snapshot_release(&snapshot);
 	}
 }
@@ -303,6 +310,92 @@ START_TEST(where_a_goroutine_is_locked)
 }
 END_TEST
 
+START_TEST(a_release_without_a_known_list_is_told)
+{
+	struct snapshot snapshot;
+	snapshot_make(&snapshot, _i);
+	snapshot.process.minor = 1;
+	ck_assert(!snapshot_take(&snapshot));
+	ck_assert_str_eq(snapshot.err.text,
+			 "synthetic: expected a program of Go 1.2 or later, found one of Go 1.1, "
+			 "whose goroutines cannot be listed");
+	snapshot_release(&snapshot);
+}
+END_TEST
+
+/* A program that describes no types. Where mspan has its fields is known from Go 1.12 on, for words
+ * of 8 bytes. */
+START_TEST(a_process_without_a_heap_is_told)
+{
+	static const char layout[] =
+	    "synthetic: expected a program whose heap's layout is known, found one that does not "
+	    "describe runtime.mspan: its goroutines can be listed nonetheless";
+	static const char heap[] =
+	    "synthetic: expected a process with a Go heap, found none in its variables: it may "
+	    "have just started, or the core file lacks them";
+	struct snapshot snapshot;
+	struct gh_spans spans;
+	snapshot_make(&snapshot, _i);
+	snapshot.memory = process_memory(&snapshot.maker);
+	const struct gh_rtypes types = {.tab = &snapshot.program.tab};
+	for (int minor = 11; minor <= 12; minor++) {
+		bool known = minor == 12 && snapshot.maker.what.word == 8;
+		snapshot.process.minor = minor;
+		ck_assert(!gh_spans_find(&spans, &snapshot.process, &types, &snapshot.err));
+		ck_assert_str_eq(snapshot.err.text, known ? heap : layout);
+	}
+	snapshot_release(&snapshot);
+}
+END_TEST
+
+static bool read_zeros(const struct gh_memory *memory, uint64_t address, void *to, size_t size)
+{
+	(void)memory;
+	(void)address;
+	memset(to, 0, size);
+	return true;
+}
+
+/* Of this program, in the place of which there are zeros. */
+START_TEST(a_file_that_is_not_what_is_mapped_is_told)
+{
+	char path[] = "/proc/self/exe";
+	struct gh_mapped_file file = {.path = path, .start = 0x10000};
+	struct gh_mapped_files files = {0};
+	const struct gh_memory memory = {.read = read_zeros};
+	struct gh_image image;
+	struct gh_error err;
+	uint64_t bias;
+	ck_assert(gh_image_open(&image, path, &err));
+	ck_assert(!gh_mapped_files_find(&files, &memory, &image, &bias, &err));
+	ck_assert_str_eq(err.text, "/proc/self/exe: expected the file of a library that the "
+				   "process has loaded, found none of those");
+	files.items = &file;
+	files.count = 1;
+	ck_assert(!gh_mapped_files_find(&files, &memory, &image, &bias, &err));
+	ck_assert_str_eq(err.text, "/proc/self/exe: expected the file of a library that the "
+				   "process has loaded, found another: it was replaced since");
+	gh_image_close(&image);
+}
+END_TEST
+
+/* Larger than the kernel's highest (PID_MAX_LIMIT). */
+START_TEST(a_process_that_is_not_there_is_told)
+{
+	struct gh_stopped stopped;
+	struct gh_error err;
+	ck_assert(!gh_stopped_make(&stopped, INT32_MAX, &err));
+	ck_assert_str_eq(err.text, "process 2147483647: expected a process of this number, found "
+				   "none that runs a program");
+	errno = EPERM;
+	ck_assert(!gh_stopped_fail(INT32_MAX, &err));
+	ck_assert_str_eq(err.text,
+			 "process 2147483647: expected a process that may be read, found no "
+			 "permission: be its user or have CAP_SYS_PTRACE, and see "
+			 "/proc/sys/kernel/yama/ptrace_scope");
+}
+END_TEST
+
 void process_tests(TCase *tcase)
 {
 	/* Every word size, byte order and layout of runtime.g; one format of pclntab does. */
@@ -321,4 +414,8 @@ void process_tests(TCase *tcase)
 	tcase_add_loop_test(tcase, variables_elsewhere_hold_nothing, FIRST, LAST);
 	tcase_add_test(tcase, an_unknown_release_is_taken_for_the_newest);
 	tcase_add_test(tcase, where_a_goroutine_is_locked);
+	tcase_add_loop_test(tcase, a_release_without_a_known_list_is_told, FIRST, LAST);
+	tcase_add_loop_test(tcase, a_process_without_a_heap_is_told, FIRST, LAST);
+	tcase_add_test(tcase, a_file_that_is_not_what_is_mapped_is_told);
+	tcase_add_test(tcase, a_process_that_is_not_there_is_told);
 }

@@ -7,6 +7,7 @@
 #include "lib/code/code.h"
 #include "lib/debugfile/debugfile.h"
 #include "lib/rtype/rtype.h"
+#include "lib/value/internal.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/suites.h"
 #include "tests/unit/typemaker.h"
@@ -363,6 +364,63 @@ START_TEST(every_field_wrong)
 }
 END_TEST
 
+/* Another package's type gets the name of Node. */
+START_TEST(a_name_of_two_types_is_told)
+{
+	struct program program;
+	struct gh_error err;
+	make(&program, _i);
+	open_program(&program);
+	ck_assert_uint_eq(gh_rtypes_named(&program.types, "main.Node", &err), TYPE_NODE);
+	program.types.items[TYPE_ATOMIC].text = program.types.items[TYPE_NODE].text;
+	ck_assert_uint_eq(gh_rtypes_named(&program.types, "main.Node", &err), GH_NO_RTYPE);
+	ck_assert_str_eq(err.text,
+			 "main.Node: expected the name of one type, found that "
+			 "example.org/x/main.Node and sync/atomic.Node are called so: give one of "
+			 "these");
+	ck_assert_uint_eq(gh_rtypes_named(&program.types, "main.None", &err), GH_NO_RTYPE);
+	ck_assert_str_eq(err.text, "types: expected a type that the program describes, found none "
+				   "called main.None");
+	close_program(&program);
+}
+END_TEST
+
+static void check_size(const struct gh_values *values, const char *name, uint64_t expected)
+{
+	struct gh_error err;
+	uint64_t size;
+	ck_assert_msg(gh_value_named_size(values, name, &size, &err), "%s", err.text);
+	ck_assert_uint_eq(size, expected);
+}
+
+START_TEST(sizes_of_values_are_checked)
+{
+	static const uint8_t bytes[8] = {1};
+	struct program program;
+	struct gh_error err;
+	uint64_t size;
+	make(&program, _i);
+	open_program(&program);
+	unsigned word = program.what.word;
+	struct gh_process process = {.tab = &program.tab};
+	struct gh_values values = {.process = &process, .types = &program.types};
+	check_size(&values, "*int", word);
+	check_size(&values, "[]int", 3 * word);
+	check_size(&values, "[2][1]int", 2 * word);
+	/* 2^60, of 4 or 8 bytes each; four times that is 2^64 bytes and more. */
+	check_size(&values, "[1152921504606846976]int", word * (UINT64_C(1) << 60));
+	ck_assert(!gh_value_named_size(&values, "[4][1152921504606846976]int", &size, &err));
+	ck_assert_str_eq(err.text, "[4][1152921504606846976]int: expected an array that memory can "
+				   "hold, found a larger one");
+	ck_assert(!gh_value_print_bytes(&values, "int", bytes, word - 1, &err));
+	ck_assert_str_eq(err.text, word == 8
+				       ? "int: expected a value of its size, found 7 bytes, not 8"
+				       : "int: expected a value of its size, found 3 bytes, not 4");
+	gh_values_free(&values);
+	close_program(&program);
+}
+END_TEST
+
 void rtype_tests(TCase *tcase)
 {
 	tcase_add_loop_test(tcase, types_are_read, 0, FIXTURE_VARIANTS);
@@ -370,6 +428,8 @@ void rtype_tests(TCase *tcase)
 			    FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, releases_are_told_by_tables, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, copies_are_types_too, 0, FIXTURE_VARIANTS);
+	tcase_add_loop_test(tcase, a_name_of_two_types_is_told, 0, FIXTURE_VARIANTS);
+	tcase_add_loop_test(tcase, sizes_of_values_are_checked, 0, FIXTURE_VARIANTS);
 	tcase_add_test(tcase, deep_nesting_is_cut);
 	tcase_add_loop_test(tcase, a_struct_in_itself_has_no_fields, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, an_array_of_itself_is_a_struct, 0, FIXTURE_VARIANTS);

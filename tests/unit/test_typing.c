@@ -376,6 +376,16 @@ START_TEST(sizes_are_the_allocators)
 }
 END_TEST
 
+START_TEST(a_twin_that_cannot_be_read_is_told)
+{
+	struct gh_variables variables;
+	struct gh_layouts layouts = {0};
+	struct gh_error err;
+	ck_assert(!gh_variables_find(&variables, &layouts, "/dev/null", NULL, 0, &err));
+	ck_assert_str_eq(err.text, "/dev/null: expected DWARF, found none that can be read");
+}
+END_TEST
+
 void typing_tests(TCase *tests)
 {
 	enum { VARIANTS = FIXTURE_VARIANTS - TYPESCENE_FIRST };
@@ -393,6 +403,7 @@ void typing_tests(TCase *tests)
 	tcase_add_loop_test(tests, long_names_are_cut, 0, VARIANTS);
 	tcase_add_loop_test(tests, arrays_are_as_long_as_the_capacity, 0, VARIANTS);
 	tcase_add_loop_test(tests, lengths_are_not_believed, 0, VARIANTS);
+	tcase_add_test(tests, a_twin_that_cannot_be_read_is_told);
 	tcase_add_test(tests, long_chains_need_no_stack);
 	tcase_add_loop_test(tests, every_format_has_classes, 0, 2 * MAKER_VARIANTS);
 	tcase_add_test(tests, sizes_are_the_allocators);
