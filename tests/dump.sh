@@ -242,6 +242,30 @@ made_dump() {
 	number 0
 }
 
+# What makedump.c puts in its records: the statistics in the order of runtime/heapdump.go, and the sizes of stacks and segments
+# are of 16, 4 and 1, and of 5 words.
+check_fields() {
+	local format command
+	"$CC" -std=gnu11 -I "$tests/.." "$tests/oracle/makedump.c" "$tests/unit/dumpmaker.c" -o "$work/makedump" || exit
+	cat >"$work/fields" <<-'END'
+		1 params {"format":"go1.3","big_endian":false,"pointer_size":8,"channel_header":16,"heap_start":"0x10000","heap_end":"0x20000","machine":"amd64","experiment":"fieldtrack","cpus":4}
+		5 params {"format":"go1.7","big_endian":false,"pointer_size":8,"heap_start":"0x10000","heap_end":"0x20000","machine":"amd64","experiment":"go1.99.1","cpus":4}
+		1 itabs {"address":"0x7000","indirect":true}
+		5 itabs {"address":"0x7000","type":"0x5000","type_name":"main.Node"}
+		5 finalizers {"state":"registered","object":"0x10000","func_value":"0x404800","entry":"0x404000","argument_type":"0x5000","argument_type_name":"main.Node","object_type":"0x5100","object_type_name":"main.Pair"}
+		5 finalizers {"state":"queued","object":"0x10100","func_value":"0x404900","entry":"0x404100","argument_type":"0x5100","argument_type_name":"main.Pair","object_type":"0x5000","object_type_name":"main.Node"}
+		5 panics {"goroutine":2,"record":"0xc000","argument_type":"0x5000","argument_type_name":"main.Node","argument_data":"0x10000","defer":"0xb000","next":"0xc040"}
+		5 memstats {"alloc":1000,"total_alloc":1001,"sys":1002,"lookups":1003,"mallocs":1004,"frees":1005,"heap_alloc":1006,"heap_sys":1007,"heap_idle":1008,"heap_inuse":1009,"heap_released":1010,"heap_objects":1011,"stack_inuse":1012,"stack_sys":1013,"mspan_inuse":1014,"mspan_sys":1015,"mcache_inuse":1016,"mcache_sys":1017,"buckhash_sys":1018,"gc_sys":1019,"other_sys":1020,"next_gc":1021,"last_gc":1022,"pause_total_ns":1023,"num_gc":2,"pause_ns":[501,500]}
+		1 info {"heap_dump_format":"go1.3","go_version":null,"machine":"amd64","pointer_size":8,"big_endian":false,"goroutines":2,"stack_frames":6,"objects":7,"object_bytes":272,"stack_bytes":336,"segment_bytes":80,"types":2,"itabs":1,"finalizers":1,"queued":1,"threads":1,"profile_records":1,"samples":1,"whole":true}
+		5 info {"heap_dump_format":"go1.7","go_version":"go1.99.1","machine":"amd64","pointer_size":8,"big_endian":false,"goroutines":2,"stack_frames":6,"objects":7,"object_bytes":272,"stack_bytes":336,"segment_bytes":80,"types":2,"itabs":1,"finalizers":1,"queued":1,"threads":1,"profile_records":1,"samples":1,"whole":true}
+	END
+	cut -d ' ' -f 1,2 "$work/fields" | uniq | while read -r format command; do
+		"$work/makedump" values "$format" 8 little >"$work/made"
+		"$GOHEAP" "$command" --json "$work/made" | sed -E "s/\"file\":\"[^\"]*\",//; s/^/$format $command /"
+	done >"$work/found"
+	same "each field of a made dump's records, as JSON" "$work/fields" "$work/found"
+}
+
 minute=60000000000
 
 waiting() {
@@ -323,6 +347,7 @@ check_pie 1.19
 check_machine 386 env
 check_machine arm qemu-arm
 check_machine s390x qemu-s390x
+check_fields
 check_waits
 check_hostile
 finish
