@@ -83,6 +83,7 @@ check() {
 	same "$1: in a core file" "$work/expected" <(told "$work/found")
 	"$GOHEAP" waits --json -e "$2" "$work/own" >"$work/found" 2>"$work/why" || cat "$work/why"
 	same "$1: in its own heap dump" "$work/expected.dump" <(told "$work/found" | grep -v '^1	')
+	check_channels "$1"
 	check_text "$1"
 	rm -f "$work/core.$pid"
 }
@@ -96,6 +97,21 @@ check_places() {
 }
 
 source=$tests/samples/waits/main.go
+
+# check_channels NAME: how many send and receive on each channel, as they said, and where the sample makes the channels that it
+# makes in one place.
+check_channels() {
+	local kind line
+	cut -f 1,3 "$work/expected" | grep chan | sed 's/^[^\t]*\t//; s/, /\n/' |
+		awk '{ count[$4, $1]++; seen[$4] } END { for (at in seen) print at, count[at, "send"] + 0, count[at, "receive"] + 0 }' | sort >"$work/rows"
+	sed 's/{"operation"/\n&/g' "$work/live" | sed -nE 's/^\{"operation":.*"address":"(0x[0-9a-f]+)",.*"senders":([0-9]+),"receivers":([0-9]+)[,}].*/\1 \2 \3/p' | sort -u >"$work/found"
+	same "$1: how many send and receive on a channel, as JSON" "$work/rows" "$work/found"
+	for kind in '\*main.job:full' '\[3\]string:results'; do
+		line=$(line_of "${kind#*:} := make")
+		has "$1: where a chan ${kind%:*} was made, as JSON" "$(cat "$work/live")" \
+			'"type":"'"${kind%:*}"'",[^}]*"made_function":"main\.channels","made_file":"[^"]*/samples/waits/main\.go","made_line":'"$line"'\}'
+	done
+}
 
 # check_text NAME: what is not in what the sample prints.
 check_text() {
