@@ -300,8 +300,8 @@ check_waits() {
 		main.c(...)
 	END
 	same "minutes of waiting" "$work/expected" "$work/found"
-	has "who has waited longest" "$("$GOHEAP" hang "$work/made")" '^6 goroutines: .*; goroutine 1 has waited longest, for at least 420 s$'
-	has "who has waited longest, as JSON" "$("$GOHEAP" hang --json "$work/made")" \
+	has "who has waited longest" "$("$GOHEAP" hang "$work/made" 2>"$work/why")" '^6 goroutines: .*; goroutine 1 has waited longest, for at least 420 s$'
+	has "who has waited longest, as JSON" "$("$GOHEAP" hang --json "$work/made" 2>"$work/why")" \
 		'^\{"part":"goroutines","count":6,"running":0,"runnable":1,"syscall":1,"waiting":4,"waited":420000000000,"oldest":1\}$'
 	"$GOHEAP" goroutines --group -s 'chan receive' "$work/made" >"$work/found"
 	cat >"$work/expected" <<-'END'
