@@ -60,6 +60,10 @@ check() {
 	same "$name: what most wait for, who has it, and what that does" \
 		<(printf '%s\n' '10 main.quick main.slow waits for sleep' '9 main.transferQuietly main.transferQuietly waits to lock sync.Mutex') \
 		<(sed -nE 's/^([0-9]+) goroutines: lock sync\.Mutex 0x[0-9a-f]+ \(locked\), in ([^ ]*) at .*; held by goroutine [0-9]+ \(([^ ]*) at .*\), which (.*)$/\1 \2 \3 \4/p' "$work/hang")
+	has "$name: what most wait for" "$(cat "$work/hang")" '^What most wait for:$'
+	has "$name: they are waited for at one place" "$(cat "$work/hang")" '^5 goroutines: lock sync\.Mutex, in main\.move at [^;]*; 5 different ones$'
+	# What waits for a variable, at a low address, could be told to go on.
+	has "$name: how many can never go on" "$(cat "$work/hang")" "^$(awk 'length($2) > 8' "$work/expected" | wc -l) goroutines can never go on; only they keep [0-9]+ objects? of [0-9]+ bytes\$"
 	same "$name: and three of the deadlocks" <(joined "$work/live" | head -n 3) <(joined "$work/hang" | grep '^goroutine [0-9]')
 	equal "$name: how many more, and of all" "and $(($# - 3)) more: see goheap waits --deadlocks -p $pid
 $(tail -n 1 "$work/live")" "$(grep -A 1 '^and [0-9]* more: ' "$work/hang")"

@@ -322,6 +322,32 @@ check_waits() {
 	equal "no pattern" 2 $?
 }
 
+# Who collects garbage, who waits for that, and for what most wait, of a dump whose program is not known.
+check_collector() {
+	{
+		goroutine 1 4 0 'garbage collection' main.a
+		goroutine 2 4 0 'GC assist wait' main.b
+		goroutine 3 4 0 'GC assist wait' main.b
+		goroutine 4 4 0 'wait for GC cycle' main.c
+	} | made_dump >"$work/made"
+	"$GOHEAP" hang "$work/made" >"$work/found" 2>"$work/errors"
+	cat >"$work/expected" <<-END
+		4 goroutines: 0 on a thread, 0 ready to run, 0 in system calls or C, 4 waiting
+		collecting garbage: goroutine 1 (main.a) [garbage collection]
+		3 goroutines wait for the collector
+		What most wait for:
+		2 goroutines: GC assist wait, in main.b
+		1 goroutine: garbage collection, in main.a
+		1 goroutine: wait for GC cycle, in main.c
+		0 goroutines can never go on
+		see goheap goroutines --group $work/made (all stacks)
+	END
+	same "who waits for the collector" "$work/expected" "$work/found"
+	equal "without the program" "goheap: who has a mutex is told by the program's code: name it with -e" "$(cat "$work/errors")"
+	goroutine 2 4 0 'GC assist marking' main.b | made_dump >"$work/made"
+	has "one waits for the collector" "$("$GOHEAP" hang "$work/made" 2>"$work/errors")" '^1 goroutine waits for the collector$'
+}
+
 hostile() {
 	# shellcheck disable=SC2016 # nothing here is to be expanded, ever
 	goroutine 1 4 0 $'a\n\e[31m"\\$(touch gone)`id`' $'main.\r\n\e]0;x\a$(id)'
@@ -352,5 +378,6 @@ check_machine arm qemu-arm
 check_machine s390x qemu-s390x
 check_fields
 check_waits
+check_collector
 check_hostile
 finish

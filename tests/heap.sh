@@ -95,6 +95,11 @@ $(address tree 4)" "$("$GOHEAP" dominators --json "$work/dump" "$(address tree 0
 	equal "dominators of an object: nothing else" 2 "$(wc -l <<<"$output")"
 	equal "dominators of a closure: below it" 1 "$("$GOHEAP" dominators "$work/dump" "$(address closure 0)" | grep -c "^ .*   1    $(address closure 1) ")"
 	has "unreachable: the sum" "$("$GOHEAP" unreachable "$work/dump")" '^garbage: [0-9]+ objects of [0-9,]+ bytes'
+	equal "reachable: of a tree" "$(address tree 0)  96 bytes, pointers at 8 64
+  leads to $(said freed tree 4) objects, itself among them, of $(said freed tree 3) bytes
+  keeps alive, alone, $(said freed tree 3) bytes" "$("$GOHEAP" reachable "$work/dump" "$(address tree 0)")"
+	equal "strings: the tables" "The longest:
+The most repeated:" "$("$GOHEAP" strings "$work/dump" | grep '^The ')"
 	has "strings: escaped" "$("$GOHEAP" strings "$work/dump")" ' 3 +48 +0x[0-9a-f]+  so \\\\ it "goes", so'
 	output=$("$GOHEAP" strings --json --grep '^so .* "goes"' "$work/dump")
 	equal "strings --grep" "$("$GOHEAP" strings --json "$work/dump" | grep -F '"text":"so ' | grep -F '\"goes\"')" "$output"

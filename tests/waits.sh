@@ -71,6 +71,7 @@ check() {
 	"$GOHEAP" waits --json -p "$pid" >"$work/live" 2>"$work/why" || cat "$work/why"
 	"$GOHEAP" waits -p "$pid" >"$work/lines" 2>"$work/why" || cat "$work/why"
 	"$GOHEAP" waits --group -p "$pid" >"$work/groups" 2>"$work/why" || cat "$work/why"
+	"$GOHEAP" waits --deadlocks -p "$pid" >"$work/ever" 2>"$work/why" || cat "$work/why"
 	timeout 60 gcore -o "$work/core" "$pid" >"$work/gdb" 2>&1
 	check_gdb "$1: in GDB" "$2" "attach $pid"
 	kill -QUIT "$pid"
@@ -129,6 +130,8 @@ check_text() {
 	has "$1: what a group connects to" "$(cat "$work/groups")" '^2 goroutines: file descriptor, in main\.dials\.func1 at .*; all tcp to '"$(sed -n 's/^dialled: //p' "$work/trace")"', connecting$'
 	has "$1: the other side" "$(cat "$work/groups")" '^1 goroutine: send on chan \*main\.job 0x[0-9a-f]+ \(len 2, cap 2\) made in main\.channels at [^ ]*/main\.go:'"$(line_of 'full := make')"', in main\.channels\.func1 at .*; 0 receive from it$'
 	has "$1: where a sampled channel was made" "$(cat "$work/lines")" 'receive from chan int 0x[0-9a-f]+ \(len 0, cap 0\) made in main\.channels at [^ ]*/main\.go:'"$(line_of 'unbuffered := make')"', in '
+	same "$1: what nothing ever ends" <(awk -F'\t' '($2 == "send" || $2 == "receive" || $2 == "select") && $3 == "" { print $1 }' "$work/expected" | sort) \
+		<(sed -nE 's/^goroutine ([0-9]+) .* waits (to (send|receive) (on|from) a nil channel|in select without cases): nothing ever ends that$/\1/p' "$work/ever" | sort)
 	equal "$1: all are in groups" 24 "$(awk '{ n += $1 } END { print n }' "$work/groups")"
 }
 
