@@ -264,6 +264,7 @@ check_fields() {
 		"$GOHEAP" "$command" --json "$work/made" | sed -E "s/\"file\":\"[^\"]*\",//; s/^/$format $command /"
 	done >"$work/found"
 	same "each field of a made dump's records, as JSON" "$work/fields" "$work/found"
+	has "an address in the heap, and in no object" "$("$GOHEAP" objects "$work/made" 18000 2>&1)" "^goheap: 0x18000: .*, found one in the heap's free memory\$"
 }
 
 minute=60000000000

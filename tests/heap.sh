@@ -64,6 +64,11 @@ check_referrers() {
 	done
 }
 
+# place NAME: the address of that variable.
+place() {
+	printf '0x%x' $((0x$(nm "$directory/graph" | awk -v name="$1" '$3 == name { print $1 }')))
+}
+
 # What a person sees.
 check_text() {
 	local last output
@@ -86,6 +91,8 @@ check_text() {
 	output=$("$GOHEAP" dominators "$work/dump" --limit 0)
 	has "dominators: a tree of 7 objects is one line" "$output" \
 		" 7  $(address tree 0)  .*  <- bss $(said root tree 5)\$"
+	has "dominators: what both copies of the environment have" "$output" \
+		"<- in several ways: bss $(place syscall.envs); bss $(place runtime.envs)\$|<- in several ways: bss $(place runtime.envs); bss $(place syscall.envs)\$"
 	has "dominators: what a variable's object dominates is below it" \
 		"$(grep -A 1 " $(said root closure 6) " <<<"$output")" "^ .*   1    $(address closure 1) "
 	equal "dominators of an object: what only it leads to" "$(address tree 1)
