@@ -242,6 +242,31 @@ made_dump() {
 	number 0
 }
 
+# What makedump.c puts in its records: the statistics in the order of runtime/heapdump.go, and the sizes of stacks and segments
+# are of 16, 4 and 1, and of 5 words.
+check_fields() {
+	local format command
+	"$CC" -std=gnu11 -I "$tests/.." "$tests/oracle/makedump.c" "$tests/unit/dumpmaker.c" -o "$work/makedump" || exit
+	cat >"$work/fields" <<-'END'
+		1 params {"format":"go1.3","big_endian":false,"pointer_size":8,"channel_header":16,"heap_start":"0x10000","heap_end":"0x20000","machine":"amd64","experiment":"fieldtrack","cpus":4}
+		5 params {"format":"go1.7","big_endian":false,"pointer_size":8,"heap_start":"0x10000","heap_end":"0x20000","machine":"amd64","experiment":"go1.99.1","cpus":4}
+		1 itabs {"address":"0x7000","indirect":true}
+		5 itabs {"address":"0x7000","type":"0x5000","type_name":"main.Node"}
+		5 finalizers {"state":"registered","object":"0x10000","func_value":"0x404800","entry":"0x404000","argument_type":"0x5000","argument_type_name":"main.Node","object_type":"0x5100","object_type_name":"main.Pair"}
+		5 finalizers {"state":"queued","object":"0x10100","func_value":"0x404900","entry":"0x404100","argument_type":"0x5100","argument_type_name":"main.Pair","object_type":"0x5000","object_type_name":"main.Node"}
+		5 panics {"goroutine":2,"record":"0xc000","argument_type":"0x5000","argument_type_name":"main.Node","argument_data":"0x10000","defer":"0xb000","next":"0xc040"}
+		5 memstats {"alloc":1000,"total_alloc":1001,"sys":1002,"lookups":1003,"mallocs":1004,"frees":1005,"heap_alloc":1006,"heap_sys":1007,"heap_idle":1008,"heap_inuse":1009,"heap_released":1010,"heap_objects":1011,"stack_inuse":1012,"stack_sys":1013,"mspan_inuse":1014,"mspan_sys":1015,"mcache_inuse":1016,"mcache_sys":1017,"buckhash_sys":1018,"gc_sys":1019,"other_sys":1020,"next_gc":1021,"last_gc":1022,"pause_total_ns":1023,"num_gc":2,"pause_ns":[501,500]}
+		1 info {"heap_dump_format":"go1.3","go_version":null,"machine":"amd64","pointer_size":8,"big_endian":false,"goroutines":2,"stack_frames":6,"objects":7,"object_bytes":272,"stack_bytes":336,"segment_bytes":80,"types":2,"itabs":1,"finalizers":1,"queued":1,"threads":1,"profile_records":1,"samples":1,"whole":true}
+		5 info {"heap_dump_format":"go1.7","go_version":"go1.99.1","machine":"amd64","pointer_size":8,"big_endian":false,"goroutines":2,"stack_frames":6,"objects":7,"object_bytes":272,"stack_bytes":336,"segment_bytes":80,"types":2,"itabs":1,"finalizers":1,"queued":1,"threads":1,"profile_records":1,"samples":1,"whole":true}
+	END
+	cut -d ' ' -f 1,2 "$work/fields" | uniq | while read -r format command; do
+		"$work/makedump" values "$format" 8 little >"$work/made"
+		"$GOHEAP" "$command" --json "$work/made" | sed -E "s/\"file\":\"[^\"]*\",//; s/^/$format $command /"
+	done >"$work/found"
+	same "each field of a made dump's records, as JSON" "$work/fields" "$work/found"
+	has "an address in the heap, and in no object" "$("$GOHEAP" objects "$work/made" 18000 2>&1)" "^goheap: 0x18000: .*, found one in the heap's free memory\$"
+}
+
 minute=60000000000
 
 waiting() {
@@ -276,6 +301,9 @@ check_waits() {
 		main.c(...)
 	END
 	same "minutes of waiting" "$work/expected" "$work/found"
+	has "who has waited longest" "$("$GOHEAP" hang "$work/made" 2>"$work/why")" '^6 goroutines: .*; goroutine 1 has waited longest, for at least 420 s$'
+	has "who has waited longest, as JSON" "$("$GOHEAP" hang --json "$work/made" 2>"$work/why")" \
+		'^\{"part":"goroutines","count":6,"running":0,"runnable":1,"syscall":1,"waiting":4,"waited":420000000000,"oldest":1\}$'
 	"$GOHEAP" goroutines --group -s 'chan receive' "$work/made" >"$work/found"
 	cat >"$work/expected" <<-'END'
 		2 goroutines [chan receive, 7 minutes]:
@@ -293,6 +321,32 @@ check_waits() {
 	equal "of a pattern" 2 "$("$GOHEAP" goroutines --grep '^main\.c' "$work/made" | grep -c '^goroutine')"
 	"$GOHEAP" goroutines --grep '(' "$work/made" >"$work/found" 2>&1
 	equal "no pattern" 2 $?
+}
+
+# Who collects garbage, who waits for that, and for what most wait, of a dump whose program is not known.
+check_collector() {
+	{
+		goroutine 1 4 0 'garbage collection' main.a
+		goroutine 2 4 0 'GC assist wait' main.b
+		goroutine 3 4 0 'GC assist wait' main.b
+		goroutine 4 4 0 'wait for GC cycle' main.c
+	} | made_dump >"$work/made"
+	"$GOHEAP" hang "$work/made" >"$work/found" 2>"$work/errors"
+	cat >"$work/expected" <<-END
+		4 goroutines: 0 on a thread, 0 ready to run, 0 in system calls or C, 4 waiting
+		collecting garbage: goroutine 1 (main.a) [garbage collection]
+		3 goroutines wait for the collector
+		What most wait for:
+		2 goroutines: GC assist wait, in main.b
+		1 goroutine: garbage collection, in main.a
+		1 goroutine: wait for GC cycle, in main.c
+		0 goroutines can never go on
+		see goheap goroutines --group $work/made (all stacks)
+	END
+	same "who waits for the collector" "$work/expected" "$work/found"
+	equal "without the program" "goheap: who has a mutex is told by the program's code: name it with -e" "$(cat "$work/errors")"
+	goroutine 2 4 0 'GC assist marking' main.b | made_dump >"$work/made"
+	has "one waits for the collector" "$("$GOHEAP" hang "$work/made" 2>"$work/errors")" '^1 goroutine waits for the collector$'
 }
 
 hostile() {
@@ -323,6 +377,8 @@ check_pie 1.19
 check_machine 386 env
 check_machine arm qemu-arm
 check_machine s390x qemu-s390x
+check_fields
 check_waits
+check_collector
 check_hostile
 finish

@@ -130,7 +130,7 @@ matching() {
 
 # check_process NAME PROGRAM
 check_process() {
-	local ids commands=() id
+	local ids commands=() id function offset
 	start "$2"
 	goheap "$2" "attach $pid" "goheap goroutines" "echo all\\n" "goheap goroutines --all" >"$work/both"
 	sed '/^all$/,$d' "$work/both" >"$work/users"
@@ -184,6 +184,19 @@ check_process() {
 	same "$1, core file: where they were created in JSON" \
 		<(matching '^goroutine ([0-9]+) .*\|created by .* in goroutine ([0-9]+)\|.*' '\1 \2' <"$work/expected") \
 		<(matching '^.*"id":([0-9]+),.*"created_in":([0-9]+),.*' '\1 \2' <"$work/json")
+	# Of the one that had the signal Go tells the runtime's own calls, too.
+	sed -E -e '/\|created by runtime\./d' -e 's/ in goroutine [0-9]+\|/|/' "$work/expected" |
+		matching '^goroutine ([0-9]+) .*\|created by ([^|]*)\|\t([^|]*):([0-9]+) \+(0x[0-9a-f]+)\|?' '\1 \2 \3 \4 \5' >"$work/creators"
+	same "$1, core file: what they were created by in JSON" <(cut -d ' ' -f -4 "$work/creators") \
+		<(matching '^.*"id":([0-9]+),.*"created_by":\{"function":"([^"]*)","file":"([^"]*)","line":([0-9]+)\},.*' '\1 \2 \3 \4' <"$work/json")
+	# Position-independent programs are elsewhere.
+	if [[ $1 != *pie* ]]; then
+		nm "${2%.stripped}" >"$work/symbols"
+		same "$1, core file: the address of the go statement in JSON" \
+			<(while read -r id function _ _ offset; do
+				printf '%s 0x%x\n' "$id" $((0x$(awk -v name="$function" '$3 == name { print $1; exit }' "$work/symbols") + offset))
+			done <"$work/creators") <(matching '^.*"id":([0-9]+),.*"creator_pc":"(0x[0-9a-f]+)","created_by":\{.*' '\1 \2' <"$work/json")
+	fi
 	"$GOHEAP" goroutines --group "$work/core" -e "$2" >"$work/groups" 2>&1
 	has "$1, core file: a group of locked ones" "$(cat "$work/groups")" '^[0-9]+ goroutines? \[.*, locked to thread\]:'
 	check_groups "$1, core file" "$2"

@@ -32,6 +32,21 @@ compare_lines() {
 	fi
 }
 
+# check_format NAME FILE: the format of its function table has the name of the release that began it, by the number that the
+# table begins with: debug/gosym has that of each.
+check_format() {
+	local format
+	objcopy -O binary -j .gopclntab "$2" "$work/table"
+	case $(od -An -t x4 -N 4 "$work/table") in
+	*fffffffb) format=go1.2 ;;
+	*fffffffa) format=go1.16 ;;
+	*fffffff0) format=go1.18 ;;
+	*fffffff1) format=go1.20 ;;
+	*) format=unknown ;;
+	esac
+	has "$1: the format of its function table" "$("$GOHEAP" info --json "$2")" "\"pclntab_format\":\"$format\","
+}
+
 # What the pclntab does not tell as the DWARF does: the linker writes an array type's length as ...
 # in the names of the functions that compare it, and a package's init function has no place of
 # its own but that of the first variable it sets.
@@ -75,6 +90,7 @@ compare_release() {
 		name=${spec%% *}
 		# shellcheck disable=SC2086 # the words of a specification are arguments
 		sample "Go $release $spec" "$release" $spec || continue
+		[ "$spec" != sample ] || check_format "Go $release" "$directory/sample.stripped"
 		for suffix in "" .stripped .sw; do
 			compare_lines "Go $release $spec$suffix" "$oracle/gosym" "$directory/$name$suffix"
 		done
@@ -119,6 +135,7 @@ compare_old() {
 			name="Go $format, $bits bits"
 			"$oracle/gosym" -funcs "$work/old" >"$work/gosym"
 			"$GOHEAP" funcs "$work/old" | cut -f 1-3 >"$work/ours"
+			[ "$format" = interim ] || has "$name: the format of its function table" "$("$GOHEAP" info --json "$work/old")" "\"pclntab_format\":\"go$format\","
 			equal "$name: gosym finds functions" 4 "$(wc -l <"$work/gosym")"
 			same "$name: entry, end, name of every function are gosym's" \
 				"$work/gosym" "$work/ours"

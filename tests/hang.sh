@@ -9,6 +9,11 @@ state() {
 	sed 's/.*) \(.\) .*/\1/' "/proc/$pid/task/$thread/stat"
 }
 
+# threads STATE: how many are in that state, by the kernel.
+threads() {
+	sed 's/.*) \(.\) .*/\1/' "/proc/$pid/task"/*/stat | grep -c "$1"
+}
+
 # check RELEASE WAY FUNCTION STATE HELD DOES: the goroutine is in FUNCTION, its thread in STATE; it has the mutex, as HELD says
 # it, and DOES something.
 check() {
@@ -30,6 +35,8 @@ check() {
 	kernel)
 		has "$name: its thread" "$hang" "^in C: goroutine $goroutine \(main\.$3 at [^ ]*\), on thread $thread, in the kernel, where no signal reaches it"
 		has "$name: among the threads" "$hang" "^[0-9]+ threads: .* 1 in the kernel, where no signal reaches them \(thread $thread"
+		has "$name: among the threads, as JSON" "$("$GOHEAP" hang --json -p "$pid" 2>"$work/why")" \
+			"^\{\"part\":\"threads\",.*,\"running\":0,\"sleeping\":$(threads S),\"stopped\":0,\"traced\":0,\"stuck\":$(threads D),\"first_stuck\":$thread$(sed '/^0$/d; s/.*/,"kernel_function":"&"/' "/proc/$pid/task/$thread/wchan")\}"
 		;;
 	spin) has "$name: it runs" "$hang" "^running: goroutine $goroutine \(main\.$3 at [^ ]*\)\$" ;;
 	esac

@@ -64,6 +64,11 @@ check_referrers() {
 	done
 }
 
+# place NAME: the address of that variable.
+place() {
+	printf '0x%x' $((0x$(nm "$directory/graph" | awk -v name="$1" '$3 == name { print $1 }')))
+}
+
 # What a person sees.
 check_text() {
 	local last output
@@ -86,6 +91,8 @@ check_text() {
 	output=$("$GOHEAP" dominators "$work/dump" --limit 0)
 	has "dominators: a tree of 7 objects is one line" "$output" \
 		" 7  $(address tree 0)  .*  <- bss $(said root tree 5)\$"
+	has "dominators: what both copies of the environment have" "$output" \
+		"<- in several ways: bss $(place syscall.envs); bss $(place runtime.envs)\$|<- in several ways: bss $(place runtime.envs); bss $(place syscall.envs)\$"
 	has "dominators: what a variable's object dominates is below it" \
 		"$(grep -A 1 " $(said root closure 6) " <<<"$output")" "^ .*   1    $(address closure 1) "
 	equal "dominators of an object: what only it leads to" "$(address tree 1)
@@ -95,6 +102,11 @@ $(address tree 4)" "$("$GOHEAP" dominators --json "$work/dump" "$(address tree 0
 	equal "dominators of an object: nothing else" 2 "$(wc -l <<<"$output")"
 	equal "dominators of a closure: below it" 1 "$("$GOHEAP" dominators "$work/dump" "$(address closure 0)" | grep -c "^ .*   1    $(address closure 1) ")"
 	has "unreachable: the sum" "$("$GOHEAP" unreachable "$work/dump")" '^garbage: [0-9]+ objects of [0-9,]+ bytes'
+	equal "reachable: of a tree" "$(address tree 0)  96 bytes, pointers at 8 64
+  leads to $(said freed tree 4) objects, itself among them, of $(said freed tree 3) bytes
+  keeps alive, alone, $(said freed tree 3) bytes" "$("$GOHEAP" reachable "$work/dump" "$(address tree 0)")"
+	equal "strings: the tables" "The longest:
+The most repeated:" "$("$GOHEAP" strings "$work/dump" | grep '^The ')"
 	has "strings: escaped" "$("$GOHEAP" strings "$work/dump")" ' 3 +48 +0x[0-9a-f]+  so \\\\ it "goes", so'
 	output=$("$GOHEAP" strings --json --grep '^so .* "goes"' "$work/dump")
 	equal "strings --grep" "$("$GOHEAP" strings --json "$work/dump" | grep -F '"text":"so ' | grep -F '\"goes\"')" "$output"

@@ -65,11 +65,13 @@ for release in ${RELEASES:-1.15 1.19 1.24 1.27}; do
 	sample "Go $release" "$release" footprint || continue
 	run_until_ready "$directory/footprint.stripped" "$work/file"
 	"$GOHEAP" memory -p "$pid" --json >"$work/found" 2>"$work/why"
+	swapped=$(awk '/^Swap:/ { print $2 * 1024 }' "/proc/$pid/smaps_rollup")
 	resident=$(awk '/^Rss:/ { print $2 * 1024 }' "/proc/$pid/smaps_rollup")
 	check "Go $release, process"
 	near "Go $release, process: mapped files" "$(said files)" "$(part files resident)" 1
 	has "Go $release, process: the file" "$(cat "$work/found")" '"part":"file","file":"[^"]*/file"'
 	near "Go $release, process: in all" "$resident" "$(part all resident)" 1
+	near "Go $release, process: in swap" "$swapped" "$(part all swapped)" 1
 	equal "Go $release, process: the kinds add up" "$(part all resident)" \
 		"$(sed -nE '/"part":"(file|all)"/!s/.*"resident":([0-9]+).*/\1/p' "$work/found" | awk '{ sum += $1 } END { printf "%d", sum }')"
 	text=$("$GOHEAP" memory -p "$pid" 2>"$work/why")

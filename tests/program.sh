@@ -8,24 +8,27 @@ field() {
 	sed -n "s/^$1: *//p"
 }
 
+# wanted: those of the lines on standard input, "KEY<tab>VALUE", that have a key in $work/expected, in its order.
+wanted() {
+	awk -F'\t' 'NR == FNR { value[$1] = $2; next } { print $1 "\t" value[$1] }' - "$work/expected"
+}
+
 info() {
-	local found
-	found=$("$GOHEAP" info "$stripped")
-	equal "info: Go version" "$("$goroot/bin/go" version "$stripped" | sed 's/.*: //')" \
-		"$(field 'go version' <<<"$found")"
-	equal "info: Go build id" "$("$goroot/bin/go" tool buildid "$stripped")" \
-		"$(field 'go build id' <<<"$found")"
-	equal "info: module" "$("$goroot/bin/go" version -m "$stripped" | awk '$1 == "mod" { print $2 }')" \
-		"$(field module <<<"$found")"
-	equal "info: main package" \
-		"$("$goroot/bin/go" version -m "$stripped" | awk '$1 == "path" { print $2 }')" \
-		"$(field 'main package' <<<"$found")"
-	equal "info: pclntab address" \
-		"$(readelf --wide --sections "$stripped" | awk '$2 == ".gopclntab" || $3 == ".gopclntab" {
-			sub(/.*PROGBITS +0*/, "0x"); print $1 }')" "$(field 'pclntab address' <<<"$found")"
-	equal "info: the stripped one is" yes "$(field stripped <<<"$found")"
+	local table directory
+	table=$(readelf --wide --sections "$stripped" | awk '$2 == ".gopclntab" || $3 == ".gopclntab" { sub(/.*PROGBITS +0*/, "0x"); print $1 }')
+	"$goroot/bin/go" version -m "$stripped" >"$work/out"
+	printf '%s\t%s\n' 'go version' "$(sed -n '1s/.*: //p' "$work/out")" 'go build id' "$("$goroot/bin/go" tool buildid "$stripped")" \
+		module "$(awk '$1 == "mod" { print $2 }' "$work/out")" 'main package' "$(awk '$1 == "path" { print $2 }' "$work/out")" \
+		'pclntab address' "$table" machine amd64 >"$work/expected"
+	same "info" "$work/expected" <("$GOHEAP" info "$stripped" | sed -E 's/: */\t/' | wanted)
+	same "info: as JSON" "$work/expected" <("$GOHEAP" info --json "$stripped" | sed 's/[{,]"/\n"/g' |
+		awk -F'"' -v OFS='\t' '{ gsub("_", " ", $2); print $2, $4 }' | wanted)
+	equal "info: the stripped one is" yes "$("$GOHEAP" info "$stripped" | field stripped)"
 	equal "info: its twin is not" no "$("$GOHEAP" info "$twin" | field stripped)"
 	equal "info: the twin has DWARF" yes "$("$GOHEAP" info "$twin" | field dwarf)"
+	sample "info: GNU build id" 1.19 cgo || return
+	equal "info: GNU build id" "$(readelf --notes "$directory/cgo.stripped" | sed -n 's/^ *Build ID: *//p')" \
+		"$("$GOHEAP" info --json "$directory/cgo.stripped" | sed -nE 's/.*"gnu_build_id":"([0-9a-f]*)".*/\1/p')"
 }
 
 # notes: a build id after another note of an odd length, in the same section. Both take the 100 bytes that Go's takes.

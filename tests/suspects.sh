@@ -50,6 +50,8 @@ check_root() {
 		output=$("$GOHEAP" path "$work/new" "$object" -e "$directory/leaks.stripped" | head -n 1)
 		has "$1: by the value's place" "$output" " -> static $(printf '%#x' $((word - 16))), \+16 \(data, $word\)\$"
 		check_users "$1: by use" "$output" "$variable"
+		has "$1: by the value's place, as JSON" "$("$GOHEAP" path --json "$work/new" "$object" -e "$directory/leaks.stripped")" \
+			"\"global\":\"$variable\",.*\"statics\":\[\{\"address\":\"$(printf '%#x' $((word - 16)))\",\"offset\":16,\"name\":null\}\]"
 	else
 		has "$1: by name" "$output" "^$variable(\.[a-z.]*)? \(bss, $word\)\$"
 		output=$("$GOHEAP" path "$work/new" "$object" -e "$directory/leaks.stripped" | head -n 1)
@@ -197,7 +199,7 @@ check_emptied() {
 		output=$("$GOHEAP" suspects "$work/new" "$work/old" -e "$program")
 		equal "$1: the bytes" "$(said freed 2)" "$(bytes "$(head -n 1 <<<"$output")")"
 		has "$1: growth" "$output" '^1\. .* \(map\[int]\*main\.Session\) keeps .*: 1 map\[int]\*main\.Session; [0-9,]+ bytes more than before$'
-		has "$1: what it holds" "$output" '^   the map has room for [0-9,]+ entries and holds 10: '
+		has "$1: what it holds" "$output" '^   the map has room for [0-9,]+ entries and holds 10: a map does not shrink when entries are deleted$'
 		room=$(sed -nE 's/^   the map has room for ([0-9,]+) .*/\1/p' <<<"$output" | tr -d ,)
 		# A map is less than eight times as large as what it had at most.
 		equal "$1: its room" 1 $((room >= 30001 && room < 8 * 30001))
@@ -272,6 +274,10 @@ check_diff() {
 	has "$1: diff: gone" "$growth" " -$(commas "$(said freed 2)") +0 +0 +-$(commas "$(said freed 2)") +gone +main\.cache\$"
 	growth=$("$GOHEAP" diff --by type "$work/old" "$work/new" -e "$directory/leaks")
 	has "$1: diff: retained" "$growth" "^ +\+1,000 +\+48,000 +2,000 +96,000 +\+7[0-9]{2},[0-9]{3} +0x[0-9a-f]+  main\.Session\$"
+	growth=$("$GOHEAP" diff --json --by type "$work/old" "$work/new" -e "$directory/leaks")
+	has "$1: diff as JSON" "$growth" '^\{"objects_growth":1000,"bytes_growth":48000,"objects":2000,"bytes":96000,"retained_growth":7[0-9]{5},"change":null,"largest":"0x[0-9a-f]+","type":"main\.Session"\}$'
+	growth=$("$GOHEAP" diff --json --by root "$work/new" "$work/none" -e "$directory/leaks" | grep -F '"main.cache"')
+	has "$1: diff as JSON: gone" "$growth" '^\{"objects_growth":-'"$(said freed 3),\"bytes_growth\":-$(said freed 2),\"objects\":0,\"bytes\":0,\"retained_growth\":-$(said freed 2),\"change\":\"gone\","
 }
 
 # check_other NAME RELEASE: that the older dump is of another program is told; that it is of the same one is not.
@@ -311,7 +317,10 @@ check_slices() {
 check_json() {
 	local output
 	output=$("$GOHEAP" suspects --json "$work/new" "$work/old" -e "$directory/leaks" | head -n 1)
-	has "$1: JSON" "$output" '^\{"kind":"holder","finding":"main\.cache .*","bytes":'"$(said freed 2)"',"bytes_before":[0-9]+,"root":\{"kind":"bss","variable":"main\.cache",.*"type":"main\.Session","objects":'"$(said held 4),"
+	has "$1: JSON" "$output" '^\{"kind":"holder","finding":"main\.cache .*","bytes":'"$(said freed 2)"',"bytes_before":[0-9]+,"root":\{"kind":"bss","variable":"main\.cache",.*"type":"main\.Session","objects":'"$(said held 4),\"objects_before\":$(($(said held 4) / 2)),"
+	# A map with half of the entries is half as large.
+	output=$(sed -E 's/.*"bytes_before":([0-9]+),.*/\1/' <<<"$output")
+	equal "$1: JSON: half of the bytes" 1 $((output * 100 > $(said freed 2) * 45 && output * 100 < $(said freed 2) * 55))
 }
 
 # start KIND: the sample keeps its leak until it is told to stop; its process is $pid.

@@ -71,6 +71,7 @@ check() {
 	"$GOHEAP" waits --json -p "$pid" >"$work/live" 2>"$work/why" || cat "$work/why"
 	"$GOHEAP" waits -p "$pid" >"$work/lines" 2>"$work/why" || cat "$work/why"
 	"$GOHEAP" waits --group -p "$pid" >"$work/groups" 2>"$work/why" || cat "$work/why"
+	"$GOHEAP" waits --deadlocks -p "$pid" >"$work/ever" 2>"$work/why" || cat "$work/why"
 	timeout 60 gcore -o "$work/core" "$pid" >"$work/gdb" 2>&1
 	check_gdb "$1: in GDB" "$2" "attach $pid"
 	kill -QUIT "$pid"
@@ -83,6 +84,7 @@ check() {
 	same "$1: in a core file" "$work/expected" <(told "$work/found")
 	"$GOHEAP" waits --json -e "$2" "$work/own" >"$work/found" 2>"$work/why" || cat "$work/why"
 	same "$1: in its own heap dump" "$work/expected.dump" <(told "$work/found" | grep -v '^1	')
+	check_channels "$1"
 	check_text "$1"
 	rm -f "$work/core.$pid"
 }
@@ -96,6 +98,21 @@ check_places() {
 }
 
 source=$tests/samples/waits/main.go
+
+# check_channels NAME: how many send and receive on each channel, as they said, and where the sample makes the channels that it
+# makes in one place.
+check_channels() {
+	local kind line
+	cut -f 1,3 "$work/expected" | grep chan | sed 's/^[^\t]*\t//; s/, /\n/' |
+		awk '{ count[$4, $1]++; seen[$4] } END { for (at in seen) print at, count[at, "send"] + 0, count[at, "receive"] + 0 }' | sort >"$work/rows"
+	sed 's/{"operation"/\n&/g' "$work/live" | sed -nE 's/^\{"operation":.*"address":"(0x[0-9a-f]+)",.*"senders":([0-9]+),"receivers":([0-9]+)[,}].*/\1 \2 \3/p' | sort -u >"$work/found"
+	same "$1: how many send and receive on a channel, as JSON" "$work/rows" "$work/found"
+	for kind in '\*main.job:full' '\[3\]string:results'; do
+		line=$(line_of "${kind#*:} := make")
+		has "$1: where a chan ${kind%:*} was made, as JSON" "$(cat "$work/live")" \
+			'"type":"'"${kind%:*}"'",[^}]*"made_function":"main\.channels","made_file":"[^"]*/samples/waits/main\.go","made_line":'"$line"'\}'
+	done
+}
 
 # check_text NAME: what is not in what the sample prints.
 check_text() {
@@ -113,6 +130,8 @@ check_text() {
 	has "$1: what a group connects to" "$(cat "$work/groups")" '^2 goroutines: file descriptor, in main\.dials\.func1 at .*; all tcp to '"$(sed -n 's/^dialled: //p' "$work/trace")"', connecting$'
 	has "$1: the other side" "$(cat "$work/groups")" '^1 goroutine: send on chan \*main\.job 0x[0-9a-f]+ \(len 2, cap 2\) made in main\.channels at [^ ]*/main\.go:'"$(line_of 'full := make')"', in main\.channels\.func1 at .*; 0 receive from it$'
 	has "$1: where a sampled channel was made" "$(cat "$work/lines")" 'receive from chan int 0x[0-9a-f]+ \(len 0, cap 0\) made in main\.channels at [^ ]*/main\.go:'"$(line_of 'unbuffered := make')"', in '
+	same "$1: what nothing ever ends" <(awk -F'\t' '($2 == "send" || $2 == "receive" || $2 == "select") && $3 == "" { print $1 }' "$work/expected" | sort) \
+		<(sed -nE 's/^goroutine ([0-9]+) .* waits (to (send|receive) (on|from) a nil channel|in select without cases): nothing ever ends that$/\1/p' "$work/ever" | sort)
 	equal "$1: all are in groups" 24 "$(awk '{ n += $1 } END { print n }' "$work/groups")"
 }
 

@@ -181,6 +181,13 @@ check_answers() {
 	END
 }
 
+# sums KEY DUMP: in JSON how many objects it has, how many bytes, and how many of them are reachable, by an independent reader.
+sums() {
+	local figures
+	mapfile -t figures < <("$dumpfile" objects "$2" | cut -f 2; "$dumpfile" reach "$2" </dev/null | sed -n 's/^bytes\t//p')
+	printf '"%sobjects":%s,"%sbytes":%s,"%sreachable":%s' "$1" "${figures[0]}" "$1" "${figures[1]}" "$1" "${figures[2]}"
+}
+
 # check_browser RELEASE TYPE [one|large]: with TYPE, as a person uses it; and on three screens, or one. Fails if there is no browser.
 check_browser() {
 	local playwright axe
@@ -214,6 +221,8 @@ check_release() {
 	[ "$1" != 1.19 ] || check_silent
 	[ "$1" != 1.19 ] || check_ends
 	check_answers "$1" "$program"
+	equal "Go $1: the sums of both heaps" "{$(sums older_ "$work/before"), $(sums '' "$work/after")," \
+		"$(curl -s --max-time 20 "${address}api/source" | sed -E 's/^(.*),"file".*("objects":.*),"typed".*/\1, \2,/')"
 	local screens=()
 	# Screens do not depend on the release.
 	[ "$1" = 1.19 ] || screens=(one)
@@ -436,6 +445,7 @@ check_errors() {
 
 needs "everything" curl || finish
 releases=$("$tests/toolchain" list)
+build_dumpfile
 for release in ${RELEASES:-1.19 "$(tail -n 1 <<<"$releases")"}; do
 	check_release "$release"
 done
