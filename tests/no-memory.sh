@@ -53,6 +53,7 @@ for command in goroutines histogram dominators unreachable strings suspects wait
 	check "$command" -e "$program" "$work/dump"
 done
 check goroutines --group -e "$program" "$work/dump"
+check goroutines --group --json -e "$program" "$work/dump"
 check histogram --by root -e "$program" "$work/dump"
 check histogram --by site -e "$program" "$work/dump"
 check diff -e "$program" "$work/dump" "$work/dump"
@@ -61,4 +62,13 @@ check sql -e "$program" "$work/dump" 'SELECT count(*) FROM objects'
 for command in pprof hprof core; do
 	check "$command" -e "$program" -o "$work/file" "$work/dump"
 done
+# A process, whose goroutines wait.
+if sample "a process" 1.27 deadlocks; then
+	run_until_ready "$directory/deadlocks.stripped" upgrades group healthy
+	for command in info goroutines histogram; do
+		check "$command" -p "$pid"
+	done
+	exec 7>&-
+	wait "$pid" 2>"$work/why"
+fi
 finish

@@ -86,7 +86,8 @@ check_runs() {
 	cp "$work/3" "$work/dumps/host=two/b.heapdump"
 	head -c 100 /dev/urandom >"$work/dumps/host=two/a.heapdump"
 	"$GOHEAP" export --summary --tables "$work/runs" "$work"/dumps/host=*/*.heapdump 2>"$work/errors"
-	equal "several, of which one is no dump: exit status, errors" "1 1" "$? $(grep -c '^goheap: .*/host=two/a.heapdump: ' "$work/errors")"
+	equal "several, of which one is no dump: exit status, errors, nothing else" "1 1 1" \
+		"$? $(grep -c '^goheap: .*/host=two/a.heapdump: ' "$work/errors") $(wc -l <"$work/errors")"
 	tables=$(find "$work/runs" -name part-0.csv.gz | sed -E "s#^$work/runs/(host=[a-z]*)/time=[0-9TZ.]*/#\1 #" | sort | xargs)
 	equal "several: those that can be read" "$(for host in one two; do printf "host=$host %s/part-0.csv.gz " paths sites stacks types; done | xargs)" "$tables"
 	"$GOHEAP" export --tables "$work/runs" "$work/dumps/host=one/a.heapdump" 2>"$work/errors"

@@ -1,5 +1,6 @@
 #include "lib/elf/elf.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -109,7 +110,10 @@ static bool read_header(struct gh_image *image, const char *expected, struct gh_
 		return fail_of_kind(image, expected, err);
 	if (elf_version(EV_CURRENT) == EV_NONE)
 		return gh_fail(err, image->path, GH_NO_OFFSET, "libelf", "an older one");
+	errno = 0;
 	image->elf = elf_memory((char *)image->data, image->size);
+	if (image->elf == NULL && errno == ENOMEM)
+		return gh_fail_memory(err, image->path);
 	if (image->elf == NULL || elf_kind(image->elf) != ELF_K_ELF ||
 	    gelf_getehdr(image->elf, &image->header) == NULL)
 		/* Of a header with a wrong class libelf says "no error". */

@@ -60,9 +60,10 @@ bool gh_mappings_live(int pid, const char *file, gh_mapping_take *take, void *co
 		take(context, pid, &mapping);
 	free(first);
 	free(line);
+	bool whole = maps != NULL && feof(maps);
 	if (maps != NULL)
 		fclose(maps);
-	return maps != NULL;
+	return whole;
 }
 
 void gh_mapping_set_access(struct gh_mapping *mapping, const GElf_Phdr *segment)

@@ -42,6 +42,8 @@ bool gh_stopped_fail(int pid, struct gh_error *err)
 {
 	struct name name = name_of(pid);
 	int error = errno;
+	if (error == ENOMEM)
+		return gh_fail_memory(err, name.text);
 	if (error == ESRCH)
 		return gh_fail(err, name.text, GH_NO_OFFSET, "a process of this number",
 			       "none that runs a program");

@@ -198,6 +198,36 @@ START_TEST(types_say_what_else_to_ask)
 }
 END_TEST
 
+START_TEST(expressions_are_taken_apart)
+{
+	static const struct {
+		const char *expression;
+		size_t count;
+		struct {
+			const char *operand;
+			const char *part;
+		} parts[GH_PRINT_PARTS];
+	} cases[] = {
+	    {"a", 0, {{0}}},
+	    {"a.b", 1, {{"a", ".b"}}},
+	    {"*a.b[0]", 2, {{"a", ".b[0].*"}, {"a.b", "[0].*"}}},
+	    {"**a.b", 2, {{"a", ".b.*.*"}, {"a.b", ".*.*"}}},
+	    {"***a", 1, {{"a", ".*.*.*"}}},
+	    {"a.b.c.d.e[1]", 3, {{"a", ".b.c.d.e[1]"}, {"a.b", ".c.d.e[1]"}, {"a.b.c.d.e", "[1]"}}},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct gh_print_part parts[GH_PRINT_PARTS];
+		size_t count = gh_print_parts(parts, cases[i].expression);
+		ck_assert_uint_eq(count, cases[i].count);
+		for (size_t j = 0; j < count; j++) {
+			ck_assert_str_eq(parts[j].operand, cases[i].parts[j].operand);
+			ck_assert_str_eq(parts[j].part, cases[i].parts[j].part);
+		}
+		gh_print_parts_free(parts, count);
+	}
+}
+END_TEST
+
 void print_answers_tests(TCase *tests)
 {
 	tcase_add_test(tests, each_question_has_an_answer);
@@ -207,4 +237,5 @@ void print_answers_tests(TCase *tests)
 	tcase_add_test(tests, errors_say_what_is_missing);
 	tcase_add_test(tests, names_in_errors_have_any_length);
 	tcase_add_test(tests, types_say_what_else_to_ask);
+	tcase_add_test(tests, expressions_are_taken_apart);
 }
