@@ -63,26 +63,11 @@ sections() {
 # valid NAME PROGRAM DEBUGFILE PLAIN: every checker is content. PLAIN is the debug file for libdwarf.
 valid() {
 	local room=$(($(stat -c %s "$3") - $(sections "$3")))
-	((room >= 0 && room < 16384)) || fail "$1: nothing but headers takes room beside the sections" "$room bytes"
+	holds "$1: nothing but headers takes room beside the sections" "$room bytes" [ $((room >= 0 && room < 16384)) = 1 ]
 	quiet "$1: readelf has no warning" complaints readelf --wide --all --debug-dump "$3"
 	no_more "$1: eu-elflint finds nothing" lint_debug_errors lint_errors "$2" "$3"
 	no_more "$1: dwarfdump finds nothing" dwarfdump_errors dwarfdump_errors "$2" "$4"
 	no_more "$1: llvm-dwarfdump --verify finds nothing" llvm_errors llvm_errors "$2" "$3"
-}
-
-# apart THEIRS OURS: the rows of OURS that are not part of a row of THEIRS with the same rules. Both are
-# in the order of their addresses.
-apart() {
-	awk -F'\t' '
-		BEGIN { n = i = 0 }
-		function address(text) { return sprintf("%16s", substr(text, 3)) }
-		NR == FNR { start[n] = address($1); end[n] = address($2); rules[n++] = $3 "\t" $4; next }
-		{
-			while (i < n && end[i] <= address($1))
-				i++
-			if (i == n || start[i] > address($1) || address($2) > end[i] || rules[i] != $3 "\t" $4)
-				print
-		}' "$@"
 }
 
 # unwound_otherwise TWIN DEBUGFILE GOARCH: the functions, with start and end, in which ours unwinds otherwise than

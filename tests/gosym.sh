@@ -35,20 +35,14 @@ compare_lines() {
 # compare_table NAME STRIPPED: the debug file's line table has gosym's line, which is in $work/gosym, at every pc. What is
 # inlined in runtime.sigpanic is left out: GDB aborts on inlined calls in a frame that a signal made.
 compare_table() {
-	"$GOHEAP" debug "$2" -o "$work/debug" && "$work/twin" lines "$work/debug" | sort >"$work/table"
-	awk -F'\t' '
-		BEGIN { n = i = 0 }
-		function address(text) { return sprintf("%16s", substr(text, 3)) }
-		NR == FNR { start[n] = address($1); end[n] = address($2); place[n++] = $3 ":" $4; next }
-		{
-			at = address($1)
-			while (i < n && end[i] <= at)
-				i++
-			for (j = i; at < address($2) && j < n && start[j] <= at && place[j] == $3 ":" $4; j++)
-				at = end[j]
-			if (at < address($2))
-				print
-		}' "$work/table" "$work/gosym" | grep -v 'runtime\.sigpanic$' >"$work/left"
+	rm -f "$work/debug"
+	"$GOHEAP" debug "$2" -o "$work/debug"
+	"$work/twin" lines "$work/debug" >"$work/table"
+	if ! [ -s "$work/table" ]; then
+		fail "$1: the debug file has lines"
+		return
+	fi
+	apart "$work/table" "$work/gosym" | grep -v 'runtime\.sigpanic$' >"$work/left"
 	same "$1: the line of every pc ($(wc -l <"$work/gosym") rows) in the debug file" /dev/null "$work/left"
 }
 

@@ -36,7 +36,7 @@ check() {
 		has "$name: its thread" "$hang" "^in C: goroutine $goroutine \(main\.$3 at [^ ]*\), on thread $thread, in the kernel, where no signal reaches it"
 		has "$name: among the threads" "$hang" "^[0-9]+ threads: .* 1 in the kernel, where no signal reaches them \(thread $thread"
 		has "$name: among the threads, as JSON" "$("$GOHEAP" hang --json -p "$pid" 2>"$work/why")" \
-			"^\{\"part\":\"threads\",.*,\"running\":0,\"sleeping\":$(threads S),\"stopped\":0,\"traced\":0,\"stuck\":$(threads D),\"first_stuck\":$thread$(sed '/^0$/d; s/.*/,"kernel_function":"&"/' "/proc/$pid/task/$thread/wchan")\}"
+			"^\{\"part\":\"threads\",.*,\"running\":[0-9]+,\"sleeping\":[0-9]+,\"stopped\":0,\"traced\":0,\"stuck\":$(threads D),\"first_stuck\":$thread$(sed '/^0$/d; s/.*/,"kernel_function":"&"/' "/proc/$pid/task/$thread/wchan")\}"
 		;;
 	spin) has "$name: it runs" "$hang" "^running: goroutine $goroutine \(main\.$3 at [^ ]*\)\$" ;;
 	esac

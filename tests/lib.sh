@@ -59,6 +59,24 @@ holds() {
 	fi
 }
 
+# apart THEIRS OURS: the rows of OURS, of start, end and two columns more, whose addresses are not all in rows of THEIRS with
+# the same two. Both are in the order of their addresses.
+apart() {
+	awk -F'\t' '
+		BEGIN { n = i = 0 }
+		function address(text) { return sprintf("%16s", substr(text, 3)) }
+		NR == FNR { start[n] = address($1); end[n] = address($2); columns[n++] = $3 "\t" $4; next }
+		{
+			at = address($1)
+			while (i < n && end[i] <= at)
+				i++
+			for (j = i; at < address($2) && j < n && start[j] <= at && columns[j] == $3 "\t" $4; j++)
+				at = end[j]
+			if (at < address($2))
+				print
+		}' "$@"
+}
+
 # equal NAME EXPECTED FOUND: two texts are equal.
 equal() {
 	if [ "$2" = "$3" ]; then

@@ -69,7 +69,8 @@ check unstrip "$program" -o "$work/file"
 
 # Values of all kinds, and parts of them.
 if sample "values" 1.27 printed; then
-	(cd "$work" && "$directory/printed" "$work/values" >"$work/places" 2>"$work/why") &
+	: >"$work/places"
+	(cd "$work" && exec "$directory/printed" "$work/values" >"$work/places" 2>"$work/why") &
 	child=$!
 	wait_until grep -q '^ready' "$work/places"
 	kill "$child"

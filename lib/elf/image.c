@@ -39,13 +39,22 @@ static bool sort_loads(struct gh_image *image, struct gh_error *err)
 	return true;
 }
 
+/* libelf did not find what is EXPECTED at OFFSET in the file; errno was 0 before. Its
+ * own message is "no error" for much that is damaged. */
+static bool fail_of_libelf(const struct gh_image *image, uint64_t offset, const char *expected,
+			   struct gh_error *err)
+{
+	return errno == ENOMEM ? gh_fail_memory(err, image->path)
+			       : gh_fail(err, image->path, offset, expected, "damage");
+}
+
 /* Reads the program headers. False (ERR filled) if they are not all in the file. */
 static bool read_segments(struct gh_image *image, struct gh_error *err)
 {
 	size_t count;
+	errno = 0;
 	if (elf_getphdrnum(image->elf, &count) != 0)
-		return gh_fail(err, image->path, image->header.e_phoff, "program headers", "%s",
-			       elf_errmsg(-1));
+		return fail_of_libelf(image, image->header.e_phoff, "program headers", err);
 	if (count == 0)
 		return true;
 	image->segments = calloc(count, sizeof(*image->segments));
@@ -53,8 +62,7 @@ static bool read_segments(struct gh_image *image, struct gh_error *err)
 		return gh_fail_memory(err, image->path);
 	for (size_t i = 0; i < count; i++) {
 		if (gelf_getphdr(image->elf, (int)i, &image->segments[i]) == NULL)
-			return gh_fail(err, image->path, image->header.e_phoff, "program headers",
-				       "%s", elf_errmsg(-1));
+			return fail_of_libelf(image, image->header.e_phoff, "program headers", err);
 	}
 	image->nsegments = count;
 	return sort_loads(image, err);
@@ -112,12 +120,9 @@ static bool read_header(struct gh_image *image, const char *expected, struct gh_
 		return gh_fail(err, image->path, GH_NO_OFFSET, "libelf", "an older one");
 	errno = 0;
 	image->elf = elf_memory((char *)image->data, image->size);
-	if (image->elf == NULL && errno == ENOMEM)
-		return gh_fail_memory(err, image->path);
 	if (image->elf == NULL || elf_kind(image->elf) != ELF_K_ELF ||
 	    gelf_getehdr(image->elf, &image->header) == NULL)
-		/* Of a header with a wrong class libelf says "no error". */
-		return gh_fail(err, image->path, 0, "an ELF header", "a damaged one");
+		return fail_of_libelf(image, 0, "an ELF header", err);
 	const GElf_Ehdr *header = &image->header;
 	uint8_t pointer_size = header->e_ident[EI_CLASS] == ELFCLASS64 ? 8 : 4;
 	bool big_endian = header->e_ident[EI_DATA] == ELFDATA2MSB;

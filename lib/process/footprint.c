@@ -403,6 +403,15 @@ static bool find_heap(struct maker *maker, struct gh_error *err)
 	return found;
 }
 
+static void free_maker(struct maker *maker)
+{
+	for (size_t i = 0; i < maker->mapped.count; i++)
+		free(maker->mapped.items[i].name);
+	gh_vector_free(&maker->mapped);
+	gh_vector_free(&maker->pieces);
+	gh_vector_free(&maker->code);
+}
+
 /* Makes the footprint of the mappings, which are freed. */
 static bool finish(struct maker *maker, struct gh_error *err)
 {
@@ -411,11 +420,7 @@ static bool finish(struct maker *maker, struct gh_error *err)
 	bool whole = !maker->mapped.failed && !maker->pieces.failed && !maker->code.failed;
 	if (found && whole)
 		add_all(maker);
-	for (size_t i = 0; i < maker->mapped.count; i++)
-		free(maker->mapped.items[i].name);
-	gh_vector_free(&maker->mapped);
-	gh_vector_free(&maker->pieces);
-	gh_vector_free(&maker->code);
+	free_maker(maker);
 	if (found && (!whole || maker->footprint->files.failed))
 		return gh_fail_memory(err, maker->process->tab->image->path);
 	return found;
@@ -431,6 +436,7 @@ bool gh_footprint_live(struct gh_footprint *footprint, struct gh_process *proces
 	maker.pagemap = open(path, O_RDONLY | O_CLOEXEC);
 	if (maker.pagemap < 0 || !gh_mappings_live(pid, "smaps", add_mapping, &maker)) {
 		gh_stopped_fail(pid, err);
+		free_maker(&maker);
 		if (maker.pagemap >= 0)
 			close(maker.pagemap);
 		return false;

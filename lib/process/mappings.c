@@ -1,5 +1,6 @@
 #include "lib/process/internal.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,13 +57,15 @@ bool gh_mappings_live(int pid, const char *file, gh_mapping_take *take, void *co
 		line = NULL;
 		mapping = next;
 	}
+	bool whole = maps != NULL && feof(maps);
+	int error = errno;
 	if (mapping.name != NULL)
 		take(context, pid, &mapping);
 	free(first);
 	free(line);
-	bool whole = maps != NULL && feof(maps);
 	if (maps != NULL)
 		fclose(maps);
+	errno = error;
 	return whole;
 }
 

@@ -20,7 +20,8 @@ struct gh_cursor {
 	const char *file;     /* name of the input, for errors; not owned */
 	uint64_t offset;      /* of start, in the input, in bytes */
 	bool big_endian;      /* the byte order of integers */
-	bool failed;          /* a read went past the end, or a varint did not end */
+	bool failed;          /* a read went past the end, or a varint has more than 64
+				 bits: then the end is moved there */
 };
 
 /* A cursor over SIZE bytes at DATA, which lie at OFFSET in the input called FILE. */

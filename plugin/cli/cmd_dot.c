@@ -81,7 +81,7 @@ static bool draw_file(struct gh_heap_query *query, uint32_t center, const char *
 	if (!gh_output_open(&file, path, GH_OUTPUT_PUBLIC, err))
 		return false;
 	FILE *out = gh_output_stream(&file, err);
-	bool drawn = out != NULL && draw(query, center, out);
+	bool drawn = out != NULL && draw(query, center, out) && !gh_has_left_out();
 	bool written = out != NULL && !ferror(out);
 	if (out != NULL && fclose(out) != 0)
 		written = false;

@@ -158,7 +158,8 @@ static void ask(struct report *report, const struct gh_web_question *question)
 	int status = gh_kept_answer(words.command, words.argc, words.argv);
 	fflush(stdout);
 	gh_web_words_free(&words);
-	add_answer(report, question, status == GH_EXIT_OK, !words.is_of_older);
+	add_answer(report, question, status == GH_EXIT_OK && !gh_has_left_out(),
+		   !words.is_of_older);
 }
 
 /* Asks one that is about OF, by the key KEY, with the other parameters REST; of the older dump,
@@ -404,9 +405,9 @@ static bool write_report(const char *path, const struct gh_web_heap *heap, struc
 	struct gh_web_recording recording;
 	if (!gh_output_open(&output, path, GH_OUTPUT_PUBLIC, err))
 		return false;
-	bool made =
-	    (gh_web_recording_begin(&recording, MAX_FILE) && record_all(heap, &recording)) ||
-	    gh_fail_memory(err, path);
+	bool made = (gh_web_recording_begin(&recording, MAX_FILE) && record_all(heap, &recording) &&
+		     !gh_has_left_out()) ||
+		    gh_fail_memory(err, path);
 	made = made && print(&output, &recording, err);
 	gh_web_recording_free(&recording);
 	return gh_output_end(&output, made, err);

@@ -150,14 +150,17 @@ static void add_member(struct members *members, struct gh_wait_query *query,
 	};
 	size_t size;
 	FILE *out = open_memstream(&member.text, &size);
-	if (out == NULL)
+	if (out == NULL) {
+		members->failed = true;
 		return;
+	}
 	gh_wait_print(out, query, wait, true);
 	print_place(out, query, wait->goroutine);
 	fclose(out);
 	if (gh_wait_descriptor_of(query, gh_wait_descriptor(query, wait), end, sizeof(end), true))
-		member.end = strdup(end);
+		members->failed |= (member.end = strdup(end)) == NULL;
 	if (member.text == NULL || !gh_vector_push(members, member)) {
+		members->failed = true;
 		free(member.text);
 		free(member.end);
 	}

@@ -256,7 +256,8 @@ const char *gh_options_program(const struct gh_options *options, char running[32
 struct argp;
 
 /* Parses ARGV as argp_parse does, for ARGP's parser to fill INPUT; what is wrong with it is told
- * without what a terminal would act on. */
+ * without what a terminal would act on. Exits, as argp does, on --help, on a usage error and where
+ * memory runs out. */
 void gh_arguments_parse(const struct argp *argp, int argc, char **argv, unsigned flags,
 			void *input);
 
@@ -335,10 +336,10 @@ int gh_records_types(const struct gh_options *options);
 
 /* How the program ends other than by a return from main. */
 
-/* Has the program say so, and exit with status 1, when its standard output cannot be written, even
- * where a library exits (argp's --help); when a file that it reads is cut short, which would end it
- * with SIGBUS; and remove its temporary files when SIGINT, SIGTERM or SIGHUP ends it. To be called
- * first in main. */
+/* Has the program say so, and exit with status 1, when its standard output cannot be written, or
+ * lacks what gh_leave_out left out, even where a library exits (argp's --help); when a file that it
+ * reads is cut short, which would end it with SIGBUS; and remove its temporary files when SIGINT,
+ * SIGTERM or SIGHUP ends it. To be called first in main. */
 void gh_exit_prepare(void);
 
 /* What was typed in GDB after a command that takes addresses: of `goheap print', with a type. */

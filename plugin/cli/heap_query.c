@@ -27,15 +27,19 @@ void gh_heap_query_print_damage(const struct gh_heap_query *query)
 	size_t size = 0;
 	bool any = false;
 	FILE *line = open_memstream(&text, &size);
-	if (line == NULL)
+	if (line == NULL) {
+		gh_leave_out();
 		return;
+	}
 	add_damage(line, &any, damage->dangling, "pointers to where no object is");
 	add_damage(line, &any, damage->outside, "fields that do not lie in their object");
 	add_damage(line, &any, damage->unknown, "interfaces of an unknown type");
 	add_damage(line, &any, damage->empty, "objects without a byte");
 	add_damage(line, &any, damage->roots.lost_finalizers, "finalizers of no object");
 	fclose(line);
-	if (any)
+	if (text == NULL)
+		gh_leave_out();
+	else if (any)
 		gh_say("%s: %s", heap->dump->path, text);
 	free(text);
 }

@@ -106,10 +106,12 @@ static bool is_of_runtime(struct gh_suspects *suspects, uint32_t holder)
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
-	if (out == NULL)
-		return false;
-	gh_held_print(out, &suspects->held, &suspects->query->names, holder);
-	fclose(out);
+	if (out != NULL) {
+		gh_held_print(out, &suspects->held, &suspects->query->names, holder);
+		fclose(out);
+	}
+	if (text == NULL)
+		gh_leave_out();
 	bool of_runtime = text != NULL && (strncmp(text, "runtime.", strlen("runtime.")) == 0 ||
 					   strstr(text, " of runtime.") != NULL);
 	free(text);
@@ -410,6 +412,8 @@ static void emit_suspect(struct gh_emit *emit, struct gh_suspects *suspects,
 		print_sentence(sentence, suspects, suspect);
 		fclose(sentence);
 	}
+	if (text == NULL)
+		gh_leave_out();
 	row.sentence = (struct gh_bytes){text, size > 0 ? size - 1 : 0};
 	if (suspect->nparts > 0)
 		row.type = gh_names_class(&suspects->query->names, suspect->most.class);

@@ -423,6 +423,7 @@ void gh_library_list(struct gh_mapped_files *libraries, const struct gh_infofile
 	/* GDB may not have found what was loaded by a relative path. */
 	if (files->pid != 0 && gh_mapped_files_live(libraries, files->pid))
 		return;
+	gh_mapped_files_free(libraries);
 	while (text != NULL && gh_infofiles_section(&text, &section)) {
 		bool is_next = section.path_size != last.path_size ||
 			       memcmp(section.path, last.path, last.path_size) != 0;

@@ -131,9 +131,15 @@ START_TEST(compressed_without_room_for_it)
 	close(mkstemp(path));
 	maker_everything(&maker, 20);
 	pack(path, maker.size);
+	const char *own = getenv("TMPDIR");
+	char *saved = own != NULL ? strdup(own) : NULL;
 	ck_assert_int_eq(setenv("TMPDIR", "/proc/nonexistent", 1), 0);
 	ck_assert(!gh_dump_open(&dump, path, &err));
-	unsetenv("TMPDIR");
+	if (saved != NULL)
+		setenv("TMPDIR", saved, 1);
+	else
+		unsetenv("TMPDIR");
+	free(saved);
 	snprintf(expected, sizeof(expected),
 		 "%s: cannot make a temporary file to unpack it: No such file or directory", path);
 	ck_assert_str_eq(err.text, expected);

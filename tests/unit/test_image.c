@@ -77,8 +77,7 @@ static void check_damaged(void *data, size_t size, const char *text)
 
 START_TEST(a_damaged_elf_header_is_told)
 {
-	static const char text[] =
-	    "damaged: offset 0x0: expected an ELF header, found a damaged one";
+	static const char text[] = "damaged: offset 0x0: expected an ELF header, found damage";
 	Elf64_Ehdr header = {
 	    .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
 	    .e_type = ET_EXEC,
@@ -98,7 +97,7 @@ START_TEST(a_damaged_elf_header_is_told)
 	header.e_phentsize = sizeof(Elf64_Phdr);
 	header.e_phnum = 1;
 	check_damaged(&header, sizeof(header),
-		      "damaged: offset 0x40: expected program headers, found invalid data");
+		      "damaged: offset 0x40: expected program headers, found damage");
 }
 END_TEST
 

@@ -183,8 +183,7 @@ END_TEST
 /* Symbols of Go 1.0 begin with the address, of 4 bytes, big-endian; then there are the type, the
  * name and a NUL, and 4 bytes more. Those of the program, without files, are etext at 0x1200,
  * main.data at 0x120f, main.main at 0x1222, its .frame at 0x1235 and n at 0x1245, and main.leaf at
- * 0x1250. The fields of their type and size are at 0x1d44 and
- * 0x1d60. */
+ * 0x1250. The fields of their type and size are at 0x1d44 and 0x1d60. */
 START_TEST(damaged_symbols_are_told)
 {
 	static const struct {
