@@ -195,8 +195,7 @@ gdb_commands() {
 	for command in $(gdb_heads); do
 		case $command in
 		crash | dump | goroutine | symbols) continue ;; # of processes and core files: tests/crash.sh, live-heap.sh, goroutines.sh, nofile.sh
-		memory | returned) continue ;;                  # the same: tests/memory.sh, printed.sh
-		break) commands+=(-ex "goheap break main.main") ;;
+		break | memory | returned) continue ;; # the same: tests/short-names.sh, memory.sh, printed.sh
 		diff) commands+=(-ex "goheap diff before.heapdump") ;;
 		instances) commands+=(-ex "goheap instances main.Session") ;;
 		load) commands+=(-ex "goheap load after.heapdump") ;;
