@@ -22,9 +22,9 @@ allocations() {
 
 base=$(allocations --version)
 
-# same_file: what a command writes to $work/file is as long as when it lacked nothing; hprof files have the time in them.
+# same_file: what a command writes to $work/file is as when it lacked nothing.
 same_file() {
-	[ ! -e "$work/whole" ] || [ "$(stat -c %s "$work/whole")" = "$(stat -c %s "$work/file" 2>/dev/null)" ]
+	[ ! -e "$work/whole" ] || cmp -s "$work/whole" "$work/file"
 }
 
 # check ARGUMENT...: goheap with them. SQLite takes lack of memory for a query that needs too much, status 2.
@@ -67,7 +67,7 @@ check histogram --by site -e "$program" "$work/dump"
 check diff -e "$program" "$work/dump" "$work/dump"
 check frame -e "$program" "$work/dump" 1
 check sql -e "$program" "$work/dump" 'SELECT count(*) FROM objects'
-for command in pprof hprof core; do
+for command in pprof core; do
 	check "$command" -e "$program" -o "$work/file" "$work/dump"
 done
 # A process, whose goroutines wait.

@@ -39,6 +39,7 @@ uint32_t gh_layouts_add_pointer(struct gh_layouts *layouts, enum gh_layout_kind 
 	struct gh_buffer name = {0};
 	gh_layouts_name(layouts, elem, &name);
 	uint32_t number = gh_layouts_add_named(layouts, pointer, "*", name.data, name.size);
+	layouts->items.failed |= name.failed;
 	gh_buffer_free(&name);
 	return number;
 }

@@ -328,6 +328,7 @@ bool gh_typing_field(const struct gh_typing *typing, uint32_t object, uint64_t o
 	size_t dot = known && name.data[0] == '.';
 	if (known)
 		gh_buffer_bytes(out, name.data + dot, name.size - dot);
+	out->failed |= name.failed;
 	gh_buffer_free(&name);
 	return known;
 }

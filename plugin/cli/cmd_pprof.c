@@ -1,5 +1,6 @@
 /* goheap pprof: the allocation profile in a heap dump, or what holds the heap, for `go tool pprof'.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,6 +77,8 @@ static bool write_pprof(const struct gh_options *options)
 			check_rate(&profile.dump, options->rate);
 		/* pprof looks for the program from wherever it is run. */
 		char *path = profile.program != NULL ? realpath(profile.program, NULL) : NULL;
+		if (profile.program != NULL && path == NULL && errno == ENOMEM)
+			gh_leave_out();
 		struct gh_pprof pprof = {
 		    .allocations = &profile.allocations,
 		    .rate = options->rate,

@@ -46,24 +46,27 @@ static void print_blob(FILE *out, const struct cell *cell)
 		fprintf(out, "%02x", data[i]);
 }
 
+/* Takes a value as a text, of *SIZE bytes. */
+static const char *text_of(const struct cell *cell, size_t *size)
+{
+	const char *text = (const char *)sqlite3_column_text(cell->statement, cell->number);
+	*size = (size_t)sqlite3_column_bytes(cell->statement, cell->number);
+	if (text == NULL)
+		gh_leave_out();
+	return text != NULL ? text : "";
+}
+
 /* Prints a value that is no text and not NULL. */
 static void print_plain(FILE *out, const struct cell *cell)
 {
+	size_t size;
 	int type = sqlite3_column_type(cell->statement, cell->number);
 	if (type == SQLITE_BLOB)
 		print_blob(out, cell);
 	else if (type == SQLITE_INTEGER && cell->is_address)
 		fprintf(out, "0x%" PRIx64, address_of(cell));
 	else
-		fputs((const char *)sqlite3_column_text(cell->statement, cell->number), out);
-}
-
-/* Takes a text, of *SIZE bytes. */
-static const char *text_of(const struct cell *cell, size_t *size)
-{
-	const char *text = (const char *)sqlite3_column_text(cell->statement, cell->number);
-	*size = (size_t)sqlite3_column_bytes(cell->statement, cell->number);
-	return text != NULL ? text : "";
+		fputs(text_of(cell, &size), out);
 }
 
 /* JSON. */

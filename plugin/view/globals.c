@@ -28,9 +28,9 @@ static void find_refs(struct gh_globals *globals)
 		end = extent.address + extent.size > end ? extent.address + extent.size : end;
 	}
 	uint64_t bias = globals->symbols->bias;
-	if (start < end)
-		gh_global_refs_find(&globals->refs, &globals->symbols->program.tab, start - bias,
-				    end - bias);
+	if (start < end && !gh_global_refs_find(&globals->refs, &globals->symbols->program.tab,
+						start - bias, end - bias))
+		gh_leave_out();
 }
 
 /* Names the word at ADDRESS by the functions that refer to it, or to the last place before it that
@@ -123,6 +123,8 @@ void gh_globals_find(struct gh_globals *globals, uint64_t address, struct gh_glo
 		struct gh_global global;
 		struct gh_buffer text = {0};
 		bool known = gh_typing_global(globals->typing, address, &global, &text);
+		if (text.failed)
+			gh_leave_out();
 		if (known && global.is_variable) {
 			way->variable = text;
 			way->start = global.start;
