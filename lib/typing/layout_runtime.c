@@ -26,6 +26,16 @@ struct runtime {
 	uint32_t table_pointer;
 };
 
+/* Adds LAYOUT, called PREFIX and NAME, which is freed. */
+static uint32_t add_called(struct gh_layouts *layouts, struct gh_layout layout, const char *prefix,
+			   struct gh_buffer *name)
+{
+	uint32_t number = gh_layouts_add_named(layouts, layout, prefix, name->data, name->size);
+	layouts->items.failed |= name->failed;
+	gh_buffer_free(name);
+	return number;
+}
+
 uint32_t gh_layouts_add_pointer(struct gh_layouts *layouts, enum gh_layout_kind kind, uint32_t elem,
 				uint32_t group)
 {
@@ -38,10 +48,7 @@ uint32_t gh_layouts_add_pointer(struct gh_layouts *layouts, enum gh_layout_kind 
 				    .of_runtime = true};
 	struct gh_buffer name = {0};
 	gh_layouts_name(layouts, elem, &name);
-	uint32_t number = gh_layouts_add_named(layouts, pointer, "*", name.data, name.size);
-	layouts->items.failed |= name.failed;
-	gh_buffer_free(&name);
-	return number;
+	return add_called(layouts, pointer, "*", &name);
 }
 
 uint32_t gh_layouts_copy_struct(struct gh_layouts *layouts, uint32_t prototype, const char *prefix,
@@ -65,9 +72,7 @@ uint32_t gh_layouts_copy_struct(struct gh_layouts *layouts, uint32_t prototype, 
 		copy.nfields++;
 	}
 	gh_rtype_name(&name, layouts->types, named);
-	uint32_t number = gh_layouts_add_named(layouts, copy, prefix, name.data, name.size);
-	gh_buffer_free(&name);
-	return number;
+	return add_called(layouts, copy, prefix, &name);
 }
 
 static uint32_t add_chan(const struct runtime *runtime, uint32_t number)
