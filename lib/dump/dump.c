@@ -78,10 +78,9 @@ static bool read_params(struct gh_dump *dump, struct gh_cursor *cur, struct gh_e
 	struct gh_dump_record record;
 	if (!gh_dump_record_read(cur, dump->format, &record) || record.kind != GH_DUMP_PARAMS)
 		return gh_fail(err, dump->path, offset, "the parameters of a heap dump",
-			       cur->failed && cur->end < dump->file.end
-				   ? "a number of more than 64 bits"
-			       : cur->failed ? "the end of the data"
-					     : "another record");
+			       gh_dump_number_is_long(dump, cur) ? "a number of more than 64 bits"
+			       : cur->failed                     ? "the end of the data"
+								 : "another record");
 	dump->params = record.params;
 	if (dump->params.pointer_size != 4 && dump->params.pointer_size != 8)
 		return gh_fail(err, dump->path, offset, "a pointer size of 4 or 8", "%" PRIu64,

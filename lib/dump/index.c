@@ -163,7 +163,7 @@ static void note_end(struct gh_dump *dump, const struct gh_cursor *cur,
 	else if (!cur->failed)
 		gh_fail(warning, dump->path, record->offset, "a record",
 			"tag %" PRIu64 "; only what comes before is used", record->tag);
-	else if (cur->end < dump->file.end)
+	else if (gh_dump_number_is_long(dump, cur))
 		gh_fail(warning, dump->path, gh_cursor_offset(cur), "a number of at most 64 bits",
 			"a longer one in a record (%s); only what comes before is used",
 			gh_dump_kind_name(record->kind));

@@ -10,6 +10,13 @@
  * on. False if memory ran out. */
 bool gh_dump_index(struct gh_dump *dump, uint64_t first);
 
+/* CUR failed at a number of more than 64 bits: it ends there, and not
+ * where the dump does. */
+static inline bool gh_dump_number_is_long(const struct gh_dump *dump, const struct gh_cursor *cur)
+{
+	return cur->failed && cur->end < dump->file.end;
+}
+
 /* Reads the object records of a dump, which are most of it, for the pass that makes its index. */
 
 /* Adds the objects from CUR on, up to another record, to DUMP's index. Leaves CUR before that, or
