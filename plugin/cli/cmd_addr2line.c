@@ -48,15 +48,8 @@ static void print_address(const struct gh_options *how, const struct gh_program 
 static bool find_lines(const struct gh_program *program, uint64_t pc, struct gh_range *range)
 {
 	struct gh_func func;
-	size_t index = gh_pclntab_find(&program->tab, pc);
-	if (index == SIZE_MAX || !gh_pclntab_func(&program->tab, index, &func, NULL))
-		return false;
 	struct gh_sourcemap map = {0};
-	bool found = false;
-	if (gh_sourcemap_start(&map, &program->tab, &func))
-		found = gh_sourcemap_seek(&map, pc, range);
-	else
-		gh_leave_out();
+	bool found = gh_find_lines(&map, &program->tab, pc, &func, range);
 	gh_sourcemap_free(&map);
 	return found;
 }

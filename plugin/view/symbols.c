@@ -177,17 +177,24 @@ void gh_symbols_close(struct gh_symbols *symbols)
 	*symbols = (struct gh_symbols){0};
 }
 
+bool gh_find_lines(struct gh_sourcemap *map, const struct gh_pclntab *tab, uint64_t pc,
+		   struct gh_func *func, struct gh_range *range)
+{
+	size_t index = gh_pclntab_find(tab, pc);
+	if (index == SIZE_MAX || !gh_pclntab_func(tab, index, func, NULL))
+		return false;
+	if (gh_sourcemap_start(map, tab, func))
+		return gh_sourcemap_seek(map, pc, range);
+	gh_leave_out();
+	return false;
+}
+
 static bool look_up_in(struct gh_symbols *symbols, const struct gh_module *module, uint64_t pc,
 		       struct gh_place *place)
 {
-	size_t index = gh_pclntab_find(module->tab, pc - module->bias);
 	place->module = *module;
-	if (index == SIZE_MAX || !gh_pclntab_func(module->tab, index, &place->func, NULL))
-		return false;
-	if (gh_sourcemap_start(&symbols->map, module->tab, &place->func))
-		return gh_sourcemap_seek(&symbols->map, pc - module->bias, &place->range);
-	gh_leave_out();
-	return false;
+	return gh_find_lines(&symbols->map, module->tab, pc - module->bias, &place->func,
+			     &place->range);
 }
 
 static bool look_up(struct gh_symbols *symbols, uint64_t pc, struct gh_place *place)

@@ -56,6 +56,12 @@ bool gh_program_goes_on(const struct gh_program *program);
 bool gh_program_walk(const struct gh_program *program, size_t index, struct gh_func *func,
 		     struct gh_sourcemap *map);
 
+/* Finds the function FUNC of TAB that PC is in, one of the file's addresses, and the RANGE of its
+ * lines, with the walk MAP, over which FUNC must stay put. False if there is none; where memory ran
+ * out, after gh_leave_out. */
+bool gh_find_lines(struct gh_sourcemap *map, const struct gh_pclntab *tab, uint64_t pc,
+		   struct gh_func *func, struct gh_range *range);
+
 /* A Go process that a command reads: from a core file, or while it runs. */
 
 struct gh_target {
