@@ -9,9 +9,9 @@ state() {
 	sed 's/.*) \(.\) .*/\1/' "/proc/$pid/task/$thread/stat"
 }
 
-# threads STATE: how many are in that state, by the kernel.
-threads() {
-	sed 's/.*) \(.\) .*/\1/' "/proc/$pid/task"/*/stat | grep -c "$1"
+# states: those of all threads.
+states() {
+	sed 's/.*) \(.\) .*/\1/' "/proc/$pid/task"/*/stat
 }
 
 # check RELEASE WAY FUNCTION STATE HELD DOES: the goroutine is in FUNCTION, its thread in STATE; it has the mutex, as HELD says
@@ -36,7 +36,7 @@ check() {
 		has "$name: its thread" "$hang" "^in C: goroutine $goroutine \(main\.$3 at [^ ]*\), on thread $thread, in the kernel, where no signal reaches it"
 		has "$name: among the threads" "$hang" "^[0-9]+ threads: .* 1 in the kernel, where no signal reaches them \(thread $thread"
 		has "$name: among the threads, as JSON" "$("$GOHEAP" hang --json -p "$pid" 2>"$work/why")" \
-			"^\{\"part\":\"threads\",.*,\"running\":[0-9]+,\"sleeping\":[0-9]+,\"stopped\":0,\"traced\":0,\"stuck\":$(threads D),\"first_stuck\":$thread$(sed '/^0$/d; s/.*/,"kernel_function":"&"/' "/proc/$pid/task/$thread/wchan")\}"
+			"^\{\"part\":\"threads\",.*,\"running\":[0-9]+,\"sleeping\":[0-9]+,\"stopped\":0,\"traced\":0,\"stuck\":$(states | grep -c D),\"first_stuck\":$thread$(sed '/^0$/d; s/.*/,"kernel_function":"&"/' "/proc/$pid/task/$thread/wchan")\}"
 		;;
 	spin) has "$name: it runs" "$hang" "^running: goroutine $goroutine \(main\.$3 at [^ ]*\)\$" ;;
 	esac
@@ -48,7 +48,7 @@ check() {
 	fi
 	equal "$name: nothing waits for itself" "0 goroutines can never go on
 0 deadlocks of mutexes" "$(grep -E '(never go on|of mutexes)$' <<<"$hang")"
-	has "$name: it goes on as before" "$(sed 's/.*) \(.\) .*/\1/' /proc/"$pid"/task/*/stat | tr -d '\n')" '^[RSD]+$'
+	has "$name: it goes on as before" "$(states | tr -d '\n')" '^[RSD]+$'
 	exec 7>&-
 	wait "$pid" 2>"$work/why"
 }

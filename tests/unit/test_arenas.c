@@ -285,8 +285,8 @@ END_TEST
 
 void arenas_tests(TCase *tests)
 {
-	tcase_add_loop_test(tests, missing_arenas_are_told, 0, 4);
 	enum { VARIANTS = 4 }; /* word sizes and byte orders */
+	tcase_add_loop_test(tests, missing_arenas_are_told, 0, VARIANTS);
 	tcase_add_loop_test(tests, two_bits_a_word, 0, VARIANTS);
 	tcase_add_loop_test(tests, one_bit_a_word, 0, VARIANTS);
 	tcase_add_loop_test(tests, objects_reach_into_the_next_arena, 0, VARIANTS);
