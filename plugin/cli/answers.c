@@ -33,10 +33,7 @@ static char *join(int argc, char **argv, size_t *length)
 		return NULL;
 	for (int i = 0; i < argc; i++)
 		fprintf(out, "%s%c", argv[i], '\0');
-	if (fclose(out) == 0)
-		return text;
-	free(text);
-	return NULL;
+	return gh_text_end(out, &text);
 }
 
 const struct gh_answer *gh_answers_find(const struct gh_answers *answers, int argc, char **argv)

@@ -99,8 +99,7 @@ static struct gh_bytes holder_text(struct gh_heap_query *query, const struct gh_
 	if (out == NULL)
 		return text;
 	print_holder(out, query, line);
-	fclose(out);
-	text.data = data;
+	text.data = gh_text_end(out, &data);
 	return text;
 }
 

@@ -102,10 +102,7 @@ static char *make_directory_name(const struct gh_heap_query *query, const char *
 	fputs("/time=", out);
 	print_value(out, when);
 	fputs(fraction, out);
-	if (fclose(out) == 0)
-		return name;
-	free(name);
-	return NULL;
+	return gh_text_end(out, &name);
 }
 
 /* Writes the tables of QUERY to TARGET. */

@@ -57,18 +57,12 @@ static struct gh_bytes escaped(const struct printer *printer, const char *text)
 	char *bytes = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&bytes, &size);
-	bool failed = out == NULL;
-	if (!failed) {
+	if (out != NULL)
 		gh_print_name(out, text, printer->emit.json);
-		failed = ferror(out) != 0;
-		failed = fclose(out) != 0 || failed || bytes == NULL;
-	}
-	if (failed) {
-		gh_leave_out();
-		free(bytes);
-		return (struct gh_bytes){0};
-	}
-	return (struct gh_bytes){bytes, size};
+	if (gh_text_end(out, &bytes) != NULL)
+		return (struct gh_bytes){bytes, size};
+	gh_leave_out();
+	return (struct gh_bytes){0};
 }
 
 static void free_text(struct gh_bytes *text)

@@ -85,8 +85,7 @@ static char *question_text(const struct gh_web_question *question)
 	for (size_t i = 0; i < question->count; i++)
 		fprintf(out, "%s%s=%s", i > 0 ? "&" : "", question->parameters[i].key,
 			question->parameters[i].value);
-	fclose(out);
-	return text;
+	return gh_text_end(out, &text);
 }
 
 /* Adds the line before the answer to QUESTION, which has SIZE bytes. */
@@ -158,8 +157,7 @@ static void ask(struct report *report, const struct gh_web_question *question)
 	int status = gh_kept_answer(words.command, words.argc, words.argv);
 	fflush(stdout);
 	gh_web_words_free(&words);
-	add_answer(report, question, status == GH_EXIT_OK && !gh_has_left_out(),
-		   !words.is_of_older);
+	add_answer(report, question, status == GH_EXIT_OK, !words.is_of_older);
 }
 
 /* Asks one that is about OF, by the key KEY, with the other parameters REST; of the older dump,

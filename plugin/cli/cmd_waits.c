@@ -156,7 +156,7 @@ static void add_member(struct members *members, struct gh_wait_query *query,
 	}
 	gh_wait_print(out, query, wait, true);
 	print_place(out, query, wait->goroutine);
-	fclose(out);
+	member.text = gh_text_end(out, &member.text);
 	if (gh_wait_descriptor_of(query, gh_wait_descriptor(query, wait), end, sizeof(end), true))
 		members->failed |= (member.end = strdup(end)) == NULL;
 	if (member.text == NULL || !gh_vector_push(members, member)) {

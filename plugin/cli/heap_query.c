@@ -36,7 +36,7 @@ void gh_heap_query_print_damage(const struct gh_heap_query *query)
 	add_damage(line, &any, damage->unknown, "interfaces of an unknown type");
 	add_damage(line, &any, damage->empty, "objects without a byte");
 	add_damage(line, &any, damage->roots.lost_finalizers, "finalizers of no object");
-	fclose(line);
+	text = gh_text_end(line, &text);
 	if (text == NULL)
 		gh_leave_out();
 	else if (any)

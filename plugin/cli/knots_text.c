@@ -75,8 +75,8 @@ char *gh_wait_alike_text(struct gh_wait_query *query, const struct gh_wait *cons
 			gh_wait_print(out, query, waits[i], true);
 			if (call != NULL)
 				gh_traceback_print_call(out, call);
-			fclose(out);
 		}
+		texts[i] = gh_text_end(out, &texts[i]);
 		ok = texts[i] != NULL;
 	}
 	FILE *all = ok ? open_memstream(&text, &size) : NULL;
@@ -85,7 +85,7 @@ char *gh_wait_alike_text(struct gh_wait_query *query, const struct gh_wait *cons
 		for (size_t i = 0; i < told; i++)
 			fprintf(all, "%s\n", texts[i]);
 		fprintf(all, "%zu", count);
-		fclose(all);
+		text = gh_text_end(all, &text);
 	}
 	for (size_t i = 0; i < told; i++)
 		free(texts[i]);

@@ -329,11 +329,10 @@ char *gh_options_join(const struct gh_options *options)
 	FILE *out = open_memstream(&text, &size);
 	for (int i = 0; out != NULL && i < options->nwords; i++)
 		fprintf(out, "%s%s", i > 0 ? " " : "", options->words[i]);
-	if (out != NULL && fclose(out) == 0 && text != NULL)
-		return text;
-	gh_say(GH_OUT_OF_MEMORY);
-	free(text);
-	return NULL;
+	text = gh_text_end(out, &text);
+	if (text == NULL)
+		gh_say(GH_OUT_OF_MEMORY);
+	return text;
 }
 
 int gh_options_pid(const struct gh_options *options)

@@ -104,10 +104,7 @@ static char *join(const struct gh_words *words, int first)
 	FILE *out = open_memstream(&text, &size);
 	for (int i = first; out != NULL && i < words->count; i++)
 		fprintf(out, "%s%s", i > first ? " " : "", words->typed[i]);
-	if (out != NULL && fclose(out) == 0)
-		return text;
-	free(text);
-	return NULL;
+	return gh_text_end(out, &text);
 }
 
 /* How many of the words after the command's are options and their arguments. */

@@ -106,10 +106,9 @@ static bool is_of_runtime(struct gh_suspects *suspects, uint32_t holder)
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
-	if (out != NULL) {
+	if (out != NULL)
 		gh_held_print(out, &suspects->held, &suspects->query->names, holder);
-		fclose(out);
-	}
+	text = gh_text_end(out, &text);
 	if (text == NULL)
 		gh_leave_out();
 	bool of_runtime = text != NULL && (strncmp(text, "runtime.", strlen("runtime.")) == 0 ||
@@ -408,13 +407,12 @@ static void emit_suspect(struct gh_emit *emit, struct gh_suspects *suspects,
 	char *text = NULL;
 	size_t size = 0;
 	FILE *sentence = open_memstream(&text, &size);
-	if (sentence != NULL) {
+	if (sentence != NULL)
 		print_sentence(sentence, suspects, suspect);
-		fclose(sentence);
-	}
+	text = gh_text_end(sentence, &text);
 	if (text == NULL)
 		gh_leave_out();
-	row.sentence = (struct gh_bytes){text, size > 0 ? size - 1 : 0};
+	row.sentence = (struct gh_bytes){text, text != NULL && size > 0 ? size - 1 : 0};
 	if (suspect->nparts > 0)
 		row.type = gh_names_class(&suspects->query->names, suspect->most.class);
 	if (suspect->example != GH_HEAP_NONE)

@@ -99,10 +99,9 @@ static char *make_key(const char *title)
 	if (out == NULL)
 		return NULL;
 	gh_escape_json(out, title);
-	if (fclose(out) != 0 || text == NULL) {
-		free(text);
+	text = gh_text_end(out, &text);
+	if (text == NULL)
 		return NULL;
-	}
 	text[size - 1] = '\0';
 	memmove(text, text + 1, size - 1);
 	return text;
@@ -202,10 +201,7 @@ static char *make_text(const struct cell *cell)
 	} else if (type != SQLITE_NULL) {
 		print_plain(out, cell);
 	}
-	if (fclose(out) == 0)
-		return made;
-	free(made);
-	return NULL;
+	return gh_text_end(out, &made);
 }
 
 /* How many characters TEXT has, which is UTF-8. */
@@ -247,10 +243,9 @@ static bool print_first(struct result *result)
 		FILE *out = open_memstream(&title, &size);
 		if (out != NULL)
 			gh_escape_print(out, result->cells[i].title);
-		if (out == NULL || fclose(out) != 0 || title == NULL) {
-			free(title);
+		title = gh_text_end(out, &title);
+		if (title == NULL)
 			return false;
-		}
 		widen(&result->cells[i], title);
 		print_cell(result, i, title);
 		free(title);

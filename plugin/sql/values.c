@@ -98,11 +98,12 @@ uint64_t gh_sql_goroutine_id(const struct gh_sql_cursor *cursor, size_t number)
 
 void gh_sql_give_stream(sqlite3_context *out, FILE *stream, bool written, char **text, size_t *size)
 {
-	if (stream != NULL && fclose(stream) == 0 && written) {
-		sqlite3_result_text64(out, *text, *size, free, SQLITE_UTF8);
+	char *whole = gh_text_end(stream, text);
+	if (whole != NULL && written) {
+		sqlite3_result_text64(out, whole, *size, free, SQLITE_UTF8);
 		return;
 	}
-	free(*text);
+	free(whole);
 	sqlite3_result_error_nomem(out);
 }
 

@@ -294,6 +294,10 @@ void gh_leave_out(void);
 /* Whether something was. */
 bool gh_has_left_out(void);
 
+/* Ends the text that is printed to OUT, which open_memstream made with TEXT, NULL if it could not.
+ * Returns the text, to be freed; NULL if memory ran out. */
+char *gh_text_end(FILE *out, char **text);
+
 /* PATH, NULL if there is none, may be written: it is not INPUT, NULL if there is none, by whatever
  * name. If it is, prints so and returns false. */
 bool gh_check_output(const char *path, const char *input);

@@ -55,6 +55,17 @@ bool gh_has_left_out(void)
 	return left_out;
 }
 
+char *gh_text_end(FILE *out, char **text)
+{
+	if (out == NULL)
+		return NULL;
+	bool whole = !ferror(out);
+	if (fclose(out) == 0 && whole)
+		return *text;
+	free(*text);
+	return NULL;
+}
+
 bool gh_check_output(const char *path, const char *input)
 {
 	struct gh_error err;

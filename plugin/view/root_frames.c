@@ -60,10 +60,7 @@ static void add(struct gh_root_frames *frames, char *text)
 /* Adds a text that has been printed. */
 static void add_text(struct gh_root_frames *frames, struct text *text)
 {
-	bool whole = fclose(text->out) == 0;
-	if (!whole)
-		free(text->bytes);
-	add(frames, whole ? text->bytes : NULL);
+	add(frames, gh_text_end(text->out, &text->bytes));
 }
 
 /* Adds the parts of a value of LAYOUT that the byte at OFFSET is in; it is the last of what is
