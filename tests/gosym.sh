@@ -138,10 +138,7 @@ compare_old() {
 		[ "$1" = 1.19 ] && fail "Go 1.19 is part of the core set"
 		return
 	fi
-	if ! "$oracle/gosym" -help 2>&1 | grep -q '^usage'; then
-		skip "tables of Go 1.0 and 1.1" "programs for 386 do not run here"
-		return
-	fi
+	needs_386 "tables of Go 1.0 and 1.1" || return
 	"$CC" -std=gnu11 -I "$tests/.." "$tests/oracle/plan9.c" "$tests/unit/synthetic.c" \
 		"$tests/unit/synthetic_plan9.c" -o "$work/plan9" || exit 1
 	for format in 1.0 interim 1.1; do

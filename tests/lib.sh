@@ -50,6 +50,15 @@ needs_amd64() {
 	return 1
 }
 
+# needs_386 NAME: the same where the kernel runs no programs for 386.
+needs_386() {
+	# shellcheck disable=SC2016 # it is assembly's $
+	echo 'void _start(void) { __asm__("int $0x80" : : "a"(1), "b"(0)); }' |
+		"$CC" -m32 -nostdlib -static -x c -o "$work/386" - 2>"$work/why" && "$work/386" 2>"$work/why" && return
+	skip "$1" "programs for 386 do not run here"
+	return 1
+}
+
 # holds NAME DETAIL COMMAND...: the command succeeds.
 holds() {
 	if "${@:3}"; then

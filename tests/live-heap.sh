@@ -562,7 +562,7 @@ for release in 1.19 1.27; do
 	[ "$release" = 1.19 ] || check_piped "go $release, core" "$directory/memory.stripped"
 done
 for release in 1.15 1.22 1.27; do
-	GOARCH=386 sample "go $release, 386" "$release" memory || continue
+	needs_386 "go $release, 386" && GOARCH=386 sample "go $release, 386" "$release" memory || continue
 	check_live "go $release, 386" "$directory/memory.stripped" "$release"
 	check_core "go $release, 386, core" "$directory/memory" "$directory/memory.stripped" "$release"
 done

@@ -179,7 +179,7 @@ done
 last=${RELEASES:-$(tail -n 1 <<<"$releases")}
 check_release "${last##* }" -buildmode=pie
 for release in ${RELEASES:-1.15 "$last"}; do
-	GOARCH=386 check_release "$release"
+	needs_386 "Go $release, 386" && GOARCH=386 check_release "$release"
 done
 for release in ${RELEASES:-1.15 "$(tail -n 1 <<<"$releases")"}; do
 	check_programs "$release"

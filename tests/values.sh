@@ -494,6 +494,7 @@ check_release() {
 check_prototype() {
 	local arch directory
 	for arch in amd64 386; do
+		[ "$arch" = amd64 ] || needs_386 "a prototype's dump, $arch" || continue
 		GOARCH=$arch sample "a prototype's dump, $arch" 1.19 dump || continue
 		"$directory/dump.stripped" "$work/dump" "$work/stacks" >"$work/counts"
 		"$dumpfile" prototype "$work/dump" >"$work/prototype"
