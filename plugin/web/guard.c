@@ -101,10 +101,10 @@ static bool is_here(const struct gh_web_guard *guard, const char *host)
 bool gh_web_guard_trusts(const struct gh_web_guard *guard, struct MHD_Connection *connection)
 {
 	static const char scheme[] = "http://";
-	const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
-	const char *origin = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Origin");
+	const char *host = gh_mhd.lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
+	const char *origin = gh_mhd.lookup_connection_value(connection, MHD_HEADER_KIND, "Origin");
 	const char *site =
-	    MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Sec-Fetch-Site");
+	    gh_mhd.lookup_connection_value(connection, MHD_HEADER_KIND, "Sec-Fetch-Site");
 	if (host == NULL || !is_here(guard, host))
 		return false;
 	if (origin != NULL && (strncmp(origin, scheme, strlen(scheme)) != 0 ||
@@ -112,7 +112,7 @@ bool gh_web_guard_trusts(const struct gh_web_guard *guard, struct MHD_Connection
 		return false;
 	/* A link in a mail or a chat may be followed. */
 	const char *mode =
-	    MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Sec-Fetch-Mode");
+	    gh_mhd.lookup_connection_value(connection, MHD_HEADER_KIND, "Sec-Fetch-Mode");
 	return site == NULL || strcmp(site, "same-origin") == 0 || strcmp(site, "none") == 0 ||
 	       (mode != NULL && strcmp(mode, "navigate") == 0);
 }

@@ -14,6 +14,37 @@
 /* Bytes of "HOST:PORT", with its NUL. */
 #define GH_WEB_AUTHORITY (NI_MAXHOST + NI_MAXSERV + 4)
 
+/* The functions of libmicrohttpd that the server calls. It is loaded when a server starts, and not
+ * linked to: with the ten libraries that it needs it would take half of the time that goheap takes
+ * to start, and GDB starts goheap several times for each of goheap's commands. */
+#define GH_MICROHTTPD_FUNCTIONS(FUNCTION)                                                          \
+	FUNCTION(add_response_header)                                                              \
+	FUNCTION(create_response_from_buffer)                                                      \
+	FUNCTION(create_response_from_fd)                                                          \
+	FUNCTION(destroy_response)                                                                 \
+	FUNCTION(get_connection_info)                                                              \
+	FUNCTION(get_connection_values_n)                                                          \
+	FUNCTION(get_daemon_info)                                                                  \
+	FUNCTION(get_timeout)                                                                      \
+	FUNCTION(lookup_connection_value)                                                          \
+	FUNCTION(queue_response)                                                                   \
+	FUNCTION(resume_connection)                                                                \
+	FUNCTION(run)                                                                              \
+	FUNCTION(start_daemon)                                                                     \
+	FUNCTION(suspend_connection)
+
+struct gh_microhttpd {
+#define FUNCTION(name) __typeof__(MHD_##name) *name;
+	GH_MICROHTTPD_FUNCTIONS(FUNCTION)
+#undef FUNCTION
+};
+
+/* All of them, once they are loaded. */
+extern struct gh_microhttpd gh_mhd;
+
+/* Loads them. False, and a message printed, if they cannot be. */
+bool gh_microhttpd_load(void);
+
 /* Who may ask. */
 struct gh_web_guard {
 	char token[GH_WEB_TOKEN + 1];     /* random */

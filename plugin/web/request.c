@@ -45,13 +45,13 @@ static enum MHD_Result send_response(struct MHD_Connection *connection, unsigned
 	};
 	if (response == NULL)
 		return MHD_NO;
-	MHD_add_response_header(response, "Content-Type", type);
+	gh_mhd.add_response_header(response, "Content-Type", type);
 	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
-		MHD_add_response_header(response, headers[i][0], headers[i][1]);
+		gh_mhd.add_response_header(response, headers[i][0], headers[i][1]);
 	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-		MHD_add_response_header(response, "Allow", "GET, HEAD");
-	enum MHD_Result queued = MHD_queue_response(connection, status, response);
-	MHD_destroy_response(response);
+		gh_mhd.add_response_header(response, "Allow", "GET, HEAD");
+	enum MHD_Result queued = gh_mhd.queue_response(connection, status, response);
+	gh_mhd.destroy_response(response);
 	return queued;
 }
 
@@ -60,7 +60,7 @@ static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned sta
 {
 	return send_response(
 	    connection, status, "text/plain; charset=utf-8",
-	    MHD_create_response_from_buffer(strlen(text), (void *)text, MHD_RESPMEM_MUST_COPY));
+	    gh_mhd.create_response_from_buffer(strlen(text), (void *)text, MHD_RESPMEM_MUST_COPY));
 }
 
 /* Sends what the file FD in memory has. */
@@ -72,7 +72,7 @@ static enum MHD_Result send_file(struct MHD_Connection *connection, unsigned sta
 	if (copy < 0 || fstat(copy, &info) != 0)
 		return MHD_NO;
 	return send_response(connection, status, type,
-			     MHD_create_response_from_fd((uint64_t)info.st_size, copy));
+			     gh_mhd.create_response_from_fd((uint64_t)info.st_size, copy));
 }
 
 static enum MHD_Result send_answer(struct gh_web_request *request)
@@ -99,7 +99,7 @@ int gh_web_request_socket(const struct gh_web_request *request)
 	if (request->connection == NULL)
 		return -1;
 	const union MHD_ConnectionInfo *info =
-	    MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	    gh_mhd.get_connection_info(request->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 	return info != NULL ? info->connect_fd : -1;
 }
 
@@ -141,7 +141,7 @@ static void finish(struct gh_web_request *request, unsigned status)
 	request->status = status;
 	request->server->has_answers = true;
 	if (request->connection != NULL)
-		MHD_resume_connection(request->connection);
+		gh_mhd.resume_connection(request->connection);
 	else
 		gh_web_request_free(request);
 }
@@ -320,8 +320,8 @@ static enum MHD_Result wait_for_turn(struct gh_web_request *request, const char 
 	struct gh_web_question *question = &request->question;
 	struct gh_web_request **last = &request->server->requests;
 	question->name = name;
-	MHD_get_connection_values_n(request->connection, MHD_GET_ARGUMENT_KIND, add_parameter,
-				    question);
+	gh_mhd.get_connection_values_n(request->connection, MHD_GET_ARGUMENT_KIND, add_parameter,
+				       question);
 	if (question->name == NULL)
 		return send_text(request->connection, MHD_HTTP_BAD_REQUEST,
 				 "goheap: no such question\n");
@@ -332,7 +332,7 @@ static enum MHD_Result wait_for_turn(struct gh_web_request *request, const char 
 		last = &(*last)->next;
 	*last = request;
 	request->state = GH_WEB_WAITING;
-	MHD_suspend_connection(request->connection);
+	gh_mhd.suspend_connection(request->connection);
 	return MHD_YES;
 }
 
@@ -342,8 +342,8 @@ static enum MHD_Result send_page(struct MHD_Connection *connection, const char *
 		if (strcmp(file->name, name) == 0)
 			return send_response(
 			    connection, MHD_HTTP_OK, file->type,
-			    MHD_create_response_from_buffer(file->size, (void *)file->text,
-							    MHD_RESPMEM_PERSISTENT));
+			    gh_mhd.create_response_from_buffer(file->size, (void *)file->text,
+							       MHD_RESPMEM_PERSISTENT));
 	return send_text(connection, MHD_HTTP_NOT_FOUND, "goheap: there is no such page\n");
 }
 

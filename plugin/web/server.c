@@ -81,7 +81,7 @@ static int open_listener(const char *place)
 
 static struct MHD_Daemon *start(struct gh_web_server *server, int listener)
 {
-	return MHD_start_daemon(
+	return gh_mhd.start_daemon(
 	    MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, gh_web_request_take, server,
 	    MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_NOTIFY_COMPLETED, gh_web_request_end,
 	    server, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MAX_CONNECTIONS,
@@ -91,6 +91,8 @@ static struct MHD_Daemon *start(struct gh_web_server *server, int listener)
 
 struct gh_web_server *gh_web_listen(const char *place, const struct gh_web_answers *answers)
 {
+	if (!gh_microhttpd_load())
+		return NULL;
 	place = place != NULL ? place : "";
 	struct gh_web_server *server = calloc(1, sizeof(*server));
 	if (server == NULL) {
@@ -135,7 +137,7 @@ static void wait_for_any(struct gh_web_server *server, int network)
 	struct pollfd *next = fds + 1;
 	MHD_UNSIGNED_LONG_LONG timeout;
 	int wait = server->requests != NULL ? LOOK_AFTER : -1;
-	if (MHD_get_timeout(server->daemon, &timeout) == MHD_YES &&
+	if (gh_mhd.get_timeout(server->daemon, &timeout) == MHD_YES &&
 	    (wait < 0 || timeout < LOOK_AFTER))
 		wait = timeout < INT_MAX ? (int)timeout : INT_MAX;
 	for (struct gh_web_request *one = server->requests;
@@ -150,8 +152,8 @@ static void wait_for_any(struct gh_web_server *server, int network)
 void gh_web_serve(struct gh_web_server *server)
 {
 	const union MHD_DaemonInfo *info =
-	    MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD);
-	while (MHD_run(server->daemon) == MHD_YES) {
+	    gh_mhd.get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+	while (gh_mhd.run(server->daemon) == MHD_YES) {
 		/* MHD has more to do for a request that can be answered now. */
 		if (!gh_web_requests_look_after(server))
 			wait_for_any(server, info->epoll_fd);

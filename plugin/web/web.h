@@ -7,6 +7,7 @@
  * - ahead.c: answers what is likely to be asked before it is;
  * - guard.c: who may ask;
  * - browser.c: opens one;
+ * - microhttpd.c: loads the library that speaks HTTP;
  * - recording.c: the page with answers in it, as one file, for which there is no server;
  * - page_files.c, made from the files in page/ when goheap is built: what the page is made of. */
 #ifndef GH_PLUGIN_WEB_WEB_H
