@@ -280,6 +280,7 @@ bare() {
 check_release() {
 	local spec name directory arch
 	for spec in "sample" "sample -buildmode=pie" "cgo"; do
+		[[ $spec != *pie ]] || with_pie "$1" || continue
 		name=${spec%% *}
 		# shellcheck disable=SC2086 # the words of a specification are arguments
 		sample "Go $1 $spec" "$1" $spec || continue

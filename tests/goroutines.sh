@@ -102,9 +102,9 @@ listing() {
 	same "$1: their stacks" /dev/null "$work/left"
 }
 
-# backtraces NAME: so are the frames of each, of which GDB shows more: the runtime's.
+# backtraces NAME: so are the frames of those in the file each, of which GDB shows more: the runtime's.
 backtraces() {
-	rows <"$work/expected" >"$work/rows"
+	rows <"$work/expected" | awk -F'\t' 'NR == FNR { each[$1] = 1; next } $1 in each' "$work/each" - >"$work/rows"
 	shown <"$work/session" >"$work/shown"
 	comm -23 "$work/rows" "$work/shown" >"$work/left"
 	same "$1: frames of each in a backtrace ($(wc -l <"$work/rows"))" /dev/null "$work/left"
@@ -138,9 +138,11 @@ check_process() {
 	ids=$(sed -nE 's/^goroutine ([0-9]+) .*/\1/p' "$work/users")
 	# shellcheck disable=SC2086 # a line for each
 	printf '^goroutine %s \n' $ids >"$work/ids"
-	for id in $ids; do
+	# One in four where other releases have seen all: GDB takes its time for each.
+	sed -n "1~$(with_twin "$release" && echo 1 || echo 4)p" <<<"$ids" >"$work/each"
+	while read -r id; do
 		commands+=("goheap goroutine $id" "backtrace")
-	done
+	done <"$work/each"
 	goheap "$2" "attach $pid" "thread apply all -q info registers" "shell $work/state $pid" "echo then\\n" \
 		"goheap goroutines" "${commands[@]}" "thread 2" "echo again\\n" "backtrace" "echo below\\n" \
 		"${commands[@]}" "goheap goroutine 0" "echo own\\n" "backtrace" "echo now\\n" "thread 1" "echo registers\\n" \
@@ -427,8 +429,7 @@ check_many() {
 
 for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	for spec in "dump" "dump -buildmode=pie"; do
-		# Where a program is loaded matters no more to one release than to another.
-		[ "$spec" = dump ] || with_twin "$release" || continue
+		[ "$spec" = dump ] || with_pie "$release" || continue
 		# shellcheck disable=SC2086 # the words of a specification are arguments
 		sample "Go $release $spec" "$release" $spec || continue
 		check_process "Go $release $spec" "$directory/dump.stripped"

@@ -101,6 +101,7 @@ compare_release() {
 		return
 	fi
 	for spec in "sample" "sample -buildmode=pie" "cgo" "cgo -buildmode=pie"; do
+		[ "$spec" != "cgo -buildmode=pie" ] || with_pie "$release" || continue
 		name=${spec%% *}
 		# shellcheck disable=SC2086 # the words of a specification are arguments
 		sample "Go $release $spec" "$release" $spec || continue

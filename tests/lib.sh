@@ -172,7 +172,7 @@ session_home() {
 # run_gdb ARGUMENT...: $GDB with these arguments and the options $gdb_options, for no more than $patience seconds. What the user
 # of this machine has set is not to be seen.
 gdb_defaults=(-nx -q -iex 'set width 0' -iex 'set height 0' -iex 'set debuginfod enabled off' -iex 'set auto-load no')
-GDB=gdb patience=120 gdb_options=()
+GDB=gdb patience=300 gdb_options=()
 run_gdb() {
 	timeout -k 5 "$patience" "$GDB" "${gdb_defaults[@]}" -batch "${gdb_options[@]}" "$@" </dev/null 2>&1
 	local status=$?
@@ -352,6 +352,12 @@ apart="1.15 1.19 1.24 1.27"
 # The commands that list the records of a heap dump, or count them: those that have GH_OF_RECORDS in the list of commands.
 listings=$(awk -F'[(,]' '/^COMMAND/ { name = $2 } /GH_OF_RECORDS/ { print name }' "$tests/../plugin/cli/commands.def")
 : "${listings:?}"
+
+# with_pie RELEASE: programs of that release are tested as position-independent ones, too: those of the newest, or whichever
+# RELEASES names. Where a program is loaded matters no more to one release than to another.
+with_pie() {
+	[ -n "${RELEASES-}" ] || [ "$1" = 1.27 ]
+}
 
 # with_twin RELEASE: the unstripped programs of that release are tested as the stripped ones are: those of the oldest, of
 # the newest and of Debian's own, or whichever RELEASES names. They have the same code of goheap's to go through.

@@ -13,7 +13,7 @@ fi
 
 # browse WHAT HOW: what tests/web-browser.mjs finds in the report.
 browse() {
-	timeout -k 5 120 node "$tests/web-browser.mjs" "${playwright%/package.json}" "$axe" "file://$work/report.html" "$@" 2>&1
+	timeout -k 5 500 node "$tests/web-browser.mjs" "${playwright%/package.json}" "$axe" "file://$work/report.html" "$@" 2>&1
 }
 
 # answers FILE: what is recorded in a report.

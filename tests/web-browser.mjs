@@ -18,7 +18,7 @@ const browser = await chromium.launch({
 });
 
 async function settle(page) {
-	await page.waitForFunction(() => document.querySelector('main').dataset.shown === location.hash && document.querySelector('main h1') && !document.querySelector('main .wait'), null, { timeout: 30000 });
+	await page.waitForFunction(() => document.querySelector('main').dataset.shown === location.hash && document.querySelector('main h1') && !document.querySelector('main .wait'), null, { timeout: 120000 });
 }
 
 async function open(page, view) {
@@ -31,7 +31,7 @@ async function begin(width, colorScheme) {
 	const page = await context.newPage();
 	const own = address.startsWith('file:') ? address : new URL(address).origin;
 	const outside = url => !url.startsWith(own);
-	page.setDefaultTimeout(20000);
+	page.setDefaultTimeout(120000);
 	page.on('console', message => console.log('console', message.type(), message.text()));
 	page.on('pageerror', error => console.log('error', error.message));
 	page.on('dialog', dialog => { console.log('dialog', dialog.message()); dialog.dismiss(); });

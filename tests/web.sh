@@ -441,6 +441,14 @@ check_errors() {
 	stop
 	timeout 20 "$GOHEAP" web --http "127.0.0.1:none" "$work/made" >"$work/body" 2>"$work/why"
 	equal "no port: status" 1 $?
+	# What each command of GDB's starts is not to wait for the libraries of one.
+	lacks "its library is not loaded by other commands" "$(ldd "$GOHEAP")" 'libmicrohttpd|libgnutls'
+	mkdir "$work/broken"
+	: >"$work/broken/libmicrohttpd.so.12"
+	LD_LIBRARY_PATH=$work/broken timeout 20 "$GOHEAP" web "$work/made" >"$work/body" 2>"$work/why"
+	equal "its library is broken: status" 1 $?
+	has "its library is broken: the reason" "$(cat "$work/why")" \
+		'^goheap: cannot load libmicrohttpd, which serves the page: .*libmicrohttpd\.so\.12: file too short$'
 }
 
 needs "everything" curl || finish
