@@ -58,6 +58,7 @@ struct making {
 	bool loads_entry; /* from there */
 	bool loads_made;  /* the pointer, from what was allocated */
 	uint8_t offset;   /* where it stores it, in that */
+	unsigned spills;  /* how often in the frame before, which it then loads it from */
 };
 
 static void put_making(struct scene *scene, const struct making *making)
@@ -69,7 +70,11 @@ static void put_making(struct scene *scene, const struct making *making)
 		put(scene, "\x48\x8b", 2), put(scene, "\0", 1); /* MOV (RAX), RAX */
 	put_relative(scene, making->loads_entry ? "\x48\x8b\x0d" : "\x48\x8d\x0d", 3,
 		     SYNTHETIC_TEXT + making->entry); /* LEA entry, RCX; or MOV */
-	put(scene, "\x48\x89\x48", 3);                /* MOV RCX, offset(RAX) */
+	for (unsigned i = 0; i < making->spills; i++)
+		put(scene, "\x48\x89\x4c\x24\x10", 5); /* MOV RCX, 16(RSP) */
+	if (making->spills > 0)
+		put(scene, "\x48\x8b\x4c\x24\x10", 5); /* MOV 16(RSP), RCX */
+	put(scene, "\x48\x89\x48", 3);                 /* MOV RCX, offset(RAX) */
 	put(scene, (const char *)&making->offset, 1);
 }
 
@@ -111,14 +116,19 @@ START_TEST(the_first_word_of_what_is_allocated_is_the_code)
 		struct making making;
 		uint32_t type;
 	} cases[] = {
-	    {{TYPE_NODE, FIRST, false, false, 0}, TYPE_NODE},
-	    {{TYPE_ATOMIC, FIRST, false, false, 0}, TYPE_ATOMIC},
-	    {{TYPE_NODE, FIRST, false, false, 8}, GH_NO_RTYPE}, /* another word */
-	    {{TYPE_NODE, FIRST, true, false, 0}, GH_NO_RTYPE},  /* what is there, not where it is */
-	    {{TYPE_NODE, FIRST, false, true, 0}, GH_NO_RTYPE},  /* of what is pointed to */
-	    {{TYPE_NODE, SECOND, false, false, 0}, GH_NO_RTYPE},    /* of another function */
-	    {{TYPE_NODE, FIRST + 1, false, false, 0}, GH_NO_RTYPE}, /* of none */
-	    {{TYPE_INT, FIRST, false, false, 0}, GH_NO_RTYPE},      /* no struct */
+	    {{.type = TYPE_NODE, .entry = FIRST}, TYPE_NODE},
+	    {{.type = TYPE_ATOMIC, .entry = FIRST}, TYPE_ATOMIC},
+	    {{.type = TYPE_NODE, .entry = FIRST, .offset = 8}, GH_NO_RTYPE}, /* another word */
+	    {{.type = TYPE_NODE, .entry = FIRST, .loads_entry = true},
+	     GH_NO_RTYPE}, /* what is there */
+	    {{.type = TYPE_NODE, .entry = FIRST, .loads_made = true},
+	     GH_NO_RTYPE},                                          /* of what is pointed to */
+	    {{.type = TYPE_NODE, .entry = SECOND}, GH_NO_RTYPE},    /* of another function */
+	    {{.type = TYPE_NODE, .entry = FIRST + 1}, GH_NO_RTYPE}, /* of none */
+	    {{.type = TYPE_INT, .entry = FIRST}, GH_NO_RTYPE},      /* no struct */
+	    {{.type = TYPE_NODE, .entry = FIRST, .spills = 1}, TYPE_NODE},
+	    {{.type = TYPE_NODE, .entry = FIRST, .spills = 2},
+	     GH_NO_RTYPE}, /* what the word holds is not known */
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct scene scene;
