@@ -153,6 +153,7 @@ START_TEST(a_file_is_told_by_its_first_bytes)
 	    {"heap profile: 1: 2 [3: 4]", 25, "a profile as text"},
 	    {"\x0a\4\10\1\20\2\x0a\4", 8, "a profile of pprof's"},
 	    {"\x5a\4\10\5\20\6", 6, "a profile of pprof's"},
+	    {"\x0a\x80\10\1\20\2\x0a\4", 8, "another format"}, /* a length of two bytes */
 	    {"\x0a\4", 2, "another format"},
 	    {"\177EL", 3, "another format"},
 	    {"\x1f\x8b\x08\0", 4, "what gzip compressed: unpack it with gzip -d"},

@@ -1,6 +1,6 @@
 // Has memory of each kind, and says how much: what the Go heap has, by runtime.MemStats; what C code has
-// asked malloc for, on several threads; a file and anonymous memory that it maps itself. After a line of input it says
-// again what of the Go heap is free, which becomes less, and then it waits for the end of its input.
+// asked malloc for, on several threads; a file and anonymous memory that it maps itself. After each line of input it
+// says again what of the Go heap is free, and what counts towards the limit of memory: both become less by themselves.
 package main
 
 /*
@@ -55,6 +55,15 @@ func deep(left int, ready chan bool) {
 	room[left] = 1
 	ready <- true
 	select {}
+}
+
+// sayLimited says how much counts towards the limit max, if there is one.
+func sayLimited(stats *runtime.MemStats, max int64) {
+	if max == 0 {
+		fmt.Println("limited", 0)
+	} else {
+		fmt.Println("limited", stats.Sys-stats.HeapReleased)
+	}
 }
 
 func main() {
@@ -115,16 +124,13 @@ func main() {
 	fmt.Println("span", stats.PauseEnd[(stats.NumGC+255)%256]-stats.PauseEnd[(stats.NumGC+255-32)%256])
 	max := limit()
 	fmt.Println("limit", max)
-	if max == 0 {
-		fmt.Println("limited", 0)
-	} else {
-		fmt.Println("limited", stats.Sys-stats.HeapReleased)
-	}
+	sayLimited(&stats, max)
 	fmt.Println("ready", sum)
 	input := bufio.NewScanner(os.Stdin)
 	for input.Scan() {
 		runtime.ReadMemStats(&stats)
 		fmt.Println("least", stats.HeapIdle-stats.HeapReleased)
+		sayLimited(&stats, max)
 	}
 	runtime.KeepAlive(kept)
 }
