@@ -5,7 +5,7 @@
 session_home
 
 variables="static map list syncmap channel context slice subslice timer shop"
-KINDS=${KINDS-$variables emptied handle goroutine after threads cleanup finalizer pool nothing}
+KINDS=${KINDS-$variables emptied handle goroutine gatherer after threads cleanup finalizer pool nothing}
 
 # said WHAT COLUMN: what the program printed of it.
 said() {
@@ -129,6 +129,18 @@ check_goroutines() {
 	program=$directory/leaks.stripped
 	output=$(first "$work/new")
 	has "$1: stripped" "$output" "^1\. $count goroutines in main\.handle at .*/main\.go:$line keep .*: $count main\.Request, "
+}
+
+# check_gatherer NAME: one goroutine, by its variable and where it waits.
+check_gatherer() {
+	local line output program
+	line=$(grep -n 'range visits' "$tests/samples/leaks/main.go" | cut -d : -f 1)
+	for program in "$directory/leaks" "$directory/leaks.stripped"; do
+		output=$(first "$work/new")
+		has "$1: ${program##*.}" "$output" \
+			"^1\. goroutine [0-9]+ in main\.gather at .*/main\.go:$line(, gathered)? \(.*\) keeps .*: $(commas "$(said held 4)") .*main\.Session, [0-9]+ bytes for each\$"
+		equal "$1: the bytes, ${program##*.}" "$(said freed 2)" "$(bytes "$output")"
+	done
 }
 
 # check_timers NAME: what the runtime's timers hold, too.
@@ -379,6 +391,7 @@ check() {
 		check_merged "go $1, $kind"
 		case $kind in
 		goroutine) check_goroutines "go $1, $kind" ;;
+		gatherer) check_gatherer "go $1, $kind" ;;
 		cleanup) check_cleanups "go $1, $kind" "$1" ;;
 		emptied) check_emptied "go $1, $kind" ;;
 		finalizer) check_queue "go $1, $kind" ;;

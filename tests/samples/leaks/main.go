@@ -173,6 +173,27 @@ func serve(i int) {
 	go handle(&Request{make([]byte, 3000)})
 }
 
+var visits chan int
+
+// gather keeps its sessions in a variable of its own.
+//
+//go:noinline
+func gather() {
+	var gathered []*Session
+	for i := range visits {
+		gathered = append(gathered, newSession(i))
+	}
+	gathered[0].notes[0]++
+}
+
+func visit(i int) {
+	if visits == nil {
+		visits = make(chan int)
+		go gather()
+	}
+	visits <- i
+}
+
 var timers []*time.Timer
 
 //go:noinline
@@ -270,6 +291,10 @@ var kinds = []kind{
 	{"subslice", "main.parts", unsafe.Pointer(&parts), "main.Part", count / 100, slice, func() { parts = nil }},
 	{"goroutine", "main.handle", nil, "main.Request", count, serve, func() {
 		close(answers)
+		time.Sleep(300 * time.Millisecond)
+	}},
+	{"gatherer", "main.gather", nil, "main.Session", count, visit, func() {
+		close(visits)
 		time.Sleep(300 * time.Millisecond)
 	}},
 	{"timer", "main.timers", unsafe.Pointer(&timers), "main.Session", count, later, func() {
