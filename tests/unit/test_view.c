@@ -411,6 +411,23 @@ START_TEST(the_largest_come_first_and_of_equals_the_lowest_number)
 }
 END_TEST
 
+/* The largest first: the smallest of them has come last when one larger than all makes it go. */
+START_TEST(the_smallest_of_many_goes)
+{
+	enum { LIMIT = 100 };
+	struct gh_top top = {.limit = LIMIT};
+	size_t count;
+	for (uint32_t i = 0; i < LIMIT; i++)
+		gh_top_add(&top, LIMIT - i, i);
+	gh_top_add(&top, LIMIT + 1, LIMIT);
+	const struct gh_top_item *items = gh_top_finish(&top, &count);
+	ck_assert_uint_eq(count, LIMIT);
+	for (size_t i = 0; i < count; i++)
+		ck_assert_uint_eq(items[i].key, LIMIT + 1 - i);
+	gh_top_free(&top);
+}
+END_TEST
+
 START_TEST(the_line_of_progress_is_wiped)
 {
 	static const char shown[] = "\rgoheap: reading a\\x1bb, 1 s\x1b[K";
@@ -460,4 +477,5 @@ void view_tests(TCase *tcase)
 	tcase_add_test(tcase, long_texts_are_cut_between_characters);
 	tcase_add_test(tcase, long_names_are_cut);
 	tcase_add_test(tcase, the_largest_come_first_and_of_equals_the_lowest_number);
+	tcase_add_test(tcase, the_smallest_of_many_goes);
 }
