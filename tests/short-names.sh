@@ -169,7 +169,37 @@ check_release() {
 	fi
 }
 
+# check_dotted: a module whose path has a dot in its last element, which the linker escapes there, and in packages below it
+# does not.
+check_dotted() {
+	local go
+	go=$("$tests/toolchain" 1.19)/bin/go || return
+	mkdir -p "$work/dotted/program" "$work/dotted/below"
+	printf 'module example.org/module.v2\n\ngo 1.19\n' >"$work/dotted/go.mod"
+	printf 'package module\n\n//go:noinline\nfunc Handle() { println("handled") }\n' >"$work/dotted/module.go"
+	printf 'package below\n\n//go:noinline\nfunc Look() { println("looked") }\n' >"$work/dotted/below/below.go"
+	cat >"$work/dotted/program/main.go" <<-'END'
+		package main
+
+		import (
+			module "example.org/module.v2"
+			"example.org/module.v2/below"
+		)
+
+		func main() {
+			module.Handle()
+			below.Look()
+		}
+	END
+	(cd "$work/dotted" && GOCACHE=${GOHEAP_TEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/goheap-tests}/gocache GOFLAGS='' GOPROXY=off \
+		"$go" build -ldflags='-s -w' -o stripped ./program) || fail "the program can be built"
+	"$GOHEAP" debug --short-names "$work/dotted/stripped" -o "$work/program.debug"
+	equal "a module with a dot in its path: its functions without a package" "Handle Look " \
+		"$(short_names "$work/program.debug" | cut -f 2 | grep -xE 'Handle|Look' | sort | tr '\n' ' ')"
+}
+
 for release in ${RELEASES:-$apart}; do
 	check_release "$release"
 done
+check_dotted
 finish
