@@ -140,7 +140,7 @@ check_knots() {
 	program=$directory/deadlocks.stripped
 	start "${cases[@]}" healthy
 	"$GOHEAP" waits --deadlocks -p "$pid" >"$work/live" 2>"$work/why" || cat "$work/why"
-	"$GOHEAP" waits --group -p "$pid" >"$work/groups" 2>"$work/why" || cat "$work/why"
+	"$GOHEAP" waits --group -p "$pid" >"$work/live.groups" 2>"$work/why" || cat "$work/why"
 	channel=$(awk '$2 == "full" { print $3 }' "$work/expected" | sort | uniq -d)
 	"$GOHEAP" print "$channel" -p "$pid" >"$work/channel" 2>"$work/why" || cat "$work/why"
 	"$GOHEAP" dump "$pid" -o "$work/other" 2>"$work/why" || cat "$work/why"
@@ -148,6 +148,8 @@ check_knots() {
 	stop
 	"$GOHEAP" waits --deadlocks -e "$program" "$work/core.$pid" >"$work/cored" 2>"$work/why" || cat "$work/why"
 	"$GOHEAP" waits --deadlocks -e "$program" "$work/other" >"$work/dumped" 2>"$work/why" || cat "$work/why"
+	"$GOHEAP" waits --group -e "$program" "$work/core.$pid" >"$work/cored.groups" 2>"$work/why" || cat "$work/why"
+	"$GOHEAP" waits --group -e "$program" "$work/other" >"$work/dumped.groups" 2>"$work/why" || cat "$work/why"
 	rm -f "$work/core.$pid"
 	for way in "${cases[@]}"; do
 		awk -v way="$way" '$2 == way { print $1, $3 }' "$work/expected" | sort | tr '\n' ','
@@ -155,12 +157,13 @@ check_knots() {
 	done | sort >"$work/rows"
 	for way in live cored dumped; do
 		same "$name: knots, $way" "$work/rows" <(joined "$work/$way" | knots)
+		has "$name: where a channel was made, and who has it, $way" "$(cat "$work/$way.groups")" \
+			'^3 goroutines: send on chan \*main\.account 0x[0-9a-f]+ \(len 1, cap 1\) made in main\.collect at [^ ]*/main\.go:'"$(line_of 'results := make')"', in main\.produce at [^ ]*; 0 receive from it; goroutine [0-9]+ \(main\.collect at [^ ]*\) has it$'
+		equal "$name: channels that may have been made at several places, $way" '' "$(grep 'chan int .* made in' "$work/$way.groups")"
 		equal "$name: how many, $way" "5 other knots: 12 goroutines that can never go on" "$(tail -n 1 "$work/$way")"
 	done
 	same "$name: who sends on a channel, as it is printed" <(awk -v at="$channel" '$3 == at { print $1 }' "$work/expected" | sort) \
 		<(sed -nE 's/^(perhaps )?chan \*main\.account 1\/1 \[\*\{name: "", .*\}\], sending: goroutine ([0-9, ]+)$/\2/p' "$work/channel" | tr -d ' ' | tr ',' '\n' | sort)
-	has "$name: where a channel was made, and who has it" "$(cat "$work/groups")" '^3 goroutines: send on chan \*main\.account 0x[0-9a-f]+ \(len 1, cap 1\) made in main\.collect at [^ ]*/main\.go:'"$(line_of 'results := make')"', in main\.produce at [^ ]*; 0 receive from it; goroutine [0-9]+ \(main\.collect at [^ ]*\) has it$'
-	equal "$name: channels that may have been made at several places" '' "$(grep 'chan int .* made in' "$work/groups")"
 	has "$name: a sentence of a knot" "$(cat "$work/live")" '^goroutine [0-9]+ \(main\.gather at [^ ]*/main\.go:[0-9]+\) waits for sync\.WaitGroup 0x[0-9a-f]+ \(counter 1\)(,? (perhaps )?in main\.group 0x[0-9a-f]+)?: only it leads to that$'
 }
 
