@@ -353,10 +353,11 @@ apart="1.15 1.19 1.24 1.27"
 listings=$(awk -F'[(,]' '/^COMMAND/ { name = $2 } /GH_OF_RECORDS/ { print name }' "$tests/../plugin/cli/commands.def")
 : "${listings:?}"
 
-# with_pie RELEASE: programs of that release are tested as position-independent ones, too: those of the newest, or whichever
-# RELEASES names. Where a program is loaded matters no more to one release than to another.
+# with_pie RELEASE: programs of that release are tested as position-independent ones, too: those of the newest, or of the
+# last that RELEASES names. Where a program is loaded matters no more to one release than to another.
 with_pie() {
-	[ -n "${RELEASES-}" ] || [ "$1" = 1.27 ]
+	local releases=${RELEASES:-1.27}
+	[ "$1" = "${releases##* }" ]
 }
 
 # with_twin RELEASE: the unstripped programs of that release are tested as the stripped ones are: those of the oldest, of
