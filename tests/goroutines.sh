@@ -138,8 +138,8 @@ check_process() {
 	ids=$(sed -nE 's/^goroutine ([0-9]+) .*/\1/p' "$work/users")
 	# shellcheck disable=SC2086 # a line for each
 	printf '^goroutine %s \n' $ids >"$work/ids"
-	# One in four where other releases have seen all: GDB takes its time for each.
-	sed -n "1~$(with_twin "$release" && echo 1 || echo 4)p" <<<"$ids" >"$work/each"
+	# One in six where another program has seen all: GDB takes its time for each.
+	sed -n "1~$([[ $2 == *.stripped && $1 != *pie* ]] && with_pie "$release" && echo 1 || echo 6)p" <<<"$ids" >"$work/each"
 	while read -r id; do
 		commands+=("goheap goroutine $id" "backtrace")
 	done <"$work/each"

@@ -20,16 +20,16 @@ escape() {
 	sed 's/\\/\\\\/g'
 }
 
-# compare_lines NAME ORACLE FILE
-compare_lines() {
-	"$GOHEAP" lines "$3" | rows | without_trampolines >"$work/ours"
+# ask_gosym NAME ORACLE FILE: the line of every pc, in $work/gosym.
+ask_gosym() {
 	"$2" -lines "$3" | escape | rows | without_trampolines >"$work/gosym"
-	if [ -s "$work/gosym" ]; then
-		same "$1: the line of every pc ($(wc -l <"$work/gosym") rows) is gosym's" \
-			"$work/gosym" "$work/ours"
-	else
-		fail "$1: gosym reads it"
-	fi
+	[ -s "$work/gosym" ] || fail "$1: gosym reads it"
+}
+
+# compare_lines NAME FILE: with what gosym said last.
+compare_lines() {
+	"$GOHEAP" lines "$2" | rows | without_trampolines >"$work/ours"
+	same "$1: the line of every pc ($(wc -l <"$work/gosym") rows) is gosym's" "$work/gosym" "$work/ours"
 }
 
 # compare_table NAME STRIPPED: the debug file's line table has gosym's line, which is in $work/gosym, at every pc. What is
@@ -106,10 +106,14 @@ compare_release() {
 		# shellcheck disable=SC2086 # the words of a specification are arguments
 		sample "Go $release $spec" "$release" $spec || continue
 		[ "$spec" != sample ] || check_format "Go $release" "$directory/sample.stripped"
-		for suffix in "" .stripped .sw; do
-			compare_lines "Go $release $spec$suffix" "$oracle/gosym" "$directory/$name$suffix"
-			[ "$suffix" != .stripped ] || compare_table "Go $release $spec" "$directory/$name.stripped"
+		ask_gosym "Go $release $spec.sw" "$oracle/gosym" "$directory/$name.sw"
+		compare_lines "Go $release $spec.sw" "$directory/$name.sw"
+		# What strip leaves has the addresses of the unstripped twin.
+		ask_gosym "Go $release $spec" "$oracle/gosym" "$directory/$name.stripped"
+		for suffix in "" .stripped; do
+			compare_lines "Go $release $spec$suffix" "$directory/$name$suffix"
 		done
+		compare_table "Go $release $spec" "$directory/$name.stripped"
 		compare_functions "Go $release $spec" "$directory/$name.stripped" "$directory/$name"
 	done
 }
@@ -126,7 +130,8 @@ compare_program() {
 		skip "$1" "no toolchain whose debug/gosym reads it"
 		return
 	fi
-	compare_lines "$1" "$newest/gosym" "$program"
+	ask_gosym "$1" "$newest/gosym" "$program"
+	compare_lines "$1" "$program"
 }
 
 # compare_old RELEASE: programs with the tables of Go 1.0 and 1.1, with that release's debug/gosym. It is

@@ -221,7 +221,7 @@ check_gdb() {
 }
 
 build_dumpfile
-for release in ${RELEASES:-$apart}; do
+for release in ${RELEASES:-$apart_maps}; do
 	sample "Go $release" "$release" graph || continue
 	compare "Go $release" "$directory"
 	check_names "Go $release" "$directory"

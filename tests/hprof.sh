@@ -202,7 +202,7 @@ if command -v javac >/dev/null; then
 		reader=
 	fi
 fi
-for release in ${RELEASES:-$apart}; do
+for release in ${RELEASES:-$apart_maps}; do
 	check_release "$release"
 done
 check_damaged

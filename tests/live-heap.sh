@@ -63,10 +63,8 @@ calls() {
 	records "$1" | sed -E 's/^([^|]*\| [^|]*):[0-9]+( \||$)/\1\2/' | sort
 }
 
-# check_live NAME PROGRAM RELEASE: while it runs.
-check_live() {
-	start "$2"
-	"$GOHEAP" dump "$pid" -o "$work/other" 2>"$work/told" || fail "$1: goheap dump" "$(cat "$work/told")"
+# ask: what each command says of the process, in files.
+ask() {
 	"$GOHEAP" histogram -n 0 --by size -p "$pid" >"$work/asked" 2>"$work/why" || cat "$work/why"
 	"$GOHEAP" goroutines -p "$pid" >"$work/goroutines" 2>"$work/why" || cat "$work/why"
 	"$GOHEAP" profile -p "$pid" >"$work/profile" 2>"$work/why" || cat "$work/why"
@@ -74,11 +72,10 @@ check_live() {
 	for command in $listings; do
 		"$GOHEAP" "$command" -p "$pid" >"$work/$command" 2>"$work/why" || cat "$work/why"
 	done
-	go_on
-	has "$1: the pause is told, and nothing is missing" "$(cat "$work/told")" '^goheap: paused [0-9]+ ms$'
-	equal "$1: in one line" 1 "$(wc -l <"$work/told")"
-	in_common "$1"
-	counters "$1" "$3" 4
+}
+
+# check_asked NAME PROGRAM: that is what they say of the dump.
+check_asked() {
 	same "$1: histogram -p" <("$GOHEAP" histogram -n 0 --by size -e "$2" "$work/other") "$work/asked"
 	# A heap dump has no place for where a goroutine was created, nor for its lock to a thread.
 	same "$1: goroutines -p" <("$GOHEAP" goroutines "$work/other" -e "$2") \
@@ -91,6 +88,19 @@ check_live() {
 	done
 	"$GOHEAP" pprof -e "$2" "$work/other" -o "$work/pprof.written"
 	cmp "$work/pprof.written" "$work/pprof.asked" || fail "$1: pprof -p"
+}
+
+# check_live NAME PROGRAM RELEASE [ask]: while it runs; and what the commands say of it, which a dump of it has, too.
+check_live() {
+	start "$2"
+	"$GOHEAP" dump "$pid" -o "$work/other" 2>"$work/told" || fail "$1: goheap dump" "$(cat "$work/told")"
+	[ -z "${4-}" ] || ask
+	go_on
+	has "$1: the pause is told, and nothing is missing" "$(cat "$work/told")" '^goheap: paused [0-9]+ ms$'
+	equal "$1: in one line" 1 "$(wc -l <"$work/told")"
+	in_common "$1"
+	counters "$1" "$3" 4
+	[ -z "${4-}" ] || check_asked "$1" "$2"
 }
 
 # check_stacks NAME PROGRAM: what stacks alone hold is what the next collection leaves, and what is not held is what it
@@ -534,7 +544,8 @@ check_errors() {
 
 build_dumpfile
 for release in ${RELEASES:-$("$tests/toolchain" list)}; do
-	sample "go $release" "$release" memory && check_live "go $release" "$directory/memory.stripped" "$release"
+	sample "go $release" "$release" memory &&
+		check_live "go $release" "$directory/memory.stripped" "$release" "$(with_twin "$release" && echo ask)"
 done
 for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	mode=exe

@@ -297,18 +297,17 @@ test_others() {
 # RELEASES: the Go releases to test with, if not those.
 releases=$("$tests/toolchain" list)
 for release in ${RELEASES:-1.15 1.19 "$(tail -n 1 <<<"$releases")"}; do
-	if ! exe=$("$tests/build-sample" "$release" sample 2>"$work/why") ||
-		! pie=$("$tests/build-sample" "$release" sample -buildmode=pie 2>"$work/why"); then
-		skip "Go $release" "$(tail -n 1 "$work/why")"
-		continue
-	fi
-	test_waiting "Go $release" "$exe/sample.stripped"
-	test_waiting "Go $release PIE" "$pie/sample.stripped"
-	test_moving "Go $release" "$exe/sample.stripped"
-	test_moving "Go $release PIE" "$pie/sample.stripped"
-	test_kernel_core "Go $release" "$exe/sample.stripped"
-	test_kernel_core "Go $release PIE" "$pie/sample.stripped"
-	test_namespace "Go $release" "$pie/sample.stripped"
-	test_others "Go $release" "$exe/sample.stripped" "$pie/sample.stripped"
+	sample "Go $release" "$release" sample || continue
+	program=$directory/sample.stripped
+	test_waiting "Go $release" "$program"
+	test_moving "Go $release" "$program"
+	test_kernel_core "Go $release" "$program"
+	with_pie "$release" || continue
+	sample "Go $release PIE" "$release" sample -buildmode=pie || continue
+	test_waiting "Go $release PIE" "$directory/sample.stripped"
+	test_moving "Go $release PIE" "$directory/sample.stripped"
+	test_kernel_core "Go $release PIE" "$directory/sample.stripped"
+	test_namespace "Go $release" "$directory/sample.stripped"
+	test_others "Go $release" "$program" "$directory/sample.stripped"
 done
 finish

@@ -285,7 +285,8 @@ for release in 1.2 1.3 1.4 1.5 1.6 1.7; do
 		;;
 	x86_64-*)
 		live "go$release-amd64" "go$release-amd64.stripped"
-		live "go$release-amd64" "go$release-amd64"
+		# Their DWARF is all of one kind.
+		[ "$release" != 1.7 ] || live "go$release-amd64" "go$release-amd64"
 		;;
 	*) skip "Go $release: a process" "not on amd64" ;;
 	esac

@@ -21,11 +21,11 @@ ask() {
 		cut -f 1,2 >"$work/asked"
 }
 
-# in_shell NAME ARG...: all values, by goheap print with ARGs.
+# in_shell NAME N ARG...: each Nth value, by goheap print with ARGs.
 in_shell() {
 	local name=$1 type address
-	ask 1
-	shift
+	ask "$2"
+	shift 2
 	while IFS=$'\t' read -r type address; do
 		"$GOHEAP" print --limit 0 --depth 20 "$@" "$type" "$address" 2>>"$work/why"
 	done <"$work/asked" >"$work/found"
@@ -306,10 +306,10 @@ aborted() {
 		skip "go$release: a core file that the kernel wrote" "core_pattern is $(cat /proc/sys/kernel/core_pattern)"
 		return
 	fi
-	in_shell "go$release: a core file that the kernel wrote" -e "$program" "$work/written"
+	in_shell "go$release: a core file that the kernel wrote" 8 -e "$program" "$work/written"
 }
 
-# linked RELEASE: one value in four of a program that was linked with -linkshared: its types are described by itself and by
+# linked RELEASE: one value in sixteen of a program that was linked with -linkshared: its types are described by itself and by
 # the library that has the runtime. What closures have captured is not told there.
 linked() {
 	local type address
@@ -318,7 +318,7 @@ linked() {
 	start "$directory/printed.stripped"
 	unset LD_LIBRARY_PATH
 	sed -i '/\.func1 {/d' "$work/places"
-	ask 4
+	ask 16
 	while IFS=$'\t' read -r type address; do
 		"$GOHEAP" print --limit 0 --depth 20 -p "$child" "$type" "$address" 2>>"$work/why"
 	done <"$work/asked" >"$work/found"
@@ -327,16 +327,16 @@ linked() {
 	wait "$child" 2>/dev/null
 }
 
-for release in ${RELEASES:-1.15 1.19 1.23 1.24 1.27}; do
+for release in ${RELEASES:-$apart_maps}; do
 	flags=()
-	[ "$release" != 1.23 ] || flags=(-buildmode=pie)
+	[ "$release" != 1.24 ] || flags=(-buildmode=pie)
 	CGO_ENABLED=0 sample "go$release" "$release" printed "${flags[@]}" || continue
 	program=$directory/printed.stripped
 	start "$program"
 	rm -f "$work/core"
 	gcore -o "$work/made" "$child" >"$work/why" 2>&1 && mv "$work/made.$child" "$work/core"
-	in_shell "go$release: core file" -e "$program" "$work/core"
-	in_shell "go$release: heap dump" -e "$program" "$work/dump"
+	in_shell "go$release: core file" 1 -e "$program" "$work/core"
+	in_shell "go$release: heap dump" 4 -e "$program" "$work/dump"
 	parts "go$release: core file" -e "$program" "$work/core"
 	limits "go$release" "$program"
 	untyped "go$release" "$program"
@@ -349,8 +349,8 @@ for release in ${RELEASES:-1.15 1.19 1.23 1.24 1.27}; do
 		outer_result "$program"
 		language "$program"
 		as_json "go$release: core file" -e "$program" "$work/core"
-		in_shell "go$release: process" -p "$child"
-		"$GOHEAP" core -e "$program" "$work/dump" -o "$work/made" && in_shell "go$release: core file of the heap dump" -e "$program" "$work/made"
+		in_shell "go$release: process" 8 -p "$child"
+		"$GOHEAP" core -e "$program" "$work/dump" -o "$work/made" && in_shell "go$release: core file of the heap dump" 4 -e "$program" "$work/made"
 		in_gdb "go$release: process" "$program" "attach $child"
 		lost "$program"
 		in_gdb "go$release: core file" "$program" "core-file $work/core"

@@ -284,7 +284,7 @@ check_file() {
 }
 
 build_dumpfile
-for release in ${RELEASES:-1.15 1.19 1.24 1.27}; do
+for release in ${RELEASES:-$apart_maps}; do
 	sample "Go $release" "$release" graph || continue
 	compare "Go $release"
 	sample "Go $release" "$release" asked && check_questions "Go $release"

@@ -211,7 +211,7 @@ check_delve() {
 for release in ${RELEASES:-$apart}; do
 	sample "Go $release" "$release" steps || continue
 	steps=${STEPS:-60} finishes=8 all_processors=8
-	[ "$release" != 1.19 ] || steps=${STEPS:-200} finishes=25 all_processors="1 4 8"
+	[ "$release" != 1.19 ] || steps=${STEPS:-100} finishes=15 all_processors="1 8"
 	for program in steps.stripped steps; do
 		[ $program = steps.stripped ] || with_twin "$release" || continue
 		name="Go $release, $program"

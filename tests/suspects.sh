@@ -90,10 +90,20 @@ holder_type() {
 	esac
 }
 
-# freed NAME BYTES OUTPUT: the finding is of the BYTES that the program freed, but for a few of the runtime's own that went
-# at the same time.
+# near NAME EXPECTED FOUND [FEW]: what goheap found of the bytes or objects that the program freed, which are as many or, with
+# the runtime's own that went at the same time, a few more: less than FEW, or 1,000.
+near() {
+	if [[ $3 =~ ^[0-9]+$ ]] && (($3 <= $2 && $2 - $3 < ${4-1000})); then
+		ok "$1"
+	else
+		fail "$1" "expected: $2, or a few less
+found:    $3"
+	fi
+}
+
+# freed NAME BYTES OUTPUT: the finding is of the BYTES that the program freed.
 freed() {
-	has "$1" $(($2 - $(bytes "$3"))) '^[0-9]{1,3}$'
+	near "$1" "$2" "$(bytes "$3")"
 }
 
 # check_held NAME [REST]: the first finding is the variable, the type and the figures that the program tells, and REST bytes
@@ -215,7 +225,7 @@ check_emptied() {
 	local output program room
 	for program in "$directory/leaks" "$directory/leaks.stripped"; do
 		output=$("$GOHEAP" suspects "$work/new" "$work/old" -e "$program")
-		equal "$1: the bytes" "$(said freed 2)" "$(bytes "$(head -n 1 <<<"$output")")"
+		freed "$1: the bytes" "$(said freed 2)" "$(head -n 1 <<<"$output")"
 		has "$1: growth" "$output" '^1\. .* \(map\[int]\*main\.Session\) keeps .*: 1 map\[int]\*main\.Session; [0-9,]+ bytes more than before$'
 		has "$1: what it holds" "$output" '^   the map has room for [0-9,]+ entries and holds 10: a map does not shrink when entries are deleted$'
 		room=$(sed -nE 's/^   the map has room for ([0-9,]+) .*/\1/p' <<<"$output" | tr -d ,)
@@ -284,18 +294,25 @@ check_cut() {
 
 # check_diff NAME: what has grown, by the bytes that would go; and what there is only in one dump.
 check_diff() {
-	local growth
+	local growth row
 	"$directory/leaks.stripped" nothing "$work/old.nothing" "$work/none" >/dev/null
 	growth=$("$GOHEAP" diff --json --by root "$work/none" "$work/new" -e "$directory/leaks" | grep -F '"main.cache"')
-	has "$1: diff: new" "$growth" "\"bytes\":$(said freed 2),\"retained_growth\":$(said freed 2),\"change\":\"new\""
-	growth=$("$GOHEAP" diff --by root "$work/new" "$work/none" -e "$directory/leaks")
-	has "$1: diff: gone" "$growth" " -$(commas "$(said freed 2)") +0 +0 +-$(commas "$(said freed 2)") +gone +main\.cache\$"
+	row=$(sed -nE 's/.*"bytes":([0-9]+),"retained_growth":([0-9]+),"change":"new".*/\1 \2/p' <<<"$growth")
+	near "$1: diff: new" "$(said freed 2)" "${row% *}"
+	equal "$1: diff: new is grown" "${row% *}" "${row#* }"
+	growth=$("$GOHEAP" diff --by root "$work/new" "$work/none" -e "$directory/leaks" | tr -d ,)
+	row=$(sed -nE 's/.* -([0-9]+) +0 +0 +-([0-9]+) +gone +main\.cache$/\1 \2/p' <<<"$growth")
+	near "$1: diff: gone" "$(said freed 2)" "${row% *}"
+	equal "$1: diff: gone is lost" "${row% *}" "${row#* }"
 	growth=$("$GOHEAP" diff --by type "$work/old" "$work/new" -e "$directory/leaks")
 	has "$1: diff: retained" "$growth" "^ +\+1,000 +\+48,000 +2,000 +96,000 +\+7[0-9]{2},[0-9]{3} +0x[0-9a-f]+  main\.Session\$"
 	growth=$("$GOHEAP" diff --json --by type "$work/old" "$work/new" -e "$directory/leaks")
 	has "$1: diff as JSON" "$growth" '^\{"objects_growth":1000,"bytes_growth":48000,"objects":2000,"bytes":96000,"retained_growth":7[0-9]{5},"change":null,"largest":"0x[0-9a-f]+","type":"main\.Session"\}$'
 	growth=$("$GOHEAP" diff --json --by root "$work/new" "$work/none" -e "$directory/leaks" | grep -F '"main.cache"')
-	has "$1: diff as JSON: gone" "$growth" '^\{"objects_growth":-'"$(said freed 3),\"bytes_growth\":-$(said freed 2),\"objects\":0,\"bytes\":0,\"retained_growth\":-$(said freed 2),\"change\":\"gone\","
+	row=$(sed -nE 's/^\{"objects_growth":-([0-9]+),"bytes_growth":-([0-9]+),"objects":0,"bytes":0,"retained_growth":-([0-9]+),"change":"gone",.*/\1 \2 \3/p' <<<"$growth")
+	near "$1: diff as JSON: objects gone" "$(said freed 3)" "${row%% *}" 20
+	near "$1: diff as JSON: bytes gone" "$(said freed 2)" "${row##* }"
+	equal "$1: diff as JSON: gone is lost" "$row" "${row%% *} ${row##* } ${row##* }"
 }
 
 # check_other NAME RELEASE: that the older dump is of another program is told; that it is of the same one is not.
@@ -335,7 +352,8 @@ check_slices() {
 check_json() {
 	local output
 	output=$("$GOHEAP" suspects --json "$work/new" "$work/old" -e "$directory/leaks" | head -n 1)
-	has "$1: JSON" "$output" '^\{"kind":"holder","finding":"main\.cache .*","bytes":'"$(said freed 2)"',"bytes_before":[0-9]+,"root":\{"kind":"bss","variable":"main\.cache",.*"type":"main\.Session","objects":'"$(said held 4),\"objects_before\":$(($(said held 4) / 2)),"
+	has "$1: JSON" "$output" '^\{"kind":"holder","finding":"main\.cache .*","bytes":[0-9]+,"bytes_before":[0-9]+,"root":\{"kind":"bss","variable":"main\.cache",.*"type":"main\.Session","objects":'"$(said held 4),\"objects_before\":$(($(said held 4) / 2)),"
+	near "$1: JSON: the bytes" "$(said freed 2)" "$(sed -E 's/.*"bytes":([0-9]+),"bytes_before".*/\1/' <<<"$output")"
 	# A map with half of the entries is half as large.
 	output=$(sed -E 's/.*"bytes_before":([0-9]+),.*/\1/' <<<"$output")
 	equal "$1: JSON: half of the bytes" 1 $((output * 100 > $(said freed 2) * 45 && output * 100 < $(said freed 2) * 55))
@@ -378,7 +396,8 @@ browse() {
 check_page() {
 	"$GOHEAP" report "$work/new" -e "$directory/leaks" -o "$work/page.html"
 	needs "$1: the page" chromium || return
-	has "$1: the page" "$(browse suspects)" "^ *main\.cache \(map\[string\]\*main\.Session\) keeps $(commas "$(said freed 2)") bytes, "
+	near "$1: the page" "$(said freed 2)" \
+		"$(browse suspects | sed -nE 's/^ *main\.cache \(map\[string\]\*main\.Session\) keeps ([0-9,]+) bytes, .*/\1/p' | tr -d ,)"
 	"$GOHEAP" report "$work/none" "$work/new" -e "$directory/leaks" -o "$work/page.html"
 	has "$1: the page of two dumps: by type" "$(browse growth)" " [+]$(commas "$(said held 4)") .* new .*main\\.Session *$"
 	has "$1: the page of two dumps: by variable" "$(browse growth/root)" \
@@ -452,7 +471,7 @@ check_arm64() {
 	fi
 }
 
-for release in ${RELEASES:-1.19 1.22 1.24 1.26 1.27}; do
+for release in ${RELEASES:-1.19 1.24 1.27}; do
 	check "$release"
 done
 check_arm64

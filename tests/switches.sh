@@ -275,8 +275,8 @@ test_arm64_calls() {
 	same "$name: the goroutine's stack is found" "$work/expected" "$work/found"
 }
 
-# RELEASES: the Go releases to test with, if not all.
-for release in ${RELEASES:-$("$tests/toolchain" list)}; do
+# RELEASES: the Go releases to test with, if not these.
+for release in ${RELEASES:-1.15 1.19 1.23 1.27}; do
 	for flags in "" -buildmode=pie; do
 		[ -z "$flags" ] || with_pie "$release" || continue
 		name="Go $release${flags:+ $flags}"

@@ -173,7 +173,7 @@ check_programs() {
 
 session_home
 releases=$("$tests/toolchain" list)
-for release in ${RELEASES:-$apart}; do
+for release in ${RELEASES:-$apart_maps}; do
 	check_release "$release"
 done
 last=${RELEASES:-$(tail -n 1 <<<"$releases")}

@@ -521,7 +521,7 @@ check_types
 check_hostile
 if dumpfile=$("$tests/build-sample" 1.19 dumpfile 2>"$work/why"); then
 	dumpfile=$dumpfile/dumpfile
-	for release in ${RELEASES:-$apart}; do
+	for release in ${RELEASES:-$apart_maps}; do
 		check_release "$release"
 	done
 	check_prototype
