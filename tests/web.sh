@@ -125,6 +125,8 @@ check_ends() {
 	wait_until is_idle || fail "nothing is left to answer"
 	curl -s --max-time 100 "$address"api/sql?query="$numbers)+SELECT+count(*)+FROM+n" >"$work/body" &
 	wait_until pgrep -P "$server" >/dev/null || fail "an endless question is being answered"
+	equal "another question is answered meanwhile" '{"answer":42}' \
+		"$(curl -s --max-time 100 "$address"api/sql?query=SELECT+42+AS+answer)"
 	kill -KILL $!
 	wait $! 2>/dev/null
 	wait_until is_idle

@@ -200,6 +200,40 @@ START_TEST(a_program_that_has_changed_is_told)
 }
 END_TEST
 
+/* Where a program's only segment has a note at offset AT of it, the section that is made up from
+ * the segment begins there; offsets in bytes. */
+static uint64_t section_behind_note(uint64_t at)
+{
+	GElf_Phdr segments[] = {
+	    {.p_type = PT_LOAD,
+	     .p_flags = PF_R | PF_X,
+	     .p_vaddr = 0x400000,
+	     .p_filesz = 0x3000,
+	     .p_memsz = 0x3000},
+	    {.p_type = PT_NOTE, .p_vaddr = 0x400000 + at, .p_filesz = 0x20, .p_memsz = 0x20}};
+	const struct gh_image image = {.path = "program", .segments = segments, .nsegments = 2};
+	struct gh_skeleton skeleton;
+	struct gh_elf elf;
+	struct gh_error err;
+	ck_assert_msg(gh_skeleton_make(&skeleton, &elf, &image, false, &err), "%s", err.text);
+	ck_assert_uint_eq(elf.sections.count, 3);
+	const GElf_Shdr header = elf.sections.items[1].header;
+	ck_assert_uint_eq(header.sh_addr + header.sh_size, 0x403000);
+	gh_skeleton_free(&skeleton);
+	gh_elf_free(&elf);
+	return header.sh_addr - 0x400000;
+}
+
+START_TEST(notes_of_the_first_page_are_no_code)
+{
+	ck_assert_uint_eq(section_behind_note(0x40), 0x60);
+	ck_assert_uint_eq(section_behind_note(0xfff), 0x101f);
+	ck_assert_uint_eq(section_behind_note(0x1000), 0);
+	/* Below the segment. */
+	ck_assert_uint_eq(section_behind_note((uint64_t)-0x40), 0);
+}
+END_TEST
+
 void debugfile_tests(TCase *tcase)
 {
 	tcase_add_loop_test(tcase, symbols_are_the_functions, 0, FIXTURE_VARIANTS);
@@ -208,4 +242,5 @@ void debugfile_tests(TCase *tcase)
 	tcase_add_test(tcase, too_many_sections_are_told);
 	tcase_add_test(tcase, a_file_of_4_gib_is_told);
 	tcase_add_test(tcase, a_program_that_has_changed_is_told);
+	tcase_add_test(tcase, notes_of_the_first_page_are_no_code);
 }
