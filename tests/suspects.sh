@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What holds a leak: on dumps of a program that leaks in ways it tells of, by name with the unstripped program, and by the
+# What holds a leak, and what has grown (goheap diff): on dumps of a program that leaks in ways it tells of, by name with the unstripped program, and by the
 # functions that use it without. The names of functions are those that objdump finds in the unstripped program.
 . "$(dirname "$0")/lib.sh"
 session_home

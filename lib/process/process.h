@@ -3,7 +3,8 @@
  * file's memory, gh_snapshot_make gives the goroutines, gh_heap_dump_write the heap, and
  * gh_crash_find why it crashed.
  *
- * - memory.c, process.c: the memory, and words in it;
+ * - memory.c: the memory, wherever it is read from, in blocks that are read ahead and kept;
+ *   process.c: words in it;
  * - mappings.c, footprint.c, malloc_memory.c: what is mapped, and what all memory is used for;
  * - mapped_files.c, other_modules.c: the files that are in it, where Go libraries are found, and
  *   those that have code of its program's runtime;
@@ -36,7 +37,9 @@
 
 /* The memory of a process or of a core file, wherever it is read from. */
 
-/* The unit in which memory is read and kept, in bytes: a multiple of every machine's page. */
+/* How much is read ahead: memory is read and kept in blocks of these many bytes, however little is
+ * asked for. It is a multiple of every machine's page, and the most that GDB is asked for at once.
+ */
 #define GH_PROCESS_BLOCK (1 << 16)
 
 struct gh_process_block {

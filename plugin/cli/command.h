@@ -4,10 +4,10 @@
  * - cmd_*.c: the commands; cmd_records.c those that list one kind of records;
  * - dispatch.c, dispatch_live.c, print_words.c, print_answers.c: commands typed in GDB;
  * - generate.c: what is made of commands.def at build time;
- * - heap_query.c, object_groups.c, growth.c, merged_dominators.c, picture.c, neighborhood.c:
- *   answers about the heap (heap_query.h); suspects.c finds what may leak, suspects_text.c words
- *   it, suspect_unused.c finds what slices and maps keep and do not use; see.c tells what to type
- *   next;
+ * - heap_query.c, object_groups.c, merged_dominators.c, picture.c, neighborhood.c: answers about
+ *   the heap (heap_query.h); growth.c what diff prints; suspects.c finds what may leak,
+ * suspects_text.c words it, suspect_unused.c finds what slices and maps keep and do not use; see.c
+ * tells what to type next;
  * - prompt.c, sql_prompt.c: goheap's own prompts (heap_query.h);
  * - foreign.c: what is said where nothing is Go's;
  * - kept.c, keeper.c, answers.c: what is kept from one question to the next (heap_query.h);

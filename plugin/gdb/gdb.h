@@ -4,7 +4,8 @@
  * programs that only the target has, and the memory of what GDB debugs.
  *
  * - reader.c, registers.c, frames.c, moved_stack.c: goheap.so, which GDB loads and unwinds by;
- * - memory_server.c: the same, handing out memory; memory_client.c is the program's end;
+ * - memory_server.c: the same, handing out memory; memory_client.c is the program's end, which
+ *   lib/process/memory.c asks for blocks;
  * - session.c, script.c, words.c, session_frame.c, session_value.c, piped_text.c, info_files.c,
  * told.c: what GDB and goheap tell each other, some of it in told.h;
  * - cache.c, cache_clean.c: debug files that were made before;
