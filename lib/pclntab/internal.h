@@ -1,4 +1,5 @@
-/* What the files that read the tables of Go 1.0 and 1.1 share. */
+/* What the files of this room share: pc-value tables that are written, the tables of Go 1.0
+ * and 1.1, and where a function's PCDATA and the moduledata are. */
 #ifndef GH_PCLNTAB_INTERNAL_H
 #define GH_PCLNTAB_INTERNAL_H
 

@@ -2,10 +2,11 @@
  * and lines, pc-value tables, inlined calls, stack maps and arguments. gh_pclntab_open reads the
  * table of any release; everything else asks it.
  *
- * - pclntab.c, funcdata.c: functions, their names, files, PCDATA and FUNCDATA;
+ * - pclntab.c: functions, their names and files, and the numbers of PCDATA and FUNCDATA tables,
+ * which change from release to release; funcdata.c: where a function has the table of a number;
  * - moduledata.c: where else the linker put what the runtime needs;
  * - pcvalue.c, sourcemap.c: pc-value tables; the lines and inlined calls that they tell;
- * - stackmap.c, arginfo.c: pointers in frames, and arguments;
+ * - stackmap.c, arginfo.c: what such tables say: pointers in frames, and arguments;
  * - func_name.c: what a function's name is made of;
  * - plan9*.c: the tables of Go 1.0 and 1.1, turned into those of Go 1.2. */
 #ifndef GH_PCLNTAB_PCLNTAB_H
@@ -170,7 +171,8 @@ const char *gh_pclntab_file(const struct gh_pclntab *tab, uint32_t file);
 uint32_t gh_pclntab_cu_file(const struct gh_pclntab *tab, const struct gh_func *func, int32_t n);
 
 /* Numbers of FUNCDATA and PCDATA that no release changes, of src/runtime/funcdata.h; those that
- * differ are in struct gh_pclntab_numbers. */
+ * differ are in struct gh_pclntab_numbers. That of PCDATA_UnsafePoint, 0, and those not named here
+ * are not used. */
 enum {
 	GH_FUNCDATA_ARGS_POINTER_MAPS = 0,
 	GH_FUNCDATA_LOCALS_POINTER_MAPS = 1,

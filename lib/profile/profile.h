@@ -1,10 +1,11 @@
-/* The allocation profile of a heap dump: its allocation sites, the live heap by them, and both in
- * pprof's format.
+/* Profiles: the allocation sites of a heap dump, the live heap by them, and either, or what holds
+ * the heap, in pprof's format.
  *
  * - alloc_sites.c, line_lookup.c: allocation stacks, with inlined calls named by the program's
  *   lines;
  * - live_profile.c: the same for the objects that are reached;
- * - pprof.c, pprof_tree.c, pprof_message.c: writes them, or a tree of frames, as a profile.proto.
+ * - pprof.c: writes them as a profile.proto; pprof_tree.c: a tree of frames as another;
+ *   pprof_message.c: the fields of either, whose numbers are in internal.h.
  */
 #ifndef GH_PROFILE_PROFILE_H
 #define GH_PROFILE_PROFILE_H
