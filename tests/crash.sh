@@ -317,8 +317,8 @@ check_entry() {
 		"^main\.middle\(\{$stale, $stale\}, $stale, \{$stale, $stale\}\)\$"
 }
 
-# check_release NAME [FLAG...]: the sample, built so. What of it does not depend on the release is seen of one: the twin, all
-# that a program linked with C does, and core files that have all that is in files.
+# check_release NAME [FLAG...]: the sample, built so. What of it does not depend on the release is seen of one: most kinds, the twin,
+# all that a program linked with C does, and core files that have all that is in files.
 check_release() {
 	local name=$1 kinds=$some plain=no one=no
 	shift
@@ -326,7 +326,7 @@ check_release() {
 	[ "$#" -gt 0 ] || [ "$CGO_ENABLED" != 0 ] || plain=yes
 	! with_pie "$release" || one=yes
 	if [ $plain = yes ]; then
-		[ $one = no ] && [ "$release" != 1.19 ] || kinds=$all
+		[ $one = no ] || kinds=$all
 		# shellcheck disable=SC2086 # a list
 		check_kinds "$name" "$directory/crash.stripped" $kinds
 		check_live "$name" "$directory/crash.stripped"

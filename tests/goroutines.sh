@@ -433,7 +433,7 @@ for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 		# shellcheck disable=SC2086 # the words of a specification are arguments
 		sample "Go $release $spec" "$release" $spec || continue
 		check_process "Go $release $spec" "$directory/dump.stripped"
-		with_twin "$release" && check_process "Go $release $spec, twin" "$directory/dump"
+		with_pie "$release" && check_process "Go $release $spec, twin" "$directory/dump"
 	done
 done
 [ -n "${directory:-}" ] && check_main "Go $release" "$directory/dump"

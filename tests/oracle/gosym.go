@@ -27,12 +27,13 @@ var (
 	funcsFlag = flag.Bool("funcs", false, "print functions")
 	linesFlag = flag.Bool("lines", false, "print lines")
 	atFlag    = flag.Bool("at", false, "print the lines of addresses from standard input")
+	everyFlag = flag.Int("every", 1, "print the lines of one function in so many")
 	textFlag  = flag.Uint64("text", 0, "the address of runtime.text, where the file does not tell")
 )
 
 func main() {
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: gosym -funcs|-lines|-at [-text ADDR] FILE")
+		fmt.Fprintln(os.Stderr, "usage: gosym -funcs|-lines|-at [-every N] [-text ADDR] FILE")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -291,7 +292,9 @@ func (in *input) print(out io.Writer) error {
 			for j := range jobs {
 				var rows []byte
 				for n := j.first; n < j.last; n++ {
-					rows = in.lines(rows, own, &own.Funcs[n])
+					if n%*everyFlag == 0 {
+						rows = in.lines(rows, own, &own.Funcs[n])
+					}
 				}
 				j.rows <- rows
 			}
