@@ -106,18 +106,19 @@ same() {
 }
 
 # matches TEXT PATTERN: TEXT has a line that matches the extended regular expression PATTERN. Of a short text the shell finds
-# out by itself: there are thousands of them, and to start grep takes far longer.
+# out by itself, unless the pattern is one that only grep takes: there are thousands of them, and to start grep takes far longer.
 matches() {
-	local rest=$1$'\n'
-	if ((${#1} > 4000)) || [[ $2 == *$'\n'* ]]; then
-		grep -Eq -- "$2" <<<"$1"
-		return
+	local rest=$1$'\n' status=1
+	if ((${#1} <= 4000)) && [[ $2 != *$'\n'* ]]; then
+		while [ -n "$rest" ]; do
+			[[ ${rest%%$'\n'*} =~ $2 ]]
+			status=$?
+			((status == 1)) || break
+			rest=${rest#*$'\n'}
+		done
+		((status == 2)) || return "$status"
 	fi
-	while [ -n "$rest" ]; do
-		[[ ! ${rest%%$'\n'*} =~ $2 ]] || return 0
-		rest=${rest#*$'\n'}
-	done
-	return 1
+	grep -Eq -- "$2" <<<"$1"
 }
 
 # has NAME TEXT PATTERN: TEXT has a line that matches PATTERN.
