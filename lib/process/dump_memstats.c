@@ -20,7 +20,8 @@ enum {
 /* So many collections, at most, tell how often there is one. */
 #define RECENT 32
 
-/* Size classes of objects, and one for large ones, from Go 1.16 on. */
+/* Size classes of objects, and one for large ones, from Go 1.16 on: how many lib/typing/sizeclass.c
+ * has. */
 #define SIZE_CLASSES 68
 
 /* mheap_ is not larger, in bytes. */

@@ -14,10 +14,11 @@
  * - goroutine.c, goroutine_scan.c, g_layout.c, waitreason.c, labels.c: goroutines;
  * - stack.c, stack_words.c, stack_objects.c: their frames, and the pointers in these;
  * - deferred.c, panic.c, crash.c: deferred calls; panics, and their values; why the process
- *   crashed;
+ *   crashed, the signal too, in the words and numbers that Go prints;
  * - map_entries.c: the entries of maps, by where lib/value/value_map.c finds that they are;
  * - spans.c, span_layout.c, span_pointers.c, type_mask.c: the heap's objects, and pointers in them;
- * - dump_*.c: each writes one kind of records, by dump_stream.c; as_dump.c all of them. */
+ * - dump_*.c: each writes one kind of records, by dump_stream.c; dump_memstats.c depends on how
+ * many size classes there are; as_dump.c all of them. */
 #ifndef GH_PROCESS_PROCESS_H
 #define GH_PROCESS_PROCESS_H
 

@@ -87,9 +87,7 @@ static void print_state(const struct gh_dump *dump, const struct gh_dump_gorouti
 	const char *state = gh_goroutine_state(dump, goroutine, &size);
 	printf("goroutine %" PRIu64 " [", goroutine->id);
 	gh_print_bytes(stdout, state, size, false);
-	uint64_t minutes = gh_goroutine_minutes(dump, goroutine);
-	if (minutes > 0)
-		printf(", %" PRIu64 " minutes", minutes);
+	gh_minutes_print_as_go(stdout, gh_goroutine_minutes(dump, goroutine));
 	puts("], from frame 1 on");
 }
 

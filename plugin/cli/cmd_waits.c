@@ -7,13 +7,6 @@
 #include "plugin/cli/command.h"
 #include "plugin/cli/wait_query.h"
 
-static void print_duration(FILE *out, uint64_t ns)
-{
-	uint64_t minutes = ns / 60000000000;
-	if (minutes > 0)
-		fprintf(out, ", %" PRIu64 " minute%s", minutes, minutes > 1 ? "s" : "");
-}
-
 static void print_place(FILE *out, struct gh_wait_query *query, size_t goroutine)
 {
 	const struct gh_call *call = gh_wait_place(query, goroutine);
@@ -27,7 +20,7 @@ static void print_line(struct gh_wait_query *query, const struct gh_wait *wait,
 		       const struct gh_dump_goroutine *goroutine)
 {
 	printf("goroutine %" PRIu64, goroutine->id);
-	print_duration(stdout, gh_dump_waited(&query->dump, goroutine));
+	gh_minutes_print(stdout, gh_dump_waited(&query->dump, goroutine) / GH_NS_PER_MINUTE);
 	fputs(": ", stdout);
 	gh_wait_print(stdout, query, wait, false);
 	print_place(stdout, query, wait->goroutine);
@@ -99,7 +92,7 @@ static void print_group(struct gh_wait_query *query, const struct member *group)
 	FILE *out = query->out;
 	bool one = group->objects == 1;
 	gh_print_count(out, group->count, "goroutine");
-	print_duration(out, group->waited);
+	gh_minutes_print(out, group->waited / GH_NS_PER_MINUTE);
 	fputs(": ", out);
 	gh_wait_print(out, query, group->wait,
 		      !one || (object_of(&query->waits, group->wait) == 0 && group->count > 1));

@@ -171,10 +171,8 @@ static void write_names(FILE *names, const struct gh_dump *dump)
 	for (size_t i = 0; i < count; i++) {
 		struct gh_dump_record record;
 		gh_dump_get(dump, GH_DUMP_GOROUTINE, i, &record);
-		uint64_t minutes = gh_goroutine_minutes(dump, &record.goroutine);
 		print_text(names, text_of(dump, &record.goroutine));
-		if (minutes > 0)
-			fprintf(names, ", %" PRIu64 " minute%s", minutes, minutes > 1 ? "s" : "");
+		gh_minutes_print(names, gh_goroutine_minutes(dump, &record.goroutine));
 		fputc('\n', names);
 	}
 }

@@ -183,6 +183,13 @@ void gh_print_more(uint64_t shown, uint64_t count);
 /* SIZE, in bytes, as "512 bytes", "4.4 MB"; in BUF. */
 const char *gh_size_text(uint64_t size, char buf[GH_SIZE_TEXT]);
 
+#define GH_NS_PER_MINUTE UINT64_C(60000000000)
+
+/* Prints how long something waits, ", 5 minutes", and nothing where it is less than one: as Go's
+ * tracebacks have it, whose plural is always one; and as one says it. */
+void gh_minutes_print_as_go(FILE *out, uint64_t minutes);
+void gh_minutes_print(FILE *out, uint64_t minutes);
+
 /* Prints SIZE bytes at DATA to OUT: escaped, or as a JSON string, where a NUL is not UTF-8 either.
  */
 void gh_print_bytes(FILE *out, const char *data, size_t size, bool json);

@@ -10,8 +10,6 @@
 #include "plugin/view/emit.h"
 #include "plugin/view/view.h"
 
-#define NS_PER_MINUTE UINT64_C(60000000000)
-
 const char *gh_goroutine_status(uint64_t status)
 {
 	/* gStatusStrings in src/runtime/traceback.go. */
@@ -47,7 +45,7 @@ uint64_t gh_goroutine_minutes(const struct gh_dump *dump, const struct gh_dump_g
 {
 	if (goroutine->status != GH_DUMP_WAITING && goroutine->status != GH_DUMP_SYSCALL)
 		return 0;
-	return gh_dump_waited(dump, goroutine) / NS_PER_MINUTE;
+	return gh_dump_waited(dump, goroutine) / GH_NS_PER_MINUTE;
 }
 
 bool gh_goroutine_has_call(const struct gh_goroutine_list *listing, const struct gh_call *call)
@@ -293,8 +291,7 @@ bool gh_goroutine_text_make(struct gh_goroutine_text *text, struct gh_goroutine_
 void gh_goroutine_print_state(FILE *out, const struct gh_goroutine_text *text, uint64_t minutes)
 {
 	fprintf(out, "[%s", text->status);
-	if (minutes > 0)
-		fprintf(out, ", %" PRIu64 " minutes", minutes);
+	gh_minutes_print_as_go(out, minutes);
 	if (text->locked)
 		fputs(", locked to thread", out);
 	if (text->selected)

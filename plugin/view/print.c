@@ -1,5 +1,6 @@
 #include "plugin/view/emit.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +55,18 @@ void gh_print_more(uint64_t shown, uint64_t count)
 	fputs("and ", stdout);
 	gh_print_number(stdout, count - shown);
 	puts(" more: --limit 0 prints all");
+}
+
+void gh_minutes_print_as_go(FILE *out, uint64_t minutes)
+{
+	if (minutes > 0)
+		fprintf(out, ", %" PRIu64 " minutes", minutes);
+}
+
+void gh_minutes_print(FILE *out, uint64_t minutes)
+{
+	if (minutes > 0)
+		fprintf(out, ", %" PRIu64 " minute%s", minutes, minutes > 1 ? "s" : "");
 }
 
 const char *gh_size_text(uint64_t size, char buf[GH_SIZE_TEXT])
