@@ -42,6 +42,11 @@ START_TEST(long_names_keep_their_end)
 	ck_assert_ptr_nonnull(strstr(err.text, "xa.out: cannot open: No such file or directory"));
 	gh_fail_memory(&err, name);
 	ck_assert_ptr_nonnull(strstr(err.text, "xa.out: " GH_OUT_OF_MEMORY));
+	/* Of 200 bytes it is whole. */
+	gh_fail_memory(&err, name + sizeof(name) - 1 - 200);
+	ck_assert_int_eq(strncmp(err.text, "xxxx", 4), 0);
+	gh_fail_memory(&err, name + sizeof(name) - 1 - 201);
+	ck_assert_int_eq(strncmp(err.text, "...x", 4), 0);
 }
 END_TEST
 

@@ -407,6 +407,8 @@ START_TEST(sizes_of_values_are_checked)
 	check_size(&values, "*int", word);
 	check_size(&values, "[]int", 3 * word);
 	check_size(&values, "[2][1]int", 2 * word);
+	check_size(&values, "[0][9]int", 0);
+	check_size(&values, "[9]*int", 9 * word);
 	/* 2^60, of 4 or 8 bytes each; four times that is 2^64 bytes and more. */
 	check_size(&values, "[1152921504606846976]int", word * (UINT64_C(1) << 60));
 	ck_assert(!gh_value_named_size(&values, "[4][1152921504606846976]int", &size, &err));
