@@ -2,6 +2,7 @@
 
 #include <check.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 struct synthetic fixture_variant(int number)
 {
@@ -34,6 +35,13 @@ void fixture_open(struct fixture *fixture, int number)
 {
 	struct synthetic what = fixture_variant(number);
 	fixture_open_as(fixture, &what);
+}
+
+void fixture_write(const struct fixture *fixture, char *path)
+{
+	int fd = mkstemp(path);
+	ck_assert_int_eq(write(fd, fixture->data, fixture->size), (ssize_t)fixture->size);
+	close(fd);
 }
 
 void fixture_close(struct fixture *fixture)

@@ -32,6 +32,9 @@ void fixture_open(struct fixture *fixture, int number);
 /* Likewise program WHAT. */
 void fixture_open_as(struct fixture *fixture, const struct synthetic *what);
 
+/* Writes the program to a file of its own, whose name is PATH, as mkstemp has it. */
+void fixture_write(const struct fixture *fixture, char *path);
+
 void fixture_close(struct fixture *fixture);
 
 #endif

@@ -134,10 +134,8 @@ static void open_as_file(struct gh_image *image, int variant, char *path)
 {
 	struct fixture fixture;
 	struct gh_error err;
-	int fd = mkstemp(path);
 	fixture_open(&fixture, variant);
-	ck_assert_int_eq(write(fd, fixture.data, fixture.size), (ssize_t)fixture.size);
-	close(fd);
+	fixture_write(&fixture, path);
 	fixture_close(&fixture);
 	ck_assert_msg(gh_image_open(image, path, &err), "%s", err.text);
 }

@@ -8,21 +8,18 @@
 #include "tests/unit/suites.h"
 
 /* Writes a program with the section that tells a Go program to a file of its own, whose name is
- * PATH.
- */
+ * PATH. */
 static void write_program(char *path)
 {
 	static const char section[] = ".go.buildinfo";
 	struct fixture fixture;
-	int fd = mkstemp(path);
 	fixture_open_as(&fixture,
 			&(struct synthetic){.format = SYNTHETIC_1_20, .word = 8, .sections = true});
 	/* The names behind it need not stay. */
 	uint8_t *name = memmem(fixture.data, fixture.size, ".gopclntab", 10);
 	ck_assert_ptr_nonnull(name);
 	memcpy(name, section, sizeof(section));
-	ck_assert_int_eq(write(fd, fixture.data, fixture.size), (ssize_t)fixture.size);
-	close(fd);
+	fixture_write(&fixture, path);
 	fixture_close(&fixture);
 }
 
