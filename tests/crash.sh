@@ -317,8 +317,8 @@ check_entry() {
 		"^main\.middle\(\{$stale, $stale\}, $stale, \{$stale, $stale\}\)\$"
 }
 
-# check_release NAME [FLAG...]: the sample, built so. What of it does not depend on the release is seen of one: most kinds, the twin,
-# all that a program linked with C does, and core files that have all that is in files.
+# check_release NAME [FLAG...]: the sample, built so. What of it does not depend on the release is seen of one: most kinds, the
+# twin, all that a program linked with C does, and core files that have all that is in files.
 check_release() {
 	local name=$1 kinds=$some plain=no one=no
 	shift

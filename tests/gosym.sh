@@ -26,8 +26,12 @@ ask_gosym() {
 	[ -s "$work/gosym" ] || fail "$1: gosym reads it"
 }
 
-# part N FILE: of rows on standard input those of one function in N of FILE's.
+# part N FILE: of rows on standard input those of one function in N of FILE's; all of them if N is 1.
 part() {
+	if (($1 == 1)); then
+		cat
+		return
+	fi
 	awk -F'\t' -v n="$1" '
 		function address(text) { return sprintf("%16s", substr(text, 3)) }
 		BEGIN { count = i = 0 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What holds a leak, and what has grown (goheap diff): on dumps of a program that leaks in ways it tells of, by name with the unstripped program, and by the
-# functions that use it without. The names of functions are those that objdump finds in the unstripped program.
+# What holds a leak, and what has grown (goheap diff): on dumps of a program that leaks in ways it tells of, by name with the
+# unstripped program, and by the functions that use it without. The names of functions are those that objdump finds in the
+# unstripped program.
 . "$(dirname "$0")/lib.sh"
 session_home
 
@@ -89,6 +90,9 @@ holder_type() {
 	handle) echo '(map\[interface \{}]\*sync\.entry|internal/sync\.indirect\[interface \{},interface \{}])' ;;
 	esac
 }
+
+# A number with its digits in groups, as a regular expression with one group of its own.
+grouped='[0-9]{1,3}(,[0-9]{3})*'
 
 # near NAME EXPECTED FOUND [FEW]: what goheap found of the bytes or objects that the program freed, which are as many or, with
 # the runtime's own that went at the same time, a few more: less than FEW, or 1,000.
@@ -300,8 +304,8 @@ check_diff() {
 	row=$(sed -nE 's/.*"bytes":([0-9]+),"retained_growth":([0-9]+),"change":"new".*/\1 \2/p' <<<"$growth")
 	near "$1: diff: new" "$(said freed 2)" "${row% *}"
 	equal "$1: diff: new is grown" "${row% *}" "${row#* }"
-	growth=$("$GOHEAP" diff --by root "$work/new" "$work/none" -e "$directory/leaks" | tr -d ,)
-	row=$(sed -nE 's/.* -([0-9]+) +0 +0 +-([0-9]+) +gone +main\.cache$/\1 \2/p' <<<"$growth")
+	growth=$("$GOHEAP" diff --by root "$work/new" "$work/none" -e "$directory/leaks")
+	row=$(sed -nE "s/.* -($grouped) +0 +0 +-($grouped) +gone +main\.cache\$/\1 \3/p" <<<"$growth" | tr -d ,)
 	near "$1: diff: gone" "$(said freed 2)" "${row% *}"
 	equal "$1: diff: gone is lost" "${row% *}" "${row#* }"
 	growth=$("$GOHEAP" diff --by type "$work/old" "$work/new" -e "$directory/leaks")
@@ -397,7 +401,7 @@ check_page() {
 	"$GOHEAP" report "$work/new" -e "$directory/leaks" -o "$work/page.html"
 	needs "$1: the page" chromium || return
 	near "$1: the page" "$(said freed 2)" \
-		"$(browse suspects | sed -nE 's/^ *main\.cache \(map\[string\]\*main\.Session\) keeps ([0-9,]+) bytes, .*/\1/p' | tr -d ,)"
+		"$(browse suspects | sed -nE "s/^ *main\.cache \(map\[string\]\*main\.Session\) keeps ($grouped) bytes, .*/\1/p" | tr -d ,)"
 	"$GOHEAP" report "$work/none" "$work/new" -e "$directory/leaks" -o "$work/page.html"
 	has "$1: the page of two dumps: by type" "$(browse growth)" " [+]$(commas "$(said held 4)") .* new .*main\\.Session *$"
 	has "$1: the page of two dumps: by variable" "$(browse growth/root)" \
