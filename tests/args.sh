@@ -196,7 +196,7 @@ for release in ${RELEASES:-1.15 1.19 1.23 1.27}; do
 		continue
 	fi
 	check_program "Go $release" "$directory/args" 60
-	if with_pie "$release" && sample "Go $release, PIE" "$release" args -buildmode=pie; then
+	if is_newest "$release" && sample "Go $release, PIE" "$release" args -buildmode=pie; then
 		check_places "Go $release, PIE" "$directory/args" 1000
 		check_types "Go $release, PIE" "$directory/args" 100
 	fi

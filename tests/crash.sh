@@ -324,7 +324,7 @@ check_release() {
 	shift
 	sample "$name" "$release" crash "$@" || return
 	[ "$#" -gt 0 ] || [ "$CGO_ENABLED" != 0 ] || plain=yes
-	! with_pie "$release" || one=yes
+	! is_newest "$release" || one=yes
 	if [ $plain = yes ]; then
 		[ $one = no ] || kinds=$all
 		# shellcheck disable=SC2086 # a list
@@ -356,9 +356,9 @@ check_release() {
 
 for release in ${RELEASES:-1.15 1.19 1.27}; do
 	CGO_ENABLED=0 check_release "Go $release"
-	! with_pie "$release" || CGO_ENABLED=0 check_release "Go $release, PIE" -buildmode=pie
+	! is_newest "$release" || CGO_ENABLED=0 check_release "Go $release, PIE" -buildmode=pie
 	CGO_ENABLED=1 check_release "Go $release, cgo"
-	! with_pie "$release" || CGO_ENABLED=1 check_release "Go $release, cgo, PIE" -buildmode=pie
+	! is_newest "$release" || CGO_ENABLED=1 check_release "Go $release, cgo, PIE" -buildmode=pie
 done
 # Where the runtime has its fields changes from release to release.
 if [ -z "${RELEASES-}" ]; then

@@ -90,21 +90,6 @@ unwound_otherwise() {
 		done
 }
 
-# without FUNCTIONS ROWS: the rows that do not start in one of the functions. Both are in the order of
-# their addresses.
-without() {
-	awk -F'\t' '
-		BEGIN { n = i = 0 }
-		function address(text) { return sprintf("%16s", substr(text, 3)) }
-		NR == FNR { start[n] = address($1); end[n++] = address($2); next }
-		{
-			while (i < n && end[i] <= address($1))
-				i++
-			if (i == n || start[i] > address($1))
-				print
-		}' "$@"
-}
-
 # frames NAME TWIN DEBUGFILE GOARCH: where both say how to unwind they say the same. The twin's goes on where
 # ours ends a backtrace, and leaves out the last byte of each function.
 frames() {
@@ -114,7 +99,7 @@ frames() {
 	apart "$work/theirs" "$work/ours" >"$work/apart"
 	unwound_otherwise "$2" "$3" "$4" | awk -F'\t' '{ printf "%16s\t%s\n", substr($1, 3), $0 }' | sort |
 		cut -f 2- >"$work/otherwise"
-	without "$work/otherwise" "$work/apart" >"$work/wrong"
+	outside "$work/otherwise" "$work/apart" >"$work/wrong"
 	same "$1: the call frame of every pc ($(wc -l <"$work/ours") rows) is the twin's" /dev/null \
 		"$work/wrong"
 	grep 'undef$' "$work/all" >"$work/ends"
@@ -280,7 +265,7 @@ bare() {
 check_release() {
 	local spec name directory arch
 	for spec in "sample" "sample -buildmode=pie" "cgo"; do
-		[[ $spec != *pie ]] || with_pie "$1" || continue
+		[[ $spec != *pie ]] || is_newest "$1" || continue
 		name=${spec%% *}
 		# shellcheck disable=SC2086 # the words of a specification are arguments
 		sample "Go $1 $spec" "$1" $spec || continue

@@ -50,7 +50,7 @@ dump_of() {
 check_names() {
 	local directory spec release=$1
 	for spec in "dump" "dump -buildmode=pie"; do
-		[ "$spec" = dump ] || with_pie "$release" || continue
+		[ "$spec" = dump ] || is_newest "$release" || continue
 		# shellcheck disable=SC2086 # the words of a specification are arguments
 		sample "Go $release $spec" "$release" $spec || continue
 		dump_of "$directory"

@@ -139,7 +139,7 @@ check_process() {
 	# shellcheck disable=SC2086 # a line for each
 	printf '^goroutine %s \n' $ids >"$work/ids"
 	# One in six where another program has seen all: GDB takes its time for each.
-	sed -n "1~$([[ $2 == *.stripped && $1 != *pie* ]] && with_pie "$release" && echo 1 || echo 6)p" <<<"$ids" >"$work/each"
+	sed -n "1~$([[ $2 == *.stripped && $1 != *pie* ]] && is_newest "$release" && echo 1 || echo 6)p" <<<"$ids" >"$work/each"
 	while read -r id; do
 		commands+=("goheap goroutine $id" "backtrace")
 	done <"$work/each"
@@ -429,11 +429,11 @@ check_many() {
 
 for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	for spec in "dump" "dump -buildmode=pie"; do
-		[ "$spec" = dump ] || with_pie "$release" || continue
+		[ "$spec" = dump ] || is_newest "$release" || continue
 		# shellcheck disable=SC2086 # the words of a specification are arguments
 		sample "Go $release $spec" "$release" $spec || continue
 		check_process "Go $release $spec" "$directory/dump.stripped"
-		with_pie "$release" && check_process "Go $release $spec, twin" "$directory/dump"
+		is_newest "$release" && check_process "Go $release $spec, twin" "$directory/dump"
 	done
 done
 [ -n "${directory:-}" ] && check_main "Go $release" "$directory/dump"

@@ -30,25 +30,9 @@ ask_gosym() {
 part() {
 	if (($1 == 1)); then
 		cat
-		return
+	else
+		inside <("$GOHEAP" funcs "$2" | sed -n "1~$1p") -
 	fi
-	awk -F'\t' -v n="$1" '
-		function address(text) { return sprintf("%16s", substr(text, 3)) }
-		BEGIN { count = i = 0 }
-		NR == FNR {
-			if ((FNR - 1) % n == 0) {
-				start[count] = address($1)
-				end[count++] = address($2)
-			}
-			next
-		}
-		{
-			at = address($1)
-			while (i < count && end[i] <= at)
-				i++
-			if (i < count && start[i] <= at)
-				print
-		}' <("$GOHEAP" funcs "$2") -
 }
 
 # compare_lines NAME FILE [N]: with what gosym said last.
@@ -126,7 +110,7 @@ compare_release() {
 		return
 	fi
 	for spec in "sample" "sample -buildmode=pie" "cgo" "cgo -buildmode=pie"; do
-		[ "$spec" != "cgo -buildmode=pie" ] || with_pie "$release" || continue
+		[ "$spec" != "cgo -buildmode=pie" ] || is_newest "$release" || continue
 		name=${spec%% *}
 		# shellcheck disable=SC2086 # the words of a specification are arguments
 		sample "Go $release $spec" "$release" $spec || continue

@@ -86,6 +86,25 @@ apart() {
 		}' "$@"
 }
 
+# inside FUNCTIONS ROWS, outside FUNCTIONS ROWS: the rows that start in one of the functions, or in none. Both files have a
+# start and an end first, and are in the order of their addresses.
+inside() {
+	awk -F'\t' -v outside="${3-0}" '
+		BEGIN { n = i = 0 }
+		function address(text) { return sprintf("%16s", substr(text, 3)) }
+		NR == FNR { start[n] = address($1); end[n++] = address($2); next }
+		{
+			at = address($1)
+			while (i < n && end[i] <= at)
+				i++
+			if ((i == n || start[i] > at) == outside)
+				print
+		}' "$1" "$2"
+}
+outside() {
+	inside "$@" 1
+}
+
 # equal NAME EXPECTED FOUND: two texts are equal.
 equal() {
 	if [ "$2" = "$3" ]; then
@@ -369,15 +388,15 @@ apart="1.15 1.19 1.27" apart_maps="1.15 1.19 1.24 1.27"
 listings=$(awk -F'[(,]' '/^COMMAND/ { name = $2 } /GH_OF_RECORDS/ { print name }' "$tests/../plugin/cli/commands.def")
 : "${listings:?}"
 
-# with_pie RELEASE: programs of that release are tested as position-independent ones, too: those of the newest, or of the
-# last that RELEASES names. Where a program is loaded matters no more to one release than to another.
-with_pie() {
+# is_newest RELEASE: it is the newest, or the last that RELEASES names. What matters no more to one release than to another, as
+# where a program is loaded, is tested with its programs alone.
+is_newest() {
 	local releases=${RELEASES:-1.27}
 	[ "$1" = "${releases##* }" ]
 }
 
-# with_twin RELEASE: the unstripped programs of that release are tested as the stripped ones are: those of the newest and of
-# Debian's own, or whichever RELEASES names. They have the same code of goheap's to go through.
-with_twin() {
+# is_newest_or_debian RELEASE: it is the newest or Debian's own, or RELEASES names it. Unstripped programs have the same code of
+# goheap's to go through as stripped ones: theirs are tested alone.
+is_newest_or_debian() {
 	[ -n "${RELEASES-}" ] || [[ $1 =~ ^1\.(19|27)$ ]]
 }

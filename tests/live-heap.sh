@@ -545,11 +545,11 @@ check_errors() {
 build_dumpfile
 for release in ${RELEASES:-$("$tests/toolchain" list)}; do
 	sample "go $release" "$release" memory &&
-		check_live "go $release" "$directory/memory.stripped" "$release" "$(with_twin "$release" && echo ask)"
+		check_live "go $release" "$directory/memory.stripped" "$release" "$(is_newest_or_debian "$release" && echo ask)"
 done
 for release in ${RELEASES:-$apart_maps}; do
 	mode=exe
-	! with_pie "$release" || mode=pie
+	! is_newest "$release" || mode=pie
 	sample "go $release, $mode, stacks" "$release" stacked -buildmode=$mode &&
 		check_stacks "go $release, $mode, stacks" "$directory/stacked.stripped"
 done

@@ -213,7 +213,7 @@ for release in ${RELEASES:-$apart}; do
 	steps=${STEPS:-60} finishes=8 all_processors=8
 	[ "$release" != 1.19 ] || steps=${STEPS:-100} finishes=15 all_processors="1 8"
 	for program in steps.stripped steps; do
-		[ $program = steps.stripped ] || with_twin "$release" || continue
+		[ $program = steps.stripped ] || is_newest_or_debian "$release" || continue
 		name="Go $release, $program"
 		for processors in $all_processors; do
 			export GOMAXPROCS=$processors

@@ -28,7 +28,7 @@ compare() {
 
 for release in ${RELEASES:-$apart}; do
 	for flag in '' -buildmode=pie; do
-		[ -z "$flag" ] || with_pie "$release" || continue
+		[ -z "$flag" ] || is_newest "$release" || continue
 		name="Go $release${flag:+, PIE}"
 		sample "$name" "$release" sample ${flag:+"$flag"} || continue
 		twin=$directory/sample

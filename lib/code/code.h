@@ -1,6 +1,7 @@
 /* What the instructions of a function tell, and the names of functions that are special:
  *
- * - prologue.c: where the prologue ends, and from where on the frame pointer is saved;
+ * - prologue.c: where the prologue ends, where debuggers stop for a breakpoint on the function, and
+ *   from where on the frame pointer is saved;
  * - arg_location.c, by arg_spill*.c and arg_entry*.c: where arguments are until then; arg_rtypes.c:
  *   of which types those of methods are;
  * - results.c: where parameters and results are by their types;

@@ -10,8 +10,6 @@
 
 #include "lib/util/cursor.h"
 
-/* The formats of Go heap dumps. */
-
 /* The formats, named after the Go release whose name is in the file's first line; later ones
  * compare greater. 1.5 and 1.6 differ in that line only. */
 enum gh_dump_format {
@@ -108,7 +106,9 @@ enum gh_dump_kind {
 	GH_DUMP_PANIC = 15,
 	GH_DUMP_PROFILE = 16,
 	GH_DUMP_SAMPLE = 17,
-	/* A new release's tag 18 would go here. What follows has no tag. */
+	/* A new release's tag 18 would go here, its struct into the union below, and its reading
+	 * into record.c; lib/heap/roots.c says which kinds keep objects. What follows has no tag.
+	 */
 	GH_DUMP_TAGS,
 	GH_DUMP_STACK_ROOT = GH_DUMP_TAGS, /* of the prototype only */
 	GH_DUMP_DATA_ROOT,                 /* of the prototype only */
@@ -285,7 +285,7 @@ enum gh_dump_counter {
 	GH_DUMP_COUNTERS, /* how many there are */
 };
 
-/* runtime.MemStats, in its order. */
+/* runtime.MemStats, in its order; lib/process/dump_memstats.c writes it. */
 struct gh_dump_memstats {
 	uint64_t counters[GH_DUMP_COUNTERS]; /* from Alloc to PauseTotalNs */
 	uint64_t pauses[GH_DUMP_PAUSES];     /* PauseNs, a ring, in ns */

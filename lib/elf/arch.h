@@ -1,6 +1,7 @@
-/* The machines that Go runs on, and the constants that differ between them. What decodes
- * instructions or follows what code of one machine does (lib/code, probes, Plan 9's frames, goheap
- * returned) goes by gh_arch.isa: a new machine of new instructions has to be added there. */
+/* The machines that Go runs on, and the constants that differ between them: a machine is a row of
+ * the table in arch.c. Code that decodes instructions, or follows what the code of one machine
+ * does, goes by gh_arch.isa (lib/code, probes, Plan 9's frames, goheap returned): a machine of new
+ * instructions needs a case there, too. */
 #ifndef GH_ELF_ARCH_H
 #define GH_ELF_ARCH_H
 
@@ -41,9 +42,9 @@ struct gh_gregset {
 };
 
 /* Where a core file's struct elf_prstatus, with words of WORD bytes, has the thread's id, pr_pid,
- * and those registers, pr_reg, in bytes (include/linux/elfcore.h of the kernel): before the id are
- * pr_info and pr_cursig, of 16 bytes with padding, and two words of signals; after it three more
- * ids, and four times of two words. */
+ * and those registers, pr_reg, in bytes (include/linux/elfcore.h of the kernel), on every machine:
+ * before the id are pr_info and pr_cursig, of 16 bytes with padding, and two words of signals;
+ * after it three more ids, and four times of two words. */
 #define GH_PRSTATUS_PID(word) (16U + 2 * (word))
 #define GH_PRSTATUS_REG(word) (GH_PRSTATUS_PID(word) + 16U + 8 * (word))
 

@@ -3,7 +3,7 @@
  * - core_file.c, core_notes.c, core_symbols.c: a core file, its threads, and symbols for it;
  * - hprof.c, hprof_out.c: a Java heap dump, and its records;
  * - hprof_shape.c: its classes of Go types, with their names, and objects; hprof_class.c: how a
- * class is written, and Java's own;
+ *   class is written, and Java's own;
  * - hprof_static.c, hprof_thread.c: variables as static fields; goroutines as threads. */
 #ifndef GH_EXPORT_EXPORT_H
 #define GH_EXPORT_EXPORT_H

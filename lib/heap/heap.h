@@ -303,7 +303,7 @@ struct gh_histogram_row {
 	uint64_t objects;  /* how many */
 	uint64_t bytes;    /* in them */
 	uint64_t retained; /* bytes that would go with those of them that roots reach */
-	uint32_t largest;  /* that of them which alone retains most, the first of like ones */
+	uint32_t largest;  /* the one which alone retains most, the first of several */
 };
 
 /* Adds OBJECT to ROW, but not what it retains. The first is the largest if DOMINATORS is NULL. */

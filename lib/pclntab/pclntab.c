@@ -238,20 +238,26 @@ static bool records_have_func_id(const struct gh_pclntab *tab)
 	return false;
 }
 
-/* The numbers of src/runtime/funcdata.h: those of Go 1.12, then others from 1.13, and from 1.16 on.
- * The first two have the same format. What does not tell its release, as plugins of Go up to 1.17
- * do not, is taken to be of the second. */
+static const struct gh_pclntab_numbers numbers_1_12 = {
+    .stack_map_index = 0, .inl_tree_index = 1, .inl_tree = 2, .stack_objects = 4};
+static const struct gh_pclntab_numbers numbers_1_13 = {
+    .stack_map_index = 1, .inl_tree_index = 2, .inl_tree = 4, .stack_objects = 3};
+static const struct gh_pclntab_numbers numbers_1_16 = {
+    .stack_map_index = 1, .inl_tree_index = 2, .inl_tree = 3, .stack_objects = 2};
+
+/* The numbers of PCDATA and FUNCDATA (src/runtime/funcdata.h). Go 1.12 and 1.13 have the same
+ * format. What does not tell its release, as plugins of Go up to 1.17 do not, is taken to be of
+ * Go 1.13. */
 static struct gh_pclntab_numbers numbers_of(const struct gh_pclntab *tab)
 {
 	if (tab->format > GH_PCLNTAB_1_2)
-		return (struct gh_pclntab_numbers){1, 2, 3, 2};
+		return numbers_1_16;
 	struct gh_buildinfo info;
 	gh_buildinfo_read(&info, tab->image);
 	int minor = gh_go_minor(info.go_version);
 	bool old = info.go_version != NULL && minor < 13;
 	gh_buildinfo_free(&info);
-	return old ? (struct gh_pclntab_numbers){0, 1, 2, 4}
-		   : (struct gh_pclntab_numbers){1, 2, 4, 3};
+	return old ? numbers_1_12 : numbers_1_13;
 }
 
 /* Opens the table that CUR is over, at ADDRESS. */

@@ -3,10 +3,10 @@
  * table of any release; everything else asks it.
  *
  * - pclntab.c: functions, their names and files, and the numbers of PCDATA and FUNCDATA tables,
- * which change from release to release; funcdata.c: where a function has the table of a number;
+ *   which change from release to release; funcdata.c: where a function has the table of a number;
  * - moduledata.c: where else the linker put what the runtime needs;
  * - pcvalue.c, sourcemap.c: pc-value tables; the lines and inlined calls that they tell;
- * - stackmap.c, arginfo.c: what such tables say: pointers in frames, and arguments;
+ * - stackmap.c: pointers in frames; arginfo.c: arguments, as tracebacks print them;
  * - func_name.c: what a function's name is made of;
  * - plan9*.c: the tables of Go 1.0 and 1.1, turned into those of Go 1.2. */
 #ifndef GH_PCLNTAB_PCLNTAB_H
@@ -91,7 +91,7 @@ struct gh_func {
 #define GH_FUNC_SP_WRITE  2
 #define GH_FUNC_ASM       4
 
-/* What the release numbers otherwise than others. */
+/* The numbers of PCDATA and FUNCDATA that differ between releases; numbers_of in pclntab.c. */
 struct gh_pclntab_numbers {
 	uint8_t stack_map_index; /* PCDATA_StackMapIndex */
 	uint8_t inl_tree_index;  /* PCDATA_InlTreeIndex */
@@ -335,9 +335,9 @@ struct gh_bitmaps {
 /* The pointer maps of a function. The fields are private. */
 struct gh_stackmaps {
 	uint8_t word;             /* bytes of one */
-	uint8_t above_locals;     /* bytes between the locals and the frame's end */
+	uint8_t above_locals;     /* bytes above the locals, of the frame pointer */
 	uint8_t below_args;       /* bytes between the frame's end and the arguments */
-	struct gh_bitmaps locals; /* up to the end of the frame, but for those bytes */
+	struct gh_bitmaps locals; /* up to the end of the frame but for above_locals */
 	struct gh_bitmaps args;
 };
 

@@ -3,22 +3,23 @@
  * file's memory, gh_snapshot_make gives the goroutines, gh_heap_dump_write the heap, and
  * gh_crash_find why it crashed.
  *
- * - memory.c: the memory, wherever it is read from, in blocks that are read ahead and kept;
+ * - memory.c: the memory, read from any struct gh_memory in blocks that are read ahead and kept;
  *   process.c: words in it;
  * - mappings.c, footprint.c, malloc_memory.c: what is mapped, and what all memory is used for;
  * - mapped_files.c, other_modules.c: the files that are in it, where Go libraries are found, and
  *   those that have code of its program's runtime;
  * - thread_registers.c: those of threads, from the notes of core files too;
  * - stopped.c, live_copy.c, live_read.c, live_parts.c, free_memory.c: a running process: stopped,
- * and copied; what of it may be copied before, and whether there is room for it;
+ *   and copied; what of it may be copied before, and whether there is room for it;
  * - goroutine.c, goroutine_scan.c, g_layout.c, waitreason.c, labels.c: goroutines;
  * - stack.c, stack_words.c, stack_objects.c: their frames, and the pointers in these;
- * - deferred.c, panic.c, crash.c: deferred calls; panics, and their values; why the process
- *   crashed, the signal too, in the words and numbers that Go prints;
+ * - deferred.c, panic.c: deferred calls; panics, and their values;
+ * - crash.c: why the process crashed, as Go prints it: it names signals, but not their codes;
  * - map_entries.c: the entries of maps, by where lib/value/value_map.c finds that they are;
  * - spans.c, span_layout.c, span_pointers.c, type_mask.c: the heap's objects, and pointers in them;
- * - dump_*.c: each writes one kind of records, by dump_stream.c; dump_memstats.c depends on how
- * many size classes there are; as_dump.c all of them. */
+ * - as_dump.c: writes all records of a heap dump, by dump_stream.c, each of the dump_*.c some of
+ *   them: dump_roots.c roots, types and finalizers; dump_memstats.c the memory statistics, for
+ * which it has to know how many size classes there are. */
 #ifndef GH_PROCESS_PROCESS_H
 #define GH_PROCESS_PROCESS_H
 

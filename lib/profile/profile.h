@@ -1,11 +1,12 @@
 /* Profiles: the allocation sites of a heap dump, the live heap by them, and either, or what holds
  * the heap, in pprof's format.
  *
- * - alloc_sites.c, line_lookup.c: allocation stacks, with inlined calls named by the program's
- *   lines;
+ * - alloc_sites.c: allocation stacks, with inlined calls named by the program's lines, which
+ *   line_lookup.c finds;
  * - live_profile.c: the same for the objects that are reached;
- * - pprof.c: writes them as a profile.proto; pprof_tree.c: a tree of frames as another;
- *   pprof_message.c: the fields of either, whose numbers are in internal.h.
+ * - pprof.c: writes them as a profile.proto, with its mapping and functions;
+ * - pprof_tree.c: a tree of frames as another;
+ * - pprof_message.c: how the fields of these are encoded, whose numbers are in internal.h.
  */
 #ifndef GH_PROFILE_PROFILE_H
 #define GH_PROFILE_PROFILE_H

@@ -8,7 +8,9 @@
 #define PAGE      8192
 #define MAX_SMALL 32768
 
-/* Those of Go 1.16 and later. The one of 24 bytes is the only that Go 1.8 to 1.15 had not. */
+/* The size classes of Go 1.16 and later, in bytes. Go 1.8 to 1.15 had all of them but that of 24
+ * bytes (has_24 in struct gh_allocator). How many there are stands in lib/process/dump_memstats.c,
+ * too: SIZE_CLASSES. */
 static const uint16_t classes[] = {
     8,     16,    24,    32,    48,    64,    80,    96,    112,   128,   144,  160,   176,   192,
     208,   224,   240,   256,   288,   320,   352,   384,   416,   448,   480,  512,   576,   640,

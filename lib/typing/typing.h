@@ -8,7 +8,8 @@
  * - guess.c: what an object of unknown type perhaps is; gcshape.c: types by their GC shape;
  * - layout.c: where a type has pointers; layout_runtime.c: maps and channels; layout_library.c:
  *   what pointers of the standard library's lead to; layout_parts.c: which field an offset is in;
- * prefix_types.c: types that begin with others; sizeclass.c: how much memory a value takes;
+ *   prefix_types.c: types that begin with others;
+ * - sizeclass.c: the allocator's size classes, and so how much memory a value takes;
  * - dwarf_layout.c, dwarf_variables.c, dwarf_reader.c: types, and variables, by the unstripped
  *   program's DWARF;
  * - statics.c, shape.c: values in data segments, and names for what has no type. */

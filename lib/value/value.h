@@ -7,11 +7,12 @@
  *
  * - value.c: what is behind pointers, and parts of values; value_form.c: what JSON has in another
  *   form than text;
- * - value_basic.c: numbers; value_text.c: strings and bytes; value_function.c: functions;
- * value_map.c: maps, and where they have keys and values; value_channel.c: channels;
- * - value_known.c: the types that are printed by what they mean, each a row of its table, and those
- * of time, sync, strings, bytes and reflect; value_context.c: contexts; value_big.c and
- * value_netip.c: those of math/big, net and net/netip;
+ * - value_basic.c: numbers, and a time.Duration; value_text.c: strings and bytes;
+ *   value_function.c: functions; value_map.c: maps, and where they have keys and values;
+ *   value_channel.c: channels;
+ * - value_known.c: the structs and slices that are printed by what they mean, each a row of its
+ *   table, with the code for those of time, sync, strings, bytes and reflect; value_context.c has
+ *   that for contexts, value_big.c for math/big, value_netip.c for net and net/netip;
  * - value_named.c: types by name; value_bytes.c: values that are in registers;
  * - value_frame.c: what a frame of the stack has; value_likely.c: words of no type;
  * - value_field.c: a field of a value as a number or text; value_part.c: a part of a value, by

@@ -2,17 +2,23 @@
  * gh_leaked_find, and which wait for each other's mutexes, gh_deadlocks_find.
  *
  * - waits.c: what each goroutine waits for; channels, the cases of a select, and sleep;
- * - wait_layout.c, wait_memory.c: where the runtime's structs have their fields, by release; words
- *   of the dump;
+ * - wait_layout.c: where the runtime's structs have their fields, by release; wait_memory.c: words
+ *   of the dump, and frames by their functions' names;
  * - sync_waits.c: mutexes, wait groups, conditions and semaphores;
  * - descriptor_waits.c: file descriptors;
  * - channels.c: the code that makes channels;
  * - object_holders.c: who else has channels, wait groups and conditions;
  * - leaked.c: goroutines that can never go on;
+ * - lock_calls.c: the methods that take mutexes or let go of them, and the calls of these in a
+ *   function; locks.c: which are open at a place in it; unlockers.c: functions that let go of
+ *   mutexes that others have taken;
  * - mutex_holders.c: who may have the mutexes that are waited for, by the code that took them;
- * - lock_calls.c, locks.c: the calls of a function that take mutexes or let go of them, and which
- *   are open at a place in it; unlockers.c: what lets go of mutexes that others have taken;
- * - deadlocks.c: the cycles of those who wait for each other. */
+ * - deadlocks.c: the cycles of those who wait for each other.
+ *
+ * Another kind of lock is one more enum gh_wait_kind, a row of acquirers[] in sync_waits.c, by
+ * which its waiters are known, rows of methods[] in lock_calls.c, by which its holders are, and a
+ * case wherever `git grep -e GH_WAIT_RWMUTEX -e GH_LOCK_` tells kinds apart: most places take what
+ * is not a Mutex for an RWMutex. */
 #ifndef GH_WAIT_WAIT_H
 #define GH_WAIT_WAIT_H
 

@@ -5,9 +5,9 @@
  * - dispatch.c, dispatch_live.c, print_words.c, print_answers.c: commands typed in GDB;
  * - generate.c: what is made of commands.def at build time;
  * - heap_query.c, object_groups.c, merged_dominators.c, picture.c, neighborhood.c: answers about
- *   the heap (heap_query.h); growth.c what diff prints; suspects.c finds what may leak,
- * suspects_text.c words it, suspect_unused.c finds what slices and maps keep and do not use; see.c
- * tells what to type next;
+ *   the heap (heap_query.h); growth.c: what diff prints;
+ * - suspects.c: what may leak; suspects_text.c: how that is worded; suspect_unused.c: what slices
+ *   and maps keep and do not use; see.c: what to type next;
  * - prompt.c, sql_prompt.c: goheap's own prompts (heap_query.h);
  * - foreign.c: what is said where nothing is Go's;
  * - kept.c, keeper.c, answers.c: what is kept from one question to the next (heap_query.h);

@@ -57,7 +57,8 @@ static bool merge(struct growths *growths, struct gh_intern *set, const struct s
 		    !gh_vector_push(growths, (struct growth){.name = name}))
 			return false;
 		struct growth *merged = &growths->items[number];
-		/* Few classes have one name, and then the first is as good as any. */
+		/* It is seldom that several groups have one name: the first one's is as good as
+		 * any. */
 		if (merged->count[which].objects == 0)
 			merged->count[which].largest = side->rows[i].largest;
 		merged->count[which].objects += side->rows[i].objects;

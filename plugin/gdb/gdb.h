@@ -3,11 +3,12 @@
  * these run. Here are the session, the scripts that it has GDB run, the cache of debug files,
  * programs that only the target has, and the memory of what GDB debugs.
  *
- * - reader.c, registers.c, frames.c, moved_stack.c: goheap.so, which GDB loads and unwinds by;
- * - memory_server.c: the same, handing out memory; memory_client.c is the program's end, which
- *   lib/process/memory.c asks for blocks;
+ * - reader.c, registers.c, frames.c, moved_stack.c: goheap.so, which GDB loads and unwinds by, from
+ *   single words of the target;
+ * - memory_server.c: goheap.so handing out the target's memory; memory_client.c: the program's end
+ *   of that, which lib/process/memory.c asks for blocks of GH_PROCESS_BLOCK;
  * - session.c, script.c, words.c, session_frame.c, session_value.c, piped_text.c, info_files.c,
- * told.c: what GDB and goheap tell each other, some of it in told.h;
+ *   told.c: what GDB and goheap tell each other, some of it in told.h;
  * - cache.c, cache_clean.c: debug files that were made before;
  * - go_libraries.c, needed.c: Go libraries in programs of other languages;
  * - missing_file.c, remote_file.c, fetch_limit.c: programs that only the target has;

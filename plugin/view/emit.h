@@ -3,7 +3,8 @@
  * which each column is a member. What is printed, in each of the forms, follows from the columns.
  *
  * - emit.c: rows as text, tables, reports or JSON;
- * - print.c, progress.c, top.c, dot.c: single values, a line of progress, the largest, pictures. */
+ * - print.c: how single values are worded: counts, sizes, how long something waits, names, text;
+ * - progress.c: a line of progress; top.c: the largest of many; dot.c: graphs for Graphviz. */
 #ifndef GH_PLUGIN_VIEW_EMIT_H
 #define GH_PLUGIN_VIEW_EMIT_H
 
@@ -185,10 +186,12 @@ const char *gh_size_text(uint64_t size, char buf[GH_SIZE_TEXT]);
 
 #define GH_NS_PER_MINUTE UINT64_C(60000000000)
 
-/* Prints how long something waits, ", 5 minutes", and nothing where it is less than one: as Go's
- * tracebacks have it, whose plural is always one; and as one says it. */
-void gh_minutes_print_as_go(FILE *out, uint64_t minutes);
+/* Prints how long something waits, ", 5 minutes", and nothing where it is less than one.
+ * gh_minutes_print says ", 1 minute"; gh_minutes_print_as_go says ", 1 minutes", as Go's tracebacks
+ * do. GDB words it itself in the names of threads (plugin/gdb/thread_names.c), and so does the
+ * browser (plugin/web/page/views.js). */
 void gh_minutes_print(FILE *out, uint64_t minutes);
+void gh_minutes_print_as_go(FILE *out, uint64_t minutes);
 
 /* Prints SIZE bytes at DATA to OUT: escaped, or as a JSON string, where a NUL is not UTF-8 either.
  */

@@ -7,7 +7,8 @@
  * - holders.c: what keeps which share of the heap;
  * - merged_paths.c, root_frames.c, slice_range.c: how objects are held (paths.h);
  * - traceback.c: the calls on a goroutine's stack; goroutine_text.c, goroutine_json.c: a goroutine
- *   with its state and calls, in Go's form and as JSON; goroutines.c: which are listed, and groups;
+ *   with its state (print.c words its wait) and calls, in Go's form and as JSON; goroutines.c:
+ *   which are listed, and groups;
  * - profile_text.c: an allocation profile, in Go's form;
  * - descriptors.c: the system calls that threads of a process are in, and what its descriptors are
  *   of. */
