@@ -5,12 +5,13 @@
  *
  * - memory.c: the memory, read from any struct gh_memory in blocks that are read ahead and kept;
  *   process.c: words in it;
- * - mappings.c, footprint.c, malloc_memory.c: what is mapped, and what all memory is used for;
+ * - mappings.c: what is mapped; footprint.c: what all memory is used for, in classes;
+ *   malloc_memory.c: what of it C's malloc has;
  * - mapped_files.c, other_modules.c: the files that are in it, where Go libraries are found, and
  *   those that have code of its program's runtime;
  * - thread_registers.c: those of threads, from the notes of core files too;
- * - stopped.c, live_copy.c, live_read.c, live_parts.c, free_memory.c: a running process: stopped,
- *   and copied; what of it may be copied before, and whether there is room for it;
+ * - stopped.c: stops a running process; live_copy.c, live_read.c: copy it; live_parts.c: what of it
+ *   may be copied before; free_memory.c: whether the machine has room for the copy;
  * - goroutine.c, goroutine_scan.c, g_layout.c, waitreason.c, labels.c: goroutines;
  * - stack.c, stack_words.c, stack_objects.c: their frames, and the pointers in these;
  * - deferred.c, panic.c: deferred calls; panics, and their values;
@@ -18,8 +19,8 @@
  * - map_entries.c: the entries of maps, by where lib/value/value_map.c finds that they are;
  * - spans.c, span_layout.c, span_pointers.c, type_mask.c: the heap's objects, and pointers in them;
  * - as_dump.c: writes all records of a heap dump, by dump_stream.c, each of the dump_*.c some of
- *   them: dump_roots.c roots, types and finalizers; dump_memstats.c the memory statistics, for
- * which it has to know how many size classes there are. */
+ *   them: dump_roots.c roots, types and finalizers; dump_memstats.c the memory statistics, among
+ *   them how many objects there are of each size class. */
 #ifndef GH_PROCESS_PROCESS_H
 #define GH_PROCESS_PROCESS_H
 
