@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/code/code.h"
+#include "lib/code/code_types.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/suites.h"
 #include "tests/unit/typemaker.h"
@@ -78,32 +78,48 @@ static void put_making(struct scene *scene, const struct making *making)
 	put(scene, (const char *)&making->offset, 1);
 }
 
+/* The scene's program, opened. */
+struct program {
+	struct gh_image image;
+	struct gh_pclntab tab;
+	struct gh_rtypes types;
+};
+
+static void open_program(struct program *program, struct scene *scene)
+{
+	struct gh_error err;
+	if (!gh_image_open_memory(&program->image, scene->data, scene->size, "closures", &err) ||
+	    !gh_pclntab_open(&program->tab, &program->image, &err) ||
+	    !gh_rtypes_find(&program->types, &program->tab, &err))
+		ck_abort_msg("%s", err.text);
+}
+
+static void close_program(struct program *program, struct scene *scene)
+{
+	gh_rtypes_free(&program->types);
+	gh_pclntab_close(&program->tab);
+	gh_image_close(&program->image);
+	free(scene->data);
+}
+
 /* The struct of the closures of the first function's code that are called NAME, main.small by the
  * program. */
 static uint32_t find_struct(struct scene *scene, const char *name)
 {
-	struct gh_image image;
-	struct gh_pclntab tab;
-	struct gh_rtypes types;
-	struct gh_error err;
+	struct program program;
 	struct gh_func func;
 	if (strcmp(name, "main.small") != 0)
 		rename_function(scene, "main.small", name);
-	if (!gh_image_open_memory(&image, scene->data, scene->size, "closures", &err) ||
-	    !gh_pclntab_open(&tab, &image, &err) || !gh_rtypes_find(&types, &tab, &err))
-		ck_abort_msg("%s", err.text);
-	ck_assert(gh_pclntab_record(&tab, 2, &func, NULL));
-	const char *last = gh_pclntab_name(&tab, func.name);
+	open_program(&program, scene);
+	ck_assert(gh_pclntab_record(&program.tab, 2, &func, NULL));
+	const char *last = gh_pclntab_name(&program.tab, func.name);
 	ck_assert_str_eq(last, "runtime.newobject");
 	/* The name after that. */
 	func.name += (uint32_t)strlen(last) + 1;
-	ck_assert_str_eq(gh_pclntab_name(&tab, func.name), name);
+	ck_assert_str_eq(gh_pclntab_name(&program.tab, func.name), name);
 	func.entry = SYNTHETIC_TEXT + FIRST;
-	uint32_t found = gh_closure_struct(&types, &func);
-	gh_rtypes_free(&types);
-	gh_pclntab_close(&tab);
-	gh_image_close(&image);
-	free(scene->data);
+	uint32_t found = gh_closure_struct(&program.types, &func);
+	close_program(&program, scene);
 	return found;
 }
 
@@ -187,6 +203,27 @@ START_TEST(the_function_of_the_longest_name_makes_it)
 }
 END_TEST
 
+/* Those of all functions, which are found in one walk over the code. */
+START_TEST(each_entry_has_the_struct_of_its_closures)
+{
+	struct scene scene;
+	struct program program;
+	struct gh_code_types found = {0};
+	struct gh_error err;
+	start(&scene, formats[_i]);
+	put_making(&scene, &(struct making){.type = TYPE_NODE, .entry = SECOND});
+	put_making(&scene, &(struct making){.type = TYPE_ATOMIC, .entry = FIRST});
+	open_program(&program, &scene);
+	ck_assert(gh_code_types_find(&found, &program.types, 0, 0, &err));
+	ck_assert_uint_eq(gh_code_types_closure(&found, SYNTHETIC_TEXT + FIRST), TYPE_ATOMIC);
+	ck_assert_uint_eq(gh_code_types_closure(&found, SYNTHETIC_TEXT + SECOND), TYPE_NODE);
+	ck_assert_uint_eq(gh_code_types_closure(&found, SYNTHETIC_TEXT + SECOND + 1), GH_NO_RTYPE);
+	ck_assert_uint_eq(gh_code_types_closure(&found, SYNTHETIC_TEXT + ALLOCATES), GH_NO_RTYPE);
+	gh_code_types_free(&found);
+	close_program(&program, &scene);
+}
+END_TEST
+
 /* Arguments were on the stack before Go 1.17. */
 START_TEST(older_code_tells_nothing)
 {
@@ -203,5 +240,6 @@ void closure_tests(TCase *tests)
 	tcase_add_loop_test(tests, the_first_word_of_what_is_allocated_is_the_code, 0, 3);
 	tcase_add_loop_test(tests, closures_of_two_structs_are_not_known, 0, 3);
 	tcase_add_loop_test(tests, the_function_of_the_longest_name_makes_it, 0, 3);
+	tcase_add_loop_test(tests, each_entry_has_the_struct_of_its_closures, 0, 3);
 	tcase_add_test(tests, older_code_tells_nothing);
 }

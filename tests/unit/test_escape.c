@@ -81,6 +81,12 @@ START_TEST(json_strings_are_json)
 {
 	ck_assert_str_eq(printed(gh_escape_json, "a\"b\\c\n\x01"), "\"a\\\"b\\\\c\\n\\u0001\"");
 	ck_assert_str_eq(printed(gh_escape_json, "\xff"), "\"\xef\xbf\xbd\"");
+	struct gh_buffer out = {0};
+	gh_escape_json_bytes(&out, "a\0\"\xff\xc3\xa9", 6);
+	gh_escape_json_bytes(&out, "", 0);
+	gh_buffer_u8(&out, 0);
+	ck_assert_str_eq((const char *)out.data, "\"a\\u0000\\\"\xef\xbf\xbd\xc3\xa9\"\"\"");
+	gh_buffer_free(&out);
 }
 END_TEST
 
