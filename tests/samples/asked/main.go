@@ -33,6 +33,16 @@ type Connection struct {
 	peer   *Connection
 }
 
+// Gauge has numbers of several sizes.
+type Gauge struct {
+	level float64
+	share float32
+	step  int8
+	mask  uint8
+	most  uint64
+	on    bool
+}
+
 const (
 	copies      = 500
 	entries     = 10
@@ -80,7 +90,8 @@ func fill() {
 	for i := 0; i < pages; i++ {
 		cache.pages = append(cache.pages, make([]byte, 4096))
 	}
-	kept = append(kept, sessions, cache, bytes.NewBuffer(make([]byte, 1<<18)))
+	gauge := &Gauge{2.5, -0.25, -3, 200, 1 << 40, true}
+	kept = append(kept, gauge, sessions, cache, bytes.NewBuffer(make([]byte, 1<<18)))
 	for i := 0; i < connections; i++ {
 		connection := &Connection{number: i}
 		connection.peer = &Connection{number: -i}
