@@ -7,9 +7,9 @@ session_home
 patience=300 gdb_options=(-iex 'set print frame-arguments presence')
 
 # Kinds of crashes, as the sample has them; those with a + have another goroutine run. KINDS restricts them.
-all="error string number stringer wrapped custom nested again recovered map entry later+ later mapped divide index assert call
+all="error string number stringer wrapped custom nothing nested again recovered map entry later+ later mapped divide index assert call
 	overflow deadlock unlock spin+ spin read sleep"
-some="nested entry later overflow spin read" alone="nested later spin"
+some="nothing nested entry later overflow spin read" alone="nested later spin"
 all=${KINDS:-$all} some=${KINDS:-$some} alone=${KINDS:-$alone}
 
 # busy_thread PID: the thread of the process that runs, and has for longest, or else that reads from descriptor 0; the process if

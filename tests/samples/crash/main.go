@@ -2,6 +2,7 @@
 // a second argument, one that runs. What is to be killed from outside says "ready" first.
 //
 //	crash error|string|number|stringer|wrapped|custom  panic with such a value
+//	crash nothing    panic with nil
 //	crash nested     panic in a deferred call while panicking
 //	crash again      recover, and panic with the same value
 //	crash recovered  panic, recover, and panic with another value after that
@@ -135,6 +136,7 @@ func init() {
 		"stringer":  func(n int, mode string) int { panic(celsius(36.6)) },
 		"wrapped":   func(n int, mode string) int { panic(fmt.Errorf("reading: %w", os.ErrNotExist)) },
 		"custom":    func(n int, mode string) int { panic(code(n)) },
+		"nothing":   func(n int, mode string) int { var none interface{}; panic(none) },
 		"nested":    nested,
 		"again":     again,
 		"recovered": recovered,
