@@ -249,6 +249,7 @@ check_typed() {
 	equal "a prompt: the heap" "$expected" "$(printf 'SELECT type, count(*)\nFROM objects GROUP BY type ORDER BY 2 DESC LIMIT 3;\nquit' | sql)"
 	equal "a prompt: goes on after an error" "x|1" "$(printf 'SELECT * FORM objects;\nSELECT 1 AS x;\nquit\nSELECT 2;' | sql 2>"$work/errors" | tr -d ' ' | paste -sd '|')"
 	has "a prompt: an error" "$(cat "$work/errors")" '^goheap: near "FORM": syntax error$'
+	has "a prompt: its help" "$(echo .help | sql)" '^Statements end with a semicolon\. schema lists the tables; quit ends\.$'
 	equal "a prompt: its schema" "$("$GOHEAP" sql --schema)" "$(echo .schema | sql)"
 	printf 'sel\tcount(*) fro\tobjects where add\t> 5;\n\033[A\nquit\n' | timeout 60 script -qec "stty -echo; $GOHEAP sql $work/dump" /dev/null |
 		tr -d '\r' >"$work/typed"

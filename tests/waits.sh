@@ -99,6 +99,20 @@ check_places() {
 
 source=$tests/samples/waits/main.go
 
+# check_code NAME PROGRAM: where no allocation is sampled, what makes a channel is known by the code, if one place makes all of
+# their type.
+check_code() {
+	start env UNSAMPLED=1 "$2"
+	"$GOHEAP" waits --json -p "$pid" >"$work/live" 2>"$work/why" || cat "$work/why"
+	"$GOHEAP" waits -p "$pid" >"$work/lines" 2>"$work/why" || cat "$work/why"
+	kill -QUIT "$pid"
+	wait "$pid" 2>"$work/why"
+	exec 7>&-
+	check_channels "$1, by the code"
+	has "$1, by the code: where a channel was made" "$(cat "$work/lines")" ': send on chan \*main\.job 0x[0-9a-f]+ \(len 2, cap 2\) made in main\.channels at [^ ]*/main\.go:'"$(line_of 'full := make')"', in '
+	has "$1, by the code: a channel of a type that several places make" "$(cat "$work/lines")" 'receive from chan int 0x[0-9a-f]+ \(len 0, cap 0\), in '
+}
+
 # check_channels NAME: how many send and receive on each channel, as they said, and where the sample makes the channels that it
 # makes in one place.
 check_channels() {
@@ -176,7 +190,8 @@ check_foreign() {
 
 export CGO_ENABLED=0
 for release in ${RELEASES:-$("$tests/toolchain" list)}; do
-	sample "Go $release" "$release" waits && check "Go $release" "$directory/waits.stripped"
+	sample "Go $release" "$release" waits && check "Go $release" "$directory/waits.stripped" &&
+		is_newest_or_debian "$release" && check_code "Go $release" "$directory/waits.stripped"
 done
 for release in 1.15 1.27; do
 	needs_386 "Go $release, 386" && GOARCH=386 sample "Go $release, 386" "$release" waits && check "Go $release, 386" "$directory/waits.stripped"

@@ -263,7 +263,12 @@ func dials() {
 	}
 }
 
-func init() { runtime.MemProfileRate = 1 }
+func init() {
+	runtime.MemProfileRate = 1
+	if os.Getenv("UNSAMPLED") != "" {
+		runtime.MemProfileRate = 0
+	}
+}
 
 func main() {
 	channels()
