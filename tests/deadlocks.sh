@@ -134,12 +134,24 @@ knots() {
 	done < <(grep -E ': (only they lead to what they wait for|only it leads to that)$') | sort
 }
 
+# knots_in_json: the same of what `goheap waits --deadlocks --json' prints.
+knots_in_json() {
+	python3 -c '
+import json, sys
+for row in map(json.loads, sys.stdin):
+    if row["part"] == "knot":
+        places = (member.get("object") or member["channels"][0]["address"] for member in row["members"])
+        print("".join(sorted("%s %s," % (member["goroutine"], place) for member, place in zip(row["members"], places))))
+' | sort
+}
+
 # check_knots NAME: goroutines that wait for a group, channels, and conditions that only they lead to.
 check_knots() {
 	local name=$1 way channel cases=(group channels cond full mixed)
 	program=$directory/deadlocks.stripped
 	start "${cases[@]}" healthy
 	"$GOHEAP" waits --deadlocks -p "$pid" >"$work/live" 2>"$work/why" || cat "$work/why"
+	"$GOHEAP" waits --deadlocks --json -p "$pid" >"$work/live.json" 2>"$work/why" || cat "$work/why"
 	"$GOHEAP" waits --group -p "$pid" >"$work/live.groups" 2>"$work/why" || cat "$work/why"
 	channel=$(awk '$2 == "full" { print $3 }' "$work/expected" | sort | uniq -d)
 	"$GOHEAP" print "$channel" -p "$pid" >"$work/channel" 2>"$work/why" || cat "$work/why"
@@ -162,6 +174,7 @@ check_knots() {
 		equal "$name: channels that may have been made at several places, $way" '' "$(grep 'chan int .* made in' "$work/$way.groups")"
 		equal "$name: how many, $way" "5 other knots: 12 goroutines that can never go on" "$(tail -n 1 "$work/$way")"
 	done
+	same "$name: knots, as JSON" "$work/rows" <(knots_in_json <"$work/live.json")
 	same "$name: who sends on a channel, as it is printed" <(awk -v at="$channel" '$3 == at { print $1 }' "$work/expected" | sort) \
 		<(sed -nE 's/^(perhaps )?chan \*main\.account 1\/1 \[\*\{name: "", .*\}\], sending: goroutine ([0-9, ]+)$/\2/p' "$work/channel" | tr -d ' ' | tr ',' '\n' | sort)
 	has "$name: a sentence of a knot" "$(cat "$work/live")" '^goroutine [0-9]+ \(main\.gather at [^ ]*/main\.go:[0-9]+\) waits for sync\.WaitGroup 0x[0-9a-f]+ \(counter 1\)(,? (perhaps )?in main\.group 0x[0-9a-f]+)?: only it leads to that$'
