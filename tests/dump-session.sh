@@ -125,6 +125,12 @@ check_leaving() {
 	has "loaded twice" "$output" '^#[0-9]+ .*runtime\.goexit'
 	lacks "loaded twice: without a question" "$output" 'y or n'
 	has "loaded twice: the frames' callers are in the session" "$output" '^dump\.frames$'
+	# A directory is in the place of a file that the session is to have.
+	for file in dump.threads dump.threads.gdb; do
+		output=$(goheap "$directory/dump.stripped" "shell mkdir \$GOHEAP_SESSION/$file" "goheap load $work/dump" "info threads")
+		has "a session without room for $file: it is told" "$output" "^/.*/$file: Is a directory\$"
+		has "a session without room for $file: nothing is loaded" "$output" '^No threads\.$'
+	done
 }
 
 # The commands in GDB, by what the process said of itself.
