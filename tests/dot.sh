@@ -87,9 +87,13 @@ check_hostile() {
 		'>root: &quot;\]\}; \\\\&quot; &amp;quot; &amp;#10; &lt;b&gt;\\\\N\\\\G<'
 }
 
-# Of a way of 200,000 objects both ends are drawn.
+# Of a way of 200,000 objects both ends are drawn. There are no goroutines, by which it would be known where the program was.
 check_chain() {
+	local directory
 	"$work/crafted" chain >"$work/dump"
+	if sample "no goroutines" 1.19 graph; then
+		picture "no goroutines" "$work/dump" 0x38cbf0 --limit 8 -e "$directory/graph"
+	fi
 	picture "a long path" "$work/dump" 0x38cbf0 --limit 8
 	has "a long path: what is left out is told" "$(cat "$work/picture")" '^edge N[0-9]+ N[0-9]+ .*" by way of [0-9]+ more"'
 	has "a long path: its root" "$(cat "$work/picture")" '^node R1 .*"root: the first"'

@@ -63,13 +63,21 @@ check_duckdb() {
 	done
 }
 
+# stamp NS: how the directory of a heap at that time is called.
+stamp() {
+	echo "time=$(date -u -d "@$(($1 / 1000000000))" +%Y%m%dT%H%M%S).$(printf %06d $(($1 % 1000000000 / 1000)))Z"
+}
+
 check_files() {
-	local directory
+	local directory dump
 	directory=$(echo "$work"/fleet/host=%2E.%2Fa%20b/time=*)
 	equal "a name that is no name of a file stays in the directory" 1 "$(find "$work/fleet" -mindepth 2 -maxdepth 2 -path '*a%20b*' | wc -l)"
 	equal "a directory for each table" "$("$GOHEAP" sql --schema | sed -n 's/^\([a-z]*\):.*/\1/p' | sort | xargs)" "$(cd "$directory" && echo *)"
 	equal "each file is private" 600 "$(find "$work/fleet" -type f -printf '%m\n' | sort -u)"
 	equal "nothing else is left" "" "$(find "$work/fleet" -type f ! -name part-0.csv.gz)"
+	equal "directories are named after the heaps' last collections" "$(for dump in 1 2; do
+		stamp "$("$GOHEAP" memstats --json "$work/$dump" | sed -E 's/.*"last_gc":([0-9]+).*/\1/')"
+	done | sort)" "$(find "$work/fleet/host=leaking" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort)"
 	gzip -dc "$directory/objects/part-0.csv.gz" >"$work/found"
 	"$GOHEAP" sql "$work/1" -e "$program" --csv "SELECT * FROM objects" >"$work/expected"
 	same "a file has what sql prints" "$work/expected" "$work/found"
