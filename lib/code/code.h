@@ -8,8 +8,9 @@
  * - call_site.c, safepoint.c: calls, and which of them have stack maps;
  * - control_flow.c: how control goes on after an instruction;
  * - only_moves.c: whether instructions do no more than move data, as those that start no statement;
- * - unwind_class.c, injected_call.c: functions whose callers are not found as usual;
- * - stack_switch*.c: code that runs on another stack than its function was called on: calls of C,
+ * - unwind_class.c: which functions switch stacks, end one, or are a signal's frame;
+ *   injected_call.c: those that debuggers call;
+ * - stack_switch*.c: by machine, where the caller is in code that has switched stacks: calls of C,
  *   the vDSO and systemstack;
  * - global_refs.c: which functions refer to a global;
  * - survey.c, known_values.c: what registers hold at each instruction, for receiver.c: where the

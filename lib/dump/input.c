@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "lib/util/open_file.h"
 #include "lib/util/output.h"
 
 /* A gzip header, and the largest window. */
@@ -73,8 +74,6 @@ static bool gunzip(const uint8_t *data, size_t size, int fd, uint64_t limit, boo
 	*cut = status != Z_STREAM_END;
 	return written || gh_fail_errno(err, path, "unpack");
 }
-
-#include "lib/util/open_file.h"
 
 /* Unpacked to this many bytes even if that is more than GH_DUMP_MAX_RATIO allows. */
 #define LEAST_LIMIT (16 << 20)
