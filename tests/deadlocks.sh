@@ -140,8 +140,8 @@ knots_in_json() {
 import json, sys
 for row in map(json.loads, sys.stdin):
     if row["part"] == "knot":
-        places = (member.get("object") or member["channels"][0]["address"] for member in row["members"])
-        print("".join(sorted("%s %s," % (member["goroutine"], place) for member, place in zip(row["members"], places))))
+        print("".join(sorted("%s %s," % (member["goroutine"], member.get("object") or member["channels"][0]["address"])
+                             for member in row["members"])))
 ' | sort
 }
 

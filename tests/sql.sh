@@ -228,11 +228,11 @@ check_questions() {
 		buckets * 8 < 40000" | sed 1d)"
 	equal "$1: fields through pointers and interfaces" "$late|1000|1000|30" "$(sql --csv "SELECT count(*), min(field(address, 'body.len')), max(field(address, 'body.cap')),
 		count(DISTINCT field(address, 'id')) FROM objects WHERE type = 'main.Request' AND field(address, 'ctx.deadline') < strftime('%s', 'now') + 0" | sed 1d | tr , '|')"
-	equal "$1: numbers" "real,2.5,real,-0.25,integer,-3,integer,200,integer,$((1 << 40)),integer,1" "$(sql --csv "SELECT $(
+	equal "$1: numbers" "real,2.5 real,-0.25 integer,-3 integer,200 integer,$((1 << 40)) integer,1" "$(
 		for name in level share step mask most on; do
-			printf "%s, typeof(field(address, '$name')), field(address, '$name')" ""
-		done | sed 's/^, //'
-	) FROM objects WHERE type = 'main.Gauge'" | sed 1d)"
+			sql --csv "SELECT typeof(field(address, '$name')), field(address, '$name') FROM objects WHERE type = 'main.Gauge'" | sed 1d
+		done | paste -sd ' '
+	)"
 	equal "$1: numbers below 0" "$(seq -s , -6 -1),0,0,$(seq -s , 6)" \
 		"$(sql --csv "SELECT group_concat(number) AS numbers FROM (SELECT field(address, 'number') AS number FROM objects WHERE type = 'main.Connection' ORDER BY 1)" | sed 1d | tr -d '"')"
 	equal "$1: no such field, no such object" ",,,$(printf 1)" "$(sql --csv "SELECT field(address, 'nothing'), field(address, 'body.nothing'), field(8, 'id'), object(address + 8) = address FROM objects WHERE

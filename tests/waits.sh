@@ -65,11 +65,16 @@ check_gdb() {
 	has "$1: as goheap print has it" "$(cat "$work/session")" '^chan \*main\.job 2/2 \[\*\{name: "first", next: nil\}, ?\*\{name: "second", next: nil\}\], sending: goroutine [0-9]+, [0-9]+$'
 }
 
+# ask_process: what the process waits for, as JSON and as text.
+ask_process() {
+	"$GOHEAP" waits --json -p "$pid" >"$work/live" 2>"$work/why" || cat "$work/why"
+	"$GOHEAP" waits -p "$pid" >"$work/lines" 2>"$work/why" || cat "$work/why"
+}
+
 # check NAME PROGRAM: live, in a core file, and in the dump that it wrote.
 check() {
 	start "$2"
-	"$GOHEAP" waits --json -p "$pid" >"$work/live" 2>"$work/why" || cat "$work/why"
-	"$GOHEAP" waits -p "$pid" >"$work/lines" 2>"$work/why" || cat "$work/why"
+	ask_process
 	"$GOHEAP" waits --group -p "$pid" >"$work/groups" 2>"$work/why" || cat "$work/why"
 	"$GOHEAP" waits --deadlocks -p "$pid" >"$work/ever" 2>"$work/why" || cat "$work/why"
 	timeout 60 gcore -o "$work/core" "$pid" >"$work/gdb" 2>&1
@@ -103,8 +108,7 @@ source=$tests/samples/waits/main.go
 # their type.
 check_code() {
 	start env UNSAMPLED=1 "$2"
-	"$GOHEAP" waits --json -p "$pid" >"$work/live" 2>"$work/why" || cat "$work/why"
-	"$GOHEAP" waits -p "$pid" >"$work/lines" 2>"$work/why" || cat "$work/why"
+	ask_process
 	kill -QUIT "$pid"
 	wait "$pid" 2>"$work/why"
 	exec 7>&-

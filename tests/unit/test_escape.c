@@ -208,6 +208,30 @@ START_TEST(strings_of_other_formats_are_utf8)
 }
 END_TEST
 
+/* As strconv.Quote of Go's library quotes them, but for what it takes for not printable. */
+START_TEST(quoted_strings_are_gos)
+{
+	static const char text[] =
+	    "a\"b\\\a\b\t\n\v\f\r\x06\x0e\x1b\0\x7f\xff\xc2\x9b\xc3\xa9\xe2\x80\xae~";
+	struct gh_buffer out = {0};
+	gh_escape_quote(&out, text, sizeof(text) - 1);
+	gh_escape_quote(&out, "", 0);
+	gh_buffer_u8(&out, 0);
+	ck_assert_str_eq((const char *)out.data,
+			 "\"a\\\"b\\\\\\a\\b\\t\\n\\v\\f\\r\\x06\\x0e\\x1b\\x00\\x7f\\xff\\u009b"
+			 "\xc3\xa9\\u202e~\"\"\"");
+	gh_buffer_free(&out);
+}
+END_TEST
+
+START_TEST(gdbs_echo_prints_any_text)
+{
+	ck_assert_str_eq(printed(gh_escape_echo, " a b!~\\$\t\x7f\xc3\xa9"),
+			 "echo \\040a b!~\\134\\044\\011\\177\\303\\251\\n\n");
+	ck_assert_str_eq(printed(gh_escape_echo, ""), "echo \\n\n");
+}
+END_TEST
+
 /* As many bytes as are said are looked at, and no more. */
 START_TEST(texts)
 {
@@ -235,5 +259,7 @@ void escape_tests(TCase *tcase)
 	tcase_add_test(tcase, json_strings_are_json);
 	tcase_add_test(tcase, strings_of_other_formats_are_utf8);
 	tcase_add_test(tcase, gdb_arguments_are_one_word);
+	tcase_add_test(tcase, quoted_strings_are_gos);
+	tcase_add_test(tcase, gdbs_echo_prints_any_text);
 	tcase_add_test(tcase, texts);
 }
