@@ -2,43 +2,11 @@
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "plugin/gdb/gdb.h"
 #include "plugin/gdb/session_frame.h"
+#include "tests/unit/directory.h"
 #include "tests/unit/suites.h"
-
-static char directory[] = "/tmp/goheap-test-XXXXXX";
-
-static void make_directory(void)
-{
-	strcpy(directory, "/tmp/goheap-test-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(directory));
-}
-
-/* The path of the file NAME in the directory. */
-static const char *path_of(const char *name)
-{
-	static char path[PATH_MAX];
-	snprintf(path, sizeof(path), "%s/%s", directory, name);
-	return path;
-}
-
-static void write_file(const char *name, const void *bytes, size_t size)
-{
-	FILE *file = fopen(path_of(name), "w");
-	ck_assert_ptr_nonnull(file);
-	ck_assert_uint_eq(fwrite(bytes, 1, size, file), size);
-	ck_assert_int_eq(fclose(file), 0);
-}
-
-/* Removes the directory, in which FILES are, up to a NULL. */
-static void remove_directory(const char *const *files)
-{
-	for (; *files != NULL; files++)
-		ck_assert_int_eq(unlink(path_of(*files)), 0);
-	ck_assert_int_eq(rmdir(directory), 0);
-}
 
 /* The directory's file can be neither read nor written: there is none. */
 static void check_nothing_there(void)
@@ -50,7 +18,7 @@ static void check_nothing_there(void)
 	fclose(in);
 }
 
-static void check_append(const char *shown, int count)
+static void check_append(const char *directory, const char *shown, int count)
 {
 	FILE *in = tmpfile();
 	ck_assert_ptr_nonnull(in);
@@ -62,14 +30,14 @@ static void check_append(const char *shown, int count)
 
 START_TEST(words_are_handed_over_one_by_one)
 {
+	const char *directory = directory_make();
 	struct gh_words words;
-	make_directory();
-	check_append("The word is \"{{print}}\".\n", 1);
-	check_append("The word is \"{{'a  b'}} c}}\".\n", 2);
-	check_append("The word is \"{{}}\".\n", 3);
-	check_append("no word\n", -1);
-	check_append("{{no end\n", -1);
-	check_append("no start}}\n", -1);
+	check_append(directory, "The word is \"{{print}}\".\n", 1);
+	check_append(directory, "The word is \"{{'a  b'}} c}}\".\n", 2);
+	check_append(directory, "The word is \"{{}}\".\n", 3);
+	check_append(directory, "no word\n", -1);
+	check_append(directory, "{{no end\n", -1);
+	check_append(directory, "no start}}\n", -1);
 	ck_assert(gh_words_read(&words, directory));
 	ck_assert_int_eq(words.count, 3);
 	ck_assert_str_eq(words.typed[1], "'a  b'}} c");
@@ -78,9 +46,9 @@ START_TEST(words_are_handed_over_one_by_one)
 	ck_assert_str_eq(words.args[2], "");
 	ck_assert_ptr_null(words.args[3]);
 	gh_words_free(&words);
-	check_append("{{'not closed}}", 4);
+	check_append(directory, "{{'not closed}}", 4);
 	ck_assert(!gh_words_read(&words, directory));
-	remove_directory((const char *const[]){GH_SESSION_WORDS, NULL});
+	directory_remove();
 	check_nothing_there();
 }
 END_TEST
@@ -152,8 +120,8 @@ END_TEST
 START_TEST(a_value_of_gdbs_is_its_bytes_and_type)
 {
 	struct gh_session_value value;
-	make_directory();
-	write_file(GH_SESSION_VALUE, "\0\x7f\xff ", 4);
+	const char *directory = directory_make();
+	directory_write(GH_SESSION_VALUE, "\0\x7f\xff ", 4);
 	ck_assert(gh_session_type_write(directory, "map[string]int", "[\"a\"].b"));
 	ck_assert(gh_session_value_read(&value, directory, NULL));
 	ck_assert_str_eq(value.bytes, "=007fff20");
@@ -164,12 +132,12 @@ START_TEST(a_value_of_gdbs_is_its_bytes_and_type)
 	ck_assert_str_eq(value.bytes, "=request");
 	gh_session_value_free(&value);
 	/* No part is told. */
-	write_file(GH_SESSION_TYPE, "int", 3);
+	directory_write(GH_SESSION_TYPE, "int", 3);
 	ck_assert(gh_session_value_read(&value, directory, "request"));
 	ck_assert_str_eq(value.type, "int");
 	ck_assert_str_eq(value.part, "");
 	gh_session_value_free(&value);
-	remove_directory((const char *const[]){GH_SESSION_VALUE, GH_SESSION_TYPE, NULL});
+	directory_remove();
 	ck_assert(!gh_session_type_write(directory, "int", ""));
 	ck_assert(!gh_session_value_read(&value, directory, NULL));
 	gh_session_value_free(&value);
@@ -180,16 +148,16 @@ START_TEST(a_value_has_no_more_than_32_kib)
 {
 	static const char bytes[32769];
 	struct gh_session_value value;
-	make_directory();
-	write_file(GH_SESSION_TYPE, "int\n", 4);
-	write_file(GH_SESSION_VALUE, bytes, 32768);
+	const char *directory = directory_make();
+	directory_write(GH_SESSION_TYPE, "int\n", 4);
+	directory_write(GH_SESSION_VALUE, bytes, 32768);
 	ck_assert(gh_session_value_read(&value, directory, NULL));
 	ck_assert_uint_eq(strlen(value.bytes), 1 + 2 * 32768);
 	gh_session_value_free(&value);
-	write_file(GH_SESSION_VALUE, bytes, 32769);
+	directory_write(GH_SESSION_VALUE, bytes, 32769);
 	ck_assert(!gh_session_value_read(&value, directory, NULL));
 	gh_session_value_free(&value);
-	remove_directory((const char *const[]){GH_SESSION_VALUE, GH_SESSION_TYPE, NULL});
+	directory_remove();
 }
 END_TEST
 
@@ -203,8 +171,8 @@ START_TEST(registers_have_dwarfs_numbers)
 	struct gh_value_frame frame;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		words[i] = htole64(0x100 + i);
-	make_directory();
-	write_file(GH_SESSION_FRAME_REGISTERS, words, sizeof(words));
+	const char *directory = directory_make();
+	directory_write(GH_SESSION_FRAME_REGISTERS, words, sizeof(words));
 	ck_assert(gh_session_value_frame(&frame, registers, directory, 0, 8));
 	ck_assert(frame.is_innermost);
 	ck_assert_uint_eq(frame.pc, 0x100);
@@ -218,27 +186,27 @@ START_TEST(registers_have_dwarfs_numbers)
 	ck_assert(gh_session_value_frame(&frame, registers, directory, 1, 8));
 	ck_assert(!frame.is_innermost);
 	ck_assert_ptr_null(frame.registers);
-	write_file(GH_SESSION_FRAME_REGISTERS, words, 16);
+	directory_write(GH_SESSION_FRAME_REGISTERS, words, 16);
 	ck_assert(gh_session_value_frame(&frame, registers, directory, 0, 8));
 	ck_assert_uint_eq(frame.sp, 0x101);
 	ck_assert_ptr_null(frame.registers);
-	write_file(GH_SESSION_FRAME_REGISTERS, words, 15);
+	directory_write(GH_SESSION_FRAME_REGISTERS, words, 15);
 	ck_assert(!gh_session_value_frame(&frame, registers, directory, 0, 8));
-	write_file(GH_SESSION_FRAME_REGISTERS, (const uint8_t[]){1, 2, 0, 0, 3, 4, 0, 0}, 8);
+	directory_write(GH_SESSION_FRAME_REGISTERS, (const uint8_t[]){1, 2, 0, 0, 3, 4, 0, 0}, 8);
 	ck_assert(gh_session_value_frame(&frame, registers, directory, 0, 4));
 	ck_assert_uint_eq(frame.pc, 0x201);
 	ck_assert_uint_eq(frame.sp, 0x403);
-	remove_directory((const char *const[]){GH_SESSION_FRAME_REGISTERS, NULL});
+	directory_remove();
 	ck_assert(!gh_session_value_frame(&frame, registers, directory, 0, 8));
 }
 END_TEST
 
-/* FUNCTION or PLACE may be NULL. */
-static void check_frame(const char *text, unsigned level, unsigned caller, const char *function,
-			const char *place)
+/* GDB says TEXT of a frame; FUNCTION or PLACE may be NULL. */
+static void check_frame(const char *directory, const char *text, unsigned level, unsigned caller,
+			const char *function, const char *place)
 {
 	struct gh_session_frame frame;
-	write_file(GH_SESSION_FRAME, text, strlen(text));
+	directory_write(GH_SESSION_FRAME, text, strlen(text));
 	ck_assert(gh_session_frame_read(&frame, directory));
 	ck_assert_uint_eq(frame.level, level);
 	ck_assert_uint_eq(frame.caller, caller);
@@ -251,26 +219,29 @@ static void check_frame(const char *text, unsigned level, unsigned caller, const
 START_TEST(frames_are_what_gdb_says_of_them)
 {
 	struct gh_session_frame frame;
-	make_directory();
-	check_frame("Stack level 0, frame at 0xc000107f50:\n"
+	const char *directory = directory_make();
+	check_frame(directory,
+		    "Stack level 0, frame at 0xc000107f50:\n"
 		    " rip = 0x48 in main.(*T).f (main.go:3); saved rip = 0x47\n"
 		    " called by frame at 0xc000107f80\n",
 		    0, 0, "main.(*T).f", "main.go:3");
-	check_frame("Stack level 12, frame at 0xc000107f50:\n"
+	check_frame(directory,
+		    "Stack level 12, frame at 0xc000107f50:\n"
 		    " rip = 0x48 in main.small (/src/a b/main.go:30); saved rip = 0x47\n"
 		    " inlined into frame 13\n",
 		    12, 13, "main.small", "/src/a b/main.go:30");
-	check_frame("Stack level 1, frame at 0x0:\n rip = 0x48 in main.f; saved rip = 0x47\n", 1, 0,
+	check_frame(directory,
+		    "Stack level 1, frame at 0x0:\n rip = 0x48 in main.f; saved rip = 0x47\n", 1, 0,
 		    "main.f", NULL);
-	check_frame("Stack level 1, frame at 0x0:\n rip = 0x48 in main.f (x.go:7)\n", 1, 0,
-		    "main.f", "x.go:7");
-	check_frame("Stack level 1, frame at 0x0:\n rip = 0x48; saved rip = 0x47\n", 1, 0, NULL,
-		    NULL);
-	check_frame("Stack level 3, frame at 0x0:", 3, 0, NULL, NULL);
-	write_file(GH_SESSION_FRAME, "No stack.\n", 10);
+	check_frame(directory, "Stack level 1, frame at 0x0:\n rip = 0x48 in main.f (x.go:7)\n", 1,
+		    0, "main.f", "x.go:7");
+	check_frame(directory, "Stack level 1, frame at 0x0:\n rip = 0x48; saved rip = 0x47\n", 1,
+		    0, NULL, NULL);
+	check_frame(directory, "Stack level 3, frame at 0x0:", 3, 0, NULL, NULL);
+	directory_write(GH_SESSION_FRAME, "No stack.\n", 10);
 	ck_assert(!gh_session_frame_read(&frame, directory));
 	gh_session_frame_free(&frame);
-	remove_directory((const char *const[]){GH_SESSION_FRAME, NULL});
+	directory_remove();
 	ck_assert(!gh_session_frame_read(&frame, directory));
 	gh_session_frame_free(&frame);
 }
