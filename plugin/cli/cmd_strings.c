@@ -74,7 +74,7 @@ static void print_table(const struct gh_heap_query *query, const struct gh_heap_
 	const struct gh_top_item *items = gh_top_finish(&top, &count);
 	if (count > 0)
 		gh_emit_titles(&emit, columns);
-	else if (!emit.json)
+	else if (!emit.json && top.seen == 0)
 		puts("none");
 	for (size_t i = 0; i < count; i++)
 		print_row(query, &emit, &texts->items[items[i].number]);

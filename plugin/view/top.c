@@ -43,7 +43,7 @@ void gh_top_add(struct gh_top *top, uint64_t key, uint32_t number)
 			gh_leave_out();
 		else if (top->limit != SIZE_MAX)
 			sift_up(top->items.items, top->items.count - 1);
-	} else if (is_smaller(&top->items.items[0], &item)) {
+	} else if (top->limit > 0 && is_smaller(&top->items.items[0], &item)) {
 		top->items.items[0] = item;
 		sift_down(top->items.items, top->items.count);
 	}

@@ -395,7 +395,7 @@ START_TEST(the_largest_come_first_and_of_equals_the_lowest_number)
 {
 	static const uint64_t keys[] = {5, 7, 5, 9, 1, 7, 5, 9};
 	static const uint32_t expected[] = {3, 7, 1, 5, 0, 2, 6, 4};
-	for (size_t limit = 1; limit <= 8; limit++) {
+	for (size_t limit = 0; limit <= 8; limit++) {
 		struct gh_top top = {.limit = limit};
 		size_t count;
 		for (uint32_t i = 0; i < 8; i++)
