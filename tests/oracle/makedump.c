@@ -2,7 +2,9 @@
  *5 is 1.7), pointer size in bytes and byte order. It shares no code with the reader.
  *
  *	makedump values|hostile FORMAT WORD little|big >DUMP
- */
+ *	makedump leak|before FORMAT WORD little|big >DUMP
+ *
+ * The latter is a leak, and the same heap before it grew. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -293,13 +295,95 @@ static void put_statistics(void)
 	NUMBERS(17, NODE, PROFILE);
 }
 
-int main(int argc, char **argv)
+/* Of the leak: where a variable keeps sessions, and what else there is. */
+enum {
+	STORE_TYPE = 0x5000,
+	SESSION_TYPE = 0x5100,
+	BUFFER_TYPE = 0x5200,
+	STORE = 0x100000,
+	SESSIONS = 0x101000, /* what the store has pointers to */
+	POINTERS = 0x110000, /* these */
+	BODIES = 0x120000,   /* what each session has a text in */
+	BODY_SIZE = 2048,    /* in bytes */
+	BUFFER = 0x200000,   /* of a goroutine */
+	BUFFER_SIZE = 512,   /* in bytes */
+	GARBAGE = 0x300000,  /* three objects of 16 bytes */
+	HEAP_END = 0x400000,
+};
+
+static void put_leak_params(void)
 {
-	if (argc != 5)
-		return 2;
-	bool hostile = strcmp(argv[1], "hostile") == 0;
-	maker_start(&maker, (enum maker_format)atoi(argv[2]), (unsigned)atoi(argv[3]),
-		    strcmp(argv[4], "big") == 0);
+	NUMBERS(6, maker.big_endian, maker.word);
+	if (maker.format == MAKER_1_3)
+		maker_number(&maker, 16);
+	NUMBERS(STORE, HEAP_END);
+	if (maker.format == MAKER_1_7)
+		maker_text(&maker, "amd64");
+	else
+		maker_number(&maker, '6');
+	maker_text(&maker, "go1.99.1");
+	maker_number(&maker, 4);
+}
+
+static void put_body(unsigned number)
+{
+	static const char text[] = "all of these have the same text";
+	char bytes[BODY_SIZE] = "";
+	strcpy(bytes, text);
+	if (number == 0)
+		strcpy(bytes, "the first one has another");
+	begin_object(BODIES + number * BODY_SIZE, 0, REGULAR);
+	maker_bytes(&maker, bytes, sizeof(bytes));
+	end_object();
+}
+
+/* COUNT sessions in main.Store, which the data segment points to. */
+static void put_sessions(unsigned count)
+{
+	uint64_t pointers[64] = {0};
+	begin_object(STORE, STORE_TYPE, REGULAR);
+	WORDS(POINTERS, count, count);
+	end_object();
+	for (unsigned i = 0; i < count; i++) {
+		pointers[i] = SESSIONS + 32 * i;
+		begin_object(pointers[i], SESSION_TYPE, REGULAR);
+		WORDS(i, BODIES + i * BODY_SIZE, i == 0 ? 25 : 31, 0);
+		end_object();
+	}
+	begin_object(POINTERS, SESSION_TYPE + 0x80, ARRAY);
+	maker_words(&maker, count, pointers);
+	end_object();
+	for (unsigned i = 0; i < count; i++)
+		put_body(i);
+}
+
+static void put_leak(unsigned count)
+{
+	char buffer[BUFFER_SIZE] = "";
+	put_leak_params();
+	put_type(STORE_TYPE, 3, "main.Store", (struct field[]){{SLICE, 0}, {0, 0}});
+	put_type(SESSION_TYPE, 4, "main.Session", (struct field[]){{STRING, 1}, {0, 0}});
+	put_type(SESSION_TYPE + 0x80, 1, "*main.Session", (struct field[]){{POINTER, 0}, {0, 0}});
+	put_type(BUFFER_TYPE, BUFFER_SIZE / maker.word, "main.Buffer", (struct field[]){{0, 0}});
+	put_sessions(count);
+	begin_object(BUFFER, BUFFER_TYPE, REGULAR);
+	maker_bytes(&maker, buffer, sizeof(buffer));
+	end_object();
+	for (unsigned i = 0; i < 3; i++) {
+		begin_object(GARBAGE + 16 * i, 0, REGULAR);
+		WORDS(i, i);
+		end_object();
+	}
+	begin_goroutine(7, STACK);
+	begin_frame(STACK, 4, 0, 0);
+	WORDS(0, BUFFER, 0, MAIN + 0x20);
+	end_frame(WORKER, WORKER + 0x40, "main.worker", (struct field[]){{POINTER, 1}, {0, 0}});
+	put_segment(12, DATA, (const uint64_t[]){STORE, 1, 2, 3, 4},
+		    (const struct field[]){{POINTER, 0}, {0, 0}});
+}
+
+static void put_values(bool hostile)
+{
 	maker_params(&maker);
 	put_types(hostile ? "main.\x1b]0;x\a\r\n\x9b\xe2\x80\xae$(touch gone)`touch gone`\"'{;"
 			  : "main.Node");
@@ -309,6 +393,20 @@ int main(int argc, char **argv)
 	put_defer_and_panic();
 	put_roots();
 	put_statistics();
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 5)
+		return 2;
+	maker_start(&maker, (enum maker_format)atoi(argv[2]), (unsigned)atoi(argv[3]),
+		    strcmp(argv[4], "big") == 0);
+	if (strcmp(argv[1], "leak") == 0)
+		put_leak(40);
+	else if (strcmp(argv[1], "before") == 0)
+		put_leak(5);
+	else
+		put_values(strcmp(argv[1], "hostile") == 0);
 	maker_end(&maker);
 	return fwrite(maker.data, 1, maker.size, stdout) == maker.size && fclose(stdout) == 0 ? 0
 											      : 1;

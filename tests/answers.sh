@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Every answer about a small heap that is made byte by byte, word for word: tests/data/answers has each command and below it what
+# follows from the heap that tests/oracle/makedump.c describes. A status that is not 0 is in brackets after it.
+. "$(dirname "$0")/lib.sh"
+
+"$CC" -std=gnu11 -I "$tests/.." "$tests/oracle/makedump.c" "$tests/unit/dumpmaker.c" -o "$work/makedump" || exit
+for what in leak before; do
+	"$work/makedump" $what 1 8 little >"$work/$what"
+done
+"$work/makedump" values 1 8 little >"$work/typed"
+"$work/makedump" leak 5 8 little >"$work/plain"
+cd "$work" || exit
+
+# check COMMAND EXPECTED
+check() {
+	local found status
+	found=$(eval "\"\$GOHEAP\" $1" 2>&1)
+	status=$?
+	[ $status = 0 ] || found+=${found:+$'\n'}"($status)"
+	equal "goheap $1" "$2" "$found"
+}
+
+command=
+while IFS= read -r line; do
+	case $line in
+	'$ goheap '*)
+		[ -z "$command" ] || check "$command" "${expected%$'\n'}"
+		command=${line#'$ goheap '}
+		expected=
+		;;
+	*) expected+=${expected:+$'\n'}$line ;;
+	esac
+done <"$tests/data/answers"
+check "$command" "$expected"
+finish
