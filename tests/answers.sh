@@ -9,6 +9,7 @@ for what in leak before; do
 done
 "$work/makedump" values 1 8 little >"$work/typed"
 "$work/makedump" leak 5 8 little >"$work/plain"
+"$work/makedump" crowd 5 8 little >"$work/crowd"
 cd "$work" || exit
 
 # check COMMAND EXPECTED

@@ -2,9 +2,9 @@
  *5 is 1.7), pointer size in bytes and byte order. It shares no code with the reader.
  *
  *	makedump values|hostile FORMAT WORD little|big >DUMP
- *	makedump leak|before FORMAT WORD little|big >DUMP
+ *	makedump leak|before|crowd FORMAT WORD little|big >DUMP
  *
- * The latter is a leak, and the same heap before it grew. */
+ * The latter are a leak, the same heap before it grew, and goroutines in all states. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -382,6 +382,45 @@ static void put_leak(unsigned count)
 		    (const struct field[]){{POINTER, 0}, {0, 0}});
 }
 
+/* When a goroutine has begun to wait, in ns. */
+#define MINUTE UINT64_C(60000000000)
+
+static void put_waiting(uint64_t id, uint64_t status, unsigned is_system, unsigned is_background,
+			uint64_t minute, const char *reason, const char *function)
+{
+	uint64_t sp = STACK + 0x1000 * id;
+	NUMBERS(4, 0x9000 + 0x100 * id, sp, id, MAIN, status, is_system, is_background,
+		minute * MINUTE);
+	maker_text(&maker, reason);
+	NUMBERS(0, status == 2 ? M : 0, 0, 0);
+	begin_frame(sp, 2, 0, 0);
+	WORDS(0, MAIN + 0x20);
+	end_frame(WORKER, WORKER + 0x40, function, (struct field[]){{0, 0}});
+	begin_frame(sp + 2 * maker.word, 2, 1, sp);
+	WORDS(0, GOEXIT + 4);
+	end_frame(MAIN, MAIN + 0x20, id == 1 ? "main.main" : "main.start",
+		  (struct field[]){{0, 0}});
+}
+
+/* The last began to wait in minute 9: that is when the dump was written. */
+static void put_crowd(void)
+{
+	put_leak_params();
+	put_waiting(1, 2, 0, 0, 0, "", "main.compute");
+	put_waiting(2, 1, 0, 0, 8, "", "main.ready");
+	put_waiting(3, 3, 0, 0, 7, "", "syscall.Syscall");
+	put_waiting(4, 4, 0, 0, 1, "chan receive", "runtime.gopark");
+	put_waiting(5, 4, 0, 0, 2, "chan receive", "runtime.gopark");
+	put_waiting(6, 4, 0, 0, 0, "select (no cases)", "runtime.gopark");
+	put_waiting(7, 4, 0, 0, 8, "semacquire", "sync.runtime_Semacquire");
+	put_waiting(8, 4, 0, 0, 3, "chan send (nil chan)", "runtime.gopark");
+	put_waiting(9, 4, 1, 0, 4, "GC worker (idle)", "runtime.gcBgMarkWorker");
+	put_waiting(10, 4, 0, 1, 5, "finalizer wait", "runtime.runfinq");
+	put_waiting(11, 4, 0, 0, 9, "sleep", "time.Sleep");
+	NUMBERS(9, M, 3, 4242);
+	NUMBERS(9, M + 0x100, 4, 4243);
+}
+
 static void put_values(bool hostile)
 {
 	maker_params(&maker);
@@ -405,6 +444,8 @@ int main(int argc, char **argv)
 		put_leak(40);
 	else if (strcmp(argv[1], "before") == 0)
 		put_leak(5);
+	else if (strcmp(argv[1], "crowd") == 0)
+		put_crowd();
 	else
 		put_values(strcmp(argv[1], "hostile") == 0);
 	maker_end(&maker);
