@@ -24,6 +24,17 @@ static const char *type_of_elf(const uint8_t *data, size_t size)
 	}
 }
 
+/* The first line of a heap dump has the release whose format it is of. Format: dumphdr in
+ * src/runtime/heapdump.go. */
+static bool is_heap_dump(const uint8_t *data, size_t size)
+{
+	static const char start[] = "go1.";
+	static const char end[] = " heap dump\n";
+	size_t digit = strlen(start);
+	return size > digit + strlen(end) && memcmp(data, start, digit) == 0 &&
+	       memcmp(data + digit + 1, end, strlen(end)) == 0;
+}
+
 /* A profile of pprof's begins with its sample types, as goheap and others write it, or the period's
  * type, as Go does: messages whose first field is 1. Format: profile.proto, Profile (fields 1 and
  * 11) and ValueType. */
@@ -43,7 +54,6 @@ const char *gh_file_kind(const void *data, size_t size)
 	    {"\x1f\x8b\x08", "what gzip compressed: unpack it with gzip -d"},
 	    {"\xfd\x37\x7a\x58\x5a", "what xz compressed: unpack it with xz -d"},
 	    {"\x04\x22\x4d\x18", "what lz4 compressed: unpack it with lz4 -d"},
-	    {"go1.7 heap dump\n", "a Go heap dump"},
 	    {"heap profile: ", "a profile as text"},
 	};
 	if (size == 0)
@@ -55,5 +65,7 @@ const char *gh_file_kind(const void *data, size_t size)
 		if (size >= length && memcmp(data, formats[i].magic, length) == 0)
 			return formats[i].kind;
 	}
+	if (is_heap_dump(data, size))
+		return "a Go heap dump";
 	return is_profile(data, size) ? "a profile of pprof's" : "another format";
 }
