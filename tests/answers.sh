@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Every answer about a small heap that is made byte by byte, word for word: tests/data/answers has each command and below it what
-# follows from the heap that tests/oracle/makedump.c describes. A status that is not 0 is in brackets after it.
+# Every answer about small heaps and programs that are made byte by byte, word for word: tests/data/answers has each command and
+# below it what follows from the heaps that tests/oracle/makedump.c makes and from the program that tests/unit/synthetic.h describes.
+# A status that is not 0 is in brackets after it.
 . "$(dirname "$0")/lib.sh"
 
 "$CC" -std=gnu11 -I "$tests/.." "$tests/oracle/makedump.c" "$tests/unit/dumpmaker.c" -o "$work/makedump" || exit
@@ -10,6 +11,9 @@ done
 "$work/makedump" values 1 8 little >"$work/typed"
 "$work/makedump" leak 5 8 little >"$work/plain"
 "$work/makedump" crowd 5 8 little >"$work/crowd"
+"$CC" -std=gnu11 -I "$tests/.." "$tests/oracle/makeprogram.c" "$tests/unit/synthetic.c" "$tests/unit/synthetic_plan9.c" -o "$work/makeprogram" || exit
+"$work/makeprogram" 4 8 little >"$work/program"
+"$work/makeprogram" 0 4 big >"$work/old"
 cd "$work" || exit
 
 # check COMMAND EXPECTED
