@@ -90,6 +90,7 @@ check() {
 	"$GOHEAP" waits --json -e "$2" "$work/own" >"$work/found" 2>"$work/why" || cat "$work/why"
 	same "$1: in its own heap dump" "$work/expected.dump" <(told "$work/found" | grep -v '^1	')
 	check_channels "$1"
+	check_fields "$1"
 	check_text "$1"
 	rm -f "$work/core.$pid"
 }
@@ -130,6 +131,23 @@ check_channels() {
 		has "$1: where a chan ${kind%:*} was made, as JSON" "$(cat "$work/live")" \
 			'"type":"'"${kind%:*}"'",[^}]*"made_function":"main\.channels","made_file":"[^"]*/samples/waits/main\.go","made_line":'"$line"'\}'
 	done
+}
+
+# check_fields NAME: only a timer's channel has what is of timers, and a member that nothing is known for is left out.
+check_fields() {
+	local timers='1 timer when'
+	# Before Go 1.23 nothing leads from a channel to its timer.
+	[[ ! $1 =~ \ 1\.(15|19|2[12])(,|$) ]] || timers=1
+	same "$1: what is of timers, as JSON" <(printf '0\n%s\n' "$timers") <(python3 -c '
+import json, sys
+kinds = set()
+for row in map(json.loads, sys.stdin):
+    assert None not in [value for key, value in row.items() if key not in ("file", "line")], row
+    for channel in row["channels"]:
+        assert None not in channel.values(), channel
+        kinds.add(" ".join(["%d" % (channel["type"] == "time.Time")] + [key for key in ("timer", "when") if key in channel]))
+print("\n".join(sorted(kinds)))
+' <"$work/live" 2>&1)
 }
 
 # check_text NAME: what is not in what the sample prints.
