@@ -79,8 +79,18 @@ rwmutex 32" "$(places "$work/live.json")"
 		same "$name: $way" "$work/expected" <(members "$work/$way")
 		equal "$name: $way: how many" "$# deadlocks of mutexes" "$(tail -n 1 "$work/$way")"
 	done
+	check_picture "$name"
 	same "$name: marked in the picture" <(cut -d' ' -f1 "$work/expected" | sort) \
 		<(sed -nE 's/^g[0-9]+ \[shape=box fillcolor=[^ ]* label="goroutine ([0-9]+) .*/\1/p' "$work/graph" | sort -u)
+}
+
+# check_picture NAME: Graphviz reads the picture, in which a line leads from each of the expected goroutines to what it waits for.
+check_picture() {
+	dot -Tplain "$work/graph" 2>"$work/errors" >"$work/plain"
+	same "$1: Graphviz has no objection to the picture" /dev/null "$work/errors"
+	awk '/^g[0-9]+ \[/ { match($0, /goroutine [0-9]+/); id[$1] = substr($0, RSTART + 10, RLENGTH - 10) }
+		/^g[0-9]+ -> / { gsub(/"/, "", $3); print id[$1], $3 }' "$work/graph" | sort -u >"$work/found"
+	same "$1: what each waits for is in the picture" /dev/null <(awk '{ print $1, $NF }' "$work/expected" | sort -u | comm -23 - "$work/found")
 }
 
 source=$tests/samples/deadlocks/main.go
@@ -153,6 +163,7 @@ check_knots() {
 	"$GOHEAP" waits --deadlocks -p "$pid" >"$work/live" 2>"$work/why" || cat "$work/why"
 	"$GOHEAP" waits --deadlocks --json -p "$pid" >"$work/live.json" 2>"$work/why" || cat "$work/why"
 	"$GOHEAP" waits --group -p "$pid" >"$work/live.groups" 2>"$work/why" || cat "$work/why"
+	"$GOHEAP" waits --graph -p "$pid" >"$work/graph" 2>"$work/why" || cat "$work/why"
 	channel=$(awk '$2 == "full" { print $3 }' "$work/expected" | sort | uniq -d)
 	"$GOHEAP" print "$channel" -p "$pid" >"$work/channel" 2>"$work/why" || cat "$work/why"
 	"$GOHEAP" dump "$pid" -o "$work/other" 2>"$work/why" || cat "$work/why"
@@ -174,6 +185,7 @@ check_knots() {
 		equal "$name: channels that may have been made at several places, $way" '' "$(grep 'chan int .* made in' "$work/$way.groups")"
 		equal "$name: how many, $way" "5 other knots: 12 goroutines that can never go on" "$(tail -n 1 "$work/$way")"
 	done
+	check_picture "$name"
 	same "$name: knots, as JSON" "$work/rows" <(knots_in_json <"$work/live.json")
 	same "$name: who sends on a channel, as it is printed" <(awk -v at="$channel" '$3 == at { print $1 }' "$work/expected" | sort) \
 		<(sed -nE 's/^(perhaps )?chan \*main\.account 1\/1 \[\*\{name: "", .*\}\], sending: goroutine ([0-9, ]+)$/\2/p' "$work/channel" | tr -d ' ' | tr ',' '\n' | sort)
