@@ -9,7 +9,7 @@
 #define SUITES(X) \
 	X(cursor) X(blake2b) X(bsearch) X(buffer) X(error) X(func_name) X(hash) X(intern) \
 	X(numbermap) X(output) X(parallel) X(pattern) X(vector) X(escape) X(image) X(buildinfo) \
-	X(loaded) X(relocate) X(dynamic) X(pcvalue) X(pclntab) X(plan9) X(damage) X(debugfile) X(own_types) X(rtype) \
+	X(loaded) X(relocate) X(dynamic) X(core) X(debug_section) X(pcvalue) X(pclntab) X(plan9) X(damage) X(debugfile) X(own_types) X(rtype) \
 	X(inline) X(core_notes) X(dump) X(dump_damage) X(graph) X(dump_gzip) X(heap) \
 	X(heapscan) X(piped_text) X(pprof) X(call_site) X(slots) X(spills) X(stack) \
 	X(stackmap) X(x86_decode) X(typing) X(traceback) X(frames) X(words) X(cache) X(view) X(holders) \

@@ -1,4 +1,5 @@
 #include <link.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -159,12 +160,67 @@ START_TEST(a_file_is_told_by_its_first_bytes)
 	    {"\x5a\4\10\5\20\6", 6, "a profile of pprof's"},
 	    {"\x0a\x80\10\1\20\2\x0a\4", 8, "another format"}, /* a length of two bytes */
 	    {"\x0a\4", 2, "another format"},
+	    {"\x0a\4\x09", 3, "another format"},
+	    {"\x0b\4\x08", 3, "another format"},
 	    {"\177EL", 3, "another format"},
 	    {"\x1f\x8b\x08\0", 4, "what gzip compressed: unpack it with gzip -d"},
+	    {"\x1f\x8b\x08", 3, "what gzip compressed: unpack it with gzip -d"},
+	    {"\x1f\x8b\x07", 3, "another format"},
+	    {"\x28\xb5\x2f\xfd\x04", 5, "what zstd compressed: unpack it with zstd -d"},
+	    {"\x28\xb5\x2f", 3, "another format"},
+	    {"\xfd"
+	     "7zXZ\0",
+	     6, "what xz compressed: unpack it with xz -d"},
+	    {"\x04\x22\x4d\x18\x64", 5, "what lz4 compressed: unpack it with lz4 -d"},
 	    {"", 0, "an empty file"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		ck_assert_str_eq(gh_file_kind(cases[i].bytes, cases[i].size), cases[i].kind);
+}
+END_TEST
+
+/* Each part of a file in turn is its last. */
+START_TEST(a_file_is_as_long_as_its_headers_say)
+{
+	struct {
+		Elf64_Ehdr header;
+		Elf64_Phdr segments[2];
+		Elf64_Shdr sections[3];
+	} file = {
+	    .header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+				   EV_CURRENT},
+		       .e_type = ET_EXEC,
+		       .e_machine = EM_X86_64,
+		       .e_version = EV_CURRENT,
+		       .e_ehsize = sizeof(Elf64_Ehdr),
+		       .e_phoff = sizeof(Elf64_Ehdr),
+		       .e_phentsize = sizeof(Elf64_Phdr)},
+	};
+	const uint8_t *data = (const uint8_t *)&file;
+	ck_assert_uint_eq(gh_elf_extent(data, 64), 64);
+	file.header.e_phnum = 2;
+	ck_assert_uint_eq(gh_elf_extent(data, sizeof(file)), 64 + 2 * 56);
+	file.segments[0] = (Elf64_Phdr){.p_type = PT_LOAD, .p_offset = 0x100, .p_filesz = 0x80};
+	ck_assert_uint_eq(gh_elf_extent(data, sizeof(file)), 0x180);
+	file.segments[1] = (Elf64_Phdr){.p_type = PT_NOTE, .p_offset = 0x180, .p_filesz = 1};
+	ck_assert_uint_eq(gh_elf_extent(data, sizeof(file)), 0x181);
+	/* The headers of sections are beyond what is there of the file. */
+	file.header.e_shoff = 0x1000;
+	file.header.e_shentsize = sizeof(Elf64_Shdr);
+	file.header.e_shnum = 3;
+	ck_assert_uint_eq(gh_elf_extent(data, sizeof(file)), 0x1000 + 3 * 64);
+	file.header.e_shoff = offsetof(typeof(file), sections);
+	ck_assert_uint_eq(gh_elf_extent(data, sizeof(file)), 0x181);
+	file.sections[1] =
+	    (Elf64_Shdr){.sh_type = SHT_PROGBITS, .sh_offset = 0x200, .sh_size = 0x111};
+	file.sections[2] =
+	    (Elf64_Shdr){.sh_type = SHT_NOBITS, .sh_offset = 0x300, .sh_size = 0x1000};
+	ck_assert_uint_eq(gh_elf_extent(data, sizeof(file)), 0x311);
+	file.sections[2].sh_type = SHT_PROGBITS;
+	ck_assert_uint_eq(gh_elf_extent(data, sizeof(file)), 0x1300);
+	file.sections[2].sh_size = UINT64_MAX;
+	ck_assert_uint_eq(gh_elf_extent(data, sizeof(file)), UINT64_MAX);
+	ck_assert_uint_eq(gh_elf_extent(data, 63), 0);
 }
 END_TEST
 
@@ -253,6 +309,7 @@ void image_tests(TCase *tcase)
 	tcase_add_test(tcase, a_damaged_elf_header_is_told);
 	tcase_add_test(tcase, segments_over_each_other_are_told);
 	tcase_add_test(tcase, a_file_is_told_by_its_first_bytes);
+	tcase_add_test(tcase, a_file_is_as_long_as_its_headers_say);
 	tcase_add_test(tcase, machines_by_their_compilers_letters);
 	tcase_add_test(tcase, dynamic_entries_are_the_loaders);
 	tcase_add_test(tcase, a_build_id_is_in_one_of_the_first_notes);
