@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "tests/unit/resources.h"
 #include "tests/unit/suites.h"
 
 /* Seconds for a test: those that try all damage take some when nothing else runs. */
@@ -10,6 +11,7 @@ static void add(SRunner *runner, const char *name, void (*add_tests)(TCase *test
 	Suite *suite = suite_create(name);
 	TCase *tests = tcase_create(name);
 	tcase_set_timeout(tests, TIMEOUT);
+	tcase_add_checked_fixture(tests, resources_begin, resources_check);
 	add_tests(tests);
 	suite_add_tcase(suite, tests);
 	srunner_add_suite(runner, suite);
