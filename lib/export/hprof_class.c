@@ -54,8 +54,7 @@ uint64_t gh_hprof_load_class(struct gh_hprof_classes *classes, const char *name,
 uint32_t gh_hprof_load_name(struct gh_hprof_classes *classes, const char *name, size_t length)
 {
 	uint64_t id = gh_hprof_load_class(classes, name, length);
-	gh_vector_push(&classes->plain, id);
-	return classes->serial;
+	return gh_vector_push(&classes->plain, id) ? classes->serial : 0;
 }
 
 static unsigned count_fields(const struct builtin *builtin)

@@ -182,7 +182,7 @@ void gh_hprof_classes_start(struct gh_hprof_classes *classes);
  * is classes->serial. */
 uint64_t gh_hprof_load_class(struct gh_hprof_classes *classes, const char *name, size_t length);
 
-/* The same for one that is but a name. Gives its serial number. */
+/* The same for one that is but a name. Gives its serial number, 0 if memory ran out. */
 uint32_t gh_hprof_load_name(struct gh_hprof_classes *classes, const char *name, size_t length);
 
 /* The size of a field of TYPE, in bytes. */
