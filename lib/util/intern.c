@@ -47,8 +47,14 @@ uint32_t gh_intern_add(struct gh_intern *set, const char *text, size_t length)
 		return number;
 	struct gh_interned key = {.text = text, .length = length};
 	struct gh_interned *item = append(set, &key);
-	if (item == NULL || tsearch(item, &set->tree, compare) == NULL)
+	if (item == NULL)
 		return GH_INTERN_NONE;
+	if (tsearch(item, &set->tree, compare) == NULL) {
+		/* The next one has its number. */
+		free(item);
+		set->count--;
+		return GH_INTERN_NONE;
+	}
 	return item->number;
 }
 

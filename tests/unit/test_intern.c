@@ -1,7 +1,9 @@
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lib/util/intern.h"
+#include "tests/unit/resources.h"
 #include "tests/unit/suites.h"
 
 static uint32_t add(struct gh_intern *set, const char *text)
@@ -85,10 +87,38 @@ START_TEST(many_strings)
 }
 END_TEST
 
+/* Each allocation fails in turn: the string that comes next has the next number. */
+START_TEST(a_string_that_finds_no_memory_takes_no_number)
+{
+	static char texts[40][4];
+	struct gh_intern set = {0};
+	unsigned lost = 0;
+	for (uint32_t i = 0; i < 40; i++) {
+		snprintf(texts[i], sizeof(texts[i]), "%u", i);
+		for (unsigned long number = 1;; number++) {
+			resources_fail_at(number);
+			uint32_t got = add(&set, texts[i]);
+			bool all = resources_fail_no_more() < number;
+			ck_assert_uint_eq(got, got == GH_INTERN_NONE ? GH_INTERN_NONE : i);
+			ck_assert_uint_eq(set.count, got == GH_INTERN_NONE ? i : i + 1);
+			ck_assert_uint_eq(find(&set, texts[i]), got);
+			lost += got == GH_INTERN_NONE;
+			if (got != GH_INTERN_NONE)
+				break;
+			ck_assert(!all);
+		}
+	}
+	/* The string's own and its place in the tree, or room for more. */
+	ck_assert_uint_eq(lost, 2 * 40);
+	gh_intern_free(&set);
+}
+END_TEST
+
 void intern_tests(TCase *tests)
 {
 	tcase_add_test(tests, strings_are_numbered_as_they_come);
 	tcase_add_test(tests, only_what_was_added_is_found);
 	tcase_add_test(tests, strings_are_their_bytes);
 	tcase_add_test(tests, many_strings);
+	tcase_add_test(tests, a_string_that_finds_no_memory_takes_no_number);
 }
