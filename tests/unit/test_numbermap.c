@@ -2,6 +2,7 @@
 
 #include "lib/util/numbermap.h"
 #include "tests/unit/random.h"
+#include "tests/unit/resources.h"
 #include "tests/unit/suites.h"
 
 START_TEST(what_is_not_there_is_not_mapped)
@@ -74,10 +75,35 @@ START_TEST(regular_keys_spread)
 }
 END_TEST
 
+/* The map stays as it is, and may be used still. */
+START_TEST(a_key_that_finds_no_memory_is_not_mapped)
+{
+	struct gh_numbermap map = {0};
+	unsigned lost = 0;
+	for (uint32_t i = 0; i < 200; i++) {
+		for (unsigned long number = 1;; number++) {
+			resources_fail_at(number);
+			bool put = gh_numbermap_put(&map, i, i);
+			resources_fail_no_more();
+			ck_assert_uint_eq(gh_numbermap_get(&map, i), put ? i : GH_NOT_MAPPED);
+			if (put)
+				break;
+			lost++;
+		}
+		for (uint32_t before = 0; before < i; before++)
+			ck_assert_uint_eq(gh_numbermap_get(&map, before), before);
+	}
+	/* The keys and the values, for 64, 128, 256 and 512 of them. */
+	ck_assert_uint_eq(lost, 2 * 4);
+	gh_numbermap_free(&map);
+}
+END_TEST
+
 void numbermap_tests(TCase *tests)
 {
 	tcase_add_test(tests, what_is_not_there_is_not_mapped);
 	tcase_add_test(tests, all_keys_and_values_can_be);
 	tcase_add_test(tests, random_keys_are_found);
 	tcase_add_test(tests, regular_keys_spread);
+	tcase_add_test(tests, a_key_that_finds_no_memory_is_not_mapped);
 }
