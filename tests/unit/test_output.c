@@ -179,6 +179,121 @@ START_TEST(a_file_that_cannot_be_closed_is_not_there)
 }
 END_TEST
 
+START_TEST(a_name_that_cannot_be_looked_up_is_told)
+{
+	struct gh_output out;
+	struct gh_error err;
+	char name[301] = {0};
+	memset(name, 'n', sizeof(name) - 1);
+	ck_assert(!gh_output_open(&out, name, GH_OUTPUT_PUBLIC, &err));
+	ck_assert_ptr_nonnull(strstr(err.text, "n: cannot write: File name too long"));
+	write_file("file", "text");
+	ck_assert(!gh_output_open(&out, "file/new", GH_OUTPUT_PUBLIC, &err));
+	ck_assert_str_eq(err.text, "file/new: cannot write: Not a directory");
+}
+END_TEST
+
+START_TEST(a_stream_has_a_file_that_can_be_written)
+{
+	struct gh_error err;
+	char name[] = "new";
+	struct gh_output out = {.fd = -1, .path = name};
+	ck_assert_ptr_null(gh_output_stream(&out, &err));
+	ck_assert_str_eq(err.text, "new: cannot write: Bad file descriptor");
+	out.fd = open("/dev/null", O_RDONLY);
+	ck_assert_ptr_null(gh_output_stream(&out, &err));
+	ck_assert_str_eq(err.text, "new: cannot write: Invalid argument");
+	close(out.fd);
+}
+END_TEST
+
+/* Other processes see it meanwhile, under another name. */
+START_TEST(a_file_may_be_named_before_it_is_whole)
+{
+	struct gh_output out;
+	struct gh_error err;
+	ck_assert(gh_output_open(&out, "new", GH_OUTPUT_PUBLIC, &err));
+	ck_assert(gh_write_all(out.fd, "first", 5));
+	ck_assert(gh_output_name(&out, &err));
+	ck_assert_str_eq(read_file(out.temp), "first");
+	ck_assert(gh_output_name(&out, &err));
+	ck_assert_uint_eq(count_files(), 1);
+	ck_assert(gh_write_all(out.fd, ", second", 8));
+	ck_assert(gh_output_end(&out, true, &err));
+	ck_assert_str_eq(read_file("new"), "first, second");
+	ck_assert(gh_output_open(&out, "other", GH_OUTPUT_PUBLIC, &err));
+	ck_assert(gh_output_name(&out, &err));
+	ck_assert(!gh_output_end(&out, false, &err));
+	ck_assert_uint_eq(count_files(), 1);
+}
+END_TEST
+
+/* A hundred names are tried. */
+START_TEST(a_file_gets_a_name_that_none_has)
+{
+	struct gh_output out;
+	struct gh_error err;
+	char other[64], expected[64];
+	for (int taken = 0; taken < 100; taken++) {
+		snprintf(other, sizeof(other), "new.%ld-%d.tmp", (long)getpid(), taken);
+		if (taken == 99) {
+			ck_assert(gh_output_open(&out, "new", GH_OUTPUT_PUBLIC, &err));
+			ck_assert(gh_output_name(&out, &err));
+			ck_assert_str_eq(out.temp, other);
+			gh_output_discard(&out);
+		}
+		write_file(other, "other");
+	}
+	ck_assert(gh_output_open(&out, "new", GH_OUTPUT_PUBLIC, &err));
+	ck_assert(!gh_output_name(&out, &err));
+	ck_assert_str_eq(err.text, "new: cannot write: File exists");
+	ck_assert_ptr_null(out.temp);
+	ck_assert(!gh_output_commit(&out, &err));
+	ck_assert_uint_eq(count_files(), 100);
+	snprintf(expected, sizeof(expected), "new.%ld-0.tmp", (long)getpid());
+	ck_assert_str_eq(read_file(expected), "other");
+}
+END_TEST
+
+/* Eight are known at once. */
+START_TEST(all_temporary_files_are_removed_by_a_signal)
+{
+	struct gh_output outs[8];
+	struct gh_error err;
+	for (unsigned i = 0; i < 8; i++) {
+		char name[8];
+		snprintf(name, sizeof(name), "new%u", i);
+		ck_assert(gh_output_open(&outs[i], name, GH_OUTPUT_PUBLIC, &err));
+		ck_assert(gh_output_name(&outs[i], &err));
+	}
+	/* Of those that are given up the places are free. */
+	gh_output_discard(&outs[2]);
+	ck_assert(gh_output_open(&outs[2], "more", GH_OUTPUT_PUBLIC, &err));
+	ck_assert(gh_output_name(&outs[2], &err));
+	ck_assert_uint_eq(count_files(), 8);
+	gh_output_remove_temporary();
+	ck_assert_uint_eq(count_files(), 0);
+	for (unsigned i = 0; i < 8; i++)
+		gh_output_discard(&outs[i]);
+}
+END_TEST
+
+START_TEST(signals_come_as_before_once_a_file_is_named)
+{
+	struct gh_output out;
+	struct gh_error err;
+	sigset_t before, after;
+	sigemptyset(&before);
+	sigaddset(&before, SIGUSR1);
+	ck_assert_int_eq(sigprocmask(SIG_SETMASK, &before, NULL), 0);
+	ck_assert(gh_output_open(&out, "new", GH_OUTPUT_PUBLIC, &err));
+	ck_assert(gh_output_commit(&out, &err));
+	ck_assert_int_eq(sigprocmask(SIG_UNBLOCK, &before, &after), 0);
+	for (int number = 1; number < 32; number++)
+		ck_assert_int_eq(sigismember(&after, number), number == SIGUSR1);
+}
+END_TEST
+
 START_TEST(a_process_that_ends_early_leaves_nothing)
 {
 	struct gh_output out;
@@ -284,6 +399,12 @@ void output_tests(TCase *tests)
 	tcase_add_test(tests, what_is_no_regular_file_stays);
 	tcase_add_test(tests, a_commit_that_fails_leaves_nothing);
 	tcase_add_test(tests, a_file_that_cannot_be_closed_is_not_there);
+	tcase_add_test(tests, a_name_that_cannot_be_looked_up_is_told);
+	tcase_add_test(tests, a_stream_has_a_file_that_can_be_written);
+	tcase_add_test(tests, a_file_may_be_named_before_it_is_whole);
+	tcase_add_test(tests, a_file_gets_a_name_that_none_has);
+	tcase_add_test(tests, all_temporary_files_are_removed_by_a_signal);
+	tcase_add_test(tests, signals_come_as_before_once_a_file_is_named);
 	tcase_add_test(tests, a_process_that_ends_early_leaves_nothing);
 	tcase_add_test(tests, an_input_is_known_by_any_name);
 	tcase_add_test(tests, only_regular_files_are_read);
