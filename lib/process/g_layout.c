@@ -9,31 +9,31 @@ static const struct gh_g_layout c_layouts[][2] = {
     {
 	{.stack_low = 120, .stack_high = 8, .top_panic = 32, .top_defer = 24, .thread = 200,
 	 .sched = 40, .context = 72, .lr = 80, .syscall_sp = 96, .status = 160, .id = 168,
-	 .wait_reason = 176, .creator = 272, .system = 193, .next = 144, .segmented = true,
-	 .form = GH_G_REASON_C_STRING},
+	 .wait_reason = 176, .creator = 272, .signal_before = 56, .system = 193,
+	 .next = 144, .segmented = true, .form = GH_G_REASON_C_STRING},
 	{.stack_low = 64, .stack_high = 4, .top_panic = 20, .top_defer = 16, .thread = 112,
 	 .sched = 24, .context = 40, .lr = 44, .syscall_sp = 52, .status = 84, .id = 88,
-	 .wait_reason = 96, .creator = 152, .system = 105, .next = 76, .segmented = true,
-	 .form = GH_G_REASON_C_STRING},
+	 .wait_reason = 96, .creator = 152, .signal_before = 32, .system = 105,
+	 .next = 76, .segmented = true, .form = GH_G_REASON_C_STRING},
     },
     {
 	{.stack_low = 120, .stack_high = 8, .top_panic = 32, .top_defer = 24, .thread = 200,
 	 .sched = 40, .context = 64, .lr = 80, .syscall_sp = 96, .status = 152, .id = 160,
-	 .wait_since = 168, .wait_reason = 176, .creator = 256, .system = 193,
-	 .segmented = true, .form = GH_G_REASON_C_STRING, .no_capacity = true},
+	 .wait_since = 168, .wait_reason = 176, .creator = 256, .signal_before = 40,
+	 .system = 193, .segmented = true, .form = GH_G_REASON_C_STRING, .no_capacity = true},
 	{.stack_low = 60, .stack_high = 4, .top_panic = 16, .top_defer = 12, .thread = 112,
 	 .sched = 20, .context = 32, .lr = 40, .syscall_sp = 48, .status = 76, .id = 80,
-	 .wait_since = 88, .wait_reason = 96, .creator = 144, .system = 105,
-	 .segmented = true, .form = GH_G_REASON_C_STRING, .no_capacity = true},
+	 .wait_since = 88, .wait_reason = 96, .creator = 144, .signal_before = 24,
+	 .system = 105, .segmented = true, .form = GH_G_REASON_C_STRING, .no_capacity = true},
     },
     {
 	{.stack_low = 0, .stack_high = 8, .top_panic = 32, .top_defer = 40, .thread = 176,
 	 .sched = 48, .context = 72, .lr = 88, .syscall_sp = 96, .status = 120, .id = 128,
-	 .wait_since = 136, .wait_reason = 144, .creator = 248, .system = 168,
-	 .form = GH_G_REASON_STRING},
+	 .wait_since = 136, .wait_reason = 144, .creator = 248, .signal_before = 56,
+	 .system = 168, .form = GH_G_REASON_STRING},
 	{.stack_low = 0, .stack_high = 4, .top_panic = 16, .top_defer = 20, .thread = 100,
 	 .sched = 24, .context = 36, .lr = 44, .syscall_sp = 48, .status = 60, .id = 64,
-	 .wait_since = 72, .wait_reason = 80, .creator = 136, .system = 92,
+	 .wait_since = 72, .wait_reason = 80, .creator = 136, .signal_before = 28, .system = 92,
 	 .form = GH_G_REASON_STRING},
     },
 };
@@ -59,11 +59,8 @@ static void place_signal(struct gh_g_layout *layout, uint32_t word, int minor)
  * between gopc and startpc in 1.11. */
 struct gh_g_layout gh_g_layout_of(uint32_t word, int minor)
 {
-	if (minor >= 2 && minor <= 4) {
-		struct gh_g_layout layout = c_layouts[minor - 2][word == 8 ? 0 : 1];
-		layout.signal_before = 8 + 6 * word;
-		return layout;
-	}
+	if (minor >= 2 && minor <= 4)
+		return c_layouts[minor - 2][word == 8 ? 0 : 1];
 	bool unknown = minor == GH_GO_UNKNOWN;
 	if (unknown)
 		minor = NEWEST;
