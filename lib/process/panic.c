@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/util/float_text.h"
+
 bool gh_panic_record_read(struct gh_process *process, uint64_t address, struct gh_panic *panic)
 {
 	/* Where runtime._panic has its fields, newest first: the value and the link, which follows
@@ -99,26 +101,33 @@ static void add_string(const struct value *value, uint64_t address)
 			read_word(value, address + word));
 }
 
-/* As runtime.printfloat does: three digits of exponent. */
-static void add_float(struct gh_buffer *out, double number)
+/* Appends NUMBER of SIZE bytes as runtime.printfloat does: with three digits of exponent; from
+ * Go 1.26 on printfloat64 and printfloat32, with no more digits than it takes, and a plus only
+ * WITH_SIGN. */
+static void add_float(const struct value *value, double number, unsigned size, bool with_sign)
 {
-	char text[64];
-	snprintf(text, sizeof(text), "%+.6e", number);
-	char *exponent = strchr(text, 'e');
-	if (exponent == NULL) { /* not finite */
-		add(out, "%s", isnan(number) ? "NaN" : number > 0 ? "+Inf" : "-Inf");
+	char text[GH_FLOAT_TEXT];
+	bool shortest = value->process->minor >= 26;
+	if (shortest || !isfinite(number)) {
+		gh_float_text(text, number, size);
+		bool plus = shortest && with_sign && *text != '+' && *text != '-';
+		add(value->out, "%s%s", plus ? "+" : "", text);
 		return;
 	}
-	add(out, "%.*s%03d", (int)(exponent + 2 - text), text, (int)strtol(exponent + 2, NULL, 10));
+	snprintf(text, sizeof(text), "%+.6e", number);
+	char *exponent = strchr(text, 'e');
+	add(value->out, "%.*s%03d", (int)(exponent + 2 - text), text,
+	    (int)strtol(exponent + 2, NULL, 10));
 }
 
 /* Appends the number of this KIND and SIZE in bytes, BITS. */
-static void add_number(struct gh_buffer *out, unsigned kind, unsigned size, uint64_t bits)
+static void add_number(const struct value *value, unsigned kind, unsigned size, uint64_t bits)
 {
+	struct gh_buffer *out = value->out;
 	if (kind == GH_KIND_BOOL)
 		add(out, "%s", bits != 0 ? "true" : "false");
 	else if (kind == GH_KIND_FLOAT32 || kind == GH_KIND_FLOAT64)
-		add_float(out, gh_process_float(bits, size));
+		add_float(value, gh_process_float(bits, size), size, false);
 	else if (kind >= GH_KIND_UINT)
 		add(out, "%" PRIu64, bits);
 	else
@@ -142,8 +151,8 @@ static bool add_basic(const struct value *value, const struct gh_rtype *type, ui
 		    !gh_process_constant_uint(value->process, address + size, size, &imaginary))
 			return false;
 		add(value->out, "(");
-		add_float(value->out, gh_process_float(bits, size));
-		add_float(value->out, gh_process_float(imaginary, size));
+		add_float(value, gh_process_float(bits, size), size, false);
+		add_float(value, gh_process_float(imaginary, size), size, true);
 		add(value->out, "i)");
 		return true;
 	}
@@ -151,7 +160,7 @@ static bool add_basic(const struct value *value, const struct gh_rtype *type, ui
 	    (size != 1 && size != 2 && size != 4 && size != 8) ||
 	    !gh_process_constant_uint(value->process, address, size, &bits))
 		return false;
-	add_number(value->out, type->kind, size, bits);
+	add_number(value, type->kind, size, bits);
 	return true;
 }
 
@@ -167,7 +176,7 @@ static void add_bounds(const struct value *value, uint64_t address)
 	    "slice bounds out of range [::%x] with capacity %y",
 	    "slice bounds out of range [:%x:%y]",
 	    "slice bounds out of range [%x:%y:]",
-	    "cannot convert slice with length %x to array or pointer to array with length %y",
+	    "cannot convert slice with length %y to array or pointer to array with length %x",
 	};
 	static const char *const negative[] = {
 	    "index out of range [%x]",          "slice bounds out of range [:%x]",
@@ -189,6 +198,9 @@ static void add_bounds(const struct value *value, uint64_t address)
 	const char *format = code >= count ? "out of range"
 			     : below       ? negative[code]
 					   : formats[code];
+	/* Arrays came in Go 1.20. */
+	if (!below && code + 1 == count && value->process->minor < 20)
+		format = "cannot convert slice with length %y to pointer to array with length %x";
 	add(value->out, "runtime error: ");
 	for (; *format != '\0'; format++) {
 		if (*format != '%')
@@ -288,14 +300,16 @@ static void add_interface(struct value *value, uint64_t type, uint64_t data)
 		return;
 	}
 	bool declared = !is_predeclared(known);
+	bool complex = known->kind == GH_KIND_COMPLEX64 || known->kind == GH_KIND_COMPLEX128;
+	bool parentheses = declared && !complex; /* complex numbers have their own */
 	const char *quote = known->kind == GH_KIND_STRING ? "\"" : "";
-	if (declared) {
+	if (declared)
 		gh_buffer_bytes(out, known->text.start, known->text.length);
+	if (parentheses)
 		add(out, "(%s", quote);
-	}
 	if (!add_basic(value, known, data))
 		add(out, "a value that cannot be read");
-	if (declared)
+	if (parentheses)
 		add(out, "%s)", quote);
 }
 

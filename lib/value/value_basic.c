@@ -6,41 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From this power of ten on floats have an exponent. */
-#define LEAST_EXPONENT 6
+#include "lib/util/float_text.h"
 
-/* The digits and the exponent of NUMBER, the fewest that are only its: in TEXT, as %e has them. */
-static void write_shortest(char text[64], double number, unsigned size)
-{
-	for (int precision = 0; precision < 17; precision++) {
-		snprintf(text, 64, "%.*e", precision, number);
-		if (size == 4 ? strtof(text, NULL) == (float)number : strtod(text, NULL) == number)
-			return;
-	}
-}
-
-/* As fmt does: strconv.FormatFloat with 'g' and the fewest digits; if WITH_SIGN, with a plus. */
+/* As fmt does; if WITH_SIGN, with a plus. */
 static void add_float(struct gh_values *values, double number, unsigned size, bool with_sign)
 {
-	char text[64] = "";
-	if (!isfinite(number)) {
-		gh_value_add(values, "%s",
-			     isnan(number) ? (with_sign ? "+NaN" : "NaN")
-			     : number > 0  ? "+Inf"
-					   : "-Inf");
-		return;
-	}
-	write_shortest(text, number, size);
-	if (with_sign && !signbit(number))
+	char text[GH_FLOAT_TEXT];
+	gh_float_text(text, number, size);
+	if (with_sign && *text != '+' && *text != '-')
 		gh_value_add(values, "+");
-	const char *exponent = strchr(text, 'e');
-	int power = (int)strtol(exponent + 1, NULL, 10);
-	const char *point = strchr(text, '.');
-	int digits = (point != NULL ? (int)(exponent - point) - 1 : 0) - power;
-	if (power < -4 || power >= LEAST_EXPONENT)
-		gh_value_add(values, "%s", text);
-	else
-		gh_value_add(values, "%.*f", digits > 0 ? digits : 0, number);
+	gh_value_add(values, "%s", text);
 }
 
 void gh_value_add_float(struct gh_values *values, double number)
