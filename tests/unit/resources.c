@@ -34,6 +34,8 @@ void *__wrap_reallocarray(void *old, size_t count, size_t size);
 char *__wrap_strdup(const char *text);
 char *__wrap_strndup(const char *text, size_t length);
 int __wrap_asprintf(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int __wrap___asprintf_chk(char **text, int flag, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 void __wrap_free(void *memory);
 void *__wrap_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset);
 int __wrap_munmap(void *address, size_t size);
@@ -155,16 +157,37 @@ char *__wrap_strndup(const char *text, size_t length)
 	return fails() ? NULL : add(__real_strndup(text, length));
 }
 
+/* TEXT becomes what is printed, and is added. */
+__attribute__((format(printf, 2, 0))) static int print(char **text, const char *format,
+						       va_list args)
+{
+	int length = vasprintf(text, format, args);
+	if (length >= 0)
+		add(*text);
+	return length;
+}
+
 int __wrap_asprintf(char **text, const char *format, ...)
 {
 	va_list args;
 	if (fails())
 		return -1;
 	va_start(args, format);
-	int length = vasprintf(text, format, args);
+	int length = print(text, format, args);
 	va_end(args);
-	if (length >= 0)
-		add(*text);
+	return length;
+}
+
+/* What it is called where calls are checked (_FORTIFY_SOURCE). */
+int __wrap___asprintf_chk(char **text, int flag, const char *format, ...)
+{
+	va_list args;
+	(void)flag;
+	if (fails())
+		return -1;
+	va_start(args, format);
+	int length = print(text, format, args);
+	va_end(args);
 	return length;
 }
 

@@ -120,6 +120,16 @@ START_TEST(dynamic_entries_are_in_the_file)
 	elfmaker_open(&file);
 	ck_assert(!gh_dynamic_open(&dynamic, &file.image));
 	gh_image_close(&file.image);
+	/* They end with the file, without the null one. */
+	elfmaker_store(&file, segment + 16, 8, ELFMAKER_START + ELFMAKER_FILE_SIZE - 32);
+	elfmaker_store(&file, ELFMAKER_FILE_SIZE - 32, 8, DT_RELA);
+	elfmaker_store(&file, ELFMAKER_FILE_SIZE - 16, 8, DT_FLAGS_1);
+	elfmaker_store(&file, ELFMAKER_FILE_SIZE - 8, 8, 0x123);
+	elfmaker_open(&file);
+	ck_assert(gh_dynamic_find(&file.image, DT_FLAGS_1, &value));
+	ck_assert_uint_eq(value, 0x123);
+	ck_assert(!gh_dynamic_find(&file.image, DT_FLAGS, &value));
+	gh_image_close(&file.image);
 	/* The second one lacks its last byte. */
 	elfmaker_store(&file, segment + 16, 8, ELFMAKER_START + ELFMAKER_FILE_SIZE - 31);
 	elfmaker_store(&file, ELFMAKER_FILE_SIZE - 31, 8, DT_RELA);
