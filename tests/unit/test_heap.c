@@ -293,6 +293,49 @@ START_TEST(span_tails)
 }
 END_TEST
 
+/* Objects are looked up by a bit for each place where one may begin, which is at multiples of 8
+ * bytes, or, where they are not so, by a search. Either finds the same. */
+START_TEST(objects_are_found_where_they_begin_anywhere)
+{
+	static const struct {
+		uint64_t addresses[3];
+		size_t size;
+		bool irregular;
+	} cases[] = {
+	    {{BASE, BASE + 8, BASE + 64}, 8, false},
+	    {{BASE, BASE + 16, 0x7f0000000000}, 16, false},
+	    {{BASE, BASE + 12, BASE + 64}, 12, true},
+	    {{BASE, BASE + 4, BASE + 64}, 4, true},
+	    {{BASE + 1, BASE + 32, BASE + 64}, 16, true},
+	    {{BASE, BASE + 8, BASE + 64}, 16, true}, /* one within another */
+	};
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		maker_start(&maker, MAKER_1_7, 8, _i);
+		maker_params(&maker);
+		for (unsigned j = 0; j < 3; j++)
+			maker_object(&maker, cases[i].addresses[j], cases[i].size);
+		maker_end(&maker);
+		heap_open(&maker, &dump, &heap);
+		ck_assert_int_eq(heap.table.irregular, cases[i].irregular);
+		ck_assert_int_eq(heap.table.blocks.count > 0, !cases[i].irregular);
+		for (uint32_t j = 0; j < 3; j++) {
+			uint64_t address = cases[i].addresses[j];
+			struct gh_heap_object object = gh_heap_object(&heap, j);
+			ck_assert_uint_eq(object.address, address);
+			ck_assert_uint_eq(object.size, cases[i].size);
+			ck_assert_uint_eq(gh_heap_find(&heap, address), j);
+			if (i != 5)
+				ck_assert_uint_eq(gh_heap_find(&heap, address + cases[i].size - 1),
+						  j);
+		}
+		ck_assert_uint_eq(gh_heap_find(&heap, cases[i].addresses[0] - 1), GH_HEAP_NONE);
+		ck_assert_uint_eq(gh_heap_find(&heap, cases[i].addresses[2] + cases[i].size),
+				  GH_HEAP_NONE);
+		heap_close(&maker, &dump, &heap);
+	}
+}
+END_TEST
+
 void heap_tests(TCase *tcase)
 {
 	tcase_add_loop_test(tcase, everything, 0, MAKER_VARIANTS);
@@ -303,4 +346,5 @@ void heap_tests(TCase *tcase)
 	tcase_add_test(tcase, saved_words);
 	tcase_add_test(tcase, damage);
 	tcase_add_loop_test(tcase, span_tails, 0, sizeof(pages) / sizeof(pages[0]));
+	tcase_add_loop_test(tcase, objects_are_found_where_they_begin_anywhere, 0, 2);
 }

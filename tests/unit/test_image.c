@@ -278,6 +278,52 @@ START_TEST(a_build_id_is_in_one_of_the_first_notes)
 }
 END_TEST
 
+/* Notes begin at multiples of 4 bytes: the Go build id's, others of that name or type, GNU's. */
+START_TEST(build_ids_are_found_behind_other_notes)
+{
+	static const struct {
+		const char *name;
+		uint32_t name_size, type, size;
+		const char *bytes;
+	} notes[] = {
+	    {"Go\0", 4, 3, 2, "no"},    {"GNU", 4, 1, 3, "no\0"},
+	    {"Go\0", 4, 4, 0, ""},      {"Go\0x", 5, 4, 4, "none"},
+	    {"GNU\0", 5, 3, 1, "n"},    {"GNV", 4, 3, 1, "n"},
+	    {"Go\0", 4, 4, 5, "the/a"}, {"GNU", 4, 3, 3, "\x0a\xb0\xff"},
+	    {"Go\0", 4, 4, 5, "the/b"}, {"GNU", 4, 3, 1, "n"},
+	};
+	char path[] = "notes";
+	for (unsigned big_endian = 0; big_endian < 2; big_endian++) {
+		uint8_t bytes[512] = {0};
+		struct gh_buffer out = {
+		    .data = bytes, .capacity = sizeof(bytes), .big_endian = big_endian};
+		for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++) {
+			gh_buffer_u32(&out, notes[i].name_size);
+			gh_buffer_u32(&out, notes[i].size);
+			gh_buffer_u32(&out, notes[i].type);
+			gh_buffer_bytes(&out, notes[i].name, notes[i].name_size);
+			gh_buffer_align(&out, 4);
+			gh_buffer_bytes(&out, notes[i].bytes, notes[i].size);
+			gh_buffer_align(&out, 4);
+		}
+		GElf_Phdr segment = {.p_type = PT_NOTE, .p_filesz = out.size};
+		struct gh_image image = {
+		    .path = path,
+		    .data = bytes,
+		    .size = out.size,
+		    .arch = gh_arch_find(EM_PPC64, 8, big_endian),
+		    .segments = &segment,
+		    .nsegments = 1,
+		};
+		struct gh_buildinfo info;
+		gh_buildinfo_read_ids(&info, &image);
+		ck_assert_str_eq(info.go_build_id, "the/a");
+		ck_assert_str_eq(info.gnu_build_id, "0ab0ff");
+		gh_buildinfo_free(&info);
+	}
+}
+END_TEST
+
 /* Of this program, as the loader has it in memory: what is no address. */
 START_TEST(dynamic_entries_are_the_loaders)
 {
@@ -312,5 +358,6 @@ void image_tests(TCase *tcase)
 	tcase_add_test(tcase, a_file_is_as_long_as_its_headers_say);
 	tcase_add_test(tcase, machines_by_their_compilers_letters);
 	tcase_add_test(tcase, dynamic_entries_are_the_loaders);
+	tcase_add_test(tcase, build_ids_are_found_behind_other_notes);
 	tcase_add_test(tcase, a_build_id_is_in_one_of_the_first_notes);
 }
