@@ -1,77 +1,17 @@
 /* Methods of types, itabs, and what they tell of functions; and types by their names. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/rtype/internal.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/suites.h"
-#include "tests/unit/typemaker.h"
+#include "tests/unit/typeprogram.h"
 
 /* Room in the range of types, behind the names. */
 enum { METHODS = TYPES_OFFSET + 0xd00, NAME = TYPES_OFFSET + 0xe00, ITABS = TYPES_OFFSET + 0xe80 };
 
-/* A program with types, opened. */
-struct program {
-	struct synthetic what;
-	uint8_t *data; /* owned */
-	size_t size;
-	struct typemaker_places places;
-	struct gh_image image;
-	struct gh_pclntab tab;
-	struct gh_rtypes types;
-};
-
-/* The last of its functions is called LAST. */
-static void make(struct program *program, int number, const char *last)
-{
-	*program = (struct program){.what = fixture_variant(number)};
-	program->what.last = last;
-	program->data = typemaker_make(&program->what, &program->size, &program->places);
-}
-
-static void open_tab(struct program *program)
-{
-	struct gh_error err;
-	if (!gh_image_open_memory(&program->image, program->data, program->size, "types", &err) ||
-	    !gh_pclntab_open(&program->tab, &program->image, &err))
-		ck_abort_msg("%s", err.text);
-}
-
-static void open_program(struct program *program)
-{
-	struct gh_error err;
-	open_tab(program);
-	ck_assert(gh_rtypes_find(&program->types, &program->tab, &err));
-}
-
-static void close_program(struct program *program)
-{
-	gh_rtypes_free(&program->types);
-	gh_pclntab_close(&program->tab);
-	gh_image_close(&program->image);
-	free(program->data);
-}
-
-static void set(struct program *program, size_t offset, uint64_t value, unsigned size)
-{
-	for (unsigned i = 0; i < size; i++)
-		program->data[offset + i] =
-		    (uint8_t)(value >> 8 * (program->what.big_endian ? size - 1 - i : i));
-}
-
-static uint64_t address_of(size_t offset)
-{
-	return TYPES_ADDRESS + offset - TYPES_OFFSET;
-}
-
-static uint64_t type_address(const struct program *program, int type)
-{
-	return address_of(program->places.types[type]);
-}
-
 /* Where the record of type NUMBER's package and methods is, which comes after WORDS words of its
  * kind. */
-static size_t uncommon(const struct program *program, int number, unsigned words)
+static size_t uncommon(const struct typeprogram *program, int number, unsigned words)
 {
 	return program->places.types[number] + (4 + words) * program->what.word + 16;
 }
@@ -84,7 +24,7 @@ struct method {
 };
 
 /* Gives the type whose record is at RECORD the COUNT methods at LIST, which go to PLACE. */
-static void put_methods(struct program *program, size_t record, size_t place,
+static void put_methods(struct typeprogram *program, size_t record, size_t place,
 			const struct method *list, unsigned count)
 {
 	static const char name[] = "\1\0\2Do"; /* of two bytes' length before Go 1.17 */
@@ -92,16 +32,17 @@ static void put_methods(struct program *program, size_t record, size_t place,
 	memcpy(program->data + NAME, "\1\2Do", 4);
 	if (!short_length)
 		memcpy(program->data + NAME, name, sizeof(name) - 1);
-	set(program, record + 4, count, 2);
-	set(program, record + 8, place - record, 4);
+	typeprogram_set(program, record + 4, count, 2);
+	typeprogram_set(program, record + 8, place - record, 4);
 	for (unsigned i = 0; i < count; i++) {
 		size_t at = place + i * 16;
-		set(program, at, NAME - TYPES_OFFSET, 4);
-		set(program, at + 4,
+		typeprogram_set(program, at, NAME - TYPES_OFFSET, 4);
+		typeprogram_set(
+		    program, at + 4,
 		    list[i].type < TYPES ? program->places.types[list[i].type] - TYPES_OFFSET : 0,
 		    4);
-		set(program, at + 8, list[i].of_word, 4);
-		set(program, at + 12, list[i].of_value, 4);
+		typeprogram_set(program, at + 8, list[i].of_word, 4);
+		typeprogram_set(program, at + 12, list[i].of_value, 4);
 	}
 }
 
@@ -115,7 +56,7 @@ static void check(const struct gh_signatures *signatures, uint64_t offset, uint3
 	ck_assert_uint_eq(found->function, function);
 }
 
-static void find(struct gh_signatures *signatures, const struct program *program)
+static void find(struct gh_signatures *signatures, const struct typeprogram *program)
 {
 	struct gh_error err;
 	ck_assert(gh_signatures_find(signatures, &program->types, &err));
@@ -127,11 +68,11 @@ START_TEST(methods_tell_their_receivers_and_types)
 						{TYPE_FUNC, 0x20, 0},    {TYPE_IFACE, 0, 0x20},
 						{TYPE_FUNC, 0x30, 0x30}, {TYPES, 0x38, 0},
 						{TYPES, 0, 0x78},        {TYPE_FUNC, 0x28, 0x77}};
-	struct program program;
+	struct typeprogram program;
 	struct gh_signatures signatures;
-	make(&program, _i, "example.org/x/main.Node.Do");
+	typeprogram_make(&program, _i, "example.org/x/main.Node.Do");
 	put_methods(&program, uncommon(&program, TYPE_NODE, 4), METHODS, of_node, 8);
-	open_program(&program);
+	typeprogram_open(&program);
 	ck_assert_uint_eq(gh_rtype_methods(&program.types, &program.types.items[TYPE_NODE]), 8);
 	find(&signatures, &program);
 	ck_assert_uint_eq(signatures.count, 8);
@@ -149,7 +90,7 @@ START_TEST(methods_tell_their_receivers_and_types)
 	ck_assert_ptr_null(gh_signature_at(&signatures, SYNTHETIC_TEXT));
 	ck_assert_ptr_null(gh_signature_at(&signatures, UINT64_MAX));
 	gh_signatures_free(&signatures);
-	close_program(&program);
+	typeprogram_close(&program);
 }
 END_TEST
 
@@ -158,20 +99,20 @@ START_TEST(methods_of_two_types_have_no_receiver)
 {
 	static const struct method of_node[] = {{TYPE_FUNC, 0, 0x10}};
 	static const struct method of_pointer[] = {{TYPE_FUNC, 0, 0x10}, {TYPE_FUNC, 0, 0x18}};
-	struct program program;
+	struct typeprogram program;
 	struct gh_signatures signatures;
-	make(&program, _i, "example.org/x/main.(*Node).Do");
+	typeprogram_make(&program, _i, "example.org/x/main.(*Node).Do");
 	put_methods(&program, uncommon(&program, TYPE_NODE, 4), METHODS, of_node, 1);
 	program.data[program.places.types[TYPE_POINTER] + 2 * program.what.word + 4] |= 1;
 	put_methods(&program, uncommon(&program, TYPE_POINTER, 1), METHODS + 0x40, of_pointer, 2);
-	open_program(&program);
+	typeprogram_open(&program);
 	find(&signatures, &program);
 	ck_assert_uint_eq(signatures.count, 3);
 	check(&signatures, 0x10, GH_NO_RTYPE, TYPE_FUNC);
 	check(&signatures, 0x18, TYPE_POINTER, TYPE_FUNC);
 	check(&signatures, 0x70, TYPE_POINTER, GH_NO_RTYPE);
 	gh_signatures_free(&signatures);
-	close_program(&program);
+	typeprogram_close(&program);
 }
 END_TEST
 
@@ -198,20 +139,20 @@ START_TEST(names_of_functions_have_escaped_paths)
 	};
 	static const struct method of_node[] = {{TYPE_FUNC, 0, 0x10}};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct program program;
+		struct typeprogram program;
 		struct gh_signatures signatures;
-		make(&program, SYNTHETIC_1_20 * 8, cases[i].function);
+		typeprogram_make(&program, SYNTHETIC_1_20 * 8, cases[i].function);
 		uint8_t *path = memmem(program.data + TYPES_OFFSET, TYPES_SIZE, cases[0].path,
 				       strlen(cases[0].path));
 		memcpy(path, cases[i].path, strlen(cases[i].path));
 		put_methods(&program, uncommon(&program, TYPE_NODE, 4), METHODS, of_node, 1);
-		open_program(&program);
+		typeprogram_open(&program);
 		find(&signatures, &program);
 		ck_assert_msg(signatures.count == (cases[i].is_node ? 2 : 1), "%zu", i);
 		if (cases[i].is_node)
 			check(&signatures, 0x70, TYPE_NODE, GH_NO_RTYPE);
 		gh_signatures_free(&signatures);
-		close_program(&program);
+		typeprogram_close(&program);
 	}
 }
 END_TEST
@@ -219,40 +160,40 @@ END_TEST
 START_TEST(more_methods_than_the_file_has_are_none)
 {
 	static const struct method of_node[] = {{TYPE_FUNC, 0, 0x10}};
-	struct program program;
+	struct typeprogram program;
 	struct gh_signatures signatures;
-	make(&program, _i, NULL);
+	typeprogram_make(&program, _i, NULL);
 	size_t record = uncommon(&program, TYPE_NODE, 4);
 	/* The last sixteen bytes of the file are of one method. */
 	put_methods(&program, record, program.size - 16, of_node, 1);
-	open_program(&program);
+	typeprogram_open(&program);
 	const struct gh_rtype *node = &program.types.items[TYPE_NODE];
 	ck_assert_uint_eq(gh_rtype_methods(&program.types, node), 1);
-	set(&program, record + 4, 2, 2);
+	typeprogram_set(&program, record + 4, 2, 2);
 	ck_assert_uint_eq(gh_rtype_methods(&program.types, node), 0);
 	find(&signatures, &program);
 	ck_assert_uint_eq(signatures.count, 0);
 	gh_signatures_free(&signatures);
-	close_program(&program);
+	typeprogram_close(&program);
 }
 END_TEST
 
 /* An itab at OFFSET of types, and the code of its one method. */
-static void put_itab(struct program *program, size_t offset, int interface, int type, uint64_t code,
-		     unsigned pointers)
+static void put_itab(struct typeprogram *program, size_t offset, int interface, int type,
+		     uint64_t code, unsigned pointers)
 {
 	unsigned word = program->what.word;
-	set(program, offset, type_address(program, interface), word);
-	set(program, offset + word, type_address(program, type), word);
-	set(program, offset + pointers * word + 8, SYNTHETIC_TEXT + code, word);
+	typeprogram_set(program, offset, typeprogram_type(program, interface), word);
+	typeprogram_set(program, offset + word, typeprogram_type(program, type), word);
+	typeprogram_set(program, offset + pointers * word + 8, SYNTHETIC_TEXT + code, word);
 }
 
-static void check_itab(const struct program *program, struct gh_itab_walk *walk, size_t offset,
+static void check_itab(const struct typeprogram *program, struct gh_itab_walk *walk, size_t offset,
 		       uint64_t code)
 {
 	struct gh_itab itab;
 	ck_assert(gh_itabs_next(walk, &program->types, &itab));
-	ck_assert_uint_eq(itab.address, address_of(offset));
+	ck_assert_uint_eq(itab.address, typeprogram_address(offset));
 	ck_assert_uint_eq(itab.interface, TYPE_IFACE);
 	ck_assert_uint_eq(itab.type, TYPE_NODE);
 	unsigned pointers = gh_rtypes_before_1_9(&program->types) ? 3 : 2;
@@ -265,21 +206,22 @@ static void check_itab(const struct program *program, struct gh_itab_walk *walk,
 /* To Go 1.26 the module has a list of pointers to them. */
 START_TEST(itabs_are_those_that_the_module_points_to)
 {
-	struct program program;
+	struct typeprogram program;
 	struct gh_itab_walk walk = {0};
 	struct gh_itab itab;
 	struct gh_signatures signatures;
-	make(&program, _i, NULL);
+	typeprogram_make(&program, _i, NULL);
 	unsigned word = program.what.word;
 	put_itab(&program, ITABS, TYPE_IFACE, TYPE_NODE, 0x10, 2);
 	put_itab(&program, ITABS + 0x30, TYPE_INT, TYPE_NODE, 0x18, 2); /* no interface */
 	put_itab(&program, ITABS + 0x60, TYPE_IFACE, TYPE_NODE, 0x20, 2);
-	const uint64_t links[] = {address_of(ITABS), address_of(ITABS + 0x30), 1,
-				  address_of(ITABS + 1), address_of(ITABS + 0x60)};
+	const uint64_t links[] = {typeprogram_address(ITABS), typeprogram_address(ITABS + 0x30), 1,
+				  typeprogram_address(ITABS + 1),
+				  typeprogram_address(ITABS + 0x60)};
 	for (unsigned i = 0; i < 5; i++)
-		set(&program, program.size - (5 - i) * word, links[i], word);
-	open_program(&program);
-	program.tab.module.itablinks = address_of(program.size - 5 * word);
+		typeprogram_set(&program, program.size - (5 - i) * word, links[i], word);
+	typeprogram_open(&program);
+	program.tab.module.itablinks = typeprogram_address(program.size - 5 * word);
 	program.tab.module.nitablinks = 7; /* the file ends before */
 	check_itab(&program, &walk, ITABS, 0x10);
 	check_itab(&program, &walk, ITABS + 0x60, 0x20);
@@ -295,7 +237,7 @@ START_TEST(itabs_are_those_that_the_module_points_to)
 	walk = (struct gh_itab_walk){0};
 	check_itab(&program, &walk, ITABS, 0x10);
 	ck_assert(!gh_itabs_next(&walk, &program.types, &itab));
-	close_program(&program);
+	typeprogram_close(&program);
 }
 END_TEST
 
@@ -304,14 +246,14 @@ START_TEST(itabs_are_in_the_range_of_the_module)
 {
 	struct gh_itab_walk walk = {0};
 	struct gh_itab itab;
-	struct program program;
-	make(&program, _i, NULL);
+	struct typeprogram program;
+	typeprogram_make(&program, _i, NULL);
 	unsigned word = program.what.word;
 	size_t size = 3 * word + 8;
 	put_itab(&program, ITABS, TYPE_IFACE, TYPE_NODE, 0x10, 2);
 	put_itab(&program, ITABS + size + word, TYPE_IFACE, TYPE_NODE, 0x20, 2);
-	open_program(&program);
-	program.tab.module.itabs = address_of(ITABS);
+	typeprogram_open(&program);
+	program.tab.module.itabs = typeprogram_address(ITABS);
 	program.tab.module.itabs_size = size + word + 1;
 	check_itab(&program, &walk, ITABS, 0x10);
 	check_itab(&program, &walk, ITABS + size + word, 0x20);
@@ -320,12 +262,12 @@ START_TEST(itabs_are_in_the_range_of_the_module)
 	walk = (struct gh_itab_walk){0};
 	check_itab(&program, &walk, ITABS, 0x10);
 	ck_assert(!gh_itabs_next(&walk, &program.types, &itab));
-	close_program(&program);
+	typeprogram_close(&program);
 }
 END_TEST
 
 /* Finds the types of both; OTHER is BIAS bytes from the program in the process. */
-static void find_with_module(struct program *program, struct program *other, uint64_t bias,
+static void find_with_module(struct typeprogram *program, struct typeprogram *other, uint64_t bias,
 			     bool linked)
 {
 	struct gh_error err;
@@ -340,24 +282,24 @@ static const uint64_t biases[] = {0x100000, (uint64_t)-0x100000};
 START_TEST(types_of_all_modules_are_one)
 {
 	for (size_t i = 0; i < 2; i++) {
-		struct program program, other;
-		make(&program, _i, NULL);
-		make(&other, _i, NULL);
-		open_tab(&program);
-		open_tab(&other);
+		struct typeprogram program, other;
+		typeprogram_make(&program, _i, NULL);
+		typeprogram_make(&other, _i, NULL);
+		typeprogram_open_tab(&program);
+		typeprogram_open_tab(&other);
 		find_with_module(&program, &other, biases[i], true);
 		const struct gh_rtypes *types = &program.types;
 		ck_assert_uint_eq(types->count, TYPES);
 		ck_assert_uint_eq(types->ncopies, TYPES);
 		for (int t = 0; t < TYPES; t++) {
-			uint64_t address = type_address(&program, t);
+			uint64_t address = typeprogram_type(&program, t);
 			ck_assert_uint_eq(types->items[t].address, address);
 			ck_assert_uint_eq(types->items[t].module, 0);
 			ck_assert_uint_eq(gh_rtypes_at(types, address), (uint32_t)t);
 			ck_assert_uint_eq(gh_rtypes_at(types, address + biases[i]), (uint32_t)t);
 		}
-		close_program(&program);
-		close_program(&other);
+		typeprogram_close(&program);
+		typeprogram_close(&other);
 	}
 }
 END_TEST
@@ -365,16 +307,16 @@ END_TEST
 START_TEST(types_of_one_module_are_there_too)
 {
 	for (size_t i = 0; i < 2; i++) {
-		struct program program, other;
-		make(&program, _i, NULL);
-		make(&other, _i, NULL);
+		struct typeprogram program, other;
+		typeprogram_make(&program, _i, NULL);
+		typeprogram_make(&other, _i, NULL);
 		uint8_t *text = memmem(other.data, other.size, "unsafe.Pointer", 14);
 		memcpy(text, "unsafe.Printer", 14);
-		open_tab(&program);
-		open_tab(&other);
+		typeprogram_open_tab(&program);
+		typeprogram_open_tab(&other);
 		find_with_module(&program, &other, biases[i], true);
 		const struct gh_rtypes *types = &program.types;
-		uint64_t address = type_address(&program, TYPE_UNSAFE) + biases[i];
+		uint64_t address = typeprogram_type(&program, TYPE_UNSAFE) + biases[i];
 		uint32_t found = gh_rtypes_at(types, address);
 		ck_assert_uint_eq(types->count, TYPES + 1);
 		ck_assert_uint_eq(types->ncopies, TYPES - 1);
@@ -383,8 +325,8 @@ START_TEST(types_of_one_module_are_there_too)
 		ck_assert(gh_rtype_text_is(types->items[found].text, "unsafe.Printer"));
 		for (uint32_t t = 1; t < types->count; t++)
 			ck_assert_uint_lt(types->items[t - 1].address, types->items[t].address);
-		close_program(&program);
-		close_program(&other);
+		typeprogram_close(&program);
+		typeprogram_close(&other);
 	}
 }
 END_TEST
@@ -392,20 +334,20 @@ END_TEST
 START_TEST(modules_of_other_runtimes_are_left_out)
 {
 	for (int i = 0; i < 3; i++) {
-		struct program program, other;
-		make(&program, SYNTHETIC_1_20 * 8, NULL);
-		make(&other,
-		     i == 0   ? SYNTHETIC_1_20 * 8
-		     : i == 1 ? SYNTHETIC_1_18 * 8
-			      : SYNTHETIC_1_20 * 8 + 1,
-		     NULL);
-		open_tab(&program);
-		open_tab(&other);
+		struct typeprogram program, other;
+		typeprogram_make(&program, SYNTHETIC_1_20 * 8, NULL);
+		typeprogram_make(&other,
+				 i == 0   ? SYNTHETIC_1_20 * 8
+				 : i == 1 ? SYNTHETIC_1_18 * 8
+					  : SYNTHETIC_1_20 * 8 + 1,
+				 NULL);
+		typeprogram_open_tab(&program);
+		typeprogram_open_tab(&other);
 		find_with_module(&program, &other, 0x100000, i != 0);
 		ck_assert_uint_eq(program.types.nmodules, 1);
 		ck_assert_uint_eq(program.types.ncopies, 0);
-		close_program(&program);
-		close_program(&other);
+		typeprogram_close(&program);
+		typeprogram_close(&other);
 	}
 }
 END_TEST
@@ -434,10 +376,10 @@ START_TEST(types_have_the_names_that_code_gives_them)
 	    {"[]x.any", "[]x.any", true},
 	    {"func(x.any, interface {})", "func(x.any, any)", true},
 	};
-	struct program program;
+	struct typeprogram program;
 	struct gh_error err;
-	make(&program, _i, NULL);
-	open_program(&program);
+	typeprogram_make(&program, _i, NULL);
+	typeprogram_open(&program);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		program.types.items[TYPE_SLICE].text = (struct gh_rtype_text){
 		    .start = cases[i].text, .length = (uint32_t)strlen(cases[i].text)};
@@ -459,7 +401,7 @@ START_TEST(types_have_the_names_that_code_gives_them)
 	static char name[5000];
 	memset(name, 'x', sizeof(name) - 1);
 	ck_assert_uint_eq(gh_rtypes_named(&program.types, name, NULL), GH_NO_RTYPE);
-	close_program(&program);
+	typeprogram_close(&program);
 }
 END_TEST
 
@@ -467,19 +409,19 @@ END_TEST
 START_TEST(a_package_is_called_by_its_path)
 {
 	for (int i = 0; i < 2; i++) {
-		struct program program;
+		struct typeprogram program;
 		struct gh_error err;
-		make(&program, _i, NULL);
+		typeprogram_make(&program, _i, NULL);
 		uint8_t *path = i == 0
 				    ? memmem(program.data, program.size, "example.org/x/main", 18)
 				    : program.data + program.places.atomic;
 		path[-1] = 4;
 		memcpy(path, "main", 4);
-		open_program(&program);
+		typeprogram_open(&program);
 		program.types.items[TYPE_ATOMIC].text = program.types.items[TYPE_NODE].text;
 		ck_assert_uint_eq(gh_rtypes_named(&program.types, "main.Node", &err),
 				  i == 0 ? TYPE_NODE : TYPE_ATOMIC);
-		close_program(&program);
+		typeprogram_close(&program);
 	}
 }
 END_TEST
