@@ -8,7 +8,7 @@
 #include "lib/rtype/rtype.h"
 #include "tests/oracle/libdwarf.h"
 #include "tests/unit/suites.h"
-#include "tests/unit/typemaker.h"
+#include "tests/unit/typeprogram.h"
 
 /* Attributes of Go's own: DW_AT_go_* in src/cmd/internal/dwarf/dwarf.go. */
 enum {
@@ -79,11 +79,17 @@ static const char *tag_of(Dwarf_Die die)
 	static const struct {
 		Dwarf_Half tag;
 		const char *name;
-	} tags[] = {{DW_TAG_base_type, "base"},         {DW_TAG_structure_type, "struct"},
-		    {DW_TAG_typedef, "typedef"},        {DW_TAG_pointer_type, "pointer"},
-		    {DW_TAG_array_type, "array"},       {DW_TAG_subroutine_type, "func"},
-		    {DW_TAG_member, "member"},          {DW_TAG_subrange_type, "range"},
-		    {DW_TAG_formal_parameter, "takes"}, {DW_TAG_unspecified_parameters, "..."},
+	} tags[] = {{DW_TAG_base_type, "base"},
+		    {DW_TAG_structure_type, "struct"},
+		    {DW_TAG_typedef, "typedef"},
+		    {DW_TAG_pointer_type, "pointer"},
+		    {DW_TAG_array_type, "array"},
+		    {DW_TAG_subroutine_type, "func"},
+		    {DW_TAG_member, "member"},
+		    {DW_TAG_subrange_type, "range"},
+		    {DW_TAG_formal_parameter, "takes"},
+		    {DW_TAG_unspecified_parameters, "..."},
+		    {DW_TAG_unspecified_type, "unspecified"},
 		    {DW_TAG_variable, "variable"}};
 	Dwarf_Half tag;
 	ck_assert_int_eq(dwarf_tag(die, &tag, &error), DW_DLV_OK);
@@ -309,35 +315,30 @@ static size_t count_children(Dwarf_Debug dwarf, Dwarf_Die unit)
 	return count;
 }
 
-/* Writes the debug file of the program to a file of its own, whose name is PATH. */
-static void write_debug_file(const struct synthetic *what, char *path)
+/* Writes the debug file of PROGRAM to a file of its own, whose name is PATH. */
+static void write_debug_file(struct typeprogram *program, char *path)
 {
-	struct gh_image image;
-	struct gh_pclntab tab;
 	struct gh_error err;
-	size_t size, debug_size;
+	size_t size;
 	uint8_t *debug;
-	uint8_t *data = typemaker_make(what, &size, NULL);
-	ck_assert(gh_image_open_memory(&image, data, size, "types", &err));
-	ck_assert(gh_pclntab_open(&tab, &image, &err));
-	ck_assert(gh_debugfile_make(&tab, NULL, &debug, &debug_size, &err));
+	typeprogram_open_tab(program);
+	ck_assert(gh_debugfile_make(&program->tab, NULL, &debug, &size, &err));
 	int fd = mkstemp(path);
-	ck_assert_int_eq(write(fd, debug, debug_size), (ssize_t)debug_size);
+	ck_assert_int_eq(write(fd, debug, size), (ssize_t)size);
 	close(fd);
 	free(debug);
-	gh_pclntab_close(&tab);
-	gh_image_close(&image);
-	free(data);
+	typeprogram_close(program);
 }
 
-/* Checks that the program WHAT has the COUNT entries at LIST. Returns how many it has besides. */
-static size_t check(const struct synthetic *what, const struct entry *list, size_t count)
+/* Checks that PROGRAM, which is closed, has the COUNT entries at LIST. Returns how many it has
+ * besides. */
+static size_t check(struct typeprogram *program, const struct entry *list, size_t count)
 {
 	char path[] = "/tmp/goheap-test-XXXXXX";
 	Dwarf_Debug dwarf;
 	struct text text;
 	size_t found = 0;
-	write_debug_file(what, path);
+	write_debug_file(program, path);
 	ck_assert_int_eq(open_dwarf(path, &dwarf, &error), DW_DLV_OK);
 	unlink(path);
 	Dwarf_Die unit = last_unit(dwarf);
@@ -351,22 +352,123 @@ static size_t check(const struct synthetic *what, const struct entry *list, size
 	return all - found;
 }
 
+/* Variants of Go 1.20's format: of 64 bits, the same with the highest byte first, and of 32. */
+enum { LITTLE = SYNTHETIC_1_20 * 8, BIG = LITTLE + 2, BIG_32 = LITTLE + 3 };
+
 START_TEST(types_are_those_of_the_descriptors_and_of_the_runtime)
 {
-	struct synthetic what = {.format = SYNTHETIC_1_20, .word = 8};
-	ck_assert_uint_eq(check(&what, entries, COUNT(entries)), 0);
-	what.big_endian = true;
-	ck_assert_uint_eq(check(&what, entries, COUNT(entries)), 0);
+	struct typeprogram program;
+	typeprogram_make(&program, LITTLE, NULL);
+	ck_assert_uint_eq(check(&program, entries, COUNT(entries)), 0);
+	typeprogram_make(&program, BIG, NULL);
+	ck_assert_uint_eq(check(&program, entries, COUNT(entries)), 0);
 }
 END_TEST
 
 START_TEST(types_are_those_of_the_machine_and_the_release)
 {
-	static const struct synthetic small = {
-	    .format = SYNTHETIC_1_20, .word = 4, .big_endian = true};
-	static const struct synthetic old = {.format = SYNTHETIC_1_2, .word = 8};
-	check(&small, of_32_bits, COUNT(of_32_bits));
-	check(&old, of_1_15, COUNT(of_1_15));
+	struct typeprogram program;
+	typeprogram_make(&program, BIG_32, NULL);
+	check(&program, of_32_bits, COUNT(of_32_bits));
+	typeprogram_make(&program, SYNTHETIC_1_2 * 8, NULL);
+	check(&program, of_1_15, COUNT(of_1_15));
+}
+END_TEST
+
+/* By the kinds of reflect: the size, and the encoding of DWARF. */
+START_TEST(predeclared_types_are_base_types)
+{
+	static const struct {
+		uint8_t size, encoding;
+	} kinds[] = {[1] = {1, DW_ATE_boolean},        [2] = {8, DW_ATE_signed},
+		     [3] = {1, DW_ATE_signed},         [4] = {2, DW_ATE_signed},
+		     [5] = {4, DW_ATE_signed},         [6] = {8, DW_ATE_signed},
+		     [7] = {8, DW_ATE_unsigned},       [8] = {1, DW_ATE_unsigned},
+		     [9] = {2, DW_ATE_unsigned},       [10] = {4, DW_ATE_unsigned},
+		     [11] = {8, DW_ATE_unsigned},      [12] = {8, DW_ATE_unsigned},
+		     [13] = {4, DW_ATE_float},         [14] = {8, DW_ATE_float},
+		     [15] = {8, DW_ATE_complex_float}, [16] = {16, DW_ATE_complex_float}};
+	for (uint8_t kind = 1; kind < COUNT(kinds); kind++) {
+		struct typeprogram program;
+		char text[64];
+		typeprogram_make(&program, LITTLE, NULL);
+		/* The type that was int, which is 8 bytes large. */
+		size_t at = program.places.types[TYPE_INT];
+		uint8_t size = kinds[kind].size;
+		uint8_t align = size > 8 ? 8 : kind == 15 ? 4 : size;
+		memcpy(memmem(program.data, program.size, "\3int", 4), "\3Foo", 4);
+		typeprogram_set(&program, at, size, 8);
+		typeprogram_set(&program, at + 21, align, 1);
+		typeprogram_set(&program, at + 22, align, 1);
+		typeprogram_set(&program, at + 23, kind, 1);
+		snprintf(text, sizeof(text), "base size %d encoding %d kind %d runtime 8", size,
+			 kinds[kind].encoding, kind);
+		const struct entry entry = {"Foo", text};
+		check(&program, &entry, 1);
+	}
+}
+END_TEST
+
+/* Gives field INDEX of Node, which is the bucket of the map, a name and the type [3]int. */
+static void set_field(struct typeprogram *program, unsigned index, const char *name)
+{
+	size_t at = TYPES_OFFSET + 0xe00 + index * 32, field = program->places.fields + index * 24;
+	program->data[at] = 0;
+	program->data[at + 1] = (uint8_t)strlen(name);
+	memcpy(program->data + at + 2, name, strlen(name));
+	typeprogram_set(program, field, typeprogram_address(at), 8);
+	typeprogram_set(program, field + 8, typeprogram_type(program, TYPE_ARRAY), 8);
+}
+
+/* As Go's linker calls them. A bucket's arrays are not compared: their types are others. */
+START_TEST(buckets_have_keys_and_values)
+{
+	static const struct entry of_elems[] = {
+	    {"bucket<string,int>",
+	     "struct size 40; tophash: member at 0 noalg.[3]int; keys: member at 8 "
+	     "[]key<string>; values: member at 16 []val<int>"},
+	    {"[]key<string>", "array size 24 int; range count 3 uintptr"},
+	    {"[]val<int>", "array size 24 int; range count 3 uintptr"}};
+	static const struct entry of_values[] = {
+	    {"bucket<string,int>", "struct size 40; values: member at 0 []val<int>; overflow: "
+				   "member at 16 *bucket<string,int>"}};
+	struct typeprogram program;
+	typeprogram_make(&program, LITTLE, NULL);
+	set_field(&program, 0, "topbits");
+	set_field(&program, 1, "keys");
+	set_field(&program, 2, "elems");
+	check(&program, of_elems, COUNT(of_elems));
+	typeprogram_make(&program, LITTLE, NULL);
+	set_field(&program, 0, "values");
+	set_field(&program, 2, "overflow");
+	check(&program, of_values, COUNT(of_values));
+}
+END_TEST
+
+START_TEST(interfaces_without_methods_are_efaces)
+{
+	static const struct entry empty[] = {
+	    {"interface {}", "typedef runtime.eface kind 20 runtime 904 | typedef interface {}"},
+	    {"runtime.eface", "struct size 16; _type: member at 0 *internal/abi.Type; data: "
+			      "member at 8 unsafe.Pointer"}};
+	struct typeprogram program;
+	typeprogram_make(&program, LITTLE, NULL);
+	typeprogram_set(&program, program.places.types[TYPE_IFACE] + 64, 0, 8);
+	check(&program, empty, COUNT(empty));
+}
+END_TEST
+
+START_TEST(types_that_are_not_there_are_unspecified)
+{
+	static const struct entry none[] = {
+	    {"*?", "pointer <unspecified> kind 22 runtime 392"},
+	    {"chan ?", "typedef *hchan<?> kind 18 elem <unspecified> runtime 1160"},
+	    {"<unspecified>", "unspecified"}};
+	struct typeprogram program;
+	typeprogram_make(&program, LITTLE, NULL);
+	typeprogram_set(&program, program.places.types[TYPE_POINTER] + 48, 1, 8);
+	typeprogram_set(&program, program.places.types[TYPE_CHAN] + 48, 1, 8);
+	check(&program, none, COUNT(none));
 }
 END_TEST
 
@@ -374,4 +476,8 @@ void debug_types_tests(TCase *tests)
 {
 	tcase_add_test(tests, types_are_those_of_the_descriptors_and_of_the_runtime);
 	tcase_add_test(tests, types_are_those_of_the_machine_and_the_release);
+	tcase_add_test(tests, predeclared_types_are_base_types);
+	tcase_add_test(tests, buckets_have_keys_and_values);
+	tcase_add_test(tests, interfaces_without_methods_are_efaces);
+	tcase_add_test(tests, types_that_are_not_there_are_unspecified);
 }
