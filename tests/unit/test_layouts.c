@@ -347,6 +347,12 @@ START_TEST(structs_begin_with_their_first_fields)
 	check_prefix(&found, TYPE_INT, TYPE_NODE, 3, true);
 	check_prefix(&found, TYPE_ARRAY, TYPE_NODE, 1, false);
 	check_prefix(&found, TYPE_POINTER, TYPE_ATOMIC, 1, false);
+	ck_assert(gh_layouts_begins_with(&layouts, TYPE_NODE, TYPE_NODE, 1));
+	ck_assert(!gh_layouts_begins_with(&layouts, TYPE_NODE, TYPE_NODE, 2));
+	ck_assert(gh_layouts_begins_with(&layouts, TYPE_NODE, TYPE_ARRAY, 1));
+	ck_assert(gh_layouts_begins_with(&layouts, TYPE_NODE, TYPE_INT, 3));
+	ck_assert(!gh_layouts_begins_with(&layouts, TYPE_NODE, TYPE_INT, 4));
+	ck_assert(!gh_layouts_begins_with(&layouts, TYPE_NODE, TYPE_POINTER, 1));
 	ck_assert_uint_eq(gh_prefix_types_of(&found, TYPE_NODE, &items), 0);
 	ck_assert_uint_eq(gh_prefix_types_of(&found, UINT32_MAX, &items), 0);
 	gh_vector_free(&found);
