@@ -365,8 +365,9 @@ static bool begin(struct walk *walk, const char *name, uint64_t where, bool is_v
 	struct gh_values *values = walk->values;
 	uint32_t number = gh_rtypes_named(values->types, name, NULL);
 	for (; number == GH_NO_RTYPE && *name == '*'; is_value = false) {
-		if (!is_value && !gh_value_word(values, where, &where))
-			return fail(walk, "memory", "none at 0x%" PRIx64, where);
+		uint64_t pointer = where;
+		if (!is_value && !gh_value_word(values, pointer, &where))
+			return fail(walk, "memory", "none at 0x%" PRIx64, pointer);
 		number = gh_rtypes_named(values->types, ++name, NULL);
 	}
 	if (number == GH_NO_RTYPE)
