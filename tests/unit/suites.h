@@ -17,9 +17,9 @@
 	X(stackmap) X(x86_decode) X(known_values) X(known_calls) X(layouts) X(sizeclass) X(links) \
 	X(typing) X(traceback) X(frames) X(value) X(value_known) X(value_map) X(value_nested) \
 	X(value_net) X(value_part) X(words) X(cache) X(view) X(holders) X(print_answers) \
-	X(process) X(g_layout) X(goroutine_scan) X(panic) X(mappings) X(free_memory) X(leaked) \
-	X(modules) X(span_pointers) X(arenas) X(closure) X(pool_lists) X(core_symbols) \
-	X(scarcity)
+	X(process) X(g_layout) X(goroutine_scan) X(panic) X(mappings) X(free_memory) X(waits) \
+	X(sync_waits) X(leaked) X(modules) X(span_pointers) X(arenas) X(closure) X(pool_lists) \
+	X(core_symbols) X(scarcity)
 /* clang-format on */
 
 #define DECLARE(name) void name##_tests(TCase *tests);

@@ -154,6 +154,11 @@ START_TEST(keys_that_are_strings_are_in_their_order)
 	check_words(type, 2, 7, words,
 		    "map[string]int [\"\": 2, \"a\": 5, \"aa\": 6, \"abcdefgh\": 3, "
 		    "\"abcdefghi\": 4, \"abcdefghj\": 1, \"b\": 0]");
+	/* What is behind the end of the shorter one is no part of it. */
+	text_words(&words[0], "abcdefghi");
+	text_words(&words[2], "abcdefghz");
+	words[3] = 8;
+	check_words(type, 2, 2, words, "map[string]int [\"abcdefgh\": 1, \"abcdefghi\": 0]");
 	valuemaker_free(&maker);
 }
 END_TEST
