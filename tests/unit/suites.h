@@ -16,11 +16,11 @@
 	X(piped_text) X(pprof) X(call_site) X(slots) X(functions) X(arguments) X(spills) X(stack) \
 	X(stackmap) X(x86_decode) X(known_values) X(known_calls) X(layouts) X(sizeclass) X(links) \
 	X(typing) X(traceback) X(frames) X(value) X(value_known) X(value_map) X(value_nested) \
-	X(value_net) X(value_part) X(words) X(cache) X(view) X(dot) X(goroutine_list) \
-	X(root_names) X(holders) X(print_answers) X(web) X(web_request) X(web_running) X(process) \
-	X(g_layout) X(goroutine_scan) X(panic) X(mappings) X(free_memory) X(waits) X(sync_waits) \
-	X(leaked) X(modules) X(span_pointers) X(arenas) X(closure) X(pool_lists) X(core_symbols) \
-	X(scarcity)
+	X(value_net) X(value_part) X(words) X(cache) X(view) X(emit) X(profile_text) X(dot) \
+	X(goroutine_list) X(root_names) X(holders) X(print_answers) X(web) X(web_request) \
+	X(web_running) X(process) X(g_layout) X(goroutine_scan) X(panic) X(mappings) \
+	X(free_memory) X(waits) X(sync_waits) X(leaked) X(modules) X(span_pointers) X(arenas) \
+	X(closure) X(pool_lists) X(core_symbols) X(scarcity)
 /* clang-format on */
 
 #define DECLARE(name) void name##_tests(TCase *tests);
