@@ -1,4 +1,5 @@
 /* What goroutines wait for: mutexes, wait groups, conditions and semaphores. */
+#include "tests/unit/fixture.h"
 #include "tests/unit/suites.h"
 #include "tests/unit/waitmaker.h"
 
@@ -189,10 +190,83 @@ START_TEST(locks_have_states)
 }
 END_TEST
 
+/* The mutexes that somebody has are listed once, by address. In a program that locks none nobody is
+ * known to have them. */
+START_TEST(mutexes_that_are_had_are_listed)
+{
+	static const struct {
+		enum gh_wait_kind kind;
+		unsigned object; /* of those below, from 1 on; 0: it is not known */
+	} waits[] = {
+	    {GH_WAIT_MUTEX, 3},        {GH_WAIT_MUTEX, 1},         {GH_WAIT_RWMUTEX_READ, 4},
+	    {GH_WAIT_MUTEX, 3},        {GH_WAIT_RWMUTEX_WRITE, 5}, {GH_WAIT_MUTEX, 2},
+	    {GH_WAIT_WAITGROUP, 6},    {GH_WAIT_MUTEX, 0},         {GH_WAIT_MUTEX, 7},
+	    {GH_WAIT_RWMUTEX_READ, 8}, {GH_WAIT_SEND, 1}};
+	enum { WAITS = sizeof(waits) / sizeof(waits[0]), OBJECTS = 9 };
+	static const struct {
+		unsigned object;
+		size_t wait;
+		size_t readers;
+	} expected[] = {{7, 8, 0}, {1, 1, 0}, {3, 0, 0}, {4, 2, 0}, {5, 4, 2}};
+	uint64_t objects[OBJECTS] = {0};
+	struct gh_deadlocks deadlocks;
+	struct gh_error err;
+	struct fixture program;
+	wait_start(_i);
+	for (unsigned i = 1; i < OBJECTS; i++)
+		objects[i] = wait_object();
+	/* What the dump does not have may be had by anybody. */
+	objects[7] = WAIT_NOWHERE;
+	wait_put(objects[1], 1, 4);
+	wait_put(objects[3], 1 | 8, 4);
+	wait_put(objects[4] + 16, (uint32_t) - (1 << 30), 4);
+	wait_put(objects[5] + 16, 2, 4);
+	wait_put(objects[6], 1, 4);
+	for (unsigned i = 0; i < WAITS; i++) {
+		wait_goroutine(wait_g(0), 1, "");
+		wait_frame(0, "main.main", 0, 0);
+	}
+	wait_find();
+	for (unsigned i = 0; i < WAITS; i++) {
+		struct gh_wait wait = {
+		    .goroutine = i, .kind = waits[i].kind, .object = objects[waits[i].object]};
+		gh_vector_push(&wait_scene.waits.list, wait);
+	}
+	fixture_open(&program, SYNTHETIC_1_20 * 8 + _i % 4);
+	const struct gh_module module = {.tab = &program.tab};
+	ck_assert(gh_deadlocks_find(&deadlocks, &wait_scene.waits, &module, 1, &err));
+	ck_assert_uint_eq(deadlocks.mutexes.count, sizeof(expected) / sizeof(expected[0]));
+	for (size_t i = 0; i < deadlocks.mutexes.count; i++) {
+		const struct gh_held_mutex *mutex = &deadlocks.mutexes.items[i];
+		ck_assert_uint_eq(mutex->address, objects[expected[i].object]);
+		ck_assert_uint_eq(mutex->wait, expected[i].wait);
+		ck_assert_uint_eq(mutex->readers, expected[i].readers);
+		ck_assert_uint_eq(mutex->nholders, 0);
+		ck_assert(!mutex->dead);
+	}
+	for (size_t i = 0; i < WAITS; i++) {
+		size_t found = gh_deadlocks_mutex(&deadlocks, &wait_scene.waits, i);
+		bool is_listed = false;
+		for (size_t j = 0; j < deadlocks.mutexes.count; j++) {
+			bool is_it = expected[j].object == waits[i].object;
+			is_listed |= is_it;
+			ck_assert_int_eq(found == j, is_it);
+		}
+		ck_assert_int_eq(found == GH_DUMP_NONE, !is_listed);
+	}
+	ck_assert_uint_eq(deadlocks.list.count, 0);
+	ck_assert_uint_eq(deadlocks.behind, 0);
+	gh_deadlocks_free(&deadlocks);
+	fixture_close(&program);
+	wait_clean_up();
+}
+END_TEST
+
 void sync_waits_tests(TCase *tests)
 {
 	tcase_add_loop_test(tests, semaphores_are_told_by_functions, 0, WAIT_VARIANTS);
 	tcase_add_loop_test(tests, frames_are_looked_at_to_a_depth, 0, WAIT_VARIANTS);
 	tcase_add_loop_test(tests, conditions_are_found_by_their_lists, 0, WAIT_VARIANTS);
 	tcase_add_loop_test(tests, locks_have_states, 0, WAIT_VARIANTS);
+	tcase_add_loop_test(tests, mutexes_that_are_had_are_listed, 0, WAIT_VARIANTS);
 }
