@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Every answer about small heaps and programs that are made byte by byte, word for word: tests/data/answers has each command and
-# below it what follows from the heaps that tests/oracle/makedump.c makes and from the program that tests/unit/synthetic.h describes.
+# Every answer about small heaps and programs that are made byte by byte, word for word: the files in tests/data/answers have each
+# command and below it what follows from the heaps that tests/oracle/makedump.c makes and from the program that
+# tests/unit/synthetic.h describes: each line, singular and plural, limits, ties, and why there is no answer.
 # A status that is not 0 is in brackets after it.
 . "$(dirname "$0")/lib.sh"
 
@@ -9,6 +10,8 @@ for what in leak before; do
 	"$work/makedump" $what 1 8 little >"$work/$what"
 done
 "$work/makedump" values 1 8 little >"$work/typed"
+"$work/makedump" values 5 8 little >"$work/untyped"
+"$work/makedump" linked 5 8 little >"$work/linked"
 "$work/makedump" leak 5 8 little >"$work/plain"
 "$work/makedump" crowd 5 8 little >"$work/crowd"
 "$CC" -std=gnu11 -I "$tests/.." "$tests/oracle/makeprogram.c" "$tests/unit/synthetic.c" "$tests/unit/synthetic_plan9.c" -o "$work/makeprogram" || exit
@@ -25,16 +28,21 @@ check() {
 	equal "goheap $1" "$2" "$found"
 }
 
-command=
-while IFS= read -r line; do
-	case $line in
-	'$ goheap '*)
-		[ -z "$command" ] || check "$command" "${expected%$'\n'}"
-		command=${line#'$ goheap '}
-		expected=
-		;;
-	*) expected+=${expected:+$'\n'}$line ;;
-	esac
-done <"$tests/data/answers"
-check "$command" "$expected"
+# check_all FILE: each command of it.
+check_all() {
+	local line command='' expected=''
+	while IFS= read -r line; do
+		if [[ $line = '$ goheap '* ]]; then
+			[ -z "$command" ] || check "$command" "${expected%$'\n'}"
+			command=${line#'$ goheap '} expected=''
+		else
+			expected+=${expected:+$'\n'}$line
+		fi
+	done <"$1"
+	check "$command" "$expected"
+}
+
+for answers in "$tests"/data/answers/*; do
+	check_all "$answers"
+done
 finish

@@ -1,10 +1,10 @@
 /* Makedump writes a heap dump whose values tests know: of one format (0 is the prototype, 1 is 1.3,
  *5 is 1.7), pointer size in bytes and byte order. It shares no code with the reader.
  *
- *	makedump values|hostile FORMAT WORD little|big >DUMP
- *	makedump leak|before|crowd FORMAT WORD little|big >DUMP
+ *	makedump values|hostile|linked|leak|before|crowd FORMAT WORD little|big >DUMP
  *
- * The latter are a leak, the same heap before it grew, and goroutines in all states. */
+ * linked, from 1.4 on, has objects that point to each other, garbage and strings: see put_linked;
+ * leak is a leak, before the same heap before it grew, and crowd has goroutines in all states. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -295,6 +295,77 @@ static void put_statistics(void)
 	NUMBERS(17, NODE, PROFILE);
 }
 
+/* An object of WORDS words, of which the first COUNT are the pointers POINTERS. */
+static void put_pointing(uint64_t address, unsigned words, unsigned count, const uint64_t *pointers)
+{
+	uint64_t contents[16] = {0};
+	memcpy(contents, pointers, count * sizeof(*pointers));
+	NUMBERS(1, address);
+	maker_words(&maker, words, contents);
+	for (unsigned i = 0; i < count; i++)
+		NUMBERS(POINTER, i * maker.word);
+	end_object();
+}
+
+static void put_string(uint64_t address, const char *text)
+{
+	uint8_t bytes[16] = {0};
+	memcpy(bytes, text, strlen(text));
+	NUMBERS(1, address);
+	maker_bytes(&maker, bytes, sizeof(bytes));
+	end_object();
+}
+
+/* Strings with their lengths, as a slice of them has it. */
+static void put_strings(uint64_t address)
+{
+	static const char *const texts[] = {"so it goes", "so it goes", "so it goes",
+					    "a\"b\\c, d e f"};
+	uint64_t words[8];
+	for (unsigned i = 0; i < 4; i++) {
+		words[2 * i] = address + 0x100 + 0x10 * i;
+		words[2 * i + 1] = strlen(texts[i]);
+	}
+	NUMBERS(1, address);
+	maker_words(&maker, 8, words);
+	for (unsigned i = 0; i < 4; i++)
+		NUMBERS(POINTER, 2 * i * maker.word);
+	end_object();
+	for (unsigned i = 0; i < 4; i++)
+		put_string(words[2 * i], texts[i]);
+}
+
+/* Data -> HEAD -> MIDDLE, which has two pointers to TAIL and one to SIDE, which has one to TAIL; so
+ * has a frame. LOST and LOSER have each other. bss has the strings. */
+static void put_linked(void)
+{
+	enum {
+		HEAD = 0x10000,
+		MIDDLE = 0x10100,
+		TAIL = 0x10200,
+		SIDE = 0x10300,
+		LOST = 0x10400,
+		LOSER = 0x10500,
+		STRINGS = 0x10600,
+	};
+	maker_params(&maker);
+	put_pointing(HEAD, 4, 1, (const uint64_t[]){MIDDLE});
+	put_pointing(MIDDLE, 8, 3, (const uint64_t[]){TAIL, TAIL, SIDE});
+	put_pointing(TAIL, 4, 1, (const uint64_t[]){0});
+	put_pointing(SIDE, 4, 1, (const uint64_t[]){TAIL});
+	put_pointing(LOST, 6, 1, (const uint64_t[]){LOSER});
+	put_pointing(LOSER, 6, 1, (const uint64_t[]){LOST});
+	put_strings(STRINGS);
+	begin_goroutine(1, STACK);
+	begin_frame(STACK, 2, 0, 0);
+	WORDS(0, TAIL);
+	end_frame(MAIN, MAIN + 0x20, "main.main", (struct field[]){{POINTER, 1}, {0, 0}});
+	put_segment(12, DATA, (const uint64_t[]){HEAD, 0, 0, 0, 0},
+		    (struct field[]){{POINTER, 0}, {0, 0}});
+	put_segment(13, BSS, (const uint64_t[]){0, STRINGS, 0, 0, 0},
+		    (struct field[]){{POINTER, 1}, {0, 0}});
+}
+
 /* Of the leak: where a variable keeps sessions, and what else there is. */
 enum {
 	STORE_TYPE = 0x5000,
@@ -440,7 +511,9 @@ int main(int argc, char **argv)
 		return 2;
 	maker_start(&maker, (enum maker_format)atoi(argv[2]), (unsigned)atoi(argv[3]),
 		    strcmp(argv[4], "big") == 0);
-	if (strcmp(argv[1], "leak") == 0)
+	if (strcmp(argv[1], "linked") == 0)
+		put_linked();
+	else if (strcmp(argv[1], "leak") == 0)
 		put_leak(40);
 	else if (strcmp(argv[1], "before") == 0)
 		put_leak(5);
