@@ -24,14 +24,15 @@ static const char *type_of_elf(const uint8_t *data, size_t size)
 	}
 }
 
-/* The first line of a heap dump has the release whose format it is of. Format: dumphdr in
- * src/runtime/heapdump.go. */
+/* The first line of a heap dump has the release whose format it is of, from Go 1.3 to 1.7. Format:
+ * dumphdr in src/runtime/heapdump.go. */
 static bool is_heap_dump(const uint8_t *data, size_t size)
 {
 	static const char start[] = "go1.";
 	static const char end[] = " heap dump\n";
 	size_t digit = strlen(start);
 	return size > digit + strlen(end) && memcmp(data, start, digit) == 0 &&
+	       data[digit] >= '3' && data[digit] <= '7' &&
 	       memcmp(data + digit + 1, end, strlen(end)) == 0;
 }
 

@@ -154,6 +154,8 @@ START_TEST(a_file_is_told_by_its_first_bytes)
 	    {"go1.3 heap dump\n", 16, "a Go heap dump"},
 	    {"go1.7 heap dump\n", 15, "another format"},
 	    {"go2.7 heap dump\n", 16, "another format"},
+	    {"go1.2 heap dump\n", 16, "another format"},
+	    {"go1.8 heap dump\n", 16, "another format"},
 	    {"go1.7 heap damp\n", 16, "another format"},
 	    {"heap profile: 1: 2 [3: 4]", 25, "a profile as text"},
 	    {"\x0a\4\10\1\20\2\x0a\4", 8, "a profile of pprof's"},

@@ -133,9 +133,10 @@ START_TEST(permissions_are_what_the_umask_leaves)
 	struct gh_output out;
 	struct gh_error err;
 	struct stat st;
-	umask(cases[_i].mask);
+	mode_t before = umask(cases[_i].mask);
 	ck_assert(gh_output_open(&out, "new", cases[_i].mode, &err));
 	ck_assert(gh_output_commit(&out, &err));
+	umask(before);
 	ck_assert_int_eq(stat("new", &st), 0);
 	ck_assert_uint_eq(st.st_mode & 0777, cases[_i].expected);
 }
