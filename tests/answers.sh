@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Every answer about small heaps and programs that are made byte by byte, word for word: the files in tests/data/answers have each
-# command and below it what follows from the heaps that tests/oracle/makedump.c makes and from the program that
+# command and below it what follows from the heaps that tests/oracle/makedump_heaps.c makes and from the program that
 # tests/unit/synthetic.h describes: each line, singular and plural, limits, ties, and why there is no answer.
 # A status that is not 0 is in brackets after it.
 . "$(dirname "$0")/lib.sh"
 
-"$CC" -std=gnu11 -I "$tests/.." "$tests/oracle/makedump.c" "$tests/unit/dumpmaker.c" -o "$work/makedump" || exit
+"$CC" -std=gnu11 -I "$tests/.." "$tests/oracle"/makedump*.c "$tests/unit/dumpmaker.c" -o "$work/makedump" || exit
 for what in leak before; do
 	"$work/makedump" $what 1 8 little >"$work/$what"
 done

@@ -9,34 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/unit/dumpmaker.h"
+#include "tests/oracle/makedump.h"
 
-static struct maker maker;
+struct maker maker;
 
-static void numbers(unsigned count, const uint64_t *values)
+void numbers(unsigned count, const uint64_t *values)
 {
 	maker_numbers(&maker, count, values);
 }
-
-#define NUMBERS(...)                                                                               \
-	numbers(sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), (uint64_t[]){__VA_ARGS__})
-#define WORDS(...)                                                                                 \
-	maker_words(&maker, sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t),                  \
-		    (uint64_t[]){__VA_ARGS__})
-
-/* Kinds of fields, by the numbers of 1.3. */
-enum {
-	POINTER = 1,
-	STRING,
-	SLICE,
-	IFACE,
-	EFACE,
-};
-
-struct field {
-	unsigned kind; /* 0 ends a list */
-	unsigned word; /* where it is, in words */
-};
 
 /* From 1.4 on strings and slices are pointers. */
 static unsigned kind_number(unsigned kind)
@@ -62,7 +42,7 @@ static void put_fields(const struct field *fields)
 		maker_number(&maker, 0);
 }
 
-static void put_type(uint64_t address, unsigned words, const char *name, const struct field *fields)
+void put_type(uint64_t address, unsigned words, const char *name, const struct field *fields)
 {
 	NUMBERS(maker.format == MAKER_PROTOTYPE ? 7 : 3, address, words * maker.word);
 	maker_text(&maker, name);
@@ -71,27 +51,18 @@ static void put_type(uint64_t address, unsigned words, const char *name, const s
 		put_fields(fields);
 }
 
-/* The start of an object, to which its contents and then end_object belong. */
-static void begin_object(uint64_t address, uint64_t type, unsigned kind)
+void begin_object(uint64_t address, uint64_t type, unsigned kind)
 {
 	NUMBERS(1, address);
 	if (maker.format <= MAKER_1_3)
 		NUMBERS(type, kind);
 }
 
-static void end_object(void)
+void end_object(void)
 {
 	if (maker.format >= MAKER_1_4)
 		maker_number(&maker, 0);
 }
-
-/* Kinds of objects. */
-enum {
-	REGULAR = 0,
-	ARRAY = 1,
-	CHAN = 2,
-	ANYTHING = 127,
-};
 
 /* Addresses. */
 enum {
@@ -105,15 +76,6 @@ enum {
 	UNKNOWN = 0x10600,
 	CHANNEL = 0x10800,
 	CONSERVATIVE = 0x10a00,
-	STACK = 0x30000,
-	OTHER_STACK = 0x31000,
-	WORKER = 0x401000,
-	MAIN = 0x402000,
-	GOEXIT = 0x403000,
-	FINALIZE = 0x404000,
-	DATA = 0x60000,
-	BSS = 0x61000,
-	M = 0xa000,
 	DEFER = 0xb000,
 	PANIC = 0xc000,
 	PROFILE = 0xd000,
@@ -153,7 +115,7 @@ static void put_objects(void)
 	end_object();
 }
 
-static void begin_goroutine(uint64_t id, uint64_t sp)
+void begin_goroutine(uint64_t id, uint64_t sp)
 {
 	NUMBERS(maker.format == MAKER_PROTOTYPE ? 8 : 4, 0x9000 + 0x100 * id, sp, id, MAIN, 4, 0, 0,
 		0);
@@ -162,9 +124,7 @@ static void begin_goroutine(uint64_t id, uint64_t sp)
 		NUMBERS(0, 0, 0, 0);
 }
 
-/* A frame of WORDS words; its contents, in the formats that have them, come between this and
- * end_frame. */
-static void begin_frame(uint64_t sp, unsigned words, uint64_t depth, uint64_t child)
+void begin_frame(uint64_t sp, unsigned words, uint64_t depth, uint64_t child)
 {
 	if (maker.format == MAKER_PROTOTYPE)
 		NUMBERS(9, sp, sp + words * maker.word);
@@ -172,7 +132,7 @@ static void begin_frame(uint64_t sp, unsigned words, uint64_t depth, uint64_t ch
 		NUMBERS(5, sp, depth, child);
 }
 
-static void end_frame(uint64_t entry, uint64_t pc, const char *function, const struct field *fields)
+void end_frame(uint64_t entry, uint64_t pc, const char *function, const struct field *fields)
 {
 	NUMBERS(entry, pc);
 	if (maker.format != MAKER_PROTOTYPE)
@@ -239,8 +199,8 @@ static void put_goroutines(const char *worker)
 		  (struct field[]){{POINTER, 1}, {POINTER, 11}, {POINTER, 13}, {0, 0}}, worker);
 }
 
-static void put_segment(unsigned tag, uint64_t address, const uint64_t words[5],
-			const struct field *fields)
+void put_segment(unsigned tag, uint64_t address, const uint64_t words[5],
+		 const struct field *fields)
 {
 	NUMBERS(tag, address);
 	maker_words(&maker, 5, words);
@@ -293,203 +253,6 @@ static void put_statistics(void)
 	maker_text(&maker, "/src/main.go");
 	NUMBERS(10, 9, 4);
 	NUMBERS(17, NODE, PROFILE);
-}
-
-/* An object of WORDS words, of which the first COUNT are the pointers POINTERS. */
-static void put_pointing(uint64_t address, unsigned words, unsigned count, const uint64_t *pointers)
-{
-	uint64_t contents[16] = {0};
-	memcpy(contents, pointers, count * sizeof(*pointers));
-	NUMBERS(1, address);
-	maker_words(&maker, words, contents);
-	for (unsigned i = 0; i < count; i++)
-		NUMBERS(POINTER, i * maker.word);
-	end_object();
-}
-
-static void put_string(uint64_t address, const char *text)
-{
-	uint8_t bytes[16] = {0};
-	memcpy(bytes, text, strlen(text));
-	NUMBERS(1, address);
-	maker_bytes(&maker, bytes, sizeof(bytes));
-	end_object();
-}
-
-/* Strings with their lengths, as a slice of them has it. */
-static void put_strings(uint64_t address)
-{
-	static const char *const texts[] = {"so it goes", "so it goes", "so it goes",
-					    "a\"b\\c, d e f"};
-	uint64_t words[8];
-	for (unsigned i = 0; i < 4; i++) {
-		words[2 * i] = address + 0x100 + 0x10 * i;
-		words[2 * i + 1] = strlen(texts[i]);
-	}
-	NUMBERS(1, address);
-	maker_words(&maker, 8, words);
-	for (unsigned i = 0; i < 4; i++)
-		NUMBERS(POINTER, 2 * i * maker.word);
-	end_object();
-	for (unsigned i = 0; i < 4; i++)
-		put_string(words[2 * i], texts[i]);
-}
-
-/* Data -> HEAD -> MIDDLE, which has two pointers to TAIL and one to SIDE, which has one to TAIL; so
- * has a frame. LOST and LOSER have each other. bss has the strings. */
-static void put_linked(void)
-{
-	enum {
-		HEAD = 0x10000,
-		MIDDLE = 0x10100,
-		TAIL = 0x10200,
-		SIDE = 0x10300,
-		LOST = 0x10400,
-		LOSER = 0x10500,
-		STRINGS = 0x10600,
-	};
-	maker_params(&maker);
-	put_pointing(HEAD, 4, 1, (const uint64_t[]){MIDDLE});
-	put_pointing(MIDDLE, 8, 3, (const uint64_t[]){TAIL, TAIL, SIDE});
-	put_pointing(TAIL, 4, 1, (const uint64_t[]){0});
-	put_pointing(SIDE, 4, 1, (const uint64_t[]){TAIL});
-	put_pointing(LOST, 6, 1, (const uint64_t[]){LOSER});
-	put_pointing(LOSER, 6, 1, (const uint64_t[]){LOST});
-	put_strings(STRINGS);
-	begin_goroutine(1, STACK);
-	begin_frame(STACK, 2, 0, 0);
-	WORDS(0, TAIL);
-	end_frame(MAIN, MAIN + 0x20, "main.main", (struct field[]){{POINTER, 1}, {0, 0}});
-	put_segment(12, DATA, (const uint64_t[]){HEAD, 0, 0, 0, 0},
-		    (struct field[]){{POINTER, 0}, {0, 0}});
-	put_segment(13, BSS, (const uint64_t[]){0, STRINGS, 0, 0, 0},
-		    (struct field[]){{POINTER, 1}, {0, 0}});
-}
-
-/* Of the leak: where a variable keeps sessions, and what else there is. */
-enum {
-	STORE_TYPE = 0x5000,
-	SESSION_TYPE = 0x5100,
-	BUFFER_TYPE = 0x5200,
-	STORE = 0x100000,
-	SESSIONS = 0x101000, /* what the store has pointers to */
-	POINTERS = 0x110000, /* these */
-	BODIES = 0x120000,   /* what each session has a text in */
-	BODY_SIZE = 2048,    /* in bytes */
-	BUFFER = 0x200000,   /* of a goroutine */
-	BUFFER_SIZE = 512,   /* in bytes */
-	GARBAGE = 0x300000,  /* three objects of 16 bytes */
-	HEAP_END = 0x400000,
-};
-
-static void put_leak_params(void)
-{
-	NUMBERS(6, maker.big_endian, maker.word);
-	if (maker.format == MAKER_1_3)
-		maker_number(&maker, 16);
-	NUMBERS(STORE, HEAP_END);
-	if (maker.format == MAKER_1_7)
-		maker_text(&maker, "amd64");
-	else
-		maker_number(&maker, '6');
-	maker_text(&maker, "go1.99.1");
-	maker_number(&maker, 4);
-}
-
-static void put_body(unsigned number)
-{
-	static const char text[] = "all of these have the same text";
-	char bytes[BODY_SIZE] = "";
-	strcpy(bytes, text);
-	if (number == 0)
-		strcpy(bytes, "the first one has another");
-	begin_object(BODIES + number * BODY_SIZE, 0, REGULAR);
-	maker_bytes(&maker, bytes, sizeof(bytes));
-	end_object();
-}
-
-/* COUNT sessions in main.Store, which the data segment points to. */
-static void put_sessions(unsigned count)
-{
-	uint64_t pointers[64] = {0};
-	begin_object(STORE, STORE_TYPE, REGULAR);
-	WORDS(POINTERS, count, count);
-	end_object();
-	for (unsigned i = 0; i < count; i++) {
-		pointers[i] = SESSIONS + 32 * i;
-		begin_object(pointers[i], SESSION_TYPE, REGULAR);
-		WORDS(i, BODIES + i * BODY_SIZE, i == 0 ? 25 : 31, 0);
-		end_object();
-	}
-	begin_object(POINTERS, SESSION_TYPE + 0x80, ARRAY);
-	maker_words(&maker, count, pointers);
-	end_object();
-	for (unsigned i = 0; i < count; i++)
-		put_body(i);
-}
-
-static void put_leak(unsigned count)
-{
-	char buffer[BUFFER_SIZE] = "";
-	put_leak_params();
-	put_type(STORE_TYPE, 3, "main.Store", (struct field[]){{SLICE, 0}, {0, 0}});
-	put_type(SESSION_TYPE, 4, "main.Session", (struct field[]){{STRING, 1}, {0, 0}});
-	put_type(SESSION_TYPE + 0x80, 1, "*main.Session", (struct field[]){{POINTER, 0}, {0, 0}});
-	put_type(BUFFER_TYPE, BUFFER_SIZE / maker.word, "main.Buffer", (struct field[]){{0, 0}});
-	put_sessions(count);
-	begin_object(BUFFER, BUFFER_TYPE, REGULAR);
-	maker_bytes(&maker, buffer, sizeof(buffer));
-	end_object();
-	for (unsigned i = 0; i < 3; i++) {
-		begin_object(GARBAGE + 16 * i, 0, REGULAR);
-		WORDS(i, i);
-		end_object();
-	}
-	begin_goroutine(7, STACK);
-	begin_frame(STACK, 4, 0, 0);
-	WORDS(0, BUFFER, 0, MAIN + 0x20);
-	end_frame(WORKER, WORKER + 0x40, "main.worker", (struct field[]){{POINTER, 1}, {0, 0}});
-	put_segment(12, DATA, (const uint64_t[]){STORE, 1, 2, 3, 4},
-		    (const struct field[]){{POINTER, 0}, {0, 0}});
-}
-
-/* When a goroutine has begun to wait, in ns. */
-#define MINUTE UINT64_C(60000000000)
-
-static void put_waiting(uint64_t id, uint64_t status, unsigned is_system, unsigned is_background,
-			uint64_t minute, const char *reason, const char *function)
-{
-	uint64_t sp = STACK + 0x1000 * id;
-	NUMBERS(4, 0x9000 + 0x100 * id, sp, id, MAIN, status, is_system, is_background,
-		minute * MINUTE);
-	maker_text(&maker, reason);
-	NUMBERS(0, status == 2 ? M : 0, 0, 0);
-	begin_frame(sp, 2, 0, 0);
-	WORDS(0, MAIN + 0x20);
-	end_frame(WORKER, WORKER + 0x40, function, (struct field[]){{0, 0}});
-	begin_frame(sp + 2 * maker.word, 2, 1, sp);
-	WORDS(0, GOEXIT + 4);
-	end_frame(MAIN, MAIN + 0x20, id == 1 ? "main.main" : "main.start",
-		  (struct field[]){{0, 0}});
-}
-
-/* The last began to wait in minute 9: that is when the dump was written. */
-static void put_crowd(void)
-{
-	put_leak_params();
-	put_waiting(1, 2, 0, 0, 0, "", "main.compute");
-	put_waiting(2, 1, 0, 0, 8, "", "main.ready");
-	put_waiting(3, 3, 0, 0, 7, "", "syscall.Syscall");
-	put_waiting(4, 4, 0, 0, 1, "chan receive", "runtime.gopark");
-	put_waiting(5, 4, 0, 0, 2, "chan receive", "runtime.gopark");
-	put_waiting(6, 4, 0, 0, 0, "select (no cases)", "runtime.gopark");
-	put_waiting(7, 4, 0, 0, 8, "semacquire", "sync.runtime_Semacquire");
-	put_waiting(8, 4, 0, 0, 3, "chan send (nil chan)", "runtime.gopark");
-	put_waiting(9, 4, 1, 0, 4, "GC worker (idle)", "runtime.gcBgMarkWorker");
-	put_waiting(10, 4, 0, 1, 5, "finalizer wait", "runtime.runfinq");
-	put_waiting(11, 4, 0, 0, 9, "sleep", "time.Sleep");
-	NUMBERS(9, M, 3, 4242);
-	NUMBERS(9, M + 0x100, 4, 4243);
 }
 
 static void put_values(bool hostile)
