@@ -102,8 +102,8 @@ START_TEST(what_instructions_do)
 		uint8_t modrm;
 		unsigned effects;
 	} known[] = {
-	    {0x01, 0x01, 0xc8, TO_RM},                               /* ADD */
-	    {0x03, 0x03, 0xc8, ALL},                                 /* the same, the other way */
+	    {0x00, 0x01, 0xc8, TO_RM},                               /* ADD */
+	    {0x02, 0x03, 0xc8, ALL},                                 /* the same, the other way */
 	    {0x04, 0x07, 0xc8, 0},                                   /* ADD of an immediate */
 	    {0x31, 0x31, 0xc0, GH_X86_WRITES_RM},                    /* XOR of a register */
 	    {0x33, 0x33, 0xc0, GH_X86_WRITES_REG},                   /* with itself */
