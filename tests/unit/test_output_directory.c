@@ -18,6 +18,7 @@ static void setup(void)
 	strcpy(directory, "/tmp/goheap-directory-XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(directory));
 	ck_assert_int_eq(chdir(directory), 0);
+	umask(022);
 }
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
