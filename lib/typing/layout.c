@@ -94,7 +94,7 @@ static void mark_elements(struct gh_layouts *layouts, uint32_t number)
  * out. */
 static uint32_t add(struct gh_layouts *layouts, const struct gh_layout *layout)
 {
-	if (layouts->count >= GH_NO_LAYOUT / 2)
+	if (layouts->count >= GH_NO_LAYOUT / 2 || layouts->fields.failed)
 		return GH_NO_LAYOUT;
 	return gh_vector_push(&layouts->items, *layout) ? layouts->count++ : GH_NO_LAYOUT;
 }

@@ -5,6 +5,7 @@
 
 #include "lib/typing/internal.h"
 #include "tests/unit/fixture.h"
+#include "tests/unit/resources.h"
 #include "tests/unit/suites.h"
 #include "tests/unit/typeprogram.h"
 
@@ -330,6 +331,22 @@ static void check_prefix(const struct gh_prefix_types *found, uint32_t part, uin
 	ck_assert_int_eq(items[0].is_array, is_array);
 }
 
+/* It would have fewer than its number says. */
+START_TEST(a_struct_whose_fields_find_no_memory_is_not_added)
+{
+	struct gh_layouts layouts;
+	struct gh_layout layout = {.kind = GH_LAYOUT_STRUCT, .nfields = 1};
+	ck_assert(gh_layouts_make(&layouts, NULL, 8));
+	resources_fail_at(1);
+	gh_layouts_add_field(&layouts, &(struct gh_layout_field){0});
+	ck_assert_uint_eq(resources_fail_no_more(), 1);
+	ck_assert_uint_eq(gh_layouts_add_named(&layouts, layout, "closure ", "main.f", 6),
+			  GH_NO_LAYOUT);
+	ck_assert_uint_eq(layouts.count, 0);
+	gh_layouts_free(&layouts);
+}
+END_TEST
+
 /* The first field of atomic.Pointer has no size; the second stands for the pointer that it says. */
 START_TEST(structs_begin_with_their_first_fields)
 {
@@ -377,4 +394,5 @@ void layouts_tests(TCase *tests)
 	tcase_add_test(tests, timers_are_the_beginning_of_the_runtimes);
 	tcase_add_test(tests, types_refine_the_shape_that_has_their_fields);
 	tcase_add_test(tests, structs_begin_with_their_first_fields);
+	tcase_add_test(tests, a_struct_whose_fields_find_no_memory_is_not_added);
 }
