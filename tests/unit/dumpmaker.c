@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/bytes.h"
+
 static void append(struct maker *maker, const void *data, size_t size)
 {
 	if (maker->capacity - maker->size < size) {
@@ -57,10 +59,7 @@ void maker_words(struct maker *maker, unsigned count, const uint64_t *words)
 	maker_length(maker, (uint64_t)count * maker->word);
 	for (unsigned i = 0; i < count; i++) {
 		uint8_t bytes[8];
-		for (unsigned b = 0; b < maker->word; b++) {
-			unsigned shift = 8 * (maker->big_endian ? maker->word - 1 - b : b);
-			bytes[b] = (uint8_t)(words[i] >> shift);
-		}
+		bytes_store(bytes, words[i], maker->word, maker->big_endian);
 		append(maker, bytes, maker->word);
 	}
 }

@@ -3,6 +3,8 @@
 #include <check.h>
 #include <string.h>
 
+#include "tests/unit/bytes.h"
+
 const struct elfmaker_machine elfmaker_machines[ELFMAKER_MACHINES] = {
     {"amd64", 62, false, 8, 1},  {"arm64", 183, false, 1027, 257}, {"loong64", 258, false, 3, 2},
     {"ppc64", 21, true, 22, 38}, {"ppc64le", 21, false, 22, 38},   {"riscv64", 243, false, 3, 2},
@@ -11,19 +13,12 @@ const struct elfmaker_machine elfmaker_machines[ELFMAKER_MACHINES] = {
 
 void elfmaker_store(struct elfmaker *file, size_t at, unsigned size, uint64_t value)
 {
-	for (unsigned i = 0; i < size; i++)
-		file->bytes[file->machine->big_endian ? at + size - 1 - i : at + i] =
-		    (uint8_t)(value >> 8 * i);
+	bytes_store(file->bytes + at, value, size, file->machine->big_endian);
 }
 
 uint64_t elfmaker_word(const struct elfmaker *file, unsigned number)
 {
-	uint64_t value = 0;
-	for (unsigned i = 0; i < 8; i++)
-		value |= (uint64_t)file->bytes[ELFMAKER_WORDS + 8 * number +
-					       (file->machine->big_endian ? 7 - i : i)]
-			 << 8 * i;
-	return value;
+	return bytes_load(file->bytes + ELFMAKER_WORDS + 8 * number, 8, file->machine->big_endian);
 }
 
 void elfmaker_put_entry(struct elfmaker *file, unsigned number, uint64_t tag, uint64_t value)

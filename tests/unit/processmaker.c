@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/bytes.h"
+
 enum { LIST = 0x80, GOROUTINES = 0x100, GOROUTINE_SIZE = 0x200, STACKS = 0xc00 };
 
 /* In main.leaf, whose frame then has 16 bytes; in main.main, 24; in runtime.goexit. */
@@ -27,9 +29,8 @@ uint64_t process_stack(int number)
 
 void process_put(struct processmaker *maker, uint64_t address, uint64_t value, unsigned size)
 {
-	uint8_t *to = maker->bytes + (address - PROCESS_ADDRESS);
-	for (unsigned i = 0; i < size; i++)
-		to[i] = (uint8_t)(value >> 8 * (maker->what.big_endian ? size - 1 - i : i));
+	bytes_store(maker->bytes + (address - PROCESS_ADDRESS), value, size,
+		    maker->what.big_endian);
 }
 
 void process_put_word(struct processmaker *maker, uint64_t address, uint64_t value)

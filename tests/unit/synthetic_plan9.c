@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "tests/unit/bytes.h"
+
 /* A symbol. VALUE is an address relative to the text for a function; a size of a frame on a machine
  * whose calls push nothing. */
 struct symbol {
@@ -53,8 +55,8 @@ static const struct {
 
 static void put(uint8_t **at, uint64_t value, unsigned size, bool big_endian)
 {
-	for (unsigned i = 0; i < size; i++)
-		*(*at)++ = (uint8_t)(value >> 8 * (big_endian ? size - 1 - i : i));
+	bytes_store(*at, value, size, big_endian);
+	*at += size;
 }
 
 static void put_name(uint8_t **at, const struct symbol *symbol)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "lib/code/code.h"
+#include "tests/unit/bytes.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/suites.h"
 
@@ -28,8 +29,7 @@ enum {
 
 static void put(struct fixture *fixture, size_t at, uint32_t value)
 {
-	for (unsigned i = 0; i < 4; i++)
-		fixture->data[at + i] = (uint8_t)(value >> 8 * i);
+	bytes_store(fixture->data + at, value, 4, false);
 }
 
 /* Opens a program for amd64 whose last function takes what the SIZE bytes at LIST tell, of which

@@ -3,6 +3,7 @@
 #include <sys/auxv.h>
 
 #include "lib/elf/elf.h"
+#include "tests/unit/bytes.h"
 #include "tests/unit/suites.h"
 
 enum {
@@ -24,9 +25,7 @@ struct core {
 
 static void put(struct core *core, uint64_t value, unsigned size)
 {
-	for (unsigned i = 0; i < size; i++)
-		core->bytes[core->size + (core->big_endian ? size - 1 - i : i)] =
-		    (uint8_t)(value >> 8 * i);
+	bytes_store(core->bytes + core->size, value, size, core->big_endian);
 	core->size += size;
 }
 

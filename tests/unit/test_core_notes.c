@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "lib/export/internal.h"
+#include "tests/unit/bytes.h"
 #include "tests/unit/suites.h"
 
 enum { NONE = -1 };
@@ -23,11 +24,8 @@ static const struct {
 
 static uint64_t get(const struct gh_buffer *notes, size_t offset, unsigned size)
 {
-	uint64_t value = 0;
 	ck_assert_uint_le(offset + size, notes->size);
-	for (unsigned i = 0; i < size; i++)
-		value = value << 8 | notes->data[offset + (notes->big_endian ? i : size - 1 - i)];
-	return value;
+	return bytes_load(notes->data + offset, size, notes->big_endian);
 }
 
 /* struct elf_prstatus of the kernel's include/uapi/linux/elfcore.h. Its name and header take 20

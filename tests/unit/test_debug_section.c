@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include "lib/elf/elf.h"
+#include "tests/unit/bytes.h"
 #include "tests/unit/suites.h"
 
 #define TEXT "what the section holds, what the section holds, what the section holds"
@@ -39,9 +40,7 @@ static void start(struct made_file *file, int number, const char *name)
 
 static void put(struct made_file *file, uint64_t value, unsigned size, bool big_endian)
 {
-	for (unsigned i = 0; i < size; i++)
-		file->bytes[file->size + (big_endian ? size - 1 - i : i)] =
-		    (uint8_t)(value >> 8 * i);
+	bytes_store(file->bytes + file->size, value, size, big_endian);
 	file->size += size;
 }
 

@@ -5,6 +5,7 @@
 #include <sys/auxv.h>
 
 #include "lib/elf/elf.h"
+#include "tests/unit/bytes.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/suites.h"
 
@@ -29,10 +30,8 @@ static void map_headers(struct fixture *fixture, int number)
 	    {is64 ? 64 + 40 : 52 + 20, size},
 	};
 	for (unsigned i = 0; i < 4; i++)
-		for (unsigned n = 0; n < what.word; n++)
-			fixture->data[fields[i].at + n] =
-			    (uint8_t)(fields[i].value >>
-				      8 * (what.big_endian ? what.word - 1 - n : n));
+		bytes_store(fixture->data + fields[i].at, fields[i].value, what.word,
+			    what.big_endian);
 	struct gh_error err;
 	gh_image_close(&fixture->image);
 	ck_assert_msg(

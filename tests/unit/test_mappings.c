@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "lib/process/internal.h"
+#include "tests/unit/bytes.h"
 #include "tests/unit/suites.h"
 
 /* What was taken. */
@@ -89,14 +90,13 @@ struct core {
 	uint8_t bytes[512];
 	size_t size;
 	GElf_Phdr segments[4];
+	const GElf_Phdr *loads[1];
 	struct gh_image image;
 };
 
 static void put(struct core *core, uint64_t value, unsigned size)
 {
-	for (unsigned i = 0; i < size; i++)
-		core->bytes[core->size + (core->big_endian ? size - 1 - i : i)] =
-		    (uint8_t)(value >> 8 * i);
+	bytes_store(core->bytes + core->size, value, size, core->big_endian);
 	core->size += size;
 }
 
@@ -194,6 +194,19 @@ END_TEST
 
 #define DATA UINT64_C(0x8004) /* address of a segment that no word is at the start of */
 
+/* All bytes are those of the segment, and what is put next is after the table's. */
+static void start_data(struct core *core, int number)
+{
+	start(core, number);
+	core->segments[1].p_vaddr = DATA;
+	core->segments[1].p_filesz = sizeof(core->bytes);
+	core->loads[0] = &core->segments[1];
+	core->image.loads = core->loads;
+	core->image.nloads = 1;
+	core->image.header.e_ident[EI_DATA] = core->big_endian ? ELFDATA2MSB : ELFDATA2LSB;
+	core->size = 200;
+}
+
 /* Writes the header of a string at word NUMBER from 0x8008 on. */
 static void put_reason(struct core *core, unsigned number, const char *text)
 {
@@ -210,14 +223,7 @@ START_TEST(reasons_to_wait_are_found_by_the_first)
 {
 	struct core core;
 	size_t length;
-	start(&core, _i);
-	core.segments[1].p_vaddr = DATA;
-	core.segments[1].p_filesz = sizeof(core.bytes);
-	const GElf_Phdr *loads[] = {&core.segments[1]};
-	core.image.loads = loads;
-	core.image.nloads = 1;
-	core.image.header.e_ident[EI_DATA] = core.big_endian ? ELFDATA2MSB : ELFDATA2LSB;
-	core.size = 200;
+	start_data(&core, _i);
 	/* A table that begins otherwise, before this one. */
 	put_reason(&core, 3, "GC assist marking");
 	put_reason(&core, 5, "IO waits");
@@ -250,14 +256,7 @@ START_TEST(a_reason_has_64_bytes_at_most)
 	char text[66] = {0};
 	size_t length;
 	memset(text, 'r', 65);
-	start(&core, _i);
-	core.segments[1].p_vaddr = DATA;
-	core.segments[1].p_filesz = sizeof(core.bytes);
-	const GElf_Phdr *loads[] = {&core.segments[1]};
-	core.image.loads = loads;
-	core.image.nloads = 1;
-	core.image.header.e_ident[EI_DATA] = core.big_endian ? ELFDATA2MSB : ELFDATA2LSB;
-	core.size = 200;
+	start_data(&core, _i);
 	put_reason(&core, 0, text);
 	put_reason(&core, 2, text + 1);
 	const struct gh_wait_reasons reasons = {&core.image, DATA + 4};

@@ -5,6 +5,7 @@
 
 #include "lib/debugfile/debugfile.h"
 #include "lib/elf/elf_writer.h"
+#include "tests/unit/bytes.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/suites.h"
 
@@ -42,8 +43,7 @@ static const struct own {
 
 static void put(struct fixture *fixture, size_t *at, uint64_t value, unsigned size, bool big_endian)
 {
-	for (unsigned i = 0; i < size; i++)
-		fixture->data[*at + i] = (uint8_t)(value >> 8 * (big_endian ? size - 1 - i : i));
+	bytes_store(fixture->data + *at, value, size, big_endian);
 	*at += size;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/pclntab/pclntab.h"
+#include "tests/unit/bytes.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/suites.h"
 
@@ -118,19 +119,12 @@ static void open_program(struct program *program)
 /* Writes VALUE, of SIZE bytes, at OFFSET in the file. */
 static void put(struct program *program, size_t offset, uint64_t value, unsigned size)
 {
-	bool big_endian = program->what.big_endian;
-	for (unsigned i = 0; i < size; i++)
-		program->fixture.data[offset + i] =
-		    (uint8_t)(value >> 8 * (big_endian ? size - 1 - i : i));
+	bytes_store(program->fixture.data + offset, value, size, program->what.big_endian);
 }
 
 static uint32_t get_u32(const struct program *program, size_t offset)
 {
-	const uint8_t *bytes = program->fixture.data + offset;
-	uint32_t value = 0;
-	for (unsigned i = 0; i < 4; i++)
-		value = value << 8 | bytes[program->what.big_endian ? i : 3 - i];
-	return value;
+	return (uint32_t)bytes_load(program->fixture.data + offset, 4, program->what.big_endian);
 }
 
 /* Writes word NUMBER of the moduledata. */

@@ -4,6 +4,7 @@
 
 #include "lib/process/internal.h"
 #include "lib/process/process.h"
+#include "tests/unit/bytes.h"
 #include "tests/unit/snapshot.h"
 #include "tests/unit/suites.h"
 
@@ -91,11 +92,9 @@ static void put_reasons(struct fixture *program)
 		uint64_t address =
 		    SYNTHETIC_DATA + (uint64_t)(text - program->data) - program->places.moduledata;
 		size_t length = strlen(reasons[i]);
-		for (unsigned k = 0; k < word; k++) {
-			unsigned shift = 8 * (program->image.arch->big_endian ? word - 1 - k : k);
-			table[2 * i * word + k] = (uint8_t)(address >> shift);
-			table[(2 * i + 1) * word + k] = (uint8_t)(length >> shift);
-		}
+		bool big_endian = program->image.arch->big_endian;
+		bytes_store(table + 2 * i * word, address, word, big_endian);
+		bytes_store(table + (2 * i + 1) * word, length, word, big_endian);
 		memcpy(text, reasons[i], length);
 		text += length;
 	}

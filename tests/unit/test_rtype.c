@@ -8,6 +8,7 @@
 #include "lib/debugfile/debugfile.h"
 #include "lib/rtype/rtype.h"
 #include "lib/value/internal.h"
+#include "tests/unit/bytes.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/suites.h"
 #include "tests/unit/typemaker.h"
@@ -50,9 +51,7 @@ static void close_program(struct program *program)
 /* Writes VALUE as the word at OFFSET in the file. */
 static void set(struct program *program, size_t offset, uint64_t value, unsigned size)
 {
-	for (unsigned i = 0; i < size; i++)
-		program->data[offset + i] =
-		    (uint8_t)(value >> 8 * (program->what.big_endian ? size - 1 - i : i));
+	bytes_store(program->data + offset, value, size, program->what.big_endian);
 }
 
 static uint64_t address(const struct program *program, int type)

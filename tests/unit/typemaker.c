@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/bytes.h"
+
 enum {
 	FILE_SIZE = TYPES_OFFSET + TYPES_SIZE,
 	DATA_OFFSET = 0x1800,
@@ -21,8 +23,7 @@ struct maker {
 
 static void put_at(struct maker *m, size_t pos, uint64_t value, unsigned size)
 {
-	for (unsigned i = 0; i < size; i++)
-		m->data[pos + i] = (uint8_t)(value >> 8 * (m->what->big_endian ? size - 1 - i : i));
+	bytes_store(m->data + pos, value, size, m->what->big_endian);
 }
 
 static void put(struct maker *m, uint64_t value, unsigned size)

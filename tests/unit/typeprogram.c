@@ -3,6 +3,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "tests/unit/bytes.h"
 #include "tests/unit/fixture.h"
 
 void typeprogram_make(struct typeprogram *program, int number, const char *last)
@@ -14,9 +15,7 @@ void typeprogram_make(struct typeprogram *program, int number, const char *last)
 
 void typeprogram_set(struct typeprogram *program, size_t offset, uint64_t value, unsigned size)
 {
-	for (unsigned i = 0; i < size; i++)
-		program->data[offset + i] =
-		    (uint8_t)(value >> 8 * (program->what.big_endian ? size - 1 - i : i));
+	bytes_store(program->data + offset, value, size, program->what.big_endian);
 }
 
 void typeprogram_open_tab(struct typeprogram *program)

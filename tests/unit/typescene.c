@@ -3,6 +3,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "tests/unit/bytes.h"
 #include "tests/unit/fixture.h"
 
 void typescene_start(struct typescene *scene, int variant)
@@ -118,8 +119,6 @@ void typescene_check_field(const struct typescene *scene, uint64_t address, unsi
 
 void typescene_set_type(struct typescene *scene, size_t offset, int number)
 {
-	for (unsigned i = 0; i < scene->what.word; i++) {
-		unsigned shift = 8 * (scene->what.big_endian ? scene->what.word - 1 - i : i);
-		scene->data[offset + i] = (uint8_t)(typescene_descriptor(scene, number) >> shift);
-	}
+	bytes_store(scene->data + offset, typescene_descriptor(scene, number), scene->what.word,
+		    scene->what.big_endian);
 }

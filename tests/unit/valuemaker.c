@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/bytes.h"
 #include "tests/unit/fixture.h"
 
 /* What the program has more room for, in bytes. */
@@ -21,16 +22,7 @@ enum { HASH_SIZE = 4, NAMED = 4, UNCOMMON = 1, DIRECT = 32 };
 
 static void write_at(const struct valuemaker *maker, uint8_t *to, uint64_t value, unsigned size)
 {
-	for (unsigned i = 0; i < size; i++)
-		to[i] = (uint8_t)(value >> 8 * (maker->what.big_endian ? size - 1 - i : i));
-}
-
-static uint64_t read_at(const struct valuemaker *maker, const uint8_t *from, unsigned size)
-{
-	uint64_t value = 0;
-	for (unsigned i = 0; i < size; i++)
-		value |= (uint64_t)from[i] << 8 * (maker->what.big_endian ? size - 1 - i : i);
-	return value;
+	bytes_store(to, value, size, maker->what.big_endian);
 }
 
 static const uint8_t *descriptor(const struct valuemaker *maker, uint64_t type)
@@ -40,7 +32,7 @@ static const uint8_t *descriptor(const struct valuemaker *maker, uint64_t type)
 
 static uint64_t size_of(const struct valuemaker *maker, uint64_t type)
 {
-	return read_at(maker, descriptor(maker, type), maker->what.word);
+	return bytes_load(descriptor(maker, type), maker->what.word, maker->what.big_endian);
 }
 
 static unsigned align_of(const struct valuemaker *maker, uint64_t type)

@@ -3,6 +3,8 @@
 #include <check.h>
 #include <stdio.h>
 
+#include "tests/unit/bytes.h"
+
 #define OBJECTS UINT64_C(0x100000) /* where the objects are */
 #define CREATOR UINT64_C(0x400123) /* where all goroutines were made */
 
@@ -78,8 +80,7 @@ void wait_put(uint64_t address, uint64_t value, unsigned size)
 {
 	uint8_t *to = &wait_scene.objects[(address - OBJECTS) / WAIT_OBJECT_STEP]
 					 [(address - OBJECTS) % WAIT_OBJECT_STEP];
-	for (unsigned i = 0; i < size; i++)
-		to[i] = (uint8_t)(value >> 8 * (wait_scene.big_endian ? size - 1 - i : i));
+	bytes_store(to, value, size, wait_scene.big_endian);
 }
 
 void wait_put_word(uint64_t address, uint64_t value)
