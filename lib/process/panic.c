@@ -109,9 +109,8 @@ static void add_float(const struct value *value, double number, unsigned size, b
 	char text[GH_FLOAT_TEXT];
 	bool shortest = value->process->minor >= 26;
 	if (shortest || !isfinite(number)) {
-		gh_float_text(text, number, size);
-		bool plus = shortest && with_sign && *text != '+' && *text != '-';
-		add(value->out, "%s%s", plus ? "+" : "", text);
+		gh_float_text(text, number, size, shortest && with_sign);
+		add(value->out, "%s", text);
 		return;
 	}
 	snprintf(text, sizeof(text), "%+.6e", number);
@@ -134,6 +133,11 @@ static void add_number(const struct value *value, unsigned kind, unsigned size, 
 		add(out, "%" PRId64, (int64_t)(bits << (64 - 8 * size)) >> (64 - 8 * size));
 }
 
+static bool is_complex(const struct gh_rtype *type)
+{
+	return type->kind == GH_KIND_COMPLEX64 || type->kind == GH_KIND_COMPLEX128;
+}
+
 /* Appends the value of a basic TYPE at ADDRESS. False if TYPE is another, or it cannot be read. */
 static bool add_basic(const struct value *value, const struct gh_rtype *type, uint64_t address)
 {
@@ -144,7 +148,7 @@ static bool add_basic(const struct value *value, const struct gh_rtype *type, ui
 		add_string(value, address);
 		return true;
 	}
-	if (type->kind == GH_KIND_COMPLEX64 || type->kind == GH_KIND_COMPLEX128) {
+	if (is_complex(type)) {
 		size /= 2;
 		if ((size != 4 && size != 8) ||
 		    !gh_process_constant_uint(value->process, address, size, &bits) ||
@@ -300,8 +304,7 @@ static void add_interface(struct value *value, uint64_t type, uint64_t data)
 		return;
 	}
 	bool declared = !is_predeclared(known);
-	bool complex = known->kind == GH_KIND_COMPLEX64 || known->kind == GH_KIND_COMPLEX128;
-	bool parentheses = declared && !complex; /* complex numbers have their own */
+	bool parentheses = declared && !is_complex(known); /* complex numbers have their own */
 	const char *quote = known->kind == GH_KIND_STRING ? "\"" : "";
 	if (declared)
 		gh_buffer_bytes(out, known->text.start, known->text.length);

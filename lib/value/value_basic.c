@@ -3,8 +3,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "lib/util/float_text.h"
 
@@ -12,9 +10,7 @@
 static void add_float(struct gh_values *values, double number, unsigned size, bool with_sign)
 {
 	char text[GH_FLOAT_TEXT];
-	gh_float_text(text, number, size);
-	if (with_sign && *text != '+' && *text != '-')
-		gh_value_add(values, "+");
+	gh_float_text(text, number, size, with_sign);
 	gh_value_add(values, "%s", text);
 }
 
