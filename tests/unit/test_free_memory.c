@@ -1,33 +1,18 @@
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "lib/process/process.h"
+#include "tests/unit/directory.h"
 #include "tests/unit/suites.h"
 
 /* Stands for the system's root directory. */
-static char root[64];
+static const char *root;
 
 static void setup(void)
 {
-	strcpy(root, "/tmp/goheap-memory-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(root));
-}
-
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *walk)
-{
-	(void)status;
-	(void)type;
-	(void)walk;
-	return remove(path);
-}
-
-static void teardown(void)
-{
-	nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	root = directory_make();
 }
 
 /* Writes TEXT to the file PATH below the root, and makes the directories that it is in. */
@@ -109,7 +94,7 @@ END_TEST
 
 void free_memory_tests(TCase *tests)
 {
-	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_add_checked_fixture(tests, setup, directory_remove);
 	tcase_add_test(tests, nothing_is_known);
 	tcase_add_test(tests, the_system_has_what_is_available);
 	tcase_add_test(tests, the_least_of_all_groups_counts);

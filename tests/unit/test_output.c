@@ -9,22 +9,19 @@
 
 #include "lib/util/open_file.h"
 #include "lib/util/output.h"
+#include "tests/unit/directory.h"
 #include "tests/unit/suites.h"
-
-static char directory[64];
 
 static void setup(void)
 {
-	strcpy(directory, "/tmp/goheap-output-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(directory));
-	ck_assert_int_eq(chdir(directory), 0);
+	ck_assert_int_eq(chdir(directory_make()), 0);
 }
 
 /* How many files there are. */
 static size_t count_files(void)
 {
 	size_t count = 0;
-	DIR *entries = opendir(directory);
+	DIR *entries = opendir(".");
 	for (struct dirent *entry; (entry = readdir(entries)) != NULL;)
 		count += entry->d_name[0] != '.';
 	closedir(entries);
@@ -33,11 +30,8 @@ static size_t count_files(void)
 
 static void teardown(void)
 {
-	DIR *entries = opendir(directory);
-	for (struct dirent *entry; (entry = readdir(entries)) != NULL;)
-		remove(entry->d_name);
-	closedir(entries);
-	rmdir(directory);
+	ck_assert_int_eq(chdir("/"), 0);
+	directory_remove();
 }
 
 static void write_file(const char *path, const char *text)
@@ -74,8 +68,7 @@ START_TEST(an_older_file_is_replaced_at_once)
 {
 	struct gh_output out;
 	struct gh_error err;
-	char path[128];
-	snprintf(path, sizeof(path), "%s/old", directory);
+	const char *path = directory_path("old");
 	write_file("old", "old");
 	ck_assert(gh_output_open(&out, path, GH_OUTPUT_PUBLIC, &err));
 	FILE *stream = gh_output_stream(&out, &err);

@@ -2,35 +2,25 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/util/output_directory.h"
+#include "tests/unit/directory.h"
 #include "tests/unit/suites.h"
-
-static char directory[64];
 
 static void setup(void)
 {
-	strcpy(directory, "/tmp/goheap-directory-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(directory));
-	ck_assert_int_eq(chdir(directory), 0);
+	ck_assert_int_eq(chdir(directory_make()), 0);
 	umask(022);
-}
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
-{
-	(void)st, (void)type, (void)at;
-	return remove(path);
 }
 
 static void teardown(void)
 {
 	ck_assert_int_eq(chdir("/"), 0);
-	nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	directory_remove();
 }
 
 static unsigned count;
@@ -86,7 +76,6 @@ static void check_directory(const char *path)
 
 START_TEST(directories_are_made_with_those_they_are_in)
 {
-	char path[128];
 	struct gh_error err;
 	ck_assert(gh_make_directories("a/b/c", &err));
 	check_directory("a/b/c");
@@ -96,8 +85,7 @@ START_TEST(directories_are_made_with_those_they_are_in)
 	ck_assert(gh_make_directories("e//f", &err));
 	check_directory("e/f");
 	ck_assert(gh_make_directories(".", &err));
-	snprintf(path, sizeof(path), "%s/g/h", directory);
-	ck_assert(gh_make_directories(path, &err));
+	ck_assert(gh_make_directories(directory_path("g/h"), &err));
 	check_directory("g/h");
 	ck_assert_uint_eq(count_below("."), 8);
 }
@@ -135,7 +123,7 @@ START_TEST(a_directory_is_there_when_it_is_whole)
 	check_file("first", "1");
 	check_file("sub/second", "2");
 	ck_assert_uint_eq(count_below("."), 3);
-	ck_assert_int_eq(chdir(directory), 0);
+	ck_assert_int_eq(chdir(directory_path("")), 0);
 	ck_assert_uint_eq(count_below("."), _i == 2 ? 7 : 5);
 }
 END_TEST

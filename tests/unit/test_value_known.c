@@ -49,16 +49,6 @@ static uint64_t of_two(const char *text, const char *package, const char *first,
 	return valuemaker_struct(&maker, text, package, fields);
 }
 
-/* Checks a value that JSON has in quotes, and text as NAME(...). */
-static void check_text(uint64_t type, uint64_t address, const char *name, const char *expected)
-{
-	char text[256];
-	snprintf(text, sizeof(text), "%s(%s)", name, expected);
-	valuemaker_check(&maker, type, address, text);
-	snprintf(text, sizeof(text), "\"%s\"", expected);
-	valuemaker_check_json(&maker, type, address, text);
-}
-
 /* Seconds since the year 1 in ext; since 1885 above the nanoseconds, if bit 63 of wall is set. */
 START_TEST(times_are_in_utc)
 {
@@ -85,7 +75,7 @@ START_TEST(times_are_in_utc)
 		uint64_t at = valuemaker_begin(&maker);
 		valuemaker_put(&maker, cases[i].wall, 8);
 		valuemaker_put(&maker, cases[i].ext, 8);
-		check_text(type, at, "time.Time", cases[i].text);
+		valuemaker_check_text(&maker, type, at, "time.Time", cases[i].text);
 		gh_value_read_field(&maker.values, valuemaker_number(&maker, type), at, "",
 				    &scalar);
 		ck_assert_int_eq(scalar.kind, GH_SCALAR_REAL);
@@ -128,13 +118,13 @@ START_TEST(locks_say_who_waits)
 		uint64_t at = valuemaker_begin(&maker);
 		valuemaker_put(&maker, mutexes[i].state, 4);
 		valuemaker_put(&maker, 0, 4);
-		check_text(mutex, at, "sync.Mutex", mutexes[i].text);
+		valuemaker_check_text(&maker, mutex, at, "sync.Mutex", mutexes[i].text);
 	}
 	for (size_t i = 0; i < COUNT(rwmutexes); i++) {
 		uint64_t at = valuemaker_begin(&maker);
 		valuemaker_put(&maker, (uint32_t)rwmutexes[i].count, 4);
 		valuemaker_put(&maker, rwmutexes[i].leaving, 4);
-		check_text(rwmutex, at, "sync.RWMutex", rwmutexes[i].text);
+		valuemaker_check_text(&maker, rwmutex, at, "sync.RWMutex", rwmutexes[i].text);
 	}
 	valuemaker_check(
 	    &maker, mutex, VALUEMAKER_NOWHERE,
@@ -161,12 +151,12 @@ START_TEST(groups_and_onces_are_counted)
 	valuemaker_put(&maker, UINT64_C(0xffffffff) << 32 | 3, 8);
 	valuemaker_put(&maker, 1, 4);
 	valuemaker_put(&maker, 0, 4);
-	check_text(group, at, "sync.WaitGroup", "5, 2 waiting");
-	check_text(group, at + 8, "sync.WaitGroup", "-1, 3 waiting");
-	check_text(old, at, "sync.WaitGroup", "5, 2 waiting");
-	check_text(old, at + 4, "sync.WaitGroup", "-1, 3 waiting");
-	check_text(once, at + 16, "sync.Once", "done");
-	check_text(once, at + 20, "sync.Once", "not done");
+	valuemaker_check_text(&maker, group, at, "sync.WaitGroup", "5, 2 waiting");
+	valuemaker_check_text(&maker, group, at + 8, "sync.WaitGroup", "-1, 3 waiting");
+	valuemaker_check_text(&maker, old, at, "sync.WaitGroup", "5, 2 waiting");
+	valuemaker_check_text(&maker, old, at + 4, "sync.WaitGroup", "-1, 3 waiting");
+	valuemaker_check_text(&maker, once, at + 16, "sync.Once", "done");
+	valuemaker_check_text(&maker, once, at + 20, "sync.Once", "not done");
 	valuemaker_free(&maker);
 }
 END_TEST
@@ -323,9 +313,9 @@ START_TEST(large_integers_are_decimal)
 	valuemaker_slice_of(&maker, words, 1, 1);
 	valuemaker_put(&maker, 0, 1);
 	valuemaker_slice_of(&maker, words + maker.what.word, 1, 1);
-	check_text(rat, at, "big.Rat", "-3/7");
+	valuemaker_check_text(&maker, rat, at, "big.Rat", "-3/7");
 	valuemaker_set(&maker, at + 6 * (uint64_t)maker.what.word, 0, maker.what.word);
-	check_text(rat, at, "big.Rat", "-3/1");
+	valuemaker_check_text(&maker, rat, at, "big.Rat", "-3/1");
 	valuemaker_free(&maker);
 }
 END_TEST
@@ -401,7 +391,7 @@ START_TEST(large_floats_are_rounded)
 						       : -2000;
 		valuemaker_put(&maker, (uint32_t)exponent, 4);
 		if (i < COUNT(cases)) {
-			check_text(type, at, "big.Float", cases[number].text);
+			valuemaker_check_text(&maker, type, at, "big.Float", cases[number].text);
 			continue;
 		}
 		gh_value_print(&maker.values, valuemaker_number(&maker, type), at);

@@ -9,15 +9,6 @@
 
 static struct valuemaker maker;
 
-static void check_text(uint64_t type, uint64_t address, const char *name, const char *expected)
-{
-	char text[256];
-	snprintf(text, sizeof(text), "%s(%s)", name, expected);
-	valuemaker_check(&maker, type, address, text);
-	snprintf(text, sizeof(text), "\"%s\"", expected);
-	valuemaker_check_json(&maker, type, address, text);
-}
-
 /* As IP.String and Addr.String have them (RFC 5952). */
 static const struct {
 	uint64_t high;
@@ -54,12 +45,12 @@ START_TEST(ips_are_slices)
 		uint64_t data = valuemaker_bytes(&maker, bytes, 16);
 		uint64_t at = valuemaker_begin(&maker);
 		valuemaker_slice_of(&maker, data, 16, 16);
-		check_text(type, at, "net.IP", addresses[i].text);
+		valuemaker_check_text(&maker, type, at, "net.IP", addresses[i].text);
 	}
 	uint64_t data = valuemaker_bytes(&maker, "\x7f\0\0\xff\x01", 5);
 	uint64_t at = valuemaker_begin(&maker);
 	valuemaker_slice_of(&maker, data, 4, 4);
-	check_text(type, at, "net.IP", "127.0.0.255");
+	valuemaker_check_text(&maker, type, at, "net.IP", "127.0.0.255");
 	at = valuemaker_begin(&maker);
 	valuemaker_slice_of(&maker, data, 5, 5);
 	valuemaker_check(&maker, type, at, "net.IP len: 5, cap: 5, [127,0,0,255,1]");
@@ -145,7 +136,8 @@ static uint64_t put_detail(bool is_v6, const char *zone)
 
 static void check_addr(uint64_t high, uint64_t low, uint64_t z, const char *expected)
 {
-	check_text(netip.addr, put_addr(high, low, z, 0, 1), "netip.Addr", expected);
+	valuemaker_check_text(&maker, netip.addr, put_addr(high, low, z, 0, 1), "netip.Addr",
+			      expected);
 }
 
 START_TEST(addresses_have_families_and_zones)
@@ -198,10 +190,13 @@ START_TEST(addresses_before_go_1_23_may_be_of_either_family)
 	check_addr(0, mapped, zoned, "::ffff:1.2.3.4%lo");
 	check_addr(0, 1, 0, "invalid IP");
 	uint64_t at = put_addr(0, 1, none, 128, 2);
-	check_text(netip.prefix, at, "netip.Prefix", "::1/128");
-	check_text(netip.prefix, put_addr(0, 1, none, 0, 2), "netip.Prefix", "::1/0");
-	check_text(netip.prefix, put_addr(0, 1, none, 129, 2), "netip.Prefix", "invalid Prefix");
-	check_text(netip.prefix, put_addr(0, 1, 0, 8, 2), "netip.Prefix", "invalid Prefix");
+	valuemaker_check_text(&maker, netip.prefix, at, "netip.Prefix", "::1/128");
+	valuemaker_check_text(&maker, netip.prefix, put_addr(0, 1, none, 0, 2), "netip.Prefix",
+			      "::1/0");
+	valuemaker_check_text(&maker, netip.prefix, put_addr(0, 1, none, 129, 2), "netip.Prefix",
+			      "invalid Prefix");
+	valuemaker_check_text(&maker, netip.prefix, put_addr(0, 1, 0, 8, 2), "netip.Prefix",
+			      "invalid Prefix");
 	valuemaker_free(&maker);
 }
 END_TEST
@@ -213,10 +208,14 @@ START_TEST(prefixes_have_bits)
 	valuemaker_open(&maker);
 	const uint64_t mapped = UINT64_C(0xffff01020300);
 	uint64_t v4 = put_detail(false, "");
-	check_text(netip.prefix, put_addr(0, mapped, v4, 25, 1), "netip.Prefix", "1.2.3.0/24");
-	check_text(netip.prefix, put_addr(0, mapped, v4, 1, 1), "netip.Prefix", "1.2.3.0/0");
-	check_text(netip.prefix, put_addr(0, mapped, v4, 0, 1), "netip.Prefix", "invalid Prefix");
-	check_text(netip.prefix, put_addr(0, mapped, 0, 25, 1), "netip.Prefix", "invalid Prefix");
+	valuemaker_check_text(&maker, netip.prefix, put_addr(0, mapped, v4, 25, 1), "netip.Prefix",
+			      "1.2.3.0/24");
+	valuemaker_check_text(&maker, netip.prefix, put_addr(0, mapped, v4, 1, 1), "netip.Prefix",
+			      "1.2.3.0/0");
+	valuemaker_check_text(&maker, netip.prefix, put_addr(0, mapped, v4, 0, 1), "netip.Prefix",
+			      "invalid Prefix");
+	valuemaker_check_text(&maker, netip.prefix, put_addr(0, mapped, 0, 25, 1), "netip.Prefix",
+			      "invalid Prefix");
 	valuemaker_free(&maker);
 }
 END_TEST

@@ -3,6 +3,7 @@
 #include <check.h>
 #include <elf.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -402,4 +403,14 @@ void valuemaker_check_json(struct valuemaker *maker, uint64_t type, uint64_t add
 	maker->values.json = true;
 	valuemaker_check(maker, type, address, expected);
 	maker->values.json = false;
+}
+
+void valuemaker_check_text(struct valuemaker *maker, uint64_t type, uint64_t address,
+			   const char *name, const char *expected)
+{
+	char text[256];
+	snprintf(text, sizeof(text), "%s(%s)", name, expected);
+	valuemaker_check(maker, type, address, text);
+	snprintf(text, sizeof(text), "\"%s\"", expected);
+	valuemaker_check_json(maker, type, address, text);
 }

@@ -103,6 +103,10 @@ void valuemaker_check(struct valuemaker *maker, uint64_t type, uint64_t address,
 void valuemaker_check_json(struct valuemaker *maker, uint64_t type, uint64_t address,
 			   const char *expected);
 
+/* Likewise of one that is quoted in JSON, and as text in parentheses after NAME. */
+void valuemaker_check_text(struct valuemaker *maker, uint64_t type, uint64_t address,
+			   const char *name, const char *expected);
+
 /* Fails the test unless what was appended to the values since is EXPECTED. */
 void valuemaker_check_out(struct valuemaker *maker, const char *expected);
 
