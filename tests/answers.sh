@@ -5,7 +5,7 @@
 # A status that is not 0 is in brackets after it.
 . "$(dirname "$0")/lib.sh"
 
-"$CC" -std=gnu11 -I "$tests/.." "$tests/oracle"/makedump*.c "$tests/unit/dumpmaker.c" -o "$work/makedump" || exit
+build_maker makedump || exit
 for what in leak before; do
 	"$work/makedump" $what 1 8 little >"$work/$what"
 done
@@ -14,9 +14,9 @@ done
 "$work/makedump" linked 5 8 little >"$work/linked"
 "$work/makedump" leak 5 8 little >"$work/plain"
 "$work/makedump" crowd 5 8 little >"$work/crowd"
-"$CC" -std=gnu11 -I "$tests/.." "$tests/oracle/makeprogram.c" "$tests/unit/synthetic.c" "$tests/unit/synthetic_plan9.c" -o "$work/makeprogram" || exit
-"$work/makeprogram" 4 8 little >"$work/program"
-"$work/makeprogram" 0 4 big >"$work/old"
+build_maker makeprogram || exit
+"$work/makeprogram" 1.26 8 little >"$work/program"
+"$work/makeprogram" 1.2 4 big >"$work/old"
 cd "$work" || exit
 
 # check COMMAND EXPECTED

@@ -128,7 +128,7 @@ crafted() {
 }
 
 check_crafted() {
-	"$CC" -std=gnu11 -I "$tests/.." "$tests/oracle/crafted.c" "$tests/unit/dumpmaker.c" -o "$work/crafted" ||
+	build_maker crafted ||
 		fail "crafted.c is compiled"
 	crafted names 7
 	# A waiting goroutine is called after why it waits.

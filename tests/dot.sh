@@ -115,7 +115,7 @@ check_usage() {
 }
 
 needs "pictures" dot || finish
-"$CC" -std=gnu11 -I "$tests/.." "$tests/oracle/crafted.c" "$tests/unit/dumpmaker.c" -o "$work/crafted" ||
+build_maker crafted ||
 	fail "crafted.c is compiled"
 for release in ${RELEASES:-$apart}; do
 	check_release "$release"

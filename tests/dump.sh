@@ -246,7 +246,7 @@ made_dump() {
 # are of 16, 4 and 1, and of 5 words.
 check_fields() {
 	local format command
-	"$CC" -std=gnu11 -I "$tests/.." "$tests/oracle"/makedump*.c "$tests/unit/dumpmaker.c" -o "$work/makedump" || exit
+	build_maker makedump || exit
 	cat >"$work/fields" <<-'END'
 		1 params {"format":"go1.3","big_endian":false,"pointer_size":8,"channel_header":16,"heap_start":"0x10000","heap_end":"0x20000","machine":"amd64","experiment":"fieldtrack","cpus":4}
 		5 params {"format":"go1.7","big_endian":false,"pointer_size":8,"heap_start":"0x10000","heap_end":"0x20000","machine":"amd64","experiment":"go1.99.1","cpus":4}

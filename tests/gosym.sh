@@ -156,11 +156,10 @@ compare_old() {
 		return
 	fi
 	needs_386 "tables of Go 1.0 and 1.1" || return
-	"$CC" -std=gnu11 -I "$tests/.." "$tests/oracle/plan9.c" "$tests/unit/synthetic.c" \
-		"$tests/unit/synthetic_plan9.c" -o "$work/plan9" || exit 1
+	build_maker makeprogram || exit 1
 	for format in 1.0 interim 1.1; do
 		for bits in 32 64; do
-			"$work/plan9" "$format" "$bits" >"$work/old"
+			"$work/makeprogram" "$format" $((bits / 8)) little >"$work/old"
 			name="Go $format, $bits bits"
 			"$oracle/gosym" -funcs "$work/old" >"$work/gosym"
 			"$GOHEAP" funcs "$work/old" | cut -f 1-3 >"$work/ours"

@@ -161,7 +161,7 @@ check_refusals() {
 # Names and texts that a terminal would act on; what is in no object, in itself, and cut off.
 check_hostile() {
 	local command address format
-	"$CC" -std=gnu11 -I "$tests/.." "$tests/oracle"/makedump*.c "$tests/unit/dumpmaker.c" -o "$work/makedump" || exit
+	build_maker makedump || exit
 	for format in 0 1 2 5; do
 		"$work/makedump" hostile $format 8 little >"$work/made"
 		address=$("$GOHEAP" dominators --json "$work/made" | sed -n 's/.*"object":"\(0x[0-9a-f]*\)".*/\1/p' | head -n 1)

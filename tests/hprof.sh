@@ -152,7 +152,7 @@ crafted() {
 }
 
 check_crafted() {
-	"$CC" -std=gnu11 -I "$tests/.." "$tests/oracle/crafted.c" "$tests/unit/dumpmaker.c" -o "$work/crafted" ||
+	build_maker crafted ||
 		fail "crafted.c is compiled"
 	for name in names ids nothing deep overlap high roots chain; do
 		crafted "$name"

@@ -328,6 +328,11 @@ build_twin() {
 	"$CC" -std=gnu11 -O2 "$tests"/oracle/twin{,_*}.c -ldwarf -lelf -lz -o "$work/twin"
 }
 
+# build_maker NAME: $work/NAME, which makes inputs byte by byte, of tests/oracle/NAME*.c and what makes them for the unit tests.
+build_maker() {
+	"$CC" -std=gnu11 -I "$tests/.." "$tests/oracle/$1"*.c "$tests/unit"/{dumpmaker,synthetic,synthetic_plan9}.c -o "$work/$1"
+}
+
 # serve ARGUMENT...: gdbserver in the background; its process id in $server and among $children, its port in $port.
 serve() {
 	rm -f "$work/server"

@@ -73,7 +73,7 @@ check_gdb() {
 
 # A type's name, a function's and a root's that are parts of a page.
 check_hostile() {
-	"$CC" -std=gnu11 -I "$tests/.." "$tests/oracle"/makedump*.c "$tests/unit/dumpmaker.c" -o "$work/makedump" || exit
+	build_maker makedump || exit
 	for format in 1 5; do
 		"$work/makedump" hostile $format 8 little >"$work/made"
 		"$GOHEAP" report "$work/made" -o "$work/report.html" 2>/dev/null || fail "hostile names, format $format: a page"

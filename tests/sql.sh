@@ -155,7 +155,7 @@ check_interrupt() {
 # Names of types, texts and titles with what a terminal would act on.
 check_hostile() {
 	local format
-	"$CC" -std=gnu11 -I "$tests/.." "$tests/oracle"/makedump*.c "$tests/unit/dumpmaker.c" -o "$work/makedump" || exit
+	build_maker makedump || exit
 	for format in 0 1 2 5; do
 		"$work/makedump" hostile $format 8 little >"$work/made"
 		for table in $("$GOHEAP" sql --schema | sed -n 's/^\([a-z]*\):.*/\1/p'); do

@@ -3,7 +3,7 @@
 # put there, in real ones, with their stripped program and with none, the words that an independent reader finds.
 . "$(dirname "$0")/lib.sh"
 session_home
-"$CC" -std=gnu11 -I "$tests/.." "$tests/oracle"/makedump*.c "$tests/unit/dumpmaker.c" -o "$work/makedump" || exit
+build_maker makedump || exit
 
 # session GDB PROGRAM DUMP COMMAND...: a session on a dump; PROGRAM may be empty.
 session() {

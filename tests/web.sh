@@ -328,7 +328,7 @@ check_large() {
 
 # Names that are parts of a page.
 check_hostile() {
-	"$CC" -std=gnu11 -I "$tests/.." "$tests/oracle"/makedump*.c "$tests/unit/dumpmaker.c" -o "$work/makedump" || exit
+	build_maker makedump || exit
 	"$work/makedump" hostile 5 8 little >"$work/made"
 	serve "$work/made"
 	if check_browser "hostile names" ""; then
