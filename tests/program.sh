@@ -191,7 +191,7 @@ misused() {
 		# shellcheck disable=SC2086 # the words of a command
 		env -u GOHEAP_SESSION "$GOHEAP" ${words//FILE/$work/nosuch} >"$work/out" 2>"$work/err" </dev/null
 		equal "usage: $words: status, lines of output" "2 0" "$? $(wc -l <"$work/out")"
-		equal "usage: $words: what it says" "$line" "$(head -n 1 "$work/err")"
+		equal "usage: $words: what it says" "${line//: FILE/: $work/nosuch}" "$(head -n 1 "$work/err")"
 	done
 }
 
@@ -209,15 +209,18 @@ usages() {
 	misused <<-'END'
 		|Usage: goheap [OPTION...] COMMAND [ARG...]
 		nosuch|goheap: no such command: nosuch
-		info FILE FILE|Usage: goheap info [OPTION...] FILE
+		hnag FILE|goheap: no such command: hnag; did you mean hang?
+		leak|goheap: no such command: leak; did you mean suspects?
+		help nosuch|goheap: no such command: nosuch
+		info FILE FILE|goheap info: too many arguments: FILE
 		diff FILE|Usage: goheap diff [OPTION...] OLD NEW
-		path FILE|Usage: goheap path [OPTION...] DUMP ADDR...
-		suspects FILE FILE FILE|Usage: goheap suspects [OPTION...] DUMP [OLD]
-		report FILE FILE FILE -o FILE|Usage: goheap report [OPTION...] [OLD] DUMP -o FILE
-		goroutines -p 1 FILE|Usage: goheap goroutines [OPTION...] DUMP
+		path FILE|Usage: goheap path [OPTION...] TARGET ADDR...
+		suspects FILE FILE FILE|goheap suspects: too many arguments: FILE
+		report FILE FILE FILE -o FILE|goheap report: too many arguments: FILE
+		goroutines -p 1 FILE|goheap goroutines: too many arguments: FILE
 		core FILE|Usage: goheap core [OPTION...] DUMP -o CORE
-		export FILE|Usage: goheap export [OPTION...] DUMP... -t DIR
-		sql|Usage: goheap sql [OPTION...] DUMP [QUERY]
+		export FILE|Usage: goheap export [OPTION...] TARGET... -t DIR
+		sql|Usage: goheap sql [OPTION...] TARGET [QUERY]
 		addr2line -e|goheap addr2line: option requires an argument -- 'e'
 		histogram FILE -n 1x|goheap histogram: not a number: 1x
 		histogram FILE -n -1|goheap histogram: not a number: -1
@@ -227,9 +230,9 @@ usages() {
 		print --depth 65 FILE 10|goheap print: not a number up to 64: 65
 		print --depth=-1 FILE 10|goheap print: not a number up to 64: -1
 		print FILE int|goheap print: not an address: int
-		dot FILE 1 2|Usage: goheap dot [OPTION...] DUMP [ADDR]
+		dot FILE 1 2|goheap dot: too many arguments: 2
 		goroutine FILE -e FILE|Usage: goheap goroutine [OPTION...] PROCESS ID -e PROGRAM
-		goroutine FILE 1 2 -e FILE|Usage: goheap goroutine [OPTION...] PROCESS ID -e PROGRAM
+		goroutine FILE 1 2 -e FILE|goheap goroutine: too many arguments: 2
 		goroutine FILE 1|Usage: goheap goroutine [OPTION...] PROCESS ID -e PROGRAM
 		goroutine FILE 1 -e FILE|goheap: goroutine is a command of GDB's: jit-reader-load goheap.so, then goheap goroutine
 		strings FILE --grep [|goheap strings: not a regular expression: [
@@ -361,6 +364,40 @@ shared_names() {
 	done
 }
 
+# The same process by its number, by its number after -p, and by the name of its program.
+targets() {
+	local command number name expected
+	name=goheap-test-$$
+	cp "$stripped" "$work/$name"
+	run_until_ready "$work/$name" wait
+	number=$pid
+	for command in goroutines waits hang threads params roots "sql TARGET SELECT count(*) FROM goroutines" "info" "frame TARGET 1"; do
+		[[ $command = *TARGET* ]] || command="$command TARGET"
+		# shellcheck disable=SC2086 # the words of a command
+		expected=$("$GOHEAP" ${command/TARGET/-p $number} 2>"$work/err")
+		holds "targets: $command: answered" "$(cat "$work/err")" [ -n "$expected" ]
+		# shellcheck disable=SC2086
+		equal "targets: $command: a number" "$expected" "$("$GOHEAP" ${command/TARGET/$number} 2>"$work/err")"
+		# shellcheck disable=SC2086
+		equal "targets: $command: a name" "${expected}" "$("$GOHEAP" ${command/TARGET/$name} 2>"$work/err")"
+		has "targets: $command: which process that is" "$(cat "$work/err")" "^goheap: process $number runs $work/$name\$"
+	done
+	equal "targets: functions of the program" "$("$GOHEAP" funcs "$stripped")" "$("$GOHEAP" funcs "$number")"
+	has "targets: a process that has not crashed" "$("$GOHEAP" crash "$number" 2>&1)" \
+		"^goheap: $number is a running process, which has not crashed: goheap hang $number\$"
+	equal "targets: a file has the name" "goheap: $work/$name is a program: name its process, -p PID, or its core file or heap dump, and it with -e $work/$name" \
+		"$(cd "$work" && "$GOHEAP" hang "$work/$name" 2>&1)"
+	"$work/$name" wait <&7 >"$work/out" &
+	children=$!
+	wait_until [ "$(readlink "/proc/$!/exe")" = "$work/$name" ]
+	"$GOHEAP" hang "$name" >"$work/out" 2>"$work/err"
+	equal "targets: two processes: status, lines of output" "2 0" "$? $(wc -l <"$work/out")"
+	equal "targets: two processes: both are listed" "$(printf '%s\n' "$number" "$children" | sort -n)" "$(awk '/  started / { print $1 }' "$work/err")"
+	end "$children"
+	exec 7>&-
+	end "$number"
+}
+
 # What the user typed comes back in messages.
 typed() {
 	local argument
@@ -392,4 +429,5 @@ names
 long_names
 shared_names
 typed
+targets
 finish

@@ -1,6 +1,8 @@
 /* The commands of the goheap program: what each is and takes, and how one is run.
  *
  * - main.c, options.c, exit.c: finds the command, reads its options, ends;
+ * - nearest.c: commands that a mistyped name may be meant for;
+ * - named_process.c: processes by number or program name, in place of a file;
  * - cmd_*.c: the commands; cmd_records.c those that list one kind of records;
  * - dispatch.c, dispatch_live.c, print_words.c, print_answers.c: commands typed in GDB;
  * - generate.c: what is made of commands.def at build time;
@@ -39,6 +41,9 @@ enum gh_grouping { GH_BY_TYPE, GH_BY_SIZE, GH_BY_SITE, GH_BY_PATH, GH_BY_ROOT };
 /* The same in that order, as --by names them; object_groups.c makes them. */
 #define GH_GROUPING_NAMES "type|size|site|path|root"
 
+/* Bytes that a process's number takes as text. */
+#define GH_PID_TEXT 16
+
 /* What a command line says. A command takes some of it; what it does not take, or is not given, is
  * zero, but for the limit, the rate and the depth. Text is in argv. */
 struct gh_options {
@@ -51,8 +56,10 @@ struct gh_options {
 	char **words;      /* the operands, as they are */
 	int nwords;
 
-	const char *program;       /* that wrote the dump, or that the core file is of (-e) */
-	const char *process;       /* the number of one to read (-p); then also the last file */
+	const char *program;           /* that wrote the dump, or that the core file is of (-e) */
+	const char *process;           /* the number of one to read (-p); then also the last file */
+	char number_text[GH_PID_TEXT]; /* of the process, if it was named by its program */
+	char running[GH_PID_TEXT + sizeof("/proc//exe")]; /* what that runs, for FILE */
 	const char *module;        /* which of the process's Go libraries (--module) */
 	const char *names;         /* the same before it was stripped (--names) */
 	const char *output;        /* to write to (-o) */
@@ -249,6 +256,11 @@ char *gh_options_join(const struct gh_options *options);
  * they name another file. */
 int gh_options_pid(const struct gh_options *options);
 
+/* The number of the process that NAME is, if no file has that name: a number, or the name of the
+ * program that one process runs, whose number is put in NUMBER and told. NULL if no process has
+ * that name. Exits, as on a usage error, after listing them if several have it. */
+const char *gh_named_process(const char *name, char number[GH_PID_TEXT]);
+
 /* The program that OPTIONS name (-e); else, if they name a process, the path of what that runs, in
  * RUNNING; else NULL. */
 const char *gh_options_program(const struct gh_options *options, char running[32]);
@@ -272,9 +284,11 @@ enum {
 
 /* The groups of commands in `goheap --help'. */
 enum gh_command_group {
+	GH_GROUP_CRASH,
+	GH_GROUP_HANG,
+	GH_GROUP_MEMORY,
+	GH_GROUP_LOOK,
 	GH_GROUP_PROGRAM,
-	GH_GROUP_GOROUTINES,
-	GH_GROUP_HEAP,
 	GH_GROUP_EXPORT,
 	GH_GROUP_GDB, /* what only goheap in GDB runs: not in that list */
 };
@@ -318,11 +332,18 @@ struct gh_command {
 /* The command NAME, or the one whose name begins so if no other's does. NULL if there is none. */
 const struct gh_command *gh_command_find(const char *name);
 
+/* Returns "; did you mean NAME?" with the commands that NAME may be meant for, or "", to be freed.
+ * NULL if memory ran out. */
+char *gh_command_nearest(const char *name);
+
 /* Command NUMBER, from 0; NULL if there are no more. */
 const struct gh_command *gh_command_number(size_t number);
 
 /* Whether COMMAND takes the option whose long name is NAME. */
 bool gh_command_takes(const struct gh_command *command, const char *name);
+
+/* A process's number is an operand of COMMAND, in place of a file. */
+bool gh_command_takes_number(const struct gh_command *command);
 
 /* Whether COMMAND needs an address after its files: in GDB, that is an expression. */
 bool gh_command_takes_addresses(const struct gh_command *command);

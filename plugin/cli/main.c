@@ -19,10 +19,9 @@ static const struct gh_command commands[] = {
 
 /* The headings, by group. */
 static const char *const headings[] = {
-    [GH_GROUP_PROGRAM] = "Look at a program:",
-    [GH_GROUP_GOROUTINES] = "The goroutines of a heap dump:",
-    [GH_GROUP_HEAP] = "The heap of a heap dump:",
-    [GH_GROUP_EXPORT] = "Take it elsewhere:",
+    [GH_GROUP_CRASH] = "A crash:",    [GH_GROUP_HANG] = "A hang:",
+    [GH_GROUP_MEMORY] = "Memory:",    [GH_GROUP_LOOK] = "Look closer:",
+    [GH_GROUP_PROGRAM] = "Programs:", [GH_GROUP_EXPORT] = "Convert and export:",
 };
 
 const char *argp_program_version = PACKAGE_STRING;
@@ -54,14 +53,44 @@ const struct gh_command *gh_command_number(size_t number)
 	return number < NCOMMANDS ? &commands[number] : NULL;
 }
 
+/* The command NAME. Exits, as on a usage error, if there is none. */
+static const struct gh_command *find_command(const char *name, const struct argp_state *state)
+{
+	const struct gh_command *command = gh_command_find(name);
+	if (command == NULL) {
+		char *nearest = gh_command_nearest(name);
+		argp_error(state, "no such command: %s%s", name, nearest != NULL ? nearest : "");
+		free(nearest);
+	}
+	return command;
+}
+
+/* Runs `goheap help [COMMAND]'. Exits. */
+static void print_help(struct argp_state *state)
+{
+	static char help[] = "--help";
+	if (state->next == state->argc)
+		argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP);
+	const struct gh_command *command = find_command(state->argv[state->next], state);
+	char *argv[] = {NULL, help, NULL};
+	exit(gh_command_run(command, 2, argv));
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *arguments = state->input;
 	switch (key) {
+	case 'h':
+		argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP);
+		return 0;
 	case ARGP_KEY_ARG:
-		arguments->command = gh_command_find(arg);
-		if (arguments->command == NULL)
-			argp_error(state, "no such command: %s", arg);
+		if (strcmp(arg, "help") == 0)
+			print_help(state);
+		if (strcmp(arg, "version") == 0) {
+			fprintf(state->out_stream, "%s\n", argp_program_version);
+			exit(GH_EXIT_OK);
+		}
+		arguments->command = find_command(arg, state);
 		arguments->index = state->next - 1;
 		/* What follows is the command's to parse. */
 		state->next = state->argc;
@@ -72,6 +101,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
+}
+
+static void list_group(FILE *out, enum gh_command_group group)
+{
+	fprintf(out, "%s\n", headings[group]);
+	for (size_t i = 0; i < NCOMMANDS; i++)
+		if (commands[i].summary != NULL && commands[i].group == group)
+			fprintf(out, "  %-12s%s\n", commands[i].name, commands[i].summary);
 }
 
 /* The list of commands, in place of the empty text after the options. */
@@ -85,16 +122,9 @@ static char *filter_help(int key, const char *text, void *input)
 	FILE *out = open_memstream(&list, &size);
 	if (out == NULL)
 		return (char *)text;
-	enum gh_command_group group = GH_GROUP_GDB;
-	for (size_t i = 0; i < NCOMMANDS; i++) {
-		if (commands[i].summary == NULL)
-			continue;
-		if (commands[i].group != group)
-			fprintf(out, "%s%s\n", i > 0 ? "\n" : "", headings[commands[i].group]);
-		group = commands[i].group;
-		fprintf(out, "  %-12s%s\n", commands[i].name, commands[i].summary);
-	}
-	fputs("\n`goheap COMMAND --help' tells more of each.", out);
+	for (enum gh_command_group group = 0; group < GH_GROUP_GDB; group++)
+		list_group(out, group);
+	fputs("TARGET: a PID, program name, core or heap dump. See `goheap help COMMAND'.", out);
 	fclose(out);
 	return list;
 }
@@ -107,8 +137,7 @@ bool gh_command_takes(const struct gh_command *command, const char *name)
 	return option->name != NULL;
 }
 
-/* PID is an operand of COMMAND, in place of a file. */
-static bool takes_number(const struct gh_command *command)
+bool gh_command_takes_number(const struct gh_command *command)
 {
 	return command->operands.names != NULL && strncmp(command->operands.names, "PID", 3) == 0;
 }
@@ -121,9 +150,9 @@ static bool refuse_program(const char *file, const struct gh_command *command)
 		return false;
 	gh_say("%s is a program: name %sits core file%s, and it with -e %s", file,
 	       gh_command_takes(command, "process") ? "its process, -p PID, or "
-	       : takes_number(command)              ? "its process, PID, or "
+	       : gh_command_takes_number(command)   ? "its process, PID, or "
 						    : "",
-	       strstr(command->operands.names, "DUMP") != NULL ? " or heap dump" : "", file);
+	       strstr(command->operands.names, "TARGET") != NULL ? " or heap dump" : "", file);
 	return true;
 }
 
@@ -232,7 +261,7 @@ static int run(struct gh_options *options, const struct gh_command *command)
 	const char *file = options->file;
 	const char *process = options->process;
 	int status = GH_EXIT_INPUT;
-	if (process == NULL && takes_number(command) && gh_options_pid(options) != 0)
+	if (process == NULL && gh_command_takes_number(command) && gh_options_pid(options) != 0)
 		process = file;
 	if (gh_command_takes(command, "module") && file != NULL && gh_is_debugged(file))
 		gh_debugged_modules(&modules, file, options->program);
@@ -263,11 +292,14 @@ int gh_command_run(const struct gh_command *command, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	static const struct argp_option options[] = {{.key = 'h', .flags = OPTION_HIDDEN}, {0}};
 	static const struct argp argp = {
+	    .options = options,
 	    .parser = parse_option,
 	    .args_doc = "COMMAND [ARG...]",
-	    .doc = "Read the symbols that are left in stripped Go programs, and heap dumps of Go "
-		   "programs.\v",
+	    .doc =
+		"Explain Go programs that nobody can rebuild: processes, core files, heap dumps, "
+		"and stripped programs.\v",
 	    .help_filter = filter_help,
 	};
 	gh_exit_prepare();

@@ -146,6 +146,12 @@ static int key_of(const struct gh_command *command, size_t index)
 	return letter != 0 ? letter : KEY_LONG + (int)index;
 }
 
+/* Exits, as on a usage error: there is no place for the operand ARG. */
+static void refuse_more(const char *arg, const struct argp_state *state)
+{
+	argp_error(state, "too many arguments: %s", arg);
+}
+
 /* An operand after the files. */
 static void parse_rest(struct parse *parse, char *arg, struct argp_state *state)
 {
@@ -154,7 +160,7 @@ static void parse_rest(struct parse *parse, char *arg, struct argp_state *state)
 	switch (parse->command->operands.rest) {
 	case GH_ONE_ADDRESS:
 		if (options->addresses.count > 0)
-			argp_usage(state);
+			refuse_more(arg, state);
 		/* fall through */
 	case GH_ADDRESSES:
 		address = parse_number(arg, HEXADECIMAL, UINT64_MAX, "an address", state);
@@ -173,18 +179,18 @@ static void parse_rest(struct parse *parse, char *arg, struct argp_state *state)
 		return;
 	case GH_ONE_NUMBER:
 		if (options->nwords > 0)
-			argp_usage(state);
+			refuse_more(arg, state);
 		options->number = parse_number(arg, DECIMAL, UINT64_MAX, "a number", state);
 		options->nwords = 1;
 		return;
 	case GH_ONE_OLDER:
 		if (options->older != NULL)
-			argp_usage(state);
+			refuse_more(arg, state);
 		options->older = arg;
 		return;
 	case GH_ONE_NEWER:
 		if (options->older != NULL)
-			argp_usage(state);
+			refuse_more(arg, state);
 		options->older = options->process != NULL ? arg : options->file;
 		options->file = options->process != NULL ? options->file : arg;
 		return;
@@ -194,8 +200,40 @@ static void parse_rest(struct parse *parse, char *arg, struct argp_state *state)
 		state->next = state->argc;
 		return;
 	case GH_NO_MORE:
-		argp_usage(state);
+		refuse_more(arg, state);
 	}
+}
+
+/* Says what to ask of the running process NUMBER instead of COMMAND, which takes none. Exits. */
+static void refuse_process(const struct gh_command *command, const char *number)
+{
+	if (command->run == gh_cmd_crash)
+		gh_say("%s is a running process, which has not crashed: goheap hang %s", number,
+		       number);
+	else
+		gh_say("%s is a running process: goheap dump %s -o DUMP writes a heap dump of it",
+		       number, number);
+	exit(GH_EXIT_INPUT);
+}
+
+/* Takes NAME for a process in place of the last file, if it is one and no file has that name: the
+ * process, its number, or the program that it runs, as COMMAND takes them. Gives the file. */
+static const char *take_process_named(struct parse *parse, const char *name)
+{
+	const struct gh_command *command = parse->command;
+	struct gh_options *options = parse->options;
+	if (parse->files + 1 != command->operands.files || options->process != NULL)
+		return name;
+	const char *number = gh_named_process(name, options->number_text);
+	if (number == NULL)
+		return name;
+	if (gh_command_takes(command, "process"))
+		options->process = number;
+	else if (strcmp(command->operands.names, "FILE") == 0)
+		snprintf(options->running, sizeof(options->running), "/proc/%s/exe", number);
+	else if (!gh_command_takes_number(command))
+		refuse_process(command, number);
+	return *options->running != '\0' ? options->running : number;
 }
 
 static void take_file(struct parse *parse, const char *arg)
@@ -217,10 +255,11 @@ static void take_process(struct parse *parse)
 static void parse_operand(struct parse *parse, char *arg, struct argp_state *state)
 {
 	take_process(parse);
-	if (parse->files == parse->command->operands.files)
+	if (parse->files == parse->command->operands.files) {
 		parse_rest(parse, arg, state);
-	else
-		take_file(parse, arg);
+		return;
+	}
+	take_file(parse, take_process_named(parse, arg));
 }
 
 bool gh_command_takes_addresses(const struct gh_command *command)
@@ -249,6 +288,8 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 		parse_operand(parse, arg, state);
 		return 0;
 	}
+	if (key == 'h')
+		argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP);
 	if (key == ARGP_KEY_END)
 		take_process(parse);
 	if (key == ARGP_KEY_END && !is_whole(parse))
@@ -296,10 +337,11 @@ void gh_options_parse(struct gh_options *options, const struct gh_command *comma
 		      char **argv)
 {
 	char operands[64];
-	struct argp_option known[GH_OPTIONS_MAX] = {0};
+	struct argp_option known[GH_OPTIONS_MAX + 1] = {0};
+	size_t count = 0;
 	for (size_t i = 0; command->options[i].name != NULL; i++) {
 		const struct gh_option *option = &command->options[i];
-		known[i] = (struct argp_option){
+		known[count++] = (struct argp_option){
 		    .name = option->name,
 		    .key = key_of(command, i),
 		    .arg = option->arg,
@@ -307,6 +349,7 @@ void gh_options_parse(struct gh_options *options, const struct gh_command *comma
 		    .flags = option->type == GH_OPTION_IGNORED ? OPTION_ARG_OPTIONAL : 0,
 		};
 	}
+	known[count] = (struct argp_option){.key = 'h', .flags = OPTION_HIDDEN};
 	describe_operands(command, operands, sizeof(operands));
 	struct argp argp = {
 	    .options = known,

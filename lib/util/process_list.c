@@ -1,0 +1,75 @@
+#include "lib/util/process_list.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/util/number_file.h"
+
+/* The field of /proc/PID/stat with the time at which a process started, in clock ticks since the
+ * machine did, counted from the state, which is field 3. Source: proc_pid_stat(5). */
+enum { STARTTIME = 22 - 3 };
+
+/* Reads the start of a process at LINK's directory, in clock ticks; 0 if it has ended. */
+static uint64_t read_start_ticks(int pid)
+{
+	char path[64];
+	char stat[1024];
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	FILE *file = fopen(path, "re");
+	size_t size = file != NULL ? fread(stat, 1, sizeof(stat) - 1, file) : 0;
+	if (file != NULL)
+		fclose(file);
+	stat[size] = '\0';
+	/* A name may have any letters, brackets and spaces among them. */
+	char *at = strrchr(stat, ')');
+	if (at == NULL)
+		return 0;
+	at = strtok(at + 1, " ");
+	for (unsigned field = 0; at != NULL && field < STARTTIME; field++)
+		at = strtok(NULL, " ");
+	return at != NULL ? strtoull(at, NULL, 10) : 0;
+}
+
+bool gh_process_describe(struct gh_process_summary *summary, int pid)
+{
+	char path[64];
+	struct stat st;
+	uint64_t booted;
+	*summary = (struct gh_process_summary){.pid = pid};
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	if (stat(path, &st) != 0)
+		return false;
+	summary->user = st.st_uid;
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	ssize_t length = readlink(path, summary->program, sizeof(summary->program) - 1);
+	summary->readable = length >= 0 || (errno != EACCES && errno != EPERM);
+	uint64_t ticks = read_start_ticks(pid);
+	long per_second = sysconf(_SC_CLK_TCK);
+	if (ticks > 0 && per_second > 0 && gh_number_file_read("/proc/stat", "btime ", &booted))
+		summary->started = booted + ticks / (uint64_t)per_second;
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	if (gh_number_file_read(path, "VmRSS:", &summary->resident))
+		summary->resident *= 1024;
+	return true;
+}
+
+bool gh_process_list(gh_process_take *take, void *context)
+{
+	DIR *processes = opendir("/proc");
+	const struct dirent *entry;
+	struct gh_process_summary summary;
+	while (processes != NULL && (entry = readdir(processes)) != NULL) {
+		long pid = strtol(entry->d_name, NULL, 10);
+		if (pid > 0 && pid <= INT_MAX && gh_process_describe(&summary, (int)pid))
+			take(context, &summary);
+	}
+	if (processes != NULL)
+		closedir(processes);
+	return processes != NULL;
+}
