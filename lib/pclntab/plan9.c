@@ -119,7 +119,7 @@ static bool read_functions(struct conversion *conversion, struct gh_plan9_symbol
 			read_number(function, &symbol);
 		if (!is_function(&symbol) || is_bound(conversion, &symbol))
 			continue;
-		if (function != NULL && symbol.value <= function->entry)
+		if (function != NULL && symbol.value < function->entry)
 			return gh_fail(
 			    err, conversion->image->path, offset, "functions in ascending order",
 			    "0x%" PRIx64 " after 0x%" PRIx64, symbol.value, function->entry);

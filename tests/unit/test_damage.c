@@ -139,15 +139,37 @@ START_TEST(functions_out_of_order_are_refused)
 	size_t second = fixture.places.functab + 2 * half;
 	char expected[128];
 	struct gh_error err;
-	/* The second function's address becomes the first's. */
-	uint64_t first = 0;
-	memcpy(&first, fixture.data + fixture.places.functab, half);
-	ck_assert(!read_changed(&fixture, second, first, half, &err));
+	/* The first function's address becomes the third's. */
+	uint64_t third = 0;
+	memcpy(&third, fixture.data + fixture.places.functab + 4 * half, half);
+	ck_assert(!read_changed(&fixture, fixture.places.functab, third, half, &err));
 	snprintf(expected, sizeof(expected),
-		 "damaged: offset 0x%zx: expected functions in ascending order, found 0x401000 "
-		 "after 0x401000",
+		 "damaged: offset 0x%zx: expected functions in ascending order, found 0x401050 "
+		 "after 0x401070",
 		 second);
 	ck_assert_str_eq(err.text, expected);
+	fixture_close(&fixture);
+}
+END_TEST
+
+START_TEST(of_functions_at_one_address_the_last_has_the_code)
+{
+	struct fixture fixture;
+	fixture_open(&fixture, _i);
+	struct synthetic what = fixture_variant(_i);
+	size_t pair = 2 * (what.format >= SYNTHETIC_1_18 ? 4 : what.word);
+	uint8_t *functab = fixture.data + fixture.places.functab;
+	/* main.main is there twice. */
+	memcpy(functab + pair, functab, pair);
+	struct gh_error err;
+	ck_assert(read_all(fixture.data, fixture.size, &err));
+	struct gh_func func;
+	ck_assert(gh_pclntab_func(&fixture.tab, 0, &func, NULL));
+	ck_assert_uint_eq(func.end, func.entry);
+	ck_assert(gh_pclntab_func(&fixture.tab, 1, &func, NULL));
+	ck_assert_uint_eq(func.entry, SYNTHETIC_TEXT);
+	ck_assert_uint_gt(func.end, func.entry);
+	ck_assert_uint_eq(gh_pclntab_find(&fixture.tab, SYNTHETIC_TEXT), 1);
 	fixture_close(&fixture);
 }
 END_TEST
@@ -314,6 +336,8 @@ void damage_tests(TCase *tcase)
 	tcase_add_loop_test(tcase, truncated_at_every_byte, 0, FIXTURE_END_PLAN9);
 	tcase_add_loop_test(tcase, every_field_wrong, 0, FIXTURE_END_PLAN9);
 	tcase_add_loop_test(tcase, functions_out_of_order_are_refused, 0, FIXTURE_VARIANTS);
+	tcase_add_loop_test(tcase, of_functions_at_one_address_the_last_has_the_code, 0,
+			    FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, functions_past_their_segment_are_refused, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, header_fields_are_checked, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, a_damaged_table_is_told, 0,

@@ -194,8 +194,8 @@ START_TEST(damaged_symbols_are_told)
 	    {0x1d44, SHT_NOBITS,
 	     "offset 0x1200: expected a section with contents, found section .gosymtab without"},
 	    {0x1d60, 0x22, "offset 0x1200: expected functions in the symbol table, found none"},
-	    {0x1253, 0x00,
-	     "offset 0x1250: expected functions in ascending order, found 0x401000 after "
+	    {0x1252, 0x0f,
+	     "offset 0x1250: expected functions in ascending order, found 0x400f50 after "
 	     "0x401000"},
 	    {0x1203, 0x81,
 	     "offset 0x1200: expected functions inside one loadable segment, found 0x401000 to "
