@@ -26,6 +26,7 @@ bool gh_infer_make(struct gh_infer *infer, const struct gh_heap *heap, struct gh
 	    .followed_to = GH_HEAP_NONE,
 	    .allocator = gh_allocator_of(heap->dump, program != NULL ? program->image : NULL),
 	    .budget = heap->dump->objects.bytes};
+	infer->allocator.redzones = program != NULL && gh_allocator_adds_redzones(program);
 	infer->string_data = add_bytes(layouts, "string data");
 	infer->small_values = add_bytes(layouts, "small values");
 	infer->list = gh_layouts_find(layouts, "container/list", "list.List");

@@ -27,9 +27,10 @@
 #define GH_OBJECT_HEADER 8
 
 struct gh_allocator {
-	bool old;     /* the classes of Go 1.2 to 1.7 */
-	bool has_24;  /* there is a class of 24 bytes: Go 1.16 and later */
-	bool headers; /* objects with pointers and of some size have a header: Go 1.22 and later */
+	bool old;      /* the classes of Go 1.2 to 1.7 */
+	bool has_24;   /* there is a class of 24 bytes: Go 1.16 and later */
+	bool headers;  /* objects with pointers and of some size have a header: Go 1.22 and later */
+	bool redzones; /* memory after each value is left unused: the program was built by -asan */
 	bool interface_types; /* the collector follows the first word of an interface: Go 1.5
 				 to 1.10 */
 	uint8_t word;         /* pointer size, in bytes */
@@ -38,6 +39,9 @@ struct gh_allocator {
 /* The allocator of the process that wrote DUMP: as its Go version says or, without one, that of
  * PROGRAM, which may be NULL, or its objects' sizes. */
 struct gh_allocator gh_allocator_of(const struct gh_dump *dump, const struct gh_image *program);
+
+/* TAB is of a program that was built by -asan, for which objects have redzones. */
+bool gh_allocator_adds_redzones(const struct gh_pclntab *tab);
 
 /* The size in bytes of the memory that a value of SIZE bytes gets, its header included;
  * HAS_POINTERS says whether it has any. UINT64_MAX if there is no such object. */

@@ -58,10 +58,33 @@ static uint64_t max_without_header(const struct gh_allocator *allocator)
 	return (uint64_t)allocator->word * allocator->word * 8;
 }
 
+/* What follows a value of SIZE bytes in a program built by -asan, in bytes: computeRZlog, in
+ * src/runtime/malloc.go. */
+static uint64_t redzone(uint64_t size)
+{
+	static const uint32_t sizes[] = {64, 128, 512, 4096, 1 << 14, 1 << 15, 1 << 16};
+	uint64_t zone = 16;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) && size > sizes[i] - zone; i++)
+		zone *= 2;
+	return zone;
+}
+
+bool gh_allocator_adds_redzones(const struct gh_pclntab *tab)
+{
+	struct gh_func func;
+	for (size_t i = 0; i < tab->nfunc; i++)
+		if (gh_pclntab_record(tab, i, &func, NULL) &&
+		    strcmp(gh_pclntab_name(tab, func.name), "runtime.asanread") == 0)
+			return true;
+	return false;
+}
+
 uint64_t gh_allocator_size(const struct gh_allocator *allocator, uint64_t size, bool has_pointers)
 {
 	if (size == 0 || size > INT64_MAX)
 		return UINT64_MAX;
+	if (allocator->redzones)
+		size += redzone(size);
 	if (allocator->headers && has_pointers && size > max_without_header(allocator) &&
 	    size <= MAX_SMALL - GH_OBJECT_HEADER)
 		size += GH_OBJECT_HEADER;
@@ -84,5 +107,5 @@ bool gh_allocator_has_header(const struct gh_allocator *allocator, uint64_t size
 
 bool gh_allocator_repeats(const struct gh_allocator *allocator, uint64_t size)
 {
-	return allocator->headers && size > max_without_header(allocator);
+	return allocator->headers && (allocator->redzones || size > max_without_header(allocator));
 }

@@ -184,8 +184,29 @@ START_TEST(the_allocator_is_that_of_the_release)
 }
 END_TEST
 
+/* By what a program of Go 1.27's that was built by -asan had for values of such sizes. */
+START_TEST(redzones_follow_values)
+{
+	static const struct gh_allocator allocator = {
+	    .has_24 = true, .headers = true, .redzones = true, .word = 8};
+	static const struct {
+		uint64_t size, memory;
+	} values[] = {
+	    {8, 24},        {16, 32},       {24, 48},       {48, 64},
+	    {49, 96},       {96, 128},      {97, 176},      {448, 512},
+	    {449, 640},     {3968, 4864},   {3969, 4864},   {16128, 16384 + 2048},
+	    {32256, 32768}, {64512, 65536}, {64513, 73728},
+	};
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		ck_assert_uint_eq(gh_allocator_size(&allocator, values[i].size, true),
+				  values[i].memory);
+	ck_assert_uint_eq(gh_allocator_size(&allocator, 1, false), 24);
+}
+END_TEST
+
 void sizeclass_tests(TCase *tests)
 {
+	tcase_add_test(tests, redzones_follow_values);
 	tcase_add_test(tests, each_size_takes_the_next_class);
 	tcase_add_test(tests, large_sizes_take_whole_pages);
 	tcase_add_test(tests, objects_with_pointers_have_a_header);
