@@ -26,7 +26,8 @@ static bool sort_loads(struct gh_image *image, struct gh_error *err)
 	uint64_t total = 0;
 	for (size_t i = 0; i < image->nsegments; i++) {
 		const GElf_Phdr *segment = &image->segments[i];
-		if (segment->p_type != PT_LOAD || segment->p_offset >= image->size)
+		if (segment->p_type != PT_LOAD || segment->p_filesz == 0 ||
+		    segment->p_offset >= image->size)
 			continue;
 		uint64_t size = image->size - segment->p_offset;
 		total += segment->p_filesz < size ? segment->p_filesz : size;

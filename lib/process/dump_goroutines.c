@@ -342,7 +342,7 @@ static void find_words(struct writer *writer, const struct gh_goroutine *g)
 	gh_stack_words_find(&writer->words, &pointers);
 }
 
-/* Adds at most *LEFT frames of G, and takes them off; and what else it has. */
+/* Adds the frames of G, of *LEFT words at most, and takes these off; and what else it has. */
 static void add_stack(struct writer *writer, const struct gh_goroutine *g, uint64_t *left)
 {
 	bool whole = writer->spans != NULL;
@@ -418,11 +418,11 @@ static void add_all(struct writer *writer, struct gh_extras *extras, struct gh_g
 	struct gh_process *process = writer->process;
 	struct gh_wait_reasons reasons = gh_wait_reasons_find(process->tab->image);
 	/* Stacks do not overlap, unless to make work. */
-	uint64_t frames = process->memory.source->size / process->tab->pointer_size;
+	uint64_t words = process->memory.source->size / process->tab->pointer_size;
 	struct gh_goroutine g;
 	while (!writer->stream->bytes.failed && gh_goroutines_next(all, process, &g)) {
 		add_goroutine(writer->stream, process, &reasons, &g);
-		add_stack(writer, &g, &frames);
+		add_stack(writer, &g, &words);
 		if (extras != NULL)
 			add_extras(extras, all, &writer->stack, &g);
 	}

@@ -61,12 +61,13 @@ static bool are_collections(struct gh_process *process, uint64_t address, uint64
  * none. */
 static uint64_t search(struct gh_process *process, uint64_t start, uint64_t end, uint64_t count)
 {
-	start += process->bias;
+	uint64_t at = start + process->bias + COUNT;
+	uint64_t found;
 	end += process->bias;
-	for (uint64_t at = start; at < end && end - at >= SIZE; at += 4)
-		if (number_at(process, at + COUNT, 4) == count &&
-		    are_collections(process, at, count))
-			return at;
+	for (; gh_process_next_uint(&process->memory, &at, end, 4, &found); at += 4)
+		if (found == count && end - at >= SIZE - COUNT &&
+		    are_collections(process, at - COUNT, count))
+			return at - COUNT;
 	return 0;
 }
 
@@ -188,8 +189,10 @@ static uint64_t find_controller(struct gh_process *process, const struct heap_st
 	uint64_t bss_end = module->ebss + process->bias;
 	if (end < bss_end)
 		end = bss_end;
-	for (uint64_t at = module->bss + process->bias; at < end; at += word)
-		if (number_at(process, at, 8) == sums->first[IN_HEAP] &&
+	uint64_t at = module->bss + process->bias;
+	uint64_t in_heap;
+	for (; gh_process_next_uint(&process->memory, &at, end, 8, &in_heap); at += word)
+		if (in_heap == sums->first[IN_HEAP] &&
 		    number_at(process, at + 8, 8) == sums->first[RELEASED] &&
 		    number_at(process, at + 16, 8) == free)
 			return at;

@@ -9,6 +9,7 @@ struct walk {
 	struct gh_dump_stream *stream;
 	struct gh_span_pointers *pointers;
 	struct gh_dump_totals *totals;
+	uint64_t specials; /* that may still be read to tell which elements are objects */
 };
 
 /* Adds a field for each bit of WORDS, of which there are COUNT. */
@@ -50,22 +51,23 @@ static void add_object(const struct walk *walk, const struct gh_span *span, uint
 /* A bit for each element of SPAN that is an object, to be freed; NULL if there are more than memory
  * has, or memory ran out. */
 static uint8_t *objects_of(const struct gh_spans *spans, struct gh_process *process,
-			   const struct gh_span *span)
+			   const struct gh_span *span, uint64_t *specials)
 {
 	uint8_t *bits = NULL;
 	if (span->nelems <= process->memory.source->size)
 		bits = calloc((size_t)((span->nelems + 7) / 8), 1);
 	if (bits != NULL)
-		gh_span_objects(spans, process, span, bits);
+		gh_span_objects(spans, process, span, bits, specials);
 	return bits;
 }
 
 void gh_dump_count_objects(const struct gh_spans *spans, struct gh_process *process,
 			   struct gh_dump_totals *totals)
 {
+	uint64_t specials = gh_specials_most(spans, process);
 	for (size_t i = 0; i < spans->list.count; i++) {
 		const struct gh_span *span = &spans->list.items[i];
-		uint8_t *bits = objects_of(spans, process, span);
+		uint8_t *bits = objects_of(spans, process, span, &specials);
 		uint64_t count = 0;
 		totals->in_use += span->size;
 		for (uint64_t k = 0; bits != NULL && k < span->nelems; k++)
@@ -76,11 +78,11 @@ void gh_dump_count_objects(const struct gh_spans *spans, struct gh_process *proc
 	}
 }
 
-static void add_span(const struct walk *walk, const struct gh_span *span)
+static void add_span(struct walk *walk, const struct gh_span *span)
 {
 	struct gh_process *process = walk->pointers->process;
 	walk->totals->in_use += span->size;
-	uint8_t *bits = objects_of(walk->pointers->spans, process, span);
+	uint8_t *bits = objects_of(walk->pointers->spans, process, span, &walk->specials);
 	if (bits == NULL) {
 		if (span->nelems > process->memory.source->size)
 			walk->totals->skipped += span->nelems;
@@ -98,7 +100,7 @@ void gh_dump_add_objects(struct gh_dump_stream *stream, struct gh_span_pointers 
 			 struct gh_dump_totals *totals)
 {
 	const struct gh_spans *spans = pointers->spans;
-	struct walk walk = {stream, pointers, totals};
+	struct walk walk = {stream, pointers, totals, gh_specials_most(spans, pointers->process)};
 	for (size_t i = 0; i < spans->list.count && !stream->failed && !stream->bytes.failed; i++)
 		add_span(&walk, &spans->list.items[i]);
 }

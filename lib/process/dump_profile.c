@@ -157,12 +157,10 @@ static uint64_t search(struct profile *profile, uint64_t start, uint64_t end, ui
 {
 	struct gh_process *process = profile->process;
 	unsigned word = word_size(profile);
-	for (uint64_t at = start + process->bias; at < end + process->bias; at += word) {
-		uint64_t address;
-		if (!read_word(profile, at, &address)) {
-			at = gh_page_end(at) - word;
-			continue;
-		}
+	uint64_t at = start + process->bias;
+	uint64_t address;
+	end += process->bias;
+	for (; gh_process_next_uint(&process->memory, &at, end, word, &address); at += word) {
 		uint64_t count = address != 0 ? count_buckets(profile, address) : 0;
 		if (count > *most) {
 			*most = count;
@@ -236,7 +234,8 @@ static void walk_samples(struct profile *profile, const struct gh_spans *spans,
 static void for_samples(struct profile *profile, const struct gh_spans *spans, sample_user *use)
 {
 	uint64_t bytes = profile->process->memory.source->size;
-	profile->samples = bytes / spans->layout.special_size;
+	uint64_t specials = gh_specials_most(spans, profile->process);
+	profile->samples = specials;
 	for (size_t i = 0; i < spans->list.count && !profile->failed; i++) {
 		const struct gh_span *span = &spans->list.items[i];
 		if (span->specials == 0 || span->nelems > bytes)
@@ -245,7 +244,7 @@ static void for_samples(struct profile *profile, const struct gh_spans *spans, s
 		profile->failed = bits == NULL;
 		if (bits == NULL)
 			return;
-		gh_span_objects(spans, profile->process, span, bits);
+		gh_span_objects(spans, profile->process, span, bits, &specials);
 		walk_samples(profile, spans, span, bits, use);
 		free(bits);
 	}

@@ -76,8 +76,10 @@ static void search(struct gh_process *process, uint64_t start, uint64_t end, uin
 {
 	unsigned word = process->tab->pointer_size;
 	uint64_t left = MAX_BLOCKS;
-	for (uint64_t at = start + process->bias; at < end + process->bias; at += word) {
-		uint64_t address = gh_process_word(process, at);
+	uint64_t at = start + process->bias;
+	uint64_t address;
+	end += process->bias;
+	for (; gh_process_next_uint(&process->memory, &at, end, word, &address); at += word) {
 		uint64_t count = address != 0 ? count_queued(process, address, &left) : 0;
 		if (count > *most) {
 			*most = count;

@@ -112,8 +112,7 @@ static void add_special(struct gh_dump_stream *stream, struct gh_process *proces
 void gh_dump_add_specials(struct gh_dump_stream *stream, struct gh_process *process,
 			  const struct gh_spans *spans, struct gh_dump_types *types)
 {
-	/* As many as there is memory for. */
-	uint64_t left = process->memory.source->size / spans->layout.special_size;
+	uint64_t left = gh_specials_most(spans, process);
 	for (size_t i = 0; i < spans->list.count && !stream->failed; i++) {
 		const struct gh_span *span = &spans->list.items[i];
 		uint64_t address = span->specials;
@@ -186,11 +185,10 @@ static uint64_t find_blocks(struct gh_process *process, const struct gh_dump_typ
 	unsigned word = word_size(process);
 	uint64_t best = 0, most = 0;
 	uint64_t left = MAX_BLOCKS;
+	uint64_t at = module->noptrbss + process->bias;
 	uint64_t end = module->enoptrbss + process->bias;
-	for (uint64_t at = module->noptrbss + process->bias; at < end; at += word) {
-		uint64_t address;
-		if (!gh_process_uint(&process->memory, at, word, &address))
-			break;
+	uint64_t address;
+	for (; gh_process_next_uint(&process->memory, &at, end, word, &address); at += word) {
 		uint64_t count = address != 0 ? count_queued(process, types, address, &left) : 0;
 		if (count > most) {
 			most = count;
@@ -246,11 +244,11 @@ void gh_dump_add_itabs(struct gh_dump_stream *stream, struct gh_process *process
 	unsigned word = word_size(process);
 	uint64_t table = 0, size = 0;
 	uint64_t at = module->data + process->bias;
+	uint64_t end = module->edata + process->bias;
 	/* runtime.itabTable */
-	for (; at < module->edata + process->bias && size == 0; at += word) {
-		table = gh_process_word(process, at);
+	for (; size == 0 && gh_process_next_uint(&process->memory, &at, end, word, &table);
+	     at += word)
 		size = count_itabs(process, table);
-	}
 	for (uint64_t i = 0; i < size; i++) {
 		uint64_t itab = gh_process_word(process, table + (2 + i) * word);
 		/* Its second word is the dynamic type. */

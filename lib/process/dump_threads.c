@@ -68,13 +68,10 @@ static uint64_t find_threads(struct gh_process *process, const struct gh_gorouti
 	unsigned left = MAX_THREADS;
 	unsigned word = process->tab->pointer_size;
 	uint64_t first = 0;
+	uint64_t at = module->bss + process->bias;
 	uint64_t end = module->ebss + process->bias;
-	for (uint64_t at = module->bss + process->bias; at < end; at += word) {
-		uint64_t address;
-		if (!gh_process_uint(&process->memory, at, word, &address)) {
-			at = gh_page_end(at) - word;
-			continue;
-		}
+	uint64_t address;
+	for (; gh_process_next_uint(&process->memory, &at, end, word, &address); at += word) {
 		unsigned count = count_threads(process, all, layout, address, &left);
 		if (count > *most) {
 			*most = count;

@@ -78,6 +78,20 @@ static int compare_mapped(const void *left, const void *right)
 	return a->mapping.start < b->mapping.start ? -1 : a->mapping.start > b->mapping.start;
 }
 
+/* Takes out mappings that begin in the one before, as none of a process's does. */
+static void drop_overlaps(struct maker *maker)
+{
+	struct mapped *items = maker->mapped.items;
+	size_t kept = 0;
+	for (size_t i = 0; i < maker->mapped.count; i++) {
+		if (kept > 0 && items[i].mapping.start < items[kept - 1].mapping.end)
+			free(items[i].name);
+		else
+			items[kept++] = items[i];
+	}
+	maker->mapped.count = kept;
+}
+
 /* A core file has each mapping as a segment, contents or not. */
 static void add_core(struct maker *maker, const struct gh_image *core)
 {
@@ -92,6 +106,7 @@ static void add_core(struct maker *maker, const struct gh_image *core)
 	if (maker->mapped.count > 0)
 		qsort(maker->mapped.items, maker->mapped.count, sizeof(*maker->mapped.items),
 		      compare_mapped);
+	drop_overlaps(maker);
 	gh_mappings_core_files(core, name_mapping, maker);
 }
 
@@ -120,13 +135,31 @@ static void add_pieces(struct maker *maker, const struct gh_spans *spans)
 		      compare_pieces);
 }
 
+/* The first page from ADDRESS, that of a page, on that is there; END if none is before that. No
+ * time is taken for what is claimed and not there. */
+static uint64_t next_page(const struct maker *maker, uint64_t address, uint64_t end)
+{
+	const struct gh_memory *memory = maker->process->memory.source;
+	uint64_t next = address;
+	uint64_t size;
+	if (address >= end)
+		return end;
+	if (maker->pagemap >= 0)
+		return gh_next_page(maker->pagemap, address, end);
+	if (!memory->next(memory, &next, &size) || next >= end)
+		return end;
+	/* A part of memory that does not begin with a page has none of its own there. */
+	next += (GH_LEAST_PAGE - next % GH_LEAST_PAGE) % GH_LEAST_PAGE;
+	return next >= address && next < end ? next : end;
+}
+
 /* Adds what the process has of the pages from START to END to PART, by its pagemap. */
 static void count_live(const struct maker *maker, uint64_t start, uint64_t end,
 		       struct gh_footprint_part *part)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t entries[PAGES];
-	while (start < end) {
+	while ((start = gh_next_page(maker->pagemap, start, end)) < end) {
 		uint64_t count = (end - start + page - 1) / page;
 		size_t size = (size_t)(count < PAGES ? count : PAGES) * sizeof(*entries);
 		off_t at = (off_t)(start / page * sizeof(*entries));
@@ -146,10 +179,12 @@ static void count_core(const struct maker *maker, uint64_t start, uint64_t end,
 {
 	const struct gh_memory *memory = maker->process->memory.source;
 	uint8_t bytes[GH_LEAST_PAGE];
-	for (; start < end && end - start >= sizeof(bytes); start += sizeof(bytes))
+	while ((start = next_page(maker, start, end)) < end && end - start >= sizeof(bytes)) {
 		if (memory->read(memory, start, bytes, sizeof(bytes)) &&
 		    !gh_is_zeros(bytes, sizeof(bytes)))
 			part->resident += sizeof(bytes);
+		start += sizeof(bytes);
+	}
 }
 
 static void add_part(const struct maker *maker, enum gh_footprint_kind kind, uint64_t start,
@@ -198,18 +233,20 @@ static bool is_heap(const struct maker *maker, const struct gh_mapping *mapping)
 /* Adds MAPPING, in which the kernel may have put together what malloc and others have asked for. */
 static void add_anonymous(struct maker *maker, const struct gh_mapping *mapping)
 {
+	unsigned word = maker->process->tab->pointer_size;
 	uint64_t start = mapping->start; /* of what is none of malloc's */
-	uint64_t at = mapping->start;
+	uint64_t at = next_page(maker, start, mapping->end);
 	while (at < mapping->end) {
 		uint64_t chunk = gh_malloc_chunk(maker->process, at, mapping->end);
-		if (chunk == 0) {
-			at = gh_page_end(at);
-			continue;
+		if (chunk != 0) {
+			add_part(maker, GH_FOOTPRINT_ANONYMOUS, start, at);
+			add_part(maker, GH_FOOTPRINT_MALLOC, at, at + chunk);
+			start = at + chunk;
 		}
-		add_part(maker, GH_FOOTPRINT_ANONYMOUS, start, at);
-		add_part(maker, GH_FOOTPRINT_MALLOC, at, at + chunk);
-		at += chunk;
-		start = at;
+		at = chunk != 0 ? start : gh_page_end(at);
+		/* Where a chunk has its size, pages that are not there have 0. */
+		if (at < mapping->end && gh_process_word(maker->process, at + word) == 0)
+			at = next_page(maker, at, mapping->end);
 	}
 	add_part(maker, GH_FOOTPRINT_ANONYMOUS, start, mapping->end);
 }
@@ -330,7 +367,7 @@ static void add_other(struct maker *maker, size_t number)
 {
 	const struct gh_mapping *mapping = &maker->mapped.items[number].mapping;
 	enum gh_footprint_kind kind = kind_of(maker, number);
-	if (kind == GH_FOOTPRINT_ANONYMOUS) {
+	if (kind == GH_FOOTPRINT_ANONYMOUS && mapping->end - mapping->start <= GH_MOST_MAPPED) {
 		add_anonymous(maker, mapping);
 		return;
 	}

@@ -194,9 +194,10 @@ uint64_t gh_span_after_heap_bits(const struct gh_spans *spans, const struct gh_p
 
 /* Sets a bit in BITS, of (nelems + 7) / 8 bytes, for each element of SPAN that is an object: by
  * what is allocated, or by what was marked where the span waits to be swept. False if that is not
- * in memory: then every element is taken for an object. */
+ * in memory: then every element is taken for an object. At most *SPECIALS are read for
+ * that, and are taken off it. */
 bool gh_span_objects(const struct gh_spans *spans, struct gh_process *process,
-		     const struct gh_span *span, uint8_t *bits);
+		     const struct gh_span *span, uint8_t *bits, uint64_t *specials);
 
 /* A special: something that the runtime keeps of an object. */
 struct gh_special {
@@ -205,9 +206,8 @@ struct gh_special {
 	uint8_t kind;    /* one of struct gh_special_kinds, or another */
 };
 
-/* As many specials as a span has at most, for who follows their list: an object has one of each
- * kind, but any number of cleanups. */
-#define GH_SPECIALS_OF(span) (((span)->nelems + 1024) * 16)
+/* As many specials as there is memory for, which who follows lists of them counts down. */
+uint64_t gh_specials_most(const struct gh_spans *spans, const struct gh_process *process);
 
 /* Reads the special at ADDRESS. False if it is not in memory. */
 bool gh_special_read(const struct gh_spans *spans, struct gh_process *process, uint64_t address,
@@ -334,7 +334,8 @@ struct gh_stack_pointers {
 	size_t nperhaps;
 };
 
-/* Notes the frames of G, at most *LEFT, which are taken off it. WORDS were zeroed or used before.
+/* Notes the frames of G, of *LEFT words at most, which are taken off it. WORDS were zeroed or used
+ * before.
  */
 void gh_stack_words_walk(struct gh_stack_words *words, struct gh_stack *stack,
 			 const struct gh_goroutine *g, uint64_t *left);
@@ -388,6 +389,15 @@ struct gh_live_reader {
 /* Bits of an entry of /proc/PID/pagemap: the page is in memory, or in swap. */
 #define GH_PAGE_PRESENT (UINT64_C(1) << 63)
 #define GH_PAGE_SWAPPED (UINT64_C(1) << 62)
+
+/* The address of the first page from ADDRESS, that of a page, on that is in memory or in swap, by
+ * PAGEMAP, /proc/PID/pagemap; END if none is before that. ADDRESS if it cannot be told. Takes no
+ * time for what is only reserved, where the kernel can tell. */
+uint64_t gh_next_page(int pagemap, uint64_t address, uint64_t end);
+
+/* No Go heap is as large, in bytes, as a mapping that is reserved for something else: sanitizers
+ * have one for what they note of each address. */
+#define GH_MOST_MAPPED (UINT64_C(1) << 42)
 
 /* Opens the file NAME of the process in /proc; -1 if it cannot be, and errno says why. */
 int gh_live_reader_open(const struct gh_live_reader *reader, const char *name);

@@ -45,6 +45,8 @@ static void take_mapping(void *context, int pid, struct gh_mapping *mapping)
 	    .from_file = mapping->inode != 0,
 	};
 	(void)pid;
+	if (range.size > GH_MOST_MAPPED)
+		return;
 	if (access[0] == 'r' && access[1] == 'w' && access[3] == 'p')
 		add_range(&live->ranges, &range);
 	else if (access[0] == 'r' && access[2] != 'x' && access[3] == 'p' && range.from_file)

@@ -170,19 +170,39 @@ static void copy_piece(void *context, uint32_t number)
 	copy_runs(&runs);
 }
 
-bool gh_live_reader_copy(struct gh_live_reader *reader, enum gh_live_extent extent)
+/* Passes over what only is reserved of RANGE from DONE on. */
+static uint64_t skip_reserved(const struct gh_live_reader *reader,
+			      const struct gh_live_range *range, uint64_t done)
+{
+	uint64_t at = range->start + done;
+	if (range->from_file || reader->pagemap < 0)
+		return done;
+	uint64_t next = gh_next_page(reader->pagemap, at, range->start + range->size);
+	if (reader->again && next > at)
+		/* It may have been there before. */
+		madvise(range->bytes + done, next - at, MADV_DONTNEED);
+	return next - range->start;
+}
+
+/* Adds the pieces of RANGE. */
+static void add_pieces(struct gh_live_reader *reader, const struct gh_live_range *range)
 {
 	uint64_t most = PAGES * (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t done = 0;
+	while ((done = skip_reserved(reader, range, done)) < range->size) {
+		uint64_t left = range->size - done;
+		struct gh_live_piece piece = {range, done, left < most ? left : most};
+		gh_vector_push(&reader->pieces, piece);
+		done += piece.size;
+	}
+}
+
+bool gh_live_reader_copy(struct gh_live_reader *reader, enum gh_live_extent extent)
+{
 	reader->pieces.count = 0;
 	reader->extent = extent;
-	for (size_t i = 0; i < reader->live->ranges.count; i++) {
-		const struct gh_live_range *range = &reader->live->ranges.items[i];
-		for (uint64_t done = 0; done < range->size; done += most) {
-			uint64_t left = range->size - done;
-			struct gh_live_piece piece = {range, done, left < most ? left : most};
-			gh_vector_push(&reader->pieces, piece);
-		}
-	}
+	for (size_t i = 0; i < reader->live->ranges.count; i++)
+		add_pieces(reader, &reader->live->ranges.items[i]);
 	if (reader->pieces.failed || reader->pieces.count > UINT32_MAX)
 		return gh_fail_memory(reader->err, reader->name);
 	gh_parallel((uint32_t)reader->pieces.count, copy_piece, reader);

@@ -1,4 +1,4 @@
-#include "lib/process/process.h"
+#include "lib/process/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +69,42 @@ bool gh_process_uint(struct gh_process_memory *memory, uint64_t address, unsigne
 	struct gh_cursor cur = gh_cursor_make(bytes, size, "memory", address, memory->big_endian);
 	*value = gh_cursor_uint(&cur, size);
 	return true;
+}
+
+/* Where memory cannot be listed, no larger gap is passed over, in pages. */
+#define LARGEST_GAP 4096
+
+/* Has *ADDRESS, which cannot be read, be in the next page that can. False if there is none. */
+static bool skip_gap(struct gh_process_memory *memory, uint64_t *address)
+{
+	const struct gh_memory *source = memory->source;
+	uint64_t start = *address;
+	uint64_t size;
+	uint8_t byte;
+	if (source->next != NULL) {
+		*address = gh_page_end(start);
+		bool found = *address > start && source->next(source, address, &size);
+		*address += (sizeof(uint64_t) - *address % sizeof(uint64_t)) % sizeof(uint64_t);
+		return found && *address > start;
+	}
+	for (unsigned i = 0; i < LARGEST_GAP && *address >= start; i++) {
+		*address = gh_page_end(*address);
+		if (gh_process_read(memory, *address, &byte, 1))
+			return *address > start;
+	}
+	return false;
+}
+
+bool gh_process_next_uint(struct gh_process_memory *memory, uint64_t *address, uint64_t end,
+			  unsigned size, uint64_t *value)
+{
+	while (*address < end && end - *address >= size) {
+		if (gh_process_uint(memory, *address, size, value))
+			return true;
+		if (!skip_gap(memory, address))
+			return false;
+	}
+	return false;
 }
 
 void gh_process_memory_free(struct gh_process_memory *memory)

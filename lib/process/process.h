@@ -5,8 +5,8 @@
  *
  * - memory.c: the memory, read from any struct gh_memory in blocks that are read ahead and kept;
  *   process.c: words in it;
- * - mappings.c: what is mapped; footprint.c: what all memory is used for, in classes;
- *   malloc_memory.c: what of it C's malloc has;
+ * - mappings.c: what is mapped; pages.c: pages that are in memory; footprint.c: what all memory is
+ * used for, in classes; malloc_memory.c: what of it C's malloc has;
  * - mapped_files.c, other_modules.c: the files that are in it, where Go libraries are found, and
  *   those that have code of its program's runtime;
  * - thread_registers.c: those of threads, from the notes of core files too;
@@ -63,6 +63,12 @@ bool gh_process_read(struct gh_process_memory *memory, uint64_t address, void *b
 /* Reads an integer of SIZE bytes: 1, 2, 4 or 8. False, and *VALUE 0, if it is not there. */
 bool gh_process_uint(struct gh_process_memory *memory, uint64_t address, unsigned size,
 		     uint64_t *value);
+
+/* Reads the first integer of SIZE bytes, 4 or 8, that is at *ADDRESS or, where that cannot be read,
+ * in the next page that can, before END; *ADDRESS becomes its place. False if there is none: what
+ * takes time is the memory that there is, and not what END claims. */
+bool gh_process_next_uint(struct gh_process_memory *memory, uint64_t *address, uint64_t end,
+			  unsigned size, uint64_t *value);
 
 /* Frees what is kept. A zeroed one may be freed too. */
 void gh_process_memory_free(struct gh_process_memory *memory);

@@ -144,13 +144,10 @@ static void search(struct gh_spans *spans, struct gh_process *process, struct sl
 	uint64_t at = module->bss + process->bias;
 	uint64_t end = module->ebss + process->bias;
 	*best = (struct slice){0};
-	for (at += (word - at % word) % word; at < end && end - at >= 3 * word; at += word) {
-		struct slice found;
+	struct slice found;
+	at += (word - at % word) % word;
+	for (; gh_process_next_uint(&process->memory, &at, end, word, &found.list); at += word) {
 		uint64_t capacity;
-		if (!gh_process_uint(&process->memory, at, word, &found.list)) {
-			at = gh_page_end(at) - word;
-			continue;
-		}
 		if (!gh_process_may_point(process, found.list) ||
 		    !gh_process_uint(&process->memory, at + word, word, &found.count) ||
 		    found.count <= best->count || found.count > most ||
@@ -184,20 +181,32 @@ static void drop_overlaps(struct gh_spans *spans)
 	spans->list.count = kept;
 }
 
+/* The elements that all spans have at most, for each byte of the process's memory: each has a bit
+ * there that tells whether it is in use. */
+#define ELEMENTS_OF_BYTE 8
+
 /* Reads the spans that LIST has. */
 static bool read_all(struct gh_spans *spans, struct gh_process *process, const struct slice *list)
 {
+	uint64_t left;
+	if (__builtin_mul_overflow(process->memory.source->size, ELEMENTS_OF_BYTE, &left))
+		left = UINT64_MAX;
 	for (uint64_t i = 0; i < list->count; i++) {
 		struct entry entry;
 		uint64_t address;
-		if (!read_pointer(process, list->list, i, &address) ||
-		    !read_entry(&spans->layout, process, address, &entry) ||
-		    !check_entry(process, &entry))
-			spans->lost++;
-		else if (entry.state == SPAN_IN_USE)
-			gh_vector_push(&spans->list, entry.span);
-		else if (entry.state == SPAN_MANUAL)
+		bool read = read_pointer(process, list->list, i, &address) &&
+			    read_entry(&spans->layout, process, address, &entry) &&
+			    check_entry(process, &entry);
+		if (read && entry.state == SPAN_MANUAL)
 			gh_vector_push(&spans->manual, entry.span);
+		if (read && entry.state != SPAN_IN_USE)
+			continue;
+		if (read && entry.span.nelems <= left) {
+			left -= entry.span.nelems;
+			gh_vector_push(&spans->list, entry.span);
+		} else {
+			spans->lost++;
+		}
 	}
 	drop_overlaps(spans);
 	return !spans->list.failed && !spans->manual.failed;
@@ -350,11 +359,11 @@ static bool read_marks(const struct gh_spans *spans, struct gh_process *process,
 
 /* The sweep revives objects with finalizers, for these to be run. */
 static void add_finalizers(const struct gh_spans *spans, struct gh_process *process,
-			   const struct gh_span *span, uint8_t *bits)
+			   const struct gh_span *span, uint8_t *bits, uint64_t *left)
 {
 	struct gh_special special;
 	uint64_t address = span->specials;
-	for (uint64_t left = GH_SPECIALS_OF(span); address != 0 && left > 0; left--) {
+	for (; address != 0 && *left > 0; --*left) {
 		if (!gh_special_read(spans, process, address, &special))
 			return;
 		uint64_t index = special.offset / span->elemsize;
@@ -379,7 +388,7 @@ static void add_marked(const struct gh_spans *spans, struct gh_process *process,
 }
 
 bool gh_span_objects(const struct gh_spans *spans, struct gh_process *process,
-		     const struct gh_span *span, uint8_t *bits)
+		     const struct gh_span *span, uint8_t *bits, uint64_t *specials)
 {
 	size_t size = (size_t)((span->nelems + 7) / 8);
 	uint32_t behind = spans->sweepgen - span->sweepgen;
@@ -388,7 +397,7 @@ bool gh_span_objects(const struct gh_spans *spans, struct gh_process *process,
 	bool unswept = behind == 2 || behind == 1 || behind == UINT32_MAX;
 	if (unswept && read_marks(spans, process, span, bits, size) &&
 	    (behind != 1 || !gh_is_zeros(bits, size))) {
-		add_finalizers(spans, process, span, bits);
+		add_finalizers(spans, process, span, bits, specials);
 		return true;
 	}
 	bool read = gh_process_read(&process->memory, span->alloc_bits, bits, size);
@@ -399,6 +408,11 @@ bool gh_span_objects(const struct gh_spans *spans, struct gh_process *process,
 	if (process->minor >= 25)
 		add_marked(spans, process, span, bits, size);
 	return read;
+}
+
+uint64_t gh_specials_most(const struct gh_spans *spans, const struct gh_process *process)
+{
+	return process->memory.source->size / spans->layout.special_size;
 }
 
 bool gh_special_read(const struct gh_spans *spans, struct gh_process *process, uint64_t address,

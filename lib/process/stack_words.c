@@ -41,8 +41,14 @@ void gh_stack_words_walk(struct gh_stack_words *words, struct gh_stack *stack,
 	words->process = stack->process;
 	words->frames.count = 0;
 	gh_stack_start(stack, g);
-	for (; *left > 0 && gh_stack_next(stack, &frame); --*left)
-		gh_vector_push(&words->frames, frame);
+	unsigned word = word_size(words);
+	while (*left > 0 && gh_stack_next(stack, &frame)) {
+		uint64_t size = (frame.end - frame.sp) / word + 1;
+		bool fits = size <= *left;
+		*left = fits ? *left - size : 0;
+		if (fits)
+			gh_vector_push(&words->frames, frame);
+	}
 }
 
 /* A function and where it is. */

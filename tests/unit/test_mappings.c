@@ -1,9 +1,11 @@
 /* What a process has mapped, as the kernel tells of a running one and in a core file; and the table
  * of why goroutines wait, in a program's data. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "lib/process/internal.h"
@@ -267,8 +269,76 @@ START_TEST(a_reason_has_64_bytes_at_most)
 }
 END_TEST
 
+/* Memory of 16 bytes at its address, after a page that is not there. */
+static bool read_far(const struct gh_memory *memory, uint64_t address, void *to, size_t size)
+{
+	const uint64_t *start = memory->from;
+	if (address < *start || size > 16 || address - *start > 16 - size)
+		return false;
+	memset(to, 7, size);
+	return true;
+}
+
+static bool next_far(const struct gh_memory *memory, uint64_t *address, uint64_t *size)
+{
+	const uint64_t *start = memory->from;
+	if (*address >= *start + 16)
+		return false;
+	*address = *address > *start ? *address : *start;
+	*size = *start + 16 - *address;
+	return true;
+}
+
+START_TEST(words_are_looked_for_in_memory_that_there_is)
+{
+	static const uint64_t starts[] = {UINT64_C(1) << 62, 0x2000};
+	for (size_t i = 0; i < 2; i++) {
+		struct gh_memory source = {.read = read_far, .from = &starts[i]};
+		source.next = i == 0 ? next_far : NULL;
+		struct gh_process_memory memory = {.source = &source};
+		uint64_t address = 0x1000;
+		uint64_t value;
+		ck_assert(gh_process_next_uint(&memory, &address, UINT64_MAX, 8, &value));
+		ck_assert_uint_eq(address, starts[i]);
+		ck_assert_uint_eq(value, UINT64_C(0x0707070707070707));
+		address += 8;
+		ck_assert(!gh_process_next_uint(&memory, &address, starts[i] + 8, 8, &value));
+		ck_assert(gh_process_next_uint(&memory, &address, UINT64_MAX, 8, &value));
+		ck_assert_uint_eq(address, starts[i] + 8);
+		address += 8;
+		ck_assert(!gh_process_next_uint(&memory, &address, UINT64_MAX, 8, &value));
+		gh_process_memory_free(&memory);
+	}
+}
+END_TEST
+
+START_TEST(pages_are_found_in_what_is_reserved)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t size = 10000 * page;
+	uint8_t *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	uint64_t start = (uintptr_t)bytes;
+	ck_assert(bytes != MAP_FAILED && pagemap >= 0);
+	madvise(bytes, size, MADV_NOHUGEPAGE);
+	ck_assert_uint_eq(gh_next_page(pagemap, start, start + size), start + size);
+	bytes[5000 * page + 1] = 1;
+	bytes[9999 * page] = 1;
+	ck_assert_uint_eq(gh_next_page(pagemap, start, start + size), start + 5000 * page);
+	ck_assert_uint_eq(gh_next_page(pagemap, start + 5001 * page, start + size),
+			  start + 9999 * page);
+	ck_assert_uint_eq(gh_next_page(pagemap, start + 5001 * page, start + 9999 * page),
+			  start + 9999 * page);
+	close(pagemap);
+	munmap(bytes, size);
+}
+END_TEST
+
 void mappings_tests(TCase *tests)
 {
+	tcase_add_test(tests, words_are_looked_for_in_memory_that_there_is);
+	tcase_add_test(tests, pages_are_found_in_what_is_reserved);
 	tcase_add_test(tests, each_mapping_is_a_line_and_its_sizes);
 	tcase_add_loop_test(tests, a_core_file_tells_of_the_files_that_are_mapped, 0, 4);
 	tcase_add_loop_test(tests, a_damaged_list_of_files_is_none, 0, 4);

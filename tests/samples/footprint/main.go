@@ -45,6 +45,20 @@ func spend(count int) {
 	}
 }
 
+// reserve has addresses that no memory is behind, but for a page at their end. Core files leave that out.
+func reserve() {
+	size := 3 << 20
+	size <<= 20
+	reserved, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_ANON|syscall.MAP_PRIVATE|syscall.MAP_NORESERVE)
+	if err != nil {
+		return
+	}
+	syscall.Madvise(reserved, 16) // MADV_DONTDUMP
+	reserved[size-1] = 1
+	fmt.Println("reserved", size)
+}
+
 // deep has a stack that is larger than others.
 func deep(left int, ready chan bool) {
 	var room [1024]byte
@@ -88,6 +102,7 @@ func main() {
 		panic(err)
 	}
 	touch(mapped)
+	reserve()
 	file, err := os.Open(os.Args[1])
 	if err != nil {
 		panic(err)
