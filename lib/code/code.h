@@ -225,14 +225,27 @@ bool gh_callees_have(const struct gh_callees *callees, uint64_t address);
 /* The most loads from memory that lead to a receiver. */
 #define GH_RECEIVER_LOADS 3
 
-/* Where the receiver of a method that was called is: what a word of the frame, or of a global,
- * leads to. */
+/* The origin of an address. */
+enum gh_receiver_from {
+	GH_RECEIVER_FRAME,    /* SP */
+	GH_RECEIVER_GLOBAL,   /* address 0 of the program's file */
+	GH_RECEIVER_ARGUMENT, /* what a register held when the function was called */
+};
+
+/* The register of amd64 that has the closure that a function is called by, as instructions number
+ * it, and how many may pass something to a function. */
+#define GH_RECEIVER_CLOSURE   2
+#define GH_RECEIVER_REGISTERS 16
+
+/* Where the receiver of a method that was called is: what a word of the frame, or of a global, or
+ * an argument, leads to. */
 struct gh_receiver {
 	size_t at;       /* of the call or the locked instruction in the function, in bytes */
 	bool is_call;    /* it is the first argument of a call, or else the operand of an
 			    instruction with the prefix LOCK */
 	bool known;      /* the rest is: */
-	bool is_global;  /* it begins at address 0 of the program's file, and not at SP */
+	uint8_t from;    /* enum gh_receiver_from */
+	uint8_t reg;     /* an argument's register, as instructions number it */
 	unsigned nloads; /* words to load; 0: the address itself is meant */
 	int64_t offsets[GH_RECEIVER_LOADS + 1]; /* to add before each load, and at the end */
 	bool is_lasting; /* the word is written in one place and nothing is done twice: later on it
@@ -249,8 +262,27 @@ struct gh_store {
 
 struct gh_store_list GH_VECTOR(struct gh_store); /* by place */
 
+/* Stands in gh_passed.reg for the function that is called. */
+#define GH_PASSED_CALLEE 0xff
+
+/* A known value at a call: in a register, or the address of the function that a register has. */
+struct gh_passed {
+	uint8_t reg;
+	struct gh_receiver value; /* at: of the call */
+};
+
+/* A word of the frame that is written in one place, by an instruction that stores there what an
+ * argument leads to. */
+struct gh_kept {
+	size_t at;      /* of the instruction in the function, in bytes */
+	int64_t offset; /* of the word, from SP */
+	struct gh_receiver value;
+};
+
 struct gh_receivers {
 	struct GH_VECTOR(struct gh_receiver) list; /* by place */
+	struct GH_VECTOR(struct gh_passed) passed; /* by place, where arguments are in registers */
+	struct GH_VECTOR(struct gh_kept) kept;     /* likewise, by when they are written */
 	struct gh_store_list stores;               /* of the function */
 };
 

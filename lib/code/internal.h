@@ -138,9 +138,15 @@ struct gh_jump_target {
 
 /* A word of the frame that the function writes once, and what it writes. */
 struct gh_slot {
+	size_t at;      /* of the instruction that does, in bytes */
 	int64_t offset; /* from SP */
 	struct gh_value value;
 };
+
+/* Words of the frame that are known, at most; and stores of a function in which such are looked
+ * for. */
+#define GH_READING_SLOTS  64
+#define GH_READING_STORES 4096
 
 /* What is known while a function is read. */
 struct gh_reading {
@@ -151,18 +157,20 @@ struct gh_reading {
 	struct gh_store_list stores;
 	struct GH_VECTOR(struct gh_slot) slots;
 	struct gh_known known;
-	int64_t frame;     /* bytes from SP to the frame's end; 0 before the prologue ends */
-	int64_t pushed;    /* bytes that were, before that */
-	int64_t below;     /* bytes from the frame's end down to its first local that may be a
-			      pointer: below is what calls are given, and give, which changes */
-	size_t spills;     /* where the code begins that saves arguments for a larger stack, in
-			      bytes; SIZE_MAX if there is none */
-	size_t spills_end; /* its last instruction, which goes to the function's first */
-	uint32_t ncalls;   /* that were read */
-	bool is_64_bit;    /* mode */
-	bool in_registers; /* arguments are passed in them */
-	bool goes_on;      /* the next instruction is come to from the last one */
-	bool follows;      /* what results, arguments and words written once hold is known, too */
+	int64_t frame;      /* bytes from SP to the frame's end; 0 before the prologue ends */
+	int64_t pushed;     /* bytes that were, before that */
+	int64_t below;      /* bytes from the frame's end down to its first local that may be a
+			       pointer: below is what calls are given, and give, which changes */
+	size_t spills;      /* where the code begins that saves arguments for a larger stack, in
+			       bytes; SIZE_MAX if there is none */
+	size_t spills_end;  /* its last instruction, which goes to the function's first */
+	uint32_t ncalls;    /* that were read */
+	bool is_64_bit;     /* mode */
+	bool in_registers;  /* arguments are passed in them */
+	bool goes_on;       /* the next instruction is come to from the last one */
+	bool follows;       /* what results, arguments and words written once hold is known, too */
+	bool prefers_frame; /* what is kept in such a word is known as that, not as what was
+			       written */
 	void *context;
 	/* The call at AT, which is number ncalls. True if it keeps all registers. CALLEE is 0 if
 	 * it is not told. */
@@ -192,7 +200,7 @@ void gh_reading_survey(struct gh_reading *reading, const struct gh_pclntab *tab)
 bool gh_reading_is_in_spills(const struct gh_reading *reading, size_t at);
 
 /* Finds where FUNC branches, and the words that it writes. False if there is nothing to read: it is
- * for another machine, or its code is not there. READING, in which only the last five are set, is
+ * for another machine, or its code is not there. READING, in which only the last six are set, is
  * to be freed either way. */
 bool gh_reading_start(struct gh_reading *reading, const struct gh_pclntab *tab,
 		      const struct gh_func *func);

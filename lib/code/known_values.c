@@ -6,11 +6,6 @@
 #include "lib/code/internal.h"
 #include "lib/util/bsearch.h"
 
-/* Words of the frame that are known, at most; and stores of a function in which such are looked
- * for. */
-#define MOST_SLOTS  64
-#define MOST_STORES 4096
-
 enum {
 	RAX = 0,
 	ADD_IMMEDIATE_8 = 0x83,
@@ -93,7 +88,8 @@ static const struct gh_slot *find_slot(const struct gh_reading *reading, int64_t
 static struct gh_value load(const struct gh_reading *reading, struct gh_value value)
 {
 	bool is_slot = value.nloads == 0 && value.from == GH_VALUE_FRAME;
-	const struct gh_slot *slot = is_slot ? find_slot(reading, value.offsets[0]) : NULL;
+	const struct gh_slot *slot =
+	    is_slot && !reading->prefers_frame ? find_slot(reading, value.offsets[0]) : NULL;
 	if (slot != NULL)
 		return slot->value;
 	if (value.from == GH_VALUE_UNKNOWN || value.nloads == GH_RECEIVER_LOADS ||
@@ -114,17 +110,25 @@ static void forget_slot(struct gh_known *known, int64_t slot)
 	}
 }
 
-/* VALUE is stored in the frame at OFFSET: it stays there if nothing else is. */
-static void note_slot(struct gh_reading *reading, int64_t offset, const struct gh_value *value)
+/* The instruction at AT stores VALUE in the frame at OFFSET: it stays there if nothing else is. */
+static void note_slot(struct gh_reading *reading, size_t at, int64_t offset,
+		      const struct gh_value *value)
 {
 	size_t stores = 0;
-	if (reading->slots.count == MOST_SLOTS || reading->stores.count > MOST_STORES)
+	if (reading->slots.count == GH_READING_SLOTS || reading->stores.count > GH_READING_STORES)
 		return;
 	for (size_t i = 0; i < reading->stores.count && stores < 2; i++)
 		stores +=
 		    reading->stores.items[i].in_frame && reading->stores.items[i].offset == offset;
 	if (stores == 1)
-		gh_vector_push(&reading->slots, (struct gh_slot){offset, *value});
+		gh_vector_push(&reading->slots, (struct gh_slot){at, offset, *value});
+}
+
+/* It is better known where VALUE is kept than what it is. */
+static bool is_vague(const struct gh_reading *reading, const struct gh_value *value)
+{
+	return reading->prefers_frame && (value->from == GH_VALUE_RESULT ||
+					  (value->from == GH_VALUE_ARGUMENT && value->nloads > 0));
 }
 
 static void store(struct gh_reading *reading, const struct gh_x86 *ins, size_t at)
@@ -138,15 +142,17 @@ static void store(struct gh_reading *reading, const struct gh_x86 *ins, size_t a
 		known->argument = is_pointer ? *value : (struct gh_value){0};
 	if (!is_pointer || !reading->in_registers)
 		return;
-	if (value->from != GH_VALUE_UNKNOWN) {
-		if (reading->follows && !gh_reading_is_in_spills(reading, at))
-			note_slot(reading, ins->displacement, value);
+	if (reading->follows && value->from != GH_VALUE_UNKNOWN &&
+	    !gh_reading_is_in_spills(reading, at))
+		note_slot(reading, at, ins->displacement, value);
+	if (value->from != GH_VALUE_UNKNOWN && !is_vague(reading, value))
 		return;
-	}
 	/* From now on it can be found there. */
-	*value = (struct gh_value){.from = GH_VALUE_FRAME};
-	value->offsets[0] = ins->displacement;
-	*value = load(reading, *value);
+	struct gh_value kept = {.from = GH_VALUE_FRAME};
+	kept.offsets[0] = ins->displacement;
+	kept = load(reading, kept);
+	if (kept.from != GH_VALUE_UNKNOWN || value->from == GH_VALUE_UNKNOWN)
+		*value = kept;
 }
 
 /* INS, which ends at END, may store a word elsewhere. */

@@ -106,8 +106,8 @@ static void link_mutexes(struct liveness *liveness, const struct finder *finder)
 	size_t count = deadlocks->mutexes.count;
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < mutexes[i].nholders; k++) {
-			size_t next =
-			    next_mutex(finder, deadlocks->holders.items[mutexes[i].first + k]);
+			size_t next = next_mutex(
+			    finder, deadlocks->holders.items[mutexes[i].first + k].goroutine);
 			if (next == GH_DUMP_NONE)
 				continue;
 			liveness->starts[next]++;
@@ -118,8 +118,8 @@ static void link_mutexes(struct liveness *liveness, const struct finder *finder)
 	/* Those are the ends, until all are filled in from there down. */
 	for (size_t i = count; i-- > 0;)
 		for (size_t k = 0; k < mutexes[i].nholders; k++) {
-			size_t next =
-			    next_mutex(finder, deadlocks->holders.items[mutexes[i].first + k]);
+			size_t next = next_mutex(
+			    finder, deadlocks->holders.items[mutexes[i].first + k].goroutine);
 			if (next != GH_DUMP_NONE)
 				liveness->waiting[--liveness->starts[next]] = i;
 		}
@@ -173,7 +173,7 @@ static size_t holder_wait(const struct finder *finder, const struct gh_held_mute
 {
 	const struct gh_deadlocks *deadlocks = finder->deadlocks;
 	for (size_t i = 0; i < mutex->nholders; i++) {
-		size_t wait = finder->wait_of[deadlocks->holders.items[mutex->first + i]];
+		size_t wait = finder->wait_of[deadlocks->holders.items[mutex->first + i].goroutine];
 		size_t next = wait != GH_DUMP_NONE
 				  ? gh_deadlocks_mutex(deadlocks, finder->waits, wait)
 				  : GH_DUMP_NONE;

@@ -25,10 +25,8 @@ enum { MOST_CALLS = 256, MOST_PIECES = 4096, MOST_CODE = 1 << 18 };
 /* What RWMutex's inlined methods lock is its readerCount. */
 #define READER_COUNT 16
 
-/* The method of that NAME. NULL if it is another function. */
-static const struct gh_lock_method *find_method(const struct gh_pclntab *tab, uint32_t name)
+const struct gh_lock_method *gh_lock_method_named(const char *text)
 {
-	const char *text = gh_pclntab_name(tab, name);
 	size_t i = 0;
 	/* From Go 1.24 on, sync's Mutex is one of internal/sync's. */
 	if (strncmp(text, "internal/", 9) == 0)
@@ -38,6 +36,36 @@ static const struct gh_lock_method *find_method(const struct gh_pclntab *tab, ui
 	while (i < NMETHODS && strcmp(text, methods[i].name) != 0)
 		i++;
 	return i < NMETHODS ? &methods[i] : NULL;
+}
+
+const struct gh_lock_method *gh_lock_method_of(unsigned kind, bool unlocks)
+{
+	size_t i = 0;
+	while (methods[i].lock != kind || methods[i].unlocks != unlocks || methods[i].may_fail)
+		i++;
+	return &methods[i];
+}
+
+static const struct gh_lock_method *find_method(const struct gh_pclntab *tab, uint32_t name)
+{
+	return gh_lock_method_named(gh_pclntab_name(tab, name));
+}
+
+bool gh_is_lock_own(const char *name)
+{
+	static const char *const starts[] = {"(*Mutex).", "(*RWMutex).", "(*Cond).", "runtime_"};
+	size_t length = strlen(name);
+	/* A value that calls a method is called as any function is. */
+	if (length > 3 && strcmp(name + length - 3, "-fm") == 0)
+		return false;
+	if (strncmp(name, "internal/", 9) == 0)
+		name += 9;
+	if (strncmp(name, "sync.", 5) != 0)
+		return false;
+	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
+		if (strncmp(name + 5, starts[i], strlen(starts[i])) == 0)
+			return true;
+	return false;
 }
 
 int32_t gh_own_line(const struct gh_range *range)
@@ -97,7 +125,8 @@ static bool is_here_placed(const struct gh_lock_calls *calls, struct gh_sourcema
 /* How many calls of LINE are not placed, the one that is executing included. */
 static size_t count_left(const struct gh_lock_calls *calls, struct gh_sourcemap *map, int32_t line)
 {
-	size_t count = gh_own_line(&calls->here) == line && !is_here_placed(calls, map);
+	bool is_here = find_frame(calls->tab, &calls->here) != NULL;
+	size_t count = is_here && gh_own_line(&calls->here) == line && !is_here_placed(calls, map);
 	for (size_t i = 0; i < calls->list.count; i++)
 		count += calls->list.items[i].line == line && !calls->list.items[i].placed;
 	return count;
@@ -202,7 +231,72 @@ static void add_called(struct gh_lock_calls *calls, const struct gh_lock_method 
 		place(call, receiver);
 }
 
-static void find_called(struct gh_lock_calls *calls, struct gh_sourcemap *map)
+/* The value in REG at the call at AT; unknown if it is not. */
+static struct gh_receiver find_passed(const struct gh_lock_calls *calls, size_t at, uint8_t reg)
+{
+	const struct gh_passed *items = calls->receivers.passed.items;
+	size_t count = calls->receivers.passed.count;
+	size_t i = gh_lower_bound(count, k, items[k].value.at < at);
+	for (; i < count && items[i].value.at == at; i++)
+		if (items[i].reg == reg)
+			return items[i].value;
+	return (struct gh_receiver){0};
+}
+
+/* What EFFECT, of a call at AT, is on, by what the caller passes. */
+static struct gh_receiver compose(const struct gh_lock_calls *calls, size_t at,
+				  const struct gh_lock_effect *effect)
+{
+	const struct gh_receiver *inner = &effect->receiver;
+	struct gh_receiver made = *inner;
+	if (inner->from == GH_RECEIVER_ARGUMENT) {
+		made = find_passed(calls, at, inner->reg);
+		if (made.nloads + inner->nloads > GH_RECEIVER_LOADS)
+			made.known = false;
+		for (unsigned i = 0; made.known && i <= inner->nloads; i++)
+			made.offsets[made.nloads + i] =
+			    inner->offsets[i] + (i == 0 ? made.offsets[made.nloads] : 0);
+		made.nloads += inner->nloads;
+	}
+	made.at = at;
+	made.is_call = true;
+	made.is_lasting = made.known && made.nloads == 0;
+	return made;
+}
+
+/* Adds what the function at ENTRY has done when the call from START to END, in RANGE, returns. */
+static void add_effects(struct gh_lock_calls *calls, struct gh_lock_code *code, uint64_t entry,
+			uint64_t start, uint64_t end, const struct gh_range *range)
+{
+	const struct gh_lock_effects *effects = gh_lock_effects_of(code, calls->tab, entry);
+	for (size_t i = 0; i < effects->count; i++) {
+		struct gh_lock_call call = {
+		    .method = effects->items[i].method,
+		    .line = gh_own_line(range),
+		    .tree = -1,
+		    .placed = true,
+		    .receiver = compose(calls, start - calls->func.entry, &effects->items[i]),
+		};
+		gh_vector_push(&calls->pieces,
+			       ((struct gh_lock_piece){calls->list.count, start, end}));
+		gh_vector_push(&calls->list, call);
+	}
+}
+
+/* Fills in the function that SITE calls, and where the instruction begins, if it is one of TARGETS:
+ * a prefix may come before the opcode. */
+static void find_target(struct gh_callsite *site, const struct gh_lock_targets *targets)
+{
+	for (size_t i = 0; !site->direct && targets != NULL && i < targets->count; i++)
+		if (site->start - targets->items[i].at <= 1) {
+			site->start = targets->items[i].at;
+			site->target = targets->items[i].entry;
+			return;
+		}
+}
+
+static void find_called(struct gh_lock_calls *calls, struct gh_lock_code *code,
+			struct gh_sourcemap *map, const struct gh_lock_targets *targets)
 {
 	const struct gh_pclntab *tab = calls->tab;
 	uint64_t entry = calls->func.entry;
@@ -212,15 +306,17 @@ static void find_called(struct gh_lock_calls *calls, struct gh_sourcemap *map)
 	struct gh_range range;
 	gh_callsites_in(&walk, tab->image, entry, calls->func.end);
 	while (!has_too_many(calls) && gh_callsites_next(&walk, &site)) {
-		size_t index = site.direct ? gh_pclntab_find(tab, site.target) : SIZE_MAX;
+		find_target(&site, targets);
+		size_t index = site.target != 0 ? gh_pclntab_find(tab, site.target) : SIZE_MAX;
 		uint64_t start = entry + site.start, end = entry + site.end;
 		if (index == SIZE_MAX || !gh_pclntab_func(tab, index, &callee, NULL) ||
-		    callee.entry != site.target)
+		    callee.entry != site.target || calls->pc - start < end - start)
 			continue;
 		const struct gh_lock_method *method = find_method(tab, callee.name);
-		if (method != NULL && calls->pc - start >= end - start &&
-		    gh_sourcemap_seek(map, start, &range))
+		if (method != NULL && gh_sourcemap_seek(map, start, &range))
 			add_called(calls, method, start, end, &range);
+		else if (method == NULL && code != NULL && gh_sourcemap_seek(map, start, &range))
+			add_effects(calls, code, site.target, start, end, &range);
 	}
 }
 
@@ -265,14 +361,16 @@ bool gh_lock_calls_any(const struct gh_pclntab *tab, const struct gh_func *func)
 	return any;
 }
 
-bool gh_lock_calls_find(struct gh_lock_calls *calls, const struct gh_pclntab *tab, uint64_t pc)
+bool gh_lock_calls_find(struct gh_lock_calls *calls, const struct gh_pclntab *tab,
+			struct gh_lock_code *code, uint64_t pc,
+			const struct gh_lock_targets *targets)
 {
 	struct gh_sourcemap map = {0};
 	*calls = (struct gh_lock_calls){.tab = tab, .pc = pc};
 	size_t index = gh_pclntab_find(tab, pc);
 	if (index == SIZE_MAX || !gh_pclntab_func(tab, index, &calls->func, NULL) ||
 	    calls->func.end - calls->func.entry > MOST_CODE ||
-	    strncmp(gh_pclntab_name(tab, calls->func.name), "sync.", 5) == 0)
+	    gh_is_lock_own(gh_pclntab_name(tab, calls->func.name)))
 		return true;
 	bool ok = gh_receivers_find(&calls->receivers, tab, &calls->func);
 	if (ok && gh_sourcemap_start(&map, tab, &calls->func) &&
@@ -281,7 +379,7 @@ bool gh_lock_calls_find(struct gh_lock_calls *calls, const struct gh_pclntab *ta
 		find_inlined(calls, &map);
 		if (!has_too_many(calls))
 			find_all_locked(calls, &map);
-		find_called(calls, &map);
+		find_called(calls, code, &map, targets);
 	}
 	gh_sourcemap_free(&map);
 	ok = ok && !calls->list.failed && !calls->pieces.failed;

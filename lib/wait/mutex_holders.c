@@ -1,4 +1,4 @@
-/* Who may have the mutexes that goroutines wait for: those whose frames have locked one, and know
+/* The holders of the mutexes that goroutines wait for: those whose frames have locked one, and know
  * its address. */
 #include <stdlib.h>
 
@@ -14,16 +14,20 @@ struct ref {
 
 /* A goroutine that may have a mutex. */
 struct holder {
-	size_t goroutine;
+	struct gh_lock_holder holder;
 	size_t mutex;
 	bool sure;    /* the receiver of its call is that mutex */
 	bool has_own; /* it has taken what it may have; else it lets go of what others have taken */
 };
 
-/* The locks that are open at a place in the code: a run of all of them. */
-struct place {
-	size_t first;
-	size_t count;
+/* A lock that a frame may have open. */
+struct open {
+	unsigned lock;    /* its kind */
+	bool lets_go;     /* see gh_open_lock */
+	bool certain;     /* sure, and what led to the mutex does so still */
+	bool lasts;       /* that alone */
+	uint64_t address; /* of the mutex; 0 if it is not known */
+	uint64_t pc;      /* of the call that takes it, where the program ran */
 };
 
 /* How many mutexes a pointer may lead to that tells who may have each of them: more are in an array
@@ -45,11 +49,9 @@ struct finder {
 	const struct gh_dump *dump;
 	const struct gh_module *modules;
 	size_t nmodules;
-	const size_t *wait_of;          /* by goroutine: the place of its wait */
-	struct gh_numbermap numbers;    /* by pc: of the place */
-	struct gh_unlockers *unlockers; /* by module, see gh_locks_open; owned */
-	struct GH_VECTOR(struct place) places;
-	struct gh_open_locks locks; /* of all places */
+	const size_t *wait_of; /* by goroutine: the place of its wait */
+	struct gh_lock_frames frames;
+	struct GH_VECTOR(struct open) open; /* of the frame that is looked at */
 	struct GH_VECTOR(struct holder) holders;
 	struct GH_VECTOR(struct ref) refs;
 	bool *contended;      /* by mutex: others than those who wait for it know it; owned */
@@ -60,9 +62,8 @@ struct finder {
 /* What is known of a frame while it is looked at. */
 struct frame {
 	size_t goroutine;
-	uint64_t sp;
-	uint64_t bias;                   /* of its module */
-	const struct gh_open_lock *open; /* locks */
+	size_t depth;
+	const struct open *open; /* locks */
 	size_t nopen;
 };
 
@@ -81,7 +82,11 @@ static int compare_holders(const void *a, const void *b)
 	const struct holder *x = a, *y = b;
 	if (x->mutex != y->mutex)
 		return x->mutex < y->mutex ? -1 : 1;
-	return (x->goroutine > y->goroutine) - (x->goroutine < y->goroutine);
+	size_t a_goroutine = x->holder.goroutine, b_goroutine = y->holder.goroutine;
+	if (a_goroutine != b_goroutine)
+		return a_goroutine < b_goroutine ? -1 : 1;
+	/* The outermost of its frames has taken it. */
+	return (x->holder.depth < y->holder.depth) - (x->holder.depth > y->holder.depth);
 }
 
 /* Finds the functions of module NUMBER that refer to mutexes from START to before END. */
@@ -129,38 +134,67 @@ static bool waits_for(const struct finder *finder, size_t goroutine, size_t mute
 	       gh_deadlocks_mutex(finder->deadlocks, finder->waits, wait) == mutex;
 }
 
-/* The address of the mutex that FRAME has locked by OPEN. 0 if it is not known. */
-static uint64_t locked_address(const struct finder *finder, const struct frame *frame,
-			       const struct gh_open_lock *open)
-{
-	const struct gh_receiver *receiver = &open->receiver;
-	uint64_t at = receiver->is_global ? frame->bias : frame->sp;
-	if (!receiver->known)
-		return 0;
-	for (unsigned i = 0; i < receiver->nloads; i++) {
-		at = gh_wait_word(finder->dump, at + (uint64_t)receiver->offsets[i]);
-		if (at == 0)
-			return 0;
-	}
-	return at + (uint64_t)receiver->offsets[receiver->nloads];
-}
-
 enum hold { HOLDS_NOT, HOLDS_PERHAPS, HOLDS };
 
-/* Whether FRAME has locked MUTEX; with LETS_GO, whether it lets go of it. */
-static enum hold holds(const struct finder *finder, const struct frame *frame,
-		       const struct gh_held_mutex *mutex, bool lets_go)
+/* The function of the frame at DEPTH waits for a lock itself: what it calls is only the lock's own.
+ */
+static bool is_waiting(const struct finder *finder, size_t goroutine, size_t depth)
+{
+	for (size_t i = 0; i < depth; i++)
+		if (!gh_wait_frame_is(finder->dump, goroutine, i, "sync.*") &&
+		    !gh_wait_frame_is(finder->dump, goroutine, i, "internal/sync.*") &&
+		    !gh_wait_frame_is(finder->dump, goroutine, i, "runtime.*"))
+			return false;
+	return true;
+}
+
+/* Whether FRAME has locked MUTEX, number NUMBER, by OPEN. A mutex that it waits for is not one that
+ * it has locked, it is not known which: it may wait for each of a pair in turn. */
+static enum hold holds_by(struct finder *finder, const struct frame *frame, size_t number,
+			  const struct open *open)
+{
+	const struct gh_held_mutex *mutex = &finder->deadlocks->mutexes.items[number];
+	enum hold hold = HOLDS_NOT;
+	if (open->address == mutex->address)
+		hold = open->certain ? HOLDS : HOLDS_PERHAPS;
+	else if (open->address == 0 || !open->lasts)
+		hold = HOLDS_PERHAPS;
+	if (hold == HOLDS_NOT || open->lets_go)
+		return hold;
+	const struct gh_wait *wait = &finder->waits->list.items[mutex->wait];
+	bool takes_same = wait->kind == GH_WAIT_MUTEX || open->lock == GH_LOCK_WRITE;
+	if (open->address != mutex->address && takes_same &&
+	    waits_for(finder, frame->goroutine, number) &&
+	    is_waiting(finder, frame->goroutine, frame->depth))
+		return HOLDS_NOT;
+	return hold;
+}
+
+/* Whether FRAME has locked mutex NUMBER, with *PC set to where; with LETS_GO, whether it lets go of
+ * it. */
+static enum hold holds(struct finder *finder, const struct frame *frame, size_t number,
+		       bool lets_go, uint64_t *pc)
 {
 	enum hold hold = HOLDS_NOT;
+	const struct gh_held_mutex *mutex = &finder->deadlocks->mutexes.items[number];
 	for (size_t i = 0; i < frame->nopen && hold != HOLDS; i++) {
-		const struct gh_open_lock *open = &frame->open[i];
-		uint64_t address = locked_address(finder, frame, open);
+		const struct open *open = &frame->open[i];
 		if ((open->lock & mutex->locks) == 0 || open->lets_go != lets_go)
 			continue;
-		if (address == mutex->address && open->sure && open->lasts)
-			hold = HOLDS;
-		else if (address == mutex->address || address == 0 || !open->lasts)
-			hold = HOLDS_PERHAPS;
+		enum hold by = holds_by(finder, frame, number, open);
+		*pc = by > hold ? open->pc : *pc;
+		hold = by > hold ? by : hold;
+	}
+	if (hold == HOLDS_NOT)
+		return HOLDS_NOT;
+	switch (gh_lock_frames_released(&finder->frames, frame->goroutine, frame->depth,
+					mutex->locks, mutex->address)) {
+	case GH_RELEASED:
+		return HOLDS_NOT;
+	case GH_RELEASED_PERHAPS:
+		return HOLDS_PERHAPS;
+	case GH_RELEASED_NOT:
+		break;
 	}
 	return hold;
 }
@@ -168,10 +202,11 @@ static enum hold holds(const struct finder *finder, const struct frame *frame,
 /* FRAME knows MUTEX: its goroutine may hold it; if not, it is noted that it knows it. */
 static void note(struct finder *finder, const struct frame *frame, size_t mutex)
 {
-	const struct gh_held_mutex *item = &finder->deadlocks->mutexes.items[mutex];
-	enum hold hold = holds(finder, frame, item, false);
-	if (hold != HOLDS_NOT || holds(finder, frame, item, true) != HOLDS_NOT)
-		gh_vector_push(&finder->holders, ((struct holder){.goroutine = frame->goroutine,
+	struct gh_lock_holder holder = {.goroutine = frame->goroutine, .depth = frame->depth};
+	uint64_t ignored;
+	enum hold hold = holds(finder, frame, mutex, false, &holder.pc);
+	if (hold != HOLDS_NOT || holds(finder, frame, mutex, true, &ignored) != HOLDS_NOT)
+		gh_vector_push(&finder->holders, ((struct holder){.holder = holder,
 								  .mutex = mutex,
 								  .sure = hold == HOLDS,
 								  .has_own = hold != HOLDS_NOT}));
@@ -184,8 +219,8 @@ static void note_crowd(struct finder *finder, const struct frame *frame, size_t 
 {
 	struct crowd crowd = {.know = 1};
 	for (size_t i = 0; i < frame->nopen; i++) {
-		const struct gh_open_lock *open = &frame->open[i];
-		if (open->lasts && locked_address(finder, frame, open) != 0)
+		const struct open *open = &frame->open[i];
+		if (open->lasts && open->address != 0)
 			continue;
 		if (open->lets_go)
 			crowd.give = 1;
@@ -239,7 +274,7 @@ static void note_fields(struct finder *finder, const struct frame *frame, size_t
 static void note_locked(struct finder *finder, const struct frame *frame)
 {
 	for (size_t i = 0; i < frame->nopen; i++) {
-		uint64_t address = locked_address(finder, frame, &frame->open[i]);
+		uint64_t address = frame->open[i].address;
 		size_t mutex =
 		    address != 0 ? gh_deadlocks_at(finder->deadlocks, address) : GH_DUMP_NONE;
 		if (mutex != GH_DUMP_NONE)
@@ -247,33 +282,63 @@ static void note_locked(struct finder *finder, const struct frame *frame)
 	}
 }
 
-/* The number of the module that has the function at ENTRY; of the program if none has. */
-static size_t find_module(const struct finder *finder, uint64_t entry)
+/* Adds what the function at DEPTH has deferred that lets go of locks: it has them if it has taken
+ * one each time before it deferred. FRAME is the dump's. */
+static void add_deferred(struct finder *finder, size_t goroutine, const struct gh_dump_frame *frame,
+			 size_t module)
 {
-	for (size_t i = 0; i < finder->nmodules; i++)
-		if (gh_pclntab_find(finder->modules[i].tab, entry - finder->modules[i].bias) !=
-		    SIZE_MAX)
-			return i;
-	return 0;
+	const struct gh_dump_stack *stack = gh_dump_stack(finder->dump, goroutine);
+	struct gh_lock_code *code = &finder->frames.codes[module];
+	const struct gh_pclntab *tab = finder->modules[module].tab;
+	uint64_t bias = finder->modules[module].bias;
+	struct gh_dump_record record;
+	for (size_t i = 0; i < stack->ndefers; i++) {
+		gh_dump_get(finder->dump, GH_DUMP_DEFER, stack->first_defer + i, &record);
+		const struct gh_dump_defer *defer = &record.defer;
+		if (defer->entry == 0 || defer->argp != frame->sp)
+			continue;
+		const struct gh_lock_effects *effects =
+		    gh_lock_effects_of(code, tab, defer->entry - bias);
+		for (size_t k = 0; k < effects->count; k++) {
+			const struct gh_lock_effect *effect = &effects->items[k];
+			struct open open = {.lock = effect->method->lock, .pc = defer->pc - 1};
+			if (!effect->method->unlocks ||
+			    effect->receiver.from != GH_RECEIVER_ARGUMENT ||
+			    effect->receiver.reg != GH_RECEIVER_CLOSURE ||
+			    !gh_lock_frames_follow(&finder->frames, defer->func_value,
+						   &effect->receiver, &open.address))
+				continue;
+			open.lasts = true;
+			open.certain = gh_lock_is_deferred(
+			    tab, code, frame->pc - bias - (frame->pc > frame->entry),
+			    defer->pc - bias - 1, open.lock);
+			gh_vector_push(&finder->open, open);
+		}
+	}
 }
 
-/* The number of the place that FRAME, of this MODULE, is at. */
-static uint32_t find_place(struct finder *finder, size_t module, const struct gh_dump_frame *frame)
+/* Finds the locks that the frame at DEPTH may have open. */
+static void find_open(struct finder *finder, size_t goroutine, size_t depth,
+		      const struct gh_dump_frame *frame, size_t module)
 {
-	uint32_t number = gh_numbermap_get(&finder->numbers, frame->pc);
-	if (number != GH_NOT_MAPPED)
-		return number;
-	struct place place = {.first = finder->locks.count};
-	uint64_t pc = frame->pc - finder->modules[module].bias;
-	/* What it returns to may be of the next line. */
-	finder->failed |=
-	    !gh_locks_open(&finder->locks, finder->modules[module].tab, &finder->unlockers[module],
-			   pc - (frame->pc > frame->entry));
-	place.count = finder->locks.count - place.first;
-	number = (uint32_t)finder->places.count;
-	finder->failed |= !gh_vector_push(&finder->places, place) ||
-			  !gh_numbermap_put(&finder->numbers, frame->pc, number);
-	return number;
+	size_t number = gh_lock_frames_place(&finder->frames, goroutine, depth);
+	finder->open.count = 0;
+	if (number == SIZE_MAX)
+		return;
+	add_deferred(finder, goroutine, frame, module);
+	for (size_t i = 0; i < finder->frames.places.items[number].locks.count; i++) {
+		struct gh_open_lock lock = finder->frames.places.items[number].locks.items[i];
+		struct open open = {.lock = lock.lock,
+				    .lets_go = lock.lets_go,
+				    .certain = lock.sure && lock.lasts,
+				    .lasts = lock.lasts,
+				    .pc = lock.pc + finder->modules[module].bias};
+		if (!gh_lock_frames_value(&finder->frames, goroutine, depth, number, &lock.receiver,
+					  0, &open.address))
+			open.address = 0;
+		gh_vector_push(&finder->open, open);
+	}
+	finder->failed |= finder->open.failed || finder->frames.failed;
 }
 
 /* Notes what the frame at DEPTH tells of mutexes. Its function's arguments are among the fields of
@@ -283,17 +348,15 @@ static void note_frame(struct finder *finder, size_t goroutine, size_t depth)
 	const struct gh_dump_stack *stack = gh_dump_stack(finder->dump, goroutine);
 	struct gh_dump_record record;
 	gh_dump_get(finder->dump, GH_DUMP_FRAME, stack->first_frame + depth, &record);
-	size_t in = find_module(finder, record.frame.entry);
+	size_t in = gh_lock_frames_module(&finder->frames, record.frame.entry);
 	const struct gh_module *module = &finder->modules[in];
-	uint32_t number = find_place(finder, in, &record.frame);
+	find_open(finder, goroutine, depth, &record.frame, in);
 	if (finder->failed)
 		return;
-	const struct place *place = &finder->places.items[number];
 	struct frame frame = {.goroutine = goroutine,
-			      .sp = record.frame.sp,
-			      .bias = module->bias,
-			      .open = &finder->locks.items[place->first],
-			      .nopen = place->count};
+			      .depth = depth,
+			      .open = finder->open.items,
+			      .nopen = finder->open.count};
 	note_locked(finder, &frame);
 	note_fields(finder, &frame, depth);
 	if (frame.nopen > 0)
@@ -313,9 +376,13 @@ static size_t merge_holders(struct holder *holders, size_t count)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < count; i++) {
-		if (kept > 0 && holders[kept - 1].goroutine == holders[i].goroutine) {
-			holders[kept - 1].sure |= holders[i].sure;
-			holders[kept - 1].has_own |= holders[i].has_own;
+		struct holder *last = &holders[kept - (kept > 0)];
+		if (kept > 0 && last->holder.goroutine == holders[i].holder.goroutine) {
+			if ((holders[i].sure && !last->sure) ||
+			    (holders[i].has_own && !last->has_own))
+				last->holder = holders[i].holder;
+			last->sure |= holders[i].sure;
+			last->has_own |= holders[i].has_own;
 		} else {
 			holders[kept++] = holders[i];
 		}
@@ -334,7 +401,7 @@ static void choose_holders(struct finder *finder, size_t number, const struct ho
 	bool others = finder->contended[number] || crowd->know > 0, given = crowd->give > 0;
 	size_t nsure = 0, nown = 0;
 	for (size_t i = 0; i < count; i++) {
-		bool waits = waits_for(finder, candidates[i].goroutine, number);
+		bool waits = waits_for(finder, candidates[i].holder.goroutine, number);
 		others = others || !waits;
 		given = given || (!waits && !candidates[i].has_own);
 		nsure += candidates[i].sure;
@@ -346,10 +413,10 @@ static void choose_holders(struct finder *finder, size_t number, const struct ho
 	mutex->first = deadlocks->holders.count;
 	for (size_t i = 0; i < count; i++) {
 		const struct holder *candidate = &candidates[i];
-		bool waits = waits_for(finder, candidate->goroutine, number);
+		bool waits = waits_for(finder, candidate->holder.goroutine, number);
 		bool may_be = candidate->has_own ? !others || !waits : !waits;
 		if (candidate->sure || (!mutex->sure && may_be))
-			gh_vector_push(&deadlocks->holders, candidate->goroutine);
+			gh_vector_push(&deadlocks->holders, candidate->holder);
 	}
 	mutex->nholders = deadlocks->holders.count - mutex->first;
 	/* Of several that wait for it, as many as have it can be it. */
@@ -388,11 +455,11 @@ bool gh_mutex_holders_find(struct gh_deadlocks *deadlocks, const struct gh_waits
 	    .modules = modules,
 	    .nmodules = nmodules,
 	    .wait_of = wait_of,
-	    .unlockers = calloc(nmodules, sizeof(*finder.unlockers)),
 	    .contended = calloc(deadlocks->mutexes.count + 1, sizeof(bool)),
 	    .crowds = calloc(deadlocks->mutexes.count + 1, sizeof(struct crowd)),
 	};
-	bool ok = finder.contended != NULL && finder.crowds != NULL && finder.unlockers != NULL &&
+	bool ok = finder.contended != NULL && finder.crowds != NULL &&
+		  gh_lock_frames_start(&finder.frames, dump, modules, nmodules) &&
 		  find_refs(&finder);
 	for (size_t i = 0; ok && i < dump->stacks.count && !finder.failed; i++) {
 		size_t nframes = gh_dump_stack(dump, i)->nframes;
@@ -404,12 +471,8 @@ bool gh_mutex_holders_find(struct gh_deadlocks *deadlocks, const struct gh_waits
 		choose_all_holders(&finder);
 	free(finder.contended);
 	free(finder.crowds);
-	gh_numbermap_free(&finder.numbers);
-	for (size_t i = 0; finder.unlockers != NULL && i < nmodules; i++)
-		gh_unlockers_free(&finder.unlockers[i]);
-	free(finder.unlockers);
-	gh_vector_free(&finder.places);
-	gh_vector_free(&finder.locks);
+	gh_lock_frames_free(&finder.frames);
+	gh_vector_free(&finder.open);
 	gh_vector_free(&finder.holders);
 	gh_vector_free(&finder.refs);
 	return ok && !deadlocks->holders.failed;

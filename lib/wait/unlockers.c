@@ -1,3 +1,4 @@
+/* Functions that let go of locks that others have taken. */
 #include <string.h>
 
 #include "lib/wait/internal.h"
@@ -13,20 +14,21 @@ struct walk {
 };
 
 /* The kinds of locks that FUNC lets go of itself. */
-static unsigned own_kinds(struct gh_unlockers *unlockers, const struct gh_pclntab *tab,
+static unsigned own_kinds(struct gh_lock_code *code, const struct gh_pclntab *tab,
 			  const struct gh_func *func)
 {
-	struct gh_open_locks locks = {0};
-	unsigned kinds = gh_numbermap_get(&unlockers->own, func->entry);
+	struct gh_lock_place place = {0};
+	unsigned kinds = gh_numbermap_get(&code->own, func->entry);
 	if (kinds != GH_NOT_MAPPED)
 		return kinds;
 	kinds = 0;
-	if (gh_lock_calls_any(tab, func) && !gh_locks_open(&locks, tab, NULL, func->entry))
+	if (gh_lock_calls_any(tab, func) &&
+	    !gh_lock_place_find(&place, tab, NULL, func->entry, NULL))
 		kinds = GH_LOCK_ALL;
-	for (size_t i = 0; i < locks.count; i++)
-		kinds |= locks.items[i].lets_go ? locks.items[i].lock : 0;
-	gh_vector_free(&locks);
-	return gh_numbermap_put(&unlockers->own, func->entry, kinds) ? kinds : GH_LOCK_ALL;
+	for (size_t i = 0; i < place.locks.count; i++)
+		kinds |= place.locks.items[i].lets_go ? place.locks.items[i].lock : 0;
+	gh_lock_place_free(&place);
+	return gh_numbermap_put(&code->own, func->entry, kinds) ? kinds : GH_LOCK_ALL;
 }
 
 /* A function of the runtime, or of package sync, whose locks are its own. */
@@ -55,7 +57,7 @@ static bool note_called(struct walk *walk, const struct gh_func *func)
 	return ok;
 }
 
-static unsigned all_kinds(struct gh_unlockers *unlockers, struct walk *walk)
+static unsigned all_kinds(struct gh_lock_code *code, struct walk *walk)
 {
 	unsigned kinds = 0;
 	for (size_t i = 0; i < walk->entries.count && kinds != GH_LOCK_ALL; i++) {
@@ -65,28 +67,21 @@ static unsigned all_kinds(struct gh_unlockers *unlockers, struct walk *walk)
 		    func.entry != walk->entries.items[i] ||
 		    is_of_runtime(gh_pclntab_name(walk->tab, func.name)))
 			continue;
-		kinds |= own_kinds(unlockers, walk->tab, &func);
+		kinds |= own_kinds(code, walk->tab, &func);
 		if (i == MOST_CALLED || !note_called(walk, &func))
 			kinds = GH_LOCK_ALL;
 	}
 	return kinds;
 }
 
-unsigned gh_unlocked_by(struct gh_unlockers *unlockers, const struct gh_pclntab *tab,
-			uint64_t entry)
+unsigned gh_unlocked_by(struct gh_lock_code *code, const struct gh_pclntab *tab, uint64_t entry)
 {
 	struct walk walk = {.tab = tab};
-	unsigned kinds = gh_numbermap_get(&unlockers->all, entry);
+	unsigned kinds = gh_numbermap_get(&code->all, entry);
 	if (kinds != GH_NOT_MAPPED)
 		return kinds;
-	kinds = note(&walk, entry) ? all_kinds(unlockers, &walk) : GH_LOCK_ALL;
+	kinds = note(&walk, entry) ? all_kinds(code, &walk) : GH_LOCK_ALL;
 	gh_numbermap_free(&walk.seen);
 	gh_vector_free(&walk.entries);
-	return gh_numbermap_put(&unlockers->all, entry, kinds) ? kinds : GH_LOCK_ALL;
-}
-
-void gh_unlockers_free(struct gh_unlockers *unlockers)
-{
-	gh_numbermap_free(&unlockers->own);
-	gh_numbermap_free(&unlockers->all);
+	return gh_numbermap_put(&code->all, entry, kinds) ? kinds : GH_LOCK_ALL;
 }

@@ -10,8 +10,10 @@
  * - object_holders.c: who else has channels, wait groups and conditions;
  * - leaked.c: goroutines that can never go on;
  * - lock_calls.c: the methods that take mutexes or let go of them, and the calls of these in a
- *   function; locks.c: which are open at a place in it; unlockers.c: functions that let go of
- *   mutexes that others have taken;
+ *   function; lock_flow.c: the ways of control between them; locks.c: which are open at a place in
+ *   it; lock_effects.c: functions that return with their argument's lock taken, or let go of;
+ *   unlockers.c: functions that let go of mutexes that others have taken;
+ * - lock_frames.c: the locks that goroutines' frames have open, and their addresses;
  * - mutex_holders.c: who may have the mutexes that are waited for, by the code that took them;
  * - deadlocks.c: the cycles of those who wait for each other.
  *
@@ -205,6 +207,13 @@ struct gh_held_mutex {
 	bool dead;      /* it is held by goroutines that wait for each other's mutexes */
 };
 
+/* A goroutine that has a mutex, or may. */
+struct gh_lock_holder {
+	size_t goroutine; /* its number */
+	size_t depth;     /* of the frame whose function has taken it */
+	uint64_t pc;      /* there: of the call that did; 0 if it is not known */
+};
+
 /* Goroutines that wait for each other's mutexes. */
 struct gh_deadlock {
 	size_t first; /* place of the first member */
@@ -213,7 +222,7 @@ struct gh_deadlock {
 
 struct gh_deadlocks {
 	struct GH_VECTOR(struct gh_held_mutex) mutexes;
-	struct GH_VECTOR(size_t) holders; /* numbers of goroutines */
+	struct GH_VECTOR(struct gh_lock_holder) holders;
 	struct GH_VECTOR(struct gh_deadlock) list;
 	struct GH_VECTOR(size_t) members; /* places of waits: each is for a mutex that the next
 					     member's goroutine has, and the last for the first's */

@@ -303,7 +303,7 @@ static void draw_holders(const struct gh_dot *dot, struct gh_wait_query *query,
 			 const struct gh_deadlocks *deadlocks, const struct gh_held_mutex *mutex)
 {
 	for (size_t i = 0; i < mutex->nholders; i++) {
-		size_t holder = deadlocks->holders.items[mutex->first + i];
+		size_t holder = deadlocks->holders.items[mutex->first + i].goroutine;
 		draw_goroutine(dot, query, holder, mutex->dead);
 		fprintf(dot->out, "\"0x%" PRIx64 "\" -> g%zu [%slabel=\"", mutex->address, holder,
 			mutex->sure ? "" : "style=dashed ");

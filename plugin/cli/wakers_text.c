@@ -63,11 +63,11 @@ static void print_mutex(FILE *out, struct gh_wait_query *query, const struct gh_
 	if (mutex == NULL || mutex->nholders == 0)
 		return;
 	fputs(mutex->sure ? "; held by " : "; perhaps held by ", out);
-	gh_wait_print_goroutine(out, query, deadlocks->holders.items[mutex->first]);
+	gh_wait_print_goroutine(out, query, deadlocks->holders.items[mutex->first].goroutine);
 	if (mutex->nholders > 1)
 		fprintf(out, " %s %zu more", mutex->sure ? "and" : "or", mutex->nholders - 1);
 	else
-		print_state(out, query, deadlocks->holders.items[mutex->first]);
+		print_state(out, query, deadlocks->holders.items[mutex->first].goroutine);
 }
 
 void gh_wait_print_wakers(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait)

@@ -84,15 +84,19 @@ static void walk_receivers(const struct gh_pclntab *tab)
 /* Which locks are open at the last instruction of each function. */
 static void walk_locks(const struct gh_pclntab *tab)
 {
-	struct gh_open_locks locks = {0};
-	struct gh_unlockers unlockers = {0};
+	struct gh_lock_place place;
+	struct gh_lock_code code = {0};
 	struct gh_func func;
-	for (size_t i = 0; i < tab->nfunc; i++)
-		if (gh_pclntab_record(tab, i, &func, NULL) && func.end > func.entry &&
-		    !gh_locks_open(&locks, tab, &unlockers, func.end - 1))
+	for (size_t i = 0; i < tab->nfunc; i++) {
+		if (!gh_pclntab_record(tab, i, &func, NULL) || func.end <= func.entry)
+			continue;
+		if (!gh_lock_place_find(&place, tab, &code, func.end - 1, NULL))
 			abort();
-	gh_unlockers_free(&unlockers);
-	gh_vector_free(&locks);
+		if (!gh_lock_place_find_released(&place, tab, &code, func.end - 1))
+			abort();
+		gh_lock_place_free(&place);
+	}
+	gh_lock_code_free(&code);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
