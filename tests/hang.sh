@@ -53,6 +53,54 @@ check() {
 	wait "$pid" 2>"$work/why"
 }
 
+# stop_seen: waits until goheap, which is $asker, has a thread of the process stopped. False if it has ended before.
+stop_seen() {
+	local file stat
+	while kill -0 "$asker" 2>"$work/why"; do
+		for file in "/proc/$pid/task"/*/stat; do
+			read -r stat <"$file"
+			[[ $stat != *") t "* ]] || return 0
+		done
+	done
+	return 1
+}
+
+# running: no thread of the process is stopped.
+running() {
+	[[ $(states) != *[tT]* ]]
+}
+
+# check_signals RELEASE: goheap is sent signals while it has a process stopped, one of whose threads keeps it waiting for 0.1 s:
+# the process goes on within 2 s, though goheap be stopped or ended.
+check_signals() {
+	local signal asker late='' try
+	run_until_ready "$directory/stuck.stripped" kernel
+	wait_until grep -q ') D ' "/proc/$pid/task"/*/stat
+	for signal in TSTP TTIN TTOU QUIT PIPE INT TERM HUP KILL; do
+		# A busy machine may have slept through the stop.
+		for try in {1..5}; do
+			# In a group of processes of its own: the kernel ignores stops of one that no shell controls.
+			set -m
+			"$GOHEAP" hang -p "$pid" >"$work/hang" 2>&1 &
+			asker=$!
+			set +m
+			stop_seen && kill "-$signal" "$asker" && break
+			wait "$asker"
+		done 2>"$work/why"
+		((try < 5)) || late="$late $signal: never seen stopped;"
+		for _ in {1..40}; do
+			running && break
+			sleep 0.05
+		done
+		running || late="$late $signal: $(states | tr -d '\n');"
+		kill -CONT "$asker" 2>"$work/why"
+		wait "$asker" 2>"$work/why"
+	done
+	equal "Go $1: signals at goheap leave no process stopped" "" "$late"
+	exec 7>&-
+	wait "$pid" 2>"$work/why"
+}
+
 # over_disk DIRECTORY COMMAND...: runs it where the disk of DIRECTORY answers nothing.
 over_disk() {
 	# shellcheck disable=SC2016 # The shell in it expands these.
@@ -130,6 +178,7 @@ for release in ${RELEASES:-1.15 1.19 1.27}; do
 	check "$release" pipe writePipe S held 'in a system call, syscall\.write'
 	# At some of its instructions it is not sure.
 	check "$release" spin spin R '(perhaps )?held' '(on a thread|ready to run)'
+	! is_newest "$release" || check_signals "$release"
 	[ "$release" != 1.19 ] || check_disk "$release"
 done
 check_crowd 1.19

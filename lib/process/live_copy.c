@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -258,6 +259,19 @@ struct stop {
 	bool copied;
 };
 
+/* Blocks the signals that would stop goheap, or have it write to a terminal or a core file, while
+ * the process is stopped: that would stay stopped as long. Those that end goheap at once resume the
+ * process. *BEFORE is the mask to restore. */
+static void block_signals(sigset_t *before)
+{
+	static const int delaying[] = {SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE, SIGALRM, SIGQUIT};
+	sigset_t blocked;
+	sigemptyset(&blocked);
+	for (size_t i = 0; i < sizeof(delaying) / sizeof(delaying[0]); i++)
+		sigaddset(&blocked, delaying[i]);
+	pthread_sigmask(SIG_BLOCK, &blocked, before);
+}
+
 /* Stops the process, copies it, and lets it go on. */
 static void *copy_traced(void *context)
 {
@@ -282,14 +296,18 @@ bool gh_live_copy_stop(struct gh_live_copy *live, const struct gh_arch *arch,
 	/* With the thread that traces ends what it traces: no thread of the process stays stopped
 	 * that comes back from the kernel later. */
 	pthread_t tracer;
+	sigset_t before;
 	reader.parts = parts;
 	reader.again = true;
 	gh_live_reader_works(&reader);
 	if (gh_live_reader_copy(&reader, GH_LIVE_PARTS)) {
+		/* Its threads inherit the mask. */
+		block_signals(&before);
 		if (pthread_create(&tracer, NULL, copy_traced, &stop) == 0)
 			pthread_join(tracer, NULL);
 		else
 			gh_fail_memory(err, "a thread");
+		pthread_sigmask(SIG_SETMASK, &before, NULL);
 	}
 	close_reader(&reader);
 	return stop.copied;
