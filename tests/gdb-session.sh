@@ -626,6 +626,19 @@ test_lifetime() {
 	has "goheap info" "$output" '^functions: +[0-9]+$'
 }
 
+# test_signals: of programs that GDB pipes into, a GDB without Python would end. That Python has seen to it is undone here.
+test_signals() {
+	local output
+	output=$(debug -x "$work/goheap.gdb" -ex 'python __import__("signal").signal(13, __import__("signal").SIG_DFL)' \
+		-ex "jit-reader-load $GOHEAP_SO" /bin/cat <<-END
+		shell grep SigIgn /proc/\$PPID/status
+		run /proc/self/status
+	END
+	)
+	has "signals: GDB does not end by SIGPIPE" "$output" '^SigIgn:	[0-9a-f]*[13579bdf][0-9a-f]{3}$'
+	has "signals: the program that it debugs gets it" "$output" '^SigIgn:	[0-9a-f]*[02468ace][0-9a-f]{3}$'
+}
+
 # test_cache PROGRAM TWIN
 test_cache() {
 	local cache=$XDG_CACHE_HOME/goheap output kept line
@@ -771,6 +784,7 @@ for release in ${RELEASES:-1.15 1.19 "$(tail -n 1 <<<"$releases")"}; do
 done
 sample=$("$tests/build-sample" 1.19 sample)/sample
 test_lifetime "$sample.stripped"
+test_signals
 test_cache "$sample.stripped" "$sample"
 test_declined "$sample"
 test_names "$sample.stripped"

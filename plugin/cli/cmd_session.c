@@ -233,8 +233,8 @@ static void begin_unless_lines(struct job *job, const struct gh_program *program
 		address = func.entry;
 	/* Decimal is the same in every language that GDB may be set to. */
 	fprintf(job->boot,
-		"pipe info line *%" PRIu64
-		" | { read -r text; case $text in Line*|'~\"Line'*) ;; *) exit 1;; esac; }\n",
+		"pipe info line *%" PRIu64 " | { read -r text; cat >/dev/null; "
+		"case $text in Line*|'~\"Line'*) ;; *) exit 1;; esac; }\n",
 		address + bias);
 	fputs("if $_shell_exitcode\n", job->boot);
 }

@@ -80,8 +80,7 @@ static void write_command(FILE *script, const char *address, bool writes_script)
 		gh_script_go_on(script, "_goheap_serve", arguments);
 	else
 		fprintf(script,
-			NOTE_FRAME "pipe _goheap_serve | { trap \"exit 1\" INT; "
-				   "\"$GOHEAP_PROGRAM\" %s || exit 1; }\n" SELECT_FRAME,
+			NOTE_FRAME "pipe _goheap_serve | " GH_SCRIPT_PROGRAM_LAST "\n" SELECT_FRAME,
 			arguments);
 }
 

@@ -127,6 +127,12 @@ void gh_script_presence(FILE *script);
 /* Has GDB take its symbols, a Go program's, from FILE in place of those it has. */
 void gh_script_symbols(FILE *script, const char *file);
 
+/* What GDB pipes a command into: the goheap program with the arguments %s, and then what reads the
+ * rest. A pipe that nobody reads ends a GDB that does not ignore SIGPIPE. */
+#define GH_SCRIPT_PROGRAM_LAST                                                                     \
+	"{ trap \"exit 1\" INT; \"$" GH_PROGRAM_VARIABLE                                           \
+	"\" %s && status=0 || status=1; cat >/dev/null; exit $status; }"
+
 /* Has GDB print by COMMAND into `goheap ARGUMENTS' and run the script that this writes. */
 void gh_script_go_on(FILE *script, const char *command, const char *arguments);
 

@@ -336,7 +336,7 @@ static void await_libraries(const struct job *job)
 		fputs("with confirm off -- _goheap_await_libraries\n", job->look->script);
 	else
 		fputs("_goheap_silently _goheap_place_dynamic\n"
-		      "pipe info sharedlibrary | grep -q ^0x\n"
+		      "pipe info sharedlibrary | grep ^0x >/dev/null\n"
 		      "if $_shell_exitcode\nelse\n_goheap_look\nend\n",
 		      job->look->script);
 }

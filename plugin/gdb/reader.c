@@ -3,6 +3,7 @@
 #include <gdb/jit-reader.h>
 
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,6 +174,15 @@ static char *find_program(void)
 	return strdup(GOHEAP_BINDIR "/goheap");
 }
 
+/* Has GDB go on where a program that it pipes into ends early. GDB 13 without Python would end. What
+ * GDB debugs starts with the signals as they were when GDB started. */
+static void ignore_sigpipe(void)
+{
+	struct sigaction action;
+	if (sigaction(SIGPIPE, NULL, &action) == 0 && action.sa_handler == SIG_DFL)
+		signal(SIGPIPE, SIG_IGN);
+}
+
 /* Without a session the reader is useless, but GDB crashes when it is given none. */
 struct gdb_reader_funcs *gdb_init_reader(void)
 {
@@ -183,6 +193,7 @@ struct gdb_reader_funcs *gdb_init_reader(void)
 	    .get_frame_id = get_frame_id,
 	    .destroy = destroy,
 	};
+	ignore_sigpipe();
 	char *program = find_program();
 	const char *problem =
 	    program == NULL ? GH_OUT_OF_MEMORY : gh_session_open(&session, program);

@@ -69,7 +69,7 @@ void gh_script_file(FILE *script, const char *command, const char *file)
 
 void gh_script_presence(FILE *script)
 {
-	fputs("pipe show print frame-arguments | grep -Eq '\"scalars\\\\?\"'\n"
+	fputs("pipe show print frame-arguments | grep -E '\"scalars\\\\?\"' >/dev/null\n"
 	      "if $_shell_exitcode\nelse\n" GH_SCRIPT_PRESENCE "end\n",
 	      script);
 }
@@ -83,9 +83,7 @@ void gh_script_symbols(FILE *script, const char *file)
 
 void gh_script_go_on(FILE *script, const char *command, const char *arguments)
 {
-	fprintf(script,
-		"pipe %s | { trap \"exit 1\" INT; \"$" GH_PROGRAM_VARIABLE "\" %s || exit 1; }\n",
-		command, arguments);
+	fprintf(script, "pipe %s | " GH_SCRIPT_PROGRAM_LAST "\n", command, arguments);
 	/* If it failed, the script there is this one. */
 	fprintf(script, "if $_shell_exitcode\nelse\nsource /proc/self/fd/%d/boot.gdb\nend\n",
 		GH_SESSION_FD);
