@@ -626,6 +626,38 @@ test_lifetime() {
 	has "goheap info" "$output" '^functions: +[0-9]+$'
 }
 
+# test_ended PROGRAM: commands that the program ends under, and that come when there is none.
+test_ended() {
+	local output
+	output=$(goheap "$1" <<-END
+		detach
+		finish
+		kill
+		break main.main
+		run >/dev/null
+		delete
+		goheap goroutine 1
+		next
+		finish
+		next
+		finish
+		detach
+		kill
+		goheap returned
+		run >/dev/null
+		break main.leaf
+		run >/dev/null
+		finish
+		kill
+		detach
+		next
+		continue
+	END
+	)
+	equal "ended: the program ends by itself twice" 2 "$(grep -c 'exited normally' <<<"$output")"
+	lacks "ended: nothing that a user does not know is named" "$output" 'goheap_|hook|thread ID'
+}
+
 # test_signals: of programs that GDB pipes into, a GDB without Python would end. That Python has seen to it is undone here.
 test_signals() {
 	local output
@@ -784,6 +816,7 @@ for release in ${RELEASES:-1.15 1.19 "$(tail -n 1 <<<"$releases")"}; do
 done
 sample=$("$tests/build-sample" 1.19 sample)/sample
 test_lifetime "$sample.stripped"
+test_ended "$sample.stripped"
 test_signals
 test_cache "$sample.stripped" "$sample"
 test_declined "$sample"
