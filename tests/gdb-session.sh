@@ -24,7 +24,7 @@ debug() {
 
 # goheap ARGUMENT...: the same with the plugin loaded.
 goheap() {
-	debug -x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" "$@"
+	debug -ex "jit-reader-load $GOHEAP_SO" "$@"
 }
 
 # frames: a backtrace on standard input as rows of function, file, line. A frame without a name or
@@ -801,7 +801,7 @@ test_typed() {
 	start_waiting "$1" wait
 	printf '%s\n' "attach $pid" "thread apply all backtrace" detach "file $2" y "break main.leaf" \
 		"run >/dev/null" "backtrace" "info breakpoints" kill y quit >"$work/typed"
-	timeout -k 5 120 script -qec "TERM=dumb gdb ${gdb_defaults[*]@Q} ${gdb_options[*]@Q} -x $work/goheap.gdb \
+	timeout -k 5 120 script -qec "TERM=dumb gdb ${gdb_defaults[*]@Q} ${gdb_options[*]@Q} \
 		-ex 'jit-reader-load $GOHEAP_SO'" /dev/null <"$work/typed" | tr -d '\r' >"$work/session"
 	end "$pid"
 	has "typed: attach, then a backtrace" "$(cat "$work/session")" '^#[0-9]+ .* main\.wait \(.*\) at '

@@ -227,7 +227,7 @@ plain_gdb() {
 
 # goheap PROGRAM COMMAND...: the same with the plugin. After session_home.
 goheap() {
-	local gdb_options=("${gdb_options[@]}" -x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO")
+	local gdb_options=("${gdb_options[@]}" -ex "jit-reader-load $GOHEAP_SO")
 	plain_gdb "$@"
 }
 

@@ -185,7 +185,6 @@ check_plugin() {
 	equal "$name: objects of its types" 6 "$(grep -c '\<main\.' "$work/types")"
 	typed "$name: types" -p "$pid"
 	XDG_CACHE_HOME=$work/cache timeout 60 gdb -nx -q -batch -iex 'set debuginfod enabled off' -iex 'set auto-load no' \
-		-x "$(dirname "$GOHEAP_SO")/goheap.gdb" \
 		-ex "jit-reader-load $GOHEAP_SO" -ex "attach $pid" -ex "gcore $work/core" \
 		-ex "goheap print $(awk '/^type / { print $2; exit }' "$work/output")" -ex detach </dev/null >"$work/gdb" 2>&1
 	has "$name: types in GDB" "$(cat "$work/gdb")" '^main\.order \{id: 42, buyer: \*main\.customer \{name: "alice", friend: fmt\.Stringer\(\*main\.customer\) '

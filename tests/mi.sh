@@ -8,7 +8,7 @@ session_home
 
 needs "everything" gdb || finish
 source=$tests/samples/steps/main.go
-with_goheap=("${gdb_defaults[@]}" -iex 'set confirm off' -ix "$work/goheap.gdb" -iex "jit-reader-load $GOHEAP_SO")
+with_goheap=("${gdb_defaults[@]}" -iex 'set confirm off' -iex "jit-reader-load $GOHEAP_SO")
 
 # start ARGUMENT...: GDB, which is asked on descriptor 7 and answers on 8.
 start() {
@@ -138,7 +138,7 @@ check_chosen_mi() {
 # without a word.
 named() {
 	mkdir -p "$work/home"
-	printf '%s\n' 'set debuginfod enabled off' "source $work/goheap.gdb" "jit-reader-load $GOHEAP_SO" >"$work/home/.gdbinit"
+	printf '%s\n' 'set debuginfod enabled off' "jit-reader-load $GOHEAP_SO" >"$work/home/.gdbinit"
 	HOME=$work/home start -q -i="$1" "$directory/steps.stripped"
 }
 

@@ -11,7 +11,7 @@ spin=$(grep -n 'spun = turn(spun)' "$tests/samples/sample/server.go" | cut -d : 
 
 # goheap ARGUMENT...: GDB with the plugin, and the commands on standard input.
 goheap() {
-	gdb_lines -x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" "$@"
+	gdb_lines -ex "jit-reader-load $GOHEAP_SO" "$@"
 }
 
 # start PROGRAM MODE: runs it until it is ready; its process id in $pid.

@@ -303,7 +303,7 @@ check_gdb() {
 	write 1.19 1 || return
 	"$GOHEAP" profile -e "$directory/profile.stripped" "$work/dump" >"$work/expected"
 	(
-		cd "$work" && XDG_CACHE_HOME=$work/cache gdb -nx -batch -x "$(dirname "$GOHEAP_SO")/goheap.gdb" \
+		cd "$work" && XDG_CACHE_HOME=$work/cache gdb -nx -batch \
 			-ex "jit-reader-load $GOHEAP_SO" -ex "file $directory/profile.stripped" -ex "goheap load $work/dump" \
 			-ex "echo \nprofile:\n" -ex "goheap profile" -ex "goheap pprof --rate 1 -o $work/gdb.pprof"
 	) 2>&1 | sed '1,/^profile:$/d' >"$work/found"

@@ -145,7 +145,7 @@ lists() {
 	"$GOHEAP" --help | sed -nE 's/^  ([a-z0-9]+) +[A-Z].*/\1/p' | sort >"$work/told"
 	heads "$page" COMMANDS | sort >"$work/documented"
 	same "goheap(1) has every command ($(wc -l <"$work/told")), and no other" "$work/told" "$work/documented"
-	gdb -nx -q -batch -x "$build/plugin/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" -ex "help goheap" 2>&1 |
+	gdb -nx -q -batch -ex "jit-reader-load $GOHEAP_SO" -ex "help goheap" 2>&1 |
 		sed -nE 's/^goheap ([a-z]+) *-- .*/\1/p' | sort -u >"$work/told"
 	gdb_heads | sort >"$work/documented"
 	same "goheap-gdb(7) has every command ($(wc -l <"$work/told")), and no other" "$work/told" "$work/documented"
@@ -209,7 +209,7 @@ gdb_commands() {
 		esac
 		count=$((count + 1))
 	done
-	gdb -nx -q -batch -iex 'set auto-load no' -x "$build/plugin/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" \
+	gdb -nx -q -batch -iex 'set auto-load no' -ex "jit-reader-load $GOHEAP_SO" \
 		-ex "goheap load after.heapdump" "${commands[@]}" ./shop </dev/null >"$work/output" 2>"$work/errors"
 	lacks "the commands in goheap-gdb(7) ($count)" "$(cat "$work/errors")" 'goheap: |[Uu]sage|Undefined|rror|No symbol|^A heap dump'
 	equal "goheap print" 2 "$(grep -c '^main.Server {.*sessions: ' "$work/output")"
@@ -223,7 +223,7 @@ others() {
 		case $command in
 		"./bootstrap demo"* | *"./bootstrap check"* | ./bootstrap) ok "$command: it runs the demo, or this" ;;
 		"sudo make install") ok "$command: run below another root" ;;
-		"gdb -x gdbinit ./server") ok "$command: run with another program" ;;
+		"gdb -ex \"jit-reader-load \$PWD/plugin/goheap.so\" ./server") ok "$command: run with another program" ;;
 		"make bench" | "make bench-plot") skip "$command" "it takes minutes, and heap dumps of 2 to 8 GiB" ;;
 		"make fuzz") skip "$command" "it takes minutes, and clang's libFuzzer" ;;
 		"tests/other-gdb "*) skip "$command" "it installs another Debian, as root" ;;
@@ -270,8 +270,9 @@ installed() {
 	fi
 	equal "make install: the manual pages" "goheap-gdb.7 goheap.1" \
 		"$(find "$work/root" -name 'goheap*.[17]' -printf '%f\n' | sort | tr '\n' ' ' | sed 's/ $//')"
-	init=$(find "$work/root" -name goheap.gdb)
+	init=$(dirname "$reader")/goheap.gdb
 	lacks "make install: nothing is loaded from the build tree" "$(cat "$init")" "$build|@[A-Z]"
+	equal "make install: GDB may read it at its start" 2 "$(find "$work/root" -name goheap.gdb | wc -l)"
 	make -C "$build" uninstall DESTDIR="$work/root" >"$work/output" 2>&1
 	same "make uninstall takes everything away" /dev/null <(find "$work/root" -type f)
 }

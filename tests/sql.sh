@@ -147,7 +147,7 @@ check_interrupt() {
 	equal "a prompt: an interrupt ends the query, or drops the statement that is typed" "0 kept" "$? $(tr -d '\r' <"$work/typed" | grep -x kept)"
 	timeout 60 python3 "$tests/oracle/prompt.py" "(gdb) " "goheap load $work/dump" \
 		"goheap sql WITH RECURSIVE n(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n" ^C "goheap sql SELECT 'kept' AS answer" \
-		quit -- "$(command -v gdb)" -nx -q -iex 'set debuginfod enabled off' -iex 'set auto-load no' -x "$work/goheap.gdb" \
+		quit -- "$(command -v gdb)" -nx -q -iex 'set debuginfod enabled off' -iex 'set auto-load no' \
 		-ex "jit-reader-load $GOHEAP_SO" "$program" >"$work/typed"
 	equal "GDB: an interrupt ends the query" "0 kept" "$? $(tr -d '\r' <"$work/typed" | sed 's/\x1b\[[?0-9]*[hlm]//g' | grep -x kept)"
 }

@@ -15,7 +15,7 @@ gdb_options=(-iex 'set style enabled off' -iex 'set print frame-arguments presen
 
 # goheap PROGRAM [CORE]: GDB with the plugin, and the commands on standard input.
 goheap() {
-	gdb_lines -x "$work/goheap.gdb" -ex "jit-reader-load $GOHEAP_SO" "$@"
+	gdb_lines -ex "jit-reader-load $GOHEAP_SO" "$@"
 }
 
 modes="start grow yield idle collect clock callback signal crash"

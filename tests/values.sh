@@ -14,7 +14,7 @@ session() {
 	done
 	# In the test's directory, so that what a dump could make the session do is seen.
 	(cd "$work" && timeout -k 5 120 "$gdb" -nx -q -batch -iex 'set width 0' -iex 'set debuginfod enabled off' \
-		-x goheap.gdb -ex "jit-reader-load $GOHEAP_SO" -ex "goheap load $dump" "${commands[@]}" \
+		-ex "jit-reader-load $GOHEAP_SO" -ex "goheap load $dump" "${commands[@]}" \
 		${program:+"$program"} </dev/null 2>&1)
 }
 

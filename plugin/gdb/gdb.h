@@ -1,12 +1,13 @@
 /* The part of goheap that works with GDB. Three work together through the session, a directory:
- * goheap.so, which GDB loads; goheap.gdb, GDB's hooks and commands; and the goheap program, which
- * these run. Here are the session, the scripts that it has GDB run, the cache of debug files,
- * programs that only the target has, and the memory of what GDB debugs.
+ * goheap.so, which GDB loads; goheap.gdb, GDB's hooks and commands, which goheap.so has GDB read;
+ * and the goheap program, which these run. Here are the session, the scripts that it has GDB run,
+ * the cache of debug files, programs that only the target has, and the memory of what GDB debugs.
  *
  * - reader.c, registers.c, frames.c, moved_stack.c: goheap.so, which GDB loads and unwinds by, from
  *   single words of the target;
  * - memory_server.c: goheap.so handing out the target's memory; memory_client.c: the program's end
  *   of that, which lib/process/memory.c asks for blocks of GH_PROCESS_BLOCK;
+ * - read_script.c: goheap.so having GDB read goheap.gdb;
  * - session.c, script.c, words.c, session_frame.c, session_value.c, piped_text.c, info_files.c,
  *   told.c: what GDB and goheap tell each other, some of it in told.h;
  * - cache.c, cache_clean.c: debug files that were made before;
@@ -126,12 +127,6 @@ void gh_script_presence(FILE *script);
 
 /* Has GDB take its symbols, a Go program's, from FILE in place of those it has. */
 void gh_script_symbols(FILE *script, const char *file);
-
-/* What GDB pipes a command into: the goheap program with the arguments %s, and then what reads the
- * rest. A pipe that nobody reads ends a GDB that does not ignore SIGPIPE. */
-#define GH_SCRIPT_PROGRAM_LAST                                                                     \
-	"{ trap \"exit 1\" INT; \"$" GH_PROGRAM_VARIABLE                                           \
-	"\" %s && status=0 || status=1; cat >/dev/null; exit $status; }"
 
 /* Has GDB print by COMMAND into `goheap ARGUMENTS' and run the script that this writes. */
 void gh_script_go_on(FILE *script, const char *command, const char *arguments);

@@ -28,6 +28,11 @@ const char *gh_session_open(struct gh_session *session, const char *program);
  * process did not make it. */
 void gh_session_close(struct gh_session *session);
 
+/* Has GDB, whose process this is, read the goheap.gdb in DIRECTORY, where goheap.so is. GDB is
+ * asked through its Python; if it has none, prints the command that is to be typed, unless GDB has
+ * read a goheap.gdb before. */
+void gh_script_read(const char *directory);
+
 /* Registers and memory as a JIT reader is given them. */
 
 struct gdb_unwind_callbacks;

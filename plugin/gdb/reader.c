@@ -154,28 +154,34 @@ __attribute__((destructor)) static void end(void)
 	close_session();
 }
 
-/* Path of the goheap program: beside this file in the build tree, else where it was to be
- * installed. To be freed; NULL if memory ran out. */
-static char *find_program(void)
+/* The directory that goheap.so was loaded from, links followed. To be freed; NULL if it cannot be
+ * found. */
+static char *find_directory(void)
 {
-	char *path = NULL;
 	Dl_info info;
-	const char *name = NULL;
+	char *path = NULL;
 	if (dladdr(&session, &info) != 0 && info.dli_fname != NULL)
-		name = strrchr(info.dli_fname, '/');
-	if (name != NULL) {
-		int length = (int)(name - info.dli_fname);
-		if (asprintf(&path, "%.*s/goheap", length, info.dli_fname) < 0)
-			return NULL;
-		if (access(path, X_OK) == 0)
-			return path;
-		free(path);
-	}
-	return strdup(GOHEAP_BINDIR "/goheap");
+		path = realpath(info.dli_fname, NULL);
+	if (path != NULL)
+		*strrchr(path, '/') = '\0';
+	return path;
 }
 
-/* Has GDB go on where a program that it pipes into ends early. GDB 13 without Python would end. What
- * GDB debugs starts with the signals as they were when GDB started. */
+/* Path of the goheap program: in DIRECTORY, as in the build tree, else where it was to be
+ * installed. To be freed; NULL if there is none. */
+static char *find_program(const char *directory)
+{
+	char *path = NULL;
+	if (directory != NULL && asprintf(&path, "%s/goheap", directory) < 0)
+		return NULL;
+	if (path != NULL && access(path, X_OK) == 0)
+		return path;
+	free(path);
+	return access(GOHEAP_BINDIR "/goheap", X_OK) == 0 ? strdup(GOHEAP_BINDIR "/goheap") : NULL;
+}
+
+/* Has GDB go on where a program that it pipes into ends early. GDB 13 without Python would end.
+ * What GDB debugs starts with the signals as they were when GDB started. */
 static void ignore_sigpipe(void)
 {
 	struct sigaction action;
@@ -194,9 +200,15 @@ struct gdb_reader_funcs *gdb_init_reader(void)
 	    .destroy = destroy,
 	};
 	ignore_sigpipe();
-	char *program = find_program();
+	/* Before there is a session, goheap.gdb does no more than define its commands; the load's
+	 * own hook is among them. */
+	char *directory = find_directory();
+	if (directory != NULL)
+		gh_script_read(directory);
+	char *program = find_program(directory);
 	const char *problem =
-	    program == NULL ? GH_OUT_OF_MEMORY : gh_session_open(&session, program);
+	    program == NULL ? "the program goheap is neither beside goheap.so nor in " GOHEAP_BINDIR
+			    : gh_session_open(&session, program);
 	if (problem != NULL)
 		fprintf(stderr, "goheap: no session: %s\n", problem);
 	else if (asprintf(&frames_path, "%s/" GH_SESSION_FRAMES, session.path) < 0)
@@ -204,5 +216,6 @@ struct gdb_reader_funcs *gdb_init_reader(void)
 	else
 		gh_serve_open();
 	free(program);
+	free(directory);
 	return &funcs;
 }

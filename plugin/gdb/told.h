@@ -8,6 +8,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* The shell's command that GDB pipes one of its own into: the goheap program with the arguments %s,
+ * and then a reader of the rest. A pipe that nobody reads ends a GDB that heeds SIGPIPE. */
+#define GH_SCRIPT_PROGRAM_LAST                                                                     \
+	"{ trap \"exit 1\" INT; \"$GOHEAP_PROGRAM\" %s && status=0 || status=1; "                  \
+	"cat >/dev/null; exit $status; }"
+
 /* What GDB's `info files' prints. */
 
 /* The strings are owned. */
