@@ -24,10 +24,12 @@ complaints() {
 # headers, notes, .eh_frame. So each prints what it says of a file, to be compared with what it says
 # of the program.
 
-# Go's own attributes of types are unknown to it, or it expects them nowhere.
+# Go's own attributes of types are unknown to it, or it expects them nowhere; nor does it expect the size that Go's linker
+# gives types of functions.
 dwarfdump_errors() {
 	dwarfdump -ka "$1" 2>&1 | grep -E '^\*\*\* (DWARF CHECK|ERROR)|ERROR' |
-		grep -v -e "ERROR COUNT" -e "TOTAL ERRORS" -e "DWARF CHECK: .*DW_AT_go_" -e "^There were"
+		grep -v -e "ERROR COUNT" -e "TOTAL ERRORS" -e "DWARF CHECK: .*DW_AT_go_" -e "^There were" \
+			-e "DWARF CHECK: DW_TAG_subroutine_type -> DW_AT_byte_size"
 }
 
 llvm_errors() {
@@ -189,6 +191,85 @@ places() {
 	addr2line --addresses --functions --exe="$1" | paste - - - | sed -E 's/\.abi0\t/\t/; s/(type\.\.eq\.)\[[0-9]+\]/\1[...]/'
 }
 
+# always FILE: the attributes that all entries of a tag have in units of Go's, by themselves or by what they are copies of. Where
+# code is has one name, in whichever form. Types that are only declared are no entries.
+always() {
+	readelf --wide --debug-dump=info "$1" 2>"$work/why" | awk '
+		function number(text) { gsub(/[<>:]|0x/, "", text); return text }
+		/^ *<[0-9a-f]+><[0-9a-f]+>: Abbrev Number: / {
+			at = ""
+			if ($NF !~ /^\(DW_TAG_/)
+				next
+			split($1, place, "><")
+			at = number(place[2])
+			tag[at] = $NF
+			if ($NF == "(DW_TAG_compile_unit)")
+				go = 0
+			in_go[at] = go
+			next
+		}
+		at == "" || NF < 3 { next }
+		{ name = $2 == "Unknown" ? $5 : $2; sub(/:$/, "", name) }
+		name == "DW_AT_language" { in_go[at] = go = /\(Go\)/ }
+		name == "DW_AT_abstract_origin" { origin[at] = number($NF); next }
+		name == "DW_AT_declaration" { in_go[at] = 0 }
+		{ if (name ~ /^DW_AT_(low_pc|high_pc|ranges)$/) name = "addresses"; own[at] = own[at] name " " }
+		END {
+			for (at in tag) {
+				if (!in_go[at])
+					continue
+				entries[tag[at]]++
+				n = split(own[at] (at in origin ? own[origin[at]] : ""), names, " ")
+				for (i = 1; i <= n; i++)
+					if (!((at, names[i]) in seen)) {
+						seen[at, names[i]]
+						has[tag[at] " " names[i]]++
+					}
+			}
+			for (pair in has) {
+				split(pair, part, " ")
+				if (has[pair] == entries[part[1]])
+					print pair
+			}
+		}' | sort
+}
+
+# attributes NAME TWIN FILE: what all entries of a tag have in the twin they have in FILE: debuggers that were made for Go's
+# linker and C compilers rely on it. Units of types alone have no code, and what a package calls itself only its source tells.
+attributes() {
+	always "$2" >"$work/theirs"
+	always "$3" >"$work/ours"
+	cut -d ' ' -f 1 "$work/ours" | sort -u >"$work/tags"
+	join "$work/tags" "$work/theirs" |
+		grep -vE '^\(DW_TAG_compile_unit\) (addresses|DW_AT_(stmt_list|addr_base)|2905)$' | sort >"$work/expected"
+	comm -23 "$work/expected" "$work/ours" >"$work/missing"
+	same "$1: its entries have the $(wc -l <"$work/expected") attributes that the twin's always have" /dev/null "$work/missing"
+}
+
+# reads NAME PATTERN COMMAND...: the command ends well, and prints a line that matches PATTERN.
+reads() {
+	needs "$1" "$3" || return
+	timeout 60 "${@:3}" >"$work/output" 2>"$work/why"
+	local status=$?
+	has "$1" "$(grep -E -m 1 -- "$2" "$work/output"; tail -n 3 "$work/why"; [ $status = 0 ] || echo "status $status")" "$2"
+	equal "$1: its status" 0 "$status"
+}
+
+# consumers NAME TWIN FILE: others read FILE, and know of it what they know of the twin.
+consumers() {
+	needs "$1: pahole" pahole && {
+		pahole -C main.Server "$2" >"$work/expected" 2>"$work/why"
+		pahole -C main.Server "$3" >"$work/found" 2>"$work/why"
+		same "$1: pahole" "$work/expected" "$work/found"
+	}
+	reads "$1: bpftrace" '^ +int64 arg0$' bpftrace -lv "uprobe:$3:main.leaf"
+	reads "$1: abidw" "<class-decl name='main.Server' size-in-bits='448' is-struct='yes'" abidw "$3"
+	reads "$1: perf probe" ' arg0=%ax:s64$' perf probe -x "$3" -D 'main.leaf arg0'
+	reads "$1: dwz" '^$' sh -c 'dwz "$1" -o "$1.dwz" && echo' dwz "$3"
+	equal "$1: what dwz wrote" "$(addr2line -f -e "$3" "$(nm "$3" | sed -n 's/ T main\.leaf$//p')")" \
+		"$(addr2line -f -e "$3.dwz" "$(nm "$3" | sed -n 's/ T main\.leaf$//p')")"
+}
+
 # unstripped NAME TWIN STRIPPED GOARCH: `goheap unstrip' makes the same program, whose functions and lines are the twin's to
 # tools that know nothing of Go's tables.
 unstripped() {
@@ -216,6 +297,8 @@ unstripped() {
 	sort "$work/expected" | comm -23 - "$work/found" >"$work/missing"
 	same "$1: unstrip: addr2line of $(wc -l <"$work/expected") functions" /dev/null "$work/missing"
 	[ "$4" = amd64 ] || return
+	attributes "$1: unstrip" "$2" "$whole"
+	[ "$1" != "Go $release sample" ] || ! is_newest "$release" || consumers "$1: unstrip" "$2" "$whole"
 	"$3" >"$work/expected" 2>&1
 	"$whole" >"$work/found" 2>&1
 	same "$1: unstrip: it prints the same" "$work/expected" "$work/found"

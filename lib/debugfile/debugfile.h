@@ -124,12 +124,12 @@ struct gh_slot_types {
 	struct GH_VECTOR(struct gh_typed_slot) typed; /* those that point to a type of the dump */
 };
 
-/* Appends a unit to INFO, .debug_info, with the types of SLOTS: pointers, and what Go calls string,
- * slice, iface and eface. Where a slot's pointer is to a type of the dump it is to a struct of the
- * type's name and size, with its fields, named by their offset: "f_0x8". False if memory ran out.
- * In any case TYPES is to be freed with gh_slot_types_free. */
+/* Appends a unit of PRODUCER's to INFO, .debug_info, with the types of SLOTS: pointers, and what Go
+ * calls string, slice, iface and eface. Where a slot's pointer is to a type of the dump it is to a
+ * struct of the type's name and size, with its fields, named by their offset: "f_0x8". False if
+ * memory ran out. In any case TYPES is to be freed with gh_slot_types_free. */
 bool gh_slot_types_put(struct gh_slot_types *types, const struct gh_slots *slots,
-		       struct gh_buffer *info);
+		       const char *producer, struct gh_buffer *info);
 
 void gh_slot_types_free(struct gh_slot_types *types);
 

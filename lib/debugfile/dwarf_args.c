@@ -36,13 +36,13 @@ static uint32_t add_base(struct gh_buffer *info, const char *kind, uint8_t encod
 }
 
 void gh_arg_types_put(struct gh_arg_types *types, const struct gh_pclntab *tab,
-		      struct gh_buffer *info)
+		      const char *producer, struct gh_buffer *info)
 {
 	*types = (struct gh_arg_types){0};
 	if (!gh_arg_places_told(tab))
 		return;
 	uint8_t word = tab->pointer_size;
-	size_t start = gh_variable_unit_begin(info, "types of arguments", word);
+	size_t start = gh_variable_unit_begin(info, "types of arguments", producer, word);
 	for (uint8_t size = 1; size <= 2; size = (uint8_t)(size * 2))
 		types->integers[size] = add_base(info, "uint", DW_ATE_unsigned, size);
 	for (uint8_t size = 4; size <= 8; size = (uint8_t)(size * 2))
@@ -50,7 +50,8 @@ void gh_arg_types_put(struct gh_arg_types *types, const struct gh_pclntab *tab,
 	for (uint8_t size = 4; size <= 8; size = (uint8_t)(size * 2))
 		types->floats[size] = add_base(info, "float", DW_ATE_float, size);
 	uint32_t any = gh_variable_base(info, "uintptr", DW_ATE_unsigned, word);
-	types->pointer = gh_variable_pointer(info, word, any);
+	types->pointer = gh_variable_pointer_begin(info, word, any);
+	gh_buffer_string(info, "*uintptr");
 	gh_unit_end(info, start);
 }
 
@@ -315,6 +316,7 @@ static void begin_argument(struct gh_buffer *info, unsigned number, bool known)
 	snprintf(name, sizeof(name), "arg%u", number);
 	gh_buffer_u8(info, known ? GH_ABBREV_ARGUMENT : GH_ABBREV_UNKNOWN_ARGUMENT);
 	gh_buffer_string(info, name);
+	gh_buffer_u8(info, 0); /* no result */
 }
 
 /* Writes the argument whose words begin with number FIRST. */

@@ -291,7 +291,7 @@ struct gh_arg_types {
 /* Appends a unit with the types that are no structs to INFO, .debug_info, if TAB's program tells of
  * arguments. */
 void gh_arg_types_put(struct gh_arg_types *types, const struct gh_pclntab *tab,
-		      struct gh_buffer *info);
+		      const char *producer, struct gh_buffer *info);
 
 /* The arguments of functions in DWARF, and where they surely are: from the function's entry to the
  * end of its prologue, where a breakpoint on it is. Nothing tells which memory or register holds a

@@ -59,8 +59,10 @@ static uint32_t add_plain(struct gh_slot_types *types, struct gh_buffer *info, u
 	uint32_t byte = gh_variable_base(info, "uint8", DW_ATE_unsigned, 1);
 	uint32_t length = gh_variable_base(info, "int", DW_ATE_signed, word);
 	uint32_t any = gh_variable_base(info, "uintptr", DW_ATE_unsigned, word);
-	uint32_t text = gh_variable_pointer(info, word, byte);
-	uint32_t pointer = gh_variable_pointer(info, word, any);
+	uint32_t text = gh_variable_pointer_begin(info, word, byte);
+	gh_buffer_string(info, "*uint8");
+	uint32_t pointer = gh_variable_pointer_begin(info, word, any);
+	gh_buffer_string(info, "*uintptr");
 	types->plain[GH_FIELD_POINTER] = pointer;
 	types->plain[GH_FIELD_STRING] = begin_words(info, GH_FIELD_STRING, word);
 	gh_variable_member(info, "str", 0, text);
@@ -72,11 +74,12 @@ static uint32_t add_plain(struct gh_slot_types *types, struct gh_buffer *info, u
 	return length;
 }
 
-/* Adds the struct of type NUMBER. As in what Go's linker writes a typedef is of the same name: in
- * Go a struct's own name is not that of a type to GDB. */
-static uint32_t add_struct(const struct gh_slot_types *types, const struct gh_dump *dump,
+/* Adds the struct of type NUMBER, and the pointer to it, which it returns. As in what Go's linker
+ * writes a typedef is of the same name: in Go a struct's own name is not that of a type to GDB. */
+static uint32_t add_struct(const struct gh_slot_types *types, const struct gh_slots *slots,
 			   struct gh_buffer *info, size_t number)
 {
+	const struct gh_dump *dump = slots->dump;
 	struct gh_dump_record record;
 	gh_dump_get(dump, GH_DUMP_TYPE, number, &record);
 	uint32_t offset = gh_variable_struct_begin(info, record.type.size);
@@ -92,7 +95,10 @@ static uint32_t add_struct(const struct gh_slot_types *types, const struct gh_du
 	gh_buffer_u8(info, 0);
 	gh_variable_typedef_begin(info, offset);
 	gh_dumptext_put(info, dump, record.type.name);
-	return offset;
+	uint32_t pointer = gh_variable_pointer_begin(info, slots->arch->pointer_size, offset);
+	gh_buffer_u8(info, '*');
+	gh_dumptext_put(info, dump, record.type.name);
+	return pointer;
 }
 
 /* Lists what typed slots there are, each once. Returns how many. */
@@ -126,8 +132,7 @@ static void add_typed(struct gh_slot_types *types, const struct gh_slots *slots,
 	uint32_t pointer = 0;
 	for (size_t i = 0; i < count; i++) {
 		if (i == 0 || list[i].type != list[i - 1].type)
-			pointer = gh_variable_pointer(
-			    info, word, add_struct(types, slots->dump, info, list[i].type));
+			pointer = add_struct(types, slots, info, list[i].type);
 		if (list[i].kind == GH_FIELD_POINTER)
 			list[i].offset = pointer;
 		else if (list[i].kind == GH_FIELD_SLICE)
@@ -139,11 +144,11 @@ static void add_typed(struct gh_slot_types *types, const struct gh_slots *slots,
 }
 
 bool gh_slot_types_put(struct gh_slot_types *types, const struct gh_slots *slots,
-		       struct gh_buffer *info)
+		       const char *producer, struct gh_buffer *info)
 {
 	*types = (struct gh_slot_types){0};
 	uint8_t word = slots->arch->pointer_size;
-	size_t start = gh_variable_unit_begin(info, "types of the heap dump", word);
+	size_t start = gh_variable_unit_begin(info, "types of the heap dump", producer, word);
 	uint32_t length = add_plain(types, info, word);
 	add_typed(types, slots, info, length);
 	gh_unit_end(info, start);

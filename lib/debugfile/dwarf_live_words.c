@@ -46,16 +46,17 @@ struct gh_word_block {
 	uint32_t size;    /* of them, in bytes */
 };
 
-bool gh_word_type_put(struct gh_word_type *type, const struct gh_pclntab *tab,
+bool gh_word_type_put(struct gh_word_type *type, const struct gh_pclntab *tab, const char *producer,
 		      struct gh_buffer *info)
 {
 	*type = (struct gh_word_type){0};
 	if (!gh_stackmaps_told(tab) || !gh_callees_find(&type->callees, tab))
 		return !type->callees.entries.failed;
 	uint8_t word = tab->pointer_size;
-	size_t start = gh_variable_unit_begin(info, "types of pointers", word);
+	size_t start = gh_variable_unit_begin(info, "types of pointers", producer, word);
 	uint32_t any = gh_variable_base(info, "uintptr", DW_ATE_unsigned, word);
-	type->offset = gh_variable_pointer(info, word, any);
+	type->offset = gh_variable_pointer_begin(info, word, any);
+	gh_buffer_string(info, "*uintptr");
 	gh_unit_end(info, start);
 	return true;
 }
@@ -227,8 +228,10 @@ static struct gh_word_entry *entry_place(struct gh_words *live, uint32_t offset)
 static uint32_t add_entry(struct gh_words *live, uint32_t offset, bool *opened)
 {
 	struct gh_buffer *info = &live->info->info;
-	if (!*opened)
+	if (!*opened) {
 		gh_buffer_u8(info, GH_ABBREV_WORDS);
+		gh_buffer_u32(info, GH_STRINGS_WORDS);
+	}
 	*opened = true;
 	uint32_t entry = (uint32_t)(info->size - live->unit);
 	gh_variable_at_sp(info, offset, live->type->offset, live->tab->image->arch->dwarf_sp);

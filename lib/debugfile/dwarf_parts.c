@@ -192,10 +192,12 @@ static bool make_units(struct job *job, const struct gh_slots *slots, struct gh_
 	struct gh_info *info = job->info;
 	const struct gh_pclntab *tab = common->tab;
 	const char *file = tab->image->path;
-	gh_arg_types_put(&common->arg_types, tab, &info->info);
+	const char *producer = job->strings->header + GH_STRINGS_PRODUCER;
+	gh_arg_types_put(&common->arg_types, tab, producer, &info->info);
 	/* A dump's own words are those of its frames, with their types. */
-	bool put = slots != NULL ? gh_slot_types_put(&common->slot_types, slots, &info->info)
-				 : gh_word_type_put(&common->live_type, tab, &info->info);
+	bool put = slots != NULL
+		       ? gh_slot_types_put(&common->slot_types, slots, producer, &info->info)
+		       : gh_word_type_put(&common->live_type, tab, producer, &info->info);
 	gh_variable_abbrevs(&info->abbrev);
 	gh_abbrevs_make(&info->abbrev);
 	if (!put || !divide(job) || !gh_parallel_ordered(job->nparts, make_part, take_part, job))

@@ -28,6 +28,7 @@ static void add_func(struct gh_type_unit *unit, gh_entry number, uint32_t name,
 	uint32_t in = gh_rtype_parameters(unit->types, type, &variadic);
 	gh_type_begin(unit, type->nparts > 0 ? GH_ENTRY_FUNC : GH_ENTRY_EMPTY_FUNC, number, name,
 		      type);
+	gh_buffer_u8(unit->out, unit->word);
 	for (uint32_t i = 0; i < type->nparts; i++) {
 		struct gh_rtype_part part;
 		gh_rtype_part(unit->types, type, i, &part);

@@ -30,7 +30,9 @@ void gh_unit_end(struct gh_buffer *info, size_t start)
 #define ORIGIN     DW_AT_abstract_origin, DW_FORM_ref_udata
 #define CALL       ORIGIN, DW_AT_call_file, DW_FORM_udata, DW_AT_call_line, DW_FORM_udata
 #define RANGES     DW_AT_ranges, DW_FORM_sec_offset
-#define ARGUMENT   DW_AT_name, DW_FORM_string, DW_AT_type, DW_FORM_ref_addr
+#define ARGUMENT                                                                                   \
+	DW_AT_name, DW_FORM_string, DW_AT_variable_parameter, DW_FORM_flag, DW_AT_type,            \
+	    DW_FORM_ref_addr
 
 void gh_abbrevs_make(struct gh_buffer *abbrev)
 {
@@ -55,7 +57,8 @@ void gh_abbrevs_make(struct gh_buffer *abbrev)
 	    ARGUMENT, DW_AT_location, DW_FORM_sec_offset, END,
 	    GH_ABBREV_UNKNOWN_ARGUMENT, DW_TAG_formal_parameter, 0, ARGUMENT, END,
 	    GH_ABBREV_BLOCK_RANGES, DW_TAG_lexical_block, 1, RANGES, END,
-	    GH_ABBREV_WORDS, DW_TAG_subprogram, 1, END,
+	    GH_ABBREV_WORDS, DW_TAG_subprogram, 1,
+	    DW_AT_external, DW_FORM_flag_present, DW_AT_name, DW_FORM_strp, END,
 	    GH_ABBREV_WORD, DW_TAG_variable, 0, ORIGIN, END,
 	    0,
 	    /* clang-format on */

@@ -193,12 +193,15 @@ void gh_line_free(struct gh_line_table *lines);
 
 /* Appends a unit called NAME to INFO, .debug_info, whose addresses have WORD bytes, for types.
  * Returns where it starts. The abbreviations are the section's first. */
-size_t gh_variable_unit_begin(struct gh_buffer *info, const char *name, uint8_t word);
+size_t gh_variable_unit_begin(struct gh_buffer *info, const char *name, const char *producer,
+			      uint8_t word);
 
 /* Append a type to the unit that is in the making. Each returns the type's offset in INFO. Sizes
  * are in bytes; TO and TYPE are offsets of types. */
 uint32_t gh_variable_base(struct gh_buffer *info, const char *name, uint8_t encoding, uint8_t size);
-uint32_t gh_variable_pointer(struct gh_buffer *info, uint8_t size, uint32_t to);
+
+/* The same of a pointer, whose name, a string, is to follow. */
+uint32_t gh_variable_pointer_begin(struct gh_buffer *info, uint8_t size, uint32_t to);
 
 /* The same of a struct. Its name, a string, is to follow, and then its members; gh_buffer_u8 of 0
  * ends it. */
@@ -245,7 +248,7 @@ struct gh_words {
 
 /* Appends a unit with the type to INFO, .debug_info, if the program tells of words; else there are
  * none. In any case TYPE is to be freed. False if memory ran out. */
-bool gh_word_type_put(struct gh_word_type *type, const struct gh_pclntab *tab,
+bool gh_word_type_put(struct gh_word_type *type, const struct gh_pclntab *tab, const char *producer,
 		      struct gh_buffer *info);
 
 void gh_word_type_free(struct gh_word_type *type);

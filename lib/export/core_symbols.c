@@ -173,7 +173,7 @@ static bool make_info(struct symbols *symbols)
 	const GElf_Shdr *text = &symbols->elf.sections.items[1].header;
 	uint8_t word = symbols->arch->pointer_size;
 	make_abbrevs(symbols);
-	if (!gh_slot_types_put(&symbols->types, slots, out))
+	if (!gh_slot_types_put(&symbols->types, slots, "goheap", out))
 		return false;
 	size_t start = gh_unit_begin(out, 0, word);
 	gh_buffer_u8(out, UNIT);
