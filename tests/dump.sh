@@ -121,8 +121,8 @@ check_records() {
 	between "$1: queued finalizers" 4 "$(grep -c '^queued' "$work/finalizers")" 8
 	equal "$1: registered finalizers with one function" 3 \
 		"$(grep '^registered' "$work/finalizers" | cut -f 4 | sort | uniq -c | sort -n | awk '$1 == 3 { n++ } END { print 3 * (n > 0) }')"
-	has "$1: roots in the data segment" "$("$GOHEAP" roots "$2")" "^data	0x[0-9a-f]+	0x[0-9a-f]+	\?$"
-	has "$1: roots in stacks" "$("$GOHEAP" roots "$2")" "^stack	0x[0-9a-f]+	0x[0-9a-f]+	main\.main$"
+	has "$1: roots in the data segment" "$("$GOHEAP" roots "$2")" "^data	0x[0-9a-f]+	0x[0-9a-f]+	data 0x[0-9a-f]+$"
+	has "$1: roots in stacks" "$("$GOHEAP" roots "$2")" "^stack	0x[0-9a-f]+	0x[0-9a-f]+	goroutine 1, main\.main, sp_0x[0-9a-f]+$"
 }
 
 # check_json NAME DUMP: each line of each command is JSON.

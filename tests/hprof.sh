@@ -26,6 +26,9 @@ graph() {
 	if "$GOHEAP" hprof "$2" ${4+-e "$4"} -o "$work/hprof" 2>"$work/errors"; then
 		same "$1: nothing is left out" /dev/null "$work/errors"
 		check_graph "$1" "$2" "$3" ${4+unnamed}
+		# With the program, closures of cleanups are roots as well.
+		[ $# -gt 3 ] || same "$1: goheap roots" <("$dumpfile" graph "$2" | sed -n 's/^root	.*	//p' | sort) \
+			<("$GOHEAP" roots "$2" | cut -f 3 | sort)
 	else
 		fail "$1: it is written" "$(cat "$work/errors")"
 	fi

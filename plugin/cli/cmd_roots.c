@@ -1,195 +1,71 @@
-/* goheap roots: the pointers into the heap from outside of it, in a heap dump's records. */
+/* goheap roots: the pointers to objects that are in none, as the graph of the heap has them. */
 #include <stdlib.h>
 
 #include "plugin/cli/command.h"
+#include "plugin/cli/heap_query.h"
+#include "plugin/view/emit.h"
+#include "plugin/view/paths.h"
 
-/* A pointer from outside the heap. */
-struct root {
+/* A root, as it is printed: the columns of SQL's table of roots. */
+struct row {
 	const char *kind;
-	uint64_t address; /* of the pointer, or of what has it; 0 if that is not known */
-	uint64_t pointer;
-	struct gh_dump_slice description; /* the function's name, in a frame; may be none */
-	struct gh_known sp;               /* of its frame, instead of a description */
+	struct gh_known slot; /* the pointer's address */
+	uint64_t object;
+	struct gh_known goroutine; /* its id */
+	bool perhaps;
+	struct gh_bytes name; /* escaped */
 };
 
-static void print_root(struct gh_emit *emit, const struct root *root)
-{
-	static const struct gh_column columns[] = {
-	    {"kind", GH_COL_TEXT(struct root, kind)},
-	    {"address", GH_COL_ADDRESS(struct root, address)},
-	    {"pointer", GH_COL_ADDRESS(struct root, pointer)},
-	    {0},
-	};
-	static const struct gh_column slice[] = {
-	    {"description", GH_COL_KNOWN_SLICE(struct root, description)}, {0}};
-	static const struct gh_column sp[] = {
-	    {"description", GH_COL_KNOWN_ADDRESS(struct root, sp)}, {0}};
-	gh_emit_values(emit, columns, root);
-	gh_emit_row(emit, root->sp.known ? sp : slice, root);
-}
+static const struct gh_column columns[] = {
+    {"kind", GH_COL_TEXT(struct row, kind)},
+    {"slot", GH_COL_KNOWN_ADDRESS(struct row, slot)},
+    {"object", GH_COL_ADDRESS(struct row, object)},
+    {"goroutine", GH_COL_KNOWN_NUMBER(struct row, goroutine), .only = GH_IN_JSON},
+    {"perhaps", GH_COL_BOOL(struct row, perhaps), .only = GH_IN_JSON},
+    {"name", GH_COL_READY(struct row, name), .only = GH_IN_TEXT},
+    {"name", GH_COL_BYTES(struct row, name), .only = GH_IN_JSON},
+    {0},
+};
 
-static void print_other_root(struct gh_emit *emit, const struct gh_dump_record *record)
+static void print_row(struct gh_emit *emit, struct gh_heap_query *query, const struct gh_root *root)
 {
-	struct root root = {
-	    .kind = "other",
-	    .pointer = record->other_root.pointer,
-	    .description = record->other_root.description,
-	};
-	print_root(emit, &root);
-}
-
-static void print_stack_root(struct gh_emit *emit, const struct gh_dump_record *record)
-{
-	struct root root = {
-	    .kind = "stack",
-	    .address = record->stack_root.address,
-	    .pointer = record->stack_root.pointer,
-	    .sp = {record->stack_root.sp, true},
-	};
-	print_root(emit, &root);
-}
-
-static void print_data_root(struct gh_emit *emit, const struct gh_dump_record *record)
-{
-	struct root root = {
-	    .kind = "data",
-	    .address = record->data_root.address,
-	    .pointer = record->data_root.pointer,
-	};
-	print_root(emit, &root);
-}
-
-/* Prints the pointers that are not nil in CONTENTS at ROOT's address, whose fields are RECORD's. */
-static void print_pointers(struct gh_emit *emit, struct root root, struct gh_dump_slice contents,
-			   const struct gh_dump_record *record)
-{
-	const struct gh_dump *dump = emit->dump;
-	uint64_t start = root.address;
-	struct gh_fields walk;
-	struct gh_field field;
-	gh_dump_fields(dump, record, &walk);
-	while (gh_fields_next(&walk, &field)) {
-		/* Of an interface, the data word. */
-		if (field.kind == GH_FIELD_IFACE || field.kind == GH_FIELD_EFACE)
-			field.offset += dump->word;
-		struct gh_cursor cur = gh_dump_bytes(dump, contents);
-		gh_cursor_seek(&cur, field.offset);
-		root.address = start + field.offset;
-		root.pointer = gh_cursor_uint(&cur, dump->word);
-		if (root.pointer != 0)
-			print_root(emit, &root);
-	}
-}
-
-static void print_segment_roots(struct gh_emit *emit, const struct gh_dump_record *record)
-{
-	struct root root = {
-	    .kind = record->kind == GH_DUMP_DATA ? "data" : "bss",
-	    .address = record->segment.address,
-	};
-	print_pointers(emit, root, record->segment.contents, record);
-}
-
-static void print_frame_roots(struct gh_emit *emit, const struct gh_dump_record *record)
-{
-	struct root root = {
-	    .kind = "stack",
-	    .address = record->frame.sp,
-	    .description = record->frame.function,
-	};
-	print_pointers(emit, root, record->frame.contents, record);
-}
-
-/* A root of this KIND without a description, unless it is nil. */
-static void print_plain_root(struct gh_emit *emit, const char *kind, uint64_t address,
-			     uint64_t pointer)
-{
-	struct root root = {.kind = kind, .address = address, .pointer = pointer};
-	if (pointer != 0)
-		print_root(emit, &root);
-}
-
-static void print_goroutine_roots(struct gh_emit *emit, const struct gh_dump_record *record)
-{
-	const struct gh_dump_goroutine *goroutine = &record->goroutine;
-	print_plain_root(emit, "goroutine", goroutine->g, goroutine->context);
-	print_plain_root(emit, "goroutine", goroutine->g, goroutine->top_defer);
-	print_plain_root(emit, "goroutine", goroutine->g, goroutine->top_panic);
-}
-
-static void print_defer_root(struct gh_emit *emit, const struct gh_dump_record *record)
-{
-	print_plain_root(emit, "defer", record->defer.record, record->defer.func_value);
-}
-
-static void print_panic_root(struct gh_emit *emit, const struct gh_dump_record *record)
-{
-	print_plain_root(emit, "panic", record->panic.record, record->panic.argument_data);
-}
-
-/* Go has one finalizer for an object: the pointers of one are not printed again. SEEN has a bit for
- * each. */
-static void print_object_roots(struct gh_emit *emit, uint64_t address, uint8_t *seen)
-{
-	size_t number = gh_dump_find_object(emit->dump, address);
-	if (number == GH_DUMP_NONE || (seen[number / 8] & 1U << number % 8) != 0)
+	struct gh_dump_record record;
+	struct gh_root_place place;
+	char *name = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&name, &size);
+	if (out != NULL)
+		gh_names_print_root(out, &query->names, root);
+	name = gh_text_end(out, &name);
+	if (name == NULL) {
+		gh_leave_out();
 		return;
-	seen[number / 8] |= (uint8_t)(1U << number % 8);
-	struct gh_dump_record record;
-	gh_dump_get(emit->dump, GH_DUMP_OBJECT, number, &record);
-	struct root root = {.kind = "finalizer", .address = record.object.address};
-	print_pointers(emit, root, record.object.contents, &record);
-}
-
-/* Go's collector keeps what an object with a finalizer points to, and not the object. */
-static void print_finalizer_roots(struct gh_emit *emit)
-{
-	const struct gh_dump *dump = emit->dump;
-	struct gh_dump_record record;
-	uint8_t *seen = calloc(gh_dump_count(dump, GH_DUMP_OBJECT) / 8 + 1, 1);
-	emit->failed = seen == NULL;
-	for (size_t i = 0; seen != NULL && i < gh_dump_count(dump, GH_DUMP_FINALIZER); i++) {
-		gh_dump_get(dump, GH_DUMP_FINALIZER, i, &record);
-		print_plain_root(emit, "finalizer", record.finalizer.object,
-				 record.finalizer.func_value);
-		print_object_roots(emit, record.finalizer.object, seen);
 	}
-	free(seen);
+	gh_names_root_place(&place, &query->names, root, &record);
+	struct row row = {
+	    .kind = place.kind,
+	    .slot = {place.address, place.address != 0},
+	    .object = gh_heap_object(&query->heap, root->object).address,
+	    .perhaps = root->conservative,
+	    .name = {name, size},
+	};
+	if (place.goroutine != GH_DUMP_NONE)
+		row.goroutine =
+		    (struct gh_known){gh_where_goroutine_id(&query->dump, place.goroutine), true};
+	gh_emit_row(emit, columns, &row);
+	free(name);
 }
 
-static void print_queued_finalizer_roots(struct gh_emit *emit, const struct gh_dump_record *record)
+static int print_roots(struct gh_heap_query *query)
 {
-	print_plain_root(emit, "queued finalizer", 0, record->finalizer.object);
-	print_plain_root(emit, "queued finalizer", 0, record->finalizer.func_value);
-}
-
-/* Prints the roots that the records of KIND have. */
-static void print_each(struct gh_emit *emit, enum gh_dump_kind kind,
-		       void (*print)(struct gh_emit *emit, const struct gh_dump_record *record))
-{
-	struct gh_dump_record record;
-	for (size_t i = 0; i < gh_dump_count(emit->dump, kind); i++) {
-		gh_dump_get(emit->dump, kind, i, &record);
-		print(emit, &record);
-	}
-}
-
-static void print_roots(struct gh_emit *emit)
-{
-	print_each(emit, GH_DUMP_OTHER_ROOT, print_other_root);
-	print_each(emit, GH_DUMP_DATA, print_segment_roots);
-	print_each(emit, GH_DUMP_BSS, print_segment_roots);
-	print_each(emit, GH_DUMP_DATA_ROOT, print_data_root);
-	print_each(emit, GH_DUMP_FRAME, print_frame_roots);
-	print_each(emit, GH_DUMP_STACK_ROOT, print_stack_root);
-	print_each(emit, GH_DUMP_GOROUTINE, print_goroutine_roots);
-	print_each(emit, GH_DUMP_DEFER, print_defer_root);
-	print_each(emit, GH_DUMP_PANIC, print_panic_root);
-	print_finalizer_roots(emit);
-	print_each(emit, GH_DUMP_QUEUED_FINALIZER, print_queued_finalizer_roots);
+	struct gh_emit emit =
+	    gh_emit_start(stdout, GH_EMIT_ROWS, &query->dump, query->options->json);
+	for (size_t i = 0; i < query->heap.nroots; i++)
+		print_row(&emit, query, &query->heap.roots[i]);
+	return GH_EXIT_OK;
 }
 
 int gh_cmd_roots(const struct gh_options *options)
 {
-	return gh_records_print(options, GH_EMIT_ROWS, print_roots);
+	return gh_heap_query_run(options, GH_WITH_NAMES, print_roots);
 }
