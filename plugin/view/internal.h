@@ -25,9 +25,6 @@ size_t gh_where_goroutine_of_frame(const struct gh_dump *dump, size_t number);
 size_t gh_where_goroutine_of_defer(const struct gh_dump *dump, size_t number);
 size_t gh_where_goroutine_of_panic(const struct gh_dump *dump, size_t number);
 
-/* The id of goroutine NUMBER. */
-uint64_t gh_where_goroutine_id(const struct gh_dump *dump, size_t number);
-
 /* Calls on a goroutine's stack. */
 
 /* Where GOROUTINE was created. False if that is not known, or it is the first. */
