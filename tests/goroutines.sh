@@ -428,12 +428,11 @@ check_many() {
 }
 
 for release in ${RELEASES:-$("$tests/toolchain" list)}; do
-	for spec in "dump" "dump -buildmode=pie"; do
+	for spec in "dump" "dump -race" "dump -N" "dump -buildmode=pie"; do
 		[ "$spec" = dump ] || is_newest "$release" || continue
-		# shellcheck disable=SC2086 # the words of a specification are arguments
-		sample "Go $release $spec" "$release" $spec || continue
+		sample_as "Go $release $spec" "$release" "$spec" || continue
 		check_process "Go $release $spec" "$directory/dump.stripped"
-		is_newest "$release" && check_process "Go $release $spec, twin" "$directory/dump"
+		[[ $spec =~ -(race|N) ]] || ! is_newest "$release" || check_process "Go $release $spec, twin" "$directory/dump"
 	done
 done
 [ -n "${directory:-}" ] && check_main "Go $release" "$directory/dump"

@@ -262,6 +262,17 @@ sample() {
 	return 1
 }
 
+# sample_as NAME RELEASE SPECIFICATION: the same of a sample's name and flags in one word, of which -N is -gcflags='all=-N -l',
+# which debuggers have programs built with.
+sample_as() {
+	local word words=()
+	for word in $3; do
+		[ "$word" != -N ] || word="-gcflags=all=-N -l"
+		words+=("$word")
+	done
+	sample "$1" "$2" "${words[@]}"
+}
+
 # build_dumpfile: $dumpfile, which reads heap dumps and shares no code with goheap. Ends the test where it cannot be built.
 build_dumpfile() {
 	local directory

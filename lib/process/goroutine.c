@@ -169,19 +169,21 @@ static bool read_pointer(struct gh_process *process, const struct gh_goroutines 
 	return gh_process_uint(&process->memory, all->list + number * word, word, address);
 }
 
-/* Of a sample of the slice's elements most are goroutines. Those that are not in memory tell
- * nothing: a core file may be cut short. Of one that is about to be used for the first time little
- * is set, and one or the other may be damaged. */
+/* Of a sample of the slice's elements most are goroutines. Those whose goroutine is not in memory
+ * are not counted: a core file may be cut short. Of one that is about to be used for the first time
+ * little is set, and one or the other may be damaged. Elements that are themselves not in memory
+ * are at most as many as good ones: two words that are no slice may point to a pointer to a
+ * goroutine, and the length is then any number. */
 static bool is_list(struct gh_process *process, const struct gh_goroutines *all)
 {
 	unsigned word = word_size(process);
 	uint64_t sample = all->count < SAMPLE ? all->count : SAMPLE;
-	uint64_t good = 0, bad = 0, missing = 0;
+	uint64_t good = 0, bad = 0, missing = 0, outside = 0;
 	for (uint64_t i = 0; i < sample; i++) {
 		struct bytes bytes;
 		uint64_t address;
 		if (!read_pointer(process, all, i * (all->count / sample), &address))
-			missing++;
+			outside++;
 		else if (address == 0 || address % word != 0)
 			bad++;
 		else if (!read_bytes(process, address, &bytes))
@@ -190,10 +192,10 @@ static bool is_list(struct gh_process *process, const struct gh_goroutines *all)
 			good++;
 		else
 			bad++;
-		if (bad > sample / 2 || (good == 0 && missing > MOST_MISSING))
+		if (bad > sample / 2 || (good == 0 && missing + outside > MOST_MISSING))
 			return false;
 	}
-	return good > bad;
+	return good > bad && good >= outside;
 }
 
 /* Looks from START to END in the file's address space, or to where nothing can be read, for a slice
