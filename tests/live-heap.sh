@@ -90,6 +90,13 @@ check_asked() {
 	cmp "$work/pprof.written" "$work/pprof.asked" || fail "$1: pprof -p"
 }
 
+# check_large NAME PROGRAM: an array that only a local variable leads to has a type, and so have its elements.
+check_large() {
+	"$GOHEAP" histogram -n 0 -e "$2" "$work/other" >"$work/histogram"
+	has "$1: the type of a large array" "$(cat "$work/histogram")" '^ +1 .* \[\]\*main\.Row$'
+	has "$1: and of its elements" "$(cat "$work/histogram")" '^ +10,000 .* main\.Row$'
+}
+
 # check_live NAME PROGRAM RELEASE [ask]: while it runs; and what the commands say of it, which a dump of it has, too.
 check_live() {
 	start "$2"
@@ -100,6 +107,8 @@ check_live() {
 	equal "$1: in one line" 1 "$(wc -l <"$work/told")"
 	in_common "$1"
 	counters "$1" "$3" 4
+	# The runtime keeps the types of large objects since Go 1.22.
+	[ "${3#1.}" -lt 22 ] || check_large "$1" "$2"
 	[ -z "${4-}" ] || check_asked "$1" "$2"
 }
 

@@ -156,6 +156,10 @@ enum gh_dump_type_kind {
  * space and the path. */
 #define GH_DUMP_MODULE "module at 0x"
 
+/* The description of a nil root of such a dump that says the type of an object: the addresses of
+ * both, 16 digits each. */
+#define GH_DUMP_OBJECT_TYPE "object at 0x%016" PRIx64 " of the type at 0x%016" PRIx64
+
 struct gh_dump_other_root {
 	struct gh_dump_slice description;
 	uint64_t pointer;

@@ -31,14 +31,6 @@ static void add_params(struct gh_buffer *out, const struct gh_process *process, 
 	gh_buffer_uleb128(out, GH_DUMP_FROM_OUTSIDE); /* CPUs */
 }
 
-/* What other readers take for a root that is nil. */
-static void add_note(struct gh_buffer *out, const char *note)
-{
-	gh_buffer_uleb128(out, GH_DUMP_OTHER_ROOT);
-	add_text(out, note, strlen(note));
-	gh_buffer_uleb128(out, 0);
-}
-
 /* Adds the files of the modules beside the program. */
 static void add_modules(struct gh_buffer *out, const struct gh_process *process)
 {
@@ -49,7 +41,7 @@ static void add_modules(struct gh_buffer *out, const struct gh_process *process)
 				      module->tab->image->path);
 		out->failed |= length < 0;
 		if (length >= 0) {
-			add_note(out, note);
+			gh_dump_add_note(out, note);
 			free(note);
 		}
 	}
@@ -118,7 +110,7 @@ static bool write_all(struct maker *maker, const char *version, struct gh_heap_l
 	struct gh_process *process = maker->process;
 	struct gh_dump_stream *stream = &maker->stream;
 	add_heap_params(maker, version);
-	add_note(&stream->bytes, GH_DUMP_HAS_STACK_OBJECTS);
+	gh_dump_add_note(&stream->bytes, GH_DUMP_HAS_STACK_OBJECTS);
 	add_modules(&stream->bytes, process);
 	gh_dump_add_itabs(stream, process, &maker->types);
 	gh_dump_add_objects(stream, &maker->pointers, &maker->totals);

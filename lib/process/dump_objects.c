@@ -1,5 +1,7 @@
 #include "lib/process/dump_parts.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "lib/dump/record.h"
@@ -24,6 +26,14 @@ static void add_fields(struct gh_buffer *out, const uint64_t *words, uint64_t co
 	}
 }
 
+/* Notes the type of the object of SPAN, which is too large for a header that tells it. */
+static void add_type(struct gh_buffer *out, const struct gh_span *span)
+{
+	char note[sizeof(GH_DUMP_OBJECT_TYPE) + 2 * 16];
+	snprintf(note, sizeof(note), GH_DUMP_OBJECT_TYPE, span->start, span->large_type);
+	gh_dump_add_note(out, note);
+}
+
 static void add_object(const struct walk *walk, const struct gh_span *span, uint64_t index)
 {
 	struct gh_process *process = walk->pointers->process;
@@ -43,6 +53,8 @@ static void add_object(const struct walk *walk, const struct gh_span *span, uint
 	if (words != NULL)
 		add_fields(out, words, span->elemsize / word, word);
 	gh_buffer_uleb128(out, 0); /* the end of the fields */
+	if (words != NULL && GH_SPAN_IS_LARGE(span) && span->large_type != 0)
+		add_type(out, span);
 	gh_dump_stream_pass(walk->stream);
 	walk->totals->objects++;
 	walk->totals->bytes += span->elemsize;

@@ -142,6 +142,9 @@ bool gh_dump_add_goroutines(struct gh_dump_stream *stream, struct gh_extras *ext
 /* Adds a root of DESCRIPTION, unless POINTER is nil. */
 void gh_dump_add_root(struct gh_dump_stream *stream, const char *description, uint64_t pointer);
 
+/* Adds NOTE as the description of a nil root, which other readers pass over. */
+void gh_dump_add_note(struct gh_buffer *out, const char *note);
+
 /* Adds a record for each finalizer that is registered for an object of SPANS, and roots for its
  * cleanups and weak pointers. */
 void gh_dump_add_specials(struct gh_dump_stream *stream, struct gh_process *process,

@@ -89,6 +89,15 @@ void gh_dump_add_root(struct gh_dump_stream *stream, const char *description, ui
 	gh_buffer_uleb128(&stream->bytes, pointer);
 }
 
+void gh_dump_add_note(struct gh_buffer *out, const char *note)
+{
+	size_t size = strlen(note);
+	gh_buffer_uleb128(out, GH_DUMP_OTHER_ROOT);
+	gh_buffer_uleb128(out, size);
+	gh_buffer_bytes(out, note, size);
+	gh_buffer_uleb128(out, 0);
+}
+
 /* Adds what the special at ADDRESS of SPAN is. */
 static void add_special(struct gh_dump_stream *stream, struct gh_process *process,
 			const struct gh_spans *spans, struct gh_dump_types *types,

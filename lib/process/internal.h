@@ -154,6 +154,9 @@ struct gh_span {
  * of one element. */
 #define GH_SPAN_NOSCAN 1
 
+/* SPAN is of one large object. */
+#define GH_SPAN_IS_LARGE(span) ((span)->class / 2 == 0)
+
 struct gh_spans {
 	struct gh_span_layout layout;
 	struct GH_VECTOR(struct gh_span) list;   /* by start, none overlaps another */

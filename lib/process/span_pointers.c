@@ -285,7 +285,7 @@ static bool add_values(struct gh_span_pointers *pointers, const struct gh_type_m
 static bool add_typed(struct gh_span_pointers *pointers, const struct gh_span *span,
 		      uint64_t header, uint64_t *words)
 {
-	bool large = span->class / 2 == 0;
+	bool large = GH_SPAN_IS_LARGE(span);
 	uint64_t address = large ? span->large_type : header;
 	/* It is being allocated. */
 	if (address == 0)

@@ -256,7 +256,7 @@ bool gh_span_has_heap_bits(const struct gh_process *process, uint64_t elemsize)
 /* Whether SPAN's elements are of a size for which it would have inline mark bits. */
 static bool may_have_marks(const struct gh_process *process, const struct gh_span *span)
 {
-	return span->elemsize >= INLINE_MARKS_LEAST && span->class / 2 != 0 &&
+	return span->elemsize >= INLINE_MARKS_LEAST && !GH_SPAN_IS_LARGE(span) &&
 	       gh_span_has_heap_bits(process, span->elemsize);
 }
 

@@ -1,5 +1,9 @@
 #include "lib/typing/internal.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
 /* Sets OBJECT's type to the one that its record names (1.3). */
 static void set_by_record(struct gh_infer *infer, uint32_t object)
 {
@@ -15,6 +19,18 @@ static void set_by_record(struct gh_infer *infer, uint32_t object)
 			     GH_TRUST_EXACT);
 }
 
+/* The object at VIEW was made for values of the type that has its descriptor at TYPE. */
+static void set_by_descriptor(struct gh_infer *infer, const struct gh_view *view, uint64_t type)
+{
+	uint32_t number = gh_rtypes_at(infer->layouts->types, type - infer->bias);
+	if (number == GH_NO_RTYPE || gh_layout(infer->layouts, number)->size == 0)
+		return;
+	uint64_t size = gh_layout(infer->layouts, number)->size;
+	bool many = size <= (view->size - view->header) / 2;
+	if (gh_infer_matches(infer, view, number, many))
+		gh_infer_set(infer, view, number, many, GH_TRUST_EXACT);
+}
+
 /* Sets OBJECT's type to the one that its header names. */
 static void set_by_header(struct gh_infer *infer, uint32_t object)
 {
@@ -23,14 +39,29 @@ static void set_by_header(struct gh_infer *infer, uint32_t object)
 	if (view.header == 0)
 		return;
 	struct gh_cursor contents = gh_dump_bytes(infer->heap->dump, view.record.object.contents);
-	uint64_t type = gh_cursor_uint(&contents, infer->heap->dump->word);
-	uint32_t number = gh_rtypes_at(infer->layouts->types, type - infer->bias);
-	if (number == GH_NO_RTYPE || gh_layout(infer->layouts, number)->size == 0)
+	set_by_descriptor(infer, &view, gh_cursor_uint(&contents, infer->heap->dump->word));
+}
+
+/* Sets the type of the object that ROOT is a note of, if it is one (GH_DUMP_OBJECT_TYPE). */
+static void set_by_note(struct gh_infer *infer, const struct gh_dump_other_root *root)
+{
+	char text[sizeof(GH_DUMP_OBJECT_TYPE) + 2 * 16], again[sizeof(text)];
+	struct gh_cursor note = gh_dump_bytes(infer->heap->dump, root->description);
+	uint64_t address, type;
+	struct gh_view view;
+	if (root->pointer != 0 || gh_cursor_size(&note) >= sizeof(text))
 		return;
-	uint64_t size = gh_layout(infer->layouts, number)->size;
-	bool many = size <= (view.size - view.header) / 2;
-	if (gh_infer_matches(infer, &view, number, many))
-		gh_infer_set(infer, &view, number, many, GH_TRUST_EXACT);
+	memcpy(text, note.start, gh_cursor_size(&note));
+	text[gh_cursor_size(&note)] = '\0';
+	if (sscanf(text, "object at 0x%" SCNx64 " of the type at 0x%" SCNx64, &address, &type) != 2)
+		return;
+	snprintf(again, sizeof(again), GH_DUMP_OBJECT_TYPE, address, type);
+	uint32_t object = gh_heap_find(infer->heap, address);
+	if (strcmp(text, again) != 0 || object == GH_HEAP_NONE)
+		return;
+	gh_infer_view(infer, object, &view);
+	if (view.address == address && !view.no_pointers)
+		set_by_descriptor(infer, &view, type);
 }
 
 void gh_infer_seed_exact(struct gh_infer *infer)
@@ -44,6 +75,11 @@ void gh_infer_seed_exact(struct gh_infer *infer)
 			set_by_record(infer, i);
 		else if (gh_allocator_has_header(&infer->allocator, gh_heap_object(heap, i).size))
 			set_by_header(infer, i);
+	}
+	for (size_t i = 0; !named && i < gh_dump_count(heap->dump, GH_DUMP_OTHER_ROOT); i++) {
+		struct gh_dump_record record;
+		gh_dump_get(heap->dump, GH_DUMP_OTHER_ROOT, i, &record);
+		set_by_note(infer, &record.other_root);
 	}
 }
 

@@ -1,4 +1,6 @@
 /* The types of a heap's objects: made dumps of a made program. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +57,45 @@ START_TEST(itabs_lead_to_types)
 	typescene_finish(&scene, true);
 	typescene_check(&scene, SCENE_A, SCENE_NODE);
 	typescene_free(&scene);
+}
+END_TEST
+
+START_TEST(notes_of_large_objects_tell_types)
+{
+	static const struct {
+		const char *before; /* of the object's address */
+		uint64_t address;
+		uint64_t pointer; /* that is not nil: no note */
+		int type;
+		bool believed;
+	} notes[] = {
+	    {"object at 0x", SCENE_ARRAY, 0, TYPE_STRING, true},
+	    {"object at 0x", SCENE_ARRAY + 8, 0, TYPE_STRING, false},
+	    {"object at 0x", 0x20000, 0, TYPE_STRING, false},
+	    {"object at 0x", SCENE_ARRAY, 0, TYPE_NODE, false},
+	    {"object at 0x", SCENE_ARRAY, SCENE_A, TYPE_STRING, false},
+	    {"object at 0x-", SCENE_ARRAY, 0, TYPE_STRING, false},
+	    {"object at 0x000000000000000000000000000000000000", SCENE_ARRAY, 0, TYPE_STRING,
+	     false},
+	    {"", SCENE_ARRAY, 0, TYPE_STRING, false},
+	};
+	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++) {
+		struct typescene scene;
+		char note[128];
+		typescene_start(&scene, TYPESCENE_FIRST + _i);
+		typescene_nodes(&scene);
+		snprintf(note, sizeof(note), "%s%016" PRIx64 " of the type at 0x%016" PRIx64,
+			 notes[i].before, notes[i].address,
+			 typescene_descriptor(&scene, notes[i].type));
+		maker_number(&scene.maker, 2);
+		maker_text(&scene.maker, note);
+		maker_number(&scene.maker, notes[i].pointer);
+		typescene_finish(&scene, true);
+		ck_assert(typescene_class(&scene, SCENE_ARRAY)->typed == notes[i].believed);
+		if (notes[i].believed)
+			typescene_check(&scene, SCENE_ARRAY, "[]string");
+		typescene_free(&scene);
+	}
 }
 END_TEST
 
@@ -395,6 +436,7 @@ void typing_tests(TCase *tests)
 	tcase_add_loop_test(tests, values_in_segments_lead_on, 0, VARIANTS);
 	tcase_add_loop_test(tests, atomic_pointers_lead_to_their_type, 0, VARIANTS);
 	tcase_add_loop_test(tests, itabs_lead_to_types, 0, VARIANTS);
+	tcase_add_loop_test(tests, notes_of_large_objects_tell_types, 0, VARIANTS);
 	tcase_add_loop_test(tests, what_does_not_fit_is_not_believed, 0, 2 * VARIANTS);
 	tcase_add_loop_test(tests, type_words_are_not_pointers, 0, VARIANTS);
 	tcase_add_loop_test(tests, larger_of_two_types_is_taken, 0, VARIANTS);

@@ -44,6 +44,12 @@ type Huge struct {
 	tail *Node
 }
 
+// Row is what only a large array leads to.
+type Row struct {
+	number int
+	node   *Node
+}
+
 // Leaf has no pointers.
 type Leaf struct{ a, b, c int }
 
@@ -166,6 +172,10 @@ func main() {
 	grow()
 	register(40, true)
 	register(20, false)
+	rows := make([]*Row, 10000)
+	for i := range rows {
+		rows[i] = &Row{i, nodes}
+	}
 	started := make(chan bool)
 	for i := 0; i < 8; i++ {
 		go hold(i*3, nodes, "held", started)
@@ -194,4 +204,5 @@ func main() {
 		pprof.Lookup("heap").WriteTo(file, 1)
 	}
 	runtime.KeepAlive(huge)
+	runtime.KeepAlive(rows)
 }
