@@ -138,6 +138,64 @@ main.Square.Area' "$(grep -E '^main\.[^ ]*Area$' <<<"$output" | sort)"
 	has "${1##*/}: goheap break: it is a breakpoint with a condition" "$output" '^	stop only if goid == 9999$'
 }
 
+# places FROM TO: the lines of the breakpoints that $output tells of between two lines, or of how many places one is.
+places() {
+	sed -n "/^$1/,/^$2/p" <<<"$output" | sed -nE 's/^Breakpoint .* (line |\()([0-9]+)(\.| locations\))$/\2/p' | xargs
+}
+
+# check_generic RELEASE: generic functions by each name that goheap lists them by, and by those that the program's own traceback
+# has.
+check_generic() {
+	local go name file=$work/generic/main.go output names=() commands=()
+	go=$("$tests/toolchain" "$1")/bin/go || return
+	mkdir -p "$work/generic"
+	cat >"$file" <<-'END'
+		package main
+
+		import "runtime/debug"
+
+		type tree[K, V any] struct {
+			key K
+			val V
+		}
+
+		//go:noinline
+		func (t *tree[K, V]) push(call func()) { call() }
+
+		//go:noinline
+		func Apply[T, U any](x T, f func(T) U) U { return f(x) }
+
+		func main() {
+			tree := &tree[string, int]{}
+			tree.push(func() { Apply(1, func(int) string { debug.PrintStack(); return "" }) })
+			Apply(struct{ v int }{2}, func(struct{ v int }) string { return "" })
+		}
+	END
+	(cd "$work/generic" && GOCACHE=${GOHEAP_TEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/goheap-tests}/gocache GOFLAGS='' GO111MODULE=off \
+		GOTOOLCHAIN=local "$go" build -ldflags='-s -w' -o stripped "$file") || fail "Go $1: the program can be built"
+	mapfile -t names < <("$GOHEAP" funcs "$work/generic/stripped" | cut -f 3 | grep '^main\..*\[' | sort -u)
+	for name in "${names[@]}"; do
+		commands+=("goheap break $name")
+	done
+	output=$(goheap "$work/generic/stripped" 'echo listed\n' "${commands[@]}" 'echo others\n' 'goheap break tree.push goroutine 1' \
+		'goheap break main.(*tree[...]).push' 'break main.(*tree[...]).push' 'break main.Apply[...]' 'goheap break main.Apply[...]' \
+		'goheap break Apply' 'echo end\n' 'complete break main.(*tree[' "complete goheap break 'main.(*tree[")
+	"$work/generic/stripped" 2>&1 | grep -oE '^main\.[^ ]*\[\.\.\.\]\)?(\.push)?' | sort -u >"$work/found"
+	printf '%s\n' 'main.(*tree[...]).push' 'main.Apply[...]' >"$work/expected"
+	same "Go $1: the names in the traceback" "$work/expected" "$work/found"
+	# Before Go 1.21 the tables have the names that tracebacks have: two functions of one name are one breakpoint.
+	if [ "${1#1.}" -lt 21 ]; then
+		equal "Go $1: breakpoints by the names that goheap lists" "11 2" "$(places listed others)"
+		equal "Go $1: and by others" "11 11 11 2 2 2" "$(places others end)"
+	else
+		equal "Go $1: breakpoints by the names that goheap lists" "11 14 14" "$(places listed others)"
+		equal "Go $1: and by others" "11 11 11 2 14 14" "$(places others end)"
+		has "Go $1: two instances by a short name" "$output" '^goheap: 2 functions are called so; name one:$'
+	fi
+	has "Go $1: completion" "$output" '^break main\.\(\*tree\[.*\]\)\.push$'
+	has "Go $1: and of goheap break" "$output" "^goheap break 'main\.\(\*tree\[.*\]\)\.push$"
+}
+
 # check_release RELEASE
 check_release() {
 	local directory stripped
@@ -202,4 +260,7 @@ for release in ${RELEASES:-$apart}; do
 	check_release "$release"
 done
 check_dotted
+for release in ${RELEASES:-1.19 1.27}; do
+	check_generic "$release"
+done
 finish

@@ -21,13 +21,16 @@ static const enum gh_name_form forms[] = {GH_NAME_WHOLE, GH_NAME_BASE, GH_NAME_R
 /* A name that is taken by something else than a function's short name. */
 #define TAKEN GH_NAME_FORMS
 
+/* The function's name as tracebacks have it: main.(*tree[...]).push. */
+#define TRACEBACK (GH_NAME_FORMS + 1)
+
 /* A name that a function may be called by. */
 struct candidate {
 	uint64_t hash;    /* of the name */
 	const char *name; /* the function's, or the name itself if it is taken; in the image */
 	uint32_t first;   /* the function's first entry point; each takes bytes of .debug_info */
 	uint8_t count;    /* how many it has, up to MAX_PLACES; 0: it gets no short names */
-	uint8_t form;     /* enum gh_name_form, or TAKEN */
+	uint8_t form;     /* enum gh_name_form, TAKEN or TRACEBACK */
 };
 
 struct candidates GH_VECTOR(struct candidate);
@@ -57,6 +60,8 @@ static void add_candidate(struct job *job, struct candidate candidate)
 static size_t write_candidate(const struct candidate *candidate, char *text)
 {
 	struct gh_func_name name;
+	if (candidate->form == TRACEBACK)
+		return gh_func_name_replace(candidate->name, "[...]", text);
 	if (candidate->form != TAKEN)
 		return gh_func_name_parse(&name, candidate->name)
 			   ? gh_func_name_write(&name, candidate->form, text)
@@ -140,6 +145,10 @@ static void add_forms(struct job *job, const char *name, const char *module, uin
 					       gh_hash_bytes(GH_HASH_START, text, size), name,
 					       first, bare && !own ? 0 : count, (uint8_t)form});
 	}
+	size_t size = gh_func_name_replace(name, "[...]", text);
+	if (size > 0 && strcmp(text, name) != 0)
+		add_candidate(job, (struct candidate){gh_hash_bytes(GH_HASH_START, text, size),
+						      name, first, count, TRACEBACK});
 }
 
 static int compare_points(const void *a, const void *b)

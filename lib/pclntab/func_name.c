@@ -199,3 +199,21 @@ size_t gh_func_name_write(const struct gh_func_name *name, enum gh_name_form for
 		return 0;
 	}
 }
+
+size_t gh_func_name_replace(const char *name, const char *arguments, char *text)
+{
+	unsigned depth = 0;
+	char *to = text;
+	char *end = text + GH_NAME_FORM_SIZE - strlen(arguments) - 1;
+	for (; *name != '\0' && to < end; name++) {
+		if (*name == '[' && depth++ == 0)
+			to = stpcpy(to, arguments);
+		if (depth == 0)
+			*to++ = *name;
+		depth -= *name == ']' && depth > 0;
+	}
+	if (*name != '\0')
+		to = text;
+	*to = '\0';
+	return (size_t)(to - text);
+}

@@ -258,6 +258,11 @@ enum gh_name_form {
  * has none, if that is another form's, or if it is longer than that. */
 size_t gh_func_name_write(const struct gh_func_name *name, enum gh_name_form form, char *text);
 
+/* Writes NAME to TEXT, of GH_NAME_FORM_SIZE bytes, with ARGUMENTS in the place of each list of type
+ * arguments: "[...]" is what tracebacks have there. Returns its length; 0, and an empty TEXT, if it
+ * is longer than that. */
+size_t gh_func_name_replace(const char *name, const char *arguments, char *text);
+
 /* The source map: for each function a sorted run of pc ranges, each with the stack of (function,
  * file, line) that is executing there. Every consumer of lines reads this; nothing else decodes the
  * tables behind it. */

@@ -19,29 +19,33 @@
 
 /* What a place is asked for by. */
 struct request {
-	const char *name; /* of a function, or a file and a line */
-	uint64_t id;      /* of the goroutine; 0: any */
+	char *name;  /* of a function, or a file and a line; owned */
+	uint64_t id; /* of the goroutine; 0: any */
 };
 
 /* The functions of a program that a name may stand for. */
 struct search {
 	const struct gh_pclntab *tab;
 	const char *wanted;
+	char plain[GH_NAME_FORM_SIZE];        /* the same without type arguments that are "[...]" */
 	struct gh_numbermap seen;             /* names that were looked at */
 	struct GH_VECTOR(const char *) found; /* in the program */
 	bool failed;                          /* memory ran out */
 };
 
-static bool is_called(const char *name, const char *wanted)
+/* NAME is WANTED, as it is or as tracebacks have it, with "[...]" for all type arguments; or one of
+ * its short names is PLAIN, which is WANTED without "[...]". */
+static bool is_called(const char *name, const char *wanted, const char *plain)
 {
 	char text[GH_NAME_FORM_SIZE];
 	struct gh_func_name parts;
-	if (strcmp(name, wanted) == 0)
+	gh_func_name_replace(name, "[...]", text);
+	if (strcmp(name, wanted) == 0 || strcmp(text, wanted) == 0)
 		return true;
 	if (!gh_func_name_parse(&parts, name))
 		return false;
 	for (unsigned form = 0; form < GH_NAME_FORMS; form++)
-		if (gh_func_name_write(&parts, form, text) > 0 && strcmp(text, wanted) == 0)
+		if (gh_func_name_write(&parts, form, text) > 0 && strcmp(text, plain) == 0)
 			return true;
 	return false;
 }
@@ -52,8 +56,13 @@ static void look_at(struct search *search, uint32_t name)
 		return;
 	search->failed |= !gh_numbermap_put(&search->seen, name, 0);
 	const char *text = gh_pclntab_name(search->tab, name);
-	if (is_called(text, search->wanted))
-		gh_vector_push(&search->found, text);
+	if (!is_called(text, search->wanted, search->plain))
+		return;
+	/* Before Go 1.21 all instances of a generic function have one name. */
+	for (size_t i = 0; i < search->found.count; i++)
+		if (strcmp(search->found.items[i], text) == 0)
+			return;
+	gh_vector_push(&search->found, text);
 }
 
 /* Looks at the function that MAP goes over, and at those that are inlined into it. What the
@@ -90,12 +99,18 @@ static bool find(struct search *search, const struct gh_program *program)
 	return read;
 }
 
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./%()*@+[]-"
+
 /* TEXT is a word to GDB within quotes and, of a file, wherever it stands. */
 static bool is_word(const char *text)
 {
-	static const char letters[] =
-	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./%()*@+[]-";
-	return *text != '\0' && *text != '-' && strspn(text, letters) == strlen(text);
+	return *text != '\0' && *text != '-' && strspn(text, LETTERS) == strlen(text);
+}
+
+/* TEXT is one within quotes: type arguments have more in them. */
+static bool is_quoted_word(const char *text)
+{
+	return *text != '\0' && *text != '-' && strspn(text, LETTERS " ,;{}<>=:\"") == strlen(text);
 }
 
 /* TEXT is a file and a line. */
@@ -106,15 +121,18 @@ static bool is_line(const char *text)
 	       strspn(colon + 1, "0123456789") == strlen(colon + 1);
 }
 
-/* Has GDB stop there. */
-static int write_break(const struct request *request, const char *function)
+/* Has GDB stop at the COUNT FUNCTIONS or, if there are none, at the line that REQUEST names. */
+static int write_break(const struct request *request, const char *const *functions, size_t count)
 {
 	const char *directory = getenv(GH_SESSION_VARIABLE);
 	char file[GH_NAME_FORM_SIZE];
-	const char *line = function == NULL ? strrchr(request->name, ':') : NULL;
+	const char *line = count == 0 ? strrchr(request->name, ':') : NULL;
 	snprintf(file, sizeof(file), "%.*s", line == NULL ? 0 : (int)(line - request->name),
 		 request->name);
-	if (!is_word(function != NULL ? function : file)) {
+	bool is_good = count > 0 || is_word(file);
+	for (size_t i = 0; i < count; i++)
+		is_good &= is_quoted_word(functions[i]);
+	if (!is_good) {
 		gh_say("that place has a name for GDB's own break command only");
 		return GH_EXIT_INPUT;
 	}
@@ -122,23 +140,28 @@ static int write_break(const struct request *request, const char *function)
 	if (script == NULL)
 		return GH_EXIT_INPUT;
 	fputs("with confirm off -- define _goheap_then\n", script);
-	if (function != NULL)
-		fprintf(script, "break -function '%s'", function);
-	else
-		fprintf(script, "break -source %s -line %s", file, line + 1);
-	if (request->id != 0)
-		fprintf(script, " if goid == %" PRIu64, request->id);
-	fputs("\nend\n", script);
+	for (size_t i = 0; i == 0 || i < count; i++) {
+		if (count > 0)
+			fprintf(script, "break -function '%s'", functions[i]);
+		else
+			fprintf(script, "break -source %s -line %s", file, line + 1);
+		if (request->id != 0)
+			fprintf(script, " if goid == %" PRIu64, request->id);
+		fputs("\n", script);
+	}
+	fputs("end\n", script);
 	return gh_script_commit(script, directory) ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 
 static int tell(const struct request *request, const struct search *search)
 {
 	size_t count = search->found.count;
+	/* "[...]" stands for all instances of a generic function. */
+	bool all = search->plain[0] != '\0' && strcmp(search->plain, request->name) != 0;
 	if (count == 0 && is_line(request->name))
-		return write_break(request, NULL);
-	if (count == 1)
-		return write_break(request, search->found.items[0]);
+		return write_break(request, NULL, 0);
+	if (count == 1 || (all && count > 0 && count <= MAX_LISTED))
+		return write_break(request, search->found.items, count);
 	if (count == 0) {
 		fputs("goheap: no function is called ", stderr);
 		gh_print_bytes(stderr, request->name, strlen(request->name), false);
@@ -156,38 +179,55 @@ static int tell(const struct request *request, const struct search *search)
 	return GH_EXIT_INPUT;
 }
 
-/* Reads NAME [goroutine ID]. False, after saying so, if the words are others. */
+/* Reads NAME [goroutine ID]; type arguments in a name may have spaces. False, after saying so, if
+ * the words are others. */
 static bool read_request(struct request *request, const struct gh_options *options)
 {
 	char *end = "";
+	struct gh_options name = *options;
+	int count = options->nwords;
+	const char *id = count >= 3 && strcmp(options->words[count - 2], "goroutine") == 0
+			     ? options->words[count - 1]
+			     : NULL;
 	errno = 0;
-	bool has_id = options->nwords == 3 && strcmp(options->words[1], "goroutine") == 0;
-	*request = (struct request){.name = options->nwords > 0 ? options->words[0] : ""};
-	if (has_id)
-		request->id = strtoull(options->words[2], &end, 10);
-	bool is_good = options->nwords == 1 || (has_id && request->id != 0 && errno == 0 &&
-						*end == '\0' && options->words[2][0] != '-');
+	if (id != NULL) {
+		request->id = strtoull(id, &end, 10);
+		name.nwords -= 2;
+	}
+	request->name = gh_options_join(&name);
+	bool is_good =
+	    count > 0 &&
+	    (id == NULL || (request->id != 0 && errno == 0 && *end == '\0' && *id != '-'));
 	if (!is_good)
 		fputs("usage: goheap break FUNCTION|FILE:LINE [goroutine ID]\n", stderr);
-	return is_good;
+	return is_good && request->name != NULL;
+}
+
+static int run(const struct request *request, const char *file)
+{
+	char again[GH_NAME_FORM_SIZE];
+	struct gh_program program;
+	if (!gh_program_open(&program, file))
+		return GH_EXIT_INPUT;
+	struct search search = {.tab = &program.tab, .wanted = request->name};
+	if (gh_func_name_replace(request->name, "[...]", again) > 0 &&
+	    strcmp(again, request->name) == 0)
+		gh_func_name_replace(request->name, "", search.plain);
+	int status = find(&search, &program) ? tell(request, &search) : GH_EXIT_INPUT;
+	gh_numbermap_free(&search.seen);
+	gh_vector_free(&search.found);
+	gh_program_close(&program);
+	return status;
 }
 
 int gh_cmd_break(const struct gh_options *options)
 {
-	struct gh_program program;
-	struct request request;
+	struct request request = {0};
 	if (getenv(GH_SESSION_VARIABLE) == NULL) {
 		gh_say("break is a command of GDB's: jit-reader-load goheap.so, then goheap break");
 		return GH_EXIT_USAGE;
 	}
-	if (!read_request(&request, options))
-		return GH_EXIT_USAGE;
-	if (!gh_program_open(&program, options->file))
-		return GH_EXIT_INPUT;
-	struct search search = {.tab = &program.tab, .wanted = request.name};
-	int status = find(&search, &program) ? tell(&request, &search) : GH_EXIT_INPUT;
-	gh_numbermap_free(&search.seen);
-	gh_vector_free(&search.found);
-	gh_program_close(&program);
+	int status = read_request(&request, options) ? run(&request, options->file) : GH_EXIT_USAGE;
+	free(request.name);
 	return status;
 }
