@@ -1,4 +1,4 @@
-#include "lib/process/process.h"
+#include "lib/process/internal.h"
 
 /* A bucket or group has so many places for entries. */
 #define PLACES 8
@@ -190,6 +190,61 @@ bool gh_map_count(struct gh_process *process, const struct gh_map_shape *shape, 
 {
 	return gh_process_uint(&process->memory, header,
 			       shape->swiss ? 8 : process->tab->pointer_size, count);
+}
+
+static bool is_readable(struct reader *reader, uint64_t address)
+{
+	uint8_t byte;
+	return address >= GH_LEAST_PAGE &&
+	       gh_process_read(&reader->process->memory, address, &byte, 1);
+}
+
+/* A map's seed is random: memory behind a nil pointer has a small number there, or an address. */
+static bool is_seed(struct reader *reader, uint64_t address, unsigned size)
+{
+	uint64_t seed = number_at(reader, address, size);
+	return seed >> 4 * size != 0 && !is_readable(reader, seed);
+}
+
+static bool is_swiss_header(struct reader *reader, uint64_t header)
+{
+	unsigned word = reader->process->tab->pointer_size;
+	uint64_t used = number_at(reader, header, 8);
+	uint64_t directory = word_at(reader, header + 8 + word);
+	uint64_t length = word_at(reader, header + 8 + 2 * (uint64_t)word);
+	uint64_t depth = number_at(reader, header + 8 + 3 * (uint64_t)word, 1);
+	if (!reader->whole || depth > MAX_POWER ||
+	    length != (length > 0 ? UINT64_C(1) << depth : 0) ||
+	    (used == 0 && !is_seed(reader, header + 8, word)))
+		return false;
+	if (directory == 0)
+		return used == 0 && length == 0;
+	return is_readable(reader, directory) && used / PLACES <= count_groups(reader, header) &&
+	       reader->whole;
+}
+
+static bool is_hash_header(struct reader *reader, uint64_t header)
+{
+	unsigned word = reader->process->tab->pointer_size;
+	uint64_t place;
+	uint64_t count = word_at(reader, header);
+	uint64_t power = power_of(reader, header, &place);
+	uint64_t buckets = word_at(reader, place);
+	if (!reader->whole || power > MAX_POWER || count >> power > PLACES)
+		return false;
+	if (count == 0 && (!is_seed(reader, header + word + 4, 4) ||
+			   is_readable(reader, word_at(reader, header + word))))
+		return false;
+	if (buckets == 0)
+		return count == 0 && power == 0;
+	return is_readable(reader, buckets) &&
+	       is_readable(reader, buckets + (reader->shape->size << power) - 1);
+}
+
+bool gh_map_is_header(struct gh_process *process, const struct gh_map_shape *shape, uint64_t header)
+{
+	struct reader reader = {.process = process, .shape = shape, .whole = true};
+	return shape->swiss ? is_swiss_header(&reader, header) : is_hash_header(&reader, header);
 }
 
 bool gh_map_read(struct gh_map_entries *entries, struct gh_process *process,

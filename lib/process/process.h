@@ -492,6 +492,11 @@ bool gh_map_count(struct gh_process *process, const struct gh_map_shape *shape, 
  * on in. Likewise. */
 bool gh_map_buckets(struct gh_process *process, bool swiss, uint64_t header, uint64_t *count);
 
+/* The header of a map of SHAPE is at HEADER: its fields agree with each other and with what they
+ * point to. Memory that begins with a pointer or with nil is none. */
+bool gh_map_is_header(struct gh_process *process, const struct gh_map_shape *shape,
+		      uint64_t header);
+
 /* Adds all its entries to ENTRIES, in the order of memory, those of a map that grows, too. No more
  * than BYTES of buckets or groups are read. False if some cannot be read, or memory ran out:
  * ENTRIES has failed then. */

@@ -64,6 +64,10 @@ void gh_value_add_map(struct gh_values *values, const struct gh_rtype *type, uin
 void gh_value_add_channel(struct gh_values *values, const struct gh_rtype *type, uint64_t header,
 			  bool shown);
 
+/* The header of a map, or of a channel, of TYPE is at HEADER. */
+bool gh_value_is_map(const struct gh_values *values, const struct gh_rtype *type, uint64_t header);
+bool gh_value_is_channel(struct gh_values *values, const struct gh_rtype *type, uint64_t header);
+
 /* Adds the entries of the map of TYPE whose header is at HEADER to ENTRIES, which is to be freed;
  * *WHOLE: all could be read. False if the program does not describe what it is made of. */
 bool gh_value_map_entries(struct gh_values *values, const struct gh_rtype *type, uint64_t header,

@@ -52,7 +52,8 @@ void gh_value_print(struct gh_values *values, uint32_t type, uint64_t address);
 void gh_value_print_pointer(struct gh_values *values, uint32_t type, uint64_t word);
 
 /* The same by the type's name as Go writes it, of which the program need not describe what begins
- * it: "*", "[]" or "[N]". Where values of it are pointers WHERE is the value, else its address.
+ * it: "*", "[]" or "[N]". Where values of it are pointers WHERE is the value, else its address; of
+ * a map, channel or function either.
  * False (ERR filled) if the program describes no such type, or several of that name. */
 bool gh_value_print_named(struct gh_values *values, const char *name, uint64_t where,
 			  struct gh_error *err);

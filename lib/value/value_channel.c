@@ -123,6 +123,16 @@ void gh_value_add_channel(struct gh_values *values, const struct gh_rtype *type,
 	}
 }
 
+bool gh_value_is_channel(struct gh_values *values, const struct gh_rtype *type, uint64_t header)
+{
+	struct channel channel = {0};
+	const struct gh_rtype *types = values->types->items;
+	uint32_t elem = gh_rtype_elem(values->types, type);
+	/* Other modules have descriptors of their own of one type. */
+	return read_channel(values, GH_NO_RTYPE, header, &channel) && channel.elem != GH_NO_RTYPE &&
+	       (elem == GH_NO_RTYPE || types[elem].size == types[channel.elem].size);
+}
+
 bool gh_value_add_hchan(struct gh_values *values, const struct gh_rtype *type, uint64_t header)
 {
 	struct channel channel = {0};

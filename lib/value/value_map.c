@@ -284,6 +284,13 @@ static void add_entries(struct gh_values *values, const struct gh_rtype *type,
 	gh_value_add(values, "]");
 }
 
+bool gh_value_is_map(const struct gh_values *values, const struct gh_rtype *type, uint64_t header)
+{
+	struct gh_map_shape shape;
+	return find_shape(&shape, values->types, type) &&
+	       gh_map_is_header(values->process, &shape, header);
+}
+
 bool gh_value_map_entries(struct gh_values *values, const struct gh_rtype *type, uint64_t header,
 			  struct gh_map_entries *entries, bool *whole)
 {

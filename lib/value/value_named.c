@@ -109,10 +109,48 @@ bool gh_value_named_size(const struct gh_values *values, const char *name, uint6
 	return find_size(values, name, 0, size, err);
 }
 
+/* A closure, which begins with the address of its function, is at WHERE. */
+static bool is_closure(struct gh_values *values, uint64_t where)
+{
+	uint64_t pc;
+	size_t index = SIZE_MAX;
+	if (gh_value_word(values, where, &pc))
+		gh_process_module_at(values->process, pc, &index);
+	return index != SIZE_MAX;
+}
+
+/* A map, channel or function of TYPE is at WHERE itself, and no variable that points to it. */
+static bool is_at(struct gh_values *values, const struct gh_rtype *type, uint64_t where)
+{
+	switch (type->kind) {
+	case GH_KIND_MAP:
+		return gh_value_is_map(values, type, where);
+	case GH_KIND_CHAN:
+		return gh_value_is_channel(values, type, where);
+	case GH_KIND_FUNC:
+		return is_closure(values, where);
+	default:
+		return true;
+	}
+}
+
+/* The value, at WHERE or in the variable that is there, of the type called NAME. */
+static uint64_t find_value(struct gh_values *values, const char *name, uint64_t where)
+{
+	uint32_t number = gh_rtypes_named(values->types, name, NULL);
+	uint64_t value;
+	if (number == GH_NO_RTYPE || is_at(values, &values->types->items[number], where) ||
+	    !gh_value_word(values, where, &value) ||
+	    (value != 0 && !is_at(values, &values->types->items[number], value)))
+		return where;
+	return value;
+}
+
 bool gh_value_print_named(struct gh_values *values, const char *name, uint64_t where,
 			  struct gh_error *err)
 {
 	uint64_t size;
+	where = find_value(values, name, where);
 	values->followed = 0;
 	if (values->part != NULL)
 		return gh_value_add_part(values, name, where, true, err);

@@ -115,10 +115,43 @@ START_TEST(long_names_have_no_forms)
 }
 END_TEST
 
+START_TEST(type_arguments_are_replaced)
+{
+	static const char *const names[][2] = {
+	    {"main.f", "main.f"},
+	    {"main.f[go.shape.int,go.shape.string]", "main.f[...]"},
+	    {"main.(*tree[go.shape.[]int]).push", "main.(*tree[...]).push"},
+	    {"main.f[a[b]].func1", "main.f[...].func1"},
+	    {"main.f[...]", "main.f[...]"},
+	    {"main.f[a", "main.f[...]"},
+	    {"a]b", "a]b"},
+	    {"", ""},
+	};
+	char name[2 * GH_NAME_FORM_SIZE] = "main.f[";
+	char text[GH_NAME_FORM_SIZE];
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		ck_assert_uint_eq(gh_func_name_replace(names[i][0], "[...]", text),
+				  strlen(names[i][1]));
+		ck_assert_str_eq(text, names[i][1]);
+	}
+	ck_assert_uint_eq(gh_func_name_replace("main.(*tree[int]).push", "", text), 17);
+	ck_assert_str_eq(text, "main.(*tree).push");
+	memset(name + 7, '[', sizeof(name) - 8);
+	ck_assert_uint_eq(gh_func_name_replace(name, "[...]", text), 11);
+	memset(name, 'x', sizeof(name) - 1);
+	ck_assert_uint_eq(gh_func_name_replace(name, "[...]", text), 0);
+	ck_assert_str_eq(text, "");
+	for (size_t i = 0; i + 1 < sizeof(name); i++)
+		name[i] = "[]"[i % 2];
+	ck_assert_uint_eq(gh_func_name_replace(name, "[...]", text), 0);
+}
+END_TEST
+
 void func_name_tests(TCase *tests)
 {
 	tcase_add_test(tests, forms);
 	tcase_add_test(tests, names_that_no_source_declares);
 	tcase_add_test(tests, packages);
 	tcase_add_test(tests, long_names_have_no_forms);
+	tcase_add_test(tests, type_arguments_are_replaced);
 }

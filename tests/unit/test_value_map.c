@@ -309,6 +309,33 @@ START_TEST(maps_are_limited_and_may_be_nil)
 END_TEST
 
 /* The buckets cannot be read, or those that go on from one. */
+/* By the address of the header, and of variables that point to it or are nil. */
+START_TEST(maps_are_found_by_their_variables)
+{
+	struct gh_error err;
+	valuemaker_start(&maker, _i, NULL);
+	map_of(GH_KIND_UINT64, "uint64", "map[uint64]int");
+	valuemaker_open(&maker);
+	uint64_t header = begin_map(1);
+	for (unsigned i = 0; i < PLACES; i++)
+		valuemaker_put(&maker, 7, 8);
+	end_map();
+	uint64_t variable = valuemaker_begin(&maker);
+	/* A map, a nil one, and what a struct may have after that. */
+	valuemaker_words(&maker, 8, (const uint64_t[]){header, 0, 3, header, 0, header, header, 0});
+	ck_assert(gh_value_print_named(&maker.values, "map[uint64]int", header, &err));
+	valuemaker_check_out(&maker, "map[uint64]int [7: 0]");
+	ck_assert(gh_value_print_named(&maker.values, "map[uint64]int", variable, &err));
+	valuemaker_check_out(&maker, "map[uint64]int [7: 0]");
+	for (unsigned i = 1; i <= 4; i += 3) {
+		ck_assert(gh_value_print_named(&maker.values, "map[uint64]int",
+					       variable + i * (uint64_t)maker.what.word, &err));
+		valuemaker_check_out(&maker, "map[uint64]int nil");
+	}
+	valuemaker_free(&maker);
+}
+END_TEST
+
 START_TEST(maps_say_what_they_lack)
 {
 	valuemaker_start(&maker, _i, NULL);
@@ -453,6 +480,7 @@ void value_map_tests(TCase *tests)
 	tcase_add_loop_test(tests, keys_that_are_complex_are_compared_twice, 0,
 			    VALUEMAKER_VARIANTS);
 	tcase_add_loop_test(tests, maps_are_limited_and_may_be_nil, 0, VALUEMAKER_VARIANTS);
+	tcase_add_loop_test(tests, maps_are_found_by_their_variables, 0, VALUEMAKER_VARIANTS);
 	tcase_add_loop_test(tests, maps_say_what_they_lack, 0, VALUEMAKER_VARIANTS);
 	tcase_add_loop_test(tests, channels_have_elements, 0, VALUEMAKER_VARIANTS);
 	tcase_add_loop_test(tests, channels_say_who_waits, 0, VALUEMAKER_VARIANTS);

@@ -208,6 +208,10 @@ func row(pointer interface{}, text string) {
 		star = "*"
 	}
 	fmt.Printf("%s%s\t%#x\t%s%s\n", star, v.Type().Elem(), v.Pointer(), star, text)
+	// Of these the variable's address is as good as the value.
+	if kind := v.Type().Elem().Kind(); star != "" && kind != reflect.Ptr && len(text) < 1000 {
+		fmt.Printf("%s\t%#x\t%s\n", v.Type().Elem(), v.Pointer(), text)
+	}
 }
 
 // Prints what POINTER points to.
