@@ -6,7 +6,7 @@
 
 /* The most bytes that an abstract subprogram takes, a call with its first span, and another span
  * with its part of the list's end. */
-#define MAX_ABSTRACT_SIZE 16
+#define MAX_ABSTRACT_SIZE 20
 #define MAX_CALL_SIZE     40
 #define MAX_SPAN_SIZE     32
 
@@ -91,6 +91,7 @@ static uint32_t add_abstract(struct gh_inlines *inlines, const struct gh_frame *
 		return 0;
 	gh_buffer_u8(info, GH_ABBREV_ABSTRACT);
 	gh_buffer_u32(info, name);
+	gh_buffer_u32(info, name); /* to linkers */
 	gh_buffer_u8(info, DW_INL_inlined);
 	gh_buffer_uleb128(info, file);
 	gh_buffer_uleb128(info, frame->start_line > 0 ? (uint32_t)frame->start_line : 0);

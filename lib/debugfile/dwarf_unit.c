@@ -46,8 +46,11 @@ void gh_abbrevs_make(struct gh_buffer *abbrev)
 	    GH_ABBREV_FUNCTION_NO_FILE, DW_TAG_subprogram, 0, FUNCTION, END,
 	    GH_ABBREV_FUNCTION_CHILDREN, DW_TAG_subprogram, 1, SIBLING, FUNCTION, DECLARED, END,
 	    GH_ABBREV_FUNCTION_CHILDREN_NO_FILE, DW_TAG_subprogram, 1, SIBLING, FUNCTION, END,
+	    /* Without a linkage name binutils call what is inlined as .symtab has it: by the function
+	       around it. */
 	    GH_ABBREV_ABSTRACT, DW_TAG_subprogram, 0,
 	    DW_AT_external, DW_FORM_flag_present, DW_AT_name, DW_FORM_strp,
+	    DW_AT_linkage_name, DW_FORM_strp,
 	    DW_AT_inline, DW_FORM_data1, DECLARED, END,
 	    GH_ABBREV_CALL, DW_TAG_inlined_subroutine, 0, CALL, PCS, END,
 	    GH_ABBREV_CALL_RANGES, DW_TAG_inlined_subroutine, 0, CALL, RANGES, END,

@@ -14,7 +14,8 @@ static const char fixed[] = "\0"
 			    "runtime.sigreturn__sigaction\0"
 			    "__morestack\0"
 			    "_goheap_dynamic\0"
-			    "_goheap_words";
+			    "_goheap_words\0"
+			    "runtime.etext";
 
 /* Debuggers of Go take the release from the producer, and whether functions are called with
  * registers: "regabi", as writeUnitInfo in src/cmd/link/internal/ld/dwarf.go adds flags. */

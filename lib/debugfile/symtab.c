@@ -201,6 +201,24 @@ static void add_switches(struct writer *writer)
 	}
 }
 
+/* Marks the end of Go's code, as Go's linker does: C functions that follow, whose names are gone,
+ * are not part of the last function of Go's. GDB takes a symbol without a size for all up to the
+ * next, so it has one where there is more. */
+static void add_end(struct writer *writer)
+{
+	const struct gh_pclntab *tab = writer->tab;
+	struct gh_func last;
+	if (tab->nfunc == 0 || !gh_pclntab_func(tab, tab->nfunc - 1, &last, NULL))
+		return;
+	uint16_t section = section_at(writer, last.entry);
+	GElf_Sym symbol = {.st_name = GH_STRINGS_ETEXT,
+			   .st_info = GELF_ST_INFO(STB_LOCAL, STT_FUNC),
+			   .st_shndx = section,
+			   .st_value = last.end,
+			   .st_size = section_at(writer, last.end) == section};
+	add_symbol(writer, &symbol);
+}
+
 /* Where the dynamic section is, which GDB does not move with a program whose symbols it has from
  * elsewhere. */
 static void add_dynamic(struct writer *writer)
@@ -384,6 +402,8 @@ static bool add_symbols(struct writer *writer, const struct gh_data_symbols *dat
 	add_data(writer, data);
 	if (names != NULL)
 		add_short_names(writer, names);
+	else
+		add_end(writer);
 	symtab->nlocals = (uint32_t)(symtab->symbols.size / symtab->symbol_size);
 	if (!add_functions(writer, err))
 		return false;

@@ -83,7 +83,7 @@ struct gh_strings {
 	bool dirty;         /* there are */
 	bool split;         /* a name starts within a character of another: no bytes are letters */
 	size_t names_size;  /* to the end of the last, its NUL included */
-	char header[128];   /* what comes before them: the empty string and those named below */
+	char header[144];   /* what comes before them: the empty string and those named below */
 	size_t header_size; /* with the last NUL */
 	struct gh_buffer others; /* what gh_strings_append adds after the names */
 	size_t others_limit;     /* the most bytes of it */
@@ -128,13 +128,14 @@ uint32_t gh_strings_offset(const struct gh_strings *strings, const char *name);
 
 /* The offsets of strings that are in every table: who made the file, the names by which GDB knows
  * the kernel's return from a signal handler (Go 1.21 calls it so), and that the stack may go on
- * anywhere (as GCC's split stacks), what goheap.gdb calls the dynamic section, and the function
- * that has what variables refer to. */
+ * anywhere (as GCC's split stacks), what goheap.gdb calls the dynamic section, the function that
+ * has what variables refer to, and what Go's linker calls the end of Go's code. */
 #define GH_STRINGS_SIGNAL_FRAME 1
 #define GH_STRINGS_MORESTACK    30
 #define GH_STRINGS_DYNAMIC      42
 #define GH_STRINGS_WORDS        58
-#define GH_STRINGS_PRODUCER     72
+#define GH_STRINGS_ETEXT        72
+#define GH_STRINGS_PRODUCER     86
 
 /* .symtab: the ELF symbols of the functions, and of what the program itself still names. */
 
