@@ -135,7 +135,12 @@ bool gh_dump_open(struct gh_dump *dump, const char *path, struct gh_error *err)
 	const void *data = input.data != NULL ? (const void *)input.data : "";
 	if (!open_data(dump, &input, data, input.size, path, err))
 		return false;
-	if (input.cut && dump->warning.text[0] == '\0')
+	if (input.limit != 0)
+		gh_fail(&dump->warning, path, GH_NO_OFFSET, "room to unpack it",
+			"half of what is free for temporary files, %" PRIu64
+			" MB, is not enough: the rest is left out; set TMPDIR to a larger disk",
+			input.limit / 1000000);
+	else if (input.cut && dump->warning.text[0] == '\0')
 		gh_fail(&dump->warning, path, GH_NO_OFFSET, "a whole gzip file", "a damaged one");
 	return true;
 }

@@ -89,8 +89,9 @@ struct gh_dump_input {
 	size_t size;         /* in bytes */
 	int fd;              /* of the file, if that is not empty; owned */
 	bool is_unpacked;    /* gzip had compressed it */
-	bool cut; /* the compressed file is damaged, or unpacks to more than is allowed: this
-		     is what came before */
+	bool cut;       /* the compressed file is damaged, or unpacks to more than is allowed: this
+			   is what came before */
+	uint64_t limit; /* the bytes that are allowed, if it unpacks to more; else 0 */
 };
 
 /* Lets go of the memory that the bytes from START to END have been mapped to. They are still there

@@ -6,11 +6,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "lib/util/open_file.h"
 #include "lib/util/output.h"
+#include "lib/util/zeros.h"
 
 /* A gzip header, and the largest window. */
 #define GZIP_WINDOW (16 + MAX_WBITS)
@@ -44,11 +46,35 @@ static int next_chunk(z_stream *stream, const uint8_t **data, size_t *size)
 	}
 }
 
-/* Unpacks the SIZE bytes at DATA, which gzip made (RFC 1952, several
- * members one after the other), into FD. At most LIMIT bytes
- * come out. Sets CUT if it ends before its own end. PATH is for ERR, filled if false is returned:
- * FD cannot be written or memory ran out. */
-static bool gunzip(const uint8_t *data, size_t size, int fd, uint64_t limit, bool *cut,
+/* A file that is unpacked. What is zeros in it takes no room. */
+struct unpacked {
+	int fd;
+	uint64_t size; /* in bytes */
+	uint64_t left; /* bytes that may still be written */
+	bool limited;  /* there were more */
+};
+
+/* Adds SIZE bytes. False if they cannot be written. */
+static bool add(struct unpacked *to, const uint8_t *bytes, size_t size)
+{
+	bool zeros = gh_is_zeros(bytes, size);
+	to->limited = !zeros && size > to->left;
+	if (to->limited)
+		return true;
+	if (!zeros) {
+		if (lseek(to->fd, (off_t)to->size, SEEK_SET) < 0 ||
+		    !gh_write_all(to->fd, bytes, size))
+			return false;
+		to->left -= size;
+	}
+	to->size += size;
+	return true;
+}
+
+/* Unpacks the SIZE bytes at DATA, which gzip made (RFC 1952, several members one after the other),
+ * as far as it may. Sets CUT if it ends before its own end. PATH is for ERR, filled if false is
+ * returned: the file cannot be written or memory ran out. */
+static bool gunzip(const uint8_t *data, size_t size, struct unpacked *to, bool *cut,
 		   const char *path, struct gh_error *err)
 {
 	uint8_t chunk[CHUNK_SIZE];
@@ -57,26 +83,31 @@ static bool gunzip(const uint8_t *data, size_t size, int fd, uint64_t limit, boo
 		return gh_fail_memory(err, path);
 	int status = Z_OK;
 	bool written = true;
-	uint64_t total = 0;
-	while (status == Z_OK && total < limit && written) {
+	while (status == Z_OK && !to->limited && written) {
 		stream.next_out = chunk;
 		stream.avail_out = sizeof(chunk);
 		status = next_chunk(&stream, &data, &size);
-		size_t length = sizeof(chunk) - stream.avail_out;
-		if (length > limit - total) {
-			length = limit - total;
-			status = Z_OK;
-		}
-		total += length;
-		written = gh_write_all(fd, chunk, length);
+		written = add(to, chunk, sizeof(chunk) - stream.avail_out);
 	}
 	inflateEnd(&stream);
 	*cut = status != Z_STREAM_END;
+	written = written && ftruncate(to->fd, (off_t)to->size) == 0;
 	return written || gh_fail_errno(err, path, "unpack");
 }
 
-/* Unpacked to this many bytes even if that is more than GH_DUMP_MAX_RATIO allows. */
+/* So much may be written in any case, in bytes. */
 #define LEAST_LIMIT (16 << 20)
+
+/* How much may be written to the temporary file FD, in bytes: half of what is free there. */
+static uint64_t limit_of(int fd)
+{
+	struct statvfs system;
+	uint64_t limit;
+	if (fstatvfs(fd, &system) != 0 ||
+	    __builtin_mul_overflow(system.f_bavail, system.f_frsize, &limit))
+		return LEAST_LIMIT;
+	return limit / 2 > LEAST_LIMIT ? limit / 2 : LEAST_LIMIT;
+}
 
 static bool map(struct gh_dump_input *input, int fd, const char *path, struct gh_error *err)
 {
@@ -106,22 +137,19 @@ static bool unpack(struct gh_dump_input *input, const char *path, struct gh_erro
 {
 	struct gh_dump_input packed = *input;
 	*input = (struct gh_dump_input){0};
-	uint64_t limit;
-	if (__builtin_mul_overflow((uint64_t)packed.size, GH_DUMP_MAX_RATIO, &limit))
-		limit = UINT64_MAX;
-	if (limit < LEAST_LIMIT)
-		limit = LEAST_LIMIT;
-
 	bool cut = false;
 	int fd = gh_open_temporary();
 	bool ok = fd >= 0 || gh_fail_errno(err, path, "make a temporary file to unpack it");
-	if (ok && !gunzip(packed.data, packed.size, fd, limit, &cut, path, err)) {
+	struct unpacked to = {.fd = fd, .left = ok ? limit_of(fd) : 0};
+	uint64_t limit = to.left;
+	if (ok && !gunzip(packed.data, packed.size, &to, &cut, path, err)) {
 		close(fd);
 		ok = false;
 	}
 	ok = ok && gh_dump_input_take(input, fd, path, err);
 	input->is_unpacked = true;
 	input->cut = ok && cut;
+	input->limit = ok && to.limited ? limit : 0;
 	gh_dump_input_close(&packed);
 	return ok;
 }

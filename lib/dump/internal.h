@@ -79,12 +79,9 @@ void gh_extents_free(struct gh_extents *extents);
 
 /* The file of a dump. */
 
-/* Above what heaps compress to, below what a file that was made for it would fill a disk with. */
-#define GH_DUMP_MAX_RATIO 256
-
-/* Maps PATH. What gzip made is unpacked into a temporary file without a name, in $TMPDIR or /tmp;
- * at most GH_DUMP_MAX_RATIO times the file's size. False (ERR filled) if it cannot be read. To be
- * closed with gh_dump_input_close. */
+/* Maps PATH. What gzip made is unpacked into a temporary file without a name, in $TMPDIR or /tmp,
+ * and takes half of what is free there at most; zeros take no room. False (ERR filled) if it cannot
+ * be read. To be closed with gh_dump_input_close. */
 bool gh_dump_input_open(struct gh_dump_input *input, const char *path, struct gh_error *err);
 
 /* Maps the file FD, not compressed, which is the input's from now on, also on failure. PATH is for

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -68,6 +69,34 @@ static void check_with_rest(const char *path)
 	ck_assert_uint_eq(gh_cursor_size(&dump.file), maker.size);
 	gh_dump_close(&dump);
 }
+
+/* Memory that is mostly zeros: gzip has one byte for a thousand of them, and the file takes no room
+ * when it is unpacked. */
+START_TEST(compressed_a_thousand_to_one)
+{
+	char path[] = "/tmp/goheap-test-XXXXXX";
+	struct stat packed, unpacked;
+	close(mkstemp(path));
+	maker_start(&maker, MAKER_1_7, 8, false);
+	maker_params(&maker);
+	maker_object(&maker, 0xc000000000, 40 << 20);
+	maker_object(&maker, 0xc010000000, 64);
+	maker_end(&maker);
+	pack(path, maker.size);
+	ck_assert_int_eq(stat(path, &packed), 0);
+	ck_assert_uint_lt((uint64_t)packed.st_size * 512, maker.size);
+	ck_assert(gh_dump_open(&dump, path, &err));
+	ck_assert_str_eq(dump.warning.text, "");
+	ck_assert_uint_eq(gh_cursor_size(&dump.file), maker.size);
+	ck_assert_mem_eq(dump.file.start, maker.data, maker.size);
+	ck_assert_uint_eq(gh_dump_count(&dump, GH_DUMP_OBJECT), 2);
+	ck_assert_int_eq(fstat(dump.input.fd, &unpacked), 0);
+	ck_assert_uint_lt((uint64_t)unpacked.st_blocks * 512, maker.size / 4);
+	gh_dump_close(&dump);
+	unlink(path);
+	free(maker.data);
+}
+END_TEST
 
 /* Two members, one after the other, are one file. */
 START_TEST(compressed_in_parts)
@@ -151,6 +180,7 @@ END_TEST
 /* What is made to fill the disk does not. */
 START_TEST(compressed_bomb)
 {
+	struct stat unpacked;
 	char path[] = "/tmp/goheap-test-XXXXXX";
 	int fd = mkstemp(path);
 	static const uint8_t zeros[1 << 20];
@@ -162,7 +192,8 @@ START_TEST(compressed_bomb)
 		gzwrite(out, zeros, sizeof(zeros));
 	gzclose(out);
 	ck_assert(gh_dump_open(&dump, path, &err));
-	ck_assert_uint_le(gh_cursor_size(&dump.file), 17 << 20);
+	ck_assert_int_eq(fstat(dump.input.fd, &unpacked), 0);
+	ck_assert_uint_le((uint64_t)unpacked.st_blocks * 512, 17 << 20);
 	gh_dump_close(&dump);
 	close(fd);
 	unlink(path);
@@ -173,6 +204,7 @@ END_TEST
 void dump_gzip_tests(TCase *tcase)
 {
 	tcase_add_test(tcase, compressed);
+	tcase_add_test(tcase, compressed_a_thousand_to_one);
 	tcase_add_test(tcase, compressed_in_parts);
 	tcase_add_loop_test(tcase, compressed_in_even_parts, 1, 3);
 	tcase_add_test(tcase, compressed_without_room_for_it);
