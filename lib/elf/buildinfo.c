@@ -16,6 +16,8 @@ enum {
 	SENTINEL = 16, /* bytes before and after the module information's text */
 	MAX_NOTES = 16,
 	MAX_RELEASE = 24, /* bytes of a release's name */
+	NOTE_HEADER = 16, /* bytes of a note with a name of 4 bytes, before its contents */
+	MAX_ID = 256,     /* bytes of a build id */
 };
 
 /* A copy of the SIZE bytes at DATA as a string for INFO; NULL if there are none. */
@@ -282,6 +284,27 @@ void gh_buildinfo_read_ids(struct gh_buildinfo *info, const struct gh_image *ima
 			continue;
 		notes_left--;
 		read_notes_at(info, image, section->sh_offset, section->sh_size);
+	}
+}
+
+void gh_buildinfo_find_ids(struct gh_buildinfo *info, struct gh_cursor cur)
+{
+	static const struct {
+		uint32_t type;
+		char name[4];
+	} ids[] = {{4, "Go\0"}, {NT_GNU_BUILD_ID, "GNU"}};
+	for (uint64_t at = 0; at + NOTE_HEADER <= gh_cursor_size(&cur); at += 4) {
+		gh_cursor_seek(&cur, at);
+		uint32_t name_size = gh_cursor_u32(&cur);
+		uint32_t size = gh_cursor_u32(&cur);
+		uint32_t type = gh_cursor_u32(&cur);
+		const uint8_t *name = gh_cursor_bytes(&cur, 4);
+		if (name_size != 4 || size > MAX_ID || name == NULL)
+			continue;
+		for (unsigned i = 0; i < 2; i++)
+			if (type == ids[i].type && memcmp(name, ids[i].name, 4) == 0 &&
+			    size <= gh_cursor_left(&cur))
+				read_notes(info, gh_cursor_slice(&cur, at, NOTE_HEADER + size));
 	}
 }
 

@@ -6,6 +6,7 @@
  * - image.c: an ELF file's sections, segments and bytes by address; relocate.c applies relocations;
  * - dynamic.c: what the dynamic linker is told;
  * - buildinfo.c: the Go release and the build settings that the file tells;
+ * - identity.c: which build a program is;
  * - core.c, extent.c: a core file's notes, and how long a file is by its headers;
  * - file_kind.c: what a file is that is not what was expected;
  * - debug_section.c: sections of debug information, unpacked;
@@ -151,6 +152,8 @@ uint64_t gh_elf_extent(const uint8_t *data, size_t size);
 
 /* What a Go program's file says about how it was built. */
 
+struct gh_memory;
+
 /* Each field is NULL where the program does not say. All are owned. */
 struct gh_buildinfo {
 	char *go_version;   /* as runtime.Version, e.g. "go1.22.5" */
@@ -171,7 +174,39 @@ void gh_buildinfo_read(struct gh_buildinfo *info, const struct gh_image *image);
 /* The same of the build ids alone, which takes no time. */
 void gh_buildinfo_read_ids(struct gh_buildinfo *info, const struct gh_image *image);
 
+/* Adds the build ids, unless INFO has them, that CUR has, from any multiple of 4 bytes on: it is
+ * over the beginning of a program, which no section's header tells of. Go's linker leaves GNU's out
+ * of the segment of notes. */
+void gh_buildinfo_find_ids(struct gh_buildinfo *info, struct gh_cursor cur);
+
 void gh_buildinfo_free(struct gh_buildinfo *info);
+
+/* Which build a program is. Addresses of another build's functions, variables and types fit
+ * nothing. Each identity is to be freed with gh_identity_free. */
+
+struct gh_identity {
+	struct gh_buildinfo ids; /* the build ids alone; owned */
+	char *path;              /* of the file, where a process had it; NULL: unknown; owned */
+	char *name;              /* of the process, core file or program, for errors; owned */
+};
+
+/* The identity of the program whose ELF header is at START in MEMORY: its build ids are on the
+ * first page there. NAME is for errors. */
+void gh_identity_of_memory(struct gh_identity *identity, const struct gh_memory *memory,
+			   uint64_t start, bool big_endian, const char *name);
+
+void gh_identity_of_image(struct gh_identity *identity, const struct gh_image *image);
+
+void gh_identity_free(struct gh_identity *identity);
+
+enum gh_identities { GH_IDENTITIES_UNKNOWN, GH_IDENTITIES_SAME, GH_IDENTITIES_DIFFER };
+
+/* Compares the build ids: GNU's and Go's, of which both have one. Unknown if there is none that
+ * both have. */
+enum gh_identities gh_identity_compare(const struct gh_identity *a, const struct gh_identity *b);
+
+/* The build id of IDENTITY to name where OTHER is another build: of a kind that both have. */
+const char *gh_identity_told(const struct gh_identity *identity, const struct gh_identity *other);
 
 /* The address of the variable runtime.buildVersion: of the one string that names a release in the
  * program's writable data. 0 if there is none, or several. */

@@ -8,6 +8,7 @@
  * - pcvalue.c, sourcemap.c: pc-value tables; the lines and inlined calls that they tell;
  * - stackmap.c: pointers in frames; arginfo.c: arguments, as tracebacks print them;
  * - func_name.c: what a function's name is made of;
+ * - same_build.c: whether a table is that of a process, or of an unstripped twin;
  * - plan9*.c: the tables of Go 1.0 and 1.1, turned into those of Go 1.2. */
 #ifndef GH_PCLNTAB_PCLNTAB_H
 #define GH_PCLNTAB_PCLNTAB_H
@@ -153,6 +154,16 @@ bool gh_pclntab_func(const struct gh_pclntab *tab, size_t index, struct gh_func 
 /* The same without a walk over a table: the function's end is where the next one starts. */
 bool gh_pclntab_record(const struct gh_pclntab *tab, size_t index, struct gh_func *func,
 		       struct gh_error *err);
+
+/* TAB is that of the program in MEMORY, BIAS above the file's addresses, as far as that has its
+ * tables and its moduledata: true also where it has neither. */
+bool gh_pclntab_fits_memory(const struct gh_pclntab *tab, const struct gh_memory *memory,
+			    uint64_t bias);
+
+/* Checks that TWIN, of the program before it was stripped, has the functions of PROGRAM: as many,
+ * with the same names, as far apart. False (ERR filled) if not. */
+bool gh_pclntab_check_twin(const struct gh_pclntab *twin, const struct gh_pclntab *program,
+			   struct gh_error *err);
 
 /* The number of the function that PC is in, padding after a function counted as its own;
  * SIZE_MAX if it is before the first or past the last. */

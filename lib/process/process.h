@@ -9,6 +9,7 @@
  * used for, in classes; malloc_memory.c: what of it C's malloc has;
  * - mapped_files.c, other_modules.c: the files that are in it, where Go libraries are found, and
  *   those that have code of its program's runtime;
+ * - running.c: the build that it runs, and whether a file is of that;
  * - thread_registers.c: those of threads, from the notes of core files too;
  * - stopped.c: stops a running process; live_copy.c, live_read.c: copy it; live_parts.c: what of it
  *   may be copied before; free_memory.c: whether the machine has room for the copy;
@@ -256,6 +257,18 @@ void gh_mapped_files_free(struct gh_mapped_files *files);
 /* Where NAME, as /proc has it, is of a file that is no longer there: how long the file's own name
  * is, which the kernel adds " (deleted)" to. 0 if the file is there. */
 size_t gh_mapped_file_deleted(const char *name);
+
+/* The identity of CORE's program, with the path that the note NT_FILE has. */
+void gh_identity_of_core(struct gh_identity *identity, const struct gh_image *core);
+
+/* The same of the running process PID: of the file that it runs, even if that was replaced. */
+void gh_identity_of_process(struct gh_identity *identity, int pid);
+
+/* Checks that TAB is of the program of IDENTITY: by build ids or, where these do not tell, by what
+ * MEMORY has, BIAS above the file's addresses. False (ERR filled, with both ids and where the right
+ * file was) if it is another build. Whoever takes a file for what a process runs checks it here. */
+bool gh_identity_check(const struct gh_identity *identity, const struct gh_pclntab *tab,
+		       const struct gh_memory *memory, uint64_t bias, struct gh_error *err);
 
 /* Addresses at which parts of a process's memory begin. */
 struct gh_starts GH_VECTOR(uint64_t);
