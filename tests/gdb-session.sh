@@ -564,6 +564,7 @@ test_release() {
 	test_quit "Go $1 SIGQUIT" "$directory/sample.stripped" busy
 	test_quit "Go $1 SIGQUIT" "$directory/sample.stripped" goroutines
 	test_remote "Go $1" "$directory/sample.stripped"
+	[ "$1" = 1.15 ] || test_wrong "Go $1, another build" "$directory/sample.stripped" "$directory/sample.sw" "$goroot"
 
 	if ! is_newest "$1"; then
 		:
@@ -669,6 +670,49 @@ test_signals() {
 	)
 	has "signals: GDB does not end by SIGPIPE" "$output" '^SigIgn:	[0-9a-f]*[13579bdf][0-9a-f]{3}$'
 	has "signals: the program that it debugs gets it" "$output" '^SigIgn:	[0-9a-f]*[02468ace][0-9a-f]{3}$'
+}
+
+# build_id PROGRAM GOROOT: GNU's, as Go 1.24 and later write one, or Go's.
+build_id() {
+	readelf -n "$1" 2>/dev/null | sed -n 's/^ *Build ID: //p' | grep . || "$2/bin/go" tool buildid "$1"
+}
+
+# test_wrong NAME PROGRAM OTHER GOROOT: GDB has another build of the program than runs in what it debugs.
+test_wrong() {
+	local output refused
+	refused="^goheap: $3: .*build id $(build_id "$2" "$4"), which is $2, .*build id $(build_id "$3" "$4")\$"
+	start_waiting "$2" wait
+	output=$(goheap "$3" <<-END
+		set exec-file-mismatch warn
+		info line main.wait
+		attach $pid
+		backtrace
+		goheap goroutines -1
+		gcore $work/wrong.core
+		file $2
+		backtrace
+	END
+	)
+	end "$pid"
+	has "$1: a process: refused" "$output" "$refused"
+	equal "$1: a process: no name before the right program is there" 1 "$(grep -c '^#.* in main\.run ' <<<"$output")"
+	equal "$1: a process: no goroutine of the wrong program's" 2 "$(grep -c "^goheap: $3: " <<<"$output")"
+	has "$1: a process: the right program" "$output" '^#[0-9]+ .* main\.wait \(.*\) at '
+	output=$(goheap "$3" "$work/wrong.core" <<<"backtrace")
+	has "$1: a core file: refused" "$output" "$refused"
+	lacks "$1: a core file: no name" "$output" '^#.* in [a-z]'
+	output=$(goheap "$3" <<-END
+		core-file $work/wrong.core
+		core-file
+		break main.leaf
+		run >/dev/null
+		backtrace
+	END
+	)
+	has "$1: without the core file the program has its symbols" "$output" '^#[0-9]+ .* main\.middle \(.*\) at '
+	output=$(goheap "$2" "$work/wrong.core" <<<"backtrace")
+	has "$1: a core file: the right program" "$output" '^#[0-9]+ .* main\.wait \(.*\) at '
+	lacks "$1: a core file: nothing is said of that" "$output" 'build id'
 }
 
 # test_cache PROGRAM TWIN

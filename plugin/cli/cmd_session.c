@@ -435,6 +435,9 @@ static void write_commands(struct job *job)
 			tell_crash(job);
 		return;
 	}
+	if (!job->has_dump &&
+	    gh_program_refuse(job->boot, job->directory, &job->told.files, has_our_symbols(job)))
+		return;
 	job->identity = identify(job->told.files.program);
 	if (!is_done(job) && may_replace_symbols(job)) {
 		char *debug = look_at_program(job);

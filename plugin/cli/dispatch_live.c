@@ -91,6 +91,11 @@ int gh_dispatch_live(const struct gh_words *words, const char *address, const ch
 		fputs("The process is running: interrupt it first.\n", stderr);
 		return GH_EXIT_INPUT;
 	}
+	struct gh_error err;
+	if (!gh_program_fits(files, &err)) {
+		gh_say("%s", err.text);
+		return GH_EXIT_INPUT;
+	}
 	FILE *script = describe(directory, files) ? gh_script_open(directory) : NULL;
 	if (script == NULL)
 		return GH_EXIT_INPUT;

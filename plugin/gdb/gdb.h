@@ -13,6 +13,7 @@
  * - cache.c, cache_clean.c: debug files that were made before;
  * - go_libraries.c, needed.c: Go libraries in programs of other languages;
  * - missing_file.c, remote_file.c, fetch_limit.c: programs that only the target has;
+ * - wrong_program.c: those that GDB has of another build;
  * - goroutine_source.c: goroutines to be listed, and what a core file or process crashed of;
  * - thread_names.c, frames_write.c: a dump's goroutines as threads. */
 #ifndef GH_PLUGIN_GDB_GDB_H
@@ -490,8 +491,7 @@ void gh_frames_free(struct gh_frames *frames);
 
 /* The names of a heap dump's threads in GDB: why their goroutines wait, and for how long. */
 
-/* Writes the names of DUMP's threads into the session's DIRECTORY. False after an error, printed.
- */
+/* Writes the names of DUMP's threads into the session's DIRECTORY. False after saying why. */
 bool gh_threadnames_write(const char *directory, const struct gh_dump *dump);
 
 /* Has GDB, which has that core file, give them to its threads. */

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "lib/util/error.h"
+
 /* The shell's command that GDB pipes one of its own into: the goheap program with the arguments %s,
  * and then a reader of the rest. A pipe that nobody reads ends a GDB that heeds SIGPIPE. */
 #define GH_SCRIPT_PROGRAM_LAST                                                                     \
@@ -37,6 +39,16 @@ bool gh_infofiles_read(struct gh_infofiles *files, FILE *in);
 bool gh_infofiles_parse(struct gh_infofiles *files, const char *text);
 
 void gh_infofiles_free(struct gh_infofiles *files);
+
+/* Checks that the program that FILES name is of the build that runs in the process that GDB debugs
+ * itself, or ran in that of the core file. False (ERR filled, with both build ids and where the
+ * right program is) if it is of another; true where nothing tells. */
+bool gh_program_fits(const struct gh_infofiles *files, struct gh_error *err);
+
+/* Checks that, too. If the program is of another build, says so, has GDB keep no symbols of
+ * goheap's, which HAS_OURS says it has, and returns true. */
+bool gh_program_refuse(FILE *script, const char *directory, const struct gh_infofiles *files,
+		       bool has_ours);
 
 /* Reads the next line of *TEXT, the sections, that tells of a section of a library: which, in
  * pieces of the line, and where it is loaded; has *TEXT point to the next. False if there are no
