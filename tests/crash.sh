@@ -358,7 +358,12 @@ for release in ${RELEASES:-1.15 1.19 1.27}; do
 	CGO_ENABLED=0 check_release "Go $release"
 	! is_newest "$release" || CGO_ENABLED=0 check_release "Go $release, PIE" -buildmode=pie
 	CGO_ENABLED=1 check_release "Go $release, cgo"
-	! is_newest "$release" || CGO_ENABLED=1 check_release "Go $release, cgo, PIE" -buildmode=pie
+	is_newest "$release" || continue
+	CGO_ENABLED=1 check_release "Go $release, cgo, PIE" -buildmode=pie
+	for flags in -race -N; do
+		CGO_ENABLED=1 sample_as "Go $release, $flags" "$release" "crash $flags" &&
+			check_kinds "Go $release, $flags" "$directory/crash.stripped" nested entry
+	done
 done
 # Where the runtime has its fields changes from release to release.
 if [ -z "${RELEASES-}" ]; then

@@ -15,6 +15,17 @@ without_trampolines() {
 	grep -v -e '-tramp[0-9]*$'
 }
 
+# of_go: of rows on standard input those of functions that are in $go_functions, or all where that is empty. The race detector's
+# C functions are in the function table, without tables of their own.
+go_functions=
+of_go() {
+	if [ -n "$go_functions" ]; then
+		inside "$go_functions" -
+	else
+		cat
+	fi
+}
+
 # goheap escapes backslashes so that its output can be read back.
 escape() {
 	sed 's/\\/\\\\/g'
@@ -22,7 +33,7 @@ escape() {
 
 # ask_gosym NAME ORACLE FILE [N]: the line of every pc, or of those of one function in N, in $work/gosym.
 ask_gosym() {
-	"$2" -lines -every "${4-1}" "$3" | escape | rows | without_trampolines >"$work/gosym"
+	"$2" -lines -every "${4-1}" "$3" | escape | rows | without_trampolines | of_go >"$work/gosym"
 	[ -s "$work/gosym" ] || fail "$1: gosym reads it"
 }
 
@@ -37,7 +48,7 @@ part() {
 
 # compare_lines NAME FILE [N]: with what gosym said last.
 compare_lines() {
-	"$GOHEAP" lines "$2" | part "${3-1}" "$2" | rows | without_trampolines >"$work/ours"
+	"$GOHEAP" lines "$2" | part "${3-1}" "$2" | rows | without_trampolines | of_go >"$work/ours"
 	same "$1: the line of every pc ($(wc -l <"$work/gosym") rows) is gosym's" "$work/gosym" "$work/ours"
 }
 
@@ -79,7 +90,7 @@ explained() {
 
 # compare_functions NAME STRIPPED TWIN: entry, end, name and file of every function.
 compare_functions() {
-	"$GOHEAP" funcs "$2" | cut -f 1-4 >"$work/ours"
+	"$GOHEAP" funcs "$2" | cut -f 1-4 | of_go >"$work/ours"
 	"$work/twin" funcs "$3" 2>"$work/errors" | cut -f 1-4 | escape >"$work/dwarf"
 	if ! [ -s "$work/dwarf" ]; then
 		fail "$1: libdwarf reads the twin" "$(cat "$work/errors")"
@@ -109,11 +120,15 @@ compare_release() {
 		[ "$release" = 1.19 ] && fail "Go 1.19 is part of the core set"
 		return
 	fi
-	for spec in "sample" "sample -buildmode=pie" "cgo" "cgo -buildmode=pie"; do
-		[ "$spec" != "cgo -buildmode=pie" ] || is_newest "$release" || continue
+	for spec in "sample" "sample -buildmode=pie" "cgo" "cgo -buildmode=pie" "sample -race" "sample -N"; do
+		[[ ! $spec =~ -race|-N|cgo.*pie ]] || is_newest "$release" || continue
 		name=${spec%% *}
-		# shellcheck disable=SC2086 # the words of a specification are arguments
-		sample "Go $release $spec" "$release" $spec || continue
+		sample_as "Go $release $spec" "$release" "$spec" || continue
+		go_functions=
+		if [ "$spec" = "sample -race" ]; then
+			go_functions=$work/go-functions
+			"$work/twin" funcs "$directory/sample" >"$go_functions"
+		fi
 		[ "$spec" != sample ] || check_format "Go $release" "$directory/sample.stripped"
 		ask_gosym "Go $release $spec.sw" "$oracle/gosym" "$directory/$name.sw"
 		compare_lines "Go $release $spec.sw" "$directory/$name.sw"
@@ -125,6 +140,7 @@ compare_release() {
 		compare_table "Go $release $spec" "$directory/$name.stripped"
 		compare_functions "Go $release $spec" "$directory/$name.stripped" "$directory/$name"
 	done
+	go_functions=
 }
 
 # compare_program PACKAGE PATH SET

@@ -97,7 +97,8 @@ check_large() {
 	has "$1: and of its elements" "$(cat "$work/histogram")" '^ +10,000 .* main\.Row$'
 }
 
-# check_live NAME PROGRAM RELEASE [ask]: while it runs; and what the commands say of it, which a dump of it has, too.
+# check_live NAME PROGRAM RELEASE [ask [LEFT_OUT]]: while it runs, but for differences that match LEFT_OUT; and what the commands
+# say of it, which a dump of it has, too.
 check_live() {
 	start "$2"
 	"$GOHEAP" dump "$pid" -o "$work/other" 2>"$work/told" || fail "$1: goheap dump" "$(cat "$work/told")"
@@ -577,6 +578,11 @@ done
 if sample 'go 1.27, pie' 1.27 memory -buildmode=pie; then
 	check_live 'go 1.27, pie' "$directory/memory.stripped" 1.27
 fi
+# The call that reading its input defers is a record in these builds.
+for flags in -race -N; do
+	sample_as "go 1.27, $flags" 1.27 "memory $flags" &&
+		check_live "go 1.27, $flags" "$directory/memory.stripped" 1.27 "" '^different defers, more: .*	1$'
+done
 for release in 1.19 1.27; do
 	sample "go $release, core" "$release" memory || continue
 	check_core "go $release, core" "$directory/memory" "$directory/memory.stripped" "$release"
