@@ -230,6 +230,25 @@ test_foreign() {
 	wait "$child"
 }
 
+# test_compiler COMPILER TEXT: a program that COMPILER made of Go, as TEXT in it tells, which its runtime brings.
+test_compiler() {
+	local own="$work/other, which $1 built: it has none of the tables that goheap reads; GDB by itself shows its functions and lines if it has its DWARF"
+	echo "#include <unistd.h>
+		const char text[] = \"$2\";
+		int main(void) { return (int)sleep(60); }" |
+		"$CC" -O0 -x c -o "$work/other" - || return
+	"$work/other" &
+	child=$!
+	is_foreign "$1: a program" "^goheap: $work/other: expected a program of Go's own compiler, found one that $1 built: it has none" info "$work/other"
+	is_foreign "$1: a process" "^goheap: process $child runs $own\$" hang -p "$child"
+	goheap "$work/other" "attach $child" "generate-core-file $work/core" "goheap goroutines" detach >"$work/session"
+	own="$1 built ${own/, which $1 built/}"
+	equal "$1: in GDB: once as it is opened, and for a command" 2 "$(grep -cxF "goheap: $own" "$work/session")"
+	is_foreign "$1: a core file" "^goheap: $work/core is of a process that ran $work/other, which $1 built: it has none" crash "$work/core"
+	kill "$child"
+	wait "$child" 2>"$work/why"
+}
+
 "$CC" -g -o "$work/host" "$tests/oracle/library_host.c" -ldl || exit
 build_dumpfile
 for release in ${RELEASES:-1.19}; do
@@ -237,5 +256,7 @@ for release in ${RELEASES:-1.19}; do
 	test_linkshared "$release"
 done
 test_foreign
+test_compiler gccgo 'libgo assertion failure'
+test_compiler TinyGo 'panic: runtime error at '
 
 finish

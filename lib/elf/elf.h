@@ -9,6 +9,7 @@
  * - identity.c: which build a program is;
  * - core.c, extent.c: a core file's notes, and how long a file is by its headers;
  * - file_kind.c: what a file is that is not what was expected;
+ * - other_compiler.c: programs that another compiler made of Go;
  * - debug_section.c: sections of debug information, unpacked;
  * - loaded.c: a program put together again from the memory of a process;
  * - elf_writer.c, elf_append.c: write a file, and append sections to one (elf_writer.h). */
@@ -141,6 +142,15 @@ bool gh_image_is_library(const struct gh_image *image);
  * dump", or by which program it is unpacked. It is static. Formats: the ELF specification, RFC
  * 8878, 3.1.1, RFC 1952, 2.3.1, and the xz and LZ4 frame formats. */
 const char *gh_file_kind(const void *data, size_t size);
+
+/* The compiler that made the program IMAGE of Go, if it is not Go's own: "gccgo" or "TinyGo". NULL
+ * for any other program. It takes as long as it takes to read the file. */
+const char *gh_image_other_compiler(const struct gh_image *image);
+
+/* Said of such a program, after its compiler's name. */
+#define GH_OTHER_COMPILER_ADVICE                                                                   \
+	"it has none of the tables that goheap reads; GDB by itself shows its functions and "      \
+	"lines if it has its DWARF"
 
 /* How long an ELF file is by what its own headers say, when only its beginning is there. */
 

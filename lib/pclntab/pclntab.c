@@ -315,6 +315,17 @@ static bool search_segment(struct gh_pclntab *tab, const struct gh_image *image,
 	return false;
 }
 
+/* IMAGE has no pclntab. Fills ERR. */
+static void fail_without(const struct gh_image *image, struct gh_error *err)
+{
+	const char *compiler = gh_image_other_compiler(image);
+	if (compiler == NULL)
+		gh_fail(err, image->path, GH_NO_OFFSET, "a Go program", "no pclntab");
+	else
+		gh_fail(err, image->path, GH_NO_OFFSET, "a program of Go's own compiler",
+			"one that %s built: " GH_OTHER_COMPILER_ADVICE, compiler);
+}
+
 static bool search_segments(struct gh_pclntab *tab, const struct gh_image *image,
 			    struct gh_error *err)
 {
@@ -323,7 +334,7 @@ static bool search_segments(struct gh_pclntab *tab, const struct gh_image *image
 		if (search_segment(tab, image, image->loads[i], &tries, err))
 			return true;
 	if (tries == MAX_CANDIDATES)
-		gh_fail(err, image->path, GH_NO_OFFSET, "a Go program", "no pclntab");
+		fail_without(image, err);
 	return false;
 }
 

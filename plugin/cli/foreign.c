@@ -69,6 +69,18 @@ static void print_go_children(int pid)
 	gh_vector_free(&pids);
 }
 
+/* The compiler that made the program at PATH of Go, if it is not Go's own; else NULL. */
+static const char *other_compiler(const char *path)
+{
+	struct gh_image image;
+	struct gh_error err;
+	if (!gh_image_open_unrelocated(&image, path, &err))
+		return NULL;
+	const char *compiler = gh_image_other_compiler(&image);
+	gh_image_close(&image);
+	return compiler;
+}
+
 static bool tell_process(int pid)
 {
 	char link[64];
@@ -78,7 +90,11 @@ static bool tell_process(int pid)
 		return false;
 	fprintf(stderr, "goheap: process %d runs ", pid);
 	gh_escape_print(stderr, path);
-	fputs(", which is no Go program, and has loaded no Go library", stderr);
+	const char *compiler = other_compiler(link);
+	if (compiler != NULL)
+		fprintf(stderr, ", which %s built: " GH_OTHER_COMPILER_ADVICE, compiler);
+	else
+		fputs(", which is no Go program, and has loaded no Go library", stderr);
 	print_go_children(pid);
 	fputs("\n", stderr);
 	return true;
@@ -90,9 +106,14 @@ static bool tell_core(const char *path)
 	gh_core_program_path(path, program);
 	if (!gh_file_is_foreign(program))
 		return false;
-	gh_say("%s is of a process that ran %s, which is no Go program, and had loaded no Go "
-	       "library that is here",
-	       path, program);
+	const char *compiler = other_compiler(program);
+	if (compiler != NULL)
+		gh_say("%s is of a process that ran %s, which %s built: " GH_OTHER_COMPILER_ADVICE,
+		       path, program, compiler);
+	else
+		gh_say("%s is of a process that ran %s, which is no Go program, and had loaded no "
+		       "Go library that is here",
+		       path, program);
 	return true;
 }
 
@@ -118,9 +139,15 @@ const char *gh_foreign_describe(const struct gh_image *image, struct gh_error *e
 {
 	char path[sizeof(err->text) / 2];
 	if (!gh_image_is_go(image) && !gh_image_is_packed(image)) {
+		const char *compiler = gh_image_other_compiler(image);
 		gh_escape_text(path, sizeof(path), image->path);
-		snprintf(err->text, sizeof(err->text),
-			 "%s is no Go program; Go libraries are named as it loads them", path);
+		if (compiler != NULL)
+			snprintf(err->text, sizeof(err->text),
+				 "%s built %s: " GH_OTHER_COMPILER_ADVICE, compiler, path);
+		else
+			snprintf(err->text, sizeof(err->text),
+				 "%s is no Go program; Go libraries are named as it loads them",
+				 path);
 	}
 	return err->text;
 }
@@ -129,6 +156,12 @@ void gh_foreign_tell_debugged(const char *program)
 {
 	/* A session has a link to it. */
 	char *path = realpath(program, NULL);
-	gh_say("%s is no Go program, and no Go library is loaded", path != NULL ? path : program);
+	const char *compiler = other_compiler(program);
+	if (path != NULL)
+		program = path;
+	if (compiler != NULL)
+		gh_say("%s built %s: " GH_OTHER_COMPILER_ADVICE, compiler, program);
+	else
+		gh_say("%s is no Go program, and no Go library is loaded", program);
 	free(path);
 }
