@@ -45,6 +45,34 @@ first_calls() {
 		END { flush() }'
 }
 
+# creators: of a traceback on standard input, each goroutine's number and that of the one which created it.
+creators() {
+	awk '/^goroutine / { id = $2 } / in goroutine [0-9]+$/ { print id "," $NF }' | sort -n
+}
+
+# check_heap NAME: where its heap is asked about, goroutines have the labels and creators that the process tells.
+check_heap() {
+	local file
+	for file in dump packed; do
+		"$GOHEAP" goroutines --json "$work/$file" 2>"$work/why" | listed | counted >"$work/found"
+		same "$1: labels in a $file" "$work/expected" "$work/found"
+		equal "$1: those with a label in a $file" 2 "$("$GOHEAP" goroutines --label kind=reader "$work/$file" | ids | wc -l)"
+		equal "$1: nothing is wrong with the $file" "" "$(cat "$work/why")"
+	done
+	equal "$1: labels in SQL" 2 "$(grep -c ',reader$' "$work/sql")"
+	equal "$1: a reader that shares no code reads the dump" "$("$dumpfile" graph "$work/dump" | grep -c '^object.*pointers')" \
+		"$("$GOHEAP" info --json "$work/dump" | sed -E 's/.*"objects":([0-9]+).*/\1/')"
+	# Tracebacks of Go 1.21 and later tell who created a goroutine.
+	((${release#1.} >= 21)) || return
+	creators <"$work/traceback" >"$work/expected"
+	[ "$(wc -l <"$work/expected")" -ge 8 ] || fail "$1: the process tells creators" "$(cat "$work/expected")"
+	awk -F, 'NR == FNR { told[$1]; next } $1 in told { print $1 "," $2 }' "$work/expected" "$work/sql" | sort -n >"$work/found"
+	same "$1: creators in SQL" "$work/expected" "$work/found"
+	"$GOHEAP" goroutines --all --json "$work/dump" |
+		sed -nE 's/^\{"id":([0-9]+),.*"created_in":([0-9]+).*/\1,\2/p' | sort -n >"$work/found"
+	same "$1: creators in a dump" "$work/expected" "$work/found"
+}
+
 # check NAME PROGRAM
 check() {
 	rm -f "$work/input"
@@ -60,6 +88,10 @@ check() {
 	"$GOHEAP" goroutines -p "$pid" --label kind=reader >"$work/readers" 2>"$work/why"
 	"$GOHEAP" goroutines -p "$pid" --label kind >"$work/kinds" 2>"$work/why"
 	"$GOHEAP" goroutines -p "$pid" --label kind=reade >"$work/none" 2>"$work/why"
+	"$GOHEAP" dump "$pid" -o "$work/dump" 2>"$work/why"
+	"$GOHEAP" dump "$pid" --gzip -o "$work/packed" 2>"$work/why"
+	"$GOHEAP" sql --csv -p "$pid" "SELECT id, creator, json_extract(labels, '$.kind') FROM goroutines" \
+		2>"$work/why" >"$work/sql"
 	kill -QUIT "$pid"
 	wait "$pid" 2>"$work/why"
 	exec 7>&-
@@ -67,6 +99,7 @@ check() {
 	listed <"$work/json" | counted >"$work/found"
 	equal "$1: goroutines with labels" 6 "$(told <"$work/profile" | wc -l)"
 	same "$1: labels" "$work/expected" "$work/found"
+	check_heap "$1"
 	equal "$1: those with a label" 2 "$(ids <"$work/readers" | wc -l)"
 	equal "$1: which have it" 2 "$(grep -c '^goroutine .*\] {kind: reader}:$' "$work/readers")"
 	equal "$1: those with a label of a key" 3 "$(ids <"$work/kinds" | wc -l)"
@@ -83,6 +116,7 @@ check() {
 	fi
 }
 
+build_dumpfile
 for release in ${RELEASES:-1.15 1.19 1.23 1.24 1.27}; do
 	CGO_ENABLED=0 sample "Go $release" "$release" labels && check "Go $release" "$directory/labels.stripped"
 done

@@ -173,6 +173,7 @@ void gh_dump_close(struct gh_dump *dump)
 		free(dump->keys[kind]);
 	}
 	free(dump->frame_order);
+	gh_vector_free(&dump->extras);
 	free(dump->path);
 	gh_dump_input_close(&dump->input);
 	*dump = (struct gh_dump){0};
@@ -194,18 +195,15 @@ size_t gh_dump_count(const struct gh_dump *dump, enum gh_dump_kind kind)
 
 struct gh_dump_extras gh_dump_extras(const struct gh_dump *dump, size_t number)
 {
-	return number < dump->nextras ? dump->extras[number] : (struct gh_dump_extras){0};
+	return number < dump->extras.count ? dump->extras.items[number]
+					   : (struct gh_dump_extras){0};
 }
 
-/* The size at *AT, and what it is of. */
-static const char *take_text(const uint8_t **at, size_t *size)
+/* The text at CUR, after its size. */
+static const char *take_text(struct gh_cursor *cur, size_t *size)
 {
-	uint32_t length;
-	memcpy(&length, *at, sizeof(length));
-	const char *text = (const char *)*at + sizeof(length);
-	*at += sizeof(length) + length;
-	*size = length;
-	return text;
+	*size = (size_t)gh_cursor_uvarint(cur);
+	return (const char *)gh_cursor_bytes(cur, *size);
 }
 
 static int compare_labels(const void *a, const void *b)
@@ -219,18 +217,22 @@ static int compare_labels(const void *a, const void *b)
 size_t gh_dump_labels(const struct gh_dump *dump, size_t number,
 		      struct gh_dump_label labels[GH_DUMP_LABELS_MAX])
 {
-	uint32_t count = 0;
-	if (dump->labels == NULL || number >= dump->nextras)
+	struct gh_cursor cur = gh_dump_bytes(dump, dump->labels);
+	uint64_t place = gh_dump_extras(dump, number).labels;
+	size_t found = 0;
+	if (place == 0)
 		return 0;
-	const uint8_t *at = dump->labels + dump->extras[number].labels;
-	memcpy(&count, at, sizeof(count));
-	at += sizeof(count);
-	for (size_t i = 0; i < count; i++) {
-		labels[i].key = take_text(&at, &labels[i].key_size);
-		labels[i].value = take_text(&at, &labels[i].value_size);
+	gh_cursor_seek(&cur, place);
+	uint64_t count = gh_cursor_uvarint(&cur);
+	for (; found < count && found < GH_DUMP_LABELS_MAX; found++) {
+		struct gh_dump_label *label = &labels[found];
+		label->key = take_text(&cur, &label->key_size);
+		label->value = take_text(&cur, &label->value_size);
+		if (cur.failed)
+			break;
 	}
-	qsort(labels, count, sizeof(*labels), compare_labels);
-	return count;
+	qsort(labels, found, sizeof(*labels), compare_labels);
+	return found;
 }
 
 const struct gh_dump_stack *gh_dump_stack(const struct gh_dump *dump, size_t number)

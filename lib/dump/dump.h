@@ -5,6 +5,7 @@
  * - index.c, objects.c, extents.c: the pass over all records, and what it leaves to look up by
  *   address;
  * - dump.c: what is asked of an open dump;
+ * - section.c: goheap's own section, behind the end of dumps that it makes;
  * - regions.c, frame_slots.c: the dumped memory, and the variables in frames at one pc;
  * - same_program.c: whether two dumps are of one program. */
 #ifndef GH_DUMP_DUMP_H
@@ -137,12 +138,12 @@ struct gh_dump_damage {
 	uint64_t trailing;          /* bytes after the last record */
 };
 
-/* What a process tells of a goroutine, and no record has. */
+/* What goheap's own section tells of a goroutine, and no record does. */
 struct gh_dump_extras {
 	uint64_t creator; /* id of the goroutine that made it; 0 if none did or it is not known */
+	uint64_t labels;  /* where its labels for profiles are among the dump's; 0: it has none */
 	bool locked;      /* to its thread; false also where that is not known */
 	bool selected;    /* it runs on the thread that the debugger's user looks at */
-	uint32_t labels;  /* where its labels for profiles are among the dump's */
 };
 
 /* A goroutine has no more labels than these. */
@@ -179,13 +180,9 @@ struct gh_dump {
 	struct gh_dump_key *keys[GH_DUMP_KINDS]; /* of types, itabs and profiles, sorted; owned */
 	uint64_t
 	    latest; /* the latest time that the dump knows on the clock of its wait starts; ns */
-	const struct gh_dump_extras
-	    *extras;    /* by goroutine number, of a dump that was made of a process; whoever opened
-			 it may set them, owns them, and keeps them while it is open */
-	size_t nextras; /* 0 if there are none */
-	const uint8_t *labels; /* what the extras name, likewise: at each place a number of labels,
-				  and of each label the size of its key, the key, the size of its
-				  value, the value; sizes and numbers are uint32_t. NULL if none */
+	struct GH_VECTOR(struct gh_dump_extras) extras; /* by goroutine number, as far as goheap's
+							   own section has them */
+	struct gh_dump_slice labels; /* that these name; empty if there are none */
 	struct gh_dump_damage damage;
 	struct gh_error warning; /* why records are missing at the end; "" if none are */
 };

@@ -184,10 +184,8 @@ static bool read_records(struct pass *pass, struct gh_cursor *cur)
 			return false;
 		if (!gh_dump_record_read(cur, dump->format, &record))
 			break;
-		if (record.kind == GH_DUMP_EOF) {
-			dump->damage.trailing = gh_cursor_left(cur);
-			return true;
-		}
+		if (record.kind == GH_DUMP_EOF)
+			return gh_dump_read_section(dump, cur);
 		if (!add_record(pass, &record))
 			return false;
 	}

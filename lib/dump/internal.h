@@ -17,6 +17,10 @@ static inline bool gh_dump_number_is_long(const struct gh_dump *dump, const stru
 	return cur->failed && cur->end < dump->file.end;
 }
 
+/* Reads goheap's own section, which begins at CUR, behind the record that ends DUMP, if it has one.
+ * Other bytes there are counted as damage. False if memory ran out. */
+bool gh_dump_read_section(struct gh_dump *dump, struct gh_cursor *cur);
+
 /* Reads the object records of a dump, which are most of it, for the pass that makes its index. */
 
 /* Adds the objects from CUR on, up to another record, to DUMP's index. Leaves CUR before that, or

@@ -199,6 +199,26 @@ struct gh_dump_goroutine {
 	uint64_t top_panic;               /* address of a panic; not in the prototype */
 };
 
+/* goheap's own section, behind the record that ends a dump: readers of the format stop there. It
+ * begins with this line. Parts follow: a tag, the size of what comes, in bytes, and that. Parts of
+ * unknown tags are to be skipped. The tag GH_SECTION_END, without a size, is the end. All numbers
+ * are unsigned LEB128. goheap(1) describes it. */
+#define GH_DUMP_SECTION "goheap section 1\n"
+
+enum gh_section_tag {
+	GH_SECTION_END,
+	/* For each goroutine's record, in the file's order: its creator's id, 0 for none; its
+	 * flags; where its labels are in the next part, 0 for none. */
+	GH_SECTION_GOROUTINES,
+	/* At each place a number of labels, at most GH_DUMP_LABELS_MAX, and of each its key and its
+	 * value: sizes, and the texts. */
+	GH_SECTION_LABELS,
+};
+
+/* The flags of a goroutine. */
+#define GH_SECTION_LOCKED   1 /* to its thread */
+#define GH_SECTION_SELECTED 2 /* on the thread that GDB's user has selected; never in files */
+
 /* In a dump that was made of a process: the frame stands anywhere in its code, not at a call. No
  * function is there. */
 #define GH_DUMP_INTERRUPTED 1

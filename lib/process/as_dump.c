@@ -47,17 +47,19 @@ static void add_modules(struct gh_buffer *out, const struct gh_process *process)
 	}
 }
 
-bool gh_snapshot_make(struct gh_buffer *out, struct gh_extras *extras, struct gh_process *process,
-		      const char *version, uint64_t *lost, struct gh_error *err)
+bool gh_snapshot_make(struct gh_buffer *out, struct gh_process *process, const char *version,
+		      uint64_t *lost, struct gh_error *err)
 {
 	struct gh_goroutines all;
+	struct gh_dump_section section = {0};
 	struct gh_dump_stream stream = gh_dump_stream_make(process, -1);
 	if (!gh_goroutines_find(&all, process, err))
 		return false;
 	add_params(&stream.bytes, process, version, 0, 0);
 	add_modules(&stream.bytes, process);
-	bool made = gh_dump_add_goroutines(&stream, extras, &all, process, NULL, NULL, lost);
+	bool made = gh_dump_add_goroutines(&stream, &section, &all, process, NULL, NULL, lost);
 	gh_buffer_uleb128(&stream.bytes, GH_DUMP_EOF);
+	made = gh_dump_add_section(&stream, &section) && made;
 	made = gh_dump_stream_end(&stream) && made;
 	gh_goroutines_free(&all);
 	*out = stream.bytes;
@@ -73,6 +75,7 @@ struct maker {
 	struct gh_spans spans;
 	struct gh_span_pointers pointers;
 	struct gh_goroutines goroutines;
+	struct gh_dump_section section;
 	struct gh_dump_totals totals;
 };
 
@@ -114,7 +117,7 @@ static bool write_all(struct maker *maker, const char *version, struct gh_heap_l
 	add_modules(&stream->bytes, process);
 	gh_dump_add_itabs(stream, process, &maker->types);
 	gh_dump_add_objects(stream, &maker->pointers, &maker->totals);
-	bool listed = gh_dump_add_goroutines(stream, NULL, &maker->goroutines, process,
+	bool listed = gh_dump_add_goroutines(stream, &maker->section, &maker->goroutines, process,
 					     &maker->spans, &maker->types, &losses->goroutines);
 	gh_dump_add_threads(stream, process, &maker->rtypes, &maker->goroutines);
 	bool masks = gh_dump_add_globals(stream, process);
@@ -124,6 +127,7 @@ static bool write_all(struct maker *maker, const char *version, struct gh_heap_l
 	gh_dump_add_memstats(stream, process, &maker->spans, &maker->totals);
 	bool profile = gh_dump_add_profile(stream, process, &maker->spans);
 	gh_buffer_uleb128(&stream->bytes, GH_DUMP_EOF);
+	listed = gh_dump_add_section(stream, &maker->section) && listed;
 	losses->spans = maker->spans.lost;
 	losses->objects = maker->totals.skipped;
 	losses->bytes = stream->missing;

@@ -363,57 +363,20 @@ static void add_stack(struct writer *writer, const struct gh_goroutine *g, uint6
 	add_perhaps(writer, g);
 }
 
-/* All labels take no more than this, in bytes. */
-#define MAX_LABELS (64 << 20)
-
-/* Adds the labels of G, if no other goroutine had the same, and returns where they are. */
-static uint32_t add_labels(struct gh_extras *extras, struct gh_process *process,
-			   const struct gh_goroutine *g)
+/* Adds what no record has of G. Which thread is selected in GDB changes, unlike a file. */
+static void add_to_section(struct gh_dump_section *section, const struct writer *writer,
+			   const struct gh_goroutines *all, const struct gh_goroutine *g)
 {
-	static const uint32_t none = 0;
-	if (extras->labels.size == 0)
-		gh_buffer_bytes(&extras->labels, &none, sizeof(none));
-	if (g->labels == 0)
-		return 0;
-	uint32_t known = gh_numbermap_get(&extras->known, g->labels);
-	if (known != GH_NOT_MAPPED || extras->labels.size > MAX_LABELS)
-		return known != GH_NOT_MAPPED ? known : 0;
-	uint32_t place = (uint32_t)extras->labels.size;
-	gh_labels_read(&extras->labels, process, g->labels);
-	if (!gh_numbermap_put(&extras->known, g->labels, place))
-		extras->labels.failed = true;
-	return extras->labels.failed ? 0 : place;
+	struct gh_process *process = writer->process;
+	unsigned flags = g->locked ? GH_SECTION_LOCKED : 0;
+	if (writer->spans == NULL && process->selected &&
+	    gh_goroutine_is_on(all, process, g, writer->stack.selected.sp))
+		flags |= GH_SECTION_SELECTED;
+	gh_dump_section_goroutine(section, process, g, flags);
 }
 
-static void add_extras(struct gh_extras *out, const struct gh_goroutines *all,
-		       const struct gh_stack *stack, const struct gh_goroutine *g)
-{
-	struct gh_process *process = stack->process;
-	struct gh_dump_extras extras = {
-	    .creator = g->creator_id,
-	    .locked = g->locked,
-	    .selected =
-		process->selected && gh_goroutine_is_on(all, process, g, stack->selected.sp),
-	    .labels = add_labels(out, process, g),
-	};
-	gh_vector_push(&out->rows, extras);
-}
-
-void gh_extras_give(const struct gh_extras *extras, struct gh_dump *dump)
-{
-	dump->extras = extras->rows.items;
-	dump->nextras = extras->rows.count;
-	dump->labels = extras->labels.data;
-}
-
-void gh_extras_free(struct gh_extras *extras)
-{
-	gh_vector_free(&extras->rows);
-	gh_buffer_free(&extras->labels);
-	gh_numbermap_free(&extras->known);
-}
-
-static void add_all(struct writer *writer, struct gh_extras *extras, struct gh_goroutines *all)
+static void add_all(struct writer *writer, struct gh_dump_section *section,
+		    struct gh_goroutines *all)
 {
 	struct gh_process *process = writer->process;
 	struct gh_wait_reasons reasons = gh_wait_reasons_find(process->tab->image);
@@ -423,12 +386,11 @@ static void add_all(struct writer *writer, struct gh_extras *extras, struct gh_g
 	while (!writer->stream->bytes.failed && gh_goroutines_next(all, process, &g)) {
 		add_goroutine(writer->stream, process, &reasons, &g);
 		add_stack(writer, &g, &words);
-		if (extras != NULL)
-			add_extras(extras, all, &writer->stack, &g);
+		add_to_section(section, writer, all, &g);
 	}
 }
 
-bool gh_dump_add_goroutines(struct gh_dump_stream *stream, struct gh_extras *extras,
+bool gh_dump_add_goroutines(struct gh_dump_stream *stream, struct gh_dump_section *section,
 			    struct gh_goroutines *all, struct gh_process *process,
 			    const struct gh_spans *spans, struct gh_dump_types *types,
 			    uint64_t *lost)
@@ -442,7 +404,7 @@ bool gh_dump_add_goroutines(struct gh_dump_stream *stream, struct gh_extras *ext
 	writer.types = types != NULL ? types : &writer.own;
 	bool opened = gh_stack_open(&writer.stack, process);
 	if (opened)
-		add_all(&writer, extras, all);
+		add_all(&writer, section, all);
 	bool failed = gh_stack_words_failed(&writer.words) || writer.known.failed ||
 		      writer.registers.failed || writer.defers.failed || writer.own.failed;
 	gh_stack_free(&writer.stack);
@@ -453,6 +415,5 @@ bool gh_dump_add_goroutines(struct gh_dump_stream *stream, struct gh_extras *ext
 	gh_numbermap_free(&writer.own.written);
 	gh_rtypes_free(&writer.rtypes);
 	*lost = all->lost;
-	return opened && !failed && !all->failed &&
-	       (extras == NULL || (!extras->rows.failed && !extras->labels.failed));
+	return opened && !failed && !all->failed;
 }

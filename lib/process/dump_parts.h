@@ -39,6 +39,22 @@ void gh_dump_stream_text(struct gh_dump_stream *stream, const char *text, size_t
 bool gh_dump_stream_memory(struct gh_dump_stream *stream, struct gh_process *process,
 			   uint64_t address, uint64_t size);
 
+/* goheap's own section of a dump: see GH_DUMP_SECTION. */
+
+/* What it is to have. All zeros at first. */
+struct gh_dump_section {
+	struct gh_buffer goroutines; /* as the part has them; owned */
+	struct gh_buffer labels;     /* likewise */
+	struct gh_numbermap known;   /* addresses of labels to where they are in LABELS; owned */
+};
+
+/* Adds to SECTION the goroutine G, whose record is the next, with these FLAGS. */
+void gh_dump_section_goroutine(struct gh_dump_section *section, struct gh_process *process,
+			       const struct gh_goroutine *g, unsigned flags);
+
+/* Adds SECTION, which is freed, behind the end of the dump. False if memory ran out for it. */
+bool gh_dump_add_section(struct gh_dump_stream *stream, struct gh_dump_section *section);
+
 /* The cleanups of a process, and of those that wait to be called (Go 1.25 and later; Go 1.24 queues
  * them as finalizers), as roots of a heap dump.
  *
@@ -129,12 +145,11 @@ struct gh_dump_types {
 void gh_dump_add_type(struct gh_dump_stream *stream, const struct gh_process *process,
 		      struct gh_dump_types *types, uint64_t address);
 
-/* Adds the goroutines ALL without the contents of their frames, and what else is known of each to
- * EXTRAS; or, if that is NULL, with the contents, and roots for what perhaps points to
- * an object of SPANS. Both with their defers and panics,
- * of whose types records are added unless TYPES, which may be NULL, has them already. *LOST is how
- * many were left out. False if memory ran out. */
-bool gh_dump_add_goroutines(struct gh_dump_stream *stream, struct gh_extras *extras,
+/* Adds the goroutines ALL with the contents of their frames, and roots for what perhaps points to
+ * an object of SPANS; without either if that is NULL. Both with their defers and panics, of whose
+ * types records are added unless TYPES, which may be NULL, has them already. SECTION gets what no
+ * record has of each. *LOST is how many were left out. False if memory ran out. */
+bool gh_dump_add_goroutines(struct gh_dump_stream *stream, struct gh_dump_section *section,
 			    struct gh_goroutines *all, struct gh_process *process,
 			    const struct gh_spans *spans, struct gh_dump_types *types,
 			    uint64_t *lost);

@@ -90,11 +90,10 @@ static bool read_bytes(struct reader *reader, const struct text *text, uint8_t *
 static bool add_text(struct gh_buffer *out, struct reader *reader, const struct text *text)
 {
 	uint8_t bytes[GH_LABEL_TEXT_MAX];
-	uint32_t size = (uint32_t)text->size;
 	if (!read_bytes(reader, text, bytes))
 		return false;
-	gh_buffer_bytes(out, &size, sizeof(size));
-	gh_buffer_bytes(out, bytes, size);
+	gh_buffer_uleb128(out, text->size);
+	gh_buffer_bytes(out, bytes, (size_t)text->size);
 	return true;
 }
 
@@ -116,11 +115,11 @@ void gh_labels_read(struct gh_buffer *out, struct gh_process *process, uint64_t 
 		read_map(&reader, address);
 	else
 		read_list(&reader, address);
+	/* A byte: there are fewer than 128. */
 	size_t start = out->size;
-	uint32_t count = 0;
-	gh_buffer_bytes(out, &count, sizeof(count));
+	uint8_t count = 0;
+	gh_buffer_u8(out, count);
 	for (size_t i = 0; i < reader.count; i++)
 		count += write_label(out, &reader, &reader.labels[i]);
-	if (!out->failed)
-		memcpy(out->data + start, &count, sizeof(count));
+	gh_buffer_patch(out, start, count, 1);
 }

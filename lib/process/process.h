@@ -21,7 +21,7 @@
  * - spans.c, span_layout.c, span_pointers.c, type_mask.c: the heap's objects, and pointers in them;
  * - as_dump.c: writes all records of a heap dump, by dump_stream.c, each of the dump_*.c some of
  *   them: dump_roots.c roots, types and finalizers; dump_memstats.c the memory statistics, among
- *   them how many objects there are of each size class. */
+ *   them how many objects there are of each size class; dump_section.c goheap's own section. */
 #ifndef GH_PROCESS_PROCESS_H
 #define GH_PROCESS_PROCESS_H
 
@@ -143,18 +143,6 @@ void gh_crash_free(struct gh_crash *crash);
  *
  * Sources: dumpgoroutine and dumpframe in src/runtime/heapdump.go. */
 
-/* What no record has a place for. All zeros at first. */
-struct gh_extras {
-	struct GH_VECTOR(struct gh_dump_extras) rows; /* of each goroutine; owned */
-	struct gh_buffer labels;                      /* as the dump's; owned */
-	struct gh_numbermap known; /* addresses of labels to where they are in LABELS; owned */
-};
-
-/* Has DUMP, which the goroutines were added to, tell of EXTRAS. */
-void gh_extras_give(const struct gh_extras *extras, struct gh_dump *dump);
-
-void gh_extras_free(struct gh_extras *extras);
-
 /* A process as a heap dump has it: its goroutines alone, or its heap, too. */
 
 /* Adds to OUT, which is empty, a heap dump in the format of Go 1.7: the parameters, each goroutine
@@ -163,10 +151,10 @@ void gh_extras_free(struct gh_extras *extras);
  * Its defers are there, too. Objects, roots and the rest are left out, and frames once there are as
  * many as the process's memory has words. VERSION is Go's. *LOST is how many entries of
  * runtime.allgs were left out because they, or what they point to, are not in memory, or are no
- * goroutine. EXTRAS gets what no record has a place for. False (ERR filled) if PROCESS has no
- * goroutines, or memory ran out; both are to be freed in either case. */
-bool gh_snapshot_make(struct gh_buffer *out, struct gh_extras *extras, struct gh_process *process,
-		      const char *version, uint64_t *lost, struct gh_error *err);
+ * goroutine. What no record has a place for is in goheap's own section. False (ERR filled) if
+ * PROCESS has no goroutines, or memory ran out; OUT is to be freed in either case. */
+bool gh_snapshot_make(struct gh_buffer *out, struct gh_process *process, const char *version,
+		      uint64_t *lost, struct gh_error *err);
 
 /* What a dump of a process's heap lacks. */
 struct gh_heap_losses {
@@ -181,7 +169,8 @@ struct gh_heap_losses {
 /* Writes to FD, the file PATH, compressed if GZIP says so, a heap dump of PROCESS in the format of
  * Go 1.7, as its own runtime/debug.WriteHeapDump would, as far as the memory tells: parameters,
  * itabs and their types, objects, goroutines with their frames, variables, finalizers, memory
- * statistics. What that function leaves out, cleanups and weak pointers, are other roots. Frames
+ * statistics. What that function leaves out, cleanups and weak pointers, are other roots; creators
+ * and labels of goroutines are in goheap's own section. Frames
  * that stand anywhere in their code have each word for a pointer. VERSION is Go's. False (ERR
  * filled) if the heap cannot be found, PATH cannot be written, or memory ran out. */
 bool gh_heap_dump_write(int fd, bool gzip, const char *path, struct gh_process *process,

@@ -206,13 +206,12 @@ static bool print_asked(struct gh_process *process, void *context)
 	const struct asked *asked = context;
 	struct gh_dump made;
 	struct gh_buffer bytes = {0};
-	struct gh_extras extras = {0};
 	struct gh_error err;
 	uint64_t lost;
 	if (asked->dump != NULL)
 		return print_goroutine(asked, process, asked->dump);
 	bool printed =
-	    gh_snapshot_make(&bytes, &extras, process, "", &lost, &err) &&
+	    gh_snapshot_make(&bytes, process, "", &lost, &err) &&
 	    gh_dump_open_memory(&made, bytes.data, bytes.size, process->tab->image->path, &err);
 	if (printed) {
 		printed = print_goroutine(asked, process, &made);
@@ -220,7 +219,6 @@ static bool print_asked(struct gh_process *process, void *context)
 	} else {
 		gh_print_error(&err);
 	}
-	gh_extras_free(&extras);
 	gh_buffer_free(&bytes);
 	return printed;
 }

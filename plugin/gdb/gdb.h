@@ -370,7 +370,6 @@ bool gh_memory_fetch(int fd, uint64_t address, void *buf, size_t size);
 struct gh_snapshot {
 	struct gh_dump dump;
 	struct gh_buffer bytes;       /* of the dump, if it was made from memory; owned */
-	struct gh_extras extras;      /* the dump's, likewise; owned */
 	struct gh_registers selected; /* of GDB's selected thread; zeros if there is none */
 	bool (*look)(struct gh_process *process,
 		     void *context); /* it is all that is done; or NULL */

@@ -122,17 +122,15 @@ static bool make_list(struct gh_snapshot *snapshot, struct gh_process *process, 
 {
 	struct gh_error err;
 	uint64_t lost;
-	bool made =
-	    gh_snapshot_make(&snapshot->bytes, &snapshot->extras, process, version, &lost, &err) &&
-	    gh_dump_open_memory(&snapshot->dump, snapshot->bytes.data, snapshot->bytes.size,
-				process->tab->image->path, &err) &&
-	    (!snapshot->looks_for_crash || gh_crash_find(&snapshot->crash, process, &err));
+	bool made = gh_snapshot_make(&snapshot->bytes, process, version, &lost, &err) &&
+		    gh_dump_open_memory(&snapshot->dump, snapshot->bytes.data, snapshot->bytes.size,
+					process->tab->image->path, &err) &&
+		    (!snapshot->looks_for_crash || gh_crash_find(&snapshot->crash, process, &err));
 	if (!made) {
 		gh_print_error(&err);
 		return false;
 	}
 	gh_print_warning(path, lost, "goroutines left out: their memory is missing or damaged");
-	gh_extras_give(&snapshot->extras, &snapshot->dump);
 	return snapshot->show == NULL || snapshot->show(snapshot, process, snapshot->context);
 }
 
@@ -276,7 +274,6 @@ static bool open_socket(struct gh_snapshot *snapshot, const char *path, const ch
 static void free_memory(struct gh_snapshot *snapshot)
 {
 	gh_buffer_free(&snapshot->bytes);
-	gh_extras_free(&snapshot->extras);
 }
 
 static bool open_any(struct gh_snapshot *snapshot, const char *path, const char *program)

@@ -54,15 +54,13 @@ static void read_process(const struct processmaker *maker, struct gh_pclntab *ta
 	    .nthreads = 2,
 	};
 	struct gh_buffer snapshot = {0};
-	struct gh_extras extras = {0};
 	uint64_t lost;
 	struct gh_error err;
 	tab->module.bss = PROCESS_ADDRESS;
 	tab->module.ebss = PROCESS_ADDRESS + PROCESS_BSS;
-	if (gh_snapshot_make(&snapshot, &extras, &process, "go1.0", &lost, &err))
+	if (gh_snapshot_make(&snapshot, &process, "go1.0", &lost, &err))
 		check(&snapshot, memory.size / maker->what.word);
 	gh_buffer_free(&snapshot);
-	gh_extras_free(&extras);
 	gh_process_memory_free(&process.memory);
 }
 

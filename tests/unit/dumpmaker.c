@@ -311,6 +311,12 @@ void maker_end(struct maker *maker)
 	maker_tag(maker, 0, 3);
 }
 
+void maker_section(struct maker *maker)
+{
+	static const char line[] = "goheap section 1\n";
+	append(maker, line, strlen(line));
+}
+
 void maker_everything(struct maker *maker, int number)
 {
 	maker_start(maker, (enum maker_format)(number / 4), number & 1 ? 4 : 8, number & 2);

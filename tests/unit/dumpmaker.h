@@ -59,6 +59,10 @@ void maker_object(struct maker *maker, uint64_t address, size_t size); /* withou
 void maker_root(struct maker *maker, uint64_t pointer);
 void maker_end(struct maker *maker);
 
+/* The beginning of goheap's own section, which goes behind the end; its parts are numbers and
+ * texts: a tag, and maker_bytes. */
+void maker_section(struct maker *maker);
+
 /* A whole dump with every kind of record and of field; the values are in dumpmaker.c, and in the
  * tests once more. Variant NUMBER is of format NUMBER / 4, with pointers of 4 bytes if bit 0 is
  * set, big-endian if bit 1 is. */

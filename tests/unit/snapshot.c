@@ -35,8 +35,7 @@ bool snapshot_take(struct snapshot *snapshot)
 {
 	struct gh_error *err = &snapshot->err;
 	snapshot->memory = process_memory(&snapshot->maker);
-	if (!gh_snapshot_make(&snapshot->bytes, &snapshot->extras, &snapshot->process, "go1.0",
-			      &snapshot->lost, err))
+	if (!gh_snapshot_make(&snapshot->bytes, &snapshot->process, "go1.0", &snapshot->lost, err))
 		return false;
 	ck_assert_msg(gh_dump_open_memory(&snapshot->dump, snapshot->bytes.data,
 					  snapshot->bytes.size, "snapshot", err),
@@ -48,7 +47,6 @@ void snapshot_release(struct snapshot *snapshot)
 {
 	gh_dump_close(&snapshot->dump);
 	gh_buffer_free(&snapshot->bytes);
-	gh_extras_free(&snapshot->extras);
 	gh_process_memory_free(&snapshot->process.memory);
 	free(snapshot->maker.bytes);
 	fixture_close(&snapshot->program);

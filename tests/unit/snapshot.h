@@ -15,7 +15,6 @@ struct snapshot {
 	struct gh_registers thread;
 	struct gh_process process;
 	struct gh_buffer bytes;
-	struct gh_extras extras;
 	struct gh_dump dump;
 	uint64_t lost;       /* goroutines left out */
 	struct gh_error err; /* why it could not be read */

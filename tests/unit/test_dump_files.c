@@ -141,57 +141,136 @@ START_TEST(programs_are_the_same_if_their_functions_are_as_far_apart)
 }
 END_TEST
 
-static void put_text(uint8_t *bytes, size_t *size, const char *text)
+/* Goroutine 1 has labels, which are not in the order of their keys; goroutine 2 was made by 7, and
+ * is locked to its thread. An unknown part is between these, and another behind them. */
+static const char goroutines[] = {0, 0, 1, 7, 1, 0, 9, 2};
+static const char labels_part[] = "\0\3\1b\5third\2ab\0\1a\5first";
+
+static size_t records; /* the bytes before the section */
+
+static void make_section(void)
 {
-	uint32_t length = (uint32_t)strlen(text);
-	memcpy(bytes + *size, &length, sizeof(length));
-	memcpy(bytes + *size + sizeof(length), text, length);
-	*size += sizeof(length) + length;
+	maker_start(&maker, MAKER_1_7, 8, false);
+	maker_params(&maker);
+	maker_goroutine(&maker, 0x9000, 1, 4, "select", 0);
+	maker_goroutine(&maker, 0x9100, 2, 4, "select", 0);
+	maker_end(&maker);
+	records = maker.size;
+	maker_section(&maker);
+	maker_number(&maker, 1);
+	maker_bytes(&maker, goroutines, sizeof(goroutines));
+	maker_number(&maker, 99);
+	maker_bytes(&maker, "unknown", 7);
+	maker_number(&maker, 2);
+	maker_bytes(&maker, labels_part, sizeof(labels_part) - 1);
+	maker_number(&maker, UINT64_C(1) << 40);
+	maker_bytes(&maker, "", 0);
+	maker_number(&maker, 0);
 }
 
-/* In the order of their keys, whatever the process's was. */
-START_TEST(labels_are_sorted_by_their_keys)
+START_TEST(what_no_record_has_is_behind_the_end)
 {
 	static const char *const expected[][2] = {{"a", "first"}, {"ab", ""}, {"b", "third"}};
-	uint8_t bytes[128];
-	size_t size = 3;
-	uint32_t count = 3;
 	struct gh_dump dump;
 	struct gh_dump_label labels[GH_DUMP_LABELS_MAX];
-	/* Of the second goroutine; the first has none. */
-	const struct gh_dump_extras extras[] = {{.creator = 7, .labels = 64},
-						{.locked = true, .labels = 3}};
-	memset(bytes, 0, sizeof(bytes));
-	memcpy(bytes + size, &count, sizeof(count));
-	size += sizeof(count);
-	put_text(bytes, &size, "b");
-	put_text(bytes, &size, "third");
-	put_text(bytes, &size, "ab");
-	put_text(bytes, &size, "");
-	put_text(bytes, &size, "a");
-	put_text(bytes, &size, "first");
-	ck_assert_uint_le(size, 64);
-	open_program(&dump, &programs[0]);
-	ck_assert_uint_eq(gh_dump_labels(&dump, 0, labels), 0);
-	ck_assert_uint_eq(gh_dump_extras(&dump, 0).creator, 0);
-	dump.extras = extras;
-	dump.nextras = 2;
-	ck_assert_uint_eq(gh_dump_labels(&dump, 1, labels), 0);
-	dump.labels = bytes;
-	ck_assert_uint_eq(gh_dump_labels(&dump, 0, labels), 0);
-	ck_assert_uint_eq(gh_dump_labels(&dump, 1, labels), 3);
-	ck_assert_uint_eq(gh_dump_labels(&dump, 2, labels), 0);
+	make_section();
+	ck_assert(gh_dump_open_memory(&dump, maker.data, maker.size, "made", &err));
+	ck_assert_str_eq(dump.warning.text, "");
+	ck_assert_uint_eq(dump.damage.trailing, 0);
+	ck_assert_uint_eq(dump.extras.count, 2);
+	ck_assert_uint_eq(gh_dump_labels(&dump, 0, labels), 3);
 	for (unsigned i = 0; i < 3; i++) {
 		ck_assert_uint_eq(labels[i].key_size, strlen(expected[i][0]));
 		ck_assert_mem_eq(labels[i].key, expected[i][0], labels[i].key_size);
 		ck_assert_uint_eq(labels[i].value_size, strlen(expected[i][1]));
 		ck_assert_mem_eq(labels[i].value, expected[i][1], labels[i].value_size);
 	}
-	ck_assert_uint_eq(gh_dump_extras(&dump, 0).creator, 7);
+	ck_assert_uint_eq(gh_dump_labels(&dump, 1, labels), 0);
+	ck_assert_uint_eq(gh_dump_labels(&dump, 2, labels), 0);
+	ck_assert_uint_eq(gh_dump_extras(&dump, 0).creator, 0);
+	ck_assert(!gh_dump_extras(&dump, 0).locked);
+	ck_assert_uint_eq(gh_dump_extras(&dump, 1).creator, 7);
 	ck_assert(gh_dump_extras(&dump, 1).locked);
-	ck_assert_uint_eq(gh_dump_extras(&dump, 2).labels, 0);
+	ck_assert_uint_eq(gh_dump_extras(&dump, 2).creator, 0);
+	gh_dump_close(&dump);
+	maker_text(&maker, "more");
+	ck_assert(gh_dump_open_memory(&dump, maker.data, maker.size, "made", &err));
+	ck_assert_uint_eq(dump.damage.trailing, 5);
 	gh_dump_close(&dump);
 	free(maker.data);
+}
+END_TEST
+
+/* Wherever it is cut off, what is whole before that is used. */
+START_TEST(a_section_that_is_cut_off_is_read_as_far_as_it_goes)
+{
+	struct gh_dump dump;
+	struct gh_dump_label labels[GH_DUMP_LABELS_MAX];
+	make_section();
+	size_t whole = maker.size;
+	size_t section = records + strlen("goheap section 1\n");
+	size_t counts[4] = {0}, rows = 0;
+	for (size_t size = section; size < whole; size++) {
+		/* No byte after the end is read. */
+		uint8_t *data = malloc(size);
+		memcpy(data, maker.data, size);
+		ck_assert(gh_dump_open_memory(&dump, data, size, "made", &err));
+		ck_assert_uint_eq(gh_dump_count(&dump, GH_DUMP_GOROUTINE), 2);
+		ck_assert_uint_ge(dump.extras.count, rows);
+		rows = dump.extras.count;
+		size_t count = gh_dump_labels(&dump, 0, labels);
+		ck_assert_uint_le(count, 3);
+		counts[count]++;
+		gh_dump_close(&dump);
+		free(data);
+	}
+	ck_assert_uint_eq(rows, 2);
+	ck_assert_uint_gt(counts[1], 0);
+	ck_assert_uint_gt(counts[2], 0);
+	ck_assert_uint_gt(counts[3], 0);
+	free(maker.data);
+}
+END_TEST
+
+/* Sizes, places and counts that no file holds. */
+START_TEST(a_section_that_lies_is_not_believed)
+{
+	static const struct {
+		char bytes[24];
+		size_t size;
+	} parts[] = {
+	    {"\1\x7f\0\0\1\7\1\0", 8},                            /* a size past the end */
+	    {"\1\xff\xff\xff\xff\xff\xff\xff\xff\xff\1", 11},     /* one of 64 bits */
+	    {"\1\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\1", 12}, /* one of more */
+	    {"\1\6\0\0\x7f\7\1\x7f\2\4\0\1\1a\0", 15},            /* places past the end */
+	    {"\1\6\0\0\1\7\1\1\2\5\0\xff\x7f\1a\0", 16},          /* a number of labels */
+	    {"\1\6\0\0\1\7\1\1\2\6\0\1\1a\x7f"
+	     "b\0",
+	     17},                                       /* the size of a value */
+	    {"\1\6\0\0\1\7\1\1\1\6\5\0\1\7\1\1\0", 17}, /* a part twice */
+	};
+	struct gh_dump dump;
+	struct gh_dump_label labels[GH_DUMP_LABELS_MAX];
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		maker_start(&maker, MAKER_1_7, 8, false);
+		maker_params(&maker);
+		maker_goroutine(&maker, 0x9000, 1, 4, "select", 0);
+		maker_goroutine(&maker, 0x9100, 2, 4, "select", 0);
+		maker_end(&maker);
+		maker_section(&maker);
+		size_t size = maker.size + parts[i].size;
+		uint8_t *data = malloc(size);
+		memcpy(data, maker.data, maker.size);
+		memcpy(data + maker.size, parts[i].bytes, parts[i].size);
+		ck_assert(gh_dump_open_memory(&dump, data, size, "made", &err));
+		ck_assert_uint_le(dump.extras.count, 2);
+		ck_assert_uint_eq(gh_dump_extras(&dump, 0).creator, 0);
+		ck_assert_uint_eq(gh_dump_labels(&dump, 0, labels), 0);
+		ck_assert_uint_eq(gh_dump_labels(&dump, 1, labels), 0);
+		gh_dump_close(&dump);
+		free(data);
+		free(maker.data);
+	}
 }
 END_TEST
 
@@ -199,5 +278,7 @@ void dump_files_tests(TCase *tests)
 {
 	tcase_add_loop_test(tests, a_large_file_is_read_as_the_same_bytes_in_memory, 0, 2);
 	tcase_add_test(tests, programs_are_the_same_if_their_functions_are_as_far_apart);
-	tcase_add_test(tests, labels_are_sorted_by_their_keys);
+	tcase_add_test(tests, what_no_record_has_is_behind_the_end);
+	tcase_add_test(tests, a_section_that_is_cut_off_is_read_as_far_as_it_goes);
+	tcase_add_test(tests, a_section_that_lies_is_not_believed);
 }

@@ -46,12 +46,25 @@ static void put_frame(const char *function)
 	frames++;
 }
 
-static void open_dump(void)
+/* ROWS, SIZE bytes, are what goheap's own section has of goroutines. */
+static void open_dump_with(const char *rows, size_t size)
 {
+	static const char labels[] = "\0\2\3key\5value\3a b\0";
 	struct gh_error err;
 	maker_end(&maker);
+	maker_section(&maker);
+	maker_number(&maker, 1);
+	maker_bytes(&maker, rows, size);
+	maker_number(&maker, 2);
+	maker_bytes(&maker, labels, sizeof(labels) - 1);
+	maker_number(&maker, 0);
 	ck_assert(gh_dump_open_memory(&dump, maker.data, maker.size, "made", &err));
 	dump.latest = NOW * MINUTE;
+}
+
+static void open_dump(void)
+{
+	open_dump_with("", 0);
 }
 
 static void close_dump(void)
@@ -117,20 +130,7 @@ END_TEST
 /* Three, of which the last is the system's, and what a process tells of them. */
 static void make_three(void)
 {
-	static struct gh_dump_extras extras[] = {
-	    {.creator = 7, .locked = true, .labels = 4}, {.selected = true}, {0}};
-	static uint8_t labels[256];
-	static const char *const texts[] = {"key", "value", "a b", ""};
-	size_t at = 4;
-	uint32_t number = 2;
-	memcpy(labels + at, &number, 4);
-	at += 4;
-	for (size_t i = 0; i < 4; i++) {
-		number = (uint32_t)strlen(texts[i]);
-		memcpy(labels + at, &number, 4);
-		memcpy(labels + at + 4, texts[i], number);
-		at += 4 + number;
-	}
+	static const char rows[] = {7, 1, 1, 0, 2, 0, 0, 0, 0};
 	start();
 	put_goroutine(4, "select (no cases)", 12, false);
 	put_frame("main.f");
@@ -140,10 +140,7 @@ static void make_three(void)
 	put_frame("main.h");
 	put_goroutine(4, "sleep", 0, true);
 	put_frame("runtime.gopark");
-	open_dump();
-	dump.extras = extras;
-	dump.nextras = 3;
-	dump.labels = labels;
+	open_dump_with(rows, sizeof(rows));
 }
 
 #define FIRST                                                                                      \
@@ -310,15 +307,13 @@ END_TEST
 /* Who is locked to a thread is in another; the one that is looked at leads. */
 START_TEST(groups_differ_in_locks)
 {
-	static const struct gh_dump_extras extras[] = {{0}, {.locked = true}, {.selected = true}};
+	static const char rows[] = {0, 0, 0, 0, 1, 0, 0, 2, 0};
 	start();
 	for (unsigned i = 0; i < 3; i++) {
 		put_goroutine(4, "select", 0, false);
 		put_frame(i < 2 ? "main.f" : "main.g");
 	}
-	open_dump();
-	dump.extras = extras;
-	dump.nextras = 3;
+	open_dump_with(rows, sizeof(rows));
 	check_list(&(const struct gh_goroutine_list){.group = true},
 		   "1 goroutine [select]:\nmain.g(...)\n\ngoroutines 3\n\n"
 		   "1 goroutine [select, locked to thread]:\nmain.f(...)\n\ngoroutines 2\n\n"

@@ -394,16 +394,13 @@ static struct snapshot snapshot;
 static bool try_snapshot(struct gh_error *err)
 {
 	snapshot.bytes = (struct gh_buffer){0};
-	snapshot.extras = (struct gh_extras){0};
-	bool made = gh_snapshot_make(&snapshot.bytes, &snapshot.extras, &snapshot.process, "go1.0",
-				     &snapshot.lost, err);
+	bool made =
+	    gh_snapshot_make(&snapshot.bytes, &snapshot.process, "go1.0", &snapshot.lost, err);
 	gh_process_memory_free(&snapshot.process.memory);
 	snapshot.process.memory = (struct gh_process_memory){
 	    .source = &snapshot.memory, .big_endian = snapshot.maker.what.big_endian};
-	if (!made) {
+	if (!made)
 		gh_buffer_free(&snapshot.bytes);
-		gh_extras_free(&snapshot.extras);
-	}
 	return made;
 }
 
@@ -418,7 +415,6 @@ static void check_snapshot(void)
 		snapshot_check_stack(&snapshot, i);
 	gh_dump_close(&snapshot.dump);
 	gh_buffer_free(&snapshot.bytes);
-	gh_extras_free(&snapshot.extras);
 }
 
 START_TEST(a_process_is_read_whole_or_not_at_all)

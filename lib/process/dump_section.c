@@ -1,0 +1,53 @@
+#include <string.h>
+
+#include "lib/process/dump_parts.h"
+
+/* All labels take no more than this, in bytes. */
+#define MAX_LABELS (64 << 20)
+
+/* Adds the labels of G, if no other goroutine had the same, and returns where they are. */
+static uint32_t add_labels(struct gh_dump_section *section, struct gh_process *process,
+			   const struct gh_goroutine *g)
+{
+	/* Nothing is at place 0. */
+	if (section->labels.size == 0)
+		gh_buffer_u8(&section->labels, 0);
+	if (g->labels == 0)
+		return 0;
+	uint32_t known = gh_numbermap_get(&section->known, g->labels);
+	if (known != GH_NOT_MAPPED || section->labels.size > MAX_LABELS)
+		return known != GH_NOT_MAPPED ? known : 0;
+	uint32_t place = (uint32_t)section->labels.size;
+	gh_labels_read(&section->labels, process, g->labels);
+	if (!gh_numbermap_put(&section->known, g->labels, place))
+		section->labels.failed = true;
+	return place;
+}
+
+void gh_dump_section_goroutine(struct gh_dump_section *section, struct gh_process *process,
+			       const struct gh_goroutine *g, unsigned flags)
+{
+	gh_buffer_uleb128(&section->goroutines, g->creator_id);
+	gh_buffer_uleb128(&section->goroutines, flags);
+	gh_buffer_uleb128(&section->goroutines, add_labels(section, process, g));
+}
+
+static void add_part(struct gh_dump_stream *stream, enum gh_section_tag tag, struct gh_buffer *part)
+{
+	gh_buffer_uleb128(&stream->bytes, tag);
+	gh_buffer_uleb128(&stream->bytes, part->size);
+	gh_buffer_bytes(&stream->bytes, part->data, part->size);
+	gh_dump_stream_pass(stream);
+	gh_buffer_free(part);
+}
+
+bool gh_dump_add_section(struct gh_dump_stream *stream, struct gh_dump_section *section)
+{
+	bool whole = !section->goroutines.failed && !section->labels.failed;
+	gh_buffer_bytes(&stream->bytes, GH_DUMP_SECTION, strlen(GH_DUMP_SECTION));
+	add_part(stream, GH_SECTION_GOROUTINES, &section->goroutines);
+	add_part(stream, GH_SECTION_LABELS, &section->labels);
+	gh_buffer_uleb128(&stream->bytes, GH_SECTION_END);
+	gh_numbermap_free(&section->known);
+	return whole;
+}
