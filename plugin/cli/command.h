@@ -453,8 +453,10 @@ bool gh_file_is_foreign(const char *path);
  * known. */
 bool gh_foreign_tell(const char *path, const char *process);
 
-/* Says the same of the core file at PATH, which lacks its program, or else to name that. */
-void gh_foreign_tell_missing(const char *path);
+/* Looks for the program of the core file at PATH, which lacks it, where the process had it, and
+ * puts its path into PROGRAM. Says in one line that it was found; or, and returns false, that the
+ * file is of another build by now, is gone, or is no Go program. */
+bool gh_core_program_find(const char *path, char program[PATH_MAX]);
 
 /* Says it of what GDB debugs, which runs PROGRAM. */
 void gh_foreign_tell_debugged(const char *program);

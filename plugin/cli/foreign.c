@@ -122,17 +122,59 @@ bool gh_foreign_tell(const char *path, const char *process)
 	return process != NULL ? tell_process(atoi(process)) : tell_core(path);
 }
 
+/* The program IMAGE is where the process of the core file at PATH had its own. */
+static bool compare(const char *path, const struct gh_identity *identity,
+		    const struct gh_image *image)
+{
+	struct gh_identity now;
+	gh_identity_of_image(&now, image);
+	enum gh_identities found = gh_identity_compare(identity, &now);
+	if (found == GH_IDENTITIES_SAME)
+		gh_say("%s: its program is %s, by its build id", path, image->path);
+	else if (found == GH_IDENTITIES_UNKNOWN)
+		gh_say("%s: its program is taken to be %s: no build id says so", path, image->path);
+	else
+		gh_say("%s: its program was %s, build id %s; that file has been replaced since by "
+		       "build id %s: name the right one, -e PROGRAM",
+		       path, image->path, gh_identity_told(identity, &now),
+		       gh_identity_told(&now, identity));
+	gh_identity_free(&now);
+	return found != GH_IDENTITIES_DIFFER;
+}
+
 /* The kernel leaves out of a core file what is in files still, unless its coredump_filter says to
  * write that, too. */
-void gh_foreign_tell_missing(const char *path)
+static void tell_missing(const char *path, const struct gh_image *core)
+{
+	const char *name = gh_core_execfn(core);
+	if (!tell_core(path))
+		gh_say("%s is without the program: name it, -e %s", path,
+		       name != NULL ? name : "PROGRAM");
+}
+
+bool gh_core_program_find(const char *path, char program[PATH_MAX])
 {
 	struct gh_image core;
+	struct gh_image image;
 	struct gh_error err;
-	if (tell_core(path) || !gh_image_open_core(&core, path, &err))
-		return;
-	const char *name = gh_core_execfn(&core);
-	gh_say("%s is without the program: name it, -e %s", path, name != NULL ? name : "PROGRAM");
+	struct gh_identity identity;
+	bool found = false;
+	if (!gh_image_open_core(&core, path, &err)) {
+		gh_print_error(&err);
+		return false;
+	}
+	gh_identity_of_core(&identity, &core);
+	if (identity.path == NULL || !gh_file_is_go(identity.path) ||
+	    !gh_image_open_unrelocated(&image, identity.path, NULL)) {
+		tell_missing(path, &core);
+	} else {
+		found = compare(path, &identity, &image);
+		snprintf(program, PATH_MAX, "%s", identity.path);
+		gh_image_close(&image);
+	}
+	gh_identity_free(&identity);
 	gh_image_close(&core);
+	return found;
 }
 
 const char *gh_foreign_describe(const struct gh_image *image, struct gh_error *err)

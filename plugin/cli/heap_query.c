@@ -84,24 +84,36 @@ static bool build(struct gh_heap_query *query, enum gh_heap_with with, struct gh
 	return true;
 }
 
+/* What is said of variables must be of PROGRAM's: the file at PATH has its functions. */
+static bool check_names(const struct gh_program *program, const char *path)
+{
+	struct gh_error err;
+	struct gh_program twin;
+	if (!gh_program_open(&twin, path))
+		return false;
+	bool same = gh_pclntab_check_twin(&twin.tab, &program->tab, &err);
+	if (!same)
+		gh_print_error(&err);
+	gh_program_close(&twin);
+	return same;
+}
+
 /* Opens the program that wrote the dump, if it is given, and finds its names: in itself, if it was
  * not stripped. */
 static bool open_program(struct gh_heap_query *query)
 {
 	const struct gh_options *options = query->options;
 	const char *program = gh_options_program(options, query->running);
-	struct gh_core_program twin;
 	if (program == NULL)
 		program = options->names;
 	if (program == NULL)
 		return true;
-	/* What is said of variables must be of this program's. */
-	if (options->names != NULL && options->names != program &&
-	    !gh_symbols_program(&twin, &query->dump, options->names))
-		return false;
 	if (!gh_symbols_open(&query->symbols, &query->dump, program))
 		return false;
 	query->names.symbols = &query->symbols;
+	if (options->names != NULL && options->names != program &&
+	    !check_names(&query->symbols.program, options->names))
+		return false;
 	query->twin = options->names;
 	if (options->names == NULL && gh_image_has_dwarf(&query->symbols.program.image))
 		query->twin = program;

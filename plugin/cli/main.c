@@ -156,28 +156,44 @@ static bool refuse_program(const char *file, const struct gh_command *command)
 	return true;
 }
 
-/* Where a core file is read and no program is given, it is the one in the core file; where a
- * process is whose program has unpacked itself, the one in its memory. */
+/* Finds the program of the core file at PATH: in it, or where the process had it. False, and it is
+ * said why, if there is none. */
+static bool find_core_program(struct gh_options *options, const char *path)
+{
+	/* The options point to it. */
+	static char found[PATH_MAX];
+	if (!gh_core_program_make(path, options->made, &options->made_fd))
+		return false;
+	if (options->made[0] != '\0') {
+		options->program = options->made;
+		return true;
+	}
+	if (!gh_core_program_find(path, found))
+		return false;
+	options->program = found;
+	return true;
+}
+
+/* Where a core file is read and no program is given, it is that of the core file, also for what it
+ * is compared with; where a process is whose program has unpacked itself, the one in its memory. */
 static bool find_program(struct gh_options *options, const struct gh_command *command)
 {
+	const char *const files[] = {options->file, options->newer, options->older};
 	if (options->program != NULL || !gh_command_takes(command, "module"))
 		return true;
-	if (options->process != NULL) {
-		if (gh_live_program_make(atoi(options->process), options->made, &options->made_fd))
-			options->program = options->made;
+	if (options->process != NULL &&
+	    gh_live_program_make(atoi(options->process), options->made, &options->made_fd)) {
+		options->program = options->made;
 		return true;
 	}
-	if (options->file == NULL)
-		return true;
-	if (!gh_target_is_core(options->file, NULL))
-		return !refuse_program(options->file, command);
-	if (!gh_core_program_make(options->file, options->made, &options->made_fd))
-		return false;
-	if (options->made[0] == '\0') {
-		gh_foreign_tell_missing(options->file);
-		return false;
+	for (unsigned i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		if (files[i] == NULL || files[i] == options->process || gh_is_debugged(files[i]))
+			continue;
+		if (gh_target_is_core(files[i], NULL))
+			return find_core_program(options, files[i]);
+		if (refuse_program(files[i], command))
+			return false;
 	}
-	options->program = options->made;
 	return true;
 }
 

@@ -131,6 +131,21 @@ static bool find_entry(struct gh_target *target, uint64_t *entry)
 	return found;
 }
 
+/* The program, which was named, is the one that the process of IDENTITY runs; else says so. A
+ * library is looked for among what the process has mapped. IDENTITY is freed. */
+static bool check_identity(struct gh_target *target, struct gh_identity *identity,
+			   const struct gh_memory *memory)
+{
+	struct gh_error err;
+	bool same =
+	    gh_image_is_library(&target->program.image) ||
+	    gh_identity_check(identity, &target->program.tab, memory, target->process.bias, &err);
+	if (!same)
+		gh_print_error(&err);
+	gh_identity_free(identity);
+	return same;
+}
+
 static bool open_core(struct gh_target *target, const char *path, const char *program)
 {
 	struct gh_error err;
@@ -144,7 +159,7 @@ static bool open_core(struct gh_target *target, const char *path, const char *pr
 		gh_print_error(&err);
 		return false;
 	}
-	if (!input && (program == NULL || !gh_program_open(&target->program, program)))
+	if (!input && !gh_program_open(&target->program, program))
 		return false;
 	path = target->core.path;
 	target->path = path;
@@ -160,6 +175,10 @@ static bool open_core(struct gh_target *target, const char *path, const char *pr
 	if (!find_entry(target, &entry))
 		return false;
 	describe(target, entry);
+	struct gh_identity identity;
+	gh_identity_of_core(&identity, &target->core);
+	if (!check_identity(target, &identity, &target->memory))
+		return false;
 	struct gh_mapped_files files = {0};
 	gh_mapped_files_core(&files, &target->core);
 	find_others(target, &files);
@@ -172,8 +191,9 @@ static bool open_core(struct gh_target *target, const char *path, const char *pr
 bool gh_target_open_core(struct gh_target *target, const char *path, const char *program)
 {
 	*target = (struct gh_target){.path = path};
-	if (program == NULL && is_input(path)) {
-		gh_say("for a core file from standard input, name the program: -e PROGRAM");
+	if (program == NULL) {
+		gh_say("for %s, name the program: -e PROGRAM",
+		       is_input(path) ? "a core file from standard input" : path);
 		return false;
 	}
 	bool opened = open_core(target, path, program);
@@ -227,6 +247,14 @@ static bool check_link(int pid, const char *link)
 	return false;
 }
 
+static bool check_running(struct gh_target *target, int pid)
+{
+	struct gh_identity identity;
+	const struct gh_memory memory = gh_live_memory(&pid);
+	gh_identity_of_process(&identity, pid);
+	return check_identity(target, &identity, &memory);
+}
+
 static bool open_live(struct gh_target *target, int pid, const char *program, bool pause)
 {
 	struct gh_error err;
@@ -242,6 +270,8 @@ static bool open_live(struct gh_target *target, int pid, const char *program, bo
 	target->memory = gh_live_copy_memory(&target->live);
 	target->path = target->program.image.path;
 	describe(target, target->live.entry);
+	if (program != NULL && !check_running(target, pid))
+		return false;
 	struct gh_mapped_files files = {0};
 	gh_mapped_files_live(&files, pid);
 	find_others(target, &files);
