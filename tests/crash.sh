@@ -169,7 +169,7 @@ told() {
 	equal "$1: what it crashed of" "$(first_lines)" "$(sed '/^$/,$d' <<<"$2")"
 	case $1 in
 	*" deadlock" | *" sleep") # no goroutine runs
-		has "$1: what to ask" "$2" '^No goroutine crashed: goheap hang tells what they wait for\.$'
+		has "$1: what to ask" "$2" '^No goroutine crashed: see goheap hang( .*)? \(what they wait for\)$'
 		return
 		;;
 	*+) ;;                              # which does is not known

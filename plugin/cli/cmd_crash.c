@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "plugin/cli/command.h"
+#include "plugin/cli/heap_query.h"
 #include "plugin/gdb/gdb.h"
 #include "plugin/view/emit.h"
 #include "plugin/view/view.h"
@@ -28,16 +29,23 @@ static int show(const struct gh_snapshot *snapshot, const struct gh_options *opt
 	const struct gh_crash *crash = &snapshot->crash;
 	struct gh_symbols symbols;
 	if (crash->text.size == 0) {
-		gh_say("there is no panic, no fatal error and no signal's handler in the process: "
-		       "see goheap goroutines");
+		fputs("goheap: there is no panic, no fatal error and no signal's handler in the "
+		      "process: ",
+		      stderr);
+		gh_see_print(stderr, options, "goroutines");
+		fputs("\n", stderr);
 		return GH_EXIT_INPUT;
 	}
 	print_text((const char *)crash->text.data, crash->text.size);
 	if (!crash->has_goroutine) {
-		puts(crash->in_c
-			 ? "\nNo goroutine crashed: C code did, on a thread that runs none. "
-			   "GDB's backtrace of the core file tells where."
-			 : "\nNo goroutine crashed: goheap hang tells what they wait for.");
+		fputs("\nNo goroutine crashed: ", stdout);
+		if (crash->in_c) {
+			puts("C code did, on a thread that runs none. GDB's backtrace of the core "
+			     "file tells where.");
+		} else {
+			gh_see_print(stdout, options, "hang");
+			puts(" (what they wait for)");
+		}
 		return GH_EXIT_OK;
 	}
 	if (!gh_symbols_open(&symbols, &snapshot->dump, options->program))

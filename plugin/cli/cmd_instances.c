@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/heap/heap.h"
+#include "lib/util/escape.h"
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
 #include "plugin/view/emit.h"
@@ -62,9 +63,11 @@ static int answer(struct gh_heap_query *query)
 	const char *type = query->options->words[0];
 	uint32_t class = find_class(&query->names, type);
 	if (class == gh_names_count(&query->names)) {
-		gh_say(
-		    "no object is called %s: goheap histogram --limit 0 lists what they are called",
-		    type);
+		fputs("goheap: no object is called ", stderr);
+		gh_escape_print(stderr, type);
+		fputs(": ", stderr);
+		gh_see_print(stderr, query->options, "histogram --limit 0");
+		fputs(" (what they are called)\n", stderr);
 		return GH_EXIT_INPUT;
 	}
 	if (print_objects(query, class))

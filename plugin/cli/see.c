@@ -4,14 +4,20 @@
 #include "plugin/cli/heap_query.h"
 #include "plugin/gdb/gdb.h"
 
-/* Prints the file NAME, or, if a shell would not take it for one word, what it is called in its
- * place. */
+/* Prints the file NAME as a shell takes it for one word, or, if it has what a quote cannot hold or
+ * a terminal acts on, what it is called in its place. */
 static void print_file(FILE *out, const char *before, const char *name, const char *called)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789_./+:,@%-";
 	bool is_plain = *name != '-' && name[strspn(name, plain)] == '\0';
-	fprintf(out, " %s%s", before, is_plain ? name : called);
+	bool is_quoted = *name != '-' && !is_plain;
+	for (const char *at = name; *at != '\0'; at++)
+		is_quoted = is_quoted && *at >= ' ' && *at <= '~' && *at != '\'';
+	if (is_quoted)
+		fprintf(out, " %s'%s'", before, name);
+	else
+		fprintf(out, " %s%s", before, is_plain ? name : called);
 }
 
 /* The files that the command was given. In GDB they are those of the session, of which a library
@@ -26,7 +32,10 @@ static void print_files(FILE *out, const struct gh_options *options)
 		return;
 	}
 	print_file(out, options->process != NULL ? "-p " : "", options->file, "DUMP");
-	if (options->program != NULL)
+	/* What was made of memory is made again. */
+	if (options->module != NULL)
+		print_file(out, "--module ", options->module, "NAME");
+	else if (options->program != NULL && strcmp(options->program, options->made) != 0)
 		print_file(out, "-e ", options->program, "PROGRAM");
 	if (options->names != NULL)
 		print_file(out, "--names ", options->names, "NAMES");

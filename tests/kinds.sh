@@ -1,0 +1,237 @@
+#!/usr/bin/env bash
+# What commands are asked about: core files without their program, programs of another build, each pair of kinds of input, and
+# what the commands print that answers name.
+. "$(dirname "$0")/lib.sh"
+
+release=${RELEASES:-1.27} release=${release##* }
+go=$("$tests/toolchain" "$release") || {
+	skip "Go $release" "no toolchain"
+	finish
+}
+export GOCACHE=${GOHEAP_TEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/goheap-tests}/gocache GOFLAGS='' GOPROXY=off GO111MODULE=off \
+	GOTOOLCHAIN=local
+
+# program_text [LINE]: a program that keeps sessions, has a deadlock, and crashes at the end of a line on its input. LINE is its first.
+program_text() {
+	cat <<-END
+		$*
+		package main
+
+		import (
+			"bufio"
+			"fmt"
+			"os"
+			"sync"
+		)
+
+		type session struct {
+			name string
+			data [64]byte
+		}
+
+		var (
+			kept []*session
+			a, b sync.Mutex
+		)
+
+		func lock(first, second *sync.Mutex, ready *sync.WaitGroup) {
+			first.Lock()
+			defer first.Unlock()
+			ready.Done()
+			ready.Wait()
+			second.Lock()
+			defer second.Unlock()
+		}
+
+		func main() {
+			for i := 0; i < 3000; i++ {
+				kept = append(kept, &session{name: fmt.Sprint(i)})
+			}
+			var ready sync.WaitGroup
+			ready.Add(2)
+			go lock(&a, &b, &ready)
+			go lock(&b, &a, &ready)
+			ready.Wait()
+			fmt.Println("ready")
+			bufio.NewReader(os.Stdin).ReadString('\n')
+			var none map[string]int
+			none["x"] = len(kept)
+		}
+	END
+}
+
+# build NAME FLAGS FIRST [MORE]: $work/NAME, of the text that begins with the line FIRST and has MORE behind it.
+build() {
+	mkdir "$work/src.$1"
+	{ program_text "$3"; echo "${4-}"; } >"$work/src.$1/main.go"
+	(cd "$work/src.$1" && "$go/bin/go" build -trimpath -ldflags="$2" -o "$work/$1" main.go) 2>"$work/why" ||
+		fail "$1: can be built" "$(cat "$work/why")"
+}
+
+# crash PROGRAM [FILTER]: its core file, the kernel's, is $work/core. False if the kernel writes none.
+crash() {
+	rm -rf "$work/crashed" "$work/core"
+	mkdir "$work/crashed"
+	(
+		cd "$work/crashed" && ulimit -c unlimited
+		echo "${2-0x33}" >/proc/self/coredump_filter
+		GOTRACEBACK=crash exec "$1" <<<"" >"$work/output" 2>"$work/traceback"
+	)
+	mv "$work"/crashed/core* "$work/core" 2>/dev/null
+}
+
+# id PROGRAM: its build id, by readelf.
+id() {
+	readelf -n "$1" 2>/dev/null | sed -n 's/^ *Build ID: //p'
+}
+
+# refused NAME PATTERN COMMAND...: goheap says in one line, and prints nothing, why it does not answer.
+refused() {
+	local status
+	"$GOHEAP" "${@:3}" >"$work/out" 2>"$work/errors"
+	status=$?
+	equal "$1: its status" 1 $status
+	equal "$1: nothing is printed" "" "$(cat "$work/out")"
+	equal "$1: in one line" 1 "$(wc -l <"$work/errors")"
+	has "$1: why" "$(cat "$work/errors")" "$2"
+}
+
+# answered NAME PATTERN COMMAND...: goheap prints a line like PATTERN.
+answered() {
+	"$GOHEAP" "${@:3}" >"$work/out" 2>"$work/errors"
+	equal "$1: its status" 0 $?
+	has "$1: the answer" "$(cat "$work/out" "$work/errors")" "$2"
+}
+
+# check_found: a core file as the kernel writes it, whose program is where it was, or is another by now.
+check_found() {
+	local found="^goheap: $work/core: its program is $work/app, by its build id\$"
+	answered "crash of a core file alone" '^panic: assignment to entry in nil map$' crash "$work/core"
+	has "crash of a core file alone: it says which program" "$(cat "$work/errors")" "$found"
+	for command in hang memory suspects goroutines roots; do
+		answered "$command of a core file alone" "$found" "$command" "$work/core"
+	done
+	answered "sql of a core file alone" '^3000$' sql --csv "$work/core" "SELECT count(*) FROM objects WHERE type = 'main.session'"
+	mv "$work/app" "$work/right"
+	cp "$work/again" "$work/app"
+	refused "crash of a core file whose program was replaced" \
+		"its program was $work/app, build id $(id "$work/right"); that file has been replaced since by build id $(id "$work/again"): name" \
+		crash "$work/core"
+	refused "crash with another build" "expected the program of $work/core, build id $(id "$work/right"), which is $work/app, found .*, build id $(id "$work/again")\$" \
+		crash -e "$work/again" "$work/core"
+	answered "crash with the right build" '^panic: assignment to entry in nil map$' crash -e "$work/right" "$work/core"
+	rm "$work/app"
+	refused "crash of a core file whose program is gone" "is without the program: name it, -e " crash "$work/core"
+	mv "$work/right" "$work/app"
+}
+
+# check_live PROGRAM OTHER HOW: of a process that runs PROGRAM, and asked with OTHER.
+check_live() {
+	run_until_ready "$1"
+	refused "a process, with another build, by $3" "expected the program of process $pid, .*$1, found another.*, $4" hang -e "$2" -p "$pid"
+	answered "a process, with its own build, by $3" '^goroutine [0-9]+ .* waits to lock ' hang -e "$1" -p "$pid"
+	end "$pid"
+	exec 7>&-
+}
+
+# arguments COMMAND: what it takes behind the files.
+arguments() {
+	case $1 in
+	frame) echo 1 ;;
+	path | objects | referrers | reachable) echo "$object" ;;
+	print) echo int "$object" ;;
+	instances) echo main.session ;;
+	sql) echo 'SELECT count(*) FROM objects' ;;
+	core | pprof | hprof | report | dump | debug | unstrip | export) echo -o "$work/made" ;;
+	esac
+}
+
+# settled NAME STATUS: there is an answer, or one line says why not; of wrong use, two.
+settled() {
+	if [[ $2 = 0 && $1 = @(defers|panics):* ]]; then
+		ok "$1" # there may be none
+	elif [ "$2" = 0 ] && { [ -s "$work/out" ] || [ -e "$work/made" ]; }; then
+		ok "$1"
+	elif [ "$2" = 1 ] && [ "$(grep -c '^goheap: ' "$work/errors")" -ge 1 ] && ! [ -s "$work/out" ]; then
+		ok "$1"
+	elif [ "$2" = 2 ] && [ -s "$work/errors" ]; then
+		ok "$1"
+	else
+		fail "$1" "status $2: $(head -c 300 "$work/out" "$work/errors")"
+	fi
+}
+
+# check_kinds: each command on each kind, and on each pair of kinds where it compares.
+check_kinds() {
+	local kinds=("-p $pid" "$work/core" "$work/dump" "$work/app" "$work/other") names=(process core dump program other) commands command i j
+	commands=$("$GOHEAP" --help | sed -nE 's/^  ([a-z0-9]+) +[A-Z].*/\1/p' | grep -vx web)
+	for command in $commands; do
+		for i in "${!kinds[@]}"; do
+			rm -rf "$work/made"
+			# shellcheck disable=SC2046,SC2086 # -p and its number; several arguments
+			if [ "$command" = sql ]; then
+				"$GOHEAP" sql ${kinds[i]} "$(arguments sql)" </dev/null >"$work/out" 2>"$work/errors"
+			else
+				timeout 60 "$GOHEAP" "$command" ${kinds[i]} $(arguments "$command") <<<"histogram -n 1" >"$work/out" 2>"$work/errors"
+			fi
+			settled "$command: ${names[i]}" $?
+		done
+	done
+	for command in suspects diff; do
+		for i in "${!kinds[@]}"; do
+			for j in "${!kinds[@]}"; do
+				# shellcheck disable=SC2086
+				"$GOHEAP" "$command" ${kinds[i]} ${kinds[j]} </dev/null >"$work/out" 2>"$work/errors"
+				settled "$command: ${names[i]}, ${names[j]}" $?
+			done
+		done
+	done
+	# With their program, which the core file tells.
+	for command in suspects diff; do
+		answered "$command: a process and an older core file, without their program" '( in all$|main\.session|^Nothing to tell)' \
+			"$command" -p "$pid" "$work/core"
+		answered "$command: a core file and a dump, without their program" '( in all$|main\.session|^Nothing to tell)' \
+			"$command" "$work/dump" "$work/core"
+	done
+}
+
+# check_hints NAME ARGUMENT...: what the answers about the arguments name is run as it is printed.
+check_hints() {
+	local command hint
+	for command in suspects hang memory crash; do
+		"$GOHEAP" "$command" "${@:2}" 2>&1
+	done | sed -nE 's/.*see (goheap [^;]*)/\1/p' | sed -E 's/ \(.*//' | sort -u >"$work/hints"
+	[ -s "$work/hints" ] || fail "$1: there are hints"
+	while IFS= read -r hint; do
+		equal "$1: $hint: its status" 0 "$(PATH=$(dirname "$GOHEAP"):$PATH bash -c "$hint" </dev/null >"$work/out" 2>"$work/errors"; echo $?)"
+		has "$1: $hint: its answer" "$(head -c 200 "$work/out")" .
+	done <"$work/hints"
+}
+
+build app '-s -w' '// One.'
+build again '-s -w' $'// One.\n// Two.'
+build plain '-s -w -buildid= -B none' '// One.'
+build longer '-s -w -buildid= -B none' '// One.' 'func more() { println(1) }; func init() { more() }'
+echo text >"$work/other"
+if crash "$work/app" && [ -s "$work/core" ]; then
+	check_found
+	"$GOHEAP" dump "$work/core" -o "$work/dump" 2>"$work/why"
+	object=$("$GOHEAP" roots "$work/dump" 2>"$work/why" | cut -f 3 | head -n 1)
+	run_until_ready "$work/app"
+	check_kinds
+	mkdir "$work/a dump"
+	cp "$work/dump" "$work/a dump/dump"
+	check_hints "a process" -p "$pid"
+	check_hints "a core file" "$work/core"
+	check_hints "a dump" "$work/dump"
+	check_hints "a dump whose name has a space" "$work/a dump/dump"
+	end "$pid"
+	exec 7>&-
+	crash "$work/app" 0x37 && check_hints "a core file with its program" "$work/core"
+	refused "names of another build" 'longer: expected .*functions, found another build' suspects -e "$work/app" --names "$work/longer" "$work/dump"
+else
+	skip "core files" "the kernel writes none here: $(cat /proc/sys/kernel/core_pattern)"
+fi
+check_live "$work/app" "$work/again" "build ids" "build id $(id "$work/again")"
+check_live "$work/plain" "$work/longer" "tables" 'by its table of functions$'
+finish
