@@ -294,6 +294,44 @@ test_others() {
 	has "goheap symbols memory: no process" "$output" 'no auxiliary information'
 }
 
+# test_sections NAME PROGRAM: one without section headers, which GDB does not take for its program, but as one with them:
+# breakpoints before it runs, a process, and a core file.
+test_sections() {
+	local program=$work/sectionless output
+	cp "$2" "$program"
+	# e_shoff; e_shnum and e_shstrndx
+	head -c 8 /dev/zero | dd of="$program" bs=1 seek=40 conv=notrunc status=none
+	head -c 4 /dev/zero | dd of="$program" bs=1 seek=60 conv=notrunc status=none
+	output=$(goheap "$program" <<-END
+		break main.leaf
+		run
+		backtrace
+		kill
+		file $program
+		info line main.leaf
+	END
+	)
+	has "$1: no section headers: a breakpoint before it runs" "$output" ' hit Breakpoint 1, main\.leaf \('
+	has "$1: no section headers: backtrace" "$output" '^#1 .* main\.\(\*Server\)\.handle \('
+	equal "$1: no section headers: each time one line" 2 \
+		"$(grep -cE '^goheap: go1\.[0-9.]+ program \(with section headers, which GDB needs\), [0-9]+ functions, [0-9]+ ms$' <<<"$output")"
+	has "$1: no section headers: named again" "$output" '^Line [0-9]+ of ".*/main\.go" starts at address .* <main\.leaf\+[0-9]+>'
+	lacks "$1: no section headers: nothing is said to be missing" "$output" 'No symbol|no debugging symbols'
+	start "$program" wait
+	goheap -p "$pid" <<-END >"$work/session"
+		goheap goroutines
+		thread apply all backtrace
+		generate-core-file $work/sectionless.core
+	END
+	end "$pid"
+	has "$1: no section headers: attached" "$(thread_of main.wait <"$work/session")" '^main\.main	'
+	has "$1: no section headers: goroutines" "$(cat "$work/session")" '^goroutine 1 \['
+	goheap "$program" "$work/sectionless.core" <<-END >"$work/session"
+		thread apply all backtrace
+	END
+	has "$1: no section headers: a core file" "$(thread_of main.wait <"$work/session")" '^main\.main	'
+}
+
 # RELEASES: the Go releases to test with, if not those.
 releases=$("$tests/toolchain" list)
 for release in ${RELEASES:-1.15 1.19 "$(tail -n 1 <<<"$releases")"}; do
@@ -303,7 +341,9 @@ for release in ${RELEASES:-1.15 1.19 "$(tail -n 1 <<<"$releases")"}; do
 	test_moving "Go $release" "$program"
 	test_kernel_core "Go $release" "$program"
 	is_newest "$release" || continue
+	test_sections "Go $release" "$program"
 	sample "Go $release PIE" "$release" sample -buildmode=pie || continue
+	test_sections "Go $release PIE" "$directory/sample.stripped"
 	test_waiting "Go $release PIE" "$directory/sample.stripped"
 	test_moving "Go $release PIE" "$directory/sample.stripped"
 	test_kernel_core "Go $release PIE" "$directory/sample.stripped"

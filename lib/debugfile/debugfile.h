@@ -51,6 +51,12 @@ bool gh_debugfile_unstrip(const struct gh_pclntab *tab, const char *path, struct
 bool gh_debugfile_unstrip_to(const struct gh_pclntab *tab, int fd, const char *path,
 			     struct gh_error *err);
 
+/* Writes the program IMAGE, which has no section headers, to PATH with a section for each of its
+ * segments: GDB takes no program without. The segments are the same bytes, and it runs. Otherwise
+ * as gh_debugfile_write. */
+bool gh_debugfile_add_sections(const struct gh_image *image, const char *path,
+			       struct gh_error *err);
+
 /* A debug file with short names into memory: on success *DATA is *SIZE bytes, to be freed by the
  * caller.
  */

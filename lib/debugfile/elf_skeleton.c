@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/util/output.h"
+
 /* What the first page of a segment is at most, in bytes. */
 #define NOTES_PAGE 4096
 
@@ -197,4 +199,19 @@ void gh_skeleton_free(struct gh_skeleton *skeleton)
 {
 	free(skeleton->numbers);
 	skeleton->numbers = NULL;
+}
+
+bool gh_debugfile_add_sections(const struct gh_image *image, const char *path, struct gh_error *err)
+{
+	struct gh_skeleton skeleton;
+	struct gh_elf elf;
+	struct gh_output out;
+	bool made = gh_skeleton_make(&skeleton, &elf, image, true, err) &&
+		    gh_output_open(&out, path, S_IRWXU, err);
+	if (made)
+		made = gh_output_end(
+		    &out, gh_elf_append(&elf, image, elf.sections.count, out.fd, path, err), err);
+	gh_skeleton_free(&skeleton);
+	gh_elf_free(&elf);
+	return made;
 }

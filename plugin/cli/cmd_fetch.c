@@ -138,7 +138,7 @@ static void take_file(const struct step *step)
 	gh_missing_file_path(fetched, step->missing.directory, GH_SESSION_FETCHED);
 	gh_missing_file_path(program, step->missing.directory, GH_SESSION_PROGRAM);
 	if (gh_missing_file_is_go(fetched) && rename(fetched, program) == 0)
-		gh_missing_file_take(&step->missing, "from the target");
+		gh_missing_file_take(&step->missing, GH_SESSION_PROGRAM, "from the target");
 	else
 		unlink(fetched);
 }

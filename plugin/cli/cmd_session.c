@@ -253,8 +253,9 @@ static char *read_origin(const struct job *job)
 {
 	char path[PATH_MAX];
 	char text[256] = "";
-	if (strcmp(job->told.files.program,
-		   gh_missing_file_path(path, job->directory, GH_SESSION_PROGRAM)) != 0)
+	const char *program = job->told.files.program;
+	if (strcmp(program, gh_missing_file_path(path, job->directory, GH_SESSION_PROGRAM)) != 0 &&
+	    strcmp(program, gh_missing_file_path(path, job->directory, GH_SESSION_SECTIONS)) != 0)
 		return format("%s", "");
 	FILE *file = fopen(gh_missing_file_path(path, job->directory, GH_SESSION_ORIGIN), "re");
 	if (file != NULL) {

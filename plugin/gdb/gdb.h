@@ -94,11 +94,12 @@ void gh_session_value_free(struct gh_session_value *value);
 #define GH_SESSION_CRASH "crash"
 
 /* What is there when the program's own file is out of GDB's reach. */
-#define GH_SESSION_PROGRAM "program" /* a copy of it */
-#define GH_SESSION_ORIGIN  "origin"  /* why there is a copy, as a text */
-#define GH_SESSION_FETCHED "fetched" /* what GDB has got from a remote target */
-#define GH_SESSION_MADE    "made"    /* the program, made again from memory; GDB does not have it */
-#define GH_SESSION_NOFILE  "nofile"  /* for what process or core file that was last looked into */
+#define GH_SESSION_PROGRAM  "program"  /* a copy of it */
+#define GH_SESSION_SECTIONS "sections" /* the same of one without section headers, with them */
+#define GH_SESSION_ORIGIN   "origin"   /* why there is a copy, as a text */
+#define GH_SESSION_FETCHED  "fetched"  /* what GDB has got from a remote target */
+#define GH_SESSION_MADE     "made"   /* the program, made again from memory; GDB does not have it */
+#define GH_SESSION_NOFILE   "nofile" /* for what process or core file that was last looked into */
 
 /* The session's boot.gdb: the script by which the goheap program has GDB do something. */
 
@@ -234,9 +235,10 @@ struct gh_missing_file {
 	bool drop;             /* GDB has a program, which it is to drop for one in memory */
 };
 
-/* GDB has no program file, or one that is there for the process only, or the copy of another's:
- * looks for the Go program of the process or core file that FILES tells of, and has GDB take it.
- * What there is to say is said in one line; nothing is done a second time. */
+/* GDB has no program file, or one that is there for the process only, or the copy of another's, or
+ * one without section headers: looks for the Go program of the process or core file that FILES
+ * tells of, and has GDB take it. What there is to say is said in one line; nothing is done a second
+ * time. */
 void gh_missing_file_look(const struct gh_missing_file *job, const struct gh_infofiles *files);
 
 /* Notes that the process or core file that FILES tells of needs no look. */
@@ -245,9 +247,8 @@ void gh_missing_file_note(const struct gh_missing_file *job, const struct gh_inf
 /* GDB needs gh_missing_file_look for FILES. */
 bool gh_missing_file_needed(const char *directory, const struct gh_infofiles *files);
 
-/* Has GDB take DIRECTORY's GH_SESSION_PROGRAM, the copy of a Go program, for its program; ORIGIN
- * says why there is a copy. */
-void gh_missing_file_take(const struct gh_missing_file *job, const char *origin);
+/* Has GDB take NAME, a copy of a Go program in the session, for its program; ORIGIN says why. */
+void gh_missing_file_take(const struct gh_missing_file *job, const char *name, const char *origin);
 
 /* Has GDB take the symbols of the Go program that is LOADED in MEMORY. NAME is what tells the debug
  * file from others of the session. False (ERR filled) if there is none. */

@@ -125,23 +125,42 @@ static bool is_unpacked(const char *directory, const struct gh_infofiles *files)
 	       !gh_missing_file_is_go(files->program);
 }
 
+/* The file at PATH, which may be NULL, is a Go program without section headers. */
+static bool lacks_sections(const char *path)
+{
+	struct gh_image image;
+	struct gh_error err;
+	if (path == NULL || !gh_image_open_unrelocated(&image, path, &err))
+		return false;
+	bool lacks = image.nsections == 0;
+	gh_image_close(&image);
+	return lacks && gh_missing_file_is_go(path);
+}
+
+/* GDB's program; or that which it takes for none, though it is asked for its symbols. */
+static const char *named_program(const struct gh_infofiles *files)
+{
+	return files->program != NULL ? files->program : files->symbols;
+}
+
 bool gh_missing_file_needed(const char *directory, const struct gh_infofiles *files)
 {
 	char copy[PATH_MAX];
 	char original[PATH_MAX];
-	if (files->program == NULL || is_passing(files->program) || is_unpacked(directory, files))
+	if (files->program == NULL || is_passing(files->program) ||
+	    lacks_sections(files->program) || is_unpacked(directory, files))
 		return true;
 	return files->pid != 0 && has_copy(directory, files) &&
 	       !is_copy(gh_missing_file_path(copy, directory, GH_SESSION_PROGRAM),
 			program_of(original, files->pid));
 }
 
-void gh_missing_file_take(const struct gh_missing_file *job, const char *origin)
+void gh_missing_file_take(const struct gh_missing_file *job, const char *name, const char *origin)
 {
 	char path[PATH_MAX];
 	write_text(job->directory, GH_SESSION_ORIGIN, origin);
 	gh_script_file(job->script, GH_SCRIPT_UNHOOKED "with print symbol-loading off -- file",
-		       gh_missing_file_path(path, job->directory, GH_SESSION_PROGRAM));
+		       gh_missing_file_path(path, job->directory, name));
 	fputs("_goheap_look\n", job->script);
 }
 
@@ -297,7 +316,7 @@ static void look_at_process(const struct gh_missing_file *job, int pid)
 	if (gh_missing_file_seen(job->directory, identity))
 		return;
 	if (copy_program(job, exe, &err))
-		gh_missing_file_take(job,
+		gh_missing_file_take(job, GH_SESSION_PROGRAM,
 				     is_deleted(exe) ? "its file is deleted" : "from the process");
 	else
 		gh_script_say(job->script, "goheap: %s", err.text);
@@ -381,6 +400,26 @@ void gh_missing_file_made(const char *directory, struct gh_infofiles *files)
 	files->program = strdup(path);
 }
 
+/* Has GDB take a copy of its program that has section headers. False if its program has them. */
+static bool take_with_sections(const struct gh_missing_file *job, const struct gh_infofiles *files)
+{
+	char path[PATH_MAX];
+	char identity[IDENTITY_SIZE];
+	struct gh_image image;
+	struct gh_error err;
+	const char *program = named_program(files);
+	if (!lacks_sections(program) || !gh_image_open_unrelocated(&image, program, &err))
+		return false;
+	gh_missing_file_path(path, job->directory, GH_SESSION_SECTIONS);
+	if (gh_debugfile_add_sections(&image, path, &err))
+		gh_missing_file_take(job, GH_SESSION_SECTIONS,
+				     "with section headers, which GDB needs");
+	else if (identify(identity, program) && !gh_missing_file_seen(job->directory, identity))
+		gh_script_say(job->script, "goheap: %s", err.text);
+	gh_image_close(&image);
+	return true;
+}
+
 /* The commands by which GDB asks the target are hooked: they are not to look, too. */
 static void look_at_target(const struct gh_missing_file *job)
 {
@@ -391,6 +430,8 @@ static void look_at_target(const struct gh_missing_file *job)
 
 void gh_missing_file_look(const struct gh_missing_file *job, const struct gh_infofiles *files)
 {
+	if (take_with_sections(job, files))
+		return;
 	/* Symbols of the user's choosing stay. */
 	if (files->symbols != NULL && !is_passing(files->symbols) &&
 	    !is_ours(job, files->symbols) && !has_copy(job->directory, files) && !is_packed(files))
