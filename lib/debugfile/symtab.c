@@ -210,12 +210,11 @@ static void add_end(struct writer *writer)
 	struct gh_func last;
 	if (tab->nfunc == 0 || !gh_pclntab_func(tab, tab->nfunc - 1, &last, NULL))
 		return;
-	uint16_t section = section_at(writer, last.entry);
 	GElf_Sym symbol = {.st_name = GH_STRINGS_ETEXT,
 			   .st_info = GELF_ST_INFO(STB_LOCAL, STT_FUNC),
-			   .st_shndx = section,
-			   .st_value = last.end,
-			   .st_size = section_at(writer, last.end) == section};
+			   .st_shndx = section_at(writer, last.entry),
+			   .st_value = last.end};
+	symbol.st_size = section_at(writer, last.end) == symbol.st_shndx;
 	add_symbol(writer, &symbol);
 }
 
