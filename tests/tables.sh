@@ -9,7 +9,20 @@ trap '[ ${#servers[@]} -eq 0 ] || kill "${servers[@]}"; rm -rf "$work"' EXIT
 
 # duckdb QUERY: what it answers; @TABLE stands for that table of all dumps.
 duckdb() {
-	node "$tests/oracle/duckdb.mjs" "$modules" "$(sed -E "s#@([a-z]+)#read_csv('$work/fleet/*/*/\\1/*.csv.gz', hive_partitioning = true)#g" <<<"$1")"
+	local query=$1 table
+	while [[ $query =~ @([a-z]+) ]]; do
+		table=${BASH_REMATCH[1]}
+		query=${query//@$table/read_csv(\'$work/fleet/*/*/$table/*.csv.gz\', hive_partitioning = true$(addresses "$table"))}
+	done
+	node "$tests/oracle/duckdb.mjs" "$modules" "$query"
+}
+
+# addresses TABLE: its columns that are addresses, as DuckDB's types.
+addresses() {
+	"$GOHEAP" sql --schema | awk -v table="$1:" '
+		/^[a-z]+[:(]/ { on = $1 == table }
+		on && $2 == "address" { printf "%s\047%s\047: \047UBIGINT\047", n++ ? ", " : ", types = {", $1 }
+		END { if (n) printf "}" }'
 }
 
 # install: @duckdb/node-api in $modules. False if it cannot be had.
@@ -57,6 +70,14 @@ check_duckdb() {
 	equal "DuckDB: objects by what points to them" \
 		"$("$GOHEAP" sql "$work/1" -e "$program" --csv "SELECT count(*) FROM refs JOIN objects ON address = object" | tail -n 1)" \
 		"$(duckdb "SELECT count(*) FROM @refs r JOIN @objects o ON o.address = r.object AND o.host = r.host AND o.time = r.time WHERE r.host = '../a b'")"
+	# An address that is no signed number of 64 bits.
+	mkdir -p "$work/fleet/host=large/time=20000101T000000.000000Z"/{slots,objects}
+	printf 'goroutine,depth,function,variable,slot,value,object\n1,0,main.main,,0xc000000000,0xffffffffffffffff,0xffffffffffffff00\n' |
+		gzip >"$work/fleet/host=large/time=20000101T000000.000000Z/slots/part-0.csv.gz"
+	{ gzip -dc "$work"/fleet/host=steady/*/objects/part-0.csv.gz | head -n 1; echo '0xffffffffffffff00,large,1,1'; } |
+		gzip >"$work/fleet/host=large/time=20000101T000000.000000Z/objects/part-0.csv.gz"
+	has "DuckDB: what slots point to, and an address of 2^63 or more" "$(duckdb "$(manual 7 | sed 's/LIMIT 10//')")" '^large\|large\|1$'
+	rm -r "$work/fleet/host=large"
 	for table in $("$GOHEAP" sql --schema | sed -n 's/^\([a-z]*\):.*/\1/p'); do
 		equal "DuckDB: rows of $table" "$("$GOHEAP" sql "$work/1" -e "$program" --csv "SELECT count(*) FROM $table" | sed 1d)" \
 			"$(duckdb "SELECT count(*) FROM @$table WHERE host = '../a b'")"
