@@ -262,7 +262,12 @@ consumers() {
 		pahole -C main.Server "$3" >"$work/found" 2>"$work/why"
 		same "$1: pahole" "$work/expected" "$work/found"
 	}
-	reads "$1: bpftrace" '^ +int64 arg0$' bpftrace -lv "uprobe:$3:main.leaf"
+	# Later ones than 0.17 read no DWARF of Go programs, the twin among them.
+	if bpftrace -lv "uprobe:$2:main.leaf" 2>&1 | grep -q 'No DWARF'; then
+		skip "$1: bpftrace" "it reads no DWARF of Go programs"
+	else
+		reads "$1: bpftrace" '^ +int64 arg0$' bpftrace -lv "uprobe:$3:main.leaf"
+	fi
 	reads "$1: abidw" "<class-decl name='main.Server' size-in-bits='448' is-struct='yes'" abidw "$3"
 	reads "$1: perf probe" ' arg0=%ax:s64$' perf probe -x "$3" -D 'main.leaf arg0'
 	needs "$1: dwz" dwz && {
