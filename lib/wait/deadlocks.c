@@ -35,6 +35,8 @@ static void add_mutex(struct finder *finder, const struct gh_wait *wait, size_t 
 		mutex.locks = GH_LOCK_READ;
 	if (mutex.locks == GH_LOCK_READ)
 		mutex.readers = state.readers;
+	if (state.known && state.locked)
+		mutex.left = GH_LEFT_PERHAPS;
 	if (mutex.locks != 0)
 		gh_vector_push(&finder->deadlocks->mutexes, mutex);
 }
@@ -183,6 +185,22 @@ static size_t holder_wait(const struct finder *finder, const struct gh_held_mute
 	return GH_DUMP_NONE;
 }
 
+/* Counts the mutexes that were left locked, and those whose holders are known. */
+static void count_known(struct finder *finder)
+{
+	struct gh_deadlocks *deadlocks = finder->deadlocks;
+	for (size_t i = 0; i < deadlocks->mutexes.count; i++) {
+		const struct gh_held_mutex *mutex = &deadlocks->mutexes.items[i];
+		deadlocks->nleft += mutex->left == GH_LEFT;
+		deadlocks->nknown += mutex->left == GH_LEFT || mutex->nholders > 0;
+	}
+	for (size_t i = 0; i < finder->waits->list.count; i++) {
+		size_t mutex = gh_deadlocks_mutex(deadlocks, finder->waits, i);
+		deadlocks->behind_left +=
+		    mutex != GH_DUMP_NONE && deadlocks->mutexes.items[mutex].left == GH_LEFT;
+	}
+}
+
 /* Follows holders from mutex START on; SEEN has, by mutex, the number of the start by which it was
  * first come to, plus one. */
 static void follow(struct finder *finder, size_t start, size_t *seen)
@@ -246,6 +264,7 @@ bool gh_deadlocks_find(struct gh_deadlocks *deadlocks, const struct gh_waits *wa
 	if (ok) {
 		find_dead(&finder);
 		find_cycles(&finder);
+		count_known(&finder);
 	}
 	free(finder.wait_of);
 	ok = ok && !finder.failed && !deadlocks->list.failed && !deadlocks->members.failed;

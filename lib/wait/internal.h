@@ -141,6 +141,8 @@ struct gh_lock_calls {
 	uint64_t pc;          /* in the instruction that is executing */
 	struct gh_range here; /* what that is in */
 	struct gh_receivers receivers;
+	bool is_skipped;                            /* it is too large, or has too many */
+	bool is_inside;                             /* pc is within a call of one */
 	struct GH_VECTOR(struct gh_lock_call) list; /* but for those that the instruction is in */
 	struct GH_VECTOR(struct gh_lock_piece) pieces;
 };
@@ -294,7 +296,9 @@ struct gh_lock_place {
 	struct GH_VECTOR(struct gh_kept) kept;       /* words of the frame that have arguments */
 	struct GH_VECTOR(struct gh_passed) passed;   /* by the call that it is at */
 	struct GH_VECTOR(struct gh_passed) indirect; /* the functions that other calls call */
-	bool has_released;                           /* see gh_lock_place_find_released: */
+	unsigned unclear;              /* kinds of locks that it may have open unseen */
+	bool is_locking;               /* it is within a call that takes a lock */
+	bool has_released;             /* see gh_lock_place_find_released: */
 	unsigned released;             /* kinds of locks that functions that it called let go of */
 	struct gh_open_locks releases; /* that it let go of itself; sure: on every way */
 };
@@ -356,6 +360,24 @@ bool gh_lock_frames_value(struct gh_lock_frames *frames, size_t goroutine, size_
 bool gh_lock_frames_follow(const struct gh_lock_frames *frames, uint64_t at,
 			   const struct gh_receiver *value, uint64_t *address);
 
+/* A lock that a frame may have open. */
+struct gh_frame_lock {
+	unsigned lock;    /* its kind */
+	bool lets_go;     /* see gh_open_lock */
+	bool certain;     /* sure, and what led to the mutex does so still */
+	bool lasts;       /* that alone */
+	uint64_t address; /* of the mutex; 0 if it is not known */
+	uint64_t pc;      /* of the call that takes it, where the program ran */
+};
+
+struct gh_frame_locks GH_VECTOR(struct gh_frame_lock);
+
+/* Fills OUT with those of the frame at DEPTH of GOROUTINE's stack, what it has deferred included.
+ * The kinds of locks that it may hold, or let go of, it is not known which, are added to UNCLEAR.
+ */
+void gh_lock_frames_open(struct gh_lock_frames *frames, size_t goroutine, size_t depth,
+			 struct gh_frame_locks *out, unsigned *unclear);
+
 /* How far it is known that a lock was let go of. */
 enum gh_released { GH_RELEASED_NOT, GH_RELEASED_PERHAPS, GH_RELEASED };
 
@@ -369,6 +391,17 @@ size_t gh_deadlocks_from(const struct gh_deadlocks *deadlocks, uint64_t address)
 
 /* The number of the mutex at ADDRESS; GH_DUMP_NONE if there is none. */
 size_t gh_deadlocks_at(const struct gh_deadlocks *deadlocks, uint64_t address);
+
+/* The function at ENTRY calls methods of locks by name. */
+bool gh_lock_touches(struct gh_lock_code *code, const struct gh_pclntab *tab, uint64_t entry);
+
+/* The function called NAME is of a package of Go's own: it knows no lock of a program's but by an
+ * interface or a value of a method. */
+bool gh_is_go_own(const char *name);
+
+/* The kinds of locks among KINDS of which it is not known that the program's functions let go of
+ * those alone that they have taken. All if memory ran out. */
+unsigned gh_left_unproved(struct gh_lock_frames *frames, unsigned kinds);
 
 /* Finds the holders of the mutexes of DEADLOCKS. WAIT_OF has for each goroutine the place of its
  * wait, or GH_DUMP_NONE. False if memory ran out. */

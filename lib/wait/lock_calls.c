@@ -369,13 +369,16 @@ bool gh_lock_calls_find(struct gh_lock_calls *calls, const struct gh_pclntab *ta
 	*calls = (struct gh_lock_calls){.tab = tab, .pc = pc};
 	size_t index = gh_pclntab_find(tab, pc);
 	if (index == SIZE_MAX || !gh_pclntab_func(tab, index, &calls->func, NULL) ||
-	    calls->func.end - calls->func.entry > MOST_CODE ||
 	    gh_is_lock_own(gh_pclntab_name(tab, calls->func.name)))
+		return true;
+	calls->is_skipped = calls->func.end - calls->func.entry > MOST_CODE;
+	if (calls->is_skipped)
 		return true;
 	bool ok = gh_receivers_find(&calls->receivers, tab, &calls->func);
 	if (ok && gh_sourcemap_start(&map, tab, &calls->func) &&
 	    gh_sourcemap_seek(&map, pc, &calls->here) &&
 	    gh_sourcemap_start(&map, tab, &calls->func)) {
+		calls->is_inside = find_frame(tab, &calls->here) != NULL;
 		find_inlined(calls, &map);
 		if (!has_too_many(calls))
 			find_all_locked(calls, &map);
@@ -383,7 +386,8 @@ bool gh_lock_calls_find(struct gh_lock_calls *calls, const struct gh_pclntab *ta
 	}
 	gh_sourcemap_free(&map);
 	ok = ok && !calls->list.failed && !calls->pieces.failed;
-	if (has_too_many(calls))
+	calls->is_skipped = has_too_many(calls);
+	if (calls->is_skipped)
 		calls->list.count = calls->pieces.count = 0;
 	if (ok)
 		narrow_pieces(calls);

@@ -39,12 +39,25 @@ static bool touches(struct gh_lock_code *code, const struct gh_pclntab *tab, uin
 	if (index == SIZE_MAX || !gh_pclntab_record(tab, index, &func, NULL) || func.entry != entry)
 		return any;
 	gh_callsites_in(&walk, tab->image, func.entry, func.end);
-	while (!any && func.end - func.entry <= MOST_CODE && gh_callsites_next(&walk, &site))
+	while (!any && gh_callsites_next(&walk, &site))
 		any = site.direct &&
 		      (gh_numbermap_get(&code->methods, site.target) != GH_NOT_MAPPED ||
 		       (depth > 0 && touches(code, tab, site.target, depth - 1)));
 	gh_numbermap_put(&code->touches, key, any);
 	return any;
+}
+
+/* Notes the methods of locks, if they have not been yet. */
+static bool have_methods(struct gh_lock_code *code, const struct gh_pclntab *tab)
+{
+	if (!code->has_methods)
+		code->has_methods = find_methods(code, tab);
+	return code->has_methods;
+}
+
+bool gh_lock_touches(struct gh_lock_code *code, const struct gh_pclntab *tab, uint64_t entry)
+{
+	return !have_methods(code, tab) || touches(code, tab, entry, 0);
 }
 
 const struct gh_lock_effects *gh_lock_effects_of(struct gh_lock_code *code,
@@ -56,9 +69,8 @@ const struct gh_lock_effects *gh_lock_effects_of(struct gh_lock_code *code,
 	uint32_t place = gh_numbermap_get(&code->effects, entry);
 	if (place != GH_NOT_MAPPED)
 		return &code->list.items[place];
-	if (!code->has_methods && !find_methods(code, tab))
+	if (!have_methods(code, tab))
 		return &none;
-	code->has_methods = true;
 	size_t index = touches(code, tab, entry, 1) ? gh_pclntab_find(tab, entry) : SIZE_MAX;
 	if (index == SIZE_MAX || code->depth == MOST_DEPTH ||
 	    !gh_pclntab_func(tab, index, &func, NULL) ||

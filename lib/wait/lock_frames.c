@@ -285,3 +285,90 @@ enum gh_released gh_lock_frames_released(struct gh_lock_frames *frames, size_t g
 	}
 	return released;
 }
+
+/* Adds what the function at DEPTH has deferred that lets go of locks: it has them if it has taken
+ * one each time before it deferred. FRAME is the dump's. */
+static void add_deferred(struct gh_lock_frames *frames, struct gh_frame_locks *out,
+			 size_t goroutine, const struct gh_dump_frame *frame, size_t module)
+{
+	const struct gh_dump_stack *stack = gh_dump_stack(frames->dump, goroutine);
+	struct gh_lock_code *code = &frames->codes[module];
+	const struct gh_pclntab *tab = frames->modules[module].tab;
+	uint64_t bias = frames->modules[module].bias;
+	struct gh_dump_record record;
+	for (size_t i = 0; i < stack->ndefers; i++) {
+		gh_dump_get(frames->dump, GH_DUMP_DEFER, stack->first_defer + i, &record);
+		const struct gh_dump_defer *defer = &record.defer;
+		if (defer->entry == 0 || defer->argp != frame->sp)
+			continue;
+		const struct gh_lock_effects *effects =
+		    gh_lock_effects_of(code, tab, defer->entry - bias);
+		for (size_t k = 0; k < effects->count; k++) {
+			const struct gh_lock_effect *effect = &effects->items[k];
+			struct gh_frame_lock open = {.lock = effect->method->lock,
+						     .pc = defer->pc - 1};
+			if (!effect->method->unlocks ||
+			    effect->receiver.from != GH_RECEIVER_ARGUMENT ||
+			    effect->receiver.reg != GH_RECEIVER_CLOSURE ||
+			    !gh_lock_frames_follow(frames, defer->func_value, &effect->receiver,
+						   &open.address))
+				continue;
+			open.lasts = true;
+			open.certain = gh_lock_is_deferred(
+			    tab, code, frame->pc - bias - (frame->pc > frame->entry),
+			    defer->pc - bias - 1, open.lock);
+			gh_vector_push(out, open);
+		}
+	}
+}
+
+/* The kinds of locks that FRAME, at PLACE, may hold or let go of, it is not known which; OPEN are
+ * those that are seen. Code of Go's own packages has no locks of the program's. */
+static unsigned find_unclear(const struct gh_lock_frames *frames, size_t goroutine,
+			     const struct gh_lock_place *place, const struct gh_dump_frame *frame,
+			     const struct gh_frame_locks *open)
+{
+	struct gh_cursor text = gh_dump_bytes(frames->dump, frame->function);
+	struct gh_dump_record record;
+	char name[256] = "";
+	size_t size = gh_cursor_left(&text);
+	unsigned kinds = place->unclear;
+	if (size < sizeof(name))
+		memcpy(name, text.pos, size);
+	gh_dump_get(frames->dump, GH_DUMP_GOROUTINE, goroutine, &record);
+	/* One that does not wait may have taken it an instruction ago. */
+	if (record.goroutine.status != GH_DUMP_WAITING &&
+	    (place->is_locking || gh_is_lock_own(name)))
+		return GH_LOCK_ALL;
+	if (gh_is_go_own(name))
+		return 0;
+	for (size_t i = 0; i < open->count; i++)
+		if (open->items[i].address == 0 || !open->items[i].lasts)
+			kinds |= open->items[i].lock;
+	return place->entry != 0 ? kinds : GH_LOCK_ALL;
+}
+
+void gh_lock_frames_open(struct gh_lock_frames *frames, size_t goroutine, size_t depth,
+			 struct gh_frame_locks *out, unsigned *unclear)
+{
+	struct gh_dump_frame frame;
+	size_t number = gh_lock_frames_place(frames, goroutine, depth);
+	out->count = 0;
+	if (number == SIZE_MAX || !get_frame(frames, goroutine, depth, &frame))
+		return;
+	size_t module = gh_lock_frames_module(frames, frame.entry);
+	add_deferred(frames, out, goroutine, &frame, module);
+	for (size_t i = 0; i < frames->places.items[number].locks.count; i++) {
+		struct gh_open_lock lock = frames->places.items[number].locks.items[i];
+		struct gh_frame_lock open = {.lock = lock.lock,
+					     .lets_go = lock.lets_go,
+					     .certain = lock.sure && lock.lasts,
+					     .lasts = lock.lasts,
+					     .pc = lock.pc + frames->modules[module].bias};
+		if (!gh_lock_frames_value(frames, goroutine, depth, number, &lock.receiver, 0,
+					  &open.address))
+			open.address = 0;
+		gh_vector_push(out, open);
+	}
+	*unclear |= find_unclear(frames, goroutine, &frames->places.items[number], &frame, out);
+}

@@ -43,13 +43,15 @@ static bool may_be_unlocked(struct gh_lock_flow *flow, const struct gh_lock_call
 }
 
 /* Fills OPEN with the lock of LOCKED. False if it is not open. */
-static bool find_open(struct gh_open_lock *open, struct gh_lock_flow *flow,
-		      const struct gh_lock_call *locked)
+static bool find_open(struct gh_lock_place *place, struct gh_open_lock *open,
+		      struct gh_lock_flow *flow, const struct gh_lock_call *locked)
 {
 	*open = (struct gh_open_lock){.lock = locked->method->lock,
 				      .pc = start_of(flow, locked),
 				      .receiver = locked->receiver};
 	enum gh_flow_reached reached = gh_lock_flow_comes_open(flow, locked);
+	if (reached == GH_FLOW_NOT_KNOWN)
+		place->unclear |= open->lock;
 	if (reached == GH_FLOW_NOT_REACHED ||
 	    (reached == GH_FLOW_NOT_KNOWN && !is_open_by_lines(flow, locked)))
 		return false;
@@ -61,15 +63,16 @@ static bool find_open(struct gh_open_lock *open, struct gh_lock_flow *flow,
 	return true;
 }
 
-/* Adds to OUT the lock of CALL, if it is open where the function is, or let go of from there. */
-static void add_lock(struct gh_open_locks *out, struct gh_lock_flow *flow,
+/* Adds to PLACE the lock of CALL, if it is open where the function is, or let go of from there. */
+static void add_lock(struct gh_lock_place *place, struct gh_lock_flow *flow,
 		     const struct gh_lock_call *call)
 {
+	struct gh_open_locks *out = &place->locks;
 	const struct gh_lock_calls *calls = &flow->calls;
 	struct gh_open_lock open;
 	uint64_t from = calls->pc > calls->func.entry ? calls->pc + 1 : calls->pc;
 	if (!call->method->unlocks) {
-		if (find_open(&open, flow, call))
+		if (find_open(place, &open, flow, call))
 			gh_vector_push(out, open);
 		return;
 	}
@@ -131,8 +134,10 @@ bool gh_lock_place_find(struct gh_lock_place *place, const struct gh_pclntab *ta
 	*place = (struct gh_lock_place){0};
 	if (gh_lock_flow_start(&flow, tab, code, pc, targets, &ok)) {
 		place->entry = flow.calls.func.entry;
+		place->is_locking = flow.calls.is_inside;
+		place->unclear = flow.calls.is_skipped ? GH_LOCK_ALL : 0;
 		for (size_t i = 0; i < flow.calls.list.count; i++)
-			add_lock(&place->locks, &flow, &flow.calls.list.items[i]);
+			add_lock(place, &flow, &flow.calls.list.items[i]);
 		find_kept(place, &flow);
 		find_passed(place, &flow.calls);
 	}

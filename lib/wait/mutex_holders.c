@@ -20,16 +20,6 @@ struct holder {
 	bool has_own; /* it has taken what it may have; else it lets go of what others have taken */
 };
 
-/* A lock that a frame may have open. */
-struct open {
-	unsigned lock;    /* its kind */
-	bool lets_go;     /* see gh_open_lock */
-	bool certain;     /* sure, and what led to the mutex does so still */
-	bool lasts;       /* that alone */
-	uint64_t address; /* of the mutex; 0 if it is not known */
-	uint64_t pc;      /* of the call that takes it, where the program ran */
-};
-
 /* How many mutexes a pointer may lead to that tells who may have each of them: more are in an array
  * that all of its users know. */
 #define MOST_REACHED 64
@@ -51,7 +41,8 @@ struct finder {
 	size_t nmodules;
 	const size_t *wait_of; /* by goroutine: the place of its wait */
 	struct gh_lock_frames frames;
-	struct GH_VECTOR(struct open) open; /* of the frame that is looked at */
+	struct gh_frame_locks open; /* of the frame that is looked at */
+	unsigned unclear; /* kinds of locks that somebody may hold, it is not known which */
 	struct GH_VECTOR(struct holder) holders;
 	struct GH_VECTOR(struct ref) refs;
 	bool *contended;      /* by mutex: others than those who wait for it know it; owned */
@@ -63,7 +54,7 @@ struct finder {
 struct frame {
 	size_t goroutine;
 	size_t depth;
-	const struct open *open; /* locks */
+	const struct gh_frame_lock *open; /* locks */
 	size_t nopen;
 };
 
@@ -151,7 +142,7 @@ static bool is_waiting(const struct finder *finder, size_t goroutine, size_t dep
 /* Whether FRAME has locked MUTEX, number NUMBER, by OPEN. A mutex that it waits for is not one that
  * it has locked, it is not known which: it may wait for each of a pair in turn. */
 static enum hold holds_by(struct finder *finder, const struct frame *frame, size_t number,
-			  const struct open *open)
+			  const struct gh_frame_lock *open)
 {
 	const struct gh_held_mutex *mutex = &finder->deadlocks->mutexes.items[number];
 	enum hold hold = HOLDS_NOT;
@@ -178,7 +169,7 @@ static enum hold holds(struct finder *finder, const struct frame *frame, size_t 
 	enum hold hold = HOLDS_NOT;
 	const struct gh_held_mutex *mutex = &finder->deadlocks->mutexes.items[number];
 	for (size_t i = 0; i < frame->nopen && hold != HOLDS; i++) {
-		const struct open *open = &frame->open[i];
+		const struct gh_frame_lock *open = &frame->open[i];
 		if ((open->lock & mutex->locks) == 0 || open->lets_go != lets_go)
 			continue;
 		enum hold by = holds_by(finder, frame, number, open);
@@ -219,7 +210,7 @@ static void note_crowd(struct finder *finder, const struct frame *frame, size_t 
 {
 	struct crowd crowd = {.know = 1};
 	for (size_t i = 0; i < frame->nopen; i++) {
-		const struct open *open = &frame->open[i];
+		const struct gh_frame_lock *open = &frame->open[i];
 		if (open->lasts && open->address != 0)
 			continue;
 		if (open->lets_go)
@@ -282,65 +273,6 @@ static void note_locked(struct finder *finder, const struct frame *frame)
 	}
 }
 
-/* Adds what the function at DEPTH has deferred that lets go of locks: it has them if it has taken
- * one each time before it deferred. FRAME is the dump's. */
-static void add_deferred(struct finder *finder, size_t goroutine, const struct gh_dump_frame *frame,
-			 size_t module)
-{
-	const struct gh_dump_stack *stack = gh_dump_stack(finder->dump, goroutine);
-	struct gh_lock_code *code = &finder->frames.codes[module];
-	const struct gh_pclntab *tab = finder->modules[module].tab;
-	uint64_t bias = finder->modules[module].bias;
-	struct gh_dump_record record;
-	for (size_t i = 0; i < stack->ndefers; i++) {
-		gh_dump_get(finder->dump, GH_DUMP_DEFER, stack->first_defer + i, &record);
-		const struct gh_dump_defer *defer = &record.defer;
-		if (defer->entry == 0 || defer->argp != frame->sp)
-			continue;
-		const struct gh_lock_effects *effects =
-		    gh_lock_effects_of(code, tab, defer->entry - bias);
-		for (size_t k = 0; k < effects->count; k++) {
-			const struct gh_lock_effect *effect = &effects->items[k];
-			struct open open = {.lock = effect->method->lock, .pc = defer->pc - 1};
-			if (!effect->method->unlocks ||
-			    effect->receiver.from != GH_RECEIVER_ARGUMENT ||
-			    effect->receiver.reg != GH_RECEIVER_CLOSURE ||
-			    !gh_lock_frames_follow(&finder->frames, defer->func_value,
-						   &effect->receiver, &open.address))
-				continue;
-			open.lasts = true;
-			open.certain = gh_lock_is_deferred(
-			    tab, code, frame->pc - bias - (frame->pc > frame->entry),
-			    defer->pc - bias - 1, open.lock);
-			gh_vector_push(&finder->open, open);
-		}
-	}
-}
-
-/* Finds the locks that the frame at DEPTH may have open. */
-static void find_open(struct finder *finder, size_t goroutine, size_t depth,
-		      const struct gh_dump_frame *frame, size_t module)
-{
-	size_t number = gh_lock_frames_place(&finder->frames, goroutine, depth);
-	finder->open.count = 0;
-	if (number == SIZE_MAX)
-		return;
-	add_deferred(finder, goroutine, frame, module);
-	for (size_t i = 0; i < finder->frames.places.items[number].locks.count; i++) {
-		struct gh_open_lock lock = finder->frames.places.items[number].locks.items[i];
-		struct open open = {.lock = lock.lock,
-				    .lets_go = lock.lets_go,
-				    .certain = lock.sure && lock.lasts,
-				    .lasts = lock.lasts,
-				    .pc = lock.pc + finder->modules[module].bias};
-		if (!gh_lock_frames_value(&finder->frames, goroutine, depth, number, &lock.receiver,
-					  0, &open.address))
-			open.address = 0;
-		gh_vector_push(&finder->open, open);
-	}
-	finder->failed |= finder->open.failed || finder->frames.failed;
-}
-
 /* Notes what the frame at DEPTH tells of mutexes. Its function's arguments are among the fields of
  * the caller's frame. */
 static void note_frame(struct finder *finder, size_t goroutine, size_t depth)
@@ -350,7 +282,8 @@ static void note_frame(struct finder *finder, size_t goroutine, size_t depth)
 	gh_dump_get(finder->dump, GH_DUMP_FRAME, stack->first_frame + depth, &record);
 	size_t in = gh_lock_frames_module(&finder->frames, record.frame.entry);
 	const struct gh_module *module = &finder->modules[in];
-	find_open(finder, goroutine, depth, &record.frame, in);
+	gh_lock_frames_open(&finder->frames, goroutine, depth, &finder->open, &finder->unclear);
+	finder->failed |= finder->open.failed || finder->frames.failed;
 	if (finder->failed)
 		return;
 	struct frame frame = {.goroutine = goroutine,
@@ -404,6 +337,9 @@ static void choose_holders(struct finder *finder, size_t number, const struct ho
 		bool waits = waits_for(finder, candidates[i].holder.goroutine, number);
 		others = others || !waits;
 		given = given || (!waits && !candidates[i].has_own);
+		/* One that waits for it will let go of it then. */
+		if (!waits || candidates[i].has_own)
+			mutex->left = GH_LEFT_UNKNOWN;
 		nsure += candidates[i].sure;
 		nown += candidates[i].has_own;
 	}
@@ -422,6 +358,24 @@ static void choose_holders(struct finder *finder, size_t number, const struct ho
 	/* Of several that wait for it, as many as have it can be it. */
 	if ((!others && mutex->nholders > most) || (!mutex->sure && crowd->hold > 0))
 		mutex->nholders = 0;
+}
+
+/* Leaves those mutexes for left locked that nobody may hold; for certain where no code may let go
+ * of them. */
+static void find_left(struct finder *finder)
+{
+	struct gh_held_mutex *mutexes = finder->deadlocks->mutexes.items;
+	unsigned kinds = 0;
+	for (size_t i = 0; i < finder->deadlocks->mutexes.count; i++) {
+		const struct crowd *crowd = &finder->crowds[i];
+		if (crowd->hold > 0 || crowd->give > 0 || (mutexes[i].locks & finder->unclear) != 0)
+			mutexes[i].left = GH_LEFT_UNKNOWN;
+		kinds |= mutexes[i].left != GH_LEFT_UNKNOWN ? mutexes[i].locks : 0;
+	}
+	unsigned unproved = kinds != 0 ? gh_left_unproved(&finder->frames, kinds) : 0;
+	for (size_t i = 0; i < finder->deadlocks->mutexes.count; i++)
+		if (mutexes[i].left == GH_LEFT_PERHAPS && (mutexes[i].locks & unproved) == 0)
+			mutexes[i].left = GH_LEFT;
 }
 
 static void choose_all_holders(struct finder *finder)
@@ -467,8 +421,11 @@ bool gh_mutex_holders_find(struct gh_deadlocks *deadlocks, const struct gh_waits
 			note_frame(&finder, i, depth);
 	}
 	ok = ok && !finder.failed && !finder.holders.failed;
-	if (ok)
+	if (ok) {
 		choose_all_holders(&finder);
+		find_left(&finder);
+	}
+	ok = ok && !finder.frames.failed;
 	free(finder.contended);
 	free(finder.crowds);
 	gh_lock_frames_free(&finder.frames);

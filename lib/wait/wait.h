@@ -14,6 +14,7 @@
  *   it; lock_effects.c: functions that return with their argument's lock taken, or let go of;
  *   unlockers.c: functions that let go of mutexes that others have taken;
  * - lock_frames.c: the locks that goroutines' frames have open, and their addresses;
+ * - left_locked.c: locks that nobody holds;
  * - mutex_holders.c: who may have the mutexes that are waited for, by the code that took them;
  * - deadlocks.c: the cycles of those who wait for each other.
  *
@@ -195,6 +196,13 @@ bool gh_leaked_find(struct gh_leaked *leaked, const struct gh_waits *waits,
 
 void gh_leaked_free(struct gh_leaked *leaked);
 
+/* How far it is known that a lock is held by nobody: it was left locked. */
+enum gh_left {
+	GH_LEFT_UNKNOWN,
+	GH_LEFT_PERHAPS, /* no goroutine is known that may hold it */
+	GH_LEFT,         /* no code lets go of such a lock but what has taken it, and that waits */
+};
+
 /* A mutex or RWMutex that goroutines wait for, and who may have it. */
 struct gh_held_mutex {
 	uint64_t address;
@@ -205,6 +213,7 @@ struct gh_held_mutex {
 	bool sure;      /* these have it; or else each has it perhaps */
 	size_t readers; /* that have an RWMutex; 0 if a writer has it, or it is not known */
 	bool dead;      /* it is held by goroutines that wait for each other's mutexes */
+	enum gh_left left;
 };
 
 /* A goroutine that has a mutex, or may. */
@@ -227,6 +236,9 @@ struct gh_deadlocks {
 	struct GH_VECTOR(size_t) members; /* places of waits: each is for a mutex that the next
 					     member's goroutine has, and the last for the first's */
 	size_t behind;                    /* goroutines that wait for those mutexes, too */
+	size_t nleft;                     /* mutexes that were left locked for certain, */
+	size_t behind_left;               /* and the goroutines that wait for them */
+	size_t nknown;                    /* mutexes whose holders are known, or that have none */
 };
 
 /* Finds the cycles among those of WAITS that are for mutexes, by the code of the program's NMODULES

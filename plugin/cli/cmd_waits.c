@@ -67,6 +67,29 @@ static int compare_members(const void *a, const void *b)
 	return order;
 }
 
+/* Goroutines wait for each other with WAIT, rather than for what is to do. */
+static bool is_blocked(const struct gh_wait *wait)
+{
+	switch (wait->kind) {
+	case GH_WAIT_MUTEX:
+	case GH_WAIT_RWMUTEX_READ:
+	case GH_WAIT_RWMUTEX_WRITE:
+	case GH_WAIT_WAITGROUP:
+	case GH_WAIT_COND:
+	case GH_WAIT_SEMAPHORE:
+		return true;
+	case GH_WAIT_OTHER:
+	case GH_WAIT_SEND:
+	case GH_WAIT_RECEIVE:
+	case GH_WAIT_SELECT:
+	case GH_WAIT_SLEEP:
+	case GH_WAIT_DESCRIPTOR:
+	case GH_WAIT_SYSCALL:
+		break;
+	}
+	return false;
+}
+
 static int compare_groups(const void *a, const void *b)
 {
 	const struct member *x = a, *y = b;
@@ -159,6 +182,33 @@ static void add_member(struct members *members, struct gh_wait_query *query,
 	}
 }
 
+static int compare_blocked(const void *a, const void *b)
+{
+	const struct member *x = a, *y = b;
+	bool is_first = is_blocked(x->wait);
+	if (is_first != is_blocked(y->wait))
+		return is_first ? -1 : 1;
+	return compare_groups(a, b);
+}
+
+/* Puts those of GROUPS first that wait for each other; one of the others, the largest, is among the
+ * LIMIT and one more that are shown then. How many these are. */
+static size_t put_blocked_first(struct members *groups, size_t limit)
+{
+	struct member *items = groups->items;
+	size_t nblocked = 0;
+	if (groups->count > 0)
+		qsort(items, groups->count, sizeof(*items), compare_blocked);
+	while (nblocked < groups->count && is_blocked(items[nblocked].wait))
+		nblocked++;
+	if (nblocked < limit || nblocked == groups->count)
+		return limit;
+	struct member other = items[nblocked];
+	memmove(&items[limit + 1], &items[limit], (nblocked - limit) * sizeof(*items));
+	items[limit] = other;
+	return limit + 1;
+}
+
 size_t gh_wait_groups_print(struct gh_wait_query *query, size_t limit, const char *part)
 {
 	const struct gh_options *options = query->options;
@@ -173,6 +223,8 @@ size_t gh_wait_groups_print(struct gh_wait_query *query, size_t limit, const cha
 			add_member(&members, query, wait, &record.goroutine);
 	}
 	make_groups(&groups, &members);
+	if (limit < groups.count)
+		limit = put_blocked_first(&groups, limit);
 	size_t ngroups = members.failed || groups.failed ? SIZE_MAX : groups.count;
 	for (size_t i = 0; i < groups.count && i < limit && ngroups != SIZE_MAX; i++) {
 		const struct member *group = &groups.items[i];

@@ -120,19 +120,55 @@ static void emit_counts(struct gh_wait_query *query, const struct gh_deadlocks *
 {
 	struct row {
 		const char *part;
-		uint64_t certain, perhaps, behind;
+		uint64_t certain, perhaps, behind, locks, known, left, behind_left;
 	};
 	static const struct gh_column columns[] = {
 	    {"part", GH_COL_TEXT(struct row, part)},
 	    {"certain", GH_COL_NUMBER(struct row, certain)},
 	    {"perhaps", GH_COL_NUMBER(struct row, perhaps)},
 	    {"behind", GH_COL_NUMBER(struct row, behind)},
+	    {"locks", GH_COL_NUMBER(struct row, locks)},
+	    {"holders_known", GH_COL_NUMBER(struct row, known)},
+	    {"left_locked", GH_COL_NUMBER(struct row, left)},
+	    {"behind_left_locked", GH_COL_NUMBER(struct row, behind_left)},
 	    {0},
 	};
 	struct gh_emit emit = gh_emit_start(query->out, GH_EMIT_ROWS, &query->dump, true);
-	struct row row = {"deadlocks", ncertain, deadlocks->list.count - ncertain,
-			  deadlocks->behind};
+	struct row row = {"deadlocks",
+			  ncertain,
+			  deadlocks->list.count - ncertain,
+			  deadlocks->behind,
+			  deadlocks->mutexes.count,
+			  deadlocks->nknown,
+			  deadlocks->nleft,
+			  deadlocks->behind_left};
 	gh_emit_row(&emit, columns, &row);
+}
+
+/* Prints the locks that the count of deadlocks rests on, unless the holders of all are known. */
+static void print_basis(FILE *out, const struct gh_deadlocks *deadlocks)
+{
+	size_t known = deadlocks->nknown, unknown = deadlocks->mutexes.count - known, guessed = 0;
+	for (size_t i = 0; i < deadlocks->mutexes.count; i++)
+		guessed +=
+		    deadlocks->mutexes.items[i].nholders > 0 && !deadlocks->mutexes.items[i].sure;
+	const char *how = guessed == 0 ? "known" : guessed < known ? "known or guessed" : "guessed";
+	if (unknown == 0)
+		return;
+	if (deadlocks->list.count > 0) {
+		fprintf(out, "; the holder%s of ", unknown > 1 ? "s" : "");
+		gh_print_count(out, unknown, "other lock");
+		fprintf(out, " %s not known", unknown > 1 ? "are" : "is");
+	} else if (known > 0) {
+		fputs(" among the ", out);
+		gh_print_count(out, known, "lock");
+		fprintf(out, known > 1 ? " whose holders are %s; " : " whose holder is %s; ", how);
+		fprintf(out, "%zu %s not", unknown, unknown > 1 ? "are" : "is");
+	} else {
+		fprintf(out, ", but the holder%s of ", unknown > 1 ? "s" : "");
+		gh_print_count(out, unknown, "lock");
+		fprintf(out, " %s not known", unknown > 1 ? "are" : "is");
+	}
 }
 
 static void print_counts(struct gh_wait_query *query, const struct gh_deadlocks *deadlocks,
@@ -140,6 +176,14 @@ static void print_counts(struct gh_wait_query *query, const struct gh_deadlocks 
 {
 	FILE *out = query->out;
 	bool none = ncertain == 0 && deadlocks->list.count > 0;
+	if (deadlocks->nleft > 0) {
+		gh_print_count(out, deadlocks->behind_left, "goroutine");
+		fputs(deadlocks->behind_left > 1 ? " wait for ever for " : " waits for ever for ",
+		      out);
+		gh_print_count(out, deadlocks->nleft, "lock");
+		fputs(deadlocks->nleft > 1 ? " that were left locked\n" : " that was left locked\n",
+		      out);
+	}
 	fputs(none ? "perhaps " : "", out);
 	gh_print_count(out, none ? deadlocks->list.count : ncertain, "deadlock");
 	fputs(" of mutexes", out);
@@ -150,6 +194,7 @@ static void print_counts(struct gh_wait_query *query, const struct gh_deadlocks 
 		gh_print_count(out, deadlocks->behind, "more goroutine");
 		fputs(deadlocks->behind > 1 ? " wait for them" : " waits for them", out);
 	}
+	print_basis(out, deadlocks);
 	putc('\n', out);
 }
 
@@ -228,7 +273,8 @@ static bool print_kinds(struct gh_wait_query *query, const struct gh_deadlocks *
 	return made;
 }
 
-/* Has the knots of those who are in deadlocks not be told again. */
+/* Has the knots of those who are in deadlocks, or wait for what was left locked, not be told again.
+ */
 static void leave_out(struct gh_leaked *leaked, const struct gh_wait_query *query,
 		      const struct gh_deadlocks *deadlocks)
 {
@@ -237,6 +283,11 @@ static void leave_out(struct gh_leaked *leaked, const struct gh_wait_query *quer
 	for (size_t i = 0; told != NULL && i < deadlocks->members.count; i++)
 		told[leaked->knots[waits->list.items[deadlocks->members.items[i]].goroutine]] =
 		    true;
+	for (size_t i = 0; told != NULL && deadlocks->nleft > 0 && i < waits->list.count; i++) {
+		size_t mutex = gh_deadlocks_mutex(deadlocks, waits, i);
+		told[leaked->knots[waits->list.items[i].goroutine]] |=
+		    mutex != GH_DUMP_NONE && deadlocks->mutexes.items[mutex].left == GH_LEFT;
+	}
 	for (size_t i = 0; told != NULL && i < query->dump.stacks.count; i++)
 		leaked->of[i] = leaked->of[i] && !told[leaked->knots[i]];
 	free(told);

@@ -18,6 +18,10 @@ struct row {
 	struct gh_known counter;
 	bool locked;
 	struct gh_known readers;
+	struct gh_known holder; /* the id of the goroutine that has the lock */
+	struct gh_known perhaps_holder;
+	const char
+	    *left; /* that nobody has it: "certain" or "perhaps"; NULL if that is not known */
 	struct gh_known descriptor;
 	const char *target; /* what that is of */
 	char target_text[GH_DESCRIPTOR_TEXT];
@@ -100,6 +104,9 @@ static const struct gh_column columns[] = {
     {"counter", GH_COL_KNOWN_NUMBER(struct row, counter), .optional = true},
     {"locked", GH_COL_BOOL(struct row, locked), .optional = true},
     {"readers", GH_COL_KNOWN_NUMBER(struct row, readers), .optional = true},
+    {"holder", GH_COL_KNOWN_NUMBER(struct row, holder), .optional = true},
+    {"perhaps_holder", GH_COL_KNOWN_NUMBER(struct row, perhaps_holder), .optional = true},
+    {"left_locked", GH_COL_TEXT(struct row, left), .optional = true},
     {"descriptor", GH_COL_KNOWN_NUMBER(struct row, descriptor), .optional = true},
     {"target", GH_COL_TEXT(struct row, target), .optional = true},
     {"when", GH_COL_KNOWN_NUMBER(struct row, when), .optional = true},
@@ -109,6 +116,28 @@ static const struct gh_column columns[] = {
     {"line", GH_COL_LINE(struct row, line)},
     {0},
 };
+
+/* Fills in who holds the lock that ROW's wait is for: the first, if several do. */
+static void fill_holder(struct row *row)
+{
+	static const char *const texts[] = {
+	    [GH_LEFT_UNKNOWN] = NULL, [GH_LEFT_PERHAPS] = "perhaps", [GH_LEFT] = "certain"};
+	const struct gh_waits *waits = &row->query->waits;
+	const struct gh_deadlocks *deadlocks = gh_wait_deadlocks(row->query);
+	size_t number =
+	    gh_deadlocks_mutex(deadlocks, waits, (size_t)(row->wait - waits->list.items));
+	struct gh_dump_record record;
+	if (number == GH_DUMP_NONE)
+		return;
+	const struct gh_held_mutex *mutex = &deadlocks->mutexes.items[number];
+	row->left = mutex->nholders == 0 ? texts[mutex->left] : NULL;
+	if (mutex->nholders == 0)
+		return;
+	gh_dump_get(&row->query->dump, GH_DUMP_GOROUTINE,
+		    deadlocks->holders.items[mutex->first].goroutine, &record);
+	*(mutex->sure ? &row->holder : &row->perhaps_holder) =
+	    (struct gh_known){record.goroutine.id, true};
+}
 
 /* Fills in what is known of the object of ROW's wait. */
 static void fill_object(struct row *row)
@@ -127,6 +156,8 @@ static void fill_object(struct row *row)
 	row->locked = state.known && state.locked && (is_rw || wait->kind == GH_WAIT_MUTEX);
 	if (state.known && is_rw)
 		row->readers = (struct gh_known){state.readers, true};
+	if (is_rw || wait->kind == GH_WAIT_MUTEX)
+		fill_holder(row);
 	int64_t descriptor = gh_wait_descriptor(row->query, wait);
 	if (descriptor != GH_NO_DESCRIPTOR)
 		row->descriptor = (struct gh_known){(uint64_t)descriptor, true};

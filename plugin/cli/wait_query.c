@@ -192,6 +192,20 @@ const struct gh_call *gh_wait_place(struct gh_wait_query *query, size_t number)
 		   : NULL;
 }
 
+/* Adds those to LEAKED who wait for a lock that was left locked. */
+static void add_left_locked(struct gh_leaked *leaked, struct gh_wait_query *query)
+{
+	const struct gh_deadlocks *deadlocks = gh_wait_deadlocks(query);
+	for (size_t i = 0; deadlocks->nleft > 0 && i < query->waits.list.count; i++) {
+		size_t goroutine = query->waits.list.items[i].goroutine;
+		size_t mutex = gh_deadlocks_mutex(deadlocks, &query->waits, i);
+		if (mutex == GH_DUMP_NONE || deadlocks->mutexes.items[mutex].left != GH_LEFT)
+			continue;
+		leaked->count += !leaked->of[goroutine];
+		leaked->of[goroutine] = true;
+	}
+}
+
 bool gh_wait_find_leaked(struct gh_leaked *leaked, struct gh_wait_query *query)
 {
 	struct gh_error err;
@@ -203,7 +217,9 @@ bool gh_wait_find_leaked(struct gh_leaked *leaked, struct gh_wait_query *query)
 	query->has_heap = gh_heap_build(&query->heap, &query->dump, &err);
 	bool found = query->has_heap && gh_leaked_find(leaked, &query->waits, &query->heap, &err);
 	gh_progress_end();
-	if (!found)
+	if (found)
+		add_left_locked(leaked, query);
+	else
 		gh_print_error(&err);
 	return found;
 }

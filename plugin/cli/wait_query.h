@@ -113,8 +113,9 @@ void gh_wait_emit_group(struct gh_emit *emit, struct gh_wait_query *query,
 			const struct gh_wait_group *group, const char *part);
 
 /* Prints a line for each of the LIMIT largest groups of those that wait alike at one place, as the
- * options say; PART as above. How many groups there are; SIZE_MAX, after saying so, if memory ran
- * out. */
+ * options say; PART as above. Where there are more, those come first that wait for locks, wait
+ * groups, conditions and semaphores, and at least one of the others is shown. How many groups there
+ * are; SIZE_MAX, after saying so, if memory ran out. */
 size_t gh_wait_groups_print(struct gh_wait_query *query, size_t limit, const char *part);
 
 /* Finds the goroutines that can never go on, by the graph of the heap. False, after saying why, if

@@ -570,6 +570,16 @@ func start(name string) {
 	case "globals":
 		go forward()
 		go backward()
+	case "pairs":
+		a, b := new(account), new(account)
+		go moveBoth(pair{a, b})
+		go moveBoth(pair{b, a})
+	case "ways":
+		ways()
+	case "released":
+		released()
+	case "once":
+		go again(new(sync.Once))
 	case "healthy":
 		healthy()
 	}
