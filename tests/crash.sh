@@ -249,18 +249,20 @@ check_alone() {
 
 # check_without NAME PROGRAM: a core file without the program says what to do.
 check_without() {
-	crash "$2" error
+	cp "$2" "$work/gone"
+	crash "$work/gone" error
+	rm "$work/gone"
 	if [ ! -s "$work/core" ]; then
 		skip "$1, without the program" "the kernel writes no core file here"
 		return
 	fi
-	equal "$1, without the program: in the shell" "goheap: $work/core is without the program: name it, -e $2" \
+	equal "$1, without the program: in the shell" "goheap: $work/core is without the program: name it, -e $work/gone" \
 		"$("$GOHEAP" crash "$work/core" 2>&1)"
-	equal "$1, without the program: goroutines in the shell" "goheap: $work/core is without the program: name it, -e $2" \
+	equal "$1, without the program: goroutines in the shell" "goheap: $work/core is without the program: name it, -e $work/gone" \
 		"$("$GOHEAP" goroutines "$work/core" 2>&1)"
 	goheap "" "core-file $work/core" "echo crash\n" "goheap crash" >"$work/session"
 	has "$1, without the program: in GDB" "$(cat "$work/session")" \
-		"^goheap: the core file is without its Go program: name $2 with the file command\$"
+		"^goheap: the core file is without its Go program: name $work/gone with the file command\$"
 	equal "$1, without the program: goheap crash in GDB" "The program is not known: name it with the file command." \
 		"$(sed '1,/^crash$/d' "$work/session")"
 }
