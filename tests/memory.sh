@@ -61,7 +61,10 @@ check() {
 	near "$1: objects" "$(said spans)" "$(part objects resident)" 5
 	near "$1: stacks" "$(said stacks)" "$(part stacks mapped)" 5
 	near "$1: malloc" "$(said malloc)" "$(part malloc resident)" 3
-	near "$1: the runtime's own is said" 6000000 "$(part anonymous ofIt)" 100
+	# What of it is not found is said of the rest.
+	near "$1: the runtime's own" "$(said own)" "$(($(part runtime mapped) + $(part anonymous ofIt)))" 5
+	holds "$1: finalizers are the runtime's" "$(cat "$work/found")" test "$(part runtime resident)" -gt "$(said specials)"
+	has "$1: the collector has run, and will" "$(grep -F '"part":"collections"' "$work/found")" '"off":false,"never":false'
 	# The runtime's own is there, too.
 	near "$1: anonymous" "$(($(said anonymous) + $(part anonymous ofIt) / 2))" "$(part anonymous resident)" 8
 }
@@ -127,12 +130,12 @@ for release in ${RELEASES:-$apart_maps}; do
 	equal "Go $release, process: the kinds add up" "$(part all resident)" \
 		"$(sed -nE '/"part":"(file|all)"/!s/.*"resident":([0-9]+).*/\1/p' "$work/found" | awk '{ sum += $1 } END { printf "%d", sum }')"
 	text=$("$GOHEAP" memory -p "$pid" 2>"$work/why")
-	has "Go $release, process: the most" "$text" '^ +[0-9,]+ +[0-9.]+% +[0-9,]+  anonymous memory outside the Go heap \(the runtime'"'"'s own is [0-9,]+ at most\)$'
+	has "Go $release, process: the most" "$text" '^ +[0-9,]+ +[0-9.]+% +[0-9,]+  anonymous memory outside the Go heap \(the runtime'"'"'s own is [0-9,]+ of it at most\)$'
 	has "Go $release, process: what that means" "$text" '^The program or C code mapped it by itself: no Go object is there\.$'
 	has "Go $release, process: the collector" "$text" \
 		"^The garbage collector has run $(said collections) times, the last 32 within [0-9.]+ s, and [0-9.]+ s ago\\. It has taken [0-9.]+% of the processors' time\\.\$"
 	has "Go $release, process: suspects tell of it" "$("$GOHEAP" suspects -p "$pid" 2>"$work/why")" \
-		"^1[0-9]{2} MB of the process are in memory, and the Go heap's objects are 10\\.[0-9] MB: see goheap memory -p $pid\$"
+		"^1[0-9]{2} MB of the process are in memory, and the Go heap's objects are 1[0-2]\\.[0-9] MB: see goheap memory -p $pid\$"
 	# Pages that were never touched are not in memory.
 	fallen "Go $release, process: free" most "$(part free resident)" "$(says_now least)"
 	goheap "" "attach $pid" "goheap memory --json" >"$work/found"

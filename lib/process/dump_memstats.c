@@ -311,6 +311,14 @@ static void describe(struct gh_collections *collections, struct gh_process *proc
 	collections->span = collections->last > start ? collections->last - start : 0;
 }
 
+/* The runtime is told not to collect by itself: gcPercent is -1. It is before memoryLimit. */
+static bool is_off(struct gh_process *process, uint64_t controller)
+{
+	uint64_t limit = process->minor < 20 ? LIMIT_BEFORE_1_19 : LIMIT_BEFORE;
+	return process->tab->pointer_size == 8 &&
+	       number_at(process, controller - limit - 8, 4) == UINT32_MAX;
+}
+
 /* Adds the limit of memory, if gcController is at ADDRESS and has one; STATS are whole. */
 static void add_limit(struct gh_collections *collections, struct gh_process *process,
 		      uint64_t address, const struct gh_dump_memstats *stats)
@@ -341,6 +349,7 @@ void gh_memstats_find(struct gh_dump_memstats *stats, struct gh_collections *col
 	*collections = (struct gh_collections){0};
 	uint64_t at = find_collections(process, stats->ngc);
 	uint64_t controller = 0;
+	collections->never = stats->ngc == 0;
 	if (at == 0)
 		return;
 	add_collections(stats, process, at);
@@ -350,6 +359,7 @@ void gh_memstats_find(struct gh_dump_memstats *stats, struct gh_collections *col
 	else if (process->minor <= 15)
 		add_old(stats, process, spans, at);
 	add_system(stats);
+	collections->off = controller != 0 && is_off(process, controller);
 	add_limit(collections, process, controller, stats);
 }
 

@@ -1,4 +1,4 @@
-/* The parts of the heap dump that is made of a process. */
+/* The parts of the heap dump that is made of a process, and of its footprint. */
 #ifndef GH_PROCESS_DUMP_PARTS_H
 #define GH_PROCESS_DUMP_PARTS_H
 
@@ -181,5 +181,53 @@ void gh_dump_add_itabs(struct gh_dump_stream *stream, struct gh_process *process
  * it. The goroutines ALL were found. */
 void gh_dump_add_threads(struct gh_dump_stream *stream, struct gh_process *process,
 			 const struct gh_rtypes *types, const struct gh_goroutines *all);
+
+/* Pages that a process has, or a core file. */
+struct gh_footprint_pages {
+	const struct gh_memory *memory;
+	int pagemap; /* of /proc/PID/pagemap; -1 of a core file */
+};
+
+/* The first page from ADDRESS, that of a page, on that is there; END if none is before that. No
+ * time is taken for what is claimed and not there. */
+uint64_t gh_footprint_next_page(const struct gh_footprint_pages *pages, uint64_t address,
+				uint64_t end);
+
+/* Adds how much is there of the pages from START to END to PART: in a core file of those that are
+ * not all zeros. */
+void gh_footprint_count(const struct gh_footprint_pages *pages, uint64_t start, uint64_t end,
+			struct gh_footprint_part *part);
+
+/* What the malloc of the C library has, by what it writes there. Sources: glibc's malloc/arena.c
+ * and malloc/malloc.c, and musl's src/malloc/mallocng/meta.h. */
+
+/* MAPPING has heaps of an arena: struct heap_info at the start of each. */
+bool gh_malloc_is_arena(struct gh_process *process, const struct gh_mapping *mapping);
+
+/* It has chunk after chunk, struct malloc_chunk, from its start to its end, as the [heap] of a
+ * process, which core files do not name. */
+bool gh_malloc_is_heap(struct gh_process *process, const struct gh_mapping *mapping);
+
+/* The size of a large chunk, in pages of its own, that begins at ADDRESS, before END, or, of
+ * musl's, of a group of chunks; in bytes. 0 if there is none. */
+uint64_t gh_malloc_chunk(struct gh_process *process, uint64_t address, uint64_t end);
+
+/* What the runtime has mapped for itself: where it allocates what is never freed, among it spans
+ * and specials; bitmaps of spans, and the list of these; and the arenas' bitmaps.
+ *
+ * Sources: persistentalloc1 in src/runtime/malloc.go; newArenaMayUnlock, type heapArena and
+ * allspans in src/runtime/mheap.go. */
+
+struct gh_own_memory {
+	uint64_t start;
+	uint64_t end;
+};
+
+struct gh_own_memories GH_VECTOR(struct gh_own_memory);
+
+/* Finds that of PROCESS: OWN, to be freed, is by address, and none overlaps another. If memory runs
+ * out, OWN has failed. */
+void gh_own_memory_find(struct gh_own_memories *own, struct gh_process *process,
+			const struct gh_spans *spans);
 
 #endif

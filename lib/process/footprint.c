@@ -1,5 +1,3 @@
-#include "lib/process/process.h"
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,17 +6,12 @@
 
 #include "lib/dump/record.h"
 #include "lib/process/dump_parts.h"
-#include "lib/process/internal.h"
 #include "lib/util/bsearch.h"
 #include "lib/util/prefix.h"
-#include "lib/util/zeros.h"
 
 /* Go maps and unmaps its heap in multiples of so many bytes (pallocChunkBytes in
  * src/runtime/mpagealloc.go). */
 #define HEAP_UNIT (1 << 22)
-
-/* Pages whose state is asked for at once. */
-#define PAGES 512
 
 /* A mapping that is kept. */
 struct mapped {
@@ -36,7 +29,8 @@ struct piece {
 struct maker {
 	struct gh_footprint *footprint;
 	struct gh_process *process;
-	int pagemap;                            /* of /proc/PID/pagemap; -1 of a core file */
+	struct gh_footprint_pages pages;
+	struct gh_own_memories own;             /* what the runtime has for itself */
 	struct GH_VECTOR(struct mapped) mapped; /* by address */
 	struct GH_VECTOR(struct piece) pieces;  /* by address */
 	struct GH_VECTOR(const char *) code;    /* files with code that is mapped; sorted */
@@ -135,67 +129,12 @@ static void add_pieces(struct maker *maker, const struct gh_spans *spans)
 		      compare_pieces);
 }
 
-/* The first page from ADDRESS, that of a page, on that is there; END if none is before that. No
- * time is taken for what is claimed and not there. */
-static uint64_t next_page(const struct maker *maker, uint64_t address, uint64_t end)
-{
-	const struct gh_memory *memory = maker->process->memory.source;
-	uint64_t next = address;
-	uint64_t size;
-	if (address >= end)
-		return end;
-	if (maker->pagemap >= 0)
-		return gh_next_page(maker->pagemap, address, end);
-	if (!memory->next(memory, &next, &size) || next >= end)
-		return end;
-	/* A part of memory that does not begin with a page has none of its own there. */
-	next += (GH_LEAST_PAGE - next % GH_LEAST_PAGE) % GH_LEAST_PAGE;
-	return next >= address && next < end ? next : end;
-}
-
-/* Adds what the process has of the pages from START to END to PART, by its pagemap. */
-static void count_live(const struct maker *maker, uint64_t start, uint64_t end,
-		       struct gh_footprint_part *part)
-{
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t entries[PAGES];
-	while ((start = gh_next_page(maker->pagemap, start, end)) < end) {
-		uint64_t count = (end - start + page - 1) / page;
-		size_t size = (size_t)(count < PAGES ? count : PAGES) * sizeof(*entries);
-		off_t at = (off_t)(start / page * sizeof(*entries));
-		if (pread(maker->pagemap, entries, size, at) != (ssize_t)size)
-			return;
-		for (size_t i = 0; i < size / sizeof(*entries); i++) {
-			part->resident += entries[i] & GH_PAGE_PRESENT ? page : 0;
-			part->swapped += entries[i] & GH_PAGE_SWAPPED ? page : 0;
-		}
-		start += size / sizeof(*entries) * page;
-	}
-}
-
-/* The same of a core file: pages that are there, and are not all zeros. */
-static void count_core(const struct maker *maker, uint64_t start, uint64_t end,
-		       struct gh_footprint_part *part)
-{
-	const struct gh_memory *memory = maker->process->memory.source;
-	uint8_t bytes[GH_LEAST_PAGE];
-	while ((start = next_page(maker, start, end)) < end && end - start >= sizeof(bytes)) {
-		if (memory->read(memory, start, bytes, sizeof(bytes)) &&
-		    !gh_is_zeros(bytes, sizeof(bytes)))
-			part->resident += sizeof(bytes);
-		start += sizeof(bytes);
-	}
-}
-
 static void add_part(const struct maker *maker, enum gh_footprint_kind kind, uint64_t start,
 		     uint64_t end)
 {
 	struct gh_footprint_part *part = &maker->footprint->parts[kind];
 	part->size += end - start;
-	if (maker->pagemap >= 0)
-		count_live(maker, start, end, part);
-	else
-		count_core(maker, start, end, part);
+	gh_footprint_count(&maker->pages, start, end, part);
 }
 
 /* Adds MAPPING, of the Go heap: its spans, and what is between them. */
@@ -230,25 +169,44 @@ static bool is_heap(const struct maker *maker, const struct gh_mapping *mapping)
 					mapping->start / arena == (maker->heap_end - 1) / arena);
 }
 
-/* Adds MAPPING, in which the kernel may have put together what malloc and others have asked for. */
-static void add_anonymous(struct maker *maker, const struct gh_mapping *mapping)
+/* Adds what is from START to END, and none of malloc's: as the runtime's own what is that, else as
+ * KIND. */
+static void add_rest(const struct maker *maker, enum gh_footprint_kind kind, uint64_t start,
+		     uint64_t end)
+{
+	const struct gh_own_memory *own = maker->own.items;
+	size_t i = gh_lower_bound(maker->own.count, k, own[k].end <= start);
+	for (; i < maker->own.count && own[i].start < end && start < end; i++) {
+		uint64_t first = own[i].start > start ? own[i].start : start;
+		uint64_t last = own[i].end < end ? own[i].end : end;
+		add_part(maker, kind, start, first);
+		add_part(maker, GH_FOOTPRINT_RUNTIME, first, last);
+		start = last;
+	}
+	add_part(maker, kind, start, end);
+}
+
+/* Adds MAPPING, in which the kernel may have put together what malloc, the runtime and others have
+ * asked for: those are of KIND. */
+static void add_pieced(const struct maker *maker, const struct gh_mapping *mapping,
+		       enum gh_footprint_kind kind)
 {
 	unsigned word = maker->process->tab->pointer_size;
 	uint64_t start = mapping->start; /* of what is none of malloc's */
-	uint64_t at = next_page(maker, start, mapping->end);
+	uint64_t at = gh_footprint_next_page(&maker->pages, start, mapping->end);
 	while (at < mapping->end) {
 		uint64_t chunk = gh_malloc_chunk(maker->process, at, mapping->end);
 		if (chunk != 0) {
-			add_part(maker, GH_FOOTPRINT_ANONYMOUS, start, at);
+			add_rest(maker, kind, start, at);
 			add_part(maker, GH_FOOTPRINT_MALLOC, at, at + chunk);
 			start = at + chunk;
 		}
 		at = chunk != 0 ? start : gh_page_end(at);
 		/* Where a chunk has its size, pages that are not there have 0. */
 		if (at < mapping->end && gh_process_word(maker->process, at + word) == 0)
-			at = next_page(maker, at, mapping->end);
+			at = gh_footprint_next_page(&maker->pages, at, mapping->end);
 	}
-	add_part(maker, GH_FOOTPRINT_ANONYMOUS, start, mapping->end);
+	add_rest(maker, kind, start, mapping->end);
 }
 
 /* MAPPING, and BEFORE it, may be of the heap of another runtime than the one that is asked about. A
@@ -289,7 +247,8 @@ static bool is_elf(const struct maker *maker, const struct gh_mapping *mapping)
 {
 	const struct gh_memory *memory = maker->process->memory.source;
 	char magic[SELFMAG];
-	return maker->pagemap < 0 && memory->read(memory, mapping->start, magic, sizeof(magic)) &&
+	return maker->pages.pagemap < 0 &&
+	       memory->read(memory, mapping->start, magic, sizeof(magic)) &&
 	       memcmp(magic, ELFMAG, SELFMAG) == 0;
 }
 
@@ -367,15 +326,16 @@ static void add_other(struct maker *maker, size_t number)
 {
 	const struct gh_mapping *mapping = &maker->mapped.items[number].mapping;
 	enum gh_footprint_kind kind = kind_of(maker, number);
-	if (kind == GH_FOOTPRINT_ANONYMOUS && mapping->end - mapping->start <= GH_MOST_MAPPED) {
-		add_anonymous(maker, mapping);
+	if ((kind == GH_FOOTPRINT_ANONYMOUS || kind == GH_FOOTPRINT_THREADS) &&
+	    mapping->end - mapping->start <= GH_MOST_MAPPED) {
+		add_pieced(maker, mapping, kind);
 		return;
 	}
 	struct gh_footprint_part *whole = &maker->footprint->parts[kind];
 	struct gh_footprint_part part = {mapping->end - mapping->start, mapping->resident,
 					 mapping->swapped};
-	if (maker->pagemap < 0)
-		count_core(maker, mapping->start, mapping->end, &part);
+	if (maker->pages.pagemap < 0)
+		gh_footprint_count(&maker->pages, mapping->start, mapping->end, &part);
 	whole->size += part.size;
 	whole->resident += part.resident;
 	whole->swapped += part.swapped;
@@ -392,7 +352,8 @@ static bool is_kernels(const char *name)
 static bool is_reserved(const struct maker *maker, const struct gh_mapping *mapping)
 {
 	return mapping->inode == 0 && mapping->resident == 0 && mapping->swapped == 0 &&
-	       (mapping->access[0] != 'r' || (maker->pagemap < 0 && mapping->access[1] != 'w'));
+	       (mapping->access[0] != 'r' ||
+		(maker->pages.pagemap < 0 && mapping->access[1] != 'w'));
 }
 
 static void add_all(struct maker *maker)
@@ -425,6 +386,25 @@ static void add_totals(struct gh_footprint *footprint, struct gh_process *proces
 		footprint->runtime += stats.counters[own[i]];
 }
 
+/* Sums up the goroutines' stacks, and notes the largest. */
+static void add_stacks(struct gh_footprint *footprint, struct gh_process *process)
+{
+	struct gh_goroutines all;
+	struct gh_goroutine g;
+	struct gh_error err;
+	if (!gh_goroutines_find(&all, process, &err))
+		return;
+	while (gh_goroutines_next(&all, process, &g)) {
+		uint64_t size = g.stack_high > g.stack_low ? g.stack_high - g.stack_low : 0;
+		footprint->stacks += size;
+		if (size <= footprint->deepest)
+			continue;
+		footprint->deepest = size;
+		footprint->deepest_id = g.id;
+	}
+	gh_goroutines_free(&all);
+}
+
 static bool find_heap(struct maker *maker, struct gh_error *err)
 {
 	struct gh_rtypes types = {0};
@@ -433,6 +413,8 @@ static bool find_heap(struct maker *maker, struct gh_error *err)
 		     gh_spans_find(&spans, maker->process, &types, err);
 	if (found) {
 		add_pieces(maker, &spans);
+		gh_own_memory_find(&maker->own, maker->process, &spans);
+		add_stacks(maker->footprint, maker->process);
 		add_totals(maker->footprint, maker->process, &spans);
 	}
 	gh_spans_free(&spans);
@@ -446,6 +428,7 @@ static void free_maker(struct maker *maker)
 		free(maker->mapped.items[i].name);
 	gh_vector_free(&maker->mapped);
 	gh_vector_free(&maker->pieces);
+	gh_vector_free(&maker->own);
 	gh_vector_free(&maker->code);
 }
 
@@ -454,7 +437,8 @@ static bool finish(struct maker *maker, struct gh_error *err)
 {
 	bool found = find_heap(maker, err);
 	find_code(maker);
-	bool whole = !maker->mapped.failed && !maker->pieces.failed && !maker->code.failed;
+	bool whole = !maker->mapped.failed && !maker->pieces.failed && !maker->own.failed &&
+		     !maker->code.failed;
 	if (found && whole)
 		add_all(maker);
 	free_maker(maker);
@@ -466,27 +450,29 @@ static bool finish(struct maker *maker, struct gh_error *err)
 bool gh_footprint_live(struct gh_footprint *footprint, struct gh_process *process, int pid,
 		       struct gh_error *err)
 {
-	struct maker maker = {.footprint = footprint, .process = process};
+	struct maker maker = {
+	    .footprint = footprint, .process = process, .pages = {process->memory.source, -1}};
 	char path[64];
 	*footprint = (struct gh_footprint){0};
 	snprintf(path, sizeof(path), "/proc/%d/pagemap", pid);
-	maker.pagemap = open(path, O_RDONLY | O_CLOEXEC);
-	if (maker.pagemap < 0 || !gh_mappings_live(pid, "smaps", add_mapping, &maker)) {
+	maker.pages.pagemap = open(path, O_RDONLY | O_CLOEXEC);
+	if (maker.pages.pagemap < 0 || !gh_mappings_live(pid, "smaps", add_mapping, &maker)) {
 		gh_stopped_fail(pid, err);
 		free_maker(&maker);
-		if (maker.pagemap >= 0)
-			close(maker.pagemap);
+		if (maker.pages.pagemap >= 0)
+			close(maker.pages.pagemap);
 		return false;
 	}
 	bool made = finish(&maker, err);
-	close(maker.pagemap);
+	close(maker.pages.pagemap);
 	return made;
 }
 
 bool gh_footprint_core(struct gh_footprint *footprint, struct gh_process *process,
 		       const struct gh_image *core, struct gh_error *err)
 {
-	struct maker maker = {.footprint = footprint, .process = process, .pagemap = -1};
+	struct maker maker = {
+	    .footprint = footprint, .process = process, .pages = {process->memory.source, -1}};
 	*footprint = (struct gh_footprint){0};
 	add_core(&maker, core);
 	return finish(&maker, err);

@@ -428,20 +428,6 @@ const char *gh_process_function(const struct gh_process *process, uint64_t entry
 /* Whether ADDRESS is that of the closure of a function of the program's. */
 bool gh_process_is_closure(struct gh_process *process, uint64_t address);
 
-/* What the malloc of the C library has, by what it writes there. Sources: glibc's malloc/arena.c
- * and malloc/malloc.c. */
-
-/* MAPPING has heaps of an arena: struct heap_info at the start of each. */
-bool gh_malloc_is_arena(struct gh_process *process, const struct gh_mapping *mapping);
-
-/* It has chunk after chunk, struct malloc_chunk, from its start to its end, as the [heap] of a
- * process, which core files do not name. */
-bool gh_malloc_is_heap(struct gh_process *process, const struct gh_mapping *mapping);
-
-/* The size of a large chunk, in pages of its own, that begins at ADDRESS, before END; in bytes. 0
- * if there is none. */
-uint64_t gh_malloc_chunk(struct gh_process *process, uint64_t address, uint64_t end);
-
 /* Has MAPPING tell of the access that SEGMENT, a core file's, has. */
 void gh_mapping_set_access(struct gh_mapping *mapping, const GElf_Phdr *segment);
 

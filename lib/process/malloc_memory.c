@@ -1,4 +1,4 @@
-#include "lib/process/internal.h"
+#include "lib/process/dump_parts.h"
 
 /* Where the C library's malloc has its arenas: HEAP_MAX_SIZE in glibc's malloc/arena.c, in bytes.
  */
@@ -38,13 +38,27 @@ bool gh_malloc_is_heap(struct gh_process *process, const struct gh_mapping *mapp
 	return true;
 }
 
+/* The size of a group of musl's at ADDRESS, which was mapped and begins with the address of what
+ * describes it, struct meta; in bytes. 0 if there is none. */
+static uint64_t musl_group(struct gh_process *process, uint64_t address)
+{
+	unsigned word = process->tab->pointer_size;
+	uint64_t meta = gh_process_word(process, address);
+	if (!gh_process_may_point(process, meta) ||
+	    gh_process_word(process, meta + 2 * word) != address)
+		return 0;
+	/* Pages follow last_idx, freeable and sizeclass. */
+	return gh_process_word(process, meta + 3 * word + 8) & ~UINT64_C(0xfff);
+}
+
 uint64_t gh_malloc_chunk(struct gh_process *process, uint64_t address, uint64_t end)
 {
 	unsigned word = process->tab->pointer_size;
 	uint64_t before = gh_process_word(process, address);
 	uint64_t size = gh_process_word(process, address + word);
 	if (before != 0 || (size & CHUNK_BITS) != CHUNK_MMAPPED)
-		return 0;
-	size -= CHUNK_MMAPPED;
+		size = musl_group(process, address);
+	else
+		size -= CHUNK_MMAPPED;
 	return size % GH_LEAST_PAGE == 0 && size <= end - address ? size : 0;
 }

@@ -5,8 +5,8 @@
  *
  * - memory.c: the memory, read from any struct gh_memory in blocks that are read ahead and kept;
  *   process.c: words in it;
- * - mappings.c: what is mapped; pages.c: pages that are in memory; footprint.c: what all memory is
- * used for, in classes; malloc_memory.c: what of it C's malloc has;
+ * - mappings.c: what is mapped; pages.c: pages in memory; footprint.c, footprint_pages.c: what all
+ *   memory is used for; malloc_memory.c, runtime_memory.c: what C's malloc and the runtime have;
  * - mapped_files.c, other_modules.c: the files that are in it, where Go libraries are found, and
  *   those that have code of its program's runtime;
  * - running.c: the build that it runs, and whether a file is of that;
@@ -65,9 +65,8 @@ bool gh_process_read(struct gh_process_memory *memory, uint64_t address, void *b
 bool gh_process_uint(struct gh_process_memory *memory, uint64_t address, unsigned size,
 		     uint64_t *value);
 
-/* Reads the first integer of SIZE bytes, 4 or 8, that is at *ADDRESS or, where that cannot be read,
- * in the next page that can, before END; *ADDRESS becomes its place. False if there is none: what
- * takes time is the memory that there is, and not what END claims. */
+/* Reads the first integer of SIZE bytes, 4 or 8, at *ADDRESS or, where that cannot be read, in the
+ * next page that can, before END; *ADDRESS becomes its place. False if there is none. */
 bool gh_process_next_uint(struct gh_process_memory *memory, uint64_t *address, uint64_t end,
 			  unsigned size, uint64_t *value);
 
@@ -387,10 +386,9 @@ struct gh_memory gh_live_copy_memory(const struct gh_live_copy *live);
 
 void gh_live_copy_free(struct gh_live_copy *live);
 
-/* What the memory of a process is used for.
- *
- * Interfaces: /proc/PID/smaps and pagemap, proc(5) and admin-guide/mm/pagemap.rst of the kernel;
- * type mheap in src/runtime/mheap.go; malloc/arena.c and malloc/malloc.c of glibc. */
+/* What the memory of a process is used for. Interfaces: /proc/PID/smaps and pagemap, proc(5) and
+ * admin-guide/mm/pagemap.rst of the kernel; type mheap in src/runtime/mheap.go; malloc/arena.c and
+ * malloc/malloc.c of glibc. */
 
 enum gh_footprint_kind {
 	GH_FOOTPRINT_OBJECTS,   /* the Go heap: spans of objects */
@@ -399,7 +397,8 @@ enum gh_footprint_kind {
 	GH_FOOTPRINT_FREE,      /* what is no span */
 	GH_FOOTPRINT_MALLOC,    /* the C library's malloc */
 	GH_FOOTPRINT_THREADS,   /* stacks of threads */
-	GH_FOOTPRINT_ANONYMOUS, /* no file's, and none of the above: the runtime's own, too */
+	GH_FOOTPRINT_RUNTIME,   /* the Go runtime's own, outside its heap */
+	GH_FOOTPRINT_ANONYMOUS, /* no file's, and none of the above */
 	GH_FOOTPRINT_SHARED,    /* shared with other processes, and no file's */
 	GH_FOOTPRINT_PROGRAM,   /* the program and its libraries, with their variables */
 	GH_FOOTPRINT_FILES,     /* other files */
@@ -409,8 +408,7 @@ enum gh_footprint_kind {
 /* In bytes. */
 struct gh_footprint_part {
 	uint64_t size;     /* that is mapped, and may be read */
-	uint64_t resident; /* in memory, as the kernel counts it; in a core file, pages that are
-			      there and not all zeros */
+	uint64_t resident; /* in memory; in a core file, pages that are not all zeros */
 	uint64_t swapped;  /* in swap */
 };
 
@@ -419,27 +417,28 @@ struct gh_footprint_file {
 	struct gh_footprint_part part;
 };
 
-/* The work of the garbage collector.
- *
- * Sources: type mstats in src/runtime/mstats.go, type gcControllerState in
- * src/runtime/mgcpacer.go. */
+/* The work of the garbage collector. Sources: type mstats in src/runtime/mstats.go, type
+ * gcControllerState in src/runtime/mgcpacer.go. */
 struct gh_collections {
 	uint64_t count;      /* how many there were; 0 if what follows is not known */
 	uint64_t last;       /* when the last one ended, in ns since 1970 */
 	uint64_t recent;     /* so many of them, the last ones, */
 	uint64_t span;       /* took place within so many ns */
 	double cpu_fraction; /* of the processors' time since the start, what they took; 0 to 1 */
-	uint64_t limit;      /* of memory, in bytes (GOMEMLIMIT); 0 if there is none, or it is not
-				known */
+	uint64_t limit;      /* of memory, in bytes (GOMEMLIMIT); 0 for none known */
 	uint64_t limited;    /* bytes that count towards it */
+	bool off;            /* it is turned off (GOGC=off) */
+	bool never;          /* it has not run yet */
 };
 
 struct gh_footprint {
 	struct gh_footprint_part parts[GH_FOOTPRINT_KINDS];
 	struct gh_collections collections;
-	uint64_t objects; /* bytes of the heap's objects, those that are garbage, too */
-	uint64_t runtime; /* bytes that the runtime has asked for, for structures of its own, which
-			     are not in the heap; 0 if it is not known */
+	uint64_t objects;    /* bytes of the heap's objects, those that are garbage, too */
+	uint64_t runtime;    /* bytes of what the runtime has beside its heap; 0 if unknown */
+	uint64_t stacks;     /* bytes of all goroutines' stacks */
+	uint64_t deepest;    /* of the largest of them */
+	uint64_t deepest_id; /* of its goroutine; 0 if there is none */
 	struct GH_VECTOR(struct gh_footprint_file) files; /* in no order; owned */
 };
 

@@ -14,6 +14,9 @@
 /* In ns. */
 #define SECOND UINT64_C(1000000000)
 
+/* A goroutine's stack that is no smaller, and that is most of all stacks, is told of; in bytes. */
+#define LARGE_STACK (1 << 20)
+
 /* With so much of its limit of memory, a process is at it: the runtime collects a little before. */
 #define LIMIT_REACHED 0.9
 
@@ -36,6 +39,9 @@ static const struct {
 			     "C code allocated it: no Go value is there."},
     [GH_FOOTPRINT_THREADS] = {"threads", "stacks of threads",
 			      "There are many threads, or deep calls in C."},
+    [GH_FOOTPRINT_RUNTIME] = {"runtime", "the Go runtime's own, outside its heap",
+			      "Finalizers, cleanups, profiles and the heap's spans take it. It is "
+			      "never given back."},
     [GH_FOOTPRINT_ANONYMOUS] =
 	{"anonymous", "anonymous memory outside the Go heap",
 	 "The program or C code mapped it by itself: no Go object is there."},
@@ -79,7 +85,7 @@ static void print_what(struct gh_emit *emit, const void *context)
 	bool is_own = row->part == kinds[GH_FOOTPRINT_ANONYMOUS].key;
 	fputs(is_own ? " (the runtime's own is " : ", ", emit->out);
 	gh_print_number(emit->out, row->of_it.value);
-	fputs(is_own ? " at most)" : " bytes", emit->out);
+	fputs(is_own ? " of it at most)" : " bytes", emit->out);
 }
 
 static const struct gh_column columns[] = {
@@ -127,8 +133,9 @@ static struct row make_rows(const struct gh_footprint *footprint, struct row *ro
 		rows[i].what = kinds[i].what;
 	}
 	rows[GH_FOOTPRINT_OBJECTS].of_it = (struct gh_known){footprint->objects, true};
-	rows[GH_FOOTPRINT_ANONYMOUS].of_it =
-	    (struct gh_known){footprint->runtime, footprint->runtime != 0};
+	uint64_t found = footprint->parts[GH_FOOTPRINT_RUNTIME].size;
+	uint64_t rest = footprint->runtime > found ? footprint->runtime - found : 0;
+	rows[GH_FOOTPRINT_ANONYMOUS].of_it = (struct gh_known){rest, footprint->runtime != 0};
 	qsort(rows, GH_FOOTPRINT_KINDS, sizeof(*rows), compare_rows);
 	struct row all = make_row(&sum, sum.resident);
 	all.part = "all";
@@ -205,6 +212,8 @@ static const struct gh_column collector_columns[] = {
     {"cpuFraction", GH_COL_PRINTED(print_fraction)},
     {"limit", GH_COL_NUMBER(struct collector, of.limit)},
     {"limited", GH_COL_NUMBER(struct collector, of.limited)},
+    {"off", GH_COL_BOOL(struct collector, of.off)},
+    {"never", GH_COL_BOOL(struct collector, of.never)},
     {0},
 };
 
@@ -232,6 +241,10 @@ static void print_collections(const struct gh_collections *collections, bool is_
 		gh_emit_row(&emit, collector_columns, &row);
 		return;
 	}
+	if (collections->never)
+		puts("The garbage collector has not run yet: garbage is still there.");
+	if (collections->off)
+		puts("The garbage collector is off (GOGC=off): garbage stays.");
 	if (collections->count == 0)
 		return;
 	printf("The garbage collector has run ");
@@ -245,6 +258,39 @@ static void print_collections(const struct gh_collections *collections, bool is_
 	bool works = collections->recent * SECOND > collections->span && ago < 60 * SECOND;
 	if (collections->limit != 0)
 		print_limit(collections, works);
+}
+
+/* The goroutine whose stack is the largest. */
+struct deepest {
+	const char *part;
+	uint64_t goroutine;
+	uint64_t size;
+};
+
+static const struct gh_column deepest_columns[] = {
+    {"part", GH_COL_TEXT(struct deepest, part)},
+    {"goroutine", GH_COL_NUMBER(struct deepest, goroutine)},
+    {"mapped", GH_COL_NUMBER(struct deepest, size)},
+    {0},
+};
+
+/* Tells whose stack is out of proportion. */
+static void print_deepest(const struct gh_footprint *footprint, const struct gh_options *options)
+{
+	struct deepest row = {"deepest", footprint->deepest_id, footprint->deepest};
+	char question[64];
+	if (options->json && row.goroutine != 0) {
+		struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, NULL, true);
+		gh_emit_row(&emit, deepest_columns, &row);
+	}
+	if (options->json || row.size < LARGE_STACK || row.size < footprint->stacks / 2)
+		return;
+	printf("Goroutine %" PRIu64 " has a stack of ", row.goroutine);
+	gh_print_count(stdout, row.size, "byte");
+	puts(": it calls very deeply.");
+	snprintf(question, sizeof(question), "goroutine %" PRIu64, row.goroutine);
+	gh_see_print(stdout, options, question);
+	puts(" (what it calls)");
 }
 
 static void print(const struct gh_footprint *footprint, bool is_live,
@@ -268,6 +314,7 @@ static void print(const struct gh_footprint *footprint, bool is_live,
 	}
 	gh_emit_row(&emit, columns, &all);
 	print_collections(&footprint->collections, is_live, options->json);
+	print_deepest(footprint, options);
 	if (!options->json)
 		print_next(&rows[0], &all, options);
 }

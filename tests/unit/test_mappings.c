@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "lib/process/dump_parts.h"
 #include "lib/process/internal.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/suites.h"
@@ -312,6 +313,38 @@ START_TEST(words_are_looked_for_in_memory_that_there_is)
 }
 END_TEST
 
+/* 8 words at 0x10000. */
+static bool read_words(const struct gh_memory *memory, uint64_t address, void *to, size_t size)
+{
+	if (address < 0x10000 || address - 0x10000 > 64 || size > 64 - (address - 0x10000))
+		return false;
+	memcpy(to, (const uint8_t *)memory->from + (address - 0x10000), size);
+	return true;
+}
+
+/* As musl's malloc lays out a group at 0x10000 of 3 pages, which struct meta at 0x10008 describes:
+ * prev and next, mem, two masks, and last_idx, freeable, sizeclass and maplen. */
+START_TEST(groups_of_musls_malloc_are_found)
+{
+	uint64_t words[8] = {0x10008, 0, 0, 0x10000, 0, 3 << 12 | 0x7e5};
+	struct gh_memory source = {.read = read_words, .from = words};
+	struct gh_pclntab tab = {.pointer_size = 8};
+	struct gh_process process = {.tab = &tab, .memory = {.source = &source}};
+	uint64_t end = 0x13000;
+	ck_assert_uint_eq(gh_malloc_chunk(&process, 0x10000, end), 0x3000);
+	ck_assert_uint_eq(gh_malloc_chunk(&process, 0x10000, end - 1), 0);
+	words[3] = 0x11000;
+	gh_process_memory_free(&process.memory);
+	ck_assert_uint_eq(gh_malloc_chunk(&process, 0x10000, end), 0);
+	/* A chunk of glibc's, mapped for itself: the size before is 0, the bits say so. */
+	words[0] = 0;
+	words[1] = 0x2002;
+	gh_process_memory_free(&process.memory);
+	ck_assert_uint_eq(gh_malloc_chunk(&process, 0x10000, end), 0x2000);
+	gh_process_memory_free(&process.memory);
+}
+END_TEST
+
 START_TEST(pages_are_found_in_what_is_reserved)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -338,6 +371,7 @@ END_TEST
 void mappings_tests(TCase *tests)
 {
 	tcase_add_test(tests, words_are_looked_for_in_memory_that_there_is);
+	tcase_add_test(tests, groups_of_musls_malloc_are_found);
 	tcase_add_test(tests, pages_are_found_in_what_is_reserved);
 	tcase_add_test(tests, each_mapping_is_a_line_and_its_sizes);
 	tcase_add_loop_test(tests, a_core_file_tells_of_the_files_that_are_mapped, 0, 4);

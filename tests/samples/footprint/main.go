@@ -25,7 +25,10 @@ import (
 	"syscall"
 )
 
-var kept [][]byte
+var (
+	kept      [][]byte
+	finalized []*[2]int
+)
 
 func touch(bytes []byte) {
 	for i := range bytes {
@@ -122,6 +125,11 @@ func main() {
 		<-ready
 	}
 	spend(100)
+	for i := 0; i < 40000; i++ {
+		object := new([2]int)
+		runtime.SetFinalizer(object, func(*[2]int) {})
+		finalized = append(finalized, object)
+	}
 	for i := 0; i < 40; i++ {
 		runtime.GC()
 	}
@@ -134,6 +142,8 @@ func main() {
 	fmt.Println("malloc", asked)
 	fmt.Println("anonymous", len(mapped))
 	fmt.Println("files", len(data))
+	fmt.Println("own", stats.MSpanSys+stats.MCacheSys+stats.BuckHashSys+stats.GCSys+stats.OtherSys)
+	fmt.Println("specials", 48*len(finalized))
 	fmt.Println("collections", stats.NumGC)
 	fmt.Println("fraction", stats.GCCPUFraction)
 	fmt.Println("span", stats.PauseEnd[(stats.NumGC+255)%256]-stats.PauseEnd[(stats.NumGC+255-32)%256])
@@ -148,4 +158,5 @@ func main() {
 		sayLimited(&stats, max)
 	}
 	runtime.KeepAlive(kept)
+	runtime.KeepAlive(finalized)
 }
