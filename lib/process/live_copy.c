@@ -1,3 +1,4 @@
+#include "lib/process/dump_parts.h"
 #include "lib/process/internal.h"
 
 #include <elf.h>

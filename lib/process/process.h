@@ -330,22 +330,6 @@ struct gh_live_copy {
 bool gh_live_copy_running(struct gh_live_copy *live, int pid, const struct gh_image *image,
 			  struct gh_error *err);
 
-/* Memory that can be taken before there is none left.
- *
- * Interfaces: /proc/meminfo, proc(5); admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst of the
- * kernel. */
-struct gh_free_memory {
-	uint64_t bytes;    /* UINT64_MAX: it is not known */
-	bool in_container; /* a control group's limit is what makes it so little */
-};
-
-/* Finds it, for the calling process, below the directory ROOT: "" for the system's own. */
-struct gh_free_memory gh_free_memory_find(const char *root);
-
-/* Whether there is as much as a copy of the memory of process PID takes. If not, fills ERR, in
- * which it is called NAME. */
-bool gh_free_memory_suffices(int pid, const char *name, struct gh_error *err);
-
 /* Has the system end the calling process before others where memory runs out, if it is FIRST; else
  * as usual. */
 void gh_be_first_to_go(bool first);

@@ -1,4 +1,5 @@
 #include "plugin/view/internal.h"
+#include "plugin/view/paths.h"
 
 #include <inttypes.h>
 

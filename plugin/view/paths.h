@@ -74,4 +74,7 @@ char *gh_merged_paths_name(const struct gh_merged_paths *paths, uint32_t number)
 
 void gh_merged_paths_free(struct gh_merged_paths *paths);
 
+/* The id of goroutine NUMBER. */
+uint64_t gh_where_goroutine_id(const struct gh_dump *dump, size_t number);
+
 #endif

@@ -231,9 +231,6 @@ void gh_dump_process(struct gh_process *process, struct gh_memory *memory,
  * data segment", "outside of the dump". */
 void gh_where_print(FILE *out, const struct gh_heap *heap, uint64_t address);
 
-/* The id of goroutine NUMBER. */
-uint64_t gh_where_goroutine_id(const struct gh_dump *dump, size_t number);
-
 /* A goroutine's stack, call by call, as Go prints it. */
 
 /* A call on the stack: of a frame, or inlined into one. */
