@@ -169,8 +169,8 @@ check_ways() {
 	ask "$name" waits --deadlocks
 	for way in live cored; do
 		same "$name: a circle of two, and one of one, $way" <(awk '{ print $1 }' "$work/expected") <(members "$work/$way" | cut -d' ' -f1)
-		equal "$name: once alone is held by itself, $way" 1 "$(grep -c ', held by itself$' "$work/$way")"
-		equal "$name: how many, $way" '2 deadlocks of mutexes' "$(tail -n 1 "$work/$way")"
+		equal "$name: once alone is held by itself, $way" 1 "$(grep -cE ', (perhaps )?held by itself$' "$work/$way")"
+		has "$name: how many, $way" "$(tail -n 1 "$work/$way")" '^(2 deadlocks of mutexes|1 deadlock of mutexes, and perhaps 1 more)$'
 	done
 }
 

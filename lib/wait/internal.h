@@ -330,6 +330,8 @@ void gh_lock_place_free(struct gh_lock_place *place);
  * and FAILED. */
 struct gh_lock_frames {
 	const struct gh_dump *dump;
+	const struct gh_waits *waits;
+	const size_t *wait_of; /* by goroutine: the place of its wait */
 	const struct gh_module *modules;
 	size_t nmodules;
 	struct gh_lock_code *codes; /* by module; owned */
@@ -339,8 +341,9 @@ struct gh_lock_frames {
 	bool failed;                  /* memory ran out */
 };
 
-bool gh_lock_frames_start(struct gh_lock_frames *frames, const struct gh_dump *dump,
-			  const struct gh_module *modules, size_t nmodules);
+/* Starts on those of WAITS's goroutines; WAIT_OF as below. False if memory ran out. */
+bool gh_lock_frames_start(struct gh_lock_frames *frames, const struct gh_waits *waits,
+			  const size_t *wait_of, const struct gh_module *modules, size_t nmodules);
 void gh_lock_frames_free(struct gh_lock_frames *frames);
 
 /* The number of the module that has the function at ENTRY; of the program if none has. */

@@ -11,11 +11,13 @@ enum { MOST_CALLERS = 8, MOST_INDIRECT = 16 };
 /* package sync's Cond: its L, an interface, comes first. */
 #define COND_WAIT "sync.(*Cond).Wait"
 
-bool gh_lock_frames_start(struct gh_lock_frames *frames, const struct gh_dump *dump,
-			  const struct gh_module *modules, size_t nmodules)
+bool gh_lock_frames_start(struct gh_lock_frames *frames, const struct gh_waits *waits,
+			  const size_t *wait_of, const struct gh_module *modules, size_t nmodules)
 {
 	*frames = (struct gh_lock_frames){
-	    .dump = dump,
+	    .dump = waits->dump,
+	    .waits = waits,
+	    .wait_of = wait_of,
 	    .modules = modules,
 	    .nmodules = nmodules,
 	    .codes = calloc(nmodules, sizeof(*frames->codes)),
@@ -221,19 +223,33 @@ size_t gh_lock_frames_place(struct gh_lock_frames *frames, size_t goroutine, siz
 	return number;
 }
 
+/* Finds in *COND the condition that GOROUTINE waits for, whose frame at DEPTH is of
+ * sync.(*Cond).Wait. False if it is not known. */
+static bool find_cond(struct gh_lock_frames *frames, size_t goroutine, size_t depth, uint64_t *cond)
+{
+	static const struct gh_receiver condition = {.known = true, .from = GH_RECEIVER_ARGUMENT};
+	struct gh_dump_frame frame;
+	size_t number = frames->wait_of[goroutine];
+	if (number != GH_DUMP_NONE) {
+		const struct gh_wait *wait = &frames->waits->list.items[number];
+		*cond = wait->object;
+		if (wait->kind == GH_WAIT_COND && wait->object != 0)
+			return true;
+	}
+	if (!get_frame(frames, goroutine, depth, &frame))
+		return false;
+	size_t place = base_place(frames, gh_lock_frames_module(frames, frame.entry), &frame);
+	return place != SIZE_MAX &&
+	       gh_lock_frames_value(frames, goroutine, depth, place, &condition, 0, cond);
+}
+
 /* The frame at DEPTH, of sync.(*Cond).Wait, has let go of the lock at ADDRESS; GH_RELEASED_PERHAPS
  * if it is not known of which. */
 static enum gh_released released_by_wait(struct gh_lock_frames *frames, size_t goroutine,
 					 size_t depth, uint64_t address)
 {
-	static const struct gh_receiver condition = {.known = true, .from = GH_RECEIVER_ARGUMENT};
-	struct gh_dump_frame frame;
 	uint64_t cond;
-	if (!get_frame(frames, goroutine, depth, &frame))
-		return GH_RELEASED_PERHAPS;
-	size_t place = base_place(frames, gh_lock_frames_module(frames, frame.entry), &frame);
-	if (place == SIZE_MAX || address == 0 ||
-	    !gh_lock_frames_value(frames, goroutine, depth, place, &condition, 0, &cond))
+	if (address == 0 || !find_cond(frames, goroutine, depth, &cond))
 		return GH_RELEASED_PERHAPS;
 	uint64_t lock = gh_wait_word(frames->dump, cond + frames->dump->word);
 	if (lock == 0)

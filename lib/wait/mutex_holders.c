@@ -413,7 +413,7 @@ bool gh_mutex_holders_find(struct gh_deadlocks *deadlocks, const struct gh_waits
 	    .crowds = calloc(deadlocks->mutexes.count + 1, sizeof(struct crowd)),
 	};
 	bool ok = finder.contended != NULL && finder.crowds != NULL &&
-		  gh_lock_frames_start(&finder.frames, dump, modules, nmodules) &&
+		  gh_lock_frames_start(&finder.frames, waits, wait_of, modules, nmodules) &&
 		  find_refs(&finder);
 	for (size_t i = 0; ok && i < dump->stacks.count && !finder.failed; i++) {
 		size_t nframes = gh_dump_stack(dump, i)->nframes;

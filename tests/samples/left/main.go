@@ -25,9 +25,12 @@ func (s *store) count(by int) {
 //go:noinline
 func (s *store) read() int {
 	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	return s.hits[1]
+	hits := s.hits[1]
+	s.mutex.Unlock()
+	return hits
 }
+
+var jobs = make(chan int)
 
 //go:noinline
 func work(jobs chan int) {
@@ -43,7 +46,6 @@ func broken(s *store) {
 
 func main() {
 	s := &store{hits: map[int]int{}}
-	jobs, sleepers := make(chan int), 4
 	broken(s)
 	for i := 0; i < 3; i++ {
 		go s.count(1)
@@ -51,7 +53,7 @@ func main() {
 	for i := 0; i < 5; i++ {
 		go work(jobs)
 	}
-	for i := 0; i < sleepers; i++ {
+	for i := 0; i < 4; i++ {
 		go time.Sleep(time.Hour)
 	}
 	time.Sleep(300 * time.Millisecond)
