@@ -102,7 +102,8 @@ check_release() {
 	fi
 	# Each release of Delve reads the DWARF of some releases of Go; Debian's reads that of its Go.
 	[ "$1" = 1.19 ] || return
-	if needs "Go $1 in Delve" dlv; then
+	delve=dlv
+	if needs "Go $1 in Delve" dlv && delve_reads "Go $1 in Delve" "$directory/dump"; then
 		delve "$1"
 	fi
 }

@@ -254,6 +254,7 @@ check_release() {
 	name="Delve $("$delve" version | sed -n 's/^Version: //p'), Go $1${2:+, $2}"
 	for check in told:values told:dap args:steps dump:goroutines; do
 		sample "$name" "$1" "${check%:*}" ${2+"$2"} || continue
+		delve_reads "$name: ${check#*:}" "$directory/${check%:*}" || continue
 		"$GOHEAP" unstrip "$directory/${check%:*}.stripped" -o "$work/whole" || fail "$name: goheap unstrip"
 		"check_${check#*:}" "$name"
 	done
