@@ -151,7 +151,8 @@ static const struct entry entries[] = {
     {"*string", "pointer string"},
     {"[3]int", "array size 24 int kind 17 runtime 648; range count 3 uintptr"},
     {"func(int, ...string) *example.org/x/main.Node",
-     "func kind 19 runtime 776; takes int; takes []string; ...; takes **example.org/x/main.Node | "
+     "func size 8 kind 19 runtime 776; takes int; takes []string; ...; takes "
+     "**example.org/x/main.Node | "
      "typedef func(int, ...string) *example.org/x/main.Node"},
     {"interface { Do(int, ...string) *example.org/x/main.Node }",
      "typedef runtime.iface kind 20 runtime 904 | typedef interface { Do(int, ...string) "
