@@ -157,15 +157,15 @@ backtrace() {
 	ok "$1"
 }
 
-# first_lines: what the process said before it printed stacks, but for which thread it was.
+# first_lines: what the process said before it printed stacks.
 first_lines() {
-	sed -e '/^goroutine /,$d' -e '/^runtime stack:/,$d' "$work/traceback" |
-		sed -e '/^runtime: \|^stack: \|^signal arrived \|^$/d' -e 's/^\(PC=.*\) m=[0-9]*/\1/' -e 's/\(sigcode=.*\) addr=.*/\1/'
+	sed -e '/^goroutine /,$d' -e '/^runtime stack:/,$d' -e '/^$/d' "$work/traceback"
 }
 
-# told NAME TEXT: goheap crash says what the process said before it printed stacks, names the goroutine whose stack it printed
-# first, and the calls in the sample that were still deferred where nothing ran them. Which thread it was is not told.
+# told NAME TEXT: goheap crash says what the process said before it printed stacks, and no panic of it twice, names the goroutine
+# whose stack it printed first, and the calls in the sample that were still deferred where nothing ran them.
 told() {
+	lacks "$1: panics once" "$2" '^panicking in '
 	equal "$1: what it crashed of" "$(first_lines)" "$(sed '/^$/,$d' <<<"$2")"
 	case $1 in
 	*" deadlock" | *" sleep") # no goroutine runs

@@ -1,5 +1,5 @@
 /* The rules are those of src/runtime/panic.go: fatalthrow, fatalpanic and printpanics. */
-#include "lib/process/process.h"
+#include "lib/process/dump_parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +7,6 @@
 
 #include "lib/code/code.h"
 #include "lib/dump/record.h"
-#include "lib/process/internal.h"
 
 /* From a crash's own calls to what crashed there are fewer frames. */
 #define MAX_FRAMES 64
@@ -65,9 +64,16 @@ static bool add_fatal(const struct finder *finder, const struct gh_stack_frame *
 		    !gh_process_uint(&process->memory, address + word, word, &size) ||
 		    !is_message(process, text, size))
 			continue;
-		add_line(finder->crash, "fatal error: ");
-		gh_panic_string(&finder->crash->text, process, text, size);
-		add_line(finder->crash, "\n");
+		struct gh_buffer fatal = {0};
+		gh_buffer_bytes(&fatal, "fatal error: ", strlen("fatal error: "));
+		gh_panic_string(&fatal, process, text, size);
+		gh_buffer_bytes(&fatal, "\n", sizeof("\n"));
+		if (!fatal.failed) {
+			gh_crash_add_printed(&finder->crash->text, process, (char *)fatal.data);
+			add_line(finder->crash, (char *)fatal.data);
+		}
+		finder->crash->text.failed |= fatal.failed;
+		gh_buffer_free(&fatal);
 		return true;
 	}
 	return false;
@@ -115,29 +121,6 @@ static const struct gh_goroutine *find_goroutine(struct finder *finder, uint64_t
 	return NULL;
 }
 
-/* The name that Go has for a signal that ends a program. NULL for others. */
-static const char *signal_name(uint32_t number)
-{
-	static const struct {
-		uint32_t number;
-		const char *name;
-	} names[] = {
-	    {3, "SIGQUIT: quit"},
-	    {4, "SIGILL: illegal instruction"},
-	    {5, "SIGTRAP: trace trap"},
-	    {6, "SIGABRT: abort"},
-	    {7, "SIGBUS: bus error"},
-	    {8, "SIGFPE: floating-point exception"},
-	    {11, "SIGSEGV: segmentation violation"},
-	    {16, "SIGSTKFLT: stack fault"},
-	    {31, "SIGSYS: bad system call"},
-	};
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (names[i].number == number)
-			return names[i].name;
-	return NULL;
-}
-
 /* What runtime.g has of a signal that made the goroutine panic or throw. */
 struct g_signal {
 	uint64_t number; /* g.sig */
@@ -160,7 +143,7 @@ static bool read_signal(struct finder *finder, uint64_t g, struct g_signal *sign
 	       gh_process_uint(memory, code, word, &signal->code) &&
 	       gh_process_uint(memory, code + word, word, &signal->addr) &&
 	       gh_process_uint(memory, code + 2 * word, word, &signal->pc) &&
-	       signal_name((uint32_t)signal->number) != NULL;
+	       gh_crash_signal_name((uint32_t)signal->number) != NULL;
 }
 
 /* Appends the line on the signal that made the runtime.g at G panic or throw, if one did (dopanic_m
@@ -173,7 +156,8 @@ static void add_signal_of(struct finder *finder, uint64_t g)
 		return;
 	snprintf(text, sizeof(text),
 		 "[signal %s code=0x%" PRIx64 " addr=0x%" PRIx64 " pc=0x%" PRIx64 "]\n",
-		 signal_name((uint32_t)signal.number), signal.code, signal.addr, signal.pc);
+		 gh_crash_signal_name((uint32_t)signal.number), signal.code, signal.addr,
+		 signal.pc);
 	add_line(finder->crash, text);
 }
 
@@ -262,26 +246,25 @@ static void add_panics(struct finder *finder, const struct gh_goroutine *g)
 static void find_signal(struct finder *finder)
 {
 	enum { QUIT = 3 };
+	struct gh_process *process = finder->process;
 	const struct gh_stack_thread *found = NULL;
-	for (size_t i = 0; i < finder->process->nthreads; i++) {
+	struct gh_m_list list = {0};
+	gh_m_list_find(&list, process, &finder->types, &finder->all);
+	for (size_t i = 0; i < process->nthreads; i++) {
 		const struct gh_stack_thread *thread = &finder->stack.threads[i];
-		if (signal_name(thread->signal.number) != NULL &&
-		    (found == NULL || found->signal.number == QUIT))
+		if (gh_crash_signal_name(thread->signal.number) != NULL &&
+		    (found == NULL || (found->signal.number == QUIT &&
+				       (thread->signal.number != QUIT ||
+					gh_crash_is_dying(process, &finder->all, &list, thread)))))
 			found = thread;
 	}
 	if (found == NULL)
 		return;
-	char text[160];
-	uint64_t code = (uint64_t)(int32_t)found->signal.code;
-	if (finder->process->tab->pointer_size == 4)
-		code &= UINT32_MAX;
-	snprintf(text, sizeof(text), "%s\nPC=0x%" PRIx64 " sigcode=%" PRIu64 "\n",
-		 signal_name(found->signal.number), found->at.pc, code);
-	add_line(finder->crash, text);
+	gh_crash_add_signal(&finder->crash->text, process, &finder->all, &list, found);
 	find_goroutine(finder, found->at.sp);
 	/* Code 0 (SI_USER) is of a signal that somebody sent. */
 	finder->crash->in_c = !finder->crash->has_goroutine && found->signal.code != 0 &&
-			      *gh_process_function(finder->process, found->at.pc) == '\0';
+			      *gh_process_function(process, found->at.pc) == '\0';
 }
 
 /* Reads the goroutines that may have crashed. */

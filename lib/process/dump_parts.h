@@ -178,6 +178,26 @@ void gh_dump_add_itabs(struct gh_dump_stream *stream, struct gh_process *process
  *
  * Sources: type m in src/runtime/runtime2.go, dumpms in src/runtime/heapdump.go. */
 
+/* The list of those of a process, and where runtime.m has its fields, in bytes; its first is g0,
+ * whose stack is the thread's. 0 for fields that it lacks, but for the first three. */
+struct gh_m_list {
+	uint64_t os_id;     /* procid, 8 bytes */
+	uint64_t id;        /* 8 bytes */
+	uint64_t next;      /* alllink */
+	uint64_t signal_g;  /* gsignal */
+	uint64_t current_g; /* curg */
+	uint64_t locked_g;  /* lockedg */
+	uint64_t in_c;      /* incgo, 1 byte */
+	uint64_t dying;     /* 4 bytes */
+	uint64_t first;     /* address of the first runtime.m */
+	unsigned count;
+};
+
+/* Finds runtime.allm, the variable that the longest such list starts from. False if there is none,
+ * or the program's TYPES do not describe it. The goroutines ALL were found. */
+bool gh_m_list_find(struct gh_m_list *list, struct gh_process *process,
+		    const struct gh_rtypes *types, const struct gh_goroutines *all);
+
 /* Adds a record for each runtime.m that runtime.allm lists, as far as the program's TYPES describe
  * it. The goroutines ALL were found. */
 void gh_dump_add_threads(struct gh_dump_stream *stream, struct gh_process *process,
@@ -246,5 +266,29 @@ struct gh_free_memory gh_free_memory_find(const char *root);
 /* Whether there is as much as a copy of the memory of process PID takes. If not, fills ERR, in
  * which it is called NAME. */
 bool gh_free_memory_suffices(int pid, const char *name, struct gh_error *err);
+
+/* The parts of a crash report: signals, and what the runtime itself has printed. */
+
+/* The name that Go has for a signal that ends a program. NULL for others. */
+const char *gh_crash_signal_name(uint32_t number);
+
+/* THREAD of PROCESS began to end it: others may have been sent a signal since, to print their
+ * stacks. The goroutines ALL were found; LIST has the process's threads, or none. */
+bool gh_crash_is_dying(struct gh_process *process, const struct gh_goroutines *all,
+		       const struct gh_m_list *list, const struct gh_stack_thread *thread);
+
+/* Appends the report on the signal whose handler THREAD is in: its name, registers and address, and
+ * that it arrived in C code.
+ *
+ * Sources: fatalsignal, up to Go 1.20 sighandler, in src/runtime/signal_unix.go. */
+void gh_crash_add_signal(struct gh_buffer *out, struct gh_process *process,
+			 const struct gh_goroutines *all, const struct gh_m_list *list,
+			 const struct gh_stack_thread *thread);
+
+/* Appends the runtime's own lines before FATAL, the line of a fatal error: its explanation of that
+ * (stack limits, lack of memory). Nothing on machines other than amd64 and arm64.
+ *
+ * Source: printBacklog and recordForPanic in src/runtime/print.go. */
+void gh_crash_add_printed(struct gh_buffer *out, struct gh_process *process, const char *fatal);
 
 #endif

@@ -5,34 +5,31 @@
 /* Threads that are followed from one to the next, unless to make work. */
 #define MAX_THREADS (1U << 20)
 
-/* Where runtime.m has its fields, in bytes; its first is g0, whose stack is the thread's. */
-struct layout {
-	uint64_t os_id; /* procid, 8 bytes */
-	uint64_t id;    /* 8 bytes */
-	uint64_t next;  /* alllink */
-};
-
-/* Reads LAYOUT from the type M. */
-static bool read_layout(struct layout *layout, const struct gh_rtypes *types,
+/* Reads the layout of LIST from the type M. */
+static bool read_layout(struct gh_m_list *list, const struct gh_rtypes *types,
 			const struct gh_rtype *m)
 {
+	const struct {
+		const char *name;
+		uint64_t *offset;
+	} fields[] = {
+	    {"procid", &list->os_id},     {"id", &list->id},          {"alllink", &list->next},
+	    {"gsignal", &list->signal_g}, {"curg", &list->current_g}, {"lockedg", &list->locked_g},
+	    {"incgo", &list->in_c},       {"dying", &list->dying},
+	};
 	struct gh_rtype_part part;
-	*layout = (struct layout){0};
-	for (uint32_t i = 0; i < m->nparts && gh_rtype_part(types, m, i, &part); i++) {
-		if (gh_rtype_text_is(part.name, "procid"))
-			layout->os_id = part.offset;
-		else if (gh_rtype_text_is(part.name, "id"))
-			layout->id = part.offset;
-		else if (gh_rtype_text_is(part.name, "alllink"))
-			layout->next = part.offset;
-	}
-	return layout->os_id != 0 && layout->id != 0 && layout->next != 0;
+	*list = (struct gh_m_list){0};
+	for (uint32_t i = 0; i < m->nparts && gh_rtype_part(types, m, i, &part); i++)
+		for (size_t k = 0; k < sizeof(fields) / sizeof(fields[0]); k++)
+			if (gh_rtype_text_is(part.name, fields[k].name))
+				*fields[k].offset = part.offset;
+	return list->os_id != 0 && list->id != 0 && list->next != 0;
 }
 
-static bool find_layout(struct layout *layout, const struct gh_rtypes *types)
+static bool find_layout(struct gh_m_list *list, const struct gh_rtypes *types)
 {
 	uint32_t m = gh_rtypes_struct(types, "runtime.m", 0);
-	while (m != GH_NO_RTYPE && !read_layout(layout, types, &types->items[m]))
+	while (m != GH_NO_RTYPE && !read_layout(list, types, &types->items[m]))
 		m = gh_rtypes_struct(types, "runtime.m", m + 1);
 	return m != GH_NO_RTYPE;
 }
@@ -49,56 +46,55 @@ static bool is_thread(struct gh_process *process, const struct gh_goroutines *al
 
 /* How many threads are on the list that starts with the one at ADDRESS. Takes them off *LEFT. */
 static unsigned count_threads(struct gh_process *process, const struct gh_goroutines *all,
-			      const struct layout *layout, uint64_t address, unsigned *left)
+			      const struct gh_m_list *list, uint64_t address, unsigned *left)
 {
 	unsigned count = 0;
 	while (*left > 0 && is_thread(process, all, address)) {
-		address = gh_process_word(process, address + layout->next);
+		address = gh_process_word(process, address + list->next);
 		count++;
 		--*left;
 	}
 	return count;
 }
 
-/* Looks for runtime.allm: the variable that the longest list starts from. Gives its first. */
-static uint64_t find_threads(struct gh_process *process, const struct gh_goroutines *all,
-			     const struct layout *layout, unsigned *most)
+bool gh_m_list_find(struct gh_m_list *list, struct gh_process *process,
+		    const struct gh_rtypes *types, const struct gh_goroutines *all)
 {
+	if (!find_layout(list, types))
+		return false;
 	const struct gh_moduledata *module = &process->tab->module;
 	unsigned left = MAX_THREADS;
 	unsigned word = process->tab->pointer_size;
-	uint64_t first = 0;
 	uint64_t at = module->bss + process->bias;
 	uint64_t end = module->ebss + process->bias;
 	uint64_t address;
 	for (; gh_process_next_uint(&process->memory, &at, end, word, &address); at += word) {
-		unsigned count = count_threads(process, all, layout, address, &left);
-		if (count > *most) {
-			*most = count;
-			first = address;
+		unsigned count = count_threads(process, all, list, address, &left);
+		if (count > list->count) {
+			list->count = count;
+			list->first = address;
 		}
 	}
-	return first;
+	return list->count > 0;
 }
 
 void gh_dump_add_threads(struct gh_dump_stream *stream, struct gh_process *process,
 			 const struct gh_rtypes *types, const struct gh_goroutines *all)
 {
 	struct gh_buffer *out = &stream->bytes;
-	struct layout layout;
-	unsigned count = 0;
-	if (!find_layout(&layout, types))
+	struct gh_m_list list;
+	if (!gh_m_list_find(&list, process, types, all))
 		return;
-	uint64_t at = find_threads(process, all, &layout, &count);
-	for (; count > 0; count--) {
+	uint64_t at = list.first;
+	for (; list.count > 0; list.count--) {
 		uint64_t id, os_id;
-		gh_process_uint(&process->memory, at + layout.id, 8, &id);
-		gh_process_uint(&process->memory, at + layout.os_id, 8, &os_id);
+		gh_process_uint(&process->memory, at + list.id, 8, &id);
+		gh_process_uint(&process->memory, at + list.os_id, 8, &os_id);
 		gh_buffer_uleb128(out, GH_DUMP_THREAD);
 		gh_buffer_uleb128(out, at);
 		gh_buffer_uleb128(out, id);
 		gh_buffer_uleb128(out, os_id);
 		gh_dump_stream_pass(stream);
-		at = gh_process_word(process, at + layout.next);
+		at = gh_process_word(process, at + list.next);
 	}
 }

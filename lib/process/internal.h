@@ -19,14 +19,16 @@ struct gh_stack_site;
 
 /* A signal, as siginfo_t has it. */
 struct gh_signal {
-	uint32_t number; /* 0 if there is none */
-	uint32_t code;   /* si_code */
+	uint32_t number;  /* 0 if there is none */
+	uint32_t code;    /* si_code */
+	uint64_t address; /* si_addr */
 };
 
 /* A thread, past the signal handlers that it is in. */
 struct gh_stack_thread {
 	struct gh_registers at;
 	struct gh_signal signal; /* what interrupted it there, if it is in handlers */
+	uint64_t handler_sp;     /* of the innermost of these */
 };
 
 /* A walk over the frames of one goroutine after the other. */

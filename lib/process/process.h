@@ -16,7 +16,8 @@
  * - goroutine.c, goroutine_scan.c, g_layout.c, waitreason.c, labels.c: goroutines;
  * - stack.c, stack_words.c, stack_objects.c: their frames, and the pointers in these;
  * - deferred.c, panic.c: deferred calls; panics, and their values;
- * - crash.c: why the process crashed, as Go prints it: it names signals, but not their codes;
+ * - crash.c: why the process crashed, as Go prints it; crash_signal.c: signals; crash_printed.c:
+ *   what the runtime has printed of it;
  * - map_entries.c: the entries of maps, by where lib/value/value_map.c finds that they are;
  * - spans.c, span_layout.c, span_pointers.c, type_mask.c: the heap's objects, and pointers in them;
  * - as_dump.c: writes all records of a heap dump, by dump_stream.c, each of the dump_*.c some of

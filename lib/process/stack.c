@@ -156,18 +156,21 @@ static bool read_interrupted(struct gh_stack *stack, const struct gh_stack_site 
 	uint64_t info = frame + layout->info;
 	uint64_t number;
 	uint64_t code;
+	uint64_t address;
 	struct gh_registers *at = &thread->at;
 	if (!gh_process_uint(memory, frame + layout->pc, word, &at->pc) ||
 	    !gh_process_uint(memory, frame + layout->sp, word, &at->sp) ||
 	    (layout->lr != 0 && !gh_process_uint(memory, frame + layout->lr, word, &at->lr)) ||
 	    !gh_process_uint(memory, info, 4, &number) ||
-	    !gh_process_uint(memory, info + 8, 4, &code))
+	    !gh_process_uint(memory, info + 8, 4, &code) ||
+	    !gh_process_uint(memory, info + (word == 8 ? 16 : 12), word, &address))
 		return false;
 	for (; at->count < layout->count; at->count++)
 		if (!gh_process_uint(memory, frame + layout->registers + at->count * word, word,
 				     &at->values[at->count]))
 			break;
-	thread->signal = (struct gh_signal){.number = (uint32_t)number, .code = (uint32_t)code};
+	thread->signal = (struct gh_signal){
+	    .number = (uint32_t)number, .code = (uint32_t)code, .address = address};
 	return true;
 }
 
@@ -207,6 +210,7 @@ static struct gh_stack_thread leave_handlers(const struct gh_stack *stack,
 	struct gh_stack_thread thread = {.at = *registers};
 	for (unsigned i = 0; i < HANDLERS && leave_handler(stack, &thread); i++)
 		;
+	thread.handler_sp = registers->sp;
 	return thread;
 }
 

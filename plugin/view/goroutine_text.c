@@ -174,7 +174,8 @@ static void print_panic(FILE *out, struct gh_goroutine_list *listing, uint64_t i
 static void print_extra(FILE *out, struct gh_goroutine_list *listing, uint64_t id, size_t number)
 {
 	const struct gh_dump_stack *stack = gh_dump_stack(listing->dump, number);
-	for (size_t i = 0; i < stack->npanics; i++)
+	/* A crash report has them before the stack, with their values. */
+	for (size_t i = 0; i < stack->npanics && listing->only == NULL; i++)
 		print_panic(out, listing, id, stack->first_panic + i);
 	for (size_t i = 0; i < stack->ndefers; i++)
 		print_defer(out, listing, id, stack->first_defer + i);

@@ -311,8 +311,8 @@ struct gh_goroutine_list {
 /* Prints them. On failure prints the error and returns false. */
 bool gh_goroutines_print(struct gh_goroutine_list *listing);
 
-/* Prints DUMP's goroutine ID to OUT, as `goheap goroutines' does. On failure prints the error and
- * returns false. */
+/* Prints DUMP's goroutine ID to OUT, as `goheap goroutines' does but for its panics. On failure
+ * prints the error and returns false. */
 bool gh_goroutines_print_one(FILE *out, const struct gh_dump *dump, struct gh_symbols *symbols,
 			     uint64_t id);
 
