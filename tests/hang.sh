@@ -53,6 +53,20 @@ check() {
 	wait "$pid" 2>"$work/why"
 }
 
+# check_finalizers RELEASE: the one goroutine that runs finalizers waits for the mutex. Of 20 objects the last may still be on a
+# stack.
+check_finalizers() {
+	local name="Go $1, finalizers" sentence
+	sentence='goroutine [0-9]+ runs finalizers, and is blocked in main\.\(\*held\)\.close: 1[89] more wait for it'
+	run_until_ready "$directory/stuck.stripped" finalizers
+	has "$name: hang" "$("$GOHEAP" hang -p "$pid" 2>"$work/why")" "^$sentence\$"
+	has "$name: hang, as JSON" "$("$GOHEAP" hang --json -p "$pid" 2>"$work/why")" \
+		"^\{\"part\":\"finalizers\",\"kind\":\"finalizers\",\"finding\":\"$sentence\",\"goroutine\":[0-9]+,\"function\":\"main\.\(\*held\)\.close\",\"waiting\":1[89]\}\$"
+	has "$name: suspects" "$("$GOHEAP" suspects -p "$pid" 2>"$work/why")" "^$sentence\$"
+	exec 7>&-
+	wait "$pid" 2>"$work/why"
+}
+
 # stop_seen: waits until goheap, which is $asker, has a thread of the process stopped. False if it has ended before.
 stop_seen() {
 	local file stat
@@ -178,6 +192,7 @@ for release in ${RELEASES:-1.15 1.19 1.27}; do
 	check "$release" pipe writePipe S held 'in a system call, syscall\.write'
 	# At some of its instructions it is not sure.
 	check "$release" spin spin R '(perhaps )?held' '(on a thread|ready to run)'
+	check_finalizers "$release"
 	! is_newest "$release" || check_signals "$release"
 	[ "$release" != 1.19 ] || check_disk "$release"
 done

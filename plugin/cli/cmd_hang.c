@@ -395,6 +395,7 @@ static int answer(struct gh_wait_query *query)
 		print_busy(query, IN_C);
 	}
 	bool collects = print_collector(query);
+	gh_blocked_finalizers_print(&query->dump, query->symbols, "finalizers", json);
 	if (!json)
 		puts("What most wait for:");
 	size_t ngroups = gh_wait_groups_print(query, SHOWN, "group");

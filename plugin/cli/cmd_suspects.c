@@ -59,6 +59,8 @@ static void print_text(struct gh_suspects *suspects)
 		puts(suspects->compares
 			 ? "Nothing to tell: nothing has grown by much of the heap"
 			 : "Nothing to tell: nothing keeps much of the heap by itself");
+	gh_blocked_finalizers_print(&suspects->query->dump, suspects->query->names.symbols, NULL,
+				    false);
 	print_outside(suspects->query);
 	print_threads(suspects->query);
 }
@@ -71,9 +73,10 @@ static int answer(struct gh_heap_query *query, struct gh_suspects *older)
 	bool found = gh_suspects_find(&suspects, query, older, &err);
 	if (!found)
 		gh_print_error(&err);
-	else if (query->options->json)
+	else if (query->options->json) {
 		gh_suspects_emit(stdout, &suspects);
-	else
+		gh_blocked_finalizers_print(&query->dump, query->names.symbols, NULL, true);
+	} else
 		print_text(&suspects);
 	gh_suspects_free(&suspects);
 	return found ? GH_EXIT_OK : GH_EXIT_INPUT;

@@ -9,7 +9,7 @@
  * - heap_query.c, object_groups.c, merged_dominators.c, picture.c, neighborhood.c: answers about
  *   the heap (heap_query.h); growth.c: what diff prints;
  * - suspects.c: what may leak; suspects_text.c: how that is worded; suspect_unused.c: what slices
- *   and maps keep and do not use; see.c: what to type next;
+ *   and maps keep and do not use; see.c: what to type next; finalizer_queue.c: blocked finalizers;
  * - prompt.c, sql_prompt.c: goheap's own prompts (heap_query.h);
  * - foreign.c: what is said where nothing is Go's;
  * - kept.c, keeper.c, answers.c: what is kept from one question to the next (heap_query.h);
@@ -464,5 +464,13 @@ void gh_foreign_tell_debugged(const char *program);
 /* What is to be said of IMAGE, which has no pclntab for the reason in ERR: that, or that it is no
  * Go program. ERR has the text. */
 const char *gh_foreign_describe(const struct gh_image *image, struct gh_error *err);
+
+struct gh_symbols;
+
+/* Prints each goroutine of DUMP that runs finalizers or cleanups and is blocked in one for which
+ * others wait, a line each or, as JSON, a row each, with PART unless that is NULL. SYMBOLS may be
+ * NULL. Gives how many there are. */
+size_t gh_blocked_finalizers_print(const struct gh_dump *dump, struct gh_symbols *symbols,
+				   const char *part, bool json);
 
 #endif

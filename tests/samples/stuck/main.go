@@ -100,6 +100,35 @@ func spin() {
 	mutex.Unlock()
 }
 
+type held struct {
+	next *held
+	room [100]int
+}
+
+//go:noinline
+func (h *held) close() {
+	mutex.Lock()
+	h.room[0]++
+	mutex.Unlock()
+}
+
+//go:noinline
+func makeHeld(n int) {
+	for i := 0; i < n; i++ {
+		runtime.SetFinalizer(new(held), (*held).close)
+	}
+}
+
+//go:noinline
+func blockFinalizers() {
+	mutex.Lock()
+	makeHeld(20)
+	runtime.GC()
+	time.Sleep(50 * time.Millisecond)
+	say()
+	<-make(chan int)
+}
+
 //go:noinline
 func handle() {
 	mutex.Lock()
@@ -120,7 +149,8 @@ func main() {
 	if len(os.Args) > 2 {
 		mapFile(os.Args[2])
 	}
-	go map[string]func(){"c": callC, "kernel": callKernel, "pipe": writePipe, "spin": spin}[os.Args[1]]()
+	go map[string]func(){"c": callC, "kernel": callKernel, "pipe": writePipe, "spin": spin,
+		"finalizers": blockFinalizers}[os.Args[1]]()
 	time.Sleep(100 * time.Millisecond)
 	for i := 0; i < 3; i++ {
 		go handle()
