@@ -109,9 +109,9 @@ check_refusals() {
 		$'SELECT \e[31m'
 	for statement in "ATTACH 'x.db' AS x" VACUUM "CREATE TABLE x (y)" "CREATE TEMP TABLE x (y)" "DROP TABLE objects" "DELETE FROM objects" \
 		"INSERT INTO objects VALUES (1, 2, 3, 4)" "UPDATE objects SET type = ''" "PRAGMA temp_store_directory = '/tmp'" \
-		"PRAGMA journal_mode" "SELECT * FROM pragma_database_list" "VACUUM INTO 'x.db'" "SELECT load_extension('x')" \
+		"PRAGMA journal_mode" "SELECT * FROM pragma_database_list" "VACUUM INTO 'x.db'" "SELECT load_extension('x')" "SELECT fts3_tokenizer('simple')" \
 		"BEGIN" "CREATE VIRTUAL TABLE x USING objects" "SELECT 1; ATTACH 'x.db' AS x" "ANALYZE" "DETACH main"; do
-		refused 2 "$statement" '^goheap: (not authorized: a heap is read, and nothing else|not authorized to use function: load_extension|table objects may not be modified|sql: expected a SELECT, found .*)$' "$statement"
+		refused 2 "$statement" '^goheap: (not authorized: a heap is read, and nothing else|not authorized to use function: (load_extension|fts3_tokenizer)|table objects may not be modified|sql: expected a SELECT, found .*)$' "$statement"
 	done
 	refused 2 "writefile" '^goheap: no such function: writefile' "SELECT writefile('x', 'y')"
 	refused 2 "readfile" '^goheap: no such function: readfile' "SELECT readfile('/etc/passwd')"

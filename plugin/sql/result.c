@@ -285,13 +285,26 @@ static bool print_row(const struct result *result)
 	return true;
 }
 
+/* The row has so long values that it is printed value by value, and has no part in the widths. */
+static bool is_long(const struct result *result)
+{
+	sqlite3_stmt *statement = result->cells->statement;
+	int64_t size = 0;
+	for (int i = 0; i < result->count; i++) {
+		int type = sqlite3_column_type(statement, i);
+		if (type == SQLITE_TEXT || type == SQLITE_BLOB)
+			size += sqlite3_column_bytes(statement, i);
+	}
+	return size > FIRST_SIZE;
+}
+
 static int print_table_rows(struct result *result)
 {
 	sqlite3_stmt *statement = result->cells->statement;
 	int status;
 	size_t first = 0;
 	while ((status = sqlite3_step(statement)) == SQLITE_ROW && first++ < FIRST_ROWS &&
-	       result->size < FIRST_SIZE)
+	       result->size < FIRST_SIZE && !is_long(result))
 		if (!keep_row(result))
 			return SQLITE_NOMEM;
 	if (status != SQLITE_ROW && status != SQLITE_DONE)
