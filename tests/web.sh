@@ -57,12 +57,12 @@ check_guard() {
 # check_silent: who connects and says nothing, or never ends, keeps no one else waiting.
 check_silent() {
 	local i fd fds=()
-	for i in {1..120}; do
+	for i in {1..260}; do
 		exec {fd}<>"/dev/tcp/127.0.0.1/$port"
 		[ $((i % 2)) = 0 ] || printf 'GET / HTTP/1.1\r\nX-Slow: ' >&"$fd"
 		fds+=("$fd")
 	done
-	equal "besides 120 silent connections" 200 "$(status "$address")"
+	equal "besides 260 silent connections" 200 "$(status --max-time 8 "$address")"
 	for fd in "${fds[@]}"; do
 		exec {fd}>&-
 	done

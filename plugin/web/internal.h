@@ -30,6 +30,7 @@
 	FUNCTION(queue_response)                                                                   \
 	FUNCTION(resume_connection)                                                                \
 	FUNCTION(run)                                                                              \
+	FUNCTION(set_connection_option)                                                            \
 	FUNCTION(start_daemon)                                                                     \
 	FUNCTION(suspend_connection)
 
@@ -44,6 +45,9 @@ extern struct gh_microhttpd gh_mhd;
 
 /* Loads them. False, and a message printed, if they cannot be. */
 bool gh_microhttpd_load(void);
+
+/* How long a connection may be silent that has sent a whole request, in seconds. */
+enum { GH_WEB_PATIENCE = 10 };
 
 /* Who may ask. */
 struct gh_web_guard {

@@ -187,16 +187,22 @@ static void take_end(struct gh_web_request *request, int status, bool is_late)
 	bool answered = WIFEXITED(status) && WEXITSTATUS(status) == 0;
 	const struct gh_web_answers *answers = request->server->answers;
 	answers->end(answers->context, &request->question, answered);
+	bool is_too_large = WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ;
 	if (WIFSIGNALED(status) && is_late)
 		say(&request->question,
 		    "it took longer than two minutes: goheap in a shell takes as long as it needs");
+	else if (is_too_large)
+		say(&request->question,
+		    "the answer has more than 256 MB, which is more than the page carries: ask for "
+		    "fewer rows (LIMIT and WHERE in SQL), or goheap in a shell");
 	else if (WIFSIGNALED(status))
 		dprintf(request->question.err,
 			"goheap: the process that answers was ended by signal %d\n",
 			WTERMSIG(status));
-	finish(request, answered                       ? 0
-			: WIFEXITED(status) || is_late ? NO_ANSWER
-						       : MHD_HTTP_INTERNAL_SERVER_ERROR);
+	finish(request, answered ? 0
+			: WIFEXITED(status) || is_late || is_too_large
+			    ? NO_ANSWER
+			    : MHD_HTTP_INTERNAL_SERVER_ERROR);
 }
 
 static void look_after(struct gh_web_request *request)
@@ -382,6 +388,8 @@ enum MHD_Result gh_web_request_take(void *cls, struct MHD_Connection *connection
 		};
 		return MHD_YES;
 	}
+	gh_mhd.set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT,
+				     (unsigned)GH_WEB_PATIENCE);
 	/* A body is of no use to any. */
 	if (*upload_size != 0)
 		return MHD_NO;

@@ -12,7 +12,7 @@
 
 enum {
 	MAX_CONNECTIONS = 256,
-	PATIENCE = 10,            /* how long a connection may be silent, in seconds */
+	PATIENCE = 2,             /* how long one without a request may be silent, in seconds */
 	REQUEST_MEMORY = 1 << 14, /* bytes of a request's headers */
 	LOOK_AFTER = 500,         /* how often the time that children take is looked at, in ms */
 };

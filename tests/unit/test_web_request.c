@@ -42,6 +42,11 @@ START_TEST(questions_have_answers_or_reasons)
 	    {"/" WEB_TOKEN "/api/reason", 200, REASON, "a reason", 1, 0},
 	    {"/" WEB_TOKEN "/api/signal", 500, PLAIN,
 	     "goheap: the process that answers was ended by signal 9\n", 1, 0},
+	    {"/" WEB_TOKEN "/api/large", 200, REASON,
+	     "goheap: the answer has more than 256 MB, which is more than the page carries: ask "
+	     "for "
+	     "fewer rows (LIMIT and WHERE in SQL), or goheap in a shell\n",
+	     1, 0},
 	    {"/" WEB_TOKEN "/api/none", 400, PLAIN, "goheap: there is no answer\n", 0, 0},
 	    {"/" WEB_TOKEN "/api/bad", 400, PLAIN, "why\n", 0, 0},
 	    {"/" WEB_TOKEN "/api/failed", 503, PLAIN, "no process\n", 0, 0},

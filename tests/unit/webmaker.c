@@ -95,6 +95,13 @@ static int get_values(struct MHD_Connection *connection, enum MHD_ValueKind kind
 	return (int)from->nparameters;
 }
 
+static enum MHD_Result set_option(struct MHD_Connection *connection,
+				  enum MHD_CONNECTION_OPTION option, ...)
+{
+	(void)connection;
+	return option == MHD_CONNECTION_OPTION_TIMEOUT ? MHD_YES : MHD_NO;
+}
+
 static void suspend(struct MHD_Connection *connection)
 {
 	of(connection)->suspended++;
@@ -134,6 +141,8 @@ static enum gh_web_begun begin(void *context, struct gh_web_question *question, 
 		_exit(dprintf(question->err, "a reason") > 0);
 	if (strcmp(question->name, "signal") == 0)
 		kill(getpid(), SIGKILL);
+	if (strcmp(question->name, "large") == 0)
+		kill(getpid(), SIGXFSZ);
 	for (;;)
 		pause();
 }
@@ -163,6 +172,7 @@ void web_start(void)
 					.queue_response = queue,
 					.destroy_response = destroy,
 					.get_connection_info = get_info,
+					.set_connection_option = set_option,
 					.suspend_connection = suspend,
 					.resume_connection = resume};
 	gh_mhd.get_connection_values_n = get_values;
