@@ -169,20 +169,34 @@ static bool read_pointer(struct gh_process *process, const struct gh_goroutines 
 	return gh_process_uint(&process->memory, all->list + number * word, word, address);
 }
 
+/* The number of the slice's elements, or half of it, a quarter and so on, until the last of them is
+ * in memory: a core file may be cut short in their midst. */
+static uint64_t count_in_memory(struct gh_process *process, const struct gh_goroutines *all)
+{
+	uint64_t count = all->count;
+	uint64_t address;
+	while (count > 1 && !read_pointer(process, all, count - 1, &address))
+		count /= 2;
+	return count;
+}
+
 /* Of a sample of the slice's elements most are goroutines. Those whose goroutine is not in memory
  * are not counted: a core file may be cut short. Of one that is about to be used for the first time
- * little is set, and one or the other may be damaged. Elements that are themselves not in memory
- * are at most as many as good ones: two words that are no slice may point to a pointer to a
- * goroutine, and the length is then any number. */
+ * little is set, and one or the other may be damaged. Two words that are no slice may point to a
+ * pointer to a goroutine, and the length is then any number: of several elements, one is too few,
+ * and most are in memory. */
 static bool is_list(struct gh_process *process, const struct gh_goroutines *all)
 {
 	unsigned word = word_size(process);
-	uint64_t sample = all->count < SAMPLE ? all->count : SAMPLE;
+	uint64_t count = count_in_memory(process, all);
+	uint64_t sample = count < SAMPLE ? count : SAMPLE;
 	uint64_t good = 0, bad = 0, missing = 0, outside = 0;
+	if (count == 1 && all->count > 1)
+		return false;
 	for (uint64_t i = 0; i < sample; i++) {
 		struct bytes bytes;
 		uint64_t address;
-		if (!read_pointer(process, all, i * (all->count / sample), &address))
+		if (!read_pointer(process, all, i * (count / sample), &address))
 			outside++;
 		else if (address == 0 || address % word != 0)
 			bad++;

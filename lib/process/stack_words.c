@@ -43,7 +43,8 @@ void gh_stack_words_walk(struct gh_stack_words *words, struct gh_stack *stack,
 	gh_stack_start(stack, g);
 	unsigned word = word_size(words);
 	while (*left > 0 && gh_stack_next(stack, &frame)) {
-		uint64_t size = (frame.end - frame.sp) / word + 1;
+		uint64_t size = (frame.end - frame.sp) / word;
+		size = size > 0 ? size : 1;
 		bool fits = size <= *left;
 		*left = fits ? *left - size : 0;
 		if (fits)
