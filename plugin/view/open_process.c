@@ -188,12 +188,26 @@ static bool open_core(struct gh_target *target, const char *path, const char *pr
 	return true;
 }
 
+/* Says what is wrong with the file at PATH, or that a core file needs its program. */
+static void refuse_core(const char *path)
+{
+	struct gh_image core;
+	struct gh_error err;
+	if (is_input(path)) {
+		gh_say("for a core file from standard input, name the program: -e PROGRAM");
+	} else if (!gh_image_open_core(&core, path, &err)) {
+		gh_print_error(&err);
+	} else {
+		gh_say("for %s, name the program: -e PROGRAM", path);
+		gh_image_close(&core);
+	}
+}
+
 bool gh_target_open_core(struct gh_target *target, const char *path, const char *program)
 {
 	*target = (struct gh_target){.path = path};
 	if (program == NULL) {
-		gh_say("for %s, name the program: -e PROGRAM",
-		       is_input(path) ? "a core file from standard input" : path);
+		refuse_core(path);
 		return false;
 	}
 	bool opened = open_core(target, path, program);
