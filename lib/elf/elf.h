@@ -212,7 +212,7 @@ void gh_identity_free(struct gh_identity *identity);
 enum gh_identities { GH_IDENTITIES_UNKNOWN, GH_IDENTITIES_SAME, GH_IDENTITIES_DIFFER };
 
 /* Compares the build ids: GNU's and Go's, of which both have one. Unknown if there is none that
- * both have. */
+ * both have, or builds that differ may have the same. */
 enum gh_identities gh_identity_compare(const struct gh_identity *a, const struct gh_identity *b);
 
 /* The build id of IDENTITY to name where OTHER is another build: of a kind that both have. */

@@ -44,11 +44,21 @@ static enum gh_identities compare(const char *a, const char *b)
 	return strcmp(a, b) == 0 ? GH_IDENTITIES_SAME : GH_IDENTITIES_DIFFER;
 }
 
+/* Go's build id says what the program was made of. The go command's do from Go 1.10 on, and have
+ * slashes; before, they said which files, not what was in those, and tools that set it themselves
+ * give it to all their programs. From Go 1.24 on GNU's is made of it. */
+static bool is_of_contents(const char *go_build_id)
+{
+	return go_build_id == NULL || strchr(go_build_id, '/') != NULL;
+}
+
 enum gh_identities gh_identity_compare(const struct gh_identity *a, const struct gh_identity *b)
 {
 	enum gh_identities gnu = compare(a->ids.gnu_build_id, b->ids.gnu_build_id);
 	enum gh_identities go = compare(a->ids.go_build_id, b->ids.go_build_id);
-	return gnu > go ? gnu : go;
+	enum gh_identities found = gnu > go ? gnu : go;
+	bool certain = is_of_contents(a->ids.go_build_id) && is_of_contents(b->ids.go_build_id);
+	return found == GH_IDENTITIES_SAME && !certain ? GH_IDENTITIES_UNKNOWN : found;
 }
 
 const char *gh_identity_told(const struct gh_identity *identity, const struct gh_identity *other)

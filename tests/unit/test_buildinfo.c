@@ -155,8 +155,41 @@ START_TEST(a_string_names_the_release)
 }
 END_TEST
 
+/* Builds that differ may have one id of Go's, if the go command did not make it of what is in them,
+ * and one of GNU's that is made of it. */
+START_TEST(ids_of_contents_tell_builds)
+{
+	static const struct {
+		char *gnu[2], *go[2]; /* ids of two programs; NULL: none */
+		enum gh_identities found;
+	} cases[] = {
+	    {{NULL, NULL}, {NULL, NULL}, GH_IDENTITIES_UNKNOWN},
+	    {{"11", NULL}, {NULL, "a/b/c/d"}, GH_IDENTITIES_UNKNOWN},
+	    {{"11", "11"}, {NULL, NULL}, GH_IDENTITIES_SAME},
+	    {{"11", "12"}, {NULL, NULL}, GH_IDENTITIES_DIFFER},
+	    {{NULL, NULL}, {"a/b/c/d", "a/b/c/d"}, GH_IDENTITIES_SAME},
+	    {{NULL, NULL}, {"a/b/c/d", "a/b/c/e"}, GH_IDENTITIES_DIFFER},
+	    {{"11", "12"}, {"a/b/c/d", "a/b/c/d"}, GH_IDENTITIES_DIFFER},
+	    {{NULL, NULL}, {"redacted", "redacted"}, GH_IDENTITIES_UNKNOWN},
+	    {{"11", "11"}, {"redacted", "redacted"}, GH_IDENTITIES_UNKNOWN},
+	    {{"11", "11"}, {NULL, "redacted"}, GH_IDENTITIES_UNKNOWN},
+	    {{NULL, NULL}, {"0a1b2c", "0a1b2d"}, GH_IDENTITIES_DIFFER},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct gh_identity ids[2] = {0};
+		for (size_t j = 0; j < 2; j++) {
+			ids[j].ids.gnu_build_id = cases[i].gnu[j];
+			ids[j].ids.go_build_id = cases[i].go[j];
+		}
+		ck_assert_int_eq(gh_identity_compare(&ids[0], &ids[1]), cases[i].found);
+		ck_assert_int_eq(gh_identity_compare(&ids[1], &ids[0]), cases[i].found);
+	}
+}
+END_TEST
+
 void buildinfo_tests(TCase *tests)
 {
+	tcase_add_test(tests, ids_of_contents_tell_builds);
 	tcase_add_test(tests, strings_are_pointed_to);
 	tcase_add_test(tests, strings_follow);
 	tcase_add_test(tests, a_string_names_the_release);
