@@ -125,6 +125,16 @@ check_found() {
 	mv "$work/right" "$work/app"
 }
 
+# check_linker PROGRAM OTHER: of a process that runs the dynamic linker, which was told to load PROGRAM.
+check_linker() {
+	run_until_ready "$(readelf -l "$1" | sed -n 's/.*program interpreter: \(.*\)]/\1/p')" "$1"
+	answered "a process of the dynamic linker's" '^goroutine [0-9]+ .* waits to lock ' hang -p "$pid"
+	answered "a process of the dynamic linker's, with the program" '^goroutine [0-9]+ .* waits to lock ' hang -e "$1" -p "$pid"
+	refused "a process of the dynamic linker's, with another program" "found another" hang -e "$2" -p "$pid"
+	end "$pid"
+	exec 7>&-
+}
+
 # check_live PROGRAM OTHER HOW: of a process that runs PROGRAM, and asked with OTHER.
 check_live() {
 	run_until_ready "$1"
@@ -234,4 +244,8 @@ else
 fi
 check_live "$work/app" "$work/again" "build ids" "build id $(id "$work/again")"
 check_live "$work/plain" "$work/longer" "tables" 'by its table of functions$'
+if needs "the dynamic linker" cc; then
+	build linked '-s -w -linkmode external' '// One.'
+	check_linker "$work/linked" "$work/again"
+fi
 finish

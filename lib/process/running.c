@@ -49,6 +49,20 @@ void gh_identity_of_process(struct gh_identity *identity, int pid)
 	identity->path = length > 0 ? copy(text) : NULL;
 }
 
+/* The program FILE, which TAB is of, is in MEMORY by the build id there: the process runs the
+ * dynamic linker, which was told to load it. */
+static bool is_loaded(const struct gh_identity *file, const struct gh_pclntab *tab,
+		      const struct gh_memory *memory, uint64_t bias)
+{
+	const struct gh_image *image = tab->image;
+	struct gh_identity there;
+	gh_identity_of_memory(&there, memory, image->loads[0]->p_vaddr + bias,
+			      image->arch->big_endian, image->path);
+	bool same = gh_identity_compare(file, &there) == GH_IDENTITIES_SAME;
+	gh_identity_free(&there);
+	return same;
+}
+
 bool gh_identity_check(const struct gh_identity *identity, const struct gh_pclntab *tab,
 		       const struct gh_memory *memory, uint64_t bias, struct gh_error *err)
 {
@@ -59,6 +73,8 @@ bool gh_identity_check(const struct gh_identity *identity, const struct gh_pclnt
 	const char *is = *path != '\0' ? ", which is " : "";
 	gh_identity_of_image(&file, tab->image);
 	enum gh_identities found = gh_identity_compare(&file, identity);
+	if (found == GH_IDENTITIES_DIFFER && is_loaded(&file, tab, memory, bias))
+		found = GH_IDENTITIES_SAME;
 	bool same = found == GH_IDENTITIES_SAME ||
 		    (found == GH_IDENTITIES_UNKNOWN && gh_pclntab_fits_memory(tab, memory, bias));
 	if (found == GH_IDENTITIES_DIFFER) {

@@ -39,7 +39,8 @@ static bool check(const struct gh_identity *identity, const char *path,
 	if (compare_ids(identity, path) == GH_IDENTITIES_SAME ||
 	    !gh_image_open(&program.image, path, &ignored))
 		return true;
-	uint64_t bias = entry != 0 ? entry - program.image.header.e_entry : 0;
+	bool moves = entry != 0 && gh_image_is_pie(&program.image);
+	uint64_t bias = moves ? entry - program.image.header.e_entry : 0;
 	bool found = !gh_pclntab_open(&program.tab, &program.image, &ignored) ||
 		     gh_identity_check(identity, &program.tab, memory, bias, err);
 	gh_program_close(&program);
