@@ -6,9 +6,9 @@
  * was mapped before. */
 #define CHUNK (UINT64_C(256) << 10)
 
-/* A heapArena has so many bytes for each of the arena's, to Go 1.19 and from 1.20 on: its bitmap,
- * and 68 KiB. */
-enum { ARENA_BITMAP_OLD = 32, ARENA_BITMAP = 64 };
+/* The bitmap of a heapArena has so many bits for a word of the arena's, to Go 1.19 and from 1.20
+ * on. */
+enum { ARENA_BITS_OLD = 2, ARENA_BITS = 1 };
 
 static void add(struct gh_own_memories *own, uint64_t start, uint64_t end)
 {
@@ -92,7 +92,7 @@ static void add_arenas(struct gh_own_memories *own, struct gh_process *process,
 	uint64_t size = gh_heap_arena_size(process);
 	uint64_t before = 0;
 	unsigned word = process->tab->pointer_size;
-	uint64_t bitmap = size / (process->minor < 20 ? ARENA_BITMAP_OLD : ARENA_BITMAP);
+	uint64_t bitmap = size / word * (process->minor < 20 ? ARENA_BITS_OLD : ARENA_BITS) / 8;
 	if (process->minor >= 22)
 		return;
 	bool found = gh_span_pointers_open(&pointers, spans, process, &err);

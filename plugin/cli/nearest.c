@@ -55,7 +55,7 @@ static unsigned rank(const struct gh_command *command, const char *name)
 	if (strncmp(command->name, name, length) == 0)
 		return 0;
 	unsigned edits = distance(name, command->name);
-	return edits <= 2 && edits < length - edits ? edits : UINT_MAX;
+	return edits <= 2 && 2 * edits < length ? edits : UINT_MAX;
 }
 
 static void list_nearest(FILE *out, const char *name)
