@@ -36,11 +36,12 @@ static uint64_t read_start_ticks(int pid)
 	return at != NULL ? strtoull(at, NULL, 10) : 0;
 }
 
-bool gh_process_describe(struct gh_process_summary *summary, int pid)
+/* Fills SUMMARY. The machine was BOOTED so many seconds after the epoch, or 0 if that is not known.
+ * False if there is no process PID. */
+static bool describe(struct gh_process_summary *summary, int pid, uint64_t booted)
 {
 	char path[64];
 	struct stat st;
-	uint64_t booted;
 	*summary = (struct gh_process_summary){.pid = pid};
 	snprintf(path, sizeof(path), "/proc/%d", pid);
 	if (stat(path, &st) != 0)
@@ -51,7 +52,7 @@ bool gh_process_describe(struct gh_process_summary *summary, int pid)
 	summary->readable = length >= 0 || (errno != EACCES && errno != EPERM);
 	uint64_t ticks = read_start_ticks(pid);
 	long per_second = sysconf(_SC_CLK_TCK);
-	if (ticks > 0 && per_second > 0 && gh_number_file_read("/proc/stat", "btime ", &booted))
+	if (ticks > 0 && per_second > 0 && booted > 0)
 		summary->started = booted + ticks / (uint64_t)per_second;
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
 	if (gh_number_file_read(path, "VmRSS:", &summary->resident))
@@ -64,9 +65,13 @@ bool gh_process_list(gh_process_take *take, void *context)
 	DIR *processes = opendir("/proc");
 	const struct dirent *entry;
 	struct gh_process_summary summary;
+	uint64_t booted;
+	/* The kernel takes long to make this file on machines with many processors. */
+	if (!gh_number_file_read("/proc/stat", "btime ", &booted))
+		booted = 0;
 	while (processes != NULL && (entry = readdir(processes)) != NULL) {
 		long pid = strtol(entry->d_name, NULL, 10);
-		if (pid > 0 && pid <= INT_MAX && gh_process_describe(&summary, (int)pid))
+		if (pid > 0 && pid <= INT_MAX && describe(&summary, (int)pid, booted))
 			take(context, &summary);
 	}
 	if (processes != NULL)

@@ -16,9 +16,6 @@ struct gh_process_summary {
 	bool readable;          /* this user may know that */
 };
 
-/* Fills SUMMARY. False if there is no process PID. */
-bool gh_process_describe(struct gh_process_summary *summary, int pid);
-
 typedef void gh_process_take(void *context, const struct gh_process_summary *summary);
 
 /* Hands each process of this machine to TAKE, in no order. False if /proc cannot be read. */
