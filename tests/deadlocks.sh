@@ -255,7 +255,7 @@ count_threads() {
 
 # check_world NAME: a collection that waits for a goroutine on another P, which does not stop.
 check_world() {
-	local name=$1 line before after
+	local name=$1 line before after spins
 	(GOMAXPROCS=2 GODEBUG=asyncpreemptoff=1 exec "$directory/deadlocks.stripped" world </dev/null >"$work/output") &
 	pid=$!
 	for _ in {1..100}; do
@@ -265,14 +265,57 @@ check_world() {
 		line=$(grep '^collecting garbage: ' "$work/hang") && [ "$before" = "$after" ] && break
 		sleep 0.1
 	done
+	spins=$(sed -n 's/ spins$//p' "$work/output")
+	has "$name: whom it waits for" "$(cat "$work/hang")" '^stopping the world: goroutine 1 \(main\.collectGarbage at [^ ]*\) waits for goroutine '"$spins"' \(main\.spin at [^ ]*\), which runs and has not stopped$'
 	has "$name: who collects garbage" "$line" '^collecting garbage: goroutine 1 \(main\.collectGarbage at [^ ]*/main\.go:[0-9]+\) \['
 	equal "$name: threads" "$after" "$(sed -nE 's/^([0-9]+) threads: .*/\1/p' "$work/hang")"
 	"$GOHEAP" hang --json -p "$pid" >"$work/hang.json" 2>"$work/why"
 	has "$name: who collects garbage, as JSON" "$(grep '"part":"collector"' "$work/hang.json")" '^{"part":"collector","goroutine":1,"state":"[^"]*"}$'
+	equal "$name: whom it waits for, as JSON" "{\"part\":\"world\",\"goroutine\":1,\"reason\":\"garbage collection\",\"left\":1,\"waits_for\":[$spins]}" \
+		"$(grep '"part":"world"' "$work/hang.json")"
 	equal "$name: nobody else does" "1 1" "$(grep -c '^collecting garbage: ' "$work/hang") $(grep -c '"part":"collector"' "$work/hang.json")"
 	same "$name: nothing but JSON" /dev/null <(grep -v '^{.*}$' "$work/hang.json")
 	kill -KILL "$pid"
 	wait "$pid" 2>"$work/why"
+}
+
+# check_stoppers NAME: one that stops the world for what is no collection; those that wait until they may, or to collect garbage.
+check_stoppers() {
+	local name=$1 spins way first
+	program=$directory/world.stripped
+	(GOMAXPROCS=2 GODEBUG=asyncpreemptoff=1 exec "$program" stats >"$work/output") &
+	pid=$!
+	wait_until grep -q ready "$work/output"
+	spins=$(sed -n 's/ spins$//p' "$work/output")
+	wait_until told_of_world '^stopping the world for runtime\.ReadMemStats: goroutine 1 \(main\.report at [^ ]*\) waits for goroutine '"$spins"' \(main\.spin at '
+	lacks "$name: nobody collects garbage" "$(cat "$work/hang")" '^collecting garbage'
+	has "$name: for what the world is stopped" "$(cat "$work/hang")" '^stopping the world for runtime\.ReadMemStats: goroutine 1 \(main\.report at [^ ]*\) waits for goroutine '"$spins"' \(main\.spin at [^ ]*\), which runs and has not stopped$'
+	kill -KILL "$pid"
+	wait "$pid" 2>"$work/why"
+	"$program" wait >"$work/output" &
+	pid=$!
+	wait_until grep -q ready "$work/output"
+	"$GOHEAP" hang --json -p "$pid" >"$work/json" 2>"$work/why"
+	told_of_world x
+	timeout 60 gcore -o "$work/core" "$pid" >"$work/gdb" 2>&1
+	kill -KILL "$pid"
+	wait "$pid" 2>"$work/why"
+	"$GOHEAP" hang -e "$program" "$work/core.$pid" >"$work/cored" 2>"$work/why"
+	rm -f "$work/core.$pid"
+	first=$(sed -nE 's/.*"waits_to":"stop the world","count":2,"first":([0-9]+)\}$/\1/p' "$work/json")
+	has "$name: one that waits to stop the world" "$(cat "$work/output")" "^$first reports\$"
+	first=$(sed -nE 's/.*"waits_to":"start a collection","count":2,"first":([0-9]+)\}$/\1/p' "$work/json")
+	has "$name: one that waits to collect garbage" "$(cat "$work/output")" "^$first collects\$"
+	for way in hang cored; do
+		equal "$name: both in $way" '2 goroutines wait to stop the world: main.report
+2 goroutines wait to start a collection: main.collect' "$(sed -nE 's/^(.* wait to [a-z ]*: )goroutine [0-9]+ \((main[^ ]*) at .*\) is the first$/\1\2/p' "$work/$way")"
+	done
+}
+
+# told_of_world PATTERN: what goheap says of the process, in $work/hang, has a line of that pattern.
+told_of_world() {
+	"$GOHEAP" hang -p "$pid" >"$work/hang" 2>"$work/why"
+	grep -qE "$1" "$work/hang"
 }
 
 # check_emulated RELEASE CASE...: those cases on arm64, in the core file that QEMU writes.
@@ -373,6 +416,8 @@ for release in ${RELEASES:-1.19 1.27}; do
 	sample "Go $release" "$release" deadlocks && check_ways "Go $release"
 	sample "Go $release" "$release" left && check_left "Go $release"
 done
+sample "Go 1.19" 1.19 world && check_stoppers "Go 1.19"
+sample "Go 1.27" 1.27 world -ldflags=-checklinkname=0 && check_stoppers "Go 1.27"
 check_errgroup 1.19
 # Which globals' addresses are in code is not known there.
 needs_386 "Go 1.27, 386" && GOARCH=386 sample "Go 1.27, 386" 1.27 deadlocks && check_release "Go 1.27, 386" two ring other line early upgrade again

@@ -18,7 +18,7 @@ sorted() {
 told() {
 	sed -E -e 's/\{"operation":"([a-z]+)","address":"(0x[0-9a-f]+)","type":"([^"]*)","length":([0-9]+),"capacity":([0-9]+),[^}]*\}/\1 chan \3 \2 \4 \5/g' \
 		-e 's/^\{"goroutine":([0-9]+),"wait":"([^"]+)"/\1\t\2\t/' -e 's/,"reason":"[^"]*","waited":[0-9]+//' \
-		-e 's/,"object":"([^"]*)"/\1/' -e 's/,"counter":([0-9]+)/ \1/' -e 's/,"(readers|when)":[0-9]+//g' \
+		-e 's/,"object":"([^"]*)"/\1/' -e 's/,"counter":([0-9]+)/ \1/' -e 's/,"(readers|when|waiting_writer|(perhaps_)?holder)":[0-9]+//g' -e 's/,"left_locked":"[a-z]*"//' \
 		-e '/"wait":"syscall"|\t(syscall)\t/s/,"descriptor":[0-9]+//' -e 's/,"target":"[^"]*"//' -e 's/,"locked":true//' \
 		-e 's/,"descriptor":([0-9]+)/\1/' -e 's/,"channels":\[(.*)\],"function".*/\1/' \
 		-e 's/chan ([^,]*),/chan \1, /g' "$1" | sorted
@@ -152,9 +152,13 @@ print("\n".join(sorted(kinds)))
 
 # check_text NAME: what is not in what the sample prints.
 check_text() {
+	local writer
 	equal "$1: a line for each" 24 "$(grep -c '^goroutine ' "$work/lines")"
 	has "$1: the state of a mutex" "$(cat "$work/lines")" '^goroutine [0-9]+: lock sync\.Mutex 0x[0-9a-f]+ \(locked\), in main\.mutexes\.func1 at .*/main\.go:[0-9]+$'
 	has "$1: that of an RWMutex" "$(cat "$work/lines")" '^goroutine [0-9]+: write-lock sync\.RWMutex 0x[0-9a-f]+ \(1 reader has it\), in main\.mutexes\.func3 '
+	writer=$(sed -nE 's/^goroutine ([0-9]+): write-lock .* in main\.mutexes\.func3 .*/\1/p' "$work/lines")
+	has "$1: and the writer behind whom readers wait" "$(cat "$work/lines")" '^goroutine [0-9]+: read-lock sync\.RWMutex 0x[0-9a-f]+ \(1 reader has it; goroutine '"$writer"' \(main\.mutexes\.func3 at [^ ]*\) waits to write-lock it, and comes first\), in main\.mutexes\.func4 '
+	equal "$1: as JSON" "$writer" "$(sed -nE 's/.*"waiting_writer":([0-9]+),.*/\1/p' "$work/live")"
 	has "$1: when it wakes" "$(cat "$work/lines")" '^goroutine [0-9]+: sleep, 3(59[0-9]|[5][0-9][0-9])\.[0-9] s more, in main\.others\.func'
 	has "$1: the system call" "$(cat "$work/lines")" '^goroutine 1: system call, syscall\.read of file descriptor 0 \(.*/input\), in main\.main at '
 	same "$1: sockets, and the descriptor of a system call" <(grep '^in ' "$work/trace" | sort) \

@@ -158,6 +158,11 @@ bool gh_sync_wait_find(struct gh_wait_finder *finder, struct gh_wait *wait,
 	else if (sudog != 0)
 		sema = gh_wait_word(dump, sudog + finder->layout.sudog_elem);
 	wait->object = sema != 0 ? object_of(wait->kind, sema, dump->word) : 0;
+	struct gh_waits *waits = finder->waits;
+	if (wait->kind == GH_WAIT_RWMUTEX_WRITE && wait->object != 0 &&
+	    gh_numbermap_get(&waits->writers, wait->object) == GH_NOT_MAPPED)
+		finder->failed |=
+		    !gh_numbermap_put(&waits->writers, wait->object, (uint32_t)waits->list.count);
 	/* The first field of an RWMutex is the mutex that its writers wait for first. */
 	size_t caller = gh_wait_frame_find(dump, wait->goroutine, FRAMES, "sync.(*RWMutex).Lock");
 	if (wait->kind == GH_WAIT_MUTEX && caller != GH_DUMP_NONE && caller <= depth + 3)
@@ -185,6 +190,14 @@ struct gh_mutex_state gh_mutex_state(const struct gh_waits *waits, const struct 
 	}
 	state.known = true;
 	return state;
+}
+
+const struct gh_wait *gh_wait_writer(const struct gh_waits *waits, const struct gh_wait *wait)
+{
+	uint32_t place = wait->kind == GH_WAIT_RWMUTEX_READ && wait->object != 0
+			     ? gh_numbermap_get(&waits->writers, wait->object)
+			     : GH_NOT_MAPPED;
+	return place != GH_NOT_MAPPED ? &waits->list.items[place] : NULL;
 }
 
 /* Type WaitGroup in src/sync/waitgroup.go: the counter is the upper half of a word of 8 bytes. */

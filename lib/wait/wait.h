@@ -16,7 +16,8 @@
  * - lock_frames.c: the locks that goroutines' frames have open, and their addresses;
  * - left_locked.c: locks that nobody holds;
  * - mutex_holders.c: who may have the mutexes that are waited for, by the code that took them;
- * - deadlocks.c: the cycles of those who wait for each other.
+ * - deadlocks.c: the cycles of those who wait for each other;
+ * - world.c: who stops all other goroutines, and those that have not stopped.
  *
  * Another kind of lock is one more enum gh_wait_kind, a row of acquirers[] in sync_waits.c, by
  * which its waiters are known, rows of methods[] in lock_calls.c, by which its holders are, and a
@@ -101,6 +102,8 @@ struct gh_waits {
 	struct GH_VECTOR(struct gh_wait) list; /* by goroutine, those alone that wait */
 	struct GH_VECTOR(struct gh_wait_case) cases;
 	struct GH_VECTOR(struct gh_channel) channels;
+	struct gh_numbermap writers; /* by address of an RWMutex: the place of the wait of its next
+					writer, behind whom readers wait */
 };
 
 /* Finds what the goroutines of DUMP wait for, by the runtime's structs in its heap, from Go 1.11
@@ -167,6 +170,10 @@ struct gh_mutex_state {
 };
 
 struct gh_mutex_state gh_mutex_state(const struct gh_waits *waits, const struct gh_wait *wait);
+
+/* The wait of the writer for whom readers, of whom WAIT is one's, wait as long as it waits for
+ * others that have read-locked the RWMutex. NULL if there is none. */
+const struct gh_wait *gh_wait_writer(const struct gh_waits *waits, const struct gh_wait *wait);
 
 /* The counter of the wait group of WAIT. False if it is not known. */
 bool gh_waitgroup_counter(const struct gh_waits *waits, const struct gh_wait *wait,
@@ -258,6 +265,37 @@ size_t gh_deadlocks_mutex(const struct gh_deadlocks *deadlocks, const struct gh_
 			  size_t wait);
 
 void gh_deadlocks_free(struct gh_deadlocks *deadlocks);
+
+/* A goroutine's part in stopping the world, that is all others, or in starting a collection. */
+enum gh_stop {
+	GH_STOPS_NOTHING,
+	GH_STOPS,            /* it stops the world, or has done so */
+	GH_WAITS_TO_STOP,    /* until another lets it */
+	GH_WAITS_TO_COLLECT, /* the same, to start a collection */
+};
+
+/* That of goroutine NUMBER, which runs or waits; *REASON is the depth of the frame whose function
+ * wants the world stopped, or GH_DUMP_NONE: a collection does. */
+enum gh_stop gh_stop_of(const struct gh_dump *dump, size_t number, size_t *reason);
+
+/* The world while it is being stopped. */
+struct gh_world {
+	uint32_t left;  /* processors of Go's (GOMAXPROCS) that have not stopped; 0 if nobody waits
+			   for them, or it is not known */
+	size_t stopper; /* the number of the goroutine that waits for them; GH_DUMP_NONE if that is
+			   not known */
+	size_t reason;  /* see gh_stop_of */
+	struct GH_VECTOR(size_t) running; /* those that run there; none if it is not known */
+};
+
+/* Finds it in DUMP, by the code of the program, MODULE: on amd64 and arm64. False (ERR filled) if
+ * memory ran out. To be freed either way.
+ *
+ * Source: type schedt in src/runtime/runtime2.go; stopTheWorldWithSema in src/runtime/proc.go. */
+bool gh_world_find(struct gh_world *world, const struct gh_dump *dump,
+		   const struct gh_module *module, struct gh_error *err);
+
+void gh_world_free(struct gh_world *world);
 
 /* The depth of the first of at most COUNT frames of goroutine NUMBER whose function is NAME, or, if
  * NAME ends in a '*', begins so; GH_DUMP_NONE if none is. */

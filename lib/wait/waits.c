@@ -198,6 +198,7 @@ void gh_waits_free(struct gh_waits *waits)
 	gh_vector_free(&waits->list);
 	gh_vector_free(&waits->cases);
 	gh_vector_free(&waits->channels);
+	gh_numbermap_free(&waits->writers);
 }
 
 const char *gh_wait_kind_name(enum gh_wait_kind kind)

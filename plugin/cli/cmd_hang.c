@@ -294,8 +294,8 @@ static bool is_one_of(const char *text, size_t size, const char *const *words)
 	return false;
 }
 
-/* GOROUTINE, number NUMBER, collects garbage or stops all others: by its wait reason (from Go 1.21
- * on) or, if it is on a thread, by what it runs. */
+/* GOROUTINE, number NUMBER, collects garbage: by its wait reason (from Go 1.21 on) or, if it is on
+ * a thread, by what it runs. */
 static bool is_collecting(const struct gh_dump *dump, const struct gh_dump_goroutine *goroutine,
 			  size_t number)
 {
@@ -306,19 +306,19 @@ static bool is_collecting(const struct gh_dump *dump, const struct gh_dump_gorou
 					      "stopping the world",
 					      "flushing proc caches",
 					      NULL};
-	static const char *const functions[] = {"runtime.gcStart",
-						"runtime.gcMarkDone",
-						"runtime.gcMarkTermination",
-						"runtime.gcDrain",
-						"runtime.stopTheWorld",
-						"runtime.stopTheWorldGC",
+	static const char *const functions[] = {"runtime.gcStart", "runtime.gcMarkDone",
+						"runtime.gcMarkTermination", "runtime.gcDrain",
 						NULL};
-	size_t size;
+	size_t size, reason;
 	const char *state = gh_goroutine_state(dump, goroutine, &size);
-	if (goroutine->status == GH_DUMP_WAITING)
-		return is_one_of(state, size, reasons);
-	if (goroutine->status != GH_DUMP_RUNNING)
+	if (goroutine->status == GH_DUMP_WAITING ? !is_one_of(state, size, reasons)
+						 : goroutine->status != GH_DUMP_RUNNING)
 		return false;
+	/* It may stop the world for something else. */
+	if (gh_stop_of(dump, number, &reason) == GH_STOPS && reason != GH_DUMP_NONE)
+		return false;
+	if (goroutine->status == GH_DUMP_WAITING)
+		return true;
 	size_t depth = gh_dump_stack(dump, number)->nframes;
 	for (size_t i = 0; functions[i] != NULL; i++)
 		if (gh_wait_frame_find(dump, number, depth, functions[i]) != GH_DUMP_NONE)
@@ -395,6 +395,7 @@ static int answer(struct gh_wait_query *query)
 		print_busy(query, IN_C);
 	}
 	bool collects = print_collector(query);
+	gh_world_print(query);
 	gh_blocked_finalizers_print(&query->dump, query->symbols, "finalizers", json);
 	if (!json)
 		puts("What most wait for:");

@@ -16,7 +16,8 @@
  * - web_question.c, web_heap.c: what the page of goheap web asks, and of which heap
  *   (web_question.h);
  * - wait_query.c, wait_text.c, wait_json.c, deadlocks_text.c, knots_text.c: what goroutines wait
- *   for (wait_query.h); wakers_text.c: who could wake them; thread_states.c: what threads do. */
+ *   for (wait_query.h); wakers_text.c: who could wake them; thread_states.c: what threads do;
+ *   world_text.c: who stops all others. */
 #ifndef GH_PLUGIN_CLI_COMMAND_H
 #define GH_PLUGIN_CLI_COMMAND_H
 

@@ -18,6 +18,7 @@ struct row {
 	struct gh_known counter;
 	bool locked;
 	struct gh_known readers;
+	struct gh_known writer; /* the id of the goroutine that waits before to write-lock it */
 	struct gh_known holder; /* the id of the goroutine that has the lock */
 	struct gh_known perhaps_holder;
 	const char
@@ -104,6 +105,7 @@ static const struct gh_column columns[] = {
     {"counter", GH_COL_KNOWN_NUMBER(struct row, counter), .optional = true},
     {"locked", GH_COL_BOOL(struct row, locked), .optional = true},
     {"readers", GH_COL_KNOWN_NUMBER(struct row, readers), .optional = true},
+    {"waiting_writer", GH_COL_KNOWN_NUMBER(struct row, writer), .optional = true},
     {"holder", GH_COL_KNOWN_NUMBER(struct row, holder), .optional = true},
     {"perhaps_holder", GH_COL_KNOWN_NUMBER(struct row, perhaps_holder), .optional = true},
     {"left_locked", GH_COL_TEXT(struct row, left), .optional = true},
@@ -156,6 +158,12 @@ static void fill_object(struct row *row)
 	row->locked = state.known && state.locked && (is_rw || wait->kind == GH_WAIT_MUTEX);
 	if (state.known && is_rw)
 		row->readers = (struct gh_known){state.readers, true};
+	const struct gh_wait *writer = state.readers > 0 ? gh_wait_writer(waits, wait) : NULL;
+	if (writer != NULL) {
+		struct gh_dump_record record;
+		gh_dump_get(&row->query->dump, GH_DUMP_GOROUTINE, writer->goroutine, &record);
+		row->writer = (struct gh_known){record.goroutine.id, true};
+	}
 	if (is_rw || wait->kind == GH_WAIT_MUTEX)
 		fill_holder(row);
 	int64_t descriptor = gh_wait_descriptor(row->query, wait);

@@ -163,6 +163,10 @@ void gh_wait_print_left(struct gh_wait_query *query, size_t shown, size_t count)
 /* Draws who waits for what, and who has it. The exit status. */
 int gh_deadlocks_draw(struct gh_wait_query *query);
 
+/* Prints who stops the world and waits for goroutines that have not stopped, and how many wait to
+ * stop it or to start a collection. */
+void gh_world_print(struct gh_wait_query *query);
+
 /* What the threads of a process do, by the letters of the kernel's. */
 struct gh_thread_states {
 	size_t count;

@@ -65,9 +65,10 @@ static void print_channels(FILE *out, struct gh_wait_query *query, const struct 
 		print_maker(out, query, &query->waits.cases.items[wait->first], plain);
 }
 
-static void print_mutex_state(FILE *out, const struct gh_waits *waits, const struct gh_wait *wait)
+static void print_mutex_state(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait)
 {
-	struct gh_mutex_state state = gh_mutex_state(waits, wait);
+	struct gh_mutex_state state = gh_mutex_state(&query->waits, wait);
+	const struct gh_wait *writer = gh_wait_writer(&query->waits, wait);
 	if (!state.known)
 		return;
 	if (wait->kind == GH_WAIT_MUTEX || state.locked || state.readers == 0)
@@ -75,9 +76,16 @@ static void print_mutex_state(FILE *out, const struct gh_waits *waits, const str
 		      : wait->kind == GH_WAIT_MUTEX ? " (locked)"
 						    : " (a writer has it)",
 		      out);
-	else
-		fprintf(out, " (%" PRIu64 " reader%s it)", state.readers,
+	else {
+		fprintf(out, " (%" PRIu64 " reader%s it", state.readers,
 			state.readers > 1 ? "s have" : " has");
+		if (writer != NULL) {
+			fputs("; ", out);
+			gh_wait_print_goroutine(out, query, writer->goroutine);
+			fputs(" waits to write-lock it, and comes first", out);
+		}
+		putc(')', out);
+	}
 }
 
 /* Prints what the object of WAIT is in, if that is known and is more than the object. */
@@ -111,7 +119,7 @@ static void print_sync(FILE *out, struct gh_wait_query *query, const struct gh_w
 		fprintf(out, " (counter %" PRId32 ")", counter);
 	if (wait->kind == GH_WAIT_MUTEX || wait->kind == GH_WAIT_RWMUTEX_READ ||
 	    wait->kind == GH_WAIT_RWMUTEX_WRITE)
-		print_mutex_state(out, &query->waits, wait);
+		print_mutex_state(out, query, wait);
 	print_container(out, query, wait);
 }
 

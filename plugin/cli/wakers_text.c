@@ -38,7 +38,8 @@ static void print_channel(FILE *out, struct gh_wait_query *query, const struct g
 /* A method of package sync, inlined or not. */
 static bool is_of_sync(const char *name)
 {
-	return strncmp(name, "sync.", 5) == 0 || strncmp(name, "internal/sync.", 14) == 0;
+	return strncmp(name, "sync.", 5) == 0 || strncmp(name, "sync/atomic.", 12) == 0 ||
+	       strncmp(name, "internal/sync.", 14) == 0;
 }
 
 /* Fills CALL with the place in MODULE's code of the call at PC, where the program ran: inlined

@@ -599,7 +599,10 @@ func spin(n uint64) uint64 {
 //
 //go:noinline
 func collectGarbage() {
-	go spin(1)
+	go func() {
+		say("spins")
+		spin(1)
+	}()
 	time.Sleep(10 * time.Millisecond)
 	runtime.GC()
 }
