@@ -59,5 +59,7 @@ func main() {
 	time.Sleep(300 * time.Millisecond)
 	fmt.Println("ready")
 	ioutil.ReadAll(os.Stdin)
-	fmt.Println(s.read())
+	if s.hits[1] > 0 {
+		fmt.Println(s.read())
+	}
 }
