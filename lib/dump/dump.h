@@ -146,6 +146,12 @@ struct gh_dump_extras {
 	bool selected;    /* it runs on the thread that the debugger's user looks at */
 };
 
+/* What could not be read of the process when goheap made the dump of it. */
+struct gh_dump_lost {
+	uint64_t goroutines; /* that the dump lacks */
+	uint64_t stacks;     /* of which frames are missing, or may be */
+};
+
 /* A goroutine has no more labels than these. */
 #define GH_DUMP_LABELS_MAX 64
 
@@ -183,6 +189,7 @@ struct gh_dump {
 	struct GH_VECTOR(struct gh_dump_extras) extras; /* by goroutine number, as far as goheap's
 							   own section has them */
 	struct gh_dump_slice labels; /* that these name; empty if there are none */
+	struct gh_dump_lost lost;
 	struct gh_dump_damage damage;
 	struct gh_error warning; /* why records are missing at the end; "" if none are */
 };

@@ -213,6 +213,8 @@ enum gh_section_tag {
 	/* At each place a number of labels, at most GH_DUMP_LABELS_MAX, and of each its key and its
 	 * value: sizes, and the texts. */
 	GH_SECTION_LABELS,
+	/* How many goroutines could not be read; and of how many frames are missing, or may be. */
+	GH_SECTION_LOST,
 };
 
 /* The flags of a goroutine. */

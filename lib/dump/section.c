@@ -27,6 +27,10 @@ static bool read_part(struct gh_dump *dump, uint64_t tag, struct gh_cursor part)
 	if (tag == GH_SECTION_LABELS && dump->labels.size == 0)
 		dump->labels = (struct gh_dump_slice){.offset = gh_cursor_offset(&part),
 						      .size = gh_cursor_size(&part)};
+	if (tag == GH_SECTION_LOST && dump->lost.goroutines == 0 && dump->lost.stacks == 0) {
+		dump->lost.goroutines = gh_cursor_uvarint(&part);
+		dump->lost.stacks = gh_cursor_uvarint(&part);
+	}
 	return true;
 }
 

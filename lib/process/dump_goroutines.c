@@ -342,6 +342,17 @@ static void find_words(struct writer *writer, const struct gh_goroutine *g)
 	gh_stack_words_find(&writer->words, &pointers);
 }
 
+/* The frames that were found of G are all that it has. One that runs where its thread is on another
+ * stack has them where systemstack has left it; else they may be old, as in a call of the vDSO. */
+static bool has_all_frames(const struct writer *writer, const struct gh_goroutine *g)
+{
+	bool strays = g->status == GH_DUMP_RUNNING && g->syscall_sp == 0 &&
+		      gh_stack_registers(&writer->stack, g) == NULL;
+	return writer->stack.whole && (!strays || (writer->words.frames.count > 0 &&
+						   strcmp(writer->words.frames.items[0].name,
+							  "runtime.systemstack_switch") == 0));
+}
+
 /* Adds the frames of G, of *LEFT words at most, and takes these off; and what else it has. */
 static void add_stack(struct writer *writer, const struct gh_goroutine *g, uint64_t *left)
 {
@@ -386,8 +397,11 @@ static void add_all(struct writer *writer, struct gh_dump_section *section,
 	while (!writer->stream->bytes.failed && gh_goroutines_next(all, process, &g)) {
 		add_goroutine(writer->stream, process, &reasons, &g);
 		add_stack(writer, &g, &words);
+		if (words == 0 || !has_all_frames(writer, &g))
+			section->lost.stacks++;
 		add_to_section(section, writer, all, &g);
 	}
+	section->lost.goroutines = all->lost;
 }
 
 bool gh_dump_add_goroutines(struct gh_dump_stream *stream, struct gh_dump_section *section,

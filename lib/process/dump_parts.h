@@ -47,6 +47,7 @@ struct gh_dump_section {
 	struct gh_buffer goroutines; /* as the part has them; owned */
 	struct gh_buffer labels;     /* likewise */
 	struct gh_numbermap known;   /* addresses of labels to where they are in LABELS; owned */
+	struct gh_dump_lost lost;
 };
 
 /* Adds to SECTION the goroutine G, whose record is the next, with these FLAGS. */

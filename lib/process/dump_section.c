@@ -47,6 +47,13 @@ bool gh_dump_add_section(struct gh_dump_stream *stream, struct gh_dump_section *
 	gh_buffer_bytes(&stream->bytes, GH_DUMP_SECTION, strlen(GH_DUMP_SECTION));
 	add_part(stream, GH_SECTION_GOROUTINES, &section->goroutines);
 	add_part(stream, GH_SECTION_LABELS, &section->labels);
+	if (section->lost.goroutines > 0 || section->lost.stacks > 0) {
+		struct gh_buffer lost = {0};
+		gh_buffer_uleb128(&lost, section->lost.goroutines);
+		gh_buffer_uleb128(&lost, section->lost.stacks);
+		whole = whole && !lost.failed;
+		add_part(stream, GH_SECTION_LOST, &lost);
+	}
 	gh_buffer_uleb128(&stream->bytes, GH_SECTION_END);
 	gh_numbermap_free(&section->known);
 	return whole;

@@ -45,6 +45,7 @@ struct gh_stack {
 	bool entering;     /* the next frame is of a function that entered a system call */
 	bool interrupted;  /* the next frame stands anywhere in its code, not at a call */
 	bool ended;
+	bool whole;     /* it came to what nothing called */
 	bool injected;  /* the function before was called by a signal's handler */
 	uint64_t pc;    /* of the next frame */
 	uint64_t sp;    /* of the next frame */

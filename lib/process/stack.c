@@ -25,6 +25,7 @@ struct gh_stack_site {
 	uint64_t pc;   /* 0 if nothing is kept here */
 	bool found;    /* it is in a function */
 	bool ends;     /* nothing called that function, or its caller cannot be found */
+	bool begins;   /* nothing called it */
 	bool switches; /* that function moves SP freely: its caller cannot be found in its code */
 	bool injected; /* that function is called by signal handlers, at any instruction */
 	bool segment;  /* it is runtime.lessstack, which goes back to another segment (to Go 1.3) */
@@ -58,6 +59,7 @@ static void look_up(const struct gh_stack *stack, uint64_t pc, struct gh_stack_s
 	site->size = size > 0 ? (uint64_t)size : 0;
 	enum gh_stack_end end = gh_stack_end(&func, site->name, stack->has_flags);
 	site->switches = end == GH_STACK_SWITCHES;
+	site->begins = size >= 0 && end == GH_STACK_ENDS;
 	site->ends = size < 0 || (end != GH_STACK_GOES_ON && !site->switches);
 }
 
@@ -74,6 +76,7 @@ static void start_at(struct gh_stack *stack, const struct gh_registers *thread)
 {
 	stack->first = true;
 	stack->ended = false;
+	stack->whole = false;
 	stack->segments = 0;
 	stack->injected = false;
 	stack->entering = false;
@@ -300,6 +303,7 @@ bool gh_stack_next(struct gh_stack *stack, struct gh_stack_frame *frame)
 	frame->end = stack->sp + site->size + (arch->link_register ? 0 : arch->pointer_size);
 	if (frame->end < frame->sp || frame->end > stack->high)
 		frame->end = frame->sp;
+	stack->whole = site->begins;
 	stack->ended = is_last(stack, site) || !go_up(stack, site);
 	return true;
 }

@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/util/bsearch.h"
 #include "lib/wait/internal.h"
@@ -133,13 +134,16 @@ static void judge(struct liveness *liveness, struct gh_deadlocks *deadlocks, siz
 	struct gh_held_mutex *mutex = &deadlocks->mutexes.items[number];
 	/* A writer waits for each reader. */
 	bool any = mutex->readers > 0 && mutex->nholders <= mutex->readers;
-	if (!mutex->dead || liveness->dead[number] >= (any ? 1 : mutex->nholders))
+	if (mutex->left == GH_LEFT || !mutex->dead ||
+	    liveness->dead[number] >= (any ? 1 : mutex->nholders))
 		return;
 	mutex->dead = false;
 	liveness->queue[liveness->nqueued++] = number;
 }
 
-static void find_dead(struct finder *finder)
+/* Finds the mutexes that are dead; with CERTAIN those alone that are for certain, and what was left
+ * locked. */
+static void find_dead(struct finder *finder, bool certain)
 {
 	struct gh_deadlocks *deadlocks = finder->deadlocks;
 	size_t count = deadlocks->mutexes.count;
@@ -151,8 +155,11 @@ static void find_dead(struct finder *finder)
 	};
 	finder->failed |= liveness.dead == NULL || liveness.starts == NULL ||
 			  liveness.waiting == NULL || liveness.queue == NULL;
-	for (size_t i = 0; i < count; i++)
-		deadlocks->mutexes.items[i].dead = deadlocks->mutexes.items[i].nholders > 0;
+	for (size_t i = 0; i < count; i++) {
+		struct gh_held_mutex *mutex = &deadlocks->mutexes.items[i];
+		mutex->dead = certain && mutex->left == GH_LEFT;
+		mutex->dead |= mutex->nholders > 0 && (mutex->sure || !certain);
+	}
 	if (!finder->failed)
 		link_mutexes(&liveness, finder);
 	for (size_t i = 0; !finder->failed && i < count; i++)
@@ -168,6 +175,15 @@ static void find_dead(struct finder *finder)
 	free(liveness.starts);
 	free(liveness.waiting);
 	free(liveness.queue);
+}
+
+/* The mutexes that are dead for certain are never let go of. */
+static void find_forever(struct finder *finder)
+{
+	struct gh_deadlocks *deadlocks = finder->deadlocks;
+	find_dead(finder, true);
+	for (size_t i = 0; i < deadlocks->mutexes.count; i++)
+		deadlocks->mutexes.items[i].forever = deadlocks->mutexes.items[i].dead;
 }
 
 /* The place of the wait of the holder of MUTEX for which it is dead. */
@@ -244,29 +260,37 @@ static void find_cycles(struct finder *finder)
 }
 
 bool gh_deadlocks_find(struct gh_deadlocks *deadlocks, const struct gh_waits *waits,
-		       const struct gh_module *modules, size_t nmodules, struct gh_error *err)
+		       const struct gh_module *own, const struct gh_module *others, size_t nothers,
+		       struct gh_error *err)
 {
 	const struct gh_dump *dump = waits->dump;
+	struct gh_module *modules = malloc((nothers + 1) * sizeof(*modules));
 	*deadlocks = (struct gh_deadlocks){0};
 	struct finder finder = {
 	    .deadlocks = deadlocks,
 	    .waits = waits,
 	    .wait_of = malloc((dump->stacks.count + 1) * sizeof(size_t)),
 	};
-	bool ok = finder.wait_of != NULL;
+	bool ok = finder.wait_of != NULL && modules != NULL;
+	if (modules != NULL)
+		modules[0] = *own;
+	if (modules != NULL && nothers > 0)
+		memcpy(&modules[1], others, nothers * sizeof(*modules));
 	for (size_t i = 0; ok && i < dump->stacks.count; i++)
 		finder.wait_of[i] = GH_DUMP_NONE;
 	if (ok)
 		find_mutexes(&finder);
 	ok = ok && !deadlocks->mutexes.failed &&
 	     (deadlocks->mutexes.count == 0 ||
-	      gh_mutex_holders_find(deadlocks, waits, finder.wait_of, modules, nmodules));
+	      gh_mutex_holders_find(deadlocks, waits, finder.wait_of, modules, nothers + 1));
 	if (ok) {
-		find_dead(&finder);
+		find_forever(&finder);
+		find_dead(&finder, false);
 		find_cycles(&finder);
 		count_known(&finder);
 	}
 	free(finder.wait_of);
+	free(modules);
 	ok = ok && !finder.failed && !deadlocks->list.failed && !deadlocks->members.failed;
 	return ok || gh_fail_memory(err, dump->path);
 }

@@ -42,6 +42,9 @@ uint64_t gh_wait_word(const struct gh_dump *dump, uint64_t address);
  */
 bool gh_wait_may_be_object(const struct gh_dump *dump, uint64_t address);
 
+/* Goroutines, or frames of theirs, are missing from DUMP, or may be. */
+bool gh_wait_lacks_frames(const struct gh_dump *dump);
+
 /* What is found with. */
 struct gh_wait_finder {
 	struct gh_waits *waits;

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "lib/util/bsearch.h"
-#include "lib/wait/wait.h"
+#include "lib/wait/internal.h"
 
 /* A goroutine that can go on once an object is reached. */
 struct watch {
@@ -377,6 +377,7 @@ bool gh_leaked_find(struct gh_leaked *leaked, const struct gh_waits *waits,
 	    .blocked = calloc(dump->stacks.count + 1, sizeof(bool)),
 	};
 	*leaked = (struct gh_leaked){
+	    .perhaps = gh_wait_lacks_frames(dump),
 	    .of = calloc(dump->stacks.count + 1, sizeof(bool)),
 	    .knots = calloc(dump->stacks.count + 1, sizeof(*leaked->knots)),
 	};
@@ -403,6 +404,19 @@ bool gh_leaked_find(struct gh_leaked *leaked, const struct gh_waits *waits,
 	gh_vector_free(&finder.queue);
 	gh_vector_free(&finder.woken);
 	return ok || gh_fail_memory(err, dump->path);
+}
+
+void gh_leaked_add_locked(struct gh_leaked *leaked, const struct gh_waits *waits,
+			  const struct gh_deadlocks *deadlocks)
+{
+	for (size_t i = 0; i < waits->list.count; i++) {
+		size_t goroutine = waits->list.items[i].goroutine;
+		size_t mutex = gh_deadlocks_mutex(deadlocks, waits, i);
+		if (mutex == GH_DUMP_NONE || !deadlocks->mutexes.items[mutex].forever)
+			continue;
+		leaked->count += !leaked->of[goroutine];
+		leaked->of[goroutine] = true;
+	}
 }
 
 void gh_leaked_free(struct gh_leaked *leaked)

@@ -366,6 +366,9 @@ static void find_left(struct finder *finder)
 {
 	struct gh_held_mutex *mutexes = finder->deadlocks->mutexes.items;
 	unsigned kinds = 0;
+	/* They may hold any. */
+	if (gh_wait_lacks_frames(finder->dump))
+		finder->unclear = GH_LOCK_ALL;
 	for (size_t i = 0; i < finder->deadlocks->mutexes.count; i++) {
 		const struct crowd *crowd = &finder->crowds[i];
 		if (crowd->hold > 0 || crowd->give > 0 || (mutexes[i].locks & finder->unclear) != 0)

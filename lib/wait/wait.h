@@ -186,6 +186,7 @@ struct gh_leaked {
 	uint32_t *knots;  /* by goroutine: the first of its knot, those that share something with it
 			     which only leaked ones reach, or wait for what it reaches; owned */
 	size_t count;     /* of them */
+	bool perhaps;     /* frames are missing that may lead to what they wait for */
 	uint64_t objects; /* that only they, and others that can never go on, lead to */
 	uint64_t bytes;   /* in those */
 };
@@ -200,6 +201,12 @@ struct gh_leaked {
  * Source: isMaybeRunnable, findGoroutineLeaks in src/runtime/mgc.go (Go 1.26). */
 bool gh_leaked_find(struct gh_leaked *leaked, const struct gh_waits *waits,
 		    const struct gh_heap *heap, struct gh_error *err);
+
+struct gh_deadlocks;
+
+/* Adds those of WAITS to LEAKED that wait for a mutex of DEADLOCKS that nobody ever lets go of. */
+void gh_leaked_add_locked(struct gh_leaked *leaked, const struct gh_waits *waits,
+			  const struct gh_deadlocks *deadlocks);
 
 void gh_leaked_free(struct gh_leaked *leaked);
 
@@ -220,6 +227,8 @@ struct gh_held_mutex {
 	bool sure;      /* these have it; or else each has it perhaps */
 	size_t readers; /* that have an RWMutex; 0 if a writer has it, or it is not known */
 	bool dead;      /* it is held by goroutines that wait for each other's mutexes */
+	bool forever;   /* for certain: it was left locked, or is held by goroutines that wait for
+			   each other's mutexes, or for such a one */
 	enum gh_left left;
 };
 
@@ -248,8 +257,8 @@ struct gh_deadlocks {
 	size_t nknown;                    /* mutexes whose holders are known, or that have none */
 };
 
-/* Finds the cycles among those of WAITS that are for mutexes, by the code of the program's NMODULES
- * MODULES, at least one. A mutex does not tell who has it: that is a goroutine with a
+/* Finds the cycles among those of WAITS that are for mutexes, by the code of the program's module,
+ * OWN, and of its NOTHERS others. A mutex does not tell who has it: that is a goroutine with a
  * frame whose function has locked one of its kind and not unlocked it, if what its code loaded for
  * that (gh_receivers_find) is the mutex. Where that is not known, it may be one whose pointers, or,
  * of a global, its code, have the address; so may one that will unlock what others have locked.
@@ -258,7 +267,8 @@ struct gh_deadlocks {
  * To be freed either way.
  */
 bool gh_deadlocks_find(struct gh_deadlocks *deadlocks, const struct gh_waits *waits,
-		       const struct gh_module *modules, size_t nmodules, struct gh_error *err);
+		       const struct gh_module *own, const struct gh_module *others, size_t nothers,
+		       struct gh_error *err);
 
 /* The place of the mutex that the wait at place WAIT is for; GH_DUMP_NONE if it is for none. */
 size_t gh_deadlocks_mutex(const struct gh_deadlocks *deadlocks, const struct gh_waits *waits,

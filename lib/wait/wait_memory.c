@@ -120,3 +120,10 @@ size_t gh_wait_frame_find(const struct gh_dump *dump, size_t number, size_t coun
 			return depth;
 	return GH_DUMP_NONE;
 }
+
+bool gh_wait_lacks_frames(const struct gh_dump *dump)
+{
+	return dump->lost.goroutines > 0 || dump->lost.stacks > 0 ||
+	       dump->warning.text[0] != '\0' || dump->damage.orphan_frames > 0 ||
+	       dump->damage.misplaced_frames > 0;
+}

@@ -135,16 +135,18 @@ static void emit_leaked(const struct gh_leaked *leaked)
 	struct row {
 		const char *part;
 		uint64_t count, objects, bytes;
+		bool perhaps;
 	};
 	static const struct gh_column columns[] = {
 	    {"part", GH_COL_TEXT(struct row, part)},
 	    {"count", GH_COL_NUMBER(struct row, count)},
 	    {"objects", GH_COL_NUMBER(struct row, objects)},
 	    {"bytes", GH_COL_NUMBER(struct row, bytes)},
+	    {"perhaps", GH_COL_BOOL(struct row, perhaps), .optional = true},
 	    {0},
 	};
 	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, NULL, true);
-	struct row row = {"leaked", leaked->count, leaked->objects, leaked->bytes};
+	struct row row = {"leaked", leaked->count, leaked->objects, leaked->bytes, leaked->perhaps};
 	gh_emit_row(&emit, columns, &row);
 }
 

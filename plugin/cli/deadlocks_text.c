@@ -273,8 +273,8 @@ static bool print_kinds(struct gh_wait_query *query, const struct gh_deadlocks *
 	return made;
 }
 
-/* Has the knots of those who are in deadlocks, or wait for what was left locked, not be told again.
- */
+/* Has the knots of those who are in deadlocks, or wait for what nobody lets go of, not be told
+ * again. */
 static void leave_out(struct gh_leaked *leaked, const struct gh_wait_query *query,
 		      const struct gh_deadlocks *deadlocks)
 {
@@ -283,10 +283,10 @@ static void leave_out(struct gh_leaked *leaked, const struct gh_wait_query *quer
 	for (size_t i = 0; told != NULL && i < deadlocks->members.count; i++)
 		told[leaked->knots[waits->list.items[deadlocks->members.items[i]].goroutine]] =
 		    true;
-	for (size_t i = 0; told != NULL && deadlocks->nleft > 0 && i < waits->list.count; i++) {
+	for (size_t i = 0; told != NULL && i < waits->list.count; i++) {
 		size_t mutex = gh_deadlocks_mutex(deadlocks, waits, i);
 		told[leaked->knots[waits->list.items[i].goroutine]] |=
-		    mutex != GH_DUMP_NONE && deadlocks->mutexes.items[mutex].left == GH_LEFT;
+		    mutex != GH_DUMP_NONE && deadlocks->mutexes.items[mutex].forever;
 	}
 	for (size_t i = 0; told != NULL && i < query->dump.stacks.count; i++)
 		leaked->of[i] = leaked->of[i] && !told[leaked->knots[i]];

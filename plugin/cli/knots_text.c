@@ -240,7 +240,7 @@ bool gh_knots_print(struct gh_wait_query *query, const struct gh_leaked *leaked,
 		gh_print_count(query->out, total, "other knot");
 		fputs(": ", query->out);
 		gh_print_count(query->out, members.count, "goroutine");
-		fputs(" that can never go on\n", query->out);
+		fprintf(query->out, " that can %snever go on\n", leaked->perhaps ? "perhaps " : "");
 	}
 	gh_vector_free(&members);
 	gh_vector_free(&knots);

@@ -192,20 +192,6 @@ const struct gh_call *gh_wait_place(struct gh_wait_query *query, size_t number)
 		   : NULL;
 }
 
-/* Adds those to LEAKED who wait for a lock that was left locked. */
-static void add_left_locked(struct gh_leaked *leaked, struct gh_wait_query *query)
-{
-	const struct gh_deadlocks *deadlocks = gh_wait_deadlocks(query);
-	for (size_t i = 0; deadlocks->nleft > 0 && i < query->waits.list.count; i++) {
-		size_t goroutine = query->waits.list.items[i].goroutine;
-		size_t mutex = gh_deadlocks_mutex(deadlocks, &query->waits, i);
-		if (mutex == GH_DUMP_NONE || deadlocks->mutexes.items[mutex].left != GH_LEFT)
-			continue;
-		leaked->count += !leaked->of[goroutine];
-		leaked->of[goroutine] = true;
-	}
-}
-
 bool gh_wait_find_leaked(struct gh_leaked *leaked, struct gh_wait_query *query)
 {
 	struct gh_error err;
@@ -218,7 +204,7 @@ bool gh_wait_find_leaked(struct gh_leaked *leaked, struct gh_wait_query *query)
 	bool found = query->has_heap && gh_leaked_find(leaked, &query->waits, &query->heap, &err);
 	gh_progress_end();
 	if (found)
-		add_left_locked(leaked, query);
+		gh_leaked_add_locked(leaked, &query->waits, gh_wait_deadlocks(query));
 	else
 		gh_print_error(&err);
 	return found;
@@ -228,16 +214,9 @@ bool gh_wait_find_leaked(struct gh_leaked *leaked, struct gh_wait_query *query)
 static bool find_deadlocks(struct gh_wait_query *query, struct gh_error *err)
 {
 	const struct gh_symbols *symbols = query->symbols;
-	size_t count = symbols->others.list.count + 1;
-	struct gh_module *modules = calloc(count, sizeof(*modules));
-	if (modules == NULL)
-		return gh_fail_memory(err, symbols->program.image.path);
-	modules[0] = gh_symbols_module(symbols);
-	for (size_t i = 1; i < count; i++)
-		modules[i] = symbols->others.list.items[i - 1];
-	bool found = gh_deadlocks_find(&query->deadlocks, &query->waits, modules, count, err);
-	free(modules);
-	return found;
+	const struct gh_module own = gh_symbols_module(symbols);
+	return gh_deadlocks_find(&query->deadlocks, &query->waits, &own, symbols->others.list.items,
+				 symbols->others.list.count, err);
 }
 
 const struct gh_deadlocks *gh_wait_deadlocks(struct gh_wait_query *query)
@@ -297,6 +276,7 @@ struct gh_wait_container gh_wait_container(struct gh_wait_query *query, uint64_t
 
 void gh_wait_print_kept(FILE *out, const struct gh_leaked *leaked)
 {
+	fputs(leaked->perhaps && leaked->count > 0 ? "perhaps " : "", out);
 	gh_print_count(out, leaked->count, "goroutine");
 	fputs(" can never go on", out);
 	if (leaked->objects > 0) {

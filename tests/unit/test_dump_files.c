@@ -141,7 +141,7 @@ START_TEST(programs_are_the_same_if_their_functions_are_as_far_apart)
 }
 END_TEST
 
-/* Goroutine 1 has labels, which are not in the order of their keys; goroutine 2 was made by 7, and
+/* Five goroutines could not be read, nor the stacks of seven. Goroutine 1 has labels, which are not in the order of their keys; goroutine 2 was made by 7, and
  * is locked to its thread. An unknown part is between these, and another behind them. */
 static const char goroutines[] = {0, 0, 1, 7, 1, 0, 9, 2};
 static const char labels_part[] = "\0\3\1b\5third\2ab\0\1a\5first";
@@ -163,6 +163,8 @@ static void make_section(void)
 	maker_bytes(&maker, "unknown", 7);
 	maker_number(&maker, 2);
 	maker_bytes(&maker, labels_part, sizeof(labels_part) - 1);
+	maker_number(&maker, 3);
+	maker_bytes(&maker, "\5\7", 2);
 	maker_number(&maker, UINT64_C(1) << 40);
 	maker_bytes(&maker, "", 0);
 	maker_number(&maker, 0);
@@ -192,6 +194,8 @@ START_TEST(what_no_record_has_is_behind_the_end)
 	ck_assert_uint_eq(gh_dump_extras(&dump, 1).creator, 7);
 	ck_assert(gh_dump_extras(&dump, 1).locked);
 	ck_assert_uint_eq(gh_dump_extras(&dump, 2).creator, 0);
+	ck_assert_uint_eq(dump.lost.goroutines, 5);
+	ck_assert_uint_eq(dump.lost.stacks, 7);
 	gh_dump_close(&dump);
 	maker_text(&maker, "more");
 	ck_assert(gh_dump_open_memory(&dump, maker.data, maker.size, "made", &err));

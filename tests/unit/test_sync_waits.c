@@ -234,7 +234,7 @@ START_TEST(mutexes_that_are_had_are_listed)
 	}
 	fixture_open(&program, SYNTHETIC_1_20 * 8 + _i % 4);
 	const struct gh_module module = {.tab = &program.tab};
-	ck_assert(gh_deadlocks_find(&deadlocks, &wait_scene.waits, &module, 1, &err));
+	ck_assert(gh_deadlocks_find(&deadlocks, &wait_scene.waits, &module, NULL, 0, &err));
 	ck_assert_uint_eq(deadlocks.mutexes.count, sizeof(expected) / sizeof(expected[0]));
 	for (size_t i = 0; i < deadlocks.mutexes.count; i++) {
 		const struct gh_held_mutex *mutex = &deadlocks.mutexes.items[i];
