@@ -299,10 +299,11 @@ struct gh_lock_place {
 	struct GH_VECTOR(struct gh_kept) kept;       /* words of the frame that have arguments */
 	struct GH_VECTOR(struct gh_passed) passed;   /* by the call that it is at */
 	struct GH_VECTOR(struct gh_passed) indirect; /* the functions that other calls call */
-	unsigned unclear;              /* kinds of locks that it may have open unseen */
-	bool is_locking;               /* it is within a call that takes a lock */
-	bool has_released;             /* see gh_lock_place_find_released: */
-	unsigned released;             /* kinds of locks that functions that it called let go of */
+	unsigned unclear;  /* kinds of locks that it may have open unseen */
+	bool is_locking;   /* it is within a call that takes a lock */
+	bool has_released; /* see gh_lock_place_find_released: */
+	unsigned released; /* kinds of locks that functions that it called let go of */
+	unsigned unseen;   /* the same where it is not known what was called; 0 in Go's packages */
 	struct gh_open_locks releases; /* that it let go of itself; sure: on every way */
 };
 
@@ -341,6 +342,8 @@ struct gh_lock_frames {
 	struct GH_VECTOR(struct gh_lock_place) places;
 	struct gh_numbermap numbers;  /* by pc: of the place */
 	struct gh_numbermap resolved; /* by pc and what its indirect calls call */
+	bool has_unproved;            /* see gh_left_unproved: */
+	unsigned unproved;            /* of all kinds */
 	bool failed;                  /* memory ran out */
 };
 

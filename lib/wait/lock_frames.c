@@ -274,8 +274,14 @@ static enum gh_released released_at(struct gh_lock_frames *frames, size_t gorout
 	frames->failed |=
 	    !gh_lock_place_find_released(place, frames->modules[module].tab, &frames->codes[module],
 					 file_pc(frames, module, &frame));
+	unsigned unseen = place->unseen & kind;
+	if ((place->released & kind) == 0 && unseen != 0 && !frames->has_unproved) {
+		frames->unproved = gh_left_unproved(frames, GH_LOCK_ALL);
+		frames->has_unproved = true;
+	}
 	enum gh_released released =
-	    (place->released & kind) != 0 ? GH_RELEASED_PERHAPS : GH_RELEASED_NOT;
+	    (place->released & kind) != 0 || (unseen & frames->unproved) != 0 ? GH_RELEASED_PERHAPS
+									      : GH_RELEASED_NOT;
 	for (size_t i = 0; i < frames->places.items[number].releases.count; i++) {
 		struct gh_open_lock open = frames->places.items[number].releases.items[i];
 		uint64_t at = 0;

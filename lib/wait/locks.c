@@ -195,6 +195,19 @@ static void add_releases(struct gh_open_locks *out, struct gh_lock_flow *flow)
 	free(leads);
 }
 
+/* Finds what functions may have let go of that FLOW's function has called it is not known by what:
+ * callbacks of what it was called with. */
+static void find_unseen(struct gh_lock_place *place, struct gh_lock_flow *flow)
+{
+	if (gh_is_go_own(gh_pclntab_name(flow->calls.tab, flow->calls.func.name)))
+		return;
+	gh_lock_flow_clear(flow);
+	gh_lock_flow_go_to(flow, flow->calls.func.entry);
+	flow->skips_indirect = false;
+	if (gh_lock_flow_follow(flow) != GH_FLOW_NOT_KNOWN)
+		place->unseen = gh_lock_flow_released(flow);
+}
+
 bool gh_lock_place_find_released(struct gh_lock_place *place, const struct gh_pclntab *tab,
 				 struct gh_lock_code *code, uint64_t pc)
 {
@@ -204,14 +217,15 @@ bool gh_lock_place_find_released(struct gh_lock_place *place, const struct gh_pc
 		return true;
 	place->has_released = true;
 	if (gh_lock_flow_start(&flow, tab, code, pc, NULL, &ok)) {
-		flow.skips_indirect = true;
 		gh_lock_flow_clear(&flow);
 		gh_lock_flow_go_to(&flow, flow.calls.func.entry);
+		flow.skips_indirect = true;
 		if (gh_lock_flow_follow(&flow) == GH_FLOW_NOT_KNOWN) {
 			place->released = gh_unlocked_by(code, tab, place->entry);
 		} else {
 			place->released = gh_lock_flow_released(&flow);
 			add_releases(&place->releases, &flow);
+			find_unseen(place, &flow);
 		}
 	}
 	ok = ok && !flow.left.failed && !place->releases.failed;

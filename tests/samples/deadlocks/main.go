@@ -578,6 +578,8 @@ func start(name string) {
 		ways()
 	case "released":
 		released()
+	case "called-back":
+		calledBack()
 	case "once":
 		go again(new(sync.Once))
 	case "healthy":

@@ -105,6 +105,24 @@ func (t *table) awaitRows(cond *sync.Cond) {
 	t.mutex.Unlock()
 }
 
+//go:noinline
+func callAndWait(done func()) {
+	done()
+	time.Sleep(time.Hour)
+}
+
+// letGoByCallback has what it calls let go of its mutex.
+//
+//go:noinline
+func (t *table) letGoByCallback() {
+	t.mutex.Lock()
+	callAndWait(func() {
+		t.mutex.Unlock()
+		total++
+	})
+	t.get()
+}
+
 // What it has is not to be seen.
 //
 //go:noinline
@@ -156,6 +174,16 @@ func ways() {
 		loop[1].Lock()
 		total++
 	}()
+}
+
+// calledBack has one that has let go of its mutex by what another function was called with.
+func calledBack() {
+	one := new(table)
+	go one.letGoByCallback()
+	pause()
+	go holdUnseen(map[int]*table{1: one})
+	pause()
+	go one.get()
 }
 
 // released has goroutines whose callers have taken mutexes that they have let go of, and others have.
