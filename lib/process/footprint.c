@@ -194,8 +194,7 @@ static void add_pieced(const struct maker *maker, const struct gh_mapping *mappi
 	unsigned word = maker->process->tab->pointer_size;
 	uint64_t start = mapping->start; /* of what is none of malloc's */
 	uint64_t at = gh_footprint_next_page(&maker->pages, start, mapping->end);
-	/* The last page of all has its end at 0. */
-	while (at >= start && at < mapping->end) {
+	while (at >= start && at < mapping->end) { /* the last page of all has its end at 0 */
 		uint64_t chunk = gh_malloc_chunk(maker->process, at, mapping->end);
 		if (chunk != 0) {
 			add_rest(maker, kind, start, at);

@@ -366,8 +366,9 @@ static void find_left(struct finder *finder)
 {
 	struct gh_held_mutex *mutexes = finder->deadlocks->mutexes.items;
 	unsigned kinds = 0;
-	/* They may hold any. */
-	if (gh_wait_lacks_frames(finder->dump))
+	/* They may hold any; so may all where it is not known what code refers to. */
+	if (gh_wait_lacks_frames(finder->dump) ||
+	    (finder->nmodules > 0 && finder->modules[0].tab->image->arch->isa != GH_ISA_AMD64))
 		finder->unclear = GH_LOCK_ALL;
 	for (size_t i = 0; i < finder->deadlocks->mutexes.count; i++) {
 		const struct crowd *crowd = &finder->crowds[i];

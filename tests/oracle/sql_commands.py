@@ -57,10 +57,8 @@ row("unreachable", picked(run("unreachable"), "object", "size", "type"),
     ask("SELECT address, bytes, type FROM objects WHERE NOT reachable"))
 row("strings", picked(run("strings"), "object", "bytes", "copies", "length", "text"),
     ask("SELECT object, bytes, copies, length, text FROM strings"))
-roots = [r for r in run("roots") if r["kind"] in ("data", "bss")]
-leads = ask("WITH words(word) AS (VALUES " + ", ".join(f"({r['pointer']})" for r in roots) + ") SELECT object(word) NOT NULL FROM words")
-row("roots", [(r["kind"], r["address"]) for r, lead in zip(roots, leads) if lead[0]],
-    ask("SELECT kind, slot FROM roots WHERE kind IN ('data', 'bss')"))
+row("roots", picked([r for r in run("roots") if r["kind"] in ("data", "bss")], "kind", "slot", "object"),
+    ask("SELECT kind, slot, object FROM roots WHERE kind IN ('data', 'bss')"))
 
 goroutines = run("goroutines", "--all")
 row("goroutines", picked(goroutines, "id", "status", "waited_ns", "descriptor"),
