@@ -161,7 +161,7 @@ bool gh_pclntab_fits_memory(const struct gh_pclntab *tab, const struct gh_memory
 			    uint64_t bias);
 
 /* Checks that TWIN, of the program before it was stripped, has the functions of PROGRAM: as many,
- * with the same names, as far apart. False (ERR filled) if not. */
+ * with the same names, as far apart; and its variables. False (ERR filled) if not. */
 bool gh_pclntab_check_twin(const struct gh_pclntab *twin, const struct gh_pclntab *program,
 			   struct gh_error *err);
 

@@ -60,6 +60,18 @@ bool gh_pclntab_fits_memory(const struct gh_pclntab *tab, const struct gh_memory
 	       is_in_memory(tab, tab->pctab, memory, bias);
 }
 
+/* The variables of both are as far apart, or it is not known where they are: what else the linker
+ * puts before them differs with its flags. */
+static bool have_same_variables(const struct gh_moduledata *a, const struct gh_moduledata *b,
+				uint64_t distance)
+{
+	return a->address == 0 || b->address == 0 ||
+	       (b->noptrdata - a->noptrdata == distance && b->data - a->data == distance &&
+		b->edata - a->edata == distance && b->bss - a->bss == distance &&
+		b->ebss - a->ebss == distance && b->noptrbss - a->noptrbss == distance &&
+		b->enoptrbss - a->enoptrbss == distance);
+}
+
 bool gh_pclntab_check_twin(const struct gh_pclntab *twin, const struct gh_pclntab *program,
 			   struct gh_error *err)
 {
@@ -84,5 +96,9 @@ bool gh_pclntab_check_twin(const struct gh_pclntab *twin, const struct gh_pclnta
 			       "%.100s",
 			       program->image->path, gh_pclntab_name(twin, a.name));
 	}
+	if (!have_same_variables(&twin->module, &program->module, distance))
+		return gh_fail(err, twin->image->path, GH_NO_OFFSET,
+			       "the program before it was stripped, with its variables",
+			       "another build: in %.100s they are elsewhere", program->image->path);
 	return true;
 }

@@ -281,6 +281,27 @@ START_TEST(the_fields_of_the_moduledata)
 }
 END_TEST
 
+/* Other flags of the linker leave the functions where they are, and move the variables. */
+START_TEST(a_twin_has_the_same_functions_and_variables)
+{
+	struct fixture fixture;
+	struct gh_error err;
+	fixture_open(&fixture, _i);
+	struct gh_pclntab twin = fixture.tab;
+	ck_assert(gh_pclntab_check_twin(&twin, &fixture.tab, &err));
+	twin.module.bss += 0x20;
+	ck_assert(!gh_pclntab_check_twin(&twin, &fixture.tab, &err));
+	ck_assert_str_eq(err.text,
+			 "synthetic: expected the program before it was stripped, with its "
+			 "variables, found another build: in synthetic they are elsewhere");
+	twin.module.address = 0;
+	ck_assert(gh_pclntab_check_twin(&twin, &fixture.tab, &err));
+	twin.nfunc--;
+	ck_assert(!gh_pclntab_check_twin(&twin, &fixture.tab, &err));
+	fixture_close(&fixture);
+}
+END_TEST
+
 /* The linker puts the text of large programs for some machines into several sections, and the last
  * two functions are in the second one, which is placed right after the first, but is counted from
  * 0x1000 on. */
@@ -374,6 +395,8 @@ void pclntab_tests(TCase *tcase)
 	tcase_add_loop_test(tcase, an_inlined_call_from_past_the_function, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, the_moduledata_is_found, 0, FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, the_fields_of_the_moduledata, 0, FIXTURE_VARIANTS);
+	tcase_add_loop_test(tcase, a_twin_has_the_same_functions_and_variables, 0,
+			    FIXTURE_VARIANTS);
 	tcase_add_loop_test(tcase, functions_before_go_1_12, 0, SYNTHETIC_1_16 * 8);
 	tcase_add_loop_test(tcase, the_last_file_before_go_1_7, 0, SYNTHETIC_1_16 * 8);
 	tcase_add_loop_test(tcase, text_in_several_sections, SYNTHETIC_1_18 * 8, FIXTURE_VARIANTS);
