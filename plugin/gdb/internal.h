@@ -28,6 +28,10 @@ const char *gh_session_open(struct gh_session *session, const char *program);
  * process did not make it. */
 void gh_session_close(struct gh_session *session);
 
+/* Name of the directory, up to the number of GDB's process, by which a goheap.gdb that was read
+ * says so. */
+#define GH_READ_MARK "goheap-read."
+
 /* Has GDB, whose process this is, read the goheap.gdb in DIRECTORY, where goheap.so is. GDB is
  * asked through its Python; if it has none, prints the command that is to be typed, unless GDB has
  * read a goheap.gdb before. */

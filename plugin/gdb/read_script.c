@@ -67,7 +67,7 @@ static bool was_read(void)
 {
 	char path[PATH_MAX];
 	const char *base = getenv("XDG_RUNTIME_DIR");
-	snprintf(path, sizeof(path), "%s/goheap-read.%d",
+	snprintf(path, sizeof(path), "%s/" GH_READ_MARK "%d",
 		 base != NULL && *base != '\0' ? base : "/tmp", (int)getpid());
 	return rmdir(path) == 0;
 }

@@ -1,7 +1,9 @@
 #include "plugin/gdb/internal.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,11 +61,18 @@ static void remove_leftover(int base, const char *name)
 
 static void remove_leftovers(const char *base)
 {
+	static const char mark[] = GH_READ_MARK;
 	DIR *directory = opendir(base);
 	if (directory == NULL)
 		return;
 	const struct dirent *entry;
 	while ((entry = readdir(directory)) != NULL) {
+		int pid = strncmp(entry->d_name, mark, sizeof(mark) - 1) == 0
+			      ? atoi(entry->d_name + sizeof(mark) - 1)
+			      : 0;
+		/* Of a GDB that did not come to load goheap.so. */
+		if (pid > 0 && kill(pid, 0) != 0 && errno == ESRCH)
+			unlinkat(dirfd(directory), entry->d_name, AT_REMOVEDIR);
 		if (strncmp(entry->d_name, prefix, PREFIX_LENGTH) == 0 &&
 		    strlen(entry->d_name) == PREFIX_LENGTH + SUFFIX_LENGTH)
 			remove_leftover(dirfd(directory), entry->d_name);
