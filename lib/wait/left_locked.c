@@ -66,10 +66,13 @@ static unsigned find_interfaces(const struct gh_pclntab *tab)
 	return kinds;
 }
 
-/* NAME is that of a function that another has deferred. */
-static bool is_deferred(const char *name)
+/* The length of the name of the function that has deferred the one called NAME; 0 if none has. */
+static size_t deferring_length(const char *name)
 {
-	return strstr(name, ".deferwrap") != NULL || strstr(name, "\302\267dwrap\302\267") != NULL;
+	const char *end = strstr(name, ".deferwrap");
+	if (end == NULL)
+		end = strstr(name, "\302\267dwrap\302\267");
+	return end != NULL ? (size_t)(end - name) : 0;
 }
 
 /* The kinds of locks that FUNC lets go of, and may not have taken. */
@@ -99,6 +102,42 @@ static unsigned unlocked_in(struct gh_lock_code *code, const struct gh_pclntab *
 	return kinds;
 }
 
+/* The kinds of locks that FUNC takes. */
+static unsigned taken_in(struct gh_lock_code *code, const struct gh_pclntab *tab,
+			 const struct gh_func *func)
+{
+	struct gh_lock_flow flow;
+	unsigned kinds = 0;
+	bool ok;
+	if (gh_lock_flow_start(&flow, tab, code, func->entry, NULL, &ok))
+		for (size_t i = 0; i < flow.calls.list.count; i++)
+			kinds |= flow.calls.list.items[i].method->unlocks
+				     ? 0
+				     : flow.calls.list.items[i].method->lock;
+	gh_lock_flow_free(&flow);
+	return kinds;
+}
+
+/* The kinds of locks that function NUMBER lets go of, and that the one which has deferred it, whose
+ * name is the first LENGTH bytes of its own, does not take. Most are near each other. */
+static unsigned unlocked_deferred(struct gh_lock_code *code, const struct gh_pclntab *tab,
+				  size_t number, size_t length)
+{
+	struct gh_func func;
+	if (!gh_pclntab_record(tab, number, &func, NULL))
+		return GH_LOCK_ALL;
+	const char *name = gh_pclntab_name(tab, func.name);
+	unsigned kinds = unlocked_in(code, tab, &func);
+	for (size_t i = 1; kinds != 0 && i <= tab->nfunc; i++) {
+		size_t at = (number + tab->nfunc - i) % tab->nfunc;
+		const char *other =
+		    gh_pclntab_record(tab, at, &func, NULL) ? gh_pclntab_name(tab, func.name) : "";
+		if (strncmp(other, name, length) == 0 && other[length] == '\0')
+			return kinds & ~taken_in(code, tab, &func);
+	}
+	return kinds;
+}
+
 /* The kinds of locks among KINDS that functions of module NUMBER may let go of and have not taken.
  */
 static unsigned find_unlocked(struct gh_lock_frames *frames, size_t number, unsigned kinds)
@@ -114,10 +153,11 @@ static unsigned find_unlocked(struct gh_lock_frames *frames, size_t number, unsi
 		/* What calls a method by a value: who has that may let go. */
 		if (strstr(name, "Unlock-fm") != NULL)
 			found |= GH_LOCK_ALL;
-		if (gh_is_go_own(name) || is_deferred(name) ||
-		    !gh_lock_touches(code, tab, func.entry))
+		size_t deferring = deferring_length(name);
+		if (gh_is_go_own(name) || !gh_lock_touches(code, tab, func.entry))
 			continue;
-		found |= unlocked_in(code, tab, &func);
+		found |= deferring > 0 ? unlocked_deferred(code, tab, i, deferring)
+				       : unlocked_in(code, tab, &func);
 	}
 	return found;
 }
