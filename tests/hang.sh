@@ -67,6 +67,26 @@ check_finalizers() {
 	wait "$pid" 2>"$work/why"
 }
 
+# check_deep RELEASE: the stack of one goroutine is out of proportion.
+check_deep() {
+	local name="Go $1, a deep stack" id calls megabytes sentence
+	run_until_ready "$directory/stuck.stripped" deep
+	read -r _ id _ megabytes calls < <(grep ^ready "$work/output")
+	sentence="goroutine $id \\(main\\.descend, $calls frames\\) has a stack of 67,108,864 bytes"
+	equal "$name: what the runtime has for all stacks" 64 "$megabytes"
+	has "$name: hang" "$("$GOHEAP" hang -p "$pid" 2>"$work/why")" "^$sentence\$"
+	has "$name: hang, as JSON" "$("$GOHEAP" hang --json -p "$pid" 2>"$work/why")" \
+		"^\{\"part\":\"stack\",\"kind\":\"stack\",\"finding\":\"$sentence\",\"goroutine\":$id,\"function\":\"main\.descend\",\"frames\":$calls,\"stack_bytes\":67108864\}\$"
+	equal "$name: goroutines, as JSON" 67108864 \
+		"$("$GOHEAP" goroutines --json -p "$pid" 2>"$work/why" | sed -nE "s/^\\{\"id\":$id,.*\"stack_bytes\":([0-9]+),.*/\\1/p")"
+	"$GOHEAP" dump "$pid" -o "$work/deep" 2>"$work/why"
+	exec 7>&-
+	wait "$pid" 2>"$work/why"
+	has "$name: suspects, of a dump" "$("$GOHEAP" suspects "$work/deep" 2>"$work/why")" "^$sentence\$"
+	equal "$name: SQL" "$id" "$("$GOHEAP" sql "$work/deep" --csv "SELECT id FROM goroutines WHERE stack_bytes = 67108864" 2>"$work/why" | sed 1d)"
+	rm -f "$work/deep"
+}
+
 # stop_seen: waits until goheap, which is $asker, has a thread of the process stopped. False if it has ended before.
 stop_seen() {
 	local file stat
@@ -193,6 +213,7 @@ for release in ${RELEASES:-1.15 1.19 1.27}; do
 	# At some of its instructions it is not sure.
 	check "$release" spin spin R '(perhaps )?held' '(on a thread|ready to run)'
 	check_finalizers "$release"
+	check_deep "$release"
 	! is_newest "$release" || check_signals "$release"
 	[ "$release" != 1.19 ] || check_disk "$release"
 done

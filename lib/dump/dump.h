@@ -142,6 +142,7 @@ struct gh_dump_damage {
 struct gh_dump_extras {
 	uint64_t creator; /* id of the goroutine that made it; 0 if none did or it is not known */
 	uint64_t labels;  /* where its labels for profiles are among the dump's; 0: it has none */
+	uint64_t stack;   /* its size, in bytes: not only what is in use; 0 if it is not known */
 	bool locked;      /* to its thread; false also where that is not known */
 	bool selected;    /* it runs on the thread that the debugger's user looks at */
 };

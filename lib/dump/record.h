@@ -215,6 +215,8 @@ enum gh_section_tag {
 	GH_SECTION_LABELS,
 	/* How many goroutines could not be read; and of how many frames are missing, or may be. */
 	GH_SECTION_LOST,
+	/* For each goroutine's record, in the file's order: the size of its stack, in bytes. */
+	GH_SECTION_STACKS,
 };
 
 /* The flags of a goroutine. */

@@ -20,6 +20,16 @@ static bool read_goroutines(struct gh_dump *dump, struct gh_cursor cur)
 	return true;
 }
 
+/* Reads the sizes of stacks of those that have been read; the first part of this tag counts. */
+static void read_stacks(struct gh_dump *dump, struct gh_cursor cur)
+{
+	for (size_t i = 0; i < dump->extras.count && gh_cursor_left(&cur) > 0; i++) {
+		uint64_t size = gh_cursor_uvarint(&cur);
+		if (!cur.failed && dump->extras.items[i].stack == 0)
+			dump->extras.items[i].stack = size;
+	}
+}
+
 static bool read_part(struct gh_dump *dump, uint64_t tag, struct gh_cursor part)
 {
 	if (tag == GH_SECTION_GOROUTINES && dump->extras.count == 0)
@@ -31,6 +41,8 @@ static bool read_part(struct gh_dump *dump, uint64_t tag, struct gh_cursor part)
 		dump->lost.goroutines = gh_cursor_uvarint(&part);
 		dump->lost.stacks = gh_cursor_uvarint(&part);
 	}
+	if (tag == GH_SECTION_STACKS)
+		read_stacks(dump, part);
 	return true;
 }
 

@@ -46,6 +46,7 @@ bool gh_dump_stream_memory(struct gh_dump_stream *stream, struct gh_process *pro
 struct gh_dump_section {
 	struct gh_buffer goroutines; /* as the part has them; owned */
 	struct gh_buffer labels;     /* likewise */
+	struct gh_buffer stacks;     /* likewise */
 	struct gh_numbermap known;   /* addresses of labels to where they are in LABELS; owned */
 	struct gh_dump_lost lost;
 };

@@ -30,6 +30,8 @@ void gh_dump_section_goroutine(struct gh_dump_section *section, struct gh_proces
 	gh_buffer_uleb128(&section->goroutines, g->creator_id);
 	gh_buffer_uleb128(&section->goroutines, flags);
 	gh_buffer_uleb128(&section->goroutines, add_labels(section, process, g));
+	gh_buffer_uleb128(&section->stacks,
+			  g->stack_high > g->stack_low ? g->stack_high - g->stack_low : 0);
 }
 
 static void add_part(struct gh_dump_stream *stream, enum gh_section_tag tag, struct gh_buffer *part)
@@ -43,7 +45,8 @@ static void add_part(struct gh_dump_stream *stream, enum gh_section_tag tag, str
 
 bool gh_dump_add_section(struct gh_dump_stream *stream, struct gh_dump_section *section)
 {
-	bool whole = !section->goroutines.failed && !section->labels.failed;
+	bool whole =
+	    !section->goroutines.failed && !section->labels.failed && !section->stacks.failed;
 	gh_buffer_bytes(&stream->bytes, GH_DUMP_SECTION, strlen(GH_DUMP_SECTION));
 	add_part(stream, GH_SECTION_GOROUTINES, &section->goroutines);
 	add_part(stream, GH_SECTION_LABELS, &section->labels);
@@ -54,6 +57,7 @@ bool gh_dump_add_section(struct gh_dump_stream *stream, struct gh_dump_section *
 		whole = whole && !lost.failed;
 		add_part(stream, GH_SECTION_LOST, &lost);
 	}
+	add_part(stream, GH_SECTION_STACKS, &section->stacks);
 	gh_buffer_uleb128(&stream->bytes, GH_SECTION_END);
 	gh_numbermap_free(&section->known);
 	return whole;

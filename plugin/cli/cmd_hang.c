@@ -399,6 +399,7 @@ static int answer(struct gh_wait_query *query)
 	bool collects = print_collector(query);
 	gh_world_print(query);
 	gh_blocked_finalizers_print(&query->dump, query->symbols, "finalizers", json);
+	gh_deep_stack_print(&query->dump, query->symbols, "stack", json);
 	if (!json)
 		puts("What most wait for:");
 	size_t ngroups = gh_wait_groups_print(query, SHOWN, "group");

@@ -61,6 +61,7 @@ static void print_text(struct gh_suspects *suspects)
 			 : "Nothing to tell: nothing keeps much of the heap by itself");
 	gh_blocked_finalizers_print(&suspects->query->dump, suspects->query->names.symbols, NULL,
 				    false);
+	gh_deep_stack_print(&suspects->query->dump, suspects->query->names.symbols, NULL, false);
 	print_outside(suspects->query);
 	print_threads(suspects->query);
 }
@@ -76,6 +77,7 @@ static int answer(struct gh_heap_query *query, struct gh_suspects *older)
 	else if (query->options->json) {
 		gh_suspects_emit(stdout, &suspects);
 		gh_blocked_finalizers_print(&query->dump, query->names.symbols, NULL, true);
+		gh_deep_stack_print(&query->dump, query->names.symbols, NULL, true);
 	} else
 		print_text(&suspects);
 	gh_suspects_free(&suspects);

@@ -10,6 +10,7 @@
  *   the heap (heap_query.h); growth.c: what diff prints;
  * - suspects.c: what may leak; suspects_text.c: how that is worded; suspect_unused.c: what slices
  *   and maps keep and do not use; see.c: what to type next; finalizer_queue.c: blocked finalizers;
+ *   deep_stack.c: a stack that is out of proportion;
  * - prompt.c, sql_prompt.c: goheap's own prompts (heap_query.h);
  * - foreign.c: what is said where nothing is Go's;
  * - kept.c, keeper.c, answers.c: what is kept from one question to the next (heap_query.h);
@@ -473,5 +474,9 @@ struct gh_symbols;
  * NULL. Gives how many there are. */
 size_t gh_blocked_finalizers_print(const struct gh_dump *dump, struct gh_symbols *symbols,
 				   const char *part, bool json);
+
+/* Prints the goroutine of DUMP with the largest stack, if that is out of proportion; as above. */
+void gh_deep_stack_print(const struct gh_dump *dump, struct gh_symbols *symbols, const char *part,
+			 bool json);
 
 #endif

@@ -123,6 +123,11 @@ static void give_creator(sqlite3_context *out, const struct gh_sql_cursor *curso
 	gh_sql_give_known(out, gh_dump_extras(cursor->heap->dump, cursor->item).creator);
 }
 
+static void give_stack_size(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	gh_sql_give_known(out, gh_dump_extras(cursor->heap->dump, cursor->item).stack);
+}
+
 /* Gives the labels as a JSON object, for json_extract. */
 static void give_labels(sqlite3_context *out, const struct gh_sql_cursor *cursor)
 {
@@ -210,6 +215,7 @@ static const struct gh_sql_column goroutine_columns[] = {
     {"stack", "TEXT", give_stack, .about = "functions, the outermost first, as sites has them"},
     {"descriptor", GH_SQL_ADDRESS, GH_SQL_MEMBER(struct goroutine_state, record.g),
      .about = "its runtime.g"},
+    {"stack_bytes", "INTEGER", give_stack_size, .about = "size of its stack, of a process"},
     {0},
 };
 

@@ -28,6 +28,7 @@ struct row {
 	struct gh_dump_goroutine record;
 	uint64_t waited; /* ns */
 	struct gh_known creator_id;
+	struct gh_known stack; /* its size */
 	bool locked;
 	bool selected;
 };
@@ -163,6 +164,7 @@ void gh_goroutine_json_print(struct gh_goroutine_list *listing, size_t number,
 	    {"creator_pc", GH_COL_ADDRESS(struct row, record.creator_pc)},
 	    {"created_by", GH_COL_PRINTED(print_creator)},
 	    {"created_in", GH_COL_KNOWN_NUMBER(struct row, creator_id), .optional = true},
+	    {"stack_bytes", GH_COL_KNOWN_NUMBER(struct row, stack), .optional = true},
 	    {"locked_to_thread", GH_COL_BOOL(struct row, locked), .optional = true},
 	    {"on_selected_thread", GH_COL_BOOL(struct row, selected), .optional = true},
 	    {"labels", GH_COL_LIST(print_labels)},
@@ -177,6 +179,7 @@ void gh_goroutine_json_print(struct gh_goroutine_list *listing, size_t number,
 	    .listing = listing,
 	    .number = number,
 	    .creator_id = {extras.creator, extras.creator != 0},
+	    .stack = {extras.stack, extras.stack != 0},
 	    .locked = extras.locked,
 	    .selected = extras.selected,
 	    .status = gh_goroutine_status(goroutine->status),

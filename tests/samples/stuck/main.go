@@ -129,6 +129,28 @@ func blockFinalizers() {
 	<-make(chan int)
 }
 
+// It needs more than 32 MB, and says how many MB all stacks have, and how many calls its has.
+//
+//go:noinline
+func descend(depth int) int {
+	var room [1 << 13]int
+	room[depth] = depth
+	if depth == 600 {
+		var stats runtime.MemStats
+		runtime.ReadMemStats(&stats)
+		calls := runtime.Callers(1, make([]uintptr, 1000)) - 1
+		say(stats.StackInuse>>20, calls)
+		<-make(chan int)
+	}
+	return descend(depth+1) + room[depth/2]
+}
+
+//go:noinline
+func goDeep() {
+	mutex.Lock()
+	descend(0)
+}
+
 //go:noinline
 func handle() {
 	mutex.Lock()
@@ -150,7 +172,7 @@ func main() {
 		mapFile(os.Args[2])
 	}
 	go map[string]func(){"c": callC, "kernel": callKernel, "pipe": writePipe, "spin": spin,
-		"finalizers": blockFinalizers}[os.Args[1]]()
+		"finalizers": blockFinalizers, "deep": goDeep}[os.Args[1]]()
 	time.Sleep(100 * time.Millisecond)
 	for i := 0; i < 3; i++ {
 		go handle()
