@@ -141,8 +141,9 @@ START_TEST(programs_are_the_same_if_their_functions_are_as_far_apart)
 }
 END_TEST
 
-/* Five goroutines could not be read, nor the stacks of seven. Goroutine 1 has labels, which are not in the order of their keys; goroutine 2 was made by 7, and
- * is locked to its thread. An unknown part is between these, and another behind them. */
+/* Five goroutines could not be read, nor the stacks of seven. Goroutine 1 has labels, which are not
+ * in the order of their keys; goroutine 2 was made by 7, and is locked to its thread. An unknown
+ * part is between these, and another behind them. */
 static const char goroutines[] = {0, 0, 1, 7, 1, 0, 9, 2};
 static const char labels_part[] = "\0\3\1b\5third\2ab\0\1a\5first";
 
