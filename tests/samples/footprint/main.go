@@ -126,7 +126,7 @@ func main() {
 	}
 	spend(100)
 	for i := 0; i < 40000; i++ {
-		object := new([2]int)
+		object := &[2]int{1, 1} // pages of zeros are not in core files
 		runtime.SetFinalizer(object, func(*[2]int) {})
 		finalized = append(finalized, object)
 	}
