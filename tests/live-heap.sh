@@ -314,7 +314,7 @@ check_debugger() {
 	same 'in gdb: histogram' <("$GOHEAP" histogram -n 0 --by size -e "$2" "$work/other") \
 		<(sed -n '/^ *objects  *bytes/,/^typed:/p' <(sed '1,/^now$/d' "$work/session"))
 	"$GOHEAP" dump -e "$2" "$work/core" -o "$work/of-core"
-	has 'in gdb: registers are roots' "$(registers "$work/other")" '^other	0x0	0x[0-9a-f]+	register of goroutine 1, perhaps$'
+	has 'in gdb: registers are roots' "$(registers "$work/other")" '^other	\?	0x[0-9a-f]+	root: register of goroutine 1, perhaps$'
 	# A core file has one more: where the thread has its own variables.
 	equal 'in gdb: registers are those of the core file' '' \
 		"$(comm -23 <(registers "$work/other") <(registers "$work/of-core"))"
