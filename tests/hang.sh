@@ -14,6 +14,12 @@ states() {
 	sed 's/.*) \(.\) .*/\1/' "/proc/$pid/task"/*/stat
 }
 
+# is_told PATTERN: goheap hang has a line that matches.
+# shellcheck disable=SC2317 # wait_until calls it
+is_told() {
+	"$GOHEAP" hang -p "$pid" 2>"$work/why" | grep -Eq -- "$1"
+}
+
 # check RELEASE WAY FUNCTION STATE HELD DOES: the goroutine is in FUNCTION, its thread in STATE; it has the mutex, as HELD says
 # it, and DOES something.
 check() {
@@ -38,7 +44,8 @@ check() {
 		has "$name: among the threads, as JSON" "$("$GOHEAP" hang --json -p "$pid" 2>"$work/why")" \
 			"^\{\"part\":\"threads\",.*,\"running\":[0-9]+,\"sleeping\":[0-9]+,\"stopped\":0,\"traced\":0,\"stuck\":$(states | grep -c D),\"first_stuck\":$thread$(sed '/^0$/d; s/.*/,"kernel_function":"&"/' "/proc/$pid/task/$thread/wchan")\}"
 		;;
-	spin) has "$name: it runs" "$hang" "^running: goroutine $goroutine \(main\.$3 at [^ ]*\)\$" ;;
+	# It is ready for the moments in which the system takes its thread's processor away.
+	spin) holds "$name: it runs" "$hang" wait_until is_told "^running: goroutine $goroutine \(main\.$3 at [^ ]*\)\$" ;;
 	esac
 	if [ "$2" = pipe ]; then
 		descriptor=$(find "/proc/$pid/fd" -type l | wc -l)
