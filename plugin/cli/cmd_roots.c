@@ -4,7 +4,6 @@
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
 #include "plugin/view/emit.h"
-#include "plugin/view/internal.h"
 #include "plugin/view/paths.h"
 
 /* A root, as it is printed: the columns of SQL's table of roots. */

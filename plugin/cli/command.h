@@ -254,6 +254,9 @@ void gh_options_free(struct gh_options *options);
  * out. */
 char *gh_options_join(const struct gh_options *options);
 
+/* The number of a process that TEXT is, in decimal; 0 if it is none. */
+int gh_pid_parse(const char *text);
+
 /* The number of the process that OPTIONS of a command name that takes one as its file, too; 0 if
  * they name another file. */
 int gh_options_pid(const struct gh_options *options);

@@ -1,6 +1,5 @@
 #include "plugin/cli/command.h"
 
-#include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,19 +71,12 @@ static void list(const struct search *search)
 		fprintf(stderr, "and %zu more\n", search->found.count - MOST_LISTED);
 }
 
-static bool is_number(const char *text)
-{
-	char *end;
-	long number = strtol(text, &end, 10);
-	return *text >= '1' && *text <= '9' && *end == '\0' && number <= INT_MAX;
-}
-
 const char *gh_named_process(const char *name, char number[GH_PID_TEXT])
 {
 	struct search search = {.name = name};
 	if (access(name, F_OK) == 0 || *name == '\0' || strchr(name, '/') != NULL)
 		return NULL;
-	if (is_number(name))
+	if (gh_pid_parse(name) != 0)
 		return name;
 	gh_process_list(take, &search);
 	if (search.found.count > 1) {

@@ -378,15 +378,18 @@ char *gh_options_join(const struct gh_options *options)
 	return text;
 }
 
-int gh_options_pid(const struct gh_options *options)
+int gh_pid_parse(const char *text)
 {
-	const char *text = options->process != NULL ? options->process : options->file;
 	char *end;
-	if (text == NULL)
-		return 0;
 	long number = strtol(text, &end, DECIMAL);
 	bool is = *text >= '1' && *text <= '9' && *end == '\0' && number <= INT_MAX;
 	return is ? (int)number : 0;
+}
+
+int gh_options_pid(const struct gh_options *options)
+{
+	const char *text = options->process != NULL ? options->process : options->file;
+	return text != NULL ? gh_pid_parse(text) : 0;
 }
 
 const char *gh_options_program(const struct gh_options *options, char running[32])
