@@ -299,6 +299,7 @@ registers() {
 # check_debugger TWIN PROGRAM: in GDB, of the process that it debugs, and before the first collection.
 check_debugger() {
 	goheap "$2" "break main.garbage" "run $work/own sweep" "goheap dump -o $work/early" "goheap histogram -n 1" \
+		"tbreak runtime.slicebytetostring" "continue" "finish" "goheap dump -o $work/fresh" "generate-core-file $work/fresh.core" \
 		"delete" "echo now\\n" "break *$(nm "$1" | awk '$3 == "runtime/debug.WriteHeapDump" { print "0x" $1 }')" \
 		"continue" "goheap dump -o $work/other" "generate-core-file $work/core" \
 		"goheap histogram -n 0 --by size" "echo then\\n" \
@@ -313,11 +314,12 @@ check_debugger() {
 	in_common 'in gdb' '^different (counters|(queued )?finalizers)[,:]'
 	same 'in gdb: histogram' <("$GOHEAP" histogram -n 0 --by size -e "$2" "$work/other") \
 		<(sed -n '/^ *objects  *bytes/,/^typed:/p' <(sed '1,/^now$/d' "$work/session"))
-	"$GOHEAP" dump -e "$2" "$work/core" -o "$work/of-core"
-	has 'in gdb: registers are roots' "$(registers "$work/other")" '^other	\?	0x[0-9a-f]+	root: register of goroutine 1, perhaps$'
+	# Only registers have the string that a call has just returned.
+	"$GOHEAP" dump -e "$2" "$work/fresh.core" -o "$work/of-core"
+	has 'in gdb: registers are roots' "$(registers "$work/fresh")" '^other	\?	0x[0-9a-f]+	root: register of goroutine 1, perhaps$'
 	# A core file has one more: where the thread has its own variables.
 	equal 'in gdb: registers are those of the core file' '' \
-		"$(comm -23 <(registers "$work/other") <(registers "$work/of-core"))"
+		"$(comm -23 <(registers "$work/fresh") <(registers "$work/of-core"))"
 	"$GOHEAP" profile -e "$2" "$work/own" >"$work/profile"
 	[ "$(calls "$work/profile" | wc -l)" -gt 50 ] || fail 'in gdb: it has a profile'
 	same 'in gdb: frames' <("$GOHEAP" frames "$work/other") <(sed -n '/^frames$/,/^end$/p' "$work/session" | sed '1d;$d')

@@ -177,7 +177,9 @@ as_json() {
 # are what Delve does not print by what it means: channels, cycles, times, locks, atomic values, large numbers, addresses, contexts, bytes and package reflect's values; text that is no UTF-8, which
 # 1.20 cuts; and maps so large that it takes a minute.
 as_delve() {
-	awk -F'\t' -v OFS='\t' '/^ready/ { next } $1 == "part" { i++; next } /^map\[/ { next } { print i++, $0 }' "$work/places" |
+	# The sample prints maps, functions and channels twice: by the pointer and by the variable.
+	awk -F'\t' -v OFS='\t' '/^ready/ || /^map\[/ || $2 == address && "*" $1 == type { next } { type = $1; address = $2 }
+			$1 == "part" { i++; next } { print i++, $0 }' "$work/places" |
 		awk -F'\t' '$2 !~ /chan|^time.Time|^sync\.|^atomic\.|^big\.|^netip\.|reflect.Value|^context|^net\.|^bytes|^strings|^json|uint8/ && $4 !~ /\(cycle\)|\\xff/ && length($4) < 100000' >"$work/asked"
 	while IFS=$'\t' read -r _ type address _; do
 		"$GOHEAP" print --limit 0 --depth 20 -e "$program" "$work/core" "$type" "$address" | sed 's/^\*\*/*/'

@@ -54,7 +54,7 @@ static uint64_t read_next(int pagemap, uint64_t address, uint64_t end)
 
 uint64_t gh_next_page(int pagemap, uint64_t address, uint64_t end)
 {
-	struct range range;
+	struct range range = {0}; /* valgrind does not know this ioctl */
 	struct scan scan = {
 	    .size = sizeof(scan),
 	    .start = address,

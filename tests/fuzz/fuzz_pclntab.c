@@ -19,8 +19,8 @@ static void walk(const struct gh_pclntab *tab)
 			continue;
 		gh_pclntab_name(tab, func.name);
 		gh_pcvalue_at(tab, &func, func.pcsp, func.end - 1);
-		/* Only the last function may be empty. */
-		if (func.entry < tab->end && gh_pclntab_find(tab, func.entry) != i)
+		/* An empty function begins where the next one does. */
+		if (func.entry < func.end && gh_pclntab_find(tab, func.entry) != i)
 			abort();
 		gh_sourcemap_start(&map, tab, &func);
 		while (gh_sourcemap_next(&map, &range))
