@@ -185,7 +185,7 @@ check_types() {
 
 CC=${CC:-cc}
 build_twin || exit 1
-for release in ${RELEASES:-1.15 1.19 1.23 1.27}; do
+for release in $(releases 1.15 1.19 1.23 1.27); do
 	sample "Go $release" "$release" args || continue
 	if [ "$release" = 1.15 ]; then
 		# Its tables have no arguments: those of methods are told by their types. Where they are, tests/told.sh sees.
@@ -201,8 +201,8 @@ for release in ${RELEASES:-1.15 1.19 1.23 1.27}; do
 		check_types "Go $release, PIE" "$directory/args" 100
 	fi
 	case $release in
-	1.27) machines="amd64 arm64 loong64 ppc64 ppc64le riscv64 s390x 386 arm mips mips64le" ;;
-	1.19) machines="amd64 arm64" ;;
+	1.27) machines="amd64 $(first arm64 loong64 ppc64 ppc64le riscv64 s390x 386 arm mips mips64le)" ;;
+	1.19) machines=$(first amd64 arm64) ;;
 	*) machines=amd64 ;;
 	esac
 	for machine in $machines; do

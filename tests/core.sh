@@ -160,7 +160,7 @@ check_release() {
 }
 
 build_dumpfile
-for release in ${RELEASES:-$apart}; do
+for release in $(releases "$apart"); do
 	check_release "$release"
 done
 crowd 1.19

@@ -109,7 +109,7 @@ check_release() {
 }
 
 build_dumpfile
-for release in ${RELEASES:-$apart}; do
+for release in $(releases "$apart"); do
 	check_release "$release"
 done
 finish

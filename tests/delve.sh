@@ -266,9 +266,8 @@ else
 	skip "Delve" "no dlv"
 fi
 if delve=$("$tests/debian-program" delve usr/bin/dlv sid 2>"$work/why"); then
-	check_release 1.26
 	check_release 1.27
-	check_release 1.27 -buildmode=pie
+	in_full "Go 1.26, and PIE" && check_release 1.26 && check_release 1.27 -buildmode=pie
 else
 	skip "the newest Delve" "$(tail -n 1 "$work/why")"
 fi

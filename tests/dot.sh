@@ -117,7 +117,7 @@ check_usage() {
 needs "pictures" dot || finish
 build_maker crafted ||
 	fail "crafted.c is compiled"
-for release in ${RELEASES:-$apart}; do
+for release in $(releases "$apart"); do
 	check_release "$release"
 done
 check_hostile

@@ -159,7 +159,7 @@ check_finish() {
 }
 
 build_dumpfile
-for release in ${RELEASES:-1.15 1.19 1.27}; do
+for release in $(releases 1.15 1.19 1.27); do
 	for check in printed:told args:passed args:finish dump:dump dump:shell; do
 		# Before Go 1.18 the arguments of methods alone are known.
 		[ "$release ${check#*:}" = "1.15 told" ] || [ "$release" != 1.15 ] || continue

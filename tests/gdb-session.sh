@@ -855,7 +855,7 @@ test_typed() {
 
 # RELEASES: the Go releases to test with, if not those.
 releases=$("$tests/toolchain" list)
-for release in ${RELEASES:-1.15 1.19 "$(tail -n 1 <<<"$releases")"}; do
+for release in $(releases 1.15 1.19 "$(tail -n 1 <<<"$releases")"); do
 	test_release "$release"
 done
 sample=$("$tests/build-sample" 1.19 sample)/sample

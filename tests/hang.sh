@@ -212,7 +212,7 @@ check_crowd() {
 }
 
 export CGO_ENABLED=1
-for release in ${RELEASES:-1.15 1.19 1.27}; do
+for release in $(releases 1.15 1.19 1.27); do
 	sample "Go $release" "$release" stuck || continue
 	check "$release" c callC S held 'in C, main\._Cfunc_lock_twice'
 	check "$release" kernel callKernel D held 'in C, main\._Cfunc_wait_in_kernel'

@@ -106,7 +106,7 @@ check_release() {
 }
 
 build_twin || exit 1
-for release in ${RELEASES:-$apart}; do
+for release in $(releases "$apart"); do
 	check_release "$release"
 done
 finish

@@ -117,7 +117,7 @@ check() {
 }
 
 build_dumpfile
-for release in ${RELEASES:-1.15 1.19 1.23 1.24 1.27}; do
+for release in $(releases 1.15 1.19 1.23 1.24 1.27); do
 	CGO_ENABLED=0 sample "Go $release" "$release" labels && check "Go $release" "$directory/labels.stripped"
 done
 finish

@@ -8,7 +8,7 @@ set -u
 export LC_ALL=C
 tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 : "${GOHEAP:=$tests/../plugin/goheap}" "${GOHEAP_SO:=$tests/../plugin/goheap.so}" "${CC:=cc}"
-passed=0 failed=0 skipped=0
+passed=0 failed=0 skipped=0 left=0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -31,6 +31,19 @@ fail() {
 skip() {
 	skipped=$((skipped + 1))
 	echo "SKIP - $1: $2"
+}
+
+# is_full: this is the full check.
+is_full() {
+	[ "${GOHEAP_CHECK-}" = full ]
+}
+
+# in_full NAME: the same; in the short check, prints that the check called NAME is left to the full one.
+in_full() {
+	is_full && return
+	left=$((left + 1))
+	echo "LEFT - $1: make check-full"
+	return 1
 }
 
 # needs NAME COMMAND...: false, and the check called NAME skipped, where one of the commands is not to be had.
@@ -400,6 +413,7 @@ finish() {
 	awk -v passed="$SECONDS" -F '[ms ]+' '
 		{ used += 60 * ($1 + $3) + $2 + $4 }
 		END { printf "%d s, %d s of processors\n", passed, used }' "$work/times"
+	((left == 0)) || echo "$left left to make check-full"
 	echo "$passed passed, $failed failed, $skipped skipped"
 	[ "$failed" -eq 0 ]
 	exit
@@ -415,6 +429,30 @@ apart="1.15 1.19 1.27" apart_maps="1.15 1.19 1.24 1.27"
 listings=$(awk -F'[(,]' '/^COMMAND/ { name = $2 } /GH_OF_RECORDS/ { print name }' "$tests/../plugin/cli/commands.def")
 : "${listings:?}"
 
+# picked RELEASE...: those of these Go releases that are tested with: all, or in the short check Debian's own and the last.
+picked() {
+	local words
+	read -ra words <<<"${*//$'\n'/ }"
+	if is_full; then
+		echo "${words[*]}"
+	elif [[ " ${words[*]} " == *" 1.19 "* ]]; then
+		printf '%s\n' 1.19 "${words[-1]}" | uniq
+	else
+		echo "${words[-1]}"
+	fi
+}
+
+# releases RELEASE...: the same, unless RELEASES names others.
+releases() {
+	echo "${RELEASES:-$(picked "$@")}"
+}
+
+# first WORD...: the WORDs, or in the short check the first of them.
+first() {
+	is_full || set -- "$1"
+	echo "$*"
+}
+
 # is_newest RELEASE: it is the newest, or the last that RELEASES names. What matters no more to one release than to another, as
 # where a program is loaded, is tested with its programs alone.
 is_newest() {
@@ -422,8 +460,8 @@ is_newest() {
 	[ "$1" = "${releases##* }" ]
 }
 
-# is_newest_or_debian RELEASE: it is the newest or Debian's own, or RELEASES names it. Unstripped programs have the same code of
+# is_newest_or_debian RELEASE: it is the newest, or in the full check Debian's own, or RELEASES names it. Unstripped programs have the same code of
 # goheap's to go through as stripped ones: theirs are tested alone.
 is_newest_or_debian() {
-	[ -n "${RELEASES-}" ] || [[ $1 =~ ^1\.(19|27)$ ]]
+	[ -n "${RELEASES-}" ] || is_newest "$1" || { is_full && [ "$1" = 1.19 ]; }
 }

@@ -107,7 +107,7 @@ in_group() {
 session_home
 export CGO_ENABLED=1
 head -c 7000000 /dev/urandom >"$work/file"
-for release in ${RELEASES:-$apart_maps}; do
+for release in $(releases "$apart_maps"); do
 	sample "Go $release" "$release" footprint || continue
 	run_until_ready "$directory/footprint.stripped" "$work/file"
 	timeout 60 "$GOHEAP" memory -p "$pid" --json >"$work/found" 2>"$work/why"

@@ -213,7 +213,7 @@ check_dap_named() {
 	stop
 }
 
-for release in ${RELEASES:-1.19}; do
+for release in $(releases 1.19); do
 	sample "Go $release" "$release" steps || continue
 	check_mi "Go $release"
 	check_mi_named "Go $release"

@@ -334,7 +334,7 @@ test_sections() {
 
 # RELEASES: the Go releases to test with, if not those.
 releases=$("$tests/toolchain" list)
-for release in ${RELEASES:-1.15 1.19 "$(tail -n 1 <<<"$releases")"}; do
+for release in $(releases 1.15 1.19 "$(tail -n 1 <<<"$releases")"); do
 	sample "Go $release" "$release" sample || continue
 	program=$directory/sample.stripped
 	test_waiting "Go $release" "$program"

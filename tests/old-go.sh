@@ -260,8 +260,8 @@ beta() {
 }
 
 beta go1.3beta2-amd64
-for release in 1.2 1.3 1.4 1.5 1.6 1.7; do
-	for machine in amd64 386; do
+for release in 1.2 $(is_full && echo 1.3 1.4 1.5 1.6) 1.7; do
+	for machine in $(first amd64 386); do
 		name=go$release-$machine
 		for file in "$name" "$name.lines" "$name.stdout"; do
 			unpack "$file" || exit

@@ -65,7 +65,7 @@ check_other() {
 }
 
 export CGO_ENABLED=0
-for release in ${RELEASES:-1.19 1.27}; do
+for release in $(releases 1.19 1.27); do
 	sample "Go $release" "$release" waits || continue
 	if pack "$directory/waits.stripped" "$work/packed"; then
 		check "Go $release" "$work/packed"

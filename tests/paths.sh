@@ -199,7 +199,7 @@ if ! goroot=$("$tests/toolchain" 1.19); then
 	skip "all" "no go tool pprof"
 	finish
 fi
-for release in ${RELEASES:-1.19 1.24 1.27}; do
+for release in $(releases 1.19 1.24 1.27); do
 	check "$release"
 done
 finish

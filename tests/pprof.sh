@@ -3,7 +3,6 @@
 # runtime/pprof, both read by `go tool pprof'.
 . "$(dirname "$0")/lib.sh"
 
-: "${RELEASES:=$apart}"
 
 # pprof ARGUMENT...: go tool pprof, of a release whose pprof is in its package.
 pprof() {
@@ -330,7 +329,7 @@ if ! goroot=$("$tests/toolchain" 1.19); then
 	skip "all" "no go tool pprof"
 	finish
 fi
-for release in $RELEASES; do
+for release in $(releases "$apart"); do
 	check_release "$release"
 done
 check_header

@@ -201,7 +201,7 @@ as_delve() {
 # delves: what Delve prints of the core file and of the process.
 delves() {
 	local delve=
-	[[ $release =~ ^1\.(19|27)$ ]] || return 0
+	is_newest_or_debian "$release" || return 0
 	if ! find_delve "$release"; then
 		skip "go$release: as Delve" "no dlv"
 		return
@@ -329,7 +329,7 @@ linked() {
 	wait "$child" 2>/dev/null
 }
 
-for release in ${RELEASES:-$apart_maps}; do
+for release in $(releases "$apart_maps"); do
 	flags=()
 	[ "$release" != 1.24 ] || flags=(-buildmode=pie)
 	CGO_ENABLED=0 sample "go$release" "$release" printed "${flags[@]}" || continue
@@ -365,5 +365,5 @@ for release in ${RELEASES:-$apart_maps}; do
 		end "$child"
 	fi
 done
-[ -n "${RELEASES-}" ] || linked 1.19
+[ -n "${RELEASES-}" ] || ! in_full "linked" || linked 1.19
 finish

@@ -46,7 +46,7 @@ check_release() {
 }
 
 build_dumpfile
-for release in ${RELEASES:-$apart_maps}; do
+for release in $(releases "$apart_maps"); do
 	sample "go $release" "$release" churn && check_release "$release"
 done
 finish

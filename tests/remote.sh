@@ -201,7 +201,7 @@ test_core() {
 	has "a core file with 2^63 bytes: one line says so" "$output" "$refused"
 }
 
-for release in ${RELEASES:-1.19}; do
+for release in $(releases 1.19); do
 	sample "Go $release" "$release" sample || continue
 	echo "Go $release:"
 	program=$directory/sample.stripped

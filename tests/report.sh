@@ -144,7 +144,7 @@ check_compared() {
 }
 
 releases=$("$tests/toolchain" list)
-for release in ${RELEASES:-1.15 1.19 "$(tail -n 1 <<<"$releases")"}; do
+for release in $(releases 1.15 1.19 "$(tail -n 1 <<<"$releases")"); do
 	check_release "$release"
 	check_waits "$release"
 done

@@ -251,7 +251,7 @@ test_compiler() {
 
 "$CC" -g -o "$work/host" "$tests/oracle/library_host.c" -ldl || exit
 build_dumpfile
-for release in ${RELEASES:-1.19}; do
+for release in $(releases 1.19); do
 	test_release "$release"
 	test_linkshared "$release"
 done

@@ -112,8 +112,8 @@ check_tsgo() {
 	has "tsgo: what it prints" "$(sed '1,/^rest$/d' <<<"$session")" "twice\.ts\(1,14\): error TS2322: Type 'string' is not assignable to type 'number'"
 }
 
-[ -z "${prometheus-}" ] || check prometheus 'github.com/prometheus/prometheus/web/api/v1.(*API).query' 16
-[ -z "${etcd-}" ] || check etcd 'go.etcd.io/etcd/etcdserver.(*EtcdServer).Put' 5
+[ -z "${prometheus-}" ] || ! in_full prometheus || check prometheus 'github.com/prometheus/prometheus/web/api/v1.(*API).query' 16
+[ -z "${etcd-}" ] || ! in_full etcd || check etcd 'go.etcd.io/etcd/etcdserver.(*EtcdServer).Put' 5
 [ -z "${esbuild-}" ] || check esbuild 'github.com/evanw/esbuild/pkg/api.(*apiHandler).ServeHTTP' 12
-[ -z "${tsgo-}" ] || check_tsgo 2
+[ -z "${tsgo-}" ] || ! in_full "the TypeScript compiler" || check_tsgo 2
 finish

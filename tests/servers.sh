@@ -233,7 +233,7 @@ check_killed() {
 	rm -f "$work/killed"
 }
 
-for server in prometheus:9090 etcd:2379 syncthing:9091; do
+for server in $(first prometheus:9090 etcd:2379 syncthing:9091); do
 	name=${server%:*} port=${server#*:}
 	[ -n "${!name-}" ] || continue
 	start "$name"

@@ -256,11 +256,11 @@ check_dotted() {
 		"$(short_names "$work/program.debug" | cut -f 2 | grep -xE 'Handle|Look' | sort | tr '\n' ' ')"
 }
 
-for release in ${RELEASES:-$apart}; do
+for release in $(releases "$apart"); do
 	check_release "$release"
 done
 check_dotted
-for release in ${RELEASES:-1.19 1.27}; do
+for release in $(releases 1.19 1.27); do
 	check_generic "$release"
 done
 finish

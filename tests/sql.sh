@@ -300,7 +300,7 @@ check_file() {
 }
 
 build_dumpfile
-for release in ${RELEASES:-$apart_maps}; do
+for release in $(releases "$apart_maps"); do
 	sample "Go $release" "$release" graph || continue
 	compare "Go $release"
 	sample "Go $release" "$release" asked && check_questions "Go $release"

@@ -124,7 +124,7 @@ check_release() {
 	fi
 }
 
-for release in ${RELEASES:-$apart}; do
+for release in $(releases "$apart"); do
 	check_release "$release"
 done
 finish

@@ -475,7 +475,7 @@ check_arm64() {
 	fi
 }
 
-for release in ${RELEASES:-1.19 1.24 1.27}; do
+for release in $(releases 1.19 1.24 1.27); do
 	check "$release"
 done
 check_arm64

@@ -276,7 +276,7 @@ test_arm64_calls() {
 }
 
 # RELEASES: the Go releases to test with, if not these.
-for release in ${RELEASES:-1.15 1.19 1.23 1.27}; do
+for release in $(releases 1.15 1.19 1.23 1.27); do
 	for flags in "" -buildmode=pie; do
 		[ -z "$flags" ] || is_newest "$release" || continue
 		name="Go $release${flags:+ $flags}"

@@ -77,7 +77,7 @@ probes() {
 	bpftrace -l "uprobe:$1:main.*" | sed -E 's/.*:(main\.)/\1/' | sort
 }
 
-for release in ${RELEASES:-1.19 1.27}; do
+for release in ${RELEASES:-$(first 1.27 1.19)}; do
 	name="Go $release"
 	sample "$name" "$release" busy || continue
 	goroot=$("$tests/toolchain" "$release")

@@ -250,7 +250,9 @@ if command -v node >/dev/null && install; then
 else
 	skip "DuckDB" "no npm, or it cannot be had"
 fi
-if clickhouse=$("$tests/clickhouse" 2>"$work/why"); then
+if ! in_full ClickHouse; then
+	:
+elif clickhouse=$("$tests/clickhouse" 2>"$work/why"); then
 	check_clickhouse
 else
 	skip "ClickHouse" "$(cat "$work/why")"

@@ -55,13 +55,15 @@ check() {
 	fi
 }
 
-for release in ${RELEASES:-1.15 1.19}; do
+for release in $(releases 1.15 1.19); do
 	stops=1550
 	# To Go 1.17 nothing is known of functions that are no methods.
 	[ "$release" != 1.15 ] || stops=1500
 	sample "Go $release" "$release" told || continue
 	check "Go $release" "$stops"
-	if directory=$("$tests/build-sample" "$release" told -buildmode=pie 2>"$work/why"); then
+	if ! in_full "Go $release, PIE"; then
+		:
+	elif directory=$("$tests/build-sample" "$release" told -buildmode=pie 2>"$work/why"); then
 		check "Go $release, PIE" "$stops"
 	else
 		skip "Go $release, PIE" "$(tail -n 1 "$work/why")"

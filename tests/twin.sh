@@ -26,9 +26,9 @@ compare() {
 	same "$name ($(wc -l <"$work/expected") lines)" "$work/expected" "$work/found"
 }
 
-for release in ${RELEASES:-$apart}; do
+for release in $(releases "$apart"); do
 	for flag in '' -buildmode=pie; do
-		[ -z "$flag" ] || is_newest "$release" || continue
+		[ -z "$flag" ] || { is_newest "$release" && in_full "Go $release, PIE"; } || continue
 		name="Go $release${flag:+, PIE}"
 		sample "$name" "$release" sample ${flag:+"$flag"} || continue
 		twin=$directory/sample

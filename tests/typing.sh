@@ -173,15 +173,15 @@ check_programs() {
 
 session_home
 releases=$("$tests/toolchain" list)
-for release in ${RELEASES:-$apart_maps}; do
+for release in $(releases "$apart_maps"); do
 	check_release "$release"
 done
 last=${RELEASES:-$(tail -n 1 <<<"$releases")}
-check_release "${last##* }" -buildmode=pie
-for release in ${RELEASES:-1.15 "$last"}; do
-	needs_386 "Go $release, 386" && GOARCH=386 check_release "$release"
+in_full PIE && check_release "${last##* }" -buildmode=pie
+for release in $(releases 1.15 "$last"); do
+	in_full "Go $release, 386" && needs_386 "Go $release, 386" && GOARCH=386 check_release "$release"
 done
-for release in ${RELEASES:-1.15 "$(tail -n 1 <<<"$releases")"}; do
+for release in $(releases 1.15 "$(tail -n 1 <<<"$releases")"); do
 	check_programs "$release"
 done
 finish
