@@ -328,16 +328,16 @@ check_release() {
 	[ "$#" -gt 0 ] || [ "$CGO_ENABLED" != 0 ] || plain=yes
 	! is_newest "$release" || one=yes
 	if [ $plain = yes ]; then
-		[ $one = no ] || kinds=$all
+		[ $one = no ] || ! is_full || kinds=$all
 		# shellcheck disable=SC2086 # a list
 		check_kinds "$name" "$directory/crash.stripped" $kinds
 		check_live "$name" "$directory/crash.stripped"
 		check_entry "$name" "$directory/crash.stripped"
-	elif [ $one = yes ]; then
+	elif [ $one = yes ] && is_full; then
 		# shellcheck disable=SC2086 # a list
 		check_kinds "$name" "$directory/crash.stripped" $some
 	fi
-	if [ "$CGO_ENABLED" != 0 ]; then
+	if [ "$CGO_ENABLED" != 0 ] && { [ $one = yes ] || is_full; }; then
 		check_kinds "$name" "$directory/crash.stripped" c cabort cfault
 		check_c_thread "$name, cthread" "$directory/crash.stripped" "$directory/crash"
 	fi
@@ -345,7 +345,9 @@ check_release() {
 	# The least and the most that a core file can be without: no library is loaded, or several, and the program moved.
 	# shellcheck disable=SC2086 # a list
 	[ $(($# > 0)) != "$CGO_ENABLED" ] || check_alone "$name" "$directory/crash.stripped" $alone
-	if [ $plain = yes ]; then
+	if ! in_full "$name, twin"; then
+		return
+	elif [ $plain = yes ]; then
 		check_without "$name" "$directory/crash.stripped"
 		# shellcheck disable=SC2086 # a list
 		check_kinds "$name, twin" "$directory/crash" $some
