@@ -525,12 +525,12 @@ check_user() {
 		status=$?
 		equal "another user's process $option: exit status" 1 "$status"
 		equal "another user's process $option: lines" 1 "$(printf '%s\n' "$told" | wc -l)"
-		has "another user's process $option" "$told" '^goheap: process [0-9]+: expected a process that may be read, found no permission'
+		has "another user's process $option" "$told" '^goheap: process [0-9]+ belongs to another user: run goheap as user [0-9]+, or as root$'
 	done
 	for command in goroutines histogram info; do
 		has "another user's process: $command" \
 			"$(cd / && setpriv --reuid=65534 --regid=65534 --clear-groups "$work/goheap" "$command" -p "$pid" 2>&1)" \
-			'^goheap: process [0-9]+: expected a process that may be read, found no permission'
+			'^goheap: process [0-9]+ belongs to another user: run goheap as user [0-9]+, or as root$'
 	done
 	go_on
 }
@@ -538,9 +538,9 @@ check_user() {
 check_errors() {
 	start "$1"
 	plain_gdb "" "attach $pid" "shell $GOHEAP dump $pid -o $work/refused >$work/traced 2>&1" detach >"$work/gdb"
-	has 'one that is traced' "$(cat "$work/traced")" '^goheap: process [0-9]+: expected a process that nothing else traces, .*process [0-9]+ traces it'
+	has 'one that is traced' "$(cat "$work/traced")" '^goheap: process [0-9]+ is traced by process [0-9]+: end that, or have it detach, first$'
 	go_on
-	refuses 'no such process' '^goheap: process [0-9]+: expected a process of this number, found none' 4194301
+	refuses 'no such process' '^goheap: there is no process 4194301: it has ended, or the number is wrong$' 4194301
 	sleep 30 &
 	refuses 'no Go program' '^goheap: process [0-9]+ runs .*/sleep, which is no Go program, and has loaded no Go library$' $!
 	kill $!

@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "lib/util/now.h"
 #include "lib/util/number_file.h"
@@ -21,6 +23,11 @@
 struct name {
 	char text[32];
 };
+
+#define YAMA "/proc/sys/kernel/yama/ptrace_scope"
+
+/* The process that has the kernel's own threads as children. */
+#define KERNEL_THREADS 2
 
 static struct name name_of(int pid)
 {
@@ -38,6 +45,44 @@ static int find_other_tracer(int pid)
 	return gh_number_file_read(path, "TracerPid:", &number) ? (int)number : 0;
 }
 
+/* Fails as there is no such process, or none that runs a program. */
+static bool fail_absent(int pid, struct gh_error *err)
+{
+	char path[64];
+	uint64_t parent;
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	if (!gh_number_file_read(path, "PPid:", &parent))
+		return gh_fail_plainly(
+		    err, "there is no process %d: it has ended, or the number is wrong", pid);
+	if (pid == KERNEL_THREADS || parent == KERNEL_THREADS)
+		return gh_fail_plainly(err, "process %d is the kernel's own", pid);
+	return gh_fail_plainly(err,
+			       "process %d has ended, and its parent, process %d, has not noticed",
+			       pid, (int)parent);
+}
+
+/* Fails as this user may not read the process. */
+static bool fail_forbidden(int pid, struct gh_error *err)
+{
+	char path[64];
+	struct stat owner;
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	if (stat(path, &owner) == 0 && owner.st_uid != geteuid())
+		return gh_fail_plainly(err,
+				       "process %d belongs to another user: run goheap as user %u, "
+				       "or as root",
+				       pid, owner.st_uid);
+	if (access(YAMA, F_OK) == 0)
+		return gh_fail_plainly(err,
+				       "the system lets nobody but root read process %d: run "
+				       "goheap as root, or see " YAMA,
+				       pid);
+	return gh_fail_plainly(err,
+			       "process %d may not be read: run goheap as root, or with the "
+			       "capability CAP_SYS_PTRACE",
+			       pid);
+}
+
 bool gh_stopped_fail(int pid, struct gh_error *err)
 {
 	struct name name = name_of(pid);
@@ -45,16 +90,15 @@ bool gh_stopped_fail(int pid, struct gh_error *err)
 	if (error == ENOMEM)
 		return gh_fail_memory(err, name.text);
 	if (error == ESRCH)
-		return gh_fail(err, name.text, GH_NO_OFFSET, "a process of this number",
-			       "none that runs a program");
+		return fail_absent(pid, err);
 	int other = find_other_tracer(pid);
 	if (other != 0)
-		return gh_fail(err, name.text, GH_NO_OFFSET, "a process that nothing else traces",
-			       "that process %d traces it: end or detach that first", other);
+		return gh_fail_plainly(err,
+				       "process %d is traced by process %d: end that, or have it "
+				       "detach, first",
+				       pid, other);
 	if (error == EPERM || error == EACCES)
-		return gh_fail(err, name.text, GH_NO_OFFSET, "a process that may be read",
-			       "no permission: be its user or have CAP_SYS_PTRACE, and see "
-			       "/proc/sys/kernel/yama/ptrace_scope");
+		return fail_forbidden(pid, err);
 	errno = error;
 	return gh_fail_errno(err, name.text, "stop it");
 }

@@ -45,6 +45,19 @@ bool gh_fail(struct gh_error *err, const char *file, uint64_t offset, const char
 	return fill(err, file, message);
 }
 
+bool gh_fail_plainly(struct gh_error *err, const char *format, ...)
+{
+	char line[sizeof(err->text)];
+	va_list args;
+	if (err == NULL)
+		return false;
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	gh_escape_text(err->text, sizeof(err->text), line);
+	return false;
+}
+
 bool gh_fail_errno(struct gh_error *err, const char *file, const char *doing)
 {
 	if (err == NULL)

@@ -20,6 +20,10 @@ struct gh_error {
 bool gh_fail(struct gh_error *err, const char *file, uint64_t offset, const char *expected,
 	     const char *format, ...) __attribute__((format(printf, 5, 6)));
 
+/* The same with one sentence, FORMAT as for printf, that names what it is about. */
+bool gh_fail_plainly(struct gh_error *err, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* The same for a system call that failed: "FILE: cannot DO: STRERROR(errno)". Returns false. */
 bool gh_fail_errno(struct gh_error *err, const char *file, const char *doing);
 

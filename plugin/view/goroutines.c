@@ -34,6 +34,12 @@ static bool has_label(const struct gh_goroutine_list *listing, size_t number)
 	return false;
 }
 
+/* Some goroutines are asked for, by what they are or do. */
+static bool is_asked(const struct gh_goroutine_list *listing)
+{
+	return listing->status != NULL || listing->label != NULL || listing->pattern != NULL;
+}
+
 /* The goroutine is one of those asked for. */
 static bool is_wanted(const struct gh_goroutine_list *listing,
 		      const struct gh_dump_goroutine *goroutine,
@@ -213,6 +219,8 @@ bool gh_goroutines_print(struct gh_goroutine_list *listing)
 	ok = ok && walk(listing, entries, &count);
 	if (ok && entries != NULL)
 		ok = print_groups(listing, entries, count);
+	if (ok && count == 0 && !listing->json && is_asked(listing))
+		gh_say("none of the %zu goroutines matches", listing->dump->stacks.count);
 	for (size_t i = 0; entries != NULL && i < count; i++)
 		gh_goroutine_text_free(&entries[i]);
 	free(entries);

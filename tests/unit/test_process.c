@@ -1,6 +1,9 @@
 /* Goroutines in the memory of a process, whole and hostile. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "lib/process/internal.h"
 #include "lib/process/process.h"
@@ -384,14 +387,21 @@ START_TEST(a_process_that_is_not_there_is_told)
 	struct gh_stopped stopped;
 	struct gh_error err;
 	ck_assert(!gh_stopped_make(&stopped, INT32_MAX, &err));
-	ck_assert_str_eq(err.text, "process 2147483647: expected a process of this number, found "
-				   "none that runs a program");
-	errno = EPERM;
-	ck_assert(!gh_stopped_fail(INT32_MAX, &err));
-	ck_assert_str_eq(err.text,
-			 "process 2147483647: expected a process that may be read, found no "
-			 "permission: be its user or have CAP_SYS_PTRACE, and see "
-			 "/proc/sys/kernel/yama/ptrace_scope");
+	ck_assert_str_eq(err.text, "there is no process 2147483647: it has ended, or the number "
+				   "is wrong");
+	pid_t ended = fork();
+	if (ended == 0)
+		_exit(0);
+	siginfo_t info;
+	waitid(P_PID, (id_t)ended, &info, WEXITED | WNOWAIT);
+	char expected[128];
+	snprintf(expected, sizeof(expected),
+		 "process %d has ended, and its parent, process %d, has not noticed", ended,
+		 getpid());
+	errno = ESRCH;
+	ck_assert(!gh_stopped_fail(ended, &err));
+	ck_assert_str_eq(err.text, expected);
+	waitpid(ended, NULL, 0);
 }
 END_TEST
 
