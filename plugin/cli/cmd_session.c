@@ -240,7 +240,8 @@ static void begin_unless_lines(struct job *job, const struct gh_program *program
 }
 
 /* GDB 13 looks for the program's main function once, when it opens the program, and would not find
- * it for `start', nor know that the language is Go. The hook on exec-file is not to look now. */
+ * it for `start', nor know that the language is Go. GDB 16 would run a rebuilt PIE with the old
+ * file's layout, and not relocate its symbols. The hook on exec-file is not to look now. */
 static void open_again(struct job *job)
 {
 	if (job->told.files.running || strchr(job->told.files.program, '\n') != NULL)
@@ -275,11 +276,9 @@ static void load_symbols(struct job *job, const struct gh_program *program,
 	if (may_have_lines)
 		begin_unless_lines(job, program);
 
-	if (!has_dwarf) {
-		open_again(job);
-		if (job->told.scalars)
-			fputs(GH_SCRIPT_PRESENCE, job->boot);
-	}
+	open_again(job);
+	if (!has_dwarf && job->told.scalars)
+		fputs(GH_SCRIPT_PRESENCE, job->boot);
 	gh_script_symbols(job->boot, debug);
 
 	char version[64];
