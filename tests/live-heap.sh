@@ -223,7 +223,8 @@ check_library() {
 	"$GOHEAP" dump -e "$library/shared.stripped" "$pid" -o "$work/other" 2>"$work/told" || fail "$name: goheap dump" "$(cat "$work/told")"
 	go_on
 	"$dumpfile" compare "$work/own" "$work/other" | cut -c1-300 >"$work/compared"
-	has "$name: objects" "$(cat "$work/compared")" '^objects	1[0-9]{4}$'
+	# 5,000 and their values, and some more of the runtime and for the environment's variables.
+	has "$name: objects" "$(cat "$work/compared")" '^objects	(99[0-9]{2}|1[0-9]{4})$'
 	has "$name: finalizers" "$(cat "$work/compared")" '^finalizers	500[0-9]$'
 	# The one that writes the dump has gone on.
 	lacks "$name: the library's heap is its own" "$(grep -v '^different [^	]*frames' "$work/compared")" '^different [^cg]'
