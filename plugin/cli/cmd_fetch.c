@@ -69,12 +69,18 @@ static void go_on(const struct step *step, const char *command, const char *name
 /* A file that cannot be written: GDB says so, once it has found and opened what it is to write. */
 #define NOWHERE GH_SESSION_PATH "none/file"
 
-/* The line of the current inferior, which says what process it is and on what connection. */
+/* The line of the current inferior, which says what process it is and on what connection, up to the
+ * end of that: GDB's program comes next, which goheap may have GDB drop. */
 static char *find_current(char *text)
 {
-	for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n"))
-		if (line[0] == '*')
-			return line;
+	for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+		if (line[0] != '*')
+			continue;
+		char *connection = strchr(line, ')');
+		if (connection != NULL)
+			connection[1] = '\0';
+		return line;
+	}
 	return NULL;
 }
 
