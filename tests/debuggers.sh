@@ -63,12 +63,12 @@ outermost() {
 		{ inlined = /\(\.\.\.\)$/; name = $0; sub(/\([^()]*\)$/, "", name); if (name == "panic") name = "runtime.gopanic" }'
 }
 
-# lldb_rows PROGRAM [DEBUGFILE]: LLDB's backtraces of all threads.
+# lldb_rows PROGRAM [DEBUGFILE]: LLDB's backtraces of all threads. A debug file is named as the core file is opened: functions of
+# which LLDB 19 has looked for the frames before `target symbols add' stay without those of the debug file.
 lldb_rows() {
 	cat >"$work/commands" <<-EOF
 		settings set frame-format "frame \${function.name}\t\${line.file.fullpath}\t\${line.number}\n"
-		target create --core $work/core $1
-		${2:+target symbols add --shlib ${1##*/} $2}
+		target create --core $work/core ${2:+--symfile $2} $1
 		thread list
 		thread backtrace all
 	EOF
