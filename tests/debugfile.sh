@@ -15,9 +15,11 @@ quiet() {
 	fi
 }
 
-# complaints COMMAND...: what a tool that always has much to say says on standard error.
+# complaints COMMAND...: what a tool that always has much to say says on standard error. Its status may be 1: readelf 2.44 ends so
+# where .eh_frame_hdr has no contents, as in every file that objcopy --only-keep-debug writes.
 complaints() {
 	{ "$@" >/dev/null; } 2>&1
+	(($? <= 1))
 }
 
 # The checkers find fault with what Go's linker and the C compiler wrote as well, and that is copied:
@@ -268,7 +270,7 @@ consumers() {
 	else
 		reads "$1: bpftrace" '^ +int64 arg0$' bpftrace -lv "uprobe:$3:main.leaf"
 	fi
-	reads "$1: abidw" "<class-decl name='main.Server' size-in-bits='448' is-struct='yes'" abidw "$3"
+	reads "$1: abidw" "<class-decl name='main.Server' ([^>]* )?size-in-bits='448'" abidw "$3"
 	reads "$1: perf probe" ' arg0=%ax:s64$' perf probe -x "$3" -D 'main.leaf arg0'
 	needs "$1: dwz" dwz && {
 		quiet "$1: dwz" dwz "$3" -o "$3.dwz"
