@@ -7,22 +7,17 @@
 servers=()
 trap '[ ${#servers[@]} -eq 0 ] || kill "${servers[@]}"; rm -rf "$work"' EXIT
 
-# duckdb QUERY: what it answers; @TABLE stands for that table of all dumps.
+# duckdb QUERY: what it answers, of the views that the schema beside the tables makes.
 duckdb() {
-	local query=$1 table
-	while [[ $query =~ @([a-z]+) ]]; do
-		table=${BASH_REMATCH[1]}
-		query=${query//@$table/read_csv(\'$work/fleet/*/*/$table/*.csv.gz\', hive_partitioning = true$(addresses "$table"))}
-	done
-	node "$tests/oracle/duckdb.mjs" "$modules" "$query"
+	node "$tests/oracle/duckdb.mjs" "$modules" "$(cat "$work/fleet/schema.sql")$1"
 }
 
-# addresses TABLE: its columns that are addresses, as DuckDB's types.
-addresses() {
-	"$GOHEAP" sql --schema | awk -v table="$1:" '
-		/^[a-z]+[:(]/ { on = $1 == table }
-		on && $2 == "address" { printf "%s\047%s\047: \047UBIGINT\047", n++ ? ", " : ", types = {", $1 }
-		END { if (n) printf "}" }'
+# schema: each table, column and its type in DuckDB, as the program describes them.
+schema() {
+	"$GOHEAP" sql --schema | awk '
+		/^functions$/ { exit }
+		/^[a-z]/ { table = $0 ~ /^[a-z]+:/ ? substr($1, 1, length($1) - 1) : "" }
+		/^  / && table != "" { print table, $1, $2 == "address" ? "UBIGINT" : $2 == "text" ? "VARCHAR" : "BIGINT" }'
 }
 
 # install: @duckdb/node-api in $modules. False if it cannot be had.
@@ -40,7 +35,12 @@ install() {
 manual() {
 	sed -n '/^\.SH HEAPS OF MANY HOSTS$/,/^\.SH OPTIONS$/p' "$(dirname "$GOHEAP")/goheap.1" |
 		awk -v wanted="$1" '$1 == ".fi" { on = 0 } on && n == wanted { print } $1 == ".nf" { on = 1; n++ }' |
-		sed -e 's/\\-/-/g' -e "s/\\\\(aq/'/g" -e 's/\\e$/\\/' -e "s#fleet/#$work/fleet/#"
+		plain | sed -e "s#fleet/#$work/fleet/#" -e '/^\\&\.read /d'
+}
+
+# plain: text of the manual page without roff.
+plain() {
+	sed -e 's/\\-/-/g' -e "s/\\\\(aq/'/g" -e 's/\\e$/\\/'
 }
 
 # objects DUMP: how many there are in $work/DUMP, and their bytes, as an independent reader finds them.
@@ -62,14 +62,14 @@ check_duckdb() {
 	local table
 	for dump in "1 leaking" "3 steady" "1 ../a b"; do
 		equal "DuckDB: objects and bytes of a dump of host ${dump#* }" "$(objects "${dump%% *}")" \
-			"$(duckdb "SELECT count(*), sum(bytes)::BIGINT FROM @objects WHERE host = '${dump#* }' GROUP BY time ORDER BY time LIMIT 1")"
+			"$(duckdb "SELECT count(*), sum(bytes)::BIGINT FROM objects WHERE host = '${dump#* }' GROUP BY time ORDER BY time LIMIT 1")"
 	done
 	equal "DuckDB: the dumps" "../a b|1|leaking|2|steady|2" \
-		"$(duckdb "SELECT host, count(DISTINCT time) FROM @objects GROUP BY host ORDER BY host" | paste -sd '|')"
+		"$(duckdb "SELECT host, count(DISTINCT time) FROM objects GROUP BY host ORDER BY host" | paste -sd '|')"
 	check_growth DuckDB "$(duckdb "$(manual 2)")"
 	equal "DuckDB: objects by what points to them" \
 		"$("$GOHEAP" sql "$work/1" -e "$program" --csv "SELECT count(*) FROM refs JOIN objects ON address = object" | tail -n 1)" \
-		"$(duckdb "SELECT count(*) FROM @refs r JOIN @objects o ON o.address = r.object AND o.host = r.host AND o.time = r.time WHERE r.host = '../a b'")"
+		"$(duckdb "SELECT count(*) FROM refs r JOIN objects o ON o.address = r.object AND o.host = r.host AND o.time = r.time WHERE r.host = '../a b'")"
 	# An address that is no signed number of 64 bits.
 	mkdir -p "$work/fleet/host=large/time=20000101T000000.000000Z"/{slots,objects}
 	printf 'goroutine,depth,function,variable,slot,value,object\n1,0,main.main,,0xc000000000,0xffffffffffffffff,0xffffffffffffff00\n' |
@@ -80,7 +80,7 @@ check_duckdb() {
 	rm -r "$work/fleet/host=large"
 	for table in $("$GOHEAP" sql --schema | sed -n 's/^\([a-z]*\):.*/\1/p'); do
 		equal "DuckDB: rows of $table" "$("$GOHEAP" sql "$work/1" -e "$program" --csv "SELECT count(*) FROM $table" | sed 1d)" \
-			"$(duckdb "SELECT count(*) FROM @$table WHERE host = '../a b'")"
+			"$(duckdb "SELECT count(*) FROM $table WHERE host = '../a b'")"
 	done
 }
 
@@ -95,7 +95,13 @@ check_files() {
 	equal "a name that is no name of a file stays in the directory" 1 "$(find "$work/fleet" -mindepth 2 -maxdepth 2 -path '*a%20b*' | wc -l)"
 	equal "a directory for each table" "$("$GOHEAP" sql --schema | sed -n 's/^\([a-z]*\):.*/\1/p' | sort | xargs)" "$(cd "$directory" && echo *)"
 	equal "each file is private" 600 "$(find "$work/fleet" -type f -printf '%m\n' | sort -u)"
-	equal "nothing else is left" "" "$(find "$work/fleet" -type f ! -name part-0.csv.gz)"
+	equal "nothing else is left but the types of columns" "schema.json schema.sql" \
+		"$(find "$work/fleet" -type f ! -name part-0.csv.gz -printf '%P\n' | sort | xargs)"
+	equal "the types of columns, as JSON" "$(schema)" "$(python3 -c '
+import json, sys
+for table, columns in json.load(open(sys.argv[1])).items():
+    for column, kind in columns.items():
+        print(table, column, kind)' "$work/fleet/schema.json")"
 	equal "directories are named after the heaps' last collections" "$(for dump in 1 2; do
 		stamp "$("$GOHEAP" memstats --json "$work/$dump" | sed -E 's/.*"last_gc":([0-9]+).*/\1/')"
 	done | sort)" "$(find "$work/fleet/host=leaking" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort)"
@@ -123,13 +129,15 @@ check_runs() {
 	equal "the same heap again: exit status, what is said" "0 1" "$? $(grep -c '^goheap: .*: took the place of what was in ' "$work/errors")"
 	equal "the same heap again, with all tables" "1 $("$GOHEAP" sql --schema | grep -c '^[a-z]*:')" \
 		"$(find "$work/runs/host=one" -mindepth 1 -maxdepth 1 | wc -l) $(find "$work/runs/host=one" -name part-0.csv.gz | wc -l)"
-	equal "nothing else is left in the directory" "host=one host=two" "$(find "$work/runs" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort | xargs)"
+	equal "nothing else is left in the directory" "host=one host=two schema.json schema.sql" "$(find "$work/runs" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort | xargs)"
 	# No file may have more than 8 KiB: the signal kills it in the midst of one.
 	{ (ulimit -f 8 && exec "$GOHEAP" export --tables "$work/killed" "$work/dumps/host=one/a.heapdump"); } 2>/dev/null
 	equal "killed: something is left, and none of it is read" "1 0" \
 		"$(find "$work/killed" -mindepth 1 -maxdepth 1 -name '.*' | wc -l) $(find "$work/killed" -path '*/*/*/*/*.csv.gz' ! -path '*/.*' | wc -l)"
 	"$GOHEAP" export --summary --tables "$work/killed" "$work/dumps/host=one/a.heapdump"
-	equal "after that: exit status, what is there" "0 host=one" "$? $(ls -A "$work/killed")"
+	equal "after that: exit status, what is there" "0 host=one schema.json schema.sql" "$? $(find "$work/killed" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort | xargs)"
+	equal "the types of what is there, and not of the rest" "paths sites stacks types" \
+		"$(sed -n 's/^CREATE OR REPLACE VIEW \([a-z]*\) .*/\1/p' "$work/killed/schema.sql" | sort | xargs)"
 }
 
 # A core file, and a process.
@@ -217,6 +225,8 @@ check_clickhouse() {
 	check_sums "objects and bytes of each heap, on two servers"
 	equal "ClickHouse: both have some" "0 0" "$(for server in 0 1; do clickhouse "$server" --query "SELECT count() = 0 FROM types_here"; done | xargs)"
 	check_growth ClickHouse "$(manual 6 | clickhouse 0 --multiquery | tr '\t' '|')"
+	equal "ClickHouse: an address as a number" "824633720832 18446744073709551615" "$(clickhouse 0 --query \
+		"SELECT $(sed -n 's/^\.B \(reinterpretAsUInt64.*\)/\1/p' "$(dirname "$GOHEAP")/goheap.1" | plain) FROM (SELECT arrayJoin(['0xc000000000', '0xffffffffffffffff']) AS value)" | xargs)"
 	away=$(clickhouse 1 --query "SELECT any(host) FROM types_here")
 	stop 1
 	clickhouse 0 --query "SELECT count() FROM types" >"$work/output" 2>"$work/errors"

@@ -152,10 +152,17 @@ static int export_heap(const struct gh_options *options, const char *path)
 /* What is wrong with one heap is no reason to leave out the others. */
 int gh_cmd_export(const struct gh_options *options)
 {
+	struct gh_error err;
 	int status = export_heap(options, options->file);
+	bool exported = status == GH_EXIT_OK;
 	for (int i = 0; i < options->nwords; i++) {
 		int other = export_heap(options, options->words[i]);
+		exported = exported || other == GH_EXIT_OK;
 		status = other != GH_EXIT_OK ? other : status;
+	}
+	if (exported && !gh_sql_export_schema(options->tables, options->summary, &err)) {
+		gh_print_error(&err);
+		return GH_EXIT_INPUT;
 	}
 	return status;
 }

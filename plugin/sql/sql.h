@@ -10,7 +10,7 @@
  * - summary_tables.c: paths, stacks;
  * - functions.c: functions on the memory of the dumped process, and the table maps;
  * - result.c: rows as a table, JSON or CSV; export_file.c, export_tables.c: all tables as
- *   an SQLite file, or compressed CSV. */
+ *   an SQLite file, or compressed CSV; export_schema.c: the types of their columns. */
 #ifndef GH_PLUGIN_SQL_SQL_H
 #define GH_PLUGIN_SQL_SQL_H
 
@@ -66,6 +66,12 @@ bool gh_sql_export(struct gh_sql *sql, const struct gh_sql_heap *heap, const cha
  * written. */
 bool gh_sql_export_tables(struct gh_sql *sql, const struct gh_sql_heap *heap, bool summary,
 			  const char *directory, struct gh_error *err);
+
+/* Writes the types of all columns to DIRECTORY, where the tables of many heaps are: schema.sql has
+ * a view in DuckDB's SQL for each table, schema.json the types alone. If tables are a SUMMARY,
+ * those of others are left out, and files that are there are kept. False (ERR filled) if one cannot
+ * be written. */
+bool gh_sql_export_schema(const char *directory, bool summary, struct gh_error *err);
 
 /* SQL may be NULL. */
 void gh_sql_close(struct gh_sql *sql);
