@@ -218,6 +218,58 @@ check_hints() {
 	done <"$work/hints"
 }
 
+# in_gdb PROGRAM COMMAND...: what GDB prints.
+in_gdb() {
+	printf '%s\n' "${@:2}" | gdb_lines ${1:+"$1"} -ex "jit-reader-load $GOHEAP_SO"
+}
+
+# check_hints_in_gdb NAME COMMAND: what the answers after COMMAND name is run in GDB as it is printed.
+check_hints_in_gdb() {
+	local hints hint commands=()
+	in_gdb "$work/app" "$2" "goheap suspects" "goheap hang" "goheap memory" "goheap crash" "goheap instances none" "goheap print none" |
+		sed -nE 's/.*(see|;|\() ?(goheap [^;()]*)/\2\n/; s/^(goheap [^\n]*)\n.*/\1/p' | sed -E 's/ +((shows|tells|prints) .*)?$//' |
+		sort -u >"$work/hints"
+	mapfile -t hints <"$work/hints"
+	((${#hints[@]} > 2)) || fail "$1: there are hints" "$(cat "$work/hints")"
+	for hint in "${hints[@]}"; do
+		commands+=("echo @$hint\\n" "$hint")
+	done
+	in_gdb "$work/app" "$2" "${commands[@]}" >"$work/session"
+	for hint in "${hints[@]}"; do
+		lacks "$1: $hint" "$(sed -n "/^@$hint\$/,/^@/p" "$work/session" | sed '1d; /^@/d' | grep . || echo nothing)" \
+			'^(nothing|goheap: |[Uu]sage|No |A heap dump|Undefined|There is no|.*boot.gdb)'
+	done
+}
+
+# check_gdb: what GDB says instead of an answer leads to one.
+check_gdb() {
+	local session
+	check_hints_in_gdb "GDB, a process" "attach $pid"
+	check_hints_in_gdb "GDB, a goroutine's frame" "attach $pid"$'\n'"goheap goroutine 1"
+	check_hints_in_gdb "GDB, a core file" "core-file $work/core"
+	check_hints_in_gdb "GDB, a dump" "goheap load $work/dump"
+	session=$(in_gdb "" "goheap load $work/dump" "file $work/app" "goheap load $work/dump" "bt" "goheap crash" "core-file $work/core" "goheap crash")
+	has "GDB, a dump without its program: it is to be named" "$session" 'name it with the file command and load again\.$'
+	has "GDB, a dump whose program was named and that was loaded again" "$session" '^#[0-9]+ .* in main\.main .* at \.?/?main\.go:[0-9]+$'
+	has "GDB, a dump: a crash is asked of a core file" "$session" ': core-file CORE$'
+	has "GDB, a core file after a dump: the crash" "$session" '^goroutine 1 \[running'
+	session=$(in_gdb "$work/app" "goheap load $work/dump" "goheap memory" "goheap goroutine 1" "info threads" "goheap break main.main" "core-file" \
+		"goheap break main.main" "attach $pid" "goheap memory")
+	has "GDB, a dump: memory is asked of a process" "$session" ': attach PID, or core-file CORE$'
+	has "GDB, a dump: its goroutines" "$session" '^\* 1 .* LWP 1'
+	has "GDB, a dump: breakpoints" "$session" 'close it with core-file, then break$'
+	has "GDB, a dump that was closed: breakpoints" "$session" '^Breakpoint 1 at 0x.* line [0-9]+\.$'
+	has "GDB, a process after a dump: memory" "$session" '100\.0% .* in all$'
+	cp "$work/app" "$work/moved"
+	mv "$work/app" "$work/gone"
+	session=$(in_gdb "" "core-file $work/core" "goheap crash" "file $work/moved" "goheap crash")
+	mv "$work/gone" "$work/app"
+	has "GDB, a core file without its program: it is to be named" "$session" "name $work/app with the file command\$"
+	has "GDB, a core file whose program was named: the crash" "$session" '^goroutine 1 \[running'
+}
+
+session_home
+gdb_options=()
 build app '-s -w' '// One.'
 build again '-s -w' $'// One.\n// Two.'
 build plain '-s -w -buildid= -B none' '// One.'
@@ -235,6 +287,9 @@ if crash "$work/app" && [ -s "$work/core" ]; then
 	check_hints "a core file" "$work/core"
 	check_hints "a dump" "$work/dump"
 	check_hints "a dump whose name has a space" "$work/a dump/dump"
+	if needs "hints in GDB" gdb; then
+		check_gdb
+	fi
 	end "$pid"
 	exec 7>&-
 	crash "$work/app" 0x37 && check_hints "a core file with its program" "$work/core"

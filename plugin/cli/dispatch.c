@@ -80,7 +80,7 @@ static int refuse_dump(const struct job *job)
 	int (*command)(const struct gh_options *options) = job->command->run;
 	fputs(command == gh_cmd_goroutine ? "A heap dump's goroutines are threads: info threads\n"
 	      : command == gh_cmd_break
-		  ? "A heap dump does not run: name the program with the file command\n"
+		  ? "A heap dump does not run: close it with core-file, then break\n"
 	      : command == gh_cmd_crash
 		  ? "A heap dump does not tell of a crash, as a core file does: core-file CORE\n"
 		  : "A heap dump is loaded; this asks a process or a core file: attach PID, or "

@@ -62,7 +62,7 @@ static void write_leave(FILE *script)
 
 /* GDB selects frame 0 when it has to unwind the stack again, as it has to be served. */
 #define NOTE_FRAME                                                                                 \
-	"pipe info frame | sed -n 's/^Stack level \\([0-9]*\\),.*/frame level \\1/p' "             \
+	"pipe frame | sed -n '1s/^#\\([0-9]*\\) .*/frame level \\1/p' "                            \
 	">\"$GOHEAP_SESSION\"/selected.gdb\n"
 #define SELECT_FRAME "pipe source " GH_SESSION_PATH "selected.gdb | cat >/dev/null\n"
 

@@ -85,7 +85,7 @@ const char *gh_print_answers_lost(const struct gh_print_answers *answers,
 	return NULL;
 }
 
-/* Says which names there are: those of lines "Symbol NAME is ...". */
+/* Says which names there are: those of lines "Symbol NAME is ...", but for inlined functions. */
 static void tell_names(const char *scope)
 {
 	static const char before[] = "Symbol ";
@@ -98,6 +98,8 @@ static void tell_names(const char *scope)
 			continue;
 		memcpy(name, at, length);
 		name[length] = '\0';
+		if (strchr(name, '.') != NULL)
+			continue;
 		fputs(count++ > 0 ? ", " : "; here are ", stderr);
 		gh_escape_print(stderr, name);
 	}
