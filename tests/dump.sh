@@ -61,7 +61,7 @@ without_wrappers() {
 compare_stacks() {
 	local program
 	stack_text "$1" <"$4" | same_moment >"$work/expected"
-	for program in dump dump.stripped dump.sw; do
+	for program in dump dump.stripped; do
 		"$GOHEAP" goroutines -e "$2/$program" "$3" 2>"$work/errors" >"$work/text"
 		same_moment <"$work/text" >"$work/found"
 		same "$1: goroutines, states, functions, lines with $program are the process's own \

@@ -270,7 +270,7 @@ check_gdb() {
 
 session_home
 gdb_options=()
-build app '-s -w' '// One.'
+build app '-s -w' '// One.' 'var wide [1]*int; func init() { wide[0] = new(int) }'
 build again '-s -w' $'// One.\n// Two.'
 build plain '-s -w -buildid= -B none' '// One.'
 build longer '-s -w -buildid= -B none' '// One.' 'func more() { println(1) }; func init() { more() }'
@@ -293,6 +293,9 @@ if crash "$work/app" && [ -s "$work/core" ]; then
 	end "$pid"
 	exec 7>&-
 	crash "$work/app" 0x37 && check_hints "a core file with its program" "$work/core"
+	build wider '-s -w' '// One.' 'var wide [1000]*int; func init() { wide[0] = new(int) }'
+	refused "a dump, with a build that has more variables" 'wider: expected the program that wrote the dump, found one whose variables are elsewhere$' \
+		suspects -e "$work/wider" "$work/dump"
 	refused "names of another build" 'longer: expected .*functions, found another build' suspects -e "$work/app" --names "$work/longer" "$work/dump"
 else
 	skip "core files" "the kernel writes none here: $(cat /proc/sys/kernel/core_pattern)"

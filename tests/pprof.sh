@@ -111,7 +111,7 @@ compare_stacks() {
 	pprof -raw "$work/proto" | stacks >"$work/expected"
 	[ "$2" -gt 1 ] ||
 		has "$1: calls are inlined" "$(cat "$work/expected")" ' \| main\.leaf [^ ]*:[0-9]+ < main\.middle .* \| main\.main '
-	for program in profile profile.stripped profile.sw; do
+	for program in profile profile.stripped; do
 		"$GOHEAP" pprof -e "$directory/$program" --rate "$2" -o "$work/pprof" "$work/dump" 2>"$work/errors"
 		pprof -raw "$work/pprof" | stacks >"$work/found"
 		same "$1: with $program, stacks and scaled figures are the process's own ($(wc -l <"$work/expected"))" \

@@ -85,9 +85,9 @@ enough() {
 # have called as well, look as if they had not.
 check_machine() {
 	foreign_dump "$1" "$2" || return
-	"$GOHEAP" debug "$directory/dump.sw" -o "$work/debug" &&
-		"$GOHEAP" core "$work/dump" -e "$directory/dump.sw" -o "$work/core" || return
-	"$3" -nx -q -batch -iex 'set width 0' -iex 'set auto-load no' -x "$work/define.gdb" -ex "exec-file $directory/dump.sw" \
+	"$GOHEAP" debug "$directory/dump.stripped" -o "$work/debug" &&
+		"$GOHEAP" core "$work/dump" -e "$directory/dump.stripped" -o "$work/core" || return
+	"$3" -nx -q -batch -iex 'set width 0' -iex 'set auto-load no' -x "$work/define.gdb" -ex "exec-file $directory/dump.stripped" \
 		-ex "symbol-file $work/debug" -ex "core-file $work/core" -ex 'set backtrace past-main' \
 		-ex 'thread apply all -s frame apply all -q -s show_frame' 2>&1 |
 		sed 's/^Thread .*(LWP \([0-9]*\).*/goroutine \1/' | shown 0 >"$work/found"

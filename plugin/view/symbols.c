@@ -115,6 +115,34 @@ static bool check_frames(const struct gh_symbols *symbols, const struct gh_dump 
 	return true;
 }
 
+/* A segment KIND of DUMP, if there are any, is from START to END in the program's file. */
+static bool has_segment(const struct gh_symbols *symbols, const struct gh_dump *dump,
+			enum gh_dump_kind kind, uint64_t start, uint64_t end)
+{
+	struct gh_dump_record record;
+	size_t count = gh_dump_count(dump, kind);
+	for (size_t i = 0; i < count; i++) {
+		gh_dump_get(dump, kind, i, &record);
+		if (record.segment.address == start + symbols->bias &&
+		    record.segment.contents.size == end - start)
+			return true;
+	}
+	return count == 0;
+}
+
+/* Builds that differ in their variables alone have the same functions. */
+static bool check_variables(const struct gh_symbols *symbols, const struct gh_dump *dump,
+			    struct gh_error *err)
+{
+	const struct gh_moduledata *module = &symbols->program.tab.module;
+	if (module->address == 0 ||
+	    (has_segment(symbols, dump, GH_DUMP_DATA, module->data, module->edata) &&
+	     has_segment(symbols, dump, GH_DUMP_BSS, module->bss, module->ebss)))
+		return true;
+	return gh_fail(err, symbols->program.image.path, GH_NO_OFFSET,
+		       "the program that wrote the dump", "one whose variables are elsewhere");
+}
+
 static bool check(struct gh_symbols *symbols, const struct gh_dump *dump, struct gh_error *err)
 {
 	const struct gh_image *image = &symbols->program.image;
@@ -127,7 +155,7 @@ static bool check(struct gh_symbols *symbols, const struct gh_dump *dump, struct
 		return gh_fail(err, image->path, GH_NO_OFFSET, "the program that wrote the dump",
 			       "one without its functions");
 	gh_other_modules_link(&symbols->others, image, symbols->bias);
-	return check_frames(symbols, dump, err);
+	return check_frames(symbols, dump, err) && check_variables(symbols, dump, err);
 }
 
 static const char *entry_file(const struct gh_pclntab *tab, const struct gh_func *func)
