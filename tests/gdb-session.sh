@@ -465,6 +465,7 @@ test_remote() {
 	sed -i 1d "$work/expected" "$work/found"
 	same "$1: target remote: the stack above the breakpoint" "$work/expected" "$work/found"
 	has "$1: target remote: the breakpoint" "$(cat "$work/session")" 'hit Breakpoint 1, main\.leaf \((\.\.\.)?\)'
+	lacks "$1: target remote: nothing is said of the build" "$(cat "$work/session")" 'build id'
 }
 
 # test_two NAME FIRST SECOND: programs one after the other in one GDB.
@@ -710,6 +711,22 @@ test_wrong() {
 	END
 	)
 	has "$1: without the core file the program has its symbols" "$output" '^#[0-9]+ .* main\.middle \(.*\) at '
+	if needs "$1: gdbserver" gdbserver; then
+		local port server
+		serve "$2"
+		output=$(goheap "$3" <<-END
+			set sysroot /
+			set exec-file-mismatch off
+			target remote 127.0.0.1:$port
+			backtrace
+			kill
+		END
+		)
+		kill "$server" 2>/dev/null
+		wait "$server"
+		has "$1: a remote target: refused" "$output" "^goheap: $3: .*build id $(build_id "$2" "$4"), .*build id $(build_id "$3" "$4")\$"
+		lacks "$1: a remote target: no name" "$output" '^#.* in [a-z]'
+	fi
 	output=$(goheap "$2" "$work/wrong.core" <<<"backtrace")
 	has "$1: a core file: the right program" "$output" '^#[0-9]+ .* main\.wait \(.*\) at '
 	lacks "$1: a core file: nothing is said of that" "$output" 'build id'

@@ -8,6 +8,7 @@
  *	info files | fetch files START       whether GDB has a program already
  *	_goheap_serve | fetch memory START   the program, read through goheap.so
  *
+ * Where GDB has a program, `_goheap_serve | fetch check START' compares it with the target's.
  * `goheap symbols memory' begins with the auxiliary vector, and with `fetch auxv --asked': then
  * what cannot be had is said. Nothing that the target tells goes into a command of GDB's but where
  * the headers are, and goheap.so is asked for no more than it can answer at once. */
@@ -22,6 +23,7 @@
 #include "lib/util/now.h"
 #include "plugin/cli/command.h"
 #include "plugin/gdb/gdb.h"
+#include "plugin/gdb/told.h"
 #include "plugin/view/emit.h"
 #include "plugin/view/view.h"
 
@@ -320,7 +322,8 @@ static void read_rest(void)
 		;
 }
 
-static void fetch_memory(struct step *step)
+/* Reads the target's memory for WORK. */
+static void serve(struct step *step, void (*work)(const struct step *step, struct paced *paced))
 {
 	int directory = open(step->missing.directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct paced paced = {.piece = FIRST_PIECE, .total = GH_LOADED_HEADERS};
@@ -329,7 +332,7 @@ static void fetch_memory(struct step *step)
 	if (paced.fd >= 0) {
 		gh_fetch_begin(&paced.limit, step->asked);
 		gh_progress_begin("goheap: reading", program_name);
-		take_program(step, &paced);
+		work(step, &paced);
 		gh_progress_end();
 		close(paced.fd);
 		read_rest();
@@ -342,12 +345,31 @@ static void fetch_memory(struct step *step)
 		close(directory);
 }
 
+static void fetch_memory(struct step *step)
+{
+	serve(step, take_program);
+}
+
+static void check_program(const struct step *step, struct paced *paced)
+{
+	const struct gh_memory memory = {.read = read_paced, .from = &paced};
+	gh_program_check_target(step->missing.script, step->missing.directory, &memory,
+				step->start);
+	paced->too_slow = false;
+}
+
+static void fetch_check(struct step *step)
+{
+	serve(step, check_program);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(struct step *step);
 } steps[] = {
     {"inferiors", fetch_inferiors}, {"open", fetch_open},   {"file", fetch_file},
     {"auxv", fetch_auxv},           {"files", fetch_files}, {"memory", fetch_memory},
+    {"check", fetch_check},
 };
 
 /* Runs the step that is called NAME on what GDB prints. */

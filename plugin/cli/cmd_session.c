@@ -446,6 +446,8 @@ static void write_commands(struct job *job)
 	}
 	if (job->told.files.core != NULL && !job->has_dump)
 		tell_crash(job);
+	else if (job->told.files.remote)
+		gh_program_ask_target(job->boot, job->directory, &job->told.files);
 	free(job->identity);
 }
 

@@ -50,6 +50,18 @@ bool gh_program_fits(const struct gh_infofiles *files, struct gh_error *err);
 bool gh_program_refuse(FILE *script, const char *directory, const struct gh_infofiles *files,
 		       bool has_ours);
 
+/* The session's link to the program that a remote target is to run. */
+#define GH_SESSION_REMOTE "remote"
+
+/* Has GDB read the first page of the program on the remote target that FILES tells of, for `goheap
+ * fetch check' to compare. DIRECTORY is the session's. */
+void gh_program_ask_target(FILE *script, const char *directory, const struct gh_infofiles *files);
+
+/* If MEMORY, the target's, has another build than that program at START, says so and has GDB keep
+ * no symbols of goheap's. */
+void gh_program_check_target(FILE *script, const char *directory, const struct gh_memory *memory,
+			     uint64_t start);
+
 /* Reads the next line of *TEXT, the sections, that tells of a section of a library: which, in
  * pieces of the line, and where it is loaded; has *TEXT point to the next. False if there are no
  * more. A file's name may look like such a line: what is found is to be compared with the memory

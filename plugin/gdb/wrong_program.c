@@ -1,7 +1,9 @@
 #include <elf.h>
+#include <inttypes.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/util/escape.h"
 #include "plugin/gdb/gdb.h"
 
 /* The process PID runs the very file PROGRAM. */
@@ -85,20 +87,77 @@ bool gh_program_fits(const struct gh_infofiles *files, struct gh_error *err)
 	return files->pid == 0 || check_process(files, err);
 }
 
+/* Has GDB drop the symbols that were made of PROGRAM. */
+static void drop_symbols(FILE *script, const char *directory, const char *program)
+{
+	char path[PATH_MAX];
+	gh_script_file(script, GH_SCRIPT_UNHOOKED "with print symbol-loading off -- symbol-file",
+		       program);
+	unlink(gh_missing_file_path(path, directory, GH_SESSION_STATE));
+}
+
 bool gh_program_refuse(FILE *script, const char *directory, const struct gh_infofiles *files,
 		       bool has_ours)
 {
-	char path[PATH_MAX];
 	struct gh_error err;
 	if (gh_program_fits(files, &err))
 		return false;
 	if (!gh_missing_file_seen(directory, err.text) || has_ours)
 		gh_script_say(script, "goheap: %s", err.text);
-	if (has_ours) {
-		gh_script_file(script,
-			       GH_SCRIPT_UNHOOKED "with print symbol-loading off -- symbol-file",
-			       files->program);
-		unlink(gh_missing_file_path(path, directory, GH_SESSION_STATE));
-	}
+	if (has_ours)
+		drop_symbols(script, directory, files->program);
 	return true;
+}
+
+void gh_program_ask_target(FILE *script, const char *directory, const struct gh_infofiles *files)
+{
+	char path[PATH_MAX];
+	char arguments[64];
+	struct gh_image image;
+	gh_missing_file_path(path, directory, GH_SESSION_REMOTE);
+	unlink(path);
+	if (!gh_image_open_unrelocated(&image, files->program, NULL))
+		return;
+	if (image.nloads > 0 && symlink(files->program, path) == 0) {
+		bool moves = files->entry != 0 && gh_image_is_pie(&image);
+		uint64_t bias = moves ? files->entry - image.header.e_entry : 0;
+		snprintf(arguments, sizeof(arguments), "fetch check 0x%" PRIx64,
+			 image.loads[0]->p_vaddr + bias);
+		/* GDB looks no further meanwhile. */
+		gh_script_note_program(script, "fresh");
+		fputs("_goheap_set $goheap_thread $_thread\n", script);
+		gh_script_go_on(script, "thread apply $goheap_thread -q -s _goheap_serve",
+				arguments);
+	}
+	gh_image_close(&image);
+}
+
+void gh_program_check_target(FILE *script, const char *directory, const struct gh_memory *memory,
+			     uint64_t start)
+{
+	char path[PATH_MAX];
+	char program[PATH_MAX];
+	struct gh_image image;
+	struct gh_identity file;
+	struct gh_identity there;
+	gh_missing_file_path(path, directory, GH_SESSION_REMOTE);
+	ssize_t length = readlink(path, program, sizeof(program) - 1);
+	program[length > 0 ? length : 0] = '\0';
+	if (!gh_image_open_unrelocated(&image, program, NULL))
+		return;
+	gh_identity_of_image(&file, &image);
+	gh_identity_of_memory(&there, memory, start, image.arch->big_endian, "the target");
+	if (gh_identity_compare(&file, &there) == GH_IDENTITIES_DIFFER) {
+		char name[256];
+		gh_escape_text(name, sizeof(name), program);
+		gh_script_say(script,
+			      "goheap: %s: expected the target's program, build id %.100s, found "
+			      "another build of it or another program, build id %.100s",
+			      name, gh_identity_told(&there, &file),
+			      gh_identity_told(&file, &there));
+		drop_symbols(script, directory, program);
+	}
+	gh_identity_free(&there);
+	gh_identity_free(&file);
+	gh_image_close(&image);
 }
