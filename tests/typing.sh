@@ -91,6 +91,26 @@ check_shapes() {
 	lacks "$1: but not by one that two have" "$(cat "$work/answers")" 'perhaps \[\]main\.(Cage|Coop)'
 }
 
+# check_locals RELEASE: what only the variables of functions lead to has its type, from where arguments are in registers on: in a
+# dump, and in the process.
+check_locals() {
+	local name="Go $1: only locals" directory
+	[ "${1#1.}" -ge 18 ] && sample "$name" "$1" locals || return 0
+	if ! "$directory/locals.stripped" "$work/dump" >"$work/said"; then
+		fail "$name: the sample writes its dump"
+		return
+	fi
+	# Of two types that one place has, or a variable, none is known; nor, in a dump of this release, where a frame has a map.
+	compare "$name" "$((${1#1.} < 22 ? 85 : 97))" -e "$directory/locals.stripped"
+	run_until_ready "$directory/locals.stripped"
+	"$GOHEAP" histogram --json -n 0 -p "$pid" >"$work/json" 2>"$work/errors"
+	end "$pid"
+	for type in Made Appended Filled Mapped Few Queued Returned Listed Looked Chained Field Boxed; do
+		has "$name, live: main.$type" "$(cat "$work/json")" \
+			"\"objects\":$(grep -c "	main\.$type\$" "$work/output"),.*\"type\":\"main\.$type\""
+	done
+}
+
 # check_gdb NAME DIRECTORY: in GDB an object comes with the command that prints its value.
 check_gdb() {
 	local address session command
@@ -175,6 +195,7 @@ session_home
 releases=$("$tests/toolchain" list)
 for release in $(releases "$apart_maps"); do
 	check_release "$release"
+	check_locals "$release"
 done
 last=${RELEASES:-$(tail -n 1 <<<"$releases")}
 in_full PIE && check_release "${last##* }" -buildmode=pie

@@ -48,8 +48,9 @@ static bool take_call(struct gh_reading *reading, size_t at, uint64_t callee)
 {
 	struct maker *maker = reading->context;
 	struct gh_made made;
+	struct gh_used used;
 	(void)at;
-	if (gh_code_call(maker->types, callee, &reading->known, &made))
+	if (gh_code_call(maker->types, callee, &reading->known, &made, &used))
 		return true;
 	gh_vector_push(&maker->results, made);
 	return false;

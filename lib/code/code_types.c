@@ -36,13 +36,19 @@ static const struct operation operations[] = {
     /* newobject for a size that is known, from Go 1.26 on */
     {"runtime.mallocgcSmallScanNoHeaderSC", true, RBX, NONE, GH_CODE_POINTER, 0, true, NULL},
     {"runtime.mallocgcSmallNoScanSC", true, RBX, NONE, GH_CODE_POINTER, 0, true, NULL},
-    {"runtime.makemap", false, RAX, NONE, GH_CODE_VALUE, 0, true, NULL},
-    {"runtime.makemap64", false, RAX, NONE, GH_CODE_VALUE, 0, true, NULL},
+    {"runtime.mallocgcTinySC", true, RBX, NONE, GH_CODE_POINTER, 0, true, NULL},
+    {"runtime.mallocgc", false, RBX, NONE, GH_CODE_POINTER, 0, true, NULL},
+    /* interfaces' data */
+    {"runtime.convT", false, RAX, NONE, GH_CODE_POINTER, 0, true, NULL},
+    {"runtime.convTnoptr", false, RAX, NONE, GH_CODE_POINTER, 0, true, NULL},
+    {"runtime.makemap", false, RAX, RCX, GH_CODE_VALUE, GH_CODE_VALUE, true, NULL},
+    {"runtime.makemap64", false, RAX, RCX, GH_CODE_VALUE, GH_CODE_VALUE, true, NULL},
     {"runtime.makechan", false, RAX, NONE, GH_CODE_VALUE, 0, true, NULL},
     {"runtime.makechan64", false, RAX, NONE, GH_CODE_VALUE, 0, true, NULL},
     {"runtime.makeslice", false, RAX, NONE, GH_CODE_SLICE, 0, true, NULL},
     {"runtime.makeslice64", false, RAX, NONE, GH_CODE_SLICE, 0, true, NULL},
-    {"runtime.growslice", false, RSI, RAX, GH_CODE_SLICE, GH_CODE_SLICE, true, NULL},
+    {"runtime.makeslicecopy", false, RAX, NONE, GH_CODE_SLICE, 0, true, NULL},
+    {"runtime.growslice", true, RSI, RAX, GH_CODE_SLICE, GH_CODE_SLICE, true, NULL},
     {"runtime.mapaccess", true, RAX, RBX, 0, GH_CODE_VALUE, false, NULL},
     {"runtime.mapassign", true, RAX, RBX, 0, GH_CODE_VALUE, false, NULL},
     {"runtime.mapdelete", true, RAX, RBX, 0, GH_CODE_VALUE, false, NULL},
@@ -56,7 +62,7 @@ static const struct operation operations[] = {
 };
 
 /* The first arguments of growslice to Go 1.19: the type came first. */
-static const struct operation old_growslice = {"runtime.growslice", false,         RAX,  RBX,
+static const struct operation old_growslice = {"runtime.growslice", true,          RAX,  RBX,
 					       GH_CODE_SLICE,       GH_CODE_SLICE, true, NULL};
 
 /* What a function does with what its first argument leads to. */
@@ -209,18 +215,43 @@ static struct gh_made made_by(const struct gh_rtypes *types, const struct operat
 }
 
 bool gh_code_call(const struct gh_rtypes *types, uint64_t callee, const struct gh_known *known,
-		  struct gh_made *made)
+		  struct gh_made *made, struct gh_used *used)
 {
 	struct gh_func func;
 	size_t index = callee != 0 ? gh_pclntab_find(types->tab, callee) : SIZE_MAX;
 	*made = (struct gh_made){.type = GH_NO_RTYPE};
+	*used = (struct gh_used){.type = GH_NO_RTYPE};
 	if (index == SIZE_MAX || !gh_pclntab_record(types->tab, index, &func, NULL))
 		return false;
 	const char *name = gh_pclntab_name(types->tab, func.name);
 	uint8_t place = find_operation(name);
-	if (place != 0)
-		*made = made_by(types, operation_at(types, place), known);
-	return keeps_registers(name);
+	if (place == 0)
+		return keeps_registers(name);
+	const struct operation *operation = operation_at(types, place);
+	uint32_t type = type_of(types, operation, known);
+	*made = made_by(types, operation, known);
+	if (type != GH_NO_RTYPE && operation->value != NONE &&
+	    types->items[type].kind != GH_KIND_FUNC && agrees(types, type, operation->value_kind))
+		*used = (struct gh_used){type, operation->value_kind,
+					 known->registers[operation->value]};
+	return false;
+}
+
+struct gh_used gh_code_receiver(const struct gh_rtypes *types,
+				const struct gh_signatures *signatures, uint64_t callee,
+				const struct gh_known *known)
+{
+	struct gh_used used = {.type = GH_NO_RTYPE, .value = known->registers[RAX]};
+	const struct gh_signature *signature = gh_signature_at(signatures, callee);
+	if (signature == NULL || signature->receiver == GH_NO_RTYPE)
+		return used;
+	const struct gh_rtype *receiver = &types->items[signature->receiver];
+	if (receiver->kind == GH_KIND_POINTER)
+		used.type = gh_rtype_elem(types, receiver);
+	else if (receiver->kind == GH_KIND_MAP || receiver->kind == GH_KIND_CHAN)
+		used.type = signature->receiver;
+	used.kind = receiver->kind == GH_KIND_POINTER ? GH_CODE_POINTER : GH_CODE_VALUE;
+	return used;
 }
 
 /* The closure at the address VALUE, which the linker made, is a function of TYPE. */
@@ -250,21 +281,6 @@ static struct gh_made take_operation(struct finder *finder, const struct gh_know
 	return made_by(finder->types, operation, known);
 }
 
-/* The method that begins at ENTRY is called: its receiver is of its type. */
-static void take_method(struct finder *finder, const struct gh_value *value, uint64_t entry)
-{
-	const struct gh_rtypes *types = finder->types;
-	const struct gh_signature *signature = gh_signature_at(&finder->signatures, entry);
-	if (signature == NULL || signature->receiver == GH_NO_RTYPE)
-		return;
-	const struct gh_rtype *receiver = &types->items[signature->receiver];
-	uint32_t elem = gh_rtype_elem(types, receiver);
-	if (receiver->kind == GH_KIND_POINTER && elem != GH_NO_RTYPE)
-		take(finder, value, elem, GH_CODE_POINTER);
-	else if (receiver->kind == GH_KIND_MAP || receiver->kind == GH_KIND_CHAN)
-		take(finder, value, signature->receiver, GH_CODE_VALUE);
-}
-
 static bool take_call(struct gh_reading *reading, size_t at, uint64_t callee)
 {
 	struct finder *finder = reading->context;
@@ -279,7 +295,10 @@ static bool take_call(struct gh_reading *reading, size_t at, uint64_t callee)
 		result = take_operation(finder, &reading->known,
 					operation_at(finder->types, finder->does[index]));
 	} else if (index != SIZE_MAX && first->from != GH_VALUE_UNKNOWN) {
-		take_method(finder, first, callee);
+		struct gh_used used =
+		    gh_code_receiver(finder->types, &finder->signatures, callee, &reading->known);
+		if (used.type != GH_NO_RTYPE)
+			take(finder, &used.value, used.type, used.kind);
 		if (is_of_global(finder, first))
 			gh_vector_push(&finder->passes,
 				       (struct pass){callee, make_type(first, 0, 0)});

@@ -56,10 +56,13 @@ enum gh_origin_from {
 	GH_ORIGIN_ARGUMENT, /* what the function was called with in register NUMBER */
 	GH_ORIGIN_CLOSURE,  /* the closure that it was called by */
 	GH_ORIGIN_MADE,     /* what a call of the runtime's made: of type NUMBER, as KIND says */
+	GH_ORIGIN_USED,     /* what is of that type by what the function does with it */
+	GH_ORIGIN_CALLED,   /* the first result of the function that begins at CALLEE */
 };
 
 /* What a word is made from, which a function keeps or calls another with. */
 struct gh_word_origin {
+	uint64_t callee;
 	int64_t offsets[GH_RECEIVER_LOADS + 1]; /* to add before each load, and at the end */
 	uint32_t number; /* of a register, in the order in which arguments get them, or a type */
 	uint8_t from;    /* enum gh_origin_from */
@@ -67,8 +70,8 @@ struct gh_word_origin {
 	uint8_t nloads;  /* words to load */
 };
 
-/* One that it keeps in its frame, or beyond it, where it may save what registers passed to it: it
- * writes nothing else there. */
+/* One that it keeps in its frame, or beyond it, where it may save what registers passed to it: all
+ * else that it writes there is 0, or no address in the heap. */
 struct gh_kept_word {
 	int64_t offset; /* from SP after the prologue, in bytes */
 	struct gh_word_origin word;
@@ -81,15 +84,26 @@ struct gh_passed_word {
 	uint8_t argument; /* the register, in the order in which arguments get them */
 };
 
-struct gh_word_origins {
-	struct GH_VECTOR(struct gh_kept_word) kept;
-	struct GH_VECTOR(struct gh_passed_word) passed; /* by place */
+/* A variable in its frame. */
+struct gh_placed_value {
+	int64_t offset; /* from SP after the prologue, in bytes */
+	uint32_t type;  /* its number: a map's is that of a pointer to what is there */
+	uint32_t at;    /* where an instruction takes its address, in bytes from the entry */
 };
 
-/* Finds those of FUNC, of TYPES' program: on amd64, from Go 1.18 on. False if memory ran out. To be
- * freed either way. */
+struct gh_word_origins {
+	struct GH_VECTOR(struct gh_kept_word) kept;     /* by offset */
+	struct GH_VECTOR(struct gh_passed_word) passed; /* by place */
+	struct GH_VECTOR(struct gh_placed_value) placed;
+	struct gh_word_origin argument; /* the first, if it is GH_ORIGIN_USED */
+	struct gh_word_origin returned; /* the first result */
+	bool returns;                   /* it is known */
+};
+
+/* Finds those of FUNC, of TYPES' program, whose methods have SIGNATURES: on amd64, from Go 1.18 on.
+ * False if memory ran out. To be freed either way. */
 bool gh_word_origins_find(struct gh_word_origins *found, const struct gh_rtypes *types,
-			  const struct gh_func *func);
+			  const struct gh_signatures *signatures, const struct gh_func *func);
 
 /* The one that is kept at OFFSET; NULL if none is known. */
 const struct gh_word_origin *gh_word_origins_kept(const struct gh_word_origins *words,

@@ -101,10 +101,12 @@ unsigned gh_x86_effects(const struct gh_x86 *ins);
 
 enum gh_value_from {
 	GH_VALUE_UNKNOWN,
-	GH_VALUE_FRAME,    /* SP */
+	GH_VALUE_FRAME,    /* SP; in a reading that settles, NUMBER is where the instruction is
+			      that takes the address, in bytes */
 	GH_VALUE_GLOBAL,   /* address 0 of the program's file */
 	GH_VALUE_RESULT,   /* the first result of call NUMBER */
 	GH_VALUE_ARGUMENT, /* what register NUMBER held when the function was called */
+	GH_VALUE_ZERO,     /* 0, in a reading that settles; or nothing was written yet */
 };
 
 /* A value: what it is made from, after NLOADS loads from memory. */
@@ -143,6 +145,9 @@ struct gh_slot {
 	struct gh_value value;
 };
 
+/* How often code is read until nothing changes that is known at jumps. */
+#define GH_READING_PASSES 64
+
 /* Words of the frame that are known, at most; and stores of a function in which such are looked
  * for. */
 #define GH_READING_SLOTS  64
@@ -155,10 +160,12 @@ struct gh_reading {
 	struct GH_VECTOR(struct gh_jump_target) targets;
 	struct GH_VECTOR(struct gh_branch) branches;
 	struct gh_store_list stores;
-	struct GH_VECTOR(struct gh_slot) slots;
+	struct GH_VECTOR(struct gh_slot) slots; /* if it settles, of all that are written, and what
+						   all that write them agree on; by offset */
 	struct gh_known known;
-	int64_t frame;      /* bytes from SP to the frame's end; 0 before the prologue ends */
-	int64_t pushed;     /* bytes that were, before that */
+	struct gh_value returned; /* in the first register, if it settles */
+	int64_t frame;            /* bytes from SP to the frame's end; 0 before the prologue ends */
+	int64_t pushed;           /* bytes that were, before that */
 	int64_t below;      /* bytes from the frame's end down to its first local that may be a
 			       pointer: below is what calls are given, and give, which changes */
 	size_t spills;      /* where the code begins that saves arguments for a larger stack, in
@@ -171,6 +178,14 @@ struct gh_reading {
 	bool follows;       /* what results, arguments and words written once hold is known, too */
 	bool prefers_frame; /* what is kept in such a word is known as that, not as what was
 			       written */
+	bool settles;       /* loops are followed, and words that are written several times: the
+			       code is read over and over until nothing changes. Of two ways that
+			       meet, one with 0 does not matter, nor with an address in the frame or
+			       of a global if the other has a result: what is on the heap is that */
+	bool is_whole;      /* all of its instructions are known */
+	bool has_table;     /* it jumps to where a register or memory says */
+	bool changed;       /* something did in this pass */
+	bool is_last;       /* nothing did in the one before: what is known now, holds */
 	void *context;
 	/* The call at AT, which is number ncalls. True if it keeps all registers. CALLEE is 0 if
 	 * it is not told. */
@@ -231,10 +246,22 @@ bool gh_closure_stored(const struct gh_rtypes *types, const struct gh_made_list 
 		       const struct gh_value *address, const struct gh_value *value,
 		       struct gh_entry_type *closure);
 
-/* What a call of the function at CALLEE, of TYPES' program, makes where KNOWN is known. True if it
- * keeps all registers, and gives no result. */
+/* A value that a call is given. */
+struct gh_used {
+	uint32_t type; /* its number; GH_NO_RTYPE if it is not known */
+	uint8_t kind;  /* enum gh_code_type_kind: what the value is of the type */
+	struct gh_value value;
+};
+
+/* What a call of the function at CALLEE, of TYPES' program, makes where KNOWN is known, and what it
+ * uses. True if it keeps all registers, and gives no result. */
 bool gh_code_call(const struct gh_rtypes *types, uint64_t callee, const struct gh_known *known,
-		  struct gh_made *made);
+		  struct gh_made *made, struct gh_used *used);
+
+/* The receiver of the method at CALLEE, which one of SIGNATURES may be of. */
+struct gh_used gh_code_receiver(const struct gh_rtypes *types,
+				const struct gh_signatures *signatures, uint64_t callee,
+				const struct gh_known *known);
 
 /* The first type whose descriptor is among the words of the dictionary at ADDRESS and whose text
  * begins with START; GH_NO_RTYPE if there is none. */

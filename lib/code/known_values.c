@@ -1,5 +1,5 @@
 /* What registers hold at each instruction of a function, where that does not depend on how control
- * came there. */
+ * came there; and, in a reading that settles, what the words of its frame do. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +8,11 @@
 
 enum {
 	RAX = 0,
+	XMM_ZERO = 15, /* Go keeps 0 in it */
+	XOR_FIRST = 0x31,
+	XOR_LAST = 0x33,
+	MOV_IMMEDIATE = 0xc7,
+	RET = 0xc3,
 	ADD_IMMEDIATE_8 = 0x83,
 	ADD_IMMEDIATE = 0x81,
 	CMPXCHG = 0x0fb1,
@@ -35,22 +40,44 @@ static bool is_same(const struct gh_value *a, const struct gh_value *b)
 	       memcmp(a->offsets, b->offsets, (a->nloads + 1U) * sizeof(*a->offsets)) == 0;
 }
 
-/* Leaves in KNOWN what OTHER knows as well. */
-static void meet(struct gh_known *known, const struct gh_known *other)
+static bool is_address(const struct gh_value *value)
 {
-	for (size_t i = 0; i < GH_X86_REGISTERS; i++)
-		if (!is_same(&known->registers[i], &other->registers[i]))
-			known->registers[i].from = GH_VALUE_UNKNOWN;
-	if (!is_same(&known->argument, &other->argument))
-		known->argument.from = GH_VALUE_UNKNOWN;
+	return (value->from == GH_VALUE_FRAME || value->from == GH_VALUE_GLOBAL) &&
+	       value->nloads == 0;
 }
 
-static void reach(struct gh_jump_target *target, const struct gh_known *known)
+/* Leaves in VALUE what OTHER says as well. */
+static void meet_value(struct gh_reading *reading, struct gh_value *value,
+		       const struct gh_value *other)
 {
-	if (target->reached)
-		meet(&target->known, known);
+	bool weak = reading->settles && is_address(other) && value->from == GH_VALUE_RESULT;
+	if (value->from == GH_VALUE_UNKNOWN || other->from == GH_VALUE_ZERO || weak ||
+	    is_same(value, other))
+		return;
+	if (value->from == GH_VALUE_ZERO ||
+	    (reading->settles && is_address(value) && other->from == GH_VALUE_RESULT))
+		*value = *other;
 	else
-		target->known = *known;
+		value->from = GH_VALUE_UNKNOWN;
+	reading->changed = true;
+}
+
+static void meet(struct gh_reading *reading, struct gh_known *known, const struct gh_known *other)
+{
+	for (size_t i = 0; i < GH_X86_REGISTERS; i++)
+		meet_value(reading, &known->registers[i], &other->registers[i]);
+	meet_value(reading, &known->argument, &other->argument);
+}
+
+static void reach(struct gh_reading *reading, struct gh_jump_target *target)
+{
+	if (target->is_loop && !reading->settles)
+		return;
+	if (target->reached)
+		meet(reading, &target->known, &reading->known);
+	else
+		target->known = reading->known;
+	reading->changed |= !target->reached;
 	target->reached = true;
 }
 
@@ -74,24 +101,43 @@ static struct gh_value address_of(const struct gh_reading *reading, const struct
 	return value;
 }
 
-/* The word of the frame that is OFFSET bytes above SP is written in one place, and what it holds is
- * known by what that writes. */
-static const struct gh_slot *find_slot(const struct gh_reading *reading, int64_t offset)
+/* The word of the frame that is OFFSET bytes above SP, if it is written in one place, or in several
+ * and READING settles; else NULL. */
+static struct gh_slot *find_slot(const struct gh_reading *reading, int64_t offset)
 {
-	for (size_t i = 0; i < reading->slots.count; i++)
-		if (reading->slots.items[i].offset == offset)
-			return &reading->slots.items[i];
+	struct gh_slot *slots = reading->slots.items;
+	size_t i = 0;
+	if (reading->settles)
+		i = gh_lower_bound(reading->slots.count, k, slots[k].offset < offset);
+	for (; i < reading->slots.count; i++)
+		if (slots[i].offset == offset || reading->settles)
+			return slots[i].offset == offset ? &slots[i] : NULL;
 	return NULL;
+}
+
+/* The instruction at AT writes VALUE to the frame at OFFSET, among others perhaps. */
+static void meet_slot(struct gh_reading *reading, size_t at, int64_t offset,
+		      const struct gh_value *value)
+{
+	struct gh_slot *slot = reading->settles && !gh_reading_is_in_spills(reading, at)
+				   ? find_slot(reading, offset)
+				   : NULL;
+	if (slot != NULL)
+		meet_value(reading, &slot->value, value);
 }
 
 /* What is at the address VALUE. */
 static struct gh_value load(const struct gh_reading *reading, struct gh_value value)
 {
 	bool is_slot = value.nloads == 0 && value.from == GH_VALUE_FRAME;
+	if (is_slot)
+		value.number = 0;
 	const struct gh_slot *slot =
 	    is_slot && !reading->prefers_frame ? find_slot(reading, value.offsets[0]) : NULL;
-	if (slot != NULL)
+	if (slot != NULL && slot->value.from != GH_VALUE_UNKNOWN)
 		return slot->value;
+	if (value.from == GH_VALUE_ZERO)
+		return (struct gh_value){.from = GH_VALUE_ZERO};
 	if (value.from == GH_VALUE_UNKNOWN || value.nloads == GH_RECEIVER_LOADS ||
 	    (is_slot && value.offsets[0] < reading->frame - reading->below))
 		return (struct gh_value){0};
@@ -115,7 +161,8 @@ static void note_slot(struct gh_reading *reading, size_t at, int64_t offset,
 		      const struct gh_value *value)
 {
 	size_t stores = 0;
-	if (reading->slots.count == GH_READING_SLOTS || reading->stores.count > GH_READING_STORES)
+	if (reading->settles || reading->slots.count == GH_READING_SLOTS ||
+	    reading->stores.count > GH_READING_STORES)
 		return;
 	for (size_t i = 0; i < reading->stores.count && stores < 2; i++)
 		stores +=
@@ -131,11 +178,23 @@ static bool is_vague(const struct gh_reading *reading, const struct gh_value *va
 					  (value->from == GH_VALUE_ARGUMENT && value->nloads > 0));
 }
 
+/* What INS writes to each word of the frame that it writes, if it is no register's value. */
+static struct gh_value written_by(const struct gh_reading *reading, const struct gh_x86 *ins)
+{
+	bool is_zero =
+	    (ins->opcode == GH_X86_MOV_FROM_XMM && gh_x86_reg(ins) == XMM_ZERO) ||
+	    (ins->opcode == MOV_IMMEDIATE && is_word(reading, ins) && ins->immediate == 0);
+	return (struct gh_value){.from = is_zero ? GH_VALUE_ZERO : GH_VALUE_UNKNOWN};
+}
+
 static void store(struct gh_reading *reading, const struct gh_x86 *ins, size_t at)
 {
 	struct gh_known *known = &reading->known;
 	bool is_pointer = ins->opcode == GH_X86_MOV_FROM_REGISTER && is_word(reading, ins);
 	struct gh_value *value = &known->registers[gh_x86_reg(ins)];
+	struct gh_value written = is_pointer ? *value : written_by(reading, ins);
+	meet_slot(reading, at, ins->displacement, &written);
+	meet_slot(reading, at, ins->displacement + gh_x86_second_word(ins), &written);
 	forget_slot(known, ins->displacement);
 	forget_slot(known, ins->displacement + gh_x86_second_word(ins));
 	if (ins->displacement == 0)
@@ -155,15 +214,18 @@ static void store(struct gh_reading *reading, const struct gh_x86 *ins, size_t a
 		*value = kept;
 }
 
-/* INS, which ends at END, may store a word elsewhere. */
-static void store_elsewhere(struct gh_reading *reading, const struct gh_x86 *ins, size_t end)
+/* The instruction INS, which is at AT, may store a word elsewhere. */
+static void store_elsewhere(struct gh_reading *reading, const struct gh_x86 *ins, size_t at)
 {
 	const struct gh_value *value = &reading->known.registers[gh_x86_reg(ins)];
-	if (reading->on_store == NULL || ins->opcode != GH_X86_MOV_FROM_REGISTER ||
-	    !is_word(reading, ins) || gh_x86_in_register(ins) || value->from == GH_VALUE_UNKNOWN)
+	if (ins->opcode != GH_X86_MOV_FROM_REGISTER || !is_word(reading, ins) ||
+	    gh_x86_in_register(ins))
 		return;
-	struct gh_value address = address_of(reading, ins, end);
-	if (address.from != GH_VALUE_UNKNOWN)
+	struct gh_value address = address_of(reading, ins, at + ins->length);
+	if (address.from == GH_VALUE_FRAME && address.nloads == 0)
+		meet_slot(reading, at, address.offsets[0], value);
+	if (reading->on_store != NULL && address.from != GH_VALUE_UNKNOWN &&
+	    value->from != GH_VALUE_UNKNOWN)
 		reading->on_store(reading, &address, value);
 }
 
@@ -178,8 +240,17 @@ static void compute(struct gh_reading *reading, const struct gh_x86 *ins, size_t
 	struct gh_value *rm = &registers[gh_x86_rm(ins)];
 	bool adds = (ins->opcode == ADD_IMMEDIATE || ins->opcode == ADD_IMMEDIATE_8) &&
 		    (ins->modrm & GH_X86_REG) == 0;
-	if (ins->opcode == GH_X86_LEA && is_pointer)
+	bool is_zero = (ins->opcode == XOR_FIRST || ins->opcode == XOR_LAST) && in_register &&
+		       reg == rm && reading->settles;
+	if (ins->opcode == GH_X86_LEA && is_pointer) {
 		*reg = address_of(reading, ins, at + ins->length);
+		/* Others may write there. */
+		if (reg->from == GH_VALUE_FRAME && reg->nloads == 0) {
+			meet_slot(reading, at, reg->offsets[0], &(struct gh_value){0});
+			reg->number = reading->settles ? (uint32_t)at : 0;
+		}
+	} else if (is_zero)
+		*reg = (struct gh_value){.from = GH_VALUE_ZERO};
 	else if (ins->opcode == GH_X86_MOV_LAST && is_pointer)
 		*reg =
 		    in_register ? *rm : load(reading, address_of(reading, ins, at + ins->length));
@@ -224,13 +295,16 @@ static bool is_vector(const struct gh_x86 *ins)
 	case GH_X86_MOV_FROM_XMM:
 	case 0x0f28: /* MOVAPS */
 	case 0x0f29:
-	case 0x0f57: /* XORPS */
+	case 0x0f2a: /* CVTSI2SD */
+	case 0x0f2e: /* UCOMISS */
+	case 0x0f6e: /* MOVQ */
 	case 0x0f6f: /* MOVDQA, MOVDQU */
 	case 0x0f7f:
+	case 0x0fd6: /* MOVQ */
 	case 0x0fef: /* PXOR */
 		return true;
 	default:
-		return false;
+		return ins->opcode >= 0x0f51 && ins->opcode <= 0x0f5f; /* SQRTPS to MAXPS */
 	}
 }
 
@@ -285,8 +359,10 @@ static void step(struct gh_reading *reading, const struct gh_x86 *ins, size_t at
 	    gh_x86_is_jump(ins)
 		? find_target(reading, at + ins->length + (size_t)(int64_t)ins->immediate)
 		: NULL;
-	if (target != NULL && !target->is_loop)
-		reach(target, known);
+	if (target != NULL && !gh_reading_is_in_spills(reading, at))
+		reach(reading, target);
+	if (ins->opcode == RET && reading->settles)
+		meet_value(reading, &reading->returned, &known->registers[RAX]);
 	if (ins->opcode == GH_X86_CALL ||
 	    (ins->opcode == GH_X86_GROUP_5 && (ins->modrm & GH_X86_REG) == GH_X86_GROUP_5_CALL)) {
 		call(reading, ins, at);
@@ -303,28 +379,91 @@ static void step(struct gh_reading *reading, const struct gh_x86 *ins, size_t at
 	} else if (gh_x86_is_at_sp(ins) && gh_x86_writes_memory(ins)) {
 		store(reading, ins, at);
 	} else if (!gh_x86_is_jcc(ins)) {
-		store_elsewhere(reading, ins, at + ins->length);
+		store_elsewhere(reading, ins, at);
 		compute(reading, ins, at);
 	}
 }
 
-void gh_reading_run(struct gh_reading *reading)
+static int compare_slots(const void *a, const void *b)
+{
+	const struct gh_slot *x = a, *y = b;
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* INS, which is at AT and nothing comes to, is there for what follows to be aligned. */
+static bool is_padding(const struct gh_reading *reading, const struct gh_x86 *ins, size_t at)
+{
+	return reading->settles && at > 0 &&
+	       (ins->opcode == GH_X86_NOP || ins->opcode == GH_X86_LONG_NOP);
+}
+
+/* Reads all of the code once. */
+static void read_once(struct gh_reading *reading)
 {
 	size_t size = gh_cursor_size(&reading->code);
 	const uint8_t *code = reading->code.start;
 	struct gh_x86 ins;
+	bool dead = false; /* nothing has come here yet */
+	reading->frame = reading->pushed = reading->ncalls = 0;
+	reading->goes_on = true;
+	reading->changed = false;
+	reading->known = nothing(reading, 0);
 	for (size_t at = 0;
 	     at < size && gh_x86_decode(&ins, code + at, size - at, reading->is_64_bit);
 	     at += ins.length) {
 		struct gh_jump_target *target = find_target(reading, at);
-		if (target != NULL && !target->is_loop && reading->goes_on)
-			reach(target, &reading->known);
-		if (target != NULL || !reading->goes_on)
+		if (target != NULL && reading->goes_on && !dead)
+			reach(reading, target);
+		if (target == NULL && !reading->goes_on && is_padding(reading, &ins, at))
+			continue;
+		if (target != NULL || !reading->goes_on) {
+			dead = reading->settles && at > 0 && target != NULL && !target->reached;
 			reading->known = target != NULL && target->reached ? target->known
 									   : nothing(reading, at);
-		step(reading, &ins, at);
+		}
+		if (!dead)
+			step(reading, &ins, at);
 		reading->goes_on = !gh_x86_ends(&ins);
 	}
+}
+
+/* Makes room for each word of the frame that is written. */
+static void find_slots(struct gh_reading *reading)
+{
+	for (size_t i = 0; i < reading->stores.count; i++) {
+		const struct gh_store *store = &reading->stores.items[i];
+		struct gh_slot slot = {store->at, store->offset, {.from = GH_VALUE_ZERO}};
+		if (store->in_frame)
+			gh_vector_push(&reading->slots, slot);
+	}
+	struct gh_slot *slots = reading->slots.items;
+	size_t kept = 0;
+	if (reading->slots.count > 0)
+		qsort(slots, reading->slots.count, sizeof(*slots), compare_slots);
+	for (size_t i = 0; i < reading->slots.count; i++)
+		if (kept == 0 || slots[kept - 1].offset != slots[i].offset)
+			slots[kept++] = slots[i];
+	reading->slots.count = kept;
+}
+
+void gh_reading_run(struct gh_reading *reading)
+{
+	reading->is_last = !reading->settles;
+	if (reading->settles) {
+		find_slots(reading);
+		reading->returned.from = GH_VALUE_ZERO;
+		/* A table of jumps may lead to any of them. */
+		for (size_t i = 0; reading->has_table && i < reading->targets.count; i++)
+			reading->targets.items[i].reached = true;
+	}
+	for (unsigned i = 0; i < GH_READING_PASSES && !reading->is_last; i++) {
+		read_once(reading);
+		reading->is_last = !reading->changed;
+	}
+	if (reading->is_last)
+		read_once(reading);
+	else
+		reading->slots.count = 0;
 }
 
 bool gh_reading_start(struct gh_reading *reading, const struct gh_pclntab *tab,

@@ -5,6 +5,8 @@
 
 enum {
 	RET = 0xc3,
+	PADDING = 0xcc,     /* INT3, between functions */
+	GROUP_5_JMP = 0x20, /* through an operand, in ModRM's field */
 	UD2 = 0x0f0b,
 };
 
@@ -78,7 +80,7 @@ static bool calls_morestack(const struct gh_reading *reading, const struct gh_pc
 
 bool gh_reading_is_in_spills(const struct gh_reading *reading, size_t at)
 {
-	return at >= reading->spills && at < reading->spills_end;
+	return at >= reading->spills && at <= reading->spills_end;
 }
 
 /* Leaves out what is written by the code at the end that has the stack made larger, and begins
@@ -107,11 +109,13 @@ static void survey(struct gh_reading *reading)
 	const uint8_t *code = reading->code.start;
 	size_t size = gh_cursor_size(&reading->code);
 	struct gh_x86 ins;
-	for (size_t at = 0;
-	     at < size && gh_x86_decode(&ins, code + at, size - at, reading->is_64_bit);
+	size_t at = 0;
+	for (; at < size && gh_x86_decode(&ins, code + at, size - at, reading->is_64_bit);
 	     at += ins.length) {
 		struct gh_branch branch = {
 		    .at = at, .to = SIZE_MAX, .goes_on = gh_x86_is_jcc(&ins)};
+		reading->has_table |=
+		    ins.opcode == GH_X86_GROUP_5 && (ins.modrm & GH_X86_REG) == GROUP_5_JMP;
 		if (gh_x86_is_jump(&ins))
 			branch.to = at + ins.length + (size_t)(int64_t)ins.immediate;
 		if (gh_x86_is_jump(&ins) || gh_x86_ends(&ins))
@@ -119,6 +123,9 @@ static void survey(struct gh_reading *reading)
 		else
 			note_stores(reading, &ins, at, at + ins.length);
 	}
+	while (at < size && code[at] == PADDING)
+		at++;
+	reading->is_whole = at >= size;
 }
 
 /* BRANCH may come to a place for the second time. The code after that which makes the stack larger

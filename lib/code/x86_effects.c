@@ -88,6 +88,8 @@ unsigned gh_x86_effects(const struct gh_x86 *ins)
 		return GH_X86_READS_RM | GH_X86_WRITES_REG;
 	case GH_X86_LEA:
 		return GH_X86_WRITES_REG;
+	case GH_X86_GROUP_5: /* INC and DEC */
+		return extension < 2 ? GH_X86_READS_RM | GH_X86_WRITES_RM : 0;
 	case 0xc6: /* MOV of an immediate */
 	case 0xc7:
 		return GH_X86_WRITES_RM;

@@ -32,23 +32,31 @@ static void require(bool holds)
 static void look_at_origin(const struct gh_word_origin *word, const struct gh_rtypes *types)
 {
 	require(word->nloads <= GH_RECEIVER_LOADS);
-	require(word->from != GH_ORIGIN_MADE || word->number < types->count);
+	require((word->from != GH_ORIGIN_MADE && word->from != GH_ORIGIN_USED) ||
+		word->number < types->count);
 	require(word->from != GH_ORIGIN_ARGUMENT || word->number < GH_ORIGIN_REGISTERS);
 }
 
 static void look_at_words(const struct gh_rtypes *types)
 {
+	struct gh_signatures signatures = {0};
+	struct gh_error err;
 	struct gh_word_origins words;
 	struct gh_func func;
 	const struct gh_passed_word *passed;
+	require(gh_signatures_find(&signatures, types, &err));
 	for (size_t i = 0; i < types->tab->nfunc; i++) {
 		if (!gh_pclntab_record(types->tab, i, &func, NULL))
 			continue;
-		require(gh_word_origins_find(&words, types, &func));
+		require(gh_word_origins_find(&words, types, &signatures, &func));
 		for (size_t k = 0; k < words.kept.count; k++) {
 			look_at_origin(&words.kept.items[k].word, types);
 			require(gh_word_origins_kept(&words, words.kept.items[k].offset) != NULL);
 		}
+		for (size_t k = 0; k < words.placed.count; k++)
+			require(words.placed.items[k].type < types->count);
+		if (words.returns)
+			look_at_origin(&words.returned, types);
 		for (size_t k = 0; k < words.passed.count; k++) {
 			uint64_t pc = words.passed.items[k].pc;
 			look_at_origin(&words.passed.items[k].word, types);
@@ -58,6 +66,7 @@ static void look_at_words(const struct gh_rtypes *types)
 		}
 		gh_word_origins_free(&words);
 	}
+	gh_signatures_free(&signatures);
 }
 
 static void look_at_types(const struct gh_rtypes *types)

@@ -12,7 +12,7 @@ static bool note_call(struct gh_reading *reading, size_t at, uint64_t callee)
 {
 	struct last_call *last = reading->context;
 	last->known = reading->known;
-	last->count++;
+	last->count += reading->is_last;
 	last->at = at;
 	last->callee = callee;
 	return last->keeps;

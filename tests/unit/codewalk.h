@@ -19,6 +19,10 @@ struct code_value {
 	{                                                                                          \
 		.from = GH_VALUE_UNKNOWN                                                           \
 	}
+#define ZERO                                                                                       \
+	{                                                                                          \
+		.from = GH_VALUE_ZERO                                                              \
+	}
 #define ARG(which, loads, ...)                                                                     \
 	{                                                                                          \
 		{__VA_ARGS__}, which, GH_VALUE_ARGUMENT, loads                                     \

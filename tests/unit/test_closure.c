@@ -1,4 +1,4 @@
-/* The structs that closures are, by the code that makes them. */
+/* The structs that closures are, by the code that makes them, and what the words in frames are. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -235,8 +235,165 @@ START_TEST(older_code_tells_nothing)
 }
 END_TEST
 
+/* Code of the first function: it allocates one of a type and keeps it in its frame, or what a call
+ * of the second function gives. */
+static void put_kept(struct scene *scene, int type)
+{
+	uint64_t descriptor = TYPES_ADDRESS + scene->places.types[type] - TYPES_OFFSET;
+	put_relative(scene, "\x48\x8d\x05", 3, descriptor); /* LEA type, RAX */
+	put_relative(scene, "\xe8", 1, SYNTHETIC_TEXT + ALLOCATES);
+	put(scene, "\x48\x89\x44\x24\x10", 5); /* MOV RAX, 16(RSP) */
+}
+
+static void put_called(struct scene *scene)
+{
+	put_relative(scene, "\xe8", 1, SYNTHETIC_TEXT + SECOND);
+	put(scene, "\x48\x89\x44\x24\x10", 5);
+}
+
+/* Finds the words of the first function of SCENE's program. */
+static void find_words(struct scene *scene, struct gh_word_origins *words)
+{
+	struct program program;
+	struct gh_func func;
+	struct gh_signatures none = {0};
+	put(scene, "\xc3", 1);
+	memset(scene->code, 0xcc, (size_t)(scene->data + TEXT_OFFSET + SECOND - scene->code));
+	open_program(&program, scene);
+	ck_assert(gh_pclntab_record(&program.tab, 0, &func, NULL));
+	ck_assert(gh_word_origins_find(words, &program.types, &none, &func));
+	close_program(&program, scene);
+}
+
+/* WORD, which may be NULL for none, is of TYPE, or of none. */
+static void check_word(const struct gh_word_origin *word, enum gh_origin_from from, uint32_t type)
+{
+	ck_assert(word != NULL || type == GH_NO_RTYPE);
+	if (word == NULL)
+		return;
+	ck_assert_uint_eq(word->from, from);
+	ck_assert_uint_eq(word->number, type);
+	ck_assert_uint_eq(word->nloads, 0);
+}
+
+START_TEST(words_are_what_is_made_for_them)
+{
+	static const struct {
+		int made[2]; /* types; -1: the word is set to 0 */
+		uint32_t type;
+	} cases[] = {
+	    {{TYPE_NODE, -1}, TYPE_NODE},
+	    {{-1, TYPE_NODE}, TYPE_NODE},
+	    {{TYPE_NODE, TYPE_NODE}, TYPE_NODE},
+	    {{TYPE_NODE, TYPE_ATOMIC}, GH_NO_RTYPE},
+	    {{-1, -1}, GH_NO_RTYPE},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct scene scene;
+		struct gh_word_origins words;
+		start(&scene, formats[_i]);
+		for (unsigned k = 0; k < 2; k++) {
+			if (cases[i].made[k] >= 0)
+				put_kept(&scene, cases[i].made[k]);
+			else /* MOV 0, 16(RSP) */
+				put(&scene, "\x48\xc7\x44\x24\x10\0\0\0\0", 9);
+		}
+		find_words(&scene, &words);
+		check_word(gh_word_origins_kept(&words, 16), GH_ORIGIN_MADE, cases[i].type);
+		ck_assert_ptr_null(gh_word_origins_kept(&words, 8));
+		gh_word_origins_free(&words);
+	}
+}
+END_TEST
+
+START_TEST(functions_return_what_they_make)
+{
+	struct scene scene;
+	struct gh_word_origins words;
+	start(&scene, formats[_i]);
+	put_kept(&scene, TYPE_NODE);
+	find_words(&scene, &words);
+	ck_assert(words.returns);
+	check_word(&words.returned, GH_ORIGIN_MADE, TYPE_NODE);
+	gh_word_origins_free(&words);
+	/* There are two ways: JE to the second */
+	start(&scene, formats[_i]);
+	put(&scene, "\x74\x12", 2);
+	put_kept(&scene, TYPE_NODE);
+	put(&scene, "\xc3", 1);
+	put_kept(&scene, TYPE_ATOMIC);
+	find_words(&scene, &words);
+	ck_assert(!words.returns);
+	gh_word_origins_free(&words);
+	start(&scene, formats[_i]);
+	put_called(&scene);
+	find_words(&scene, &words);
+	ck_assert(words.returns);
+	ck_assert_uint_eq(words.returned.from, GH_ORIGIN_CALLED);
+	ck_assert_uint_eq(words.returned.callee, SYNTHETIC_TEXT + SECOND);
+	gh_word_origins_free(&words);
+}
+END_TEST
+
+/* A byte that begins no instruction may be followed by any. */
+START_TEST(half_a_function_tells_nothing)
+{
+	struct scene scene;
+	struct gh_word_origins words;
+	start(&scene, formats[_i]);
+	put_kept(&scene, TYPE_NODE);
+	put(&scene, "\x06", 1);
+	find_words(&scene, &words);
+	ck_assert_uint_eq(words.kept.count, 0);
+	ck_assert(!words.returns);
+	gh_word_origins_free(&words);
+}
+END_TEST
+
+/* A map is passed to a function of the runtime's: the result of a call, one in the frame, and a
+ * second argument, which may be in an interface. */
+START_TEST(words_are_what_they_are_used_as)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		struct scene scene;
+		struct gh_word_origins words;
+		scene = (struct scene){.what = {.format = formats[_i],
+						.word = 8,
+						.sections = true,
+						.last = "runtime.mapassign"}};
+		scene.data = typemaker_make(&scene.what, &scene.size, &scene.places);
+		scene.code = scene.data + TEXT_OFFSET;
+		if (i == 0) {
+			put_called(&scene);
+			put(&scene, "\x48\x89\xc3", 3); /* MOV RAX, RBX */
+		} else if (i == 1) {
+			put(&scene, "\x48\x8d\x5c\x24\x10", 5); /* LEA 16(RSP), RBX */
+		} else {
+			put(&scene, "\x48\x89\x5c\x24\x10", 5); /* MOV RBX, 16(RSP) */
+		}
+		uint64_t map = TYPES_ADDRESS + scene.places.types[TYPE_MAP] - TYPES_OFFSET;
+		put_relative(&scene, "\x48\x8d\x05", 3, map);
+		put_relative(&scene, "\xe8", 1, SYNTHETIC_TEXT + ALLOCATES);
+		find_words(&scene, &words);
+		const struct gh_word_origin *kept = gh_word_origins_kept(&words, 16);
+		if (i == 0)
+			check_word(kept, GH_ORIGIN_USED, TYPE_MAP);
+		else if (i == 2)
+			check_word(kept, GH_ORIGIN_ARGUMENT, 1);
+		ck_assert_uint_eq(words.placed.count, i == 1);
+		ck_assert(i != 1 || (words.placed.items[0].offset == 16 &&
+				     words.placed.items[0].type == TYPE_MAP));
+		gh_word_origins_free(&words);
+	}
+}
+END_TEST
+
 void closure_tests(TCase *tests)
 {
+	tcase_add_loop_test(tests, words_are_what_is_made_for_them, 0, 3);
+	tcase_add_loop_test(tests, functions_return_what_they_make, 0, 3);
+	tcase_add_loop_test(tests, half_a_function_tells_nothing, 0, 3);
+	tcase_add_loop_test(tests, words_are_what_they_are_used_as, 0, 3);
 	tcase_add_loop_test(tests, the_first_word_of_what_is_allocated_is_the_code, 0, 3);
 	tcase_add_loop_test(tests, closures_of_two_structs_are_not_known, 0, 3);
 	tcase_add_loop_test(tests, the_function_of_the_longest_name_makes_it, 0, 3);

@@ -183,16 +183,21 @@ START_TEST(instructions_change_what_they_write)
 {
 	static const struct code_value rows[] = {
 	    /* Vectors */
-	    {CODE("\x0f\x10\x00"), 1, ARG(1, 0, 0)},     /* movups xmm0,[rax] */
-	    {CODE("\x0f\x11\x02"), 1, ARG(1, 0, 0)},     /* movups [rdx],xmm0 */
-	    {CODE("\x0f\x28\xc1"), 1, ARG(1, 0, 0)},     /* movaps xmm0,xmm1 */
-	    {CODE("\x0f\x29\x0a"), 1, ARG(1, 0, 0)},     /* movaps [rdx],xmm1 */
-	    {CODE("\x0f\x57\xc0"), 1, ARG(1, 0, 0)},     /* xorps xmm0,xmm0 */
-	    {CODE("\x66\x0f\x6f\x00"), 1, ARG(1, 0, 0)}, /* movdqa xmm0,[rax] */
-	    {CODE("\xf3\x0f\x7f\x00"), 1, ARG(1, 0, 0)}, /* movdqu [rax],xmm0 */
-	    {CODE("\x66\x0f\xef\xc0"), 1, ARG(1, 0, 0)}, /* pxor xmm0,xmm0 */
+	    {CODE("\x0f\x10\x00"), 1, ARG(1, 0, 0)},         /* movups xmm0,[rax] */
+	    {CODE("\x0f\x11\x02"), 1, ARG(1, 0, 0)},         /* movups [rdx],xmm0 */
+	    {CODE("\x0f\x28\xc1"), 1, ARG(1, 0, 0)},         /* movaps xmm0,xmm1 */
+	    {CODE("\x0f\x29\x0a"), 1, ARG(1, 0, 0)},         /* movaps [rdx],xmm1 */
+	    {CODE("\x0f\x57\xc0"), 1, ARG(1, 0, 0)},         /* xorps xmm0,xmm0 */
+	    {CODE("\x66\x0f\x6f\x00"), 1, ARG(1, 0, 0)},     /* movdqa xmm0,[rax] */
+	    {CODE("\xf3\x0f\x7f\x00"), 1, ARG(1, 0, 0)},     /* movdqu [rax],xmm0 */
+	    {CODE("\x66\x0f\xef\xc0"), 1, ARG(1, 0, 0)},     /* pxor xmm0,xmm0 */
+	    {CODE("\x0f\x58\xc1"), 1, ARG(1, 0, 0)},         /* addps xmm0,xmm1 */
+	    {CODE("\x66\x0f\x2e\xc1"), 1, ARG(1, 0, 0)},     /* ucomisd xmm0,xmm1 */
+	    {CODE("\xf2\x48\x0f\x2a\xc0"), 1, ARG(1, 0, 0)}, /* cvtsi2sd xmm0,rax */
+	    {CODE("\x48\xff\xc1"), 0, ARG(0, 0, 0)},         /* inc rcx */
+	    {CODE("\x48\xff\xc9"), 1, UNKNOWN},              /* dec rcx */
 	    /* Others may change any register. */
-	    {CODE("\x0f\x58\xc1"), 1, UNKNOWN},              /* addps xmm0,xmm1 */
+	    {CODE("\x0f\x14\xc1"), 1, UNKNOWN},              /* unpcklps xmm0,xmm1 */
 	    {CODE("\x0f\xa2"), 1, UNKNOWN},                  /* cpuid */
 	    {CODE("\x48\x92"), 1, UNKNOWN},                  /* xchg rax,rdx */
 	    {CODE("\x48\x0f\xb1\x1a"), 1, UNKNOWN},          /* cmpxchg [rdx],rbx */
@@ -254,8 +259,79 @@ START_TEST(what_is_known_does_not_depend_on_the_way)
 }
 END_TEST
 
+static struct gh_reading settling(struct last_call *last)
+{
+	struct gh_reading reading = codewalk_reading(last);
+	reading.settles = true;
+	return reading;
+}
+
+START_TEST(ways_agree_where_one_has_nothing)
+{
+	static const struct code_value rows[] = {
+	    {CODE(""), 1, ARG(1, 0, 0)},
+	    {CODE("\x31\xc9"), 1, ZERO},                 /* xor ecx,ecx */
+	    {CODE("\x33\xc9"), 1, ZERO},                 /* the other form */
+	    {CODE("\x31\xc1"), 1, UNKNOWN},              /* xor ecx,eax */
+	    {CODE("\x31\xc9\x48\x8b\x51\x08"), 2, ZERO}, /* xor ecx,ecx; mov rdx,[rcx+8] */
+	    {CODE("\x74\x02\x31\xc9"), 1, ARG(1, 0, 0)}, /* je 1f; xor ecx,ecx; 1: */
+	    {CODE("\x74\x03\x48\x89\xc1"), 1, UNKNOWN},  /* je 1f; mov rcx,rax; 1: */
+	    {CODE("\x31\xc9\x74\x03\x48\x89\xc1"), 1, ARG(0, 0, 0)},
+	    /* xor ecx,ecx; je 1f; mov rcx,rax; 1: */
+	    {CODE("\x31\xc9\x48\x89\xca\x48\x89\xc1\x74\xf8"), 2,
+	     ARG(0, 0, 0)}, /* xor ecx,ecx; 1: mov rdx,rcx; mov rcx,rax; je 1b */
+	    {CODE("\x90\x48\x89\xca\x48\x89\xc1\x74\xf8"), 2,
+	     UNKNOWN}, /* nop; 1: mov rdx,rcx; mov rcx,rax; je 1b */
+	    {CODE("\x48\x89\xca\x48\x89\xc1\x74\xf8"), 2,
+	     UNKNOWN}, /* 1: mov rdx,rcx; mov rcx,rax; je 1b */
+	    /* jmp 2f; 1: mov rcx,rax; 2: je 1b */
+	    {CODE("\xeb\x03\x48\x89\xc1\x74\xfb"), 1, UNKNOWN},
+	    {CODE("\xeb\x03\x48\x89\xc9\x74\xfb"), 1, ARG(1, 0, 0)}, /* the same with mov rcx,rcx */
+	    {CODE("\xeb\x01\x90"), 1, ARG(1, 0, 0)},                 /* jmp 1f; nop; 1: */
+	    {CODE("\xeb\x03\x48\x89\xc1"), 1, UNKNOWN},              /* jmp 1f; mov rcx,rax; 1: */
+	    {CODE("\x74\x02\xff\xe0"), 1, UNKNOWN},                  /* je 1f; jmp rax; 1: */
+	};
+	CHECK(settling, rows);
+}
+END_TEST
+
+START_TEST(words_hold_what_all_that_write_them_agree_on)
+{
+	static const struct code_value rows[] = {
+	    {CODE("\x48\x8b\x4c\x24\x08"), 1, FRAME(1, 8, 0)}, /* mov rcx,[rsp+8] */
+	    {CODE("\x48\x89\x44\x24\x08\x48\x89\x44\x24\x08\x48\x8b\x4c\x24\x08"), 1,
+	     ARG(0, 0, 0)}, /* mov [rsp+8],rax; mov [rsp+8],rax; mov rcx,[rsp+8] */
+	    {CODE("\x48\x89\x44\x24\x08\x48\x89\x54\x24\x08\x48\x8b\x4c\x24\x08"), 1,
+	     FRAME(1, 8, 0)}, /* mov [rsp+8],rax; mov [rsp+8],rdx; mov rcx,[rsp+8] */
+	    {CODE("\x31\xd2\x48\x89\x44\x24\x08\x48\x89\x54\x24\x08\x48\x8b\x4c\x24\x08"), 1,
+	     ARG(0, 0, 0)}, /* xor edx,edx before those */
+	    {CODE("\x48\x89\x44\x24\x08\x48\xc7\x44\x24\x08\x00\x00\x00\x00\x48\x8b\x4c\x24\x08"),
+	     1, ARG(0, 0, 0)}, /* mov [rsp+8],rax; mov qword ptr [rsp+8],0; mov rcx,[rsp+8] */
+	    {CODE("\x48\x89\x44\x24\x08\x48\xc7\x44\x24\x08\x01\x00\x00\x00\x48\x8b\x4c\x24\x08"),
+	     1, FRAME(1, 8, 0)}, /* the same with 1 */
+	    {CODE("\x48\x89\x44\x24\x08\x44\x0f\x11\x3c\x24\x48\x8b\x4c\x24\x08"), 1,
+	     ARG(0, 0, 0)}, /* mov [rsp+8],rax; movups [rsp],xmm15; mov rcx,[rsp+8] */
+	    {CODE("\x48\x89\x44\x24\x08\x0f\x11\x04\x24\x48\x8b\x4c\x24\x08"), 1,
+	     FRAME(1, 8, 0)}, /* the same with xmm0 */
+	    {CODE("\x48\x89\x44\x24\x08\x89\x44\x24\x08\x48\x8b\x4c\x24\x08"), 1,
+	     FRAME(1, 8, 0)}, /* mov [rsp+8],rax; mov [rsp+8],eax; mov rcx,[rsp+8] */
+	    {CODE("\x90\x48\x8b\x4c\x24\x08\x48\x89\x44\x24\x08\x74\xf4"), 1,
+	     ARG(0, 0, 0)}, /* nop; 1: mov rcx,[rsp+8]; mov [rsp+8],rax; je 1b */
+	    {CODE("\x48\x89\x44\x24\x08\x48\x8d\x54\x24\x08\x48\x8b\x4c\x24\x08"), 1,
+	     FRAME(1, 8, 0)}, /* mov [rsp+8],rax; lea rdx,[rsp+8]; mov rcx,[rsp+8] */
+	    {CODE("\x48\x8d\x14\x24\x48\x89\x44\x24\x08\x48\x89\x5a\x08\x48\x8b\x4c\x24\x08"), 1,
+	     FRAME(1, 8, 0)}, /* lea rdx,[rsp]; mov [rsp+8],rax; mov [rdx+8],rbx; mov rcx,[rsp+8] */
+	    {CODE("\x48\x8d\x14\x24\x48\x89\x44\x24\x08\x48\x89\x42\x08\x48\x8b\x4c\x24\x08"), 1,
+	     ARG(0, 0, 0)}, /* the same with mov [rdx+8],rax */
+	};
+	CHECK(settling, rows);
+}
+END_TEST
+
 void known_values_tests(TCase *tests)
 {
+	tcase_add_test(tests, ways_agree_where_one_has_nothing);
+	tcase_add_test(tests, words_hold_what_all_that_write_them_agree_on);
 	tcase_add_test(tests, registers_hold_what_is_moved_and_added);
 	tcase_add_test(tests, globals_are_at_their_addresses);
 	tcase_add_test(tests, words_of_the_frame_are_at_sp);

@@ -136,7 +136,10 @@ START_TEST(what_instructions_do)
 	    {0xc6, 0xc7, 0xc0, GH_X86_WRITES_RM},                    /* MOV of an immediate */
 	    {0xc8, 0xd0, 0xc8, 0},                                   /* ENTER and others */
 	    {0xd1, 0xd1, 0xe0, CHANGED},                             /* SHL by one */
-	    {0xd2, 0xff, 0xc8, 0},                                   /* CALL and others */
+	    {0xd2, 0xfe, 0xc8, 0},                                   /* CALL and others */
+	    {0xff, 0xff, 0xc0, CHANGED},                             /* INC */
+	    {0xff, 0xff, 0xc8, CHANGED},                             /* DEC */
+	    {0xff, 0xff, 0xd0, 0},                                   /* CALL of a register */
 	    {0x0f10, 0x0f1e, 0xc8, 0},                               /* MOVUPS and others */
 	    {0x0f1f, 0x0f1f, 0xc8, GH_X86_PASSES},                   /* NOP */
 	    {0x0f20, 0x0f3f, 0xc8, 0},                               /* and others */
