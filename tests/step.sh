@@ -208,7 +208,57 @@ check_delve() {
 	same "$name: 24 next: the lines that Delve stops at in the twin" "$work/expected" "$work/found"
 }
 
+# in_body: of lines' numbers those of statements in loops' bodies, and of what follows the loops, without repetitions: the code of a
+# line may be in several pieces, and what begins and ends loops is mixed with iterators.
+in_body() {
+	grep -nvE 'for |func |^\s*}|^$|if x == 1|continue' "$source" | cut -d : -f 1 >"$work/statements"
+	grep -xFf "$work/statements" | uniq
+}
+
+# check_loops RELEASE: loops over iterators are stepped through in their bodies, those of this call alone, and so Delve does it in
+# the twin; what the iterators do is not shown. The runtime takes no coroutine that is switched to from a locked goroutine.
+check_loops() {
+	local source=$tests/samples/ranges/main.go name="Go $1, loops over iterators" function count session delve
+	local counts="walk:13 simple:9 nested:20 find:9 again:15"
+	sample "$name" "$1" ranges || return
+	commands=()
+	: >"$work/delve"
+	for function in $counts; do
+		count=${function#*:} function=main.${function%:*}
+		commands+=("tbreak $function" continue "echo in $function\n")
+		printf '%s\n' "break $function" continue clearall >>"$work/delve"
+		for ((; count > 0; count--)); do
+			commands+=(next)
+			echo next >>"$work/delve"
+		done
+		commands+=("echo out\n")
+	done
+	session=$(goheap "$directory/ranges.stripped" "tbreak main.main" run "${commands[@]}" "tbreak main.pull" continue "info breakpoints" \
+		next next next next next next next next continue)
+	lacks "$name: nothing else is shown" "$(sed -n '/^in /,/^out$/p' <<<"$session")" 'hit |Breakpoint|[Ee]rror|goheap|warning'
+	has "$name: no breakpoint is left" "$session" '^No breakpoints[, ].*watchpoints.*\.$'
+	lacks "$name: coroutines" "$session" "fatal error"
+	has "$name: what the program prints" "$session" '^6 7 14 3 36 6 5$'
+	if ! delve=$("$tests/debian-program" delve usr/bin/dlv sid 2>"$work/why"); then
+		skip "$name: Delve" "$(tail -n 1 "$work/why")"
+		return
+	fi
+	timeout -k 5 "$patience" "$delve" exec --check-go-version=false --allow-non-terminal-interactive=true \
+		--init "$work/delve" "$directory/ranges" </dev/null >"$work/theirs" 2>&1
+	for function in $counts; do
+		function=main.${function%:*}
+		sed -n "/^in $function$/,/^out$/p" <<<"$session" | lines | in_body >"$work/found"
+		sed -nE "s/^> (\[[^]]*\] )?$function(-range[0-9]+)*\(.*main\.go:([0-9]+) .*/\3/p" "$work/theirs" | in_body >"$work/expected"
+		# The steps of either may end sooner.
+		count=$(wc -l "$work/found" "$work/expected" | awk 'NR == 1 || $1 < least { least = $1 } END { print least + 0 }')
+		[ "$count" -ge 4 ] || fail "$name: $function: steps" "$(paste "$work/expected" "$work/found")"
+		same "$name: $function: the lines that Delve stops at in the twin" <(head -n "$count" "$work/expected") \
+			<(head -n "$count" "$work/found")
+	done
+}
+
 for release in $(releases "$apart"); do
+	((${release#1.} < 23)) || check_loops "$release"
 	sample "Go $release" "$release" steps || continue
 	steps=${STEPS:-60} finishes=8 all_processors=8
 	is_full || steps=${STEPS:-30} finishes=4
@@ -238,7 +288,9 @@ for release in $(releases "$apart"); do
 	done
 done
 # How the runtime goes on from a recovered panic is told by its code.
-if [ -z "${RELEASES-}" ] && in_full "a panic in the other releases"; then
+if [ -z "${RELEASES-}" ] && in_full "loops and a panic in the other releases"; then
+	# Bodies are inlined from Go 1.24 on.
+	check_loops 1.23
 	for release in $("$tests/toolchain" list); do
 		[[ " $apart " == *" $release "* ]] || ! sample "Go $release" "$release" steps ||
 			GOMAXPROCS=8 check_unwound "Go $release" "$directory/steps.stripped"

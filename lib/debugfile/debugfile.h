@@ -6,7 +6,7 @@
  * - dwarf_info.c, packages.c: functions, in a unit for each package;
  * - dwarf_unit.c: what each unit begins with, and the functions' abbreviations;
  * - dwarf_parts.c: several of these units at once, put together;
- * - dwarf_line.c, dwarf_inline.c: lines and inlined calls;
+ * - dwarf_line.c, dwarf_inline.c: lines and inlined calls; statements.c: where lines' code begins;
  * - dwarf_args.c, dwarf_live_words.c, dwarf_frame_slots.c: variables of functions: arguments, words
  *   that stack maps tell of, those that a heap dump's frames have; dwarf_variable.c: one of these;
  * - dwarf_types.c, dwarf_runtime_types.c: types; dwarf_type_entries.c: their abbreviations and
@@ -144,5 +144,12 @@ void gh_slot_types_free(struct gh_slot_types *types);
  * other entries can be added to it. */
 void gh_slot_block_begin(struct gh_buffer *info, const struct gh_slot_types *types,
 			 const struct gh_slots *slots, const struct gh_site *site);
+
+/* The addresses of a function where GDB may stop at a line: the statements of its line table. */
+struct gh_statements GH_VECTOR(uint64_t);
+
+/* Finds those of FUNC, ascending, to be freed with gh_vector_free. False if memory ran out. */
+bool gh_statements_find(struct gh_statements *statements, const struct gh_pclntab *tab,
+			const struct gh_func *func);
 
 #endif

@@ -16,7 +16,8 @@
 /* What machines have that differ in the order of bytes alone. */
 #define MIPS                                                                                       \
 	.isa = GH_ISA_MIPS, .machine = EM_MIPS, .quantum = 4, .link_register = true, .pc_unit = 2, \
-	.uid_size = 4, .dwarf_sp = 29, .dwarf_ra = 31, .dwarf_pc = 66, .dwarf_g = 30
+	.uid_size = 4, .dwarf_sp = 29, .dwarf_ra = 31, .dwarf_pc = 66, .dwarf_g = 30,              \
+	.gdb_closure = "$s6"
 #define MIPS_32                                                                                    \
 	MIPS, .pointer_size = 4, .min_frame = 4, .injected_gap = 4,                                \
 	      .gregs = {.count = 45, .pc = 40, .sp = 35, .lr = 37}
@@ -27,7 +28,7 @@
 	.letter = '9', .isa = GH_ISA_PPC64, .machine = EM_PPC64, .pointer_size = 8, .quantum = 4,  \
 	.link_register = true, .relative_type = R_PPC64_RELATIVE, .symbol_type = R_PPC64_ADDR64,   \
 	.min_frame = 32, .injected_gap = 32, .pc_unit = 1, .uid_size = 4, .dwarf_sp = 1,           \
-	.dwarf_ra = 65, .dwarf_pc = 67, .dwarf_g = 30,                                             \
+	.dwarf_ra = 65, .dwarf_pc = 67, .dwarf_g = 30, .gdb_closure = "$r11",                      \
 	.gregs = {.count = 48, .pc = 32, .sp = 1, .lr = 36},                                       \
 	.arg_registers = {{3, 8}, {14, 4}, {33, 12}}
 
@@ -43,6 +44,7 @@
 static const struct gh_arch arches[] = {
     {
 	.goarch = "386",
+	.gdb_closure = "$edx",
 	.letter = '8',
 	.isa = GH_ISA_386,
 	.machine = EM_386,
@@ -67,6 +69,7 @@ static const struct gh_arch arches[] = {
     },
     {
 	.goarch = "amd64",
+	.gdb_closure = "$rdx",
 	.letter = '6',
 	.isa = GH_ISA_AMD64,
 	.machine = EM_X86_64,
@@ -97,6 +100,7 @@ static const struct gh_arch arches[] = {
     },
     {
 	.goarch = "arm",
+	.gdb_closure = "$r7",
 	.letter = '5',
 	.isa = GH_ISA_ARM,
 	.machine = EM_ARM,
@@ -117,6 +121,7 @@ static const struct gh_arch arches[] = {
     },
     {
 	.goarch = "arm64",
+	.gdb_closure = "$x26",
 	.letter = '7',
 	.isa = GH_ISA_ARM64,
 	.machine = EM_AARCH64,
@@ -143,6 +148,7 @@ static const struct gh_arch arches[] = {
     },
     {
 	.goarch = "loong64",
+	.gdb_closure = "$r29",
 	.isa = GH_ISA_LOONG64,
 	.machine = EM_LOONGARCH,
 	.pointer_size = 8,
@@ -170,6 +176,7 @@ static const struct gh_arch arches[] = {
     {.goarch = "ppc64le", PPC64},
     {
 	.goarch = "riscv64",
+	.gdb_closure = "$x26",
 	.isa = GH_ISA_RISCV64,
 	.machine = EM_RISCV,
 	.pointer_size = 8,
@@ -190,6 +197,7 @@ static const struct gh_arch arches[] = {
     },
     {
 	.goarch = "s390x",
+	.gdb_closure = "$r12",
 	.letter = 'z',
 	.isa = GH_ISA_S390X,
 	.machine = EM_S390,

@@ -92,6 +92,8 @@ struct gh_arch {
 			     register's, for where to return to code that was interrupted */
 	uint8_t dwarf_g;  /* of the register that holds g, the goroutine, in Go code; 0 if none
 			     does. On amd64 that is so from Go 1.17 on */
+	const char *gdb_closure; /* GDB's name of the register that has a closure's address where
+				    the function begins: REGCTXT in src/cmd/internal/obj/<arch> */
 	bool gdb_has_dwarf_pc;   /* dwarf_pc is the pc to GDB (<arch>_dwarf_reg_to_regnum) */
 	struct gh_gregset gregs; /* of a core file's threads */
 	uint16_t vectors_note;   /* that has their vector registers, in a core file and for ptrace

@@ -307,6 +307,7 @@ static char *add_symbols(struct job *job, struct gh_program *program)
 	}
 	struct gh_buildinfo info;
 	gh_buildinfo_read(&info, &program->image);
+	gh_script_stepping(job->boot, &program->tab);
 	char *debug = find_debug_file(job, program, &err);
 	if (debug != NULL)
 		load_symbols(job, program, &info, debug);

@@ -482,4 +482,8 @@ size_t gh_blocked_finalizers_print(const struct gh_dump *dump, struct gh_symbols
 void gh_deep_stack_print(const struct gh_dump *dump, struct gh_symbols *symbols, const char *part,
 			 bool json);
 
+/* Has goheap.gdb step as it is needed in the program of TAB: into bodies of loops over iterators,
+ * and over calls of coroutines. */
+void gh_script_stepping(FILE *script, const struct gh_pclntab *tab);
+
 #endif
