@@ -207,7 +207,7 @@ within() {
 
 usages() {
 	misused <<-'END'
-		|Usage: goheap [OPTION...] COMMAND [ARG...]
+		|Usage: goheap [OPTION...] [COMMAND] TARGET
 		nosuch|goheap: no such command: nosuch
 		hnag FILE|goheap: no such command: hnag; did you mean hang?
 		leak|goheap: no such command: leak; did you mean suspects?

@@ -111,6 +111,7 @@ run_commands() {
 		debug | unstrip) arguments=(server -o "$work/out") ;;
 		instances) arguments=(-e shop after.heapdump main.Session) ;;
 		diff) arguments=(-e shop before.heapdump after.heapdump) ;;
+		ps) arguments=() ;;
 		frame) arguments=(-e shop after.heapdump 1) ;;
 		funcs | lines) arguments=(server) ;;
 		objects | path | print | reachable | referrers) arguments=(-e shop after.heapdump "$address") ;;

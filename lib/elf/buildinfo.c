@@ -53,9 +53,11 @@ static const uint8_t *pointed_string(const struct gh_image *image, struct gh_cur
 	return gh_cursor_bytes(&text, *size);
 }
 
-/* A copy of the field called KEY (with its tab) of the SIZE bytes of module information at TEXT, up
- * to the next tab or the end of its line; NULL if there is none. */
-static char *module_field(struct gh_buildinfo *info, const char *text, size_t size, const char *key)
+/* A copy of value NUMBER, counted from 0, of those that tabs are between in the line that begins
+ * with KEY (with its tab) of the SIZE bytes of module information at TEXT; NULL if there is none.
+ */
+static char *module_field(struct gh_buildinfo *info, const char *text, size_t size, const char *key,
+			  unsigned number)
 {
 	const char *end = text + size;
 	size_t key_size = strlen(key);
@@ -66,7 +68,13 @@ static char *module_field(struct gh_buildinfo *info, const char *text, size_t si
 		size_t length = (size_t)(line_end - text);
 		if (length > key_size && memcmp(text, key, key_size) == 0) {
 			const char *value = text + key_size;
-			const char *tab = memchr(value, '\t', length - key_size);
+			const char *tab = memchr(value, '\t', (size_t)(line_end - value));
+			for (; number > 0 && tab != NULL; number--) {
+				value = tab + 1;
+				tab = memchr(value, '\t', (size_t)(line_end - value));
+			}
+			if (number > 0)
+				return NULL;
 			return copy_text(info, value,
 					 (size_t)((tab != NULL ? tab : line_end) - value));
 		}
@@ -96,8 +104,10 @@ static void read_buildinfo(struct gh_buildinfo *info, const struct gh_image *ima
 	info->go_version = copy_text(info, version, version_size);
 	if (module != NULL && module_size > 2 * SENTINEL) {
 		const char *text = (const char *)module + SENTINEL;
-		info->path = module_field(info, text, module_size - 2 * SENTINEL, "path\t");
-		info->module = module_field(info, text, module_size - 2 * SENTINEL, "mod\t");
+		module_size -= 2 * SENTINEL;
+		info->path = module_field(info, text, module_size, "path\t", 0);
+		info->module = module_field(info, text, module_size, "mod\t", 0);
+		info->module_version = module_field(info, text, module_size, "mod\t", 1);
 	}
 }
 
@@ -325,6 +335,7 @@ void gh_buildinfo_free(struct gh_buildinfo *info)
 	free(info->go_version);
 	free(info->path);
 	free(info->module);
+	free(info->module_version);
 	free(info->go_build_id);
 	free(info->gnu_build_id);
 	*info = (struct gh_buildinfo){0};

@@ -166,12 +166,13 @@ struct gh_memory;
 
 /* Each field is NULL where the program does not say. All are owned. */
 struct gh_buildinfo {
-	char *go_version;   /* as runtime.Version, e.g. "go1.22.5" */
-	char *path;         /* import path of the main package */
-	char *module;       /* path of the main module */
-	char *go_build_id;  /* the text of the Go build id note */
-	char *gnu_build_id; /* the GNU build id note, in lower-case hexadecimal */
-	bool failed;        /* memory ran out for one of them */
+	char *go_version;     /* as runtime.Version, e.g. "go1.22.5" */
+	char *path;           /* import path of the main package */
+	char *module;         /* path of the main module */
+	char *module_version; /* of the main module, e.g. "v1.2.3", "(devel)" */
+	char *go_build_id;    /* the text of the Go build id note */
+	char *gnu_build_id;   /* the GNU build id note, in lower-case hexadecimal */
+	bool failed;          /* memory ran out for one of them */
 };
 
 /* Reads the notes (of segments, then of sections) and .go.buildinfo (documented in Go's

@@ -67,14 +67,50 @@ static bool is_system(const struct gh_process *process, const struct gh_goroutin
 	       (g->status == GH_DUMP_WAITING && is_one_of(reason, length, idle));
 }
 
+/* The reason why G waits, of *LENGTH bytes. */
+static const char *find_reason(const struct gh_process *process,
+			       const struct gh_wait_reasons *reasons, const struct gh_goroutine *g,
+			       size_t *length)
+{
+	const char *reason;
+	*length = gh_goroutine_reason(process, g, &reason);
+	return *length > 0 ? reason : gh_wait_reason(reasons, g->wait_reason, length);
+}
+
+bool gh_live_count_goroutines(uint64_t *count, int pid, const struct gh_pclntab *tab, int minor)
+{
+	struct gh_error err;
+	struct gh_goroutines all;
+	struct gh_goroutine g;
+	size_t length;
+	const struct gh_memory memory = gh_live_memory(&pid);
+	const struct gh_image *image = tab->image;
+	struct gh_wait_reasons reasons = gh_wait_reasons_find(image);
+	uint64_t entry = gh_live_entry(pid, image->arch);
+	struct gh_process process = {
+	    .memory = {.source = &memory, .big_endian = image->arch->big_endian},
+	    .tab = tab,
+	    .minor = minor,
+	    .bias = gh_image_is_pie(image) ? entry - image->header.e_entry : 0,
+	};
+	*count = 0;
+	bool found = entry != 0 && gh_goroutines_find(&all, &process, &err);
+	while (found && gh_goroutines_next(&all, &process, &g)) {
+		const char *reason = find_reason(&process, &reasons, &g, &length);
+		*count += !is_system(&process, &g, reason, length);
+	}
+	if (found)
+		gh_goroutines_free(&all);
+	gh_process_memory_free(&process.memory);
+	return found && *count > 0;
+}
+
 static void add_goroutine(struct gh_dump_stream *stream, const struct gh_process *process,
 			  const struct gh_wait_reasons *reasons, const struct gh_goroutine *g)
 {
 	struct gh_buffer *out = &stream->bytes;
-	const char *reason;
-	size_t length = gh_goroutine_reason(process, g, &reason);
-	if (length == 0)
-		reason = gh_wait_reason(reasons, g->wait_reason, &length);
+	size_t length;
+	const char *reason = find_reason(process, reasons, g, &length);
 	gh_buffer_uleb128(out, GH_DUMP_GOROUTINE);
 	gh_buffer_uleb128(out, g->address);
 	gh_buffer_uleb128(out, g->syscall_sp != 0 ? g->syscall_sp : g->sp);

@@ -269,6 +269,10 @@ struct gh_free_memory gh_free_memory_find(const char *root);
  * which it is called NAME. */
 bool gh_free_memory_suffices(int pid, const char *name, struct gh_error *err);
 
+/* The entry point of the program that the running process PID has, which is on ARCH. 0 if it is not
+ * known: errno says why, or is 0 if the process has ended. */
+uint64_t gh_live_entry(int pid, const struct gh_arch *arch);
+
 /* The parts of a crash report: signals, and what the runtime itself has printed. */
 
 /* The name that Go has for a signal that ends a program. NULL for others. */

@@ -125,26 +125,38 @@ static bool list_again(struct gh_live_reader *reader)
 	return listed;
 }
 
-static bool read_entry(struct gh_live_reader *reader, const struct gh_arch *arch)
+uint64_t gh_live_entry(int pid, const struct gh_arch *arch)
 {
 	uint8_t bytes[1024];
+	char path[64];
+	uint64_t entry = 0;
 	unsigned word = arch->pointer_size;
-	int fd = gh_live_reader_open(reader, "auxv");
+	snprintf(path, sizeof(path), "/proc/%d/auxv", pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t size = fd >= 0 ? read(fd, bytes, sizeof(bytes)) : -1;
 	if (fd >= 0)
 		close(fd);
-	if (size < 0)
-		return gh_stopped_fail(reader->live->pid, reader->err);
 	struct gh_cursor cur =
-	    gh_cursor_make(bytes, (size_t)size, reader->name, 0, arch->big_endian);
+	    gh_cursor_make(bytes, size > 0 ? (size_t)size : 0, path, 0, arch->big_endian);
 	while (gh_cursor_left(&cur) >= 2 * word) {
 		uint64_t type = gh_cursor_uint(&cur, word);
 		uint64_t value = gh_cursor_uint(&cur, word);
 		if (type == AT_ENTRY)
-			reader->live->entry = value;
+			entry = value;
 	}
-	return reader->live->entry != 0 ||
-	       fail(reader, "a process with an entry point", "none: it has ended");
+	/* Whoever says why there is none asks errno. */
+	if (size >= 0)
+		errno = 0;
+	return entry;
+}
+
+static bool read_entry(struct gh_live_reader *reader, const struct gh_arch *arch)
+{
+	reader->live->entry = gh_live_entry(reader->live->pid, arch);
+	if (reader->live->entry != 0)
+		return true;
+	return errno != 0 ? gh_stopped_fail(reader->live->pid, reader->err)
+			  : fail(reader, "a process with an entry point", "none: it has ended");
 }
 
 /* A library of the process's has its entry point elsewhere than the program, even if it has none.

@@ -296,6 +296,10 @@ void gh_other_modules_free(struct gh_other_modules *modules);
 /* The memory of the running process whose number *PID is, which stays the caller's. */
 struct gh_memory gh_live_memory(const int *pid);
 
+/* Counts the goroutines of the running process PID, which runs the program of TAB, of Go 1.MINOR,
+ * but for the runtime's own, without stopping it. False if they cannot be found. */
+bool gh_live_count_goroutines(uint64_t *count, int pid, const struct gh_pclntab *tab, int minor);
+
 /* The memory and threads of a running process, as they were at one moment.
  *
  * Interfaces: process_vm_readv(2), and /proc/PID/maps, pagemap and auxv, proc(5) and

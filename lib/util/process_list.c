@@ -15,6 +15,9 @@
  * machine did, counted from the state, which is field 3. Source: proc_pid_stat(5). */
 enum { STARTTIME = 22 - 3 };
 
+/* Digits of a container's id, as Docker, containerd, CRI-O and Podman name control groups. */
+enum { CONTAINER_ID = 64 };
+
 /* Reads the start of a process at LINK's directory, in clock ticks; 0 if it has ended. */
 static uint64_t read_start_ticks(int pid)
 {
@@ -60,15 +63,47 @@ static bool describe(struct gh_process_summary *summary, int pid, uint64_t boote
 	return true;
 }
 
+/* Reads when the machine was booted, in seconds since the epoch; 0 if that is not known. */
+static uint64_t read_boot_time(void)
+{
+	uint64_t booted;
+	/* The kernel takes long to make this file on machines with many processors. */
+	return gh_number_file_read("/proc/stat", "btime ", &booted) ? booted : 0;
+}
+
+bool gh_process_summary_read(struct gh_process_summary *summary, int pid)
+{
+	return describe(summary, pid, read_boot_time());
+}
+
+void gh_process_container_read(char text[GH_CONTAINER_TEXT], int pid)
+{
+	static const char digits[] = "0123456789abcdef";
+	char path[64];
+	char *line = NULL;
+	size_t size = 0;
+	*text = '\0';
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
+	FILE *file = fopen(path, "re");
+	while (file != NULL && *text == '\0' && getline(&line, &size, file) >= 0) {
+		for (const char *at = line; *at != '\0' && *text == '\0'; at++) {
+			size_t length = strspn(at, digits);
+			if (length == CONTAINER_ID)
+				snprintf(text, GH_CONTAINER_TEXT, "%s", at);
+			at += length > 0 ? length - 1 : 0;
+		}
+	}
+	free(line);
+	if (file != NULL)
+		fclose(file);
+}
+
 bool gh_process_list(gh_process_take *take, void *context)
 {
 	DIR *processes = opendir("/proc");
 	const struct dirent *entry;
 	struct gh_process_summary summary;
-	uint64_t booted;
-	/* The kernel takes long to make this file on machines with many processors. */
-	if (!gh_number_file_read("/proc/stat", "btime ", &booted))
-		booted = 0;
+	uint64_t booted = read_boot_time();
 	while (processes != NULL && (entry = readdir(processes)) != NULL) {
 		long pid = strtol(entry->d_name, NULL, 10);
 		if (pid > 0 && pid <= INT_MAX && describe(&summary, (int)pid, booted))

@@ -16,6 +16,16 @@ struct gh_process_summary {
 	bool readable;          /* this user may know that */
 };
 
+/* Reads the process PID. False if there is none. */
+bool gh_process_summary_read(struct gh_process_summary *summary, int pid);
+
+/* The characters of a container's id that people are shown, and a NUL. */
+#define GH_CONTAINER_TEXT 13
+
+/* Puts the start of the id of the container that the process PID is in, as its control groups are
+ * named for it, into TEXT; "" if it is in none that is known. */
+void gh_process_container_read(char text[GH_CONTAINER_TEXT], int pid);
+
 typedef void gh_process_take(void *context, const struct gh_process_summary *summary);
 
 /* Hands each process of this machine to TAKE, in no order. False if /proc cannot be read. */

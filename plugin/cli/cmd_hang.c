@@ -1,10 +1,8 @@
 /* goheap hang: the first look at a process that does not go on. */
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "plugin/cli/command.h"
 #include "plugin/cli/wait_query.h"
@@ -193,30 +191,14 @@ static void print_threads(const struct gh_wait_query *query)
 	putchar('\n');
 }
 
-/* How many descriptors process PID has open; 0 if that cannot be read. */
-static uint64_t count_descriptors(int pid)
-{
-	char path[64];
-	uint64_t count = 0;
-	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
-	DIR *open = opendir(path);
-	const struct dirent *entry;
-	while (open != NULL && (entry = readdir(open)) != NULL)
-		count += entry->d_name[0] != '.';
-	if (open != NULL)
-		closedir(open);
-	return count;
-}
-
 /* Tells if no descriptor is left to the process: what waits for one tries again, or fails. */
 static void print_descriptors(int pid)
 {
-	struct rlimit limit;
-	uint64_t count = pid != 0 ? count_descriptors(pid) : 0;
-	if (count > 0 && prlimit(pid, RLIMIT_NOFILE, NULL, &limit) == 0 && count >= limit.rlim_cur)
+	uint64_t count, limit;
+	if (pid != 0 && gh_descriptors_count(&count, &limit, pid) && count >= limit)
 		printf("%" PRIu64 " file descriptors are open, and it may have %" PRIu64
 		       ": it can accept, connect and open nothing\n",
-		       count, (uint64_t)limit.rlim_cur);
+		       count, limit);
 }
 
 /* The system's number of the thread of GOROUTINE; 0 if it has none, or it is not known. */
@@ -398,8 +380,8 @@ static int answer(struct gh_wait_query *query)
 	}
 	bool collects = print_collector(query);
 	gh_world_print(query);
-	gh_blocked_finalizers_print(&query->dump, query->symbols, "finalizers", json);
-	gh_deep_stack_print(&query->dump, query->symbols, "stack", json);
+	gh_blocked_finalizers_print(stdout, &query->dump, query->symbols, 0, "finalizers", json);
+	gh_deep_stack_print(stdout, &query->dump, query->symbols, "stack", json);
 	if (!json)
 		puts("What most wait for:");
 	size_t ngroups = gh_wait_groups_print(query, SHOWN, "group");

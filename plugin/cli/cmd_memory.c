@@ -217,8 +217,16 @@ static const struct gh_column collector_columns[] = {
     {0},
 };
 
-/* Tells of the limit of memory, and that the collector WORKS to hold it. */
-static void print_limit(const struct gh_collections *collections, bool works)
+bool gh_collections_are_limited(const struct gh_collections *collections, bool is_live)
+{
+	uint64_t ago = is_live ? since(collections->last) : 0;
+	return collections->limit != 0 &&
+	       (double)collections->limited >= LIMIT_REACHED * (double)collections->limit &&
+	       collections->recent * SECOND > collections->span && ago < 60 * SECOND;
+}
+
+/* Tells of the limit of memory, and that the collector works to hold it, if it IS_REACHED. */
+static void print_limit(const struct gh_collections *collections, bool is_reached)
 {
 	char limit[GH_NUMBER_TEXT];
 	char *end = limit + sizeof(limit);
@@ -226,7 +234,7 @@ static void print_limit(const struct gh_collections *collections, bool works)
 	double used = (double)collections->limited / (double)collections->limit;
 	printf("The limit of memory (GOMEMLIMIT) is %.*s bytes, %.0f%% of which are used.\n",
 	       (int)(end - digits), digits, 100 * used);
-	if (works && used >= LIMIT_REACHED)
+	if (is_reached)
 		puts(
 		    "To stay below it the collector runs again and again: raise it, or keep less.");
 }
@@ -255,9 +263,8 @@ static void print_collections(const struct gh_collections *collections, bool is_
 	if (is_live)
 		printf(", and %.1f s ago", seconds(ago));
 	printf(". It has taken %.1f%% of the processors' time.\n", 100 * collections->cpu_fraction);
-	bool works = collections->recent * SECOND > collections->span && ago < 60 * SECOND;
 	if (collections->limit != 0)
-		print_limit(collections, works);
+		print_limit(collections, gh_collections_are_limited(collections, is_live));
 }
 
 /* The goroutine whose stack is the largest. */
@@ -319,7 +326,7 @@ static void print(const struct gh_footprint *footprint, bool is_live,
 		print_next(&rows[0], &all, options);
 }
 
-static bool open_target(struct gh_target *target, int pid, const struct gh_options *options)
+bool gh_memory_target_open(struct gh_target *target, int pid, const struct gh_options *options)
 {
 	struct gh_thread_states states;
 	if (pid == 0)
@@ -336,7 +343,7 @@ int gh_cmd_memory(const struct gh_options *options)
 	struct gh_footprint footprint;
 	struct gh_error err;
 	int pid = options->process != NULL ? atoi(options->process) : 0;
-	if (!open_target(&target, pid, options))
+	if (!gh_memory_target_open(&target, pid, options))
 		return GH_EXIT_INPUT;
 	bool found = pid != 0 ? gh_footprint_live(&footprint, &target.process, pid, &err)
 			      : gh_footprint_core(&footprint, &target.process, &target.core, &err);

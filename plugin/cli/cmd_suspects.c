@@ -59,9 +59,10 @@ static void print_text(struct gh_suspects *suspects)
 		puts(suspects->compares
 			 ? "Nothing to tell: nothing has grown by much of the heap"
 			 : "Nothing to tell: nothing keeps much of the heap by itself");
-	gh_blocked_finalizers_print(&suspects->query->dump, suspects->query->names.symbols, NULL,
-				    false);
-	gh_deep_stack_print(&suspects->query->dump, suspects->query->names.symbols, NULL, false);
+	gh_blocked_finalizers_print(stdout, &suspects->query->dump, suspects->query->names.symbols,
+				    0, NULL, false);
+	gh_deep_stack_print(stdout, &suspects->query->dump, suspects->query->names.symbols, NULL,
+			    false);
 	print_outside(suspects->query);
 	print_threads(suspects->query);
 }
@@ -76,8 +77,9 @@ static int answer(struct gh_heap_query *query, struct gh_suspects *older)
 		gh_print_error(&err);
 	else if (query->options->json) {
 		gh_suspects_emit(stdout, &suspects);
-		gh_blocked_finalizers_print(&query->dump, query->names.symbols, NULL, true);
-		gh_deep_stack_print(&query->dump, query->names.symbols, NULL, true);
+		gh_blocked_finalizers_print(stdout, &query->dump, query->names.symbols, 0, NULL,
+					    true);
+		gh_deep_stack_print(stdout, &query->dump, query->names.symbols, NULL, true);
 	} else
 		print_text(&suspects);
 	gh_suspects_free(&suspects);

@@ -27,20 +27,6 @@ static void print_line(struct gh_wait_query *query, const struct gh_wait *wait,
 	putchar('\n');
 }
 
-/* A goroutine that waits, or a group of those that wait alike at one place. */
-struct member {
-	char *text;                 /* what for, and where, without addresses; owned */
-	char *end;                  /* what its descriptor is of; NULL if not known; owned */
-	const struct gh_wait *wait; /* of one of them */
-	uint64_t waited;            /* ns; of a group the longest */
-	uint64_t object;            /* of one: its address; 0 if there is none */
-	size_t count;               /* of a group */
-	size_t objects;             /* of a group: different ones */
-	size_t ends;                /* of a group: of those with that END, the most */
-};
-
-struct members GH_VECTOR(struct member);
-
 static uint64_t object_of(const struct gh_waits *waits, const struct gh_wait *wait)
 {
 	if (wait->ncases == 0)
@@ -48,14 +34,14 @@ static uint64_t object_of(const struct gh_waits *waits, const struct gh_wait *wa
 	return waits->channels.items[waits->cases.items[wait->first].channel].address;
 }
 
-static int compare_ends(const struct member *x, const struct member *y)
+static int compare_ends(const struct gh_wait_group *x, const struct gh_wait_group *y)
 {
 	return strcmp(x->end != NULL ? x->end : "", y->end != NULL ? y->end : "");
 }
 
 static int compare_members(const void *a, const void *b)
 {
-	const struct member *x = a, *y = b;
+	const struct gh_wait_group *x = a, *y = b;
 	int order = strcmp(x->text, y->text);
 	if (order == 0)
 		order = (x->object > y->object) - (x->object < y->object);
@@ -92,14 +78,14 @@ static bool is_blocked(const struct gh_wait *wait)
 
 static int compare_groups(const void *a, const void *b)
 {
-	const struct member *x = a, *y = b;
+	const struct gh_wait_group *x = a, *y = b;
 	if (x->count != y->count)
 		return x->count > y->count ? -1 : 1;
 	return compare_members(a, b);
 }
 
 /* Prints what most descriptors of GROUP are of, if there is more than one. */
-static void print_ends(FILE *out, const struct member *group)
+static void print_ends(FILE *out, const struct gh_wait_group *group)
 {
 	if (group->ends < 2)
 		return;
@@ -110,7 +96,7 @@ static void print_ends(FILE *out, const struct member *group)
 	gh_escape_print(out, group->end);
 }
 
-static void print_group(struct gh_wait_query *query, const struct member *group)
+static void print_group(struct gh_wait_query *query, const struct gh_wait_group *group)
 {
 	FILE *out = query->out;
 	bool one = group->objects == 1;
@@ -129,17 +115,17 @@ static void print_group(struct gh_wait_query *query, const struct member *group)
 }
 
 /* Adds the groups of MEMBERS to GROUPS, whose texts they share, the largest first. */
-static void make_groups(struct members *groups, struct members *members)
+static void make_groups(struct gh_wait_group_list *groups, struct gh_wait_group_list *members)
 {
 	size_t run = 0; /* of those with the same end */
 	if (members->count > 0)
 		qsort(members->items, members->count, sizeof(*members->items), compare_members);
 	for (size_t i = 0; i < members->count; i++) {
-		const struct member *member = &members->items[i];
+		const struct gh_wait_group *member = &members->items[i];
 		bool begins = i == 0 || strcmp(member[-1].text, member->text) != 0;
 		if (begins && !gh_vector_push(groups, *member))
 			break;
-		struct member *group = &groups->items[groups->count - 1];
+		struct gh_wait_group *group = &groups->items[groups->count - 1];
 		run = begins || compare_ends(&member[-1], member) != 0 ? 1 : run + 1;
 		if (member->end != NULL && run > group->ends) {
 			group->end = member->end;
@@ -155,11 +141,11 @@ static void make_groups(struct members *groups, struct members *members)
 }
 
 /* Adds WAIT, for groups. */
-static void add_member(struct members *members, struct gh_wait_query *query,
+static void add_member(struct gh_wait_group_list *members, struct gh_wait_query *query,
 		       const struct gh_wait *wait, const struct gh_dump_goroutine *goroutine)
 {
 	char end[GH_DESCRIPTOR_TEXT];
-	struct member member = {
+	struct gh_wait_group member = {
 	    .wait = wait,
 	    .waited = gh_dump_waited(&query->dump, goroutine),
 	    .object = object_of(&query->waits, wait),
@@ -184,7 +170,7 @@ static void add_member(struct members *members, struct gh_wait_query *query,
 
 static int compare_blocked(const void *a, const void *b)
 {
-	const struct member *x = a, *y = b;
+	const struct gh_wait_group *x = a, *y = b;
 	bool is_first = is_blocked(x->wait);
 	if (is_first != is_blocked(y->wait))
 		return is_first ? -1 : 1;
@@ -193,9 +179,9 @@ static int compare_blocked(const void *a, const void *b)
 
 /* Puts those of GROUPS first that wait for each other; one of the others, the largest, is among the
  * LIMIT and one more that are shown then. How many these are. */
-static size_t put_blocked_first(struct members *groups, size_t limit)
+static size_t put_blocked_first(struct gh_wait_group_list *groups, size_t limit)
 {
-	struct member *items = groups->items;
+	struct gh_wait_group *items = groups->items;
 	size_t nblocked = 0;
 	if (groups->count > 0)
 		qsort(items, groups->count, sizeof(*items), compare_blocked);
@@ -203,47 +189,58 @@ static size_t put_blocked_first(struct members *groups, size_t limit)
 		nblocked++;
 	if (nblocked < limit || nblocked == groups->count)
 		return limit;
-	struct member other = items[nblocked];
+	struct gh_wait_group other = items[nblocked];
 	memmove(&items[limit + 1], &items[limit], (nblocked - limit) * sizeof(*items));
 	items[limit] = other;
 	return limit + 1;
+}
+
+bool gh_wait_groups_find(struct gh_wait_groups *groups, struct gh_wait_query *query,
+			 const bool *only)
+{
+	struct gh_dump_record record;
+	*groups = (struct gh_wait_groups){0};
+	for (size_t i = 0; i < query->waits.list.count; i++) {
+		const struct gh_wait *wait = &query->waits.list.items[i];
+		if (only != NULL && !only[wait->goroutine])
+			continue;
+		gh_dump_get(&query->dump, GH_DUMP_GOROUTINE, wait->goroutine, &record);
+		if (!record.goroutine.system || query->options->all)
+			add_member(&groups->members, query, wait, &record.goroutine);
+	}
+	make_groups(&groups->list, &groups->members);
+	if (!groups->members.failed && !groups->list.failed)
+		return true;
+	gh_say(GH_OUT_OF_MEMORY);
+	return false;
+}
+
+void gh_wait_groups_free(struct gh_wait_groups *groups)
+{
+	for (size_t i = 0; i < groups->members.count; i++) {
+		free(groups->members.items[i].text);
+		free(groups->members.items[i].end);
+	}
+	gh_vector_free(&groups->members);
+	gh_vector_free(&groups->list);
 }
 
 size_t gh_wait_groups_print(struct gh_wait_query *query, size_t limit, const char *part)
 {
 	const struct gh_options *options = query->options;
 	struct gh_emit emit = gh_emit_start(query->out, GH_EMIT_ROWS, &query->dump, options->json);
-	struct members members = {0};
-	struct members groups = {0};
-	struct gh_dump_record record;
-	for (size_t i = 0; i < query->waits.list.count; i++) {
-		const struct gh_wait *wait = &query->waits.list.items[i];
-		gh_dump_get(&query->dump, GH_DUMP_GOROUTINE, wait->goroutine, &record);
-		if (!record.goroutine.system || options->all)
-			add_member(&members, query, wait, &record.goroutine);
-	}
-	make_groups(&groups, &members);
-	if (limit < groups.count)
-		limit = put_blocked_first(&groups, limit);
-	size_t ngroups = members.failed || groups.failed ? SIZE_MAX : groups.count;
-	for (size_t i = 0; i < groups.count && i < limit && ngroups != SIZE_MAX; i++) {
-		const struct member *group = &groups.items[i];
+	struct gh_wait_groups groups;
+	bool found = gh_wait_groups_find(&groups, query, NULL);
+	size_t ngroups = found ? groups.list.count : SIZE_MAX;
+	if (found && limit < ngroups)
+		limit = put_blocked_first(&groups.list, limit);
+	for (size_t i = 0; found && i < ngroups && i < limit; i++) {
 		if (options->json)
-			gh_wait_emit_group(&emit, query,
-					   &(struct gh_wait_group){group->wait, group->waited,
-								   group->count, group->objects},
-					   part);
+			gh_wait_emit_group(&emit, query, &groups.list.items[i], part);
 		else
-			print_group(query, group);
+			print_group(query, &groups.list.items[i]);
 	}
-	for (size_t i = 0; i < members.count; i++) {
-		free(members.items[i].text);
-		free(members.items[i].end);
-	}
-	gh_vector_free(&members);
-	gh_vector_free(&groups);
-	if (ngroups == SIZE_MAX)
-		gh_say(GH_OUT_OF_MEMORY);
+	gh_wait_groups_free(&groups);
 	return ngroups;
 }
 

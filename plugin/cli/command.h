@@ -3,6 +3,8 @@
  * - main.c, options.c, exit.c: finds the command, reads its options, ends;
  * - nearest.c: commands that a mistyped name may be meant for;
  * - named_process.c: processes by number or program name, in place of a file;
+ * - findings.c, find_hangs.c, find_threads.c, find_memory.c: the first answer (wait_query.h);
+ *   first_program.c: the same of a program;
  * - cmd_*.c: the commands; cmd_records.c those that list one kind of records;
  * - dispatch.c, dispatch_live.c, print_words.c, print_answers.c: commands typed in GDB;
  * - generate.c: what is made of commands.def at build time;
@@ -266,6 +268,12 @@ int gh_options_pid(const struct gh_options *options);
  * that name. Exits, as on a usage error, after listing them if several have it. */
 const char *gh_named_process(const char *name, char number[GH_PID_TEXT]);
 
+/* Bytes that a user's name takes as text. */
+#define GH_USER_TEXT 64
+
+/* The name of USER, or its number if it has none; in TEXT. To be escaped. */
+const char *gh_user_text(char text[GH_USER_TEXT], unsigned user);
+
 /* The program that OPTIONS name (-e); else, if they name a process, the path of what that runs, in
  * RUNNING; else NULL. */
 const char *gh_options_program(const struct gh_options *options, char running[32]);
@@ -472,15 +480,16 @@ const char *gh_foreign_describe(const struct gh_image *image, struct gh_error *e
 
 struct gh_symbols;
 
-/* Prints each goroutine of DUMP that runs finalizers or cleanups and is blocked in one for which
- * others wait, a line each or, as JSON, a row each, with PART unless that is NULL. SYMBOLS may be
- * NULL. Gives how many there are. */
-size_t gh_blocked_finalizers_print(const struct gh_dump *dump, struct gh_symbols *symbols,
-				   const char *part, bool json);
+/* Prints to OUT each goroutine of DUMP that runs finalizers or cleanups and is blocked in one for
+ * which others wait, and has been for WAITED ns, a line each or, as JSON, a row each, with PART
+ * unless that is NULL. SYMBOLS may be NULL. Gives how many there are. */
+size_t gh_blocked_finalizers_print(FILE *out, const struct gh_dump *dump,
+				   struct gh_symbols *symbols, uint64_t waited, const char *part,
+				   bool json);
 
 /* Prints the goroutine of DUMP with the largest stack, if that is out of proportion; as above. */
-void gh_deep_stack_print(const struct gh_dump *dump, struct gh_symbols *symbols, const char *part,
-			 bool json);
+void gh_deep_stack_print(FILE *out, const struct gh_dump *dump, struct gh_symbols *symbols,
+			 const char *part, bool json);
 
 /* Has goheap.gdb step as it is needed in the program of TAB: into bodies of loops over iterators,
  * and over calls of coroutines. */

@@ -32,10 +32,9 @@ void gh_wait_print_goroutine(FILE *out, struct gh_wait_query *query, size_t numb
 	putc(')', out);
 }
 
-/* It is certain who has each of the mutexes of DEADLOCK. */
-static bool is_certain(const struct gh_wait_query *query, const struct gh_deadlocks *deadlocks,
-		       const struct gh_deadlock *deadlock)
+bool gh_deadlock_is_certain(const struct gh_wait_query *query, const struct gh_deadlock *deadlock)
 {
+	const struct gh_deadlocks *deadlocks = &query->deadlocks;
 	for (size_t i = 0; i < deadlock->count; i++) {
 		size_t wait = deadlocks->members.items[deadlock->first + i];
 		size_t mutex = gh_deadlocks_mutex(deadlocks, &query->waits, wait);
@@ -59,28 +58,27 @@ static void print_last(FILE *out, const struct gh_wait_query *query,
 		fputs("itself", out);
 }
 
-static void print_deadlock(struct gh_wait_query *query, const struct gh_deadlocks *deadlocks,
-			   const struct gh_deadlock *deadlock, size_t alike)
+void gh_deadlock_print(FILE *out, struct gh_wait_query *query, const struct gh_deadlock *deadlock,
+		       bool plain)
 {
+	const struct gh_deadlocks *deadlocks = &query->deadlocks;
 	const struct gh_waits *waits = &query->waits;
 	const size_t *members = &deadlocks->members.items[deadlock->first];
 	size_t first = waits->list.items[members[0]].goroutine;
 	size_t told = deadlock->count < GH_WAIT_TOLD ? deadlock->count : GH_WAIT_TOLD;
-	gh_wait_print_goroutine(query->out, query, first);
+	gh_wait_print_goroutine(out, query, first);
 	for (size_t i = 0; i < told; i++) {
 		const struct gh_wait *wait = &waits->list.items[members[i]];
 		size_t mutex = gh_deadlocks_mutex(deadlocks, waits, members[i]);
-		fputs(i > 0 ? ", which " : " ", query->out);
-		gh_wait_print_clause(query->out, query, wait, false);
-		fprintf(query->out, ",%s%sheld by ", deadlock->count > 1 ? "\n    " : " ",
+		fputs(i > 0 ? ", which " : " ", out);
+		gh_wait_print_clause(out, query, wait, plain);
+		fprintf(out, ",%s%sheld by ", deadlock->count > 1 && !plain ? "\n    " : " ",
 			deadlocks->mutexes.items[mutex].sure ? "" : "perhaps ");
 		if (i + 1 < told)
-			gh_wait_print_goroutine(query->out, query,
+			gh_wait_print_goroutine(out, query,
 						waits->list.items[members[i + 1]].goroutine);
 	}
-	print_last(query->out, query, deadlock, first);
-	gh_wait_print_alike(query->out, alike, deadlock->count > 1);
-	putc('\n', query->out);
+	print_last(out, query, deadlock, first);
 }
 
 /* A deadlock, as it is printed as JSON. */
@@ -224,7 +222,7 @@ static char *make_text(struct gh_wait_query *query, const struct gh_deadlocks *d
 {
 	const struct gh_deadlock *deadlock = &deadlocks->list.items[place];
 	const struct gh_wait *waits[GH_WAIT_TOLD];
-	bool certain = is_certain(query, deadlocks, deadlock);
+	bool certain = gh_deadlock_is_certain(query, deadlock);
 	for (size_t i = 0; i < deadlock->count && i < GH_WAIT_TOLD; i++)
 		waits[i] = &query->waits.list.items[deadlocks->members.items[deadlock->first + i]];
 	char *same = gh_wait_alike_text(query, waits, deadlock->count);
@@ -233,6 +231,14 @@ static char *make_text(struct gh_wait_query *query, const struct gh_deadlocks *d
 		text = NULL;
 	free(same);
 	return text;
+}
+
+static void print_deadlock(struct gh_wait_query *query, const struct gh_deadlock *deadlock,
+			   size_t alike)
+{
+	gh_deadlock_print(query->out, query, deadlock, false);
+	gh_wait_print_alike(query->out, alike, deadlock->count > 1);
+	putc('\n', query->out);
 }
 
 /* Prints a sentence for each of no more than LIMIT kinds of deadlocks. False if memory ran out. */
@@ -261,7 +267,7 @@ static bool print_kinds(struct gh_wait_query *query, const struct gh_deadlocks *
 		qsort(kinds, count, sizeof(*kinds), compare_places);
 	for (size_t i = 0; i < count; i++) {
 		if (made && i < limit)
-			print_deadlock(query, deadlocks, &deadlocks->list.items[kinds[i].deadlock],
+			print_deadlock(query, &deadlocks->list.items[kinds[i].deadlock],
 				       kinds[i].alike);
 		free(kinds[i].text);
 	}
@@ -273,11 +279,9 @@ static bool print_kinds(struct gh_wait_query *query, const struct gh_deadlocks *
 	return made;
 }
 
-/* Has the knots of those who are in deadlocks, or wait for what nobody lets go of, not be told
- * again. */
-static void leave_out(struct gh_leaked *leaked, const struct gh_wait_query *query,
-		      const struct gh_deadlocks *deadlocks)
+void gh_leaked_leave_out(struct gh_leaked *leaked, const struct gh_wait_query *query)
 {
+	const struct gh_deadlocks *deadlocks = &query->deadlocks;
 	const struct gh_waits *waits = &query->waits;
 	bool *told = calloc(query->dump.stacks.count + 1, sizeof(*told));
 	for (size_t i = 0; told != NULL && i < deadlocks->members.count; i++)
@@ -301,7 +305,7 @@ int gh_deadlocks_print(struct gh_wait_query *query, struct gh_leaked *leaked, si
 	size_t ncertain = 0;
 	for (size_t i = 0; ok && i < deadlocks->list.count; i++) {
 		const struct gh_deadlock *deadlock = &deadlocks->list.items[i];
-		bool certain = is_certain(query, deadlocks, deadlock);
+		bool certain = gh_deadlock_is_certain(query, deadlock);
 		if (json)
 			emit_deadlock(query, deadlocks, deadlock, certain);
 		ncertain += certain;
@@ -311,7 +315,7 @@ int gh_deadlocks_print(struct gh_wait_query *query, struct gh_leaked *leaked, si
 	else if (ok && (ok = print_kinds(query, deadlocks, limit)))
 		print_counts(query, deadlocks, ncertain);
 	if (ok)
-		leave_out(leaked, query, deadlocks);
+		gh_leaked_leave_out(leaked, query);
 	return gh_knots_print(query, leaked, limit) && ok ? GH_EXIT_OK : GH_EXIT_INPUT;
 }
 

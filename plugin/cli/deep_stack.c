@@ -34,7 +34,7 @@ static void print(FILE *out, const struct deep *deep)
 	gh_print_count(out, deep->size, "byte");
 }
 
-static void emit(const struct gh_dump *dump, struct deep *deep)
+static void emit(FILE *out, const struct gh_dump *dump, struct deep *deep)
 {
 	static const struct gh_column columns[] = {
 	    {"part", GH_COL_TEXT(struct deep, part), .optional = true},
@@ -46,7 +46,7 @@ static void emit(const struct gh_dump *dump, struct deep *deep)
 	    {"stack_bytes", GH_COL_NUMBER(struct deep, size)},
 	    {0},
 	};
-	struct gh_emit rows = gh_emit_start(stdout, GH_EMIT_ROWS, dump, true);
+	struct gh_emit rows = gh_emit_start(out, GH_EMIT_ROWS, dump, true);
 	char *text = NULL;
 	size_t size = 0;
 	FILE *sentence = open_memstream(&text, &size);
@@ -60,8 +60,8 @@ static void emit(const struct gh_dump *dump, struct deep *deep)
 	free(text);
 }
 
-void gh_deep_stack_print(const struct gh_dump *dump, struct gh_symbols *symbols, const char *part,
-			 bool json)
+void gh_deep_stack_print(FILE *out, const struct gh_dump *dump, struct gh_symbols *symbols,
+			 const char *part, bool json)
 {
 	struct gh_traceback traceback = {0};
 	struct gh_dump_record record;
@@ -85,10 +85,10 @@ void gh_deep_stack_print(const struct gh_dump *dump, struct gh_symbols *symbols,
 	if (call != NULL)
 		deep.function = (struct gh_bytes){call->name, call->length};
 	if (json) {
-		emit(dump, &deep);
+		emit(out, dump, &deep);
 	} else {
-		print(stdout, &deep);
-		putchar('\n');
+		print(out, &deep);
+		putc('\n', out);
 	}
 	gh_traceback_free(&traceback);
 }

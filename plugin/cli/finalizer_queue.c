@@ -66,7 +66,7 @@ static void print(FILE *out, const struct blocked *blocked)
 	fputs(blocked->waiting == 1 ? " more waits for it" : " more wait for it", out);
 }
 
-static void emit(const struct gh_dump *dump, struct blocked *blocked)
+static void emit(FILE *out, const struct gh_dump *dump, struct blocked *blocked)
 {
 	static const struct gh_column columns[] = {
 	    {"part", GH_COL_TEXT(struct blocked, part), .optional = true},
@@ -77,7 +77,7 @@ static void emit(const struct gh_dump *dump, struct blocked *blocked)
 	    {"waiting", GH_COL_NUMBER(struct blocked, waiting)},
 	    {0},
 	};
-	struct gh_emit rows = gh_emit_start(stdout, GH_EMIT_ROWS, dump, true);
+	struct gh_emit rows = gh_emit_start(out, GH_EMIT_ROWS, dump, true);
 	char *text = NULL;
 	size_t size = 0;
 	FILE *sentence = open_memstream(&text, &size);
@@ -91,8 +91,9 @@ static void emit(const struct gh_dump *dump, struct blocked *blocked)
 	free(text);
 }
 
-size_t gh_blocked_finalizers_print(const struct gh_dump *dump, struct gh_symbols *symbols,
-				   const char *part, bool json)
+size_t gh_blocked_finalizers_print(FILE *out, const struct gh_dump *dump,
+				   struct gh_symbols *symbols, uint64_t waited, const char *part,
+				   bool json)
 {
 	struct gh_traceback traceback = {0};
 	struct gh_dump_record record;
@@ -100,7 +101,8 @@ size_t gh_blocked_finalizers_print(const struct gh_dump *dump, struct gh_symbols
 	for (size_t i = 0; i < dump->stacks.count; i++) {
 		gh_dump_get(dump, GH_DUMP_GOROUTINE, i, &record);
 		const char *runs = find_queue(dump, i, &record.goroutine);
-		if (runs == NULL || !gh_traceback_make(&traceback, dump, symbols, i))
+		if (runs == NULL || gh_dump_waited(dump, &record.goroutine) < waited ||
+		    !gh_traceback_make(&traceback, dump, symbols, i))
 			continue;
 		const struct gh_call *call = gh_traceback_own_call(&traceback);
 		bool cleanups = strcmp(runs, "cleanups") == 0;
@@ -116,11 +118,11 @@ size_t gh_blocked_finalizers_print(const struct gh_dump *dump, struct gh_symbols
 					  .waiting = queued - 1};
 		count++;
 		if (json) {
-			emit(dump, &blocked);
+			emit(out, dump, &blocked);
 			continue;
 		}
-		print(stdout, &blocked);
-		putchar('\n');
+		print(out, &blocked);
+		putc('\n', out);
 	}
 	gh_traceback_free(&traceback);
 	return count;

@@ -443,11 +443,19 @@ bool gh_suspect_is_of_map(const char *name);
 /* Prints SUSPECT for a person, as a sentence and some lines that say more. */
 void gh_suspect_print(FILE *out, struct gh_suspects *suspects, const struct gh_suspect *suspect);
 
+/* Prints SUSPECT, which is no garbage and no text, as one clause: what there is most of, how much
+ * of the heap that is, and who holds it. */
+void gh_suspect_print_short(FILE *out, struct gh_suspects *suspects,
+			    const struct gh_suspect *suspect);
+
 /* Prints all of them as JSON, an object a line. */
 void gh_suspects_emit(FILE *out, struct gh_suspects *suspects);
 
-/* Prints "see goheap COMMAND", with the files and the process that OPTIONS name, as it is to be
- * typed where this one was. */
+/* Prints "goheap COMMAND", with the files and the process that OPTIONS name, as it is to be typed
+ * where this one was. */
+void gh_command_line_print(FILE *out, const struct gh_options *options, const char *command);
+
+/* The same after "see ". */
 void gh_see_print(FILE *out, const struct gh_options *options, const char *command);
 
 #endif

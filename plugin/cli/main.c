@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lib/elf/elf.h"
 #include "lib/util/escape.h"
@@ -65,6 +66,46 @@ static const struct gh_command *find_command(const char *name, const struct argp
 	return command;
 }
 
+static bool is_file(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* The first word of the command line, NAME, is what is looked at, and no command: a process's
+ * number, standard input, a path, or a file. A command that has no operands yet is none: core files
+ * are called core. LAST: nothing follows NAME. */
+static bool is_target(const char *name, bool last)
+{
+	const struct gh_command *command = gh_command_find(name);
+	bool exact = command != NULL && strcmp(command->name, name) == 0;
+	if (exact)
+		return last && command->operands.files > 0 && is_file(name);
+	return gh_pid_parse(name) != 0 || strcmp(name, "-") == 0 || strchr(name, '/') != NULL ||
+	       is_file(name);
+}
+
+/* The command line has no command, but what is looked at, and perhaps options: goheap TARGET. A
+ * process that is named by its program is from then on by its number. */
+static bool has_no_command(int argc, char **argv)
+{
+	static const char *const own[] = {"-?", "-h", "-V", "--help", "--usage", "--version"};
+	static char number[GH_PID_TEXT];
+	if (argc < 2)
+		return false;
+	const char *first = argv[1];
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+		if (strcmp(own[i], first) == 0)
+			return false;
+	if ((*first == '-' && first[1] != '\0') || is_target(first, argc == 2))
+		return true;
+	if (gh_command_find(first) != NULL || strcmp(first, "help") == 0 ||
+	    strcmp(first, "version") == 0 || gh_named_process(first, number) == NULL)
+		return false;
+	argv[1] = number;
+	return true;
+}
+
 /* Runs `goheap help [COMMAND]'. Exits. */
 static void print_help(struct argp_state *state)
 {
@@ -124,7 +165,7 @@ static char *filter_help(int key, const char *text, void *input)
 		return (char *)text;
 	for (enum gh_command_group group = 0; group < GH_GROUP_GDB; group++)
 		list_group(out, group);
-	fputs("TARGET: a PID, program name, core or heap dump. See `goheap help COMMAND'.", out);
+	fputs("TARGET: a PID, program name, core or heap dump; alone: what is wrong with it.", out);
 	fclose(out);
 	return list;
 }
@@ -146,7 +187,8 @@ bool gh_command_takes_number(const struct gh_command *command)
  * asked about it. */
 static bool refuse_program(const char *file, const struct gh_command *command)
 {
-	if (command->run == gh_cmd_info || !gh_target_is_elf(file) || !gh_file_is_go(file))
+	if (command->run == gh_cmd_info || command->run == gh_cmd_diagnose ||
+	    !gh_target_is_elf(file) || !gh_file_is_go(file))
 		return false;
 	gh_say("%s is a program: name %sits core file%s, and it with -e %s", file,
 	       gh_command_takes(command, "process") ? "its process, -p PID, or "
@@ -312,14 +354,14 @@ int main(int argc, char **argv)
 	static const struct argp argp = {
 	    .options = options,
 	    .parser = parse_option,
-	    .args_doc = "COMMAND [ARG...]",
-	    .doc =
-		"Explain Go programs that nobody can rebuild: processes, core files, heap dumps, "
-		"and stripped programs.\v",
+	    .args_doc = "[COMMAND] TARGET",
+	    .doc = "Explain Go processes, core files, heap dumps and stripped programs.\v",
 	    .help_filter = filter_help,
 	};
 	gh_exit_prepare();
 	argp_err_exit_status = GH_EXIT_USAGE;
+	if (has_no_command(argc, argv))
+		return gh_command_run(gh_command_find("diagnose"), argc, argv);
 	struct arguments arguments = {0};
 	gh_arguments_parse(&argp, argc, argv, ARGP_IN_ORDER, &arguments);
 

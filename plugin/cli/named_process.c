@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/util/escape.h"
@@ -13,6 +12,16 @@
 
 /* The most processes of one name that are listed. */
 enum { MOST_LISTED = 20 };
+
+const char *gh_user_text(char text[GH_USER_TEXT], unsigned user)
+{
+	const struct passwd *entry = getpwuid(user);
+	if (entry != NULL)
+		snprintf(text, GH_USER_TEXT, "%s", entry->pw_name);
+	else
+		snprintf(text, GH_USER_TEXT, "%u", user);
+	return text;
+}
 
 /* The processes whose program has a name. */
 struct search {
@@ -52,17 +61,11 @@ static void list(const struct search *search)
 	fputs(": name one by its number\n", stderr);
 	for (size_t i = 0; i < search->found.count && i < MOST_LISTED; i++) {
 		const struct gh_process_summary *process = &search->found.items[i];
-		time_t started = (time_t)process->started;
-		struct tm local;
-		char text[32] = "?";
-		const struct passwd *user = getpwuid(process->user);
-		if (started != 0 && localtime_r(&started, &local) != NULL)
-			strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &local);
-		fprintf(stderr, "%9d  started %s by ", process->pid, text);
-		if (user != NULL)
-			gh_escape_print(stderr, user->pw_name);
-		else
-			fprintf(stderr, "user %u", process->user);
+		char user[GH_USER_TEXT];
+		fprintf(stderr, "%9d  started ", process->pid);
+		gh_time_print(stderr, process->started);
+		fputs(" by ", stderr);
+		gh_escape_print(stderr, gh_user_text(user, process->user));
 		fputs("  ", stderr);
 		gh_escape_print(stderr, process->program);
 		putc('\n', stderr);

@@ -41,8 +41,14 @@ static void print_files(FILE *out, const struct gh_options *options)
 		print_file(out, "--names ", options->names, "NAMES");
 }
 
+void gh_command_line_print(FILE *out, const struct gh_options *options, const char *command)
+{
+	fprintf(out, "%s%s", gh_kept_is_prompted() ? "" : "goheap ", command);
+	print_files(out, options);
+}
+
 void gh_see_print(FILE *out, const struct gh_options *options, const char *command)
 {
-	fprintf(out, "see %s%s", gh_kept_is_prompted() ? "" : "goheap ", command);
-	print_files(out, options);
+	fputs("see ", out);
+	gh_command_line_print(out, options, command);
 }

@@ -326,6 +326,24 @@ void gh_suspect_print(FILE *out, struct gh_suspects *suspects, const struct gh_s
 	print_command(out, suspects, suspect);
 }
 
+void gh_suspect_print_short(FILE *out, struct gh_suspects *suspects,
+			    const struct gh_suspect *suspect)
+{
+	char size[GH_SIZE_TEXT];
+	uint64_t whole = suspects->query->heap.bytes;
+	bool shared = suspect->kind == GH_SUSPECT_SHARED;
+	bool same = shared && suspect->most.class == suspect->number;
+	uint64_t count = same ? suspect->shared : suspect->most.objects;
+	print_objects(out, suspects, count, suspect->most.class);
+	fprintf(out, " %s %s, %.0f %% of the Go heap", count > 1 ? "keep" : "keeps",
+		gh_size_text(suspect->bytes, size), 100 * (double)suspect->bytes / (double)whole);
+	fputs("; held by ", out);
+	if (shared)
+		print_holders(out, suspects, suspect->example);
+	else
+		gh_held_print(out, &suspects->held, &suspects->query->names, suspect->number);
+}
+
 /* A finding, as it is printed. */
 struct row {
 	struct gh_suspects *suspects;

@@ -3,8 +3,10 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include "lib/util/number_file.h"
 #include "plugin/cli/wait_query.h"
 
 /* Reads the start of the file NAME of the thread whose directory in TASKS this is. */
@@ -74,4 +76,37 @@ char gh_thread_state_read(char where[GH_KERNEL_FUNCTION], int pid, int thread)
 	char state = state_of(tasks, name);
 	close(tasks);
 	return state;
+}
+
+bool gh_thread_is_stuck(int pid, int thread, uint64_t *switches)
+{
+	char where[GH_KERNEL_FUNCTION];
+	char path[64];
+	uint64_t given, taken;
+	uint64_t before = *switches;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, thread);
+	if (!gh_number_file_read(path, "voluntary_ctxt_switches:", &given) ||
+	    !gh_number_file_read(path, "nonvoluntary_ctxt_switches:", &taken))
+		return false;
+	*switches = given + taken;
+	return before == *switches && gh_thread_state_read(where, pid, thread) == 'D';
+}
+
+bool gh_descriptors_count(uint64_t *count, uint64_t *limit, int pid)
+{
+	char path[64];
+	struct rlimit most;
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	DIR *open = opendir(path);
+	const struct dirent *entry;
+	*count = 0;
+	if (open == NULL)
+		return false;
+	while ((entry = readdir(open)) != NULL)
+		*count += entry->d_name[0] != '.';
+	closedir(open);
+	if (prlimit(pid, RLIMIT_NOFILE, NULL, &most) != 0)
+		return false;
+	*limit = most.rlim_cur;
+	return true;
 }

@@ -33,18 +33,13 @@ void gh_wait_query_free_found(struct gh_wait_query *query)
 	gh_rtypes_free(&query->types);
 }
 
-static bool fill(struct gh_wait_query *query)
+/* Finds what the goroutines of QUERY's dump wait for, and more about that of the running process
+ * PID, 0 for none. On failure prints the error and returns false. */
+static bool fill(struct gh_wait_query *query, int pid)
 {
 	struct gh_error err;
-	char running[32];
-	const char *program = gh_options_program(query->options, running);
-	if (program != NULL) {
-		if (!gh_symbols_open(&query->program, &query->dump, program))
-			return false;
-		query->symbols = &query->program;
-	}
-	if (query->options->process != NULL) {
-		query->pid = atoi(query->options->process);
+	query->pid = pid;
+	if (pid != 0) {
 		gh_sockets_read(&query->sockets, query->pid);
 		gh_system_calls_read(&query->calls, query->pid);
 		query->now = gh_now();
@@ -53,6 +48,32 @@ static bool fill(struct gh_wait_query *query)
 		return true;
 	gh_print_error(&err);
 	return false;
+}
+
+static bool open_and_fill(struct gh_wait_query *query)
+{
+	char running[32];
+	const char *process = query->options->process;
+	const char *program = gh_options_program(query->options, running);
+	if (program != NULL) {
+		if (!gh_symbols_open(&query->program, &query->dump, program))
+			return false;
+		query->symbols = &query->program;
+	}
+	return fill(query, process != NULL ? atoi(process) : 0);
+}
+
+bool gh_wait_query_begin(struct gh_wait_query *query, struct gh_heap_query *heap, int pid)
+{
+	*query = (struct gh_wait_query){
+	    .options = heap->options,
+	    .out = stdout,
+	    .dump = heap->dump,
+	    .symbols = heap->names.symbols,
+	    .heap = heap->heap,
+	    .has_heap = true,
+	};
+	return fill(query, pid);
 }
 
 static bool read_process(const struct gh_memory *memory, uint64_t address, void *to, size_t size)
@@ -69,7 +90,7 @@ struct gh_memory gh_wait_memory(const struct gh_process *process)
 
 static int answer_query(struct gh_wait_query *query, int (*answer)(struct gh_wait_query *query))
 {
-	int status = fill(query) ? answer(query) : GH_EXIT_INPUT;
+	int status = open_and_fill(query) ? answer(query) : GH_EXIT_INPUT;
 	if (query->has_names)
 		gh_names_free(&query->names);
 	if (query->has_heap)
@@ -200,7 +221,7 @@ bool gh_wait_find_leaked(struct gh_leaked *leaked, struct gh_wait_query *query)
 		return false;
 	}
 	gh_progress_begin("goheap: following the pointers of", query->dump.path);
-	query->has_heap = gh_heap_build(&query->heap, &query->dump, &err);
+	query->has_heap = query->has_heap || gh_heap_build(&query->heap, &query->dump, &err);
 	bool found = query->has_heap && gh_leaked_find(leaked, &query->waits, &query->heap, &err);
 	gh_progress_end();
 	if (found)

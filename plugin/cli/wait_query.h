@@ -46,6 +46,11 @@ int gh_wait_query_run(const struct gh_options *options, int (*answer)(struct gh_
 /* The memory of PROCESS, for what waits is found in a list of its goroutines alone. */
 struct gh_memory gh_wait_memory(const struct gh_process *process);
 
+/* Begins a query about the goroutines of the dump of HEAP, whose graph and program it shares; the
+ * process has the number PID, or 0 if it does not run. On failure prints the error and returns
+ * false. To be freed with gh_wait_query_free_found either way. */
+bool gh_wait_query_begin(struct gh_wait_query *query, struct gh_heap_query *heap, int pid);
+
 /* Frees what QUERY has found of the goroutines. */
 void gh_wait_query_free_found(struct gh_wait_query *query);
 
@@ -106,7 +111,27 @@ struct gh_wait_group {
 	uint64_t waited;            /* ns: the longest */
 	size_t count;
 	size_t objects; /* that they wait for */
+
+	/* Private: of each of them, and of the group what its first has. */
+	char *text;      /* what for, and where, without addresses; owned */
+	char *end;       /* what its descriptor is of; NULL if not known; owned */
+	uint64_t object; /* its address; 0 if there is none */
+	size_t ends;     /* of a group: of those with that END, the most */
 };
+
+struct gh_wait_group_list GH_VECTOR(struct gh_wait_group);
+
+struct gh_wait_groups {
+	struct gh_wait_group_list list;    /* the largest first */
+	struct gh_wait_group_list members; /* private */
+};
+
+/* Finds the groups of the goroutines of QUERY; ONLY, by number, of those for which it is true, if
+ * it is not NULL. False, after saying so, if memory ran out. To be freed either way. */
+bool gh_wait_groups_find(struct gh_wait_groups *groups, struct gh_wait_query *query,
+			 const bool *only);
+
+void gh_wait_groups_free(struct gh_wait_groups *groups);
 
 /* The same of GROUP; PART, which may be NULL, is what it is among other objects. */
 void gh_wait_emit_group(struct gh_emit *emit, struct gh_wait_query *query,
@@ -149,6 +174,18 @@ char *gh_wait_alike_text(struct gh_wait_query *query, const struct gh_wait *cons
 /* Prints " (and 3 like this)", or "these", after a sentence about one of ALIKE. */
 void gh_wait_print_alike(FILE *out, size_t alike, bool several);
 
+/* It is certain who has each of the mutexes of DEADLOCK, which is one of QUERY's. */
+bool gh_deadlock_is_certain(const struct gh_wait_query *query, const struct gh_deadlock *deadlock);
+
+/* Prints who of DEADLOCK waits for which mutex, held by whom; with PLAIN in one line without
+ * addresses and states. */
+void gh_deadlock_print(FILE *out, struct gh_wait_query *query, const struct gh_deadlock *deadlock,
+		       bool plain);
+
+/* Has the knots of those who are in QUERY's deadlocks, or wait for what nobody lets go of, not be
+ * told again: LEAKED->of is false of them. */
+void gh_leaked_leave_out(struct gh_leaked *leaked, const struct gh_wait_query *query);
+
 /* Prints a sentence for each deadlock of mutexes, and for each knot of LEAKED that has none of
  * these, but no more than LIMIT of each kind, and one for those that are alike; LEAKED is of no
  * more use then. The exit status. */
@@ -190,5 +227,110 @@ char gh_thread_state_read(char where[GH_KERNEL_FUNCTION], int pid, int thread);
  *
  * Source: /proc/pid/stat in `man 5 proc'. */
 bool gh_thread_states_read(struct gh_thread_states *states, int pid);
+
+/* THREAD of process PID is in the kernel, where no signal reaches it, and has been there since
+ * *SWITCHES were counted: how often it has left a processor. They are counted again; UINT64_MAX the
+ * first time, which tells nothing. */
+bool gh_thread_is_stuck(int pid, int thread, uint64_t *switches);
+
+/* Counts the file descriptors that process PID has open, and how many it may have. False if that
+ * cannot be read. */
+bool gh_descriptors_count(uint64_t *count, uint64_t *limit, int pid);
+
+/* The collector runs again and again to stay below the limit of memory; IS_LIVE: now. */
+bool gh_collections_are_limited(const struct gh_collections *collections, bool is_live);
+
+/* The first answer about a process, core file or heap dump: what it is, and what is wrong with it.
+ */
+
+/* Kinds of findings, the gravest first. findings.c has their names. */
+enum gh_finding_kind {
+	GH_FINDING_CRASH,
+	GH_FINDING_STOPPED,
+	GH_FINDING_DEADLOCK,
+	GH_FINDING_LEFT_LOCKED,
+	GH_FINDING_LOCK,
+	GH_FINDING_KERNEL,
+	GH_FINDING_DESCRIPTORS,
+	GH_FINDING_FINALIZERS,
+	GH_FINDING_LEAKED,
+	GH_FINDING_CROWD,
+	GH_FINDING_LIMIT,
+	GH_FINDING_COLLECTOR,
+	GH_FINDING_THREADS,
+	GH_FINDING_MALLOC,
+	GH_FINDING_STACKS,
+	GH_FINDING_HOLDER,
+	GH_FINDING_FREE,
+	GH_FINDING_KINDS
+};
+
+/* What is wrong, and the command that shows more. */
+struct gh_finding {
+	enum gh_finding_kind kind;
+	uint64_t weight; /* of those of one kind, the largest comes first */
+	char *sentence;  /* owned */
+	char *command;   /* owned; NULL if none shows more */
+};
+
+struct gh_findings GH_VECTOR(struct gh_finding);
+
+/* The figures by which it is judged that nothing is wrong. */
+struct gh_figures {
+	uint64_t goroutines; /* but for the runtime's own */
+	uint64_t blocked;    /* that wait for locks */
+	uint64_t lock_wait;  /* ns that one of them has waited at the most */
+	uint64_t leaked;     /* that can never go on */
+	uint64_t deadlocks;
+	uint64_t descriptors; /* that are open; limit 0: not known */
+	uint64_t descriptor_limit;
+	uint64_t holder; /* bytes that what holds most of the heap keeps; 0 if it was not asked */
+	uint64_t heap;   /* bytes of the heap's objects */
+};
+
+struct gh_diagnosis {
+	const struct gh_options *options;
+	int pid;                       /* of a process that runs; 0 of others */
+	struct gh_footprint footprint; /* zeros unless: */
+	bool has_footprint;
+	struct gh_thread_states threads; /* count 0 if they are not known */
+	struct gh_figures figures;
+	struct gh_findings findings;
+	struct gh_finding open; /* that is being written */
+	FILE *out;              /* its sentence; NULL if memory ran out, or none is open */
+	size_t size;            /* private: of that */
+};
+
+/* Begins a finding, whose sentence the caller writes to what this returns, fit for a person. NULL
+ * if memory ran out: there is nothing to write, and nothing to end. */
+FILE *gh_finding_begin(struct gh_diagnosis *diagnosis, enum gh_finding_kind kind, uint64_t weight);
+
+/* Ends it. COMMAND is typed after goheap, with what is looked at, to see more; NULL for none. */
+void gh_finding_end(struct gh_diagnosis *diagnosis, const char *command);
+
+/* Sorts the findings, the gravest first. */
+void gh_findings_sort(struct gh_findings *findings);
+
+/* Prints them as text, in no more than LINES lines, or as JSON. */
+void gh_findings_print(struct gh_diagnosis *diagnosis, unsigned lines);
+
+void gh_findings_free(struct gh_findings *findings);
+
+/* Adds what is wrong with the goroutines of QUERY. */
+void gh_find_hangs(struct gh_diagnosis *diagnosis, struct gh_wait_query *query);
+
+/* Adds what is wrong with the memory of HEAP, and the collector. */
+void gh_find_memory(struct gh_diagnosis *diagnosis, struct gh_heap_query *heap);
+
+/* Adds what is wrong with the threads and descriptors of a process that runs; the goroutines of
+ * QUERY say what the threads do. */
+void gh_find_threads(struct gh_diagnosis *diagnosis, struct gh_wait_query *query);
+
+/* Describes the program that OPTIONS name, and who runs it. The exit status. */
+int gh_program_describe(const struct gh_options *options);
+
+/* Opens the running process PID, which a debugger may have stopped, or, if PID is 0, the core file
+ * that OPTIONS name. On failure prints the error and returns false. */
+bool gh_memory_target_open(struct gh_target *target, int pid, const struct gh_options *options);
 
 #endif

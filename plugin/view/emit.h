@@ -184,6 +184,12 @@ void gh_print_more(uint64_t shown, uint64_t count);
 /* SIZE, in bytes, as "512 bytes", "4.4 MB"; in BUF. */
 const char *gh_size_text(uint64_t size, char buf[GH_SIZE_TEXT]);
 
+/* Prints WHEN, in seconds since the epoch, as the user's clock shows it. */
+void gh_time_print(FILE *out, uint64_t when);
+
+/* Prints how long something has lasted, in its two largest units: "3 d 4 h". */
+void gh_age_print(FILE *out, uint64_t seconds);
+
 #define GH_NS_PER_MINUTE UINT64_C(60000000000)
 
 /* Prints how long something waits, ", 5 minutes", and nothing where it is less than one.

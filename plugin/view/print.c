@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "lib/util/escape.h"
 
@@ -80,6 +81,31 @@ const char *gh_size_text(uint64_t size, char buf[GH_SIZE_TEXT])
 	}
 	snprintf(buf, GH_SIZE_TEXT, "%.*f %s", unit > 0 && value < 99.95, value, units[unit]);
 	return buf;
+}
+
+void gh_time_print(FILE *out, uint64_t when)
+{
+	char text[32] = "?";
+	time_t seconds = (time_t)when;
+	struct tm local;
+	if (localtime_r(&seconds, &local) != NULL)
+		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &local);
+	fputs(text, out);
+}
+
+void gh_age_print(FILE *out, uint64_t seconds)
+{
+	static const struct {
+		uint64_t seconds;
+		const char *name;
+	} units[] = {{86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}};
+	size_t i = 0;
+	while (i < 3 && seconds < units[i].seconds)
+		i++;
+	fprintf(out, "%" PRIu64 " %s", seconds / units[i].seconds, units[i].name);
+	uint64_t rest = i < 2 ? seconds % units[i].seconds / units[i + 1].seconds : 0;
+	if (rest > 0)
+		fprintf(out, " %" PRIu64 " %s", rest, units[i + 1].name);
 }
 
 /* TEXT is SIZE bytes and a NUL, and may have others within. */
