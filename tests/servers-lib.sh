@@ -51,3 +51,20 @@ load_etcd() {
 		-d "{\"key\":\"$(printf 'key%d' "$RANDOM" | base64)\",\"value\":\"$(head -c 600 /dev/urandom | base64 -w 0)\"}"
 	curl -s http://127.0.0.1:2379/v3/kv/range -d '{"key":"AA==","range_end":"AA==","limit":500}'
 }
+
+start_syncthing() {
+	local home=$work/syncthing i
+	"$syncthing" generate --home="$home" --no-default-folder --skip-port-probing >"$work/log" 2>&1
+	mkdir "$work/shared"
+	for i in {1..500}; do
+		echo "$i" >"$work/shared/$i"
+	done
+	sed -i -E -e 's#(<(globalAnnounceEnabled|localAnnounceEnabled|relaysEnabled|natEnabled|crashReportingEnabled)>)true#\1false#' \
+		-e "s#</configuration>#<folder id='a' path='$work/shared'/>&#" "$home/config.xml"
+	STNOUPGRADE=1 STMONITORED=yes "$syncthing" serve --home="$home" --no-browser --no-restart \
+		--gui-address=127.0.0.1:8384 --debug-profiler-listen=127.0.0.1:9091 >"$work/log" 2>&1 &
+}
+
+load_syncthing() {
+	curl -s 'http://127.0.0.1:9091/debug/pprof/goroutine?debug=2'
+}

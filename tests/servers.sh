@@ -22,23 +22,6 @@ if [ -z "${GOHEAP_SERVERS-}" ]; then
 fi
 own_network "${prometheus-}${etcd-}${syncthing-}"
 
-start_syncthing() {
-	local home=$work/syncthing i
-	"$syncthing" generate --home="$home" --no-default-folder --skip-port-probing >"$work/log" 2>&1
-	mkdir "$work/shared"
-	for i in {1..500}; do
-		echo "$i" >"$work/shared/$i"
-	done
-	sed -i -E -e 's#(<(globalAnnounceEnabled|localAnnounceEnabled|relaysEnabled|natEnabled|crashReportingEnabled)>)true#\1false#' \
-		-e "s#</configuration>#<folder id='a' path='$work/shared'/>&#" "$home/config.xml"
-	STNOUPGRADE=1 STMONITORED=yes "$syncthing" serve --home="$home" --no-browser --no-restart \
-		--gui-address=127.0.0.1:8384 --debug-profiler-listen=127.0.0.1:9091 >"$work/log" 2>&1 &
-}
-
-load_syncthing() {
-	curl -s 'http://127.0.0.1:9091/debug/pprof/goroutine?debug=2'
-}
-
 # own FILE [ARGUMENTS]: the server's profile.
 own() {
 	curl -s "http://127.0.0.1:$port/debug/pprof/heap?${2-}" >"$1"

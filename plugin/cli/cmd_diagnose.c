@@ -140,8 +140,10 @@ static void print_build(const struct about *about)
 		fputs(": ", stdout);
 		gh_escape_print(stdout, about->version);
 	}
-	if (about->machine != NULL)
-		printf(", %s", about->machine);
+	if (about->machine != NULL) {
+		fputs(", ", stdout);
+		gh_escape_print(stdout, about->machine);
+	}
 	if (about->module != NULL) {
 		fputs(", ", stdout);
 		gh_escape_print(stdout, about->module);

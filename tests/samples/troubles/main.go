@@ -38,7 +38,7 @@ func hold() {
 
 //go:noinline
 func handle() {
-	mutex.Lock()
+	mutex.Lock() // they wait
 	mutex.Unlock()
 }
 
