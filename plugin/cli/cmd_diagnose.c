@@ -37,6 +37,7 @@ struct about {
 	uint64_t goroutines;
 	struct gh_known paused; /* ns */
 	bool lacks_program;     /* what is in its program is not known */
+	bool lacks_roots;       /* a heap dump is cut off before them */
 
 	char program_text[PATH_MAX];
 	char version_text[64];
@@ -194,12 +195,19 @@ static void print_about(const struct gh_diagnosis *diagnosis, const struct about
 }
 
 /* Prints that nothing is wrong, and by which figures. */
-static void print_nothing(const struct gh_diagnosis *diagnosis)
+static void print_nothing(const struct gh_diagnosis *diagnosis, const struct about *about)
 {
 	const struct gh_figures *figures = &diagnosis->figures;
 	const struct gh_collections *collections = &diagnosis->footprint.collections;
+	if (about->lacks_roots) {
+		puts("Nothing unusual in what is there: it is cut off before its roots, and what "
+		     "leaks is not known.");
+		return;
+	}
 	puts("Nothing unusual.");
-	fputs("No deadlock, and no goroutine that can never go on. ", stdout);
+	fputs(about->lacks_program ? "No goroutine that can never go on. "
+				   : "No deadlock, and no goroutine that can never go on. ",
+	      stdout);
 	if (figures->blocked > 0) {
 		gh_print_count(stdout, figures->blocked, "goroutine");
 		printf(" wait%s for a lock, the longest for %.0f s.\n",
@@ -237,7 +245,7 @@ static void print(struct gh_diagnosis *diagnosis, const struct about *about)
 	}
 	print_about(diagnosis, about);
 	if (diagnosis->findings.count == 0)
-		print_nothing(diagnosis);
+		print_nothing(diagnosis, about);
 	else
 		gh_findings_print(diagnosis, SCREEN - HEADER);
 }
@@ -297,6 +305,7 @@ static bool look(struct gh_diagnosis *diagnosis, struct about *about, struct gh_
 		if (about->machine == NULL && *about->machine_text != '\0')
 			about->machine = about->machine_text;
 		about->lacks_program = query.symbols == NULL;
+		about->lacks_roots = gh_heap_query_lacks_roots(&heap->dump);
 		uint64_t threads = count_threads(&heap->dump);
 		if (!about->threads.known)
 			about->threads = (struct gh_known){threads, threads > 0};

@@ -122,7 +122,7 @@ static void find_holder(struct gh_diagnosis *diagnosis, struct gh_heap_query *he
 {
 	struct gh_error err;
 	struct gh_suspects suspects = {0};
-	if (!is_worth_a_look(diagnosis, heap))
+	if (gh_heap_query_lacks_roots(&heap->dump) || !is_worth_a_look(diagnosis, heap))
 		return;
 	gh_progress_begin("goheap: looking for what holds the heap of", heap->dump.path);
 	bool found = gh_names_make(&heap->names, &heap->heap, heap->twin, &err) &&
