@@ -184,7 +184,7 @@ check_left() {
 	program=$directory/left.stripped
 	run_until_ready "$program"
 	"$GOHEAP" hang --json -p "$pid" >"$work/json" 2>"$work/why" || cat "$work/why"
-	"$GOHEAP" dump "$pid" -o "$work/dump" 2>"$work/why" || cat "$work/why"
+	"$GOHEAP" dump -f "$pid" -o "$work/dump" 2>"$work/why" || cat "$work/why"
 	ask "$name" hang
 	for way in live cored; do
 		has "$name: what is left locked comes first, $way" "$(grep -A 1 '^What most wait for' "$work/$way" | tail -n 1)" \
@@ -233,7 +233,7 @@ check_knots() {
 	"$GOHEAP" waits --graph -p "$pid" >"$work/graph" 2>"$work/why" || cat "$work/why"
 	channel=$(awk '$2 == "full" { print $3 }' "$work/expected" | sort | uniq -d)
 	"$GOHEAP" print "$channel" -p "$pid" >"$work/channel" 2>"$work/why" || cat "$work/why"
-	"$GOHEAP" dump "$pid" -o "$work/other" 2>"$work/why" || cat "$work/why"
+	"$GOHEAP" dump -f "$pid" -o "$work/other" 2>"$work/why" || cat "$work/why"
 	timeout 60 gcore -o "$work/core" "$pid" >"$work/gdb" 2>&1
 	stop
 	"$GOHEAP" waits --deadlocks -e "$program" "$work/core.$pid" >"$work/cored" 2>"$work/why" || cat "$work/why"

@@ -88,7 +88,7 @@ check_forms() {
 # check_dump: of the process's dump, with its program and without.
 check_dump() {
 	run_until_ready "$directory/troubles.stripped" leaks
-	"$GOHEAP" dump "$pid" -o "$work/heapdump" 2>"$work/told"
+	"$GOHEAP" dump -f "$pid" -o "$work/heapdump" 2>"$work/told"
 	asked "$work/heapdump" -e "$directory/troubles.stripped"
 	has "$name: a heap dump" "$(first)" '^1\. 50,000 main\.Item keep [0-9.]+ MB, [0-9]+ % of the Go heap; held by '
 	end_sample

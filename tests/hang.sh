@@ -86,7 +86,7 @@ check_deep() {
 		"^\{\"part\":\"stack\",\"kind\":\"stack\",\"finding\":\"$sentence\",\"goroutine\":$id,\"function\":\"main\.descend\",\"frames\":$calls,\"stack_bytes\":67108864\}\$"
 	equal "$name: goroutines, as JSON" 67108864 \
 		"$("$GOHEAP" goroutines --json -p "$pid" 2>"$work/why" | sed -nE "s/^\\{\"id\":$id,.*\"stack_bytes\":([0-9]+),.*/\\1/p")"
-	"$GOHEAP" dump "$pid" -o "$work/deep" 2>"$work/why"
+	"$GOHEAP" dump -f "$pid" -o "$work/deep" 2>"$work/why"
 	exec 7>&-
 	wait "$pid" 2>"$work/why"
 	has "$name: suspects, of a dump" "$("$GOHEAP" suspects "$work/deep" 2>"$work/why")" "^$sentence\$"

@@ -277,7 +277,7 @@ build longer '-s -w -buildid= -B none' '// One.' 'func more() { println(1) }; fu
 echo text >"$work/other"
 if crash "$work/app" && [ -s "$work/core" ]; then
 	check_found
-	"$GOHEAP" dump "$work/core" -o "$work/dump" 2>"$work/why"
+	"$GOHEAP" dump -f "$work/core" -o "$work/dump" 2>"$work/why"
 	object=$("$GOHEAP" roots "$work/dump" 2>"$work/why" | cut -f 3 | head -n 1)
 	run_until_ready "$work/app"
 	check_kinds

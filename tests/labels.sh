@@ -88,8 +88,16 @@ check() {
 	"$GOHEAP" goroutines -p "$pid" --label kind=reader >"$work/readers" 2>"$work/why"
 	"$GOHEAP" goroutines -p "$pid" --label kind >"$work/kinds" 2>"$work/why"
 	"$GOHEAP" goroutines -p "$pid" --label kind=reade >"$work/none" 2>"$work/why"
-	"$GOHEAP" dump "$pid" -o "$work/dump" 2>"$work/why"
-	"$GOHEAP" dump "$pid" --gzip -o "$work/packed" 2>"$work/why"
+	"$GOHEAP" dump -f "$pid" -o "$work/dump" 2>"$work/why"
+	equal "$1: no goroutine has a label" 'goheap: none of the goroutines matches' \
+		"$("$GOHEAP" goroutines -p "$pid" --label nosuch 2>&1 | grep -v paused)"
+	"$GOHEAP" dump -f "$pid" --gzip -o "$work/packed" 2>"$work/why"
+	cp "$work/dump" "$work/kept"
+	equal "$1: a dump that is there is kept" "goheap: $work/dump exists: name another file, or replace it with --force" \
+		"$("$GOHEAP" dump "$pid" -o "$work/dump" 2>&1)"
+	same "$1: and is as it was" "$work/kept" "$work/dump"
+	lacks "$1: nothing is stopped for a dump that cannot be written" \
+		"$("$GOHEAP" dump "$pid" -o "$work/nowhere/dump" 2>&1)" paused
 	"$GOHEAP" sql --csv -p "$pid" "SELECT id, creator, json_extract(labels, '$.kind') FROM goroutines" \
 		2>"$work/why" >"$work/sql"
 	kill -QUIT "$pid"

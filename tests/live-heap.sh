@@ -99,7 +99,7 @@ check_large() {
 # say of it, which a dump of it has, too.
 check_live() {
 	start "$2"
-	"$GOHEAP" dump "$pid" -o "$work/other" 2>"$work/told" || fail "$1: goheap dump" "$(cat "$work/told")"
+	"$GOHEAP" dump -f "$pid" -o "$work/other" 2>"$work/told" || fail "$1: goheap dump" "$(cat "$work/told")"
 	[ -z "${4-}" ] || ask
 	go_on
 	has "$1: the pause is told, and nothing is missing" "$(cat "$work/told")" '^goheap: paused [0-9]+ ms$'
@@ -116,7 +116,7 @@ check_live() {
 check_stacks() {
 	local address name held
 	start "$2"
-	"$GOHEAP" dump "$pid" -o "$work/other" 2>"$work/told" || fail "$1: goheap dump" "$(cat "$work/told")"
+	"$GOHEAP" dump -f "$pid" -o "$work/other" 2>"$work/told" || fail "$1: goheap dump" "$(cat "$work/told")"
 	go_on
 	grep '^mark ' "$work/output" | while read -r _ address name; do
 		held=$("$GOHEAP" path "$work/other" "$address")
@@ -159,10 +159,10 @@ check_vectors() {
 	sample "$name" "$1" vectors || return
 	start "$directory/vectors.stripped"
 	sleep 0.5
-	"$GOHEAP" dump "$pid" -o "$work/other" 2>"$work/told" || fail "$name: goheap dump" "$(cat "$work/told")"
+	"$GOHEAP" dump -f "$pid" -o "$work/other" 2>"$work/told" || fail "$name: goheap dump" "$(cat "$work/told")"
 	timeout 60 gcore -o "$work/vectors" "$pid" >"$work/gdb" 2>&1
 	live=$(held_by_registers)
-	"$GOHEAP" dump -e "$directory/vectors.stripped" "$work/vectors.$pid" -o "$work/other" 2>"$work/told" ||
+	"$GOHEAP" dump -f -e "$directory/vectors.stripped" "$work/vectors.$pid" -o "$work/other" 2>"$work/told" ||
 		fail "$name: goheap dump of the core file" "$(cat "$work/told")"
 	core=$(held_by_registers)
 	rm -f "$work/vectors.$pid"
@@ -188,7 +188,7 @@ check_plugin() {
 	fi
 	sample "$name" "$1" host || return
 	start "$directory/host.stripped" "$plugin/plugged.stripped"
-	"$GOHEAP" dump "$pid" -o "$work/other" 2>"$work/told" || fail "$name: goheap dump" "$(cat "$work/told")"
+	"$GOHEAP" dump -f "$pid" -o "$work/other" 2>"$work/told" || fail "$name: goheap dump" "$(cat "$work/told")"
 	sed -nE 's/^type [^ ]+ //p' "$work/output" | sed -E 's/^\*\[\]/[5]/; s/^\*//' >"$work/types"
 	equal "$name: objects of its types" 6 "$(grep -c '\<main\.' "$work/types")"
 	typed "$name: types" -p "$pid"
@@ -220,7 +220,7 @@ check_library() {
 		'((void (*)(char *))dlsym(dlopen(v[2], RTLD_NOW), "Run"))(v[1]); }' >"$work/load.c"
 	"$CC" -o "$work/load" "$work/load.c" -ldl
 	start "$work/load" "$library/shared.stripped"
-	"$GOHEAP" dump -e "$library/shared.stripped" "$pid" -o "$work/other" 2>"$work/told" || fail "$name: goheap dump" "$(cat "$work/told")"
+	"$GOHEAP" dump -f -e "$library/shared.stripped" "$pid" -o "$work/other" 2>"$work/told" || fail "$name: goheap dump" "$(cat "$work/told")"
 	go_on
 	"$dumpfile" compare "$work/own" "$work/other" | cut -c1-300 >"$work/compared"
 	# 5,000 and their values, and some more of the runtime and for the environment's variables.
@@ -233,7 +233,7 @@ check_library() {
 # check_arenas NAME PROGRAM: user arenas, and what only the runtime holds.
 check_arenas() {
 	start "$2"
-	"$GOHEAP" dump "$pid" -o "$work/other" 2>"$work/why" || fail "$1: goheap dump" "$(cat "$work/why")"
+	"$GOHEAP" dump -f "$pid" -o "$work/other" 2>"$work/why" || fail "$1: goheap dump" "$(cat "$work/why")"
 	go_on
 	"$dumpfile" compare "$work/own" "$work/other" >"$work/compared" 2>"$work/why" || fail "$1: compare" "$(cat "$work/why")"
 	grep '^different' "$work/compared" | grep -v '^different counters' >"$work/different"
@@ -249,7 +249,7 @@ check_core() {
 	rm -f "$work/own"
 	run_gdb -ex 'handle SIGURG nostop noprint pass' -ex "break *'runtime/debug.WriteHeapDump'" \
 		-ex "run $work/own sweep" -ex "generate-core-file $work/core" -ex delete -ex continue "$2" >"$work/gdb"
-	if ! "$GOHEAP" dump -e "$3" "$work/core" -o "$work/other" 2>"$work/why"; then
+	if ! "$GOHEAP" dump -f -e "$3" "$work/core" -o "$work/other" 2>"$work/why"; then
 		fail "$1: goheap dump" "$(cat "$work/why" "$work/gdb")"
 		return
 	fi
@@ -271,14 +271,14 @@ check_core() {
 # compress it.
 check_piped() {
 	# As the kernel hands it to a program that core_pattern names; and as a file.
-	"$GOHEAP" dump -e "$2" - -o "$work/piped" < <(cat "$work/core") >"$work/why" 2>&1
+	"$GOHEAP" dump -f -e "$2" - -o "$work/piped" < <(cat "$work/core") >"$work/why" 2>&1
 	cmp "$work/other" "$work/piped" >>"$work/why" 2>&1
 	equal "$1: from a pipe" '' "$(cat "$work/why")"
-	"$GOHEAP" dump -e "$2" --gzip -o "$work/piped" - <"$work/core" >"$work/why" 2>&1
+	"$GOHEAP" dump -f -e "$2" --gzip -o "$work/piped" - <"$work/core" >"$work/why" 2>&1
 	gzip -dc "$work/piped" | cmp "$work/other" - >>"$work/why" 2>&1
 	equal "$1: from standard input, compressed" '' "$(cat "$work/why")"
 	same "$1: the compressed one is read" <("$GOHEAP" histogram -e "$2" "$work/other") <("$GOHEAP" histogram -e "$2" "$work/piped")
-	head -c 100000 "$work/core" | "$GOHEAP" dump -e "$2" -o "$work/refused" - >"$work/why" 2>&1
+	head -c 100000 "$work/core" | "$GOHEAP" dump -f -e "$2" -o "$work/refused" - >"$work/why" 2>&1
 	has "$1: a pipe that ends early" "$(head -n 1 "$work/why")" '^goheap: standard input: .*(cut short|expected)'
 	same "$1: each command takes a pipe" <("$GOHEAP" histogram -e "$2" "$work/other") \
 		<("$GOHEAP" histogram -e "$2" - 2>&1 < <(cat "$work/core"))
@@ -299,10 +299,10 @@ registers() {
 
 # check_debugger TWIN PROGRAM: in GDB, of the process that it debugs, and before the first collection.
 check_debugger() {
-	goheap "$2" "break main.garbage" "run $work/own sweep" "goheap dump -o $work/early" "goheap histogram -n 1" \
-		"tbreak runtime.slicebytetostring" "continue" "finish" "goheap dump -o $work/fresh" "generate-core-file $work/fresh.core" \
+	goheap "$2" "break main.garbage" "run $work/own sweep" "goheap dump -f -o $work/early" "goheap histogram -n 1" \
+		"tbreak runtime.slicebytetostring" "continue" "finish" "goheap dump -f -o $work/fresh" "generate-core-file $work/fresh.core" \
 		"delete" "echo now\\n" "break *$(nm "$1" | awk '$3 == "runtime/debug.WriteHeapDump" { print "0x" $1 }')" \
-		"continue" "goheap dump -o $work/other" "generate-core-file $work/core" \
+		"continue" "goheap dump -f -o $work/other" "generate-core-file $work/core" \
 		"goheap histogram -n 0 --by size" "echo then\\n" \
 		"goheap profile" "goheap objects main.nodes" "echo frames\\n" "goheap frames" "echo end\\n" "delete" "continue" >"$work/session"
 	objects=$(sed '/^now$/,$d' "$work/session" | sed -nE 's/^([0-9,]+) objects of .*/\1/p' | tr -d ,)
@@ -316,7 +316,7 @@ check_debugger() {
 	same 'in gdb: histogram' <("$GOHEAP" histogram -n 0 --by size -e "$2" "$work/other") \
 		<(sed -n '/^ *objects  *bytes/,/^typed:/p' <(sed '1,/^now$/d' "$work/session"))
 	# Only registers have the string that a call has just returned.
-	"$GOHEAP" dump -e "$2" "$work/fresh.core" -o "$work/of-core"
+	"$GOHEAP" dump -f -e "$2" "$work/fresh.core" -o "$work/of-core"
 	has 'in gdb: registers are roots' "$(registers "$work/fresh")" '^other	\?	0x[0-9a-f]+	root: register of goroutine 1, perhaps$'
 	# A core file has one more: where the thread has its own variables.
 	equal 'in gdb: registers are those of the core file' '' \
@@ -354,11 +354,11 @@ check_machine() {
 	needs "$name" gdb-multiarch "$3" || return
 	CGO_ENABLED=0 GOARCH=$2 sample "$name" "$1" memory || return
 	address=$("$GOHEAP" funcs "$directory/memory.stripped" | awk -F'\t' '$3 == "runtime/debug.WriteHeapDump" { print $1 }')
-	emulated "$3" 'exited normally' "break *$address" continue "goheap dump -o $work/other" delete continue
+	emulated "$3" 'exited normally' "break *$address" continue "goheap dump -f -o $work/other" delete continue
 	in_common "$name" '^different (counters|(queued )?finalizers)[,:]'
 	emulated "$3" 'terminated with signal SIGABRT' "break *$address" continue "tbreak *\$$4" 'delete 1' continue \
 		'signal SIGABRT'
-	"$GOHEAP" dump -e "$directory/memory.stripped" "$work"/emulated/qemu_*.core -o "$work/other" >"$work/why" 2>&1
+	"$GOHEAP" dump -f -e "$directory/memory.stripped" "$work"/emulated/qemu_*.core -o "$work/other" >"$work/why" 2>&1
 	equal "$name, core: nothing is missing" '' "$(cat "$work/why")"
 	in_common "$name, core" '^different counters[,:]'
 	rm -rf "$work/emulated"
@@ -386,7 +386,7 @@ check_foreign() {
 		sleep 2
 		[ "$(wc -c <"$work/trace")" -ge 500 ] || continue
 		collected=$(grep -a '^gc ' "$work/trace" | tail -n 1)
-		"$GOHEAP" dump "$pid" -o "$work/other" 2>"$work/told"
+		"$GOHEAP" dump -f "$pid" -o "$work/other" 2>"$work/told"
 		sleep 1
 		[ "$collected" != "$(grep -a '^gc ' "$work/trace" | tail -n 1)" ] || break
 	done
@@ -409,7 +409,7 @@ check_kill() {
 	local state running=0
 	start "$1"
 	for i in {1..15}; do
-		"$GOHEAP" dump "$pid" -o "$work/other" 2>"$work/why" &
+		"$GOHEAP" dump -f "$pid" -o "$work/other" 2>"$work/why" &
 		sleep "0.0$((i % 8))$i"
 		kill -KILL $! 2>"$work/why"
 		wait $! 2>"$work/why"
@@ -428,7 +428,7 @@ check_kill() {
 # refuses NAME PATTERN ARGUMENT...: goheap dump says so in one line.
 refuses() {
 	local told status
-	told=$("$GOHEAP" dump "${@:3}" -o "$work/refused" 2>&1)
+	told=$("$GOHEAP" dump -f "${@:3}" -o "$work/refused" 2>&1)
 	status=$?
 	equal "$1: exit status" 1 "$status"
 	equal "$1: lines" 1 "$(printf '%s\n' "$told" | wc -l)"
@@ -439,7 +439,7 @@ refuses() {
 # check_running PROGRAM: without a stop. The process only waits, so that nothing changes meanwhile.
 check_running() {
 	start "$1"
-	"$GOHEAP" dump "$pid" --no-pause -o "$work/other" 2>"$work/told" || fail 'without a pause' "$(cat "$work/told")"
+	"$GOHEAP" dump -f "$pid" --no-pause -o "$work/other" 2>"$work/told" || fail 'without a pause' "$(cat "$work/told")"
 	go_on
 	equal 'without a pause: it says so' 'goheap: not paused: what changed while it was read may not fit together' "$(cat "$work/told")"
 	in_common 'without a pause'
@@ -452,7 +452,7 @@ check_pattern() {
 	pattern=$(sed -n 's/^\.B |[^ ]* //p' "$(dirname "$GOHEAP")/goheap.1" | sed 's/\\//g')
 	start "$1"
 	timeout 60 gcore -o "$work/core" "$pid" >"$work/gdb" 2>&1
-	pattern=${pattern//\/var\/crash/$work}
+	pattern=${pattern//\/var\/crash/$work} pattern=${pattern//.%t/}
 	read -ra words <<<"${pattern//%P/$pid}"
 	"$GOHEAP" "${words[@]}" < <(cat "$work/core.$pid") >"$work/why" 2>&1 || fail 'core_pattern' "$pattern"
 	go_on
@@ -473,7 +473,7 @@ check_pattern() {
 	kill -ABRT "$pid"
 	wait_until [ ! -d "/proc/$pid" ]
 	pkill -P "$(cat "$work/shell")" sleep
-	cat "$work"/dumped/core* | "$GOHEAP" dump -e "$1" -o "$work/other" - >"$work/why" 2>&1 || fail "a core file of the kernel's" "$(cat "$work/why")"
+	cat "$work"/dumped/core* | "$GOHEAP" dump -f -e "$1" -o "$work/other" - >"$work/why" 2>&1 || fail "a core file of the kernel's" "$(cat "$work/why")"
 	equal "a core file of the kernel's: nothing is missing" '' "$(cat "$work/why")"
 	[ "$("$GOHEAP" info "$work/other" | awk '/^objects:/ { print $2 }')" -gt 10000 ] || fail "a core file of the kernel's: its objects"
 }
@@ -495,7 +495,7 @@ check_container() {
 	sleep 0.1
 	[ ! -e "$work/hidden/program" ] || fail 'in a container: its program is not seen from here'
 	pid=$(pgrep -f "^$work/hidden/program")
-	"$GOHEAP" dump "$pid" -o "$work/other" 2>"$work/told" || fail 'in a container' "$(cat "$work/told")"
+	"$GOHEAP" dump -f "$pid" -o "$work/other" 2>"$work/told" || fail 'in a container' "$(cat "$work/told")"
 	same 'in a container: by goheap that is in it' <("$GOHEAP" histogram --by size -e "$1" "$work/other") \
 		<(nsenter -t "$pid" -m -p "$GOHEAP" histogram --by size -p "$(awk '/^NSpid:/ { print $3 }' "/proc/$pid/status")" 2>"$work/why")
 	equal 'in a container: whose /proc is that of another' \

@@ -125,7 +125,7 @@ start() {
 check_process() {
 	local expected
 	start map
-	"$GOHEAP" dump "$pid" -o "$work/dump" 2>/dev/null
+	"$GOHEAP" dump -f "$pid" -o "$work/dump" 2>/dev/null
 	write "$work/profile" -e "$directory/leaks" "$work/dump"
 	expected=$(top "$work/profile" | bytes main.cache)
 	has "$1: there is something" "$expected" '^[0-9]{7}$'

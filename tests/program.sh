@@ -383,8 +383,13 @@ targets() {
 		has "targets: $command: which process that is" "$(cat "$work/err")" "^goheap: process $number runs $work/$name\$"
 	done
 	equal "targets: functions of the program" "$("$GOHEAP" funcs "$stripped")" "$("$GOHEAP" funcs "$number")"
-	has "targets: a process that has not crashed" "$("$GOHEAP" crash "$number" 2>&1)" \
-		"^goheap: $number is a running process, which has not crashed: goheap hang $number\$"
+	for command in "$number" "-p $number" "--pid $number" "--pid=$number"; do
+		# shellcheck disable=SC2086
+		has "targets: a process that has not crashed: $command" "$("$GOHEAP" crash $command 2>&1)" \
+			"^goheap: $number is a running process, which has not crashed: goheap hang $number\$"
+		# shellcheck disable=SC2086
+		equal "targets: threads $command" "$("$GOHEAP" threads "$number" 2>"$work/err")" "$("$GOHEAP" threads $command 2>"$work/err")"
+	done
 	equal "targets: a file has the name" "goheap: $work/$name is a program: name its process, -p PID, or its core file or heap dump, and it with -e $work/$name" \
 		"$(cd "$work" && "$GOHEAP" hang "$work/$name" 2>&1)"
 	"$work/$name" wait <&7 >"$work/out" &

@@ -8,7 +8,7 @@ stops=${STOPS:-3}
 # check_stop NUMBER: one moment; appends to the file of what was wrong.
 check_stop() {
 	local reached lost missing changed other own
-	if ! "$GOHEAP" dump "$pid" -o "$work/dump" 2>"$work/told" || [ "$(wc -l <"$work/told")" -ne 1 ]; then
+	if ! "$GOHEAP" dump -f "$pid" -o "$work/dump" 2>"$work/told" || [ "$(wc -l <"$work/told")" -ne 1 ]; then
 		sed "s/^/stop $1: /" "$work/told"
 		return
 	fi

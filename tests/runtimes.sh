@@ -181,13 +181,13 @@ test_linkshared() {
 	export LD_LIBRARY_PATH=$directory/lib.stripped
 	run_until_ready "$program" 40 "$work/own" -
 	waiting <"$work/output" >"$work/expected"
-	goheap "" "attach $pid" "generate-core-file $work/core" "goheap goroutines" "goheap dump -o $work/gdb.dump" detach >"$work/session"
+	goheap "" "attach $pid" "generate-core-file $work/core" "goheap goroutines" "goheap dump -f -o $work/gdb.dump" detach >"$work/session"
 	shown "$name: goroutines in GDB" "$work/session"
 	goheap "$program" "core-file $work/core" "goheap goroutines" >"$work/session"
 	shown "$name: goroutines of a core file in GDB" "$work/session"
 	"$GOHEAP" goroutines -p "$pid" >"$work/session" 2>"$work/why"
 	shown "$name: goroutines" "$work/session"
-	"$GOHEAP" dump "$pid" -o "$work/live.dump" 2>"$work/why"
+	"$GOHEAP" dump -f "$pid" -o "$work/live.dump" 2>"$work/why"
 	exec 7>&-
 	wait "$pid" 2>"$work/why"
 	unset LD_LIBRARY_PATH
@@ -195,7 +195,7 @@ test_linkshared() {
 	shown "$name: goroutines in a core file" "$work/session"
 	"$GOHEAP" goroutines -e "$program" "$work/core" >"$work/session"
 	shown "$name: goroutines in a core file of a program" "$work/session"
-	"$GOHEAP" dump "$work/core" -o "$work/core.dump"
+	"$GOHEAP" dump -f "$work/core" -o "$work/core.dump"
 	heap "$name, GDB" "$work/gdb.dump"
 	heap "$name, process" "$work/live.dump"
 	heap "$name, core file" "$work/core.dump"

@@ -106,7 +106,7 @@ check_profile() {
 # check_loaded NAME: while it is under load.
 check_loaded() {
 	local address
-	"$GOHEAP" dump "$pid" -o "$work/dump" 2>"$work/told" || fail "$1: goheap dump"
+	"$GOHEAP" dump -f "$pid" -o "$work/dump" 2>"$work/told" || fail "$1: goheap dump"
 	has "$1: dump: the pause alone is told" "$(cat "$work/told")" '^goheap: paused [0-9]+ ms$'
 	equal "$1: dump: in one line" 1 "$(wc -l <"$work/told")"
 	has "$1: info" "$("$GOHEAP" info "$work/dump")" '^objects: *[0-9]{4,}$'
@@ -190,7 +190,7 @@ check_watches() {
 check_killed() {
 	local i status
 	for i in 1 3 5 8; do
-		"$GOHEAP" dump "$pid" -o "$work/killed" 2>"$work/why" &
+		"$GOHEAP" dump -f "$pid" -o "$work/killed" 2>"$work/why" &
 		sleep "0.0$i"
 		kill -KILL $! 2>"$work/why"
 		wait $! 2>"$work/why"
@@ -199,7 +199,7 @@ check_killed() {
 	own "$work/after" debug=1
 	has "$1: and answers" "$(head -n 1 "$work/after")" '^heap profile: '
 	rm -f "$work/killed"
-	"$GOHEAP" dump "$pid" -o "$work/killed" 2>"$work/told" &
+	"$GOHEAP" dump -f "$pid" -o "$work/killed" 2>"$work/told" &
 	sleep 0.02
 	local reader=$!
 	kill -KILL "$pid"

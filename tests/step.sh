@@ -83,7 +83,7 @@ check_finish() {
 # check_step NAME PROGRAM: through the library and the runtime. From runtime.newstack, which goes on elsewhere than it was called
 # from, GDB does not come back, with goheap or without: in the twin of Go 1.27 that comes before the end.
 check_step() {
-	local session patience=20
+	local session patience=45
 	times 50 step 'printf "goroutine %d\n", goid'
 	session=$(in_worker "$2" "${commands[@]}" kill)
 	equal "$1: 50 step: goroutines" 1 "$(grep '^goroutine [1-9]' <<<"$session" | sort -u | wc -l)"

@@ -342,7 +342,7 @@ check_process() {
 	local directory before
 	sample "of a process" 1.19 crowd || return
 	run_until_ready "$directory/crowd.stripped" 50 "$work/crowd" -
-	"$GOHEAP" dump "$pid" -o "$work/older" 2>"$work/why" || fail "of a process: its dump" "$(cat "$work/why")"
+	"$GOHEAP" dump -f "$pid" -o "$work/older" 2>"$work/why" || fail "of a process: its dump" "$(cat "$work/why")"
 	serve -p "$pid" "$work/older"
 	[ -n "$address" ] || fail "of a process: it serves" "$(cat "$work/why")"
 	before=$(curl -s --max-time 20 "$address"'api/goroutines?group' |

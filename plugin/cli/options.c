@@ -302,7 +302,19 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 			return 0;
 		}
 	}
-	return ARGP_ERR_UNKNOWN;
+	if (key != 'p')
+		return ARGP_ERR_UNKNOWN;
+	parse_operand(parse, arg, state);
+	return 0;
+}
+
+/* -p and --pid, by which each command takes a process that takes it as an operand. */
+static bool names_process(const struct gh_command *command)
+{
+	for (size_t i = 0; command->options[i].name != NULL; i++)
+		if (command->options[i].letter == 'p')
+			return command->options[i].type == GH_OPTION_PROCESS;
+	return command->operands.files > 0;
 }
 
 /* What --help says of the operands: a command's that writes a file, with that. */
@@ -337,7 +349,7 @@ void gh_options_parse(struct gh_options *options, const struct gh_command *comma
 		      char **argv)
 {
 	char operands[64];
-	struct argp_option known[GH_OPTIONS_MAX + 1] = {0};
+	struct argp_option known[GH_OPTIONS_MAX + 3] = {0};
 	size_t count = 0;
 	for (size_t i = 0; command->options[i].name != NULL; i++) {
 		const struct gh_option *option = &command->options[i];
@@ -349,7 +361,10 @@ void gh_options_parse(struct gh_options *options, const struct gh_command *comma
 		    .flags = option->type == GH_OPTION_IGNORED ? OPTION_ARG_OPTIONAL : 0,
 		};
 	}
-	known[count] = (struct argp_option){.key = 'h', .flags = OPTION_HIDDEN};
+	known[count++] = (struct argp_option){.key = 'h', .flags = OPTION_HIDDEN};
+	if (names_process(command))
+		known[count] = (struct argp_option){
+		    .name = "pid", .key = 'p', .arg = "PID", .flags = OPTION_HIDDEN};
 	describe_operands(command, operands, sizeof(operands));
 	struct argp argp = {
 	    .options = known,

@@ -220,7 +220,7 @@ bool gh_goroutines_print(struct gh_goroutine_list *listing)
 	if (ok && entries != NULL)
 		ok = print_groups(listing, entries, count);
 	if (ok && count == 0 && !listing->json && is_asked(listing))
-		gh_say("none of the %zu goroutines matches", listing->dump->stacks.count);
+		gh_say("none of the goroutines matches");
 	for (size_t i = 0; entries != NULL && i < count; i++)
 		gh_goroutine_text_free(&entries[i]);
 	free(entries);
