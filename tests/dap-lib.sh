@@ -24,11 +24,19 @@ message() {
 	return 1
 }
 
+# ask TEXT: writes it on descriptor 7. A debugger that has ended does not end the test; those that it starts later have SIGPIPE as
+# it was.
+ask() {
+	trap '' PIPE
+	printf %s "$1" >&7
+	trap - PIPE
+}
+
 # dap COMMAND ARGUMENTS: asks, without waiting for the answer.
 dap() {
 	number=$((number + 1))
 	local text="{\"seq\":$number,\"type\":\"request\",\"command\":\"$1\",\"arguments\":$2}"
-	printf 'Content-Length: %d\r\n\r\n%s' "${#text}" "$text" >&7
+	ask "Content-Length: ${#text}"$'\r\n\r\n'"$text"
 }
 
 # answer COMMAND ARGUMENTS: the same; the answer is in $line.
@@ -37,11 +45,19 @@ answer() {
 	message "\"request_seq\": ?${number}[,}]"
 }
 
-# dap_stop COMMAND ARGUMENTS: the thread that stops after it is in $thread, and its innermost frames in $stack.
+# dap_stop COMMAND ARGUMENTS: the thread that stops after it is in $thread, and its innermost frames in $stack. GDB 16 may tell of
+# the stop before it answers.
 dap_stop() {
-	answer "$1" "$2"
-	message '"event": ?"stopped"'
-	thread=$(grep -oE '"threadId": ?[0-9]+' <<<"$line" | grep -oE '[0-9]+')
+	local stopped="" answered=""
+	dap "$1" "$2"
+	until [ -n "$stopped" ] && [ -n "$answered" ]; do
+		message "\"(request_seq\": ?${number}[,}]|event\": ?\"stopped\")" || break
+		case $line in
+		*'"stopped"'*) stopped=$line ;;
+		*) answered=$line ;;
+		esac
+	done
+	thread=$(grep -oE '"threadId": ?[0-9]+' <<<"$stopped" | grep -oE '[0-9]+')
 	answer stackTrace "{\"threadId\":${thread:-0},\"levels\":3}"
 	# Objects of a source are within those of frames.
 	# shellcheck disable=SC2001,SC2034 # a pattern that the shell has not; its callers use it

@@ -39,7 +39,7 @@ wait_for() {
 # mi COMMAND: its answer is in $line.
 mi() {
 	number=$((number + 1))
-	echo "$number$1" >&7
+	ask "$number$1"$'\n'
 	wait_for "^$number\\^"
 }
 
