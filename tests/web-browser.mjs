@@ -173,8 +173,10 @@ async function climb(page) {
 	free();
 	await tree.locator('button.twist[aria-expanded=true]').first().waitFor();
 	console.log('busy', await tree.locator('button.twist[aria-busy=true]').count());
-	for (; climbed < 12 && await tree.locator('tr', { hasText: 'root' }).count() === 0; climbed++)
-		await tree.locator('button.twist[aria-expanded=false]').first().click().then(() => page.waitForTimeout(100));
+	for (; climbed < 12 && await tree.locator('tr', { hasText: 'root' }).count() === 0; climbed++) {
+		await tree.locator('button.twist[aria-expanded=false]').first().click();
+		await tree.locator('button.twist[aria-busy=true]').first().waitFor({ state: 'detached' });
+	}
 	console.log('climb', climbed > 0 && climbed < 12, (await tree.textContent()).includes('main.Session'));
 }
 
