@@ -144,10 +144,10 @@ check_crafted() {
 check_release() {
 	local directory spec
 	for spec in "dump" "dump -buildmode=pie"; do
-		[ "$spec" = dump ] || is_newest "$1" || continue
+		[ "$spec" = dump ] || { is_newest "$1" && in_full "Go $1 $spec"; } || continue
 		# shellcheck disable=SC2086 # the words of a specification are arguments
 		sample "Go $1 $spec" "$1" $spec || continue
-		for program in dump dump.stripped; do
+		for program in $(first dump.stripped dump); do
 			rm -f "$work/dump" "$work/stacks"
 			"$directory/$program" "$work/dump" "$work/stacks" >"$work/counts" 2>&1
 			stacks "Go $1 $spec, $program" "$directory/$program" "$work/dump" "$work/stacks"

@@ -429,15 +429,15 @@ check_many() {
 
 for release in $(releases "$("$tests/toolchain" list)"); do
 	for spec in "dump" "dump -race" "dump -N" "dump -buildmode=pie"; do
-		[ "$spec" = dump ] || is_newest "$release" || continue
+		[ "$spec" = dump ] || { is_newest "$release" && in_full "Go $release $spec"; } || continue
 		sample_as "Go $release $spec" "$release" "$spec" || continue
 		check_process "Go $release $spec" "$directory/dump.stripped"
-		[[ $spec =~ -(race|N) ]] || ! is_newest "$release" || check_process "Go $release $spec, twin" "$directory/dump"
+		[[ $spec =~ -(race|N) ]] || ! is_newest "$release" || ! in_full "Go $release $spec, twin" || check_process "Go $release $spec, twin" "$directory/dump"
 	done
 done
 [ -n "${directory:-}" ] && check_main "Go $release" "$directory/dump"
 [ -n "${directory:-}" ] && check_selected "Go $release" "$directory/dump.stripped"
-[ -n "${directory:-}" ] && check_selected "Go $release, twin" "$directory/dump"
+[ -n "${directory:-}" ] && in_full "Go $release, twin" && check_selected "Go $release, twin" "$directory/dump"
 [ -n "${directory:-}" ] && check_errors "Go $release" "$directory/dump.stripped"
 [ -n "${directory:-}" ] && check_many "Go $release" "$directory/dump.stripped"
 if sample "Go $release: damaged goroutines" "$release" dump; then
@@ -446,6 +446,6 @@ if sample "Go $release: damaged goroutines" "$release" dump; then
 fi
 if sample "Go $release: a goroutine in C" "$release" cgo; then
 	check_selected_in_c "Go $release" "$directory/cgo.stripped"
-	check_selected_in_c "Go $release, twin" "$directory/cgo"
+	in_full "Go $release, twin: a goroutine in C" && check_selected_in_c "Go $release, twin" "$directory/cgo"
 fi
 finish

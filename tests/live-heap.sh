@@ -516,13 +516,15 @@ check_user() {
 		return
 	fi
 	chmod 711 "$work"
+	mkdir "$work/open"
+	chmod 777 "$work/open"
 	cp "$GOHEAP" "$work/goheap"
 	cp "$1" "$work/program"
 	chmod 755 "$work/goheap" "$work/program"
 	start "$1"
 	for option in '' "-e $work/program" "-e $work/program --no-pause"; do
 		# shellcheck disable=SC2086 # words
-		told=$(cd / && setpriv --reuid=65534 --regid=65534 --clear-groups "$work/goheap" dump "$pid" $option -o "$TMPDIR/refused" 2>&1)
+		told=$(cd / && setpriv --reuid=65534 --regid=65534 --clear-groups "$work/goheap" dump "$pid" $option -o "$work/open/refused" 2>&1)
 		status=$?
 		equal "another user's process $option: exit status" 1 "$status"
 		equal "another user's process $option: lines" 1 "$(printf '%s\n' "$told" | wc -l)"

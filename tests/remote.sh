@@ -209,10 +209,10 @@ for release in $(releases 1.19); do
 	size=$(stat -c %s "$program")
 	text=$(readelf -lW "$program" | awk '/^  [A-Z]/ && $1 != "Type" { if ($1 == "LOAD") { print n; exit } n++ }')
 	test_honest
-	test_sizes
+	in_full "sizes" && test_sizes
 	test_files
 	test_breaks
-	test_slow
+	in_full "a slow line" && test_slow
 	test_interrupted
 	test_core
 done
