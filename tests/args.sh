@@ -185,7 +185,7 @@ check_types() {
 
 CC=${CC:-cc}
 build_twin || exit 1
-for release in $(releases 1.15 1.19 1.23 1.27); do
+for release in $(formats 1.15 1.19 1.23 1.27); do
 	sample "Go $release" "$release" args || continue
 	if [ "$release" = 1.15 ]; then
 		# Its tables have no arguments: those of methods are told by their types. Where they are, tests/told.sh sees.

@@ -109,7 +109,7 @@ check_release() {
 }
 
 build_dumpfile
-for release in $(releases "$apart"); do
+for release in $(formats "$apart"); do
 	check_release "$release"
 done
 finish

@@ -427,7 +427,7 @@ check_many() {
 			"$work/groups")"
 }
 
-for release in $(releases "$("$tests/toolchain" list)"); do
+for release in $(formats "$("$tests/toolchain" list)"); do
 	for spec in "dump" "dump -race" "dump -N" "dump -buildmode=pie"; do
 		[ "$spec" = dump ] || { is_newest "$release" && in_full "Go $release $spec"; } || continue
 		sample_as "Go $release $spec" "$release" "$spec" || continue

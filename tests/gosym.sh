@@ -203,7 +203,7 @@ build_twin || exit 1
 newest=
 newest_release=
 # RELEASES: the Go releases to test with, if not those.
-for release in $(releases "$apart"); do
+for release in $(formats "$apart"); do
 	compare_release "$release"
 done
 for release in $(picked "$apart"); do

@@ -106,7 +106,7 @@ check_release() {
 }
 
 build_twin || exit 1
-for release in $(releases "$apart"); do
+for release in $(formats "$apart"); do
 	check_release "$release"
 done
 finish

@@ -442,8 +442,16 @@ picked() {
 	fi
 }
 
-# releases RELEASE...: the same, unless RELEASES names others.
+# releases RELEASE...: all of them, or in the short check the last, unless RELEASES names others.
 releases() {
+	local words
+	read -ra words <<<"${*//$'\n'/ }"
+	is_full || words=("${words[-1]}")
+	echo "${RELEASES:-${words[*]}}"
+}
+
+# formats RELEASE...: the same for who reads what Go's linker writes: in the short check Debian's own release, too.
+formats() {
 	echo "${RELEASES:-$(picked "$@")}"
 }
 

@@ -555,7 +555,7 @@ check_errors() {
 }
 
 build_dumpfile
-for release in $(releases "$("$tests/toolchain" list)"); do
+for release in $(formats "$("$tests/toolchain" list)"); do
 	sample "go $release" "$release" memory &&
 		check_live "go $release" "$directory/memory.stripped" "$release" "$(is_newest_or_debian "$release" && echo ask)"
 done

@@ -3,6 +3,9 @@
 # them by reflection: in a process, in its core file and in its heap dump, in the shell and in GDB.
 . "$(dirname "$0")/lib.sh"
 session_home
+# In GDB they are printed of one release.
+gdb_release=${GDB_RELEASE:-1.27}
+! is_full || gdb_release=${GDB_RELEASE:-1.19}
 
 # start PROGRAM: runs it until it has printed its values, to $work/places, and written $work/dump. Its process is $child.
 start() {
@@ -343,7 +346,7 @@ for release in $(releases "$apart_maps"); do
 	limits "go$release" "$program"
 	untyped "go$release" "$program"
 	results "go$release" "$program"
-	if [ "$release" = "${GDB_RELEASE:-1.19}" ]; then
+	if [ "$release" = "$gdb_release" ]; then
 		arguments "$program"
 		unfinished "$program"
 		refused "$program"
@@ -359,7 +362,7 @@ for release in $(releases "$apart_maps"); do
 		in_gdb "go$release: heap dump" "$program" "goheap load $work/dump"
 	fi
 	delves
-	if [ "$release" = "${GDB_RELEASE:-1.19}" ] || [ -n "${RELEASES-}" ]; then
+	if [ "$release" = "$gdb_release" ] || [ -n "${RELEASES-}" ]; then
 		aborted
 	else
 		end "$child"

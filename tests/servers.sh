@@ -210,7 +210,7 @@ check_killed() {
 	if [ $status -eq 0 ]; then
 		has "$1: it was too late" "$(cat "$work/told")" '^goheap: paused '
 	else
-		has "$1: and which" "$(cat "$work/told")" '^goheap: process [0-9]+: (expected |cannot stop it: )'
+		has "$1: and which" "$(cat "$work/told")" '^goheap: (process [0-9]+( has ended,|: expected |: cannot stop it: )|there is no process [0-9]+: )'
 		[ ! -e "$work/killed" ] || fail "$1: no file is written"
 	fi
 	rm -f "$work/killed"

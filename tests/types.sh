@@ -191,11 +191,11 @@ check_machine() {
 
 "$CC" -std=gnu11 -O2 "$tests/oracle/twintypes.c" -ldwarf -lelf -lz -o "$work/twintypes" || exit 1
 releases=$("$tests/toolchain" list)
-for release in $(releases "$apart"); do
+for release in $(formats "$apart"); do
 	check_release "$release"
 	! is_newest "$release" || check_release "$release" -buildmode=pie
 done
-for release in $(releases 1.15 1.19 "$(tail -n 1 <<<"$releases")"); do
+for release in $(formats 1.15 1.19 "$(tail -n 1 <<<"$releases")"); do
 	for arch in $(first arm64 386 arm mips mips64le ppc64 s390x); do
 		check_machine "$release" "$arch"
 	done

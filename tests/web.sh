@@ -455,7 +455,7 @@ check_errors() {
 
 needs "everything" curl || finish
 build_dumpfile
-for release in ${RELEASES:-$(first 1.27 1.19)}; do
+for release in ${RELEASES:-$(first 1.19 1.27)}; do
 	check_release "$release"
 done
 check_large
