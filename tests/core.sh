@@ -163,6 +163,6 @@ build_dumpfile
 for release in $(releases "$apart"); do
 	check_release "$release"
 done
-crowd 1.19
+in_full "a crowd of goroutines" && crowd 1.19
 check_crafted
 finish

@@ -60,6 +60,7 @@ check addr2line -e "$program" "$("$GOHEAP" funcs "$program" | awk '/main\.main$/
 for command in goroutines histogram dominators unreachable strings suspects waits hang dot profile; do
 	check "$command" -e "$program" "$work/dump"
 done
+in_full "other commands" || finish
 check goroutines --group -e "$program" "$work/dump"
 check goroutines --group --json -e "$program" "$work/dump"
 check histogram --by root -e "$program" "$work/dump"
