@@ -145,14 +145,7 @@ static void print_build(const struct about *about)
 		fputs(", ", stdout);
 		gh_escape_print(stdout, about->machine);
 	}
-	if (about->module != NULL) {
-		fputs(", ", stdout);
-		gh_escape_print(stdout, about->module);
-	}
-	if (about->module_version != NULL) {
-		fputs(" ", stdout);
-		gh_escape_print(stdout, about->module_version);
-	}
+	gh_module_print(stdout, about->module, about->module_version);
 	putchar('\n');
 }
 
@@ -343,8 +336,10 @@ static bool look_at_target(struct gh_diagnosis *diagnosis, struct about *about,
 	    is_live
 		? gh_footprint_live(&diagnosis->footprint, &target->process, diagnosis->pid, &err)
 		: gh_footprint_core(&diagnosis->footprint, &target->process, &target->core, &err);
-	if (diagnosis->has_footprint)
-		about->resident = (struct gh_known){sum_resident(&diagnosis->footprint), true};
+	if (diagnosis->has_footprint) {
+		diagnosis->figures.resident = sum_resident(&diagnosis->footprint);
+		about->resident = (struct gh_known){diagnosis->figures.resident, true};
+	}
 	bool crashed = !is_live && gh_crash_find(&crash, &target->process, &err);
 	about->paused = (struct gh_known){target->live.paused, is_live};
 	about->machine = target->program.image.arch->goarch;

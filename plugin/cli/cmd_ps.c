@@ -172,14 +172,7 @@ static void print_text(const struct listing *listing)
 		print_age(&row->started);
 		print_cell(row->container, container);
 		gh_print_name(stdout, row->program, false);
-		if (build->module != NULL) {
-			fputs(", ", stdout);
-			gh_escape_print(stdout, build->module);
-		}
-		if (build->module_version != NULL) {
-			putchar(' ');
-			gh_escape_print(stdout, build->module_version);
-		}
+		gh_module_print(stdout, build->module, build->module_version);
 		putchar('\n');
 	}
 	if (listing->unreadable == 0)

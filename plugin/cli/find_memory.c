@@ -24,14 +24,6 @@
  * time. */
 #define MUCH_TIME 0.25
 
-static uint64_t resident(const struct gh_diagnosis *diagnosis)
-{
-	uint64_t sum = 0;
-	for (size_t i = 0; i < GH_FOOTPRINT_KINDS; i++)
-		sum += diagnosis->footprint.parts[i].resident;
-	return sum;
-}
-
 /* Adds that half of the memory or more is of the kind PART, if that is LEAST bytes; WHAT says what
  * they are. */
 static void find_most(struct gh_diagnosis *diagnosis, enum gh_finding_kind kind,
@@ -40,7 +32,7 @@ static void find_most(struct gh_diagnosis *diagnosis, enum gh_finding_kind kind,
 	char size[GH_SIZE_TEXT];
 	char whole[GH_SIZE_TEXT];
 	uint64_t bytes = diagnosis->footprint.parts[part].resident;
-	uint64_t all = resident(diagnosis);
+	uint64_t all = diagnosis->figures.resident;
 	if (bytes < least || bytes < all / 2)
 		return;
 	FILE *out = gh_finding_begin(diagnosis, kind, bytes);
@@ -94,7 +86,7 @@ static void find_collector(struct gh_diagnosis *diagnosis, const struct gh_heap_
 /* The heap is worth a look at what holds it, which takes the types of all objects. */
 static bool is_worth_a_look(const struct gh_diagnosis *diagnosis, const struct gh_heap_query *heap)
 {
-	uint64_t all = resident(diagnosis);
+	uint64_t all = diagnosis->figures.resident;
 	return heap->heap.bytes >= LARGE_HEAP ||
 	       (heap->heap.bytes >= LEAST_HEAP && heap->heap.bytes >= all / HEAP_ONE_IN);
 }

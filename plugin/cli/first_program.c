@@ -62,14 +62,7 @@ static void print_text(const struct gh_program *program, const struct gh_options
 		gh_escape_print(stdout, build.go_version);
 	}
 	printf(", %s", image->arch->goarch);
-	if (build.module != NULL) {
-		fputs(", ", stdout);
-		gh_escape_print(stdout, build.module);
-	}
-	if (build.module_version != NULL) {
-		fputs(" ", stdout);
-		gh_escape_print(stdout, build.module_version);
-	}
+	gh_module_print(stdout, build.module, build.module_version);
 	fputs("\nbuild id ", stdout);
 	gh_escape_print(stdout, id != NULL ? id : "unknown");
 	printf("\n%s%s; ",

@@ -277,6 +277,7 @@ struct gh_findings GH_VECTOR(struct gh_finding);
 
 /* The figures by which it is judged that nothing is wrong. */
 struct gh_figures {
+	uint64_t resident;   /* bytes in memory; 0 if they are not known */
 	uint64_t goroutines; /* but for the runtime's own */
 	uint64_t blocked;    /* that wait for locks */
 	uint64_t lock_wait;  /* ns that one of them has waited at the most */

@@ -190,6 +190,9 @@ void gh_time_print(FILE *out, uint64_t when);
 /* Prints how long something has lasted, in its two largest units: "3 d 4 h". */
 void gh_age_print(FILE *out, uint64_t seconds);
 
+/* Prints ", MODULE VERSION", escaped, of what a program is built from; either may be NULL. */
+void gh_module_print(FILE *out, const char *module, const char *version);
+
 #define GH_NS_PER_MINUTE UINT64_C(60000000000)
 
 /* Prints how long something waits, ", 5 minutes", and nothing where it is less than one.

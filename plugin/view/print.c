@@ -183,3 +183,15 @@ void gh_print_start(const char *data, size_t length)
 	if (shown < length)
 		fputs("...", stdout);
 }
+
+void gh_module_print(FILE *out, const char *module, const char *version)
+{
+	if (module != NULL) {
+		fputs(", ", out);
+		gh_escape_print(out, module);
+	}
+	if (version != NULL) {
+		putc(' ', out);
+		gh_escape_print(out, version);
+	}
+}
