@@ -33,7 +33,7 @@ go_to() {
 	clock) printf '%s\n' "tbreak time.now thread 1" continue "tbreak __vdso_clock_gettime thread 1" ;;
 	callback) return ;;
 	signal) printf '%s\n' "tbreak main.loop" continue "tbreak runtime.sighandler" "signal SIGUSR1" && return ;;
-	crash) ;;
+	crash | library) ;;
 	esac
 	echo continue
 }
@@ -46,8 +46,8 @@ session() {
 		printf '%s\n' "tbreak main.ready" "run ${1/idle/yield} >/dev/null 2>$work/traceback"
 		go_to "$1"
 		printf '%s\n' 'echo at\n' backtrace 'echo end\n' delete
-		[ "$1" != start ] || echo "generate-core-file $work/core"
-		if [ "$1" = crash ]; then
+		case $1 in start | library) echo "generate-core-file $work/core" ;; esac
+		if [ "$1" = crash ] || [ "$1" = library ]; then
 			echo "signal SIGSEGV"
 		else
 			echo "signal SIGQUIT"
@@ -89,6 +89,7 @@ innermost() {
 	signal) printf '%s\n' 'runtime\.sighandler' 'runtime\.sigtrampgo' 'runtime\.sigtramp' \
 		'<signal handler called>' ;;
 	crash) printf '%s\n' crash_here crash '_cgo_[0-9a-f]+_Cfunc_crash' 'runtime\.asmcgocall' ;;
+	library) printf '%s\n' '(strlen|\?\?)' 'runtime\.asmcgocall' ;;
 	esac
 }
 
@@ -146,7 +147,7 @@ test_mode() {
 # test_core NAME TWIN STRIPPED: the backtrace found last is that in a core file, too.
 test_core() {
 	goheap "$3" "$work/core" <<<'echo at\n
-backtrace' | sed -n '/^at$/,$p' | frames >"$work/from-core"
+backtrace' | sed -n '/^at$/,$p' | frames | named "$2" >"$work/from-core"
 	same "$1, in a core file" "$work/found" "$work/from-core"
 	rm -f "$work/core"
 }
@@ -157,6 +158,22 @@ test_program() {
 	for mode in $modes; do
 		test_mode "$1, $mode" "$mode" "$2" "$3"
 		[ "$mode" != start ] || test_core "$1, $mode" "$2" "$3"
+	done
+}
+
+# test_musl RELEASE: the C library has no unwind information, and the stack goes on with the Go function that called C.
+test_musl() {
+	local kind directory
+	local -A flags=([static]="-ldflags=-linkmode=external -extldflags=-static"
+		[dynamic]="-ldflags=-linkmode=external" [PIE]="-buildmode=pie")
+	needs "Go $1, musl" musl-gcc || return
+	for kind in static dynamic PIE; do
+		if directory=$(CC=musl-gcc "$tests/build-sample" "$1" switches "${flags[$kind]}" 2>"$work/log"); then
+			test_mode "Go $1, musl, $kind" library "$directory/switches" "$directory/switches.stripped"
+			test_core "Go $1, musl, $kind" "$directory/switches" "$directory/switches.stripped"
+		else
+			skip "Go $1, musl, $kind" "$(tail -n 1 "$work/log")"
+		fi
 	done
 }
 
@@ -287,6 +304,7 @@ for release in $(releases 1.15 1.19 1.23 1.27); do
 			skip "$name" "$(tail -n 1 "$work/log")"
 		fi
 	done
+	! is_newest "$release" || test_musl "$release"
 	test_frame_pointers "$release"
 	test_arm64 "$release"
 	test_arm64_calls "$release"

@@ -11,6 +11,7 @@
  * - file_kind.c: what a file is that is not what was expected;
  * - other_compiler.c: programs that another compiler made of Go;
  * - debug_section.c: sections of debug information, unpacked;
+ * - eh_frame.c: the code that .eh_frame has unwind information for;
  * - loaded.c: a program put together again from the memory of a process;
  * - elf_writer.c, elf_append.c: write a file, and append sections to one (elf_writer.h). */
 #ifndef GH_ELF_ELF_H
@@ -134,6 +135,26 @@ bool gh_dynamic_symbols(const struct gh_image *image, struct gh_cursor *symbols,
 
 /* Reads the symbol that CUR, in such a table of IMAGE's, is at. */
 GElf_Sym gh_dynamic_read_symbol(const struct gh_image *image, struct gh_cursor *cur);
+
+/* Unwind information of compiled C code: the FDEs of .eh_frame. */
+
+/* The addresses that an FDE is of, from START to before END. */
+struct gh_eh_range {
+	uint64_t start;
+	uint64_t end;
+};
+
+struct gh_eh_ranges GH_VECTOR(struct gh_eh_range); /* by start */
+
+/* Reads the FDEs of SECTION, an .eh_frame that is loaded at ADDRESS, for words of WORD bytes; it
+ * ends at its terminator or where SECTION does. False if one has a form that is not known, or
+ * memory ran out. RANGES, zeroed before, is to be freed with gh_vector_free either way. Format: the
+ * Linux Standard Base, "The .eh_frame section". */
+bool gh_eh_frame_read(struct gh_eh_ranges *ranges, struct gh_cursor section, uint64_t address,
+		      unsigned word);
+
+/* An FDE is of the code at PC. */
+bool gh_eh_frame_has(const struct gh_eh_ranges *ranges, uint64_t pc);
 
 /* IMAGE is a shared library, and no program that could be run. */
 bool gh_image_is_library(const struct gh_image *image);

@@ -3,8 +3,8 @@
  * and the goheap program, which these run. Here are the session, the scripts that it has GDB run,
  * the cache of debug files, programs that only the target has, and the memory of what GDB debugs.
  *
- * - reader.c, registers.c, frames.c, moved_stack.c: goheap.so, which GDB loads and unwinds by, from
- *   single words of the target;
+ * - reader.c, registers.c, frames.c, moved_stack.c, c_stack.c, seen_program.c: goheap.so, which GDB
+ *   loads and unwinds by, from single words of the target;
  * - memory_server.c: goheap.so handing out the target's memory; memory_client.c: the program's end
  *   of that, which lib/process/memory.c asks for blocks of GH_PROCESS_BLOCK;
  * - read_script.c: goheap.so having GDB read goheap.gdb;

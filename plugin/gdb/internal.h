@@ -1,11 +1,12 @@
-/* What the files of this room share: the session, registers, stacks that move, and the cache's
- * eviction. */
+/* What the files of this room share: the session, registers, stacks that move, C code's callers,
+ * and the cache's eviction. */
 #ifndef GH_PLUGIN_GDB_INTERNAL_H
 #define GH_PLUGIN_GDB_INTERNAL_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/code/code.h"
 #include "lib/pclntab/pclntab.h"
 #include "lib/util/vector.h"
 #include "plugin/gdb/gdb.h"
@@ -64,6 +65,30 @@ void gh_register_set(struct gdb_unwind_callbacks *callbacks, int dwarf_number,
 bool gh_word_read(struct gdb_unwind_callbacks *callbacks, uint64_t address,
 		  struct gh_word_format words, uint64_t *value);
 
+/* The program that the session has seen, as goheap.so opens it. */
+
+/* Zero it before the first use. */
+struct gh_seen_program {
+	char *identity; /* the session's state when the program was opened; owned, NULL if none is
+			 */
+	bool opened;    /* the program could be opened */
+	struct gh_image image;
+	struct gh_pclntab tab;
+	bool has_flags; /* its functions have flags */
+};
+
+/* Reads up to SIZE bytes of the file NAME in the session's directory. Returns how many there were.
+ */
+size_t gh_session_read(const char *name, void *data, size_t size);
+
+/* Opens the program, unless it is open already. False if it cannot be. */
+bool gh_seen_program_open(struct gh_seen_program *program);
+
+/* The words of PROGRAM, which is open. */
+struct gh_word_format gh_seen_program_words(const struct gh_seen_program *program);
+
+void gh_seen_program_close(struct gh_seen_program *program);
+
 /* The frames of a goroutine that is stepped through, if its stack is moved meanwhile.
  *
  * GDB knows a frame by its canonical frame address (CFA), and would take those on a stack that has
@@ -77,18 +102,12 @@ bool gh_word_read(struct gdb_unwind_callbacks *callbacks, uint64_t address,
 
 struct gdb_unwind_callbacks;
 
-/* What is known of the program and of the goroutine. Zero it before the first use. */
+/* The goroutine, when the step began. */
 struct gh_moved_stack {
-	char *identity; /* the session's state when the program was opened; owned, NULL if none is
-			 */
-	bool opened;    /* the program could be opened */
-	struct gh_image image;
-	struct gh_pclntab tab;
-	bool has_flags;      /* its functions have flags */
 	uint64_t goroutine;  /* address of the runtime.g; 0 if nothing is stepped through */
-	uint64_t stack_high; /* one past its stack, when that began */
-	uint64_t sp;         /* the same */
-	uint64_t bias;       /* of the process's addresses over the program file's */
+	uint64_t stack_high; /* one past its stack */
+	uint64_t sp;
+	uint64_t bias; /* of the process's addresses over the program file's */
 };
 
 /* A frame of the goroutine, in addresses of the process as it is now. */
@@ -100,10 +119,43 @@ struct gh_moved_frame {
 };
 
 /* The frame that GDB asks about. False if it is none of a stack that was moved. */
-bool gh_moved_frame(struct gh_moved_stack *stack, struct gdb_unwind_callbacks *callbacks,
-		    struct gh_moved_frame *frame);
+bool gh_moved_frame(struct gh_moved_stack *stack, struct gh_seen_program *program,
+		    struct gdb_unwind_callbacks *callbacks, struct gh_moved_frame *frame);
 
-void gh_moved_stack_free(struct gh_moved_stack *stack);
+/* C code without unwind information, as musl's: where Go called it.
+ *
+ * GDB takes the word at SP for the return address there, and its backtrace ends. The C part of the
+ * stack is searched for the return address of runtime.asmcgocall instead, where what that saved
+ * leads to a goroutine's stack. The C functions in between are not shown. */
+
+/* The executable code of a program or library in the process. */
+struct gh_code_object {
+	uint64_t start;
+	uint64_t end;
+	bool is_program;
+	bool declined;              /* it has unwind information, or nothing is known of it */
+	struct gh_eh_ranges ranges; /* the code that has, else */
+};
+
+/* Zero it before the first use. */
+struct gh_c_stack {
+	char *identity;              /* of the program that this is of; owned */
+	struct gh_switches switches; /* its calls of C, once they were searched for */
+	bool searched;
+	struct GH_VECTOR(struct gh_code_object) objects;
+};
+
+/* The caller in Go of the C code that GDB asks about. False if that has unwind information, or Go
+ * did not call it: on amd64 only. */
+struct gh_c_caller {
+	uint64_t object; /* address of the program or library that the C code is in */
+	uint64_t sp;
+	uint64_t pc;
+};
+bool gh_c_stack_caller(struct gh_c_stack *stack, struct gh_seen_program *program,
+		       struct gdb_unwind_callbacks *callbacks, struct gh_c_caller *caller);
+
+void gh_c_stack_free(struct gh_c_stack *stack);
 
 /* The shared libraries that a program needs by name, and those that they need. */
 

@@ -16,7 +16,9 @@ GDB_DECLARE_GPL_COMPATIBLE_READER;
 
 static struct gh_session session;
 static struct gh_frames frames; /* of the heap dump that is loaded, or the goroutine chosen */
+static struct gh_seen_program program;
 static struct gh_moved_stack moved;
+static struct gh_c_stack c_stack;
 static char *frames_path; /* NULL while there is no session */
 
 /* GDB registers code of the program's own just-in-time compilers here as well. Once declined, it
@@ -73,16 +75,20 @@ static bool is_called_so(struct gdb_unwind_callbacks *callbacks, const struct gh
 	       found == row->return_address;
 }
 
-/* Unwinds a frame of a stack that was moved while its goroutine is stepped through. */
-static enum gdb_status unwind_moved(struct gdb_unwind_callbacks *callbacks)
+/* Unwinds a frame of a stack that was moved while its goroutine is stepped through, or of C code
+ * that has no unwind information. */
+static enum gdb_status unwind_program(struct gdb_unwind_callbacks *callbacks)
 {
 	struct gh_moved_frame frame;
-	if (!gh_moved_frame(&moved, callbacks, &frame))
+	struct gh_c_caller caller;
+	if (gh_moved_frame(&moved, &program, callbacks, &frame))
+		caller = (struct gh_c_caller){.sp = frame.caller_sp, .pc = frame.caller_pc};
+	else if (!gh_c_stack_caller(&c_stack, &program, callbacks, &caller))
 		return GDB_FAIL;
-	const struct gh_arch *arch = moved.image.arch;
-	struct gh_word_format words = {.size = arch->pointer_size, .big_endian = arch->big_endian};
-	gh_register_set(callbacks, arch->dwarf_sp, words, frame.caller_sp);
-	gh_register_set(callbacks, arch->dwarf_pc, words, frame.caller_pc);
+	const struct gh_arch *arch = program.image.arch;
+	struct gh_word_format words = gh_seen_program_words(&program);
+	gh_register_set(callbacks, arch->dwarf_sp, words, caller.sp);
+	gh_register_set(callbacks, arch->dwarf_pc, words, caller.pc);
 	return GDB_SUCCESS;
 }
 
@@ -91,8 +97,9 @@ static enum gdb_status unwind_moved(struct gdb_unwind_callbacks *callbacks)
  * would take it to have the registers of the frame that it called, and a goroutine that does not
  * run has none. Those that are not set here GDB knows to be unknown.
  *
- * All others are declined and go to GDB's own unwinders: the debug file has unwind information for
- * all Go functions, and a frame taken here could not be the outermost. */
+ * All others but those of C code that has no unwind information are declined and go to GDB's own
+ * unwinders: the debug file has unwind information for all Go functions, and a frame taken here
+ * could not be the outermost. */
 static enum gdb_status unwind(struct gdb_reader_funcs *self, struct gdb_unwind_callbacks *callbacks)
 {
 	(void)self;
@@ -102,7 +109,7 @@ static enum gdb_status unwind(struct gdb_reader_funcs *self, struct gdb_unwind_c
 	gh_frames_refresh(&frames, frames_path);
 	const struct gh_frames_row *row = find_frame(callbacks);
 	if (row == NULL)
-		return unwind_moved(callbacks);
+		return unwind_program(callbacks);
 	if (!is_called_so(callbacks, row))
 		return GDB_FAIL;
 	gh_register_set(callbacks, frames.header->dwarf_sp, frame_words(), row->caller_sp);
@@ -123,9 +130,13 @@ static struct gdb_frame_id get_frame_id(struct gdb_reader_funcs *self,
 	(void)self;
 	const struct gh_frames_row *row = find_frame(callbacks);
 	struct gh_moved_frame frame;
-	if (row == NULL && gh_moved_frame(&moved, callbacks, &frame))
+	if (row == NULL && gh_moved_frame(&moved, &program, callbacks, &frame))
 		return (struct gdb_frame_id){.code_address = frame.entry,
 					     .stack_address = frame.old_cfa};
+	struct gh_c_caller caller;
+	if (row == NULL && gh_c_stack_caller(&c_stack, &program, callbacks, &caller))
+		return (struct gdb_frame_id){.code_address = caller.object,
+					     .stack_address = caller.sp};
 	if (row == NULL)
 		return (struct gdb_frame_id){0};
 	if (is_marker(row))
@@ -137,7 +148,8 @@ static void close_session(void)
 {
 	gh_session_close(&session);
 	gh_frames_free(&frames);
-	gh_moved_stack_free(&moved);
+	gh_c_stack_free(&c_stack);
+	gh_seen_program_close(&program);
 	free(frames_path);
 	frames_path = NULL;
 }
@@ -205,17 +217,17 @@ struct gdb_reader_funcs *gdb_init_reader(void)
 	char *directory = find_directory();
 	if (directory != NULL)
 		gh_script_read(directory);
-	char *program = find_program(directory);
+	char *goheap = find_program(directory);
 	const char *problem =
-	    program == NULL ? "the program goheap is neither beside goheap.so nor in " GOHEAP_BINDIR
-			    : gh_session_open(&session, program);
+	    goheap == NULL ? "the program goheap is neither beside goheap.so nor in " GOHEAP_BINDIR
+			   : gh_session_open(&session, goheap);
 	if (problem != NULL)
 		fprintf(stderr, "goheap: no session: %s\n", problem);
 	else if (asprintf(&frames_path, "%s/" GH_SESSION_FRAMES, session.path) < 0)
 		frames_path = NULL;
 	else
 		gh_serve_open();
-	free(program);
+	free(goheap);
 	free(directory);
 	return &funcs;
 }

@@ -9,7 +9,7 @@
 #define SUITES(X) \
 	X(cursor) X(blake2b) X(bsearch) X(buffer) X(error) X(func_name) X(hash) X(intern) \
 	X(numbermap) X(open_file) X(output) X(output_directory) X(parallel) X(pattern) X(vector) \
-	X(escape) X(image) X(buildinfo) X(loaded) X(relocate) X(dynamic) X(core) X(debug_section) \
+	X(escape) X(image) X(buildinfo) X(loaded) X(relocate) X(dynamic) X(eh_frame) X(core) X(debug_section) \
 	X(pcvalue) X(pclntab) X(plan9) X(damage) X(debugfile) X(debug_types) X(own_symbols) \
 	X(own_types) X(rtype) X(runtime_structs) X(signature) X(inline) X(core_notes) X(dump) \
 	X(dump_damage) X(graph) X(dump_files) X(dump_gzip) X(heap) X(heap_strings) X(heapscan) \

@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "_cgo_export.h"
 
 /* Each frame of a chain must stay one, whatever the C compiler's options. */
@@ -5,6 +7,7 @@
 
 int down(int n);
 int crash(int *where);
+int measure(const char *where);
 
 FRAME static int further_down(int n)
 {
@@ -27,5 +30,11 @@ FRAME static int crash_here(int *where)
 FRAME int crash(int *where)
 {
 	volatile int result = crash_here(where);
+	return result + 1;
+}
+
+FRAME int measure(const char *where)
+{
+	volatile int result = (int)strlen(where);
 	return result + 1;
 }

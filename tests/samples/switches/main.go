@@ -9,11 +9,13 @@
 //	switches callback  go from Go to C and back, three times
 //	switches signal    handle a signal
 //	switches crash     make C read from address 0
+//	switches library   make the C library read from address 8
 package main
 
 /*
 int down(int n);
 int crash(int *where);
+int measure(const char *where);
 */
 import "C"
 
@@ -25,6 +27,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unsafe"
 )
 
 func main() {
@@ -56,8 +59,10 @@ func run(mode string) int {
 		interrupted()
 	case "crash":
 		crash()
+	case "library":
+		library()
 	default:
-		fmt.Fprintln(os.Stderr, "usage: switches start|grow|yield|collect|clock|callback|signal|crash")
+		fmt.Fprintln(os.Stderr, "usage: switches start|grow|yield|collect|clock|callback|signal|crash|library")
 		return 2
 	}
 	return 0
@@ -143,6 +148,12 @@ func loop() {
 func crash() {
 	ready()
 	C.crash(nil)
+}
+
+//go:noinline
+func library() {
+	ready()
+	C.measure((*C.char)(unsafe.Pointer(uintptr(8))))
 }
 
 // Ready is where the test stops before it looks for the place.
