@@ -56,6 +56,18 @@ silent() {
 	end_sample
 }
 
+# check_sessions: goroutines in one select are alike, and a map is not half empty that never had more entries.
+check_sessions() {
+	run_until_ready "$directory/troubles.stripped" sessions
+	asked "$pid"
+	has "$name, sessions: the first finding" "$(first)" \
+		"^1\\. 2,000 goroutines pile up: each waits in select: .*receive from chan .* in main\\.\\(\\*session\\)\\.serve $at:$(line_of 'select { // they wait')"
+	"$GOHEAP" suspects "$pid" >"$work/suspects" 2>"$work/told"
+	has "$name, sessions: what keeps them" "$(cat "$work/suspects")" '^1\. 2,000 main\.session'
+	lacks "$name, sessions: their maps" "$(cat "$work/suspects")" 'does not shrink'
+	end_sample
+}
+
 # check_forms: of the process that runs: what it is, as text and JSON, by its number and name; among the processes.
 check_forms() {
 	local started user
@@ -165,6 +177,8 @@ for release in ${RELEASES:-1.19 1.27}; do
 	trouble leaks "50,000 main\\.Item keep [0-9.]+ MB, [0-9]+ % of the Go heap; held by global 0x[0-9a-f]+ of main\\.remember.*" suspects
 	if is_newest "$release"; then
 		silent spread
+		silent server
+		check_sessions
 		trouble forgets "500 goroutines can never go on: each waits to receive from chan int.* in main\\.answer $at:$(line_of '<-reply').*; only they keep [0-9.]+ kB" "goroutines --leaked --group"
 		trouble produces "2,000 goroutines pile up: each waits to send on chan int.* in main\\.produce $at:$(line_of 'jobs <- 1').*; 0 receive from it.*" "goroutines --group"
 		trouble malloc "1[0-9]{2} MB of 1[0-9]{2} MB are malloc's: .*" memory

@@ -56,7 +56,23 @@ static size_t add_channel(struct gh_wait_finder *finder, uint64_t address)
 	return place;
 }
 
-/* Adds the channels that goroutine G, at that address, waits for. */
+/* Orders the cases of a select: what is sent comes first, then by type. */
+static int compare_cases(const void *left, const void *right, void *all)
+{
+	const struct gh_wait_case *a = left;
+	const struct gh_wait_case *b = right;
+	const struct gh_channel *channels = all;
+	const struct gh_channel *x = &channels[a->channel];
+	const struct gh_channel *y = &channels[b->channel];
+	if (a->send != b->send)
+		return a->send ? -1 : 1;
+	if (x->elem_type != y->elem_type)
+		return x->elem_type < y->elem_type ? -1 : 1;
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+/* Adds the channels that goroutine G, at that address, waits for. The runtime has them by address:
+ * goroutines in one select would have them in different orders. */
 static void add_cases(struct gh_wait_finder *finder, struct gh_wait *wait, uint64_t g)
 {
 	const struct gh_dump *dump = finder->dump;
@@ -77,6 +93,9 @@ static void add_cases(struct gh_wait_finder *finder, struct gh_wait *wait, uint6
 		wait->ncases++;
 		sudog = gh_wait_word(dump, sudog + layout->sudog_waitlink);
 	}
+	if (wait->ncases > 1 && !finder->waits->cases.failed && !finder->waits->channels.failed)
+		qsort_r(&finder->waits->cases.items[wait->first], wait->ncases,
+			sizeof(struct gh_wait_case), compare_cases, finder->waits->channels.items);
 }
 
 /* Until when goroutine G sleeps: what it has itself, or its timer. */

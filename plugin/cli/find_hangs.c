@@ -183,6 +183,18 @@ static void find_locks(struct gh_diagnosis *diagnosis, struct gh_wait_query *que
 	}
 }
 
+/* GROUP is the first goroutine alone, while others run that can go on: it keeps the program from
+ * ending, as servers have it do. */
+static bool is_main_of_server(const struct gh_diagnosis *diagnosis,
+			      const struct gh_wait_query *query, const struct gh_leaked *leaked,
+			      const struct gh_wait_group *group)
+{
+	struct gh_dump_record record;
+	gh_dump_get(&query->dump, GH_DUMP_GOROUTINE, group->wait->goroutine, &record);
+	return group->count == 1 && record.goroutine.id == 1 &&
+	       diagnosis->figures.goroutines > leaked->count;
+}
+
 /* Adds goroutines that can never go on, by place. */
 static void find_leaked(struct gh_diagnosis *diagnosis, struct gh_wait_query *query,
 			const struct gh_leaked *leaked)
@@ -194,6 +206,10 @@ static void find_leaked(struct gh_diagnosis *diagnosis, struct gh_wait_query *qu
 		const struct gh_wait_group *group = &groups.list.items[i];
 		if (leaked->perhaps && group->count < PERHAPS_LEAKED)
 			continue;
+		if (is_main_of_server(diagnosis, query, leaked, group)) {
+			diagnosis->figures.leaked--;
+			continue;
+		}
 		FILE *out = gh_finding_begin(diagnosis, GH_FINDING_LEAKED, group->count);
 		if (out == NULL)
 			break;

@@ -177,6 +177,8 @@ bool gh_suspect_maps_find(struct gh_suspect_maps *maps, const struct gh_suspects
 		if (under[i] != 0)
 			add_map(maps, names, i);
 	free(under);
+	/* A map of few entries has room for MAP_SLOTS from its first on. */
 	return maps->bytes >= suspect->bytes / 2 && maps->count > 0 &&
+	       maps->room / maps->count > 2 * MAP_SLOTS &&
 	       maps->entries <= maps->room / SLIVER_ONE_IN;
 }

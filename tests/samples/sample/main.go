@@ -179,7 +179,7 @@ func worker(n int, results chan<- int) {
 //go:noinline
 func large(n int) int {
 	var numbers [10000]int
-	for i := range numbers {
+	for i := range numbers[:100] {
 		numbers[i] = i * n
 	}
 	n = frames.Report("large", numbers[n]) // BREAK large

@@ -25,6 +25,7 @@ var (
 	items = map[string]*Item{}
 	jobs  = make(chan int)
 	kept  [][]byte
+	held  []*session
 )
 
 // hold has the mutex for as long as the program runs.
@@ -137,6 +138,44 @@ func spread() {
 	}
 }
 
+// Session has a map of one entry, for which maps have room for eight.
+type session struct {
+	labels map[string]string
+	stop   chan struct{}
+	ticks  chan time.Time
+}
+
+//go:noinline
+func (s *session) serve() {
+	select { // they wait
+	case <-s.ticks:
+	case <-s.stop:
+	}
+	fmt.Fprintln(os.Stderr, s.labels)
+}
+
+// sessions has 2,000 goroutines in one select, of channels of their own that are reached; which lie in either order.
+func sessions() {
+	for i := 0; i < 2000; i++ {
+		s := &session{labels: map[string]string{"number": strconv.Itoa(i)}}
+		if i%2 == 0 {
+			s.stop = make(chan struct{})
+		}
+		s.ticks = make(chan time.Time)
+		if i%2 != 0 {
+			s.stop = make(chan struct{})
+		}
+		held = append(held, s)
+		go s.serve()
+	}
+}
+
+// end ends the program with its input.
+func end() {
+	os.Stdin.Read(make([]byte, 1))
+	os.Exit(0)
+}
+
 func main() {
 	switch os.Args[1] {
 	case "crowd":
@@ -161,12 +200,20 @@ func main() {
 		workers()
 	case "spread":
 		spread()
+	case "sessions":
+		sessions()
+	case "server":
+		defer func() { <-make(chan int) }()
+		go end()
 	}
 	time.Sleep(300 * time.Millisecond)
 	if os.Args[1] != "off" {
 		runtime.GC()
 	}
 	fmt.Println("ready")
+	if os.Args[1] == "server" {
+		return
+	}
 	os.Stdin.Read(make([]byte, 1))
 	fmt.Fprintln(os.Stderr, len(items), len(kept))
 }
