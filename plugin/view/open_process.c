@@ -8,6 +8,7 @@
 
 #include "lib/elf/elf.h"
 #include "lib/process/process.h"
+#include "lib/util/now.h"
 #include "lib/util/open_file.h"
 #include "lib/util/output.h"
 #include "lib/util/zeros.h"
@@ -399,7 +400,10 @@ bool gh_heap_open(struct gh_dump *dump, const char *path, const char *process, c
 	if (process != NULL ? !gh_target_open_live(&target, atoi(process), program)
 			    : !gh_target_open_core(&target, path, program))
 		return false;
+	uint64_t now = gh_now();
 	bool opened = gh_process_open_heap(dump, &target.process, target.version, target.path);
+	if (opened && process != NULL && now > dump->latest)
+		dump->latest = now;
 	gh_target_close(&target);
 	return opened;
 }
