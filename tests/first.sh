@@ -68,6 +68,27 @@ check_sessions() {
 	end_sample
 }
 
+# check_requests: those that have waited for a pool's connection for ten seconds; and those that are there to wait.
+check_requests() {
+	run_until_ready "$directory/requests.stripped"
+	sleep 11
+	asked "$pid"
+	has "$name: requests are held up" "$(first)" \
+		"^1\\. 20 requests are held up: each waits to receive from chan \\*main\\.connection.* in main\\.take at $tests/samples/requests/main\\.go:$(line_of '// they wait' requests/main.go), the longest for 1[0-9] s"
+	end_sample
+	run_until_ready "$directory/requests.stripped" late
+	"$GOHEAP" waits --group --json "$pid" >"$work/waits" 2>"$work/told"
+	has "$name: Go takes them to have waited for 11 seconds" "$(grep '"function":"main.take"' "$work/waits")" '"waited":1[1-9][0-9]{9},'
+	asked "$pid"
+	has "$name: requests that have waited for a moment" "$(cat "$work/answer")" '^Nothing unusual\.$'
+	end_sample
+	run_until_ready "$directory/requests.stripped" stream
+	sleep 11
+	asked "$pid"
+	has "$name: requests that wait for news" "$(cat "$work/answer")" '^Nothing unusual\.$'
+	end_sample
+}
+
 # check_forms: of the process that runs: what it is, as text and JSON, by its number and name; among the processes.
 check_forms() {
 	local started user
@@ -187,6 +208,7 @@ for release in ${RELEASES:-1.19 1.27}; do
 		trouble limit "The memory limit is reached: [0-9.]+ MB of 50\\.3 MB \\(GOMEMLIMIT\\), .*" memory
 		check_dump
 		sample "$name" "$release" crash && check_crash index && check_crash custom
+		sample "$name" "$release" requests && check_requests
 		name="Go $release, deadlock"
 		sample "$name" "$release" deadlocks && check_deadlock
 		name="Go $release, stuck"

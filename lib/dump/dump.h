@@ -5,6 +5,7 @@
  * - index.c, objects.c, extents.c: the pass over all records, and what it leaves to look up by
  *   address;
  * - dump.c: what is asked of an open dump;
+ * - collections.c: how long goroutines have been blocked, by the collections that saw them so;
  * - section.c: goheap's own section, behind the end of dumps that it makes;
  * - regions.c, frame_slots.c: the dumped memory, and the variables in frames at one pc;
  * - same_program.c: whether two dumps are of one program. */
@@ -266,6 +267,30 @@ void gh_dump_fields(const struct gh_dump *dump, const struct gh_dump_record *rec
  * the first garbage collection that sees it; and a dump does not say when it was written: it is
  * counted up to the latest such start of any goroutine. So this is a lower bound. */
 uint64_t gh_dump_waited(const struct gh_dump *dump, const struct gh_dump_goroutine *goroutine);
+
+/* The work of the garbage collector. Sources: type mstats in src/runtime/mstats.go, type
+ * gcControllerState in src/runtime/mgcpacer.go. */
+struct gh_collections {
+	uint64_t count;      /* how many there were; 0 if what follows is not known */
+	uint64_t last;       /* when the last one ended, in ns since 1970 */
+	uint64_t recent;     /* so many of them, the last ones, */
+	uint64_t span;       /* took place within so many ns */
+	double cpu_fraction; /* of the processors' time since the start, what they took; 0 to 1 */
+	uint64_t limit;      /* of memory, in bytes (GOMEMLIMIT); 0 for none known */
+	uint64_t limited;    /* bytes that count towards it */
+	bool off;            /* it is turned off (GOGC=off) */
+	bool never;          /* it has not run yet */
+	uint64_t ends[GH_DUMP_PAUSES]; /* when the latest ended, in their order, as last */
+	size_t nends;
+};
+
+/* The least that a goroutine has been blocked for at NOW, in ns since 1970, of which the runtime
+ * says WAITED ns: it counts from the end of the collection before the one that first saw the
+ * goroutine blocked. 0 if none of COLLECTIONS is known to have ended since then.
+ *
+ * Source: markroot in src/runtime/mgcmark.go, gcMark in src/runtime/mgc.go. */
+uint64_t gh_collections_least_wait(const struct gh_collections *collections, uint64_t waited,
+				   uint64_t now);
 
 /* The Go version that wrote the dump, where it says ("go1.22.5", Go 1.17 and later); else size 0.
  */

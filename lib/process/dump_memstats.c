@@ -309,6 +309,11 @@ static void describe(struct gh_collections *collections, struct gh_process *proc
 	    .cpu_fraction = gh_process_float(number_at(process, at + FRACTION, 8), 8),
 	};
 	collections->span = collections->last > start ? collections->last - start : 0;
+	collections->nends = count < GH_DUMP_PAUSES ? count : GH_DUMP_PAUSES;
+	for (size_t i = 0; i < collections->nends; i++) {
+		uint64_t place = (count - collections->nends + i) % GH_DUMP_PAUSES;
+		collections->ends[i] = number_at(process, at + ENDS + 8 * place, 8);
+	}
 }
 
 /* The runtime is told not to collect by itself: gcPercent is -1. It is before memoryLimit. */

@@ -406,20 +406,6 @@ struct gh_footprint_file {
 	struct gh_footprint_part part;
 };
 
-/* The work of the garbage collector. Sources: type mstats in src/runtime/mstats.go, type
- * gcControllerState in src/runtime/mgcpacer.go. */
-struct gh_collections {
-	uint64_t count;      /* how many there were; 0 if what follows is not known */
-	uint64_t last;       /* when the last one ended, in ns since 1970 */
-	uint64_t recent;     /* so many of them, the last ones, */
-	uint64_t span;       /* took place within so many ns */
-	double cpu_fraction; /* of the processors' time since the start, what they took; 0 to 1 */
-	uint64_t limit;      /* of memory, in bytes (GOMEMLIMIT); 0 for none known */
-	uint64_t limited;    /* bytes that count towards it */
-	bool off;            /* it is turned off (GOGC=off) */
-	bool never;          /* it has not run yet */
-};
-
 struct gh_footprint {
 	struct gh_footprint_part parts[GH_FOOTPRINT_KINDS];
 	struct gh_collections collections;

@@ -1,5 +1,5 @@
-/* Findings about goroutines: deadlocks, locks that many wait for, and goroutines that leak or pile
- * up. */
+/* Findings about goroutines: deadlocks, locks that many wait for, requests that are held up, and
+ * goroutines that leak or pile up. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,17 +18,31 @@
 /* So many goroutines in one place, that are no more than connections, are told of. */
 #define CROWD 1000
 
+/* So many requests in one place are told of, if one has waited long. */
+#define MANY_REQUESTS 10
+
 /* So many that perhaps can never go on. */
 #define PERHAPS_LEAKED 100
 
 /* Findings of one kind. */
 #define MOST_ALIKE 3
 
-static uint64_t waited_of(const struct gh_wait_query *query, const struct gh_wait *wait)
+/* The least that a goroutine has waited of which the runtime says WAITED, in ns: more would accuse
+ * those that wait for no longer than a moment. */
+static uint64_t at_least(const struct gh_diagnosis *diagnosis, uint64_t waited)
+{
+	const struct gh_collections *collections = &diagnosis->footprint.collections;
+	return diagnosis->pid != 0 && collections->nends > 0
+		   ? gh_collections_least_wait(collections, waited, diagnosis->now)
+		   : waited;
+}
+
+static uint64_t waited_of(const struct gh_diagnosis *diagnosis, const struct gh_wait_query *query,
+			  const struct gh_wait *wait)
 {
 	struct gh_dump_record record;
 	gh_dump_get(&query->dump, GH_DUMP_GOROUTINE, wait->goroutine, &record);
-	return gh_dump_waited(&query->dump, &record.goroutine);
+	return at_least(diagnosis, gh_dump_waited(&query->dump, &record.goroutine));
 }
 
 /* Prints ", for 12 s", or nothing if that is not known. */
@@ -44,6 +58,17 @@ static void print_waited(FILE *out, uint64_t ns, bool several)
 		fprintf(out, "%" PRIu64 " minutes", seconds / 60);
 	else
 		fprintf(out, "%" PRIu64 " hours", seconds / 3600);
+}
+
+/* Finds the groups of those goroutines that ONLY has, or all if it is NULL. False, after saying so,
+ * if memory ran out; to be freed either way. */
+static bool find_groups(struct gh_wait_groups *groups, const struct gh_diagnosis *diagnosis,
+			struct gh_wait_query *query, const bool *only)
+{
+	bool found = gh_wait_groups_find(groups, query, only);
+	for (size_t i = 0; i < groups->list.count; i++)
+		groups->list.items[i].waited = at_least(diagnosis, groups->list.items[i].waited);
+	return found;
 }
 
 static bool is_lock(const struct gh_wait *wait)
@@ -63,13 +88,14 @@ static void print_place(FILE *out, struct gh_wait_query *query, const struct gh_
 }
 
 /* The longest that a member of DEADLOCK has waited, in ns. */
-static uint64_t deadlock_waited(const struct gh_wait_query *query,
+static uint64_t deadlock_waited(const struct gh_diagnosis *diagnosis,
+				const struct gh_wait_query *query,
 				const struct gh_deadlock *deadlock)
 {
 	uint64_t longest = 0;
 	for (size_t i = 0; i < deadlock->count; i++) {
 		size_t wait = query->deadlocks.members.items[deadlock->first + i];
-		uint64_t waited = waited_of(query, &query->waits.list.items[wait]);
+		uint64_t waited = waited_of(diagnosis, query, &query->waits.list.items[wait]);
 		longest = waited > longest ? waited : longest;
 	}
 	return longest;
@@ -86,7 +112,7 @@ static void find_deadlocks(struct gh_diagnosis *diagnosis, struct gh_wait_query 
 	for (size_t i = 0; i < deadlocks->list.count; i++) {
 		const struct gh_deadlock *deadlock = &deadlocks->list.items[i];
 		bool is_certain = gh_deadlock_is_certain(query, deadlock);
-		if (!is_certain && deadlock_waited(query, deadlock) < LONG_WAIT)
+		if (!is_certain && deadlock_waited(diagnosis, query, deadlock) < LONG_WAIT)
 			continue;
 		if (told == NULL || (is_certain && !certain))
 			told = deadlock;
@@ -99,7 +125,7 @@ static void find_deadlocks(struct gh_diagnosis *diagnosis, struct gh_wait_query 
 		return;
 	fputs(certain ? "Deadlock: " : "Perhaps a deadlock: ", out);
 	gh_deadlock_print(out, query, told, true);
-	print_waited(out, deadlock_waited(query, told), false);
+	print_waited(out, deadlock_waited(diagnosis, query, told), false);
 	if (deadlocks->behind > 0) {
 		fputs("; ", out);
 		gh_print_count(out, deadlocks->behind, "more goroutine");
@@ -133,7 +159,7 @@ static void find_left(struct gh_diagnosis *diagnosis, struct gh_wait_query *quer
 			const struct gh_wait *other = &query->waits.list.items[k];
 			if (mutex_of(query, other) != mutex)
 				continue;
-			uint64_t waited = waited_of(query, other);
+			uint64_t waited = waited_of(diagnosis, query, other);
 			longest = waited > longest ? waited : longest;
 			count++;
 		}
@@ -201,7 +227,7 @@ static void find_leaked(struct gh_diagnosis *diagnosis, struct gh_wait_query *qu
 {
 	struct gh_wait_groups groups;
 	char size[GH_SIZE_TEXT];
-	bool found = gh_wait_groups_find(&groups, query, leaked->of);
+	bool found = find_groups(&groups, diagnosis, query, leaked->of);
 	for (size_t i = 0; found && i < groups.list.count && i < MOST_ALIKE; i++) {
 		const struct gh_wait_group *group = &groups.list.items[i];
 		if (leaked->perhaps && group->count < PERHAPS_LEAKED)
@@ -228,6 +254,58 @@ static void find_leaked(struct gh_diagnosis *diagnosis, struct gh_wait_query *qu
 		gh_finding_end(diagnosis, "goroutines --leaked --group");
 	}
 	gh_wait_groups_free(&groups);
+}
+
+static bool is_call_of(const struct gh_call *call, const char *function)
+{
+	return call->length == strlen(function) && memcmp(call->name, function, call->length) == 0;
+}
+
+/* The goroutine of WAIT handles a request, by the functions of the servers that call handlers. */
+static bool handles_request(struct gh_wait_query *query, const struct gh_wait *wait)
+{
+	static const char *const servers[] = {"net/http.serverHandler.ServeHTTP",
+					      "google.golang.org/grpc.(*Server).handleStream"};
+	struct gh_traceback *traceback = &query->traceback;
+	if (!gh_traceback_make(traceback, &query->dump, query->symbols, wait->goroutine))
+		return false;
+	for (size_t i = 0; i < traceback->calls.count; i++)
+		for (size_t k = 0; k < sizeof(servers) / sizeof(*servers); k++)
+			if (is_call_of(&traceback->calls.items[i], servers[k]))
+				return true;
+	return false;
+}
+
+/* Requests wait in a select for what their clients want to be told of, and for locks. */
+static bool may_hold_up(const struct gh_wait_group *group)
+{
+	return group->wait->kind != GH_WAIT_SELECT && group->wait->kind != GH_WAIT_DESCRIPTOR &&
+	       group->wait->kind != GH_WAIT_SYSCALL && group->wait->kind != GH_WAIT_SLEEP &&
+	       group->wait->kind != GH_WAIT_OTHER && !is_lock(group->wait);
+}
+
+/* Adds the places where many requests wait, and have for long. */
+static void find_requests(struct gh_diagnosis *diagnosis, struct gh_wait_query *query,
+			  const struct gh_wait_groups *groups, const struct gh_leaked *leaked)
+{
+	for (size_t i = 0; i < groups->list.count; i++) {
+		const struct gh_wait_group *group = &groups->list.items[i];
+		if (group->count < MANY_REQUESTS || group->waited < LONG_WAIT ||
+		    !may_hold_up(group) || !handles_request(query, group->wait) ||
+		    (leaked->of != NULL && leaked->of[group->wait->goroutine]))
+			continue;
+		FILE *out = gh_finding_begin(diagnosis, GH_FINDING_REQUESTS, group->count);
+		if (out == NULL)
+			return;
+		gh_print_count(out, group->count, "request");
+		fputs(" are held up: each ", out);
+		gh_wait_print_clause(out, query, group->wait, true);
+		print_place(out, query, group->wait);
+		print_waited(out, group->waited, true);
+		if (group->objects == 1)
+			gh_wait_print_wakers(out, query, group->wait);
+		gh_finding_end(diagnosis, "goroutines --group");
+	}
 }
 
 /* Goroutines that wait as those of GROUP do may pile up. Idle workers wait to receive from one
@@ -344,8 +422,9 @@ void gh_find_hangs(struct gh_diagnosis *diagnosis, struct gh_wait_query *query)
 		gh_leaked_leave_out(&leaked, query);
 		find_leaked(diagnosis, query, &leaked);
 	}
-	if (gh_wait_groups_find(&groups, query, NULL)) {
+	if (find_groups(&groups, diagnosis, query, NULL)) {
 		find_locks(diagnosis, query, &groups);
+		find_requests(diagnosis, query, &groups, &leaked);
 		find_crowds(diagnosis, query, &groups, &leaked);
 	}
 	find_single(diagnosis, query);

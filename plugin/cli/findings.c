@@ -18,6 +18,7 @@ static const char *const names[GH_FINDING_KINDS] = {
     [GH_FINDING_DEADLOCK] = "deadlock",
     [GH_FINDING_LEFT_LOCKED] = "left locked",
     [GH_FINDING_LOCK] = "lock",
+    [GH_FINDING_REQUESTS] = "requests",
     [GH_FINDING_KERNEL] = "kernel",
     [GH_FINDING_DESCRIPTORS] = "descriptors",
     [GH_FINDING_FINALIZERS] = "finalizers",

@@ -250,6 +250,7 @@ enum gh_finding_kind {
 	GH_FINDING_DEADLOCK,
 	GH_FINDING_LEFT_LOCKED,
 	GH_FINDING_LOCK,
+	GH_FINDING_REQUESTS,
 	GH_FINDING_KERNEL,
 	GH_FINDING_DESCRIPTORS,
 	GH_FINDING_FINALIZERS,
@@ -292,6 +293,7 @@ struct gh_figures {
 struct gh_diagnosis {
 	const struct gh_options *options;
 	int pid;                       /* of a process that runs; 0 of others */
+	uint64_t now;                  /* when that was copied, in ns since 1970 */
 	struct gh_footprint footprint; /* zeros unless: */
 	bool has_footprint;
 	struct gh_thread_states threads; /* count 0 if they are not known */
