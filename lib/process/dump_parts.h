@@ -253,22 +253,6 @@ struct gh_own_memories GH_VECTOR(struct gh_own_memory);
 void gh_own_memory_find(struct gh_own_memories *own, struct gh_process *process,
 			const struct gh_spans *spans);
 
-/* Memory that can be taken before there is none left.
- *
- * Interfaces: /proc/meminfo, proc(5); admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst of the
- * kernel. */
-struct gh_free_memory {
-	uint64_t bytes;    /* UINT64_MAX: it is not known */
-	bool in_container; /* a control group's limit is what makes it so little */
-};
-
-/* Finds it, for the calling process, below the directory ROOT: "" for the system's own. */
-struct gh_free_memory gh_free_memory_find(const char *root);
-
-/* Whether there is as much as a copy of the memory of process PID takes. If not, fills ERR, in
- * which it is called NAME. */
-bool gh_free_memory_suffices(int pid, const char *name, struct gh_error *err);
-
 /* The entry point of the program that the running process PID has, which is on ARCH. 0 if it is not
  * known: errno says why, or is 0 if the process has ended. */
 uint64_t gh_live_entry(int pid, const struct gh_arch *arch);

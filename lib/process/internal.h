@@ -7,6 +7,7 @@
 #include "lib/process/goroutine.h"
 #include "lib/process/process.h"
 #include "lib/rtype/rtype.h"
+#include "lib/trace/trace.h"
 #include "lib/util/buffer.h"
 #include "lib/util/numbermap.h"
 #include "lib/util/vector.h"
@@ -392,15 +393,6 @@ struct gh_live_reader {
 	char name[64];                                 /* of the process, for messages */
 };
 
-/* Bits of an entry of /proc/PID/pagemap: the page is in memory, or in swap. */
-#define GH_PAGE_PRESENT (UINT64_C(1) << 63)
-#define GH_PAGE_SWAPPED (UINT64_C(1) << 62)
-
-/* The address of the first page from ADDRESS, that of a page, on that is in memory or in swap, by
- * PAGEMAP, /proc/PID/pagemap; END if none is before that. ADDRESS if it cannot be told. Takes no
- * time for what is only reserved, where the kernel can tell. */
-uint64_t gh_next_page(int pagemap, uint64_t address, uint64_t end);
-
 /* No Go heap is as large, in bytes, as a mapping that is reserved for something else: sanitizers
  * have one for what they note of each address. */
 #define GH_MOST_MAPPED (UINT64_C(1) << 42)
@@ -449,28 +441,6 @@ static inline bool gh_process_may_point(const struct gh_process *process, uint64
 	return address >= GH_LEAST_PAGE && address % process->tab->pointer_size == 0;
 }
 
-/* A process all of whose threads are stopped, for its memory to be read as of one moment.
- *
- * Interfaces: ptrace(2) (PTRACE_SEIZE), and /proc/PID/task and status, proc(5). The kernel lets the
- * threads go on when the tracer ends, however it does. */
-
-/* A thread that is traced. */
-struct gh_traced {
-	int id;     /* 0 if it has ended */
-	int signal; /* that it was about to be given; 0 for none */
-	bool stopped;
-	bool stuck; /* it is in the kernel, where nothing stops it, and has no registers to read */
-};
-
-struct gh_stopped {
-	int pid;
-	struct GH_VECTOR(struct gh_traced) threads; /* owned */
-};
-
-/* Stops all threads of the process PID. False (ERR filled) if there is no such process, it may not
- * be traced, or is already. In any case to be ended with gh_stopped_release. */
-bool gh_stopped_make(struct gh_stopped *stopped, int pid, struct gh_error *err);
-
 /* Adds to REGISTERS those of each thread, which runs on ARCH. *VECTORS has the vector registers, to
  * be freed with free(). False (ERR filled) if memory ran out. */
 bool gh_stopped_registers(const struct gh_stopped *stopped, const struct gh_arch *arch,
@@ -481,10 +451,6 @@ bool gh_stopped_registers(const struct gh_stopped *stopped, const struct gh_arch
  * thread that runs on ARCH. False if it ends before. */
 bool gh_registers_read(struct gh_registers *registers, const struct gh_arch *arch,
 		       struct gh_cursor gregs);
-
-/* Lets all threads go on; one that was stuck, and has come back since, does once the thread that
- * called gh_stopped_make has ended. */
-void gh_stopped_release(struct gh_stopped *stopped);
 
 /* Goroutines that no list leads to. */
 

@@ -6,8 +6,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +14,6 @@
 #include <unistd.h>
 
 #include "lib/util/bsearch.h"
-#include "lib/util/now.h"
 
 static bool fail(const struct gh_live_reader *reader, const char *expected, const char *found)
 {
@@ -269,36 +266,22 @@ static bool copy_stopped(struct gh_live_reader *reader)
 struct stop {
 	struct gh_live_reader *reader;
 	const struct gh_arch *arch;
-	bool copied;
 };
 
-/* Blocks the signals that would stop goheap, or have it write to a terminal or a core file, while
- * the process is stopped: that would stay stopped as long. Those that end goheap at once resume the
- * process. *BEFORE is the mask to restore. */
-static void block_signals(sigset_t *before)
+static bool copy_traced(const struct gh_stopped *stopped, void *context, struct gh_error *err)
 {
-	static const int delaying[] = {SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE, SIGALRM, SIGQUIT};
-	sigset_t blocked;
-	sigemptyset(&blocked);
-	for (size_t i = 0; i < sizeof(delaying) / sizeof(delaying[0]); i++)
-		sigaddset(&blocked, delaying[i]);
-	pthread_sigmask(SIG_BLOCK, &blocked, before);
+	const struct stop *stop = context;
+	struct gh_live_copy *live = stop->reader->live;
+	return copy_stopped(stop->reader) &&
+	       gh_stopped_registers(stopped, stop->arch, &live->threads, &live->vectors, err);
 }
 
-/* Stops the process, copies it, and lets it go on. */
-static void *copy_traced(void *context)
+/* Has processes that are forked get the copies, or not: each page that is written while another
+ * process has it, too, is copied for that first. */
+static void advise_fork(const struct gh_live_copy *live, int advice)
 {
-	struct stop *stop = context;
-	struct gh_stopped stopped = {0};
-	struct gh_live_copy *live = stop->reader->live;
-	uint64_t start = gh_now();
-	stop->copied = gh_stopped_make(&stopped, live->pid, stop->reader->err) &&
-		       copy_stopped(stop->reader) &&
-		       gh_stopped_registers(&stopped, stop->arch, &live->threads, &live->vectors,
-					    stop->reader->err);
-	gh_stopped_release(&stopped);
-	live->paused = gh_now() - start;
-	return NULL;
+	for (size_t i = 0; i < live->ranges.count; i++)
+		madvise(live->ranges.items[i].bytes, (size_t)live->ranges.items[i].size, advice);
 }
 
 bool gh_live_copy_stop(struct gh_live_copy *live, const struct gh_arch *arch,
@@ -306,24 +289,16 @@ bool gh_live_copy_stop(struct gh_live_copy *live, const struct gh_arch *arch,
 {
 	struct gh_live_reader reader = open_reader(live, err);
 	struct stop stop = {.reader = &reader, .arch = arch};
-	/* With the thread that traces ends what it traces: no thread of the process stays stopped
-	 * that comes back from the kernel later. */
-	pthread_t tracer;
-	sigset_t before;
 	reader.parts = parts;
 	reader.again = true;
 	gh_live_reader_works(&reader);
-	if (gh_live_reader_copy(&reader, GH_LIVE_PARTS)) {
-		/* Its threads inherit the mask. */
-		block_signals(&before);
-		if (pthread_create(&tracer, NULL, copy_traced, &stop) == 0)
-			pthread_join(tracer, NULL);
-		else
-			gh_fail_memory(err, "a thread");
-		pthread_sigmask(SIG_SETMASK, &before, NULL);
-	}
+	/* A watchdog is forked. */
+	advise_fork(live, MADV_DONTFORK);
+	bool copied = gh_live_reader_copy(&reader, GH_LIVE_PARTS) &&
+		      gh_stopped_run(live->pid, copy_traced, &stop, &live->paused, err);
+	advise_fork(live, MADV_DOFORK);
 	close_reader(&reader);
-	return stop.copied;
+	return copied;
 }
 
 void gh_live_copy_free(struct gh_live_copy *live)

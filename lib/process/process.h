@@ -5,14 +5,14 @@
  *
  * - memory.c: the memory, read from any struct gh_memory in blocks that are read ahead and kept;
  *   process.c: words in it;
- * - mappings.c: what is mapped; pages.c: pages in memory; footprint.c, footprint_pages.c: what all
- *   memory is used for; malloc_memory.c, runtime_memory.c: what C's malloc and the runtime have;
+ * - mappings.c: what is mapped; footprint.c, footprint_pages.c: what all memory is used for;
+ *   malloc_memory.c, runtime_memory.c: what C's malloc and the runtime have;
  * - mapped_files.c, other_modules.c: the files that are in it, where Go libraries are found, and
  *   those that have code of its program's runtime;
  * - running.c: the build that it runs, and whether a file is of that;
  * - thread_registers.c: those of threads, from the notes of core files too;
- * - stopped.c: stops a running process; live_copy.c, live_read.c: copy it; live_parts.c: what of it
- *   may be copied before; free_memory.c: whether the machine has room for the copy;
+ * - live_copy.c, live_read.c: copy a running process; live_parts.c: what of it may be copied
+ * before;
  * - goroutine.c, goroutine_scan.c, g_layout.c, waitreason.c, labels.c: goroutines;
  * - stack.c, stack_words.c, stack_objects.c: their frames, and the pointers in these;
  * - deferred.c, panic.c: deferred calls; panics, and their values;
@@ -182,9 +182,6 @@ struct gh_thread_registers GH_VECTOR(struct gh_registers);
  * to stay open. Formats: gh_gregset and GH_PRSTATUS_REG of lib/elf/arch.h. */
 void gh_core_threads(struct gh_thread_registers *threads, const struct gh_image *core);
 
-/* Fills ERR with why the process PID cannot be traced or read, after errno. Gives false. */
-bool gh_stopped_fail(int pid, struct gh_error *err);
-
 /* What a process has mapped.
  *
  * Sources: proc_pid_maps(5) and proc_pid_smaps(5); fill_files_note in the kernel's
@@ -334,10 +331,6 @@ struct gh_live_copy {
  * none is left, the system may end the process. In any case to be freed. */
 bool gh_live_copy_running(struct gh_live_copy *live, int pid, const struct gh_image *image,
 			  struct gh_error *err);
-
-/* Has the system end the calling process before others where memory runs out, if it is FIRST; else
- * as usual. */
-void gh_be_first_to_go(bool first);
 
 /* More than the part of runtime.mspan that says which objects a span has, in any release. */
 #define GH_LIVE_DESCRIPTION_MAX 128

@@ -1,6 +1,12 @@
 #include "lib/process/internal.h"
 
 #include <elf.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+
+/* The vector registers of a thread take no more bytes, up to AVX-512's. */
+#define VECTORS_SIZE 4096
 
 bool gh_registers_read(struct gh_registers *registers, const struct gh_arch *arch,
 		       struct gh_cursor gregs)
@@ -14,6 +20,34 @@ bool gh_registers_read(struct gh_registers *registers, const struct gh_arch *arc
 	if (arch->link_register)
 		registers->lr = registers->values[set->lr];
 	return !gregs.failed;
+}
+
+bool gh_stopped_registers(const struct gh_stopped *stopped, const struct gh_arch *arch,
+			  struct gh_thread_registers *registers, uint8_t **vectors,
+			  struct gh_error *err)
+{
+	/* Only what is written of it takes memory. */
+	*vectors = calloc(stopped->threads.count, VECTORS_SIZE);
+	for (size_t i = 0; *vectors != NULL && i < stopped->threads.count; i++) {
+		uint8_t bytes[GH_MAX_REGISTERS * sizeof(uint64_t)];
+		struct iovec to = {bytes, sizeof(bytes)};
+		struct iovec vectors_to = {*vectors + i * VECTORS_SIZE, VECTORS_SIZE};
+		struct gh_registers thread;
+		pid_t id = stopped->threads.items[i].id;
+		if (id == 0 || ptrace(PTRACE_GETREGSET, id, (void *)NT_PRSTATUS, &to) != 0 ||
+		    !gh_registers_read(
+			&thread, arch,
+			gh_cursor_make(bytes, to.iov_len, "registers", 0, arch->big_endian)))
+			continue;
+		if (arch->vectors_note != 0 &&
+		    ptrace(PTRACE_GETREGSET, id, (void *)(uintptr_t)arch->vectors_note,
+			   &vectors_to) == 0) {
+			thread.vectors = vectors_to.iov_base;
+			thread.vectors_size = vectors_to.iov_len;
+		}
+		gh_vector_push(registers, thread);
+	}
+	return (*vectors != NULL && !registers->failed) || gh_fail_memory(err, "the registers");
 }
 
 void gh_core_threads(struct gh_thread_registers *threads, const struct gh_image *core)

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/process/process.h"
+#include "lib/trace/trace.h"
 #include "lib/util/error.h"
 #include "lib/util/output.h"
 

@@ -8,6 +8,7 @@
 
 #include "lib/elf/elf.h"
 #include "lib/process/process.h"
+#include "lib/trace/trace.h"
 #include "lib/util/now.h"
 #include "lib/util/open_file.h"
 #include "lib/util/output.h"

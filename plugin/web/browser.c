@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/process/process.h"
+#include "lib/trace/trace.h"
 #include "plugin/web/web.h"
 
 /* The time that a browser has to start, in seconds. */

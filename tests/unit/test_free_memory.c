@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "lib/process/dump_parts.h"
+#include "lib/trace/trace.h"
 #include "tests/unit/directory.h"
 #include "tests/unit/suites.h"
 

@@ -7,6 +7,7 @@
 
 #include "lib/process/internal.h"
 #include "lib/process/process.h"
+#include "lib/trace/trace.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/snapshot.h"
 #include "tests/unit/suites.h"

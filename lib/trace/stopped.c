@@ -1,23 +1,20 @@
-#include "lib/process/internal.h"
+#include "lib/trace/trace.h"
 
 #include <dirent.h>
-#include <elf.h>
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "lib/util/now.h"
 #include "lib/util/number_file.h"
-
-/* The vector registers of a thread take no more bytes, up to AVX-512's. */
-#define VECTORS_SIZE 4096
 
 /* "process PID", for messages. */
 struct name {
@@ -226,31 +223,59 @@ void gh_stopped_release(struct gh_stopped *stopped)
 	gh_vector_free(&stopped->threads);
 }
 
-bool gh_stopped_registers(const struct gh_stopped *stopped, const struct gh_arch *arch,
-			  struct gh_thread_registers *registers, uint8_t **vectors,
-			  struct gh_error *err)
+/* Blocks the signals that would stop goheap, or have it write to a terminal or a core file, while
+ * the process is stopped: that would stay stopped as long. Those that end goheap at once resume the
+ * process. *BEFORE is the mask to restore. */
+static void block_signals(sigset_t *before)
 {
-	/* Only what is written of it takes memory. */
-	*vectors = calloc(stopped->threads.count, VECTORS_SIZE);
-	for (size_t i = 0; *vectors != NULL && i < stopped->threads.count; i++) {
-		uint8_t bytes[GH_MAX_REGISTERS * sizeof(uint64_t)];
-		struct iovec to = {bytes, sizeof(bytes)};
-		struct iovec vectors_to = {*vectors + i * VECTORS_SIZE, VECTORS_SIZE};
-		struct gh_registers thread;
-		pid_t id = stopped->threads.items[i].id;
-		if (id == 0 || ptrace(PTRACE_GETREGSET, id, (void *)NT_PRSTATUS, &to) != 0 ||
-		    !gh_registers_read(
-			&thread, arch,
-			gh_cursor_make(bytes, to.iov_len, "registers", 0, arch->big_endian)))
-			continue;
-		if (arch->vectors_note != 0 &&
-		    ptrace(PTRACE_GETREGSET, id, (void *)(uintptr_t)arch->vectors_note,
-			   &vectors_to) == 0) {
-			thread.vectors = vectors_to.iov_base;
-			thread.vectors_size = vectors_to.iov_len;
-		}
-		gh_vector_push(registers, thread);
-	}
-	return (*vectors != NULL && !registers->failed) ||
-	       gh_fail_memory(err, name_of(stopped->pid).text);
+	static const int delaying[] = {SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE, SIGALRM, SIGQUIT};
+	sigset_t blocked;
+	sigemptyset(&blocked);
+	for (size_t i = 0; i < sizeof(delaying) / sizeof(delaying[0]); i++)
+		sigaddset(&blocked, delaying[i]);
+	pthread_sigmask(SIG_BLOCK, &blocked, before);
+}
+
+/* What is done while the process is stopped. */
+struct run {
+	int pid;
+	gh_stopped_work *work;
+	void *context;
+	uint64_t paused;
+	bool done;
+	struct gh_error *err;
+};
+
+/* Stops the process, does the work, and lets it go on. */
+static void *run_traced(void *context)
+{
+	struct run *run = context;
+	struct gh_stopped stopped = {0};
+	uint64_t start = gh_now();
+	run->done = gh_stopped_make(&stopped, run->pid, run->err) &&
+		    run->work(&stopped, run->context, run->err);
+	gh_stopped_release(&stopped);
+	run->paused = gh_now() - start;
+	return NULL;
+}
+
+bool gh_stopped_run(int pid, gh_stopped_work *work, void *context, uint64_t *paused,
+		    struct gh_error *err)
+{
+	struct run run = {.pid = pid, .work = work, .context = context, .err = err};
+	/* With the thread that traces ends what it traces: no thread of the process stays stopped
+	 * that comes back from the kernel later. */
+	pthread_t tracer;
+	sigset_t before;
+	struct gh_watchdog watchdog = gh_watchdog_start(pid);
+	/* Its threads inherit the mask. */
+	block_signals(&before);
+	if (pthread_create(&tracer, NULL, run_traced, &run) == 0)
+		pthread_join(tracer, NULL);
+	else
+		gh_fail_memory(err, "a thread");
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	gh_watchdog_end(&watchdog);
+	*paused = run.paused;
+	return run.done;
 }

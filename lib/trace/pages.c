@@ -1,4 +1,4 @@
-#include "lib/process/internal.h"
+#include "lib/trace/trace.h"
 
 #include <fcntl.h>
 #include <sys/ioctl.h>

@@ -1,5 +1,4 @@
-#include "lib/process/dump_parts.h"
-#include "lib/process/internal.h"
+#include "lib/trace/trace.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -105,15 +104,6 @@ struct gh_free_memory gh_free_memory_find(const char *root)
 	if (file != NULL)
 		fclose(file);
 	return found;
-}
-
-void gh_be_first_to_go(bool first)
-{
-	FILE *file = fopen("/proc/self/oom_score_adj", "we");
-	if (file == NULL)
-		return;
-	fputs(first ? "1000" : "0", file);
-	fclose(file);
 }
 
 bool gh_free_memory_suffices(int pid, const char *name, struct gh_error *err)

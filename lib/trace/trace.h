@@ -1,0 +1,105 @@
+/* A running process as the kernel gives it: stopped, and by page; and goheap beside it.
+ *
+ * - stopped.c: stops all threads of a process, and resumes them; watchdog.c: has them resumed if
+ *   goheap does not;
+ * - pages.c: which pages are in memory;
+ * - free_memory.c: whether the machine has room for a copy; modest.c: memory and processors are the
+ *   process's first. */
+#ifndef GH_TRACE_TRACE_H
+#define GH_TRACE_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lib/util/error.h"
+#include "lib/util/vector.h"
+
+/* A process all of whose threads are stopped, for its memory to be read as of one moment.
+ *
+ * Interfaces: ptrace(2) (PTRACE_SEIZE), and /proc/PID/task and status, proc(5). The kernel lets the
+ * threads go on when the tracer ends, however it does. */
+
+/* A thread that is traced. */
+struct gh_traced {
+	int id;     /* 0 if it has ended */
+	int signal; /* that it was about to be given; 0 for none */
+	bool stopped;
+	bool stuck; /* it is in the kernel, where nothing stops it, and has no registers to read */
+};
+
+struct gh_stopped {
+	int pid;
+	struct GH_VECTOR(struct gh_traced) threads; /* owned */
+};
+
+/* Stops all threads of the process PID. False (ERR filled) if there is no such process, it may not
+ * be traced, or is already. In any case to be ended with gh_stopped_release. */
+bool gh_stopped_make(struct gh_stopped *stopped, int pid, struct gh_error *err);
+
+/* Lets all threads go on; one that was stuck, and has come back since, does once the thread that
+ * called gh_stopped_make has ended. */
+void gh_stopped_release(struct gh_stopped *stopped);
+
+/* Done while a process is stopped. Touches nothing that may block: no terminal, no disk. False (ERR
+ * filled) if it cannot be done. */
+typedef bool gh_stopped_work(const struct gh_stopped *stopped, void *context, struct gh_error *err);
+
+/* Stops the process PID, calls WORK with CONTEXT, and lets it go on. *PAUSED is how long it was
+ * stopped, in ns. False (ERR filled) if it cannot be stopped, or WORK fails. It goes on in any
+ * case: signals that would stop goheap meanwhile are blocked, and if goheap is stopped or hangs all
+ * the same, a watchdog ends it. */
+bool gh_stopped_run(int pid, gh_stopped_work *work, void *context, uint64_t *paused,
+		    struct gh_error *err);
+
+/* Fills ERR with why the process PID cannot be traced or read, after errno. Gives false. */
+bool gh_stopped_fail(int pid, struct gh_error *err);
+
+/* A process that ends the calling one if that stands still: only who traces a process can resume
+ * it, and the kernel does when the tracer ends. */
+struct gh_watchdog {
+	pid_t child; /* -1 if there is none */
+	int line;    /* a pipe's end; the watchdog goes when it is closed, however that happens */
+};
+
+/* Starts one, while the process PID is to be stopped. Without memory for it there is none. To be
+ * ended with gh_watchdog_end. */
+struct gh_watchdog gh_watchdog_start(int pid);
+
+void gh_watchdog_end(struct gh_watchdog *watchdog);
+
+/* Bits of an entry of /proc/PID/pagemap: the page is in memory, or in swap. */
+#define GH_PAGE_PRESENT (UINT64_C(1) << 63)
+#define GH_PAGE_SWAPPED (UINT64_C(1) << 62)
+
+/* The address of the first page from ADDRESS, that of a page, on that is in memory or in swap, by
+ * PAGEMAP, /proc/PID/pagemap; END if none is before that. ADDRESS if it cannot be told. Takes no
+ * time for what is only reserved, where the kernel can tell. */
+uint64_t gh_next_page(int pagemap, uint64_t address, uint64_t end);
+
+/* Memory that can be taken before there is none left.
+ *
+ * Interfaces: /proc/meminfo, proc(5); admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst of the
+ * kernel. */
+struct gh_free_memory {
+	uint64_t bytes;    /* UINT64_MAX: it is not known */
+	bool in_container; /* a control group's limit is what makes it so little */
+};
+
+/* Finds it, for the calling process, below the directory ROOT: "" for the system's own. */
+struct gh_free_memory gh_free_memory_find(const char *root);
+
+/* Whether there is as much as a copy of the memory of process PID takes. If not, fills ERR, in
+ * which it is called NAME. */
+bool gh_free_memory_suffices(int pid, const char *name, struct gh_error *err);
+
+/* Has the system end the calling process before others where memory runs out, if it is FIRST; else
+ * as usual. */
+void gh_be_first_to_go(bool first);
+
+/* Has the calling thread, and those that it starts, wait for others' work: on the processors and on
+ * disks. It does not go back: who traces a process is not to wait while that is stopped. */
+void gh_be_last_in_turn(void);
+
+#endif
