@@ -218,7 +218,7 @@ usages() {
 		suspects FILE FILE FILE|goheap suspects: too many arguments: FILE
 		report FILE FILE FILE -o FILE|goheap report: too many arguments: FILE
 		goroutines -p 1 FILE|goheap goroutines: too many arguments: FILE
-		core FILE|Usage: goheap core [OPTION...] DUMP -o CORE
+		core FILE|Usage: goheap core [OPTION...] PID|DUMP -o CORE
 		export FILE|Usage: goheap export [OPTION...] TARGET... -t DIR
 		sql|Usage: goheap sql [OPTION...] TARGET [QUERY]
 		addr2line -e|goheap addr2line: option requires an argument -- 'e'

@@ -1,4 +1,5 @@
-#include "lib/export/internal.h"
+#include "lib/export/core_parts.h"
+#include "lib/export/export.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -173,8 +174,10 @@ static void make_notes(struct core *core, const struct gh_core_program *program)
 	const int64_t *ids = core->ids.items;
 	size_t count = gh_dump_count(core->dump, GH_DUMP_GOROUTINE);
 	uint64_t limit = MAX_NOTES_RATIO * (uint64_t)core->dump->input.size;
-	gh_prpsinfo_append(&core->notes, core->arch, program->name,
-			   count > 0 ? (int32_t)ids[0] : 1);
+	const struct gh_core_process process = {.name = program->name,
+						.arguments = program->name,
+						.id = count > 0 ? (int32_t)ids[0] : 1};
+	gh_prpsinfo_append(&core->notes, core->arch, &process);
 	if (program->entry != 0)
 		gh_auxv_append(&core->notes, core->arch, program->entry);
 	for (size_t i = 0; i < count; i++) {
@@ -192,100 +195,40 @@ static void make_notes(struct core *core, const struct gh_core_program *program)
 	}
 }
 
-static void put_segment_header(struct core *core, uint32_t type, uint32_t flags, uint64_t offset,
-			       uint64_t address, uint64_t size, uint64_t align)
-{
-	struct gh_buffer *out = &core->headers;
-	unsigned word = core->arch->pointer_size;
-	gh_buffer_u32(out, type);
-	if (word == 8)
-		gh_buffer_u32(out, flags);
-	gh_buffer_uint(out, offset, word);
-	gh_buffer_uint(out, address, word);
-	gh_buffer_uint(out, 0, word);
-	gh_buffer_uint(out, size, word);
-	gh_buffer_uint(out, type == PT_LOAD ? size : 0, word);
-	if (word == 4)
-		gh_buffer_u32(out, flags);
-	gh_buffer_uint(out, align, word);
-}
-
-/* Where there are too many program headers to count in the ELF header, the first section header
- * does. */
-static void put_extended_count(struct core *core, uint64_t nheaders)
-{
-	struct gh_buffer *out = &core->headers;
-	unsigned word = core->arch->pointer_size;
-	for (int i = 0; i < 2; i++)
-		gh_buffer_u32(out, 0); /* name, type */
-	for (int i = 0; i < 4; i++)
-		gh_buffer_uint(out, 0, word); /* flags, address, offset, size */
-	gh_buffer_u32(out, 0);                /* link */
-	gh_buffer_u32(out, (uint32_t)nheaders);
-	gh_buffer_uint(out, 0, word); /* alignment */
-	gh_buffer_uint(out, 0, word); /* size of an entry */
-}
-
-static void put_elf_header(struct core *core, uint64_t nheaders)
-{
-	struct gh_buffer *out = &core->headers;
-	unsigned word = core->arch->pointer_size;
-	bool extended = nheaders >= PN_XNUM;
-	uint8_t ident[EI_NIDENT] = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3};
-	ident[EI_CLASS] = word == 8 ? ELFCLASS64 : ELFCLASS32;
-	ident[EI_DATA] = core->arch->big_endian ? ELFDATA2MSB : ELFDATA2LSB;
-	ident[EI_VERSION] = EV_CURRENT;
-	/* LLDB wants to know the system. */
-	ident[EI_OSABI] = ELFOSABI_GNU;
-	uint16_t size = word == 8 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr);
-	uint16_t segment_size = word == 8 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
-	uint16_t section_size = word == 8 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
-	gh_buffer_bytes(out, ident, sizeof(ident));
-	gh_buffer_u16(out, ET_CORE);
-	gh_buffer_u16(out, core->arch->machine);
-	gh_buffer_u32(out, EV_CURRENT);
-	gh_buffer_uint(out, 0, word); /* entry point */
-	gh_buffer_uint(out, size, word);
-	gh_buffer_uint(out, extended ? size + nheaders * segment_size : 0, word);
-	gh_buffer_u32(out, 0); /* flags */
-	gh_buffer_u16(out, size);
-	gh_buffer_u16(out, segment_size);
-	gh_buffer_u16(out, extended ? PN_XNUM : (uint16_t)nheaders);
-	gh_buffer_u16(out, section_size);
-	gh_buffer_u16(out, extended);
-	gh_buffer_u16(out, 0);
-}
-
 /* Makes the headers, and finds where the segments' contents go. */
 static void make_headers(struct core *core)
 {
-	unsigned word = core->arch->pointer_size;
 	const struct segment *segments = core->segments.items;
-	uint64_t nheaders = 1 + core->segments.count + (core->allglen != 0);
-	uint64_t size = word == 8 ? sizeof(Elf64_Ehdr) + nheaders * sizeof(Elf64_Phdr)
-				  : sizeof(Elf32_Ehdr) + nheaders * sizeof(Elf32_Phdr);
-	if (nheaders >= PN_XNUM)
-		size += word == 8 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+	uint64_t count = 1 + core->segments.count + (core->allglen != 0);
+	uint64_t size = gh_core_headers_size(core->arch, count);
+	struct gh_core_segment notes = {.type = PT_NOTE,
+					.flags = PF_R,
+					.offset = size,
+					.file_size = core->notes.size,
+					.align = 4};
+	struct gh_core_segment load = {.type = PT_LOAD, .flags = PF_R | PF_W, .align = PAGE};
 	core->first = align_up(size + core->notes.size, PAGE);
-	put_elf_header(core, nheaders);
-	put_segment_header(core, PT_NOTE, PF_R, size, 0, core->notes.size, 4);
-	uint64_t offset = core->first;
+	gh_core_header_append(&core->headers, core->arch, count,
+			      gh_core_headers_size(core->arch, 0));
+	gh_core_segment_append(&core->headers, core->arch, &notes);
+	load.offset = core->first;
 	for (size_t i = 0; i < core->segments.count; i++) {
 		/* The offset and the address are the same modulo the page size. */
-		offset += (segments[i].address - offset) % PAGE;
-		put_segment_header(core, PT_LOAD, PF_R | PF_W, offset, segments[i].address,
-				   segments[i].size, PAGE);
-		offset += segments[i].size;
+		load.offset += (segments[i].address - load.offset) % PAGE;
+		load.address = segments[i].address;
+		load.file_size = load.size = segments[i].size;
+		gh_core_segment_append(&core->headers, core->arch, &load);
+		load.offset += segments[i].size;
 	}
-	core->end = offset;
+	core->end = load.offset;
 	if (core->allglen != 0) {
-		offset += (core->allglen - offset) % PAGE;
-		put_segment_header(core, PT_LOAD, PF_R | PF_W, offset, core->allglen,
-				   core->length.size, PAGE);
-		core->end = offset + core->length.size;
+		load.offset += (core->allglen - load.offset) % PAGE;
+		load.address = core->allglen;
+		load.file_size = load.size = core->length.size;
+		gh_core_segment_append(&core->headers, core->arch, &load);
+		core->end = load.offset + core->length.size;
 	}
-	if (nheaders >= PN_XNUM)
-		put_extended_count(core, nheaders);
+	gh_core_count_append(&core->headers, core->arch, count);
 }
 
 static bool write_at(const struct core *core, const void *data, size_t size, uint64_t offset,

@@ -1,6 +1,7 @@
 /* Heap dumps in others' formats: core files, and Java's hprof.
  *
- * - core_file.c, core_notes.c, core_symbols.c: a core file, its threads, and symbols for it;
+ * - core_file.c, core_symbols.c: a core file, and symbols for it (core_parts.h);
+ * - live_core.c: the core file of a running process (core_parts.h);
  * - hprof.c, hprof_out.c: a Java heap dump, and its records;
  * - hprof_shape.c: its classes of Go types, with their names, and objects; hprof_class.c: how a
  *   class is written, and Java's own;
@@ -49,6 +50,22 @@ struct gh_core_program {
  * dump is of no machine that is known. */
 bool gh_corefile_write(const struct gh_dump *dump, const struct gh_core_program *program,
 		       const char *path, size_t *left_out, struct gh_error *err);
+
+/* A core file of a running process. */
+
+struct gh_live_core {
+	int pid;
+	uint64_t paused; /* how long the process was stopped, in ns */
+};
+
+/* Writes to PATH the core file that the kernel would write if CORE's process crashed, as far as its
+ * memory is resident or in swap: all threads with all their registers, and the mappings by
+ * /proc/PID/coredump_filter; what only is reserved is no part of the file. The process stands while
+ * its memory is read for the last time, and not while that is written. The file is sparse, its
+ * program headers are at its end, only the user may read it, and it is made under a temporary name
+ * and renamed when it is whole. False (ERR filled) if the process may not be traced, or PATH cannot
+ * be written, which is found out before the process is stopped. */
+bool gh_live_core_write(struct gh_live_core *core, const char *path, struct gh_error *err);
 
 /* A heap dump as an hprof file, the format of Java's heap dumps, for the tools that read those:
  * Eclipse MAT, VisualVM, jhat. */

@@ -319,29 +319,4 @@ void gh_hprof_threads_free(struct gh_hprof_threads *threads);
 bool gh_dumpsymbols_write_to(const struct gh_dump *dump, int fd, const char *path,
 			     struct gh_error *err);
 
-/* The notes of a Linux core file that say what its threads are.
- *
- * Formats: gh_gregset and GH_PRSTATUS_PID of lib/elf/arch.h; struct elf_prpsinfo of the kernel's
- * include/linux/elfcore.h. */
-
-/* What is known of a thread. */
-struct gh_thread {
-	int32_t id; /* positive */
-	uint64_t pc;
-	uint64_t sp;
-	uint64_t fp; /* the frame pointer; 0 if it is unknown, or the machine has none */
-	uint64_t lr; /* the link register; likewise */
-};
-
-/* Appends an NT_PRSTATUS note for THREAD. */
-void gh_prstatus_append(struct gh_buffer *out, const struct gh_arch *arch,
-			const struct gh_thread *thread);
-
-/* Appends an NT_PRPSINFO note. PROGRAM, the name of the program, is cut to fit. */
-void gh_prpsinfo_append(struct gh_buffer *out, const struct gh_arch *arch, const char *program,
-			int32_t id);
-
-/* Appends an NT_AUXV note with the address of the program's entry point. */
-void gh_auxv_append(struct gh_buffer *out, const struct gh_arch *arch, uint64_t entry);
-
 #endif

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,14 +25,33 @@ static bool read_line(char *line, struct gh_mapping *mapping)
 	return mapping->end > mapping->start;
 }
 
-/* Reads a line of smaps that tells how much of MAPPING is where: KEY: NUMBER kB. */
-static void read_size(const char *line, struct gh_mapping *mapping)
+/* Reads the flags of MAPPING, of two letters each. */
+static void read_flags(const char *flags, struct gh_mapping *mapping)
 {
-	uint64_t kib;
-	if (sscanf(line, "Rss: %" SCNu64 " kB", &kib) == 1)
-		mapping->resident = kib * 1024;
-	else if (sscanf(line, "Swap: %" SCNu64 " kB", &kib) == 1)
-		mapping->swapped = kib * 1024;
+	mapping->huge = strstr(flags, " ht") != NULL;
+	mapping->left_out = strstr(flags, " dd") != NULL || strstr(flags, " io") != NULL ||
+			    strstr(flags, " pf") != NULL;
+}
+
+/* Reads a line of smaps that tells of MAPPING: KEY: NUMBER kB, or its flags. */
+static void read_property(const char *line, struct gh_mapping *mapping)
+{
+	static const struct {
+		const char *key;
+		size_t field;
+	} sizes[] = {
+	    {"Rss:", offsetof(struct gh_mapping, resident)},
+	    {"Swap:", offsetof(struct gh_mapping, swapped)},
+	    {"Anonymous:", offsetof(struct gh_mapping, own)},
+	};
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		size_t length = strlen(sizes[i].key);
+		uint64_t *field = (uint64_t *)(void *)((char *)mapping + sizes[i].field);
+		if (strncmp(line, sizes[i].key, length) == 0)
+			*field = strtoull(line + length, NULL, 10) * 1024;
+	}
+	if (strncmp(line, "VmFlags:", 8) == 0)
+		read_flags(line + 8, mapping);
 }
 
 bool gh_mappings_live(int pid, const char *file, gh_mapping_take *take, void *context)
@@ -46,8 +66,9 @@ bool gh_mappings_live(int pid, const char *file, gh_mapping_take *take, void *co
 	FILE *maps = fopen(path, "re");
 	while (maps != NULL && getline(&line, &size, maps) >= 0) {
 		line[strcspn(line, "\n")] = '\0';
-		if (!read_line(line, &next)) {
-			read_size(line, &mapping);
+		/* Addresses are in small letters. */
+		if ((line[0] >= 'A' && line[0] <= 'Z') || !read_line(line, &next)) {
+			read_property(line, &mapping);
 			continue;
 		}
 		if (mapping.name != NULL)

@@ -196,6 +196,9 @@ struct gh_mapping {
 	const char *name;  /* of the file, or of what else is there; "" for none */
 	uint64_t resident; /* bytes in memory; 0 but in smaps */
 	uint64_t swapped;  /* bytes in swap; likewise */
+	uint64_t own;      /* bytes in memory that are no file's; likewise */
+	bool huge;         /* of huge pages that are reserved for that; likewise */
+	bool left_out;     /* no core file has it: a device, or by the process's advice; likewise */
 };
 
 typedef void gh_mapping_take(void *context, int pid, struct gh_mapping *mapping);

@@ -1,4 +1,4 @@
-/* goheap core: a heap dump as a core file. */
+/* goheap core: a process, or a heap dump, as a core file. */
 #include <stdio.h>
 #include <string.h>
 
@@ -38,9 +38,27 @@ static bool write_core(const struct gh_dump *dump, const char *path, const char 
 	return gh_dumpfile_write_core(dump, &program, output);
 }
 
+/* Writes the core file of the process PID. */
+static int write_live(const struct gh_options *options, int pid)
+{
+	struct gh_live_core core = {.pid = pid};
+	struct gh_error err;
+	if (!gh_options_check_output(options))
+		return GH_EXIT_INPUT;
+	bool written = gh_live_core_write(&core, options->output, &err);
+	if (core.paused != 0)
+		gh_say_paused(core.paused);
+	if (!written)
+		gh_print_error(&err);
+	return written ? GH_EXIT_OK : GH_EXIT_INPUT;
+}
+
 int gh_cmd_core(const struct gh_options *options)
 {
 	struct gh_dump dump;
+	int pid = gh_options_pid(options);
+	if (pid != 0)
+		return write_live(options, pid);
 	if (!gh_check_output(options->output, options->file) ||
 	    !gh_check_output(options->output, options->program) ||
 	    !gh_dumpfile_open(&dump, options->file))

@@ -1,8 +1,6 @@
 /* goheap dump: the heap of a process or core file as a heap dump. */
 #include <stdio.h>
-#include <sys/stat.h>
 
-#include "lib/util/output.h"
 #include "plugin/cli/command.h"
 #include "plugin/gdb/gdb.h"
 #include "plugin/view/view.h"
@@ -21,31 +19,10 @@ static bool open_target(struct gh_target *target, const struct gh_options *optio
 	return gh_target_open_core(target, options->file, options->program);
 }
 
-/* The dump can be written, and ends no other. That is asked before a process is stopped. */
-static bool check_output(const struct gh_options *options)
-{
-	struct gh_output out;
-	struct gh_error err;
-	struct stat there;
-	if (!gh_check_output(options->output, options->file) ||
-	    !gh_check_output(options->output, options->program))
-		return false;
-	if (!options->force && stat(options->output, &there) == 0 && S_ISREG(there.st_mode)) {
-		gh_say("%s exists: name another file, or replace it with --force", options->output);
-		return false;
-	}
-	if (!gh_output_open(&out, options->output, GH_OUTPUT_PRIVATE, &err)) {
-		gh_print_error(&err);
-		return false;
-	}
-	gh_output_discard(&out);
-	return true;
-}
-
 int gh_cmd_dump(const struct gh_options *options)
 {
 	struct gh_target target;
-	if (!check_output(options))
+	if (!gh_options_check_output(options))
 		return GH_EXIT_INPUT;
 	if (options->program != NULL && gh_is_debugged(options->file))
 		return gh_debugged_heap_write(options->output, options->file, options->program,

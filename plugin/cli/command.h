@@ -108,7 +108,7 @@ struct gh_options {
 	bool csv;           /* sql: print CSV */
 	bool summary;       /* export: sums alone */
 	bool schema;        /* sql: print the tables that there are, instead of asking */
-	bool force;         /* load: whether or not the dump belongs to the program */
+	bool force;         /* load: any program; dump, core: replace a file */
 	bool asked;         /* fetch: by the user, not by a hook */
 	bool partial;       /* the heap's: also of a dump whose roots are cut off */
 	bool asks_roots;    /* the command takes that */
@@ -263,6 +263,8 @@ int gh_pid_parse(const char *text);
  * they name another file. */
 int gh_options_pid(const struct gh_options *options);
 
+/* The output can be written, and ends no file that it may not. Else says so. */
+bool gh_options_check_output(const struct gh_options *options);
 /* The number of the process that NAME is, if no file has that name: a number, or the name of the
  * program that one process runs, whose number is put in NUMBER and told. NULL if no process has
  * that name. Exits, as on a usage error, after listing them if several have it. */

@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/util/escape.h"
+#include "lib/util/output.h"
 #include "lib/value/value.h"
 
 enum {
@@ -405,6 +407,26 @@ int gh_options_pid(const struct gh_options *options)
 {
 	const char *text = options->process != NULL ? options->process : options->file;
 	return text != NULL ? gh_pid_parse(text) : 0;
+}
+
+bool gh_options_check_output(const struct gh_options *options)
+{
+	struct gh_output out;
+	struct gh_error err;
+	struct stat there;
+	if (!gh_check_output(options->output, options->file) ||
+	    !gh_check_output(options->output, options->program))
+		return false;
+	if (!options->force && stat(options->output, &there) == 0 && S_ISREG(there.st_mode)) {
+		gh_say("%s exists: name another file, or replace it with --force", options->output);
+		return false;
+	}
+	if (!gh_output_open(&out, options->output, GH_OUTPUT_PRIVATE, &err)) {
+		gh_print_error(&err);
+		return false;
+	}
+	gh_output_discard(&out);
+	return true;
 }
 
 const char *gh_options_program(const struct gh_options *options, char running[32])

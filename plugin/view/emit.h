@@ -306,6 +306,9 @@ void gh_print_failure(const char *file, const char *doing);
  * standard error. */
 void gh_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Says on standard error that a process was stopped for so many ns. */
+void gh_say_paused(uint64_t paused);
+
 /* Says once that memory ran out, for a part of what is printed that is left out: whoever finds that
  * need not have all of its callers know. The program then ends as one that failed. */
 void gh_leave_out(void);

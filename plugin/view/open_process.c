@@ -229,7 +229,7 @@ static bool copy_stopped(struct gh_target *target)
 	bool copied = gh_live_copy_stop(&target->live, target->program.image.arch, &parts, &err);
 	gh_live_parts_free(&parts);
 	if (copied)
-		gh_say("paused %" PRIu64 " ms", (target->live.paused + 500000) / 1000000);
+		gh_say_paused(target->live.paused);
 	else
 		gh_print_error(&err);
 	return copied;

@@ -42,6 +42,11 @@ void gh_say(const char *format, ...)
 	free(text);
 }
 
+void gh_say_paused(uint64_t paused)
+{
+	gh_say("paused %" PRIu64 " ms", (paused + 500000) / 1000000);
+}
+
 static atomic_bool left_out;
 
 void gh_leave_out(void)

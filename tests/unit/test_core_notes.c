@@ -1,7 +1,7 @@
 /* The notes of core files: where a debugger looks for a thread's registers. */
 #include <string.h>
 
-#include "lib/export/internal.h"
+#include "lib/export/core_parts.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/suites.h"
 
@@ -70,7 +70,10 @@ START_TEST(name_of_the_program)
 	bool is_short = strcmp(arch->goarch, "386") == 0 || strcmp(arch->goarch, "arm") == 0;
 	size_t id = 20 + 2 * (size_t)arch->pointer_size + (is_short ? 4 : 8);
 	size_t name = id + 16;
-	gh_prpsinfo_append(&notes, arch, "a program\nof a longer name", 7);
+	const struct gh_core_process process = {.name = "a program\nof a longer name",
+						.arguments = "a program\nof a longer name",
+						.id = 7};
+	gh_prpsinfo_append(&notes, arch, &process);
 	ck_assert_uint_eq(notes.size, name + 16 + 80);
 	ck_assert_uint_eq(get(&notes, 4, 4), notes.size - 20);
 	ck_assert_uint_eq(get(&notes, 8, 4), 3); /* NT_PRPSINFO */

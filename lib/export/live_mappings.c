@@ -1,0 +1,135 @@
+#include "lib/export/core_parts.h"
+
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/process/process.h"
+#include "lib/util/number_file.h"
+
+#ifndef NT_FILE
+#define NT_FILE 0x46494c45
+#endif
+
+/* Bits of /proc/PID/coredump_filter, core(5), and what they are if nobody set them. */
+enum {
+	ANONYMOUS_PRIVATE = 1 << 0,
+	ANONYMOUS_SHARED = 1 << 1,
+	FILE_PRIVATE = 1 << 2,
+	FILE_SHARED = 1 << 3,
+	ELF_HEADERS = 1 << 4,
+	HUGE_PRIVATE = 1 << 5,
+	HUGE_SHARED = 1 << 6,
+	USUAL = ANONYMOUS_PRIVATE | ANONYMOUS_SHARED | ELF_HEADERS | HUGE_PRIVATE
+};
+
+struct lister {
+	struct gh_core_mappings *mappings;
+	unsigned filter;
+};
+
+static unsigned read_filter(int pid)
+{
+	char path[64];
+	unsigned filter = USUAL;
+	snprintf(path, sizeof(path), "/proc/%d/coredump_filter", pid);
+	FILE *file = fopen(path, "re");
+	if (file == NULL || fscanf(file, "%x", &filter) != 1)
+		filter = USUAL;
+	if (file != NULL)
+		fclose(file);
+	return filter;
+}
+
+/* The bit that says whether all of MAPPING is in a core file. */
+static unsigned choose_bit(const struct gh_mapping *mapping)
+{
+	bool is_shared = mapping->access[3] == 's';
+	if (mapping->huge)
+		return is_shared ? HUGE_SHARED : HUGE_PRIVATE;
+	if (is_shared)
+		return gh_mapped_file_deleted(mapping->name) != 0 ? ANONYMOUS_SHARED : FILE_SHARED;
+	if (mapping->inode == 0 || mapping->own > 0 || mapping->swapped > 0)
+		return ANONYMOUS_PRIVATE;
+	return FILE_PRIVATE;
+}
+
+/* Finds how much of MAPPING is in the core file. */
+static void choose(const struct lister *lister, const struct gh_mapping *mapping,
+		   struct gh_core_mapping *chosen)
+{
+	bool is_kernels = strcmp(mapping->name, "[vdso]") == 0;
+	unsigned bit = choose_bit(mapping);
+	chosen->dumped = mapping->start;
+	chosen->all_pages = is_kernels || bit == FILE_PRIVATE || bit == FILE_SHARED ||
+			    (bit == ANONYMOUS_PRIVATE && mapping->inode != 0);
+	bool is_empty = !chosen->all_pages && mapping->resident == 0 && mapping->swapped == 0;
+	if (!is_kernels && (mapping->left_out || (is_empty && !mapping->huge)))
+		return;
+	if (is_kernels || (lister->filter & bit) != 0)
+		chosen->dumped = mapping->end;
+	else if (bit == FILE_PRIVATE && (lister->filter & ELF_HEADERS) != 0 &&
+		 mapping->offset == 0 && mapping->access[0] == 'r')
+		chosen->dumped = mapping->start + (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void take(void *context, int pid, struct gh_mapping *mapping)
+{
+	struct lister *lister = context;
+	struct gh_core_mapping chosen = {
+	    .start = mapping->start, .end = mapping->end, .offset = mapping->offset};
+	(void)pid;
+	/* It is the same in all processes, and above all that a process has. */
+	if (strcmp(mapping->name, "[vsyscall]") == 0)
+		return;
+	memcpy(chosen.access, mapping->access, sizeof(chosen.access));
+	choose(lister, mapping, &chosen);
+	if (mapping->inode != 0) {
+		chosen.name = strdup(mapping->name);
+		lister->mappings->failed = lister->mappings->failed || chosen.name == NULL;
+	}
+	if (!gh_vector_push(lister->mappings, chosen))
+		free(chosen.name);
+}
+
+bool gh_core_mappings_list(struct gh_core_mappings *mappings, int pid)
+{
+	struct lister lister = {.mappings = mappings, .filter = read_filter(pid)};
+	*mappings = (struct gh_core_mappings){0};
+	return gh_mappings_live(pid, "smaps", take, &lister);
+}
+
+void gh_core_mappings_free(struct gh_core_mappings *mappings)
+{
+	for (size_t i = 0; i < mappings->count; i++)
+		free(mappings->items[i].name);
+	gh_vector_free(mappings);
+}
+
+void gh_files_append(struct gh_buffer *out, const struct gh_arch *arch,
+		     const struct gh_core_mappings *mappings)
+{
+	unsigned word = arch->pointer_size;
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t count = 0;
+	size_t start = gh_note_begin(out, "CORE", NT_FILE);
+	size_t count_at = out->size;
+	gh_buffer_uint(out, 0, word);
+	gh_buffer_uint(out, page, word);
+	for (size_t i = 0; i < mappings->count; i++) {
+		const struct gh_core_mapping *mapping = &mappings->items[i];
+		if (mapping->name == NULL)
+			continue;
+		gh_buffer_uint(out, mapping->start, word);
+		gh_buffer_uint(out, mapping->end, word);
+		gh_buffer_uint(out, mapping->offset / page, word);
+		count++;
+	}
+	gh_buffer_patch(out, count_at, count, word);
+	for (size_t i = 0; i < mappings->count; i++)
+		if (mappings->items[i].name != NULL)
+			gh_buffer_string(out, mappings->items[i].name);
+	gh_note_end(out, start);
+}
