@@ -264,12 +264,17 @@ delve() {
 	needs "$1, Delve" dlv || return
 	kill -STOP "$pid"
 	"$GOHEAP" core "$pid" -f -o "$work/core" 2>"$work/told"
+	"$GOHEAP" core "$pid" -f --go -o "$work/core.go" 2>>"$work/told"
 	gcore -o "$work/gcore" "$pid" >"$work/session" 2>&1
 	kill -CONT "$pid"
 	dlv core "$2" "$work/gcore.$pid" --allow-non-terminal-interactive=true <<<goroutines >"$work/expected" 2>&1
 	dlv core "$2" "$work/core" --allow-non-terminal-interactive=true <<<goroutines >"$work/found" 2>&1
+	dlv core "$2" "$work/core.go" --allow-non-terminal-interactive=true <<<goroutines >"$work/found.go" 2>&1
 	has "$1, Delve: there are goroutines" "$(cat "$work/expected")" '^\[[0-9]+ goroutines\]'
 	same "$1, Delve: goroutines" "$work/expected" "$work/found"
+	same "$1, Delve: goroutines, of --go" "$work/expected" "$work/found.go"
+	same "$1: the heap, of --go" <("$GOHEAP" histogram -n 0 --by size -e "$2" "$work/gcore.$pid" 2>&1) \
+		<("$GOHEAP" histogram -n 0 --by size -e "$2" "$work/core.go" 2>&1)
 }
 
 # check_go NAME RELEASE SAMPLE [FLAG...]: a Go program, stripped; its twin for Delve.
@@ -316,7 +321,13 @@ outputs() {
 	has "a file that grows too large" "$(cat "$work/told")" 'there: cannot write: File too large'
 	equal "what was there is kept then" kept "$(cat "$work/there")"
 	"$GOHEAP" core "$pid" -f -o "$work/there" 2>"$work/told"
-	has "it is replaced" "$(file "$work/there")" 'ELF .*core file'
+	has "it is replaced" "$(readelf -h "$work/there")" '^ +Type: +CORE'
+	kill -STOP "$pid"
+	"$GOHEAP" core "$pid" -f -o "$work/there" 2>"$work/told"
+	"$GOHEAP" core "$pid" --gzip -o "$work/there.gz" 2>>"$work/told"
+	kill -CONT "$pid"
+	same "compressed it is the same" <(gunzip -c <"$work/there.gz" | cksum) <(cksum <"$work/there")
+	refused "a process that is not Go's has no memory of Go's" 'expected .*Go' -f --go -o "$work/there"
 	end "$pid"
 	has "a process that has ended" "$("$GOHEAP" core "$pid" -f -o "$work/there" 2>&1)" "there is no process $pid"
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "lib/elf/arch.h"
+#include "lib/process/process.h"
 #include "lib/trace/trace.h"
 #include "lib/util/buffer.h"
 #include "lib/util/error.h"
@@ -104,10 +105,11 @@ struct gh_live_process {
 void gh_live_process_read(struct gh_live_process *process, int pid);
 
 /* Appends an NT_PRSTATUS note for each thread of STOPPED, and what else the kernel tells of its
- * registers; the signals that they are about to be given, too. To be called by who stopped it. */
+ * registers; the signals that they are about to be given, too. Adds their stack pointers to STACKS,
+ * unless it is NULL. To be called by who stopped it. */
 void gh_live_threads_append(struct gh_buffer *out, const struct gh_arch *arch,
-			    const struct gh_stopped *stopped,
-			    const struct gh_core_process *process);
+			    const struct gh_stopped *stopped, const struct gh_core_process *process,
+			    struct gh_memory_parts *stacks);
 
 /* What a core file of a running process has of its memory. */
 
@@ -125,10 +127,13 @@ struct gh_core_mapping {
 struct gh_core_mappings GH_VECTOR(struct gh_core_mapping);
 
 /* Lists those of the process PID, with what the kernel's own core file would have of them by
- * /proc/PID/coredump_filter, but nothing that only is reserved. False, and errno set, if they
- * cannot be listed. In any case to be freed. Source: vma_dump_size in the kernel's fs/coredump.c.
+ * /proc/PID/coredump_filter, but nothing that only is reserved; and, unless it is NULL, of memory
+ * that is no file's only what has some of ONLY, is small, or follows a file's as its variables do.
+ * False, and errno set, if they cannot be listed. In any case to be freed. Source: vma_dump_size in
+ * the kernel's fs/coredump.c.
  */
-bool gh_core_mappings_list(struct gh_core_mappings *mappings, int pid);
+bool gh_core_mappings_list(struct gh_core_mappings *mappings, int pid,
+			   const struct gh_memory_parts *only);
 
 void gh_core_mappings_free(struct gh_core_mappings *mappings);
 

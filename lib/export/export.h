@@ -11,6 +11,7 @@
 
 #include "lib/dump/dump.h"
 #include "lib/elf/arch.h"
+#include "lib/process/process.h"
 #include "lib/typing/typing.h"
 #include "lib/util/buffer.h"
 #include "lib/util/cursor.h"
@@ -55,16 +56,19 @@ bool gh_corefile_write(const struct gh_dump *dump, const struct gh_core_program 
 
 struct gh_live_core {
 	int pid;
-	uint64_t paused; /* how long the process was stopped, in ns */
+	struct gh_memory_parts *go; /* memory of no file is left out but for mappings that have some
+				       of these, merged; stacks of threads are added; NULL: all */
+	bool gzip;                  /* compress it, once it is there: both take room meanwhile */
+	uint64_t paused;            /* how long the process was stopped, in ns */
 };
 
 /* Writes to PATH the core file that the kernel would write if CORE's process crashed, as far as its
  * memory is resident or in swap: all threads with all their registers, and the mappings by
- * /proc/PID/coredump_filter; what only is reserved is no part of the file. The process stands while
- * its memory is read for the last time, and not while that is written. The file is sparse, its
- * program headers are at its end, only the user may read it, and it is made under a temporary name
- * and renamed when it is whole. False (ERR filled) if the process may not be traced, or PATH cannot
- * be written, which is found out before the process is stopped. */
+ * /proc/PID/coredump_filter; what only is reserved is no part of the file. The process stands
+ * while its memory is read for the last time, and not while that is written. The file is sparse,
+ * its program headers are at its end, only the user may read it, and it is made under a temporary
+ * name and renamed when it is whole. False (ERR filled) if the process may not be traced, or PATH
+ * cannot be written, which is found out before the process is stopped. */
 bool gh_live_core_write(struct gh_live_core *core, const char *path, struct gh_error *err);
 
 /* A heap dump as an hprof file, the format of Java's heap dumps, for the tools that read those:

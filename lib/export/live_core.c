@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "lib/process/process.h"
 #include "lib/util/output.h"
@@ -24,6 +25,7 @@
 /* The file while it is written. */
 struct writer {
 	int pid;
+	struct gh_memory_parts *go; /* as struct gh_live_core has it */
 	const struct gh_arch *arch;
 	struct gh_live_pages pages;
 	struct gh_core_mappings mappings;
@@ -63,7 +65,7 @@ static bool find_arch(struct writer *writer)
 static bool copy(struct writer *writer, struct gh_error *err)
 {
 	gh_core_mappings_free(&writer->mappings);
-	if (!gh_core_mappings_list(&writer->mappings, writer->pid))
+	if (!gh_core_mappings_list(&writer->mappings, writer->pid, writer->go))
 		return gh_stopped_fail(writer->pid, err);
 	if (writer->mappings.failed)
 		return gh_fail_memory(err, writer->pages.path);
@@ -87,7 +89,10 @@ static void *copy_running(void *context)
 static bool copy_stopped(const struct gh_stopped *stopped, void *context, struct gh_error *err)
 {
 	struct writer *writer = context;
-	gh_live_threads_append(&writer->threads, writer->arch, stopped, &writer->process.core);
+	gh_live_threads_append(&writer->threads, writer->arch, stopped, &writer->process.core,
+			       writer->go);
+	if (writer->go != NULL)
+		gh_memory_parts_merge(writer->go);
 	return copy(writer, err);
 }
 
@@ -198,16 +203,52 @@ static bool write_core(struct writer *writer, struct gh_live_core *core, int fd,
 	return gh_live_pages_write_kept(&writer->pages, writer->err) && write_end(writer, fd, path);
 }
 
+/* Compresses the file FROM into TO. */
+static bool compress_file(int to, int from, const char *path, struct gh_error *err)
+{
+	uint8_t bytes[1 << 16];
+	ssize_t size = -1;
+	int copy = dup(to);
+	gzFile stream = copy >= 0 ? gzdopen(copy, "wb1") : NULL;
+	if (stream == NULL) {
+		if (copy >= 0)
+			close(copy);
+		return gh_fail_errno(err, path, "write");
+	}
+	off_t at = 0;
+	while ((size = pread(from, bytes, sizeof(bytes), at)) > 0 &&
+	       gzwrite(stream, bytes, (unsigned)size) == (int)size)
+		at += size;
+	int number = errno;
+	bool closed = gzclose(stream) == Z_OK;
+	if (size == 0 && closed)
+		return true;
+	/* zlib leaves the reason in errno; it has none of its own where memory runs out. */
+	errno = number;
+	return gh_fail_errno(err, path, "write");
+}
+
 bool gh_live_core_write(struct gh_live_core *core, const char *path, struct gh_error *err)
 {
 	struct writer writer = {
-	    .pid = core->pid, .err = err, .pages = {.pagemap = -1, .memory = -1}};
+	    .pid = core->pid, .go = core->go, .err = err, .pages = {.pagemap = -1, .memory = -1}};
 	struct gh_output out;
+	struct gh_output plain;
 	if (!find_arch(&writer) || !gh_output_open(&out, path, GH_OUTPUT_PRIVATE, err))
 		return false;
+	/* What is compressed cannot be written to out of order, and takes too long to make while
+	 * the process changes. */
+	if (core->gzip && !gh_output_open(&plain, path, GH_OUTPUT_PRIVATE, err)) {
+		gh_output_discard(&out);
+		return false;
+	}
 	writer.threads.big_endian = writer.notes.big_endian = writer.headers.big_endian =
 	    writer.arch->big_endian;
-	bool written = write_core(&writer, core, out.fd, path);
+	bool written = write_core(&writer, core, core->gzip ? plain.fd : out.fd, path);
+	if (core->gzip) {
+		written = written && compress_file(out.fd, plain.fd, path, err);
+		gh_output_discard(&plain);
+	}
 	gh_live_pages_free(&writer.pages);
 	gh_core_mappings_free(&writer.mappings);
 	gh_buffer_free(&writer.threads);

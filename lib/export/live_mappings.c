@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "lib/process/process.h"
-#include "lib/util/number_file.h"
+#include "lib/util/bsearch.h"
 
 #ifndef NT_FILE
 #define NT_FILE 0x46494c45
@@ -25,9 +25,14 @@ enum {
 	USUAL = ANONYMOUS_PRIVATE | ANONYMOUS_SHARED | ELF_HEADERS | HUGE_PRIVATE
 };
 
+/* A mapping that has no more in memory is small, in bytes. */
+#define SMALL (256 << 10)
+
 struct lister {
 	struct gh_core_mappings *mappings;
 	unsigned filter;
+	const struct gh_memory_parts *only; /* of what is no file's; NULL for all */
+	uint64_t file_end;                  /* the end of the last file's mapping */
 };
 
 static unsigned read_filter(int pid)
@@ -56,13 +61,30 @@ static unsigned choose_bit(const struct gh_mapping *mapping)
 	return FILE_PRIVATE;
 }
 
+/* MAPPING is not to be left out, if some is: it is a file's or the kernel's, has some of the parts,
+ * follows a file's with its variables, or is small: among those are the dynamic linker's, without
+ * which debuggers find no libraries and threads. */
+static bool is_wanted(struct lister *lister, const struct gh_mapping *mapping)
+{
+	bool follows = mapping->start == lister->file_end;
+	if (mapping->inode != 0 || strcmp(mapping->name, "[vdso]") == 0) {
+		lister->file_end = mapping->end;
+		return lister->only == NULL || mapping->access[3] == 'p';
+	}
+	if (lister->only == NULL || follows || mapping->resident + mapping->swapped <= SMALL)
+		return true;
+	const struct gh_memory_part *parts = lister->only->items;
+	size_t count = lister->only->count;
+	size_t i = gh_lower_bound(count, k, parts[k].end <= mapping->start);
+	return i < count && parts[i].start < mapping->end;
+}
+
 /* Finds how much of MAPPING is in the core file. */
 static void choose(const struct lister *lister, const struct gh_mapping *mapping,
 		   struct gh_core_mapping *chosen)
 {
 	bool is_kernels = strcmp(mapping->name, "[vdso]") == 0;
 	unsigned bit = choose_bit(mapping);
-	chosen->dumped = mapping->start;
 	chosen->all_pages = is_kernels || bit == FILE_PRIVATE || bit == FILE_SHARED ||
 			    (bit == ANONYMOUS_PRIVATE && mapping->inode != 0);
 	bool is_empty = !chosen->all_pages && mapping->resident == 0 && mapping->swapped == 0;
@@ -78,14 +100,17 @@ static void choose(const struct lister *lister, const struct gh_mapping *mapping
 static void take(void *context, int pid, struct gh_mapping *mapping)
 {
 	struct lister *lister = context;
-	struct gh_core_mapping chosen = {
-	    .start = mapping->start, .end = mapping->end, .offset = mapping->offset};
+	struct gh_core_mapping chosen = {.start = mapping->start,
+					 .end = mapping->end,
+					 .dumped = mapping->start,
+					 .offset = mapping->offset};
 	(void)pid;
 	/* It is the same in all processes, and above all that a process has. */
 	if (strcmp(mapping->name, "[vsyscall]") == 0)
 		return;
 	memcpy(chosen.access, mapping->access, sizeof(chosen.access));
-	choose(lister, mapping, &chosen);
+	if (is_wanted(lister, mapping))
+		choose(lister, mapping, &chosen);
 	if (mapping->inode != 0) {
 		chosen.name = strdup(mapping->name);
 		lister->mappings->failed = lister->mappings->failed || chosen.name == NULL;
@@ -94,9 +119,10 @@ static void take(void *context, int pid, struct gh_mapping *mapping)
 		free(chosen.name);
 }
 
-bool gh_core_mappings_list(struct gh_core_mappings *mappings, int pid)
+bool gh_core_mappings_list(struct gh_core_mappings *mappings, int pid,
+			   const struct gh_memory_parts *only)
 {
-	struct lister lister = {.mappings = mappings, .filter = read_filter(pid)};
+	struct lister lister = {.mappings = mappings, .filter = read_filter(pid), .only = only};
 	*mappings = (struct gh_core_mappings){0};
 	return gh_mappings_live(pid, "smaps", take, &lister);
 }

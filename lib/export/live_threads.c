@@ -125,6 +125,16 @@ static void read_stuck(int pid, struct gh_thread *thread)
 		thread->sp = thread->pc = 0;
 }
 
+static void take_registers(const struct gh_arch *arch, const void *words, struct gh_thread *thread)
+{
+	unsigned word = arch->pointer_size;
+	struct gh_cursor cur = gh_cursor_make(words, (size_t)arch->gregs.count * word, "registers",
+					      0, arch->big_endian);
+	thread->registers = words;
+	gh_cursor_seek(&cur, (uint64_t)arch->gregs.sp * word);
+	thread->sp = gh_cursor_uint(&cur, word);
+}
+
 static void append_thread(struct gh_buffer *out, const struct gh_arch *arch, int pid,
 			  const struct gh_traced *traced, struct gh_thread *thread)
 {
@@ -138,7 +148,7 @@ static void append_thread(struct gh_buffer *out, const struct gh_arch *arch, int
 	if (traced->stuck)
 		read_stuck(pid, thread);
 	else if (to.iov_len >= (size_t)arch->gregs.count * arch->pointer_size)
-		thread->registers = (const uint8_t *)words;
+		take_registers(arch, words, thread);
 	ptrace(PTRACE_GETSIGMASK, traced->id, (void *)sizeof(thread->blocked), &thread->blocked);
 	gh_prstatus_append(out, arch, thread);
 	append_signal(out, traced);
@@ -147,12 +157,16 @@ static void append_thread(struct gh_buffer *out, const struct gh_arch *arch, int
 }
 
 void gh_live_threads_append(struct gh_buffer *out, const struct gh_arch *arch,
-			    const struct gh_stopped *stopped, const struct gh_core_process *process)
+			    const struct gh_stopped *stopped, const struct gh_core_process *process,
+			    struct gh_memory_parts *stacks)
 {
 	for (size_t i = 0; i < stopped->threads.count; i++) {
 		const struct gh_traced *traced = &stopped->threads.items[i];
 		struct gh_thread thread = {.process = process};
 		if (traced->id != 0)
 			append_thread(out, arch, stopped->pid, traced, &thread);
+		struct gh_memory_part stack = {thread.sp, thread.sp + 1};
+		if (thread.sp != 0 && stacks != NULL)
+			gh_vector_push(stacks, stack);
 	}
 }

@@ -241,16 +241,9 @@ uint64_t gh_malloc_chunk(struct gh_process *process, uint64_t address, uint64_t 
  * Sources: persistentalloc1 in src/runtime/malloc.go; newArenaMayUnlock, type heapArena and
  * allspans in src/runtime/mheap.go. */
 
-struct gh_own_memory {
-	uint64_t start;
-	uint64_t end;
-};
-
-struct gh_own_memories GH_VECTOR(struct gh_own_memory);
-
 /* Finds that of PROCESS: OWN, to be freed, is by address, and none overlaps another. If memory runs
  * out, OWN has failed. */
-void gh_own_memory_find(struct gh_own_memories *own, struct gh_process *process,
+void gh_own_memory_find(struct gh_memory_parts *own, struct gh_process *process,
 			const struct gh_spans *spans);
 
 /* The entry point of the program that the running process PID has, which is on ARCH. 0 if it is not

@@ -30,7 +30,7 @@ struct maker {
 	struct gh_footprint *footprint;
 	struct gh_process *process;
 	struct gh_footprint_pages pages;
-	struct gh_own_memories own;             /* what the runtime has for itself */
+	struct gh_memory_parts own;             /* what the runtime has for itself */
 	struct GH_VECTOR(struct mapped) mapped; /* by address */
 	struct GH_VECTOR(struct piece) pieces;  /* by address */
 	struct GH_VECTOR(const char *) code;    /* files with code that is mapped; sorted */
@@ -174,7 +174,7 @@ static bool is_heap(const struct maker *maker, const struct gh_mapping *mapping)
 static void add_rest(const struct maker *maker, enum gh_footprint_kind kind, uint64_t start,
 		     uint64_t end)
 {
-	const struct gh_own_memory *own = maker->own.items;
+	const struct gh_memory_part *own = maker->own.items;
 	size_t i = gh_lower_bound(maker->own.count, k, own[k].end <= start);
 	for (; i < maker->own.count && own[i].start < end && start < end; i++) {
 		uint64_t first = own[i].start > start ? own[i].start : start;

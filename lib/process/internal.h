@@ -7,7 +7,6 @@
 #include "lib/process/goroutine.h"
 #include "lib/process/process.h"
 #include "lib/rtype/rtype.h"
-#include "lib/trace/trace.h"
 #include "lib/util/buffer.h"
 #include "lib/util/numbermap.h"
 #include "lib/util/vector.h"

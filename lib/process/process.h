@@ -6,7 +6,7 @@
  * - memory.c: the memory, read from any struct gh_memory in blocks that are read ahead and kept;
  *   process.c: words in it;
  * - mappings.c: what is mapped; footprint.c, footprint_pages.c: what all memory is used for;
- *   malloc_memory.c, runtime_memory.c: what C's malloc and the runtime have;
+ *   malloc_memory.c, runtime_memory.c, live_go_memory.c: what C's malloc and the runtime have;
  * - mapped_files.c, other_modules.c: the files that are in it, where Go libraries are found, and
  *   those that have code of its program's runtime;
  * - running.c: the build that it runs, and whether a file is of that;
@@ -35,6 +35,7 @@
 #include "lib/elf/elf.h"
 #include "lib/pclntab/pclntab.h"
 #include "lib/rtype/rtype.h"
+#include "lib/trace/trace.h"
 #include "lib/util/buffer.h"
 #include "lib/util/error.h"
 #include "lib/util/numbermap.h"
@@ -269,6 +270,12 @@ void gh_unbacked_live(struct gh_starts *starts, int pid);
 
 /* The same of CORE, as far as it has them: of what is in files it has at most the first page. */
 void gh_unbacked_core(struct gh_starts *starts, const struct gh_image *core);
+
+/* Adds to PARTS, which is empty, the Go heap of the running process PID, which runs the program of
+ * TAB, of Go 1.MINOR, and what its runtime has for itself. False (ERR filled) if they cannot be
+ * found. To be freed in either case. */
+bool gh_live_go_memory(struct gh_memory_parts *parts, int pid, const struct gh_pclntab *tab,
+		       int minor, struct gh_error *err);
 
 /* The modules of a process beside the one that is read: plugins, libraries linked with -linkshared,
  * and libraries that have a runtime of their own. */

@@ -1,7 +1,5 @@
 #include "lib/process/dump_parts.h"
 
-#include <stdlib.h>
-
 /* What persistentalloc maps at once, in bytes (persistentChunkSize): the first word leads to what
  * was mapped before. */
 #define CHUNK (UINT64_C(256) << 10)
@@ -10,9 +8,9 @@
  * on. */
 enum { ARENA_BITS_OLD = 2, ARENA_BITS = 1 };
 
-static void add(struct gh_own_memories *own, uint64_t start, uint64_t end)
+static void add(struct gh_memory_parts *own, uint64_t start, uint64_t end)
 {
-	struct gh_own_memory memory = {start - start % GH_LEAST_PAGE, end};
+	struct gh_memory_part memory = {start - start % GH_LEAST_PAGE, end};
 	if (end > start)
 		gh_vector_push(own, memory);
 }
@@ -58,7 +56,7 @@ static uint64_t search(struct gh_process *process, uint64_t start, uint64_t end,
 }
 
 /* Adds the chunks: one of them has the runtime.mspan of a span. */
-static void add_chunks(struct gh_own_memories *own, struct gh_process *process,
+static void add_chunks(struct gh_memory_parts *own, struct gh_process *process,
 		       const struct gh_spans *spans)
 {
 	const struct gh_moduledata *module = &process->tab->module;
@@ -74,7 +72,7 @@ static void add_chunks(struct gh_own_memories *own, struct gh_process *process,
 
 /* Adds the pages that have the bits of SPAN's elements: no page of the heap does, unless they are
  * in the span itself. */
-static void add_bits(struct gh_own_memories *own, const struct gh_spans *spans,
+static void add_bits(struct gh_memory_parts *own, const struct gh_spans *spans,
 		     const struct gh_span *span)
 {
 	const uint64_t bits[] = {span->alloc_bits, span->mark_bits};
@@ -84,7 +82,7 @@ static void add_bits(struct gh_own_memories *own, const struct gh_spans *spans,
 }
 
 /* Adds the arenas' bitmaps, to Go 1.21. */
-static void add_arenas(struct gh_own_memories *own, struct gh_process *process,
+static void add_arenas(struct gh_memory_parts *own, struct gh_process *process,
 		       const struct gh_spans *spans)
 {
 	struct gh_span_pointers pointers;
@@ -106,29 +104,7 @@ static void add_arenas(struct gh_own_memories *own, struct gh_process *process,
 	gh_span_pointers_free(&pointers);
 }
 
-static int compare(const void *left, const void *right)
-{
-	const struct gh_own_memory *a = left, *b = right;
-	return a->start < b->start ? -1 : a->start > b->start;
-}
-
-/* Puts together what overlaps. */
-static void merge(struct gh_own_memories *own)
-{
-	struct gh_own_memory *items = own->items;
-	size_t kept = 0;
-	if (own->count > 0)
-		qsort(items, own->count, sizeof(*items), compare);
-	for (size_t i = 0; i < own->count; i++) {
-		if (kept == 0 || items[i].start > items[kept - 1].end)
-			items[kept++] = items[i];
-		else if (items[i].end > items[kept - 1].end)
-			items[kept - 1].end = items[i].end;
-	}
-	own->count = kept;
-}
-
-void gh_own_memory_find(struct gh_own_memories *own, struct gh_process *process,
+void gh_own_memory_find(struct gh_memory_parts *own, struct gh_process *process,
 			const struct gh_spans *spans)
 {
 	unsigned word = process->tab->pointer_size;
@@ -140,5 +116,5 @@ void gh_own_memory_find(struct gh_own_memories *own, struct gh_process *process,
 	for (size_t i = 0; i < spans->list.count; i++)
 		add_bits(own, spans, &spans->list.items[i]);
 	add_arenas(own, process, spans);
-	merge(own);
+	gh_memory_parts_merge(own);
 }

@@ -2,7 +2,7 @@
  *
  * - stopped.c: stops all threads of a process, and resumes them; watchdog.c: has them resumed if
  *   goheap does not;
- * - pages.c: which pages are in memory;
+ * - pages.c: which pages are in memory; memory_parts.c: parts of it;
  * - free_memory.c: whether the machine has room for a copy; modest.c: memory and processors are the
  *   process's first. */
 #ifndef GH_TRACE_TRACE_H
@@ -68,6 +68,18 @@ struct gh_watchdog {
 struct gh_watchdog gh_watchdog_start(int pid);
 
 void gh_watchdog_end(struct gh_watchdog *watchdog);
+
+/* Parts of a process's memory. */
+
+struct gh_memory_part {
+	uint64_t start;
+	uint64_t end;
+};
+
+struct gh_memory_parts GH_VECTOR(struct gh_memory_part);
+
+/* Puts PARTS in the order of their addresses, and together what overlaps. */
+void gh_memory_parts_merge(struct gh_memory_parts *parts);
 
 /* Bits of an entry of /proc/PID/pagemap: the page is in memory, or in swap. */
 #define GH_PAGE_PRESENT (UINT64_C(1) << 63)

@@ -38,14 +38,37 @@ static bool write_core(const struct gh_dump *dump, const char *path, const char 
 	return gh_dumpfile_write_core(dump, &program, output);
 }
 
+/* Finds what of the process PID's memory is Go's. */
+static bool find_go(struct gh_memory_parts *starts, int pid)
+{
+	struct gh_program program;
+	struct gh_buildinfo info;
+	struct gh_error err;
+	char path[32];
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	if (!gh_program_open(&program, path))
+		return false;
+	gh_buildinfo_read(&info, &program.image);
+	bool found =
+	    gh_live_go_memory(starts, pid, &program.tab, gh_go_minor(info.go_version), &err);
+	if (!found)
+		gh_print_error(&err);
+	gh_buildinfo_free(&info);
+	gh_program_close(&program);
+	return found;
+}
+
 /* Writes the core file of the process PID. */
 static int write_live(const struct gh_options *options, int pid)
 {
-	struct gh_live_core core = {.pid = pid};
+	struct gh_live_core core = {.pid = pid, .gzip = options->gzip};
+	struct gh_memory_parts go = {0};
 	struct gh_error err;
-	if (!gh_options_check_output(options))
+	if (!gh_options_check_output(options) || (options->go && !find_go(&go, pid)))
 		return GH_EXIT_INPUT;
+	core.go = options->go ? &go : NULL;
 	bool written = gh_live_core_write(&core, options->output, &err);
+	gh_vector_free(&go);
 	if (core.paused != 0)
 		gh_say_paused(core.paused);
 	if (!written)

@@ -103,7 +103,8 @@ struct gh_options {
 	bool base_names;    /* addr2line: files without their directories */
 	bool short_names;   /* debug: those by which GDB finds functions, too */
 	bool pretty;        /* addr2line: all of an address on one line */
-	bool gzip;          /* dump: compress it */
+	bool gzip;          /* dump, core: compress it */
+	bool go;            /* core: only what Go's debuggers read */
 	bool no_pause;      /* dump: do not stop the process */
 	bool csv;           /* sql: print CSV */
 	bool summary;       /* export: sums alone */
@@ -252,19 +253,18 @@ void gh_options_parse(struct gh_options *options, const struct gh_command *comma
 
 void gh_options_free(struct gh_options *options);
 
-/* The words after the files, a space between two, to be freed. NULL, after saying so, if memory ran
- * out. */
+/* The words after the files, joined by spaces; owned. NULL, and it is said, if memory ran out. */
 char *gh_options_join(const struct gh_options *options);
 
 /* The number of a process that TEXT is, in decimal; 0 if it is none. */
 int gh_pid_parse(const char *text);
 
-/* The number of the process that OPTIONS of a command name that takes one as its file, too; 0 if
- * they name another file. */
+/* The number of the process that OPTIONS name, also as the file; 0 if they name none. */
 int gh_options_pid(const struct gh_options *options);
 
 /* The output can be written, and ends no file that it may not. Else says so. */
 bool gh_options_check_output(const struct gh_options *options);
+
 /* The number of the process that NAME is, if no file has that name: a number, or the name of the
  * program that one process runs, whose number is put in NUMBER and told. NULL if no process has
  * that name. Exits, as on a usage error, after listing them if several have it. */
