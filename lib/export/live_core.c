@@ -4,7 +4,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -72,18 +71,16 @@ static bool copy(struct writer *writer, struct gh_error *err)
 	return gh_live_pages_copy(&writer->pages, &writer->mappings, err);
 }
 
-/* Copies the memory while the process runs: at its leisure. */
-static void *copy_running(void *context)
+/* Copies the memory while the process runs. */
+static void copy_running(void *context)
 {
 	struct writer *writer = context;
-	gh_be_last_in_turn();
 	writer->ok = true;
 	for (int i = 0; writer->ok && i < COPIES_MOST; i++) {
 		writer->ok = copy(writer, writer->err);
 		if (writer->pages.changed < LITTLE)
 			break;
 	}
-	return NULL;
 }
 
 static bool copy_stopped(const struct gh_stopped *stopped, void *context, struct gh_error *err)
@@ -186,13 +183,9 @@ static bool write_end(struct writer *writer, int fd, const char *path)
 
 static bool write_core(struct writer *writer, struct gh_live_core *core, int fd, const char *path)
 {
-	pthread_t thread;
 	if (!gh_live_pages_open(&writer->pages, writer->pid, fd, path, FIRST, writer->err))
 		return false;
-	/* In a thread of its own, as that cannot be in a hurry afterwards. */
-	if (pthread_create(&thread, NULL, copy_running, writer) != 0)
-		return gh_fail_memory(writer->err, "a thread");
-	pthread_join(thread, NULL);
+	gh_work_last_in_turn(copy_running, writer);
 	if (!writer->ok)
 		return false;
 	gh_live_process_read(&writer->process, writer->pid);

@@ -191,18 +191,34 @@ static void close_reader(struct gh_live_reader *reader)
 	gh_vector_free(&reader->pieces);
 }
 
+/* What is done while the process runs. */
+struct running {
+	struct gh_live_reader reader;
+	const struct gh_image *image;
+	bool copied;
+};
+
+static void copy_running(void *context)
+{
+	struct running *running = context;
+	struct gh_live_reader *reader = &running->reader;
+	int pid = reader->live->pid;
+	running->copied = read_entry(reader, running->image->arch) &&
+			  gh_free_memory_suffices(pid, reader->name, reader->err) &&
+			  list_ranges(reader) && make_room(reader) &&
+			  (gh_live_reader_works(reader) || gh_stopped_fail(pid, reader->err)) &&
+			  find_library(reader, running->image) &&
+			  gh_live_reader_copy(reader, GH_LIVE_ALL);
+}
+
 bool gh_live_copy_running(struct gh_live_copy *live, int pid, const struct gh_image *image,
 			  struct gh_error *err)
 {
 	*live = (struct gh_live_copy){.pid = pid};
-	struct gh_live_reader reader = open_reader(live, err);
-	bool copied = read_entry(&reader, image->arch) &&
-		      gh_free_memory_suffices(pid, reader.name, err) && list_ranges(&reader) &&
-		      make_room(&reader) &&
-		      (gh_live_reader_works(&reader) || gh_stopped_fail(pid, err)) &&
-		      find_library(&reader, image) && gh_live_reader_copy(&reader, GH_LIVE_ALL);
-	close_reader(&reader);
-	return copied;
+	struct running running = {.reader = open_reader(live, err), .image = image};
+	gh_work_last_in_turn(copy_running, &running);
+	close_reader(&running.reader);
+	return running.copied;
 }
 
 /* The one of LIST that has ADDRESS; NULL for none. */

@@ -1,6 +1,7 @@
 #include "lib/trace/trace.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -31,4 +32,27 @@ void gh_be_last_in_turn(void)
 	if (errno == 0 && now < NICE)
 		setpriority(PRIO_PROCESS, 0, NICE);
 	syscall(SYS_ioprio_set, WHO_THREAD, 0, BEST_EFFORT << 13 | LAST_LEVEL);
+}
+
+struct job {
+	void (*work)(void *context);
+	void *context;
+};
+
+static void *run(void *argument)
+{
+	const struct job *job = argument;
+	gh_be_last_in_turn();
+	job->work(job->context);
+	return NULL;
+}
+
+void gh_work_last_in_turn(void (*work)(void *context), void *context)
+{
+	struct job job = {work, context};
+	pthread_t thread;
+	if (pthread_create(&thread, NULL, run, &job) == 0)
+		pthread_join(thread, NULL);
+	else
+		work(context);
 }

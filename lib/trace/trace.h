@@ -114,4 +114,7 @@ void gh_be_first_to_go(bool first);
  * disks. It does not go back: who traces a process is not to wait while that is stopped. */
 void gh_be_last_in_turn(void);
 
+/* Calls WORK with CONTEXT in a thread that does, and waits for that. */
+void gh_work_last_in_turn(void (*work)(void *context), void *context);
+
 #endif

@@ -293,6 +293,8 @@ static bool open_live(struct gh_target *target, int pid, const char *program, bo
 	find_others(target, &files);
 	if (pause && !copy_stopped(target))
 		return false;
+	/* From here on only whoever asks waits. */
+	gh_be_last_in_turn();
 	target->memory.size = target->live.size;
 	target->process.threads = target->live.threads.items;
 	target->process.nthreads = target->live.threads.count;
