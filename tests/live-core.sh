@@ -163,6 +163,68 @@ int main(int argc, char **argv)
 }
 END
 
+# Writes page after page, over and over, and prints where they are; or, with a core file and that address, looks whether they
+# are there as they were at one moment: each write before the last one, and all that was never written again.
+cat >"$work/writes.c" <<'END'
+#include <elf.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+
+enum { PAGES = 8192, WORDS = 512, RARE = 16 };
+
+int main(int argc, char **argv)
+{
+	size_t size = (size_t)(RARE + 1) * PAGES * WORDS * 8;
+	if (argc < 3) {
+		uint64_t *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		for (size_t i = 0; i < size / 8; i++)
+			memory[i] = i;
+		printf("%d %p\nwaiting\n", getpid(), (void *)memory);
+		fflush(stdout);
+		for (uint64_t k = 1;; k++) {
+			*(volatile uint64_t *)&memory[(k % PAGES) * WORDS + k % WORDS] = k | 1ULL << 63;
+			if (k % 4096 == 0)
+				usleep(atoi(argv[1]));
+		}
+	}
+	int fd = open(argv[1], O_RDONLY);
+	uint64_t address = strtoull(argv[2], NULL, 0);
+	uint64_t *memory = malloc(size);
+	Elf64_Ehdr header;
+	size_t have = 0;
+	pread(fd, &header, sizeof(header), 0);
+	for (int i = 0; i < header.e_phnum; i++) {
+		Elf64_Phdr p;
+		pread(fd, &p, sizeof(p), (off_t)(header.e_phoff + i * sizeof(p)));
+		if (p.p_type != PT_LOAD || p.p_vaddr + p.p_filesz <= address || p.p_vaddr >= address + size)
+			continue;
+		uint64_t from = p.p_vaddr > address ? p.p_vaddr : address;
+		uint64_t end = p.p_vaddr + p.p_filesz < address + size ? p.p_vaddr + p.p_filesz : address + size;
+		have += (size_t)pread(fd, (char *)memory + (from - address), end - from, (off_t)(p.p_offset + (from - p.p_vaddr)));
+	}
+	uint64_t last = 0;
+	for (size_t i = 0; i < (size_t)PAGES * WORDS; i++)
+		if (memory[i] >> 63 && (memory[i] << 1 >> 1) > last)
+			last = memory[i] << 1 >> 1;
+	uint64_t bad = 0;
+	for (size_t i = PAGES * WORDS; i < size / 8; i++)
+		bad += memory[i] != i;
+	/* Each of the last writes but those that newer ones of the same word have undone is there. */
+	uint64_t lost = 0;
+	for (uint64_t k = last; k > 0 && last - k < (uint64_t)PAGES * WORDS; k--) {
+		uint64_t found = memory[(k % PAGES) * WORDS + k % WORDS];
+		lost += (found >> 63) == 0 || (found << 1 >> 1) < k;
+	}
+	printf("%zu of %zu bytes, %llu bad, last %llu, %llu lost\n", have, size, (unsigned long long)bad, (unsigned long long)last, (unsigned long long)lost);
+	return have != size || bad != 0 || lost != 0 || last == 0;
+}
+END
+
 # start PROGRAM ARGUMENT...: runs it until it waits; $pid.
 start() {
 	: >"$work/output"
@@ -355,8 +417,25 @@ strikes() {
 	end "$pid"
 }
 
+# moments: the memory of a process that writes all the time is that of one moment.
+moments() {
+	local address i
+	if ! "$CC" -O1 -w -o "$work/writes" "$work/writes.c" 2>"$work/why"; then
+		skip "memory of one moment" "$(tail -n 1 "$work/why")"
+		return
+	fi
+	start "$work/writes" 100
+	read -r _ address <"$work/output"
+	for i in 1 2 3; do
+		"$GOHEAP" core "$pid" -f -o "$work/core" 2>"$work/told"
+		has "memory of one moment, $i" "$("$work/writes" "$work/core" "$address")" '^([0-9]+) of \1 bytes, 0 bad, last [1-9][0-9]*, 0 lost$'
+	done
+	end "$pid"
+}
+
 outputs
 strikes
+moments
 check_c "C, 500 threads" 500 10
 check_c "C, 5,000 mappings" 2 5000 -static-pie
 if needs_386 "C, 32 bits"; then

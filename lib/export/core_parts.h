@@ -119,6 +119,7 @@ struct gh_core_mapping {
 	uint64_t dumped; /* what is before this is in the file; START if nothing is */
 	uint64_t offset; /* of START in the file that is mapped, in bytes */
 	bool all_pages;  /* those that are not in memory, too: a file has them */
+	bool is_own;     /* no file has it, and no other process: only this one writes it */
 	char access[5];  /* as struct gh_mapping has it */
 	char *name;      /* of the file that is mapped; NULL for none; owned */
 };
@@ -149,13 +150,17 @@ void gh_files_append(struct gh_buffer *out, const struct gh_arch *arch,
  * read it takes a fraction of what it takes to write it where the memory of the file, or of a copy,
  * has to be found first (0.4 s to 0.5 to 4 s for 1 GB, on a busy machine); and what has changed is
  * kept in memory until the process goes on, as a write to a file may have to wait for a disk.
+ * Where the kernel tells which pages were written, no others of the process's own are read. It does
+ * not tell of what devices write by themselves into memory that they were given before, as for
+ * io_uring's registered buffers: that may be as old as the last copy but one.
  *
- * Interfaces: process_vm_readv(2), and /proc/PID/mem and pagemap, proc(5). */
-
+ * Interfaces: process_vm_readv(2); /proc/PID/mem, pagemap and clear_refs, proc(5) and
+ * admin-guide/mm/soft-dirty.rst of the kernel. */
 /* Memory some of which the file has. */
 struct gh_live_chunk {
 	uint64_t start;              /* address; a multiple of the size of chunks */
 	uint64_t offset;             /* in the file, in bytes */
+	uint64_t read;               /* units that the last copy has read, by bits */
 	struct gh_live_hash *hashes; /* of what the file has of each unit; 0 for zeros; owned */
 };
 struct gh_live_chunks GH_VECTOR(struct gh_live_chunk);
@@ -167,7 +172,8 @@ struct gh_live_pages {
 	const char *path; /* its name, for errors; not owned */
 	int pagemap;      /* -1 if it cannot be read: then each page may be in use */
 	int memory;
-	bool stopped;                            /* the process is */
+	bool stopped; /* the process is */
+	bool tracked; /* the kernel keeps what was written since before the last copy */
 	const struct gh_core_mappings *mappings; /* that are copied; not owned */
 	struct gh_live_chunks chunks;            /* by address; owned */
 	struct gh_live_copiers *copiers;         /* owned */

@@ -77,6 +77,7 @@ static void copy_running(void *context)
 	struct writer *writer = context;
 	writer->ok = true;
 	for (int i = 0; writer->ok && i < COPIES_MOST; i++) {
+		writer->pages.tracked = gh_track_written(writer->pid);
 		writer->ok = copy(writer, writer->err);
 		if (writer->pages.changed < LITTLE)
 			break;

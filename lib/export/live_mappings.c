@@ -87,6 +87,7 @@ static void choose(const struct lister *lister, const struct gh_mapping *mapping
 	unsigned bit = choose_bit(mapping);
 	chosen->all_pages = is_kernels || bit == FILE_PRIVATE || bit == FILE_SHARED ||
 			    (bit == ANONYMOUS_PRIVATE && mapping->inode != 0);
+	chosen->is_own = mapping->inode == 0 && bit == ANONYMOUS_PRIVATE && !is_kernels;
 	bool is_empty = !chosen->all_pages && mapping->resident == 0 && mapping->swapped == 0;
 	if (!is_kernels && (mapping->left_out || (is_empty && !mapping->huge)))
 		return;

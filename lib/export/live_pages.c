@@ -133,10 +133,12 @@ static bool next_run(uint64_t bits, unsigned *start, unsigned *end)
 	return true;
 }
 
-/* The units of the chunk at START that MAPPING has and that are in memory, or in swap. */
+/* The units of the chunk at CHUNK that MAPPING has and that are in memory, or in swap. Adds those
+ * of them to SAME that were not written since the last copy. */
 static uint64_t find_units(const struct gh_live_pages *pages, uint64_t chunk,
-			   const struct gh_core_mapping *mapping)
+			   const struct gh_core_mapping *mapping, uint64_t *same)
 {
+	bool tracked = pages->stopped && pages->tracked && mapping->is_own;
 	uint64_t entries[UNITS];
 	uint64_t page = pages->copiers->page;
 	uint64_t start = mapping->start > chunk ? mapping->start : chunk;
@@ -149,9 +151,14 @@ static uint64_t find_units(const struct gh_live_pages *pages, uint64_t chunk,
 	    pread(pages->pagemap, entries, size, (off_t)(start / page * sizeof(*entries))) !=
 		(ssize_t)size)
 		return units_between(first, (end - chunk) / UNIT);
-	for (size_t i = 0; i < size / sizeof(*entries); i++)
-		if ((entries[i] & (GH_PAGE_PRESENT | GH_PAGE_SWAPPED)) != 0)
-			found |= units_between(first + i * units, first + (i + 1) * units);
+	for (size_t i = 0; i < size / sizeof(*entries); i++) {
+		uint64_t of_page = units_between(first + i * units, first + (i + 1) * units);
+		if ((entries[i] & (GH_PAGE_PRESENT | GH_PAGE_SWAPPED)) == 0)
+			continue;
+		found |= of_page;
+		if (tracked && (entries[i] & GH_PAGE_WRITTEN) == 0)
+			*same |= of_page;
+	}
 	return found;
 }
 
@@ -197,12 +204,15 @@ static uint64_t read_units(const struct gh_live_pages *pages, uint64_t chunk, ui
 	return found;
 }
 
-/* Finds which units differ from what the file has, which is what is read of THERE, and zeros. */
+/* Finds which units differ from what the file has, which is what is read of THERE, and zeros; none
+ * of SAME do. */
 static uint64_t find_changed(const struct gh_live_pages *pages, struct gh_live_chunk *chunk,
-			     uint64_t there, const uint8_t *bytes)
+			     uint64_t there, uint64_t same, const uint8_t *bytes)
 {
 	uint64_t changed = 0;
 	for (size_t i = 0; i < UNITS; i++) {
+		if ((same >> i & 1) != 0)
+			continue;
 		struct gh_live_hash *before = &chunk->hashes[i];
 		struct gh_live_hash now = {0, 0};
 		if ((there >> i & 1) != 0) {
@@ -236,13 +246,17 @@ static bool copy_chunk(struct worker *worker, struct gh_live_chunk *chunk)
 	const struct gh_core_mapping *mappings = pages->mappings->items;
 	size_t count = pages->mappings->count;
 	uint64_t there = 0;
+	uint64_t same = 0;
 	unsigned end;
 	size_t i = gh_lower_bound(count, k, mappings[k].end <= chunk->start);
 	for (; i < count && mappings[i].start < chunk->start + CHUNK; i++)
 		if (mappings[i].dumped > chunk->start)
-			there |= find_units(pages, chunk->start, &mappings[i]);
-	there = read_units(pages, chunk->start, there, worker->bytes);
-	uint64_t changed = find_changed(pages, chunk, there, worker->bytes);
+			there |= find_units(pages, chunk->start, &mappings[i], &same);
+	/* What the last copy had no reason to read may be anything. */
+	same &= chunk->read;
+	there = read_units(pages, chunk->start, there & ~same, worker->bytes);
+	uint64_t changed = find_changed(pages, chunk, there, same, worker->bytes);
+	chunk->read = there;
 	for (unsigned start = 0; next_run(changed & ~there, &start, &end); start = end)
 		memset(worker->bytes + (size_t)start * UNIT, 0, (size_t)(end - start) * UNIT);
 	for (unsigned start = 0; next_run(changed, &start, &end); start = end) {

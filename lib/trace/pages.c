@@ -1,7 +1,9 @@
 #include "lib/trace/trace.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* Pages whose state is asked for at once. */
@@ -69,4 +71,37 @@ uint64_t gh_next_page(int pagemap, uint64_t address, uint64_t end)
 	if (found < 0)
 		return read_next(pagemap, address, end);
 	return found > 0 ? range.start : end;
+}
+
+/* The kernel keeps which pages were written: it does of one that was just written. */
+static bool keeps_written(void)
+{
+	uint64_t entry = 0;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	uint8_t *bytes =
+	    mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (bytes != MAP_FAILED) {
+		off_t at = (off_t)((uintptr_t)bytes / page * sizeof(entry));
+		*(volatile uint8_t *)bytes = 1;
+		if (pread(pagemap, &entry, sizeof(entry), at) != (ssize_t)sizeof(entry))
+			entry = 0;
+		munmap(bytes, page);
+	}
+	if (pagemap >= 0)
+		close(pagemap);
+	return (entry & GH_PAGE_WRITTEN) != 0;
+}
+
+bool gh_track_written(int pid)
+{
+	char path[64];
+	if (!keeps_written())
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/clear_refs", pid);
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool cleared = fd >= 0 && write(fd, "4", 1) == 1;
+	if (fd >= 0)
+		close(fd);
+	return cleared;
 }

@@ -81,9 +81,15 @@ struct gh_memory_parts GH_VECTOR(struct gh_memory_part);
 /* Puts PARTS in the order of their addresses, and together what overlaps. */
 void gh_memory_parts_merge(struct gh_memory_parts *parts);
 
-/* Bits of an entry of /proc/PID/pagemap: the page is in memory, or in swap. */
+/* Bits of an entry of /proc/PID/pagemap: the page is in memory, or in swap; it was written since
+ * /proc/PID/clear_refs was last told to clear that, if the kernel keeps it (CONFIG_MEM_SOFT_DIRTY).
+ */
 #define GH_PAGE_PRESENT (UINT64_C(1) << 63)
 #define GH_PAGE_SWAPPED (UINT64_C(1) << 62)
+#define GH_PAGE_WRITTEN (UINT64_C(1) << 55)
+
+/* Has the kernel keep which pages the process PID writes from now on. False if it does not. */
+bool gh_track_written(int pid);
 
 /* The address of the first page from ADDRESS, that of a page, on that is in memory or in swap, by
  * PAGEMAP, /proc/PID/pagemap; END if none is before that. ADDRESS if it cannot be told. Takes no
