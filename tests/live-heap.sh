@@ -279,13 +279,13 @@ check_piped() {
 	equal "$1: from standard input, compressed" '' "$(cat "$work/why")"
 	same "$1: the compressed one is read" <("$GOHEAP" histogram -e "$2" "$work/other") <("$GOHEAP" histogram -e "$2" "$work/piped")
 	head -c 100000 "$work/core" | "$GOHEAP" dump -f -e "$2" -o "$work/refused" - >"$work/why" 2>&1
-	has "$1: a pipe that ends early" "$(head -n 1 "$work/why")" '^goheap: standard input: .*(cut short|expected)'
+	has "$1: a pipe that ends early" "$(head -n 1 "$work/why")" '^goheap: /dev/stdin: .*(cut short|expected)'
 	same "$1: each command takes a pipe" <("$GOHEAP" histogram -e "$2" "$work/other") \
 		<("$GOHEAP" histogram -e "$2" - 2>&1 < <(cat "$work/core"))
 	for command in '\x28\xb5\x2f\xfd zstd' '\xfd\x37\x7a\x58\x5a xz' '\x04\x22\x4d\x18 lz4'; do
 		{ printf '%b' "${command% *}"; head -c 100 /dev/zero; } >"$work/packed"
 		has "$1: a core file that ${command#* } compressed" "$("$GOHEAP" hang -e "$2" "$work/packed" 2>&1)" \
-			"^goheap: .*/packed: expected a Go heap dump, found what ${command#* } compressed: unpack it with ${command#* } -d\$"
+			"^goheap: .*/packed: expected a core file, heap dump or program, found what ${command#* } compressed: unpack it with ${command#* } -d\$"
 	done
 	head -c 100000 "$work/core" | gzip >"$work/packed"
 	has "$1: a core file that gzip compressed" "$("$GOHEAP" hang -e "$2" "$work/packed" 2>&1)" \
@@ -549,9 +549,9 @@ check_errors() {
 	kill $!
 	wait $! 2>"$work/why"
 	equal 'no number of a process' 2 "$("$GOHEAP" histogram -p 1x >"$work/why" 2>&1; echo $?)"
-	refuses 'no program for standard input' '^goheap: for a core file from standard input, name the program: -e PROGRAM$' -
-	refuses 'no core file and no program' 'expected' "$work/own"
-	refuses 'no core file' 'expected' -e "$1" "$1"
+	refuses 'nothing on standard input' '^goheap: /dev/stdin: expected a core file, heap dump or program, found an empty file$' - </dev/null
+	refuses 'no core file and no program' 'is a heap dump already: goheap info ' "$work/own"
+	refuses 'no core file' 'is a program: name its process' -e "$1" "$1"
 }
 
 build_dumpfile

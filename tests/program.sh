@@ -137,7 +137,7 @@ refusals() {
 	for command in hang suspects goroutines memstats; do
 		refused "$command: a program" "$GOHEAP" "$command" "$stripped"
 		equal "$command: a program: what to name" \
-			"goheap: $stripped is a program: name its process, -p PID, or its core file or heap dump, and it with -e $stripped" \
+			"goheap: $stripped is a program: name its process, PID, or its core file or heap dump, and it with -e $stripped" \
 			"$(cat "$work/err")"
 	done
 	refused "crash: a program" "$GOHEAP" crash "$stripped"
@@ -150,15 +150,15 @@ refusals() {
 	printf 'go1.7 heap dump\n' >"$work/dump"
 	while IFS='|' read -r command word found; do
 		refused "$command: $word" "$GOHEAP" "$command" "$work/$word"
-		equal "$command: $word: what it is" "goheap: $work/$word: $found" "$(cat "$work/err")"
+		equal "$command: $word: what it is" "goheap: $work/$word$found" "$(cat "$work/err")"
 	done <<-END
-		hang|empty|expected a Go heap dump, found an empty file
-		hang|text|expected a Go heap dump, found another format
-		crash|empty|expected a core file, found an empty file
-		crash|dump|expected a core file, found a Go heap dump
-		memory|dump|expected a core file, found a Go heap dump
-		memory|nosuch|cannot open: No such file or directory
-		debug|dump|expected an ELF file, found a Go heap dump
+		hang|empty|: expected a core file, heap dump or program, found an empty file
+		hang|text|: expected a core file, heap dump or program, found another format
+		crash|empty|: expected a core file, heap dump or program, found an empty file
+		crash|dump| is a heap dump, which has no crash: goheap goroutines $work/dump
+		memory|dump| is a heap dump, which has the Go heap alone: goheap suspects $work/dump
+		memory|nosuch|: cannot open: No such file or directory
+		debug|dump| is a heap dump, which is without its program: name that
 	END
 	equal "no debug file is left behind" "" "$(find "$work" -name '*.debug*')"
 	"$GOHEAP" nosuch >/dev/null 2>&1
@@ -218,7 +218,7 @@ usages() {
 		suspects FILE FILE FILE|goheap suspects: too many arguments: FILE
 		report FILE FILE FILE -o FILE|goheap report: too many arguments: FILE
 		goroutines -p 1 FILE|goheap goroutines: too many arguments: FILE
-		core FILE|Usage: goheap core [OPTION...] PID|DUMP -o CORE
+		core FILE|Usage: goheap core [OPTION...] TARGET -o CORE
 		export FILE|Usage: goheap export [OPTION...] TARGET... -t DIR
 		sql|Usage: goheap sql [OPTION...] TARGET [QUERY]
 		addr2line -e|goheap addr2line: option requires an argument -- 'e'
@@ -390,7 +390,7 @@ targets() {
 		# shellcheck disable=SC2086
 		equal "targets: threads $command" "$("$GOHEAP" threads "$number" 2>"$work/err")" "$("$GOHEAP" threads $command 2>"$work/err")"
 	done
-	equal "targets: a file has the name" "goheap: $work/$name is a program: name its process, -p PID, or its core file or heap dump, and it with -e $work/$name" \
+	equal "targets: a file has the name" "goheap: $work/$name is a program: name its process, PID, or its core file or heap dump, and it with -e $work/$name" \
 		"$(cd "$work" && "$GOHEAP" hang "$work/$name" 2>&1)"
 	"$work/$name" wait <&7 >"$work/out" &
 	children=$!

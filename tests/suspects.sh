@@ -324,9 +324,10 @@ check_other() {
 	local command other=$work/other
 	"$("$tests/build-sample" "$2" leak)/leak.stripped" "$other" "$other.after" >/dev/null
 	"$GOHEAP" diff "$work/old" "$work/new" >/dev/null 2>"$work/errors"
-	"$GOHEAP" suspects "$work/new" "$work/old" >/dev/null 2>>"$work/errors"
+	"$GOHEAP" suspects "$work/old" "$work/new" >"$work/answer" 2>>"$work/errors"
+	same "$1: dumps in either order" "$work/answer" <("$GOHEAP" suspects "$work/new" "$work/old" 2>>"$work/errors")
 	equal "$1: of one program's dumps nothing is said" "" "$(cat "$work/errors")"
-	"$GOHEAP" suspects "$work/old" "$work/new" >/dev/null 2>"$work/errors"
+	"$GOHEAP" diff "$work/new" "$work/old" >/dev/null 2>"$work/errors"
 	equal "$1: dumps in the wrong order" "goheap: $work/new, named as the older dump, is later than $work/old, by their last garbage collections: name them the other way round" \
 		"$(cat "$work/errors")"
 	for command in diff suspects; do

@@ -143,7 +143,7 @@ check_answers() {
 		set -- $arguments
 		case $1 in
 		diff) "$GOHEAP" diff -e "$program" "$work/before" "$work/after" "${@:2}" ;;
-		suspects) "$GOHEAP" suspects -e "$program" "$work/after" "$work/before" "${@:2}" ;;
+		suspects) "$GOHEAP" suspects -e "$program" "$work/before" "$work/after" "${@:2}" ;;
 		info | memstats) "$GOHEAP" "$1" "$work/after" "${@:2}" ;;
 		older) "$GOHEAP" "$2" -e "$program" "$work/before" "${@:3}" ;;
 		sql) "$GOHEAP" sql -e "$program" --json "$work/after" "SELECT type, count(*) FROM objects GROUP BY 1" ;;

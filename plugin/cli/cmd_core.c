@@ -1,10 +1,12 @@
 /* goheap core: a process, or a heap dump, as a core file. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/code/code.h"
 #include "lib/export/export.h"
 #include "plugin/cli/command.h"
+#include "plugin/cli/heap_query.h"
 #include "plugin/view/view.h"
 
 /* Finds where the program at PATH has its list of goroutines. */
@@ -78,15 +80,15 @@ static int write_live(const struct gh_options *options, int pid)
 
 int gh_cmd_core(const struct gh_options *options)
 {
+	char running[32];
 	struct gh_dump dump;
-	int pid = gh_options_pid(options);
-	if (pid != 0)
-		return write_live(options, pid);
+	if (options->process != NULL)
+		return write_live(options, atoi(options->process));
 	if (!gh_check_output(options->output, options->file) ||
 	    !gh_check_output(options->output, options->program) ||
-	    !gh_dumpfile_open(&dump, options->file))
+	    !gh_heap_query_dump(&dump, options, options->file))
 		return GH_EXIT_INPUT;
-	bool written = write_core(&dump, options->program, options->output);
+	bool written = write_core(&dump, gh_options_program(options, running), options->output);
 	gh_dump_close(&dump);
 	return written ? GH_EXIT_OK : GH_EXIT_INPUT;
 }

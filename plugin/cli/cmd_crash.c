@@ -59,14 +59,7 @@ static int show(const struct gh_snapshot *snapshot, const struct gh_options *opt
 int gh_cmd_crash(const struct gh_options *options)
 {
 	struct gh_snapshot snapshot;
-	struct gh_error err;
-	const char *file = options->file;
-	/* A snapshot can be of a heap dump, too, which does not tell of a crash. */
-	if (!gh_is_debugged(file) && !gh_target_is_elf(file) && !gh_target_is_core(file, &err)) {
-		gh_print_error(&err);
-		return GH_EXIT_INPUT;
-	}
-	if (!gh_snapshot_open_crash(&snapshot, file, options->program))
+	if (!gh_snapshot_open_crash(&snapshot, options->file, options->program))
 		return GH_EXIT_INPUT;
 	int status = show(&snapshot, options);
 	gh_snapshot_close(&snapshot);

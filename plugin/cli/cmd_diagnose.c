@@ -423,15 +423,13 @@ int gh_cmd_diagnose(const struct gh_options *options)
 {
 	struct gh_diagnosis diagnosis = {.options = options};
 	struct about about = {.part = "target"};
-	bool looked = false;
-	if (options->process != NULL)
-		looked = look_at_process(&diagnosis, &about);
-	else if (gh_dumpfile_recognise(options->file))
-		looked = look_at_dump(&diagnosis, &about);
-	else if (strcmp(options->file, "-") == 0 || gh_target_is_core(options->file, NULL))
-		looked = look_at_core(&diagnosis, &about);
-	else
+	enum gh_target_kind kind =
+	    options->process != NULL ? GH_KIND_PROCESS : gh_target_kind(options->file, NULL);
+	if (kind == GH_KIND_PROGRAM)
 		return gh_program_describe(options);
+	bool looked = kind == GH_KIND_PROCESS ? look_at_process(&diagnosis, &about)
+		      : kind == GH_KIND_DUMP  ? look_at_dump(&diagnosis, &about)
+					      : look_at_core(&diagnosis, &about);
 	if (looked)
 		print(&diagnosis, &about);
 	gh_findings_free(&diagnosis.findings);

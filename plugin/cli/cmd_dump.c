@@ -7,7 +7,7 @@
 
 static bool open_target(struct gh_target *target, const struct gh_options *options)
 {
-	int pid = gh_options_pid(options);
+	int pid = options->process != NULL ? atoi(options->process) : 0;
 	if (pid != 0 && options->no_pause) {
 		if (!gh_target_open_running(target, pid, options->program))
 			return false;

@@ -253,7 +253,7 @@ int gh_cmd_frame(const struct gh_options *options)
 		gh_say("the program, whose frames these are, is not known: -e PROGRAM");
 		return GH_EXIT_USAGE;
 	}
-	if (options->process == NULL && !gh_target_is_elf(options->file)) {
+	if (gh_target_kind(options->file, NULL) == GH_KIND_DUMP) {
 		if (!gh_dumpfile_open(&dump, options->file))
 			return GH_EXIT_INPUT;
 		asked.dump = &dump;

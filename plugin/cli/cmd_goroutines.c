@@ -150,8 +150,8 @@ int gh_cmd_goroutines(const struct gh_options *options)
 	bool opened;
 	/* Of a process whose heap is kept, as they were when that was read. A core file tells more
 	 * than what was made of it: of a crash. */
-	bool can_be_kept = options->process != NULL || gh_is_debugged(options->file) ||
-			   gh_dumpfile_recognise(options->file);
+	bool can_be_kept =
+	    options->process != NULL || gh_target_kind(options->file, NULL) != GH_KIND_CORE;
 	if (can_be_kept && gh_kept_dump(&snapshot.dump, options, options->file))
 		opened = true;
 	else if (options->process != NULL)

@@ -164,8 +164,7 @@ static int dump_info(const struct gh_options *options)
 
 int gh_cmd_info(const struct gh_options *options)
 {
-	if (options->process != NULL || gh_dumpfile_recognise(options->file) ||
-	    gh_target_is_core(options->file, NULL))
+	if (options->process != NULL || gh_target_kind(options->file, NULL) != GH_KIND_PROGRAM)
 		return dump_info(options);
 	struct gh_program program;
 	if (!gh_program_open(&program, options->file))

@@ -91,28 +91,42 @@ static int answer_alone(struct gh_heap_query *query)
 	return answer(query, NULL);
 }
 
-/* Compares with the older dump of the options. */
-static int compare(struct gh_heap_query *query)
+/* Answers of NEWER, compared with OLDER. */
+static int compare(struct gh_heap_query *older, struct gh_heap_query *newer)
 {
 	struct gh_error err;
-	struct gh_suspects older;
+	struct gh_suspects before;
 	int status = GH_EXIT_INPUT;
-	struct gh_heap_query *old =
-	    gh_heap_query_open(query->options, query->options->older, GH_WITH_NAMES);
-	if (old == NULL)
-		return GH_EXIT_INPUT;
-	gh_heap_query_compare(old, query);
-	if (gh_suspects_find(&older, old, NULL, &err))
-		status = answer(query, &older);
+	gh_heap_query_compare(older, newer);
+	if (gh_suspects_find(&before, older, NULL, &err))
+		status = answer(newer, &before);
 	else
 		gh_print_error(&err);
-	gh_suspects_free(&older);
-	gh_heap_query_close(old);
+	gh_suspects_free(&before);
+	return status;
+}
+
+/* Compares with the other dump of the options: the earlier one is the older, in whichever order
+ * they were named. */
+static int compare_named(struct gh_heap_query *query)
+{
+	struct gh_options swapped = *query->options;
+	struct gh_heap_query *other =
+	    gh_heap_query_open(query->options, query->options->older, GH_WITH_NAMES);
+	if (other == NULL)
+		return GH_EXIT_INPUT;
+	bool is_reversed = gh_heap_query_is_reversed(other, query);
+	swapped.file = swapped.older;
+	swapped.older = query->options->file;
+	if (is_reversed)
+		other->options = &swapped;
+	int status = is_reversed ? compare(query, other) : compare(other, query);
+	gh_heap_query_close(other);
 	return status;
 }
 
 int gh_cmd_suspects(const struct gh_options *options)
 {
 	return gh_heap_query_run(options, GH_WITH_NAMES,
-				 options->older != NULL ? compare : answer_alone);
+				 options->older != NULL ? compare_named : answer_alone);
 }

@@ -65,6 +65,6 @@ static int program_types(const struct gh_options *options)
 
 int gh_cmd_types(const struct gh_options *options)
 {
-	return gh_dumpfile_recognise(options->file) ? gh_records_types(options)
-						    : program_types(options);
+	return gh_target_kind(options->file, NULL) == GH_KIND_DUMP ? gh_records_types(options)
+								   : program_types(options);
 }

@@ -1,6 +1,7 @@
 /* The commands of the goheap program: what each is and takes, and how one is run.
  *
  * - main.c, options.c, exit.c: finds the command, reads its options, ends;
+ * - target.c: what the command is about, and its program;
  * - nearest.c: commands that a mistyped name may be meant for;
  * - named_process.c: processes by number or program name, in place of a file;
  * - findings.c, find_hangs.c, find_threads.c, find_memory.c: the first answer (wait_query.h);
@@ -231,7 +232,6 @@ enum gh_operands_rest {
 	GH_ONE_ADDRESS, /* hexadecimal; it can be left out */
 	GH_ADDRESSES,   /* one at least */
 	GH_ONE_NUMBER,  /* decimal */
-	GH_ONE_OLDER,   /* a file; it can be left out */
 	GH_ONE_NEWER,   /* the file that it is about, if there is one: what is before it is older */
 	GH_TYPE_AND_ADDRESS, /* a type, of any words, that can be left out; hexadecimal */
 	GH_ANY_WORDS,        /* for the command to read */
@@ -242,7 +242,14 @@ struct gh_operands {
 	const char *names; /* for --help */
 	unsigned files;    /* how many of them are files: 2 at the most */
 	enum gh_operands_rest rest;
+	unsigned kinds; /* of target that it answers, or-ed; 0: process, core file and heap dump */
 };
+
+/* A command answers every kind of target. */
+#define GH_KIND_ANY (GH_KIND_PROGRAM | GH_KIND_PROCESS | GH_KIND_CORE | GH_KIND_DUMP)
+
+/* Of a kind of target that a command does not answer itself, it answers for its program. */
+#define GH_KIND_ITS_PROGRAM (1U << 8)
 
 struct gh_command;
 
@@ -258,9 +265,6 @@ char *gh_options_join(const struct gh_options *options);
 
 /* The number of a process that TEXT is, in decimal; 0 if it is none. */
 int gh_pid_parse(const char *text);
-
-/* The number of the process that OPTIONS name, also as the file; 0 if they name none. */
-int gh_options_pid(const struct gh_options *options);
 
 /* The output can be written, and ends no file that it may not. Else says so. */
 bool gh_options_check_output(const struct gh_options *options);
@@ -357,11 +361,20 @@ const struct gh_command *gh_command_number(size_t number);
 /* Whether COMMAND takes the option whose long name is NAME. */
 bool gh_command_takes(const struct gh_command *command, const char *name);
 
-/* A process's number is an operand of COMMAND, in place of a file. */
-bool gh_command_takes_number(const struct gh_command *command);
-
 /* Whether COMMAND needs an address after its files: in GDB, that is an expression. */
 bool gh_command_takes_addresses(const struct gh_command *command);
+
+/* Standard input, as a file. */
+#define GH_INPUT_PATH "/dev/stdin"
+
+/* Finds what the targets that OPTIONS name are, of which "-" is standard input. Returns
+ * GH_EXIT_OK if COMMAND answers them, or their program, which then stands for them; else says what
+ * to ask instead. */
+int gh_target_take(struct gh_options *options, const struct gh_command *command);
+
+/* Finds the program of the target, if COMMAND needs one and OPTIONS do not name it. False, and it
+ * is said what to do, if a core file's is not found. */
+bool gh_target_find_program(struct gh_options *options, const struct gh_command *command);
 
 /* Runs COMMAND with the arguments ARGV[1] to ARGV[ARGC - 1]; ARGV[0] is written to, and ARGV[ARGC]
  * is NULL. Returns its exit status. Exits, as argp does, on --help and on a usage error. */
@@ -468,6 +481,9 @@ bool gh_file_is_foreign(const char *path);
  * known. */
 bool gh_foreign_tell(const char *path, const char *process);
 
+/* Says it of the file at PATH, an ELF file that is no core file. */
+void gh_foreign_tell_file(const char *path);
+
 /* Looks for the program of the core file at PATH, which lacks it, where the process had it, and
  * puts its path into PROGRAM. Says in one line that it was found; or, and returns false, that the
  * file is of another build by now, is gone, or is no Go program. */
@@ -479,19 +495,6 @@ void gh_foreign_tell_debugged(const char *program);
 /* What is to be said of IMAGE, which has no pclntab for the reason in ERR: that, or that it is no
  * Go program. ERR has the text. */
 const char *gh_foreign_describe(const struct gh_image *image, struct gh_error *err);
-
-struct gh_symbols;
-
-/* Prints to OUT each goroutine of DUMP that runs finalizers or cleanups and is blocked in one for
- * which others wait, and has been for WAITED ns, a line each or, as JSON, a row each, with PART
- * unless that is NULL. SYMBOLS may be NULL. Gives how many there are. */
-size_t gh_blocked_finalizers_print(FILE *out, const struct gh_dump *dump,
-				   struct gh_symbols *symbols, uint64_t waited, const char *part,
-				   bool json);
-
-/* Prints the goroutine of DUMP with the largest stack, if that is out of proportion; as above. */
-void gh_deep_stack_print(FILE *out, const struct gh_dump *dump, struct gh_symbols *symbols,
-			 const char *part, bool json);
 
 /* Has goheap.gdb step as it is needed in the program of TAB: into bodies of loops over iterators,
  * and over calls of coroutines. */

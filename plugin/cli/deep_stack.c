@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "lib/wait/wait.h"
-#include "plugin/cli/command.h"
+#include "plugin/cli/heap_query.h"
 #include "plugin/view/emit.h"
 #include "plugin/view/view.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lib/wait/wait.h"
-#include "plugin/cli/command.h"
+#include "plugin/cli/heap_query.h"
 #include "plugin/view/emit.h"
 #include "plugin/view/view.h"
 

@@ -89,14 +89,6 @@ int gh_program_describe(const struct gh_options *options)
 	struct gh_program program;
 	if (options->json)
 		return gh_cmd_info(options);
-	if (access(options->file, R_OK) != 0) {
-		gh_print_failure(options->file, "open");
-		return GH_EXIT_INPUT;
-	}
-	if (!gh_target_is_elf(options->file)) {
-		gh_say("%s is no core file, heap dump or Go program", options->file);
-		return GH_EXIT_INPUT;
-	}
 	if (!gh_program_open(&program, options->file))
 		return GH_EXIT_INPUT;
 	print_text(&program, options);

@@ -122,6 +122,15 @@ bool gh_foreign_tell(const char *path, const char *process)
 	return process != NULL ? tell_process(atoi(process)) : tell_core(path);
 }
 
+void gh_foreign_tell_file(const char *path)
+{
+	const char *compiler = other_compiler(path);
+	if (compiler != NULL)
+		gh_say("%s built %s: " GH_OTHER_COMPILER_ADVICE, compiler, path);
+	else
+		gh_say("%s is no Go program, core file or heap dump", path);
+}
+
 /* The program IMAGE is where the process of the core file at PATH had its own. */
 static bool compare(const char *path, const struct gh_identity *identity,
 		    const struct gh_image *image)

@@ -1,6 +1,7 @@
 /* generate KIND: what is made from the list of commands while goheap is built. Copies standard
  * input to standard output, with a line "@COMMANDS@" replaced: by GDB's names of the commands
- * (gdb), by the words that bash completes (bash), or by the synopsis in the manual page (man). */
+ * (gdb), by the words that bash completes (bash), or by the synopsis in the manual page (man).
+ * There the line "@TARGETS@" is replaced by the commands for each kind of target. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -200,6 +201,57 @@ static void print_man(void)
 	}
 }
 
+/* The kinds of target that COMMAND answers; 0 if it takes none. */
+static unsigned kinds_of(const struct gh_command *command)
+{
+	unsigned kinds = command->operands.kinds;
+	if (command->summary == NULL || command->operands.files == 0)
+		return 0;
+	return kinds != 0 ? kinds : GH_KIND_PROCESS | GH_KIND_CORE | GH_KIND_DUMP;
+}
+
+/* Prints the commands whose kinds of target are those of command FIRST, a table's rows. */
+static void print_targets_row(size_t first)
+{
+	static const struct {
+		enum gh_target_kind kind;
+		int width; /* of its column */
+	} columns[] = {
+	    {GH_KIND_PROGRAM, 9}, {GH_KIND_PROCESS, 9}, {GH_KIND_CORE, 6}, {GH_KIND_DUMP, 6}};
+	unsigned kinds = kinds_of(&commands[first]);
+	size_t width = 0;
+	for (size_t i = first; i < NCOMMANDS; i++) {
+		if (kinds_of(&commands[i]) != kinds)
+			continue;
+		if (width > 0 && width + strlen(commands[i].name) > 38) {
+			putchar('\n');
+			width = 0;
+		}
+		for (size_t j = 0; width == 0 && j < sizeof(columns) / sizeof(columns[0]); j++)
+			printf("%-*s", columns[j].width,
+			       (kinds & columns[j].kind) != 0 ? "yes"
+			       : (kinds & GH_KIND_ITS_PROGRAM) != 0 &&
+				       columns[j].kind != GH_KIND_DUMP
+				   ? "its"
+				   : "no");
+		width += (size_t)printf(" %s", commands[i].name);
+	}
+	putchar('\n');
+}
+
+static void print_targets(void)
+{
+	puts(".nf\nprogram  process  core  dump   commands");
+	for (size_t i = 0; i < NCOMMANDS; i++) {
+		size_t first = 0;
+		while (kinds_of(&commands[first]) != kinds_of(&commands[i]))
+			first++;
+		if (kinds_of(&commands[i]) != 0 && first == i)
+			print_targets_row(i);
+	}
+	puts(".fi");
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -226,6 +278,8 @@ int main(int argc, char **argv)
 	while (getline(&line, &size, stdin) >= 0) {
 		if (strcmp(line, "@COMMANDS@\n") == 0)
 			print();
+		else if (print == print_man && strcmp(line, "@TARGETS@\n") == 0)
+			print_targets();
 		else if (print == print_gdb)
 			copy_gdb(line, &text);
 		else

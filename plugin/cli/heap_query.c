@@ -222,14 +222,19 @@ struct gh_heap_query *gh_heap_query_open(const struct gh_options *options, const
 	return query;
 }
 
-void gh_heap_query_compare(const struct gh_heap_query *older, const struct gh_heap_query *newer)
+bool gh_heap_query_is_reversed(const struct gh_heap_query *older, const struct gh_heap_query *newer)
 {
 	uint64_t last = gh_dump_last_gc(&newer->dump);
+	return last != 0 && gh_dump_last_gc(&older->dump) > last;
+}
+
+void gh_heap_query_compare(const struct gh_heap_query *older, const struct gh_heap_query *newer)
+{
 	if (!gh_dump_is_same_program(&older->dump, &newer->dump))
 		gh_say("%s and %s are of different programs, or builds of one: what they have in "
 		       "common is names",
 		       older->dump.path, newer->dump.path);
-	if (last != 0 && gh_dump_last_gc(&older->dump) > last)
+	if (gh_heap_query_is_reversed(older, newer))
 		gh_say("%s, named as the older dump, is later than %s, by their last garbage "
 		       "collections: name them the other way round",
 		       older->dump.path, newer->dump.path);

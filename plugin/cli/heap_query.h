@@ -62,6 +62,10 @@ struct gh_sql_heap;
 /* QUERY as the heap that SQL asks (plugin/sql/sql.h), as far as it was made. */
 struct gh_sql_heap gh_heap_query_sql(struct gh_heap_query *query);
 
+/* OLDER is the later one, by the last garbage collections of their dumps. */
+bool gh_heap_query_is_reversed(const struct gh_heap_query *older,
+			       const struct gh_heap_query *newer);
+
 /* Says if the dumps of OLDER and NEWER are not of one build of a program, or were named the wrong
  * way round. */
 void gh_heap_query_compare(const struct gh_heap_query *older, const struct gh_heap_query *newer);
@@ -457,5 +461,18 @@ void gh_command_line_print(FILE *out, const struct gh_options *options, const ch
 
 /* The same after "see ". */
 void gh_see_print(FILE *out, const struct gh_options *options, const char *command);
+
+/* Findings beside the heap's holders. */
+
+/* Prints to OUT each goroutine of DUMP that runs finalizers or cleanups and is blocked in one for
+ * which others wait, and has been for WAITED ns, a line each or, as JSON, a row each, with PART
+ * unless that is NULL. SYMBOLS may be NULL. Gives how many there are. */
+size_t gh_blocked_finalizers_print(FILE *out, const struct gh_dump *dump,
+				   struct gh_symbols *symbols, uint64_t waited, const char *part,
+				   bool json);
+
+/* Prints the goroutine of DUMP with the largest stack, if that is out of proportion; as above. */
+void gh_deep_stack_print(FILE *out, const struct gh_dump *dump, struct gh_symbols *symbols,
+			 const char *part, bool json);
 
 #endif

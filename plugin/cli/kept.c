@@ -66,7 +66,7 @@ int gh_kept_arguments(const struct gh_kept_source *source, const struct gh_comma
 	int argc = 0;
 	argv[argc++] = (char *)command->name;
 	/* After the older one that it is compared with. */
-	bool comes_last = command->run == gh_cmd_diff || command->run == gh_cmd_report;
+	bool comes_last = command->run == gh_cmd_diff || command->operands.rest == GH_ONE_NEWER;
 	for (size_t i = 0; i < 3; i++) {
 		if (given[i] == NULL || !gh_command_takes(command, options[i]))
 			continue;

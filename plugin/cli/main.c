@@ -178,67 +178,6 @@ bool gh_command_takes(const struct gh_command *command, const char *name)
 	return option->name != NULL;
 }
 
-bool gh_command_takes_number(const struct gh_command *command)
-{
-	return command->operands.names != NULL && strncmp(command->operands.names, "PID", 3) == 0;
-}
-
-/* Says what to name instead of the Go program FILE. False, and nothing is said, if COMMAND can be
- * asked about it. */
-static bool refuse_program(const char *file, const struct gh_command *command)
-{
-	if (command->run == gh_cmd_info || command->run == gh_cmd_diagnose ||
-	    !gh_target_is_elf(file) || !gh_file_is_go(file))
-		return false;
-	gh_say("%s is a program: name %sits core file%s, and it with -e %s", file,
-	       gh_command_takes(command, "process") ? "its process, -p PID, or "
-	       : gh_command_takes_number(command)   ? "its process, PID, or "
-						    : "",
-	       strstr(command->operands.names, "TARGET") != NULL ? " or heap dump" : "", file);
-	return true;
-}
-
-/* Finds the program of the core file at PATH: in it, or where the process had it. False, and it is
- * said why, if there is none. */
-static bool find_core_program(struct gh_options *options, const char *path)
-{
-	/* The options point to it. */
-	static char found[PATH_MAX];
-	if (!gh_core_program_make(path, options->made, &options->made_fd))
-		return false;
-	if (options->made[0] != '\0') {
-		options->program = options->made;
-		return true;
-	}
-	if (!gh_core_program_find(path, found))
-		return false;
-	options->program = found;
-	return true;
-}
-
-/* Where a core file is read and no program is given, it is that of the core file, also for what it
- * is compared with; where a process is whose program has unpacked itself, the one in its memory. */
-static bool find_program(struct gh_options *options, const struct gh_command *command)
-{
-	const char *const files[] = {options->file, options->newer, options->older};
-	if (options->program != NULL || !gh_command_takes(command, "module"))
-		return true;
-	if (options->process != NULL &&
-	    gh_live_program_make(atoi(options->process), options->made, &options->made_fd)) {
-		options->program = options->made;
-		return true;
-	}
-	for (unsigned i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		if (files[i] == NULL || files[i] == options->process || gh_is_debugged(files[i]))
-			continue;
-		if (gh_target_is_core(files[i], NULL))
-			return find_core_program(options, files[i]);
-		if (refuse_program(files[i], command))
-			return false;
-	}
-	return true;
-}
-
 /* What it prints of several can be told apart, and can stand behind each other. */
 static bool can_run_on_each(const struct gh_options *options, const struct gh_command *command)
 {
@@ -319,8 +258,6 @@ static int run(struct gh_options *options, const struct gh_command *command)
 	const char *file = options->file;
 	const char *process = options->process;
 	int status = GH_EXIT_INPUT;
-	if (process == NULL && gh_command_takes_number(command) && gh_options_pid(options) != 0)
-		process = file;
 	if (gh_command_takes(command, "module") && file != NULL && gh_is_debugged(file))
 		gh_debugged_modules(&modules, file, options->program);
 	else if (gh_command_takes(command, "module") && (file != NULL || process != NULL) &&
@@ -329,7 +266,7 @@ static int run(struct gh_options *options, const struct gh_command *command)
 		gh_modules_find(&modules, file, process);
 	if (modules.any || modules.count > 0)
 		status = run_on_modules(options, command, &modules);
-	else if (find_program(options, command) && !is_foreign(options, command, process))
+	else if (gh_target_find_program(options, command) && !is_foreign(options, command, process))
 		status = command->run(options);
 	gh_modules_free(&modules);
 	return status;
@@ -343,7 +280,9 @@ int gh_command_run(const struct gh_command *command, int argc, char **argv)
 	snprintf(name, sizeof(name), "goheap %s", command->name);
 	argv[0] = name;
 	gh_options_parse(&options, command, argc, argv);
-	int status = run(&options, command);
+	int status = gh_target_take(&options, command);
+	if (status == GH_EXIT_OK)
+		status = run(&options, command);
 	gh_options_free(&options);
 	return status;
 }

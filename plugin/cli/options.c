@@ -154,6 +154,15 @@ static void refuse_more(const char *arg, const struct argp_state *state)
 	argp_error(state, "too many arguments: %s", arg);
 }
 
+/* Takes NAME for a process in place of the last file, if it is one and no file has that name: its
+ * number, or the program that it runs. Gives the file. */
+static const char *take_process_named(struct gh_options *options, const char *name)
+{
+	if (options->process == NULL)
+		options->process = gh_named_process(name, options->number_text);
+	return options->process != NULL ? options->process : name;
+}
+
 /* An operand after the files. */
 static void parse_rest(struct parse *parse, char *arg, struct argp_state *state)
 {
@@ -185,16 +194,15 @@ static void parse_rest(struct parse *parse, char *arg, struct argp_state *state)
 		options->number = parse_number(arg, DECIMAL, UINT64_MAX, "a number", state);
 		options->nwords = 1;
 		return;
-	case GH_ONE_OLDER:
-		if (options->older != NULL)
-			refuse_more(arg, state);
-		options->older = arg;
-		return;
 	case GH_ONE_NEWER:
 		if (options->older != NULL)
 			refuse_more(arg, state);
-		options->older = options->process != NULL ? arg : options->file;
-		options->file = options->process != NULL ? options->file : arg;
+		if (options->process != NULL) {
+			options->older = arg;
+		} else {
+			options->older = options->file;
+			options->file = take_process_named(options, arg);
+		}
 		return;
 	case GH_ANY_WORDS:
 		options->words = state->argv + state->next - 1;
@@ -204,38 +212,6 @@ static void parse_rest(struct parse *parse, char *arg, struct argp_state *state)
 	case GH_NO_MORE:
 		refuse_more(arg, state);
 	}
-}
-
-/* Says what to ask of the running process NUMBER instead of COMMAND, which takes none. Exits. */
-static void refuse_process(const struct gh_command *command, const char *number)
-{
-	if (command->run == gh_cmd_crash)
-		gh_say("%s is a running process, which has not crashed: goheap hang %s", number,
-		       number);
-	else
-		gh_say("%s is a running process: goheap dump %s -o DUMP writes a heap dump of it",
-		       number, number);
-	exit(GH_EXIT_INPUT);
-}
-
-/* Takes NAME for a process in place of the last file, if it is one and no file has that name: the
- * process, its number, or the program that it runs, as COMMAND takes them. Gives the file. */
-static const char *take_process_named(struct parse *parse, const char *name)
-{
-	const struct gh_command *command = parse->command;
-	struct gh_options *options = parse->options;
-	if (parse->files + 1 != command->operands.files || options->process != NULL)
-		return name;
-	const char *number = gh_named_process(name, options->number_text);
-	if (number == NULL)
-		return name;
-	if (gh_command_takes(command, "process"))
-		options->process = number;
-	else if (strcmp(command->operands.names, "FILE") == 0)
-		snprintf(options->running, sizeof(options->running), "/proc/%s/exe", number);
-	else if (!gh_command_takes_number(command))
-		refuse_process(command, number);
-	return *options->running != '\0' ? options->running : number;
 }
 
 static void take_file(struct parse *parse, const char *arg)
@@ -261,7 +237,8 @@ static void parse_operand(struct parse *parse, char *arg, struct argp_state *sta
 		parse_rest(parse, arg, state);
 		return;
 	}
-	take_file(parse, take_process_named(parse, arg));
+	bool is_last = parse->files + 1 == parse->command->operands.files;
+	take_file(parse, is_last ? take_process_named(parse->options, arg) : arg);
 }
 
 bool gh_command_takes_addresses(const struct gh_command *command)
@@ -401,12 +378,6 @@ int gh_pid_parse(const char *text)
 	long number = strtol(text, &end, DECIMAL);
 	bool is = *text >= '1' && *text <= '9' && *end == '\0' && number <= INT_MAX;
 	return is ? (int)number : 0;
-}
-
-int gh_options_pid(const struct gh_options *options)
-{
-	const char *text = options->process != NULL ? options->process : options->file;
-	return text != NULL ? gh_pid_parse(text) : 0;
 }
 
 bool gh_options_check_output(const struct gh_options *options)

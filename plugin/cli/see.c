@@ -31,7 +31,10 @@ static void print_files(FILE *out, const struct gh_options *options)
 			print_file(out, "--module ", options->module, "NAME");
 		return;
 	}
-	print_file(out, options->process != NULL ? "-p " : "", options->file, "DUMP");
+	if (strcmp(options->file, GH_INPUT_PATH) == 0)
+		fputs(" -", out);
+	else
+		print_file(out, options->process != NULL ? "-p " : "", options->file, "DUMP");
 	/* What was made of memory is made again. */
 	if (options->module != NULL)
 		print_file(out, "--module ", options->module, "NAME");

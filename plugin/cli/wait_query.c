@@ -138,7 +138,7 @@ int gh_wait_query_run(const struct gh_options *options, int (*answer)(struct gh_
 	gh_print_in_blocks();
 	if (!gh_heap_query_dump(&query.dump, options, options->file))
 		return options->process == NULL && options->program != NULL &&
-			       gh_target_is_core(options->file, NULL)
+			       gh_target_kind(options->file, NULL) == GH_KIND_CORE
 			   ? run_heapless(options, answer)
 			   : GH_EXIT_INPUT;
 	int status = answer_query(&query, answer);

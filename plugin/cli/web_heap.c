@@ -13,6 +13,17 @@ static bool prepare(struct gh_heap_query *query)
 	return found;
 }
 
+/* The dump that was named as the older is the later one. */
+static void swap(struct gh_web_heap *heap)
+{
+	struct gh_heap_query *now = heap->before;
+	const char *file = heap->older;
+	heap->before = heap->now;
+	heap->now = now;
+	heap->older = heap->source.file;
+	heap->source.file = file;
+}
+
 bool gh_web_heap_open(struct gh_web_heap *heap, const struct gh_options *options)
 {
 	*heap = (struct gh_web_heap){
@@ -30,6 +41,10 @@ bool gh_web_heap_open(struct gh_web_heap *heap, const struct gh_options *options
 		heap->before = gh_heap_query_open(options, options->older, GH_WITH_DOMINATORS);
 		if (heap->before == NULL || !prepare(heap->before))
 			return false;
+		/* A report, which is written to a file, has always had the older one first. */
+		if (options->process == NULL && options->output == NULL &&
+		    gh_heap_query_is_reversed(heap->before, heap->now))
+			swap(heap);
 		gh_heap_query_compare(heap->before, heap->now);
 	}
 	gh_kept_take(&heap->source, heap->now, heap->older, heap->before);

@@ -189,7 +189,7 @@ static bool add(struct gh_web_words *words, const struct gh_web_parameter *param
 /* COMMAND is about two dumps, if there are two. */
 static bool compares(const struct gh_command *command)
 {
-	return command->operands.rest == GH_ONE_OLDER || command->run == gh_cmd_diff;
+	return command->operands.rest == GH_ONE_NEWER || command->run == gh_cmd_diff;
 }
 
 /* COMMAND can be asked about the older dump alone. */

@@ -242,12 +242,6 @@ static bool open_core(struct gh_snapshot *snapshot, const char *path, const char
 	return made;
 }
 
-static bool is_socket(const char *path)
-{
-	struct stat st;
-	return stat(path, &st) == 0 && S_ISSOCK(st.st_mode);
-}
-
 /* The directory that the file at PATH is in; -1 if it cannot be opened. */
 static int open_directory(const char *path)
 {
@@ -279,9 +273,10 @@ static void free_memory(struct gh_snapshot *snapshot)
 static bool open_any(struct gh_snapshot *snapshot, const char *path, const char *program)
 {
 	bool opened;
-	if (gh_target_is_elf(path))
+	enum gh_target_kind kind = gh_target_kind(path, NULL);
+	if (kind == GH_KIND_CORE || kind == GH_KIND_PROGRAM)
 		opened = open_core(snapshot, path, program);
-	else if (program != NULL && is_socket(path))
+	else if (program != NULL && kind == GH_KIND_DEBUGGED)
 		opened = open_socket(snapshot, path, program);
 	else
 		opened = gh_dumpfile_open(&snapshot->dump, path);
@@ -363,7 +358,8 @@ bool gh_process_look(const char *path, const char *process, const char *program,
 	struct gh_snapshot snapshot = {.look = look, .context = context};
 	if (process != NULL)
 		return look_at_running(&snapshot, process, program);
-	if (!gh_target_is_elf(path) && !is_socket(path))
+	enum gh_target_kind kind = gh_target_kind(path, NULL);
+	if (kind == GH_KIND_DUMP || kind == GH_KIND_NONE)
 		return look_at_dump(&snapshot, path, program);
 	return open_any(&snapshot, path, program);
 }
@@ -404,7 +400,7 @@ bool gh_core_crash(struct gh_crash *crash, const char *path, const struct gh_pro
 
 bool gh_is_debugged(const char *path)
 {
-	return is_socket(path);
+	return gh_target_kind(path, NULL) == GH_KIND_DEBUGGED;
 }
 
 void gh_debugged_modules(struct gh_modules *modules, const char *socket, const char *program)

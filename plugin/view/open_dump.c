@@ -56,19 +56,6 @@ bool gh_dumpfile_write_core(const struct gh_dump *dump, const struct gh_core_pro
 	return written;
 }
 
-bool gh_dumpfile_recognise(const char *path)
-{
-	uint8_t start[16];
-	struct stat st;
-	int fd = gh_open_file(path, &st, NULL);
-	if (fd < 0)
-		return false;
-	ssize_t count = read(fd, start, sizeof(start));
-	close(fd);
-	size_t size = count > 0 ? (size_t)count : 0;
-	return gh_dump_recognise(start, size) || (size > 2 && start[0] == 0x1f && start[1] == 0x8b);
-}
-
 struct gh_dump_slice gh_dumpfile_type_name(const struct gh_dump *dump, uint64_t address)
 {
 	struct gh_dump_record record;

@@ -76,41 +76,6 @@ static void find_others(struct gh_target *target, struct gh_mapped_files *files)
 	gh_mapped_files_free(files);
 }
 
-static bool is_input(const char *path)
-{
-	return strcmp(path, "-") == 0;
-}
-
-/* Copies standard input to the file FD, pages of zeros as holes. */
-static bool spool_input(int fd)
-{
-	uint8_t bytes[1 << 16];
-	off_t end = 0;
-	size_t size;
-	while ((size = fread(bytes, 1, sizeof(bytes), stdin)) > 0) {
-		end += (off_t)size;
-		if (gh_is_zeros(bytes, size) ? lseek(fd, end, SEEK_SET) < 0
-					     : !gh_write_all(fd, bytes, size))
-			return false;
-	}
-	return !ferror(stdin) && ftruncate(fd, end) == 0;
-}
-
-/* Opens the core file that is standard input: a file, or what comes through a pipe. */
-static bool open_input(struct gh_image *core, struct gh_error *err)
-{
-	static const char name[] = "standard input";
-	struct stat st;
-	if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode))
-		return gh_image_open_core_fd(core, STDIN_FILENO, name, err);
-	int fd = gh_open_temporary();
-	bool opened = (fd >= 0 && spool_input(fd)) || gh_fail_errno(err, name, "keep it");
-	opened = opened && gh_image_open_core_fd(core, fd, name, err);
-	if (fd >= 0)
-		close(fd);
-	return opened;
-}
-
 /* Finds where the program's entry point is in the core file's process. */
 static bool find_entry(struct gh_target *target, uint64_t *entry)
 {
@@ -152,19 +117,12 @@ static bool open_core(struct gh_target *target, const char *path, const char *pr
 {
 	struct gh_error err;
 	uint64_t entry;
-	bool input = is_input(path);
-	/* The program of a process that ends is gone when its core has been read. */
-	if (input && !gh_program_open(&target->program, program))
-		return false;
-	if (input ? !open_input(&target->core, &err)
-		  : !gh_image_open_core(&target->core, path, &err)) {
+	if (!gh_image_open_core(&target->core, path, &err)) {
 		gh_print_error(&err);
 		return false;
 	}
-	if (!input && !gh_program_open(&target->program, program))
+	if (!gh_program_open(&target->program, program))
 		return false;
-	path = target->core.path;
-	target->path = path;
 	if (target->core.arch != target->program.image.arch) {
 		gh_fail(&err, path, GH_NO_OFFSET, "a core file of the program", "one of %s",
 			target->core.arch->goarch);
@@ -195,9 +153,7 @@ static void refuse_core(const char *path)
 {
 	struct gh_image core;
 	struct gh_error err;
-	if (is_input(path)) {
-		gh_say("for a core file from standard input, name the program: -e PROGRAM");
-	} else if (!gh_image_open_core(&core, path, &err)) {
+	if (!gh_image_open_core(&core, path, &err)) {
 		gh_print_error(&err);
 	} else {
 		gh_say("for %s, name the program: -e PROGRAM", path);
@@ -261,6 +217,13 @@ static bool check_link(int pid, const char *link)
 	gh_stopped_fail(pid, &err);
 	gh_print_error(&err);
 	return false;
+}
+
+bool gh_target_check_running(int pid)
+{
+	char link[64];
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	return check_numbers() && check_link(pid, link);
 }
 
 static bool check_running(struct gh_target *target, int pid)
@@ -398,7 +361,8 @@ bool gh_process_open_heap(struct gh_dump *dump, struct gh_process *process, cons
 bool gh_heap_open(struct gh_dump *dump, const char *path, const char *process, const char *program)
 {
 	struct gh_target target;
-	if (process == NULL && !gh_target_is_elf(path))
+	enum gh_target_kind kind = process == NULL ? gh_target_kind(path, NULL) : GH_KIND_PROCESS;
+	if (kind == GH_KIND_DUMP || kind == GH_KIND_NONE)
 		return gh_dumpfile_open(dump, path);
 	if (process != NULL ? !gh_target_open_live(&target, atoi(process), program)
 			    : !gh_target_open_core(&target, path, program))
@@ -409,28 +373,4 @@ bool gh_heap_open(struct gh_dump *dump, const char *path, const char *process, c
 		dump->latest = now;
 	gh_target_close(&target);
 	return opened;
-}
-
-bool gh_target_is_elf(const char *path)
-{
-	if (is_input(path))
-		return true;
-	char magic[SELFMAG];
-	struct stat st;
-	int fd = gh_open_file(path, &st, NULL);
-	if (fd < 0)
-		return false;
-	bool is = read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
-		  memcmp(magic, ELFMAG, SELFMAG) == 0;
-	close(fd);
-	return is;
-}
-
-bool gh_target_is_core(const char *path, struct gh_error *err)
-{
-	struct gh_image core;
-	bool is = gh_image_open_core(&core, path, err);
-	if (is)
-		gh_image_close(&core);
-	return is;
 }

@@ -2,7 +2,7 @@
  * opened with the user's options, and the names of what is in them. How rows become text, tables
  * or JSON is in emit.h.
  *
- * - open_*.c, program_in_memory.c, modules.c, symbols.c: what a command reads;
+ * - target_kind.c, open_*.c, program_in_memory.c, modules.c, symbols.c: what a command reads;
  * - address.c, globals.c, object_names.c, root_names.c: what addresses and objects are called;
  * - holders.c: what keeps which share of the heap;
  * - merged_paths.c, root_frames.c, slice_range.c: how objects are held (paths.h);
@@ -64,7 +64,6 @@ bool gh_find_lines(struct gh_sourcemap *map, const struct gh_pclntab *tab, uint6
 		   struct gh_func *func, struct gh_range *range);
 
 /* A Go process that a command reads: from a core file, or while it runs. */
-
 struct gh_target {
 	struct gh_program program;          /* that it runs */
 	struct gh_buildinfo info;           /* of the program */
@@ -78,9 +77,8 @@ struct gh_target {
 	const char *path;    /* of the core file or the program, for messages */
 };
 
-/* Opens the process that the core file PATH, or standard input if that is "-", is of, which ran
- * PROGRAM. On failure prints the error
- * and returns false. To be closed with gh_target_close, and not to be moved. */
+/* Opens the process of the core file PATH, which ran PROGRAM. On failure prints the error and
+ * returns false. To be closed with gh_target_close, and not to be moved. */
 bool gh_target_open_core(struct gh_target *target, const char *path, const char *program);
 
 /* The same of the running process PID, stopped for as long as it takes to copy its memory, which is
@@ -92,6 +90,9 @@ bool gh_target_open_live(struct gh_target *target, int pid, const char *program)
 bool gh_target_open_running(struct gh_target *target, int pid, const char *program);
 
 void gh_target_close(struct gh_target *target);
+
+/* The process PID is there and may be read. Else says why it cannot be. */
+bool gh_target_check_running(int pid);
 
 /* A process that runs PROGRAM, of which INFO tells and whose entry point is at ENTRY, but for its
  * threads. Its memory is MEMORY. To be freed with gh_process_memory_free. */
@@ -109,20 +110,24 @@ bool gh_process_write_heap(struct gh_process *process, const char *version, cons
 bool gh_process_open_heap(struct gh_dump *dump, struct gh_process *process, const char *version,
 			  const char *name);
 
-/* Opens the heap dump PATH, to be closed with gh_dump_close; or, if that is a core file, the heap
- * of the process that it is of, which ran PROGRAM; or, if PROCESS is not NULL, that of the process
- * of this number, which PROGRAM, if not NULL, is run by. On failure prints the error and returns
- * false.
- */
+/* Opens the heap dump PATH, to be closed with gh_dump_close; of a core file, the heap of its
+ * process, which ran PROGRAM; if PROCESS is not NULL, that of the process of this number, which
+ * runs PROGRAM unless that is NULL. On failure prints the error and returns false. */
 bool gh_heap_open(struct gh_dump *dump, const char *path, const char *process, const char *program);
 
-/* The file at PATH is an ELF file, as core files are; what comes by standard input, -, is to be
- * one.
- */
-bool gh_target_is_elf(const char *path);
+/* The kinds of target: a command answers some of them. */
+enum gh_target_kind {
+	GH_KIND_NONE,             /* a file that cannot be read, or of no known kind */
+	GH_KIND_PROGRAM = 1 << 0, /* an ELF file that is no core file */
+	GH_KIND_PROCESS = 1 << 1,
+	GH_KIND_CORE = 1 << 2,
+	GH_KIND_DUMP = 1 << 3,     /* a heap dump, or a gzip file, as dumps may be */
+	GH_KIND_DEBUGGED = 1 << 4, /* what GDB debugs: the session's socket */
+};
 
-/* The file at PATH is a core file. False (ERR filled) also if it cannot be read. */
-bool gh_target_is_core(const char *path, struct gh_error *err);
+/* Returns the kind of the file at PATH, by its first bytes. If there is none, ERR, which may be
+ * NULL, has why. */
+enum gh_target_kind gh_target_kind(const char *path, struct gh_error *err);
 
 /* The Go libraries of a process whose program is another language's: each has its own runtime, with
  * goroutines and a heap. */
@@ -179,9 +184,6 @@ bool gh_dumpfile_open(struct gh_dump *dump, const char *path);
  * false. */
 bool gh_dumpfile_write_core(const struct gh_dump *dump, const struct gh_core_program *program,
 			    const char *path);
-
-/* The file at PATH begins as a heap dump does, or as a gzip file. False if it cannot be read. */
-bool gh_dumpfile_recognise(const char *path);
 
 /* The name of the type at ADDRESS, of size 0 if the dump does not have it. */
 struct gh_dump_slice gh_dumpfile_type_name(const struct gh_dump *dump, uint64_t address);

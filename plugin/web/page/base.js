@@ -49,8 +49,7 @@ function words(name, parameters) {
 		.map(([key, value]) => value === '' ? `--${key}` : `--${key}=${quote(String(value))}`);
 	const dump = 'older' in parameters ? [quote(heap.older)] : heap.process ? ['-p', heap.process] : [quote(heap.path || 'DUMP')];
 	const of = heap.program ? ['-e', quote(heap.program)] : [];
-	return ['goheap', name, ...of, ...(name === 'diff' ? [quote(heap.older), ...dump] : dump), ...list,
-		...((name === 'suspects' || name === 'web') && heap.older ? [quote(heap.older)] : []),
+	return ['goheap', name, ...of, ...(['diff', 'suspects', 'web'].includes(name) && heap.older ? [quote(heap.older), ...dump] : dump), ...list,
 		...operands.filter(key => key in parameters).map(key => quote(parameters[key]))].join(' ');
 }
 
