@@ -103,6 +103,28 @@ answered() {
 	has "$1: the answer" "$(cat "$work/out" "$work/errors")" "$2"
 }
 
+# found_elsewhere: the program of that core file, which is not where it was, is found by its build id: beside the core file
+# under any name, run by a process from another place, and at a debuginfod server.
+found_elsewhere() {
+	local pid build
+	cp "$work/away/right" "$work/renamed"
+	answered "a program beside its core file" "^goheap: $work/core: its program is $work/renamed, by its build id\$" crash "$work/core"
+	rm "$work/renamed"
+	run_until_ready "$work/away/right" wait
+	answered "a program that still runs" "^goheap: $work/core: its program is /proc/$pid/exe, by its build id\$" crash "$work/core"
+	end "$pid"
+	exec 7>&-
+	if ! ldconfig -p | grep -q 'libdebuginfod\.so\.1 '; then
+		skip "a program that debuginfod has" "no libdebuginfod"
+		return
+	fi
+	build=$(id "$work/away/right")
+	mkdir -p "$work/server/buildid/$build"
+	cp "$work/away/right" "$work/server/buildid/$build/executable"
+	DEBUGINFOD_CACHE_PATH=$work/cached DEBUGINFOD_URLS=file://$work/server/ answered "a program that debuginfod has" \
+		"^goheap: $work/core: its program is $work/cached/$build/executable, by its build id\$" crash "$work/core"
+}
+
 # check_found: a core file as the kernel writes it, whose program is where it was, or is another by now.
 check_found() {
 	local found="^goheap: $work/core: its program is $work/app, by its build id\$"
@@ -112,17 +134,19 @@ check_found() {
 		answered "$command of a core file alone" "$found" "$command" "$work/core"
 	done
 	answered "sql of a core file alone" '^3000$' sql --csv "$work/core" "SELECT count(*) FROM objects WHERE type = 'main.session'"
-	mv "$work/app" "$work/right"
+	mkdir "$work/away"
+	mv "$work/app" "$work/away/right"
 	cp "$work/again" "$work/app"
 	refused "crash of a core file whose program was replaced" \
-		"its program was $work/app, build id $(id "$work/right"); that file has been replaced since by build id $(id "$work/again"): name" \
+		"its program was $work/app, build id $(id "$work/away/right"); that file has been replaced since by build id $(id "$work/again"): name" \
 		crash "$work/core"
-	refused "crash with another build" "expected the program of $work/core, build id $(id "$work/right"), which is $work/app, found .*, build id $(id "$work/again")\$" \
+	refused "crash with another build" "expected the program of $work/core, build id $(id "$work/away/right"), which is $work/app, found .*, build id $(id "$work/again")\$" \
 		crash -e "$work/again" "$work/core"
-	answered "crash with the right build" '^panic: assignment to entry in nil map$' crash -e "$work/right" "$work/core"
+	answered "crash with the right build" '^panic: assignment to entry in nil map$' crash -e "$work/away/right" "$work/core"
 	rm "$work/app"
-	refused "crash of a core file whose program is gone" "is without the program: name it, -e " crash "$work/core"
-	mv "$work/right" "$work/app"
+	refused "crash of a core file whose program is gone" "is without its program $work/app, build id $(id "$work/away/right"), which is not there any more: name it, -e PROGRAM \\(looked for beside the core file, among running programs and in /usr/lib/debug/.build-id\\)\$" crash "$work/core"
+	found_elsewhere
+	mv "$work/away/right" "$work/app"
 }
 
 # check_linker PROGRAM OTHER: of a process that runs the dynamic linker, which was told to load PROGRAM.

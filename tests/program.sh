@@ -158,7 +158,7 @@ refusals() {
 		crash|dump| is a heap dump, which has no crash: goheap goroutines $work/dump
 		memory|dump| is a heap dump, which has the Go heap alone: goheap suspects $work/dump
 		memory|nosuch|: cannot open: No such file or directory
-		debug|dump| is a heap dump, which is without its program: name that
+		debug|dump| is a heap dump, and no program beside it fits: name that
 	END
 	equal "no debug file is left behind" "" "$(find "$work" -name '*.debug*')"
 	"$GOHEAP" nosuch >/dev/null 2>&1

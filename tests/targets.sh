@@ -21,7 +21,7 @@ arguments() {
 	path | objects | print | referrers | reachable) words=("$@" "$address") ;;
 	frame) words=("$@" 1) ;;
 	instances) words=("$@" string) ;;
-	sql) words=("$@" 'SELECT count(*), sum(size) FROM objects') ;;
+	sql) words=("$@" 'SELECT count(*), sum(bytes) FROM objects') ;;
 	diff) words=("${dump[@]}" "$@") ;;
 	debug | unstrip | dump | core | pprof | hprof | report) words=("$@" -o "$work/written") ;;
 	export) words=("$@" -t "$work/tables") ;;
@@ -45,7 +45,7 @@ answer() {
 	[ "$command" != web ] || [ "$status" != 124 ] || status=0
 	[ "$command" = web ] && echo >"$work/printed"
 	# Meanwhile the runtime counts on.
-	[ "$command" != dump ] || [ "$status" != 0 ] || "$GOHEAP" histogram "$work/written" >"$work/printed"
+	[ "$command" != dump ] || [ "$status" != 0 ] || "$GOHEAP" histogram "$work/written" >"$work/printed" 2>/dev/null
 	[ "$command" != dump ] || rm -f "$work/written"
 	cat "$work/printed" "$work/written" 2>/dev/null | tr -d '\0' |
 		sed -E -e "s#(/dev/stdin|$core|$dump|-p $pid)#TARGET#g" -e 's/(goheap [a-z]+) -( |$)/\1 TARGET\2/g' \
@@ -111,7 +111,7 @@ check() {
 	[ "$3" = no ] && turned_away "$command: a process" "$command" "$pid"
 	[ "$3" = no ] || on process "$command" "$pid" "-p $pid" "$name"
 	[ "$5" = no ] && turned_away "$command: a heap dump" "$command" "$dump"
-	[ "$5" = no ] || on "heap dump" "$command" "$with $dump" "< $dump $with -"
+	[ "$5" = no ] || on "heap dump" "$command" "$dump" "$with $dump" "< $dump $with -"
 	[ -n "$core" ] || return
 	address=$("$GOHEAP" sql "$core" "$any" 2>/dev/null | tail -n 1)
 	[ "$4" = no ] && turned_away "$command: a core file" "$command" "$core"
@@ -134,8 +134,11 @@ needs "targets" man || finish
 name=goheap-targets-$$ program=$work/$name dump=$work/dump core=
 cp "$directory/crash.stripped" "$program"
 echo text >"$work/text"
-any='SELECT printf("%x", min(address)) FROM objects WHERE size >= 64'
-mkdir "$work/crashed"
+any='SELECT printf("%x", min(address)) FROM objects WHERE bytes >= 64'
+mkdir "$work/crashed" "$work/here"
+# Where a heap dump's program is looked for that is standard input; no file has the process's name there.
+cp "$program" "$work/here/program"
+cd "$work/here" || finish
 (cd "$work/crashed" && ulimit -c unlimited && GOTRACEBACK=crash timeout 60 "$program" error </dev/null >"$work/output" 2>"$work/trace") 2>"$work/why"
 core=$(find "$work/crashed" -name 'core*')
 [ -n "$core" ] || skip "core files" "the kernel writes none here"

@@ -1,7 +1,7 @@
 /* The commands of the goheap program: what each is and takes, and how one is run.
  *
  * - main.c, options.c, exit.c: finds the command, reads its options, ends;
- * - target.c: what the command is about, and its program;
+ * - target.c, find_program.c: what the command is about, and its program;
  * - nearest.c: commands that a mistyped name may be meant for;
  * - named_process.c: processes by number or program name, in place of a file;
  * - findings.c, find_hangs.c, find_threads.c, find_memory.c: the first answer (wait_query.h);
@@ -484,10 +484,8 @@ bool gh_foreign_tell(const char *path, const char *process);
 /* Says it of the file at PATH, an ELF file that is no core file. */
 void gh_foreign_tell_file(const char *path);
 
-/* Looks for the program of the core file at PATH, which lacks it, where the process had it, and
- * puts its path into PROGRAM. Says in one line that it was found; or, and returns false, that the
- * file is of another build by now, is gone, or is no Go program. */
-bool gh_core_program_find(const char *path, char program[PATH_MAX]);
+/* Likewise of the process of the core file at PATH. */
+bool gh_foreign_tell_core(const char *path);
 
 /* Says it of what GDB debugs, which runs PROGRAM. */
 void gh_foreign_tell_debugged(const char *program);

@@ -100,7 +100,7 @@ static bool tell_process(int pid)
 	return true;
 }
 
-static bool tell_core(const char *path)
+bool gh_foreign_tell_core(const char *path)
 {
 	char program[PATH_MAX];
 	gh_core_program_path(path, program);
@@ -119,7 +119,7 @@ static bool tell_core(const char *path)
 
 bool gh_foreign_tell(const char *path, const char *process)
 {
-	return process != NULL ? tell_process(atoi(process)) : tell_core(path);
+	return process != NULL ? tell_process(atoi(process)) : gh_foreign_tell_core(path);
 }
 
 void gh_foreign_tell_file(const char *path)
@@ -129,61 +129,6 @@ void gh_foreign_tell_file(const char *path)
 		gh_say("%s built %s: " GH_OTHER_COMPILER_ADVICE, compiler, path);
 	else
 		gh_say("%s is no Go program, core file or heap dump", path);
-}
-
-/* The program IMAGE is where the process of the core file at PATH had its own. */
-static bool compare(const char *path, const struct gh_identity *identity,
-		    const struct gh_image *image)
-{
-	struct gh_identity now;
-	gh_identity_of_image(&now, image);
-	enum gh_identities found = gh_identity_compare(identity, &now);
-	if (found == GH_IDENTITIES_SAME)
-		gh_say("%s: its program is %s, by its build id", path, image->path);
-	else if (found == GH_IDENTITIES_UNKNOWN)
-		gh_say("%s: its program is taken to be %s: no build id says so", path, image->path);
-	else
-		gh_say("%s: its program was %s, build id %s; that file has been replaced since by "
-		       "build id %s: name the right one, -e PROGRAM",
-		       path, image->path, gh_identity_told(identity, &now),
-		       gh_identity_told(&now, identity));
-	gh_identity_free(&now);
-	return found != GH_IDENTITIES_DIFFER;
-}
-
-/* The kernel leaves out of a core file what is in files still, unless its coredump_filter says to
- * write that, too. */
-static void tell_missing(const char *path, const struct gh_image *core)
-{
-	const char *name = gh_core_execfn(core);
-	if (!tell_core(path))
-		gh_say("%s is without the program: name it, -e %s", path,
-		       name != NULL ? name : "PROGRAM");
-}
-
-bool gh_core_program_find(const char *path, char program[PATH_MAX])
-{
-	struct gh_image core;
-	struct gh_image image;
-	struct gh_error err;
-	struct gh_identity identity;
-	bool found = false;
-	if (!gh_image_open_core(&core, path, &err)) {
-		gh_print_error(&err);
-		return false;
-	}
-	gh_identity_of_core(&identity, &core);
-	if (identity.path == NULL || !gh_file_is_go(identity.path) ||
-	    !gh_image_open_unrelocated(&image, identity.path, NULL)) {
-		tell_missing(path, &core);
-	} else {
-		found = compare(path, &identity, &image);
-		snprintf(program, PATH_MAX, "%s", identity.path);
-		gh_image_close(&image);
-	}
-	gh_identity_free(&identity);
-	gh_image_close(&core);
-	return found;
 }
 
 const char *gh_foreign_describe(const struct gh_image *image, struct gh_error *err)

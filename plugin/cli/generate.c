@@ -229,11 +229,9 @@ static void print_targets_row(size_t first)
 		}
 		for (size_t j = 0; width == 0 && j < sizeof(columns) / sizeof(columns[0]); j++)
 			printf("%-*s", columns[j].width,
-			       (kinds & columns[j].kind) != 0 ? "yes"
-			       : (kinds & GH_KIND_ITS_PROGRAM) != 0 &&
-				       columns[j].kind != GH_KIND_DUMP
-				   ? "its"
-				   : "no");
+			       (kinds & columns[j].kind) != 0       ? "yes"
+			       : (kinds & GH_KIND_ITS_PROGRAM) != 0 ? "its"
+								    : "no");
 		width += (size_t)printf(" %s", commands[i].name);
 	}
 	putchar('\n');

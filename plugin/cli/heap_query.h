@@ -462,6 +462,17 @@ void gh_command_line_print(FILE *out, const struct gh_options *options, const ch
 /* The same after "see ". */
 void gh_see_print(FILE *out, const struct gh_options *options, const char *command);
 
+/* The program of a target that was named without it. */
+
+/* Looks for the program of the core file at PATH, which lacks it: where the process had it, beside
+ * the core file, among running programs, and where debuggers look. Puts its path into PROGRAM and
+ * says in one line that it was found; or returns false, and says where it was looked for. */
+bool gh_core_program_find(const char *path, char program[PATH_MAX]);
+
+/* Looks for a program that fits all COUNT heap dumps PATHS in the directory of the first; puts its
+ * path into PROGRAM and says so. False, and nothing is said, if there is none, or several. */
+bool gh_dump_program_find(const char *const *paths, size_t count, char program[PATH_MAX]);
+
 /* Findings beside the heap's holders. */
 
 /* Prints to OUT each goroutine of DUMP that runs finalizers or cleanups and is blocked in one for

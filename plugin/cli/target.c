@@ -10,7 +10,7 @@
 #include "lib/util/output.h"
 #include "lib/util/prefix.h"
 #include "lib/util/zeros.h"
-#include "plugin/cli/command.h"
+#include "plugin/cli/heap_query.h"
 #include "plugin/view/view.h"
 
 /* Where standard input is opened. */
@@ -180,6 +180,20 @@ static bool find_core_program(struct gh_options *options, const char *path)
 	return true;
 }
 
+/* Finds the program of the heap dumps that OPTIONS name; there may be none. */
+static void find_dump_program(struct gh_options *options)
+{
+	static char found[PATH_MAX];
+	const char *paths[3] = {options->file};
+	size_t count = 1;
+	if (options->newer != NULL)
+		paths[count++] = options->newer;
+	if (options->older != NULL)
+		paths[count++] = options->older;
+	if (gh_dump_program_find(paths, count, found))
+		options->program = found;
+}
+
 bool gh_target_find_program(struct gh_options *options, const struct gh_command *command)
 {
 	const char *const files[] = {options->file, options->newer, options->older};
@@ -194,6 +208,12 @@ bool gh_target_find_program(struct gh_options *options, const struct gh_command 
 		if (files[i] != NULL && files[i] != options->process &&
 		    gh_target_kind(files[i], NULL) == GH_KIND_CORE)
 			return find_core_program(options, files[i]);
+	/* A question at a prompt, of the page or in GDB is with the program that is known; export
+	 * takes dumps of many programs. */
+	if (options->process == NULL && options->file != NULL && options->names == NULL &&
+	    gh_target_kind(options->file, NULL) == GH_KIND_DUMP && command->run != gh_cmd_export &&
+	    !gh_kept_is_child() && getenv(GH_SESSION_VARIABLE) == NULL)
+		find_dump_program(options);
 	return true;
 }
 
@@ -213,8 +233,12 @@ static bool take_its_program(struct gh_options *options, enum gh_target_kind kin
 		if (gh_live_program_make(pid, options->made, &options->made_fd))
 			options->file = options->made;
 	} else if (kind == GH_KIND_DUMP) {
-		gh_say("%s is a heap dump, which is without its program: name that", options->file);
-		return false;
+		find_dump_program(options);
+		if (options->program == NULL)
+			gh_say("%s is a heap dump, and no program beside it fits: name that",
+			       options->file);
+		options->file = options->program;
+		return options->program != NULL;
 	}
 	return true;
 }

@@ -196,6 +196,23 @@ bool gh_symbols_open(struct gh_symbols *symbols, const struct gh_dump *dump, con
 	return false;
 }
 
+bool gh_symbols_fit(const struct gh_dump *dump, const char *path)
+{
+	struct gh_symbols symbols = {0};
+	struct gh_image *image = &symbols.program.image;
+	if (gh_dump_count(dump, GH_DUMP_FRAME) == 0 || gh_dump_count(dump, GH_DUMP_DATA) == 0 ||
+	    !gh_image_open(image, path, NULL))
+		return false;
+	bool fits = gh_pclntab_open(&symbols.program.tab, image, NULL);
+	if (fits) {
+		fits = symbols.program.tab.module.address != 0 && check(&symbols, dump, NULL);
+		gh_other_modules_free(&symbols.others);
+		gh_pclntab_close(&symbols.program.tab);
+	}
+	gh_image_close(image);
+	return fits;
+}
+
 void gh_symbols_close(struct gh_symbols *symbols)
 {
 	gh_sourcemap_free(&symbols->map);

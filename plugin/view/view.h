@@ -2,7 +2,7 @@
  * opened with the user's options, and the names of what is in them. How rows become text, tables
  * or JSON is in emit.h.
  *
- * - target_kind.c, open_*.c, program_in_memory.c, modules.c, symbols.c: what a command reads;
+ * - target_kind.c, open_*.c, program_in_memory.c, modules.c, symbols.c: what is read;
  * - address.c, globals.c, object_names.c, root_names.c: what addresses and objects are called;
  * - holders.c: what keeps which share of the heap;
  * - merged_paths.c, root_frames.c, slice_range.c: how objects are held (paths.h);
@@ -63,8 +63,7 @@ bool gh_program_walk(const struct gh_program *program, size_t index, struct gh_f
 bool gh_find_lines(struct gh_sourcemap *map, const struct gh_pclntab *tab, uint64_t pc,
 		   struct gh_func *func, struct gh_range *range);
 
-/* A Go process that a command reads: from a core file, or while it runs. */
-struct gh_target {
+struct gh_target { /* a Go process that is read: from a core file, or while it runs */
 	struct gh_program program;          /* that it runs */
 	struct gh_buildinfo info;           /* of the program */
 	struct gh_image core;               /* zeros if it runs */
@@ -81,8 +80,8 @@ struct gh_target {
  * returns false. To be closed with gh_target_close, and not to be moved. */
 bool gh_target_open_core(struct gh_target *target, const char *path, const char *program);
 
-/* The same of the running process PID, stopped for as long as it takes to copy its memory, which is
- * told on standard error; PROGRAM is what it runs, NULL for what the system says that it does. */
+/* The same of the running process PID, stopped while its memory is copied, for how long is told;
+ * PROGRAM is what it runs, NULL for what the system says that it does. */
 bool gh_target_open_live(struct gh_target *target, int pid, const char *program);
 
 /* The same without a stop: what changes meanwhile may not fit together, unless a debugger has
@@ -105,8 +104,7 @@ struct gh_process gh_process_of(const struct gh_program *program, const struct g
 bool gh_process_write_heap(struct gh_process *process, const char *version, const char *name,
 			   const char *path, bool gzip);
 
-/* Opens such a dump, not compressed, which has no name, to be closed with gh_dump_close. Likewise.
- */
+/* Opens such a dump, which has no name, to be closed with gh_dump_close. Likewise. */
 bool gh_process_open_heap(struct gh_dump *dump, struct gh_process *process, const char *version,
 			  const char *name);
 
@@ -157,9 +155,8 @@ void gh_modules_free(struct gh_modules *modules);
 /* Puts the path of the program that the core file at PATH is of into PROGRAM; "" if it has none. */
 void gh_core_program_path(const char *path, char program[PATH_MAX]);
 
-/* Makes a program again from memory: a core file's, or that of a process that unpacked itself. */
-
-/* Where such a program is read: the path of an open file that has no name. */
+/* Programs that are made again from memory: a core file's, or that of a process that unpacked
+ * itself. Each is read by the path of an open file that has no name. */
 #define GH_PROGRAM_IN_MEMORY_PATH 32
 
 /* Makes the program of the core file at PATH, and puts into MADE the path by which it can be opened
@@ -205,6 +202,9 @@ struct gh_symbols {
  * those of other modules. On failure prints the error and returns false. To be closed with
  * gh_symbols_close. */
 bool gh_symbols_open(struct gh_symbols *symbols, const struct gh_dump *dump, const char *path);
+
+/* DUMP has frames and variables, and those of the Go program at PATH are where they are there. */
+bool gh_symbols_fit(const struct gh_dump *dump, const char *path);
 
 /* The program's module. */
 struct gh_module gh_symbols_module(const struct gh_symbols *symbols);
