@@ -195,7 +195,7 @@ for release in ${RELEASES:-1.19 1.27}; do
 	at="at $tests/samples/troubles/main\\.go"
 	silent workers
 	trouble crowd "10,000 goroutines wait to lock sync\\.Mutex in main\\.handle $at:$(line_of 'mutex.Lock() // they wait').*; held by goroutine [0-9]+ \\(main\\.hold $at:[0-9]+\\), which waits for sleep" hang
-	trouble leaks "50,000 main\\.Item keep [0-9.]+ MB, [0-9]+ % of the Go heap; held by global 0x[0-9a-f]+ of main\\.remember.*" suspects
+	trouble leaks "50,000 main\\.Item keep [0-9.]+ MB, [0-9]+ % of the Go heap; held by global 0x[0-9a-f]+ of main, used in remember.*" suspects
 	if is_newest "$release"; then
 		silent spread
 		silent server

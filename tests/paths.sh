@@ -73,7 +73,7 @@ check_held() {
 	write "$work/profile" -e "$directory/leaks.stripped" "$work/new"
 	equal "$1, stripped: all objects and bytes of the heap" "$(in_heap "$work/new")" "$(total "$work/profile")"
 	equal "$1, stripped: below one global is what it holds" "$(said freed 2)" \
-		"$(top "$work/profile" | awk -F'\t' -v bytes="$(said freed 2)" '$1 == bytes && $2 ~ /^global 0x[0-9a-f]+ of main\./ { print $1 }')"
+		"$(top "$work/profile" | awk -F'\t' -v bytes="$(said freed 2)" '$1 == bytes && $2 ~ /^global 0x[0-9a-f]+ of main, used in / { print $1 }')"
 	# Without a program there are no names.
 	write "$work/profile" "$work/new"
 	equal "$1, no program: all objects and bytes of the heap" "$(in_heap "$work/new")" "$(total "$work/profile")"

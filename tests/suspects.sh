@@ -28,12 +28,15 @@ users() {
 		{ for (i = 1; i < NF; i++) if ($i == "#" && $(i + 1) == address) print name }' "$work/code" | sort -u
 }
 
-# check_users NAME TEXT ADDRESS: TEXT, "global ADDRESS of F and N more", is about those functions.
+# check_users NAME TEXT ADDRESS: TEXT, "global ADDRESS of PACKAGE, used in F and N more", is about those functions. Those of one
+# package are named without it; of several, with theirs.
 check_users() {
-	local function more
+	local function more package
 	users "$3" >"$work/users"
-	function=$(sed -nE "s/.*global $3 of (.*)/\1/; s/ and [0-9]+ more.*//; s/( \(|, \+| ->).*//p" <<<"$2")
-	more=$(sed -nE "s/.*global $3 of [^ ]* and ([0-9]+) more.*/\1/p" <<<"$2")
+	package=$(sed -nE "s/.*global $3 of ([^ ,]*), used in .*/\1./p" <<<"$2")
+	function=$package$(sed -nE "/global $3( of [^ ,]*)?, used in /{s/.*global $3( of [^ ,]*)?, used in //; s/ and [0-9]+ more.*//; s/( \(|, \+| ->| keep).*//; p}" <<<"$2")
+	more=$(sed -nE "s/.*global $3( of [^ ,]*)?, used in [^ ]* and ([0-9]+) more.*/\2/p" <<<"$2")
+	[ -z "$package" ] || equal "$1: the package of all that use it" 0 "$(grep -vcF -- "$package" "$work/users")"
 	equal "$1: the function uses it" "$function" "$(grep -Fx -- "${function:-none}" "$work/users")"
 	equal "$1: the functions that use it" "$(wc -l <"$work/users")" $((${more:-0} + 1))
 }
@@ -258,7 +261,7 @@ check_pool() {
 	program=$directory/leaks.stripped
 	output=$(first "$work/new")
 	has "$1: by use and type" "$output" \
-		"^1\\. global 0x[0-9a-f]+ of main\\.refill \(\[\]sync\.poolLocal\) keeps .*: $(commas "$(said held 4)") main\\.Session, "
+		"^1\\. global 0x[0-9a-f]+ of main, used in refill \(\[\]sync\.poolLocal\) keeps .*: $(commas "$(said held 4)") main\\.Session, "
 }
 
 # check_merged NAME: what dominators has in one line is, in sum, what it has object by object in JSON.
@@ -378,14 +381,14 @@ check_process() {
 	output=$("$GOHEAP" suspects -p "$pid" --names "$directory/leaks" | head -n 1)
 	has "$1: a process" "$output" "^1\. main\.cache \(map\[string\]\*main\.Session\) keeps "
 	goheap "" "attach $pid" "goheap suspects" "goheap diff $work/old" "generate-core-file $core" "detach" >"$work/session"
-	has "$1: a process in GDB" "$(cat "$work/session")" "^1\. global 0x[0-9a-f]+ of main\.remember .* keeps "
+	has "$1: a process in GDB" "$(cat "$work/session")" "^1\. global 0x[0-9a-f]+ of main, used in remember .* keeps "
 	has "$1: diff of a process in GDB" "$(cat "$work/session")" "^ +\+1,000 +\+48,000 +2,000 +96,000 .*  main\.Session\$"
 	output=$("$GOHEAP" suspects "$core" -e "$directory/leaks.stripped" | head -n 1)
-	has "$1: a core file" "$output" "^1\. global 0x[0-9a-f]+ of main\.remember .* keeps "
+	has "$1: a core file" "$output" "^1\. global 0x[0-9a-f]+ of main, used in remember .* keeps "
 	end "$pid"
 	rm -f "$core"
 	goheap "$directory/leaks.stripped" "goheap load $work/new" "goheap suspects $work/old" >"$work/session"
-	has "$1: a dump in GDB" "$(cat "$work/session")" "^1\. global 0x[0-9a-f]+ of main\.remember .* keeps .* more than before\$"
+	has "$1: a dump in GDB" "$(cat "$work/session")" "^1\. global 0x[0-9a-f]+ of main, used in remember .* keeps .* more than before\$"
 	has "$1: the command that tells more" "$(cat "$work/session")" "^   see goheap path 0x"
 }
 
@@ -472,7 +475,7 @@ check_arm64() {
 	elif GOARCH=arm64 sample "arm64" 1.19 leaks; then
 		"$run" "$directory/leaks.stripped" "$kind" "$work/old" "$work/new" >"$work/said"
 		output=$("$GOHEAP" dominators "$work/new" -e "$directory/leaks.stripped")
-		has "arm64: by use" "$output" "<- global $(said word 2) of main\.record and 1 more \(bss, "
+		has "arm64: by use" "$output" "<- global $(said word 2) of main, used in record and 1 more \(bss, "
 	fi
 }
 

@@ -176,6 +176,34 @@ static void print_text(FILE *out, const struct gh_buffer *text)
 	gh_print_bytes(out, (const char *)text->data, text->size, false);
 }
 
+/* The bytes of the function NAME that are its package's path. */
+static size_t package_size(const char *name)
+{
+	/* Type arguments have packages, too. */
+	size_t end = strcspn(name, "[");
+	size_t slash = end;
+	while (slash > 0 && name[slash - 1] != '/')
+		slash--;
+	const char *dot = memchr(name + slash, '.', end - slash);
+	return dot != NULL ? (size_t)(dot - name) : 0;
+}
+
+/* Prints the package whose functions alone refer to WAY's global, one of which is NAME. Gives the
+ * bytes of NAME that it is; 0, and nothing is printed, if there are several. */
+static size_t print_package(FILE *out, const struct gh_globals *globals,
+			    const struct gh_global_way *way, const char *name)
+{
+	size_t size = package_size(name);
+	for (size_t i = 0; i < way->nrefs; i++) {
+		const char *other = name_of(globals, &way->refs[i]);
+		if (package_size(other) != size || memcmp(other, name, size) != 0)
+			return 0;
+	}
+	fputs(size > 0 ? " of " : "", out);
+	gh_print_bytes(out, name, size, false);
+	return size > 0 ? size + 1 : 0;
+}
+
 bool gh_globals_print_first(FILE *out, const struct gh_globals *globals,
 			    const struct gh_global_way *way)
 {
@@ -188,7 +216,8 @@ bool gh_globals_print_first(FILE *out, const struct gh_globals *globals,
 		return false;
 	fprintf(out, "global 0x%" PRIx64, way->start);
 	if (way->refs != NULL && list_functions(globals, way, &name, 1) > 0) {
-		fputs(" of ", out);
+		name += print_package(out, globals, way, name);
+		fputs(", used in ", out);
 		gh_escape_print(out, name);
 		if (way->nrefs > 1)
 			fprintf(out, " and %zu more", way->nrefs - 1);
