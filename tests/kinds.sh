@@ -133,6 +133,13 @@ check_found() {
 	for command in hang memory suspects goroutines roots; do
 		answered "$command of a core file alone" "$found" "$command" "$work/core"
 	done
+	answered "hang of a core file that crashed" '^It crashed: panic: assignment to entry in nil map: see goheap crash ' hang "$work/core"
+	answered "crash as JSON" '^\{"part":"crash","text":"panic: assignment to entry in nil map\\n.*","goroutine":1,"in_c":false\}$' crash --json "$work/core"
+	has "crash as JSON: its goroutine" "$(tail -n 1 "$work/out")" '^\{"id":1,.*"main\.main"'
+	answered "info of a core file: the build" "^gnu build id: +$(id "$work/app")\$" info "$work/core"
+	mkdir "$work/alone"
+	"$GOHEAP" dump "$work/core" -o "$work/alone/dump" 2>"$work/why" || fail "a dump of the core file" "$(cat "$work/why")"
+	answered "suspects of a dump without its program" '^Its types and functions are in its program, which is not known: -e PROGRAM$' suspects "$work/alone/dump"
 	answered "sql of a core file alone" '^3000$' sql --csv "$work/core" "SELECT count(*) FROM objects WHERE type = 'main.session'"
 	mkdir "$work/away"
 	mv "$work/app" "$work/away/right"

@@ -24,6 +24,49 @@ static void print_text(const char *text, size_t size)
 	}
 }
 
+/* The crash, as a row of JSON; its goroutine's row follows, as of goheap goroutines. */
+struct row {
+	const char *part;
+	struct gh_bytes text; /* lines */
+	struct gh_known goroutine;
+	bool in_c;
+};
+
+static int emit(const struct gh_snapshot *snapshot, const struct gh_options *options)
+{
+	static const struct gh_column columns[] = {
+	    {"part", GH_COL_TEXT(struct row, part)},
+	    {"text", GH_COL_BYTES(struct row, text)},
+	    {"goroutine", GH_COL_KNOWN_NUMBER(struct row, goroutine)},
+	    {"in_c", GH_COL_BOOL(struct row, in_c)},
+	    {0},
+	};
+	const struct gh_crash *crash = &snapshot->crash;
+	struct row row = {
+	    .part = "crash",
+	    .text = {(const char *)crash->text.data, crash->text.size},
+	    .goroutine = {crash->goroutine, crash->has_goroutine},
+	    .in_c = crash->in_c,
+	};
+	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_ROWS, &snapshot->dump, true);
+	struct gh_symbols symbols;
+	gh_emit_row(&emit, columns, &row);
+	if (!crash->has_goroutine)
+		return GH_EXIT_OK;
+	if (!gh_symbols_open(&symbols, &snapshot->dump, options->program))
+		return GH_EXIT_INPUT;
+	struct gh_goroutine_list listing = {
+	    .out = stdout,
+	    .dump = &snapshot->dump,
+	    .symbols = &symbols,
+	    .only = &crash->goroutine,
+	    .json = true,
+	};
+	bool printed = gh_goroutines_print(&listing);
+	gh_symbols_close(&symbols);
+	return printed ? GH_EXIT_OK : GH_EXIT_INPUT;
+}
+
 static int show(const struct gh_snapshot *snapshot, const struct gh_options *options)
 {
 	const struct gh_crash *crash = &snapshot->crash;
@@ -36,6 +79,8 @@ static int show(const struct gh_snapshot *snapshot, const struct gh_options *opt
 		fputs("\n", stderr);
 		return GH_EXIT_INPUT;
 	}
+	if (options->json)
+		return emit(snapshot, options);
 	print_text((const char *)crash->text.data, crash->text.size);
 	if (!crash->has_goroutine) {
 		fputs("\nNo goroutine crashed: ", stdout);

@@ -367,10 +367,35 @@ static void print_next(const struct gh_wait_query *query, bool collects, size_t 
 	puts(" (all stacks)");
 }
 
+/* Prints what the process of a core file crashed of, and what tells more. A signal may have been
+ * sent for the core file's sake. */
+static void print_crash(const struct gh_wait_query *query)
+{
+	const struct gh_options *options = query->options;
+	struct gh_crash crash = {0};
+	if (options->process != NULL || query->symbols == NULL ||
+	    gh_target_kind(options->file, NULL) != GH_KIND_CORE ||
+	    !gh_core_crash(&crash, options->file, &query->symbols->program))
+		return;
+	const char *text = (const char *)crash.text.data;
+	const char *end = crash.text.size > 0 ? memchr(text, '\n', crash.text.size) : NULL;
+	size_t size = end != NULL ? (size_t)(end - text) : crash.text.size;
+	if (size > 0 && (size < 3 || memcmp(text, "SIG", 3) != 0)) {
+		fputs("It crashed: ", stdout);
+		gh_print_bytes(stdout, text, size, false);
+		fputs(": ", stdout);
+		gh_see_print(stdout, options, "crash");
+		putchar('\n');
+	}
+	gh_crash_free(&crash);
+}
+
 static int answer(struct gh_wait_query *query)
 {
 	struct gh_leaked leaked = {0};
 	bool json = query->options->json;
+	if (!json)
+		print_crash(query);
 	(json ? emit_census : print_census)(&query->dump);
 	print_threads(query);
 	if (!json) {

@@ -95,6 +95,10 @@ struct dump_report {
 	const char *file;
 	const char *format;
 	struct gh_dump_slice version; /* Go's */
+	const char *main_package;     /* NULL unless the program is known, as the next */
+	const char *module;
+	const char *go_build_id;
+	const char *gnu_build_id;
 	const char *machine;
 	uint64_t word; /* in bytes */
 	bool big_endian;
@@ -112,6 +116,18 @@ static const struct gh_column dump_columns[] = {
     {"heap_dump_format", GH_COL_TEXT(struct dump_report, format)},
     {"go_version", GH_COL_KNOWN_SLICE(struct dump_report, version)},
     {"machine", GH_COL_TEXT(struct dump_report, machine)},
+    {0},
+};
+
+static const struct gh_column build_columns[] = {
+    {"main_package", GH_COL_TEXT(struct dump_report, main_package)},
+    {"module", GH_COL_TEXT(struct dump_report, module)},
+    {"go_build_id", GH_COL_TEXT(struct dump_report, go_build_id)},
+    {"gnu_build_id", GH_COL_TEXT(struct dump_report, gnu_build_id)},
+    {0},
+};
+
+static const struct gh_column memory_columns[] = {
     {"pointer_size", GH_COL_NUMBER(struct dump_report, word)},
     {"big_endian", GH_COL_BOOL(struct dump_report, big_endian)},
     {"goroutines", COUNT(GOROUTINE)},
@@ -131,8 +147,23 @@ static const struct gh_column dump_columns[] = {
     {0},
 };
 
-static void print_dump(const struct gh_dump *dump, bool json)
+/* Reads what the program tells of its build. False if it is not known which that is. */
+static bool read_build(struct gh_buildinfo *build, const struct gh_options *options)
 {
+	char running[32];
+	struct gh_image image;
+	const char *program = gh_options_program(options, running);
+	if (program == NULL || !gh_image_open(&image, program, NULL))
+		return false;
+	gh_buildinfo_read(build, &image);
+	gh_image_close(&image);
+	return true;
+}
+
+static void print_dump(const struct gh_dump *dump, const struct gh_options *options)
+{
+	bool json = options->json;
+	struct gh_buildinfo build = {0};
 	struct gh_dump_slice version = gh_dump_go_version(dump);
 	struct gh_emit emit = gh_emit_start(stdout, GH_EMIT_REPORT, dump, json);
 	struct dump_report report = {
@@ -149,7 +180,16 @@ static void print_dump(const struct gh_dump *dump, bool json)
 	};
 	for (unsigned kind = 0; kind < GH_DUMP_KINDS; kind++)
 		report.counts[kind] = gh_dump_count(dump, kind);
-	gh_emit_row(&emit, dump_columns, &report);
+	bool has_build = read_build(&build, options);
+	report.main_package = build.path;
+	report.module = build.module;
+	report.go_build_id = build.go_build_id;
+	report.gnu_build_id = build.gnu_build_id;
+	gh_emit_values(&emit, dump_columns, &report);
+	if (has_build)
+		gh_emit_values(&emit, build_columns, &report);
+	gh_emit_row(&emit, memory_columns, &report);
+	gh_buildinfo_free(&build);
 }
 
 static int dump_info(const struct gh_options *options)
@@ -157,7 +197,7 @@ static int dump_info(const struct gh_options *options)
 	struct gh_dump dump;
 	if (!gh_heap_query_dump(&dump, options, options->file))
 		return GH_EXIT_INPUT;
-	print_dump(&dump, options->json);
+	print_dump(&dump, options);
 	gh_dump_close(&dump);
 	return GH_EXIT_OK;
 }

@@ -63,6 +63,11 @@ static void print_text(struct gh_suspects *suspects)
 				    0, NULL, false);
 	gh_deep_stack_print(stdout, &suspects->query->dump, suspects->query->names.symbols, NULL,
 			    false);
+	const struct gh_names *names = &suspects->query->names;
+	if (names->symbols == NULL && suspects->count > 0 &&
+	    !gh_typing_class(&names->typing, suspects->found[0].most.class)->typed)
+		puts(
+		    "\nIts types and functions are in its program, which is not known: -e PROGRAM");
 	print_outside(suspects->query);
 	print_threads(suspects->query);
 }

@@ -18,7 +18,12 @@
  * through for them. */
 #define MAX_HOLDERS  4
 #define TOLD_HOLDERS 2
-#define MAX_OBJECTS  100000
+
+/* A type with fewer objects than one for so many is not a part of each; it makes an average wrong
+ * if it is more than a part of so many. */
+enum { LEAST_UNIFORM = 16, MOST_UNEVEN = 4 };
+
+#define MAX_OBJECTS 100000
 
 static void print_class(FILE *out, struct gh_suspects *suspects, uint32_t class)
 {
@@ -169,6 +174,18 @@ static void print_growth(FILE *out, struct gh_suspects *suspects, const struct g
 	fputs(" more than before", out);
 }
 
+/* What else is kept with COUNT objects of the suspect's type is not one large thing among them, of
+ * which each would seem to have a part. */
+static bool is_uniform(const struct gh_suspect *suspect, uint64_t count)
+{
+	for (size_t i = 0; i < suspect->nparts; i++)
+		if (suspect->parts[i].class != suspect->most.class &&
+		    suspect->parts[i].objects < count / LEAST_UNIFORM &&
+		    suspect->parts[i].bytes > suspect->bytes / MOST_UNEVEN)
+			return false;
+	return true;
+}
+
 /* Prints what is kept, and what there is most of in it. */
 static void print_kept(FILE *out, struct gh_suspects *suspects, const struct gh_suspect *suspect)
 {
@@ -180,7 +197,7 @@ static void print_kept(FILE *out, struct gh_suspects *suspects, const struct gh_
 		fputs(": ", out);
 		print_objects(out, suspects, count, suspect->most.class);
 	}
-	if (count > 1) {
+	if (count > 1 && is_uniform(suspect, count)) {
 		fputs(", ", out);
 		gh_print_count(out, suspect->bytes / count, "byte");
 		fputs(" for each", out);
