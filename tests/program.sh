@@ -395,8 +395,8 @@ targets() {
 	"$work/$name" wait <&7 >"$work/out" &
 	children=$!
 	wait_until [ "$(readlink "/proc/$!/exe")" = "$work/$name" ]
-	"$GOHEAP" hang "$name" >"$work/out" 2>"$work/err"
-	equal "targets: two processes: status, lines of output" "2 0" "$? $(wc -l <"$work/out")"
+	"$GOHEAP" hang "$name" >"$work/listed" 2>"$work/err"
+	equal "targets: two processes: status, lines of output" "2 0" "$? $(wc -l <"$work/listed")"
 	equal "targets: two processes: both are listed" "$(printf '%s\n' "$number" "$children" | sort -n)" "$(awk '/  started / { print $1 }' "$work/err")"
 	end "$children"
 	exec 7>&-

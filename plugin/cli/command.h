@@ -274,8 +274,7 @@ bool gh_options_check_output(const struct gh_options *options);
  * that name. Exits, as on a usage error, after listing them if several have it. */
 const char *gh_named_process(const char *name, char number[GH_PID_TEXT]);
 
-/* Bytes that a user's name takes as text. */
-#define GH_USER_TEXT 64
+#define GH_USER_TEXT 64 /* bytes that a user's name takes as text */
 
 /* The name of USER, or its number if it has none; in TEXT. To be escaped. */
 const char *gh_user_text(char text[GH_USER_TEXT], unsigned user);
