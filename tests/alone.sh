@@ -80,4 +80,17 @@ cp "$GOHEAP_SO" "$work/part"
 output=$(plain_gdb "$program" "jit-reader-load $work/part/goheap.so" "print 42")
 has "without goheap.gdb: what is missing" "$output" "^goheap: no commands: $work/part/goheap.gdb is missing\$"
 has "without goheap.gdb: GDB goes on" "$output" '= 42$'
+
+# Where nobody may mount, a shell cannot be taken away.
+shell=$(readlink -f /bin/sh)
+if unshare -m mount --bind /dev/null "$shell" 2>"$work/why"; then
+	# shellcheck disable=SC2016 # the inner shell expands these
+	output=$(unshare -m bash -c 'mount --bind /dev/null "$1" && shift && exec "$@"' - "$shell" \
+		gdb "${gdb_defaults[@]}" -batch -ex "$load" -ex "print 42" "$program" 2>&1)
+	has "without a shell: what is missing" "$output" '^goheap: not loaded: there is no /bin/sh, by which GDB runs goheap; '
+	equal "without a shell: that in one line" 1 "$(grep -c . <<<"${output%%\$1*}")"
+	has "without a shell: GDB goes on" "$output" '= 42$'
+else
+	skip "without a shell" "$(tail -n 1 "$work/why")"
+fi
 finish

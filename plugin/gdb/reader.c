@@ -3,6 +3,7 @@
 #include <gdb/jit-reader.h>
 
 #include <dlfcn.h>
+#include <paths.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -212,6 +213,12 @@ struct gdb_reader_funcs *gdb_init_reader(void)
 	    .destroy = destroy,
 	};
 	ignore_sigpipe();
+	if (access(_PATH_BSHELL, X_OK) != 0) {
+		fputs("goheap: not loaded: there is no " _PATH_BSHELL
+		      ", by which GDB runs goheap; the program goheap needs none: goheap PID\n",
+		      stderr);
+		return &funcs;
+	}
 	/* Before there is a session, goheap.gdb does no more than define its commands; the load's
 	 * own hook is among them. */
 	char *directory = find_directory();
