@@ -419,6 +419,11 @@ bool gh_switches_find(struct gh_switches *switches, const struct gh_pclntab *tab
 
 void gh_switches_free(struct gh_switches *switches);
 
+/* FUNC is what C code calls Go by: *SLOT is where it keeps what sched.sp of the thread's own g was
+ * before, in bytes above what that is meanwhile. False if it is another function, or that is not
+ * known. */
+bool gh_callback_slot(const struct gh_pclntab *tab, const struct gh_func *func, uint8_t *slot);
+
 /* The registers that C code has its callees preserve, as runtime/cgo's crosscall2 saves them. */
 struct gh_saved_registers {
 	uint64_t from; /* address from which on all are saved */

@@ -97,6 +97,26 @@ bool gh_switches_find(struct gh_switches *switches, const struct gh_pclntab *tab
 	return !switches->list.failed || gh_fail_memory(err, tab->image->path);
 }
 
+/* Up to Go 1.16 it was named for that it has the goroutine. */
+static bool is_callback(const char *name)
+{
+	return gh_stack_is_named(name, "runtime.cgocallback") ||
+	       gh_stack_is_named(name, "runtime.cgocallback_gofunc");
+}
+
+bool gh_callback_slot(const struct gh_pclntab *tab, const struct gh_func *func, uint8_t *slot)
+{
+	struct gh_switches found = {0};
+	if (!is_callback(gh_pclntab_name(tab, func->name)))
+		return false;
+	gh_switch_amd64_callback(&found, tab, func);
+	gh_switch_arm64_callback(&found, tab, func);
+	bool known = found.list.count > 0;
+	*slot = known ? found.list.items[0].sp_slot : 0;
+	gh_switches_free(&found);
+	return known;
+}
+
 void gh_saved_registers(struct gh_saved_registers *saved, const struct gh_pclntab *tab,
 			const struct gh_func *func)
 {

@@ -165,6 +165,24 @@ struct gh_dump_label {
 	size_t value_size;
 };
 
+/* A frame of C code on the stack of a goroutine's thread. */
+struct gh_dump_c_frame {
+	size_t goroutine; /* number of its record */
+	uint64_t callees; /* how many of the goroutine's own frames it called, directly or not */
+	uint64_t pc;      /* a return address but for the first, where that runs */
+	uint64_t place;   /* of its functions, for gh_dump_c_places */
+};
+
+/* A function in C code. The texts are the dump's, and empty where they are not known. */
+struct gh_dump_c_place {
+	const char *function; /* its name; of one that has none where it is: "libc.so.6+0x12ab" */
+	const char *object;   /* the name of the file that has the code */
+	const char *file;     /* of the source */
+	uint64_t line;        /* there; 0 if it is not known */
+	uint64_t offset;      /* of the address: in the function; without a name, in the object */
+	bool inlined;         /* into the next */
+};
+
 struct gh_dump {
 	char *path;                     /* as given; owned */
 	const struct gh_memory *memory; /* of what has the rest that no record has; not owned;
@@ -191,6 +209,8 @@ struct gh_dump {
 	struct GH_VECTOR(struct gh_dump_extras) extras; /* by goroutine number, as far as goheap's
 							   own section has them */
 	struct gh_dump_slice labels; /* that these name; empty if there are none */
+	struct GH_VECTOR(struct gh_dump_c_frame) c_frames; /* by goroutine */
+	struct gh_dump_slice c_places;                     /* what their places are in */
 	struct gh_dump_lost lost;
 	struct gh_dump_damage damage;
 	struct gh_error warning; /* why records are missing at the end; "" if none are */
@@ -242,6 +262,14 @@ struct gh_dump_extras gh_dump_extras(const struct gh_dump *dump, size_t number);
 /* Fills LABELS with those of goroutine NUMBER, sorted by key, and returns how many there are. */
 size_t gh_dump_labels(const struct gh_dump *dump, size_t number,
 		      struct gh_dump_label labels[GH_DUMP_LABELS_MAX]);
+
+/* The frames of C code of goroutine NUMBER, callees first, COUNT of them. */
+const struct gh_dump_c_frame *gh_dump_c_frames(const struct gh_dump *dump, size_t number,
+					       size_t *count);
+
+/* Fills PLACES with the functions of FRAME, innermost first, and returns how many there are. */
+size_t gh_dump_c_places(const struct gh_dump *dump, const struct gh_dump_c_frame *frame,
+			struct gh_dump_c_place places[GH_DUMP_C_PLACES]);
 
 /* Where goroutine NUMBER's frames, defers and panics are. */
 const struct gh_dump_stack *gh_dump_stack(const struct gh_dump *dump, size_t number);

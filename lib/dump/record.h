@@ -217,7 +217,21 @@ enum gh_section_tag {
 	GH_SECTION_LOST,
 	/* For each goroutine's record, in the file's order: the size of its stack, in bytes. */
 	GH_SECTION_STACKS,
+	/* At each place what is at an address in C code: the number of functions, at most
+	 * GH_DUMP_C_PLACES, and of each, innermost first, whether it is inlined into the next; how
+	 * far the address is after its start, or that of the file; its line, 0 for none; and three
+	 * texts that a 0 ends, empty where they are not known: its name or where it is, the file
+	 * that has the code, the source. */
+	GH_SECTION_C_PLACES,
+	/* For each goroutine with C code on its thread's stack, in the file's order: the number of
+	 * its record, and of frames; of each, callees first, how many of the goroutine's own frames
+	 * were called by it, directly or not; the pc; where its functions are in the part before.
+	 */
+	GH_SECTION_C_FRAMES,
 };
+
+/* No more functions are at one address in C code. */
+#define GH_DUMP_C_PLACES 16
 
 /* The flags of a goroutine. */
 #define GH_SECTION_LOCKED   1 /* to its thread */

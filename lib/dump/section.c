@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "lib/dump/internal.h"
+#include "lib/util/bsearch.h"
 
 /* Reads goroutines up to the end of CUR, or before one that is cut off. False if memory ran out. */
 static bool read_goroutines(struct gh_dump *dump, struct gh_cursor cur)
@@ -30,13 +31,83 @@ static void read_stacks(struct gh_dump *dump, struct gh_cursor cur)
 	}
 }
 
+static struct gh_dump_slice slice_of(const struct gh_cursor *part)
+{
+	return (struct gh_dump_slice){.offset = gh_cursor_offset(part),
+				      .size = gh_cursor_size(part)};
+}
+
+/* Reads the frames of C code, up to the end of CUR or to what does not fit together; the first part
+ * of this tag counts. False if memory ran out. */
+static bool read_c_frames(struct gh_dump *dump, struct gh_cursor cur)
+{
+	size_t least = 0;
+	while (gh_cursor_left(&cur) > 0) {
+		uint64_t goroutine = gh_cursor_uvarint(&cur);
+		uint64_t count = gh_cursor_uvarint(&cur);
+		uint64_t callees = 0;
+		if (goroutine < least || goroutine >= dump->stacks.count)
+			return true;
+		least = (size_t)goroutine + 1;
+		for (; count > 0; count--) {
+			struct gh_dump_c_frame frame = {.goroutine = (size_t)goroutine};
+			frame.callees = gh_cursor_uvarint(&cur);
+			frame.pc = gh_cursor_uvarint(&cur);
+			frame.place = gh_cursor_uvarint(&cur);
+			if (cur.failed || frame.callees < callees)
+				return true;
+			callees = frame.callees;
+			if (!gh_vector_push(&dump->c_frames, frame))
+				return false;
+		}
+	}
+	return true;
+}
+
+const struct gh_dump_c_frame *gh_dump_c_frames(const struct gh_dump *dump, size_t number,
+					       size_t *count)
+{
+	const struct gh_dump_c_frame *frames = dump->c_frames.items;
+	size_t first = gh_lower_bound(dump->c_frames.count, i, frames[i].goroutine < number);
+	size_t end = first;
+	while (end < dump->c_frames.count && frames[end].goroutine == number)
+		end++;
+	*count = end - first;
+	return frames + first;
+}
+
+size_t gh_dump_c_places(const struct gh_dump *dump, const struct gh_dump_c_frame *frame,
+			struct gh_dump_c_place places[GH_DUMP_C_PLACES])
+{
+	struct gh_cursor cur = gh_dump_bytes(dump, dump->c_places);
+	size_t found = 0;
+	gh_cursor_seek(&cur, frame->place);
+	uint64_t count = gh_cursor_uvarint(&cur);
+	while (found < count && found < GH_DUMP_C_PLACES) {
+		struct gh_dump_c_place *place = &places[found];
+		place->inlined = gh_cursor_uvarint(&cur) != 0;
+		place->offset = gh_cursor_uvarint(&cur);
+		place->line = gh_cursor_uvarint(&cur);
+		place->function = gh_cursor_string(&cur);
+		place->object = gh_cursor_string(&cur);
+		place->file = gh_cursor_string(&cur);
+		if (cur.failed)
+			break;
+		found++;
+	}
+	return found;
+}
+
 static bool read_part(struct gh_dump *dump, uint64_t tag, struct gh_cursor part)
 {
+	if (tag == GH_SECTION_C_FRAMES && dump->c_frames.count == 0)
+		return read_c_frames(dump, part);
+	if (tag == GH_SECTION_C_PLACES && dump->c_places.size == 0)
+		dump->c_places = slice_of(&part);
 	if (tag == GH_SECTION_GOROUTINES && dump->extras.count == 0)
 		return read_goroutines(dump, part);
 	if (tag == GH_SECTION_LABELS && dump->labels.size == 0)
-		dump->labels = (struct gh_dump_slice){.offset = gh_cursor_offset(&part),
-						      .size = gh_cursor_size(&part)};
+		dump->labels = slice_of(&part);
 	if (tag == GH_SECTION_LOST && dump->lost.goroutines == 0 && dump->lost.stacks == 0) {
 		dump->lost.goroutines = gh_cursor_uvarint(&part);
 		dump->lost.stacks = gh_cursor_uvarint(&part);

@@ -32,6 +32,8 @@
 	.gregs = {.count = 48, .pc = 32, .sp = 1, .lr = 36},                                       \
 	.arg_registers = {{3, 8}, {14, 4}, {33, 12}}
 
+#define NONE GH_NO_REGISTER
+
 /* A row for each machine. Where the numbers are from:
  *
  * - pc quantum, minimal frame, alignment of the stack: src/internal/goarch/goarch_*.go;
@@ -85,7 +87,13 @@ static const struct gh_arch arches[] = {
 	.dwarf_pc = 16,
 	.dwarf_g = 14,
 	.gdb_has_dwarf_pc = true,
-	.gregs = {.count = 27, .pc = 16, .sp = 19, .fp = 4},
+	.gregs = {.count = 27,
+		  .pc = 16,
+		  .sp = 19,
+		  .fp = 4,
+		  .dwarf = (const uint8_t[]){15,   14, 13,   12,   6,    3,    11,   10,   9,
+					     8,    0,  2,    1,    4,    5,    NONE, 16,   NONE,
+					     NONE, 7,  NONE, NONE, NONE, NONE, NONE, NONE, NONE}},
 	.vectors_note = NT_X86_XSTATE,
 	.signal_frame = {.info = 304,
 			 .pc = 168,
@@ -140,7 +148,14 @@ static const struct gh_arch arches[] = {
 	.dwarf_pc = 32,
 	.dwarf_g = 28,
 	.gdb_has_dwarf_pc = true,
-	.gregs = {.count = 34, .pc = 32, .sp = 31, .fp = 29, .lr = 30},
+	.gregs = {.count = 34,
+		  .pc = 32,
+		  .sp = 31,
+		  .fp = 29,
+		  .lr = 30,
+		  .dwarf = (const uint8_t[]){0,  1,  2,  3,  4,  5,  6,  7,  8,    9,   10, 11,
+					     12, 13, 14, 15, 16, 17, 18, 19, 20,   21,  22, 23,
+					     24, 25, 26, 27, 28, 29, 30, 31, NONE, NONE}},
 	.vectors_note = NT_PRFPREG,
 	.signal_frame = {.pc = 568, .sp = 560, .lr = 552, .registers = 312, .count = 31},
 	.vectors_size = 512,

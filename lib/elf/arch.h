@@ -39,7 +39,12 @@ struct gh_gregset {
 	uint8_t sp;    /* the stack pointer */
 	uint8_t fp;    /* the frame pointer, if gh_arch.dwarf_fp says that Go keeps one */
 	uint8_t lr;    /* the link register, if gh_arch.link_register says that there is one */
+	const uint8_t *dwarf; /* their DWARF numbers, GH_NO_REGISTER for those without; NULL where C
+				 code is not unwound */
 };
+
+/* No register has this number. */
+#define GH_NO_REGISTER 0xff
 
 /* Where a core file's struct elf_prstatus, with words of WORD bytes, has the thread's id, pr_pid,
  * and those registers, pr_reg, in bytes (include/linux/elfcore.h of the kernel), on every machine:

@@ -30,6 +30,7 @@ struct writer {
 	struct gh_dump_types own;      /* the same, if nobody gave them: from the first panic on */
 	struct gh_rtypes rtypes;       /* the program's, likewise; owned */
 	struct gh_stack stack;
+	struct gh_c_stacks c_stacks;
 	struct gh_stack_words words;
 	struct GH_VECTOR(struct deferred) defers; /* of the goroutine, the last first; owned */
 	struct gh_stack_addresses known;          /* of the goroutine: pointers it has beside its
@@ -415,7 +416,7 @@ static void add_to_section(struct gh_dump_section *section, const struct writer 
 			   const struct gh_goroutines *all, const struct gh_goroutine *g)
 {
 	struct gh_process *process = writer->process;
-	unsigned flags = g->locked ? GH_SECTION_LOCKED : 0;
+	unsigned flags = g->locked_to != 0 ? GH_SECTION_LOCKED : 0;
 	if (writer->spans == NULL && process->selected &&
 	    gh_goroutine_is_on(all, process, g, writer->stack.selected.sp))
 		flags |= GH_SECTION_SELECTED;
@@ -430,14 +431,21 @@ static void add_all(struct writer *writer, struct gh_dump_section *section,
 	/* Stacks do not overlap, unless to make work. */
 	uint64_t words = process->memory.source->size / process->tab->pointer_size;
 	struct gh_goroutine g;
+	size_t number = 0;
+	gh_c_stacks_open(&writer->c_stacks, process, &writer->stack, all->layout.sched);
 	while (!writer->stream->bytes.failed && gh_goroutines_next(all, process, &g)) {
 		add_goroutine(writer->stream, process, &reasons, &g);
 		add_stack(writer, &g, &words);
+		gh_c_stacks_add(&writer->c_stacks, &g, number++, writer->words.frames.items,
+				writer->words.frames.count);
 		if (words == 0 || !has_all_frames(writer, &g))
 			section->lost.stacks++;
 		add_to_section(section, writer, all, &g);
 	}
 	section->lost.goroutines = all->lost;
+	section->c_places = writer->c_stacks.places;
+	section->c_frames = writer->c_stacks.list;
+	gh_c_stacks_close(&writer->c_stacks);
 }
 
 bool gh_dump_add_goroutines(struct gh_dump_stream *stream, struct gh_dump_section *section,

@@ -6,6 +6,7 @@
 #include "lib/process/internal.h"
 #include "lib/process/process.h"
 #include "lib/rtype/rtype.h"
+#include "lib/unwind/unwind.h"
 
 /* The records of a heap dump on their way to a file, or kept in memory. */
 
@@ -47,6 +48,8 @@ struct gh_dump_section {
 	struct gh_buffer goroutines; /* as the part has them; owned */
 	struct gh_buffer labels;     /* likewise */
 	struct gh_buffer stacks;     /* likewise */
+	struct gh_buffer c_places;   /* likewise */
+	struct gh_buffer c_frames;   /* likewise */
 	struct gh_numbermap known;   /* addresses of labels to where they are in LABELS; owned */
 	struct gh_dump_lost lost;
 };
@@ -57,6 +60,37 @@ void gh_dump_section_goroutine(struct gh_dump_section *section, struct gh_proces
 
 /* Adds SECTION, which is freed, behind the end of the dump. False if memory ran out for it. */
 bool gh_dump_add_section(struct gh_dump_stream *stream, struct gh_dump_section *section);
+
+/* The C code on the stacks of the threads that goroutines are on: what they have called, and what
+ * has called back.
+ *
+ * Sources: cgocall and cgocallbackg in src/runtime/cgocall.go; asmcgocall and cgocallback in
+ * src/runtime/asm_GOARCH.s; crosscall2 in src/runtime/cgo/asm_GOARCH.s. */
+
+/* What is found of all goroutines. The other fields are private. */
+struct gh_c_stacks {
+	struct gh_buffer places; /* as the section's part has them; the caller's to free */
+	struct gh_buffer list;   /* frames, likewise */
+	struct gh_process *process;
+	const struct gh_stack *stack;               /* for its threads */
+	uint32_t sched;                             /* where runtime.g has sched.sp */
+	struct gh_c_code *code;                     /* owned; NULL if there is none */
+	bool opened;                                /* it was looked for */
+	struct GH_VECTOR(struct gh_c_frame) frames; /* of the part that is looked at; owned */
+	struct gh_numbermap known;                  /* pcs to their places; owned */
+	unsigned left;                              /* frames that may still be added */
+};
+
+/* Prepares for the goroutines of PROCESS, on whose threads are those of STACK. */
+void gh_c_stacks_open(struct gh_c_stacks *stacks, struct gh_process *process,
+		      const struct gh_stack *stack, uint32_t sched);
+
+/* Adds those of G, which has the record NUMBER and these FRAMES. A goroutine that is not in C, and
+ * was not called by it, takes no time. */
+void gh_c_stacks_add(struct gh_c_stacks *stacks, const struct gh_goroutine *g, size_t number,
+		     const struct gh_stack_frame *frames, size_t nframes);
+
+void gh_c_stacks_close(struct gh_c_stacks *stacks);
 
 /* The cleanups of a process, and of those that wait to be called (Go 1.25 and later; Go 1.24 queues
  * them as finalizers), as roots of a heap dump.

@@ -96,7 +96,7 @@ static void parse(const struct gh_g_layout *layout, unsigned word, const struct 
 	if (layout->creator > layout->parent_before && layout->parent_before != 0)
 		g->creator_id = field(bytes, layout->creator - layout->parent_before, 8);
 	if (layout->creator > layout->locked_before && layout->locked_before != 0)
-		g->locked = field(bytes, layout->creator - layout->locked_before, word) != 0;
+		g->locked_to = field(bytes, layout->creator - layout->locked_before, word);
 	if (layout->creator != 0 && layout->labels_after != 0)
 		g->labels = field(bytes, layout->creator + layout->labels_after, word);
 	if (layout->creator != 0 && layout->vectors_after != 0)

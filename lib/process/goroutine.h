@@ -118,7 +118,8 @@ struct gh_goroutine {
 	uint64_t creator_pc;    /* of the go statement that made it, a return address */
 	uint64_t start_pc;      /* entry of its first function */
 	uint64_t creator_id; /* of the goroutine that made it; 0 if none did or it is not known */
-	bool locked;         /* to its thread; false also where that is not known */
+	uint64_t locked_to;  /* the runtime.m that it is locked to; 0 also where that is not known
+			      */
 	uint64_t labels;     /* of profiles: address of its labelMap; 0 if there is none */
 	uint64_t vectors; /* address of the vector registers that it was preempted with, if that was
 			     not at a call; 0 if they are not known, or on its stack */

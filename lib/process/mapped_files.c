@@ -52,8 +52,9 @@ static void add_live(struct gh_mapped_files *files, int pid, uint64_t start, con
 struct lister {
 	struct gh_mapped_files *files;
 	const struct gh_image *core; /* NULL if the process runs */
-	char *name;                  /* NULL once it has been added; owned */
+	char *name;                  /* NULL before the first; owned */
 	uint64_t start;
+	bool added;
 };
 
 /* GDB's core files are without most of what is in files, and its access: a program's or library's
@@ -70,21 +71,24 @@ static bool has_code(const struct lister *lister, const struct gh_mapping *mappi
 
 static void add_if_code(struct lister *lister, int pid, const struct gh_mapping *mapping)
 {
+	struct gh_mapped_files *files = lister->files;
 	if (mapping->offset == 0) {
 		free(lister->name);
 		lister->name = strdup(mapping->name);
 		lister->start = mapping->start;
-		lister->files->failed = lister->files->failed || lister->name == NULL;
+		lister->added = false;
+		files->failed = files->failed || lister->name == NULL;
 	}
 	if (lister->name == NULL || strcmp(lister->name, mapping->name) != 0 ||
-	    !has_code(lister, mapping))
+	    (!lister->added && !has_code(lister, mapping)))
 		return;
-	if (lister->core == NULL)
-		add_live(lister->files, pid, lister->start, lister->name);
-	else
-		add(lister->files, lister->start, lister->name);
-	free(lister->name);
-	lister->name = NULL;
+	if (!lister->added && lister->core == NULL)
+		add_live(files, pid, lister->start, lister->name);
+	else if (!lister->added)
+		add(files, lister->start, lister->name);
+	lister->added = true;
+	if (!files->failed)
+		files->items[files->count - 1].end = mapping->end;
 }
 
 static void take_file(void *context, int pid, struct gh_mapping *mapping)

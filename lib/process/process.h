@@ -13,6 +13,7 @@
  * - thread_registers.c: those of threads, from the notes of core files too;
  * - live_copy.c, live_read.c: copy a running process; live_parts.c: what of it may be copied
  * before;
+ * - c_stacks.c: the C code on goroutines' stacks;
  * - goroutine.c, goroutine_scan.c, g_layout.c, waitreason.c, labels.c: goroutines;
  * - stack.c, stack_words.c, stack_objects.c: their frames, and the pointers in these;
  * - deferred.c, panic.c: deferred calls; panics, and their values;
@@ -98,6 +99,7 @@ struct gh_process {
 	bool selected; /* the first thread is the one that the debugger's user looks at */
 	const struct gh_module *others; /* modules beside the program's; not owned */
 	size_t nothers;
+	const struct gh_mapped_files *files; /* for C code; not owned; NULL: it is left out */
 };
 
 /* The module of PROCESS that has a function at PC, whose number is *INDEX; that of the program, and
@@ -218,6 +220,7 @@ bool gh_mappings_core_files(const struct gh_image *core, gh_mapping_take *take, 
 struct gh_mapped_file {
 	char *path;     /* by which it can be opened here, if it is still there; owned */
 	uint64_t start; /* where its beginning is in memory */
+	uint64_t end;   /* one past the last of it there */
 };
 
 /* By address. */

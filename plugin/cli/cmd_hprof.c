@@ -55,7 +55,8 @@ static bool get_stack(void *context, size_t number, struct gh_hprof_stack *stack
 		    .line = call->line,
 		    .frame = call->frame,
 		};
-		gh_vector_push(&goroutines->calls, copy);
+		if (call->object == NULL)
+			gh_vector_push(&goroutines->calls, copy);
 	}
 	make_name(goroutines, number);
 	*stack = (struct gh_hprof_stack){goroutines->name, goroutines->calls.items,

@@ -80,7 +80,8 @@ void gh_deep_stack_print(FILE *out, const struct gh_dump *dump, struct gh_symbol
 	bool made = gh_traceback_make(&traceback, dump, symbols, deepest);
 	/* Those that Go prints. */
 	for (size_t i = 0; made && i < traceback.calls.count; i++)
-		deep.frames += !traceback.calls.items[i].hidden || traceback.all;
+		deep.frames += traceback.calls.items[i].object == NULL &&
+			       (!traceback.calls.items[i].hidden || traceback.all);
 	const struct gh_call *call = made ? gh_traceback_own_call(&traceback) : NULL;
 	if (call != NULL)
 		deep.function = (struct gh_bytes){call->name, call->length};

@@ -146,7 +146,7 @@ static const struct gh_call *find_syscall(struct gh_wait_query *query, const str
 		return NULL;
 	for (size_t i = 0; i < query->traceback.calls.count; i++) {
 		const struct gh_call *call = &query->traceback.calls.items[i];
-		bool passes = false;
+		bool passes = call->object != NULL;
 		for (size_t k = 0; k < sizeof(passed) / sizeof(*passed); k++)
 			passes = passes || starts_with(call, passed[k]);
 		if (!passes)

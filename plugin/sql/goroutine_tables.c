@@ -191,9 +191,15 @@ static void give_stack(sqlite3_context *out, const struct gh_sql_cursor *cursor)
 	char *text = NULL;
 	size_t size;
 	FILE *stream = traceback != NULL ? open_memstream(&text, &size) : NULL;
-	for (size_t i = traceback != NULL ? traceback->calls.count : 0; stream != NULL && i-- > 0;)
-		fprintf(stream, "%.*s%s", (int)traceback->calls.items[i].length,
-			traceback->calls.items[i].name, i > 0 ? ";" : "");
+	const char *separator = "";
+	for (size_t i = traceback != NULL ? traceback->calls.count : 0;
+	     stream != NULL && i-- > 0;) {
+		const struct gh_call *call = &traceback->calls.items[i];
+		if (call->object != NULL)
+			continue;
+		fprintf(stream, "%s%.*s", separator, (int)call->length, call->name);
+		separator = ";";
+	}
 	gh_sql_give_stream(out, stream, true, &text, &size);
 }
 
@@ -249,7 +255,21 @@ static void give_depth(sqlite3_context *out, const struct gh_sql_cursor *cursor)
 {
 	const struct gh_dump_stack *stack = gh_dump_stack(cursor->heap->dump, cursor->item);
 	const struct gh_call *call = call_of(cursor);
-	gh_sql_give_number(out, call->frame - stack->first_frame);
+	if (call->object == NULL)
+		gh_sql_give_number(out, call->frame - stack->first_frame);
+}
+
+static void give_language(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	const struct gh_call *call = call_of(cursor);
+	gh_sql_give_text(out, call->object != NULL ? "c" : "go");
+}
+
+static void give_binary(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	const struct gh_call *call = call_of(cursor);
+	if (call->object != NULL && *call->object != '\0')
+		gh_sql_give_text(out, call->object);
 }
 
 static struct gh_dump_frame frame_of(const struct gh_sql_cursor *cursor)
@@ -262,12 +282,16 @@ static struct gh_dump_frame frame_of(const struct gh_sql_cursor *cursor)
 
 static void give_sp(sqlite3_context *out, const struct gh_sql_cursor *cursor)
 {
-	gh_sql_give_number(out, frame_of(cursor).sp);
+	const struct gh_call *call = call_of(cursor);
+	if (call->object == NULL)
+		gh_sql_give_number(out, frame_of(cursor).sp);
 }
 
 static void give_size(sqlite3_context *out, const struct gh_sql_cursor *cursor)
 {
-	gh_sql_give_number(out, frame_of(cursor).size);
+	const struct gh_call *call = call_of(cursor);
+	if (call->object == NULL)
+		gh_sql_give_number(out, frame_of(cursor).size);
 }
 
 static const struct gh_sql_column frame_columns[] = {
@@ -283,6 +307,8 @@ static const struct gh_sql_column frame_columns[] = {
      .about = "where it goes on"},
     {"sp", GH_SQL_ADDRESS, give_sp, .about = "of the frame"},
     {"size", "INTEGER", give_size, .about = "of the frame, in bytes"},
+    {"language", "TEXT", give_language, .about = "go, or c; of C depth, sp and size are not known"},
+    {"binary", "TEXT", give_binary, .about = "name of the program or library that has C code"},
     {0},
 };
 

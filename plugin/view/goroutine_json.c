@@ -11,6 +11,8 @@ struct call_row {
 	uint64_t pc;
 	uint64_t offset; /* of the pc in the function */
 	bool inlined;
+	const char *language; /* "c"; NULL for Go's */
+	const char *binary;   /* that has C code; NULL if it is not known */
 };
 
 #define PLACE_COLUMNS                                                                              \
@@ -41,6 +43,8 @@ static void print_calls(struct gh_emit *emit, const struct gh_goroutine_list *li
 	    {"pc", GH_COL_ADDRESS(struct call_row, pc)},
 	    {"offset", GH_COL_NUMBER(struct call_row, offset)},
 	    {"inlined", GH_COL_BOOL(struct call_row, inlined)},
+	    {"language", GH_COL_TEXT(struct call_row, language), .optional = true},
+	    {"binary", GH_COL_TEXT(struct call_row, binary), .optional = true},
 	    {0},
 	};
 	for (size_t i = 0; i < listing->traceback.calls.count; i++) {
@@ -52,6 +56,8 @@ static void print_calls(struct gh_emit *emit, const struct gh_goroutine_list *li
 		    .pc = call->pc,
 		    .offset = call->offset,
 		    .inlined = call->inlined,
+		    .language = call->object != NULL ? "c" : NULL,
+		    .binary = call->object != NULL && *call->object != '\0' ? call->object : NULL,
 		};
 		if (gh_goroutine_has_call(listing, call))
 			gh_emit_item(emit, columns, &row);

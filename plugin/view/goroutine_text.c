@@ -53,9 +53,25 @@ bool gh_goroutine_has_call(const struct gh_goroutine_list *listing, const struct
 	return !call->hidden || listing->all || listing->traceback.all;
 }
 
+/* Prints the line and pc of CALL, of C code, as Go does where a symbolizer tells it of such
+ * (printOneCgoTraceback of src/runtime/traceback.go). */
+static void print_c_place(FILE *out, const struct gh_call *call)
+{
+	fputs("\t", out);
+	if (*call->file != '\0') {
+		gh_escape_print(out, call->file);
+		fprintf(out, ":%" PRId32 " ", call->line);
+	}
+	fprintf(out, "pc=0x%" PRIx64 "\n", call->pc);
+}
+
 /* Prints the line of CALL's source. */
 static void print_place(FILE *out, const struct gh_call *call)
 {
+	if (call->object != NULL) {
+		print_c_place(out, call);
+		return;
+	}
 	if (*call->file == '\0')
 		return;
 	fputs("\t", out);
@@ -101,7 +117,7 @@ static void print_body(FILE *out, struct gh_goroutine_list *listing, size_t goro
 			continue;
 		gh_traceback_print_name(out, &traceback->calls.items[i]);
 		/* Groups are of goroutines with the same stack, whatever they work on. */
-		if (listing->group)
+		if (listing->group && traceback->calls.items[i].object == NULL)
 			fputs("(...)", out);
 		else
 			gh_traceback_print_arguments(out, listing->dump, listing->symbols,
@@ -220,7 +236,7 @@ static void print_first_call(FILE *out, struct gh_goroutine_list *listing)
 	const struct gh_call *found = NULL;
 	for (size_t i = 0; i < traceback->calls.count; i++) {
 		const struct gh_call *call = &traceback->calls.items[i];
-		if (!gh_goroutine_has_call(listing, call) ||
+		if (call->object != NULL || !gh_goroutine_has_call(listing, call) ||
 		    (found != NULL && gh_call_is_standard(call)))
 			continue;
 		found = call;
@@ -338,7 +354,7 @@ static void print_order(FILE *out, const struct gh_goroutine_list *listing)
 	const struct gh_traceback *traceback = &listing->traceback;
 	for (size_t i = 0; i < traceback->calls.count; i++) {
 		const struct gh_call *call = &traceback->calls.items[i];
-		if (!gh_goroutine_has_call(listing, call))
+		if (call->object != NULL || !gh_goroutine_has_call(listing, call))
 			continue;
 		counts[MAIN] += gh_call_is_main(call);
 		if (gh_call_is_standard(call))
@@ -350,7 +366,7 @@ static void print_order(FILE *out, const struct gh_goroutine_list *listing)
 		fprintf(out, "%010u ", UINT_MAX - counts[i]);
 	for (size_t i = 0; i < traceback->calls.count; i++) {
 		const struct gh_call *call = &traceback->calls.items[i];
-		if (!gh_goroutine_has_call(listing, call))
+		if (call->object != NULL || !gh_goroutine_has_call(listing, call))
 			continue;
 		gh_traceback_print_name(out, call);
 		fprintf(out, "\n%s\n%010" PRId32 "\n", short_file(call), call->line);

@@ -66,14 +66,14 @@ static void describe(struct gh_target *target, uint64_t entry)
 	target->process = gh_process_of(&target->program, &target->memory, &target->info, entry);
 }
 
-/* Finds the modules beside the program's among FILES, which are freed. */
-static void find_others(struct gh_target *target, struct gh_mapped_files *files)
+/* Finds the modules beside the program's among the files. */
+static void find_others(struct gh_target *target)
 {
-	gh_other_modules_find(&target->others, files, &target->memory, &target->program.image,
-			      target->process.bias);
+	gh_other_modules_find(&target->others, &target->files, &target->memory,
+			      &target->program.image, target->process.bias);
 	target->process.others = target->others.list.items;
 	target->process.nothers = target->others.list.count;
-	gh_mapped_files_free(files);
+	target->process.files = &target->files;
 }
 
 /* Finds where the program's entry point is in the core file's process. */
@@ -139,9 +139,8 @@ static bool open_core(struct gh_target *target, const char *path, const char *pr
 	gh_identity_of_core(&identity, &target->core);
 	if (!check_identity(target, &identity, &target->memory))
 		return false;
-	struct gh_mapped_files files = {0};
-	gh_mapped_files_core(&files, &target->core);
-	find_others(target, &files);
+	gh_mapped_files_core(&target->files, &target->core);
+	find_others(target);
 	gh_core_threads(&target->threads, &target->core);
 	target->process.threads = target->threads.items;
 	target->process.nthreads = target->threads.count;
@@ -251,9 +250,8 @@ static bool open_live(struct gh_target *target, int pid, const char *program, bo
 	describe(target, target->live.entry);
 	if (program != NULL && !check_running(target, pid))
 		return false;
-	struct gh_mapped_files files = {0};
-	gh_mapped_files_live(&files, pid);
-	find_others(target, &files);
+	gh_mapped_files_live(&target->files, pid);
+	find_others(target);
 	if (pause && !copy_stopped(target))
 		return false;
 	/* From here on only whoever asks waits. */
@@ -290,6 +288,7 @@ void gh_target_close(struct gh_target *target)
 	gh_vector_free(&target->threads);
 	gh_buildinfo_free(&target->info);
 	gh_other_modules_free(&target->others);
+	gh_mapped_files_free(&target->files);
 	gh_program_close(&target->program);
 	gh_image_close(&target->core);
 }

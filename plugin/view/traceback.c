@@ -75,11 +75,39 @@ static struct gh_call *add_call(struct gh_traceback *traceback)
 	return call;
 }
 
-/* The call inside the one that comes next; NULL at the top. */
+/* The call of Go's inside the one that comes next; NULL at the top. */
 static const struct gh_call *last_call(const struct gh_traceback *traceback)
 {
-	return traceback->calls.count > 0 ? &traceback->calls.items[traceback->calls.count - 1]
-					  : NULL;
+	size_t count = traceback->calls.count;
+	while (count > 0 && traceback->calls.items[count - 1].object != NULL)
+		count--;
+	return count > 0 ? &traceback->calls.items[count - 1] : NULL;
+}
+
+/* Adds the calls that are in FRAME, of C code, to those of STACK. False if memory ran out. */
+static bool add_c_frame(struct gh_traceback *traceback, const struct gh_dump *dump,
+			const struct gh_dump_stack *stack, const struct gh_dump_c_frame *frame)
+{
+	struct gh_dump_c_place places[GH_DUMP_C_PLACES];
+	size_t count = gh_dump_c_places(dump, frame, places);
+	for (size_t i = 0; i < count; i++) {
+		const struct gh_dump_c_place *place = &places[i];
+		struct gh_call *call = add_call(traceback);
+		if (call == NULL)
+			return false;
+		*call = (struct gh_call){
+		    .name = place->function,
+		    .length = strlen(place->function),
+		    .file = place->file,
+		    .line = place->line <= INT32_MAX ? (int32_t)place->line : 0,
+		    .pc = frame->pc,
+		    .offset = place->offset,
+		    .frame = stack->first_frame + (size_t)frame->callees,
+		    .object = place->object,
+		    .inlined = place->inlined,
+		};
+	}
+	return true;
 }
 
 /* The frame was interrupted, its pc no return address: it was made to call what CALLEE is. */
@@ -156,12 +184,19 @@ bool gh_traceback_make(struct gh_traceback *traceback, const struct gh_dump *dum
 		       struct gh_symbols *symbols, size_t number)
 {
 	const struct gh_dump_stack *stack = gh_dump_stack(dump, number);
+	size_t left;
+	const struct gh_dump_c_frame *next = gh_dump_c_frames(dump, number, &left);
 	bool first = true;
 	traceback->calls.count = 0;
-	for (size_t i = 0; i < stack->nframes; i++)
-		if (!add_frame(traceback, dump, symbols, stack->first_frame + i,
+	for (size_t i = 0; i <= stack->nframes; i++) {
+		for (; left > 0 && next->callees <= i; next++, left--)
+			if (!add_c_frame(traceback, dump, stack, next))
+				return false;
+		if (i < stack->nframes &&
+		    !add_frame(traceback, dump, symbols, stack->first_frame + i,
 			       i + 1 == stack->nframes, &first))
 			return false;
+	}
 	traceback->all = first;
 	return true;
 }
@@ -232,7 +267,8 @@ const struct gh_call *gh_traceback_own_call(const struct gh_traceback *traceback
 	const struct gh_call *own = NULL;
 	for (size_t i = 0; i < traceback->calls.count; i++) {
 		const struct gh_call *call = &traceback->calls.items[i];
-		if (is(call, "runtime.goexit") || (call->hidden && !traceback->all))
+		if (call->object != NULL || is(call, "runtime.goexit") ||
+		    (call->hidden && !traceback->all))
 			continue;
 		if (!gh_call_is_standard(call) && !is_cgo_wrapper(call))
 			return call;
@@ -267,9 +303,24 @@ void gh_traceback_print_function(FILE *out, const char *name, size_t length)
 	gh_print_bytes(out, end, (size_t)(name + length - end), false);
 }
 
+/* Prints the name of a function in C, and the file that has it, unless the name begins with that:
+ * libc.so.6+0x12ab. */
+static void print_c_name(FILE *out, const struct gh_call *call)
+{
+	size_t length = strlen(call->object);
+	gh_print_bytes(out, call->name, call->length, false);
+	if (length == 0 || (call->length > length && call->name[length] == '+' &&
+			    memcmp(call->name, call->object, length) == 0))
+		return;
+	fputs(" in ", out);
+	gh_escape_print(out, call->object);
+}
+
 void gh_traceback_print_name(FILE *out, const struct gh_call *call)
 {
-	if (is(call, "runtime.gopanic"))
+	if (call->object != NULL)
+		print_c_name(out, call);
+	else if (is(call, "runtime.gopanic"))
 		fputs("panic", out);
 	else
 		gh_traceback_print_function(out, call->name, call->length);
@@ -353,6 +404,8 @@ static bool has_arguments(const struct gh_dump *dump, const struct gh_pclntab *t
 void gh_traceback_print_arguments(FILE *out, const struct gh_dump *dump, struct gh_symbols *symbols,
 				  const struct gh_call *call)
 {
+	if (call->object != NULL)
+		return;
 	const struct gh_place *place =
 	    symbols != NULL && !call->inlined ? gh_symbols_find(symbols, call->at) : NULL;
 	const struct gh_pclntab *tab = place != NULL ? place->module.tab : NULL;

@@ -69,6 +69,7 @@ struct gh_target { /* a Go process that is read: from a core file, or while it r
 	struct gh_image core;               /* zeros if it runs */
 	struct gh_live_copy live;           /* zeros if it is a core file's */
 	struct gh_thread_registers threads; /* of a core file */
+	struct gh_mapped_files files;
 	struct gh_other_modules others;
 	struct gh_memory memory;
 	struct gh_process process;
@@ -246,9 +247,10 @@ struct gh_call {
 	uint64_t at;  /* what was looked up: pc, or an address within the call that it is after */
 	uint64_t sp;  /* of the caller's frame; 0 if that is not known */
 	size_t frame; /* number of the frame */
-	bool inlined; /* into the next call */
-	bool current; /* its thread is at pc */
-	bool hidden;  /* Go leaves it out: it is the runtime's, or a wrapper */
+	const char *object; /* of C code: the file that has it, or ""; else NULL */
+	bool inlined;       /* into the next call */
+	bool current;       /* its thread is at pc */
+	bool hidden;        /* Go leaves it out: it is the runtime's, or a wrapper */
 };
 
 struct gh_traceback {

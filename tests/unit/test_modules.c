@@ -31,7 +31,7 @@ START_TEST(each_go_library_is_there_once)
 	write_program(library);
 	write_program(other);
 	struct gh_mapped_file files[] = {
-	    {library, 0x1000}, {self, 0x2000}, {library, 0x3000}, {other, 0x4000}};
+	    {library, 0x1000, 0}, {self, 0x2000, 0}, {library, 0x3000, 0}, {other, 0x4000, 0}};
 	const struct gh_mapped_files mapped = {.items = files, .count = 4};
 	const struct {
 		const char *program;

@@ -177,10 +177,11 @@ export const goroutineLink = (id, text) => link(['goroutines', String(id)], unde
 export const goroutineLinks = ids => ids.flatMap(id => [goroutineLink(id), ' ']);
 
 /* The first call of FRAMES that is the program's own. */
-export const ownFrame = frames => frames.find(frame => !/^(runtime|sync|internal|syscall|time|context)[./]/.test(frame.function)) || frames[0];
+export const ownFrame = frames => frames.find(frame => frame.language !== 'c' && !/^(runtime|sync|internal|syscall|time|context)[./]/.test(frame.function)) || frames[0];
 
 export function frameList(frames) {
 	return make('ol', { class: 'frames' }, ...frames.map(frame => make('li', {}, make('span', { class: 'mono' }, frame.function),
+		frame.language === 'c' ? make('span', { class: 'faint' }, ` in C, ${frame.binary || ''}`) : '',
 		frame.file ? make('span', { class: 'faint' }, ` ${frame.file}:${frame.line}`) : '')));
 }
 

@@ -1,0 +1,382 @@
+#include "lib/process/dump_parts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/code/code.h"
+#include "lib/dump/record.h"
+#include "lib/unwind/unwind.h"
+#include "lib/util/bsearch.h"
+#include "lib/util/open_file.h"
+
+/* Parts of a goroutine's stack that are C code: calls of C that have called Go. */
+#define MAX_PARTS 64
+
+/* Frames of C code, of all goroutines. */
+#define MAX_ALL_FRAMES (1U << 20)
+
+/* Frames of Go code between C code and runtime.cgocallback. */
+#define MAX_GO_FRAMES 16
+
+/* C code that has called nothing yet is so near to where it was called, in bytes, unless it is of
+ * another thread. */
+#define NEAR (256 << 10)
+
+/* runtime.asmcgocall keeps the goroutine that it was called by this near to its SP, in bytes. */
+#define SAVED_GOROUTINE 64
+
+/* Frames of a part. */
+struct part {
+	struct gh_c_stacks *stacks;
+	bool ended;  /* they are all: Go called the last of them, */
+	uint64_t sp; /* with this SP */
+};
+
+static uint64_t start_of_program(const struct gh_process *process)
+{
+	const struct gh_image *image = process->tab->image;
+	return image->nloads > 0 ? image->loads[0]->p_vaddr + process->bias : 0;
+}
+
+static void add_program(struct gh_c_stacks *stacks)
+{
+	const struct gh_process *process = stacks->process;
+	const struct gh_mapped_files *files = process->files;
+	const char *name = process->tab->image->path;
+	struct gh_error err;
+	struct stat st;
+	int fd = gh_open_file(name, &st, &err);
+	for (size_t i = 0; i < files->count; i++)
+		if (files->items[i].start == start_of_program(process))
+			name = files->items[i].path;
+	if (fd >= 0)
+		gh_c_code_add(stacks->code, fd, name, process->bias);
+}
+
+/* Adds FILE, if it is what the process has loaded, and still there. */
+static void add_library(struct gh_c_stacks *stacks, struct gh_mapped_file *file)
+{
+	struct gh_mapped_files one = {.items = file, .count = 1};
+	struct gh_error err;
+	struct gh_image image;
+	struct stat st;
+	uint64_t bias;
+	if (!gh_image_open_unrelocated(&image, file->path, &err))
+		return;
+	bool found =
+	    gh_mapped_files_find(&one, stacks->process->memory.source, &image, &bias, &err);
+	int fd = found ? gh_open_file(file->path, &st, &err) : -1;
+	if (fd >= 0 && gh_is_same_file(&st, &image.file))
+		gh_c_code_add(stacks->code, fd, file->path, bias);
+	else if (fd >= 0)
+		close(fd);
+	gh_image_close(&image);
+}
+
+/* Finds the code of the process, once. False if it cannot be found. */
+static bool open_code(struct gh_c_stacks *stacks)
+{
+	const struct gh_process *process = stacks->process;
+	const struct gh_mapped_files *files = process->files;
+	if (stacks->opened)
+		return stacks->code != NULL;
+	stacks->opened = true;
+	stacks->code = gh_c_code_new(process->memory.source, process->tab->image->arch);
+	if (stacks->code == NULL)
+		return false;
+	add_program(stacks);
+	for (size_t i = 0; i < files->count; i++)
+		if (files->items[i].start != start_of_program(process))
+			add_library(stacks, &files->items[i]);
+	return true;
+}
+
+/* PC is in Go code. C code that Go's linker has linked is in its table, too, but without the sizes
+ * of its frames. */
+static bool is_go(const struct gh_process *process, uint64_t pc)
+{
+	struct gh_func func;
+	size_t index;
+	struct gh_module module = gh_process_module_at(process, pc, &index);
+	return index != SIZE_MAX && gh_pclntab_func(module.tab, index, &func, NULL) &&
+	       gh_pcvalue_at(module.tab, &func, func.pcsp, pc - module.bias) >= 0;
+}
+
+static bool take_frame(void *context, const struct gh_c_frame *frame)
+{
+	struct part *part = context;
+	struct gh_c_stacks *stacks = part->stacks;
+	if (is_go(stacks->process, frame->pc)) {
+		part->ended = true;
+		part->sp = frame->sp;
+		return false;
+	}
+	return gh_vector_push(&stacks->frames, *frame);
+}
+
+/* The file that the process has mapped at PC, whose code could not be read; NULL for none. */
+static const struct gh_mapped_file *find_file(const struct gh_process *process, uint64_t pc)
+{
+	const struct gh_mapped_file *files = process->files->items;
+	size_t after = gh_lower_bound(process->files->count, i, files[i].start <= pc);
+	return after > 0 && pc < files[after - 1].end ? &files[after - 1] : NULL;
+}
+
+/* Completes PLACE, the only one at PC, by the table of functions of Go's linker, and by what is
+ * mapped. */
+static void complete(const struct gh_process *process, uint64_t pc, struct gh_c_place *place)
+{
+	struct gh_func func;
+	size_t index;
+	struct gh_module module = gh_process_module_at(process, pc, &index);
+	const struct gh_mapped_file *file = place->object == NULL ? find_file(process, pc) : NULL;
+	if (file != NULL) {
+		const char *slash = strrchr(file->path, '/');
+		place->object = slash != NULL ? slash + 1 : file->path;
+		place->offset = pc - file->start;
+	}
+	if (place->function == NULL && index != SIZE_MAX &&
+	    gh_pclntab_func(module.tab, index, &func, NULL)) {
+		place->function = gh_pclntab_name(module.tab, func.name);
+		place->offset = pc - module.bias - func.entry;
+	}
+}
+
+/* Adds the name of the function at PLACE; of one without a name where it is: libc.so.6+0x12ab. */
+static void add_function(struct gh_buffer *out, const struct gh_c_place *place)
+{
+	char text[32];
+	if (place->function == NULL && place->object != NULL)
+		gh_buffer_bytes(out, place->object, strlen(place->object));
+	snprintf(text, sizeof(text), "%s0x%" PRIx64, place->object != NULL ? "+" : "",
+		 place->offset);
+	gh_buffer_string(out, place->function != NULL ? place->function : text);
+}
+
+static const char *text_of(const char *text)
+{
+	return text != NULL ? text : "";
+}
+
+/* Where what is at FRAME is in the part of places; it is added if it is not there yet. */
+static uint32_t find_place(struct gh_c_stacks *stacks, const struct gh_c_frame *frame)
+{
+	struct gh_c_place places[GH_C_PLACES];
+	struct gh_buffer *out = &stacks->places;
+	uint64_t key = frame->pc << 1 | frame->interrupted;
+	uint32_t place = gh_numbermap_get(&stacks->known, key);
+	if (place != GH_NOT_MAPPED)
+		return place;
+	place = (uint32_t)out->size;
+	size_t count = gh_c_code_places(stacks->code, frame, places);
+	complete(stacks->process, frame->pc, &places[0]);
+	gh_buffer_uleb128(out, count);
+	for (size_t i = 0; i < count; i++) {
+		gh_buffer_uleb128(out, places[i].inlined);
+		gh_buffer_uleb128(out, places[i].offset);
+		gh_buffer_uleb128(out, places[i].line > 0 ? (uint64_t)places[i].line : 0);
+		add_function(out, &places[i]);
+		gh_buffer_string(out, text_of(places[i].object));
+		gh_buffer_string(out, text_of(places[i].file));
+	}
+	if (!gh_numbermap_put(&stacks->known, key, place))
+		out->failed = true;
+	return place;
+}
+
+/* Adds the part's frames, which have called CALLEES of the goroutine's own, to TEXT. */
+static void add_part(struct gh_c_stacks *stacks, struct gh_buffer *text, size_t callees,
+		     size_t *count)
+{
+	for (size_t i = 0; i < stacks->frames.count && stacks->left > 0; i++, stacks->left--) {
+		const struct gh_c_frame *frame = &stacks->frames.items[i];
+		gh_buffer_uleb128(text, callees);
+		gh_buffer_uleb128(text, frame->pc);
+		gh_buffer_uleb128(text, find_place(stacks, frame));
+		++*count;
+	}
+}
+
+static void set_register(struct gh_c_registers *registers, unsigned number, uint64_t value)
+{
+	if (number >= GH_C_REGISTERS)
+		return;
+	registers->values[number] = value;
+	registers->known |= UINT64_C(1) << number;
+}
+
+/* The registers of THREAD, by their DWARF numbers. */
+static struct gh_c_registers registers_of(const struct gh_arch *arch,
+					  const struct gh_stack_thread *thread)
+{
+	struct gh_c_registers registers = {.pc = thread->at.pc, .interrupted = true};
+	bool handled = thread->signal.number != 0 && arch->signal_frame.dwarf != NULL;
+	const uint8_t *numbers = handled ? arch->signal_frame.dwarf : arch->gregs.dwarf;
+	for (unsigned i = 0; i < thread->at.count; i++)
+		set_register(&registers, numbers[i], thread->at.values[i]);
+	set_register(&registers, arch->dwarf_sp, thread->at.sp);
+	return registers;
+}
+
+/* The thread whose stack reaches nearest below TOP, in C code; NULL for none. */
+static const struct gh_stack_thread *find_thread(const struct gh_c_stacks *stacks, uint64_t top)
+{
+	const struct gh_stack_thread *threads = stacks->stack->threads;
+	size_t after = gh_lower_bound(stacks->process->nthreads, i, threads[i].at.sp <= top);
+	if (after == 0 || is_go(stacks->process, threads[after - 1].at.pc))
+		return NULL;
+	return &threads[after - 1];
+}
+
+/* A word at SP, or little above, is the address of G. */
+static bool has_goroutine(struct gh_process *process, uint64_t sp, const struct gh_goroutine *g)
+{
+	for (uint64_t at = sp; at < sp + SAVED_GOROUTINE; at += process->tab->pointer_size)
+		if (gh_process_word(process, at) == g->address)
+			return true;
+	return false;
+}
+
+/* Finds the frames of the C code that G is in. What is called is on the stack of its thread, below
+ * TOP. */
+static void find_called(struct gh_c_stacks *stacks, const struct gh_goroutine *g, uint64_t top)
+{
+	struct part part = {.stacks = stacks};
+	const struct gh_stack_thread *thread = find_thread(stacks, top);
+	stacks->frames.count = 0;
+	if (thread == NULL || !open_code(stacks))
+		return;
+	struct gh_c_registers from = registers_of(stacks->process->tab->image->arch, thread);
+	gh_c_code_walk(stacks->code, &from, take_frame, &part);
+	/* Else the thread is another's: this one's is on a stack of its own. */
+	if (part.ended ? !has_goroutine(stacks->process, part.sp, g) : top - thread->at.sp > NEAR)
+		stacks->frames.count = 0;
+}
+
+/* Fills in the registers that the caller of FRAME, runtime/cgo's crosscall2, has. False if they are
+ * not known. */
+static bool leave_go(struct gh_c_stacks *stacks, const struct gh_stack_frame *frame,
+		     struct gh_c_registers *registers)
+{
+	struct gh_process *process = stacks->process;
+	const struct gh_arch *arch = process->tab->image->arch;
+	struct gh_saved_registers saved;
+	struct gh_func func;
+	size_t index;
+	struct gh_module module = gh_process_module_at(process, frame->entry, &index);
+	*registers = (struct gh_c_registers){0};
+	if (index == SIZE_MAX || !gh_pclntab_func(module.tab, index, &func, NULL))
+		return false;
+	gh_saved_registers(&saved, module.tab, &func);
+	for (unsigned i = 0; i < saved.count; i++)
+		set_register(registers, saved.items[i].reg,
+			     gh_process_word(process, frame->end - saved.items[i].place));
+	set_register(registers, arch->dwarf_sp, frame->end);
+	registers->pc = arch->link_register
+			    ? registers->values[arch->dwarf_ra]
+			    : gh_process_word(process, frame->end - arch->pointer_size);
+	return saved.count > 0;
+}
+
+/* Finds the frames of the C code that called CALLBACK, the frame of runtime.cgocallback, which has
+ * one as large on the thread's own stack, at SP. */
+static void find_callers(struct gh_c_stacks *stacks, const struct gh_stack_frame *callback,
+			 uint64_t sp)
+{
+	struct gh_stack walk = *stacks->stack;
+	const struct gh_stack_thread from = {.at = {.pc = callback->pc, .sp = sp}};
+	struct part part = {.stacks = stacks};
+	struct gh_stack_frame frame;
+	struct gh_c_registers registers;
+	stacks->frames.count = 0;
+	gh_stack_start_thread(&walk, &from);
+	for (unsigned i = 0; i < MAX_GO_FRAMES && gh_stack_next(&walk, &frame); i++) {
+		if (!leave_go(stacks, &frame, &registers))
+			continue;
+		if (open_code(stacks) && !is_go(stacks->process, registers.pc))
+			gh_c_code_walk(stacks->code, &registers, take_frame, &part);
+		break;
+	}
+}
+
+/* FRAME is runtime.cgocallback's: *SLOT is where that keeps what sched.sp was before. */
+static bool is_callback(const struct gh_process *process, const struct gh_stack_frame *frame,
+			uint8_t *slot)
+{
+	struct gh_func func;
+	size_t index;
+	if (strncmp(frame->name, "runtime.cgocallback", strlen("runtime.cgocallback")) != 0)
+		return false;
+	struct gh_module module = gh_process_module_at(process, frame->entry, &index);
+	return index != SIZE_MAX && gh_pclntab_func(module.tab, index, &func, NULL) &&
+	       gh_callback_slot(module.tab, &func, slot);
+}
+
+/* Adds the frames of C code of G to TEXT, and gives how many. */
+static size_t add_parts(struct gh_c_stacks *stacks, struct gh_buffer *text,
+			const struct gh_goroutine *g, const struct gh_stack_frame *frames,
+			size_t nframes)
+{
+	struct gh_process *process = stacks->process;
+	uint64_t thread = g->thread != 0 ? g->thread : g->locked_to;
+	uint64_t system = thread != 0 ? gh_process_word(process, thread) : 0;
+	/* sched.sp of the thread's own g is where its stack was left. */
+	uint64_t sp = system != 0 ? gh_process_word(process, system + stacks->sched) : 0;
+	size_t count = 0;
+	unsigned parts = 0;
+	uint8_t slot;
+	if (sp != 0 && g->syscall_sp != 0) {
+		find_called(stacks, g, sp);
+		add_part(stacks, text, 0, &count);
+	}
+	for (size_t i = 0; i < nframes && sp != 0 && parts < MAX_PARTS; i++) {
+		if (!is_callback(process, &frames[i], &slot))
+			continue;
+		find_callers(stacks, &frames[i], sp);
+		add_part(stacks, text, i + 1, &count);
+		sp = gh_process_word(process, sp + slot);
+		parts++;
+	}
+	return count;
+}
+
+static bool is_in_c(const struct gh_goroutine *g, const struct gh_stack_frame *frame)
+{
+	return g->syscall_sp != 0 && gh_stack_is_named(frame->name, "runtime.cgocall");
+}
+
+void gh_c_stacks_add(struct gh_c_stacks *stacks, const struct gh_goroutine *g, size_t number,
+		     const struct gh_stack_frame *frames, size_t nframes)
+{
+	struct gh_buffer text = {0};
+	uint8_t slot;
+	bool has = nframes > 0 && is_in_c(g, &frames[0]);
+	if (stacks->process->files == NULL)
+		return;
+	for (size_t i = 0; i < nframes && !has; i++)
+		has = is_callback(stacks->process, &frames[i], &slot);
+	size_t count = has ? add_parts(stacks, &text, g, frames, nframes) : 0;
+	if (count > 0) {
+		gh_buffer_uleb128(&stacks->list, number);
+		gh_buffer_uleb128(&stacks->list, count);
+		gh_buffer_bytes(&stacks->list, text.data, text.size);
+	}
+	stacks->list.failed |= text.failed;
+	gh_buffer_free(&text);
+}
+
+void gh_c_stacks_open(struct gh_c_stacks *stacks, struct gh_process *process,
+		      const struct gh_stack *stack, uint32_t sched)
+{
+	*stacks = (struct gh_c_stacks){
+	    .process = process, .stack = stack, .sched = sched, .left = MAX_ALL_FRAMES};
+}
+
+void gh_c_stacks_close(struct gh_c_stacks *stacks)
+{
+	gh_c_code_free(stacks->code);
+	gh_vector_free(&stacks->frames);
+	gh_numbermap_free(&stacks->known);
+}

@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# The C functions on the stacks of goroutines that are in C, or in Go that C has called: of a running process and of its core
+# file, the program stripped. They are compared with GDB's backtrace of the same thread, which has the debug information of the
+# program, and of the C library where that is installed; and, where C has called Go, with what the C compiler's own unwinder
+# printed in the program.
+. "$(dirname "$0")/lib.sh"
+session_home
+
+needs "everything" gdb gcore || finish
+needs_amd64 "everything" || finish
+
+# theirs FILE: of what GDB tells of all frames in FILE, a line for each thread that is in C of Go's: its functions up to the one
+# that Go's runtime called, callees first. Those that a tail call has left, which GDB concludes, have no frame.
+theirs() {
+	awk '
+		/^Thread / { stack = ""; done = 0 }
+		/^ rip = .* in / {
+			name = $5
+			getline
+			if (/^ tail call frame/)
+				next
+			if (name == "runtime.asmcgocall" && !done)
+				print stack
+			if (name ~ /^runtime\./)
+				done = 1
+			stack = stack " " name
+		}' "$1" | sort
+}
+
+# ours FILE: the same of what goheap prints, of goroutines whose first function is in C.
+ours() {
+	awk '
+		/^goroutine / { stack = ""; done = 0 }
+		/^[^\t]/ && !/^(goroutine|created) / {
+			if (!/ in [^ ]+$/) {
+				if (!done && stack != "")
+					print stack
+				done = 1
+			}
+			sub(/ in [^ ]+$/, "")
+			stack = stack " " $0
+		}' "$1" | sort
+}
+
+# goroutine FUNCTION FILE: the lines of the goroutine that has the function.
+goroutine() {
+	awk -v function_="$1" -v RS= 'index($0, "\n" function_ "(")' "$2"
+}
+
+# check_stacks NAME FILE: what goheap printed into FILE of the process.
+check_stacks() {
+	local found
+	ours "$2" >"$work/ours"
+	same "$1: C functions, as GDB has them" "$work/theirs" "$work/ours"
+	equal "$1: each in a way of its own" 9 "$(sort -u "$work/ours" | wc -l)"
+	found=$(goroutine main.descend "$2" | grep -v ^$'\t')
+	equal "$1: from Go to C and back, twice" "1 2 2" \
+		"$(for function in in_read further_down down; do grep -c "^$function in foreign" <<<"$found"; done | tr '\n' ' ' | sed 's/ $//')"
+	# The calls of print_callers and upAgain are two; what is above is the same.
+	found=$(goroutine main.descend "$2" | grep pc= | sed 's/.*pc=//' | tr '\n' ' ')
+	equal "$1: the C functions between, as the C compiler's unwinder has them" "yes yes" \
+		"$(for which in inner outer; do
+			callers=$(sed -n "s/^$which \(.*\) 0x[0-9a-f]*$/\1/p" "$work/output" | head -n 1)
+			[[ " $found" == *" $callers "* ]] && echo yes
+		done | tr '\n' ' ' | sed 's/ $//')"
+	equal "$1: Go that C has called and that waits" "upAgain further_down down" \
+		"$(goroutine main.waitInGo "$2" | sed -n 's/ in foreign.*//p' | head -n 3 | tr '\n' ' ' | sed 's/ $//')"
+	equal "$1: Go that a thread of C's has called" "fromThread call_go" \
+		"$(goroutine main.fromThread "$2" | sed -n 's/ in foreign.*//p' | tr '\n' ' ' | sed 's/ $//')"
+}
+
+# go_alone: what is of Go in goroutines on standard input.
+go_alone() {
+	awk '/^[^\t]/ { c = (/ in [^ ]+$/ || /^[^ ]+\+0x[0-9a-f]+$/) && !/^created / } !c'
+}
+
+check() {
+	local name="Go $1" twin
+	sample "$name" "$1" foreign || return
+	twin=$directory/foreign
+	run_until_ready "$directory/foreign.stripped"
+	"$GOHEAP" goroutines -p "$pid" -e "$twin" >"$work/live" 2>"$work/why"
+	"$GOHEAP" goroutines -p "$pid" >"$work/stripped" 2>"$work/why"
+	"$GOHEAP" goroutines --json -p "$pid" >"$work/json" 2>"$work/why"
+	gdb -q -nx -batch -iex 'set auto-load off' -ex 'thread apply all frame apply all -q info frame' -ex "generate-core-file $work/core" -p "$pid" "$twin" >"$work/gdb" 2>"$work/why"
+	end "$pid"
+	theirs "$work/gdb" >"$work/theirs"
+	check_stacks "$name, running" "$work/live"
+	"$GOHEAP" goroutines "$work/core" -e "$twin" >"$work/core.text" 2>"$work/why"
+	check_stacks "$name, core file" "$work/core.text"
+	same "$name: Go's functions are those of Go alone, stripped or not" <(go_alone <"$work/live") <(go_alone <"$work/stripped")
+	same "$name: the same addresses, stripped or not" <(grep -o 'pc=.*' "$work/live") <(grep -o 'pc=.*' "$work/stripped")
+	has "$name: a function without a name" "$(cat "$work/stripped")" '^foreign\.stripped\+0x[0-9a-f]+$'
+	equal "$name: as many in JSON" "$(grep -c 'pc=' "$work/stripped")" "$(grep -o '"language":"c"' "$work/json" | wc -l)"
+	"$GOHEAP" dump -o "$work/dump" "$work/core" -e "$twin" 2>"$work/why"
+	"$GOHEAP" goroutines -e "$twin" "$work/dump" >"$work/dump.text" 2>"$work/why"
+	same "$name: in a dump that goheap made" <(ours "$work/live") <(ours "$work/dump.text")
+	equal "$name: in SQL" "$(grep -c 'pc=' "$work/live")" \
+		"$("$GOHEAP" sql -e "$twin" "$work/dump" "SELECT count(*) FROM frames WHERE language = 'c' AND binary IS NOT NULL" 2>"$work/why" | tail -n 1 | tr -d ' ')"
+	rm -f "$work/core" "$work/dump"
+}
+
+for release in $(releases 1.19 1.24 1.27); do
+	check "$release"
+done
+finish
