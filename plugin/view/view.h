@@ -10,8 +10,7 @@
  *   with its state (print.c words its wait) and calls, in Go's form and as JSON; goroutines.c:
  *   which are listed, and groups;
  * - profile_text.c: an allocation profile, in Go's form;
- * - descriptors.c: the system calls that threads of a process are in, and what its descriptors are
- *   of. */
+ * - descriptors.c: system calls of a process's threads, and what its descriptors are of. */
 #ifndef GH_PLUGIN_VIEW_VIEW_H
 #define GH_PLUGIN_VIEW_VIEW_H
 
@@ -44,8 +43,7 @@ bool gh_program_open(struct gh_program *program, const char *path);
 
 void gh_program_close(struct gh_program *program);
 
-/* Where all functions are printed, names of SIZE bytes are: in a crafted program thousands of lines
- * can share a long one, and the output would be out of proportion. */
+/* Counts SIZE bytes of names where all functions are printed: a crafted program's can share one. */
 void gh_program_take_names(struct gh_program *program, size_t size);
 
 /* What was printed is in proportion to the program. If not, prints that the rest is left out, and
