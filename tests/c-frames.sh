@@ -100,7 +100,52 @@ check() {
 	rm -f "$work/core" "$work/dump"
 }
 
+# check_library: in a library without debug information, the addresses that GDB has.
+check_library() {
+	local name="Go $1, SQLite"
+	sample "$name" "$1" sqlite || return
+	run_until_ready "$directory/sqlite.stripped"
+	"$GOHEAP" goroutines -p "$pid" >"$work/live" 2>"$work/why"
+	gdb -q -nx -batch -iex 'set auto-load off' -ex 'thread apply all frame apply all -q info frame' -p "$pid" "$directory/sqlite" >"$work/gdb" 2>"$work/why"
+	end "$pid"
+	awk '
+		/^ rip = / {
+			name = $5
+			pc = $3
+			getline
+			if (name == "runtime.asmcgocall")
+				print stack
+			if (!/^ tail call frame/ && pc != last)
+				stack = stack " " pc
+			last = pc
+		}
+		/^Thread / { stack = last = "" }' "$work/gdb" >"$work/theirs"
+	awk '/pc=/ { sub(/.*pc=/, ""); if ($0 != last) stack = stack " " $0; last = $0 } END { print stack }' "$work/live" >"$work/ours"
+	same "$name: addresses of C code" "$work/theirs" "$work/ours"
+	has "$name: a function that has a name" "$(cat "$work/live")" '^sqlite3_exec in libsqlite3\.so'
+}
+
+# check_arm64: in a core file that QEMU wrote, of a program that has the C library in it.
+check_arm64() {
+	local name="Go $1, arm64" goroutine callers found
+	needs "$name" aarch64-linux-gnu-gcc qemu-aarch64-static || return
+	GOARCH=arm64 CGO_ENABLED=1 CC=aarch64-linux-gnu-gcc sample "$name" "$1" foreign -ldflags=-extldflags=-static || return
+	emulate aarch64 "$directory/foreign.stripped" || return
+	"$GOHEAP" goroutines "$core" -e "$directory/foreign" >"$work/text" 2>"$work/why"
+	for goroutine in inRead:wait_forever,in_read inMutex:lock_deeper,in_mutex inRdlock:in_rdlock inLoop:in_loop \
+		waitInGo:upAgain,further_down,down fromThread:fromThread,call_go; do
+		equal "$name: C functions of main.${goroutine%:*}" "${goroutine#*:}" \
+			"$(goroutine "main.${goroutine%:*}" "$work/text" | sed -n 's/ in foreign$//p' | grep -E '^(in_|wait_|lock_|fromThread|call_go|upAgain|further_|down)' | paste -sd ,)"
+	done
+	callers=$(sed -n 's/^inner \(.*\) 0x[0-9a-f]*$/\1/p' "$work/output" | head -n 1)
+	found=$(goroutine main.descend "$work/text" | grep pc= | sed 's/.*pc=//' | tr '\n' ' ')
+	has "$name: the C functions between, as the C compiler's unwinder has them" " $found" " ${callers:?} "
+}
+
 for release in $(releases 1.19 1.24 1.27); do
 	check "$release"
+	is_newest "$release" || continue
+	check_library "$release"
+	check_arm64 "$release"
 done
 finish

@@ -175,6 +175,7 @@ void gh_dump_close(struct gh_dump *dump)
 	free(dump->frame_order);
 	gh_vector_free(&dump->extras);
 	gh_vector_free(&dump->c_frames);
+	gh_vector_free(&dump->c_waits);
 	free(dump->path);
 	gh_dump_input_close(&dump->input);
 	*dump = (struct gh_dump){0};

@@ -173,6 +173,16 @@ struct gh_dump_c_frame {
 	uint64_t place;   /* of its functions, for gh_dump_c_places */
 };
 
+/* What a goroutine waits for in the C library. */
+struct gh_dump_c_wait {
+	size_t goroutine; /* number of its record */
+	enum gh_dump_c_wait_kind kind;
+	uint64_t object; /* address of the mutex, rwlock or semaphore; 0 if it is not known */
+	uint64_t thread; /* that has the mutex or rwlock, or is waited for: the system's number; 0
+			    if it is not known */
+	size_t holder;   /* number of the record of its goroutine, or GH_DUMP_NONE */
+};
+
 /* A function in C code. The texts are the dump's, and empty where they are not known. */
 struct gh_dump_c_place {
 	const char *function; /* its name; of one that has none where it is: "libc.so.6+0x12ab" */
@@ -211,6 +221,7 @@ struct gh_dump {
 	struct gh_dump_slice labels; /* that these name; empty if there are none */
 	struct GH_VECTOR(struct gh_dump_c_frame) c_frames; /* by goroutine */
 	struct gh_dump_slice c_places;                     /* what their places are in */
+	struct GH_VECTOR(struct gh_dump_c_wait) c_waits;   /* by goroutine */
 	struct gh_dump_lost lost;
 	struct gh_dump_damage damage;
 	struct gh_error warning; /* why records are missing at the end; "" if none are */
@@ -266,6 +277,9 @@ size_t gh_dump_labels(const struct gh_dump *dump, size_t number,
 /* The frames of C code of goroutine NUMBER, callees first, COUNT of them. */
 const struct gh_dump_c_frame *gh_dump_c_frames(const struct gh_dump *dump, size_t number,
 					       size_t *count);
+
+/* What goroutine NUMBER waits for in the C library; NULL if that is nothing, or not known. */
+const struct gh_dump_c_wait *gh_dump_c_wait(const struct gh_dump *dump, size_t number);
 
 /* Fills PLACES with the functions of FRAME, innermost first, and returns how many there are. */
 size_t gh_dump_c_places(const struct gh_dump *dump, const struct gh_dump_c_frame *frame,

@@ -228,6 +228,22 @@ enum gh_section_tag {
 	 * were called by it, directly or not; the pc; where its functions are in the part before.
 	 */
 	GH_SECTION_C_FRAMES,
+	/* For each goroutine that waits in the C library, in the file's order: the number of its
+	 * record; an enum gh_dump_c_wait_kind; the object's address, 0 if it is not known; the
+	 * system's number of the thread that has it, or that is waited for, 0 if it is not known;
+	 * and one more than the number of the record of that thread's goroutine, or 0. */
+	GH_SECTION_C_WAITS,
+};
+
+/* What is waited for in the C library. */
+enum gh_dump_c_wait_kind {
+	GH_C_WAIT_MUTEX = 1,
+	GH_C_WAIT_RWLOCK_READ,
+	GH_C_WAIT_RWLOCK_WRITE,
+	GH_C_WAIT_COND,
+	GH_C_WAIT_SEMAPHORE,
+	GH_C_WAIT_JOIN, /* that a thread ends */
+	GH_C_WAIT_KINDS
 };
 
 /* No more functions are at one address in C code. */

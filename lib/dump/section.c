@@ -37,6 +37,11 @@ static struct gh_dump_slice slice_of(const struct gh_cursor *part)
 				      .size = gh_cursor_size(part)};
 }
 
+/* Frames of C code that one goroutine has at most, and bytes of a text at a place: many frames can
+ * have one place. */
+#define MAX_C_FRAMES 4096
+#define MAX_C_TEXT   1024
+
 /* Reads the frames of C code, up to the end of CUR or to what does not fit together; the first part
  * of this tag counts. False if memory ran out. */
 static bool read_c_frames(struct gh_dump *dump, struct gh_cursor cur)
@@ -46,7 +51,7 @@ static bool read_c_frames(struct gh_dump *dump, struct gh_cursor cur)
 		uint64_t goroutine = gh_cursor_uvarint(&cur);
 		uint64_t count = gh_cursor_uvarint(&cur);
 		uint64_t callees = 0;
-		if (goroutine < least || goroutine >= dump->stacks.count)
+		if (goroutine < least || goroutine >= dump->stacks.count || count > MAX_C_FRAMES)
 			return true;
 		least = (size_t)goroutine + 1;
 		for (; count > 0; count--) {
@@ -76,6 +81,13 @@ const struct gh_dump_c_frame *gh_dump_c_frames(const struct gh_dump *dump, size_
 	return frames + first;
 }
 
+/* Reads a text that a 0 ends; none if it is too long. */
+static const char *read_text(struct gh_cursor *cur)
+{
+	const char *text = gh_cursor_string(cur);
+	return text != NULL && strnlen(text, MAX_C_TEXT) < MAX_C_TEXT ? text : "";
+}
+
 size_t gh_dump_c_places(const struct gh_dump *dump, const struct gh_dump_c_frame *frame,
 			struct gh_dump_c_place places[GH_DUMP_C_PLACES])
 {
@@ -88,9 +100,9 @@ size_t gh_dump_c_places(const struct gh_dump *dump, const struct gh_dump_c_frame
 		place->inlined = gh_cursor_uvarint(&cur) != 0;
 		place->offset = gh_cursor_uvarint(&cur);
 		place->line = gh_cursor_uvarint(&cur);
-		place->function = gh_cursor_string(&cur);
-		place->object = gh_cursor_string(&cur);
-		place->file = gh_cursor_string(&cur);
+		place->function = read_text(&cur);
+		place->object = read_text(&cur);
+		place->file = read_text(&cur);
 		if (cur.failed)
 			break;
 		found++;
@@ -98,8 +110,41 @@ size_t gh_dump_c_places(const struct gh_dump *dump, const struct gh_dump_c_frame
 	return found;
 }
 
+/* Reads what is waited for in the C library, likewise. */
+static bool read_c_waits(struct gh_dump *dump, struct gh_cursor cur)
+{
+	size_t least = 0;
+	while (gh_cursor_left(&cur) > 0) {
+		uint64_t goroutine = gh_cursor_uvarint(&cur);
+		uint64_t kind = gh_cursor_uvarint(&cur);
+		struct gh_dump_c_wait wait = {.object = gh_cursor_uvarint(&cur)};
+		wait.thread = gh_cursor_uvarint(&cur);
+		uint64_t holder = gh_cursor_uvarint(&cur);
+		if (cur.failed || goroutine < least || goroutine >= dump->stacks.count ||
+		    kind == 0 || kind >= GH_C_WAIT_KINDS || holder > dump->stacks.count)
+			return true;
+		least = (size_t)goroutine + 1;
+		wait.goroutine = (size_t)goroutine;
+		wait.kind = (enum gh_dump_c_wait_kind)kind;
+		wait.holder = holder != 0 ? (size_t)holder - 1 : GH_DUMP_NONE;
+		if (!gh_vector_push(&dump->c_waits, wait))
+			return false;
+	}
+	return true;
+}
+
+const struct gh_dump_c_wait *gh_dump_c_wait(const struct gh_dump *dump, size_t number)
+{
+	const struct gh_dump_c_wait *waits = dump->c_waits.items;
+	size_t found = gh_lower_bound(dump->c_waits.count, i, waits[i].goroutine < number);
+	return found < dump->c_waits.count && waits[found].goroutine == number ? &waits[found]
+									       : NULL;
+}
+
 static bool read_part(struct gh_dump *dump, uint64_t tag, struct gh_cursor part)
 {
+	if (tag == GH_SECTION_C_WAITS && dump->c_waits.count == 0)
+		return read_c_waits(dump, part);
 	if (tag == GH_SECTION_C_FRAMES && dump->c_frames.count == 0)
 		return read_c_frames(dump, part);
 	if (tag == GH_SECTION_C_PLACES && dump->c_places.size == 0)

@@ -34,11 +34,14 @@ struct gh_register_run {
 
 /* The registers of a thread in a core file (elf_gregset_t), each of the size of a pointer. */
 struct gh_gregset {
-	uint8_t count; /* of registers */
-	uint8_t pc;    /* which of them is the pc */
-	uint8_t sp;    /* the stack pointer */
-	uint8_t fp;    /* the frame pointer, if gh_arch.dwarf_fp says that Go keeps one */
-	uint8_t lr;    /* the link register, if gh_arch.link_register says that there is one */
+	uint8_t count;    /* of registers */
+	uint8_t pc;       /* which of them is the pc */
+	uint8_t sp;       /* the stack pointer */
+	uint8_t fp;       /* the frame pointer, if gh_arch.dwarf_fp says that Go keeps one */
+	uint8_t lr;       /* the link register, if gh_arch.link_register says that there is one */
+	uint8_t call;     /* the number of the system call that the thread is in, */
+	uint8_t argument; /* and its first argument */
+	uint16_t futex;   /* the number of futex(2); 0 where these three are not known */
 	const uint8_t *dwarf; /* their DWARF numbers, GH_NO_REGISTER for those without; NULL where C
 				 code is not unwound */
 };

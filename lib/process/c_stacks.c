@@ -12,13 +12,16 @@
 #include "lib/util/open_file.h"
 
 /* Parts of a goroutine's stack that are C code: calls of C that have called Go. */
-#define MAX_PARTS 64
+#define MAX_PARTS 15
 
 /* Frames of C code, of all goroutines. */
 #define MAX_ALL_FRAMES (1U << 20)
 
 /* Frames of Go code between C code and runtime.cgocallback. */
 #define MAX_GO_FRAMES 16
+
+/* Bytes of a name; longer ones are cut. */
+#define MAX_TEXT 1000
 
 /* C code that has called nothing yet is so near to where it was called, in bytes, unless it is of
  * another thread. */
@@ -144,20 +147,26 @@ static void complete(const struct gh_process *process, uint64_t pc, struct gh_c_
 	}
 }
 
+/* Adds TEXT, or what it begins with. */
+static void add_text(struct gh_buffer *out, const char *text)
+{
+	size_t size = text != NULL ? strnlen(text, MAX_TEXT) : 0;
+	gh_buffer_bytes(out, text, size);
+	gh_buffer_u8(out, 0);
+}
+
 /* Adds the name of the function at PLACE; of one without a name where it is: libc.so.6+0x12ab. */
 static void add_function(struct gh_buffer *out, const struct gh_c_place *place)
 {
-	char text[32];
-	if (place->function == NULL && place->object != NULL)
-		gh_buffer_bytes(out, place->object, strlen(place->object));
-	snprintf(text, sizeof(text), "%s0x%" PRIx64, place->object != NULL ? "+" : "",
+	char text[MAX_TEXT];
+	if (place->function != NULL) {
+		add_text(out, place->function);
+		return;
+	}
+	snprintf(text, sizeof(text), "%.*s%s0x%" PRIx64, MAX_TEXT / 2,
+		 place->object != NULL ? place->object : "", place->object != NULL ? "+" : "",
 		 place->offset);
-	gh_buffer_string(out, place->function != NULL ? place->function : text);
-}
-
-static const char *text_of(const char *text)
-{
-	return text != NULL ? text : "";
+	add_text(out, text);
 }
 
 /* Where what is at FRAME is in the part of places; it is added if it is not there yet. */
@@ -178,8 +187,8 @@ static uint32_t find_place(struct gh_c_stacks *stacks, const struct gh_c_frame *
 		gh_buffer_uleb128(out, places[i].offset);
 		gh_buffer_uleb128(out, places[i].line > 0 ? (uint64_t)places[i].line : 0);
 		add_function(out, &places[i]);
-		gh_buffer_string(out, text_of(places[i].object));
-		gh_buffer_string(out, text_of(places[i].file));
+		add_text(out, places[i].object);
+		add_text(out, places[i].file);
 	}
 	if (!gh_numbermap_put(&stacks->known, key, place))
 		out->failed = true;
@@ -241,7 +250,8 @@ static bool has_goroutine(struct gh_process *process, uint64_t sp, const struct 
 
 /* Finds the frames of the C code that G is in. What is called is on the stack of its thread, below
  * TOP. */
-static void find_called(struct gh_c_stacks *stacks, const struct gh_goroutine *g, uint64_t top)
+static void find_called(struct gh_c_stacks *stacks, const struct gh_goroutine *g, size_t number,
+			uint64_t top)
 {
 	struct part part = {.stacks = stacks};
 	const struct gh_stack_thread *thread = find_thread(stacks, top);
@@ -253,6 +263,8 @@ static void find_called(struct gh_c_stacks *stacks, const struct gh_goroutine *g
 	/* Else the thread is another's: this one's is on a stack of its own. */
 	if (part.ended ? !has_goroutine(stacks->process, part.sp, g) : top - thread->at.sp > NEAR)
 		stacks->frames.count = 0;
+	else
+		gh_c_wait_add(stacks, thread, number);
 }
 
 /* Fills in the registers that the caller of FRAME, runtime/cgo's crosscall2, has. False if they are
@@ -314,13 +326,19 @@ static bool is_callback(const struct gh_process *process, const struct gh_stack_
 	       gh_callback_slot(module.tab, &func, slot);
 }
 
+/* The runtime.m of the thread that G is on, also where it waits and C has called it; 0 for none. */
+static uint64_t thread_of(const struct gh_goroutine *g)
+{
+	return g->thread != 0 ? g->thread : g->locked_to;
+}
+
 /* Adds the frames of C code of G to TEXT, and gives how many. */
 static size_t add_parts(struct gh_c_stacks *stacks, struct gh_buffer *text,
-			const struct gh_goroutine *g, const struct gh_stack_frame *frames,
-			size_t nframes)
+			const struct gh_goroutine *g, size_t number,
+			const struct gh_stack_frame *frames, size_t nframes)
 {
 	struct gh_process *process = stacks->process;
-	uint64_t thread = g->thread != 0 ? g->thread : g->locked_to;
+	uint64_t thread = thread_of(g);
 	uint64_t system = thread != 0 ? gh_process_word(process, thread) : 0;
 	/* sched.sp of the thread's own g is where its stack was left. */
 	uint64_t sp = system != 0 ? gh_process_word(process, system + stacks->sched) : 0;
@@ -328,7 +346,7 @@ static size_t add_parts(struct gh_c_stacks *stacks, struct gh_buffer *text,
 	unsigned parts = 0;
 	uint8_t slot;
 	if (sp != 0 && g->syscall_sp != 0) {
-		find_called(stacks, g, sp);
+		find_called(stacks, g, number, sp);
 		add_part(stacks, text, 0, &count);
 	}
 	for (size_t i = 0; i < nframes && sp != 0 && parts < MAX_PARTS; i++) {
@@ -355,9 +373,13 @@ void gh_c_stacks_add(struct gh_c_stacks *stacks, const struct gh_goroutine *g, s
 	bool has = nframes > 0 && is_in_c(g, &frames[0]);
 	if (stacks->process->files == NULL)
 		return;
+	if (thread_of(g) != 0 &&
+	    gh_numbermap_get(&stacks->goroutines, thread_of(g)) == GH_NOT_MAPPED &&
+	    !gh_numbermap_put(&stacks->goroutines, thread_of(g), (uint32_t)number))
+		stacks->list.failed = true;
 	for (size_t i = 0; i < nframes && !has; i++)
 		has = is_callback(stacks->process, &frames[i], &slot);
-	size_t count = has ? add_parts(stacks, &text, g, frames, nframes) : 0;
+	size_t count = has ? add_parts(stacks, &text, g, number, frames, nframes) : 0;
 	if (count > 0) {
 		gh_buffer_uleb128(&stacks->list, number);
 		gh_buffer_uleb128(&stacks->list, count);
@@ -378,5 +400,7 @@ void gh_c_stacks_close(struct gh_c_stacks *stacks)
 {
 	gh_c_code_free(stacks->code);
 	gh_vector_free(&stacks->frames);
+	gh_vector_free(&stacks->list_of_waits);
+	gh_numbermap_free(&stacks->goroutines);
 	gh_numbermap_free(&stacks->known);
 }

@@ -50,6 +50,7 @@ struct gh_dump_section {
 	struct gh_buffer stacks;     /* likewise */
 	struct gh_buffer c_places;   /* likewise */
 	struct gh_buffer c_frames;   /* likewise */
+	struct gh_buffer c_waits;    /* likewise */
 	struct gh_numbermap known;   /* addresses of labels to where they are in LABELS; owned */
 	struct gh_dump_lost lost;
 };
@@ -71,14 +72,18 @@ bool gh_dump_add_section(struct gh_dump_stream *stream, struct gh_dump_section *
 struct gh_c_stacks {
 	struct gh_buffer places; /* as the section's part has them; the caller's to free */
 	struct gh_buffer list;   /* frames, likewise */
+	struct gh_buffer waits;  /* likewise, once they are ended */
 	struct gh_process *process;
 	const struct gh_stack *stack;               /* for its threads */
 	uint32_t sched;                             /* where runtime.g has sched.sp */
 	struct gh_c_code *code;                     /* owned; NULL if there is none */
 	bool opened;                                /* it was looked for */
 	struct GH_VECTOR(struct gh_c_frame) frames; /* of the part that is looked at; owned */
-	struct gh_numbermap known;                  /* pcs to their places; owned */
-	unsigned left;                              /* frames that may still be added */
+	struct GH_VECTOR(struct gh_dump_c_wait) list_of_waits; /* owned */
+	struct gh_numbermap goroutines; /* by address of its runtime.m: the number of a goroutine's
+					   record; owned */
+	struct gh_numbermap known;      /* pcs to their places; owned */
+	unsigned left;                  /* frames that may still be added */
 };
 
 /* Prepares for the goroutines of PROCESS, on whose threads are those of STACK. */
@@ -89,6 +94,19 @@ void gh_c_stacks_open(struct gh_c_stacks *stacks, struct gh_process *process,
  * was not called by it, takes no time. */
 void gh_c_stacks_add(struct gh_c_stacks *stacks, const struct gh_goroutine *g, size_t number,
 		     const struct gh_stack_frame *frames, size_t nframes);
+
+/* Ends what is waited for: says which goroutines have it. The goroutines ALL were found; without
+ * the program's TYPES, NULL, it is not known. */
+void gh_c_waits_end(struct gh_c_stacks *stacks, const struct gh_goroutines *all,
+		    const struct gh_rtypes *types);
+
+/* Adds what THREAD, whose frames of C code are those of STACKS and which has the goroutine of
+ * record NUMBER, waits for in glibc, if it does.
+ *
+ * Sources: struct __pthread_mutex_s and struct __pthread_rwlock_arch_t in sysdeps/nptl/bits and
+ * sysdeps/x86/nptl/bits of glibc, which are so on all machines of 64 bits; pthread_join_common.c,
+ * sem_waitcommon.c in nptl. */
+void gh_c_wait_add(struct gh_c_stacks *stacks, const struct gh_stack_thread *thread, size_t number);
 
 void gh_c_stacks_close(struct gh_c_stacks *stacks);
 

@@ -58,11 +58,15 @@ bool gh_dump_add_section(struct gh_dump_stream *stream, struct gh_dump_section *
 		add_part(stream, GH_SECTION_LOST, &lost);
 	}
 	add_part(stream, GH_SECTION_STACKS, &section->stacks);
-	whole = whole && !section->c_places.failed && !section->c_frames.failed;
+	whole = whole && !section->c_places.failed && !section->c_frames.failed &&
+		!section->c_waits.failed;
 	if (section->c_frames.size > 0) {
 		add_part(stream, GH_SECTION_C_PLACES, &section->c_places);
 		add_part(stream, GH_SECTION_C_FRAMES, &section->c_frames);
 	}
+	if (section->c_waits.size > 0)
+		add_part(stream, GH_SECTION_C_WAITS, &section->c_waits);
+	gh_buffer_free(&section->c_waits);
 	gh_buffer_free(&section->c_places);
 	gh_buffer_free(&section->c_frames);
 	gh_buffer_uleb128(&stream->bytes, GH_SECTION_END);

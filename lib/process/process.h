@@ -11,9 +11,8 @@
  *   those that have code of its program's runtime;
  * - running.c: the build that it runs, and whether a file is of that;
  * - thread_registers.c: those of threads, from the notes of core files too;
- * - live_copy.c, live_read.c: copy a running process; live_parts.c: what of it may be copied
- * before;
- * - c_stacks.c: the C code on goroutines' stacks;
+ * - live_copy.c, live_read.c: copy a running process; live_parts.c: parts copied before;
+ * - c_stacks.c, c_waits.c: the C code on goroutines' stacks, and what it waits for;
  * - goroutine.c, goroutine_scan.c, g_layout.c, waitreason.c, labels.c: goroutines;
  * - stack.c, stack_words.c, stack_objects.c: their frames, and the pointers in these;
  * - deferred.c, panic.c: deferred calls; panics, and their values;
@@ -85,6 +84,7 @@ struct gh_registers {
 	uint64_t lr; /* the link register; 0 if it is not known, or the machine has none */
 	uint64_t values[GH_MAX_REGISTERS]; /* of all of them, in any order */
 	unsigned count;                    /* 0 if they are not known */
+	int id; /* the system's number of the thread; 0 if it is not known */
 	const uint8_t *vectors; /* the vector registers and what is kept with them; not owned */
 	size_t vectors_size;    /* in bytes; 0 if they are not known */
 };

@@ -39,6 +39,7 @@ bool gh_stopped_registers(const struct gh_stopped *stopped, const struct gh_arch
 			&thread, arch,
 			gh_cursor_make(bytes, to.iov_len, "registers", 0, arch->big_endian)))
 			continue;
+		thread.id = id;
 		if (arch->vectors_note != 0 &&
 		    ptrace(PTRACE_GETREGSET, id, (void *)(uintptr_t)arch->vectors_note,
 			   &vectors_to) == 0) {
@@ -57,9 +58,15 @@ void gh_core_threads(struct gh_thread_registers *threads, const struct gh_image 
 	/* Those of a thread follow one another, its NT_PRSTATUS first. */
 	for (uint64_t at = 0; gh_core_note(core, &at, &type, &note);) {
 		if (type == NT_PRSTATUS) {
+			unsigned word = core->arch->pointer_size;
 			struct gh_registers registers;
-			gh_cursor_bytes(&note, GH_PRSTATUS_REG(core->arch->pointer_size));
-			if (gh_registers_read(&registers, core->arch, note))
+			gh_cursor_bytes(&note, GH_PRSTATUS_PID(word));
+			int id = (int)gh_cursor_u32(&note);
+			gh_cursor_bytes(&note, GH_PRSTATUS_REG(word) - GH_PRSTATUS_PID(word) -
+						   sizeof(uint32_t));
+			bool read = gh_registers_read(&registers, core->arch, note);
+			registers.id = id;
+			if (read)
 				gh_vector_push(threads, registers);
 		} else if (type == core->arch->vectors_note && threads->count > 0) {
 			struct gh_registers *last = &threads->items[threads->count - 1];

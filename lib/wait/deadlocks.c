@@ -19,6 +19,30 @@ static int compare_mutexes(const void *a, const void *b)
 	return (x->wait > y->wait) - (x->wait < y->wait);
 }
 
+/* GOROUTINE stays on its thread: what that has taken is its own. Another may have left it. */
+static bool stays(const struct gh_dump *dump, size_t goroutine)
+{
+	struct gh_dump_record record;
+	gh_dump_get(dump, GH_DUMP_GOROUTINE, goroutine, &record);
+	return record.goroutine.status == GH_DUMP_SYSCALL || gh_dump_extras(dump, goroutine).locked;
+}
+
+/* Adds the mutex of the C library's that WAIT, at PLACE, is for. It tells which thread has it. */
+static void add_c_mutex(struct finder *finder, const struct gh_wait *wait, size_t place)
+{
+	struct gh_deadlocks *deadlocks = finder->deadlocks;
+	struct gh_held_mutex mutex = {.address = wait->object, .wait = place};
+	struct gh_lock_holder holder = {.goroutine = wait->in_c->holder};
+	if (wait->object == 0 || wait->in_c->kind > GH_C_WAIT_RWLOCK_WRITE)
+		return;
+	if (holder.goroutine != GH_DUMP_NONE && gh_vector_push(&deadlocks->holders, holder)) {
+		mutex.first = deadlocks->holders.count - 1;
+		mutex.nholders = 1;
+		mutex.sure = stays(finder->waits->dump, holder.goroutine);
+	}
+	gh_vector_push(&deadlocks->mutexes, mutex);
+}
+
 /* Adds the mutex that WAIT, at PLACE, is for, unless it is free. */
 static void add_mutex(struct finder *finder, const struct gh_wait *wait, size_t place)
 {
@@ -49,7 +73,10 @@ static void find_mutexes(struct finder *finder)
 	size_t count = 0;
 	for (size_t i = 0; i < waits->list.count; i++) {
 		finder->wait_of[waits->list.items[i].goroutine] = i;
-		add_mutex(finder, &waits->list.items[i], i);
+		if (waits->list.items[i].in_c != NULL)
+			add_c_mutex(finder, &waits->list.items[i], i);
+		else
+			add_mutex(finder, &waits->list.items[i], i);
 	}
 	struct gh_held_mutex *mutexes = deadlocks->mutexes.items;
 	if (deadlocks->mutexes.count > 0)

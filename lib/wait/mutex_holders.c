@@ -105,7 +105,9 @@ static bool find_refs(struct finder *finder)
 	const struct gh_held_mutex *mutexes = deadlocks->mutexes.items;
 	uint64_t start = UINT64_MAX, end = 0;
 	for (size_t i = 0; i < deadlocks->mutexes.count; i++) {
-		if (gh_dump_find_object(finder->dump, mutexes[i].address) != GH_DUMP_NONE)
+		/* Go's code does not refer to those of C. */
+		if (mutexes[i].locks == 0 ||
+		    gh_dump_find_object(finder->dump, mutexes[i].address) != GH_DUMP_NONE)
 			continue;
 		start = start < mutexes[i].address ? start : mutexes[i].address;
 		end = mutexes[i].address + 1;

@@ -57,6 +57,9 @@ enum gh_wait_kind {
 /* What a kind of wait is called: "send", "rwmutex read". */
 const char *gh_wait_kind_name(enum gh_wait_kind kind);
 
+/* The same of what is waited for in the C library: "mutex", "rwlock read". */
+const char *gh_c_wait_kind_name(enum gh_dump_c_wait_kind kind);
+
 /* No number of a descriptor. */
 #define GH_NO_DESCRIPTOR (-1)
 
@@ -74,6 +77,7 @@ struct gh_wait {
 	uint64_t
 	    when; /* it sleeps until then: ns of the process's monotonic clock; 0 if not known */
 	int64_t descriptor; /* GH_NO_DESCRIPTOR if it is not known, or there is none */
+	const struct gh_dump_c_wait *in_c; /* for what of the C library's; NULL for nothing */
 };
 
 /* A channel that goroutines wait for. */

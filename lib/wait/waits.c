@@ -173,6 +173,15 @@ static void find_wait(struct gh_wait_finder *finder, struct gh_wait *wait,
 	}
 }
 
+/* Fills in the WAIT of a goroutine in a system call, or in C. */
+static void find_c_wait(struct gh_wait *wait, const struct gh_dump *dump)
+{
+	wait->kind = GH_WAIT_SYSCALL;
+	wait->in_c = gh_dump_c_wait(dump, wait->goroutine);
+	if (wait->in_c != NULL)
+		wait->object = wait->in_c->object;
+}
+
 /* Finds what the goroutines from number FIRST to before END wait for. */
 static bool find(struct gh_waits *waits, const struct gh_dump *dump, size_t first, size_t end,
 		 struct gh_error *err)
@@ -185,7 +194,7 @@ static bool find(struct gh_waits *waits, const struct gh_dump *dump, size_t firs
 		gh_dump_get(dump, GH_DUMP_GOROUTINE, i, &record);
 		struct gh_wait wait = {.goroutine = i, .descriptor = GH_NO_DESCRIPTOR};
 		if (record.goroutine.status == GH_DUMP_SYSCALL)
-			wait.kind = GH_WAIT_SYSCALL;
+			find_c_wait(&wait, dump);
 		else if (record.goroutine.status == GH_DUMP_WAITING)
 			find_wait(&finder, &wait, &record.goroutine);
 		else
@@ -236,6 +245,19 @@ const char *gh_wait_kind_name(enum gh_wait_kind kind)
 	    [GH_WAIT_SLEEP] = "sleep",
 	    [GH_WAIT_DESCRIPTOR] = "descriptor",
 	    [GH_WAIT_SYSCALL] = "syscall",
+	};
+	return names[kind];
+}
+
+const char *gh_c_wait_kind_name(enum gh_dump_c_wait_kind kind)
+{
+	static const char *const names[] = {
+	    [GH_C_WAIT_MUTEX] = "mutex",
+	    [GH_C_WAIT_RWLOCK_READ] = "rwlock read",
+	    [GH_C_WAIT_RWLOCK_WRITE] = "rwlock write",
+	    [GH_C_WAIT_COND] = "cond",
+	    [GH_C_WAIT_SEMAPHORE] = "semaphore",
+	    [GH_C_WAIT_JOIN] = "join",
 	};
 	return names[kind];
 }

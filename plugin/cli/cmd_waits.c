@@ -70,8 +70,9 @@ static bool is_blocked(const struct gh_wait *wait)
 	case GH_WAIT_SELECT:
 	case GH_WAIT_SLEEP:
 	case GH_WAIT_DESCRIPTOR:
-	case GH_WAIT_SYSCALL:
 		break;
+	case GH_WAIT_SYSCALL:
+		return wait->in_c != NULL;
 	}
 	return false;
 }

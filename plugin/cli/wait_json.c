@@ -24,7 +24,9 @@ struct row {
 	const char
 	    *left; /* that nobody has it: "certain" or "perhaps"; NULL if that is not known */
 	struct gh_known descriptor;
-	const char *target; /* what that is of */
+	const char *target;     /* what that is of */
+	const char *in_c;       /* what is waited for in the C library; NULL for nothing */
+	struct gh_known thread; /* that has that, or is waited for */
 	char target_text[GH_DESCRIPTOR_TEXT];
 	struct gh_known when;
 	struct gh_bytes function;
@@ -108,6 +110,8 @@ static const struct gh_column columns[] = {
     {"waiting_writer", GH_COL_KNOWN_NUMBER(struct row, writer), .optional = true},
     {"holder", GH_COL_KNOWN_NUMBER(struct row, holder), .optional = true},
     {"perhaps_holder", GH_COL_KNOWN_NUMBER(struct row, perhaps_holder), .optional = true},
+    {"in_c", GH_COL_TEXT(struct row, in_c), .optional = true},
+    {"in_c_thread", GH_COL_KNOWN_NUMBER(struct row, thread), .optional = true},
     {"left_locked", GH_COL_TEXT(struct row, left), .optional = true},
     {"descriptor", GH_COL_KNOWN_NUMBER(struct row, descriptor), .optional = true},
     {"target", GH_COL_TEXT(struct row, target), .optional = true},
@@ -141,6 +145,16 @@ static void fill_holder(struct row *row)
 	    (struct gh_known){record.goroutine.id, true};
 }
 
+/* Fills in what is waited for in the C library. */
+static void fill_c_wait(struct row *row)
+{
+	const struct gh_dump_c_wait *wait = row->wait->in_c;
+	if (wait == NULL)
+		return;
+	row->in_c = gh_c_wait_kind_name(wait->kind);
+	row->thread = (struct gh_known){wait->thread, wait->thread != 0};
+}
+
 /* Fills in what is known of the object of ROW's wait. */
 static void fill_object(struct row *row)
 {
@@ -164,8 +178,9 @@ static void fill_object(struct row *row)
 		gh_dump_get(&row->query->dump, GH_DUMP_GOROUTINE, writer->goroutine, &record);
 		row->writer = (struct gh_known){record.goroutine.id, true};
 	}
-	if (is_rw || wait->kind == GH_WAIT_MUTEX)
+	if (is_rw || wait->kind == GH_WAIT_MUTEX || wait->in_c != NULL)
 		fill_holder(row);
+	fill_c_wait(row);
 	int64_t descriptor = gh_wait_descriptor(row->query, wait);
 	if (descriptor != GH_NO_DESCRIPTOR)
 		row->descriptor = (struct gh_known){(uint64_t)descriptor, true};

@@ -230,15 +230,37 @@ bool gh_wait_is_in_c(const struct gh_wait_query *query, size_t goroutine)
 	       GH_DUMP_NONE;
 }
 
+/* Prints what WAIT is for in the C library. */
+static void print_c_wait(FILE *out, const struct gh_wait *wait, bool plain)
+{
+	static const char *const texts[] = {
+	    [GH_C_WAIT_MUTEX] = "for a pthread mutex",
+	    [GH_C_WAIT_RWLOCK_READ] = "to read-lock a pthread rwlock",
+	    [GH_C_WAIT_RWLOCK_WRITE] = "to write-lock a pthread rwlock",
+	    [GH_C_WAIT_COND] = "for a pthread condition",
+	    [GH_C_WAIT_SEMAPHORE] = "for a semaphore of the C library's",
+	    [GH_C_WAIT_JOIN] = "for a thread to end",
+	};
+	fprintf(out, ", %s", texts[wait->in_c->kind]);
+	if (!plain && wait->object != 0)
+		fprintf(out, " 0x%" PRIx64, wait->object);
+	if (!plain && wait->in_c->kind == GH_C_WAIT_JOIN && wait->in_c->thread != 0)
+		fprintf(out, ", %" PRIu64, wait->in_c->thread);
+}
+
 static void print_syscall(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait,
 			  bool plain)
 {
 	const struct gh_call *call = find_syscall(query, wait);
 	fputs(gh_wait_is_in_c(query, wait->goroutine) ? "in C" : "system call", out);
+	if (call != NULL) {
+		fputs(", ", out);
+		gh_traceback_print_name(out, call);
+	}
+	if (wait->in_c != NULL)
+		print_c_wait(out, wait, plain);
 	if (call == NULL)
 		return;
-	fputs(", ", out);
-	gh_traceback_print_name(out, call);
 	if (!plain && gh_wait_descriptor(query, wait) != GH_NO_DESCRIPTOR) {
 		fputs(" of file descriptor", out);
 		print_descriptor(out, query, wait);

@@ -128,6 +128,11 @@ static void print_mutex(FILE *out, struct gh_wait_query *query, const struct gh_
 	if (number == GH_DUMP_NONE)
 		return;
 	const struct gh_held_mutex *mutex = &deadlocks->mutexes.items[number];
+	if (mutex->nholders == 0 && wait->in_c != NULL && wait->in_c->thread != 0) {
+		fprintf(out, "; held by thread %" PRIu64 ", which has no goroutine",
+			wait->in_c->thread);
+		return;
+	}
 	if (mutex->nholders == 0) {
 		print_left(out, mutex);
 		return;

@@ -120,6 +120,19 @@ static void give_descriptor(sqlite3_context *out, const struct gh_sql_cursor *cu
 		sqlite3_result_int64(out, wait_of(cursor)->descriptor);
 }
 
+static void give_in_c(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	const struct gh_dump_c_wait *wait = wait_of(cursor)->in_c;
+	gh_sql_give_text(out, wait != NULL ? gh_c_wait_kind_name(wait->kind) : NULL);
+}
+
+static void give_in_c_thread(sqlite3_context *out, const struct gh_sql_cursor *cursor)
+{
+	const struct gh_dump_c_wait *wait = wait_of(cursor)->in_c;
+	if (wait != NULL)
+		gh_sql_give_known(out, wait->thread);
+}
+
 static const struct gh_sql_column columns[] = {
     {"goroutine", "INTEGER", give_goroutine, .about = "id of the one that waits"},
     {"kind", "TEXT", give_kind, .about = "send, receive, select, mutex, waitgroup, sleep, ..."},
@@ -137,6 +150,9 @@ static const struct gh_sql_column columns[] = {
     {"locked", "INTEGER", give_locked, .about = "1 if the mutex is"},
     {"counter", "INTEGER", give_counter, .about = "of the wait group"},
     {"descriptor", "INTEGER", give_descriptor, .about = "of the file that is waited for"},
+    {"in_c", "TEXT", give_in_c, .about = "in the C library: mutex, rwlock read, cond, join, ..."},
+    {"in_c_thread", "INTEGER", give_in_c_thread,
+     .about = "the system's number of the thread that has it, or is to end"},
     {0},
 };
 

@@ -109,6 +109,30 @@ static void walk_stacks(const struct gh_dump *dump)
 	must(frames == gh_dump_count(dump, GH_DUMP_FRAME));
 }
 
+/* Frames of C code and what is waited for there have goroutines. */
+static void walk_c(const struct gh_dump *dump)
+{
+	size_t total = 0;
+	for (size_t i = 0; i < dump->stacks.count; i++) {
+		struct gh_dump_c_place places[GH_DUMP_C_PLACES];
+		size_t count;
+		const struct gh_dump_c_frame *frames = gh_dump_c_frames(dump, i, &count);
+		const struct gh_dump_c_wait *wait = gh_dump_c_wait(dump, i);
+		for (size_t k = 0; k < count; k++) {
+			size_t nplaces = gh_dump_c_places(dump, &frames[k], places);
+			must(nplaces <= GH_DUMP_C_PLACES);
+			for (size_t n = 0; n < nplaces; n++)
+				must(strlen(places[n].function) + strlen(places[n].object) +
+					 strlen(places[n].file) <
+				     gh_cursor_size(&dump->file));
+		}
+		must(wait == NULL || wait->holder == GH_DUMP_NONE ||
+		     wait->holder < dump->stacks.count);
+		total += count;
+	}
+	must(total == dump->c_frames.count);
+}
+
 static void walk_regions(const struct gh_dump *dump)
 {
 	struct gh_regions walk = {0};
@@ -161,5 +185,6 @@ void dump_walk(const struct gh_dump *dump)
 	}
 	walk_objects(dump);
 	walk_stacks(dump);
+	walk_c(dump);
 	walk_regions(dump);
 }

@@ -6,6 +6,7 @@
 
 #include "lib/dump/dump.h"
 #include "tests/unit/dumpmaker.h"
+#include "tests/unit/dumpwalk.h"
 #include "tests/unit/suites.h"
 
 static struct maker maker;
@@ -206,6 +207,84 @@ START_TEST(what_no_record_has_is_behind_the_end)
 }
 END_TEST
 
+/* Goroutine 2 waits for a mutex of C's that goroutine 1 has; its stack has two frames of C code,
+ * one below its first own frame, both at the second place: f, inlined into g. */
+static void make_c_section(void)
+{
+	static const char places[] = "\0\2\1\4\5f\0libc.so.6\0x.c\0\0\7\0g\0libc.so.6\0";
+	static const char frames[] = {1, 2, 0, 16, 1, 1, 17, 1};
+	static const char waits[] = {1, 1, 64, 9, 1};
+	maker_start(&maker, MAKER_1_7, 8, false);
+	maker_params(&maker);
+	maker_goroutine(&maker, 0x9000, 1, 4, "select", 0);
+	maker_goroutine(&maker, 0x9100, 2, 3, "", 0);
+	maker_end(&maker);
+	records = maker.size;
+	maker_section(&maker);
+	maker_number(&maker, 5);
+	maker_bytes(&maker, places, sizeof(places));
+	maker_number(&maker, 6);
+	maker_bytes(&maker, frames, sizeof(frames));
+	maker_number(&maker, 7);
+	maker_bytes(&maker, waits, sizeof(waits));
+	maker_number(&maker, 0);
+}
+
+START_TEST(frames_of_c_code_and_waits_there_are_goroutines)
+{
+	struct gh_dump dump;
+	struct gh_dump_c_place found[GH_DUMP_C_PLACES];
+	size_t count;
+	make_c_section();
+	ck_assert(gh_dump_open_memory(&dump, maker.data, maker.size, "made", &err));
+	ck_assert_str_eq(dump.warning.text, "");
+	gh_dump_c_frames(&dump, 0, &count);
+	ck_assert_uint_eq(count, 0);
+	const struct gh_dump_c_frame *frames = gh_dump_c_frames(&dump, 1, &count);
+	ck_assert_uint_eq(count, 2);
+	ck_assert_uint_eq(frames[0].callees, 0);
+	ck_assert_uint_eq(frames[1].callees, 1);
+	ck_assert_uint_eq(frames[1].pc, 17);
+	ck_assert_uint_eq(gh_dump_c_places(&dump, &frames[1], found), 2);
+	ck_assert_str_eq(found[0].function, "f");
+	ck_assert_str_eq(found[0].object, "libc.so.6");
+	ck_assert_str_eq(found[0].file, "x.c");
+	ck_assert_uint_eq(found[0].line, 5);
+	ck_assert_uint_eq(found[0].offset, 4);
+	ck_assert(found[0].inlined);
+	ck_assert_str_eq(found[1].function, "g");
+	ck_assert_str_eq(found[1].file, "");
+	ck_assert_ptr_null(gh_dump_c_wait(&dump, 0));
+	const struct gh_dump_c_wait *wait = gh_dump_c_wait(&dump, 1);
+	ck_assert_int_eq(wait->kind, GH_C_WAIT_MUTEX);
+	ck_assert_uint_eq(wait->object, 64);
+	ck_assert_uint_eq(wait->thread, 9);
+	ck_assert_uint_eq(wait->holder, 0);
+	gh_dump_close(&dump);
+	free(maker.data);
+}
+END_TEST
+
+/* Wherever it is cut off, and whatever byte of it is another, no byte outside is read. */
+START_TEST(a_section_of_c_code_that_is_damaged_is_read_as_far_as_it_goes)
+{
+	struct gh_dump dump;
+	make_c_section();
+	for (size_t size = records; size <= maker.size; size++) {
+		for (size_t at = records; at < size; at += size == maker.size ? 1 : size) {
+			uint8_t *data = malloc(size);
+			memcpy(data, maker.data, size);
+			data[at] ^= size == maker.size ? 0x7f : 0;
+			ck_assert(gh_dump_open_memory(&dump, data, size, "made", &err));
+			dump_walk(&dump);
+			gh_dump_close(&dump);
+			free(data);
+		}
+	}
+	free(maker.data);
+}
+END_TEST
+
 /* Wherever it is cut off, what is whole before that is used. */
 START_TEST(a_section_that_is_cut_off_is_read_as_far_as_it_goes)
 {
@@ -286,4 +365,6 @@ void dump_files_tests(TCase *tests)
 	tcase_add_test(tests, what_no_record_has_is_behind_the_end);
 	tcase_add_test(tests, a_section_that_is_cut_off_is_read_as_far_as_it_goes);
 	tcase_add_test(tests, a_section_that_lies_is_not_believed);
+	tcase_add_test(tests, frames_of_c_code_and_waits_there_are_goroutines);
+	tcase_add_test(tests, a_section_of_c_code_that_is_damaged_is_read_as_far_as_it_goes);
 }

@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# What goroutines in C wait for in the C library, and who has it: of programs whose sources say so. And deadlocks that are made of
+# mutexes of C's, and of C's and Go's; none in a program that is well.
+. "$(dirname "$0")/lib.sh"
+
+needs_amd64 "everything" || finish
+
+# ask COMMAND...: what goheap prints of the process.
+ask() {
+	timeout 60 "$GOHEAP" "$@" -p "$pid" 2>"$work/why"
+}
+
+# start NAME MODE: the program, in that mode.
+start() {
+	run_until_ready "$directory/clocks.stripped" "$2"
+	# The last goroutine is to have come to where it waits.
+	sleep 0.2
+}
+
+# check_waits NAME: a program whose goroutines each wait for something else.
+check_waits() {
+	local waits mutex
+	run_until_ready "$directory/foreign.stripped"
+	sleep 0.2
+	waits=$(ask waits --group)
+	ask waits --json >"$work/json"
+	end "$pid"
+	mutex=$(nm "$directory/foreign" | sed -nE 's/^0*([0-9a-f]+) b mutex$/0x\1/p')
+	has "$1: a mutex, and who has it" "$waits" \
+		"in C, main\._Cfunc_in_mutex, for a pthread mutex $mutex.*; held by goroutine [0-9]+ \(main\.holdMutex at "
+	has "$1: an rwlock" "$waits" \
+		"in C, main\._Cfunc_in_rdlock, to read-lock a pthread rwlock $(nm "$directory/foreign" | sed -nE 's/^0*([0-9a-f]+) b rwlock$/0x\1/p').*; held by goroutine [0-9]+ \(main\.holdRWLock at "
+	has "$1: a condition" "$waits" 'in C, main\._Cfunc_in_cond, for a pthread condition'
+	has "$1: as JSON" "$(cat "$work/json")" "\"wait\":\"syscall\",.*\"object\":\"$mutex\",.*\"holder\":[0-9]+,\"in_c\":\"mutex\",\"in_c_thread\":[0-9]+"
+	if [ -e /usr/lib/debug/.build-id ]; then
+		has "$1: a semaphore" "$waits" "in C, main\._Cfunc_in_semaphore, for a semaphore of the C library's 0x"
+		has "$1: a thread" "$waits" 'in C, main\._Cfunc_in_join, for a thread to end, [0-9]+'
+	else
+		skip "$1: a semaphore and a thread" "no debug information of the C library"
+	fi
+	lacks "$1: what is in no lock" "$(grep in_read <<<"$waits")" ' for | to '
+}
+
+# check_deadlock NAME MODE SENTENCE: there is one deadlock, for certain, which SENTENCE tells.
+check_deadlock() {
+	local hang
+	start "$1" "$2"
+	hang=$(ask hang)
+	end "$pid"
+	has "$1: one, for certain" "$hang" '^1 deadlock of mutexes'
+	has "$1: who waits for whom" "$(tr -d '\n' <<<"$hang")" "$3"
+}
+
+check() {
+	local name="Go $1" one='goroutine [0-9]+ \(main\.'
+	sample "$name" "$1" foreign || return
+	check_waits "$name"
+	sample "$name" "$1" clocks || return
+	check_deadlock "$name, two mutexes of C's" c \
+		"${one}(firstSecond|secondFirst) at [^)]*\) is in C, main\._Cfunc_[a-z_]*, for a pthread mutex 0x[0-9a-f]+, +held by ${one}(firstSecond|secondFirst) at [^)]*\), which is in C, main\._Cfunc_[a-z_]*, for a pthread mutex 0x[0-9a-f]+, +held by goroutine [0-9]+"
+	check_deadlock "$name, one of Go's and one of C's" go \
+		"${one}goThenC at [^)]*\)(, which)? is in C, main\._Cfunc_lock_first, for a pthread mutex 0x[0-9a-f]+, +held by (goroutine|.*${one}lockInGo at .*waits to lock sync\.Mutex)"
+	check_deadlock "$name, itself" self "${one}twice at [^)]*\) is in C, main\._Cfunc_lock_twice, for a pthread mutex 0x[0-9a-f]+, +held by itself"
+	check_deadlock "$name, an rwlock" rwlock "to read-lock a pthread rwlock 0x[0-9a-f]+, +held by "
+	start "$name" thread
+	has "$name: a thread of C's has it" "$(ask waits --group)" 'for a pthread mutex 0x[0-9a-f]+.*; held by thread [0-9]+, which has no goroutine'
+	end "$pid"
+	start "$name" healthy
+	for _ in 1 2 3; do
+		has "$name: no deadlock" "$(ask hang)" '^0 deadlocks of mutexes'
+	done
+	end "$pid"
+}
+
+for release in $(releases 1.19 1.24 1.27); do
+	check "$release"
+done
+finish
