@@ -137,7 +137,9 @@ static int take_frame(Dwfl_Frame *state, void *argument)
 	frame.interrupted = walk->count == 0 ? walk->code->from->interrupted : interrupted;
 	if (gh_libdw.dwfl_frame_reg(state, walk->code->arch->dwarf_sp, &sp) == 0)
 		frame.sp = sp;
-	bool rises = walk->count == 0 || frame.sp > walk->sp;
+	/* With a link register the first function may have no frame. */
+	bool rises = walk->count == 0 || frame.sp > walk->sp ||
+		     (walk->count == 1 && frame.sp == walk->sp);
 	walk->sp = frame.sp;
 	return rises && walk->count++ < MAX_FRAMES && walk->take(walk->context, &frame) &&
 		       has_information(walk->code, gh_c_frame_address(&frame))
