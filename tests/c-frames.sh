@@ -8,6 +8,10 @@ session_home
 
 needs "everything" gdb gcore || finish
 needs_amd64 "everything" || finish
+if nm -D "$GOHEAP" | grep -q ' __asan_init'; then
+	skip "everything" "libdw cannot be loaded beside the sanitizers"
+	finish
+fi
 
 # theirs FILE: of what GDB tells of all frames in FILE, a line for each thread that is in C of Go's: its functions up to the one
 # that Go's runtime called, callees first. Those that a tail call has left, which GDB concludes, have no frame.

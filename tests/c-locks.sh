@@ -4,6 +4,10 @@
 . "$(dirname "$0")/lib.sh"
 
 needs_amd64 "everything" || finish
+if nm -D "$GOHEAP" | grep -q ' __asan_init'; then
+	skip "everything" "libdw cannot be loaded beside the sanitizers"
+	finish
+fi
 
 # ask COMMAND...: what goheap prints of the process.
 ask() {

@@ -84,7 +84,7 @@ struct gh_registers {
 	uint64_t lr; /* the link register; 0 if it is not known, or the machine has none */
 	uint64_t values[GH_MAX_REGISTERS]; /* of all of them, in any order */
 	unsigned count;                    /* 0 if they are not known */
-	int id; /* the system's number of the thread; 0 if it is not known */
+	int id;                 /* the system's number of the thread; 0 if it is not known */
 	const uint8_t *vectors; /* the vector registers and what is kept with them; not owned */
 	size_t vectors_size;    /* in bytes; 0 if they are not known */
 };

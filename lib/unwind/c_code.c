@@ -138,8 +138,8 @@ static int take_frame(Dwfl_Frame *state, void *argument)
 	if (gh_libdw.dwfl_frame_reg(state, walk->code->arch->dwarf_sp, &sp) == 0)
 		frame.sp = sp;
 	/* With a link register the first function may have no frame. */
-	bool rises = walk->count == 0 || frame.sp > walk->sp ||
-		     (walk->count == 1 && frame.sp == walk->sp);
+	bool rises =
+	    walk->count == 0 || frame.sp > walk->sp || (walk->count == 1 && frame.sp == walk->sp);
 	walk->sp = frame.sp;
 	return rises && walk->count++ < MAX_FRAMES && walk->take(walk->context, &frame) &&
 		       has_information(walk->code, gh_c_frame_address(&frame))

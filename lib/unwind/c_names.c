@@ -92,7 +92,7 @@ static void find_symbol(Dwfl_Module *module, uint64_t pc, uint64_t address,
 	GElf_Sym symbol;
 	const char *name =
 	    gh_libdw.dwfl_module_addrinfo(module, address, &offset, &symbol, NULL, NULL, NULL);
-	if (name == NULL || *name == '\0' || (symbol.st_size != 0 && offset >= symbol.st_size))
+	if (name == NULL || *name == '\0' || offset >= symbol.st_size)
 		return;
 	place->function = name;
 	place->offset = offset + (pc - address);
