@@ -12,6 +12,7 @@ int in_cond(void);
 int in_semaphore(void);
 int in_join(void);
 int in_loop(void);
+int in_lie(void);
 int down(int n);
 int start_thread_of_c(void);
 */
@@ -33,6 +34,7 @@ func main() {
 	go inSemaphore()
 	go inJoin()
 	go inLoop()
+	go inLie()
 	go descend(1)
 	go waitInGo()
 	C.start_thread_of_c()
@@ -67,6 +69,9 @@ func inJoin() { C.in_join() }
 
 //go:noinline
 func inLoop() { C.in_loop() }
+
+//go:noinline
+func inLie() { C.in_lie() }
 
 // Descend goes from Go to C and back, twice, and waits in C.
 //
