@@ -166,10 +166,33 @@ check_arm64() {
 		" $(goroutine main.descend "$work/text" | grep pc= | sed 's/.*pc=//' | tr '\n' ' ')" " ${callers:?} "
 }
 
+# check_crash: C code that aborted, in the kernel's core file: its thread is in the signal handlers that Go has for that.
+check_crash() {
+	local name="Go $1, abort in C" cores
+	CGO_ENABLED=1 sample "$name" "$1" crash || return
+	mkdir -p "$work/crash"
+	(
+		cd "$work/crash" || exit
+		ulimit -c unlimited
+		GOTRACEBACK=crash "$directory/crash.stripped" cabort
+	) >"$work/output" 2>&1
+	cores=("$work"/crash/*core*)
+	if [ ! -e "${cores[0]}" ]; then
+		skip "$name" "the kernel writes its core files elsewhere"
+		return
+	fi
+	"$GOHEAP" crash "${cores[0]}" -e "$directory/crash" >"$work/text" 2>"$work/why"
+	rm -r "$work/crash"
+	equal "$name: C functions" "__GI_raise __GI_abort abort_in_c" \
+		"$(sed -n 's/ in [^ ]*$//p' "$work/text" | grep -E '^(__GI_raise|__GI_abort|abort_in_c)$' | paste -sd ' ')"
+	has "$name: Go's functions" "$(cat "$work/text")" '^main\._Cfunc_abort_in_c\(\)'
+}
+
 for release in $(releases 1.19 1.24 1.27); do
 	check "$release"
 	is_newest "$release" || continue
 	check_library "$release"
+	check_crash "$release"
 	check_arm64 "$release"
 done
 finish
