@@ -11,7 +11,7 @@
 #include "lib/util/bsearch.h"
 #include "lib/util/open_file.h"
 
-/* Parts of a goroutine's stack that are C code: calls of C that have called Go. */
+/* Calls of C on one goroutine's stack that have called back to Go; more are left out. */
 #define MAX_PARTS 15
 
 /* Frames of C code, of all goroutines. */
@@ -23,18 +23,18 @@
 /* Bytes of a name; longer ones are cut. */
 #define MAX_TEXT 1000
 
-/* C code that has called nothing yet is so near to where it was called, in bytes, unless it is of
- * another thread. */
+/* The largest distance, in bytes, between SP and the start of the C stack at which the thread is
+ * taken for the goroutine's own, where the frames do not lead to Go. */
 #define NEAR (256 << 10)
 
-/* runtime.asmcgocall keeps the goroutine that it was called by this near to its SP, in bytes. */
+/* The bytes from SP on in which runtime.asmcgocall saves its goroutine's address. */
 #define SAVED_GOROUTINE 64
 
-/* Frames of a part. */
+/* A walk over the C frames of one part. */
 struct part {
 	struct gh_c_stacks *stacks;
-	bool ended;  /* they are all: Go called the last of them, */
-	uint64_t sp; /* with this SP */
+	bool ended;  /* it came to the Go function that called C */
+	uint64_t sp; /* of that function's frame */
 };
 
 static uint64_t start_of_program(const struct gh_process *process)
@@ -260,7 +260,7 @@ static void find_called(struct gh_c_stacks *stacks, const struct gh_goroutine *g
 		return;
 	struct gh_c_registers from = registers_of(stacks->process->tab->image->arch, thread);
 	gh_c_code_walk(stacks->code, &from, take_frame, &part);
-	/* Else the thread is another's: this one's is on a stack of its own. */
+	/* The nearest thread is another goroutine's if this one's is on a stack of its own. */
 	if (part.ended ? !has_goroutine(stacks->process, part.sp, g) : top - thread->at.sp > NEAR)
 		stacks->frames.count = 0;
 	else
