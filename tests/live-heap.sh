@@ -74,6 +74,11 @@ ask() {
 	done
 }
 
+# of_heap: what info says on standard input without the file's name, and what a dump does not have of its program.
+of_heap() {
+	grep -vE '^(file|main package|module|go build id|gnu build id):'
+}
+
 # check_asked NAME PROGRAM: that is what they say of the dump.
 check_asked() {
 	same "$1: histogram -p" <("$GOHEAP" histogram -n 0 --by size -e "$2" "$work/other") "$work/asked"
@@ -82,7 +87,7 @@ check_asked() {
 	[ "$(wc -l <"$work/published")" -gt 20 ] || fail "$1: it has a profile"
 	same "$1: profile -p" "$work/published" <(published "$work/profile")
 	for command in $listings; do
-		same "$1: $command -p" <("$GOHEAP" "$command" "$work/other" | grep -v '^file:') <(grep -v '^file:' "$work/$command")
+		same "$1: $command -p" <("$GOHEAP" "$command" "$work/other" | of_heap) <(of_heap <"$work/$command")
 	done
 	"$GOHEAP" pprof -e "$2" "$work/other" -o "$work/pprof.written"
 	cmp "$work/pprof.written" "$work/pprof.asked" || fail "$1: pprof -p"
@@ -256,8 +261,8 @@ check_core() {
 	equal "$1: nothing is missing" '' "$(cat "$work/why")"
 	same "$1: histogram -e" <("$GOHEAP" histogram -e "$3" "$work/other") <("$GOHEAP" histogram -e "$3" "$work/core")
 	for command in $listings; do
-		same "$1: $command -e" <("$GOHEAP" "$command" "$work/other" | grep -v '^file:') \
-			<("$GOHEAP" "$command" -e "$3" "$work/core" | grep -v '^file:')
+		same "$1: $command -e" <("$GOHEAP" "$command" "$work/other" | of_heap) \
+			<("$GOHEAP" "$command" -e "$3" "$work/core" | of_heap)
 	done
 	in_common "$1" '^different (counters|(queued )?finalizers)[,:]'
 	# That of Go 1.15 has the system give it memory for itself meanwhile.

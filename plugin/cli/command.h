@@ -206,13 +206,12 @@ struct gh_option {
 		.doc = "Of a process with several Go libraries, the one of that name or path",     \
 		.field = offsetof(struct gh_options, module)                                       \
 	}
-#define GH_PROCESS                                                                                 \
-	{.name = "process",                                                                        \
-	 .letter = 'p',                                                                            \
-	 .type = GH_OPTION_PROCESS,                                                                \
-	 .arg = "PID",                                                                             \
-	 .doc = "Read the process PID in place of a heap dump"},                                   \
-	    GH_MODULE
+#define GH_PID(text)                                                                               \
+	{                                                                                          \
+		.name = "process", .letter = 'p', .type = GH_OPTION_PROCESS, .arg = "PID",         \
+		.doc = text                                                                        \
+	}
+#define GH_PROCESS GH_PID("Read the process PID in place of a heap dump"), GH_MODULE
 
 #define GH_PARTIAL                                                                                 \
 	GH_FLAG("partial", 0, partial, "Answer although the dump is cut off before its roots")
