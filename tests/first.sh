@@ -128,6 +128,7 @@ check_dump() {
 	head -c 200000 "$work/heapdump" >"$work/cut"
 	asked "$work/cut"
 	has "$name: a dump that is cut off before its roots" "$(cat "$work/answer")" '^Nothing unusual in what is there: it is cut off before its roots, and what leaks is not known\.$'
+	rm "$work/core"
 	asked "$work/heapdump"
 	has "$name: without its program" "$(first)" '^1\. 50,000 objects of (48|40) bytes, pointers at 0 16 keep '
 }

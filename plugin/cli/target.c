@@ -264,7 +264,8 @@ int gh_target_take(struct gh_options *options, const struct gh_command *command)
 	int status = take_input(options, command);
 	if (status != GH_EXIT_OK)
 		return status;
-	if (!check_all(options, command))
+	/* What is kept is not read again. */
+	if (!gh_kept_is_child() && !check_all(options, command))
 		return GH_EXIT_INPUT;
 	enum gh_target_kind kind =
 	    options->process != NULL ? GH_KIND_PROCESS : gh_target_kind(options->file, NULL);
