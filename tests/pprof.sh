@@ -127,7 +127,7 @@ compare_stacks() {
 
 # compare_text NAME RATE
 compare_text() {
-	has "$1: the process's own is no heap dump" "$("$GOHEAP" hang "$work/proto" 2>&1)" ': expected a core file, heap dump or program, found a profile of pprof.s$'
+	has "$1: the process's own is no heap dump" "$("$GOHEAP" hang "$work/proto" 2>&1)" ': expected a Go heap dump, found a profile of pprof.s$'
 	has "$1: nor is the text" "$("$GOHEAP" hang "$work/text" 2>&1)" ': expected a core file, heap dump or program, found a profile as text$'
 	records "$work/text" >"$work/expected"
 	"$GOHEAP" profile -e "$directory/profile.stripped" --rate "$2" "$work/dump" >"$work/profile"
