@@ -284,6 +284,16 @@ static bool may_hold_up(const struct gh_wait_group *group)
 	       group->wait->kind != GH_WAIT_OTHER && !is_lock(group->wait);
 }
 
+/* Prints what each goroutine of GROUP waits for, and where. */
+static void print_each(FILE *out, struct gh_wait_query *query, const struct gh_wait_group *group)
+{
+	gh_wait_print_clause(out, query, group->wait, true);
+	print_place(out, query, group->wait);
+	print_waited(out, group->waited, true);
+	if (group->objects == 1)
+		gh_wait_print_wakers(out, query, group->wait);
+}
+
 /* Adds the places where many requests wait, and have for long. */
 static void find_requests(struct gh_diagnosis *diagnosis, struct gh_wait_query *query,
 			  const struct gh_wait_groups *groups, const struct gh_leaked *leaked)
@@ -299,11 +309,7 @@ static void find_requests(struct gh_diagnosis *diagnosis, struct gh_wait_query *
 			return;
 		gh_print_count(out, group->count, "request");
 		fputs(" are held up: each ", out);
-		gh_wait_print_clause(out, query, group->wait, true);
-		print_place(out, query, group->wait);
-		print_waited(out, group->waited, true);
-		if (group->objects == 1)
-			gh_wait_print_wakers(out, query, group->wait);
+		print_each(out, query, group);
 		gh_finding_end(diagnosis, "goroutines --group");
 	}
 }
@@ -354,11 +360,7 @@ static void find_crowds(struct gh_diagnosis *diagnosis, struct gh_wait_query *qu
 			return;
 		gh_print_count(out, group->count, "goroutine");
 		fprintf(out, " pile up%s: each ", told > 0 ? ", too" : "");
-		gh_wait_print_clause(out, query, group->wait, true);
-		print_place(out, query, group->wait);
-		print_waited(out, group->waited, true);
-		if (group->objects == 1)
-			gh_wait_print_wakers(out, query, group->wait);
+		print_each(out, query, group);
 		gh_finding_end(diagnosis, "goroutines --group");
 		told++;
 	}
