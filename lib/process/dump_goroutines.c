@@ -88,12 +88,7 @@ bool gh_live_count_goroutines(uint64_t *count, int pid, const struct gh_pclntab 
 	const struct gh_image *image = tab->image;
 	struct gh_wait_reasons reasons = gh_wait_reasons_find(image);
 	uint64_t entry = gh_live_entry(pid, image->arch);
-	struct gh_process process = {
-	    .memory = {.source = &memory, .big_endian = image->arch->big_endian},
-	    .tab = tab,
-	    .minor = minor,
-	    .bias = gh_image_is_pie(image) ? entry - image->header.e_entry : 0,
-	};
+	struct gh_process process = gh_live_process(&memory, tab, minor, entry);
 	*count = 0;
 	bool found = entry != 0 && gh_goroutines_find(&all, &process, &err);
 	while (found && gh_goroutines_next(&all, &process, &g)) {

@@ -302,6 +302,11 @@ void gh_own_memory_find(struct gh_memory_parts *own, struct gh_process *process,
  * known: errno says why, or is 0 if the process has ended. */
 uint64_t gh_live_entry(int pid, const struct gh_arch *arch);
 
+/* A running process to be read as it is: its MEMORY, which has to stay, the program of TAB, of Go
+ * 1.MINOR, and its ENTRY. Its memory is to be freed with gh_process_memory_free. */
+struct gh_process gh_live_process(const struct gh_memory *memory, const struct gh_pclntab *tab,
+				  int minor, uint64_t entry);
+
 /* The parts of a crash report: signals, and what the runtime itself has printed. */
 
 /* The name that Go has for a signal that ends a program. NULL for others. */

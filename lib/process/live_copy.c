@@ -147,6 +147,18 @@ uint64_t gh_live_entry(int pid, const struct gh_arch *arch)
 	return entry;
 }
 
+struct gh_process gh_live_process(const struct gh_memory *memory, const struct gh_pclntab *tab,
+				  int minor, uint64_t entry)
+{
+	const struct gh_image *image = tab->image;
+	return (struct gh_process){
+	    .memory = {.source = memory, .big_endian = image->arch->big_endian},
+	    .tab = tab,
+	    .minor = minor,
+	    .bias = gh_image_is_pie(image) ? entry - image->header.e_entry : 0,
+	};
+}
+
 static bool read_entry(struct gh_live_reader *reader, const struct gh_arch *arch)
 {
 	reader->live->entry = gh_live_entry(reader->live->pid, arch);

@@ -25,14 +25,8 @@ bool gh_live_go_memory(struct gh_memory_parts *parts, int pid, const struct gh_p
 		       int minor, struct gh_error *err)
 {
 	struct gh_memory memory = gh_live_memory(&pid);
-	const struct gh_image *image = tab->image;
-	uint64_t entry = gh_live_entry(pid, image->arch);
-	struct gh_process process = {
-	    .memory = {.source = &memory, .big_endian = image->arch->big_endian},
-	    .tab = tab,
-	    .minor = minor,
-	    .bias = gh_image_is_pie(image) ? entry - image->header.e_entry : 0,
-	};
+	uint64_t entry = gh_live_entry(pid, tab->image->arch);
+	struct gh_process process = gh_live_process(&memory, tab, minor, entry);
 	/* What counts and lists can be is bounded by it. */
 	memory.size = gh_footprint_resident(pid);
 	bool found = (entry != 0 || gh_stopped_fail(pid, err)) && add_all(parts, &process, err);
