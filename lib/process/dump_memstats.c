@@ -300,20 +300,19 @@ static void describe(struct gh_collections *collections, struct gh_process *proc
 		     uint64_t count)
 {
 	uint64_t recent = count - 1 < RECENT ? count - 1 : RECENT;
-	uint64_t before = (count - 1 - recent) % GH_DUMP_PAUSES;
-	uint64_t start = number_at(process, at + ENDS + 8 * before, 8);
 	*collections = (struct gh_collections){
 	    .count = count,
 	    .last = number_at(process, at + LAST, 8),
 	    .recent = recent,
 	    .cpu_fraction = gh_process_float(number_at(process, at + FRACTION, 8), 8),
 	};
-	collections->span = collections->last > start ? collections->last - start : 0;
 	collections->nends = count < GH_DUMP_PAUSES ? count : GH_DUMP_PAUSES;
 	for (size_t i = 0; i < collections->nends; i++) {
 		uint64_t place = (count - collections->nends + i) % GH_DUMP_PAUSES;
 		collections->ends[i] = number_at(process, at + ENDS + 8 * place, 8);
 	}
+	uint64_t start = collections->ends[collections->nends - 1 - recent];
+	collections->span = collections->last > start ? collections->last - start : 0;
 }
 
 /* The runtime is told not to collect by itself: gcPercent is -1. It is before memoryLimit. */
