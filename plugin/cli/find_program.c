@@ -17,7 +17,7 @@
 /* The most files of a directory that are looked at. */
 enum { MOST_FILES = 1024 };
 
-/* Calls TAKE with each Go program in the directory of the file BESIDE, or in this one for standard
+/* Calls TAKE with each program in the directory of the file BESIDE, or in this one for standard
  * input, until that returns true. Returns whether it has. */
 static bool find_beside(const char *beside, bool (*take)(void *context, const char *path),
 			void *context)
@@ -36,7 +36,7 @@ static bool find_beside(const char *beside, bool (*take)(void *context, const ch
 		int length = snprintf(path, sizeof(path), "%s%s%s", is_here ? "" : directory,
 				      is_here ? "" : "/", entry->d_name);
 		found = length < PATH_MAX && gh_target_kind(path, NULL) == GH_KIND_PROGRAM &&
-			gh_file_is_go(path) && take(context, path);
+			take(context, path);
 	}
 	if (files != NULL)
 		closedir(files);
@@ -241,6 +241,8 @@ static bool take_fitting(void *context, const char *path)
 {
 	struct dump_search *search = context;
 	struct gh_image image;
+	if (!gh_file_is_go(path))
+		return false;
 	if (!search->is_open)
 		search->is_open = gh_dump_open(&search->dump, search->paths[0], NULL);
 	if (!search->is_open)
