@@ -331,10 +331,8 @@ static bool look_at_target(struct gh_diagnosis *diagnosis, struct about *about,
 	struct gh_dump dump;
 	struct gh_crash crash = {0};
 	uint64_t now = gh_now();
-	struct timespec date;
 	bool is_live = diagnosis->pid != 0;
-	clock_gettime(CLOCK_REALTIME, &date);
-	diagnosis->now = (uint64_t)date.tv_sec * 1000000000 + (uint64_t)date.tv_nsec;
+	diagnosis->now = gh_date();
 	diagnosis->has_footprint =
 	    is_live
 		? gh_footprint_live(&diagnosis->footprint, &target->process, diagnosis->pid, &err)

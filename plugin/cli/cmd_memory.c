@@ -2,8 +2,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "lib/util/now.h"
 #include "plugin/cli/command.h"
 #include "plugin/cli/heap_query.h"
 #include "plugin/cli/wait_query.h"
@@ -191,10 +191,8 @@ static double seconds(uint64_t ns)
 /* How long ago WHEN was, in ns since 1970. */
 static uint64_t since(uint64_t when)
 {
-	struct timespec now;
-	clock_gettime(CLOCK_REALTIME, &now);
-	uint64_t ns = (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
-	return ns > when ? ns - when : 0;
+	uint64_t now = gh_date();
+	return now > when ? now - when : 0;
 }
 
 static void print_fraction(struct gh_emit *emit, const void *context)
