@@ -243,9 +243,10 @@ shown() {
 		run_gdb -p "$pid" "$program"
 	fi >"$work/session"
 	gdb_options=()
-	# GDB 13 takes the vector registers of AMD's processors for cut off, in the kernel's core files, too.
+	# GDB 13 takes the vector registers of AMD's processors for cut off, and Intel's with AMX for too many, in the kernel's
+	# core files, too.
 	awk '/^ +Id +Target Id/ { listed = 1 } !listed { next }
-		sub(/warning: Section `.reg-xstate.*/, "") { part = part $0; next }
+		sub(/warning: (Section|Unexpected size of section) `.reg-xstate.*/, "") { part = part $0; next }
 		{ print part $0; part = "" }' "$work/session" |
 		sed -nE -e 's/^[* ] +[0-9]+ +.*LWP ([0-9]+)\)?( "[^"]*")? +/thread \1 /p' \
 			-e 's/^Thread [0-9]+ \(.*LWP ([0-9]+).*/thread \1/p' -e '/^#[0-9]+ /p' \

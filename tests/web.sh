@@ -144,7 +144,7 @@ check_answers() {
 		case $1 in
 		diff) "$GOHEAP" diff -e "$program" "$work/before" "$work/after" "${@:2}" ;;
 		suspects) "$GOHEAP" suspects -e "$program" "$work/before" "$work/after" "${@:2}" ;;
-		info | memstats) "$GOHEAP" "$1" "$work/after" "${@:2}" ;;
+		memstats) "$GOHEAP" "$1" "$work/after" "${@:2}" ;;
 		older) "$GOHEAP" "$2" -e "$program" "$work/before" "${@:3}" ;;
 		sql) "$GOHEAP" sql -e "$program" --json "$work/after" "SELECT type, count(*) FROM objects GROUP BY 1" ;;
 		*) "$GOHEAP" "$1" -e "$program" "$work/after" "${@:2}" ;;
