@@ -132,7 +132,7 @@ check_held() {
 	has "$1: how many, stripped" "$output" ": $(commas "$count") $(said held 3), [0-9,]+ bytes for each\$"
 	has "$1: the holder's type, stripped" "$output" \
 		"^1\. global 0x[^(]* \($(holder_type)\) keeps "
-	check_users "$1: by use" "$output" "$(sed -nE 's/^1\. global (0x[0-9a-f]+) .*/\1/p' <<<"$output")"
+	check_users "$1: by use" "$output" "$(sed -nE 's/^1\. global (0x[0-9a-f]+)[ ,].*/\1/p' <<<"$output")"
 }
 
 # check_goroutines NAME: they are told by where the source says that they wait.
@@ -240,7 +240,7 @@ check_emptied() {
 		equal "$1: its room" 1 $((room >= 30001 && room < 8 * 30001))
 	done
 	has "$1: by name" "$("$GOHEAP" suspects "$work/new" -e "$directory/leaks")" '^1\. main\.peak '
-	check_users "$1: by use" "$output" "$(sed -nE 's/^1\. global (0x[0-9a-f]+) .*/\1/p' <<<"$output")"
+	check_users "$1: by use" "$output" "$(sed -nE 's/^1\. global (0x[0-9a-f]+)[ ,].*/\1/p' <<<"$output")"
 }
 
 # check_queue NAME: what waits for a finalizer that never ends, which has one of the objects.
