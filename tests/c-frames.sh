@@ -86,16 +86,16 @@ check() {
 	twin=$directory/foreign
 	run_until_ready "$directory/foreign.stripped"
 	"$GOHEAP" goroutines -p "$pid" -e "$twin" >"$work/live" 2>"$work/why"
-	"$GOHEAP" goroutines -p "$pid" >"$work/stripped" 2>"$work/why"
 	"$GOHEAP" goroutines --json -p "$pid" >"$work/json" 2>"$work/why"
 	gdb -q -nx -batch -iex 'set auto-load off' -ex 'thread apply all frame apply all -q info frame' -ex "generate-core-file $work/core" -p "$pid" "$twin" >"$work/gdb" 2>"$work/why"
 	end "$pid"
 	theirs "$work/gdb" >"$work/theirs"
 	check_stacks "$name, running" "$work/live"
 	"$GOHEAP" goroutines "$work/core" -e "$twin" >"$work/core.text" 2>"$work/why"
+	"$GOHEAP" goroutines "$work/core" -e "$twin.stripped" >"$work/stripped" 2>"$work/why"
 	check_stacks "$name, core file" "$work/core.text"
-	same "$name: Go's functions are those of Go alone, stripped or not" <(go_alone <"$work/live") <(go_alone <"$work/stripped")
-	same "$name: the same addresses, stripped or not" <(grep -o 'pc=.*' "$work/live") <(grep -o 'pc=.*' "$work/stripped")
+	same "$name: Go's functions are those of Go alone, stripped or not" <(go_alone <"$work/core.text") <(go_alone <"$work/stripped")
+	same "$name: the same addresses, stripped or not" <(grep -o 'pc=.*' "$work/core.text") <(grep -o 'pc=.*' "$work/stripped")
 	has "$name: a function without a name" "$(cat "$work/stripped")" '^foreign\.stripped\+0x[0-9a-f]+$'
 	equal "$name: as many in JSON" "$(grep -c 'pc=' "$work/stripped")" "$(grep -o '"language":"c"' "$work/json" | wc -l)"
 	"$GOHEAP" dump -o "$work/dump" "$work/core" -e "$twin" 2>"$work/why"
