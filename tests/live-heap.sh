@@ -97,7 +97,7 @@ check_asked() {
 check_large() {
 	"$GOHEAP" histogram -n 0 -e "$2" "$work/other" >"$work/histogram"
 	has "$1: the type of a large array" "$(cat "$work/histogram")" '^ +1 .* \[\]\*main\.Row$'
-	has "$1: and of its elements" "$(cat "$work/histogram")" '^ +10,000 .* main\.Row$'
+	has "$1: and of its elements" "$(cat "$work/histogram")" '^ +20,000 .* main\.Row$'
 }
 
 # check_live NAME PROGRAM RELEASE [ask [LEFT_OUT]]: while it runs, but for differences that match LEFT_OUT; and what the commands

@@ -172,7 +172,8 @@ func main() {
 	grow()
 	register(40, true)
 	register(20, false)
-	rows := make([]*Row, 10000)
+	// More than a stack takes, on 32 bits, too.
+	rows := make([]*Row, 20000)
 	for i := range rows {
 		rows[i] = &Row{i, nodes}
 	}
