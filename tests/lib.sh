@@ -27,6 +27,11 @@ fail() {
 	fi
 }
 
+# commas NUMBER: with one after each three digits.
+commas() {
+	sed -E ':again; s/^([0-9]+)([0-9]{3})/\1,\2/; t again' <<<"$1"
+}
+
 # skip NAME REASON: it could not be made.
 skip() {
 	skipped=$((skipped + 1))

@@ -63,11 +63,6 @@ check_root() {
 	fi
 }
 
-# commas NUMBER: with one after each three digits.
-commas() {
-	sed -E ':again; s/^([0-9]+)([0-9]{3})/\1,\2/; t again' <<<"$1"
-}
-
 # first FILE...: what goheap suspects tells first of these dumps, by the program $program.
 first() {
 	"$GOHEAP" suspects "$@" -e "$program" | head -n 1

@@ -76,12 +76,14 @@ if sample "values" 1.27 printed; then
 	kill "$child"
 	wait "$child" 2>"$work/why"
 	program=$directory/printed.stripped
+	each=48
+	! in_full "values of more types" || each=12
 	while IFS=$'\t' read -r _ type address part _; do
 		check print -e "$program" --part "$part" "$work/values" "$type" "$address"
 	done < <(grep $'^part\tmap' "$work/places")
 	while IFS=$'\t' read -r type address _; do
 		check print -e "$program" --json "$work/values" "$type" "$address"
-	done < <(grep -v -e '^ready' -e '^part' "$work/places" | awk -F'\t' '!seen[$1]++ && NR % 12 == 0')
+	done < <(grep -v -e '^ready' -e '^part' "$work/places" | awk -F'\t' -v each="$each" '!seen[$1]++ && NR % each == 0')
 fi
 
 # Goroutines that wait for each other's mutexes, in a process and its core file.
