@@ -431,7 +431,7 @@ finish() {
 apart="1.15 1.19 1.27" apart_maps="1.15 1.19 1.24 1.27"
 
 # The commands that list the records of a heap dump, or count them: those that have GH_OF_RECORDS in the list of commands.
-listings=$(awk -F'[(,]' '/^COMMAND/ { name = $2 } /GH_OF_RECORDS/ { print name }' "$tests/../plugin/cli/commands.def")
+listings=$(awk -F'[(,]' '/^COMMAND/ { name = $2 } /GH_OF_RECORDS/ { print name }' "$tests/../plugin/command/commands.def")
 : "${listings:?}"
 
 # picked RELEASE...: those of these Go releases that are tested with: all, or in the short check Debian's own and the last.

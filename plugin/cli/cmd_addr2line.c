@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugin/cli/command.h"
+#include "plugin/command/command.h"
 #include "plugin/view/emit.h"
 #include "plugin/view/view.h"
 

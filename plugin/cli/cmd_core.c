@@ -5,8 +5,8 @@
 
 #include "lib/code/code.h"
 #include "lib/export/export.h"
-#include "plugin/cli/command.h"
-#include "plugin/cli/heap_query.h"
+#include "plugin/command/command.h"
+#include "plugin/command/heap_query.h"
 #include "plugin/view/view.h"
 
 /* Finds where the program at PATH has its list of goroutines. */

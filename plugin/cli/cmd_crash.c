@@ -2,8 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "plugin/cli/command.h"
-#include "plugin/cli/heap_query.h"
+#include "plugin/command/command.h"
 #include "plugin/gdb/gdb.h"
 #include "plugin/view/emit.h"
 #include "plugin/view/view.h"

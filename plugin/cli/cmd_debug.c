@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/debugfile/debugfile.h"
-#include "plugin/cli/command.h"
+#include "plugin/command/command.h"
 #include "plugin/gdb/gdb.h"
 #include "plugin/view/view.h"
 

@@ -10,9 +10,13 @@
 #include "lib/util/escape.h"
 #include "lib/util/now.h"
 #include "lib/util/process_list.h"
-#include "plugin/cli/command.h"
-#include "plugin/cli/wait_query.h"
+#include "plugin/cli/cli.h"
+#include "plugin/command/command.h"
+#include "plugin/command/heap_query.h"
+#include "plugin/command/wait_query.h"
+#include "plugin/findings/findings.h"
 #include "plugin/gdb/gdb.h"
+#include "plugin/hang/hang.h"
 
 /* Lines of a screen, and those that are left for findings. */
 enum { SCREEN = 40, HEADER = 8 };

@@ -1,8 +1,9 @@
 /* goheap diff: what has grown from one heap dump to a later one. */
 #include <stdio.h>
 
-#include "plugin/cli/command.h"
-#include "plugin/cli/heap_query.h"
+#include "plugin/command/command.h"
+#include "plugin/command/heap_query.h"
+#include "plugin/findings/suspects.h"
 
 int gh_cmd_diff(const struct gh_options *options)
 {

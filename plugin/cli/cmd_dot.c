@@ -2,8 +2,9 @@
 #include <stdio.h>
 
 #include "lib/util/output.h"
-#include "plugin/cli/command.h"
-#include "plugin/cli/heap_query.h"
+#include "plugin/command/command.h"
+#include "plugin/command/heap_query.h"
+#include "plugin/findings/suspects.h"
 
 /* What holds the object of a line that nothing dominates. */
 static void draw_holder(struct gh_picture *picture, const struct gh_merged_line *line)

@@ -1,7 +1,7 @@
 /* goheap dump: the heap of a process or core file as a heap dump. */
 #include <stdio.h>
 
-#include "plugin/cli/command.h"
+#include "plugin/command/command.h"
 #include "plugin/gdb/gdb.h"
 #include "plugin/view/view.h"
 

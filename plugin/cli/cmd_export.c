@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "lib/util/output_directory.h"
-#include "plugin/cli/command.h"
-#include "plugin/cli/heap_query.h"
+#include "plugin/command/command.h"
+#include "plugin/command/heap_query.h"
 #include "plugin/sql/sql.h"
 
 /* What the name of a directory begins with that is of a host's heaps. */

@@ -7,7 +7,7 @@
 #include "lib/code/code.h"
 #include "lib/util/escape.h"
 #include "lib/value/value.h"
-#include "plugin/cli/command.h"
+#include "plugin/command/command.h"
 #include "plugin/gdb/gdb.h"
 #include "plugin/gdb/session_frame.h"
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "lib/util/escape.h"
-#include "plugin/cli/command.h"
+#include "plugin/command/command.h"
 #include "plugin/view/emit.h"
 #include "plugin/view/view.h"
 

@@ -4,8 +4,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "plugin/cli/command.h"
-#include "plugin/cli/wait_query.h"
+#include "plugin/command/command.h"
+#include "plugin/command/heap_query.h"
+#include "plugin/command/kept.h"
+#include "plugin/command/wait_query.h"
 #include "plugin/gdb/gdb.h"
 #include "plugin/view/emit.h"
 #include "plugin/view/view.h"

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugin/cli/command.h"
-#include "plugin/cli/wait_query.h"
+#include "plugin/command/command.h"
+#include "plugin/command/wait_query.h"
+#include "plugin/findings/findings.h"
+#include "plugin/hang/hang.h"
 
 /* How many groups of those that wait are shown, and how many of what else there may be many of. */
 #define SHOWN 3

@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "plugin/cli/command.h"
-#include "plugin/cli/heap_query.h"
+#include "plugin/command/command.h"
+#include "plugin/command/heap_query.h"
+#include "plugin/findings/suspects.h"
 #include "plugin/view/emit.h"
 
 /* A group, as it is printed. */

@@ -1,8 +1,8 @@
 /* goheap info: what a Go program is and how it was built, or what a heap dump, a process or a core
  * file has. */
 #include "lib/elf/elf.h"
-#include "plugin/cli/command.h"
-#include "plugin/cli/heap_query.h"
+#include "plugin/command/command.h"
+#include "plugin/command/heap_query.h"
 #include "plugin/view/emit.h"
 #include "plugin/view/view.h"
 

@@ -4,8 +4,8 @@
 
 #include "lib/heap/heap.h"
 #include "lib/util/escape.h"
-#include "plugin/cli/command.h"
-#include "plugin/cli/heap_query.h"
+#include "plugin/command/command.h"
+#include "plugin/command/heap_query.h"
 #include "plugin/view/emit.h"
 
 struct row {

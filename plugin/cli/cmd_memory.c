@@ -4,9 +4,8 @@
 #include <stdlib.h>
 
 #include "lib/util/now.h"
-#include "plugin/cli/command.h"
-#include "plugin/cli/heap_query.h"
-#include "plugin/cli/wait_query.h"
+#include "plugin/command/command.h"
+#include "plugin/findings/findings.h"
 
 /* How many of the files that are mapped are shown. */
 #define SHOWN_FILES 3
@@ -16,9 +15,6 @@
 
 /* A goroutine's stack that is no smaller, and that is most of all stacks, is told of; in bytes. */
 #define LARGE_STACK (1 << 20)
-
-/* With so much of its limit of memory, a process is at it: the runtime collects a little before. */
-#define LIMIT_REACHED 0.9
 
 /* What a kind of memory is called, in JSON and in the table, and what to know if most is of it. */
 static const struct {
@@ -215,14 +211,6 @@ static const struct gh_column collector_columns[] = {
     {0},
 };
 
-bool gh_collections_are_limited(const struct gh_collections *collections, bool is_live)
-{
-	uint64_t ago = is_live ? since(collections->last) : 0;
-	return collections->limit != 0 &&
-	       (double)collections->limited >= LIMIT_REACHED * (double)collections->limit &&
-	       collections->recent * SECOND > collections->span && ago < 60 * SECOND;
-}
-
 /* Tells of the limit of memory, and that the collector works to hold it, if it IS_REACHED. */
 static void print_limit(const struct gh_collections *collections, bool is_reached)
 {
@@ -322,17 +310,6 @@ static void print(const struct gh_footprint *footprint, bool is_live,
 	print_deepest(footprint, options);
 	if (!options->json)
 		print_next(&rows[0], &all, options);
-}
-
-bool gh_memory_target_open(struct gh_target *target, int pid, const struct gh_options *options)
-{
-	struct gh_thread_states states;
-	if (pid == 0)
-		return gh_target_open_core(target, options->file, options->program);
-	/* A debugger has stopped it. */
-	if (gh_thread_states_read(&states, pid) && states.traced > 0)
-		return gh_target_open_running(target, pid, options->program);
-	return gh_target_open_live(target, pid, options->program);
 }
 
 int gh_cmd_memory(const struct gh_options *options)

@@ -6,8 +6,8 @@
 
 #include "lib/heap/heap.h"
 #include "lib/util/escape.h"
-#include "plugin/cli/command.h"
-#include "plugin/cli/heap_query.h"
+#include "plugin/command/command.h"
+#include "plugin/command/heap_query.h"
 #include "plugin/gdb/gdb.h"
 #include "plugin/view/emit.h"
 #include "plugin/view/view.h"

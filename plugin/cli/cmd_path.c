@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-#include "plugin/cli/command.h"
-#include "plugin/cli/heap_query.h"
+#include "plugin/command/command.h"
+#include "plugin/command/heap_query.h"
 #include "plugin/view/emit.h"
 #include "plugin/view/paths.h"
 

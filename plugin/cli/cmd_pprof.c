@@ -6,8 +6,9 @@
 #include <stdlib.h>
 
 #include "lib/profile/profile.h"
-#include "plugin/cli/command.h"
-#include "plugin/cli/heap_query.h"
+#include "plugin/cli/cli.h"
+#include "plugin/command/command.h"
+#include "plugin/command/heap_query.h"
 #include "plugin/view/paths.h"
 #include "plugin/view/view.h"
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "lib/value/value.h"
-#include "plugin/cli/command.h"
-#include "plugin/cli/heap_query.h"
+#include "plugin/command/command.h"
+#include "plugin/command/heap_query.h"
 #include "plugin/gdb/gdb.h"
 #include "plugin/gdb/session_frame.h"
 

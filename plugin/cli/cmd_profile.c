@@ -1,7 +1,9 @@
 /* goheap profile: the allocation profile in a heap dump. */
 #include <stdio.h>
 
-#include "plugin/cli/heap_query.h"
+#include "plugin/cli/cli.h"
+#include "plugin/command/command.h"
+#include "plugin/command/heap_query.h"
 #include "plugin/view/emit.h"
 #include "plugin/view/view.h"
 

@@ -10,7 +10,7 @@
 #include "lib/pclntab/pclntab.h"
 #include "lib/util/escape.h"
 #include "lib/util/process_list.h"
-#include "plugin/cli/command.h"
+#include "plugin/command/command.h"
 
 /* A process that runs a Go program. */
 struct row {

@@ -3,8 +3,9 @@
 #include <stdio.h>
 
 #include "lib/util/escape.h"
-#include "plugin/cli/command.h"
-#include "plugin/cli/heap_query.h"
+#include "plugin/cli/cli.h"
+#include "plugin/command/command.h"
+#include "plugin/command/heap_query.h"
 #include "plugin/view/emit.h"
 
 int gh_records_print(const struct gh_options *options, enum gh_emit_layout layout,

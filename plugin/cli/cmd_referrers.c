@@ -1,8 +1,8 @@
 /* goheap referrers: the roots and the objects that point to an object. */
 #include <stdio.h>
 
-#include "plugin/cli/command.h"
-#include "plugin/cli/heap_query.h"
+#include "plugin/command/command.h"
+#include "plugin/command/heap_query.h"
 #include "plugin/view/emit.h"
 #include "plugin/view/paths.h"
 

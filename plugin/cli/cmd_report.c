@@ -6,9 +6,10 @@
 #include <unistd.h>
 
 #include "lib/util/output.h"
-#include "plugin/cli/command.h"
-#include "plugin/cli/heap_query.h"
 #include "plugin/cli/web_question.h"
+#include "plugin/command/command.h"
+#include "plugin/command/heap_query.h"
+#include "plugin/command/kept.h"
 
 enum {
 	MAX_FILE = 2000000,   /* bytes of the report */

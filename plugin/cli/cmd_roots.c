@@ -1,8 +1,8 @@
 /* goheap roots: the pointers to objects that are in none, as the graph of the heap has them. */
 #include <stdlib.h>
 
-#include "plugin/cli/command.h"
-#include "plugin/cli/heap_query.h"
+#include "plugin/command/command.h"
+#include "plugin/command/heap_query.h"
 #include "plugin/view/emit.h"
 #include "plugin/view/paths.h"
 

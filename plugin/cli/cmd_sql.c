@@ -2,8 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "plugin/cli/command.h"
-#include "plugin/cli/heap_query.h"
+#include "plugin/command/command.h"
+#include "plugin/command/heap_query.h"
+#include "plugin/command/kept.h"
 #include "plugin/sql/sql.h"
 
 static enum gh_sql_form form_of(const struct gh_options *options)
@@ -20,16 +21,6 @@ static enum gh_heap_with with_of(const struct gh_sql *sql)
 	    [GH_SQL_NEEDS_DOMINATORS] = GH_WITH_DOMINATORS,
 	};
 	return with[gh_sql_needs(sql)];
-}
-
-struct gh_sql_heap gh_heap_query_sql(struct gh_heap_query *query)
-{
-	return (struct gh_sql_heap){
-	    .dump = &query->dump,
-	    .heap = &query->heap,
-	    .names = &query->names,
-	    .dominators = &query->dominators,
-	};
 }
 
 /* Answers what SQL asks. */

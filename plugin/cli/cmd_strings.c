@@ -2,8 +2,8 @@
 #include <stdio.h>
 
 #include "lib/heap/heap.h"
-#include "plugin/cli/command.h"
-#include "plugin/cli/heap_query.h"
+#include "plugin/command/command.h"
+#include "plugin/command/heap_query.h"
 #include "plugin/view/emit.h"
 
 /* A text, as it is printed. */

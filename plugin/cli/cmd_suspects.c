@@ -2,8 +2,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "plugin/cli/command.h"
-#include "plugin/cli/heap_query.h"
+#include "plugin/command/command.h"
+#include "plugin/command/heap_query.h"
+#include "plugin/findings/findings.h"
+#include "plugin/findings/suspects.h"
 #include "plugin/view/view.h"
 
 /* What is in memory beside the Go heap is told if it is more than that, and as much in bytes. */

@@ -2,7 +2,8 @@
 #include <stdio.h>
 
 #include "lib/rtype/rtype.h"
-#include "plugin/cli/command.h"
+#include "plugin/cli/cli.h"
+#include "plugin/command/command.h"
 #include "plugin/view/emit.h"
 #include "plugin/view/view.h"
 

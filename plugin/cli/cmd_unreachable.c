@@ -1,8 +1,8 @@
 /* goheap unreachable: the garbage in a heap dump, that the collector had not swept yet. */
 #include <stdio.h>
 
-#include "plugin/cli/command.h"
-#include "plugin/cli/heap_query.h"
+#include "plugin/command/command.h"
+#include "plugin/command/heap_query.h"
 #include "plugin/view/emit.h"
 
 static void print_total(const struct gh_heap_query *query, const struct gh_top *top)

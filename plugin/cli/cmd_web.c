@@ -9,9 +9,10 @@
 #include <unistd.h>
 
 #include "lib/process/process.h"
-#include "plugin/cli/command.h"
-#include "plugin/cli/heap_query.h"
 #include "plugin/cli/web_question.h"
+#include "plugin/command/command.h"
+#include "plugin/command/kept.h"
+#include "plugin/dispatch/dispatch.h"
 #include "plugin/gdb/gdb.h"
 #include "plugin/web/web.h"
 

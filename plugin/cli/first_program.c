@@ -7,8 +7,8 @@
 
 #include "lib/util/escape.h"
 #include "lib/util/process_list.h"
-#include "plugin/cli/command.h"
-#include "plugin/cli/wait_query.h"
+#include "plugin/cli/cli.h"
+#include "plugin/command/command.h"
 #include "plugin/view/view.h"
 
 /* The most processes that are listed. */

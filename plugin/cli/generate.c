@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "lib/util/prefix.h"
-#include "plugin/cli/command.h"
+#include "plugin/command/command.h"
 
 static const struct gh_command commands[] = {
 #define COMMAND(command, ...) {.name = #command, __VA_ARGS__},
-#include "plugin/cli/commands.def"
+#include "plugin/command/commands.def"
 #undef COMMAND
 };
 

@@ -7,12 +7,12 @@
 
 #include "lib/elf/elf.h"
 #include "lib/util/escape.h"
-#include "plugin/cli/command.h"
+#include "plugin/command/command.h"
 #include "plugin/view/view.h"
 
 static const struct gh_command commands[] = {
 #define COMMAND(command, ...) {.name = #command, .run = gh_cmd_##command, __VA_ARGS__},
-#include "plugin/cli/commands.def"
+#include "plugin/command/commands.def"
 #undef COMMAND
 };
 

@@ -2,8 +2,9 @@
 #ifndef GH_PLUGIN_CLI_WEB_QUESTION_H
 #define GH_PLUGIN_CLI_WEB_QUESTION_H
 
-#include "plugin/cli/command.h"
-#include "plugin/cli/heap_query.h"
+#include "plugin/command/command.h"
+#include "plugin/command/heap_query.h"
+#include "plugin/command/kept.h"
 #include "plugin/web/web.h"
 
 /* The most words of a command line. */

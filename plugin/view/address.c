@@ -1,10 +1,10 @@
 #include "plugin/view/internal.h"
-#include "plugin/view/paths.h"
 
 #include <inttypes.h>
 
 #include "lib/util/bsearch.h"
 #include "plugin/view/emit.h"
+#include "plugin/view/paths.h"
 
 /* What a goroutine has, one after the other. */
 struct span {

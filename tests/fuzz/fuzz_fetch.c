@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "plugin/cli/command.h"
+#include "plugin/command/command.h"
 #include "plugin/gdb/gdb.h"
 #include "tests/fuzz/target.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugin/cli/command.h"
+#include "plugin/dispatch/dispatch.h"
 #include "tests/unit/suites.h"
 
 START_TEST(each_question_has_an_answer)

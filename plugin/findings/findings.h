@@ -1,0 +1,123 @@
+/* What is wrong with a process, core file or heap dump.
+ *
+ * - findings.c: the list of findings; find_hangs.c, find_threads.c, find_memory.c: who adds to it;
+ *   finalizer_queue.c: blocked finalizers; deep_stack.c: a stack that is out of proportion;
+ * - suspects.c: what may leak; suspects_text.c: how that is worded; suspect_unused.c: what slices
+ *   and maps keep and do not use (suspects.h);
+ * - object_groups.c, growth.c, merged_dominators.c, picture.c, neighborhood.c: answers about the
+ *   heap (suspects.h). */
+#ifndef GH_PLUGIN_FINDINGS_FINDINGS_H
+#define GH_PLUGIN_FINDINGS_FINDINGS_H
+
+#include "plugin/hang/hang.h"
+
+/* The first answer about a process, core file or heap dump: what it is, and what is wrong with it.
+ */
+
+/* Kinds of findings, the gravest first. findings.c has their names. */
+enum gh_finding_kind {
+	GH_FINDING_CRASH,
+	GH_FINDING_STOPPED,
+	GH_FINDING_DEADLOCK,
+	GH_FINDING_LEFT_LOCKED,
+	GH_FINDING_LOCK,
+	GH_FINDING_REQUESTS,
+	GH_FINDING_KERNEL,
+	GH_FINDING_DESCRIPTORS,
+	GH_FINDING_FINALIZERS,
+	GH_FINDING_LEAKED,
+	GH_FINDING_CROWD,
+	GH_FINDING_LIMIT,
+	GH_FINDING_COLLECTOR,
+	GH_FINDING_THREADS,
+	GH_FINDING_MALLOC,
+	GH_FINDING_STACKS,
+	GH_FINDING_HOLDER,
+	GH_FINDING_FREE,
+	GH_FINDING_KINDS
+};
+
+/* What is wrong, and the command that shows more. */
+struct gh_finding {
+	enum gh_finding_kind kind;
+	uint64_t weight; /* of those of one kind, the largest comes first */
+	char *sentence;  /* owned */
+	char *command;   /* owned; NULL if none shows more */
+};
+
+struct gh_findings GH_VECTOR(struct gh_finding);
+
+/* The figures by which it is judged that nothing is wrong. */
+struct gh_figures {
+	uint64_t resident;   /* bytes in memory; 0 if they are not known */
+	uint64_t goroutines; /* but for the runtime's own */
+	uint64_t blocked;    /* that wait for locks */
+	uint64_t lock_wait;  /* ns that one of them has waited at the most */
+	uint64_t leaked;     /* that can never go on */
+	uint64_t deadlocks;
+	uint64_t descriptors; /* that are open; limit 0: not known */
+	uint64_t descriptor_limit;
+	uint64_t holder; /* bytes that what holds most of the heap keeps; 0 if it was not asked */
+	uint64_t heap;   /* bytes of the heap's objects */
+};
+
+struct gh_diagnosis {
+	const struct gh_options *options;
+	int pid;                       /* of a process that runs; 0 of others */
+	uint64_t now;                  /* when that was copied, in ns since 1970 */
+	struct gh_footprint footprint; /* zeros unless: */
+	bool has_footprint;
+	struct gh_thread_states threads; /* count 0 if they are not known */
+	struct gh_figures figures;
+	struct gh_findings findings;
+	struct gh_finding open; /* that is being written */
+	FILE *out;              /* its sentence; NULL if memory ran out, or none is open */
+	size_t size;            /* private: of that */
+};
+
+/* Begins a finding, whose sentence the caller writes to what this returns, fit for a person. NULL
+ * if memory ran out: there is nothing to write, and nothing to end. */
+FILE *gh_finding_begin(struct gh_diagnosis *diagnosis, enum gh_finding_kind kind, uint64_t weight);
+
+/* Ends it. COMMAND is typed after goheap, with what is looked at, to see more; NULL for none. */
+void gh_finding_end(struct gh_diagnosis *diagnosis, const char *command);
+
+/* Sorts the findings, the gravest first. */
+void gh_findings_sort(struct gh_findings *findings);
+
+/* Prints them as text, in no more than LINES lines, or as JSON. */
+void gh_findings_print(struct gh_diagnosis *diagnosis, unsigned lines);
+
+void gh_findings_free(struct gh_findings *findings);
+
+/* Adds what is wrong with the goroutines of QUERY. */
+void gh_find_hangs(struct gh_diagnosis *diagnosis, struct gh_wait_query *query);
+
+/* Adds what is wrong with the memory of HEAP, and the collector. */
+void gh_find_memory(struct gh_diagnosis *diagnosis, struct gh_heap_query *heap);
+
+/* Adds what is wrong with the threads and descriptors of a process that runs; the goroutines of
+ * QUERY say what the threads do. */
+void gh_find_threads(struct gh_diagnosis *diagnosis, struct gh_wait_query *query);
+
+/* The collector runs again and again to stay below the limit of memory; IS_LIVE: now. */
+bool gh_collections_are_limited(const struct gh_collections *collections, bool is_live);
+
+/* Opens the running process PID, which a debugger may have stopped, or, if PID is 0, the core file
+ * that OPTIONS name. On failure prints the error and returns false. */
+bool gh_memory_target_open(struct gh_target *target, int pid, const struct gh_options *options);
+
+/* Findings beside the heap's holders. */
+
+/* Prints to OUT each goroutine of DUMP that runs finalizers or cleanups and is blocked in one for
+ * which others wait, and has been for WAITED ns, a line each or, as JSON, a row each, with PART
+ * unless that is NULL. SYMBOLS may be NULL. Gives how many there are. */
+size_t gh_blocked_finalizers_print(FILE *out, const struct gh_dump *dump,
+				   struct gh_symbols *symbols, uint64_t waited, const char *part,
+				   bool json);
+
+/* Prints the goroutine of DUMP with the largest stack, if that is out of proportion; as above. */
+void gh_deep_stack_print(FILE *out, const struct gh_dump *dump, struct gh_symbols *symbols,
+			 const char *part, bool json);
+
+#endif

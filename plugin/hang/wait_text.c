@@ -1,0 +1,328 @@
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/util/escape.h"
+#include "plugin/command/wait_query.h"
+#include "plugin/hang/hang.h"
+
+/* How far below its first frame in the dump a goroutine's stack may be used, in bytes. */
+#define STACK_BELOW 1024
+
+/* How far the frames reach from where a goroutine is in C to the runtime's call of that. */
+#define C_FRAMES 4
+
+void gh_wait_print_case(FILE *out, const struct gh_wait_query *query,
+			const struct gh_wait_case *wait, bool plain)
+{
+	const struct gh_channel *channel = &query->waits.channels.items[wait->channel];
+	struct gh_bytes type = gh_wait_elem_type(query, channel);
+	fputs(wait->send ? "send on chan " : "receive from chan ", out);
+	if (type.size > 0)
+		gh_print_bytes(out, type.data, type.size, false);
+	else
+		fprintf(out, "of %" PRIu64 " bytes", channel->elem_size);
+	if (plain)
+		return;
+	fprintf(out, " 0x%" PRIx64 " (len %" PRIu64 ", cap %" PRIu64 "%s%s", channel->address,
+		channel->length, channel->capacity, channel->closed ? ", closed" : "",
+		channel->timer ? ", a timer's" : "");
+	if (query->now != 0 && channel->when > query->now)
+		fprintf(out, " that fires in %.1f s", (double)(channel->when - query->now) / 1e9);
+	putc(')', out);
+}
+
+/* Prints what made the channel of WAIT; with PLAIN what made all channels of its type. */
+static void print_maker(FILE *out, struct gh_wait_query *query, const struct gh_wait_case *wait,
+			bool plain)
+{
+	const struct gh_channel *channel = &query->waits.channels.items[wait->channel];
+	struct gh_call call;
+	if ((plain && gh_channel_maker(&query->makers, channel) == 0) ||
+	    !gh_wait_channel_maker(query, channel, &call))
+		return;
+	fputs(" made in ", out);
+	gh_traceback_print_call(out, &call);
+}
+
+static void print_channels(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait,
+			   bool plain)
+{
+	if (wait->kind == GH_WAIT_SELECT)
+		fputs(wait->ncases > 0 ? "select: "
+		      : wait->never    ? "select without cases"
+				       : "select",
+		      out);
+	else if (wait->ncases == 0)
+		fprintf(out, "%s a %schannel",
+			wait->kind == GH_WAIT_SEND ? "send on" : "receive from",
+			wait->never ? "nil " : "");
+	for (size_t i = 0; i < wait->ncases; i++) {
+		if (i > 0)
+			fputs(", ", out);
+		gh_wait_print_case(out, query, &query->waits.cases.items[wait->first + i], plain);
+	}
+	if (wait->ncases == 1)
+		print_maker(out, query, &query->waits.cases.items[wait->first], plain);
+}
+
+static void print_mutex_state(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait)
+{
+	struct gh_mutex_state state = gh_mutex_state(&query->waits, wait);
+	const struct gh_wait *writer = gh_wait_writer(&query->waits, wait);
+	if (!state.known)
+		return;
+	if (wait->kind == GH_WAIT_MUTEX || state.locked || state.readers == 0)
+		fputs(!state.locked                 ? " (free)"
+		      : wait->kind == GH_WAIT_MUTEX ? " (locked)"
+						    : " (a writer has it)",
+		      out);
+	else {
+		fprintf(out, " (%" PRIu64 " reader%s it", state.readers,
+			state.readers > 1 ? "s have" : " has");
+		if (writer != NULL) {
+			fputs("; ", out);
+			gh_wait_print_goroutine(out, query, writer->goroutine);
+			fputs(" waits to write-lock it, and comes first", out);
+		}
+		putc(')', out);
+	}
+}
+
+/* Prints what the object of WAIT is in, if that is known and is more than the object. */
+static void print_container(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait)
+{
+	struct gh_wait_container container = gh_wait_container(query, wait->object);
+	if (container.type == NULL || strncmp(container.type, "sync.", 5) == 0)
+		return;
+	fputs(container.perhaps ? ", perhaps in " : " in ", out);
+	gh_escape_print(out, container.type);
+	fprintf(out, " 0x%" PRIx64, container.address);
+}
+
+static void print_sync(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait,
+		       bool plain)
+{
+	static const char *const texts[] = {
+	    [GH_WAIT_MUTEX] = "lock sync.Mutex",
+	    [GH_WAIT_RWMUTEX_READ] = "read-lock sync.RWMutex",
+	    [GH_WAIT_RWMUTEX_WRITE] = "write-lock sync.RWMutex",
+	    [GH_WAIT_WAITGROUP] = "sync.WaitGroup",
+	    [GH_WAIT_COND] = "sync.Cond",
+	    [GH_WAIT_SEMAPHORE] = "semaphore",
+	};
+	int32_t counter;
+	fputs(texts[wait->kind], out);
+	if (plain || wait->object == 0)
+		return;
+	fprintf(out, " 0x%" PRIx64, wait->object);
+	if (wait->kind == GH_WAIT_WAITGROUP && gh_waitgroup_counter(&query->waits, wait, &counter))
+		fprintf(out, " (counter %" PRId32 ")", counter);
+	if (wait->kind == GH_WAIT_MUTEX || wait->kind == GH_WAIT_RWMUTEX_READ ||
+	    wait->kind == GH_WAIT_RWMUTEX_WRITE)
+		print_mutex_state(out, query, wait);
+	print_container(out, query, wait);
+}
+
+static void print_sleep(FILE *out, const struct gh_wait_query *query, const struct gh_wait *wait,
+			bool plain)
+{
+	fputs("sleep", out);
+	if (!plain && query->now != 0 && wait->when > query->now)
+		fprintf(out, ", %.1f s more", (double)(wait->when - query->now) / 1e9);
+}
+
+static bool starts_with(const struct gh_call *call, const char *text)
+{
+	size_t length = strlen(text);
+	return call->length >= length && memcmp(call->name, text, length) == 0;
+}
+
+/* The function that made the system call, which is named for it; NULL if it is not known. */
+static const struct gh_call *find_syscall(struct gh_wait_query *query, const struct gh_wait *wait)
+{
+	static const char *const passed[] = {"runtime.", "internal/runtime/", "syscall.Syscall",
+					     "syscall.RawSyscall", "syscall.rawSyscall"};
+	if (gh_wait_place(query, wait->goroutine) == NULL)
+		return NULL;
+	for (size_t i = 0; i < query->traceback.calls.count; i++) {
+		const struct gh_call *call = &query->traceback.calls.items[i];
+		bool passes = call->object != NULL;
+		for (size_t k = 0; k < sizeof(passed) / sizeof(*passed); k++)
+			passes = passes || starts_with(call, passed[k]);
+		if (!passes)
+			return call;
+	}
+	return NULL;
+}
+
+/* The system call named as the function CALL is has a descriptor for its first argument. */
+static bool takes_descriptor(const struct gh_call *call)
+{
+	static const char *const names[] = {
+	    "accept", "accept4",    "connect",    "epollwait", "fcntl",    "fdatasync", "flock",
+	    "fstat",  "fsync",      "getdents",   "ioctl",     "pread",    "preadv",    "pwrite",
+	    "read",   "readdirent", "readv",      "recvfrom",  "recvmsg",  "sendmsg",   "sendto",
+	    "write",  "writev",     "getdents64", "pread64",   "pwrite64",
+	};
+	size_t start = call->length;
+	while (start > 0 && call->name[start - 1] != '.')
+		start--;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strlen(names[i]) == call->length - start &&
+		    strncasecmp(names[i], call->name + start, call->length - start) == 0)
+			return true;
+	return false;
+}
+
+/* The system call that the thread of GOROUTINE is in: its SP is where the frames end, or below, for
+ * the functions that enter the kernel have no frame in the dump. NULL if it is in none, or on
+ * another stack, as in C. */
+static const struct gh_system_call *find_call(const struct gh_wait_query *query, size_t goroutine)
+{
+	const struct gh_dump_stack *stack = gh_dump_stack(&query->dump, goroutine);
+	struct gh_dump_record first;
+	if (stack->nframes == 0)
+		return NULL;
+	gh_dump_get(&query->dump, GH_DUMP_FRAME, stack->first_frame, &first);
+	for (size_t i = 0; i < query->calls.count; i++)
+		if (first.frame.sp - query->calls.items[i].sp < STACK_BELOW)
+			return &query->calls.items[i];
+	return NULL;
+}
+
+int64_t gh_wait_descriptor(struct gh_wait_query *query, const struct gh_wait *wait)
+{
+	if (wait->kind != GH_WAIT_SYSCALL)
+		return wait->descriptor;
+	const struct gh_system_call *call = find_call(query, wait->goroutine);
+	const struct gh_call *function = call != NULL ? find_syscall(query, wait) : NULL;
+	return function != NULL && takes_descriptor(function) ? (int64_t)call->first
+							      : GH_NO_DESCRIPTOR;
+}
+
+bool gh_wait_descriptor_of(struct gh_wait_query *query, int64_t descriptor, char *text, size_t size,
+			   bool end)
+{
+	return descriptor != GH_NO_DESCRIPTOR && query->pid != 0 &&
+	       gh_descriptor_read(text, size, &query->sockets, query->pid, descriptor, end);
+}
+
+/* Prints the descriptor of WAIT, and what that is of. */
+static void print_descriptor(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait)
+{
+	char text[GH_DESCRIPTOR_TEXT];
+	int64_t descriptor = gh_wait_descriptor(query, wait);
+	if (descriptor == GH_NO_DESCRIPTOR)
+		return;
+	fprintf(out, " %" PRId64, descriptor);
+	if (!gh_wait_descriptor_of(query, descriptor, text, sizeof(text), false))
+		return;
+	fputs(" (", out);
+	gh_escape_print(out, text);
+	putc(')', out);
+}
+
+bool gh_wait_is_in_c(const struct gh_wait_query *query, size_t goroutine)
+{
+	const struct gh_dump_stack *stack = gh_dump_stack(&query->dump, goroutine);
+	size_t count = stack->nframes < C_FRAMES ? stack->nframes : C_FRAMES;
+	return gh_wait_frame_find(&query->dump, goroutine, count, "runtime.cgocall") !=
+	       GH_DUMP_NONE;
+}
+
+/* Prints what WAIT is for in the C library. */
+static void print_c_wait(FILE *out, const struct gh_wait *wait, bool plain)
+{
+	static const char *const texts[] = {
+	    [GH_C_WAIT_MUTEX] = "for a pthread mutex",
+	    [GH_C_WAIT_RWLOCK_READ] = "to read-lock a pthread rwlock",
+	    [GH_C_WAIT_RWLOCK_WRITE] = "to write-lock a pthread rwlock",
+	    [GH_C_WAIT_COND] = "for a pthread condition",
+	    [GH_C_WAIT_SEMAPHORE] = "for a semaphore of the C library's",
+	    [GH_C_WAIT_JOIN] = "for a thread to end",
+	};
+	fprintf(out, ", %s", texts[wait->in_c->kind]);
+	if (!plain && wait->object != 0)
+		fprintf(out, " 0x%" PRIx64, wait->object);
+	if (!plain && wait->in_c->kind == GH_C_WAIT_JOIN && wait->in_c->thread != 0)
+		fprintf(out, ", %" PRIu64, wait->in_c->thread);
+}
+
+static void print_syscall(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait,
+			  bool plain)
+{
+	const struct gh_call *call = find_syscall(query, wait);
+	fputs(gh_wait_is_in_c(query, wait->goroutine) ? "in C" : "system call", out);
+	if (call != NULL) {
+		fputs(", ", out);
+		gh_traceback_print_name(out, call);
+	}
+	if (wait->in_c != NULL)
+		print_c_wait(out, wait, plain);
+	if (call == NULL)
+		return;
+	if (!plain && gh_wait_descriptor(query, wait) != GH_NO_DESCRIPTOR) {
+		fputs(" of file descriptor", out);
+		print_descriptor(out, query, wait);
+	}
+}
+
+static void print_reason(FILE *out, const struct gh_dump *dump, size_t number)
+{
+	struct gh_dump_record record;
+	size_t size;
+	gh_dump_get(dump, GH_DUMP_GOROUTINE, number, &record);
+	const char *state = gh_goroutine_state(dump, &record.goroutine, &size);
+	gh_print_bytes(out, state, size, false);
+}
+
+void gh_wait_print(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait, bool plain)
+{
+	switch (wait->kind) {
+	case GH_WAIT_SEND:
+	case GH_WAIT_RECEIVE:
+	case GH_WAIT_SELECT:
+		print_channels(out, query, wait, plain);
+		break;
+	case GH_WAIT_MUTEX:
+	case GH_WAIT_RWMUTEX_READ:
+	case GH_WAIT_RWMUTEX_WRITE:
+	case GH_WAIT_WAITGROUP:
+	case GH_WAIT_COND:
+	case GH_WAIT_SEMAPHORE:
+		print_sync(out, query, wait, plain);
+		break;
+	case GH_WAIT_SLEEP:
+		print_sleep(out, query, wait, plain);
+		break;
+	case GH_WAIT_DESCRIPTOR:
+		fputs("file descriptor", out);
+		if (!plain)
+			print_descriptor(out, query, wait);
+		break;
+	case GH_WAIT_SYSCALL:
+		print_syscall(out, query, wait, plain);
+		break;
+	case GH_WAIT_OTHER:
+		print_reason(out, &query->dump, wait->goroutine);
+		break;
+	}
+}
+
+void gh_wait_print_clause(FILE *out, struct gh_wait_query *query, const struct gh_wait *wait,
+			  bool plain)
+{
+	bool is_operation = wait->kind == GH_WAIT_SEND || wait->kind == GH_WAIT_RECEIVE ||
+			    wait->kind == GH_WAIT_MUTEX || wait->kind == GH_WAIT_RWMUTEX_READ ||
+			    wait->kind == GH_WAIT_RWMUTEX_WRITE;
+	if (wait->kind == GH_WAIT_SYSCALL)
+		fputs(gh_wait_is_in_c(query, wait->goroutine) ? "is " : "is in a ", out);
+	else
+		fputs(is_operation                   ? "waits to "
+		      : wait->kind == GH_WAIT_SELECT ? "waits in "
+		      : wait->kind == GH_WAIT_OTHER  ? "waits: "
+						     : "waits for ",
+		      out);
+	gh_wait_print(out, query, wait, plain);
+}
