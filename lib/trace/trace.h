@@ -4,7 +4,9 @@
  *   goheap does not;
  * - pages.c: which pages are in memory; memory_parts.c: parts of it;
  * - free_memory.c: whether the machine has room for a copy; modest.c: memory and processors are the
- *   process's first. */
+ *   process's first;
+ * - thread_states.c: what threads do; descriptors.c: their system calls, and what descriptors are
+ * of. */
 #ifndef GH_TRACE_TRACE_H
 #define GH_TRACE_TRACE_H
 
@@ -122,5 +124,75 @@ void gh_be_last_in_turn(void);
 
 /* Calls WORK with CONTEXT in a thread that does, and waits for that. */
 void gh_work_last_in_turn(void (*work)(void *context), void *context);
+
+/* What the threads of a process do, by the letters of the kernel's. */
+struct gh_thread_states {
+	size_t count;
+	size_t running;  /* R: on a processor, or wait for one */
+	size_t sleeping; /* S */
+	size_t stuck;    /* D: in the kernel, where no signal reaches them */
+	size_t stopped;  /* T: by a signal */
+	size_t traced;   /* t: by a debugger */
+	int first_stuck; /* the id of the first of those */
+	char where[64];  /* the function of the kernel's that it is in; "" or "0" if not known */
+};
+
+/* Room for the name of a function of the kernel's, in bytes. */
+#define GH_KERNEL_FUNCTION 64
+
+/* The state of thread THREAD of process PID, a letter of the kernel's, and in WHERE the function of
+ * the kernel's that it is in; "" if that is not known. '?' if it cannot be read. */
+char gh_thread_state_read(char where[GH_KERNEL_FUNCTION], int pid, int thread);
+
+/* Reads those of process PID. False if they cannot be read.
+ *
+ * Source: /proc/pid/stat in `man 5 proc'. */
+bool gh_thread_states_read(struct gh_thread_states *states, int pid);
+
+/* THREAD of process PID is in the kernel, where no signal reaches it, and has been there since
+ * *SWITCHES were counted: how often it has left a processor. They are counted again; UINT64_MAX the
+ * first time, which tells nothing. */
+bool gh_thread_is_stuck(int pid, int thread, uint64_t *switches);
+
+/* Counts the file descriptors that process PID has open, and how many it may have. False if that
+ * cannot be read. */
+bool gh_descriptors_count(uint64_t *count, uint64_t *limit, int pid);
+
+/* A system call that a thread of a process is in. */
+struct gh_system_call {
+	int64_t number;
+	uint64_t first; /* its first argument */
+	uint64_t sp;    /* of the thread */
+};
+
+struct gh_system_calls GH_VECTOR(struct gh_system_call);
+
+/* Adds those of process PID; none if they cannot be read.
+ *
+ * Source: /proc/pid/syscall in `man 5 proc'. */
+void gh_system_calls_read(struct gh_system_calls *calls, int pid);
+
+/* A socket of the network that a process is in. */
+struct gh_socket {
+	uint64_t inode;
+	char text[160]; /* "tcp 10.0.0.1:5120 to 10.0.0.2:80"; to be escaped */
+	unsigned port;  /* its own; 0 for none */
+	bool listens;   /* for connections to that port */
+	bool accepted;  /* of such a connection */
+};
+
+struct gh_sockets GH_VECTOR(struct gh_socket); /* by inode */
+
+/* Adds those of process PID; none if they cannot be read.
+ *
+ * Source: /proc/pid/net in `man 5 proc'. */
+void gh_sockets_read(struct gh_sockets *sockets, int pid);
+
+/* Writes to TEXT, of SIZE bytes, what DESCRIPTOR of process PID is of: a socket with its addresses,
+ * a file's path, "pipe:[1234]"; to be escaped. With END without what differs between connections to
+ * one server: "tcp to 10.0.0.2:80" or, if the process is the server, "tcp at 10.0.0.2:80". False if
+ * that cannot be read. */
+bool gh_descriptor_read(char *text, size_t size, const struct gh_sockets *sockets, int pid,
+			int64_t descriptor, bool end);
 
 #endif

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "lib/trace/trace.h"
 #include "lib/util/escape.h"
 #include "lib/util/now.h"
 #include "lib/util/process_list.h"

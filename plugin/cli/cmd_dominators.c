@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "lib/heap/heap.h"
+#include "lib/util/top.h"
 #include "plugin/command/command.h"
 #include "plugin/command/heap_query.h"
 #include "plugin/findings/suspects.h"

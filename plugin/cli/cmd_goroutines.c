@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "lib/util/top.h"
 #include "plugin/command/command.h"
 #include "plugin/command/heap_query.h"
 #include "plugin/command/kept.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/trace/trace.h"
 #include "plugin/command/command.h"
 #include "plugin/command/wait_query.h"
 #include "plugin/findings/findings.h"

@@ -1,5 +1,6 @@
 /* goheap histogram: the objects of a heap dump by type, size, or the place that allocated them. */
 #include "lib/heap/heap.h"
+#include "lib/util/top.h"
 
 #include <stdio.h>
 #include <stdlib.h>

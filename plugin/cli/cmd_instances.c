@@ -4,6 +4,7 @@
 
 #include "lib/heap/heap.h"
 #include "lib/util/escape.h"
+#include "lib/util/top.h"
 #include "plugin/command/command.h"
 #include "plugin/command/heap_query.h"
 #include "plugin/view/emit.h"

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "lib/heap/heap.h"
+#include "lib/util/top.h"
 #include "plugin/command/command.h"
 #include "plugin/command/heap_query.h"
 #include "plugin/view/emit.h"

@@ -1,6 +1,7 @@
 /* goheap unreachable: the garbage in a heap dump, that the collector had not swept yet. */
 #include <stdio.h>
 
+#include "lib/util/top.h"
 #include "plugin/command/command.h"
 #include "plugin/command/heap_query.h"
 #include "plugin/view/emit.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/trace/trace.h"
 #include "lib/util/bsearch.h"
 #include "lib/util/now.h"
 #include "plugin/command/command.h"

@@ -3,6 +3,7 @@
 #define GH_PLUGIN_COMMAND_WAIT_QUERY_H
 
 #include "lib/rtype/rtype.h"
+#include "lib/trace/trace.h"
 #include "lib/wait/wait.h"
 #include "plugin/command/heap_query.h"
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/trace/trace.h"
 #include "plugin/command/command.h"
 #include "plugin/gdb/gdb.h"
 #include "plugin/hang/hang.h"

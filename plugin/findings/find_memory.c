@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/trace/trace.h"
 #include "lib/util/now.h"
 #include "plugin/command/heap_query.h"
 #include "plugin/findings/findings.h"

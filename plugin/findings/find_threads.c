@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/trace/trace.h"
 #include "lib/util/number_file.h"
 #include "plugin/command/wait_query.h"
 #include "plugin/findings/findings.h"

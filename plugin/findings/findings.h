@@ -4,11 +4,11 @@
  *   finalizer_queue.c: blocked finalizers; deep_stack.c: a stack that is out of proportion;
  * - suspects.c: what may leak; suspects_text.c: how that is worded; suspect_unused.c: what slices
  *   and maps keep and do not use (suspects.h);
- * - object_groups.c, growth.c, merged_dominators.c, picture.c, neighborhood.c: answers about the
- *   heap (suspects.h). */
+ * - object_groups.c, growth.c, picture.c, neighborhood.c: answers about the heap (suspects.h). */
 #ifndef GH_PLUGIN_FINDINGS_FINDINGS_H
 #define GH_PLUGIN_FINDINGS_FINDINGS_H
 
+#include "lib/trace/trace.h"
 #include "plugin/hang/hang.h"
 
 /* The first answer about a process, core file or heap dump: what it is, and what is wrong with it.

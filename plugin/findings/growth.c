@@ -1,5 +1,6 @@
 /* What has grown from one heap to a later one. */
 #include "lib/heap/heap.h"
+#include "lib/util/top.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "lib/heap/heap.h"
+#include "lib/util/top.h"
 #include "lib/util/vector.h"
 #include "plugin/findings/suspects.h"
 #include "plugin/view/emit.h"

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/util/top.h"
 #include "plugin/command/heap_query.h"
 #include "plugin/view/emit.h"
 

@@ -2,6 +2,7 @@
 
 #include "lib/dump/dump.h"
 #include "lib/util/output.h"
+#include "lib/util/top.h"
 #include "plugin/gdb/gdb.h"
 
 /* Go's own DWARF has a caller for runtime.goexit too, at pc 0. GDB shows it and stops there, but

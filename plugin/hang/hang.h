@@ -3,7 +3,7 @@
  * - wait_text.c: one wait; wait_groups.c: those that wait alike; wait_json.c: the same as JSON;
  * - wakers_text.c: who could wake them; deadlocks_text.c, knots_text.c: who waits for whom for
  * ever;
- * - world_text.c: who stops all others; thread_states.c: what threads do. */
+ * - world_text.c: who stops all others. */
 #ifndef GH_PLUGIN_WAITS_WAITS_H
 #define GH_PLUGIN_WAITS_WAITS_H
 
@@ -125,38 +125,5 @@ int gh_deadlocks_draw(struct gh_wait_query *query);
 /* Prints who stops the world and waits for goroutines that have not stopped, and how many wait to
  * stop it or to start a collection. */
 void gh_world_print(struct gh_wait_query *query);
-
-/* What the threads of a process do, by the letters of the kernel's. */
-struct gh_thread_states {
-	size_t count;
-	size_t running;  /* R: on a processor, or wait for one */
-	size_t sleeping; /* S */
-	size_t stuck;    /* D: in the kernel, where no signal reaches them */
-	size_t stopped;  /* T: by a signal */
-	size_t traced;   /* t: by a debugger */
-	int first_stuck; /* the id of the first of those */
-	char where[64];  /* the function of the kernel's that it is in; "" or "0" if not known */
-};
-
-/* Room for the name of a function of the kernel's, in bytes. */
-#define GH_KERNEL_FUNCTION 64
-
-/* The state of thread THREAD of process PID, a letter of the kernel's, and in WHERE the function of
- * the kernel's that it is in; "" if that is not known. '?' if it cannot be read. */
-char gh_thread_state_read(char where[GH_KERNEL_FUNCTION], int pid, int thread);
-
-/* Reads those of process PID. False if they cannot be read.
- *
- * Source: /proc/pid/stat in `man 5 proc'. */
-bool gh_thread_states_read(struct gh_thread_states *states, int pid);
-
-/* THREAD of process PID is in the kernel, where no signal reaches it, and has been there since
- * *SWITCHES were counted: how often it has left a processor. They are counted again; UINT64_MAX the
- * first time, which tells nothing. */
-bool gh_thread_is_stuck(int pid, int thread, uint64_t *switches);
-
-/* Counts the file descriptors that process PID has open, and how many it may have. False if that
- * cannot be read. */
-bool gh_descriptors_count(uint64_t *count, uint64_t *limit, int pid);
 
 #endif

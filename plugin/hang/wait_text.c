@@ -2,6 +2,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/trace/trace.h"
 #include "lib/util/escape.h"
 #include "plugin/command/wait_query.h"
 #include "plugin/hang/hang.h"

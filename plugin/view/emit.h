@@ -4,7 +4,7 @@
  *
  * - emit.c: rows as text, tables, reports or JSON;
  * - print.c: how single values are worded: counts, sizes, how long something waits, names, text;
- * - progress.c: a line of progress; top.c: the largest of many; dot.c: graphs for Graphviz. */
+ * - progress.c: a line of progress; dot.c: graphs for Graphviz. */
 #ifndef GH_PLUGIN_VIEW_EMIT_H
 #define GH_PLUGIN_VIEW_EMIT_H
 
@@ -229,29 +229,6 @@ void gh_progress_begin(const char *doing, const char *path);
 
 /* The work has ended: the line is wiped. */
 void gh_progress_end(void);
-
-/* The largest of many: the first rows of a list, without sorting all of it. */
-
-struct gh_top_item {
-	uint64_t key;    /* what it is sorted by */
-	uint32_t number; /* that it is known by; of equal keys the lowest comes first */
-};
-
-struct gh_top {
-	size_t limit;                               /* how many are kept; SIZE_MAX: all */
-	struct GH_VECTOR(struct gh_top_item) items; /* that are kept; owned */
-	uint64_t seen;                              /* that were added */
-	uint64_t total;                             /* the sum of their keys */
-};
-
-/* Adds an item, which is kept as long as it is one of the largest. If memory runs out the vector
- * has failed. */
-void gh_top_add(struct gh_top *top, uint64_t key, uint32_t number);
-
-/* Sorts what is kept, the largest first, and gives it, COUNT items. */
-const struct gh_top_item *gh_top_finish(struct gh_top *top, size_t *count);
-
-void gh_top_free(struct gh_top *top);
 
 /* A picture of objects, in the language of Graphviz's dot; it looks as pprof's do. */
 

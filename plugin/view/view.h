@@ -9,8 +9,7 @@
  * - traceback.c: the calls on a goroutine's stack; goroutine_text.c, goroutine_json.c: a goroutine
  *   with its state (print.c words its wait) and calls, in Go's form and as JSON; goroutines.c:
  *   which are listed, and groups;
- * - profile_text.c: an allocation profile, in Go's form;
- * - descriptors.c: system calls of a process's threads, and what its descriptors are of. */
+ * - profile_text.c: an allocation profile, in Go's form. */
 #ifndef GH_PLUGIN_VIEW_VIEW_H
 #define GH_PLUGIN_VIEW_VIEW_H
 
@@ -459,42 +458,5 @@ bool gh_profiletext_print(const struct gh_allocations *allocations, uint64_t rat
 
 /* Prints each record as a JSON object, a line each; in the dump's order. */
 void gh_profiletext_print_json(const struct gh_allocations *allocations);
-
-/* A system call that a thread of a process is in. */
-struct gh_system_call {
-	int64_t number;
-	uint64_t first; /* its first argument */
-	uint64_t sp;    /* of the thread */
-};
-
-struct gh_system_calls GH_VECTOR(struct gh_system_call);
-
-/* Adds those of process PID; none if they cannot be read.
- *
- * Source: /proc/pid/syscall in `man 5 proc'. */
-void gh_system_calls_read(struct gh_system_calls *calls, int pid);
-
-/* A socket of the network that a process is in. */
-struct gh_socket {
-	uint64_t inode;
-	char text[160]; /* "tcp 10.0.0.1:5120 to 10.0.0.2:80"; to be escaped */
-	unsigned port;  /* its own; 0 for none */
-	bool listens;   /* for connections to that port */
-	bool accepted;  /* of such a connection */
-};
-
-struct gh_sockets GH_VECTOR(struct gh_socket); /* by inode */
-
-/* Adds those of process PID; none if they cannot be read.
- *
- * Source: /proc/pid/net in `man 5 proc'. */
-void gh_sockets_read(struct gh_sockets *sockets, int pid);
-
-/* Writes to TEXT, of SIZE bytes, what DESCRIPTOR of process PID is of: a socket with its addresses,
- * a file's path, "pipe:[1234]"; to be escaped. With END without what differs between connections to
- * one server: "tcp to 10.0.0.2:80" or, if the process is the server, "tcp at 10.0.0.2:80". False if
- * that cannot be read. */
-bool gh_descriptor_read(char *text, size_t size, const struct gh_sockets *sockets, int pid,
-			int64_t descriptor, bool end);
 
 #endif

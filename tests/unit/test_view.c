@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "lib/util/escape.h"
+#include "lib/util/top.h"
 #include "plugin/view/emit.h"
 #include "tests/unit/suites.h"
 

@@ -1,5 +1,5 @@
 /* While there are more than are kept, they are a heap with the smallest at its root. */
-#include "plugin/view/emit.h"
+#include "lib/util/top.h"
 
 #include <stdlib.h>
 

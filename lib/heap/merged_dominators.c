@@ -1,10 +1,10 @@
+#include "lib/heap/heap.h"
 
 #include <stdlib.h>
 
 #include "lib/util/hash.h"
 #include "lib/util/numbermap.h"
-#include "plugin/findings/suspects.h"
-#include "plugin/view/emit.h"
+#include "lib/util/top.h"
 
 /* Objects that are one line. */
 struct entry {

@@ -2,12 +2,13 @@
 #include <dirent.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/trace/trace.h"
 #include "lib/util/bsearch.h"
-#include "plugin/view/view.h"
 
 /* States of a socket in /proc/PID/net/tcp, as the kernel's include/net/tcp_states.h has them. */
 #define CONNECTS 2  /* TCP_SYN_SENT */

@@ -1,13 +1,14 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "lib/trace/trace.h"
 #include "lib/util/number_file.h"
-#include "plugin/hang/hang.h"
 
 /* Reads the start of the file NAME of the thread whose directory in TASKS this is. */
 static void read_start(char *text, size_t size, int tasks, const char *thread, const char *name)
