@@ -88,7 +88,7 @@ memory() {
 
 # whole NAME PROGRAM DUMP: the core file is one to readelf.
 whole() {
-	"$GOHEAP" core "$3" -e "$2" -o "$work/core" || fail "$1: goheap core"
+	"$GOHEAP" core -f "$3" -e "$2" -o "$work/core" || fail "$1: goheap core"
 	quiet_elf=$(readelf --wide --segments --notes "$work/core" 2>&1 >/dev/null)
 	same "$1: readelf has no warning" /dev/null <(printf '%s' "$quiet_elf")
 }

@@ -96,7 +96,7 @@ lldb_stacks() {
 check_release() {
 	sample "Go $1" "$1" dump || return 0
 	"$directory/dump" "$work/dump" "$work/stacks" >"$work/counts"
-	"$GOHEAP" core "$work/dump" -e "$directory/dump" -o "$work/core"
+	"$GOHEAP" core -f "$work/dump" -e "$directory/dump" -o "$work/core"
 	if needs "Go $1 in LLDB" lldb; then
 		lldb_stacks "$1"
 	fi

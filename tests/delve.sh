@@ -240,7 +240,7 @@ check_goroutines() {
 	same_goroutines "$1: of a core file"
 
 	"$directory/dump.stripped" "$work/dump" "$work/stacks" >"$work/why"
-	"$GOHEAP" core -e "$directory/dump.stripped" "$work/dump" -o "$work/made"
+	"$GOHEAP" core -f -e "$directory/dump.stripped" "$work/dump" -o "$work/made"
 	session "$work/commands" core "$directory/dump" "$work/made" >"$work/expected"
 	session "$work/commands" core "$work/whole" "$work/made" >"$work/found"
 	same_goroutines "$1: of a heap dump's core file"

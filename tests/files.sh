@@ -59,6 +59,7 @@ permissions() {
 	for command in core hprof; do
 		(umask 022 && "$GOHEAP" "$command" "$dump" -o "$work/$command")
 		equal "$command: umask 022" 600 "$(stat -c %a "$work/$command")"
+		rm -f "$work/$command"
 		(umask 277 && "$GOHEAP" "$command" "$dump" -o "$work/$command")
 		equal "$command: umask 277" 400 "$(stat -c %a "$work/$command")"
 	done
@@ -160,6 +161,9 @@ signals() {
 	equal "a signal that is ignored does not" "0 out" "$? $(ls "$work/ending")"
 	"$GOHEAP" core "$dump" -o "$work/ending/named"
 	same "a file that had a name is as one that had none" "$work/ending/out" "$work/ending/named"
+	equal "a core file that is there is kept" "goheap: $work/ending/named exists: name another file, or replace it with --force" \
+		"$("$GOHEAP" core "$work/bare" -o "$work/ending/named" 2>&1)"
+	same "and is as it was" "$work/ending/out" "$work/ending/named"
 }
 
 # Goroutines that take 14 bytes each in a dump: as threads they take 352.

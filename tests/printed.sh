@@ -355,7 +355,7 @@ for release in $(releases "$apart_maps"); do
 		language "$program"
 		as_json "go$release: core file" -e "$program" "$work/core"
 		in_shell "go$release: process" 8 -p "$child"
-		"$GOHEAP" core -e "$program" "$work/dump" -o "$work/made" && in_shell "go$release: core file of the heap dump" 4 -e "$program" "$work/made"
+		"$GOHEAP" core -f -e "$program" "$work/dump" -o "$work/made" && in_shell "go$release: core file of the heap dump" 4 -e "$program" "$work/made"
 		in_gdb "go$release: process" "$program" "attach $child"
 		lost "$program"
 		in_gdb "go$release: core file" "$program" "core-file $work/core"

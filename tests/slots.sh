@@ -86,7 +86,7 @@ enough() {
 check_machine() {
 	foreign_dump "$1" "$2" || return
 	"$GOHEAP" debug "$directory/dump.stripped" -o "$work/debug" &&
-		"$GOHEAP" core "$work/dump" -e "$directory/dump.stripped" -o "$work/core" || return
+		"$GOHEAP" core -f "$work/dump" -e "$directory/dump.stripped" -o "$work/core" || return
 	"$3" -nx -q -batch -iex 'set width 0' -iex 'set auto-load no' -x "$work/define.gdb" -ex "exec-file $directory/dump.stripped" \
 		-ex "symbol-file $work/debug" -ex "core-file $work/core" -ex 'set backtrace past-main' \
 		-ex 'thread apply all -s frame apply all -q -s show_frame' 2>&1 |

@@ -66,7 +66,7 @@ static int write_live(const struct gh_options *options, int pid)
 	struct gh_live_core core = {.pid = pid, .gzip = options->gzip};
 	struct gh_memory_parts go = {0};
 	struct gh_error err;
-	if (!gh_options_check_output(options) || (options->go && !find_go(&go, pid)))
+	if (options->go && !find_go(&go, pid))
 		return GH_EXIT_INPUT;
 	core.go = options->go ? &go : NULL;
 	bool written = gh_live_core_write(&core, options->output, &err);
@@ -82,11 +82,11 @@ int gh_cmd_core(const struct gh_options *options)
 {
 	char running[32];
 	struct gh_dump dump;
+	if (!gh_options_check_output(options))
+		return GH_EXIT_INPUT;
 	if (options->process != NULL)
 		return write_live(options, atoi(options->process));
-	if (!gh_check_output(options->output, options->file) ||
-	    !gh_check_output(options->output, options->program) ||
-	    !gh_heap_query_dump(&dump, options, options->file))
+	if (!gh_heap_query_dump(&dump, options, options->file))
 		return GH_EXIT_INPUT;
 	bool written = write_core(&dump, gh_options_program(options, running), options->output);
 	gh_dump_close(&dump);
