@@ -117,6 +117,7 @@ run_commands() {
 		objects | path | print | reachable | referrers) arguments=(-e shop after.heapdump "$address") ;;
 		*) arguments=(after.heapdump) ;;
 		esac
+		rm -f "$work/out"
 		if "$GOHEAP" "$command" "${arguments[@]}" >"$work/output" 2>&1; then
 			ok "goheap $command"
 		else
